@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * What a program did wrong, and what it left behind; plus the command trace.
+ *
+ * Both are written to files named by the launcher, because the program's own stdout and stderr
+ * belong to the program.
+ */
+#ifndef EMU_AUDIT_H
+#define EMU_AUDIT_H
+
+#include "emu_dev.h"
+
+/** Kinds of unlawful use; names in emu_audit.c. */
+enum emu_audit_kind {
+	EMU_AUDIT_BAD_COMMAND,	 /**< Unknown opcode, wrong length, reserved bit, bad parameter. */
+	EMU_AUDIT_BAD_STATE,	 /**< Busy or destroyed object, forbidden transition. */
+	EMU_AUDIT_BAD_KEY,	 /**< DMA with an unknown, foreign or too short key. */
+	EMU_AUDIT_BAD_WQE,	 /**< Malformed WQE, beyond the producer index, wrong size. */
+	EMU_AUDIT_BAD_DOORBELL,	 /**< Producer moved beyond the ring or backwards. */
+	EMU_AUDIT_CQ_OVERRUN,
+	EMU_AUDIT_BAD_CALL,	 /**< Kernel call refused: unknown method, bad attribute. */
+	EMU_AUDIT_KINDS,
+};
+const char *emu_audit_kind_name(enum emu_audit_kind kind);
+
+/** Counts the entry and keeps the text of the first ones of each kind. printf-like. */
+void emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+uint64_t emu_audit_total(void);
+/** Objects found when a context closed or the process ended; one line per type. */
+void emu_audit_left(struct emu_dev *dev, const char *what, unsigned count);
+/**
+ * Appends the report as text to path: per port the counters (`port 0 tx_frames 123` lines), what
+ * was left, what was unlawful, and a last line `audit: clean` or `audit: N left, M unlawful`.
+ * @return 0 when clean, 1 when not, -errno when the file cannot be written.
+ */
+int emu_audit_write(struct emu_machine *m, const char *path);
+
+/** Opens the trace file (append, line buffered). 0 or -errno. */
+int emu_trace_open(const char *path);
+/** One command with its answer, decoded with names; does nothing when no trace is open. */
+void emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void *out,
+		       size_t out_len);
+/** One line of free text, e.g. a kernel call. */
+void emu_trace_note(struct emu_dev *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif /* EMU_AUDIT_H */

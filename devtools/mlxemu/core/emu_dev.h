@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The emulated machine and its devices: what every room of the emulator shares.
+ *
+ * One machine per process holds all emulated ports. One lock guards the whole model: the
+ * front end takes it around each kernel call, the engine thread around each batch of work.
+ */
+#ifndef EMU_DEV_H
+#define EMU_DEV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#define EMU_MAX_PORTS 16
+#define EMU_PAGE_BYTES 4096u
+/* Offsets of special pages in the file that stands for a uverbs device; kernel-given. */
+#define EMU_CLOCK_INFO_OFFSET 0x700000u
+#define EMU_CORE_CLOCK_OFFSET 0x500000u
+#define EMU_UAR_OFFSET 0x10000000u /**< UAR page i is at EMU_UAR_OFFSET + i * 4096. */
+#define EMU_FILE_BYTES (1u << 30)
+
+struct emu_dev;
+struct emu_ctx;
+struct emu_obj;
+struct emu_wire_port;
+
+/** What distinguishes one card from another: data only. */
+struct emu_profile {
+	const char *name;	/**< "cx6dx" as typed on the command line. */
+	const char *card;	/**< "ConnectX-6 Dx" for people. */
+	const char *board_id;	/**< PSID as sysfs shows it. */
+	uint16_t pci_device_id; /**< Vendor is always 0x15b3. */
+	uint16_t fw_major, fw_minor, fw_subminor;
+	uint64_t clock_hz; /**< Frequency of the free-running counter. */
+	uint32_t speed_mbps;
+	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
+		log_max_rqt_size, log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
+	uint16_t max_mtu; /**< Largest layer-2 payload, e.g. 9978. */
+};
+
+extern const struct emu_profile *const emu_profiles[]; /**< NULL-terminated. */
+const struct emu_profile *emu_profile_find(const char *name);
+
+/** Frames and bytes a port moved and lost; the sums that tests compare. */
+struct emu_port_stats {
+	uint64_t tx_frames, tx_bytes;	/**< Handed to the wire. */
+	uint64_t rx_frames, rx_bytes;	/**< Taken from the wire. */
+	uint64_t tx_mcast_frames, tx_bcast_frames, rx_mcast_frames, rx_bcast_frames;
+	uint64_t tx_mcast_bytes, tx_bcast_bytes, rx_mcast_bytes, rx_bcast_bytes;
+	uint64_t rx_delivered_frames;	/**< Written into some RQ, once per RQ. */
+	uint64_t rx_delivered_bytes;
+	uint64_t rx_out_of_buffer;	/**< No receive WQE posted. */
+	uint64_t rx_filtered;		/**< Not for this vport (address, promiscuity). */
+	uint64_t rx_kernel;		/**< No steering rule: left to the kernel's interface. */
+	uint64_t rx_dropped_by_rule;
+	uint64_t rx_oversize;		/**< Larger than the MTU or the posted buffer. */
+	uint64_t rx_link_down;
+	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
+	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
+	uint64_t rx_errors;		/**< Error CQEs on RQs. */
+	/* What a card would have done over PCIe, per port. */
+	uint64_t doorbells, wqe_fetch_bytes, cqes, dma_reads, dma_read_bytes, dma_writes,
+		dma_write_bytes;
+};
+
+/** Addresses and modes of the port's own virtual port, as NIC vport context holds them. */
+struct emu_vport {
+	uint8_t permanent_mac[6];
+	uint8_t mac[6];
+	bool promisc_uc, promisc_mc, promisc_all;
+	unsigned uc_count, mc_count;
+	uint8_t uc[128][6], mc[128][6];
+	uint16_t mtu; /**< Layer-3 MTU of the kernel's interface (1500). */
+};
+
+/** A free-running counter; all reading and page writing in emu_clock.c. */
+struct emu_clock {
+	uint64_t hz;
+	uint64_t start_cycles;	/**< Counter value at start_host_ns. */
+	uint64_t start_host_ns; /**< CLOCK_MONOTONIC. */
+	uint64_t epoch_ns;	/**< CLOCK_REALTIME at start_host_ns. */
+	uint32_t mult, shift;	/**< As the kernel publishes them. */
+	uint64_t mask;		/**< 41 bits, like the kernel's. */
+	uint64_t page_cycles, page_ns, page_frac; /**< Last published point. */
+	uint64_t overflow_period; /**< In jiffies, as the kernel writes it. */
+};
+
+struct emu_dev {
+	unsigned index;
+	char ibdev_name[16];  /**< "mlx5_0" */
+	char uverbs_name[16]; /**< "uverbs0" */
+	char pci_addr[16];    /**< "0000:c1:00.0" */
+	char netdev_name[16]; /**< "mlxemu0np0": the interface the kernel would show. */
+	const struct emu_profile *profile;
+	struct emu_vport vport;
+	struct emu_clock clock;
+	struct emu_port_stats stats;
+	bool admin_up;	/**< The kernel's interface is up. */
+	bool link_up;	/**< The wire has carrier and the port is up. */
+	uint64_t node_guid;
+	struct emu_wire_port *wire; /**< Owned by wire/. */
+	TAILQ_HEAD(, emu_ctx) contexts;
+	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
+	void *dp;		    /**< State of dp/ for this port. */
+	void *steer;		    /**< State of dp/ steering for this port. */
+};
+
+struct emu_machine {
+	unsigned ports;
+	struct emu_dev dev[EMU_MAX_PORTS];
+	pthread_mutex_t mutex;
+	_Atomic unsigned waiters; /**< Callers waiting: the engine lets them in. */
+	_Atomic bool stop;
+};
+
+/** What the front end does for a context when the model calls back. */
+struct emu_ctx_ops {
+	/** An affiliated event for obj (its type as PRM event type; eqe is 64 bytes). */
+	void (*event)(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe);
+};
+
+/** One open of a uverbs device with DEVX: owner of objects, UARs and memory. */
+struct emu_ctx {
+	struct emu_dev *dev;
+	uint16_t uid;	  /**< Firmware user id, never 0. */
+	bool devx;
+	void *file;	  /**< The model's mapping of the uverbs file, EMU_FILE_BYTES. */
+	const struct emu_ctx_ops *ops;
+	void *priv;	  /**< The front end's. */
+	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: the order of clean-up. */
+	TAILQ_ENTRY(emu_ctx) next;
+};
+
+/** Creates ports of one profile with permanent addresses and clocks; no wires, no threads. */
+int emu_machine_init(struct emu_machine *m, unsigned ports, const struct emu_profile *profile);
+void emu_machine_fini(struct emu_machine *m);
+/** Front end and tests: enter and leave the model. Not recursive. */
+void emu_lock(struct emu_machine *m);
+void emu_unlock(struct emu_machine *m);
+struct emu_machine *emu_machine_of(struct emu_dev *dev);
+
+/** The front end made file; the context starts with no objects. 0 or -errno. */
+int emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,
+		 struct emu_ctx **out);
+/**
+ * Destroys what the context still owns, newest first (what the kernel does when a process
+ * closes the file), and returns how many objects that were.
+ */
+unsigned emu_ctx_close(struct emu_ctx *ctx);
+
+/* Port control: what the kernel's interface (ioctl, netlink) does to the device. */
+int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
+int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);
+void emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti);
+int emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add);
+void emu_port_set_admin(struct emu_dev *dev, bool up);
+/** Called by wires when carrier changes; recomputes link_up and raises port events. */
+void emu_port_set_carrier(struct emu_dev *dev, bool carrier);
+
+/* The clock (emu_clock.c). */
+void emu_clock_init(struct emu_clock *c, uint64_t hz);
+uint64_t emu_clock_cycles(const struct emu_clock *c);	   /**< The counter now, 63 bits. */
+uint64_t emu_clock_cycles_at(const struct emu_clock *c, uint64_t mono_ns);
+/** Publishes a new point in the clock pages of every context of the device. */
+void emu_clock_publish(struct emu_dev *dev);
+/** Called often by the engine: moves core-clock pages, refreshes clock pages when due. */
+void emu_clock_tick(struct emu_dev *dev);
+
+#endif /* EMU_DEV_H */

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Firmware and kernel objects: one header struct in front of each, one table per device.
+ *
+ * fw/ creates, checks and destroys them; dp/ runs the queues; abi/ gives them handles.
+ */
+#ifndef EMU_OBJ_H
+#define EMU_OBJ_H
+
+#include "emu_dev.h"
+
+enum emu_obj_type {
+	EMU_OBJ_NONE,
+	/* kernel objects */
+	EMU_OBJ_UMEM,
+	EMU_OBJ_UAR,
+	EMU_OBJ_MATCHER,
+	EMU_OBJ_FLOW,
+	/* firmware objects */
+	EMU_OBJ_PD,
+	EMU_OBJ_TD,
+	EMU_OBJ_MKEY,
+	EMU_OBJ_EQ,
+	EMU_OBJ_CQ,
+	EMU_OBJ_SQ,
+	EMU_OBJ_RQ,
+	EMU_OBJ_RMP,
+	EMU_OBJ_RQT,
+	EMU_OBJ_TIR,
+	EMU_OBJ_TIS,
+	EMU_OBJ_QP,
+	EMU_OBJ_Q_COUNTER,
+	EMU_OBJ_FLOW_COUNTER,
+	EMU_OBJ_GENERAL,
+	EMU_OBJ_TYPES,
+};
+const char *emu_obj_type_name(enum emu_obj_type type); /**< "CQ" */
+
+/**
+ * refs counts the objects that use this one: while it is not 0 a destroy is refused with
+ * BAD_RES_STATE. subscribed is set by the front end when somebody wants events.
+ */
+struct emu_obj {
+	enum emu_obj_type type;
+	uint32_t id; /**< cqn, sqn, tirn, mkey index ... unique per device and type. */
+	uint32_t refs;
+	struct emu_dev *dev;
+	struct emu_ctx *ctx; /**< NULL: made by the "kernel". */
+	void (*release)(struct emu_obj *obj); /**< Drops references and frees; under the lock. */
+	void *abi;		  /**< The front end's handle, if it has one. */
+	bool subscribed;
+	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
+};
+
+/** Allocates a zeroed object of size bytes, gives it an id, links it to ctx. NULL: out of ids or memory. */
+void *emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size,
+		  void (*release)(struct emu_obj *));
+/** NULL when there is none. */
+void *emu_obj_find(struct emu_dev *dev, enum emu_obj_type type, uint32_t id);
+/** Unlinks, calls release, frees. 0 or -EBUSY when refs is not 0. */
+int emu_obj_destroy(struct emu_obj *obj);
+unsigned emu_obj_count(struct emu_dev *dev, enum emu_obj_type type);
+typedef void (*emu_obj_cb)(struct emu_obj *obj, void *arg);
+void emu_obj_foreach(struct emu_dev *dev, enum emu_obj_type type, emu_obj_cb cb, void *arg);
+static inline void emu_obj_ref(struct emu_obj *o) { o->refs++; }
+static inline void emu_obj_unref(struct emu_obj *o) { o->refs--; }
+
+/* ---- memory (emu_mem.c) ---- */
+
+#define EMU_ACCESS_LOCAL_WRITE 1u
+struct emu_umem {
+	struct emu_obj obj;
+	uint64_t addr; /**< In the door's address space (here: process virtual address). */
+	uint64_t len;
+	uint32_t access; /**< IBV_ACCESS_* bits. */
+};
+struct emu_uar {
+	struct emu_obj obj;
+	uint64_t offset;      /**< In the uverbs file. */
+	volatile uint8_t *page; /**< The model's view of the doorbell page. */
+	unsigned sqs;	      /**< SQs that ring here; see dp_sq.c. */
+	uint64_t last_db;     /**< Doorbell register value last seen by the engine. */
+};
+struct emu_mkey {
+	struct emu_obj obj;  /**< id = mkey index (24 bits). */
+	uint8_t variant;     /**< Low 8 bits of the key. */
+	uint32_t pd;
+	bool length64, local_read, local_write;
+	uint64_t start, len; /**< Device addresses (iova) covered. */
+	struct emu_umem *umem;	/**< Backing memory; NULL for a verbs MR. */
+	uint64_t host;		/**< Host address of start. */
+};
+/** 0; -EFAULT when the memory is not mapped or not writable although asked; -EINVAL for len 0 or wrap. */
+int emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t access,
+		    struct emu_umem **out);
+int emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out);
+/** A verbs memory region: a key over process memory made by the kernel, not by a command. */
+int emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, uint64_t iova,
+		  uint32_t access, struct emu_mkey **out);
+
+enum emu_dma_dir { EMU_DMA_READ, EMU_DMA_WRITE };
+/**
+ * The only door to host memory. Resolves [addr, addr + len) under key for protection domain pd
+ * and returns a window onto it, valid until the lock is dropped; NULL when the key is unknown,
+ * of another PD, too short, or lacks the right - noted in the audit as unlawful.
+ */
+void *emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+	      enum emu_dma_dir dir);
+/** Window onto a umem (rings, doorbell records); NULL when it does not lie inside. */
+void *emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len);
+
+/* ---- queues: fw/ fills them in from the contexts, dp/ runs them ---- */
+
+enum emu_queue_state { EMU_QS_RST = 0, EMU_QS_RDY = 1, EMU_QS_ERR = 3 };
+
+struct emu_cq {
+	struct emu_obj obj;
+	struct emu_umem *umem, *dbr_umem;
+	struct emu_uar *uar;
+	uint8_t *ring;		     /**< Window. */
+	volatile uint32_t *dbrec;    /**< [0] consumer index, [1] arm; big-endian. */
+	uint8_t log_size, log_cqe_bytes; /**< 6 or 7. */
+	bool overrun_ignore, collapsed, err;
+	uint8_t ts_format;
+	uint32_t pi;		     /**< CQEs written. */
+	uint32_t armed_sn;	     /**< Last arm word acted upon. */
+	uint32_t eqn;
+};
+
+struct emu_tis {
+	struct emu_obj obj;
+	uint32_t td;
+};
+
+struct emu_sq {
+	struct emu_obj obj;
+	enum emu_queue_state state;
+	struct emu_umem *umem, *dbr_umem;
+	struct emu_uar *uar;
+	struct emu_cq *cq;
+	struct emu_tis *tis;
+	uint8_t *ring;
+	volatile uint32_t *dbrec; /**< [1] producer counter, big-endian. */
+	uint32_t pd, user_index;
+	uint8_t log_wqebbs;
+	uint8_t min_inline_mode; /**< 0 none required, 1 L2, ... */
+	uint8_t ts_format;
+	bool flush_in_error, allow_mpw, cd_master;
+	uint16_t ci;		 /**< WQEBBs executed. */
+	uint16_t hw_pi;		 /**< Producer counter last read. */
+	uint64_t seen_db;	 /**< UAR doorbell acted upon. */
+	uint64_t wqes, frames, bytes;
+};
+
+/** RQ or RMP ring: cyclic, 1 << log_stride bytes a WQE of data segments. */
+struct emu_rq {
+	struct emu_obj obj;
+	enum emu_queue_state state;
+	struct emu_umem *umem, *dbr_umem;
+	struct emu_cq *cq;
+	uint8_t *ring;
+	volatile uint32_t *dbrec; /**< [0] producer counter, big-endian. */
+	uint32_t pd, user_index;
+	uint8_t log_wqes, log_stride_bytes;
+	uint8_t ts_format;
+	bool vsd;		  /**< VLAN stripping disabled. */
+	bool scatter_fcs, flush_in_error, delay_drop;
+	uint16_t ci;		  /**< WQEs consumed. */
+	struct emu_q_counter *q_counter;
+	uint64_t frames, bytes, out_of_buffer;
+};
+
+struct emu_q_counter {
+	struct emu_obj obj;
+	uint64_t rx_write_requests, out_of_buffer;
+};
+
+struct emu_rqt {
+	struct emu_obj obj;
+	uint32_t max_size, size;
+	struct emu_rq **rq; /**< size entries. */
+};
+
+struct emu_tir {
+	struct emu_obj obj;
+	uint32_t td;
+	bool indirect;
+	struct emu_rq *rq;   /**< direct */
+	struct emu_rqt *rqt; /**< indirect */
+	uint8_t hash_fn;     /**< PRM_RX_HASH_FN_* */
+	bool symmetric;
+	uint8_t key[40];
+	uint32_t outer_select, inner_select; /**< rx_hash_field_select words, host order. */
+	bool tunneled_offload;
+	uint8_t self_lb_block;
+};
+
+struct emu_flow_counter {
+	struct emu_obj obj;
+	uint64_t packets, bytes;
+};
+
+/* ---- steering: the kernel's matchers and flows; created by abi/, run by dp/dp_steer.c ---- */
+
+#define EMU_FTE_MATCH_PARAM_BYTES 0x200
+struct emu_matcher_attr {
+	const void *mask; size_t mask_len;
+	uint16_t priority; uint8_t criteria; /**< match_criteria_enable bits */
+	uint8_t ft_type; /**< MLX5_IB_UAPI_FLOW_TABLE_TYPE_*: 0 NIC_RX, 1 NIC_TX */
+	uint32_t flags;
+};
+struct emu_flow_attr {
+	const void *value; size_t value_len;
+	struct emu_obj *dest;  /**< TIR (or flow table: refused), NULL with drop/default_miss */
+	bool drop, default_miss, has_tag;
+	uint32_t tag;	       /**< 24 bits */
+	struct emu_flow_counter *counter;
+};
+int emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, struct emu_obj **out);
+int emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_flow_attr *attr,
+		    struct emu_obj **out);
+
+#endif /* EMU_OBJ_H */

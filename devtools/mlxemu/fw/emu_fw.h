@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Firmware: executes one command of one context; one row per opcode. */
+#ifndef EMU_FW_H
+#define EMU_FW_H
+
+#include "../core/emu_obj.h"
+
+/**
+ * Executes a command mailbox. Call with the lock held.
+ *
+ * The inbox's uid is taken from ctx. out is zeroed and filled; status and syndrome are set.
+ * @param created receives the new object for create commands, else NULL. May be NULL.
+ * @return 0 when status is OK, -EREMOTEIO when the firmware refused (status and syndrome in out),
+ *   -EINVAL when the mailboxes are too short to hold a command.
+ */
+int emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len,
+		struct emu_obj **created);
+/** Destroys a firmware object by its destroy command (traced). 0 or -EREMOTEIO. */
+int emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t out_len);
+
+#endif /* EMU_FW_H */
