@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The PMD's own view of a port: what the control plane keeps, and the doors to its rooms.
+ */
+#ifndef MLXPMD_H
+#define MLXPMD_H
+
+#include <ethdev_driver.h>
+#include <rte_ether.h>
+#include <rte_spinlock.h>
+
+#include <mdv.h>
+
+#include "mlxpmd_rxtx.h"
+
+#define MLXPMD_DRIVER_NAME "net_mlxpmd"
+#define MLXPMD_MAX_QUEUES 16
+#define MLXPMD_MAX_MAC_ADDRS 128
+#define MLXPMD_RSS_KEY_BYTES 40
+#define MLXPMD_RETA_MAX 512
+
+extern int mlxpmd_logtype;
+#define MLXPMD_LOG(level, ...) \
+	rte_log(RTE_LOG_##level, mlxpmd_logtype, \
+		RTE_FMT("mlxpmd: " RTE_FMT_HEAD(__VA_ARGS__,) "\n", RTE_FMT_TAIL(__VA_ARGS__,)))
+
+enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
+enum mlxpmd_clock_mode { MLXPMD_CLOCK_PAGE, MLXPMD_CLOCK_RAW };
+
+struct mlxpmd_devargs {
+	enum mlxpmd_burst_mode rx_burst, tx_burst;
+	enum mlxpmd_clock_mode clock;
+};
+/** Parses devargs; one line per mistake that names the key and what is allowed. 0 or -EINVAL. */
+int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
+
+struct mlxpmd_steer; /* mlxpmd_steer.c */
+struct mlxpmd_stats_base;
+
+/** One port. eth_dev->data->dev_private. */
+struct mlxpmd_port {
+	struct rte_eth_dev *eth_dev;
+	uint16_t port_id;
+	struct mdv_dev *mdv;
+	struct mlxpmd_devargs args;
+	struct mlxpmd_clock *clock;	/**< mlxpmd_clock.c; NULL when no timestamps can be had. */
+	struct mlxpmd_steer *steer;	/**< RQT, TIRs and rules of a started port. */
+	struct mdv_obj *tis;
+	struct mdv_obj *q_counter;
+	struct mlxpmd_stats_base *stats_base; /**< What reset remembers. */
+	uint8_t rss_key[MLXPMD_RSS_KEY_BYTES];
+	uint64_t rss_hf;
+	uint16_t reta[MLXPMD_RETA_MAX], reta_size;
+	struct rte_ether_addr mac;
+	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
+};
+#define MLXPMD_PORT(eth_dev) ((struct mlxpmd_port *)(eth_dev)->data->dev_private)
+
+/* ---- clock (mlxpmd_clock.c): per-port source, per-queue snapshots ---- */
+int mlxpmd_clock_open(struct mlxpmd_port *port);
+void mlxpmd_clock_close(struct mlxpmd_port *port);
+/** rte_eth_read_clock: same domain as RX timestamps (ns, or ticks with clock=raw). */
+int mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *clock);
+
+/* ---- choice of burst functions (mlxpmd_burst_select.c): sets eth_dev->rx_pkt_burst, names and reasons ---- */
+void mlxpmd_burst_select(struct rte_eth_dev *eth_dev);
+int mlxpmd_rx_burst_mode_get(struct rte_eth_dev *, uint16_t queue_id, struct rte_eth_burst_mode *);
+int mlxpmd_tx_burst_mode_get(struct rte_eth_dev *, uint16_t queue_id, struct rte_eth_burst_mode *);
+/** Bursts of a stopped or removed port: return 0, take nothing. */
+uint16_t mlxpmd_rx_burst_none(void *rxq, struct rte_mbuf **pkts, uint16_t n);
+uint16_t mlxpmd_tx_burst_none(void *txq, struct rte_mbuf **pkts, uint16_t n);
+const uint32_t *mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev);
+
+#endif /* MLXPMD_H */
