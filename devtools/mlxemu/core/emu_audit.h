@@ -28,6 +28,12 @@ const char *emu_audit_kind_name(enum emu_audit_kind kind);
 void emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 uint64_t emu_audit_total(void);
+/** Objects left so far, all types and ports. */
+uint64_t emu_audit_left_total(void);
+/** The i-th text kept of a kind; NULL when there is none. */
+const char *emu_audit_text(enum emu_audit_kind kind, unsigned i);
+/** Empties the ledger: tests that provoke refusals, and a child after fork. */
+void emu_audit_reset(void);
 /** Objects found when a context closed or the process ended; one line per type. */
 void emu_audit_left(struct emu_dev *dev, const char *what, unsigned count);
 /**

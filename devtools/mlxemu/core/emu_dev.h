@@ -86,7 +86,8 @@ struct emu_clock {
 	uint64_t epoch_ns;	/**< CLOCK_REALTIME at start_host_ns. */
 	uint32_t mult, shift;	/**< As the kernel publishes them. */
 	uint64_t mask;		/**< 41 bits, like the kernel's. */
-	uint64_t page_cycles, page_ns, page_frac; /**< Last published point. */
+	uint64_t page_cycles, page_ns, page_frac; /**< Last published point; cycles unmasked. */
+	uint64_t refresh_cycles;  /**< Distance at which the next point is due. */
 	uint64_t overflow_period; /**< In jiffies, as the kernel writes it. */
 };
 
@@ -101,6 +102,7 @@ struct emu_dev {
 	struct emu_clock clock;
 	struct emu_port_stats stats;
 	bool admin_up;	/**< The kernel's interface is up. */
+	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
@@ -113,8 +115,11 @@ struct emu_dev {
 struct emu_machine {
 	unsigned ports;
 	struct emu_dev dev[EMU_MAX_PORTS];
-	pthread_mutex_t mutex;
-	_Atomic unsigned waiters; /**< Callers waiting: the engine lets them in. */
+	/* The lock is a queue: each caller draws a ticket and is served in order. */
+	pthread_mutex_t mutex; /**< Guards the tickets only, held for an instant. */
+	pthread_cond_t turn;
+	uint64_t next_ticket, now_serving;
+	_Atomic unsigned waiters; /**< Callers waiting: the engine may end its batch early. */
 	_Atomic bool stop;
 };
 
@@ -139,21 +144,33 @@ struct emu_ctx {
 /** Creates ports of one profile with permanent addresses and clocks; no wires, no threads. */
 int emu_machine_init(struct emu_machine *m, unsigned ports, const struct emu_profile *profile);
 void emu_machine_fini(struct emu_machine *m);
-/** Front end and tests: enter and leave the model. Not recursive. */
+/**
+ * Enter and leave the model. Not recursive. First come, first served: a thread that unlocks and
+ * locks again at once stands behind everybody who was already waiting.
+ */
 void emu_lock(struct emu_machine *m);
 void emu_unlock(struct emu_machine *m);
 struct emu_machine *emu_machine_of(struct emu_dev *dev);
+
+/** Completion vectors (and event queues) of a device, as the kernel would tell. */
+#define EMU_COMP_VECTORS 16
+/** Event queue number of a completion vector; -EINVAL when there is no such vector. */
+int emu_eqn_of_vector(struct emu_dev *dev, unsigned vector);
+/** An empty file mapping as a context needs it; for tests without a front end. NULL: no memory. */
+void *emu_file_map(void);
+void emu_file_unmap(void *file);
 
 /** The front end made file; the context starts with no objects. 0 or -errno. */
 int emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,
 		 struct emu_ctx **out);
 /**
  * Destroys what the context still owns, newest first (what the kernel does when a process
- * closes the file), and returns how many objects that were.
+ * closes the file), notes them per type in the audit, and returns how many objects that were.
  */
 unsigned emu_ctx_close(struct emu_ctx *ctx);
 
-/* Port control: what the kernel's interface (ioctl, netlink) does to the device. */
+/* Port control: what the kernel's interface (ioctl, netlink) does to the device. 0 or -errno. */
+#define EMU_L2_OVERHEAD_BYTES 22u /**< Ethernet + VLAN + FCS: device MTU minus interface MTU. */
 int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
 int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);
 void emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti);
@@ -163,6 +180,7 @@ void emu_port_set_admin(struct emu_dev *dev, bool up);
 void emu_port_set_carrier(struct emu_dev *dev, bool carrier);
 
 /* The clock (emu_clock.c). */
+#define EMU_KERNEL_HZ 250u /**< Unit of overflow_period. */
 void emu_clock_init(struct emu_clock *c, uint64_t hz);
 uint64_t emu_clock_cycles(const struct emu_clock *c);	   /**< The counter now, 63 bits. */
 uint64_t emu_clock_cycles_at(const struct emu_clock *c, uint64_t mono_ns);

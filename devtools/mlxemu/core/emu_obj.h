@@ -47,8 +47,13 @@ struct emu_obj {
 	uint32_t refs;
 	struct emu_dev *dev;
 	struct emu_ctx *ctx; /**< NULL: made by the "kernel". */
-	void (*release)(struct emu_obj *obj); /**< Drops references and frees; under the lock. */
+	/**
+	 * Drops references and frees what hangs on the object, not the object itself, which
+	 * emu_obj_destroy() frees afterwards. Under the lock; may be NULL.
+	 */
+	void (*release)(struct emu_obj *obj);
 	void *abi;		  /**< The front end's handle, if it has one. */
+	void *dp;		  /**< State of dp/ for this object, if it has any. */
 	bool subscribed;
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
@@ -58,8 +63,13 @@ void *emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type ty
 		  void (*release)(struct emu_obj *));
 /** NULL when there is none. */
 void *emu_obj_find(struct emu_dev *dev, enum emu_obj_type type, uint32_t id);
-/** Unlinks, calls release, frees. 0 or -EBUSY when refs is not 0. */
+/** Unlinks, calls release, frees obj. 0 or -EBUSY when refs is not 0. */
 int emu_obj_destroy(struct emu_obj *obj);
+/** The same with no regard to refs: the last resort when a context closes. */
+void emu_obj_destroy_forced(struct emu_obj *obj);
+/** Makes and frees the (empty) table of a device; the latter destroys what is left. */
+int emu_obj_table_init(struct emu_dev *dev);
+void emu_obj_table_fini(struct emu_dev *dev);
 unsigned emu_obj_count(struct emu_dev *dev, enum emu_obj_type type);
 typedef void (*emu_obj_cb)(struct emu_obj *obj, void *arg);
 void emu_obj_foreach(struct emu_dev *dev, enum emu_obj_type type, emu_obj_cb cb, void *arg);
@@ -100,6 +110,12 @@ int emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len
 		  uint32_t access, struct emu_mkey **out);
 
 enum emu_dma_dir { EMU_DMA_READ, EMU_DMA_WRITE };
+/** The 32-bit key that a WQE carries for this mkey. */
+static inline uint32_t
+emu_mkey_key(const struct emu_mkey *mkey)
+{
+	return mkey->obj.id << 8 | mkey->variant;
+}
 /**
  * The only door to host memory. Resolves [addr, addr + len) under key for protection domain pd
  * and returns a window onto it, valid until the lock is dropped; NULL when the key is unknown,

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Ledger of unlawful use and of what was left behind, and the report made from it. */
+#include "emu_audit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emu_obj.h"
+
+#define TEXTS_KEPT 16u
+#define TEXT_BYTES 192u
+#define LEFT_KINDS 64u
+
+static const char *const kind_names[EMU_AUDIT_KINDS] = {
+	[EMU_AUDIT_BAD_COMMAND] = "bad command",
+	[EMU_AUDIT_BAD_STATE] = "bad state",
+	[EMU_AUDIT_BAD_KEY] = "bad key",
+	[EMU_AUDIT_BAD_WQE] = "bad WQE",
+	[EMU_AUDIT_BAD_DOORBELL] = "bad doorbell",
+	[EMU_AUDIT_CQ_OVERRUN] = "CQ overrun",
+	[EMU_AUDIT_BAD_CALL] = "bad call",
+};
+
+/** What was left of one type at one port. */
+struct left_entry {
+	unsigned port;
+	char what[32];
+	uint64_t count;
+};
+
+/* One ledger per process, like the machine; guarded by the machine's lock. */
+static struct {
+	uint64_t count[EMU_AUDIT_KINDS];
+	char text[EMU_AUDIT_KINDS][TEXTS_KEPT][TEXT_BYTES];
+	struct left_entry left[LEFT_KINDS];
+	unsigned left_used;
+	uint64_t left_total;
+} ledger;
+
+const char *
+emu_audit_kind_name(enum emu_audit_kind kind)
+{
+	return (unsigned)kind < EMU_AUDIT_KINDS ? kind_names[kind] : "unknown";
+}
+
+void
+emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
+{
+	char text[TEXT_BYTES];
+	int n = snprintf(text, sizeof(text), "port %u: ", dev->index);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	if (ledger.count[kind] < TEXTS_KEPT)
+		memcpy(ledger.text[kind][ledger.count[kind]], text, sizeof(text));
+	if (ledger.count[kind] < TEXTS_KEPT)
+		emu_trace_note(dev, "unlawful: %s: %s", kind_names[kind], text + n);
+	ledger.count[kind]++;
+}
+
+uint64_t
+emu_audit_total(void)
+{
+	uint64_t total = 0;
+
+	for (unsigned k = 0; k < EMU_AUDIT_KINDS; k++)
+		total += ledger.count[k];
+	return total;
+}
+
+uint64_t
+emu_audit_left_total(void)
+{
+	return ledger.left_total;
+}
+
+void
+emu_audit_reset(void)
+{
+	memset(&ledger, 0, sizeof(ledger));
+}
+
+const char *
+emu_audit_text(enum emu_audit_kind kind, unsigned i)
+{
+	if ((unsigned)kind >= EMU_AUDIT_KINDS || i >= TEXTS_KEPT || i >= ledger.count[kind])
+		return NULL;
+	return ledger.text[kind][i];
+}
+
+void
+emu_audit_left(struct emu_dev *dev, const char *what, unsigned count)
+{
+	struct left_entry *e = ledger.left;
+	unsigned i;
+
+	ledger.left_total += count;
+	for (i = 0; i < ledger.left_used; i++)
+		if (e[i].port == dev->index && strcmp(e[i].what, what) == 0)
+			break;
+	if (i == LEFT_KINDS)
+		return;
+	if (i == ledger.left_used) {
+		ledger.left_used++;
+		e[i].port = dev->index;
+		snprintf(e[i].what, sizeof(e[i].what), "%s", what);
+	}
+	e[i].count += count;
+}
+
+#define STAT(f) {#f, offsetof(struct emu_port_stats, f)}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} stat_rows[] = {
+	STAT(tx_frames), STAT(tx_bytes), STAT(rx_frames), STAT(rx_bytes),
+	STAT(tx_mcast_frames), STAT(tx_bcast_frames), STAT(rx_mcast_frames),
+	STAT(rx_bcast_frames), STAT(tx_mcast_bytes), STAT(tx_bcast_bytes), STAT(rx_mcast_bytes),
+	STAT(rx_bcast_bytes), STAT(rx_delivered_frames), STAT(rx_delivered_bytes),
+	STAT(rx_out_of_buffer), STAT(rx_filtered), STAT(rx_kernel), STAT(rx_dropped_by_rule),
+	STAT(rx_oversize), STAT(rx_link_down), STAT(tx_errors), STAT(tx_discards),
+	STAT(rx_errors), STAT(doorbells), STAT(wqe_fetch_bytes), STAT(cqes), STAT(dma_reads),
+	STAT(dma_read_bytes), STAT(dma_writes), STAT(dma_write_bytes),
+};
+
+static void
+report_stats(FILE *f, const struct emu_dev *dev)
+{
+	for (unsigned i = 0; i < sizeof(stat_rows) / sizeof(stat_rows[0]); i++) {
+		uint64_t v;
+
+		memcpy(&v, (const uint8_t *)&dev->stats + stat_rows[i].offset, sizeof(v));
+		fprintf(f, "port %u %s %" PRIu64 "\n", dev->index, stat_rows[i].name, v);
+	}
+}
+
+static void
+report_unlawful(FILE *f)
+{
+	for (unsigned k = 0; k < EMU_AUDIT_KINDS; k++) {
+		uint64_t kept = ledger.count[k] < TEXTS_KEPT ? ledger.count[k] : TEXTS_KEPT;
+
+		for (uint64_t i = 0; i < kept; i++)
+			fprintf(f, "unlawful %s: %s\n", kind_names[k], ledger.text[k][i]);
+		if (ledger.count[k] > kept)
+			fprintf(f, "unlawful %s: %" PRIu64 " more\n", kind_names[k],
+				ledger.count[k] - kept);
+	}
+}
+
+static void
+report_compose(FILE *f, struct emu_machine *m)
+{
+	uint64_t unlawful = emu_audit_total();
+
+	for (unsigned p = 0; p < m->ports; p++)
+		report_stats(f, &m->dev[p]);
+	for (unsigned i = 0; i < ledger.left_used; i++)
+		fprintf(f, "left port %u: %" PRIu64 " %s\n", ledger.left[i].port,
+			ledger.left[i].count, ledger.left[i].what);
+	report_unlawful(f);
+	if (unlawful == 0 && ledger.left_total == 0)
+		fprintf(f, "audit: clean\n");
+	else
+		fprintf(f, "audit: %" PRIu64 " left, %" PRIu64 " unlawful\n", ledger.left_total,
+			unlawful);
+}
+
+/* Plain system calls: the libc's open and write are interposed. */
+static int
+file_append(const char *path, const char *text, size_t len)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path,
+			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	int ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (len != 0) {
+		ssize_t n = syscall(SYS_write, fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			ret = n < 0 ? -errno : -EIO;
+			break;
+		}
+		text += n;
+		len -= (size_t)n;
+	}
+	syscall(SYS_close, fd);
+	return ret;
+}
+
+int
+emu_audit_write(struct emu_machine *m, const char *path)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int ret;
+
+	if (f == NULL)
+		return -ENOMEM;
+	report_compose(f, m);
+	ret = fclose(f) == 0 ? file_append(path, text, len) : -ENOMEM;
+	free(text);
+	if (ret != 0)
+		return ret;
+	return emu_audit_total() == 0 && ledger.left_total == 0 ? 0 : 1;
+}

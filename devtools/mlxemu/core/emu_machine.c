@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The machine: its lock, its devices and the contexts that programs open on them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emu_audit.h"
+#include "emu_obj.h"
+
+/* First event queue number that completion vectors use; lower ones are the driver's own. */
+#define EMU_FIRST_EQN 0x0au
+
+void
+emu_lock(struct emu_machine *m)
+{
+	uint64_t ticket;
+
+	pthread_mutex_lock(&m->mutex);
+	ticket = m->next_ticket++;
+	if (ticket != m->now_serving) {
+		atomic_fetch_add_explicit(&m->waiters, 1, memory_order_relaxed);
+		while (ticket != m->now_serving)
+			pthread_cond_wait(&m->turn, &m->mutex);
+		atomic_fetch_sub_explicit(&m->waiters, 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&m->mutex);
+}
+
+void
+emu_unlock(struct emu_machine *m)
+{
+	pthread_mutex_lock(&m->mutex);
+	m->now_serving++;
+	if (m->now_serving != m->next_ticket)
+		pthread_cond_broadcast(&m->turn);
+	pthread_mutex_unlock(&m->mutex);
+}
+
+struct emu_machine *
+emu_machine_of(struct emu_dev *dev)
+{
+	struct emu_dev *first = dev - dev->index;
+
+	return (struct emu_machine *)((uint8_t *)first - offsetof(struct emu_machine, dev));
+}
+
+static void
+dev_name_it(struct emu_dev *dev)
+{
+	unsigned i = dev->index % EMU_MAX_PORTS;
+
+	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "mlx5_%u", i);
+	snprintf(dev->uverbs_name, sizeof(dev->uverbs_name), "uverbs%u", i);
+	snprintf(dev->netdev_name, sizeof(dev->netdev_name), "mlxemu%unp0", i);
+	/* Two functions a card, as dual-port cards have. */
+	snprintf(dev->pci_addr, sizeof(dev->pci_addr), "0000:%02x:00.%u", 0xc1 + i / 2, i % 2);
+}
+
+static void
+dev_address_it(struct emu_dev *dev)
+{
+	static const uint8_t base[6] = {0x0c, 0x42, 0xa1, 0x4e, 0xd0, 0x00};
+	struct emu_vport *vport = &dev->vport;
+
+	memcpy(vport->permanent_mac, base, sizeof(base));
+	vport->permanent_mac[5] = (uint8_t)(dev->index * 0x10);
+	memcpy(vport->mac, vport->permanent_mac, sizeof(vport->mac));
+	vport->mtu = 1500;
+	/* EUI-64 as the card makes it: OUI, 03 00, then the serial part. */
+	dev->node_guid = 0x0c42a103004ed000ull | vport->permanent_mac[5];
+}
+
+static int
+dev_eqs_create(struct emu_dev *dev)
+{
+	for (unsigned i = 0; i < EMU_COMP_VECTORS; i++)
+		if (emu_obj_new(dev, NULL, EMU_OBJ_EQ, sizeof(struct emu_obj), NULL) == NULL)
+			return -ENOMEM;
+	return 0;
+}
+
+int
+emu_eqn_of_vector(struct emu_dev *dev, unsigned vector)
+{
+	(void)dev;
+	return vector < EMU_COMP_VECTORS ? (int)(EMU_FIRST_EQN + vector) : -EINVAL;
+}
+
+static int
+dev_init(struct emu_dev *dev, unsigned index, const struct emu_profile *profile)
+{
+	int ret;
+
+	dev->index = index;
+	dev->profile = profile;
+	dev->admin_up = true;
+	TAILQ_INIT(&dev->contexts);
+	dev_name_it(dev);
+	dev_address_it(dev);
+	emu_clock_init(&dev->clock, profile->clock_hz);
+	ret = emu_obj_table_init(dev);
+	if (ret == 0)
+		ret = dev_eqs_create(dev);
+	return ret;
+}
+
+int
+emu_machine_init(struct emu_machine *m, unsigned ports, const struct emu_profile *profile)
+{
+	int ret = 0;
+
+	if (ports == 0 || ports > EMU_MAX_PORTS || profile == NULL)
+		return -EINVAL;
+	memset(m, 0, sizeof(*m));
+	pthread_mutex_init(&m->mutex, NULL);
+	pthread_cond_init(&m->turn, NULL);
+	m->ports = ports;
+	for (unsigned i = 0; i < ports && ret == 0; i++)
+		ret = dev_init(&m->dev[i], i, profile);
+	if (ret != 0)
+		emu_machine_fini(m);
+	return ret;
+}
+
+void
+emu_machine_fini(struct emu_machine *m)
+{
+	for (unsigned i = 0; i < m->ports; i++) {
+		struct emu_dev *dev = &m->dev[i];
+
+		while (dev->profile != NULL && !TAILQ_EMPTY(&dev->contexts))
+			emu_ctx_close(TAILQ_FIRST(&dev->contexts));
+		emu_obj_table_fini(dev);
+	}
+	m->ports = 0;
+	pthread_cond_destroy(&m->turn);
+	pthread_mutex_destroy(&m->mutex);
+}
+
+void *
+emu_file_map(void)
+{
+	void *file = mmap(NULL, EMU_FILE_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return file == MAP_FAILED ? NULL : file;
+}
+
+void
+emu_file_unmap(void *file)
+{
+	if (file != NULL)
+		munmap(file, EMU_FILE_BYTES);
+}
+
+/* A user id that no open context of the device has; never 0. */
+static uint16_t
+uid_new(struct emu_dev *dev)
+{
+	uint16_t uid = 0;
+	struct emu_ctx *ctx;
+	bool taken;
+
+	do {
+		taken = false;
+		uid++;
+		TAILQ_FOREACH(ctx, &dev->contexts, next)
+			taken |= ctx->uid == uid;
+	} while (taken);
+	return uid;
+}
+
+int
+emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,
+	     struct emu_ctx **out)
+{
+	struct emu_ctx *ctx;
+
+	if (file == NULL)
+		return -EINVAL;
+	ctx = calloc(1, sizeof(*ctx));
+	if (ctx == NULL)
+		return -ENOMEM;
+	ctx->dev = dev;
+	ctx->file = file;
+	ctx->devx = devx;
+	ctx->ops = ops;
+	ctx->uid = uid_new(dev);
+	TAILQ_INIT(&ctx->owned);
+	TAILQ_INSERT_TAIL(&dev->contexts, ctx, next);
+	emu_clock_publish(dev);
+	emu_clock_tick(dev);
+	*out = ctx;
+	return 0;
+}
+
+/*
+ * One sweep from the newest to the oldest. An older object may hold a newer one (an RQT
+ * changed to point at new RQs), therefore what is still in use waits for the next sweep.
+ */
+static unsigned
+ctx_sweep(struct emu_ctx *ctx, unsigned found[EMU_OBJ_TYPES])
+{
+	struct emu_obj *obj, *older;
+	unsigned n = 0;
+
+	for (obj = TAILQ_FIRST(&ctx->owned); obj != NULL; obj = older) {
+		enum emu_obj_type type = obj->type;
+
+		older = TAILQ_NEXT(obj, owned);
+		if (emu_obj_destroy(obj) != 0)
+			continue;
+		found[type]++;
+		n++;
+	}
+	return n;
+}
+
+unsigned
+emu_ctx_close(struct emu_ctx *ctx)
+{
+	unsigned found[EMU_OBJ_TYPES] = {0}, total = 0, n;
+
+	do {
+		n = ctx_sweep(ctx, found);
+		total += n;
+	} while (n != 0);
+	while (!TAILQ_EMPTY(&ctx->owned)) {
+		struct emu_obj *obj = TAILQ_FIRST(&ctx->owned);
+
+		found[obj->type]++;
+		total++;
+		emu_obj_destroy_forced(obj);
+	}
+	for (unsigned t = 0; t < EMU_OBJ_TYPES; t++)
+		if (found[t] != 0)
+			emu_audit_left(ctx->dev, emu_obj_type_name(t), found[t]);
+	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
+	free(ctx);
+	return total;
+}

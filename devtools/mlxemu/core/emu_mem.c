@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Host memory: registration, keys, doorbell pages, and the only door through which data passes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "emu_audit.h"
+#include "emu_obj.h"
+
+/* IBV_ACCESS_* bits that let the device write: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND. */
+#define ACCESS_WRITES (1u | 2u | 8u | 16u)
+
+/** Walk over the process' mappings, in rising order of address. */
+struct map_check {
+	uint64_t next, end; /* [next, end) has not been seen mapped yet */
+	bool write;
+	bool refused;
+};
+
+/* One line of the maps file: "from-to rwxp offset dev inode path". */
+static void
+map_line(struct map_check *c, const char *line)
+{
+	char *p;
+	uint64_t from = strtoull(line, &p, 16);
+	uint64_t to = *p == '-' ? strtoull(p + 1, &p, 16) : 0;
+
+	if (to <= c->next || from >= c->end || c->next >= c->end)
+		return;
+	if (from > c->next || p[0] != ' ' || p[1] != 'r' || (c->write && p[2] != 'w'))
+		c->refused = true;
+	else
+		c->next = to;
+}
+
+/*
+ * The kernel pins pages at registration; here the mappings are looked up instead, which neither
+ * faults pages in nor changes their content. Plain system calls: the libc's are interposed.
+ */
+static int
+maps_read(struct map_check *c)
+{
+	char buf[8192], line[256];
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t fill = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while ((n = syscall(SYS_read, fd, buf, sizeof(buf))) > 0 && c->next < c->end &&
+	       !c->refused) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (buf[i] != '\n') {
+				/* Addresses and rights stand at the start; paths may be cut. */
+				if (fill < sizeof(line) - 1)
+					line[fill++] = buf[i];
+				continue;
+			}
+			line[fill] = '\0';
+			fill = 0;
+			map_line(c, line);
+		}
+	}
+	syscall(SYS_close, fd);
+	return n < 0 ? -EIO : 0;
+}
+
+/* The last byte can be read: catches a mapping that reaches beyond its file. */
+static bool
+byte_readable(uint64_t addr)
+{
+	uint8_t byte;
+	struct iovec local = {&byte, 1};
+	struct iovec remote = {(void *)(uintptr_t)addr, 1};
+
+	/* Where the call is not permitted there is nothing to learn from it. */
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 || errno != EFAULT;
+}
+
+static int
+mem_check(uint64_t addr, uint64_t len, bool write)
+{
+	struct map_check c = {.next = addr, .end = addr + len, .write = write};
+	int ret;
+
+	if (len == 0 || addr + len < addr)
+		return -EINVAL;
+	ret = maps_read(&c);
+	if (ret != 0)
+		return ret;
+	if (c.refused || c.next < c.end)
+		return -EFAULT;
+	return byte_readable(addr + len - 1) ? 0 : -EFAULT;
+}
+
+int
+emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t access,
+		struct emu_umem **out)
+{
+	struct emu_umem *umem;
+	int ret = mem_check(addr, len, (access & ACCESS_WRITES) != 0);
+
+	if (ret != 0) {
+		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
+			  "umem 0x%" PRIx64 "+0x%" PRIx64 " access 0x%x: %s", addr, len, access,
+			  ret == -EINVAL ? "empty or wraps around" : "not mapped with these rights");
+		return ret;
+	}
+	umem = emu_obj_new(ctx->dev, ctx, EMU_OBJ_UMEM, sizeof(*umem), NULL);
+	if (umem == NULL)
+		return -ENOMEM;
+	umem->addr = addr;
+	umem->len = len;
+	umem->access = access;
+	*out = umem;
+	return 0;
+}
+
+void *
+emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len)
+{
+	if (offset > umem->len || len > umem->len - offset)
+		return NULL;
+	return (void *)(uintptr_t)(umem->addr + offset);
+}
+
+int
+emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out)
+{
+	struct emu_uar *uar = emu_obj_new(ctx->dev, ctx, EMU_OBJ_UAR, sizeof(*uar), NULL);
+
+	if (uar == NULL)
+		return -ENOMEM;
+	uar->offset = EMU_UAR_OFFSET + (uint64_t)uar->obj.id * EMU_PAGE_BYTES;
+	if (uar->offset + EMU_PAGE_BYTES > EMU_FILE_BYTES) {
+		emu_obj_destroy(&uar->obj);
+		return -ENOSPC;
+	}
+	uar->page = (volatile uint8_t *)ctx->file + uar->offset;
+	memset((uint8_t *)ctx->file + uar->offset, 0, EMU_PAGE_BYTES);
+	*out = uar;
+	return 0;
+}
+
+static void
+mr_release(struct emu_obj *obj)
+{
+	struct emu_mkey *mkey = (struct emu_mkey *)obj;
+	struct emu_obj *pd = emu_obj_find(obj->dev, EMU_OBJ_PD, mkey->pd);
+
+	if (pd != NULL)
+		emu_obj_unref(pd);
+}
+
+int
+emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, uint64_t iova,
+	      uint32_t access, struct emu_mkey **out)
+{
+	struct emu_obj *pd = emu_obj_find(ctx->dev, EMU_OBJ_PD, pdn);
+	bool write = (access & ACCESS_WRITES) != 0;
+	struct emu_mkey *mkey;
+	int ret = mem_check(addr, len, write);
+
+	if (ret == 0 && (pd == NULL || pd->ctx != ctx || iova + len < iova))
+		ret = -EINVAL;
+	if (ret != 0) {
+		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
+			  "MR 0x%" PRIx64 "+0x%" PRIx64 " iova 0x%" PRIx64
+			  " access 0x%x PD 0x%x refused: %s",
+			  addr, len, iova, access, pdn, strerror(-ret));
+		return ret;
+	}
+	mkey = emu_obj_new(ctx->dev, ctx, EMU_OBJ_MKEY, sizeof(*mkey), mr_release);
+	if (mkey == NULL)
+		return -ENOMEM;
+	/* The kernel counts the variant up from key to key. */
+	mkey->variant = (uint8_t)(mkey->obj.id * 7 + 0x11);
+	mkey->pd = pdn;
+	mkey->local_read = true;
+	mkey->local_write = write;
+	mkey->start = iova;
+	mkey->len = len;
+	mkey->host = addr;
+	emu_obj_ref(pd);
+	*out = mkey;
+	return 0;
+}
+
+static const char *
+dma_refusal(const struct emu_mkey *mkey, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+	    enum emu_dma_dir dir)
+{
+	if (mkey == NULL || mkey->variant != (key & 0xff))
+		return "unknown key";
+	if (mkey->pd != pd)
+		return "key of another PD";
+	if (addr < mkey->start || addr - mkey->start > mkey->len ||
+	    len > mkey->len - (addr - mkey->start))
+		return "outside the key's range";
+	if (dir == EMU_DMA_WRITE ? !mkey->local_write : !mkey->local_read)
+		return dir == EMU_DMA_WRITE ? "key without write access"
+					    : "key without read access";
+	return NULL;
+}
+
+void *
+emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+	enum emu_dma_dir dir)
+{
+	const struct emu_mkey *mkey = emu_obj_find(dev, EMU_OBJ_MKEY, key >> 8);
+	const char *why = dma_refusal(mkey, pd, key, addr, len, dir);
+
+	if (__builtin_expect(why != NULL, 0)) {
+		emu_audit(dev, EMU_AUDIT_BAD_KEY,
+			  "DMA %s 0x%" PRIx64 "+0x%" PRIx64 " key 0x%x PD 0x%x: %s",
+			  dir == EMU_DMA_WRITE ? "write" : "read", addr, len, key, pd, why);
+		return NULL;
+	}
+	return (void *)(uintptr_t)(mkey->host + (addr - mkey->start));
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Object tables: one id space per type and device, looked up by index. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu_obj.h"
+
+/*
+ * Freed ids needed in the queue before the oldest is given out again, so that a program which
+ * uses a dead object is told so instead of hitting its successor.
+ */
+#define EMU_ID_DELAY 256u
+
+/** Where the ids of a type start and how many there may be. */
+struct id_range {
+	const char *name;
+	uint32_t base, count; /* count 0: from the profile */
+};
+
+static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
+	[EMU_OBJ_UMEM] = {"umem", 0x41, 1u << 20},
+	[EMU_OBJ_UAR] = {"UAR", 0x10, 1u << 14},
+	[EMU_OBJ_MATCHER] = {"matcher", 0x1, 1u << 16},
+	[EMU_OBJ_FLOW] = {"flow", 0x1, 1u << 20},
+	[EMU_OBJ_PD] = {"PD", 0x15, 0},
+	[EMU_OBJ_TD] = {"TD", 0x23, 0},
+	[EMU_OBJ_MKEY] = {"mkey", 0x1801, 0},
+	[EMU_OBJ_EQ] = {"EQ", 0x0a, 0x80},
+	[EMU_OBJ_CQ] = {"CQ", 0x0403, 0},
+	[EMU_OBJ_SQ] = {"SQ", 0x10a7, 0},
+	[EMU_OBJ_RQ] = {"RQ", 0x20c5, 0},
+	[EMU_OBJ_RMP] = {"RMP", 0x30e1, 1u << 16},
+	[EMU_OBJ_RQT] = {"RQT", 0x0052, 0},
+	[EMU_OBJ_TIR] = {"TIR", 0x0131, 0},
+	[EMU_OBJ_TIS] = {"TIS", 0x0061, 0},
+	[EMU_OBJ_QP] = {"QP", 0x4011, 1u << 18},
+	[EMU_OBJ_Q_COUNTER] = {"Q counter", 0x03, 0xf0},
+	[EMU_OBJ_FLOW_COUNTER] = {"flow counter", 0x11, 1u << 16},
+	[EMU_OBJ_GENERAL] = {"general object", 0x1, 1u << 16},
+};
+
+struct id_space {
+	struct emu_obj **slot;
+	uint32_t slots; /* allocated */
+	uint32_t base, count;
+	uint32_t fresh; /* slots below were in use at some time */
+	unsigned live;
+	uint32_t *freed; /* queue of indices; size slots, never overflows */
+	uint32_t freed_head, freed_len;
+};
+
+struct emu_obj_table {
+	struct id_space space[EMU_OBJ_TYPES];
+};
+
+const char *
+emu_obj_type_name(enum emu_obj_type type)
+{
+	if ((unsigned)type >= EMU_OBJ_TYPES || id_ranges[type].name == NULL)
+		return "object";
+	return id_ranges[type].name;
+}
+
+static uint32_t
+id_count(const struct emu_profile *p, enum emu_obj_type type)
+{
+	switch (type) {
+	case EMU_OBJ_PD:
+		return 1u << p->log_max_pd;
+	case EMU_OBJ_TD:
+		return 1u << p->log_max_td;
+	case EMU_OBJ_MKEY:
+		return 1u << p->log_max_mkey;
+	case EMU_OBJ_CQ:
+		return 1u << p->log_max_cq;
+	case EMU_OBJ_SQ:
+		return 1u << p->log_max_sq;
+	case EMU_OBJ_RQ:
+		return 1u << p->log_max_rq;
+	case EMU_OBJ_RQT:
+		return 1u << p->log_max_rqt;
+	case EMU_OBJ_TIR:
+		return 1u << p->log_max_tir;
+	case EMU_OBJ_TIS:
+		return 1u << p->log_max_tis;
+	default:
+		return id_ranges[type].count;
+	}
+}
+
+int
+emu_obj_table_init(struct emu_dev *dev)
+{
+	dev->objs = calloc(1, sizeof(*dev->objs));
+	if (dev->objs == NULL)
+		return -ENOMEM;
+	for (unsigned t = 0; t < EMU_OBJ_TYPES; t++) {
+		struct id_space *s = &dev->objs->space[t];
+
+		s->base = id_ranges[t].base;
+		s->count = id_count(dev->profile, t);
+		/* Ids have 24 bits in commands and completions. */
+		if (s->count > (1u << 24) - s->base)
+			s->count = (1u << 24) - s->base;
+	}
+	return 0;
+}
+
+void
+emu_obj_table_fini(struct emu_dev *dev)
+{
+	if (dev->objs == NULL)
+		return;
+	for (unsigned t = EMU_OBJ_TYPES; t-- > 0;) {
+		struct id_space *s = &dev->objs->space[t];
+
+		for (uint32_t i = 0; i < s->fresh; i++)
+			if (s->slot[i] != NULL)
+				emu_obj_destroy_forced(s->slot[i]);
+		free(s->slot);
+		free(s->freed);
+	}
+	free(dev->objs);
+	dev->objs = NULL;
+}
+
+static int
+space_grow(struct id_space *s)
+{
+	uint32_t slots = s->slots == 0 ? 64 : s->slots * 2;
+	uint32_t *freed = malloc(slots * sizeof(*freed));
+	struct emu_obj **slot;
+
+	if (freed == NULL)
+		return -ENOMEM;
+	slot = realloc(s->slot, slots * sizeof(struct emu_obj *));
+	if (slot == NULL) {
+		free(freed);
+		return -ENOMEM;
+	}
+	memset(slot + s->slots, 0, (slots - s->slots) * sizeof(struct emu_obj *));
+	for (uint32_t i = 0; i < s->freed_len; i++)
+		freed[i] = s->freed[(s->freed_head + i) % s->slots];
+	free(s->freed);
+	s->freed = freed;
+	s->freed_head = 0;
+	s->slot = slot;
+	s->slots = slots;
+	return 0;
+}
+
+/* Index of a free slot, or -1 when ids or memory ran out. */
+static int64_t
+space_take(struct id_space *s)
+{
+	bool can_be_fresh = s->fresh < s->count;
+
+	if (s->freed_len > EMU_ID_DELAY || (!can_be_fresh && s->freed_len != 0)) {
+		uint32_t index = s->freed[s->freed_head];
+
+		s->freed_head = (s->freed_head + 1) % s->slots;
+		s->freed_len--;
+		return index;
+	}
+	if (!can_be_fresh || (s->fresh == s->slots && space_grow(s) != 0))
+		return -1;
+	return s->fresh++;
+}
+
+static void
+space_give(struct id_space *s, uint32_t index)
+{
+	s->slot[index] = NULL;
+	s->freed[(s->freed_head + s->freed_len) % s->slots] = index;
+	s->freed_len++;
+	s->live--;
+}
+
+void *
+emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size,
+	    void (*release)(struct emu_obj *))
+{
+	struct id_space *s = &dev->objs->space[type];
+	struct emu_obj *obj = calloc(1, size);
+	int64_t index;
+
+	if (obj == NULL)
+		return NULL;
+	index = space_take(s);
+	if (index < 0) {
+		free(obj);
+		return NULL;
+	}
+	s->slot[index] = obj;
+	s->live++;
+	obj->type = type;
+	obj->id = s->base + (uint32_t)index;
+	obj->dev = dev;
+	obj->ctx = ctx;
+	obj->release = release;
+	if (ctx != NULL)
+		TAILQ_INSERT_HEAD(&ctx->owned, obj, owned);
+	return obj;
+}
+
+void *
+emu_obj_find(struct emu_dev *dev, enum emu_obj_type type, uint32_t id)
+{
+	const struct id_space *s = &dev->objs->space[type];
+	uint32_t index = id - s->base;
+
+	return index < s->fresh ? s->slot[index] : NULL;
+}
+
+void
+emu_obj_destroy_forced(struct emu_obj *obj)
+{
+	struct id_space *s = &obj->dev->objs->space[obj->type];
+
+	space_give(s, obj->id - s->base);
+	if (obj->ctx != NULL)
+		TAILQ_REMOVE(&obj->ctx->owned, obj, owned);
+	if (obj->release != NULL)
+		obj->release(obj);
+	free(obj);
+}
+
+int
+emu_obj_destroy(struct emu_obj *obj)
+{
+	if (obj->refs != 0)
+		return -EBUSY;
+	emu_obj_destroy_forced(obj);
+	return 0;
+}
+
+unsigned
+emu_obj_count(struct emu_dev *dev, enum emu_obj_type type)
+{
+	return dev->objs->space[type].live;
+}
+
+void
+emu_obj_foreach(struct emu_dev *dev, enum emu_obj_type type, emu_obj_cb cb, void *arg)
+{
+	const struct id_space *s = &dev->objs->space[type];
+
+	for (uint32_t i = 0; i < s->fresh; i++)
+		if (s->slot[i] != NULL)
+			cb(s->slot[i], arg);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What the kernel's network interface does to the device, and link state. */
+#include <errno.h>
+#include <string.h>
+
+#include "emu_audit.h"
+#include "emu_dev.h"
+
+/* Smallest MTU of IPv4; the kernel's own lower bound for Ethernet. */
+#define MTU_MIN 68u
+/* PORT_CHANGE event of the PRM: type, and the sub-types for the two directions. */
+#define EVENT_PORT_CHANGE 0x09u
+#define PORT_CHANGE_DOWN 1u
+#define PORT_CHANGE_ACTIVE 4u
+#define EQE_TYPE 0x01
+#define EQE_SUB_TYPE 0x03
+#define EQE_PORT_NUM 0x28 /* port number in the high nibble */
+
+int
+emu_port_set_mtu(struct emu_dev *dev, unsigned mtu)
+{
+	if (mtu < MTU_MIN || mtu > dev->profile->max_mtu)
+		return -EINVAL;
+	dev->vport.mtu = (uint16_t)mtu;
+	return 0;
+}
+
+int
+emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6])
+{
+	static const uint8_t zero[6];
+
+	if ((mac[0] & 1) != 0 || memcmp(mac, zero, sizeof(zero)) == 0)
+		return -EADDRNOTAVAIL;
+	memcpy(dev->vport.mac, mac, sizeof(dev->vport.mac));
+	return 0;
+}
+
+void
+emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti)
+{
+	dev->vport.promisc_all = promisc;
+	dev->vport.promisc_mc = allmulti;
+}
+
+int
+emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add)
+{
+	struct emu_vport *v = &dev->vport;
+	const unsigned max = sizeof(v->mc) / sizeof(v->mc[0]);
+	unsigned i;
+
+	if ((mac[0] & 1) == 0)
+		return -EINVAL;
+	for (i = 0; i < v->mc_count && memcmp(v->mc[i], mac, 6) != 0; i++)
+		;
+	if (add) {
+		if (i < v->mc_count)
+			return 0;
+		if (i == max)
+			return -ENOSPC;
+		memcpy(v->mc[v->mc_count++], mac, 6);
+		return 0;
+	}
+	if (i == v->mc_count)
+		return -ENOENT;
+	v->mc_count--;
+	memmove(v->mc[i], v->mc[v->mc_count], 6);
+	return 0;
+}
+
+static void
+port_event(struct emu_dev *dev, unsigned sub_type)
+{
+	uint8_t eqe[64] = {0};
+	struct emu_ctx *ctx;
+
+	eqe[EQE_TYPE] = EVENT_PORT_CHANGE;
+	eqe[EQE_SUB_TYPE] = (uint8_t)sub_type;
+	eqe[EQE_PORT_NUM] = 1 << 4;
+	TAILQ_FOREACH(ctx, &dev->contexts, next)
+		if (ctx->ops != NULL && ctx->ops->event != NULL)
+			ctx->ops->event(ctx, NULL, EVENT_PORT_CHANGE, eqe);
+}
+
+static void
+link_recompute(struct emu_dev *dev)
+{
+	bool up = dev->carrier && dev->admin_up;
+
+	if (up == dev->link_up)
+		return;
+	dev->link_up = up;
+	emu_trace_note(dev, "link %s", up ? "up" : "down");
+	port_event(dev, up ? PORT_CHANGE_ACTIVE : PORT_CHANGE_DOWN);
+}
+
+void
+emu_port_set_admin(struct emu_dev *dev, bool up)
+{
+	dev->admin_up = up;
+	link_recompute(dev);
+}
+
+void
+emu_port_set_carrier(struct emu_dev *dev, bool carrier)
+{
+	dev->carrier = carrier;
+	link_recompute(dev);
+}
