@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The command table: what each opcode is, how long its mailboxes are, where the object's id is. */
+
+#ifndef PRM_COMMANDS_H
+#define PRM_COMMANDS_H
+
+#include "prm_base.h"
+
+enum prm_command_class {
+	PRM_CMD_CREATE,
+	PRM_CMD_MODIFY,
+	PRM_CMD_QUERY,
+	PRM_CMD_DESTROY,
+	PRM_CMD_GENERAL,
+};
+
+/** Bits hi..lo of a dword of a mailbox; hi < lo = none. */
+struct prm_field_ref {
+	uint16_t dword;
+	uint8_t hi, lo;
+};
+
+/** One opcode. Lengths are bytes and cover the fixed part of a mailbox. */
+struct prm_command {
+	const char *name;
+	const struct prm_layout *in, *out;
+	uint16_t opcode;
+	uint16_t in_bytes_min, out_bytes_min;
+	uint16_t destroy_opcode, create_opcode; /* counterpart; 0 = none */
+	struct prm_field_ref in_id; /* the object's id in the inbox (not of a create command) */
+	struct prm_field_ref out_id; /* the new object's id in the outbox of a create command */
+	enum prm_command_class cls;
+	bool in_variable; /* a trailing array may follow the fixed part of the inbox */
+};
+
+/**
+ * The command of an opcode.
+ *
+ * @return the entry, or NULL when the table has none.
+ */
+const struct prm_command *prm_command_find(uint16_t opcode);
+
+/** Entry @p i of the table, ordered by opcode; NULL beyond the end. */
+const struct prm_command *prm_command_at(unsigned int i);
+
+/** Number of entries of the table. */
+unsigned int prm_command_count(void);
+
+/** Name of an opcode, such as "CREATE_CQ"; "UNKNOWN" when the table has none. */
+const char *prm_command_name(uint16_t opcode);
+
+/** The bits @p r of a mailbox (which must reach that far); 0 when @p r is none. */
+uint32_t prm_field_ref_get(const void *mbox, struct prm_field_ref r);
+
+/** Sets the bits @p r of a mailbox; nothing when @p r is none. */
+void prm_field_ref_set(void *mbox, struct prm_field_ref r, uint32_t v);
+
+/** Positive errno that Linux gives a command status; 0 for OK, EIO for a status unknown. */
+int prm_status_errno(uint8_t status);
+
+/** The register layout an access register id has; NULL when none is described. */
+const struct prm_layout *prm_register_layout(uint16_t register_id);
+
+#endif /* PRM_COMMANDS_H */
