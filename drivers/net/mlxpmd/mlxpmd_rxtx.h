@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
+/**
+ * @file
  * Queues as the bursts see them. The control plane creates and destroys; the burst owns between.
  *
  * Layout: what a burst writes and what it only reads stand on different cache lines, and no line is
@@ -20,7 +21,7 @@ struct mlxpmd_clock;
 /** Counters a queue keeps; only its own lcore writes them. */
 struct mlxpmd_rxq_stats {
 	uint64_t packets, bytes;
-	uint64_t nombuf;   /**< Refills that found the mempool empty, per missing mbuf. */
+	uint64_t nombuf;   /**< Buffers that the mempool could not give when a refill wanted them. */
 	uint64_t errors;   /**< Error completions. */
 	uint64_t cqe_bad;  /**< Completions refused because they made no sense. */
 	uint64_t ts_absent; /**< Packets whose timestamp could not be given. */
@@ -28,33 +29,63 @@ struct mlxpmd_rxq_stats {
 };
 struct mlxpmd_txq_stats {
 	uint64_t packets, bytes;
-	uint64_t errors;   /**< Packets lost to error completions. */
-	uint64_t dropped;  /**< Packets the queue could not send (no lkey, too many segments). */
+	uint64_t errors;   /**< Packets lost to error completions (taken out of packets and bytes). */
+	uint64_t dropped;  /**< Packets the queue could not send (no lkey, too many segments, empty). */
 	uint64_t completions, doorbells;
 };
 
+/**
+ * One linear piece of the clock: for a device timestamp ts with off = (ts - base) & mask <= span,
+ * value = start + ((off * mult + frac) >> shift) exactly, the product in 128 bits. clock=raw is the
+ * identity: mult 1, shift 0, everything else neutral.
+ */
+struct mlxpmd_clock_snap {
+	uint32_t generation;	/**< Of the clock it was copied from; 0: never. */
+	uint32_t mult;
+	uint32_t shift;
+	uint64_t base, mask, span;
+	uint64_t start, frac;
+	uint64_t expires_tsc;	/**< After this the counter may have come round: use no more. */
+} __rte_cache_aligned;
+
+/**
+ * Receive queue.
+ *
+ * The control plane sets before arming: port, cq, rq, socket_id, conf, nb_desc, mp, offloads,
+ * port_id, queue_id, log_segs (rq's stride is 16 << log_segs bytes); conf.rx_free_thresh may be 0 for
+ * the default. mlxpmd_rxq_arm() derives the rest. A CQ has to be new at each arm: the consumer starts
+ * at 0. cq.log_cqes >= rq.log_wqes.
+ */
 struct mlxpmd_rxq {
 	/* Read-only while running. */
 	struct mlx5_cqe64 *cqes;
 	struct mlx5_wqe_data_seg *wqes;
-	struct rte_mbuf **elts;	/**< One per data segment. */
+	struct rte_mbuf **elts;	/**< One per data segment, and a few NULLs for the prefetch to run into. */
 	volatile uint32_t *cq_dbrec, *rq_dbrec;
 	struct rte_mempool *mp;
 	const struct mdv_mr_set *mr;
 	struct mlxpmd_clock *clock;
 	uint64_t mbuf_init;	/**< rearm_data of a fresh mbuf of this queue. */
 	uint32_t lkey_be;	/**< Used when mr->n == 1. */
+	uint32_t len_max;	/**< Bytes posted by one WQE. */
+	uint16_t seg_first_bytes, seg_bytes; /**< Posted by the first and by each further segment. */
+	uint32_t flag_mask;	/**< Low ol_flags that the application asked for. */
+	uint32_t buf_offset;	/**< From an mbuf to its buffer; 0: differs, read buf_addr. */
 	uint16_t cqe_mask, wqe_mask, segs_per_wqe, log_segs;
 	uint16_t free_thresh, headroom;
 	uint16_t port_id, queue_id;
+	uint8_t log_cqes;
 	int ts_offset;		/**< Dynamic field, -1 when timestamps are off. */
 	uint64_t ts_flag;
 	uint64_t offloads;
 	/* Written by the burst. */
 	uint32_t cq_ci __rte_cache_aligned;
-	uint16_t rq_ci, rq_pi;
+	uint16_t rq_ci, rq_pi;	/**< WQEs completed, WQEs posted; the difference holds mbufs. */
 	uint8_t state;		/**< MDV_QS_*; ERR: the burst returns 0. */
+	uint32_t starved;	/**< Missing mbufs that nombuf counts already. */
+	uint8_t syndrome, vendor_syndrome; /**< Of the last error completion. */
 	struct mlxpmd_rxq_stats stats;
+	struct mlxpmd_clock_snap snap;
 	/* Control plane only. */
 	struct mlxpmd_port *port __rte_cache_aligned;
 	struct mdv_cq cq;
@@ -65,26 +96,48 @@ struct mlxpmd_rxq {
 	uint16_t nb_desc;
 } __rte_cache_aligned;
 
+/** What the burst remembers of a posted WQE, at the index of its first WQEBB. */
+struct mlxpmd_txq_wqe {
+	uint16_t wqebb_end;	/**< pi after it. */
+	uint16_t elts_end;	/**< elts_pi after it. */
+};
+
+/**
+ * Send queue.
+ *
+ * The control plane sets before arming: port, cq, sq, mdv, socket_id, conf, nb_desc, offloads, port_id,
+ * queue_id; conf.tx_free_thresh and tx_rs_thresh may be 0 for defaults. mlxpmd_txq_arm() derives the
+ * rest. The CQ has to be new at each arm.
+ */
 struct mlxpmd_txq {
 	/* Read-only while running. */
 	uint8_t *wqes;
 	struct mlx5_cqe64 *cqes;
-	struct rte_mbuf **elts;	/**< By WQEBB index: the mbuf chain segment to free. */
+	struct rte_mbuf **elts;	/**< Packets in flight, one entry per packet in the order of posting. */
+	struct mlxpmd_txq_wqe *wqe_info;
 	volatile uint32_t *cq_dbrec, *sq_dbrec;
 	volatile uint64_t *db_reg;
 	struct mdv_dev *mdv;
-	uint32_t sqn;
-	uint16_t wqe_mask, cqe_mask, free_thresh, rs_thresh;
-	uint16_t port_id, queue_id;
 	uint64_t offloads;
+	uint32_t sqn;
+	uint16_t wqe_mask, cqe_mask, elts_mask;
+	uint16_t free_thresh, rs_thresh;
+	uint16_t port_id, queue_id;
+	uint16_t inline_bytes;	/**< Header bytes that every WQE must carry; 0: none. */
+	uint8_t max_ds;		/**< Largest WQE in 16-byte units. */
+	uint8_t log_cqes;
+	bool db_wc;		/**< The doorbell register is write-combining. */
 	/* Written by the burst. */
 	uint16_t pi __rte_cache_aligned; /**< WQEBBs posted. */
 	uint16_t ci;		/**< WQEBBs whose completion was seen. */
+	uint16_t elts_pi, elts_ci; /**< Packets posted; packets freed. */
+	uint16_t elts_comp;	/**< elts_pi of the last requested completion. */
+	uint16_t wqebb_comp;	/**< pi of the last requested completion. */
 	uint32_t cq_ci;
-	uint16_t unsignaled;	/**< WQEBBs since the last requested completion. */
 	uint8_t state;
-	struct mdv_mr_range mr_last; /**< Last range used. */
+	uint8_t syndrome, vendor_syndrome; /**< Of the last error completion. */
 	uint32_t mr_generation;
+	struct mdv_mr_range mr_last; /**< Last range used. */
 	struct mlxpmd_txq_stats stats;
 	/* Control plane only. */
 	struct mlxpmd_port *port __rte_cache_aligned;
@@ -97,13 +150,18 @@ struct mlxpmd_txq {
 } __rte_cache_aligned;
 
 /**
- * Control plane, queue objects exist and are in reset: fills the read-only part, the ring with
- * mbufs and WQEs, the CQ with invalid CQEs. -ENOMEM when the mempool cannot fill the ring.
+ * Queue objects exist and are in reset: fills the read-only part, the ring with mbufs and WQEs, the CQ
+ * with invalid CQEs, and writes the RQ's doorbell record; then the queue may go to RDY. Counters stay.
+ * @return 0; -ENOMEM when the mempool cannot fill the ring or memory is short; -EINVAL when mbufs are
+ *   too small for the headroom, or sizes do not fit together; or why the mempool cannot be registered.
+ *   On failure nothing is held.
  */
 int mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq);
-/** Frees every mbuf the queue holds; the device no longer writes. */
+/** Frees every mbuf the queue holds; the device no longer writes. Idempotent on a zeroed struct. */
 void mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq);
+/** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */
 int mlxpmd_txq_arm(struct mlxpmd_txq *txq);
+/** Frees every mbuf the queue holds; the device no longer reads. Idempotent on a zeroed struct. */
 void mlxpmd_txq_disarm(struct mlxpmd_txq *txq);
 
 /* ethdev fast-path companions */
