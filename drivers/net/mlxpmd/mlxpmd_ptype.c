@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Fills the table from CQE header bits to packet type and checksum flags, once, at load. */
+
+#include <rte_mbuf.h>
+#include <rte_mbuf_ptype.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_ptype.h"
+
+uint64_t mlxpmd_ptype_table[MLXPMD_PTYPE_ENTRIES] __rte_cache_aligned;
+
+/* One header stack: the outermost has the plain values, what is in a tunnel the INNER ones. */
+struct stack {
+	uint32_t ipv4, ipv6, frag, tcp, udp, nonfrag;
+};
+static const struct stack outermost = {
+	RTE_PTYPE_L3_IPV4_EXT_UNKNOWN, RTE_PTYPE_L3_IPV6_EXT_UNKNOWN, RTE_PTYPE_L4_FRAG,
+	RTE_PTYPE_L4_TCP, RTE_PTYPE_L4_UDP, RTE_PTYPE_L4_NONFRAG,
+};
+static const struct stack inner = {
+	RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN, RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN,
+	RTE_PTYPE_INNER_L4_FRAG, RTE_PTYPE_INNER_L4_TCP, RTE_PTYPE_INNER_L4_UDP,
+	RTE_PTYPE_INNER_L4_NONFRAG,
+};
+
+static uint32_t
+l4_ptype(const struct stack *s, uint8_t l4, bool frag)
+{
+	if (frag)
+		return s->frag;
+	switch (l4) {
+	case MLXPMD_CQE_L4_TCP:
+	case MLXPMD_CQE_L4_TCP_EMPTY_ACK:
+	case MLXPMD_CQE_L4_TCP_ACK:
+		return s->tcp;
+	case MLXPMD_CQE_L4_UDP:
+		return s->udp;
+	case MLXPMD_CQE_L4_NONE:
+		return s->nonfrag;
+	default:
+		return 0; /* Codes the PRM leaves reserved. */
+	}
+}
+
+static uint32_t
+ptype(uint8_t etc, uint8_t tunnel)
+{
+	const struct stack *s = (tunnel & MLXPMD_CQE_TUNNELED) ? &inner : &outermost;
+	uint8_t l3 = (etc >> MLXPMD_CQE_L3_SHIFT) & 3;
+	uint8_t l4 = (etc >> MLXPMD_CQE_L4_SHIFT) & 7;
+	uint32_t type = RTE_PTYPE_L2_ETHER;
+
+	if (tunnel & MLXPMD_CQE_TUNNELED)
+		type |= (tunnel & MLXPMD_CQE_OUTER_IPV6) ? outermost.ipv6 : outermost.ipv4;
+	if (l3 == MLX5_CQE_L3_HDR_TYPE_IPV4)
+		type |= s->ipv4;
+	else if (l3 == MLX5_CQE_L3_HDR_TYPE_IPV6)
+		type |= s->ipv6;
+	else
+		return type; /* Without IP the device looks no further. */
+	return type | l4_ptype(s, l4, etc & MLXPMD_CQE_IP_FRAG);
+}
+
+/*
+ * Good is what the device says it verified. Bad is said only where a clear bit can have no other
+ * reason: an IPv4 header outside a tunnel; TCP or UDP, whole, over a good IP header.
+ */
+static uint32_t
+csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
+{
+	uint8_t l3 = (etc >> MLXPMD_CQE_L3_SHIFT) & 3;
+	uint8_t l4 = (etc >> MLXPMD_CQE_L4_SHIFT) & 7;
+	bool plain = !(tunnel & MLXPMD_CQE_TUNNELED);
+	uint32_t flags = 0;
+
+	if (l3_ok)
+		flags |= RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+	else if (plain && l3 == MLX5_CQE_L3_HDR_TYPE_IPV4)
+		flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
+	if (l4_ok)
+		flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	else if (plain && l3_ok && !(etc & MLXPMD_CQE_IP_FRAG) && l4 >= MLXPMD_CQE_L4_TCP &&
+		 l4 <= MLXPMD_CQE_L4_TCP_ACK)
+		flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	return flags;
+}
+
+RTE_INIT(mlxpmd_ptype_init)
+{
+	uint32_t flags, i;
+	uint8_t etc, tunnel;
+
+	for (i = 0; i < MLXPMD_PTYPE_ENTRIES; i++) {
+		etc = i & 0xff;
+		tunnel = i >> 10;
+		flags = csum_flags(etc, i & 0x100, i & 0x200, tunnel);
+		if (etc & MLXPMD_CQE_CV)
+			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+		mlxpmd_ptype_table[i] = (uint64_t)flags << 32 | ptype(etc, tunnel);
+	}
+}
+
+const uint32_t *
+mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev __rte_unused)
+{
+	static const uint32_t ptypes[] = {
+		RTE_PTYPE_L2_ETHER,
+		RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_L3_IPV6_EXT_UNKNOWN,
+		RTE_PTYPE_L4_NONFRAG,
+		RTE_PTYPE_L4_FRAG,
+		RTE_PTYPE_L4_TCP,
+		RTE_PTYPE_L4_UDP,
+		RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN,
+		RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN,
+		RTE_PTYPE_INNER_L4_NONFRAG,
+		RTE_PTYPE_INNER_L4_FRAG,
+		RTE_PTYPE_INNER_L4_TCP,
+		RTE_PTYPE_INNER_L4_UDP,
+		RTE_PTYPE_UNKNOWN
+	};
+
+	return ptypes;
+}

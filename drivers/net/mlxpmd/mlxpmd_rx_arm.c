@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Makes a receive queue ready for the bursts, and takes back what it holds. */
+
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_mbuf_dyn.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_clock.h"
+#include "mlxpmd_rx.h"
+
+#define FREE_THRESH_DEFAULT 64
+
+static int
+fail(const struct mlxpmd_rxq *rxq, int err, const char *why)
+{
+	MLXPMD_LOG(ERR, "port %u: rxq %u cannot be armed: %s", rxq->port_id, rxq->queue_id, why);
+	rte_errno = err;
+	return -err;
+}
+
+static int
+sizes_set(struct mlxpmd_rxq *rxq)
+{
+	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
+	uint32_t wqes = 1u << rxq->rq.log_wqes;
+	uint16_t thresh = rxq->conf.rx_free_thresh;
+
+	if (rxq->cq.log_cqes < rxq->rq.log_wqes || rxq->cq.log_cqes > 15)
+		return fail(rxq, EINVAL, "the CQ does not fit the RQ");
+	if (rxq->rq.log_stride_bytes != rxq->log_segs + 4)
+		return fail(rxq, EINVAL, "the RQ's stride does not fit the segments");
+	if (room <= RTE_PKTMBUF_HEADROOM)
+		return fail(rxq, EINVAL, "mbufs have no room beyond the headroom");
+	rxq->log_cqes = rxq->cq.log_cqes;
+	rxq->cqe_mask = (1u << rxq->cq.log_cqes) - 1;
+	rxq->wqe_mask = wqes - 1;
+	rxq->segs_per_wqe = 1u << rxq->log_segs;
+	rxq->headroom = RTE_PKTMBUF_HEADROOM;
+	rxq->seg_first_bytes = room - rxq->headroom;
+	rxq->seg_bytes = room;
+	rxq->len_max = rxq->seg_first_bytes + (rxq->segs_per_wqe - 1) * room;
+	if (thresh == 0)
+		thresh = FREE_THRESH_DEFAULT;
+	/* Half the ring at most is waited for. */
+	rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)thresh, wqes / 2));
+	return 0;
+}
+
+static uint32_t
+flag_mask(uint64_t offloads)
+{
+	/* Stripping may be switched while running, and the device says per packet what it did. */
+	uint32_t mask = RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+
+	if (offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM)
+		mask |= RTE_MBUF_F_RX_IP_CKSUM_MASK;
+	if (offloads & (RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM))
+		mask |= RTE_MBUF_F_RX_L4_CKSUM_MASK;
+	return mask;
+}
+
+/* What every fresh mbuf has in the 8 bytes that are written as one. */
+static uint64_t
+mbuf_init(const struct mlxpmd_rxq *rxq)
+{
+	struct rte_mbuf m = {
+		.data_off = rxq->headroom,
+		.nb_segs = 1,
+		.port = rxq->port_id,
+	};
+	uint64_t init;
+
+	rte_mbuf_refcnt_set(&m, 1);
+	memcpy(&init, &m.rearm_data, sizeof(init));
+	return init;
+}
+
+static int
+timestamps_set(struct mlxpmd_rxq *rxq)
+{
+	rxq->ts_offset = -1;
+	rxq->clock = rxq->port->clock;
+	memset(&rxq->snap, 0, sizeof(rxq->snap));
+	if (!(rxq->offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return 0;
+	if (rxq->clock == NULL)
+		return fail(rxq, ENOTSUP, "no clock for timestamps");
+	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) != 0)
+		return fail(rxq, rte_errno, "no room in the mbuf for timestamps");
+	return 0;
+}
+
+static int
+memory_set(struct mlxpmd_rxq *rxq)
+{
+	size_t elts = ((size_t)rxq->wqe_mask + 1 + MLXPMD_RX_ELTS_AHEAD) << rxq->log_segs;
+
+	rxq->mr = mdv_mr_mempool(rxq->port->mdv, rxq->mp);
+	if (rxq->mr == NULL)
+		return -rte_errno; /* Said there. */
+	if (rxq->mr->n == 0)
+		return fail(rxq, EINVAL, "the mempool has no memory");
+	rxq->lkey_be = rxq->mr->range[0].lkey_be;
+	/* Buffers pinned from elsewhere do not follow their mbufs. */
+	rxq->buf_offset = (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) ?
+			  0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
+	rxq->elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->elts[0]),
+				       RTE_CACHE_LINE_SIZE, rxq->socket_id);
+	return rxq->elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");
+}
+
+/* Rings as the device and the bursts expect them at index 0. */
+static void
+rings_set(struct mlxpmd_rxq *rxq)
+{
+	uint32_t i, segs = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+
+	rxq->cqes = rxq->cq.cqes;
+	rxq->cq_dbrec = rxq->cq.dbrec;
+	rxq->wqes = rxq->rq.wqes;
+	rxq->rq_dbrec = rxq->rq.dbrec;
+	for (i = 0; i <= rxq->cqe_mask; i++)
+		rxq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << 4 | MLX5_CQE_OWNER_MASK);
+	for (i = 0; i < segs; i++) {
+		bool first = (i & (rxq->segs_per_wqe - 1)) == 0;
+
+		rxq->wqes[i].byte_count = rte_cpu_to_be_32(first ? rxq->seg_first_bytes :
+								   rxq->seg_bytes);
+		rxq->wqes[i].lkey = rxq->lkey_be;
+		rxq->wqes[i].addr = 0;
+	}
+	rxq->cq_ci = 0;
+	rxq->rq_ci = 0;
+	rxq->rq_pi = 0;
+	rxq->starved = 0;
+	rxq->syndrome = 0;
+	rxq->vendor_syndrome = 0;
+	rxq->cq_dbrec[0] = 0;
+	rxq->rq_dbrec[0] = 0;
+}
+
+int
+mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
+{
+	uint64_t nombuf = rxq->stats.nombuf;
+	int rc;
+
+	rxq->state = MDV_QS_RST;
+	rc = sizes_set(rxq);
+	if (rc == 0)
+		rc = timestamps_set(rxq);
+	if (rc == 0)
+		rc = memory_set(rxq);
+	if (rc != 0)
+		return rc;
+	rxq->flag_mask = flag_mask(rxq->offloads);
+	rxq->mbuf_init = mbuf_init(rxq);
+	rings_set(rxq);
+	mlxpmd_rx_refill(rxq);
+	if (mlxpmd_rx_holes(rxq) != 0) {
+		rxq->stats.nombuf = nombuf; /* Told by the error. */
+		mlxpmd_rxq_disarm(rxq);
+		return fail(rxq, ENOMEM, "the mempool cannot fill the ring");
+	}
+	rxq->state = MDV_QS_RDY;
+	return 0;
+}
+
+void
+mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq)
+{
+	uint32_t i, elts;
+
+	rxq->state = MDV_QS_RST;
+	if (rxq->elts == NULL)
+		return;
+	/* Holes first: what scatter left in them is an mbuf too, and else is a stale pointer. */
+	elts = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+	for (i = 0; i < elts; i++) {
+		uint16_t wqe = i >> rxq->log_segs;
+		bool posted = ((wqe - rxq->rq_ci) & rxq->wqe_mask) < (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+
+		if (rxq->elts[i] != NULL && (posted || rxq->log_segs != 0))
+			rte_mbuf_raw_free(rxq->elts[i]);
+	}
+	rxq->rq_ci = rxq->rq_pi;
+	rte_free(rxq->elts);
+	rxq->elts = NULL;
+}
+
+uint64_t
+mlxpmd_rx_offloads(const struct mdv_caps *caps)
+{
+	uint64_t offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_RSS_HASH;
+
+	if (caps->csum)
+		offloads |= RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
+			    RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+	if (caps->vlan_strip)
+		offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	if (caps->scatter_fcs)
+		offloads |= RTE_ETH_RX_OFFLOAD_KEEP_CRC;
+	if (caps->ts_free_running)
+		offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	return offloads;
+}
