@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
+/**
+ * @file
  * The PMD's own view of a port: what the control plane keeps, and the doors to its rooms.
  */
 #ifndef MLXPMD_H
 #define MLXPMD_H
+
+#include <sys/queue.h>
 
 #include <ethdev_driver.h>
 #include <rte_ether.h>
@@ -17,6 +20,7 @@
 #define MLXPMD_DRIVER_NAME "net_mlxpmd"
 #define MLXPMD_MAX_QUEUES 16
 #define MLXPMD_MAX_MAC_ADDRS 128
+#define MLXPMD_MAX_MC_ADDRS 128
 #define MLXPMD_RSS_KEY_BYTES 40
 #define MLXPMD_RETA_MAX 512
 
@@ -32,11 +36,36 @@ struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mlxpmd_clock_mode clock;
 };
-/** Parses devargs; one line per mistake that names the key and what is allowed. 0 or -EINVAL. */
+/**
+ * Parses devargs; one line per mistake that names the key and what is allowed.
+ *
+ * @return 0; -EINVAL for a mistake; 1 when the generic keys class= or driver= say that the device is
+ *   meant for another driver.
+ */
 int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
 
 struct mlxpmd_steer; /* mlxpmd_steer.c */
-struct mlxpmd_stats_base;
+struct mlxpmd_stats_base; /* mlxpmd_stats.c */
+
+/** Which frames the application asked for. */
+struct mlxpmd_filter {
+	bool promisc, allmulti;
+	bool vlan_on;		/**< Only untagged frames and those of vlan_ids. */
+	uint64_t vlan_ids[RTE_ETHER_MAX_VLAN_ID / 64 + 1];
+	struct rte_ether_addr mac[MLXPMD_MAX_MAC_ADDRS]; /**< Zero: unused; [0] is the default. */
+	struct rte_ether_addr mc[MLXPMD_MAX_MC_ADDRS];
+	uint16_t nb_mc;
+};
+
+/** What was asked of the kernel's interface, and how it was found: close puts it back. */
+struct mlxpmd_netdev {
+	bool promisc, allmulti;
+	bool mtu_known;
+	uint16_t mtu, mtu_found;
+	struct rte_ether_addr mac_found;
+	struct rte_ether_addr mc[MLXPMD_MAX_MC_ADDRS];
+	uint16_t nb_mc;
+};
 
 /** One port. eth_dev->data->dev_private. */
 struct mlxpmd_port {
@@ -50,10 +79,14 @@ struct mlxpmd_port {
 	struct mdv_obj *q_counter;
 	struct mlxpmd_stats_base *stats_base; /**< What reset remembers. */
 	uint8_t rss_key[MLXPMD_RSS_KEY_BYTES];
-	uint64_t rss_hf;
+	uint64_t rss_hf;		/**< 0: no RSS, everything goes to the first table entry. */
 	uint16_t reta[MLXPMD_RETA_MAX], reta_size;
-	struct rte_ether_addr mac;
+	struct rte_ether_addr mac;	/**< The interface's present address. */
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
+	struct mlxpmd_filter filter;
+	struct mlxpmd_netdev netdev;
+	unsigned int netdev_index;	/**< Of the kernel interface, 0: none here. */
+	TAILQ_ENTRY(mlxpmd_port) next;	/**< Telemetry's list of ports. */
 };
 #define MLXPMD_PORT(eth_dev) ((struct mlxpmd_port *)(eth_dev)->data->dev_private)
 

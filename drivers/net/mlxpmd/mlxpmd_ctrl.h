@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Doors between the rooms of the control plane; nothing here is called by a burst.
+ *
+ * Functions return 0 or a negative errno and log a failure once, where it happens.
+ */
+#ifndef MLXPMD_CTRL_H
+#define MLXPMD_CTRL_H
+
+#include "mlxpmd.h"
+
+/* ---- stages (mlxpmd_stage.c): set-up in steps, unwound backwards ---- */
+struct mlxpmd_stage {
+	const char *name;
+	int (*up)(struct mlxpmd_port *port);
+	void (*down)(struct mlxpmd_port *port); /**< NULL: nothing to undo. */
+};
+/** Runs all stages forwards; a failed one undoes those before it. */
+int mlxpmd_stages_up(struct mlxpmd_port *port, const struct mlxpmd_stage *stages, unsigned int n);
+/** Undoes stages n-1 .. 0. */
+void mlxpmd_stages_down(struct mlxpmd_port *port, const struct mlxpmd_stage *stages, unsigned int n);
+
+/* ---- device (mlxpmd_dev.c) ---- */
+/** Longest frame on the wire beyond the MTU: Ethernet header, one VLAN tag, FCS. */
+#define MLXPMD_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN)
+#define MLXPMD_MIN_MTU 68 /* RFC 791: every IPv4 link carries 68 octets. */
+int mlxpmd_dev_configure(struct rte_eth_dev *eth_dev);
+int mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info);
+int mlxpmd_dev_start(struct rte_eth_dev *eth_dev);
+int mlxpmd_dev_stop(struct rte_eth_dev *eth_dev);
+int mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size);
+
+/* ---- link and MTU (mlxpmd_link.c) ---- */
+int mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete);
+int mlxpmd_link_up(struct rte_eth_dev *eth_dev);
+int mlxpmd_link_down(struct rte_eth_dev *eth_dev);
+int mlxpmd_mtu_set(struct rte_eth_dev *eth_dev, uint16_t mtu);
+/** Gives the interface the port's configured MTU, when it has another. */
+int mlxpmd_mtu_apply(struct mlxpmd_port *port);
+/** Remembers the interface's MTU at probe, puts it back at close. */
+int mlxpmd_mtu_remember(struct mlxpmd_port *port);
+void mlxpmd_mtu_restore(struct mlxpmd_port *port);
+/** RTE_ETH_LINK_SPEED_* of the speed that the port runs at, 0 when it is down. */
+uint32_t mlxpmd_link_speed_capa(struct mlxpmd_port *port);
+
+/* ---- queues (mlxpmd_queue.c, mlxpmd_queue_setup.c) ---- */
+#define MLXPMD_DESC_MIN 64
+#define MLXPMD_DESC_MAX 16384
+#define MLXPMD_DESC_DEFAULT 512
+#define MLXPMD_RX_MAX_SEGS 32
+int mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
+			  unsigned int socket_id, const struct rte_eth_rxconf *conf,
+			  struct rte_mempool *mp);
+int mlxpmd_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
+			  unsigned int socket_id, const struct rte_eth_txconf *conf);
+void mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+void mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+void mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_rxq_info *info);
+void mlxpmd_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_txq_info *info);
+int mlxpmd_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+int mlxpmd_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+int mlxpmd_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+int mlxpmd_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+/** Stages of dev_start: creates, arms and starts every queue that is not deferred. */
+int mlxpmd_rxqs_up(struct mlxpmd_port *port);
+void mlxpmd_rxqs_down(struct mlxpmd_port *port);
+int mlxpmd_txqs_up(struct mlxpmd_port *port);
+void mlxpmd_txqs_down(struct mlxpmd_port *port);
+/** log2 of the data segments that one frame of the port may need from this queue; -EINVAL, logged. */
+int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
+const char *mlxpmd_rxq_state_name(const struct mlxpmd_rxq *rxq);
+const char *mlxpmd_txq_state_name(const struct mlxpmd_txq *txq);
+
+/* ---- RSS (mlxpmd_rss.c) ---- */
+/** Traffic classes, each with a TIR of its own; the last takes what the others leave. */
+enum mlxpmd_class {
+	MLXPMD_CLASS_IPV4_TCP, MLXPMD_CLASS_IPV4_UDP, MLXPMD_CLASS_IPV4,
+	MLXPMD_CLASS_IPV6_TCP, MLXPMD_CLASS_IPV6_UDP, MLXPMD_CLASS_IPV6,
+	MLXPMD_CLASS_OTHER, MLXPMD_NB_CLASSES
+};
+uint64_t mlxpmd_rss_supported(const struct mdv_caps *caps);
+uint16_t mlxpmd_rss_reta_size(const struct mdv_caps *caps);
+/** Takes key and hash functions from dev_conf and lays out the default table. */
+int mlxpmd_rss_configure(struct mlxpmd_port *port);
+/** enum mdv_hash_field bits that a class is hashed by under rss_hf. */
+uint32_t mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_class class);
+int mlxpmd_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *conf);
+int mlxpmd_rss_hash_conf_get(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *conf);
+int mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int mlxpmd_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+
+/* ---- steering (mlxpmd_steer.c) ---- */
+/** RQT and TIRs over the queues, then rules for port->filter. */
+int mlxpmd_steer_up(struct mlxpmd_port *port);
+void mlxpmd_steer_down(struct mlxpmd_port *port);
+/** Makes the rules follow port->filter; on failure the rules are as before. */
+int mlxpmd_steer_sync(struct mlxpmd_port *port);
+/** Writes port->reta with the queues' present numbers into the RQT. */
+int mlxpmd_steer_reta(struct mlxpmd_port *port);
+/** Writes key and hash functions into the TIRs; on failure they are as before. */
+int mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf);
+unsigned int mlxpmd_steer_nb_rules(const struct mlxpmd_port *port);
+
+/* ---- addresses (mlxpmd_mac.c, mlxpmd_vlan.c) ---- */
+/** Puts a new filter in place, in the rules and in the kernel's interface; keeps the old one on failure. */
+int mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want);
+/** Stages of dev_start: the interface's flags and lists follow the filter only while started. */
+int mlxpmd_netdev_up(struct mlxpmd_port *port);
+void mlxpmd_netdev_down(struct mlxpmd_port *port);
+/** Stages of probe: reads the address, puts it back at close. */
+int mlxpmd_mac_up(struct mlxpmd_port *port);
+void mlxpmd_mac_down(struct mlxpmd_port *port);
+int mlxpmd_promiscuous_enable(struct rte_eth_dev *eth_dev);
+int mlxpmd_promiscuous_disable(struct rte_eth_dev *eth_dev);
+int mlxpmd_allmulticast_enable(struct rte_eth_dev *eth_dev);
+int mlxpmd_allmulticast_disable(struct rte_eth_dev *eth_dev);
+int mlxpmd_mac_addr_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr);
+int mlxpmd_mac_addr_add(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr, uint32_t index, uint32_t pool);
+void mlxpmd_mac_addr_remove(struct rte_eth_dev *eth_dev, uint32_t index);
+int mlxpmd_set_mc_addr_list(struct rte_eth_dev *eth_dev, struct rte_ether_addr *list, uint32_t n);
+int mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on);
+int mlxpmd_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask);
+void mlxpmd_vlan_strip_queue_set(struct rte_eth_dev *eth_dev, uint16_t queue_id, int on);
+
+/* ---- statistics (mlxpmd_stats.c, mlxpmd_xstats.c) ---- */
+struct mlxpmd_stats_base {
+	uint64_t out_of_buffer;		/**< Queue counter at the last reset. */
+	uint64_t out_of_buffer_last;	/**< Last good reading, shown when the device does not answer. */
+	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters at the last xstats reset. */
+	struct mlxpmd_rxq_stats rx_gone; /**< Since the last reset, of queues released since. */
+	struct mlxpmd_txq_stats tx_gone;
+};
+int mlxpmd_stats_up(struct mlxpmd_port *port);
+void mlxpmd_stats_down(struct mlxpmd_port *port);
+/** Sums of a port's queues since the last reset, released queues included. */
+void mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx, struct mlxpmd_txq_stats *tx);
+/** Counters of one queue since the last reset. */
+void mlxpmd_rxq_stats_get(const struct mlxpmd_rxq *rxq, struct mlxpmd_rxq_stats *out);
+void mlxpmd_txq_stats_get(const struct mlxpmd_txq *txq, struct mlxpmd_txq_stats *out);
+/** Keeps in the port's sums what a queue counted that is about to be released. */
+void mlxpmd_rxq_stats_retire(struct mlxpmd_rxq *rxq);
+void mlxpmd_txq_stats_retire(struct mlxpmd_txq *txq);
+uint64_t mlxpmd_stats_missed(struct mlxpmd_port *port);
+int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
+int mlxpmd_stats_reset(struct rte_eth_dev *eth_dev);
+int mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n);
+int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n);
+int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
+
+/* ---- telemetry (mlxpmd_telemetry.c) ---- */
+/** Stages of probe: the port is listed from then on. */
+int mlxpmd_telemetry_up(struct mlxpmd_port *port);
+void mlxpmd_telemetry_down(struct mlxpmd_port *port);
+
+#endif /* MLXPMD_CTRL_H */

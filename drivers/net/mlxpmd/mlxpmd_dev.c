@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* A port as a whole: what it can, configure, start and stop. */
+
+#include "mlxpmd_ctrl.h"
+
+#define DEV_BURST_DEFAULT 32
+
+/* ------------------------------------------------------------------ what it can */
+
+static void
+infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
+{
+	uint16_t desc_max = RTE_MIN(RTE_BIT32(RTE_MIN(caps->log_max_wq_sz, 15)),
+				    (uint32_t)MLXPMD_DESC_MAX);
+
+	info->max_rx_queues = MLXPMD_MAX_QUEUES;
+	info->max_tx_queues = MLXPMD_MAX_QUEUES;
+	info->max_mac_addrs = MLXPMD_MAX_MAC_ADDRS;
+	info->min_mtu = MLXPMD_MIN_MTU;
+	info->max_mtu = caps->max_mtu;
+	info->max_rx_pktlen = caps->max_mtu + MLXPMD_FRAME_OVERHEAD;
+	info->min_rx_bufsize = 32;
+	info->rx_desc_lim = (struct rte_eth_desc_lim){
+		.nb_max = desc_max, .nb_min = MLXPMD_DESC_MIN, .nb_align = 1,
+		.nb_seg_max = MLXPMD_RX_MAX_SEGS, .nb_mtu_seg_max = MLXPMD_RX_MAX_SEGS,
+	};
+	info->tx_desc_lim = (struct rte_eth_desc_lim){
+		.nb_max = desc_max, .nb_min = MLXPMD_DESC_MIN, .nb_align = 1,
+		/* Control and Ethernet segments take two 16-byte units, inline headers up to two. */
+		.nb_seg_max = caps->max_sq_desc_ds - 4, .nb_mtu_seg_max = caps->max_sq_desc_ds - 4,
+	};
+}
+
+static void
+infos_offloads(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
+{
+	info->rx_queue_offload_capa = mlxpmd_rx_offloads(caps);
+	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	info->tx_queue_offload_capa = mlxpmd_tx_offloads(caps);
+	info->tx_offload_capa = info->tx_queue_offload_capa;
+	info->flow_type_rss_offloads = mlxpmd_rss_supported(caps);
+	info->reta_size = mlxpmd_rss_reta_size(caps);
+	info->hash_key_size = MLXPMD_RSS_KEY_BYTES;
+}
+
+int
+mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	infos_limits(&port->mdv->caps, info);
+	infos_offloads(&port->mdv->caps, info);
+	info->speed_capa = mlxpmd_link_speed_capa(port);
+	info->if_index = port->netdev_index;
+	info->default_rxportconf = (struct rte_eth_dev_portconf){
+		.burst_size = DEV_BURST_DEFAULT, .ring_size = MLXPMD_DESC_DEFAULT, .nb_queues = 1,
+	};
+	info->default_txportconf = info->default_rxportconf;
+	info->default_rxconf.rx_drop_en = 1; /* A full queue drops; it never stops the wire. */
+	return 0;
+}
+
+int
+mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size)
+{
+	const char *have = MLXPMD_PORT(eth_dev)->mdv->fw_version;
+	int need = snprintf(version, size, "%s", have);
+
+	return need >= 0 && (size_t)need >= size ? need + 1 : 0;
+}
+
+/* ------------------------------------------------------------------ configure */
+
+static int
+configure_refuse(const struct mlxpmd_port *port, const char *what, uint32_t value, const char *allowed)
+{
+	MLXPMD_LOG(ERR, "port %u: %s %#x: allowed is %s", port->port_id, what, value, allowed);
+	return -ENOTSUP;
+}
+
+static int
+configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
+{
+	if ((conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG) != 0)
+		return configure_refuse(port, "Rx multi-queue mode", conf->rxmode.mq_mode,
+					"none or RSS");
+	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
+		return configure_refuse(port, "Tx multi-queue mode", conf->txmode.mq_mode, "none");
+	if (conf->lpbk_mode != 0)
+		return configure_refuse(port, "loopback mode", conf->lpbk_mode, "0");
+	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
+		return configure_refuse(port, "fixed link speed", conf->link_speeds,
+					"autonegotiation: the kernel owns the link");
+	if (conf->intr_conf.rxq)
+		return configure_refuse(port, "Rx interrupt mode", 1, "0");
+	if (conf->dcb_capability_en != 0)
+		return configure_refuse(port, "DCB", conf->dcb_capability_en, "0");
+	return 0;
+}
+
+int
+mlxpmd_dev_configure(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_eth_conf *conf = &eth_dev->data->dev_conf;
+	int rc;
+
+	rc = configure_check(port, conf);
+	if (rc == 0)
+		rc = mlxpmd_rss_configure(port);
+	if (rc != 0)
+		return rc;
+	/* Who asks for RSS reads the hash in most cases, and it comes for nothing. */
+	if (port->rss_hf != 0)
+		conf->rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH &
+					 mlxpmd_rx_offloads(&port->mdv->caps);
+	port->filter.vlan_on = (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ start and stop */
+
+static int
+bursts_up(struct mlxpmd_port *port)
+{
+	mlxpmd_burst_select(port->eth_dev);
+	/* Orders the queues' contents before the functions that read them. */
+	rte_smp_wmb();
+	return 0;
+}
+
+static void
+bursts_down(struct mlxpmd_port *port)
+{
+	port->eth_dev->rx_pkt_burst = mlxpmd_rx_burst_none;
+	port->eth_dev->tx_pkt_burst = mlxpmd_tx_burst_none;
+	/* Orders the functions before what the queues lose next. */
+	rte_smp_wmb();
+}
+
+/* Traffic is let in last and shut out first. */
+static const struct mlxpmd_stage start_stages[] = {
+	{ "MTU", mlxpmd_mtu_apply, NULL },
+	{ "send queues", mlxpmd_txqs_up, mlxpmd_txqs_down },
+	{ "receive queues", mlxpmd_rxqs_up, mlxpmd_rxqs_down },
+	{ "bursts", bursts_up, bursts_down },
+	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },
+	{ "steering", mlxpmd_steer_up, mlxpmd_steer_down },
+};
+
+int
+mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	return mlxpmd_stages_up(port, start_stages, RTE_DIM(start_stages));
+}
+
+int
+mlxpmd_dev_stop(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	mlxpmd_stages_down(port, start_stages, RTE_DIM(start_stages));
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Parses the device arguments; what is allowed stands in one table. */
+
+#include <rte_devargs.h>
+#include <rte_kvargs.h>
+
+#include "mlxpmd_ctrl.h"
+
+#define DEVARGS_MAX_VALUES 4
+/* A line of log shows this much of a string that came from the command line. */
+#define DEVARGS_SHOWN 64
+
+/** One key, the words that it takes, and what each stands for. */
+struct devarg {
+	const char *key;
+	const char *allowed;	/**< For the reader. */
+	const char *word[DEVARGS_MAX_VALUES];
+	unsigned int value[DEVARGS_MAX_VALUES];
+	void (*set)(struct mlxpmd_devargs *args, unsigned int value);
+};
+
+static void
+set_rx_burst(struct mlxpmd_devargs *args, unsigned int value)
+{
+	args->rx_burst = value;
+}
+
+static void
+set_tx_burst(struct mlxpmd_devargs *args, unsigned int value)
+{
+	args->tx_burst = value;
+}
+
+static void
+set_clock(struct mlxpmd_devargs *args, unsigned int value)
+{
+	args->clock = value;
+}
+
+static const struct devarg devargs_table[] = {
+	{ "rx_burst", "auto, scalar", { "auto", "scalar" },
+	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_rx_burst },
+	{ "tx_burst", "auto, scalar", { "auto", "scalar" },
+	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_tx_burst },
+	{ "clock", "page, raw", { "page", "raw" },
+	  { MLXPMD_CLOCK_PAGE, MLXPMD_CLOCK_RAW }, set_clock },
+};
+#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=page|raw"
+
+static const struct devarg *
+devarg_find(const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(devargs_table); i++)
+		if (strcmp(devargs_table[i].key, key) == 0)
+			return &devargs_table[i];
+	return NULL;
+}
+
+static int
+devarg_apply(const char *dev, const struct devarg *arg, const char *value,
+	     struct mlxpmd_devargs *out)
+{
+	unsigned int i;
+
+	for (i = 0; value != NULL && i < DEVARGS_MAX_VALUES && arg->word[i] != NULL; i++) {
+		if (strcmp(arg->word[i], value) == 0) {
+			arg->set(out, arg->value[i]);
+			return 0;
+		}
+	}
+	if (value == NULL)
+		MLXPMD_LOG(ERR, "%s: devarg %s has no value: allowed are %s", dev, arg->key,
+			   arg->allowed);
+	else
+		MLXPMD_LOG(ERR, "%s: devarg %s=%.*s: allowed are %s", dev, arg->key, DEVARGS_SHOWN,
+			   value, arg->allowed);
+	return -EINVAL;
+}
+
+/* Generic keys of EAL, which say what the device is meant for: 0 ours, 1 somebody else's. */
+static int
+devarg_generic(const char *dev, const char *key, const char *value)
+{
+	const char *mine = strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0 ? "eth" : MLXPMD_DRIVER_NAME;
+
+	if (value != NULL && strcmp(value, mine) == 0)
+		return 0;
+	MLXPMD_LOG(INFO, "%s: left to another driver: %s=%.*s is not %s", dev, key, DEVARGS_SHOWN,
+		   value != NULL ? value : "", mine);
+	return 1;
+}
+
+static bool
+devarg_is_generic(const char *key)
+{
+	return strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0 || strcmp(key, RTE_DEVARGS_KEY_DRIVER) == 0;
+}
+
+static int
+devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
+	     struct mlxpmd_devargs *out)
+{
+	const char *key = list->pairs[i].key, *value = list->pairs[i].value;
+	const struct devarg *arg;
+
+	if (rte_kvargs_count(list, key) > 1) {
+		MLXPMD_LOG(ERR, "%s: devarg %.*s is given more than once: allowed is once", dev,
+			   DEVARGS_SHOWN, key);
+		return -EINVAL;
+	}
+	if (devarg_is_generic(key))
+		return devarg_generic(dev, key, value);
+	arg = devarg_find(key);
+	if (arg == NULL) {
+		MLXPMD_LOG(ERR, "%s: unknown devarg %.*s: allowed are %s", dev, DEVARGS_SHOWN, key,
+			   DEVARGS_KNOWN);
+		return -EINVAL;
+	}
+	return devarg_apply(dev, arg, value, out);
+}
+
+int
+mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out)
+{
+	struct rte_kvargs *list;
+	unsigned int i;
+	int rc = 0;
+
+	*out = (struct mlxpmd_devargs){
+		.rx_burst = MLXPMD_BURST_AUTO,
+		.tx_burst = MLXPMD_BURST_AUTO,
+		.clock = MLXPMD_CLOCK_PAGE,
+	};
+	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
+		return 0;
+	list = rte_kvargs_parse(devargs->args, NULL);
+	if (list == NULL) {
+		MLXPMD_LOG(ERR, "%s: devargs \"%.*s\" cannot be read: allowed are %s, up to %d of them",
+			   devargs->name, DEVARGS_SHOWN, devargs->args, DEVARGS_KNOWN, RTE_KVARGS_MAX);
+		return -EINVAL;
+	}
+	for (i = 0; rc == 0 && i < list->count; i++)
+		rc = devargs_pair(devargs->name, list, i, out);
+	rte_kvargs_free(list);
+	return rc;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The driver's face to EAL and ethdev: PCI ids, probe and remove, table of operations. */
+
+#include <net/if.h>
+
+#include <ethdev_pci.h>
+#include <rte_malloc.h>
+
+#include "mlxpmd_ctrl.h"
+
+RTE_LOG_REGISTER_DEFAULT(mlxpmd_logtype, NOTICE);
+
+static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
+
+static const struct eth_dev_ops mlxpmd_ops = {
+	.dev_configure = mlxpmd_dev_configure,
+	.dev_start = mlxpmd_dev_start,
+	.dev_stop = mlxpmd_dev_stop,
+	.dev_set_link_up = mlxpmd_link_up,
+	.dev_set_link_down = mlxpmd_link_down,
+	.dev_close = mlxpmd_dev_close,
+	.link_update = mlxpmd_link_update,
+	.promiscuous_enable = mlxpmd_promiscuous_enable,
+	.promiscuous_disable = mlxpmd_promiscuous_disable,
+	.allmulticast_enable = mlxpmd_allmulticast_enable,
+	.allmulticast_disable = mlxpmd_allmulticast_disable,
+	.mac_addr_remove = mlxpmd_mac_addr_remove,
+	.mac_addr_add = mlxpmd_mac_addr_add,
+	.mac_addr_set = mlxpmd_mac_addr_set,
+	.set_mc_addr_list = mlxpmd_set_mc_addr_list,
+	.mtu_set = mlxpmd_mtu_set,
+	.stats_get = mlxpmd_stats_get,
+	.stats_reset = mlxpmd_stats_reset,
+	.xstats_get = mlxpmd_xstats_get,
+	.xstats_reset = mlxpmd_xstats_reset,
+	.xstats_get_names = mlxpmd_xstats_get_names,
+	.dev_infos_get = mlxpmd_dev_infos_get,
+	.rxq_info_get = mlxpmd_rxq_info_get,
+	.txq_info_get = mlxpmd_txq_info_get,
+	.rx_burst_mode_get = mlxpmd_rx_burst_mode_get,
+	.tx_burst_mode_get = mlxpmd_tx_burst_mode_get,
+	.fw_version_get = mlxpmd_fw_version_get,
+	.dev_supported_ptypes_get = mlxpmd_ptypes_get,
+	.vlan_filter_set = mlxpmd_vlan_filter_set,
+	.vlan_strip_queue_set = mlxpmd_vlan_strip_queue_set,
+	.vlan_offload_set = mlxpmd_vlan_offload_set,
+	.rx_queue_start = mlxpmd_rx_queue_start,
+	.rx_queue_stop = mlxpmd_rx_queue_stop,
+	.tx_queue_start = mlxpmd_tx_queue_start,
+	.tx_queue_stop = mlxpmd_tx_queue_stop,
+	.rx_queue_setup = mlxpmd_rx_queue_setup,
+	.rx_queue_release = mlxpmd_rx_queue_release,
+	.tx_queue_setup = mlxpmd_tx_queue_setup,
+	.tx_queue_release = mlxpmd_tx_queue_release,
+	.tx_done_cleanup = mlxpmd_tx_done_cleanup,
+	.rss_hash_update = mlxpmd_rss_hash_update,
+	.rss_hash_conf_get = mlxpmd_rss_hash_conf_get,
+	.reta_update = mlxpmd_reta_update,
+	.reta_query = mlxpmd_reta_query,
+	.read_clock = mlxpmd_read_clock,
+};
+
+/* ------------------------------------------------------------------ stages of probe */
+
+static int
+device_up(struct mlxpmd_port *port)
+{
+	const struct rte_pci_device *pci = RTE_ETH_DEV_TO_PCI(port->eth_dev);
+	int rc;
+
+	rc = mdv_open(&pci->addr, &port->mdv);
+	if (rc != 0)
+		return rc;
+	if (port->mdv->netdev_name[0] != '\0')
+		port->netdev_index = if_nametoindex(port->mdv->netdev_name);
+	return 0;
+}
+
+static void
+device_down(struct mlxpmd_port *port)
+{
+	mdv_close(port->mdv);
+	port->mdv = NULL;
+}
+
+static int
+tis_up(struct mlxpmd_port *port)
+{
+	port->tis = mdv_tis_create(port->mdv);
+	return port->tis != NULL ? 0 : -rte_errno;
+}
+
+static void
+tis_down(struct mlxpmd_port *port)
+{
+	(void)mdv_obj_destroy(port->tis);
+	port->tis = NULL;
+}
+
+static int
+ops_up(struct mlxpmd_port *port)
+{
+	struct rte_eth_dev *eth_dev = port->eth_dev;
+
+	eth_dev->dev_ops = &mlxpmd_ops;
+	eth_dev->rx_pkt_burst = mlxpmd_rx_burst_none;
+	eth_dev->tx_pkt_burst = mlxpmd_tx_burst_none;
+	eth_dev->rx_queue_count = mlxpmd_rx_queue_count;
+	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
+	eth_dev->tx_descriptor_status = mlxpmd_tx_descriptor_status;
+	eth_dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	port->reta_size = mlxpmd_rss_reta_size(&port->mdv->caps);
+	return 0;
+}
+
+static void
+ops_down(struct mlxpmd_port *port)
+{
+	port->eth_dev->dev_ops = NULL;
+	port->eth_dev->rx_pkt_burst = NULL;
+	port->eth_dev->tx_pkt_burst = NULL;
+}
+
+static const struct mlxpmd_stage probe_stages[] = {
+	{ "device", device_up, device_down },
+	{ "MAC address", mlxpmd_mac_up, mlxpmd_mac_down },
+	{ "MTU", mlxpmd_mtu_remember, mlxpmd_mtu_restore },
+	{ "TIS", tis_up, tis_down },
+	{ "statistics", mlxpmd_stats_up, mlxpmd_stats_down },
+	{ "clock", mlxpmd_clock_open, mlxpmd_clock_close },
+	{ "operations", ops_up, ops_down },
+	{ "telemetry", mlxpmd_telemetry_up, mlxpmd_telemetry_down },
+};
+
+/* ------------------------------------------------------------------ probe, close, remove */
+
+static int
+mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc;
+
+	port->eth_dev = eth_dev;
+	port->port_id = eth_dev->data->port_id;
+	rc = mlxpmd_devargs_parse(eth_dev->device->devargs, &port->args);
+	if (rc != 0)
+		return rc;
+	rc = mlxpmd_stages_up(port, probe_stages, RTE_DIM(probe_stages));
+	if (rc != 0)
+		return rc;
+	MLXPMD_LOG(INFO, "port %u: %s is %s%s%s, firmware %s, " RTE_ETHER_ADDR_PRT_FMT,
+		   port->port_id, eth_dev->device->name, port->mdv->ibdev_name,
+		   port->netdev_index != 0 ? ", interface " : "", port->mdv->netdev_name,
+		   port->mdv->fw_version, RTE_ETHER_ADDR_BYTES(&port->mac));
+	return 0;
+}
+
+static int
+mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	uint16_t i;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	mlxpmd_telemetry_down(port); /* Nobody looks at the queues any more. */
+	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
+		mlxpmd_rx_queue_release(eth_dev, i);
+	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
+		mlxpmd_tx_queue_release(eth_dev, i);
+	mlxpmd_stages_down(port, probe_stages, RTE_DIM(probe_stages));
+	return 0;
+}
+
+static int
+mlxpmd_dev_uninit(struct rte_eth_dev *eth_dev)
+{
+	if (eth_dev->data->dev_started) {
+		(void)mlxpmd_dev_stop(eth_dev);
+		eth_dev->data->dev_started = 0;
+	}
+	return mlxpmd_dev_close(eth_dev);
+}
+
+/*
+ * A positive return offers the device to the next driver with the same PCI ids, so a device that is
+ * ours and failed must return a negative one.
+ */
+static int
+mlxpmd_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
+{
+	int rc;
+
+	RTE_SET_USED(driver);
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
+		MLXPMD_LOG(ERR, "%s: secondary processes are not supported", pci->name);
+		return -ENOTSUP;
+	}
+	rc = rte_eth_dev_pci_generic_probe(pci, sizeof(struct mlxpmd_port), mlxpmd_dev_init);
+	if (rc < 0)
+		MLXPMD_LOG(ERR, "%s: not usable: %s", pci->name, rte_strerror(-rc));
+	return rc;
+}
+
+static int
+mlxpmd_pci_remove(struct rte_pci_device *pci)
+{
+	return rte_eth_dev_pci_generic_remove(pci, mlxpmd_dev_uninit);
+}
+
+static struct mdv_dev *
+mdv_of_pci(const struct rte_pci_device *pci)
+{
+	const struct rte_eth_dev *eth_dev = rte_eth_dev_allocated(pci->device.name);
+
+	return eth_dev != NULL ? MLXPMD_PORT(eth_dev)->mdv : NULL;
+}
+
+/* The device is given virtual addresses, so the iova plays no part. */
+static int
+mlxpmd_pci_dma_map(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
+{
+	struct mdv_dev *mdv = mdv_of_pci(pci);
+
+	RTE_SET_USED(iova);
+	return mdv != NULL ? mdv_mr_map_external(mdv, addr, len) : -ENODEV;
+}
+
+static int
+mlxpmd_pci_dma_unmap(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
+{
+	struct mdv_dev *mdv = mdv_of_pci(pci);
+
+	RTE_SET_USED(iova);
+	return mdv != NULL ? mdv_mr_unmap_external(mdv, addr, len) : -ENODEV;
+}
+
+/* PCI ids: pci.ids, vendor 15b3 (Mellanox Technologies). */
+#define MLXPMD_VENDOR 0x15b3
+static const struct rte_pci_id mlxpmd_pci_ids[] = {
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1013) }, /* ConnectX-4 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1014) }, /* ConnectX-4 VF */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1015) }, /* ConnectX-4 Lx */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1016) }, /* ConnectX-4 Lx VF */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1017) }, /* ConnectX-5 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1018) }, /* ConnectX-5 VF */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1019) }, /* ConnectX-5 Ex */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101a) }, /* ConnectX-5 Ex VF */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101b) }, /* ConnectX-6 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101c) }, /* ConnectX-6 VF */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101d) }, /* ConnectX-6 Dx */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101e) }, /* VF of ConnectX-6 Dx and later */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101f) }, /* ConnectX-6 Lx */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1021) }, /* ConnectX-7 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d2) }, /* BlueField, integrated ConnectX-5 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d3) }, /* BlueField, integrated ConnectX-5 VF */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d6) }, /* BlueField-2, integrated ConnectX-6 Dx */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2dc) }, /* BlueField-3, integrated ConnectX-7 */
+	{ .vendor_id = 0 },
+};
+
+static struct rte_pci_driver mlxpmd_pci_driver = {
+	.id_table = mlxpmd_pci_ids,
+	.probe = mlxpmd_pci_probe,
+	.remove = mlxpmd_pci_remove,
+	.dma_map = mlxpmd_pci_dma_map,
+	.dma_unmap = mlxpmd_pci_dma_unmap,
+};
+
+RTE_PMD_REGISTER_PCI(net_mlxpmd, mlxpmd_pci_driver);
+RTE_PMD_REGISTER_PCI_TABLE(net_mlxpmd, mlxpmd_pci_ids);
+RTE_PMD_REGISTER_KMOD_DEP(net_mlxpmd, "* ib_uverbs & mlx5_core & mlx5_ib");
+RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd,
+	"rx_burst=auto|scalar "
+	"tx_burst=auto|scalar "
+	"clock=page|raw");

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Link state and MTU; the kernel owns both, the port asks it. */
+
+#include <rte_cycles.h>
+
+#include "mlxpmd_ctrl.h"
+
+/* How long a caller of rte_eth_link_get() waits for the link, and how often it looks. */
+#define LINK_WAIT_MS 1000
+#define LINK_POLL_MS 20
+
+static int
+link_read(struct mlxpmd_port *port, struct rte_eth_link *link)
+{
+	struct mdv_link state;
+	int rc;
+
+	*link = (struct rte_eth_link){
+		.link_speed = RTE_ETH_SPEED_NUM_NONE,
+		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
+		.link_autoneg = RTE_ETH_LINK_AUTONEG,
+		.link_status = RTE_ETH_LINK_DOWN,
+	};
+	rc = mdv_port_link(port->mdv, &state);
+	if (rc != 0)
+		return rc;
+	if (state.up) {
+		link->link_status = RTE_ETH_LINK_UP;
+		link->link_speed = state.speed_mbps != 0 ? state.speed_mbps :
+							   (uint32_t)RTE_ETH_SPEED_NUM_UNKNOWN;
+	}
+	return 0;
+}
+
+int
+mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	unsigned int waited_ms = 0;
+	struct rte_eth_link link;
+	int rc;
+
+	for (;;) {
+		rc = link_read(port, &link);
+		if (rc != 0 || link.link_status == RTE_ETH_LINK_UP || !wait_to_complete ||
+		    waited_ms >= LINK_WAIT_MS)
+			break;
+		rte_delay_us_sleep(LINK_POLL_MS * 1000);
+		waited_ms += LINK_POLL_MS;
+	}
+	if (rc != 0)
+		return rc;
+	return rte_eth_linkstatus_set(eth_dev, &link);
+}
+
+int
+mlxpmd_link_up(struct rte_eth_dev *eth_dev)
+{
+	return mdv_port_up_set(MLXPMD_PORT(eth_dev)->mdv, true);
+}
+
+int
+mlxpmd_link_down(struct rte_eth_dev *eth_dev)
+{
+	return mdv_port_up_set(MLXPMD_PORT(eth_dev)->mdv, false);
+}
+
+uint32_t
+mlxpmd_link_speed_capa(struct mlxpmd_port *port)
+{
+	struct rte_eth_link link;
+
+	if (link_read(port, &link) != 0 || link.link_status != RTE_ETH_LINK_UP)
+		return 0;
+	return rte_eth_speed_bitflag(link.link_speed, RTE_ETH_LINK_FULL_DUPLEX);
+}
+
+static int
+mtu_write(struct mlxpmd_port *port, uint16_t mtu)
+{
+	int rc;
+
+	if (port->netdev.mtu_known && port->netdev.mtu == mtu)
+		return 0;
+	rc = mdv_port_mtu_set(port->mdv, mtu);
+	if (rc != 0)
+		return rc;
+	port->netdev.mtu = mtu;
+	return 0;
+}
+
+int
+mlxpmd_mtu_apply(struct mlxpmd_port *port)
+{
+	/* Without an interface in this network namespace the port keeps what its owner gave it. */
+	if (!port->netdev.mtu_known) {
+		MLXPMD_LOG(INFO, "port %u: no kernel interface here: MTU %u is not enforced by the device",
+			   port->port_id, port->eth_dev->data->mtu);
+		return 0;
+	}
+	return mtu_write(port, port->eth_dev->data->mtu);
+}
+
+int
+mlxpmd_mtu_set(struct rte_eth_dev *eth_dev, uint16_t mtu)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const struct mlxpmd_rxq *rxq;
+	uint16_t i;
+	int log_segs;
+
+	for (i = 0; eth_dev->data->dev_started && i < eth_dev->data->nb_rx_queues; i++) {
+		rxq = eth_dev->data->rx_queues[i];
+		log_segs = mlxpmd_rxq_log_segs(rxq, mtu);
+		if (log_segs < 0)
+			return log_segs;
+		if (log_segs > rxq->log_segs) {
+			MLXPMD_LOG(ERR, "port %u: MTU %u needs more buffers per frame than Rx queue %u has: stop the port first",
+				   port->port_id, mtu, i);
+			return -EBUSY;
+		}
+	}
+	if (!eth_dev->data->dev_started)
+		return 0; /* dev_start puts it in place. */
+	if (!port->netdev.mtu_known) {
+		MLXPMD_LOG(ERR, "port %u: MTU cannot be set: no kernel interface in this network namespace",
+			   port->port_id);
+		return -ENOTSUP;
+	}
+	return mtu_write(port, mtu);
+}
+
+int
+mlxpmd_mtu_remember(struct mlxpmd_port *port)
+{
+	uint16_t mtu;
+	int rc;
+
+	rc = mdv_port_mtu_get(port->mdv, &mtu);
+	if (rc == -ENOTSUP)
+		return 0;
+	if (rc != 0)
+		return rc;
+	port->netdev.mtu_known = true;
+	port->netdev.mtu = mtu;
+	port->netdev.mtu_found = mtu;
+	port->eth_dev->data->mtu = mtu;
+	return 0;
+}
+
+void
+mlxpmd_mtu_restore(struct mlxpmd_port *port)
+{
+	if (port->netdev.mtu_known)
+		(void)mtu_write(port, port->netdev.mtu_found);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Which frames the application asked for: addresses, promiscuous, all-multicast.
+ *
+ * Two places must agree: the rules, which lead frames to our queues, and the kernel's interface,
+ * whose address lists open the vport. The interface follows the filter while the port is started
+ * and is put back as it was found afterwards.
+ */
+
+#include <rte_malloc.h>
+
+#include "mlxpmd_ctrl.h"
+
+static bool
+mc_listed(const struct rte_ether_addr *list, uint16_t n, const struct rte_ether_addr *addr)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++)
+		if (rte_is_same_ether_addr(&list[i], addr))
+			return true;
+	return false;
+}
+
+/* The interface has no call for a second unicast address: it listens to all, the rules choose. */
+static bool
+filter_needs_promisc(const struct mlxpmd_filter *filter)
+{
+	unsigned int i;
+
+	if (filter->promisc)
+		return true;
+	for (i = 1; i < MLXPMD_MAX_MAC_ADDRS; i++)
+		if (!rte_is_zero_ether_addr(&filter->mac[i]))
+			return true;
+	return false;
+}
+
+static int
+netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
+{
+	struct mlxpmd_netdev *nd = &port->netdev;
+	uint16_t i;
+	int rc;
+
+	for (i = 0; i < want->nb_mc; i++) {
+		if (mc_listed(nd->mc, nd->nb_mc, &want->mc[i]))
+			continue;
+		if (nd->nb_mc == MLXPMD_MAX_MC_ADDRS)
+			break; /* The list is full of addresses that go below: come again. */
+		rc = mdv_port_mcast(port->mdv, want->mc[i].addr_bytes, true);
+		if (rc != 0)
+			return rc;
+		nd->mc[nd->nb_mc++] = want->mc[i];
+	}
+	for (i = 0; i < nd->nb_mc;) {
+		if (mc_listed(want->mc, want->nb_mc, &nd->mc[i])) {
+			i++;
+			continue;
+		}
+		rc = mdv_port_mcast(port->mdv, nd->mc[i].addr_bytes, false);
+		if (rc != 0)
+			return rc;
+		nd->mc[i] = nd->mc[--nd->nb_mc];
+	}
+	return 0;
+}
+
+static int
+netdev_flags(struct mlxpmd_port *port, bool promisc, bool allmulti)
+{
+	int rc;
+
+	if (promisc != port->netdev.promisc) {
+		rc = mdv_port_promisc_set(port->mdv, promisc);
+		if (rc != 0)
+			return rc;
+		port->netdev.promisc = promisc;
+	}
+	if (allmulti != port->netdev.allmulti) {
+		rc = mdv_port_allmulti_set(port->mdv, allmulti);
+		if (rc != 0)
+			return rc;
+		port->netdev.allmulti = allmulti;
+	}
+	return 0;
+}
+
+static int
+netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
+{
+	int rc;
+
+	rc = netdev_flags(port, filter_needs_promisc(want), want->allmulti);
+	if (rc == 0)
+		rc = netdev_mcast(port, want);
+	if (rc == 0 && port->netdev.nb_mc < want->nb_mc)
+		rc = netdev_mcast(port, want);
+	return rc;
+}
+
+int
+mlxpmd_netdev_up(struct mlxpmd_port *port)
+{
+	int rc = netdev_follow(port, &port->filter);
+
+	if (rc != 0)
+		mlxpmd_netdev_down(port);
+	return rc;
+}
+
+void
+mlxpmd_netdev_down(struct mlxpmd_port *port)
+{
+	static const struct mlxpmd_filter nothing;
+
+	(void)netdev_follow(port, &nothing);
+}
+
+int
+mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
+{
+	struct mlxpmd_filter old = port->filter;
+	int rc = 0;
+
+	port->filter = *want;
+	if (port->steer == NULL)
+		return 0; /* dev_start puts it in place. */
+	rc = netdev_follow(port, want);
+	if (rc == 0)
+		rc = mlxpmd_steer_sync(port);
+	if (rc != 0) {
+		port->filter = old;
+		(void)netdev_follow(port, &old);
+	}
+	return rc;
+}
+
+int
+mlxpmd_promiscuous_enable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+
+	want.promisc = true;
+	return mlxpmd_filter_set(port, &want);
+}
+
+int
+mlxpmd_promiscuous_disable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+
+	want.promisc = false;
+	return mlxpmd_filter_set(port, &want);
+}
+
+int
+mlxpmd_allmulticast_enable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+
+	want.allmulti = true;
+	return mlxpmd_filter_set(port, &want);
+}
+
+int
+mlxpmd_allmulticast_disable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+
+	want.allmulti = false;
+	return mlxpmd_filter_set(port, &want);
+}
+
+static int
+netdev_mac_set(struct mlxpmd_port *port, const struct rte_ether_addr *addr)
+{
+	int rc;
+
+	if (rte_is_same_ether_addr(addr, &port->mac))
+		return 0;
+	rc = mdv_port_mac_set(port->mdv, addr->addr_bytes);
+	if (rc == 0)
+		port->mac = *addr;
+	return rc;
+}
+
+int
+mlxpmd_mac_addr_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_ether_addr old = port->mac;
+	struct mlxpmd_filter want = port->filter;
+	int rc;
+
+	rc = netdev_mac_set(port, addr);
+	if (rc != 0)
+		return rc;
+	want.mac[0] = *addr;
+	rc = mlxpmd_filter_set(port, &want);
+	if (rc != 0)
+		(void)netdev_mac_set(port, &old);
+	return rc;
+}
+
+int
+mlxpmd_mac_addr_add(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr, uint32_t index,
+		    uint32_t pool)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+
+	if (pool != 0 || index >= MLXPMD_MAX_MAC_ADDRS || rte_is_multicast_ether_addr(addr)) {
+		MLXPMD_LOG(ERR, "port %u: address " RTE_ETHER_ADDR_PRT_FMT
+			   " at %u, pool %u: allowed are unicast, below %d, pool 0",
+			   port->port_id, RTE_ETHER_ADDR_BYTES(addr), index, pool,
+			   MLXPMD_MAX_MAC_ADDRS);
+		return -EINVAL;
+	}
+	want.mac[index] = *addr;
+	return mlxpmd_filter_set(port, &want);
+}
+
+void
+mlxpmd_mac_addr_remove(struct rte_eth_dev *eth_dev, uint32_t index)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+
+	if (index == 0 || index >= MLXPMD_MAX_MAC_ADDRS)
+		return;
+	memset(&want.mac[index], 0, sizeof(want.mac[index]));
+	(void)mlxpmd_filter_set(port, &want);
+}
+
+int
+mlxpmd_set_mc_addr_list(struct rte_eth_dev *eth_dev, struct rte_ether_addr *list, uint32_t n)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_filter want = port->filter;
+	uint32_t i;
+
+	if (n > MLXPMD_MAX_MC_ADDRS) {
+		MLXPMD_LOG(ERR, "port %u: %u multicast addresses: allowed are up to %d",
+			   port->port_id, n, MLXPMD_MAX_MC_ADDRS);
+		return -ENOSPC;
+	}
+	want.nb_mc = 0;
+	for (i = 0; i < n; i++) {
+		if (!rte_is_multicast_ether_addr(&list[i])) {
+			MLXPMD_LOG(ERR, "port %u: " RTE_ETHER_ADDR_PRT_FMT " is no multicast address",
+				   port->port_id, RTE_ETHER_ADDR_BYTES(&list[i]));
+			return -EINVAL;
+		}
+		if (!mc_listed(want.mc, want.nb_mc, &list[i]))
+			want.mc[want.nb_mc++] = list[i];
+	}
+	return mlxpmd_filter_set(port, &want);
+}
+
+int
+mlxpmd_mac_up(struct mlxpmd_port *port)
+{
+	struct rte_eth_dev_data *data = port->eth_dev->data;
+	int rc;
+
+	rc = mdv_port_mac(port->mdv, port->mac.addr_bytes);
+	if (rc != 0)
+		return rc;
+	data->mac_addrs = rte_zmalloc("mlxpmd_mac", sizeof(port->filter.mac), 0);
+	if (data->mac_addrs == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for %zu bytes of MAC addresses", port->port_id,
+			   sizeof(port->filter.mac));
+		return -ENOMEM;
+	}
+	port->netdev.mac_found = port->mac;
+	port->filter.mac[0] = port->mac;
+	data->mac_addrs[0] = port->mac;
+	return 0;
+}
+
+void
+mlxpmd_mac_down(struct mlxpmd_port *port)
+{
+	(void)netdev_mac_set(port, &port->netdev.mac_found);
+	rte_free(port->eth_dev->data->mac_addrs);
+	port->eth_dev->data->mac_addrs = NULL;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Steering of a started port: one RQT over the queues, one TIR per traffic class, and rules on the
+ * NIC's RX root table that lead what the application asked for to them.
+ *
+ * The rules are the product of match keys (a destination address, a VLAN) and traffic classes.
+ * What matches no rule goes on to the kernel's own tables, as without us.
+ */
+
+#include <stdlib.h>
+
+#include "mlxpmd_ctrl.h"
+
+/* Keys are addresses times VLANs: bounds what one call can ask of the device. */
+#define STEER_MAX_KEYS 1024
+/* mdv_rule_attr: matches frames without a tag. */
+#define STEER_UNTAGGED 0xffff
+
+struct steer_key {
+	uint8_t dmac[RTE_ETHER_ADDR_LEN], mask[RTE_ETHER_ADDR_LEN];
+	bool match_vlan;
+	uint16_t vlan_id;
+};
+
+struct steer_entry {
+	struct steer_key key;
+	struct mdv_rule *rule[MLXPMD_NB_CLASSES];
+};
+
+struct steer_list {
+	unsigned int n;
+	struct steer_entry *entry;
+};
+
+struct mlxpmd_steer {
+	struct mdv_obj *rqt;
+	struct mdv_obj *tir[MLXPMD_NB_CLASSES]; /**< Without RSS only the last one. */
+	bool rss;
+	struct steer_list list;
+};
+
+/**
+ * How a class is recognised. A fragment's ports are unknown, or not there, so it belongs to the
+ * class that hashes addresses only: all fragments of a datagram reach one queue.
+ */
+static const struct {
+	uint16_t priority;
+	uint8_t ip_version, ip_proto;
+} steer_class[MLXPMD_NB_CLASSES] = {
+	[MLXPMD_CLASS_IPV4_TCP] = { 0, 4, IPPROTO_TCP },
+	[MLXPMD_CLASS_IPV4_UDP] = { 0, 4, IPPROTO_UDP },
+	[MLXPMD_CLASS_IPV4] = { 1, 4, 0 },
+	[MLXPMD_CLASS_IPV6_TCP] = { 0, 6, IPPROTO_TCP },
+	[MLXPMD_CLASS_IPV6_UDP] = { 0, 6, IPPROTO_UDP },
+	[MLXPMD_CLASS_IPV6] = { 1, 6, 0 },
+	[MLXPMD_CLASS_OTHER] = { 2, 0, 0 },
+};
+
+/* ------------------------------------------------------------------ RQT and TIRs */
+
+static void
+rqt_entries(const struct mlxpmd_port *port, uint32_t *rqn)
+{
+	const struct mlxpmd_rxq *rxq;
+	uint16_t i;
+
+	for (i = 0; i < port->reta_size; i++) {
+		rxq = port->eth_dev->data->rx_queues[port->reta[i]];
+		rqn[i] = rxq->rq.rqn;
+	}
+}
+
+int
+mlxpmd_steer_reta(struct mlxpmd_port *port)
+{
+	uint32_t rqn[MLXPMD_RETA_MAX];
+
+	rqt_entries(port, rqn);
+	return mdv_rqt_modify(port->steer->rqt, rqn, port->reta_size);
+}
+
+static int
+rqt_create(struct mlxpmd_port *port)
+{
+	uint32_t rqn[MLXPMD_RETA_MAX];
+
+	rqt_entries(port, rqn);
+	port->steer->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(port->reta_size), rqn,
+					  port->reta_size);
+	return port->steer->rqt != NULL ? 0 : -rte_errno;
+}
+
+static void
+tir_attr(const struct mlxpmd_port *port, enum mlxpmd_class class, const uint8_t *key, uint64_t rss_hf,
+	 struct mdv_tir_attr *attr)
+{
+	*attr = (struct mdv_tir_attr){
+		.rqtn = port->steer->rqt->id,
+		.ipv6 = steer_class[class].ip_version == 6,
+		.udp = steer_class[class].ip_proto == IPPROTO_UDP,
+		.hash_fields = port->steer->rss ? mlxpmd_rss_class_fields(rss_hf, class) : 0,
+		.key = key,
+	};
+}
+
+static int
+tirs_create(struct mlxpmd_port *port)
+{
+	struct mlxpmd_steer *steer = port->steer;
+	struct mdv_tir_attr attr;
+	int class;
+
+	for (class = steer->rss ? 0 : MLXPMD_CLASS_OTHER; class < MLXPMD_NB_CLASSES; class++) {
+		tir_attr(port, class, port->rss_key, port->rss_hf, &attr);
+		steer->tir[class] = mdv_tir_create(port->mdv, &attr);
+		if (steer->tir[class] == NULL)
+			return -rte_errno;
+	}
+	return 0;
+}
+
+int
+mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
+{
+	struct mdv_tir_attr attr;
+	int class, rc = 0;
+
+	for (class = 0; class < MLXPMD_CLASS_OTHER && port->steer->rss; class++) {
+		tir_attr(port, class, key, rss_hf, &attr);
+		rc = mdv_tir_modify_hash(port->steer->tir[class], &attr);
+		if (rc != 0)
+			break;
+	}
+	while (rc != 0 && class-- > 0) {
+		tir_attr(port, class, port->rss_key, port->rss_hf, &attr);
+		(void)mdv_tir_modify_hash(port->steer->tir[class], &attr);
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------------ keys that the filter asks for */
+
+static int
+list_add(struct steer_list *list, const struct steer_key *key)
+{
+	if (list->n == STEER_MAX_KEYS)
+		return -ENOSPC;
+	memset(&list->entry[list->n], 0, sizeof(list->entry[0]));
+	list->entry[list->n++].key = *key;
+	return 0;
+}
+
+/* One address: as it is, or untagged and once for each VLAN that passes. */
+static int
+list_add_addr(struct steer_list *list, const struct mlxpmd_filter *filter,
+	      const struct rte_ether_addr *addr, const struct rte_ether_addr *mask)
+{
+	struct steer_key key;
+	unsigned int id;
+	int rc;
+
+	memset(&key, 0, sizeof(key)); /* Keys are compared as bytes. */
+	memcpy(key.dmac, addr->addr_bytes, sizeof(key.dmac));
+	memcpy(key.mask, mask->addr_bytes, sizeof(key.mask));
+	key.match_vlan = filter->vlan_on;
+	key.vlan_id = filter->vlan_on ? STEER_UNTAGGED : 0;
+	rc = list_add(list, &key);
+	for (id = 0; rc == 0 && filter->vlan_on && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
+		if (!(filter->vlan_ids[id / 64] & RTE_BIT64(id % 64)))
+			continue;
+		key.vlan_id = id;
+		rc = list_add(list, &key);
+	}
+	return rc;
+}
+
+static int
+list_add_multicast(struct steer_list *list, const struct mlxpmd_filter *filter,
+		   const struct rte_ether_addr *exact)
+{
+	static const struct rte_ether_addr group = { { 0x01 } };
+	static const struct rte_ether_addr broadcast = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
+	unsigned int i;
+	int rc;
+
+	if (filter->allmulti)
+		return list_add_addr(list, filter, &group, &group);
+	rc = list_add_addr(list, filter, &broadcast, exact);
+	for (i = 0; rc == 0 && i < filter->nb_mc; i++)
+		if (!rte_is_broadcast_ether_addr(&filter->mc[i]))
+			rc = list_add_addr(list, filter, &filter->mc[i], exact);
+	return rc;
+}
+
+/* Promiscuous means everything, whatever the other lists and the VLAN filter say. */
+static int
+list_build(struct steer_list *list, const struct mlxpmd_filter *filter)
+{
+	static const struct rte_ether_addr exact = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
+	static const struct steer_key everything;
+	unsigned int i;
+	int rc = 0;
+
+	if (filter->promisc)
+		return list_add(list, &everything);
+	for (i = 0; rc == 0 && i < MLXPMD_MAX_MAC_ADDRS; i++)
+		if (!rte_is_zero_ether_addr(&filter->mac[i]))
+			rc = list_add_addr(list, filter, &filter->mac[i], &exact);
+	if (rc == 0)
+		rc = list_add_multicast(list, filter, &exact);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ rules */
+
+static void
+entry_destroy(struct steer_entry *entry)
+{
+	int class;
+
+	for (class = 0; class < MLXPMD_NB_CLASSES; class++) {
+		if (entry->rule[class] != NULL)
+			(void)mdv_rule_destroy(entry->rule[class]);
+		entry->rule[class] = NULL;
+	}
+}
+
+static int
+entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
+{
+	static const uint8_t any[RTE_ETHER_ADDR_LEN];
+	const struct steer_key *key = &entry->key;
+	struct mdv_rule_attr attr;
+	int class;
+
+	for (class = 0; class < MLXPMD_NB_CLASSES; class++) {
+		if (port->steer->tir[class] == NULL)
+			continue;
+		attr = (struct mdv_rule_attr){
+			.priority = steer_class[class].priority,
+			.match_dmac = memcmp(key->mask, any, sizeof(any)) != 0,
+			.ip_version = steer_class[class].ip_version,
+			.ip_proto = steer_class[class].ip_proto,
+			.match_frag = steer_class[class].ip_proto != 0,
+			.match_vlan = key->match_vlan,
+			.vlan_id = key->vlan_id,
+			.tir = port->steer->tir[class],
+		};
+		memcpy(attr.dmac, key->dmac, sizeof(attr.dmac));
+		memcpy(attr.dmac_mask, key->mask, sizeof(attr.dmac_mask));
+		entry->rule[class] = mdv_rule_create(port->mdv, &attr);
+		if (entry->rule[class] == NULL) {
+			int rc = -rte_errno;
+
+			entry_destroy(entry);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static struct steer_entry *
+list_find(const struct steer_list *list, const struct steer_key *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < list->n; i++)
+		if (memcmp(&list->entry[i].key, key, sizeof(*key)) == 0)
+			return &list->entry[i];
+	return NULL;
+}
+
+/* Creates the rules of new keys; a failure takes back what it created. */
+static int
+list_create_missing(struct mlxpmd_port *port, struct steer_list *list)
+{
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < list->n; i++)
+		if (list_find(&port->steer->list, &list->entry[i].key) == NULL)
+			rc = entry_create(port, &list->entry[i]);
+	while (rc != 0 && i-- > 0)
+		entry_destroy(&list->entry[i]);
+	return rc;
+}
+
+/* Takes over the rules of keys that stay, destroys the rest, and becomes the port's list. */
+static void
+list_replace(struct mlxpmd_port *port, struct steer_list *list)
+{
+	struct steer_list *old = &port->steer->list;
+	struct steer_entry *same;
+	unsigned int i;
+
+	for (i = 0; i < list->n; i++) {
+		same = list_find(old, &list->entry[i].key);
+		if (same == NULL)
+			continue;
+		memcpy(list->entry[i].rule, same->rule, sizeof(same->rule));
+		memset(same->rule, 0, sizeof(same->rule));
+	}
+	for (i = 0; i < old->n; i++)
+		entry_destroy(&old->entry[i]);
+	free(old->entry);
+	*old = *list;
+}
+
+int
+mlxpmd_steer_sync(struct mlxpmd_port *port)
+{
+	struct steer_list list = { 0 };
+	int rc;
+
+	list.entry = calloc(STEER_MAX_KEYS, sizeof(*list.entry));
+	if (list.entry == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for %d steering keys", port->port_id,
+			   STEER_MAX_KEYS);
+		return -ENOMEM;
+	}
+	rc = list_build(&list, &port->filter);
+	if (rc != 0)
+		MLXPMD_LOG(ERR, "port %u: addresses times VLANs: allowed are up to %d",
+			   port->port_id, STEER_MAX_KEYS);
+	else
+		rc = list_create_missing(port, &list);
+	if (rc != 0) {
+		free(list.entry);
+		return rc;
+	}
+	list_replace(port, &list);
+	return 0;
+}
+
+unsigned int
+mlxpmd_steer_nb_rules(const struct mlxpmd_port *port)
+{
+	unsigned int i, n = 0;
+	int class;
+
+	for (i = 0; port->steer != NULL && i < port->steer->list.n; i++)
+		for (class = 0; class < MLXPMD_NB_CLASSES; class++)
+			n += port->steer->list.entry[i].rule[class] != NULL;
+	return n;
+}
+
+/* ------------------------------------------------------------------ up and down */
+
+int
+mlxpmd_steer_up(struct mlxpmd_port *port)
+{
+	const struct rte_eth_dev_data *data = port->eth_dev->data;
+	int rc;
+
+	if (data->nb_rx_queues == 0)
+		return 0; /* A port that only sends takes no traffic from the kernel. */
+	port->steer = calloc(1, sizeof(*port->steer));
+	if (port->steer == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for steering", port->port_id);
+		return -ENOMEM;
+	}
+	port->steer->rss = (data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
+	rc = rqt_create(port);
+	if (rc == 0)
+		rc = tirs_create(port);
+	if (rc == 0)
+		rc = mlxpmd_steer_sync(port);
+	if (rc != 0)
+		mlxpmd_steer_down(port);
+	return rc;
+}
+
+void
+mlxpmd_steer_down(struct mlxpmd_port *port)
+{
+	struct mlxpmd_steer *steer = port->steer;
+	unsigned int i;
+	int class;
+
+	if (steer == NULL)
+		return;
+	for (i = 0; i < steer->list.n; i++)
+		entry_destroy(&steer->list.entry[i]);
+	free(steer->list.entry);
+	for (class = 0; class < MLXPMD_NB_CLASSES; class++)
+		(void)mdv_obj_destroy(steer->tir[class]);
+	(void)mdv_obj_destroy(steer->rqt);
+	free(steer);
+	port->steer = NULL;
+}

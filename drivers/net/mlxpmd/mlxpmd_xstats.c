@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Extended statistics: the device's vport and physical counters, then the kinds of queue events
+ * summed over the port, then those kinds queue by queue. ethdev itself adds the basic ones.
+ */
+
+#include "mlxpmd_ctrl.h"
+
+struct xstat_kind {
+	const char *name;
+	size_t offset;		/**< Of a counter in mlxpmd_rxq_stats or mlxpmd_txq_stats. */
+};
+
+static const struct xstat_kind rx_kinds[] = {
+	{ "mbuf_missing", offsetof(struct mlxpmd_rxq_stats, nombuf) },
+	{ "completion_errors", offsetof(struct mlxpmd_rxq_stats, errors) },
+	{ "completions_refused", offsetof(struct mlxpmd_rxq_stats, cqe_bad) },
+	{ "timestamps_absent", offsetof(struct mlxpmd_rxq_stats, ts_absent) },
+	{ "l3_csum_bad", offsetof(struct mlxpmd_rxq_stats, l3_csum_bad) },
+	{ "l4_csum_bad", offsetof(struct mlxpmd_rxq_stats, l4_csum_bad) },
+};
+static const struct xstat_kind tx_kinds[] = {
+	{ "completion_errors", offsetof(struct mlxpmd_txq_stats, errors) },
+	{ "dropped", offsetof(struct mlxpmd_txq_stats, dropped) },
+	{ "completions", offsetof(struct mlxpmd_txq_stats, completions) },
+	{ "doorbells", offsetof(struct mlxpmd_txq_stats, doorbells) },
+};
+
+static unsigned int
+xstats_count(const struct rte_eth_dev *eth_dev)
+{
+	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) +
+	       RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
+	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
+}
+
+/* queue < 0: the sum over the port. */
+static unsigned int
+names_put(struct rte_eth_xstat_name *names, const struct xstat_kind *kinds, unsigned int n,
+	  const char *direction, int queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (queue < 0)
+			snprintf(names[i].name, sizeof(names[i].name), "%s_%s", direction,
+				 kinds[i].name);
+		else
+			snprintf(names[i].name, sizeof(names[i].name), "%s_q%d_%s", direction, queue,
+				 kinds[i].name);
+	}
+	return n;
+}
+
+int
+mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n)
+{
+	const struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
+	unsigned int count = xstats_count(eth_dev), at, i;
+
+	if (names == NULL || n < count)
+		return count;
+	for (at = 0; at < mdv_counters_count(mdv); at++)
+		strlcpy(names[at].name, mdv_counter_name(mdv, at), sizeof(names[at].name));
+	at += names_put(&names[at], rx_kinds, RTE_DIM(rx_kinds), "rx", -1);
+	at += names_put(&names[at], tx_kinds, RTE_DIM(tx_kinds), "tx", -1);
+	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
+		at += names_put(&names[at], rx_kinds, RTE_DIM(rx_kinds), "rx", i);
+	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
+		at += names_put(&names[at], tx_kinds, RTE_DIM(tx_kinds), "tx", i);
+	return at;
+}
+
+static unsigned int
+values_put(struct rte_eth_xstat *xstats, const struct xstat_kind *kinds, unsigned int n,
+	   const void *stats)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		xstats[i].value = *(const uint64_t *)((const uint8_t *)stats + kinds[i].offset);
+	return n;
+}
+
+static unsigned int
+values_queues(const struct rte_eth_dev_data *data, struct rte_eth_xstat *xstats)
+{
+	struct mlxpmd_rxq_stats rx;
+	struct mlxpmd_txq_stats tx;
+	unsigned int at = 0, i;
+
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		memset(&rx, 0, sizeof(rx));
+		if (data->rx_queues[i] != NULL)
+			mlxpmd_rxq_stats_get(data->rx_queues[i], &rx);
+		at += values_put(&xstats[at], rx_kinds, RTE_DIM(rx_kinds), &rx);
+	}
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		memset(&tx, 0, sizeof(tx));
+		if (data->tx_queues[i] != NULL)
+			mlxpmd_txq_stats_get(data->tx_queues[i], &tx);
+		at += values_put(&xstats[at], tx_kinds, RTE_DIM(tx_kinds), &tx);
+	}
+	return at;
+}
+
+int
+mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	unsigned int count = xstats_count(eth_dev), nb_counters, at, i;
+	uint64_t counters[MDV_COUNTERS_MAX];
+	struct mlxpmd_rxq_stats rx;
+	struct mlxpmd_txq_stats tx;
+	int rc;
+
+	if (xstats == NULL || n < count)
+		return count;
+	nb_counters = mdv_counters_count(port->mdv);
+	rc = mdv_counters_read(port->mdv, counters, nb_counters);
+	if (rc != 0)
+		return rc;
+	for (at = 0; at < nb_counters; at++)
+		xstats[at].value = counters[at] - port->stats_base->counters[at];
+	mlxpmd_stats_sum(port, &rx, &tx);
+	at += values_put(&xstats[at], rx_kinds, RTE_DIM(rx_kinds), &rx);
+	at += values_put(&xstats[at], tx_kinds, RTE_DIM(tx_kinds), &tx);
+	at += values_queues(eth_dev->data, &xstats[at]);
+	for (i = 0; i < at; i++)
+		xstats[i].id = i;
+	return at;
+}
+
+int
+mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	uint64_t counters[MDV_COUNTERS_MAX] = { 0 };
+	int rc;
+
+	rc = mdv_counters_read(port->mdv, counters, mdv_counters_count(port->mdv));
+	if (rc != 0)
+		return rc;
+	memcpy(port->stats_base->counters, counters, sizeof(counters));
+	return mlxpmd_stats_reset(eth_dev);
+}
