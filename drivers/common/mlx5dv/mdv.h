@@ -58,8 +58,10 @@ struct mdv_dev {
 	uint32_t eqn;		/**< EQ of completion vector 0, for CQ contexts. */
 	struct mdv_caps caps;
 	struct mdv_mr_table *mr; /**< Registered mempools (mdv_mr.c). */
+	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
+	struct mdv_counter_set *counters; /**< Which counters answer (mdv_counters.c). */
 	struct mdv_obj *td;
-	uint64_t refused;	/**< Firmware commands refused so far. */
+	uint64_t refused;	/**< Firmware commands refused so far, queries made to ask aside. */
 	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
 };
 
@@ -132,7 +134,9 @@ struct mdv_sq {
 	uint32_t sqn;
 	uint8_t log_wqebbs;
 	enum mdv_queue_state state;
-	struct mlx5dv_devx_uar *uar; /**< Own page, so that doorbells of two lcores never share one. */
+	struct mlx5dv_devx_uar *uar; /**< Own doorbell register, unless db_shared. */
+	bool db_wc;	/**< The register is write-combining: rte_wmb() after the store, or it may linger. */
+	bool db_shared; /**< The device's one register: writers of several SQs need a common lock. */
 };
 struct mdv_sq_attr {
 	uint8_t log_wqebbs;
@@ -236,7 +240,8 @@ int mdv_rule_destroy(struct mdv_rule *rule);
 
 struct mdv_link { bool up; uint32_t speed_mbps; };
 int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link); /**< ibv_query_port */
-int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);	 /**< QUERY_NIC_VPORT_CONTEXT */
+/** The interface's address where there is one (it is what the vport lets in), else the vport's own. */
+int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);
 /** The kernel owns the port: these go to its interface. -ENOTSUP when there is none in this netns. */
 int mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu);
 int mdv_port_mtu_set(struct mdv_dev *dev, uint16_t mtu);

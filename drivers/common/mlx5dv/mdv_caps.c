@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Capabilities: asked for once at open, and not believed beyond what is possible. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mdv_private.h"
+
+/** Bit 0 of QUERY_HCA_CAP's op_mod: current, not maximum; the page stands above it. */
+#define MDV_CAP_OP_MOD(type) ((type) << 1 | PRM_HCA_CAP_MODE_CUR)
+/** The DS count of a control segment has six bits. */
+#define MDV_MAX_WQE_DS 63
+#define MDV_DS_BYTES 16
+/** Layer-2 payload limit of ConnectX interfaces when the device does not tell (ip -d link: maxmtu). */
+#define MDV_DEFAULT_MAX_MTU 9978
+/** Ethernet, VLAN and FCS: what PMTU counts and an interface's MTU does not. */
+#define MDV_L2_OVERHEAD_BYTES 22
+/** No ConnectX counts faster than 1 GHz; four times that is not a clock any more. */
+#define MDV_MAX_FREQUENCY_KHZ 4000000u
+#define MDV_MIN_FREQUENCY_KHZ 1000u
+
+int
+mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit, uint32_t *value)
+{
+	if (*value < limit->min) {
+		MDV_LOG(ERR, pci, "capability %s is %u, at least %u is needed", limit->name, *value,
+			limit->min);
+		return mdv_fail(ENOTSUP);
+	}
+	if (*value > limit->max) {
+		MDV_LOG(WARNING, pci, "capability %s is %u, more than possible: taken as %u",
+			limit->name, *value, limit->max);
+		*value = limit->max;
+	}
+	return 0;
+}
+
+static int
+query_page(struct mdv_dev *dev, uint16_t type, struct prm_query_hca_cap_out *out)
+{
+	struct prm_query_hca_cap_in in;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+	prm_query_hca_cap_in_set_op_mod(&in, MDV_CAP_OP_MOD(type));
+	return mdv_cmd(dev, &in, sizeof(in), out, sizeof(*out));
+}
+
+static int
+check_sizes(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
+{
+	/* Widths: 24-bit consumer index, 16-bit WQE counters less one bit, 16-bit table size. */
+	static const struct mdv_cap_limit limits[] = {
+		{ "log_max_cq_sz", 6, 22 },
+		{ "log_max_wq_sz", 6, 15 },
+		{ "log_max_rqt_size", 1, 15 },
+		{ "max_wqe_sz_sq", 64, MDV_MAX_WQE_DS * MDV_DS_BYTES + MDV_DS_BYTES },
+	};
+	uint32_t value[RTE_DIM(limits)] = {
+		prm_cmd_hca_cap_get_log_max_cq_sz(cap),
+		prm_cmd_hca_cap_get_log_max_wq_sz(cap),
+		prm_cmd_hca_cap_get_log_max_rqt_size(cap),
+		prm_cmd_hca_cap_get_max_wqe_sz_sq(cap),
+	};
+
+	for (size_t i = 0; i < RTE_DIM(limits); i++)
+		if (mdv_cap_check(&dev->pci, &limits[i], &value[i]) != 0)
+			return -rte_errno;
+	dev->caps.log_max_cq_sz = value[0];
+	dev->caps.log_max_wq_sz = value[1];
+	dev->caps.log_max_rqt_size = value[2];
+	dev->caps.max_sq_desc_ds = RTE_MIN(value[3] / MDV_DS_BYTES, (uint32_t)MDV_MAX_WQE_DS);
+	return 0;
+}
+
+static void
+read_clock_caps(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
+{
+	struct mdv_caps *caps = &dev->caps;
+	uint32_t rq = prm_cmd_hca_cap_get_rq_ts_format(cap);
+	uint32_t sq = prm_cmd_hca_cap_get_sq_ts_format(cap);
+	uint32_t khz = prm_cmd_hca_cap_get_device_frequency_khz(cap);
+
+	/* A format counts as there when both kinds of queue can use it. */
+	caps->ts_free_running = rq != PRM_TS_FORMAT_CAP_REAL_TIME &&
+				sq != PRM_TS_FORMAT_CAP_REAL_TIME;
+	caps->ts_realtime = rq != PRM_TS_FORMAT_CAP_FREE_RUNNING &&
+			    sq != PRM_TS_FORMAT_CAP_FREE_RUNNING;
+	if (khz < MDV_MIN_FREQUENCY_KHZ || khz > MDV_MAX_FREQUENCY_KHZ) {
+		MDV_LOG(WARNING, &dev->pci,
+			"capability device_frequency_khz is %u, not a clock: its counter is of no use",
+			khz);
+		khz = 0;
+	}
+	caps->device_frequency_khz = khz;
+}
+
+static int
+read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
+{
+	struct mdv_caps *caps = &dev->caps;
+
+	if (prm_cmd_hca_cap_get_port_type(cap) != PRM_PORT_TYPE_ETHERNET ||
+	    !prm_cmd_hca_cap_get_eth_net_offloads(cap)) {
+		MDV_LOG(ERR, &dev->pci, "the port is not Ethernet");
+		return mdv_fail(ENOTSUP);
+	}
+	if (check_sizes(dev, cap) != 0)
+		return -rte_errno;
+	read_clock_caps(dev, cap);
+	caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);
+	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
+	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
+	caps->access_reg_user = prm_cmd_hca_cap_get_access_register_user(cap);
+	caps->umr_relaxed_ordering = prm_cmd_hca_cap_get_relaxed_ordering_write(cap);
+	return 0;
+}
+
+static void
+read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offload_caps *cap)
+{
+	static const struct mdv_cap_limit lso = { "max_lso_cap", 0, 18 };
+	struct mdv_caps *caps = &dev->caps;
+	uint32_t log_lso = prm_per_protocol_networking_offload_caps_get_max_lso_cap(cap);
+
+	caps->csum = prm_per_protocol_networking_offload_caps_get_csum_cap(cap);
+	caps->vlan_strip = prm_per_protocol_networking_offload_caps_get_vlan_cap(cap);
+	caps->vlan_insert = prm_per_protocol_networking_offload_caps_get_wqe_vlan_insert(cap);
+	caps->scatter_fcs = prm_per_protocol_networking_offload_caps_get_scatter_fcs(cap);
+	caps->mpw = prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(cap);
+	caps->tunnel_csum =
+		prm_per_protocol_networking_offload_caps_get_tunnel_stateless_vxlan(cap) ||
+		prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(cap);
+	caps->rss_ipv4_ipv6 =
+		prm_per_protocol_networking_offload_caps_get_rss_ind_tbl_cap(cap) != 0;
+	if (caps->rss_ipv4_ipv6)
+		caps->rx_hash_fields = MDV_HASH_SRC_IP | MDV_HASH_DST_IP | MDV_HASH_SRC_PORT |
+				       MDV_HASH_DST_PORT;
+	mdv_cap_check(&dev->pci, &lso, &log_lso);
+	caps->max_lso_bytes = log_lso == 0 ? 0 : 1u << log_lso;
+}
+
+static int
+query_vport(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out)
+{
+	struct prm_query_nic_vport_context_in in;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
+	return mdv_cmd(dev, &in, sizeof(in), out, sizeof(*out));
+}
+
+/** How many headers a WQE must carry inline: fixed, none, or as the vport's context says. */
+static int
+read_inline_mode(struct mdv_dev *dev, uint32_t cap)
+{
+	static const struct mdv_cap_limit known = { "min_wqe_inline_mode", 0,
+						    PRM_MIN_INLINE_MODE_TCP_UDP };
+	struct prm_query_nic_vport_context_out out;
+	uint32_t mode = PRM_MIN_INLINE_MODE_NONE;
+
+	if (cap == PRM_WQE_INLINE_MODE_CAP_L2) {
+		mode = PRM_MIN_INLINE_MODE_L2;
+	} else if (cap == PRM_WQE_INLINE_MODE_CAP_VPORT_CONTEXT) {
+		if (query_vport(dev, &out) != 0)
+			return -rte_errno;
+		mode = prm_nic_vport_context_get_min_wqe_inline_mode(
+			prm_query_nic_vport_context_out_nic_vport_context(&out));
+		mdv_cap_check(&dev->pci, &known, &mode);
+	}
+	dev->caps.min_inline_mode = mode;
+	return 0;
+}
+
+static void
+read_max_mtu(struct mdv_dev *dev)
+{
+	struct prm_pmtu_reg pmtu;
+	uint32_t bytes;
+
+	dev->caps.max_mtu = MDV_DEFAULT_MAX_MTU;
+	if (!dev->caps.access_reg_user)
+		return;
+	memset(&pmtu, 0, sizeof(pmtu));
+	prm_pmtu_reg_set_local_port(&pmtu, 1);
+	if (mdv_register_read(dev, PRM_REG_PMTU, 0, &pmtu, sizeof(pmtu)) != 0)
+		return;
+	bytes = prm_pmtu_reg_get_max_mtu(&pmtu);
+	if (bytes > 1500 + MDV_L2_OVERHEAD_BYTES && bytes <= UINT16_MAX)
+		dev->caps.max_mtu = bytes - MDV_L2_OVERHEAD_BYTES;
+}
+
+static void
+read_vport_number(struct mdv_dev *dev)
+{
+	struct mlx5dv_port port;
+
+	memset(&port, 0, sizeof(port));
+	if (mlx5dv_query_port(dev->ibv, 1, &port) == 0 &&
+	    (port.flags & MLX5DV_QUERY_PORT_VPORT) != 0)
+		dev->caps.vport_num = port.vport;
+}
+
+static int
+read_verbs(struct mdv_dev *dev)
+{
+	struct ibv_device_attr attr;
+	int err = ibv_query_device(dev->ibv, &attr);
+
+	if (err != 0) {
+		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	dev->caps.pci_device_id = attr.vendor_part_id;
+	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
+	return 0;
+}
+
+static int
+read_pages(struct mdv_dev *dev, struct prm_query_hca_cap_out *out)
+{
+	const struct prm_hca_cap_union *page = prm_query_hca_cap_out_capability_c(out);
+	const struct prm_per_protocol_networking_offload_caps *eth;
+
+	if (query_page(dev, PRM_HCA_CAP_TYPE_GENERAL, out) != 0 ||
+	    read_general(dev, prm_hca_cap_union_cmd_hca_cap_c(page)) != 0 ||
+	    query_page(dev, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, out) != 0)
+		return -rte_errno;
+	eth = prm_hca_cap_union_per_protocol_networking_offload_caps_c(page);
+	read_ethernet(dev, eth);
+	return read_inline_mode(dev,
+				prm_per_protocol_networking_offload_caps_get_wqe_inline_mode(eth));
+}
+
+int
+mdv_caps_read(struct mdv_dev *dev)
+{
+	struct prm_query_hca_cap_out *out = malloc(sizeof(*out));
+	int ret;
+
+	if (out == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for capabilities");
+		return mdv_fail(ENOMEM);
+	}
+	memset(&dev->caps, 0, sizeof(dev->caps));
+	ret = read_pages(dev, out);
+	free(out);
+	if (ret != 0)
+		return ret;
+	read_max_mtu(dev);
+	read_vport_number(dev);
+	return read_verbs(dev);
+}

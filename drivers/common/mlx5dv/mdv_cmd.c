@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Runs firmware commands: the only caller of mlx5dv_devx_*_cmd and mlx5dv_devx_obj_*. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mdv_private.h"
+
+/** A system call that a signal interrupted is repeated, but not for ever. */
+#define MDV_EINTR_TRIES 100
+/** Both mailboxes hold at least their common head. */
+#define MDV_MAILBOX_BYTES_MIN 16
+
+RTE_LOG_REGISTER_DEFAULT(mdv_logtype, NOTICE)
+
+const char *
+mdv_errno_name(int err)
+{
+	const char *name = strerrorname_np(err);
+
+	return name != NULL ? name : "errno";
+}
+
+static uint16_t
+mailbox_opcode(const void *in)
+{
+	const uint8_t *bytes = in;
+
+	return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+/** Numbers of other objects that a command speaks of, for the log line. */
+struct mailbox_names {
+	char text[160];
+	size_t used;
+};
+
+static bool
+is_object_number(const char *field)
+{
+	static const char *const numbers[] = {
+		"cqn", "sqn", "rqn", "tirn", "tisn", "rqtn", "mkey_index", "tis_num_0", "inline_rqn",
+		"indirect_table", "transport_domain", "pd", "uar_page", "c_eqn", "cq_umem_id",
+		"wq_umem_id", "mkey_umem_id", "counter_set_id", "log_cq_size", "log_wq_sz",
+		"rqt_actual_size", "vport_number", "register_id", "op_mod", "sq_state", "rq_state",
+		"state",
+	};
+
+	for (size_t i = 0; i < RTE_DIM(numbers); i++)
+		if (strcmp(field, numbers[i]) == 0)
+			return true;
+	return false;
+}
+
+static void
+note_object_number(void *arg, const char *path, uint64_t value, const char *enum_name)
+{
+	struct mailbox_names *names = arg;
+	const char *dot = strrchr(path, '.');
+	const char *field = dot != NULL ? dot + 1 : path;
+	int n;
+
+	if (!is_object_number(field) || names->used >= sizeof(names->text))
+		return;
+	if (enum_name != NULL)
+		n = snprintf(names->text + names->used, sizeof(names->text) - names->used,
+			     ", %s %s", field, enum_name);
+	else
+		n = snprintf(names->text + names->used, sizeof(names->text) - names->used,
+			     ", %s 0x%" PRIx64, field, value);
+	if (n > 0)
+		names->used += n;
+}
+
+static void
+describe_inbox(struct mailbox_names *names, const void *in, size_t in_bytes)
+{
+	const struct prm_command *cmd = prm_command_find(mailbox_opcode(in));
+
+	names->used = 0;
+	names->text[0] = '\0';
+	if (cmd != NULL && cmd->in != NULL)
+		prm_decode(cmd->in, in, in_bytes, true, note_object_number, names);
+}
+
+static void
+log_refusal(struct mdv_dev *dev, const void *in, size_t in_bytes, uint8_t status,
+	    uint32_t syndrome, int err)
+{
+	uint16_t opcode = mailbox_opcode(in);
+	struct mailbox_names names;
+
+	__atomic_fetch_add(&dev->refused, 1, __ATOMIC_RELAXED);
+	describe_inbox(&names, in, in_bytes);
+	if (status != PRM_STATUS_OK)
+		MDV_LOG(ERR, &dev->pci, "%s (0x%x) refused: %s (0x%02x), syndrome 0x%x%s -> %s",
+			prm_command_name(opcode), opcode, prm_status_name(status), status, syndrome,
+			names.text, mdv_errno_name(err));
+	else
+		MDV_LOG(ERR, &dev->pci, "%s (0x%x) failed without a status of the device%s -> %s",
+			prm_command_name(opcode), opcode, names.text, mdv_errno_name(err));
+}
+
+/*
+ * Since 2022 the kernel says EREMOTEIO and fills the outbox; before, it said an errno of its own
+ * choice, with the outbox filled or not. So the outbox, zeroed before the call, is always asked
+ * first, even when the call claims success.
+ */
+int
+mdv_verdict(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err,
+	    bool quiet)
+{
+	const uint8_t *bytes = out;
+	uint8_t status = bytes[0];
+	uint32_t syndrome = (uint32_t)bytes[4] << 24 | bytes[5] << 16 | bytes[6] << 8 | bytes[7];
+	int err = sys_err;
+
+	if (status != PRM_STATUS_OK)
+		err = prm_status_errno(status);
+	if (err == 0)
+		return 0;
+	if (!quiet)
+		log_refusal(dev, in, in_bytes, status, syndrome, err);
+	return mdv_fail(err);
+}
+
+/** A mailbox too short to be one would be read beyond its end. */
+static int
+check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
+{
+	if (in_bytes >= MDV_MAILBOX_BYTES_MIN && out_bytes >= MDV_MAILBOX_BYTES_MIN)
+		return 0;
+	MDV_LOG(ERR, &dev->pci, "command mailboxes of %zu and %zu bytes are shorter than %d",
+		in_bytes, out_bytes, MDV_MAILBOX_BYTES_MIN);
+	return mdv_fail(EINVAL);
+}
+
+/** The library answers with a positive errno; some of its paths with -1 and errno. */
+static int
+positive_errno(int ret)
+{
+	if (ret == -1)
+		return errno != 0 ? errno : EIO;
+	return ret < 0 ? -ret : ret;
+}
+
+static int
+run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes,
+	    bool quiet)
+{
+	int err = EINTR;
+
+	if (check_mailboxes(dev, in_bytes, out_bytes) != 0)
+		return -rte_errno;
+	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
+		memset(out, 0, out_bytes);
+		err = positive_errno(mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out,
+							     out_bytes));
+	}
+	return mdv_verdict(dev, in, in_bytes, out, err, quiet);
+}
+
+int
+mdv_cmd(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	return run_general(dev, in, in_bytes, out, out_bytes, false);
+}
+
+int
+mdv_cmd_try(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	return run_general(dev, in, in_bytes, out, out_bytes, true);
+}
+
+struct mlx5dv_devx_obj *
+mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	struct mlx5dv_devx_obj *devx = NULL;
+	int err = EINTR;
+
+	if (check_mailboxes(dev, in_bytes, out_bytes) != 0)
+		return NULL;
+	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
+		memset(out, 0, out_bytes);
+		errno = 0;
+		devx = mlx5dv_devx_obj_create(dev->ibv, in, in_bytes, out, out_bytes);
+		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
+	}
+	if (mdv_verdict(dev, in, in_bytes, out, err, false) == 0)
+		return devx;
+	err = rte_errno;
+	/* A handle together with a refusal would be a lie; it must not stay behind either way. */
+	if (devx != NULL)
+		mlx5dv_devx_obj_destroy(devx);
+	rte_errno = err;
+	return NULL;
+}
+
+int
+mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	int err = EINTR;
+
+	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
+		return -rte_errno;
+	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
+		memset(out, 0, out_bytes);
+		err = positive_errno(mlx5dv_devx_obj_modify(obj->devx, in, in_bytes, out,
+							    out_bytes));
+	}
+	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
+}
+
+int
+mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	int err = EINTR;
+
+	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
+		return -rte_errno;
+	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
+		memset(out, 0, out_bytes);
+		err = positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out, out_bytes));
+	}
+	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
+}
+
+int
+mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
+{
+	int err = EINTR;
+
+	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++)
+		err = positive_errno(mlx5dv_devx_obj_destroy(obj->devx));
+	if (err == 0)
+		return 0;
+	__atomic_fetch_add(&obj->dev->refused, 1, __ATOMIC_RELAXED);
+	/* The kernel keeps the device's answer to itself here: there is no outbox. */
+	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) refused, object 0x%x stays behind -> %s",
+		prm_command_name(destroy_opcode), destroy_opcode, obj->id, mdv_errno_name(err));
+	return mdv_fail(err);
+}
+
+int
+mdv_register_read(struct mdv_dev *dev, uint16_t register_id, uint32_t argument, void *reg,
+		  size_t reg_bytes)
+{
+	struct {
+		struct prm_access_register_in head;
+		uint32_t data[PRM_PPCNT_REG_BYTES / 4];
+	} in;
+	struct {
+		struct prm_access_register_out head;
+		uint32_t data[PRM_PPCNT_REG_BYTES / 4];
+	} out;
+
+	if (reg_bytes > sizeof(in.data))
+		return mdv_fail(EINVAL);
+	memset(&in, 0, sizeof(in));
+	prm_access_register_in_set_opcode(&in.head, PRM_CMD_OP_ACCESS_REGISTER_USER);
+	prm_access_register_in_set_op_mod(&in.head, PRM_ACCESS_REG_OP_READ);
+	prm_access_register_in_set_register_id(&in.head, register_id);
+	prm_access_register_in_set_argument(&in.head, argument);
+	memcpy(in.data, reg, reg_bytes);
+	if (mdv_cmd_try(dev, &in, sizeof(in.head) + reg_bytes, &out,
+			sizeof(out.head) + reg_bytes) != 0)
+		return -rte_errno;
+	memcpy(reg, out.data, reg_bytes);
+	return 0;
+}

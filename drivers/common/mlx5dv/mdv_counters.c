@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Vport and physical port counters, as far as the device answers. */
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "mdv_private.h"
+
+/** Where a counter is read from: one query or register per source. */
+enum counter_source {
+	SOURCE_VPORT,	/**< QUERY_VPORT_COUNTER, own vport. */
+	SOURCE_802_3,	/**< PPCNT, IEEE 802.3 group. */
+	SOURCE_RFC_2863, /**< PPCNT, RFC 2863 group. */
+	SOURCE_COUNT,
+};
+
+/** A 64-bit big-endian counter in the reply of its source. Names are those of ethtool -S. */
+struct counter {
+	const char *name;
+	uint16_t source;
+	uint16_t dword;	/**< From the start of the reply: outbox, or counter group. */
+};
+
+/* Dwords are the rows of layouts query_vport_counter_out and *_cntrs_grp_data_layout. */
+static const struct counter counters[] = {
+	{ "rx_vport_unicast_packets", SOURCE_VPORT, 36 },
+	{ "rx_vport_unicast_bytes", SOURCE_VPORT, 38 },
+	{ "tx_vport_unicast_packets", SOURCE_VPORT, 40 },
+	{ "tx_vport_unicast_bytes", SOURCE_VPORT, 42 },
+	{ "rx_vport_multicast_packets", SOURCE_VPORT, 44 },
+	{ "rx_vport_multicast_bytes", SOURCE_VPORT, 46 },
+	{ "tx_vport_multicast_packets", SOURCE_VPORT, 48 },
+	{ "tx_vport_multicast_bytes", SOURCE_VPORT, 50 },
+	{ "rx_vport_broadcast_packets", SOURCE_VPORT, 28 },
+	{ "rx_vport_broadcast_bytes", SOURCE_VPORT, 30 },
+	{ "tx_vport_broadcast_packets", SOURCE_VPORT, 32 },
+	{ "tx_vport_broadcast_bytes", SOURCE_VPORT, 34 },
+	{ "rx_vport_error_packets", SOURCE_VPORT, 4 },
+	{ "tx_vport_error_packets", SOURCE_VPORT, 8 },
+	{ "tx_packets_phy", SOURCE_802_3, 0 },
+	{ "rx_packets_phy", SOURCE_802_3, 2 },
+	{ "rx_crc_errors_phy", SOURCE_802_3, 4 },
+	{ "tx_bytes_phy", SOURCE_802_3, 8 },
+	{ "rx_bytes_phy", SOURCE_802_3, 10 },
+	{ "tx_multicast_phy", SOURCE_802_3, 12 },
+	{ "tx_broadcast_phy", SOURCE_802_3, 14 },
+	{ "rx_multicast_phy", SOURCE_802_3, 16 },
+	{ "rx_broadcast_phy", SOURCE_802_3, 18 },
+	{ "rx_in_range_len_errors_phy", SOURCE_802_3, 20 },
+	{ "rx_out_of_range_len_phy", SOURCE_802_3, 22 },
+	{ "rx_oversize_pkts_phy", SOURCE_802_3, 24 },
+	{ "rx_symbol_err_phy", SOURCE_802_3, 26 },
+	{ "rx_pause_ctrl_phy", SOURCE_802_3, 34 },
+	{ "tx_pause_ctrl_phy", SOURCE_802_3, 36 },
+	{ "rx_discards_phy", SOURCE_RFC_2863, 4 },
+	{ "tx_discards_phy", SOURCE_RFC_2863, 12 },
+	{ "tx_errors_phy", SOURCE_RFC_2863, 14 },
+};
+_Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "more counters than users have room for");
+
+struct mdv_counter_set {
+	bool answers[SOURCE_COUNT];
+	unsigned int n;
+	const struct counter *counter[MDV_COUNTERS_MAX];
+};
+
+/** Largest reply of any source. */
+union reply {
+	struct prm_query_vport_counter_out vport;
+	struct prm_ppcnt_reg ppcnt;
+	uint32_t dw[PRM_QUERY_VPORT_COUNTER_OUT_BYTES / 4];
+};
+
+static int
+read_vport(struct mdv_dev *dev, union reply *reply, bool quiet)
+{
+	struct prm_query_vport_counter_in in;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_vport_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_COUNTER);
+	if (quiet)
+		return mdv_cmd_try(dev, &in, sizeof(in), &reply->vport, sizeof(reply->vport));
+	return mdv_cmd(dev, &in, sizeof(in), &reply->vport, sizeof(reply->vport));
+}
+
+static int
+read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply)
+{
+	struct prm_ppcnt_reg reg;
+
+	memset(&reg, 0, sizeof(reg));
+	prm_ppcnt_reg_set_local_port(&reg, 1);
+	prm_ppcnt_reg_set_grp(&reg, group);
+	if (mdv_register_read(dev, PRM_REG_PPCNT, 0, &reg, sizeof(reg)) != 0)
+		return -rte_errno;
+	memset(reply, 0, sizeof(*reply));
+	memcpy(reply->dw, prm_ppcnt_reg_counter_set(&reg),
+	       sizeof(reg) - offsetof(struct prm_ppcnt_reg, dw[2]));
+	return 0;
+}
+
+/** Reads all of a source; dwords of counters[] count from reply->dw. 0 or -errno. */
+static int
+read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply, bool quiet)
+{
+	switch (source) {
+	case SOURCE_VPORT:
+		return read_vport(dev, reply, quiet);
+	case SOURCE_802_3:
+		return read_ppcnt(dev, PRM_PPCNT_GRP_IEEE_802_3, reply);
+	case SOURCE_RFC_2863:
+		return read_ppcnt(dev, PRM_PPCNT_GRP_RFC_2863, reply);
+	default:
+		return mdv_fail(EINVAL);
+	}
+}
+
+int
+mdv_counters_open(struct mdv_dev *dev)
+{
+	struct mdv_counter_set *set = calloc(1, sizeof(*set));
+	union reply reply;
+
+	if (set == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for counters");
+		return mdv_fail(ENOMEM);
+	}
+	if (dev->caps.vport_counters)
+		set->answers[SOURCE_VPORT] = read_source(dev, SOURCE_VPORT, &reply, true) == 0;
+	if (dev->caps.access_reg_user) {
+		set->answers[SOURCE_802_3] = read_source(dev, SOURCE_802_3, &reply, true) == 0;
+		set->answers[SOURCE_RFC_2863] =
+			read_source(dev, SOURCE_RFC_2863, &reply, true) == 0;
+	}
+	for (size_t i = 0; i < RTE_DIM(counters); i++)
+		if (set->answers[counters[i].source])
+			set->counter[set->n++] = &counters[i];
+	dev->counters = set;
+	return 0;
+}
+
+void
+mdv_counters_close(struct mdv_dev *dev)
+{
+	free(dev->counters);
+	dev->counters = NULL;
+}
+
+unsigned int
+mdv_counters_count(const struct mdv_dev *dev)
+{
+	return dev->counters->n;
+}
+
+const char *
+mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
+{
+	return i < dev->counters->n ? dev->counters->counter[i]->name : NULL;
+}
+
+int
+mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
+{
+	const struct mdv_counter_set *set = dev->counters;
+	int have = -1;
+	union reply reply;
+
+	for (unsigned int i = 0; i < RTE_MIN(n, set->n); i++) {
+		const struct counter *c = set->counter[i];
+
+		if (have != c->source) {
+			/* Registers are only ever tried, so that an answer lost is logged here. */
+			if (read_source(dev, c->source, &reply, false) != 0) {
+				MDV_LOG(ERR, &dev->pci, "counter %s cannot be read any more: %s",
+					c->name, mdv_errno_name(rte_errno));
+				return -rte_errno;
+			}
+			have = c->source;
+		}
+		values[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[c->dword]) << 32 |
+			    rte_be_to_cpu_32(reply.dw[c->dword + 1]);
+	}
+	return 0;
+}

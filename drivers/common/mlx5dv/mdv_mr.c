@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The table of registered memory: mempools, external memory, look-up by address. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_memory.h>
+
+#include "mdv_mr.h"
+
+/* ------------------------------------------------------------------ index for look-ups */
+
+/** The reader of max_end: no range at or before entry i reaches beyond it. */
+static void
+index_rebuild(struct mdv_mr_table *t)
+{
+	uintptr_t max_end = 0;
+
+	for (unsigned int i = 0; i < t->index_n; i++) {
+		max_end = RTE_MAX(max_end, t->index[i].range->end);
+		t->index[i].max_end = max_end;
+	}
+}
+
+static int
+index_compare(const void *a, const void *b)
+{
+	const struct mr_index *x = a, *y = b;
+
+	return (x->range->start > y->range->start) - (x->range->start < y->range->start);
+}
+
+/** Makes room outside of the readers' lock, then switches over inside. -ENOMEM. */
+static int
+index_add(struct mdv_mr_table *t, const struct mdv_mr_set *set)
+{
+	struct mr_index *bigger = malloc((t->index_n + set->n) * sizeof(*bigger)), *old = t->index;
+
+	if (bigger == NULL)
+		return mdv_fail(ENOMEM);
+	if (t->index_n > 0)
+		memcpy(bigger, old, t->index_n * sizeof(*bigger));
+	for (unsigned int i = 0; i < set->n; i++)
+		bigger[t->index_n + i].range = &set->range[i];
+	qsort(bigger, t->index_n + set->n, sizeof(*bigger), index_compare);
+	rte_rwlock_write_lock(&t->index_lock);
+	t->index = bigger;
+	t->index_n += set->n;
+	index_rebuild(t);
+	rte_rwlock_write_unlock(&t->index_lock);
+	free(old);
+	return 0;
+}
+
+static void
+index_remove(struct mdv_mr_table *t, const struct mdv_mr_set *set)
+{
+	unsigned int kept = 0;
+
+	rte_rwlock_write_lock(&t->index_lock);
+	for (unsigned int i = 0; i < t->index_n; i++)
+		if (t->index[i].range < set->range || t->index[i].range >= set->range + set->n)
+			t->index[kept++] = t->index[i];
+	t->index_n = kept;
+	index_rebuild(t);
+	__atomic_fetch_add(&t->generation, 1, __ATOMIC_RELEASE);
+	rte_rwlock_write_unlock(&t->index_lock);
+}
+
+/** First entry that starts beyond addr. */
+static unsigned int
+index_upper(const struct mdv_mr_table *t, uintptr_t addr)
+{
+	unsigned int low = 0, high = t->index_n;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+
+		if (t->index[mid].range->start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct mdv_mr_range *
+mdv_mr_find(struct mdv_dev *dev, uintptr_t addr)
+{
+	struct mdv_mr_table *t = dev->mr;
+	const struct mdv_mr_range *found = NULL;
+
+	rte_rwlock_read_lock(&t->index_lock);
+	for (unsigned int i = index_upper(t, addr); i > 0 && t->index[i - 1].max_end > addr; i--) {
+		if (addr < t->index[i - 1].range->end) {
+			found = t->index[i - 1].range;
+			break;
+		}
+	}
+	rte_rwlock_read_unlock(&t->index_lock);
+	return found;
+}
+
+uint32_t
+mdv_mr_generation(const struct mdv_dev *dev)
+{
+	return __atomic_load_n(&dev->mr->generation, __ATOMIC_ACQUIRE);
+}
+
+/* ------------------------------------------------------------------ entries; control lock held */
+
+static struct mr_entry *
+entry_of_mempool(struct mdv_mr_table *t, const struct rte_mempool *mp)
+{
+	struct mr_entry *e;
+
+	TAILQ_FOREACH(e, &t->entries, next)
+		if (e->set.mp == mp)
+			return e;
+	return NULL;
+}
+
+static struct mr_entry *
+entry_of_external(struct mdv_mr_table *t, uintptr_t start, uintptr_t end)
+{
+	struct mr_entry *e;
+
+	TAILQ_FOREACH(e, &t->entries, next)
+		if (e->set.mp == NULL && e->set.range[0].start == start &&
+		    e->set.range[0].end == end)
+			return e;
+	return NULL;
+}
+
+/** Out of sight first, so that nobody finds a key that is about to go. */
+static void
+entry_drop(struct mdv_dev *dev, struct mr_entry *e)
+{
+	TAILQ_REMOVE(&dev->mr->entries, e, next);
+	index_remove(dev->mr, &e->set);
+	mdv_mr_entry_free(dev, e);
+}
+
+static int
+entry_publish(struct mdv_dev *dev, struct mr_entry *e)
+{
+	if (index_add(dev->mr, &e->set) != 0) {
+		MDV_LOG(ERR, &dev->pci, "no memory for the index of registered memory");
+		mdv_mr_entry_free(dev, e);
+		return mdv_fail(ENOMEM);
+	}
+	TAILQ_INSERT_TAIL(&dev->mr->entries, e, next);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ failures, not to be repeated at once */
+
+static struct mr_failure *
+failure_of(struct mdv_mr_table *t, const struct rte_mempool *mp)
+{
+	struct mr_failure *f;
+
+	TAILQ_FOREACH(f, &t->failures, next)
+		if (f->mp == mp)
+			return f;
+	return NULL;
+}
+
+static void
+failure_forget(struct mdv_mr_table *t, const struct rte_mempool *mp)
+{
+	struct mr_failure *f = failure_of(t, mp);
+
+	if (f == NULL)
+		return;
+	TAILQ_REMOVE(&t->failures, f, next);
+	free(f);
+}
+
+/** Without memory to remember it the next attempt just comes earlier. */
+static void
+failure_note(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
+{
+	struct mr_failure *f = failure_of(t, mp);
+
+	if (f == NULL) {
+		f = calloc(1, sizeof(*f));
+		if (f == NULL)
+			return;
+		f->mp = mp;
+		TAILQ_INSERT_TAIL(&t->failures, f, next);
+	}
+	f->err = err;
+	f->retry_tsc = rte_get_tsc_cycles() + rte_get_tsc_hz();
+}
+
+/* ------------------------------------------------------------------ mempools */
+
+static const struct mdv_mr_set *
+register_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
+{
+	struct mdv_mr_table *t = dev->mr;
+	struct mr_entry *e = entry_of_mempool(t, mp);
+	struct mr_failure *f;
+
+	if (e != NULL)
+		return &e->set;
+	f = failure_of(t, mp);
+	if (f != NULL && rte_get_tsc_cycles() < f->retry_tsc) {
+		rte_errno = f->err;
+		return NULL;
+	}
+	e = mdv_mr_entry_of_mempool(dev, mp);
+	if (e == NULL || entry_publish(dev, e) != 0) {
+		int err = rte_errno;
+
+		failure_note(t, mp, err);
+		rte_errno = err;
+		return NULL;
+	}
+	failure_forget(t, mp);
+	return &e->set;
+}
+
+const struct mdv_mr_set *
+mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
+{
+	const struct mdv_mr_set *set;
+
+	pthread_mutex_lock(&dev->mr->control_lock);
+	set = register_mempool(dev, mp);
+	pthread_mutex_unlock(&dev->mr->control_lock);
+	return set;
+}
+
+static void
+forget_mempool(struct mdv_dev *dev, const struct rte_mempool *mp)
+{
+	struct mr_entry *e;
+
+	pthread_mutex_lock(&dev->mr->control_lock);
+	failure_forget(dev->mr, mp);
+	e = entry_of_mempool(dev->mr, mp);
+	if (e != NULL)
+		entry_drop(dev, e);
+	pthread_mutex_unlock(&dev->mr->control_lock);
+}
+
+/** A mempool flagged so holds nothing that a device will read or write. */
+static bool
+is_for_io(const struct rte_mempool *mp)
+{
+	return (mp->flags & RTE_MEMPOOL_F_NON_IO) == 0 && mp->nb_mem_chunks > 0;
+}
+
+static void
+on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg)
+{
+	struct mdv_dev *dev = arg;
+
+	if (event == RTE_MEMPOOL_EVENT_DESTROY)
+		forget_mempool(dev, mp);
+	else if (event == RTE_MEMPOOL_EVENT_READY && is_for_io(mp))
+		/* A failure is logged, and repeated when somebody asks for the mempool. */
+		mdv_mr_mempool(dev, mp);
+}
+
+static void
+on_existing_mempool(struct rte_mempool *mp, void *arg)
+{
+	if (is_for_io(mp))
+		mdv_mr_mempool(arg, mp);
+}
+
+/* ------------------------------------------------------------------ memory that goes away */
+
+static bool
+entry_overlaps(const struct mr_entry *e, uintptr_t start, uintptr_t end)
+{
+	for (unsigned int i = 0; i < e->set.n; i++)
+		if (e->set.range[i].start < end && start < e->set.range[i].end)
+			return true;
+	return false;
+}
+
+/*
+ * Hugepages returned to the system below a key that still stands: the device must lose it first. EAL
+ * holds its memory lock here, so nothing in this file takes memory from EAL.
+ */
+static void
+on_memory_event(enum rte_mem_event event, const void *addr, size_t bytes, void *arg)
+{
+	struct mdv_dev *dev = arg;
+	struct mr_entry *e, *next;
+
+	if (event != RTE_MEM_EVENT_FREE)
+		return;
+	pthread_mutex_lock(&dev->mr->control_lock);
+	for (e = TAILQ_FIRST(&dev->mr->entries); e != NULL; e = next) {
+		next = TAILQ_NEXT(e, next);
+		if (entry_overlaps(e, (uintptr_t)addr, (uintptr_t)addr + bytes))
+			entry_drop(dev, e);
+	}
+	pthread_mutex_unlock(&dev->mr->control_lock);
+}
+
+/* ------------------------------------------------------------------ external memory */
+
+int
+mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
+{
+	uintptr_t start = (uintptr_t)addr;
+	struct mr_entry *e;
+	int ret = 0;
+
+	if (bytes == 0 || start + bytes < start) {
+		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is no memory", bytes, addr);
+		return mdv_fail(EINVAL);
+	}
+	pthread_mutex_lock(&dev->mr->control_lock);
+	if (entry_of_external(dev->mr, start, start + bytes) != NULL) {
+		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is mapped already", bytes,
+			addr);
+		ret = mdv_fail(EEXIST);
+	} else {
+		e = mdv_mr_entry_of_external(dev, start, start + bytes);
+		if (e == NULL || entry_publish(dev, e) != 0)
+			ret = -rte_errno;
+	}
+	pthread_mutex_unlock(&dev->mr->control_lock);
+	return ret;
+}
+
+int
+mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes)
+{
+	uintptr_t start = (uintptr_t)addr;
+	struct mr_entry *e;
+
+	pthread_mutex_lock(&dev->mr->control_lock);
+	e = entry_of_external(dev->mr, start, start + bytes);
+	if (e != NULL)
+		entry_drop(dev, e);
+	pthread_mutex_unlock(&dev->mr->control_lock);
+	if (e != NULL)
+		return 0;
+	MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is not mapped", bytes, addr);
+	return mdv_fail(ENOENT);
+}
+
+/* ------------------------------------------------------------------ open, close */
+
+/** Unique per device: EAL keeps callbacks by name and argument. */
+static void
+callback_name(const struct mdv_dev *dev, char *name, size_t bytes)
+{
+	snprintf(name, bytes, "mdv_mr_" PCI_PRI_FMT, dev->pci.domain, dev->pci.bus, dev->pci.devid,
+		 dev->pci.function);
+}
+
+static int
+subscribe(struct mdv_dev *dev)
+{
+	char name[RTE_MEM_EVENT_CALLBACK_NAME_LEN];
+
+	if (rte_mempool_event_callback_register(on_mempool_event, dev) != 0) {
+		MDV_LOG(ERR, &dev->pci, "cannot follow mempools: %s", mdv_errno_name(rte_errno));
+		return mdv_fail(rte_errno);
+	}
+	callback_name(dev, name, sizeof(name));
+	/* ENOTSUP: with --no-huge or --legacy-mem no page ever goes back. */
+	if (rte_mem_event_callback_register(name, on_memory_event, dev) != 0 &&
+	    rte_errno != ENOTSUP) {
+		int err = rte_errno;
+
+		MDV_LOG(ERR, &dev->pci, "cannot follow freed memory: %s", mdv_errno_name(err));
+		rte_mempool_event_callback_unregister(on_mempool_event, dev);
+		return mdv_fail(err);
+	}
+	return 0;
+}
+
+int
+mdv_mr_open(struct mdv_dev *dev)
+{
+	struct mdv_mr_table *t = calloc(1, sizeof(*t));
+
+	if (t == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for the table of registered memory");
+		return mdv_fail(ENOMEM);
+	}
+	pthread_mutex_init(&t->control_lock, NULL);
+	rte_rwlock_init(&t->index_lock);
+	TAILQ_INIT(&t->entries);
+	TAILQ_INIT(&t->failures);
+	dev->mr = t;
+	if (subscribe(dev) != 0) {
+		int err = rte_errno;
+
+		pthread_mutex_destroy(&t->control_lock);
+		free(t);
+		dev->mr = NULL;
+		return mdv_fail(err);
+	}
+	/* After subscribing: a mempool made in between is seen twice, not never. */
+	rte_mempool_walk(on_existing_mempool, dev);
+	return 0;
+}
+
+void
+mdv_mr_close(struct mdv_dev *dev)
+{
+	char name[RTE_MEM_EVENT_CALLBACK_NAME_LEN];
+	struct mdv_mr_table *t = dev->mr;
+
+	callback_name(dev, name, sizeof(name));
+	rte_mem_event_callback_unregister(name, dev);
+	rte_mempool_event_callback_unregister(on_mempool_event, dev);
+	pthread_mutex_lock(&t->control_lock);
+	while (!TAILQ_EMPTY(&t->entries))
+		entry_drop(dev, TAILQ_FIRST(&t->entries));
+	while (!TAILQ_EMPTY(&t->failures))
+		failure_forget(t, TAILQ_FIRST(&t->failures)->mp);
+	pthread_mutex_unlock(&t->control_lock);
+	pthread_mutex_destroy(&t->control_lock);
+	free(t->index);
+	free(t);
+	dev->mr = NULL;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Makes memory keys: umem of the pages, mkey over the umem, both through DEVX. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_byteorder.h>
+#include <rte_memory.h>
+
+#include "mdv_mr.h"
+
+/** An mkey's translation is counted in units of 16 bytes, two 8-byte page addresses each (PRM). */
+#define MDV_OCTWORD_BYTES 16
+#define MDV_MTT_BYTES 8
+/** mkc.qpn: the key is not bound to a queue pair. */
+#define MDV_MKEY_ANY_QP 0xffffff
+
+static uintptr_t
+page_floor(uintptr_t addr, size_t page_bytes)
+{
+	return addr & ~((uintptr_t)page_bytes - 1);
+}
+
+static uintptr_t
+page_ceil(uintptr_t addr, size_t page_bytes)
+{
+	return page_floor(addr + page_bytes - 1, page_bytes);
+}
+
+/* ------------------------------------------------------------------ one key */
+
+static void
+mkey_fill(const struct mdv_dev *dev, const struct mlx5dv_devx_umem *umem, uintptr_t start,
+	  size_t bytes, struct prm_create_mkey_in *in)
+{
+	struct prm_mkc *mkc = prm_create_mkey_in_memory_key_mkey_entry(in);
+	uint32_t octwords = bytes / MDV_ADAPTER_PAGE_BYTES * MDV_MTT_BYTES / MDV_OCTWORD_BYTES +
+			    (bytes / MDV_ADAPTER_PAGE_BYTES) % 2;
+
+	memset(in, 0, sizeof(*in));
+	prm_create_mkey_in_set_opcode(in, PRM_CMD_OP_CREATE_MKEY);
+	prm_create_mkey_in_set_pg_access(in, 1);
+	prm_create_mkey_in_set_translations_octword_actual_size(in, octwords);
+	prm_create_mkey_in_set_mkey_umem_id(in, umem->umem_id);
+	prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_MTT);
+	prm_mkc_set_lw(mkc, 1);
+	prm_mkc_set_lr(mkc, 1);
+	prm_mkc_set_relaxed_ordering_write(mkc, dev->caps.umr_relaxed_ordering);
+	prm_mkc_set_qpn(mkc, MDV_MKEY_ANY_QP);
+	prm_mkc_set_pd(mkc, dev->pdn);
+	prm_mkc_set_mkey_7_0(mkc, umem->umem_id & 0xff);
+	prm_mkc_set_start_addr(mkc, start);
+	prm_mkc_set_len(mkc, bytes);
+	prm_mkc_set_translations_octword_size(mkc, octwords);
+	prm_mkc_set_log_page_size(mkc, __builtin_ctz(MDV_ADAPTER_PAGE_BYTES));
+}
+
+static void
+region_down(struct mdv_dev *dev, struct mr_region *region)
+{
+	int err;
+
+	/* The key stands on the umem: key first. */
+	mdv_obj_destroy(region->mkey);
+	if (region->umem != NULL) {
+		err = mlx5dv_devx_umem_dereg(region->umem);
+		if (err != 0)
+			MDV_LOG(ERR, &dev->pci, "umem of registered memory stays behind -> %s",
+				mdv_errno_name(err < 0 ? errno : err));
+	}
+	*region = (struct mr_region){ 0 };
+}
+
+/** Registers the pages of a chunk; the range gets the exact bounds and the key. */
+static int
+region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *region,
+	  struct mdv_mr_range *range)
+{
+	uintptr_t start = page_floor(chunk->start, chunk->page_bytes);
+	size_t bytes = page_ceil(chunk->end, chunk->page_bytes) - start;
+	struct prm_create_mkey_in in;
+	int err;
+
+	errno = 0;
+	region->umem = mlx5dv_devx_umem_reg(dev->ibv, (void *)start, bytes, IBV_ACCESS_LOCAL_WRITE);
+	if (region->umem == NULL) {
+		err = errno != 0 ? errno : EIO;
+		MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_umem_reg of %zu bytes at 0x%" PRIxPTR
+			" failed: %s%s", bytes, start, mdv_errno_name(err),
+			err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
+		return mdv_fail(err);
+	}
+	mkey_fill(dev, region->umem, start, bytes, &in);
+	region->mkey = mdv_obj_create(dev, &in, sizeof(in));
+	if (region->mkey == NULL) {
+		err = rte_errno;
+		region_down(dev, region);
+		return mdv_fail(err);
+	}
+	range->start = chunk->start;
+	range->end = chunk->end;
+	range->lkey_be = rte_cpu_to_be_32(region->mkey->id << 8 | (region->umem->umem_id & 0xff));
+	return 0;
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+static int
+chunk_compare(const void *a, const void *b)
+{
+	const struct mr_chunk *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+unsigned int
+mdv_mr_chunks_merge(struct mr_chunk *chunks, unsigned int n)
+{
+	unsigned int kept = 0;
+
+	if (n == 0)
+		return 0;
+	qsort(chunks, n, sizeof(*chunks), chunk_compare);
+	for (unsigned int i = 1; i < n; i++) {
+		struct mr_chunk *last = &chunks[kept];
+
+		if (page_floor(chunks[i].start, chunks[i].page_bytes) <=
+		    page_ceil(last->end, last->page_bytes)) {
+			last->end = RTE_MAX(last->end, chunks[i].end);
+			last->page_bytes = RTE_MIN(last->page_bytes, chunks[i].page_bytes);
+		} else {
+			chunks[++kept] = chunks[i];
+		}
+	}
+	return kept + 1;
+}
+
+/** The page that memory stands on: EAL's for its own, the system's for any other. */
+static size_t
+page_bytes_of(const void *addr)
+{
+	const struct rte_memseg *segment = rte_mem_virt2memseg(addr, NULL);
+	size_t system_page = sysconf(_SC_PAGESIZE);
+
+	return segment != NULL ? RTE_MAX((size_t)segment->hugepage_sz, system_page) : system_page;
+}
+
+struct chunk_list {
+	struct mr_chunk *chunks;
+	unsigned int n, room;
+};
+
+static void
+chunk_note(struct rte_mempool *mp, void *arg, struct rte_mempool_memhdr *memhdr, unsigned int i)
+{
+	struct chunk_list *list = arg;
+	struct mr_chunk *chunk;
+
+	(void)mp;
+	(void)i;
+	if (list->n == list->room)
+		return;
+	chunk = &list->chunks[list->n++];
+	chunk->start = (uintptr_t)memhdr->addr;
+	chunk->end = chunk->start + memhdr->len;
+	chunk->page_bytes = page_bytes_of(memhdr->addr);
+}
+
+/* ------------------------------------------------------------------ entries */
+
+static struct mr_entry *
+entry_alloc(struct mdv_dev *dev, unsigned int ranges)
+{
+	struct mr_entry *e = calloc(1, sizeof(*e) + ranges * sizeof(e->set.range[0]));
+
+	if (e != NULL)
+		e->regions = calloc(ranges, sizeof(*e->regions));
+	if (e != NULL && e->regions != NULL)
+		return e;
+	free(e);
+	MDV_LOG(ERR, &dev->pci, "no memory for an entry of %u memory ranges", ranges);
+	rte_errno = ENOMEM;
+	return NULL;
+}
+
+void
+mdv_mr_entry_free(struct mdv_dev *dev, struct mr_entry *e)
+{
+	for (unsigned int i = e->set.n; i > 0; i--)
+		region_down(dev, &e->regions[i - 1]);
+	free(e->regions);
+	free(e);
+}
+
+static struct mr_entry *
+entry_of_chunks(struct mdv_dev *dev, const struct rte_mempool *mp, const struct mr_chunk *chunks,
+		unsigned int n)
+{
+	struct mr_entry *e = entry_alloc(dev, n);
+
+	if (e == NULL)
+		return NULL;
+	e->set.mp = mp;
+	for (unsigned int i = 0; i < n; i++) {
+		if (region_up(dev, &chunks[i], &e->regions[i], &e->set.range[i]) != 0) {
+			int err = rte_errno;
+
+			mdv_mr_entry_free(dev, e);
+			rte_errno = err;
+			return NULL;
+		}
+		e->set.n++;
+	}
+	return e;
+}
+
+struct mr_entry *
+mdv_mr_entry_of_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
+{
+	struct chunk_list list = { .room = mp->nb_mem_chunks };
+	struct mr_entry *e;
+
+	if (list.room == 0) {
+		MDV_LOG(ERR, &dev->pci, "mempool %s has no memory yet", mp->name);
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	list.chunks = calloc(list.room, sizeof(*list.chunks));
+	if (list.chunks == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for %u chunks of mempool %s", list.room, mp->name);
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	rte_mempool_mem_iter(mp, chunk_note, &list);
+	list.n = mdv_mr_chunks_merge(list.chunks, list.n);
+	e = entry_of_chunks(dev, mp, list.chunks, list.n);
+	free(list.chunks);
+	if (e != NULL)
+		MDV_LOG(DEBUG, &dev->pci, "mempool %s registered with %u keys", mp->name, e->set.n);
+	else
+		MDV_LOG(ERR, &dev->pci, "mempool %s is not registered", mp->name);
+	return e;
+}
+
+struct mr_entry *
+mdv_mr_entry_of_external(struct mdv_dev *dev, uintptr_t start, uintptr_t end)
+{
+	const struct mr_chunk chunk = {
+		.start = start,
+		.end = end,
+		.page_bytes = sysconf(_SC_PAGESIZE),
+	};
+
+	return entry_of_chunks(dev, NULL, &chunk, 1);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The port: link from verbs, and the interface that the kernel keeps for it. */
+
+#include <dirent.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mdv_private.h"
+
+/** One RDMA port per PCI function on all devices this layer opens. */
+#define MDV_IB_PORT 1
+
+/* ------------------------------------------------------------------ finding the interface */
+
+/** dev_port counts from 0 where RDMA ports count from 1. */
+static bool
+is_our_port(const char *net_dir, const char *name)
+{
+	char path[512], text[16];
+	FILE *file;
+	bool ours;
+
+	snprintf(path, sizeof(path), "%s/%s/dev_port", net_dir, name);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	ours = fgets(text, sizeof(text), file) != NULL && atoi(text) == MDV_IB_PORT - 1;
+	fclose(file);
+	return ours;
+}
+
+static void
+find_netdev(struct mdv_dev *dev)
+{
+	char net_dir[sizeof(dev->ibv->device->ibdev_path) + 16];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(net_dir, sizeof(net_dir), "%s/device/net", dev->ibv->device->ibdev_path);
+	dir = opendir(net_dir);
+	if (dir == NULL)
+		return;
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ ||
+		    !is_our_port(net_dir, entry->d_name))
+			continue;
+		snprintf(dev->netdev_name, sizeof(dev->netdev_name), "%.*s", IFNAMSIZ - 1,
+			 entry->d_name);
+		break;
+	}
+	closedir(dir);
+}
+
+/** An interface that sysfs shows may still live in another network namespace. */
+static bool
+netdev_is_here(struct mdv_dev *dev)
+{
+	struct ifreq ifr = { 0 };
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev_name);
+	return ioctl(dev->netdev_sock, SIOCGIFINDEX, &ifr) == 0;
+}
+
+int
+mdv_port_open(struct mdv_dev *dev)
+{
+	find_netdev(dev);
+	if (dev->netdev_name[0] == '\0')
+		return 0;
+	dev->netdev_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (dev->netdev_sock < 0) {
+		int err = errno;
+
+		MDV_LOG(ERR, &dev->pci, "no socket for interface %s: %s", dev->netdev_name,
+			mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	if (!netdev_is_here(dev)) {
+		MDV_LOG(NOTICE, &dev->pci, "interface %s is not in this network namespace",
+			dev->netdev_name);
+		mdv_port_close(dev);
+	}
+	return 0;
+}
+
+void
+mdv_port_close(struct mdv_dev *dev)
+{
+	if (dev->netdev_sock >= 0)
+		close(dev->netdev_sock);
+	dev->netdev_sock = -1;
+	dev->netdev_name[0] = '\0';
+}
+
+/* ------------------------------------------------------------------ asking the interface */
+
+static int
+netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struct ifreq *ifr)
+{
+	int err;
+
+	if (dev->netdev_sock < 0) {
+		MDV_LOG(ERR, &dev->pci, "cannot %s: the port has no interface here", what);
+		return mdv_fail(ENOTSUP);
+	}
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", dev->netdev_name);
+	if (ioctl(dev->netdev_sock, request, ifr) == 0)
+		return 0;
+	err = errno;
+	MDV_LOG(ERR, &dev->pci, "interface %s refused to %s: %s%s", dev->netdev_name, what,
+		mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");
+	return mdv_fail(err);
+}
+
+int
+mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
+{
+	struct ifreq ifr = { 0 };
+
+	if (netdev_ioctl(dev, SIOCGIFMTU, "tell its MTU", &ifr) != 0)
+		return -rte_errno;
+	*mtu = RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
+	return 0;
+}
+
+int
+mdv_port_mtu_set(struct mdv_dev *dev, uint16_t mtu)
+{
+	struct ifreq ifr = { .ifr_mtu = mtu };
+
+	return netdev_ioctl(dev, SIOCSIFMTU, "set its MTU", &ifr);
+}
+
+static int
+vport_mac(struct mdv_dev *dev, uint8_t mac[6])
+{
+	struct prm_query_nic_vport_context_in in;
+	struct prm_query_nic_vport_context_out out;
+	const struct prm_mac_address_layout *addr;
+	uint32_t high, low;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
+	if (mdv_cmd(dev, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return -rte_errno;
+	addr = prm_nic_vport_context_permanent_address_c(
+		prm_query_nic_vport_context_out_nic_vport_context_c(&out));
+	high = prm_mac_address_layout_get_mac_addr_47_32(addr);
+	low = prm_mac_address_layout_get_mac_addr_31_0(addr);
+	mac[0] = high >> 8;
+	mac[1] = high;
+	for (int i = 0; i < 4; i++)
+		mac[2 + i] = low >> (24 - 8 * i);
+	return 0;
+}
+
+int
+mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6])
+{
+	struct ifreq ifr = { 0 };
+
+	if (dev->netdev_sock < 0)
+		return vport_mac(dev, mac);
+	if (netdev_ioctl(dev, SIOCGIFHWADDR, "tell its address", &ifr) != 0)
+		return -rte_errno;
+	memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
+	return 0;
+}
+
+int
+mdv_port_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
+{
+	struct ifreq ifr = { 0 };
+
+	ifr.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
+	return netdev_ioctl(dev, SIOCSIFHWADDR, "set its address", &ifr);
+}
+
+/** Changes one flag of the interface, leaving the others. */
+static int
+netdev_flag(struct mdv_dev *dev, short flag, bool on, const char *what)
+{
+	struct ifreq ifr = { 0 };
+
+	if (netdev_ioctl(dev, SIOCGIFFLAGS, "tell its flags", &ifr) != 0)
+		return -rte_errno;
+	if (((ifr.ifr_flags & flag) != 0) == on)
+		return 0;
+	ifr.ifr_flags ^= flag;
+	return netdev_ioctl(dev, SIOCSIFFLAGS, what, &ifr);
+}
+
+int
+mdv_port_promisc_set(struct mdv_dev *dev, bool on)
+{
+	return netdev_flag(dev, IFF_PROMISC, on, "change promiscuous mode");
+}
+
+int
+mdv_port_allmulti_set(struct mdv_dev *dev, bool on)
+{
+	return netdev_flag(dev, IFF_ALLMULTI, on, "change all-multicast mode");
+}
+
+int
+mdv_port_up_set(struct mdv_dev *dev, bool up)
+{
+	return netdev_flag(dev, IFF_UP, up, up ? "go up" : "go down");
+}
+
+int
+mdv_port_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+{
+	struct ifreq ifr = { 0 };
+
+	ifr.ifr_hwaddr.sa_family = AF_UNSPEC;
+	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
+	return netdev_ioctl(dev, add ? SIOCADDMULTI : SIOCDELMULTI,
+			    add ? "join a multicast address" : "leave a multicast address", &ifr);
+}
+
+/* ------------------------------------------------------------------ link */
+
+/** Lanes of ibv_port_attr.active_width (IBTA PortInfo, LinkWidthActive). */
+static uint32_t
+lanes_of_width(uint8_t width)
+{
+	switch (width) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/** Mb/s of a lane by ibv_port_attr.active_speed (LinkSpeedActive: SDR, DDR, QDR, FDR10, ...). */
+static uint32_t
+mbps_of_speed(uint8_t speed)
+{
+	switch (speed) {
+	case 1:
+		return 2500;
+	case 2:
+		return 5000;
+	case 4:
+	case 8:
+		return 10000;
+	case 16:
+		return 14000;
+	case 32:
+		return 25000;
+	case 64:
+		return 50000;
+	case 128:
+		return 100000;
+	default:
+		return 0;
+	}
+}
+
+int
+mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
+{
+	struct ibv_port_attr attr;
+	int err = ibv_query_port(dev->ibv, MDV_IB_PORT, &attr);
+
+	if (err != 0) {
+		MDV_LOG(ERR, &dev->pci, "ibv_query_port failed: %s", mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	link->up = attr.state == IBV_PORT_ACTIVE;
+	link->speed_mbps = lanes_of_width(attr.active_width) * mbps_of_speed(attr.active_speed);
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What the files of the common layer share and nobody else sees. */
+#ifndef MDV_PRIVATE_H
+#define MDV_PRIVATE_H
+
+#include <errno.h>
+
+#include <rte_bus_pci.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+#include <rte_pci.h>
+
+#include <prm.h>
+
+#include "mdv.h"
+
+/** Unit of all page sizes the device is told of, whatever the host's page (PRM: 4 KiB). */
+#define MDV_ADAPTER_PAGE_BYTES 4096u
+/** A doorbell record has a cache line of its own. */
+#define MDV_DBREC_BYTES 64u
+#define MDV_CQE_BYTES 64u
+#define MDV_LOG_WQEBB_BYTES 6
+/** Smallest receive WQE: one data segment. */
+#define MDV_LOG_RQ_STRIDE_MIN 4
+#define MDV_LOG_RQ_STRIDE_MAX 9
+
+extern int mdv_logtype;
+
+/** One line, beginning with the device's PCI address. */
+#define MDV_LOG(level, pci, fmt, ...) \
+	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
+		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
+
+/** Sets rte_errno and returns -err: the end of every failing path. */
+static inline int
+mdv_fail(int err)
+{
+	rte_errno = err;
+	return -err;
+}
+
+/** "EINVAL"; a number's name unknown to the host comes as "errno". */
+const char *mdv_errno_name(int err);
+
+/* ------------------------------------------------------------------ mdv_cmd.c */
+
+/** What the outbox and the system call say together. Logs unless quiet. 0 or -errno. */
+int mdv_verdict(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out,
+		int sys_err, bool quiet);
+struct mlx5dv_devx_obj *mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes,
+					void *out, size_t out_bytes);
+int mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
+		    size_t out_bytes);
+int mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
+		   size_t out_bytes);
+int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
+/** Reads a register through ACCESS_REGISTER_USER; nothing is logged when the device declines. */
+int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, uint32_t argument, void *reg,
+		      size_t reg_bytes);
+
+/* ------------------------------------------------------------------ mdv_caps.c */
+
+/** Queries, checks and stores capabilities. -ENOTSUP when the device cannot be used. */
+int mdv_caps_read(struct mdv_dev *dev);
+
+/** One limit told by the device: below min it cannot be used, above max it is not believed. */
+struct mdv_cap_limit {
+	const char *name;
+	uint32_t min, max;
+};
+/** Brings *value into the limit. 0; or -ENOTSUP when it is below min. One line when it had to act. */
+int mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit,
+		  uint32_t *value);
+
+/* ------------------------------------------------------------------ the rest */
+
+/** Copies NAME= of a sysfs uevent file. 0, -ENOENT. */
+int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
+
+int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_id,
+		   struct mdv_ring *ring);
+void mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring);
+
+/** Timestamp format a queue asks for: free running wherever the device has it. */
+uint32_t mdv_ts_format(const struct mdv_dev *dev);
+
+/** Common part of a send or receive queue's work queue context. */
+struct mdv_wq_place {
+	const struct mdv_ring *ring;
+	size_t dbrec_offset; /**< Of the pair of words, from the start of the ring. */
+	uint8_t log_stride_bytes, log_entries;
+};
+void mdv_wq_fill(const struct mdv_dev *dev, struct prm_wq *wq, const struct mdv_wq_place *place);
+
+/** May a queue go from one state to the other by one MODIFY command? 0 or -EINVAL, logged. */
+int mdv_queue_transition(const struct mdv_dev *dev, const char *what, uint32_t number,
+			 enum mdv_queue_state from, enum mdv_queue_state to);
+
+int mdv_port_open(struct mdv_dev *dev);
+void mdv_port_close(struct mdv_dev *dev);
+int mdv_counters_open(struct mdv_dev *dev);
+void mdv_counters_close(struct mdv_dev *dev);
+int mdv_mr_open(struct mdv_dev *dev);
+void mdv_mr_close(struct mdv_dev *dev);
+int mdv_rules_open(struct mdv_dev *dev);
+void mdv_rules_close(struct mdv_dev *dev);
+
+/** |delta| up to which 64-bit delta * mult + frac neither wraps nor crosses half of the mask. */
+uint64_t mdv_clock_window(const struct mdv_clock_point *point);
+
+#endif /* MDV_PRIVATE_H */
