@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Inside of the firmware: the command under execution, refusals, references between objects. */
+#ifndef FW_H
+#define FW_H
+
+#include "../core/emu_audit.h"
+#include "../core/emu_obj.h"
+#include "../dp/emu_dp.h"
+#include "emu_fw.h"
+#include "fw_syndrome.h"
+#include "prm.h"
+
+/** Largest mailboxes: an RQT with all its entries; a capability page. */
+#define FW_IN_BYTES 16384u
+#define FW_OUT_BYTES 8192u
+
+/* What the data path can do and the capability pages say. */
+#define FW_CAP_ENHANCED_MPW 0 /* opcode 0x29 */
+#define FW_CAP_LOG_MAX_LSO 0  /* 0: no TSO */
+
+/** One command while it is executed. */
+struct fw_cmd {
+	struct emu_ctx *ctx;
+	struct emu_dev *dev;
+	const struct prm_command *desc;
+	void *in;	     /**< Own copy, aligned; uid and umem valid bits set. */
+	size_t in_len;
+	void *out;	     /**< Zeroed, FW_OUT_BYTES long. */
+	size_t out_len;	     /**< What the caller has room for. */
+	struct emu_obj *obj; /**< Object of a modify, query or destroy command. */
+	struct emu_obj *created;
+	enum fw_syndrome refused;
+};
+
+/** @return 0, or what fw_refuse() returned. */
+typedef int (*fw_handler)(struct fw_cmd *c);
+
+/**
+ * One row per opcode. type: the object that the command names by id, found and checked for its
+ * owner before the handler runs; a destroy command needs no handler.
+ */
+struct fw_row {
+	uint16_t opcode;
+	uint8_t type; /* enum emu_obj_type */
+	fw_handler handler;
+};
+const struct fw_row *fw_row_find(uint16_t opcode);
+/** For tests: the i-th row, NULL behind the last. */
+const struct fw_row *fw_row_at(unsigned i);
+
+/**
+ * Fills status and syndrome into the outbox and notes the refusal in the audit.
+ * @return -EREMOTEIO, for `return fw_refuse(...)`.
+ */
+int fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** Finds an object that the command refers to, of the same owner; refuses when there is none. */
+int fw_need(struct fw_cmd *c, enum emu_obj_type type, uint32_t id, enum fw_syndrome syndrome,
+	    void *out);
+
+/** Objects that an object keeps alive. Put into each object that refers to others. */
+struct fw_holds {
+	unsigned count;
+	struct emu_obj *held[8];
+};
+void fw_hold(struct fw_holds *h, struct emu_obj *obj); /**< obj may be NULL. */
+void fw_holds_drop(struct fw_holds *h);
+
+/** Allocates the object a create command makes, sized for the caller's struct; refuses on failure. */
+int fw_create(struct fw_cmd *c, enum emu_obj_type type, size_t size,
+	      void (*release)(struct emu_obj *), void *out);
+#define FW_OUT_ID_DW 2 /* ids of created objects: dword 2 of the outbox, low 24 bits */
+
+/* ---- objects with what only the firmware needs ---- */
+
+struct fw_cq {
+	struct emu_cq cq;
+	struct fw_holds holds;
+	struct prm_cqc cqc;
+};
+
+struct fw_sq {
+	struct emu_sq sq;
+	struct fw_holds holds;
+	struct prm_sqc sqc;
+};
+
+struct fw_rq { /* RQ and RMP */
+	struct emu_rq rq;
+	struct fw_holds holds;
+	struct prm_rqc rqc;
+};
+
+struct fw_rqt {
+	struct emu_rqt rqt;
+};
+
+struct fw_tir {
+	struct emu_tir tir;
+	struct fw_holds holds;
+	struct prm_tirc tirc;
+};
+
+struct fw_tis {
+	struct emu_tis tis;
+	struct fw_holds holds;
+	struct prm_tisc tisc;
+};
+
+struct fw_mkey {
+	struct emu_mkey mkey;
+	struct fw_holds holds;
+	struct prm_mkc mkc;
+};
+
+/* ---- work queues (fw_wq.c): what SQ and RQ have in common ---- */
+
+/** What a WQ context says, checked. */
+struct fw_wq {
+	struct emu_umem *umem, *dbr_umem;
+	struct emu_uar *uar; /**< SQ only. */
+	uint8_t *ring;
+	volatile uint32_t *dbrec;
+	uint32_t pd;
+	struct emu_obj *pd_obj;
+	uint8_t log_size, log_stride;
+};
+struct fw_wq_limits {
+	uint8_t log_stride_min, log_stride_max;
+	bool needs_uar;
+};
+int fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
+		struct fw_wq *out);
+/** A doorbell record: 8 bytes inside a umem, aligned. */
+int fw_dbrec_check(struct fw_cmd *c, uint32_t umem_id, uint64_t offset, struct emu_umem **umem,
+		   volatile uint32_t **dbrec);
+/** The time stamp format of a queue or CQ: the profile has the free-running one only. */
+int fw_ts_format_check(struct fw_cmd *c, unsigned format);
+
+/** True when the state machine lets a queue go from one state to another. */
+bool fw_queue_may_go(enum emu_queue_state from, enum emu_queue_state to);
+/** Checks the claimed current state and the wanted one of a MODIFY command. */
+int fw_queue_transition(struct fw_cmd *c, enum emu_queue_state is, unsigned claimed,
+			unsigned wanted);
+
+/* ---- handlers, by file ---- */
+
+int fw_query_hca_cap(struct fw_cmd *c);
+
+int fw_query_adapter(struct fw_cmd *c);
+int fw_query_issi(struct fw_cmd *c);
+int fw_query_special_contexts(struct fw_cmd *c);
+int fw_query_lag(struct fw_cmd *c);
+int fw_nop(struct fw_cmd *c);
+int fw_general_object(struct fw_cmd *c);
+int fw_kernel_only(struct fw_cmd *c);
+int fw_not_modelled(struct fw_cmd *c);
+
+int fw_alloc_pd(struct fw_cmd *c);
+int fw_alloc_td(struct fw_cmd *c);
+int fw_create_mkey(struct fw_cmd *c);
+int fw_query_mkey(struct fw_cmd *c);
+
+int fw_create_cq(struct fw_cmd *c);
+int fw_modify_cq(struct fw_cmd *c);
+int fw_query_cq(struct fw_cmd *c);
+
+int fw_create_sq(struct fw_cmd *c);
+int fw_modify_sq(struct fw_cmd *c);
+int fw_query_sq(struct fw_cmd *c);
+
+int fw_create_rq(struct fw_cmd *c);
+int fw_modify_rq(struct fw_cmd *c);
+int fw_query_rq(struct fw_cmd *c);
+
+int fw_create_rqt(struct fw_cmd *c);
+int fw_modify_rqt(struct fw_cmd *c);
+int fw_query_rqt(struct fw_cmd *c);
+
+int fw_create_tir(struct fw_cmd *c);
+int fw_modify_tir(struct fw_cmd *c);
+int fw_query_tir(struct fw_cmd *c);
+
+int fw_create_tis(struct fw_cmd *c);
+int fw_modify_tis(struct fw_cmd *c);
+int fw_query_tis(struct fw_cmd *c);
+
+int fw_alloc_q_counter(struct fw_cmd *c);
+int fw_query_q_counter(struct fw_cmd *c);
+int fw_alloc_flow_counter(struct fw_cmd *c);
+int fw_query_flow_counter(struct fw_cmd *c);
+
+int fw_query_vport_state(struct fw_cmd *c);
+int fw_modify_vport_state(struct fw_cmd *c);
+int fw_query_nic_vport_context(struct fw_cmd *c);
+int fw_modify_nic_vport_context(struct fw_cmd *c);
+int fw_query_vport_counter(struct fw_cmd *c);
+int fw_query_vnic_env(struct fw_cmd *c);
+
+int fw_access_register(struct fw_cmd *c);
+int fw_access_register_user(struct fw_cmd *c);
+/** The counter groups of PPCNT (fw_ppcnt.c); reg is read and filled. */
+int fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg);
+
+#endif /* FW_H */

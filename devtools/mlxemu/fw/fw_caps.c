@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Device capabilities. Rule: what is not modelled is not advertised, and what is advertised is
+ * modelled; so these functions are also the list of what this device can do.
+ */
+#include "fw.h"
+
+/* Counter of vports and the physical port: one. */
+#define PORTS 1u
+
+/* Limits of objects, from the profile. */
+static void
+general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
+{
+	prm_cmd_hca_cap_set_log_max_cq(cap, p->log_max_cq);
+	prm_cmd_hca_cap_set_log_max_cq_sz(cap, p->log_max_cq_sz);
+	prm_cmd_hca_cap_set_log_max_eq(cap, 7);
+	prm_cmd_hca_cap_set_log_max_eq_sz(cap, 22);
+	prm_cmd_hca_cap_set_max_num_eqs(cap, EMU_COMP_VECTORS);
+	prm_cmd_hca_cap_set_log_max_mkey(cap, p->log_max_mkey);
+	prm_cmd_hca_cap_set_log_max_mrw_sz(cap, 64);
+	prm_cmd_hca_cap_set_log_max_pd(cap, p->log_max_pd);
+	prm_cmd_hca_cap_set_log_max_transport_domain(cap, p->log_max_td);
+	prm_cmd_hca_cap_set_log_max_rq(cap, p->log_max_rq);
+	prm_cmd_hca_cap_set_log_max_sq(cap, p->log_max_sq);
+	prm_cmd_hca_cap_set_log_max_tir(cap, p->log_max_tir);
+	prm_cmd_hca_cap_set_log_max_tis(cap, p->log_max_tis);
+	prm_cmd_hca_cap_set_log_max_tis_per_sq(cap, 0);
+	prm_cmd_hca_cap_set_log_max_rqt(cap, p->log_max_rqt);
+	prm_cmd_hca_cap_set_log_max_rqt_size(cap, p->log_max_rqt_size);
+	prm_cmd_hca_cap_set_log_max_wq_sz(cap, p->log_max_wq_sz);
+	/* Of one WQE: 16 basic blocks sent, 32 data segments received. */
+	prm_cmd_hca_cap_set_max_wqe_sz_sq(cap, 1024);
+	prm_cmd_hca_cap_set_max_wqe_sz_rq(cap, 512);
+	prm_cmd_hca_cap_set_log_max_stride_sz_rq(cap, 9);
+	prm_cmd_hca_cap_set_log_min_stride_sz_rq(cap, 4);
+	prm_cmd_hca_cap_set_log_max_stride_sz_sq(cap, 6);
+	prm_cmd_hca_cap_set_log_min_stride_sz_sq(cap, 6);
+	prm_cmd_hca_cap_set_log_max_umem(cap, 20);
+	prm_cmd_hca_cap_set_log_max_uctx(cap, 15);
+	prm_cmd_hca_cap_set_max_flow_counter_15_0(cap, 0xffff);
+}
+
+/* Doorbell pages: 4 KiB each, one UAR a page, two BlueFlame halves of 256 bytes. */
+static void
+general_uar(struct prm_cmd_hca_cap *cap)
+{
+	prm_cmd_hca_cap_set_uar_4k(cap, 1);
+	prm_cmd_hca_cap_set_uar_sz(cap, 6);
+	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 12);
+	prm_cmd_hca_cap_set_num_of_uars_per_page(cap, 1);
+	prm_cmd_hca_cap_set_log_pg_sz(cap, 12);
+	prm_cmd_hca_cap_set_bf(cap, 1);
+	prm_cmd_hca_cap_set_log_bf_reg_size(cap, 9);
+}
+
+/* Port, vport, lists of addresses. */
+static void
+general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
+{
+	prm_cmd_hca_cap_set_vhca_id(cap, dev->index + 1);
+	prm_cmd_hca_cap_set_port_type(cap, PRM_PORT_TYPE_ETHERNET);
+	prm_cmd_hca_cap_set_num_ports(cap, PORTS);
+	prm_cmd_hca_cap_set_num_vhca_ports(cap, PORTS);
+	prm_cmd_hca_cap_set_native_port_num(cap, PORTS);
+	prm_cmd_hca_cap_set_vport_counters(cap, 1);
+	prm_cmd_hca_cap_set_vport_group_manager(cap, 0);
+	prm_cmd_hca_cap_set_eth_virt(cap, 0);
+	prm_cmd_hca_cap_set_log_max_current_uc_list(cap, 7);
+	prm_cmd_hca_cap_set_log_max_current_mc_list(cap, 7);
+	prm_cmd_hca_cap_set_max_tc(cap, 8);
+	prm_cmd_hca_cap_set_disable_link_up(cap, 1);
+	prm_cmd_hca_cap_set_nic_receive_steering_discard(cap, 1);
+	prm_cmd_hca_cap_set_receive_discard_vport_down(cap, 1);
+	prm_cmd_hca_cap_set_transmit_discard_vport_down(cap, 1);
+}
+
+static void
+general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
+{
+	prm_cmd_hca_cap_set_hca_cap_2(cap, 1);
+	prm_cmd_hca_cap_set_eth_net_offloads(cap, 1);
+	prm_cmd_hca_cap_set_nic_flow_table(cap, 1);
+	prm_cmd_hca_cap_set_access_register_user(cap, 1);
+	prm_cmd_hca_cap_set_relaxed_ordering_write(cap, 1);
+	prm_cmd_hca_cap_set_relaxed_ordering_read(cap, 1);
+	prm_cmd_hca_cap_set_modify_rq_counter_set_id(cap, 1);
+	prm_cmd_hca_cap_set_modify_tis(cap, 1);
+	prm_cmd_hca_cap_set_basic_cyclic_rcv_wqe(cap, 1);
+	prm_cmd_hca_cap_set_compact_address_vector(cap, 1);
+	prm_cmd_hca_cap_set_cqe_version(cap, 1);
+	prm_cmd_hca_cap_set_cq_oi(cap, 1);
+	prm_cmd_hca_cap_set_cq_moderation(cap, 1);
+	prm_cmd_hca_cap_set_cq_eq_remap(cap, 1);
+	prm_cmd_hca_cap_set_cq_period_start_from_cqe(cap, 1);
+	prm_cmd_hca_cap_set_event_cap(cap, 1);
+	/* Free-running counters only: no real time. */
+	prm_cmd_hca_cap_set_sq_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
+	prm_cmd_hca_cap_set_rq_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
+	prm_cmd_hca_cap_set_device_frequency_khz(cap, (uint32_t)(dev->clock.hz / 1000));
+	prm_cmd_hca_cap_set_device_frequency_mhz(cap, (uint32_t)(dev->clock.hz / 1000000));
+	prm_cmd_hca_cap_set_steering_format_version(cap, PRM_STEERING_FORMAT_CONNECTX_6DX);
+}
+
+static void
+cap_general(const struct emu_dev *dev, void *page)
+{
+	general_limits(dev->profile, page);
+	general_uar(page);
+	general_port(dev, page);
+	general_features(dev, page);
+}
+
+static void
+cap_general_2(const struct emu_dev *dev, void *page)
+{
+	struct prm_cmd_hca_cap_2 *cap = page;
+
+	(void)dev;
+	prm_cmd_hca_cap_2_set_max_num_eqs_24b(cap, EMU_COMP_VECTORS);
+}
+
+static void
+cap_ethernet(const struct emu_dev *dev, void *page)
+{
+	struct prm_per_protocol_networking_offload_caps *cap = page;
+
+	(void)dev;
+	prm_per_protocol_networking_offload_caps_set_csum_cap(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_vlan_cap(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_wqe_vlan_insert(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_self_lb_en_modifiable(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_wqe_inline_mode(
+		cap, PRM_WQE_INLINE_MODE_CAP_NOT_REQUIRED);
+	prm_per_protocol_networking_offload_caps_set_rss_ind_tbl_cap(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_enhanced_multi_pkt_send_wqe(
+		cap, FW_CAP_ENHANCED_MPW);
+	prm_per_protocol_networking_offload_caps_set_max_lso_cap(cap, FW_CAP_LOG_MAX_LSO);
+	prm_per_protocol_networking_offload_caps_set_cqe_checksum_full(cap, 1);
+}
+
+/* Fields that root rules can match; what dp/ steering compares. */
+static void
+match_fields(struct prm_flow_table_fields_supported *f)
+{
+	prm_flow_table_fields_supported_set_outer_dmac(f, 1);
+	prm_flow_table_fields_supported_set_outer_smac(f, 1);
+	prm_flow_table_fields_supported_set_outer_ether_type(f, 1);
+	prm_flow_table_fields_supported_set_outer_ip_version(f, 1);
+	prm_flow_table_fields_supported_set_outer_first_prio(f, 1);
+	prm_flow_table_fields_supported_set_outer_first_cfi(f, 1);
+	prm_flow_table_fields_supported_set_outer_first_vid(f, 1);
+	prm_flow_table_fields_supported_set_outer_sip(f, 1);
+	prm_flow_table_fields_supported_set_outer_dip(f, 1);
+	prm_flow_table_fields_supported_set_outer_frag(f, 1);
+	prm_flow_table_fields_supported_set_outer_ip_protocol(f, 1);
+	prm_flow_table_fields_supported_set_outer_ip_ecn(f, 1);
+	prm_flow_table_fields_supported_set_outer_ip_dscp(f, 1);
+	prm_flow_table_fields_supported_set_outer_udp_sport(f, 1);
+	prm_flow_table_fields_supported_set_outer_udp_dport(f, 1);
+	prm_flow_table_fields_supported_set_outer_tcp_sport(f, 1);
+	prm_flow_table_fields_supported_set_outer_tcp_dport(f, 1);
+	prm_flow_table_fields_supported_set_outer_tcp_flags(f, 1);
+}
+
+/*
+ * The receive table exists (the kernel keeps the root and puts users' rules into it), but users
+ * cannot make tables: no levels, no software ownership, no header changes.
+ */
+static void
+cap_flow_table(const struct emu_dev *dev, void *page)
+{
+	struct prm_flow_table_nic_cap *cap = page;
+	struct prm_flow_table_prop_layout *rx;
+
+	(void)dev;
+	rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive(cap);
+	prm_flow_table_prop_layout_set_ft_support(rx, 1);
+	prm_flow_table_prop_layout_set_flow_tag(rx, 1);
+	prm_flow_table_prop_layout_set_flow_counter(rx, 1);
+	prm_flow_table_prop_layout_set_log_max_flow_counter(rx, 0);
+	prm_flow_table_prop_layout_set_log_max_destination(rx, 0);
+	prm_flow_table_prop_layout_set_log_max_flow(rx, 16);
+	match_fields(prm_flow_table_prop_layout_ft_field_support(rx));
+	match_fields(prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
+}
+
+/* A page that clients read although the general page says that there is nothing in it. */
+static void
+cap_empty(const struct emu_dev *dev, void *page)
+{
+	(void)dev;
+	(void)page;
+}
+
+static const struct {
+	uint8_t type;
+	void (*fill)(const struct emu_dev *dev, void *page);
+} cap_rows[] = {
+	{PRM_HCA_CAP_TYPE_GENERAL, cap_general},
+	{PRM_HCA_CAP_TYPE_GENERAL_2, cap_general_2},
+	{PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, cap_ethernet},
+	{PRM_HCA_CAP_TYPE_FLOW_TABLE, cap_flow_table},
+	{PRM_HCA_CAP_TYPE_ODP, cap_empty},
+	{PRM_HCA_CAP_TYPE_ATOMIC, cap_empty},
+	{PRM_HCA_CAP_TYPE_ROCE, cap_empty},
+	{PRM_HCA_CAP_TYPE_QOS, cap_empty},
+	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_empty},
+	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_empty},
+	{PRM_HCA_CAP_TYPE_DEBUG, cap_empty},
+};
+
+int
+fw_query_hca_cap(struct fw_cmd *c)
+{
+	/* op_mod: page number and, in bit 0, the current values or the maxima; here the same. */
+	unsigned type = prm_query_hca_cap_in_get_op_mod(c->in) >> 1;
+
+	if (prm_query_hca_cap_in_get_other_function(c->in) ||
+	    prm_query_hca_cap_in_get_function_id(c->in))
+		return fw_refuse(c, FW_OTHER_FUNCTION, "function %u",
+				 prm_query_hca_cap_in_get_function_id(c->in));
+	for (unsigned i = 0; i < sizeof(cap_rows) / sizeof(cap_rows[0]); i++) {
+		if (cap_rows[i].type != type)
+			continue;
+		cap_rows[i].fill(c->dev, prm_query_hca_cap_out_capability(c->out));
+		return 0;
+	}
+	return fw_refuse(c, FW_CAP_TYPE, "%s (0x%x)", prm_hca_cap_type_name(type), type);
+}

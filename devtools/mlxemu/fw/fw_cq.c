@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Completion queues. */
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#include "fw.h"
+
+#define LOG_CQE_BYTES 6u
+
+static void
+cq_release(struct emu_obj *obj)
+{
+	emu_dp_forget(obj);
+	fw_holds_drop(&((struct fw_cq *)obj)->holds);
+}
+
+static int
+cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
+{
+	if (prm_cqc_get_cqe_comp_en(cqc) || prm_cqc_get_mini_cqe_res_format(cqc) ||
+	    prm_cqc_get_mini_cqe_res_format_ext(cqc) || prm_cqc_get_cqe_compression_layout(cqc))
+		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "");
+	if (prm_cqc_get_cqe_sz(cqc) > PRM_CQC_CQE_SZ_128B)
+		return fw_refuse(c, FW_CQ_CQE_SIZE, "%u", prm_cqc_get_cqe_sz(cqc));
+	if (prm_cqc_get_log_cq_size(cqc) > c->dev->profile->log_max_cq_sz)
+		return fw_refuse(c, FW_CQ_SIZE, "%u, at most %u", prm_cqc_get_log_cq_size(cqc),
+				 c->dev->profile->log_max_cq_sz);
+	if (prm_cqc_get_page_offset(cqc))
+		return fw_refuse(c, FW_CQ_PAGE_OFFSET, "%u", prm_cqc_get_page_offset(cqc));
+	if (prm_cqc_get_status(cqc) || prm_cqc_get_st(cqc) || prm_cqc_get_apu_cq(cqc) ||
+	    prm_cqc_get_consumer_counter(cqc) || prm_cqc_get_producer_counter(cqc))
+		return fw_refuse(c, FW_CQ_INITIAL, "%s", "");
+	if (prm_cqc_get_c_eqn_or_apu_element(cqc) > 0xff)
+		return fw_refuse(c, FW_CQ_EQ_ELEMENT, "0x%x",
+				 prm_cqc_get_c_eqn_or_apu_element(cqc));
+	return fw_ts_format_check(c, prm_cqc_get_cq_timestamp_format(cqc));
+}
+
+/* The ring: in a umem the device may write, aligned, long enough. */
+static int
+cq_ring_check(struct fw_cmd *c, const struct prm_cqc *cqc, struct emu_umem *umem, uint8_t **ring)
+{
+	uint64_t offset = prm_create_cq_in_get_cq_umem_offset(c->in);
+	unsigned log_cqe = LOG_CQE_BYTES + prm_cqc_get_cqe_sz(cqc);
+	uint64_t bytes = 1ull << (prm_cqc_get_log_cq_size(cqc) + log_cqe);
+
+	if ((umem->access & EMU_ACCESS_LOCAL_WRITE) == 0)
+		return fw_refuse(c, FW_CQ_READ_ONLY, "umem 0x%x", umem->obj.id);
+	if (((umem->addr + offset) & ((1u << log_cqe) - 1)) != 0)
+		return fw_refuse(c, FW_CQ_ALIGN, "umem 0x%x offset 0x%" PRIx64, umem->obj.id,
+				 offset);
+	*ring = emu_umem_window(umem, offset, bytes);
+	if (*ring == NULL)
+		return fw_refuse(c, FW_CQ_RANGE,
+				 "umem 0x%x has 0x%" PRIx64 " bytes, wanted 0x%" PRIx64
+				 "+0x%" PRIx64,
+				 umem->obj.id, umem->len, offset, bytes);
+	return 0;
+}
+
+static void
+cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
+{
+	cq->cqc = *cqc;
+	cq->cq.log_size = (uint8_t)prm_cqc_get_log_cq_size(cqc);
+	cq->cq.log_cqe_bytes = (uint8_t)(LOG_CQE_BYTES + prm_cqc_get_cqe_sz(cqc));
+	cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);
+	cq->cq.collapsed = prm_cqc_get_cc(cqc);
+	cq->cq.ts_format = (uint8_t)prm_cqc_get_cq_timestamp_format(cqc);
+	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
+}
+
+int
+fw_create_cq(struct fw_cmd *c)
+{
+	struct prm_cqc *cqc = prm_create_cq_in_cq_context(c->in);
+	struct emu_umem *umem, *dbr_umem;
+	volatile uint32_t *dbrec;
+	struct emu_uar *uar;
+	struct emu_obj *eq;
+	struct fw_cq *cq;
+	uint8_t *ring;
+	int ret = 0;
+
+	if (c->in_len > c->desc->in_bytes_min)
+		ret = fw_refuse(c, FW_CQ_NO_UMEM, "%s", "");
+	if (ret == 0)
+		ret = cq_features_check(c, cqc);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_EQ, prm_cqc_get_c_eqn(cqc), FW_NO_EQ, &eq);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_UAR, prm_cqc_get_uar_page(cqc), FW_NO_UAR, &uar);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_UMEM, prm_create_cq_in_get_cq_umem_id(c->in), FW_NO_UMEM,
+			      &umem);
+	if (ret == 0)
+		ret = cq_ring_check(c, cqc, umem, &ring);
+	if (ret == 0)
+		ret = fw_dbrec_check(c, prm_cqc_get_dbr_umem_id(cqc), prm_cqc_get_dbr_addr(cqc),
+				     &dbr_umem, &dbrec);
+	if (ret == 0)
+		ret = fw_create(c, EMU_OBJ_CQ, sizeof(*cq), cq_release, &cq);
+	if (ret != 0)
+		return ret;
+	fw_hold(&cq->holds, &umem->obj);
+	fw_hold(&cq->holds, &dbr_umem->obj);
+	fw_hold(&cq->holds, &uar->obj);
+	cq_fill(cq, cqc);
+	cq->cq.umem = umem;
+	cq->cq.dbr_umem = dbr_umem;
+	cq->cq.uar = uar;
+	cq->cq.ring = ring;
+	cq->cq.dbrec = dbrec;
+	return 0;
+}
+
+int
+fw_modify_cq(struct fw_cmd *c)
+{
+	struct prm_modify_cq_in *in = c->in;
+	const struct prm_cqc *cqc = prm_modify_cq_in_cq_context(in);
+	struct fw_cq *cq = (struct fw_cq *)c->obj;
+	/* One dword that selects the fields of a modification, or of a resize. */
+	uint32_t fields = be32toh(in->dw[3]);
+	const uint32_t known = PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT |
+			       PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN;
+	struct emu_obj *eq;
+
+	if (prm_modify_cq_in_get_op_mod(in) != 0)
+		return fw_refuse(c, FW_CQ_RESIZE, "op_mod %u", prm_modify_cq_in_get_op_mod(in));
+	if ((fields & ~known) != 0)
+		return fw_refuse(c, FW_CQ_FIELD, "0x%x", fields & ~known);
+	if ((fields & PRM_MODIFY_CQ_FIELD_C_EQN) != 0) {
+		if (fw_need(c, EMU_OBJ_EQ, prm_cqc_get_c_eqn(cqc), FW_NO_EQ, &eq) != 0)
+			return -EREMOTEIO;
+		prm_cqc_set_c_eqn(&cq->cqc, eq->id);
+		cq->cq.eqn = eq->id;
+	}
+	if ((fields & PRM_MODIFY_CQ_FIELD_PERIOD) != 0)
+		prm_cqc_set_cq_period(&cq->cqc, prm_cqc_get_cq_period(cqc));
+	if ((fields & PRM_MODIFY_CQ_FIELD_MAX_COUNT) != 0)
+		prm_cqc_set_cq_max_count(&cq->cqc, prm_cqc_get_cq_max_count(cqc));
+	if ((fields & PRM_MODIFY_CQ_FIELD_OI) != 0) {
+		prm_cqc_set_oi(&cq->cqc, prm_cqc_get_oi(cqc));
+		cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);
+	}
+	return 0;
+}
+
+int
+fw_query_cq(struct fw_cmd *c)
+{
+	const struct fw_cq *cq = (const struct fw_cq *)c->obj;
+	struct prm_cqc *cqc = prm_query_cq_out_cq_context(c->out);
+
+	*cqc = cq->cqc;
+	prm_cqc_set_producer_counter(cqc, cq->cq.pi & 0xffffff);
+	prm_cqc_set_consumer_counter(cqc, be32toh(cq->cq.dbrec[0]) & 0xffffff);
+	if (cq->cq.err)
+		prm_cqc_set_status(cqc, PRM_CQC_STATUS_OVERFLOW);
+	return 0;
+}

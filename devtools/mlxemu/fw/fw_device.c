@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Commands about the device as a whole, and those that are refused as a whole. */
+#include <string.h>
+
+#include "fw.h"
+
+/* Mellanox' IEEE company id. */
+#define IEEE_VENDOR_ID 0x0002c9u
+
+int
+fw_query_adapter(struct fw_cmd *c)
+{
+	struct prm_query_adapter_param_block *p = prm_query_adapter_out_query_adapter_struct(c->out);
+	const char *psid = c->dev->profile->board_id;
+	size_t len = strlen(psid);
+
+	prm_query_adapter_param_block_set_ieee_vendor_id(p, IEEE_VENDOR_ID);
+	prm_query_adapter_param_block_set_vsd_vendor_id(p, 0x15b3);
+	memcpy(prm_query_adapter_param_block_vsd_contd_psid(p), psid, len < 16 ? len : 16);
+	return 0;
+}
+
+int
+fw_query_issi(struct fw_cmd *c)
+{
+	prm_query_issi_out_set_current_issi(c->out, 1);
+	prm_query_issi_out_set_supported_issi_dw0(c->out, 1u << 1 | 1u);
+	return 0;
+}
+
+int
+fw_query_special_contexts(struct fw_cmd *c)
+{
+	/* None of the special keys has its capability; the reserved lkey is the kernel's. */
+	(void)c;
+	return 0;
+}
+
+int
+fw_query_lag(struct fw_cmd *c)
+{
+	/* lag_state 0: inactive. */
+	(void)c;
+	return 0;
+}
+
+int
+fw_nop(struct fw_cmd *c)
+{
+	(void)c;
+	return 0;
+}
+
+int
+fw_general_object(struct fw_cmd *c)
+{
+	unsigned type = prm_general_obj_in_cmd_hdr_get_obj_type(c->in);
+
+	return fw_refuse(c, FW_GENERAL_OBJECT, "%s (0x%x)", prm_obj_type_name(type), type);
+}
+
+int
+fw_kernel_only(struct fw_cmd *c)
+{
+	return fw_refuse(c, FW_KERNEL_ONLY, "%s", c->desc->name);
+}
+
+int
+fw_not_modelled(struct fw_cmd *c)
+{
+	return fw_refuse(c, FW_NOT_MODELLED, "%s", c->desc->name);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The generic part of every command: lengths, reserved bits, object and owner, destroy, refusal. */
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../core/emu_fault.h"
+#include "fw.h"
+
+/* Shortest mailbox that the kernel passes on; PRM: command headers. */
+#define MAILBOX_MIN_BYTES 16u
+
+static const struct fw_row fw_rows[] = {
+	{PRM_CMD_OP_QUERY_HCA_CAP, EMU_OBJ_NONE, fw_query_hca_cap},
+	{PRM_CMD_OP_QUERY_ADAPTER, EMU_OBJ_NONE, fw_query_adapter},
+	{PRM_CMD_OP_QUERY_ISSI, EMU_OBJ_NONE, fw_query_issi},
+	{PRM_CMD_OP_QUERY_SPECIAL_CONTEXTS, EMU_OBJ_NONE, fw_query_special_contexts},
+	{PRM_CMD_OP_QUERY_LAG, EMU_OBJ_NONE, fw_query_lag},
+	{PRM_CMD_OP_NOP, EMU_OBJ_NONE, fw_nop},
+	{PRM_CMD_OP_CREATE_MKEY, EMU_OBJ_MKEY, fw_create_mkey},
+	{PRM_CMD_OP_QUERY_MKEY, EMU_OBJ_MKEY, fw_query_mkey},
+	{PRM_CMD_OP_DESTROY_MKEY, EMU_OBJ_MKEY, NULL},
+	{PRM_CMD_OP_CREATE_CQ, EMU_OBJ_CQ, fw_create_cq},
+	{PRM_CMD_OP_DESTROY_CQ, EMU_OBJ_CQ, NULL},
+	{PRM_CMD_OP_QUERY_CQ, EMU_OBJ_CQ, fw_query_cq},
+	{PRM_CMD_OP_MODIFY_CQ, EMU_OBJ_CQ, fw_modify_cq},
+	{PRM_CMD_OP_QUERY_VPORT_STATE, EMU_OBJ_NONE, fw_query_vport_state},
+	{PRM_CMD_OP_MODIFY_VPORT_STATE, EMU_OBJ_NONE, fw_modify_vport_state},
+	{PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT, EMU_OBJ_NONE, fw_query_nic_vport_context},
+	{PRM_CMD_OP_MODIFY_NIC_VPORT_CONTEXT, EMU_OBJ_NONE, fw_modify_nic_vport_context},
+	{PRM_CMD_OP_QUERY_VNIC_ENV, EMU_OBJ_NONE, fw_query_vnic_env},
+	{PRM_CMD_OP_QUERY_VPORT_COUNTER, EMU_OBJ_NONE, fw_query_vport_counter},
+	{PRM_CMD_OP_ALLOC_Q_COUNTER, EMU_OBJ_Q_COUNTER, fw_alloc_q_counter},
+	{PRM_CMD_OP_DEALLOC_Q_COUNTER, EMU_OBJ_Q_COUNTER, NULL},
+	{PRM_CMD_OP_QUERY_Q_COUNTER, EMU_OBJ_Q_COUNTER, fw_query_q_counter},
+	{PRM_CMD_OP_ALLOC_PD, EMU_OBJ_PD, fw_alloc_pd},
+	{PRM_CMD_OP_DEALLOC_PD, EMU_OBJ_PD, NULL},
+	{PRM_CMD_OP_ALLOC_UAR, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_DEALLOC_UAR, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_ACCESS_REGISTER, EMU_OBJ_NONE, fw_access_register},
+	{PRM_CMD_OP_ALLOC_TRANSPORT_DOMAIN, EMU_OBJ_TD, fw_alloc_td},
+	{PRM_CMD_OP_DEALLOC_TRANSPORT_DOMAIN, EMU_OBJ_TD, NULL},
+	{PRM_CMD_OP_CREATE_TIR, EMU_OBJ_TIR, fw_create_tir},
+	{PRM_CMD_OP_MODIFY_TIR, EMU_OBJ_TIR, fw_modify_tir},
+	{PRM_CMD_OP_DESTROY_TIR, EMU_OBJ_TIR, NULL},
+	{PRM_CMD_OP_QUERY_TIR, EMU_OBJ_TIR, fw_query_tir},
+	{PRM_CMD_OP_CREATE_SQ, EMU_OBJ_SQ, fw_create_sq},
+	{PRM_CMD_OP_MODIFY_SQ, EMU_OBJ_SQ, fw_modify_sq},
+	{PRM_CMD_OP_DESTROY_SQ, EMU_OBJ_SQ, NULL},
+	{PRM_CMD_OP_QUERY_SQ, EMU_OBJ_SQ, fw_query_sq},
+	{PRM_CMD_OP_CREATE_RQ, EMU_OBJ_RQ, fw_create_rq},
+	{PRM_CMD_OP_MODIFY_RQ, EMU_OBJ_RQ, fw_modify_rq},
+	{PRM_CMD_OP_DESTROY_RQ, EMU_OBJ_RQ, NULL},
+	{PRM_CMD_OP_QUERY_RQ, EMU_OBJ_RQ, fw_query_rq},
+	{PRM_CMD_OP_CREATE_RMP, EMU_OBJ_NONE, fw_not_modelled},
+	{PRM_CMD_OP_CREATE_TIS, EMU_OBJ_TIS, fw_create_tis},
+	{PRM_CMD_OP_MODIFY_TIS, EMU_OBJ_TIS, fw_modify_tis},
+	{PRM_CMD_OP_DESTROY_TIS, EMU_OBJ_TIS, NULL},
+	{PRM_CMD_OP_QUERY_TIS, EMU_OBJ_TIS, fw_query_tis},
+	{PRM_CMD_OP_CREATE_RQT, EMU_OBJ_RQT, fw_create_rqt},
+	{PRM_CMD_OP_MODIFY_RQT, EMU_OBJ_RQT, fw_modify_rqt},
+	{PRM_CMD_OP_DESTROY_RQT, EMU_OBJ_RQT, NULL},
+	{PRM_CMD_OP_QUERY_RQT, EMU_OBJ_RQT, fw_query_rqt},
+	{PRM_CMD_OP_CREATE_FLOW_TABLE, EMU_OBJ_NONE, fw_not_modelled},
+	{PRM_CMD_OP_CREATE_FLOW_GROUP, EMU_OBJ_NONE, fw_not_modelled},
+	{PRM_CMD_OP_SET_FLOW_TABLE_ENTRY, EMU_OBJ_NONE, fw_not_modelled},
+	{PRM_CMD_OP_ALLOC_FLOW_COUNTER, EMU_OBJ_FLOW_COUNTER, fw_alloc_flow_counter},
+	{PRM_CMD_OP_DEALLOC_FLOW_COUNTER, EMU_OBJ_FLOW_COUNTER, NULL},
+	{PRM_CMD_OP_QUERY_FLOW_COUNTER, EMU_OBJ_FLOW_COUNTER, fw_query_flow_counter},
+	{PRM_CMD_OP_CREATE_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
+	{PRM_CMD_OP_MODIFY_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
+	{PRM_CMD_OP_QUERY_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
+	{PRM_CMD_OP_DESTROY_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
+	{PRM_CMD_OP_CREATE_UMEM, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_DESTROY_UMEM, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_CREATE_UCTX, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_DESTROY_UCTX, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_ACCESS_REGISTER_USER, EMU_OBJ_NONE, fw_access_register_user},
+};
+#define FW_ROWS (sizeof(fw_rows) / sizeof(fw_rows[0]))
+
+const struct fw_row *
+fw_row_at(unsigned i)
+{
+	return i < FW_ROWS ? &fw_rows[i] : NULL;
+}
+
+const struct fw_row *
+fw_row_find(uint16_t opcode)
+{
+	for (unsigned i = 0; i < FW_ROWS; i++)
+		if (fw_rows[i].opcode == opcode)
+			return &fw_rows[i];
+	return NULL;
+}
+
+static uint16_t
+opcode_of(const void *in)
+{
+	const uint8_t *p = in;
+
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+int
+fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
+{
+	const struct fw_syndrome_info *info = fw_syndrome_info(syndrome);
+	bool state = info->status == PRM_STATUS_BAD_RES || info->status == PRM_STATUS_BAD_RES_STATE;
+	uint16_t opcode = opcode_of(c->in);
+	uint32_t code = htobe32(info->code);
+	char detail[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	memset(c->out, 0, FW_OUT_BYTES);
+	*(uint8_t *)c->out = info->status;
+	memcpy((uint8_t *)c->out + 4, &code, sizeof(code));
+	c->refused = syndrome;
+	emu_audit(c->dev, state ? EMU_AUDIT_BAD_STATE : EMU_AUDIT_BAD_COMMAND,
+		  "%s (0x%x): %s, syndrome 0x%x: %s%s%s", prm_command_name(opcode), opcode,
+		  prm_status_name(info->status), info->code, info->cause,
+		  detail[0] != '\0' ? ": " : "", detail);
+	return -EREMOTEIO;
+}
+
+int
+fw_need(struct fw_cmd *c, enum emu_obj_type type, uint32_t id, enum fw_syndrome syndrome,
+	void *out)
+{
+	struct emu_obj *obj = emu_obj_find(c->dev, type, id);
+
+	/* Event queues are the kernel's and serve everybody. */
+	if (obj == NULL || (obj->ctx != c->ctx && type != EMU_OBJ_EQ))
+		return fw_refuse(c, syndrome, "%s 0x%x%s", emu_obj_type_name(type), id,
+				 obj != NULL ? " is another user's" : "");
+	*(struct emu_obj **)out = obj;
+	return 0;
+}
+
+void
+fw_hold(struct fw_holds *h, struct emu_obj *obj)
+{
+	if (obj == NULL)
+		return;
+	emu_obj_ref(obj);
+	h->held[h->count++] = obj;
+}
+
+void
+fw_holds_drop(struct fw_holds *h)
+{
+	while (h->count != 0)
+		emu_obj_unref(h->held[--h->count]);
+}
+
+int
+fw_create(struct fw_cmd *c, enum emu_obj_type type, size_t size,
+	  void (*release)(struct emu_obj *), void *out)
+{
+	struct emu_obj *obj = emu_obj_new(c->dev, c->ctx, type, size, release);
+	uint32_t id;
+
+	if (obj == NULL)
+		return fw_refuse(c, FW_NO_RESOURCES, "%s", emu_obj_type_name(type));
+	id = htobe32(obj->id);
+	memcpy((uint8_t *)c->out + 4 * FW_OUT_ID_DW, &id, sizeof(id));
+	c->created = obj;
+	*(struct emu_obj **)out = obj;
+	return 0;
+}
+
+/* What the kernel writes into a user's command before the device sees it. */
+static void
+kernel_fixup(struct fw_cmd *c)
+{
+	uint32_t *dw = c->in;
+
+	dw[0] = htobe32((be32toh(dw[0]) & 0xffff0000u) | c->ctx->uid);
+	if (c->in_len < c->desc->in_bytes_min)
+		return;
+	switch (c->desc->opcode) {
+	case PRM_CMD_OP_CREATE_MKEY:
+		prm_create_mkey_in_set_mkey_umem_valid(c->in, 1);
+		break;
+	case PRM_CMD_OP_CREATE_CQ:
+		prm_create_cq_in_set_cq_umem_valid(c->in, 1);
+		prm_cqc_set_dbr_umem_valid(prm_create_cq_in_cq_context(c->in), 1);
+		break;
+	case PRM_CMD_OP_CREATE_SQ: {
+		struct prm_wq *wq = prm_sqc_wq(prm_create_sq_in_ctx(c->in));
+
+		prm_wq_set_dbr_umem_valid(wq, 1);
+		prm_wq_set_wq_umem_valid(wq, 1);
+		break;
+	}
+	case PRM_CMD_OP_CREATE_RQ: {
+		struct prm_wq *wq = prm_rqc_wq(prm_create_rq_in_ctx(c->in));
+
+		prm_wq_set_dbr_umem_valid(wq, 1);
+		prm_wq_set_wq_umem_valid(wq, 1);
+		break;
+	}
+	default:
+		break;
+	}
+}
+
+static int
+check_mailboxes(struct fw_cmd *c)
+{
+	struct prm_violation v;
+
+	if (c->in_len < c->desc->in_bytes_min)
+		return fw_refuse(c, FW_IN_SHORT, "%zu of %u bytes", c->in_len,
+				 c->desc->in_bytes_min);
+	if (c->in_len > c->desc->in_bytes_min && !c->desc->in_variable)
+		return fw_refuse(c, FW_IN_LONG, "%zu bytes instead of %u", c->in_len,
+				 c->desc->in_bytes_min);
+	if (c->out_len < c->desc->out_bytes_min)
+		return fw_refuse(c, FW_OUT_SHORT, "%zu of %u bytes", c->out_len,
+				 c->desc->out_bytes_min);
+	if (prm_check_in(c->in, c->in_len, &v) != 0)
+		return fw_refuse(c, FW_RESERVED, "%s.%s dword %u value 0x%llx: %s", v.layout,
+				 v.field != NULL ? v.field : "", v.dword,
+				 (unsigned long long)v.value, v.why);
+	return 0;
+}
+
+/* A planned fault: status and syndrome are the rule's, and the program is not to blame. */
+static int
+fault_check(struct fw_cmd *c)
+{
+	uint8_t status;
+	uint32_t syndrome;
+
+	if (!emu_fault_command(c->desc->opcode, &status, &syndrome))
+		return 0;
+	syndrome = htobe32(syndrome);
+	*(uint8_t *)c->out = status;
+	memcpy((uint8_t *)c->out + 4, &syndrome, sizeof(syndrome));
+	emu_trace_note(c->dev, "fault rule hit: %s", c->desc->name);
+	return -EREMOTEIO;
+}
+
+static int
+find_object(struct fw_cmd *c, enum emu_obj_type type)
+{
+	uint32_t id = prm_field_ref_get(c->in, c->desc->in_id);
+
+	c->obj = emu_obj_find(c->dev, type, id);
+	if (c->obj == NULL)
+		return fw_refuse(c, FW_NO_OBJECT, "%s 0x%x", emu_obj_type_name(type), id);
+	if (c->obj->ctx != c->ctx)
+		return fw_refuse(c, FW_FOREIGN_OBJECT, "%s 0x%x", emu_obj_type_name(type), id);
+	return 0;
+}
+
+static int
+destroy_object(struct fw_cmd *c)
+{
+	if (c->obj->refs != 0)
+		return fw_refuse(c, FW_BUSY, "%s 0x%x has %u users",
+				 emu_obj_type_name(c->obj->type), c->obj->id, c->obj->refs);
+	return emu_obj_destroy(c->obj);
+}
+
+static int
+dispatch(struct fw_cmd *c)
+{
+	const struct fw_row *row;
+	int ret;
+
+	if (c->desc == NULL)
+		return fw_refuse(c, FW_UNKNOWN_OP, "%s", "");
+	row = fw_row_find(c->desc->opcode);
+	if (row == NULL)
+		return fw_refuse(c, FW_NOT_MODELLED, "%s", c->desc->name);
+	kernel_fixup(c);
+	ret = check_mailboxes(c);
+	if (ret == 0)
+		ret = fault_check(c);
+	if (ret == 0 && row->type != EMU_OBJ_NONE && c->desc->cls != PRM_CMD_CREATE)
+		ret = find_object(c, row->type);
+	if (ret != 0)
+		return ret;
+	return row->handler != NULL ? row->handler(c) : destroy_object(c);
+}
+
+int
+emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_t out_len,
+	    struct emu_obj **created)
+{
+	/* One command at a time: the machine's lock is held. */
+	static _Alignas(64) uint8_t inbox[FW_IN_BYTES], outbox[FW_OUT_BYTES];
+	struct fw_cmd c = {.ctx = ctx, .dev = ctx->dev, .in = inbox, .out = outbox};
+	int ret;
+
+	if (created != NULL)
+		*created = NULL;
+	if (in_len < MAILBOX_MIN_BYTES || out_len < MAILBOX_MIN_BYTES)
+		return -EINVAL;
+	c.in_len = in_len;
+	c.out_len = out_len;
+	memcpy(inbox, in, in_len < sizeof(inbox) ? in_len : sizeof(inbox));
+	memset(outbox, 0, sizeof(outbox));
+	c.desc = prm_command_find(opcode_of(inbox));
+	ret = in_len <= sizeof(inbox) ? dispatch(&c)
+				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);
+	memset(out, 0, out_len);
+	memcpy(out, outbox, out_len < sizeof(outbox) ? out_len : sizeof(outbox));
+	emu_trace_command(ctx, inbox, in_len < sizeof(inbox) ? in_len : sizeof(inbox), out,
+			  out_len);
+	if (ret == 0 && created != NULL)
+		*created = c.created;
+	return ret;
+}
+
+/* The command that destroys an object, from the row that creates the type. */
+static const struct prm_command *
+destroy_command_of(enum emu_obj_type type)
+{
+	for (unsigned i = 0; i < FW_ROWS; i++) {
+		const struct prm_command *desc = prm_command_find(fw_rows[i].opcode);
+
+		if (fw_rows[i].type == type && desc != NULL && desc->cls == PRM_CMD_DESTROY)
+			return desc;
+	}
+	return NULL;
+}
+
+int
+emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t out_len)
+{
+	const struct prm_command *desc = destroy_command_of(obj->type);
+	uint32_t in[4] = {0};
+	uint8_t own[16];
+
+	if (desc == NULL || desc->in_bytes_min != sizeof(in))
+		return -EINVAL;
+	in[0] = htobe32((uint32_t)desc->opcode << 16);
+	in[desc->in_id.dword] |= htobe32(obj->id << desc->in_id.lo);
+	if (out == NULL || out_len < sizeof(own))
+		return emu_fw_exec(ctx, in, sizeof(in), own, sizeof(own), NULL);
+	return emu_fw_exec(ctx, in, sizeof(in), out, out_len, NULL);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* PD, transport domain, memory key. */
+#include <inttypes.h>
+
+#include "fw.h"
+
+#define LOG_PAGE_MIN 12u
+/* Access modes: two low bits here, three high bits elsewhere in the context. */
+#define ACCESS_MODE(mkc) \
+	(prm_mkc_get_access_mode_1_0(mkc) | prm_mkc_get_access_mode_4_2(mkc) << 2)
+/* qpn of a key that every queue may use. */
+#define ANY_QPN 0xffffffu
+
+int
+fw_alloc_pd(struct fw_cmd *c)
+{
+	struct emu_obj *pd;
+
+	return fw_create(c, EMU_OBJ_PD, sizeof(*pd), NULL, &pd);
+}
+
+int
+fw_alloc_td(struct fw_cmd *c)
+{
+	struct emu_obj *td;
+
+	return fw_create(c, EMU_OBJ_TD, sizeof(*td), NULL, &td);
+}
+
+static void
+mkey_release(struct emu_obj *obj)
+{
+	fw_holds_drop(&((struct fw_mkey *)obj)->holds);
+}
+
+static int
+mkey_features_check(struct fw_cmd *c, const struct prm_mkc *mkc)
+{
+	if (ACCESS_MODE(mkc) != PRM_MKC_ACCESS_MODE_MTT)
+		return fw_refuse(c, FW_MKEY_ACCESS_MODE, "access mode %u", ACCESS_MODE(mkc));
+	if (prm_mkc_get_free(mkc) || prm_mkc_get_umr_en(mkc) || prm_mkc_get_bsf_en(mkc) ||
+	    prm_mkc_get_sync_umr(mkc) || prm_mkc_get_crypto_en(mkc) ||
+	    prm_mkc_get_bsf_octword_size(mkc) || prm_mkc_get_ma_translation_mode(mkc) ||
+	    prm_mkc_get_crossing_target_vhca_id(mkc))
+		return fw_refuse(c, FW_MKEY_FEATURE,
+				 "%s", "free, UMR, BSF, crypto, translation mode or crossing");
+	if (prm_mkc_get_qpn(mkc) != ANY_QPN)
+		return fw_refuse(c, FW_MKEY_FEATURE, "bound to QP 0x%x", prm_mkc_get_qpn(mkc));
+	return 0;
+}
+
+/* The range must lie in the umem, and the page table must be large enough for it. */
+static int
+mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *umem)
+{
+	uint64_t start = prm_mkc_get_start_addr(mkc), len = prm_mkc_get_len(mkc);
+	uint64_t offset = prm_create_mkey_in_get_mkey_umem_offset(c->in);
+	unsigned log_page = prm_mkc_get_log_page_size(mkc);
+	uint64_t in_page, pages;
+
+	if (prm_mkc_get_length64(mkc) || len == 0 || start + len < start)
+		return fw_refuse(c, FW_MKEY_LENGTH, "0x%" PRIx64 "+0x%" PRIx64, start, len);
+	if (log_page < LOG_PAGE_MIN || log_page > 40)
+		return fw_refuse(c, FW_MKEY_PAGE_SIZE, "%u", log_page);
+	if (offset > umem->len || len > umem->len - offset)
+		return fw_refuse(c, FW_MKEY_RANGE, "umem 0x%x has 0x%" PRIx64
+				 " bytes, wanted 0x%" PRIx64 "+0x%" PRIx64,
+				 umem->obj.id, umem->len, offset, len);
+	/* The table has whole pages, so the offset inside a (4 KiB) page cannot differ. */
+	in_page = start & (EMU_PAGE_BYTES - 1);
+	if (in_page != ((umem->addr + offset) & (EMU_PAGE_BYTES - 1)))
+		return fw_refuse(c, FW_MKEY_ALIGN, "0x%" PRIx64, start);
+	pages = ((start & ((1ull << log_page) - 1)) + len + (1ull << log_page) - 1) >> log_page;
+	/* Two 8-byte entries make an octword. */
+	if (prm_mkc_get_translations_octword_size(mkc) < pages / 2)
+		return fw_refuse(c, FW_MKEY_TRANSLATIONS, "%u octwords for %" PRIu64 " pages",
+				 prm_mkc_get_translations_octword_size(mkc), pages);
+	if (prm_mkc_get_lw(mkc) && (umem->access & EMU_ACCESS_LOCAL_WRITE) == 0)
+		return fw_refuse(c, FW_MKEY_WRITE, "umem 0x%x", umem->obj.id);
+	return 0;
+}
+
+int
+fw_create_mkey(struct fw_cmd *c)
+{
+	struct prm_create_mkey_in *in = c->in;
+	struct prm_mkc *mkc = prm_create_mkey_in_memory_key_mkey_entry(in);
+	struct emu_umem *umem;
+	struct emu_obj *pd;
+	struct fw_mkey *mkey;
+	int ret = mkey_features_check(c, mkc);
+
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_PD, prm_mkc_get_pd(mkc), FW_NO_PD, &pd);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_UMEM, prm_create_mkey_in_get_mkey_umem_id(in),
+			      FW_NO_UMEM, &umem);
+	if (ret == 0)
+		ret = mkey_range_check(c, mkc, umem);
+	if (ret == 0)
+		ret = fw_create(c, EMU_OBJ_MKEY, sizeof(*mkey), mkey_release, &mkey);
+	if (ret != 0)
+		return ret;
+	fw_hold(&mkey->holds, pd);
+	fw_hold(&mkey->holds, &umem->obj);
+	mkey->mkc = *mkc;
+	mkey->mkey.variant = (uint8_t)prm_mkc_get_mkey_7_0(mkc);
+	mkey->mkey.pd = pd->id;
+	mkey->mkey.local_read = prm_mkc_get_lr(mkc);
+	mkey->mkey.local_write = prm_mkc_get_lw(mkc);
+	mkey->mkey.start = prm_mkc_get_start_addr(mkc);
+	mkey->mkey.len = prm_mkc_get_len(mkc);
+	mkey->mkey.umem = umem;
+	mkey->mkey.host = umem->addr + prm_create_mkey_in_get_mkey_umem_offset(in);
+	return 0;
+}
+
+int
+fw_query_mkey(struct fw_cmd *c)
+{
+	const struct emu_mkey *mkey = (const struct emu_mkey *)c->obj;
+	struct prm_mkc *mkc = prm_query_mkey_out_memory_key_mkey_entry(c->out);
+
+	/* A verbs MR was not made by a command and has no context of its own. */
+	if (mkey->umem != NULL) {
+		*mkc = ((const struct fw_mkey *)mkey)->mkc;
+		return 0;
+	}
+	prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_MTT);
+	prm_mkc_set_qpn(mkc, ANY_QPN);
+	prm_mkc_set_mkey_7_0(mkc, mkey->variant);
+	prm_mkc_set_lr(mkc, mkey->local_read);
+	prm_mkc_set_lw(mkc, mkey->local_write);
+	prm_mkc_set_pd(mkc, mkey->pd);
+	prm_mkc_set_start_addr(mkc, mkey->start);
+	prm_mkc_set_len(mkc, mkey->len);
+	prm_mkc_set_log_page_size(mkc, LOG_PAGE_MIN);
+	return 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Access registers of the port: one row per register. */
+#include <string.h>
+
+#include "fw.h"
+
+#define LOCAL_PORT 1u
+#define SPEED_25G 25000u
+#define SPEED_100G 100000u
+
+struct reg_row {
+	uint16_t id;
+	uint16_t bytes;
+	int (*read)(struct fw_cmd *c, void *reg); /* gets the request's index fields */
+	int (*write)(struct fw_cmd *c, void *reg); /* NULL: read-only */
+};
+
+static int
+port_check(struct fw_cmd *c, unsigned local_port)
+{
+	return local_port == LOCAL_PORT ? 0 : fw_refuse(c, FW_REG_PORT, "%u", local_port);
+}
+
+static int
+paos_read(struct fw_cmd *c, void *reg)
+{
+	const struct emu_dev *dev = c->dev;
+	int ret = port_check(c, prm_paos_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	prm_paos_reg_set_admin_status(reg, dev->admin_up ? PRM_PORT_STATUS_UP
+							 : PRM_PORT_STATUS_DOWN);
+	prm_paos_reg_set_oper_status(reg, dev->link_up ? PRM_PORT_STATUS_UP
+						       : PRM_PORT_STATUS_DOWN);
+	return 0;
+}
+
+static int
+paos_write(struct fw_cmd *c, void *reg)
+{
+	unsigned status = prm_paos_reg_get_admin_status(reg);
+	int ret = port_check(c, prm_paos_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	if (prm_paos_reg_get_ase(reg) == 0)
+		return 0;
+	if (status != PRM_PORT_STATUS_UP && status != PRM_PORT_STATUS_DOWN)
+		return fw_refuse(c, FW_REG_VALUE, "admin_status %u", status);
+	emu_port_set_admin(c->dev, status == PRM_PORT_STATUS_UP);
+	return 0;
+}
+
+/* Copper cable of the profile's speed, in the old and in the extended speed words. */
+static void
+ptys_speed(uint32_t mbps, uint32_t *eth, uint32_t *ext)
+{
+	switch (mbps) {
+	case SPEED_25G:
+		*eth = PRM_PTYS_ETH_25GBASE_CR;
+		*ext = PRM_PTYS_EXT_ETH_25GAUI_1;
+		break;
+	case SPEED_100G:
+		*eth = PRM_PTYS_ETH_100GBASE_CR4;
+		*ext = PRM_PTYS_EXT_ETH_100GAUI_4;
+		break;
+	default: /* faster than the old word can say */
+		*eth = 0;
+		*ext = PRM_PTYS_EXT_ETH_200GAUI_4;
+		break;
+	}
+}
+
+static int
+ptys_read(struct fw_cmd *c, void *reg)
+{
+	uint32_t eth, ext;
+	int ret = port_check(c, prm_ptys_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	if ((prm_ptys_reg_get_proto_mask(reg) & PRM_PTYS_PROTO_ETH) == 0)
+		return fw_refuse(c, FW_REG_VALUE, "proto_mask 0x%x",
+				 prm_ptys_reg_get_proto_mask(reg));
+	ptys_speed(c->dev->profile->speed_mbps, &eth, &ext);
+	prm_ptys_reg_set_eth_proto_capability(reg, eth);
+	prm_ptys_reg_set_ext_eth_proto_capability(reg, ext);
+	prm_ptys_reg_set_eth_proto_admin(reg, eth);
+	prm_ptys_reg_set_ext_eth_proto_admin(reg, ext);
+	prm_ptys_reg_set_eth_proto_oper(reg, c->dev->link_up ? eth : 0);
+	prm_ptys_reg_set_ext_eth_proto_oper(reg, c->dev->link_up ? ext : 0);
+	/* Rate in units of 100 Mb/s. */
+	prm_ptys_reg_set_data_rate_oper(reg, c->dev->link_up
+					? c->dev->profile->speed_mbps / 100 : 0);
+	return 0;
+}
+
+static int
+pmtu_read(struct fw_cmd *c, void *reg)
+{
+	unsigned mtu = c->dev->vport.mtu + EMU_L2_OVERHEAD_BYTES;
+	int ret = port_check(c, prm_pmtu_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	prm_pmtu_reg_set_max_mtu(reg, c->dev->profile->max_mtu + EMU_L2_OVERHEAD_BYTES);
+	prm_pmtu_reg_set_admin_mtu(reg, mtu);
+	prm_pmtu_reg_set_oper_mtu(reg, mtu);
+	return 0;
+}
+
+static int
+pmtu_write(struct fw_cmd *c, void *reg)
+{
+	unsigned mtu = prm_pmtu_reg_get_admin_mtu(reg);
+	int ret = port_check(c, prm_pmtu_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	if (mtu < EMU_L2_OVERHEAD_BYTES ||
+	    emu_port_set_mtu(c->dev, mtu - EMU_L2_OVERHEAD_BYTES) != 0)
+		return fw_refuse(c, FW_REG_VALUE, "admin_mtu %u", mtu);
+	return 0;
+}
+
+/* Flow control is off and stays off. */
+static int
+pfcc_read(struct fw_cmd *c, void *reg)
+{
+	unsigned local_port = prm_pfcc_reg_get_local_port(reg);
+	int ret = port_check(c, local_port);
+
+	memset(reg, 0, PRM_PFCC_REG_BYTES);
+	prm_pfcc_reg_set_local_port(reg, local_port);
+	return ret;
+}
+
+static int
+pfcc_write(struct fw_cmd *c, void *reg)
+{
+	int ret = port_check(c, prm_pfcc_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	if (prm_pfcc_reg_get_pptx(reg) || prm_pfcc_reg_get_pprx(reg) ||
+	    prm_pfcc_reg_get_pfctx(reg) || prm_pfcc_reg_get_pfcrx(reg))
+		return fw_refuse(c, FW_REG_VALUE, "%s", "flow control is not modelled");
+	return 0;
+}
+
+/* Four lanes (one up to 25 Gb/s) to one module, numbered like the port. */
+static int
+pmlp_read(struct fw_cmd *c, void *reg)
+{
+	unsigned width = c->dev->profile->speed_mbps > SPEED_25G ? 4 : 1;
+	struct prm_pmlp_reg *pmlp = reg;
+	int ret = port_check(c, prm_pmlp_reg_get_local_port(reg));
+
+	if (ret != 0)
+		return ret;
+	prm_pmlp_reg_set_width(reg, width);
+	for (unsigned lane = 0; lane < width; lane++) {
+		struct prm_lane_2_module_mapping *m = (void *)&pmlp->dw[1 + lane];
+
+		prm_lane_2_module_mapping_set_module(m, c->dev->index);
+		prm_lane_2_module_mapping_set_tx_lane(m, lane);
+		prm_lane_2_module_mapping_set_rx_lane(m, lane);
+	}
+	return 0;
+}
+
+static int
+pmaos_read(struct fw_cmd *c, void *reg)
+{
+	if (prm_pmaos_reg_get_module(reg) != c->dev->index)
+		return fw_refuse(c, FW_REG_MODULE, "%u", prm_pmaos_reg_get_module(reg));
+	prm_pmaos_reg_set_admin_status(reg, 1);
+	/* 1 plugged, 2 unplugged */
+	prm_pmaos_reg_set_oper_status(reg, c->dev->carrier ? 1 : 2);
+	return 0;
+}
+
+/* The counter runs free: time_stamp_mode 0, the internal timer. */
+static int
+mtutc_read(struct fw_cmd *c, void *reg)
+{
+	(void)c;
+	memset(reg, 0, PRM_MTUTC_REG_BYTES);
+	return 0;
+}
+
+static int
+ppcnt_read(struct fw_cmd *c, void *reg)
+{
+	int ret = port_check(c, prm_ppcnt_reg_get_local_port(reg));
+
+	return ret != 0 ? ret : fw_ppcnt(c, reg);
+}
+
+static const struct reg_row reg_rows[] = {
+	{PRM_REG_PAOS, PRM_PAOS_REG_BYTES, paos_read, paos_write},
+	{PRM_REG_PTYS, PRM_PTYS_REG_BYTES, ptys_read, NULL},
+	{PRM_REG_PMTU, PRM_PMTU_REG_BYTES, pmtu_read, pmtu_write},
+	{PRM_REG_PFCC, PRM_PFCC_REG_BYTES, pfcc_read, pfcc_write},
+	{PRM_REG_PMLP, PRM_PMLP_REG_BYTES, pmlp_read, NULL},
+	{PRM_REG_PMAOS, PRM_PMAOS_REG_BYTES, pmaos_read, NULL},
+	{PRM_REG_PPCNT, PRM_PPCNT_REG_BYTES, ppcnt_read, NULL},
+	{PRM_REG_MTUTC, PRM_MTUTC_REG_BYTES, mtutc_read, NULL},
+};
+
+static const struct reg_row *
+reg_find(unsigned id)
+{
+	for (unsigned i = 0; i < sizeof(reg_rows) / sizeof(reg_rows[0]); i++)
+		if (reg_rows[i].id == id)
+			return &reg_rows[i];
+	return NULL;
+}
+
+/* A read may come without register data: then its index fields are 0, but for the port. */
+static int
+reg_get(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
+{
+	size_t given = c->in_len - c->desc->in_bytes_min;
+	size_t room = c->out_len - c->desc->out_bytes_min;
+	int ret;
+
+	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min,
+	       given < row->bytes ? given : row->bytes);
+	ret = row->read(c, reg);
+	if (ret == 0)
+		memcpy((uint8_t *)c->out + c->desc->out_bytes_min, reg,
+		       room < row->bytes ? room : row->bytes);
+	return ret;
+}
+
+static int
+reg_set(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
+{
+	size_t given = c->in_len - c->desc->in_bytes_min;
+
+	if (row->write == NULL)
+		return fw_refuse(c, FW_REG_READ_ONLY, "%s", prm_reg_name(row->id));
+	if (given < row->bytes)
+		return fw_refuse(c, FW_REG_LEN, "%zu of %u bytes", given, row->bytes);
+	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min, row->bytes);
+	return row->write(c, reg);
+}
+
+static int
+reg_access(struct fw_cmd *c, bool user)
+{
+	unsigned id = prm_access_register_in_get_register_id(c->in);
+	bool read = prm_access_register_in_get_op_mod(c->in) == PRM_ACCESS_REG_OP_READ;
+	const struct reg_row *row = reg_find(id);
+	uint32_t reg[PRM_PPCNT_REG_BYTES / 4] = {0}; /* the largest */
+
+	if (row == NULL)
+		return fw_refuse(c, FW_REG_UNKNOWN, "%s (0x%x)", prm_reg_name(id), id);
+	if (read)
+		return reg_get(c, row, reg);
+	if (user)
+		return fw_refuse(c, FW_REG_USER, "%s", prm_reg_name(id));
+	return reg_set(c, row, reg);
+}
+
+int
+fw_access_register(struct fw_cmd *c)
+{
+	return reg_access(c, false);
+}
+
+int
+fw_access_register_user(struct fw_cmd *c)
+{
+	return reg_access(c, true);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Send queues. */
+#include "fw.h"
+
+static const struct fw_wq_limits sq_limits = {
+	.log_stride_min = 6, .log_stride_max = 6, .needs_uar = true,
+};
+
+static void
+sq_release(struct emu_obj *obj)
+{
+	struct fw_sq *sq = (struct fw_sq *)obj;
+
+	emu_dp_forget(obj);
+	sq->sq.uar->sqs--;
+	fw_holds_drop(&sq->holds);
+}
+
+static int
+sq_features_check(struct fw_cmd *c, const struct prm_sqc *sqc)
+{
+	if (prm_sqc_get_state(sqc) != PRM_SQC_STATE_RST)
+		return fw_refuse(c, FW_STATE_NOT_RST, "%s",
+				 prm_sqc_state_name(prm_sqc_get_state(sqc)));
+	if (prm_sqc_get_rlky(sqc) || prm_sqc_get_cd_master(sqc) || prm_sqc_get_reg_umr(sqc) ||
+	    prm_sqc_get_allow_swp(sqc) || prm_sqc_get_hairpin(sqc) ||
+	    prm_sqc_get_non_wire(sqc) || prm_sqc_get_static_sq_wq(sqc) ||
+	    prm_sqc_get_hairpin_wq_buffer_type(sqc) || prm_sqc_get_hairpin_peer_rq(sqc) ||
+	    prm_sqc_get_ts_cqe_to_dest_cqn(sqc) || prm_sqc_get_qos_queue_group_id(sqc))
+		return fw_refuse(c, FW_SQ_FEATURE, "%s",
+				 "rlky, cd_master, reg_umr, swp, hairpin, non_wire, static, "
+				 "ts_cqe or QoS group");
+	if (prm_sqc_get_packet_pacing_rate_limit_index(sqc) != 0)
+		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
+				 prm_sqc_get_packet_pacing_rate_limit_index(sqc));
+	if (prm_sqc_get_tis_lst_sz(sqc) != 1)
+		return fw_refuse(c, FW_SQ_TIS_COUNT, "%u", prm_sqc_get_tis_lst_sz(sqc));
+	return fw_ts_format_check(c, prm_sqc_get_ts_format(sqc));
+}
+
+static void
+sq_fill(struct fw_sq *fw, const struct prm_sqc *sqc, const struct fw_wq *wq)
+{
+	struct emu_sq *sq = &fw->sq;
+
+	fw->sqc = *sqc;
+	sq->state = EMU_QS_RST;
+	sq->umem = wq->umem;
+	sq->dbr_umem = wq->dbr_umem;
+	sq->uar = wq->uar;
+	sq->ring = wq->ring;
+	sq->dbrec = wq->dbrec;
+	sq->pd = wq->pd;
+	sq->log_wqebbs = wq->log_size;
+	sq->user_index = prm_sqc_get_user_index(sqc);
+	sq->min_inline_mode = (uint8_t)prm_sqc_get_min_wqe_inline_mode(sqc);
+	sq->ts_format = (uint8_t)prm_sqc_get_ts_format(sqc);
+	sq->flush_in_error = prm_sqc_get_flush_in_error_en(sqc);
+	sq->allow_mpw = prm_sqc_get_allow_multi_pkt_send_wqe(sqc);
+}
+
+int
+fw_create_sq(struct fw_cmd *c)
+{
+	struct prm_sqc *sqc = prm_create_sq_in_ctx(c->in);
+	struct fw_wq wq = {0};
+	struct emu_cq *cq;
+	struct emu_tis *tis;
+	struct fw_sq *sq;
+	int ret = sq_features_check(c, sqc);
+
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_CQ, prm_sqc_get_cqn(sqc), FW_NO_CQ, &cq);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_TIS, prm_sqc_get_tis_num_0(sqc), FW_NO_TIS, &tis);
+	if (ret == 0)
+		ret = fw_wq_check(c, prm_sqc_wq(sqc), &sq_limits, &wq);
+	if (ret == 0)
+		ret = fw_create(c, EMU_OBJ_SQ, sizeof(*sq), sq_release, &sq);
+	if (ret != 0)
+		return ret;
+	fw_hold(&sq->holds, &cq->obj);
+	fw_hold(&sq->holds, &tis->obj);
+	fw_hold(&sq->holds, &wq.umem->obj);
+	fw_hold(&sq->holds, &wq.dbr_umem->obj);
+	fw_hold(&sq->holds, &wq.uar->obj);
+	fw_hold(&sq->holds, wq.pd_obj);
+	sq_fill(sq, sqc, &wq);
+	sq->sq.cq = cq;
+	sq->sq.tis = tis;
+	wq.uar->sqs++;
+	emu_dp_sq_changed(&sq->sq);
+	return 0;
+}
+
+int
+fw_modify_sq(struct fw_cmd *c)
+{
+	struct prm_modify_sq_in *in = c->in;
+	const struct prm_sqc *sqc = prm_modify_sq_in_ctx(in);
+	struct fw_sq *fw = (struct fw_sq *)c->obj;
+	enum emu_queue_state to = prm_sqc_get_state(sqc);
+	uint64_t fields = prm_modify_sq_in_get_modify_bitmask(in);
+	int ret;
+
+	if (fields == PRM_MODIFY_SQ_BITMASK_RATE_LIMIT &&
+	    prm_sqc_get_packet_pacing_rate_limit_index(sqc) != 0)
+		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
+				 prm_sqc_get_packet_pacing_rate_limit_index(sqc));
+	if ((fields & ~(uint64_t)PRM_MODIFY_SQ_BITMASK_RATE_LIMIT) != 0)
+		return fw_refuse(c, FW_QUEUE_FIELD, "0x%llx", (unsigned long long)fields);
+	ret = fw_queue_transition(c, fw->sq.state, prm_modify_sq_in_get_sq_state(in), to);
+	if (ret != 0 || fw->sq.state == to)
+		return ret;
+	fw->sq.state = to;
+	if (to == EMU_QS_RST) {
+		fw->sq.ci = 0;
+		fw->sq.hw_pi = 0;
+	}
+	emu_dp_sq_changed(&fw->sq);
+	return 0;
+}
+
+int
+fw_query_sq(struct fw_cmd *c)
+{
+	const struct fw_sq *fw = (const struct fw_sq *)c->obj;
+	struct prm_sqc *sqc = prm_query_sq_out_sq_context(c->out);
+	struct prm_wq *wq;
+
+	*sqc = fw->sqc;
+	prm_sqc_set_state(sqc, fw->sq.state);
+	wq = prm_sqc_wq(sqc);
+	prm_wq_set_hw_counter(wq, fw->sq.ci);
+	prm_wq_set_sw_counter(wq, fw->sq.hw_pi);
+	return 0;
+}

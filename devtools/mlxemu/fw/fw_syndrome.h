@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Every reason for which a command is refused: syndrome, status, one line of explanation.
+ *
+ * The numbers are this emulator's own (a card's are not published) and stay what they are, so
+ * that a log can be explained later. High byte 0xe5, then the subject, then the case.
+ */
+#ifndef FW_SYNDROME_H
+#define FW_SYNDROME_H
+
+#include <stdint.h>
+
+/* X(name, syndrome, status, cause) */
+#define FW_SYNDROMES(X) \
+	/* the command as such */ \
+	X(UNKNOWN_OP, 0xe50001, BAD_OP, "opcode is not in the command table") \
+	X(NOT_MODELLED, 0xe50002, BAD_OP, "command is known but not modelled") \
+	X(IN_SHORT, 0xe50003, BAD_INP_LEN, "inbox is shorter than the command") \
+	X(IN_LONG, 0xe50004, BAD_INP_LEN, "inbox is longer than the command") \
+	X(OUT_SHORT, 0xe50005, BAD_OUTP_LEN, "outbox is shorter than the answer") \
+	X(RESERVED, 0xe50006, BAD_PARAM, "reserved bits or an undefined value in the inbox") \
+	X(KERNEL_ONLY, 0xe50007, BAD_OP, "command is for the kernel's own use") \
+	X(NO_RESOURCES, 0xe50008, NO_RES, "out of object ids or memory") \
+	X(OP_MOD, 0xe50009, BAD_PARAM, "op_mod is not defined for the command") \
+	X(OTHER_FUNCTION, 0xe5000a, BAD_PARAM, "other functions and vports are not accessible") \
+	X(GENERAL_OBJECT, 0xe5000b, BAD_PARAM, "general object type is not supported") \
+	X(CAP_TYPE, 0xe5000c, BAD_PARAM, "capability page is not supported") \
+	/* objects and references */ \
+	X(NO_OBJECT, 0xe50101, BAD_RES, "object does not exist") \
+	X(FOREIGN_OBJECT, 0xe50102, BAD_RES, "object belongs to another user") \
+	X(BUSY, 0xe50103, BAD_RES_STATE, "object is still in use by others") \
+	X(NO_PD, 0xe50104, BAD_RES, "PD does not exist") \
+	X(NO_TD, 0xe50105, BAD_RES, "transport domain does not exist") \
+	X(NO_UMEM, 0xe50106, BAD_RES, "umem does not exist") \
+	X(NO_DBR_UMEM, 0xe50107, BAD_RES, "umem of the doorbell record does not exist") \
+	X(NO_UAR, 0xe50108, BAD_RES, "UAR does not exist") \
+	X(NO_EQ, 0xe50109, BAD_RES, "event queue does not exist") \
+	X(NO_CQ, 0xe5010a, BAD_RES, "CQ does not exist") \
+	X(NO_RQ, 0xe5010b, BAD_RES, "RQ does not exist") \
+	X(NO_RQT, 0xe5010c, BAD_RES, "RQT does not exist") \
+	X(NO_TIS, 0xe5010d, BAD_RES, "TIS does not exist") \
+	X(NO_Q_COUNTER, 0xe5010e, BAD_RES, "queue counter does not exist") \
+	/* mkey */ \
+	X(MKEY_ACCESS_MODE, 0xe50201, BAD_PARAM, "only MTT over a umem is supported") \
+	X(MKEY_FEATURE, 0xe50202, BAD_PARAM, "mkey feature without capability") \
+	X(MKEY_LENGTH, 0xe50203, BAD_PARAM, "length is 0, wraps around, or length64 is set") \
+	X(MKEY_PAGE_SIZE, 0xe50204, BAD_PARAM, "log_page_size out of range") \
+	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range lies outside the umem") \
+	X(MKEY_TRANSLATIONS, 0xe50206, BAD_PARAM, "translations_octword_size too small for the range") \
+	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
+	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write asked for over a read-only umem") \
+	/* CQ */ \
+	X(CQ_SIZE, 0xe50301, LIM, "log_cq_size above log_max_cq_sz") \
+	X(CQ_CQE_SIZE, 0xe50302, BAD_PARAM, "cqe_sz is not 64 or 128 bytes") \
+	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring lies outside its umem") \
+	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring lies in a read-only umem") \
+	X(CQ_ALIGN, 0xe50305, BAD_PARAM, "ring offset is not aligned to its CQEs") \
+	X(CQ_COMPRESSION, 0xe50306, BAD_PARAM, "CQE compression without capability") \
+	X(CQ_NO_UMEM, 0xe50307, BAD_PARAM, "ring given as page list: user CQs live in a umem") \
+	X(CQ_PAGE_OFFSET, 0xe50308, BAD_PARAM, "page_offset must be 0 over a umem") \
+	X(CQ_INITIAL, 0xe50309, BAD_PARAM, "status, st and counters must be 0 at creation") \
+	X(CQ_RESIZE, 0xe5030a, BAD_PARAM, "resize without capability") \
+	X(CQ_FIELD, 0xe5030b, BAD_PARAM, "modify_field_select names a field that cannot change") \
+	X(CQ_EQ_ELEMENT, 0xe5030c, BAD_INDEX, "event queue number has more than 8 bits") \
+	/* work queues */ \
+	X(WQ_TYPE, 0xe50401, BAD_PARAM, "wq_type is not cyclic") \
+	X(WQ_FEATURE, 0xe50402, BAD_PARAM, "WQ feature without capability") \
+	X(WQ_STRIDE, 0xe50403, BAD_PARAM, "log_wq_stride out of range") \
+	X(WQ_SIZE, 0xe50404, LIM, "log_wq_sz above log_max_wq_sz") \
+	X(WQ_RANGE, 0xe50405, BAD_PARAM, "ring lies outside its umem") \
+	X(WQ_ALIGN, 0xe50406, BAD_PARAM, "ring offset is not aligned to 64 bytes") \
+	X(WQ_PAGE_OFFSET, 0xe50407, BAD_PARAM, "page_offset must be 0 over a umem") \
+	X(WQ_COUNTERS, 0xe50408, BAD_PARAM, "hw_counter and sw_counter must be 0 at creation") \
+	X(DBR_ALIGN, 0xe50409, BAD_PARAM, "doorbell record is not aligned to 8 bytes") \
+	X(DBR_RANGE, 0xe5040a, BAD_PARAM, "doorbell record lies outside its umem") \
+	X(TS_FORMAT, 0xe5040b, BAD_PARAM, "time stamp format without capability") \
+	/* queue states */ \
+	X(STATE_NOT_RST, 0xe50501, BAD_RES_STATE, "a queue is created in state RST") \
+	X(STATE_CLAIM, 0xe50502, BAD_RES_STATE, "queue is not in the state that the command says") \
+	X(STATE_FORBIDDEN, 0xe50503, BAD_RES_STATE, "transition is not permitted") \
+	X(QUEUE_FIELD, 0xe50504, BAD_PARAM, "modify_bitmask names a field that cannot change") \
+	/* SQ */ \
+	X(SQ_FEATURE, 0xe50601, BAD_PARAM, "SQ feature without capability") \
+	X(SQ_TIS_COUNT, 0xe50602, BAD_PARAM, "tis_lst_sz must be 1") \
+	X(SQ_RATE_LIMIT, 0xe50603, BAD_INDEX, "packet pacing without capability") \
+	/* RQ */ \
+	X(RQ_FEATURE, 0xe50701, BAD_PARAM, "RQ feature without capability") \
+	X(RQ_MEM_TYPE, 0xe50702, BAD_PARAM, "memory type without capability") \
+	/* RQT */ \
+	X(RQT_SIZE, 0xe50801, BAD_PARAM, "rqt_actual_size is 0, above rqt_max_size or no power of two") \
+	X(RQT_MAX_SIZE, 0xe50802, LIM, "rqt_max_size above log_max_rqt_size") \
+	X(RQT_LIST, 0xe50803, BAD_INP_LEN, "inbox length does not fit the list of RQs") \
+	X(RQT_TYPE, 0xe50804, BAD_PARAM, "list_q_type or format without capability") \
+	/* TIR */ \
+	X(TIR_HASH, 0xe50901, BAD_PARAM, "rx_hash_fn does not fit the dispatch type") \
+	X(TIR_FEATURE, 0xe50902, BAD_PARAM, "TIR feature without capability") \
+	X(TIR_FIELD, 0xe50903, BAD_PARAM, "bitmask names a field that cannot change") \
+	/* TIS */ \
+	X(TIS_FEATURE, 0xe50a01, BAD_PARAM, "TIS feature without capability") \
+	/* counters */ \
+	X(COUNTER_BULK, 0xe50b01, BAD_PARAM, "bulk counters without capability") \
+	X(COUNTER_DUMP, 0xe50b02, BAD_PARAM, "dump to memory without capability") \
+	X(COUNTER_SCOPE, 0xe50b03, BAD_PARAM, "counters of others and aggregates without capability") \
+	/* vport */ \
+	X(VPORT_ADDRESS, 0xe50c01, BAD_PARAM, "address is not a station's or not a group's") \
+	X(VPORT_LIST_SIZE, 0xe50c02, LIM, "address list is longer than the device's") \
+	X(VPORT_LIST_LEN, 0xe50c03, BAD_INP_LEN, "inbox is shorter than the address list") \
+	X(VPORT_LIST_TYPE, 0xe50c04, BAD_PARAM, "list type without capability") \
+	X(VPORT_FIELD, 0xe50c05, BAD_PARAM, "field cannot be changed") \
+	X(VPORT_MTU, 0xe50c06, BAD_PARAM, "MTU out of range") \
+	/* registers */ \
+	X(REG_UNKNOWN, 0xe50d01, BAD_PARAM, "register is not modelled") \
+	X(REG_READ_ONLY, 0xe50d02, BAD_PARAM, "register cannot be written") \
+	X(REG_USER, 0xe50d03, BAD_PARAM, "register cannot be written by a user") \
+	X(REG_PORT, 0xe50d04, BAD_INDEX, "local_port does not exist") \
+	X(REG_LEN, 0xe50d05, BAD_INP_LEN, "register data shorter than the register") \
+	X(REG_GROUP, 0xe50d06, BAD_PARAM, "counter group is not modelled") \
+	X(REG_VALUE, 0xe50d07, BAD_PARAM, "value cannot be set") \
+	X(REG_MODULE, 0xe50d08, BAD_INDEX, "module does not exist")
+
+enum fw_syndrome {
+	FW_OK,
+#define FW_SYNDROME_NAME(name, code, status, cause) FW_##name,
+	FW_SYNDROMES(FW_SYNDROME_NAME)
+#undef FW_SYNDROME_NAME
+	FW_SYNDROME_COUNT,
+};
+
+/** What is known of one reason. */
+struct fw_syndrome_info {
+	const char *name;
+	uint32_t code;
+	uint8_t status;
+	const char *cause;
+};
+const struct fw_syndrome_info *fw_syndrome_info(enum fw_syndrome s);
+/** By the number in an outbox; NULL when it is none of ours. */
+const struct fw_syndrome_info *fw_syndrome_explain(uint32_t code);
+
+#endif /* FW_SYNDROME_H */

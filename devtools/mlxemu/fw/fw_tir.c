@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Transport interface receive: the destination of rules, and its hash. */
+#include <string.h>
+
+#include "fw.h"
+
+static void
+tir_release(struct emu_obj *obj)
+{
+	emu_dp_forget(obj);
+	fw_holds_drop(&((struct fw_tir *)obj)->holds);
+}
+
+static int
+tir_hash_check(struct fw_cmd *c, const struct prm_tirc *tirc)
+{
+	unsigned fn = prm_tirc_get_rx_hash_fn(tirc);
+	bool indirect = prm_tirc_get_disp_type(tirc) == PRM_TIRC_DISP_TYPE_INDIRECT;
+
+	if (fn == PRM_RX_HASH_FN_INVERTED_XOR8 || (indirect && fn == PRM_RX_HASH_FN_NONE))
+		return fw_refuse(c, FW_TIR_HASH, "%s with dispatch %s", prm_rx_hash_fn_name(fn),
+				 indirect ? "indirect" : "direct");
+	return 0;
+}
+
+static int
+tir_features_check(struct fw_cmd *c, const struct prm_tirc *tirc)
+{
+	if (prm_tirc_get_tls_en(tirc) || prm_tirc_get_packet_merge_mask(tirc) ||
+	    prm_tirc_get_tunneled_offload_en(tirc))
+		return fw_refuse(c, FW_TIR_FEATURE, "%s", "TLS, LRO or tunneled offload");
+	return tir_hash_check(c, tirc);
+}
+
+static void
+tir_hash_fill(struct emu_tir *tir, const struct prm_tirc *tirc)
+{
+	const struct prm_rx_hash_field_select *outer, *inner;
+
+	outer = prm_tirc_rx_hash_field_selector_outer_c(tirc);
+	inner = prm_tirc_rx_hash_field_selector_inner_c(tirc);
+	tir->hash_fn = (uint8_t)prm_tirc_get_rx_hash_fn(tirc);
+	tir->symmetric = prm_tirc_get_rx_hash_symmetric(tirc);
+	memcpy(tir->key, prm_tirc_rx_hash_toeplitz_key_c(tirc), sizeof(tir->key));
+	tir->outer_select = __builtin_bswap32(outer->dw[0]);
+	tir->inner_select = __builtin_bswap32(inner->dw[0]);
+}
+
+int
+fw_create_tir(struct fw_cmd *c)
+{
+	struct prm_tirc *tirc = prm_create_tir_in_ctx(c->in);
+	bool indirect = prm_tirc_get_disp_type(tirc) == PRM_TIRC_DISP_TYPE_INDIRECT;
+	struct emu_obj *td, *dest;
+	struct fw_tir *tir;
+	int ret = tir_features_check(c, tirc);
+
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_TD, prm_tirc_get_transport_domain(tirc), FW_NO_TD, &td);
+	if (ret == 0 && indirect)
+		ret = fw_need(c, EMU_OBJ_RQT, prm_tirc_get_indirect_table(tirc), FW_NO_RQT, &dest);
+	else if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_RQ, prm_tirc_get_inline_rqn(tirc), FW_NO_RQ, &dest);
+	if (ret == 0)
+		ret = fw_create(c, EMU_OBJ_TIR, sizeof(*tir), tir_release, &tir);
+	if (ret != 0)
+		return ret;
+	fw_hold(&tir->holds, td);
+	fw_hold(&tir->holds, dest);
+	tir->tirc = *tirc;
+	tir->tir.td = td->id;
+	tir->tir.indirect = indirect;
+	if (indirect)
+		tir->tir.rqt = (struct emu_rqt *)dest;
+	else
+		tir->tir.rq = (struct emu_rq *)dest;
+	tir->tir.self_lb_block = (uint8_t)prm_tirc_get_self_lb_block(tirc);
+	tir_hash_fill(&tir->tir, tirc);
+	return 0;
+}
+
+static void
+tir_hash_copy(struct prm_tirc *to, const struct prm_tirc *from)
+{
+	prm_tirc_set_rx_hash_fn(to, prm_tirc_get_rx_hash_fn(from));
+	prm_tirc_set_rx_hash_symmetric(to, prm_tirc_get_rx_hash_symmetric(from));
+	memcpy(prm_tirc_rx_hash_toeplitz_key(to), prm_tirc_rx_hash_toeplitz_key_c(from), 40);
+	*prm_tirc_rx_hash_field_selector_outer(to) =
+		*prm_tirc_rx_hash_field_selector_outer_c(from);
+	*prm_tirc_rx_hash_field_selector_inner(to) =
+		*prm_tirc_rx_hash_field_selector_inner_c(from);
+}
+
+/* The table a TIR points at; what was held last is its destination. */
+static int
+tir_set_table(struct fw_cmd *c, struct fw_tir *tir, const struct prm_tirc *tirc)
+{
+	struct fw_holds *h = &tir->holds;
+	struct emu_rqt *rqt;
+	int ret;
+
+	if (!tir->tir.indirect)
+		return fw_refuse(c, FW_TIR_FIELD, "%s", "indirect_table of a direct TIR");
+	ret = fw_need(c, EMU_OBJ_RQT, prm_tirc_get_indirect_table(tirc), FW_NO_RQT, &rqt);
+	if (ret != 0)
+		return ret;
+	emu_obj_unref(h->held[--h->count]);
+	fw_hold(h, &rqt->obj);
+	tir->tir.rqt = rqt;
+	prm_tirc_set_indirect_table(&tir->tirc, rqt->obj.id);
+	return 0;
+}
+
+int
+fw_modify_tir(struct fw_cmd *c)
+{
+	const struct prm_tirc *tirc = prm_modify_tir_in_ctx(c->in);
+	uint32_t fields =
+		__builtin_bswap32(((const struct prm_modify_tir_in *)c->in)->dw[5]);
+	const uint32_t known = PRM_MODIFY_TIR_BITMASK_INDIRECT_TABLE |
+			       PRM_MODIFY_TIR_BITMASK_HASH | PRM_MODIFY_TIR_BITMASK_SELF_LB_EN;
+	struct fw_tir *tir = (struct fw_tir *)c->obj;
+	int ret = 0;
+
+	if ((fields & ~known) != 0)
+		return fw_refuse(c, FW_TIR_FIELD, "0x%x", fields & ~known);
+	if ((fields & PRM_MODIFY_TIR_BITMASK_HASH) != 0) {
+		struct prm_tirc next = tir->tirc;
+
+		tir_hash_copy(&next, tirc);
+		ret = tir_hash_check(c, &next);
+		if (ret != 0)
+			return ret;
+	}
+	if ((fields & PRM_MODIFY_TIR_BITMASK_INDIRECT_TABLE) != 0)
+		ret = tir_set_table(c, tir, tirc);
+	if (ret != 0)
+		return ret;
+	if ((fields & PRM_MODIFY_TIR_BITMASK_HASH) != 0) {
+		tir_hash_copy(&tir->tirc, tirc);
+		tir_hash_fill(&tir->tir, &tir->tirc);
+	}
+	if ((fields & PRM_MODIFY_TIR_BITMASK_SELF_LB_EN) != 0) {
+		prm_tirc_set_self_lb_block(&tir->tirc, prm_tirc_get_self_lb_block(tirc));
+		tir->tir.self_lb_block = (uint8_t)prm_tirc_get_self_lb_block(tirc);
+	}
+	return 0;
+}
+
+int
+fw_query_tir(struct fw_cmd *c)
+{
+	*prm_query_tir_out_tir_context(c->out) = ((const struct fw_tir *)c->obj)->tirc;
+	return 0;
+}
