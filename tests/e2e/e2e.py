@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""What the end-to-end tests share: starting programs on the emulator, reading its report."""
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+BUILD = pathlib.Path(os.environ.get("MLXPMD_BUILD", "build")).resolve()
+MLXEMU = BUILD / "devtools/mlxemu/mlxemu"
+TEST_MLX = BUILD / "app/dpdk-test-mlx"
+PLUGIN = BUILD / "drivers/librte_net_mlxpmd.so"
+PCI = ["0000:c1:00.0", "0000:c1:00.1", "0000:c2:00.0", "0000:c2:00.1"]
+
+
+class Failed(Exception):
+    """A check of the test did not hold."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(SKIP)
+
+
+def eal(ports=2, devargs="", memory_mb=512, lcores="0"):
+    """EAL arguments: ordinary memory, only the emulated devices, our plugin."""
+    args = ["-l", lcores, "--no-huge", "-m", str(memory_mb), "--no-telemetry",
+            "-d", str(PLUGIN)]
+    for address in PCI[:ports]:
+        args += ["-a", address + ("," + devargs if devargs else "")]
+    return args
+
+
+class Report(dict):
+    """The emulator's report: report["port 0 tx_frames"], report["audit"]."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for line in self.text.splitlines():
+            if line.startswith("audit:"):
+                self["audit"] = line.split(":", 1)[1].strip()
+                continue
+            words = line.rsplit(None, 1)
+            if len(words) == 2 and words[1].isdigit():
+                self[words[0]] = self.get(words[0], 0) + int(words[1])
+
+    def port(self, port, name):
+        return self.get(f"port {port} {name}", 0)
+
+
+Result = collections.namedtuple("Result", "status out report")
+
+
+def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()):
+    """Runs a program on emulated ports; its output (both streams), status and the report."""
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-e2e.") as work:
+        report = pathlib.Path(work) / "report"
+        command = [str(MLXEMU), "run", "--ports", str(ports), "--report", str(report)]
+        command += ["--audit"] if audit else []
+        for wire in wires:
+            command += ["--wire", wire]
+        for fault in faults:
+            command += ["--fault", fault]
+        command += [*extra, "--", *map(str, program)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=timeout, check=False)
+        return Result(done.returncode, done.stdout.decode(errors="replace"), Report(report))
+
+
+def main(test):
+    """Runs test(); a failed check or a time-out is one line and exit code 1."""
+    try:
+        test()
+    except Failed as err:
+        print(f"FAILED: {err}")
+        sys.exit(1)
+    except subprocess.TimeoutExpired as err:
+        print(f"FAILED: no end after {err.timeout} s: {' '.join(map(str, err.cmd))}")
+        if err.output:
+            print(err.output.decode(errors="replace")[-4000:])
+        sys.exit(1)

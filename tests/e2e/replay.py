@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""A capture replayed into port 0 comes out of port 1 byte for byte, read as scapy reads it.
+
+Two captures: frames of every kind made by scapy, and a real TCP conversation captured between two
+network namespaces (where those are permitted). Packet type, checksum verdicts and RSS hash that the
+device gave are compared with an independent reading of each packet.
+"""
+import collections
+import json
+import pathlib
+import tempfile
+
+from scapy.utils import PcapReader, RawPcapReader, RawPcapWriter
+
+import e2e
+import packets
+import tapnet
+from reading import Reading
+
+
+def write_capture(path, frames):
+    writer = RawPcapWriter(str(path), linktype=1, sync=True)
+    writer.write_header(None)
+    for n, frame in enumerate(frames):
+        writer.write_packet(frame, sec=1700000000 + n // 1000, usec=n % 1000 * 1000)
+    writer.close()
+
+
+def read_capture(path):
+    return [bytes(data) for data, _ in RawPcapReader(str(path))]
+
+
+def replay(work, capture, queues):
+    """Replays; returns what came out of port 1, the metadata lines, and the RSS key."""
+    out, meta, final = work / "out.pcap", work / "meta", work / "json"
+    count = len(read_capture(capture))
+    program = [e2e.TEST_MLX, *e2e.eal(), "--", "--fwd", "io", "--promisc",
+               "--rxq", queues, "--txq", queues, "--max-pkt-len", "9600",
+               "--rx-offloads", "checksum,rss-hash", "--meta-out", f"0={meta}",
+               "--json", final, "--run", "30", "--count", count]
+    result = e2e.emu(program, wires=[f"0=pcap:{capture}", f"1=pcap:,{out}"])
+    e2e.check(result.status == 0, f"exit code {result.status}\n{result.out[-3000:]}")
+    e2e.check(result.report.get("audit") == "clean", result.report.text)
+    e2e.check(result.report.port(1, "tx_frames") == count,
+              f"{count} frames in, {result.report.port(1, 'tx_frames')} out")
+    lines = [json.loads(line) for line in meta.read_text().splitlines()]
+    key = bytes.fromhex(json.loads(final.read_text())["ports"][0]["rss_key"])
+    return read_capture(out), lines, key
+
+
+VERDICT = {True: ("good",), False: ("bad",), None: ("unknown", "none")}
+
+
+def compare(frame, line, key):
+    """Differences between what the device said and what the packet says."""
+    want = Reading(frame)
+    bad = []
+
+    def differ(what, said, read):
+        bad.append(f"{what}: device {said}, reading {read}")
+
+    if line["len"] != len(frame):
+        differ("length", line["len"], len(frame))
+    ptype = line["ptype"]
+    for name in ("IPV4", "IPV6"):
+        if (f"L3_{name}" in ptype) != (want.l3_name == name):
+            differ("L3 type", ptype, want.l3_name)
+    for name in ("TCP", "UDP", "FRAG"):
+        if (f"L4_{name}" in ptype) != (want.l4_name == name):
+            differ("L4 type", ptype, want.l4_name)
+    if line["ip_cksum"] not in VERDICT[want.ip_checksum_good]:
+        differ("IP checksum", line["ip_cksum"], want.ip_checksum_good)
+    if line["l4_cksum"] not in VERDICT[want.l4_checksum_good]:
+        differ("L4 checksum", line["l4_cksum"], want.l4_checksum_good)
+    if line.get("rss_hash") != want.rss_hash(key):
+        differ("RSS hash", line.get("rss_hash"), want.rss_hash(key))
+    return bad
+
+
+def judge(name, work, capture, queues):
+    frames = read_capture(capture)
+    out, lines, key = replay(work, capture, queues)
+    if queues == 1:
+        e2e.check(out == frames, f"{name}: what came out is not what went in")
+    # Several queues may overtake each other, but nothing is lost, made up or altered.
+    e2e.check(collections.Counter(out) == collections.Counter(frames), f"{name}: frames differ")
+    e2e.check(len(lines) == len(frames), f"{name}: {len(lines)} metadata lines")
+    if queues > 1:
+        used = {line["queue"] for line in lines}
+        e2e.check(len(used) == queues, f"{name}: of {queues} queues only {sorted(used)} were used")
+        print(f"{name}, {queues} queues: {len(frames)} frames in and out")
+        return
+    wrong = 0
+    for n, (frame, line) in enumerate(zip(frames, lines)):
+        for text in compare(frame, line, key):
+            wrong += 1
+            if wrong <= 10:
+                print(f"{name}: frame {n}: {text}: {Reading(frame).ether.summary()}")
+    e2e.check(wrong == 0, f"{name}: {wrong} differences in {len(frames)} frames")
+    print(f"{name}: {len(frames)} frames byte for byte, metadata as scapy reads them")
+
+
+def real_capture(work):
+    """A TCP conversation between two namespaces, as tcpdump saw it."""
+    with tapnet.TapNet(work) as net:
+        net.capture()
+        net.tcp(2, "50M")
+        net.stop()
+    return work / "side0.pcap"
+
+
+def test():
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-e2e.") as folder:
+        work = pathlib.Path(folder)
+        made = work / "made.pcap"
+        write_capture(made, packets.frames())
+        judge("made by scapy", work, made, 1)
+        judge("made by scapy", work, made, 4)
+        if not tapnet.permitted():
+            print("real TCP: not tried, TAP devices are not permitted here")
+            return
+        real = real_capture(work)
+        with PcapReader(str(real)) as reader:
+            e2e.check(reader.linktype == 1, "the capture is not Ethernet")
+        judge("real TCP", work, real, 1)
+
+
+e2e.main(test)

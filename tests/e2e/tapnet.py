@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Two network namespaces whose TAP devices are plugged into two emulated, forwarding ports."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from scapy.utils import RawPcapReader
+
+import e2e
+
+
+def ip(*args):
+    subprocess.run(["ip", *args], check=True)
+
+
+def permitted():
+    """Namespaces and TAP devices can be made here."""
+    if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
+        return False
+    probe = f"mlxe{os.getpid()}p"
+    if subprocess.run(["ip", "netns", "add", probe], stderr=subprocess.DEVNULL,
+                      check=False).returncode:
+        return False
+    done = subprocess.run(["ip", "-n", probe, "tuntap", "add", "dev", "probe", "mode", "tap"],
+                          stderr=subprocess.DEVNULL, check=False)
+    ip("netns", "del", probe)
+    return done.returncode == 0
+
+
+def wait_for(what, condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        e2e.check(time.monotonic() < end, f"{what}: not within {seconds} s")
+        time.sleep(0.1)
+
+
+class TapNet:
+    """with TapNet(work) as net: net.run(side, command...), net.capture(side), net.stop()"""
+
+    def __init__(self, work, app_args=("--fwd", "io", "--promisc")):
+        self.work = pathlib.Path(work)
+        pid = os.getpid()
+        self.sides = [(f"mlxe{pid}a", "mlxe2e0", "198.18.0.1"),
+                      (f"mlxe{pid}b", "mlxe2e1", "198.18.0.2")]
+        self.app_args = app_args
+        self.app = None
+        self.dumps = []
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in [self.app, *self.dumps]:
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
+        for side in self.sides:
+            subprocess.run(["ip", "netns", "del", side[0]], stderr=subprocess.DEVNULL, check=False)
+
+    def _start(self):
+        for name, _, _ in self.sides:
+            ip("netns", "add", name)
+            # Only what the test sends is to cross.
+            subprocess.run(["ip", "netns", "exec", name, "sh", "-c",
+                            "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"], check=False)
+        wires = [word for n, (name, link, _) in enumerate(self.sides)
+                 for word in ("--wire", f"{n}=tap:{link}@{name}")]
+        with open(self.work / "log", "wb") as log:
+            self.app = subprocess.Popen(
+                [str(e2e.MLXEMU), "run", "--ports", "2", "--audit", "--report",
+                 str(self.work / "report"), *wires, "--",
+                 str(e2e.TEST_MLX), *e2e.eal(), "--", *self.app_args],
+                stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        for name, link, address in self.sides:
+            show = ["ip", "-n", name, "link", "show", link]
+            wait_for(f"TAP {link}", lambda show=show: subprocess.run(
+                show, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                check=False).returncode == 0)
+            ip("-n", name, "addr", "add", address + "/24", "dev", link)
+            ip("-n", name, "link", "set", link, "up")
+        wait_for("forwarding", lambda: "forwarding started" in self.log())
+
+    def log(self):
+        return (self.work / "log").read_text(errors="replace")
+
+    def run(self, side, *command, **kwargs):
+        return subprocess.Popen(["ip", "netns", "exec", self.sides[side][0], *command], **kwargs)
+
+    def capture(self):
+        """Captures on both sides from now on, into side0.pcap and side1.pcap."""
+        for n, (_, link, _) in enumerate(self.sides):
+            self.dumps.append(self.run(n, "tcpdump", "-i", link, "-w",
+                                       str(self.work / f"side{n}.pcap"), "-B", "65536", "-U",
+                                       stderr=subprocess.DEVNULL))
+        time.sleep(1)
+
+    def tcp(self, seconds, rate):
+        """A TCP transfer from side 0 to 1; iperf3's own account of it."""
+        server = self.run(1, "iperf3", "-s", "-1", stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
+        client = self.run(0, "iperf3", "-c", self.sides[1][2], "-t", str(seconds), "-b", rate,
+                          "-i", "1", "-J", stdout=subprocess.PIPE)
+        out, _ = client.communicate(timeout=seconds + 30)
+        server.wait(timeout=10)
+        result = json.loads(out)
+        e2e.check("error" not in result, f"iperf3: {result.get('error')}")
+        return result
+
+    def stop(self):
+        """Ends captures and application; both have to end well, and the audit to be clean."""
+        time.sleep(1)
+        for dump in self.dumps:
+            dump.send_signal(signal.SIGINT)
+            dump.wait(timeout=20)
+        self.app.send_signal(signal.SIGINT)
+        status = self.app.wait(timeout=20)
+        e2e.check(status == 0, f"the application ended with {status}\n{self.log()[-3000:]}")
+        report = e2e.Report(self.work / "report")
+        e2e.check(report.get("audit") == "clean", f"audit\n{report.text}")
+        return report
+
+    def frames(self, captured_at, sent_by):
+        """The IPv4 frames in a side's capture that a side's address sent, in order."""
+        sender = bytes(map(int, self.sides[sent_by][2].split(".")))
+        return [bytes(data) for data, _ in RawPcapReader(str(self.work / f"side{captured_at}.pcap"))
+                if data[12:14] == b"\x08\x00" and data[26:30] == sender]

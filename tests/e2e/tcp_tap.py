@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""TCP between two network namespaces through two TAP wires, captured on both sides.
+
+The host's own TCP stacks talk through two emulated ports that dpdk-test-mlx forwards between. The
+transfer may not stall (no second without progress), and the captures of both sides have to be the
+same packets in each direction. Arguments: seconds (default 10), rate (default 200M).
+"""
+import sys
+import tempfile
+
+import e2e
+import tapnet
+
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+# Slow enough that tcpdump keeps up, so that the whole transfer can be compared.
+RATE = sys.argv[2] if len(sys.argv) > 2 else "200M"
+
+
+def compare(net):
+    for sender in (0, 1):
+        here, there = net.frames(sender, sender), net.frames(1 - sender, sender)
+        e2e.check(len(here) > 100, f"side {sender} sent only {len(here)} frames")
+        e2e.check(len(here) == len(there),
+                  f"side {sender} sent {len(here)} frames, {len(there)} arrived")
+        # One queue, one path: the order has to be the same too.
+        for n, (sent, arrived) in enumerate(zip(here, there)):
+            e2e.check(sent == arrived, f"frame {n} of side {sender} differs")
+        print(f"side {sender}: {len(here)} frames, the same on both sides")
+
+
+def test():
+    if not tapnet.permitted():
+        e2e.skip("network namespaces or TAP devices are not permitted here")
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-e2e.") as work:
+        with tapnet.TapNet(work) as net:
+            net.capture()
+            result = net.tcp(SECONDS, RATE)
+            net.stop()
+            stalls = [i for i in result["intervals"] if i["sum"]["bytes"] == 0]
+            e2e.check(not stalls, f"{len(stalls)} seconds without progress")
+            received = result["end"]["sum_received"]
+            print(f"TCP: {received['bytes']} bytes in {received['seconds']:.1f} s")
+            compare(net)
+
+
+e2e.main(test)
