@@ -38,8 +38,8 @@ def field_row(f):
     nested = f"&prm_layout_{f.layout.name}" if f.layout else "NULL"
     enum = f"&enum_{f.enum.name}" if f.enum else "NULL"
     hi, lo = (f.hi, f.lo) if f.kind == "scalar" else (31, 0)
-    return (f"\t{{ \"{f.name}\", {nested}, {enum}, {f.dword}, {count}, {KINDS[f.kind]}, {hi}, {lo}, "
-            f"{f.byte}, {flag(f.array)}, {flag(f.overlay)} }},")
+    return (f"\t{{ \"{f.name}\", {nested}, {enum}, {f.dword}, {count}, {KINDS[f.kind]}, "
+            f"{hi}, {lo}, {f.byte}, {flag(f.array)}, {flag(f.overlay)} }},")
 
 
 def enum_tables(model):

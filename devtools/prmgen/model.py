@@ -351,7 +351,7 @@ class UniqueLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                raise PrmError(f"{node.start_mark.name}: line {key_node.start_mark.line + 1}: "
+                raise PrmError(f"{os.path.basename(node.start_mark.name)}: line {key_node.start_mark.line + 1}: "
                                f"{key} is given twice")
             seen.add(key)
         return super().construct_mapping(node, deep)
@@ -433,7 +433,7 @@ def check_layout(layout):
                 fail(f.where, f"overlaps {clash} in dword {dword}")
             owner.setdefault(dword, []).append((f.name, mask))
         if f.trailing and not f.overlay and f.dword < layout.size and f.kind != "blob":
-            fail(f.where, f"a trailing array starts at the end of its layout ({layout.size})")
+            fail(f.where, f"a trailing array starts where its layout ends ({layout.size})")
         if layout.union and (f.kind != "nested" or f.dword or f.array):
             fail(f.where, "a union has nested layouts at dword 0 only")
     if layout.default and layout.default not in names:

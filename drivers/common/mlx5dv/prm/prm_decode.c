@@ -29,7 +29,7 @@ prm_enum_find(const struct prm_enum *e, uint64_t value)
 	return NULL;
 }
 
-/* Appends ".name" or "name[i]" and returns the new length; a path too long is cut, never overrun. */
+/* Appends ".name" or "name[i]", returns the new length; a path too long is cut, never overrun. */
 static size_t
 path_push(struct walk *w, size_t len, const char *name, long index)
 {
