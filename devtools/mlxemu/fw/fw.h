@@ -15,10 +15,6 @@
 #define FW_IN_BYTES 16384u
 #define FW_OUT_BYTES 8192u
 
-/* What the data path can do and the capability pages say. */
-#define FW_CAP_ENHANCED_MPW 0 /* opcode 0x29 */
-#define FW_CAP_LOG_MAX_LSO 0  /* 0: no TSO */
-
 /** One command while it is executed. */
 struct fw_cmd {
 	struct emu_ctx *ctx;

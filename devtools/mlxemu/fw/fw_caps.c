@@ -6,7 +6,6 @@
  */
 #include "fw.h"
 
-/* Counter of vports and the physical port: one. */
 #define PORTS 1u
 
 /* Limits of objects, from the profile. */
@@ -134,9 +133,11 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 	prm_per_protocol_networking_offload_caps_set_wqe_inline_mode(
 		cap, PRM_WQE_INLINE_MODE_CAP_NOT_REQUIRED);
 	prm_per_protocol_networking_offload_caps_set_rss_ind_tbl_cap(cap, 1);
-	prm_per_protocol_networking_offload_caps_set_enhanced_multi_pkt_send_wqe(
-		cap, FW_CAP_ENHANCED_MPW);
-	prm_per_protocol_networking_offload_caps_set_max_lso_cap(cap, FW_CAP_LOG_MAX_LSO);
+	prm_per_protocol_networking_offload_caps_set_enhanced_multi_pkt_send_wqe(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_max_lso_cap(cap, EMU_DP_LOG_MAX_LSO);
+	prm_per_protocol_networking_offload_caps_set_scatter_fcs(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_vxlan(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_max_vxlan_udp_ports(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_cqe_checksum_full(cap, 1);
 }
 

@@ -26,11 +26,11 @@ rq_features_check(struct fw_cmd *c, const struct prm_rqc *rqc)
 	if (prm_rqc_get_mem_rq_type(rqc) != PRM_RQC_MEM_RQ_TYPE_INLINE)
 		return fw_refuse(c, FW_RQ_MEM_TYPE, "%u", prm_rqc_get_mem_rq_type(rqc));
 	if (prm_rqc_get_rlky(rqc) || prm_rqc_get_delay_drop_en(rqc) ||
-	    prm_rqc_get_scatter_fcs(rqc) || prm_rqc_get_hairpin(rqc) ||
-	    prm_rqc_get_hairpin_data_buffer_type(rqc) || prm_rqc_get_hairpin_peer_sq(rqc) ||
-	    prm_rqc_get_rmpn(rqc) || prm_rqc_get_reservation_timeout(rqc))
+	    prm_rqc_get_hairpin(rqc) || prm_rqc_get_hairpin_data_buffer_type(rqc) ||
+	    prm_rqc_get_hairpin_peer_sq(rqc) || prm_rqc_get_rmpn(rqc) ||
+	    prm_rqc_get_reservation_timeout(rqc))
 		return fw_refuse(c, FW_RQ_FEATURE, "%s",
-				 "rlky, delay drop, scatter_fcs, hairpin, RMP or SHAMPO");
+				 "rlky, delay drop, hairpin, RMP or SHAMPO");
 	return fw_ts_format_check(c, prm_rqc_get_ts_format(rqc));
 }
 
@@ -61,6 +61,7 @@ rq_fill(struct fw_rq *fw, const struct prm_rqc *rqc, const struct fw_wq *wq)
 	rq->user_index = prm_rqc_get_user_index(rqc);
 	rq->ts_format = (uint8_t)prm_rqc_get_ts_format(rqc);
 	rq->vsd = prm_rqc_get_vsd(rqc);
+	rq->scatter_fcs = prm_rqc_get_scatter_fcs(rqc);
 	rq->flush_in_error = prm_rqc_get_flush_in_error_en(rqc);
 }
 
@@ -123,7 +124,8 @@ fw_modify_rq(struct fw_cmd *c)
 	struct fw_rq *fw = (struct fw_rq *)c->obj;
 	enum emu_queue_state to = prm_rqc_get_state(rqc);
 	uint64_t fields = prm_modify_rq_in_get_modify_bitmask(in);
-	const uint64_t known = PRM_MODIFY_RQ_BITMASK_VSD | PRM_MODIFY_RQ_BITMASK_RQ_COUNTER_SET_ID;
+	const uint64_t known = PRM_MODIFY_RQ_BITMASK_VSD | PRM_MODIFY_RQ_BITMASK_SCATTER_FCS |
+			       PRM_MODIFY_RQ_BITMASK_RQ_COUNTER_SET_ID;
 	int ret;
 
 	if ((fields & ~known) != 0)
@@ -136,6 +138,10 @@ fw_modify_rq(struct fw_cmd *c)
 	if ((fields & PRM_MODIFY_RQ_BITMASK_VSD) != 0) {
 		fw->rq.vsd = prm_rqc_get_vsd(rqc);
 		prm_rqc_set_vsd(&fw->rqc, prm_rqc_get_vsd(rqc));
+	}
+	if ((fields & PRM_MODIFY_RQ_BITMASK_SCATTER_FCS) != 0) {
+		fw->rq.scatter_fcs = prm_rqc_get_scatter_fcs(rqc);
+		prm_rqc_set_scatter_fcs(&fw->rqc, prm_rqc_get_scatter_fcs(rqc));
 	}
 	if (fw->rq.state == to)
 		return 0;

@@ -27,9 +27,8 @@ tir_hash_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 static int
 tir_features_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 {
-	if (prm_tirc_get_tls_en(tirc) || prm_tirc_get_packet_merge_mask(tirc) ||
-	    prm_tirc_get_tunneled_offload_en(tirc))
-		return fw_refuse(c, FW_TIR_FEATURE, "%s", "TLS, LRO or tunneled offload");
+	if (prm_tirc_get_tls_en(tirc) || prm_tirc_get_packet_merge_mask(tirc))
+		return fw_refuse(c, FW_TIR_FEATURE, "%s", "TLS or packet merge");
 	return tir_hash_check(c, tirc);
 }
 
@@ -75,6 +74,7 @@ fw_create_tir(struct fw_cmd *c)
 		tir->tir.rqt = (struct emu_rqt *)dest;
 	else
 		tir->tir.rq = (struct emu_rq *)dest;
+	tir->tir.tunneled_offload = prm_tirc_get_tunneled_offload_en(tirc);
 	tir->tir.self_lb_block = (uint8_t)prm_tirc_get_self_lb_block(tirc);
 	tir_hash_fill(&tir->tir, tirc);
 	return 0;
