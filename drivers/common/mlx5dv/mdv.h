@@ -5,9 +5,13 @@
  * mlx5dv common layer: opens DEVX contexts of ConnectX devices through rdma-core, runs firmware
  * commands, creates firmware objects, and registers memory. No ethdev here.
  *
- * Everything returns 0 or a negative errno and sets rte_errno; a failure is logged once, where it
- * happens, with the names of command, status and object. Nothing here is for the fast path but
- * the ring addresses that the queue constructors hand out.
+ * Functions that return int give 0 or a negative errno, those that return a pointer NULL, and both
+ * set rte_errno. A failure is logged once, where it happens, with the names of command, status and
+ * object; exceptions say so. Nothing here is for the fast path but the ring addresses that the
+ * queue constructors hand out, and mdv_mr_find().
+ *
+ * Threads: different devices are independent. On one device commands, memory registration and
+ * rules may run in parallel; a single object or queue belongs to one thread at a time.
  */
 #ifndef MDV_H
 #define MDV_H
@@ -18,6 +22,7 @@
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <rte_bus_pci.h>
+#include <rte_compat.h>
 #include <rte_mempool.h>
 #include <rte_pci.h>
 
@@ -27,7 +32,10 @@ extern "C" {
 
 /* ------------------------------------------------------------------ devices and capabilities */
 
-/** Capabilities the layer and its users act on; read once at open, range-checked, host order. */
+/**
+ * Capabilities the layer and its users act on; read once at open, range-checked, host order.
+ * Source: QUERY_HCA_CAP (general and Ethernet offload pages), NIC vport context, PMTU register.
+ */
 struct mdv_caps {
 	uint16_t pci_device_id, vport_num;
 	uint8_t log_max_cq_sz;	/**< log2 of CQEs in a CQ. */
@@ -36,9 +44,9 @@ struct mdv_caps {
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
 	uint8_t min_inline_mode; /**< enum of nic_vport_context: 0 none, 1 L2, ... */
 	uint8_t num_lag_ports;
-	uint16_t max_mtu;
+	uint16_t max_mtu;	/**< Largest MTU of the interface, bytes above Ethernet. */
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
-	uint32_t device_frequency_khz;
+	uint32_t device_frequency_khz; /**< 0: the device told nothing that can be a clock. */
 	bool csum, vlan_insert, vlan_strip, scatter_fcs, rss_ipv4_ipv6, tunnel_csum;
 	bool mpw, ts_realtime, ts_free_running, umr_relaxed_ordering;
 	bool q_counters, vport_counters, access_reg_user;
@@ -61,28 +69,49 @@ struct mdv_dev {
 	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
 	struct mdv_counter_set *counters; /**< Which counters answer (mdv_counters.c). */
 	struct mdv_obj *td;
-	uint64_t refused;	/**< Firmware commands refused so far, queries made to ask aside. */
+	uint64_t refused;	/**< Commands refused so far, without those that only ask. */
 	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
 };
 
 /**
- * Opens the mlx5 device at a PCI address with DEVX, allocates PD, TD and UAR and reads capabilities.
- * @return 0; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5 or no DEVX; or the error of
- *   the step that failed. Nothing is left behind on failure.
+ * Opens the mlx5 device at a PCI address with DEVX, allocates PD, TD and UAR, reads capabilities
+ * and registers the mempools there are.
+ *
+ * @param pci
+ *   Address of the PCI function whose RDMA device is to be opened.
+ * @param[out] out
+ *   The device, to be released by mdv_close(); NULL on failure.
+ * @return
+ *   0; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5, no DEVX, not Ethernet or without
+ *   what is needed; or the error of the step that failed. Nothing is left behind on failure.
  */
+__rte_internal
 int mdv_open(const struct rte_pci_addr *pci, struct mdv_dev **out);
+
 /** Releases everything; every object must have been destroyed. NULL is allowed. */
+__rte_internal
 void mdv_close(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ firmware commands, objects */
 
 /**
- * Runs a general command. out must be zeroed by nobody: it is cleared here.
- * @return 0 or -errno of the firmware's status; one log line with names on refusal.
+ * Runs a command that concerns no object of ours (mlx5dv_devx_general_cmd).
+ *
+ * @param in
+ *   Inbox, big-endian as the PRM lays it out.
+ * @param[out] out
+ *   Outbox; cleared here, filled by the device also on refusal.
+ * @return
+ *   0; or -errno: of the firmware's status where there is one, else the kernel's. One log line
+ *   with names on refusal.
  */
+__rte_internal
 int mdv_cmd(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes);
-/** As mdv_cmd() but a refusal is not logged: for asking whether the device can. */
-int mdv_cmd_try(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes);
+
+/** As mdv_cmd() but a refusal is neither logged nor counted: for asking whether the device can. */
+__rte_internal
+int mdv_cmd_try(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
+		size_t out_bytes);
 
 /** A firmware object made by a create command; id is where the command table says it is. */
 struct mdv_obj {
@@ -91,11 +120,31 @@ struct mdv_obj {
 	uint16_t create_opcode;
 	uint32_t id;
 };
-/** The one create engine. NULL with rte_errno set on failure. */
+
+/**
+ * The one create engine: any inbox whose opcode the command table has as a create command.
+ *
+ * @return
+ *   The object, to be released by mdv_obj_destroy(). NULL with rte_errno: EINVAL for an inbox that
+ *   is no create command or too short, else as mdv_cmd().
+ */
+__rte_internal
 struct mdv_obj *mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes);
+
+/** Runs a modify command of the object; the inbox carries the object's id. As mdv_cmd(). */
+__rte_internal
 int mdv_obj_modify(struct mdv_obj *obj, const void *in, size_t in_bytes);
-int mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes);
-/** Destroys; a refusal is logged, the memory is freed in any case and the error returned. NULL is allowed. */
+
+/** Runs a query command of the object; the inbox carries the object's id. As mdv_cmd(). */
+__rte_internal
+int mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
+		  size_t out_bytes);
+
+/**
+ * Destroys. A refusal is logged and returned, and the handle's memory freed in any case: the
+ * kernel keeps the object until the device is closed. NULL is allowed.
+ */
+__rte_internal
 int mdv_obj_destroy(struct mdv_obj *obj);
 
 /* ------------------------------------------------------------------ queues */
@@ -120,8 +169,21 @@ struct mdv_cq_attr {
 	int socket_id;
 	bool overrun_ignore;
 };
+
+/**
+ * Creates a CQ of 64-byte CQEs on event queue 0, not armed.
+ *
+ * @param[out] cq
+ *   Overwritten; zeroed on failure.
+ * @return
+ *   0; -EINVAL too large; -ENOMEM; or the device's answer.
+ */
+__rte_internal
 int mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq *cq);
-void mdv_cq_destroy(struct mdv_cq *cq); /**< Idempotent on a zeroed struct; so are all below. */
+
+/** Idempotent on a zeroed struct; so are all destructors of queues. */
+__rte_internal
+void mdv_cq_destroy(struct mdv_cq *cq);
 
 enum mdv_queue_state { MDV_QS_RST = 0, MDV_QS_RDY = 1, MDV_QS_ERR = 3 };
 
@@ -130,46 +192,79 @@ struct mdv_sq {
 	struct mdv_ring ring;
 	void *wqes;		/**< 64-byte WQEBBs. */
 	volatile uint32_t *dbrec; /**< The SQ's producer word (already [1]), big-endian. */
-	volatile uint64_t *db_reg; /**< UAR doorbell register: first 8 bytes of the control segment. */
+	volatile uint64_t *db_reg; /**< Doorbell register: first 8 bytes of the control segment. */
 	uint32_t sqn;
 	uint8_t log_wqebbs;
 	enum mdv_queue_state state;
 	struct mlx5dv_devx_uar *uar; /**< Own doorbell register, unless db_shared. */
-	bool db_wc;	/**< The register is write-combining: rte_wmb() after the store, or it may linger. */
-	bool db_shared; /**< The device's one register: writers of several SQs need a common lock. */
+	bool db_wc;	/**< Write-combining: without rte_wmb() after the store it may linger. */
+	bool db_shared; /**< The device's one register: writers of several SQs need a lock. */
 };
 struct mdv_sq_attr {
 	uint8_t log_wqebbs;
 	int socket_id;
 	uint32_t cqn, tisn;
 };
+
+/** Creates an SQ in state RST, with a doorbell register of its own. As mdv_cq_create(). */
+__rte_internal
 int mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq *sq);
+
+/**
+ * Moves the queue: RST to RDY, RDY to RST or ERR, ERR to RST.
+ *
+ * @return
+ *   0, with sq->state moved; -EINVAL for any other move; or the device's answer.
+ */
+__rte_internal
 int mdv_sq_modify(struct mdv_sq *sq, enum mdv_queue_state to);
+
+__rte_internal
 void mdv_sq_destroy(struct mdv_sq *sq);
 
 struct mdv_rq {
 	struct mdv_obj *obj;
 	struct mdv_ring ring;
-	void *wqes;		/**< 1 << log_wqes entries of 1 << log_stride_bytes bytes of data segments. */
+	void *wqes;		/**< 1 << log_wqes WQEs of 1 << log_stride_bytes: data segments. */
 	volatile uint32_t *dbrec; /**< The RQ's producer word ([0]), big-endian. */
 	uint32_t rqn;
 	uint8_t log_wqes, log_stride_bytes;
 	enum mdv_queue_state state;
 };
 struct mdv_rq_attr {
-	uint8_t log_wqes, log_stride_bytes;
+	uint8_t log_wqes, log_stride_bytes; /**< Stride 4 (one segment) to 9. */
 	int socket_id;
 	uint32_t cqn, counter_set_id;
 	bool vlan_strip, scatter_fcs;
 };
+
+/** Creates an RQ in state RST. As mdv_cq_create(); -ENOTSUP for an offload the device lacks. */
+__rte_internal
 int mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq *rq);
+
+/** As mdv_sq_modify(). */
+__rte_internal
 int mdv_rq_modify(struct mdv_rq *rq, enum mdv_queue_state to);
+
+/** Turns VLAN stripping on or off in any state. */
+__rte_internal
 int mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on);
+
+__rte_internal
 void mdv_rq_destroy(struct mdv_rq *rq);
 
+/** A TIS of priority 0 in the device's transport domain. */
+__rte_internal
 struct mdv_obj *mdv_tis_create(struct mdv_dev *dev);
-struct mdv_obj *mdv_rqt_create(struct mdv_dev *dev, uint8_t log_max_size, const uint32_t *rqn, unsigned n);
-int mdv_rqt_modify(struct mdv_obj *rqt, const uint32_t *rqn, unsigned n);
+
+/** A table of n RQ numbers, 1 <= n <= 1 << log_max_size, that may grow to 1 << log_max_size. */
+__rte_internal
+struct mdv_obj *mdv_rqt_create(struct mdv_dev *dev, uint8_t log_max_size, const uint32_t *rqn,
+			       unsigned int n);
+
+/** Replaces the whole table. */
+__rte_internal
+int mdv_rqt_modify(struct mdv_obj *rqt, const uint32_t *rqn, unsigned int n);
 
 /** What a TIR may hash; same meaning as rx_hash_field_select. */
 enum mdv_hash_field {
@@ -184,10 +279,21 @@ struct mdv_tir_attr {
 	bool symmetric;
 	const uint8_t *key;	/**< 40 bytes, with hash_fields. */
 };
+
+/** NULL with EINVAL: hash without a key; ENOTSUP: fields beyond caps.rx_hash_fields. */
+__rte_internal
 struct mdv_obj *mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr);
+
+/** Changes key, fields and symmetry; the destination stays. */
+__rte_internal
 int mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr);
 
+/** A set of queue counters for RQs (counter_set_id is the object's id). */
+__rte_internal
 struct mdv_obj *mdv_q_counter_create(struct mdv_dev *dev);
+
+/** Packets dropped for want of a posted WQE, on all RQs of the set since its creation. */
+__rte_internal
 int mdv_q_counter_read(struct mdv_obj *counter, uint64_t *out_of_buffer);
 
 /* ------------------------------------------------------------------ memory registration */
@@ -200,21 +306,42 @@ struct mdv_mr_range {
 /** Ranges of one mempool, sorted by start; stays valid until the mempool or the device goes. */
 struct mdv_mr_set {
 	const struct rte_mempool *mp;
-	unsigned n;
+	unsigned int n;
 	struct mdv_mr_range range[];
 };
+
 /**
- * Registers a mempool (all its chunks) or finds it registered. Mempools created later are
- * registered by their ready event, and forgotten by their destroy event.
- * NULL with rte_errno; a failed registration is retried at most once a second.
+ * Registers a mempool (all its chunks, adjacent ones under one key) or finds it registered.
+ *
+ * Mempools that exist when the device is opened are registered then, those created later by their
+ * ready event; all are forgotten by their destroy event, or when their memory is freed. Objects
+ * whose data lies elsewhere (pinned external buffers) need mdv_mr_map_external() as well.
+ *
+ * @return
+ *   The ranges; NULL with rte_errno. A failed registration is retried at most once a second: in
+ *   between the old error comes back at once and is not logged again.
  */
+__rte_internal
 const struct mdv_mr_set *mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp);
-/** Finds (never registers) the range that holds addr, over all mempools and external memory. NULL if none. */
+
+/**
+ * Finds (never registers) the range that holds addr, over all mempools and external memory.
+ * Takes a read lock that is held for writing for an instant only; may be called from a burst.
+ * NULL if none, without logging or rte_errno.
+ */
+__rte_internal
 const struct mdv_mr_range *mdv_mr_find(struct mdv_dev *dev, uintptr_t addr);
-/** Memory that is no mempool's: rte_dev_dma_map(). */
+
+/** Registers memory that is no mempool's, for rte_dev_dma_map(). -EEXIST when it is already. */
+__rte_internal
 int mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes);
+
+/** Takes the same addr and bytes as were mapped. -ENOENT when they were not. */
+__rte_internal
 int mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes);
+
 /** Generation, moved when any range goes away: caches of ranges are void then. */
+__rte_internal
 uint32_t mdv_mr_generation(const struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ steering */
@@ -229,44 +356,96 @@ struct mdv_rule_attr {
 	uint8_t ip_version;	/**< 0 any, 4, 6. */
 	uint8_t ip_proto;	/**< 0: any. */
 	bool match_frag, frag;	/**< IP fragment or not. */
-	bool match_vlan; uint16_t vlan_id; /**< First tag; match_vlan with vlan_id 0xffff: untagged. */
+	bool match_vlan;
+	uint16_t vlan_id;	/**< Of the first tag, with match_vlan; 0xffff: untagged. */
 	struct mdv_obj *tir;	/**< Destination; NULL: drop. */
 	uint32_t tag;		/**< Flow tag in the CQE, 0: none. */
 };
+
+/** Rules of equal masks and priority share a matcher. The TIR must outlive its rules. */
+__rte_internal
 struct mdv_rule *mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr);
+
+/** Removes the rule; as with mdv_obj_destroy() its memory is freed in any case. NULL is allowed. */
+__rte_internal
 int mdv_rule_destroy(struct mdv_rule *rule);
 
 /* ------------------------------------------------------------------ port */
 
-struct mdv_link { bool up; uint32_t speed_mbps; };
-int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link); /**< ibv_query_port */
-/** The interface's address where there is one (it is what the vport lets in), else the vport's own. */
+/** speed_mbps is 0 when unknown; verbs know lanes, so 1 Gb/s reads as one lane of 2.5. */
+struct mdv_link {
+	bool up;
+	uint32_t speed_mbps;
+};
+
+/** State and speed as ibv_query_port() tells them. */
+__rte_internal
+int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link);
+
+/**
+ * The interface's address where there is one (it is what the vport lets in), else the vport's
+ * permanent one (QUERY_NIC_VPORT_CONTEXT).
+ */
+__rte_internal
 int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);
-/** The kernel owns the port: these go to its interface. -ENOTSUP when there is none in this netns. */
+
+/*
+ * The kernel owns the port: the functions below go to its interface (netdevice(7)) and give
+ * -ENOTSUP when there is none in this network namespace, else what the ioctl answers.
+ */
+__rte_internal
 int mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu);
+__rte_internal
 int mdv_port_mtu_set(struct mdv_dev *dev, uint16_t mtu);
+__rte_internal
 int mdv_port_mac_set(struct mdv_dev *dev, const uint8_t mac[6]);
+__rte_internal
 int mdv_port_promisc_set(struct mdv_dev *dev, bool on);
+__rte_internal
 int mdv_port_allmulti_set(struct mdv_dev *dev, bool on);
+__rte_internal
 int mdv_port_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add);
+__rte_internal
 int mdv_port_up_set(struct mdv_dev *dev, bool up);
 
-/** Vport and physical counters; names by mdv_counter_name(). */
+/** Upper bound of mdv_counters_count(). */
 #define MDV_COUNTERS_MAX 64
-unsigned mdv_counters_count(const struct mdv_dev *dev);
-const char *mdv_counter_name(const struct mdv_dev *dev, unsigned i); /**< "rx_vport_unicast_packets" */
-int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned n);
+
+/** How many vport and physical port counters this device answers for; fixed at open. */
+__rte_internal
+unsigned int mdv_counters_count(const struct mdv_dev *dev);
+
+/** Name as in ethtool -S, such as "rx_vport_unicast_packets"; NULL beyond the last. */
+__rte_internal
+const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
+
+/** Reads the first n counters, raw: they count since the device started, for all its users. */
+__rte_internal
+int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
 
 /* ------------------------------------------------------------------ clock */
 
-/** One consistent reading of the kernel's clock page, taken with bounded effort. */
+/**
+ * One consistent reading of the kernel's clock page. The functions of this section are called
+ * periodically and log nothing: callers count what they return.
+ *
+ * The number of library calls is bounded; the library's own repetition while the page changes
+ * below its copy is not (mlx5dv_get_clock_info, rdma-core 44).
+ */
 struct mdv_clock_point {
 	uint64_t ns, cycles, frac, mask;
 	uint32_t mult, shift;
-	uint64_t window_cycles; /**< |delta| up to which this point may be used: from mult, shift, mask. */
+	/** |delta| up to which this point may be used: from mult, frac and mask alone. */
+	uint64_t window_cycles;
 };
-int mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point); /**< -EAGAIN busy, -ENOTSUP no page */
-int mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles); /**< Core clock counter (ibv_query_rt_values_ex) */
+
+/** 0; -EAGAIN the kernel is updating, keep the old point; -ENOTSUP no page, or not a sane one. */
+__rte_internal
+int mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point);
+
+/** The core clock counter (ibv_query_rt_values_ex): one PCIe round trip. */
+__rte_internal
+int mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles);
 
 #ifdef __cplusplus
 }

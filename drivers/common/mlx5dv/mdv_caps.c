@@ -12,7 +12,7 @@
 /** The DS count of a control segment has six bits. */
 #define MDV_MAX_WQE_DS 63
 #define MDV_DS_BYTES 16
-/** Layer-2 payload limit of ConnectX interfaces when the device does not tell (ip -d link: maxmtu). */
+/** MTU limit of ConnectX interfaces where the device does not tell (ip -d link shows maxmtu). */
 #define MDV_DEFAULT_MAX_MTU 9978
 /** Ethernet, VLAN and FCS: what PMTU counts and an interface's MTU does not. */
 #define MDV_L2_OVERHEAD_BYTES 22
@@ -89,8 +89,7 @@ read_clock_caps(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 			    sq != PRM_TS_FORMAT_CAP_FREE_RUNNING;
 	if (khz < MDV_MIN_FREQUENCY_KHZ || khz > MDV_MAX_FREQUENCY_KHZ) {
 		MDV_LOG(WARNING, &dev->pci,
-			"capability device_frequency_khz is %u, not a clock: its counter is of no use",
-			khz);
+			"capability device_frequency_khz is %u: no clock counts like that", khz);
 		khz = 0;
 	}
 	caps->device_frequency_khz = khz;

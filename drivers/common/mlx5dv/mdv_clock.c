@@ -12,10 +12,10 @@
 #define MDV_CLOCK_TRIES 4
 
 /*
- * The library waits at most ten looks for the writer to finish, but repeats without a bound while the
- * page's sign differs before and after its copy. That inner repetition is not ours to bound: it ends
- * when two readings in a row fall between two updates, and the kernel updates a few times a minute.
- * What is bounded here is the number of calls.
+ * The library waits at most ten looks for the writer to finish, but repeats without a bound while
+ * the page's sign differs before and after its copy. That repetition is not ours to bound: it ends
+ * with the first copy that no update fell into, and the kernel updates a few times a minute. What
+ * is bounded here is the number of calls.
  */
 static int
 read_page(struct mdv_dev *dev, struct mlx5dv_clock_info *info)

@@ -40,11 +40,11 @@ static bool
 is_object_number(const char *field)
 {
 	static const char *const numbers[] = {
-		"cqn", "sqn", "rqn", "tirn", "tisn", "rqtn", "mkey_index", "tis_num_0", "inline_rqn",
-		"indirect_table", "transport_domain", "pd", "uar_page", "c_eqn", "cq_umem_id",
-		"wq_umem_id", "mkey_umem_id", "counter_set_id", "log_cq_size", "log_wq_sz",
-		"rqt_actual_size", "vport_number", "register_id", "op_mod", "sq_state", "rq_state",
-		"state",
+		"cqn", "sqn", "rqn", "tirn", "tisn", "rqtn", "mkey_index", "tis_num_0",
+		"inline_rqn", "indirect_table", "transport_domain", "pd", "uar_page", "c_eqn",
+		"cq_umem_id", "wq_umem_id", "mkey_umem_id", "counter_set_id", "log_cq_size",
+		"log_wq_sz", "rqt_actual_size", "vport_number", "register_id", "op_mod",
+		"sq_state", "rq_state", "state",
 	};
 
 	for (size_t i = 0; i < RTE_DIM(numbers); i++)
@@ -221,7 +221,8 @@ mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, 
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out, out_bytes));
+		err = positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out,
+							   out_bytes));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
 }

@@ -155,7 +155,7 @@ entry_publish(struct mdv_dev *dev, struct mr_entry *e)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ failures, not to be repeated at once */
+/* ------------------------------------------------------------------ failures */
 
 static struct mr_failure *
 failure_of(struct mdv_mr_table *t, const struct rte_mempool *mp)
@@ -286,8 +286,8 @@ entry_overlaps(const struct mr_entry *e, uintptr_t start, uintptr_t end)
 }
 
 /*
- * Hugepages returned to the system below a key that still stands: the device must lose it first. EAL
- * holds its memory lock here, so nothing in this file takes memory from EAL.
+ * Hugepages returned to the system below a key that still stands: the device must lose it first.
+ * EAL holds its memory lock here, so nothing in this file takes memory from EAL.
  */
 static void
 on_memory_event(enum rte_mem_event event, const void *addr, size_t bytes, void *arg)
@@ -316,13 +316,14 @@ mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	int ret = 0;
 
 	if (bytes == 0 || start + bytes < start) {
-		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is no memory", bytes, addr);
+		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is no memory", bytes,
+			addr);
 		return mdv_fail(EINVAL);
 	}
 	pthread_mutex_lock(&dev->mr->control_lock);
 	if (entry_of_external(dev->mr, start, start + bytes) != NULL) {
-		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is mapped already", bytes,
-			addr);
+		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is mapped already",
+			bytes, addr);
 		ret = mdv_fail(EEXIST);
 	} else {
 		e = mdv_mr_entry_of_external(dev, start, start + bytes);

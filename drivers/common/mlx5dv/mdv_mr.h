@@ -37,8 +37,8 @@ struct mr_index {
 };
 
 /**
- * control_lock serialises changes, which run firmware commands and may take long; index_lock is held
- * for writing only while a finished index is switched in, so that readers never wait for the device.
+ * control_lock serialises changes, which run firmware commands and may take long; index_lock is
+ * held for writing only while a finished index is switched in: readers never wait for the device.
  */
 struct mdv_mr_table {
 	pthread_mutex_t control_lock;

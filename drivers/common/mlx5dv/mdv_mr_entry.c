@@ -229,7 +229,8 @@ mdv_mr_entry_of_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	}
 	list.chunks = calloc(list.room, sizeof(*list.chunks));
 	if (list.chunks == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for %u chunks of mempool %s", list.room, mp->name);
+		MDV_LOG(ERR, &dev->pci, "no memory for %u chunks of mempool %s", list.room,
+			mp->name);
 		rte_errno = ENOMEM;
 		return NULL;
 	}

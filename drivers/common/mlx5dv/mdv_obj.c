@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Firmware objects of any type: one create, modify, query and destroy, driven by the command table. */
+/* Firmware objects of any type: one create, modify, query, destroy, driven by the command table. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ check_id(const struct mdv_obj *obj, const struct prm_command *cmd, const void *i
 	id = prm_field_ref_get(in, cmd->in_id);
 	if (id == obj->id)
 		return 0;
-	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) names object 0x%x, the handle is of 0x%x", cmd->name,
-		cmd->opcode, id, obj->id);
+	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) names object 0x%x, the handle is of 0x%x",
+		cmd->name, cmd->opcode, id, obj->id);
 	return mdv_fail(EINVAL);
 }
 

@@ -69,7 +69,7 @@ struct mdv_cap_limit {
 	const char *name;
 	uint32_t min, max;
 };
-/** Brings *value into the limit. 0; or -ENOTSUP when it is below min. One line when it had to act. */
+/** Brings *value into the limit, with one line if it must. 0; -ENOTSUP when it is below min. */
 int mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit,
 		  uint32_t *value);
 

@@ -24,12 +24,12 @@ static int
 check_rqt_size(struct mdv_dev *dev, uint8_t log_max_size, unsigned int n)
 {
 	if (log_max_size > dev->caps.log_max_rqt_size) {
-		MDV_LOG(ERR, &dev->pci, "an RQ table of 2^%u entries is too large, the device has 2^%u",
+		MDV_LOG(ERR, &dev->pci, "an RQ table of 2^%u is too large, the device has 2^%u",
 			log_max_size, dev->caps.log_max_rqt_size);
 		return mdv_fail(EINVAL);
 	}
 	if (n == 0 || n > 1u << log_max_size) {
-		MDV_LOG(ERR, &dev->pci, "an RQ table of 2^%u entries cannot hold %u", log_max_size, n);
+		MDV_LOG(ERR, &dev->pci, "an RQ table of 2^%u cannot hold %u", log_max_size, n);
 		return mdv_fail(EINVAL);
 	}
 	return 0;

@@ -10,8 +10,8 @@
 #define MDV_SQ_DBREC_WORD 1
 
 /*
- * A write-combining UAR (BF) is what the library hands out one by one, so it is asked for first; the
- * non-cached one is a single page per process, shared by everybody who asks.
+ * Write-combining doorbell registers (BF) are handed out one by one, so one is asked for first; the
+ * library's non-cached page is a single one per context, shared by everybody who asks.
  */
 static int
 attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
