@@ -6,18 +6,33 @@
 
 #include "../core/emu_obj.h"
 
+/** log2 of the largest LSO message (opcode TSO) in bytes: what max_lso_cap may advertise. */
+#define EMU_DP_LOG_MAX_LSO 18u
+
 /** Prepares per-port state (dev->dp, dev->steer). 0 or -errno. */
 int emu_dp_init(struct emu_machine *m);
 /** Starts the engine thread (all signals blocked, affinity to all CPUs). 0 or -errno. */
 int emu_dp_start(struct emu_machine *m);
-/** Stops and joins it; frees the state. */
+/** Stops and joins it, if it runs; frees the state. Objects may outlive it. Lock not held. */
 void emu_dp_stop(struct emu_machine *m);
 /** One pass over all ports, lock held; returns work done. For tests without a thread. */
 unsigned emu_dp_poll(struct emu_machine *m);
-/** A frame arrives from the wire at this port, lock held. */
+
+/** What became of a frame offered to a port. */
+enum emu_rx_result {
+	EMU_RX_TAKEN, /**< Delivered, or dropped and counted. */
+	EMU_RX_FULL,  /**< Its receive queue has no WQE posted; nothing was done or counted. */
+};
+/** A frame arrives from the wire at this port and is the port's problem now; lock held. */
 void emu_dp_ingress(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
-/** True when a frame arriving now would find a posted receive WQE (lossless wires, replay). */
-bool emu_dp_can_receive(struct emu_dev *dev);
+/** The same for wires that can wait: leaves the frame to the caller when no WQE is posted. */
+enum emu_rx_result emu_dp_offer(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+/**
+ * True when traffic may begin: some rule leads to a receive queue with WQEs posted, and rules
+ * and addresses have been left alone for quiet_ns (a program sets up rule after rule).
+ */
+bool emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns);
+
 /* fw/ tells about state changes, lock held. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);

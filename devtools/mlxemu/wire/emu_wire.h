@@ -20,24 +20,48 @@ struct emu_wire_plan {
 };
 
 /**
- * Parses the --wire options. SPEC is `pair[:lossless]`, `loop`, `A=pair:B[:lossless]`, `PORT=loop`, `PORT=tap:IFNAME[@NETNS]`,
- * `PORT=pcap:IN[,OUT]`, `PORT=none`. Without a port: all ports not yet named. Ports left over are
- * paired two by two (0-1, 2-3), a single one looped.
+ * Parses the --wire options. SPEC is `pair[:lossless]`, `loop[:lossless]`, `none`,
+ * `A=pair:B[:lossless]`, `PORT=loop[:lossless]`, `PORT=tap:IFNAME[@NETNS]`,
+ * `PORT=pcap:IN[,OUT]` (IN may be empty), `PORT=none`. Without a port: all ports not yet named.
+ * Ports left over are paired two by two (0-1, 2-3), a single one looped.
+ * @param plan ports entries, written.
  * @return 0 or -EINVAL with one line in err that names the option and what is allowed.
  */
 int emu_wire_parse(const char *const *specs, unsigned n, unsigned ports,
 		   struct emu_wire_plan *plan, char *err, size_t err_len);
-/** Launcher: opens TAPs (in their namespace), checks that pcap files can be read and written. One line in err. */
+/**
+ * Launcher: opens TAPs (in their namespace; the descriptors survive an exec), checks that pcap
+ * files can be read and written. 0 or -errno with one line in err, and nothing left open.
+ */
 int emu_wire_open(struct emu_wire_plan *plan, unsigned ports, char *err, size_t err_len);
-/** Model: plugs the ports in (carrier up). The descriptors become the model's. 0 or -errno + err. */
+/**
+ * Model, lock held or no thread yet: plugs the ports in (carrier up). The descriptors become the
+ * model's. 0 or -errno + err, and nothing plugged in.
+ */
 int emu_wire_attach(struct emu_machine *m, const struct emu_wire_plan *plan, char *err, size_t err_len);
+/** Pulls all plugs: files flushed and closed. */
 void emu_wire_detach(struct emu_machine *m);
 
-/** Device to wire, lock held. false: the wire could not take it (counted as discard). */
-bool emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
-/** True while a lossless far end wants the port to hold its next frame (SQ waits). */
-bool emu_wire_hold(struct emu_dev *dev);
-/** Polls tap and pcap wires; each frame goes to emu_dp_ingress(). Returns frames. */
+/** What the wire made of a frame. */
+enum emu_wire_result {
+	EMU_WIRE_SENT,
+	EMU_WIRE_LOST, /**< The wire could not take it: a discard. */
+	EMU_WIRE_HOLD, /**< A lossless far end has no buffer: ask again later. */
+};
+/** Device to wire, lock held. The frame is not touched after the call. */
+enum emu_wire_result emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+/** Polls tap and pcap wires; each frame goes to emu_dp_offer(). Returns frames. */
 unsigned emu_wire_poll(struct emu_dev *dev, unsigned budget);
+
+/** What a wire saw go wrong, for the curious and for tests; all zero without a wire. */
+struct emu_wire_stats {
+	uint64_t write_errors;	/**< tap, pcap: the file refused the frame. */
+	uint64_t short_writes;	/**< tap: only part of the frame was taken. */
+	uint64_t would_block;	/**< tap: the queue of the interface was full. */
+	uint64_t holds;		/**< Times a frame had to wait for a receive buffer. */
+	uint64_t hold_timeouts; /**< Frames given up after waiting. */
+	uint64_t replayed;	/**< pcap: frames read and delivered. */
+};
+const struct emu_wire_stats *emu_wire_stats(const struct emu_dev *dev);
 
 #endif /* EMU_WIRE_H */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Completion queues: writing CQEs, ownership, overrun, arming and events. */
+#include <stdlib.h>
+
+#include "dp_int.h"
+
+/* Arm word (PRM, CQ doorbell record): sn << 28 | command << 24 | consumer index. */
+#define ARM_SN(w) ((w) >> 28 & 3)
+#define ARM_SOLICITED_ONLY(w) (((w) >> 24 & 1) != 0)
+#define CI_MASK 0xffffffu
+
+struct dp_cq *
+dp_cq_get(struct emu_cq *cq)
+{
+	struct dp_cq *c = cq->obj.dp;
+
+	if (c != NULL || dp_port_of(cq->obj.dev) == NULL)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (c == NULL)
+		return NULL;
+	c->cq = cq;
+	c->fired_sn = -1;
+	c->ci = be32toh(cq->dbrec[0]) & CI_MASK;
+	c->uar = cq->uar != NULL ? dp_uar_get(cq->uar) : NULL;
+	if (c->uar != NULL)
+		TAILQ_INSERT_TAIL(&c->uar->cqs, c, next);
+	cq->obj.dp = c;
+	return c;
+}
+
+static void
+raise_event(struct emu_cq *cq, uint16_t type, struct prm_eqe *eqe)
+{
+	struct emu_ctx *ctx = cq->obj.ctx;
+
+	eqe->type = (uint8_t)type;
+	if (ctx != NULL && ctx->ops != NULL && ctx->ops->event != NULL)
+		ctx->ops->event(ctx, &cq->obj, type, eqe);
+}
+
+static void
+fire(struct dp_cq *c)
+{
+	struct prm_eqe eqe = {0};
+
+	c->armed = false;
+	c->fired_sn = (int)ARM_SN(c->cq->armed_sn);
+	eqe.comp_cqn = htobe32(c->cq->obj.id);
+	raise_event(c->cq, PRM_EVENT_TYPE_COMP, &eqe);
+}
+
+static void
+overrun(struct emu_cq *cq)
+{
+	struct prm_eqe eqe = {0};
+
+	cq->err = true;
+	emu_audit(cq->obj.dev, EMU_AUDIT_CQ_OVERRUN,
+		  "CQ 0x%x: no room for completion %u, consumer index 0x%x of %u entries",
+		  cq->obj.id, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK, 1u << cq->log_size);
+	eqe.cq_err_cqn = htobe32(cq->obj.id);
+	eqe.cq_err_syndrome = PRM_CQ_ERROR_SYNDROME_CQ_OVERRUN;
+	raise_event(cq, PRM_EVENT_TYPE_CQ_ERROR, &eqe);
+}
+
+/* The consumer index lies in the program's cache: it is read only when the known one is used up. */
+static bool
+has_room(struct emu_cq *cq, struct dp_cq *c)
+{
+	uint32_t size = 1u << cq->log_size;
+
+	if (DP_LIKELY(((cq->pi - c->ci) & CI_MASK) < size) || cq->overrun_ignore || cq->collapsed)
+		return true;
+	c->ci = be32toh(cq->dbrec[0]) & CI_MASK;
+	return ((cq->pi - c->ci) & CI_MASK) < size;
+}
+
+bool
+dp_cq_write(struct emu_cq *cq, struct prm_cqe64 *cqe, uint8_t opcode, bool solicited)
+{
+	struct dp_cq *c = dp_cq_get(cq);
+	uint32_t size = 1u << cq->log_size, index = cq->collapsed ? 0 : cq->pi & (size - 1);
+	uint64_t *to, from[8];
+
+	if (c == NULL || cq->err)
+		return false;
+	if (DP_UNLIKELY(!has_room(cq, c))) {
+		overrun(cq);
+		return false;
+	}
+	cqe->op_own = (uint8_t)(opcode << 4 | (cq->pi >> cq->log_size & 1));
+	/* In a 128-byte entry the completion is the second half. */
+	to = (uint64_t *)(cq->ring + ((size_t)index << cq->log_cqe_bytes) +
+			  (cq->log_cqe_bytes == 7 ? 64 : 0));
+	memcpy(from, cqe, sizeof(from));
+	memcpy(to, from, 56);
+	/* The last 8 bytes hold the owner bit: whoever sees it flip must see the rest as well. */
+	atomic_store_explicit((_Atomic uint64_t *)&to[7], from[7], memory_order_release);
+	cq->pi++;
+	cq->obj.dev->stats.cqes++;
+	__builtin_prefetch(cq->ring + ((size_t)(cq->pi & (size - 1)) << cq->log_cqe_bytes), 1);
+	if (DP_UNLIKELY(c->armed) && (solicited || !c->solicited_only))
+		fire(c);
+	return true;
+}
+
+bool
+dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
+		  uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor)
+{
+	union {
+		struct prm_cqe64 plain;
+		struct prm_err_cqe err;
+	} u = {0};
+
+	u.err.srqn = htobe32(user_index & 0xffffff);
+	u.err.vendor_err_synd = vendor;
+	u.err.syndrome = syndrome;
+	u.err.s_wqe_opcode_qpn = htobe32(opcode_qpn);
+	u.err.wqe_counter = htobe16(wqe_counter);
+	return dp_cq_write(cq, &u.plain, opcode, true);
+}
+
+static void
+arm(struct dp_cq *c, uint32_t word)
+{
+	struct emu_cq *cq = c->cq;
+
+	/* The number of an event that was delivered arms nothing: it must be counted up first. */
+	if ((int)ARM_SN(word) == c->fired_sn)
+		return;
+	cq->armed_sn = word;
+	c->armed = true;
+	c->solicited_only = ARM_SOLICITED_ONLY(word);
+	if (((cq->pi - word) & CI_MASK) != 0 && !c->solicited_only)
+		fire(c);
+}
+
+void
+dp_cq_arm(struct dp_uar *uar, uint64_t db)
+{
+	uint32_t cqn = (uint32_t)db & 0xffffff;
+	struct dp_cq *c;
+
+	/*
+	 * One register serves all CQs of the page and keeps the last store only; the arm words in
+	 * the doorbell records tell about the others.
+	 */
+	TAILQ_FOREACH(c, &uar->cqs, next) {
+		uint32_t word = be32toh(c->cq->dbrec[1]);
+
+		if (c->cq->obj.id == cqn || word != c->cq->armed_sn)
+			arm(c, word);
+	}
+}
+
+void
+dp_cq_forget(struct emu_cq *cq)
+{
+	struct dp_cq *c = cq->obj.dp;
+
+	if (c == NULL)
+		return;
+	if (c->uar != NULL)
+		TAILQ_REMOVE(&c->uar->cqs, c, next);
+	free(c);
+	cq->obj.dp = NULL;
+}

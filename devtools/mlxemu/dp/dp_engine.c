@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The engine: one thread that walks over all ports, and the time it stamps frames with. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../wire/emu_wire.h"
+#include "dp_int.h"
+
+#define NS_PER_S 1000000000ull
+/* Frames of one SQ, and of one wire, before the next has its turn. */
+#define SQ_BUDGET 64u
+#define WIRE_BUDGET 64u
+/* How far the frames of a batch may run ahead of the time taken at its start. */
+#define TIME_SLACK_NS 500u
+/* Preamble, inter-frame gap and FCS: what the wire carries beside the frame. */
+#define WIRE_OVERHEAD_BYTES 24u
+/* Passes under one lock while there is work and nobody waits. */
+#define PASSES_PER_LOCK 8u
+/* Idle passes: spin, then give the processor away, then sleep ever longer. */
+#define IDLE_SPINS 256u
+#define IDLE_YIELDS 512u
+#define SLEEP_MIN_NS 2000u
+#define SLEEP_MAX_NS 50000u
+
+static uint64_t
+mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+void
+dp_batch_begin(struct dp_shared *shared)
+{
+	shared->mono_ns = mono_ns();
+}
+
+static void
+take_time(struct dp_port *port)
+{
+	port->ts_mono_ns = port->shared->mono_ns;
+	port->now_cycles = emu_clock_cycles_at(&port->dev->clock, port->ts_mono_ns);
+}
+
+uint64_t
+dp_timestamp(struct dp_port *port, uint32_t len)
+{
+	uint64_t wire = (uint64_t)(len + WIRE_OVERHEAD_BYTES) * port->cycles_per_byte_q32;
+	uint64_t frac = (uint64_t)port->last_frac + (uint32_t)wire;
+	uint64_t t = port->last_ts + (wire >> 32) + (frac >> 32);
+
+	if (DP_UNLIKELY(port->ts_mono_ns != port->shared->mono_ns))
+		take_time(port);
+	port->last_frac = (uint32_t)frac;
+	if (t < port->now_cycles) {
+		t = port->now_cycles;
+		port->last_frac = 0;
+	} else if (DP_UNLIKELY(t - port->now_cycles > port->slack_cycles)) {
+		/* Faster than the wire: nothing arrives in the future. */
+		dp_batch_begin(port->shared);
+		take_time(port);
+		if (t > port->now_cycles)
+			t = port->now_cycles;
+	}
+	if (t <= port->last_ts)
+		t = port->last_ts + 1;
+	port->last_ts = t;
+	return t;
+}
+
+static int
+port_init(struct emu_dev *dev, struct dp_shared *shared)
+{
+	struct dp_port *port = calloc(1, sizeof(*port));
+	int ret;
+
+	if (port == NULL)
+		return -ENOMEM;
+	ret = dp_steer_init(dev);
+	if (ret != 0) {
+		free(port);
+		return ret;
+	}
+	port->dev = dev;
+	port->shared = shared;
+	TAILQ_INIT(&port->uars);
+	TAILQ_INIT(&port->active);
+	TAILQ_INIT(&port->failed);
+	port->cycles_per_byte_q32 =
+		(uint64_t)(((unsigned __int128)dev->profile->clock_hz << 32) * 8 /
+			   (dev->profile->speed_mbps * 1000000ull));
+	port->slack_cycles = dev->profile->clock_hz * TIME_SLACK_NS / NS_PER_S;
+	dev->dp = port;
+	return 0;
+}
+
+static void
+forget_cb(struct emu_obj *obj, void *arg)
+{
+	(void)arg;
+	emu_dp_forget(obj);
+}
+
+static void
+port_fini(struct emu_dev *dev)
+{
+	static const enum emu_obj_type types[] = {EMU_OBJ_SQ, EMU_OBJ_RQ, EMU_OBJ_CQ, EMU_OBJ_UAR,
+						  EMU_OBJ_TIR};
+
+	if (dev->dp == NULL)
+		return;
+	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		emu_obj_foreach(dev, types[i], forget_cb, NULL);
+	dp_steer_fini(dev);
+	free(dev->dp);
+	dev->dp = NULL;
+}
+
+int
+emu_dp_init(struct emu_machine *m)
+{
+	struct dp_shared *shared = calloc(1, sizeof(*shared));
+	int ret = 0;
+
+	if (shared == NULL)
+		return -ENOMEM;
+	shared->machine = m;
+	for (unsigned i = 0; i < m->ports && ret == 0; i++)
+		ret = port_init(&m->dev[i], shared);
+	if (ret == 0)
+		return 0;
+	for (unsigned i = 0; i < m->ports; i++)
+		port_fini(&m->dev[i]);
+	free(shared);
+	return ret;
+}
+
+void
+emu_dp_forget(struct emu_obj *obj)
+{
+	switch (obj->type) {
+	case EMU_OBJ_SQ:
+		dp_sq_forget((struct emu_sq *)obj);
+		break;
+	case EMU_OBJ_RQ:
+		dp_rq_forget((struct emu_rq *)obj);
+		break;
+	case EMU_OBJ_CQ:
+		dp_cq_forget((struct emu_cq *)obj);
+		break;
+	case EMU_OBJ_UAR:
+		dp_uar_forget((struct emu_uar *)obj);
+		break;
+	case EMU_OBJ_TIR:
+		free(obj->dp);
+		obj->dp = NULL;
+		break;
+	default:
+		break;
+	}
+}
+
+static unsigned
+port_poll(struct dp_port *port)
+{
+	struct dp_sq *q, *next, *last;
+	unsigned work = 0;
+	struct dp_rq *failed;
+
+	dp_uar_scan(port);
+	/* Each active queue once, whatever it appends behind itself. */
+	last = TAILQ_LAST(&port->active, dp_sq_head);
+	for (q = TAILQ_FIRST(&port->active); q != NULL; q = next) {
+		next = q == last ? NULL : TAILQ_NEXT(q, in_active);
+		work += dp_sq_run(q, SQ_BUDGET);
+	}
+	TAILQ_FOREACH(failed, &port->failed, in_failed)
+		dp_rq_flush(failed->rq);
+	work += emu_wire_poll(port->dev, WIRE_BUDGET);
+	return work;
+}
+
+unsigned
+emu_dp_poll(struct emu_machine *m)
+{
+	unsigned work = 0;
+
+	for (unsigned i = 0; i < m->ports; i++) {
+		struct emu_dev *dev = &m->dev[i];
+
+		if (dev->dp == NULL)
+			continue;
+		emu_clock_tick(dev);
+		work += port_poll(dev->dp);
+	}
+	return work;
+}
+
+static void
+idle(unsigned passes)
+{
+	struct timespec ts = {0};
+	uint64_t ns;
+
+	if (passes < IDLE_SPINS) {
+		__builtin_ia32_pause();
+	} else if (passes < IDLE_YIELDS) {
+		sched_yield();
+	} else {
+		/* Doubles every 64 passes. */
+		unsigned step = (passes - IDLE_YIELDS) / 64;
+
+		ns = step > 4 ? SLEEP_MAX_NS : SLEEP_MIN_NS << step;
+		ts.tv_nsec = (long)(ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : ns);
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+}
+
+static unsigned
+batch(struct emu_machine *m)
+{
+	unsigned work = 0;
+
+	emu_lock(m);
+	for (unsigned i = 0; i < PASSES_PER_LOCK; i++) {
+		unsigned now = emu_dp_poll(m);
+
+		work += now;
+		if (now == 0 || atomic_load_explicit(&m->waiters, memory_order_relaxed) != 0)
+			break;
+	}
+	emu_unlock(m);
+	return work;
+}
+
+static void *
+engine(void *arg)
+{
+	struct emu_machine *m = arg;
+	unsigned idle_passes = 0;
+
+	/* Without this a sleep of 2 us takes more than 50. */
+	prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
+	pthread_setname_np(pthread_self(), "mlxemu");
+	while (!atomic_load_explicit(&m->stop, memory_order_acquire)) {
+		if (batch(m) != 0) {
+			idle_passes = 0;
+			continue;
+		}
+		idle(idle_passes);
+		if (idle_passes < IDLE_YIELDS + 64 * 8)
+			idle_passes++;
+	}
+	return NULL;
+}
+
+static struct dp_shared *
+shared_of(struct emu_machine *m)
+{
+	struct dp_port *port = m->ports != 0 ? m->dev[0].dp : NULL;
+
+	return port != NULL ? port->shared : NULL;
+}
+
+int
+emu_dp_start(struct emu_machine *m)
+{
+	struct dp_shared *shared = shared_of(m);
+	sigset_t all, before;
+	pthread_attr_t attr;
+	cpu_set_t cpus;
+	int ret;
+
+	if (shared == NULL || shared->running)
+		return -EINVAL;
+	/* The program may have pinned the thread that is calling. */
+	CPU_ZERO(&cpus);
+	for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF) && i < CPU_SETSIZE; i++)
+		CPU_SET((int)i, &cpus);
+	atomic_store(&m->stop, false);
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&shared->thread, &attr, engine, m);
+	if (ret == EINVAL) /* a container may forbid some of the processors */
+		ret = pthread_create(&shared->thread, NULL, engine, m);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	shared->running = ret == 0;
+	return -ret;
+}
+
+void
+emu_dp_stop(struct emu_machine *m)
+{
+	struct dp_shared *shared = shared_of(m);
+
+	if (shared == NULL)
+		return;
+	if (shared->running) {
+		atomic_store_explicit(&m->stop, true, memory_order_release);
+		pthread_join(shared->thread, NULL);
+	}
+	emu_lock(m);
+	for (unsigned i = 0; i < m->ports; i++)
+		port_fini(&m->dev[i]);
+	emu_unlock(m);
+	free(shared);
+}

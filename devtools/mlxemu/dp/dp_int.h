@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What the files of the data path share among themselves. */
+#ifndef EMU_DP_INT_H
+#define EMU_DP_INT_H
+
+#include <endian.h>
+
+#include <prm.h>
+
+#include "../core/emu_audit.h"
+#include "dp_parse.h"
+#include "dp_rss.h"
+#include "emu_dp.h"
+
+#define DP_WQEBB_BYTES 64u
+#define DP_SEG_BYTES 16u
+#define DP_MAX_DS 63u
+/* Frames that no MTU of any profile allows; also what offsets of the parser can hold. */
+#define DP_MAX_FRAME 16384u
+#define DP_MAX_MESSAGE (1u << EMU_DP_LOG_MAX_LSO)
+
+#define DP_LIKELY(x) __builtin_expect(!!(x), 1)
+#define DP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct dp_sq;
+struct dp_uar;
+
+/** Of the machine: the engine works on one frame at a time. */
+struct dp_shared {
+	struct emu_machine *machine;
+	pthread_t thread;
+	bool running;
+	uint64_t mono_ns; /**< Host time of the batch that is being worked on. */
+	uint8_t frame[DP_MAX_FRAME + 64];     /**< Gathered or changed frame. */
+	uint8_t message[DP_MAX_MESSAGE + 64]; /**< Gathered LSO payload. */
+};
+
+/** Of a port: dev->dp. */
+struct dp_port {
+	struct emu_dev *dev;
+	struct dp_shared *shared;
+	TAILQ_HEAD(, dp_uar) uars;    /**< Pages that some queue rings at. */
+	TAILQ_HEAD(dp_sq_head, dp_sq) active; /**< SQs with work. */
+	TAILQ_HEAD(, dp_rq) failed;   /**< RQs in ERR: newly posted WQEs are flushed. */
+	uint64_t ts_mono_ns;	      /**< shared->mono_ns that now_cycles was taken from. */
+	uint64_t now_cycles;
+	uint64_t last_ts;	      /**< Timestamp of the last frame, in device cycles ... */
+	uint32_t last_frac;	      /**< ... and 2^-32 of one. */
+	uint64_t slack_cycles;	      /**< How far it may run ahead of now_cycles. */
+	uint64_t cycles_per_byte_q32; /**< Wire time of a byte in device cycles, 32.32. */
+};
+
+/** Doorbell page: obj.dp of an emu_uar. */
+struct dp_uar {
+	struct emu_uar *uar;
+	TAILQ_HEAD(, dp_sq) sqs;
+	TAILQ_HEAD(, dp_cq) cqs;
+	TAILQ_ENTRY(dp_uar) next;
+};
+
+/** obj.dp of an emu_cq. */
+struct dp_cq {
+	struct emu_cq *cq;
+	struct dp_uar *uar;
+	uint32_t ci;	 /**< Consumer index last read. */
+	bool armed, solicited_only;
+	int fired_sn;	 /**< Arm sequence number that led to the last event; -1: none. */
+	TAILQ_ENTRY(dp_cq) next;
+};
+
+/** obj.dp of an emu_sq. */
+struct dp_sq {
+	struct emu_sq *sq;
+	struct dp_uar *uar;
+	bool active;
+	bool failed;	       /**< The first error was completed: later ones are flushes. */
+	uint16_t seen_pi;      /**< Doorbell record when the queue became ready or last rang. */
+	uint32_t frames_done;  /**< Frames of the WQE at ci that are on the wire already. */
+	TAILQ_ENTRY(dp_sq) in_uar, in_active;
+};
+
+/** obj.dp of an emu_rq. */
+struct dp_rq {
+	struct emu_rq *rq;
+	bool failed;
+	TAILQ_ENTRY(dp_rq) in_failed;
+};
+
+static inline struct dp_port *
+dp_port_of(const struct emu_dev *dev)
+{
+	return dev->dp;
+}
+
+/** Largest frame without FCS that the port sends and takes: MTU plus Ethernet and one tag. */
+static inline uint32_t
+dp_frame_limit(const struct emu_dev *dev)
+{
+	return dev->vport.mtu + DP_ETH_BYTES + DP_VLAN_BYTES;
+}
+
+/* dp_engine.c */
+/** Takes the time for what follows; once per batch of a queue or wire. */
+void dp_batch_begin(struct dp_shared *shared);
+/** Device time for a frame of len bytes: strictly rising, a wire time after the one before. */
+uint64_t dp_timestamp(struct dp_port *port, uint32_t len);
+
+/* dp_uar.c */
+/** The page's state, made at first use; NULL without memory. */
+struct dp_uar *dp_uar_get(struct emu_uar *uar);
+/** Looks at every doorbell register of the port. */
+void dp_uar_scan(struct dp_port *port);
+void dp_uar_forget(struct emu_uar *uar);
+
+/* dp_cq.c */
+struct dp_cq *dp_cq_get(struct emu_cq *cq);
+/**
+ * Appends a completion; owner bit, format and opcode are set here.
+ * @param solicited raises an event also when only solicited ones are wanted.
+ * @return false when the CQ is in error or just overran: nothing was written.
+ */
+bool dp_cq_write(struct emu_cq *cq, struct prm_cqe64 *cqe, uint8_t opcode, bool solicited);
+/** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
+bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
+		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);
+/** The arm register of the page changed: db is its content. */
+void dp_cq_arm(struct dp_uar *uar, uint64_t db);
+void dp_cq_forget(struct emu_cq *cq);
+
+/* dp_sq.c */
+/** A doorbell for sqn rang on the page. */
+void dp_sq_ring(struct dp_uar *uar, uint32_t sqn);
+/** Works on the SQ for about budget frames; returns frames and WQEs done. */
+unsigned dp_sq_run(struct dp_sq *q, unsigned budget);
+void dp_sq_forget(struct emu_sq *sq);
+
+/* dp_rq.c */
+/** A completion-worthy problem with an RQ that stops it. */
+void dp_rq_flush(struct emu_rq *rq);
+static inline uint16_t
+dp_rq_posted(const struct emu_rq *rq)
+{
+	return (uint16_t)(be32toh(rq->dbrec[0]) - rq->ci);
+}
+void dp_rq_forget(struct emu_rq *rq);
+
+/** What the receive side found out about a frame on its way to an RQ. */
+struct dp_rx {
+	const struct dp_pkt *pkt;
+	uint32_t hash, flow_tag;
+	uint8_t hash_type;
+	bool tunneled; /**< Report the inner headers. */
+};
+/** Delivers to an RQ that has a WQE posted, with its completion. */
+void dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
+
+/* dp_wqe.c */
+enum dp_exec { DP_DONE, DP_HOLD, DP_ERROR };
+
+/** The WQE being executed. */
+struct dp_wqe {
+	struct dp_sq *q;
+	struct emu_sq *sq;
+	struct dp_port *port;
+	uint8_t opcode, ds, ce;
+	bool solicited;
+	uint16_t index;		     /**< Its first WQEBB, running counter. */
+	uint32_t pos, end;	     /**< Unread part in bytes from the ring's start, unwrapped. */
+	uint8_t cs_flags;
+	uint16_t mss;
+	bool vlan_insert;
+	uint16_t vlan_tpid, vlan_tci;
+	uint32_t frames;	     /**< Put on the wire or dropped behind it. */
+	uint64_t bytes;
+	uint32_t reads;		     /**< DMA reads of data, and their bytes. */
+	uint64_t read_bytes;
+	uint8_t syndrome, vendor;    /**< When DP_ERROR. */
+};
+
+struct dp_piece {
+	const uint8_t *data;
+	uint32_t len;
+};
+/* Each segment gives one piece, two where it wraps at the ring's end; and the inline header. */
+#define DP_MAX_PIECES (2 * (DP_MAX_DS + 1))
+struct dp_pieces {
+	unsigned n;
+	uint32_t bytes;
+	struct dp_piece piece[DP_MAX_PIECES];
+};
+/* Not an initializer: that would clear the whole array for every WQE. */
+static inline void
+dp_pieces_init(struct dp_pieces *p)
+{
+	p->n = 0;
+	p->bytes = 0;
+}
+
+enum dp_exec dp_wqe_execute(struct dp_wqe *w);
+/** Notes why a WQE is refused (audit) and with which syndrome. Returns DP_ERROR. */
+enum dp_exec dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why);
+/** Reads one data segment, pointer or inline, and appends what it names. */
+enum dp_exec dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit);
+void dp_pieces_copy(uint8_t *to, const struct dp_pieces *p);
+
+/* dp_tx.c */
+/** Applies the WQE's offloads to a frame in pieces and sends it. */
+enum dp_exec dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p);
+/** Sends a finished frame, unless it went out before the WQE had to wait. */
+enum dp_exec dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len);
+/** Inserts the checksums that cs_flags ask for. */
+void dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags);
+/* dp_tso.c */
+enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
+
+/* dp_steer.c */
+struct dp_flow {
+	struct emu_obj obj;
+	struct dp_matcher *matcher;
+	struct emu_tir *tir;
+	struct emu_flow_counter *counter;
+	bool drop, to_kernel;
+	uint32_t tag;
+	uint32_t value[16]; /**< Already masked. */
+	TAILQ_ENTRY(dp_flow) next;
+};
+int dp_steer_init(struct emu_dev *dev);
+void dp_steer_fini(struct emu_dev *dev);
+/** First rule that matches, by priority and then age; NULL: none. */
+const struct dp_flow *dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt);
+/** True when a rule of the transmit table wants the frame dropped. */
+bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+/** Host time of the last change of rules. */
+uint64_t dp_steer_changed_ns(const struct emu_dev *dev);
+typedef bool (*dp_flow_cb)(const struct dp_flow *flow, void *arg);
+/** Calls cb for the receive rules until it returns true; whether it did. */
+bool dp_steer_any(const struct emu_dev *dev, dp_flow_cb cb, void *arg);
+/** The TIR's opened key; NULL when it does not hash by Toeplitz or memory ran out. */
+const struct dp_toeplitz *dp_tir_key(struct emu_tir *tir);
+
+#endif /* EMU_DP_INT_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Reads the headers of a frame once; everything later works with the offsets found here. */
+#ifndef EMU_DP_PARSE_H
+#define EMU_DP_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DP_ETH_BYTES 14u
+#define DP_VLAN_BYTES 4u
+#define DP_ETHERTYPE_IPV4 0x0800u
+#define DP_ETHERTYPE_IPV6 0x86ddu
+#define DP_ETHERTYPE_CVLAN 0x8100u
+#define DP_ETHERTYPE_SVLAN 0x88a8u
+#define DP_PROTO_TCP 6u
+#define DP_PROTO_UDP 17u
+#define DP_VXLAN_PORT 4789u /* IANA; the port a card expects unless told otherwise */
+
+/* Values are the device's own l3_hdr_type. */
+enum dp_l3 { DP_L3_NONE = 0, DP_L3_IPV6 = 1, DP_L3_IPV4 = 2 };
+enum dp_l4 { DP_L4_NONE, DP_L4_TCP, DP_L4_UDP };
+
+/**
+ * One stack of headers: Ethernet (outer or inside a tunnel) up to layer 4. All offsets count
+ * from the frame's first byte and every header announced here lies wholly inside the frame.
+ */
+struct dp_layers {
+	enum dp_l3 l3;
+	enum dp_l4 l4;	    /**< NONE for fragments and when the header is cut off. */
+	uint16_t l2_off;    /**< Ethernet header. */
+	uint16_t l3_off;
+	uint16_t l4_off;    /**< End of the IP header and its options; valid when l3 is. */
+	uint16_t ethertype; /**< Behind the tags; host order. */
+	uint8_t ip_proto;   /**< Last one read, behind extension headers. */
+	uint8_t tags;	    /**< VLAN tags before l3: 0..2. */
+	uint16_t tpid, tci; /**< Of the first tag; host order. */
+	bool frag;	    /**< A fragment (offset or more-fragments). */
+	bool ip_ext;	    /**< IPv4 options or IPv6 extension headers. */
+	bool l3_len_ok;	    /**< The IP length fits the frame and covers its own headers. */
+	uint32_t l3_end;    /**< End of the IP packet: padding begins; <= frame length. */
+};
+
+struct dp_pkt {
+	const uint8_t *data;
+	uint32_t len;
+	bool tunneled; /**< VXLAN: inner is valid. */
+	struct dp_layers outer, inner;
+};
+
+static inline uint16_t
+dp_rd16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t
+dp_rd32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap32(v);
+}
+
+static inline void
+dp_wr16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static inline void
+dp_wr32(uint8_t *p, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+/**
+ * Parses Ethernet, up to two VLAN tags (0x8100, 0x88a8), IPv4 with options, IPv6 with extension
+ * headers, TCP and UDP, and once more behind VXLAN (UDP destination port 4789). Never reads
+ * beyond len. A header that is cut off ends the parse at the layer below.
+ * @param tunnels look into VXLAN.
+ */
+void dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, bool tunnels);
+
+#endif /* EMU_DP_PARSE_H */

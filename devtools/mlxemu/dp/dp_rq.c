@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Receive queues: scattering a frame into the posted buffers and completing it. */
+#include <stdlib.h>
+
+#include "dp_csum.h"
+#include "dp_int.h"
+
+#define FCS_BYTES 4u
+#define BYTE_COUNT_2GB 0x80000000u
+#define MAC_BYTES 12u /* both addresses: what stands before a VLAN tag */
+
+/** The bytes to deliver, in up to three parts: a stripped tag leaves a gap, the FCS follows. */
+struct source {
+	unsigned n, now;
+	uint32_t bytes;
+	struct dp_piece part[3];
+};
+
+static void
+source_add(struct source *s, const uint8_t *data, uint32_t len)
+{
+	s->part[s->n].data = data;
+	s->part[s->n].len = len;
+	s->n++;
+	s->bytes += len;
+}
+
+static inline void
+source_read(struct source *s, uint8_t *to, uint32_t len)
+{
+	while (len != 0) {
+		struct dp_piece *p = &s->part[s->now];
+		uint32_t take = len < p->len ? len : p->len;
+
+		memcpy(to, p->data, take);
+		to += take;
+		len -= take;
+		p->data += take;
+		p->len -= take;
+		if (p->len == 0)
+			s->now++;
+	}
+}
+
+static struct dp_rq *
+rq_get(struct emu_rq *rq)
+{
+	if (rq->obj.dp == NULL && dp_port_of(rq->obj.dev) != NULL) {
+		struct dp_rq *q = calloc(1, sizeof(*q));
+
+		if (q != NULL)
+			q->rq = rq;
+		rq->obj.dp = q;
+	}
+	return rq->obj.dp;
+}
+
+static void
+set_failed(struct emu_rq *rq, bool failed)
+{
+	struct dp_port *port = dp_port_of(rq->obj.dev);
+	struct dp_rq *q = rq_get(rq);
+
+	if (q == NULL || q->failed == failed)
+		return;
+	q->failed = failed;
+	if (port == NULL)
+		return;
+	if (failed)
+		TAILQ_INSERT_TAIL(&port->failed, q, in_failed);
+	else
+		TAILQ_REMOVE(&port->failed, q, in_failed);
+}
+
+void
+emu_dp_rq_changed(struct emu_rq *rq)
+{
+	if (rq_get(rq) == NULL)
+		return;
+	if (rq->cq != NULL)
+		dp_cq_get(rq->cq);
+	set_failed(rq, rq->state == EMU_QS_ERR);
+	if (rq->state == EMU_QS_ERR)
+		dp_rq_flush(rq);
+}
+
+void
+dp_rq_forget(struct emu_rq *rq)
+{
+	if (rq->obj.dp == NULL)
+		return;
+	set_failed(rq, false);
+	free(rq->obj.dp);
+	rq->obj.dp = NULL;
+}
+
+static void
+complete_error(struct emu_rq *rq, uint8_t syndrome)
+{
+	dp_cq_write_error(rq->cq, PRM_CQE_OPCODE_RESP_ERR, rq->obj.id, rq->user_index, rq->ci,
+			  syndrome, 0);
+	rq->ci++;
+	rq->obj.dev->stats.rx_errors++;
+}
+
+void
+dp_rq_flush(struct emu_rq *rq)
+{
+	uint16_t posted = dp_rq_posted(rq);
+
+	if (posted > 1u << rq->log_wqes)
+		posted = 0; /* a producer index that cannot be: nothing is known to be posted */
+	while (posted-- != 0) {
+		if (!rq->flush_in_error)
+			rq->ci++;
+		else
+			complete_error(rq, PRM_CQE_SYNDROME_WR_FLUSH_ERR);
+	}
+}
+
+static void
+stop(struct emu_rq *rq)
+{
+	rq->state = EMU_QS_ERR;
+	set_failed(rq, true);
+	dp_rq_flush(rq);
+}
+
+/* Bytes that the WQE's segments hold, as far as they matter. */
+static uint64_t
+capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < segs && sum < enough; i++) {
+		uint32_t len = be32toh(seg[i].byte_count);
+
+		/* A list shorter than the stride ends with an empty segment of the invalid key. */
+		if (len == 0 && be32toh(seg[i].lkey) == PRM_WQE_LKEY_INVALID)
+			break;
+		sum += len == 0 ? BYTE_COUNT_2GB : len;
+	}
+	return sum;
+}
+
+static bool
+scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, struct source *s)
+{
+	struct emu_port_stats *stats = &rq->obj.dev->stats;
+	uint32_t left = s->bytes;
+
+	for (; left != 0; seg++) {
+		struct prm_rq_wqe now = *seg;
+		uint32_t len = be32toh(now.byte_count);
+		uint8_t *to;
+
+		if (len == 0 || len > left)
+			len = left;
+		to = emu_dma(rq->obj.dev, rq->pd, be32toh(now.lkey), be64toh(now.addr), len,
+			     EMU_DMA_WRITE);
+		if (DP_UNLIKELY(to == NULL))
+			return false;
+		source_read(s, to, len);
+		left -= len;
+		stats->dma_writes++;
+		stats->dma_write_bytes += len;
+	}
+	return true;
+}
+
+/* Byte 0x1d of the completion: header types as the drivers' tables index them (PRM, CQE). */
+static uint8_t
+header_types(const uint8_t *d, const struct dp_layers *l, bool stripped)
+{
+	unsigned l4 = PRM_CQE_L4_HDR_TYPE_NONE;
+
+	if (l->l4 == DP_L4_UDP) {
+		l4 = PRM_CQE_L4_HDR_TYPE_UDP;
+	} else if (l->l4 == DP_L4_TCP) {
+		const uint8_t *tcp = d + l->l4_off;
+		bool ack = (tcp[13] & 0x10) != 0;
+		bool empty = l->l4_off + (tcp[12] >> 4) * 4u >= l->l3_end;
+
+		l4 = !ack   ? PRM_CQE_L4_HDR_TYPE_TCP
+		     : empty ? PRM_CQE_L4_HDR_TYPE_TCP_EMPTY_ACK
+			     : PRM_CQE_L4_HDR_TYPE_TCP_ACK;
+	}
+	return (uint8_t)(l->frag << 7 | l4 << 4 | l->l3 << 2 | l->ip_ext << 1 | stripped);
+}
+
+static void
+describe_headers(struct prm_cqe64 *cqe, const struct dp_rx *rx, bool stripped)
+{
+	const struct dp_pkt *pkt = rx->pkt;
+	const struct dp_layers *l = rx->tunneled ? &pkt->inner : &pkt->outer;
+	struct dp_csum_verdict outer, *v = &outer;
+	struct dp_csum_verdict inner;
+
+	dp_csum_verify(pkt->data, &pkt->outer, &outer);
+	if (rx->tunneled) {
+		/* bit 0: tunnelled; bit 1: the outer IP is version 6 */
+		cqe->tls_outer_l3_tunneled =
+			(uint8_t)(1 | (pkt->outer.l3 == DP_L3_IPV6 ? 2 : 0));
+		dp_csum_verify(pkt->data, &pkt->inner, &inner);
+		inner.l3_ok &= outer.l3_ok;
+		v = &inner;
+	}
+	cqe->checksum = outer.raw; /* in memory order already */
+	cqe->hds_ip_ext = (uint8_t)(1 | v->l3_ok << 1 | v->l4_ok << 2);
+	cqe->l4_hdr_type_etc = header_types(pkt->data, l, stripped);
+}
+
+static void
+complete(struct emu_rq *rq, const struct dp_rx *rx, uint32_t bytes, bool stripped)
+{
+	struct prm_cqe64 cqe = {0};
+
+	describe_headers(&cqe, rx, stripped);
+	if (stripped)
+		cqe.vlan_info = htobe16(rx->pkt->outer.tci);
+	cqe.rx_hash_result = htobe32(rx->hash);
+	cqe.rx_hash_type = rx->hash_type;
+	/* One segment: nothing was coalesced. */
+	cqe.srqn_uidx = htobe32(1u << 24 | (rq->user_index & 0xffffff));
+	cqe.byte_cnt = htobe32(bytes);
+	cqe.timestamp = htobe64(dp_timestamp(dp_port_of(rq->obj.dev), rx->pkt->len));
+	cqe.sop_drop_qpn = htobe32(rx->flow_tag & 0xffffff);
+	cqe.wqe_counter = htobe16(rq->ci);
+	rq->ci++;
+	if (!dp_cq_write(rq->cq, &cqe, PRM_CQE_OPCODE_RESP_SEND, false))
+		stop(rq);
+}
+
+static void
+count(struct emu_rq *rq, uint32_t bytes)
+{
+	struct emu_port_stats *stats = &rq->obj.dev->stats;
+
+	rq->frames++;
+	rq->bytes += bytes;
+	stats->rx_delivered_frames++;
+	stats->rx_delivered_bytes += bytes;
+	if (rq->q_counter != NULL)
+		rq->q_counter->rx_write_requests++;
+}
+
+static bool
+make_source(struct source *s, const struct emu_rq *rq, const struct dp_pkt *pkt, uint8_t fcs[4])
+{
+	const struct dp_layers *l = &pkt->outer;
+	bool strip = !rq->vsd && l->tags != 0 && l->tpid == DP_ETHERTYPE_CVLAN;
+
+	s->n = s->now = 0;
+	s->bytes = 0;
+	if (strip) {
+		source_add(s, pkt->data, MAC_BYTES);
+		source_add(s, pkt->data + MAC_BYTES + DP_VLAN_BYTES,
+			   pkt->len - MAC_BYTES - DP_VLAN_BYTES);
+	} else {
+		source_add(s, pkt->data, pkt->len);
+	}
+	if (rq->scatter_fcs) {
+		uint32_t crc = htole32(dp_fcs(pkt->data, pkt->len));
+
+		memcpy(fcs, &crc, FCS_BYTES);
+		source_add(s, fcs, FCS_BYTES);
+	}
+	return strip;
+}
+
+void
+dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
+{
+	uint32_t mask = (1u << rq->log_wqes) - 1;
+	const struct prm_rq_wqe *seg = (const struct prm_rq_wqe *)(
+		rq->ring + ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
+	unsigned segs = (1u << rq->log_stride_bytes) / DP_SEG_BYTES;
+	struct emu_port_stats *stats = &rq->obj.dev->stats;
+	uint8_t fcs[FCS_BYTES];
+	struct source s;
+	uint32_t bytes;
+	bool stripped;
+
+	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes)) {
+		emu_audit(rq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
+			  "RQ 0x%x: producer index 0x%x is %u WQEs ahead of 0x%x, the ring has %u",
+			  rq->obj.id, be32toh(rq->dbrec[0]) & 0xffff, dp_rq_posted(rq), rq->ci,
+			  1u << rq->log_wqes);
+		complete_error(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+		stop(rq);
+		return;
+	}
+	stripped = make_source(&s, rq, rx->pkt, fcs);
+	stats->wqe_fetch_bytes += 1u << rq->log_stride_bytes;
+	if (DP_UNLIKELY(capacity(seg, segs, s.bytes) < s.bytes)) {
+		/* The frame is lost and the WQE consumed; the queue goes on. */
+		stats->rx_oversize++;
+		complete_error(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		return;
+	}
+	bytes = s.bytes;
+	if (DP_UNLIKELY(!scatter(rq, seg, &s))) {
+		complete_error(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
+		stop(rq);
+		return;
+	}
+	count(rq, bytes);
+	complete(rq, rx, bytes, stripped);
+}

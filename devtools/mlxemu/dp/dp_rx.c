@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* A frame's way in: link, size, address filter, steering, hash, receive queue. */
+#include <time.h>
+
+#include "dp_csum.h"
+#include "dp_int.h"
+
+static bool
+in_list(const uint8_t (*list)[6], unsigned n, const uint8_t *mac)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (memcmp(list[i], mac, 6) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_broadcast(const uint8_t *mac)
+{
+	return memcmp(mac, "\xff\xff\xff\xff\xff\xff", 6) == 0;
+}
+
+/* What the virtual port lets in before any rule is asked. */
+static bool
+for_us(const struct emu_vport *v, const uint8_t *mac)
+{
+	if (v->promisc_all)
+		return true;
+	if ((mac[0] & 1) == 0)
+		return memcmp(mac, v->mac, 6) == 0 || v->promisc_uc ||
+		       in_list(v->uc, v->uc_count, mac);
+	return is_broadcast(mac) || v->promisc_mc || in_list(v->mc, v->mc_count, mac);
+}
+
+static void
+count_arrived(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
+{
+	s->rx_frames++;
+	s->rx_bytes += len;
+	if (DP_LIKELY((frame[0] & 1) == 0))
+		return;
+	if (is_broadcast(frame)) {
+		s->rx_bcast_frames++;
+		s->rx_bcast_bytes += len;
+	} else {
+		s->rx_mcast_frames++;
+		s->rx_mcast_bytes += len;
+	}
+}
+
+static struct emu_rq *
+pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
+{
+	if (!tir->indirect)
+		return tir->rq;
+	rx->hash = dp_rss_hash(tir, dp_tir_key(tir), pkt, &rx->hash_type);
+	if (tir->rqt == NULL || tir->rqt->size == 0)
+		return NULL;
+	return tir->rqt->rq[rx->hash % tir->rqt->size];
+}
+
+static void
+out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
+{
+	dev->stats.rx_out_of_buffer++;
+	if (rq == NULL)
+		return;
+	rq->out_of_buffer++;
+	if (rq->q_counter != NULL)
+		rq->q_counter->out_of_buffer++;
+}
+
+static void
+count_flow(const struct dp_flow *flow, uint32_t len)
+{
+	if (flow->counter == NULL)
+		return;
+	flow->counter->packets++;
+	flow->counter->bytes += len;
+}
+
+/* Steered to a TIR: to an RQ, or out of buffer. */
+static enum emu_rx_result
+to_tir(struct emu_dev *dev, const struct dp_flow *flow, const struct dp_pkt *pkt, bool may_wait)
+{
+	struct dp_rx rx = {.pkt = pkt, .flow_tag = flow->tag};
+	struct emu_rq *rq = pick_rq(flow->tir, pkt, &rx);
+	bool ready = rq != NULL && rq->state == EMU_QS_RDY, posted;
+
+	posted = ready && dp_rq_posted(rq) != 0;
+	if (DP_UNLIKELY(!posted) && ready && may_wait)
+		return EMU_RX_FULL;
+	count_arrived(&dev->stats, pkt->data, pkt->len);
+	count_flow(flow, pkt->len);
+	if (DP_UNLIKELY(!posted)) {
+		out_of_buffer(dev, rq);
+		return EMU_RX_TAKEN;
+	}
+	rx.tunneled = pkt->tunneled && flow->tir->tunneled_offload;
+	dp_rq_deliver(rq, &rx);
+	return EMU_RX_TAKEN;
+}
+
+static enum emu_rx_result
+steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
+{
+	const struct dp_flow *flow = dp_steer_rx(dev, pkt);
+
+	if (DP_LIKELY(flow != NULL && flow->tir != NULL))
+		return to_tir(dev, flow, pkt, may_wait);
+	count_arrived(&dev->stats, pkt->data, pkt->len);
+	if (flow != NULL)
+		count_flow(flow, pkt->len);
+	if (flow != NULL && flow->drop)
+		dev->stats.rx_dropped_by_rule++;
+	else
+		dev->stats.rx_kernel++;
+	return EMU_RX_TAKEN;
+}
+
+static enum emu_rx_result
+receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
+{
+	struct dp_pkt pkt;
+
+	if (DP_UNLIKELY(!dev->link_up || dev->dp == NULL)) {
+		dev->stats.rx_link_down++;
+		return EMU_RX_TAKEN;
+	}
+	if (DP_UNLIKELY(len < DP_ETH_BYTES || len > dp_frame_limit(dev))) {
+		dev->stats.rx_frames++;
+		dev->stats.rx_bytes += len;
+		if (len < DP_ETH_BYTES)
+			dev->stats.rx_filtered++;
+		else
+			dev->stats.rx_oversize++;
+		return EMU_RX_TAKEN;
+	}
+	if (DP_UNLIKELY(!for_us(&dev->vport, frame))) {
+		count_arrived(&dev->stats, frame, len);
+		dev->stats.rx_filtered++;
+		return EMU_RX_TAKEN;
+	}
+	dp_parse(&pkt, frame, len, true);
+	return steer(dev, &pkt, may_wait);
+}
+
+void
+emu_dp_ingress(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	receive(dev, frame, len, false);
+}
+
+enum emu_rx_result
+emu_dp_offer(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	return receive(dev, frame, len, true);
+}
+
+static bool
+rq_waits(const struct emu_rq *rq)
+{
+	return rq != NULL && rq->state == EMU_QS_RDY && dp_rq_posted(rq) != 0;
+}
+
+static bool
+flow_has_receiver(const struct dp_flow *flow, void *arg)
+{
+	const struct emu_tir *tir = flow->tir;
+
+	(void)arg;
+	if (tir == NULL)
+		return false;
+	if (!tir->indirect)
+		return rq_waits(tir->rq);
+	for (uint32_t i = 0; tir->rqt != NULL && i < tir->rqt->size; i++)
+		if (rq_waits(tir->rqt->rq[i]))
+			return true;
+	return false;
+}
+
+bool
+emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns)
+{
+	struct timespec ts;
+
+	if (dev->dp == NULL || !dev->link_up || !dp_steer_any(dev, flow_has_receiver, NULL))
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec -
+		       dp_steer_changed_ns(dev) >=
+	       quiet_ns;
+}

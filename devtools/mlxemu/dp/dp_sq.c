@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Send queues: doorbells, execution in order, completions, errors and flushing. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "dp_int.h"
+
+static void
+activate(struct dp_sq *q)
+{
+	struct dp_port *port = dp_port_of(q->sq->obj.dev);
+
+	if (q->active)
+		return;
+	q->active = true;
+	TAILQ_INSERT_TAIL(&port->active, q, in_active);
+}
+
+static void
+deactivate(struct dp_sq *q)
+{
+	struct dp_port *port = dp_port_of(q->sq->obj.dev);
+
+	if (q->active && port != NULL)
+		TAILQ_REMOVE(&port->active, q, in_active);
+	q->active = false;
+}
+
+static struct dp_sq *
+sq_get(struct emu_sq *sq)
+{
+	struct dp_sq *q = sq->obj.dp;
+
+	if (q != NULL || dp_port_of(sq->obj.dev) == NULL)
+		return q;
+	q = calloc(1, sizeof(*q));
+	if (q == NULL)
+		return NULL;
+	q->sq = sq;
+	q->uar = sq->uar != NULL ? dp_uar_get(sq->uar) : NULL;
+	if (q->uar != NULL)
+		TAILQ_INSERT_TAIL(&q->uar->sqs, q, in_uar);
+	sq->obj.dp = q;
+	return q;
+}
+
+static uint16_t
+record_pi(const struct emu_sq *sq)
+{
+	return (uint16_t)be32toh(sq->dbrec[1]);
+}
+
+void
+emu_dp_sq_changed(struct emu_sq *sq)
+{
+	struct dp_sq *q = sq_get(sq);
+
+	if (q == NULL)
+		return;
+	if (sq->cq != NULL)
+		dp_cq_get(sq->cq);
+	switch (sq->state) {
+	case EMU_QS_RDY:
+		q->failed = false;
+		q->frames_done = 0;
+		/* What the record holds from before the reset is not work. */
+		q->seen_pi = record_pi(sq);
+		break;
+	case EMU_QS_ERR:
+		activate(q);
+		break;
+	default:
+		q->frames_done = 0;
+		deactivate(q);
+		break;
+	}
+}
+
+void
+dp_sq_forget(struct emu_sq *sq)
+{
+	struct dp_sq *q = sq->obj.dp;
+
+	if (q == NULL)
+		return;
+	deactivate(q);
+	if (q->uar != NULL)
+		TAILQ_REMOVE(&q->uar->sqs, q, in_uar);
+	free(q);
+	sq->obj.dp = NULL;
+}
+
+static void
+complete_error(struct dp_sq *q, uint16_t index, uint8_t opcode, uint8_t syndrome, uint8_t vendor)
+{
+	struct emu_sq *sq = q->sq;
+
+	dp_cq_write_error(sq->cq, PRM_CQE_OPCODE_REQ_ERR, (uint32_t)opcode << 24 | sq->obj.id,
+			  sq->user_index, index, syndrome, vendor);
+	sq->obj.dev->stats.tx_errors++;
+}
+
+/* The producer index cannot be believed: nothing behind it can be executed or flushed. */
+static void
+refuse_producer(struct dp_sq *q, uint16_t pi)
+{
+	struct emu_sq *sq = q->sq;
+
+	emu_audit(sq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
+		  "SQ 0x%x: producer index 0x%x is %u WQEBBs ahead of 0x%x, the ring has %u",
+		  sq->obj.id, pi, (uint16_t)(pi - sq->ci), sq->ci, 1u << sq->log_wqebbs);
+	if (!q->failed)
+		complete_error(q, sq->ci, PRM_WQE_OPCODE_NOP, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, 0);
+	q->failed = true;
+	sq->state = EMU_QS_ERR;
+	sq->hw_pi = sq->ci;
+}
+
+static void
+take_producer(struct dp_sq *q)
+{
+	struct emu_sq *sq = q->sq;
+	uint16_t pi = record_pi(sq);
+
+	q->seen_pi = pi;
+	if (sq->state == EMU_QS_RST)
+		return;
+	if ((uint16_t)(pi - sq->ci) > 1u << sq->log_wqebbs ||
+	    (uint16_t)(pi - sq->ci) < (uint16_t)(sq->hw_pi - sq->ci)) {
+		refuse_producer(q, pi);
+		return;
+	}
+	sq->hw_pi = pi;
+	if (pi != sq->ci)
+		activate(q);
+}
+
+void
+dp_sq_ring(struct dp_uar *uar, uint32_t sqn)
+{
+	struct emu_dev *dev = uar->uar->obj.dev;
+	bool found = false;
+	struct dp_sq *q;
+
+	TAILQ_FOREACH(q, &uar->sqs, in_uar) {
+		bool named = q->sq->obj.id == sqn;
+
+		/* The register kept only the last of several stores: look at the records too. */
+		if (named || record_pi(q->sq) != q->seen_pi)
+			take_producer(q);
+		found |= named;
+	}
+	if (!found)
+		emu_audit(dev, EMU_AUDIT_BAD_DOORBELL,
+			  "UAR 0x%x: doorbell for SQ 0x%x, which does not ring here",
+			  uar->uar->obj.id, sqn);
+}
+
+static const struct prm_wqe_ctrl_seg *
+ctrl_of(const struct emu_sq *sq, uint16_t index)
+{
+	uint32_t mask = (1u << sq->log_wqebbs) - 1;
+
+	return (const struct prm_wqe_ctrl_seg *)(sq->ring + (size_t)(index & mask) * DP_WQEBB_BYTES);
+}
+
+static uint16_t
+wqebbs_of(uint8_t ds)
+{
+	return (uint16_t)((ds + 3u) / 4u);
+}
+
+/*
+ * WQEs that will not be executed complete as flushed. Completion mode ONLY_FIRST_ERR is for
+ * programs whose CQ has no room for one completion per WQE.
+ */
+static void
+flush(struct dp_sq *q)
+{
+	struct emu_sq *sq = q->sq;
+
+	while (sq->ci != sq->hw_pi) {
+		const struct prm_wqe_ctrl_seg *ctrl = ctrl_of(sq, sq->ci);
+		uint8_t ds = be32toh(ctrl->qpn_ds) & 0x3f, ce = ctrl->fm_ce_se >> 2 & 3;
+		uint8_t opcode = be32toh(ctrl->opmod_idx_opcode) & 0xff;
+
+		if (sq->flush_in_error && (ce != PRM_WQE_CE_ONLY_FIRST_ERR || !q->failed))
+			complete_error(q, sq->ci, opcode, PRM_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+		q->failed = true;
+		if (ds == 0 || wqebbs_of(ds) > (uint16_t)(sq->hw_pi - sq->ci))
+			sq->ci = sq->hw_pi;
+		else
+			sq->ci = (uint16_t)(sq->ci + wqebbs_of(ds));
+	}
+}
+
+static void
+complete(struct dp_sq *q, const struct dp_wqe *w)
+{
+	struct emu_sq *sq = q->sq;
+	struct prm_cqe64 cqe = {0};
+
+	cqe.srqn_uidx = htobe32(sq->user_index & 0xffffff);
+	cqe.byte_cnt = htobe32((uint32_t)w->bytes);
+	cqe.timestamp = htobe64(dp_timestamp(w->port, 0));
+	cqe.sop_drop_qpn = htobe32((uint32_t)w->opcode << 24 | sq->obj.id);
+	cqe.wqe_counter = htobe16(w->index);
+	/* A CQ in error is a catastrophe for the queues that complete to it. */
+	if (!dp_cq_write(sq->cq, &cqe, PRM_CQE_OPCODE_REQ, w->solicited)) {
+		sq->state = EMU_QS_ERR;
+		q->failed = true;
+	}
+}
+
+static void
+fail(struct dp_sq *q, const struct dp_wqe *w)
+{
+	complete_error(q, w->index, w->opcode, w->syndrome, w->vendor);
+	q->failed = true;
+	q->sq->state = EMU_QS_ERR;
+}
+
+static void
+count(struct dp_sq *q, const struct dp_wqe *w)
+{
+	struct emu_port_stats *s = &q->sq->obj.dev->stats;
+
+	q->sq->wqes++;
+	q->sq->frames += w->frames;
+	q->sq->bytes += w->bytes;
+	s->wqe_fetch_bytes += (uint64_t)wqebbs_of(w->ds) * DP_WQEBB_BYTES;
+	s->dma_reads += w->reads;
+	s->dma_read_bytes += w->read_bytes;
+}
+
+static void
+wqe_begin(struct dp_wqe *w, struct dp_sq *q)
+{
+	struct emu_sq *sq = q->sq;
+
+	w->q = q;
+	w->sq = sq;
+	w->port = dp_port_of(sq->obj.dev);
+	w->index = sq->ci;
+	w->frames = w->reads = 0;
+	w->bytes = w->read_bytes = 0;
+	w->vendor = 0;
+}
+
+/* Executes the WQE at ci. DP_HOLD: the wire wants it later. */
+static enum dp_exec
+step(struct dp_sq *q, struct dp_wqe *w)
+{
+	struct emu_sq *sq = q->sq;
+	enum dp_exec done;
+
+	wqe_begin(w, q);
+	done = dp_wqe_execute(w);
+	if (done == DP_HOLD)
+		return done;
+	q->frames_done = 0;
+	count(q, w);
+	if (done == DP_ERROR) {
+		fail(q, w);
+		/* Its extent is known only when its first segment was readable. */
+		sq->ci = w->ds == 0 ? sq->hw_pi : (uint16_t)(sq->ci + wqebbs_of(w->ds));
+		return done;
+	}
+	sq->ci = (uint16_t)(sq->ci + wqebbs_of(w->ds));
+	if (w->ce >= PRM_WQE_CE_CQ_UPDATE)
+		complete(q, w);
+	return DP_DONE;
+}
+
+unsigned
+dp_sq_run(struct dp_sq *q, unsigned budget)
+{
+	struct emu_sq *sq = q->sq;
+	unsigned done = 0;
+	struct dp_wqe w;
+
+	dp_batch_begin(dp_port_of(sq->obj.dev)->shared);
+	while (done < budget && sq->ci != sq->hw_pi && sq->state == EMU_QS_RDY) {
+		if (step(q, &w) == DP_HOLD)
+			return done;
+		done += w.frames + 1;
+	}
+	if (sq->state == EMU_QS_ERR)
+		flush(q);
+	if (sq->ci == sq->hw_pi || sq->state == EMU_QS_RST)
+		deactivate(q);
+	return done;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The last part of sending: offloads, the transmit table, the wire. */
+#include "../wire/emu_wire.h"
+#include "dp_csum.h"
+#include "dp_int.h"
+
+static void
+count_sent(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
+{
+	s->tx_frames++;
+	s->tx_bytes += len;
+	if (DP_LIKELY((frame[0] & 1) == 0))
+		return;
+	if (memcmp(frame, "\xff\xff\xff\xff\xff\xff", 6) == 0) {
+		s->tx_bcast_frames++;
+		s->tx_bcast_bytes += len;
+	} else {
+		s->tx_mcast_frames++;
+		s->tx_mcast_bytes += len;
+	}
+}
+
+enum dp_exec
+dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
+{
+	struct emu_dev *dev = w->port->dev;
+	enum emu_wire_result result = EMU_WIRE_LOST;
+
+	if (DP_UNLIKELY(w->frames < w->q->frames_done)) {
+		w->frames++;
+		w->bytes += len;
+		return DP_DONE;
+	}
+	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)) &&
+	    !dp_steer_tx_drops(dev, frame, len))
+		result = emu_wire_tx(dev, frame, len);
+	if (result == EMU_WIRE_HOLD) {
+		w->q->frames_done = w->frames;
+		return DP_HOLD;
+	}
+	if (result == EMU_WIRE_SENT)
+		count_sent(&dev->stats, frame, len);
+	else
+		dev->stats.tx_discards++;
+	w->frames++;
+	w->bytes += len;
+	return DP_DONE;
+}
+
+void
+dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags)
+{
+	struct dp_pkt pkt;
+
+	dp_parse(&pkt, frame, len, true);
+	/* Inside out: the outer checksum covers the inner one. */
+	if (pkt.tunneled) {
+		if (cs_flags & PRM_ETH_CS_FLAGS_L3_INNER)
+			dp_csum_insert_l3(frame, &pkt.inner);
+		if (cs_flags & PRM_ETH_CS_FLAGS_L4_INNER)
+			dp_csum_insert_l4(frame, &pkt.inner);
+	}
+	if (cs_flags & PRM_ETH_CS_FLAGS_L3)
+		dp_csum_insert_l3(frame, &pkt.outer);
+	if (cs_flags & PRM_ETH_CS_FLAGS_L4)
+		dp_csum_insert_l4(frame, &pkt.outer);
+}
+
+/* Opens a gap behind the addresses for the tag. */
+static uint32_t
+insert_vlan(uint8_t *frame, uint32_t len, uint16_t tpid, uint16_t tci)
+{
+	memmove(frame + 12 + DP_VLAN_BYTES, frame + 12, len - 12);
+	dp_wr16(frame + 12, tpid);
+	dp_wr16(frame + 14, tci);
+	return len + DP_VLAN_BYTES;
+}
+
+enum dp_exec
+dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p)
+{
+	uint8_t *frame = w->port->shared->frame;
+	uint32_t len = p->bytes;
+
+	if (DP_LIKELY(p->n == 1 && w->cs_flags == 0 && !w->vlan_insert))
+		return dp_tx_frame(w, p->piece[0].data, len);
+	/* Inline headers come on top of what the data segments were held to. */
+	if (DP_UNLIKELY(len > DP_MAX_FRAME))
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, "message too long");
+	dp_pieces_copy(frame, p);
+	if (w->vlan_insert)
+		len = insert_vlan(frame, len, w->vlan_tpid, w->vlan_tci);
+	if (w->cs_flags != 0)
+		dp_tx_checksums(frame, len, w->cs_flags);
+	return dp_tx_frame(w, frame, len);
+}

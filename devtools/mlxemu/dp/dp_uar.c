@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Doorbell pages. A page of memory cannot report a store, so each register is read on every
+ * pass and cleared as it is taken: whatever is not zero was written since.
+ */
+#include <stdlib.h>
+
+#include "dp_int.h"
+
+/* PRM, UAR page format: CQ arm at 0x20; BlueFlame registers of 512 bytes, two halves each. */
+#define UAR_CQ_ARM 0x20u
+static const uint16_t sq_registers[] = {0x800, 0x900, 0xa00, 0xb00};
+#define SQ_REGISTERS (sizeof(sq_registers) / sizeof(sq_registers[0]))
+
+struct dp_uar *
+dp_uar_get(struct emu_uar *uar)
+{
+	struct dp_port *port = dp_port_of(uar->obj.dev);
+	struct dp_uar *u = uar->obj.dp;
+
+	if (u != NULL || port == NULL)
+		return u;
+	u = calloc(1, sizeof(*u));
+	if (u == NULL)
+		return NULL;
+	u->uar = uar;
+	TAILQ_INIT(&u->sqs);
+	TAILQ_INIT(&u->cqs);
+	TAILQ_INSERT_TAIL(&port->uars, u, next);
+	uar->obj.dp = u;
+	return u;
+}
+
+/*
+ * Takes a doorbell. The exchange makes sure that a store of the program between the look and the
+ * clearing is not lost, and orders the reads of records and WQEs behind it.
+ */
+static inline uint64_t
+take(struct emu_uar *uar, unsigned offset)
+{
+	_Atomic uint64_t *reg = (_Atomic uint64_t *)(uintptr_t)(uar->page + offset);
+
+	if (DP_LIKELY(atomic_load_explicit(reg, memory_order_relaxed) == 0))
+		return 0;
+	return be64toh(atomic_exchange_explicit(reg, 0, memory_order_acquire));
+}
+
+void
+dp_uar_scan(struct dp_port *port)
+{
+	struct dp_uar *u;
+
+	TAILQ_FOREACH(u, &port->uars, next) {
+		uint64_t db;
+
+		for (unsigned i = 0; i < SQ_REGISTERS; i++) {
+			db = take(u->uar, sq_registers[i]);
+			if (db == 0)
+				continue;
+			port->dev->stats.doorbells++;
+			u->uar->last_db = db;
+			/* The first words of the WQE: opcode and index, then qpn << 8 | ds. */
+			dp_sq_ring(u, (uint32_t)db >> 8);
+		}
+		db = take(u->uar, UAR_CQ_ARM);
+		if (db != 0) {
+			port->dev->stats.doorbells++;
+			dp_cq_arm(u, db);
+		}
+	}
+}
+
+void
+dp_uar_forget(struct emu_uar *uar)
+{
+	struct dp_port *port = dp_port_of(uar->obj.dev);
+	struct dp_uar *u = uar->obj.dp;
+	struct dp_sq *q;
+	struct dp_cq *c;
+
+	if (u == NULL)
+		return;
+	TAILQ_FOREACH(q, &u->sqs, in_uar)
+		q->uar = NULL;
+	TAILQ_FOREACH(c, &u->cqs, next)
+		c->uar = NULL;
+	if (port != NULL)
+		TAILQ_REMOVE(&port->uars, u, next);
+	free(u);
+	uar->obj.dp = NULL;
+}

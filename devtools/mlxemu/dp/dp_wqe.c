@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Send WQEs: reads the segments, finds the data, executes each opcode. */
+#include "dp_int.h"
+
+#define ETH_INLINE_OFF 14u /* inline header: from this byte of the Ethernet segment on */
+#define INLINE_SIZE_MASK 0x3ffu
+#define VLAN_TYPE_SVLAN 1u /* beside PRM_WQE_VLAN_INSERT: tag is 802.1ad */
+
+enum dp_exec
+dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why)
+{
+	emu_audit(w->sq->obj.dev, EMU_AUDIT_BAD_WQE, "SQ 0x%x WQE 0x%x opcode 0x%x: %s -> %s",
+		  w->sq->obj.id, w->index, w->opcode, why, prm_cqe_syndrome_name(syndrome));
+	w->syndrome = syndrome;
+	return DP_ERROR;
+}
+
+static inline const uint8_t *
+at(const struct dp_wqe *w, uint32_t pos)
+{
+	uint32_t mask = (DP_WQEBB_BYTES << w->sq->log_wqebbs) - 1;
+
+	return w->sq->ring + (pos & mask);
+}
+
+/* Bytes from pos to where the ring wraps. */
+static inline uint32_t
+to_ring_end(const struct dp_wqe *w, uint32_t pos)
+{
+	uint32_t bytes = DP_WQEBB_BYTES << w->sq->log_wqebbs;
+
+	return bytes - (pos & (bytes - 1));
+}
+
+static inline void
+add_piece(struct dp_pieces *p, const uint8_t *data, uint32_t len)
+{
+	p->piece[p->n].data = data;
+	p->piece[p->n].len = len;
+	p->n++;
+	p->bytes += len;
+}
+
+/* Inline bytes stand in the ring itself and go on at its start. */
+static void
+add_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t pos, uint32_t len)
+{
+	uint32_t first = to_ring_end(w, pos);
+
+	if (first > len)
+		first = len;
+	if (first != 0)
+		add_piece(p, at(w, pos), first);
+	if (len != first)
+		add_piece(p, at(w, pos + first), len - first);
+}
+
+static uint32_t
+seg_round(uint32_t bytes)
+{
+	return (bytes + DP_SEG_BYTES - 1) & ~(DP_SEG_BYTES - 1);
+}
+
+static enum dp_exec
+data_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t len)
+{
+	/* The length is checked first: it is the program's. */
+	if (len > w->end - w->pos || seg_round(4 + len) > w->end - w->pos)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+				     "inline data beyond the end of the WQE");
+	add_inline(w, p, w->pos + 4, len);
+	w->pos += seg_round(4 + len);
+	return DP_DONE;
+}
+
+enum dp_exec
+dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit)
+{
+	struct prm_wqe_data_seg seg;
+	const uint8_t *data;
+	uint32_t len;
+
+	if (w->end - w->pos < DP_SEG_BYTES)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, "data segment missing");
+	/* One copy: the program may write the ring meanwhile. */
+	memcpy(&seg, at(w, w->pos), sizeof(seg));
+	len = be32toh(seg.byte_count);
+	if (len & PRM_WQE_INLINE_SEG)
+		return data_inline(w, p, len & ~PRM_WQE_INLINE_SEG);
+	/* 0 stands for 2 GB (PRM, data segment), which no frame can have. */
+	if (len == 0 || len > limit || p->bytes > limit - len)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+				     len == 0 ? "data segment of length 0, which means 2 GB"
+					      : "message too long");
+	data = emu_dma(w->sq->obj.dev, w->sq->pd, be32toh(seg.lkey), be64toh(seg.addr), len,
+		       EMU_DMA_READ);
+	if (data == NULL) {
+		w->syndrome = PRM_CQE_SYNDROME_LOCAL_PROT_ERR; /* the door has noted why */
+		return DP_ERROR;
+	}
+	add_piece(p, data, len);
+	w->reads++;
+	w->read_bytes += len;
+	w->pos += DP_SEG_BYTES;
+	return DP_DONE;
+}
+
+void
+dp_pieces_copy(uint8_t *to, const struct dp_pieces *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		memcpy(to, p->piece[i].data, p->piece[i].len);
+		to += p->piece[i].len;
+	}
+}
+
+static enum dp_exec
+check_inline_mode(struct dp_wqe *w, uint32_t inline_bytes)
+{
+	uint32_t need = w->sq->min_inline_mode == PRM_MIN_INLINE_MODE_NONE ? 0 : DP_ETH_BYTES;
+
+	if (inline_bytes >= need || w->vlan_insert)
+		return DP_DONE;
+	return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+			     "fewer bytes inline than the SQ's min_wqe_inline_mode");
+}
+
+/* The Ethernet segment; its inline header becomes the first piece. */
+static enum dp_exec
+read_eth(struct dp_wqe *w, struct dp_pieces *p)
+{
+	struct prm_wqe_eth_seg eth;
+	uint32_t inline_bytes = 0, size;
+	uint16_t type;
+
+	if (w->end - w->pos < DP_SEG_BYTES)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "Ethernet segment missing");
+	memcpy(&eth, at(w, w->pos), sizeof(eth));
+	w->cs_flags = eth.cs_flags;
+	w->mss = be16toh(eth.mss) & 0x3fff;
+	type = be16toh(eth.inline_hdr_sz);
+	w->vlan_insert = (type & PRM_WQE_VLAN_INSERT) != 0;
+	if (eth.swp_flags != 0)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "software parsing is not a capability of this device");
+	if (w->vlan_insert) {
+		w->vlan_tpid = type & VLAN_TYPE_SVLAN ? DP_ETHERTYPE_SVLAN : DP_ETHERTYPE_CVLAN;
+		memcpy(&w->vlan_tci, eth.inline_hdr, sizeof(w->vlan_tci));
+		w->vlan_tci = be16toh(w->vlan_tci);
+	} else {
+		inline_bytes = type & INLINE_SIZE_MASK;
+	}
+	size = inline_bytes <= 2 ? DP_SEG_BYTES : seg_round(ETH_INLINE_OFF + inline_bytes);
+	if (size > w->end - w->pos)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "inline header beyond the end of the WQE");
+	add_inline(w, p, w->pos + ETH_INLINE_OFF, inline_bytes);
+	w->pos += size;
+	return check_inline_mode(w, inline_bytes);
+}
+
+static enum dp_exec
+execute_send(struct dp_wqe *w)
+{
+	struct dp_pieces p;
+	enum dp_exec done;
+
+	dp_pieces_init(&p);
+	done = read_eth(w, &p);
+	while (done == DP_DONE && w->pos != w->end)
+		done = dp_wqe_data(w, &p, DP_MAX_FRAME);
+	if (done != DP_DONE)
+		return done;
+	if (p.bytes < DP_ETH_BYTES)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+				     "frame shorter than an Ethernet header");
+	return dp_tx_pieces(w, &p);
+}
+
+static enum dp_exec
+execute_tso(struct dp_wqe *w)
+{
+	struct dp_pieces header;
+	enum dp_exec done;
+
+	dp_pieces_init(&header);
+	done = read_eth(w, &header);
+	return done == DP_DONE ? dp_tso_execute(w, &header) : done;
+}
+
+/* Enhanced multi-packet send: one Ethernet segment for all, each data segment is a frame. */
+static enum dp_exec
+execute_mpsw(struct dp_wqe *w)
+{
+	struct dp_pieces p;
+	enum dp_exec done;
+
+	if (!w->sq->allow_mpw)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "SQ without allow_multi_pkt_send_wqe");
+	dp_pieces_init(&p);
+	done = read_eth(w, &p);
+	if (done == DP_DONE && p.n != 0)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "inline header in a multi-packet WQE");
+	while (done == DP_DONE && w->pos != w->end) {
+		dp_pieces_init(&p);
+		done = dp_wqe_data(w, &p, DP_MAX_FRAME);
+		if (done != DP_DONE)
+			break;
+		if (p.bytes < DP_ETH_BYTES)
+			return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+					     "frame shorter than an Ethernet header");
+		done = dp_tx_pieces(w, &p);
+	}
+	return done;
+}
+
+static enum dp_exec
+read_ctrl(struct dp_wqe *w)
+{
+	uint16_t left = (uint16_t)(w->sq->hw_pi - w->index);
+	struct prm_wqe_ctrl_seg ctrl;
+	uint32_t idx_opcode, qpn_ds;
+
+	w->pos = (uint32_t)w->index * DP_WQEBB_BYTES;
+	memcpy(&ctrl, at(w, w->pos), sizeof(ctrl));
+	idx_opcode = be32toh(ctrl.opmod_idx_opcode);
+	qpn_ds = be32toh(ctrl.qpn_ds);
+	w->opcode = idx_opcode & 0xff;
+	w->ds = qpn_ds & 0x3f;
+	w->ce = ctrl.fm_ce_se >> 2 & 3;
+	w->solicited = (ctrl.fm_ce_se >> 1 & 1) != 0;
+	w->end = w->pos + w->ds * DP_SEG_BYTES;
+	w->pos += DP_SEG_BYTES;
+	if (w->ds == 0 || (w->ds + 3u) / 4u > left) {
+		w->ds = 0;
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "size is 0 or reaches beyond the producer index");
+	}
+	if ((idx_opcode >> 8 & 0xffff) != w->index)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "wqe_index is not the WQE's place");
+	if (qpn_ds >> 8 != w->sq->obj.id)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "qpn is not the SQ's number");
+	return DP_DONE;
+}
+
+enum dp_exec
+dp_wqe_execute(struct dp_wqe *w)
+{
+	if (read_ctrl(w) != DP_DONE)
+		return DP_ERROR;
+	switch (w->opcode) {
+	case PRM_WQE_OPCODE_NOP:
+		return DP_DONE;
+	case PRM_WQE_OPCODE_SEND:
+		return execute_send(w);
+	case PRM_WQE_OPCODE_TSO:
+		return execute_tso(w);
+	case PRM_WQE_OPCODE_ENHANCED_MPSW:
+		return execute_mpsw(w);
+	default:
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, "opcode not supported");
+	}
+}

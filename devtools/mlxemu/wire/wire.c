@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Plugging ports in and out, and the calls that the data path makes. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "wire_int.h"
+
+#define HOLD_LIMIT_NS 100000000ull /* a receiver that posts nothing for so long is not served */
+#define LOSSY_NS 1000000000ull	   /* and for so long afterwards nothing waits for it */
+
+uint64_t
+wire_mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The receiver has no buffer: true when the time to wait is over. */
+static bool
+patience_ended(struct emu_wire_port *w)
+{
+	struct wire_hold *h = &w->hold;
+	uint64_t now = wire_mono_ns();
+
+	if (now < h->lossy_until_ns)
+		return true;
+	if (h->since_ns == 0) {
+		h->since_ns = now;
+		w->stats.holds++;
+	}
+	if (now - h->since_ns < HOLD_LIMIT_NS)
+		return false;
+	h->lossy_until_ns = now + LOSSY_NS;
+	return true;
+}
+
+bool
+wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	if (emu_dp_offer(dev, frame, len) == EMU_RX_FULL) {
+		if (!patience_ended(w))
+			return false;
+		w->stats.hold_timeouts++;
+		emu_dp_ingress(dev, frame, len);
+	}
+	w->hold.since_ns = 0;
+	return true;
+}
+
+static enum emu_wire_result
+none_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
+{
+	(void)w;
+	(void)frame;
+	(void)len;
+	return EMU_WIRE_LOST;
+}
+
+const struct wire_ops wire_none_ops = {.tx = none_tx};
+
+static const struct wire_ops *
+ops_of(enum emu_wire_kind kind)
+{
+	switch (kind) {
+	case EMU_WIRE_LOOP:
+	case EMU_WIRE_PAIR:
+		return &wire_pair_ops;
+	case EMU_WIRE_TAP:
+		return &wire_tap_ops;
+	case EMU_WIRE_PCAP:
+		return &wire_pcap_ops;
+	default:
+		return &wire_none_ops;
+	}
+}
+
+static int
+attach_one(struct emu_machine *m, unsigned port, const struct emu_wire_plan *plan, char *err,
+	   size_t err_len)
+{
+	struct emu_wire_port *w = calloc(1, sizeof(*w));
+	int ret = 0;
+
+	if (w == NULL) {
+		snprintf(err, err_len, "port %u: no memory for its wire", port);
+		return -ENOMEM;
+	}
+	w->ops = ops_of(plan->kind);
+	w->dev = &m->dev[port];
+	w->peer = plan->kind == EMU_WIRE_LOOP ? w->dev : &m->dev[plan->peer];
+	w->lossless = plan->lossless;
+	if (w->ops->attach != NULL)
+		ret = w->ops->attach(w, plan, err, err_len);
+	if (ret != 0) {
+		free(w);
+		return ret;
+	}
+	w->dev->wire = w;
+	return 0;
+}
+
+int
+emu_wire_attach(struct emu_machine *m, const struct emu_wire_plan *plan, char *err, size_t err_len)
+{
+	for (unsigned i = 0; i < m->ports; i++) {
+		int ret = attach_one(m, i, &plan[i], err, err_len);
+
+		if (ret != 0) {
+			emu_wire_detach(m);
+			return ret;
+		}
+	}
+	for (unsigned i = 0; i < m->ports; i++)
+		if (plan[i].kind != EMU_WIRE_NONE)
+			emu_port_set_carrier(&m->dev[i], true);
+	return 0;
+}
+
+void
+emu_wire_detach(struct emu_machine *m)
+{
+	for (unsigned i = 0; i < m->ports; i++) {
+		struct emu_wire_port *w = m->dev[i].wire;
+
+		if (w == NULL)
+			continue;
+		if (m->dev[i].carrier)
+			emu_port_set_carrier(&m->dev[i], false);
+		m->dev[i].wire = NULL;
+		if (w->ops->detach != NULL)
+			w->ops->detach(w);
+		free(w);
+	}
+}
+
+enum emu_wire_result
+emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	struct emu_wire_port *w = dev->wire;
+
+	return w != NULL ? w->ops->tx(w, frame, len) : EMU_WIRE_LOST;
+}
+
+unsigned
+emu_wire_poll(struct emu_dev *dev, unsigned budget)
+{
+	struct emu_wire_port *w = dev->wire;
+
+	return w != NULL && w->ops->poll != NULL ? w->ops->poll(w, budget) : 0;
+}
+
+const struct emu_wire_stats *
+emu_wire_stats(const struct emu_dev *dev)
+{
+	static const struct emu_wire_stats none;
+
+	return dev->wire != NULL ? &dev->wire->stats : &none;
+}
