@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * RX timestamps: which unit and epoch they have, as far as ethdev lets one find out.
+ *
+ * ethdev leaves the unit of a timestamp to the driver. rte_eth_read_clock() is in the same
+ * domain, so its rate against this host's clock tells the unit and its distance to
+ * CLOCK_REALTIME tells whether the epoch can be 1970-01-01 UTC.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "tm.h"
+
+#define PROBE_US 20000
+#define RATE_TOLERANCE 0.005		/* of a 20 ms measurement on a busy host */
+#define UTC_TOLERANCE_NS (24 * 3600 * INT64_C(1000000000))
+
+static uint64_t
+clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * TM_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t
+tm_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t
+tm_realtime_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+/* Device clock with the host's at the middle of the call. */
+static int
+clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real)
+{
+	uint64_t before = tm_now_ns();
+	int ret = rte_eth_read_clock(port_id, device);
+	uint64_t after = tm_now_ns();
+
+	*real = tm_realtime_ns() - (after - before) / 2;
+	*mono = before + (after - before) / 2;
+	return ret;
+}
+
+void
+tm_clock_probe(struct tm_port *p)
+{
+	uint64_t dev[2], mono[2], real[2];
+	struct tm_clock *c = &p->clock;
+
+	*c = (struct tm_clock) { .unit = TM_CLOCK_NONE };
+	if (clock_read(p->port_id, &dev[0], &mono[0], &real[0]) != 0)
+		return;
+	rte_delay_us_sleep(PROBE_US);
+	if (clock_read(p->port_id, &dev[1], &mono[1], &real[1]) != 0)
+		return;
+	c->readable = true;
+	c->hz = (double)(int64_t)(dev[1] - dev[0]) * 1e9 / (double)(mono[1] - mono[0]);
+	c->unit = TM_CLOCK_TICKS;
+	if (c->hz > 1e9 * (1 - RATE_TOLERANCE) && c->hz < 1e9 * (1 + RATE_TOLERANCE)) {
+		c->unit = TM_CLOCK_NS;
+		c->offset_ns = (int64_t)(dev[1] - real[1]);
+		c->utc = llabs(c->offset_ns) < UTC_TOLERANCE_NS;
+	}
+}
+
+void
+tm_clock_guess(struct tm_port *p, uint64_t stamp)
+{
+	uint64_t now = tm_realtime_ns();
+	struct tm_clock *c = &p->clock;
+
+	if (c->unit != TM_CLOCK_NONE)
+		return;
+	c->unit = TM_CLOCK_TICKS;
+	if (llabs((int64_t)(stamp - now)) < UTC_TOLERANCE_NS)
+		c->unit = TM_CLOCK_NS;
+	else if (llabs((int64_t)(stamp - now / 1000)) < UTC_TOLERANCE_NS / 1000)
+		c->unit = TM_CLOCK_US;
+	c->utc = c->unit != TM_CLOCK_TICKS;
+}
+
+const char *
+tm_clock_unit_str(const struct tm_clock *c)
+{
+	static const char *const names[] = {
+		[TM_CLOCK_NONE] = "unknown", [TM_CLOCK_NS] = "ns", [TM_CLOCK_US] = "us",
+		[TM_CLOCK_TICKS] = "raw device ticks",
+	};
+
+	return names[c->unit];
+}
+
+const char *
+tm_clock_epoch_str(const struct tm_clock *c)
+{
+	if (c->unit == TM_CLOCK_NONE || c->unit == TM_CLOCK_TICKS)
+		return "the device's own";
+	return c->utc ? "1970-01-01 00:00:00 UTC" : "the device's own";
+}
+
+void
+tm_stamps_sum(const struct tm_app *app, uint16_t port_id, struct tm_stamps *sum)
+{
+	*sum = (struct tm_stamps) { .first = UINT64_MAX };
+	for (uint16_t i = 0; i < app->nb_streams; i++) {
+		const struct tm_stamps *t = &app->streams[i].stamps;
+
+		if (app->streams[i].rx_port != port_id || t->count == 0)
+			continue;
+		sum->count += t->count;
+		sum->backwards += t->backwards;
+		sum->first = RTE_MIN(sum->first, t->first);
+		sum->last = RTE_MAX(sum->last, t->last);
+	}
+	if (sum->count == 0)
+		sum->first = 0;
+}
+
+static void
+stamp_print(FILE *out, const struct tm_clock *c, const char *what, uint64_t stamp)
+{
+	uint64_t ns = c->unit == TM_CLOCK_US ? stamp * 1000 : stamp;
+	time_t s = ns / TM_NS_PER_S;
+	struct tm when;
+	char day[32];
+
+	if (c->unit == TM_CLOCK_NONE || c->unit == TM_CLOCK_TICKS) {
+		fprintf(out, "  %s RX timestamp: %" PRIu64 " (raw)\n", what, stamp);
+		return;
+	}
+	fprintf(out, "  %s RX timestamp: %" PRIu64 " ns", what, ns);
+	if (c->utc && gmtime_r(&s, &when) != NULL &&
+	    strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &when) != 0)
+		fprintf(out, " (%s.%09" PRIu64 " UTC)", day, ns % TM_NS_PER_S);
+	fputc('\n', out);
+}
+
+void
+tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out)
+{
+	const struct tm_port *p = &app->ports[port_id];
+	const struct tm_clock *c = &p->clock;
+	struct tm_stamps s;
+	uint64_t now, mono, real;
+
+	tm_stamps_sum(app, port_id, &s);
+	fprintf(out, "port %u clock: unit %s, epoch %s\n", port_id, tm_clock_unit_str(c),
+		tm_clock_epoch_str(c));
+	if (p->started && clock_read(port_id, &now, &mono, &real) == 0) {
+		fprintf(out, "  device clock now: %" PRIu64 ", rate %.6f MHz", now, c->hz / 1e6);
+		if (c->unit == TM_CLOCK_NS && c->utc)
+			fprintf(out, ", %+" PRId64 " ns from this host's CLOCK_REALTIME",
+				(int64_t)(now - real));
+		fputc('\n', out);
+	} else if (!c->readable) {
+		fprintf(out, "  device clock cannot be read (rte_eth_read_clock)\n");
+	}
+	if (s.count == 0) {
+		fprintf(out, "  no RX timestamps\n");
+		return;
+	}
+	stamp_print(out, c, "first", s.first);
+	stamp_print(out, c, "last ", s.last);
+	fprintf(out, "  stamped packets: %" PRIu64 ", stamps going backwards in a queue: %" PRIu64
+		"\n", s.count, s.backwards);
+}

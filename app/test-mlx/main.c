@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * dpdk-test-mlx: forwards, generates and verifies packets on any DPDK port.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+#include "tm.h"
+
+static struct tm_app app_room;
+
+void
+tm_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, TM_NAME ": ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+void
+tm_note(const struct tm_app *app, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (app->cfg.quiet)
+		return;
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+void
+tm_fail(struct tm_app *app, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	tm_error("%s", text != NULL ? text : "out of memory");
+	if (app->failures < TM_MAX_REASONS)
+		app->reasons[app->failures] = text;
+	else
+		free(text);
+	app->failures++;
+}
+
+static void
+on_signal(int number)
+{
+	app_room.signal = number;
+	app_room.quit = true;
+	/* a second one ends the program at once */
+	signal(number, SIG_DFL);
+}
+
+/* The index of "--", or argc. */
+static int
+args_split(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return i;
+	return argc;
+}
+
+static bool
+help_wanted(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+static void
+run_once(struct tm_app *app)
+{
+	if (tm_run_start(app) != 0) {
+		tm_fail(app, "forwarding cannot start");
+		return;
+	}
+	tm_run_wait(app, (uint64_t)(app->cfg.run_s * 1e9));
+	tm_run_stop(app);
+}
+
+/* Commands by file, then by terminal; without either one run by the options. */
+static void
+work(struct tm_app *app)
+{
+	const struct tm_config *cfg = &app->cfg;
+
+	if (cfg->cmds_path == NULL && !cfg->interactive) {
+		run_once(app);
+		return;
+	}
+	if (cfg->auto_start && tm_run_start(app) != 0)
+		tm_fail(app, "forwarding cannot start");
+	if (cfg->cmds_path != NULL)
+		tm_cmds_script(app, cfg->cmds_path);
+	if (cfg->interactive && !app->quit)
+		tm_cmds_interactive(app);
+	if (app->running)
+		tm_run_stop(app);
+}
+
+static void
+app_free(struct tm_app *app)
+{
+	tm_replays_free(app);
+	tm_gen_free(app);
+	rte_free(app->streams);
+	rte_mempool_free(app->pool);
+	tm_config_free(&app->cfg);
+	for (unsigned int i = 0; i < TM_MAX_REASONS; i++)
+		free(app->reasons[i]);
+}
+
+static int
+app_main(struct tm_app *app)
+{
+	int ret;
+
+	ret = tm_ports_setup(app);
+	if (ret == 0)
+		ret = tm_streams_create(app);
+	if (ret == 0) {
+		work(app);
+		if (app->signal != 0)
+			tm_note(app, "signal %d (%s): stopped", app->signal, strsignal(app->signal));
+		tm_report_final(app, stdout);
+		if (app->cfg.json_path != NULL && tm_json_write(app, app->cfg.json_path) != 0)
+			tm_fail(app, "no statistics in '%s'", app->cfg.json_path);
+	}
+	tm_ports_close(app);
+	if (ret != 0)
+		return TM_EXIT_SETUP;
+	tm_report_result(app, stdout);
+	return app->failures == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
+}
+
+static int
+eal_start(int split, char **argv)
+{
+	char *rest = argv[split];
+	int ret;
+
+	/* without "--" EAL cannot mistake our options for its own */
+	argv[split] = NULL;
+	ret = rte_eal_init(split, argv);
+	argv[split] = rest;
+	if (ret < 0)
+		tm_error("EAL cannot start: %s (no hugepages? then --no-huge; see the lines above)",
+			 rte_strerror(rte_errno));
+	return ret;
+}
+
+int
+main(int argc, char **argv)
+{
+	int split = args_split(argc, argv), ret;
+	struct tm_app *app = &app_room;
+
+	if (help_wanted(argc, argv)) {
+		tm_help_print(stdout);
+		return TM_EXIT_OK;
+	}
+	tm_config_defaults(&app->cfg);
+	app->ts_offset = -1;
+	ret = split < argc ? tm_args_parse(&app->cfg, argc - split - 1, argv + split + 1) : 0;
+	if (ret != 0 || eal_start(split, argv) < 0) {
+		tm_config_free(&app->cfg);
+		return TM_EXIT_SETUP;
+	}
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	signal(SIGPIPE, SIG_IGN);
+	ret = app_main(app);
+	app_free(app);
+	rte_eal_cleanup();
+	return ret;
+}

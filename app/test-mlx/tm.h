@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * What the parts of dpdk-test-mlx share: configuration, ports, streams, engines.
+ */
+
+#ifndef TM_H
+#define TM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+#include <rte_spinlock.h>
+
+#define TM_NAME "dpdk-test-mlx"
+#define TM_MAX_BURST 512
+#define TM_MAX_QUEUES 64
+#define TM_MAX_STREAMS 512
+#define TM_MAX_REASONS 16
+#define TM_MIN_FRAME 60u	/* Ethernet's minimum without the frame check sequence */
+#define TM_NS_PER_S UINT64_C(1000000000)
+
+/** Exit codes of the program. */
+enum tm_exit { TM_EXIT_OK = 0, TM_EXIT_FAILED = 1, TM_EXIT_SETUP = 2 };
+
+/** Which port sends what a port receives. */
+enum tm_topology { TM_TOPOLOGY_PAIRED, TM_TOPOLOGY_CHAINED, TM_TOPOLOGY_LOOP };
+
+/** What the polling lcores do: nothing, work, or receive the packets still in flight. */
+enum tm_phase { TM_PHASE_STOPPED, TM_PHASE_RUN, TM_PHASE_DRAIN };
+
+struct tm_app;
+struct tm_stream;
+struct tm_gen;
+struct tm_replay;
+struct tm_sink;
+
+/** A forwarding mode. */
+struct tm_engine {
+	const char *name;
+	const char *help;
+	bool generates;		/**< makes packets of its own */
+	bool checks;		/**< verifies what it receives and gives a verdict */
+	/** One pass over one stream; returns the packets it handled. */
+	uint32_t (*poll)(struct tm_app *app, struct tm_stream *s);
+};
+
+extern const struct tm_engine tm_engine_io, tm_engine_mac, tm_engine_macswap, tm_engine_rxonly;
+extern const struct tm_engine tm_engine_txonly, tm_engine_gen;
+
+/** Files bound to a port, by option or command; NULL = none. Owned (heap). */
+struct tm_port_files {
+	char *pcap_in, *pcap_out, *meta_out;
+};
+
+/** Everything that options and `set` commands decide. */
+struct tm_config {
+	const struct tm_engine *engine;
+	enum tm_topology topology;
+	uint64_t portmask, genmask;	/**< 0 = all */
+	uint16_t rxq, txq, rxd, txd, burst;
+	uint32_t mbufs;			/**< 0 = computed */
+	uint16_t mbuf_size;		/**< data room with headroom, bytes */
+	uint32_t mtu, max_pkt_len;	/**< 0 = the device's own */
+	uint16_t len_min, len_max;	/**< generated frame without FCS, bytes */
+	uint64_t count;			/**< packets per generating port, or received in all; 0 = endless */
+	uint64_t rate;			/**< packets per second and port; 0 = unpaced */
+	uint32_t window;		/**< packets in flight per generating queue; 0 = unlimited */
+	uint32_t flows;			/**< per generating queue */
+	uint32_t vlan;			/**< VLAN id of generated packets, 0 = untagged */
+	uint64_t seed;
+	double run_s, drain_s, stats_period_s;
+	uint32_t tx_retries;
+	uint64_t rx_offloads, tx_offloads;
+	bool promisc, strict, interactive, auto_start, quiet;
+	const char *cmds_path, *json_path;
+	struct tm_port_files files[RTE_MAX_ETHPORTS];
+	bool has_peer_mac[RTE_MAX_ETHPORTS];
+	struct rte_ether_addr peer_mac[RTE_MAX_ETHPORTS];
+};
+
+/** How a port's RX timestamps count. */
+enum tm_clock_unit { TM_CLOCK_NONE, TM_CLOCK_NS, TM_CLOCK_US, TM_CLOCK_TICKS };
+
+struct tm_clock {
+	enum tm_clock_unit unit;
+	bool utc;			/**< counts from 1970-01-01 UTC as far as can be told */
+	bool readable;			/**< rte_eth_read_clock() works */
+	double hz;			/**< measured rate of rte_eth_read_clock() */
+	int64_t offset_ns;		/**< device clock minus host CLOCK_REALTIME, when utc */
+};
+
+/** What ethdev said about a port when it was set up, and what we set. */
+struct tm_port {
+	uint16_t port_id, peer;
+	bool started, promisc_set;
+	uint16_t rxq, txq, rxd, txd, mtu;
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct rte_ether_addr mac;
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf;
+	struct tm_clock clock;
+	struct rte_eth_stats final_stats;	/**< taken before stop, for the report */
+	rte_spinlock_t txq_lock[TM_MAX_QUEUES];
+	bool txq_shared[TM_MAX_QUEUES];
+	struct tm_sink *pcap_out, *meta_out;
+	uint64_t written_pcap, written_meta;	/**< packets in the files of the last run */
+	struct tm_replay *replay;
+};
+
+/** RX timestamps seen by one stream, in the port's unit. */
+struct tm_stamps {
+	uint64_t count, first, last, backwards;
+};
+
+/** Counters of one stream; written by its lcore alone. */
+struct tm_stats {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, tx_dropped, tx_retries, tx_refused;
+	uint64_t gen_nombuf, window_stalls;
+	uint64_t chk_ok, chk_foreign, chk_corrupt, chk_length, chk_verdict, chk_nomem;
+};
+
+/** Tokens that keep a sender at its rate. */
+struct tm_pacer {
+	double per_tsc;			/**< packets per TSC cycle; 0 = unpaced */
+	uint64_t start_tsc, used;
+};
+
+/** One RX queue and the TX queue it feeds; polled by exactly one lcore. */
+struct tm_stream {
+	uint16_t index, rx_port, rx_queue, tx_port, tx_queue;
+	bool has_rx, has_tx;
+	unsigned int lcore;
+	struct tm_stats stats;
+	struct tm_stamps stamps;
+	struct tm_replay *replay;	/**< capture sent on tx_port by this stream */
+	/* generator */
+	struct tm_pacer pacer;
+	uint64_t gen_quota;		/**< packets to make; UINT64_MAX = endless */
+	uint64_t gen_built, gen_sent;
+	uint64_t gen_acked;		/**< atomic: distinct packets back, counted by any lcore */
+	uint64_t gen_written_off;	/**< the window forgets these: they did not come back */
+	uint64_t gen_progress_tsc, gen_progress_acked;
+	uint32_t gen_next_flow;
+	struct rte_mbuf *pending[TM_MAX_BURST];
+	uint16_t pending_head, pending_count;
+} __rte_cache_aligned;
+
+/** The program. */
+struct tm_app {
+	struct tm_config cfg;
+	struct tm_port ports[RTE_MAX_ETHPORTS];
+	uint16_t port_ids[RTE_MAX_ETHPORTS];	/**< ports in use */
+	uint16_t nb_ports;
+	struct rte_mempool *pool;
+	struct tm_stream *streams;		/**< array of nb_streams */
+	uint16_t nb_streams;
+	struct tm_gen *gen;
+	int phase;				/**< enum tm_phase, atomic */
+	bool running;
+	unsigned int run_no;			/**< runs started so far */
+	bool verdict_given;			/**< the last run was judged */
+	bool verdict_ok;
+	unsigned int nb_workers;
+	uint64_t start_ns, stop_ns;		/**< CLOCK_MONOTONIC of the last run */
+	uint64_t next_stats_ns;
+	bool limit_hit;				/**< --run ended the last run */
+	int ts_offset;				/**< mbuf field of the RX timestamp, -1 = none */
+	uint64_t ts_flag;
+	volatile bool quit;			/**< set by signal or command */
+	volatile int signal;
+	char *reasons[TM_MAX_REASONS];		/**< why the exit code is not 0 */
+	unsigned int failures;
+};
+
+/* main.c */
+/** Print one line to stderr and make the exit code non-zero. */
+void tm_fail(struct tm_app *app, const char *fmt, ...) __rte_format_printf(2, 3);
+/** Print one line "dpdk-test-mlx: ..." to stderr. */
+void tm_error(const char *fmt, ...) __rte_format_printf(1, 2);
+/** Print one line to stdout unless --quiet. */
+void tm_note(const struct tm_app *app, const char *fmt, ...) __rte_format_printf(2, 3);
+uint64_t tm_now_ns(void);
+uint64_t tm_realtime_ns(void);
+
+/* args.c, help.c */
+struct tm_arg {
+	const char *name, *value, *help;	/**< value: its name in the help, NULL = a switch */
+	int (*set)(struct tm_config *cfg, const char *value);	/**< prints the reason, -EINVAL */
+};
+extern const struct tm_arg tm_args[];
+void tm_config_defaults(struct tm_config *cfg);
+/** Parse the options behind "--"; 0 or -EINVAL after one line on stderr. */
+int tm_args_parse(struct tm_config *cfg, int argc, char **argv);
+void tm_config_free(struct tm_config *cfg);
+void tm_help_print(FILE *out);
+
+/* parse.c: text to values; 0 or -EINVAL, silent */
+int tm_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
+int tm_parse_seconds(const char *text, double *value);
+int tm_parse_len(const char *text, uint16_t *min, uint16_t *max);
+const struct tm_engine *tm_engine_find(const char *name);
+const struct tm_engine *tm_engine_at(unsigned int i);
+/** Comma list of offload names to bits; prints the unknown name. */
+int tm_offloads_parse(bool rx, const char *list, uint64_t *bits);
+/** Names of the bits, comma separated. */
+const char *tm_offloads_str(bool rx, uint64_t bits, char *buf, size_t size);
+
+/* port.c */
+int tm_ports_setup(struct tm_app *app);
+int tm_port_start(struct tm_app *app, uint16_t port_id);
+int tm_port_stop(struct tm_app *app, uint16_t port_id);
+void tm_ports_close(struct tm_app *app);
+bool tm_port_used(const struct tm_app *app, uint16_t port_id);
+/** Largest frame without FCS that the port's MTU admits. */
+uint32_t tm_port_frame_max(const struct tm_port *p);
+/** 14 or more: frame bytes, FCS included, beyond the MTU. */
+uint32_t tm_port_overhead(const struct rte_eth_dev_info *info);
+
+/* pool.c */
+int tm_pool_create(struct tm_app *app);
+
+/* stream.c */
+int tm_streams_create(struct tm_app *app);
+/** Receive a burst: counts, stamps, captures. */
+uint16_t tm_rx(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts);
+/** Send what the queue takes, once; counts it. */
+uint16_t tm_tx(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t n);
+/** Send all, with retries; frees and counts what did not go. */
+void tm_tx_all(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t n);
+void tm_pacer_start(struct tm_pacer *p, uint64_t pps);
+/** Packets that may go now, at most max. */
+uint32_t tm_pacer_allow(const struct tm_pacer *p, uint32_t max);
+static inline int
+tm_phase_get(const struct tm_app *app)
+{
+	return __atomic_load_n(&app->phase, __ATOMIC_RELAXED);
+}
+
+/* run.c */
+int tm_run_start(struct tm_app *app);
+/** Wait, polling when no worker lcore does; also prints periodic statistics. */
+void tm_run_idle(struct tm_app *app, uint64_t ns);
+/** True when counts are reached and captures are sent. */
+bool tm_run_done(struct tm_app *app);
+/** Wait until done, time limit (0 = none), quit. */
+void tm_run_wait(struct tm_app *app, uint64_t limit_ns);
+/** Stop making packets, receive those in flight, stop polling, close captures, judge. */
+int tm_run_stop(struct tm_app *app);
+void tm_stats_sum(const struct tm_app *app, int rx_port, int tx_port, struct tm_stats *sum);
+void tm_stats_clear(struct tm_app *app);
+
+/* report.c, json.c */
+void tm_report_forward(const struct tm_app *app, FILE *out);
+void tm_report_port_stats(const struct tm_app *app, uint16_t port_id, FILE *out);
+void tm_report_port_xstats(uint16_t port_id, bool all, FILE *out);
+void tm_report_port_info(const struct tm_app *app, uint16_t port_id, FILE *out);
+void tm_report_config(const struct tm_app *app, FILE *out);
+void tm_report_period(const struct tm_app *app, FILE *out);
+void tm_report_final(struct tm_app *app, FILE *out);
+/** The last line: OK, or FAILED with the reasons. */
+void tm_report_result(const struct tm_app *app, FILE *out);
+int tm_json_write(const struct tm_app *app, const char *path);
+void tm_json_string(FILE *out, const char *text);
+
+/* clock.c */
+void tm_clock_probe(struct tm_port *p);
+/** Judge the unit by a stamp when the device's clock cannot be read. */
+void tm_clock_guess(struct tm_port *p, uint64_t stamp);
+void tm_stamps_sum(const struct tm_app *app, uint16_t port_id, struct tm_stamps *sum);
+const char *tm_clock_unit_str(const struct tm_clock *c);
+const char *tm_clock_epoch_str(const struct tm_clock *c);
+void tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out);
+
+/* pcap_io.c, meta.c: files of a port; NULL or negative errno after one line on stderr */
+int tm_replays_open(struct tm_app *app);
+/** Close the captures; what was counted stays for the report until the next open or free. */
+void tm_replays_close(struct tm_app *app);
+void tm_replays_free(struct tm_app *app);
+uint32_t tm_replay_poll(struct tm_app *app, struct tm_stream *s);
+bool tm_replay_done(const struct tm_replay *r);
+/** One line in the report. */
+void tm_replay_report(const struct tm_port *p, FILE *out);
+void tm_replay_json(const struct tm_port *p, FILE *out);
+int tm_replay_judge(struct tm_app *app, struct tm_port *p);
+int tm_pcap_check(const char *path);
+
+struct tm_sink_ops {
+	int (*write)(struct tm_sink *k, const struct tm_app *app, const struct tm_stream *s,
+		     struct rte_mbuf *m, uint64_t host_ns);
+	int (*close)(struct tm_sink *k);
+};
+/** A file that gets every packet a port receives. */
+struct tm_sink {
+	const struct tm_sink_ops *ops;
+	char *path;
+	rte_spinlock_t lock;
+	uint64_t packets;
+	int error;			/**< first negative errno of a write */
+	void *file;
+	uint8_t *flat;			/**< room to join the segments of one packet */
+};
+/** Open k->path, set k->ops and k->file; 0 or negative errno after one line on stderr. */
+int tm_pcap_sink_open(struct tm_sink *k);
+int tm_meta_sink_open(struct tm_sink *k);
+/** The packet's timestamp in ns; host_ns when it has none or its unit is not known. */
+uint64_t tm_stamp_ns(const struct tm_app *app, uint16_t port_id, struct rte_mbuf *m,
+		     uint64_t host_ns);
+int tm_sinks_open(struct tm_app *app);
+void tm_sinks_close(struct tm_app *app);
+void tm_sink_write(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t n);
+const void *tm_sink_flat(struct tm_sink *k, const struct rte_mbuf *m);
+#define TM_SINK_FLAT_BYTES 65536u
+
+/* gen.c */
+int tm_gen_create(struct tm_app *app);
+void tm_gen_free(struct tm_app *app);
+uint32_t tm_gen_transmit(struct tm_app *app, struct tm_stream *s);
+/** Free what was made but not sent; then flows' counts are what was sent. */
+void tm_gen_settle(struct tm_app *app);
+bool tm_gen_done(const struct tm_app *app);
+/** Distinct packets back of those sent. */
+void tm_gen_progress(const struct tm_app *app, uint64_t *sent, uint64_t *acked);
+
+/* cmds.c */
+int tm_cmds_script(struct tm_app *app, const char *path);
+int tm_cmds_interactive(struct tm_app *app);
+
+#endif
