@@ -3,6 +3,7 @@
 """Writes prm_names.c (names of values) and prm_tables.c (layouts, commands, registers)."""
 
 from emit_layouts import HEAD
+from model import REQUEST
 
 KINDS = {"scalar": "PRM_FIELD_SCALAR", "nested": "PRM_FIELD_NESTED", "blob": "PRM_FIELD_BLOB"}
 CLASS = {"create": "PRM_CMD_CREATE", "modify": "PRM_CMD_MODIFY", "query": "PRM_CMD_QUERY",
@@ -33,13 +34,22 @@ def flag(value):
     return "true" if value else "false"
 
 
-def field_row(f):
+def select_index(layout, f):
+    if f.select is None:
+        return "PRM_SELECT_NONE"
+    if f.select == REQUEST:
+        return "PRM_SELECT_REQUEST"
+    return str(layout.fields.index(layout.field(f.select)))
+
+
+def field_row(layout, f):
     count = f.bytes if f.kind == "blob" else f.count
     nested = f"&prm_layout_{f.layout.name}" if f.layout else "NULL"
     enum = f"&enum_{f.enum.name}" if f.enum else "NULL"
     hi, lo = (f.hi, f.lo) if f.kind == "scalar" else (31, 0)
     return (f"\t{{ \"{f.name}\", {nested}, {enum}, {f.dword}, {count}, {KINDS[f.kind]}, "
-            f"{hi}, {lo}, {f.byte}, {flag(f.array)}, {flag(f.overlay)} }},")
+            f"{hi}, {lo}, {f.byte}, {flag(f.array)}, {flag(f.overlay)}, "
+            f"{select_index(layout, f)}, {-1 if f.when is None else f.when} }},")
 
 
 def enum_tables(model):
@@ -61,7 +71,7 @@ def layout_table(lay):
     if lay.fields:
         fields = f"fields_{lay.name}"
         out.append(f"static const struct prm_field {fields}[] = {{")
-        out += [field_row(f) for f in lay.fields]
+        out += [field_row(lay, f) for f in lay.fields]
         out.append("};")
     if not lay.union:
         valid = f"valid_{lay.name}"
@@ -94,7 +104,8 @@ def command_row(cmd, model):
             f"{cmd.opcode:#x},",
             f"\t  {in_min}, {4 * cmd.outbox.size}, {destroy:#x}, {create:#x}, {in_id}, {out_id}, "
             f"{CLASS[cmd.cls]},",
-            f"\t  {flag(cmd.variable or cmd.inbox.variable)} }},"]
+            f"\t  {field_ref(cmd.inbox, cmd.request)}, {cmd.request_shift}, "
+            f"{flag(cmd.variable or cmd.inbox.variable)} }},"]
 
 
 def register_rows(model):

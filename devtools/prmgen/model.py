@@ -14,6 +14,7 @@ VALUE_NAME = re.compile(r"^[A-Z0-9_]+$")
 CLASSES = ("create", "modify", "query", "destroy", "general")
 STRUCT_TYPES = {"u8": 1, "be16": 2, "be32": 4, "be64": 8}
 TRAILING = "trailing"
+REQUEST = "request"
 
 
 class PrmError(Exception):
@@ -30,6 +31,7 @@ class Field:
         self.layout = None
         self.enum = None
         self.bytes, self.byte = 0, 0
+        self.select, self.when = None, None
         self.overlay = False
         self.where = ""
 
@@ -123,6 +125,7 @@ class Command:
         self.destroy = self.create = None
         self.variable = False
         self.in_min = 0
+        self.request, self.request_shift = None, 0
 
 
 class StructRow:
@@ -219,6 +222,8 @@ def read_kind(f, opts):
             fail(f.where, "an array of scalars has elements of 32 or 64 bits")
     elif f.kind == "nested":
         f.layout = take(opts, "layout", str, f.where)
+        f.select = take(opts, "select", str, f.where)
+        f.when = take(opts, "when", int, f.where)
         take_count(f, opts)
     else:
         if "bytes" not in opts:
@@ -295,6 +300,8 @@ def read_command(name, spec, path, model):
     cmd.destroy = take(spec, "destroy", str, where)
     cmd.variable = take(spec, "variable", bool, where, False)
     cmd.in_min = take(spec, "in_min", int, where, 0)
+    cmd.request = take(spec, "request", str, where)
+    cmd.request_shift = take(spec, "request_shift", int, where, 0)
     no_more(spec, where)
     model.commands[name] = cmd
 
@@ -351,7 +358,8 @@ class UniqueLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                raise PrmError(f"{os.path.basename(node.start_mark.name)}: line {key_node.start_mark.line + 1}: "
+                mark = key_node.start_mark
+                raise PrmError(f"{os.path.basename(mark.name)}: line {mark.line + 1}: "
                                f"{key} is given twice")
             seen.add(key)
         return super().construct_mapping(node, deep)
@@ -410,6 +418,8 @@ def link_command(cmd, model):
         setattr(cmd, attr, model.layouts[name])
     if cmd.id and not (cmd.outbox if cmd.cls == "create" else cmd.inbox).field(cmd.id):
         fail(cmd.where, f"no field '{cmd.id}' for the object's id")
+    if cmd.request and not cmd.inbox.field(cmd.request):
+        fail(cmd.where, f"no field '{cmd.request}' that tells what is requested")
     if cmd.destroy:
         if cmd.destroy not in model.commands:
             fail(cmd.where, f"unknown destroy command '{cmd.destroy}'")
@@ -434,10 +444,23 @@ def check_layout(layout):
             owner.setdefault(dword, []).append((f.name, mask))
         if f.trailing and not f.overlay and f.dword < layout.size and f.kind != "blob":
             fail(f.where, f"a trailing array starts where its layout ends ({layout.size})")
+        check_select(layout, f)
         if layout.union and (f.kind != "nested" or f.dword or f.array):
             fail(f.where, "a union has nested layouts at dword 0 only")
     if layout.default and layout.default not in names:
         fail(layout.where, f"no member '{layout.default}' for the default")
+
+
+def check_select(layout, f):
+    """`select` names what tells a union's members apart: a field beside it, or the request."""
+    if f.select:
+        chooser = layout.field(f.select)
+        if not f.layout.union:
+            fail(f.where, f"'select' needs a union, {f.layout.name} is none")
+        if f.select != REQUEST and (not chooser or chooser.kind != "scalar" or chooser.array):
+            fail(f.where, f"no field '{f.select}' to select by")
+    if f.when is not None and not layout.union:
+        fail(f.where, "'when' belongs to the members of a union")
 
 
 def check_acyclic(model):

@@ -10,7 +10,7 @@ SUFFIX = "_bits"
 
 
 class Member:
-    """One field: where it starts in its layout, how wide an element is, how many, of which layout."""
+    """One field: its first bit, how wide an element is, how many, of which layout."""
 
     def __init__(self, name, bit, width, count=1, nested=None):
         self.name, self.bit, self.width = name, bit, width

@@ -93,6 +93,12 @@ class Refusals(unittest.TestCase):
     def test_array_of_small_scalars(self):
         self.refused(self.rows("[0, 7, 0, one, {count: 2}]"), "elements of 32 or 64 bits")
 
+    def test_select(self):
+        self.refused(self.rows("[1, one, {layout: inner, select: two}]"), "inner is none")
+        self.refused(self.rows("[1, one, {layout: u, select: two}]",
+                               extra="  u: {size: 1, union: true, rows: []}\n"), "no field 'two'")
+        self.refused(self.rows("[1, one, {layout: inner, when: 1}]"), "members of a union")
+
     def test_enum(self):
         self.refused("enums:\n  e: {values: {A: 1, B: 1}}\n", "two names for one value")
         self.refused("enums:\n  e: {values: {A: 1}, errno: {A: ENOTHING}}\n", "ENOTHING")

@@ -135,6 +135,75 @@ test_decode_nested_array_and_blob(void)
 	CHECK_STR(s.text, "rx_hash_toeplitz_key[9]=5;");
 }
 
+static void
+test_decode_union_beside_selector(void)
+{
+	struct prm_ppcnt_reg reg = { { 0 } };
+	struct prm_eth_cntrs_grp_data_layout_auto *set = prm_ppcnt_reg_counter_set(&reg);
+	struct seen s = { 0 };
+
+	prm_ppcnt_reg_set_grp(&reg, PRM_PPCNT_GRP_RFC_2863);
+	prm_eth_2863_cntrs_grp_data_layout_set_if_in_octets_high(
+		prm_eth_cntrs_grp_data_layout_auto_eth_2863_cntrs_grp_data_layout(set), 3);
+	prm_decode(&prm_layout_ppcnt_reg, &reg, sizeof(reg), true, note, &s);
+	CHECK_STR(s.text, "grp=1:RFC_2863;"
+			"counter_set.eth_2863_cntrs_grp_data_layout.if_in_octets_high=3;");
+}
+
+static void
+test_decode_out_by_request(void)
+{
+	struct prm_query_hca_cap_in in = { { 0 } };
+	static struct prm_query_hca_cap_out out;
+	struct prm_hca_cap_union *cap = prm_query_hca_cap_out_capability(&out);
+	struct seen s = { 0 };
+
+	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+	prm_query_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_QOS << 1 | PRM_HCA_CAP_MODE_CUR);
+	prm_qos_cap_set_packet_pacing(prm_hca_cap_union_qos_cap(cap), 1);
+	prm_decode_out(&in, sizeof(in), &out, sizeof(out), true, note, &s);
+	CHECK_STR(s.text, "capability.qos_cap.packet_pacing=1;");
+	memset(&s, 0, sizeof(s));
+	prm_query_hca_cap_in_set_op_mod(&in, 0x7f << 1);
+	prm_decode_out(&in, sizeof(in), &out, sizeof(out), true, note, &s);
+	CHECK_STR(s.text, "capability.dword[0]=80000000;");
+}
+
+static void
+test_decode_register(void)
+{
+	uint32_t in[(PRM_ACCESS_REGISTER_IN_BYTES + PRM_PAOS_REG_BYTES) / 4] = { 0 };
+	uint32_t out[(PRM_ACCESS_REGISTER_OUT_BYTES + PRM_PAOS_REG_BYTES) / 4] = { 0 };
+	struct prm_access_register_in *head = (struct prm_access_register_in *)in;
+	struct prm_paos_reg *reg = (struct prm_paos_reg *)(in + PRM_ACCESS_REGISTER_IN_DWORDS);
+	struct seen s = { 0 };
+
+	prm_access_register_in_set_opcode(head, PRM_CMD_OP_ACCESS_REGISTER);
+	prm_access_register_in_set_op_mod(head, PRM_ACCESS_REG_OP_READ);
+	prm_access_register_in_set_register_id(head, PRM_REG_PAOS);
+	prm_paos_reg_set_local_port(reg, 1);
+	prm_decode_in(in, sizeof(in), true, note, &s);
+	CHECK_STR(s.text, "opcode=805:ACCESS_REGISTER;op_mod=1:READ;register_id=5006:PAOS;"
+			"paos_reg.local_port=1;");
+	memset(&s, 0, sizeof(s));
+	reg = (struct prm_paos_reg *)(out + PRM_ACCESS_REGISTER_OUT_DWORDS);
+	prm_paos_reg_set_oper_status(reg, PRM_PORT_STATUS_UP);
+	prm_decode_out(in, sizeof(in), out, sizeof(out), true, note, &s);
+	CHECK_STR(s.text, "paos_reg.oper_status=1:UP;");
+}
+
+static void
+test_decode_unknown(void)
+{
+	uint32_t in[4] = { PRM_BE32(0x0fff0000u), 0, PRM_BE32(5u), 0 };
+	uint32_t out[4] = { PRM_BE32(0x02000000u), PRM_BE32(7u), 0, 0 };
+	struct seen s = { 0 };
+
+	prm_decode_in(in, sizeof(in), true, note, &s);
+	prm_decode_out(in, sizeof(in), out, sizeof(out), true, note, &s);
+	CHECK_STR(s.text, "opcode=fff;status=2:BAD_OP;syndrome=7;");
+}
+
 /* A mailbox cut short is decoded as far as it goes, at every length. */
 static void
 test_decode_any_length(void)
@@ -153,6 +222,10 @@ test_decode_any_length(void)
 				return;
 			prm_decode(cmd->in, exact, len, false, note, &s);
 			CHECK(len < 4 || s.count > 0);
+			if (len >= 4)
+				exact[0] = PRM_BE32((uint32_t)cmd->opcode << 16);
+			prm_decode_in(exact, len, false, note, &s);
+			prm_decode_out(exact, len, exact, len, false, note, &s);
 			free(exact);
 		}
 	}
@@ -167,6 +240,10 @@ main(void)
 	test_status();
 	test_decode();
 	test_decode_nested_array_and_blob();
+	test_decode_union_beside_selector();
+	test_decode_out_by_request();
+	test_decode_register();
+	test_decode_unknown();
 	test_decode_any_length();
 	return test_failures != 0;
 }

@@ -66,7 +66,12 @@ struct prm_field {
 	uint8_t byte; /* first byte of a blob in its dword */
 	bool array;
 	bool overlay; /* another reading of bits that an earlier row names */
+	int16_t select; /* of a union: index of the row whose value tells its members apart */
+	int32_t when; /* of a member of a union: that value; -1 = none */
 };
+
+#define PRM_SELECT_NONE (-1)
+#define PRM_SELECT_REQUEST (-2) /* a field of the inbox that an outbox answers */
 
 /* A layout: its rows, and per dword (host order) the bits that are not reserved. */
 struct prm_layout {

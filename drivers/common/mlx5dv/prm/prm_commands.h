@@ -31,6 +31,8 @@ struct prm_command {
 	struct prm_field_ref in_id; /* the object's id in the inbox (not of a create command) */
 	struct prm_field_ref out_id; /* the new object's id in the outbox of a create command */
 	enum prm_command_class cls;
+	struct prm_field_ref request; /* what of several things is asked for, in the inbox */
+	uint8_t request_shift; /* low bits of it that mean something else */
 	bool in_variable; /* a trailing array may follow the fixed part of the inbox */
 };
 

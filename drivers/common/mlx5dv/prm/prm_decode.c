@@ -14,6 +14,7 @@ struct walk {
 	prm_decode_cb cb;
 	void *arg;
 	bool nonzero_only;
+	int32_t request; /* what the inbox asked for; -1 = not known */
 	char path[PATH_BYTES];
 };
 
@@ -71,6 +72,43 @@ decode_scalar(struct walk *w, const struct prm_field *f, const uint32_t *p, size
 	}
 }
 
+/* The value that tells which member of a union stands there; -1 when nothing tells. */
+static int32_t
+selected(const struct walk *w, const struct prm_layout *l, const struct prm_field *f,
+		const uint32_t *p, size_t dwords)
+{
+	const struct prm_field *by;
+
+	if (f->select == PRM_SELECT_REQUEST)
+		return w->request;
+	if (f->select < 0)
+		return -1;
+	by = &l->fields[f->select];
+	if (by->dword >= dwords || by->hi > 31)
+		return -1;
+	return (int32_t)prm_get32(p + by->dword, by->hi, by->lo);
+}
+
+static void
+decode_union(struct walk *w, const struct prm_layout *l, int32_t when, const uint32_t *p,
+		size_t dwords, size_t path_len)
+{
+	for (unsigned int i = 0; i < l->field_count; i++) {
+		const struct prm_field *f = &l->fields[i];
+
+		if (when >= 0 ? f->when == when :
+		    l->union_default != NULL && strcmp(f->name, l->union_default) == 0) {
+			size_t room = f->nested->dwords;
+
+			decode_layout(w, f->nested, p, dwords < room ? dwords : room,
+					path_push(w, path_len, f->name, -1));
+			return;
+		}
+	}
+	for (size_t i = 0; i < dwords && i < l->dwords; i++)
+		emit(w, path_len, "dword", (long)i, PRM_BE32(p[i]), NULL);
+}
+
 static void
 decode_nested(struct walk *w, const struct prm_layout *l, const struct prm_field *f,
 		const uint32_t *p, size_t dwords, size_t path_len)
@@ -80,13 +118,18 @@ decode_nested(struct walk *w, const struct prm_layout *l, const struct prm_field
 
 	for (unsigned int i = 0; f->count == 0 || i < f->count; i++, at += n->dwords) {
 		size_t room = dwords > at ? dwords - at : 0;
-		/* The layout that ends its parent owns the trailing array too. */
-		bool last = !f->array && n->variable && at + n->dwords == l->dwords;
+		size_t len;
 
 		if (room == 0 || (f->array && room < n->dwords))
 			return;
-		decode_layout(w, n, p + at, last || room < n->dwords ? room : n->dwords,
-				path_push(w, path_len, f->name, f->array ? (long)i : -1));
+		len = path_push(w, path_len, f->name, f->array ? (long)i : -1);
+		/* The layout that ends its parent owns the trailing array too. */
+		if (!(!f->array && n->variable && at + n->dwords == l->dwords) && room > n->dwords)
+			room = n->dwords;
+		if (n->is_union)
+			decode_union(w, n, selected(w, l, f, p, dwords), p + at, room, len);
+		else
+			decode_layout(w, n, p + at, room, len);
 	}
 }
 
@@ -108,25 +151,11 @@ decode_blob(struct walk *w, const struct prm_field *f, const uint32_t *p, size_t
 }
 
 static void
-decode_union(struct walk *w, const struct prm_layout *l, const uint32_t *p, size_t dwords,
-		size_t path_len)
-{
-	for (unsigned int i = 0; i < l->field_count && l->union_default != NULL; i++) {
-		if (strcmp(l->fields[i].name, l->union_default) == 0) {
-			decode_layout(w, l->fields[i].nested, p, dwords, path_len);
-			return;
-		}
-	}
-	for (size_t i = 0; i < dwords; i++)
-		emit(w, path_len, "dword", (long)i, PRM_BE32(p[i]), NULL);
-}
-
-static void
 decode_layout(struct walk *w, const struct prm_layout *l, const uint32_t *p, size_t dwords,
 		size_t path_len)
 {
 	if (l->is_union) {
-		decode_union(w, l, p, dwords < l->dwords ? dwords : l->dwords, path_len);
+		decode_union(w, l, w->request, p, dwords, path_len);
 		return;
 	}
 	for (unsigned int i = 0; i < l->field_count; i++) {
@@ -147,7 +176,66 @@ void
 prm_decode(const struct prm_layout *l, const void *p, size_t len, bool nonzero_only,
 		prm_decode_cb cb, void *arg)
 {
-	struct walk w = { .cb = cb, .arg = arg, .nonzero_only = nonzero_only };
+	struct walk w = { .cb = cb, .arg = arg, .nonzero_only = nonzero_only, .request = -1 };
 
 	decode_layout(&w, l, p, len / 4, 0);
+}
+
+/* The register that an access register command carries; NULL when it is none or not described. */
+static const struct prm_layout *
+carried_register(const struct prm_command *cmd, const void *in)
+{
+	if (cmd->in != &prm_layout_access_register_in)
+		return NULL;
+	return prm_register_layout((uint16_t)prm_access_register_in_get_register_id(in));
+}
+
+/* The fixed part by the command's layout, the register behind it by its own. */
+static void
+decode_mailbox(struct walk *w, const struct prm_layout *l, const struct prm_layout *reg,
+		const uint32_t *p, size_t dwords)
+{
+	size_t fixed = reg != NULL && dwords > l->dwords ? l->dwords : dwords;
+
+	decode_layout(w, l, p, fixed, 0);
+	if (dwords > fixed)
+		decode_layout(w, reg, p + fixed, dwords - fixed,
+				path_push(w, 0, reg->name, -1));
+}
+
+void
+prm_decode_in(const void *in, size_t len, bool nonzero_only, prm_decode_cb cb, void *arg)
+{
+	struct walk w = { .cb = cb, .arg = arg, .nonzero_only = nonzero_only, .request = -1 };
+	const struct prm_command *cmd;
+
+	if (len < PRM_CMD_IN_BYTES)
+		return;
+	cmd = prm_command_find((uint16_t)prm_cmd_in_get_opcode(in));
+	if (cmd == NULL) {
+		decode_layout(&w, &prm_layout_cmd_in, in, PRM_CMD_IN_DWORDS, 0);
+		return;
+	}
+	if (cmd->request.hi >= cmd->request.lo)
+		w.request = (int32_t)(prm_field_ref_get(in, cmd->request) >> cmd->request_shift);
+	decode_mailbox(&w, cmd->in, len < cmd->in_bytes_min ? NULL : carried_register(cmd, in), in,
+			len / 4);
+}
+
+void
+prm_decode_out(const void *in, size_t in_len, const void *out, size_t out_len, bool nonzero_only,
+		prm_decode_cb cb, void *arg)
+{
+	struct walk w = { .cb = cb, .arg = arg, .nonzero_only = nonzero_only, .request = -1 };
+	const struct prm_command *cmd = NULL;
+
+	if (in_len >= PRM_CMD_IN_BYTES)
+		cmd = prm_command_find((uint16_t)prm_cmd_in_get_opcode(in));
+	if (cmd == NULL || in_len < cmd->in_bytes_min) {
+		decode_layout(&w, &prm_layout_cmd_out, out, out_len / 4, 0);
+		return;
+	}
+	if (cmd->request.hi >= cmd->request.lo)
+		w.request = (int32_t)(prm_field_ref_get(in, cmd->request) >> cmd->request_shift);
+	decode_mailbox(&w, cmd->out, carried_register(cmd, in), out, out_len / 4);
 }

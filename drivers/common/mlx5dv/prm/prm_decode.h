@@ -19,12 +19,23 @@ typedef void (*prm_decode_cb)(void *arg, const char *path, uint64_t value, const
 
 /**
  * Decodes @p len bytes at @p p (4-byte aligned) by a layout. Fields beyond the length are left
- * out; bytes blobs come as dwords; a union is read by its default member, or as dwords.
+ * out; byte blobs come as dwords. A union is read by the member that a field beside it selects,
+ * else by its default member, else as dwords.
  *
  * @param nonzero_only  leave out fields of value 0
  */
 void prm_decode(const struct prm_layout *l, const void *p, size_t len, bool nonzero_only,
 		prm_decode_cb cb, void *arg);
+
+/**
+ * Decodes a command inbox by its opcode: unions and access registers by what the command asks for.
+ * An opcode that the table has not yields the header only.
+ */
+void prm_decode_in(const void *in, size_t len, bool nonzero_only, prm_decode_cb cb, void *arg);
+
+/** Decodes the outbox that answers @p in, likewise. */
+void prm_decode_out(const void *in, size_t in_len, const void *out, size_t out_len,
+		bool nonzero_only, prm_decode_cb cb, void *arg);
 
 /** Name of a value of an enumeration; NULL when it has none. */
 const char *prm_enum_find(const struct prm_enum *e, uint64_t value);
