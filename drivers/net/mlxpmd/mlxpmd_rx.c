@@ -44,7 +44,7 @@ fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const uint8_t *cqe, uint64
 
 	if (unlikely(flags & (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)))
 		count_bad_csum(rxq, flags);
-	ol_flags = flags & rxq->flag_mask;
+	ol_flags = (flags & rxq->flag_mask) | rxq->ol_init;
 	m->packet_type = (uint32_t)class;
 	m->pkt_len = len;
 	m->vlan_tci = rte_be_to_cpu_16(*(const unaligned_uint16_t *)(cqe + MLXPMD_CQE_VLAN_INFO));
@@ -104,7 +104,7 @@ chain(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint32_t len)
 static __rte_always_inline void
 rearm(struct rte_mbuf *m, uint64_t init)
 {
-	*(uint64_t *)((uint8_t *)m + offsetof(struct rte_mbuf, rearm_data)) = init;
+	*(mlxpmd_u64 *)((uint8_t *)m + offsetof(struct rte_mbuf, rearm_data)) = init;
 }
 
 /* Packets from CQEs that follow each other in memory; stops at the first that needs a second look. */

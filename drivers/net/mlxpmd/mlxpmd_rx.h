@@ -13,9 +13,7 @@
 #ifndef MLXPMD_RX_H
 #define MLXPMD_RX_H
 
-#include <rte_byteorder.h>
-#include <rte_io.h>
-
+#include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
 
 /*
@@ -30,59 +28,16 @@
 #define MLXPMD_CQE_VLAN_INFO 0x1e
 #define MLXPMD_CQE_BYTE_CNT 0x2c
 #define MLXPMD_CQE_TIMESTAMP 0x30
-#define MLXPMD_CQE_TAIL 0x38 /**< sop_drop_qpn, wqe_counter, signature, op_own. */
 
 static_assert(offsetof(struct mlx5_cqe64, hds_ip_ext) == MLXPMD_CQE_HDS_IP_EXT, "CQE layout");
 static_assert(offsetof(struct mlx5_cqe64, vlan_info) == MLXPMD_CQE_VLAN_INFO, "CQE layout");
 static_assert(offsetof(struct mlx5_cqe64, byte_cnt) == MLXPMD_CQE_BYTE_CNT, "CQE layout");
 static_assert(offsetof(struct mlx5_cqe64, timestamp) == MLXPMD_CQE_TIMESTAMP, "CQE layout");
-static_assert(offsetof(struct mlx5_cqe64, sop_drop_qpn) == MLXPMD_CQE_TAIL, "CQE layout");
-static_assert(sizeof(struct mlx5_cqe64) == 64, "CQE layout");
 
-/* The tail as a host-order word: op_own 7:0, signature 15:8, wqe_counter 31:16, sop_drop_qpn 63:32. */
-#define MLXPMD_TAIL_OWNER 0x01u
-#define MLXPMD_TAIL_FORMAT 0x0cu /**< Mini-CQE format: 0 in a plain CQE. */
-#define MLXPMD_TAIL_OPCODE 0xf0u
-#define MLXPMD_TAIL_COUNTER_SHIFT 16
+/** Flow tag, in the CQE's tail word. */
 #define MLXPMD_TAIL_TAG_MASK (UINT64_C(0xffffff) << 32)
 /** Flow tag of packets that no rule marked, when firmware writes one (else 0). */
 #define MLXPMD_TAG_DEFAULT 0xffffffu
-
-/** The last 8 bytes of a CQE by one load: ownership and what is checked with it cannot be torn apart. */
-static __rte_always_inline uint64_t
-mlxpmd_cqe_tail(const void *cqe)
-{
-	const uint64_t *tail = (const uint64_t *)((const uint8_t *)cqe + MLXPMD_CQE_TAIL);
-
-	return rte_be_to_cpu_64(__atomic_load_n(tail, __ATOMIC_RELAXED));
-}
-
-/** Is the CQE the device's still? owner is the software's ownership bit of this lap. */
-static __rte_always_inline bool
-mlxpmd_cqe_absent(uint64_t tail, uint32_t owner)
-{
-	return (((uint32_t)tail ^ owner) & MLXPMD_TAIL_OWNER) ||
-	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << 4;
-}
-
-static __rte_always_inline uint8_t
-mlxpmd_cqe_opcode(uint64_t tail)
-{
-	return ((uint32_t)tail & MLXPMD_TAIL_OPCODE) >> 4;
-}
-
-/**
- * Hands a consumer index to the device. What was read from the entries before has been read, and what was
- * written to rings before is visible, when the device sees the index.
- */
-static __rte_always_inline void
-mlxpmd_dbrec_write(volatile uint32_t *dbrec, uint32_t index)
-{
-	/* Loads before stores, which a store barrier alone would not order on weak machines. */
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	rte_io_wmb();
-	*dbrec = rte_cpu_to_be_32(index);
-}
 
 /** The burst prefetches this many packets ahead, so elts goes on for as many NULLs after the ring. */
 #define MLXPMD_RX_ELTS_AHEAD 4

@@ -98,6 +98,7 @@ static int
 memory_set(struct mlxpmd_rxq *rxq)
 {
 	size_t elts = ((size_t)rxq->wqe_mask + 1 + MLXPMD_RX_ELTS_AHEAD) << rxq->log_segs;
+	bool pinned;
 
 	rxq->mr = mdv_mr_mempool(rxq->port->mdv, rxq->mp);
 	if (rxq->mr == NULL)
@@ -105,9 +106,10 @@ memory_set(struct mlxpmd_rxq *rxq)
 	if (rxq->mr->n == 0)
 		return fail(rxq, EINVAL, "the mempool has no memory");
 	rxq->lkey_be = rxq->mr->range[0].lkey_be;
+	pinned = (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
 	/* Buffers pinned from elsewhere do not follow their mbufs. */
-	rxq->buf_offset = (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) ?
-			  0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
+	rxq->buf_offset = pinned ? 0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
+	rxq->ol_init = pinned ? RTE_MBUF_F_EXTERNAL : 0;
 	rxq->elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->elts[0]),
 				       RTE_CACHE_LINE_SIZE, rxq->socket_id);
 	return rxq->elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");

@@ -31,6 +31,7 @@ struct mlxpmd_txq_stats {
 	uint64_t packets, bytes;
 	uint64_t errors;   /**< Packets lost to error completions (taken out of packets and bytes). */
 	uint64_t dropped;  /**< Packets the queue could not send (no lkey, too many segments, empty). */
+	uint64_t cqe_bad;  /**< Completions refused because they made no sense. */
 	uint64_t completions, doorbells;
 };
 
@@ -66,6 +67,7 @@ struct mlxpmd_rxq {
 	const struct mdv_mr_set *mr;
 	struct mlxpmd_clock *clock;
 	uint64_t mbuf_init;	/**< rearm_data of a fresh mbuf of this queue. */
+	uint64_t ol_init;	/**< ol_flags that every mbuf of the pool keeps. */
 	uint32_t lkey_be;	/**< Used when mr->n == 1. */
 	uint32_t len_max;	/**< Bytes posted by one WQE. */
 	uint16_t seg_first_bytes, seg_bytes; /**< Posted by the first and by each further segment. */

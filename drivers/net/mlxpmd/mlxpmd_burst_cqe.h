@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Ownership of completion queue entries, doorbell records, and stores that may alias anything.
+ */
+#ifndef MLXPMD_BURST_CQE_H
+#define MLXPMD_BURST_CQE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/mlx5dv.h>
+#include <rte_byteorder.h>
+#include <rte_common.h>
+#include <rte_io.h>
+
+/** Eight bytes of something that has another type elsewhere: ring entries, mbuf fields. */
+typedef uint64_t mlxpmd_u64 __attribute__((__may_alias__));
+
+#define MLXPMD_CQE_TAIL 0x38 /**< sop_drop_qpn, wqe_counter, signature, op_own. */
+static_assert(offsetof(struct mlx5_cqe64, sop_drop_qpn) == MLXPMD_CQE_TAIL, "CQE layout");
+static_assert(sizeof(struct mlx5_cqe64) == 64, "CQE layout");
+
+/* The tail as a host-order word: op_own 7:0, signature 15:8, wqe_counter 31:16, sop_drop_qpn 63:32. */
+#define MLXPMD_TAIL_OWNER 0x01u
+#define MLXPMD_TAIL_FORMAT 0x0cu /**< Mini-CQE format: 0 in a plain CQE. */
+#define MLXPMD_TAIL_OPCODE 0xf0u
+#define MLXPMD_TAIL_COUNTER_SHIFT 16
+
+/** The last 8 bytes of a CQE by one load: ownership and what is checked with it cannot be torn apart. */
+static __rte_always_inline uint64_t
+mlxpmd_cqe_tail(const void *cqe)
+{
+	const mlxpmd_u64 *tail = (const mlxpmd_u64 *)((const uint8_t *)cqe + MLXPMD_CQE_TAIL);
+
+	return rte_be_to_cpu_64(__atomic_load_n(tail, __ATOMIC_RELAXED));
+}
+
+/** Is the CQE the device's still? owner is the software's ownership bit of this lap. */
+static __rte_always_inline bool
+mlxpmd_cqe_absent(uint64_t tail, uint32_t owner)
+{
+	return (((uint32_t)tail ^ owner) & MLXPMD_TAIL_OWNER) ||
+	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << 4;
+}
+
+static __rte_always_inline uint8_t
+mlxpmd_cqe_opcode(uint64_t tail)
+{
+	return ((uint32_t)tail & MLXPMD_TAIL_OPCODE) >> 4;
+}
+
+/**
+ * Hands a consumer index to the device. What was read from the entries before has been read, and what was
+ * written to rings before is visible, when the device sees the index.
+ */
+static __rte_always_inline void
+mlxpmd_dbrec_write(volatile uint32_t *dbrec, uint32_t index)
+{
+	/* Loads before stores, which a store barrier alone would not order on weak machines. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	rte_io_wmb();
+	*dbrec = rte_cpu_to_be_32(index);
+}
+
+#endif /* MLXPMD_BURST_CQE_H */

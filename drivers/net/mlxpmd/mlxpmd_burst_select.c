@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Chooses the burst functions of a port by what it is configured for, and says which and why. */
+
+#include <rte_string_fns.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_rx.h"
+#include "mlxpmd_tx.h"
+
+/* Offloads that any Rx queue has: one function serves them all. */
+static uint64_t
+rx_offloads(const struct rte_eth_dev *eth_dev)
+{
+	uint64_t offloads = eth_dev->data->dev_conf.rxmode.offloads;
+	const struct mlxpmd_rxq *rxq;
+	uint16_t i;
+
+	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
+		rxq = eth_dev->data->rx_queues[i];
+		if (rxq != NULL)
+			offloads |= rxq->offloads;
+	}
+	return offloads;
+}
+
+static uint64_t
+tx_offloads(const struct rte_eth_dev *eth_dev, bool *fast_free)
+{
+	uint64_t offloads = eth_dev->data->dev_conf.txmode.offloads, one;
+	const struct mlxpmd_txq *txq;
+	uint16_t i;
+
+	*fast_free = true;
+	for (i = 0; i < eth_dev->data->nb_tx_queues; i++) {
+		txq = eth_dev->data->tx_queues[i];
+		if (txq == NULL)
+			continue;
+		one = txq->offloads | eth_dev->data->dev_conf.txmode.offloads;
+		offloads |= one;
+		/* A promise for one queue is none for the others. */
+		*fast_free &= (one & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0;
+	}
+	*fast_free &= (offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0;
+	return offloads;
+}
+
+/* Does any Rx queue give out chains of segments? */
+static bool
+rx_scatters(const struct rte_eth_dev *eth_dev)
+{
+	const struct mlxpmd_rxq *rxq;
+	uint16_t i;
+
+	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
+		rxq = eth_dev->data->rx_queues[i];
+		if (rxq != NULL && rxq->log_segs != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+rx_timestamps(const struct rte_eth_dev *eth_dev)
+{
+	const struct mlxpmd_rxq *rxq;
+	uint16_t i;
+
+	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
+		rxq = eth_dev->data->rx_queues[i];
+		if (rxq != NULL && rxq->ts_offset < 0)
+			return false;
+	}
+	return (rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
+}
+
+static void
+rx_select(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	unsigned int f = 0;
+
+	if (rx_scatters(eth_dev))
+		f |= MLXPMD_RX_F_SCATTER;
+	if (rx_timestamps(eth_dev))
+		f |= MLXPMD_RX_F_TS;
+	if (rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_RSS_HASH)
+		f |= MLXPMD_RX_F_HASH;
+	eth_dev->rx_pkt_burst = mlxpmd_rx_templates[f].burst;
+	port->rx_burst_name = mlxpmd_rx_templates[f].name;
+	port->rx_burst_why = port->args.rx_burst == MLXPMD_BURST_SCALAR ?
+			     "asked for by rx_burst=scalar" :
+			     "rx_burst=auto: smallest that serves the queues' offloads";
+}
+
+static const char *
+tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
+{
+	const struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	bool fast_free;
+	uint64_t offloads = tx_offloads(eth_dev, &fast_free);
+
+	*f = 0;
+	if (port->mdv->caps.min_inline_mode != 0) {
+		*f = MLXPMD_TX_F_INLINE;
+		return "the device wants headers inline";
+	}
+	if (offloads & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
+			RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
+		*f |= MLXPMD_TX_F_OFFLOAD;
+	if (port->mdv->caps.mpw)
+		*f |= MLXPMD_TX_F_MPW;
+	/* What a port receives in segments it may be asked to forward. */
+	if ((offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) || rx_scatters(eth_dev)) {
+		*f |= MLXPMD_TX_F_MULTI;
+		return port->mdv->caps.mpw ? "packets may have several segments" :
+		       "packets may have several segments; the device has no multi-packet WQE";
+	}
+	if (fast_free)
+		*f |= MLXPMD_TX_F_FAST_FREE;
+	return port->mdv->caps.mpw ? "smallest that serves the queues' offloads" :
+	       "the device has no multi-packet WQE";
+}
+
+static void
+tx_select(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	unsigned int f;
+
+	port->tx_burst_why = tx_features(eth_dev, &f);
+	port->tx_burst_name = mlxpmd_tx_templates[f].name;
+	eth_dev->tx_pkt_burst = mlxpmd_tx_templates[f].burst;
+}
+
+void
+mlxpmd_burst_select(struct rte_eth_dev *eth_dev)
+{
+	rx_select(eth_dev);
+	tx_select(eth_dev);
+	eth_dev->rx_queue_count = mlxpmd_rx_queue_count;
+	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
+	eth_dev->tx_descriptor_status = mlxpmd_tx_descriptor_status;
+}
+
+static int
+mode_get(const char *name, struct rte_eth_burst_mode *mode)
+{
+	if (name == NULL)
+		return -EINVAL; /* Not started yet: nothing is chosen. */
+	mode->flags = 0;
+	strlcpy(mode->info, name, sizeof(mode->info));
+	return 0;
+}
+
+int
+mlxpmd_rx_burst_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused,
+			 struct rte_eth_burst_mode *mode)
+{
+	return mode_get(MLXPMD_PORT(eth_dev)->rx_burst_name, mode);
+}
+
+int
+mlxpmd_tx_burst_mode_get(struct rte_eth_dev *eth_dev, uint16_t queue_id __rte_unused,
+			 struct rte_eth_burst_mode *mode)
+{
+	return mode_get(MLXPMD_PORT(eth_dev)->tx_burst_name, mode);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Transmit bursts: one inline body, made into one function per set of features. */
+
+#include <rte_common.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_tx.h"
+
+/* The range used last, in registers. */
+struct mr_local {
+	uintptr_t start, size;
+	uint64_t lkey; /* In place for the second dword of a data segment. */
+};
+
+static __rte_always_inline struct mr_local
+mr_local(const struct mlxpmd_txq *txq)
+{
+	return (struct mr_local) {
+		.start = txq->mr_last.start,
+		.size = txq->mr_last.end - txq->mr_last.start,
+		.lkey = mlxpmd_be32_pair(0, txq->mr_last.lkey_be),
+	};
+}
+
+/* Packets that one multi-packet WQE may take here: it ends with the WQEBB ring's and the elts ring's lap. */
+static __rte_always_inline uint32_t
+mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
+{
+	uint32_t to_end = txq->wqe_mask + 1 - (txq->pi & txq->wqe_mask);
+	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_room(txq));
+	uint32_t ds = RTE_MIN(wqebbs * MLXPMD_WQEBB_DS, (uint32_t)txq->max_ds);
+	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+
+	return RTE_MIN(RTE_MIN(ds - MLXPMD_TITLE_DS, elts), n);
+}
+
+/*
+ * One multi-packet WQE from packets that can share a title; the first of them can, and there is room for one.
+ * Returns how many it took, MLXPMD_TX_REFUSED when the first cannot be sent.
+ */
+static __rte_always_inline int
+send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	const uint32_t max = mpw_max(txq, n);
+	const uint64_t title = pkts[0]->ol_flags & MLXPMD_TX_TITLE_FLAGS;
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	mlxpmd_u64 *dseg = wqe + 4;
+	struct rte_mbuf **elt = &txq->elts[txq->elts_pi & txq->elts_mask];
+	struct mr_local mr = mr_local(txq);
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < max; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
+		const uint32_t len = m->data_len;
+
+		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & MLXPMD_TX_TITLE_FLAGS) != title)
+			break;
+		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
+			break;
+		if (unlikely(addr - mr.start >= mr.size)) {
+			if (!mlxpmd_tx_mr_lookup(txq, m, addr))
+				break;
+			mr = mr_local(txq);
+		}
+		/* A length of 0 would mean 2 GiB. */
+		if (unlikely(len == 0))
+			break;
+		dseg[0] = mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+		dseg[1] = rte_cpu_to_be_64(addr);
+		dseg += 2;
+		elt[i] = m;
+		bytes += len;
+	}
+	if (unlikely(i == 0))
+		return MLXPMD_TX_REFUSED;
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLXPMD_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
+	wqe[1] = 0;
+	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(title)) : 0;
+	wqe[3] = 0;
+	txq->stats.bytes += bytes;
+	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, false);
+	return i;
+}
+
+/* One SEND WQE of one WQEBB for a packet of one segment. */
+static __rte_always_inline int
+send_single(struct mlxpmd_txq *txq, struct rte_mbuf *m, const unsigned int f)
+{
+	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	const uint32_t len = m->data_len;
+	const bool vlan = (f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN);
+
+	if (unlikely(!mlxpmd_tx_mr_hit(txq, addr)) && !mlxpmd_tx_mr_lookup(txq, m, addr))
+		return MLXPMD_TX_REFUSED;
+	if (unlikely(len == 0))
+		return MLXPMD_TX_REFUSED;
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_SEND, MLXPMD_TITLE_DS + 1);
+	wqe[1] = 0;
+	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
+		 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
+	wqe[3] = vlan ? mlxpmd_tx_eth_vlan(m) : 0;
+	wqe[4] = mlxpmd_be32_pair(rte_cpu_to_be_32(len), txq->mr_last.lkey_be);
+	wqe[5] = rte_cpu_to_be_64(addr);
+	txq->elts[txq->elts_pi & txq->elts_mask] = m;
+	txq->stats.bytes += len;
+	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + 1, 1, (f & MLXPMD_TX_F_MULTI) != 0);
+	return 1;
+}
+
+/* The next WQE, of whatever kind suits the next packet. There is room for one WQEBB and one packet. */
+static __rte_always_inline int
+send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	struct rte_mbuf *m = pkts[0];
+
+	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
+		return mlxpmd_tx_send_any(txq, m);
+	/* A tag to insert is the title's, which a multi-packet WQE does not take it from. */
+	if ((f & MLXPMD_TX_F_MPW) &&
+	    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
+		return send_mpw(txq, pkts, n, f);
+	return send_single(txq, m, f);
+}
+
+/* One doorbell for all that was posted; db is the first half of the last WQE's control segment. */
+static __rte_always_inline void
+ring_doorbell(struct mlxpmd_txq *txq, uint64_t db)
+{
+	/* WQEs before the record, */
+	rte_io_wmb();
+	*txq->sq_dbrec = rte_cpu_to_be_32(txq->pi);
+	/* and the record before the register: the device reads both in answer to the register. */
+	rte_wmb();
+	*txq->db_reg = db;
+	if (unlikely(txq->db_wc))
+		rte_wmb();
+	txq->stats.doorbells++;
+}
+
+static __rte_always_inline uint16_t
+tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	const bool fast = (f & MLXPMD_TX_F_FAST_FREE) != 0;
+	const uint32_t generation = mdv_mr_generation(txq->mdv);
+	uint16_t elts_pi, last, done = 0;
+	int rc;
+
+	if (likely(txq->state == MDV_QS_RDY))
+		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast);
+	if (unlikely(txq->state != MDV_QS_RDY))
+		return 0;
+	if (unlikely(generation != txq->mr_generation)) {
+		txq->mr_generation = generation;
+		txq->mr_last = (struct mdv_mr_range) { 0 };
+	}
+	elts_pi = txq->elts_pi;
+	last = txq->pi;
+	while (done < n) {
+		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
+		uint16_t pi = txq->pi;
+
+		if (unlikely(elts == 0 || mlxpmd_tx_room(txq) == 0))
+			break;
+		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), f);
+		if (likely(rc > 0)) {
+			last = pi;
+			done += rc;
+			continue;
+		}
+		if (rc == MLXPMD_TX_NO_ROOM)
+			break;
+		mlxpmd_tx_drop(txq, pkts[done++]);
+	}
+	if (likely(txq->elts_pi != elts_pi)) {
+		txq->stats.packets += (uint16_t)(txq->elts_pi - elts_pi);
+		ring_doorbell(txq, *(const mlxpmd_u64 *)mlxpmd_tx_wqebb(txq, last));
+	}
+	return done;
+}
+
+#define TX_BURST(name, features) \
+	static uint16_t \
+	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \
+	{ \
+		return tx_burst(txq, pkts, n, features); \
+	}
+
+#define MPW MLXPMD_TX_F_MPW
+#define OFFLOAD MLXPMD_TX_F_OFFLOAD
+#define MULTI MLXPMD_TX_F_MULTI
+#define FAST MLXPMD_TX_F_FAST_FREE
+TX_BURST(plain, 0)
+TX_BURST(mpw, MPW)
+TX_BURST(offload, OFFLOAD)
+TX_BURST(mpw_offload, MPW | OFFLOAD)
+TX_BURST(multi, MULTI)
+TX_BURST(mpw_multi, MPW | MULTI)
+TX_BURST(multi_offload, MULTI | OFFLOAD)
+TX_BURST(mpw_multi_offload, MPW | MULTI | OFFLOAD)
+TX_BURST(fast, FAST)
+TX_BURST(mpw_fast, MPW | FAST)
+TX_BURST(offload_fast, OFFLOAD | FAST)
+TX_BURST(mpw_offload_fast, MPW | OFFLOAD | FAST)
+TX_BURST(inline, MLXPMD_TX_F_INLINE | MULTI | OFFLOAD)
+
+/* Several segments need the general way to free, whatever the application promises. */
+const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {
+	[0] = { tx_burst_plain, "Scalar" },
+	[MPW] = { tx_burst_mpw, "Scalar MPW" },
+	[OFFLOAD] = { tx_burst_offload, "Scalar Offload" },
+	[MPW | OFFLOAD] = { tx_burst_mpw_offload, "Scalar MPW Offload" },
+	[MULTI] = { tx_burst_multi, "Scalar Multi-segment" },
+	[MPW | MULTI] = { tx_burst_mpw_multi, "Scalar MPW Multi-segment" },
+	[MULTI | OFFLOAD] = { tx_burst_multi_offload, "Scalar Multi-segment Offload" },
+	[MPW | MULTI | OFFLOAD] = { tx_burst_mpw_multi_offload, "Scalar MPW Multi-segment Offload" },
+	[FAST] = { tx_burst_fast, "Scalar Fast-free" },
+	[MPW | FAST] = { tx_burst_mpw_fast, "Scalar MPW Fast-free" },
+	[OFFLOAD | FAST] = { tx_burst_offload_fast, "Scalar Offload Fast-free" },
+	[MPW | OFFLOAD | FAST] = { tx_burst_mpw_offload_fast, "Scalar MPW Offload Fast-free" },
+	[MLXPMD_TX_F_INLINE] = { tx_burst_inline, "Scalar Inline Multi-segment Offload" },
+};
+
+uint16_t
+mlxpmd_tx_burst_none(void *txq __rte_unused, struct rte_mbuf **pkts __rte_unused,
+		     uint16_t n __rte_unused)
+{
+	return 0;
+}

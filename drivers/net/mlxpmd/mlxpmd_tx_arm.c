@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Makes a send queue ready for the bursts, and takes back what it holds. */
+
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_tx.h"
+
+#define RS_THRESH_DEFAULT 32
+/* Completions that may be outstanding beyond one per rs_thresh: a long WQE asks for its own. */
+#define CQE_SLACK 8
+/* A control segment counts its WQE's 16-byte units in 6 bits. */
+#define DS_MAX 63
+
+static int
+fail(const struct mlxpmd_txq *txq, int err, const char *why)
+{
+	MLXPMD_LOG(ERR, "port %u: txq %u cannot be armed: %s", txq->port_id, txq->queue_id, why);
+	rte_errno = err;
+	return -err;
+}
+
+/* Header bytes to inline for what the vport asks (PRM, nic_vport_context.min_wqe_inline_mode). */
+static int
+inline_bytes(uint8_t mode)
+{
+	static const uint8_t by_mode[] = { 0, 18, 18 + 40, MLXPMD_INLINE_MAX };
+
+	return mode < RTE_DIM(by_mode) ? by_mode[mode] : -EINVAL;
+}
+
+/* A quarter of either ring at most may be without a completion, and every one asked for has a CQE. */
+static int
+thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
+{
+	uint32_t wqebbs = 1u << txq->sq.log_wqebbs, cqes = 1u << txq->cq.log_cqes;
+	uint32_t most = RTE_MIN(elts, wqebbs) / 4;
+	uint32_t rs = txq->conf.tx_rs_thresh != 0 ? txq->conf.tx_rs_thresh : RS_THRESH_DEFAULT;
+
+	rs = RTE_MAX(1u, RTE_MIN(rs, most));
+	while (elts / rs + CQE_SLACK > cqes && rs < most)
+		rs = RTE_MIN(rs * 2, most);
+	if (elts / rs + CQE_SLACK > cqes)
+		return fail(txq, EINVAL, "the CQ does not fit the SQ");
+	txq->rs_thresh = rs;
+	txq->free_thresh = txq->conf.tx_free_thresh;
+	return 0;
+}
+
+static int
+sizes_set(struct mlxpmd_txq *txq)
+{
+	uint32_t elts = rte_align32pow2(RTE_MAX(txq->nb_desc, 8u));
+	const struct mdv_caps *caps = &txq->mdv->caps;
+	int hdr = inline_bytes(caps->min_inline_mode);
+
+	if (txq->sq.log_wqebbs > 15 || txq->cq.log_cqes > 15 || elts > 32768)
+		return fail(txq, EINVAL, "the rings are too large");
+	if (hdr < 0)
+		return fail(txq, EINVAL, "the device's inline mode is unknown");
+	txq->inline_bytes = hdr;
+	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, (uint32_t)DS_MAX);
+	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
+		return fail(txq, EINVAL, "the device's largest WQE is too small");
+	txq->elts_mask = elts - 1;
+	txq->wqe_mask = (1u << txq->sq.log_wqebbs) - 1;
+	txq->cqe_mask = (1u << txq->cq.log_cqes) - 1;
+	txq->log_cqes = txq->cq.log_cqes;
+	return thresholds_set(txq, elts);
+}
+
+static int
+memory_set(struct mlxpmd_txq *txq)
+{
+	txq->elts = rte_zmalloc_socket("mlxpmd_txq_elts",
+				       (txq->elts_mask + 1u) * sizeof(txq->elts[0]),
+				       RTE_CACHE_LINE_SIZE, txq->socket_id);
+	txq->wqe_info = rte_zmalloc_socket("mlxpmd_txq_info",
+					   (txq->wqe_mask + 1u) * sizeof(txq->wqe_info[0]),
+					   RTE_CACHE_LINE_SIZE, txq->socket_id);
+	if (txq->elts != NULL && txq->wqe_info != NULL)
+		return 0;
+	mlxpmd_txq_disarm(txq);
+	return fail(txq, ENOMEM, "no memory for the mbuf ring");
+}
+
+/* Rings as the device and the bursts expect them at index 0. */
+static void
+rings_set(struct mlxpmd_txq *txq)
+{
+	uint32_t i;
+
+	txq->wqes = txq->sq.wqes;
+	txq->sq_dbrec = txq->sq.dbrec;
+	txq->db_reg = txq->sq.db_reg;
+	txq->db_wc = txq->sq.db_wc;
+	txq->sqn = txq->sq.sqn;
+	txq->cqes = txq->cq.cqes;
+	txq->cq_dbrec = txq->cq.dbrec;
+	for (i = 0; i <= txq->cqe_mask; i++)
+		txq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << 4 | MLX5_CQE_OWNER_MASK);
+	memset(txq->wqes, 0, (txq->wqe_mask + 1u) * (size_t)MLX5_SEND_WQE_BB);
+	txq->cq_dbrec[0] = 0;
+	txq->sq_dbrec[0] = 0;
+}
+
+static void
+indices_reset(struct mlxpmd_txq *txq)
+{
+	txq->pi = 0;
+	txq->ci = 0;
+	txq->elts_pi = 0;
+	txq->elts_ci = 0;
+	txq->elts_comp = 0;
+	txq->wqebb_comp = 0;
+	txq->cq_ci = 0;
+	txq->syndrome = 0;
+	txq->vendor_syndrome = 0;
+	txq->mr_generation = mdv_mr_generation(txq->mdv);
+	txq->mr_last = (struct mdv_mr_range) { 0 };
+}
+
+int
+mlxpmd_txq_arm(struct mlxpmd_txq *txq)
+{
+	int rc;
+
+	txq->state = MDV_QS_RST;
+	rc = sizes_set(txq);
+	if (rc == 0)
+		rc = memory_set(txq);
+	if (rc != 0)
+		return rc;
+	rings_set(txq);
+	indices_reset(txq);
+	txq->state = MDV_QS_RDY;
+	return 0;
+}
+
+void
+mlxpmd_txq_disarm(struct mlxpmd_txq *txq)
+{
+	txq->state = MDV_QS_RST;
+	if (txq->elts != NULL)
+		mlxpmd_tx_free_any(txq, txq->elts_pi);
+	txq->ci = txq->pi;
+	rte_free(txq->elts);
+	rte_free(txq->wqe_info);
+	txq->elts = NULL;
+	txq->wqe_info = NULL;
+}
+
+uint64_t
+mlxpmd_tx_offloads(const struct mdv_caps *caps)
+{
+	uint64_t offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+
+	if (caps->csum)
+		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	/* With inline headers the tag is put in by the burst. */
+	if (caps->vlan_insert || caps->min_inline_mode != 0)
+		offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+	return offloads;
+}
