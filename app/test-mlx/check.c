@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include <rte_hash_crc.h>
 
 #include "gen.h"
 
@@ -97,7 +96,7 @@ payload_intact(const struct tm_gen *g, const struct rte_mbuf *m, const struct vi
 	struct tm_gen_hdr hdr = v->fr.hdr;
 
 	hdr.crc = 0;
-	crc = rte_hash_crc(&hdr, sizeof(hdr), 0);
+	crc = tm_crc32c(&hdr, sizeof(hdr), 0);
 	for (; m != NULL; m = m->next) {
 		uint32_t n = m->data_len;
 		const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -111,7 +110,7 @@ payload_intact(const struct tm_gen *g, const struct rte_mbuf *m, const struct vi
 		off = 0;
 		if (memcmp(p, want, n) != 0)
 			return false;
-		crc = rte_hash_crc(p, n, crc);
+		crc = tm_crc32c(p, n, crc);
 		want += n;
 	}
 	return crc == rte_be_to_cpu_32(v->fr.hdr.crc);
@@ -294,6 +293,19 @@ reasons(struct tm_app *app, const struct tm_gen_verdict *v)
 		tm_fail(app, "check: the checker's own counts disagree");
 }
 
+static void
+verdict_print(const struct tm_gen_verdict *v, FILE *out)
+{
+	fprintf(out, "generator and checker:\n"
+		"  sent %" PRIu64 " = received %" PRIu64 " + lost %" PRIu64 "\n"
+		"  duplicate %" PRIu64 ", out of order %" PRIu64 ", corrupt %" PRIu64
+		", wrong length %" PRIu64 "\n"
+		"  bad checksum verdict %" PRIu64 ", never sent %" PRIu64 ", foreign %" PRIu64 "\n"
+		"  verdict: %s\n",
+		v->sent, v->received, v->lost, v->duplicate, v->reorder, v->corrupt, v->length,
+		v->verdict, v->unsent, v->foreign, v->ok ? "OK" : "FAILED");
+}
+
 int
 tm_check_report(struct tm_app *app, FILE *out, bool judge)
 {
@@ -302,14 +314,8 @@ tm_check_report(struct tm_app *app, FILE *out, bool judge)
 	if (app->gen == NULL || !app->gen->checks)
 		return 0;
 	tm_check_verdict(app, &v);
-	fprintf(out, "generator and checker:\n"
-		"  sent %" PRIu64 " = received %" PRIu64 " + lost %" PRIu64 "\n"
-		"  duplicate %" PRIu64 ", out of order %" PRIu64 ", corrupt %" PRIu64
-		", wrong length %" PRIu64 "\n"
-		"  bad checksum verdict %" PRIu64 ", never sent %" PRIu64 ", foreign %" PRIu64 "\n"
-		"  verdict: %s\n",
-		v.sent, v.received, v.lost, v.duplicate, v.reorder, v.corrupt, v.length,
-		v.verdict, v.unsent, v.foreign, v.ok ? "OK" : "FAILED");
+	if (out != NULL)
+		verdict_print(&v, out);
 	if (judge && !v.ok)
 		reasons(app, &v);
 	return v.ok ? 0 : -1;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
 #include "gen.h"
@@ -67,6 +66,28 @@ streams_prepare(struct tm_app *app)
 	}
 }
 
+/* A longer frame than the MTU admits is the peer's right to drop. */
+static int
+length_fits(const struct tm_app *app)
+{
+	uint32_t tag = app->cfg.vlan != 0 ? RTE_VLAN_HLEN : 0;
+
+	for (uint16_t i = 0; i < app->nb_ports; i++) {
+		const struct tm_port *p = &app->ports[app->port_ids[i]];
+
+		if (app->cfg.len_max > tm_port_frame_max(p) + tag) {
+			tm_error("port %u (%s): packets of %u bytes do not fit MTU %u", p->port_id,
+				 p->name, app->cfg.len_max, p->mtu);
+			return -EMSGSIZE;
+		}
+	}
+	if (app->cfg.len_min < TM_MIN_FRAME + tag) {
+		tm_error("packets with a VLAN tag have %u bytes or more", TM_MIN_FRAME + tag);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 tm_gen_create(struct tm_app *app)
 {
@@ -75,6 +96,8 @@ tm_gen_create(struct tm_app *app)
 	struct tm_gen *g;
 
 	tm_gen_free(app);
+	if (length_fits(app) != 0)
+		return -EINVAL;
 	if (nb_flows > TM_GEN_MAX_FLOWS) {
 		tm_error("%u flows on %u streams are more than %u in all", cfg->flows,
 			 app->nb_streams, TM_GEN_MAX_FLOWS);
@@ -195,9 +218,9 @@ frame_headers(const struct tm_app *app, const struct tm_stream *s, struct tm_gen
 static uint32_t
 payload_crc(const struct tm_gen_hdr *h, const uint8_t *pattern, uint32_t n)
 {
-	uint32_t crc = rte_hash_crc(h, sizeof(*h), 0);
+	uint32_t crc = tm_crc32c(h, sizeof(*h), 0);
 
-	return n > 0 ? rte_hash_crc(pattern, n, crc) : crc;
+	return n > 0 ? tm_crc32c(pattern, n, crc) : crc;
 }
 
 /* IP and UDP checksums, by the device where it was asked to. */

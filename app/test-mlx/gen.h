@@ -85,6 +85,10 @@ tm_gen_pattern(const struct tm_gen *g, uint32_t flow, uint64_t seq)
 	return g->pattern + ((seq * 61 + flow * 1009u) & (TM_GEN_PATTERN_BYTES / 2 - 1));
 }
 
+/* crc.c */
+/** Continue crc over n bytes; begins with 0, no final inversion. */
+uint32_t tm_crc32c(const void *data, uint32_t n, uint32_t crc);
+
 /* track.c */
 enum tm_track { TM_TRACK_NEW, TM_TRACK_LATE, TM_TRACK_DUPLICATE, TM_TRACK_ABSURD, TM_TRACK_NOMEM };
 enum tm_track tm_track_mark(struct tm_gen_flow *f, uint64_t seq);
@@ -95,7 +99,7 @@ void tm_track_free(struct tm_gen_flow *f);
 /* check.c */
 void tm_check_burst(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t n);
 void tm_check_verdict(const struct tm_app *app, struct tm_gen_verdict *v);
-/** Print the verdict; record failures in the exit code when judge. */
+/** Print the verdict where out is given; record failures in the exit code when judge. */
 int tm_check_report(struct tm_app *app, FILE *out, bool judge);
 void tm_check_json(const struct tm_app *app, FILE *out);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tm.h"
+#include "gen.h"
 
 void
 tm_report_port_stats(const struct tm_app *app, uint16_t port_id, FILE *out)
@@ -171,6 +171,7 @@ tm_report_final(struct tm_app *app, FILE *out)
 			fprintf(out, "  %.3f s, RX %.0f packets/s, TX %.0f packets/s\n", s,
 				(double)st.rx_packets / s, (double)st.tx_packets / s);
 	}
+	tm_check_report(app, out, false);
 	for (uint16_t i = 0; i < app->nb_ports; i++) {
 		const struct tm_port *p = &app->ports[app->port_ids[i]];
 

@@ -333,7 +333,8 @@ run_judge(struct tm_app *app)
 	unsigned int before = app->failures;
 
 	if (app->gen != NULL && app->gen->checks)
-		tm_check_report(app, stdout, true);
+		tm_check_report(app, app->cfg.cmds_path != NULL || app->cfg.interactive ?
+				stdout : NULL, true);
 	count_judge(app);
 	for (uint16_t i = 0; i < app->nb_ports; i++) {
 		struct tm_port *p = &app->ports[app->port_ids[i]];
