@@ -7,6 +7,7 @@ DPDK_UNREADABLE = {"set_regexp_params_in"}
 # Peer's layout name -> ours.
 DPDK_LAYOUTS = {
     "register_mtutc": "mtutc_reg",
+    "register_qshr": "qshr_reg",
     "roce_caps": "roce_cap",
     "flow_table_esw_cap": "flow_table_eswitch_cap",
     "ft_fields_support": "flow_table_fields_supported",

@@ -161,6 +161,19 @@ test_modify_tir_indirect_table(void)
 	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
 }
 
+/* Dword 3 of the header means one thing to CREATE and another to QUERY: neither is refused. */
+static void
+test_general_object_parameters(void)
+{
+	struct prm_general_obj_in_cmd_hdr *in = inbox(PRM_CMD_OP_QUERY_GENERAL_OBJECT);
+
+	prm_general_obj_query_param_set_obj_offset(prm_general_obj_in_cmd_hdr_query(in), 0x7fffffff);
+	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
+	in = inbox(PRM_CMD_OP_CREATE_GENERAL_OBJECT);
+	prm_general_obj_create_param_set_log_obj_range(prm_general_obj_in_cmd_hdr_create(in), 5);
+	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
+}
+
 static void
 test_layout_check(void)
 {
@@ -184,6 +197,7 @@ main(void)
 	test_unknown_opcode();
 	test_uid_is_lawful_everywhere();
 	test_modify_tir_indirect_table();
+	test_general_object_parameters();
 	test_layout_check();
 	return test_failures != 0;
 }

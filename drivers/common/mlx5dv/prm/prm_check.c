@@ -66,14 +66,14 @@ check_scalar(const struct walk *w, const struct prm_layout *l, const struct prm_
 	return violation(w, l, f->name, p + f->dword, value, "out of range");
 }
 
-/* A trailing array that another row overlays: only the peer knows which of the two it is. */
+/* Two nested layouts on one place: which of them it is depends on what the check does not know. */
 static bool
 is_ambiguous(const struct prm_layout *l, const struct prm_field *f)
 {
 	for (unsigned int i = 0; i < l->field_count; i++) {
 		const struct prm_field *o = &l->fields[i];
 
-		if (o != f && o->dword == f->dword && o->count == 0 && f->count == 0)
+		if (o != f && o->kind == PRM_FIELD_NESTED && o->dword == f->dword)
 			return true;
 	}
 	return false;
