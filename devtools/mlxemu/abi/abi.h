@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The kernel's side of the emulator: what the preloaded front end's files share.
+ *
+ * preload_*.c replace libc functions and only decide whether a call is about the emulated
+ * devices; paths.c and fds.c hold that decision; uverbs_*.c answer the RDMA ioctl; netdev.c
+ * answers for the ports' network interfaces; model.c starts and stops the model behind it all.
+ */
+#ifndef ABI_H
+#define ABI_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "core/emu_audit.h"
+#include "core/emu_dev.h"
+#include "core/emu_obj.h"
+
+/* Device numbers of /dev/infiniband/uverbsN in Linux. */
+#define ABI_UVERBS_MAJOR 231
+#define ABI_UVERBS_MINOR 192
+/** First interface index of the emulated ports: far above what a kernel hands out. */
+#define ABI_IFINDEX_BASE 100001
+#define ABI_GID_TABLE_LEN 16
+#define ABI_COMP_VECTORS 4
+
+/* ---- the real libc (real.c) ---- */
+
+/** The next definition of name after ours; caches it in slot. Never NULL for libc's own. */
+void *abi_real_symbol(const char *name, void *_Atomic *slot);
+#define ABI_REAL(name)                                                                             \
+	({                                                                                         \
+		static void *_Atomic abi_slot;                                                     \
+		(__typeof__(&name))abi_real_symbol(#name, &abi_slot);                              \
+	})
+int abi_real_open(const char *path, int flags, unsigned mode);
+int abi_real_close(int fd);
+int abi_real_fstat(int fd, struct stat *st);
+int abi_real_lstat(const char *path, struct stat *st);
+int abi_real_ioctl(int fd, unsigned long request, void *arg);
+long abi_real_write(int fd, const void *buf, size_t len);
+
+/** Non-zero while this thread runs model or front-end code: interposers then step aside. */
+extern __thread unsigned abi_inside __attribute__((tls_model("initial-exec")));
+
+/* ---- paths (paths.c) ---- */
+
+#define ABI_PATH_MAX 4608
+/**
+ * The path that the call should really use: path itself, or one inside the run directory
+ * written to buf (ABI_PATH_MAX bytes).
+ */
+const char *abi_path(const char *path, char *buf);
+/** Turns a path inside the run directory back into what the program believes in. In place. */
+void abi_path_unmap(char *path);
+/** Number N when path is <run directory>/root/dev/infiniband/uverbsN or what leads there, else -1. */
+int abi_path_uverbs(const char *real_path);
+/** The run directory, or NULL when the program does not run under the launcher. */
+const char *abi_run_dir(void);
+/** Makes a stat result look like the uverbs character device number n. */
+void abi_stat_uverbs(struct stat *st, unsigned n);
+
+/* ---- tracked descriptors (fds.c) ---- */
+
+enum abi_fd_kind { ABI_FD_NONE, ABI_FD_UVERBS, ABI_FD_CHANNEL, ABI_FD_MODEL };
+
+/** Something behind one or more of the program's descriptors; lives while refs is not 0. */
+struct abi_fdobj {
+	enum abi_fd_kind kind;
+	unsigned refs; /**< Descriptors plus calls under way. Under the table's lock. */
+	dev_t st_dev;  /**< Identity of the open file, to notice a reused number. */
+	ino_t st_ino;
+	void (*release)(struct abi_fdobj *obj); /**< After the last reference, no lock held. */
+};
+/** Enters fd; takes a reference. 0 or -EMFILE when the number is beyond the table. */
+int abi_fd_add(int fd, struct abi_fdobj *obj);
+/** The object behind fd with a reference taken, or NULL when there is none of that kind. */
+struct abi_fdobj *abi_fd_get(int fd, enum abi_fd_kind kind);
+void abi_fd_put(struct abi_fdobj *obj);
+/** Quick look without a reference. */
+enum abi_fd_kind abi_fd_kind(int fd);
+/** A duplicate of from came to be at to. */
+void abi_fd_dup(int from, int to);
+/** Forgets fd, returns its object (reference now the caller's) or NULL. */
+struct abi_fdobj *abi_fd_take(int fd);
+/** A descriptor for the model's own use, out of the program's way. Closes fd. */
+int abi_fd_hide(int fd);
+void abi_fd_unhide_close(int fd);
+/** After fork in the child: forget everything, the model is the parent's. */
+void abi_fd_reset(void);
+
+/* ---- the model (model.c) ---- */
+
+/** The machine, initialised at first use; NULL when the environment names none. */
+struct emu_machine *abi_machine(void);
+/** Starts wires and engine at the first open of a device. 0 or -errno. */
+int abi_model_start(void);
+/** Enter and leave the model: lock, and interposers stand aside. */
+struct emu_machine *abi_enter(void);
+void abi_leave(void);
+/** Stops the model and writes the report; harmless when nothing was started. */
+void abi_model_finish(void);
+/** True in a child of fork() whose parent owned the model. */
+bool abi_model_dead(void);
+
+/* ---- uverbs (uverbs*.c) ---- */
+
+struct abi_file;
+/** Opens uverbs device n; returns the program's descriptor or -errno. */
+int abi_uverbs_open(unsigned n, int flags);
+/** Answers RDMA_VERBS_IOCTL. 0 or -errno. */
+int abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg);
+unsigned abi_uverbs_index(const struct abi_fdobj *obj);
+/** Closes every open device, as the end of the process does; lock held. */
+void abi_uverbs_exit(void);
+
+/* ---- network interfaces of the ports (netdev.c) ---- */
+
+/** 1 when the request was about an emulated interface (result in *ret), 0 when it was not. */
+int abi_netdev_ioctl(unsigned long request, void *arg, int *ret);
+/** Interface index of an emulated name, 0 when the name is not ours. */
+unsigned abi_netdev_index(const char *name);
+/** Name of an emulated interface, NULL when the index is not ours. */
+const char *abi_netdev_name(unsigned index);
+
+#endif /* ABI_H */

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Which firmware commands the kernel lets pass by which DEVX method, and where in them the object
+ * stands (facts of the kernel's devx.c and of the PRM, kept apart from the generated table so
+ * that a mistake there shows).
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "uverbs.h"
+
+/* Commands that name an object: by which method, made by which command, id in which bits. */
+static const struct devx_row {
+	uint16_t opcode;
+	enum abi_devx_class cls;
+	uint16_t creator; /* query, modify */
+	uint8_t id_dword; /* in the inbox; CREATE: in the outbox */
+	uint8_t id_bits;
+} devx_rows[] = {
+	/* create; the id stands in the outbox */
+	{0xa00, ABI_DEVX_CREATE, 0, 2, 32}, /* GENERAL_OBJECT */
+	{0x200, ABI_DEVX_CREATE, 0, 2, 24}, /* MKEY */
+	{0x400, ABI_DEVX_CREATE, 0, 2, 24}, /* CQ */
+	{0x800, ABI_DEVX_CREATE, 0, 2, 24}, /* PD */
+	{0x816, ABI_DEVX_CREATE, 0, 2, 24}, /* TRANSPORT_DOMAIN */
+	{0x90c, ABI_DEVX_CREATE, 0, 2, 24}, /* RMP */
+	{0x904, ABI_DEVX_CREATE, 0, 2, 24}, /* SQ */
+	{0x908, ABI_DEVX_CREATE, 0, 2, 24}, /* RQ */
+	{0x916, ABI_DEVX_CREATE, 0, 2, 24}, /* RQT */
+	{0x900, ABI_DEVX_CREATE, 0, 2, 24}, /* TIR */
+	{0x912, ABI_DEVX_CREATE, 0, 2, 24}, /* TIS */
+	{0x771, ABI_DEVX_CREATE, 0, 2, 8},  /* Q_COUNTER */
+	{0x930, ABI_DEVX_CREATE, 0, 2, 24}, /* FLOW_TABLE */
+	{0x933, ABI_DEVX_CREATE, 0, 2, 24}, /* FLOW_GROUP */
+	{0x939, ABI_DEVX_CREATE, 0, 2, 32}, /* FLOW_COUNTER */
+	{0x93d, ABI_DEVX_CREATE, 0, 2, 32}, /* PACKET_REFORMAT_CONTEXT */
+	{0x940, ABI_DEVX_CREATE, 0, 2, 32}, /* MODIFY_HEADER_CONTEXT */
+	{0x782, ABI_DEVX_CREATE, 0, 2, 32}, /* SCHEDULING_ELEMENT */
+	{0x827, ABI_DEVX_CREATE, 0, 2, 16}, /* VXLAN_UDP_DPORT */
+	{0x829, ABI_DEVX_CREATE, 0, 2, 24}, /* L2_TABLE_ENTRY */
+	{0x500, ABI_DEVX_CREATE, 0, 2, 24}, /* QP */
+	{0x700, ABI_DEVX_CREATE, 0, 2, 24}, /* SRQ */
+	{0x705, ABI_DEVX_CREATE, 0, 2, 24}, /* XRC_SRQ */
+	{0x710, ABI_DEVX_CREATE, 0, 2, 24}, /* DCT */
+	{0x717, ABI_DEVX_CREATE, 0, 2, 24}, /* XRQ */
+	{0x806, ABI_DEVX_CREATE, 0, 2, 24}, /* ATTACH_TO_MCG */
+	{0x80e, ABI_DEVX_CREATE, 0, 2, 24}, /* XRCD */
+	/* query */
+	{0xa02, ABI_DEVX_QUERY, 0xa00, 2, 32},
+	{0x201, ABI_DEVX_QUERY, 0x200, 2, 24},
+	{0x402, ABI_DEVX_QUERY, 0x400, 2, 24},
+	{0x90f, ABI_DEVX_QUERY, 0x90c, 2, 24},
+	{0x907, ABI_DEVX_QUERY, 0x904, 2, 24},
+	{0x90b, ABI_DEVX_QUERY, 0x908, 2, 24},
+	{0x919, ABI_DEVX_QUERY, 0x916, 2, 24},
+	{0x903, ABI_DEVX_QUERY, 0x900, 2, 24},
+	{0x915, ABI_DEVX_QUERY, 0x912, 2, 24},
+	{0x773, ABI_DEVX_QUERY, 0x771, 7, 8},
+	{0x932, ABI_DEVX_QUERY, 0x930, 5, 24},
+	{0x935, ABI_DEVX_QUERY, 0x933, 6, 32},
+	{0x937, ABI_DEVX_QUERY, 0x936, 8, 32},
+	{0x93b, ABI_DEVX_QUERY, 0x939, 7, 32},
+	{0x93f, ABI_DEVX_QUERY, 0x93d, 2, 32},
+	{0x942, ABI_DEVX_QUERY, 0x940, 2, 32},
+	{0x784, ABI_DEVX_QUERY, 0x782, 3, 32},
+	{0x82a, ABI_DEVX_QUERY, 0x829, 5, 24},
+	{0x50b, ABI_DEVX_QUERY, 0x500, 2, 24},
+	{0x702, ABI_DEVX_QUERY, 0x700, 2, 24},
+	{0x707, ABI_DEVX_QUERY, 0x705, 2, 24},
+	{0x713, ABI_DEVX_QUERY, 0x710, 2, 24},
+	{0x719, ABI_DEVX_QUERY, 0x717, 2, 24},
+	{0x725, ABI_DEVX_QUERY, 0x717, 2, 24}, /* XRQ_DC_PARAMS_ENTRY */
+	{0x727, ABI_DEVX_QUERY, 0x717, 2, 24}, /* XRQ_ERROR_PARAMS */
+	/* modify */
+	{0xa01, ABI_DEVX_MODIFY, 0xa00, 2, 32},
+	{0x403, ABI_DEVX_MODIFY, 0x400, 2, 24},
+	{0x90d, ABI_DEVX_MODIFY, 0x90c, 2, 24},
+	{0x905, ABI_DEVX_MODIFY, 0x904, 2, 24},
+	{0x909, ABI_DEVX_MODIFY, 0x908, 2, 24},
+	{0x917, ABI_DEVX_MODIFY, 0x916, 2, 24},
+	{0x901, ABI_DEVX_MODIFY, 0x900, 2, 24},
+	{0x913, ABI_DEVX_MODIFY, 0x912, 2, 24},
+	{0x93c, ABI_DEVX_MODIFY, 0x930, 5, 24},
+	{0x785, ABI_DEVX_MODIFY, 0x782, 3, 32},
+	{0x827, ABI_DEVX_MODIFY, 0x827, 2, 16},
+	{0x829, ABI_DEVX_MODIFY, 0x829, 5, 24},
+	{0x502, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* RST2INIT_QP */
+	{0x503, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* INIT2RTR_QP */
+	{0x504, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* RTR2RTS_QP */
+	{0x505, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* RTS2RTS_QP */
+	{0x506, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* SQERR2RTS_QP */
+	{0x507, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* 2ERR_QP */
+	{0x50a, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* 2RST_QP */
+	{0x50e, ABI_DEVX_MODIFY, 0x500, 2, 24}, /* INIT2INIT_QP */
+	{0x703, ABI_DEVX_MODIFY, 0x908, 2, 24}, /* ARM_RQ */
+	{0x708, ABI_DEVX_MODIFY, 0x705, 2, 24}, /* ARM_XRC_SRQ */
+	{0x714, ABI_DEVX_MODIFY, 0x710, 2, 24}, /* ARM_DCT_FOR_KEY_VIOLATION */
+	{0x71a, ABI_DEVX_MODIFY, 0x717, 2, 24}, /* ARM_XRQ */
+	{0x726, ABI_DEVX_MODIFY, 0x717, 2, 24}, /* SET_XRQ_DC_PARAMS_ENTRY */
+	{0x729, ABI_DEVX_MODIFY, 0x717, 2, 24}, /* RELEASE_XRQ_ERROR */
+	{0x72a, ABI_DEVX_MODIFY, 0x717, 2, 24}, /* MODIFY_XRQ */
+};
+
+/* Commands without an object of the program's, outside the range that always passes. */
+static const uint16_t devx_general[] = {
+	0x100, /* QUERY_HCA_CAP */
+	0x101, /* QUERY_ADAPTER */
+	0x10a, /* QUERY_ISSI */
+	0x750, /* QUERY_VPORT_STATE */
+	0x752, /* QUERY_ESW_VPORT_CONTEXT */
+	0x754, /* QUERY_NIC_VPORT_CONTEXT */
+	0x760, /* QUERY_ROCE_ADDRESS */
+	0x762, /* QUERY_HCA_VPORT_CONTEXT */
+	0x76f, /* QUERY_VNIC_ENV */
+	0x770, /* QUERY_VPORT_COUNTER */
+	0x80a, /* GET_DROPPED_PACKET_LOG */
+	0x80d, /* NOP */
+	0x822, /* QUERY_CONG_STATUS */
+	0x824, /* QUERY_CONG_PARAMS */
+	0x826, /* QUERY_CONG_STATISTICS */
+	0x842, /* QUERY_LAG */
+};
+#define DEVX_GENERAL_START 0xb00
+#define DEVX_GENERAL_END 0xd00
+
+#define OP_CREATE_GENERAL_OBJECT 0xa00
+#define OP_SET_FLOW_TABLE_ENTRY 0x936
+
+static uint32_t
+mbox_dword(const void *mbox, unsigned dword)
+{
+	uint32_t v;
+
+	memcpy(&v, (const uint8_t *)mbox + 4 * dword, sizeof(v));
+	return be32toh(v);
+}
+
+uint16_t
+abi_devx_opcode(const void *in)
+{
+	return mbox_dword(in, 0) >> 16;
+}
+
+static const struct devx_row *
+devx_row_find(uint16_t opcode, enum abi_devx_class cls)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(devx_rows) / sizeof(devx_rows[0]); i++)
+		if (devx_rows[i].opcode == opcode && devx_rows[i].cls == cls)
+			return &devx_rows[i];
+	return NULL;
+}
+
+bool
+abi_devx_allowed(enum abi_devx_class cls, const void *in)
+{
+	uint16_t opcode = abi_devx_opcode(in);
+	uint16_t op_mod = mbox_dword(in, 1) & 0xffff;
+	unsigned i;
+
+	if (cls != ABI_DEVX_GENERAL) {
+		/* New entries are made, existing ones changed, by the same command. */
+		if (opcode == OP_SET_FLOW_TABLE_ENTRY)
+			return cls == (op_mod == 0 ? ABI_DEVX_CREATE : ABI_DEVX_MODIFY);
+		return devx_row_find(opcode, cls) != NULL;
+	}
+	if (opcode >= DEVX_GENERAL_START && opcode < DEVX_GENERAL_END)
+		return true;
+	for (i = 0; i < sizeof(devx_general) / sizeof(devx_general[0]); i++)
+		if (devx_general[i] == opcode)
+			return true;
+	return false;
+}
+
+static uint32_t
+devx_id(const struct devx_row *row, const void *mbox)
+{
+	uint32_t v = mbox_dword(mbox, row->id_dword);
+
+	return row->id_bits == 32 ? v : v & ((1u << row->id_bits) - 1);
+}
+
+/* General objects differ by type: it is part of their identity. */
+static uint64_t
+devx_encode(uint32_t creator, const void *in, uint32_t id)
+{
+	if (creator == OP_CREATE_GENERAL_OBJECT)
+		creator |= (mbox_dword(in, 1) & 0xffff) << 16;
+	return (uint64_t)creator << 32 | id;
+}
+
+uint64_t
+abi_devx_object(const void *in)
+{
+	uint16_t opcode = abi_devx_opcode(in);
+	const struct devx_row *row = devx_row_find(opcode, ABI_DEVX_QUERY);
+
+	if (row == NULL)
+		row = devx_row_find(opcode, ABI_DEVX_MODIFY);
+	return row != NULL ? devx_encode(row->creator, in, devx_id(row, in)) : 0;
+}
+
+uint64_t
+abi_devx_created(const void *in, const void *out)
+{
+	const struct devx_row *row = devx_row_find(abi_devx_opcode(in), ABI_DEVX_CREATE);
+
+	return row != NULL ? devx_encode(row->opcode, in, devx_id(row, out)) : 0;
+}
+
+/* Where create and modify commands carry their umem_valid bits. */
+static const struct umem_row {
+	uint16_t opcode;
+	struct {
+		uint8_t dword, bit;
+	} at[2];
+} umem_rows[] = {
+	{0x200, {{3, 30}}},	    /* CREATE_MKEY: mkey_umem_valid */
+	{0x400, {{23, 31}, {4, 25}}}, /* CREATE_CQ: cq_umem_valid, cqc.dbr_umem_valid */
+	{0x403, {{23, 31}}},	    /* MODIFY_CQ: cq_umem_valid */
+	/* In these the WQ begins 12 dwords into the context at dword 8. */
+	{0x904, {{29, 31}, {29, 30}}}, /* CREATE_SQ: dbr_umem_valid, wq_umem_valid */
+	{0x908, {{29, 31}, {29, 30}}}, /* CREATE_RQ */
+	{0x90c, {{29, 31}, {29, 30}}}, /* CREATE_RMP */
+};
+
+/* Access modes of an mkey that refer to other mkeys have no umem: KLMS, KSM. */
+#define MKC_DWORD 4
+static bool
+mkey_is_indirect(const void *in)
+{
+	uint32_t w = mbox_dword(in, MKC_DWORD);
+	unsigned mode = (w >> 10 & 3) | (w >> 26 & 7) << 2;
+
+	return mode == 2 || mode == 3;
+}
+
+void
+abi_devx_set_umem_valid(void *in, size_t len)
+{
+	uint16_t opcode = abi_devx_opcode(in);
+	unsigned i, k;
+	uint32_t v;
+
+	for (i = 0; i < sizeof(umem_rows) / sizeof(umem_rows[0]); i++) {
+		if (umem_rows[i].opcode != opcode)
+			continue;
+		if (opcode == 0x200 && len > 4 * MKC_DWORD && mkey_is_indirect(in))
+			return;
+		for (k = 0; k < 2; k++) {
+			unsigned at = 4 * umem_rows[i].at[k].dword;
+
+			if (at == 0 || at + 4 > len)
+				continue;
+			v = mbox_dword(in, at / 4) | 1u << umem_rows[i].at[k].bit;
+			v = htobe32(v);
+			memcpy((uint8_t *)in + at, &v, sizeof(v));
+		}
+	}
+}

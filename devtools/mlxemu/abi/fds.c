@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The program's descriptors that stand for emulated things, and the model's own. */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi.h"
+
+#define ABI_FDS 65536
+/* Where the model's descriptors go: above what programs count on, below the usual limit. */
+#define ABI_HIDDEN_BASE 600
+
+static struct abi_fdobj *_Atomic abi_fds[ABI_FDS];
+static pthread_mutex_t abi_fds_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct abi_fdobj abi_fd_model = {.kind = ABI_FD_MODEL, .refs = 1};
+
+static struct abi_fdobj *
+abi_fd_peek(int fd)
+{
+	if (fd < 0 || fd >= ABI_FDS)
+		return NULL;
+	return atomic_load_explicit(&abi_fds[fd], memory_order_acquire);
+}
+
+enum abi_fd_kind
+abi_fd_kind(int fd)
+{
+	const struct abi_fdobj *obj = abi_fd_peek(fd);
+
+	return obj != NULL ? obj->kind : ABI_FD_NONE;
+}
+
+int
+abi_fd_add(int fd, struct abi_fdobj *obj)
+{
+	struct abi_fdobj *old;
+	struct stat st;
+
+	if (fd < 0 || fd >= ABI_FDS)
+		return -EMFILE;
+	if (obj->st_ino == 0 && obj != &abi_fd_model && abi_real_fstat(fd, &st) == 0) {
+		obj->st_dev = st.st_dev;
+		obj->st_ino = st.st_ino;
+	}
+	pthread_mutex_lock(&abi_fds_mutex);
+	old = abi_fd_peek(fd);
+	obj->refs++;
+	atomic_store_explicit(&abi_fds[fd], obj, memory_order_release);
+	pthread_mutex_unlock(&abi_fds_mutex);
+	/* The number was reused behind our back. */
+	if (old != NULL)
+		abi_fd_put(old);
+	return 0;
+}
+
+struct abi_fdobj *
+abi_fd_take(int fd)
+{
+	struct abi_fdobj *obj;
+
+	if (abi_fd_peek(fd) == NULL)
+		return NULL;
+	pthread_mutex_lock(&abi_fds_mutex);
+	obj = atomic_exchange(&abi_fds[fd], NULL);
+	pthread_mutex_unlock(&abi_fds_mutex);
+	return obj;
+}
+
+void
+abi_fd_put(struct abi_fdobj *obj)
+{
+	unsigned left;
+
+	if (obj == NULL)
+		return;
+	pthread_mutex_lock(&abi_fds_mutex);
+	left = --obj->refs;
+	pthread_mutex_unlock(&abi_fds_mutex);
+	if (left == 0 && obj->release != NULL)
+		obj->release(obj);
+}
+
+struct abi_fdobj *
+abi_fd_get(int fd, enum abi_fd_kind kind)
+{
+	struct abi_fdobj *obj = abi_fd_peek(fd);
+	struct stat st;
+
+	if (obj == NULL || abi_real_fstat(fd, &st) != 0)
+		return NULL;
+	pthread_mutex_lock(&abi_fds_mutex);
+	obj = abi_fd_peek(fd);
+	if (obj != NULL && obj->kind == kind && obj->st_ino == st.st_ino &&
+	    obj->st_dev == st.st_dev)
+		obj->refs++;
+	else
+		obj = NULL;
+	pthread_mutex_unlock(&abi_fds_mutex);
+	return obj;
+}
+
+void
+abi_fd_dup(int from, int to)
+{
+	struct abi_fdobj *obj = abi_fd_peek(from);
+
+	/* The model's descriptors are the model's alone: a copy of one is the program's. */
+	if (obj != NULL && obj->kind != ABI_FD_MODEL)
+		(void)abi_fd_add(to, obj);
+}
+
+int
+abi_fd_hide(int fd)
+{
+	int hidden = ABI_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, ABI_HIDDEN_BASE);
+
+	if (hidden >= 0)
+		abi_real_close(fd);
+	else
+		hidden = fd;
+	(void)abi_fd_add(hidden, &abi_fd_model);
+	return hidden;
+}
+
+void
+abi_fd_unhide_close(int fd)
+{
+	if (fd < 0)
+		return;
+	abi_fd_put(abi_fd_take(fd));
+	abi_real_close(fd);
+}
+
+void
+abi_fd_reset(void)
+{
+	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+	unsigned i;
+
+	memcpy(&abi_fds_mutex, &fresh, sizeof(fresh));
+	for (i = 0; i < ABI_FDS; i++)
+		if (atomic_load_explicit(&abi_fds[i], memory_order_relaxed) != NULL)
+			atomic_store_explicit(&abi_fds[i], NULL, memory_order_relaxed);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The numbers by which a program knows its objects. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "uverbs.h"
+
+static bool
+abi_handles_grow(struct abi_file *file)
+{
+	unsigned n = file->nhandles != 0 ? 2 * file->nhandles : 64;
+	struct abi_handle **p = realloc(file->handles, n * sizeof(*p));
+
+	if (p == NULL)
+		return false;
+	memset(p + file->nhandles, 0, (n - file->nhandles) * sizeof(*p));
+	file->handles = p;
+	file->nhandles = n;
+	return true;
+}
+
+struct abi_handle *
+abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj)
+{
+	struct abi_handle *h = calloc(1, sizeof(*h));
+	unsigned i;
+
+	if (h == NULL)
+		return NULL;
+	for (i = 1; i < file->nhandles && file->handles[i] != NULL; i++)
+		;
+	if (i >= file->nhandles && !abi_handles_grow(file)) {
+		free(h);
+		return NULL;
+	}
+	if (i == 0)
+		i = 1;
+	h->id = i;
+	h->object = object;
+	h->obj = obj;
+	obj->abi = h;
+	file->handles[i] = h;
+	return h;
+}
+
+struct abi_handle *
+abi_handle_find(const struct abi_file *file, uint32_t id)
+{
+	return id < file->nhandles ? file->handles[id] : NULL;
+}
+
+void
+abi_handle_free(struct abi_file *file, struct abi_handle *handle)
+{
+	abi_subs_drop(file, NULL, handle);
+	file->handles[handle->id] = NULL;
+	free(handle);
+}
+
+void
+abi_handles_fini(struct abi_file *file)
+{
+	unsigned i;
+
+	for (i = 0; i < file->nhandles; i++)
+		free(file->handles[i]);
+	free(file->handles);
+	file->handles = NULL;
+	file->nhandles = 0;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Starts the model at the first open of a device and ends it, with its report, in time. */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi.h"
+#include "dp/emu_dp.h"
+#include "sysfs.h"
+#include "wire/emu_wire.h"
+
+#define ABI_MAX_SPECS 64
+
+/** Life of the model in this process. */
+enum abi_model_state {
+	ABI_MODEL_NONE,	   /**< Nothing happened yet. */
+	ABI_MODEL_DESCRIBED, /**< The machine exists: ports have addresses and clocks. */
+	ABI_MODEL_RUNNING, /**< Wires are plugged in, the engine runs. */
+	ABI_MODEL_DEAD,	   /**< Finished, or the parent's. */
+};
+
+static struct emu_machine abi_the_machine;
+static _Atomic enum abi_model_state abi_state;
+static pthread_mutex_t abi_state_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pid_t abi_owner;
+
+bool
+abi_model_dead(void)
+{
+	return atomic_load(&abi_state) == ABI_MODEL_DEAD;
+}
+
+/* The child has the parent's memory but neither its engine nor its wires. */
+static void
+abi_forked_child(void)
+{
+	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	memcpy(&abi_state_mutex, &fresh, sizeof(fresh));
+	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING) {
+		atomic_store(&abi_state, ABI_MODEL_DEAD);
+		abi_fd_reset();
+	}
+}
+
+/* One line on the program's stderr: these are the user's mistakes, not the program's. */
+static int
+abi_model_fail(int ret, const char *what)
+{
+	char line[PATH_MAX + 128];
+	int n = snprintf(line, sizeof(line), "mlxemu: %s\n", what);
+
+	if (n > (int)sizeof(line) - 1)
+		n = sizeof(line) - 1;
+	if (abi_real_write(STDERR_FILENO, line, n) < 0)
+		return ret;
+	return ret;
+}
+
+static int
+abi_machine_describe(void)
+{
+	const char *ports = getenv("MLXEMU_PORTS");
+	const char *name = getenv("MLXEMU_PROFILE");
+	const struct emu_profile *profile = emu_profile_find(name != NULL ? name : "cx6dx");
+	unsigned i;
+	int ret;
+
+	if (abi_run_dir() == NULL)
+		return -ENODEV;
+	ret = emu_machine_init(&abi_the_machine, ports != NULL ? strtoul(ports, NULL, 10) : 1,
+			       profile);
+	if (ret != 0)
+		return abi_model_fail(ret, "MLXEMU_PORTS or MLXEMU_PROFILE is wrong");
+	for (i = 0; i < abi_the_machine.ports; i++)
+		abi_the_machine.dev[i].admin_up = true;
+	pthread_atfork(NULL, NULL, abi_forked_child);
+	atomic_store(&abi_state, ABI_MODEL_DESCRIBED);
+	return 0;
+}
+
+struct emu_machine *
+abi_machine(void)
+{
+	enum abi_model_state state = atomic_load(&abi_state);
+
+	if (state == ABI_MODEL_NONE) {
+		abi_inside++;
+		pthread_mutex_lock(&abi_state_mutex);
+		if (atomic_load(&abi_state) == ABI_MODEL_NONE)
+			(void)abi_machine_describe();
+		pthread_mutex_unlock(&abi_state_mutex);
+		abi_inside--;
+		state = atomic_load(&abi_state);
+	}
+	return state == ABI_MODEL_DESCRIBED || state == ABI_MODEL_RUNNING ? &abi_the_machine : NULL;
+}
+
+/* Gives the TAP descriptors that the launcher opened to the plan: "port:fd,port:fd". */
+static void
+abi_wire_fds(struct emu_wire_plan *plan, unsigned ports)
+{
+	const char *s = getenv("MLXEMU_WIRE_FDS");
+	char *end;
+
+	while (s != NULL && *s >= '0' && *s <= '9') {
+		unsigned long port = strtoul(s, &end, 10);
+		long fd = *end == ':' ? strtol(end + 1, &end, 10) : -1;
+
+		if (port < ports && fd >= 0 && fcntl(fd, F_GETFD) >= 0)
+			plan[port].fd = abi_fd_hide(fd);
+		s = *end == ',' ? end + 1 : NULL;
+	}
+}
+
+static int
+abi_wires_attach(void)
+{
+	static struct emu_wire_plan plan[EMU_MAX_PORTS];
+	const char *specs[ABI_MAX_SPECS];
+	const char *env = getenv("MLXEMU_WIRES");
+	char *copy = strdup(env != NULL ? env : "");
+	char err[PATH_MAX] = "", *word, *save = NULL;
+	unsigned n = 0;
+	int ret;
+
+	if (copy == NULL)
+		return -ENOMEM;
+	for (word = strtok_r(copy, "\n", &save); word != NULL && n < ABI_MAX_SPECS;
+	     word = strtok_r(NULL, "\n", &save))
+		specs[n++] = word;
+	ret = emu_wire_parse(specs, n, abi_the_machine.ports, plan, err, sizeof(err));
+	if (ret == 0) {
+		abi_wire_fds(plan, abi_the_machine.ports);
+		ret = emu_wire_attach(&abi_the_machine, plan, err, sizeof(err));
+	}
+	free(copy);
+	return ret == 0 ? 0 : abi_model_fail(ret, err);
+}
+
+static void
+abi_mark_file(const char *name, char *path, size_t len)
+{
+	snprintf(path, len, "%s/%s.%d", abi_run_dir(), name, (int)abi_owner);
+}
+
+/* Tells the launcher that this process will owe it a report. */
+static int
+abi_mark_active(void)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	abi_mark_file("active", path, sizeof(path));
+	fd = abi_real_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return abi_model_fail(-errno, "the run directory is gone: no device can be opened");
+	abi_real_close(fd);
+	return 0;
+}
+
+static int
+abi_model_up(void)
+{
+	const char *trace = getenv("MLXEMU_TRACE");
+	int ret;
+
+	abi_owner = getpid();
+	ret = abi_mark_active();
+	if (ret == 0 && trace != NULL && emu_trace_open(trace) != 0)
+		ret = abi_model_fail(-EIO, "the trace file cannot be opened");
+	if (ret == 0)
+		ret = emu_dp_init(&abi_the_machine);
+	if (ret == 0)
+		ret = abi_wires_attach();
+	if (ret == 0)
+		ret = emu_dp_start(&abi_the_machine);
+	if (ret == 0) {
+		at_quick_exit(abi_model_finish);
+		atomic_store(&abi_state, ABI_MODEL_RUNNING);
+	}
+	return ret;
+}
+
+int
+abi_model_start(void)
+{
+	int ret = 0;
+
+	if (abi_machine() == NULL)
+		return -ENODEV;
+	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING)
+		return 0;
+	abi_inside++;
+	pthread_mutex_lock(&abi_state_mutex);
+	if (atomic_load(&abi_state) == ABI_MODEL_DESCRIBED)
+		ret = abi_model_up();
+	pthread_mutex_unlock(&abi_state_mutex);
+	abi_inside--;
+	return ret;
+}
+
+struct emu_machine *
+abi_enter(void)
+{
+	struct emu_machine *m = abi_machine();
+
+	if (m == NULL)
+		return NULL;
+	abi_inside++;
+	emu_lock(m);
+	return m;
+}
+
+void
+abi_leave(void)
+{
+	emu_unlock(&abi_the_machine);
+	abi_inside--;
+}
+
+void
+abi_model_finish(void)
+{
+	char path[PATH_MAX];
+
+	/*
+	 * A vfork child shares the memory but is another process; a signal handler may run on top
+	 * of a thread that is inside the model, and then nothing can be stopped in order.
+	 */
+	if (atomic_load(&abi_state) != ABI_MODEL_RUNNING || getpid() != abi_owner ||
+	    abi_inside != 0)
+		return;
+	abi_inside++;
+	pthread_mutex_lock(&abi_state_mutex);
+	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING) {
+		atomic_store(&abi_state, ABI_MODEL_DEAD);
+		emu_dp_stop(&abi_the_machine);
+		emu_lock(&abi_the_machine);
+		abi_uverbs_exit();
+		emu_wire_detach(&abi_the_machine);
+		abi_mark_file("report", path, sizeof(path));
+		if (emu_audit_write(&abi_the_machine, path) < 0)
+			(void)abi_model_fail(-EIO, "the report cannot be written");
+		emu_unlock(&abi_the_machine);
+	}
+	pthread_mutex_unlock(&abi_state_mutex);
+	abi_inside--;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* For the files that define libc functions anew; each of them is listed in mlxemu.map. */
+#ifndef PRELOAD_H
+#define PRELOAD_H
+
+#include "abi.h"
+
+#define ABI_EXPORT __attribute__((visibility("default")))
+
+/* Names that libc exports and no header declares. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dirfd, const char *path, int flags);
+int __openat64_2(int dirfd, const char *path, int flags);
+int __xstat(int ver, const char *path, struct stat *st);
+int __lxstat(int ver, const char *path, struct stat *st);
+int __fxstat(int ver, int fd, struct stat *st);
+int __fxstatat(int ver, int dirfd, const char *path, struct stat *st, int flags);
+int __xstat64(int ver, const char *path, struct stat64 *st);
+int __lxstat64(int ver, const char *path, struct stat64 *st);
+int __fxstat64(int ver, int fd, struct stat64 *st);
+int __fxstatat64(int ver, int dirfd, const char *path, struct stat64 *st, int flags);
+ssize_t __readlink_chk(const char *path, char *out, size_t len, size_t size);
+ssize_t __readlinkat_chk(int dirfd, const char *path, char *out, size_t len, size_t size);
+char *__realpath_chk(const char *path, char *out, size_t size);
+int fcntl64(int fd, int cmd, ...);
+
+/**
+ * Path of a stat-like call; *uverbs becomes the device number when the path is a uverbs node,
+ * else -1.
+ */
+const char *abi_stat_path(const char *path, char *buf, int *uverbs);
+
+#endif /* PRELOAD_H */

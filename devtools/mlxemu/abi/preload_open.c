@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Replaced libc functions that open things by path. */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "preload.h"
+
+/* Only O_CREAT and O_TMPFILE come with a mode. */
+#define ABI_MODE_ARG(flags, mode)                                                                  \
+	do {                                                                                       \
+		if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) {                  \
+			va_list ap;                                                                \
+			va_start(ap, flags);                                                       \
+			mode = va_arg(ap, unsigned);                                               \
+			va_end(ap);                                                                \
+		}                                                                                  \
+	} while (0)
+
+/* A uverbs node: 1 and the descriptor in *fd, else 0. */
+static int
+abi_open_uverbs(const char *real_path, int flags, int *fd)
+{
+	int n = abi_path_uverbs(real_path);
+	int ret;
+
+	if (n < 0 || (flags & O_DIRECTORY) != 0)
+		return 0;
+	ret = abi_uverbs_open(n, flags);
+	if (ret < 0) {
+		errno = -ret;
+		ret = -1;
+	}
+	*fd = ret;
+	return 1;
+}
+
+ABI_EXPORT int
+open(const char *path, int flags, ...)
+{
+	char buf[ABI_PATH_MAX];
+	const char *p = abi_path(path, buf);
+	unsigned mode = 0;
+	int fd;
+
+	ABI_MODE_ARG(flags, mode);
+	if (p == buf && abi_open_uverbs(p, flags, &fd))
+		return fd;
+	return ABI_REAL(open)(p, flags, mode);
+}
+
+ABI_EXPORT int
+open64(const char *path, int flags, ...)
+{
+	char buf[ABI_PATH_MAX];
+	const char *p = abi_path(path, buf);
+	unsigned mode = 0;
+	int fd;
+
+	ABI_MODE_ARG(flags, mode);
+	if (p == buf && abi_open_uverbs(p, flags, &fd))
+		return fd;
+	return ABI_REAL(open64)(p, flags, mode);
+}
+
+/* The checked forms that _FORTIFY_SOURCE calls: no mode. */
+ABI_EXPORT int
+__open_2(const char *path, int flags)
+{
+	return open(path, flags);
+}
+
+ABI_EXPORT int
+__open64_2(const char *path, int flags)
+{
+	return open64(path, flags);
+}
+
+ABI_EXPORT int
+openat(int dirfd, const char *path, int flags, ...)
+{
+	char buf[ABI_PATH_MAX];
+	const char *p = abi_path(path, buf);
+	unsigned mode = 0;
+	int fd;
+
+	ABI_MODE_ARG(flags, mode);
+	if (p == buf && abi_open_uverbs(p, flags, &fd))
+		return fd;
+	return ABI_REAL(openat)(dirfd, p, flags, mode);
+}
+
+ABI_EXPORT int
+openat64(int dirfd, const char *path, int flags, ...)
+{
+	char buf[ABI_PATH_MAX];
+	const char *p = abi_path(path, buf);
+	unsigned mode = 0;
+	int fd;
+
+	ABI_MODE_ARG(flags, mode);
+	if (p == buf && abi_open_uverbs(p, flags, &fd))
+		return fd;
+	return ABI_REAL(openat64)(dirfd, p, flags, mode);
+}
+
+ABI_EXPORT int
+__openat_2(int dirfd, const char *path, int flags)
+{
+	return openat(dirfd, path, flags);
+}
+
+ABI_EXPORT int
+__openat64_2(int dirfd, const char *path, int flags)
+{
+	return openat64(dirfd, path, flags);
+}
+
+ABI_EXPORT FILE *
+fopen(const char *path, const char *mode)
+{
+	char buf[ABI_PATH_MAX];
+
+	return ABI_REAL(fopen)(abi_path(path, buf), mode);
+}
+
+ABI_EXPORT FILE *
+fopen64(const char *path, const char *mode)
+{
+	char buf[ABI_PATH_MAX];
+
+	return ABI_REAL(fopen64)(abi_path(path, buf), mode);
+}
+
+ABI_EXPORT DIR *
+opendir(const char *path)
+{
+	char buf[ABI_PATH_MAX];
+
+	return ABI_REAL(opendir)(abi_path(path, buf));
+}
+
+ABI_EXPORT int
+scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
+	int (*compare)(const struct dirent **, const struct dirent **))
+{
+	char buf[ABI_PATH_MAX];
+
+	return ABI_REAL(scandir)(abi_path(path, buf), list, filter, compare);
+}
+
+ABI_EXPORT int
+scandir64(const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
+	  int (*compare)(const struct dirent64 **, const struct dirent64 **))
+{
+	char buf[ABI_PATH_MAX];
+
+	return ABI_REAL(scandir64)(abi_path(path, buf), list, filter, compare);
+}
+
+static void *
+abi_glob_opendir(const char *path)
+{
+	return opendir(path);
+}
+
+static struct dirent *
+abi_glob_readdir(void *dir)
+{
+	return readdir(dir);
+}
+
+static void
+abi_glob_closedir(void *dir)
+{
+	(void)closedir(dir);
+}
+
+/* libc's glob() walks with its own calls; let it use ours, the results keep their names. */
+static void
+abi_glob_hooks(glob_t *g, int *flags)
+{
+	if ((*flags & GLOB_ALTDIRFUNC) != 0)
+		return;
+	g->gl_opendir = abi_glob_opendir;
+	g->gl_readdir = abi_glob_readdir;
+	g->gl_closedir = abi_glob_closedir;
+	g->gl_stat = stat;
+	g->gl_lstat = lstat;
+	*flags |= GLOB_ALTDIRFUNC;
+}
+
+ABI_EXPORT int
+glob(const char *pattern, int flags, int (*errfunc)(const char *, int), glob_t *g)
+{
+	char buf[ABI_PATH_MAX];
+
+	if (pattern != NULL && (flags & GLOB_ALTDIRFUNC) == 0 && abi_path(pattern, buf) == buf)
+		abi_glob_hooks(g, &flags);
+	return ABI_REAL(glob)(pattern, flags, errfunc, g);
+}
+
+ABI_EXPORT int
+glob64(const char *pattern, int flags, int (*errfunc)(const char *, int), glob64_t *g)
+{
+	/* One layout on x86-64. */
+	return glob(pattern, flags, errfunc, (glob_t *)g);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The part of /sys and /dev that shows the emulated devices, as files in a private directory. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi.h"
+#include "sysfs.h"
+
+#define PCI_SLOT_PARENT "/sys/devices/mlxemu"
+#define PCI_CONFIG_BYTES 64
+
+/** Where files are being made; remembers the first failure. */
+struct tree {
+	const char *dir;
+	char base[PATH_MAX]; /* prefix of the names given to tree_*() */
+	char failed[PATH_MAX];
+	int err;
+};
+
+static void
+tree_base(struct tree *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->base, sizeof(t->base), fmt, ap);
+	va_end(ap);
+}
+
+static bool
+tree_path(struct tree *t, const char *name, char *path)
+{
+	int n = snprintf(path, PATH_MAX, "%s/root%s%s%s", t->dir, t->base, *name ? "/" : "", name);
+
+	if (t->err == 0 && n >= PATH_MAX)
+		t->err = -ENAMETOOLONG;
+	return t->err == 0;
+}
+
+static void
+tree_fail(struct tree *t, const char *path)
+{
+	t->err = -errno;
+	snprintf(t->failed, sizeof(t->failed), "%s", path);
+}
+
+/* Makes all missing directories of path; with last_too also path itself. */
+static void
+tree_mkdirs(struct tree *t, char *path, bool last_too)
+{
+	char *p = path + strlen(t->dir);
+
+	while ((p = strchr(p + 1, '/')) != NULL) {
+		*p = '\0';
+		if (mkdir(path, 0755) != 0 && errno != EEXIST)
+			tree_fail(t, path);
+		*p = '/';
+	}
+	if (last_too && mkdir(path, 0755) != 0 && errno != EEXIST)
+		tree_fail(t, path);
+}
+
+static void
+tree_dir(struct tree *t, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (tree_path(t, name, path))
+		tree_mkdirs(t, path, true);
+}
+
+static void
+tree_write(struct tree *t, const char *name, const void *data, size_t len)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!tree_path(t, name, path))
+		return;
+	tree_mkdirs(t, path, false);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		tree_fail(t, path);
+	if (fd >= 0)
+		close(fd);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+tree_file(struct tree *t, const char *name, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	tree_write(t, name, text, strlen(text));
+}
+
+static void
+tree_link(struct tree *t, const char *name, const char *target)
+{
+	char path[PATH_MAX];
+
+	if (!tree_path(t, name, path))
+		return;
+	tree_mkdirs(t, path, false);
+	if (symlink(target, path) != 0 && errno != EEXIST)
+		tree_fail(t, path);
+}
+
+/* ---- contents ---- */
+
+static void
+tree_pci_config(struct tree *t, uint16_t device_id)
+{
+	uint8_t cfg[PCI_CONFIG_BYTES] = {
+		[0x00] = 0xb3, 0x15,			 /* vendor */
+		[0x02] = device_id & 0xff, device_id >> 8,
+		[0x04] = 0x06, 0x00,			 /* command: memory, bus master */
+		[0x0a] = 0x00, 0x02,			 /* class: Ethernet controller */
+		[0x0e] = 0x80,				 /* multi-function */
+		[0x10] = 0x0c, 0x00, 0x00, 0xe0,	 /* BAR 0: 64-bit prefetchable */
+		[0x2c] = 0xb3, 0x15, 0x16, 0x00,	 /* subsystem */
+	};
+
+	tree_write(t, "config", cfg, sizeof(cfg));
+}
+
+/* Thirteen lines "start end flags", of which only BAR 0 is in use (32 MiB a function). */
+static void
+tree_pci_resource(struct tree *t, unsigned index)
+{
+	char text[1024];
+	uint64_t bar = 0xe0000000ull + index * 0x2000000ull;
+	int n = snprintf(text, sizeof(text), "0x%016" PRIx64 " 0x%016" PRIx64 " 0x%016x\n", bar,
+			 bar + 0x1ffffff, 0x14220c);
+	unsigned i;
+
+	for (i = 1; i < 13; i++)
+		n += snprintf(text + n, sizeof(text) - n, "0x%016x 0x%016x 0x%016x\n", 0, 0, 0);
+	tree_write(t, "resource", text, n);
+}
+
+static void
+tree_pci(struct tree *t, const struct emu_dev *dev)
+{
+	uint16_t id = dev->profile->pci_device_id;
+	char alias[64], link[128];
+
+	snprintf(alias, sizeof(alias), "pci:v000015B3d%08Xsv000015B3sd00000016bc02sc00i00", id);
+	tree_base(t, PCI_SLOT_PARENT "/%s", dev->pci_addr);
+	tree_file(t, "vendor", "0x15b3\n");
+	tree_file(t, "device", "0x%04x\n", id);
+	tree_file(t, "subsystem_vendor", "0x15b3\n");
+	tree_file(t, "subsystem_device", "0x0016\n");
+	tree_file(t, "class", "0x020000\n");
+	tree_file(t, "revision", "0x00\n");
+	tree_file(t, "irq", "0\n");
+	tree_file(t, "enable", "1\n");
+	/* No NUMA affinity told, as on machines with one node. */
+	tree_file(t, "numa_node", "-1\n");
+	tree_file(t, "local_cpus", "ffffffff\n");
+	tree_file(t, "current_link_speed", "16.0 GT/s PCIe\n");
+	tree_file(t, "current_link_width", "16\n");
+	tree_file(t, "max_link_speed", "16.0 GT/s PCIe\n");
+	tree_file(t, "max_link_width", "16\n");
+	tree_file(t, "modalias", "%s\n", alias);
+	tree_file(t, "uevent",
+		  "DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:%04X\nPCI_SUBSYS_ID=15B3:0016\n"
+		  "PCI_SLOT_NAME=%s\nMODALIAS=%s\n",
+		  id, dev->pci_addr, alias);
+	tree_pci_resource(t, dev->index);
+	tree_pci_config(t, id);
+	tree_link(t, "driver", "../../../bus/pci/drivers/mlx5_core");
+	tree_link(t, "subsystem", "../../../bus/pci");
+	snprintf(link, sizeof(link), "../../../devices/mlxemu/%s", dev->pci_addr);
+	tree_base(t, "/sys/bus/pci/devices");
+	tree_link(t, dev->pci_addr, link);
+	tree_base(t, "/sys/bus/pci/drivers/mlx5_core");
+	snprintf(link, sizeof(link), "../../../../devices/mlxemu/%s", dev->pci_addr);
+	tree_link(t, dev->pci_addr, link);
+}
+
+bool
+emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
+{
+	const uint8_t *mac = dev->vport.mac;
+
+	memset(gid, 0, 16);
+	if (index > 1)
+		return false;
+	gid[0] = 0xfe;
+	gid[1] = 0x80;
+	gid[8] = mac[0] ^ 2;
+	gid[9] = mac[1];
+	gid[10] = mac[2];
+	gid[11] = 0xff;
+	gid[12] = 0xfe;
+	memcpy(&gid[13], &mac[3], 3);
+	return true;
+}
+
+static void
+tree_gids(struct tree *t, const struct emu_dev *dev)
+{
+	char name[64];
+	uint8_t g[16];
+	unsigned i;
+
+	for (i = 0; i < ABI_GID_TABLE_LEN; i++) {
+		bool used = emu_sysfs_gid(dev, i, g);
+
+		snprintf(name, sizeof(name), "ports/1/gids/%u", i);
+		tree_file(t, name,
+			  "%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x\n",
+			  g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], g[8], g[9], g[10], g[11],
+			  g[12], g[13], g[14], g[15]);
+		/* Entries without a GID fail to read in the kernel; here they are absent. */
+		if (!used)
+			continue;
+		snprintf(name, sizeof(name), "ports/1/gid_attrs/types/%u", i);
+		tree_file(t, name, "%s\n", i == 0 ? "IB/RoCE v1" : "RoCE v2");
+		snprintf(name, sizeof(name), "ports/1/gid_attrs/ndevs/%u", i);
+		tree_file(t, name, "%s\n", dev->netdev_name);
+	}
+}
+
+static void
+tree_guid(struct tree *t, const char *name, uint64_t guid)
+{
+	tree_file(t, name, "%04x:%04x:%04x:%04x\n", (unsigned)(guid >> 48),
+		  (unsigned)(guid >> 32) & 0xffff, (unsigned)(guid >> 16) & 0xffff,
+		  (unsigned)guid & 0xffff);
+}
+
+static void
+tree_ibdev_state(struct tree *t, const struct emu_dev *dev)
+{
+	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s", dev->pci_addr, dev->ibdev_name);
+	tree_file(t, "ports/1/state", "%s\n", dev->link_up ? "4: ACTIVE" : "1: DOWN");
+	tree_file(t, "ports/1/phys_state", "%s\n", dev->link_up ? "5: LinkUp" : "3: Disabled");
+	tree_gids(t, dev);
+}
+
+static void
+tree_ibdev(struct tree *t, const struct emu_dev *dev)
+{
+	const struct emu_profile *p = dev->profile;
+	char link[160];
+
+	tree_ibdev_state(t, dev);
+	tree_file(t, "node_type", "1: CA\n");
+	tree_guid(t, "node_guid", dev->node_guid);
+	tree_guid(t, "sys_image_guid", dev->node_guid & ~0xffull);
+	tree_file(t, "fw_ver", "%u.%u.%u\n", p->fw_major, p->fw_minor, p->fw_subminor);
+	tree_file(t, "board_id", "%s\n", p->board_id);
+	tree_file(t, "hca_type", "MT%u\n", p->pci_device_id);
+	tree_file(t, "hw_rev", "0\n");
+	tree_file(t, "node_desc", "%s %s\n", "mlxemu", dev->ibdev_name);
+	tree_file(t, "uevent", "NAME=%s\n", dev->ibdev_name);
+	tree_link(t, "device", "../..");
+	tree_file(t, "ports/1/rate", "%u Gb/sec (4X EDR)\n", p->speed_mbps / 1000);
+	tree_file(t, "ports/1/lid", "0x0\n");
+	tree_file(t, "ports/1/sm_lid", "0x0\n");
+	tree_file(t, "ports/1/sm_sl", "0\n");
+	tree_file(t, "ports/1/lid_mask_count", "0\n");
+	tree_file(t, "ports/1/cap_mask", "0x04010000\n");
+	tree_file(t, "ports/1/link_layer", "Ethernet\n");
+	tree_file(t, "ports/1/pkeys/0", "0xffff\n");
+	tree_file(t, "ports/1/hw_counters/out_of_buffer", "0\n");
+	tree_base(t, "/sys/class/infiniband");
+	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband/%s", dev->pci_addr,
+		 dev->ibdev_name);
+	tree_link(t, dev->ibdev_name, link);
+}
+
+static void
+tree_uverbs(struct tree *t, const struct emu_dev *dev)
+{
+	char link[160];
+
+	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband_verbs/%s", dev->pci_addr, dev->uverbs_name);
+	tree_file(t, "ibdev", "%s\n", dev->ibdev_name);
+	tree_file(t, "dev", "%u:%u\n", ABI_UVERBS_MAJOR, ABI_UVERBS_MINOR + dev->index);
+	tree_file(t, "abi_version", "1\n");
+	tree_file(t, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n", ABI_UVERBS_MAJOR,
+		  ABI_UVERBS_MINOR + dev->index, dev->uverbs_name);
+	tree_link(t, "device", "../..");
+	tree_base(t, "/sys/class/infiniband_verbs");
+	tree_file(t, "abi_version", "6\n");
+	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband_verbs/%s", dev->pci_addr,
+		 dev->uverbs_name);
+	tree_link(t, dev->uverbs_name, link);
+	tree_base(t, "/dev/infiniband");
+	tree_file(t, dev->uverbs_name, "%s", "");
+}
+
+static void
+tree_netdev_state(struct tree *t, const struct emu_dev *dev)
+{
+	const uint8_t *mac = dev->vport.mac;
+
+	tree_base(t, PCI_SLOT_PARENT "/%s/net/%s", dev->pci_addr, dev->netdev_name);
+	tree_file(t, "address", "%02x:%02x:%02x:%02x:%02x:%02x\n", mac[0], mac[1], mac[2], mac[3],
+		  mac[4], mac[5]);
+	tree_file(t, "mtu", "%u\n", dev->vport.mtu);
+	/* IFF_BROADCAST and IFF_MULTICAST always, IFF_UP, IFF_ALLMULTI and IFF_PROMISC by state. */
+	tree_file(t, "flags", "0x%x\n",
+		  0x1002 | dev->admin_up | dev->vport.promisc_all << 8 | dev->vport.promisc_mc << 9);
+	tree_file(t, "operstate", "%s\n", dev->link_up ? "up" : "down");
+	tree_file(t, "carrier", "%u\n", dev->link_up);
+}
+
+static void
+tree_netdev(struct tree *t, const struct emu_dev *dev)
+{
+	char link[160];
+
+	tree_netdev_state(t, dev);
+	tree_file(t, "ifindex", "%u\n", ABI_IFINDEX_BASE + dev->index);
+	tree_file(t, "type", "1\n");
+	tree_file(t, "addr_len", "6\n");
+	tree_file(t, "dev_port", "0\n");
+	tree_file(t, "dev_id", "0x0\n");
+	tree_file(t, "speed", "%u\n", dev->profile->speed_mbps);
+	tree_file(t, "duplex", "full\n");
+	tree_file(t, "tx_queue_len", "1000\n");
+	tree_file(t, "uevent", "INTERFACE=%s\nIFINDEX=%u\n", dev->netdev_name,
+		  ABI_IFINDEX_BASE + dev->index);
+	tree_link(t, "device", "../..");
+	tree_base(t, "/sys/class/net");
+	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/net/%s", dev->pci_addr,
+		 dev->netdev_name);
+	tree_link(t, dev->netdev_name, link);
+}
+
+/* The machine's own PCI functions stay visible beside the emulated ones. */
+static void
+tree_real_pci(struct tree *t)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct dirent *e;
+	DIR *d = opendir("/sys/bus/pci/devices");
+
+	tree_base(t, "/sys/bus/pci/devices");
+	tree_dir(t, "");
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(from, sizeof(from), "/sys/bus/pci/devices/%s", e->d_name);
+		if (realpath(from, to) != NULL)
+			tree_link(t, e->d_name, to);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+int
+emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t path_len)
+{
+	struct tree t = {.dir = dir};
+	unsigned i;
+
+	for (i = 0; i < m->ports && t.err == 0; i++) {
+		tree_pci(&t, &m->dev[i]);
+		tree_ibdev(&t, &m->dev[i]);
+		tree_uverbs(&t, &m->dev[i]);
+		tree_netdev(&t, &m->dev[i]);
+	}
+	tree_real_pci(&t);
+	if (t.err != 0)
+		snprintf(path, path_len, "%s", t.failed);
+	return t.err;
+}
+
+void
+emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
+{
+	struct tree t = {.dir = dir};
+
+	tree_ibdev_state(&t, dev);
+	t.err = 0;
+	tree_netdev_state(&t, dev);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The part of /sys and /dev that shows the emulated devices, as files in a private directory. */
+#ifndef ABI_SYSFS_H
+#define ABI_SYSFS_H
+
+#include <stddef.h>
+
+#include "core/emu_dev.h"
+
+/**
+ * Builds <dir>/root/{sys,dev} for all ports of the machine. 0 or -errno; on failure path receives
+ * the name that could not be made.
+ */
+int emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t path_len);
+/** Rewrites the files that follow the state of the port's interface (MTU, address, link). */
+void emu_sysfs_refresh(const struct emu_dev *dev, const char *dir);
+/** GID number index of the port as the kernel derives it from the MAC address; 0: RoCE v1, 1: v2. */
+bool emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
+
+#endif /* ABI_SYSFS_H */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Opens and closes uverbs devices and hands each ioctl to its method. */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "uverbs.h"
+
+/* Every open file, for the end of the process. Under the machine's lock. */
+static TAILQ_HEAD(, abi_file) abi_files = TAILQ_HEAD_INITIALIZER(abi_files);
+
+static const struct abi_method_table *const abi_tables[] = {
+	&abi_device_methods, &abi_devx_methods, &abi_mem_methods, &abi_event_methods,
+	&abi_flow_methods,
+};
+
+unsigned
+abi_uverbs_index(const struct abi_fdobj *obj)
+{
+	return ((const struct abi_file *)obj)->dev->index;
+}
+
+/*
+ * Mappings of the file beside the model's own: the program's doorbell and clock pages. Read with
+ * the real calls and no heap: this also runs at the end of a process.
+ */
+static unsigned
+abi_file_mappings(const struct abi_file *file)
+{
+	char buf[4096], tail[64];
+	int fd = abi_real_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	unsigned count = 0;
+	size_t have = 0;
+	ssize_t n;
+	char *line, *nl;
+
+	if (fd < 0)
+		return 0;
+	/* Fields: range, rights, offset, device, inode, name. */
+	snprintf(tail, sizeof(tail), " %02x:%02x %" PRIu64 " ", (unsigned)(file->fo.st_dev >> 8) & 0xff,
+		 (unsigned)file->fo.st_dev & 0xff, (uint64_t)file->fo.st_ino);
+	while ((n = read(fd, buf + have, sizeof(buf) - 1 - have)) > 0) {
+		have += n;
+		buf[have] = '\0';
+		for (line = buf; (nl = strchr(line, '\n')) != NULL; line = nl + 1) {
+			*nl = '\0';
+			count += strstr(line, tail) != NULL;
+		}
+		have -= line - buf;
+		memmove(buf, line, have);
+		if (have == sizeof(buf) - 1)
+			have = 0;
+	}
+	abi_real_close(fd);
+	return count > 0 ? count - 1 : 0;
+}
+
+/* Ends the context: what the kernel's release does. Lock held. */
+static void
+abi_file_shut(struct abi_file *file, bool exiting)
+{
+	unsigned maps = exiting ? 0 : abi_file_mappings(file);
+
+	if (file->shut)
+		return;
+	file->shut = true;
+	TAILQ_REMOVE(&abi_files, file, next);
+	if (maps != 0)
+		emu_audit_left(file->dev, "mapping", maps);
+	if (exiting)
+		emu_audit_left(file->dev, "open device", 1);
+	abi_channels_orphan(file);
+	if (file->ctx != NULL) {
+		file->ctx->ops = NULL;
+		(void)emu_ctx_close(file->ctx);
+		file->ctx = NULL;
+	}
+	emu_trace_note(file->dev, "%s closed", file->dev->uverbs_name);
+	abi_handles_fini(file);
+}
+
+static void
+abi_file_release(struct abi_fdobj *obj)
+{
+	struct abi_file *file = (struct abi_file *)obj;
+
+	/* After the model's end the file was shut already; its memory may still be mapped. */
+	if (abi_enter() == NULL)
+		return;
+	abi_file_shut(file, false);
+	abi_leave();
+	munmap(file->map, EMU_FILE_BYTES);
+	free(file);
+}
+
+void
+abi_uverbs_exit(void)
+{
+	while (!TAILQ_EMPTY(&abi_files))
+		abi_file_shut(TAILQ_FIRST(&abi_files), true);
+}
+
+/* A sparse file that every later mmap() of the program shares with the model. */
+static int
+abi_file_make(struct abi_file *file)
+{
+	int fd = memfd_create(file->dev->uverbs_name, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, EMU_FILE_BYTES) == 0) {
+		file->map = mmap(NULL, EMU_FILE_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_NORESERVE, fd, 0);
+		if (file->map != MAP_FAILED)
+			return fd;
+	}
+	abi_real_close(fd);
+	return -ENOMEM;
+}
+
+static int
+abi_file_open(struct emu_machine *m, unsigned n, int flags)
+{
+	struct abi_file *file = calloc(1, sizeof(*file));
+	int fd, ret;
+
+	if (file == NULL)
+		return -ENOMEM;
+	file->fo.kind = ABI_FD_UVERBS;
+	file->fo.release = abi_file_release;
+	file->dev = &m->dev[n];
+	TAILQ_INIT(&file->channels);
+	TAILQ_INIT(&file->subs);
+	fd = abi_file_make(file);
+	if (fd < 0) {
+		free(file);
+		return fd;
+	}
+	if ((flags & O_CLOEXEC) == 0)
+		(void)fcntl(fd, F_SETFD, 0);
+	ret = abi_fd_add(fd, &file->fo);
+	if (ret != 0) {
+		munmap(file->map, EMU_FILE_BYTES);
+		abi_real_close(fd);
+		free(file);
+		return ret;
+	}
+	TAILQ_INSERT_TAIL(&abi_files, file, next);
+	emu_trace_note(file->dev, "%s opened", file->dev->uverbs_name);
+	return fd;
+}
+
+int
+abi_uverbs_open(unsigned n, int flags)
+{
+	struct emu_machine *m;
+	int ret = abi_model_start();
+
+	if (ret != 0)
+		return abi_model_dead() ? -ENODEV : ret;
+	m = abi_enter();
+	if (m == NULL)
+		return -ENODEV;
+	ret = n < m->ports ? abi_file_open(m, n, flags) : -ENXIO;
+	abi_leave();
+	return ret;
+}
+
+int
+abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	emu_audit(call->dev, EMU_AUDIT_BAD_CALL, "%s: %s -> %s", call->method->name, text,
+		  strerrorname_np(-err));
+	return err;
+}
+
+static const struct abi_method *
+abi_method_find(uint16_t object, uint16_t method)
+{
+	unsigned t, i;
+
+	for (t = 0; t < sizeof(abi_tables) / sizeof(abi_tables[0]); t++)
+		for (i = 0; i < abi_tables[t]->count; i++)
+			if (abi_tables[t]->methods[i].object == object &&
+			    abi_tables[t]->methods[i].method == method)
+				return &abi_tables[t]->methods[i];
+	return NULL;
+}
+
+/*
+ * Methods that are not modelled are refused with EOPNOTSUPP, not EPROTONOSUPPORT: the latter
+ * makes libraries repeat the request by write(), which is not offered. Asking is no offence, so
+ * this goes to the trace and not to the audit.
+ */
+static int
+abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
+{
+	int ret;
+
+	call->method = abi_method_find(object, method);
+	if (call->method == NULL || call->method->run == NULL) {
+		emu_trace_note(call->dev, "call 0x%x.0x%x (%s) is not modelled -> EOPNOTSUPP", object,
+			       method, call->method != NULL ? call->method->name : "unknown");
+		return -EOPNOTSUPP;
+	}
+	if (call->method->needs_ctx && call->ctx == NULL)
+		return abi_refuse(call, -EINVAL, "before GET_CONTEXT");
+	ret = abi_attrs_check(call);
+	if (ret == 0)
+		ret = call->method->run(call);
+	if (ret < 0)
+		emu_trace_note(call->dev, "call %s -> %s", call->method->name,
+			       strerrorname_np(-ret));
+	return ret;
+}
+
+int
+abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg)
+{
+	struct abi_call call = {.file = (struct abi_file *)obj};
+	struct ib_uverbs_ioctl_hdr hdr;
+	int ret = abi_copy_from(&hdr, (uintptr_t)arg, sizeof(hdr));
+
+	if (ret != 0)
+		return ret;
+	if (hdr.length != sizeof(hdr) + hdr.num_attrs * sizeof(struct ib_uverbs_attr) ||
+	    hdr.reserved1 != 0 || hdr.reserved2 != 0)
+		return -EINVAL;
+	if (abi_enter() == NULL)
+		return -ENODEV;
+	call.dev = call.file->dev;
+	call.ctx = call.file->ctx;
+	call.attrs = ((struct ib_uverbs_ioctl_hdr *)arg)->attrs;
+	call.nattrs = hdr.num_attrs;
+	ret = call.file->shut ? -EIO : abi_call_run(&call, hdr.object_id, hdr.method_id);
+	abi_leave();
+	return ret;
+}

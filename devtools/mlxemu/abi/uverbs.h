@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The uverbs ioctl: what the files of its methods share.
+ *
+ * A method is a row: object, method, attributes, handler. The dispatcher checks the attributes
+ * against the row (as the kernel's own tables do) before it calls the handler, so a handler
+ * finds mandatory attributes present, of proper length, and handles resolved on demand.
+ */
+#ifndef UVERBS_H
+#define UVERBS_H
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "abi.h"
+
+struct abi_sub;
+
+/** A number that the program holds for an object; one number space per open file, from 1. */
+struct abi_handle {
+	uint32_t id;
+	uint16_t object;     /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_*. */
+	struct emu_obj *obj; /**< NULL: the number is free. */
+	/** Creating command's opcode (and general object type above it) << 32 | id, as the kernel keeps it. */
+	uint64_t devx_id;
+};
+
+/** The model's end of an event descriptor. */
+struct abi_channel {
+	struct abi_fdobj fo;   /**< First: the program's end. */
+	uint16_t object;       /**< UVERBS_OBJECT_ASYNC_EVENT, ..._COMP_CHANNEL, MLX5_IB_OBJECT_DEVX_ASYNC_*. */
+	int model_fd;
+	bool omit_data;
+	struct abi_file *file; /**< NULL once the device was closed. */
+	/* Subscriptions whose records are in the socket, oldest first (omit_data only). */
+	struct abi_sub **sent;
+	unsigned nsent, sent_room;
+	int record_bytes;      /**< What one record adds to the socket's queue. */
+	TAILQ_ENTRY(abi_channel) next;
+};
+
+/** One event type of one object (or of none) that the program wants to hear of. */
+struct abi_sub {
+	struct abi_channel *channel;
+	struct abi_handle *handle; /**< NULL: unaffiliated. */
+	uint16_t type;
+	uint64_t cookie;
+	int eventfd; /**< The model's copy, or -1. */
+	bool pending;
+	TAILQ_ENTRY(abi_sub) next;
+};
+
+/** One open of a uverbs device. */
+struct abi_file {
+	struct abi_fdobj fo; /**< First. */
+	struct emu_dev *dev;
+	struct emu_ctx *ctx; /**< After GET_CONTEXT. */
+	void *map;	     /**< The whole file. */
+	bool shut;	     /**< The model has ended: nothing works any more. */
+	struct abi_handle **handles;
+	unsigned nhandles;
+	TAILQ_HEAD(, abi_channel) channels;
+	TAILQ_HEAD(, abi_sub) subs;
+	TAILQ_ENTRY(abi_file) next;
+};
+
+/** One ioctl under way. */
+struct abi_call {
+	struct abi_file *file;
+	struct emu_dev *dev;
+	struct emu_ctx *ctx; /**< NULL before GET_CONTEXT. */
+	struct ib_uverbs_attr *attrs;
+	unsigned nattrs;
+	const struct abi_method *method;
+};
+
+enum abi_attr_kind {
+	ABI_ATTR_NONE,	/**< Ends a list. */
+	ABI_ATTR_IN,	/**< Data; up to 8 bytes stand in the attribute itself. */
+	ABI_ATTR_OUT,	/**< Data; always a pointer. */
+	ABI_ATTR_HANDLE, /**< An object. */
+	ABI_ATTR_NEW,	/**< A new object. */
+	ABI_ATTR_FD,	/**< A channel's descriptor. */
+	ABI_ATTR_FD_NEW, /**< A new channel's descriptor. */
+	ABI_ATTR_ENUM,	/**< Choice in elem_id, value like IN. */
+	ABI_ATTR_HANDLES, /**< Array of u32 handles. */
+};
+
+struct abi_attr_spec {
+	uint16_t id;
+	enum abi_attr_kind kind;
+	bool mandatory;
+	uint16_t object;   /**< HANDLE, FD: what it must be; ABI_ANY_OBJECT. */
+	uint16_t min, max; /**< IN, OUT: length in bytes; max 0: no limit. */
+};
+#define ABI_ANY_OBJECT 0xffff
+#define ABI_IN(id, min, max) {id, ABI_ATTR_IN, true, 0, min, max}
+#define ABI_IN_OPT(id, min, max) {id, ABI_ATTR_IN, false, 0, min, max}
+#define ABI_OUT(id, min) {id, ABI_ATTR_OUT, true, 0, min, 0}
+#define ABI_OUT_OPT(id, min) {id, ABI_ATTR_OUT, false, 0, min, 0}
+#define ABI_HANDLE(id, object) {id, ABI_ATTR_HANDLE, true, object, 0, 0}
+#define ABI_HANDLE_OPT(id, object) {id, ABI_ATTR_HANDLE, false, object, 0, 0}
+#define ABI_NEW(id, object) {id, ABI_ATTR_NEW, true, object, 0, 0}
+#define ABI_FD(id, object) {id, ABI_ATTR_FD, true, object, 0, 0}
+#define ABI_FD_NEW(id) {id, ABI_ATTR_FD_NEW, true, 0, 0, 0}
+
+#define ABI_MAX_SPEC 10
+struct abi_method {
+	uint16_t object, method;
+	const char *name; /**< For traces. */
+	/** Lock held. 0 or -errno. NULL: known but not offered. */
+	int (*run)(struct abi_call *call);
+	bool needs_ctx;
+	struct abi_attr_spec attrs[ABI_MAX_SPEC + 1]; /**< Ends with ABI_ATTR_NONE. */
+};
+/** The methods of one file; the dispatcher goes through all tables. */
+struct abi_method_table {
+	const struct abi_method *methods;
+	unsigned count;
+};
+extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_mem_methods,
+	abi_event_methods, abi_flow_methods;
+#define ABI_METHODS(array) {array, sizeof(array) / sizeof((array)[0])}
+
+/* ---- attributes (uverbs_attr.c) ---- */
+
+/** Checks the call's attributes against its method's row. 0 or -errno as the kernel's. */
+int abi_attrs_check(struct abi_call *call);
+struct ib_uverbs_attr *abi_attr(const struct abi_call *call, uint16_t id);
+/** Up to 8 bytes of input as a number; 0 when the attribute is absent. */
+uint64_t abi_in_u64(const struct abi_call *call, uint16_t id);
+/** Copies input to dst, zero-filled beyond what came. 0 or -EFAULT. */
+int abi_in(const struct abi_call *call, uint16_t id, void *dst, size_t size);
+/** A private copy of the input; the caller frees. 0, -EFAULT or -ENOMEM. */
+int abi_in_alloc(const struct abi_call *call, uint16_t id, void **data, size_t *len);
+/** Length of an attribute, 0 when absent. */
+size_t abi_len(const struct abi_call *call, uint16_t id);
+/** Copies to the program: at most what it has room for, its tail zeroed. Absent: nothing. */
+int abi_out(const struct abi_call *call, uint16_t id, const void *src, size_t size);
+int abi_out_u32(const struct abi_call *call, uint16_t id, uint32_t v);
+int abi_out_u64(const struct abi_call *call, uint16_t id, uint64_t v);
+/** The object that a HANDLE attribute names (checked before); NULL when absent. */
+struct abi_handle *abi_in_handle(const struct abi_call *call, uint16_t id);
+/** memcpy from and to the program's memory that fails with -EFAULT instead of a signal. */
+int abi_copy_from(void *dst, uint64_t src, size_t len);
+int abi_copy_to(uint64_t dst, const void *src, size_t len);
+
+/* ---- handles (handles.c) ---- */
+
+/** A new number for obj, also stored in obj->abi. NULL: out of memory. */
+struct abi_handle *abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj);
+struct abi_handle *abi_handle_find(const struct abi_file *file, uint32_t id);
+/** Frees the number and drops the object's subscriptions. */
+void abi_handle_free(struct abi_file *file, struct abi_handle *handle);
+void abi_handles_fini(struct abi_file *file);
+
+/* ---- events (uverbs_event.c) ---- */
+
+extern const struct emu_ctx_ops abi_ctx_ops;
+/** A new channel; the program's descriptor or -errno. */
+int abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data);
+void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
+		   const struct abi_handle *handle);
+/** The file closes: its channels live on without it. Returns how many the program left open. */
+void abi_channels_orphan(struct abi_file *file);
+/** Runs an allowed query command and sends the answer to a command channel. 0 or -errno. */
+int abi_channel_send_reply(struct abi_channel *channel, uint64_t wr_id, const void *out,
+			   size_t len);
+
+/* ---- DEVX (uverbs_devx.c, devx_cmds.c) ---- */
+
+enum abi_devx_class { ABI_DEVX_CREATE, ABI_DEVX_MODIFY, ABI_DEVX_QUERY, ABI_DEVX_GENERAL };
+/** Does the kernel let this command pass by this method? */
+bool abi_devx_allowed(enum abi_devx_class cls, const void *in);
+/** The object that a query or modify command names, encoded like abi_handle.devx_id; 0: none. */
+uint64_t abi_devx_object(const void *in);
+/** Encoded identity of the object that a create command made. */
+uint64_t abi_devx_created(const void *in, const void *out);
+/** Sets the "this address is in a umem" bits that belong to the kernel. */
+void abi_devx_set_umem_valid(void *in, size_t len);
+uint16_t abi_devx_opcode(const void *in);
+
+/** Notes a refused call in the audit and returns err. */
+int abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- INVOKE_WRITE (uverbs_write.c) ---- */
+int abi_write_command(struct abi_call *call);
+/** Destroys the object behind a handle of any kind; 0 or -errno as the kernel answers. */
+int abi_destroy(struct abi_call *call, struct abi_handle *handle);
+
+/** A port as ib_uverbs_query_port tells it. */
+void abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r);
+void abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r);
+int abi_device_attributes_ex(struct abi_call *call);
+
+#endif /* UVERBS_H */

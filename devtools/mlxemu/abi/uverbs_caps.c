@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Device attributes, derived from the profile and the firmware's capabilities as mlx5_ib does. */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/mlx5-abi.h>
+
+#include "fw/emu_fw.h"
+#include "prm.h"
+#include "uverbs.h"
+
+/* Bits of device_cap_flags and raw_packet_caps (ib_verbs.h of the kernel, verbs.h of rdma-core). */
+#define DEV_PORT_ACTIVE_EVENT (1u << 10)
+#define DEV_SYS_IMAGE_GUID (1u << 11)
+#define DEV_RC_RNR_NAK_GEN (1u << 12)
+#define DEV_RAW_IP_CSUM (1u << 26)
+#define RAW_CAP_CVLAN_STRIPPING (1u << 0)
+#define RAW_CAP_SCATTER_FCS (1u << 1)
+#define RAW_CAP_IP_CSUM (1u << 2)
+#define QPT_RAW_PACKET 8
+/* mlx5 RX hash functions and fields (mlx5dv.h). */
+#define RX_HASH_TOEPLITZ (1u << 0)
+#define RX_HASH_FIELDS 0xffu
+
+/** The current capabilities of the device, as firmware told them. */
+struct abi_caps {
+	struct prm_query_hca_cap_out general, eth;
+};
+
+static int
+abi_caps_query(struct abi_call *call, unsigned type, struct prm_query_hca_cap_out *out)
+{
+	struct prm_query_hca_cap_in in = {0};
+
+	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+	/* Type above bit 0; bit 0: the current values. */
+	prm_query_hca_cap_in_set_op_mod(&in, type << 1 | 1);
+	return emu_fw_exec(call->ctx, &in, sizeof(in), out, sizeof(*out), NULL);
+}
+
+static struct abi_caps *
+abi_caps_get(struct abi_call *call)
+{
+	struct abi_caps *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	if (abi_caps_query(call, PRM_HCA_CAP_TYPE_GENERAL, &c->general) != 0 ||
+	    abi_caps_query(call, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, &c->eth) != 0) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+static const struct prm_per_protocol_networking_offload_caps *
+abi_caps_eth(const struct abi_caps *c)
+{
+	return (const void *)&c->eth.dw[4];
+}
+
+void
+abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r)
+{
+	const struct emu_dev *dev = call->dev;
+	const struct emu_profile *p = dev->profile;
+
+	memset(r, 0, sizeof(*r));
+	r->fw_ver = (uint64_t)p->fw_major << 32 | (uint64_t)p->fw_minor << 16 | p->fw_subminor;
+	r->node_guid = htobe64(dev->node_guid);
+	r->sys_image_guid = htobe64(dev->node_guid & ~0xffull);
+	r->max_mr_size = UINT64_MAX;
+	r->page_size_cap = ~(uint64_t)(EMU_PAGE_BYTES - 1);
+	r->vendor_id = 0x2c9;
+	r->vendor_part_id = p->pci_device_id;
+	r->max_qp = 1u << 18;
+	r->max_qp_wr = 1u << p->log_max_wq_sz;
+	r->device_cap_flags = DEV_PORT_ACTIVE_EVENT | DEV_SYS_IMAGE_GUID | DEV_RC_RNR_NAK_GEN;
+	/* A receive WQE of max_rq_desc_sz holds 32 data segments; send WQEs leave room for headers. */
+	r->max_sge = 30;
+	r->max_sge_rd = 30;
+	r->max_cq = 1u << p->log_max_cq;
+	r->max_cqe = (1u << p->log_max_cq_sz) - 1;
+	r->max_mr = 1u << p->log_max_mkey;
+	r->max_pd = 1u << p->log_max_pd;
+	r->max_pkeys = 1;
+	r->local_ca_ack_delay = 16;
+	r->phys_port_cnt = 1;
+}
+
+static void
+abi_attributes_core_ex(const struct abi_caps *c, const struct emu_profile *p,
+		       struct ib_uverbs_ex_query_device_resp *r)
+{
+	const struct prm_per_protocol_networking_offload_caps *eth = abi_caps_eth(c);
+
+	r->timestamp_mask = 0x7fffffffffffffffull;
+	r->hca_core_clock = p->clock_hz / 1000;
+	r->rss_caps.supported_qpts = 1u << QPT_RAW_PACKET;
+	r->rss_caps.max_rwq_indirection_tables = 1u << p->log_max_rqt;
+	r->rss_caps.max_rwq_indirection_table_size = 1u << p->log_max_rqt_size;
+	r->max_wq_type_rq = 1u << p->log_max_rq;
+	if (prm_per_protocol_networking_offload_caps_get_csum_cap(eth)) {
+		r->base.device_cap_flags |= DEV_RAW_IP_CSUM;
+		r->raw_packet_caps |= RAW_CAP_IP_CSUM;
+	}
+	if (prm_per_protocol_networking_offload_caps_get_vlan_cap(eth))
+		r->raw_packet_caps |= RAW_CAP_CVLAN_STRIPPING;
+	if (prm_per_protocol_networking_offload_caps_get_scatter_fcs(eth))
+		r->raw_packet_caps |= RAW_CAP_SCATTER_FCS;
+	r->device_cap_flags_ex = r->base.device_cap_flags;
+}
+
+static void
+abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *r)
+{
+	const struct prm_per_protocol_networking_offload_caps *eth = abi_caps_eth(c);
+	unsigned lso = prm_per_protocol_networking_offload_caps_get_max_lso_cap(eth);
+
+	r->response_length = sizeof(*r);
+	if (lso != 0) {
+		r->tso_caps.max_tso = 1u << lso;
+		r->tso_caps.supported_qpts = 1u << QPT_RAW_PACKET;
+	}
+	r->rss_caps.rx_hash_function = RX_HASH_TOEPLITZ;
+	r->rss_caps.rx_hash_fields_mask = RX_HASH_FIELDS;
+	if (prm_per_protocol_networking_offload_caps_get_tunnel_stateless_vxlan(eth))
+		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_VXLAN;
+	if (prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(eth))
+		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_GRE;
+	if (prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(eth))
+		r->mlx5_ib_support_multi_pkt_send_wqes =
+			MLX5_IB_ALLOW_MPW | MLX5_IB_SUPPORT_EMPW;
+}
+
+int
+abi_device_attributes_ex(struct abi_call *call)
+{
+	struct ib_uverbs_ex_query_device_resp core = {0};
+	struct mlx5_ib_query_device_resp uhw = {0};
+	struct ib_uverbs_ex_query_device in;
+	struct abi_caps *caps;
+	size_t room = abi_len(call, UVERBS_ATTR_CORE_OUT);
+	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
+
+	if (ret != 0)
+		return ret;
+	if (in.comp_mask != 0 || in.reserved != 0)
+		return -EINVAL;
+	caps = abi_caps_get(call);
+	if (caps == NULL)
+		return -EIO;
+	abi_device_attributes(call, &core.base);
+	abi_attributes_core_ex(caps, call->dev->profile, &core);
+	abi_attributes_mlx5(caps, &uhw);
+	free(caps);
+	core.response_length = room < sizeof(core) ? room : sizeof(core);
+	ret = abi_out(call, UVERBS_ATTR_CORE_OUT, &core, sizeof(core));
+	return ret != 0 ? ret : abi_out(call, UVERBS_ATTR_UHW_OUT, &uhw, sizeof(uhw));
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* DEVX: firmware commands that the program composes itself, under the kernel's rules. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fw/emu_fw.h"
+#include "prm.h"
+#include "uverbs.h"
+
+/* Shortest mailbox: struct general_obj_in_cmd_hdr, general_obj_out_cmd_hdr. */
+#define MBOX_MIN 16
+#define MBOX_STATUS 0
+/* Largest reply a program may ask for: far above the longest command's. */
+#define MBOX_OUT_MAX (1u << 20)
+
+/** A command on its way: private copies of both mailboxes. */
+struct abi_cmd {
+	void *in, *out;
+	size_t in_len, out_len;
+};
+
+static void
+abi_cmd_fini(struct abi_cmd *cmd)
+{
+	free(cmd->in);
+	free(cmd->out);
+}
+
+/* Fetches the inbox and makes room for the reply; refuses what the kernel refuses for any command. */
+static int
+abi_cmd_init(struct abi_call *call, struct abi_cmd *cmd, enum abi_devx_class cls, uint16_t in_id,
+	     size_t out_len)
+{
+	uint16_t tunnel;
+	int ret;
+
+	memset(cmd, 0, sizeof(*cmd));
+	if (!call->ctx->devx)
+		return abi_refuse(call, -EINVAL, "the context was opened without DEVX");
+	ret = abi_in_alloc(call, in_id, &cmd->in, &cmd->in_len);
+	if (ret != 0)
+		return ret;
+	memcpy(&tunnel, (uint8_t *)cmd->in + 4, sizeof(tunnel));
+	if (tunnel != 0)
+		ret = abi_refuse(call, -EINVAL, "vhca_tunnel_id is not 0");
+	else if (!abi_devx_allowed(cls, cmd->in))
+		ret = abi_refuse(call, -EINVAL, "command %s (0x%x) does not pass by this method",
+				 prm_command_name(abi_devx_opcode(cmd->in)),
+				 abi_devx_opcode(cmd->in));
+	cmd->out_len = out_len;
+	cmd->out = ret == 0 ? calloc(1, out_len) : NULL;
+	if (ret == 0 && cmd->out == NULL)
+		ret = -ENOMEM;
+	if (ret != 0)
+		abi_cmd_fini(cmd);
+	return ret;
+}
+
+/* Runs it and copies the reply out also when the firmware refused: it says why. */
+static int
+abi_cmd_exec(struct abi_call *call, struct abi_cmd *cmd, uint16_t out_id, struct emu_obj **created)
+{
+	int ret = emu_fw_exec(call->ctx, cmd->in, cmd->in_len, cmd->out, cmd->out_len, created);
+	int copied;
+
+	if (ret != 0 && ret != -EREMOTEIO)
+		return ret;
+	copied = abi_out(call, out_id, cmd->out, cmd->out_len);
+	return copied != 0 ? copied : ret;
+}
+
+static int
+abi_general_cmd(struct abi_call *call)
+{
+	struct abi_cmd cmd;
+	int ret = abi_cmd_init(call, &cmd, ABI_DEVX_GENERAL, MLX5_IB_ATTR_DEVX_OTHER_CMD_IN,
+			       abi_len(call, MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT));
+
+	if (ret != 0)
+		return ret;
+	ret = abi_cmd_exec(call, &cmd, MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT, NULL);
+	abi_cmd_fini(&cmd);
+	return ret;
+}
+
+static int
+abi_obj_create_run(struct abi_call *call, struct abi_cmd *cmd)
+{
+	struct ib_uverbs_attr *handle = abi_attr(call, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
+	struct emu_obj *obj = NULL;
+	struct abi_handle *h;
+	int ret;
+
+	abi_devx_set_umem_valid(cmd->in, cmd->in_len);
+	ret = abi_cmd_exec(call, cmd, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, &obj);
+	if (obj == NULL)
+		return ret != 0 ? ret : -EOPNOTSUPP;
+	h = ret == 0 ? abi_handle_new(call->file, MLX5_IB_OBJECT_DEVX_OBJ, obj) : NULL;
+	if (h == NULL) {
+		uint8_t reply[MBOX_MIN];
+
+		(void)emu_fw_destroy(call->ctx, obj, reply, sizeof(reply));
+		return ret != 0 ? ret : -ENOMEM;
+	}
+	h->devx_id = abi_devx_created(cmd->in, cmd->out);
+	handle->data = h->id;
+	return 0;
+}
+
+static int
+abi_obj_create(struct abi_call *call)
+{
+	struct abi_cmd cmd;
+	int ret = abi_cmd_init(call, &cmd, ABI_DEVX_CREATE, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN,
+			       abi_len(call, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT));
+
+	if (ret != 0)
+		return ret;
+	ret = abi_obj_create_run(call, &cmd);
+	abi_cmd_fini(&cmd);
+	return ret;
+}
+
+/* A query or modify command must name the very object that the handle stands for. */
+static int
+abi_obj_check(struct abi_call *call, const struct abi_cmd *cmd, uint16_t handle_id)
+{
+	const struct abi_handle *h = abi_in_handle(call, handle_id);
+	uint64_t named = abi_devx_object(cmd->in);
+
+	if (named != 0 && named == h->devx_id)
+		return 0;
+	return abi_refuse(call, -EINVAL, "%s names object 0x%x, the handle is object 0x%x",
+			  prm_command_name(abi_devx_opcode(cmd->in)), (uint32_t)named,
+			  (uint32_t)h->devx_id);
+}
+
+/* Query and modify have the same attributes: 0 handle, 1 in, 2 out. */
+static int
+abi_obj_access(struct abi_call *call, enum abi_devx_class cls)
+{
+	struct abi_cmd cmd;
+	int ret = abi_cmd_init(call, &cmd, cls, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN,
+			       abi_len(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT));
+
+	if (ret != 0)
+		return ret;
+	ret = abi_obj_check(call, &cmd, MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE);
+	if (ret == 0) {
+		if (cls == ABI_DEVX_MODIFY)
+			abi_devx_set_umem_valid(cmd.in, cmd.in_len);
+		ret = abi_cmd_exec(call, &cmd, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, NULL);
+	}
+	abi_cmd_fini(&cmd);
+	return ret;
+}
+
+static int
+abi_obj_query(struct abi_call *call)
+{
+	return abi_obj_access(call, ABI_DEVX_QUERY);
+}
+
+static int
+abi_obj_modify(struct abi_call *call)
+{
+	return abi_obj_access(call, ABI_DEVX_MODIFY);
+}
+
+static int
+abi_obj_query_async(struct abi_call *call)
+{
+	uint64_t out_len = abi_in_u64(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN);
+	int fd = (int)abi_attr(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD)->data_s64;
+	struct abi_fdobj *fo = abi_fd_get(fd, ABI_FD_CHANNEL);
+	struct abi_channel *channel = (struct abi_channel *)fo;
+	struct abi_cmd cmd;
+	int ret;
+
+	if (fo == NULL || channel->object != MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD ||
+	    channel->file != call->file) {
+		abi_fd_put(fo);
+		return abi_refuse(call, -EBADF, "descriptor %d is no command channel of this file", fd);
+	}
+	ret = out_len >= MBOX_MIN && out_len <= UINT16_MAX ? 0 : -EINVAL;
+	if (ret == 0)
+		ret = abi_cmd_init(call, &cmd, ABI_DEVX_QUERY, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN,
+				   out_len);
+	if (ret == 0) {
+		ret = abi_obj_check(call, &cmd, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE);
+		/* The reply carries the firmware's verdict: the submission itself succeeded. */
+		if (ret == 0)
+			ret = emu_fw_exec(call->ctx, cmd.in, cmd.in_len, cmd.out, out_len, NULL);
+		if (ret == 0 || ret == -EREMOTEIO)
+			ret = abi_channel_send_reply(
+				channel, abi_in_u64(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID),
+				cmd.out, out_len);
+		abi_cmd_fini(&cmd);
+	}
+	abi_fd_put(fo);
+	return ret;
+}
+
+static int
+abi_query_eqn(struct abi_call *call)
+{
+	uint64_t vector = abi_in_u64(call, MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC);
+	int eqn = vector <= UINT32_MAX ? emu_eqn_of_vector(call->dev, (unsigned)vector) : -EINVAL;
+
+	/* The kernel knows no such vector: ENOENT. */
+	if (eqn < 0)
+		return abi_refuse(call, -ENOENT, "completion vector %u does not exist",
+				  (unsigned)vector);
+	return abi_out_u32(call, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, eqn);
+}
+
+/* Only legacy UARs have a number of their own to translate; with UAR objects there are none. */
+static int
+abi_query_uar(struct abi_call *call)
+{
+	return abi_refuse(call, -EINVAL, "UARs are objects in this context");
+}
+
+/* What a firmware object's destroy command answers, as errno: this method has no reply to copy. */
+static int
+abi_destroy_fw(struct abi_call *call, struct emu_obj *obj)
+{
+	uint8_t reply[MBOX_MIN] = {0};
+	int ret = emu_fw_destroy(call->ctx, obj, reply, sizeof(reply));
+
+	return ret == -EREMOTEIO ? -prm_status_errno(reply[MBOX_STATUS]) : ret;
+}
+
+int
+abi_destroy(struct abi_call *call, struct abi_handle *handle)
+{
+	struct emu_obj *obj = handle->obj;
+	int ret;
+
+	switch (handle->object) {
+	case MLX5_IB_OBJECT_DEVX_OBJ:
+	case UVERBS_OBJECT_PD:
+		ret = abi_destroy_fw(call, obj);
+		break;
+	default:
+		ret = emu_obj_destroy(obj);
+		if (ret != 0)
+			emu_audit(call->dev, EMU_AUDIT_BAD_STATE, "%s: %s 0x%x is in use",
+				  call->method->name, emu_obj_type_name(obj->type), obj->id);
+		/* DESTROY_UMEM fails with BAD_RES_STATE, which the kernel calls EINVAL. */
+		if (ret == -EBUSY && handle->object == MLX5_IB_OBJECT_DEVX_UMEM)
+			ret = -EINVAL;
+		break;
+	}
+	if (ret == 0)
+		abi_handle_free(call->file, handle);
+	return ret;
+}
+
+static int
+abi_destroy_method(struct abi_call *call)
+{
+	/* Every destroy method has its handle as its first attribute. */
+	return abi_destroy(call, abi_in_handle(call, call->method->attrs[0].id));
+}
+
+#define MBOX_IN(id) ABI_IN(id, MBOX_MIN, 0)
+#define MBOX_OUT(id) ABI_OUT(id, MBOX_MIN)
+
+static const struct abi_method abi_methods[] = {
+	{MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, "DEVX_GENERAL_CMD", abi_general_cmd, true,
+	 {MBOX_IN(MLX5_IB_ATTR_DEVX_OTHER_CMD_IN), MBOX_OUT(MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT)}},
+	{MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_UAR, "DEVX_QUERY_UAR", abi_query_uar, true,
+	 {ABI_IN(MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, 4, 4),
+	  ABI_OUT(MLX5_IB_ATTR_DEVX_QUERY_UAR_DEV_IDX, 4)}},
+	{MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_EQN, "DEVX_QUERY_EQN", abi_query_eqn, true,
+	 {ABI_IN(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, 4, 4),
+	  ABI_OUT(MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, 4)}},
+	{MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE, "DEVX_OBJ_CREATE",
+	 abi_obj_create, true,
+	 {ABI_NEW(MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE, MLX5_IB_OBJECT_DEVX_OBJ),
+	  MBOX_IN(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN),
+	  MBOX_OUT(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT)}},
+	{MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY, "DEVX_OBJ_DESTROY",
+	 abi_destroy_method, true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, MLX5_IB_OBJECT_DEVX_OBJ)}},
+	{MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_MODIFY, "DEVX_OBJ_MODIFY",
+	 abi_obj_modify, true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE, ABI_ANY_OBJECT),
+	  MBOX_IN(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN),
+	  MBOX_OUT(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT)}},
+	{MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_QUERY, "DEVX_OBJ_QUERY", abi_obj_query,
+	 true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, ABI_ANY_OBJECT),
+	  MBOX_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN),
+	  MBOX_OUT(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT)}},
+	{MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY, "DEVX_OBJ_QUERY_ASYNC",
+	 abi_obj_query_async, true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE, ABI_ANY_OBJECT),
+	  MBOX_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN),
+	  ABI_FD(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD, MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD),
+	  ABI_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID, 8, 8),
+	  ABI_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 2, 8)}},
+	{MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_DEREG, "UMEM_DEREG",
+	 abi_destroy_method, true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE, MLX5_IB_OBJECT_DEVX_UMEM)}},
+	{MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY, "UAR_DESTROY", abi_destroy_method,
+	 true, {ABI_HANDLE(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, MLX5_IB_OBJECT_UAR)}},
+	{MLX5_IB_OBJECT_FLOW_MATCHER, MLX5_IB_METHOD_FLOW_MATCHER_DESTROY, "FLOW_MATCHER_DESTROY",
+	 abi_destroy_method, true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_FLOW_MATCHER_DESTROY_HANDLE, MLX5_IB_OBJECT_FLOW_MATCHER)}},
+	{UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY, "FLOW_DESTROY", abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)}},
+	{UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, "PD_DESTROY", abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_PD_HANDLE, UVERBS_OBJECT_PD)}},
+	{UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, "MR_DESTROY", abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_MR_HANDLE, UVERBS_OBJECT_MR)}},
+};
+
+const struct abi_method_table abi_devx_methods = ABI_METHODS(abi_methods);

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Events: descriptors that become readable.
+ *
+ * A channel is a pair of sequenced-packet sockets: one record a read, poll, epoll and O_NONBLOCK
+ * work as on the kernel's descriptors. Differences: a read with too small a buffer cuts the
+ * record instead of failing, and after the device is closed reads end with 0 instead of EIO.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/sockios.h>
+
+#include "uverbs.h"
+
+#define EVENT_COMP 0x00
+#define EVENT_PORT_CHANGE 0x09
+#define EQE_BYTES 64
+#define EQE_SUB_TYPE 3
+#define PORT_SUB_TYPE_ACTIVE 4
+/* enum ibv_event_type */
+#define IBV_EVENT_PORT_ACTIVE 9
+#define IBV_EVENT_PORT_ERR 10
+#define MAX_EVENTS 16
+/* What the kernel lets lie unread in a command channel. */
+#define CMD_BYTES_MAX (1u << 20)
+
+/* ---- channels ---- */
+
+static void
+abi_channel_unlink(struct abi_channel *ch)
+{
+	struct abi_sub *sub, *next;
+
+	for (sub = TAILQ_FIRST(&ch->file->subs); sub != NULL; sub = next) {
+		next = TAILQ_NEXT(sub, next);
+		if (sub->channel != ch)
+			continue;
+		TAILQ_REMOVE(&ch->file->subs, sub, next);
+		abi_fd_unhide_close(sub->eventfd);
+		free(sub);
+	}
+	TAILQ_REMOVE(&ch->file->channels, ch, next);
+	abi_fd_unhide_close(ch->model_fd);
+	ch->model_fd = -1;
+	ch->file = NULL;
+	free(ch->sent);
+	ch->sent = NULL;
+	ch->nsent = ch->sent_room = 0;
+}
+
+/* The program closed its last descriptor of the channel. */
+static void
+abi_channel_release(struct abi_fdobj *obj)
+{
+	struct abi_channel *ch = (struct abi_channel *)obj;
+	/* A call that held the last reference is inside the model already. */
+	const bool inside = abi_inside != 0;
+
+	if (!inside && abi_enter() == NULL)
+		return;
+	if (ch->file != NULL)
+		abi_channel_unlink(ch);
+	if (!inside)
+		abi_leave();
+	free(ch);
+}
+
+int
+abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data)
+{
+	struct abi_channel *ch = calloc(1, sizeof(*ch));
+	int fds[2], ret, room = CMD_BYTES_MAX;
+
+	if (ch == NULL)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+		ret = -errno;
+		free(ch);
+		return ret;
+	}
+	(void)setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	ch->fo.kind = ABI_FD_CHANNEL;
+	ch->fo.release = abi_channel_release;
+	ch->object = object;
+	ch->omit_data = omit_data;
+	ret = abi_fd_add(fds[0], &ch->fo);
+	if (ret != 0) {
+		abi_real_close(fds[0]);
+		abi_real_close(fds[1]);
+		free(ch);
+		return ret;
+	}
+	ch->model_fd = abi_fd_hide(fds[1]);
+	ch->file = file;
+	TAILQ_INSERT_TAIL(&file->channels, ch, next);
+	return fds[0];
+}
+
+void
+abi_channels_orphan(struct abi_file *file)
+{
+	struct abi_channel *ch;
+
+	while ((ch = TAILQ_FIRST(&file->channels)) != NULL) {
+		/* libibverbs closes the device before its event descriptor: that one is no leftover. */
+		if (ch->object != UVERBS_OBJECT_ASYNC_EVENT)
+			emu_audit_left(file->dev, "event channel", 1);
+		abi_channel_unlink(ch);
+	}
+}
+
+/* One record; false when the program does not read and the socket is full. */
+static bool
+abi_channel_send(struct abi_channel *ch, const void *data, size_t len)
+{
+	return send(ch->model_fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+int
+abi_channel_send_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t len)
+{
+	uint8_t *rec = malloc(sizeof(wr_id) + len);
+	int ret = 0;
+
+	if (rec == NULL)
+		return -ENOMEM;
+	memcpy(rec, &wr_id, sizeof(wr_id));
+	memcpy(rec + sizeof(wr_id), out, len);
+	if (!abi_channel_send(ch, rec, sizeof(wr_id) + len))
+		ret = -EAGAIN;
+	free(rec);
+	return ret;
+}
+
+/* ---- delivery ---- */
+
+/* Bytes that the program has not read yet, as the socket counts them (with its own overhead). */
+static int
+abi_channel_queued(const struct abi_channel *ch)
+{
+	int bytes = 0;
+
+	return abi_real_ioctl(ch->model_fd, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
+}
+
+/* Subscriptions whose record was read meanwhile may send one again. */
+static void
+abi_channel_reap(struct abi_channel *ch)
+{
+	unsigned unread = ch->record_bytes != 0 ? abi_channel_queued(ch) / ch->record_bytes : 0;
+	unsigned done = unread < ch->nsent ? ch->nsent - unread : 0;
+	unsigned i;
+
+	for (i = 0; i < done; i++)
+		if (ch->sent[i] != NULL)
+			ch->sent[i]->pending = false;
+	ch->nsent -= done;
+	memmove(ch->sent, ch->sent + done, ch->nsent * sizeof(*ch->sent));
+}
+
+static bool
+abi_channel_note_sent(struct abi_channel *ch, struct abi_sub *sub)
+{
+	if (ch->nsent == ch->sent_room) {
+		unsigned room = ch->sent_room != 0 ? 2 * ch->sent_room : 16;
+		struct abi_sub **p = realloc(ch->sent, room * sizeof(*p));
+
+		if (p == NULL)
+			return false;
+		ch->sent = p;
+		ch->sent_room = room;
+	}
+	ch->sent[ch->nsent++] = sub;
+	return true;
+}
+
+/* Only the cookie, and one record per subscription at a time. */
+static void
+abi_sub_deliver_cookie(struct abi_sub *sub)
+{
+	struct abi_channel *ch = sub->channel;
+
+	if (ch->nsent != 0)
+		abi_channel_reap(ch);
+	if (sub->pending || !abi_channel_note_sent(ch, sub))
+		return;
+	if (!abi_channel_send(ch, &sub->cookie, sizeof(sub->cookie))) {
+		ch->nsent--;
+		return;
+	}
+	sub->pending = true;
+	/* All records are equal in size: the first into an empty socket tells how much one takes. */
+	if (ch->nsent == 1 && ch->record_bytes == 0)
+		ch->record_bytes = abi_channel_queued(ch);
+}
+
+static void
+abi_sub_deliver(struct abi_sub *sub, const void *eqe)
+{
+	struct {
+		uint64_t cookie;
+		uint8_t eqe[EQE_BYTES];
+	} rec;
+	const uint64_t one = 1;
+
+	if (sub->eventfd >= 0) {
+		/* A counter at its limit stays there, as the kernel's signal does. */
+		if (abi_real_write(sub->eventfd, &one, sizeof(one)) < 0)
+			return;
+		return;
+	}
+	if (sub->channel->omit_data) {
+		abi_sub_deliver_cookie(sub);
+		return;
+	}
+	rec.cookie = sub->cookie;
+	memcpy(rec.eqe, eqe, EQE_BYTES);
+	if (!abi_channel_send(sub->channel, &rec, sizeof(rec)))
+		emu_trace_note(sub->channel->file->dev, "event channel is full: event lost");
+}
+
+/* Port events also reach the device's own event descriptor, in verbs words. */
+static void
+abi_port_event(struct abi_file *file, const uint8_t *eqe)
+{
+	struct ib_uverbs_async_event_desc desc = {
+		.element = 1,
+		.event_type = eqe[EQE_SUB_TYPE] == PORT_SUB_TYPE_ACTIVE ? IBV_EVENT_PORT_ACTIVE
+									: IBV_EVENT_PORT_ERR,
+	};
+	struct abi_channel *ch;
+
+	TAILQ_FOREACH(ch, &file->channels, next)
+		if (ch->object == UVERBS_OBJECT_ASYNC_EVENT)
+			(void)abi_channel_send(ch, &desc, sizeof(desc));
+}
+
+static void
+abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
+{
+	struct abi_file *file = ctx->priv;
+	const struct abi_handle *handle = obj != NULL ? obj->abi : NULL;
+	struct abi_sub *sub;
+
+	if (obj != NULL && handle == NULL)
+		return;
+	TAILQ_FOREACH(sub, &file->subs, next)
+		if (sub->handle == handle && sub->type == type)
+			abi_sub_deliver(sub, eqe);
+	if (obj == NULL && type == EVENT_PORT_CHANGE)
+		abi_port_event(file, eqe);
+}
+
+const struct emu_ctx_ops abi_ctx_ops = {.event = abi_ctx_event};
+
+/* ---- subscriptions ---- */
+
+void
+abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
+	      const struct abi_handle *handle)
+{
+	struct abi_sub *sub, *next;
+	unsigned i;
+
+	for (sub = TAILQ_FIRST(&file->subs); sub != NULL; sub = next) {
+		next = TAILQ_NEXT(sub, next);
+		if ((channel != NULL && sub->channel != channel) ||
+		    (handle != NULL && sub->handle != handle))
+			continue;
+		for (i = 0; i < sub->channel->nsent; i++)
+			if (sub->channel->sent[i] == sub)
+				sub->channel->sent[i] = NULL;
+		TAILQ_REMOVE(&file->subs, sub, next);
+		abi_fd_unhide_close(sub->eventfd);
+		free(sub);
+	}
+}
+
+/* Event numbers that belong to an object, and those that belong to the device as a whole. */
+static bool
+abi_event_valid(uint16_t type, bool affiliated)
+{
+	static const uint8_t object_events[] = {
+		EVENT_COMP, 0x01, 0x02, 0x03, 0x04, 0x05, 0x07, 0x10, 0x11, 0x12, 0x13, 0x14,
+		0x18, 0x1c, 0x1d,
+	};
+	unsigned i;
+
+	if (!affiliated)
+		return type == EVENT_PORT_CHANGE;
+	for (i = 0; i < sizeof(object_events); i++)
+		if (object_events[i] == type)
+			return true;
+	return false;
+}
+
+static int
+abi_sub_add(struct abi_call *call, struct abi_channel *ch, struct abi_handle *h, uint16_t type)
+{
+	struct abi_sub *sub = calloc(1, sizeof(*sub));
+	int fd;
+
+	if (sub == NULL)
+		return -ENOMEM;
+	sub->eventfd = -1;
+	if (abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM) != NULL) {
+		fd = fcntl((int)abi_in_u64(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM),
+			   F_DUPFD_CLOEXEC, 0);
+		if (fd < 0) {
+			free(sub);
+			return -EBADF;
+		}
+		sub->eventfd = abi_fd_hide(fd);
+	}
+	sub->channel = ch;
+	sub->handle = h;
+	sub->type = type;
+	sub->cookie = abi_in_u64(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE);
+	TAILQ_INSERT_TAIL(&call->file->subs, sub, next);
+	if (h != NULL)
+		h->obj->subscribed = true;
+	return 0;
+}
+
+static int
+abi_subscribe_check(struct abi_call *call, const uint16_t *types, size_t n, bool affiliated)
+{
+	size_t i;
+
+	if (!call->ctx->devx)
+		return abi_refuse(call, -EINVAL, "the context was opened without DEVX");
+	if (abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM) != NULL &&
+	    abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE) != NULL)
+		return abi_refuse(call, -EINVAL, "both an eventfd and a cookie");
+	for (i = 0; i < n; i++)
+		if (!abi_event_valid(types[i], affiliated))
+			return abi_refuse(call, -EINVAL, "event 0x%x is none of %s", types[i],
+					  affiliated ? "an object's" : "the device's");
+	return 0;
+}
+
+static int
+abi_subscribe_on(struct abi_call *call, struct abi_channel *ch)
+{
+	struct abi_handle *h = abi_in_handle(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE);
+	uint16_t types[MAX_EVENTS];
+	size_t bytes = abi_len(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST), i;
+	int ret;
+
+	if (bytes % sizeof(types[0]) != 0 || bytes > sizeof(types))
+		return abi_refuse(call, -EINVAL, "list of %zu bytes", bytes);
+	ret = abi_in(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, types, sizeof(types));
+	if (ret == 0)
+		ret = abi_subscribe_check(call, types, bytes / sizeof(types[0]), h != NULL);
+	for (i = 0; ret == 0 && i < bytes / sizeof(types[0]); i++)
+		ret = abi_sub_add(call, ch, h, types[i]);
+	return ret;
+}
+
+static int
+abi_subscribe(struct abi_call *call)
+{
+	int fd = (int)abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE)->data_s64;
+	struct abi_fdobj *fo = abi_fd_get(fd, ABI_FD_CHANNEL);
+	struct abi_channel *ch = (struct abi_channel *)fo;
+	int ret;
+
+	if (fo == NULL)
+		return abi_refuse(call, -EBADF, "descriptor %d is no event channel", fd);
+	if (ch->object != MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD || ch->file != call->file)
+		ret = abi_refuse(call, -EINVAL, "descriptor %d is another kind of channel", fd);
+	else
+		ret = abi_subscribe_on(call, ch);
+	abi_fd_put(fo);
+	return ret;
+}
+
+/* ---- methods that make channels ---- */
+
+static int
+abi_channel_method(struct abi_call *call, uint16_t attr, uint16_t object, bool omit_data)
+{
+	int fd = abi_channel_open(call->file, object, omit_data);
+
+	if (fd < 0)
+		return fd;
+	abi_attr(call, attr)->data_s64 = fd;
+	return 0;
+}
+
+static int
+abi_async_event_alloc(struct abi_call *call)
+{
+	return abi_channel_method(call, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
+				  UVERBS_OBJECT_ASYNC_EVENT, false);
+}
+
+static int
+abi_cmd_channel_alloc(struct abi_call *call)
+{
+	return abi_channel_method(call, MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE,
+				  MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, false);
+}
+
+static int
+abi_event_channel_alloc(struct abi_call *call)
+{
+	uint64_t flags = abi_in_u64(call, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS);
+
+	if ((flags & ~(uint64_t)MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA) != 0)
+		return abi_refuse(call, -EINVAL, "flags 0x%x", (unsigned)flags);
+	return abi_channel_method(call, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE,
+				  MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, flags != 0);
+}
+
+static const struct abi_method abi_methods[] = {
+	{UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC, "ASYNC_EVENT_ALLOC",
+	 abi_async_event_alloc, true, {ABI_FD_NEW(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE)}},
+	{MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC,
+	 "DEVX_CMD_FD_ALLOC", abi_cmd_channel_alloc, true,
+	 {ABI_FD_NEW(MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE)}},
+	{MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC,
+	 "DEVX_EVENT_FD_ALLOC", abi_event_channel_alloc, true,
+	 {ABI_FD_NEW(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE),
+	  ABI_IN(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS, 4, 8)}},
+	{MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT, "DEVX_SUBSCRIBE_EVENT",
+	 abi_subscribe, true,
+	 {ABI_FD(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE, MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD),
+	  ABI_HANDLE_OPT(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE, MLX5_IB_OBJECT_DEVX_OBJ),
+	  ABI_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, 2, 0),
+	  ABI_IN_OPT(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM, 4, 8),
+	  ABI_IN_OPT(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, 8, 8)}},
+};
+
+const struct abi_method_table abi_event_methods = ABI_METHODS(abi_methods);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The legacy commands that libraries still send, wrapped into the INVOKE_WRITE method. */
+#include <errno.h>
+#include <string.h>
+
+#include <rdma/mlx5-abi.h>
+
+#include "fw/emu_fw.h"
+#include "prm.h"
+#include "uverbs.h"
+
+#define EX(cmd) (IB_USER_VERBS_CMD_FLAG_EXTENDED | (cmd))
+
+static int
+abi_query_device(struct abi_call *call)
+{
+	struct ib_uverbs_query_device_resp r;
+
+	abi_device_attributes(call, &r);
+	return abi_out(call, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
+}
+
+static int
+abi_write_query_port(struct abi_call *call)
+{
+	struct ib_uverbs_query_port in;
+	struct ib_uverbs_query_port_resp r;
+	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
+
+	if (ret != 0)
+		return ret;
+	if (in.port_num != 1)
+		return -EINVAL;
+	abi_port_attributes(call->dev, &r);
+	return abi_out(call, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
+}
+
+/* As mlx5_ib does: ALLOC_PD in the name of the context. */
+static int
+abi_alloc_pd(struct abi_call *call)
+{
+	struct prm_alloc_pd_in in = {0};
+	struct prm_alloc_pd_out out = {0};
+	struct emu_obj *obj = NULL;
+	struct abi_handle *h;
+	int ret;
+
+	prm_alloc_pd_in_set_opcode(&in, PRM_CMD_OP_ALLOC_PD);
+	ret = emu_fw_exec(call->ctx, &in, sizeof(in), &out, sizeof(out), &obj);
+	if (ret == -EREMOTEIO)
+		return -prm_status_errno(prm_alloc_pd_out_get_status(&out));
+	if (ret != 0)
+		return ret;
+	h = abi_handle_new(call->file, UVERBS_OBJECT_PD, obj);
+	if (h == NULL) {
+		(void)emu_obj_destroy(obj);
+		return -ENOMEM;
+	}
+	h->devx_id = (uint64_t)PRM_CMD_OP_ALLOC_PD << 32 | obj->id;
+	ret = abi_out_u32(call, UVERBS_ATTR_CORE_OUT, h->id);
+	return ret != 0 ? ret : abi_out_u32(call, UVERBS_ATTR_UHW_OUT, obj->id);
+}
+
+/* The handle in a command that carries nothing else. */
+static int
+abi_write_destroy(struct abi_call *call, uint16_t object)
+{
+	struct abi_handle *h;
+	uint32_t id;
+	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &id, sizeof(id));
+
+	if (ret != 0)
+		return ret;
+	h = abi_handle_find(call->file, id);
+	if (h == NULL || h->object != object)
+		return abi_refuse(call, h == NULL ? -ENOENT : -EINVAL,
+				  "handle %u does not name such an object", id);
+	return abi_destroy(call, h);
+}
+
+static int
+abi_dealloc_pd(struct abi_call *call)
+{
+	return abi_write_destroy(call, UVERBS_OBJECT_PD);
+}
+
+static int
+abi_dereg_mr(struct abi_call *call)
+{
+	return abi_write_destroy(call, UVERBS_OBJECT_MR);
+}
+
+static int
+abi_reg_mr(struct abi_call *call)
+{
+	struct ib_uverbs_reg_mr in;
+	struct ib_uverbs_reg_mr_resp resp = {0};
+	struct emu_mkey *mkey;
+	struct abi_handle *pd, *h;
+	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
+
+	if (ret != 0)
+		return ret;
+	pd = abi_handle_find(call->file, in.pd_handle);
+	if (pd == NULL || pd->object != UVERBS_OBJECT_PD)
+		return abi_refuse(call, -EINVAL, "handle %u is no PD", in.pd_handle);
+	/* The same offset into a page on both sides; on-demand paging is not offered. */
+	if ((in.start & (EMU_PAGE_BYTES - 1)) != (in.hca_va & (EMU_PAGE_BYTES - 1)))
+		return abi_refuse(call, -EINVAL, "start and iova differ in their page offset");
+	if ((in.access_flags & IB_UVERBS_ACCESS_ON_DEMAND) != 0)
+		return -EOPNOTSUPP;
+	ret = emu_mr_create(call->ctx, pd->obj->id, in.start, in.length, in.hca_va,
+			    in.access_flags, &mkey);
+	if (ret != 0)
+		return ret;
+	h = abi_handle_new(call->file, UVERBS_OBJECT_MR, &mkey->obj);
+	if (h == NULL) {
+		(void)emu_obj_destroy(&mkey->obj);
+		return -ENOMEM;
+	}
+	resp.mr_handle = h->id;
+	resp.lkey = resp.rkey = mkey->obj.id << 8 | mkey->variant;
+	return abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
+}
+
+static int
+abi_create_comp_channel(struct abi_call *call)
+{
+	int fd = abi_channel_open(call->file, UVERBS_OBJECT_COMP_CHANNEL, false);
+
+	return fd < 0 ? fd : abi_out_u32(call, UVERBS_ATTR_CORE_OUT, fd);
+}
+
+static const struct abi_write_row {
+	uint32_t command;
+	const char *name;
+	int (*run)(struct abi_call *call);
+	uint16_t in_min, out_min; /* core data, bytes */
+} abi_write_rows[] = {
+	{IB_USER_VERBS_CMD_QUERY_DEVICE, "query_device", abi_query_device, 8, 176},
+	{EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "ex_query_device", abi_device_attributes_ex, 8, 184},
+	{IB_USER_VERBS_CMD_QUERY_PORT, "query_port", abi_write_query_port, 16, 40},
+	{IB_USER_VERBS_CMD_ALLOC_PD, "alloc_pd", abi_alloc_pd, 8, 4},
+	{IB_USER_VERBS_CMD_DEALLOC_PD, "dealloc_pd", abi_dealloc_pd, 4, 0},
+	{IB_USER_VERBS_CMD_REG_MR, "reg_mr", abi_reg_mr, 40, 12},
+	{IB_USER_VERBS_CMD_DEREG_MR, "dereg_mr", abi_dereg_mr, 4, 0},
+	{IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, "create_comp_channel", abi_create_comp_channel, 8,
+	 4},
+};
+
+int
+abi_write_command(struct abi_call *call)
+{
+	uint32_t command = (uint32_t)abi_in_u64(call, UVERBS_ATTR_WRITE_CMD);
+	const struct abi_write_row *row;
+	unsigned i;
+
+	for (i = 0; i < sizeof(abi_write_rows) / sizeof(abi_write_rows[0]); i++) {
+		row = &abi_write_rows[i];
+		if (row->command != command)
+			continue;
+		/* Libraries probe without any core data whether INVOKE_WRITE exists: ENOSPC. */
+		if (abi_len(call, UVERBS_ATTR_CORE_IN) < row->in_min ||
+		    abi_len(call, UVERBS_ATTR_CORE_OUT) < row->out_min)
+			return -ENOSPC;
+		if (call->ctx == NULL)
+			return abi_refuse(call, -EINVAL, "%s before GET_CONTEXT", row->name);
+		return row->run(call);
+	}
+	emu_trace_note(call->dev, "write command 0x%x is not modelled -> EOPNOTSUPP", command);
+	return -EOPNOTSUPP;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* mlxemu: runs any dynamically linked program on emulated ConnectX devices. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mlxemu.h"
+
+int
+mlxemu_fail(int status, const char *fmt, ...)
+{
+	char line[2 * PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "mlxemu: %s\n", line);
+	return status;
+}
+
+void
+mlxemu_usage(void)
+{
+	printf("usage: mlxemu run [options] -- PROGRAM [ARGS...]   run PROGRAM on emulated devices\n"
+	       "       mlxemu run --help                           the options, with examples\n"
+	       "       mlxemu profiles                             the cards that can be emulated\n"
+	       "       mlxemu --help                               this text\n"
+	       "\n"
+	       "mlxemu is a software NVIDIA ConnectX below the kernel's ABI: unmodified rdma-core,\n"
+	       "DPDK and programs above them find mlx5 devices on a machine that has none.\n"
+	       "\n"
+	       "example: mlxemu run --ports 2 -- ibv_devices\n");
+}
+
+static int
+mlxemu_profiles(void)
+{
+	const struct emu_profile *const *p;
+
+	printf("%-8s %-16s %-10s %-14s %-9s %s\n", "name", "card", "PCI id", "firmware", "Mb/s",
+	       "clock Hz");
+	for (p = emu_profiles; *p != NULL; p++) {
+		char fw[32];
+
+		snprintf(fw, sizeof(fw), "%u.%u.%u", (*p)->fw_major, (*p)->fw_minor,
+			 (*p)->fw_subminor);
+		printf("%-8s %-16s 15b3:%04x  %-14s %-9u %llu\n", (*p)->name, (*p)->card,
+		       (*p)->pci_device_id, fw, (*p)->speed_mbps,
+		       (unsigned long long)(*p)->clock_hz);
+	}
+	return MLXEMU_OK;
+}
+
+/* Plans and opens what the program will find; each step undoes itself when it fails. */
+static int
+mlxemu_prepare(struct mlxemu_run *run)
+{
+	char err[PATH_MAX + 256] = "";
+
+	if (emu_wire_parse(run->specs, run->nspecs, run->ports, run->plan, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
+	if (emu_wire_open(run->plan, run->ports, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_FAILED, "%s", err);
+	return mlxemu_rundir_make(run);
+}
+
+static int
+mlxemu_run(int argc, char **argv)
+{
+	static struct mlxemu_run run;
+	int status = mlxemu_options_parse(argc, argv, &run);
+	int reports;
+
+	if (status != MLXEMU_OK)
+		return status;
+	if (run.help) {
+		mlxemu_run_usage();
+		return MLXEMU_OK;
+	}
+	status = mlxemu_library_find(&run);
+	if (status == MLXEMU_OK)
+		status = mlxemu_prepare(&run);
+	if (status != MLXEMU_OK)
+		return status;
+	status = mlxemu_environment(&run);
+	if (status == MLXEMU_OK) {
+		status = mlxemu_program_run(&run);
+		reports = mlxemu_reports(&run);
+		if (status == MLXEMU_OK)
+			status = reports;
+	}
+	mlxemu_rundir_remove(&run);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc >= 2 && strcmp(argv[1], "run") == 0)
+		return mlxemu_run(argc - 2, argv + 2);
+	if (argc == 2 && strcmp(argv[1], "profiles") == 0)
+		return mlxemu_profiles();
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		mlxemu_usage();
+		return MLXEMU_OK;
+	}
+	if (argc < 2)
+		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, profiles, --help)");
+	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
+		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, profiles, --help)", argv[1]);
+}

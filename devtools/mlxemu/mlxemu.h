@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The launcher: what its files share. */
+#ifndef MLXEMU_H
+#define MLXEMU_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/emu_dev.h"
+#include "wire/emu_wire.h"
+
+/** Exit status of the launcher's own: usage, set-up failed, not clean, program not found. */
+enum mlxemu_status {
+	MLXEMU_OK = 0,
+	MLXEMU_FAILED = 1,
+	MLXEMU_USAGE = 2,
+	MLXEMU_UNCLEAN = 3,
+	MLXEMU_NO_PROGRAM = 127,
+};
+
+#define MLXEMU_MAX_SPECS 64
+
+struct mlxemu_run {
+	unsigned ports;
+	const struct emu_profile *profile;
+	const char *specs[MLXEMU_MAX_SPECS]; /**< --wire, as typed. */
+	unsigned nspecs;
+	bool audit;
+	bool help;
+	char trace[PATH_MAX];  /**< Absolute, or empty. */
+	char report[PATH_MAX]; /**< Absolute, or empty. */
+	char **program;	       /**< argv of the program, NULL-terminated. */
+	struct emu_wire_plan plan[EMU_MAX_PORTS];
+	char dir[PATH_MAX];	/**< The run directory. */
+	char library[PATH_MAX]; /**< The front end. */
+};
+
+/** One line on stderr, "mlxemu: ...". Returns status, for `return mlxemu_fail(...)`. */
+int mlxemu_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void mlxemu_usage(void);
+void mlxemu_run_usage(void);
+/** Fills in run from what follows `run`. A status; with MLXEMU_OK and run->help help was asked. */
+int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
+/** path made absolute by the current directory. False when too long. */
+bool mlxemu_absolute(const char *path, char *out, size_t len);
+/** Makes the run directory with the fake tree. A status; nothing is left when it is not OK. */
+int mlxemu_rundir_make(struct mlxemu_run *run);
+void mlxemu_rundir_remove(const struct mlxemu_run *run);
+/** Finds the front-end library beside the launcher. A status. */
+int mlxemu_library_find(struct mlxemu_run *run);
+/** Environment of the program (in this process: the launcher execs nothing else). A status. */
+int mlxemu_environment(const struct mlxemu_run *run);
+/** Runs the program to its end; the status to exit with. */
+int mlxemu_program_run(const struct mlxemu_run *run);
+/**
+ * Collects the reports of all processes that opened a device. Returns MLXEMU_OK,
+ * MLXEMU_UNCLEAN, or MLXEMU_FAILED when a process left no report or one cannot be written.
+ */
+int mlxemu_reports(const struct mlxemu_run *run);
+
+#endif /* MLXEMU_H */

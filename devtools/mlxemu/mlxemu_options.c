@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The options of `mlxemu run`. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mlxemu.h"
+
+void
+mlxemu_run_usage(void)
+{
+	printf("usage: mlxemu run [options] -- PROGRAM [ARGS...]\n"
+	       "\n"
+	       "  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
+	       "                   an RDMA device mlx5_0, mlx5_1, ...\n"
+	       "  --profile NAME   the card to be (default cx6dx; `mlxemu profiles` lists them)\n"
+	       "  --wire SPEC      what a port is plugged into; may be given for each port:\n"
+	       "                     pair            ports two by two (the default: 0-1, 2-3, ...)\n"
+	       "                     A=pair:B        port A with port B\n"
+	       "                     loop, PORT=loop what is sent comes back\n"
+	       "                     PORT=tap:IFNAME[@NETNS]  the host's network stack\n"
+	       "                     PORT=pcap:IN[,OUT]       frames from IN, sent frames to OUT\n"
+	       "                     PORT=none       no cable\n"
+	       "                   pair and loop take :lossless (hold frames while the far end has\n"
+	       "                   no receive buffer posted)\n"
+	       "  --audit          print the reports at the end (stderr) and exit 3 when the program\n"
+	       "                   left objects behind or did something unlawful\n"
+	       "  --report FILE    write the reports to FILE\n"
+	       "  --trace FILE     write every firmware command, decoded, to FILE\n"
+	       "  --help           this text\n"
+	       "\n"
+	       "The exit status is the program's (128 + N when signal N ended it), 3 when it was 0 and\n"
+	       "the audit is not clean, 2 for bad options, 1 when set-up or a report failed, 127\n"
+	       "when there is no such program.\n"
+	       "\n"
+	       "examples:\n"
+	       "  mlxemu run -- ibv_devinfo -v\n"
+	       "  mlxemu run --ports 2 --audit -- ./my_program\n"
+	       "  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
+	       "  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n",
+	       EMU_MAX_PORTS);
+}
+
+bool
+mlxemu_absolute(const char *path, char *out, size_t len)
+{
+	char cwd[PATH_MAX] = "";
+	int n;
+
+	if (path[0] != '/' && getcwd(cwd, sizeof(cwd)) == NULL)
+		return false;
+	n = snprintf(out, len, "%s%s%s", cwd, path[0] != '/' ? "/" : "", path);
+	return n > 0 && (size_t)n < len;
+}
+
+static int
+option_ports(struct mlxemu_run *run, const char *value)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 || v < 1 ||
+	    v > EMU_MAX_PORTS)
+		return mlxemu_fail(MLXEMU_USAGE, "--ports '%s': a number from 1 to %d is needed",
+				   value, EMU_MAX_PORTS);
+	run->ports = (unsigned)v;
+	return MLXEMU_OK;
+}
+
+static int
+option_profile(struct mlxemu_run *run, const char *value)
+{
+	const struct emu_profile *const *p;
+	char names[256] = "";
+	size_t n = 0;
+
+	run->profile = emu_profile_find(value);
+	if (run->profile != NULL)
+		return MLXEMU_OK;
+	for (p = emu_profiles; *p != NULL && n < sizeof(names); p++)
+		n += snprintf(names + n, sizeof(names) - n, "%s%s", n != 0 ? ", " : "", (*p)->name);
+	return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': not known (%s)", value, names);
+}
+
+static int
+option_wire(struct mlxemu_run *run, const char *value)
+{
+	if (run->nspecs == MLXEMU_MAX_SPECS)
+		return mlxemu_fail(MLXEMU_USAGE, "--wire given more than %d times",
+				   MLXEMU_MAX_SPECS);
+	/* Handed on to the program's processes line by line. */
+	if (strchr(value, '\n') != NULL)
+		return mlxemu_fail(MLXEMU_USAGE, "--wire with a line break in it");
+	run->specs[run->nspecs++] = value;
+	return MLXEMU_OK;
+}
+
+static int
+option_file(const char *option, const char *value, char *out)
+{
+	FILE *f;
+
+	if (!mlxemu_absolute(value, out, PATH_MAX))
+		return mlxemu_fail(MLXEMU_USAGE, "%s '%s': name too long", option, value);
+	/* Begins empty; the program's processes append. */
+	f = fopen(out, "w");
+	if (f == NULL)
+		return mlxemu_fail(MLXEMU_FAILED, "%s '%s': %s", option, value, strerror(errno));
+	fclose(f);
+	return MLXEMU_OK;
+}
+
+static int
+option_trace(struct mlxemu_run *run, const char *value)
+{
+	return option_file("--trace", value, run->trace);
+}
+
+static int
+option_report(struct mlxemu_run *run, const char *value)
+{
+	return option_file("--report", value, run->report);
+}
+
+static const struct option_row {
+	const char *name;
+	int (*set)(struct mlxemu_run *run, const char *value);
+} option_rows[] = {
+	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
+	{"--trace", option_trace},   {"--report", option_report},
+};
+
+/* One option with its value, `--x V` or `--x=V`. Sets *used to the words it took, 0 when not known. */
+static int
+option_value(struct mlxemu_run *run, int argc, char **argv, int *used)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(option_rows) / sizeof(option_rows[0]); i++) {
+		size_t n = strlen(option_rows[i].name);
+
+		if (strncmp(argv[0], option_rows[i].name, n) != 0)
+			continue;
+		*used = argv[0][n] == '=' ? 1 : 2;
+		if (argv[0][n] == '=')
+			return option_rows[i].set(run, argv[0] + n + 1);
+		if (argv[0][n] != '\0')
+			continue;
+		if (argc < 2)
+			return mlxemu_fail(MLXEMU_USAGE, "%s needs a value", argv[0]);
+		return option_rows[i].set(run, argv[1]);
+	}
+	*used = 0;
+	return mlxemu_fail(MLXEMU_USAGE, "unknown option '%s' (mlxemu run --help lists them)",
+			   argv[0]);
+}
+
+int
+mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
+{
+	int i = 0, used, status;
+
+	run->ports = 1;
+	run->profile = emu_profile_find("cx6dx");
+	while (i < argc && argv[i][0] == '-') {
+		if (strcmp(argv[i], "--") == 0) {
+			i++;
+			break;
+		}
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			run->help = true;
+			return MLXEMU_OK;
+		}
+		if (strcmp(argv[i], "--audit") == 0) {
+			run->audit = true;
+			i++;
+			continue;
+		}
+		status = option_value(run, argc - i, argv + i, &used);
+		if (status != MLXEMU_OK)
+			return status;
+		i += used;
+	}
+	if (i >= argc)
+		return mlxemu_fail(MLXEMU_USAGE, "no program given (mlxemu run [options] -- PROGRAM)");
+	run->program = argv + i;
+	return MLXEMU_OK;
+}

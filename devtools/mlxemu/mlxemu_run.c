@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Runs the program, passes signals on, and gathers what its processes reported. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mlxemu.h"
+
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* In the child: the launcher's signal state is not the program's. */
+static void
+child_exec(const struct mlxemu_run *run, const sigset_t *mask, pid_t parent, int error_fd)
+{
+	int err;
+
+	/* A launcher that is killed takes the program along instead of leaving it half blind. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(MLXEMU_FAILED);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(run->program[0], run->program);
+	err = errno;
+	if (write(error_fd, &err, sizeof(err)) < 0)
+		err = 0;
+	_exit(MLXEMU_NO_PROGRAM);
+}
+
+/* Waits for the child; signals from other processes go on to it. */
+static int
+child_wait(pid_t pid, const sigset_t *wanted)
+{
+	siginfo_t info;
+	int status;
+
+	for (;;) {
+		if (sigwaitinfo(wanted, &info) < 0)
+			continue;
+		/* What the terminal sends reaches the program by itself: same process group. */
+		if (info.si_signo != SIGCHLD && info.si_code != SI_KERNEL)
+			kill(pid, info.si_signo);
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+	}
+}
+
+static int
+exec_failed(const struct mlxemu_run *run, int error_fd)
+{
+	int err;
+
+	if (read(error_fd, &err, sizeof(err)) != sizeof(err))
+		return MLXEMU_OK;
+	return mlxemu_fail(MLXEMU_NO_PROGRAM, "cannot run '%s': %s", run->program[0],
+			   strerror(err));
+}
+
+int
+mlxemu_program_run(const struct mlxemu_run *run)
+{
+	sigset_t wanted, old;
+	int pipefd[2], status;
+	pid_t pid, self = getpid();
+	unsigned i;
+
+	if (pipe2(pipefd, O_CLOEXEC) != 0)
+		return mlxemu_fail(MLXEMU_FAILED, "pipe: %s", strerror(errno));
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&wanted, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &wanted, &old);
+	pid = fork();
+	if (pid < 0)
+		return mlxemu_fail(MLXEMU_FAILED, "fork: %s", strerror(errno));
+	if (pid == 0)
+		child_exec(run, &old, self, pipefd[1]);
+	close(pipefd[1]);
+	status = child_wait(pid, &wanted);
+	i = exec_failed(run, pipefd[0]);
+	close(pipefd[0]);
+	if (i != MLXEMU_OK)
+		return i;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Copies one report to f (may be NULL). Returns whether its verdict is "clean". */
+static bool
+report_copy(const char *path, FILE *f, bool to_stderr)
+{
+	char line[4096], last[4096] = "";
+	FILE *in = fopen(path, "r");
+
+	if (in == NULL)
+		return false;
+	while (fgets(line, sizeof(line), in) != NULL) {
+		if (f != NULL)
+			fputs(line, f);
+		if (to_stderr)
+			fputs(line, stderr);
+		snprintf(last, sizeof(last), "%s", line);
+	}
+	fclose(in);
+	return strcmp(last, "audit: clean\n") == 0;
+}
+
+static int
+report_one(const struct mlxemu_run *run, const char *pid, FILE *f)
+{
+	char path[PATH_MAX + 300];
+
+	snprintf(path, sizeof(path), "%s/report.%s", run->dir, pid);
+	if (access(path, R_OK) != 0)
+		return mlxemu_fail(MLXEMU_FAILED,
+				   "process %s ended without a report (killed, or it called exec)",
+				   pid);
+	if (report_copy(path, f, run->audit))
+		return MLXEMU_OK;
+	return run->audit ? MLXEMU_UNCLEAN : MLXEMU_OK;
+}
+
+static int
+is_active(const struct dirent *e)
+{
+	return strncmp(e->d_name, "active.", 7) == 0;
+}
+
+int
+mlxemu_reports(const struct mlxemu_run *run)
+{
+	struct dirent **list;
+	FILE *f = NULL;
+	int n = scandir(run->dir, &list, is_active, versionsort);
+	int i, one, status = MLXEMU_OK;
+
+	if (n < 0)
+		return mlxemu_fail(MLXEMU_FAILED, "%s: %s", run->dir, strerror(errno));
+	if (run->report[0] != '\0') {
+		f = fopen(run->report, "w");
+		if (f == NULL)
+			status = mlxemu_fail(MLXEMU_FAILED, "--report '%s': %s", run->report,
+					     strerror(errno));
+	}
+	for (i = 0; i < n; i++) {
+		one = report_one(run, list[i]->d_name + 7, f);
+		if (status == MLXEMU_OK || one == MLXEMU_FAILED)
+			status = one;
+		free(list[i]);
+	}
+	free(list);
+	if (n == 0 && run->audit)
+		fprintf(stderr, "audit: clean (no process opened a device)\n");
+	if (f != NULL && fclose(f) != 0)
+		status = mlxemu_fail(MLXEMU_FAILED, "--report '%s': %s", run->report,
+				     strerror(errno));
+	return status;
+}

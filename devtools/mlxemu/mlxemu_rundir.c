@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The private directory of one run, the front-end library and the program's environment. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/sysfs.h"
+#include "mlxemu.h"
+
+static int
+remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	(void)remove(path);
+	return 0;
+}
+
+void
+mlxemu_rundir_remove(const struct mlxemu_run *run)
+{
+	if (run->dir[0] != '\0')
+		(void)nftw(run->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static int
+rundir_tree(struct mlxemu_run *run)
+{
+	static struct emu_machine machine;
+	char failed[PATH_MAX] = "";
+	unsigned i;
+	int ret = emu_machine_init(&machine, run->ports, run->profile);
+
+	if (ret != 0)
+		return mlxemu_fail(MLXEMU_FAILED, "cannot describe the devices: %s",
+				   strerror(-ret));
+	/* A plugged-in port has carrier from the start. */
+	for (i = 0; i < run->ports; i++)
+		machine.dev[i].link_up = run->plan[i].kind != EMU_WIRE_NONE;
+	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
+	emu_machine_fini(&machine);
+	if (ret != 0)
+		return mlxemu_fail(MLXEMU_FAILED, "%s: %s", failed, strerror(-ret));
+	return MLXEMU_OK;
+}
+
+int
+mlxemu_rundir_make(struct mlxemu_run *run)
+{
+	const char *tmp = getenv("TMPDIR");
+	char name[PATH_MAX];
+	int status;
+
+	if (tmp == NULL || tmp[0] == '\0')
+		tmp = "/tmp";
+	if (snprintf(name, sizeof(name), "%s/mlxemu.XXXXXX", tmp) >= PATH_MAX ||
+	    !mlxemu_absolute(name, run->dir, sizeof(run->dir) - 512) ||
+	    mkdtemp(run->dir) == NULL) { /* mode 0700 */
+		run->dir[0] = '\0';
+		return mlxemu_fail(MLXEMU_FAILED, "cannot make a directory in %s: %s", tmp,
+				   strerror(errno));
+	}
+	status = rundir_tree(run);
+	if (status != MLXEMU_OK)
+		mlxemu_rundir_remove(run);
+	return status;
+}
+
+int
+mlxemu_library_find(struct mlxemu_run *run)
+{
+	static const char *const places[] = {"libmlxemu.so", MLXEMU_LIB_DIR "/libmlxemu.so"};
+	char self[PATH_MAX] = "", path[2 * PATH_MAX];
+	char *slash;
+	unsigned i;
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return mlxemu_fail(MLXEMU_FAILED, "/proc/self/exe: %s", strerror(errno));
+	slash = strrchr(self, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (places[i][0] == '/')
+			snprintf(path, sizeof(path), "%s", places[i]);
+		else
+			snprintf(path, sizeof(path), "%s/%s", self, places[i]);
+		if (realpath(path, run->library) != NULL)
+			return MLXEMU_OK;
+	}
+	return mlxemu_fail(MLXEMU_FAILED, "libmlxemu.so is neither in %s nor in %s", self,
+			   MLXEMU_LIB_DIR);
+}
+
+/* `N=pcap:IN,OUT` with relative names: the program may change its directory before it opens them. */
+static int
+spec_absolute(const char *spec, char *out, size_t len)
+{
+	const char *files = strstr(spec, "=pcap:");
+	char in[PATH_MAX], full[PATH_MAX];
+	const char *comma;
+	size_t n;
+
+	if (files == NULL)
+		return snprintf(out, len, "%s", spec);
+	files += strlen("=pcap:");
+	comma = strchr(files, ',');
+	n = comma != NULL ? (size_t)(comma - files) : strlen(files);
+	if (n >= sizeof(in))
+		return -1;
+	memcpy(in, files, n);
+	in[n] = '\0';
+	full[0] = '\0';
+	if (in[0] != '\0' && !mlxemu_absolute(in, full, sizeof(full)))
+		return -1;
+	n = snprintf(out, len, "%.*s%s", (int)(files - spec), spec, full);
+	if (comma == NULL || comma[1] == '\0')
+		return (int)n;
+	if (!mlxemu_absolute(comma + 1, full, sizeof(full)))
+		return -1;
+	return (int)n + snprintf(out + n, n < len ? len - n : 0, ",%s", full);
+}
+
+/* MLXEMU_WIRES: the specs, one a line. MLXEMU_WIRE_FDS: "port:fd" of the TAPs already open. */
+static int
+environment_wires(const struct mlxemu_run *run)
+{
+	static char specs[65536], fds[EMU_MAX_PORTS * 16];
+	size_t n = 0, f = 0;
+	unsigned i;
+
+	for (i = 0; i < run->nspecs; i++) {
+		char one[3 * PATH_MAX];
+		int len = spec_absolute(run->specs[i], one, sizeof(one));
+
+		if (len < 0 || (size_t)len >= sizeof(one) || n + len + 2 > sizeof(specs))
+			return mlxemu_fail(MLXEMU_USAGE, "--wire '%s': too long", run->specs[i]);
+		n += snprintf(specs + n, sizeof(specs) - n, "%s%s", n != 0 ? "\n" : "", one);
+	}
+	for (i = 0; i < run->ports; i++) {
+		int fd = run->plan[i].fd;
+
+		if (run->plan[i].kind != EMU_WIRE_TAP || fd < 0)
+			continue;
+		(void)fcntl(fd, F_SETFD, 0);
+		f += snprintf(fds + f, sizeof(fds) - f, "%s%u:%d", f != 0 ? "," : "", i, fd);
+	}
+	setenv("MLXEMU_WIRES", specs, 1);
+	setenv("MLXEMU_WIRE_FDS", fds, 1);
+	return MLXEMU_OK;
+}
+
+static void
+environment_preload(const struct mlxemu_run *run)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char value[4 * PATH_MAX];
+
+	/* A sanitizer's runtime insists on being first. */
+	snprintf(value, sizeof(value), "%s%s%s%s%s", MLXEMU_SANITIZER_RUNTIME,
+		 MLXEMU_SANITIZER_RUNTIME[0] != '\0' ? ":" : "", run->library,
+		 old != NULL && old[0] != '\0' ? ":" : "", old != NULL ? old : "");
+	setenv("LD_PRELOAD", value, 1);
+}
+
+int
+mlxemu_environment(const struct mlxemu_run *run)
+{
+	char ports[16];
+	int status = environment_wires(run);
+
+	if (status != MLXEMU_OK)
+		return status;
+	snprintf(ports, sizeof(ports), "%u", run->ports);
+	setenv("MLXEMU_PORTS", ports, 1);
+	setenv("MLXEMU_PROFILE", run->profile->name, 1);
+	setenv("MLXEMU_DIR", run->dir, 1);
+	setenv("MLXEMU_AUDIT", run->audit ? "1" : "0", 1);
+	if (run->trace[0] != '\0')
+		setenv("MLXEMU_TRACE", run->trace, 1);
+	else
+		unsetenv("MLXEMU_TRACE");
+	environment_preload(run);
+	return MLXEMU_OK;
+}
