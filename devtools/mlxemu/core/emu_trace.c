@@ -129,12 +129,10 @@ emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void
 		  size_t out_len)
 {
 	uint16_t opcode;
-	const struct prm_command *cmd;
 
 	if (trace_fd < 0 || in_len < 2)
 		return;
 	opcode = be16(in);
-	cmd = prm_command_find(opcode);
 	line_begin(ctx->dev);
 	line_add(" uid %u %s (0x%03x)", ctx->uid, prm_command_name(opcode), opcode);
 	if (out_len >= 8) {
@@ -144,12 +142,10 @@ emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void
 		if (status != 0)
 			line_add(" (0x%02x) syndrome 0x%06x", status, be32((const uint8_t *)out + 4));
 	}
-	if (cmd != NULL) {
-		line_add(" in:");
-		prm_decode(cmd->in, in, in_len, true, trace_field, NULL);
-		line_add(" out:");
-		prm_decode(cmd->out, out, out_len, true, trace_field, NULL);
-	}
+	line_add(" in:");
+	prm_decode_in(in, in_len, true, trace_field, NULL);
+	line_add(" out:");
+	prm_decode_out(in, in_len, out, out_len, true, trace_field, NULL);
 	line_end();
 }
 

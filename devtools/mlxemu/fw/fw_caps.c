@@ -84,6 +84,7 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_access_register_user(cap, 1);
 	prm_cmd_hca_cap_set_relaxed_ordering_write(cap, 1);
 	prm_cmd_hca_cap_set_relaxed_ordering_read(cap, 1);
+	prm_cmd_hca_cap_set_max_qp_cnt(cap, 0xf0);
 	prm_cmd_hca_cap_set_modify_rq_counter_set_id(cap, 1);
 	prm_cmd_hca_cap_set_modify_tis(cap, 1);
 	prm_cmd_hca_cap_set_basic_cyclic_rcv_wqe(cap, 1);

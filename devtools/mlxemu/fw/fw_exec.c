@@ -314,8 +314,8 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);
 	memset(out, 0, out_len);
 	memcpy(out, outbox, out_len < sizeof(outbox) ? out_len : sizeof(outbox));
-	emu_trace_command(ctx, inbox, in_len < sizeof(inbox) ? in_len : sizeof(inbox), out,
-			  out_len);
+	emu_trace_command(ctx, inbox, in_len < sizeof(inbox) ? in_len : sizeof(inbox), outbox,
+			  out_len < sizeof(outbox) ? out_len : sizeof(outbox));
 	if (ret == 0 && created != NULL)
 		*created = c.created;
 	return ret;
