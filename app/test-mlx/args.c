@@ -78,6 +78,7 @@ SWITCH(set_auto_start, auto_start, true)
 SWITCH(set_strict, strict, true)
 SWITCH(set_quiet, quiet, true)
 SWITCH(set_no_promisc, promisc, false)
+SWITCH(set_promisc, promisc, true)
 
 static int
 set_fwd(struct tm_config *cfg, const char *value)
@@ -115,6 +116,7 @@ set_pkt_len(struct tm_config *cfg, const char *value)
 static int
 set_rx_offloads(struct tm_config *cfg, const char *value)
 {
+	cfg->rx_offloads_given = true;
 	return tm_offloads_parse(true, value, &cfg->rx_offloads);
 }
 
@@ -232,9 +234,10 @@ const struct tm_arg tm_args[] = {
 	{ "topology", "KIND", "paired 0<->1 2<->3, chained 0->1->2->0, loop 0->0 (paired)",
 	  set_topology },
 	{ "rx-offloads", "LIST", "checksum ipv4-cksum udp-cksum tcp-cksum vlan-strip timestamp "
-	  "rss-hash scatter ...", set_rx_offloads },
-	{ "tx-offloads", "LIST", "checksum vlan-insert multi-segs mbuf-fast-free ...",
+	  "rss-hash scatter ... none (timestamp where offered)", set_rx_offloads },
+	{ "tx-offloads", "LIST", "checksum vlan-insert multi-segs mbuf-fast-free ... (none)",
 	  set_tx_offloads },
+	{ "promisc", NULL, "promiscuous mode on (default)", set_promisc },
 	{ "no-promisc", NULL, "leave promiscuous mode off", set_no_promisc },
 	{ "peer-mac", "PORT=MAC", "destination of what PORT sends (mac, txonly, gen)", set_peer_mac },
 	{ "tx-retries", "N", "retries per burst that the Tx queue does not take, before drop (64)",
@@ -270,7 +273,7 @@ tm_config_defaults(struct tm_config *cfg)
 		.rxq = 1, .txq = 1, .rxd = 1024, .txd = 1024, .burst = 32,
 		.mbuf_size = RTE_MBUF_DEFAULT_BUF_SIZE,
 		.len_min = TM_MIN_FRAME, .len_max = TM_MIN_FRAME,
-		.flows = 8, .seed = 1, .drain_s = 1, .tx_retries = 64, .promisc = true,
+		.run_s = -1, .flows = 8, .seed = 1, .drain_s = 1, .tx_retries = 64, .promisc = true,
 	};
 }
 

@@ -57,7 +57,7 @@ TM_CMD(tm_cmd_check, check_run, "check: stop if running, fail if the last run fa
 static int
 wait_run(struct tm_app *app, struct tm_words *words __rte_unused)
 {
-	tm_run_wait(app, 0);
+	tm_run_wait(app, UINT64_MAX);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ wait_for_run(struct tm_app *app, struct tm_words *words)
 
 	if (seconds_take(words->w[1], &ns) != 0)
 		return -EINVAL;
-	tm_run_wait(app, RTE_MAX(ns, 1u));
+	tm_run_wait(app, ns);
 	if (app->running && !tm_run_done(app) && !app->quit) {
 		tm_error("not done after %s s", words->w[1]);
 		return -ETIMEDOUT;

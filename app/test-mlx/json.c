@@ -87,6 +87,21 @@ json_forward(const struct tm_app *app, uint16_t port_id, FILE *out)
 }
 
 static void
+json_rss_key(const struct tm_port *p, FILE *out)
+{
+	uint8_t key[UINT8_MAX];
+	struct rte_eth_rss_conf rss = { .rss_key = key, .rss_key_len = sizeof(key) };
+
+	if (p->info.hash_key_size == 0 || rte_eth_dev_rss_hash_conf_get(p->port_id, &rss) != 0 ||
+	    rss.rss_key == NULL)
+		return;
+	fprintf(out, ", \"rss_key\": \"");
+	for (unsigned int i = 0; i < p->info.hash_key_size; i++)
+		fprintf(out, "%02x", rss.rss_key[i]);
+	fprintf(out, "\", \"rss_hf\": %" PRIu64, rss.rss_hf);
+}
+
+static void
 json_port(const struct tm_app *app, const struct tm_port *p, FILE *out)
 {
 	struct rte_eth_stats e = p->final_stats;
@@ -98,6 +113,7 @@ json_port(const struct tm_app *app, const struct tm_port *p, FILE *out)
 	tm_json_string(out, p->info.driver_name);
 	fprintf(out, ", \"mac\": \"" RTE_ETHER_ADDR_PRT_FMT "\", \"mtu\": %u",
 		RTE_ETHER_ADDR_BYTES(&p->mac), p->mtu);
+	json_rss_key(p, out);
 	fprintf(out, ", \"written_pcap\": %" PRIu64 ", \"written_meta\": %" PRIu64
 		",\n   \"stats\": ", p->written_pcap, p->written_meta);
 	json_eth_stats(&e, out);

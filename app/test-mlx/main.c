@@ -15,6 +15,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
+#include <rte_pci.h>
 
 #include "tm.h"
 
@@ -100,8 +101,51 @@ run_once(struct tm_app *app)
 		tm_fail(app, "forwarding cannot start");
 		return;
 	}
-	tm_run_wait(app, (uint64_t)(app->cfg.run_s * 1e9));
+	tm_run_wait(app, app->cfg.run_s < 0 ? UINT64_MAX : (uint64_t)(app->cfg.run_s * 1e9));
 	tm_run_stop(app);
+}
+
+/* Does some port come from this device? A device may give several, with longer names. */
+static bool
+device_present(const char *address)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+	uint16_t id;
+
+	RTE_ETH_FOREACH_DEV(id)
+		if (rte_eth_dev_get_name_by_port(id, name) == 0 &&
+		    strncmp(name, address, strlen(address)) == 0)
+			return true;
+	return false;
+}
+
+/* EAL says nothing of a device that was named with -a and is not there. */
+static int
+devices_check(int argc, char **argv)
+{
+	char name[PCI_PRI_STR_SIZE], address[PCI_PRI_STR_SIZE];
+	struct rte_pci_addr pci;
+	const char *text;
+
+	for (int i = 1; i < argc; i++) {
+		text = NULL;
+		if (strcmp(argv[i], "-a") == 0 || strcmp(argv[i], "--allow") == 0)
+			text = i + 1 < argc ? argv[i + 1] : NULL;
+		else if (strncmp(argv[i], "-a", 2) == 0 || strncmp(argv[i], "--allow=", 8) == 0)
+			text = argv[i] + (argv[i][1] == 'a' ? 2 : 8);
+		if (text == NULL)
+			continue;
+		snprintf(address, sizeof(address), "%.*s", (int)strcspn(text, ","), text);
+		if (rte_pci_addr_parse(address, &pci) != 0)
+			continue;
+		rte_pci_device_name(&pci, name, sizeof(name));
+		if (!device_present(name)) {
+			tm_error("device %s gives no Ethernet port: it does not exist, or no driver "
+				 "takes it", name);
+			return -ENODEV;
+		}
+	}
+	return 0;
 }
 
 /* Commands by file, then by terminal; without either one run by the options. */
@@ -137,11 +181,12 @@ app_free(struct tm_app *app)
 }
 
 static int
-app_main(struct tm_app *app)
+app_main(struct tm_app *app, int eal_argc, char **argv)
 {
-	int ret;
+	int ret = devices_check(eal_argc, argv);
 
-	ret = tm_ports_setup(app);
+	if (ret == 0)
+		ret = tm_ports_setup(app);
 	if (ret == 0)
 		ret = tm_streams_create(app);
 	if (ret == 0) {
@@ -195,7 +240,7 @@ main(int argc, char **argv)
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
-	ret = app_main(app);
+	ret = app_main(app, split, argv);
 	app_free(app);
 	rte_eal_cleanup();
 	return ret;

@@ -93,6 +93,7 @@ struct offload_name {
 };
 
 static const struct offload_name rx_names[] = {
+	{ "none", 0 },
 	{ "checksum", RTE_ETH_RX_OFFLOAD_CHECKSUM },
 	{ "ipv4-cksum", RTE_ETH_RX_OFFLOAD_IPV4_CKSUM },
 	{ "udp-cksum", RTE_ETH_RX_OFFLOAD_UDP_CKSUM },
@@ -108,6 +109,7 @@ static const struct offload_name rx_names[] = {
 };
 
 static const struct offload_name tx_names[] = {
+	{ "none", 0 },
 	{ "checksum", RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 	  RTE_ETH_TX_OFFLOAD_TCP_CKSUM },
 	{ "ipv4-cksum", RTE_ETH_TX_OFFLOAD_IPV4_CKSUM },

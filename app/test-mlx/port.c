@@ -220,7 +220,8 @@ port_configure(struct tm_app *app, struct tm_port *p)
 	    offloads_check(p, false, cfg->tx_offloads, p->info.tx_offload_capa) != 0)
 		return -EINVAL;
 	p->conf.rxmode.mtu = mtu;
-	p->conf.rxmode.offloads = cfg->rx_offloads;
+	p->conf.rxmode.offloads = cfg->rx_offloads_given ? cfg->rx_offloads :
+		p->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	p->conf.txmode.offloads = cfg->tx_offloads;
 	offloads_add(app, p, mtu);
 	rss_choose(app, p);

@@ -140,8 +140,8 @@ tm_run_start(struct tm_app *app)
 	RTE_LCORE_FOREACH_WORKER(id)
 		if (lcore_used(app, id))
 			rte_eal_remote_launch(lcore_main, app, id);
-	tm_note(app, "%s started: %u ports, %u streams on %u lcores", app->cfg.engine->name,
-		app->nb_ports, app->nb_streams, RTE_MAX(app->nb_workers, 1u));
+	tm_note(app, "forwarding started: %s, %u ports, %u streams, %u lcores",
+		app->cfg.engine->name, app->nb_ports, app->nb_streams, RTE_MAX(app->nb_workers, 1u));
 	return 0;
 }
 
@@ -235,7 +235,7 @@ tm_run_wait(struct tm_app *app, uint64_t limit_ns)
 
 	while (!app->quit && app->running && !tm_run_done(app)) {
 		now = tm_now_ns();
-		if (limit_ns != 0 && now - start >= limit_ns) {
+		if (now - start >= limit_ns) {
 			app->limit_hit = true;
 			return;
 		}
@@ -244,8 +244,7 @@ tm_run_wait(struct tm_app *app, uint64_t limit_ns)
 				(unsigned int)(STUCK_NS / TM_NS_PER_S));
 			return;
 		}
-		tm_run_idle(app, limit_ns == 0 ? STEP_NS :
-			    RTE_MIN(STEP_NS, limit_ns - (now - start)));
+		tm_run_idle(app, RTE_MIN(STEP_NS, limit_ns - (now - start)));
 	}
 }
 
@@ -374,7 +373,7 @@ tm_run_stop(struct tm_app *app)
 	tm_sinks_close(app);
 	ret = run_judge(app);
 	tm_replays_close(app);
-	tm_note(app, "%s stopped after %.3f s", app->cfg.engine->name,
+	tm_note(app, "forwarding stopped: %s, %.3f s", app->cfg.engine->name,
 		(double)(app->stop_ns - app->start_ns) / 1e9);
 	return ret;
 }

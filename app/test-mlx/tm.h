@@ -75,9 +75,11 @@ struct tm_config {
 	uint32_t flows;			/**< per generating queue */
 	uint32_t vlan;			/**< VLAN id of generated packets, 0 = untagged */
 	uint64_t seed;
-	double run_s, drain_s, stats_period_s;
+	double run_s;			/**< negative = until something else ends the run */
+	double drain_s, stats_period_s;
 	uint32_t tx_retries;
 	uint64_t rx_offloads, tx_offloads;
+	bool rx_offloads_given;		/**< else timestamps, where the port offers them */
 	bool promisc, strict, interactive, auto_start, quiet;
 	const char *cmds_path, *json_path;
 	struct tm_port_files files[RTE_MAX_ETHPORTS];
@@ -249,7 +251,7 @@ int tm_run_start(struct tm_app *app);
 void tm_run_idle(struct tm_app *app, uint64_t ns);
 /** True when counts are reached and captures are sent. */
 bool tm_run_done(struct tm_app *app);
-/** Wait until done, time limit (0 = none), quit. */
+/** Wait until done, time limit (UINT64_MAX = none), quit. */
 void tm_run_wait(struct tm_app *app, uint64_t limit_ns);
 /** Stop making packets, receive those in flight, stop polling, close captures, judge. */
 int tm_run_stop(struct tm_app *app);
