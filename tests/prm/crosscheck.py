@@ -7,6 +7,7 @@ Every field that two of the three have is compared by position and width. The ex
 all agree but for the exceptions listed in crosscheck_tables.py, and enough was compared."""
 
 import argparse
+import functools
 import itertools
 import os
 import re
@@ -160,23 +161,34 @@ def dpdk_opcodes(path):
     return {name: int(value, 16) for name, value in found}
 
 
-def run(args):
-    dpdk_path = args.dpdk
-    if os.path.isdir(dpdk_path):
-        dpdk_path = os.path.join(dpdk_path, "drivers/common/mlx5/mlx5_prm.h")
-    mine, opcodes = ours(args.yaml, args.prmgen)
-    raw, skipped = ifc_parse.parse(dpdk_path)
+@functools.lru_cache(maxsize=None)
+def read_dpdk(path):
+    """Layouts and opcodes of DPDK's header."""
+    if os.path.isdir(path):
+        path = os.path.join(path, "drivers/common/mlx5/mlx5_prm.h")
+    raw, skipped = ifc_parse.parse(path)
     if set(skipped) - tables.DPDK_UNREADABLE:
-        raise ValueError(f"{dpdk_path}: cannot read {sorted(skipped)}")
-    dpdk = peer(raw, tables.DPDK_LAYOUTS, tables.DPDK_FIELDS)
-    raw, pv_opcodes = pyverbs_parse.parse(args.pyverbs or find_pyverbs())
-    pyverbs = peer(raw, tables.PYVERBS_LAYOUTS, tables.PYVERBS_FIELDS)
+        raise ValueError(f"{path}: cannot read {sorted(skipped)}")
+    return peer(raw, tables.DPDK_LAYOUTS, tables.DPDK_FIELDS), dpdk_opcodes(path)
+
+
+@functools.lru_cache(maxsize=None)
+def read_pyverbs(path):
+    """Layouts and opcodes of pyverbs' tests."""
+    raw, opcodes = pyverbs_parse.parse(path or find_pyverbs())
+    return peer(raw, tables.PYVERBS_LAYOUTS, tables.PYVERBS_FIELDS), opcodes
+
+
+def run(args):
+    mine, opcodes = ours(args.yaml, args.prmgen)
+    dpdk, dpdk_ops = read_dpdk(args.dpdk)
+    pyverbs, pyverbs_ops = read_pyverbs(args.pyverbs)
     report = Report()
     compare_pair(report, "prm-dpdk", mine, dpdk, args.verbose)
     compare_pair(report, "prm-pyverbs", mine, pyverbs, args.verbose)
     compare_pair(report, "dpdk-pyverbs", dpdk, pyverbs, args.verbose)
-    compare_opcodes(report, "prm-dpdk", opcodes, dpdk_opcodes(dpdk_path))
-    compare_opcodes(report, "prm-pyverbs", opcodes, pv_opcodes)
+    compare_opcodes(report, "prm-dpdk", opcodes, dpdk_ops)
+    compare_opcodes(report, "prm-pyverbs", opcodes, pyverbs_ops)
     return report
 
 

@@ -3,14 +3,15 @@
 # Copyright 2026 The mlxpmd Authors
 """Plants one wrong bit at a time in a copy of the PRM description; each must be found."""
 
+import contextlib
+import io
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import crosscheck
 
 # (file, layout, field, bits to move by): one or more of each family of layouts.
 PLANTED = [
@@ -68,17 +69,19 @@ def plant_opcode(path, name, opcode):
         f.write(changed)
 
 
-def crosscheck(folder, dpdk):
-    cmd = [sys.executable, "-B", os.path.join(HERE, "crosscheck.py"), "--yaml", folder,
-           "--dpdk", dpdk]
-    return subprocess.run(cmd, capture_output=True, text=True, check=False)
+def check(folder, dpdk):
+    """Exit status and messages of the cross-check over a folder."""
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+        status = crosscheck.main(["--yaml", folder, "--dpdk", dpdk])
+    return status, errors.getvalue()
 
 
 def main(yaml, dpdk):
     failed = 0
-    sound = crosscheck(yaml, dpdk)
-    if sound.returncode != 0:
-        print(f"the description as it is does not pass:\n{sound.stderr}", file=sys.stderr)
+    status, errors = check(yaml, dpdk)
+    if status != 0:
+        print(f"the description as it is does not pass:\n{errors}", file=sys.stderr)
         return 1
     for file, layout, field, change in PLANTED + OPCODES:
         with tempfile.TemporaryDirectory() as tmp:
@@ -87,11 +90,11 @@ def main(yaml, dpdk):
                 plant_opcode(os.path.join(folder, file), field, change)
             else:
                 plant(os.path.join(folder, file), layout, field, change)
-            done = crosscheck(folder, dpdk)
-        found = done.returncode != 0 and f" {layout}.{field}: " in done.stderr
+            status, errors = check(folder, dpdk)
+        found = status == 1 and f" {layout}.{field}: " in errors
         print(f"{'found' if found else 'MISSED'}: {layout}.{field}")
         if not found:
-            print(done.stderr, file=sys.stderr)
+            print(errors, file=sys.stderr)
             failed += 1
     return 1 if failed else 0
 

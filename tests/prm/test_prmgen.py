@@ -3,6 +3,8 @@
 # Copyright 2026 The mlxpmd Authors
 """What prmgen refuses, and that it says where in one line; and that it writes what it promises."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -11,10 +13,27 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRMGEN = os.path.join(HERE, "../../devtools/prmgen/prmgen.py")
+sys.path.insert(0, os.path.dirname(PRMGEN))
+import prmgen as prmgen_main  # pylint: disable=wrong-import-position
+
 YAML = os.path.join(HERE, "../../drivers/common/mlx5dv/prm")
 
 
+class Done:
+    """How a run in this process ended."""
+
+    def __init__(self, args):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            self.returncode = prmgen_main.main(args)
+        self.stdout, self.stderr = out.getvalue(), err.getvalue()
+
+
 def prmgen(*args):
+    return Done(list(args))
+
+
+def prmgen_command(*args):
     return subprocess.run([sys.executable, "-B", PRMGEN, *args], capture_output=True, text=True,
                           check=False)
 
@@ -124,7 +143,7 @@ class Usage(unittest.TestCase):
     """The command line and its outputs."""
 
     def test_help(self):
-        done = prmgen("--help")
+        done = prmgen_command("--help")
         self.assertEqual(done.returncode, 0)
         self.assertIn("--check", done.stdout)
 
@@ -141,9 +160,9 @@ class Usage(unittest.TestCase):
 
     def test_same_output_twice(self):
         texts = []
-        for _ in range(2):
+        for run in (prmgen_command, prmgen):
             with tempfile.TemporaryDirectory() as tmp:
-                self.assertEqual(prmgen(YAML, "--out", tmp).returncode, 0)
+                self.assertEqual(run(YAML, "--out", tmp).returncode, 0)
                 texts.append({n: open(os.path.join(tmp, n), encoding="utf-8").read()
                               for n in sorted(os.listdir(tmp))})
         self.assertEqual(texts[0], texts[1])
