@@ -151,7 +151,7 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 		return rc;
 	MLXPMD_LOG(INFO, "port %u: %s is %s%s%s, firmware %s, " RTE_ETHER_ADDR_PRT_FMT,
 		   port->port_id, eth_dev->device->name, port->mdv->ibdev_name,
-		   port->netdev_index != 0 ? ", interface " : "", port->mdv->netdev_name,
+		   port->mdv->netdev_name[0] != '\0' ? ", interface " : "", port->mdv->netdev_name,
 		   port->mdv->fw_version, RTE_ETHER_ADDR_BYTES(&port->mac));
 	return 0;
 }

@@ -137,9 +137,9 @@ mlxpmd_mtu_remember(struct mlxpmd_port *port)
 	uint16_t mtu;
 	int rc;
 
-	rc = mdv_port_mtu_get(port->mdv, &mtu);
-	if (rc == -ENOTSUP)
+	if (port->mdv->netdev_name[0] == '\0')
 		return 0;
+	rc = mdv_port_mtu_get(port->mdv, &mtu);
 	if (rc != 0)
 		return rc;
 	port->netdev.mtu_known = true;
