@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The bench: machine, memory, queues made by commands, WQEs written by hand. */
+#include <sys/mman.h>
+
+#include "rig.h"
+
+int rig_failures;
+
+int
+rig_main(int argc, char **argv, const struct rig_test *tests)
+{
+	unsigned ran = 0, failed = 0;
+
+	for (; tests->name != NULL; tests++) {
+		int before = rig_failures;
+
+		if (argc > 1 && strstr(tests->name, argv[1]) == NULL)
+			continue;
+		tests->run();
+		ran++;
+		failed += rig_failures != before;
+		printf("%s %s\n", rig_failures == before ? "ok  " : "FAIL", tests->name);
+		fflush(stdout);
+	}
+	printf("%u of %u failed\n", failed, ran);
+	return failed != 0 || ran == 0;
+}
+
+static void
+die(const char *what)
+{
+	fprintf(stderr, "bench: %s\n", what);
+	exit(2);
+}
+
+static void
+on_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
+{
+	struct rig_port *p = ctx->priv;
+	const struct prm_eqe *e = eqe;
+
+	if (type == PRM_EVENT_TYPE_COMP) {
+		p->comp_events++;
+		CHECK_EQ(be32toh(e->comp_cqn), obj->id);
+	}
+	if (type == PRM_EVENT_TYPE_CQ_ERROR) {
+		p->cq_err_events++;
+		CHECK_EQ(be32toh(e->cq_err_cqn), obj->id);
+	}
+	p->last_event_obj = obj != NULL ? obj->id : 0;
+}
+static const struct emu_ctx_ops ops = {.event = on_event};
+
+int
+rig_fw(struct rig_port *p, const void *in, size_t in_len, struct emu_obj **created)
+{
+	uint8_t out[4096];
+
+	return emu_fw_exec(p->ctx, in, in_len, out, sizeof(out), created);
+}
+
+/* A command that must work and makes an object; the object. */
+static void *
+make(struct rig_port *p, const void *in, size_t in_len, const char *what)
+{
+	struct emu_obj *obj = NULL;
+
+	if (rig_fw(p, in, in_len, &obj) != 0 || obj == NULL)
+		die(what);
+	return obj;
+}
+
+static uint32_t
+alloc_simple(struct rig_port *p, uint16_t opcode, size_t len, const char *what)
+{
+	uint32_t in[16] = {htobe32((uint32_t)opcode << 16)};
+
+	return ((struct emu_obj *)make(p, in, len, what))->id;
+}
+
+static void
+port_open(struct rig *r, unsigned i)
+{
+	struct rig_port *p = &r->port[i];
+	struct prm_create_tis_in tis = {0};
+	struct emu_mkey *mkey;
+	struct emu_umem *umem;
+
+	p->rig = r;
+	p->dev = &r->m.dev[i];
+	p->file = emu_file_map();
+	p->arena = mmap(NULL, RIG_ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	if (p->file == NULL || p->arena == MAP_FAILED ||
+	    emu_ctx_open(p->dev, p->file, true, &ops, &p->ctx) != 0)
+		die("context");
+	p->ctx->priv = p;
+	if (emu_umem_create(p->ctx, rig_addr(p->arena), RIG_ARENA_BYTES, 1, &umem) != 0 ||
+	    emu_uar_create(p->ctx, &p->uar) != 0)
+		die("umem or UAR");
+	p->umem = umem->obj.id;
+	p->pd = alloc_simple(p, PRM_CMD_OP_ALLOC_PD, 16, "PD");
+	p->td = alloc_simple(p, PRM_CMD_OP_ALLOC_TRANSPORT_DOMAIN, 16, "TD");
+	if (emu_mr_create(p->ctx, p->pd, rig_addr(p->arena), RIG_ARENA_BYTES, rig_addr(p->arena), 1,
+			  &mkey) != 0)
+		die("mkey");
+	p->lkey = emu_mkey_key(mkey);
+	if (emu_mr_create(p->ctx, p->pd, rig_addr(p->arena), RIG_ARENA_BYTES, rig_addr(p->arena), 0,
+			  &mkey) != 0)
+		die("read-only mkey");
+	p->ro_lkey = emu_mkey_key(mkey);
+	prm_create_tis_in_set_opcode(&tis, PRM_CMD_OP_CREATE_TIS);
+	prm_tisc_set_transport_domain(prm_create_tis_in_ctx(&tis), p->td);
+	p->tis = ((struct emu_obj *)make(p, &tis, sizeof(tis), "TIS"))->id;
+}
+
+struct rig *
+rig_new(unsigned ports, const char *specs)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	static struct emu_wire_plan plan[4];
+	char copy[512] = "", err[512], *list[8];
+	unsigned n = 0;
+
+	if (specs != NULL)
+		snprintf(copy, sizeof(copy), "%s", specs);
+	for (char *s = strtok(copy, " "); s != NULL && n < 8; s = strtok(NULL, " "))
+		list[n++] = s;
+	if (r == NULL || emu_machine_init(&r->m, ports, emu_profile_find("cx6dx")) != 0 ||
+	    emu_dp_init(&r->m) != 0)
+		die("machine");
+	if (emu_wire_parse((const char *const *)list, n, ports, plan, err, sizeof(err)) != 0 ||
+	    emu_wire_open(plan, ports, err, sizeof(err)) != 0 ||
+	    emu_wire_attach(&r->m, plan, err, sizeof(err)) != 0)
+		die(err);
+	r->ports = ports;
+	emu_lock(&r->m);
+	for (unsigned i = 0; i < ports; i++)
+		port_open(r, i);
+	return r;
+}
+
+void
+rig_free(struct rig *r)
+{
+	for (unsigned i = 0; i < r->ports; i++) {
+		emu_ctx_close(r->port[i].ctx);
+		for (unsigned t = 0; t < EMU_OBJ_TYPES; t++)
+			if (t != EMU_OBJ_EQ)
+				CHECK_EQ(emu_obj_count(r->port[i].dev, t), 0);
+	}
+	emu_unlock(&r->m);
+	emu_dp_stop(&r->m);
+	emu_wire_detach(&r->m);
+	emu_machine_fini(&r->m);
+	for (unsigned i = 0; i < r->ports; i++) {
+		emu_file_unmap(r->port[i].file);
+		munmap(r->port[i].arena, RIG_ARENA_BYTES);
+	}
+	free(r);
+}
+
+unsigned
+rig_run(struct rig *r)
+{
+	unsigned passes = 0;
+
+	while (emu_dp_poll(&r->m) != 0)
+		passes++;
+	return passes;
+}
+
+void *
+rig_mem(struct rig_port *p, size_t bytes, size_t align)
+{
+	size_t at = (p->used + align - 1) & ~(align - 1);
+
+	if (at + bytes > RIG_ARENA_BYTES)
+		die("arena used up");
+	p->used = at + bytes;
+	return p->arena + at;
+}
+
+static uint64_t
+umem_offset(const struct rig_port *p, const void *at)
+{
+	return (uint64_t)((const uint8_t *)at - p->arena);
+}
+
+struct rig_cq *
+rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe)
+{
+	struct rig_cq *c = rig_mem(p, sizeof(*c), 64);
+	struct prm_create_cq_in in = {0};
+	struct prm_cqc *cqc = prm_create_cq_in_cq_context(&in);
+	size_t bytes = (size_t)1 << (log_size + log_cqe);
+
+	c->port = p;
+	c->log_size = log_size;
+	c->log_cqe = log_cqe;
+	c->ring = rig_mem(p, bytes, 4096);
+	c->dbrec = rig_mem(p, 64, 64);
+	for (size_t i = 63; i < bytes; i += 64)
+		c->ring[i] = PRM_CQE_OPCODE_INVALID << 4 | 1;
+	prm_create_cq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
+	prm_cqc_set_cqe_sz(cqc, log_cqe - 6);
+	prm_cqc_set_log_cq_size(cqc, log_size);
+	prm_cqc_set_uar_page(cqc, p->uar->obj.id);
+	prm_cqc_set_c_eqn(cqc, (uint32_t)emu_eqn_of_vector(p->dev, 0));
+	prm_cqc_set_dbr_umem_id(cqc, p->umem);
+	prm_cqc_set_dbr_addr(cqc, umem_offset(p, c->dbrec));
+	prm_create_cq_in_set_cq_umem_id(&in, p->umem);
+	prm_create_cq_in_set_cq_umem_offset(&in, umem_offset(p, c->ring));
+	c->cq = make(p, &in, sizeof(in), "CQ");
+	return c;
+}
+
+const struct prm_cqe64 *
+rig_cqe(struct rig_cq *c)
+{
+	uint32_t index = c->ci & ((1u << c->log_size) - 1);
+	const struct prm_cqe64 *cqe = (const struct prm_cqe64 *)(
+		c->ring + ((size_t)index << c->log_cqe) + (c->log_cqe == 7 ? 64 : 0));
+
+	if (cqe->op_own >> 4 == PRM_CQE_OPCODE_INVALID ||
+	    (cqe->op_own & 1) != (c->ci >> c->log_size & 1))
+		return NULL;
+	c->ci++;
+	c->dbrec[0] = htobe32(c->ci & 0xffffff);
+	return cqe;
+}
+
+const struct prm_err_cqe *
+rig_cqe_error(struct rig_cq *c, unsigned opcode)
+{
+	const struct prm_cqe64 *cqe = rig_cqe(c);
+
+	CHECK(cqe != NULL);
+	if (cqe == NULL)
+		return NULL;
+	CHECK_EQ(cqe->op_own >> 4, opcode);
+	return (const struct prm_err_cqe *)cqe;
+}
+
+void
+rig_cq_arm(struct rig_cq *c, unsigned sn, bool solicited_only, bool ring)
+{
+	uint32_t word = sn << 28 | (uint32_t)solicited_only << 24 | (c->ci & 0xffffff);
+
+	c->dbrec[1] = htobe32(word);
+	if (ring)
+		*(volatile uint64_t *)(uintptr_t)(c->port->uar->page + 0x20) =
+			htobe64((uint64_t)word << 32 | c->cq->obj.id);
+}
+
+static void
+fill_wq(struct rig_port *p, struct prm_wq *wq, unsigned log_size, unsigned log_stride,
+	const void *ring, const void *dbrec)
+{
+	prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC);
+	prm_wq_set_pd(wq, p->pd);
+	prm_wq_set_uar_page(wq, p->uar->obj.id);
+	prm_wq_set_log_wq_stride(wq, log_stride);
+	prm_wq_set_log_wq_sz(wq, log_size);
+	prm_wq_set_dbr_umem_id(wq, p->umem);
+	prm_wq_set_dbr_addr(wq, umem_offset(p, dbrec));
+	prm_wq_set_wq_umem_id(wq, p->umem);
+	prm_wq_set_wq_umem_offset(wq, umem_offset(p, ring));
+}
+
+struct rig_sq *
+rig_sq_new(struct rig_port *p, struct rig_cq *c, unsigned log_size)
+{
+	struct rig_sq *s = rig_mem(p, sizeof(*s), 64);
+	struct prm_create_sq_in in = {0};
+	struct prm_sqc *sqc = prm_create_sq_in_ctx(&in);
+
+	s->port = p;
+	s->cq = c;
+	s->log_size = log_size;
+	s->ring = rig_mem(p, (size_t)64 << log_size, 4096);
+	s->dbrec = rig_mem(p, 64, 64);
+	prm_create_sq_in_set_opcode(&in, PRM_CMD_OP_CREATE_SQ);
+	prm_sqc_set_flush_in_error_en(sqc, 1);
+	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, 1);
+	prm_sqc_set_user_index(sqc, 0x123);
+	prm_sqc_set_cqn(sqc, c->cq->obj.id);
+	prm_sqc_set_tis_lst_sz(sqc, 1);
+	prm_sqc_set_tis_num_0(sqc, p->tis);
+	fill_wq(p, prm_sqc_wq(sqc), log_size, 6, s->ring, s->dbrec);
+	s->sq = make(p, &in, sizeof(in), "SQ");
+	if (rig_sq_modify(s, PRM_SQC_STATE_RST, PRM_SQC_STATE_RDY) != 0)
+		die("SQ to RDY");
+	return s;
+}
+
+int
+rig_sq_modify(struct rig_sq *s, unsigned from, unsigned to)
+{
+	struct prm_modify_sq_in in = {0};
+
+	prm_modify_sq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_SQ);
+	prm_modify_sq_in_set_sq_state(&in, from);
+	prm_modify_sq_in_set_sqn(&in, s->sq->obj.id);
+	prm_sqc_set_state(prm_modify_sq_in_ctx(&in), to);
+	return rig_fw(s->port, &in, sizeof(in), NULL);
+}
+
+void
+rig_wqe(struct rig_sq *s, uint8_t opcode, uint8_t fm_ce_se)
+{
+	memset(s->wqe, 0, sizeof(s->wqe));
+	s->wqe[3] = opcode;
+	s->wqe[11] = fm_ce_se;
+	s->len = 16;
+}
+
+static void
+pad(struct rig_sq *s)
+{
+	s->len = (s->len + 15) & ~15u;
+}
+
+void
+rig_wqe_eth(struct rig_sq *s, const struct rig_eth *eth)
+{
+	uint8_t *e = s->wqe + s->len;
+
+	e[4] = eth->cs_flags;
+	e[6] = (uint8_t)(eth->mss >> 8);
+	e[7] = (uint8_t)eth->mss;
+	if (eth->vlan >= 0) {
+		e[12] = 0x80;
+		e[14] = (uint8_t)(eth->vlan >> 8);
+		e[15] = (uint8_t)eth->vlan;
+		s->len += 16;
+		return;
+	}
+	e[12] = (uint8_t)(eth->inl_len >> 8);
+	e[13] = (uint8_t)eth->inl_len;
+	if (eth->inl_len != 0)
+		memcpy(e + 14, eth->inl, eth->inl_len);
+	s->len += eth->inl_len <= 2 ? 16 : 14 + eth->inl_len;
+	pad(s);
+}
+
+static void
+put32(uint8_t *p, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(p, &v, 4);
+}
+
+void
+rig_wqe_ptr(struct rig_sq *s, const void *data, uint32_t len, uint32_t lkey)
+{
+	uint64_t addr = htobe64(rig_addr(data));
+
+	put32(s->wqe + s->len, len);
+	put32(s->wqe + s->len + 4, lkey);
+	memcpy(s->wqe + s->len + 8, &addr, 8);
+	s->len += 16;
+}
+
+void
+rig_wqe_inline(struct rig_sq *s, const void *data, uint32_t len)
+{
+	put32(s->wqe + s->len, len | 0x80000000);
+	memcpy(s->wqe + s->len + 4, data, len);
+	s->len += 4 + len;
+	pad(s);
+}
+
+uint16_t
+rig_wqe_end(struct rig_sq *s)
+{
+	unsigned bytes = 64u << s->log_size, ds = s->len / 16;
+	uint16_t index = s->pi;
+
+	s->wqe[1] = (uint8_t)(index >> 8);
+	s->wqe[2] = (uint8_t)index;
+	put32(s->wqe + 4, s->sq->obj.id << 8 | ds);
+	for (unsigned i = 0; i < s->len; i++)
+		s->ring[(index * 64u + i) & (bytes - 1)] = s->wqe[i];
+	memcpy(&s->db, s->wqe, 8);
+	s->pi = (uint16_t)(s->pi + (ds + 3) / 4);
+	return index;
+}
+
+void
+rig_sq_record(struct rig_sq *s)
+{
+	s->dbrec[1] = htobe32(s->pi);
+}
+
+void
+rig_sq_bell(struct rig_sq *s)
+{
+	*(volatile uint64_t *)(uintptr_t)(s->port->uar->page + 0x800) = s->db;
+}
+
+uint16_t
+rig_send(struct rig_sq *s, const void *frame, uint32_t len)
+{
+	uint16_t index;
+
+	rig_wqe(s, PRM_WQE_OPCODE_SEND, RIG_CE_CQE);
+	rig_wqe_eth(s, &(struct rig_eth){.vlan = -1});
+	rig_wqe_ptr(s, frame, len, s->port->lkey);
+	index = rig_wqe_end(s);
+	rig_sq_record(s);
+	rig_sq_bell(s);
+	return index;
+}
+
+struct rig_rq *
+rig_rq_new(struct rig_port *p, struct rig_cq *c, unsigned log_size, unsigned log_stride,
+	   unsigned flags)
+{
+	struct rig_rq *q = rig_mem(p, sizeof(*q), 64);
+	struct prm_create_rq_in in = {0};
+	struct prm_rqc *rqc = prm_create_rq_in_ctx(&in);
+
+	q->port = p;
+	q->cq = c;
+	q->log_size = log_size;
+	q->log_stride = log_stride;
+	q->ring = rig_mem(p, (size_t)1 << (log_size + log_stride), 4096);
+	q->dbrec = rig_mem(p, 64, 64);
+	prm_create_rq_in_set_opcode(&in, PRM_CMD_OP_CREATE_RQ);
+	prm_rqc_set_flush_in_error_en(rqc, 1);
+	prm_rqc_set_vsd(rqc, (flags & RIG_RQ_VSD) != 0);
+	prm_rqc_set_scatter_fcs(rqc, (flags & RIG_RQ_FCS) != 0);
+	prm_rqc_set_user_index(rqc, 0x321);
+	prm_rqc_set_cqn(rqc, c->cq->obj.id);
+	fill_wq(p, prm_rqc_wq(rqc), log_size, log_stride, q->ring, q->dbrec);
+	prm_wq_set_uar_page(prm_rqc_wq(rqc), 0);
+	q->rq = make(p, &in, sizeof(in), "RQ");
+	if (rig_rq_modify(q, PRM_RQC_STATE_RST, PRM_RQC_STATE_RDY) != 0)
+		die("RQ to RDY");
+	return q;
+}
+
+int
+rig_rq_modify(struct rig_rq *q, unsigned from, unsigned to)
+{
+	struct prm_modify_rq_in in = {0};
+
+	prm_modify_rq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_RQ);
+	prm_modify_rq_in_set_rq_state(&in, from);
+	prm_modify_rq_in_set_rqn(&in, q->rq->obj.id);
+	prm_rqc_set_state(prm_modify_rq_in_ctx(&in), to);
+	return rig_fw(q->port, &in, sizeof(in), NULL);
+}
+
+void
+rig_post_segs(struct rig_rq *q, const struct prm_rq_wqe *segs, unsigned n)
+{
+	size_t mask = ((size_t)1 << q->log_size) - 1;
+
+	memcpy(q->ring + ((q->pi & mask) << q->log_stride), segs, n * sizeof(*segs));
+	q->pi++;
+	q->dbrec[0] = htobe32(q->pi);
+}
+
+void
+rig_post(struct rig_rq *q, const void *buf, uint32_t len, uint32_t lkey)
+{
+	struct prm_rq_wqe seg[32] = {{.byte_count = htobe32(len), .lkey = htobe32(lkey),
+				      .addr = htobe64(rig_addr(buf))}};
+
+	for (unsigned i = 1; i < 1u << (q->log_stride - 4); i++)
+		seg[i].lkey = htobe32(PRM_WQE_LKEY_INVALID);
+	rig_post_segs(q, seg, 1u << (q->log_stride - 4));
+}
+
+struct emu_obj *
+rig_rqt_new(struct rig_port *p, struct rig_rq **rqs, unsigned n)
+{
+	uint8_t in[sizeof(struct prm_create_rqt_in) + 64 * 4] = {0};
+	struct prm_create_rqt_in *cmd = (struct prm_create_rqt_in *)in;
+	struct prm_rqtc *rqtc = prm_create_rqt_in_rqt_context(cmd);
+
+	prm_create_rqt_in_set_opcode(cmd, PRM_CMD_OP_CREATE_RQT);
+	prm_rqtc_set_rqt_max_size(rqtc, n);
+	prm_rqtc_set_rqt_actual_size(rqtc, n);
+	for (unsigned i = 0; i < n; i++)
+		put32(in + sizeof(*cmd) + 4 * i, rqs[i]->rq->obj.id);
+	return make(p, in, sizeof(*cmd) + 4 * n, "RQT");
+}
+
+struct emu_tir *
+rig_tir_new(struct rig_port *p, struct rig_rq *rq, struct emu_obj *rqt, const struct rig_hash *hash)
+{
+	struct prm_create_tir_in in = {0};
+	struct prm_tirc *tirc = prm_create_tir_in_ctx(&in);
+	struct prm_rx_hash_field_select *sel = prm_tirc_rx_hash_field_selector_outer(tirc);
+
+	prm_create_tir_in_set_opcode(&in, PRM_CMD_OP_CREATE_TIR);
+	prm_tirc_set_transport_domain(tirc, p->td);
+	if (rqt == NULL) {
+		prm_tirc_set_inline_rqn(tirc, rq->rq->obj.id);
+	} else {
+		prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT);
+		prm_tirc_set_indirect_table(tirc, rqt->id);
+		prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_TOEPLITZ);
+	}
+	if (hash != NULL) {
+		prm_tirc_set_rx_hash_symmetric(tirc, hash->symmetric);
+		prm_tirc_set_tunneled_offload_en(tirc, hash->tunneled);
+		if (hash->key != NULL)
+			memcpy(prm_tirc_rx_hash_toeplitz_key(tirc), hash->key, 40);
+		prm_rx_hash_field_select_set_l3_prot_type(sel, hash->l3);
+		prm_rx_hash_field_select_set_l4_prot_type(sel, hash->l4);
+		prm_rx_hash_field_select_set_selected_fields(sel, hash->fields);
+		sel = prm_tirc_rx_hash_field_selector_inner(tirc);
+		prm_rx_hash_field_select_set_selected_fields(sel, hash->inner_fields);
+	}
+	return make(p, &in, sizeof(in), "TIR");
+}
+
+struct emu_obj *
+rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16], const uint32_t value[16],
+	 const struct emu_flow_attr *attr)
+{
+	uint32_t m[16], v[16];
+	struct emu_matcher_attr ma = {.mask = m, .mask_len = sizeof(m),
+				      .priority = (uint16_t)priority, .criteria = 1};
+	struct emu_flow_attr fa = *attr;
+	struct emu_obj *matcher, *flow;
+
+	for (unsigned i = 0; i < 16; i++) {
+		m[i] = htobe32(mask[i]);
+		v[i] = htobe32(value[i]);
+	}
+	fa.value = v;
+	fa.value_len = sizeof(v);
+	if (emu_matcher_create(p->ctx, &ma, &matcher) != 0 ||
+	    emu_flow_create(p->ctx, matcher, &fa, &flow) != 0)
+		die("flow");
+	return flow;
+}
+
+struct emu_obj *
+rig_flow_all(struct rig_port *p, struct emu_tir *tir, uint32_t tag)
+{
+	static const uint32_t zero[16];
+	struct emu_flow_attr attr = {.dest = &tir->obj, .has_tag = tag != 0, .tag = tag};
+
+	return rig_flow(p, 100, zero, zero, &attr);
+}
+
+struct rig_rx *
+rig_rx_new(struct rig_port *p, unsigned log_size)
+{
+	struct rig_rx *rx = rig_mem(p, sizeof(*rx), 64);
+
+	rx->cq = rig_cq_new(p, log_size, 6);
+	rx->rq = rig_rq_new(p, rx->cq, log_size, 4, 0);
+	rx->tir = rig_tir_new(p, rx->rq, NULL, NULL);
+	rx->flow = rig_flow_all(p, rx->tir, 0);
+	for (unsigned i = 0; i < 1u << log_size; i++) {
+		rx->buf[i] = rig_mem(p, RIG_BUF_BYTES, 64);
+		rig_post(rx->rq, rx->buf[i], RIG_BUF_BYTES, p->lkey);
+	}
+	return rx;
+}
+
+uint16_t
+rig_sum16(const uint8_t *p, unsigned len, uint32_t start)
+{
+	uint32_t sum = start;
+
+	/* Word by word, in network order: nothing in common with the model's way. */
+	for (unsigned i = 0; i < len; i++)
+		sum += i % 2 == 0 ? (uint32_t)p[i] << 8 : p[i];
+	while (sum > 0xffff)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+void
+rig_fix_checksums(struct rig_frame *f, unsigned l3_off)
+{
+	uint8_t *ip = f->data + l3_off, *l4, *field;
+	bool v4 = ip[0] >> 4 == 4;
+	unsigned proto, l4_len;
+	uint32_t pseudo;
+	uint16_t sum;
+
+	if (v4) {
+		ip[10] = ip[11] = 0;
+		sum = (uint16_t)~rig_sum16(ip, (ip[0] & 15) * 4u, 0);
+		ip[10] = (uint8_t)(sum >> 8);
+		ip[11] = (uint8_t)sum;
+		l4 = ip + (ip[0] & 15) * 4;
+		proto = ip[9];
+		l4_len = (ip[2] << 8 | ip[3]) - (ip[0] & 15) * 4u;
+		pseudo = rig_sum16(ip + 12, 8, proto + l4_len);
+	} else {
+		unsigned off = 40;
+
+		proto = ip[6];
+		while (proto == 0 || proto == 60) {
+			proto = ip[off];
+			off += (ip[off + 1] + 1u) * 8;
+		}
+		l4 = ip + off;
+		l4_len = (ip[4] << 8 | ip[5]) + 40u - off;
+		pseudo = rig_sum16(ip + 8, 32, proto + l4_len);
+	}
+	field = l4 + (proto == 6 ? 16 : 6);
+	field[0] = field[1] = 0;
+	sum = (uint16_t)~rig_sum16(l4, l4_len, pseudo);
+	if (sum == 0 && proto == 17)
+		sum = 0xffff;
+	field[0] = (uint8_t)(sum >> 8);
+	field[1] = (uint8_t)sum;
+}
+
+void
+rig_ip_frame(struct rig_frame *f, const struct emu_dev *to, unsigned version, unsigned proto,
+	     unsigned payload, unsigned options, int vlan)
+{
+	unsigned l4_header = proto == 6 ? 20 : 8, ip_header = version == 4 ? 20 : 40, l3;
+	uint8_t *d = f->data, *ip, *l4;
+
+	memset(f, 0, sizeof(*f));
+	memcpy(d, to->vport.mac, 6);
+	memcpy(d + 6, "\x02\x00\x00\x00\x00\x77", 6);
+	l3 = 14;
+	if (vlan >= 0) {
+		d[12] = 0x81;
+		d[14] = (uint8_t)(vlan >> 8);
+		d[15] = (uint8_t)vlan;
+		l3 = 18;
+	}
+	d[l3 - 2] = version == 4 ? 0x08 : 0x86;
+	d[l3 - 1] = version == 4 ? 0x00 : 0xdd;
+	ip = d + l3;
+	l4 = ip + ip_header + options;
+	if (version == 4) {
+		unsigned total = ip_header + options + l4_header + payload;
+
+		ip[0] = (uint8_t)(0x40 | (ip_header + options) / 4);
+		ip[2] = (uint8_t)(total >> 8);
+		ip[3] = (uint8_t)total;
+		ip[8] = 64;
+		ip[9] = (uint8_t)proto;
+		memcpy(ip + 12, "\x0a\x01\x02\x03\x0a\x01\x02\x04", 8);
+		memset(ip + 20, 1, options);
+	} else {
+		unsigned plen = options + l4_header + payload;
+
+		ip[0] = 0x60;
+		ip[4] = (uint8_t)(plen >> 8);
+		ip[5] = (uint8_t)plen;
+		ip[6] = (uint8_t)(options != 0 ? 60 : proto);
+		ip[7] = 64;
+		for (unsigned i = 0; i < 32; i++)
+			ip[8 + i] = (uint8_t)(0x20 + i);
+		if (options != 0) {
+			ip[40] = (uint8_t)proto;
+			ip[41] = (uint8_t)(options / 8 - 1);
+			ip[42] = 1; /* PadN over the rest */
+			ip[43] = (uint8_t)(options - 4);
+		}
+	}
+	memcpy(l4, "\x12\x34\x56\x78", 4);
+	if (proto == 6) {
+		l4[12] = 5 << 4;
+		l4[13] = 0x10;
+	} else {
+		l4[4] = (uint8_t)((8 + payload) >> 8);
+		l4[5] = (uint8_t)(8 + payload);
+	}
+	for (unsigned i = 0; i < payload; i++)
+		l4[l4_header + i] = (uint8_t)(i * 7 + 1);
+	f->len = (unsigned)(l4 - d) + l4_header + payload;
+	rig_fix_checksums(f, l3);
+}
+
+uint64_t
+rig_audit(struct rig *r)
+{
+	(void)r;
+	return emu_audit_total();
+}

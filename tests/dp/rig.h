@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* A bench for the data path: a machine without threads, queues in plain memory. */
+#ifndef DP_RIG_H
+#define DP_RIG_H
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <prm.h>
+
+#include "core/emu_audit.h"
+#include "dp/emu_dp.h"
+#include "fw/emu_fw.h"
+#include "wire/emu_wire.h"
+
+extern int rig_failures;
+/* Counts and prints a condition that does not hold; the test goes on. */
+#define CHECK(cond)                                                                              \
+	do {                                                                                     \
+		if (!(cond)) {                                                                   \
+			fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, \
+				#cond);                                                          \
+			rig_failures++;                                                          \
+		}                                                                                \
+	} while (0)
+#define CHECK_EQ(got, want)                                                                     \
+	do {                                                                                    \
+		unsigned long long g_ = (unsigned long long)(got), w_ = (unsigned long long)(want); \
+		if (g_ != w_) {                                                                 \
+			fprintf(stderr, "%s:%d: %s: %s is 0x%llx, not 0x%llx\n", __FILE__,      \
+				__LINE__, __func__, #got, g_, w_);                              \
+			rig_failures++;                                                         \
+		}                                                                               \
+	} while (0)
+
+struct rig_test {
+	const char *name;
+	void (*run)(void);
+};
+/** Runs all tests, or those whose names contain an argument. 0 when none failed. */
+int rig_main(int argc, char **argv, const struct rig_test *tests);
+
+#define RIG_ARENA_BYTES (8u << 20)
+struct rig;
+struct rig_port {
+	struct rig *rig;
+	struct emu_dev *dev;
+	struct emu_ctx *ctx;
+	void *file;
+	uint8_t *arena;
+	size_t used;
+	uint32_t umem, pd, td, tis, lkey, ro_lkey;
+	struct emu_uar *uar;
+	unsigned comp_events, cq_err_events; /**< Raised so far. */
+	uint32_t last_event_obj;
+};
+struct rig {
+	struct emu_machine m;
+	unsigned ports;
+	struct rig_port port[4];
+};
+/** specs: as for --wire, separated by blanks; NULL: pairs. The process ends when it cannot. */
+struct rig *rig_new(unsigned ports, const char *specs);
+/** Checks that nothing leaks and frees. */
+void rig_free(struct rig *r);
+/** Polls until a pass does nothing; number of passes with work. */
+unsigned rig_run(struct rig *r);
+/** Zeroed, aligned memory of the port's arena, registered under lkey. */
+void *rig_mem(struct rig_port *p, size_t bytes, size_t align);
+static inline uint64_t
+rig_addr(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+struct rig_cq {
+	struct rig_port *port;
+	struct emu_cq *cq;
+	uint8_t *ring;
+	uint32_t *dbrec;
+	unsigned log_size, log_cqe;
+	uint32_t ci;
+};
+struct rig_cq *rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe);
+/** The next completion, consumed; NULL when there is none. */
+const struct prm_cqe64 *rig_cqe(struct rig_cq *c);
+const struct prm_err_cqe *rig_cqe_error(struct rig_cq *c, unsigned opcode);
+void rig_cq_arm(struct rig_cq *c, unsigned sn, bool solicited_only, bool ring);
+
+struct rig_sq {
+	struct rig_port *port;
+	struct rig_cq *cq;
+	struct emu_sq *sq;
+	uint8_t *ring;
+	uint32_t *dbrec;
+	unsigned log_size;
+	uint16_t pi;
+	uint64_t db; /**< First words of the last WQE: what a doorbell carries. */
+	/* The WQE being written. */
+	uint8_t wqe[1024];
+	unsigned len;
+};
+struct rig_sq *rig_sq_new(struct rig_port *p, struct rig_cq *c, unsigned log_size);
+int rig_sq_modify(struct rig_sq *s, unsigned from, unsigned to);
+#define RIG_CE_CQE 0x08u /* fm_ce_se: completion wanted */
+void rig_wqe(struct rig_sq *s, uint8_t opcode, uint8_t fm_ce_se);
+struct rig_eth {
+	uint8_t cs_flags;
+	uint16_t mss;
+	int vlan; /**< TCI to insert, or -1. */
+	const void *inl;
+	unsigned inl_len;
+};
+void rig_wqe_eth(struct rig_sq *s, const struct rig_eth *eth);
+void rig_wqe_ptr(struct rig_sq *s, const void *data, uint32_t len, uint32_t lkey);
+void rig_wqe_inline(struct rig_sq *s, const void *data, uint32_t len);
+/** Copies the WQE into the ring and moves pi; returns its index. */
+uint16_t rig_wqe_end(struct rig_sq *s);
+void rig_sq_record(struct rig_sq *s); /**< Doorbell record only. */
+void rig_sq_bell(struct rig_sq *s);   /**< The UAR register only. */
+/** A whole frame by pointer, completion wanted, doorbell rung. */
+uint16_t rig_send(struct rig_sq *s, const void *frame, uint32_t len);
+
+struct rig_rq {
+	struct rig_port *port;
+	struct rig_cq *cq;
+	struct emu_rq *rq;
+	uint8_t *ring;
+	uint32_t *dbrec;
+	unsigned log_size, log_stride;
+	uint16_t pi;
+};
+struct rig_rq *rig_rq_new(struct rig_port *p, struct rig_cq *c, unsigned log_size,
+			  unsigned log_stride, unsigned flags);
+#define RIG_RQ_VSD 1u
+#define RIG_RQ_FCS 2u
+int rig_rq_modify(struct rig_rq *q, unsigned from, unsigned to);
+/** Posts one WQE of one segment. */
+void rig_post(struct rig_rq *q, const void *buf, uint32_t len, uint32_t lkey);
+void rig_post_segs(struct rig_rq *q, const struct prm_rq_wqe *segs, unsigned n);
+
+struct emu_obj *rig_rqt_new(struct rig_port *p, struct rig_rq **rqs, unsigned n);
+struct rig_hash {
+	unsigned l3, l4, fields; /**< PRM_RX_HASH_* */
+	bool symmetric, tunneled;
+	unsigned inner_fields;
+	const uint8_t *key;
+};
+/** Direct when rqt is NULL. */
+struct emu_tir *rig_tir_new(struct rig_port *p, struct rig_rq *rq, struct emu_obj *rqt,
+			    const struct rig_hash *hash);
+/** A rule for everything, at a low priority, with a tag unless it is 0. */
+struct emu_obj *rig_flow_all(struct rig_port *p, struct emu_tir *tir, uint32_t tag);
+struct emu_obj *rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16],
+			 const uint32_t value[16], const struct emu_flow_attr *attr);
+int rig_fw(struct rig_port *p, const void *in, size_t in_len, struct emu_obj **created);
+
+/** CQ, RQ with bufs buffers of 2 KB posted, direct TIR and a rule for everything. */
+struct rig_rx {
+	struct rig_cq *cq;
+	struct rig_rq *rq;
+	struct emu_tir *tir;
+	struct emu_obj *flow;
+	uint8_t *buf[256];
+};
+#define RIG_BUF_BYTES 2048u
+struct rig_rx *rig_rx_new(struct rig_port *p, unsigned log_size);
+
+/* Frames. */
+struct rig_frame {
+	uint8_t data[16384];
+	unsigned len;
+};
+/** kind: 4 or 6; proto 6 or 17; options: bytes of IPv4 options or IPv6 extension headers. */
+void rig_ip_frame(struct rig_frame *f, const struct emu_dev *to, unsigned version, unsigned proto,
+		  unsigned payload, unsigned options, int vlan);
+/** Writes right checksums, computed by the test's own arithmetic. */
+void rig_fix_checksums(struct rig_frame *f, unsigned l3_off);
+uint16_t rig_sum16(const uint8_t *p, unsigned len, uint32_t start);
+uint64_t rig_audit(struct rig *r);
+
+#endif /* DP_RIG_H */
