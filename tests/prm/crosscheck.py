@@ -44,7 +44,10 @@ def find_pyverbs():
         files += done.stdout.split("\n")
     found = [f for f in files if os.path.basename(f).startswith(PYVERBS_FILE)]
     if not found:
-        raise FileNotFoundError(f"{PYVERBS_FILE}: in no installed package")
+        raise FileNotFoundError(f"{PYVERBS_FILE}: in no installed package (python3-pyverbs has it)")
+    if not os.path.exists(found[0]):
+        raise FileNotFoundError(f"{found[0]}: left out when its package was installed; "
+                                "give a copy by --pyverbs")
     return found[0]
 
 
