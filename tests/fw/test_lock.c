@@ -1,27 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The lock hands over: an engine that relocks at once cannot keep callers out. */
+/* The lock hands over: a thread that relocks at once stands behind those who waited already. */
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "fw_fixture.h"
 
+#define CALLERS 3u
+#define ROUNDS 200u
+
 static struct emu_machine m;
-static _Atomic unsigned long batches;
-static unsigned long shared; /* guarded by the lock */
+static unsigned long inside, served; /* guarded by the lock */
 static _Atomic bool stop;
+
+static void *
+caller_once(void *arg)
+{
+	unsigned *place = arg;
+
+	emu_lock(&m);
+	*place = (unsigned)++served;
+	emu_unlock(&m);
+	return NULL;
+}
+
+static void
+wait_for_waiters(unsigned n)
+{
+	for (unsigned i = 0; i < 5000 && atomic_load(&m.waiters) != n; i++)
+		usleep(100);
+	CHECK_EQ(atomic_load(&m.waiters), n);
+}
+
+/* The holder unlocks and locks again in one breath; the waiters come first, in their order. */
+static void
+test_order(void)
+{
+	unsigned place[CALLERS] = {0};
+	pthread_t t[CALLERS];
+
+	served = 0;
+	emu_lock(&m);
+	for (unsigned i = 0; i < CALLERS; i++) {
+		pthread_create(&t[i], NULL, caller_once, &place[i]);
+		wait_for_waiters(i + 1);
+	}
+	emu_unlock(&m);
+	emu_lock(&m);
+	CHECK_EQ(served, CALLERS);
+	emu_unlock(&m);
+	for (unsigned i = 0; i < CALLERS; i++) {
+		pthread_join(t[i], NULL);
+		CHECK_EQ(place[i], i + 1);
+	}
+}
 
 static void *
 engine(void *arg)
 {
-	(void)arg;
+	unsigned long *batches = arg;
+
 	while (!atomic_load(&stop)) {
 		emu_lock(&m);
-		shared++;
-		atomic_fetch_add(&batches, 1);
-		for (volatile unsigned i = 0; i < 20000; i++)
+		CHECK(++inside == 1);
+		for (volatile unsigned i = 0; i < 5000; i++)
 			;
-		shared--;
+		++*batches;
+		inside--;
 		emu_unlock(&m);
 	}
 	return NULL;
@@ -30,48 +75,43 @@ engine(void *arg)
 static void *
 caller(void *arg)
 {
-	unsigned *worst = arg;
-
-	for (unsigned i = 0; i < 300; i++) {
-		unsigned long before = atomic_load(&batches), waited;
-
+	(void)arg;
+	for (unsigned i = 0; i < ROUNDS; i++) {
 		emu_lock(&m);
-		waited = atomic_load(&batches) - before;
-		shared++;
-		CHECK(shared == 1);
-		shared--;
+		CHECK(++inside == 1);
+		inside--;
 		emu_unlock(&m);
-		if (waited > *worst)
-			*worst = (unsigned)waited;
-		usleep(200);
+		usleep(100);
 	}
 	return NULL;
+}
+
+/* Nobody is inside together with another, and nobody is left waiting. */
+static void
+test_exclusion(void)
+{
+	unsigned long batches = 0;
+	pthread_t e, c[CALLERS];
+
+	pthread_create(&e, NULL, engine, &batches);
+	for (unsigned i = 0; i < CALLERS; i++)
+		pthread_create(&c[i], NULL, caller, NULL);
+	for (unsigned i = 0; i < CALLERS; i++)
+		pthread_join(c[i], NULL);
+	atomic_store(&stop, true);
+	pthread_join(e, NULL);
+	CHECK(batches > 100);
+	CHECK_EQ(atomic_load(&m.waiters), 0);
+	CHECK_EQ(m.now_serving, m.next_ticket);
 }
 
 int
 main(void)
 {
-	unsigned worst[3] = {0};
-	pthread_t e, c[3];
-
 	CHECK(emu_machine_init(&m, 1, emu_profile_find("cx6dx")) == 0);
-	pthread_create(&e, NULL, engine, NULL);
-	for (unsigned i = 0; i < 3; i++)
-		pthread_create(&c[i], NULL, caller, &worst[i]);
-	for (unsigned i = 0; i < 3; i++)
-		pthread_join(c[i], NULL);
-	atomic_store(&stop, true);
-	pthread_join(e, NULL);
-	CHECK(atomic_load(&batches) > 100);
-	/*
-	 * Between drawing a ticket and being served the engine may run once, or twice when its
-	 * ticket was drawn first; more are batches before the ticket, while the caller was not
-	 * running at all. Without hand-over the waits go into the thousands.
-	 */
-	for (unsigned i = 0; i < 3; i++)
-		CHECK(worst[i] < 1000);
-	CHECK_EQ(atomic_load(&m.waiters), 0);
-	CHECK_EQ(m.now_serving, m.next_ticket);
+	for (unsigned i = 0; i < 50; i++)
+		test_order();
+	test_exclusion();
 	emu_machine_fini(&m);
 	return fix_result("lock");
 }
