@@ -29,6 +29,8 @@ struct mlxemu_run {
 	unsigned nspecs;
 	bool audit;
 	bool help;
+	const char *faults[MLXEMU_MAX_SPECS]; /**< --fault, as typed. */
+	unsigned nfaults;
 	char trace[PATH_MAX];  /**< Absolute, or empty. */
 	char report[PATH_MAX]; /**< Absolute, or empty. */
 	char **program;	       /**< argv of the program, NULL-terminated. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/emu_fault.h"
 #include "mlxemu.h"
 
 void
@@ -30,6 +31,9 @@ mlxemu_run_usage(void)
 	       "                   left objects behind or did something unlawful\n"
 	       "  --report FILE    write the reports to FILE\n"
 	       "  --trace FILE     write every firmware command, decoded, to FILE\n"
+	       "  --fault RULE     make the firmware refuse commands; may be given several times:\n"
+	       "                     on cmd.entry [match op=NAME] [after N] [every K] [count C]\n"
+	       "                       do fail status=NAME [syndrome=0xN]\n"
 	       "  --help           this text\n"
 	       "\n"
 	       "The exit status is the program's (128 + N when signal N ended it), 3 when it was 0 and\n"
@@ -40,7 +44,9 @@ mlxemu_run_usage(void)
 	       "  mlxemu run -- ibv_devinfo -v\n"
 	       "  mlxemu run --ports 2 --audit -- ./my_program\n"
 	       "  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
-	       "  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n",
+	       "  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n"
+	       "  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\\n"
+	       "                      status=NO_RESOURCES' -- ./my_program\n",
 	       EMU_MAX_PORTS);
 }
 
@@ -101,6 +107,22 @@ option_wire(struct mlxemu_run *run, const char *value)
 }
 
 static int
+option_fault(struct mlxemu_run *run, const char *value)
+{
+	char err[256] = "";
+
+	if (run->nfaults == MLXEMU_MAX_SPECS)
+		return mlxemu_fail(MLXEMU_USAGE, "--fault given more than %d times",
+				   MLXEMU_MAX_SPECS);
+	if (strchr(value, '\n') != NULL)
+		return mlxemu_fail(MLXEMU_USAGE, "--fault with a line break in it");
+	if (emu_fault_add(value, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--fault '%s': %s", value, err);
+	run->faults[run->nfaults++] = value;
+	return MLXEMU_OK;
+}
+
+static int
 option_file(const char *option, const char *value, char *out)
 {
 	FILE *f;
@@ -132,7 +154,7 @@ static const struct option_row {
 	int (*set)(struct mlxemu_run *run, const char *value);
 } option_rows[] = {
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
-	{"--trace", option_trace},   {"--report", option_report},
+	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 };
 
 /* One option with its value, `--x V` or `--x=V`. Sets *used to the words it took, 0 when not known. */

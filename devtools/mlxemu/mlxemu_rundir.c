@@ -156,6 +156,24 @@ environment_wires(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
+/* MLXEMU_FAULTS: the rules, one a line. */
+static int
+environment_faults(const struct mlxemu_run *run)
+{
+	static char rules[65536];
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < run->nfaults; i++) {
+		if (n + strlen(run->faults[i]) + 2 > sizeof(rules))
+			return mlxemu_fail(MLXEMU_USAGE, "--fault: too much text");
+		n += snprintf(rules + n, sizeof(rules) - n, "%s%s", n != 0 ? "\n" : "",
+			      run->faults[i]);
+	}
+	setenv("MLXEMU_FAULTS", rules, 1);
+	return MLXEMU_OK;
+}
+
 static void
 environment_preload(const struct mlxemu_run *run)
 {
@@ -175,6 +193,8 @@ mlxemu_environment(const struct mlxemu_run *run)
 	char ports[16];
 	int status = environment_wires(run);
 
+	if (status == MLXEMU_OK)
+		status = environment_faults(run);
 	if (status != MLXEMU_OK)
 		return status;
 	snprintf(ports, sizeof(ports), "%u", run->ports);

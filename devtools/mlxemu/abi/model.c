@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "abi.h"
+#include "core/emu_fault.h"
 #include "dp/emu_dp.h"
 #include "sysfs.h"
 #include "wire/emu_wire.h"
@@ -147,6 +149,24 @@ abi_wires_attach(void)
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
+/* The launcher checked the rules: a mistake here means somebody else set the variable. */
+static int
+abi_faults_add(void)
+{
+	const char *env = getenv("MLXEMU_FAULTS");
+	char *copy = strdup(env != NULL ? env : "");
+	char err[256] = "", *rule, *save = NULL;
+	int ret = 0;
+
+	if (copy == NULL)
+		return -ENOMEM;
+	for (rule = strtok_r(copy, "\n", &save); rule != NULL && ret == 0;
+	     rule = strtok_r(NULL, "\n", &save))
+		ret = emu_fault_add(rule, err, sizeof(err));
+	free(copy);
+	return ret == 0 ? 0 : abi_model_fail(ret, err);
+}
+
 static void
 abi_mark_file(const char *name, char *path, size_t len)
 {
@@ -178,6 +198,8 @@ abi_model_up(void)
 	ret = abi_mark_active();
 	if (ret == 0 && trace != NULL && emu_trace_open(trace) != 0)
 		ret = abi_model_fail(-EIO, "the trace file cannot be opened");
+	if (ret == 0)
+		ret = abi_faults_add();
 	if (ret == 0)
 		ret = emu_dp_init(&abi_the_machine);
 	if (ret == 0)
@@ -228,10 +250,27 @@ abi_leave(void)
 	abi_inside--;
 }
 
+/* The report: commands seen by the fault rules, then the machine's counters and the verdict. */
+static void
+abi_report_write(void)
+{
+	char path[PATH_MAX], text[128];
+	int fd, n, ret;
+
+	abi_mark_file("report", path, sizeof(path));
+	n = snprintf(text, sizeof(text), "fault_commands %" PRIu64 "\nfault_hits %" PRIu64 "\n",
+		     emu_fault_commands(), emu_fault_hits());
+	fd = abi_real_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ret = fd >= 0 && abi_real_write(fd, text, n) == n ? 0 : -EIO;
+	if (fd >= 0)
+		abi_real_close(fd);
+	if (ret != 0 || emu_audit_write(&abi_the_machine, path) < 0)
+		(void)abi_model_fail(-EIO, "the report cannot be written");
+}
+
 void
 abi_model_finish(void)
 {
-	char path[PATH_MAX];
 
 	/*
 	 * A vfork child shares the memory but is another process; a signal handler may run on top
@@ -248,9 +287,7 @@ abi_model_finish(void)
 		emu_lock(&abi_the_machine);
 		abi_uverbs_exit();
 		emu_wire_detach(&abi_the_machine);
-		abi_mark_file("report", path, sizeof(path));
-		if (emu_audit_write(&abi_the_machine, path) < 0)
-			(void)abi_model_fail(-EIO, "the report cannot be written");
+		abi_report_write();
 		emu_unlock(&abi_the_machine);
 	}
 	pthread_mutex_unlock(&abi_state_mutex);
