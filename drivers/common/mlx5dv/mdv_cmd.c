@@ -76,12 +76,9 @@ note_object_number(void *arg, const char *path, uint64_t value, const char *enum
 static void
 describe_inbox(struct mailbox_names *names, const void *in, size_t in_bytes)
 {
-	const struct prm_command *cmd = prm_command_find(mailbox_opcode(in));
-
 	names->used = 0;
 	names->text[0] = '\0';
-	if (cmd != NULL && cmd->in != NULL)
-		prm_decode(cmd->in, in, in_bytes, true, note_object_number, names);
+	prm_decode_in(in, in_bytes, true, note_object_number, names);
 }
 
 static void

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Checks, and the log as text, for the tests of the common layer. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mdv_test.h"
+
+unsigned int mdv_test_failures;
+
+static char *log_text;
+static size_t log_bytes;
+static FILE *log_stream;
+
+void
+log_begin(void)
+{
+	free(log_text);
+	log_text = NULL;
+	log_stream = open_memstream(&log_text, &log_bytes);
+	rte_openlog_stream(log_stream);
+}
+
+const char *
+log_end(void)
+{
+	rte_openlog_stream(NULL);
+	fclose(log_stream);
+	return log_text;
+}
+
+unsigned int
+lines_with(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	for (const char *line = text; *line != '\0';) {
+		const char *end = strchrnul(line, '\n');
+		const char *hit = strstr(line, what);
+
+		n += hit != NULL && hit < end;
+		line = *end == '\0' ? end : end + 1;
+	}
+	return n;
+}
+
+unsigned int
+lines_of(const char *text)
+{
+	return lines_with(text, "");
+}
+
+int
+test_device(unsigned int i, struct rte_pci_addr *pci)
+{
+	struct ibv_device **list;
+	char path[512], slot[32];
+	int n = 0, ret = -ENODEV;
+
+	list = ibv_get_device_list(&n);
+	if (list != NULL && i < (unsigned int)n) {
+		snprintf(path, sizeof(path), "%s/device/uevent", list[i]->ibdev_path);
+		if (mdv_uevent_read(path, "PCI_SLOT_NAME", slot, sizeof(slot)) == 0)
+			ret = rte_pci_addr_parse(slot, pci);
+	}
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return ret;
+}

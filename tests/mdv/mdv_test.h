@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Checks, and the log as text, for the tests of the common layer. */
+#ifndef MDV_TEST_H
+#define MDV_TEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <mdv_private.h>
+
+extern unsigned int mdv_test_failures;
+
+/** Counts and reports a failed expectation; the test goes on. */
+#define CHECK(cond) \
+	do { \
+		if (!(cond)) { \
+			mdv_test_failures++; \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+		} \
+	} while (0)
+/** As CHECK, but the function cannot go on. */
+#define REQUIRE(cond) \
+	do { \
+		CHECK(cond); \
+		if (!(cond)) \
+			return; \
+	} while (0)
+#define CHECK_EQ(a, b) \
+	do { \
+		long long a_ = (long long)(a), b_ = (long long)(b); \
+		if (a_ != b_) { \
+			mdv_test_failures++; \
+			fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, \
+				a_, b_); \
+		} \
+	} while (0)
+
+/** From here on log lines go into a buffer. */
+void log_begin(void);
+/** The lines since log_begin(), '\0'-terminated, valid until the next log_begin(). */
+const char *log_end(void);
+/** How many lines of a text contain a string. */
+unsigned int lines_with(const char *text, const char *what);
+unsigned int lines_of(const char *text);
+
+/** Address of the i-th mlx5 device of this machine. 0 or -ENODEV. */
+int test_device(unsigned int i, struct rte_pci_addr *pci);
+
+/* The tests on an emulated device; dev is open. */
+void test_queues(struct mdv_dev *dev);
+void test_rss(struct mdv_dev *dev);
+void test_rules(struct mdv_dev *dev);
+void test_memory(struct mdv_dev *dev);
+void test_external_memory(struct mdv_dev *dev);
+void test_hotplug(struct mdv_dev *dev);
+void test_port(struct mdv_dev *dev);
+void test_counters(struct mdv_dev *dev);
+void test_clock(struct mdv_dev *dev);
+
+#endif /* MDV_TEST_H */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The common layer on a device that is there (emulated, or a spare card).
+ *
+ * test_device all            every constructor and destructor; nothing is refused by the device
+ * test_device refused NAME   the device is told to refuse NAME; LINE must be what the log says
+ * test_device reopen         opening may fail once, with one line, and must work the second time
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_mbuf.h>
+
+#include "mdv_test.h"
+
+static const struct {
+	const char *name;
+	void (*run)(struct mdv_dev *dev);
+} tests[] = {
+	{ "queues", test_queues },
+	{ "rss", test_rss },
+	{ "rules", test_rules },
+	{ "memory", test_memory },
+	{ "external memory", test_external_memory },
+	{ "hotplug", test_hotplug },
+	{ "port", test_port },
+	{ "counters", test_counters },
+	{ "clock", test_clock },
+};
+
+static void
+check_opened(const struct mdv_dev *dev, const struct rte_pci_addr *pci)
+{
+	const struct mdv_caps *caps = &dev->caps;
+
+	CHECK(rte_pci_addr_cmp(&dev->pci, pci) == 0);
+	CHECK(strncmp(dev->ibdev_name, "mlx5_", 5) == 0);
+	CHECK(dev->fw_version[0] != '\0');
+	CHECK(dev->pdn != 0);
+	CHECK_EQ(dev->refused, 0);
+	CHECK(caps->pci_device_id >= 0x1013);
+	CHECK(caps->log_max_cq_sz >= 6 && caps->log_max_cq_sz <= 22);
+	CHECK(caps->log_max_wq_sz >= 6 && caps->log_max_wq_sz <= 15);
+	CHECK(caps->max_sq_desc_ds >= 4 && caps->max_sq_desc_ds <= 63);
+	CHECK(caps->csum && caps->vlan_strip && caps->vlan_insert && caps->rss_ipv4_ipv6);
+	CHECK(caps->q_counters && caps->vport_counters);
+	CHECK_EQ(caps->rx_hash_fields, 0xf);
+}
+
+/** Ports are independent: both open at a time, and again and again. */
+static void
+test_open(void)
+{
+	struct rte_pci_addr pci[2];
+	struct mdv_dev *dev[2];
+
+	REQUIRE(test_device(0, &pci[0]) == 0 && test_device(1, &pci[1]) == 0);
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 2; i++) {
+			REQUIRE(mdv_open(&pci[i], &dev[i]) == 0);
+			check_opened(dev[i], &pci[i]);
+		}
+		CHECK(strcmp(dev[0]->ibdev_name, dev[1]->ibdev_name) != 0);
+		CHECK(strcmp(dev[0]->netdev_name, dev[1]->netdev_name) != 0);
+		mdv_close(dev[round % 2]);
+		mdv_close(dev[1 - round % 2]);
+	}
+}
+
+static void
+run_all(void)
+{
+	struct rte_mempool *early;
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+
+	early = rte_pktmbuf_pool_create("early", 511, 32, 0, 2048, SOCKET_ID_ANY);
+	REQUIRE(early != NULL);
+	test_open();
+	REQUIRE(test_device(0, &pci) == 0);
+	REQUIRE(mdv_open(&pci, &dev) == 0);
+	for (size_t i = 0; i < RTE_DIM(tests); i++) {
+		unsigned int before = mdv_test_failures;
+
+		tests[i].run(dev);
+		printf("%s: %s\n", tests[i].name, mdv_test_failures == before ? "ok" : "FAILED");
+	}
+	CHECK_EQ(dev->refused, 0);
+	mdv_close(dev);
+	/* After close a mempool concerns nobody. */
+	rte_mempool_free(early);
+}
+
+/* ------------------------------------------------------------------ refusals */
+
+/** What must not stay behind when the device refuses one command of a queue's making. */
+static int
+make_queues(struct mdv_dev *dev)
+{
+	const struct mdv_cq_attr cq_attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
+	struct mdv_sq_attr sq_attr = { .log_wqebbs = 6, .socket_id = SOCKET_ID_ANY };
+	struct mdv_rq_attr rq_attr = { .log_wqes = 6, .log_stride_bytes = 4,
+				       .socket_id = SOCKET_ID_ANY };
+	struct mdv_tir_attr tir_attr = { 0 };
+	struct mdv_rule_attr rule_attr = { .ethertype = 0x800 };
+	struct mdv_obj *tis = NULL, *rqt = NULL, *tir = NULL;
+	struct mdv_cq cq = { 0 };
+	struct mdv_sq sq = { 0 };
+	struct mdv_rq rq = { 0 };
+	struct mdv_rule *rule = NULL;
+	int ret = mdv_cq_create(dev, &cq_attr, &cq);
+
+	if (ret == 0 && (tis = mdv_tis_create(dev)) == NULL)
+		ret = -rte_errno;
+	sq_attr.cqn = rq_attr.cqn = cq.cqn;
+	sq_attr.tisn = tis != NULL ? tis->id : 0;
+	if (ret == 0)
+		ret = mdv_sq_create(dev, &sq_attr, &sq);
+	if (ret == 0)
+		ret = mdv_sq_modify(&sq, MDV_QS_RDY);
+	if (ret == 0)
+		ret = mdv_rq_create(dev, &rq_attr, &rq);
+	if (ret == 0)
+		ret = mdv_rq_modify(&rq, MDV_QS_RDY);
+	if (ret == 0 && (rqt = mdv_rqt_create(dev, 1, &rq.rqn, 1)) == NULL)
+		ret = -rte_errno;
+	tir_attr.rqtn = rqt != NULL ? rqt->id : 0;
+	if (ret == 0 && (tir = mdv_tir_create(dev, &tir_attr)) == NULL)
+		ret = -rte_errno;
+	rule_attr.tir = tir;
+	if (ret == 0 && (rule = mdv_rule_create(dev, &rule_attr)) == NULL)
+		ret = -rte_errno;
+	mdv_rule_destroy(rule);
+	mdv_obj_destroy(tir);
+	mdv_obj_destroy(rqt);
+	mdv_rq_destroy(&rq);
+	mdv_sq_destroy(&sq);
+	mdv_obj_destroy(tis);
+	mdv_cq_destroy(&cq);
+	return ret;
+}
+
+/** Each of the commands a data path needs, refused: one line, its errno, and a clean second try. */
+static void
+run_refused(const char *command, const char *status, const char *err)
+{
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+	const char *text;
+	char head[64];
+	int ret;
+
+	REQUIRE(test_device(0, &pci) == 0);
+	REQUIRE(mdv_open(&pci, &dev) == 0);
+	log_begin();
+	ret = make_queues(dev);
+	text = log_end();
+	CHECK(ret < 0);
+	CHECK(strcmp(mdv_errno_name(-ret), err) == 0);
+	CHECK_EQ(dev->refused, 1);
+	CHECK_EQ(lines_of(text), 1);
+	snprintf(head, sizeof(head), ": %s (0x", command);
+	CHECK_EQ(lines_with(text, head), 1);
+	CHECK_EQ(lines_with(text, status), 1);
+	CHECK_EQ(lines_with(text, "syndrome 0x2a3d5c"), 1);
+	snprintf(head, sizeof(head), "-> %s", err);
+	CHECK_EQ(lines_with(text, head), 1);
+	fputs(text, stdout);
+	CHECK_EQ(make_queues(dev), 0);
+	mdv_close(dev);
+}
+
+/** The k-th command of opening is refused, whichever it is; exit 0 either way when all is in order. */
+static void
+run_reopen(void)
+{
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev = NULL;
+	const char *text;
+	int ret;
+
+	REQUIRE(test_device(0, &pci) == 0);
+	log_begin();
+	ret = mdv_open(&pci, &dev);
+	text = log_end();
+	if (ret != 0) {
+		CHECK(ret < 0 && ret > -4096);
+		CHECK_EQ(rte_errno, -ret);
+		CHECK(dev == NULL);
+		CHECK_EQ(lines_of(text), 1);
+	}
+	printf("%s %s", ret == 0 ? "opened" : "refused", ret == 0 ? "\n" : text);
+	mdv_close(dev);
+	CHECK_EQ(mdv_open(&pci, &dev), 0);
+	mdv_close(dev);
+}
+
+static int
+eal_up(const char *program)
+{
+	const char *const huge[] = { program, "--in-memory", "--no-pci", "--no-telemetry", "-l", "0",
+				     "--iova-mode=va", "-m", "64" };
+	const char *const no_huge[] = { program, "--no-huge", "--no-pci", "--no-telemetry", "-l",
+					"0", "--iova-mode=va", "-m", "128", "--no-shconf" };
+	const char *wanted = getenv("MDV_TEST_HUGE");
+	bool with_huge = wanted != NULL && wanted[0] == '1';
+	char *argv[RTE_DIM(no_huge)];
+	int argc = with_huge ? RTE_DIM(huge) : RTE_DIM(no_huge);
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = strdup(with_huge ? huge[i] : no_huge[i]);
+	return rte_eal_init(argc, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc < 2 || eal_up(argv[0]) < 0) {
+		fprintf(stderr, "usage: %s all|reopen|refused COMMAND STATUS ERRNO\n", argv[0]);
+		return 2;
+	}
+	if (strcmp(argv[1], "all") == 0)
+		run_all();
+	else if (strcmp(argv[1], "reopen") == 0)
+		run_reopen();
+	else if (strcmp(argv[1], "refused") == 0 && argc == 5)
+		run_refused(argv[2], argv[3], argv[4]);
+	else
+		mdv_test_failures++;
+	rte_eal_cleanup();
+	if (mdv_test_failures != 0)
+		fprintf(stderr, "%u failures\n", mdv_test_failures);
+	return mdv_test_failures != 0;
+}

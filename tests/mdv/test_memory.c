@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Registered memory: mempools before and after open, chunks, external memory, memory freed. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rte_eal.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+
+#include <mdv_mr.h>
+
+#include "mdv_test.h"
+
+#define PAGE 4096
+
+/** How many objects of a pool are not found, or not by a range that holds all of them. */
+static void
+count_unregistered(struct rte_mempool *mp, void *arg, void *obj, unsigned int i)
+{
+	void **args = arg;
+	struct mdv_dev *dev = args[0];
+	unsigned int *missing = args[1];
+	const struct mdv_mr_range *first = mdv_mr_find(dev, (uintptr_t)obj);
+	const struct mdv_mr_range *last = mdv_mr_find(dev, (uintptr_t)obj + mp->elt_size - 1);
+
+	(void)i;
+	*missing += first == NULL || first != last;
+}
+
+static unsigned int
+unregistered(struct mdv_dev *dev, struct rte_mempool *mp)
+{
+	unsigned int missing = 0;
+	void *args[] = { dev, &missing };
+
+	CHECK_EQ(rte_mempool_obj_iter(mp, count_unregistered, args), mp->size);
+	return missing;
+}
+
+/** The key as the device has it covers the range and belongs to our PD. */
+static void
+check_key(struct mdv_dev *dev, const struct mdv_mr_range *range)
+{
+	struct prm_query_mkey_in in;
+	struct prm_query_mkey_out out;
+	const struct prm_mkc *mkc;
+	uint64_t start;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_mkey_in_set_opcode(&in, PRM_CMD_OP_QUERY_MKEY);
+	prm_query_mkey_in_set_mkey_index(&in, rte_be_to_cpu_32(range->lkey_be) >> 8);
+	for (const struct mr_entry *e = TAILQ_FIRST(&dev->mr->entries); e != NULL;
+	     e = TAILQ_NEXT(e, next)) {
+		if (range < e->set.range || range >= e->set.range + e->set.n)
+			continue;
+		REQUIRE(mdv_obj_query(e->regions[range - e->set.range].mkey, &in, sizeof(in), &out,
+				      sizeof(out)) == 0);
+		mkc = prm_query_mkey_out_memory_key_mkey_entry_c(&out);
+		start = prm_mkc_get_start_addr(mkc);
+		CHECK(start <= range->start);
+		CHECK(start + prm_mkc_get_len(mkc) >= range->end);
+		CHECK_EQ(prm_mkc_get_pd(mkc), dev->pdn);
+		CHECK_EQ(prm_mkc_get_mkey_7_0(mkc), rte_be_to_cpu_32(range->lkey_be) & 0xff);
+		return;
+	}
+	CHECK(!"the range belongs to no entry");
+}
+
+static void
+check_late_pool(struct mdv_dev *dev)
+{
+	struct rte_mempool *mp = rte_pktmbuf_pool_create("late", 1023, 32, 0, 2048, SOCKET_ID_ANY);
+	const struct mdv_mr_set *set;
+	uint32_t generation;
+	uintptr_t addr;
+
+	REQUIRE(mp != NULL);
+	/* Nobody asked: the ready event did it. */
+	CHECK_EQ(unregistered(dev, mp), 0);
+	set = mdv_mr_mempool(dev, mp);
+	REQUIRE(set != NULL && set->n > 0);
+	CHECK(mdv_mr_mempool(dev, mp) == set);
+	CHECK(set->mp == mp);
+	for (unsigned int i = 0; i < set->n; i++)
+		check_key(dev, &set->range[i]);
+	addr = set->range[0].start;
+	generation = mdv_mr_generation(dev);
+	rte_mempool_free(mp);
+	CHECK(mdv_mr_find(dev, addr) == NULL);
+	CHECK(mdv_mr_generation(dev) != generation);
+}
+
+/** Never frees: the test owns the memory and gives it back after the pool. */
+static void
+keep_chunk(struct rte_mempool_memhdr *memhdr, void *opaque)
+{
+	(void)memhdr;
+	(void)opaque;
+}
+
+/**
+ * A pool of three chunks, two of them adjacent: two keys, nothing of the gap registered.
+ */
+static void
+check_chunks(struct mdv_dev *dev)
+{
+	const size_t chunk = 16 * PAGE;
+	char *memory = mmap(NULL, 4 * chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	struct rte_mempool *mp;
+	const struct mdv_mr_set *set;
+
+	REQUIRE(memory != MAP_FAILED);
+	mp = rte_mempool_create_empty("chunks", 4096, 64, 0, 0, SOCKET_ID_ANY, 0);
+	REQUIRE(mp != NULL);
+	CHECK(rte_mempool_populate_iova(mp, memory, (uintptr_t)memory, chunk, keep_chunk, NULL) > 0);
+	CHECK(rte_mempool_populate_iova(mp, memory + 3 * chunk, (uintptr_t)memory + 3 * chunk,
+					chunk, keep_chunk, NULL) > 0);
+	CHECK(rte_mempool_populate_iova(mp, memory + chunk, (uintptr_t)memory + chunk, chunk,
+					keep_chunk, NULL) > 0);
+	set = mdv_mr_mempool(dev, mp);
+	if (set != NULL) {
+		CHECK_EQ(set->n, 2);
+		CHECK_EQ(set->range[0].start, (uintptr_t)memory);
+		CHECK_EQ(set->range[0].end, (uintptr_t)memory + 2 * chunk);
+		CHECK_EQ(set->range[1].start, (uintptr_t)memory + 3 * chunk);
+		CHECK(set->range[0].lkey_be != set->range[1].lkey_be);
+		check_key(dev, &set->range[0]);
+		check_key(dev, &set->range[1]);
+		CHECK_EQ(unregistered(dev, mp), 0);
+	}
+	CHECK(set != NULL);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 2 * chunk) == NULL);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 3 * chunk - 1) == NULL);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 4 * chunk) == NULL);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory - 1) == NULL);
+	rte_mempool_free(mp);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory) == NULL);
+	munmap(memory, 4 * chunk);
+}
+
+/** A pool without memory is refused, and asked for again within the second it is not tried again. */
+static void
+check_failing_pool(struct mdv_dev *dev)
+{
+	struct rte_mempool *mp = rte_mempool_create_empty("empty", 16, 64, 0, 0, SOCKET_ID_ANY, 0);
+
+	REQUIRE(mp != NULL);
+	log_begin();
+	CHECK(mdv_mr_mempool(dev, mp) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(lines_of(log_end()), 1);
+	log_begin();
+	CHECK(mdv_mr_mempool(dev, mp) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(lines_of(log_end()), 0);
+	rte_mempool_free(mp);
+}
+
+void
+test_memory(struct mdv_dev *dev)
+{
+	struct rte_mempool *early = rte_mempool_lookup("early");
+
+	REQUIRE(early != NULL);
+	CHECK_EQ(unregistered(dev, early), 0);
+	check_late_pool(dev);
+	check_chunks(dev);
+	check_failing_pool(dev);
+	CHECK(mdv_mr_find(dev, 0) == NULL);
+	CHECK(mdv_mr_find(dev, UINTPTR_MAX) == NULL);
+}
+
+void
+test_external_memory(struct mdv_dev *dev)
+{
+	char *memory = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	const struct mdv_mr_range *outer, *inner;
+
+	REQUIRE(memory != MAP_FAILED);
+	/* Not on page bounds: the range is exact all the same. */
+	CHECK_EQ(mdv_mr_map_external(dev, memory + 100, 6 * PAGE), 0);
+	outer = mdv_mr_find(dev, (uintptr_t)memory + 100);
+	REQUIRE(outer != NULL);
+	check_key(dev, outer);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 99) == NULL);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 100 + 6 * PAGE - 1) == outer);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 100 + 6 * PAGE) == NULL);
+	/* A mapping inside of another: the inner one is found inside, the outer one beyond it. */
+	CHECK_EQ(mdv_mr_map_external(dev, memory + PAGE, PAGE), 0);
+	inner = mdv_mr_find(dev, (uintptr_t)memory + PAGE);
+	CHECK(inner != NULL && inner != outer);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 3 * PAGE) == outer);
+	log_begin();
+	CHECK_EQ(mdv_mr_map_external(dev, memory + PAGE, PAGE), -EEXIST);
+	CHECK_EQ(mdv_mr_map_external(dev, memory, 0), -EINVAL);
+	CHECK_EQ(mdv_mr_unmap_external(dev, memory + PAGE, PAGE + 1), -ENOENT);
+	CHECK_EQ(lines_of(log_end()), 3);
+	CHECK_EQ(mdv_mr_unmap_external(dev, memory + 100, 6 * PAGE), 0);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 3 * PAGE) == NULL);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + PAGE) == inner);
+	CHECK_EQ(mdv_mr_unmap_external(dev, memory + PAGE, PAGE), 0);
+	munmap(memory, 8 * PAGE);
+}
+
+/**
+ * Memory that EAL gives back to the system while it is registered, which only happens with
+ * hugepages: the key goes before the memory does.
+ */
+void
+test_hotplug(struct mdv_dev *dev)
+{
+	const size_t bytes = 3 << 20;
+	char *memory;
+	uint32_t generation;
+
+	if (!rte_eal_has_hugepages()) {
+		printf("no hugepages: memory is never given back, hot-unplug not tested\n");
+		return;
+	}
+	memory = rte_malloc("mdv_hotplug", bytes, PAGE);
+	REQUIRE(memory != NULL);
+	CHECK_EQ(mdv_mr_map_external(dev, memory, bytes), 0);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory) != NULL);
+	generation = mdv_mr_generation(dev);
+	rte_free(memory);
+	CHECK(mdv_mr_find(dev, (uintptr_t)memory + bytes / 2) == NULL);
+	CHECK(mdv_mr_generation(dev) != generation);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The port's interface, counters and clock. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "mdv_test.h"
+
+static void
+check_mac(struct mdv_dev *dev)
+{
+	static const uint8_t other[6] = { 0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee };
+	uint8_t mac[6], seen[6];
+
+	REQUIRE(mdv_port_mac(dev, mac) == 0);
+	CHECK((mac[0] & 1) == 0);
+	CHECK(memcmp(mac, "\0\0\0\0\0\0", 6) != 0);
+	CHECK_EQ(mdv_port_mac_set(dev, other), 0);
+	CHECK_EQ(mdv_port_mac(dev, seen), 0);
+	CHECK(memcmp(seen, other, 6) == 0);
+	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
+	CHECK_EQ(mdv_port_mac(dev, seen), 0);
+	CHECK(memcmp(seen, mac, 6) == 0);
+}
+
+static void
+check_mtu(struct mdv_dev *dev)
+{
+	uint16_t mtu, seen;
+
+	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0);
+	CHECK_EQ(mdv_port_mtu_set(dev, 9000), 0);
+	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
+	CHECK_EQ(seen, 9000);
+	log_begin();
+	CHECK(mdv_port_mtu_set(dev, 60000) < 0);
+	CHECK_EQ(lines_with(log_end(), dev->netdev_name), 1);
+	CHECK_EQ(mdv_port_mtu_set(dev, mtu), 0);
+	CHECK(dev->caps.max_mtu >= 9000);
+}
+
+static void
+check_modes(struct mdv_dev *dev)
+{
+	static const uint8_t group[6] = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x03 };
+
+	for (int on = 1; on >= 0; on--) {
+		CHECK_EQ(mdv_port_promisc_set(dev, on), 0);
+		CHECK_EQ(mdv_port_promisc_set(dev, on), 0);
+		CHECK_EQ(mdv_port_allmulti_set(dev, on), 0);
+	}
+	CHECK_EQ(mdv_port_mcast(dev, group, true), 0);
+	CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
+}
+
+/** Ports 0 and 1 are a pair: both up is a link. */
+static void
+check_link(struct mdv_dev *dev)
+{
+	struct mdv_link link = { 0 };
+
+	CHECK_EQ(mdv_port_up_set(dev, true), 0);
+	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK_EQ(link.speed_mbps, 100000);
+	CHECK(link.up);
+	CHECK_EQ(mdv_port_up_set(dev, false), 0);
+	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK(!link.up);
+	CHECK_EQ(mdv_port_up_set(dev, true), 0);
+	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK(link.up);
+}
+
+/** The same device with its interface out of reach: one clear line each, -ENOTSUP. */
+static void
+check_no_interface(struct mdv_dev *dev)
+{
+	int sock = dev->netdev_sock;
+	uint8_t mac[6], permanent[6] = { 0 };
+	uint16_t mtu;
+
+	CHECK_EQ(mdv_port_mac(dev, mac), 0);
+	dev->netdev_sock = -1;
+	log_begin();
+	CHECK_EQ(mdv_port_mtu_get(dev, &mtu), -ENOTSUP);
+	CHECK_EQ(mdv_port_promisc_set(dev, true), -ENOTSUP);
+	CHECK_EQ(mdv_port_mac_set(dev, mac), -ENOTSUP);
+	CHECK_EQ(mdv_port_mac(dev, permanent), 0);
+	CHECK_EQ(lines_with(log_end(), "the port has no interface here"), 3);
+	dev->netdev_sock = sock;
+	/* Nothing changed the address for good, so the vport's own is the interface's. */
+	CHECK(memcmp(mac, permanent, 6) == 0);
+}
+
+void
+test_port(struct mdv_dev *dev)
+{
+	REQUIRE(dev->netdev_name[0] != '\0' && dev->netdev_sock >= 0);
+	check_mac(dev);
+	check_mtu(dev);
+	check_modes(dev);
+	check_link(dev);
+	check_no_interface(dev);
+}
+
+void
+test_counters(struct mdv_dev *dev)
+{
+	unsigned int n = mdv_counters_count(dev);
+	uint64_t values[MDV_COUNTERS_MAX + 1];
+
+	CHECK(n >= 14 && n <= MDV_COUNTERS_MAX);
+	for (unsigned int i = 0; i < n; i++) {
+		REQUIRE(mdv_counter_name(dev, i) != NULL);
+		for (unsigned int j = 0; j < i; j++)
+			CHECK(strcmp(mdv_counter_name(dev, i), mdv_counter_name(dev, j)) != 0);
+	}
+	CHECK(mdv_counter_name(dev, n) == NULL);
+	memset(values, 0xa5, sizeof(values));
+	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
+	for (unsigned int i = 0; i < n; i++)
+		CHECK(values[i] < 1ull << 40);
+	/* Asked for more than there are, it writes those there are. */
+	CHECK_EQ(mdv_counters_read(dev, values, n + 1), 0);
+	CHECK_EQ(values[n], 0xa5a5a5a5a5a5a5a5);
+	values[1] = 0xa5;
+	CHECK_EQ(mdv_counters_read(dev, values, 1), 0);
+	CHECK_EQ(values[1], 0xa5);
+}
+
+/* ------------------------------------------------------------------ clock */
+
+/** A reference of its own: 128 bits, either direction. */
+static uint64_t
+reference_ns(const struct mdv_clock_point *p, uint64_t cycles)
+{
+	uint64_t delta = (cycles - p->cycles) & p->mask;
+	__uint128_t scaled;
+
+	if (delta <= p->mask / 2) {
+		scaled = (__uint128_t)delta * p->mult + p->frac;
+		return p->ns + (uint64_t)(scaled >> p->shift);
+	}
+	delta = (p->cycles - cycles) & p->mask;
+	scaled = (__uint128_t)delta * p->mult - p->frac;
+	return p->ns - (uint64_t)(scaled >> p->shift);
+}
+
+/** Over the whole window the point and mlx5dv_ts_to_ns() agree to the nanosecond. */
+static void
+check_point(struct mdv_dev *dev)
+{
+	struct mlx5dv_clock_info info;
+	struct mdv_clock_point p;
+
+	REQUIRE(mdv_clock_read(dev, &p) == 0);
+	CHECK(p.window_cycles > 0);
+	CHECK(p.window_cycles <= p.mask / 2);
+	CHECK(p.window_cycles <= (UINT64_MAX - p.frac) / p.mult);
+	info = (struct mlx5dv_clock_info){ .nsec = p.ns, .last_cycles = p.cycles, .frac = p.frac,
+					   .mult = p.mult, .shift = p.shift, .mask = p.mask };
+	for (uint64_t d = 1; d <= p.window_cycles; d = d * 3 + 1) {
+		CHECK_EQ(mlx5dv_ts_to_ns(&info, p.cycles + d), reference_ns(&p, p.cycles + d));
+		CHECK_EQ(mlx5dv_ts_to_ns(&info, p.cycles - d), reference_ns(&p, p.cycles - d));
+	}
+}
+
+/** The counter runs at the frequency the device tells, and the page makes wall time of it. */
+static void
+check_running(struct mdv_dev *dev)
+{
+	const double cycles_per_s = dev->caps.device_frequency_khz * 1e3;
+	uint64_t a, b, tsc_a, tsc_b;
+	struct mdv_clock_point p;
+	struct timespec now;
+	double seconds;
+	int64_t off_ns;
+
+	REQUIRE(mdv_clock_raw(dev, &a) == 0);
+	tsc_a = rte_get_tsc_cycles();
+	rte_delay_us_sleep(200 * 1000);
+	REQUIRE(mdv_clock_raw(dev, &b) == 0);
+	tsc_b = rte_get_tsc_cycles();
+	seconds = (double)(tsc_b - tsc_a) / rte_get_tsc_hz();
+	CHECK(b > a);
+	/* A fifth covers the tick of a page and a busy machine; a wrong unit is far outside. */
+	CHECK((b - a) / seconds > cycles_per_s * 0.8);
+	CHECK((b - a) / seconds < cycles_per_s * 1.2);
+	REQUIRE(mdv_clock_read(dev, &p) == 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	off_ns = (int64_t)(now.tv_sec * 1000000000ull + now.tv_nsec - reference_ns(&p, b));
+	CHECK(off_ns > -1000000000ll && off_ns < 1000000000ll);
+}
+
+void
+test_clock(struct mdv_dev *dev)
+{
+	CHECK(dev->caps.ts_free_running);
+	CHECK(dev->caps.device_frequency_khz > 0);
+	for (int i = 0; i < 100; i++)
+		check_point(dev);
+	check_running(dev);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Queues, transport objects and rules on a device, each asked for what it became. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "mdv_test.h"
+
+static uint32_t
+sq_state(struct mdv_sq *sq)
+{
+	struct prm_query_sq_in in;
+	struct prm_query_sq_out out;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
+	prm_query_sq_in_set_sqn(&in, sq->sqn);
+	if (mdv_obj_query(sq->obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return UINT32_MAX;
+	return prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out));
+}
+
+/** The RQ as the device has it. */
+static bool
+rq_query(struct mdv_rq *rq, struct prm_rqc *rqc)
+{
+	struct prm_query_rq_in in;
+	struct prm_query_rq_out out;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_rq_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQ);
+	prm_query_rq_in_set_rqn(&in, rq->rqn);
+	if (mdv_obj_query(rq->obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return false;
+	*rqc = *prm_query_rq_out_rq_context_c(&out);
+	return true;
+}
+
+static void
+check_cq(struct mdv_dev *dev, uint8_t log_cqes)
+{
+	const struct mdv_cq_attr attr = { .log_cqes = log_cqes, .socket_id = SOCKET_ID_ANY };
+	struct mdv_cq cq;
+	unsigned int invalid = 0;
+
+	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
+	for (unsigned int i = 0; i < 1u << log_cqes; i++)
+		invalid += cq.cqes[i].op_own >> 4 == MLX5_CQE_INVALID;
+	CHECK_EQ(invalid, 1u << log_cqes);
+	CHECK_EQ((uintptr_t)cq.ring.addr % 4096, 0);
+	CHECK((uintptr_t)cq.dbrec >= (uintptr_t)(cq.cqes + (1u << log_cqes)));
+	CHECK((uintptr_t)(cq.dbrec + 2) <= (uintptr_t)cq.ring.addr + cq.ring.bytes);
+	CHECK_EQ(cq.cqn, cq.obj->id);
+	mdv_cq_destroy(&cq);
+	CHECK(cq.obj == NULL && cq.ring.addr == NULL);
+	mdv_cq_destroy(&cq);
+}
+
+static void
+check_too_large(struct mdv_dev *dev)
+{
+	const struct mdv_cq_attr cq_attr = { .log_cqes = dev->caps.log_max_cq_sz + 1 };
+	const struct mdv_sq_attr sq_attr = { .log_wqebbs = dev->caps.log_max_wq_sz + 1 };
+	const struct mdv_rq_attr rq_attr = { .log_wqes = dev->caps.log_max_wq_sz + 1,
+					     .log_stride_bytes = 4 };
+	const struct mdv_rq_attr stride_attr = { .log_wqes = 6, .log_stride_bytes = 3 };
+	struct mdv_cq cq;
+	struct mdv_sq sq;
+	struct mdv_rq rq;
+
+	log_begin();
+	CHECK_EQ(mdv_cq_create(dev, &cq_attr, &cq), -EINVAL);
+	CHECK_EQ(mdv_sq_create(dev, &sq_attr, &sq), -EINVAL);
+	CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), -EINVAL);
+	CHECK_EQ(mdv_rq_create(dev, &stride_attr, &rq), -EINVAL);
+	CHECK_EQ(lines_of(log_end()), 4);
+}
+
+static void
+check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
+{
+	static const enum mdv_queue_state way[] = { MDV_QS_RDY, MDV_QS_ERR, MDV_QS_RST, MDV_QS_RDY,
+						    MDV_QS_RST };
+	const struct mdv_sq_attr attr = { .log_wqebbs = 8, .socket_id = SOCKET_ID_ANY,
+					  .cqn = cq->cqn, .tisn = tis->id };
+	struct mdv_sq sq, other;
+
+	REQUIRE(mdv_sq_create(dev, &attr, &sq) == 0);
+	CHECK_EQ(mdv_sq_create(dev, &attr, &other), 0);
+	CHECK(sq.db_shared || sq.db_reg != other.db_reg);
+	CHECK_EQ((uintptr_t)sq.db_reg % 8, 0);
+	CHECK_EQ((uintptr_t)sq.dbrec % 8, 4);
+	CHECK_EQ(sq_state(&sq), MDV_QS_RST);
+	for (size_t i = 0; i < RTE_DIM(way); i++) {
+		CHECK_EQ(mdv_sq_modify(&sq, way[i]), 0);
+		CHECK_EQ(sq.state, way[i]);
+		CHECK_EQ(sq_state(&sq), way[i]);
+	}
+	/* Prohibited moves are refused here and never reach the device. */
+	log_begin();
+	CHECK_EQ(mdv_sq_modify(&sq, MDV_QS_ERR), -EINVAL);
+	CHECK_EQ(lines_with(log_end(), "cannot go from state RST to ERR"), 1);
+	CHECK_EQ(sq.state, MDV_QS_RST);
+	mdv_sq_destroy(&other);
+	mdv_sq_destroy(&sq);
+}
+
+static void
+check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
+{
+	struct mdv_rq_attr attr = { .log_wqes = 7, .log_stride_bytes = 6,
+				    .socket_id = SOCKET_ID_ANY, .cqn = cq->cqn };
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	uint64_t out_of_buffer = UINT64_MAX;
+	struct prm_rqc rqc;
+	struct mdv_rq rq;
+
+	REQUIRE(counter != NULL);
+	attr.counter_set_id = counter->id;
+	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), 0);
+	REQUIRE(rq.obj != NULL && rq_query(&rq, &rqc));
+	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
+	CHECK_EQ(prm_rqc_get_cqn(&rqc), cq->cqn);
+	CHECK_EQ(prm_rqc_get_counter_set_id(&rqc), counter->id);
+	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_RDY), 0);
+	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, true), 0);
+	CHECK(rq_query(&rq, &rqc));
+	CHECK_EQ(prm_rqc_get_vsd(&rqc), 0);
+	CHECK_EQ(prm_rqc_get_state(&rqc), MDV_QS_RDY);
+	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, false), 0);
+	CHECK(rq_query(&rq, &rqc));
+	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
+	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_ERR), 0);
+	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_RST), 0);
+	CHECK_EQ(mdv_q_counter_read(counter, &out_of_buffer), 0);
+	CHECK_EQ(out_of_buffer, 0);
+	mdv_rq_destroy(&rq);
+	CHECK_EQ(mdv_obj_destroy(counter), 0);
+}
+
+/** A mailbox of the wrong kind, or for somebody else, is refused before it leaves. */
+static void
+check_engine(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
+{
+	struct prm_query_sq_in in;
+	struct prm_query_sq_out out;
+	uint64_t refused = dev->refused;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
+	log_begin();
+	CHECK(mdv_obj_create(dev, &in, sizeof(in)) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(mdv_obj_modify(cq->obj, &in, sizeof(in)), -EINVAL);
+	prm_query_sq_in_set_sqn(&in, tis->id + 1);
+	CHECK_EQ(mdv_obj_query(tis, &in, sizeof(in), &out, sizeof(out)), -EINVAL);
+	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
+	CHECK(mdv_obj_create(dev, &in, sizeof(in)) == NULL);
+	CHECK_EQ(mdv_cmd(dev, &in, 8, &out, sizeof(out)), -EINVAL);
+	CHECK_EQ(lines_of(log_end()), 5);
+	CHECK_EQ(dev->refused, refused);
+}
+
+void
+test_queues(struct mdv_dev *dev)
+{
+	const struct mdv_cq_attr attr = { .log_cqes = 8, .socket_id = SOCKET_ID_ANY };
+	struct mdv_obj *tis;
+	struct mdv_cq cq;
+
+	for (uint8_t log_cqes = 0; log_cqes <= 14; log_cqes += 2)
+		check_cq(dev, log_cqes);
+	check_too_large(dev);
+	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
+	tis = mdv_tis_create(dev);
+	CHECK(tis != NULL);
+	if (tis != NULL) {
+		check_sq(dev, &cq, tis);
+		check_engine(dev, &cq, tis);
+	}
+	check_rq(dev, &cq);
+	CHECK_EQ(mdv_obj_destroy(tis), 0);
+	mdv_cq_destroy(&cq);
+}

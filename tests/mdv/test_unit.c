@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What needs no device: verdicts on replies, limits, merging, windows, an absent device. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mdv_mr.h>
+
+#include "mdv_test.h"
+
+static struct mdv_dev fake = {
+	.pci = { .domain = 0, .bus = 0xc1, .devid = 0, .function = 0 },
+};
+
+/* ------------------------------------------------------------------ replies */
+
+static void
+fill_reply(struct prm_create_sq_out *out, uint8_t status, uint32_t syndrome)
+{
+	memset(out, 0, sizeof(*out));
+	prm_create_sq_out_set_status(out, status);
+	prm_create_sq_out_set_syndrome(out, syndrome);
+}
+
+static void
+fill_create_sq(struct prm_create_sq_in *in)
+{
+	memset(in, 0, sizeof(*in));
+	prm_create_sq_in_set_opcode(in, PRM_CMD_OP_CREATE_SQ);
+	prm_sqc_set_cqn(prm_create_sq_in_ctx(in), 0x41);
+}
+
+/** The line that style asks for, word by word. */
+static void
+test_refusal_line(void)
+{
+	struct prm_create_sq_in in;
+	struct prm_create_sq_out out;
+	const char *text;
+	int ret;
+
+	fill_create_sq(&in);
+	fill_reply(&out, PRM_STATUS_BAD_RES_STATE, 0x2a3d5c);
+	fake.refused = 0;
+	log_begin();
+	ret = mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	text = log_end();
+	CHECK_EQ(ret, -EINVAL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(fake.refused, 1);
+	CHECK(strcmp(text, "mlx5dv: 0000:c1:00.0: CREATE_SQ (0x904) refused: BAD_RES_STATE "
+			   "(0x09), syndrome 0x2a3d5c, cqn 0x41 -> EINVAL\n") == 0);
+}
+
+/** Each status the device can give, by the errno Linux gives it; 99 is none it knows. */
+static void
+test_status_errno(void)
+{
+	static const struct {
+		uint8_t status;
+		int err;
+	} row[] = {
+		{ PRM_STATUS_INT_ERR, EIO }, { PRM_STATUS_BAD_OP, EINVAL },
+		{ PRM_STATUS_BAD_PARAM, EINVAL }, { PRM_STATUS_BAD_SYS_STATE, EIO },
+		{ PRM_STATUS_BAD_RES, EINVAL }, { PRM_STATUS_RES_BUSY, EBUSY },
+		{ PRM_STATUS_LIM, ENOMEM }, { PRM_STATUS_BAD_RES_STATE, EINVAL },
+		{ PRM_STATUS_BAD_INDEX, EINVAL }, { PRM_STATUS_NO_RES, EAGAIN },
+		{ PRM_STATUS_BAD_INP_LEN, EIO }, { PRM_STATUS_BAD_OUTP_LEN, EIO }, { 0x99, EIO },
+	};
+	struct prm_create_sq_in in;
+	struct prm_create_sq_out out;
+
+	fill_create_sq(&in);
+	for (size_t i = 0; i < RTE_DIM(row); i++) {
+		fill_reply(&out, row[i].status, 1);
+		/* Kernels of all ages: with EREMOTEIO, with an errno of their own, with none. */
+		CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -row[i].err);
+		CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, EFAULT, true), -row[i].err);
+		CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, 0, true), -row[i].err);
+	}
+}
+
+static void
+test_kernel_refusal(void)
+{
+	struct prm_create_sq_in in;
+	struct prm_create_sq_out out;
+	const char *text;
+
+	fill_create_sq(&in);
+	fill_reply(&out, PRM_STATUS_OK, 0);
+	CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, 0, false), 0);
+	log_begin();
+	CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, ENODEV, false), -ENODEV);
+	text = log_end();
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, "CREATE_SQ (0x904) failed without a status of the device, "
+				  "cqn 0x41 -> ENODEV"), 1);
+}
+
+static void
+test_quiet_verdict(void)
+{
+	struct prm_create_sq_in in;
+	struct prm_create_sq_out out;
+	uint64_t before = fake.refused;
+
+	fill_create_sq(&in);
+	fill_reply(&out, PRM_STATUS_BAD_OP, 7);
+	log_begin();
+	CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -EINVAL);
+	CHECK_EQ(lines_of(log_end()), 0);
+	CHECK_EQ(fake.refused, before);
+}
+
+/** A mailbox full of numbers does not overrun the line. */
+static void
+test_long_refusal(void)
+{
+	struct prm_create_sq_in in;
+	struct prm_create_sq_out out;
+	const char *text;
+
+	memset(&in, 0xff, sizeof(in));
+	prm_create_sq_in_set_opcode(&in, PRM_CMD_OP_CREATE_SQ);
+	fill_reply(&out, PRM_STATUS_BAD_PARAM, 0xffffffff);
+	log_begin();
+	mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	text = log_end();
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, "-> EINVAL"), 1);
+	CHECK(strlen(text) < 400);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static void
+test_cap_limits(void)
+{
+	static const struct mdv_cap_limit limit = { "log_max_cq_sz", 6, 22 };
+	static const struct {
+		uint32_t told, taken;
+		int ret;
+		unsigned int lines;
+	} row[] = {
+		{ 0, 0, -ENOTSUP, 1 }, { 5, 5, -ENOTSUP, 1 }, { 6, 6, 0, 0 }, { 22, 22, 0, 0 },
+		{ 31, 22, 0, 1 }, { 255, 22, 0, 1 },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(row); i++) {
+		uint32_t value = row[i].told;
+		const char *text;
+
+		log_begin();
+		CHECK_EQ(mdv_cap_check(&fake.pci, &limit, &value), row[i].ret);
+		text = log_end();
+		CHECK_EQ(value, row[i].taken);
+		CHECK_EQ(lines_of(text), row[i].lines);
+		CHECK_EQ(lines_with(text, "log_max_cq_sz"), row[i].lines);
+	}
+}
+
+static void
+test_transitions(void)
+{
+	static const enum mdv_queue_state state[] = { MDV_QS_RST, MDV_QS_RDY, MDV_QS_ERR };
+	static const bool permitted[3][3] = {
+		/* to: RST    RDY    ERR */
+		{ false, true, false },
+		{ true, false, true },
+		{ true, false, false },
+	};
+
+	for (int from = 0; from < 3; from++) {
+		for (int to = 0; to < 3; to++) {
+			int ret;
+
+			log_begin();
+			ret = mdv_queue_transition(&fake, "SQ", 7, state[from], state[to]);
+			CHECK_EQ(lines_of(log_end()), permitted[from][to] ? 0 : 1);
+			CHECK_EQ(ret, permitted[from][to] ? 0 : -EINVAL);
+		}
+	}
+}
+
+static void
+test_clock_window(void)
+{
+	struct mdv_clock_point p = { .mask = (1ull << 41) - 1, .mult = 1, .shift = 0 };
+
+	/* mult 1: the mask bounds. */
+	CHECK_EQ(mdv_clock_window(&p), p.mask / 2);
+	/* 156.25 MHz, 6.4 ns a cycle, with the shift of kernels since 6.7: wraps after 34.4 s. */
+	p.mult = 3435973837u;
+	p.shift = 29;
+	CHECK_EQ(mdv_clock_window(&p), UINT64_MAX / p.mult);
+	CHECK(mdv_clock_window(&p) < 35ull * 156250000);
+	CHECK(mdv_clock_window(&p) > 34ull * 156250000);
+	/* The fraction counts: the last cycle that fits, and no further. */
+	p.frac = UINT64_MAX / 2;
+	CHECK(mdv_clock_window(&p) * p.mult <= UINT64_MAX - p.frac);
+	CHECK((mdv_clock_window(&p) + 1) > (UINT64_MAX - p.frac) / p.mult);
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static void
+test_merge(void)
+{
+	struct mr_chunk c[] = {
+		{ 0x40000, 0x41000, 0x1000 }, /* apart */
+		{ 0x10000, 0x12000, 0x1000 },
+		{ 0x12000, 0x14000, 0x1000 }, /* touches the one before */
+		{ 0x14800, 0x14900, 0x1000 }, /* same page as the end, after a gap */
+		{ 0x16000, 0x16001, 0x1000 }, /* next page but one */
+	};
+	unsigned int n = mdv_mr_chunks_merge(c, RTE_DIM(c));
+
+	CHECK_EQ(n, 3);
+	CHECK_EQ(c[0].start, 0x10000);
+	CHECK_EQ(c[0].end, 0x14900);
+	CHECK_EQ(c[1].start, 0x16000);
+	CHECK_EQ(c[1].end, 0x16001);
+	CHECK_EQ(c[2].start, 0x40000);
+	CHECK_EQ(mdv_mr_chunks_merge(c, 0), 0);
+	CHECK_EQ(mdv_mr_chunks_merge(c, 1), 1);
+}
+
+/** A chunk inside of another must not shorten it. */
+static void
+test_merge_contained(void)
+{
+	struct mr_chunk c[] = {
+		{ 0x200000, 0x600000, 0x200000 },
+		{ 0x300000, 0x301000, 0x1000 },
+	};
+
+	CHECK_EQ(mdv_mr_chunks_merge(c, 2), 1);
+	CHECK_EQ(c[0].start, 0x200000);
+	CHECK_EQ(c[0].end, 0x600000);
+}
+
+/* ------------------------------------------------------------------ sysfs, absence */
+
+static void
+test_uevent(void)
+{
+	char path[] = "/tmp/mdv_uevent_XXXXXX", value[16];
+	int fd = mkstemp(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	REQUIRE(file != NULL);
+	fprintf(file, "DRIVER=mlx5_core\nPCI_SLOT_NAME_NOT=x\nPCI_SLOT_NAME=0000:c1:00.0\n"
+		      "LONG=0123456789012345678901234567890\n");
+	fclose(file);
+	CHECK_EQ(mdv_uevent_read(path, "PCI_SLOT_NAME", value, sizeof(value)), 0);
+	CHECK(strcmp(value, "0000:c1:00.0") == 0);
+	CHECK_EQ(mdv_uevent_read(path, "LONG", value, sizeof(value)), 0);
+	CHECK_EQ(strlen(value), sizeof(value) - 1);
+	CHECK_EQ(mdv_uevent_read(path, "NONE", value, sizeof(value)), -ENOENT);
+	unlink(path);
+	CHECK_EQ(mdv_uevent_read(path, "DRIVER", value, sizeof(value)), -ENOENT);
+}
+
+/** An address that no device has: one line, nothing else. */
+static void
+test_absent(void)
+{
+	const struct rte_pci_addr pci = { .domain = 0xfffe, .bus = 0xfe, .devid = 0x1f,
+					  .function = 7 };
+	struct mdv_dev *dev = &fake;
+	const char *text;
+
+	log_begin();
+	CHECK_EQ(mdv_open(&pci, &dev), -ENODEV);
+	text = log_end();
+	CHECK(dev == NULL);
+	CHECK_EQ(rte_errno, ENODEV);
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, "mlx5dv: fffe:fe:1f.7: no RDMA device at this PCI address"), 1);
+	mdv_close(NULL);
+}
+
+static void
+test_zeroed_destructors(void)
+{
+	struct mdv_cq cq = { 0 };
+	struct mdv_sq sq = { 0 };
+	struct mdv_rq rq = { 0 };
+
+	mdv_cq_destroy(&cq);
+	mdv_sq_destroy(&sq);
+	mdv_rq_destroy(&rq);
+	CHECK_EQ(mdv_obj_destroy(NULL), 0);
+	CHECK_EQ(mdv_rule_destroy(NULL), 0);
+}
+
+int
+main(void)
+{
+	test_refusal_line();
+	test_status_errno();
+	test_kernel_refusal();
+	test_quiet_verdict();
+	test_long_refusal();
+	test_cap_limits();
+	test_transitions();
+	test_clock_window();
+	test_merge();
+	test_merge_contained();
+	test_uevent();
+	test_absent();
+	test_zeroed_destructors();
+	if (mdv_test_failures != 0)
+		fprintf(stderr, "%u failures\n", mdv_test_failures);
+	return mdv_test_failures != 0;
+}
