@@ -23,9 +23,12 @@ extern unsigned int mdv_test_failures;
 /** As CHECK, but the function cannot go on. */
 #define REQUIRE(cond) \
 	do { \
-		CHECK(cond); \
-		if (!(cond)) \
+		bool ok_ = (cond); \
+		if (!ok_) { \
+			mdv_test_failures++; \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
 			return; \
+		} \
 	} while (0)
 #define CHECK_EQ(a, b) \
 	do { \

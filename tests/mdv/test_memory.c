@@ -37,7 +37,7 @@ unregistered(struct mdv_dev *dev, struct rte_mempool *mp)
 	unsigned int missing = 0;
 	void *args[] = { dev, &missing };
 
-	CHECK_EQ(rte_mempool_obj_iter(mp, count_unregistered, args), mp->size);
+	CHECK_EQ(rte_mempool_obj_iter(mp, count_unregistered, args), mp->populated_size);
 	return missing;
 }
 
