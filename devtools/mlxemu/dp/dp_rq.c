@@ -269,6 +269,20 @@ make_source(struct source *s, const struct emu_rq *rq, const struct dp_pkt *pkt,
 	return strip;
 }
 
+/* The producer index cannot be believed: no WQE is known to be posted. */
+static void
+refuse_producer(struct emu_rq *rq)
+{
+	uint16_t pi = (uint16_t)be32toh(rq->dbrec[0]);
+
+	emu_audit(rq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
+		  "RQ 0x%x: producer index 0x%x is %u WQEs ahead of 0x%x, the ring has %u",
+		  rq->obj.id, pi, (uint16_t)(pi - rq->ci), rq->ci, 1u << rq->log_wqes);
+	complete_error(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	rq->ci = pi;
+	stop(rq);
+}
+
 void
 dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
@@ -283,12 +297,7 @@ dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 	bool stripped;
 
 	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes)) {
-		emu_audit(rq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
-			  "RQ 0x%x: producer index 0x%x is %u WQEs ahead of 0x%x, the ring has %u",
-			  rq->obj.id, be32toh(rq->dbrec[0]) & 0xffff, dp_rq_posted(rq), rq->ci,
-			  1u << rq->log_wqes);
-		complete_error(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
-		stop(rq);
+		refuse_producer(rq);
 		return;
 	}
 	stripped = make_source(&s, rq, rx->pkt, fcs);
