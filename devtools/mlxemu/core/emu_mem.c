@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_obj.h"
 
@@ -130,10 +131,17 @@ emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len)
 	return (void *)(uintptr_t)(umem->addr + offset);
 }
 
+/* The engine looks at the page as long as it knows it. */
+static void
+uar_release(struct emu_obj *obj)
+{
+	emu_dp_forget(obj);
+}
+
 int
 emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out)
 {
-	struct emu_uar *uar = emu_obj_new(ctx->dev, ctx, EMU_OBJ_UAR, sizeof(*uar), NULL);
+	struct emu_uar *uar = emu_obj_new(ctx->dev, ctx, EMU_OBJ_UAR, sizeof(*uar), uar_release);
 
 	if (uar == NULL)
 		return -ENOMEM;

@@ -19,8 +19,12 @@ cq_release(struct emu_obj *obj)
 static int
 cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 {
-	if (prm_cqc_get_cqe_comp_en(cqc) || prm_cqc_get_mini_cqe_res_format(cqc) ||
-	    prm_cqc_get_mini_cqe_res_format_ext(cqc) || prm_cqc_get_cqe_compression_layout(cqc))
+	/*
+	 * cqe_comp_en and its mini CQE format permit the device to compress, they do not oblige
+	 * it, and this one never does. DPDK's own PMD sets them whatever the capabilities say.
+	 * The enhanced layout would change the full CQEs as well.
+	 */
+	if (prm_cqc_get_cqe_compression_layout(cqc) != PRM_CQE_COMP_LAYOUT_BASIC)
 		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "");
 	if (prm_cqc_get_cqe_sz(cqc) > PRM_CQC_CQE_SZ_128B)
 		return fw_refuse(c, FW_CQ_CQE_SIZE, "%u", prm_cqc_get_cqe_sz(cqc));

@@ -56,7 +56,7 @@
 	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring lies outside its umem") \
 	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring lies in a read-only umem") \
 	X(CQ_ALIGN, 0xe50305, BAD_PARAM, "ring offset is not aligned to its CQEs") \
-	X(CQ_COMPRESSION, 0xe50306, BAD_PARAM, "CQE compression without capability") \
+	X(CQ_COMPRESSION, 0xe50306, BAD_PARAM, "enhanced CQE compression without capability") \
 	X(CQ_NO_UMEM, 0xe50307, BAD_PARAM, "ring given as page list: user CQs live in a umem") \
 	X(CQ_PAGE_OFFSET, 0xe50308, BAD_PARAM, "page_offset must be 0 over a umem") \
 	X(CQ_INITIAL, 0xe50309, BAD_PARAM, "status, st and counters must be 0 at creation") \

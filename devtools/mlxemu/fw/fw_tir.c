@@ -46,6 +46,19 @@ tir_hash_fill(struct emu_tir *tir, const struct prm_tirc *tirc)
 	tir->inner_select = __builtin_bswap32(inner->dw[0]);
 }
 
+/*
+ * Domain 0 is none: no loopback checks. Cards take it, as DPDK's own PMD makes its drop TIR
+ * before it knows its domain.
+ */
+static int
+tir_domain(struct fw_cmd *c, const struct prm_tirc *tirc, struct emu_obj **td)
+{
+	uint32_t id = prm_tirc_get_transport_domain(tirc);
+
+	*td = NULL;
+	return id == 0 ? 0 : fw_need(c, EMU_OBJ_TD, id, FW_NO_TD, td);
+}
+
 int
 fw_create_tir(struct fw_cmd *c)
 {
@@ -56,7 +69,7 @@ fw_create_tir(struct fw_cmd *c)
 	int ret = tir_features_check(c, tirc);
 
 	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_TD, prm_tirc_get_transport_domain(tirc), FW_NO_TD, &td);
+		ret = tir_domain(c, tirc, &td);
 	if (ret == 0 && indirect)
 		ret = fw_need(c, EMU_OBJ_RQT, prm_tirc_get_indirect_table(tirc), FW_NO_RQT, &dest);
 	else if (ret == 0)
@@ -68,7 +81,7 @@ fw_create_tir(struct fw_cmd *c)
 	fw_hold(&tir->holds, td);
 	fw_hold(&tir->holds, dest);
 	tir->tirc = *tirc;
-	tir->tir.td = td->id;
+	tir->tir.td = prm_tirc_get_transport_domain(tirc);
 	tir->tir.indirect = indirect;
 	if (indirect)
 		tir->tir.rqt = (struct emu_rqt *)dest;
