@@ -32,7 +32,7 @@ def skip(reason):
 
 def eal(ports=2, devargs="", memory_mb=512, lcores="0"):
     """EAL arguments: ordinary memory, only the emulated devices, our plugin."""
-    args = ["-l", lcores, "--no-huge", "-m", str(memory_mb), "--no-telemetry",
+    args = ["-l", lcores, "--no-huge", "--no-shconf", "-m", str(memory_mb), "--no-telemetry",
             "-d", str(PLUGIN)]
     for address in PCI[:ports]:
         args += ["-a", address + ("," + devargs if devargs else "")]
