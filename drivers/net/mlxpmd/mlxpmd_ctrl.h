@@ -22,6 +22,12 @@ int mlxpmd_stages_up(struct mlxpmd_port *port, const struct mlxpmd_stage *stages
 /** Undoes stages n-1 .. 0. */
 void mlxpmd_stages_down(struct mlxpmd_port *port, const struct mlxpmd_stage *stages, unsigned int n);
 
+/* ---- ethdev (mlxpmd_ethdev.c) ---- */
+/** A zeroed port becomes usable; 1 when the device is meant for another driver. */
+int mlxpmd_dev_init(struct rte_eth_dev *eth_dev);
+/** Stops and closes. */
+int mlxpmd_dev_uninit(struct rte_eth_dev *eth_dev);
+
 /* ---- device (mlxpmd_dev.c) ---- */
 /** Longest frame on the wire beyond the MTU: Ethernet header, one VLAN tag, FCS. */
 #define MLXPMD_FRAME_OVERHEAD (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The driver's face to EAL and ethdev: PCI ids, probe and remove, table of operations. */
+/* The driver's face to ethdev: table of operations, stages of probe, close. */
 
 #include <net/if.h>
 
-#include <ethdev_pci.h>
-#include <rte_malloc.h>
+#include <bus_pci_driver.h>
 
 #include "mlxpmd_ctrl.h"
 
@@ -133,9 +132,9 @@ static const struct mlxpmd_stage probe_stages[] = {
 	{ "telemetry", mlxpmd_telemetry_up, mlxpmd_telemetry_down },
 };
 
-/* ------------------------------------------------------------------ probe, close, remove */
+/* ------------------------------------------------------------------ probe and close */
 
-static int
+int
 mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
@@ -173,7 +172,7 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	return 0;
 }
 
-static int
+int
 mlxpmd_dev_uninit(struct rte_eth_dev *eth_dev)
 {
 	if (eth_dev->data->dev_started) {
@@ -182,96 +181,3 @@ mlxpmd_dev_uninit(struct rte_eth_dev *eth_dev)
 	}
 	return mlxpmd_dev_close(eth_dev);
 }
-
-/*
- * A positive return offers the device to the next driver with the same PCI ids, so a device that is
- * ours and failed must return a negative one.
- */
-static int
-mlxpmd_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
-{
-	int rc;
-
-	RTE_SET_USED(driver);
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		MLXPMD_LOG(ERR, "%s: secondary processes are not supported", pci->name);
-		return -ENOTSUP;
-	}
-	rc = rte_eth_dev_pci_generic_probe(pci, sizeof(struct mlxpmd_port), mlxpmd_dev_init);
-	if (rc < 0)
-		MLXPMD_LOG(ERR, "%s: not usable: %s", pci->name, rte_strerror(-rc));
-	return rc;
-}
-
-static int
-mlxpmd_pci_remove(struct rte_pci_device *pci)
-{
-	return rte_eth_dev_pci_generic_remove(pci, mlxpmd_dev_uninit);
-}
-
-static struct mdv_dev *
-mdv_of_pci(const struct rte_pci_device *pci)
-{
-	const struct rte_eth_dev *eth_dev = rte_eth_dev_allocated(pci->device.name);
-
-	return eth_dev != NULL ? MLXPMD_PORT(eth_dev)->mdv : NULL;
-}
-
-/* The device is given virtual addresses, so the iova plays no part. */
-static int
-mlxpmd_pci_dma_map(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
-{
-	struct mdv_dev *mdv = mdv_of_pci(pci);
-
-	RTE_SET_USED(iova);
-	return mdv != NULL ? mdv_mr_map_external(mdv, addr, len) : -ENODEV;
-}
-
-static int
-mlxpmd_pci_dma_unmap(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
-{
-	struct mdv_dev *mdv = mdv_of_pci(pci);
-
-	RTE_SET_USED(iova);
-	return mdv != NULL ? mdv_mr_unmap_external(mdv, addr, len) : -ENODEV;
-}
-
-/* PCI ids: pci.ids, vendor 15b3 (Mellanox Technologies). */
-#define MLXPMD_VENDOR 0x15b3
-static const struct rte_pci_id mlxpmd_pci_ids[] = {
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1013) }, /* ConnectX-4 */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1014) }, /* ConnectX-4 VF */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1015) }, /* ConnectX-4 Lx */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1016) }, /* ConnectX-4 Lx VF */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1017) }, /* ConnectX-5 */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1018) }, /* ConnectX-5 VF */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1019) }, /* ConnectX-5 Ex */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101a) }, /* ConnectX-5 Ex VF */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101b) }, /* ConnectX-6 */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101c) }, /* ConnectX-6 VF */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101d) }, /* ConnectX-6 Dx */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101e) }, /* VF of ConnectX-6 Dx and later */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101f) }, /* ConnectX-6 Lx */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1021) }, /* ConnectX-7 */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d2) }, /* BlueField, integrated ConnectX-5 */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d3) }, /* BlueField, integrated ConnectX-5 VF */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d6) }, /* BlueField-2, integrated ConnectX-6 Dx */
-	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2dc) }, /* BlueField-3, integrated ConnectX-7 */
-	{ .vendor_id = 0 },
-};
-
-static struct rte_pci_driver mlxpmd_pci_driver = {
-	.id_table = mlxpmd_pci_ids,
-	.probe = mlxpmd_pci_probe,
-	.remove = mlxpmd_pci_remove,
-	.dma_map = mlxpmd_pci_dma_map,
-	.dma_unmap = mlxpmd_pci_dma_unmap,
-};
-
-RTE_PMD_REGISTER_PCI(net_mlxpmd, mlxpmd_pci_driver);
-RTE_PMD_REGISTER_PCI_TABLE(net_mlxpmd, mlxpmd_pci_ids);
-RTE_PMD_REGISTER_KMOD_DEP(net_mlxpmd, "* ib_uverbs & mlx5_core & mlx5_ib");
-RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd,
-	"rx_burst=auto|scalar "
-	"tx_burst=auto|scalar "
-	"clock=page|raw");
