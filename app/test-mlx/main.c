@@ -207,13 +207,17 @@ app_main(struct tm_app *app, int eal_argc, char **argv)
 static int
 eal_start(int split, char **argv)
 {
-	char *rest = argv[split];
+	char **copy = calloc(split + 1, sizeof(*copy));
 	int ret;
 
-	/* without "--" EAL cannot mistake our options for its own */
-	argv[split] = NULL;
-	ret = rte_eal_init(split, argv);
-	argv[split] = rest;
+	if (copy == NULL) {
+		tm_error("no memory for %d arguments", split);
+		return -ENOMEM;
+	}
+	/* EAL moves and overwrites arguments; without "--" it cannot mistake ours for its own */
+	memcpy(copy, argv, split * sizeof(*copy));
+	ret = rte_eal_init(split, copy);
+	free(copy);
 	if (ret < 0)
 		tm_error("EAL cannot start: %s (no hugepages? then --no-huge; see the lines above)",
 			 rte_strerror(rte_errno));

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""What the tests of dpdk-test-mlx share: running it on software devices, making captures."""
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(os.environ.get("MLXPMD_BUILD", "build")).resolve()
+PROGRAM = BUILD / "app/dpdk-test-mlx"
+
+Result = collections.namedtuple("Result", "status out json")
+
+
+class Failed(Exception):
+    """A check of the test did not hold."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def command(vdevs, options, lcores="0", memory_mb=256):
+    eal = ["-l", lcores, "--no-huge", "-m", str(memory_mb), "--no-pci", "--no-telemetry",
+           "--file-prefix", f"mlxapp{os.getpid()}", "--log-level=lib.eal:error"]
+    for vdev in vdevs:
+        eal += ["--vdev", vdev]
+    return [str(PROGRAM), *eal, "--", *map(str, options)]
+
+
+def run(vdevs, *options, lcores="0", memory_mb=256, timeout=60, stdin=None):
+    """Runs the program; exit code, both streams' text, final statistics (None without)."""
+    with tempfile.TemporaryDirectory(prefix="mlxapp.") as work:
+        final = pathlib.Path(work) / "final.json"
+        done = subprocess.run(command(vdevs, [*options, "--json", final], lcores, memory_mb),
+                              input=stdin or b"", stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=timeout, check=False)
+        data = json.loads(final.read_text()) if final.exists() else None
+        return Result(done.returncode, done.stdout.decode(errors="replace"), data)
+
+
+def good(result):
+    check(result.status == 0, f"exit code {result.status}\n{result.out[-3000:]}")
+    check(result.json["result"] == "ok", f"{result.json['reasons']}")
+    check("RESULT: OK" in result.out, result.out[-1000:])
+    return result
+
+
+def frames(count, size=None):
+    """Different UDP frames, of 60 to 1514 bytes or of one size."""
+    made = []
+    for n in range(count):
+        length = size or 60 + n * 37 % 1455
+        head = bytes([2, 0, 0, 0, 0, n % 200, 2, 0, 0, 0, 1, n // 200]) + b"\x08\x00"
+        made.append(head + bytes((n + i * 7) & 0xff for i in range(length - len(head))))
+    return made
+
+
+def write_capture(path, packets):
+    from scapy.utils import RawPcapWriter
+    writer = RawPcapWriter(str(path), linktype=1, sync=True)
+    writer.write_header(None)
+    for n, packet in enumerate(packets):
+        writer.write_packet(packet, sec=1700000000 + n // 1000, usec=n % 1000)
+    writer.close()
+
+
+def read_capture(path):
+    from scapy.utils import RawPcapReader
+    with contextlib.closing(RawPcapReader(str(path))) as reader:
+        return [bytes(data) for data, _ in reader]
+
+
+def main(*tests):
+    """Runs each test in a folder of its own; the first failed check ends with exit code 1."""
+    for test in tests:
+        with tempfile.TemporaryDirectory(prefix="mlxapp.") as work:
+            try:
+                test(pathlib.Path(work))
+            except Failed as err:
+                print(f"{test.__name__}: FAILED: {err}")
+                sys.exit(1)
+            except subprocess.TimeoutExpired as err:
+                print(f"{test.__name__}: FAILED: no end after {err.timeout} s: {err.cmd}")
+                print((err.output or b"").decode(errors="replace")[-4000:])
+                sys.exit(1)
+        print(f"{test.__name__}: ok")
