@@ -78,6 +78,9 @@ def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()
 
 def main(test):
     """Runs test(); a failed check or a time-out is one line and exit code 1."""
+    for program in (MLXEMU, TEST_MLX, PLUGIN):
+        if not program.exists():
+            sys.exit(f"{program} is not built: set MLXPMD_BUILD to the build folder")
     try:
         test()
     except Failed as err:

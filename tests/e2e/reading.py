@@ -67,9 +67,11 @@ class Reading:
 
     @property
     def l4_checksum_good(self):
-        """None: no whole TCP or UDP segment, or UDP without a checksum."""
-        if self.l4 is None or (isinstance(self.l4, UDP) and self.l4.chksum == 0):
+        """None: no whole TCP or UDP segment. UDP over IPv4 may go without (0): nothing is wrong."""
+        if self.l4 is None:
             return None
+        if isinstance(self.l4, UDP) and isinstance(self.l3, IP) and self.l4.chksum == 0:
+            return True
         if isinstance(self.l3, IP):
             segment = bytes(self.l3)[self.l3.ihl * 4:self.l3.len]
             pseudo = (ipaddress.ip_address(self.l3.src).packed +

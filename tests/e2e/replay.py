@@ -51,6 +51,8 @@ def replay(work, capture, queues):
 
 
 VERDICT = {True: ("good",), False: ("bad",), None: ("unknown", "none")}
+# A header without a checksum of its own (IPv6) is reported good by every mlx5 driver.
+IP_VERDICT = {**VERDICT, None: ("unknown", "none", "good")}
 
 
 def compare(frame, line, key):
@@ -70,7 +72,7 @@ def compare(frame, line, key):
     for name in ("TCP", "UDP", "FRAG"):
         if (f"L4_{name}" in ptype) != (want.l4_name == name):
             differ("L4 type", ptype, want.l4_name)
-    if line["ip_cksum"] not in VERDICT[want.ip_checksum_good]:
+    if line["ip_cksum"] not in IP_VERDICT[want.ip_checksum_good]:
         differ("IP checksum", line["ip_cksum"], want.ip_checksum_good)
     if line["l4_cksum"] not in VERDICT[want.l4_checksum_good]:
         differ("L4 checksum", line["l4_cksum"], want.l4_checksum_good)
