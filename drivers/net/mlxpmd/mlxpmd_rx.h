@@ -57,7 +57,7 @@ void mlxpmd_rx_refill(struct mlxpmd_rxq *rxq);
 
 /**
  * Looks at the CQE at cq_ci that the fast path did not take. Refused packets give their mbufs back.
- * @return true when the CQE was consumed and the next one may be looked at.
+ * @return true when the CQE was consumed, or turned out to be an ordinary packet, and one may look again.
  */
 bool mlxpmd_rx_exception(struct mlxpmd_rxq *rxq);
 

@@ -195,6 +195,11 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 
 	/* Ownership, seen by the caller, before contents. */
 	rte_io_rmb();
+	/* It may have come between the fast path's look and the caller's: then it is an ordinary packet. */
+	if (in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
+	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
+	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
+		return true;
 	if (mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR) {
 		rxq->stats.errors++;
 		rxq->syndrome = err->syndrome;
