@@ -1,55 +1,80 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Opens a device with its k-th firmware command refused, for every k and several statuses.
+"""Opens a device three times with one firmware command refused: each in turn, several statuses.
 
 usage: open_sweep.py MLXEMU MDV_DEVICE
 
-Each run must end well by itself: one line and a negative errno, nothing left behind, and the next
-opening works. The sweep ends where a refusal no longer meets a command of the first opening.
+Each run must end well by itself: at most one opening fails, with one line and a negative errno;
+nothing is left behind. A refused destroy command is another matter: teardown goes on, one line says
+what stays behind, and exactly that object is left, with what it stands on.
 """
 import subprocess
 import sys
 
-STATUSES = ["INT_ERR", "BAD_OP", "NO_RES", "BAD_RES_STATE"]
-MOST_COMMANDS = 60
-# libibverbs and libmlx5 ask for capabilities too, and these answers we cannot see: a refusal
-# there is not ours. What counts is that some of the refusals are.
-FEWEST_REFUSED = 4
+STATUSES = ["INT_ERR", "NO_RES"]
+# Per command: must a refusal of the layer's own command make the opening fail?
+CREATING = {
+    "QUERY_HCA_CAP": True,
+    "ALLOC_PD": True,
+    "ALLOC_TRANSPORT_DOMAIN": True,
+    # Without counters, without the largest MTU, without one mempool the device is still of use.
+    "QUERY_VPORT_COUNTER": False,
+    "ACCESS_REGISTER_USER": False,
+    "CREATE_MKEY": False,
+}
+# What is left: the object, and what it stands on.
+DESTROYING = {"DEALLOC_TRANSPORT_DOMAIN": ["TD"], "DESTROY_MKEY": ["mkey", "umem", "PD"]}
+MOST = 30
 
 
-def run(mlxemu, program, status, after):
-    rule = f"on cmd.entry after {after} count 1 do fail status={status}"
+def run(mlxemu, program, rule):
+    """Exit code, text, and how often the rule was applied."""
     done = subprocess.run([mlxemu, "run", "--ports", "1", "--audit", "--fault", rule, "--",
                            program, "reopen"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
                           check=False)
-    return done.returncode, done.stdout
+    hits = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("fault_hits ")]
+    if len(hits) != 1:
+        raise SystemExit(f"{rule}: no report\n{done.stdout}")
+    return done.returncode, done.stdout, int(hits[0])
 
 
-def sweep(mlxemu, program, status):
-    """The number of openings refused, after all k; raises when one run does not end well."""
-    refused = 0
-    quiet = 0
-    for after in range(MOST_COMMANDS):
-        code, text = run(mlxemu, program, status, after)
+def sweep(mlxemu, program, command, status):
+    """Refuses each occurrence in turn; the number of openings that failed for it."""
+    failed = 0
+    for after in range(MOST):
+        rule = f"on cmd.entry match op={command} after {after} count 1 do fail status={status}"
+        code, text, hits = run(mlxemu, program, rule)
         if code != 0:
-            raise SystemExit(f"{status} at command {after}: exit {code}\n{text}")
-        hit = any(line.startswith("refused ") for line in text.splitlines())
-        refused += hit
-        quiet = 0 if hit else quiet + 1
-        # Commands of the tolerated kind (counters, registers) come in between.
-        if quiet > 12:
-            break
-    return refused
+            raise SystemExit(f"{rule}: exit {code}\n{text}")
+        if hits == 0:
+            if after == 0:
+                raise SystemExit(f"{command} is never used")
+            return failed
+        failed += "opened 2 of 3" in text
+    raise SystemExit(f"{command}: more than {MOST} in three openings")
+
+
+def refuse_destroy(mlxemu, program, command, left):
+    rule = f"on cmd.entry match op={command} count 1 do fail status=INT_ERR"
+    code, text, hits = run(mlxemu, program, rule)
+    wanted = [f"{command} (0x", "stays behind -> EIO", "opened 3 of 3",
+              f"{len(left)} left, 0 unlawful"] + [f": 1 {what}" for what in left]
+    missing = [w for w in wanted if w not in text]
+    if code == 0 or hits != 1 or missing or text.count("stays behind") != 1:
+        raise SystemExit(f"{rule}: exit {code}, {hits} hits, missing {missing}\n{text}")
 
 
 def main():
     mlxemu, program = sys.argv[1:3]
-    for status in STATUSES:
-        refused = sweep(mlxemu, program, status)
-        print(f"{status}: {refused} openings refused")
-        if refused < FEWEST_REFUSED:
-            raise SystemExit("the refusals did not reach the commands of opening")
+    for command, fatal in CREATING.items():
+        for status in STATUSES:
+            failed = sweep(mlxemu, program, command, status)
+            print(f"{command} {status}: {failed} openings failed")
+            if (failed > 0) != fatal:
+                raise SystemExit(f"{command} refused: an opening should fail: {fatal}")
+    for command, left in DESTROYING.items():
+        refuse_destroy(mlxemu, program, command, left)
 
 
 if __name__ == "__main__":

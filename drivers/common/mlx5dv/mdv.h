@@ -70,6 +70,7 @@ struct mdv_dev {
 	struct mdv_counter_set *counters; /**< Which counters answer (mdv_counters.c). */
 	struct mdv_obj *td;
 	uint64_t refused;	/**< Commands refused so far, without those that only ask. */
+	uint32_t lost;		/**< Queues and keys that the device would not destroy. */
 	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
 };
 

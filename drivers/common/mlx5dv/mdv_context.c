@@ -137,8 +137,15 @@ pd_up(struct mdv_dev *dev)
 static void
 pd_down(struct mdv_dev *dev)
 {
-	int err = ibv_dealloc_pd(dev->pd);
+	int err;
 
+	/* What was lost still belongs to the PD: the kernel takes both when the context closes. */
+	if (dev->lost != 0) {
+		MDV_LOG(WARNING, &dev->pci, "PD 0x%x is left to the kernel with %u lost objects",
+			dev->pdn, dev->lost);
+		return;
+	}
+	err = ibv_dealloc_pd(dev->pd);
 	if (err != 0)
 		MDV_LOG(ERR, &dev->pci, "PD 0x%x stays behind -> %s", dev->pdn,
 			mdv_errno_name(err));

@@ -75,12 +75,8 @@ mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq
 void
 mdv_cq_destroy(struct mdv_cq *cq)
 {
-	struct mdv_dev *dev;
-
 	if (cq->obj == NULL)
 		return;
-	dev = cq->obj->dev;
-	mdv_obj_destroy(cq->obj);
-	mdv_ring_free(dev, &cq->ring);
+	mdv_ring_release(cq->obj, &cq->ring);
 	memset(cq, 0, sizeof(*cq));
 }

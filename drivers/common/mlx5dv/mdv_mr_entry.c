@@ -62,9 +62,10 @@ region_down(struct mdv_dev *dev, struct mr_region *region)
 {
 	int err;
 
-	/* The key stands on the umem: key first. */
-	mdv_obj_destroy(region->mkey);
-	if (region->umem != NULL) {
+	/* The key stands on the umem: key first, and without it gone there is no sense in more. */
+	if (mdv_obj_destroy(region->mkey) != 0) {
+		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
+	} else if (region->umem != NULL) {
 		err = mlx5dv_devx_umem_dereg(region->umem);
 		if (err != 0)
 			MDV_LOG(ERR, &dev->pci, "umem of registered memory stays behind -> %s",
@@ -241,7 +242,7 @@ mdv_mr_entry_of_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	if (e != NULL)
 		MDV_LOG(DEBUG, &dev->pci, "mempool %s registered with %u keys", mp->name, e->set.n);
 	else
-		MDV_LOG(ERR, &dev->pci, "mempool %s is not registered", mp->name);
+		MDV_LOG(INFO, &dev->pci, "mempool %s is not registered", mp->name);
 	return e;
 }
 

@@ -81,6 +81,11 @@ int mdv_uevent_read(const char *path, const char *name, char *value, size_t byte
 int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_id,
 		   struct mdv_ring *ring);
 void mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring);
+/**
+ * Destroys a queue's object and frees its ring; when the device refuses, the ring stays where it
+ * is, because the device may still write there, and is lost until the process ends.
+ */
+void mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
 
 /** Timestamp format a queue asks for: free running wherever the device has it. */
 uint32_t mdv_ts_format(const struct mdv_dev *dev);

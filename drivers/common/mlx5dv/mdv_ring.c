@@ -51,6 +51,17 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	*ring = (struct mdv_ring){ 0 };
 }
 
+void
+mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring)
+{
+	struct mdv_dev *dev = obj->dev;
+
+	if (mdv_obj_destroy(obj) == 0)
+		mdv_ring_free(dev, ring);
+	else
+		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
+}
+
 uint32_t
 mdv_ts_format(const struct mdv_dev *dev)
 {

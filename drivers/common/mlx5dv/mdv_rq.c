@@ -132,12 +132,8 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 void
 mdv_rq_destroy(struct mdv_rq *rq)
 {
-	struct mdv_dev *dev;
-
 	if (rq->obj == NULL)
 		return;
-	dev = rq->obj->dev;
-	mdv_obj_destroy(rq->obj);
-	mdv_ring_free(dev, &rq->ring);
+	mdv_ring_release(rq->obj, &rq->ring);
 	memset(rq, 0, sizeof(*rq));
 }

@@ -130,13 +130,9 @@ mdv_sq_modify(struct mdv_sq *sq, enum mdv_queue_state to)
 void
 mdv_sq_destroy(struct mdv_sq *sq)
 {
-	struct mdv_dev *dev;
-
 	if (sq->obj == NULL)
 		return;
-	dev = sq->obj->dev;
-	mdv_obj_destroy(sq->obj);
-	mdv_ring_free(dev, &sq->ring);
+	mdv_ring_release(sq->obj, &sq->ring);
 	detach_uar(sq);
 	memset(sq, 0, sizeof(*sq));
 }
