@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* EAL, mempools, and a common layer that only remembers what it was told. */
+
+#include <stdarg.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+#include "rig.h"
+
+unsigned int rig_failures;
+int mlxpmd_logtype;
+struct mdv_dev rig_mdv;
+struct rig_range rig_ranges[RIG_RANGES];
+unsigned int rig_nb_ranges;
+uint32_t rig_generation = 1;
+unsigned int rig_mempool_calls;
+unsigned int rig_mempool_parts = 1;
+bool rig_mempool_fails;
+struct mdv_clock_point rig_point;
+int rig_clock_rc;
+uint64_t rig_cycles;
+
+void
+rig_fail(const char *file, int line, const char *cond, const char *fmt, ...)
+{
+	static const char *last_file;
+	static int last_line;
+	va_list ap;
+
+	rig_failures++;
+	if (file == last_file && line == last_line)
+		return;
+	last_file = file;
+	last_line = line;
+	fprintf(stderr, "%s:%d: %s: ", file, line, cond);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+void
+rig_init(void)
+{
+	char *argv[] = { "burst", "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry",
+			 "-m", "256", "-l", "0", "--log-level", "error" };
+
+	if (rte_eal_init(RTE_DIM(argv), argv) < 0) {
+		fprintf(stderr, "EAL: %s\n", rte_strerror(rte_errno));
+		exit(1);
+	}
+	mlxpmd_logtype = rte_log_register_type_and_pick_level("burst.test", RTE_LOG_EMERG);
+	rig_mdv.caps.max_sq_desc_ds = 63;
+	rig_mdv.caps.mpw = true;
+}
+
+int
+rig_end(const char *name)
+{
+	if (rig_failures != 0)
+		fprintf(stderr, "%s: %u checks failed\n", name, rig_failures);
+	else
+		printf("%s: ok\n", name);
+	rte_eal_cleanup();
+	return rig_failures != 0;
+}
+
+uint32_t
+rig_random(void)
+{
+	static uint64_t state = 0x9e3779b97f4a7c15;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state >> 16;
+}
+
+/* ---- memory keys ---- */
+
+void
+rig_ranges_clear(void)
+{
+	rig_nb_ranges = 0;
+	rig_generation++;
+}
+
+void
+rig_range_add(const void *addr, size_t bytes, uint32_t lkey)
+{
+	rig_ranges[rig_nb_ranges++] = (struct rig_range) {
+		(uintptr_t)addr, (uintptr_t)addr + bytes, lkey };
+}
+
+static struct mdv_mr_set *sets[32];
+
+static void
+chunk_add(struct rte_mempool *mp __rte_unused, void *opaque, struct rte_mempool_memhdr *hdr,
+	  unsigned int idx __rte_unused)
+{
+	struct mdv_mr_set *set = opaque;
+	size_t part = RTE_ALIGN_CEIL(hdr->len / rig_mempool_parts, RTE_CACHE_LINE_SIZE), at, n;
+
+	for (at = 0; at < hdr->len; at += part) {
+		uint32_t lkey = 0x1000 + rig_nb_ranges * 0x111;
+
+		n = RTE_MIN(part, hdr->len - at);
+		rig_range_add((uint8_t *)hdr->addr + at, n, lkey);
+		set->range[set->n++] = (struct mdv_mr_range) {
+			(uintptr_t)hdr->addr + at, (uintptr_t)hdr->addr + at + n,
+			rte_cpu_to_be_32(lkey) };
+	}
+}
+
+const struct mdv_mr_set *
+mdv_mr_mempool(struct mdv_dev *dev __rte_unused, struct rte_mempool *mp)
+{
+	unsigned int i;
+
+	rig_mempool_calls++;
+	if (rig_mempool_fails) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	for (i = 0; i < RTE_DIM(sets) && sets[i] != NULL; i++)
+		if (sets[i]->mp == mp && rig_nb_ranges != 0)
+			return sets[i];
+	if (i == RTE_DIM(sets))
+		abort();
+	sets[i] = calloc(1, sizeof(*sets[i]) + RIG_RANGES * sizeof(sets[i]->range[0]));
+	sets[i]->mp = mp;
+	rte_mempool_mem_iter(mp, chunk_add, sets[i]);
+	return sets[i];
+}
+
+const struct mdv_mr_range *
+mdv_mr_find(struct mdv_dev *dev __rte_unused, uintptr_t addr)
+{
+	static struct mdv_mr_range found;
+	unsigned int i;
+
+	for (i = 0; i < rig_nb_ranges; i++) {
+		if (addr < rig_ranges[i].start || addr >= rig_ranges[i].end)
+			continue;
+		found = (struct mdv_mr_range) { rig_ranges[i].start, rig_ranges[i].end,
+						rte_cpu_to_be_32(rig_ranges[i].lkey) };
+		return &found;
+	}
+	return NULL;
+}
+
+uint32_t
+mdv_mr_generation(const struct mdv_dev *dev __rte_unused)
+{
+	return rig_generation;
+}
+
+/* ---- clock ---- */
+
+int
+mdv_clock_read(struct mdv_dev *dev __rte_unused, struct mdv_clock_point *point)
+{
+	if (rig_clock_rc == 0)
+		*point = rig_point;
+	return rig_clock_rc;
+}
+
+int
+mdv_clock_raw(struct mdv_dev *dev __rte_unused, uint64_t *cycles)
+{
+	*cycles = rig_cycles;
+	return 0;
+}
+
+/* ---- mempools ---- */
+
+struct rte_mempool *
+rig_pool(const char *name, unsigned int n, unsigned int cache, uint16_t room)
+{
+	struct rte_mempool *mp = rte_pktmbuf_pool_create(name, n, cache, 0, room, SOCKET_ID_ANY);
+
+	if (mp == NULL) {
+		fprintf(stderr, "mempool %s: %s\n", name, rte_strerror(rte_errno));
+		exit(1);
+	}
+	return mp;
+}
+
+static void *held[65536];
+static unsigned int nb_held;
+
+void
+rig_pool_leave(struct rte_mempool *mp, unsigned int left)
+{
+	while (rte_mempool_avail_count(mp) > left)
+		if (nb_held == RTE_DIM(held) || rte_mempool_get(mp, &held[nb_held++]) != 0)
+			abort();
+}
+
+void
+rig_pool_release(struct rte_mempool *mp)
+{
+	while (nb_held != 0)
+		rte_mempool_put(mp, held[--nb_held]);
+}
+
+/* ---- what the drivers allocate, where the sanitizer sees it ---- */
+
+void *rig_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
+void *rig_zmalloc(const char *type, size_t size, unsigned int align);
+void rig_free(void *ptr);
+
+void *
+rig_zmalloc_socket(const char *type __rte_unused, size_t size, unsigned int align, int socket __rte_unused)
+{
+	void *p;
+
+	if (posix_memalign(&p, RTE_MAX(align, 64u), size) != 0)
+		return NULL;
+	return memset(p, 0, size);
+}
+
+void *
+rig_zmalloc(const char *type, size_t size, unsigned int align)
+{
+	return rig_zmalloc_socket(type, size, align, 0);
+}
+
+void
+rig_free(void *ptr)
+{
+	free(ptr);
+}

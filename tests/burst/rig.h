@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Queues in plain memory with a small device behind them that is written from the PRM alone, byte by byte:
+ * it shares no header, constant or code with the bursts under test.
+ */
+#ifndef BURST_RIG_H
+#define BURST_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_clock.h"
+#include "mlxpmd_rx.h"
+#include "mlxpmd_tx.h"
+
+extern unsigned int rig_failures;
+/** Says where and what, once per place and run; the test goes on. */
+#define CHECK(cond, ...) \
+	do { \
+		if (!(cond)) \
+			rig_fail(__FILE__, __LINE__, #cond, __VA_ARGS__); \
+	} while (0)
+void rig_fail(const char *file, int line, const char *cond, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/** Starts EAL without a device; exits on failure. */
+void rig_init(void);
+/** 0 when nothing failed; prints the verdict. */
+int rig_end(const char *name);
+
+/* ---- the host's fake common layer ---- */
+extern struct mdv_dev rig_mdv;
+/** Ranges that "the device" knows; beyond them it reads and writes nothing. */
+#define RIG_RANGES 8
+struct rig_range {
+	uintptr_t start, end;
+	uint32_t lkey;	/* Host order. */
+};
+extern struct rig_range rig_ranges[RIG_RANGES];
+extern unsigned int rig_nb_ranges;
+extern uint32_t rig_generation;
+extern unsigned int rig_mempool_calls;	/**< mdv_mr_mempool() calls. */
+extern unsigned int rig_mempool_parts;	/**< Into how many ranges a mempool is cut. */
+extern bool rig_mempool_fails;
+void rig_ranges_clear(void);
+void rig_range_add(const void *addr, size_t bytes, uint32_t lkey);
+extern struct mdv_clock_point rig_point;
+extern int rig_clock_rc;
+extern uint64_t rig_cycles;
+
+struct rte_mempool *rig_pool(const char *name, unsigned int n, unsigned int cache, uint16_t room);
+/** Takes mbufs out so that `left` remain; rig_pool_release() brings them back. */
+void rig_pool_leave(struct rte_mempool *mp, unsigned int left);
+void rig_pool_release(struct rte_mempool *mp);
+
+uint32_t rig_random(void);
+
+/* ---- receive ---- */
+struct rig_rx {
+	struct mlxpmd_rxq q;
+	struct mlxpmd_port port;
+	uint8_t *cq, *rq;
+	uint32_t dbrec[2], rq_dbrec;
+	uint32_t cqe_count;	/* The device's counters. */
+	uint16_t wqe_count;
+	unsigned int out_of_buffer;
+};
+/** Header fields of one completion, as the PRM has them. */
+struct rig_rx_cqe {
+	uint8_t pkt_info, hash_type, hds, etc;
+	uint32_t hash, tag;
+	uint16_t vlan;
+	uint64_t ts;
+	uint8_t opcode;		/* 0: RESP_SEND. */
+};
+struct rig_rx *rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
+			  uint64_t offloads, struct mlxpmd_clock *clock);
+void rig_rx_free(struct rig_rx *r);
+/** A packet of len bytes with pattern `seq` arrives. false: no WQE is posted. */
+bool rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_cqe *c);
+/** Writes a completion and nothing else. */
+void rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx_cqe *c);
+void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
+/** Is m the packet with pattern seq and length len? Also that the chain is well formed. */
+bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
+uint8_t rig_pattern(uint32_t seq, uint32_t offset);
+static inline uint16_t
+rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
+{
+	return mlxpmd_rx_templates[f].burst(&r->q, pkts, n);
+}
+
+/* ---- transmit ---- */
+struct rig_tx {
+	struct mlxpmd_txq q;
+	struct mlxpmd_port port;
+	uint8_t *cq, *sq;
+	uint32_t dbrec[2], sq_dbrec;
+	uint64_t db_reg, db_seen;
+	uint32_t cqe_count;
+	uint16_t executed;	/* WQEBBs that the device worked off. */
+	uint16_t asked;		/* Last WQE that wanted a completion. */
+	bool any_asked;
+};
+/** One packet as the device would put it on the wire. */
+struct rig_tx_packet {
+	uint8_t data[16384];
+	uint32_t len;
+	uint8_t cs_flags;
+	bool vlan_insert;
+	uint16_t vlan_tci;
+	bool mpw;
+};
+struct rig_tx *rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds,
+			  uint8_t inline_mode);
+void rig_tx_free(struct rig_tx *t);
+/** The next packet the device sends; false: none is left. Completions are written as asked for when `complete`. */
+typedef void (*rig_tx_cb)(void *arg, const struct rig_tx_packet *p);
+/** Works off what the doorbell announced; calls cb per packet. Returns packets. */
+unsigned int rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg);
+void rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe);
+static inline uint16_t
+rig_tx_burst(struct rig_tx *t, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
+{
+	return mlxpmd_tx_templates[f].burst(&t->q, pkts, n);
+}
+/** A packet of len bytes with pattern seq in `segs` segments of random sizes. */
+struct rte_mbuf *rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int segs);
+
+#endif /* BURST_RIG_H */

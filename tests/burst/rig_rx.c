@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The receiving half of the rig's device. Offsets and codes are the PRM's, spelled out. */
+
+#include "rig.h"
+
+#define RING_ALIGN 4096
+
+static void
+put32(uint8_t *p, uint32_t v)
+{
+	p[0] = v >> 24;
+	p[1] = v >> 16;
+	p[2] = v >> 8;
+	p[3] = v;
+}
+
+static uint32_t
+get32(const void *at)
+{
+	const uint8_t *p = at;
+
+	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
+}
+
+static uint64_t
+get64(const uint8_t *p)
+{
+	return (uint64_t)get32(p) << 32 | get32(p + 4);
+}
+
+uint8_t
+rig_pattern(uint32_t seq, uint32_t offset)
+{
+	return (seq * 2654435761u >> 11) + offset * 7 + (offset >> 8);
+}
+
+struct rig_rx *
+rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
+	   uint64_t offloads, struct mlxpmd_clock *clock)
+{
+	struct rig_rx *r = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*r), 64));
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	r->cq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_cqes, RING_ALIGN));
+	r->rq = aligned_alloc(RING_ALIGN,
+			      RTE_ALIGN_CEIL((size_t)16 << (log_wqes + log_segs), RING_ALIGN));
+	r->port.mdv = &rig_mdv;
+	r->port.clock = clock;
+	r->q.port = &r->port;
+	r->q.port_id = 3;
+	r->q.queue_id = 1;
+	r->q.mp = mp;
+	r->q.offloads = offloads;
+	r->q.nb_desc = 1u << (log_wqes + log_segs);
+	r->q.log_segs = log_segs;
+	r->q.cq.log_cqes = log_cqes;
+	r->q.cq.cqes = (void *)r->cq;
+	r->q.cq.dbrec = r->dbrec;
+	r->q.rq.wqes = r->rq;
+	r->q.rq.dbrec = &r->rq_dbrec;
+	r->q.rq.log_wqes = log_wqes;
+	r->q.rq.log_stride_bytes = 4 + log_segs;
+	rc = mlxpmd_rxq_arm(&r->q);
+	if (rc == 0)
+		return r;
+	free(r->cq);
+	free(r->rq);
+	free(r);
+	return NULL;
+}
+
+void
+rig_rx_free(struct rig_rx *r)
+{
+	mlxpmd_rxq_disarm(&r->q);
+	free(r->cq);
+	free(r->rq);
+	free(r);
+}
+
+/* The CQE slot that is next, and the owner bit of this lap. */
+static uint8_t *
+cqe_slot(const struct rig_rx *r, uint8_t *owner)
+{
+	uint32_t n = 1u << r->q.cq.log_cqes;
+
+	*owner = (r->cqe_count / n) & 1;
+	return r->cq + (size_t)(r->cqe_count % n) * 64;
+}
+
+void
+rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx_cqe *c)
+{
+	uint8_t owner, *cqe = cqe_slot(r, &owner);
+
+	memset(cqe, 0, 0x3f);
+	cqe[0x00] = c->pkt_info;
+	put32(cqe + 0x0c, c->hash);
+	cqe[0x10] = c->hash_type;
+	cqe[0x1c] = c->hds;
+	cqe[0x1d] = c->etc;
+	cqe[0x1e] = c->vlan >> 8;
+	cqe[0x1f] = c->vlan;
+	put32(cqe + 0x2c, len);
+	put32(cqe + 0x30, c->ts >> 32);
+	put32(cqe + 0x34, c->ts);
+	put32(cqe + 0x38, c->tag);
+	cqe[0x3c] = counter >> 8;
+	cqe[0x3d] = counter;
+	cqe[0x3f] = (c->opcode != 0 ? c->opcode : 2) << 4 | owner;
+	r->cqe_count++;
+}
+
+void
+rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter)
+{
+	struct rig_rx_cqe c = { .opcode = 14 };
+	uint8_t owner, *cqe = cqe_slot(r, &owner);
+
+	rig_rx_cqe(r, 0, counter, &c);
+	cqe[0x36] = 0x77;
+	cqe[0x37] = syndrome;
+}
+
+/* Does the device know this memory by this key? */
+static bool
+may_write(uint32_t lkey, uint64_t addr, uint32_t bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < rig_nb_ranges; i++)
+		if (rig_ranges[i].lkey == lkey && addr >= rig_ranges[i].start &&
+		    addr + bytes <= rig_ranges[i].end)
+			return true;
+	return false;
+}
+
+bool
+rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_cqe *c)
+{
+	uint16_t posted = get32(&r->rq_dbrec) - r->wqe_count;
+	uint32_t stride = 16u << r->q.log_segs, done = 0, part, i, s;
+	const uint8_t *wqe = r->rq + (size_t)(r->wqe_count % (1u << r->q.rq.log_wqes)) * stride;
+
+	if (posted == 0 || posted > 1u << r->q.rq.log_wqes) {
+		CHECK(posted == 0, "doorbell record %u, counter %u", get32(&r->rq_dbrec), r->wqe_count);
+		r->out_of_buffer++;
+		return false;
+	}
+	/* The CQ must not overrun: the consumer index is that far behind at most. */
+	CHECK(r->cqe_count - get32(&r->dbrec[0]) < 1u << r->q.cq.log_cqes, "CQ overrun");
+	for (s = 0; done < len && s < stride / 16; s++, wqe += 16) {
+		uint8_t *to = (uint8_t *)(uintptr_t)get64(wqe + 8);
+
+		part = RTE_MIN(get32(wqe), len - done);
+		CHECK(may_write(get32(wqe + 4), (uintptr_t)to, part), "lkey %#x", get32(wqe + 4));
+		for (i = 0; i < part; i++)
+			to[i] = rig_pattern(seq, done + i);
+		done += part;
+	}
+	CHECK(done == len, "packet of %u does not fit %u", len, done);
+	rig_rx_cqe(r, len, r->wqe_count, c);
+	r->wqe_count++;
+	return true;
+}
+
+bool
+rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len)
+{
+	uint32_t at = 0, i, nb = 0, room = rte_pktmbuf_data_room_size(r->q.mp);
+	const struct rte_mbuf *s;
+
+	if (m->pkt_len != len || m->port != 3)
+		return false;
+	for (s = m; s != NULL; s = s->next, nb++) {
+		const uint8_t *p = rte_pktmbuf_mtod(s, const uint8_t *);
+
+		if (rte_mbuf_refcnt_read(s) != 1 || s->pool != r->q.mp || s->data_len == 0 ||
+		    s->data_off != (s == m ? RTE_PKTMBUF_HEADROOM : 0) || s->data_off + s->data_len > room)
+			return false;
+		for (i = 0; i < s->data_len; i++)
+			if (p[i] != rig_pattern(seq, at + i))
+				return false;
+		at += s->data_len;
+	}
+	return at == len && nb == m->nb_segs;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The sending half of the rig's device. Offsets and codes are the PRM's, spelled out. */
+
+#include "rig.h"
+
+#define RING_ALIGN 4096
+#define OPCODE_NOP 0x00
+#define OPCODE_SEND 0x0a
+#define OPCODE_EMPW 0x29
+
+static uint32_t
+get32(const void *at)
+{
+	const uint8_t *p = at;
+
+	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
+}
+
+struct rig_tx *
+rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds, uint8_t inline_mode)
+{
+	struct rig_tx *t = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*t), 64));
+
+	memset(t, 0, sizeof(*t));
+	t->cq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_cqes, RING_ALIGN));
+	t->sq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_wqebbs, RING_ALIGN));
+	rig_mdv.caps.max_sq_desc_ds = max_ds;
+	rig_mdv.caps.min_inline_mode = inline_mode;
+	t->port.mdv = &rig_mdv;
+	t->q.port = &t->port;
+	t->q.mdv = &rig_mdv;
+	t->q.nb_desc = nb_desc;
+	t->q.cq.log_cqes = log_cqes;
+	t->q.cq.cqes = (void *)t->cq;
+	t->q.cq.dbrec = t->dbrec;
+	t->q.sq.wqes = t->sq;
+	t->q.sq.dbrec = &t->sq_dbrec;
+	t->q.sq.db_reg = &t->db_reg;
+	t->q.sq.sqn = 0xabcdef;
+	t->q.sq.log_wqebbs = log_wqebbs;
+	if (mlxpmd_txq_arm(&t->q) == 0)
+		return t;
+	free(t->cq);
+	free(t->sq);
+	free(t);
+	return NULL;
+}
+
+void
+rig_tx_free(struct rig_tx *t)
+{
+	mlxpmd_txq_disarm(&t->q);
+	free(t->cq);
+	free(t->sq);
+	free(t);
+}
+
+void
+rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
+{
+	uint32_t n = 1u << t->q.cq.log_cqes;
+	uint8_t *cqe = t->cq + (size_t)(t->cqe_count % n) * 64;
+
+	CHECK(t->cqe_count - get32(&t->dbrec[0]) < n, "CQ overrun");
+	memset(cqe, 0, 63);
+	cqe[0x36] = 0x55;
+	cqe[0x37] = syndrome;
+	cqe[0x3c] = wqe >> 8;
+	cqe[0x3d] = wqe;
+	cqe[0x3f] = opcode << 4 | (t->cqe_count / n & 1);
+	t->cqe_count++;
+}
+
+/* Byte at an offset into the WQE that starts at WQEBB `at`, round the ring's end. */
+static const uint8_t *
+wqe_byte(const struct rig_tx *t, uint16_t at, uint32_t offset)
+{
+	size_t ring = (size_t)64 << t->q.sq.log_wqebbs;
+
+	return t->sq + ((size_t)at * 64 + offset) % ring;
+}
+
+static void
+gather(const struct rig_tx *t, uint16_t at, uint32_t ds, struct rig_tx_packet *p)
+{
+	uint32_t bytes = get32(wqe_byte(t, at, ds * 16)), lkey = get32(wqe_byte(t, at, ds * 16 + 4)), i;
+	uint64_t addr = (uint64_t)get32(wqe_byte(t, at, ds * 16 + 8)) << 32 |
+			get32(wqe_byte(t, at, ds * 16 + 12));
+	bool known = false;
+
+	for (i = 0; i < rig_nb_ranges; i++)
+		known |= rig_ranges[i].lkey == lkey && addr >= rig_ranges[i].start &&
+			 addr + bytes <= rig_ranges[i].end;
+	CHECK(known, "lkey %#x does not open %#" PRIx64 " + %u", lkey, addr, bytes);
+	CHECK(bytes != 0 && p->len + bytes <= sizeof(p->data), "segment of %u", bytes);
+	if (!known || bytes == 0 || p->len + bytes > sizeof(p->data))
+		return;
+	memcpy(p->data + p->len, (const void *)(uintptr_t)addr, bytes);
+	p->len += bytes;
+}
+
+/* Inline header of the Ethernet segment; returns the first 16-byte unit after it. */
+static uint32_t
+take_inline(const struct rig_tx *t, uint16_t at, struct rig_tx_packet *p)
+{
+	uint32_t size = *wqe_byte(t, at, 28) << 8 | *wqe_byte(t, at, 29), i;
+
+	if (*wqe_byte(t, at, 28) & 0x80) {
+		p->vlan_insert = true;
+		p->vlan_tci = *wqe_byte(t, at, 30) << 8 | *wqe_byte(t, at, 31);
+		return 2;
+	}
+	for (i = 0; i < size; i++)
+		p->data[p->len++] = *wqe_byte(t, at, 30 + i);
+	return size <= 2 ? 2 : 2 + (size - 2 + 15) / 16;
+}
+
+static unsigned int
+run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb, void *arg)
+{
+	static struct rig_tx_packet p;
+	uint32_t unit;
+	unsigned int n;
+
+	memset(&p, 0, offsetof(struct rig_tx_packet, data));
+	p.len = 0;
+	p.vlan_insert = false;
+	p.cs_flags = *wqe_byte(t, at, 20);
+	p.mpw = opcode == OPCODE_EMPW;
+	for (n = 16; n < 28; n++)
+		CHECK(n == 20 || *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
+	if (p.mpw) {
+		CHECK(get32(wqe_byte(t, at, 28)) == 0, "inline in a multi-packet title");
+		for (unit = 2; unit < ds; unit++, p.len = 0) {
+			gather(t, at, unit, &p);
+			cb(arg, &p);
+		}
+		return ds - 2;
+	}
+	for (unit = take_inline(t, at, &p); unit < ds; unit++)
+		gather(t, at, unit, &p);
+	cb(arg, &p);
+	return 1;
+}
+
+unsigned int
+rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
+{
+	uint16_t pi = get32(&t->sq_dbrec), last = 0, at;
+	uint8_t opcode = 0, flags;
+	unsigned int packets = 0;
+	uint32_t ds;
+
+	if (t->db_reg == t->db_seen)
+		return 0; /* A doorbell record alone wakes nobody. */
+	t->db_seen = t->db_reg;
+	CHECK((uint16_t)(pi - t->executed) <= 1u << t->q.sq.log_wqebbs, "%u WQEBBs",
+	      (uint16_t)(pi - t->executed));
+	while (t->executed != pi) {
+		at = t->executed;
+		last = at;
+		opcode = *wqe_byte(t, at, 3);
+		ds = get32(wqe_byte(t, at, 4)) & 0xff;
+		flags = *wqe_byte(t, at, 11);
+		CHECK(*wqe_byte(t, at, 0) == 0 && *wqe_byte(t, at, 1) == at >> 8 &&
+		      *wqe_byte(t, at, 2) == (at & 0xff), "index of WQE %u", at);
+		CHECK(get32(wqe_byte(t, at, 4)) >> 8 == 0xabcdef, "sqn");
+		CHECK(*wqe_byte(t, at, 8) == 0 && get32(wqe_byte(t, at, 12)) == 0 &&
+		      (flags == 0 || flags == 8), "control segment of WQE %u", at);
+		CHECK(ds <= rig_mdv.caps.max_sq_desc_ds, "ds %u", ds);
+		if (opcode == OPCODE_NOP) {
+			CHECK(ds == 1, "NOP of %u", ds);
+		} else {
+			CHECK(opcode == OPCODE_SEND || opcode == OPCODE_EMPW, "opcode %#x", opcode);
+			CHECK(ds > 2, "ds %u", ds);
+			packets += run_wqe(t, at, opcode, ds, cb, arg);
+		}
+		if (ds == 0)
+			return packets;
+		t->executed += (ds + 3) / 4;
+		CHECK((uint16_t)(pi - t->executed) < 0x8000, "WQE %u beyond the doorbell record", at);
+		if (flags != 8)
+			continue;
+		t->asked = at;
+		t->any_asked = true;
+		if (complete)
+			rig_tx_cqe(t, 0, 0, at);
+	}
+	/* The register was given the beginning of the last WQE, but for flags that came later. */
+	CHECK(memcmp((const void *)&t->db_reg, wqe_byte(t, last, 0), 8) == 0, "doorbell register");
+	return packets;
+}
+
+struct rte_mbuf *
+rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int segs)
+{
+	struct rte_mbuf *head = NULL, *last = NULL, *m;
+	uint32_t at = 0, part, i;
+
+	while (segs-- != 0) {
+		m = rte_pktmbuf_alloc(mp);
+		if (m == NULL)
+			abort();
+		/* Some empty, the last takes what is left. */
+		part = segs == 0 ? len - at : rig_random() % 3 * ((len - at) / (segs + 1)) / 2;
+		for (i = 0; i < part; i++)
+			rte_pktmbuf_mtod(m, uint8_t *)[i] = rig_pattern(seq, at + i);
+		m->data_len = part;
+		at += part;
+		if (head == NULL) {
+			head = m;
+		} else {
+			last->next = m;
+			head->nb_segs++;
+		}
+		last = m;
+	}
+	head->pkt_len = len;
+	return head;
+}

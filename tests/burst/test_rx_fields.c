@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Every field that a received mbuf takes from its CQE. */
+
+#include "rig.h"
+
+#define RX_ALL (RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH)
+
+static struct rte_mempool *pool;
+
+/* Sends one packet through and gives the mbuf. */
+static struct rte_mbuf *
+one(struct rig_rx *r, unsigned int f, const struct rig_rx_cqe *c)
+{
+	static uint32_t seq;
+	struct rte_mbuf *m = NULL;
+
+	seq++;
+	CHECK(rig_rx_packet(r, seq, 60 + seq % 100, c), "no WQE");
+	CHECK(rig_rx_burst(r, f, &m, 1) == 1, "nothing received");
+	CHECK(m != NULL && rig_rx_match(r, m, seq, 60 + seq % 100), "another packet");
+	return m;
+}
+
+/* l3 2 bits, l4 3 bits, frag, tunnel 2 bits: what the packet is, said once more and differently. */
+static uint32_t
+want_ptype(unsigned int l3, unsigned int l4, bool frag, unsigned int tunnel)
+{
+	static const uint32_t outer_l3[] = { 0, RTE_PTYPE_L3_IPV6_EXT_UNKNOWN,
+					     RTE_PTYPE_L3_IPV4_EXT_UNKNOWN, 0 };
+	static const uint32_t inner_l3[] = { 0, RTE_PTYPE_INNER_L3_IPV6_EXT_UNKNOWN,
+					     RTE_PTYPE_INNER_L3_IPV4_EXT_UNKNOWN, 0 };
+	static const uint32_t outer_l4[8] = { RTE_PTYPE_L4_NONFRAG, RTE_PTYPE_L4_TCP, RTE_PTYPE_L4_UDP,
+					      RTE_PTYPE_L4_TCP, RTE_PTYPE_L4_TCP };
+	static const uint32_t inner_l4[8] = { RTE_PTYPE_INNER_L4_NONFRAG, RTE_PTYPE_INNER_L4_TCP,
+					      RTE_PTYPE_INNER_L4_UDP, RTE_PTYPE_INNER_L4_TCP,
+					      RTE_PTYPE_INNER_L4_TCP };
+	bool ip = l3 == 1 || l3 == 2;
+	uint32_t t = RTE_PTYPE_L2_ETHER;
+
+	if (!(tunnel & 1))
+		return t | outer_l3[l3] | (!ip ? 0 : frag ? RTE_PTYPE_L4_FRAG : outer_l4[l4]);
+	t |= outer_l3[(tunnel & 2) ? 1 : 2];
+	return t | inner_l3[l3] | (!ip ? 0 : frag ? RTE_PTYPE_INNER_L4_FRAG : inner_l4[l4]);
+}
+
+static uint64_t
+want_csum(unsigned int l3, unsigned int l4, bool frag, unsigned int tunnel, bool l3_ok, bool l4_ok)
+{
+	uint64_t flags = 0;
+
+	if (l3_ok)
+		flags |= RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+	if (!l3_ok && l3 == 2 && !(tunnel & 1))
+		flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
+	if (l4_ok)
+		flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	if (!l4_ok && l3_ok && l4 >= 1 && l4 <= 4 && !frag && !(tunnel & 1))
+		flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	return flags;
+}
+
+/* Every code that the header bits can hold, also those no device writes. */
+static void
+headers(void)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
+	unsigned int i, l3_bad = 0, l4_bad = 0;
+
+	for (i = 0; i < 1u << 13; i++) {
+		unsigned int l3 = i & 3, l4 = i >> 2 & 7, frag = i >> 5 & 1, tunnel = i >> 6 & 3;
+		bool l2_ok = i >> 8 & 1, l3_ok = i >> 9 & 1, l4_ok = i >> 10 & 1, vlan = i >> 11 & 1;
+		struct rig_rx_cqe c = {
+			.pkt_info = tunnel | (i & 0x1000 ? 0xfc : 0),
+			.hds = l2_ok | l3_ok << 1 | l4_ok << 2 | (i & 0x1000 ? 0xf8 : 0),
+			.etc = frag << 7 | l4 << 4 | l3 << 2 | vlan,
+			.vlan = 0xa123,
+		};
+		uint64_t flags = want_csum(l3, l4, frag, tunnel, l3_ok, l4_ok);
+		struct rte_mbuf *m;
+
+		l3_bad += (flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0;
+		l4_bad += (flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0;
+		if (vlan)
+			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+		m = one(r, i & 1 ? 0 : MLXPMD_RX_F_SCATTER, &c);
+		CHECK(m->packet_type == want_ptype(l3, l4, frag, tunnel), "%#x: ptype %#x", i,
+		      m->packet_type);
+		CHECK(m->ol_flags == flags, "%#x: ol_flags %#" PRIx64 " not %#" PRIx64, i, m->ol_flags,
+		      flags);
+		CHECK(!vlan || m->vlan_tci == 0xa123, "tci %#x", m->vlan_tci);
+		rte_pktmbuf_free(m);
+	}
+	CHECK(r->q.stats.l3_csum_bad == l3_bad && l3_bad != 0, "l3 %u", l3_bad);
+	CHECK(r->q.stats.l4_csum_bad == l4_bad && l4_bad != 0, "l4 %u", l4_bad);
+	CHECK(r->q.stats.packets == 1u << 13, "packets %" PRIu64, r->q.stats.packets);
+	rig_rx_free(r);
+}
+
+/* Flags that the application did not ask for are not given. */
+static void
+masked(void)
+{
+	struct rig_rx_cqe good = { .hds = 7, .etc = 1 << 4 | 2 << 2 }, bad = { .hds = 1, .etc = 2 << 2 };
+	static const uint64_t offloads[] = { 0, RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
+					     RTE_ETH_RX_OFFLOAD_TCP_CKSUM, RTE_ETH_RX_OFFLOAD_UDP_CKSUM };
+	static const uint64_t flags_good[] = { 0, RTE_MBUF_F_RX_IP_CKSUM_GOOD,
+					       RTE_MBUF_F_RX_L4_CKSUM_GOOD, RTE_MBUF_F_RX_L4_CKSUM_GOOD };
+	static const uint64_t flags_bad[] = { 0, RTE_MBUF_F_RX_IP_CKSUM_BAD, 0, 0 };
+	struct rte_mbuf *m;
+	struct rig_rx *r;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(offloads); i++) {
+		r = rig_rx_new(6, 0, 6, pool, offloads[i], NULL);
+		m = one(r, 0, &good);
+		CHECK(m->ol_flags == flags_good[i], "%u: %#" PRIx64, i, m->ol_flags);
+		rte_pktmbuf_free(m);
+		m = one(r, 0, &bad);
+		CHECK(m->ol_flags == flags_bad[i], "%u: %#" PRIx64, i, m->ol_flags);
+		rte_pktmbuf_free(m);
+		rig_rx_free(r);
+	}
+}
+
+static void
+hash(void)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
+	static const struct rig_rx_cqe cases[] = {
+		{ .hash = 0xdeadbeef, .hash_type = 0x44 }, { .hash = 0, .hash_type = 0x08 },
+		{ .hash = 0x12345678, .hash_type = 0 }, { .hash = 1, .hash_type = 0x80 },
+	};
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		bool hashed = cases[i].hash_type != 0;
+
+		m = one(r, MLXPMD_RX_F_HASH, &cases[i]);
+		CHECK(((m->ol_flags & RTE_MBUF_F_RX_RSS_HASH) != 0) == hashed, "case %u", i);
+		CHECK(!hashed || m->hash.rss == cases[i].hash, "case %u: %#x", i, m->hash.rss);
+		rte_pktmbuf_free(m);
+		m = one(r, 0, &cases[i]);
+		CHECK((m->ol_flags & RTE_MBUF_F_RX_RSS_HASH) == 0, "case %u, not asked for", i);
+		rte_pktmbuf_free(m);
+	}
+	rig_rx_free(r);
+}
+
+static void
+mark(void)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
+	static const struct { uint32_t tag; bool marked; } cases[] = {
+		{ 0, false }, { 0xffffff, false }, { 1, true }, { 0xfffffe, true }, { 0x7f000000, false },
+		{ 0x7f000005, true },
+	};
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		struct rig_rx_cqe c = { .tag = cases[i].tag };
+		uint64_t want = cases[i].marked ? RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID : 0;
+
+		m = one(r, MLXPMD_RX_F_HASH, &c);
+		CHECK((m->ol_flags & (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)) == want, "tag %#x",
+		      cases[i].tag);
+		CHECK(!cases[i].marked || m->hash.fdir.hi == (cases[i].tag & 0xffffff), "mark %#x",
+		      m->hash.fdir.hi);
+		rte_pktmbuf_free(m);
+	}
+	rig_rx_free(r);
+}
+
+/* ns in the dynamic field with the dynamic flag; out of the window or expired: absent and counted. */
+static void
+timestamp(void)
+{
+	struct mdv_clock_point point = { .ns = 1700000000123456789, .cycles = 5000000, .frac = 77,
+					 .mask = RTE_BIT64(41) - 1, .mult = 0x80000000u, .shift = 31,
+					 .window_cycles = 1000000 };
+	static struct mlxpmd_clock clock;
+	struct mlxpmd_clock_snap snap;
+	struct rig_rx_cqe c = { 0 };
+	struct rte_mbuf *m;
+	struct rig_rx *r;
+	int offset;
+	uint64_t flag;
+
+	mlxpmd_clock_snap_from(&snap, &point);
+	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 1000;
+	mlxpmd_clock_publish(&clock, &snap);
+	r = rig_rx_new(6, 0, 6, pool, RX_ALL | RTE_ETH_RX_OFFLOAD_TIMESTAMP, &clock);
+	CHECK(r != NULL, "no queue");
+	CHECK(rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) == 0, "no field");
+	c.ts = 5000000 + 12345;
+	m = one(r, MLXPMD_RX_F_TS, &c);
+	CHECK(m->ol_flags == flag, "%#" PRIx64, m->ol_flags);
+	CHECK(*RTE_MBUF_DYNFIELD(m, offset, uint64_t *) == point.ns + 12345, "%" PRIu64,
+	      *RTE_MBUF_DYNFIELD(m, offset, uint64_t *));
+	rte_pktmbuf_free(m);
+	c.ts = 5000000 + 1000001;
+	m = one(r, MLXPMD_RX_F_TS, &c);
+	CHECK(m->ol_flags == 0 && r->q.stats.ts_absent == 1, "out of the window");
+	rte_pktmbuf_free(m);
+	c.ts = 5000000;
+	snap.expires_tsc = rte_rdtsc() - 1;
+	mlxpmd_clock_publish(&clock, &snap);
+	m = one(r, MLXPMD_RX_F_TS | MLXPMD_RX_F_SCATTER, &c);
+	CHECK(m->ol_flags == 0 && r->q.stats.ts_absent == 2, "expired");
+	rte_pktmbuf_free(m);
+	mlxpmd_clock_snap_raw(&snap);
+	mlxpmd_clock_publish(&clock, &snap);
+	c.ts = UINT64_C(0xfedcba9876543210);
+	m = one(r, MLXPMD_RX_F_TS, &c);
+	CHECK(m->ol_flags == flag && *RTE_MBUF_DYNFIELD(m, offset, uint64_t *) == c.ts, "raw");
+	rte_pktmbuf_free(m);
+	rig_rx_free(r);
+	CHECK(rig_rx_new(6, 0, 6, pool, RTE_ETH_RX_OFFLOAD_TIMESTAMP, NULL) == NULL, "armed without clock");
+}
+
+int
+main(void)
+{
+	rig_init();
+	pool = rig_pool("fields", 512, 32, 2048 + RTE_PKTMBUF_HEADROOM);
+	headers();
+	masked();
+	hash();
+	mark();
+	timestamp();
+	CHECK(rte_mempool_avail_count(pool) == 512, "%u mbufs came home", rte_mempool_avail_count(pool));
+	return rig_end("rx_fields");
+}

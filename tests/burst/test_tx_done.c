@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Completions: mbufs are freed when, and only when, the device has done with them; errors lose what they lose. */
+
+#include "rig.h"
+
+#define POOL 2047
+static struct rte_mempool *pool;
+
+static void
+home(const char *what)
+{
+	unsigned int n = rte_mempool_avail_count(pool);
+
+	CHECK(n == POOL, "%s: %u of %u mbufs came home", what, n, POOL);
+}
+
+static void
+ignore(void *arg __rte_unused, const struct rig_tx_packet *p __rte_unused)
+{
+}
+
+static unsigned int
+send_n(struct rig_tx *t, unsigned int f, unsigned int n)
+{
+	struct rte_mbuf *pkts[64];
+	unsigned int i, took;
+
+	for (i = 0; i < n; i++)
+		pkts[i] = rig_tx_mbuf(pool, i, 64, 1);
+	took = rig_tx_burst(t, f, pkts, n);
+	rte_pktmbuf_free_bulk(pkts + took, n - took);
+	return took;
+}
+
+static unsigned int
+out(void)
+{
+	return POOL - rte_mempool_avail_count(pool);
+}
+
+/* Nothing is freed before its completion; a full ring refuses; completions make room again. */
+static void
+fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
+{
+	struct rig_tx *t = rig_tx_new(6, 64, 7, 63, 0);
+	unsigned int lap, n, total, wake;
+
+	mlxpmd_txq_disarm(&t->q);
+	t->q.conf.tx_rs_thresh = rs_thresh;
+	CHECK(mlxpmd_txq_arm(&t->q) == 0, "not armed");
+	for (lap = 0; lap < 50; lap++) {
+		total = out();
+		for (wake = 0; (n = send_n(t, f, burst)) != 0; total += n, wake++)
+			CHECK(out() == total + n, "freed %u early", total + n - out());
+		CHECK(total == 64, "ring of 64 took %u", total);
+		CHECK(send_n(t, f, burst) == 0, "a full ring took more");
+		CHECK(lap != 0 || t->q.stats.doorbells == wake, "%" PRIu64 " doorbells for %u bursts",
+		      t->q.stats.doorbells, wake);
+		(void)rig_tx_run(t, true, ignore, NULL);
+		CHECK(t->any_asked, "no completion was asked for in a full ring");
+		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		CHECK(out() < rs_thresh + burst, "%u still out", out());
+		CHECK(mlxpmd_tx_descriptor_status(&t->q, 0) == RTE_ETH_TX_DESC_DONE, "next place is free");
+		CHECK(out() == 0 || mlxpmd_tx_descriptor_status(&t->q, 63) == RTE_ETH_TX_DESC_FULL, "oldest");
+	}
+	CHECK(t->q.stats.packets == t->q.stats.bytes / 64 && t->q.stats.errors == 0, "counters");
+	rig_tx_free(t);
+	home("fill_and_drain");
+}
+
+/* One burst call takes a bounded number of completions. */
+static void
+bounded(void)
+{
+	struct rig_tx *t = rig_tx_new(8, 256, 8, 63, 0);
+	unsigned int i, before;
+
+	for (i = 0; i < 7; i++)
+		CHECK(send_n(t, 0, 32) == 32, "not taken");
+	(void)rig_tx_run(t, true, ignore, NULL);
+	before = out();
+	CHECK(send_n(t, 0, 1) == 1, "not taken");
+	CHECK(before + 1 - out() == MLXPMD_TX_REAP_MAX * 32, "freed %u at once", before + 1 - out());
+	CHECK(t->q.stats.completions == MLXPMD_TX_REAP_MAX, "%" PRIu64, t->q.stats.completions);
+	CHECK(mlxpmd_tx_done_cleanup(&t->q, 40) == 64, "cleanup");
+	rig_tx_free(t);
+	home("bounded");
+}
+
+/* An error at each place: what was before is sent, the rest is lost; each mbuf is freed once; the queue is silent. */
+static void
+error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t syndrome)
+{
+	struct rig_tx *t = rig_tx_new(8, 256, 8, 63, 0);
+	uint16_t starts[256], k = 0, per[256];
+	unsigned int i, before = 0, done;
+	struct rte_mbuf *m;
+
+	for (i = 0; i < posted; i++) {
+		starts[k] = t->q.pi;
+		per[k] = send_n(t, f, 1 + i % 5);
+		CHECK(per[k] == 1 + i % 5, "not taken");
+		/* One WQE per packet unless many share one. */
+		if (!(f & MLXPMD_TX_F_MPW)) {
+			for (done = 1; done < per[k]; done++) {
+				starts[k + done] = starts[k] + done;
+				per[k + done] = 1;
+			}
+			k += per[k] - 1;
+			per[k] = 1;
+			per[k - i % 5] = 1;
+		}
+		k++;
+	}
+	failing %= k;
+	for (i = 0; i < failing; i++)
+		before += per[i];
+	rig_tx_cqe(t, 13, syndrome, starts[failing]);
+	m = rig_tx_mbuf(pool, 0, 64, 1);
+	CHECK(rig_tx_burst(t, f, &m, 1) == 0, "sent in error");
+	rte_pktmbuf_free(m);
+	CHECK(t->q.state == MDV_QS_ERR && t->q.syndrome == syndrome && t->q.vendor_syndrome == 0x55, "state");
+	CHECK(t->q.stats.packets == before && t->q.stats.bytes == before * 64, "%" PRIu64 " sent, not %u",
+	      t->q.stats.packets, before);
+	for (i = failing, done = 0; i < k; i++)
+		done += per[i];
+	CHECK(t->q.stats.errors == done, "%" PRIu64 " lost, not %u", t->q.stats.errors, done);
+	home("error_at");
+	rig_tx_cqe(t, 13, 5, starts[failing]);
+	CHECK(send_n(t, f, 3) == 0 && t->q.stats.errors == done, "flushes count once more");
+	CHECK(mlxpmd_tx_done_cleanup(&t->q, 0) == 0, "cleanup in error");
+	CHECK(mlxpmd_tx_descriptor_status(&t->q, 0) == RTE_ETH_TX_DESC_UNAVAIL, "status in error");
+	rig_tx_free(t);
+	home("error_at, disarmed");
+}
+
+static void
+errors(void)
+{
+	static const uint8_t syndromes[] = { 0x01, 0x02, 0x04, 0x05, 0x06, 0x10, 0x11, 0x12, 0x13, 0x14,
+					     0x15, 0x16, 0x22 };
+	unsigned int s, i;
+
+	for (s = 0; s < RTE_DIM(syndromes); s++) {
+		for (i = 0; i < 30; i++) {
+			error_at(0, 10, i, syndromes[s]);
+			error_at(MLXPMD_TX_F_MPW, 10, i, syndromes[s]);
+			error_at(MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 10, i, syndromes[s]);
+			error_at(MLXPMD_TX_F_FAST_FREE, 10, i, syndromes[s]);
+		}
+	}
+}
+
+/* Completions that make no sense: nothing is freed that the device may read, the queue stops, disarm frees. */
+static void
+nonsense(void)
+{
+	unsigned int i, held, stops = 0;
+	struct rig_tx *t;
+	uint8_t *cqe;
+
+	for (i = 0; i < 200000; i++) {
+		t = rig_tx_new(6, 64, 6, 63, 0);
+		held = send_n(t, i & 1 ? MLXPMD_TX_F_MPW : 0, 40);
+		cqe = t->cq;
+		rig_tx_cqe(t, rig_random() & 15, rig_random(), rig_random() % (i % 3 ? 64 : 65536));
+		if (i % 5 == 0)
+			cqe[rig_random() % 64] = rig_random();
+		(void)send_n(t, 0, 1);
+		if (t->q.stats.cqe_bad != 0) {
+			stops++;
+			CHECK(t->q.state == MDV_QS_ERR && out() == held, "%u of %u held", out(), held);
+		}
+		CHECK(out() == (uint16_t)(t->q.elts_pi - t->q.elts_ci), "%u out", out());
+		rig_tx_free(t);
+		home("nonsense");
+	}
+	CHECK(stops > 50000, "%u refused", stops);
+}
+
+/* Shared mbufs keep their other owner; mbufs of several pools go home each. */
+static void
+owners(void)
+{
+	struct rte_mempool *other = rig_pool("other", 127, 0, 128 + RTE_PKTMBUF_HEADROOM);
+	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	struct rte_mbuf *pkts[64], *kept[64];
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		pkts[i] = rig_tx_mbuf(i % 3 ? pool : other, i, 64, 1 + i % 4);
+		kept[i] = i % 5 == 0 ? pkts[i] : NULL;
+		if (kept[i] != NULL)
+			rte_pktmbuf_refcnt_update(kept[i], 1);
+	}
+	for (i = 0; i < 64; i++)
+		while (rig_tx_burst(t, MLXPMD_TX_F_MULTI, &pkts[i], 1) == 0) {
+			(void)rig_tx_run(t, true, ignore, NULL);
+			CHECK(t->q.state == MDV_QS_RDY, "stopped");
+		}
+	rig_tx_free(t);
+	for (i = 0; i < 64; i++)
+		rte_pktmbuf_free(kept[i]);
+	CHECK(rte_mempool_avail_count(other) == 127, "other pool: %u", rte_mempool_avail_count(other));
+	rte_mempool_free(other);
+	home("owners");
+}
+
+int
+main(void)
+{
+	static const unsigned int features[] = { 0, MLXPMD_TX_F_MPW, MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD,
+						 MLXPMD_TX_F_FAST_FREE,
+						 MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE };
+	unsigned int i;
+
+	rig_init();
+	pool = rig_pool("done", POOL, 0, 128 + RTE_PKTMBUF_HEADROOM);
+	for (i = 0; i < RTE_DIM(features); i++) {
+		fill_and_drain(features[i], 1, 16);
+		fill_and_drain(features[i], 7, 8);
+		fill_and_drain(features[i], 64, 1);
+	}
+	bounded();
+	errors();
+	nonsense();
+	owners();
+	return rig_end("tx_done");
+}

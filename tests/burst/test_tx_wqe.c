@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What the bursts write into the SQ: byte for byte where it can be said, and as the device reads it everywhere. */
+
+#include "rig.h"
+
+#define POOL 4095
+#define ALL_FLAGS (MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)
+static struct rte_mempool *pool;
+
+static void
+home(const char *what)
+{
+	unsigned int n = rte_mempool_avail_count(pool);
+
+	CHECK(n == POOL, "%s: %u of %u mbufs came home", what, n, POOL);
+}
+
+/* Packets the device must send, in order. */
+struct wanted {
+	uint32_t seq, len;
+	uint64_t ol_flags;
+	uint16_t tci;
+	bool inlined; /* A tag is found in the data. */
+};
+static struct wanted fifo[8192];
+static uint32_t fifo_in, fifo_out;
+
+static void
+expect(const struct rte_mbuf *m, uint32_t seq, bool inlined)
+{
+	fifo[fifo_in++ % RTE_DIM(fifo)] = (struct wanted) { seq, m->pkt_len, m->ol_flags, m->vlan_tci,
+							    inlined };
+}
+
+static void
+sent(void *arg __rte_unused, const struct rig_tx_packet *p)
+{
+	const struct wanted *w = &fifo[fifo_out++ % RTE_DIM(fifo)];
+	bool vlan = w->ol_flags & RTE_MBUF_F_TX_VLAN;
+	uint32_t i, at = 0, l4 = w->ol_flags >> 52 & 3;
+	uint8_t cs = 0;
+
+	if (w->ol_flags & RTE_MBUF_F_TX_IP_CKSUM)
+		cs |= 0x40;
+	if (l4 == 1 || l4 == 3)
+		cs |= 0x80;
+	CHECK(fifo_in - fifo_out < RTE_DIM(fifo), "a packet from nowhere");
+	CHECK(p->cs_flags == cs, "cs_flags %#x not %#x", p->cs_flags, cs);
+	CHECK(p->vlan_insert == (vlan && !w->inlined) && (!p->vlan_insert || p->vlan_tci == w->tci), "vlan");
+	CHECK(p->len == w->len + (vlan && w->inlined ? 4 : 0), "length %u not %u", p->len, w->len);
+	for (i = 0; i < p->len; i++) {
+		if (vlan && w->inlined && i == 12) {
+			CHECK(p->data[12] == 0x81 && p->data[13] == 0 && p->data[14] == w->tci >> 8 &&
+			      p->data[15] == (w->tci & 0xff), "tag");
+			i += 3;
+			continue;
+		}
+		CHECK(p->data[i] == rig_pattern(w->seq, at), "packet %u byte %u", w->seq, i);
+		at++;
+	}
+}
+
+/* One SEND with everything in it, against bytes written down by hand. */
+static void
+send_bytes(void)
+{
+	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	struct rte_mbuf *m = rig_tx_mbuf(pool, 1, 0x123, 1);
+	uintptr_t addr = rte_pktmbuf_mtod(m, uintptr_t);
+	uint32_t lkey;
+	uint8_t want[48] = {
+		0, 0, 0, 0x0a, 0xab, 0xcd, 0xef, 3, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0x6f, 0x21,
+		0, 0, 1, 0x23,
+	};
+	unsigned int i;
+
+	m->ol_flags = RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM | RTE_MBUF_F_TX_VLAN;
+	m->vlan_tci = 0x6f21;
+	CHECK(rig_tx_burst(t, MLXPMD_TX_F_OFFLOAD, &m, 1) == 1, "not taken");
+	lkey = rig_ranges[0].lkey;
+	for (i = 0; i < 4; i++)
+		want[36 + i] = lkey >> (24 - 8 * i);
+	for (i = 0; i < 8; i++)
+		want[40 + i] = (uint64_t)addr >> (56 - 8 * i);
+	for (i = 0; i < 48; i++)
+		CHECK(t->sq[i] == want[i], "byte %u: %#x not %#x", i, t->sq[i], want[i]);
+	CHECK(memcmp((void *)&t->db_reg, want, 8) == 0, "doorbell register");
+	CHECK(t->sq_dbrec == rte_cpu_to_be_32(1), "doorbell record %#x", t->sq_dbrec);
+	rig_tx_free(t);
+	home("send_bytes");
+}
+
+/* A multi-packet WQE of five, against bytes written down by hand. */
+static void
+mpw_bytes(void)
+{
+	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	uint8_t title[32] = { 0, 0, 0, 0x29, 0xab, 0xcd, 0xef, 7 };
+	struct rte_mbuf *pkts[5];
+	unsigned int i, k;
+
+	for (i = 0; i < 5; i++)
+		pkts[i] = rig_tx_mbuf(pool, i, 60 + i, 1);
+	CHECK(rig_tx_burst(t, MLXPMD_TX_F_MPW, pkts, 5) == 5, "not taken");
+	CHECK(memcmp(t->sq, title, 32) == 0, "title");
+	for (i = 0; i < 5; i++) {
+		const uint8_t *d = t->sq + 32 + i * 16;
+		uintptr_t addr = rte_pktmbuf_mtod(pkts[i], uintptr_t);
+
+		CHECK(d[0] == 0 && d[1] == 0 && d[2] == 0 && d[3] == 60 + i, "length %u", i);
+		for (k = 0; k < 4; k++)
+			CHECK(d[4 + k] == (uint8_t)(rig_ranges[0].lkey >> (24 - 8 * k)), "lkey %u", i);
+		for (k = 0; k < 8; k++)
+			CHECK(d[8 + k] == (uint8_t)((uint64_t)addr >> (56 - 8 * k)), "address %u", i);
+	}
+	CHECK(memcmp((void *)&t->db_reg, title, 8) == 0, "doorbell register");
+	CHECK(t->sq_dbrec == rte_cpu_to_be_32(2), "doorbell record %#x", t->sq_dbrec);
+	rig_tx_free(t);
+	home("mpw_bytes");
+}
+
+/* What kind of packets a template may be given. */
+struct mix {
+	unsigned int features;
+	unsigned int max_segs;
+	bool offloads;
+	uint8_t inline_mode;
+};
+
+static struct rte_mbuf *
+random_packet(const struct mix *mix, uint32_t seq)
+{
+	static const uint64_t flags[] = {
+		0, 0, 0, RTE_MBUF_F_TX_IP_CKSUM, RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM,
+		RTE_MBUF_F_TX_UDP_CKSUM, RTE_MBUF_F_TX_VLAN, RTE_MBUF_F_TX_VLAN | RTE_MBUF_F_TX_TCP_CKSUM,
+		RTE_MBUF_F_TX_SCTP_CKSUM, RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_SCTP_CKSUM,
+		RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM | RTE_MBUF_F_TX_IPV4,
+	};
+	unsigned int segs = 1;
+	struct rte_mbuf *m;
+
+	if (mix->max_segs > 1 && rig_random() % 2)
+		segs = 1 + rig_random() % mix->max_segs;
+	m = rig_tx_mbuf(pool, seq, 14 + rig_random() % (rig_random() % 4 ? 100 : 1500), segs);
+	if (mix->offloads) {
+		m->ol_flags = flags[seq / (1 + seq / 512 % 8) % RTE_DIM(flags)];
+		m->vlan_tci = rig_random();
+	}
+	expect(m, seq, mix->inline_mode != 0);
+	return m;
+}
+
+/* Random packets, burst sizes and completions through rings of several sizes: each packet once, as it was. */
+static void
+traffic(const struct mix *mix, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
+{
+	struct rig_tx *t = rig_tx_new(log_wqebbs, nb_desc, 8, max_ds, mix->inline_mode);
+	struct rte_mbuf *pkts[64];
+	uint32_t seq = 0, round, stuck = 0;
+	uint16_t n = 0, took;
+
+	CHECK(t != NULL, "no queue");
+	fifo_in = 0;
+	fifo_out = 0;
+	for (round = 0; round < 1500 && stuck < 100; round++) {
+		while (n < 64 && rig_random() % 50)
+			pkts[n++] = random_packet(mix, seq++);
+		took = rig_tx_burst(t, mix->features, pkts, n);
+		CHECK(took <= n, "took %u of %u", took, n);
+		stuck = took == 0 && n != 0 ? stuck + 1 : 0;
+		n -= took;
+		memmove(pkts, pkts + took, n * sizeof(pkts[0]));
+		if (rig_random() % 3)
+			(void)rig_tx_run(t, true, sent, NULL);
+	}
+	CHECK(stuck < 100, "the queue does not move any more");
+	rte_pktmbuf_free_bulk(pkts, n);
+	(void)rig_tx_run(t, true, sent, NULL);
+	CHECK(fifo_out == fifo_in - n && fifo_out > 3u << log_wqebbs, "%u sent of %u", fifo_out, fifo_in - n);
+	CHECK(t->q.stats.packets == fifo_out && t->q.stats.dropped == 0, "packets %" PRIu64,
+	      t->q.stats.packets);
+	rig_tx_free(t);
+	home("traffic");
+}
+
+/* A packet of each number of segments at each place of the ring, and over its end. */
+static void
+every_offset(uint8_t inline_mode)
+{
+	unsigned int f = inline_mode ? MLXPMD_TX_F_INLINE : MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD;
+	struct rte_mbuf *m;
+	struct rig_tx *t;
+	unsigned int at, segs;
+
+	for (at = 0; at < 16; at++) {
+		for (segs = 1; segs <= 24; segs++) {
+			t = rig_tx_new(4, 64, 6, 63, inline_mode);
+			fifo_in = 0;
+			fifo_out = 0;
+			/* Up to the place, then the packet, completed in between. */
+			while (t->q.pi != 16 + at) {
+				m = rig_tx_mbuf(pool, fifo_in, 14, 1);
+				expect(m, fifo_in, inline_mode != 0);
+				CHECK(rig_tx_burst(t, f, &m, 1) == 1, "no room at %u", t->q.pi);
+				(void)rig_tx_run(t, true, sent, NULL);
+				if ((uint16_t)(t->q.pi - 16 - at) < 0x8000 && t->q.pi != 16 + at)
+					break;
+			}
+			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+			m = rig_tx_mbuf(pool, fifo_in, 100 * segs, segs);
+			m->ol_flags = RTE_MBUF_F_TX_VLAN;
+			m->vlan_tci = 0x1234;
+			expect(m, fifo_in, inline_mode != 0);
+			CHECK(rig_tx_burst(t, f, &m, 1) == 1, "%u segments at %u", segs, at);
+			(void)rig_tx_run(t, true, sent, NULL);
+			CHECK(fifo_in == fifo_out, "%u segments at %u: %u of %u sent", segs, at, fifo_out,
+			      fifo_in);
+			rig_tx_free(t);
+		}
+	}
+	home("every_offset");
+}
+
+/* Packets that cannot be sent: freed, counted, and the others go. */
+static void
+refused(unsigned int f)
+{
+	struct rte_mempool *alien = rig_pool("alien", 64, 0, 256 + RTE_PKTMBUF_HEADROOM);
+	struct rig_tx *t = rig_tx_new(6, 256, 8, 20, f & MLXPMD_TX_F_INLINE ? 1 : 0);
+	struct rte_mbuf *pkts[12];
+	unsigned int i;
+
+	CHECK(t != NULL, "no queue");
+	fifo_in = 0;
+	fifo_out = 0;
+	for (i = 0; i < 12; i++) {
+		bool bad = i == 0 || i == 5 || i == 6 || i == 11;
+
+		pkts[i] = i == 5 ? rig_tx_mbuf(alien, i, 60, 1) : rig_tx_mbuf(pool, i, 60, 1);
+		if (i == 0)
+			pkts[i]->data_len = pkts[i]->pkt_len = 0;
+		if (i == 6 || i == 11) {
+			rte_pktmbuf_free(pkts[i]);
+			pkts[i] = i == 6 && (f & (MLXPMD_TX_F_MULTI | MLXPMD_TX_F_INLINE)) ?
+				  rig_tx_mbuf(pool, i, 3000, 40) : rig_tx_mbuf(alien, i, 60, 1);
+		}
+		if (!bad)
+			expect(pkts[i], i, false);
+	}
+	/* Forty segments exceed the WQE only where each holds something. */
+	if (pkts[6]->nb_segs == 40) {
+		struct rte_mbuf *s = pkts[6];
+
+		for (i = 0; s != NULL; s = s->next, i++)
+			s->data_len = 75;
+	}
+	CHECK(rig_tx_burst(t, f, pkts, 1) == 1, "the empty one blocks");
+	rig_mempool_fails = true;
+	CHECK(rig_tx_burst(t, f, pkts + 1, 4) == 4, "known memory needs no registration");
+	CHECK(rig_tx_burst(t, f, pkts + 5, 7) == 7, "not taken");
+	rig_mempool_fails = false;
+	(void)rig_tx_run(t, true, sent, NULL);
+	CHECK(fifo_out == 8 && fifo_in == 8, "%u of %u sent", fifo_out, fifo_in);
+	CHECK(t->q.stats.dropped == 4 && t->q.stats.packets == 8, "%" PRIu64 " dropped, %" PRIu64 " packets",
+	      t->q.stats.dropped, t->q.stats.packets);
+	rig_tx_free(t);
+	CHECK(rte_mempool_avail_count(alien) == 64, "alien mbufs are lost");
+	rte_mempool_free(alien);
+	home("refused");
+}
+
+/* Clones, attached buffers, and memory that comes and goes. */
+static void
+memory(void)
+{
+	static uint8_t outside[4096];
+	struct rte_mbuf_ext_shared_info shinfo = { .free_cb = NULL };
+	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	struct rte_mbuf *m, *clone;
+	unsigned int i, calls;
+
+	fifo_in = 0;
+	fifo_out = 0;
+	m = rig_tx_mbuf(pool, 0, 100, 1);
+	clone = rte_pktmbuf_clone(m, pool);
+	expect(m, 0, false);
+	expect(clone, 0, false);
+	CHECK(rig_tx_burst(t, ALL_FLAGS, &clone, 1) == 1 && rig_tx_burst(t, ALL_FLAGS, &m, 1) == 1, "clone");
+	(void)rig_tx_run(t, true, sent, NULL);
+	rig_tx_free(t);
+	home("clone");
+	/* A buffer from outside, unknown at first: dropped, and nobody registers the mbuf's own pool for it. */
+	t = rig_tx_new(6, 64, 6, 63, 0);
+	for (i = 0; i < 100; i++)
+		outside[i] = rig_pattern(7, i);
+	rte_mbuf_ext_refcnt_set(&shinfo, 1);
+	shinfo.free_cb = (void *)&home;
+	for (i = 0; i < 2; i++) {
+		m = rte_pktmbuf_alloc(pool);
+		rte_mbuf_ext_refcnt_set(&shinfo, 2); /* Ours stays, the callback is not called. */
+		rte_pktmbuf_attach_extbuf(m, outside, 0, sizeof(outside), &shinfo);
+		m->data_len = m->pkt_len = 100;
+		if (i == 1) {
+			rig_range_add(outside, sizeof(outside), 0x4242);
+			expect(m, 7, false);
+		}
+		calls = rig_mempool_calls;
+		CHECK(rig_tx_burst(t, ALL_FLAGS, &m, 1) == 1, "attached");
+		CHECK(t->q.stats.dropped == 1, "dropped %" PRIu64, t->q.stats.dropped);
+		CHECK(rig_mempool_calls == calls, "the wrong memory was registered");
+		(void)rig_tx_run(t, true, sent, NULL);
+	}
+	/* The range goes: a cached key must not be used again. */
+	m = rte_pktmbuf_alloc(pool);
+	rte_mbuf_ext_refcnt_set(&shinfo, 3); /* One more is in flight. */
+	rte_pktmbuf_attach_extbuf(m, outside, 0, sizeof(outside), &shinfo);
+	m->data_len = m->pkt_len = 100;
+	rig_nb_ranges--;
+	rig_generation++;
+	CHECK(rig_tx_burst(t, ALL_FLAGS, &m, 1) == 1 && t->q.stats.dropped == 2, "a key that is void");
+	CHECK(fifo_out == 3, "%u sent", fifo_out);
+	rig_tx_free(t);
+	home("attached");
+}
+
+int
+main(void)
+{
+	static const struct mix mixes[] = {
+		{ 0, 1, false, 0 }, { MLXPMD_TX_F_MPW, 1, false, 0 }, { MLXPMD_TX_F_OFFLOAD, 1, true, 0 },
+		{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, 1, true, 0 }, { MLXPMD_TX_F_MULTI, 6, false, 0 },
+		{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 3, false, 0 },
+		{ MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD, 9, true, 0 }, { ALL_FLAGS, 9, true, 0 },
+		{ MLXPMD_TX_F_FAST_FREE, 1, false, 0 }, { MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 1, false, 0 },
+		{ MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
+		{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
+		{ MLXPMD_TX_F_INLINE, 9, true, 1 }, { MLXPMD_TX_F_INLINE, 9, true, 2 },
+		{ MLXPMD_TX_F_INLINE, 9, true, 3 },
+	};
+	unsigned int i;
+
+	rig_init();
+	pool = rig_pool("tx", POOL, 64, 3200 + RTE_PKTMBUF_HEADROOM);
+	send_bytes();
+	mpw_bytes();
+	for (i = 0; i < RTE_DIM(mixes); i++) {
+		traffic(&mixes[i], 6, 64, 63);
+		traffic(&mixes[i], 4, 128, 32);
+		traffic(&mixes[i], 8, 64, 18);
+		traffic(&mixes[i], 5, 512, 63);
+	}
+	every_offset(0);
+	every_offset(1);
+	every_offset(3);
+	refused(0);
+	refused(MLXPMD_TX_F_MPW);
+	refused(ALL_FLAGS);
+	refused(MLXPMD_TX_F_INLINE);
+	memory();
+	return rig_end("tx_wqe");
+}
