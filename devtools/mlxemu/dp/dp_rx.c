@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A frame's way in: link, size, address filter, steering, hash, receive queue. */
+/*
+ * A frame's way in: link, size, steering, hash, receive queue. A function without an embedded
+ * switch in front of it sees every frame of the wire; the addresses of the kernel's interface
+ * matter only for what no rule takes.
+ */
 #include <time.h>
 
 #include "dp_csum.h"
@@ -21,7 +25,7 @@ is_broadcast(const uint8_t *mac)
 	return memcmp(mac, "\xff\xff\xff\xff\xff\xff", 6) == 0;
 }
 
-/* What the virtual port lets in before any rule is asked. */
+/* What the kernel's interface would take. */
 static bool
 for_us(const struct emu_vport *v, const uint8_t *mac)
 {
@@ -114,8 +118,10 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 		count_flow(flow, pkt->len);
 	if (flow != NULL && flow->drop)
 		dev->stats.rx_dropped_by_rule++;
-	else
+	else if (for_us(&dev->vport, pkt->data))
 		dev->stats.rx_kernel++;
+	else
+		dev->stats.rx_filtered++;
 	return EMU_RX_TAKEN;
 }
 
@@ -135,11 +141,6 @@ receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 			dev->stats.rx_filtered++;
 		else
 			dev->stats.rx_oversize++;
-		return EMU_RX_TAKEN;
-	}
-	if (DP_UNLIKELY(!for_us(&dev->vport, frame))) {
-		count_arrived(&dev->stats, frame, len);
-		dev->stats.rx_filtered++;
 		return EMU_RX_TAKEN;
 	}
 	dp_parse(&pkt, frame, len, true);

@@ -8,8 +8,11 @@
 
 #include "wire_int.h"
 
-#define HOLD_LIMIT_NS 100000000ull /* a receiver that posts nothing for so long is not served */
-#define LOSSY_NS 1000000000ull	   /* and for so long afterwards nothing waits for it */
+/* A sender on a cable waits so long for a receiver that posts nothing, and then so long not at all. */
+#define HOLD_LIMIT_NS 100000000ull
+#define LOSSY_NS 1000000000ull
+/* A wire with a queue of its own behind it holds up nobody else: it waits longer, every time. */
+#define QUEUE_HOLD_LIMIT_NS 1000000000ull
 
 uint64_t
 wire_mono_ns(void)
@@ -33,9 +36,10 @@ patience_ended(struct emu_wire_port *w)
 		h->since_ns = now;
 		w->stats.holds++;
 	}
-	if (now - h->since_ns < HOLD_LIMIT_NS)
+	if (now - h->since_ns < (w->has_queue ? QUEUE_HOLD_LIMIT_NS : HOLD_LIMIT_NS))
 		return false;
-	h->lossy_until_ns = now + LOSSY_NS;
+	if (!w->has_queue)
+		h->lossy_until_ns = now + LOSSY_NS;
 	return true;
 }
 

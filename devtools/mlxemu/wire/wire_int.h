@@ -29,6 +29,7 @@ struct emu_wire_port {
 	const struct wire_ops *ops;
 	struct emu_dev *dev, *peer;
 	bool lossless;
+	bool has_queue; /**< What is not read yet waits outside: no sender is held up. */
 	struct wire_hold hold;
 	struct emu_wire_stats stats;
 	void *priv; /**< The kind's own. */

@@ -135,6 +135,7 @@ tap_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err,
 	fcntl(t->fd, F_SETFD, FD_CLOEXEC);
 	fcntl(t->fd, F_SETFL, fcntl(t->fd, F_GETFL) | O_NONBLOCK);
 	w->priv = t;
+	w->has_queue = true;
 	return 0;
 }
 
