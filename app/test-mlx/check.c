@@ -126,8 +126,8 @@ headers_intact(const struct tm_app *app, const struct rte_mbuf *m, const struct 
 	return v->vlan == app->cfg.vlan &&
 		v->fr.ip.version_ihl == RTE_IPV4_VHL_DEF &&
 		v->fr.ip.total_length == rte_cpu_to_be_16(ip_len) &&
-		v->fr.ip.src_addr == rte_cpu_to_be_32(RTE_IPV4(198, 18, 0, 0) + v->flow) &&
-		v->fr.ip.dst_addr == rte_cpu_to_be_32(RTE_IPV4(198, 19, 0, 1) + s->tx_port) &&
+		v->fr.ip.src_addr == rte_cpu_to_be_32(RTE_IPV4(198u, 18, 0, 0) + v->flow) &&
+		v->fr.ip.dst_addr == rte_cpu_to_be_32(RTE_IPV4(198u, 19, 0, 1) + s->tx_port) &&
 		v->fr.udp.src_port == rte_cpu_to_be_16(1024 + v->flow % 50000) &&
 		v->fr.udp.dgram_len == rte_cpu_to_be_16(ip_len - sizeof(v->fr.ip)) &&
 		rte_raw_cksum(&v->fr.ip, sizeof(v->fr.ip)) == 0xffff &&

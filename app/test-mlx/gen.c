@@ -208,8 +208,8 @@ frame_headers(const struct tm_app *app, const struct tm_stream *s, struct tm_gen
 	fr->ip.total_length = rte_cpu_to_be_16(ip_len);
 	fr->ip.time_to_live = 64;
 	fr->ip.next_proto_id = IPPROTO_UDP;
-	fr->ip.src_addr = rte_cpu_to_be_32(RTE_IPV4(198, 18, 0, 0) + flow);
-	fr->ip.dst_addr = rte_cpu_to_be_32(RTE_IPV4(198, 19, 0, 1) + s->tx_port);
+	fr->ip.src_addr = rte_cpu_to_be_32(RTE_IPV4(198u, 18, 0, 0) + flow);
+	fr->ip.dst_addr = rte_cpu_to_be_32(RTE_IPV4(198u, 19, 0, 1) + s->tx_port);
 	fr->udp.src_port = rte_cpu_to_be_16(1024 + flow % 50000);
 	fr->udp.dst_port = rte_cpu_to_be_16(TM_GEN_PORT);
 	fr->udp.dgram_len = rte_cpu_to_be_16(ip_len - sizeof(fr->ip));

@@ -40,6 +40,8 @@ def run(vdevs, *options, lcores="0", memory_mb=256, timeout=60, stdin=None):
         done = subprocess.run(command(vdevs, [*options, "--json", final], lcores, memory_mb),
                               input=stdin or b"", stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=timeout, check=False)
+        # a sanitizer build says so and goes on
+        check(b"runtime error:" not in done.stdout, done.stdout.decode(errors="replace"))
         data = json.loads(final.read_text()) if final.exists() else None
         return Result(done.returncode, done.stdout.decode(errors="replace"), data)
 

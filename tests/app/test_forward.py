@@ -94,7 +94,7 @@ def chained(work):
 def strict(work):
     """Queue 1 of the ring is filled and never read, until no buffer is left to receive with."""
     apptest.write_capture(work / "in.pcap", apptest.frames(2000, 60))
-    vdevs = ["net_ring0", f"net_pcap0,rx_pcap={work}/in.pcap,rx_pcap={work}/in.pcap,"
+    vdevs = ["net_ring0", f"net_pcap0,rx_pcap={work}/in.pcap,"
              f"tx_pcap={work}/a.pcap,tx_pcap={work}/b.pcap"]
     options = ("--fwd", "txonly", "--txq", 2, "--gen-ports", "0x1", "--mbufs", 200, "--run", 0.5)
     result = run(vdevs, *options)
