@@ -11,7 +11,7 @@ what stays behind, and exactly that object is left, with what it stands on.
 import subprocess
 import sys
 
-STATUSES = ["INT_ERR", "NO_RES"]
+STATUSES = ["INTERNAL_ERR", "NO_RESOURCES"]
 # Per command: must a refusal of the layer's own command make the opening fail?
 CREATING = {
     "QUERY_HCA_CAP": True,
@@ -56,7 +56,7 @@ def sweep(mlxemu, program, command, status):
 
 
 def refuse_destroy(mlxemu, program, command, left):
-    rule = f"on cmd.entry match op={command} count 1 do fail status=INT_ERR"
+    rule = f"on cmd.entry match op={command} count 1 do fail status=INTERNAL_ERR"
     code, text, hits = run(mlxemu, program, rule)
     wanted = [f"{command} (0x", "stays behind -> EIO", "opened 3 of 3",
               f"{len(left)} left, 0 unlawful"] + [f": 1 {what}" for what in left]

@@ -17,6 +17,10 @@
 
 #include "mdv_test.h"
 
+/* With MDV_TEST_HUGE=1 the test runs on hugepages, where memory can be given back. */
+#define NEEDED_HUGE_MIB 80u
+#define SKIPPED 77
+
 static const struct {
 	const char *name;
 	void (*run)(struct mdv_dev *dev);
@@ -214,11 +218,26 @@ run_reopen(void)
 	rte_mempool_free(mp);
 }
 
+/** MiB in free 2 MiB hugepages. */
+static unsigned int
+free_huge_mib(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
+	unsigned int pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%u", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * 2;
+}
+
 static int
 eal_up(const char *program)
 {
 	const char *const huge[] = { program, "--in-memory", "--no-pci", "--no-telemetry", "-l", "0",
-				     "--iova-mode=va", "-m", "64" };
+				     "--iova-mode=va", "-m", "16" };
 	const char *const no_huge[] = { program, "--no-huge", "--no-pci", "--no-telemetry", "-l",
 					"0", "--iova-mode=va", "-m", "128", "--no-shconf" };
 	const char *wanted = getenv("MDV_TEST_HUGE");
@@ -226,6 +245,10 @@ eal_up(const char *program)
 	char *argv[RTE_DIM(no_huge)];
 	int argc = with_huge ? RTE_DIM(huge) : RTE_DIM(no_huge);
 
+	if (with_huge && free_huge_mib() < NEEDED_HUGE_MIB) {
+		fprintf(stderr, "not %u MiB of free hugepages: skipped\n", NEEDED_HUGE_MIB);
+		exit(SKIPPED);
+	}
 	for (int i = 0; i < argc; i++)
 		argv[i] = strdup(with_huge ? huge[i] : no_huge[i]);
 	return rte_eal_init(argc, argv);

@@ -215,7 +215,7 @@ test_external_memory(struct mdv_dev *dev)
 void
 test_hotplug(struct mdv_dev *dev)
 {
-	const size_t bytes = 3 << 20;
+	const size_t bytes = 24 << 20; /* more than EAL took at the start and keeps */
 	char *memory;
 	uint32_t generation;
 

@@ -70,12 +70,12 @@ test_status(void)
 	CHECK_STR(prm_status_name(PRM_STATUS_BAD_RES_STATE), "BAD_RES_STATE");
 	CHECK_STR(prm_status_name(0xee), "UNKNOWN");
 	CHECK(prm_status_errno(PRM_STATUS_OK) == 0);
-	CHECK(prm_status_errno(PRM_STATUS_INT_ERR) == EIO);
+	CHECK(prm_status_errno(PRM_STATUS_INTERNAL_ERR) == EIO);
 	CHECK(prm_status_errno(PRM_STATUS_BAD_OP) == EINVAL);
-	CHECK(prm_status_errno(PRM_STATUS_RES_BUSY) == EBUSY);
-	CHECK(prm_status_errno(PRM_STATUS_LIM) == ENOMEM);
-	CHECK(prm_status_errno(PRM_STATUS_NO_RES) == EAGAIN);
-	CHECK(prm_status_errno(PRM_STATUS_BAD_INP_LEN) == EIO);
+	CHECK(prm_status_errno(PRM_STATUS_RESOURCE_BUSY) == EBUSY);
+	CHECK(prm_status_errno(PRM_STATUS_EXCEED_LIM) == ENOMEM);
+	CHECK(prm_status_errno(PRM_STATUS_NO_RESOURCES) == EAGAIN);
+	CHECK(prm_status_errno(PRM_STATUS_BAD_INPUT_LEN) == EIO);
 	CHECK(prm_status_errno(0xee) == EIO);
 	CHECK_STR(prm_cqe_syndrome_name(PRM_CQE_SYNDROME_WR_FLUSH_ERR), "WR_FLUSH_ERR");
 	CHECK_STR(prm_cqe_opcode_name(PRM_CQE_OPCODE_RESP_ERR), "RESP_ERR");

@@ -16,12 +16,12 @@
 	/* the command as such */ \
 	X(UNKNOWN_OP, 0xe50001, BAD_OP, "opcode is not in the command table") \
 	X(NOT_MODELLED, 0xe50002, BAD_OP, "command is known but not modelled") \
-	X(IN_SHORT, 0xe50003, BAD_INP_LEN, "inbox is shorter than the command") \
-	X(IN_LONG, 0xe50004, BAD_INP_LEN, "inbox is longer than the command") \
-	X(OUT_SHORT, 0xe50005, BAD_OUTP_LEN, "outbox is shorter than the answer") \
+	X(IN_SHORT, 0xe50003, BAD_INPUT_LEN, "inbox is shorter than the command") \
+	X(IN_LONG, 0xe50004, BAD_INPUT_LEN, "inbox is longer than the command") \
+	X(OUT_SHORT, 0xe50005, BAD_OUTPUT_LEN, "outbox is shorter than the answer") \
 	X(RESERVED, 0xe50006, BAD_PARAM, "reserved bits or an undefined value in the inbox") \
 	X(KERNEL_ONLY, 0xe50007, BAD_OP, "command is for the kernel's own use") \
-	X(NO_RESOURCES, 0xe50008, NO_RES, "out of object ids or memory") \
+	X(NO_RESOURCES, 0xe50008, NO_RESOURCES, "out of object ids or memory") \
 	X(OP_MOD, 0xe50009, BAD_PARAM, "op_mod is not defined for the command") \
 	X(OTHER_FUNCTION, 0xe5000a, BAD_PARAM, "other functions and vports are not accessible") \
 	X(GENERAL_OBJECT, 0xe5000b, BAD_PARAM, "general object type is not supported") \
@@ -51,7 +51,7 @@
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
 	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write asked for over a read-only umem") \
 	/* CQ */ \
-	X(CQ_SIZE, 0xe50301, LIM, "log_cq_size above log_max_cq_sz") \
+	X(CQ_SIZE, 0xe50301, EXCEED_LIM, "log_cq_size above log_max_cq_sz") \
 	X(CQ_CQE_SIZE, 0xe50302, BAD_PARAM, "cqe_sz is not 64 or 128 bytes") \
 	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring lies outside its umem") \
 	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring lies in a read-only umem") \
@@ -67,7 +67,7 @@
 	X(WQ_TYPE, 0xe50401, BAD_PARAM, "wq_type is not cyclic") \
 	X(WQ_FEATURE, 0xe50402, BAD_PARAM, "WQ feature without capability") \
 	X(WQ_STRIDE, 0xe50403, BAD_PARAM, "log_wq_stride out of range") \
-	X(WQ_SIZE, 0xe50404, LIM, "log_wq_sz above log_max_wq_sz") \
+	X(WQ_SIZE, 0xe50404, EXCEED_LIM, "log_wq_sz above log_max_wq_sz") \
 	X(WQ_RANGE, 0xe50405, BAD_PARAM, "ring lies outside its umem") \
 	X(WQ_ALIGN, 0xe50406, BAD_PARAM, "ring offset is not aligned to 64 bytes") \
 	X(WQ_PAGE_OFFSET, 0xe50407, BAD_PARAM, "page_offset must be 0 over a umem") \
@@ -89,8 +89,8 @@
 	X(RQ_MEM_TYPE, 0xe50702, BAD_PARAM, "memory type without capability") \
 	/* RQT */ \
 	X(RQT_SIZE, 0xe50801, BAD_PARAM, "rqt_actual_size is 0, above rqt_max_size or no power of two") \
-	X(RQT_MAX_SIZE, 0xe50802, LIM, "rqt_max_size above log_max_rqt_size") \
-	X(RQT_LIST, 0xe50803, BAD_INP_LEN, "inbox length does not fit the list of RQs") \
+	X(RQT_MAX_SIZE, 0xe50802, EXCEED_LIM, "rqt_max_size above log_max_rqt_size") \
+	X(RQT_LIST, 0xe50803, BAD_INPUT_LEN, "inbox length does not fit the list of RQs") \
 	X(RQT_TYPE, 0xe50804, BAD_PARAM, "list_q_type or format without capability") \
 	/* TIR */ \
 	X(TIR_HASH, 0xe50901, BAD_PARAM, "rx_hash_fn does not fit the dispatch type") \
@@ -104,8 +104,8 @@
 	X(COUNTER_SCOPE, 0xe50b03, BAD_PARAM, "counters of others and aggregates without capability") \
 	/* vport */ \
 	X(VPORT_ADDRESS, 0xe50c01, BAD_PARAM, "address is not a station's or not a group's") \
-	X(VPORT_LIST_SIZE, 0xe50c02, LIM, "address list is longer than the device's") \
-	X(VPORT_LIST_LEN, 0xe50c03, BAD_INP_LEN, "inbox is shorter than the address list") \
+	X(VPORT_LIST_SIZE, 0xe50c02, EXCEED_LIM, "address list is longer than the device's") \
+	X(VPORT_LIST_LEN, 0xe50c03, BAD_INPUT_LEN, "inbox is shorter than the address list") \
 	X(VPORT_LIST_TYPE, 0xe50c04, BAD_PARAM, "list type without capability") \
 	X(VPORT_FIELD, 0xe50c05, BAD_PARAM, "field cannot be changed") \
 	X(VPORT_MTU, 0xe50c06, BAD_PARAM, "MTU out of range") \
@@ -114,7 +114,7 @@
 	X(REG_READ_ONLY, 0xe50d02, BAD_PARAM, "register cannot be written") \
 	X(REG_USER, 0xe50d03, BAD_PARAM, "register cannot be written by a user") \
 	X(REG_PORT, 0xe50d04, BAD_INDEX, "local_port does not exist") \
-	X(REG_LEN, 0xe50d05, BAD_INP_LEN, "register data shorter than the register") \
+	X(REG_LEN, 0xe50d05, BAD_INPUT_LEN, "register data shorter than the register") \
 	X(REG_GROUP, 0xe50d06, BAD_PARAM, "counter group is not modelled") \
 	X(REG_VALUE, 0xe50d07, BAD_PARAM, "value cannot be set") \
 	X(REG_MODULE, 0xe50d08, BAD_INDEX, "module does not exist")
