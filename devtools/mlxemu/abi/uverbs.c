@@ -171,7 +171,7 @@ abi_uverbs_open(unsigned n, int flags)
 	m = abi_enter();
 	if (m == NULL)
 		return -ENODEV;
-	ret = n < m->ports ? abi_file_open(m, n, flags) : -ENXIO;
+	ret = n < m->ports ? abi_file_open(m, n, flags) : -ENOENT;
 	abi_leave();
 	return ret;
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * emu_client CASE: runs one case on every port and exits 0 when all its checks held. The cases
+ * after "lawful" do nothing that the audit may complain about; the others do so on purpose.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client.h"
+
+static struct client left_behind;
+
+static void
+leave_objects(unsigned port)
+{
+	client_open(&left_behind, port);
+	CHECK(client_td(&left_behind).obj != NULL);
+	CHECK(client_cq(&left_behind).obj != NULL);
+}
+
+/* Objects that nobody destroys, and the file is closed. */
+static void
+case_leave(unsigned port)
+{
+	leave_objects(port);
+	CHECK_EQ(close(left_behind.ctx->cmd_fd), 0);
+}
+
+/* The same, and the process just ends. */
+static void
+case_leave_exit(unsigned port)
+{
+	leave_objects(port);
+	_exit(0);
+}
+
+static void
+case_quick_exit(unsigned port)
+{
+	leave_objects(port);
+	quick_exit(0);
+}
+
+/* Ends without any code of ours running. */
+static void
+case_killed(unsigned port)
+{
+	leave_objects(port);
+	kill(getpid(), SIGKILL);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_interrupt(int sig)
+{
+	interrupted = sig;
+}
+
+/* Says so, waits for the signal, cleans up, and ends with 42. */
+static void
+case_wait_signal(unsigned port)
+{
+	(void)port;
+	signal(SIGINT, on_interrupt);
+	signal(SIGTERM, on_interrupt);
+	client_open(&left_behind, 0);
+	printf("waiting\n");
+	fflush(stdout);
+	while (interrupted == 0)
+		usleep(1000);
+	client_close(&left_behind);
+	exit(interrupted == SIGINT ? 42 : 43);
+}
+
+/* The parent's devices are dead in a child; exec'ed, it may open its own. */
+static void
+case_fork(unsigned port)
+{
+	struct client c;
+	int status = 0;
+	pid_t pid;
+
+	client_open(&c, port);
+	pid = fork();
+	if (pid == 0) {
+		struct ibv_device_attr attr;
+
+		if (ibv_query_device(c.ctx, &attr) == 0)
+			_exit(10);
+		execlp("ibv_devinfo", "ibv_devinfo", "-l", (char *)NULL);
+		_exit(11);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+	client_close(&c);
+}
+
+/* Descriptors may be duplicated and closed in any order; the last one closes the device. */
+static void
+case_dup(unsigned port)
+{
+	struct client c;
+	int copy;
+
+	client_open(&c, port);
+	copy = dup(c.ctx->cmd_fd);
+	CHECK(copy >= 0);
+	CHECK_EQ(close(copy), 0);
+	copy = dup2(c.ctx->cmd_fd, 200);
+	CHECK_EQ(copy, 200);
+	client_close(&c);
+	CHECK_EQ(close(copy), 0);
+}
+
+/* Many times open and closed: nothing accumulates. */
+static void
+case_reopen(unsigned port)
+{
+	struct client c;
+	unsigned i;
+	int fd = -1, next;
+
+	for (i = 0; i < 100; i++) {
+		client_open(&c, port);
+		client_close(&c);
+		next = dup(0);
+		CHECK(fd < 0 || next == fd);
+		fd = next;
+		close(fd);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(unsigned port);
+} cases[] = {
+	{"device", case_device},
+	{"clock", case_clock},
+	{"objects", case_objects},
+	{"memory", case_memory},
+	{"events", case_events},
+	{"async", case_async},
+	{"flow", case_flow},
+	{"no-devx", case_no_devx},
+	{"fork", case_fork},
+	{"dup", case_dup},
+	{"reopen", case_reopen},
+	{"refusals", case_refusals},
+	{"kernel-refusals", case_kernel_refusals},
+	{"flow-refusals", case_flow_refusals},
+	{"link", case_link},
+	{"leave", case_leave},
+	{"leave-exit", case_leave_exit},
+	{"quick-exit", case_quick_exit},
+	{"killed", case_killed},
+	{"wait-signal", case_wait_signal},
+};
+
+int
+main(int argc, char **argv)
+{
+	struct ibv_device **list;
+	int ports = 0, p;
+	unsigned i;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: emu_client CASE\n");
+		return 2;
+	}
+	list = ibv_get_device_list(&ports);
+	ibv_free_device_list(list);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (strcmp(cases[i].name, argv[1]) != 0)
+			continue;
+		CHECK(ports > 0);
+		for (p = 0; p < ports; p++)
+			cases[i].run((unsigned)p);
+		return client_failures == 0 ? 0 : 1;
+	}
+	fprintf(stderr, "emu_client: no case '%s'\n", argv[1]);
+	return 2;
+}

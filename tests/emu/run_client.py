@@ -1,0 +1,39 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Runs one case of emu_client and checks the launcher's verdict on it.
+
+usage: run_client.py MLXEMU PROGRAM CASE STATUS [LINE...]
+
+STATUS is the exit status that `mlxemu run --audit` must have; each LINE must be found in its
+report. The run directory must be gone afterwards.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    mlxemu, program, case, status = sys.argv[1:5]
+    lines = sys.argv[5:]
+    with tempfile.TemporaryDirectory() as tmp:
+        env = dict(os.environ, TMPDIR=tmp)
+        got = subprocess.run([mlxemu, 'run', '--ports', '2', '--audit', '--', program, case],
+                             env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             timeout=60, check=False)
+        left = os.listdir(tmp)
+    sys.stderr.write(got.stderr)
+    bad = []
+    if got.returncode != int(status):
+        bad.append(f'exit status {got.returncode}, not {status}')
+    if left:
+        bad.append(f'left behind: {left}')
+    bad += [f'no line "{want}"' for want in lines if want not in got.stderr.splitlines()]
+    for text in bad:
+        print(text)
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""The launcher: bad input, exit statuses, signals, killed programs, what is left behind.
+
+usage: test_launcher.py MLXEMU CLIENT QUIET
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FAILED = []
+
+
+def expect(ok, what):
+    if not ok:
+        FAILED.append(what)
+        print('not so:', what)
+
+
+class Run:
+    """One run of the launcher in a temporary directory of its own, ended."""
+
+    def __init__(self, mlxemu, *args, env=None, cwd=None):
+        with tempfile.TemporaryDirectory() as tmp:
+            full = {**os.environ, 'TMPDIR': tmp, **(env or {})}
+            got = subprocess.run([mlxemu, *args], env=full, cwd=cwd, text=True, timeout=60,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, check=False)
+            self.left = os.listdir(tmp)
+        self.status, self.out, self.err = got.returncode, got.stdout, got.stderr
+        self.args = ' '.join(args)
+        expect(not self.left, f'{self.args}: left {self.left}')
+
+
+def refused(mlxemu, status, words, *args, **kw):
+    """One clear line that has the words in it, the status, nothing on stdout."""
+    run = Run(mlxemu, *args, **kw)
+    lines = run.err.splitlines()
+    expect(run.status == status, f'{run.args}: status {run.status}, not {status}')
+    expect(len(lines) == 1 and lines[0].startswith('mlxemu: '), f'{run.args}: said {run.err!r}')
+    for word in words:
+        expect(word in run.err, f'{run.args}: {word!r} is not in {run.err!r}')
+    expect(run.out == '', f'{run.args}: wrote {run.out!r} to stdout')
+
+
+def bad_input(mlxemu):
+    go = ('--', '/bin/true')
+    refused(mlxemu, 2, ['no command'])
+    refused(mlxemu, 2, ['jump'], 'jump')
+    refused(mlxemu, 2, ['no program'], 'run')
+    refused(mlxemu, 2, ['no program'], 'run', '--ports', '2', '--')
+    refused(mlxemu, 2, ['--ports'], 'run', '--ports', '0', *go)
+    refused(mlxemu, 2, ['--ports', '16'], 'run', '--ports', '17', *go)
+    refused(mlxemu, 2, ['--ports', 'two'], 'run', '--ports', 'two', *go)
+    refused(mlxemu, 2, ['--ports', 'value'], 'run', '--ports')
+    refused(mlxemu, 2, ['--profile', 'cx9', 'cx6dx'], 'run', '--profile', 'cx9', *go)
+    refused(mlxemu, 2, ['--frobnicate'], 'run', '--frobnicate', *go)
+    refused(mlxemu, 2, ['rope'], 'run', '--wire', 'rope', *go)
+    refused(mlxemu, 2, ['7'], 'run', '--wire', '7=loop', *go)
+    refused(mlxemu, 2, ['--fault'], 'run', '--fault', 'on a whim do fail', *go)
+    refused(mlxemu, 1, ['/nonexistent/in.pcap'], 'run', '--wire', '0=pcap:/nonexistent/in.pcap', *go)
+    refused(mlxemu, 1, ['/dev/null'], 'run', '--wire', '0=pcap:/dev/null', *go)
+    refused(mlxemu, 1, ['/nonexistent/t'], 'run', '--trace', '/nonexistent/t', *go)
+    refused(mlxemu, 1, ['/nonexistent/r'], 'run', '--report', '/nonexistent/r', *go)
+    refused(mlxemu, 2, ['this-is-much-too-long'], 'run', '--wire', '0=tap:this-is-much-too-long', *go)
+    refused(mlxemu, 127, ['no-such-program'], 'run', '--', 'no-such-program')
+    refused(mlxemu, 127, ['/etc', 'denied'], 'run', '--', '/etc')
+    refused(mlxemu, 1, ['/nonexistent-tmp'], 'run', *go, env={'TMPDIR': '/nonexistent-tmp'})
+
+
+def unprivileged(mlxemu):
+    """TAPs need a permission that an ordinary user has not."""
+    if os.geteuid() != 0:
+        return
+    with tempfile.TemporaryDirectory() as tmp:
+        os.chmod(tmp, 0o777)
+        got = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                              mlxemu, 'run', '--wire', '0=tap:mlxemutest0', '--', '/bin/true'],
+                             env=dict(os.environ, TMPDIR=tmp), text=True, timeout=60,
+                             stderr=subprocess.PIPE, check=False)
+        expect(not os.listdir(tmp), 'TAP not permitted: left something')
+    expect(got.returncode == 1, f'TAP not permitted: status {got.returncode}')
+    lines = got.stderr.splitlines()
+    expect(len(lines) == 1 and lines[0].startswith('mlxemu: ') and 'mlxemutest0' in lines[0],
+           f'TAP not permitted: {got.stderr!r}')
+
+
+def help_pages(mlxemu):
+    for args in (['--help'], ['run', '--help']):
+        run = Run(mlxemu, *args)
+        expect(run.status == 0 and 'usage:' in run.out and 'example' in run.out, f'{args}')
+    run = Run(mlxemu, 'run', '--help')
+    for option in ('--ports', '--profile', '--wire', '--audit', '--report', '--trace', '--fault'):
+        expect(option in run.out, f'run --help names {option}')
+    expect('cx6dx' in Run(mlxemu, 'profiles').out, 'profiles')
+
+
+def statuses(mlxemu, quiet):
+    expect(Run(mlxemu, 'run', '--', 'sh', '-c', 'exit 7').status == 7, 'status 7')
+    expect(Run(mlxemu, 'run', '--', 'sh', '-c', 'kill -9 $$').status == 137, 'status 128 + 9')
+    run = Run(mlxemu, 'run', '--audit', '--', quiet)
+    expect(run.status == 0, f'a program without RDMA: {run.out}{run.err}')
+    expect(run.err == 'audit: clean (no process opened a device)\n', f'said {run.err!r}')
+    # The program's own options are its own, and an existing LD_PRELOAD stays.
+    run = Run(mlxemu, 'run', 'echo', '--ports', '99')
+    expect(run.out == '--ports 99\n', f'said {run.out!r}')
+    run = Run(mlxemu, 'run', '--', 'sh', '-c', 'echo $LD_PRELOAD', env={'LD_PRELOAD': 'libdl.so.2'})
+    expect(run.out.strip().endswith(':libdl.so.2'), f'LD_PRELOAD {run.out!r}')
+    expect('libmlxemu.so' in run.out, f'LD_PRELOAD {run.out!r}')
+
+
+def files(mlxemu, client):
+    """--report and --trace, relative names, two processes in one run."""
+    with tempfile.TemporaryDirectory() as here:
+        run = Run(mlxemu, 'run', '--ports', '2', '--report', 'r', '--trace', 't', '--', 'sh', '-c',
+                  f'cd / && {client} objects && {client} device', cwd=here)
+        expect(run.status == 0, f'two processes: {run.err}')
+        with open(os.path.join(here, 'r'), encoding='ascii') as f:
+            report = f.read().splitlines()
+        expect(report.count('audit: clean') == 2, f'two reports: {report[-3:]}')
+        expect('port 1 tx_frames 0' in report, 'counters in the report')
+        with open(os.path.join(here, 't'), encoding='ascii') as f:
+            trace = f.read()
+        for word in ('CREATE_CQ (0x400) OK', 'log_cq_size=6', 'MODIFY_SQ'):
+            expect(word in trace, f'{word} in the trace')
+        run = Run(mlxemu, 'run', '--report', 'f', '--fault',
+                  'on cmd.entry match op=CREATE_CQ do fail status=NO_RESOURCES syndrome=0x1234',
+                  '--', client, 'objects', cwd=here)
+        expect(run.status == 1, f'fault: status {run.status}')
+        with open(os.path.join(here, 'f'), encoding='ascii') as f:
+            expect('fault_hits 1\n' in f.read(), 'fault_hits in the report')
+
+
+def killed(mlxemu, client):
+    run = Run(mlxemu, 'run', '--', client, 'killed')
+    expect(run.status == 137, f'killed: status {run.status}')
+    expect('without a report' in run.err, f'killed: {run.err!r}')
+    run = Run(mlxemu, 'run', '--', 'sh', '-c', f'{client} killed; exit 0')
+    expect(run.status == 1, f'a killed child: status {run.status}')
+    expect('without a report' in run.err, f'a killed child: {run.err!r}')
+
+
+def signals(mlxemu, client):
+    for sig, status in ((signal.SIGINT, 42), (signal.SIGTERM, 43)):
+        with tempfile.TemporaryDirectory() as tmp:
+            with subprocess.Popen([mlxemu, 'run', '--audit', '--', client, 'wait-signal'],
+                                  env=dict(os.environ, TMPDIR=tmp), text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as proc:
+                expect(proc.stdout.readline() == 'waiting\n', 'the program waits')
+                expect(len(os.listdir(tmp)) == 1, 'a run directory while it runs')
+                mode = os.stat(os.path.join(tmp, os.listdir(tmp)[0])).st_mode & 0o777
+                expect(mode == 0o700, f'run directory mode {mode:o}')
+                time.sleep(0.1)
+                proc.send_signal(sig)
+                err = proc.communicate(timeout=30)[1]
+            expect(proc.returncode == status, f'{sig.name}: status {proc.returncode}: {err}')
+            expect('audit: clean' in err, f'{sig.name}: {err}')
+            expect(not os.listdir(tmp), f'{sig.name}: left something')
+
+
+def main():
+    mlxemu, client, quiet = sys.argv[1:4]
+    bad_input(mlxemu)
+    unprivileged(mlxemu)
+    help_pages(mlxemu)
+    statuses(mlxemu, quiet)
+    files(mlxemu, client)
+    killed(mlxemu, client)
+    signals(mlxemu, client)
+    return 1 if FAILED else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
