@@ -163,7 +163,7 @@ def signals(mlxemu, client):
 
 
 def main():
-    mlxemu, client, quiet = sys.argv[1:4]
+    mlxemu, client, quiet = (os.path.abspath(path) for path in sys.argv[1:4])
     bad_input(mlxemu)
     unprivileged(mlxemu)
     help_pages(mlxemu)
