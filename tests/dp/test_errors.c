@@ -374,6 +374,30 @@ cq_goes_round(void)
 	}
 }
 
+/* A consumer index kept in 16 bits, as DPDK's mlx5 keeps the one of its send queues. */
+static void
+cq_consumer_of_16_bits(void)
+{
+	struct rig *r = rig_new(2, NULL);
+	struct rig_port *p = &r->port[0];
+	struct rig_sq *sq = rig_sq_new(p, rig_cq_new(p, 3, 6), 6);
+
+	for (unsigned i = 0; i < 140000; i++) {
+		rig_wqe(sq, PRM_WQE_OPCODE_NOP, RIG_CE_CQE);
+		rig_wqe_end(sq);
+		rig_sq_record(sq);
+		rig_sq_bell(sq);
+		rig_run(r);
+		if (rig_cqe(sq->cq) == NULL) {
+			CHECK_EQ(i, 140000);
+			break;
+		}
+		sq->cq->dbrec[0] = htobe32(sq->cq->ci & 0xffff);
+	}
+	CHECK_EQ(p->cq_err_events, 0);
+	rig_free(r);
+}
+
 static void
 cq_events(void)
 {
@@ -451,6 +475,7 @@ main(int argc, char **argv)
 		{"bad_producer", bad_producer},
 		{"flush_by_command", flush_by_command},
 		{"cq_overrun", cq_overrun},
+		{"cq_consumer_of_16_bits", cq_consumer_of_16_bits},
 		{"cq_events", cq_events},
 		{NULL, NULL},
 	};

@@ -65,16 +65,26 @@ overrun(struct emu_cq *cq)
 	raise_event(cq, PRM_EVENT_TYPE_CQ_ERROR, &eqe);
 }
 
+/*
+ * Entries not consumed yet. Only as many bits of the indices count as tell a full ring from an
+ * empty one: programs are known to keep their consumer index in 16 bits, and cards do not mind.
+ */
+static inline uint32_t
+unconsumed(const struct emu_cq *cq, uint32_t ci)
+{
+	return (cq->pi - ci) & ((2u << cq->log_size) - 1);
+}
+
 /* The consumer index lies in the program's cache: it is read only when the known one is used up. */
 static bool
 has_room(struct emu_cq *cq, struct dp_cq *c)
 {
 	uint32_t size = 1u << cq->log_size;
 
-	if (DP_LIKELY(((cq->pi - c->ci) & CI_MASK) < size) || cq->overrun_ignore || cq->collapsed)
+	if (DP_LIKELY(unconsumed(cq, c->ci) < size) || cq->overrun_ignore || cq->collapsed)
 		return true;
 	c->ci = be32toh(cq->dbrec[0]) & CI_MASK;
-	return ((cq->pi - c->ci) & CI_MASK) < size;
+	return unconsumed(cq, c->ci) < size;
 }
 
 bool
@@ -134,7 +144,7 @@ arm(struct dp_cq *c, uint32_t word)
 	cq->armed_sn = word;
 	c->armed = true;
 	c->solicited_only = ARM_SOLICITED_ONLY(word);
-	if (((cq->pi - word) & CI_MASK) != 0 && !c->solicited_only)
+	if (unconsumed(cq, word) != 0 && !c->solicited_only)
 		fire(c);
 }
 
