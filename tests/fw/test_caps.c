@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Capability pages: present, equal for maximum and current, and kept as promises. */
+#include "fw_fixture.h"
+
+static struct fix f;
+
+static void *
+page(unsigned type, unsigned cur)
+{
+	struct prm_query_hca_cap_in in = {0};
+
+	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+	prm_query_hca_cap_in_set_op_mod(&in, type << 1 | cur);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	return prm_query_hca_cap_out_capability((struct prm_query_hca_cap_out *)f.out);
+}
+
+static void
+test_pages(void)
+{
+	static const uint8_t types[] = {
+		PRM_HCA_CAP_TYPE_GENERAL, PRM_HCA_CAP_TYPE_GENERAL_2,
+		PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, PRM_HCA_CAP_TYPE_FLOW_TABLE,
+		PRM_HCA_CAP_TYPE_ODP, PRM_HCA_CAP_TYPE_ATOMIC, PRM_HCA_CAP_TYPE_ROCE,
+		PRM_HCA_CAP_TYPE_QOS, PRM_HCA_CAP_TYPE_DEV_MEM,
+	};
+	static uint8_t max[4096];
+
+	for (unsigned i = 0; i < sizeof(types); i++) {
+		memcpy(max, page(types[i], 0), sizeof(max));
+		CHECK(memcmp(max, page(types[i], 1), sizeof(max)) == 0);
+	}
+	/* Pages of what is not there. */
+	CHECK_EQ(emu_audit_total(), 0);
+	for (unsigned type = 0; type < 0x40; type++) {
+		struct prm_query_hca_cap_in in = {0};
+		bool known = false;
+
+		for (unsigned i = 0; i < sizeof(types); i++)
+			known |= types[i] == type;
+		if (known || type == PRM_HCA_CAP_TYPE_DEBUG || type == PRM_HCA_CAP_TYPE_DEV_EVENT)
+			continue;
+		prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+		prm_query_hca_cap_in_set_op_mod(&in, type << 1);
+		CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CAP_TYPE));
+	}
+}
+
+static void
+test_general(void)
+{
+	const struct emu_profile *p = f.dev->profile;
+	const struct prm_cmd_hca_cap *cap = page(PRM_HCA_CAP_TYPE_GENERAL, 1);
+
+	CHECK_EQ(prm_cmd_hca_cap_get_log_max_cq_sz(cap), p->log_max_cq_sz);
+	CHECK_EQ(prm_cmd_hca_cap_get_log_max_wq_sz(cap), p->log_max_wq_sz);
+	CHECK_EQ(prm_cmd_hca_cap_get_log_max_rqt_size(cap), p->log_max_rqt_size);
+	CHECK_EQ(prm_cmd_hca_cap_get_device_frequency_khz(cap), p->clock_hz / 1000);
+	CHECK_EQ(prm_cmd_hca_cap_get_cqe_version(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_port_type(cap), PRM_PORT_TYPE_ETHERNET);
+	CHECK_EQ(prm_cmd_hca_cap_get_num_ports(cap), 1);
+	/* Not modelled, so not promised. */
+	CHECK_EQ(prm_cmd_hca_cap_get_striding_rq(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_hairpin(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_roce(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_qos(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_mem_rq_rmp(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_general_obj_types(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_wait_on_time(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_sq_ts_format(cap), PRM_TS_FORMAT_CAP_FREE_RUNNING);
+}
+
+/* The limits that the pages state are the limits that the commands have. */
+static void
+test_limits(void)
+{
+	uint32_t cqn = fix_cq(&f), tisn = fix_tis(&f);
+	struct prm_create_cq_in cq;
+	struct prm_create_sq_in sq;
+	struct prm_create_rq_in rq;
+	uint32_t rqn, buf[PRM_CREATE_RQT_IN_BYTES / 4 + 1];
+
+	fix_cq_in(&f, &cq);
+	prm_cqc_set_log_cq_size(prm_create_cq_in_cq_context(&cq), f.dev->profile->log_max_cq_sz + 1);
+	CHECK_EQ(fix_exec(&f, &cq, sizeof(cq)), fix_code(FW_CQ_SIZE));
+	fix_sq_in(&f, &sq, cqn, tisn);
+	prm_wq_set_log_wq_sz(prm_sqc_wq(prm_create_sq_in_ctx(&sq)),
+			     f.dev->profile->log_max_wq_sz + 1u);
+	CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)), fix_code(FW_WQ_SIZE));
+	fix_rq_in(&f, &rq, cqn);
+	prm_wq_set_log_wq_sz(prm_rqc_wq(prm_create_rq_in_ctx(&rq)),
+			     f.dev->profile->log_max_wq_sz + 1u);
+	CHECK_EQ(fix_exec(&f, &rq, sizeof(rq)), fix_code(FW_WQ_SIZE));
+	rqn = fix_rq(&f, cqn);
+	CHECK_EQ(fix_exec(&f, buf, fix_rqt_in(buf, 2u << f.dev->profile->log_max_rqt_size, &rqn, 1)),
+		 fix_code(FW_RQT_MAX_SIZE));
+	CHECK_EQ(fix_exec(&f, buf, fix_rqt_in(buf, 1u << f.dev->profile->log_max_rqt_size, &rqn, 1)),
+		 0);
+}
+
+static void
+test_profiles(void)
+{
+	for (unsigned i = 0; emu_profiles[i] != NULL; i++) {
+		const struct emu_profile *p = emu_profiles[i];
+
+		CHECK(emu_profile_find(p->name) == p);
+		CHECK(p->clock_hz >= 78125000 && p->speed_mbps >= 25000 && p->max_mtu == 9978);
+		CHECK((p->pci_device_id & 0xff00) == 0x1000);
+	}
+	CHECK(emu_profile_find("cx99") == NULL);
+}
+
+int
+main(void)
+{
+	fix_open(&f);
+	test_profiles();
+	test_pages();
+	test_general();
+	test_limits();
+	fix_close(&f);
+	return fix_result("caps");
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Access registers and counters: what the port's sums say is what the registers say. */
+#include "fw_fixture.h"
+
+static struct fix f;
+
+struct access {
+	struct prm_access_register_in head;
+	uint32_t reg[PRM_PPCNT_REG_BYTES / 4];
+};
+
+static uint32_t
+access_reg(uint16_t opcode, unsigned op, unsigned id, const void *reg, size_t bytes)
+{
+	struct access in = {0};
+
+	prm_access_register_in_set_opcode(&in.head, opcode);
+	prm_access_register_in_set_op_mod(&in.head, op);
+	prm_access_register_in_set_register_id(&in.head, id);
+	if (bytes != 0)
+		memcpy(in.reg, reg, bytes);
+	return fix_exec_as(&f, f.ctx, &in, sizeof(in.head) + bytes, 16 + PRM_PPCNT_REG_BYTES);
+}
+
+/* Reads by the user's command and leaves the answer in the outbox. */
+static uint32_t
+read_reg(unsigned id, const void *reg, size_t bytes)
+{
+	return access_reg(PRM_CMD_OP_ACCESS_REGISTER_USER, PRM_ACCESS_REG_OP_READ, id, reg, bytes);
+}
+
+static uint32_t
+write_reg(unsigned id, const void *reg, size_t bytes)
+{
+	return access_reg(PRM_CMD_OP_ACCESS_REGISTER, PRM_ACCESS_REG_OP_WRITE, id, reg, bytes);
+}
+
+static void *
+answer(void)
+{
+	return &f.out[4];
+}
+
+static void
+test_paos(void)
+{
+	struct prm_paos_reg reg = {0};
+
+	CHECK_EQ(read_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_PORT));
+	prm_paos_reg_set_local_port(&reg, 1);
+	CHECK_EQ(read_reg(PRM_REG_PAOS, &reg, sizeof(reg)), 0);
+	CHECK_EQ(prm_paos_reg_get_admin_status(answer()), PRM_PORT_STATUS_UP);
+	CHECK_EQ(prm_paos_reg_get_oper_status(answer()), PRM_PORT_STATUS_DOWN);
+	emu_port_set_carrier(f.dev, true);
+	CHECK_EQ(read_reg(PRM_REG_PAOS, &reg, sizeof(reg)), 0);
+	CHECK_EQ(prm_paos_reg_get_oper_status(answer()), PRM_PORT_STATUS_UP);
+	prm_paos_reg_set_ase(&reg, 1);
+	prm_paos_reg_set_admin_status(&reg, PRM_PORT_STATUS_DOWN);
+	CHECK_EQ(access_reg(PRM_CMD_OP_ACCESS_REGISTER_USER, PRM_ACCESS_REG_OP_WRITE, PRM_REG_PAOS,
+			    &reg, sizeof(reg)), fix_code(FW_REG_USER));
+	CHECK(f.dev->link_up);
+	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg) - 4), fix_code(FW_REG_LEN));
+	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), 0);
+	CHECK(!f.dev->link_up && !f.dev->admin_up);
+	prm_paos_reg_set_admin_status(&reg, PRM_PORT_STATUS_DISABLED);
+	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_VALUE));
+	emu_port_set_admin(f.dev, true);
+	CHECK(f.dev->link_up);
+}
+
+static void
+test_pmtu(void)
+{
+	struct prm_pmtu_reg reg = {0};
+
+	prm_pmtu_reg_set_local_port(&reg, 1);
+	CHECK_EQ(read_reg(PRM_REG_PMTU, &reg, sizeof(reg)), 0);
+	CHECK_EQ(prm_pmtu_reg_get_admin_mtu(answer()), 1522);
+	CHECK_EQ(prm_pmtu_reg_get_max_mtu(answer()), 10000);
+	prm_pmtu_reg_set_admin_mtu(&reg, 9022);
+	CHECK_EQ(write_reg(PRM_REG_PMTU, &reg, sizeof(reg)), 0);
+	CHECK_EQ(f.dev->vport.mtu, 9000);
+	prm_pmtu_reg_set_admin_mtu(&reg, 10001);
+	CHECK_EQ(write_reg(PRM_REG_PMTU, &reg, sizeof(reg)), fix_code(FW_REG_VALUE));
+	prm_pmtu_reg_set_admin_mtu(&reg, 20);
+	CHECK_EQ(write_reg(PRM_REG_PMTU, &reg, sizeof(reg)), fix_code(FW_REG_VALUE));
+	CHECK_EQ(f.dev->vport.mtu, 9000);
+	CHECK_EQ(emu_port_set_mtu(f.dev, 1500), 0);
+}
+
+static void
+test_ptys(void)
+{
+	struct prm_ptys_reg reg = {0};
+
+	prm_ptys_reg_set_local_port(&reg, 1);
+	CHECK_EQ(read_reg(PRM_REG_PTYS, &reg, sizeof(reg)), fix_code(FW_REG_VALUE));
+	prm_ptys_reg_set_proto_mask(&reg, PRM_PTYS_PROTO_ETH);
+	CHECK_EQ(read_reg(PRM_REG_PTYS, &reg, sizeof(reg)), 0);
+	CHECK_EQ(prm_ptys_reg_get_eth_proto_oper(answer()), PRM_PTYS_ETH_100GBASE_CR4);
+	CHECK_EQ(prm_ptys_reg_get_ext_eth_proto_oper(answer()), PRM_PTYS_EXT_ETH_100GAUI_4);
+	CHECK_EQ(prm_ptys_reg_get_data_rate_oper(answer()), 1000);
+	emu_port_set_carrier(f.dev, false);
+	CHECK_EQ(read_reg(PRM_REG_PTYS, &reg, sizeof(reg)), 0);
+	CHECK_EQ(prm_ptys_reg_get_eth_proto_oper(answer()), 0);
+	CHECK_EQ(prm_ptys_reg_get_eth_proto_admin(answer()), PRM_PTYS_ETH_100GBASE_CR4);
+	CHECK_EQ(write_reg(PRM_REG_PTYS, &reg, sizeof(reg)), fix_code(FW_REG_READ_ONLY));
+	emu_port_set_carrier(f.dev, true);
+}
+
+static void
+test_others(void)
+{
+	struct prm_pmlp_reg pmlp = {0};
+	struct prm_pfcc_reg pfcc = {0};
+
+	prm_pmlp_reg_set_local_port(&pmlp, 1);
+	CHECK_EQ(read_reg(PRM_REG_PMLP, &pmlp, sizeof(pmlp)), 0);
+	CHECK_EQ(prm_pmlp_reg_get_width(answer()), 4);
+	prm_pfcc_reg_set_local_port(&pfcc, 1);
+	CHECK_EQ(read_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	CHECK_EQ(prm_pfcc_reg_get_local_port(answer()), 1);
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
+	prm_pfcc_reg_set_pptx(&pfcc, 1);
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_VALUE));
+	/* The time register may be read without register data. */
+	CHECK_EQ(read_reg(PRM_REG_MTUTC, NULL, 0), 0);
+	CHECK_EQ(prm_mtutc_reg_get_time_stamp_mode(answer()), 0);
+	CHECK_EQ(read_reg(PRM_REG_MCIA, NULL, 0), fix_code(FW_REG_UNKNOWN));
+	CHECK_EQ(read_reg(0xffff, NULL, 0), fix_code(FW_REG_UNKNOWN));
+}
+
+static uint64_t
+counter_at(unsigned dword)
+{
+	const uint32_t *set = (uint32_t *)answer() + 2;
+
+	return (uint64_t)PRM_BE32(set[dword]) << 32 | PRM_BE32(set[dword + 1]);
+}
+
+static uint32_t
+ppcnt(unsigned grp, unsigned prio)
+{
+	struct prm_ppcnt_reg reg = {0};
+
+	prm_ppcnt_reg_set_local_port(&reg, 1);
+	prm_ppcnt_reg_set_grp(&reg, grp);
+	prm_ppcnt_reg_set_prio_tc(&reg, prio);
+	return read_reg(PRM_REG_PPCNT, &reg, sizeof(reg));
+}
+
+/* Dwords from IEEE 802.3 clause 30, RFC 2863, RFC 2819 as the PRM orders them. */
+static void
+test_ppcnt(void)
+{
+	f.dev->stats = (struct emu_port_stats){
+		.tx_frames = 0x100000005ull, .tx_bytes = 1000, .rx_frames = 77, .rx_bytes = 7000,
+		.tx_mcast_frames = 2, .tx_bcast_frames = 1, .rx_mcast_frames = 5,
+		.rx_bcast_frames = 4, .rx_oversize = 3, .tx_discards = 6,
+	};
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_IEEE_802_3, 0), 0);
+	CHECK_EQ(counter_at(0), 0x100000005ull);
+	CHECK_EQ(counter_at(2), 77);
+	CHECK_EQ(counter_at(8), 1000 + 4 * 0x100000005ull);
+	CHECK_EQ(counter_at(10), 7000 + 4 * 77);
+	CHECK_EQ(counter_at(12), 2);
+	CHECK_EQ(counter_at(14), 1);
+	CHECK_EQ(counter_at(16), 5);
+	CHECK_EQ(counter_at(18), 4);
+	CHECK_EQ(counter_at(24), 3);
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_RFC_2863, 0), 0);
+	CHECK_EQ(counter_at(0), 7000 + 4 * 77);
+	CHECK_EQ(counter_at(2), 77 - 9);
+	CHECK_EQ(counter_at(12), 0x100000005ull - 3);
+	CHECK_EQ(counter_at(14), 6);
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_RFC_2819, 0), 0);
+	CHECK_EQ(counter_at(4), 77);
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 0), 0);
+	CHECK_EQ(counter_at(8), 77);
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 3), 0);
+	CHECK_EQ(counter_at(8), 0);
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PHYSICAL_LAYER, 0), 0);
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_INFINIBAND_PORT, 0), fix_code(FW_REG_GROUP));
+	CHECK_EQ(ppcnt(PRM_PPCNT_GRP_PER_PRIORITY, 8), fix_code(FW_REG_VALUE));
+}
+
+static void
+test_q_counter(void)
+{
+	struct prm_query_q_counter_in in = {0};
+	struct emu_q_counter *counter;
+
+	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_ALLOC_Q_COUNTER, 0), 0);
+	counter = (struct emu_q_counter *)f.created;
+	CHECK(counter->obj.id > 0 && counter->obj.id <= 0xff);
+	counter->out_of_buffer = 0x100000007ull;
+	prm_query_q_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_Q_COUNTER);
+	prm_query_q_counter_in_set_counter_set_id(&in, counter->obj.id);
+	prm_query_q_counter_in_set_clear(&in, 1);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	CHECK_EQ(prm_query_q_counter_out_get_out_of_buffer((void *)f.out), 7);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	CHECK_EQ(prm_query_q_counter_out_get_out_of_buffer((void *)f.out), 0);
+	prm_query_q_counter_in_set_aggregate(&in, 1);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_COUNTER_SCOPE));
+}
+
+static void
+test_flow_counter(void)
+{
+	struct prm_alloc_flow_counter_in alloc = {0};
+	struct prm_query_flow_counter_in in = {0};
+	struct emu_flow_counter *counter;
+
+	prm_alloc_flow_counter_in_set_opcode(&alloc, PRM_CMD_OP_ALLOC_FLOW_COUNTER);
+	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 1);
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), fix_code(FW_COUNTER_BULK));
+	prm_alloc_flow_counter_in_set_flow_counter_bulk(&alloc, 0);
+	CHECK_EQ(fix_exec(&f, &alloc, sizeof(alloc)), 0);
+	counter = (struct emu_flow_counter *)f.created;
+	counter->packets = 12;
+	counter->bytes = 0x1234567890ull;
+	prm_query_flow_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_COUNTER);
+	prm_query_flow_counter_in_set_flow_counter_id(&in, counter->obj.id);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	CHECK_EQ(prm_traffic_counter_get_packets(answer()), 12);
+	CHECK_EQ(prm_traffic_counter_get_octets(answer()), 0x1234567890ull);
+	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), 16), fix_code(FW_OUT_SHORT));
+	prm_query_flow_counter_in_set_num_of_counters(&in, 2);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_COUNTER_BULK));
+}
+
+int
+main(void)
+{
+	fix_open(&f);
+	test_paos();
+	test_pmtu();
+	test_ptys();
+	test_others();
+	test_ppcnt();
+	test_q_counter();
+	test_flow_counter();
+	fix_close(&f);
+	return fix_result("registers");
+}
