@@ -76,14 +76,15 @@ test_general(void)
 static void
 test_limits(void)
 {
-	uint32_t cqn = fix_cq(&f), tisn = fix_tis(&f);
+	uint32_t cqn = fix_cq(&f), tisn = fix_tis(&f), max = 1u << f.dev->profile->log_max_rqt_size;
 	struct prm_create_cq_in cq;
 	struct prm_create_sq_in sq;
 	struct prm_create_rq_in rq;
 	uint32_t rqn, buf[PRM_CREATE_RQT_IN_BYTES / 4 + 1];
 
 	fix_cq_in(&f, &cq);
-	prm_cqc_set_log_cq_size(prm_create_cq_in_cq_context(&cq), f.dev->profile->log_max_cq_sz + 1);
+	prm_cqc_set_log_cq_size(prm_create_cq_in_cq_context(&cq),
+				f.dev->profile->log_max_cq_sz + 1u);
 	CHECK_EQ(fix_exec(&f, &cq, sizeof(cq)), fix_code(FW_CQ_SIZE));
 	fix_sq_in(&f, &sq, cqn, tisn);
 	prm_wq_set_log_wq_sz(prm_sqc_wq(prm_create_sq_in_ctx(&sq)),
@@ -94,10 +95,9 @@ test_limits(void)
 			     f.dev->profile->log_max_wq_sz + 1u);
 	CHECK_EQ(fix_exec(&f, &rq, sizeof(rq)), fix_code(FW_WQ_SIZE));
 	rqn = fix_rq(&f, cqn);
-	CHECK_EQ(fix_exec(&f, buf, fix_rqt_in(buf, 2u << f.dev->profile->log_max_rqt_size, &rqn, 1)),
+	CHECK_EQ(fix_exec(&f, buf, fix_rqt_in(buf, max * 2, &rqn, 1)),
 		 fix_code(FW_RQT_MAX_SIZE));
-	CHECK_EQ(fix_exec(&f, buf, fix_rqt_in(buf, 1u << f.dev->profile->log_max_rqt_size, &rqn, 1)),
-		 0);
+	CHECK_EQ(fix_exec(&f, buf, fix_rqt_in(buf, max, &rqn, 1)), 0);
 }
 
 static void

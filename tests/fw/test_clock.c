@@ -191,7 +191,8 @@ test_protocol(struct fix *f)
 		if ((sign & 1) != 0 || atomic_load(&p->sign) != sign)
 			continue;
 		/* The mask's laps since the start are known: fewer than one was run here. */
-		exact = epoch + (uint64_t)(((u128)((cycles - start) & c->mask) * c->mult) >> c->shift);
+		exact = (uint64_t)(((u128)((cycles - start) & c->mask) * c->mult) >> c->shift);
+		exact += epoch;
 		if ((ns - exact) % ((((u128)c->mask + 1) * c->mult) >> c->shift) > 1)
 			CHECK_EQ(ns, exact);
 		reads++;

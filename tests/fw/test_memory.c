@@ -26,7 +26,8 @@ reg(const void *addr, uint64_t len, uint32_t access)
 static void
 test_holes(void)
 {
-	uint8_t *p = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 
 	CHECK(reg(p, 3 * 4096, 1) == 0);
 	mprotect(p + 4096, 4096, PROT_READ);

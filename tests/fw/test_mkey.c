@@ -26,7 +26,8 @@ test_create(void)
 	REFUSE_MKEY(prm_mkc_set_pd(mkc, 1), FW_NO_PD);
 	REFUSE_MKEY(prm_create_mkey_in_set_mkey_umem_id(&in, 0), FW_NO_UMEM);
 	REFUSE_MKEY(prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_PA), FW_MKEY_ACCESS_MODE);
-	REFUSE_MKEY(prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_KLMS), FW_MKEY_ACCESS_MODE);
+	REFUSE_MKEY(prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_KLMS),
+		    FW_MKEY_ACCESS_MODE);
 	REFUSE_MKEY(prm_mkc_set_access_mode_4_2(mkc, 1), FW_MKEY_ACCESS_MODE);
 	REFUSE_MKEY(prm_mkc_set_umr_en(mkc, 1), FW_MKEY_FEATURE);
 	REFUSE_MKEY(prm_mkc_set_bsf_en(mkc, 1), FW_MKEY_FEATURE);
@@ -106,6 +107,7 @@ test_rights(void)
 static void
 test_iova(void)
 {
+	const struct prm_mkc *mkc;
 	uint32_t key;
 
 	REFUSE_MKEY(prm_mkc_set_start_addr(mkc, 0), FW_OK);
@@ -113,8 +115,9 @@ test_iova(void)
 	CHECK(dma(f.pd, key, 0x123, 8, EMU_DMA_READ) == f.mem + FIX_DATA_OFFSET + 0x123);
 	CHECK(dma(f.pd, key, 0xffff, 2, EMU_DMA_READ) == NULL);
 	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_QUERY_MKEY, key >> 8), 0);
-	CHECK_EQ(prm_mkc_get_len(prm_query_mkey_out_memory_key_mkey_entry((void *)f.out)), 0x10000);
-	CHECK_EQ(prm_mkc_get_mkey_7_0(prm_query_mkey_out_memory_key_mkey_entry((void *)f.out)), 0x42);
+	mkc = prm_query_mkey_out_memory_key_mkey_entry((void *)f.out);
+	CHECK_EQ(prm_mkc_get_len(mkc), 0x10000);
+	CHECK_EQ(prm_mkc_get_mkey_7_0(mkc), 0x42);
 }
 
 static void

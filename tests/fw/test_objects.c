@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* References: what is in use cannot be destroyed, others' objects do not exist, closing cleans up. */
+/* References: what is in use stays, others' objects do not exist, closing cleans up. */
 #include <errno.h>
 
 #include "fw_fixture.h"

@@ -17,8 +17,8 @@ context(unsigned list)
 
 	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
 	prm_query_nic_vport_context_in_set_allowed_list_type(&in, list);
-	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in), PRM_QUERY_NIC_VPORT_CONTEXT_OUT_BYTES + 64),
-		 0);
+	CHECK_EQ(fix_exec_as(&f, f.ctx, &in, sizeof(in),
+			     PRM_QUERY_NIC_VPORT_CONTEXT_OUT_BYTES + 64), 0);
 	return prm_query_nic_vport_context_out_nic_vport_context((void *)f.out);
 }
 
@@ -176,6 +176,7 @@ test_counters(void)
 {
 	struct prm_query_vport_counter_in in = {0};
 	struct prm_query_vport_counter_out *out = (void *)f.out;
+	const struct prm_traffic_counter *unicast;
 
 	f.dev->stats = (struct emu_port_stats){
 		.rx_frames = 10, .rx_bytes = 1000, .rx_mcast_frames = 2, .rx_mcast_bytes = 200,
@@ -183,10 +184,9 @@ test_counters(void)
 	};
 	prm_query_vport_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_COUNTER);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
-	CHECK_EQ(prm_traffic_counter_get_packets(prm_query_vport_counter_out_received_eth_unicast(out)),
-		 5);
-	CHECK_EQ(prm_traffic_counter_get_octets(prm_query_vport_counter_out_received_eth_unicast(out)),
-		 500);
+	unicast = prm_query_vport_counter_out_received_eth_unicast(out);
+	CHECK_EQ(prm_traffic_counter_get_packets(unicast), 5);
+	CHECK_EQ(prm_traffic_counter_get_octets(unicast), 500);
 	CHECK_EQ(prm_traffic_counter_get_packets(
 			 prm_query_vport_counter_out_received_eth_broadcast(out)), 3);
 	CHECK_EQ(prm_traffic_counter_get_octets(

@@ -49,6 +49,7 @@ int emu_trace_open(const char *path);
 void emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void *out,
 		       size_t out_len);
 /** One line of free text, e.g. a kernel call. */
-void emu_trace_note(struct emu_dev *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void emu_trace_note(struct emu_dev *dev, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif /* EMU_AUDIT_H */

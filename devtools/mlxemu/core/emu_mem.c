@@ -14,7 +14,7 @@
 #include "emu_audit.h"
 #include "emu_obj.h"
 
-/* IBV_ACCESS_* bits that let the device write: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND. */
+/* IBV_ACCESS_*: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND let the device write. */
 #define ACCESS_WRITES (1u | 2u | 8u | 16u)
 
 /** Walk over the process' mappings, in rising order of address. */
@@ -110,7 +110,7 @@ emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t acces
 	if (ret != 0) {
 		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
 			  "umem 0x%" PRIx64 "+0x%" PRIx64 " access 0x%x: %s", addr, len, access,
-			  ret == -EINVAL ? "empty or wraps around" : "not mapped with these rights");
+			  ret == -EINVAL ? "empty or wraps around" : "not mapped so");
 		return ret;
 	}
 	umem = emu_obj_new(ctx->dev, ctx, EMU_OBJ_UMEM, sizeof(*umem), NULL);

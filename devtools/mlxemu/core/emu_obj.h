@@ -58,7 +58,7 @@ struct emu_obj {
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
 
-/** Allocates a zeroed object of size bytes, gives it an id, links it to ctx. NULL: out of ids or memory. */
+/** A zeroed object of size bytes with an id, linked to ctx. NULL: out of ids or memory. */
 void *emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, size_t size,
 		  void (*release)(struct emu_obj *));
 /** NULL when there is none. */
@@ -101,7 +101,7 @@ struct emu_mkey {
 	struct emu_umem *umem;	/**< Backing memory; NULL for a verbs MR. */
 	uint64_t host;		/**< Host address of start. */
 };
-/** 0; -EFAULT when the memory is not mapped or not writable although asked; -EINVAL for len 0 or wrap. */
+/** 0; -EFAULT: not mapped, or not writable although asked; -EINVAL: len 0 or wrap. */
 int emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t access,
 		    struct emu_umem **out);
 int emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out);
@@ -233,7 +233,8 @@ struct emu_flow_attr {
 	uint32_t tag;	       /**< 24 bits */
 	struct emu_flow_counter *counter;
 };
-int emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, struct emu_obj **out);
+int emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr,
+		       struct emu_obj **out);
 int emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_flow_attr *attr,
 		    struct emu_obj **out);
 

@@ -140,7 +140,8 @@ emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void
 
 		line_add(" %s", prm_status_name(status));
 		if (status != 0)
-			line_add(" (0x%02x) syndrome 0x%06x", status, be32((const uint8_t *)out + 4));
+			line_add(" (0x%02x) syndrome 0x%06x", status,
+				 be32((const uint8_t *)out + 4));
 	}
 	line_add(" in:");
 	prm_decode_in(in, in_len, true, trace_field, NULL);

@@ -64,7 +64,7 @@ struct fw_holds {
 void fw_hold(struct fw_holds *h, struct emu_obj *obj); /**< obj may be NULL. */
 void fw_holds_drop(struct fw_holds *h);
 
-/** Allocates the object a create command makes, sized for the caller's struct; refuses on failure. */
+/** Makes the object of a create command, size bytes large; refuses without ids or memory. */
 int fw_create(struct fw_cmd *c, enum emu_obj_type type, size_t size,
 	      void (*release)(struct emu_obj *), void *out);
 #define FW_OUT_ID_DW 2 /* ids of created objects: dword 2 of the outbox, low 24 bits */

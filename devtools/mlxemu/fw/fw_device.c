@@ -11,7 +11,8 @@
 int
 fw_query_adapter(struct fw_cmd *c)
 {
-	struct prm_query_adapter_param_block *p = prm_query_adapter_out_query_adapter_struct(c->out);
+	struct prm_query_adapter_param_block *p =
+		prm_query_adapter_out_query_adapter_struct(c->out);
 	const char *psid = c->dev->profile->board_id;
 	size_t len = strlen(psid);
 

@@ -129,7 +129,8 @@ fw_modify_rq(struct fw_cmd *c)
 	int ret;
 
 	if ((fields & ~known) != 0)
-		return fw_refuse(c, FW_QUEUE_FIELD, "0x%llx", (unsigned long long)(fields & ~known));
+		return fw_refuse(c, FW_QUEUE_FIELD, "0x%llx",
+				 (unsigned long long)(fields & ~known));
 	ret = fw_queue_transition(c, fw->rq.state, prm_modify_rq_in_get_rq_state(in), to);
 	if (ret == 0 && (fields & PRM_MODIFY_RQ_BITMASK_RQ_COUNTER_SET_ID) != 0)
 		ret = rq_set_counter(c, fw, rqc);
