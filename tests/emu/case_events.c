@@ -56,10 +56,11 @@ static void
 check_data_channel(struct client *c, unsigned port)
 {
 	struct mlx5dv_devx_event_channel *ch = mlx5dv_devx_create_event_channel(c->ctx, 0);
-	struct {
+	union {
 		struct mlx5dv_devx_async_event_hdr hdr;
-		uint8_t eqe[64];
+		uint8_t bytes[sizeof(struct mlx5dv_devx_async_event_hdr) + 64];
 	} ev;
+	const uint8_t *eqe = ev.hdr.out_data;
 	uint16_t type = EVENT_PORT_CHANGE;
 
 	CHECK(ch != NULL);
@@ -75,10 +76,10 @@ check_data_channel(struct client *c, unsigned port)
 	CHECK(readable(ch->fd, 1000));
 	CHECK_EQ(mlx5dv_devx_get_event(ch, &ev.hdr, sizeof(ev)), sizeof(ev));
 	CHECK_EQ(ev.hdr.cookie, 0x1234);
-	CHECK_EQ(ev.eqe[1], EVENT_PORT_CHANGE);
-	CHECK_EQ(ev.eqe[3], 1); /* down */
+	CHECK_EQ(eqe[1], EVENT_PORT_CHANGE);
+	CHECK_EQ(eqe[3], 1); /* down */
 	CHECK_EQ(mlx5dv_devx_get_event(ch, &ev.hdr, sizeof(ev)), sizeof(ev));
-	CHECK_EQ(ev.eqe[3], 4); /* active */
+	CHECK_EQ(eqe[3], 4); /* active */
 	CHECK(!readable(ch->fd, 0));
 	mlx5dv_devx_destroy_event_channel(ch);
 }

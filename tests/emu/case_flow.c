@@ -10,13 +10,13 @@
 #define DMAC_OFFSET 8
 #define CRITERIA_OUTER 1
 
-struct match {
+union match {
 	struct mlx5dv_flow_match_parameters head;
-	uint8_t bytes[MATCH_BYTES];
+	uint8_t bytes[sizeof(struct mlx5dv_flow_match_parameters) + MATCH_BYTES];
 };
 
 static void
-match_dmac(struct match *m, const uint8_t mac[6])
+match_dmac(union match *m, const uint8_t mac[6])
 {
 	memset(m, 0, sizeof(*m));
 	m->head.match_sz = MATCH_BYTES;
@@ -49,7 +49,7 @@ receiver_close(struct receiver *r)
 }
 
 static struct mlx5dv_flow_matcher *
-matcher_new(struct client *c, struct match *mask, uint16_t priority)
+matcher_new(struct client *c, union match *mask, uint16_t priority)
 {
 	struct mlx5dv_flow_matcher_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL,
@@ -73,7 +73,7 @@ case_flow(unsigned port)
 	struct mlx5dv_flow_action_attr drop = {.type = MLX5DV_FLOW_ACTION_DROP};
 	struct mlx5dv_flow_matcher *matcher;
 	struct ibv_flow *flow, *dropped;
-	struct match mask, value;
+	union match mask, value;
 	struct receiver r;
 	struct client c;
 
@@ -86,7 +86,6 @@ case_flow(unsigned port)
 	to_tir[0].obj = r.tir.obj;
 	flow = mlx5dv_create_flow(matcher, &value.head, 2, to_tir);
 	CHECK(flow != NULL);
-	value.bytes[5] = 0;
 	((uint8_t *)value.head.match_buf)[DMAC_OFFSET + 5] = 2;
 	dropped = mlx5dv_create_flow(matcher, &value.head, 1, &drop);
 	CHECK(dropped != NULL);
@@ -105,7 +104,7 @@ case_flow_refusals(unsigned port)
 	struct mlx5dv_flow_action_attr to_rq = {.type = MLX5DV_FLOW_ACTION_DEST_DEVX};
 	struct mlx5dv_flow_action_attr to_tir = {.type = MLX5DV_FLOW_ACTION_DEST_DEVX};
 	struct mlx5dv_flow_matcher *matcher;
-	struct match mask, value;
+	union match mask, value;
 	struct ibv_flow *flow;
 	struct receiver r;
 	struct client c;
