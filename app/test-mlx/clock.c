@@ -6,8 +6,8 @@
  * RX timestamps: which unit and epoch they have, as far as ethdev lets one find out.
  *
  * ethdev leaves the unit of a timestamp to the driver. rte_eth_read_clock() is in the same
- * domain, so its rate against this host's clock tells the unit and its distance to
- * CLOCK_REALTIME tells whether the epoch can be 1970-01-01 UTC.
+ * domain, so its distance to CLOCK_REALTIME tells whether it counts ns since 1970-01-01 UTC,
+ * and else its rate against this host's clock tells whether it counts ns.
  */
 
 #include <inttypes.h>
@@ -19,7 +19,8 @@
 #include "tm.h"
 
 #define PROBE_US 20000
-#define RATE_TOLERANCE 0.005		/* of a 20 ms measurement on a busy host */
+#define READS 16			/* a busy host interrupts some */
+#define RATE_TOLERANCE 0.005
 #define UTC_TOLERANCE_NS (24 * 3600 * INT64_C(1000000000))
 
 static uint64_t
@@ -43,39 +44,59 @@ tm_realtime_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Device clock with the host's at the middle of the call. */
+/* Device clock with the host's at the middle of the call; the shortest of some calls. */
 static int
 clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real)
 {
-	uint64_t before = tm_now_ns();
-	int ret = rte_eth_read_clock(port_id, device);
-	uint64_t after = tm_now_ns();
+	uint64_t best = UINT64_MAX, before, between, after, clock;
+	int ret;
 
-	*real = tm_realtime_ns() - (after - before) / 2;
-	*mono = before + (after - before) / 2;
-	return ret;
+	for (unsigned int i = 0; i < READS; i++) {
+		before = tm_now_ns();
+		ret = rte_eth_read_clock(port_id, &clock);
+		between = tm_realtime_ns();
+		after = tm_now_ns();
+		if (ret != 0)
+			return ret;
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*device = clock;
+		*mono = before + best / 2;
+		*real = between - best / 2;
+	}
+	return 0;
+}
+
+void
+tm_clock_refresh(struct tm_port *p)
+{
+	struct tm_clock *c = &p->clock;
+	uint64_t dev, mono, real;
+
+	if (!c->readable || !p->started || clock_read(p->port_id, &dev, &mono, &real) != 0 ||
+	    mono == c->base_mono)
+		return;
+	c->hz = (double)(int64_t)(dev - c->base_dev) * 1e9 / (double)(mono - c->base_mono);
+	c->offset_ns = (int64_t)(dev - real);
+	/* ticks that say today's date in ns by chance are not to be expected, whatever their rate */
+	c->utc = llabs(c->offset_ns) < UTC_TOLERANCE_NS;
+	c->unit = c->utc || (c->hz > 1e9 * (1 - RATE_TOLERANCE) && c->hz < 1e9 * (1 + RATE_TOLERANCE)) ?
+		TM_CLOCK_NS : TM_CLOCK_TICKS;
 }
 
 void
 tm_clock_probe(struct tm_port *p)
 {
-	uint64_t dev[2], mono[2], real[2];
 	struct tm_clock *c = &p->clock;
+	uint64_t real;
 
 	*c = (struct tm_clock) { .unit = TM_CLOCK_NONE };
-	if (clock_read(p->port_id, &dev[0], &mono[0], &real[0]) != 0)
-		return;
-	rte_delay_us_sleep(PROBE_US);
-	if (clock_read(p->port_id, &dev[1], &mono[1], &real[1]) != 0)
+	if (clock_read(p->port_id, &c->base_dev, &c->base_mono, &real) != 0)
 		return;
 	c->readable = true;
-	c->hz = (double)(int64_t)(dev[1] - dev[0]) * 1e9 / (double)(mono[1] - mono[0]);
-	c->unit = TM_CLOCK_TICKS;
-	if (c->hz > 1e9 * (1 - RATE_TOLERANCE) && c->hz < 1e9 * (1 + RATE_TOLERANCE)) {
-		c->unit = TM_CLOCK_NS;
-		c->offset_ns = (int64_t)(dev[1] - real[1]);
-		c->utc = llabs(c->offset_ns) < UTC_TOLERANCE_NS;
-	}
+	rte_delay_us_sleep(PROBE_US);
+	tm_clock_refresh(p);
 }
 
 void

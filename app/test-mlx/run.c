@@ -365,6 +365,7 @@ tm_run_stop(struct tm_app *app)
 	for (uint16_t i = 0; i < app->nb_ports; i++) {
 		struct tm_port *p = &app->ports[app->port_ids[i]];
 
+		tm_clock_refresh(p);
 		ret = rte_eth_stats_get(p->port_id, &p->final_stats);
 		if (ret != 0)
 			tm_fail(app, "port %u: statistics cannot be read: %s", p->port_id,

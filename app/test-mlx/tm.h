@@ -94,7 +94,8 @@ struct tm_clock {
 	enum tm_clock_unit unit;
 	bool utc;			/**< counts from 1970-01-01 UTC as far as can be told */
 	bool readable;			/**< rte_eth_read_clock() works */
-	double hz;			/**< measured rate of rte_eth_read_clock() */
+	uint64_t base_dev, base_mono;	/**< first reading: device, host CLOCK_MONOTONIC in ns */
+	double hz;			/**< rate of rte_eth_read_clock() since then */
 	int64_t offset_ns;		/**< device clock minus host CLOCK_REALTIME, when utc */
 };
 
@@ -273,6 +274,8 @@ void tm_json_string(FILE *out, const char *text);
 
 /* clock.c */
 void tm_clock_probe(struct tm_port *p);
+/** Measure again, over all the time since the probe. */
+void tm_clock_refresh(struct tm_port *p);
 /** Judge the unit by a stamp when the device's clock cannot be read. */
 void tm_clock_guess(struct tm_port *p, uint64_t stamp);
 void tm_stamps_sum(const struct tm_app *app, uint16_t port_id, struct tm_stamps *sum);
