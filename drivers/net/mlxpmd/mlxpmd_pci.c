@@ -13,17 +13,12 @@
 static int
 mlxpmd_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 {
-	int rc;
-
 	RTE_SET_USED(driver);
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
 		MLXPMD_LOG(ERR, "%s: secondary processes are not supported", pci->name);
 		return -ENOTSUP;
 	}
-	rc = rte_eth_dev_pci_generic_probe(pci, sizeof(struct mlxpmd_port), mlxpmd_dev_init);
-	if (rc < 0)
-		MLXPMD_LOG(ERR, "%s: not usable: %s", pci->name, rte_strerror(-rc));
-	return rc;
+	return rte_eth_dev_pci_generic_probe(pci, sizeof(struct mlxpmd_port), mlxpmd_dev_init);
 }
 
 static int

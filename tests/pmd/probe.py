@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Probe: devargs refused by one line, and a device that is ours is never left to another driver."""
+import re
+
+import pmdlib
+from e2e import check, emu, main
+
+ANSWERS = [
+    # devargs, the one line (None: taken)
+    ("rx_burst=scalar,tx_burst=scalar,clock=raw", None),
+    ("class=eth,rx_burst=auto", None),
+    ("driver=net_mlxpmd", None),
+    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto, scalar"),
+    ("clock=", "devarg clock=: allowed are page, raw"),
+    ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
+    ("mprq_en=1", "unknown devarg mprq_en: allowed are "
+     "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=page|raw"),
+]
+
+
+def start(devargs, faults=()):
+    program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1"), "--log-level=bus.pci:info", "--",
+               "--no-mlockall", "--total-num-mbufs=4096", "--stats-period=1", "--tx-first"]
+    # Without ports testpmd ends by itself at the end of its input; with them as well.
+    return emu(["timeout", "-s", "INT", "6", *program], faults=faults)
+
+
+def check_answer(devargs, line):
+    result = start(devargs)
+    ours = re.findall(r"^mlxpmd: 0000:c1:00.0: (.*?)\r?$", result.out, re.M)
+    check("driver: mlx5_pci" not in result.out, f"{devargs}: left to net_mlx5\n{result.out}")
+    check("\naudit: clean" in result.out, f"{devargs}: {result.out[-3000:]}")
+    if line is None:
+        check(result.report.port(0, "tx_frames") > 0, f"{devargs}: no traffic\n{result.out[-3000:]}")
+        check(ours == [], f"{devargs}: {ours}")
+    else:
+        check(ours == [line], f"{devargs}: {ours} instead of {line}\n{result.out[-3000:]}")
+        check("No probed ethernet devices" in result.out, result.out[-3000:])
+    print(f"{devargs}: {line or 'taken'}", flush=True)
+
+
+def check_failed_probe():
+    """The device refuses a command of probe: negative errno, so nobody else is asked."""
+    result = start("", faults=["on cmd.entry match op=CREATE_TIS do fail status=NO_RESOURCES"])
+    check("driver: mlx5_pci" not in result.out, f"left to net_mlx5\n{result.out}")
+    check("CREATE_TIS" in result.out and "No probed ethernet devices" in result.out, result.out)
+    print("CREATE_TIS refused: nobody else was asked", flush=True)
+
+
+def check_other_class():
+    """The user says that the device is not for us."""
+    result = start("driver=net_mlx5")
+    check("driver: mlx5_pci" in result.out, f"net_mlx5 was not asked\n{result.out}")
+    print("driver=net_mlx5: net_mlx5 was asked", flush=True)
+
+
+def run():
+    for devargs, line in ANSWERS:
+        check_answer(devargs, line)
+    check_failed_probe()
+    check_other_class()
+
+
+main(run)

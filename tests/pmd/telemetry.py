@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Telemetry over DPDK's socket: what /mlxpmd/* answers, and that no parameter upsets it."""
+import json
+import random
+import socket
+
+import pmdlib
+from e2e import check, main
+
+BAD = ["", ",", ",x", ",0x0", ",-1", ",+0", ", 0", ",0 ", ",0,1", ",00000000000000000000000000001x",
+       ",2", ",31", ",32", ",65536", ",4294967296", ",18446744073709551616", "," + "9" * 500,
+       ",%s%n", ",\xff"]
+
+
+class Client:
+    def __init__(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.sock.settimeout(30)
+        self.sock.connect(f"/var/run/dpdk/{pmdlib.PREFIX}/dpdk_telemetry.v2")
+        self.hello = json.loads(self.sock.recv(16384).decode())
+
+    def raw(self, command):
+        self.sock.send(command.encode("latin-1"))
+        return json.loads(self.sock.recv(self.hello["max_output_len"]).decode("latin-1"))
+
+    def ask(self, command):
+        answer = self.raw(command)
+        return answer[command.split(",")[0]]
+
+
+def check_info(client, port):
+    info = client.ask(f"/mlxpmd/info,{port}")
+    check(info["port"] == port, info)
+    check(info["pci"] == f"0000:c1:00.{port}", info)
+    check(info["device"] == f"mlx5_{port}", info)
+    check(info["firmware"].count(".") == 2, info)
+    check(info["started"] == 1, info)
+    check(info["commands_refused"] == 0, info)
+    check(info["timestamp_unit"] == "ns", info)
+    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "page"}, info)
+    for direction in ("rx_burst", "tx_burst"):
+        check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
+    capabilities = info["capabilities"]
+    check(capabilities["checksum"] == 1 and capabilities["device_frequency_khz"] > 0, info)
+    return info
+
+
+def run():
+    args = pmdlib.eal("rx_burst=scalar", telemetry=True)
+    with pmdlib.Testpmd(eal_args=args) as testpmd:
+        client = Client()
+        commands = client.ask("/")
+        for name in ("/mlxpmd/list", "/mlxpmd/info"):
+            check(name in commands, f"{name} is not listed")
+            check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
+        check(client.ask("/mlxpmd/list") == [0, 1], client.ask("/mlxpmd/list"))
+        for port in (0, 1):
+            print(json.dumps(check_info(client, port), indent=1))
+        for bad in BAD:
+            answer = client.ask("/mlxpmd/info" + bad)
+            check(answer is None, f"/mlxpmd/info{bad}: {answer}")
+        check(client.ask("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
+        rng = random.Random(1)
+        for _ in range(2000):
+            bad = "".join(rng.choice("0123456789,x- %\x7f") for _ in range(rng.randint(1, 40)))
+            answer = client.ask("/mlxpmd/info," + bad)
+            check(answer is None or bad.lstrip("0") in ("", "1"), f"/mlxpmd/info,{bad}: {answer}")
+        # Closed ports are gone.
+        testpmd.cmd("port stop 1")
+        testpmd.cmd("port close 1")
+        check(client.ask("/mlxpmd/list") == [0], client.ask("/mlxpmd/list"))
+        check(client.ask("/mlxpmd/info,1") is None, "a closed port answers")
+        check_info(client, 0)
+        testpmd.quit()
+
+
+main(run)

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What a port says of itself holds, and what it cannot is refused and leaves nothing behind. */
+
+#include <rte_cycles.h>
+
+#include "pmd_test.h"
+
+static struct rte_eth_dev_info info;
+
+static void
+infos(void)
+{
+	char version[64];
+
+	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
+	CHECK(info.max_rx_queues == 16 && info.max_tx_queues == 16, "%u and %u queues",
+	      info.max_rx_queues, info.max_tx_queues);
+	CHECK(info.min_mtu == 68 && info.max_mtu >= 9000, "MTU %u..%u", info.min_mtu, info.max_mtu);
+	CHECK(info.max_rx_pktlen == info.max_mtu + 22u, "%u bytes", info.max_rx_pktlen);
+	CHECK(info.speed_capa != 0, "no speed");
+	CHECK(info.rx_desc_lim.nb_min <= 64 && info.rx_desc_lim.nb_max >= 4096, "descriptors %u..%u",
+	      info.rx_desc_lim.nb_min, info.rx_desc_lim.nb_max);
+	CHECK((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TCP_LRO) == 0, "LRO");
+	CHECK((info.rx_queue_offload_capa & ~info.rx_offload_capa) == 0, "queue offloads beyond the port's");
+	CHECK_OK(rte_eth_dev_fw_version_get(PORT_A, version, sizeof(version)));
+	CHECK(strchr(version, '.') != NULL, "firmware \"%s\"", version);
+	CHECK(rte_eth_dev_fw_version_get(PORT_A, version, 2) == (int)strlen(version) + 1 ||
+	      rte_eth_dev_fw_version_get(PORT_A, version, 2) > 2, "short buffer");
+	printf("firmware %s, speed capability %#x\n", version, info.speed_capa);
+}
+
+static int
+configure(uint16_t nb_rxq, uint16_t nb_txq, const struct rte_eth_conf *conf)
+{
+	return rte_eth_dev_configure(PORT_A, nb_rxq, nb_txq, conf);
+}
+
+static void
+configure_bad(void)
+{
+	static uint8_t key[52];
+	struct rte_eth_conf good, c;
+
+	memset(&good, 0, sizeof(good));
+	CHECK_OK(configure(1, 1, &good));
+	CHECK_OK(configure(16, 16, &good));
+	CHECK_OK(configure(0, 1, &good));
+	CHECK_OK(configure(1, 0, &good));
+	CHECK(configure(17, 1, &good) < 0, "17 queues");
+	CHECK(configure(1, 17, &good) < 0, "17 queues");
+	c = good;
+	c.rxmode.mq_mode = RTE_ETH_MQ_RX_VMDQ_ONLY;
+	CHECK(configure(1, 1, &c) < 0, "VMDq");
+	c.rxmode.mq_mode = RTE_ETH_MQ_RX_DCB_RSS;
+	CHECK(configure(1, 1, &c) < 0, "DCB");
+	c = good;
+	c.txmode.mq_mode = RTE_ETH_MQ_TX_DCB;
+	CHECK(configure(1, 1, &c) < 0, "Tx DCB");
+	c = good;
+	c.lpbk_mode = 1;
+	CHECK(configure(1, 1, &c) < 0, "loopback");
+	c = good;
+	c.link_speeds = RTE_ETH_LINK_SPEED_FIXED | RTE_ETH_LINK_SPEED_10G;
+	CHECK(configure(1, 1, &c) < 0, "fixed speed");
+	c = good;
+	c.intr_conf.rxq = 1;
+	CHECK(configure(1, 1, &c) < 0, "Rx interrupts");
+	c.intr_conf.rxq = 0;
+	c.intr_conf.lsc = 1;
+	CHECK(configure(1, 1, &c) < 0, "link interrupts");
+	c = good;
+	c.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TCP_LRO;
+	CHECK(configure(1, 1, &c) < 0, "LRO");
+	c.rxmode.offloads = RTE_ETH_RX_OFFLOAD_SECURITY;
+	CHECK(configure(1, 1, &c) < 0, "inline crypto");
+	c = good;
+	c.rxmode.mtu = info.max_mtu + 1;
+	CHECK(configure(1, 1, &c) < 0, "MTU %u", c.rxmode.mtu);
+	c.rxmode.mtu = 67;
+	CHECK(configure(1, 1, &c) < 0, "MTU %u", c.rxmode.mtu);
+	c = good;
+	c.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	c.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP;
+	c.rx_adv_conf.rss_conf.rss_key = key;
+	c.rx_adv_conf.rss_conf.rss_key_len = sizeof(key);
+	CHECK(configure(1, 1, &c) < 0, "RSS key of %zu bytes", sizeof(key));
+	c.rx_adv_conf.rss_conf.rss_key = NULL;
+	c.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_GTPU;
+	CHECK(configure(1, 1, &c) < 0, "RSS on GTP-U");
+	CHECK_OK(configure(1, 1, &good));
+}
+
+static int
+rxq(uint16_t nb_desc, const struct rte_eth_rxconf *conf, struct rte_mempool *mp)
+{
+	return rte_eth_rx_queue_setup(PORT_A, 0, nb_desc, SOCKET_ID_ANY, conf, mp);
+}
+
+static int
+txq(uint16_t nb_desc, const struct rte_eth_txconf *conf)
+{
+	return rte_eth_tx_queue_setup(PORT_A, 0, nb_desc, SOCKET_ID_ANY, conf);
+}
+
+static void
+setup_bad(void)
+{
+	struct rte_eth_rxconf rx = info.default_rxconf;
+	struct rte_eth_txconf tx = info.default_txconf;
+	struct rte_eth_rxq_info rx_info;
+	struct rte_eth_txq_info tx_info;
+	struct rte_mempool *tiny;
+
+	CHECK(rxq(63, NULL, pmd_pool) < 0, "63 descriptors");
+	CHECK(rxq(info.rx_desc_lim.nb_max + 1, NULL, pmd_pool) < 0, "too many descriptors");
+	CHECK(txq(63, NULL) < 0, "63 descriptors");
+	CHECK(txq(info.tx_desc_lim.nb_max + 1, NULL) < 0, "too many descriptors");
+	CHECK(rxq(128, NULL, NULL) < 0, "no mempool");
+	CHECK_OK(rxq(100, NULL, pmd_pool));
+	CHECK_OK(rte_eth_rx_queue_info_get(PORT_A, 0, &rx_info));
+	CHECK(rx_info.nb_desc == 128, "100 rounded to %u", rx_info.nb_desc);
+	CHECK(rx_info.mp == pmd_pool, "mempool");
+	CHECK_OK(txq(1000, NULL));
+	CHECK_OK(rte_eth_tx_queue_info_get(PORT_A, 0, &tx_info));
+	CHECK(tx_info.nb_desc == 1024, "1000 rounded to %u", tx_info.nb_desc);
+	rx.rx_free_thresh = 65;
+	CHECK(rxq(128, &rx, pmd_pool) < 0, "rx_free_thresh 65 of 128");
+	rx.rx_free_thresh = 64;
+	CHECK_OK(rxq(128, &rx, pmd_pool));
+	tx.tx_rs_thresh = 33;
+	CHECK(txq(128, &tx) < 0, "tx_rs_thresh 33 of 128");
+	tx.tx_rs_thresh = 32;
+	tx.tx_free_thresh = 128;
+	CHECK(txq(128, &tx) < 0, "tx_free_thresh 128 of 128");
+	tx.tx_free_thresh = 96;
+	CHECK_OK(txq(128, &tx));
+
+	/* Mbufs too small for the MTU: said at start, and the port still works afterwards. */
+	tiny = rte_pktmbuf_pool_create("tiny", 511, 0, 0, RTE_PKTMBUF_HEADROOM + 512, SOCKET_ID_ANY);
+	CHECK(tiny != NULL, "no mempool");
+	CHECK_OK(rxq(128, NULL, tiny));
+	CHECK(rte_eth_dev_start(PORT_A) < 0, "MTU 1500 into 512 bytes without scatter");
+	CHECK_OK(rxq(1024, NULL, pmd_pool));
+	CHECK_OK(txq(128, NULL));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK(rte_mempool_in_use_count(tiny) == 0, "mbufs held");
+
+	/* More descriptors than mbufs. */
+	CHECK_OK(configure(1, 1, &(struct rte_eth_conf){
+		.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER }));
+	CHECK_OK(rxq(1024, NULL, tiny));
+	CHECK_OK(txq(128, NULL));
+	CHECK(rte_eth_dev_start(PORT_A) < 0, "1024 descriptors from 511 mbufs");
+	CHECK(rte_mempool_in_use_count(tiny) == 0, "mbufs held after a failed start");
+	rte_mempool_free(tiny);
+	CHECK_OK(rxq(1024, NULL, pmd_pool));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+}
+
+static bool
+size_passes(uint16_t bytes)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 3);
+
+	f.bytes = bytes;
+	return pmd_arrives(&f);
+}
+
+static void
+mtu(void)
+{
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 1024,
+				 .rx_offloads = RTE_ETH_RX_OFFLOAD_SCATTER,
+				 .tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS, .mtu = 9000 };
+	uint16_t now;
+
+	pmd_ports_up(&conf);
+	CHECK_OK(rte_eth_dev_get_mtu(PORT_A, &now));
+	CHECK(now == 9000, "MTU %u", now);
+	CHECK(size_passes(60), "60 bytes");
+	CHECK(size_passes(1518), "1518 bytes");
+	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 1500));
+	CHECK(size_passes(1514), "1514 bytes");
+	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 9000));
+	CHECK(rte_eth_dev_set_mtu(PORT_A, 67) < 0, "MTU 67");
+	CHECK(rte_eth_dev_set_mtu(PORT_A, info.max_mtu + 1) < 0, "MTU %u", info.max_mtu + 1);
+	CHECK(size_passes(1518), "1518 bytes, after refusals");
+	pmd_ports_down();
+	conf.mtu = 1500;
+	pmd_ports_up(&conf);
+	CHECK(rte_eth_dev_set_mtu(PORT_A, 9000) == -EBUSY, "more segments while running");
+	pmd_ports_down();
+	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 9000));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK_OK(rte_eth_dev_get_mtu(PORT_A, &now));
+	CHECK(now == 9000, "MTU %u after a restart", now);
+	pmd_port_down(PORT_A);
+}
+
+static void
+link_state(void)
+{
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1 };
+	struct rte_eth_link link;
+
+	pmd_ports_up(&conf);
+	CHECK_OK(rte_eth_link_get_nowait(PORT_A, &link));
+	CHECK(link.link_speed > 0 && link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "%u Mb/s",
+	      link.link_speed);
+	CHECK_OK(rte_eth_dev_set_link_down(PORT_A));
+	CHECK_OK(rte_eth_link_get_nowait(PORT_A, &link));
+	CHECK(link.link_status == RTE_ETH_LINK_DOWN, "up after set_link_down");
+	CHECK_OK(rte_eth_dev_set_link_up(PORT_A));
+	CHECK_OK(rte_eth_link_get(PORT_A, &link));
+	CHECK(link.link_status == RTE_ETH_LINK_UP, "down after set_link_up");
+	CHECK(size_passes(64), "frame after the link came back");
+	pmd_ports_down();
+}
+
+static void
+small_things(void)
+{
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 128 };
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_eth_burst_mode mode;
+	uint64_t first, later;
+	uint32_t ptypes[64];
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	pmd_ports_up(&conf);
+	CHECK(rte_eth_dev_get_supported_ptypes(PORT_A, RTE_PTYPE_ALL_MASK, ptypes, 64) > 0, "no ptypes");
+	CHECK_OK(rte_eth_rx_burst_mode_get(PORT_A, 0, &mode));
+	printf("Rx burst: %s\n", mode.info);
+	CHECK_OK(rte_eth_tx_burst_mode_get(PORT_A, 0, &mode));
+	printf("Tx burst: %s\n", mode.info);
+	CHECK_OK(rte_eth_read_clock(PORT_A, &first));
+	rte_delay_us_sleep(20000);
+	CHECK_OK(rte_eth_read_clock(PORT_A, &later));
+	CHECK(later > first && later - first >= 15000000 && later - first < 2000000000,
+	      "20 ms are %" PRIu64, later - first);
+	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 0, "%d before", rte_eth_rx_queue_count(PORT_A, 0));
+	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 0) == RTE_ETH_RX_DESC_AVAIL, "status");
+	CHECK(rte_eth_tx_descriptor_status(PORT_A, 0, 0) == RTE_ETH_TX_DESC_DONE, "status");
+	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 128) < 0, "descriptor 128 of 128");
+	for (i = 0; i < 10; i++)
+		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
+	for (i = 0; i < 2000 && rte_eth_rx_queue_count(PORT_A, 0) != 10; i++)
+		rte_delay_us_sleep(1000);
+	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 10, "%d wait", rte_eth_rx_queue_count(PORT_A, 0));
+	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 9) == RTE_ETH_RX_DESC_DONE, "status");
+	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 10) == RTE_ETH_RX_DESC_AVAIL, "status");
+	CHECK(rte_eth_tx_done_cleanup(PORT_B, 0, 0) >= 0, "cleanup");
+	while (pmd_recv(PORT_A, 0, &m, 1, 20) == 1)
+		rte_pktmbuf_free(m);
+	pmd_ports_down();
+}
+
+int
+main(int argc, char **argv)
+{
+	pmd_init(argc, argv);
+	infos();
+	configure_bad();
+	setup_bad();
+	mtu();
+	link_state();
+	small_things();
+	return pmd_fini();
+}

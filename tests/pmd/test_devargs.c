@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Grammar of the device arguments: what is taken, what is refused, and the one line that says why. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_devargs.h>
+#include <rte_log.h>
+
+#include "mlxpmd.h"
+
+int mlxpmd_logtype;
+
+#define AUTO MLXPMD_BURST_AUTO
+#define SCALAR MLXPMD_BURST_SCALAR
+#define PAGE MLXPMD_CLOCK_PAGE
+#define RAW MLXPMD_CLOCK_RAW
+#define BURSTS "allowed are auto, scalar"
+#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=page|raw"
+
+static const struct {
+	const char *args;
+	int rc;
+	struct mlxpmd_devargs want;
+	const char *line;	/**< The whole message, NULL: none. */
+} cases[] = {
+	{ "", 0, { AUTO, AUTO, PAGE }, NULL },
+	{ "rx_burst=auto", 0, { AUTO, AUTO, PAGE }, NULL },
+	{ "rx_burst=scalar", 0, { SCALAR, AUTO, PAGE }, NULL },
+	{ "tx_burst=scalar", 0, { AUTO, SCALAR, PAGE }, NULL },
+	{ "clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
+	{ "clock=page", 0, { AUTO, AUTO, PAGE }, NULL },
+	{ "clock=raw,tx_burst=scalar,rx_burst=scalar", 0, { SCALAR, SCALAR, RAW }, NULL },
+	{ "class=eth", 0, { AUTO, AUTO, PAGE }, NULL },
+	{ "class=eth,rx_burst=scalar", 0, { SCALAR, AUTO, PAGE }, NULL },
+	{ "driver=net_mlxpmd,clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
+	/* Meant for somebody else: not ours, not an error. */
+	{ "class=crypto", 1, { 0 }, "left to another driver: class=crypto is not eth" },
+	{ "class=eth:vdpa", 1, { 0 }, "left to another driver: class=eth:vdpa is not eth" },
+	{ "driver=net_mlx5", 1, { 0 }, "left to another driver: driver=net_mlx5 is not net_mlxpmd" },
+	/* Mistakes. */
+	{ "rx_burst=fast", -EINVAL, { 0 }, "devarg rx_burst=fast: " BURSTS },
+	{ "tx_burst=AUTO", -EINVAL, { 0 }, "devarg tx_burst=AUTO: " BURSTS },
+	{ "tx_burst=", -EINVAL, { 0 }, "devarg tx_burst=: " BURSTS },
+	{ "tx_burst", -EINVAL, { 0 }, "devarg tx_burst has no value: " BURSTS },
+	{ "rx_burst=scalar ", -EINVAL, { 0 }, "devarg rx_burst=scalar : " BURSTS },
+	{ "rx_burst=0", -EINVAL, { 0 }, "devarg rx_burst=0: " BURSTS },
+	{ "rx_burst=-1", -EINVAL, { 0 }, "devarg rx_burst=-1: " BURSTS },
+	{ "rx_burst=18446744073709551616", -EINVAL, { 0 },
+	  "devarg rx_burst=18446744073709551616: " BURSTS },
+	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " BURSTS },
+	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: allowed are page, raw" },
+	{ "rx_bursts=auto", -EINVAL, { 0 }, "unknown devarg rx_bursts: " KNOWN },
+	{ "RX_BURST=auto", -EINVAL, { 0 }, "unknown devarg RX_BURST: " KNOWN },
+	{ "mprq_en=1", -EINVAL, { 0 }, "unknown devarg mprq_en: " KNOWN },
+	{ "=auto", -EINVAL, { 0 }, "unknown devarg : " KNOWN },
+	{ "rx_burst=auto,rx_burst=auto", -EINVAL, { 0 },
+	  "devarg rx_burst is given more than once: allowed is once" },
+	{ "clock=raw,rx_burst=auto,clock=page", -EINVAL, { 0 },
+	  "devarg clock is given more than once: allowed is once" },
+	{ "rx_burst=scalar,clock=1", -EINVAL, { 0 }, "devarg clock=1: allowed are page, raw" },
+};
+
+/* Runs one string and returns what was logged, without the prefix; the caller frees it. */
+static char *
+run(const char *args, int *rc, struct mlxpmd_devargs *out)
+{
+	struct rte_devargs devargs = { .name = "0000:01:00.0" };
+	char *text = NULL, *copy = strdup(args);
+	size_t bytes = 0;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (stream == NULL || copy == NULL)
+		exit(2);
+	devargs.args = copy;
+	rte_openlog_stream(stream);
+	*rc = mlxpmd_devargs_parse(&devargs, out);
+	rte_openlog_stream(NULL);
+	fclose(stream);
+	free(copy);
+	return text;
+}
+
+static unsigned int
+check(const char *args, int want_rc, const struct mlxpmd_devargs *want, const char *line)
+{
+	struct mlxpmd_devargs got;
+	char expect[512] = "";
+	unsigned int failed;
+	char *text;
+	int rc;
+
+	text = run(args, &rc, &got);
+	if (line != NULL)
+		snprintf(expect, sizeof(expect), "mlxpmd: 0000:01:00.0: %s\n", line);
+	failed = rc != want_rc || strcmp(text, expect) != 0 ||
+		 (rc == 0 && (got.rx_burst != want->rx_burst || got.tx_burst != want->tx_burst ||
+			      got.clock != want->clock));
+	if (failed)
+		printf("FAILED \"%s\": %d (want %d), {%d,%d,%d}\n  logged: %s  wanted: %s", args, rc,
+		       want_rc, got.rx_burst, got.tx_burst, got.clock, text, expect);
+	free(text);
+	return failed;
+}
+
+/* Any string is answered with at most one line, and a mistake with exactly one. */
+static unsigned int
+check_random(unsigned int rounds)
+{
+	static const char *const pieces[] = { "rx_burst", "tx_burst", "clock", "class", "=", ",", "auto",
+					      "scalar", "page", "raw", "[", "]", "eth", "x", "%s",
+					      "\n", "\xff", "driver" };
+	unsigned int i, k, lines, failed = 0;
+	struct mlxpmd_devargs got;
+	char args[256], *text, *p;
+	int rc;
+
+	srand(1);
+	for (i = 0; i < rounds; i++) {
+		args[0] = '\0';
+		for (k = rand() % 12; k > 0; k--)
+			strcat(args, pieces[rand() % RTE_DIM(pieces)]);
+		text = run(args, &rc, &got);
+		for (lines = 0, p = text; (p = strstr(p, "mlxpmd: ")) != NULL; p++)
+			lines++;
+		if (lines != (rc != 0) || (rc != 0 && rc != 1 && rc != -EINVAL)) {
+			printf("FAILED \"%s\": %d with %u lines\n", args, rc, lines);
+			failed++;
+		}
+		free(text);
+	}
+	return failed;
+}
+
+static unsigned int
+check_long(void)
+{
+	struct mlxpmd_devargs got;
+	unsigned int failed;
+	char *args, *text;
+	int rc;
+
+	args = malloc(65537);
+	if (args == NULL)
+		exit(2);
+	memset(args, 'a', 65536);
+	args[65536] = '\0';
+	memcpy(args, "clock=", 6);
+	text = run(args, &rc, &got);
+	failed = rc != -EINVAL || strlen(text) > 200;
+	if (failed)
+		printf("FAILED 64 KiB value: %d, %zu bytes logged\n", rc, strlen(text));
+	free(text);
+	free(args);
+	return failed;
+}
+
+int
+main(void)
+{
+	struct mlxpmd_devargs got;
+	unsigned int i, failed = 0;
+
+	mlxpmd_logtype = rte_log_register("test");
+	rte_log_set_level(mlxpmd_logtype, RTE_LOG_DEBUG);
+	rte_log_set_global_level(RTE_LOG_DEBUG);
+	for (i = 0; i < RTE_DIM(cases); i++)
+		failed += check(cases[i].args, cases[i].rc, &cases[i].want, cases[i].line);
+	failed += check_random(20000);
+	failed += check_long();
+	if (mlxpmd_devargs_parse(NULL, &got) != 0) {
+		printf("FAILED no devargs at all\n");
+		failed++;
+	}
+	printf("%zu strings, 20000 random ones: %u failed\n", RTE_DIM(cases), failed);
+	return failed != 0;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What comes up is what was asked for: addresses, broadcast, multicast, promiscuous, VLANs. */
+
+#include "pmd_test.h"
+
+static const struct rte_ether_addr foreign = { { 0x02, 0x11, 0x22, 0x33, 0x44, 0x55 } };
+static const struct rte_ether_addr second = { { 0x02, 0x00, 0x00, 0x00, 0x00, 0x02 } };
+static const struct rte_ether_addr third = { { 0x02, 0x00, 0x00, 0x00, 0x00, 0x03 } };
+static const struct rte_ether_addr group_a = { { 0x01, 0x00, 0x5e, 0x00, 0x00, 0x0a } };
+static const struct rte_ether_addr group_b = { { 0x33, 0x33, 0x00, 0x00, 0x00, 0x0b } };
+static const struct rte_ether_addr broadcast = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
+
+/* Three kinds of traffic, since each class has rules of its own. */
+static bool
+comes(const struct rte_ether_addr *dst, int vlan)
+{
+	static const struct { uint16_t type; uint8_t proto; } kinds[] = {
+		{ RTE_ETHER_TYPE_IPV4, IPPROTO_UDP }, { RTE_ETHER_TYPE_IPV4, IPPROTO_TCP },
+		{ RTE_ETHER_TYPE_IPV4, IPPROTO_ICMP }, { RTE_ETHER_TYPE_IPV6, IPPROTO_UDP },
+		{ RTE_ETHER_TYPE_IPV6, IPPROTO_TCP }, { RTE_ETHER_TYPE_IPV6, 99 }, { 0x88b5, 0 },
+	};
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 7);
+	unsigned int i, n = 0;
+
+	if (dst != NULL)
+		f.dst = *dst;
+	f.vlan = vlan;
+	f.bytes = 80;
+	for (i = 0; i < RTE_DIM(kinds); i++) {
+		f.ether_type = kinds[i].type;
+		f.proto = kinds[i].proto;
+		n += pmd_arrives(&f);
+	}
+	CHECK(n == 0 || n == RTE_DIM(kinds), "%u of %zu kinds came", n, RTE_DIM(kinds));
+	return n == RTE_DIM(kinds);
+}
+
+static void
+unicast(void)
+{
+	struct rte_ether_addr own, addr;
+
+	CHECK(comes(NULL, -1), "own address");
+	CHECK(!comes(&foreign, -1), "foreign address");
+	CHECK(comes(&broadcast, -1), "broadcast");
+
+	addr = second;
+	CHECK_OK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 0));
+	CHECK(comes(&second, -1), "second address");
+	CHECK(!comes(&foreign, -1), "foreign address with a second one set");
+	CHECK_OK(rte_eth_dev_mac_addr_remove(PORT_A, &addr));
+	CHECK(!comes(&second, -1), "second address, removed");
+
+	CHECK_OK(rte_eth_macaddr_get(PORT_A, &own));
+	addr = third;
+	CHECK_OK(rte_eth_dev_default_mac_addr_set(PORT_A, &addr));
+	CHECK(comes(&third, -1), "new default address");
+	CHECK(!comes(&own, -1), "old default address");
+	CHECK_OK(rte_eth_dev_default_mac_addr_set(PORT_A, &own));
+	CHECK(comes(&own, -1), "own address again");
+	CHECK(!comes(&third, -1), "other default address, given up");
+	addr = group_a;
+	CHECK(rte_eth_dev_default_mac_addr_set(PORT_A, &addr) < 0, "group address as default");
+	CHECK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 0) < 0, "group address as second");
+	addr = second;
+	CHECK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 3) < 0, "pool 3");
+}
+
+static void
+multicast(void)
+{
+	struct rte_ether_addr list[2] = { group_a, group_b }, many[200];
+	unsigned int i;
+
+	CHECK(!comes(&group_a, -1), "group not asked for");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, list, 2));
+	CHECK(comes(&group_a, -1), "first group");
+	CHECK(comes(&group_b, -1), "second group");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, &list[1], 1));
+	CHECK(!comes(&group_a, -1), "first group, left");
+	CHECK(comes(&group_b, -1), "second group, kept");
+	CHECK_OK(rte_eth_allmulticast_enable(PORT_A));
+	CHECK(comes(&group_a, -1), "all multicast");
+	CHECK(comes(&broadcast, -1), "broadcast with all multicast");
+	CHECK(!comes(&foreign, -1), "foreign address with all multicast");
+	CHECK_OK(rte_eth_allmulticast_disable(PORT_A));
+	CHECK(!comes(&group_a, -1), "all multicast off");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, NULL, 0));
+	CHECK(!comes(&group_b, -1), "list emptied");
+
+	list[0] = second;
+	CHECK(rte_eth_dev_set_mc_addr_list(PORT_A, list, 1) < 0, "unicast in the multicast list");
+	for (i = 0; i < RTE_DIM(many); i++)
+		many[i] = (struct rte_ether_addr){ { 0x01, 0, 0x5e, 1, 1, i } };
+	CHECK(rte_eth_dev_set_mc_addr_list(PORT_A, many, RTE_DIM(many)) < 0, "too long a list");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, many, 128));
+	CHECK(comes(&many[127], -1), "last of 128 groups");
+	for (i = 0; i < 128; i++)
+		many[i].addr_bytes[3] = 2;
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, many, 128));
+	CHECK(comes(&many[127], -1), "last of 128 others");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, NULL, 0));
+}
+
+static void
+promiscuous(void)
+{
+	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
+	CHECK(rte_eth_promiscuous_get(PORT_A) == 1, "state");
+	CHECK(comes(&foreign, -1), "foreign address");
+	CHECK(comes(&group_a, -1), "group");
+	CHECK(comes(NULL, 100), "VLAN");
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
+	CHECK(!comes(&foreign, -1), "foreign address afterwards");
+}
+
+/* What was asked for outlives a stop. */
+static void
+restart(void)
+{
+	struct rte_ether_addr addr = second;
+
+	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK(comes(&foreign, -1), "promiscuous after a restart");
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK_OK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 0));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK(comes(&second, -1), "address added while stopped");
+	CHECK(!comes(&foreign, -1), "foreign address after a restart");
+	CHECK_OK(rte_eth_dev_mac_addr_remove(PORT_A, &addr));
+}
+
+static void
+vlans(const struct pmd_conf *conf)
+{
+	struct pmd_conf vlan_conf = *conf;
+
+	CHECK(comes(NULL, 100), "VLAN without a filter");
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	vlan_conf.rx_offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	CHECK_OK(pmd_port_up(PORT_A, &vlan_conf));
+	CHECK(!comes(NULL, 100), "VLAN not in the filter");
+	CHECK_OK(rte_eth_dev_vlan_filter(PORT_A, 100, 1));
+	CHECK_OK(rte_eth_dev_vlan_filter(PORT_A, 4095, 1));
+	CHECK(comes(NULL, 100), "VLAN 100 in the filter");
+	CHECK(comes(NULL, 4095), "VLAN 4095 in the filter");
+	CHECK(comes(&broadcast, 100), "broadcast in VLAN 100");
+	CHECK(!comes(NULL, 101), "VLAN 101 not in the filter");
+	CHECK(!comes(&foreign, 100), "foreign address in VLAN 100");
+	CHECK(comes(NULL, -1), "untagged");
+	CHECK_OK(rte_eth_dev_vlan_filter(PORT_A, 100, 0));
+	CHECK(!comes(NULL, 100), "VLAN 100 taken out");
+	CHECK(rte_eth_dev_vlan_filter(PORT_A, 4096, 1) < 0, "VLAN 4096");
+	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, 0));
+	CHECK(comes(NULL, 101), "filter switched off");
+	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, RTE_ETH_VLAN_FILTER_OFFLOAD));
+	CHECK(!comes(NULL, 101), "filter switched on again");
+	CHECK(comes(NULL, 4095), "VLAN 4095 still in the filter");
+}
+
+static void
+strip(void)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 7);
+	struct rte_mbuf *m;
+	int on;
+
+	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, 0));
+	f.vlan = 0x6123;
+	for (on = 0; on < 3; on++) {
+		CHECK_OK(rte_eth_dev_set_vlan_strip_on_queue(PORT_A, 0, on & 1));
+		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
+		if (pmd_recv(PORT_A, 0, &m, 1, 2000) != 1) {
+			CHECK(false, "frame did not come, strip %d", on & 1);
+			continue;
+		}
+		CHECK(((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) == (on & 1), "flags %#" PRIx64,
+		      m->ol_flags);
+		CHECK(m->pkt_len == f.bytes - (on & 1 ? 4u : 0u), "%u bytes", m->pkt_len);
+		CHECK(!(on & 1) || m->vlan_tci == f.vlan, "tci %#x", m->vlan_tci);
+		rte_pktmbuf_free(m);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP |
+				 RTE_ETH_RSS_TCP };
+	unsigned int round;
+
+	pmd_init(argc, argv);
+	/* With RSS every class has a TIR of its own, without all share one. */
+	for (round = 0; round < 2; round++) {
+		pmd_ports_up(&conf);
+		unicast();
+		multicast();
+		promiscuous();
+		restart();
+		vlans(&conf);
+		strip();
+		pmd_ports_down();
+		conf.rss_hf = 0;
+	}
+	return pmd_fini();
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Queues one by one: deferred start, stop and start under traffic, prohibited transitions. */
+
+#include "pmd_test.h"
+
+#define QUEUES 4
+
+static struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / 64];
+static uint16_t reta_size;
+
+/* All traffic to one queue of PORT_A. */
+static void
+steer_to(uint16_t queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < reta_size; i++) {
+		reta[i / 64].mask = UINT64_MAX;
+		reta[i / 64].reta[i % 64] = queue;
+	}
+	CHECK_OK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size));
+}
+
+static unsigned int
+through(uint16_t txq, uint16_t rxq, unsigned int n)
+{
+	unsigned int i, sent = 0, got = 0;
+	struct rte_mbuf *m;
+
+	steer_to(rxq);
+	for (i = 0; i < n; i++) {
+		struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, i);
+
+		sent += pmd_send(PORT_B, txq, &f);
+	}
+	while (got < sent && pmd_recv(PORT_A, rxq, &m, 1, got == 0 ? 100 : 1000) == 1) {
+		rte_pktmbuf_free(m);
+		got++;
+	}
+	return got;
+}
+
+static void
+rx_stop_start(void)
+{
+	uint64_t missed;
+	uint16_t round;
+
+	for (round = 0; round < 20 && pmd_failed == 0; round++) {
+		CHECK(through(0, 1, 300) == 300, "queue 1, round %u", round);
+		CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 1));
+		CHECK(through(0, 1, 3) == 0, "stopped queue received");
+		CHECK(through(0, 2, 100) == 100, "queue 2 while 1 is stopped");
+		missed = pmd_xstat(PORT_A, "rx_missed_errors");
+		CHECK(missed != UINT64_MAX, "no rx_missed_errors");
+		CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 1));
+	}
+	CHECK(through(0, 1, 300) == 300, "queue 1 after the last start");
+}
+
+static void
+tx_stop_start(void)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *m;
+	uint16_t round;
+
+	for (round = 0; round < 20 && pmd_failed == 0; round++) {
+		CHECK(through(1, 0, 300) == 300, "send queue 1, round %u", round);
+		CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, 1));
+		m = pmd_frame_make(&f, 0);
+		CHECK(m != NULL && rte_eth_tx_burst(PORT_B, 1, &m, 1) == 0, "stopped queue took a frame");
+		rte_pktmbuf_free(m);
+		CHECK(through(0, 0, 100) == 100, "send queue 0 while 1 is stopped");
+		CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, 1));
+	}
+	CHECK(through(1, 0, 300) == 300, "send queue 1 after the last start");
+}
+
+static void
+deferred(struct pmd_conf *conf)
+{
+	struct rte_eth_rxq_info rx;
+	struct rte_eth_txq_info tx;
+
+	conf->deferred_rxq = 1 << 3;
+	conf->deferred_txq = 1 << 1;
+	pmd_ports_up(conf);
+	CHECK_OK(rte_eth_rx_queue_info_get(PORT_A, 3, &rx));
+	CHECK(rx.conf.rx_deferred_start == 1 && rx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED,
+	      "deferred %u, state %u", rx.conf.rx_deferred_start, rx.queue_state);
+	CHECK_OK(rte_eth_tx_queue_info_get(PORT_B, 1, &tx));
+	CHECK(tx.conf.tx_deferred_start == 1 && tx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED,
+	      "deferred %u, state %u", tx.conf.tx_deferred_start, tx.queue_state);
+	CHECK(through(0, 3, 3) == 0, "deferred queue received");
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 3));
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, 1));
+	CHECK(through(1, 3, 200) == 200, "deferred queues, started");
+	pmd_ports_down();
+	conf->deferred_rxq = 0;
+	conf->deferred_txq = 0;
+}
+
+static void
+prohibited(void)
+{
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 0)); /* Running already: ethdev says so. */
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 0));
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 0));
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 0));
+	CHECK(rte_eth_dev_rx_queue_start(PORT_A, QUEUES) < 0, "queue that is not there");
+	CHECK(rte_eth_dev_tx_queue_stop(PORT_A, QUEUES) < 0, "queue that is not there");
+	CHECK(rte_eth_rx_queue_setup(PORT_A, 0, 128, SOCKET_ID_ANY, NULL, pmd_pool) == -EBUSY,
+	      "set-up of a running queue");
+	CHECK(rte_eth_dev_close(PORT_A) < 0, "close of a started port");
+	pmd_ports_down();
+	CHECK(rte_eth_dev_rx_queue_start(PORT_A, 0) < 0, "queue of a stopped port");
+	CHECK(rte_eth_dev_tx_queue_start(PORT_A, 0) < 0, "queue of a stopped port");
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pmd_conf conf = { .nb_rxq = QUEUES, .nb_txq = 2, .nb_desc = 512, .rss_hf = RTE_ETH_RSS_IP |
+				 RTE_ETH_RSS_UDP };
+	struct rte_eth_dev_info info;
+
+	pmd_init(argc, argv);
+	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
+	reta_size = info.reta_size;
+	deferred(&conf);
+	pmd_ports_up(&conf);
+	rx_stop_start();
+	tx_stop_start();
+	prohibited();
+	return pmd_fini();
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Counters: per queue, per port, extended; they agree with what was sent, and reset to zero. */
+
+#include <rte_cycles.h>
+
+#include "pmd_test.h"
+
+#define QUEUES 4
+#define FRAMES 1000
+#define FRAME_BYTES 200
+
+static struct rte_eth_xstat xstats[1024];
+static struct rte_eth_xstat_name names[1024];
+
+static void
+traffic(unsigned int *per_queue)
+{
+	struct pmd_frame f;
+	unsigned int i, got = 0;
+
+	for (i = 0; i < FRAMES; i++) {
+		f = pmd_frame_udp(PORT_B, PORT_A, i);
+		f.bytes = FRAME_BYTES;
+		CHECK(pmd_send(PORT_B, i % 2, &f) == 1, "frame %u", i);
+		got += pmd_drain(PORT_A, 1, 0, per_queue);
+	}
+	got += pmd_drain(PORT_A, FRAMES - got, 2000, per_queue);
+	CHECK(got == FRAMES, "%u of %u frames", got, FRAMES);
+}
+
+static void
+basic(const unsigned int *per_queue)
+{
+	struct rte_eth_stats a, b;
+	unsigned int i;
+
+	CHECK_OK(rte_eth_stats_get(PORT_A, &a));
+	CHECK_OK(rte_eth_stats_get(PORT_B, &b));
+	CHECK(a.ipackets == FRAMES, "%" PRIu64, a.ipackets);
+	CHECK(a.ibytes == FRAMES * FRAME_BYTES, "%" PRIu64, a.ibytes);
+	CHECK(b.opackets == FRAMES, "%" PRIu64, b.opackets);
+	CHECK(b.obytes == FRAMES * FRAME_BYTES, "%" PRIu64, b.obytes);
+	CHECK(a.opackets == 0 && b.ipackets == 0, "%" PRIu64 ", %" PRIu64, a.opackets, b.ipackets);
+	CHECK(a.imissed + a.ierrors + a.oerrors + a.rx_nombuf == 0, "errors");
+	for (i = 0; i < QUEUES; i++) {
+		CHECK(a.q_ipackets[i] == per_queue[i], "queue %u: %" PRIu64 ", received %u", i,
+		      a.q_ipackets[i], per_queue[i]);
+		CHECK(a.q_ibytes[i] == (uint64_t)per_queue[i] * FRAME_BYTES, "queue %u", i);
+	}
+	for (i = 0; i < 2; i++)
+		CHECK(b.q_opackets[i] == FRAMES / 2, "queue %u: %" PRIu64, i, b.q_opackets[i]);
+}
+
+static void
+extended(const unsigned int *per_queue)
+{
+	int n = rte_eth_xstats_get(PORT_A, NULL, 0), i, k;
+	char name[64];
+
+	CHECK(n > 0 && n < 1024, "%d xstats", n);
+	CHECK(rte_eth_xstats_get_names(PORT_A, names, 1024) == n, "names and values differ in number");
+	CHECK(rte_eth_xstats_get(PORT_A, xstats, 1024) == n, "number changed");
+	CHECK(rte_eth_xstats_get(PORT_A, xstats, n - 1) == n, "short array");
+	for (i = 0; i < n; i++) {
+		CHECK(xstats[i].id == (uint64_t)i, "id %" PRIu64 " at %d", xstats[i].id, i);
+		CHECK(names[i].name[0] != '\0', "no name at %d", i);
+		for (k = 0; k < i; k++)
+			CHECK(strcmp(names[i].name, names[k].name) != 0, "%s twice", names[i].name);
+	}
+	CHECK(pmd_xstat(PORT_A, "rx_good_packets") == FRAMES, "rx_good_packets");
+	for (i = 0; i < QUEUES; i++) {
+		snprintf(name, sizeof(name), "rx_q%d_packets", i);
+		CHECK(pmd_xstat(PORT_A, name) == per_queue[i], "%s %" PRIu64, name,
+		      pmd_xstat(PORT_A, name));
+		snprintf(name, sizeof(name), "rx_q%d_completions_refused", i);
+		CHECK(pmd_xstat(PORT_A, name) == 0, "%s", name);
+	}
+	CHECK(pmd_xstat(PORT_B, "tx_doorbells") > 0 &&
+	      pmd_xstat(PORT_B, "tx_doorbells") != UINT64_MAX, "tx_doorbells");
+	CHECK(pmd_xstat(PORT_A, "rx_vport_unicast_packets") == FRAMES, "rx_vport_unicast_packets %" PRIu64,
+	      pmd_xstat(PORT_A, "rx_vport_unicast_packets"));
+	CHECK(pmd_xstat(PORT_B, "tx_vport_unicast_packets") == FRAMES, "tx_vport_unicast_packets %" PRIu64,
+	      pmd_xstat(PORT_B, "tx_vport_unicast_packets"));
+}
+
+/* A ring that nobody empties: the device counts what finds no buffer, and every frame is somewhere. */
+static void
+missed(void)
+{
+	struct rte_eth_stats a;
+	struct pmd_frame f;
+	unsigned int i, got;
+
+	CHECK_OK(rte_eth_stats_reset(PORT_A));
+	for (i = 0; i < 2000; i++) {
+		f = pmd_frame_udp(PORT_B, PORT_A, 1); /* One flow, one queue of 256. */
+		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
+	}
+	rte_delay_us_sleep(200000);
+	got = pmd_drain(PORT_A, 2000, 300, NULL);
+	CHECK_OK(rte_eth_stats_get(PORT_A, &a));
+	CHECK(a.imissed > 0, "nothing missed");
+	CHECK(a.ipackets == got && got + a.imissed == 2000, "%u received, %" PRIu64 " missed", got, a.imissed);
+	printf("%u received and %" PRIu64 " missed of 2000\n", got, a.imissed);
+}
+
+static void
+resets(void)
+{
+	struct rte_eth_stats a;
+	int i, n;
+
+	CHECK_OK(rte_eth_stats_reset(PORT_A));
+	CHECK_OK(rte_eth_stats_get(PORT_A, &a));
+	CHECK(a.ipackets + a.ibytes + a.imissed + a.q_ipackets[0] + a.q_ipackets[1] == 0, "not zero");
+	CHECK_OK(rte_eth_xstats_reset(PORT_A));
+	n = rte_eth_xstats_get(PORT_A, xstats, 1024);
+	for (i = 0; i < n; i++)
+		CHECK(xstats[i].value == 0, "%s is %" PRIu64 " after a reset", names[i].name,
+		      xstats[i].value);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pmd_conf conf = { .nb_rxq = QUEUES, .nb_txq = 2, .nb_desc = 256, .rss_hf = RTE_ETH_RSS_IP |
+				 RTE_ETH_RSS_UDP };
+	unsigned int per_queue[QUEUES] = { 0 };
+	struct rte_eth_stats stats;
+
+	pmd_init(argc, argv);
+	pmd_ports_up(&conf);
+	CHECK_OK(rte_eth_xstats_reset(PORT_A)); /* Vport counters run from when the device came up. */
+	CHECK_OK(rte_eth_xstats_reset(PORT_B));
+	traffic(per_queue);
+	basic(per_queue);
+	extended(per_queue);
+	/* Totals outlive a stop and new queues. */
+	pmd_ports_down();
+	conf.nb_rxq = 1;
+	CHECK_OK(pmd_port_configure(PORT_A, &conf));
+	CHECK_OK(rte_eth_stats_get(PORT_A, &stats));
+	CHECK(stats.ipackets == FRAMES, "%" PRIu64 " after reconfiguring", stats.ipackets);
+	conf.nb_rxq = QUEUES;
+	pmd_ports_up(&conf);
+	missed();
+	resets();
+	pmd_ports_down();
+	return pmd_fini();
+}

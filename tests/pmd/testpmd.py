@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Debian's dpdk-testpmd on two ports and one cable: nothing lost, nothing altered, counters equal.
+
+Usage: testpmd.py [--long]
+
+Two kinds of run. Round: a burst is sent into the cable and forwarded for ever, by io or macswap; in
+the end testpmd's counters, the PMD's extended statistics and the emulator's report must be the same
+numbers. Through: frames from a capture go in at port 0 and must come out of port 1 byte for byte.
+--long moves 10 million packets in each mode.
+"""
+import collections
+import itertools
+import pathlib
+import random
+import sys
+import tempfile
+import time
+
+import pmdlib
+from e2e import check, main
+from scapy.utils import RawPcapReader, RawPcapWriter
+
+LONG = "--long" in sys.argv
+SECONDS_MAX = 3000 if LONG else 120
+# Frames and how testpmd builds them: lengths of the segments.
+ROUND_FRAMES = [
+    # name, --txpkts, MTU
+    ("60 bytes", "60", 1500),
+    ("1514 bytes", "1514", 1500),
+    ("300 bytes in 3 segments", "60,140,100", 1500),
+    ("9000 bytes in 5 segments", "1800,1800,1800,1800,1800", 9000),
+]
+PACKETS = {"60 bytes": 10_500_000 if LONG else 40_000}
+PACKETS_OTHER = 200_000 if LONG else 4_000
+
+
+def arguments(mode, queues, mtu):
+    args = [f"--forward-mode={mode}", f"--rxq={queues}", f"--txq={queues}", "--rxd=1024",
+            "--txd=1024"]
+    if mtu > 1500:
+        # Frame on the wire: Ethernet header, one tag, FCS.
+        args += ["--enable-scatter", f"--max-pkt-len={mtu + 22}"]
+    return args
+
+
+def equal_counters(testpmd, report_of):
+    """Sums of both ports after everything was received."""
+    stats = [testpmd.stats(p) for p in (0, 1)]
+    xstats = [testpmd.xstats(p) for p in (0, 1)]
+    for port in (0, 1):
+        s, x = stats[port], xstats[port]
+        for a, b in (("RX-packets", "rx_good_packets"), ("TX-packets", "tx_good_packets"),
+                     ("RX-bytes", "rx_good_bytes"), ("TX-bytes", "tx_good_bytes"),
+                     ("RX-packets", "rx_vport_unicast_packets"),
+                     ("TX-packets", "tx_vport_unicast_packets")):
+            check(s[a] == x[b], f"port {port}: {a} {s[a]}, xstat {b} {x[b]}")
+        for name in ("RX-missed", "RX-errors", "RX-nombuf", "TX-errors"):
+            check(s[name] == 0, f"port {port}: {name} {s[name]}")
+        check(s["RX-packets"] == stats[1 - port]["TX-packets"],
+              f"port {port} received {s['RX-packets']} of {stats[1 - port]['TX-packets']}")
+        for direction in "rt":
+            per_queue = sum(v for k, v in x.items()
+                            if k.startswith(f"{direction}x_q") and k.endswith("_packets"))
+            total = x[f"{direction}x_good_packets"]
+            check(per_queue == total, f"port {port}: queues {per_queue}, {direction}x {total}")
+    report = report_of()
+    for port in (0, 1):
+        s = stats[port]
+        for a, b in (("RX-packets", "rx_frames"), ("RX-packets", "rx_delivered_frames"),
+                     ("TX-packets", "tx_frames"), ("RX-bytes", "rx_bytes"),
+                     ("TX-bytes", "tx_bytes")):
+            check(s[a] == report.port(port, b),
+                  f"port {port}: {a} {s[a]}, emulator's {b} {report.port(port, b)}")
+    return stats
+
+
+def round_trip(mode, queues, name, txpkts, mtu):
+    """A burst goes round until enough packets were forwarded; then the cable is emptied."""
+    target = PACKETS.get(name, PACKETS_OTHER)
+    with pmdlib.Testpmd(arguments(mode, queues, mtu), wires=["pair:lossless"]) as testpmd:
+        testpmd.cmd(f"set txpkts {txpkts}")
+        begin = time.monotonic()
+        # Twice a burst of 32 on each queue and port: less than any ring.
+        testpmd.cmd("start tx_first 2")
+        while True:
+            time.sleep(0.5)
+            moved = sum(testpmd.stats(p)["RX-packets"] for p in (0, 1))
+            if moved >= target:
+                break
+            check(time.monotonic() - begin < SECONDS_MAX, f"{moved} packets in {SECONDS_MAX} s")
+        seconds = time.monotonic() - begin
+        stopped = testpmd.cmd("stop")
+        check("Done." in stopped, stopped)
+        testpmd.cmd("set fwd rxonly")
+        testpmd.cmd("start")
+        time.sleep(1)
+        testpmd.cmd("stop")
+        stats = equal_counters(testpmd, testpmd.quit)
+    total = sum(s["RX-packets"] for s in stats)
+    print(f"{mode}, {queues} queues, {name}: {total} packets, {total / seconds / 1e3:.0f} k/s, "
+          "none lost", flush=True)
+
+
+def frames_random(count, longest):
+    """Lengths over the whole range, contents random: UDP, TCP, other and no IP at all."""
+    rng = random.Random(count)
+    frames = []
+    for n in range(count):
+        size = rng.choice([60, 61, 64, 127, 128, 1514, longest, rng.randint(60, longest)])
+        size = min(size, longest)
+        head = bytes.fromhex("0c42a14ed000020000000001")
+        if n % 4 == 0:
+            frames.append(head + b"\x88\xb5" + n.to_bytes(4, "big") + rng.randbytes(size - 18))
+            continue
+        # Ports and addresses differ, so that flows meet all queues; checksums are the payload's own.
+        ip = bytes([0x45, 0]) + (size - 14).to_bytes(2, "big") + n.to_bytes(4, "big")[2:] + b"\0\0" \
+            + bytes([64, (17, 6, 1)[n % 3]]) + b"\0\0" + bytes([10, 0, n >> 8 & 255, n & 255]) \
+            + bytes([10, 1, 0, 1])
+        frames.append(head + b"\x08\x00" + ip + rng.randbytes(size - 34))
+    return frames
+
+
+def through(queues, mtu):
+    frames = frames_random(20_000 if LONG else 1_500, mtu + 14)
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
+        inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
+        writer = RawPcapWriter(str(inp), linktype=1, sync=True)
+        writer.write_header(None)
+        for frame in frames:
+            writer.write_packet(frame, sec=0, usec=0)
+        writer.close()
+        with pmdlib.Testpmd(arguments("io", queues, mtu),
+                            wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"]) as testpmd:
+            testpmd.cmd("start")
+            end = time.monotonic() + SECONDS_MAX
+            while testpmd.stats(1)["TX-packets"] < len(frames) and time.monotonic() < end:
+                time.sleep(0.2)
+            testpmd.cmd("stop")
+            testpmd.quit()
+        got = [bytes(data) for data, _ in RawPcapReader(str(out))]
+    check(len(got) == len(frames), f"{len(frames)} frames in, {len(got)} out")
+    if queues == 1:
+        for n, (a, b) in enumerate(zip(frames, got)):
+            check(a == b, f"frame {n} of {len(a)} bytes was altered")
+    else:  # Order holds within a queue only.
+        check(collections.Counter(frames) == collections.Counter(got), "frames were altered")
+    print(f"through, {queues} queues, up to {mtu + 14} bytes: {len(frames)} frames, none altered",
+          flush=True)
+
+
+def run():
+    for queues, mtu in itertools.product((1, 4), (1500, 9000)):
+        through(queues, mtu)
+    for mode, queues, frame in itertools.product(("io", "macswap"), (1, 4), ROUND_FRAMES):
+        round_trip(mode, queues, *frame)
+
+
+main(run)
