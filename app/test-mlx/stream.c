@@ -15,6 +15,9 @@
 
 #include "tm.h"
 
+#define SPIN_RETRIES 32		/* of 1 us each; then it sleeps */
+#define SLEEP_US 50
+
 static void
 stream_fill(struct tm_app *app, struct tm_stream *s, uint16_t port_id, uint16_t q)
 {
@@ -151,7 +154,11 @@ tm_tx_all(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint1
 	uint16_t sent = tm_tx(app, s, pkts, n);
 
 	for (uint32_t i = 0; sent < n && i < app->cfg.tx_retries; i++) {
-		rte_delay_us_block(1);
+		/* the device may want this very CPU: a software one, or a virtual machine's */
+		if (i < SPIN_RETRIES)
+			rte_delay_us_block(1);
+		else
+			rte_delay_us_sleep(SLEEP_US);
 		s->stats.tx_retries++;
 		sent += tm_tx(app, s, pkts + sent, n - sent);
 	}
