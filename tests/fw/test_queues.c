@@ -38,6 +38,8 @@ test_cq(void)
 	REFUSE_CQ(prm_cqc_set_status(cqc, PRM_CQC_STATUS_OVERFLOW), FW_CQ_INITIAL);
 	REFUSE_CQ(prm_cqc_set_producer_counter(cqc, 1), FW_CQ_INITIAL);
 	REFUSE_CQ(prm_cqc_set_cqe_compression_layout(cqc, 1), FW_CQ_COMPRESSION);
+	REFUSE_CQ(prm_cqc_set_cq_max_count(cqc, 8), FW_CQ_MODERATION);
+	REFUSE_CQ(prm_cqc_set_cq_period(cqc, 8), FW_CQ_MODERATION);
 	REFUSE_CQ(prm_cqc_set_cq_timestamp_format(cqc, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
 	/* The last place that fits. */
 	REFUSE_CQ(prm_create_cq_in_set_cq_umem_offset(&in, FIX_MEM_BYTES - 16 * 64), FW_OK);
@@ -55,24 +57,21 @@ test_cq_modify(void)
 
 	prm_modify_cq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_CQ);
 	prm_modify_cq_in_set_cqn(&in, cqn);
-	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT |
-			    PRM_MODIFY_CQ_FIELD_C_EQN | PRM_MODIFY_CQ_FIELD_OI);
-	prm_cqc_set_cq_period(cqc, 16);
-	prm_cqc_set_cq_max_count(cqc, 64);
+	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_C_EQN | PRM_MODIFY_CQ_FIELD_OI);
 	prm_cqc_set_oi(cqc, 1);
 	prm_cqc_set_c_eqn(cqc, f.eqn + 3);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
 	cq->pi = 0x1000005;
 	cq->dbrec[0] = PRM_BE32(0x123);
 	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_QUERY_CQ, cqn), 0);
-	CHECK_EQ(prm_cqc_get_cq_period(out), 16);
-	CHECK_EQ(prm_cqc_get_cq_max_count(out), 64);
 	CHECK_EQ(prm_cqc_get_c_eqn(out), f.eqn + 3);
 	CHECK_EQ(prm_cqc_get_producer_counter(out), 5);
 	CHECK_EQ(prm_cqc_get_consumer_counter(out), 0x123);
 	CHECK(cq->overrun_ignore && cq->eqn == f.eqn + 3);
 	prm_cqc_set_c_eqn(cqc, 1);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_NO_EQ));
+	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_PERIOD);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_FIELD));
 	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_STATUS);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_FIELD));
 	prm_modify_cq_in_set_op_mod(&in, 1);

@@ -91,9 +91,7 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_compact_address_vector(cap, 1);
 	prm_cmd_hca_cap_set_cqe_version(cap, 1);
 	prm_cmd_hca_cap_set_cq_oi(cap, 1);
-	prm_cmd_hca_cap_set_cq_moderation(cap, 1);
 	prm_cmd_hca_cap_set_cq_eq_remap(cap, 1);
-	prm_cmd_hca_cap_set_cq_period_start_from_cqe(cap, 1);
 	prm_cmd_hca_cap_set_event_cap(cap, 1);
 	/* Free-running counters only: no real time. */
 	prm_cmd_hca_cap_set_sq_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
@@ -130,7 +128,6 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 	prm_per_protocol_networking_offload_caps_set_csum_cap(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_vlan_cap(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_wqe_vlan_insert(cap, 1);
-	prm_per_protocol_networking_offload_caps_set_self_lb_en_modifiable(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_wqe_inline_mode(
 		cap, PRM_WQE_INLINE_MODE_CAP_NOT_REQUIRED);
 	prm_per_protocol_networking_offload_caps_set_rss_ind_tbl_cap(cap, 1);

@@ -39,6 +39,11 @@ cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 	if (prm_cqc_get_c_eqn_or_apu_element(cqc) > 0xff)
 		return fw_refuse(c, FW_CQ_EQ_ELEMENT, "0x%x",
 				 prm_cqc_get_c_eqn_or_apu_element(cqc));
+	if (prm_cqc_get_cq_period(cqc) || prm_cqc_get_cq_max_count(cqc) ||
+	    prm_cqc_get_cq_period_mode(cqc))
+		return fw_refuse(c, FW_CQ_MODERATION, "period %u count %u mode %u",
+				 prm_cqc_get_cq_period(cqc), prm_cqc_get_cq_max_count(cqc),
+				 prm_cqc_get_cq_period_mode(cqc));
 	return fw_ts_format_check(c, prm_cqc_get_cq_timestamp_format(cqc));
 }
 
@@ -128,8 +133,7 @@ fw_modify_cq(struct fw_cmd *c)
 	struct fw_cq *cq = (struct fw_cq *)c->obj;
 	/* One dword that selects the fields of a modification, or of a resize. */
 	uint32_t fields = be32toh(in->dw[3]);
-	const uint32_t known = PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT |
-			       PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN;
+	const uint32_t known = PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN;
 	struct emu_obj *eq;
 
 	if (prm_modify_cq_in_get_op_mod(in) != 0)
@@ -142,10 +146,6 @@ fw_modify_cq(struct fw_cmd *c)
 		prm_cqc_set_c_eqn(&cq->cqc, eq->id);
 		cq->cq.eqn = eq->id;
 	}
-	if ((fields & PRM_MODIFY_CQ_FIELD_PERIOD) != 0)
-		prm_cqc_set_cq_period(&cq->cqc, prm_cqc_get_cq_period(cqc));
-	if ((fields & PRM_MODIFY_CQ_FIELD_MAX_COUNT) != 0)
-		prm_cqc_set_cq_max_count(&cq->cqc, prm_cqc_get_cq_max_count(cqc));
 	if ((fields & PRM_MODIFY_CQ_FIELD_OI) != 0) {
 		prm_cqc_set_oi(&cq->cqc, prm_cqc_get_oi(cqc));
 		cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);

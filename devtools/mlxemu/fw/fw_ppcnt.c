@@ -42,24 +42,56 @@ struct group_row {
 };
 #define ROW(dword_, member_) {dword_, offsetof(struct wire_sums, member_)}
 
-/* Dwords as the layouts of the groups give them; *_low follows *_high. */
+/* The high half of each counter; *_low follows *_high. */
+#define IEEE_802_3(field_, member_) \
+	ROW(PRM_ETH_802_3_CNTRS_GRP_DATA_LAYOUT_##field_##_HIGH_DW, member_)
+#define RFC_2863(field_, member_) \
+	ROW(PRM_ETH_2863_CNTRS_GRP_DATA_LAYOUT_##field_##_HIGH_DW, member_)
+#define RFC_2819(field_, member_) \
+	ROW(PRM_ETH_2819_CNTRS_GRP_DATA_LAYOUT_##field_##_HIGH_DW, member_)
+#define RFC_3635(field_, member_) \
+	ROW(PRM_ETH_3635_CNTRS_GRP_DATA_LAYOUT_##field_##_HIGH_DW, member_)
+#define PER_PRIO(field_, member_) \
+	ROW(PRM_ETH_PER_PRIO_GRP_DATA_LAYOUT_##field_##_HIGH_DW, member_)
+
 static const struct group_row ieee_802_3[] = {
-	ROW(0, tx), ROW(2, rx), ROW(8, tx_octets), ROW(10, rx_octets), ROW(12, tx_mc),
-	ROW(14, tx_bc), ROW(16, rx_mc), ROW(18, rx_bc), ROW(24, rx_too_long),
+	IEEE_802_3(A_FRAMES_TRANSMITTED_OK, tx),
+	IEEE_802_3(A_FRAMES_RECEIVED_OK, rx),
+	IEEE_802_3(A_OCTETS_TRANSMITTED_OK, tx_octets),
+	IEEE_802_3(A_OCTETS_RECEIVED_OK, rx_octets),
+	IEEE_802_3(A_MULTICAST_FRAMES_XMITTED_OK, tx_mc),
+	IEEE_802_3(A_BROADCAST_FRAMES_XMITTED_OK, tx_bc),
+	IEEE_802_3(A_MULTICAST_FRAMES_RECEIVED_OK, rx_mc),
+	IEEE_802_3(A_BROADCAST_FRAMES_RECEIVED_OK, rx_bc),
+	IEEE_802_3(A_FRAME_TOO_LONG_ERRORS, rx_too_long),
 };
 static const struct group_row rfc_2863[] = {
-	ROW(0, rx_octets), ROW(2, rx_uc), ROW(4, rx_discards), ROW(10, tx_octets),
-	ROW(12, tx_uc), ROW(14, tx_discards), ROW(18, rx_mc), ROW(20, rx_bc), ROW(22, tx_mc),
-	ROW(24, tx_bc),
+	RFC_2863(IF_IN_OCTETS, rx_octets),
+	RFC_2863(IF_IN_UCAST_PKTS, rx_uc),
+	RFC_2863(IF_IN_DISCARDS, rx_discards),
+	RFC_2863(IF_OUT_OCTETS, tx_octets),
+	RFC_2863(IF_OUT_UCAST_PKTS, tx_uc),
+	RFC_2863(IF_OUT_DISCARDS, tx_discards),
+	RFC_2863(IF_IN_MULTICAST_PKTS, rx_mc),
+	RFC_2863(IF_IN_BROADCAST_PKTS, rx_bc),
+	RFC_2863(IF_OUT_MULTICAST_PKTS, tx_mc),
+	RFC_2863(IF_OUT_BROADCAST_PKTS, tx_bc),
 };
 static const struct group_row rfc_2819[] = {
-	ROW(2, rx_octets), ROW(4, rx), ROW(6, rx_bc), ROW(8, rx_mc), ROW(14, rx_too_long),
+	RFC_2819(ETHER_STATS_OCTETS, rx_octets),
+	RFC_2819(ETHER_STATS_PKTS, rx),
+	RFC_2819(ETHER_STATS_BROADCAST_PKTS, rx_bc),
+	RFC_2819(ETHER_STATS_MULTICAST_PKTS, rx_mc),
+	RFC_2819(ETHER_STATS_OVERSIZE_PKTS, rx_too_long),
 };
 static const struct group_row rfc_3635[] = {
-	ROW(20, rx_too_long),
+	RFC_3635(DOT3STATS_FRAME_TOO_LONGS, rx_too_long),
 };
 static const struct group_row per_priority[] = {
-	ROW(0, rx_octets), ROW(8, rx), ROW(10, tx_octets), ROW(18, tx),
+	PER_PRIO(RX_OCTETS, rx_octets),
+	PER_PRIO(RX_FRAMES, rx),
+	PER_PRIO(TX_OCTETS, tx_octets),
+	PER_PRIO(TX_FRAMES, tx),
 };
 
 _Static_assert(sizeof(struct wire_sums) < 256, "offsets fit a byte");

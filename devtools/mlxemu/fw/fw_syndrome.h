@@ -63,6 +63,7 @@
 	X(CQ_RESIZE, 0xe5030a, BAD_PARAM, "resize without capability") \
 	X(CQ_FIELD, 0xe5030b, BAD_PARAM, "modify_field_select names a field that cannot change") \
 	X(CQ_EQ_ELEMENT, 0xe5030c, BAD_INDEX, "event queue number has more than 8 bits") \
+	X(CQ_MODERATION, 0xe5030d, BAD_PARAM, "event moderation without capability") \
 	/* work queues */ \
 	X(WQ_TYPE, 0xe50401, BAD_PARAM, "wq_type is not cyclic") \
 	X(WQ_FEATURE, 0xe50402, BAD_PARAM, "WQ feature without capability") \
