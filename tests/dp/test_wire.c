@@ -12,7 +12,7 @@
 static int
 parse(unsigned ports, struct emu_wire_plan *plan, const char *specs, char *err)
 {
-	char copy[256], *list[8];
+	char copy[512], *list[8];
 	unsigned n = 0;
 
 	snprintf(copy, sizeof(copy), "%s", specs);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Checksum arithmetic (RFC 1071) on whatever the parser found. */
+#include <endian.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include "dp_csum.h"
 
 static inline uint64_t
@@ -12,42 +17,130 @@ rd64(const uint8_t *p)
 	return v;
 }
 
-/* 64-bit addition with the carry brought round. */
-static inline uint64_t
-add64(uint64_t a, uint64_t b)
+static inline uint32_t
+rd32(const uint8_t *p)
 {
-	uint64_t s;
+	uint32_t v;
 
-	return __builtin_add_overflow(a, b, &s) ? s + 1 : s;
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/*
+ * Sums here are of 32-bit words in 64 bits: no carry to bring round before the end, and words
+ * of 16 bits add up to the same in one's complement.
+ */
+static inline uint64_t
+sum8(const uint8_t *p)
+{
+	uint64_t v = rd64(p);
+
+	return (v & 0xffffffff) + (v >> 32);
+}
+
+static inline uint64_t
+sum_tail(const uint8_t *p, uint32_t len)
+{
+	uint64_t sum = 0;
+
+	if (len & 4) {
+		sum += rd32(p);
+		p += 4;
+	}
+	if (len & 2) {
+		uint16_t v;
+
+		memcpy(&v, p, sizeof(v));
+		sum += v;
+		p += 2;
+	}
+	return len & 1 ? sum + *p : sum;
+}
+
+#ifdef __x86_64__
+#define LONG_BYTES 128u
+
+/* len is a multiple of 32. */
+__attribute__((target("avx2"))) static uint64_t
+sum_long(const uint8_t *p, uint32_t len)
+{
+	const __m256i low = _mm256_set1_epi64x(0xffffffff);
+	__m256i a = _mm256_setzero_si256(), b = a;
+	uint64_t out[4];
+
+	for (; len != 0; len -= 32, p += 32) {
+		__m256i v = _mm256_loadu_si256((const __m256i *)p);
+
+		a = _mm256_add_epi64(a, _mm256_and_si256(v, low));
+		b = _mm256_add_epi64(b, _mm256_srli_epi64(v, 32));
+	}
+	_mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(a, b));
+	return out[0] + out[1] + out[2] + out[3];
+}
+
+static bool
+has_long(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+#else
+#define LONG_BYTES UINT32_MAX
+static uint64_t
+sum_long(const uint8_t *p, uint32_t len)
+{
+	(void)p;
+	(void)len;
+	return 0;
+}
+
+static bool
+has_long(void)
+{
+	return false;
+}
+#endif
+
+static inline uint64_t
+sum_bytes(const uint8_t *p, uint32_t len)
+{
+	uint64_t a = 0, b = 0;
+
+	if (len >= LONG_BYTES && has_long()) {
+		uint32_t whole = len & ~31u;
+
+		a = sum_long(p, whole);
+		p += whole;
+		len -= whole;
+	}
+	for (; len >= 16; len -= 16, p += 16) {
+		a += sum8(p);
+		b += sum8(p + 8);
+	}
+	if (len >= 8) {
+		a += sum8(p);
+		p += 8;
+		len -= 8;
+	}
+	return a + b + sum_tail(p, len);
 }
 
 uint16_t
 dp_csum(const void *data, uint32_t len)
 {
-	const uint8_t *p = data;
-	uint64_t a = 0, b = 0, tail = 0;
-
-	for (; len >= 32; len -= 32, p += 32) {
-		a = add64(add64(a, rd64(p)), rd64(p + 8));
-		b = add64(add64(b, rd64(p + 16)), rd64(p + 24));
-	}
-	for (; len >= 8; len -= 8, p += 8)
-		a = add64(a, rd64(p));
-	memcpy(&tail, p, len);
-	return dp_csum_fold(add64(add64(a, b), tail));
+	return dp_csum_fold(sum_bytes(data, len));
 }
 
 /* Pseudo header of RFC 793 / RFC 8200, memory order. */
-static uint16_t
+static inline uint64_t
 pseudo_sum(const uint8_t *data, const struct dp_layers *l)
 {
-	uint32_t l4_len = l->l3_end - l->l4_off;
-	uint8_t tail[8] = {(uint8_t)(l4_len >> 24), (uint8_t)(l4_len >> 16),
-			   (uint8_t)(l4_len >> 8), (uint8_t)l4_len, 0, 0, 0, l->ip_proto};
 	const uint8_t *h = data + l->l3_off;
-	uint16_t addr = l->l3 == DP_L3_IPV4 ? dp_csum(h + 12, 8) : dp_csum(h + 8, 32);
+	/* The length and the protocol number as big-endian words of 32 bits. */
+	uint64_t sum = (uint64_t)htobe32(l->l3_end - l->l4_off) + htobe32(l->ip_proto);
 
-	return dp_csum_add(addr, dp_csum(tail, sizeof(tail)));
+	if (l->l3 == DP_L3_IPV4)
+		return sum + sum8(h + 12);
+	return sum + sum8(h + 8) + sum8(h + 16) + sum8(h + 24) + sum8(h + 32);
 }
 
 /* Where the checksum stands, from the start of the header. */
@@ -68,27 +161,27 @@ udp_len_ok(const uint8_t *data, const struct dp_layers *l)
 }
 
 static bool
-l4_verdict(const uint8_t *data, const struct dp_layers *l, uint16_t l4_sum)
+l4_verdict(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
 {
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok || !udp_len_ok(data, l))
 		return false;
 	if (l->l4 == DP_L4_UDP && l->l3 == DP_L3_IPV4 && dp_rd16(data + l->l4_off + 6) == 0)
 		return true;
-	return dp_csum_add(l4_sum, pseudo_sum(data, l)) == 0xffff;
+	return dp_csum_fold(l4_sum + pseudo_sum(data, l)) == 0xffff;
 }
 
 void
 dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_verdict *v)
 {
-	uint16_t header, rest;
+	uint64_t header, rest;
 
 	memset(v, 0, sizeof(*v));
 	if (l->l3 == DP_L3_NONE)
 		return;
-	header = dp_csum(data + l->l3_off, l->l4_off - l->l3_off);
-	rest = dp_csum(data + l->l4_off, l->l3_end - l->l4_off);
-	v->raw = dp_csum_add(header, rest);
-	v->l3_ok = l->l3_len_ok && (l->l3 == DP_L3_IPV6 || header == 0xffff);
+	header = sum_bytes(data + l->l3_off, l->l4_off - l->l3_off);
+	rest = sum_bytes(data + l->l4_off, l->l3_end - l->l4_off);
+	v->raw = dp_csum_fold(header + rest);
+	v->l3_ok = l->l3_len_ok && (l->l3 == DP_L3_IPV6 || dp_csum_fold(header) == 0xffff);
 	v->l4_ok = l4_verdict(data, l, rest);
 }
 
@@ -114,8 +207,8 @@ dp_csum_insert_l4(uint8_t *data, const struct dp_layers *l)
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok)
 		return;
 	memset(field, 0, 2);
-	sum = (uint16_t)~dp_csum_add(dp_csum(data + l->l4_off, l->l3_end - l->l4_off),
-				     pseudo_sum(data, l));
+	sum = (uint16_t)~dp_csum_fold(sum_bytes(data + l->l4_off, l->l3_end - l->l4_off) +
+				      pseudo_sum(data, l));
 	if (sum == 0 && l->l4 == DP_L4_UDP)
 		sum = 0xffff; /* 0 means "no checksum" in UDP */
 	memcpy(field, &sum, sizeof(sum));

@@ -8,7 +8,7 @@
 
 /**
  * One's complement sum of len bytes, folded to 16 bits, in the byte order of memory: store the
- * result with memcpy. Add several of them with dp_csum_add(); all but the last length even.
+ * result with memcpy.
  */
 uint16_t dp_csum(const void *data, uint32_t len);
 
@@ -20,14 +20,6 @@ dp_csum_fold(uint64_t sum)
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)sum;
-}
-
-static inline uint16_t
-dp_csum_add(uint16_t a, uint16_t b)
-{
-	uint32_t sum = (uint32_t)a + b;
-
-	return (uint16_t)(sum + (sum >> 16));
 }
 
 struct dp_csum_verdict {

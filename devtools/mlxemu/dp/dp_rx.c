@@ -61,6 +61,9 @@ pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
 	rx->hash = dp_rss_hash(tir, dp_tir_key(tir), pkt, &rx->hash_type);
 	if (tir->rqt == NULL || tir->rqt->size == 0)
 		return NULL;
+	/* Tables have a power of two of entries as a rule, and a division costs as much as a hash. */
+	if (DP_LIKELY((tir->rqt->size & (tir->rqt->size - 1)) == 0))
+		return tir->rqt->rq[rx->hash & (tir->rqt->size - 1)];
 	return tir->rqt->rq[rx->hash % tir->rqt->size];
 }
 
