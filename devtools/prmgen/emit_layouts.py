@@ -74,6 +74,7 @@ def scalar_accessors(layout, f, symbols):
     suffix = "ull" if wide else "u"
     return [
         f"#define PRM_{layout.name.upper()}_{f.name.upper()}_MAX {ones:#x}{suffix}",
+        f"#define PRM_{layout.name.upper()}_{f.name.upper()}_DW {f.dword}u",
         f"static inline void {name}_set_{f.name}(struct {name} *p{param}, {ctype} v)",
         f"{{ prm_set{op}(prm_dw(p, {at}), {f.hi}, {f.lo}, v); }}",
         f"static inline {ctype} {name}_get_{f.name}(const struct {name} *p{param})",
@@ -89,7 +90,7 @@ def pointer_accessors(layout, f, symbols):
     offset = f" + {f.byte}" if f.byte else ""
     symbols.add(f"{name}_{f.name}", f.where)
     symbols.add(f"{name}_{f.name}_c", f.where)
-    out = []
+    out = [f"#define PRM_{layout.name.upper()}_{f.name.upper()}_DW {f.dword}u"]
     if f.kind == "blob" and not f.trailing:
         out.append(f"#define PRM_{layout.name.upper()}_{f.name.upper()}_BYTES {f.bytes}u")
     return out + [

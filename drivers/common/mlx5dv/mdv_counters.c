@@ -18,55 +18,88 @@ enum counter_source {
 	SOURCE_COUNT,
 };
 
-/** A 64-bit big-endian counter in the reply of its source. Names are those of ethtool -S. */
+/** Packets stand before bytes in a traffic_counter. */
+#define PACKETS 0
+#define BYTES 2
+
+/** A 64-bit big-endian counter in the reply of its source, whose layout names the field. */
 struct counter {
-	const char *name;
-	uint16_t source;
-	uint16_t dword;	/**< From the start of the reply: outbox, or counter group. */
+	const char *name; /**< As ethtool -S has it. */
+	uint16_t source, dword; /**< Added to the field's own dword. */
+	const char *field;
 };
 
-/* Dwords are the rows of layouts query_vport_counter_out and *_cntrs_grp_data_layout. */
 static const struct counter counters[] = {
-	{ "rx_vport_unicast_packets", SOURCE_VPORT, 36 },
-	{ "rx_vport_unicast_bytes", SOURCE_VPORT, 38 },
-	{ "tx_vport_unicast_packets", SOURCE_VPORT, 40 },
-	{ "tx_vport_unicast_bytes", SOURCE_VPORT, 42 },
-	{ "rx_vport_multicast_packets", SOURCE_VPORT, 44 },
-	{ "rx_vport_multicast_bytes", SOURCE_VPORT, 46 },
-	{ "tx_vport_multicast_packets", SOURCE_VPORT, 48 },
-	{ "tx_vport_multicast_bytes", SOURCE_VPORT, 50 },
-	{ "rx_vport_broadcast_packets", SOURCE_VPORT, 28 },
-	{ "rx_vport_broadcast_bytes", SOURCE_VPORT, 30 },
-	{ "tx_vport_broadcast_packets", SOURCE_VPORT, 32 },
-	{ "tx_vport_broadcast_bytes", SOURCE_VPORT, 34 },
-	{ "rx_vport_error_packets", SOURCE_VPORT, 4 },
-	{ "tx_vport_error_packets", SOURCE_VPORT, 8 },
-	{ "tx_packets_phy", SOURCE_802_3, 0 },
-	{ "rx_packets_phy", SOURCE_802_3, 2 },
-	{ "rx_crc_errors_phy", SOURCE_802_3, 4 },
-	{ "tx_bytes_phy", SOURCE_802_3, 8 },
-	{ "rx_bytes_phy", SOURCE_802_3, 10 },
-	{ "tx_multicast_phy", SOURCE_802_3, 12 },
-	{ "tx_broadcast_phy", SOURCE_802_3, 14 },
-	{ "rx_multicast_phy", SOURCE_802_3, 16 },
-	{ "rx_broadcast_phy", SOURCE_802_3, 18 },
-	{ "rx_in_range_len_errors_phy", SOURCE_802_3, 20 },
-	{ "rx_out_of_range_len_phy", SOURCE_802_3, 22 },
-	{ "rx_oversize_pkts_phy", SOURCE_802_3, 24 },
-	{ "rx_symbol_err_phy", SOURCE_802_3, 26 },
-	{ "rx_pause_ctrl_phy", SOURCE_802_3, 34 },
-	{ "tx_pause_ctrl_phy", SOURCE_802_3, 36 },
-	{ "rx_discards_phy", SOURCE_RFC_2863, 4 },
-	{ "tx_discards_phy", SOURCE_RFC_2863, 12 },
-	{ "tx_errors_phy", SOURCE_RFC_2863, 14 },
+	{ "rx_vport_unicast_packets", SOURCE_VPORT, PACKETS, "received_eth_unicast" },
+	{ "rx_vport_unicast_bytes", SOURCE_VPORT, BYTES, "received_eth_unicast" },
+	{ "tx_vport_unicast_packets", SOURCE_VPORT, PACKETS, "transmitted_eth_unicast" },
+	{ "tx_vport_unicast_bytes", SOURCE_VPORT, BYTES, "transmitted_eth_unicast" },
+	{ "rx_vport_multicast_packets", SOURCE_VPORT, PACKETS, "received_eth_multicast" },
+	{ "rx_vport_multicast_bytes", SOURCE_VPORT, BYTES, "received_eth_multicast" },
+	{ "tx_vport_multicast_packets", SOURCE_VPORT, PACKETS, "transmitted_eth_multicast" },
+	{ "tx_vport_multicast_bytes", SOURCE_VPORT, BYTES, "transmitted_eth_multicast" },
+	{ "rx_vport_broadcast_packets", SOURCE_VPORT, PACKETS, "received_eth_broadcast" },
+	{ "rx_vport_broadcast_bytes", SOURCE_VPORT, BYTES, "received_eth_broadcast" },
+	{ "tx_vport_broadcast_packets", SOURCE_VPORT, PACKETS, "transmitted_eth_broadcast" },
+	{ "tx_vport_broadcast_bytes", SOURCE_VPORT, BYTES, "transmitted_eth_broadcast" },
+	{ "rx_vport_error_packets", SOURCE_VPORT, PACKETS, "received_errors" },
+	{ "tx_vport_error_packets", SOURCE_VPORT, PACKETS, "transmit_errors" },
+	{ "tx_packets_phy", SOURCE_802_3, 0, "a_frames_transmitted_ok_high" },
+	{ "rx_packets_phy", SOURCE_802_3, 0, "a_frames_received_ok_high" },
+	{ "rx_crc_errors_phy", SOURCE_802_3, 0, "a_frame_check_sequence_errors_high" },
+	{ "tx_bytes_phy", SOURCE_802_3, 0, "a_octets_transmitted_ok_high" },
+	{ "rx_bytes_phy", SOURCE_802_3, 0, "a_octets_received_ok_high" },
+	{ "tx_multicast_phy", SOURCE_802_3, 0, "a_multicast_frames_xmitted_ok_high" },
+	{ "tx_broadcast_phy", SOURCE_802_3, 0, "a_broadcast_frames_xmitted_ok_high" },
+	{ "rx_multicast_phy", SOURCE_802_3, 0, "a_multicast_frames_received_ok_high" },
+	{ "rx_broadcast_phy", SOURCE_802_3, 0, "a_broadcast_frames_received_ok_high" },
+	{ "rx_in_range_len_errors_phy", SOURCE_802_3, 0, "a_in_range_length_errors_high" },
+	{ "rx_out_of_range_len_phy", SOURCE_802_3, 0, "a_out_of_range_length_field_high" },
+	{ "rx_oversize_pkts_phy", SOURCE_802_3, 0, "a_frame_too_long_errors_high" },
+	{ "rx_symbol_err_phy", SOURCE_802_3, 0, "a_symbol_error_during_carrier_high" },
+	{ "rx_pause_ctrl_phy", SOURCE_802_3, 0, "a_pause_mac_ctrl_frames_received_high" },
+	{ "tx_pause_ctrl_phy", SOURCE_802_3, 0, "a_pause_mac_ctrl_frames_transmitted_high" },
+	{ "rx_discards_phy", SOURCE_RFC_2863, 0, "if_in_discards_high" },
+	{ "tx_discards_phy", SOURCE_RFC_2863, 0, "if_out_discards_high" },
+	{ "tx_errors_phy", SOURCE_RFC_2863, 0, "if_out_errors_high" },
 };
 _Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "more counters than users have room for");
 
 struct mdv_counter_set {
 	bool answers[SOURCE_COUNT];
 	unsigned int n;
-	const struct counter *counter[MDV_COUNTERS_MAX];
+	struct {
+		const struct counter *counter;
+		uint16_t dword; /**< From the start of the reply: outbox, or counter group. */
+	} entry[MDV_COUNTERS_MAX];
 };
+
+/** Where a counter stands in the reply of its source; -1 when the layout has no such field. */
+static int
+dword_of(const struct counter *c)
+{
+	static const struct prm_layout *const layouts[SOURCE_COUNT] = {
+		[SOURCE_VPORT] = &prm_layout_query_vport_counter_out,
+		[SOURCE_802_3] = &prm_layout_eth_802_3_cntrs_grp_data_layout,
+		[SOURCE_RFC_2863] = &prm_layout_eth_2863_cntrs_grp_data_layout,
+	};
+	const struct prm_layout *l = layouts[c->source];
+
+	for (unsigned int i = 0; i < l->field_count; i++)
+		if (strcmp(l->fields[i].name, c->field) == 0)
+			return l->fields[i].dword + c->dword;
+	return -1;
+}
+
+unsigned int
+mdv_counters_unknown(void)
+{
+	unsigned int unknown = 0;
+
+	for (size_t i = 0; i < RTE_DIM(counters); i++)
+		unknown += dword_of(&counters[i]) < 0;
+	return unknown;
+}
 
 /** Largest reply of any source. */
 union reply {
@@ -103,7 +136,7 @@ read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply)
 	return 0;
 }
 
-/** Reads all of a source; dwords of counters[] count from reply->dw. 0 or -errno. */
+/** Reads all of a source; the dwords of its layout count from reply->dw. 0 or -errno. */
 static int
 read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply, bool quiet)
 {
@@ -136,9 +169,14 @@ mdv_counters_open(struct mdv_dev *dev)
 		set->answers[SOURCE_RFC_2863] =
 			read_source(dev, SOURCE_RFC_2863, &reply, true) == 0;
 	}
-	for (size_t i = 0; i < RTE_DIM(counters); i++)
-		if (set->answers[counters[i].source])
-			set->counter[set->n++] = &counters[i];
+	for (size_t i = 0; i < RTE_DIM(counters); i++) {
+		int dword = dword_of(&counters[i]);
+
+		if (!set->answers[counters[i].source] || dword < 0)
+			continue;
+		set->entry[set->n].counter = &counters[i];
+		set->entry[set->n++].dword = dword;
+	}
 	dev->counters = set;
 	return 0;
 }
@@ -159,7 +197,7 @@ mdv_counters_count(const struct mdv_dev *dev)
 const char *
 mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
 {
-	return i < dev->counters->n ? dev->counters->counter[i]->name : NULL;
+	return i < dev->counters->n ? dev->counters->entry[i].counter->name : NULL;
 }
 
 int
@@ -170,10 +208,11 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 	union reply reply;
 
 	for (unsigned int i = 0; i < RTE_MIN(n, set->n); i++) {
-		const struct counter *c = set->counter[i];
+		const struct counter *c = set->entry[i].counter;
+		unsigned int dword = set->entry[i].dword;
 
 		if (have != c->source) {
-			/* Registers are only ever tried, so that an answer lost is logged here. */
+			/* A register read logs nothing by itself. */
 			if (read_source(dev, c->source, &reply, false) != 0) {
 				MDV_LOG(ERR, &dev->pci, "counter %s cannot be read any more: %s",
 					c->name, mdv_errno_name(rte_errno));
@@ -181,8 +220,8 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 			}
 			have = c->source;
 		}
-		values[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[c->dword]) << 32 |
-			    rte_be_to_cpu_32(reply.dw[c->dword + 1]);
+		values[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[dword]) << 32 |
+			    rte_be_to_cpu_32(reply.dw[dword + 1]);
 	}
 	return 0;
 }
