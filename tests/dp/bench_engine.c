@@ -150,7 +150,7 @@ receiving(unsigned len, bool spread)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static const unsigned sizes[] = {64, 256, 1500};
 
@@ -161,6 +161,8 @@ main(void)
 			"receive, RSS of 4", "pair, send       ", "pair, multi      ",
 		};
 
+		if (argc > 1 && strstr(names[way], argv[1]) == NULL)
+			continue;
 		printf("%s ", names[way]);
 		for (unsigned s = 0; s < 3; s++) {
 			unsigned len = sizes[s];
