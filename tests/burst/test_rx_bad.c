@@ -91,6 +91,26 @@ one_odd(const struct odd *o, unsigned int good, unsigned int f)
 	home(o->what);
 }
 
+/*
+ * The completion comes after the fast path's look and before the next one, which then finds an ordinary packet:
+ * it must be left for another look, neither counted nor dropped.
+ */
+static void
+between_two_looks(void)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, 0, NULL);
+	struct rig_rx_cqe c = { 0 };
+	struct rte_mbuf *m = NULL;
+
+	CHECK(rig_rx_packet(r, 9, 60, &c), "no WQE");
+	CHECK(mlxpmd_rx_exception(&r->q), "not to be looked at again");
+	CHECK(r->q.stats.cqe_bad == 0 && r->q.stats.errors == 0 && r->q.rq_ci == 0, "taken for a bad one");
+	CHECK(rig_rx_burst(r, 0, &m, 1) == 1 && rig_rx_match(r, m, 9, 60), "lost");
+	rte_pktmbuf_free(m);
+	rig_rx_free(r);
+	home("between_two_looks");
+}
+
 /* A completion where no WQE is posted: no mbuf can belong to it. */
 static void
 unposted(void)
@@ -171,6 +191,7 @@ main(int argc, char **argv)
 		for (k = 0; k < 40; k++)
 			one_odd(&odds[i], k, k & 1 ? MLXPMD_RX_F_HASH : 0);
 	unposted();
+	between_two_looks();
 	random_cqes(0, 0, rounds);
 	random_cqes(1, MLXPMD_RX_F_SCATTER, rounds);
 	return rig_end("rx_bad");

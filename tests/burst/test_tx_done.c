@@ -88,6 +88,44 @@ bounded(void)
 	home("bounded");
 }
 
+/* Before a stop: what went without asking for a completion is asked for, and then all can be told to be sent. */
+static void
+flush(unsigned int f)
+{
+	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	unsigned int n;
+
+	mlxpmd_txq_flush(&t->q);
+	CHECK(t->q.pi == 0 && t->q.stats.doorbells == 0, "a flush of nothing");
+	for (n = 1; n < 40; n++) {
+		CHECK(send_n(t, f, n) == n, "not taken");
+		mlxpmd_txq_flush(&t->q);
+		mlxpmd_txq_flush(&t->q);
+		CHECK(rig_tx_run(t, true, ignore, NULL) == n, "not %u sent", n);
+		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		CHECK(t->q.ci == t->q.pi && out() == 0, "%u: %u out", n, out());
+	}
+	CHECK(t->q.state == MDV_QS_RDY && t->q.stats.errors == 0, "stopped");
+	/* The WQE that does nothing fails: nobody's packet is lost by it. */
+	CHECK(send_n(t, f, 3) == 3, "not taken");
+	n = t->q.pi;
+	mlxpmd_txq_flush(&t->q);
+	rig_tx_cqe(t, 13, 5, n);
+	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+	CHECK(t->q.state == MDV_QS_ERR && t->q.stats.errors == 0 && out() == 0, "%" PRIu64 " lost",
+	      t->q.stats.errors);
+	mlxpmd_txq_flush(&t->q);
+	rig_tx_free(t);
+	/* A full ring: the flush does nothing, and the ring asked for itself. */
+	t = rig_tx_new(6, 64, 6, 63, 0);
+	while (send_n(t, 0, 7) != 0)
+		;
+	mlxpmd_txq_flush(&t->q);
+	CHECK((uint16_t)(t->q.pi - t->q.ci) == 64, "beyond the ring");
+	rig_tx_free(t);
+	home("flush");
+}
+
 /* An error at each place: what was before is sent, the rest is lost; each mbuf is freed once; the queue is silent. */
 static void
 error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t syndrome)
@@ -223,6 +261,8 @@ main(void)
 		fill_and_drain(features[i], 64, 1);
 	}
 	bounded();
+	flush(0);
+	flush(MLXPMD_TX_F_MPW);
 	errors();
 	nonsense();
 	owners();

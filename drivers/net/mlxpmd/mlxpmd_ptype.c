@@ -93,8 +93,8 @@ RTE_INIT(mlxpmd_ptype_init)
 
 	for (i = 0; i < MLXPMD_PTYPE_ENTRIES; i++) {
 		etc = i & 0xff;
-		tunnel = i >> 10;
-		flags = csum_flags(etc, i & 0x100, i & 0x200, tunnel);
+		tunnel = i >> 11;
+		flags = csum_flags(etc, i & 0x200, i & 0x400, tunnel);
 		if (etc & MLXPMD_CQE_CV)
 			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 		mlxpmd_ptype_table[i] = (uint64_t)flags << 32 | ptype(etc, tunnel);

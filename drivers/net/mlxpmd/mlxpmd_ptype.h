@@ -31,17 +31,17 @@ enum mlxpmd_cqe_l4 {
 };
 
 /** All ol_flags that the table can give fit the low half: ptype in bits 0..31, ol_flags in 32..63. */
-#define MLXPMD_PTYPE_ENTRIES 4096
+#define MLXPMD_PTYPE_ENTRIES 8192
 extern uint64_t mlxpmd_ptype_table[MLXPMD_PTYPE_ENTRIES] __rte_cache_aligned;
 
 /**
- * Index of the table: l4_hdr_type_etc in bits 0..7, L3_OK and L4_OK in 8..9, tunnel bits in 10..11.
- * Any value of the three bytes is in range.
+ * Index of the table: l4_hdr_type_etc in bits 0..7; L2_OK, L3_OK and L4_OK in 8..10; tunnel bits in 11..12.
+ * The first two bytes of it are the CQE's bytes 0x1c and 0x1d as a big-endian word. Any value is in range.
  */
 static inline uint32_t
-mlxpmd_ptype_index(uint8_t pkt_info, uint8_t hds_ip_ext, uint8_t l4_hdr_type_etc)
+mlxpmd_ptype_index(uint8_t pkt_info, uint16_t hds_etc)
 {
-	return l4_hdr_type_etc | (hds_ip_ext & 6u) << 7 | (pkt_info & 3u) << 10;
+	return (hds_etc & 0x7ffu) | (pkt_info & 3u) << 11;
 }
 
 #endif /* MLXPMD_PTYPE_H */

@@ -34,8 +34,8 @@ static_assert(offsetof(struct mlx5_cqe64, vlan_info) == MLXPMD_CQE_VLAN_INFO, "C
 static_assert(offsetof(struct mlx5_cqe64, byte_cnt) == MLXPMD_CQE_BYTE_CNT, "CQE layout");
 static_assert(offsetof(struct mlx5_cqe64, timestamp) == MLXPMD_CQE_TIMESTAMP, "CQE layout");
 
-/** Flow tag, in the CQE's tail word. */
-#define MLXPMD_TAIL_TAG_MASK (UINT64_C(0xffffff) << 32)
+/** Flow tag, in sop_drop_qpn. */
+#define MLXPMD_TAG_MASK 0xffffffu
 /** Flow tag of packets that no rule marked, when firmware writes one (else 0). */
 #define MLXPMD_TAG_DEFAULT 0xffffffu
 

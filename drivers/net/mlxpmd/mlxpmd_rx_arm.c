@@ -38,6 +38,8 @@ sizes_set(struct mlxpmd_rxq *rxq)
 	rxq->log_cqes = rxq->cq.log_cqes;
 	rxq->cqe_mask = (1u << rxq->cq.log_cqes) - 1;
 	rxq->wqe_mask = wqes - 1;
+	rxq->tail_check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
+			  (uint32_t)rxq->wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
 	rxq->segs_per_wqe = 1u << rxq->log_segs;
 	rxq->headroom = RTE_PKTMBUF_HEADROOM;
 	rxq->seg_first_bytes = room - rxq->headroom;

@@ -71,6 +71,7 @@ struct mlxpmd_rxq {
 	uint32_t lkey_be;	/**< Used when mr->n == 1. */
 	uint32_t len_max;	/**< Bytes posted by one WQE. */
 	uint16_t seg_first_bytes, seg_bytes; /**< Posted by the first and by each further segment. */
+	uint32_t tail_check;	/**< Bits of a CQE's last word that the burst compares. */
 	uint32_t flag_mask;	/**< Low ol_flags that the application asked for. */
 	uint32_t buf_offset;	/**< From an mbuf to its buffer; 0: differs, read buf_addr. */
 	uint16_t cqe_mask, wqe_mask, segs_per_wqe, log_segs;
@@ -98,7 +99,7 @@ struct mlxpmd_rxq {
 	uint16_t nb_desc;
 } __rte_cache_aligned;
 
-/** What the burst remembers of a posted WQE, at the index of its first WQEBB. */
+/** What the burst remembers of a WQE that asked for a completion, at the index of its first WQEBB. */
 struct mlxpmd_txq_wqe {
 	uint16_t wqebb_end;	/**< pi after it. */
 	uint16_t elts_end;	/**< elts_pi after it. */
@@ -132,6 +133,7 @@ struct mlxpmd_txq {
 	/* Written by the burst. */
 	uint16_t pi __rte_cache_aligned; /**< WQEBBs posted. */
 	uint16_t ci;		/**< WQEBBs whose completion was seen. */
+	uint16_t last;		/**< Where the last WQE starts. */
 	uint16_t elts_pi, elts_ci; /**< Packets posted; packets freed. */
 	uint16_t elts_comp;	/**< elts_pi of the last requested completion. */
 	uint16_t wqebb_comp;	/**< pi of the last requested completion. */
@@ -165,6 +167,13 @@ void mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq);
 int mlxpmd_txq_arm(struct mlxpmd_txq *txq);
 /** Frees every mbuf the queue holds; the device no longer reads. Idempotent on a zeroed struct. */
 void mlxpmd_txq_disarm(struct mlxpmd_txq *txq);
+
+/**
+ * Before the SQ is reset: makes the device say when it has sent what it was given without a request for a
+ * completion. All is sent when ci == pi (mlxpmd_tx_done_cleanup() sees to ci). Does nothing when all is
+ * asked for, or there is no room, or the queue is not RDY.
+ */
+void mlxpmd_txq_flush(struct mlxpmd_txq *txq);
 
 /* ethdev fast-path companions */
 int mlxpmd_rx_descriptor_status(void *rxq, uint16_t offset);

@@ -85,30 +85,75 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	return i;
 }
 
-/* One SEND WQE of one WQEBB for a packet of one segment. */
-static __rte_always_inline int
-send_single(struct mlxpmd_txq *txq, struct rte_mbuf *m, const unsigned int f)
+/* Packets that may go as SEND WQEs of one WQEBB each before a ring wraps. */
+static __rte_always_inline uint32_t
+send_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
-	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
-	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
-	const uint32_t len = m->data_len;
-	const bool vlan = (f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN);
+	uint32_t to_end = txq->wqe_mask + 1 - (txq->pi & txq->wqe_mask);
+	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
 
-	if (unlikely(!mlxpmd_tx_mr_hit(txq, addr)) && !mlxpmd_tx_mr_lookup(txq, m, addr))
+	return RTE_MIN(RTE_MIN(to_end, (uint32_t)mlxpmd_tx_room(txq)), RTE_MIN(elts, n));
+}
+
+/*
+ * SEND WQEs of one WQEBB each for packets of one segment. There is room for one. Returns how many it took,
+ * MLXPMD_TX_REFUSED when the first cannot be sent.
+ */
+static __rte_always_inline int
+send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	const uint32_t max = send_max(txq, RTE_MIN(n, txq->rs_thresh));
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	struct rte_mbuf **elt = &txq->elts[txq->elts_pi & txq->elts_mask];
+	const uint64_t qpn_ds = mlxpmd_be32_pair(0, rte_cpu_to_be_32(txq->sqn << 8 |
+								     (MLXPMD_TITLE_DS + 1)));
+	uint32_t opcode = (uint32_t)txq->pi << 8 | MLX5_OPCODE_SEND;
+	struct mr_local mr = mr_local(txq);
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < max; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
+		const uint32_t len = m->data_len;
+		uint64_t vlan = 0;
+
+		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
+			break;
+		if (unlikely(addr - mr.start >= mr.size)) {
+			if (!mlxpmd_tx_mr_lookup(txq, m, addr))
+				break;
+			mr = mr_local(txq);
+		}
+		if (unlikely(len == 0))
+			break;
+		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
+			vlan = mlxpmd_tx_eth_vlan(m);
+		wqe[0] = qpn_ds | mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & 0xffffff), 0);
+		wqe[1] = 0;
+		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
+			 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
+		wqe[3] = vlan;
+		wqe[4] = mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+		wqe[5] = rte_cpu_to_be_64(addr);
+		wqe += MLX5_SEND_WQE_BB / sizeof(*wqe);
+		opcode += 1u << 8;
+		elt[i] = m;
+		bytes += len;
+		/* In a mix with multi-packet WQEs only those with a tag are for here. */
+		if (f & MLXPMD_TX_F_MPW) {
+			i++;
+			break;
+		}
+	}
+	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	if (unlikely(len == 0))
-		return MLXPMD_TX_REFUSED;
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_SEND, MLXPMD_TITLE_DS + 1);
-	wqe[1] = 0;
-	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
-		 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
-	wqe[3] = vlan ? mlxpmd_tx_eth_vlan(m) : 0;
-	wqe[4] = mlxpmd_be32_pair(rte_cpu_to_be_32(len), txq->mr_last.lkey_be);
-	wqe[5] = rte_cpu_to_be_64(addr);
-	txq->elts[txq->elts_pi & txq->elts_mask] = m;
-	txq->stats.bytes += len;
+	txq->stats.bytes += bytes;
+	/* All but the last need no look at the thresholds: a run is no longer than those. */
+	txq->pi += i - 1;
+	txq->elts_pi += i - 1;
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + 1, 1, (f & MLXPMD_TX_F_MULTI) != 0);
-	return 1;
+	return i;
 }
 
 /* The next WQE, of whatever kind suits the next packet. There is room for one WQEBB and one packet. */
@@ -123,22 +168,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsi
 	if ((f & MLXPMD_TX_F_MPW) &&
 	    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
 		return send_mpw(txq, pkts, n, f);
-	return send_single(txq, m, f);
-}
-
-/* One doorbell for all that was posted; db is the first half of the last WQE's control segment. */
-static __rte_always_inline void
-ring_doorbell(struct mlxpmd_txq *txq, uint64_t db)
-{
-	/* WQEs before the record, */
-	rte_io_wmb();
-	*txq->sq_dbrec = rte_cpu_to_be_32(txq->pi);
-	/* and the record before the register: the device reads both in answer to the register. */
-	rte_wmb();
-	*txq->db_reg = db;
-	if (unlikely(txq->db_wc))
-		rte_wmb();
-	txq->stats.doorbells++;
+	return send_run(txq, pkts, n, f);
 }
 
 static __rte_always_inline uint16_t
@@ -146,7 +176,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 {
 	const bool fast = (f & MLXPMD_TX_F_FAST_FREE) != 0;
 	const uint32_t generation = mdv_mr_generation(txq->mdv);
-	uint16_t elts_pi, last, done = 0;
+	uint16_t elts_pi, done = 0;
 	int rc;
 
 	if (likely(txq->state == MDV_QS_RDY))
@@ -158,16 +188,13 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		txq->mr_last = (struct mdv_mr_range) { 0 };
 	}
 	elts_pi = txq->elts_pi;
-	last = txq->pi;
 	while (done < n) {
 		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
-		uint16_t pi = txq->pi;
 
 		if (unlikely(elts == 0 || mlxpmd_tx_room(txq) == 0))
 			break;
 		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), f);
 		if (likely(rc > 0)) {
-			last = pi;
 			done += rc;
 			continue;
 		}
@@ -177,7 +204,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	}
 	if (likely(txq->elts_pi != elts_pi)) {
 		txq->stats.packets += (uint16_t)(txq->elts_pi - elts_pi);
-		ring_doorbell(txq, *(const mlxpmd_u64 *)mlxpmd_tx_wqebb(txq, last));
+		mlxpmd_tx_doorbell(txq);
 	}
 	return done;
 }

@@ -5,8 +5,8 @@
  * What the transmit files share: WQE building blocks, completion, the slow path, the templates' names.
  *
  * Invariants. elts has one entry per packet, elts_ci .. elts_pi - 1 are in flight, and each entry is freed
- * once: by the completion that covers it, by the error completion, or by disarm. wqe_info at the index of a
- * WQE's first WQEBB says where pi and elts_pi stood after it, so a completion needs no queue of its own.
+ * once: by the completion that covers it, by the error completion, or by disarm. wqe_info at the index of the
+ * first WQEBB of a WQE that asks for a completion says where pi and elts_pi stood after it.
  */
 #ifndef MLXPMD_TX_H
 #define MLXPMD_TX_H
@@ -100,6 +100,20 @@ mlxpmd_tx_mr_hit(const struct mlxpmd_txq *txq, uintptr_t addr)
 	return addr - txq->mr_last.start < txq->mr_last.end - txq->mr_last.start;
 }
 
+/** Makes the WQE at `wqe`, the last that is written, ask for a completion that covers all so far. */
+static __rte_always_inline void
+mlxpmd_tx_ask(struct mlxpmd_txq *txq, uint16_t wqe)
+{
+	struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
+	struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->wqe_mask];
+
+	ctrl->fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE;
+	info->wqebb_end = txq->pi;
+	info->elts_end = txq->elts_pi;
+	txq->elts_comp = txq->elts_pi;
+	txq->wqebb_comp = txq->pi;
+}
+
 /**
  * Accounts for a WQE that is written: its packets are in elts already. Asks for a completion when enough
  * packets (or, of long WQEs, WQEBBs) went without.
@@ -107,21 +121,31 @@ mlxpmd_tx_mr_hit(const struct mlxpmd_txq *txq, uintptr_t addr)
 static __rte_always_inline void
 mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_wqes)
 {
-	struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, txq->pi);
-	struct mlxpmd_txq_wqe *info = &txq->wqe_info[txq->pi & txq->wqe_mask];
-	const uint16_t pi = txq->pi + (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
-	const uint16_t elts_pi = txq->elts_pi + packets;
+	const uint16_t wqe = txq->pi;
 
-	txq->pi = pi;
-	txq->elts_pi = elts_pi;
-	info->wqebb_end = pi;
-	info->elts_end = elts_pi;
-	if ((uint16_t)(elts_pi - txq->elts_comp) >= txq->rs_thresh ||
-	    (long_wqes && (uint16_t)(pi - txq->wqebb_comp) > txq->wqe_mask / 4)) {
-		ctrl->fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE;
-		txq->elts_comp = elts_pi;
-		txq->wqebb_comp = pi;
-	}
+	txq->last = wqe;
+	txq->pi += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+	txq->elts_pi += packets;
+	if ((uint16_t)(txq->elts_pi - txq->elts_comp) >= txq->rs_thresh ||
+	    (long_wqes && (uint16_t)(txq->pi - txq->wqebb_comp) > txq->wqe_mask / 4))
+		mlxpmd_tx_ask(txq, wqe);
+}
+
+/** One doorbell for all that was posted. */
+static __rte_always_inline void
+mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
+{
+	const uint64_t db = *(const mlxpmd_u64 *)mlxpmd_tx_wqebb(txq, txq->last);
+
+	/* WQEs before the record, */
+	rte_io_wmb();
+	*txq->sq_dbrec = rte_cpu_to_be_32(txq->pi);
+	/* and the record before the register: the device reads both in answer to the register. */
+	rte_wmb();
+	*txq->db_reg = db;
+	if (unlikely(txq->db_wc))
+		rte_wmb();
+	txq->stats.doorbells++;
 }
 
 /** Results of building one WQE, when it is not the number of packets taken. */
@@ -152,7 +176,7 @@ void mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end);
 /** A completion that is no success: accounts for what was lost, frees all, and stops the queue. */
 void mlxpmd_tx_exception(struct mlxpmd_txq *txq);
 
-/** Is this what a WQE in flight that ends there would have left? */
+/** Is this what a WQE in flight that asked for a completion would have left? */
 static __rte_always_inline bool
 mlxpmd_tx_info_sane(const struct mlxpmd_txq *txq, uint16_t wqe, const struct mlxpmd_txq_wqe *info)
 {

@@ -112,6 +112,7 @@ static void
 indices_reset(struct mlxpmd_txq *txq)
 {
 	txq->pi = 0;
+	txq->last = 0;
 	txq->ci = 0;
 	txq->elts_pi = 0;
 	txq->elts_ci = 0;

@@ -209,19 +209,38 @@ mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	txq->stats.dropped++;
 }
 
-/* elts index of a WQE's first packet; of the oldest in flight when the WQE cannot be made out. */
+/* Packets that the WQE at `wqe` carries, and its WQEBBs; 0 WQEBBs when it is none. */
+static uint16_t
+wqe_packets(const struct mlxpmd_txq *txq, uint16_t wqe, uint16_t *wqebbs)
+{
+	const struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
+	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & 0x3f;
+
+	*wqebbs = (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+	switch (rte_be_to_cpu_32(ctrl->opmod_idx_opcode) & 0xff) {
+	case MLXPMD_OPCODE_ENHANCED_MPSW:
+		return ds - MLXPMD_TITLE_DS;
+	case MLX5_OPCODE_SEND:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* elts index of a WQE's first packet, found by walking the ring; of the oldest when no WQE starts there. */
 static uint16_t
 first_of_wqe(const struct mlxpmd_txq *txq, uint16_t wqe)
 {
-	const struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->wqe_mask];
-	const struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
-	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & 0x3f;
-	uint8_t opcode = rte_be_to_cpu_32(ctrl->opmod_idx_opcode) & 0xff;
-	uint16_t packets = opcode == MLXPMD_OPCODE_ENHANCED_MPSW ? ds - MLXPMD_TITLE_DS : 1;
+	uint16_t at = txq->ci, elts = txq->elts_ci, wqebbs, packets;
 
-	if (!mlxpmd_tx_info_sane(txq, wqe, info))
-		return txq->elts_ci;
-	return info->elts_end - packets;
+	while (at != wqe) {
+		packets = wqe_packets(txq, at, &wqebbs);
+		at += wqebbs;
+		elts += packets;
+		if (wqebbs == 0 || (uint16_t)(at - txq->ci) >= (uint16_t)(txq->pi - txq->ci))
+			return txq->elts_ci;
+	}
+	return elts;
 }
 
 /* Takes the packets from elts index `first` on, none of which was sent, out of what was counted as sent. */
@@ -311,6 +330,21 @@ mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
 		rte_mempool_put_bulk(elt[0]->pool, (void **)elt, n);
 		txq->elts_ci += n;
 	}
+}
+
+void
+mlxpmd_txq_flush(struct mlxpmd_txq *txq)
+{
+	mlxpmd_u64 *wqe;
+
+	if (txq->state != MDV_QS_RDY || txq->wqebb_comp == txq->pi || mlxpmd_tx_room(txq) == 0)
+		return;
+	wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_NOP, 1);
+	wqe[1] = 0;
+	txq->last = txq->pi++;
+	mlxpmd_tx_ask(txq, txq->last);
+	mlxpmd_tx_doorbell(txq);
 }
 
 int

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * What a burst costs: instructions by single-stepping, TSC ticks by timing, against rings that are filled in
+ * advance by a device that then stands still. Every figure is gated on the bursts' having done their work.
+ *
+ * Instructions are exact and hold anywhere; ticks hold for this machine and moment.
+ */
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <rte_eal.h>
+
+#include "../burst/rig.h"
+
+#define BURST 32
+#define LOG_RING 10
+#define RING (1u << LOG_RING)
+#define FILL (RING / 2)
+#define ROUNDS 1500
+
+static struct rte_mempool *pool;
+static struct mlxpmd_clock ts_clock;
+
+/* ---- instructions ---- */
+
+static volatile uint64_t steps;
+
+static void
+on_trap(int sig __rte_unused, siginfo_t *info __rte_unused, void *ctx __rte_unused)
+{
+	steps++;
+}
+
+static inline void
+trace_on(void)
+{
+	__asm__ volatile("pushfq; orl $0x100, (%%rsp); popfq" ::: "memory", "cc");
+}
+
+static inline void
+trace_off(void)
+{
+	__asm__ volatile("pushfq; andl $0xfffffeff, (%%rsp); popfq" ::: "memory", "cc");
+}
+
+/* ---- one thing to measure ---- */
+
+struct run {
+	const char *name;
+	unsigned int features, per_burst;
+	bool tx, multi;		/* multi: two segments each. */
+	uint32_t bytes;
+};
+static const struct run runs[] = {
+	{ "rx empty poll", 0, 0, false, false, 0 },
+	{ "rx 60 B", 0, 32, false, false, 60 },
+	{ "rx 60 B, hash", MLXPMD_RX_F_HASH, 32, false, false, 60 },
+	{ "rx 60 B, hash, ns timestamp", MLXPMD_RX_F_HASH | MLXPMD_RX_F_TS, 32, false, false, 60 },
+	{ "rx 60 B, scatter template", MLXPMD_RX_F_SCATTER, 32, false, false, 60 },
+	{ "rx 1 packet per poll", MLXPMD_RX_F_HASH, 1, false, false, 60 },
+	{ "rx 4 packets per poll", MLXPMD_RX_F_HASH, 4, false, false, 60 },
+	{ "rx 8 packets per poll", MLXPMD_RX_F_HASH, 8, false, false, 60 },
+	{ "tx 60 B, SEND, fast free", MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
+	{ "tx 60 B, SEND", 0, 32, true, false, 60 },
+	{ "tx 60 B, MPW, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
+	{ "tx 60 B, MPW", MLXPMD_TX_F_MPW, 32, true, false, 60 },
+	{ "tx 60 B, MPW, checksum flags, fast free",
+	  MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
+	{ "tx 60 B, MPW, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 32, true, false, 60 },
+	{ "tx 2 segments", MLXPMD_TX_F_MULTI, 32, true, true, 400 },
+	{ "tx 1 packet per burst, MPW, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 1, true, false, 60 },
+	{ "tx nothing", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 0, true, false, 60 },
+};
+
+struct bench {
+	struct rig_rx *rx;
+	struct rig_tx *tx;
+	uint32_t tx_segs;
+};
+
+static void
+rx_fill(struct rig_rx *r, unsigned int n)
+{
+	static const struct rig_rx_cqe c = { .hds = 7, .etc = 1 << 4 | 2 << 2, .hash = 0x1234567,
+					     .hash_type = 0x44, .ts = 1000000 };
+
+	while (n-- != 0)
+		if (!rig_rx_packet(r, n, 60, &c))
+			abort();
+}
+
+static void
+nothing(void *arg __rte_unused, const struct rig_tx_packet *p __rte_unused)
+{
+}
+
+/* Up to FILL packets' worth of bursts; each is handed to `timed` with what it needs prepared. */
+static uint64_t
+round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *, const struct run *,
+								   struct rte_mbuf **))
+{
+	unsigned int bursts = r->per_burst != 0 ? FILL / BURST : FILL / BURST, i, k;
+	struct rte_mbuf *pkts[BURST];
+	uint64_t sum = 0;
+
+	for (i = 0; i < bursts; i++) {
+		if (!r->tx) {
+			rx_fill(b->rx, r->per_burst);
+			sum += timed(b, r, pkts);
+			rte_pktmbuf_free_bulk(pkts, r->per_burst);
+			continue;
+		}
+		for (k = 0; k < r->per_burst; k++) {
+			pkts[k] = rig_tx_mbuf(pool, k, r->bytes, r->multi ? 2 : 1);
+			pkts[k]->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM |
+					    RTE_MBUF_F_TX_TCP_CKSUM;
+		}
+		sum += timed(b, r, pkts);
+		(void)rig_tx_run(b->tx, true, nothing, NULL);
+	}
+	return sum / bursts;
+}
+
+static uint16_t
+call(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
+{
+	return r->tx ? mlxpmd_tx_templates[r->features].burst(&b->tx->q, pkts, r->per_burst) :
+		       mlxpmd_rx_templates[r->features].burst(&b->rx->q, pkts, BURST);
+}
+
+static uint64_t
+count_steps(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
+{
+	uint16_t n;
+
+	steps = 0;
+	trace_on();
+	n = call(b, r, pkts);
+	trace_off();
+	if (n != r->per_burst)
+		abort();
+	return steps;
+}
+
+static uint64_t
+count_tsc(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
+{
+	uint64_t from, to;
+	uint16_t n;
+
+	from = rte_rdtsc_precise();
+	n = call(b, r, pkts);
+	to = rte_rdtsc_precise();
+	if (n != r->per_burst)
+		abort();
+	return to - from;
+}
+
+static uint64_t
+count_empty_steps(struct bench *b __rte_unused, const struct run *r __rte_unused,
+		  struct rte_mbuf **pkts __rte_unused)
+{
+	steps = 0;
+	trace_on();
+	trace_off();
+	return steps;
+}
+
+static uint64_t
+count_empty_tsc(struct bench *b __rte_unused, const struct run *r __rte_unused,
+		struct rte_mbuf **pkts __rte_unused)
+{
+	uint64_t from = rte_rdtsc_precise();
+
+	return rte_rdtsc_precise() - from;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void
+bench_open(struct bench *b, const struct run *r)
+{
+	b->rx = rig_rx_new(LOG_RING, 0, LOG_RING, pool, RTE_ETH_RX_OFFLOAD_CHECKSUM |
+			   (r->features & MLXPMD_RX_F_TS && !r->tx ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0),
+			   &ts_clock);
+	b->tx = rig_tx_new(LOG_RING, RING, LOG_RING, 63, 0);
+	if (b->rx == NULL || b->tx == NULL)
+		abort();
+}
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = { "burst_cost", "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "512",
+			"-l", "1", "--log-level", "error" };
+	struct mdv_clock_point point = { .ns = 1700000000000000000, .cycles = 1000, .mult = 1u << 31,
+					 .shift = 31, .mask = RTE_BIT64(41) - 1,
+					 .window_cycles = 4000000000 };
+	struct sigaction sa = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	unsigned int rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : ROUNDS, i, k;
+	static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];
+	struct mlxpmd_clock_snap snap;
+	struct bench b;
+
+	if (rounds == 0 || rounds > RTE_DIM(tsc) || rte_eal_init(RTE_DIM(eal), eal) < 0)
+		return 1;
+	rig_mdv.caps.mpw = true;
+	sigaction(SIGTRAP, &sa, NULL);
+	pool = rig_pool("cost", 8191, 512, 2048 + RTE_PKTMBUF_HEADROOM);
+	mlxpmd_clock_snap_from(&snap, &point);
+	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 3600;
+	mlxpmd_clock_publish(&ts_clock, &snap);
+	printf("%-42s %8s %10s %10s %10s\n", "burst of 32 unless said; ring 1024", "instr", "tsc min",
+	       "tsc p10", "tsc median");
+	for (i = 0; i < RTE_DIM(runs); i++) {
+		const struct run *r = &runs[i];
+		unsigned int per = RTE_MAX(r->per_burst, 1u);
+		uint64_t instr, timer;
+
+		bench_open(&b, r);
+		(void)round_of(&b, r, count_tsc);
+		instr = round_of(&b, r, count_steps) - count_empty_steps(&b, r, NULL);
+		for (k = 0; k < rounds; k++) {
+			tsc[k] = round_of(&b, r, count_tsc);
+			empty_tsc[k] = count_empty_tsc(&b, r, NULL);
+		}
+		qsort(tsc, rounds, sizeof(tsc[0]), compare);
+		qsort(empty_tsc, rounds, sizeof(tsc[0]), compare);
+		timer = empty_tsc[rounds / 2];
+		printf("%-42s %8.1f %10.1f %10.1f %10.1f\n", r->name, (double)instr / per,
+		       (double)(tsc[0] - timer) / per, (double)(tsc[rounds / 10] - timer) / per,
+		       (double)(tsc[rounds / 2] - timer) / per);
+		if (rig_failures != 0)
+			return 1;
+		rig_rx_free(b.rx);
+		rig_tx_free(b.tx);
+		if (rte_mempool_avail_count(pool) != 8191)
+			return 1;
+	}
+	rte_eal_cleanup();
+	return 0;
+}
