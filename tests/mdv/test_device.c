@@ -242,6 +242,7 @@ eal_up(const char *program)
 					"0", "--iova-mode=va", "-m", "128", "--no-shconf" };
 	const char *wanted = getenv("MDV_TEST_HUGE");
 	bool with_huge = wanted != NULL && wanted[0] == '1';
+	static char text[RTE_DIM(no_huge)][256];
 	char *argv[RTE_DIM(no_huge)];
 	int argc = with_huge ? RTE_DIM(huge) : RTE_DIM(no_huge);
 
@@ -249,8 +250,10 @@ eal_up(const char *program)
 		fprintf(stderr, "not %u MiB of free hugepages: skipped\n", NEEDED_HUGE_MIB);
 		exit(SKIPPED);
 	}
-	for (int i = 0; i < argc; i++)
-		argv[i] = strdup(with_huge ? huge[i] : no_huge[i]);
+	for (int i = 0; i < argc; i++) {
+		snprintf(text[i], sizeof(text[i]), "%s", with_huge ? huge[i] : no_huge[i]);
+		argv[i] = text[i];
+	}
 	return rte_eal_init(argc, argv);
 }
 

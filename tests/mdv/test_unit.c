@@ -298,9 +298,17 @@ test_zeroed_destructors(void)
 	CHECK_EQ(mdv_rule_destroy(NULL), 0);
 }
 
+/** Every counter stands where the layout says: none is named that no layout has. */
+static void
+test_counter_table(void)
+{
+	CHECK_EQ(mdv_counters_unknown(), 0);
+}
+
 int
 main(void)
 {
+	test_counter_table();
 	test_refusal_line();
 	test_status_errno();
 	test_kernel_refusal();

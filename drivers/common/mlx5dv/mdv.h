@@ -142,8 +142,9 @@ int mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *ou
 		  size_t out_bytes);
 
 /**
- * Destroys. A refusal is logged and returned, and the handle's memory freed in any case: the
- * kernel keeps the object until the device is closed. NULL is allowed.
+ * Destroys, trying up to three times within a few milliseconds. A refusal that lasts is logged and
+ * returned, and the handle's memory freed in any case: the kernel keeps the object until the device
+ * is closed. NULL is allowed.
  */
 __rte_internal
 int mdv_obj_destroy(struct mdv_obj *obj);

@@ -133,15 +133,6 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 	return mdv_fail(EINVAL);
 }
 
-/** The library answers with a positive errno; some of its paths with -1 and errno. */
-static int
-positive_errno(int ret)
-{
-	if (ret == -1)
-		return errno != 0 ? errno : EIO;
-	return ret < 0 ? -ret : ret;
-}
-
 static int
 run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes,
 	    bool quiet)
@@ -152,7 +143,7 @@ run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, siz
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = positive_errno(mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out,
+		err = mdv_positive_errno(mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out,
 							     out_bytes));
 	}
 	return mdv_verdict(dev, in, in_bytes, out, err, quiet);
@@ -203,7 +194,7 @@ mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = positive_errno(mlx5dv_devx_obj_modify(obj->devx, in, in_bytes, out,
+		err = mdv_positive_errno(mlx5dv_devx_obj_modify(obj->devx, in, in_bytes, out,
 							    out_bytes));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
@@ -218,7 +209,7 @@ mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, 
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out,
+		err = mdv_positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out,
 							   out_bytes));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
@@ -227,10 +218,8 @@ mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, 
 int
 mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 {
-	int err = EINTR;
+	int err = MDV_UNDO(mlx5dv_devx_obj_destroy(obj->devx));
 
-	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++)
-		err = positive_errno(mlx5dv_devx_obj_destroy(obj->devx));
 	if (err == 0)
 		return 0;
 	__atomic_fetch_add(&obj->dev->refused, 1, __ATOMIC_RELAXED);

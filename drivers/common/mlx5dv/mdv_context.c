@@ -145,7 +145,7 @@ pd_down(struct mdv_dev *dev)
 			dev->pdn, dev->lost);
 		return;
 	}
-	err = ibv_dealloc_pd(dev->pd);
+	err = MDV_UNDO(ibv_dealloc_pd(dev->pd));
 	if (err != 0)
 		MDV_LOG(ERR, &dev->pci, "PD 0x%x stays behind -> %s", dev->pdn,
 			mdv_errno_name(err));

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include <rte_bus_pci.h>
+#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 #include <rte_pci.h>
@@ -42,6 +43,29 @@ mdv_fail(int err)
 
 /** "EINVAL"; a number's name unknown to the host comes as "errno". */
 const char *mdv_errno_name(int err);
+
+/** What a library call says of failure, as a positive errno: some give that, some -1 and errno. */
+static inline int
+mdv_positive_errno(int ret)
+{
+	if (ret == -1)
+		return errno != 0 ? errno : EIO;
+	return ret < 0 ? -ret : ret;
+}
+
+/**
+ * Runs a call that takes something down, up to three times, a millisecond apart: one refusal that
+ * passes would otherwise strand all that the object stands on. The last positive errno, or 0.
+ */
+#define MDV_UNDO(call) __extension__({ \
+	int undo_err_, undo_tries_ = 0; \
+	do { \
+		if (undo_tries_ > 0) \
+			rte_delay_us_sleep(1000); \
+		undo_err_ = mdv_positive_errno(call); \
+	} while (undo_err_ != 0 && undo_err_ != ENODEV && ++undo_tries_ < 3); \
+	undo_err_; \
+})
 
 /* ------------------------------------------------------------------ mdv_cmd.c */
 
@@ -106,6 +130,8 @@ int mdv_port_open(struct mdv_dev *dev);
 void mdv_port_close(struct mdv_dev *dev);
 int mdv_counters_open(struct mdv_dev *dev);
 void mdv_counters_close(struct mdv_dev *dev);
+/** Rows of the counter table that name a field no layout has; 0, or the table is wrong. */
+unsigned int mdv_counters_unknown(void);
 int mdv_mr_open(struct mdv_dev *dev);
 void mdv_mr_close(struct mdv_dev *dev);
 int mdv_rules_open(struct mdv_dev *dev);

@@ -39,11 +39,11 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	int err;
 
 	if (ring->umem != NULL) {
-		err = mlx5dv_devx_umem_dereg(ring->umem);
+		err = MDV_UNDO(mlx5dv_devx_umem_dereg(ring->umem));
 		if (err != 0) {
 			/* The device may still write there: better lost than handed to others. */
 			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes stays behind -> %s",
-				ring->bytes, mdv_errno_name(err < 0 ? errno : err));
+				ring->bytes, mdv_errno_name(err));
 			ring->addr = NULL;
 		}
 	}
