@@ -6,24 +6,26 @@ usage: open_sweep.py MLXEMU MDV_DEVICE
 
 Each run must end well by itself: at most one opening fails, with one line and a negative errno;
 nothing is left behind. A destroy command refused once is repeated. Refused for good, teardown goes
-on, one line says what stays behind, and exactly that object is left, with what it stands on.
+on, one line says what stays behind, and exactly that object is left.
 """
 import subprocess
 import sys
 
-STATUSES = ["INTERNAL_ERR", "NO_RESOURCES"]
+STATUSES = ["INTERNAL_ERR"]  # how each status is translated is the unit test's matter
 # Per command: must a refusal of the layer's own command make the opening fail?
 CREATING = {
     "QUERY_HCA_CAP": True,
     "ALLOC_PD": True,
     "ALLOC_TRANSPORT_DOMAIN": True,
-    # Without counters, without the largest MTU, without one mempool the device is still of use.
+    # Without counters and without the largest MTU the device is still of use.
     "QUERY_VPORT_COUNTER": False,
     "ACCESS_REGISTER_USER": False,
-    "CREATE_MKEY": False,
 }
-# What is left: the object, and what it stands on.
-DESTROYING = {"DEALLOC_TRANSPORT_DOMAIN": ["TD"], "DESTROY_MKEY": ["mkey", "umem", "PD"]}
+# The line that says so, and what is left.
+DESTROYING = {
+    "DEALLOC_TRANSPORT_DOMAIN": ("DEALLOC_TRANSPORT_DOMAIN (0x", "1 TD"),
+    "DEALLOC_PD": (": PD 0x", "1 PD"),
+}
 MOST = 30
 
 
@@ -55,17 +57,16 @@ def sweep(mlxemu, program, command, status):
     raise SystemExit(f"{command}: more than {MOST} in three openings")
 
 
-def refuse_destroy(mlxemu, program, command, left):
+def refuse_destroy(mlxemu, program, command, said, left):
     """Refused twice it is repeated and nothing is left; refused a third time it is given up."""
     for count in 1, 2:
-        rule = f"on cmd.entry match op={command} count {count} do fail status=INTERNAL_ERR"
+        rule = f"on cmd.entry match op={command} count {count} do fail status=BAD_RES_STATE"
         code, text, hits = run(mlxemu, program, rule)
-        if code != 0 or hits != count or "refused" in text:
+        if code != 0 or hits != count or "stays behind" in text:
             raise SystemExit(f"{rule}: exit {code}, {hits} hits\n{text}")
-    rule = f"on cmd.entry match op={command} count 3 do fail status=INTERNAL_ERR"
+    rule = f"on cmd.entry match op={command} count 3 do fail status=BAD_RES_STATE"
     code, text, hits = run(mlxemu, program, rule)
-    wanted = [f"{command} (0x", "stays behind -> EIO", "opened 3 of 3",
-              f"{len(left)} left, 0 unlawful"] + [f": 1 {what}" for what in left]
+    wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", "1 left, 0 unlawful", ": " + left]
     missing = [w for w in wanted if w not in text]
     if code == 0 or hits != 3 or missing or text.count("stays behind") != 1:
         raise SystemExit(f"{rule}: exit {code}, {hits} hits, missing {missing}\n{text}")
@@ -79,8 +80,8 @@ def main():
             print(f"{command} {status}: {failed} openings failed")
             if (failed > 0) != fatal:
                 raise SystemExit(f"{command} refused: an opening should fail: {fatal}")
-    for command, left in DESTROYING.items():
-        refuse_destroy(mlxemu, program, command, left)
+    for command, (said, left) in DESTROYING.items():
+        refuse_destroy(mlxemu, program, command, said, left)
 
 
 if __name__ == "__main__":
