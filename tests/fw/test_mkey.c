@@ -41,6 +41,9 @@ test_create(void)
 	REFUSE_MKEY(prm_mkc_set_len(mkc, FIX_MEM_BYTES), FW_MKEY_RANGE);
 	REFUSE_MKEY(prm_create_mkey_in_set_mkey_umem_offset(&in, UINT64_MAX), FW_MKEY_RANGE);
 	REFUSE_MKEY(prm_mkc_set_start_addr(mkc, 8), FW_MKEY_ALIGN);
+	REFUSE_MKEY((prm_mkc_set_start_addr(mkc, 0x1000), prm_mkc_set_log_page_size(mkc, 16),
+		     prm_create_mkey_in_set_mkey_umem_offset(&in, 0x10000 -
+				((uintptr_t)f.mem & 0xffff))), FW_MKEY_ALIGN);
 	REFUSE_MKEY(prm_mkc_set_translations_octword_size(mkc, 7), FW_MKEY_TRANSLATIONS);
 	REFUSE_MKEY(prm_create_mkey_in_set_mkey_umem_id(&in, readonly->obj.id), FW_MKEY_WRITE);
 	REFUSE_MKEY((prm_create_mkey_in_set_mkey_umem_id(&in, readonly->obj.id),

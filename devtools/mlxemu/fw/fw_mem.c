@@ -67,10 +67,11 @@ mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *u
 		return fw_refuse(c, FW_MKEY_RANGE, "umem 0x%x has 0x%" PRIx64
 				 " bytes, wanted 0x%" PRIx64 "+0x%" PRIx64,
 				 umem->obj.id, umem->len, offset, len);
-	/* The table has whole pages, so the offset inside a (4 KiB) page cannot differ. */
-	in_page = start & (EMU_PAGE_BYTES - 1);
-	if (in_page != ((umem->addr + offset) & (EMU_PAGE_BYTES - 1)))
-		return fw_refuse(c, FW_MKEY_ALIGN, "0x%" PRIx64, start);
+	/* The table has whole pages, so the offset inside a page cannot differ. */
+	in_page = start & ((1ull << log_page) - 1);
+	if (in_page != ((umem->addr + offset) & ((1ull << log_page) - 1)))
+		return fw_refuse(c, FW_MKEY_ALIGN, "0x%" PRIx64 " with pages of 2^%u", start,
+				 log_page);
 	pages = ((start & ((1ull << log_page) - 1)) + len + (1ull << log_page) - 1) >> log_page;
 	/* Two 8-byte entries make an octword. */
 	if (prm_mkc_get_translations_octword_size(mkc) < pages / 2)
