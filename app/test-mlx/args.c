@@ -218,7 +218,7 @@ const struct tm_arg tm_args[] = {
 	{ "fwd", "MODE", "what to do with packets: io mac macswap rxonly txonly gen (default io)",
 	  set_fwd },
 	{ "run", "SECONDS", "stop after this time", set_run },
-	{ "count", "N", "stop after N packets: made per port (gen, txonly) or received in all (others)",
+	{ "count", "N", "stop after N packets: made per port (gen, txonly), else received in all",
 	  set_count },
 	{ "rxq", "N", "Rx queues per port, 1 to 64 (1)", set_rxq },
 	{ "txq", "N", "Tx queues per port, 1 to 64 (1)", set_txq },
@@ -239,7 +239,8 @@ const struct tm_arg tm_args[] = {
 	  set_tx_offloads },
 	{ "promisc", NULL, "promiscuous mode on (default)", set_promisc },
 	{ "no-promisc", NULL, "leave promiscuous mode off", set_no_promisc },
-	{ "peer-mac", "PORT=MAC", "destination of what PORT sends (mac, txonly, gen)", set_peer_mac },
+	{ "peer-mac", "PORT=MAC", "destination of what PORT sends (mac, txonly, gen)",
+	  set_peer_mac },
 	{ "tx-retries", "N", "retries per burst that the Tx queue does not take, before drop (256)",
 	  set_retries },
 	{ "pkt-len", "A[-B]", "length of made frames without FCS (60)", set_pkt_len },
@@ -273,7 +274,8 @@ tm_config_defaults(struct tm_config *cfg)
 		.rxq = 1, .txq = 1, .rxd = 1024, .txd = 1024, .burst = 32,
 		.mbuf_size = RTE_MBUF_DEFAULT_BUF_SIZE,
 		.len_min = TM_MIN_FRAME, .len_max = TM_MIN_FRAME,
-		.run_s = -1, .flows = 8, .seed = 1, .drain_s = 1, .tx_retries = 256, .promisc = true,
+		.run_s = -1, .flows = 8, .seed = 1, .drain_s = 1, .tx_retries = 256,
+		.promisc = true,
 	};
 }
 

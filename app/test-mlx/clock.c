@@ -11,6 +11,7 @@
  */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -79,10 +80,9 @@ tm_clock_refresh(struct tm_port *p)
 		return;
 	c->hz = (double)(int64_t)(dev - c->base_dev) * 1e9 / (double)(mono - c->base_mono);
 	c->offset_ns = (int64_t)(dev - real);
-	/* ticks that say today's date in ns by chance are not to be expected, whatever their rate */
+	/* whatever the rate: ticks do not say today's date in ns by chance */
 	c->utc = llabs(c->offset_ns) < UTC_TOLERANCE_NS;
-	c->unit = c->utc || (c->hz > 1e9 * (1 - RATE_TOLERANCE) && c->hz < 1e9 * (1 + RATE_TOLERANCE)) ?
-		TM_CLOCK_NS : TM_CLOCK_TICKS;
+	c->unit = c->utc || fabs(c->hz / 1e9 - 1) < RATE_TOLERANCE ? TM_CLOCK_NS : TM_CLOCK_TICKS;
 }
 
 void

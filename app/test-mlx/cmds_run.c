@@ -57,6 +57,11 @@ TM_CMD(tm_cmd_check, check_run, "check: stop if running, fail if the last run fa
 static int
 wait_run(struct tm_app *app, struct tm_words *words __rte_unused)
 {
+	if (!app->running || !tm_run_finite(app)) {
+		tm_error("wait: %s", app->running ? "no count and no capture, this never ends" :
+			 "forwarding does not run");
+		return -EINVAL;
+	}
 	tm_run_wait(app, UINT64_MAX);
 	return 0;
 }

@@ -285,7 +285,8 @@ packet_build(struct tm_app *app, const struct tm_stream *s, uint32_t flow, uint6
 
 	/* a VLAN tag takes its four bytes from the payload */
 	len -= app->cfg.vlan != 0 ? RTE_VLAN_HLEN : 0;
-	tag = app->cfg.vlan != 0 && !(offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) ? RTE_VLAN_HLEN : 0;
+	tag = app->cfg.vlan != 0 && !(offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) ?
+		RTE_VLAN_HLEN : 0;
 	n = len - sizeof(fr);
 	m = chain_alloc(app->pool, len + tag);
 	if (m == NULL)

@@ -80,8 +80,9 @@ json_forward(const struct tm_app *app, uint16_t port_id, FILE *out)
 	tm_stats_sum(app, -1, port_id, &tx);
 	fprintf(out, "{\"rx_packets\": %" PRIu64 ", \"rx_bytes\": %" PRIu64 ", \"tx_packets\": %"
 		PRIu64 ", \"tx_bytes\": %" PRIu64 ", \"tx_dropped\": %" PRIu64
-		", \"tx_retries\": %" PRIu64 ", \"tx_refused\": %" PRIu64 ", \"gen_nombuf\": %" PRIu64
-		", \"window_stalls\": %" PRIu64 "}", rx.rx_packets, rx.rx_bytes, tx.tx_packets,
+		", \"tx_retries\": %" PRIu64 ", \"tx_refused\": %" PRIu64
+		", \"gen_nombuf\": %" PRIu64 ", \"window_stalls\": %" PRIu64 "}",
+		rx.rx_packets, rx.rx_bytes, tx.tx_packets,
 		tx.tx_bytes, tx.tx_dropped, tx.tx_retries, tx.tx_refused, tx.gen_nombuf,
 		tx.window_stalls);
 }
@@ -152,8 +153,9 @@ tm_json_write(const struct tm_app *app, const char *path)
 		tm_error("cannot write '%s': %s", path, strerror(errno));
 		return ret;
 	}
-	fprintf(out, "{\"program\": \"" TM_NAME "\", \"mode\": \"%s\", \"seconds\": %.6f,\n \"ports\": [",
-		app->cfg.engine->name, (double)(app->stop_ns - app->start_ns) / 1e9);
+	fprintf(out, "{\"program\": \"" TM_NAME "\", \"mode\": \"%s\", \"seconds\": %.6f,\n"
+		" \"ports\": [", app->cfg.engine->name,
+		(double)(app->stop_ns - app->start_ns) / 1e9);
 	for (uint16_t i = 0; i < app->nb_ports; i++) {
 		fputs(i > 0 ? ",\n  " : "\n  ", out);
 		json_port(app, &app->ports[app->port_ids[i]], out);

@@ -140,8 +140,8 @@ devices_check(int argc, char **argv)
 			continue;
 		rte_pci_device_name(&pci, name, sizeof(name));
 		if (!device_present(name)) {
-			tm_error("device %s gives no Ethernet port: it does not exist, or no driver "
-				 "takes it", name);
+			tm_error("device %s gives no Ethernet port: it does not exist, or no "
+				 "driver takes it", name);
 			return -ENODEV;
 		}
 	}
@@ -192,7 +192,8 @@ app_main(struct tm_app *app, int eal_argc, char **argv)
 	if (ret == 0) {
 		work(app);
 		if (app->signal != 0)
-			tm_note(app, "signal %d (%s): stopped", app->signal, strsignal(app->signal));
+			tm_note(app, "signal %d (%s): stopped", app->signal,
+				strsignal(app->signal));
 		tm_report_final(app, stdout);
 		if (app->cfg.json_path != NULL && tm_json_write(app, app->cfg.json_path) != 0)
 			tm_fail(app, "no statistics in '%s'", app->cfg.json_path);

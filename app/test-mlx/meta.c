@@ -36,7 +36,8 @@ flags_print(FILE *f, uint64_t flags)
 
 	fprintf(f, ", \"flags\": [");
 	for (unsigned int i = 0; i < 64; i++) {
-		const char *name = flags & RTE_BIT64(i) ? rte_get_rx_ol_flag_name(RTE_BIT64(i)) : NULL;
+		const char *name = flags & RTE_BIT64(i) ?
+			rte_get_rx_ol_flag_name(RTE_BIT64(i)) : NULL;
 
 		if (name == NULL)
 			continue;

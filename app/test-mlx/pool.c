@@ -55,7 +55,8 @@ tm_pool_create(struct tm_app *app)
 					    socket < 0 ? SOCKET_ID_ANY : socket);
 	if (app->pool == NULL) {
 		tm_error("cannot make %u packet buffers of %u bytes (%" PRIu64
-			 " MiB): %s; give more memory (hugepages, -m) or smaller --mbufs, --rxd, --txd",
+			 " MiB): %s; give more memory (hugepages, -m) or smaller --mbufs, --rxd, "
+			 "--txd",
 			 n, app->cfg.mbuf_size,
 			 (uint64_t)n * (app->cfg.mbuf_size + sizeof(struct rte_mbuf)) >> 20,
 			 rte_strerror(rte_errno));

@@ -145,8 +145,8 @@ mtu_choose(const struct tm_app *app, const struct tm_port *p, uint32_t *mtu)
 	}
 	if (cfg->engine->generates &&
 	    cfg->len_max > *mtu + RTE_ETHER_HDR_LEN + (cfg->vlan ? RTE_VLAN_HLEN : 0)) {
-		tm_error("port %u (%s): --pkt-len %u does not fit MTU %u, give --mtu %u", p->port_id,
-			 p->name, cfg->len_max, *mtu, cfg->len_max - RTE_ETHER_HDR_LEN);
+		tm_error("port %u (%s): --pkt-len %u does not fit MTU %u, give --mtu %u",
+			 p->port_id, p->name, cfg->len_max, *mtu, cfg->len_max - RTE_ETHER_HDR_LEN);
 		return -EINVAL;
 	}
 	return 0;
@@ -192,7 +192,7 @@ queues_setup(struct tm_app *app, struct tm_port *p)
 	for (uint16_t q = 0; q < p->rxq; q++) {
 		ret = rte_eth_rx_queue_setup(p->port_id, q, p->rxd, s, &rx, app->pool);
 		if (ret != 0) {
-			tm_error("port %u (%s): Rx queue %u with %u descriptors cannot be set up: %s",
+			tm_error("port %u (%s): Rx queue %u of %u descriptors cannot be set up: %s",
 				 p->port_id, p->name, q, p->rxd, rte_strerror(-ret));
 			return ret;
 		}
@@ -200,7 +200,7 @@ queues_setup(struct tm_app *app, struct tm_port *p)
 	for (uint16_t q = 0; q < p->txq; q++) {
 		ret = rte_eth_tx_queue_setup(p->port_id, q, p->txd, s, &tx);
 		if (ret != 0) {
-			tm_error("port %u (%s): Tx queue %u with %u descriptors cannot be set up: %s",
+			tm_error("port %u (%s): Tx queue %u of %u descriptors cannot be set up: %s",
 				 p->port_id, p->name, q, p->txd, rte_strerror(-ret));
 			return ret;
 		}

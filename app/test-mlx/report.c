@@ -104,7 +104,8 @@ tm_report_config(const struct tm_app *app, FILE *out)
 	for (uint16_t i = 0; i < app->nb_streams; i++) {
 		const struct tm_stream *s = &app->streams[i];
 
-		fprintf(out, "stream %u on lcore %u: Rx port %u queue %u%s -> Tx port %u queue %u\n",
+		fprintf(out, "stream %u on lcore %u: Rx port %u queue %u%s -> "
+			"Tx port %u queue %u\n",
 			i, s->lcore, s->rx_port, s->rx_queue, s->has_rx ? "" : " (none)",
 			s->tx_port, s->tx_queue);
 	}

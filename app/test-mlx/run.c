@@ -141,7 +141,8 @@ tm_run_start(struct tm_app *app)
 		if (lcore_used(app, id))
 			rte_eal_remote_launch(lcore_main, app, id);
 	tm_note(app, "forwarding started: %s, %u ports, %u streams, %u lcores",
-		app->cfg.engine->name, app->nb_ports, app->nb_streams, RTE_MAX(app->nb_workers, 1u));
+		app->cfg.engine->name, app->nb_ports, app->nb_streams,
+		RTE_MAX(app->nb_workers, 1u));
 	return 0;
 }
 
@@ -192,6 +193,15 @@ replays_done(const struct tm_app *app, bool *any)
 		done &= tm_replay_done(r);
 	}
 	return done;
+}
+
+bool
+tm_run_finite(const struct tm_app *app)
+{
+	bool any = false;
+
+	(void)replays_done(app, &any);
+	return app->cfg.count > 0 || (any && !app->cfg.engine->generates);
 }
 
 bool

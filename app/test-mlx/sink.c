@@ -72,11 +72,12 @@ port_sinks_open(struct tm_app *app, unsigned int port_id)
 		tm_error("--pcap-out, --meta-out: port %u does not exist or is not used", port_id);
 		return -ENODEV;
 	}
-	if (f->pcap_out != NULL && (p->pcap_out = sink_open(f->pcap_out, tm_pcap_sink_open)) == NULL)
-		return -EIO;
-	if (f->meta_out != NULL && (p->meta_out = sink_open(f->meta_out, tm_meta_sink_open)) == NULL)
-		return -EIO;
-	return 0;
+	if (f->pcap_out != NULL)
+		p->pcap_out = sink_open(f->pcap_out, tm_pcap_sink_open);
+	if (f->meta_out != NULL)
+		p->meta_out = sink_open(f->meta_out, tm_meta_sink_open);
+	return (f->pcap_out != NULL && p->pcap_out == NULL) ||
+		(f->meta_out != NULL && p->meta_out == NULL) ? -EIO : 0;
 }
 
 int

@@ -250,6 +250,8 @@ tm_phase_get(const struct tm_app *app)
 int tm_run_start(struct tm_app *app);
 /** Wait, polling when no worker lcore does; also prints periodic statistics. */
 void tm_run_idle(struct tm_app *app, uint64_t ns);
+/** Will it end by a count or a capture? */
+bool tm_run_finite(const struct tm_app *app);
 /** True when counts are reached and captures are sent. */
 bool tm_run_done(struct tm_app *app);
 /** Wait until done, time limit (UINT64_MAX = none), quit. */

@@ -82,7 +82,7 @@ def failing_commands(work):
 def running_and_stopped(work):
     for text, line in (("start\nstart\n", 2), ("start\nset burst 4\n", 2),
                        ("start\nstop port 0\n", 2), ("stop port 0\nstart\n", 2),
-                       ("start\npcap off all\n", 2), ("start\nclear fwd\n", 2)):
+                       ("start\npcap off all\n", 2), ("wait\n", 1), ("start\nwait\n", 2), ("start\nclear fwd\n", 2)):
         result = script(work, text)
         check(result.status == 1 and f"script:{line}: " in result.out, f"{text}\n{result.out}")
 

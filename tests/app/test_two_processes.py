@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""One process generates and checks, another one sends back what it gets, over shared memory."""
+import signal
+import subprocess
+import threading
+
+import apptest
+from apptest import check, good, run
+
+
+def over_memif(work):
+    socket = work / "memif.sock"
+    mirror = apptest.command([f"net_memif0,role=server,socket={socket},socket-abstract=no"],
+                             ["--fwd", "macswap", "--topology", "loop"])
+    # the two programs have run-time folders of their own
+    mirror[mirror.index("--file-prefix") + 1] += "b"
+    process = subprocess.Popen(mirror, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    guard = threading.Timer(60, process.kill)
+    guard.start()
+    try:
+        # the server waits a while for its peer before it forwards
+        result = good(run([f"net_memif0,role=client,socket={socket},socket-abstract=no"],
+                          "--fwd", "gen", "--topology", "loop", "--count", 50000, "--window", 256,
+                          "--pkt-len", "60-1514", "--run", 40, "--drain", 5))
+    finally:
+        process.send_signal(signal.SIGINT)
+        out = process.stdout.read().decode()
+        status = process.wait()
+        guard.cancel()
+        process.stdout.close()
+    check(result.json["check"]["received"] == 50000, f"{result.json['check']}")
+    check(status == 0, f"the mirror's exit code {status}\n{out}")
+    check("port 0: RX packets 50000" in out and "TX packets 50000" in out, out)
+
+
+if __name__ == "__main__":
+    apptest.main(over_memif)
