@@ -69,9 +69,9 @@ struct tm_config {
 	uint16_t mbuf_size;		/**< data room with headroom, bytes */
 	uint32_t mtu, max_pkt_len;	/**< 0 = the device's own */
 	uint16_t len_min, len_max;	/**< generated frame without FCS, bytes */
-	uint64_t count;			/**< packets per generating port, or received in all; 0 = endless */
+	uint64_t count;			/**< per generating port, or received in all; 0 = endless */
 	uint64_t rate;			/**< packets per second and port; 0 = unpaced */
-	uint32_t window;		/**< packets in flight per generating queue; 0 = unlimited */
+	uint32_t window;		/**< in flight per sending queue; 0 = unlimited */
 	uint32_t flows;			/**< per generating queue */
 	uint32_t vlan;			/**< VLAN id of generated packets, 0 = untagged */
 	uint64_t seed;

@@ -5,6 +5,7 @@
 import signal
 import subprocess
 import threading
+import time
 
 import apptest
 from apptest import check, good, run
@@ -21,7 +22,10 @@ def over_memif(work):
     guard = threading.Timer(60, process.kill)
     guard.start()
     try:
-        # the server waits a while for its peer before it forwards
+        # the client asks for its server only while it waits for the link
+        end = time.monotonic() + 30
+        while not socket.exists() and time.monotonic() < end:
+            time.sleep(0.05)
         result = good(run([f"net_memif0,role=client,socket={socket},socket-abstract=no"],
                           "--fwd", "gen", "--topology", "loop", "--count", 50000, "--window", 256,
                           "--pkt-len", "60-1514", "--run", 40, "--drain", 5))
