@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * libpcap, loaded when a wire needs it.
+ *
+ * The front end is loaded into every process of a run. libpcap brings a dozen libraries with it,
+ * whose constructors would run in programs that never see a capture file; with these
+ * definitions, private to the front end, nothing but libc is loaded beforehand.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pcap/pcap.h>
+
+static void *
+late_symbol(const char *name)
+{
+	static void *lib;
+
+	if (lib == NULL)
+		lib = dlopen("libpcap.so.0.8", RTLD_NOW | RTLD_LOCAL);
+	return lib != NULL ? dlsym(lib, name) : NULL;
+}
+
+/* Everything but the two functions that open has a handle from them: the library is there. */
+#define LATE(name) ((__typeof__(&name))late_symbol(#name))
+
+pcap_t *
+pcap_open_offline_with_tstamp_precision(const char *path, u_int precision, char *err)
+{
+	__typeof__(&pcap_open_offline_with_tstamp_precision) f =
+		LATE(pcap_open_offline_with_tstamp_precision);
+
+	if (f != NULL)
+		return f(path, precision, err);
+	snprintf(err, PCAP_ERRBUF_SIZE, "libpcap.so.0.8 cannot be loaded");
+	return NULL;
+}
+
+pcap_t *
+pcap_open_dead_with_tstamp_precision(int linktype, int snaplen, u_int precision)
+{
+	__typeof__(&pcap_open_dead_with_tstamp_precision) f =
+		LATE(pcap_open_dead_with_tstamp_precision);
+
+	return f != NULL ? f(linktype, snaplen, precision) : NULL;
+}
+
+int
+pcap_datalink(pcap_t *p)
+{
+	return LATE(pcap_datalink)(p);
+}
+
+const char *
+pcap_datalink_val_to_name(int dlt)
+{
+	return LATE(pcap_datalink_val_to_name)(dlt);
+}
+
+int
+pcap_next_ex(pcap_t *p, struct pcap_pkthdr **header, const u_char **data)
+{
+	return LATE(pcap_next_ex)(p, header, data);
+}
+
+char *
+pcap_geterr(pcap_t *p)
+{
+	return LATE(pcap_geterr)(p);
+}
+
+void
+pcap_close(pcap_t *p)
+{
+	LATE(pcap_close)(p);
+}
+
+pcap_dumper_t *
+pcap_dump_open(pcap_t *p, const char *path)
+{
+	return LATE(pcap_dump_open)(p, path);
+}
+
+void
+pcap_dump(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
+{
+	LATE(pcap_dump)(user, header, data);
+}
+
+FILE *
+pcap_dump_file(pcap_dumper_t *d)
+{
+	return LATE(pcap_dump_file)(d);
+}
+
+int
+pcap_dump_flush(pcap_dumper_t *d)
+{
+	return LATE(pcap_dump_flush)(d);
+}
+
+void
+pcap_dump_close(pcap_dumper_t *d)
+{
+	LATE(pcap_dump_close)(d);
+}
