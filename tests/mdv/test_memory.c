@@ -41,30 +41,22 @@ unregistered(struct mdv_dev *dev, struct rte_mempool *mp)
 	return missing;
 }
 
-/** The key as the device has it covers the range and belongs to our PD. */
+/** The registration behind the key covers the range and belongs to our PD. */
 static void
 check_key(struct mdv_dev *dev, const struct mdv_mr_range *range)
 {
-	struct prm_query_mkey_in in;
-	struct prm_query_mkey_out out;
-	const struct prm_mkc *mkc;
-	uint64_t start;
+	const struct ibv_mr *mr;
 
-	memset(&in, 0, sizeof(in));
-	prm_query_mkey_in_set_opcode(&in, PRM_CMD_OP_QUERY_MKEY);
-	prm_query_mkey_in_set_mkey_index(&in, rte_be_to_cpu_32(range->lkey_be) >> 8);
 	for (const struct mr_entry *e = TAILQ_FIRST(&dev->mr->entries); e != NULL;
 	     e = TAILQ_NEXT(e, next)) {
 		if (range < e->set.range || range >= e->set.range + e->set.n)
 			continue;
-		REQUIRE(mdv_obj_query(e->regions[range - e->set.range].mkey, &in, sizeof(in), &out,
-				      sizeof(out)) == 0);
-		mkc = prm_query_mkey_out_memory_key_mkey_entry_c(&out);
-		start = prm_mkc_get_start_addr(mkc);
-		CHECK(start <= range->start);
-		CHECK(start + prm_mkc_get_len(mkc) >= range->end);
-		CHECK_EQ(prm_mkc_get_pd(mkc), dev->pdn);
-		CHECK_EQ(prm_mkc_get_mkey_7_0(mkc), rte_be_to_cpu_32(range->lkey_be) & 0xff);
+		mr = e->regions[range - e->set.range].mr;
+		REQUIRE(mr != NULL);
+		CHECK((uintptr_t)mr->addr <= range->start);
+		CHECK((uintptr_t)mr->addr + mr->length >= range->end);
+		CHECK(mr->pd == dev->pd);
+		CHECK_EQ(mr->lkey, rte_be_to_cpu_32(range->lkey_be));
 		return;
 	}
 	CHECK(!"the range belongs to no entry");

@@ -13,8 +13,7 @@
 
 /** One key and the pages below it. */
 struct mr_region {
-	struct mlx5dv_devx_umem *umem;
-	struct mdv_obj *mkey;
+	struct ibv_mr *mr;
 };
 
 /** A mempool (set.mp) or external memory (set.mp NULL): set.n keys. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Makes memory keys: umem of the pages, mkey over the umem, both through DEVX. */
+/* Makes memory keys: verbs memory regions of the PD that the queues belong to. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,6 @@
 #include <rte_memory.h>
 
 #include "mdv_mr.h"
-
-/** An mkey's translation is counted in units of 16 bytes, two 8-byte page addresses each (PRM). */
-#define MDV_OCTWORD_BYTES 16
-#define MDV_MTT_BYTES 8
-/** mkc.qpn: the key is not bound to a queue pair. */
-#define MDV_MKEY_ANY_QP 0xffffff
 
 static uintptr_t
 page_floor(uintptr_t addr, size_t page_bytes)
@@ -32,77 +26,49 @@ page_ceil(uintptr_t addr, size_t page_bytes)
 /* ------------------------------------------------------------------ one key */
 
 static void
-mkey_fill(const struct mdv_dev *dev, const struct mlx5dv_devx_umem *umem, uintptr_t start,
-	  size_t bytes, struct prm_create_mkey_in *in)
-{
-	struct prm_mkc *mkc = prm_create_mkey_in_memory_key_mkey_entry(in);
-	uint32_t octwords = bytes / MDV_ADAPTER_PAGE_BYTES * MDV_MTT_BYTES / MDV_OCTWORD_BYTES +
-			    (bytes / MDV_ADAPTER_PAGE_BYTES) % 2;
-
-	memset(in, 0, sizeof(*in));
-	prm_create_mkey_in_set_opcode(in, PRM_CMD_OP_CREATE_MKEY);
-	prm_create_mkey_in_set_pg_access(in, 1);
-	prm_create_mkey_in_set_translations_octword_actual_size(in, octwords);
-	prm_create_mkey_in_set_mkey_umem_id(in, umem->umem_id);
-	prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_MTT);
-	prm_mkc_set_lw(mkc, 1);
-	prm_mkc_set_lr(mkc, 1);
-	prm_mkc_set_relaxed_ordering_write(mkc, dev->caps.umr_relaxed_ordering);
-	prm_mkc_set_qpn(mkc, MDV_MKEY_ANY_QP);
-	prm_mkc_set_pd(mkc, dev->pdn);
-	prm_mkc_set_mkey_7_0(mkc, umem->umem_id & 0xff);
-	prm_mkc_set_start_addr(mkc, start);
-	prm_mkc_set_len(mkc, bytes);
-	prm_mkc_set_translations_octword_size(mkc, octwords);
-	prm_mkc_set_log_page_size(mkc, __builtin_ctz(MDV_ADAPTER_PAGE_BYTES));
-}
-
-static void
 region_down(struct mdv_dev *dev, struct mr_region *region)
 {
-	int err;
+	int err = region->mr != NULL ? MDV_UNDO(ibv_dereg_mr(region->mr)) : 0;
 
-	/* The key stands on the umem: key first, and without it gone there is no sense in more. */
-	if (mdv_obj_destroy(region->mkey) != 0) {
+	if (err != 0) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
-	} else if (region->umem != NULL) {
-		err = mlx5dv_devx_umem_dereg(region->umem);
-		if (err != 0)
-			MDV_LOG(ERR, &dev->pci, "umem of registered memory stays behind -> %s",
-				mdv_errno_name(err < 0 ? errno : err));
+		MDV_LOG(ERR, &dev->pci, "ibv_dereg_mr failed, the memory region stays behind -> %s",
+			mdv_errno_name(err));
 	}
 	*region = (struct mr_region){ 0 };
 }
 
-/** Registers the pages of a chunk; the range gets the exact bounds and the key. */
+/*
+ * Registers the pages of a chunk; the range gets the exact bounds and the key.
+ *
+ * The key is the kernel's to make, not DEVX's: the pages of a umem are as large as the host's memory
+ * happens to be contiguous, and firmware refuses a DEVX key that starts elsewhere in such a page than
+ * the umem does. It also means one entry per hugepage instead of one per 4 KiB. A kernel or a device
+ * without relaxed ordering drops that flag (ibv_reg_mr(3), optional access flags).
+ */
 static int
 region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *region,
 	  struct mdv_mr_range *range)
 {
 	uintptr_t start = page_floor(chunk->start, chunk->page_bytes);
 	size_t bytes = page_ceil(chunk->end, chunk->page_bytes) - start;
-	struct prm_create_mkey_in in;
+	int access = IBV_ACCESS_LOCAL_WRITE;
 	int err;
 
+	if (dev->caps.umr_relaxed_ordering)
+		access |= IBV_ACCESS_RELAXED_ORDERING;
 	errno = 0;
-	region->umem = mlx5dv_devx_umem_reg(dev->ibv, (void *)start, bytes, IBV_ACCESS_LOCAL_WRITE);
-	if (region->umem == NULL) {
+	region->mr = ibv_reg_mr(dev->pd, (void *)start, bytes, access);
+	if (region->mr == NULL) {
 		err = errno != 0 ? errno : EIO;
-		MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_umem_reg of %zu bytes at 0x%" PRIxPTR
-			" failed: %s%s", bytes, start, mdv_errno_name(err),
+		MDV_LOG(ERR, &dev->pci, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",
+			bytes, start, mdv_errno_name(err),
 			err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
-		return mdv_fail(err);
-	}
-	mkey_fill(dev, region->umem, start, bytes, &in);
-	region->mkey = mdv_obj_create(dev, &in, sizeof(in));
-	if (region->mkey == NULL) {
-		err = rte_errno;
-		region_down(dev, region);
 		return mdv_fail(err);
 	}
 	range->start = chunk->start;
 	range->end = chunk->end;
-	range->lkey_be = rte_cpu_to_be_32(region->mkey->id << 8 | (region->umem->umem_id & 0xff));
+	range->lkey_be = rte_cpu_to_be_32(region->mr->lkey);
 	return 0;
 }
 
