@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/emu_fault.h"
 #include "fw/emu_fw.h"
 #include "prm.h"
 #include "uverbs.h"
@@ -233,6 +234,19 @@ abi_destroy_fw(struct abi_call *call, struct emu_obj *obj)
 	return ret == -EREMOTEIO ? -prm_status_errno(reply[MBOX_STATUS]) : ret;
 }
 
+/* The kernel destroys an MR's key by the device's command: a planned fault may meet it. */
+static int
+abi_destroy_mr(struct abi_call *call, struct emu_obj *obj)
+{
+	uint32_t syndrome;
+	uint8_t status;
+
+	if (!emu_fault_command(PRM_CMD_OP_DESTROY_MKEY, &status, &syndrome))
+		return emu_obj_destroy(obj);
+	emu_trace_note(call->dev, "fault rule hit: DESTROY_MKEY of an MR");
+	return -prm_status_errno(status);
+}
+
 int
 abi_destroy(struct abi_call *call, struct abi_handle *handle)
 {
@@ -243,6 +257,9 @@ abi_destroy(struct abi_call *call, struct abi_handle *handle)
 	case MLX5_IB_OBJECT_DEVX_OBJ:
 	case UVERBS_OBJECT_PD:
 		ret = abi_destroy_fw(call, obj);
+		break;
+	case UVERBS_OBJECT_MR:
+		ret = abi_destroy_mr(call, obj);
 		break;
 	default:
 		ret = emu_obj_destroy(obj);
