@@ -56,6 +56,7 @@ class Testpmd:
         os.close(self.fd)
         self.work.cleanup()
         if kind is not None:
+            print(f"exit status {self.process.returncode}")
             print(self.log[-6000:])
 
     def _read(self, end):

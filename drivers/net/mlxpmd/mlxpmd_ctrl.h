@@ -20,7 +20,8 @@ struct mlxpmd_stage {
 /** Runs all stages forwards; a failed one undoes those before it. */
 int mlxpmd_stages_up(struct mlxpmd_port *port, const struct mlxpmd_stage *stages, unsigned int n);
 /** Undoes stages n-1 .. 0. */
-void mlxpmd_stages_down(struct mlxpmd_port *port, const struct mlxpmd_stage *stages, unsigned int n);
+void mlxpmd_stages_down(struct mlxpmd_port *port, const struct mlxpmd_stage *stages,
+			unsigned int n);
 
 /* ---- ethdev (mlxpmd_ethdev.c) ---- */
 /** A zeroed port becomes usable; 1 when the device is meant for another driver. */
@@ -63,8 +64,10 @@ int mlxpmd_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16
 			  unsigned int socket_id, const struct rte_eth_txconf *conf);
 void mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 void mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
-void mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_rxq_info *info);
-void mlxpmd_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_txq_info *info);
+void mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id,
+			 struct rte_eth_rxq_info *info);
+void mlxpmd_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id,
+			 struct rte_eth_txq_info *info);
 int mlxpmd_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);
@@ -74,7 +77,7 @@ int mlxpmd_rxqs_up(struct mlxpmd_port *port);
 void mlxpmd_rxqs_down(struct mlxpmd_port *port);
 int mlxpmd_txqs_up(struct mlxpmd_port *port);
 void mlxpmd_txqs_down(struct mlxpmd_port *port);
-/** log2 of the data segments that one frame of the port may need from this queue; -EINVAL, logged. */
+/** log2 of the data segments that a frame of the port may need from this queue; or -EINVAL. */
 int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
 const char *mlxpmd_rxq_state_name(const struct mlxpmd_rxq *rxq);
 const char *mlxpmd_txq_state_name(const struct mlxpmd_txq *txq);
@@ -94,8 +97,10 @@ int mlxpmd_rss_configure(struct mlxpmd_port *port);
 uint32_t mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_class class);
 int mlxpmd_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *conf);
 int mlxpmd_rss_hash_conf_get(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *conf);
-int mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
-int mlxpmd_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size);
+int mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf,
+		       uint16_t size);
+int mlxpmd_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf,
+		      uint16_t size);
 
 /* ---- steering (mlxpmd_steer.c) ---- */
 /** RQT and TIRs over the queues, then rules for port->filter. */
@@ -110,7 +115,7 @@ int mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss
 unsigned int mlxpmd_steer_nb_rules(const struct mlxpmd_port *port);
 
 /* ---- addresses (mlxpmd_mac.c, mlxpmd_vlan.c) ---- */
-/** Puts a new filter in place, in the rules and in the kernel's interface; keeps the old one on failure. */
+/** A new filter, in the rules and in the kernel's interface; on failure the old one stays. */
 int mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want);
 /** Stages of dev_start: the interface's flags and lists follow the filter only while started. */
 int mlxpmd_netdev_up(struct mlxpmd_port *port);
@@ -123,7 +128,8 @@ int mlxpmd_promiscuous_disable(struct rte_eth_dev *eth_dev);
 int mlxpmd_allmulticast_enable(struct rte_eth_dev *eth_dev);
 int mlxpmd_allmulticast_disable(struct rte_eth_dev *eth_dev);
 int mlxpmd_mac_addr_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr);
-int mlxpmd_mac_addr_add(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr, uint32_t index, uint32_t pool);
+int mlxpmd_mac_addr_add(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr, uint32_t index,
+			uint32_t pool);
 void mlxpmd_mac_addr_remove(struct rte_eth_dev *eth_dev, uint32_t index);
 int mlxpmd_set_mc_addr_list(struct rte_eth_dev *eth_dev, struct rte_ether_addr *list, uint32_t n);
 int mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on);
@@ -141,7 +147,8 @@ struct mlxpmd_stats_base {
 int mlxpmd_stats_up(struct mlxpmd_port *port);
 void mlxpmd_stats_down(struct mlxpmd_port *port);
 /** Sums of a port's queues since the last reset, released queues included. */
-void mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx, struct mlxpmd_txq_stats *tx);
+void mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx,
+		      struct mlxpmd_txq_stats *tx);
 /** Counters of one queue since the last reset. */
 void mlxpmd_rxq_stats_get(const struct mlxpmd_rxq *rxq, struct mlxpmd_rxq_stats *out);
 void mlxpmd_txq_stats_get(const struct mlxpmd_txq *txq, struct mlxpmd_txq_stats *out);
@@ -152,7 +159,8 @@ uint64_t mlxpmd_stats_missed(struct mlxpmd_port *port);
 int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
 int mlxpmd_stats_reset(struct rte_eth_dev *eth_dev);
 int mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n);
-int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n);
+int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names,
+			    unsigned int n);
 int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 
 /* ---- telemetry (mlxpmd_telemetry.c) ---- */

@@ -73,7 +73,8 @@ mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size)
 /* ------------------------------------------------------------------ configure */
 
 static int
-configure_refuse(const struct mlxpmd_port *port, const char *what, uint32_t value, const char *allowed)
+configure_refuse(const struct mlxpmd_port *port, const char *what, uint32_t value,
+		 const char *allowed)
 {
 	MLXPMD_LOG(ERR, "port %u: %s %#x: allowed is %s", port->port_id, what, value, allowed);
 	return -ENOTSUP;

@@ -100,10 +100,10 @@ ids_overlap(const struct rte_pci_id *a, const struct rte_pci_id *b)
 }
 
 /*
- * The bus asks drivers in the order of their registration, and a program that is linked with a driver for
- * our devices (as dpdk-testpmd is with net_mlx5) has registered it before EAL loads any plugin. Who loads
- * this one by -d wants it asked first: such drivers are registered again, behind it. The list's head is
- * the bus's own; from our entry one can walk back without it.
+ * The bus asks drivers in the order of their registration, and a program that is linked with a
+ * driver for our devices (as dpdk-testpmd is with net_mlx5) has registered it before EAL loads any
+ * plugin. Who loads this one by -d wants it asked first: such drivers are registered again, behind
+ * it. The list's head is the bus's own; from our entry one can walk back without it.
  */
 static void
 register_first(struct rte_pci_driver *driver)

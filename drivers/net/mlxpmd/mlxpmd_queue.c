@@ -23,8 +23,8 @@ enum queue_event { EVENT_CREATE, EVENT_START, EVENT_STOP, EVENT_DESTROY, NB_QUEU
 
 /**
  * SETUP: memory of the queue only. RESET: CQ and RQ/SQ exist, the device does not touch them, no
- * mbuf is held. READY: the device works. ERROR: the device stopped at an error completion; it touches
- * nothing until it is reset.
+ * mbuf is held. READY: the device works. ERROR: the device stopped at an error completion; it
+ * touches nothing until it is reset.
  *
  * why != NULL: prohibited.
  */
@@ -165,7 +165,7 @@ rxq_start(struct mlxpmd_rxq *rxq)
 	return 0;
 }
 
-/* A device that refuses the reset may go on writing: its mbufs are then kept until the RQ is gone. */
+/* A device that refuses the reset may go on writing: mbufs are then kept until the RQ is gone. */
 static int
 rxq_stop(struct mlxpmd_rxq *rxq)
 {
@@ -351,7 +351,7 @@ txq_start(struct mlxpmd_txq *txq)
 	return 0;
 }
 
-/* What was handed over is sent before the reset; a device that does not answer is not waited for. */
+/* What was handed over is sent before the reset; a device that does not answer is left. */
 static void
 txq_drain(struct mlxpmd_txq *txq)
 {

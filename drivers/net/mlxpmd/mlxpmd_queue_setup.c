@@ -2,7 +2,9 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Set-up and release of queues: what an application may ask for, checked; no device objects yet. */
 
+#include <rte_errno.h>
 #include <rte_malloc.h>
+#include <rte_mbuf_dyn.h>
 
 #include "mlxpmd_ctrl.h"
 
@@ -25,8 +27,8 @@ desc_round(const char *kind, uint16_t port_id, uint16_t queue_id, uint16_t nb_de
 }
 
 static int
-thresh_check(const char *kind, uint16_t port_id, uint16_t queue_id, const char *name, uint16_t value,
-	     uint16_t max)
+thresh_check(const char *kind, uint16_t port_id, uint16_t queue_id, const char *name,
+	     uint16_t value, uint16_t max)
 {
 	if (value <= max)
 		return 0;
@@ -86,6 +88,19 @@ rxconf_check(const struct mlxpmd_port *port, uint16_t queue_id, uint16_t nb_desc
 			    nb_desc / 2);
 }
 
+/* The choice of bursts at start looks at every queue, also at one that is armed later. */
+static int
+rxq_timestamp_register(struct mlxpmd_rxq *rxq)
+{
+	if (!(rxq->offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return 0;
+	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) == 0)
+		return 0;
+	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room in the mbuf for timestamps", rxq->port_id,
+		   rxq->queue_id);
+	return -rte_errno;
+}
+
 int
 mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
 		      unsigned int socket_id, const struct rte_eth_rxconf *conf,
@@ -121,6 +136,11 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	rxq->mp = mp;
 	rxq->ts_offset = -1;
 	rxq->state = MDV_QS_RST;
+	rc = rxq_timestamp_register(rxq);
+	if (rc != 0) {
+		rte_free(rxq);
+		return rc;
+	}
 	eth_dev->data->rx_queues[queue_id] = rxq;
 	return 0;
 }

@@ -143,7 +143,8 @@ reta_size_check(const struct mlxpmd_port *port, uint16_t size)
 }
 
 int
-mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf,
+		   uint16_t size)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	uint16_t old[MLXPMD_RETA_MAX], i;
@@ -169,7 +170,8 @@ mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 
 }
 
 int
-mlxpmd_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf, uint16_t size)
+mlxpmd_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf,
+		  uint16_t size)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	uint16_t i;

@@ -71,7 +71,8 @@ mlxpmd_txq_stats_retire(struct mlxpmd_txq *txq)
 }
 
 void
-mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx, struct mlxpmd_txq_stats *tx)
+mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx,
+		 struct mlxpmd_txq_stats *tx)
 {
 	const struct rte_eth_dev_data *data = port->eth_dev->data;
 	struct mlxpmd_rxq_stats one_rx;
@@ -181,7 +182,7 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 	return 0;
 }
 
-/* A fresh queue counter starts at 0; vport and physical counters have run since the device came up. */
+/* A fresh queue counter starts at 0; vport and physical counters run since the device came up. */
 int
 mlxpmd_stats_up(struct mlxpmd_port *port)
 {

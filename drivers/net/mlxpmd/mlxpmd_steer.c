@@ -92,8 +92,8 @@ rqt_create(struct mlxpmd_port *port)
 }
 
 static void
-tir_attr(const struct mlxpmd_port *port, enum mlxpmd_class class, const uint8_t *key, uint64_t rss_hf,
-	 struct mdv_tir_attr *attr)
+tir_attr(const struct mlxpmd_port *port, enum mlxpmd_class class, const uint8_t *key,
+	 uint64_t rss_hf, struct mdv_tir_attr *attr)
 {
 	*attr = (struct mdv_tir_attr){
 		.rqtn = port->steer->rqt->id,
@@ -139,7 +139,7 @@ mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 	return rc;
 }
 
-/* ------------------------------------------------------------------ keys that the filter asks for */
+/* ------------------------------------------------------------------ keys the filter asks for */
 
 static int
 list_add(struct steer_list *list, const struct steer_key *key)

@@ -54,7 +54,8 @@ names_put(struct rte_eth_xstat_name *names, const struct xstat_kind *kinds, unsi
 }
 
 int
-mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n)
+mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names,
+			unsigned int n)
 {
 	const struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
 	unsigned int count = xstats_count(eth_dev), at, i;
