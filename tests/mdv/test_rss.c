@@ -62,13 +62,14 @@ rqt_query(struct mdv_obj *rqt, uint32_t *rqn, unsigned int room)
 		struct prm_query_rqt_out head;
 		uint32_t rq_num[TABLE * 2];
 	} out;
-	const struct prm_rqtc *rqtc = prm_query_rqt_out_rqt_context_c(&out.head);
+	const struct prm_rqtc *rqtc;
 
 	memset(&in, 0, sizeof(in));
 	prm_query_rqt_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQT);
 	prm_query_rqt_in_set_rqtn(&in, rqt->id);
 	if (mdv_obj_query(rqt, &in, sizeof(in), &out, sizeof(out)) != 0)
 		return 0;
+	rqtc = prm_query_rqt_out_rqt_context_c(&out.head);
 	for (unsigned int i = 0; i < room && i < prm_rqtc_get_rqt_actual_size(rqtc); i++)
 		rqn[i] = prm_rq_num_get_rq_num(prm_rqtc_rq_num_c(rqtc, i));
 	return prm_rqtc_get_rqt_actual_size(rqtc);
