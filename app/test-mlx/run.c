@@ -21,6 +21,7 @@
 #define STEP_NS (10 * 1000000ULL)
 #define GRACE_NS (20 * 1000000ULL)	/* for a duplicate behind the last packet */
 #define STUCK_NS (10 * TM_NS_PER_S)	/* senders that get nowhere for so long are stopped */
+#define DRAIN_LOOKS 16
 #define DRAIN_LIMIT 10			/* times --drain, whatever still comes */
 
 static uint32_t
@@ -278,6 +279,7 @@ run_drain(struct tm_app *app)
 {
 	uint64_t quiet_ns = (uint64_t)(app->cfg.drain_s * 1e9);
 	uint64_t start = tm_now_ns(), last = start, now = start, seen = UINT64_MAX;
+	unsigned int looks = 0;
 	struct tm_stats st;
 
 	do {
@@ -291,8 +293,11 @@ run_drain(struct tm_app *app)
 		if (st.rx_packets != seen) {
 			seen = st.rx_packets;
 			last = now;
+			looks = 0;
 		}
-	} while (now - last < quiet_ns && now - start < DRAIN_LIMIT * quiet_ns);
+		/* time alone says little on a host that left us waiting */
+	} while ((now - last < quiet_ns || ++looks < DRAIN_LOOKS) &&
+		 now - start < DRAIN_LIMIT * quiet_ns);
 }
 
 static void

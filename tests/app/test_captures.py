@@ -29,7 +29,7 @@ def byte_for_byte(work):
 
 def in_segments_on_two_lcores(work):
     packets = apptest.frames(500)
-    through(work, packets, "--mbuf-size", 192, "--window", 64, lcores="0-1")
+    through(work, packets, "--mbuf-size", 192, "--window", 64, "--drain", 1, lcores="0-1")
     check(apptest.read_capture(work / "out.pcap") == packets, "the captures differ")
     lines = [json.loads(line) for line in (work / "meta").read_text().splitlines()]
     check([line["segs"] for line in lines] == [-(-len(p) // 64) for p in packets],
@@ -79,7 +79,7 @@ def rate_and_pairs(work):
     apptest.write_capture(work / "in.pcap", apptest.frames(200, 100))
     result = good(run(["net_ring0", "net_ring1"], "--fwd", "rxonly", "--pcap-in",
                       f"0={work}/in.pcap", "--rate", 400, "--drain", 0.1, "--run", 20))
-    check(0.4 < result.json["seconds"] < 3, f"{result.json['seconds']} s")
+    check(0.4 < result.json["seconds"] < 10, f"{result.json['seconds']} s")
     check([p["forward"]["rx_packets"] for p in result.json["ports"]] == [200, 0], "wrong port")
 
 

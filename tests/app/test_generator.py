@@ -42,7 +42,7 @@ def window_and_odd_burst(_work):
 
 def rate(_work):
     result = loop(["net_ring0"], 2000, "--rate", 4000)
-    check(0.4 < result.json["seconds"] < 2, f"2000 at 4000/s took {result.json['seconds']} s")
+    check(0.4 < result.json["seconds"] < 10, f"2000 at 4000/s took {result.json['seconds']} s")
 
 
 def vlan_in_software(work):
@@ -75,7 +75,7 @@ def same_seed_same_packets(work):
 def time_limit_without_count(_work):
     result = good(run(["net_ring0"], "--fwd", "gen", "--run", 0.5))
     check(result.json["check"]["sent"] > 0, "nothing sent")
-    check(0.4 < result.json["seconds"] < 3, f"{result.json['seconds']} s")
+    check(0.4 < result.json["seconds"] < 10, f"{result.json['seconds']} s")
 
 
 def port_that_eats_everything(_work):
