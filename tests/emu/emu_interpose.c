@@ -107,6 +107,7 @@ check_listings(int ports)
 	CHECK(n == ports);
 	while (n > 0)
 		free(list[--n]);
+	free(list);
 	CHECK(glob("/sys/class/infiniband/*/ports/1/state", 0, NULL, &g) == 0);
 	CHECK((int)g.gl_pathc == ports);
 	CHECK(g.gl_pathc > 0 && strcmp(g.gl_pathv[0], IBDEV "/ports/1/state") == 0);
