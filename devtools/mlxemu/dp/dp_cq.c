@@ -87,50 +87,65 @@ has_room(struct emu_cq *cq, struct dp_cq *c)
 	return unconsumed(cq, c->ci) < size;
 }
 
-bool
-dp_cq_write(struct emu_cq *cq, struct prm_cqe64 *cqe, uint8_t opcode, bool solicited)
+static inline struct prm_cqe64 *
+place(const struct emu_cq *cq)
+{
+	uint32_t index = cq->collapsed ? 0 : cq->pi & ((1u << cq->log_size) - 1);
+
+	/* In a 128-byte entry the completion is the second half. */
+	return (struct prm_cqe64 *)(cq->ring + ((size_t)index << cq->log_cqe_bytes) +
+				    (cq->log_cqe_bytes == 7 ? 64 : 0));
+}
+
+struct prm_cqe64 *
+dp_cq_begin(struct emu_cq *cq)
 {
 	struct dp_cq *c = dp_cq_get(cq);
-	uint32_t size = 1u << cq->log_size, index = cq->collapsed ? 0 : cq->pi & (size - 1);
-	uint64_t *to, from[8];
+	struct prm_cqe64 *cqe;
 
-	if (c == NULL || cq->err)
-		return false;
+	if (DP_UNLIKELY(c == NULL || cq->err))
+		return NULL;
 	if (DP_UNLIKELY(!has_room(cq, c))) {
 		overrun(cq);
-		return false;
+		return NULL;
 	}
-	cqe->op_own = (uint8_t)(opcode << 4 | (cq->pi >> cq->log_size & 1));
-	/* In a 128-byte entry the completion is the second half. */
-	to = (uint64_t *)(cq->ring + ((size_t)index << cq->log_cqe_bytes) +
-			  (cq->log_cqe_bytes == 7 ? 64 : 0));
-	memcpy(from, cqe, sizeof(from));
-	memcpy(to, from, 56);
-	/* The last 8 bytes hold the owner bit: whoever sees it flip must see the rest as well. */
-	atomic_store_explicit((_Atomic uint64_t *)&to[7], from[7], memory_order_release);
+	cqe = place(cq);
+	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
+	return cqe;
+}
+
+void
+dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
+	  uint8_t opcode, bool solicited)
+{
+	struct dp_cq *c = cq->obj.dp;
+	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 |
+			(uint8_t)(opcode << 4 | (cq->pi >> cq->log_size & 1));
+
+	/* Whoever sees the owner bit flip must see all that was written before. */
+	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
+			      memory_order_release);
 	cq->pi++;
 	cq->obj.dev->stats.cqes++;
-	__builtin_prefetch(cq->ring + ((size_t)(cq->pi & (size - 1)) << cq->log_cqe_bytes), 1);
+	__builtin_prefetch(place(cq), 1);
 	if (DP_UNLIKELY(c->armed) && (solicited || !c->solicited_only))
 		fire(c);
-	return true;
 }
 
 bool
 dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		  uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor)
 {
-	union {
-		struct prm_cqe64 plain;
-		struct prm_err_cqe err;
-	} u = {0};
+	struct prm_cqe64 *cqe = dp_cq_begin(cq);
+	struct prm_err_cqe *err = (struct prm_err_cqe *)cqe;
 
-	u.err.srqn = htobe32(user_index & 0xffffff);
-	u.err.vendor_err_synd = vendor;
-	u.err.syndrome = syndrome;
-	u.err.s_wqe_opcode_qpn = htobe32(opcode_qpn);
-	u.err.wqe_counter = htobe16(wqe_counter);
-	return dp_cq_write(cq, &u.plain, opcode, true);
+	if (cqe == NULL)
+		return false;
+	err->srqn = htobe32(user_index & 0xffffff);
+	err->vendor_err_synd = vendor;
+	err->syndrome = syndrome;
+	dp_cq_end(cq, cqe, opcode_qpn, wqe_counter, opcode, true);
+	return true;
 }
 
 static void

@@ -116,11 +116,17 @@ void dp_uar_forget(struct emu_uar *uar);
 /* dp_cq.c */
 struct dp_cq *dp_cq_get(struct emu_cq *cq);
 /**
- * Appends a completion; owner bit, format and opcode are set here.
- * @param solicited raises an event also when only solicited ones are wanted.
- * @return false when the CQ is in error or just overran: nothing was written.
+ * Begins a completion: its place in the ring, cleared but for the last 8 bytes, which still say
+ * that it is not the program's. NULL when the CQ is in error or just overran.
  */
-bool dp_cq_write(struct emu_cq *cq, struct prm_cqe64 *cqe, uint8_t opcode, bool solicited);
+struct prm_cqe64 *dp_cq_begin(struct emu_cq *cq);
+/**
+ * Hands it over: the last 8 bytes, owner bit included, in one store.
+ * @param qpn_dword the dword with opcode and qpn, or with the flow tag; host order.
+ * @param solicited raises an event also when only solicited ones are wanted.
+ */
+void dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
+	       uint8_t opcode, bool solicited);
 /** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
 bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);

@@ -199,18 +199,19 @@ static void
 complete(struct dp_sq *q, const struct dp_wqe *w)
 {
 	struct emu_sq *sq = q->sq;
-	struct prm_cqe64 cqe = {0};
+	struct prm_cqe64 *cqe = dp_cq_begin(sq->cq);
 
-	cqe.srqn_uidx = htobe32(sq->user_index & 0xffffff);
-	cqe.byte_cnt = htobe32((uint32_t)w->bytes);
-	cqe.timestamp = htobe64(dp_timestamp(w->port, 0));
-	cqe.sop_drop_qpn = htobe32((uint32_t)w->opcode << 24 | sq->obj.id);
-	cqe.wqe_counter = htobe16(w->index);
 	/* A CQ in error is a catastrophe for the queues that complete to it. */
-	if (!dp_cq_write(sq->cq, &cqe, PRM_CQE_OPCODE_REQ, w->solicited)) {
+	if (DP_UNLIKELY(cqe == NULL)) {
 		sq->state = EMU_QS_ERR;
 		q->failed = true;
+		return;
 	}
+	cqe->srqn_uidx = htobe32(sq->user_index & 0xffffff);
+	cqe->byte_cnt = htobe32((uint32_t)w->bytes);
+	cqe->timestamp = htobe64(dp_timestamp(w->port, 0));
+	dp_cq_end(sq->cq, cqe, (uint32_t)w->opcode << 24 | sq->obj.id, w->index,
+		  PRM_CQE_OPCODE_REQ, w->solicited);
 }
 
 static void

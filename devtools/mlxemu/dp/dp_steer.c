@@ -12,6 +12,7 @@
 #include "dp_int.h"
 
 #define KEY_DWORDS 16u /* fte_match_set_lyr_2_4 */
+#define KEY_FIRST_L3 4u /* dwords before this are Ethernet's alone */
 #define TABLE_RX 0u    /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX */
 #define TABLE_TX 1u    /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX */
 #define CRITERIA_OUTER 1u
@@ -26,6 +27,9 @@ struct dp_matcher {
 struct dp_table {
 	TAILQ_HEAD(, dp_flow) flows; /* by priority, then age */
 	uint32_t mask[KEY_DWORDS];   /* union of all rules' masks */
+	uint8_t used[KEY_DWORDS];    /* the dwords that are not 0 in it */
+	unsigned uses;
+	bool uses_l3;		     /* some of them describe more than Ethernet */
 	/* The last packet's masked headers and what they led to. */
 	bool memo_valid;
 	uint32_t memo_key[KEY_DWORDS];
@@ -38,7 +42,7 @@ struct dp_steer {
 	bool wants_checksums; /* some mask asks for l3_ok and its like */
 };
 
-/* Bits of dword 6 that need the checksums looked at: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
+/* Bits of dword 6: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
 #define KEY6_OK_BITS 0x0f00u
 
 int
@@ -72,6 +76,11 @@ table_changed(struct dp_steer *s, struct dp_table *t)
 	TAILQ_FOREACH(flow, &t->flows, next)
 		for (unsigned i = 0; i < KEY_DWORDS; i++)
 			t->mask[i] |= flow->matcher->mask[i];
+	t->uses = 0;
+	for (unsigned i = 0; i < KEY_DWORDS; i++)
+		if (t->mask[i] != 0)
+			t->used[t->uses++] = (uint8_t)i;
+	t->uses_l3 = t->uses != 0 && t->used[t->uses - 1] >= KEY_FIRST_L3;
 	t->memo_valid = false;
 	s->wants_checksums = ((s->table[TABLE_RX].mask[6] | s->table[TABLE_TX].mask[6]) &
 			      KEY6_OK_BITS) != 0;
@@ -267,44 +276,56 @@ key_l3(uint32_t k[KEY_DWORDS], const struct dp_pkt *pkt)
 	k[4] |= (uint32_t)l->frag << 13;
 }
 
-/* fte_match_set_lyr_2_4, host order (PRM, flow table entry match parameters). */
 static void
-key_make(uint32_t k[KEY_DWORDS], const struct dp_pkt *pkt, bool checksums)
+key_l4(uint32_t k[KEY_DWORDS], const struct dp_pkt *pkt)
+{
+	const struct dp_layers *l = &pkt->outer;
+	const uint8_t *h = pkt->data + l->l4_off;
+
+	if (l->l4 == DP_L4_TCP) {
+		k[4] |= dp_rd16(h + 12) & 0x1ffu;
+		k[5] = dp_rd32(h);
+	} else if (l->l4 == DP_L4_UDP) {
+		k[7] = dp_rd32(h);
+	}
+}
+
+/* fte_match_set_lyr_2_4, host order (PRM, flow table entry match parameters). */
+static inline void
+key_make(uint32_t k[KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_table *t, bool checksums)
 {
 	const struct dp_layers *l = &pkt->outer;
 	const uint8_t *d = pkt->data;
 
-	memset(k, 0, KEY_DWORDS * sizeof(*k));
 	k[0] = dp_rd32(d + 6);
 	k[1] = (uint32_t)dp_rd16(d + 10) << 16 | l->ethertype;
 	k[2] = dp_rd32(d);
-	k[3] = (uint32_t)dp_rd16(d + 4) << 16;
-	if (l->tags != 0) {
-		/* tci is prio:3 cfi:1 vid:12, as the fields stand in the dword */
-		k[3] |= l->tci;
+	/* tci is prio:3 cfi:1 vid:12, as the fields stand in the dword */
+	k[3] = (uint32_t)dp_rd16(d + 4) << 16 | l->tci;
+	if (!t->uses_l3)
+		return;
+	for (unsigned i = KEY_FIRST_L3; i < KEY_DWORDS; i++)
+		k[i] = 0;
+	if (l->tags != 0)
 		k[4] |= l->tpid == DP_ETHERTYPE_CVLAN ? 1u << 15 : 1u << 14;
-	}
 	if (l->l3 == DP_L3_NONE)
 		return;
 	key_l3(k, pkt);
-	if (l->l4 == DP_L4_TCP) {
-		k[4] |= dp_rd16(d + l->l4_off + 12) & 0x1ffu;
-		k[5] = dp_rd32(d + l->l4_off);
-	} else if (l->l4 == DP_L4_UDP) {
-		k[7] = dp_rd32(d + l->l4_off);
-	}
+	key_l4(k, pkt);
 	if (checksums)
 		k[6] |= ok_bits(pkt);
 }
 
 static bool
-matches(const struct dp_flow *f, const uint32_t key[KEY_DWORDS])
+matches(const struct dp_flow *f, const struct dp_table *t, const uint32_t key[KEY_DWORDS])
 {
-	const uint32_t *mask = f->matcher->mask;
 	uint32_t diff = 0;
 
-	for (unsigned i = 0; i < KEY_DWORDS; i++)
-		diff |= (key[i] & mask[i]) ^ f->value[i];
+	for (unsigned i = 0; i < t->uses; i++) {
+		unsigned d = t->used[i];
+
+		diff |= (key[d] & f->matcher->mask[d]) ^ f->value[d];
+	}
 	return diff == 0;
 }
 
@@ -314,17 +335,19 @@ lookup(const struct dp_steer *s, struct dp_table *t, const struct dp_pkt *pkt)
 	uint32_t key[KEY_DWORDS], diff = 0;
 	const struct dp_flow *f;
 
-	key_make(key, pkt, s->wants_checksums);
-	for (unsigned i = 0; i < KEY_DWORDS; i++) {
-		key[i] &= t->mask[i];
-		diff |= key[i] ^ t->memo_key[i];
+	key_make(key, pkt, t, s->wants_checksums);
+	for (unsigned i = 0; i < t->uses; i++) {
+		unsigned d = t->used[i];
+
+		diff |= (key[d] ^ t->memo_key[d]) & t->mask[d];
 	}
 	if (DP_LIKELY(diff == 0 && t->memo_valid))
 		return t->memo_flow;
 	TAILQ_FOREACH(f, &t->flows, next)
-		if (matches(f, key))
+		if (matches(f, t, key))
 			break;
-	memcpy(t->memo_key, key, sizeof(key));
+	for (unsigned i = 0; i < t->uses; i++)
+		t->memo_key[t->used[i]] = key[t->used[i]];
 	t->memo_flow = f;
 	t->memo_valid = true;
 	return f;

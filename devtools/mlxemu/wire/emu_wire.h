@@ -38,7 +38,8 @@ int emu_wire_open(struct emu_wire_plan *plan, unsigned ports, char *err, size_t 
  * Model, lock held or no thread yet: plugs the ports in (carrier up). The descriptors become the
  * model's. 0 or -errno + err, and nothing plugged in.
  */
-int emu_wire_attach(struct emu_machine *m, const struct emu_wire_plan *plan, char *err, size_t err_len);
+int emu_wire_attach(struct emu_machine *m, const struct emu_wire_plan *plan, char *err,
+		    size_t err_len);
 /** Pulls all plugs: files flushed and closed. */
 void emu_wire_detach(struct emu_machine *m);
 

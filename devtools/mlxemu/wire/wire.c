@@ -8,7 +8,7 @@
 
 #include "wire_int.h"
 
-/* A sender on a cable waits so long for a receiver that posts nothing, and then so long not at all. */
+/* A sender on a cable waits so long for a receiver, and then, if in vain, so long not at all. */
 #define HOLD_LIMIT_NS 100000000ull
 #define LOSSY_NS 1000000000ull
 /* A wire with a queue of its own behind it holds up nobody else: it waits longer, every time. */

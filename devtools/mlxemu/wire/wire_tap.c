@@ -16,7 +16,7 @@
 #include "wire_int.h"
 
 #define TUN_DEVICE "/dev/net/tun"
-/* After an empty read the next is not tried for so long: a system call costs as much as ten frames. */
+/* Not read again for so long after finding nothing: a system call costs as much as ten frames. */
 #define EMPTY_PAUSE_TICKS 8000u
 
 struct tap {
