@@ -63,8 +63,12 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	r->q.rq.log_wqes = log_wqes;
 	r->q.rq.log_stride_bytes = 4 + log_segs;
 	rc = mlxpmd_rxq_arm(&r->q);
-	if (rc == 0)
+	if (rc == 0) {
+		/* The device has to find 0 on the way to RDY. */
+		CHECK(r->rq_dbrec == 0, "doorbell record 0x%x of an RQ in reset", r->rq_dbrec);
+		mlxpmd_rxq_post(&r->q);
 		return r;
+	}
 	free(r->cq);
 	free(r->rq);
 	free(r);

@@ -161,11 +161,12 @@ rxq_start(struct mlxpmd_rxq *rxq)
 		mlxpmd_rxq_disarm(rxq);
 		return rc;
 	}
+	mlxpmd_rxq_post(rxq);
 	rxq->state = MDV_QS_RDY;
 	return 0;
 }
 
-/* A device that refuses the reset may go on writing: mbufs are then kept until the RQ is gone. */
+/* A device that refuses the reset goes on: the queue stays as it is, with its mbufs. */
 static int
 rxq_stop(struct mlxpmd_rxq *rxq)
 {
@@ -176,10 +177,11 @@ rxq_stop(struct mlxpmd_rxq *rxq)
 	if (rc != 0 || from == QUEUE_RESET)
 		return rc;
 	rc = mdv_rq_modify(&rxq->rq, MDV_QS_RST);
+	if (rc != 0)
+		return rc;
 	rxq->state = MDV_QS_RST;
-	if (rc == 0)
-		mlxpmd_rxq_disarm(rxq);
-	return rc;
+	mlxpmd_rxq_disarm(rxq);
+	return 0;
 }
 
 static void
@@ -230,7 +232,8 @@ mlxpmd_rxqs_down(struct mlxpmd_port *port)
 		rxq = data->rx_queues[i];
 		if (rxq == NULL || rxq->rq.obj == NULL)
 			continue;
-		(void)rxq_stop(rxq);
+		if (rxq_stop(rxq) != 0)
+			rxq->state = MDV_QS_RST; /* Without its RQ the device writes no more. */
 		rxq_destroy(rxq);
 		data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
@@ -376,10 +379,11 @@ txq_stop(struct mlxpmd_txq *txq)
 		return rc;
 	txq_drain(txq);
 	rc = mdv_sq_modify(&txq->sq, MDV_QS_RST);
+	if (rc != 0)
+		return rc;
 	txq->state = MDV_QS_RST;
-	if (rc == 0)
-		mlxpmd_txq_disarm(txq);
-	return rc;
+	mlxpmd_txq_disarm(txq);
+	return 0;
 }
 
 static void
@@ -406,7 +410,8 @@ mlxpmd_txqs_down(struct mlxpmd_port *port)
 		txq = data->tx_queues[i];
 		if (txq == NULL || txq->sq.obj == NULL)
 			continue;
-		(void)txq_stop(txq);
+		if (txq_stop(txq) != 0)
+			txq->state = MDV_QS_RST; /* Without its SQ the device reads no more. */
 		txq_destroy(txq);
 		data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}

@@ -170,8 +170,16 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 		mlxpmd_rxq_disarm(rxq);
 		return fail(rxq, ENOMEM, "the mempool cannot fill the ring");
 	}
+	/* What refill wrote there is for a queue that runs: on its way to RDY the device wants a 0. */
+	mlxpmd_dbrec_write(rxq->rq_dbrec, 0);
 	rxq->state = MDV_QS_RDY;
 	return 0;
+}
+
+void
+mlxpmd_rxq_post(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
 }
 
 void

@@ -155,12 +155,15 @@ struct mlxpmd_txq {
 
 /**
  * Queue objects exist and are in reset: fills the read-only part, the ring with mbufs and WQEs, the CQ
- * with invalid CQEs, and writes the RQ's doorbell record; then the queue may go to RDY. Counters stay.
+ * with invalid CQEs, and zeroes the RQ's doorbell record, as it has to be while the queue goes from
+ * reset to RDY. Then mlxpmd_rxq_post() hands the WQEs over. Counters stay.
  * @return 0; -ENOMEM when the mempool cannot fill the ring or memory is short; -EINVAL when mbufs are
  *   too small for the headroom, or sizes do not fit together; or why the mempool cannot be registered.
  *   On failure nothing is held.
  */
 int mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq);
+/** The armed queue is RDY: tells the device of the WQEs that arming filled. */
+void mlxpmd_rxq_post(struct mlxpmd_rxq *rxq);
 /** Frees every mbuf the queue holds; the device no longer writes. Idempotent on a zeroed struct. */
 void mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq);
 /** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */
