@@ -87,26 +87,22 @@ abi_dealloc_pd(struct abi_call *call)
 	return abi_write_destroy(call, UVERBS_OBJECT_PD);
 }
 
-/* The kernel makes and destroys an MR's key by the device's command, where a planned fault meets it. */
+/* The kernel makes an MR's key by the device's command, where a planned fault meets it. */
 static int
-abi_mkey_fault(struct abi_call *call, uint16_t opcode)
+abi_mkey_fault(struct abi_call *call)
 {
 	uint32_t syndrome;
 	uint8_t status;
 
-	if (!emu_fault_command(opcode, &status, &syndrome))
+	if (!emu_fault_command(PRM_CMD_OP_CREATE_MKEY, &status, &syndrome))
 		return 0;
-	emu_trace_note(call->ctx->dev, "fault rule hit: %s of an MR", prm_command_name(opcode));
+	emu_trace_note(call->ctx->dev, "fault rule hit: CREATE_MKEY of an MR");
 	return -prm_status_errno(status);
 }
 
 static int
 abi_dereg_mr(struct abi_call *call)
 {
-	int ret = abi_mkey_fault(call, PRM_CMD_OP_DESTROY_MKEY);
-
-	if (ret != 0)
-		return ret;
 	return abi_write_destroy(call, UVERBS_OBJECT_MR);
 }
 
@@ -129,7 +125,7 @@ abi_reg_mr(struct abi_call *call)
 		return abi_refuse(call, -EINVAL, "start and iova differ in their page offset");
 	if ((in.access_flags & IB_UVERBS_ACCESS_ON_DEMAND) != 0)
 		return -EOPNOTSUPP;
-	ret = abi_mkey_fault(call, PRM_CMD_OP_CREATE_MKEY);
+	ret = abi_mkey_fault(call);
 	if (ret != 0)
 		return ret;
 	ret = emu_mr_create(call->ctx, pd->obj->id, in.start, in.length, in.hca_va,
