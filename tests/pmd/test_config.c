@@ -169,6 +169,28 @@ size_passes(uint16_t bytes)
 	return pmd_arrives(&f);
 }
 
+/* As many segments as the port says it can send. */
+static void
+segments(void)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 3);
+	uint16_t max = info.tx_desc_lim.nb_seg_max;
+	uint64_t dropped = pmd_xstat(PORT_B, "tx_dropped");
+	struct rte_mbuf *m;
+
+	f.bytes = max * 100;
+	m = pmd_frame_make(&f, 100);
+	CHECK(m != NULL && m->nb_segs == max, "frame of %u segments", max);
+	CHECK(rte_eth_tx_burst(PORT_B, 0, &m, 1) == 1, "%u segments not taken", max);
+	if (pmd_recv(PORT_A, 0, &m, 1, 2000) == 1) {
+		CHECK(m->pkt_len == f.bytes, "%u bytes of %u came", m->pkt_len, f.bytes);
+		rte_pktmbuf_free(m);
+	} else {
+		CHECK(false, "%u segments did not come", max);
+	}
+	CHECK(pmd_xstat(PORT_B, "tx_dropped") == dropped, "dropped");
+}
+
 static void
 mtu(void)
 {
@@ -180,6 +202,7 @@ mtu(void)
 	pmd_ports_up(&conf);
 	CHECK_OK(rte_eth_dev_get_mtu(PORT_A, &now));
 	CHECK(now == 9000, "MTU %u", now);
+	segments();
 	CHECK(size_passes(60), "60 bytes");
 	CHECK(size_passes(1518), "1518 bytes");
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 1500));

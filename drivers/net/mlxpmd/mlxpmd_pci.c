@@ -112,6 +112,11 @@ register_first(struct rte_pci_driver *driver)
 	struct rte_pci_driver *other, *before;
 
 	rte_pci_register(driver);
+	/* A second copy of this plugin, from the folder of installed ones: the first stays in front. */
+	for (other = TAILQ_PREV(driver, list, next); other != NULL;
+	     other = TAILQ_PREV(other, list, next))
+		if (strcmp(other->driver.name, driver->driver.name) == 0)
+			return;
 	for (other = TAILQ_PREV(driver, list, next); other != NULL; other = before) {
 		before = TAILQ_PREV(other, list, next);
 		if (!ids_overlap(other->id_table, driver->id_table))
