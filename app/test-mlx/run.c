@@ -291,6 +291,9 @@ run_drain(struct tm_app *app)
 		tm_stats_sum(app, -1, -1, &st);
 		now = tm_now_ns();
 		if (st.rx_packets != seen) {
+			/* the time in which all was done, without the wait for more */
+			if (seen != UINT64_MAX)
+				app->stop_ns = now;
 			seen = st.rx_packets;
 			last = now;
 			looks = 0;
