@@ -27,7 +27,7 @@ rig_main(int argc, char **argv, const struct rig_test *tests)
 	return failed != 0 || ran == 0;
 }
 
-static void
+__attribute__((noreturn)) static void
 die(const char *what)
 {
 	fprintf(stderr, "bench: %s\n", what);
