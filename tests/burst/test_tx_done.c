@@ -194,15 +194,22 @@ errors(void)
 static void
 nonsense(void)
 {
-	unsigned int i, held, stops = 0;
+	unsigned int i, k, held, stops = 0;
 	struct rig_tx *t;
 	uint8_t *cqe;
 
-	for (i = 0; i < 200000; i++) {
+	for (i = 0; i < 60000; i++) {
 		t = rig_tx_new(6, 64, 6, 63, 0);
-		held = send_n(t, i & 1 ? MLXPMD_TX_F_MPW : 0, 40);
-		cqe = t->cq;
-		rig_tx_cqe(t, rig_random() & 15, rig_random(), rig_random() % (i % 3 ? 64 : 65536));
+		/* Earlier laps leave traces that must not be taken for this one's. */
+		for (k = rig_random() % 12; k != 0; k--) {
+			(void)send_n(t, k & 1 ? MLXPMD_TX_F_MPW : 0, 1 + rig_random() % 60);
+			(void)rig_tx_run(t, true, ignore, NULL);
+			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		}
+		(void)send_n(t, i & 1 ? MLXPMD_TX_F_MPW : 0, 40);
+		held = out();
+		cqe = t->cq + (size_t)(t->cqe_count % 64) * 64;
+		rig_tx_cqe(t, rig_random() & 15, rig_random(), i % 3 ? t->q.ci + rig_random() % 64 : rig_random());
 		if (i % 5 == 0)
 			cqe[rig_random() % 64] = rig_random();
 		(void)send_n(t, 0, 1);
@@ -214,7 +221,7 @@ nonsense(void)
 		rig_tx_free(t);
 		home("nonsense");
 	}
-	CHECK(stops > 50000, "%u refused", stops);
+	CHECK(stops > 15000, "%u refused", stops);
 }
 
 /* Shared mbufs keep their other owner; mbufs of several pools go home each. */
