@@ -48,7 +48,7 @@ CASES = [
     ("missing device", ["--ports", "1"], app(address="0000:c9:00.0"), ["0000:c9:00.0"]),
     ("unknown devarg", ["--ports", "1"], app(devargs="rx_brust=auto"), ["rx_brust", "rx_burst"]),
     ("bad devarg value", ["--ports", "1"], app(devargs="clock=sundial"), ["clock", "page", "raw"]),
-    ("duplicate devarg", ["--ports", "1"], app(devargs="clock=raw,clock=page"), ["clock", "twice"]),
+    ("duplicate devarg", ["--ports", "1"], app(devargs="clock=raw,clock=page"), ["clock", "more than once"]),
     ("unreadable capture, emulator", ["--ports", "1", "--wire", "0=pcap:/nonexistent.pcap"], app(),
      ["/nonexistent.pcap"]),
     ("unreadable capture, application", ["--ports", "1"],
