@@ -4,8 +4,10 @@
  * emu_client CASE: runs one case on every port and exits 0 when all its checks held. The cases
  * after "lawful" do nothing that the audit may complain about; the others do so on purpose.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +102,88 @@ case_fork(unsigned port)
 	client_close(&c);
 }
 
+/* A vfork child has the parent's memory: what it closes is its own descriptor all the same. */
+static void
+case_vfork(unsigned port)
+{
+	struct ibv_device_attr attr;
+	struct client c;
+	int status = 0, fd;
+	pid_t pid;
+
+	client_open(&c, port);
+	fd = c.ctx->cmd_fd;
+	pid = vfork();
+	if (pid == 0) {
+		close(fd);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(ibv_query_device(c.ctx, &attr), 0);
+	client_close(&c);
+}
+
+static struct client signal_client;
+static volatile sig_atomic_t signals_handled;
+
+static void
+on_alarm(int sig)
+{
+	struct ibv_port_attr attr;
+
+	(void)sig;
+	if (ibv_query_port(signal_client.ctx, 1, &attr) == 0)
+		signals_handled = signals_handled + 1;
+}
+
+/* A signal handler that calls the device does not meet its own thread inside the model. */
+static void
+case_signals(unsigned port)
+{
+	const struct itimerval every = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+	struct ibv_port_attr attr;
+	unsigned i;
+
+	client_open(&signal_client, port);
+	signals_handled = 0;
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (i = 0; i < 20000 || signals_handled < 20; i++)
+		CHECK_EQ(ibv_query_port(signal_client.ctx, 1, &attr), 0);
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_DFL);
+	client_close(&signal_client);
+}
+
+static void *
+thread_main(void *arg)
+{
+	struct client c;
+	unsigned i;
+
+	client_open(&c, *(unsigned *)arg);
+	for (i = 0; i < 100; i++) {
+		struct client_obj cq = client_cq(&c);
+
+		CHECK_EQ(mlx5dv_devx_obj_destroy(cq.obj), 0);
+	}
+	client_close(&c);
+	return NULL;
+}
+
+static void
+case_threads(unsigned port)
+{
+	pthread_t thread[4];
+	unsigned i;
+
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, thread_main, &port), 0);
+	for (i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+}
+
 /* Descriptors may be duplicated and closed in any order; the last one closes the device. */
 static void
 case_dup(unsigned port)
@@ -149,6 +233,9 @@ static const struct {
 	{"no-devx", case_no_devx},
 	{"fork", case_fork},
 	{"dup", case_dup},
+	{"vfork", case_vfork},
+	{"signals", case_signals},
+	{"threads", case_threads},
 	{"reopen", case_reopen},
 	{"refusals", case_refusals},
 	{"kernel-refusals", case_kernel_refusals},

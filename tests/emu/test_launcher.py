@@ -89,6 +89,18 @@ def unprivileged(mlxemu):
            f'TAP not permitted: {got.stderr!r}')
 
 
+def tap_through_closing_program(mlxemu):
+    """The TAP reaches a device opened behind a program that closes all it inherits."""
+    if os.geteuid() != 0 or not os.path.exists('/dev/net/tun'):
+        return
+    code = ("import subprocess,sys; sys.exit(subprocess.run(['ibv_devinfo'], close_fds=True,"
+            " stdout=subprocess.DEVNULL).returncode)")
+    run = Run(mlxemu, 'run', '--audit', '--wire', '0=tap:mlxemutest1', '--', '/usr/bin/python3',
+              '-c', code)
+    expect(run.status == 0 and run.err.endswith('audit: clean\n'),
+           f'TAP through a program: status {run.status}: {run.err}')
+
+
 def help_pages(mlxemu):
     for args in (['--help'], ['run', '--help']):
         run = Run(mlxemu, *args)
@@ -168,6 +180,7 @@ def main():
     mlxemu, client, quiet = (os.path.abspath(path) for path in sys.argv[1:4])
     bad_input(mlxemu)
     unprivileged(mlxemu)
+    tap_through_closing_program(mlxemu)
     help_pages(mlxemu)
     statuses(mlxemu, quiet)
     files(mlxemu, client)

@@ -92,6 +92,14 @@ struct abi_fdobj *abi_fd_take(int fd);
 /** A descriptor for the model's own use, out of the program's way. Closes fd. */
 int abi_fd_hide(int fd);
 void abi_fd_unhide_close(int fd);
+/**
+ * TAP descriptors on their way from the launcher to the process that will open a device: they
+ * survive programs that close everything they inherit.
+ */
+bool abi_fd_guarded(int fd);
+void abi_fd_unguard(int fd);
+/** Any descriptor that close() has to look at? */
+bool abi_fd_any(void);
 /** After fork in the child: forget everything, the model is the parent's. */
 void abi_fd_reset(void);
 
@@ -106,8 +114,10 @@ struct emu_machine *abi_enter(void);
 void abi_leave(void);
 /** Stops the model and writes the report; harmless when nothing was started. */
 void abi_model_finish(void);
-/** True in a child of fork() whose parent owned the model. */
+/** True after the model's end, and in a child of fork() whose parent owned it. */
 bool abi_model_dead(void);
+/** True in a vfork() child: the memory is the parent's, the descriptors are not. */
+bool abi_model_foreign(void);
 
 /* ---- uverbs (uverbs*.c) ---- */
 

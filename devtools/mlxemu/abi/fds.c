@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +21,25 @@
 static struct abi_fdobj *_Atomic abi_fds[ABI_FDS];
 static pthread_mutex_t abi_fds_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct abi_fdobj abi_fd_model = {.kind = ABI_FD_MODEL, .refs = 1};
+static _Atomic unsigned abi_fds_used;
+
+/* Not to be interrupted by a handler that needs the table too. */
+static void
+abi_fds_lock(sigset_t *saved)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, saved);
+	pthread_mutex_lock(&abi_fds_mutex);
+}
+
+static void
+abi_fds_unlock(const sigset_t *saved)
+{
+	pthread_mutex_unlock(&abi_fds_mutex);
+	pthread_sigmask(SIG_SETMASK, saved, NULL);
+}
 
 static struct abi_fdobj *
 abi_fd_peek(int fd)
@@ -33,13 +54,54 @@ abi_fd_kind(int fd)
 {
 	const struct abi_fdobj *obj = abi_fd_peek(fd);
 
-	return obj != NULL ? obj->kind : ABI_FD_NONE;
+	return obj != NULL && !abi_model_foreign() ? obj->kind : ABI_FD_NONE;
+}
+
+/* "port:fd,port:fd", read when the library is loaded. */
+static int abi_guards[EMU_MAX_PORTS];
+static unsigned abi_nguards;
+
+__attribute__((constructor)) static void
+abi_guards_init(void)
+{
+	const char *s = getenv("MLXEMU_WIRE_FDS");
+
+	while (s != NULL && abi_nguards < EMU_MAX_PORTS && (s = strchr(s, ':')) != NULL)
+		abi_guards[abi_nguards++] = atoi(++s);
+}
+
+bool
+abi_fd_guarded(int fd)
+{
+	unsigned i;
+
+	for (i = 0; i < abi_nguards; i++)
+		if (abi_guards[i] == fd)
+			return true;
+	return false;
+}
+
+void
+abi_fd_unguard(int fd)
+{
+	unsigned i;
+
+	for (i = 0; i < abi_nguards; i++)
+		if (abi_guards[i] == fd)
+			abi_guards[i] = -1;
+}
+
+bool
+abi_fd_any(void)
+{
+	return abi_nguards != 0 || abi_fds_used != 0;
 }
 
 int
 abi_fd_add(int fd, struct abi_fdobj *obj)
 {
 	struct abi_fdobj *old;
+	sigset_t saved;
 	struct stat st;
 
 	if (fd < 0 || fd >= ABI_FDS)
@@ -48,11 +110,13 @@ abi_fd_add(int fd, struct abi_fdobj *obj)
 		obj->st_dev = st.st_dev;
 		obj->st_ino = st.st_ino;
 	}
-	pthread_mutex_lock(&abi_fds_mutex);
+	abi_fds_lock(&saved);
 	old = abi_fd_peek(fd);
 	obj->refs++;
 	atomic_store_explicit(&abi_fds[fd], obj, memory_order_release);
-	pthread_mutex_unlock(&abi_fds_mutex);
+	if (old == NULL)
+		abi_fds_used++;
+	abi_fds_unlock(&saved);
 	/* The number was reused behind our back. */
 	if (old != NULL)
 		abi_fd_put(old);
@@ -63,25 +127,29 @@ struct abi_fdobj *
 abi_fd_take(int fd)
 {
 	struct abi_fdobj *obj;
+	sigset_t saved;
 
 	if (abi_fd_peek(fd) == NULL)
 		return NULL;
-	pthread_mutex_lock(&abi_fds_mutex);
+	abi_fds_lock(&saved);
 	obj = atomic_exchange(&abi_fds[fd], NULL);
-	pthread_mutex_unlock(&abi_fds_mutex);
+	if (obj != NULL)
+		abi_fds_used--;
+	abi_fds_unlock(&saved);
 	return obj;
 }
 
 void
 abi_fd_put(struct abi_fdobj *obj)
 {
+	sigset_t saved;
 	unsigned left;
 
 	if (obj == NULL)
 		return;
-	pthread_mutex_lock(&abi_fds_mutex);
+	abi_fds_lock(&saved);
 	left = --obj->refs;
-	pthread_mutex_unlock(&abi_fds_mutex);
+	abi_fds_unlock(&saved);
 	if (left == 0 && obj->release != NULL)
 		obj->release(obj);
 }
@@ -90,25 +158,26 @@ struct abi_fdobj *
 abi_fd_get(int fd, enum abi_fd_kind kind)
 {
 	struct abi_fdobj *obj = abi_fd_peek(fd);
+	sigset_t saved;
 	struct stat st;
 
-	if (obj == NULL || abi_real_fstat(fd, &st) != 0)
+	if (obj == NULL || abi_model_foreign() || abi_real_fstat(fd, &st) != 0)
 		return NULL;
-	pthread_mutex_lock(&abi_fds_mutex);
+	abi_fds_lock(&saved);
 	obj = abi_fd_peek(fd);
 	if (obj != NULL && obj->kind == kind && obj->st_ino == st.st_ino &&
 	    obj->st_dev == st.st_dev)
 		obj->refs++;
 	else
 		obj = NULL;
-	pthread_mutex_unlock(&abi_fds_mutex);
+	abi_fds_unlock(&saved);
 	return obj;
 }
 
 void
 abi_fd_dup(int from, int to)
 {
-	struct abi_fdobj *obj = abi_fd_peek(from);
+	struct abi_fdobj *obj = abi_model_foreign() ? NULL : abi_fd_peek(from);
 
 	/* The model's descriptors are the model's alone: a copy of one is the program's. */
 	if (obj != NULL && obj->kind != ABI_FD_MODEL)
@@ -147,4 +216,5 @@ abi_fd_reset(void)
 	for (i = 0; i < ABI_FDS; i++)
 		if (atomic_load_explicit(&abi_fds[i], memory_order_relaxed) != NULL)
 			atomic_store_explicit(&abi_fds[i], NULL, memory_order_relaxed);
+	abi_fds_used = 0;
 }

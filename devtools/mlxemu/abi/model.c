@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,12 @@ static pthread_mutex_t abi_state_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pid_t abi_owner;
 
 bool
+abi_model_foreign(void)
+{
+	return abi_owner != 0 && getpid() != abi_owner;
+}
+
+bool
 abi_model_dead(void)
 {
 	return atomic_load(&abi_state) == ABI_MODEL_DEAD;
@@ -51,6 +58,7 @@ abi_forked_child(void)
 	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING) {
 		atomic_store(&abi_state, ABI_MODEL_DEAD);
 		abi_fd_reset();
+		abi_owner = 0;
 	}
 }
 
@@ -120,6 +128,7 @@ abi_wire_fds(struct emu_wire_plan *plan, unsigned ports)
 
 		if (port < ports && fd >= 0 && fcntl(fd, F_GETFD) >= 0)
 			plan[port].fd = abi_fd_hide(fd);
+		abi_fd_unguard(fd);
 		s = *end == ',' ? end + 1 : NULL;
 	}
 }
@@ -224,20 +233,36 @@ abi_model_start(void)
 		return 0;
 	abi_inside++;
 	pthread_mutex_lock(&abi_state_mutex);
-	if (atomic_load(&abi_state) == ABI_MODEL_DESCRIBED)
+	if (atomic_load(&abi_state) == ABI_MODEL_DESCRIBED) {
 		ret = abi_model_up();
+		/* What failed once is not tried again half set up. */
+		if (ret != 0)
+			atomic_store(&abi_state, ABI_MODEL_DEAD);
+	}
 	pthread_mutex_unlock(&abi_state_mutex);
 	abi_inside--;
 	return ret;
 }
 
+/* What the thread had before it entered the model. */
+static __thread sigset_t abi_signal_mask;
+static __thread int abi_cancel_state;
+
+/*
+ * As in the kernel: no signal handler runs on top of a call (it might make another), and a call
+ * is no place to cancel a thread.
+ */
 struct emu_machine *
 abi_enter(void)
 {
 	struct emu_machine *m = abi_machine();
+	sigset_t all;
 
 	if (m == NULL)
 		return NULL;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &abi_signal_mask);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &abi_cancel_state);
 	abi_inside++;
 	emu_lock(m);
 	return m;
@@ -248,6 +273,8 @@ abi_leave(void)
 {
 	emu_unlock(&abi_the_machine);
 	abi_inside--;
+	pthread_setcancelstate(abi_cancel_state, NULL);
+	pthread_sigmask(SIG_SETMASK, &abi_signal_mask, NULL);
 }
 
 /* The report: commands seen by the fault rules, then the machine's counters and the verdict. */
@@ -276,7 +303,7 @@ abi_model_finish(void)
 	 * A vfork child shares the memory but is another process; a signal handler may run on top
 	 * of a thread that is inside the model, and then nothing can be stopped in order.
 	 */
-	if (atomic_load(&abi_state) != ABI_MODEL_RUNNING || getpid() != abi_owner ||
+	if (atomic_load(&abi_state) != ABI_MODEL_RUNNING || abi_model_foreign() ||
 	    abi_inside != 0)
 		return;
 	abi_inside++;

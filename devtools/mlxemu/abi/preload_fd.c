@@ -23,16 +23,19 @@
 ABI_EXPORT int
 close(int fd)
 {
+	enum abi_fd_kind kind = abi_fd_kind(fd);
 	struct abi_fdobj *obj;
 	int ret;
 
-	if (abi_fd_kind(fd) == ABI_FD_NONE || abi_inside != 0)
+	if (abi_inside != 0)
 		return ABI_REAL(close)(fd);
 	/* Programs that close everything they did not open must not cut the model's wires. */
-	if (abi_fd_kind(fd) == ABI_FD_MODEL) {
+	if (kind == ABI_FD_MODEL || abi_fd_guarded(fd)) {
 		errno = EBADF;
 		return -1;
 	}
+	if (kind == ABI_FD_NONE)
+		return ABI_REAL(close)(fd);
 	obj = abi_fd_take(fd);
 	ret = ABI_REAL(close)(fd);
 	abi_fd_put(obj);
@@ -66,7 +69,7 @@ abi_close_each(unsigned first, unsigned last)
 ABI_EXPORT int
 close_range(unsigned first, unsigned last, int flags)
 {
-	if (abi_run_dir() == NULL || first > last || (flags & CLOSE_RANGE_CLOEXEC) != 0)
+	if (!abi_fd_any() || first > last || (flags & CLOSE_RANGE_CLOEXEC) != 0)
 		return ABI_REAL(close_range)(first, last, flags);
 	abi_close_each(first, last);
 	return 0;
@@ -75,7 +78,7 @@ close_range(unsigned first, unsigned last, int flags)
 ABI_EXPORT void
 closefrom(int first)
 {
-	if (abi_run_dir() == NULL)
+	if (!abi_fd_any())
 		ABI_REAL(closefrom)(first);
 	else
 		abi_close_each(first < 0 ? 0 : first, UINT_MAX);
@@ -98,11 +101,11 @@ abi_dup_to(int from, int to, int flags, bool three)
 	struct abi_fdobj *old = NULL;
 	int ret;
 
-	if (abi_fd_kind(to) == ABI_FD_MODEL && abi_inside == 0) {
+	if ((abi_fd_kind(to) == ABI_FD_MODEL || abi_fd_guarded(to)) && abi_inside == 0) {
 		errno = EBUSY;
 		return -1;
 	}
-	if (from != to)
+	if (from != to && abi_fd_kind(to) != ABI_FD_NONE)
 		old = abi_fd_take(to);
 	ret = three ? ABI_REAL(dup3)(from, to, flags) : ABI_REAL(dup2)(from, to);
 	if (ret >= 0 && from != to)

@@ -93,12 +93,15 @@ static void
 abi_file_release(struct abi_fdobj *obj)
 {
 	struct abi_file *file = (struct abi_file *)obj;
+	/* A stale entry may be found while a call is under way. */
+	const bool inside = abi_inside != 0;
 
 	/* After the model's end the file was shut already; its memory may still be mapped. */
-	if (abi_enter() == NULL)
+	if (!inside && abi_enter() == NULL)
 		return;
 	abi_file_shut(file, false);
-	abi_leave();
+	if (!inside)
+		abi_leave();
 	munmap(file->map, EMU_FILE_BYTES);
 	free(file);
 }
