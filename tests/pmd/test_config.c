@@ -240,6 +240,13 @@ link_state(void)
 	CHECK_OK(rte_eth_link_get(PORT_A, &link));
 	CHECK(link.link_status == RTE_ETH_LINK_UP, "down after set_link_up");
 	CHECK(size_passes(64), "frame after the link came back");
+	/* Starting brings up an interface that is found down. */
+	CHECK_OK(rte_eth_dev_set_link_down(PORT_A));
+	pmd_port_down(PORT_A);
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK_OK(rte_eth_link_get(PORT_A, &link));
+	CHECK(link.link_status == RTE_ETH_LINK_UP, "down after start");
+	CHECK(size_passes(64), "frame after start raised the interface");
 	pmd_ports_down();
 }
 

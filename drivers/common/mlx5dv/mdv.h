@@ -408,6 +408,8 @@ int mdv_port_allmulti_set(struct mdv_dev *dev, bool on);
 __rte_internal
 int mdv_port_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add);
 __rte_internal
+int mdv_port_up_get(struct mdv_dev *dev, bool *up);
+__rte_internal
 int mdv_port_up_set(struct mdv_dev *dev, bool up);
 
 /** Upper bound of mdv_counters_count(). */

@@ -211,6 +211,17 @@ mdv_port_allmulti_set(struct mdv_dev *dev, bool on)
 }
 
 int
+mdv_port_up_get(struct mdv_dev *dev, bool *up)
+{
+	struct ifreq ifr = { 0 };
+
+	if (netdev_ioctl(dev, SIOCGIFFLAGS, "tell its flags", &ifr) != 0)
+		return -rte_errno;
+	*up = (ifr.ifr_flags & IFF_UP) != 0;
+	return 0;
+}
+
+int
 mdv_port_up_set(struct mdv_dev *dev, bool up)
 {
 	return netdev_flag(dev, IFF_UP, up, up ? "go up" : "go down");

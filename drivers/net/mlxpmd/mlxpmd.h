@@ -60,6 +60,7 @@ struct mlxpmd_filter {
 /** What was asked of the kernel's interface, and how it was found: close puts it back. */
 struct mlxpmd_netdev {
 	bool promisc, allmulti;
+	bool raised;		/**< It was down, and brought up for the port. */
 	bool mtu_known;
 	uint16_t mtu, mtu_found;
 	struct rte_ether_addr mac_found;

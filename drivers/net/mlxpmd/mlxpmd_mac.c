@@ -92,6 +92,9 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 {
 	int rc;
 
+	/* Rules alone then: enough where no switch of the device stands before them. */
+	if (port->mdv->netdev_name[0] == '\0')
+		return 0;
 	rc = netdev_flags(port, filter_needs_promisc(want), want->allmulti);
 	if (rc == 0)
 		rc = netdev_mcast(port, want);
@@ -100,11 +103,35 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	return rc;
 }
 
+/* An interface that is down holds the link down, and its address lists from the device. */
+static int
+netdev_raise(struct mlxpmd_port *port)
+{
+	bool up;
+	int rc;
+
+	if (port->mdv->netdev_name[0] == '\0') {
+		MLXPMD_LOG(INFO, "port %u: no kernel interface here: its owner sees to link and filters",
+			   port->port_id);
+		return 0;
+	}
+	rc = mdv_port_up_get(port->mdv, &up);
+	if (rc != 0 || up)
+		return rc;
+	rc = mdv_port_up_set(port->mdv, true);
+	if (rc == 0)
+		port->netdev.raised = true;
+	return rc;
+}
+
 int
 mlxpmd_netdev_up(struct mlxpmd_port *port)
 {
-	int rc = netdev_follow(port, &port->filter);
+	int rc;
 
+	rc = netdev_raise(port);
+	if (rc == 0)
+		rc = netdev_follow(port, &port->filter);
 	if (rc != 0)
 		mlxpmd_netdev_down(port);
 	return rc;
@@ -288,6 +315,8 @@ void
 mlxpmd_mac_down(struct mlxpmd_port *port)
 {
 	(void)netdev_mac_set(port, &port->netdev.mac_found);
+	if (port->netdev.raised)
+		(void)mdv_port_up_set(port->mdv, false);
 	rte_free(port->eth_dev->data->mac_addrs);
 	port->eth_dev->data->mac_addrs = NULL;
 }
