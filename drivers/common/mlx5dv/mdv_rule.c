@@ -86,10 +86,13 @@ matcher_put(struct mdv_dev *dev, struct matcher *m)
 static struct mlx5dv_flow_matcher *
 matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 {
+	static const struct prm_fte_match_set_lyr_2_4 nothing;
+	bool any = memcmp(&mask->outer, &nothing, sizeof(nothing)) == 0;
 	struct mlx5dv_flow_matcher_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL,
 		.priority = priority,
-		.match_criteria_enable = PRM_MATCH_CRITERIA_ENABLE_OUTER,
+		/* Headers of which nothing is compared are not to be named. */
+		.match_criteria_enable = any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER,
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
 	};
 	struct mlx5dv_flow_matcher *handle;
