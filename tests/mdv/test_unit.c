@@ -215,15 +215,16 @@ test_merge(void)
 		{ 0x10000, 0x12000, 0x1000 },
 		{ 0x12000, 0x14000, 0x1000 }, /* touches the one before */
 		{ 0x14800, 0x14900, 0x1000 }, /* same page as the end, after a gap */
-		{ 0x16000, 0x16001, 0x1000 }, /* next page but one */
+		{ 0x15000, 0x15080, 0x1000 }, /* next page to one that is not full */
+		{ 0x17000, 0x17001, 0x1000 }, /* next page but one */
 	};
 	unsigned int n = mdv_mr_chunks_merge(c, RTE_DIM(c));
 
 	CHECK_EQ(n, 3);
 	CHECK_EQ(c[0].start, 0x10000);
-	CHECK_EQ(c[0].end, 0x14900);
-	CHECK_EQ(c[1].start, 0x16000);
-	CHECK_EQ(c[1].end, 0x16001);
+	CHECK_EQ(c[0].end, 0x15080);
+	CHECK_EQ(c[1].start, 0x17000);
+	CHECK_EQ(c[1].end, 0x17001);
 	CHECK_EQ(c[2].start, 0x40000);
 	CHECK_EQ(mdv_mr_chunks_merge(c, 0), 0);
 	CHECK_EQ(mdv_mr_chunks_merge(c, 1), 1);
