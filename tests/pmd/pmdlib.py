@@ -21,6 +21,14 @@ WAIT_S = 60
 PREFIX = f"mlxpmd{os.getpid()}"
 
 
+def long_run():
+    """Whether --long was given; a test run by meson takes minutes only when it was asked to."""
+    if "--long" in sys.argv and "MESON_TEST_ITERATION" in os.environ \
+            and os.environ.get("MLXPMD_TEST_LONG", "0") == "0":
+        e2e.skip("takes long: set MLXPMD_TEST_LONG=1")
+    return "--long" in sys.argv
+
+
 def eal(devargs="", memory_mb=1024, lcores="0,1", telemetry=False):
     args = [a for a in e2e.eal(2, devargs, memory_mb, lcores) if not telemetry or a != "--no-telemetry"]
     return [*args, "--file-prefix", PREFIX]

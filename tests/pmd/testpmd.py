@@ -13,7 +13,6 @@ import collections
 import itertools
 import pathlib
 import random
-import sys
 import tempfile
 import time
 
@@ -21,7 +20,7 @@ import pmdlib
 from e2e import check, main
 from scapy.utils import RawPcapReader, RawPcapWriter
 
-LONG = "--long" in sys.argv
+LONG = pmdlib.long_run()
 SECONDS_MAX = 3000 if LONG else 120
 STALL_S = 20
 # Frames and how testpmd builds them: lengths of the segments.
@@ -79,6 +78,16 @@ def equal_counters(testpmd, report_of):
     return stats
 
 
+def empty_cable(testpmd):
+    """Waits until everything sent was received, as far as that happens at all."""
+    end = time.monotonic() + STALL_S
+    while time.monotonic() < end:
+        stats = [testpmd.stats(p) for p in (0, 1)]
+        if all(stats[p]["RX-packets"] == stats[1 - p]["TX-packets"] for p in (0, 1)):
+            return
+        time.sleep(0.2)
+
+
 def round_trip(mode, queues, name, txpkts, mtu):
     """A burst goes round until enough packets were forwarded; then the cable is emptied."""
     target = PACKETS.get(name, PACKETS_OTHER)
@@ -98,7 +107,7 @@ def round_trip(mode, queues, name, txpkts, mtu):
         check("Done." in stopped, stopped)
         testpmd.cmd("set fwd rxonly")
         testpmd.cmd("start")
-        time.sleep(1)
+        empty_cable(testpmd)
         testpmd.cmd("stop")
         stats = equal_counters(testpmd, testpmd.quit)
     total = sum(s["RX-packets"] for s in stats)
