@@ -6,7 +6,7 @@ usage: open_sweep.py MLXEMU MDV_DEVICE
 
 Each run must end well by itself: at most one opening fails, with one line and a negative errno;
 nothing is left behind. A destroy command refused once is repeated. Refused for good, teardown goes
-on, one line says what stays behind, and exactly that object is left.
+on, one line says what stays behind, and exactly that object is left, with what it stands on.
 """
 import subprocess
 import sys
@@ -17,14 +17,16 @@ CREATING = {
     "QUERY_HCA_CAP": True,
     "ALLOC_PD": True,
     "ALLOC_TRANSPORT_DOMAIN": True,
-    # Without counters and without the largest MTU the device is still of use.
+    # Without counters, the largest MTU or one mempool's key the device is still of use.
     "QUERY_VPORT_COUNTER": False,
     "ACCESS_REGISTER_USER": False,
+    "CREATE_MKEY": False,
 }
 # The line that says so, and what is left.
 DESTROYING = {
-    "DEALLOC_TRANSPORT_DOMAIN": ("DEALLOC_TRANSPORT_DOMAIN (0x", "1 TD"),
-    "DEALLOC_PD": (": PD 0x", "1 PD"),
+    "DEALLOC_TRANSPORT_DOMAIN": ("DEALLOC_TRANSPORT_DOMAIN (0x", ["TD"]),
+    "DEALLOC_PD": (": PD 0x", ["PD"]),
+    "DESTROY_MKEY": ("ibv_dereg_mr failed", ["mkey", "PD"]),
 }
 MOST = 30
 
@@ -66,7 +68,8 @@ def refuse_destroy(mlxemu, program, command, said, left):
             raise SystemExit(f"{rule}: exit {code}, {hits} hits\n{text}")
     rule = f"on cmd.entry match op={command} count 3 do fail status=BAD_RES_STATE"
     code, text, hits = run(mlxemu, program, rule)
-    wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", "1 left, 0 unlawful", ": " + left]
+    wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", f"{len(left)} left, 0 unlawful"]
+    wanted += [f": 1 {what}" for what in left]
     missing = [w for w in wanted if w not in text]
     if code == 0 or hits != 3 or missing or text.count("stays behind") != 1:
         raise SystemExit(f"{rule}: exit {code}, {hits} hits, missing {missing}\n{text}")
