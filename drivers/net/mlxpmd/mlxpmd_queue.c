@@ -362,7 +362,9 @@ txq_drain(struct mlxpmd_txq *txq)
 
 	for (waited_us = 0; waited_us < TXQ_DRAIN_US; waited_us += TXQ_DRAIN_POLL_US) {
 		(void)mlxpmd_tx_done_cleanup(txq, 0);
-		if (txq->state != MDV_QS_RDY || txq->ci == txq->wqebb_comp)
+		/* Again in each round: in a full ring there is room only after the first completion. */
+		mlxpmd_txq_flush(txq);
+		if (txq->state != MDV_QS_RDY || txq->ci == txq->pi)
 			return;
 		rte_delay_us_sleep(TXQ_DRAIN_POLL_US);
 	}
