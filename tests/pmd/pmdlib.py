@@ -45,7 +45,7 @@ class Testpmd:
         for wire in wires:
             command += ["--wire", wire]
         command += ["--", "dpdk-testpmd", *(eal_args or eal()), "--", "-i", "--no-mlockall",
-                    "--total-num-mbufs=40000", *args]
+                    "--total-num-mbufs=60000", *args]
         self.log = ""
         ours, theirs = pty.openpty()
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
