@@ -274,6 +274,11 @@ reset_forgets(void)
 	rig_send(b.sq, b.f, 64);
 	rig_send(b.sq, b.f, 64);
 	rig_run(b.r);
+	/* Recorded, but the doorbell never came. */
+	begin(&b, PRM_WQE_OPCODE_SEND);
+	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
+	rig_wqe_end(b.sq);
+	rig_sq_record(b.sq);
 	CHECK_EQ(rig_sq_modify(b.sq, PRM_SQC_STATE_RDY, PRM_SQC_STATE_RST), 0);
 	CHECK_EQ(rig_sq_modify(b.sq, PRM_SQC_STATE_RST, PRM_SQC_STATE_RDY), 0);
 	b.sq->pi = 0;

@@ -225,6 +225,11 @@ tunnels(void)
 		rig_fix_checksums(&f, 14);
 		arrive(r, 0, &f);
 		CHECK_EQ(one(rx)->hds_ip_ext & L4_OK, tunneled ? 0 : L4_OK);
+		f.data[f.len - 1] ^= 1;
+		rig_fix_checksums(&f, 14);
+		f.data[14 + 4] ^= 1; /* outer IP header wrong */
+		arrive(r, 0, &f);
+		CHECK_EQ(one(rx)->hds_ip_ext, 1 | L4_OK);
 		rig_free(r);
 	}
 }
