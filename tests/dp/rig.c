@@ -551,7 +551,7 @@ rig_flow_all(struct rig_port *p, struct emu_tir *tir, uint32_t tag)
 	static const uint32_t zero[16];
 	struct emu_flow_attr attr = {.dest = &tir->obj, .has_tag = tag != 0, .tag = tag};
 
-	return rig_flow(p, 100, zero, zero, &attr);
+	return rig_flow(p, 15, zero, zero, &attr);
 }
 
 struct rig_rx *

@@ -142,8 +142,7 @@ every_field(void)
 			/* way 2: the lowest bit of the field is wrong */
 			if (way == 2)
 				want ^= c[i].mask & -c[i].mask;
-			/* bits outside the mask do not matter */
-			value[c[i].dw] = want | (~c[i].mask & 0x12345678);
+			value[c[i].dw] = want;
 			flow = rig_flow(p, 1, mask, value, &attr);
 			arrive(p, f);
 			CHECK_EQ(taken(rx, &tag), 1);
@@ -191,6 +190,71 @@ priorities(void)
 	arrive(p, &frame);
 	CHECK_EQ(taken(rx, &tag), 0);
 	CHECK_EQ(p->dev->stats.rx_kernel, 1);
+	rig_free(r);
+}
+
+/* As mlx5_ib: what is multicast only shares a table, where the older group of rules comes first. */
+static void
+multicast_table(void)
+{
+	struct rig *r = rig_new(1, "loop");
+	struct rig_port *p = &r->port[0];
+	struct rig_rx *rx = rig_rx_new(p, 4);
+	uint32_t wide[16] = {0}, exact[16] = {0}, to_wide[16] = {0}, to_exact[16] = {0}, tag = 0;
+	struct emu_flow_attr attr = {.dest = &rx->tir->obj, .has_tag = true, .tag = 1};
+	struct emu_obj *older, *newer;
+	struct rig_frame f;
+
+	/* It would come before them: the multicast table is the last. */
+	emu_obj_destroy(rx->flow);
+	rig_ip_frame(&f, p->dev, 4, 17, 10, 0, -1);
+	memset(f.data, 0xff, 6);
+	wide[K_DMAC_HI] = to_wide[K_DMAC_HI] = 0x01000000;
+	exact[K_DMAC_HI] = to_exact[K_DMAC_HI] = 0xffffffff;
+	older = rig_flow(p, 9, wide, to_wide, &attr);
+	attr.tag = 2;
+	newer = rig_flow(p, 0, exact, to_exact, &attr);
+	arrive(p, &f);
+	CHECK(taken(rx, &tag) == 1 && tag == 1);
+	emu_obj_destroy(older);
+	arrive(p, &f);
+	CHECK(taken(rx, &tag) == 1 && tag == 2);
+	emu_obj_destroy(newer);
+	rig_free(r);
+}
+
+/* Rules that the kernel refuses before firmware sees them. */
+static int
+spec_answer(struct rig_port *p, unsigned priority, uint8_t criteria, uint32_t mask, uint32_t value)
+{
+	uint32_t m[16] = {0}, v[16] = {0};
+	struct emu_matcher_attr ma = {.mask = m, .mask_len = sizeof(m), .criteria = criteria,
+				      .priority = (uint16_t)priority};
+	struct emu_flow_attr fa = {.value = v, .value_len = sizeof(v), .drop = true};
+	struct emu_obj *matcher, *flow;
+	int ret;
+
+	m[K_DMAC_HI] = htobe32(mask);
+	v[K_DMAC_HI] = htobe32(value);
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
+	ret = emu_flow_create(p->ctx, matcher, &fa, &flow);
+	if (ret == 0)
+		CHECK_EQ(emu_obj_destroy(flow), 0);
+	CHECK_EQ(emu_obj_destroy(matcher), 0);
+	return ret;
+}
+
+static void
+refused_specs(void)
+{
+	struct rig *r = rig_new(1, "loop");
+	struct rig_port *p = &r->port[0];
+
+	CHECK_EQ(spec_answer(p, 15, 1, 0xff000000, 0x02000000), 0);
+	CHECK_EQ(spec_answer(p, 15, 0, 0, 0), 0);
+	CHECK_EQ(spec_answer(p, 16, 1, 0xff000000, 0x02000000), -ENOMEM);
+	CHECK_EQ(spec_answer(p, 0, 1, 0xff000000, 0x02000001), -EINVAL);
+	CHECK_EQ(spec_answer(p, 0, 0, 0xff000000, 0x02000000), -EINVAL);
 	rig_free(r);
 }
 
@@ -500,6 +564,8 @@ main(int argc, char **argv)
 		{"address_filter", address_filter},
 		{"every_field", every_field},
 		{"priorities", priorities},
+		{"multicast_table", multicast_table},
+		{"refused_specs", refused_specs},
 		{"drop_miss_and_count", drop_miss_and_count},
 		{"transmit_rules", transmit_rules},
 		{"refusals", refusals},

@@ -227,8 +227,9 @@ struct dp_flow {
 	struct emu_tir *tir;
 	struct emu_flow_counter *counter;
 	bool drop, to_kernel;
+	uint16_t level; /**< Of the kernel's tables the one it stands in, first is 0. */
 	uint32_t tag;
-	uint32_t value[16]; /**< Already masked. */
+	uint32_t value[16];
 	TAILQ_ENTRY(dp_flow) next;
 };
 int dp_steer_init(struct emu_dev *dev);

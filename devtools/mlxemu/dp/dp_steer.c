@@ -22,10 +22,17 @@ struct dp_matcher {
 	uint8_t table;
 	uint16_t priority;
 	uint32_t mask[KEY_DWORDS];
+	bool mask_stray; /* the mask has bits in headers that the criteria do not name */
 };
 
+/* mlx5_ib's tables: one per priority, then one for all that is multicast only. */
+#define PRIORITY_MAX 15u
+#define LEVEL_MULTICAST (PRIORITY_MAX + 1)
+#define DMAC_HI 2u /* dmac_47_16 */
+#define DMAC_HI_GROUP_BIT 0x01000000u
+
 struct dp_table {
-	TAILQ_HEAD(, dp_flow) flows; /* by priority, then age */
+	TAILQ_HEAD(, dp_flow) flows; /* by level, then the age of the group (mask), then age */
 	uint32_t mask[KEY_DWORDS];   /* union of all rules' masks */
 	uint8_t used[KEY_DWORDS];    /* the dwords that are not 0 in it */
 	unsigned uses;
@@ -143,9 +150,8 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 	m->table = attr->ft_type;
 	m->priority = attr->priority;
 	load_key(m->mask, attr->mask, attr->mask_len);
-	/* Without the bit the outer part of the mask is not looked at (PRM, flow group). */
-	if ((attr->criteria & CRITERIA_OUTER) == 0)
-		memset(m->mask, 0, sizeof(m->mask));
+	for (unsigned i = 0; i < KEY_DWORDS && (attr->criteria & CRITERIA_OUTER) == 0; i++)
+		m->mask_stray |= m->mask[i] != 0;
 	*out = &m->obj;
 	return 0;
 }
@@ -191,15 +197,44 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 	return attr->dest != NULL && attr->dest->type != EMU_OBJ_TIR ? -EOPNOTSUPP : -EINVAL;
 }
 
+/* What the kernel answers for rules that firmware is not even asked about, or 0. */
+static int
+check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const uint32_t value[KEY_DWORDS])
+{
+	bool stray = m->mask_stray;
+
+	if (m->priority > PRIORITY_MAX) {
+		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: priority %u, the last is %u",
+			  m->priority, PRIORITY_MAX);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < KEY_DWORDS; i++)
+		stray |= (value[i] & ~m->mask[i]) != 0;
+	if (!stray)
+		return 0;
+	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
+		  "flow refused: value beyond its mask, or mask beyond its criteria");
+	return -EINVAL;
+}
+
+/* A group of rules (equal masks) that is older stands first in its table, as the kernel lays it out. */
 static void
 table_insert(struct dp_table *t, struct dp_flow *f)
 {
-	struct dp_flow *before;
+	struct dp_flow *before, *group = NULL;
 
-	TAILQ_FOREACH(before, &t->flows, next)
-		if (before->matcher->priority > f->matcher->priority)
+	f->level = (f->value[DMAC_HI] & DMAC_HI_GROUP_BIT) != 0 ? LEVEL_MULTICAST :
+								  f->matcher->priority;
+	TAILQ_FOREACH(before, &t->flows, next) {
+		if (before->level > f->level)
 			break;
-	if (before != NULL)
+		if (before->level == f->level && memcmp(before->matcher->mask, f->matcher->mask,
+							sizeof(f->matcher->mask)) == 0)
+			group = before;
+	}
+	if (group != NULL)
+		TAILQ_INSERT_AFTER(&t->flows, group, f, next);
+	else if (before != NULL)
 		TAILQ_INSERT_BEFORE(before, f, next);
 	else
 		TAILQ_INSERT_TAIL(&t->flows, f, next);
@@ -211,12 +246,17 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 {
 	struct dp_matcher *m = (struct dp_matcher *)matcher;
 	struct dp_steer *s = ctx->dev->steer;
+	uint32_t value[KEY_DWORDS];
 	struct dp_flow *f;
 	int ret;
 
 	if (s == NULL || matcher == NULL || matcher->type != EMU_OBJ_MATCHER)
 		return -EINVAL;
 	ret = check_flow(ctx, m, attr);
+	if (ret != 0)
+		return ret;
+	load_key(value, attr->value, attr->value_len);
+	ret = check_spec(ctx, m, value);
 	if (ret != 0)
 		return ret;
 	f = emu_obj_new(ctx->dev, ctx, EMU_OBJ_FLOW, sizeof(*f), flow_release);
@@ -228,9 +268,7 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 	f->drop = attr->drop;
 	f->to_kernel = attr->default_miss;
 	f->tag = attr->has_tag ? attr->tag : 0;
-	load_key(f->value, attr->value, attr->value_len);
-	for (unsigned i = 0; i < KEY_DWORDS; i++)
-		f->value[i] &= m->mask[i];
+	memcpy(f->value, value, sizeof(value));
 	emu_obj_ref(&m->obj);
 	if (f->tir != NULL)
 		emu_obj_ref(&f->tir->obj);
