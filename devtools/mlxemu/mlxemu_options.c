@@ -157,7 +157,7 @@ static const struct option_row {
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 };
 
-/* One option with its value, `--x V` or `--x=V`. Sets *used to the words it took, 0 when not known. */
+/* One option with its value, `--x V` or `--x=V`; *used becomes the words it took. */
 static int
 option_value(struct mlxemu_run *run, int argc, char **argv, int *used)
 {
@@ -209,7 +209,8 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 		i += used;
 	}
 	if (i >= argc)
-		return mlxemu_fail(MLXEMU_USAGE, "no program given (mlxemu run [options] -- PROGRAM)");
+		return mlxemu_fail(MLXEMU_USAGE,
+				   "no program given (mlxemu run [options] -- PROGRAM)");
 	run->program = argv + i;
 	return MLXEMU_OK;
 }

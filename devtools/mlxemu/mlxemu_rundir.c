@@ -98,7 +98,7 @@ mlxemu_library_find(struct mlxemu_run *run)
 			   MLXEMU_LIB_DIR);
 }
 
-/* `N=pcap:IN,OUT` with relative names: the program may change its directory before it opens them. */
+/* `N=pcap:IN,OUT` with relative names: the program may change its directory first. */
 static int
 spec_absolute(const char *spec, char *out, size_t len)
 {

@@ -135,7 +135,7 @@ case_clock(unsigned port)
 		CHECK(raw >= raw_before);
 		CHECK(ns >= ns_before);
 		off = (int64_t)ns - host;
-		/* The counter page moves by a thread's hand: late by its period, or the scheduler's. */
+		/* The counter page moves by a thread's hand: late by the scheduler's. */
 		CHECK(off < 1000000 && off > -500000000);
 		raw_before = raw;
 		ns_before = ns;

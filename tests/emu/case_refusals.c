@@ -24,7 +24,7 @@ refused_queries(struct client *c, struct client_obj cq)
 {
 	struct prm_modify_sq_in in = {0};
 
-	/* A general command that the firmware does not know: passes the kernel, not the firmware. */
+	/* A general command unknown to the firmware: passes the kernel, not the firmware. */
 	prm_modify_sq_in_set_opcode(&in, 0xbff);
 	memset(c->out, 0, sizeof(c->out));
 	CHECK_EQ(mlx5dv_devx_general_cmd(c->ctx, &in, 16, c->out, 16), EREMOTEIO);

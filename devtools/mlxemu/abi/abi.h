@@ -28,7 +28,6 @@
 /** First interface index of the emulated ports: far above what a kernel hands out. */
 #define ABI_IFINDEX_BASE 100001
 #define ABI_GID_TABLE_LEN 16
-#define ABI_COMP_VECTORS 4
 
 /* ---- the real libc (real.c) ---- */
 
@@ -59,7 +58,7 @@ extern __thread unsigned abi_inside __attribute__((tls_model("initial-exec")));
 const char *abi_path(const char *path, char *buf);
 /** Turns a path inside the run directory back into what the program believes in. In place. */
 void abi_path_unmap(char *path);
-/** Number N when path is <run directory>/root/dev/infiniband/uverbsN or what leads there, else -1. */
+/** Number N when the path is that of uverbsN inside the run directory, else -1. */
 int abi_path_uverbs(const char *real_path);
 /** The run directory, or NULL when the program does not run under the launcher. */
 const char *abi_run_dir(void);

@@ -44,7 +44,7 @@ abi_stat_fd(int fd)
 	return n;
 }
 
-/* The descriptor itself is meant. (The declarations say that path is never NULL; callers differ.) */
+/* The descriptor itself is meant. (Declared never NULL, but programs do pass NULL.) */
 static bool
 abi_stat_itself(const char *path, int flags)
 {

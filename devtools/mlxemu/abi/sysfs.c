@@ -223,7 +223,8 @@ tree_gids(struct tree *t, const struct emu_dev *dev)
 
 		snprintf(name, sizeof(name), "ports/1/gids/%u", i);
 		tree_file(t, name,
-			  "%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x:%02x%02x\n",
+			  "%02x%02x:%02x%02x:%02x%02x:%02x%02x:"
+			  "%02x%02x:%02x%02x:%02x%02x:%02x%02x\n",
 			  g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], g[8], g[9], g[10], g[11],
 			  g[12], g[13], g[14], g[15]);
 		/* Entries without a GID fail to read in the kernel; here they are absent. */
@@ -317,7 +318,8 @@ tree_netdev_state(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, "mtu", "%u\n", dev->vport.mtu);
 	/* IFF_BROADCAST and IFF_MULTICAST always, IFF_UP, IFF_ALLMULTI and IFF_PROMISC by state. */
 	tree_file(t, "flags", "0x%x\n",
-		  0x1002 | dev->admin_up | dev->vport.promisc_all << 8 | dev->vport.promisc_mc << 9);
+		  0x1002 | dev->admin_up | dev->vport.promisc_all << 8 |
+			  dev->vport.promisc_mc << 9);
 	tree_file(t, "operstate", "%s\n", dev->link_up ? "up" : "down");
 	tree_file(t, "carrier", "%u\n", dev->link_up);
 }

@@ -47,8 +47,8 @@ abi_file_mappings(const struct abi_file *file)
 	if (fd < 0)
 		return 0;
 	/* Fields: range, rights, offset, device, inode, name. */
-	snprintf(tail, sizeof(tail), " %02x:%02x %" PRIu64 " ", (unsigned)(file->fo.st_dev >> 8) & 0xff,
-		 (unsigned)file->fo.st_dev & 0xff, (uint64_t)file->fo.st_ino);
+	snprintf(tail, sizeof(tail), " %02x:%02x %" PRIu64 " ",
+		 (unsigned)(file->fo.st_dev >> 8) & 0xff, (unsigned)file->fo.st_dev & 0xff, (uint64_t)file->fo.st_ino);
 	while ((n = read(fd, buf + have, sizeof(buf) - 1 - have)) > 0) {
 		have += n;
 		buf[have] = '\0';
@@ -218,8 +218,8 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 
 	call->method = abi_method_find(object, method);
 	if (call->method == NULL || call->method->run == NULL) {
-		emu_trace_note(call->dev, "call 0x%x.0x%x (%s) is not modelled -> EOPNOTSUPP", object,
-			       method, call->method != NULL ? call->method->name : "unknown");
+		emu_trace_note(call->dev, "call 0x%x.0x%x (%s) is not modelled -> EOPNOTSUPP",
+			       object, method, call->method != NULL ? call->method->name : "unknown");
 		return -EOPNOTSUPP;
 	}
 	if (call->method->needs_ctx && call->ctx == NULL)

@@ -26,14 +26,14 @@ struct abi_handle {
 	uint32_t id;
 	uint16_t object;     /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_*. */
 	struct emu_obj *obj; /**< NULL: the number is free. */
-	/** Creating command's opcode (and general object type above it) << 32 | id, as the kernel keeps it. */
+	/** As the kernel keeps it: creating opcode (general object type above it) << 32 | id. */
 	uint64_t devx_id;
 };
 
 /** The model's end of an event descriptor. */
 struct abi_channel {
 	struct abi_fdobj fo;   /**< First: the program's end. */
-	uint16_t object;       /**< UVERBS_OBJECT_ASYNC_EVENT, ..._COMP_CHANNEL, MLX5_IB_OBJECT_DEVX_ASYNC_*. */
+	uint16_t object;       /**< UVERBS_OBJECT_ASYNC_EVENT, MLX5_IB_OBJECT_DEVX_ASYNC_* ... */
 	int model_fd;
 	bool omit_data;
 	struct abi_file *file; /**< NULL once the device was closed. */

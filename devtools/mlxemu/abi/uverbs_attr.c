@@ -214,7 +214,8 @@ abi_check_one(const struct abi_call *call, const struct abi_attr_spec *spec,
 		return spec->max != 0 && a->len > spec->max ? abi_check_tail(a, spec->max) : 0;
 	case ABI_ATTR_OUT:
 		if (a->len < spec->min)
-			return abi_refuse(call, -EINVAL, "attribute 0x%x has room for %u bytes, %u needed",
+			return abi_refuse(call, -EINVAL,
+					  "attribute 0x%x has room for %u bytes, %u needed",
 					  spec->id, a->len, spec->min);
 		return 0;
 	case ABI_ATTR_HANDLES:

@@ -79,7 +79,7 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	r->max_qp = 1u << 18;
 	r->max_qp_wr = 1u << p->log_max_wq_sz;
 	r->device_cap_flags = DEV_PORT_ACTIVE_EVENT | DEV_SYS_IMAGE_GUID | DEV_RC_RNR_NAK_GEN;
-	/* A receive WQE of max_rq_desc_sz holds 32 data segments; send WQEs leave room for headers. */
+	/* A receive WQE of max_rq_desc_sz holds 32 segments; send WQEs need room for headers. */
 	r->max_sge = 30;
 	r->max_sge_rd = 30;
 	r->max_cq = 1u << p->log_max_cq;

@@ -9,7 +9,7 @@
 #include "sysfs.h"
 #include "uverbs.h"
 
-/* enum ib_port_state, ib_port_phys_state, ib_mtu, link layer and width, as ib_verbs.h numbers them. */
+/* Port and physical states, MTUs, link layers and widths as ib_verbs.h numbers them. */
 #define PORT_DOWN 1
 #define PORT_ACTIVE 4
 #define PHYS_DISABLED 3
@@ -88,7 +88,7 @@ abi_get_context(struct abi_call *call)
 
 /* ---- ports ---- */
 
-/* enum ib_mtu: the largest of 256 << n that fits an IP packet of the interface's MTU less RoCE headers. */
+/* enum ib_mtu: the largest of 128 << n that fits into the interface's MTU. */
 static uint8_t
 abi_port_mtu(unsigned mtu)
 {
@@ -230,7 +230,8 @@ static const struct abi_method abi_methods[] = {
 	{UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, "QP_CREATE", NULL, true, {{0}}},
 	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, "SRQ_CREATE", NULL, true, {{0}}},
 	{UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE, "WQ_CREATE", NULL, true, {{0}}},
-	{UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, "COUNTERS_CREATE", NULL, true, {{0}}},
+	{UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, "COUNTERS_CREATE", NULL, true,
+	 {{0}}},
 	{UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, "DM_ALLOC", NULL, true, {{0}}},
 };
 

@@ -13,8 +13,6 @@
 /* Shortest mailbox: struct general_obj_in_cmd_hdr, general_obj_out_cmd_hdr. */
 #define MBOX_MIN 16
 #define MBOX_STATUS 0
-/* Largest reply a program may ask for: far above the longest command's. */
-#define MBOX_OUT_MAX (1u << 20)
 
 /** A command on its way: private copies of both mailboxes. */
 struct abi_cmd {
@@ -29,7 +27,7 @@ abi_cmd_fini(struct abi_cmd *cmd)
 	free(cmd->out);
 }
 
-/* Fetches the inbox and makes room for the reply; refuses what the kernel refuses for any command. */
+/* Fetches the inbox, makes room for the reply; refuses what the kernel refuses for any. */
 static int
 abi_cmd_init(struct abi_call *call, struct abi_cmd *cmd, enum abi_devx_class cls, uint16_t in_id,
 	     size_t out_len)
@@ -183,7 +181,7 @@ abi_obj_query_async(struct abi_call *call)
 	if (fo == NULL || channel->object != MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD ||
 	    channel->file != call->file) {
 		abi_fd_put(fo);
-		return abi_refuse(call, -EBADF, "descriptor %d is no command channel of this file", fd);
+		return abi_refuse(call, -EBADF, "descriptor %d is no command channel here", fd);
 	}
 	ret = out_len >= MBOX_MIN && out_len <= UINT16_MAX ? 0 : -EINVAL;
 	if (ret == 0)

@@ -112,7 +112,7 @@ abi_channels_orphan(struct abi_file *file)
 	struct abi_channel *ch;
 
 	while ((ch = TAILQ_FIRST(&file->channels)) != NULL) {
-		/* libibverbs closes the device before its event descriptor: that one is no leftover. */
+		/* libibverbs closes the device before its event descriptor: no leftover. */
 		if (ch->object != UVERBS_OBJECT_ASYNC_EVENT)
 			emu_audit_left(file->dev, "event channel", 1);
 		abi_channel_unlink(ch);
@@ -199,7 +199,7 @@ abi_sub_deliver_cookie(struct abi_sub *sub)
 		return;
 	}
 	sub->pending = true;
-	/* All records are equal in size: the first into an empty socket tells how much one takes. */
+	/* All records are equal: the first into an empty socket tells what one takes. */
 	if (ch->nsent == 1 && ch->record_bytes == 0)
 		ch->record_bytes = abi_channel_queued(ch);
 }

@@ -157,7 +157,8 @@ static const struct abi_write_row {
 	uint16_t in_min, out_min; /* core data, bytes */
 } abi_write_rows[] = {
 	{IB_USER_VERBS_CMD_QUERY_DEVICE, "query_device", abi_query_device, 8, 176},
-	{EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "ex_query_device", abi_device_attributes_ex, 8, 184},
+	{EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "ex_query_device", abi_device_attributes_ex, 8,
+	 184},
 	{IB_USER_VERBS_CMD_QUERY_PORT, "query_port", abi_write_query_port, 16, 40},
 	{IB_USER_VERBS_CMD_ALLOC_PD, "alloc_pd", abi_alloc_pd, 8, 4},
 	{IB_USER_VERBS_CMD_DEALLOC_PD, "dealloc_pd", abi_dealloc_pd, 4, 0},
