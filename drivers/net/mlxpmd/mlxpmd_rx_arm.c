@@ -45,10 +45,11 @@ sizes_set(struct mlxpmd_rxq *rxq)
 	rxq->seg_first_bytes = room - rxq->headroom;
 	rxq->seg_bytes = room;
 	rxq->len_max = rxq->seg_first_bytes + (rxq->segs_per_wqe - 1) * room;
+	/* Of a small ring an eighth, so that most of it is posted; half of it at most where one insists. */
 	if (thresh == 0)
-		thresh = FREE_THRESH_DEFAULT;
-	/* Half the ring at most is waited for. */
-	rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)thresh, wqes / 2));
+		rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)FREE_THRESH_DEFAULT, wqes / 8));
+	else
+		rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)thresh >> rxq->log_segs, wqes / 2));
 	return 0;
 }
 
