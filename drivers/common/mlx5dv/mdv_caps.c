@@ -211,6 +211,12 @@ read_verbs(struct mdv_dev *dev)
 		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
 		return mdv_fail(err);
 	}
+	/* Several ports in one device: a switch with its representors, or two networks. */
+	if (attr.phys_port_cnt != 1) {
+		MDV_LOG(ERR, &dev->pci, "%s has %u ports; only devices of one port are supported",
+			dev->ibdev_name, attr.phys_port_cnt);
+		return mdv_fail(ENOTSUP);
+	}
 	dev->caps.pci_device_id = attr.vendor_part_id;
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
 	return 0;

@@ -43,6 +43,9 @@ struct mlxpmd_steer {
 /**
  * How a class is recognised. A fragment's ports are unknown, or not there, so it belongs to the
  * class that hashes addresses only: all fragments of a datagram reach one queue.
+ *
+ * The order is that of creation, and must stay from narrow to wide: the kernel puts all rules for
+ * multicast alone into one table whatever their priority, where the older group comes first.
  */
 static const struct {
 	uint16_t priority;
