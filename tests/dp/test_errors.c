@@ -221,6 +221,13 @@ bad_ethernet_and_inline(void)
 	rig_wqe_eth(b.sq, &(struct rig_eth){.vlan = -1, .mss = 100, .inl = b.f, .inl_len = 54});
 	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
 	fails(&b, rig_wqe_end(b.sq), PRM_WQE_OPCODE_TSO, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	/* Multi-packet on an SQ that was not made for it. */
+	b.sq->sq->allow_mpw = false;
+	begin(&b, PRM_WQE_OPCODE_ENHANCED_MPSW);
+	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
+	fails(&b, rig_wqe_end(b.sq), PRM_WQE_OPCODE_ENHANCED_MPSW,
+	      PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	b.sq->sq->allow_mpw = true;
 	/* Multi-packet with one bad frame in the middle: those before it are gone. */
 	begin(&b, PRM_WQE_OPCODE_ENHANCED_MPSW);
 	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);

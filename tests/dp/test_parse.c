@@ -214,6 +214,27 @@ ipv6_fragments(void)
 	}
 }
 
+/* Headers that say of themselves that they are not what they look like. */
+static void
+not_quite_headers(void)
+{
+	struct rig_frame f;
+	struct dp_pkt p;
+
+	make(&f, 16);
+	f.data[14 + 40 + 8] = 0; /* outer IPv6, UDP, then the flags */
+	dp_parse(&p, f.data, f.len, true);
+	CHECK_EQ(p.outer.l4, DP_L4_UDP);
+	CHECK(!p.tunneled); /* VXLAN without its I flag */
+	rig_ip_frame(&f, &dev, 4, 6, 10, 0, -1);
+	f.data[14 + 20 + 12] = 0xf0; /* 60 bytes of TCP header in 30 bytes */
+	dp_parse(&p, f.data, f.len, true);
+	CHECK_EQ(p.outer.l4, DP_L4_NONE);
+	f.data[14 + 20 + 12] = 0x40; /* 16 bytes are none */
+	dp_parse(&p, f.data, f.len, true);
+	CHECK_EQ(p.outer.l4, DP_L4_NONE);
+}
+
 /* The sum against the test's own, at every length and alignment. */
 static void
 sums(void)
@@ -241,6 +262,7 @@ main(int argc, char **argv)
 		{"right_offsets", right_offsets},
 		{"two_tags_and_more", two_tags_and_more},
 		{"ipv6_fragments", ipv6_fragments},
+		{"not_quite_headers", not_quite_headers},
 		{"sums", sums},
 		{"cut_at_every_byte", cut_at_every_byte},
 		{"every_byte_changed", every_byte_changed},

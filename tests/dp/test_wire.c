@@ -173,6 +173,30 @@ lossless_is_bounded(void)
 	rig_free(r);
 }
 
+/* Each wait has its own bound: a receiver that is merely slow loses nothing. */
+static void
+patience_is_renewed(void)
+{
+	struct rig *r = rig_new(2, "pair:lossless");
+	struct rig_sq *sq = rig_sq_new(&r->port[0], rig_cq_new(&r->port[0], 8, 6), 8);
+	struct rig_rx *rx = rig_rx_new(&r->port[1], 0);
+	uint8_t *f = rig_mem(&r->port[0], 64, 64);
+
+	for (unsigned i = 0; i < 4; i++)
+		rig_send(sq, f, 64);
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t start = now_ns();
+
+		while (now_ns() - start < 60000000u)
+			emu_dp_poll(&r->m);
+		CHECK(rig_cqe(rx->cq) != NULL);
+		rig_post(rx->rq, rx->buf[0], RIG_BUF_BYTES, r->port[1].lkey);
+	}
+	CHECK_EQ(r->port[1].dev->stats.rx_out_of_buffer, 0);
+	CHECK_EQ(r->port[1].dev->stats.rx_delivered_frames, 4);
+	rig_free(r);
+}
+
 /* A port without a wire has no carrier and loses what it is given. */
 static void
 no_wire(void)
@@ -328,6 +352,7 @@ main(int argc, char **argv)
 		{"lossy_pair", lossy_pair},
 		{"lossless_pair", lossless_pair},
 		{"lossless_is_bounded", lossless_is_bounded},
+		{"patience_is_renewed", patience_is_renewed},
 		{"no_wire", no_wire},
 		{"capture_files", capture_files},
 		{"bad_captures", bad_captures},
