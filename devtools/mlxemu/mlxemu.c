@@ -80,6 +80,7 @@ mlxemu_run(int argc, char **argv)
 		mlxemu_run_usage();
 		return MLXEMU_OK;
 	}
+	mlxemu_signals_hold(&run);
 	status = mlxemu_library_find(&run);
 	if (status == MLXEMU_OK)
 		status = mlxemu_prepare(&run);

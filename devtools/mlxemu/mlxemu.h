@@ -5,6 +5,7 @@
 #define MLXEMU_H
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -37,6 +38,8 @@ struct mlxemu_run {
 	struct emu_wire_plan plan[EMU_MAX_PORTS];
 	char dir[PATH_MAX];	/**< The run directory. */
 	char library[PATH_MAX]; /**< The front end. */
+	sigset_t mask;		/**< Signals blocked when the launcher was started, */
+	void (*on_pipe)(int);	/**< and what SIGPIPE did then: the program gets both. */
 };
 
 /** One line on stderr, "mlxemu: ...". Returns status, for `return mlxemu_fail(...)`. */
@@ -54,6 +57,11 @@ void mlxemu_rundir_remove(const struct mlxemu_run *run);
 int mlxemu_library_find(struct mlxemu_run *run);
 /** Environment of the program (in this process: the launcher execs nothing else). A status. */
 int mlxemu_environment(const struct mlxemu_run *run);
+/**
+ * From here on signals wait until the program runs, and a reader that goes away does not end the
+ * launcher: whatever was made is removed.
+ */
+void mlxemu_signals_hold(struct mlxemu_run *run);
 /** Runs the program to its end; the status to exit with. */
 int mlxemu_program_run(const struct mlxemu_run *run);
 /**

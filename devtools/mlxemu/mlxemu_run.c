@@ -16,9 +16,30 @@
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
+static void
+signals_wanted(sigset_t *set)
+{
+	unsigned i;
+
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(set, forwarded[i]);
+}
+
+void
+mlxemu_signals_hold(struct mlxemu_run *run)
+{
+	sigset_t wanted;
+
+	signals_wanted(&wanted);
+	sigprocmask(SIG_BLOCK, &wanted, &run->mask);
+	run->on_pipe = signal(SIGPIPE, SIG_IGN);
+}
+
 /* In the child: the launcher's signal state is not the program's. */
 static void
-child_exec(const struct mlxemu_run *run, const sigset_t *mask, pid_t parent, int error_fd)
+child_exec(const struct mlxemu_run *run, pid_t parent, int error_fd)
 {
 	int err;
 
@@ -26,7 +47,8 @@ child_exec(const struct mlxemu_run *run, const sigset_t *mask, pid_t parent, int
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(MLXEMU_FAILED);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	signal(SIGPIPE, run->on_pipe);
+	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	execvp(run->program[0], run->program);
 	err = errno;
 	if (write(error_fd, &err, sizeof(err)) < 0)
@@ -66,29 +88,24 @@ exec_failed(const struct mlxemu_run *run, int error_fd)
 int
 mlxemu_program_run(const struct mlxemu_run *run)
 {
-	sigset_t wanted, old;
-	int pipefd[2], status;
+	int pipefd[2], status, failed;
 	pid_t pid, self = getpid();
-	unsigned i;
+	sigset_t wanted;
 
 	if (pipe2(pipefd, O_CLOEXEC) != 0)
 		return mlxemu_fail(MLXEMU_FAILED, "pipe: %s", strerror(errno));
-	sigemptyset(&wanted);
-	sigaddset(&wanted, SIGCHLD);
-	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaddset(&wanted, forwarded[i]);
-	sigprocmask(SIG_BLOCK, &wanted, &old);
+	signals_wanted(&wanted);
 	pid = fork();
 	if (pid < 0)
 		return mlxemu_fail(MLXEMU_FAILED, "fork: %s", strerror(errno));
 	if (pid == 0)
-		child_exec(run, &old, self, pipefd[1]);
+		child_exec(run, self, pipefd[1]);
 	close(pipefd[1]);
 	status = child_wait(pid, &wanted);
-	i = exec_failed(run, pipefd[0]);
+	failed = exec_failed(run, pipefd[0]);
 	close(pipefd[0]);
-	if (i != MLXEMU_OK)
-		return i;
+	if (failed != MLXEMU_OK)
+		return failed;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -177,6 +177,19 @@ def signals(mlxemu, client):
             expect(not os.listdir(tmp), f'{sig.name}: left something')
 
 
+def reader_gone(mlxemu):
+    """Nobody reads the report: the run directory goes all the same."""
+    with tempfile.TemporaryDirectory() as tmp:
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        with subprocess.Popen([mlxemu, 'run', '--ports', '16', '--audit', '--', 'ibv_devinfo'],
+                              env=dict(os.environ, TMPDIR=tmp), stdout=subprocess.DEVNULL,
+                              stderr=write_end) as proc:
+            os.close(write_end)
+            expect(proc.wait(timeout=60) == 0, f'reader gone: status {proc.returncode}')
+        expect(not os.listdir(tmp), 'reader gone: left something')
+
+
 def main():
     mlxemu, client, quiet = (os.path.abspath(path) for path in sys.argv[1:4])
     bad_input(mlxemu)
@@ -187,6 +200,7 @@ def main():
     files(mlxemu, client)
     killed(mlxemu, client)
     signals(mlxemu, client)
+    reader_gone(mlxemu)
     return 1 if FAILED else 0
 
 
