@@ -14,8 +14,11 @@
 
 #include "mlxpmd_ctrl.h"
 
-/* A stopped send queue waits this long for what it has already handed to the device. */
-#define TXQ_DRAIN_US 20000
+/*
+ * A stopped send queue waits this long for what it has already handed to the device, which may share
+ * processors with us: a few milliseconds would be too short.
+ */
+#define TXQ_DRAIN_US 200000
 #define TXQ_DRAIN_POLL_US 50
 
 enum queue_state { QUEUE_SETUP, QUEUE_RESET, QUEUE_READY, QUEUE_ERROR, NB_QUEUE_STATES };
