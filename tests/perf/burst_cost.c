@@ -201,7 +201,7 @@ int
 main(int argc, char **argv)
 {
 	char *eal[] = { "burst_cost", "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "512",
-			"-l", "1", "--log-level", "error" };
+			"-l", "0", "--log-level", "error" };
 	struct mdv_clock_point point = { .ns = 1700000000000000000, .cycles = 1000, .mult = 1u << 31,
 					 .shift = 31, .mask = RTE_BIT64(41) - 1,
 					 .window_cycles = 4000000000 };
