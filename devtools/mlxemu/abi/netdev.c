@@ -253,7 +253,9 @@ abi_netdev_request(struct emu_machine *m, int port, unsigned long request, struc
 	ret = set ? abi_netdev_set(dev, request, ifr) : abi_netdev_get(dev, request, ifr);
 	if (set) {
 		emu_trace_note(dev, "%s: request 0x%lx -> %d", dev->netdev_name, request, ret);
-		emu_sysfs_refresh(dev, abi_run_dir());
+		/* Multicast lists stand in no file of sysfs. */
+		if (request != SIOCADDMULTI && request != SIOCDELMULTI)
+			emu_sysfs_refresh(dev, abi_run_dir());
 	}
 	abi_leave();
 	return ret;
