@@ -114,11 +114,21 @@ scribble(void)
 	f.uar->page[0x20 + rnd(8)] = (uint8_t)rnd(256);
 }
 
+/* First word of the record that all queues of the fixture share. */
+static uint32_t
+get_dbrec(void)
+{
+	uint32_t word;
+
+	memcpy(&word, &f.mem[FIX_DBREC_OFFSET + 64], sizeof(word));
+	return word;
+}
+
 static void
 one_round(void)
 {
 	static size_t (*const makers[])(void) = {lawful, lawful, lawful, any_command, state_change};
-	uint64_t before = emu_audit_total();
+	uint64_t before = emu_audit_total(), noted;
 	size_t len = damage(makers[rnd(5)]()), out_len = rnd(8) == 0 ? rnd(64) : 4200;
 	uint32_t syndrome = fix_exec_as(&f, f.ctx, mbox, len, out_len);
 
@@ -127,7 +137,9 @@ one_round(void)
 		return;
 	}
 	CHECK((syndrome != 0) == (f.ret != 0));
-	CHECK_EQ(emu_audit_total() - before, f.ret != 0);
+	/* An RQ that scribble() left a doorbell record goes to RDY, but not without a note. */
+	noted = emu_audit_total() - before;
+	CHECK(noted == (f.ret != 0) || (noted == 1 && get_dbrec() != 0));
 	CHECK(f.ret == 0 || fw_syndrome_explain(syndrome) != NULL);
 	if (f.created != NULL)
 		ids[rnd(IDS)] = f.created->id;

@@ -146,6 +146,11 @@ fw_modify_rq(struct fw_cmd *c)
 	}
 	if (fw->rq.state == to)
 		return 0;
+	/* Hosts' drivers zero it for this step and post afterwards: what a card made of it is not known. */
+	if (fw->rq.state == EMU_QS_RST && to == EMU_QS_RDY && fw->rq.dbrec[0] != 0)
+		emu_audit(c->dev, EMU_AUDIT_BAD_DOORBELL,
+			  "RQ 0x%x goes to RDY with a doorbell record of %u", c->obj->id,
+			  be32toh(fw->rq.dbrec[0]));
 	fw->rq.state = to;
 	if (to == EMU_QS_RST)
 		fw->rq.ci = 0;
