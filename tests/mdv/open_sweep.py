@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Opens a device three times with one firmware command refused: each in turn, several statuses.
+"""Opens a device three times with one firmware command refused: each in turn.
 
 usage: open_sweep.py MLXEMU MDV_DEVICE
 
@@ -8,6 +8,7 @@ Each run must end well by itself: at most one opening fails, with one line and a
 nothing is left behind. A destroy command refused once is repeated. Refused for good, teardown goes
 on, one line says what stays behind, and exactly that object is left, with what it stands on.
 """
+import os
 import subprocess
 import sys
 
@@ -31,12 +32,15 @@ DESTROYING = {
 MOST = 30
 
 
-def run(mlxemu, program, rule):
+def run(mlxemu, program, rule, leaks=True):
     """Exit code, text, and how often the rule was applied."""
+    env = dict(os.environ)
+    if not leaks:
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     done = subprocess.run([mlxemu, "run", "--ports", "1", "--audit", "--fault", rule, "--",
                            program, "reopen"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-                          check=False)
+                          check=False, env=env)
     hits = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("fault_hits ")]
     if len(hits) != 1:
         raise SystemExit(f"{rule}: no report\n{done.stdout}")
@@ -67,7 +71,8 @@ def refuse_destroy(mlxemu, program, command, said, left):
         if code != 0 or hits != count or "stays behind" in text:
             raise SystemExit(f"{rule}: exit {code}, {hits} hits\n{text}")
     rule = f"on cmd.entry match op={command} count 3 do fail status=BAD_RES_STATE"
-    code, text, hits = run(mlxemu, program, rule)
+    # The library keeps its handle of an object that it could not destroy.
+    code, text, hits = run(mlxemu, program, rule, leaks=False)
     wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", f"{len(left)} left, 0 unlawful"]
     wanted += [f": 1 {what}" for what in left]
     missing = [w for w in wanted if w not in text]
