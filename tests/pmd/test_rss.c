@@ -79,7 +79,7 @@ flows(uint16_t type, uint8_t proto, bool fragment, bool l3, bool l4)
 	f.fragment = fragment;
 	f.bytes = 100;
 	for (i = 0; i < FLOWS; i++) {
-		f.src_ip = RTE_IPV4(192, 168, i, 1);
+		f.src_ip = RTE_IPV4(10, 168, i, 1);
 		f.src_port = 5000 + 7 * i;
 		packet(&f, l3, l4);
 	}
