@@ -302,6 +302,39 @@ reset_forgets(void)
 	rig_free(b.r);
 }
 
+/* Rung just before the queue is reset or destroyed, looked at only afterwards. */
+static void
+late_doorbells(void)
+{
+	struct bench b = setup();
+	struct rig_sq *other = rig_sq_new(&b.r->port[0], rig_cq_new(&b.r->port[0], 6, 6), 5);
+	uint64_t unlawful = rig_audit(b.r);
+	uint8_t out[16];
+
+	rig_send(b.sq, b.f, 64);
+	CHECK_EQ(rig_sq_modify(b.sq, PRM_SQC_STATE_RDY, PRM_SQC_STATE_RST), 0);
+	CHECK_EQ(rig_sq_modify(b.sq, PRM_SQC_STATE_RST, PRM_SQC_STATE_RDY), 0);
+	b.sq->pi = 0;
+	rig_run(b.r);
+	CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 0);
+	/* A neighbour's doorbell is not lost with it. */
+	rig_send(other, b.f, 64);
+	CHECK_EQ(rig_sq_modify(b.sq, PRM_SQC_STATE_RDY, PRM_SQC_STATE_RST), 0);
+	rig_run(b.r);
+	CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 1);
+	/* To ERR: what was rung before is flushed. */
+	rig_send(other, b.f, 64);
+	CHECK_EQ(rig_sq_modify(other, PRM_SQC_STATE_RDY, PRM_SQC_STATE_ERR), 0);
+	rig_run(b.r);
+	CHECK(rig_cqe(other->cq) != NULL);
+	CHECK(rig_cqe_error(other->cq, PRM_CQE_OPCODE_REQ_ERR) != NULL);
+	rig_send(other, b.f, 64);
+	CHECK_EQ(emu_fw_destroy(other->port->ctx, &other->sq->obj, out, sizeof(out)), 0);
+	rig_run(b.r);
+	CHECK_EQ(rig_audit(b.r), unlawful);
+	rig_free(b.r);
+}
+
 /* ERR by command: what was posted is flushed, also later; ONLY_FIRST_ERR gives one completion. */
 static void
 flush_by_command(void)
@@ -485,6 +518,7 @@ main(int argc, char **argv)
 		{"bad_sizes", bad_sizes},
 		{"bad_ethernet_and_inline", bad_ethernet_and_inline},
 		{"bad_producer", bad_producer},
+		{"late_doorbells", late_doorbells},
 		{"flush_by_command", flush_by_command},
 		{"cq_overrun", cq_overrun},
 		{"cq_consumer_of_16_bits", cq_consumer_of_16_bits},

@@ -46,29 +46,42 @@ take(struct emu_uar *uar, unsigned offset)
 	return be64toh(atomic_exchange_explicit(reg, 0, memory_order_acquire));
 }
 
+static void
+look(struct dp_uar *u)
+{
+	struct emu_port_stats *stats = &u->uar->obj.dev->stats;
+	uint64_t db;
+
+	for (unsigned i = 0; i < SQ_REGISTERS; i++) {
+		db = take(u->uar, sq_registers[i]);
+		if (db == 0)
+			continue;
+		stats->doorbells++;
+		u->uar->last_db = db;
+		/* The first words of the WQE: opcode and index, then qpn << 8 | ds. */
+		dp_sq_ring(u, (uint32_t)db >> 8);
+	}
+	db = take(u->uar, UAR_CQ_ARM);
+	if (db != 0) {
+		stats->doorbells++;
+		dp_cq_arm(u, db);
+	}
+}
+
 void
 dp_uar_scan(struct dp_port *port)
 {
 	struct dp_uar *u;
 
-	TAILQ_FOREACH(u, &port->uars, next) {
-		uint64_t db;
+	TAILQ_FOREACH(u, &port->uars, next)
+		look(u);
+}
 
-		for (unsigned i = 0; i < SQ_REGISTERS; i++) {
-			db = take(u->uar, sq_registers[i]);
-			if (db == 0)
-				continue;
-			port->dev->stats.doorbells++;
-			u->uar->last_db = db;
-			/* The first words of the WQE: opcode and index, then qpn << 8 | ds. */
-			dp_sq_ring(u, (uint32_t)db >> 8);
-		}
-		db = take(u->uar, UAR_CQ_ARM);
-		if (db != 0) {
-			port->dev->stats.doorbells++;
-			dp_cq_arm(u, db);
-		}
-	}
+void
+emu_dp_take_doorbells(struct emu_dev *dev)
+{
+	if (dp_port_of(dev) != NULL)
+		dp_uar_scan(dp_port_of(dev));
 }
 
 void
