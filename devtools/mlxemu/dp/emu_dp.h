@@ -33,6 +33,11 @@ enum emu_rx_result emu_dp_offer(struct emu_dev *dev, const uint8_t *frame, uint3
  */
 bool emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns);
 
+/**
+ * Takes the doorbells rung so far, lock held. A store to a UAR reaches a card before a command
+ * that is posted after it; fw/ calls this ahead of each command, so that it is so here too.
+ */
+void emu_dp_take_doorbells(struct emu_dev *dev);
 /* fw/ tells about state changes, lock held. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);

@@ -305,6 +305,7 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 		*created = NULL;
 	if (in_len < MAILBOX_MIN_BYTES || out_len < MAILBOX_MIN_BYTES)
 		return -EINVAL;
+	emu_dp_take_doorbells(ctx->dev);
 	c.in_len = in_len;
 	c.out_len = out_len;
 	memcpy(inbox, in, in_len < sizeof(inbox) ? in_len : sizeof(inbox));
