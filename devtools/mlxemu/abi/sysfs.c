@@ -87,8 +87,12 @@ tree_write(struct tree *t, const char *name, const void *data, size_t len)
 
 	if (!tree_path(t, name, path))
 		return;
-	tree_mkdirs(t, path, false);
+	/* A refresh finds its folders; only the first writing makes them. */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 && errno == ENOENT) {
+		tree_mkdirs(t, path, false);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	}
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
 		tree_fail(t, path);
 	if (fd >= 0)
