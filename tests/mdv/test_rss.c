@@ -123,6 +123,28 @@ check_selector(const struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 	CHECK_EQ(prm_tirc_get_rx_hash_symmetric(tirc), attr->symmetric);
 }
 
+/** With a table's number the TIR goes over to it, and lets go of the other; without it stays. */
+static void
+check_tir_table(struct mdv_dev *dev, const struct setup *s, struct mdv_obj *tir,
+		struct mdv_tir_attr *attr)
+{
+	struct mdv_obj *one = mdv_rqt_create(dev, 0, s->rqn, 1);
+	struct prm_tirc tirc;
+
+	REQUIRE(one != NULL);
+	attr->rqtn = one->id;
+	CHECK_EQ(mdv_tir_modify_hash(tir, attr), 0);
+	REQUIRE(tir_query(tir, &tirc));
+	CHECK_EQ(prm_tirc_get_indirect_table(&tirc), one->id);
+	attr->rqtn = 0;
+	CHECK_EQ(mdv_tir_modify_hash(tir, attr), 0);
+	REQUIRE(tir_query(tir, &tirc));
+	CHECK_EQ(prm_tirc_get_indirect_table(&tirc), one->id);
+	attr->rqtn = s->rqt->id;
+	CHECK_EQ(mdv_tir_modify_hash(tir, attr), 0);
+	CHECK_EQ(mdv_obj_destroy(one), 0);
+}
+
 static void
 check_tir(struct mdv_dev *dev, const struct setup *s)
 {
@@ -147,6 +169,7 @@ check_tir(struct mdv_dev *dev, const struct setup *s)
 	CHECK_EQ(mdv_tir_modify_hash(tir, &attr), 0);
 	REQUIRE(tir_query(tir, &tirc));
 	check_selector(&tirc, &attr);
+	check_tir_table(dev, s, tir, &attr);
 	CHECK_EQ(mdv_obj_destroy(tir), 0);
 }
 

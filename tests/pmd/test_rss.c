@@ -191,6 +191,31 @@ functions_update(void)
 	CHECK(rte_eth_dev_rss_hash_update(PORT_A, &conf) < 0, "function that is not offered");
 }
 
+/*
+ * What has no hash goes where the table's first entry points, also when that changes alone, and
+ * when the queue it points at gets another number by a restart. Here only IPv4/TCP has a hash.
+ */
+static void
+first_entry(void)
+{
+	struct rte_eth_rss_reta_entry64 one[RETA_GROUPS];
+	uint16_t queue;
+
+	for (queue = QUEUES; queue-- > 0;) {
+		memset(one, 0, sizeof(one));
+		one[0].mask = 1;
+		one[0].reta[0] = queue;
+		CHECK_OK(rte_eth_dev_rss_reta_update(PORT_A, one, reta_size));
+		reta[0].reta[0] = queue;
+		flows(0x88b5, 0, false, false, false);
+		flows(RTE_ETHER_TYPE_IPV6, IPPROTO_UDP, false, false, false);
+		CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, queue));
+		CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, queue));
+		flows(0x88b5, 0, false, false, false);
+		flows(RTE_ETHER_TYPE_IPV4, IPPROTO_TCP, false, true, true);
+	}
+}
+
 /* The table in place is part of the configuration; key and functions outlive a restart. */
 static void
 restart(void)
@@ -223,7 +248,9 @@ main(int argc, char **argv)
 	table_update();
 	key_update();
 	functions_update();
+	first_entry();
 	restart();
+	first_entry();
 	pmd_ports_down();
 	return pmd_fini();
 }

@@ -277,7 +277,7 @@ struct mdv_tir_attr {
 	uint32_t rqn;		/**< Direct, when rqtn is 0. */
 	uint32_t rqtn;
 	bool ipv6, udp;		/**< l3_prot_type, l4_prot_type of the selector. */
-	uint32_t hash_fields;	/**< 0: no hash, direct or first entry. */
+	uint32_t hash_fields;	/**< 0: no hash; direct, or over a table of one entry. */
 	bool symmetric;
 	const uint8_t *key;	/**< 40 bytes, with hash_fields. */
 };
@@ -286,7 +286,7 @@ struct mdv_tir_attr {
 __rte_internal
 struct mdv_obj *mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr);
 
-/** Changes key, fields and symmetry; the destination stays. */
+/** Changes key, fields and symmetry, and the table to rqtn; with rqtn 0 the destination stays. */
 __rte_internal
 int mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr);
 

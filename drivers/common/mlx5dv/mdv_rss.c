@@ -127,8 +127,8 @@ selected_fields(uint32_t hash_fields)
 }
 
 /*
- * Over a table the function is always Toeplitz: with no field selected every packet hashes to 0 and
- * takes the first entry, while "no function" is lawful only for a table of one.
+ * Over a table the function is always Toeplitz, also with no field selected, as the stock PMD has
+ * it; such a TIR needs a table of one entry, since what no field hashes to is not documented.
  */
 static void
 tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
@@ -183,6 +183,10 @@ mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr)
 	prm_modify_tir_in_set_opcode(&in, PRM_CMD_OP_MODIFY_TIR);
 	prm_modify_tir_in_set_tirn(&in, tir->id);
 	prm_modify_tir_bitmask_set_hash(prm_modify_tir_in_bitmask(&in), 1);
+	if (attr->rqtn != 0) {
+		prm_modify_tir_bitmask_set_indirect_table(prm_modify_tir_in_bitmask(&in), 1);
+		prm_tirc_set_indirect_table(prm_modify_tir_in_ctx(&in), attr->rqtn);
+	}
 	tir_fill_hash(prm_modify_tir_in_ctx(&in), attr);
 	return mdv_obj_modify(tir, &in, sizeof(in));
 }

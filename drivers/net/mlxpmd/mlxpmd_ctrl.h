@@ -103,12 +103,12 @@ int mlxpmd_reta_query(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry
 		      uint16_t size);
 
 /* ---- steering (mlxpmd_steer.c) ---- */
-/** RQT and TIRs over the queues, then rules for port->filter. */
+/** RQTs and TIRs over the queues, then rules for port->filter. */
 int mlxpmd_steer_up(struct mlxpmd_port *port);
 void mlxpmd_steer_down(struct mlxpmd_port *port);
 /** Makes the rules follow port->filter; on failure the rules are as before. */
 int mlxpmd_steer_sync(struct mlxpmd_port *port);
-/** Writes port->reta with the queues' present numbers into the RQT. */
+/** Writes port->reta with the queues' present numbers into the RQTs; all or none. */
 int mlxpmd_steer_reta(struct mlxpmd_port *port);
 /** Writes key and hash functions into the TIRs; on failure they are as before. */
 int mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Steering of a started port: one RQT over the queues, one TIR per traffic class, and rules on the
- * NIC's RX root table that lead what the application asked for to them.
+ * Steering of a started port: one RQT over the queues, one of the first queue alone for what has no
+ * hash, one TIR per traffic class, and rules on the NIC's RX root table that lead what the
+ * application asked for to them.
  *
  * The rules are the product of match keys (a destination address, a VLAN) and traffic classes.
  * What matches no rule goes on to the kernel's own tables, as without us.
@@ -34,7 +35,9 @@ struct steer_list {
 };
 
 struct mlxpmd_steer {
-	struct mdv_obj *rqt;
+	struct mdv_obj *rqt;	    /**< The redirection table; NULL without RSS. */
+	struct mdv_obj *rqt_first;  /**< Its first entry, for classes without a hash. */
+	uint32_t rqn[MLXPMD_RETA_MAX]; /**< What the tables hold. */
 	struct mdv_obj *tir[MLXPMD_NB_CLASSES]; /**< Without RSS only the last one. */
 	bool rss;
 	struct steer_list list;
@@ -77,32 +80,61 @@ rqt_entries(const struct mlxpmd_port *port, uint32_t *rqn)
 int
 mlxpmd_steer_reta(struct mlxpmd_port *port)
 {
+	struct mlxpmd_steer *steer = port->steer;
 	uint32_t rqn[MLXPMD_RETA_MAX];
+	int rc = 0;
 
 	rqt_entries(port, rqn);
-	return mdv_rqt_modify(port->steer->rqt, rqn, port->reta_size);
+	if (steer->rss)
+		rc = mdv_rqt_modify(steer->rqt, rqn, port->reta_size);
+	if (rc == 0 && rqn[0] != steer->rqn[0]) {
+		rc = mdv_rqt_modify(steer->rqt_first, rqn, 1);
+		if (rc != 0 && steer->rss)
+			(void)mdv_rqt_modify(steer->rqt, steer->rqn, port->reta_size);
+	}
+	if (rc == 0)
+		memcpy(steer->rqn, rqn, port->reta_size * sizeof(rqn[0]));
+	return rc;
 }
 
+/*
+ * What a device makes of a hash over no field is not documented: only a table of one entry surely
+ * leads to that entry.
+ */
 static int
-rqt_create(struct mlxpmd_port *port)
+rqts_create(struct mlxpmd_port *port)
 {
-	uint32_t rqn[MLXPMD_RETA_MAX];
+	struct mlxpmd_steer *steer = port->steer;
 
-	rqt_entries(port, rqn);
-	port->steer->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(port->reta_size), rqn,
-					  port->reta_size);
-	return port->steer->rqt != NULL ? 0 : -rte_errno;
+	rqt_entries(port, steer->rqn);
+	steer->rqt_first = mdv_rqt_create(port->mdv, 0, steer->rqn, 1);
+	if (steer->rqt_first == NULL)
+		return -rte_errno;
+	if (!steer->rss)
+		return 0;
+	steer->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(port->reta_size), steer->rqn,
+				    port->reta_size);
+	return steer->rqt != NULL ? 0 : -rte_errno;
+}
+
+static uint32_t
+class_fields(const struct mlxpmd_port *port, enum mlxpmd_class class, uint64_t rss_hf)
+{
+	return port->steer->rss ? mlxpmd_rss_class_fields(rss_hf, class) : 0;
 }
 
 static void
 tir_attr(const struct mlxpmd_port *port, enum mlxpmd_class class, const uint8_t *key,
 	 uint64_t rss_hf, struct mdv_tir_attr *attr)
 {
+	const struct mlxpmd_steer *steer = port->steer;
+	uint32_t fields = class_fields(port, class, rss_hf);
+
 	*attr = (struct mdv_tir_attr){
-		.rqtn = port->steer->rqt->id,
+		.rqtn = fields != 0 ? steer->rqt->id : steer->rqt_first->id,
 		.ipv6 = steer_class[class].ip_version == 6,
 		.udp = steer_class[class].ip_proto == IPPROTO_UDP,
-		.hash_fields = port->steer->rss ? mlxpmd_rss_class_fields(rss_hf, class) : 0,
+		.hash_fields = fields,
 		.key = key,
 	};
 }
@@ -123,22 +155,31 @@ tirs_create(struct mlxpmd_port *port)
 	return 0;
 }
 
+/* A class that gains its hash, or loses it, changes tables by the same command. */
+static int
+tir_modify(struct mlxpmd_port *port, enum mlxpmd_class class, uint64_t old_hf, const uint8_t *key,
+	   uint64_t rss_hf)
+{
+	struct mdv_tir_attr attr;
+
+	tir_attr(port, class, key, rss_hf, &attr);
+	if ((class_fields(port, class, old_hf) != 0) == (attr.hash_fields != 0))
+		attr.rqtn = 0;
+	return mdv_tir_modify_hash(port->steer->tir[class], &attr);
+}
+
 int
 mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 {
-	struct mdv_tir_attr attr;
 	int class, rc = 0;
 
 	for (class = 0; class < MLXPMD_CLASS_OTHER && port->steer->rss; class++) {
-		tir_attr(port, class, key, rss_hf, &attr);
-		rc = mdv_tir_modify_hash(port->steer->tir[class], &attr);
+		rc = tir_modify(port, class, port->rss_hf, key, rss_hf);
 		if (rc != 0)
 			break;
 	}
-	while (rc != 0 && class-- > 0) {
-		tir_attr(port, class, port->rss_key, port->rss_hf, &attr);
-		(void)mdv_tir_modify_hash(port->steer->tir[class], &attr);
-	}
+	while (rc != 0 && class-- > 0)
+		(void)tir_modify(port, class, rss_hf, port->rss_key, port->rss_hf);
 	return rc;
 }
 
@@ -364,7 +405,7 @@ mlxpmd_steer_up(struct mlxpmd_port *port)
 		return -ENOMEM;
 	}
 	port->steer->rss = (data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
-	rc = rqt_create(port);
+	rc = rqts_create(port);
 	if (rc == 0)
 		rc = tirs_create(port);
 	if (rc == 0)
@@ -389,6 +430,7 @@ mlxpmd_steer_down(struct mlxpmd_port *port)
 	for (class = 0; class < MLXPMD_NB_CLASSES; class++)
 		(void)mdv_obj_destroy(steer->tir[class]);
 	(void)mdv_obj_destroy(steer->rqt);
+	(void)mdv_obj_destroy(steer->rqt_first);
 	free(steer);
 	port->steer = NULL;
 }
