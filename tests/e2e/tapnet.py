@@ -17,6 +17,11 @@ def ip(*args):
     subprocess.run(["ip", *args], check=True)
 
 
+def inside(name):
+    """The prefix of a command in a namespace; `ip netns exec` remounts /sys, which a chroot forbids."""
+    return ["nsenter", f"--net=/run/netns/{name}"]
+
+
 def permitted():
     """Namespaces and TAP devices can be made here."""
     if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
@@ -70,7 +75,7 @@ class TapNet:
         for name, _, _ in self.sides:
             ip("netns", "add", name)
             # Only what the test sends is to cross.
-            subprocess.run(["ip", "netns", "exec", name, "sh", "-c",
+            subprocess.run([*inside(name), "sh", "-c",
                             "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"], check=False)
         wires = [word for n, (name, link, _) in enumerate(self.sides)
                  for word in ("--wire", f"{n}=tap:{link}@{name}")]
@@ -93,7 +98,7 @@ class TapNet:
         return (self.work / "log").read_text(errors="replace")
 
     def run(self, side, *command, **kwargs):
-        return subprocess.Popen(["ip", "netns", "exec", self.sides[side][0], *command], **kwargs)
+        return subprocess.Popen([*inside(self.sides[side][0]), *command], **kwargs)
 
     def capture(self):
         """Captures on both sides from now on, into side0.pcap and side1.pcap."""
