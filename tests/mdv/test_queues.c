@@ -123,6 +123,12 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
 	CHECK_EQ(prm_rqc_get_cqn(&rqc), cq->cqn);
 	CHECK_EQ(prm_rqc_get_counter_set_id(&rqc), counter->id);
+	/* Not ready: refused here, the device is not asked. */
+	log_begin();
+	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, true), -EINVAL);
+	CHECK_EQ(lines_with(log_end(), "VLAN stripping changes on ready queues only"), 1);
+	CHECK(rq_query(&rq, &rqc));
+	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
 	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_RDY), 0);
 	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, true), 0);
 	CHECK(rq_query(&rq, &rqc));

@@ -162,27 +162,47 @@ vlans(const struct pmd_conf *conf)
 	CHECK(comes(NULL, 4095), "VLAN 4095 still in the filter");
 }
 
+/* A tagged frame comes stripped, or as it was sent. */
 static void
-strip(void)
+strip_check(int on)
 {
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 7);
 	struct rte_mbuf *m;
+
+	f.vlan = 0x6123;
+	CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
+	if (pmd_recv(PORT_A, 0, &m, 1, 2000) != 1) {
+		CHECK(false, "frame did not come, strip %d", on);
+		return;
+	}
+	CHECK(((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) == on, "flags %#" PRIx64, m->ol_flags);
+	CHECK(m->pkt_len == f.bytes - (on ? 4u : 0u), "%u bytes", m->pkt_len);
+	CHECK(!on || m->vlan_tci == f.vlan, "tci %#x", m->vlan_tci);
+	rte_pktmbuf_free(m);
+}
+
+static void
+strip(void)
+{
 	int on;
 
 	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, 0));
-	f.vlan = 0x6123;
 	for (on = 0; on < 3; on++) {
 		CHECK_OK(rte_eth_dev_set_vlan_strip_on_queue(PORT_A, 0, on & 1));
-		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
-		if (pmd_recv(PORT_A, 0, &m, 1, 2000) != 1) {
-			CHECK(false, "frame did not come, strip %d", on & 1);
-			continue;
-		}
-		CHECK(((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) == (on & 1), "flags %#" PRIx64,
-		      m->ol_flags);
-		CHECK(m->pkt_len == f.bytes - (on & 1 ? 4u : 0u), "%u bytes", m->pkt_len);
-		CHECK(!(on & 1) || m->vlan_tci == f.vlan, "tci %#x", m->vlan_tci);
-		rte_pktmbuf_free(m);
+		strip_check(on & 1);
+	}
+	/* While the queue, or the port, is stopped, the wish is kept for the start. */
+	for (on = 1; on >= 0; on--) {
+		CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 0));
+		CHECK_OK(rte_eth_dev_set_vlan_strip_on_queue(PORT_A, 0, on));
+		CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 0));
+		strip_check(on);
+	}
+	for (on = 1; on >= 0; on--) {
+		CHECK_OK(rte_eth_dev_stop(PORT_A));
+		CHECK_OK(rte_eth_dev_set_vlan_strip_on_queue(PORT_A, 0, on));
+		CHECK_OK(rte_eth_dev_start(PORT_A));
+		strip_check(on);
 	}
 }
 

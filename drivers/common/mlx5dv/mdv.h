@@ -248,7 +248,7 @@ int mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct md
 __rte_internal
 int mdv_rq_modify(struct mdv_rq *rq, enum mdv_queue_state to);
 
-/** Turns VLAN stripping on or off in any state. */
+/** Turns VLAN stripping on or off in state RDY; -EINVAL in others, where it is for creation. */
 __rte_internal
 int mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on);
 

@@ -123,6 +123,12 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 		MDV_LOG(ERR, &dev->pci, "the device cannot strip VLAN tags on RQ 0x%x", rq->rqn);
 		return mdv_fail(ENOTSUP);
 	}
+	/* In other states no known driver changes an RQ but for the state itself. */
+	if (rq->state != MDV_QS_RDY) {
+		MDV_LOG(ERR, &dev->pci, "VLAN stripping changes on ready queues only, RQ 0x%x is not",
+			rq->rqn);
+		return mdv_fail(EINVAL);
+	}
 	fill_modify(rq, rq->state, &in);
 	prm_modify_rq_in_set_modify_bitmask(&in, PRM_MODIFY_RQ_BITMASK_VSD);
 	prm_rqc_set_vsd(prm_modify_rq_in_ctx(&in), !on);

@@ -23,12 +23,13 @@ mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on)
 	return mlxpmd_filter_set(port, &want);
 }
 
+/* A queue that is not ready keeps the wish in its offloads: every start creates its RQ by them. */
 static int
 strip_set(struct mlxpmd_rxq *rxq, bool on)
 {
 	int rc = 0;
 
-	if (rxq->rq.obj != NULL)
+	if (rxq->rq.obj != NULL && rxq->rq.state == MDV_QS_RDY)
 		rc = mdv_rq_set_vlan_strip(&rxq->rq, on);
 	if (rc != 0)
 		return rc;
