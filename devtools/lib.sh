@@ -27,8 +27,8 @@ hugepages_give() {
 	hugepages_before=
 }
 
-# in_netns NAME COMMAND...: enters only the network namespace. `ip netns exec` would remount /sys as
-# well, which a chroot does not permit.
+# in_netns NAME COMMAND...: enters only the network namespace. `ip netns exec` and `ip -n` would
+# remount /sys as well, which a chroot does not permit.
 in_netns() {
 	local ns=$1
 	shift
@@ -37,7 +37,7 @@ in_netns() {
 
 # link_counter NAMESPACE INTERFACE rx|tx: packets that the kernel counted.
 link_counter() {
-	ip -n "$1" -s -json link show dev "$2" | /usr/bin/python3 -c '
+	in_netns "$1" ip -s -json link show dev "$2" | /usr/bin/python3 -c '
 import json, sys
 print(json.load(sys.stdin)[0]["stats64"][sys.argv[1]]["packets"])' "$3"
 }
@@ -48,7 +48,7 @@ tap_permitted() {
 	[ -c /dev/net/tun ] || return 1
 	command -v ip >/dev/null || return 1
 	ip netns add "$ns" 2>/dev/null || return 1
-	ip -n "$ns" tuntap add dev probe mode tap 2>/dev/null && ok=0
+	in_netns "$ns" ip tuntap add dev probe mode tap 2>/dev/null && ok=0
 	ip netns del "$ns" 2>/dev/null
 	return $ok
 }

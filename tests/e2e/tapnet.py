@@ -18,8 +18,12 @@ def ip(*args):
 
 
 def inside(name):
-    """The prefix of a command in a namespace; `ip netns exec` remounts /sys, which a chroot forbids."""
+    """The prefix of a command in a namespace; ip's own -n remounts /sys, which a chroot forbids."""
     return ["nsenter", f"--net=/run/netns/{name}"]
+
+
+def run_inside(name, *command):
+    subprocess.run([*inside(name), *command], check=True)
 
 
 def permitted():
@@ -30,7 +34,7 @@ def permitted():
     if subprocess.run(["ip", "netns", "add", probe], stderr=subprocess.DEVNULL,
                       check=False).returncode:
         return False
-    done = subprocess.run(["ip", "-n", probe, "tuntap", "add", "dev", "probe", "mode", "tap"],
+    done = subprocess.run([*inside(probe), "ip", "tuntap", "add", "dev", "probe", "mode", "tap"],
                           stderr=subprocess.DEVNULL, check=False)
     ip("netns", "del", probe)
     return done.returncode == 0
@@ -86,12 +90,12 @@ class TapNet:
                  str(e2e.TEST_MLX), *e2e.eal(), "--", *self.app_args],
                 stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         for name, link, address in self.sides:
-            show = ["ip", "-n", name, "link", "show", link]
+            show = [*inside(name), "ip", "link", "show", link]
             wait_for(f"TAP {link}", lambda show=show: subprocess.run(
                 show, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 check=False).returncode == 0)
-            ip("-n", name, "addr", "add", address + "/24", "dev", link)
-            ip("-n", name, "link", "set", link, "up")
+            run_inside(name, "ip", "addr", "add", address + "/24", "dev", link)
+            run_inside(name, "ip", "link", "set", link, "up")
         wait_for("forwarding", lambda: "forwarding started" in self.log())
 
     def log(self):
