@@ -60,6 +60,8 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_version(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_port_type(cap), PRM_PORT_TYPE_ETHERNET);
 	CHECK_EQ(prm_cmd_hca_cap_get_num_ports(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_lag_master(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_num_lag_ports(cap), 2);
 	/* Not modelled, so not promised. */
 	CHECK_EQ(prm_cmd_hca_cap_get_striding_rq(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression(cap), 0);
@@ -70,6 +72,20 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_general_obj_types(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_wait_on_time(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_sq_ts_format(cap), PRM_TS_FORMAT_CAP_FREE_RUNNING);
+}
+
+/* A program may ask for the bond, and is told that there is none. */
+static void
+test_lag(void)
+{
+	struct prm_query_lag_in in = {0};
+	const struct prm_query_lag_out *out = (const struct prm_query_lag_out *)f.out;
+	uint64_t unlawful = emu_audit_total();
+
+	prm_query_lag_in_set_opcode(&in, PRM_CMD_OP_QUERY_LAG);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	CHECK_EQ(prm_lagc_get_lag_state(prm_query_lag_out_ctx_c(out)), 0);
+	CHECK_EQ(emu_audit_total(), unlawful);
 }
 
 /* The limits that the pages state are the limits that the commands have. */
@@ -120,6 +136,7 @@ main(void)
 	test_profiles();
 	test_pages();
 	test_general();
+	test_lag();
 	test_limits();
 	fix_close(&f);
 	return fix_result("caps");

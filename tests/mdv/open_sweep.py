@@ -18,7 +18,8 @@ CREATING = {
     "QUERY_HCA_CAP": True,
     "ALLOC_PD": True,
     "ALLOC_TRANSPORT_DOMAIN": True,
-    # Without counters, the largest MTU or one mempool's key the device is still of use.
+    # Without an answer about bonds, counters, the largest MTU or one mempool's key the device is still of use.
+    "QUERY_LAG": False,
     "QUERY_VPORT_COUNTER": False,
     "ACCESS_REGISTER_USER": False,
     "CREATE_MKEY": False,

@@ -163,6 +163,38 @@ test_cap_limits(void)
 	}
 }
 
+/** Any state but 0 is a bond; what else the answer holds does not matter. */
+static void
+test_lag(void)
+{
+	struct prm_query_lag_out out;
+
+	for (unsigned int state = 0; state <= 7; state++) {
+		const char *text;
+		int ret;
+
+		memset(&out, 0xff, sizeof(out));
+		prm_lagc_set_lag_state(prm_query_lag_out_ctx(&out), state);
+		log_begin();
+		ret = mdv_lag_verdict(&fake.pci, &out);
+		text = log_end();
+		CHECK_EQ(ret, state == 0 ? 0 : -ENOTSUP);
+		CHECK_EQ(lines_of(text), state != 0);
+		CHECK_EQ(lines_with(text, "mlx5dv: 0000:c1:00.0: the port is bonded with another of its "
+					  "card, bonded ports are not supported: take its interface "
+					  "out of the bond"), state != 0);
+	}
+	/* Where it stands in the mailbox: bits 2..0 of the third dword, big-endian (PRM: LAGC). */
+	memset(&out, 0, sizeof(out));
+	((uint8_t *)&out)[11] = 1;
+	log_begin();
+	CHECK_EQ(mdv_lag_verdict(&fake.pci, &out), -ENOTSUP);
+	CHECK_EQ(lines_of(log_end()), 1);
+	/* A device that cannot bond is not asked: there is none behind fake. */
+	fake.caps.num_lag_ports = 0;
+	CHECK_EQ(mdv_lag_check(&fake), 0);
+}
+
 static void
 test_transitions(void)
 {
@@ -316,6 +348,7 @@ main(void)
 	test_quiet_verdict();
 	test_long_refusal();
 	test_cap_limits();
+	test_lag();
 	test_transitions();
 	test_clock_window();
 	test_merge();

@@ -63,6 +63,9 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_num_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_num_vhca_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_native_port_num(cap, PORTS);
+	/* As the first port of a card of two: it could be bonded, QUERY_LAG says that it is not. */
+	prm_cmd_hca_cap_set_lag_master(cap, 1);
+	prm_cmd_hca_cap_set_num_lag_ports(cap, 2);
 	prm_cmd_hca_cap_set_vport_counters(cap, 1);
 	prm_cmd_hca_cap_set_vport_group_manager(cap, 0);
 	prm_cmd_hca_cap_set_eth_virt(cap, 0);

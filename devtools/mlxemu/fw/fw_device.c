@@ -41,7 +41,7 @@ fw_query_special_contexts(struct fw_cmd *c)
 int
 fw_query_lag(struct fw_cmd *c)
 {
-	/* lag_state 0: inactive. */
+	/* lag_state 0, inactive: creating one is the kernel's, and no model of ours. */
 	(void)c;
 	return 0;
 }

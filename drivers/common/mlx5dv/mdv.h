@@ -43,7 +43,7 @@ struct mdv_caps {
 	uint8_t log_max_rqt_size;
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
 	uint8_t min_inline_mode; /**< enum of nic_vport_context: 0 none, 1 L2, ... */
-	uint8_t num_lag_ports;
+	uint8_t num_lag_ports;	/**< Ports that the device can bond, 0: it cannot bond this one. */
 	uint16_t max_mtu;	/**< Largest MTU of the interface, bytes above Ethernet. */
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
 	uint32_t device_frequency_khz; /**< 0: the device told nothing that can be a clock. */

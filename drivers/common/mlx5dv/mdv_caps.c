@@ -108,7 +108,8 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	if (check_sizes(dev, cap) != 0)
 		return -rte_errno;
 	read_clock_caps(dev, cap);
-	caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);
+	if (prm_cmd_hca_cap_get_lag_master(cap))
+		caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
 	caps->access_reg_user = prm_cmd_hca_cap_get_access_register_user(cap);
@@ -256,4 +257,31 @@ mdv_caps_read(struct mdv_dev *dev)
 	read_max_mtu(dev);
 	read_vport_number(dev);
 	return read_verbs(dev);
+}
+
+int
+mdv_lag_verdict(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out)
+{
+	if (prm_lagc_get_lag_state(prm_query_lag_out_ctx_c(out)) == 0)
+		return 0;
+	MDV_LOG(ERR, pci, "the port is bonded with another of its card, bonded ports are not "
+		"supported: take its interface out of the bond (ip link set <interface> nomaster)");
+	return mdv_fail(ENOTSUP);
+}
+
+int
+mdv_lag_check(struct mdv_dev *dev)
+{
+	struct prm_query_lag_in in;
+	struct prm_query_lag_out out;
+
+	if (dev->caps.num_lag_ports < 2)
+		return 0;
+	memset(&in, 0, sizeof(in));
+	prm_query_lag_in_set_opcode(&in, PRM_CMD_OP_QUERY_LAG);
+	if (mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out)) != 0) {
+		MDV_LOG(DEBUG, &dev->pci, "QUERY_LAG is refused: the port is taken as not bonded");
+		return 0;
+	}
+	return mdv_lag_verdict(&dev->pci, &out);
 }

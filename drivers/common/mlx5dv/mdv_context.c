@@ -92,7 +92,7 @@ context_up(struct mdv_dev *dev)
 	if (ibdev == NULL) {
 		MDV_LOG(ERR, &dev->pci, "no RDMA device at this PCI address, %s",
 			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
-				 "though there are others");
+				 "though there are others (a bonded port may have none)");
 		ret = mdv_fail(ENODEV);
 	} else {
 		ret = open_ibdev(dev, ibdev);
@@ -214,6 +214,7 @@ static const struct {
 } stages[] = {
 	{ "context", context_up, context_down },
 	{ "capabilities", mdv_caps_read, NULL },
+	{ "LAG", mdv_lag_check, NULL },
 	{ "PD", pd_up, pd_down },
 	{ "UAR", uar_up, uar_down },
 	{ "EQ number", eqn_up, NULL },

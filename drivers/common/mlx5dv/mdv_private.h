@@ -88,6 +88,14 @@ int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, uint32_t argume
 /** Queries, checks and stores capabilities. -ENOTSUP when the device cannot be used. */
 int mdv_caps_read(struct mdv_dev *dev);
 
+/**
+ * Refuses a port that is bonded in the device with another: queues without a port of their own to
+ * send by would share the bond's. A device that does not answer has no bond. 0, -ENOTSUP.
+ */
+int mdv_lag_check(struct mdv_dev *dev);
+/** What QUERY_LAG's good answer means: 0, or -ENOTSUP and one line when the bond is active. */
+int mdv_lag_verdict(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out);
+
 /** One limit told by the device: below min it cannot be used, above max it is not believed. */
 struct mdv_cap_limit {
 	const char *name;
