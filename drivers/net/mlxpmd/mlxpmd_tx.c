@@ -23,6 +23,18 @@ mr_local(const struct mlxpmd_txq *txq)
 	};
 }
 
+/* Makes mr the range that holds addr, if it is not already. False: there is none. */
+static __rte_always_inline bool
+mr_follow(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr, struct mr_local *mr)
+{
+	if (likely(addr - mr->start < mr->size))
+		return true;
+	if (!mlxpmd_tx_mr_lookup(txq, m, addr))
+		return false;
+	*mr = mr_local(txq);
+	return true;
+}
+
 /* Packets that one multi-packet WQE may take here: it ends with the WQEBB ring's and the elts ring's lap. */
 static __rte_always_inline uint32_t
 mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
@@ -60,11 +72,8 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 			break;
 		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
 			break;
-		if (unlikely(addr - mr.start >= mr.size)) {
-			if (!mlxpmd_tx_mr_lookup(txq, m, addr))
-				break;
-			mr = mr_local(txq);
-		}
+		if (!mr_follow(txq, m, addr, &mr))
+			break;
 		/* A length of 0 would mean 2 GiB. */
 		if (unlikely(len == 0))
 			break;
@@ -120,11 +129,8 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 
 		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
 			break;
-		if (unlikely(addr - mr.start >= mr.size)) {
-			if (!mlxpmd_tx_mr_lookup(txq, m, addr))
-				break;
-			mr = mr_local(txq);
-		}
+		if (!mr_follow(txq, m, addr, &mr))
+			break;
 		if (unlikely(len == 0))
 			break;
 		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
