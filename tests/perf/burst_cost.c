@@ -7,13 +7,10 @@
  * Instructions are exact and hold anywhere; ticks hold for this machine and moment.
  */
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <ucontext.h>
-
 #include <rte_eal.h>
 
 #include "../burst/rig.h"
+#include "perf_step.h"
 
 #define BURST 32
 #define LOG_RING 10
@@ -23,28 +20,6 @@
 
 static struct rte_mempool *pool;
 static struct mlxpmd_clock ts_clock;
-
-/* ---- instructions ---- */
-
-static volatile uint64_t steps;
-
-static void
-on_trap(int sig __rte_unused, siginfo_t *info __rte_unused, void *ctx __rte_unused)
-{
-	steps++;
-}
-
-static inline void
-trace_on(void)
-{
-	__asm__ volatile("pushfq; orl $0x100, (%%rsp); popfq" ::: "memory", "cc");
-}
-
-static inline void
-trace_off(void)
-{
-	__asm__ volatile("pushfq; andl $0xfffffeff, (%%rsp); popfq" ::: "memory", "cc");
-}
 
 /* ---- one thing to measure ---- */
 
@@ -136,13 +111,13 @@ count_steps(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 {
 	uint16_t n;
 
-	steps = 0;
-	trace_on();
+	perf_step_reset();
+	perf_step_on();
 	n = call(b, r, pkts);
-	trace_off();
+	perf_step_off();
 	if (n != r->per_burst)
 		abort();
-	return steps;
+	return perf_steps;
 }
 
 static uint64_t
@@ -163,10 +138,10 @@ static uint64_t
 count_empty_steps(struct bench *b __rte_unused, const struct run *r __rte_unused,
 		  struct rte_mbuf **pkts __rte_unused)
 {
-	steps = 0;
-	trace_on();
-	trace_off();
-	return steps;
+	perf_step_reset();
+	perf_step_on();
+	perf_step_off();
+	return perf_steps;
 }
 
 static uint64_t
@@ -205,16 +180,15 @@ main(int argc, char **argv)
 	struct mdv_clock_point point = { .ns = 1700000000000000000, .cycles = 1000, .mult = 1u << 31,
 					 .shift = 31, .mask = RTE_BIT64(41) - 1,
 					 .window_cycles = 4000000000 };
-	struct sigaction sa = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	unsigned int rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : ROUNDS, i, k;
 	static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];
 	struct mlxpmd_clock_snap snap;
 	struct bench b;
 
-	if (rounds == 0 || rounds > RTE_DIM(tsc) || rte_eal_init(RTE_DIM(eal), eal) < 0)
+	if (rounds == 0 || rounds > RTE_DIM(tsc) || rte_eal_init(RTE_DIM(eal), eal) < 0 ||
+	    perf_step_init() != 0)
 		return 1;
 	rig_mdv.caps.mpw = true;
-	sigaction(SIGTRAP, &sa, NULL);
 	pool = rig_pool("cost", 8191, 512, 2048 + RTE_PKTMBUF_HEADROOM);
 	mlxpmd_clock_snap_from(&snap, &point);
 	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 3600;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The handler behind single-stepping. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#include "perf_step.h"
+
+volatile uint64_t perf_steps;
+
+static uintptr_t *record;
+static uint64_t record_max;
+
+static void
+on_trap(int sig, siginfo_t *info, void *ctx)
+{
+	const ucontext_t *uc = ctx;
+
+	(void)sig;
+	(void)info;
+	if (perf_steps < record_max)
+		record[perf_steps] = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+	perf_steps++;
+}
+
+int
+perf_step_init(void)
+{
+	struct sigaction sa = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+
+	return sigaction(SIGTRAP, &sa, NULL) == 0 ? 0 : -errno;
+}
+
+void
+perf_step_record(uintptr_t *where, uint64_t max)
+{
+	record = where;
+	record_max = where != NULL ? max : 0;
+}
