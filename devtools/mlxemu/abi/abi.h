@@ -138,4 +138,12 @@ unsigned abi_netdev_index(const char *name);
 /** Name of an emulated interface, NULL when the index is not ours. */
 const char *abi_netdev_name(unsigned index);
 
+/* ---- statistics of the interfaces (ethtool_stats.c); arg is the request's own structure ---- */
+
+uint32_t abi_ethtool_stats_count(void);
+/** ETHTOOL_GSSET_INFO, _GSTRINGS, _GSTATS. 0 or -errno. */
+int abi_ethtool_sset_info(void *arg);
+int abi_ethtool_strings(void *arg);
+int abi_ethtool_stats(const struct emu_dev *dev, void *arg);
+
 #endif /* ABI_H */

@@ -105,6 +105,7 @@ abi_ethtool_drvinfo(const struct emu_dev *dev, void *arg)
 	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%u", p->fw_major, p->fw_minor,
 		 p->fw_subminor);
 	snprintf(info->bus_info, sizeof(info->bus_info), "%s", dev->pci_addr);
+	info->n_stats = abi_ethtool_stats_count();
 	return 0;
 }
 
@@ -165,6 +166,12 @@ abi_ethtool(const struct emu_dev *dev, void *arg)
 		return abi_ethtool_gset(dev, arg);
 	case ETHTOOL_GLINKSETTINGS:
 		return abi_ethtool_link_settings(dev, arg);
+	case ETHTOOL_GSSET_INFO:
+		return abi_ethtool_sset_info(arg);
+	case ETHTOOL_GSTRINGS:
+		return abi_ethtool_strings(arg);
+	case ETHTOOL_GSTATS:
+		return abi_ethtool_stats(dev, arg);
 	case ETHTOOL_GPAUSEPARAM:
 		return abi_ethtool_pause(arg);
 	case ETHTOOL_GLINK:

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Statistics of the kernel's interface by ETHTOOL_GSTRINGS and ETHTOOL_GSTATS. */
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "abi.h"
+
+/* Counters with "phy" in the name see the wire, FCS included; those of the vport do not. */
+#define FCS_BYTES 4u
+
+/* A value is the sum of member, less two others, plus an FCS for each of `frames`. */
+struct ethtool_stat {
+	const char *name;
+	uint16_t plus, minus[2], frames;
+};
+
+#define NONE UINT16_MAX
+#define AT(member_) ((uint16_t)offsetof(struct emu_port_stats, member_))
+#define SUM(name_, member_) {name_, AT(member_), {NONE, NONE}, NONE}
+#define WIRE(name_, bytes_, frames_) {name_, AT(bytes_), {NONE, NONE}, AT(frames_)}
+#define UNICAST(name_, all_, mcast_, bcast_) {name_, AT(all_), {AT(mcast_), AT(bcast_)}, NONE}
+#define ZERO(name_) {name_, NONE, {NONE, NONE}, NONE}
+
+/* Names as the kernel's documentation lists them (networking/device_drivers/.../mlx5/counters). */
+static const struct ethtool_stat stats_table[] = {
+	UNICAST("rx_vport_unicast_packets", rx_frames, rx_mcast_frames, rx_bcast_frames),
+	UNICAST("rx_vport_unicast_bytes", rx_bytes, rx_mcast_bytes, rx_bcast_bytes),
+	UNICAST("tx_vport_unicast_packets", tx_frames, tx_mcast_frames, tx_bcast_frames),
+	UNICAST("tx_vport_unicast_bytes", tx_bytes, tx_mcast_bytes, tx_bcast_bytes),
+	SUM("rx_vport_multicast_packets", rx_mcast_frames),
+	SUM("rx_vport_multicast_bytes", rx_mcast_bytes),
+	SUM("tx_vport_multicast_packets", tx_mcast_frames),
+	SUM("tx_vport_multicast_bytes", tx_mcast_bytes),
+	SUM("rx_vport_broadcast_packets", rx_bcast_frames),
+	SUM("rx_vport_broadcast_bytes", rx_bcast_bytes),
+	SUM("tx_vport_broadcast_packets", tx_bcast_frames),
+	SUM("tx_vport_broadcast_bytes", tx_bcast_bytes),
+	SUM("tx_packets_phy", tx_frames),
+	SUM("rx_packets_phy", rx_frames),
+	WIRE("tx_bytes_phy", tx_bytes, tx_frames),
+	WIRE("rx_bytes_phy", rx_bytes, rx_frames),
+	SUM("tx_multicast_phy", tx_mcast_frames),
+	SUM("tx_broadcast_phy", tx_bcast_frames),
+	SUM("rx_multicast_phy", rx_mcast_frames),
+	SUM("rx_broadcast_phy", rx_bcast_frames),
+	SUM("rx_oversize_pkts_phy", rx_oversize),
+	SUM("tx_discards_phy", tx_discards),
+	SUM("rx_discards_phy", rx_link_down),
+	SUM("rx_steer_missed_packets", rx_filtered),
+	/* Perfect cables. */
+	ZERO("rx_crc_errors_phy"),
+	ZERO("rx_in_range_len_errors_phy"),
+	ZERO("rx_symbol_err_phy"),
+	ZERO("tx_errors_phy"),
+	/* Of the kernel's own queues, which do not exist here. */
+	ZERO("rx_wqe_err"),
+};
+
+#define STATS (sizeof(stats_table) / sizeof(stats_table[0]))
+
+static uint64_t
+stat_part(const struct emu_port_stats *s, uint16_t at)
+{
+	uint64_t value = 0;
+
+	if (at != NONE)
+		memcpy(&value, (const uint8_t *)s + at, sizeof(value));
+	return value;
+}
+
+static uint64_t
+stat_value(const struct emu_port_stats *s, const struct ethtool_stat *row)
+{
+	return stat_part(s, row->plus) - stat_part(s, row->minus[0]) -
+	       stat_part(s, row->minus[1]) + FCS_BYTES * stat_part(s, row->frames);
+}
+
+uint32_t
+abi_ethtool_stats_count(void)
+{
+	return STATS;
+}
+
+int
+abi_ethtool_sset_info(void *arg)
+{
+	struct ethtool_sset_info *info = arg;
+	const uint64_t known = info->sset_mask & (1ull << ETH_SS_STATS);
+
+	info->sset_mask = known;
+	if (known != 0)
+		info->data[0] = STATS;
+	return 0;
+}
+
+int
+abi_ethtool_strings(void *arg)
+{
+	struct ethtool_gstrings *strings = arg;
+
+	if (strings->string_set != ETH_SS_STATS)
+		return -EOPNOTSUPP;
+	strings->len = STATS;
+	for (unsigned i = 0; i < STATS; i++) {
+		char *to = (char *)&strings->data[i * ETH_GSTRING_LEN];
+
+		memset(to, 0, ETH_GSTRING_LEN);
+		snprintf(to, ETH_GSTRING_LEN, "%s", stats_table[i].name);
+	}
+	return 0;
+}
+
+int
+abi_ethtool_stats(const struct emu_dev *dev, void *arg)
+{
+	struct ethtool_stats *stats = arg;
+
+	stats->n_stats = STATS;
+	for (unsigned i = 0; i < STATS; i++) {
+		uint64_t value = stat_value(&dev->stats, &stats_table[i]);
+
+		memcpy(&stats->data[i], &value, sizeof(value));
+	}
+	return 0;
+}
