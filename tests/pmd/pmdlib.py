@@ -32,17 +32,20 @@ def eal(devargs="", memory_mb=1024, lcores="0,1", telemetry=False):
 
 
 class Testpmd:
-    """Debian's dpdk-testpmd on two emulated ports, driven through its prompt."""
+    """Debian's dpdk-testpmd on two emulated ports, driven through its prompt.
 
-    def __init__(self, args=(), wires=(), eal_args=None):
+    emu_args are further options of `mlxemu run`; eal_args None is our PMD on both ports.
+    """
+
+    def __init__(self, args=(), wires=(), eal_args=None, emu_args=(), mbufs=60000):
         self.work = tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.")
         self.report_path = pathlib.Path(self.work.name) / "report"
         command = [str(e2e.MLXEMU), "run", "--ports", "2", "--audit", "--report",
-                   str(self.report_path)]
+                   str(self.report_path), *emu_args]
         for wire in wires:
             command += ["--wire", wire]
         command += ["--", "dpdk-testpmd", *(eal_args or eal()), "--", "-i", "--no-mlockall",
-                    "--total-num-mbufs=60000", *args]
+                    f"--total-num-mbufs={mbufs}", *args]
         self.log = ""
         ours, theirs = pty.openpty()
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
@@ -99,14 +102,80 @@ class Testpmd:
         text = self.cmd(f"show port xstats {port}")
         return {k: int(v) for k, v in re.findall(r"^(\w+): (\d+)$", text, re.M)}
 
-    def quit(self):
-        """Ends it; exit status (of the audit as well) and the emulator's report."""
+    def end(self):
+        """Ends it; exit status (3: the audit found something) and the emulator's report."""
         os.write(self.fd, b"quit\n")
         end = time.monotonic() + WAIT_S
         while self._read(end) is not None:
             pass
         status = self.process.wait(timeout=WAIT_S)
-        report = e2e.Report(self.report_path)
+        return status, e2e.Report(self.report_path)
+
+    def quit(self):
+        """Ends it, which must be clean; the emulator's report."""
+        status, report = self.end()
         check(status == 0, f"exit status {status}\n{report.text}")
         check(report.get("audit") == "clean", report.text)
         return report
+
+
+# Of testpmd's basic statistics: the name in extended statistics, the same in every PMD.
+GOOD = [("RX-packets", "rx_good_packets"), ("TX-packets", "tx_good_packets"),
+        ("RX-bytes", "rx_good_bytes"), ("TX-bytes", "tx_good_bytes")]
+# What the emulator counts for them while a port is lossless.
+EMULATOR = [("RX-packets", "rx_frames"), ("RX-packets", "rx_delivered_frames"),
+            ("TX-packets", "tx_frames"), ("RX-bytes", "rx_bytes"), ("TX-bytes", "tx_bytes")]
+BAD_WORDS = ("error", "discard", "drop", "missing", "refused", "oversize", "crc")
+
+
+def check_statistics(testpmd, port, pairs=()):
+    """One port's statistics agree among themselves, and nothing was lost; the basic ones."""
+    s, x = testpmd.stats(port), testpmd.xstats(port)
+    for a, b in [*GOOD, *pairs]:
+        check(s[a] == x.get(b), f"port {port}: {a} {s[a]}, xstat {b} {x.get(b)}")
+    for name in ("RX-missed", "RX-errors", "RX-nombuf", "TX-errors"):
+        check(s[name] == 0, f"port {port}: {name} {s[name]}")
+    bad = {k: v for k, v in x.items() if v and any(word in k for word in BAD_WORDS)}
+    check(not bad, f"port {port}: {bad}")
+    for direction in "rt":
+        per_queue = sum(v for k, v in x.items()
+                        if re.fullmatch(direction + r"x_q\d+_packets", k))
+        total = x[f"{direction}x_good_packets"]
+        check(per_queue == total, f"port {port}: queues {per_queue}, {direction}x {total}")
+    return s
+
+
+def check_report(report, port, stats, pairs=tuple(EMULATOR)):
+    for a, b in pairs:
+        check(stats[a] == report.port(port, b),
+              f"port {port}: {a} {stats[a]}, emulator's {b} {report.port(port, b)}")
+
+
+def empty_cable(testpmd, seconds=20):
+    """Waits until both ports have what the other sent, as far as that happens at all."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        stats = [testpmd.stats(p) for p in (0, 1)]
+        if all(stats[p]["RX-packets"] == stats[1 - p]["TX-packets"] for p in (0, 1)):
+            return
+        time.sleep(0.2)
+
+
+def circulate(testpmd, bursts, target, seconds_max):
+    """A burst goes round until target packets were received; the cable is emptied. Seconds."""
+    begin = time.monotonic()
+    testpmd.cmd(f"start tx_first {bursts}")
+    while True:
+        time.sleep(0.5)
+        moved = sum(testpmd.stats(p)["RX-packets"] for p in (0, 1))
+        if moved >= target:
+            break
+        check(time.monotonic() - begin < seconds_max, f"{moved} packets in {seconds_max} s")
+    seconds = time.monotonic() - begin
+    stopped = testpmd.cmd("stop")
+    check("Done." in stopped, stopped)
+    testpmd.cmd("set fwd rxonly")
+    testpmd.cmd("start")
+    empty_cable(testpmd)
+    testpmd.cmd("stop")
+    return seconds

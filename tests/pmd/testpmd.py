@@ -45,48 +45,21 @@ def arguments(mode, queues, mtu):
     return args
 
 
-def equal_counters(testpmd, report_of):
-    """Sums of both ports after everything was received."""
-    stats = [testpmd.stats(p) for p in (0, 1)]
-    xstats = [testpmd.xstats(p) for p in (0, 1)]
+# The PMD's vport counters are firmware's, and all frames of these tests are unicast.
+VPORT = [("RX-packets", "rx_vport_unicast_packets"), ("TX-packets", "tx_vport_unicast_packets")]
+
+
+def equal_counters(testpmd):
+    """Sums of both ports after everything was received; ends the program."""
+    stats = [pmdlib.check_statistics(testpmd, p, VPORT) for p in (0, 1)]
     for port in (0, 1):
-        s, x = stats[port], xstats[port]
-        for a, b in (("RX-packets", "rx_good_packets"), ("TX-packets", "tx_good_packets"),
-                     ("RX-bytes", "rx_good_bytes"), ("TX-bytes", "tx_good_bytes"),
-                     ("RX-packets", "rx_vport_unicast_packets"),
-                     ("TX-packets", "tx_vport_unicast_packets")):
-            check(s[a] == x[b], f"port {port}: {a} {s[a]}, xstat {b} {x[b]}")
-        for name in ("RX-missed", "RX-errors", "RX-nombuf", "TX-errors"):
-            check(s[name] == 0, f"port {port}: {name} {s[name]}")
-        bad = {k: v for k, v in x.items() if v and any(
-            word in k for word in ("error", "discard", "drop", "missing", "refused", "oversize"))}
-        check(not bad, f"port {port}: {bad}")
-        check(s["RX-packets"] == stats[1 - port]["TX-packets"],
-              f"port {port} received {s['RX-packets']} of {stats[1 - port]['TX-packets']}")
-        for direction in "rt":
-            per_queue = sum(v for k, v in x.items()
-                            if k.startswith(f"{direction}x_q") and k.endswith("_packets"))
-            total = x[f"{direction}x_good_packets"]
-            check(per_queue == total, f"port {port}: queues {per_queue}, {direction}x {total}")
-    report = report_of()
+        check(stats[port]["RX-packets"] == stats[1 - port]["TX-packets"],
+              f"port {port} received {stats[port]['RX-packets']} of "
+              f"{stats[1 - port]['TX-packets']}")
+    report = testpmd.quit()
     for port in (0, 1):
-        s = stats[port]
-        for a, b in (("RX-packets", "rx_frames"), ("RX-packets", "rx_delivered_frames"),
-                     ("TX-packets", "tx_frames"), ("RX-bytes", "rx_bytes"),
-                     ("TX-bytes", "tx_bytes")):
-            check(s[a] == report.port(port, b),
-                  f"port {port}: {a} {s[a]}, emulator's {b} {report.port(port, b)}")
+        pmdlib.check_report(report, port, stats[port])
     return stats
-
-
-def empty_cable(testpmd):
-    """Waits until everything sent was received, as far as that happens at all."""
-    end = time.monotonic() + STALL_S
-    while time.monotonic() < end:
-        stats = [testpmd.stats(p) for p in (0, 1)]
-        if all(stats[p]["RX-packets"] == stats[1 - p]["TX-packets"] for p in (0, 1)):
-            return
-        time.sleep(0.2)
 
 
 def round_trip(mode, queues, name, txpkts, mtu):
@@ -94,24 +67,10 @@ def round_trip(mode, queues, name, txpkts, mtu):
     target = PACKETS.get(name, PACKETS_OTHER)
     with pmdlib.Testpmd(arguments(mode, queues, mtu), wires=["pair:lossless"]) as testpmd:
         testpmd.cmd(f"set txpkts {txpkts}")
-        begin = time.monotonic()
         # Bursts of 32 on each queue of both ports: all together less than one ring, since RSS may
         # lead them all to one queue.
-        testpmd.cmd(f"start tx_first {1 if mtu > 1500 else 2}")
-        while True:
-            time.sleep(0.5)
-            moved = sum(testpmd.stats(p)["RX-packets"] for p in (0, 1))
-            if moved >= target:
-                break
-            check(time.monotonic() - begin < SECONDS_MAX, f"{moved} packets in {SECONDS_MAX} s")
-        seconds = time.monotonic() - begin
-        stopped = testpmd.cmd("stop")
-        check("Done." in stopped, stopped)
-        testpmd.cmd("set fwd rxonly")
-        testpmd.cmd("start")
-        empty_cable(testpmd)
-        testpmd.cmd("stop")
-        stats = equal_counters(testpmd, testpmd.quit)
+        seconds = pmdlib.circulate(testpmd, 1 if mtu > 1500 else 2, target, SECONDS_MAX)
+        stats = equal_counters(testpmd)
     total = sum(s["RX-packets"] for s in stats)
     print(f"{mode}, {queues} queues, {name}: {total} packets, {total / seconds / 1e3:.0f} k/s, "
           "none lost", flush=True)
