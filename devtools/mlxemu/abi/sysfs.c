@@ -199,20 +199,7 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 bool
 emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
 {
-	const uint8_t *mac = dev->vport.mac;
-
-	memset(gid, 0, 16);
-	if (index > 1)
-		return false;
-	gid[0] = 0xfe;
-	gid[1] = 0x80;
-	gid[8] = mac[0] ^ 2;
-	gid[9] = mac[1];
-	gid[10] = mac[2];
-	gid[11] = 0xff;
-	gid[12] = 0xfe;
-	memcpy(&gid[13], &mac[3], 3);
-	return true;
+	return emu_port_gid(dev, index, gid);
 }
 
 static void

@@ -190,3 +190,9 @@ void emu_clock_publish(struct emu_dev *dev);
 void emu_clock_tick(struct emu_dev *dev);
 
 #endif /* EMU_DEV_H */
+/**
+ * Entry of the GID table, as the kernel fills it for an interface without IP addresses: the
+ * link-local address, as RoCE v1 (index 0) and v2 (index 1). False: the entry is empty.
+ */
+#define EMU_PORT_GIDS 2u
+bool emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);

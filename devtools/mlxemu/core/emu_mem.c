@@ -16,6 +16,9 @@
 
 /* IBV_ACCESS_*: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND let the device write. */
 #define ACCESS_WRITES (1u | 2u | 8u | 16u)
+#define ACCESS_REMOTE_WRITE 2u
+#define ACCESS_REMOTE_READ 4u
+#define ACCESS_REMOTE_ATOMIC 8u
 
 /** Walk over the process' mappings, in rising order of address. */
 struct map_check {
@@ -192,6 +195,9 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 	mkey->pd = pdn;
 	mkey->local_read = true;
 	mkey->local_write = write;
+	mkey->remote_read = (access & ACCESS_REMOTE_READ) != 0;
+	mkey->remote_write = (access & ACCESS_REMOTE_WRITE) != 0;
+	mkey->remote_atomic = (access & ACCESS_REMOTE_ATOMIC) != 0;
 	mkey->start = iova;
 	mkey->len = len;
 	mkey->host = addr;
@@ -200,10 +206,31 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 	return 0;
 }
 
+/* The first two are those of every frame. */
+static inline bool
+has_right(const struct emu_mkey *mkey, enum emu_dma_dir dir)
+{
+	if (dir == EMU_DMA_WRITE)
+		return mkey->local_write;
+	if (dir == EMU_DMA_READ)
+		return mkey->local_read;
+	if (dir == EMU_DMA_REMOTE_WRITE)
+		return mkey->remote_write;
+	return dir == EMU_DMA_REMOTE_READ ? mkey->remote_read : mkey->remote_atomic;
+}
+
 static const char *
 dma_refusal(const struct emu_mkey *mkey, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
 	    enum emu_dma_dir dir)
 {
+	static const char *const lacks[] = {
+		[EMU_DMA_READ] = "key without read access",
+		[EMU_DMA_WRITE] = "key without write access",
+		[EMU_DMA_REMOTE_READ] = "key without remote read access",
+		[EMU_DMA_REMOTE_WRITE] = "key without remote write access",
+		[EMU_DMA_REMOTE_ATOMIC] = "key without remote atomic access",
+	};
+
 	if (mkey == NULL || mkey->variant != (key & 0xff))
 		return "unknown key";
 	if (mkey->pd != pd)
@@ -211,10 +238,7 @@ dma_refusal(const struct emu_mkey *mkey, uint32_t pd, uint32_t key, uint64_t add
 	if (addr < mkey->start || addr - mkey->start > mkey->len ||
 	    len > mkey->len - (addr - mkey->start))
 		return "outside the key's range";
-	if (dir == EMU_DMA_WRITE ? !mkey->local_write : !mkey->local_read)
-		return dir == EMU_DMA_WRITE ? "key without write access"
-					    : "key without read access";
-	return NULL;
+	return __builtin_expect(has_right(mkey, dir), 1) ? NULL : lacks[dir];
 }
 
 void *
@@ -227,7 +251,8 @@ emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t 
 	if (__builtin_expect(why != NULL, 0)) {
 		emu_audit(dev, EMU_AUDIT_BAD_KEY,
 			  "DMA %s 0x%" PRIx64 "+0x%" PRIx64 " key 0x%x PD 0x%x: %s",
-			  dir == EMU_DMA_WRITE ? "write" : "read", addr, len, key, pd, why);
+			  dir == EMU_DMA_READ || dir == EMU_DMA_REMOTE_READ ? "read" : "write",
+			  addr, len, key, pd, why);
 		return NULL;
 	}
 	return (void *)(uintptr_t)(mkey->host + (addr - mkey->start));

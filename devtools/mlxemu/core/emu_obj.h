@@ -98,6 +98,7 @@ struct emu_mkey {
 	uint32_t pd;
 	bool length64, local_read, local_write;
 	uint64_t start, len; /**< Device addresses (iova) covered. */
+	bool remote_read, remote_write, remote_atomic;
 	struct emu_umem *umem;	/**< Backing memory; NULL for a verbs MR. */
 	uint64_t host;		/**< Host address of start. */
 };
@@ -172,6 +173,7 @@ struct emu_sq {
 /** RQ or RMP ring: cyclic, 1 << log_stride bytes a WQE of data segments. */
 struct emu_rq {
 	struct emu_obj obj;
+	struct emu_qp *qp;	 /**< Whose send half this is; NULL: an Ethernet SQ of its own. */
 	enum emu_queue_state state;
 	struct emu_umem *umem, *dbr_umem;
 	struct emu_cq *cq;
@@ -200,6 +202,58 @@ struct emu_rqt {
 
 struct emu_tir {
 	struct emu_obj obj;
+/**
+ * Receive WQEs that several QPs share: an RMP (what the kernel makes of an SRQ). A WQE of a linked
+ * list begins with the index of its successor; the list starts at WQE 0.
+ */
+struct emu_srq {
+	struct emu_obj obj; /**< EMU_OBJ_RMP */
+	bool error;
+	struct emu_umem *umem, *dbr_umem;
+	uint8_t *ring;
+	volatile uint32_t *dbrec; /**< [0] WQEs posted, big-endian. */
+	uint32_t pd;
+	uint8_t log_wqes, log_stride_bytes;
+	bool linked;	/**< Else cyclic. */
+	uint16_t head;	/**< Index of the next WQE to be taken. */
+	uint16_t taken; /**< WQEs taken so far, running counter. */
+	uint16_t limit; /**< Armed: fewer posted WQEs raise SRQ_RQ_LIMIT once. 0: not armed. */
+};
+
+/** Where the packets of a connection go, as the address path (ads) or a UD WQE's AV says. */
+struct emu_path {
+	uint8_t rgid[16], rmac[6];
+	uint8_t src_gid_index, sl, tclass, hop_limit;
+	bool force_loopback; /**< ads.fl: the own port, whatever GID and MAC say. */
+};
+
+/**
+ * Queue pair of an RDMA transport: its two halves are a send and a receive queue whose id is the
+ * qpn and which stand in no table. States as in PRM_QPC_STATE_*; the halves follow:
+ * sq RDY in RTS; rq RDY from INIT to SQER; both ERR in ERR.
+ */
+struct emu_qp {
+	struct emu_obj obj; /**< EMU_OBJ_QP */
+	uint8_t state;	    /**< PRM_QPC_STATE_* */
+	uint8_t st;	    /**< PRM_QPC_ST_* */
+	uint32_t pd, user_index;
+	struct emu_sq sq;    /**< ring NULL: no_sq. */
+	struct emu_rq rq;    /**< ring NULL: zero-size or shared. */
+	struct emu_srq *srq; /**< Instead of rq. */
+	struct emu_path path;
+	uint32_t remote_qpn;
+	uint32_t q_key;	    /**< UD */
+	uint8_t mtu;	    /**< PRM_QPC_MTU_* */
+	uint8_t log_msg_max;
+	uint8_t retry_count, rnr_retry; /**< rnr_retry 7: for ever. */
+	uint8_t ack_timeout;		/**< 4.096 us << n; 0: for ever. */
+	uint8_t min_rnr_nak;		/**< Code of the delay that a receiver asks for. */
+	uint8_t log_sra_max, log_rra_max;
+	bool rre, rwe, rae; /**< What the peer may do here: read, write, atomics. */
+	uint32_t next_send_psn, next_rcv_psn;
+	bool comm_est;	    /**< A packet arrived while in RTR. */
+};
+
 	uint32_t td;
 	bool indirect;
 	struct emu_rq *rq;   /**< direct */

@@ -37,6 +37,25 @@ emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6])
 	return 0;
 }
 
+bool
+emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
+{
+	const uint8_t *mac = dev->vport.mac;
+
+	memset(gid, 0, 16);
+	if (index >= EMU_PORT_GIDS)
+		return false;
+	gid[0] = 0xfe;
+	gid[1] = 0x80;
+	gid[8] = mac[0] ^ 2;
+	gid[9] = mac[1];
+	gid[10] = mac[2];
+	gid[11] = 0xff;
+	gid[12] = 0xfe;
+	memcpy(&gid[13], &mac[3], 3);
+	return true;
+}
+
 void
 emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti)
 {

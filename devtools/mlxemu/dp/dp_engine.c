@@ -11,6 +11,7 @@
 
 #include "../wire/emu_wire.h"
 #include "dp_int.h"
+#include "dp_qp.h"
 
 #define NS_PER_S 1000000000ull
 /* Frames of one SQ, and of one wire, before the next has its turn. */
@@ -112,8 +113,8 @@ forget_cb(struct emu_obj *obj, void *arg)
 static void
 port_fini(struct emu_dev *dev)
 {
-	static const enum emu_obj_type types[] = {EMU_OBJ_SQ, EMU_OBJ_RQ, EMU_OBJ_CQ, EMU_OBJ_UAR,
-						  EMU_OBJ_TIR};
+	static const enum emu_obj_type types[] = {EMU_OBJ_QP, EMU_OBJ_SQ,  EMU_OBJ_RQ,
+						  EMU_OBJ_CQ, EMU_OBJ_UAR, EMU_OBJ_TIR};
 
 	if (dev->dp == NULL)
 		return;
@@ -155,6 +156,9 @@ emu_dp_forget(struct emu_obj *obj)
 		break;
 	case EMU_OBJ_CQ:
 		dp_cq_forget((struct emu_cq *)obj);
+		break;
+	case EMU_OBJ_QP:
+		dp_qp_forget((struct emu_qp *)obj);
 		break;
 	case EMU_OBJ_UAR:
 		dp_uar_forget((struct emu_uar *)obj);

@@ -45,3 +45,5 @@ void emu_dp_rq_changed(struct emu_rq *rq);
 void emu_dp_forget(struct emu_obj *obj);
 
 #endif /* EMU_DP_H */
+void emu_dp_qp_changed(struct emu_qp *qp); /**< created, or its state or context changed */
+void emu_dp_srq_armed(struct emu_srq *srq); /**< a new limit: it may be passed already */

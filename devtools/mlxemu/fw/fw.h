@@ -83,10 +83,22 @@ struct fw_sq {
 	struct prm_sqc sqc;
 };
 
-struct fw_rq { /* RQ and RMP */
+struct fw_rq {
 	struct emu_rq rq;
 	struct fw_holds holds;
 	struct prm_rqc rqc;
+};
+
+struct fw_rmp {
+	struct emu_srq srq;
+	struct fw_holds holds;
+	struct prm_rmpc rmpc;
+};
+
+struct fw_qp {
+	struct emu_qp qp;
+	struct fw_holds holds; /* the counter, if any, is the last */
+	struct prm_qpc qpc;
 };
 
 struct fw_rqt {
@@ -128,6 +140,8 @@ struct fw_wq_limits {
 	bool needs_uar;
 };
 int fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
+	bool may_link; /**< Linked lists of WQEs as well as rings. */
+	bool may_stride; /**< Rings of WQEs that hold many frames each. */
 		struct fw_wq *out);
 /** A doorbell record: 8 bytes inside a umem, aligned. */
 int fw_dbrec_check(struct fw_cmd *c, uint32_t umem_id, uint64_t offset, struct emu_umem **umem,
@@ -173,6 +187,14 @@ int fw_query_rq(struct fw_cmd *c);
 
 int fw_create_rqt(struct fw_cmd *c);
 int fw_modify_rqt(struct fw_cmd *c);
+int fw_create_rmp(struct fw_cmd *c);
+int fw_modify_rmp(struct fw_cmd *c);
+int fw_query_rmp(struct fw_cmd *c);
+
+int fw_create_qp(struct fw_cmd *c);
+int fw_modify_qp(struct fw_cmd *c); /**< Every transition. */
+int fw_query_qp(struct fw_cmd *c);
+
 int fw_query_rqt(struct fw_cmd *c);
 
 int fw_create_tir(struct fw_cmd *c);

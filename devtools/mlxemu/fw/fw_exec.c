@@ -27,6 +27,17 @@ static const struct fw_row fw_rows[] = {
 	{PRM_CMD_OP_DESTROY_CQ, EMU_OBJ_CQ, NULL},
 	{PRM_CMD_OP_QUERY_CQ, EMU_OBJ_CQ, fw_query_cq},
 	{PRM_CMD_OP_MODIFY_CQ, EMU_OBJ_CQ, fw_modify_cq},
+	{PRM_CMD_OP_CREATE_QP, EMU_OBJ_QP, fw_create_qp},
+	{PRM_CMD_OP_DESTROY_QP, EMU_OBJ_QP, NULL},
+	{PRM_CMD_OP_RST2INIT_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_INIT2RTR_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_RTR2RTS_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_RTS2RTS_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_SQERR2RTS_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_2ERR_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_2RST_QP, EMU_OBJ_QP, fw_modify_qp},
+	{PRM_CMD_OP_QUERY_QP, EMU_OBJ_QP, fw_query_qp},
+	{PRM_CMD_OP_INIT2INIT_QP, EMU_OBJ_QP, fw_modify_qp},
 	{PRM_CMD_OP_QUERY_VPORT_STATE, EMU_OBJ_NONE, fw_query_vport_state},
 	{PRM_CMD_OP_MODIFY_VPORT_STATE, EMU_OBJ_NONE, fw_modify_vport_state},
 	{PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT, EMU_OBJ_NONE, fw_query_nic_vport_context},
@@ -55,7 +66,10 @@ static const struct fw_row fw_rows[] = {
 	{PRM_CMD_OP_MODIFY_RQ, EMU_OBJ_RQ, fw_modify_rq},
 	{PRM_CMD_OP_DESTROY_RQ, EMU_OBJ_RQ, NULL},
 	{PRM_CMD_OP_QUERY_RQ, EMU_OBJ_RQ, fw_query_rq},
-	{PRM_CMD_OP_CREATE_RMP, EMU_OBJ_NONE, fw_not_modelled},
+	{PRM_CMD_OP_CREATE_RMP, EMU_OBJ_RMP, fw_create_rmp},
+	{PRM_CMD_OP_MODIFY_RMP, EMU_OBJ_RMP, fw_modify_rmp},
+	{PRM_CMD_OP_DESTROY_RMP, EMU_OBJ_RMP, NULL},
+	{PRM_CMD_OP_QUERY_RMP, EMU_OBJ_RMP, fw_query_rmp},
 	{PRM_CMD_OP_CREATE_TIS, EMU_OBJ_TIS, fw_create_tis},
 	{PRM_CMD_OP_MODIFY_TIS, EMU_OBJ_TIS, fw_modify_tis},
 	{PRM_CMD_OP_DESTROY_TIS, EMU_OBJ_TIS, NULL},
@@ -192,6 +206,17 @@ kernel_fixup(struct fw_cmd *c)
 		prm_create_cq_in_set_cq_umem_valid(c->in, 1);
 		prm_cqc_set_dbr_umem_valid(prm_create_cq_in_cq_context(c->in), 1);
 		break;
+	case PRM_CMD_OP_CREATE_QP:
+		prm_create_qp_in_set_wq_umem_valid(c->in, 1);
+		prm_qpc_set_dbr_umem_valid(prm_create_qp_in_qpc(c->in), 1);
+		break;
+	case PRM_CMD_OP_CREATE_RMP: {
+		struct prm_wq *wq = prm_rmpc_wq(prm_create_rmp_in_ctx(c->in));
+
+		prm_wq_set_dbr_umem_valid(wq, 1);
+		prm_wq_set_wq_umem_valid(wq, 1);
+		break;
+	}
 	case PRM_CMD_OP_CREATE_SQ: {
 		struct prm_wq *wq = prm_sqc_wq(prm_create_sq_in_ctx(c->in));
 

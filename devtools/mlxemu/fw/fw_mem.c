@@ -110,6 +110,9 @@ fw_create_mkey(struct fw_cmd *c)
 	mkey->mkey.pd = pd->id;
 	mkey->mkey.local_read = prm_mkc_get_lr(mkc);
 	mkey->mkey.local_write = prm_mkc_get_lw(mkc);
+	mkey->mkey.remote_read = prm_mkc_get_rr(mkc);
+	mkey->mkey.remote_write = prm_mkc_get_rw(mkc);
+	mkey->mkey.remote_atomic = prm_mkc_get_a(mkc);
 	mkey->mkey.start = prm_mkc_get_start_addr(mkc);
 	mkey->mkey.len = prm_mkc_get_len(mkc);
 	mkey->mkey.umem = umem;
@@ -133,6 +136,9 @@ fw_query_mkey(struct fw_cmd *c)
 	prm_mkc_set_mkey_7_0(mkc, mkey->variant);
 	prm_mkc_set_lr(mkc, mkey->local_read);
 	prm_mkc_set_lw(mkc, mkey->local_write);
+	prm_mkc_set_rr(mkc, mkey->remote_read);
+	prm_mkc_set_rw(mkc, mkey->remote_write);
+	prm_mkc_set_a(mkc, mkey->remote_atomic);
 	prm_mkc_set_pd(mkc, mkey->pd);
 	prm_mkc_set_start_addr(mkc, mkey->start);
 	prm_mkc_set_len(mkc, mkey->len);

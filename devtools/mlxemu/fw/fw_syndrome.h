@@ -41,6 +41,7 @@
 	X(NO_RQT, 0xe5010c, BAD_RES, "RQT does not exist") \
 	X(NO_TIS, 0xe5010d, BAD_RES, "TIS does not exist") \
 	X(NO_Q_COUNTER, 0xe5010e, BAD_RES, "queue counter does not exist") \
+	X(NO_SRQ, 0xe5010f, BAD_RES, "RMP (SRQ) does not exist") \
 	/* mkey */ \
 	X(MKEY_ACCESS_MODE, 0xe50201, BAD_PARAM, "only MTT over a umem is supported") \
 	X(MKEY_FEATURE, 0xe50202, BAD_PARAM, "mkey feature without capability") \
@@ -118,7 +119,21 @@
 	X(REG_LEN, 0xe50d05, BAD_INPUT_LEN, "register data shorter than the register") \
 	X(REG_GROUP, 0xe50d06, BAD_PARAM, "counter group is not modelled") \
 	X(REG_VALUE, 0xe50d07, BAD_PARAM, "value cannot be set") \
-	X(REG_MODULE, 0xe50d08, BAD_INDEX, "module does not exist")
+	X(REG_MODULE, 0xe50d08, BAD_INDEX, "module does not exist") \
+	/* QP */ \
+	X(QP_SERVICE, 0xe50e01, BAD_PARAM, "service type is not RC, UC or UD") \
+	X(QP_FEATURE, 0xe50e02, BAD_PARAM, "QP feature without capability") \
+	X(QP_NO_UMEM, 0xe50e03, BAD_PARAM, "rings given as page list: user QPs live in a umem") \
+	X(QP_RQ_TYPE, 0xe50e04, BAD_PARAM, "rq_type is not regular, shared or of size zero") \
+	X(QP_STATE, 0xe50e05, BAD_QP_STATE, "transition does not begin in the QP's state") \
+	X(QP_OPTIONAL, 0xe50e06, BAD_PARAM, "opt_param_mask names what the transition cannot take") \
+	X(QP_PATH, 0xe50e07, BAD_PARAM, "address path: port, P_Key, GID or hop limit") \
+	X(QP_MTU, 0xe50e08, BAD_PARAM, "MTU is not 256 to 4096 bytes") \
+	X(QP_MSG, 0xe50e09, BAD_PARAM, "log_msg_max above the device's") \
+	X(QP_DEPTH, 0xe50e0a, BAD_PARAM, "more outstanding reads than the device has") \
+	/* RMP */ \
+	X(RMP_STATE, 0xe50f01, BAD_RES_STATE, "an RMP is created in state RDY and stays there") \
+	X(RMP_LIMIT, 0xe50f02, BAD_PARAM, "limit exceeds the number of WQEs")
 
 enum fw_syndrome {
 	FW_OK,

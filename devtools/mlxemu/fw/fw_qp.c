@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Queue pairs: creation and query. RC, UC and UD; what they do is in dp/dp_qp.c. */
+#include <endian.h>
+#include <inttypes.h>
+
+#include "fw.h"
+
+#define LOG_SEG_BYTES 4u
+#define LOG_WQEBB_BYTES 6u
+#define SQ_ALIGN_BYTES 64u
+#define LOG_STRIDE_MAX 5u /* max_wqe_sz_rq: 512 bytes */
+
+/* What the context asks for, found and checked. */
+struct qp_parts {
+	struct emu_obj *pd;
+	struct emu_cq *scq, *rcq;
+	struct emu_uar *uar;
+	struct emu_umem *umem, *dbr_umem;
+	volatile uint32_t *dbrec;
+	struct emu_srq *srq;
+	struct emu_q_counter *counter;
+	uint8_t *rq_ring, *sq_ring;
+};
+
+static void
+qp_release(struct emu_obj *obj)
+{
+	emu_dp_forget(obj);
+	fw_holds_drop(&((struct fw_qp *)obj)->holds);
+}
+
+static int
+qp_features_check(struct fw_cmd *c, const struct prm_qpc *q)
+{
+	unsigned st = prm_qpc_get_st(q);
+
+	if (st != PRM_QPC_ST_RC && st != PRM_QPC_ST_UC && st != PRM_QPC_ST_UD)
+		return fw_refuse(c, FW_QP_SERVICE, "%s (0x%x)", prm_qpc_st_name(st), st);
+	if (prm_qpc_get_state(q) != PRM_QPC_STATE_RST)
+		return fw_refuse(c, FW_STATE_NOT_RST, "%s",
+				 prm_qpc_state_name(prm_qpc_get_state(q)));
+	if (prm_qpc_get_pm_state(q) != PRM_QPC_PM_STATE_MIGRATED)
+		return fw_refuse(c, FW_QP_FEATURE, "pm_state %s: no alternate path",
+				 prm_qpc_pm_state_name(prm_qpc_get_pm_state(q)));
+	if (prm_qpc_get_wq_signature(q) || prm_qpc_get_end_padding_mode(q) ||
+	    prm_qpc_get_offload_type(q) || prm_qpc_get_atomic_like_write_en(q) ||
+	    prm_qpc_get_dual_write(q) || prm_qpc_get_drain_sigerr(q) ||
+	    prm_qpc_get_multi_path(q) || prm_qpc_get_rlky(q) || prm_qpc_get_data_in_order(q) ||
+	    prm_qpc_get_ulp_stateless_offload_mode(q) || prm_qpc_get_cd_master(q) ||
+	    prm_qpc_get_cd_slave_send(q) || prm_qpc_get_cd_slave_receive(q))
+		return fw_refuse(c, FW_QP_FEATURE, "%s",
+				 "signature, padding, offload, drain, multi path, rlky, in order, "
+				 "stateless offload or cross-channel");
+	if (prm_qpc_get_cs_req(q) || prm_qpc_get_cs_res(q))
+		return fw_refuse(c, FW_QP_FEATURE, "%s", "data scattered to CQEs");
+	if (prm_qpc_get_packet_pacing_rate_limit_index(q))
+		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
+				 prm_qpc_get_packet_pacing_rate_limit_index(q));
+	if (prm_qpc_get_page_offset(q))
+		return fw_refuse(c, FW_WQ_PAGE_OFFSET, "%u", prm_qpc_get_page_offset(q));
+	return fw_ts_format_check(c, prm_qpc_get_ts_format(q));
+}
+
+static uint64_t
+rq_bytes(const struct prm_qpc *q)
+{
+	if (prm_qpc_get_rq_type(q) != PRM_QPC_RQ_TYPE_REGULAR)
+		return 0;
+	return 1ull << (prm_qpc_get_log_rq_size(q) + prm_qpc_get_log_rq_stride(q) + LOG_SEG_BYTES);
+}
+
+static uint64_t
+sq_bytes(const struct prm_qpc *q)
+{
+	return prm_qpc_get_no_sq(q) ? 0
+				    : 1ull << (prm_qpc_get_log_sq_size(q) + LOG_WQEBB_BYTES);
+}
+
+/* The receive ring stands first in the buffer, the send ring behind it. */
+static int
+qp_rings_check(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
+{
+	uint64_t offset = prm_create_qp_in_get_wq_umem_offset(c->in);
+	uint64_t rq = rq_bytes(q), sq = sq_bytes(q);
+	uint8_t *ring;
+	int ret;
+
+	if (rq + sq == 0)
+		return 0;
+	ret = fw_need(c, EMU_OBJ_UMEM, prm_create_qp_in_get_wq_umem_id(c->in), FW_NO_UMEM,
+		      &p->umem);
+	if (ret != 0)
+		return ret;
+	if (prm_qpc_get_log_rq_stride(q) > LOG_STRIDE_MAX)
+		return fw_refuse(c, FW_WQ_STRIDE, "log_rq_stride %u, at most %u",
+				 prm_qpc_get_log_rq_stride(q), LOG_STRIDE_MAX);
+	if ((p->umem->addr + offset + (sq != 0 ? rq : 0)) % SQ_ALIGN_BYTES != 0)
+		return fw_refuse(c, FW_WQ_ALIGN, "umem 0x%x offset 0x%" PRIx64
+				 ", send ring behind 0x%" PRIx64 " bytes",
+				 p->umem->obj.id, offset, rq);
+	ring = emu_umem_window(p->umem, offset, rq + sq);
+	if (ring == NULL)
+		return fw_refuse(c, FW_WQ_RANGE,
+				 "umem 0x%x has 0x%" PRIx64 " bytes, wanted 0x%" PRIx64
+				 "+0x%" PRIx64,
+				 p->umem->obj.id, p->umem->len, offset, rq + sq);
+	p->rq_ring = rq != 0 ? ring : NULL;
+	p->sq_ring = sq != 0 ? ring + rq : NULL;
+	return 0;
+}
+
+static int
+qp_receive_check(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
+{
+	unsigned type = prm_qpc_get_rq_type(q);
+
+	if (type == PRM_QPC_RQ_TYPE_SRQ_RMP_XRQ)
+		return fw_need(c, EMU_OBJ_RMP, prm_qpc_get_srqn_rmpn_xrqn(q), FW_NO_SRQ, &p->srq);
+	if (type != PRM_QPC_RQ_TYPE_REGULAR && type != PRM_QPC_RQ_TYPE_ZERO_SIZE_RQ)
+		return fw_refuse(c, FW_QP_RQ_TYPE, "%u", type);
+	return 0;
+}
+
+/* Counter set 0 stands for none. */
+static int
+qp_counter(struct fw_cmd *c, uint32_t id, struct emu_q_counter **counter)
+{
+	return id == 0 ? 0 : fw_need(c, EMU_OBJ_Q_COUNTER, id, FW_NO_Q_COUNTER, counter);
+}
+
+static int
+qp_parts_find(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
+{
+	int ret = fw_need(c, EMU_OBJ_PD, prm_qpc_get_pd(q), FW_NO_PD, &p->pd);
+
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_CQ, prm_qpc_get_cqn_snd(q), FW_NO_CQ, &p->scq);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_CQ, prm_qpc_get_cqn_rcv(q), FW_NO_CQ, &p->rcq);
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_UAR, prm_qpc_get_uar_page(q), FW_NO_UAR, &p->uar);
+	if (ret == 0)
+		ret = qp_receive_check(c, q, p);
+	if (ret == 0)
+		ret = qp_counter(c, prm_qpc_get_counter_set_id(q), &p->counter);
+	if (ret == 0)
+		ret = qp_rings_check(c, q, p);
+	if (ret == 0)
+		ret = fw_dbrec_check(c, prm_qpc_get_dbr_umem_id(q), prm_qpc_get_dbr_addr(q),
+				     &p->dbr_umem, &p->dbrec);
+	return ret;
+}
+
+/* The halves stand in no table; their id, device and owner are the QP's. */
+static void
+half_init(struct emu_obj *half, const struct emu_obj *qp, enum emu_obj_type type)
+{
+	half->type = type;
+	half->id = qp->id;
+	half->dev = qp->dev;
+	half->ctx = qp->ctx;
+}
+
+static void
+qp_fill_sq(struct emu_qp *qp, const struct prm_qpc *q, const struct qp_parts *p)
+{
+	struct emu_sq *sq = &qp->sq;
+
+	half_init(&sq->obj, &qp->obj, EMU_OBJ_SQ);
+	sq->qp = qp;
+	sq->umem = p->umem;
+	sq->dbr_umem = p->dbr_umem;
+	sq->uar = p->uar;
+	sq->cq = p->scq;
+	sq->ring = p->sq_ring;
+	sq->dbrec = p->dbrec;
+	sq->pd = p->pd->id;
+	sq->user_index = prm_qpc_get_user_index(q);
+	sq->log_wqebbs = (uint8_t)prm_qpc_get_log_sq_size(q);
+	sq->ts_format = (uint8_t)prm_qpc_get_ts_format(q);
+	sq->flush_in_error = true;
+}
+
+static void
+qp_fill_rq(struct emu_qp *qp, const struct prm_qpc *q, const struct qp_parts *p)
+{
+	struct emu_rq *rq = &qp->rq;
+
+	half_init(&rq->obj, &qp->obj, EMU_OBJ_RQ);
+	rq->umem = p->umem;
+	rq->dbr_umem = p->dbr_umem;
+	rq->cq = p->rcq;
+	rq->ring = p->rq_ring;
+	rq->dbrec = p->dbrec;
+	rq->pd = p->pd->id;
+	rq->user_index = prm_qpc_get_user_index(q);
+	rq->log_wqes = (uint8_t)prm_qpc_get_log_rq_size(q);
+	rq->log_stride_bytes = (uint8_t)(prm_qpc_get_log_rq_stride(q) + LOG_SEG_BYTES);
+	rq->ts_format = (uint8_t)prm_qpc_get_ts_format(q);
+	rq->flush_in_error = true;
+	rq->q_counter = p->counter;
+	qp->srq = p->srq;
+}
+
+static void
+qp_hold(struct fw_qp *fw, const struct qp_parts *p)
+{
+	fw_hold(&fw->holds, p->pd);
+	fw_hold(&fw->holds, &p->scq->obj);
+	fw_hold(&fw->holds, &p->rcq->obj);
+	fw_hold(&fw->holds, &p->uar->obj);
+	fw_hold(&fw->holds, p->umem != NULL ? &p->umem->obj : NULL);
+	fw_hold(&fw->holds, &p->dbr_umem->obj);
+	fw_hold(&fw->holds, p->srq != NULL ? &p->srq->obj : NULL);
+	fw_hold(&fw->holds, p->counter != NULL ? &p->counter->obj : NULL);
+}
+
+int
+fw_create_qp(struct fw_cmd *c)
+{
+	const struct prm_qpc *q = prm_create_qp_in_qpc(c->in);
+	struct qp_parts p = {0};
+	struct fw_qp *fw;
+	int ret = 0;
+
+	if (c->in_len > c->desc->in_bytes_min)
+		ret = fw_refuse(c, FW_QP_NO_UMEM, "%s", "");
+	if (ret == 0 && (prm_create_qp_in_get_input_qpn(c->in) || prm_create_qp_in_get_ece(c->in) ||
+			 prm_create_qp_in_get_qpc_ext(c->in) ||
+			 prm_create_qp_in_get_cmd_on_behalf(c->in)))
+		ret = fw_refuse(c, FW_QP_FEATURE, "%s", "chosen qpn, ECE, extension or on behalf");
+	if (ret == 0)
+		ret = qp_features_check(c, q);
+	if (ret == 0)
+		ret = qp_parts_find(c, q, &p);
+	if (ret == 0)
+		ret = fw_create(c, EMU_OBJ_QP, sizeof(*fw), qp_release, &fw);
+	if (ret != 0)
+		return ret;
+	qp_hold(fw, &p);
+	fw->qpc = *q;
+	fw->qp.st = (uint8_t)prm_qpc_get_st(q);
+	fw->qp.pd = p.pd->id;
+	fw->qp.user_index = prm_qpc_get_user_index(q);
+	qp_fill_sq(&fw->qp, q, &p);
+	qp_fill_rq(&fw->qp, q, &p);
+	emu_dp_qp_changed(&fw->qp);
+	return 0;
+}
+
+int
+fw_query_qp(struct fw_cmd *c)
+{
+	const struct fw_qp *fw = (const struct fw_qp *)c->obj;
+	const struct emu_qp *qp = &fw->qp;
+	struct prm_qpc *q = prm_query_qp_out_qpc(c->out);
+
+	if (prm_query_qp_in_get_qpc_ext(c->in))
+		return fw_refuse(c, FW_QP_FEATURE, "%s", "extended context");
+	*q = fw->qpc;
+	prm_qpc_set_state(q, qp->state);
+	prm_qpc_set_next_send_psn(q, qp->next_send_psn & 0xffffff);
+	prm_qpc_set_next_rcv_psn(q, qp->next_rcv_psn & 0xffffff);
+	prm_qpc_set_comm_est(q, qp->comm_est);
+	prm_qpc_set_hw_sq_wqebb_counter(q, qp->sq.ci);
+	prm_qpc_set_sw_sq_wqebb_counter(q, qp->sq.hw_pi);
+	prm_qpc_set_hw_rq_counter(q, qp->rq.ci);
+	prm_qpc_set_sw_rq_counter(q, be32toh(qp->rq.dbrec[0]) & 0xffff);
+	return 0;
+}
