@@ -72,6 +72,8 @@ struct mdv_dev {
 	uint64_t refused;	/**< Commands refused so far, without those that only ask. */
 	uint32_t lost;		/**< Queues and keys that the device would not destroy. */
 	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
+	bool gone;		/**< Removed: mdv_gone(). */
+	bool suspect;		/**< Something answered as if it were: mdv_suspect(). */
 };
 
 /**
@@ -221,6 +223,14 @@ int mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct md
 __rte_internal
 int mdv_sq_modify(struct mdv_sq *sq, enum mdv_queue_state to);
 
+/**
+ * Asks the device for the queue's state (QUERY_SQ), which it leaves by itself at an error, so that the
+ * next mdv_sq_modify() starts from the right one. 0; -EPROTO for a state that there is not; or the
+ * device's answer.
+ */
+__rte_internal
+int mdv_sq_state_read(struct mdv_sq *sq);
+
 __rte_internal
 void mdv_sq_destroy(struct mdv_sq *sq);
 
@@ -247,6 +257,10 @@ int mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct md
 /** As mdv_sq_modify(). */
 __rte_internal
 int mdv_rq_modify(struct mdv_rq *rq, enum mdv_queue_state to);
+
+/** As mdv_sq_state_read(), by QUERY_RQ. */
+__rte_internal
+int mdv_rq_state_read(struct mdv_rq *rq);
 
 /** Turns VLAN stripping on or off in state RDY; -EINVAL in others, where it is for creation. */
 __rte_internal
@@ -426,6 +440,50 @@ const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
 /** Reads the first n counters, raw: they count since the device started, for all its users. */
 __rte_internal
 int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
+
+/* ------------------------------------------------------------------ events and removal */
+
+/** What mdv_events_take() tells, as bits. */
+enum mdv_event {
+	MDV_EVENT_LINK = 1 << 0, /**< The port went up or down: ask which. */
+	MDV_EVENT_GONE = 1 << 1, /**< The device is removed, or past help: mdv_gone() from now on. */
+};
+
+/** Descriptor that becomes readable when there are events (ibv_get_async_event(3)); not to be read. */
+__rte_internal
+int mdv_event_fd(const struct mdv_dev *dev);
+
+/** Takes all events that have come, without waiting. Bits of enum mdv_event. Logs nothing. */
+__rte_internal
+uint32_t mdv_events_take(struct mdv_dev *dev);
+
+/**
+ * The device is not there any more: commands fail, what is destroyed is released on the host's side
+ * whatever the kernel answers, nothing is repeated, and failures are logged for debugging only.
+ */
+__rte_internal
+bool mdv_gone(const struct mdv_dev *dev);
+__rte_internal
+void mdv_gone_set(struct mdv_dev *dev);
+
+/** An answer was EIO or ENODEV without a status of the firmware: mdv_alive() tells what it means. */
+__rte_internal
+bool mdv_suspect(const struct mdv_dev *dev);
+
+/** Asks the kernel whether the device is there; false makes it gone. Takes back the suspicion. */
+__rte_internal
+bool mdv_alive(struct mdv_dev *dev);
+
+/**
+ * Looks at the kernel's interface without asking the device: does its link run?
+ * 0; -ENOTSUP no interface here; -ENODEV it is gone; other -errno. Logs nothing.
+ */
+__rte_internal
+int mdv_port_glance(struct mdv_dev *dev, bool *running);
+
+/** Name of an error completion's syndrome, "LOCAL_PROT_ERR"; of unknown ones "UNKNOWN". */
+__rte_internal
+const char *mdv_syndrome_name(uint8_t syndrome);
 
 /* ------------------------------------------------------------------ clock */
 

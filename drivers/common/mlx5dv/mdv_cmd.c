@@ -95,8 +95,8 @@ log_refusal(struct mdv_dev *dev, const void *in, size_t in_bytes, uint8_t status
 			prm_command_name(opcode), opcode, prm_status_name(status), status, syndrome,
 			names.text, mdv_errno_name(err));
 	else
-		MDV_LOG(ERR, &dev->pci, "%s (0x%x) failed without a status of the device%s -> %s",
-			prm_command_name(opcode), opcode, names.text, mdv_errno_name(err));
+		MDV_LOG_ERR(dev, "%s (0x%x) failed without a status of the device%s -> %s",
+			    prm_command_name(opcode), opcode, names.text, mdv_errno_name(err));
 }
 
 /*
@@ -115,6 +115,8 @@ mdv_verdict(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *ou
 
 	if (status != PRM_STATUS_OK)
 		err = prm_status_errno(status);
+	else
+		mdv_suspect_if(dev, err);
 	if (err == 0)
 		return 0;
 	if (!quiet)
@@ -218,14 +220,14 @@ mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, 
 int
 mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 {
-	int err = MDV_UNDO(mlx5dv_devx_obj_destroy(obj->devx));
+	int err = MDV_UNDO(obj->dev, mlx5dv_devx_obj_destroy(obj->devx));
 
 	if (err == 0)
 		return 0;
 	__atomic_fetch_add(&obj->dev->refused, 1, __ATOMIC_RELAXED);
 	/* The kernel keeps the device's answer to itself here: there is no outbox. */
-	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) refused, object 0x%x stays behind -> %s",
-		prm_command_name(destroy_opcode), destroy_opcode, obj->id, mdv_errno_name(err));
+	MDV_LOG_ERR(obj->dev, "%s (0x%x) refused, object 0x%x stays behind -> %s",
+		    prm_command_name(destroy_opcode), destroy_opcode, obj->id, mdv_errno_name(err));
 	return mdv_fail(err);
 }
 

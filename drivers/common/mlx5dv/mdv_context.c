@@ -145,10 +145,9 @@ pd_down(struct mdv_dev *dev)
 			dev->pdn, dev->lost);
 		return;
 	}
-	err = MDV_UNDO(ibv_dealloc_pd(dev->pd));
+	err = MDV_UNDO(dev, ibv_dealloc_pd(dev->pd));
 	if (err != 0)
-		MDV_LOG(ERR, &dev->pci, "PD 0x%x stays behind -> %s", dev->pdn,
-			mdv_errno_name(err));
+		MDV_LOG_ERR(dev, "PD 0x%x stays behind -> %s", dev->pdn, mdv_errno_name(err));
 }
 
 static int
@@ -213,6 +212,7 @@ static const struct {
 	void (*down)(struct mdv_dev *dev);
 } stages[] = {
 	{ "context", context_up, context_down },
+	{ "events", mdv_events_open, NULL },
 	{ "capabilities", mdv_caps_read, NULL },
 	{ "LAG", mdv_lag_check, NULL },
 	{ "PD", pd_up, pd_down },

@@ -28,12 +28,12 @@ page_ceil(uintptr_t addr, size_t page_bytes)
 static void
 region_down(struct mdv_dev *dev, struct mr_region *region)
 {
-	int err = region->mr != NULL ? MDV_UNDO(ibv_dereg_mr(region->mr)) : 0;
+	int err = region->mr != NULL ? MDV_UNDO(dev, ibv_dereg_mr(region->mr)) : 0;
 
 	if (err != 0) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
-		MDV_LOG(ERR, &dev->pci, "ibv_dereg_mr failed, the memory region stays behind -> %s",
-			mdv_errno_name(err));
+		MDV_LOG_ERR(dev, "ibv_dereg_mr failed, the memory region stays behind -> %s",
+			    mdv_errno_name(err));
 	}
 	*region = (struct mr_region){ 0 };
 }

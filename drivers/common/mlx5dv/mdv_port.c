@@ -14,9 +14,6 @@
 
 #include "mdv_private.h"
 
-/** One RDMA port per PCI function on all devices this layer opens. */
-#define MDV_IB_PORT 1
-
 /* ------------------------------------------------------------------ finding the interface */
 
 /** dev_port counts from 0 where RDMA ports count from 1. */
@@ -114,8 +111,9 @@ netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struc
 	if (ioctl(dev->netdev_sock, request, ifr) == 0)
 		return 0;
 	err = errno;
-	MDV_LOG(ERR, &dev->pci, "interface %s refused to %s: %s%s", dev->netdev_name, what,
-		mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");
+	mdv_suspect_if(dev, err);
+	MDV_LOG_ERR(dev, "interface %s refused to %s: %s%s", dev->netdev_name, what,
+		    mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");
 	return mdv_fail(err);
 }
 
@@ -292,7 +290,8 @@ mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
 	int err = ibv_query_port(dev->ibv, MDV_IB_PORT, &attr);
 
 	if (err != 0) {
-		MDV_LOG(ERR, &dev->pci, "ibv_query_port failed: %s", mdv_errno_name(err));
+		mdv_suspect_if(dev, err);
+		MDV_LOG_ERR(dev, "ibv_query_port failed: %s", mdv_errno_name(err));
 		return mdv_fail(err);
 	}
 	link->up = attr.state == IBV_PORT_ACTIVE;

@@ -26,12 +26,21 @@
 #define MDV_LOG_RQ_STRIDE_MIN 4
 #define MDV_LOG_RQ_STRIDE_MAX 9
 
+/** One RDMA port per PCI function on all devices this layer opens. */
+#define MDV_IB_PORT 1
+
 extern int mdv_logtype;
 
 /** One line, beginning with the device's PCI address. */
 #define MDV_LOG(level, pci, fmt, ...) \
 	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
 		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
+
+/** As MDV_LOG(ERR), but of a removed device, where everything fails, only for who looks closely. */
+#define MDV_LOG_ERR(dev, fmt, ...) \
+	rte_log(mdv_gone(dev) ? RTE_LOG_DEBUG : RTE_LOG_ERR, mdv_logtype, \
+		"mlx5dv: " PCI_PRI_FMT ": " fmt "\n", (dev)->pci.domain, (dev)->pci.bus, \
+		(dev)->pci.devid, (dev)->pci.function, ##__VA_ARGS__)
 
 /** Sets rte_errno and returns -err: the end of every failing path. */
 static inline int
@@ -57,15 +66,22 @@ mdv_positive_errno(int ret)
  * Runs a call that takes something down, up to three times, a millisecond apart: one refusal that
  * passes would otherwise strand all that the object stands on. The last positive errno, or 0.
  */
-#define MDV_UNDO(call) __extension__({ \
+#define MDV_UNDO(dev, call) __extension__({ \
 	int undo_err_, undo_tries_ = 0; \
 	do { \
 		if (undo_tries_ > 0) \
 			rte_delay_us_sleep(1000); \
 		undo_err_ = mdv_positive_errno(call); \
-	} while (undo_err_ != 0 && undo_err_ != ENODEV && ++undo_tries_ < 3); \
+	} while (undo_err_ != 0 && undo_err_ != ENODEV && !mdv_gone(dev) && ++undo_tries_ < 3); \
+	mdv_suspect_if(dev, undo_err_); \
 	undo_err_; \
 })
+
+/* ------------------------------------------------------------------ mdv_event.c */
+
+int mdv_events_open(struct mdv_dev *dev);
+/** Remembers that an answer was one of a device that is not there: mdv_suspect(). */
+void mdv_suspect_if(struct mdv_dev *dev, int err);
 
 /* ------------------------------------------------------------------ mdv_cmd.c */
 
@@ -133,6 +149,9 @@ void mdv_wq_fill(const struct mdv_dev *dev, struct prm_wq *wq, const struct mdv_
 /** May a queue go from one state to the other by one MODIFY command? 0 or -EINVAL, logged. */
 int mdv_queue_transition(const struct mdv_dev *dev, const char *what, uint32_t number,
 			 enum mdv_queue_state from, enum mdv_queue_state to);
+/** Takes a state that the device told; -EPROTO and one line when it is none. */
+int mdv_queue_state_take(const struct mdv_dev *dev, const char *what, uint32_t number,
+			 uint32_t told, enum mdv_queue_state *state);
 
 int mdv_port_open(struct mdv_dev *dev);
 void mdv_port_close(struct mdv_dev *dev);

@@ -39,8 +39,9 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	int err;
 
 	if (ring->umem != NULL) {
-		err = MDV_UNDO(mlx5dv_devx_umem_dereg(ring->umem));
-		if (err != 0) {
+		err = MDV_UNDO(dev, mlx5dv_devx_umem_dereg(ring->umem));
+		/* Of a device that is gone nothing writes there any more, whatever is refused. */
+		if (err != 0 && !mdv_gone(dev)) {
 			/* The device may still write there: better lost than handed to others. */
 			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes stays behind -> %s",
 				ring->bytes, mdv_errno_name(err));
@@ -56,10 +57,12 @@ mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring)
 {
 	struct mdv_dev *dev = obj->dev;
 
-	if (mdv_obj_destroy(obj) == 0)
-		mdv_ring_free(dev, ring);
-	else
+	int err = mdv_obj_destroy(obj);
+
+	if (err != 0)
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
+	if (err == 0 || mdv_gone(dev))
+		mdv_ring_free(dev, ring);
 }
 
 uint32_t
@@ -104,4 +107,17 @@ mdv_queue_transition(const struct mdv_dev *dev, const char *what, uint32_t numbe
 	MDV_LOG(ERR, &dev->pci, "%s 0x%x cannot go from state %s to %s", what, number,
 		prm_sqc_state_name(from), prm_sqc_state_name(to));
 	return mdv_fail(EINVAL);
+}
+
+int
+mdv_queue_state_take(const struct mdv_dev *dev, const char *what, uint32_t number, uint32_t told,
+		     enum mdv_queue_state *state)
+{
+	if (told != MDV_QS_RST && told != MDV_QS_RDY && told != MDV_QS_ERR) {
+		MDV_LOG(ERR, &dev->pci, "%s 0x%x is said to be in state %u, which there is not", what,
+			number, told);
+		return mdv_fail(EPROTO);
+	}
+	*state = (enum mdv_queue_state)told;
+	return 0;
 }

@@ -114,6 +114,22 @@ mdv_rq_modify(struct mdv_rq *rq, enum mdv_queue_state to)
 }
 
 int
+mdv_rq_state_read(struct mdv_rq *rq)
+{
+	struct prm_query_rq_in in;
+	struct prm_query_rq_out out;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_rq_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQ);
+	prm_query_rq_in_set_rqn(&in, rq->rqn);
+	if (mdv_obj_query(rq->obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return -rte_errno;
+	return mdv_queue_state_take(rq->obj->dev, "RQ", rq->rqn,
+				    prm_rqc_get_state(prm_query_rq_out_rq_context_c(&out)),
+				    &rq->state);
+}
+
+int
 mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 {
 	struct mdv_dev *dev = rq->obj->dev;

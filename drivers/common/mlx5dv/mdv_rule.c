@@ -76,10 +76,10 @@ matcher_put(struct mdv_dev *dev, struct matcher *m)
 	if (--m->users > 0)
 		return;
 	TAILQ_REMOVE(&dev->rules->matchers, m, next);
-	err = MDV_UNDO(mlx5dv_destroy_flow_matcher(m->handle));
+	err = MDV_UNDO(dev, mlx5dv_destroy_flow_matcher(m->handle));
 	if (err != 0)
-		MDV_LOG(ERR, &dev->pci, "mlx5dv_destroy_flow_matcher of priority %u failed: %s",
-			m->priority, mdv_errno_name(err));
+		MDV_LOG_ERR(dev, "mlx5dv_destroy_flow_matcher of priority %u failed: %s",
+			    m->priority, mdv_errno_name(err));
 	free(m);
 }
 
@@ -311,10 +311,10 @@ mdv_rule_destroy(struct mdv_rule *rule)
 		return 0;
 	dev = rule->dev;
 	pthread_mutex_lock(&dev->rules->lock);
-	err = MDV_UNDO(ibv_destroy_flow(rule->flow));
+	err = MDV_UNDO(dev, ibv_destroy_flow(rule->flow));
 	if (err != 0)
-		MDV_LOG(ERR, &dev->pci, "ibv_destroy_flow failed, the rule stays behind -> %s",
-			mdv_errno_name(err));
+		MDV_LOG_ERR(dev, "ibv_destroy_flow failed, the rule stays behind -> %s",
+			    mdv_errno_name(err));
 	matcher_put(dev, rule->matcher);
 	pthread_mutex_unlock(&dev->rules->lock);
 	free(rule);

@@ -127,6 +127,22 @@ mdv_sq_modify(struct mdv_sq *sq, enum mdv_queue_state to)
 	return 0;
 }
 
+int
+mdv_sq_state_read(struct mdv_sq *sq)
+{
+	struct prm_query_sq_in in;
+	struct prm_query_sq_out out;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
+	prm_query_sq_in_set_sqn(&in, sq->sqn);
+	if (mdv_obj_query(sq->obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return -rte_errno;
+	return mdv_queue_state_take(sq->obj->dev, "SQ", sq->sqn,
+				    prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out)),
+				    &sq->state);
+}
+
 void
 mdv_sq_destroy(struct mdv_sq *sq)
 {
