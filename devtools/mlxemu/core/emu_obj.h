@@ -110,7 +110,14 @@ int emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out);
 int emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, uint64_t iova,
 		  uint32_t access, struct emu_mkey **out);
 
-enum emu_dma_dir { EMU_DMA_READ, EMU_DMA_WRITE };
+enum emu_dma_dir {
+	EMU_DMA_READ,
+	EMU_DMA_WRITE,
+	/* in the name of a remote QP: key and protection domain are the responder's */
+	EMU_DMA_REMOTE_READ,
+	EMU_DMA_REMOTE_WRITE,
+	EMU_DMA_REMOTE_ATOMIC,
+};
 /** The 32-bit key that a WQE carries for this mkey. */
 static inline uint32_t
 emu_mkey_key(const struct emu_mkey *mkey)
