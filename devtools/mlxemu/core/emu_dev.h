@@ -173,6 +173,12 @@ unsigned emu_ctx_close(struct emu_ctx *ctx);
 #define EMU_L2_OVERHEAD_BYTES 22u /**< Ethernet + VLAN + FCS: device MTU minus interface MTU. */
 int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
 int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);
+/**
+ * Entry of the GID table, as the kernel fills it for an interface without IP addresses: the
+ * link-local address, as RoCE v1 (index 0) and v2 (index 1). False: the entry is empty.
+ */
+#define EMU_PORT_GIDS 2u
+bool emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
 void emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti);
 int emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add);
 void emu_port_set_admin(struct emu_dev *dev, bool up);
@@ -190,9 +196,3 @@ void emu_clock_publish(struct emu_dev *dev);
 void emu_clock_tick(struct emu_dev *dev);
 
 #endif /* EMU_DEV_H */
-/**
- * Entry of the GID table, as the kernel fills it for an interface without IP addresses: the
- * link-local address, as RoCE v1 (index 0) and v2 (index 1). False: the entry is empty.
- */
-#define EMU_PORT_GIDS 2u
-bool emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);

@@ -171,6 +171,7 @@ struct emu_sq {
 	uint8_t min_inline_mode; /**< 0 none required, 1 L2, ... */
 	uint8_t ts_format;
 	bool flush_in_error, allow_mpw, cd_master;
+	struct emu_qp *qp;	 /**< Whose send half this is; NULL: an Ethernet SQ of its own. */
 	uint16_t ci;		 /**< WQEBBs executed. */
 	uint16_t hw_pi;		 /**< Producer counter last read. */
 	uint64_t seen_db;	 /**< UAR doorbell acted upon. */
@@ -180,7 +181,6 @@ struct emu_sq {
 /** RQ or RMP ring: cyclic, 1 << log_stride bytes a WQE of data segments. */
 struct emu_rq {
 	struct emu_obj obj;
-	struct emu_qp *qp;	 /**< Whose send half this is; NULL: an Ethernet SQ of its own. */
 	enum emu_queue_state state;
 	struct emu_umem *umem, *dbr_umem;
 	struct emu_cq *cq;
@@ -196,19 +196,6 @@ struct emu_rq {
 	uint64_t frames, bytes, out_of_buffer;
 };
 
-struct emu_q_counter {
-	struct emu_obj obj;
-	uint64_t rx_write_requests, out_of_buffer;
-};
-
-struct emu_rqt {
-	struct emu_obj obj;
-	uint32_t max_size, size;
-	struct emu_rq **rq; /**< size entries. */
-};
-
-struct emu_tir {
-	struct emu_obj obj;
 /**
  * Receive WQEs that several QPs share: an RMP (what the kernel makes of an SRQ). A WQE of a linked
  * list begins with the index of its successor; the list starts at WQE 0.
@@ -261,6 +248,19 @@ struct emu_qp {
 	bool comm_est;	    /**< A packet arrived while in RTR. */
 };
 
+struct emu_q_counter {
+	struct emu_obj obj;
+	uint64_t rx_write_requests, out_of_buffer;
+};
+
+struct emu_rqt {
+	struct emu_obj obj;
+	uint32_t max_size, size;
+	struct emu_rq **rq; /**< size entries. */
+};
+
+struct emu_tir {
+	struct emu_obj obj;
 	uint32_t td;
 	bool indirect;
 	struct emu_rq *rq;   /**< direct */

@@ -148,6 +148,9 @@ void
 emu_dp_forget(struct emu_obj *obj)
 {
 	switch (obj->type) {
+	case EMU_OBJ_QP:
+		dp_qp_forget((struct emu_qp *)obj);
+		break;
 	case EMU_OBJ_SQ:
 		dp_sq_forget((struct emu_sq *)obj);
 		break;
@@ -156,9 +159,6 @@ emu_dp_forget(struct emu_obj *obj)
 		break;
 	case EMU_OBJ_CQ:
 		dp_cq_forget((struct emu_cq *)obj);
-		break;
-	case EMU_OBJ_QP:
-		dp_qp_forget((struct emu_qp *)obj);
 		break;
 	case EMU_OBJ_UAR:
 		dp_uar_forget((struct emu_uar *)obj);

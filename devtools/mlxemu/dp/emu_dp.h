@@ -41,9 +41,9 @@ void emu_dp_take_doorbells(struct emu_dev *dev);
 /* fw/ tells about state changes, lock held. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);
+void emu_dp_qp_changed(struct emu_qp *qp); /**< created, or its state or context changed */
+void emu_dp_srq_armed(struct emu_srq *srq); /**< a new limit: it may be passed already */
 /** fw/ announces that the object is about to be freed: forget every pointer to it. */
 void emu_dp_forget(struct emu_obj *obj);
 
 #endif /* EMU_DP_H */
-void emu_dp_qp_changed(struct emu_qp *qp); /**< created, or its state or context changed */
-void emu_dp_srq_armed(struct emu_srq *srq); /**< a new limit: it may be passed already */

@@ -138,10 +138,10 @@ struct fw_wq {
 struct fw_wq_limits {
 	uint8_t log_stride_min, log_stride_max;
 	bool needs_uar;
-};
-int fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
 	bool may_link; /**< Linked lists of WQEs as well as rings. */
 	bool may_stride; /**< Rings of WQEs that hold many frames each. */
+};
+int fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
 		struct fw_wq *out);
 /** A doorbell record: 8 bytes inside a umem, aligned. */
 int fw_dbrec_check(struct fw_cmd *c, uint32_t umem_id, uint64_t offset, struct emu_umem **umem,
@@ -185,8 +185,6 @@ int fw_create_rq(struct fw_cmd *c);
 int fw_modify_rq(struct fw_cmd *c);
 int fw_query_rq(struct fw_cmd *c);
 
-int fw_create_rqt(struct fw_cmd *c);
-int fw_modify_rqt(struct fw_cmd *c);
 int fw_create_rmp(struct fw_cmd *c);
 int fw_modify_rmp(struct fw_cmd *c);
 int fw_query_rmp(struct fw_cmd *c);
@@ -195,6 +193,8 @@ int fw_create_qp(struct fw_cmd *c);
 int fw_modify_qp(struct fw_cmd *c); /**< Every transition. */
 int fw_query_qp(struct fw_cmd *c);
 
+int fw_create_rqt(struct fw_cmd *c);
+int fw_modify_rqt(struct fw_cmd *c);
 int fw_query_rqt(struct fw_cmd *c);
 
 int fw_create_tir(struct fw_cmd *c);
