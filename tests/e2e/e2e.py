@@ -76,9 +76,9 @@ def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()
         return Result(done.returncode, done.stdout.decode(errors="replace"), Report(report))
 
 
-def main(test):
+def main(test, needs=(MLXEMU, TEST_MLX, PLUGIN)):
     """Runs test(); a failed check or a time-out is one line and exit code 1."""
-    for program in (MLXEMU, TEST_MLX, PLUGIN):
+    for program in needs:
         if not program.exists():
             sys.exit(f"{program} is not built: set MLXPMD_BUILD to the build folder")
     try:

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Prints the table of third-party cases of a run: the lines `case: {...}` in meson's testlog.json."""
+import json
+import sys
+
+MARK = "case: "
+COLUMNS = [("name", "case", "<"), ("shows", "what it shows", "<"), ("packets", "packets", ">"),
+           ("verdict", "verdict", "<"), ("seconds", "s", ">")]
+
+
+def rows(path):
+    with open(path, encoding="utf-8") as log:
+        for line in log:
+            test = json.loads(line)
+            told = [json.loads(text[len(MARK):]) for text in test.get("stdout", "").splitlines()
+                    if text.startswith(MARK)]
+            yield from told
+            # A test that was ended from outside says nothing of itself.
+            if "conform" in test.get("suite", test["name"]) and not told:
+                yield {"name": test["name"].split(" / ")[-1], "shows": "", "packets": 0,
+                       "verdict": test["result"], "seconds": round(test["duration"], 1)}
+
+
+def text_of(key, value):
+    return f"{value:,}" if key == "packets" and value else "" if value in (0, "") else str(value)
+
+
+def main(path):
+    try:
+        cells = [[text_of(key, row.get(key, "")) for key, _, _ in COLUMNS] for row in rows(path)]
+    except (OSError, ValueError, KeyError) as err:
+        print(f"conform-table: {path}: {err}", file=sys.stderr)
+        return 1
+    if not cells:
+        return 0
+    titles = [title for _, title, _ in COLUMNS]
+    widths = [max(len(row[i]) for row in [titles, *cells]) for i in range(len(COLUMNS))]
+    for row in [titles, ["-" * w for w in widths], *cells]:
+        print("  ".join(f"{cell:{align}{width}}"
+                        for cell, width, (_, _, align) in zip(row, widths, COLUMNS)).rstrip())
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("Usage: conform-table.py testlog.json")
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""What the tests with other people's software share: a case, its row of the table, and its lie.
+
+A case is a function that drives a program nobody here wrote and checks what came of it. Its row is
+printed as one line `case: {JSON}`, which devtools/conform-table gathers. Each case names one lie
+(`mlxemu run --lie`): told to the same program, the same checks have to fail.
+"""
+import json
+import pathlib
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Callable
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "e2e"), str(TESTS / "pmd")]
+import e2e  # noqa: E402
+from e2e import check  # noqa: E402
+
+
+@dataclass
+class Case:
+    """run(setup) returns how many packets were moved; shows: one line for the table."""
+    name: str
+    shows: str
+    run: Callable
+    lie: str
+
+
+@dataclass
+class Setup:
+    """How a case is to be run: further options of `mlxemu run`, and how much of it."""
+    emu_args: list = field(default_factory=list)
+    scale: float = 1.0
+
+    def packets(self, full):
+        return max(1, int(full * self.scale))
+
+
+def row(name, shows, packets, verdict, seconds):
+    print("case: " + json.dumps({"name": name, "shows": shows, "packets": packets,
+                                 "verdict": verdict, "seconds": round(seconds, 1)}), flush=True)
+
+
+def run_case(case):
+    """The truth: the case has to pass."""
+    begin, verdict, packets = time.monotonic(), "failed", 0
+    try:
+        packets = case.run(Setup())
+        verdict = "passed"
+    finally:
+        row(case.name, case.shows, packets, verdict, time.monotonic() - begin)
+
+
+def run_lie(case):
+    """The lie: the case has to fail, by one of its own checks. A tenth of the packets will do."""
+    begin, verdict, why = time.monotonic(), "not noticed", ""
+    try:
+        case.run(Setup(emu_args=["--lie", case.lie], scale=0.1))
+    except e2e.Failed as err:
+        verdict, why = "noticed", str(err).strip().splitlines()[0]
+        check(not why.startswith("testpmd ended:"), f"{case.lie}: nothing ran: {err}")
+    finally:
+        row(f"{case.name}, lied to", f"--lie {case.lie}", 0, verdict, time.monotonic() - begin)
+    check(verdict == "noticed", f"{case.name} passes although told: --lie {case.lie}")
+    print(f"noticed: {why}")
+
+
+def main(cases):
+    """NAME [--lie]: runs one case."""
+    by_name = {case.name: case for case in cases}
+    args = [a for a in sys.argv[1:] if a != "--lie"]
+    if len(args) != 1 or args[0] not in by_name:
+        sys.exit(f"usage: {sys.argv[0]} {'|'.join(by_name)} [--lie]")
+    runner = run_lie if "--lie" in sys.argv else run_case
+    e2e.main(lambda: runner(by_name[args[0]]), needs=[e2e.MLXEMU])
