@@ -191,8 +191,8 @@ umem_offset(const struct rig_port *p, const void *at)
 	return (uint64_t)((const uint8_t *)at - p->arena);
 }
 
-struct rig_cq *
-rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe)
+static struct rig_cq *
+cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format)
 {
 	struct rig_cq *c = rig_mem(p, sizeof(*c), 64);
 	struct prm_create_cq_in in = {0};
@@ -208,6 +208,11 @@ rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe)
 		c->ring[i] = PRM_CQE_OPCODE_INVALID << 4 | 1;
 	prm_create_cq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
 	prm_cqc_set_cqe_sz(cqc, log_cqe - 6);
+	if (mini_format >= 0) {
+		prm_cqc_set_cqe_comp_en(cqc, 1);
+		prm_cqc_set_mini_cqe_res_format(cqc, mini_format & 3);
+		prm_cqc_set_mini_cqe_res_format_ext(cqc, (unsigned)mini_format >> 2);
+	}
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	prm_cqc_set_uar_page(cqc, p->uar->obj.id);
 	prm_cqc_set_c_eqn(cqc, (uint32_t)emu_eqn_of_vector(p->dev, 0));
@@ -217,6 +222,18 @@ rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe)
 	prm_create_cq_in_set_cq_umem_offset(&in, umem_offset(p, c->ring));
 	c->cq = make(p, &in, sizeof(in), "CQ");
 	return c;
+}
+
+struct rig_cq *
+rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe)
+{
+	return cq_make(p, log_size, log_cqe, -1);
+}
+
+struct rig_cq *
+rig_cq_new_comp(struct rig_port *p, unsigned log_size, unsigned mini_format)
+{
+	return cq_make(p, log_size, 6, (int)mini_format);
 }
 
 const struct prm_cqe64 *
@@ -439,6 +456,12 @@ rig_rq_new(struct rig_port *p, struct rig_cq *c, unsigned log_size, unsigned log
 	prm_rqc_set_cqn(rqc, c->cq->obj.id);
 	fill_wq(p, prm_rqc_wq(rqc), log_size, log_stride, q->ring, q->dbrec);
 	prm_wq_set_uar_page(prm_rqc_wq(rqc), 0);
+	if (flags & RIG_RQ_STRIDING) {
+		prm_wq_set_wq_type(prm_rqc_wq(rqc), PRM_WQ_TYPE_CYCLIC_STRIDING);
+		prm_wq_set_log_wqe_num_of_strides(prm_rqc_wq(rqc), ((flags >> 8 & 0xff) - 9) & 0xf);
+		prm_wq_set_log_wqe_stride_size(prm_rqc_wq(rqc), (flags >> 16 & 0xff) - 6);
+		prm_wq_set_two_byte_shift_en(prm_rqc_wq(rqc), (flags & RIG_RQ_SHIFT) != 0);
+	}
 	q->rq = make(p, &in, sizeof(in), "RQ");
 	if (rig_rq_modify(q, PRM_RQC_STATE_RST, PRM_RQC_STATE_RDY) != 0)
 		die("RQ to RDY");

@@ -85,6 +85,8 @@ struct rig_cq {
 	uint32_t ci;
 };
 struct rig_cq *rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe);
+/** One that may compress; format as emu_cq.mini_format. */
+struct rig_cq *rig_cq_new_comp(struct rig_port *p, unsigned log_size, unsigned mini_format);
 /** The next completion, consumed; NULL when there is none. */
 const struct prm_cqe64 *rig_cqe(struct rig_cq *c);
 const struct prm_err_cqe *rig_cqe_error(struct rig_cq *c, unsigned opcode);
@@ -137,6 +139,10 @@ struct rig_rq *rig_rq_new(struct rig_port *p, struct rig_cq *c, unsigned log_siz
 			  unsigned log_stride, unsigned flags);
 #define RIG_RQ_VSD 1u
 #define RIG_RQ_FCS 2u
+#define RIG_RQ_STRIDING 4u /**< With RIG_RQ_STRIDES; log_stride of the ring is 5 then. */
+#define RIG_RQ_SHIFT 8u	   /**< Two-byte shift. */
+#define RIG_RQ_STRIDES(log_number, log_bytes) \
+	(RIG_RQ_STRIDING | (unsigned)(log_number) << 8 | (unsigned)(log_bytes) << 16)
 int rig_rq_modify(struct rig_rq *q, unsigned from, unsigned to);
 /** Posts one WQE of one segment. */
 void rig_post(struct rig_rq *q, const void *buf, uint32_t len, uint32_t lkey);

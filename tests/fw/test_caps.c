@@ -62,9 +62,12 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_num_ports(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_lag_master(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_num_lag_ports(cap), 2);
+	CHECK_EQ(prm_cmd_hca_cap_get_striding_rq(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_ext_stride_num_range(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression(cap), 1);
 	/* Not modelled, so not promised. */
-	CHECK_EQ(prm_cmd_hca_cap_get_striding_rq(cap), 0);
-	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_enhanced_cqe_compression(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression_128(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_hairpin(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_roce(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_qos(cap), 0);

@@ -38,6 +38,10 @@ test_cq(void)
 	REFUSE_CQ(prm_cqc_set_status(cqc, PRM_CQC_STATUS_OVERFLOW), FW_CQ_INITIAL);
 	REFUSE_CQ(prm_cqc_set_producer_counter(cqc, 1), FW_CQ_INITIAL);
 	REFUSE_CQ(prm_cqc_set_cqe_compression_layout(cqc, 1), FW_CQ_COMPRESSION);
+	REFUSE_CQ(prm_cqc_set_cqe_comp_en(cqc, 1); prm_cqc_set_mini_cqe_res_format_ext(cqc, 2),
+		  FW_CQ_COMPRESSION);
+	REFUSE_CQ(prm_cqc_set_cqe_comp_en(cqc, 1); prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_128B),
+		  FW_CQ_COMPRESSION);
 	REFUSE_CQ(prm_cqc_set_cq_max_count(cqc, 8), FW_CQ_MODERATION);
 	REFUSE_CQ(prm_cqc_set_cq_period(cqc, 8), FW_CQ_MODERATION);
 	REFUSE_CQ(prm_cqc_set_cq_timestamp_format(cqc, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
@@ -142,7 +146,16 @@ test_rq(void)
 	REFUSE_RQ(prm_rqc_set_mem_rq_type(rqc, PRM_RQC_MEM_RQ_TYPE_RMP), FW_RQ_MEM_TYPE);
 	REFUSE_RQ(prm_rqc_set_hairpin(rqc, 1), FW_RQ_FEATURE);
 	REFUSE_RQ(prm_rqc_set_delay_drop_en(rqc, 1), FW_RQ_FEATURE);
-	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC_STRIDING), FW_WQ_TYPE);
+	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_LINKED_LIST_STRIDING), FW_WQ_TYPE);
+	REFUSE_RQ(prm_wq_set_log_wqe_stride_size(wq, 1), FW_WQ_FEATURE);
+	/* A striding WQE has a next segment beside its data. */
+	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC_STRIDING), FW_WQ_STRIDE);
+	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC_STRIDING);
+		  prm_wq_set_log_wqe_num_of_strides(wq, 8), FW_WQ_STRIDES);
+	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC_STRIDING);
+		  prm_wq_set_log_wqe_num_of_strides(wq, 10), FW_WQ_STRIDES);
+	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC_STRIDING);
+		  prm_wq_set_log_wq_stride(wq, 5), FW_OK);
 	REFUSE_RQ(prm_wq_set_log_wq_stride(wq, 3), FW_WQ_STRIDE);
 	REFUSE_RQ(prm_wq_set_log_wq_stride(wq, 10), FW_WQ_STRIDE);
 	REFUSE_RQ(prm_wq_set_pd(wq, 0), FW_NO_PD);

@@ -114,6 +114,29 @@ abi_attributes_core_ex(const struct abi_caps *c, const struct emu_profile *p,
 	r->device_cap_flags_ex = r->base.device_cap_flags;
 }
 
+/* Fields of the general page: compression of completions, and striding receive queues. */
+static void
+abi_attributes_receive(const struct prm_cmd_hca_cap *cap, struct mlx5_ib_query_device_resp *r)
+{
+	bool few = prm_cmd_hca_cap_get_ext_stride_num_range(cap);
+
+	if (prm_cmd_hca_cap_get_cqe_compression(cap)) {
+		r->cqe_comp_caps.max_num = prm_cmd_hca_cap_get_cqe_compression_max_num(cap);
+		r->cqe_comp_caps.supported_format =
+			MLX5_IB_CQE_RES_FORMAT_HASH | MLX5_IB_CQE_RES_FORMAT_CSUM;
+		if (prm_cmd_hca_cap_get_mini_cqe_resp_stride_index(cap))
+			r->cqe_comp_caps.supported_format |= MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX;
+	}
+	if (prm_cmd_hca_cap_get_striding_rq(cap)) {
+		/* mlx5_ib knows the ranges by heart: firmware tells only about the short end. */
+		r->striding_rq_caps.min_single_stride_log_num_of_bytes = 6;
+		r->striding_rq_caps.max_single_stride_log_num_of_bytes = 13;
+		r->striding_rq_caps.min_single_wqe_log_num_of_strides = few ? 3 : 9;
+		r->striding_rq_caps.max_single_wqe_log_num_of_strides = 16;
+		r->striding_rq_caps.supported_qpts = 1u << QPT_RAW_PACKET;
+	}
+}
+
 static void
 abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *r)
 {
@@ -121,6 +144,7 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 	unsigned lso = prm_per_protocol_networking_offload_caps_get_max_lso_cap(eth);
 
 	r->response_length = sizeof(*r);
+	abi_attributes_receive((const void *)&c->general.dw[4], r);
 	if (lso != 0) {
 		r->tso_caps.max_tso = 1u << lso;
 		r->tso_caps.supported_qpts = 1u << QPT_RAW_PACKET;

@@ -146,6 +146,8 @@ struct emu_cq {
 	volatile uint32_t *dbrec;    /**< [0] consumer index, [1] arm; big-endian. */
 	uint8_t log_size, log_cqe_bytes; /**< 6 or 7. */
 	bool overrun_ignore, collapsed, err;
+	bool comp_en;		     /**< Receive CQEs of Ethernet queues may be compressed. */
+	uint8_t mini_format;	     /**< mini_cqe_res_format_ext << 2 | mini_cqe_res_format. */
 	uint8_t ts_format;
 	uint32_t pi;		     /**< CQEs written. */
 	uint32_t armed_sn;	     /**< Last arm word acted upon. */
@@ -191,6 +193,10 @@ struct emu_rq {
 	uint8_t ts_format;
 	bool vsd;		  /**< VLAN stripping disabled. */
 	bool scatter_fcs, flush_in_error, delay_drop;
+	/* Striding: a WQE is a next segment and data segments, and holds many frames. */
+	bool striding, two_byte_shift;
+	uint8_t log_strides, log_stride_size; /**< Strides of a WQE, bytes of a stride. */
+	uint32_t strides_used;	  /**< Of the WQE at ci. */
 	uint16_t ci;		  /**< WQEs consumed. */
 	struct emu_q_counter *q_counter;
 	uint64_t frames, bytes, out_of_buffer;

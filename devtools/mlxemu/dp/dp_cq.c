@@ -23,6 +23,13 @@ dp_cq_get(struct emu_cq *cq)
 	c->cq = cq;
 	c->fired_sn = -1;
 	c->ci = be32toh(cq->dbrec[0]) & CI_MASK;
+	if (cq->comp_en) {
+		c->comp = dp_comp_new(cq);
+		if (c->comp == NULL) {
+			free(c);
+			return NULL;
+		}
+	}
 	c->uar = cq->uar != NULL ? dp_uar_get(cq->uar) : NULL;
 	if (c->uar != NULL)
 		TAILQ_INSERT_TAIL(&c->uar->cqs, c, next);
@@ -51,8 +58,8 @@ fire(struct dp_cq *c)
 	raise_event(c->cq, PRM_EVENT_TYPE_COMP, &eqe);
 }
 
-static void
-overrun(struct emu_cq *cq)
+void
+dp_cq_overrun(struct emu_cq *cq)
 {
 	struct prm_eqe eqe = {0};
 
@@ -70,27 +77,28 @@ overrun(struct emu_cq *cq)
  * empty one: programs are known to keep their consumer index in 16 bits, and cards do not mind.
  */
 static inline uint32_t
-unconsumed(const struct emu_cq *cq, uint32_t ci)
+unconsumed(const struct emu_cq *cq, uint32_t pi, uint32_t ci)
 {
-	return (cq->pi - ci) & ((2u << cq->log_size) - 1);
+	return (pi - ci) & ((2u << cq->log_size) - 1);
 }
 
 /* The consumer index lies in the program's cache: it is read only when the known one is used up. */
-static bool
-has_room(struct emu_cq *cq, struct dp_cq *c)
+bool
+dp_cq_has_room(struct emu_cq *cq, uint32_t ahead)
 {
-	uint32_t size = 1u << cq->log_size;
+	uint32_t size = 1u << cq->log_size, pi = cq->pi + ahead;
+	struct dp_cq *c = cq->obj.dp;
 
-	if (DP_LIKELY(unconsumed(cq, c->ci) < size) || cq->overrun_ignore || cq->collapsed)
+	if (DP_LIKELY(unconsumed(cq, pi, c->ci) < size) || cq->overrun_ignore || cq->collapsed)
 		return true;
 	c->ci = be32toh(cq->dbrec[0]) & CI_MASK;
-	return unconsumed(cq, c->ci) < size;
+	return unconsumed(cq, pi, c->ci) < size;
 }
 
-static inline struct prm_cqe64 *
-place(const struct emu_cq *cq)
+struct prm_cqe64 *
+dp_cq_place(const struct emu_cq *cq, uint32_t ahead)
 {
-	uint32_t index = cq->collapsed ? 0 : cq->pi & ((1u << cq->log_size) - 1);
+	uint32_t index = cq->collapsed ? 0 : (cq->pi + ahead) & ((1u << cq->log_size) - 1);
 
 	/* In a 128-byte entry the completion is the second half. */
 	return (struct prm_cqe64 *)(cq->ring + ((size_t)index << cq->log_cqe_bytes) +
@@ -105,31 +113,40 @@ dp_cq_begin(struct emu_cq *cq)
 
 	if (DP_UNLIKELY(c == NULL || cq->err))
 		return NULL;
-	if (DP_UNLIKELY(!has_room(cq, c))) {
-		overrun(cq);
+	if (c->comp != NULL)
+		dp_comp_flush(c->comp);
+	if (DP_UNLIKELY(!dp_cq_has_room(cq, 0))) {
+		dp_cq_overrun(cq);
 		return NULL;
 	}
-	cqe = place(cq);
+	cqe = dp_cq_place(cq, 0);
 	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	return cqe;
+}
+
+void
+dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
+{
+	struct dp_cq *c = cq->obj.dp;
+
+	cq->pi += n;
+	__builtin_prefetch(dp_cq_place(cq, 0), 1);
+	if (DP_UNLIKELY(c->armed) && (solicited || !c->solicited_only))
+		fire(c);
 }
 
 void
 dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 	  uint8_t opcode, bool solicited)
 {
-	struct dp_cq *c = cq->obj.dp;
 	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 |
 			(uint8_t)(opcode << 4 | (cq->pi >> cq->log_size & 1));
 
 	/* Whoever sees the owner bit flip must see all that was written before. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
 			      memory_order_release);
-	cq->pi++;
 	cq->obj.dev->stats.cqes++;
-	__builtin_prefetch(place(cq), 1);
-	if (DP_UNLIKELY(c->armed) && (solicited || !c->solicited_only))
-		fire(c);
+	dp_cq_written(cq, 1, solicited);
 }
 
 bool
@@ -159,7 +176,7 @@ arm(struct dp_cq *c, uint32_t word)
 	cq->armed_sn = word;
 	c->armed = true;
 	c->solicited_only = ARM_SOLICITED_ONLY(word);
-	if (unconsumed(cq, word) != 0 && !c->solicited_only)
+	if (unconsumed(cq, cq->pi, word) != 0 && !c->solicited_only)
 		fire(c);
 }
 
@@ -190,6 +207,7 @@ dp_cq_forget(struct emu_cq *cq)
 		return;
 	if (c->uar != NULL)
 		TAILQ_REMOVE(&c->uar->cqs, c, next);
+	dp_comp_free(c->comp);
 	free(c);
 	cq->obj.dp = NULL;
 }

@@ -77,6 +77,14 @@ dp_timestamp(struct dp_port *port, uint32_t len)
 	return t;
 }
 
+static struct dp_shared *
+shared_of(struct emu_machine *m)
+{
+	struct dp_port *port = m->ports != 0 ? m->dev[0].dp : NULL;
+
+	return port != NULL ? port->shared : NULL;
+}
+
 static int
 port_init(struct emu_dev *dev, struct dp_shared *shared)
 {
@@ -134,6 +142,7 @@ emu_dp_init(struct emu_machine *m)
 	if (shared == NULL)
 		return -ENOMEM;
 	shared->machine = m;
+	TAILQ_INIT(&shared->compressing);
 	for (unsigned i = 0; i < m->ports && ret == 0; i++)
 		ret = port_init(&m->dev[i], shared);
 	if (ret == 0)
@@ -205,6 +214,8 @@ emu_dp_poll(struct emu_machine *m)
 		emu_clock_tick(dev);
 		work += port_poll(dev->dp);
 	}
+	if (shared_of(m) != NULL)
+		dp_comp_flush_all(shared_of(m));
 	return work;
 }
 
@@ -264,14 +275,6 @@ engine(void *arg)
 			idle_passes++;
 	}
 	return NULL;
-}
-
-static struct dp_shared *
-shared_of(struct emu_machine *m)
-{
-	struct dp_port *port = m->ports != 0 ? m->dev[0].dp : NULL;
-
-	return port != NULL ? port->shared : NULL;
 }
 
 int

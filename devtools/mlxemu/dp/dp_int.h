@@ -24,6 +24,7 @@
 #define DP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct dp_sq;
+struct dp_comp;
 struct dp_uar;
 
 /** Of the machine: the engine works on one frame at a time. */
@@ -32,6 +33,7 @@ struct dp_shared {
 	pthread_t thread;
 	bool running;
 	uint64_t mono_ns; /**< Host time of the batch that is being worked on. */
+	TAILQ_HEAD(, dp_comp) compressing; /**< Sessions of all ports that are open. */
 	uint8_t frame[DP_MAX_FRAME + 64];     /**< Gathered or changed frame. */
 	uint8_t message[DP_MAX_MESSAGE + 64]; /**< Gathered LSO payload. */
 };
@@ -66,6 +68,7 @@ struct dp_cq {
 	uint32_t ci;	 /**< Consumer index last read. */
 	bool armed, solicited_only;
 	int fired_sn;	 /**< Arm sequence number that led to the last event; -1: none. */
+	struct dp_comp *comp; /**< Of a CQ that compresses; NULL: not. */
 	TAILQ_ENTRY(dp_cq) next;
 };
 
@@ -100,6 +103,11 @@ dp_frame_limit(const struct emu_dev *dev)
 	return dev->vport.mtu + DP_ETH_BYTES + DP_VLAN_BYTES;
 }
 
+struct dp_piece {
+	const uint8_t *data;
+	uint32_t len;
+};
+
 /* dp_engine.c */
 /** Takes the time for what follows; once per batch of a queue or wire. */
 void dp_batch_begin(struct dp_shared *shared);
@@ -133,6 +141,31 @@ bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, u
 /** The arm register of the page changed: db is its content. */
 void dp_cq_arm(struct dp_uar *uar, uint64_t db);
 void dp_cq_forget(struct emu_cq *cq);
+/** True when there is room for one more CQE behind `ahead` that are not written yet. */
+bool dp_cq_has_room(struct emu_cq *cq, uint32_t ahead);
+/** Where the CQE stands that comes `ahead` places after the next. */
+struct prm_cqe64 *dp_cq_place(const struct emu_cq *cq, uint32_t ahead);
+/** CQEs were handed over: moves the producer, wakes the program. */
+void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
+/** Notes that the CQ overran: it is in error from now on. */
+void dp_cq_overrun(struct emu_cq *cq);
+
+/* dp_comp.c */
+/** The session of a CQ that may compress. NULL: no memory. */
+struct dp_comp *dp_comp_new(struct emu_cq *cq);
+/** Writes what the session holds; nothing is open afterwards. */
+void dp_comp_flush(struct dp_comp *s);
+/** Of all ports: a card's timer, which ends sessions that nothing joins any more. */
+void dp_comp_flush_all(struct dp_shared *shared);
+/** Forgets what the session holds and frees it. */
+void dp_comp_free(struct dp_comp *s);
+/**
+ * Takes a receive completion, complete but for its owner: it opens a session, joins the open one,
+ * or goes out alone.
+ * @param alone it must be read as it is.
+ * @return false when the CQ overran.
+ */
+bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone);
 
 /* dp_sq.c */
 /** A doorbell for sqn rang on the page. */
@@ -161,6 +194,48 @@ struct dp_rx {
 /** Delivers to an RQ that has a WQE posted, with its completion. */
 void dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
 
+/** The bytes to deliver, in up to three parts: a stripped tag leaves a gap, the FCS follows. */
+struct dp_source {
+	unsigned n, now;
+	uint32_t bytes;
+	struct dp_piece part[3];
+	uint8_t fcs[4];
+};
+/** What the completion of a frame says about its place. */
+struct dp_done {
+	uint32_t byte_cnt; /**< As the CQE has it, strides included. */
+	uint16_t wqe_id, counter;
+	bool stripped;
+	bool alone; /**< Not to be compressed with others. */
+};
+/* What kinds of receive queue share. */
+/** Finds what of the frame is written for this queue; true when the tag is stripped. */
+bool dp_rq_source(struct dp_source *s, const struct emu_rq *rq, const struct dp_pkt *pkt);
+/** Bytes that a WQE's segments hold, as far as they matter. */
+uint64_t dp_rq_capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough);
+/** Writes the source into the segments, from byte skip on; false when a key refuses. */
+bool dp_rq_scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, uint32_t skip,
+		   struct dp_source *s);
+/** Completes a frame; false when the CQ is in error. */
+bool dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d);
+/** An error completion for the WQE at ci, which is used up. */
+void dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome);
+/** To ERR, with everything posted flushed. */
+void dp_rq_stop(struct emu_rq *rq);
+void dp_rq_count(struct emu_rq *rq, uint32_t bytes);
+
+/* dp_mprq.c */
+/** dp_rq_deliver() of a striding RQ. */
+void dp_mprq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
+/** Whether the posted WQEs have strides for a frame of len bytes. */
+bool dp_mprq_has_room(const struct emu_rq *rq, const struct dp_pkt *pkt);
+/** True when the RQ can take the frame now. */
+static inline bool
+dp_rq_has_room(const struct emu_rq *rq, const struct dp_pkt *pkt)
+{
+	return dp_rq_posted(rq) != 0 && (!rq->striding || dp_mprq_has_room(rq, pkt));
+}
+
 /* dp_wqe.c */
 enum dp_exec { DP_DONE, DP_HOLD, DP_ERROR };
 
@@ -171,6 +246,7 @@ struct dp_wqe {
 	struct dp_port *port;
 	uint8_t opcode, ds, ce;
 	bool solicited;
+	uint32_t imm;		     /**< As in the control segment, big-endian. */
 	uint16_t index;		     /**< Its first WQEBB, running counter. */
 	uint32_t pos, end;	     /**< Unread part in bytes from the ring's start, unwrapped. */
 	uint8_t cs_flags;
@@ -184,10 +260,6 @@ struct dp_wqe {
 	uint8_t syndrome, vendor;    /**< When DP_ERROR. */
 };
 
-struct dp_piece {
-	const uint8_t *data;
-	uint32_t len;
-};
 /* Each segment gives one piece, two where it wraps at the ring's end; and the inline header. */
 #define DP_MAX_PIECES (2 * (DP_MAX_DS + 1))
 struct dp_pieces {
@@ -204,6 +276,23 @@ dp_pieces_init(struct dp_pieces *p)
 }
 
 enum dp_exec dp_wqe_execute(struct dp_wqe *w);
+/** Reads the control segment; pos and end then mark what follows it. */
+enum dp_exec dp_wqe_read_ctrl(struct dp_wqe *w);
+/** Copies the next segment of 16 or 48 bytes; false when the WQE has no more. */
+bool dp_wqe_segment(struct dp_wqe *w, void *to, uint32_t bytes);
+static inline uint16_t
+dp_wqebbs_of(uint8_t ds)
+{
+	return (uint16_t)((ds + 3u) / 4u);
+}
+/* dp_sq.c: the steps of a WQE that Ethernet SQs and QPs share. */
+void dp_wqe_begin(struct dp_wqe *w, struct dp_sq *q);
+void dp_sq_count(struct dp_sq *q, const struct dp_wqe *w);
+void dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w);
+/** Error completion; the SQ goes to ERR. */
+void dp_sq_fail(struct dp_sq *q, const struct dp_wqe *w);
+/** At the end of a run: flushes a queue in error, lets go of one without work. */
+void dp_sq_settle(struct dp_sq *q);
 /** Notes why a WQE is refused (audit) and with which syndrome. Returns DP_ERROR. */
 enum dp_exec dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why);
 /** Reads one data segment, pointer or inline, and appends what it names. */

@@ -6,20 +6,12 @@
 #include "dp_csum.h"
 #include "dp_int.h"
 
-#define FCS_BYTES 4u
 #define PREFETCH_AHEAD 2u
 #define BYTE_COUNT_2GB 0x80000000u
 #define MAC_BYTES 12u /* both addresses: what stands before a VLAN tag */
 
-/** The bytes to deliver, in up to three parts: a stripped tag leaves a gap, the FCS follows. */
-struct source {
-	unsigned n, now;
-	uint32_t bytes;
-	struct dp_piece part[3];
-};
-
 static void
-source_add(struct source *s, const uint8_t *data, uint32_t len)
+source_add(struct dp_source *s, const uint8_t *data, uint32_t len)
 {
 	s->part[s->n].data = data;
 	s->part[s->n].len = len;
@@ -28,7 +20,7 @@ source_add(struct source *s, const uint8_t *data, uint32_t len)
 }
 
 static inline void
-source_read(struct source *s, uint8_t *to, uint32_t len)
+source_read(struct dp_source *s, uint8_t *to, uint32_t len)
 {
 	while (len != 0) {
 		struct dp_piece *p = &s->part[s->now];
@@ -96,12 +88,20 @@ dp_rq_forget(struct emu_rq *rq)
 	rq->obj.dp = NULL;
 }
 
+/* The WQE at ci is used up, whatever was in it. */
 static void
-complete_error(struct emu_rq *rq, uint8_t syndrome)
+consume(struct emu_rq *rq)
+{
+	rq->ci++;
+	rq->strides_used = 0;
+}
+
+void
+dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome)
 {
 	dp_cq_write_error(rq->cq, PRM_CQE_OPCODE_RESP_ERR, rq->obj.id, rq->user_index, rq->ci,
 			  syndrome, 0);
-	rq->ci++;
+	consume(rq);
 	rq->obj.dev->stats.rx_errors++;
 }
 
@@ -114,14 +114,14 @@ dp_rq_flush(struct emu_rq *rq)
 		posted = 0; /* a producer index that cannot be: nothing is known to be posted */
 	while (posted-- != 0) {
 		if (!rq->flush_in_error)
-			rq->ci++;
+			consume(rq);
 		else
-			complete_error(rq, PRM_CQE_SYNDROME_WR_FLUSH_ERR);
+			dp_rq_refuse(rq, PRM_CQE_SYNDROME_WR_FLUSH_ERR);
 	}
 }
 
-static void
-stop(struct emu_rq *rq)
+void
+dp_rq_stop(struct emu_rq *rq)
 {
 	rq->state = EMU_QS_ERR;
 	set_failed(rq, true);
@@ -129,8 +129,8 @@ stop(struct emu_rq *rq)
 }
 
 /* Bytes that the WQE's segments hold, as far as they matter. */
-static uint64_t
-capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
+uint64_t
+dp_rq_capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
 {
 	uint64_t sum = 0;
 
@@ -159,8 +159,8 @@ prefetch_next(const struct emu_rq *rq, const uint8_t *to, uint64_t addr)
 	__builtin_prefetch((const void *)((uintptr_t)to + (be64toh(next->addr) - addr)), 1);
 }
 
-static bool
-scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, struct source *s)
+bool
+dp_rq_scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, uint32_t skip, struct dp_source *s)
 {
 	struct emu_port_stats *stats = &rq->obj.dev->stats;
 	uint32_t left = s->bytes;
@@ -170,6 +170,15 @@ scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, struct source *s)
 		uint32_t len = be32toh(now.byte_count);
 		uint8_t *to;
 
+		if (DP_UNLIKELY(skip != 0)) {
+			uint32_t over = len != 0 && len < skip ? len : skip;
+
+			skip -= over;
+			now.addr = htobe64(be64toh(now.addr) + over);
+			if (len == over && len != 0)
+				continue;
+			len = len == 0 ? 0 : len - over;
+		}
 		if (len == 0 || len > left)
 			len = left;
 		to = emu_dma(rq->obj.dev, rq->pd, be32toh(now.lkey), be64toh(now.addr), len,
@@ -228,31 +237,57 @@ describe_headers(struct prm_cqe64 *cqe, const struct dp_rx *rx, bool stripped)
 	cqe->l4_hdr_type_etc = header_types(pkt->data, l, stripped);
 }
 
+/* What every completion of a frame says, whatever kind of queue it lies in. */
 static void
-complete(struct emu_rq *rq, const struct dp_rx *rx, uint32_t bytes, bool stripped)
+describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
+	 const struct dp_done *d)
 {
-	uint64_t timestamp = dp_timestamp(dp_port_of(rq->obj.dev), rx->pkt->len);
-	struct prm_cqe64 *cqe = dp_cq_begin(rq->cq);
-
-	if (DP_UNLIKELY(cqe == NULL)) {
-		rq->ci++;
-		stop(rq);
-		return;
-	}
-	describe_headers(cqe, rx, stripped);
-	if (stripped)
+	describe_headers(cqe, rx, d->stripped);
+	if (d->stripped)
 		cqe->vlan_info = htobe16(rx->pkt->outer.tci);
 	cqe->rx_hash_result = htobe32(rx->hash);
 	cqe->rx_hash_type = rx->hash_type;
 	/* One segment: nothing was coalesced. */
 	cqe->srqn_uidx = htobe32(1u << 24 | (rq->user_index & 0xffffff));
-	cqe->byte_cnt = htobe32(bytes);
-	cqe->timestamp = htobe64(timestamp);
-	dp_cq_end(rq->cq, cqe, rx->flow_tag & 0xffffff, rq->ci++, PRM_CQE_OPCODE_RESP_SEND, false);
+	cqe->wqe_id = htobe16(d->wqe_id);
+	cqe->byte_cnt = htobe32(d->byte_cnt);
+	cqe->timestamp = htobe64(dp_timestamp(dp_port_of(rq->obj.dev), rx->pkt->len));
 }
 
-static void
-count(struct emu_rq *rq, uint32_t bytes)
+/* Into a CQ that compresses. */
+static bool
+complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
+{
+	struct dp_cq *c = rq->cq->obj.dp;
+	struct prm_cqe64 cqe;
+
+	memset(&cqe, 0, sizeof(cqe));
+	describe(&cqe, rq, rx, d);
+	cqe.sop_drop_qpn = htobe32(rx->flow_tag & 0xffffff);
+	cqe.wqe_counter = htobe16(d->counter);
+	cqe.op_own = PRM_CQE_OPCODE_RESP_SEND << 4;
+	return dp_comp_add(c->comp, rq->obj.id, &cqe, d->alone);
+}
+
+bool
+dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
+{
+	struct dp_cq *c = dp_cq_get(rq->cq);
+	struct prm_cqe64 *cqe;
+
+	if (c != NULL && c->comp != NULL)
+		return complete_comp(rq, rx, d);
+	cqe = dp_cq_begin(rq->cq);
+	if (DP_UNLIKELY(cqe == NULL))
+		return false;
+	describe(cqe, rq, rx, d);
+	dp_cq_end(rq->cq, cqe, rx->flow_tag & 0xffffff, d->counter, PRM_CQE_OPCODE_RESP_SEND,
+		  false);
+	return true;
+}
+
+void
+dp_rq_count(struct emu_rq *rq, uint32_t bytes)
 {
 	struct emu_port_stats *stats = &rq->obj.dev->stats;
 
@@ -264,8 +299,8 @@ count(struct emu_rq *rq, uint32_t bytes)
 		rq->q_counter->rx_write_requests++;
 }
 
-static bool
-make_source(struct source *s, const struct emu_rq *rq, const struct dp_pkt *pkt, uint8_t fcs[4])
+bool
+dp_rq_source(struct dp_source *s, const struct emu_rq *rq, const struct dp_pkt *pkt)
 {
 	const struct dp_layers *l = &pkt->outer;
 	bool strip = !rq->vsd && l->tags != 0 && l->tpid == DP_ETHERTYPE_CVLAN;
@@ -282,8 +317,8 @@ make_source(struct source *s, const struct emu_rq *rq, const struct dp_pkt *pkt,
 	if (rq->scatter_fcs) {
 		uint32_t crc = htole32(dp_fcs(pkt->data, pkt->len));
 
-		memcpy(fcs, &crc, FCS_BYTES);
-		source_add(s, fcs, FCS_BYTES);
+		memcpy(s->fcs, &crc, sizeof(s->fcs));
+		source_add(s, s->fcs, sizeof(s->fcs));
 	}
 	return strip;
 }
@@ -297,42 +332,49 @@ refuse_producer(struct emu_rq *rq)
 	emu_audit(rq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
 		  "RQ 0x%x: producer index 0x%x is %u WQEs ahead of 0x%x, the ring has %u",
 		  rq->obj.id, pi, (uint16_t)(pi - rq->ci), rq->ci, 1u << rq->log_wqes);
-	complete_error(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	rq->ci = pi;
-	stop(rq);
+	dp_rq_stop(rq);
 }
 
-void
-dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
+static void
+deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
 	uint32_t mask = (1u << rq->log_wqes) - 1;
 	const struct prm_rq_wqe *seg = (const struct prm_rq_wqe *)(
 		rq->ring + ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
 	unsigned segs = (1u << rq->log_stride_bytes) / DP_SEG_BYTES;
 	struct emu_port_stats *stats = &rq->obj.dev->stats;
-	uint8_t fcs[FCS_BYTES];
-	struct source s;
-	uint32_t bytes;
-	bool stripped;
+	struct dp_done done = {.counter = rq->ci};
+	struct dp_source s;
 
-	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes)) {
-		refuse_producer(rq);
-		return;
-	}
-	stripped = make_source(&s, rq, rx->pkt, fcs);
+	done.stripped = dp_rq_source(&s, rq, rx->pkt);
+	done.byte_cnt = s.bytes;
 	stats->wqe_fetch_bytes += 1u << rq->log_stride_bytes;
-	if (DP_UNLIKELY(capacity(seg, segs, s.bytes) < s.bytes)) {
+	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, s.bytes) < s.bytes)) {
 		/* The frame is lost and the WQE consumed; the queue goes on. */
 		stats->rx_oversize++;
-		complete_error(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 		return;
 	}
-	bytes = s.bytes;
-	if (DP_UNLIKELY(!scatter(rq, seg, &s))) {
-		complete_error(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
-		stop(rq);
+	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, 0, &s))) {
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
+		dp_rq_stop(rq);
 		return;
 	}
-	count(rq, bytes);
-	complete(rq, rx, bytes, stripped);
+	dp_rq_count(rq, s.bytes);
+	rq->ci++;
+	if (DP_UNLIKELY(!dp_rq_complete(rq, rx, &done)))
+		dp_rq_stop(rq);
+}
+
+void
+dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
+{
+	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes))
+		refuse_producer(rq);
+	else if (rq->striding)
+		dp_mprq_deliver(rq, rx);
+	else
+		deliver(rq, rx);
 }

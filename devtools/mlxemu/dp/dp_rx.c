@@ -95,7 +95,7 @@ to_tir(struct emu_dev *dev, const struct dp_flow *flow, const struct dp_pkt *pkt
 	struct emu_rq *rq = pick_rq(flow->tir, pkt, &rx);
 	bool ready = rq != NULL && rq->state == EMU_QS_RDY, posted;
 
-	posted = ready && dp_rq_posted(rq) != 0;
+	posted = ready && dp_rq_has_room(rq, pkt);
 	if (DP_UNLIKELY(!posted) && ready && may_wait)
 		return EMU_RX_FULL;
 	count_arrived(&dev->stats, pkt->data, pkt->len);

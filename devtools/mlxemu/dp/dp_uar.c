@@ -80,8 +80,11 @@ dp_uar_scan(struct dp_port *port)
 void
 emu_dp_take_doorbells(struct emu_dev *dev)
 {
-	if (dp_port_of(dev) != NULL)
-		dp_uar_scan(dp_port_of(dev));
+	if (dp_port_of(dev) == NULL)
+		return;
+	dp_uar_scan(dp_port_of(dev));
+	/* What a session holds has happened: the command finds it in the CQ. */
+	dp_comp_flush_all(dp_port_of(dev)->shared);
 }
 
 void

@@ -8,6 +8,14 @@
 
 /** log2 of the largest LSO message (opcode TSO) in bytes: what max_lso_cap may advertise. */
 #define EMU_DP_LOG_MAX_LSO 18u
+/** Completions of one compressed session: what cqe_compression_max_num may advertise. */
+#define EMU_DP_COMP_MAX 64u
+/** Striding RQ: log2 of the strides of a WQE, of a stride's bytes, and of the least product. */
+#define EMU_DP_LOG_STRIDES_MIN 3u
+#define EMU_DP_LOG_STRIDES_MAX 16u
+#define EMU_DP_LOG_STRIDE_BYTES_MIN 6u
+#define EMU_DP_LOG_STRIDE_BYTES_MAX 13u
+#define EMU_DP_LOG_STRIDE_WQE_MIN 14u
 
 /** Prepares per-port state (dev->dp, dev->steer). 0 or -errno. */
 int emu_dp_init(struct emu_machine *m);
@@ -17,6 +25,25 @@ int emu_dp_start(struct emu_machine *m);
 void emu_dp_stop(struct emu_machine *m);
 /** One pass over all ports, lock held; returns work done. For tests without a thread. */
 unsigned emu_dp_poll(struct emu_machine *m);
+
+/** Frames that arrive at a port by order (dp_inject.c). */
+#define EMU_INJECT_TYPES 16u
+struct emu_inject {
+	const char *file; /**< A capture: its frames, from the first on; NULL: made ones. */
+	uint64_t frames;  /**< How many; 0 with a file: each of it once. */
+	uint32_t len;	  /**< Bytes of a made frame without FCS (more where its headers need it). */
+	uint32_t flows;	  /**< Made frames differ in addresses and ports, in turn. */
+	unsigned types;	  /**< Kinds of made frames, in turn. */
+	int type[EMU_INJECT_TYPES];
+};
+struct emu_inject_result {
+	uint64_t frames, delivered;
+};
+/** Number of a kind of frame by name; -EINVAL, and all the names in known. */
+int emu_inject_type(const char *name, const char **known);
+/** Lock held; all is done on return. 0 or -errno with one line in err. */
+int emu_dp_inject(struct emu_dev *dev, const struct emu_inject *spec,
+		  struct emu_inject_result *result, char *err, size_t err_len);
 
 /** What became of a frame offered to a port. */
 enum emu_rx_result {

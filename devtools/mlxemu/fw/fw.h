@@ -134,6 +134,8 @@ struct fw_wq {
 	uint32_t pd;
 	struct emu_obj *pd_obj;
 	uint8_t log_size, log_stride;
+	bool striding, two_byte_shift;
+	uint8_t log_strides, log_stride_size;
 };
 struct fw_wq_limits {
 	uint8_t log_stride_min, log_stride_max;

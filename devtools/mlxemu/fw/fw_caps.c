@@ -104,9 +104,23 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_steering_format_version(cap, PRM_STEERING_FORMAT_CONNECTX_6DX);
 }
 
+/* Compressed completions in the basic layout, and receive WQEs that hold many frames. */
+static void
+general_receive(struct prm_cmd_hca_cap *cap)
+{
+	prm_cmd_hca_cap_set_cqe_compression(cap, 1);
+	prm_cmd_hca_cap_set_cqe_compression_max_num(cap, EMU_DP_COMP_MAX);
+	prm_cmd_hca_cap_set_mini_cqe_resp_stride_index(cap, 1);
+	prm_cmd_hca_cap_set_mini_cqe_resp_flow_tag(cap, 1);
+	prm_cmd_hca_cap_set_mini_cqe_resp_l3_l4_tag(cap, 1);
+	prm_cmd_hca_cap_set_striding_rq(cap, 1);
+	prm_cmd_hca_cap_set_ext_stride_num_range(cap, 1);
+}
+
 static void
 cap_general(const struct emu_dev *dev, void *page)
 {
+	general_receive(page);
 	general_limits(dev->profile, page);
 	general_uar(page);
 	general_port(dev, page);
@@ -120,6 +134,7 @@ cap_general_2(const struct emu_dev *dev, void *page)
 
 	(void)dev;
 	prm_cmd_hca_cap_2_set_max_num_eqs_24b(cap, EMU_COMP_VECTORS);
+	prm_cmd_hca_cap_2_set_log_min_stride_wqe_sz(cap, EMU_DP_LOG_STRIDE_WQE_MIN);
 }
 
 static void

@@ -19,13 +19,18 @@ cq_release(struct emu_obj *obj)
 static int
 cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 {
-	/*
-	 * cqe_comp_en and its mini CQE format permit the device to compress, they do not oblige
-	 * it, and this one never does. DPDK's own PMD sets them whatever the capabilities say.
-	 * The enhanced layout would change the full CQEs as well.
-	 */
+	/* The enhanced layout would change the full CQEs as well. */
 	if (prm_cqc_get_cqe_compression_layout(cqc) != PRM_CQE_COMP_LAYOUT_BASIC)
-		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "");
+		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "enhanced layout");
+	if (prm_cqc_get_cqe_comp_en(cqc) && prm_cqc_get_cqe_sz(cqc) != PRM_CQC_CQE_SZ_64B)
+		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "entries of 128 bytes");
+	if (prm_cqc_get_cqe_comp_en(cqc) &&
+	    (prm_cqc_get_mini_cqe_res_format_ext(cqc) > 1 ||
+	     (prm_cqc_get_mini_cqe_res_format_ext(cqc) == 1 &&
+	      prm_cqc_get_mini_cqe_res_format(cqc) != 0)))
+		return fw_refuse(c, FW_CQ_COMPRESSION, "mini CQE format %u, extension %u",
+				 prm_cqc_get_mini_cqe_res_format(cqc),
+				 prm_cqc_get_mini_cqe_res_format_ext(cqc));
 	if (prm_cqc_get_cqe_sz(cqc) > PRM_CQC_CQE_SZ_128B)
 		return fw_refuse(c, FW_CQ_CQE_SIZE, "%u", prm_cqc_get_cqe_sz(cqc));
 	if (prm_cqc_get_log_cq_size(cqc) > c->dev->profile->log_max_cq_sz)
@@ -77,6 +82,10 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 	cq->cq.log_cqe_bytes = (uint8_t)(LOG_CQE_BYTES + prm_cqc_get_cqe_sz(cqc));
 	cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);
 	cq->cq.collapsed = prm_cqc_get_cc(cqc);
+	/* It permits the device to compress; one entry for all has no room to. */
+	cq->cq.comp_en = prm_cqc_get_cqe_comp_en(cqc) && !cq->cq.collapsed;
+	cq->cq.mini_format = (uint8_t)(prm_cqc_get_mini_cqe_res_format_ext(cqc) << 2 |
+				       prm_cqc_get_mini_cqe_res_format(cqc));
 	cq->cq.ts_format = (uint8_t)prm_cqc_get_cq_timestamp_format(cqc);
 	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
 }

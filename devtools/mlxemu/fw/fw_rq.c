@@ -7,7 +7,7 @@
 
 /* One data segment to as many as max_wqe_sz_rq (512 bytes) holds. */
 static const struct fw_wq_limits rq_limits = {
-	.log_stride_min = 4, .log_stride_max = 9, .needs_uar = false,
+	.log_stride_min = 4, .log_stride_max = 9, .needs_uar = false, .may_stride = true,
 };
 
 static void
@@ -58,6 +58,10 @@ rq_fill(struct fw_rq *fw, const struct prm_rqc *rqc, const struct fw_wq *wq)
 	rq->pd = wq->pd;
 	rq->log_wqes = wq->log_size;
 	rq->log_stride_bytes = wq->log_stride;
+	rq->striding = wq->striding;
+	rq->two_byte_shift = wq->two_byte_shift;
+	rq->log_strides = wq->log_strides;
+	rq->log_stride_size = wq->log_stride_size;
 	rq->user_index = prm_rqc_get_user_index(rqc);
 	rq->ts_format = (uint8_t)prm_rqc_get_ts_format(rqc);
 	rq->vsd = prm_rqc_get_vsd(rqc);
@@ -153,7 +157,7 @@ fw_modify_rq(struct fw_cmd *c)
 			  be32toh(fw->rq.dbrec[0]));
 	fw->rq.state = to;
 	if (to == EMU_QS_RST)
-		fw->rq.ci = 0;
+		fw->rq.ci = fw->rq.strides_used = 0;
 	emu_dp_rq_changed(&fw->rq);
 	return 0;
 }

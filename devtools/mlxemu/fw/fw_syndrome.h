@@ -57,7 +57,7 @@
 	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring lies outside its umem") \
 	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring lies in a read-only umem") \
 	X(CQ_ALIGN, 0xe50305, BAD_PARAM, "ring offset is not aligned to its CQEs") \
-	X(CQ_COMPRESSION, 0xe50306, BAD_PARAM, "enhanced CQE compression without capability") \
+	X(CQ_COMPRESSION, 0xe50306, BAD_PARAM, "CQE compression without capability") \
 	X(CQ_NO_UMEM, 0xe50307, BAD_PARAM, "ring given as page list: user CQs live in a umem") \
 	X(CQ_PAGE_OFFSET, 0xe50308, BAD_PARAM, "page_offset must be 0 over a umem") \
 	X(CQ_INITIAL, 0xe50309, BAD_PARAM, "status, st and counters must be 0 at creation") \
@@ -77,6 +77,7 @@
 	X(DBR_ALIGN, 0xe50409, BAD_PARAM, "doorbell record is not aligned to 8 bytes") \
 	X(DBR_RANGE, 0xe5040a, BAD_PARAM, "doorbell record lies outside its umem") \
 	X(TS_FORMAT, 0xe5040b, BAD_PARAM, "time stamp format without capability") \
+	X(WQ_STRIDES, 0xe5040c, BAD_PARAM, "number or size of strides out of range") \
 	/* queue states */ \
 	X(STATE_NOT_RST, 0xe50501, BAD_RES_STATE, "a queue is created in state RST") \
 	X(STATE_CLAIM, 0xe50502, BAD_RES_STATE, "queue is not in the state that the command says") \

@@ -32,21 +32,54 @@ fw_ts_format_check(struct fw_cmd *c, unsigned format)
 	return 0;
 }
 
+/*
+ * A striding WQ: strides are written as 2^6 bytes << log_wqe_stride_size, their number as
+ * 2^9 << log_wqe_num_of_strides, and values from 10 on stand for 2^3 and up (mlx5_ib, create_rq).
+ */
 static int
-wq_features_check(struct fw_cmd *c, const struct prm_wq *wq)
+wq_striding_check(struct fw_cmd *c, const struct prm_wq *wq, struct fw_wq *out)
 {
-	if (prm_wq_get_wq_type(wq) != PRM_WQ_TYPE_CYCLIC)
-		return fw_refuse(c, FW_WQ_TYPE, "%s", prm_wq_type_name(prm_wq_get_wq_type(wq)));
+	unsigned number = prm_wq_get_log_wqe_num_of_strides(wq);
+
+	out->striding = true;
+	out->two_byte_shift = prm_wq_get_two_byte_shift_en(wq);
+	out->log_strides = (uint8_t)(number >= 10 ? number - 10 + EMU_DP_LOG_STRIDES_MIN :
+						    number + 9);
+	out->log_stride_size = (uint8_t)(prm_wq_get_log_wqe_stride_size(wq) +
+					 EMU_DP_LOG_STRIDE_BYTES_MIN);
+	if (out->log_strides > EMU_DP_LOG_STRIDES_MAX ||
+	    out->log_strides + out->log_stride_size < EMU_DP_LOG_STRIDE_WQE_MIN)
+		return fw_refuse(c, FW_WQ_STRIDES, "2^%u of 2^%u bytes", out->log_strides,
+				 out->log_stride_size);
+	return 0;
+}
+
+static int
+wq_type_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
+	      struct fw_wq *out)
+{
+	unsigned type = prm_wq_get_wq_type(wq);
+
+	if (type == PRM_WQ_TYPE_CYCLIC_STRIDING && limits->may_stride)
+		return wq_striding_check(c, wq, out);
+	if (type != PRM_WQ_TYPE_CYCLIC && !(limits->may_link && type == PRM_WQ_TYPE_LINKED_LIST))
+		return fw_refuse(c, FW_WQ_TYPE, "%s", prm_wq_type_name(type));
+	if (prm_wq_get_log_wqe_num_of_strides(wq) || prm_wq_get_two_byte_shift_en(wq) ||
+	    prm_wq_get_log_wqe_stride_size(wq))
+		return fw_refuse(c, FW_WQ_FEATURE, "%s", "strides of a WQ that does not stride");
+	return 0;
+}
+
+static int
+wq_features_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits)
+{
 	if (prm_wq_get_wq_signature(wq) || prm_wq_get_end_padding_mode(wq) ||
 	    prm_wq_get_cd_slave(wq) || prm_wq_get_hds_skip_first_sge(wq) ||
-	    prm_wq_get_log2_hds_buf_size(wq) || prm_wq_get_lwm(wq) ||
+	    prm_wq_get_log2_hds_buf_size(wq) || (prm_wq_get_lwm(wq) && !limits->may_link) ||
 	    prm_wq_get_log_hairpin_num_packets(wq) || prm_wq_get_log_hairpin_data_sz(wq) ||
-	    prm_wq_get_log_wqe_num_of_strides(wq) || prm_wq_get_two_byte_shift_en(wq) ||
-	    prm_wq_get_log_wqe_stride_size(wq) || prm_wq_get_shampo_enable(wq) ||
-	    prm_wq_get_headers_mkey(wq))
+	    prm_wq_get_shampo_enable(wq) || prm_wq_get_headers_mkey(wq))
 		return fw_refuse(c, FW_WQ_FEATURE, "%s",
-				 "signature, padding, cd_slave, HDS, lwm, hairpin, striding or "
-				 "SHAMPO");
+				 "signature, padding, cd_slave, HDS, lwm, hairpin or SHAMPO");
 	if (prm_wq_get_hw_counter(wq) || prm_wq_get_sw_counter(wq))
 		return fw_refuse(c, FW_WQ_COUNTERS, "%u and %u", prm_wq_get_hw_counter(wq),
 				 prm_wq_get_sw_counter(wq));
@@ -64,9 +97,11 @@ wq_ring_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limi
 
 	out->log_size = (uint8_t)prm_wq_get_log_wq_sz(wq);
 	out->log_stride = (uint8_t)prm_wq_get_log_wq_stride(wq);
-	if (out->log_stride < limits->log_stride_min || out->log_stride > limits->log_stride_max)
+	/* A next segment and one data segment at least. */
+	if (out->log_stride < limits->log_stride_min + out->striding ||
+	    out->log_stride > limits->log_stride_max)
 		return fw_refuse(c, FW_WQ_STRIDE, "%u, allowed %u to %u", out->log_stride,
-				 limits->log_stride_min, limits->log_stride_max);
+				 limits->log_stride_min + out->striding, limits->log_stride_max);
 	if (out->log_size > c->dev->profile->log_max_wq_sz)
 		return fw_refuse(c, FW_WQ_SIZE, "%u, at most %u", out->log_size,
 				 c->dev->profile->log_max_wq_sz);
@@ -87,8 +122,10 @@ int
 fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
 	    struct fw_wq *out)
 {
-	int ret = wq_features_check(c, wq);
+	int ret = wq_type_check(c, wq, limits, out);
 
+	if (ret == 0)
+		ret = wq_features_check(c, wq, limits);
 	if (ret == 0)
 		ret = fw_need(c, EMU_OBJ_PD, prm_wq_get_pd(wq), FW_NO_PD, &out->pd_obj);
 	if (ret == 0 && limits->needs_uar)

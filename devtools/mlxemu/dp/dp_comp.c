@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * CQE compression, basic layout. A session of n completions that differ in little takes n places:
+ * the first holds the title, a full CQE whose byte count is n; the second an array of eight mini
+ * CQEs, for the title's frame and the seven after it; every eighth place from the first on holds
+ * the next array. The places between keep what was in them: the program skips them, and turns
+ * them invalid before the ring comes round (readers: DPDK's net/mlx5 mlx5_rx.c and
+ * mlx5_rxtx_vec_sse.h, the kernel's en_rx.c).
+ */
+#include <stdlib.h>
+
+#include "dp_int.h"
+
+#define MINIS_PER_CQE 8u
+#define CQE_FORMAT_COMPRESSED (3u << 2)
+
+/* What a mini CQE carries beside the byte count: EXT is mini_cqe_res_format_ext. */
+enum mini_format {
+	MINI_HASH = PRM_CQC_MINI_CQE_FORMAT_HASH,
+	MINI_CSUM = PRM_CQC_MINI_CQE_FORMAT_CSUM,
+	MINI_FTAG_STRIDX = PRM_CQC_MINI_CQE_FORMAT_FTAG_STRIDX,
+	MINI_CSUM_STRIDX = PRM_CQC_MINI_CQE_FORMAT_CSUM_STRIDX,
+	MINI_L34_STRIDX = 4,
+};
+
+struct dp_comp {
+	struct emu_cq *cq;
+	struct dp_shared *shared;
+	uint32_t n;   /**< Completions it holds; 0: not open. */
+	uint32_t rqn; /**< Whose they are: a CQE itself does not say. */
+	struct prm_cqe64 title;
+	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
+	TAILQ_ENTRY(dp_comp) next;
+};
+
+struct dp_comp *
+dp_comp_new(struct emu_cq *cq)
+{
+	struct dp_comp *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->cq = cq;
+	s->shared = dp_port_of(cq->obj.dev)->shared;
+	return s;
+}
+
+/* The last 8 bytes, owner bit included, in one store: all else must be seen before it. */
+static void
+hand_over(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 *from)
+{
+	uint64_t last;
+
+	memcpy(to, from, offsetof(struct prm_cqe64, sop_drop_qpn));
+	memcpy(&last, &from->sop_drop_qpn, sizeof(last));
+	/* op_own is the last byte in memory, the owner its lowest bit. */
+	last |= htobe64(cq->pi >> cq->log_size & 1);
+	atomic_store_explicit((_Atomic uint64_t *)(void *)&to->sop_drop_qpn, last,
+			      memory_order_release);
+}
+
+static void
+write_minis(const struct dp_comp *s)
+{
+	for (uint32_t i = 0; i < s->n; i += MINIS_PER_CQE) {
+		uint32_t left = s->n - i, take = left < MINIS_PER_CQE ? left : MINIS_PER_CQE;
+		struct prm_mini_cqe8 *to =
+			(struct prm_mini_cqe8 *)dp_cq_place(s->cq, i == 0 ? 1 : i);
+
+		memcpy(to, &s->mini[i], take * sizeof(*to));
+		memset(to + take, 0, (MINIS_PER_CQE - take) * sizeof(*to));
+	}
+}
+
+void
+dp_comp_flush(struct dp_comp *s)
+{
+	struct emu_port_stats *stats = &s->cq->obj.dev->stats;
+	uint32_t n = s->n;
+
+	if (n == 0)
+		return;
+	TAILQ_REMOVE(&s->shared->compressing, s, next);
+	if (n > 1) {
+		write_minis(s);
+		s->title.byte_cnt = htobe32(n);
+		s->title.op_own |= CQE_FORMAT_COMPRESSED;
+		stats->cqes += (n + MINIS_PER_CQE - 1) / MINIS_PER_CQE;
+	}
+	hand_over(s->cq, dp_cq_place(s->cq, 0), &s->title);
+	stats->cqes++;
+	s->n = 0;
+	dp_cq_written(s->cq, n, false);
+}
+
+void
+dp_comp_flush_all(struct dp_shared *shared)
+{
+	while (!TAILQ_EMPTY(&shared->compressing))
+		dp_comp_flush(TAILQ_FIRST(&shared->compressing));
+}
+
+void
+dp_comp_free(struct dp_comp *s)
+{
+	if (s == NULL)
+		return;
+	if (s->n != 0)
+		TAILQ_REMOVE(&s->shared->compressing, s, next);
+	free(s);
+}
+
+/*
+ * Everything that a reader takes from the title must be true of the frame as well. What the
+ * format leaves out altogether (hash or checksum, time stamp) is lost and tells nothing apart.
+ */
+static bool
+joins(const struct dp_comp *s, const struct prm_cqe64 *c)
+{
+	const struct prm_cqe64 *t = &s->title;
+	uint32_t differs;
+
+	differs = (uint32_t)(t->tls_outer_l3_tunneled ^ c->tls_outer_l3_tunneled) |
+		  (uint32_t)(t->wqe_id ^ c->wqe_id) | (uint32_t)(t->vlan_info ^ c->vlan_info) |
+		  (uint32_t)(t->hds_ip_ext ^ c->hds_ip_ext) |
+		  (t->srqn_uidx ^ c->srqn_uidx) | (t->flags_rqpn ^ c->flags_rqpn) |
+		  (t->flow_table_metadata ^ c->flow_table_metadata);
+	if (s->cq->mini_format != MINI_L34_STRIDX)
+		differs |= (uint32_t)(t->l4_hdr_type_etc ^ c->l4_hdr_type_etc);
+	if (s->cq->mini_format != MINI_FTAG_STRIDX)
+		differs |= t->sop_drop_qpn ^ c->sop_drop_qpn;
+	if (s->cq->mini_format == MINI_HASH)
+		differs |= (uint32_t)(t->rx_hash_type ^ c->rx_hash_type);
+	return differs == 0;
+}
+
+static void
+fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
+{
+	uint32_t tag = be32toh(cqe->sop_drop_qpn) & 0xffffff;
+
+	m->byte_cnt = cqe->byte_cnt;
+	switch (format) {
+	case MINI_HASH:
+		m->rx_hash_result = cqe->rx_hash_result;
+		return;
+	case MINI_FTAG_STRIDX:
+		/* The upper third of the tag takes the place of the byte count's upper byte. */
+		m->checksum = htobe16((uint16_t)tag);
+		m->byte_cnt = htobe32((tag >> 16) << 24 | (be32toh(cqe->byte_cnt) & 0xffffff));
+		break;
+	case MINI_L34_STRIDX:
+		/*
+		 * Byte 0x1d of the CQE. DPDK's scalar reader takes it from byte 1, its SSE reader
+		 * from byte 0; no other source is known, so both find it.
+		 */
+		m->checksum = (uint16_t)(cqe->l4_hdr_type_etc << 8 | cqe->l4_hdr_type_etc);
+		break;
+	default:
+		m->checksum = cqe->checksum;
+		break;
+	}
+	m->stride_index = format == MINI_CSUM ? 0 : cqe->wqe_counter;
+}
+
+/* The session may not wrap: DPDK's vector reader walks on without looking at the ring's end. */
+static bool
+at_ring_end(const struct dp_comp *s)
+{
+	return ((s->cq->pi + s->n) & ((1u << s->cq->log_size) - 1)) == 0;
+}
+
+bool
+dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone)
+{
+	if (DP_UNLIKELY(s->cq->err))
+		return false;
+	if (DP_UNLIKELY(!dp_cq_has_room(s->cq, s->n))) {
+		dp_comp_flush(s);
+		dp_cq_overrun(s->cq);
+		return false;
+	}
+	if (s->n != 0 && (alone || rqn != s->rqn || !joins(s, cqe)))
+		dp_comp_flush(s);
+	if (s->n == 0) {
+		s->title = *cqe;
+		s->rqn = rqn;
+		TAILQ_INSERT_TAIL(&s->shared->compressing, s, next);
+	}
+	fill_mini(&s->mini[s->n++], s->cq->mini_format, cqe);
+	if (alone || s->n == EMU_DP_COMP_MAX || at_ring_end(s))
+		dp_comp_flush(s);
+	return true;
+}
