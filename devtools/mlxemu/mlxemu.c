@@ -26,6 +26,8 @@ mlxemu_usage(void)
 {
 	printf("usage: mlxemu run [options] -- PROGRAM [ARGS...]   run PROGRAM on emulated devices\n"
 	       "       mlxemu run --help                           the options, with examples\n"
+	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] ask or tell a running process\n"
+	       "       mlxemu ctl --help                           its options, with examples\n"
 	       "       mlxemu profiles                             the cards that can be emulated\n"
 	       "       mlxemu --help                               this text\n"
 	       "\n"
@@ -102,6 +104,8 @@ main(int argc, char **argv)
 {
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return mlxemu_run(argc - 2, argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "ctl") == 0)
+		return mlxemu_ctl(argc - 2, argv + 2);
 	if (argc == 2 && strcmp(argv[1], "profiles") == 0)
 		return mlxemu_profiles();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -109,8 +113,8 @@ main(int argc, char **argv)
 		return MLXEMU_OK;
 	}
 	if (argc < 2)
-		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, profiles, --help)");
+		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, profiles, --help)");
 	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
-	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, profiles, --help)", argv[1]);
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, profiles, --help)", argv[1]);
 }

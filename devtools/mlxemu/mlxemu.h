@@ -46,6 +46,9 @@ struct mlxemu_run {
 int mlxemu_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void mlxemu_usage(void);
 void mlxemu_run_usage(void);
+/** `mlxemu ctl`: argv is what follows the word. A status. */
+int mlxemu_ctl(int argc, char **argv);
+void mlxemu_ctl_usage(void);
 /** Fills in run from what follows `run`. A status; with MLXEMU_OK and run->help help was asked. */
 int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
 /** path made absolute by the current directory. False when too long. */

@@ -190,7 +190,7 @@ environment_preload(const struct mlxemu_run *run)
 int
 mlxemu_environment(const struct mlxemu_run *run)
 {
-	char ports[16];
+	char ports[16], ctl[PATH_MAX + 8];
 	int status = environment_wires(run);
 
 	if (status == MLXEMU_OK)
@@ -201,6 +201,9 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_PORTS", ports, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);
+	/* A link to the socket of the process that opened a device last. */
+	snprintf(ctl, sizeof(ctl), "%s/ctl", run->dir);
+	setenv("MLXEMU_CTL", ctl, 1);
 	setenv("MLXEMU_AUDIT", run->audit ? "1" : "0", 1);
 	if (run->trace[0] != '\0')
 		setenv("MLXEMU_TRACE", run->trace, 1);

@@ -97,6 +97,8 @@ void abi_fd_unhide_close(int fd);
  */
 bool abi_fd_guarded(int fd);
 void abi_fd_unguard(int fd);
+/** Open descriptors of the process without the model's own. */
+unsigned abi_fd_program(void);
 /** Any descriptor that close() has to look at? */
 bool abi_fd_any(void);
 /** After fork in the child: forget everything, the model is the parent's. */
@@ -126,6 +128,8 @@ int abi_uverbs_open(unsigned n, int flags);
 /** Answers RDMA_VERBS_IOCTL. 0 or -errno. */
 int abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
+/** What programs hold at this device beside objects; lock held. */
+void abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
 /** Closes every open device, as the end of the process does; lock held. */
 void abi_uverbs_exit(void);
 

@@ -4,12 +4,14 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "abi.h"
@@ -182,6 +184,29 @@ abi_fd_dup(int from, int to)
 	/* The model's descriptors are the model's alone: a copy of one is the program's. */
 	if (obj != NULL && obj->kind != ABI_FD_MODEL)
 		(void)abi_fd_add(to, obj);
+}
+
+unsigned
+abi_fd_program(void)
+{
+	char buf[4096];
+	int dir = abi_real_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	unsigned count = 0;
+	long n, at;
+
+	/* Not by opendir(): that would be the model's memory in the program's heap. */
+	while (dir >= 0 && (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
+		for (at = 0; at < n;) {
+			const struct dirent64 *e = (const struct dirent64 *)(buf + at);
+			int fd = e->d_name[0] == '.' ? dir : atoi(e->d_name);
+			const struct abi_fdobj *obj = abi_fd_peek(fd);
+
+			count += fd != dir && (obj == NULL || obj->kind != ABI_FD_MODEL);
+			at += e->d_reclen;
+		}
+	if (dir >= 0)
+		abi_real_close(dir);
+	return count;
 }
 
 int

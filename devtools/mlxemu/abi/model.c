@@ -17,6 +17,7 @@
 
 #include "abi.h"
 #include "core/emu_fault.h"
+#include "ctl_server.h"
 #include "dp/emu_dp.h"
 #include "sysfs.h"
 #include "wire/emu_wire.h"
@@ -62,6 +63,18 @@ abi_forked_child(void)
 	}
 }
 
+static void
+abi_port_changed(struct emu_dev *dev)
+{
+	emu_sysfs_refresh(dev, abi_run_dir());
+}
+
+static const struct emu_front_ops abi_front_ops = {
+	.port_changed = abi_port_changed,
+	.ledger = abi_uverbs_ledger,
+	.program_fds = abi_fd_program,
+};
+
 /* One line on the program's stderr: these are the user's mistakes, not the program's. */
 static int
 abi_model_fail(int ret, const char *what)
@@ -93,6 +106,7 @@ abi_machine_describe(void)
 		return abi_model_fail(ret, "MLXEMU_PORTS or MLXEMU_PROFILE is wrong");
 	for (i = 0; i < abi_the_machine.ports; i++)
 		abi_the_machine.dev[i].admin_up = true;
+	abi_the_machine.front = &abi_front_ops;
 	pthread_atfork(NULL, NULL, abi_forked_child);
 	atomic_store(&abi_state, ABI_MODEL_DESCRIBED);
 	return 0;
@@ -215,6 +229,9 @@ abi_model_up(void)
 		ret = abi_wires_attach();
 	if (ret == 0)
 		ret = emu_dp_start(&abi_the_machine);
+	/* A run without it is still a run. */
+	if (ret == 0 && abi_ctl_start(&abi_the_machine, abi_run_dir()) != 0)
+		(void)abi_model_fail(0, "there is no control socket: the run directory refuses it");
 	if (ret == 0) {
 		at_quick_exit(abi_model_finish);
 		atomic_store(&abi_state, ABI_MODEL_RUNNING);
@@ -310,6 +327,7 @@ abi_model_finish(void)
 	pthread_mutex_lock(&abi_state_mutex);
 	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING) {
 		atomic_store(&abi_state, ABI_MODEL_DEAD);
+		abi_ctl_stop();
 		emu_dp_stop(&abi_the_machine);
 		emu_lock(&abi_the_machine);
 		abi_uverbs_exit();

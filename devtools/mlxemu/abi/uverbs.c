@@ -107,6 +107,25 @@ abi_file_release(struct abi_fdobj *obj)
 }
 
 void
+abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
+{
+	const struct abi_channel *ch;
+	const struct abi_sub *sub;
+	struct abi_file *file;
+
+	TAILQ_FOREACH(file, &abi_files, next) {
+		if (file->dev != dev)
+			continue;
+		out->files++;
+		out->mappings += abi_file_mappings(file);
+		TAILQ_FOREACH(ch, &file->channels, next)
+			out->channels++;
+		TAILQ_FOREACH(sub, &file->subs, next)
+			out->subscriptions++;
+	}
+}
+
+void
 abi_uverbs_exit(void)
 {
 	while (!TAILQ_EMPTY(&abi_files))

@@ -79,6 +79,12 @@ emu_audit_total(void)
 }
 
 uint64_t
+emu_audit_count(enum emu_audit_kind kind)
+{
+	return (unsigned)kind < EMU_AUDIT_KINDS ? ledger.count[kind] : 0;
+}
+
+uint64_t
 emu_audit_left_total(void)
 {
 	return ledger.left_total;
@@ -134,15 +140,24 @@ static const struct {
 	STAT(dma_read_bytes), STAT(dma_writes), STAT(dma_write_bytes),
 };
 
+bool
+emu_audit_stat(const struct emu_dev *dev, unsigned i, const char **name, uint64_t *value)
+{
+	if (i >= sizeof(stat_rows) / sizeof(stat_rows[0]))
+		return false;
+	*name = stat_rows[i].name;
+	memcpy(value, (const uint8_t *)&dev->stats + stat_rows[i].offset, sizeof(*value));
+	return true;
+}
+
 static void
 report_stats(FILE *f, const struct emu_dev *dev)
 {
-	for (unsigned i = 0; i < sizeof(stat_rows) / sizeof(stat_rows[0]); i++) {
-		uint64_t v;
+	const char *name;
+	uint64_t value;
 
-		memcpy(&v, (const uint8_t *)&dev->stats + stat_rows[i].offset, sizeof(v));
-		fprintf(f, "port %u %s %" PRIu64 "\n", dev->index, stat_rows[i].name, v);
-	}
+	for (unsigned i = 0; emu_audit_stat(dev, i, &name, &value); i++)
+		fprintf(f, "port %u %s %" PRIu64 "\n", dev->index, name, value);
 }
 
 static void

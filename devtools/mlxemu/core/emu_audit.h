@@ -28,6 +28,9 @@ const char *emu_audit_kind_name(enum emu_audit_kind kind);
 void emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 uint64_t emu_audit_total(void);
+uint64_t emu_audit_count(enum emu_audit_kind kind);
+/** The i-th counter of a port by its name; false behind the last. */
+bool emu_audit_stat(const struct emu_dev *dev, unsigned i, const char **name, uint64_t *value);
 /** Objects left so far, all types and ports. */
 uint64_t emu_audit_left_total(void);
 /** The i-th text kept of a kind; NULL when there is none. */

@@ -33,6 +33,12 @@ host_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+uint64_t
+emu_mono_ns(void)
+{
+	return host_ns(CLOCK_MONOTONIC);
+}
+
 static unsigned
 log2_floor(uint64_t v)
 {
@@ -149,6 +155,8 @@ emu_clock_tick(struct emu_dev *dev)
 	struct emu_ctx *ctx;
 	uint64_t now;
 
+	if (__builtin_expect(dev->replug_ns != 0, 0))
+		emu_port_tick(dev, emu_mono_ns());
 	if (TAILQ_EMPTY(&dev->contexts))
 		return;
 	now = emu_clock_cycles(c);

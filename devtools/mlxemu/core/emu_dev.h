@@ -104,6 +104,8 @@ struct emu_dev {
 	bool admin_up;	/**< The kernel's interface is up. */
 	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
+	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
+	uint64_t replug_ns; /**< When it is plugged in again (CLOCK_MONOTONIC); 0: not by itself. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
 	TAILQ_HEAD(, emu_ctx) contexts;
@@ -121,6 +123,22 @@ struct emu_machine {
 	uint64_t next_ticket, now_serving;
 	_Atomic unsigned waiters; /**< Callers waiting: the engine may end its batch early. */
 	_Atomic bool stop;
+	_Atomic bool paused;   /**< The data path stands still. */
+	pthread_cond_t resume; /**< With mutex: paused ended. */
+	const struct emu_front_ops *front; /**< NULL: there is no front end. */
+};
+
+/** What only the front end can count. */
+struct emu_front_ledger {
+	unsigned files, mappings, channels, subscriptions;
+};
+/** What the front end does for the machine, lock held; each may be NULL. */
+struct emu_front_ops {
+	/** Link, address or MTU of the port changed: what the kernel's interface shows follows. */
+	void (*port_changed)(struct emu_dev *dev);
+	void (*ledger)(struct emu_dev *dev, struct emu_front_ledger *out);
+	/** Descriptors of the process without the model's own. */
+	unsigned (*program_fds)(void);
 };
 
 /** What the front end does for a context when the model calls back. */
@@ -151,6 +169,17 @@ void emu_machine_fini(struct emu_machine *m);
 void emu_lock(struct emu_machine *m);
 void emu_unlock(struct emu_machine *m);
 struct emu_machine *emu_machine_of(struct emu_dev *dev);
+/** A thread of the model: all signals blocked, free to run on every processor. 0 or -errno. */
+int emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
+/** Pauses or resumes the data path. Lock held: it stands still as soon as this returns. */
+void emu_engine_pause(struct emu_machine *m, bool pause);
+/** Engine thread, lock not held: returns when not paused. */
+void emu_engine_wait(struct emu_machine *m);
+static inline bool
+emu_engine_paused(struct emu_machine *m)
+{
+	return atomic_load_explicit(&m->paused, memory_order_relaxed);
+}
 
 /** Completion vectors (and event queues) of a device, as the kernel would tell. */
 #define EMU_COMP_VECTORS 16
@@ -184,8 +213,13 @@ int emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add);
 void emu_port_set_admin(struct emu_dev *dev, bool up);
 /** Called by wires when carrier changes; recomputes link_up and raises port events. */
 void emu_port_set_carrier(struct emu_dev *dev, bool carrier);
+/** Pulls or plugs the cable, and turns that back after ms milliseconds when ms is not 0. */
+void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
+/** Called often by the engine: cables that change by time. */
+void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);
 
 /* The clock (emu_clock.c). */
+uint64_t emu_mono_ns(void); /**< The time that everything in the model goes by. */
 #define EMU_KERNEL_HZ 250u /**< Unit of overflow_period. */
 void emu_clock_init(struct emu_clock *c, uint64_t hz);
 uint64_t emu_clock_cycles(const struct emu_clock *c);	   /**< The counter now, 63 bits. */

@@ -21,6 +21,8 @@ struct emu_fault {
 	uint64_t seen, hits;
 	uint8_t status;
 	uint32_t syndrome;
+	char *text;
+	const char *last;
 };
 
 static struct emu_fault *emu_faults;
@@ -137,6 +139,8 @@ emu_fault_add(const char *text, char *err, size_t err_len)
 		snprintf(err, err_len, "fault rule: out of memory");
 	}
 	free(copy);
+	if (ret == 0 && (rule->text = strdup(text)) == NULL)
+		ret = -ENOMEM;
 	if (ret != 0) {
 		free(rule);
 		return ret;
@@ -153,6 +157,7 @@ emu_fault_clear(void)
 		struct emu_fault *rule = emu_faults;
 
 		emu_faults = rule->next;
+		free(rule->text);
 		free(rule);
 	}
 	emu_faults_tail = &emu_faults;
@@ -172,6 +177,7 @@ emu_fault_command(uint16_t opcode, uint8_t *status, uint32_t *syndrome)
 			continue;
 		rule->hits++;
 		emu_fault_hit++;
+		rule->last = prm_command_name(opcode);
 		*status = rule->status;
 		*syndrome = rule->syndrome;
 		return true;
@@ -189,4 +195,18 @@ uint64_t
 emu_fault_hits(void)
 {
 	return emu_fault_hit;
+}
+
+bool
+emu_fault_info(unsigned i, struct emu_fault_info *info)
+{
+	const struct emu_fault *rule = emu_faults;
+
+	while (rule != NULL && i-- != 0)
+		rule = rule->next;
+	if (rule == NULL)
+		return false;
+	*info = (struct emu_fault_info){rule->text, rule->seen, rule->hits,
+					rule->last != NULL ? rule->last : ""};
+	return true;
 }

@@ -25,4 +25,13 @@ bool emu_fault_command(uint16_t opcode, uint8_t *status, uint32_t *syndrome);
 uint64_t emu_fault_commands(void);
 uint64_t emu_fault_hits(void);
 
+/** What a rule has done so far. */
+struct emu_fault_info {
+	const char *text; /**< As it was added. */
+	uint64_t seen, hits;
+	const char *last; /**< Name of what it hit last: a command, a call; "". */
+};
+/** The i-th rule; false behind the last. */
+bool emu_fault_info(unsigned i, struct emu_fault_info *info);
+
 #endif /* EMU_FAULT_H */

@@ -2,10 +2,13 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* The machine: its lock, its devices and the contexts that programs open on them. */
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "emu_audit.h"
 #include "emu_obj.h"
@@ -37,6 +40,52 @@ emu_unlock(struct emu_machine *m)
 	if (m->now_serving != m->next_ticket)
 		pthread_cond_broadcast(&m->turn);
 	pthread_mutex_unlock(&m->mutex);
+}
+
+void
+emu_engine_pause(struct emu_machine *m, bool pause)
+{
+	pthread_mutex_lock(&m->mutex);
+	atomic_store_explicit(&m->paused, pause, memory_order_relaxed);
+	pthread_cond_broadcast(&m->resume);
+	pthread_mutex_unlock(&m->mutex);
+}
+
+void
+emu_engine_wait(struct emu_machine *m)
+{
+	if (!emu_engine_paused(m))
+		return;
+	pthread_mutex_lock(&m->mutex);
+	while (emu_engine_paused(m))
+		pthread_cond_wait(&m->resume, &m->mutex);
+	pthread_mutex_unlock(&m->mutex);
+}
+
+int
+emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	cpu_set_t cpus;
+	int ret;
+
+	/* The program may have pinned the thread that is calling. */
+	CPU_ZERO(&cpus);
+	for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF) && i < CPU_SETSIZE; i++)
+		CPU_SET((int)i, &cpus);
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(thread, &attr, run, arg);
+	if (ret == EINVAL) /* a container may forbid some of the processors */
+		ret = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (ret == 0)
+		pthread_setname_np(*thread, name);
+	return -ret;
 }
 
 struct emu_machine *
@@ -117,6 +166,7 @@ emu_machine_init(struct emu_machine *m, unsigned ports, const struct emu_profile
 	memset(m, 0, sizeof(*m));
 	pthread_mutex_init(&m->mutex, NULL);
 	pthread_cond_init(&m->turn, NULL);
+	pthread_cond_init(&m->resume, NULL);
 	m->ports = ports;
 	for (unsigned i = 0; i < ports && ret == 0; i++)
 		ret = dev_init(&m->dev[i], i, profile);
@@ -137,6 +187,7 @@ emu_machine_fini(struct emu_machine *m)
 	}
 	m->ports = 0;
 	pthread_cond_destroy(&m->turn);
+	pthread_cond_destroy(&m->resume);
 	pthread_mutex_destroy(&m->mutex);
 }
 

@@ -106,13 +106,32 @@ port_event(struct emu_dev *dev, unsigned sub_type)
 static void
 link_recompute(struct emu_dev *dev)
 {
-	bool up = dev->carrier && dev->admin_up;
+	const struct emu_front_ops *front = emu_machine_of(dev)->front;
+	bool up = dev->carrier && dev->admin_up && !dev->unplugged;
 
 	if (up == dev->link_up)
 		return;
 	dev->link_up = up;
 	emu_trace_note(dev, "link %s", up ? "up" : "down");
+	/* Who hears of the change and looks finds the new state. */
+	if (front != NULL && front->port_changed != NULL)
+		front->port_changed(dev);
 	port_event(dev, up ? PORT_CHANGE_ACTIVE : PORT_CHANGE_DOWN);
+}
+
+void
+emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms)
+{
+	dev->unplugged = !plugged;
+	dev->replug_ns = ms != 0 ? emu_mono_ns() + ms * 1000000u : 0;
+	link_recompute(dev);
+}
+
+void
+emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
+{
+	if (dev->replug_ns != 0 && mono_ns >= dev->replug_ns)
+		emu_port_cable(dev, dev->unplugged, 0);
 }
 
 void

@@ -245,7 +245,7 @@ batch(struct emu_machine *m)
 	unsigned work = 0;
 
 	emu_lock(m);
-	for (unsigned i = 0; i < PASSES_PER_LOCK; i++) {
+	for (unsigned i = 0; i < PASSES_PER_LOCK && !emu_engine_paused(m); i++) {
 		unsigned now = emu_dp_poll(m);
 
 		work += now;
@@ -264,8 +264,8 @@ engine(void *arg)
 
 	/* Without this a sleep of 2 us takes more than 50. */
 	prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
-	pthread_setname_np(pthread_self(), "mlxemu");
 	while (!atomic_load_explicit(&m->stop, memory_order_acquire)) {
+		emu_engine_wait(m);
 		if (batch(m) != 0) {
 			idle_passes = 0;
 			continue;
@@ -281,29 +281,14 @@ int
 emu_dp_start(struct emu_machine *m)
 {
 	struct dp_shared *shared = shared_of(m);
-	sigset_t all, before;
-	pthread_attr_t attr;
-	cpu_set_t cpus;
 	int ret;
 
 	if (shared == NULL || shared->running)
 		return -EINVAL;
-	/* The program may have pinned the thread that is calling. */
-	CPU_ZERO(&cpus);
-	for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF) && i < CPU_SETSIZE; i++)
-		CPU_SET((int)i, &cpus);
 	atomic_store(&m->stop, false);
-	pthread_attr_init(&attr);
-	pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(&shared->thread, &attr, engine, m);
-	if (ret == EINVAL) /* a container may forbid some of the processors */
-		ret = pthread_create(&shared->thread, NULL, engine, m);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
+	ret = emu_thread_start(&shared->thread, "mlxemu", engine, m);
 	shared->running = ret == 0;
-	return -ret;
+	return ret;
 }
 
 void
@@ -315,6 +300,7 @@ emu_dp_stop(struct emu_machine *m)
 		return;
 	if (shared->running) {
 		atomic_store_explicit(&m->stop, true, memory_order_release);
+		emu_engine_pause(m, false);
 		pthread_join(shared->thread, NULL);
 	}
 	emu_lock(m);

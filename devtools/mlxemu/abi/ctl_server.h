@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The control socket of a process with emulated devices. */
+#ifndef ABI_CTL_SERVER_H
+#define ABI_CTL_SERVER_H
+
+#include <stdbool.h>
+
+#include "core/emu_dev.h"
+
+/**
+ * Listens at <dir>/ctl.PID, makes <dir>/ctl a link to it, and starts the thread that answers.
+ * 0 or -errno.
+ */
+int abi_ctl_start(struct emu_machine *m, const char *dir);
+/** Ends the thread and removes the socket; lock not held. Harmless when there is none. */
+void abi_ctl_stop(void);
+/** libjansson could be loaded (jansson_late.c). */
+bool abi_json_loaded(void);
+
+#endif /* ABI_CTL_SERVER_H */

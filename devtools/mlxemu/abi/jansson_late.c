@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * libjansson, loaded when the first control request comes: like libpcap (pcap_late.c), so that
+ * programs which are never asked anything load nothing but libc.
+ */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "ctl_server.h"
+
+static void *
+late_symbol(const char *name)
+{
+	static void *lib;
+
+	if (lib == NULL)
+		lib = dlopen("libjansson.so.4", RTLD_NOW | RTLD_LOCAL);
+	return lib != NULL ? dlsym(lib, name) : NULL;
+}
+
+#define LATE(name) ((__typeof__(&name))late_symbol(#name))
+
+bool
+abi_json_loaded(void)
+{
+	return late_symbol("json_loadb") != NULL;
+}
+
+/* All of these run only after abi_json_loaded() said yes. */
+
+json_t *
+json_loadb(const char *buffer, size_t len, size_t flags, json_error_t *error)
+{
+	return LATE(json_loadb)(buffer, len, flags, error);
+}
+
+char *
+json_dumps(const json_t *json, size_t flags)
+{
+	return LATE(json_dumps)(json, flags);
+}
+
+void
+json_delete(json_t *json)
+{
+	LATE(json_delete)(json);
+}
+
+json_t *
+json_object(void)
+{
+	return LATE(json_object)();
+}
+
+json_t *
+json_array(void)
+{
+	return LATE(json_array)();
+}
+
+json_t *
+json_string(const char *value)
+{
+	return LATE(json_string)(value);
+}
+
+json_t *
+json_integer(json_int_t value)
+{
+	return LATE(json_integer)(value);
+}
+
+json_t *
+json_true(void)
+{
+	return LATE(json_true)();
+}
+
+json_t *
+json_false(void)
+{
+	return LATE(json_false)();
+}
+
+json_t *
+json_object_get(const json_t *object, const char *key)
+{
+	return LATE(json_object_get)(object, key);
+}
+
+int
+json_object_set_new(json_t *object, const char *key, json_t *value)
+{
+	return LATE(json_object_set_new)(object, key, value);
+}
+
+int
+json_object_clear(json_t *object)
+{
+	return LATE(json_object_clear)(object);
+}
+
+size_t
+json_array_size(const json_t *array)
+{
+	return LATE(json_array_size)(array);
+}
+
+json_t *
+json_array_get(const json_t *array, size_t index)
+{
+	return LATE(json_array_get)(array, index);
+}
+
+int
+json_array_append_new(json_t *array, json_t *value)
+{
+	return LATE(json_array_append_new)(array, value);
+}
+
+const char *
+json_string_value(const json_t *string)
+{
+	return LATE(json_string_value)(string);
+}
+
+json_int_t
+json_integer_value(const json_t *integer)
+{
+	return LATE(json_integer_value)(integer);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The control commands: finds the one that a request names, runs it, composes the answer. */
+#include "emu_ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../dp/emu_dp.h"
+#include "emu_audit.h"
+#include "emu_fault.h"
+
+/* A step keeps everybody else out: programs must get in between. */
+#define STEPS_PER_LOCK 64u
+
+int
+emu_ctl_fail(struct emu_ctl *c, int ret, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->err, sizeof(c->err), fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+void
+emu_ctl_set(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+int
+emu_ctl_number(struct emu_ctl *c, const char *key, bool optional, uint64_t min, uint64_t max,
+	       uint64_t *value)
+{
+	const json_t *v = json_object_get(c->in, key);
+	json_int_t n;
+
+	if (v == NULL && optional)
+		return 0;
+	n = json_integer_value(v);
+	if (!json_is_integer(v) || n < 0 || (uint64_t)n < min || (uint64_t)n > max)
+		return emu_ctl_fail(c, -EINVAL,
+				    "\"%s\": a number from %" PRIu64 " to %" PRIu64 " is needed",
+				    key, min, max);
+	*value = (uint64_t)n;
+	return 0;
+}
+
+int
+emu_ctl_string(struct emu_ctl *c, const char *key, bool optional, const char **value)
+{
+	const json_t *v = json_object_get(c->in, key);
+
+	if (v == NULL && optional)
+		return 0;
+	if (!json_is_string(v))
+		return emu_ctl_fail(c, -EINVAL, "\"%s\": a string is needed", key);
+	*value = json_string_value(v);
+	return 0;
+}
+
+int
+emu_ctl_port(struct emu_ctl *c, struct emu_dev **dev)
+{
+	uint64_t port = 0;
+	int ret = emu_ctl_number(c, "port", true, 0, c->m->ports - 1, &port);
+
+	if (ret == 0)
+		*dev = &c->m->dev[port];
+	return ret;
+}
+
+static int
+ctl_engine(struct emu_ctl *c)
+{
+	const json_t *run = json_object_get(c->in, "run");
+
+	if (run != NULL && !json_is_boolean(run))
+		return emu_ctl_fail(c, -EINVAL, "\"run\": true or false is needed");
+	if (run != NULL)
+		emu_engine_pause(c->m, json_is_false(run));
+	json_object_set_new(c->out, "run", json_boolean(!emu_engine_paused(c->m)));
+	return 0;
+}
+
+static int
+ctl_engine_step(struct emu_ctl *c)
+{
+	uint64_t polls = 1, work = 0;
+	int ret = emu_ctl_number(c, "polls", true, 1, 1000000, &polls);
+
+	if (ret != 0)
+		return ret;
+	if (!emu_engine_paused(c->m))
+		return emu_ctl_fail(c, -EBUSY, "the engine runs: pause it first");
+	for (uint64_t i = 0; i < polls; i++) {
+		work += emu_dp_poll(c->m);
+		if (i % STEPS_PER_LOCK == STEPS_PER_LOCK - 1) {
+			emu_unlock(c->m);
+			emu_lock(c->m);
+		}
+	}
+	emu_ctl_set(c->out, "work", work);
+	return 0;
+}
+
+static int
+ctl_link(struct emu_ctl *c)
+{
+	const char *state = NULL;
+	struct emu_dev *dev;
+	uint64_t ms = 0;
+	int ret = emu_ctl_port(c, &dev);
+
+	if (ret == 0)
+		ret = emu_ctl_string(c, "state", true, &state);
+	if (ret == 0)
+		ret = emu_ctl_number(c, "ms", true, 0, 1000000, &ms);
+	if (ret != 0)
+		return ret;
+	if (state != NULL && strcmp(state, "up") != 0 && strcmp(state, "down") != 0)
+		return emu_ctl_fail(c, -EINVAL, "\"state\": \"up\" or \"down\" is needed");
+	if (state != NULL)
+		emu_port_cable(dev, strcmp(state, "up") == 0, ms);
+	json_object_set_new(c->out, "link", json_string(dev->link_up ? "up" : "down"));
+	return 0;
+}
+
+static int
+ctl_fault_add(struct emu_ctl *c)
+{
+	const char *rule = NULL;
+	int ret = emu_ctl_string(c, "rule", false, &rule);
+
+	return ret != 0 ? ret : emu_fault_add(rule, c->err, sizeof(c->err));
+}
+
+static int
+ctl_fault_clear(struct emu_ctl *c)
+{
+	(void)c;
+	emu_fault_clear();
+	return 0;
+}
+
+static int
+ctl_fault_list(struct emu_ctl *c)
+{
+	json_t *rules = json_array();
+	struct emu_fault_info info;
+
+	for (unsigned i = 0; emu_fault_info(i, &info); i++) {
+		json_t *rule = json_object();
+
+		json_object_set_new(rule, "rule", json_string(info.text));
+		emu_ctl_set(rule, "seen", info.seen);
+		emu_ctl_set(rule, "hits", info.hits);
+		json_object_set_new(rule, "last", json_string(info.last));
+		json_array_append_new(rules, rule);
+	}
+	json_object_set_new(c->out, "rules", rules);
+	emu_ctl_set(c->out, "commands", emu_fault_commands());
+	emu_ctl_set(c->out, "hits", emu_fault_hits());
+	return 0;
+}
+
+static int
+inject_types(struct emu_ctl *c, struct emu_inject *spec)
+{
+	json_t *types = json_object_get(c->in, "ptypes");
+	const char *known;
+	size_t i;
+
+	if (types == NULL)
+		return 0;
+	if (!json_is_array(types) || json_array_size(types) == 0 ||
+	    json_array_size(types) > EMU_INJECT_TYPES)
+		return emu_ctl_fail(c, -EINVAL, "\"ptypes\": a list of 1 to %u names is needed",
+				    EMU_INJECT_TYPES);
+	for (i = 0; i < json_array_size(types); i++) {
+		const char *name = json_string_value(json_array_get(types, i));
+
+		spec->type[i] = name != NULL ? emu_inject_type(name, &known) : -EINVAL;
+		if (name == NULL || spec->type[i] < 0)
+			return emu_ctl_fail(c, -EINVAL, "\"ptypes\": '%s' is none of %s",
+					    name != NULL ? name : "?",
+					    name != NULL ? known : "the names");
+	}
+	spec->types = (unsigned)i;
+	return 0;
+}
+
+static int
+ctl_inject(struct emu_ctl *c)
+{
+	struct emu_inject spec = {.types = 1};
+	uint64_t frames = 1, len = 64, flows = 1;
+	struct emu_inject_result result = {0};
+	struct emu_dev *dev;
+	int ret = emu_ctl_port(c, &dev);
+
+	if (ret == 0)
+		ret = emu_ctl_number(c, "frames", true, 0, 1u << 24, &frames);
+	if (ret == 0)
+		ret = emu_ctl_number(c, "len", true, 60, 16000, &len);
+	if (ret == 0)
+		ret = emu_ctl_number(c, "flows", true, 1, 65536, &flows);
+	if (ret == 0)
+		ret = emu_ctl_string(c, "file", true, &spec.file);
+	if (ret == 0)
+		ret = inject_types(c, &spec);
+	if (ret != 0)
+		return ret;
+	spec.frames = frames;
+	spec.len = (uint32_t)len;
+	spec.flows = (uint32_t)flows;
+	ret = emu_dp_inject(dev, &spec, &result, c->err, sizeof(c->err));
+	emu_ctl_set(c->out, "frames", result.frames);
+	emu_ctl_set(c->out, "delivered", result.delivered);
+	emu_ctl_set(c->out, "dropped", result.frames - result.delivered);
+	return ret;
+}
+
+static int ctl_help(struct emu_ctl *c);
+
+static const struct emu_ctl_command ctl_commands[] = {
+	{"help", "", "the commands", ctl_help},
+	{"ledger", "", "what programs hold: objects by type and port, memory, descriptors",
+	 emu_ctl_ledger},
+	{"audit", "", "what was left behind and what was unlawful so far", emu_ctl_audit},
+	{"counters", "", "frames, bytes, losses and bus traffic of each port", emu_ctl_counters},
+	{"fault.add", "rule=RULE", "adds a fault rule", ctl_fault_add},
+	{"fault.list", "", "the rules with what they saw and hit", ctl_fault_list},
+	{"fault.clear", "", "removes all rules", ctl_fault_clear},
+	{"link", "[port=N] [state=up|down] [ms=N]",
+	 "pulls or plugs the cable, for N milliseconds if given; tells the link", ctl_link},
+	{"engine", "[run=true|false]", "pauses or resumes the data path", ctl_engine},
+	{"engine.step", "[polls=N]", "passes over all queues while paused", ctl_engine_step},
+	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP]",
+	 "frames arrive at the port now", ctl_inject},
+};
+
+const struct emu_ctl_command *
+emu_ctl_command_at(unsigned i)
+{
+	return i < sizeof(ctl_commands) / sizeof(ctl_commands[0]) ? &ctl_commands[i] : NULL;
+}
+
+static int
+ctl_help(struct emu_ctl *c)
+{
+	const struct emu_ctl_command *cmd;
+	json_t *list = json_object();
+	char text[256];
+
+	for (unsigned i = 0; (cmd = emu_ctl_command_at(i)) != NULL; i++) {
+		snprintf(text, sizeof(text), "%s%s%s", cmd->args, cmd->args[0] != '\0' ? ": " : "",
+			 cmd->help);
+		json_object_set_new(list, cmd->name, json_string(text));
+	}
+	json_object_set_new(c->out, "commands", list);
+	return 0;
+}
+
+static int
+ctl_run(struct emu_ctl *c)
+{
+	const struct emu_ctl_command *cmd;
+	const char *name = NULL;
+	int ret = emu_ctl_string(c, "cmd", false, &name);
+
+	if (ret != 0)
+		return ret;
+	for (unsigned i = 0; (cmd = emu_ctl_command_at(i)) != NULL; i++) {
+		if (strcmp(cmd->name, name) != 0)
+			continue;
+		emu_lock(c->m);
+		ret = cmd->run(c);
+		emu_unlock(c->m);
+		return ret;
+	}
+	return emu_ctl_fail(c, -ENOENT, "no command '%.64s' (help lists them)", name);
+}
+
+char *
+emu_ctl_execute(struct emu_machine *m, const char *request, size_t len)
+{
+	struct emu_ctl c = {.m = m, .out = json_object()};
+	json_error_t error;
+	char *text;
+	int ret;
+
+	c.in = json_loadb(request, len, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(c.in))
+		ret = emu_ctl_fail(&c, -EINVAL, "the request is no JSON object: %s",
+				   c.in != NULL ? "another type" : error.text);
+	else
+		ret = ctl_run(&c);
+	if (ret != 0) {
+		json_object_clear(c.out);
+		json_object_set_new(c.out, "error", json_string(c.err));
+	}
+	json_object_set_new(c.out, "ok", json_boolean(ret == 0));
+	text = json_dumps(c.out, JSON_COMPACT);
+	json_decref(c.in);
+	json_decref(c.out);
+	return text;
+}

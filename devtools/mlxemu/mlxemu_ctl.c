@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* `mlxemu ctl`: sends one request to a running process with emulated devices. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "mlxemu.h"
+
+void
+mlxemu_ctl_usage(void)
+{
+	printf("usage: mlxemu ctl [--pid N] [--json] COMMAND [KEY=VALUE ...]\n"
+	       "\n"
+	       "Asks a process that runs on emulated devices, or tells it what to do.\n"
+	       "\n"
+	       "  --pid N          that process; else the one of MLXEMU_CTL, else the only one there is\n"
+	       "  --json           print the answer as it came\n"
+	       "  help             what the process can be told (the command to begin with)\n"
+	       "\n"
+	       "A VALUE is a number, true, false, a JSON text, or a string. `fault add RULE`,\n"
+	       "`fault list` and `fault clear` may be written with a blank.\n"
+	       "\n"
+	       "The exit status is 0, 1 when the process refused or cannot be reached, 2 for a wrong\n"
+	       "command line.\n"
+	       "\n"
+	       "examples:\n"
+	       "  mlxemu ctl ledger\n"
+	       "  mlxemu ctl --pid 4711 link port=1 state=down ms=500\n"
+	       "  mlxemu ctl fault add 'on cmd.entry match op=CREATE_SQ count 1 do fail \\\n"
+	       "                        status=NO_RESOURCES'\n"
+	       "  mlxemu ctl inject port=0 frames=1000 len=64 'ptypes=[\"ipv4-udp\",\"ipv6-tcp\"]'\n");
+}
+
+/* The sockets of all runs of this user; those of other users are in folders it cannot enter. */
+static int
+ctl_search(const char *pid, char *path, size_t len)
+{
+	const char *tmp = getenv("TMPDIR");
+	char pattern[PATH_MAX];
+	glob_t found;
+	int n;
+
+	snprintf(pattern, sizeof(pattern), "%s/mlxemu.*/ctl.%s",
+		 tmp != NULL && tmp[0] != '\0' ? tmp : "/tmp", pid != NULL ? pid : "[0-9]*");
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return mlxemu_fail(MLXEMU_FAILED, pid != NULL ? "no process %s with emulated devices"
+							      : "no process with emulated devices%s",
+				   pid != NULL ? pid : "");
+	n = found.gl_pathc == 1 ? snprintf(path, len, "%s", found.gl_pathv[0]) : 0;
+	if (found.gl_pathc != 1) {
+		fprintf(stderr, "mlxemu: which one? --pid");
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			fprintf(stderr, "%s %s", i != 0 ? "," : "",
+				strrchr(found.gl_pathv[i], '.') + 1);
+		fprintf(stderr, "\n");
+	}
+	globfree(&found);
+	return n > 0 && (size_t)n < len ? MLXEMU_OK : MLXEMU_USAGE;
+}
+
+/* Names of sockets are short: the folder is reached through a descriptor. */
+static int
+ctl_connect(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), dirfd = -1, ret;
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - path) : 1,
+		 slash != NULL ? path : ".");
+	dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%.64s", dirfd,
+		 slash != NULL ? slash + 1 : path);
+	ret = fd >= 0 && dirfd >= 0 &&
+			      connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0
+		      ? fd
+		      : -errno;
+	if (dirfd >= 0)
+		close(dirfd);
+	if (ret < 0 && fd >= 0)
+		close(fd);
+	if (ret < 0)
+		mlxemu_fail(MLXEMU_FAILED, "%s: %s", path, strerror(-ret));
+	return ret;
+}
+
+static json_t *
+ctl_value(const char *text)
+{
+	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+
+	return value != NULL ? value : json_string(text);
+}
+
+/* The words as a request: `link port=1 state=down`, `fault add RULE`. NULL after a message. */
+static json_t *
+ctl_request(int argc, char **argv)
+{
+	json_t *request = json_object();
+	char name[128];
+	int at = 1;
+
+	snprintf(name, sizeof(name), "%s", argv[0]);
+	if (strcmp(argv[0], "fault") == 0 && argc >= 2) {
+		snprintf(name, sizeof(name), "fault.%s", argv[1]);
+		at = 2;
+	}
+	json_object_set_new(request, "cmd", json_string(name));
+	if (strcmp(name, "fault.add") == 0 && at == argc - 1 &&
+	    strncmp(argv[at], "rule=", 5) != 0) {
+		json_object_set_new(request, "rule", json_string(argv[at]));
+		return request;
+	}
+	for (; at < argc; at++) {
+		const char *equals = strchr(argv[at], '=');
+
+		if (equals == NULL || equals == argv[at]) {
+			mlxemu_fail(MLXEMU_USAGE, "ctl %s: '%s' is not KEY=VALUE", name, argv[at]);
+			json_decref(request);
+			return NULL;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)(equals - argv[at]), argv[at]);
+		json_object_set_new(request, name,
+				    strcmp(name, "rule") == 0 ? json_string(equals + 1)
+							      : ctl_value(equals + 1));
+	}
+	return request;
+}
+
+static char *
+ctl_exchange(int fd, const json_t *request)
+{
+	char *line = json_dumps(request, JSON_COMPACT), *answer = NULL;
+	FILE *f = fdopen(fd, "r+");
+	size_t room = 0;
+	ssize_t n = -1;
+
+	if (line != NULL && f != NULL && fprintf(f, "%s\n", line) > 0 && fflush(f) == 0)
+		n = getline(&answer, &room, f);
+	free(line);
+	if (f != NULL)
+		fclose(f);
+	else
+		close(fd);
+	if (n > 0)
+		return answer;
+	free(answer);
+	mlxemu_fail(MLXEMU_FAILED, "ctl: the process gave no answer");
+	return NULL;
+}
+
+/* One line a value, with the names that lead to it in front: `port 0 objects CQ 1`. */
+static void
+ctl_print(const json_t *v, const char *path)
+{
+	const char *key, *blank = path[0] != '\0' ? " " : "";
+	size_t i, many = strlen(path);
+	char next[512];
+	json_t *child;
+
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:
+		json_object_foreach((json_t *)(uintptr_t)v, key, child) {
+			snprintf(next, sizeof(next), "%s%s%s", path, blank, key);
+			ctl_print(child, next);
+		}
+		break;
+	case JSON_ARRAY:
+		/* "ports" are "port 0", "port 1" ... */
+		many -= many != 0 && path[many - 1] == 's';
+		json_array_foreach(v, i, child) {
+			snprintf(next, sizeof(next), "%.*s%s%zu", (int)many, path, blank, i);
+			json_object_del(child, "port");
+			ctl_print(child, next);
+		}
+		break;
+	case JSON_STRING:
+		printf("%s%s%s\n", path, blank, json_string_value(v));
+		break;
+	case JSON_INTEGER:
+		printf("%s%s%" JSON_INTEGER_FORMAT "\n", path, blank, json_integer_value(v));
+		break;
+	default:
+		printf("%s%s%s\n", path, blank, json_is_true(v) ? "true" : "false");
+	}
+}
+
+static int
+ctl_show(const char *answer, bool as_json)
+{
+	json_t *v = json_loads(answer, 0, NULL);
+	const char *error = json_string_value(json_object_get(v, "error"));
+	bool ok = json_is_true(json_object_get(v, "ok"));
+
+	if (as_json) {
+		fputs(answer, stdout);
+	} else if (ok) {
+		json_object_del(v, "ok");
+		ctl_print(v, "");
+	} else {
+		mlxemu_fail(MLXEMU_FAILED, "ctl: %s", error != NULL ? error : answer);
+	}
+	json_decref(v);
+	return ok ? MLXEMU_OK : MLXEMU_FAILED;
+}
+
+static int
+ctl_ask(const char *path, const json_t *request, bool as_json)
+{
+	int fd = ctl_connect(path), status;
+	char *answer;
+
+	if (fd < 0)
+		return MLXEMU_FAILED;
+	answer = ctl_exchange(fd, request);
+	if (answer == NULL)
+		return MLXEMU_FAILED;
+	status = ctl_show(answer, as_json);
+	free(answer);
+	return status;
+}
+
+int
+mlxemu_ctl(int argc, char **argv)
+{
+	const char *pid = NULL, *env = getenv("MLXEMU_CTL");
+	char path[PATH_MAX + 64];
+	bool as_json = false;
+	json_t *request;
+	int i, status;
+
+	for (i = 0; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			mlxemu_ctl_usage();
+			return MLXEMU_OK;
+		}
+		if (strcmp(argv[i], "--json") == 0)
+			as_json = true;
+		else if (strcmp(argv[i], "--pid") == 0 && i + 1 < argc)
+			pid = argv[++i];
+		else
+			return mlxemu_fail(MLXEMU_USAGE, "ctl: unknown option '%s'", argv[i]);
+	}
+	if (i == argc)
+		return mlxemu_fail(MLXEMU_USAGE, "ctl: no command given (`ctl help` lists them)");
+	request = ctl_request(argc - i, argv + i);
+	if (request == NULL)
+		return MLXEMU_USAGE;
+	status = MLXEMU_OK;
+	if (pid == NULL && env != NULL)
+		snprintf(path, sizeof(path), "%s", env);
+	else
+		status = ctl_search(pid, path, sizeof(path));
+	if (status == MLXEMU_OK)
+		status = ctl_ask(path, request, as_json);
+	json_decref(request);
+	return status;
+}
