@@ -98,11 +98,12 @@ def command_row(cmd, model):
     destroy = model.commands[cmd.destroy].opcode if cmd.destroy else 0
     create = model.commands[cmd.create].opcode if cmd.create else 0
     in_min = cmd.in_min or 4 * cmd.inbox.size
+    out_min = cmd.out_min or 4 * cmd.outbox.size
     in_id = field_ref(cmd.inbox, None if cmd.cls == "create" else cmd.id)
     out_id = field_ref(cmd.outbox, cmd.id if cmd.cls == "create" else None)
     return [f"\t{{ \"{cmd.name}\", &prm_layout_{cmd.inbox.name}, &prm_layout_{cmd.outbox.name}, "
             f"{cmd.opcode:#x},",
-            f"\t  {in_min}, {4 * cmd.outbox.size}, {destroy:#x}, {create:#x}, {in_id}, {out_id}, "
+            f"\t  {in_min}, {out_min}, {destroy:#x}, {create:#x}, {in_id}, {out_id}, "
             f"{CLASS[cmd.cls]},",
             f"\t  {field_ref(cmd.inbox, cmd.request)}, {cmd.request_shift}, "
             f"{flag(cmd.variable or cmd.inbox.variable)} }},"]

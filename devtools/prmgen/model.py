@@ -125,6 +125,7 @@ class Command:
         self.destroy = self.create = None
         self.variable = False
         self.in_min = 0
+        self.out_min = 0
         self.request, self.request_shift = None, 0
 
 
@@ -300,6 +301,7 @@ def read_command(name, spec, path, model):
     cmd.destroy = take(spec, "destroy", str, where)
     cmd.variable = take(spec, "variable", bool, where, False)
     cmd.in_min = take(spec, "in_min", int, where, 0)
+    cmd.out_min = take(spec, "out_min", int, where, 0)
     cmd.request = take(spec, "request", str, where)
     cmd.request_shift = take(spec, "request_shift", int, where, 0)
     no_more(spec, where)

@@ -37,6 +37,15 @@ test_segments(void)
 	CHECK(sizeof(struct prm_wqe_inline_seg) == sizeof(struct mlx5_wqe_inl_data_seg));
 	CHECK(sizeof(struct prm_wqe_raddr_seg) == sizeof(struct mlx5_wqe_raddr_seg));
 	SAME(prm_wqe_raddr_seg, rkey, mlx5_wqe_raddr_seg, rkey);
+	CHECK(sizeof(struct prm_wqe_atomic_seg) == sizeof(struct mlx5_wqe_atomic_seg));
+	SAME(prm_wqe_atomic_seg, compare, mlx5_wqe_atomic_seg, compare);
+	CHECK(sizeof(struct prm_wqe_av) == sizeof(struct mlx5_wqe_av));
+	SAME(prm_wqe_av, dqp_dct, mlx5_wqe_av, dqp_dct);
+	SAME(prm_wqe_av, rlid, mlx5_wqe_av, rlid);
+	SAME(prm_wqe_av, rmac, mlx5_wqe_av, rmac);
+	SAME(prm_wqe_av, hop_limit, mlx5_wqe_av, hop_limit);
+	SAME(prm_wqe_av, grh_gid_fl, mlx5_wqe_av, grh_gid_fl);
+	SAME(prm_wqe_av, rgid, mlx5_wqe_av, rgid);
 	CHECK(sizeof(struct prm_wqe_umr_ctrl_seg) == sizeof(struct mlx5_wqe_umr_ctrl_seg));
 	SAME(prm_wqe_umr_ctrl_seg, mkey_mask, mlx5_wqe_umr_ctrl_seg, mkey_mask);
 	CHECK(sizeof(struct prm_wqe_srq_next_seg) == sizeof(struct mlx5_wqe_srq_next_seg));

@@ -53,6 +53,8 @@ emu_dp_qp_changed(struct emu_qp *qp)
 
 	if (d == NULL)
 		return;
+	dp_cq_get(qp->sq.cq);
+	dp_cq_get(qp->rq.cq);
 	if (qp->sq.ring != NULL && (qp->sq.state != sq || qp->sq.obj.dp == NULL)) {
 		d->waiting = false;
 		d->rnr_tries = d->ack_tries = 0;
@@ -85,10 +87,4 @@ dp_qp_forget(struct emu_qp *qp)
 	dp_rq_forget(&qp->rq);
 	free(qp->obj.dp);
 	qp->obj.dp = NULL;
-}
-
-void
-emu_dp_srq_armed(struct emu_srq *srq)
-{
-	(void)srq;
 }

@@ -6,16 +6,19 @@
 
 #include "dp_int.h"
 
+#define DP_GRH_BYTES 40u
+#define DP_ATOMIC_BYTES 8u
+
 /** obj.dp of an emu_qp. */
 struct dp_qp {
 	struct emu_qp *qp;
-	/** The WQE at the head waits, for a receiver that was not ready or an answer. */
+	/** The WQE at the head waits: its receiver was not ready, or no answer came. */
 	bool waiting;
 	uint64_t wait_until_ns;
 	uint8_t rnr_tries, ack_tries; /**< Repetitions of the WQE at the head. */
 };
 
-/** What became of a message at the responder, as the requester learns of it. */
+/** What became of a request at the responder, as the requester learns of it. */
 enum dp_ack {
 	DP_ACK,
 	DP_ACK_LOST,	  /**< No answer: no such QP, not ready, wrong sequence number. */
@@ -25,7 +28,7 @@ enum dp_ack {
 	DP_NAK_OPERATION, /**< The responder could not complete it. */
 };
 
-/** A request on its way. */
+/** A request on its way, and its answer. */
 struct dp_msg {
 	struct emu_qp *from;
 	uint8_t opcode; /**< PRM_WQE_OPCODE_* */
@@ -33,13 +36,13 @@ struct dp_msg {
 	uint32_t imm;	/**< Big-endian, as in the WQE. */
 	uint64_t raddr;
 	uint32_t rkey;
-	uint64_t swap_add, compare; /**< Atomics, host order. */
-	uint64_t read_bytes;	    /**< Of an RDMA read. */
-	const struct dp_pieces *data;
-	uint8_t grh[40];	    /**< UD: what stands in front of the payload. */
-	/* Answer: */
-	const uint8_t *read_from;
-	uint64_t original; /**< Of an atomic. */
+	uint64_t swap_add, compare;    /**< Of an atomic, host order. */
+	uint64_t bytes;		       /**< Of the message, or wanted by an RDMA read. */
+	const struct dp_pieces *data;  /**< What is sent or written. */
+	uint32_t q_key;		       /**< UD */
+	const uint8_t *grh;	       /**< UD: DP_GRH_BYTES in front of the payload; NULL: none. */
+	const uint8_t *read_from;      /**< Answer to a read. */
+	uint64_t original;	       /**< Answer to an atomic: the value before it. */
 };
 
 /* dp_qp.c */
@@ -48,13 +51,38 @@ struct dp_qp *dp_qp_get(struct emu_qp *qp);
 void dp_qp_forget(struct emu_qp *qp);
 /** To ERR with everything flushed: what a card does after a fatal error. */
 void dp_qp_fail(struct emu_qp *qp);
-/** An event about the QP itself. */
+/** An event about the QP itself, PRM_EVENT_TYPE_*. */
 void dp_qp_event(struct emu_qp *qp, uint16_t type);
+
+/* dp_qp_send.c */
 /** Works on the send queue of a QP; as dp_sq_run(). */
 unsigned dp_qp_run(struct dp_sq *q, unsigned budget);
+
+/* dp_qp_wqe.c */
+/** A send WQE read and checked. */
+struct dp_request {
+	struct dp_msg msg;
+	struct dp_pieces data; /**< Sent or written from, or where an answer goes. */
+	struct prm_wqe_av av;  /**< UD */
+};
+/** Reads the segments behind the control segment, by opcode and service type. */
+enum dp_exec dp_qp_wqe_read(struct dp_wqe *w, struct dp_request *r);
 
 /* dp_qp_recv.c */
 /** The responder executes a request. */
 enum dp_ack dp_qp_receive(struct emu_qp *qp, struct dp_msg *m);
+
+/* dp_srq.c */
+/** Where the next receive WQE of a QP is; its own queue's or the shared one's. */
+struct dp_recv_wqe {
+	const struct prm_rq_wqe *seg;
+	unsigned segs;
+	uint16_t counter;
+	uint32_t pd;
+};
+/** False: none is posted, or the producer index cannot be. */
+bool dp_qp_recv_wqe(struct emu_qp *qp, struct dp_recv_wqe *r);
+/** Uses it up. */
+void dp_qp_recv_taken(struct emu_qp *qp);
 
 #endif /* EMU_DP_QP_H */

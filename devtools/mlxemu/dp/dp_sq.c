@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "dp_int.h"
+#include "dp_qp.h"
 
 static void
 activate(struct dp_sq *q)
@@ -165,12 +165,6 @@ ctrl_of(const struct emu_sq *sq, uint16_t index)
 	return (const struct prm_wqe_ctrl_seg *)(sq->ring + (size_t)(index & mask) * DP_WQEBB_BYTES);
 }
 
-static uint16_t
-wqebbs_of(uint8_t ds)
-{
-	return (uint16_t)((ds + 3u) / 4u);
-}
-
 /*
  * WQEs that will not be executed complete as flushed. Completion mode ONLY_FIRST_ERR is for
  * programs whose CQ has no room for one completion per WQE.
@@ -188,15 +182,15 @@ flush(struct dp_sq *q)
 		if (sq->flush_in_error && (ce != PRM_WQE_CE_ONLY_FIRST_ERR || !q->failed))
 			complete_error(q, sq->ci, opcode, PRM_CQE_SYNDROME_WR_FLUSH_ERR, 0);
 		q->failed = true;
-		if (ds == 0 || wqebbs_of(ds) > (uint16_t)(sq->hw_pi - sq->ci))
+		if (ds == 0 || dp_wqebbs_of(ds) > (uint16_t)(sq->hw_pi - sq->ci))
 			sq->ci = sq->hw_pi;
 		else
-			sq->ci = (uint16_t)(sq->ci + wqebbs_of(ds));
+			sq->ci = (uint16_t)(sq->ci + dp_wqebbs_of(ds));
 	}
 }
 
-static void
-complete(struct dp_sq *q, const struct dp_wqe *w)
+void
+dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 {
 	struct emu_sq *sq = q->sq;
 	struct prm_cqe64 *cqe = dp_cq_begin(sq->cq);
@@ -214,29 +208,29 @@ complete(struct dp_sq *q, const struct dp_wqe *w)
 		  PRM_CQE_OPCODE_REQ, w->solicited);
 }
 
-static void
-fail(struct dp_sq *q, const struct dp_wqe *w)
+void
+dp_sq_fail(struct dp_sq *q, const struct dp_wqe *w)
 {
 	complete_error(q, w->index, w->opcode, w->syndrome, w->vendor);
 	q->failed = true;
 	q->sq->state = EMU_QS_ERR;
 }
 
-static void
-count(struct dp_sq *q, const struct dp_wqe *w)
+void
+dp_sq_count(struct dp_sq *q, const struct dp_wqe *w)
 {
 	struct emu_port_stats *s = &q->sq->obj.dev->stats;
 
 	q->sq->wqes++;
 	q->sq->frames += w->frames;
 	q->sq->bytes += w->bytes;
-	s->wqe_fetch_bytes += (uint64_t)wqebbs_of(w->ds) * DP_WQEBB_BYTES;
+	s->wqe_fetch_bytes += (uint64_t)dp_wqebbs_of(w->ds) * DP_WQEBB_BYTES;
 	s->dma_reads += w->reads;
 	s->dma_read_bytes += w->read_bytes;
 }
 
-static void
-wqe_begin(struct dp_wqe *w, struct dp_sq *q)
+void
+dp_wqe_begin(struct dp_wqe *w, struct dp_sq *q)
 {
 	struct emu_sq *sq = q->sq;
 
@@ -256,22 +250,31 @@ step(struct dp_sq *q, struct dp_wqe *w)
 	struct emu_sq *sq = q->sq;
 	enum dp_exec done;
 
-	wqe_begin(w, q);
+	dp_wqe_begin(w, q);
 	done = dp_wqe_execute(w);
 	if (done == DP_HOLD)
 		return done;
 	q->frames_done = 0;
-	count(q, w);
+	dp_sq_count(q, w);
 	if (done == DP_ERROR) {
-		fail(q, w);
+		dp_sq_fail(q, w);
 		/* Its extent is known only when its first segment was readable. */
-		sq->ci = w->ds == 0 ? sq->hw_pi : (uint16_t)(sq->ci + wqebbs_of(w->ds));
+		sq->ci = w->ds == 0 ? sq->hw_pi : (uint16_t)(sq->ci + dp_wqebbs_of(w->ds));
 		return done;
 	}
-	sq->ci = (uint16_t)(sq->ci + wqebbs_of(w->ds));
+	sq->ci = (uint16_t)(sq->ci + dp_wqebbs_of(w->ds));
 	if (w->ce >= PRM_WQE_CE_CQ_UPDATE)
-		complete(q, w);
+		dp_sq_complete(q, w);
 	return DP_DONE;
+}
+
+void
+dp_sq_settle(struct dp_sq *q)
+{
+	if (q->sq->state == EMU_QS_ERR)
+		flush(q);
+	if (q->sq->ci == q->sq->hw_pi || q->sq->state == EMU_QS_RST)
+		deactivate(q);
 }
 
 unsigned
@@ -281,15 +284,14 @@ dp_sq_run(struct dp_sq *q, unsigned budget)
 	unsigned done = 0;
 	struct dp_wqe w;
 
+	if (DP_UNLIKELY(sq->qp != NULL))
+		return dp_qp_run(q, budget);
 	dp_batch_begin(dp_port_of(sq->obj.dev)->shared);
 	while (done < budget && sq->ci != sq->hw_pi && sq->state == EMU_QS_RDY) {
 		if (step(q, &w) == DP_HOLD)
 			return done;
 		done += w.frames + 1;
 	}
-	if (sq->state == EMU_QS_ERR)
-		flush(q);
-	if (sq->ci == sq->hw_pi || sq->state == EMU_QS_RST)
-		deactivate(q);
+	dp_sq_settle(q);
 	return done;
 }

@@ -56,6 +56,18 @@ add_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t pos, uint32_t len)
 		add_piece(p, at(w, pos + first), len - first);
 }
 
+bool
+dp_wqe_segment(struct dp_wqe *w, void *to, uint32_t bytes)
+{
+	if (w->end - w->pos < bytes)
+		return false;
+	/* Segments of 16 bytes do not wrap; longer ones may. */
+	for (uint32_t i = 0; i < bytes; i += DP_SEG_BYTES)
+		memcpy((uint8_t *)to + i, at(w, w->pos + i), DP_SEG_BYTES);
+	w->pos += bytes;
+	return true;
+}
+
 static uint32_t
 seg_round(uint32_t bytes)
 {
@@ -234,8 +246,8 @@ execute_mpsw(struct dp_wqe *w)
 	return done;
 }
 
-static enum dp_exec
-read_ctrl(struct dp_wqe *w)
+enum dp_exec
+dp_wqe_read_ctrl(struct dp_wqe *w)
 {
 	uint16_t left = (uint16_t)(w->sq->hw_pi - w->index);
 	struct prm_wqe_ctrl_seg ctrl;
@@ -249,6 +261,7 @@ read_ctrl(struct dp_wqe *w)
 	w->ds = qpn_ds & 0x3f;
 	w->ce = ctrl.fm_ce_se >> 2 & 3;
 	w->solicited = (ctrl.fm_ce_se >> 1 & 1) != 0;
+	w->imm = ctrl.imm;
 	w->end = w->pos + w->ds * DP_SEG_BYTES;
 	w->pos += DP_SEG_BYTES;
 	if (w->ds == 0 || (w->ds + 3u) / 4u > left) {
@@ -268,7 +281,7 @@ read_ctrl(struct dp_wqe *w)
 enum dp_exec
 dp_wqe_execute(struct dp_wqe *w)
 {
-	if (read_ctrl(w) != DP_DONE)
+	if (dp_wqe_read_ctrl(w) != DP_DONE)
 		return DP_ERROR;
 	switch (w->opcode) {
 	case PRM_WQE_OPCODE_NOP:
