@@ -6,23 +6,30 @@
 
 #include "../core/emu_dev.h"
 
-enum emu_wire_kind { EMU_WIRE_NONE, EMU_WIRE_LOOP, EMU_WIRE_PAIR, EMU_WIRE_TAP, EMU_WIRE_PCAP };
+enum emu_wire_kind {
+	EMU_WIRE_NONE,
+	EMU_WIRE_LOOP,
+	EMU_WIRE_PAIR,
+	EMU_WIRE_TAP,
+	EMU_WIRE_PCAP,
+	EMU_WIRE_SOCK,
+};
 
 /** What the command line asked for one port. */
 struct emu_wire_plan {
 	enum emu_wire_kind kind;
 	unsigned peer;		  /**< pair */
-	bool lossless;		  /**< pair, loop: hold frames while the far RQ is empty (bounded) */
+	bool lossless;		  /**< pair, loop, sock: hold frames while the far RQ is empty (bounded) */
 	char ifname[16];	  /**< tap */
 	char netns[64];		  /**< tap: named network namespace, or empty */
 	int fd;			  /**< tap: open descriptor, -1 before emu_wire_open */
-	char in[4096], out[4096]; /**< pcap: files, either may be empty */
+	char in[4096], out[4096]; /**< pcap: files, either may be empty; sock: in is its name */
 };
 
 /**
  * Parses the --wire options. SPEC is `pair[:lossless]`, `loop[:lossless]`, `none`,
  * `A=pair:B[:lossless]`, `PORT=loop[:lossless]`, `PORT=tap:IFNAME[@NETNS]`,
- * `PORT=pcap:IN[,OUT]` (IN may be empty), `PORT=none`. Without a port: all ports not yet named.
+ * `PORT=pcap:IN[,OUT]` (IN may be empty), `PORT=sock:PATH[:lossless]`, `PORT=none`. Without a port: all ports not yet named.
  * Ports left over are paired two by two (0-1, 2-3), a single one looped.
  * @param plan ports entries, written.
  * @return 0 or -EINVAL with one line in err that names the option and what is allowed.
@@ -51,7 +58,7 @@ enum emu_wire_result {
 };
 /** Device to wire, lock held. The frame is not touched after the call. */
 enum emu_wire_result emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
-/** Polls tap and pcap wires; each frame goes to emu_dp_offer(). Returns frames. */
+/** Polls tap, pcap and sock wires; each frame goes to emu_dp_offer(). Returns frames. */
 unsigned emu_wire_poll(struct emu_dev *dev, unsigned budget);
 
 /** What a wire saw go wrong, for the curious and for tests; all zero without a wire. */
@@ -62,6 +69,7 @@ struct emu_wire_stats {
 	uint64_t holds;		/**< Times a frame had to wait for a receive buffer. */
 	uint64_t hold_timeouts; /**< Frames given up after waiting. */
 	uint64_t replayed;	/**< pcap: frames read and delivered. */
+	uint64_t cut;		/**< sock: connections that ended with frames on their way out. */
 };
 const struct emu_wire_stats *emu_wire_stats(const struct emu_dev *dev);
 

@@ -23,11 +23,9 @@ wire_mono_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* The receiver has no buffer: true when the time to wait is over. */
-static bool
-patience_ended(struct emu_wire_port *w)
+bool
+wire_patience_ended(struct emu_wire_port *w, struct wire_hold *h)
 {
-	struct wire_hold *h = &w->hold;
 	uint64_t now = wire_mono_ns();
 
 	if (now < h->lossy_until_ns)
@@ -47,7 +45,7 @@ bool
 wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	if (emu_dp_offer(dev, frame, len) == EMU_RX_FULL) {
-		if (!patience_ended(w))
+		if (!wire_patience_ended(w, &w->hold))
 			return false;
 		w->stats.hold_timeouts++;
 		emu_dp_ingress(dev, frame, len);
@@ -78,6 +76,8 @@ ops_of(enum emu_wire_kind kind)
 		return &wire_tap_ops;
 	case EMU_WIRE_PCAP:
 		return &wire_pcap_ops;
+	case EMU_WIRE_SOCK:
+		return &wire_sock_ops;
 	default:
 		return &wire_none_ops;
 	}
@@ -120,7 +120,7 @@ emu_wire_attach(struct emu_machine *m, const struct emu_wire_plan *plan, char *e
 		}
 	}
 	for (unsigned i = 0; i < m->ports; i++)
-		if (plan[i].kind != EMU_WIRE_NONE)
+		if (plan[i].kind != EMU_WIRE_NONE && !ops_of(plan[i].kind)->own_carrier)
 			emu_port_set_carrier(&m->dev[i], true);
 	return 0;
 }

@@ -23,6 +23,7 @@ struct wire_ops {
 	void (*detach)(struct emu_wire_port *w);
 	enum emu_wire_result (*tx)(struct emu_wire_port *w, const uint8_t *frame, uint32_t len);
 	unsigned (*poll)(struct emu_wire_port *w, unsigned budget); /**< NULL: nothing to poll. */
+	bool own_carrier; /**< Comes and goes with something; else there from the first. */
 };
 
 struct emu_wire_port {
@@ -35,9 +36,12 @@ struct emu_wire_port {
 	void *priv; /**< The kind's own. */
 };
 
-extern const struct wire_ops wire_none_ops, wire_pair_ops, wire_tap_ops, wire_pcap_ops;
+extern const struct wire_ops wire_none_ops, wire_pair_ops, wire_tap_ops, wire_pcap_ops,
+	wire_sock_ops;
 
 uint64_t wire_mono_ns(void);
+/** Nothing can be handed over now: true when the time to wait is over. */
+bool wire_patience_ended(struct emu_wire_port *w, struct wire_hold *h);
 /**
  * Gives a frame to dev, waiting for a receive buffer within bounds.
  * @return false: not yet, offer it again.
@@ -48,5 +52,7 @@ bool wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *f
 int wire_tap_open(const char *ifname, const char *netns, char *err, size_t err_len);
 /* wire_pcap.c: 0 or -errno + err. */
 int wire_pcap_check(const struct emu_wire_plan *plan, char *err, size_t err_len);
+/* wire_sock.c: the name can be had; 0 or -errno + err. */
+int wire_sock_check(const struct emu_wire_plan *plan, char *err, size_t err_len);
 
 #endif /* EMU_WIRE_INT_H */

@@ -27,6 +27,8 @@ emu_wire_open(struct emu_wire_plan *plan, unsigned ports, char *err, size_t err_
 			plan[i].fd = ret;
 		} else if (plan[i].kind == EMU_WIRE_PCAP) {
 			ret = wire_pcap_check(&plan[i], err, err_len);
+		} else if (plan[i].kind == EMU_WIRE_SOCK) {
+			ret = wire_sock_check(&plan[i], err, err_len);
 		}
 		if (ret < 0) {
 			close_all(plan, ports);

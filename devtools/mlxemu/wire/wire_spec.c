@@ -10,7 +10,8 @@
 
 #define ALLOWED \
 	"pair[:lossless], loop[:lossless], none, A=pair:B[:lossless], PORT=loop[:lossless], " \
-	"PORT=tap:IFNAME[@NETNS], PORT=pcap:IN[,OUT], PORT=none"
+	"PORT=tap:IFNAME[@NETNS], PORT=pcap:IN[,OUT], PORT=sock:PATH[:lossless], " \
+	"PORT=none"
 
 struct parse {
 	struct emu_wire_plan *plan;
@@ -168,6 +169,22 @@ parse_pcap(struct parse *p, const char *spec, struct emu_wire_plan *plan, const 
 }
 
 static int
+parse_sock(struct parse *p, const char *spec, struct emu_wire_plan *plan, const char *rest)
+{
+	static const char lossless[] = ":lossless";
+	size_t len = strlen(rest), suffix = sizeof(lossless) - 1;
+
+	plan->lossless = len >= suffix && strcmp(rest + len - suffix, lossless) == 0;
+	len -= plan->lossless ? suffix : 0;
+	/* sockaddr_un has 108 bytes, the lock beside it a longer name. */
+	if (len == 0 || len > 100)
+		return bad(p, spec, "the name of a socket has 1 to 100 characters");
+	memcpy(plan->in, rest, len);
+	plan->kind = EMU_WIRE_SOCK;
+	return 0;
+}
+
+static int
 parse_one_port(struct parse *p, const char *spec, unsigned port, const char *wire)
 {
 	struct emu_wire_plan *plan = &p->plan[port];
@@ -184,6 +201,8 @@ parse_one_port(struct parse *p, const char *spec, unsigned port, const char *wir
 		return parse_tap(p, spec, plan, wire + 4);
 	if (strncmp(wire, "pcap:", 5) == 0)
 		return parse_pcap(p, spec, plan, wire + 5);
+	if (strncmp(wire, "sock:", 5) == 0)
+		return parse_sock(p, spec, plan, wire + 5);
 	if (strcmp(wire, "none") == 0)
 		return 0;
 	if (strncmp(wire, "loop", 4) != 0 || !read_lossless(wire + 4, &lossless))

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * A cable to another process: a unix stream socket with the name PATH. Whoever comes first
+ * listens, the other connects; when one goes, the one that is left waits for the next.
+ *
+ * Both ends begin with a greeting, and the port has carrier from the other's greeting to the end
+ * of the connection. Then follow frames, each behind its length in 4 bytes, little-endian.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../core/emu_audit.h"
+#include "wire_int.h"
+
+#define GREETING "mlxemu wire 1\n"
+#define GREETING_BYTES (sizeof(GREETING) - 1)
+#define LENGTH_BYTES 4u
+/* Some batches of small frames; what does not fit waits in the send queue of the device. */
+#define BUFFER_BYTES (256u << 10)
+/* Nobody at the other end: looked for again after so long. */
+#define RETRY_NS 10000000ull
+/* Not read again for so long after finding nothing: a system call costs as much as ten frames. */
+#define EMPTY_PAUSE_TICKS 8000u
+
+struct sock_buffer {
+	uint32_t from, to; /**< What is in it. */
+	uint8_t data[BUFFER_BYTES];
+};
+
+struct sock {
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int listener, fd;   /**< -1: none. */
+	bool greeted;	    /**< The other end has said who it is. */
+	uint64_t tried_ns;  /**< When the other end was last looked for. */
+	uint64_t empty_at;  /**< Processor ticks of the last empty read; 0: there was something. */
+	struct wire_hold full; /**< Of what is sent; the port's own is for what arrives. */
+	struct sock_buffer in, out;
+};
+
+static int
+stream_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+static void
+close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void
+connected(struct sock *s, int fd)
+{
+	s->fd = fd;
+	s->greeted = false;
+	s->in.from = s->in.to = 0;
+	s->out.from = 0;
+	s->out.to = GREETING_BYTES;
+	memcpy(s->out.data, GREETING, GREETING_BYTES);
+	s->empty_at = 0;
+	s->full.since_ns = 0;
+}
+
+/* Under the lock of the name: nobody else makes or removes the socket meanwhile. */
+static int
+connect_or_listen(struct sock *s)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int fd = stream_socket(), ret;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(name.sun_path, s->path, sizeof(name.sun_path));
+	if (connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0) {
+		connected(s, fd);
+		return 0;
+	}
+	/* EAGAIN: the one that listens has its hands full. */
+	ret = errno == EAGAIN ? -EAGAIN : 0;
+	if (ret == 0 && (errno == ECONNREFUSED || errno == ENOENT)) {
+		unlink(s->path); /* left behind by one that died */
+		if (bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0 && listen(fd, 1) == 0) {
+			s->listener = fd;
+			return 0;
+		}
+	}
+	ret = ret != 0 ? ret : -errno;
+	close(fd);
+	return ret;
+}
+
+static int
+look_for_peer(struct sock *s)
+{
+	char lock[sizeof(s->path) + 8];
+	int fd, ret;
+
+	snprintf(lock, sizeof(lock), "%s.lock", s->path);
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	/* Held for the few calls in between. */
+	ret = flock(fd, LOCK_EX) == 0 ? connect_or_listen(s) : -errno;
+	close(fd);
+	return ret;
+}
+
+int
+wire_sock_check(const struct emu_wire_plan *plan, char *err, size_t err_len)
+{
+	char dir[sizeof(plan->in)], *slash;
+	struct stat st;
+
+	memcpy(dir, plan->in, sizeof(dir));
+	slash = strrchr(dir, '/');
+	if (slash == NULL)
+		memcpy(dir, ".", 2);
+	else
+		slash[slash == dir] = '\0';
+	if (access(dir, W_OK | X_OK) != 0) {
+		snprintf(err, err_len, "sock:%s: %s: %s", plan->in, dir, strerror(errno));
+		return -errno;
+	}
+	if (lstat(plan->in, &st) == 0 && !S_ISSOCK(st.st_mode)) {
+		snprintf(err, err_len, "sock:%s: there is something that is no socket", plan->in);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+static int
+sock_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err, size_t err_len)
+{
+	int ret = wire_sock_check(plan, err, err_len);
+	struct sock *s;
+
+	if (ret != 0)
+		return ret;
+	s = strlen(plan->in) < sizeof(s->path) ? calloc(1, sizeof(*s)) : NULL;
+	if (s == NULL) {
+		snprintf(err, err_len, "sock:%s: no memory", plan->in);
+		return -ENOMEM;
+	}
+	memcpy(s->path, plan->in, strlen(plan->in));
+	s->listener = s->fd = -1;
+	ret = look_for_peer(s);
+	if (ret != 0 && ret != -EAGAIN) {
+		snprintf(err, err_len, "sock:%s: %s", plan->in, strerror(-ret));
+		free(s);
+		return ret;
+	}
+	w->priv = s;
+	w->has_queue = true;
+	return 0;
+}
+
+/* The connection is over: the next one finds the listener, or makes itself one. */
+static void
+hang_up(struct emu_wire_port *w)
+{
+	struct sock *s = w->priv;
+
+	if (s->greeted && s->out.from != s->out.to)
+		w->stats.cut++;
+	close_fd(&s->fd);
+	s->greeted = false;
+	s->tried_ns = 0;
+	if (w->dev->carrier)
+		emu_port_set_carrier(w->dev, false);
+}
+
+/* Sends what the socket takes; false when the connection is over. */
+static bool
+flush(struct emu_wire_port *w)
+{
+	struct sock *s = w->priv;
+	struct sock_buffer *b = &s->out;
+
+	while (b->from != b->to) {
+		ssize_t n = send(s->fd, b->data + b->from, b->to - b->from,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n > 0) {
+			b->from += (uint32_t)n;
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		hang_up(w);
+		return false;
+	}
+	b->from = b->to = 0;
+	return true;
+}
+
+static void
+sock_detach(struct emu_wire_port *w)
+{
+	struct sock *s = w->priv;
+
+	if (s->fd >= 0)
+		flush(w);
+	close_fd(&s->fd);
+	/* The name goes with the one that listens at it. */
+	if (s->listener >= 0)
+		unlink(s->path);
+	close_fd(&s->listener);
+	free(s);
+}
+
+static enum emu_wire_result
+sock_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
+{
+	struct sock *s = w->priv;
+	struct sock_buffer *b = &s->out;
+	uint32_t length = htole32(len);
+
+	if (!s->greeted)
+		return EMU_WIRE_LOST;
+	if (BUFFER_BYTES - b->to < LENGTH_BYTES + len) {
+		if (!flush(w))
+			return EMU_WIRE_LOST;
+		memmove(b->data, b->data + b->from, b->to - b->from);
+		b->to -= b->from;
+		b->from = 0;
+	}
+	if (BUFFER_BYTES - b->to < LENGTH_BYTES + len) {
+		if (!wire_patience_ended(w, &s->full))
+			return EMU_WIRE_HOLD;
+		w->stats.would_block++;
+		return EMU_WIRE_LOST;
+	}
+	s->full.since_ns = 0;
+	memcpy(b->data + b->to, &length, LENGTH_BYTES);
+	memcpy(b->data + b->to + LENGTH_BYTES, frame, len);
+	b->to += LENGTH_BYTES + len;
+	return EMU_WIRE_SENT;
+}
+
+/* Reads what there is behind what is left; false when the connection is over. */
+static bool
+fill(struct emu_wire_port *w)
+{
+	struct sock *s = w->priv;
+	struct sock_buffer *b = &s->in;
+	ssize_t n;
+
+	if (s->empty_at != 0 && __builtin_ia32_rdtsc() - s->empty_at < EMPTY_PAUSE_TICKS)
+		return true;
+	s->empty_at = 0;
+	memmove(b->data, b->data + b->from, b->to - b->from);
+	b->to -= b->from;
+	b->from = 0;
+	n = recv(s->fd, b->data + b->to, BUFFER_BYTES - b->to, MSG_DONTWAIT);
+	if (n > 0) {
+		b->to += (uint32_t)n;
+		return true;
+	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		s->empty_at = __builtin_ia32_rdtsc();
+		return true;
+	}
+	hang_up(w);
+	return false;
+}
+
+static void
+greet(struct emu_wire_port *w)
+{
+	struct sock *s = w->priv;
+
+	if (s->in.to - s->in.from < GREETING_BYTES)
+		return;
+	if (memcmp(s->in.data + s->in.from, GREETING, GREETING_BYTES) != 0) {
+		emu_trace_note(w->dev, "sock:%s: the other end is no wire", s->path);
+		w->stats.write_errors++;
+		hang_up(w);
+		return;
+	}
+	s->in.from += GREETING_BYTES;
+	s->greeted = true;
+	emu_port_set_carrier(w->dev, true);
+}
+
+/* The next whole frame; 0: not yet. UINT32_MAX: the other end talks nonsense. */
+static uint32_t
+next_frame(const struct sock_buffer *b)
+{
+	uint32_t len;
+
+	if (b->to - b->from < LENGTH_BYTES)
+		return 0;
+	memcpy(&len, b->data + b->from, LENGTH_BYTES);
+	len = le32toh(len);
+	if (len == 0 || len > WIRE_FRAME_BYTES)
+		return UINT32_MAX;
+	return b->to - b->from - LENGTH_BYTES < len ? 0 : len;
+}
+
+static bool
+take(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
+{
+	if (w->lossless)
+		return wire_deliver(w, w->dev, frame, len);
+	emu_dp_ingress(w->dev, frame, len);
+	return true;
+}
+
+static unsigned
+take_frames(struct emu_wire_port *w, unsigned budget)
+{
+	struct sock *s = w->priv;
+	unsigned n = 0;
+	uint32_t len;
+
+	for (; n < budget && (len = next_frame(&s->in)) != 0; n++) {
+		if (len == UINT32_MAX) {
+			emu_trace_note(w->dev, "sock:%s: a frame of impossible length", s->path);
+			w->stats.write_errors++;
+			hang_up(w);
+			break;
+		}
+		if (!take(w, s->in.data + s->in.from + LENGTH_BYTES, len))
+			break;
+		s->in.from += LENGTH_BYTES + len;
+	}
+	return n;
+}
+
+/* Nobody is connected: accepts who has come, or looks for the other end now and then. */
+static void
+wait_for_peer(struct sock *s)
+{
+	uint64_t now = wire_mono_ns();
+	int fd;
+
+	if (now - s->tried_ns < RETRY_NS)
+		return;
+	s->tried_ns = now;
+	if (s->listener < 0) {
+		look_for_peer(s);
+		return;
+	}
+	fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0)
+		connected(s, fd);
+}
+
+static unsigned
+sock_poll(struct emu_wire_port *w, unsigned budget)
+{
+	struct sock *s = w->priv;
+
+	if (s->fd < 0)
+		wait_for_peer(s);
+	if (s->fd < 0 || !flush(w))
+		return 0;
+	if ((!s->greeted || next_frame(&s->in) == 0) && !fill(w))
+		return 0;
+	if (!s->greeted)
+		greet(w);
+	return s->greeted ? take_frames(w, budget) : 0;
+}
+
+const struct wire_ops wire_sock_ops = {
+	.attach = sock_attach,
+	.detach = sock_detach,
+	.tx = sock_tx,
+	.poll = sock_poll,
+	.own_carrier = true,
+};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Cables between machines: two models in turn, joined by a socket. */
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define LOG_RING 6u
+#define RING (1u << LOG_RING)
+
+static char dir[128], path[160], lock_path[170], spec[200], lossless[200];
+
+struct end {
+	struct rig *r;
+	struct rig_port *p;
+	struct rig_sq *sq;
+	struct rig_rx *rx;
+	uint32_t sent, got;
+	uint8_t *frame[RING];
+	unsigned flying;
+};
+
+static void
+end_new(struct end *e, const char *specs)
+{
+	memset(e, 0, sizeof(*e));
+	e->r = rig_new(1, specs);
+	e->p = &e->r->port[0];
+	e->sq = rig_sq_new(e->p, rig_cq_new(e->p, LOG_RING, 6), LOG_RING);
+	e->rx = rig_rx_new(e->p, LOG_RING);
+	for (unsigned i = 0; i < RING; i++)
+		e->frame[i] = rig_mem(e->p, RIG_BUF_BYTES, 64);
+}
+
+static void
+both_poll(struct end *a, struct end *b, unsigned n)
+{
+	/* The socket is looked at again only some microseconds after it was empty. */
+	while (n-- != 0) {
+		emu_dp_poll(&a->r->m);
+		emu_dp_poll(&b->r->m);
+		usleep(20);
+	}
+}
+
+static bool
+meet(struct end *a, struct end *b)
+{
+	for (unsigned i = 0; i < 2000; i++) {
+		both_poll(a, b, 1);
+		if (a->p->dev->carrier && b->p->dev->carrier)
+			return true;
+	}
+	return false;
+}
+
+/* Sizes and content follow from the number; mark tells the ends apart. */
+static unsigned
+make(uint8_t *d, uint32_t number, uint8_t mark)
+{
+	unsigned len = 60 + number * 37 % 1400;
+
+	memset(d, mark, len);
+	d[0] = 0x02;
+	memcpy(d + 14, &number, 4);
+	memcpy(d + len - 4, &number, 4);
+	return len;
+}
+
+static void
+send_some(struct end *e, uint8_t mark)
+{
+	while (rig_cqe(e->sq->cq) != NULL)
+		e->flying--;
+	while (e->flying < RING / 2) {
+		unsigned len = make(e->frame[e->sent % RING], e->sent, mark);
+
+		rig_send(e->sq, e->frame[e->sent % RING], len);
+		e->sent++;
+		e->flying++;
+	}
+}
+
+static void
+receive_some(struct end *e, uint8_t mark)
+{
+	const struct prm_cqe64 *cqe;
+
+	while ((cqe = rig_cqe(e->rx->cq)) != NULL) {
+		uint8_t want[2048], *d = e->rx->buf[be16toh(cqe->wqe_counter) & (RING - 1)];
+		unsigned len = make(want, e->got, mark);
+
+		CHECK_EQ(be32toh(cqe->byte_cnt), len);
+		CHECK(memcmp(d, want, len) == 0);
+		rig_post(e->rx->rq, d, RIG_BUF_BYTES, e->p->lkey);
+		e->got++;
+	}
+}
+
+static void
+both_ways(void)
+{
+	struct end a, b;
+
+	end_new(&a, lossless);
+	end_new(&b, lossless);
+	CHECK(!a.p->dev->carrier && !b.p->dev->carrier);
+	CHECK(meet(&a, &b));
+	for (unsigned i = 0; i < 3000 && rig_failures == 0; i++) {
+		send_some(&a, 0xaa);
+		if (i % 3 == 0)
+			send_some(&b, 0xbb);
+		both_poll(&a, &b, 1);
+		receive_some(&a, 0xbb);
+		/* A slow receiver loses nothing. */
+		if (i % 5 == 0)
+			receive_some(&b, 0xaa);
+	}
+	for (unsigned i = 0; i < 2000 && (a.got != b.sent || b.got != a.sent); i++) {
+		both_poll(&a, &b, 1);
+		receive_some(&a, 0xbb);
+		receive_some(&b, 0xaa);
+	}
+	CHECK(a.sent > 5000);
+	CHECK_EQ(a.got, b.sent);
+	CHECK_EQ(b.got, a.sent);
+	CHECK_EQ(b.p->dev->stats.rx_out_of_buffer, 0);
+	CHECK(emu_wire_stats(b.p->dev)->holds != 0);
+	CHECK_EQ(a.p->dev->stats.tx_frames, b.p->dev->stats.rx_frames);
+	CHECK_EQ(rig_audit(a.r), 0);
+	rig_free(a.r);
+	rig_free(b.r);
+	CHECK(access(path, F_OK) != 0);
+}
+
+/* Without patience what finds no buffer is counted, and sent = delivered + lost. */
+static void
+lossy(void)
+{
+	struct emu_port_stats *s;
+	struct end a, b;
+
+	end_new(&a, spec);
+	end_new(&b, spec);
+	CHECK(meet(&a, &b));
+	for (unsigned i = 0; i < 50; i++) {
+		send_some(&a, 0xaa);
+		both_poll(&a, &b, 1);
+	}
+	both_poll(&a, &b, 200);
+	s = &b.p->dev->stats;
+	CHECK_EQ(s->rx_delivered_frames, RING);
+	CHECK(a.sent > RING);
+	CHECK_EQ(s->rx_delivered_frames + s->rx_out_of_buffer, a.sent);
+	rig_free(a.r);
+	rig_free(b.r);
+}
+
+static void
+comes_and_goes(void)
+{
+	struct end a, b, c;
+
+	end_new(&a, spec);
+	end_new(&b, spec);
+	CHECK(meet(&a, &b));
+	/* Sent while nobody is there: a discard each. */
+	rig_free(b.r);
+	for (unsigned i = 0; i < 500 && a.p->dev->carrier; i++)
+		both_poll(&a, &a, 1);
+	CHECK(!a.p->dev->carrier);
+	rig_send(a.sq, a.frame[0], make(a.frame[0], 0, 1));
+	rig_run(a.r);
+	CHECK_EQ(a.p->dev->stats.tx_discards, 1);
+	CHECK(rig_cqe(a.sq->cq) != NULL);
+	end_new(&b, spec);
+	CHECK(meet(&a, &b));
+	/* A third has no carrier until one of the two goes: here the one that listens. */
+	end_new(&c, spec);
+	both_poll(&a, &c, 50);
+	CHECK(a.p->dev->carrier && !c.p->dev->carrier);
+	rig_free(a.r);
+	CHECK(meet(&b, &c));
+	rig_free(b.r);
+	rig_free(c.r);
+	CHECK(access(path, F_OK) != 0);
+}
+
+static int
+dial(void)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(name.sun_path, sizeof(name.sun_path), "%.100s", path);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	return fd;
+}
+
+/* What is said to the port is not believed; the port outlives it and takes the next. */
+static void
+nonsense(void)
+{
+	static const struct {
+		const char *bytes;
+		unsigned n;
+	} said[] = {{"GET / HTTP/1.1\r\n\r\n", 18},
+		    {"mlxemu wire 1\n\0\0\0\0", 18},
+		    {"mlxemu wire 1\n\xff\xff\xff\x7f", 18},
+		    {"mlxemu wire 1\n\x00\x01\x01\x00", 18},
+		    {"mlxemu wire 1\n\x3c\0\0\0abc", 21}};
+	struct end a, b;
+
+	end_new(&a, spec);
+	for (unsigned i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		int fd = dial();
+
+		CHECK_EQ(write(fd, said[i].bytes, said[i].n), said[i].n);
+		for (unsigned k = 0; k < 30; k++) {
+			emu_dp_poll(&a.r->m);
+			usleep(1000);
+		}
+		close(fd);
+		for (unsigned k = 0; k < 30; k++) {
+			emu_dp_poll(&a.r->m);
+			usleep(1000);
+		}
+		CHECK(!a.p->dev->carrier);
+	}
+	CHECK_EQ(a.p->dev->stats.rx_frames, 0);
+	end_new(&b, spec);
+	CHECK(meet(&a, &b));
+	rig_free(a.r);
+	rig_free(b.r);
+}
+
+static void
+names(void)
+{
+	static struct emu_wire_plan plan[1];
+	const char *specs[1] = {spec};
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	char err[512], bad[300];
+	struct end a, b;
+	int fd;
+
+	/* One that died left its socket behind. */
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	snprintf(name.sun_path, sizeof(name.sun_path), "%.100s", path);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	close(fd);
+	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), 0);
+	CHECK_EQ(emu_wire_open(plan, 1, err, sizeof(err)), 0);
+	end_new(&a, spec);
+	end_new(&b, spec);
+	CHECK(meet(&a, &b));
+	rig_free(a.r);
+	rig_free(b.r);
+	/* A file, or no folder: refused by name. */
+	fclose(fopen(path, "w"));
+	CHECK_EQ(emu_wire_open(plan, 1, err, sizeof(err)), -EEXIST);
+	CHECK(strstr(err, path) != NULL);
+	unlink(path);
+	specs[0] = bad;
+	snprintf(bad, sizeof(bad), "0=sock:%s/no/such", dir);
+	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), 0);
+	CHECK(emu_wire_open(plan, 1, err, sizeof(err)) < 0 && strstr(err, "no/such") != NULL);
+	snprintf(bad, sizeof(bad), "0=sock:%0120d", 1);
+	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), -EINVAL);
+	specs[0] = "0=sock::lossless";
+	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), -EINVAL);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct rig_test tests[] = {
+		{"both_ways", both_ways}, {"lossy", lossy}, {"comes_and_goes", comes_and_goes},
+		{"nonsense", nonsense}, {"names", names}, {NULL, NULL},
+	};
+	int ret;
+
+	snprintf(dir, sizeof(dir), "/tmp/dp-sock-XXXXXX");
+	if (mkdtemp(dir) == NULL)
+		return 2;
+	snprintf(path, sizeof(path), "%s/cable", dir);
+	snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
+	snprintf(spec, sizeof(spec), "0=sock:%s", path);
+	snprintf(lossless, sizeof(lossless), "0=sock:%s:lossless", path);
+	ret = rig_main(argc, argv, tests);
+	unlink(lock_path);
+	rmdir(dir);
+	return ret;
+}
