@@ -232,8 +232,8 @@ mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 }
 
 int
-mdv_register_read(struct mdv_dev *dev, uint16_t register_id, uint32_t argument, void *reg,
-		  size_t reg_bytes)
+mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
+		  bool quiet)
 {
 	struct {
 		struct prm_access_register_in head;
@@ -250,10 +250,9 @@ mdv_register_read(struct mdv_dev *dev, uint16_t register_id, uint32_t argument, 
 	prm_access_register_in_set_opcode(&in.head, PRM_CMD_OP_ACCESS_REGISTER_USER);
 	prm_access_register_in_set_op_mod(&in.head, PRM_ACCESS_REG_OP_READ);
 	prm_access_register_in_set_register_id(&in.head, register_id);
-	prm_access_register_in_set_argument(&in.head, argument);
 	memcpy(in.data, reg, reg_bytes);
-	if (mdv_cmd_try(dev, &in, sizeof(in.head) + reg_bytes, &out,
-			sizeof(out.head) + reg_bytes) != 0)
+	if (run_general(dev, &in, sizeof(in.head) + reg_bytes, &out,
+			sizeof(out.head) + reg_bytes, quiet) != 0)
 		return -rte_errno;
 	memcpy(reg, out.data, reg_bytes);
 	return 0;

@@ -19,7 +19,7 @@ mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
 	int ret = -ENOENT;
 
 	if (file == NULL)
-		return ret;
+		return -errno;
 	while (fgets(line, sizeof(line), file) != NULL) {
 		if (strncmp(line, name, name_len) != 0 || line[name_len] != '=')
 			continue;
@@ -37,22 +37,37 @@ static int
 ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
 {
 	char path[MDV_PATH_BYTES], slot[PCI_PRI_STR_SIZE + 1];
+	int ret;
 
 	snprintf(path, sizeof(path), "%s/device/uevent", ibdev->ibdev_path);
-	if (mdv_uevent_read(path, "PCI_SLOT_NAME", slot, sizeof(slot)) != 0 ||
-	    rte_pci_addr_parse(slot, pci) != 0)
-		return -ENOENT;
-	return 0;
+	ret = mdv_uevent_read(path, "PCI_SLOT_NAME", slot, sizeof(slot));
+	if (ret != 0)
+		return ret;
+	return rte_pci_addr_parse(slot, pci) == 0 ? 0 : -ENOENT;
 }
 
+/** The RDMA device at the address; without one NULL, one line, and rte_errno. */
 static struct ibv_device *
 find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 {
 	struct rte_pci_addr found;
+	int ret, unread = 0;
 
-	for (int i = 0; i < n; i++)
-		if (ibdev_pci(list[i], &found) == 0 && rte_pci_addr_cmp(&found, pci) == 0)
+	for (int i = 0; i < n; i++) {
+		ret = ibdev_pci(list[i], &found);
+		if (ret == 0 && rte_pci_addr_cmp(&found, pci) == 0)
 			return list[i];
+		if (ret != 0 && ret != -ENOENT)
+			unread = -ret;
+	}
+	rte_errno = unread != 0 ? unread : ENODEV;
+	if (unread != 0)
+		MDV_LOG(ERR, pci, "no RDMA device found: some do not tell their address: %s",
+			mdv_errno_name(unread));
+	else
+		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
+			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
+				 "though there are others (a bonded port may have none)");
 	return NULL;
 }
 
@@ -87,16 +102,17 @@ context_up(struct mdv_dev *dev)
 	struct ibv_device **list, *ibdev;
 	int n = 0, ret;
 
+	errno = 0;
 	list = ibv_get_device_list(&n);
-	ibdev = list != NULL ? find_ibdev(list, n, &dev->pci) : NULL;
-	if (ibdev == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no RDMA device at this PCI address, %s",
-			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
-				 "though there are others (a bonded port may have none)");
-		ret = mdv_fail(ENODEV);
-	} else {
-		ret = open_ibdev(dev, ibdev);
+	/* ENOSYS: the kernel's part is not loaded, there is nothing to list. */
+	if (list == NULL && errno != 0 && errno != ENOSYS) {
+		int err = errno;
+
+		MDV_LOG(ERR, &dev->pci, "cannot list RDMA devices: %s", mdv_errno_name(err));
+		return mdv_fail(err);
 	}
+	ibdev = find_ibdev(list, n, &dev->pci);
+	ret = ibdev != NULL ? open_ibdev(dev, ibdev) : -rte_errno;
 	if (list != NULL)
 		ibv_free_device_list(list);
 	return ret;

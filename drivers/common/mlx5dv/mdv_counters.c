@@ -121,14 +121,14 @@ read_vport(struct mdv_dev *dev, union reply *reply, bool quiet)
 }
 
 static int
-read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply)
+read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
 {
 	struct prm_ppcnt_reg reg;
 
 	memset(&reg, 0, sizeof(reg));
 	prm_ppcnt_reg_set_local_port(&reg, 1);
 	prm_ppcnt_reg_set_grp(&reg, group);
-	if (mdv_register_read(dev, PRM_REG_PPCNT, 0, &reg, sizeof(reg)) != 0)
+	if (mdv_register_read(dev, PRM_REG_PPCNT, &reg, sizeof(reg), quiet) != 0)
 		return -rte_errno;
 	memset(reply, 0, sizeof(*reply));
 	memcpy(reply->dw, prm_ppcnt_reg_counter_set(&reg),
@@ -144,9 +144,9 @@ read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply,
 	case SOURCE_VPORT:
 		return read_vport(dev, reply, quiet);
 	case SOURCE_802_3:
-		return read_ppcnt(dev, PRM_PPCNT_GRP_IEEE_802_3, reply);
+		return read_ppcnt(dev, PRM_PPCNT_GRP_IEEE_802_3, reply, quiet);
 	case SOURCE_RFC_2863:
-		return read_ppcnt(dev, PRM_PPCNT_GRP_RFC_2863, reply);
+		return read_ppcnt(dev, PRM_PPCNT_GRP_RFC_2863, reply, quiet);
 	default:
 		return mdv_fail(EINVAL);
 	}
@@ -212,12 +212,8 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 		unsigned int dword = set->entry[i].dword;
 
 		if (have != c->source) {
-			/* A register read logs nothing by itself. */
-			if (read_source(dev, c->source, &reply, false) != 0) {
-				MDV_LOG(ERR, &dev->pci, "counter %s cannot be read any more: %s",
-					c->name, mdv_errno_name(rte_errno));
+			if (read_source(dev, c->source, &reply, false) != 0)
 				return -rte_errno;
-			}
 			have = c->source;
 		}
 		values[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[dword]) << 32 |

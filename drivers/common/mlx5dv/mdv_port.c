@@ -16,59 +16,68 @@
 
 /* ------------------------------------------------------------------ finding the interface */
 
-/** dev_port counts from 0 where RDMA ports count from 1. */
-static bool
+/** dev_port counts from 0 where RDMA ports count from 1. 1: ours; 0: not; negative errno. */
+static int
 is_our_port(const char *net_dir, const char *name)
 {
 	char path[512], text[16];
 	FILE *file;
-	bool ours;
+	int ours;
 
 	snprintf(path, sizeof(path), "%s/%s/dev_port", net_dir, name);
 	file = fopen(path, "re");
 	if (file == NULL)
-		return false;
+		return errno == ENOENT ? 0 : -errno;
 	ours = fgets(text, sizeof(text), file) != NULL && atoi(text) == MDV_IB_PORT - 1;
 	fclose(file);
 	return ours;
 }
 
-static void
+/** A device has no interface here, or one; 0, or a negative errno when that cannot be told. */
+static int
 find_netdev(struct mdv_dev *dev)
 {
 	char net_dir[sizeof(dev->ibv->device->ibdev_path) + 16];
 	struct dirent *entry;
+	int ours = 0;
 	DIR *dir;
 
 	snprintf(net_dir, sizeof(net_dir), "%s/device/net", dev->ibv->device->ibdev_path);
 	dir = opendir(net_dir);
 	if (dir == NULL)
-		return;
-	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ ||
-		    !is_our_port(net_dir, entry->d_name))
+		return errno == ENOENT ? 0 : -errno;
+	while (ours == 0 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ)
 			continue;
-		snprintf(dev->netdev_name, sizeof(dev->netdev_name), "%.*s", IFNAMSIZ - 1,
-			 entry->d_name);
-		break;
+		ours = is_our_port(net_dir, entry->d_name);
+		if (ours > 0)
+			snprintf(dev->netdev_name, sizeof(dev->netdev_name), "%.*s", IFNAMSIZ - 1,
+				 entry->d_name);
 	}
 	closedir(dir);
+	return ours < 0 ? ours : 0;
 }
 
-/** An interface that sysfs shows may still live in another network namespace. */
-static bool
-netdev_is_here(struct mdv_dev *dev)
+/** An interface that sysfs shows may still live in another network namespace: ENODEV. */
+static int
+netdev_look(struct mdv_dev *dev)
 {
 	struct ifreq ifr = { 0 };
 
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev_name);
-	return ioctl(dev->netdev_sock, SIOCGIFINDEX, &ifr) == 0;
+	return ioctl(dev->netdev_sock, SIOCGIFINDEX, &ifr) == 0 ? 0 : errno;
 }
 
 int
 mdv_port_open(struct mdv_dev *dev)
 {
-	find_netdev(dev);
+	int ret = find_netdev(dev);
+
+	if (ret != 0) {
+		MDV_LOG(ERR, &dev->pci, "cannot look for the interface of %s: %s", dev->ibdev_name,
+			mdv_errno_name(-ret));
+		return mdv_fail(-ret);
+	}
 	if (dev->netdev_name[0] == '\0')
 		return 0;
 	dev->netdev_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -79,7 +88,14 @@ mdv_port_open(struct mdv_dev *dev)
 			mdv_errno_name(err));
 		return mdv_fail(err);
 	}
-	if (!netdev_is_here(dev)) {
+	ret = netdev_look(dev);
+	if (ret != 0 && ret != ENODEV) {
+		MDV_LOG(ERR, &dev->pci, "interface %s cannot be asked: %s", dev->netdev_name,
+			mdv_errno_name(ret));
+		mdv_port_close(dev);
+		return mdv_fail(ret);
+	}
+	if (ret == ENODEV) {
 		MDV_LOG(NOTICE, &dev->pci, "interface %s is not in this network namespace",
 			dev->netdev_name);
 		mdv_port_close(dev);

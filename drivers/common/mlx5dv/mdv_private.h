@@ -95,9 +95,9 @@ int mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *
 int mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		   size_t out_bytes);
 int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
-/** Reads a register through ACCESS_REGISTER_USER; nothing is logged when the device declines. */
-int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, uint32_t argument, void *reg,
-		      size_t reg_bytes);
+/** Reads a register through ACCESS_REGISTER_USER; quiet: no line when the device declines. */
+int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
+		      bool quiet);
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 
@@ -123,7 +123,7 @@ int mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *li
 
 /* ------------------------------------------------------------------ the rest */
 
-/** Copies NAME= of a sysfs uevent file. 0, -ENOENT. */
+/** Copies NAME= of a sysfs uevent file. 0, -ENOENT, or what opening the file says. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
 
 int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_id,

@@ -262,7 +262,9 @@ mlxpmd_mac_addr_remove(struct rte_eth_dev *eth_dev, uint32_t index)
 	if (index == 0 || index >= MLXPMD_MAX_MAC_ADDRS)
 		return;
 	memset(&want.mac[index], 0, sizeof(want.mac[index]));
-	(void)mlxpmd_filter_set(port, &want);
+	/* The caller cannot be told: what could not be taken down goes with the next change. */
+	if (mlxpmd_filter_set(port, &want) != 0)
+		port->filter = want;
 }
 
 int
