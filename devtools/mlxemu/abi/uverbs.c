@@ -225,6 +225,19 @@ abi_method_find(uint16_t object, uint16_t method)
 	return NULL;
 }
 
+const struct abi_method *
+abi_method_at(unsigned i)
+{
+	unsigned t;
+
+	for (t = 0; t < sizeof(abi_tables) / sizeof(abi_tables[0]); t++) {
+		if (i < abi_tables[t]->count)
+			return &abi_tables[t]->methods[i];
+		i -= abi_tables[t]->count;
+	}
+	return NULL;
+}
+
 /*
  * Methods that are not modelled are refused with EOPNOTSUPP, not EPROTONOSUPPORT: the latter
  * makes libraries repeat the request by write(), which is not offered. Asking is no offence, so

@@ -125,6 +125,8 @@ struct abi_method_table {
 };
 extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_mem_methods,
 	abi_event_methods, abi_flow_methods;
+/** For tests: the i-th method of all tables, NULL behind the last. */
+const struct abi_method *abi_method_at(unsigned i);
 #define ABI_METHODS(array) {array, sizeof(array) / sizeof((array)[0])}
 
 /* ---- attributes (uverbs_attr.c) ---- */
