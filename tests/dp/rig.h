@@ -43,7 +43,9 @@ struct rig_test {
 /** Runs all tests, or those whose names contain an argument. 0 when none failed. */
 int rig_main(int argc, char **argv, const struct rig_test *tests);
 
+#ifndef RIG_ARENA_BYTES /* a fuzz target makes thousands a second: smaller */
 #define RIG_ARENA_BYTES (8u << 20)
+#endif
 struct rig;
 struct rig_port {
 	struct rig *rig;

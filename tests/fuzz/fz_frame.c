@@ -88,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fz_in in = {data, size};
 	static uint8_t frame[1u << 16];
 
-	r = rig_new(1, "none");
+	r = rig_new(1, "loop");
 	p = &r->port[0];
 	open_lanes(fz_u8(&in));
 	emu_port_set_promisc(p->dev, true, true);

@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			one_line(text, (size_t)(nl - text));
 	}
 	for (unsigned op = 0x100; op < 0x140; op++)
-		(void)emu_fault_command((uint16_t)op, &status, &syndrome);
+		(void)emu_fault_command(NULL, (uint16_t)op, &status, &syndrome);
 	emu_fault_clear();
 	return 0;
 }

@@ -3,7 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Writes first inputs for the fuzz targets that a fuzzer would not find soon by itself.
 
-Usage: tests/fuzz/seeds.py DIR      (DIR/frame/..., DIR/rules/..., DIR/cmd/..., DIR/wqe/...)
+Usage: tests/fuzz/seeds.py DIR      (folders DIR/frame, DIR/rules, DIR/cmd, DIR/wqe, DIR/ctl)
 """
 import struct
 import sys
@@ -31,6 +31,20 @@ on wire.rx after 10 do link state=down port=0 ms=5
 # a comment
 
 on event.fd do drop
+"""
+
+REQUESTS = """\
+{"cmd": "ledger"}
+{"cmd": "audit"}
+{"cmd": "counters"}
+{"cmd": "fault.add", "rule": "on cqe.write match q=rx0 do drop"}
+{"cmd": "fault.list"}
+{"cmd": "fault.clear"}
+{"cmd": "engine", "run": false}
+{"cmd": "engine.step", "polls": 4}
+{"cmd": "inject", "port": 0, "frames": 3, "len": 60}
+{"cmd": "link", "port": 1, "state": "down"}
+{"cmd": "remove", "port": 1}
 """
 
 
@@ -73,6 +87,9 @@ def main():
     write(top / "rules", "seed-all", RULES.encode())
     for i, line in enumerate(RULES.splitlines()):
         write(top / "rules", f"seed-{i}", line.encode())
+    write(top / "ctl", "seed-all", REQUESTS.encode())
+    for i, line in enumerate(REQUESTS.splitlines()):
+        write(top / "ctl", f"seed-{i}", line.encode())
     # PD, TIS, CQ, SQ, RQ, TIR of each other: records of kind 1 (lawful) without changes.
     chain = b"".join(bytes([1, kind, a, b, 0]) for kind, a, b in
                      [(0, 0, 0), (5, 0, 0), (1, 4, 5), (2, 4, 0), (4, 7, 0), (3, 0, 0), (6, 7, 7)])
