@@ -7,9 +7,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <ftw.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <rdma/mlx5-abi.h>
 
 #include "abi/uverbs.h"
 #include "dp/emu_dp.h"
@@ -48,15 +50,29 @@ static uint8_t *arena;
 static int fds[MAX_CALLS];
 static unsigned nfds, nmethods;
 
-/* The run directory and a looped port; no thread: the calls poll the engine themselves. */
+static char dir[] = "/tmp/fz-uverbs-XXXXXX";
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void
+remove_dir(void)
+{
+	(void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The run directory and a looped port; the engine's thread runs beside the calls. */
 static void
 world(void)
 {
-	static char dir[] = "/tmp/fz-uverbs-XXXXXX";
-
 	if (arena != NULL)
 		return;
 	FZ_MUST(mkdtemp(dir) != NULL);
+	atexit(remove_dir);
 	setenv("MLXEMU_DIR", dir, 1);
 	setenv("MLXEMU_PORTS", "1", 1);
 	setenv("MLXEMU_WIRES", "loop", 1);
@@ -218,18 +234,20 @@ static void
 get_context(bool devx)
 {
 	struct ioctl_call call = {0};
-	uint8_t req[32] = {0}, resp[72];
-	uint32_t flags = devx ? 1 : 0;
+	struct mlx5_ib_alloc_ucontext_req_v2 req = {
+		.total_num_bfregs = 16, .num_low_latency_bfregs = 4, .max_cqe_version = 1,
+		.flags = devx ? MLX5_IB_ALLOC_UCTX_DEVX : 0, .lib_caps = MLX5_LIB_CAP_DYN_UAR,
+	};
+	struct mlx5_ib_alloc_ucontext_resp resp;
 
-	memcpy(req + 8, &flags, sizeof(flags));
 	call.hdr.length = sizeof(call.hdr) + 2 * sizeof(call.attrs[0]);
 	call.hdr.object_id = UVERBS_OBJECT_DEVICE;
 	call.hdr.method_id = UVERBS_METHOD_GET_CONTEXT;
 	call.hdr.num_attrs = 2;
 	call.attrs[0] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_IN, .len = sizeof(req),
-						.data = (uintptr_t)req};
+						.data = (uintptr_t)&req};
 	call.attrs[1] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_UHW_OUT, .len = sizeof(resp),
-						.data = (uintptr_t)resp};
+						.data = (uintptr_t)&resp};
 	FZ_MUST(abi_uverbs_ioctl(&file->fo, &call.hdr) == 0);
 }
 
