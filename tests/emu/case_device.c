@@ -21,9 +21,12 @@ check_dv(struct ibv_context *ctx)
 	CHECK((dv.comp_mask & MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE) != 0);
 	CHECK(dv.max_clock_info_update_nsec != 0);
 	CHECK((dv.comp_mask & MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK) != 0);
+	CHECK_EQ(dv.cqe_comp_caps.max_num, 64);
+	CHECK((dv.cqe_comp_caps.supported_format & MLX5DV_CQE_RES_FORMAT_HASH) != 0);
+	CHECK_EQ(dv.striding_rq_caps.supported_qpts, 1u << IBV_QPT_RAW_PACKET);
 	/* Not implemented, so not offered. */
-	CHECK_EQ(dv.cqe_comp_caps.max_num, 0);
-	CHECK_EQ(dv.striding_rq_caps.supported_qpts, 0);
+	CHECK_EQ(dv.flags & MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP, 0);
+	CHECK_EQ(dv.flags & MLX5DV_CONTEXT_FLAGS_CQE_128B_PAD, 0);
 }
 
 static void

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uverbs.h"
+#include "uverbs_obj.h"
 
 static bool
 abi_handles_grow(struct abi_file *file)
@@ -39,7 +39,8 @@ abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj)
 	h->id = i;
 	h->object = object;
 	h->obj = obj;
-	obj->abi = h;
+	if (obj != NULL)
+		obj->abi = h;
 	file->handles[i] = h;
 	return h;
 }
@@ -53,7 +54,12 @@ abi_handle_find(const struct abi_file *file, uint32_t id)
 void
 abi_handle_free(struct abi_file *file, struct abi_handle *handle)
 {
+	unsigned i;
+
 	abi_subs_drop(file, NULL, handle);
+	for (i = 0; handle->verbs != NULL && i < handle->verbs->nuses; i++)
+		handle->verbs->uses[i]->users--;
+	free(handle->verbs);
 	file->handles[handle->id] = NULL;
 	free(handle);
 }
@@ -63,8 +69,11 @@ abi_handles_fini(struct abi_file *file)
 {
 	unsigned i;
 
-	for (i = 0; i < file->nhandles; i++)
+	for (i = 0; i < file->nhandles; i++) {
+		if (file->handles[i] != NULL)
+			free(file->handles[i]->verbs);
 		free(file->handles[i]);
+	}
 	free(file->handles);
 	file->handles = NULL;
 	file->nhandles = 0;

@@ -20,14 +20,17 @@
 #include "abi.h"
 
 struct abi_sub;
+struct abi_verbs;
 
 /** A number that the program holds for an object; one number space per open file, from 1. */
 struct abi_handle {
 	uint32_t id;
 	uint16_t object;     /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_*. */
-	struct emu_obj *obj; /**< NULL: the number is free. */
+	struct emu_obj *obj; /**< What it stands for; NULL for what exists in the kernel only. */
 	/** As the kernel keeps it: creating opcode (general object type above it) << 32 | id. */
 	uint64_t devx_id;
+	unsigned users;		 /**< Verbs objects that refer to this one. */
+	struct abi_verbs *verbs; /**< uverbs_obj.h; NULL for DEVX objects, PDs and MRs. */
 };
 
 /** The model's end of an event descriptor. */
@@ -35,6 +38,7 @@ struct abi_channel {
 	struct abi_fdobj fo;   /**< First: the program's end. */
 	uint16_t object;       /**< UVERBS_OBJECT_ASYNC_EVENT, MLX5_IB_OBJECT_DEVX_ASYNC_* ... */
 	int model_fd;
+	int peer_fd; /**< The program's end again, to take records back; verbs events only. */
 	bool omit_data;
 	struct abi_file *file; /**< NULL once the device was closed. */
 	/* Subscriptions whose records are in the socket, oldest first (omit_data only). */
@@ -64,6 +68,8 @@ struct abi_file {
 	bool shut;	     /**< The model has ended: nothing works any more. */
 	struct abi_handle **handles;
 	unsigned nhandles;
+	struct emu_obj *td; /**< Transport domain of the verbs queues, while there are any. */
+	unsigned td_users;
 	TAILQ_HEAD(, abi_channel) channels;
 	TAILQ_HEAD(, abi_sub) subs;
 	TAILQ_ENTRY(abi_file) next;
@@ -109,7 +115,7 @@ struct abi_attr_spec {
 #define ABI_FD(id, object) {id, ABI_ATTR_FD, true, object, 0, 0}
 #define ABI_FD_NEW(id) {id, ABI_ATTR_FD_NEW, true, 0, 0, 0}
 
-#define ABI_MAX_SPEC 10
+#define ABI_MAX_SPEC 18
 struct abi_method {
 	uint16_t object, method;
 	const char *name; /**< For traces. */
@@ -154,7 +160,7 @@ int abi_copy_to(uint64_t dst, const void *src, size_t len);
 
 /* ---- handles (handles.c) ---- */
 
-/** A new number for obj, also stored in obj->abi. NULL: out of memory. */
+/** A new number for obj (may be NULL), also stored in obj->abi. NULL: out of memory. */
 struct abi_handle *abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj);
 struct abi_handle *abi_handle_find(const struct abi_file *file, uint32_t id);
 /** Frees the number and drops the object's subscriptions. */
@@ -164,6 +170,12 @@ void abi_handles_fini(struct abi_file *file);
 /* ---- events (uverbs_event.c) ---- */
 
 extern const struct emu_ctx_ops abi_ctx_ops;
+/** One record; false when the program does not read and the socket is full. */
+bool abi_channel_send(struct abi_channel *ch, const void *data, size_t len);
+/** An event of a verbs object, told in verbs words (uverbs_vevent.c). */
+void abi_verbs_event(struct abi_file *file, struct abi_handle *h, uint16_t type);
+/** The channel goes: no object completes into it any more. */
+void abi_verbs_channel_gone(struct abi_channel *ch);
 /** A new channel; the program's descriptor or -errno. */
 int abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data);
 void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
@@ -200,5 +212,7 @@ int abi_destroy(struct abi_call *call, struct abi_handle *handle);
 void abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r);
 void abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r);
 int abi_device_attributes_ex(struct abi_call *call);
+/** Formats of compressed completions that the device has: MLX5_IB_CQE_RES_FORMAT_*. */
+unsigned abi_cqe_compression_formats(struct abi_call *call);
 
 #endif /* UVERBS_H */

@@ -160,6 +160,22 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 			MLX5_IB_ALLOW_MPW | MLX5_IB_SUPPORT_EMPW;
 }
 
+unsigned
+abi_cqe_compression_formats(struct abi_call *call)
+{
+	struct abi_caps *c = abi_caps_get(call);
+	const struct prm_cmd_hca_cap *cap = c != NULL ? (const void *)&c->general.dw[4] : NULL;
+	unsigned formats = 0;
+
+	if (c != NULL && prm_cmd_hca_cap_get_cqe_compression(cap)) {
+		formats = MLX5_IB_CQE_RES_FORMAT_HASH | MLX5_IB_CQE_RES_FORMAT_CSUM;
+		if (prm_cmd_hca_cap_get_mini_cqe_resp_stride_index(cap))
+			formats |= MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX;
+	}
+	free(c);
+	return formats;
+}
+
 int
 abi_device_attributes_ex(struct abi_call *call)
 {

@@ -225,13 +225,7 @@ static const struct abi_method abi_methods[] = {
 	{UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT, "MLX5_QUERY_PORT", abi_mlx5_query_port,
 	 true,
 	 {ABI_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 4, 4), ABI_OUT(MLX5_IB_ATTR_QUERY_PORT, 8)}},
-	/* Verbs queues: not modelled yet, named for the trace. */
-	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, "CQ_CREATE", NULL, true, {{0}}},
-	{UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, "QP_CREATE", NULL, true, {{0}}},
-	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, "SRQ_CREATE", NULL, true, {{0}}},
-	{UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE, "WQ_CREATE", NULL, true, {{0}}},
-	{UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, "COUNTERS_CREATE", NULL, true,
-	 {{0}}},
+	/* Not modelled, named for the trace. */
 	{UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, "DM_ALLOC", NULL, true, {{0}}},
 };
 

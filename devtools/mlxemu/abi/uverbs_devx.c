@@ -8,7 +8,7 @@
 #include "core/emu_fault.h"
 #include "fw/emu_fw.h"
 #include "prm.h"
-#include "uverbs.h"
+#include "uverbs_obj.h"
 
 /* Shortest mailbox: struct general_obj_in_cmd_hdr, general_obj_out_cmd_hdr. */
 #define MBOX_MIN 16
@@ -129,7 +129,7 @@ abi_obj_check(struct abi_call *call, const struct abi_cmd *cmd, uint16_t handle_
 	const struct abi_handle *h = abi_in_handle(call, handle_id);
 	uint64_t named = abi_devx_object(cmd->in);
 
-	if (named != 0 && named == h->devx_id)
+	if (named != 0 && (named == h->devx_id || abi_verbs_is(h, named)))
 		return 0;
 	return abi_refuse(call, -EINVAL, "%s names object 0x%x, the handle is object 0x%x",
 			  prm_command_name(abi_devx_opcode(cmd->in)), (uint32_t)named,
@@ -239,9 +239,8 @@ abi_destroy_mr(struct abi_call *call, struct emu_obj *obj)
 	uint32_t syndrome;
 	uint8_t status;
 
-	if (!emu_fault_command(PRM_CMD_OP_DESTROY_MKEY, &status, &syndrome))
+	if (!emu_fault_command(call->dev, PRM_CMD_OP_DESTROY_MKEY, &status, &syndrome))
 		return emu_obj_destroy(obj);
-	emu_trace_note(call->dev, "fault rule hit: DESTROY_MKEY of an MR");
 	return -prm_status_errno(status);
 }
 
@@ -251,6 +250,11 @@ abi_destroy(struct abi_call *call, struct abi_handle *handle)
 	struct emu_obj *obj = handle->obj;
 	int ret;
 
+	if (handle->verbs != NULL)
+		return abi_verbs_destroy(call, handle);
+	if (handle->users != 0)
+		return abi_refuse(call, -EBUSY, "handle %u has %u users", handle->id,
+				  handle->users);
 	switch (handle->object) {
 	case MLX5_IB_OBJECT_DEVX_OBJ:
 	case UVERBS_OBJECT_PD:
@@ -330,6 +334,15 @@ static const struct abi_method abi_methods[] = {
 	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)}},
 	{UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, "PD_DESTROY", abi_destroy_method, true,
 	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_PD_HANDLE, UVERBS_OBJECT_PD)}},
+	{UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY, "AH_DESTROY", abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_AH_HANDLE, UVERBS_OBJECT_AH)}},
+	{UVERBS_OBJECT_MW, UVERBS_METHOD_MW_DESTROY, "MW_DESTROY", abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_MW_HANDLE, UVERBS_OBJECT_MW)}},
+	{UVERBS_OBJECT_XRCD, UVERBS_METHOD_XRCD_DESTROY, "XRCD_DESTROY", abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_XRCD_HANDLE, UVERBS_OBJECT_XRCD)}},
+	{UVERBS_OBJECT_RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY, "RWQ_IND_TBL_DESTROY",
+	 abi_destroy_method, true,
+	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE, UVERBS_OBJECT_RWQ_IND_TBL)}},
 	{UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, "MR_DESTROY", abi_destroy_method, true,
 	 {ABI_HANDLE(UVERBS_ATTR_DESTROY_MR_HANDLE, UVERBS_OBJECT_MR)}},
 };

@@ -49,9 +49,11 @@ abi_channel_unlink(struct abi_channel *ch)
 		abi_fd_unhide_close(sub->eventfd);
 		free(sub);
 	}
+	abi_verbs_channel_gone(ch);
 	TAILQ_REMOVE(&ch->file->channels, ch, next);
 	abi_fd_unhide_close(ch->model_fd);
-	ch->model_fd = -1;
+	abi_fd_unhide_close(ch->peer_fd);
+	ch->model_fd = ch->peer_fd = -1;
 	ch->file = NULL;
 	free(ch->sent);
 	ch->sent = NULL;
@@ -73,6 +75,18 @@ abi_channel_release(struct abi_fdobj *obj)
 	if (!inside)
 		abi_leave();
 	free(ch);
+}
+
+/* Records of verbs objects are taken back when the object goes before they were read. */
+static int
+abi_channel_peer(uint16_t object, int fd)
+{
+	int copy;
+
+	if (object != UVERBS_OBJECT_COMP_CHANNEL && object != UVERBS_OBJECT_ASYNC_EVENT)
+		return -1;
+	copy = ABI_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 0);
+	return copy >= 0 ? abi_fd_hide(copy) : -1;
 }
 
 int
@@ -101,6 +115,7 @@ abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data)
 		return ret;
 	}
 	ch->model_fd = abi_fd_hide(fds[1]);
+	ch->peer_fd = abi_channel_peer(object, fds[0]);
 	ch->file = file;
 	TAILQ_INSERT_TAIL(&file->channels, ch, next);
 	return fds[0];
@@ -119,8 +134,7 @@ abi_channels_orphan(struct abi_file *file)
 	}
 }
 
-/* One record; false when the program does not read and the socket is full. */
-static bool
+bool
 abi_channel_send(struct abi_channel *ch, const void *data, size_t len)
 {
 	return send(ch->model_fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
@@ -249,7 +263,7 @@ static void
 abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
 {
 	struct abi_file *file = ctx->priv;
-	const struct abi_handle *handle = obj != NULL ? obj->abi : NULL;
+	struct abi_handle *handle = obj != NULL ? obj->abi : NULL;
 	struct abi_sub *sub;
 
 	if (obj != NULL && handle == NULL)
@@ -257,6 +271,8 @@ abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const voi
 	TAILQ_FOREACH(sub, &file->subs, next)
 		if (sub->handle == handle && sub->type == type)
 			abi_sub_deliver(sub, eqe);
+	if (handle != NULL && handle->verbs != NULL)
+		abi_verbs_event(file, handle, type);
 	if (obj == NULL && type == EVENT_PORT_CHANGE)
 		abi_port_event(file, eqe);
 }

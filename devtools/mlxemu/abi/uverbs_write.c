@@ -10,7 +10,7 @@
 #include "core/emu_fault.h"
 #include "fw/emu_fw.h"
 #include "prm.h"
-#include "uverbs.h"
+#include "uverbs_obj.h"
 
 #define EX(cmd) (IB_USER_VERBS_CMD_FLAG_EXTENDED | (cmd))
 
@@ -94,9 +94,8 @@ abi_mkey_fault(struct abi_call *call)
 	uint32_t syndrome;
 	uint8_t status;
 
-	if (!emu_fault_command(PRM_CMD_OP_CREATE_MKEY, &status, &syndrome))
+	if (!emu_fault_command(call->dev, PRM_CMD_OP_CREATE_MKEY, &status, &syndrome))
 		return 0;
-	emu_trace_note(call->ctx->dev, "fault rule hit: CREATE_MKEY of an MR");
 	return -prm_status_errno(status);
 }
 
@@ -166,6 +165,27 @@ static const struct abi_write_row {
 	{IB_USER_VERBS_CMD_DEREG_MR, "dereg_mr", abi_dereg_mr, 4, 0},
 	{IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, "create_comp_channel", abi_create_comp_channel, 8,
 	 4},
+	{IB_USER_VERBS_CMD_CREATE_AH, "create_ah", abi_create_ah, 56, 4},
+	{IB_USER_VERBS_CMD_REREG_MR, "rereg_mr", abi_rereg_mr, 48, 8},
+	{IB_USER_VERBS_CMD_ALLOC_MW, "alloc_mw", abi_alloc_mw, 16, 8},
+	{IB_USER_VERBS_CMD_RESIZE_CQ, "resize_cq", abi_resize_cq, 16, 4},
+	{EX(IB_USER_VERBS_EX_CMD_MODIFY_CQ), "ex_modify_cq", abi_modify_cq, 16, 0},
+	{IB_USER_VERBS_CMD_MODIFY_QP, "modify_qp", abi_modify_qp,
+	 sizeof(struct ib_uverbs_modify_qp), 0},
+	{EX(IB_USER_VERBS_EX_CMD_MODIFY_QP), "ex_modify_qp", abi_modify_qp_ex,
+	 sizeof(struct ib_uverbs_modify_qp), 0},
+	{IB_USER_VERBS_CMD_QUERY_QP, "query_qp", abi_query_qp, 16,
+	 sizeof(struct ib_uverbs_query_qp_resp)},
+	{IB_USER_VERBS_CMD_MODIFY_SRQ, "modify_srq", abi_modify_srq, 16, 0},
+	{IB_USER_VERBS_CMD_QUERY_SRQ, "query_srq", abi_query_srq, 16, 16},
+	{IB_USER_VERBS_CMD_ATTACH_MCAST, "attach_mcast", abi_attach_mcast, 24, 0},
+	{IB_USER_VERBS_CMD_OPEN_XRCD, "open_xrcd", abi_open_xrcd, 16, 4},
+	{EX(IB_USER_VERBS_EX_CMD_MODIFY_WQ), "ex_modify_wq", abi_modify_wq,
+	 sizeof(struct ib_uverbs_ex_modify_wq), 0},
+	{EX(IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL), "ex_create_rwq_ind_tbl", abi_create_ind_tbl,
+	 12, 16},
+	{EX(IB_USER_VERBS_EX_CMD_CREATE_FLOW), "ex_create_flow", abi_create_flow,
+	 sizeof(struct ib_uverbs_create_flow), 8},
 };
 
 int
