@@ -105,6 +105,7 @@ struct emu_dev {
 	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
+	bool removed;	/**< Unplugged from the bus: nothing works any more. */
 	uint64_t replug_ns; /**< When it is plugged in again (CLOCK_MONOTONIC); 0: not by itself. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
@@ -137,6 +138,8 @@ struct emu_front_ops {
 	/** Link, address or MTU of the port changed: what the kernel's interface shows follows. */
 	void (*port_changed)(struct emu_dev *dev);
 	void (*ledger)(struct emu_dev *dev, struct emu_front_ledger *out);
+	/** The device is gone: events, pages, names. */
+	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
 	unsigned (*program_fds)(void);
 };
@@ -215,6 +218,12 @@ void emu_port_set_admin(struct emu_dev *dev, bool up);
 void emu_port_set_carrier(struct emu_dev *dev, bool carrier);
 /** Pulls or plugs the cable, and turns that back after ms milliseconds when ms is not 0. */
 void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
+/**
+ * The card is gone, as after a hot-unplug: DMA ends at once, commands fail with EIO, programs get
+ * the fatal event and find the kernel's objects, files and interface gone. Lock held; from within
+ * the data path too, therefore memory is freed only when programs close their files.
+ */
+void emu_dev_remove(struct emu_dev *dev);
 /** Called often by the engine: cables that change by time. */
 void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);
 

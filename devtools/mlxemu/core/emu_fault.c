@@ -1,212 +1,388 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Faults by rule: parses the rules and decides which command they hit. */
+/* Faults by rule: which event a rule hits, and the log of the hits. */
 #include "emu_fault.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <prm.h>
 
-/* Told apart from the firmware's own syndromes, which are small numbers. */
-#define EMU_FAULT_SYNDROME 0xfa0000u
+#include "emu_audit.h"
+#include "emu_fault_rule.h"
 
-struct emu_fault {
-	struct emu_fault *next;
-	int op; /* -1: any */
-	uint64_t after, every, count;
-	uint64_t seen, hits;
-	uint8_t status;
-	uint32_t syndrome;
-	char *text;
-	const char *last;
-};
+#define LOG_LINES 1024u
+#define LOG_BYTES 256u
+#define FILE_BYTES_MAX (1u << 20)
 
-static struct emu_fault *emu_faults;
-static struct emu_fault **emu_faults_tail = &emu_faults;
-static uint64_t emu_fault_seen, emu_fault_hit;
+uint32_t emu_fault_armed;
 
-static bool
-fault_op(const char *name, int *op)
-{
-	for (unsigned i = 0; i < prm_command_count(); i++) {
-		const struct prm_command *cmd = prm_command_at(i);
+/* All of it is guarded by the machine's lock. */
+static struct {
+	struct emu_rule *rules;
+	uint64_t seed, commands, ioctls, hits, delay_us;
+	unsigned rules_made;
+	char (*log)[LOG_BYTES];
+} fault = {.seed = 1};
 
-		if (strcasecmp(cmd->name, name) == 0) {
-			*op = cmd->opcode;
-			return true;
-		}
-	}
-	return false;
-}
+/* ---- the list ---- */
 
 static bool
-fault_status(const char *name, uint8_t *status)
+spent(const struct emu_rule *rule)
 {
-	for (unsigned i = 1; i < 256; i++) {
-		if (strcasecmp(prm_status_name(i), name) == 0) {
-			*status = i;
-			return true;
-		}
-	}
-	return false;
+	return rule->hits >= rule->count;
 }
 
-static bool
-fault_number(const char *text, uint64_t *value)
+static void
+arm(void)
 {
-	char *end;
+	uint32_t armed = 0;
 
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+	for (const struct emu_rule *r = fault.rules; r != NULL; r = r->next)
+		if (!spent(r))
+			armed |= 1u << r->place;
+	emu_fault_armed = armed;
 }
 
-/* One `word value` or `key=value` of the rule; *save is strtok_r's. */
-static bool
-fault_word(struct emu_fault *rule, const char *word, char **save)
+/* Splitmix64: each rule has a stream of its own, so one does not disturb the other. */
+static uint64_t
+random_next(uint64_t *state)
 {
-	uint64_t value;
-	const char *arg;
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
 
-	if (strncmp(word, "op=", 3) == 0)
-		return fault_op(word + 3, &rule->op);
-	if (strncmp(word, "status=", 7) == 0)
-		return fault_status(word + 7, &rule->status);
-	if (strncmp(word, "syndrome=", 9) == 0) {
-		if (!fault_number(word + 9, &value) || value > UINT32_MAX)
-			return false;
-		rule->syndrome = value;
-		return true;
-	}
-	if (strcmp(word, "match") == 0 || strcmp(word, "do") == 0 || strcmp(word, "fail") == 0)
-		return true;
-	arg = strtok_r(NULL, " \t", save);
-	if (arg == NULL || !fault_number(arg, &value))
-		return false;
-	if (strcmp(word, "after") == 0)
-		rule->after = value;
-	else if (strcmp(word, "every") == 0 && value > 0)
-		rule->every = value;
-	else if (strcmp(word, "count") == 0)
-		rule->count = value;
-	else
-		return false;
-	return true;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
 }
 
-static int
-fault_parse(char *text, struct emu_fault *rule, char *err, size_t err_len)
+static void
+random_begin(struct emu_rule *rule, unsigned index)
 {
-	char *save, *word = strtok_r(text, " \t", &save);
+	uint64_t state = fault.seed + index;
 
-	if (word == NULL || strcmp(word, "on") != 0 ||
-	    (word = strtok_r(NULL, " \t", &save)) == NULL || strcmp(word, "cmd.entry") != 0) {
-		snprintf(err, err_len, "fault rule begins with 'on cmd.entry'");
-		return -EINVAL;
-	}
-	while ((word = strtok_r(NULL, " \t", &save)) != NULL) {
-		if (!fault_word(rule, word, &save)) {
-			snprintf(err, err_len, "fault rule: '%s' is unknown or its value is bad; "
-				 "form: on cmd.entry [match op=NAME] [after N] [every K] "
-				 "[count C] do fail status=NAME [syndrome=N]", word);
-			return -EINVAL;
-		}
-	}
-	if (rule->status == 0) {
-		snprintf(err, err_len, "fault rule: no 'do fail status=NAME'");
-		return -EINVAL;
-	}
-	return 0;
+	rule->random = random_next(&state);
 }
 
 int
 emu_fault_add(const char *text, char *err, size_t err_len)
 {
-	struct emu_fault *rule = calloc(1, sizeof(*rule));
-	char *copy = strdup(text);
-	int ret = -ENOMEM;
+	struct emu_rule **tail = &fault.rules, *rule = NULL;
+	int ret = emu_rule_parse(text, &rule, err, err_len);
 
-	if (rule != NULL && copy != NULL) {
-		*rule = (struct emu_fault){
-			.op = -1, .every = 1, .count = UINT64_MAX, .syndrome = EMU_FAULT_SYNDROME,
-		};
-		ret = fault_parse(copy, rule, err, err_len);
-	} else {
-		snprintf(err, err_len, "fault rule: out of memory");
-	}
-	free(copy);
-	if (ret == 0 && (rule->text = strdup(text)) == NULL)
-		ret = -ENOMEM;
-	if (ret != 0) {
-		free(rule);
+	if (ret != 0)
 		return ret;
-	}
-	*emu_faults_tail = rule;
-	emu_faults_tail = &rule->next;
+	while (*tail != NULL)
+		tail = &(*tail)->next;
+	*tail = rule;
+	random_begin(rule, fault.rules_made++);
+	arm();
 	return 0;
+}
+
+/* Every line of the text; the message gets the line's number. */
+static int
+add_lines(const char *path, char *text, char *err, size_t err_len)
+{
+	char why[384], *line, *next = text;
+
+	for (unsigned n = 1; (line = strsep(&next, "\n")) != NULL; n++) {
+		char *comment = strchr(line, '#');
+		int ret;
+
+		if (comment != NULL)
+			*comment = '\0';
+		if (line[strspn(line, " \t\r")] == '\0')
+			continue;
+		ret = emu_fault_add(line, why, sizeof(why));
+		if (ret != 0) {
+			snprintf(err, err_len, "%s:%u: %s", path, n, why);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int
+emu_fault_add_file(const char *path, char *err, size_t err_len)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), ret;
+	char *text = calloc(1, FILE_BYTES_MAX + 1);
+	ssize_t n = 0, got = 0;
+
+	while (fd >= 0 && text != NULL && got < (ssize_t)FILE_BYTES_MAX &&
+	       (n = syscall(SYS_read, fd, text + got, FILE_BYTES_MAX - (size_t)got)) > 0)
+		got += n;
+	ret = fd < 0 || n < 0 ? -errno : text == NULL ? -ENOMEM : 0;
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (ret == 0)
+		ret = add_lines(path, text, err, err_len);
+	else
+		snprintf(err, err_len, "%s: %s", path, strerror(-ret));
+	free(text);
+	return ret;
 }
 
 void
 emu_fault_clear(void)
 {
-	while (emu_faults != NULL) {
-		struct emu_fault *rule = emu_faults;
+	while (fault.rules != NULL) {
+		struct emu_rule *rule = fault.rules;
 
-		emu_faults = rule->next;
-		free(rule->text);
-		free(rule);
+		fault.rules = rule->next;
+		emu_rule_free(rule);
 	}
-	emu_faults_tail = &emu_faults;
-	emu_fault_seen = emu_fault_hit = 0;
+	free(fault.log);
+	fault.log = NULL;
+	fault.commands = fault.ioctls = fault.hits = fault.delay_us = 0;
+	fault.rules_made = 0;
+	arm();
+}
+
+void
+emu_fault_seed(uint64_t seed)
+{
+	unsigned i = 0;
+
+	fault.seed = seed;
+	for (struct emu_rule *r = fault.rules; r != NULL; r = r->next)
+		random_begin(r, i++);
+}
+
+/* ---- which rule hits ---- */
+
+/** The place of a queue among those of its kind that work, by number. */
+struct rank {
+	uint32_t id;
+	int64_t below;
+};
+
+static void
+rank_cb(struct emu_obj *obj, void *arg)
+{
+	enum emu_queue_state state = obj->type == EMU_OBJ_RQ ? ((struct emu_rq *)obj)->state
+							     : ((struct emu_sq *)obj)->state;
+	struct rank *rank = arg;
+
+	rank->below += state != EMU_QS_RST && obj->id < rank->id;
+}
+
+static bool
+is_queue(const struct emu_fault_match *m, const struct emu_fault_query *q)
+{
+	const struct emu_obj *obj = m->q_is_rx ? (q->rq != NULL ? &q->rq->obj : NULL)
+					       : (q->sq != NULL ? &q->sq->obj : NULL);
+	struct rank rank = {0};
+
+	if (obj == NULL)
+		return false;
+	rank.id = obj->id;
+	emu_obj_foreach(obj->dev, m->q_is_rx ? EMU_OBJ_RQ : EMU_OBJ_SQ, rank_cb, &rank);
+	return rank.below == m->q;
+}
+
+static bool
+differs(int64_t wanted, const struct emu_obj *obj)
+{
+	return wanted >= 0 && (obj == NULL || obj->id != wanted);
+}
+
+static bool
+matches(const struct emu_rule *r, const struct emu_fault_query *q)
+{
+	const struct emu_fault_match *m = &r->match;
+
+	if (r->place != q->place ||
+	    (m->port >= 0 && (q->dev == NULL || q->dev->index != m->port)) ||
+	    (m->op >= 0 && q->opcode != m->op) || (m->opcode >= 0 && q->opcode != m->opcode) ||
+	    (m->type >= 0 && q->type != m->type) || (m->len >= 0 && q->len != m->len))
+		return false;
+	if (m->method != NULL && (q->name == NULL || strcasecmp(m->method, q->name) != 0))
+		return false;
+	/* A completion that is one already is not turned into an error. */
+	if (r->action.act == EMU_ACT_ERROR && q->place == EMU_AT_CQE_WRITE &&
+	    q->opcode >= PRM_CQE_OPCODE_REQ_ERR)
+		return false;
+	if (differs(m->sqn, q->sq != NULL ? &q->sq->obj : NULL) ||
+	    differs(m->rqn, q->rq != NULL ? &q->rq->obj : NULL) ||
+	    differs(m->cqn, q->cq != NULL ? &q->cq->obj : NULL))
+		return false;
+	return m->q < 0 || is_queue(m, q);
+}
+
+/* An event that the rule is about: is it one of those that it hits? */
+static bool
+due(struct emu_rule *r)
+{
+	r->seen++;
+	if (r->seen <= r->after || spent(r) || (r->seen - r->after - 1) % r->every != 0)
+		return false;
+	if (r->match.chance >= 1)
+		return true;
+	/* 53 bits: what a double holds exactly. */
+	return (double)(random_next(&r->random) >> 11) * 0x1p-53 < r->match.chance;
+}
+
+static void
+name_hit(const struct emu_fault_query *q, char *to, size_t len)
+{
+	if (q->name != NULL)
+		snprintf(to, len, "%s", q->name);
+	else if (q->sq != NULL)
+		snprintf(to, len, "SQ 0x%x", q->sq->obj.id);
+	else if (q->rq != NULL)
+		snprintf(to, len, "RQ 0x%x", q->rq->obj.id);
+	else if (q->cq != NULL)
+		snprintf(to, len, "CQ 0x%x", q->cq->obj.id);
+	else if (q->place == EMU_AT_EQE_WRITE)
+		snprintf(to, len, "event 0x%x", q->type);
+	else if (q->place == EMU_AT_WIRE_RX || q->place == EMU_AT_WIRE_TX)
+		snprintf(to, len, "%u bytes", q->len);
+	else
+		snprintf(to, len, "%s", "");
+}
+
+static void
+note_hit(struct emu_rule *r, const struct emu_fault_query *q)
+{
+	char line[LOG_BYTES];
+
+	r->hits++;
+	fault.hits++;
+	name_hit(q, r->last, sizeof(r->last));
+	snprintf(line, sizeof(line), "fault %" PRIu64 ": port %u %s%s%s", fault.hits,
+		 q->dev != NULL ? q->dev->index : 0, r->last, r->last[0] != '\0' ? ": " : "",
+		 r->text);
+	if (q->dev != NULL)
+		emu_trace_note(q->dev, "%s", line);
+	if (fault.log == NULL)
+		fault.log = calloc(LOG_LINES, LOG_BYTES);
+	if (fault.log != NULL && fault.hits <= LOG_LINES)
+		memcpy(fault.log[fault.hits - 1], line, sizeof(line));
+	if (spent(r))
+		arm();
+}
+
+/* What happens to a port, wherever the rule stands. */
+static bool
+acted_on_port(const struct emu_fault_action *a, struct emu_dev *dev)
+{
+	if (a->act != EMU_ACT_LINK && a->act != EMU_ACT_REMOVE)
+		return false;
+	if (dev == NULL)
+		return true;
+	if (a->port >= 0) {
+		struct emu_machine *m = emu_machine_of(dev);
+
+		if ((unsigned)a->port >= m->ports)
+			return true;
+		dev = &m->dev[a->port];
+	}
+	if (a->act == EMU_ACT_LINK)
+		emu_port_cable(dev, a->up, a->ms);
+	else
+		emu_dev_remove(dev);
+	return true;
+}
+
+const struct emu_fault_action *
+emu_fault_ask(const struct emu_fault_query *q)
+{
+	for (struct emu_rule *r = fault.rules; r != NULL; r = r->next) {
+		if (!matches(r, q) || !due(r))
+			continue;
+		note_hit(r, q);
+		if (!acted_on_port(&r->action, q->dev))
+			return &r->action;
+	}
+	return NULL;
 }
 
 bool
-emu_fault_command(uint16_t opcode, uint8_t *status, uint32_t *syndrome)
+emu_fault_command(struct emu_dev *dev, uint16_t opcode, uint8_t *status, uint32_t *syndrome)
 {
-	emu_fault_seen++;
-	for (struct emu_fault *rule = emu_faults; rule != NULL; rule = rule->next) {
-		if (rule->op >= 0 && rule->op != opcode)
-			continue;
-		rule->seen++;
-		if (rule->seen <= rule->after || rule->hits >= rule->count ||
-		    (rule->seen - rule->after - 1) % rule->every != 0)
-			continue;
-		rule->hits++;
-		emu_fault_hit++;
-		rule->last = prm_command_name(opcode);
-		*status = rule->status;
-		*syndrome = rule->syndrome;
-		return true;
-	}
-	return false;
+	struct emu_fault_query q = {
+		.place = EMU_AT_CMD_ENTRY, .dev = dev, .opcode = opcode,
+		.name = prm_command_name(opcode),
+	};
+	const struct emu_fault_action *a;
+
+	fault.commands++;
+	if (!emu_fault_at(EMU_AT_CMD_ENTRY))
+		return false;
+	a = emu_fault_ask(&q);
+	if (a == NULL)
+		return false;
+	fault.delay_us += a->us;
+	if (a->act != EMU_ACT_FAIL)
+		return false;
+	*status = a->status;
+	*syndrome = a->syndrome;
+	return true;
+}
+
+int
+emu_fault_errno(enum emu_place place, struct emu_dev *dev, const char *name)
+{
+	struct emu_fault_query q = {.place = place, .dev = dev, .name = name};
+	const struct emu_fault_action *a;
+
+	if (place == EMU_AT_IOCTL)
+		fault.ioctls++;
+	if (!emu_fault_at(place))
+		return 0;
+	a = emu_fault_ask(&q);
+	return a != NULL && a->act == EMU_ACT_FAIL ? -a->err : 0;
+}
+
+uint64_t
+emu_fault_delay_take(void)
+{
+	uint64_t us = fault.delay_us;
+
+	fault.delay_us = 0;
+	return us;
 }
 
 uint64_t
 emu_fault_commands(void)
 {
-	return emu_fault_seen;
+	return fault.commands;
+}
+
+uint64_t
+emu_fault_ioctls(void)
+{
+	return fault.ioctls;
 }
 
 uint64_t
 emu_fault_hits(void)
 {
-	return emu_fault_hit;
+	return fault.hits;
+}
+
+const char *
+emu_fault_log(unsigned i)
+{
+	return fault.log != NULL && i < fault.hits && i < LOG_LINES ? fault.log[i] : NULL;
 }
 
 bool
 emu_fault_info(unsigned i, struct emu_fault_info *info)
 {
-	const struct emu_fault *rule = emu_faults;
+	const struct emu_rule *rule = fault.rules;
 
 	while (rule != NULL && i-- != 0)
 		rule = rule->next;
 	if (rule == NULL)
 		return false;
-	*info = (struct emu_fault_info){rule->text, rule->seen, rule->hits,
-					rule->last != NULL ? rule->last : ""};
+	*info = (struct emu_fault_info){rule->text, rule->seen, rule->hits, rule->last};
 	return true;
 }

@@ -107,7 +107,7 @@ static void
 link_recompute(struct emu_dev *dev)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
-	bool up = dev->carrier && dev->admin_up && !dev->unplugged;
+	bool up = dev->carrier && dev->admin_up && !dev->unplugged && !dev->removed;
 
 	if (up == dev->link_up)
 		return;
@@ -125,6 +125,20 @@ emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms)
 	dev->unplugged = !plugged;
 	dev->replug_ns = ms != 0 ? emu_mono_ns() + ms * 1000000u : 0;
 	link_recompute(dev);
+}
+
+void
+emu_dev_remove(struct emu_dev *dev)
+{
+	const struct emu_front_ops *front = emu_machine_of(dev)->front;
+
+	if (dev->removed)
+		return;
+	emu_trace_note(dev, "removed");
+	dev->removed = true;
+	dev->link_up = dev->carrier = false;
+	if (front != NULL && front->removed != NULL)
+		front->removed(dev);
 }
 
 void

@@ -3,6 +3,7 @@
 /* Completion queues: writing CQEs, ownership, overrun, arming and events. */
 #include <stdlib.h>
 
+#include "dp_fault.h"
 #include "dp_int.h"
 
 /* Arm word (PRM, CQ doorbell record): sn << 28 | command << 24 | consumer index. */
@@ -153,8 +154,8 @@ bool
 dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		  uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor)
 {
-	struct prm_cqe64 *cqe = dp_cq_begin(cq);
-	struct prm_err_cqe *err = (struct prm_err_cqe *)cqe;
+	struct prm_err_cqe *err;
+	struct prm_cqe64 *cqe;
 
 	if (cqe == NULL)
 		return false;
@@ -183,6 +184,8 @@ arm(struct dp_cq *c, uint32_t word)
 void
 dp_cq_arm(struct dp_uar *uar, uint64_t db)
 {
+	if (DP_UNLIKELY(dp_fault_cqe_pending) && dp_fault_cqe_apply(cq, cqe, &last, solicited))
+		return;
 	uint32_t cqn = (uint32_t)db & 0xffffff;
 	struct dp_cq *c;
 
@@ -193,10 +196,15 @@ dp_cq_arm(struct dp_uar *uar, uint64_t db)
 	TAILQ_FOREACH(c, &uar->cqs, next) {
 		uint32_t word = be32toh(c->cq->dbrec[1]);
 
-		if (c->cq->obj.id == cqn || word != c->cq->armed_sn)
+		if ((c->cq->obj.id == cqn || word != c->cq->armed_sn) &&
+		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(NULL, c->cq)))
 			arm(c, word);
 	}
 }
+	if (emu_fault_at(EMU_AT_CQE_WRITE))
+		dp_fault_error_cqe(cq, opcode, opcode_qpn);
+	cqe = dp_cq_begin(cq);
+	err = (struct prm_err_cqe *)cqe;
 
 void
 dp_cq_forget(struct emu_cq *cq)

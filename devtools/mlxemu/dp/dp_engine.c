@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../wire/emu_wire.h"
+#include "dp_fault.h"
 #include "dp_int.h"
 #include "dp_qp.h"
 
@@ -209,7 +210,7 @@ emu_dp_poll(struct emu_machine *m)
 	for (unsigned i = 0; i < m->ports; i++) {
 		struct emu_dev *dev = &m->dev[i];
 
-		if (dev->dp == NULL)
+		if (dev->dp == NULL || DP_UNLIKELY(dev->removed))
 			continue;
 		emu_clock_tick(dev);
 		work += port_poll(dev->dp);
@@ -218,6 +219,8 @@ emu_dp_poll(struct emu_machine *m)
 		dp_comp_flush_all(shared_of(m));
 	return work;
 }
+	if (DP_UNLIKELY(dp_fault_delayed))
+		dp_fault_release(m);
 
 static void
 idle(unsigned passes)
@@ -306,6 +309,7 @@ emu_dp_stop(struct emu_machine *m)
 	emu_lock(m);
 	for (unsigned i = 0; i < m->ports; i++)
 		port_fini(&m->dev[i]);
+	dp_fault_fini();
 	emu_unlock(m);
 	free(shared);
 }

@@ -170,6 +170,8 @@ bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, b
 /* dp_sq.c */
 /** A doorbell for sqn rang on the page. */
 void dp_sq_ring(struct dp_uar *uar, uint32_t sqn);
+/** Looks at the producer counter in the doorbell record. */
+void dp_sq_take(struct dp_sq *q);
 /** Works on the SQ for about budget frames; returns frames and WQEs done. */
 unsigned dp_sq_run(struct dp_sq *q, unsigned budget);
 void dp_sq_forget(struct emu_sq *sq);

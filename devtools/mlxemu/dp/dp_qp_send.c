@@ -161,10 +161,10 @@ execute(struct dp_qp *d, struct dp_wqe *w)
 	uint8_t grh[DP_GRH_BYTES];
 	enum dp_ack ack = DP_ACK_LOST;
 	struct dp_request r;
-	enum dp_exec done;
+	enum dp_exec done = dp_wqe_read_ctrl(w);
 
-	if (dp_wqe_read_ctrl(w) != DP_DONE)
-		return DP_ERROR;
+	if (done != DP_DONE)
+		return done;
 	done = dp_qp_wqe_read(w, &r);
 	if (done != DP_DONE || w->opcode == PRM_WQE_OPCODE_NOP)
 		return done;

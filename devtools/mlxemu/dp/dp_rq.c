@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "dp_csum.h"
+#include "dp_fault.h"
 #include "dp_int.h"
 
 #define PREFETCH_AHEAD 2u
@@ -275,7 +276,13 @@ dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *
 	struct dp_cq *c = dp_cq_get(rq->cq);
 	struct prm_cqe64 *cqe;
 
-	if (c != NULL && c->comp != NULL)
+	if (emu_fault_at(EMU_AT_CQE_WRITE)) {
+		enum dp_fault_rx fault = dp_fault_rq_cqe(rq, d);
+
+		if (fault != DP_FAULT_RX_NONE)
+			return fault == DP_FAULT_RX_DONE;
+	}
+	if (c != NULL && c->comp != NULL && !dp_fault_cqe_pending)
 		return complete_comp(rq, rx, d);
 	cqe = dp_cq_begin(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
@@ -371,6 +378,8 @@ deliver(struct emu_rq *rq, const struct dp_rx *rx)
 void
 dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
+	if (emu_fault_at(EMU_AT_WQE_FETCH) && dp_fault_rq_fetch(rq))
+		return;
 	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes))
 		refuse_producer(rq);
 	else if (rq->striding)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "dp_csum.h"
+#include "dp_fault.h"
 #include "dp_int.h"
 
 static bool
@@ -131,8 +132,11 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 static enum emu_rx_result
 receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
+	enum emu_rx_result result;
 	struct dp_pkt pkt;
 
+	if (emu_fault_at(EMU_AT_WIRE_RX) && dp_fault_wire_rx(dev, frame, len, may_wait, &result))
+		return result;
 	if (DP_UNLIKELY(!dev->link_up || dev->dp == NULL)) {
 		dev->stats.rx_link_down++;
 		return EMU_RX_TAKEN;

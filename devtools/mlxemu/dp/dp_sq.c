@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "dp_fault.h"
 #include "dp_qp.h"
 
 static void
@@ -117,8 +118,8 @@ refuse_producer(struct dp_sq *q, uint16_t pi)
 	sq->hw_pi = sq->ci;
 }
 
-static void
-take_producer(struct dp_sq *q)
+void
+dp_sq_take(struct dp_sq *q)
 {
 	struct emu_sq *sq = q->sq;
 	uint16_t pi = record_pi(sq);
@@ -147,8 +148,9 @@ dp_sq_ring(struct dp_uar *uar, uint32_t sqn)
 		bool named = q->sq->obj.id == sqn;
 
 		/* The register kept only the last of several stores: look at the records too. */
-		if (named || record_pi(q->sq) != q->seen_pi)
-			take_producer(q);
+		if ((named || record_pi(q->sq) != q->seen_pi) &&
+		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(q, NULL)))
+			dp_sq_take(q);
 		found |= named;
 	}
 	if (!found)
@@ -193,8 +195,11 @@ void
 dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 {
 	struct emu_sq *sq = q->sq;
-	struct prm_cqe64 *cqe = dp_cq_begin(sq->cq);
+	struct prm_cqe64 *cqe;
 
+	if (emu_fault_at(EMU_AT_CQE_WRITE) && dp_fault_sq_cqe(q, w))
+		return;
+	cqe = dp_cq_begin(sq->cq);
 	/* A CQ in error is a catastrophe for the queues that complete to it. */
 	if (DP_UNLIKELY(cqe == NULL)) {
 		sq->state = EMU_QS_ERR;

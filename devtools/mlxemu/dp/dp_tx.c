@@ -3,7 +3,7 @@
 /* The last part of sending: offloads, the transmit table, the wire. */
 #include "../wire/emu_wire.h"
 #include "dp_csum.h"
-#include "dp_int.h"
+#include "dp_fault.h"
 
 static void
 count_sent(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
@@ -34,7 +34,8 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	}
 	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)) &&
 	    !dp_steer_tx_drops(dev, frame, len))
-		result = emu_wire_tx(dev, frame, len);
+		result = emu_fault_at(EMU_AT_WIRE_TX) ? dp_fault_wire_tx(dev, frame, len)
+						      : emu_wire_tx(dev, frame, len);
 	if (result == EMU_WIRE_HOLD) {
 		w->q->frames_done = w->frames;
 		return DP_HOLD;

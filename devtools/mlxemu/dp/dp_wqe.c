@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Send WQEs: reads the segments, finds the data, executes each opcode. */
-#include "dp_int.h"
+#include "dp_fault.h"
 
 #define ETH_INLINE_OFF 14u /* inline header: from this byte of the Ethernet segment on */
 #define INLINE_SIZE_MASK 0x3ffu
@@ -275,14 +275,16 @@ dp_wqe_read_ctrl(struct dp_wqe *w)
 	if (qpn_ds >> 8 != w->sq->obj.id)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "qpn is not the SQ's number");
-	return DP_DONE;
+	return emu_fault_at(EMU_AT_WQE_FETCH) ? dp_fault_fetch(w) : DP_DONE;
 }
 
 enum dp_exec
 dp_wqe_execute(struct dp_wqe *w)
 {
-	if (dp_wqe_read_ctrl(w) != DP_DONE)
-		return DP_ERROR;
+	enum dp_exec done = dp_wqe_read_ctrl(w);
+
+	if (done != DP_DONE)
+		return done;
 	switch (w->opcode) {
 	case PRM_WQE_OPCODE_NOP:
 		return DP_DONE;

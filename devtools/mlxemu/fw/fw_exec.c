@@ -264,12 +264,11 @@ fault_check(struct fw_cmd *c)
 	uint8_t status;
 	uint32_t syndrome;
 
-	if (!emu_fault_command(c->desc->opcode, &status, &syndrome))
+	if (!emu_fault_command(c->dev, c->desc->opcode, &status, &syndrome))
 		return 0;
 	syndrome = htobe32(syndrome);
 	*(uint8_t *)c->out = status;
 	memcpy((uint8_t *)c->out + 4, &syndrome, sizeof(syndrome));
-	emu_trace_note(c->dev, "fault rule hit: %s", c->desc->name);
 	return -EREMOTEIO;
 }
 

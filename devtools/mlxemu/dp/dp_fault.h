@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Fault rules in the data path. All of it is called only when emu_fault_at() says so. */
+#ifndef EMU_DP_FAULT_H
+#define EMU_DP_FAULT_H
+
+#include "../core/emu_fault.h"
+#include "../wire/emu_wire.h"
+#include "dp_int.h"
+
+/** A completion is to be written otherwise than usual: dp_cq_end() has to ask. */
+extern bool dp_fault_cqe_pending;
+/** Doorbells or frames wait for their time. */
+extern bool dp_fault_delayed;
+
+/** wqe.fetch of an SQ: DP_DONE: go on; DP_ERROR with w->syndrome; DP_HOLD when the card is gone. */
+enum dp_exec dp_fault_fetch(struct dp_wqe *w);
+/** wqe.fetch of an RQ: true when the frame is lost to an error. */
+bool dp_fault_rq_fetch(struct emu_rq *rq);
+/** doorbell: true when it does not arrive, or not now. cq: an arm doorbell, q: an SQ's. */
+bool dp_fault_doorbell(struct dp_sq *q, struct emu_cq *cq);
+
+/** cqe.write of an SQ: true when that was all about this completion. */
+bool dp_fault_sq_cqe(struct dp_sq *q, const struct dp_wqe *w);
+enum dp_fault_rx {
+	DP_FAULT_RX_NONE, /**< Go on: to be written, perhaps by dp_fault_cqe_apply(). */
+	DP_FAULT_RX_DONE, /**< That was it. */
+	DP_FAULT_RX_STOP, /**< That was it, and the queue stops. */
+};
+enum dp_fault_rx dp_fault_rq_cqe(struct emu_rq *rq, const struct dp_done *d);
+/** cqe.write of an error completion; opcode_qpn names its queue. */
+void dp_fault_error_cqe(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn);
+/** Carries out what is pending; last: the final 8 bytes, host order. True: all is done. */
+bool dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, bool solicited);
+
+/** In place of emu_wire_tx(). */
+enum emu_wire_result dp_fault_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+/** In place of receiving; true when done, with *result. False: receive as usual. */
+bool dp_fault_wire_rx(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait,
+		      enum emu_rx_result *result);
+/** Lets go what has waited long enough. */
+void dp_fault_release(struct emu_machine *m);
+/** Forgets what waits, at the end. */
+void dp_fault_fini(void);
+
+#endif /* EMU_DP_FAULT_H */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Fault rules in the data path: doorbells and frames, and those of both that wait. */
+#include <stdlib.h>
+
+#include "dp_fault.h"
+
+#define FRAME_BYTES_MAX (1u << 16)
+
+bool dp_fault_delayed;
+
+enum late_kind { LATE_DOORBELL, LATE_RX, LATE_TX };
+
+/** Something that happens later. */
+struct late {
+	TAILQ_ENTRY(late) next;
+	enum late_kind kind;
+	uint64_t due_ns;
+	struct emu_dev *dev;
+	uint32_t sqn; /* doorbell */
+	uint32_t len; /* frame */
+	uint8_t frame[];
+};
+/* By due time; of equals the one that came first. Under the machine's lock. */
+static TAILQ_HEAD(late_head, late) late_list = TAILQ_HEAD_INITIALIZER(late_list);
+
+static void
+late_insert(struct late *late)
+{
+	struct late *before = TAILQ_LAST(&late_list, late_head);
+
+	while (before != NULL && before->due_ns > late->due_ns)
+		before = TAILQ_PREV(before, late_head, next);
+	if (before != NULL)
+		TAILQ_INSERT_AFTER(&late_list, before, late, next);
+	else
+		TAILQ_INSERT_HEAD(&late_list, late, next);
+	dp_fault_delayed = true;
+}
+
+/* False without memory: then it is lost, which a rule may not mind. */
+static bool
+late_add(enum late_kind kind, struct emu_dev *dev, uint64_t us, uint32_t sqn, const uint8_t *frame,
+	 uint32_t len)
+{
+	struct late *late = malloc(sizeof(*late) + len);
+
+	if (late == NULL)
+		return false;
+	late->kind = kind;
+	late->due_ns = emu_mono_ns() + us * 1000;
+	late->dev = dev;
+	late->sqn = sqn;
+	late->len = len;
+	if (len != 0)
+		memcpy(late->frame, frame, len);
+	late_insert(late);
+	return true;
+}
+
+/* Set while a frame arrives that was asked about already. */
+static bool passing;
+
+static void
+late_happens(struct late *late)
+{
+	struct emu_sq *sq;
+
+	if (late->dev->removed || late->dev->dp == NULL)
+		return;
+	switch (late->kind) {
+	case LATE_DOORBELL:
+		sq = emu_obj_find(late->dev, EMU_OBJ_SQ, late->sqn);
+		if (sq != NULL && sq->obj.dp != NULL)
+			dp_sq_take(sq->obj.dp);
+		break;
+	case LATE_RX:
+		passing = true;
+		emu_dp_ingress(late->dev, late->frame, late->len);
+		passing = false;
+		break;
+	case LATE_TX:
+		(void)emu_wire_tx(late->dev, late->frame, late->len);
+		break;
+	}
+}
+
+void
+dp_fault_release(struct emu_machine *m)
+{
+	uint64_t now = emu_mono_ns();
+	struct late *late;
+
+	(void)m;
+	while ((late = TAILQ_FIRST(&late_list)) != NULL && late->due_ns <= now) {
+		TAILQ_REMOVE(&late_list, late, next);
+		late_happens(late);
+		free(late);
+	}
+	dp_fault_delayed = !TAILQ_EMPTY(&late_list);
+}
+
+void
+dp_fault_fini(void)
+{
+	struct late *late;
+
+	while ((late = TAILQ_FIRST(&late_list)) != NULL) {
+		TAILQ_REMOVE(&late_list, late, next);
+		free(late);
+	}
+	dp_fault_delayed = false;
+}
+
+bool
+dp_fault_doorbell(struct dp_sq *q, struct emu_cq *cq)
+{
+	struct emu_obj *obj = q != NULL ? &q->sq->obj : &cq->obj;
+	struct emu_fault_query query = {
+		.place = EMU_AT_DOORBELL, .dev = obj->dev, .sq = q != NULL ? q->sq : NULL, .cq = cq,
+	};
+	const struct emu_fault_action *a = emu_fault_ask(&query);
+
+	if (obj->dev->removed)
+		return true;
+	if (a == NULL || (a->act != EMU_ACT_DROP && a->act != EMU_ACT_DELAY))
+		return false; /* twice the same producer index is as good as once */
+	if (q == NULL)
+		return a->act == EMU_ACT_DROP;
+	/* The record is not looked at before the next doorbell of this queue. */
+	q->seen_pi = (uint16_t)be32toh(q->sq->dbrec[1]);
+	if (a->act == EMU_ACT_DELAY)
+		(void)late_add(LATE_DOORBELL, obj->dev, a->us, obj->id, NULL, 0);
+	return true;
+}
+
+/* ---- frames ---- */
+
+/**
+ * A frame after the rule: how often it comes, and as what. One that has to wait is offered again
+ * and again but arrives once: what the rule made of it is kept until then.
+ */
+struct changed {
+	bool waiting;
+	unsigned times; /* 0: lost or late */
+	const uint8_t *frame;
+	uint32_t len;
+	uint8_t copy[FRAME_BYTES_MAX];
+};
+/* By port; pages that no rule needs are never touched. */
+static struct changed changed_tx[EMU_MAX_PORTS], changed_rx[EMU_MAX_PORTS];
+
+static void
+change(struct changed *c, const struct emu_fault_action *a, const uint8_t *frame, uint32_t len,
+       enum late_kind kind, struct emu_dev *dev)
+{
+	c->times = 1;
+	c->frame = frame;
+	c->len = len;
+	switch (a != NULL ? a->act : EMU_ACT_NONE) {
+	case EMU_ACT_DROP:
+		c->times = 0;
+		break;
+	case EMU_ACT_DUP:
+		c->times = 2;
+		break;
+	case EMU_ACT_DELAY:
+		c->times = 0;
+		(void)late_add(kind, dev, a->us, 0, frame, len);
+		break;
+	case EMU_ACT_CORRUPT:
+		if (a->off >= len)
+			break;
+		memcpy(c->copy, frame, len);
+		c->copy[a->off] ^= (uint8_t)a->xor_bits;
+		c->frame = c->copy;
+		break;
+	case EMU_ACT_TRUNCATE:
+		c->len = a->len < len ? a->len : len;
+		break;
+	case EMU_ACT_REPLACE:
+		c->len = a->len < FRAME_BYTES_MAX ? a->len : FRAME_BYTES_MAX;
+		memcpy(c->copy, a->bytes, c->len);
+		c->frame = c->copy;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct changed *
+ask(struct emu_dev *dev, bool tx, const uint8_t *frame, uint32_t len)
+{
+	struct changed *c = tx ? &changed_tx[dev->index] : &changed_rx[dev->index];
+	struct emu_fault_query q = {
+		.place = tx ? EMU_AT_WIRE_TX : EMU_AT_WIRE_RX, .dev = dev, .len = len,
+	};
+
+	if (!c->waiting)
+		change(c, emu_fault_ask(&q), frame, len, tx ? LATE_TX : LATE_RX, dev);
+	else if (c->frame != c->copy)
+		c->frame = frame; /* the same again, perhaps elsewhere */
+	return c;
+}
+
+enum emu_wire_result
+dp_fault_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	enum emu_wire_result result = EMU_WIRE_SENT;
+	struct changed *c;
+
+	if (len > FRAME_BYTES_MAX)
+		return emu_wire_tx(dev, frame, len);
+	c = ask(dev, true, frame, len);
+	if (dev->removed)
+		return EMU_WIRE_LOST;
+	while (c->times != 0 && result == EMU_WIRE_SENT) {
+		result = emu_wire_tx(dev, c->frame, c->len);
+		c->times -= result != EMU_WIRE_HOLD;
+	}
+	c->waiting = result == EMU_WIRE_HOLD;
+	return result;
+}
+
+bool
+dp_fault_wire_rx(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait,
+		 enum emu_rx_result *result)
+{
+	struct changed *c;
+
+	if (passing || len > FRAME_BYTES_MAX)
+		return false;
+	c = ask(dev, false, frame, len);
+	*result = EMU_RX_TAKEN;
+	if (dev->removed)
+		return true;
+	passing = true;
+	while (c->times != 0 && *result == EMU_RX_TAKEN) {
+		if (may_wait)
+			*result = emu_dp_offer(dev, c->frame, c->len);
+		else
+			emu_dp_ingress(dev, c->frame, c->len);
+		c->times -= *result == EMU_RX_TAKEN;
+	}
+	passing = false;
+	c->waiting = *result == EMU_RX_FULL;
+	return true;
+}
