@@ -190,6 +190,19 @@ abi_faults_add(void)
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
+/* MLXEMU_CHECK: what is watched beyond what a card would notice. */
+static int
+abi_checks_enable(void)
+{
+	const char *env = getenv("MLXEMU_CHECK");
+
+	if (env == NULL || *env == '\0')
+		return 0;
+	if (strcmp(env, "buffers") != 0)
+		return abi_model_fail(-EINVAL, "MLXEMU_CHECK is wrong: buffers");
+	return emu_dp_check_buffers(true) ? 0 : -ENOMEM;
+}
+
 static void
 abi_mark_file(const char *name, char *path, size_t len)
 {
@@ -223,6 +236,8 @@ abi_model_up(void)
 		ret = abi_model_fail(-EIO, "the trace file cannot be opened");
 	if (ret == 0)
 		ret = abi_faults_add();
+	if (ret == 0)
+		ret = abi_checks_enable();
 	if (ret == 0)
 		ret = emu_dp_init(&abi_the_machine);
 	if (ret == 0)

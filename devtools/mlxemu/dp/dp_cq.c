@@ -143,6 +143,8 @@ dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t
 	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 |
 			(uint8_t)(opcode << 4 | (cq->pi >> cq->log_size & 1));
 
+	if (DP_UNLIKELY(dp_fault_cqe_pending) && dp_fault_cqe_apply(cq, cqe, &last, solicited))
+		return;
 	/* Whoever sees the owner bit flip must see all that was written before. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
 			      memory_order_release);
@@ -157,6 +159,10 @@ dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32
 	struct prm_err_cqe *err;
 	struct prm_cqe64 *cqe;
 
+	if (emu_fault_at(EMU_AT_CQE_WRITE))
+		dp_fault_error_cqe(cq, opcode, opcode_qpn);
+	cqe = dp_cq_begin(cq);
+	err = (struct prm_err_cqe *)cqe;
 	if (cqe == NULL)
 		return false;
 	err->srqn = htobe32(user_index & 0xffffff);
@@ -184,8 +190,6 @@ arm(struct dp_cq *c, uint32_t word)
 void
 dp_cq_arm(struct dp_uar *uar, uint64_t db)
 {
-	if (DP_UNLIKELY(dp_fault_cqe_pending) && dp_fault_cqe_apply(cq, cqe, &last, solicited))
-		return;
 	uint32_t cqn = (uint32_t)db & 0xffffff;
 	struct dp_cq *c;
 
@@ -201,10 +205,6 @@ dp_cq_arm(struct dp_uar *uar, uint64_t db)
 			arm(c, word);
 	}
 }
-	if (emu_fault_at(EMU_AT_CQE_WRITE))
-		dp_fault_error_cqe(cq, opcode, opcode_qpn);
-	cqe = dp_cq_begin(cq);
-	err = (struct prm_err_cqe *)cqe;
 
 void
 dp_cq_forget(struct emu_cq *cq)

@@ -11,6 +11,7 @@
 
 #include "../wire/emu_wire.h"
 #include "dp_fault.h"
+#include "dp_check.h"
 #include "dp_int.h"
 #include "dp_qp.h"
 
@@ -207,6 +208,8 @@ emu_dp_poll(struct emu_machine *m)
 {
 	unsigned work = 0;
 
+	if (DP_UNLIKELY(dp_check_on))
+		dp_check_pass(m);
 	for (unsigned i = 0; i < m->ports; i++) {
 		struct emu_dev *dev = &m->dev[i];
 
@@ -217,10 +220,10 @@ emu_dp_poll(struct emu_machine *m)
 	}
 	if (shared_of(m) != NULL)
 		dp_comp_flush_all(shared_of(m));
-	return work;
-}
 	if (DP_UNLIKELY(dp_fault_delayed))
 		dp_fault_release(m);
+	return work;
+}
 
 static void
 idle(unsigned passes)

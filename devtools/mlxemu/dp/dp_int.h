@@ -83,9 +83,12 @@ struct dp_sq {
 	TAILQ_ENTRY(dp_sq) in_uar, in_active;
 };
 
+struct dp_check_rq;
+
 /** obj.dp of an emu_rq. */
 struct dp_rq {
 	struct emu_rq *rq;
+	struct dp_check_rq *check; /**< When buffers are watched (dp_check.h). */
 	bool failed;
 	TAILQ_ENTRY(dp_rq) in_failed;
 };

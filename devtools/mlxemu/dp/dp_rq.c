@@ -3,6 +3,7 @@
 /* Receive queues: scattering a frame into the posted buffers and completing it. */
 #include <stdlib.h>
 
+#include "dp_check.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"
@@ -74,6 +75,8 @@ emu_dp_rq_changed(struct emu_rq *rq)
 		return;
 	if (rq->cq != NULL)
 		dp_cq_get(rq->cq);
+	if (rq->state == EMU_QS_RST)
+		dp_check_forget(rq);
 	set_failed(rq, rq->state == EMU_QS_ERR);
 	if (rq->state == EMU_QS_ERR)
 		dp_rq_flush(rq);
@@ -85,6 +88,7 @@ dp_rq_forget(struct emu_rq *rq)
 	if (rq->obj.dp == NULL)
 		return;
 	set_failed(rq, false);
+	dp_check_forget(rq);
 	free(rq->obj.dp);
 	rq->obj.dp = NULL;
 }
@@ -378,6 +382,8 @@ deliver(struct emu_rq *rq, const struct dp_rx *rx)
 void
 dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
+	if (DP_UNLIKELY(dp_check_on))
+		dp_check_arrival(rq);
 	if (emu_fault_at(EMU_AT_WQE_FETCH) && dp_fault_rq_fetch(rq))
 		return;
 	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes))
