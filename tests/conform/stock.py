@@ -5,6 +5,7 @@
 Usage: stock.py CASE [--lie]
 """
 import conform
+import stock_flow
 import stock_forward
 
-conform.main([*stock_forward.CASES])
+conform.main([*stock_forward.CASES, *stock_flow.CASES])

@@ -30,13 +30,14 @@ def mac_modes(setup):
     return count
 
 
-def received_only(setup, devargs="", args=(), count=MILLION, size=60):
-    """A capture is replayed into port 0, and nothing is sent."""
+def received_only(setup, devargs="", args=(), count=MILLION, size=60, mode=None):
+    """A capture is replayed into port 0, and nothing is sent. How much, and the report."""
     total = setup.packets(count)
     with stocklib.Replay(udp_flows(256, size), total) as replay:
         with stocklib.testpmd(setup, devargs, ["--forward-mode=rxonly", *args],
                               wires=replay.wires) as t:
             stocklib.took_device(t)
+            stocklib.check_burst_mode(t, "rx", mode)
             t.cmd("start")
             stocklib.settle(lambda: stocklib.rx_packets(t), total)
             t.cmd("stop")
@@ -44,32 +45,65 @@ def received_only(setup, devargs="", args=(), count=MILLION, size=60):
             report = t.quit()
     check(stats["RX-packets"] == total, f"{stats['RX-packets']} of {total} received")
     pmdlib.check_report(report, 0, stats)
-    return total
+    return total, report
+
+
+# Device arguments, testpmd's arguments, length of the frames, and the receive function to be used.
+RX_VARIANTS = [
+    ("rx_vec_en=0", queues(1), 60, "Scalar"),
+    ("rx_vec_en=1", queues(1), 60, "Vector SSE"),
+    ("rx_vec_en=0", queues(4), 60, "Scalar"),
+    ("rx_vec_en=1", queues(4), 60, "Vector SSE"),
+]
+MPRQ = "mprq_en=1,rxqs_min_mprq=1"
+MPRQ_VARIANTS = [
+    (MPRQ, queues(1), 60, "MPRQ Vector SSE"),
+    (MPRQ, queues(4), 60, "MPRQ Vector SSE"),
+    (f"{MPRQ},rx_vec_en=0", queues(1), 60, "Multi-Packet RQ"),
+    (f"{MPRQ},mprq_max_memcpy_len=0", queues(1), 1514, "MPRQ Vector SSE"),
+    (f"{MPRQ},mprq_log_stride_num=6,rxq_cqe_comp_en=0", queues(4), 300, "MPRQ Vector SSE"),
+]
+LARGE = ["--enable-scatter", "--max-pkt-len=9018", "--rxd=2048"]
+
+
+def received_variants(setup, variants, count):
+    return sum(received_only(setup, devargs, args, count / len(variants), size, mode)[0]
+               for devargs, args, size, mode in variants)
 
 
 def rx_variants(setup):
-    """Scalar and vector receive, each with one queue and with four."""
-    count = 0
-    for vector, n in itertools.product((0, 1), (1, 4)):
-        count += received_only(setup, f"rx_vec_en={vector}", queues(n), 0.3 * MILLION)
-    return count
+    return received_variants(setup, RX_VARIANTS, 1.2 * MILLION)
+
+
+def mprq_variants(setup):
+    return received_variants(setup, MPRQ_VARIANTS, 1.25 * MILLION)
 
 
 def rx_scattered(setup):
-    """Frames of 9000 bytes into chains of five mbufs; lengths add up."""
-    return received_only(setup, "rx_vec_en=0", ["--enable-scatter", "--max-pkt-len=9018",
-                                                "--rxd=2048"], 0.12 * MILLION, 9000) + \
-        received_only(setup, "", ["--mbuf-size=9216"], MILLION, 1514)
+    """Frames of 9000 bytes into chains of five mbufs, and of 1514 into one; lengths add up."""
+    return received_only(setup, "", LARGE, 0.12 * MILLION, 9000, "Scalar")[0] + \
+        received_only(setup, "", ["--mbuf-size=9216"], MILLION, 1514, "Vector SSE")[0]
 
 
-def sent_only(setup, devargs="", count=MILLION, cmds=(), args=()):
+def cqe_compressed(setup):
+    """Every format of compressed completions; the device must have written fewer than frames."""
+    count = 0
+    for form, vector, n in itertools.product((0, 1, 2, 3, 4), (0, 1), (1,)):
+        devargs = f"rxq_cqe_comp_en={form},rx_vec_en={vector}"
+        got, report = received_only(setup, devargs, queues(n), 0.12 * MILLION)
+        count += got
+        cqes = report.port(0, "cqes")
+        check(cqes == got if form == 0 else cqes < 0.7 * got,
+              f"{devargs}: {cqes} completions written for {got} frames")
+    return count
+
+
+def sent_only(setup, devargs="", count=MILLION, mode=None):
     """testpmd sends and never polls: what the other side has no room for is counted there."""
     target = setup.packets(count)
-    with stocklib.testpmd(setup, devargs, ["--forward-mode=txonly", *args],
-                          wires=["pair"]) as t:
+    with stocklib.testpmd(setup, devargs, ["--forward-mode=txonly"], wires=["pair"]) as t:
         stocklib.took_device(t)
-        for cmd in cmds:
-            t.cmd(cmd)
+        stocklib.check_burst_mode(t, "tx", mode)
         t.cmd("start")
         stocklib.settle(lambda: t.stats(0)["TX-packets"], target)
         t.cmd("stop")
@@ -95,26 +129,28 @@ def sent(setup):
     return sent_only(setup)[0]
 
 
-# Device arguments, and what of the frame is read by pointer: "all" of it, or none of it.
+MPW, NO_MPW = "Enhanced MPW", "No MPW"
+# Device arguments, the transmit function to be used, and how many bytes of a frame of 64 are read
+# by pointer: all, none, or what is left behind the inlined headers.
 TX_VARIANTS = [
-    ("txq_inline_max=256,txqs_min_inline=0", 0),
-    ("txqs_min_inline=8", None),
-    ("txq_mpw_en=0", None),
-    ("txq_mpw_en=0,txq_inline_max=128,txqs_min_inline=0", 0),
-    ("txq_inline_mpw=128,txqs_min_inline=0", 0),
-    ("txq_inline_max=0,txq_inline_mpw=0", 64),
+    ("txq_inline_max=256,txqs_min_inline=0", MPW, 0),
+    ("txqs_min_inline=8", MPW, 64),
+    ("txq_mpw_en=0,txq_inline_max=128,txqs_min_inline=0", NO_MPW, 0),
+    ("txq_inline_mpw=128,txqs_min_inline=0", MPW, 0),
+    ("txq_mpw_en=0,txq_inline_max=0", NO_MPW, 64),
+    ("txq_inline_max=0,txq_inline_mpw=0", MPW, 64),
 ]
 
 
 def tx_variants(setup):
     """Enhanced multi-packet write and inline data: what the device reads by pointer shows it."""
     count = 0
-    for devargs, by_pointer in TX_VARIANTS:
-        got, report = sent_only(setup, devargs, 0.2 * MILLION)
+    for devargs, mode, by_pointer in TX_VARIANTS:
+        got, report = sent_only(setup, devargs, 0.2 * MILLION, mode)
         count += got
         frames, reads = report.port(0, "tx_frames"), report.port(0, "dma_read_bytes")
-        check(by_pointer is None or reads == by_pointer * frames,
-              f"{devargs}: {reads} bytes read for {frames} frames")
+        check(reads == by_pointer * frames,
+              f"{devargs}: {reads} bytes read by pointer for {frames} frames")
     return count
 
 
@@ -123,6 +159,10 @@ CASES = [
     Case("io-4", "io forwarding, four queues", io_four_queues, "counter.rx_frames"),
     Case("mac", "mac and macswap, one and three segments", mac_modes, "counter.tx_frames"),
     Case("rx", "rxonly: scalar and vector, one queue and four", rx_variants, "cqe.byte_cnt"),
+    Case("rx-mprq", "rxonly: multi-packet receive queue, scalar and vector", mprq_variants,
+         "cqe.byte_cnt"),
+    Case("rx-comp", "rxonly: completions compressed, each format", cqe_compressed,
+         "cqe.byte_cnt"),
     Case("rx-scatter", "rxonly: frames in chains of mbufs, and large", rx_scattered,
          "cqe.byte_cnt"),
     Case("tx", "txonly; what the peer misses", sent, "counter.rx_out_of_buffer"),

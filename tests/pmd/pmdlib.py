@@ -93,6 +93,18 @@ class Testpmd:
         # The terminal echoes the line behind a prompt of its own; the next prompt ends the answer.
         return self._until_prompt()
 
+    def watch(self, command, done, seconds=30):
+        """One command whose output has no end; what it printed until done(text), or the time is up.
+
+        The other thread's lines come between everything, the prompt included.
+        """
+        os.write(self.fd, command.encode() + b"\n")
+        text, end = "", time.monotonic() + seconds
+        while not done(text) and select.select([self.fd], [], [],
+                                               max(0.0, end - time.monotonic()))[0]:
+            text += self._read(end) or ""
+        return text
+
     def stats(self, port):
         """RX-packets and so on of `show port stats`."""
         text = self.cmd(f"show port stats {port}")
