@@ -65,11 +65,12 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_striding_rq(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_ext_stride_num_range(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_roce(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_log_max_qp(cap), FW_LOG_MAX_QP);
 	/* Not modelled, so not promised. */
 	CHECK_EQ(prm_cmd_hca_cap_get_enhanced_cqe_compression(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression_128(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_hairpin(cap), 0);
-	CHECK_EQ(prm_cmd_hca_cap_get_roce(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_qos(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_mem_rq_rmp(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_general_obj_types(cap), 0);

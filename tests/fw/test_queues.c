@@ -33,7 +33,7 @@ test_cq(void)
 	REFUSE_CQ(prm_cqc_set_dbr_addr(cqc, 4), FW_DBR_ALIGN);
 	REFUSE_CQ(prm_cqc_set_dbr_addr(cqc, FIX_MEM_BYTES), FW_DBR_RANGE);
 	REFUSE_CQ(prm_cqc_set_dbr_addr(cqc, UINT64_MAX - 7), FW_DBR_RANGE);
-	REFUSE_CQ(prm_cqc_set_cqe_sz(cqc, 2), FW_CQ_CQE_SIZE);
+	REFUSE_CQ(prm_cqc_set_cqe_sz(cqc, 3), FW_CQ_CQE_SIZE);
 	REFUSE_CQ(prm_cqc_set_page_offset(cqc, 1), FW_CQ_PAGE_OFFSET);
 	REFUSE_CQ(prm_cqc_set_status(cqc, PRM_CQC_STATUS_OVERFLOW), FW_CQ_INITIAL);
 	REFUSE_CQ(prm_cqc_set_producer_counter(cqc, 1), FW_CQ_INITIAL);
@@ -42,13 +42,14 @@ test_cq(void)
 		  FW_CQ_COMPRESSION);
 	REFUSE_CQ(prm_cqc_set_cqe_comp_en(cqc, 1); prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_128B),
 		  FW_CQ_COMPRESSION);
-	REFUSE_CQ(prm_cqc_set_cq_max_count(cqc, 8), FW_CQ_MODERATION);
-	REFUSE_CQ(prm_cqc_set_cq_period(cqc, 8), FW_CQ_MODERATION);
+	REFUSE_CQ(prm_cqc_set_cq_period_mode(cqc, 1), FW_CQ_MODERATION);
 	REFUSE_CQ(prm_cqc_set_cq_timestamp_format(cqc, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
 	/* The last place that fits. */
 	REFUSE_CQ(prm_create_cq_in_set_cq_umem_offset(&in, FIX_MEM_BYTES - 16 * 64), FW_OK);
 	REFUSE_CQ(prm_cqc_set_dbr_addr(cqc, FIX_MEM_BYTES - 8), FW_OK);
 	REFUSE_CQ(prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_128B), FW_OK);
+	REFUSE_CQ(prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_128B_PAD), FW_OK);
+	REFUSE_CQ(prm_cqc_set_cq_max_count(cqc, 8), FW_OK);
 }
 
 static void
@@ -74,14 +75,49 @@ test_cq_modify(void)
 	CHECK(cq->overrun_ignore && cq->eqn == f.eqn + 3);
 	prm_cqc_set_c_eqn(cqc, 1);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_NO_EQ));
-	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_PERIOD);
-	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_FIELD));
+	prm_cqc_set_cq_period(cqc, 16);
+	prm_cqc_set_cq_max_count(cqc, 8);
+	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+	CHECK(cq->period_us == 16 && cq->max_count == 8 && cq->overrun_ignore);
 	in.dw[3] = PRM_BE32(PRM_MODIFY_CQ_FIELD_STATUS);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_FIELD));
-	prm_modify_cq_in_set_op_mod(&in, 1);
-	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_RESIZE));
+	prm_modify_cq_in_set_op_mod(&in, 2);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_OP_MOD));
 	cq->pi = 0;
 	cq->dbrec[0] = 0;
+}
+
+static void
+test_cq_resize(void)
+{
+	struct prm_modify_cq_in in = {0};
+	struct prm_cqc *cqc = prm_modify_cq_in_cq_context(&in);
+	struct emu_cq *cq = emu_obj_find(f.dev, EMU_OBJ_CQ, cqn);
+	uint8_t *ring = cq->ring;
+	uint32_t refs = readonly->obj.refs;
+
+	prm_modify_cq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_CQ);
+	prm_modify_cq_in_set_op_mod(&in, 1);
+	prm_modify_cq_in_set_cqn(&in, cqn);
+	prm_modify_cq_in_set_cq_umem_id(&in, f.umem->obj.id);
+	prm_modify_cq_in_set_cq_umem_offset(&in, FIX_DATA_OFFSET);
+	prm_cqc_set_log_cq_size(cqc, 6);
+	in.dw[3] = PRM_BE32(PRM_RESIZE_CQ_FIELD_LOG_CQ_SIZE);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_RESIZE));
+	in.dw[3] = PRM_BE32(PRM_RESIZE_CQ_FIELD_LOG_CQ_SIZE | PRM_RESIZE_CQ_FIELD_UMEM | 0x100);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_RESIZE));
+	in.dw[3] = PRM_BE32(PRM_RESIZE_CQ_FIELD_LOG_CQ_SIZE | PRM_RESIZE_CQ_FIELD_UMEM);
+	prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_128B);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_CQE_SIZE));
+	prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_64B);
+	prm_modify_cq_in_set_cq_umem_id(&in, readonly->obj.id);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_READ_ONLY));
+	prm_modify_cq_in_set_cq_umem_id(&in, f.umem->obj.id);
+	prm_modify_cq_in_set_cq_umem_offset(&in, FIX_MEM_BYTES - 64);
+	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), fix_code(FW_CQ_RANGE));
+	CHECK(cq->ring == ring && readonly->obj.refs == refs);
+	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_QUERY_CQ, cqn), 0);
 }
 
 #define REFUSE_SQ(change, why) \
@@ -324,6 +360,7 @@ main(void)
 	tisn = fix_tis(&f);
 	rqn = fix_rq(&f, cqn);
 	test_cq_modify();
+	test_cq_resize();
 	test_sq();
 	test_rq();
 	test_rq_modify();

@@ -146,6 +146,8 @@ struct emu_cq {
 	volatile uint32_t *dbrec;    /**< [0] consumer index, [1] arm; big-endian. */
 	uint8_t log_size, log_cqe_bytes; /**< 6 or 7. */
 	bool overrun_ignore, collapsed, err;
+	bool pad;		     /**< Entries of 128 bytes are written whole. */
+	uint16_t period_us, max_count; /**< Moderation of events; 0: none. */
 	bool comp_en;		     /**< Receive CQEs of Ethernet queues may be compressed. */
 	uint8_t mini_format;	     /**< mini_cqe_res_format_ext << 2 | mini_cqe_res_format. */
 	uint8_t ts_format;

@@ -53,10 +53,49 @@ fire(struct dp_cq *c)
 {
 	struct prm_eqe eqe = {0};
 
-	c->armed = false;
+	if (c->timed)
+		TAILQ_REMOVE(&dp_port_of(c->cq->obj.dev)->timed, c, in_timed);
+	c->armed = c->timed = false;
+	c->unnotified = 0;
 	c->fired_sn = (int)ARM_SN(c->cq->armed_sn);
 	eqe.comp_cqn = htobe32(c->cq->obj.id);
 	raise_event(c->cq, PRM_EVENT_TYPE_COMP, &eqe);
+}
+
+/*
+ * Moderation: the event waits until so many completions are there, or for so long after the
+ * first; with neither it comes at once.
+ */
+static void
+notify(struct dp_cq *c, uint32_t n)
+{
+	struct dp_port *port = dp_port_of(c->cq->obj.dev);
+	const struct emu_cq *cq = c->cq;
+	bool moderated = cq->max_count > 1 || (cq->period_us != 0 && cq->max_count != 1);
+
+	c->unnotified += n;
+	if (!moderated || (cq->max_count > 1 && c->unnotified >= cq->max_count)) {
+		fire(c);
+	} else if (cq->period_us != 0 && !c->timed) {
+		c->timed = true;
+		c->notify_ns = port->shared->mono_ns + cq->period_us * 1000ull;
+		TAILQ_INSERT_TAIL(&port->timed, c, in_timed);
+	}
+}
+
+void
+dp_cq_tick(struct dp_port *port)
+{
+	struct dp_cq *c, *next;
+
+	if (DP_LIKELY(TAILQ_EMPTY(&port->timed)))
+		return;
+	dp_batch_begin(port->shared);
+	for (c = TAILQ_FIRST(&port->timed); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, in_timed);
+		if (port->shared->mono_ns >= c->notify_ns)
+			fire(c);
+	}
 }
 
 void
@@ -122,6 +161,8 @@ dp_cq_begin(struct emu_cq *cq)
 	}
 	cqe = dp_cq_place(cq, 0);
 	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
+	if (DP_UNLIKELY(cq->pad))
+		memset(cqe - 1, 0, sizeof(*cqe));
 	return cqe;
 }
 
@@ -133,7 +174,7 @@ dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 	cq->pi += n;
 	__builtin_prefetch(dp_cq_place(cq, 0), 1);
 	if (DP_UNLIKELY(c->armed) && (solicited || !c->solicited_only))
-		fire(c);
+		notify(c, n);
 }
 
 void
@@ -172,6 +213,23 @@ dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32
 	return true;
 }
 
+bool
+emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
+{
+	uint32_t outstanding = unconsumed(cq, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK);
+	struct prm_cqe64 *cqe;
+
+	if (outstanding + 1 > 1u << log_size)
+		return false;
+	cqe = dp_cq_begin(cq);
+	if (cqe == NULL)
+		return false;
+	dp_cq_end(cq, cqe, 0, 0, PRM_CQE_OPCODE_RESIZE_CQ, false);
+	cq->ring = ring;
+	cq->log_size = log_size;
+	return true;
+}
+
 static void
 arm(struct dp_cq *c, uint32_t word)
 {
@@ -184,7 +242,7 @@ arm(struct dp_cq *c, uint32_t word)
 	c->armed = true;
 	c->solicited_only = ARM_SOLICITED_ONLY(word);
 	if (unconsumed(cq, cq->pi, word) != 0 && !c->solicited_only)
-		fire(c);
+		notify(c, unconsumed(cq, cq->pi, word));
 }
 
 void
@@ -215,6 +273,8 @@ dp_cq_forget(struct emu_cq *cq)
 		return;
 	if (c->uar != NULL)
 		TAILQ_REMOVE(&c->uar->cqs, c, next);
+	if (c->timed)
+		TAILQ_REMOVE(&dp_port_of(cq->obj.dev)->timed, c, in_timed);
 	dp_comp_free(c->comp);
 	free(c);
 	cq->obj.dp = NULL;

@@ -105,6 +105,7 @@ port_init(struct emu_dev *dev, struct dp_shared *shared)
 	TAILQ_INIT(&port->uars);
 	TAILQ_INIT(&port->active);
 	TAILQ_INIT(&port->failed);
+	TAILQ_INIT(&port->timed);
 	port->cycles_per_byte_q32 =
 		(uint64_t)(((unsigned __int128)dev->profile->clock_hz << 32) * 8 /
 			   (dev->profile->speed_mbps * 1000000ull));
@@ -200,6 +201,7 @@ port_poll(struct dp_port *port)
 	TAILQ_FOREACH(failed, &port->failed, in_failed)
 		dp_rq_flush(failed->rq);
 	work += emu_wire_poll(port->dev, WIRE_BUDGET);
+	dp_cq_tick(port);
 	return work;
 }
 

@@ -44,6 +44,7 @@ struct dp_port {
 	struct dp_shared *shared;
 	TAILQ_HEAD(, dp_uar) uars;    /**< Pages that some queue rings at. */
 	TAILQ_HEAD(dp_sq_head, dp_sq) active; /**< SQs with work. */
+	TAILQ_HEAD(, dp_cq) timed;    /**< CQs whose event waits for its period to end. */
 	TAILQ_HEAD(, dp_rq) failed;   /**< RQs in ERR: newly posted WQEs are flushed. */
 	uint64_t ts_mono_ns;	      /**< shared->mono_ns that now_cycles was taken from. */
 	uint64_t now_cycles;
@@ -68,6 +69,10 @@ struct dp_cq {
 	uint32_t ci;	 /**< Consumer index last read. */
 	bool armed, solicited_only;
 	int fired_sn;	 /**< Arm sequence number that led to the last event; -1: none. */
+	uint32_t unnotified; /**< Completions since the last event, while armed. */
+	bool timed;
+	uint64_t notify_ns;
+	TAILQ_ENTRY(dp_cq) in_timed;
 	struct dp_comp *comp; /**< Of a CQ that compresses; NULL: not. */
 	TAILQ_ENTRY(dp_cq) next;
 };
@@ -144,6 +149,8 @@ bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, u
 /** The arm register of the page changed: db is its content. */
 void dp_cq_arm(struct dp_uar *uar, uint64_t db);
 void dp_cq_forget(struct emu_cq *cq);
+/** Raises the events whose time has come. */
+void dp_cq_tick(struct dp_port *port);
 /** True when there is room for one more CQE behind `ahead` that are not written yet. */
 bool dp_cq_has_room(struct emu_cq *cq, uint32_t ahead);
 /** Where the CQE stands that comes `ahead` places after the next. */

@@ -15,6 +15,12 @@
 #define FW_IN_BYTES 16384u
 #define FW_OUT_BYTES 8192u
 
+/* Limits of RDMA objects, the same for all profiles. */
+#define FW_LOG_MAX_QP 18u
+#define FW_LOG_MAX_RMP 16u
+#define FW_LOG_MAX_MSG 30u
+#define FW_LOG_MAX_RDMA 4u /**< Outstanding reads and atomics, as requester and responder. */
+
 /** One command while it is executed. */
 struct fw_cmd {
 	struct emu_ctx *ctx;

@@ -7,6 +7,11 @@
 #include "fw.h"
 
 #define PORTS 1u
+/* Bits of roce_cap.l3_type and of atomic_caps (Linux, device.h). */
+#define ROCE_L3_IPV6 2u
+#define ATOMIC_HOST_ENDIANNESS 1u
+#define ATOMIC_CMP_SWAP 1u
+#define ATOMIC_FETCH_ADD 2u
 
 /* Limits of objects, from the profile. */
 static void
@@ -94,6 +99,9 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_compact_address_vector(cap, 1);
 	prm_cmd_hca_cap_set_cqe_version(cap, 1);
 	prm_cmd_hca_cap_set_cq_oi(cap, 1);
+	prm_cmd_hca_cap_set_cq_resize(cap, 1);
+	prm_cmd_hca_cap_set_cq_moderation(cap, 1);
+	prm_cmd_hca_cap_set_cqe_128_always(cap, 1);
 	prm_cmd_hca_cap_set_cq_eq_remap(cap, 1);
 	prm_cmd_hca_cap_set_event_cap(cap, 1);
 	/* Free-running counters only: no real time. */
@@ -117,9 +125,31 @@ general_receive(struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_ext_stride_num_range(cap, 1);
 }
 
+/* Queue pairs: what fw_qp.c makes and the engine runs by loopback. */
+static void
+general_rdma(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
+{
+	prm_cmd_hca_cap_set_rc(cap, 1);
+	prm_cmd_hca_cap_set_uc(cap, 1);
+	prm_cmd_hca_cap_set_ud(cap, 1);
+	prm_cmd_hca_cap_set_roce(cap, 1);
+	prm_cmd_hca_cap_set_atomic(cap, 1);
+	prm_cmd_hca_cap_set_log_max_qp(cap, FW_LOG_MAX_QP);
+	prm_cmd_hca_cap_set_log_max_qp_sz(cap, p->log_max_wq_sz);
+	prm_cmd_hca_cap_set_log_max_rmp(cap, FW_LOG_MAX_RMP);
+	prm_cmd_hca_cap_set_log_max_srq(cap, FW_LOG_MAX_RMP);
+	prm_cmd_hca_cap_set_log_max_srq_sz(cap, p->log_max_wq_sz);
+	prm_cmd_hca_cap_set_log_max_msg(cap, FW_LOG_MAX_MSG);
+	prm_cmd_hca_cap_set_log_max_ra_req_qp(cap, FW_LOG_MAX_RDMA);
+	prm_cmd_hca_cap_set_log_max_ra_res_qp(cap, FW_LOG_MAX_RDMA);
+	prm_cmd_hca_cap_set_log_max_atomic_size_qp(cap, 3);
+	prm_cmd_hca_cap_set_local_ca_ack_delay(cap, 16);
+}
+
 static void
 cap_general(const struct emu_dev *dev, void *page)
 {
+	general_rdma(dev->profile, page);
 	general_receive(page);
 	general_limits(dev->profile, page);
 	general_uar(page);
@@ -203,6 +233,49 @@ cap_flow_table(const struct emu_dev *dev, void *page)
 	match_fields(prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
 }
 
+static void
+cap_roce(const struct emu_dev *dev, void *page)
+{
+	struct prm_roce_cap *cap = page;
+
+	(void)dev;
+	prm_roce_cap_set_fl_rc_qp_when_roce_enabled(cap, 1);
+	prm_roce_cap_set_qp_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
+	prm_roce_cap_set_l3_type(cap, ROCE_L3_IPV6);
+	prm_roce_cap_set_roce_version(cap, 1u << PRM_ROCE_VERSION_V1 | 1u << PRM_ROCE_VERSION_V2);
+	prm_roce_cap_set_r_roce_dest_udp_port(cap, 4791);
+	prm_roce_cap_set_r_roce_min_src_udp_port(cap, 0xc000);
+	prm_roce_cap_set_r_roce_max_src_udp_port(cap, 0xffff);
+	prm_roce_cap_set_roce_address_table_size(cap, 16);
+}
+
+/* Of 8 bytes in the host's order. */
+static void
+cap_atomic(const struct emu_dev *dev, void *page)
+{
+	struct prm_atomic_caps *cap = page;
+
+	(void)dev;
+	prm_atomic_caps_set_atomic_req_8B_endianness_mode(cap, ATOMIC_HOST_ENDIANNESS);
+	prm_atomic_caps_set_supported_atomic_req_8B_endianness_mode_1(cap, 1);
+	prm_atomic_caps_set_atomic_operations(cap, ATOMIC_CMP_SWAP | ATOMIC_FETCH_ADD);
+	prm_atomic_caps_set_atomic_size_qp(cap, 1u << 3);
+}
+
+/* Memory of the device for programs, without operations of its own. */
+static void
+cap_memory(const struct emu_dev *dev, void *page)
+{
+	struct prm_device_mem_cap *cap = page;
+
+	(void)dev;
+	prm_device_mem_cap_set_memic(cap, 1);
+	prm_device_mem_cap_set_log_min_memic_alloc_size(cap, 12);
+	prm_device_mem_cap_set_log_max_memic_addr_alignment(cap, 12);
+	prm_device_mem_cap_set_memic_bar_size(cap, 64);
+	prm_device_mem_cap_set_max_memic_size(cap, 128u << 10);
+}
+
 /* A page that clients read although the general page says that there is nothing in it. */
 static void
 cap_empty(const struct emu_dev *dev, void *page)
@@ -220,10 +293,10 @@ static const struct {
 	{PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, cap_ethernet},
 	{PRM_HCA_CAP_TYPE_FLOW_TABLE, cap_flow_table},
 	{PRM_HCA_CAP_TYPE_ODP, cap_empty},
-	{PRM_HCA_CAP_TYPE_ATOMIC, cap_empty},
-	{PRM_HCA_CAP_TYPE_ROCE, cap_empty},
+	{PRM_HCA_CAP_TYPE_ATOMIC, cap_atomic},
+	{PRM_HCA_CAP_TYPE_ROCE, cap_roce},
 	{PRM_HCA_CAP_TYPE_QOS, cap_empty},
-	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_empty},
+	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_memory},
 	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_empty},
 	{PRM_HCA_CAP_TYPE_DEBUG, cap_empty},
 };

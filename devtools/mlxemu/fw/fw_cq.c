@@ -8,6 +8,7 @@
 #include "fw.h"
 
 #define LOG_CQE_BYTES 6u
+#define OP_MOD_RESIZE 1u
 
 static void
 cq_release(struct emu_obj *obj)
@@ -31,35 +32,39 @@ cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 		return fw_refuse(c, FW_CQ_COMPRESSION, "mini CQE format %u, extension %u",
 				 prm_cqc_get_mini_cqe_res_format(cqc),
 				 prm_cqc_get_mini_cqe_res_format_ext(cqc));
-	if (prm_cqc_get_cqe_sz(cqc) > PRM_CQC_CQE_SZ_128B)
-		return fw_refuse(c, FW_CQ_CQE_SIZE, "%u", prm_cqc_get_cqe_sz(cqc));
-	if (prm_cqc_get_log_cq_size(cqc) > c->dev->profile->log_max_cq_sz)
-		return fw_refuse(c, FW_CQ_SIZE, "%u, at most %u", prm_cqc_get_log_cq_size(cqc),
-				 c->dev->profile->log_max_cq_sz);
-	if (prm_cqc_get_page_offset(cqc))
-		return fw_refuse(c, FW_CQ_PAGE_OFFSET, "%u", prm_cqc_get_page_offset(cqc));
 	if (prm_cqc_get_status(cqc) || prm_cqc_get_st(cqc) || prm_cqc_get_apu_cq(cqc) ||
 	    prm_cqc_get_consumer_counter(cqc) || prm_cqc_get_producer_counter(cqc))
 		return fw_refuse(c, FW_CQ_INITIAL, "%s", "");
 	if (prm_cqc_get_c_eqn_or_apu_element(cqc) > 0xff)
 		return fw_refuse(c, FW_CQ_EQ_ELEMENT, "0x%x",
 				 prm_cqc_get_c_eqn_or_apu_element(cqc));
-	if (prm_cqc_get_cq_period(cqc) || prm_cqc_get_cq_max_count(cqc) ||
-	    prm_cqc_get_cq_period_mode(cqc))
-		return fw_refuse(c, FW_CQ_MODERATION, "period %u count %u mode %u",
-				 prm_cqc_get_cq_period(cqc), prm_cqc_get_cq_max_count(cqc),
+	if (prm_cqc_get_cq_period_mode(cqc) != PRM_CQC_PERIOD_MODE_FROM_EQE)
+		return fw_refuse(c, FW_CQ_MODERATION, "period mode %u",
 				 prm_cqc_get_cq_period_mode(cqc));
 	return fw_ts_format_check(c, prm_cqc_get_cq_timestamp_format(cqc));
 }
 
+static uint8_t
+log_cqe_bytes(const struct prm_cqc *cqc)
+{
+	return LOG_CQE_BYTES + (prm_cqc_get_cqe_sz(cqc) != PRM_CQC_CQE_SZ_64B);
+}
+
 /* The ring: in a umem the device may write, aligned, long enough. */
 static int
-cq_ring_check(struct fw_cmd *c, const struct prm_cqc *cqc, struct emu_umem *umem, uint8_t **ring)
+cq_ring_check(struct fw_cmd *c, const struct prm_cqc *cqc, struct emu_umem *umem, uint64_t offset,
+	      uint8_t **ring)
 {
-	uint64_t offset = prm_create_cq_in_get_cq_umem_offset(c->in);
-	unsigned log_cqe = LOG_CQE_BYTES + prm_cqc_get_cqe_sz(cqc);
+	unsigned log_cqe = log_cqe_bytes(cqc);
 	uint64_t bytes = 1ull << (prm_cqc_get_log_cq_size(cqc) + log_cqe);
 
+	if (prm_cqc_get_cqe_sz(cqc) > PRM_CQC_CQE_SZ_128B_PAD)
+		return fw_refuse(c, FW_CQ_CQE_SIZE, "%u", prm_cqc_get_cqe_sz(cqc));
+	if (prm_cqc_get_log_cq_size(cqc) > c->dev->profile->log_max_cq_sz)
+		return fw_refuse(c, FW_CQ_SIZE, "%u, at most %u", prm_cqc_get_log_cq_size(cqc),
+				 c->dev->profile->log_max_cq_sz);
+	if (prm_cqc_get_page_offset(cqc))
+		return fw_refuse(c, FW_CQ_PAGE_OFFSET, "%u", prm_cqc_get_page_offset(cqc));
 	if ((umem->access & EMU_ACCESS_LOCAL_WRITE) == 0)
 		return fw_refuse(c, FW_CQ_READ_ONLY, "umem 0x%x", umem->obj.id);
 	if (((umem->addr + offset) & ((1u << log_cqe) - 1)) != 0)
@@ -79,7 +84,10 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 {
 	cq->cqc = *cqc;
 	cq->cq.log_size = (uint8_t)prm_cqc_get_log_cq_size(cqc);
-	cq->cq.log_cqe_bytes = (uint8_t)(LOG_CQE_BYTES + prm_cqc_get_cqe_sz(cqc));
+	cq->cq.log_cqe_bytes = log_cqe_bytes(cqc);
+	cq->cq.pad = prm_cqc_get_cqe_sz(cqc) == PRM_CQC_CQE_SZ_128B_PAD;
+	cq->cq.period_us = (uint16_t)prm_cqc_get_cq_period(cqc);
+	cq->cq.max_count = (uint16_t)prm_cqc_get_cq_max_count(cqc);
 	cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);
 	cq->cq.collapsed = prm_cqc_get_cc(cqc);
 	/* It permits the device to compress; one entry for all has no room to. */
@@ -114,7 +122,8 @@ fw_create_cq(struct fw_cmd *c)
 		ret = fw_need(c, EMU_OBJ_UMEM, prm_create_cq_in_get_cq_umem_id(c->in), FW_NO_UMEM,
 			      &umem);
 	if (ret == 0)
-		ret = cq_ring_check(c, cqc, umem, &ring);
+		ret = cq_ring_check(c, cqc, umem, prm_create_cq_in_get_cq_umem_offset(c->in),
+				    &ring);
 	if (ret == 0)
 		ret = fw_dbrec_check(c, prm_cqc_get_dbr_umem_id(cqc), prm_cqc_get_dbr_addr(cqc),
 				     &dbr_umem, &dbrec);
@@ -134,6 +143,60 @@ fw_create_cq(struct fw_cmd *c)
 	return 0;
 }
 
+/* Another ring, of another size; what is in the old one must fit, and the mark of its end. */
+static int
+cq_resize(struct fw_cmd *c, struct fw_cq *cq)
+{
+	const struct prm_cqc *cqc = prm_modify_cq_in_cq_context(c->in);
+	const uint32_t needed = PRM_RESIZE_CQ_FIELD_LOG_CQ_SIZE | PRM_RESIZE_CQ_FIELD_UMEM;
+	const uint32_t known = needed | PRM_RESIZE_CQ_FIELD_LOG_PAGE_SIZE |
+			       PRM_RESIZE_CQ_FIELD_PAGE_OFFSET;
+	uint32_t fields = be32toh(((struct prm_modify_cq_in *)c->in)->dw[3]);
+	struct emu_umem *umem;
+	uint8_t *ring;
+	int ret;
+
+	if ((fields & ~known) != 0 || (fields & needed) != needed)
+		return fw_refuse(c, FW_CQ_RESIZE, "fields 0x%x", fields);
+	if (prm_cqc_get_cqe_sz(cqc) != prm_cqc_get_cqe_sz(&cq->cqc))
+		return fw_refuse(c, FW_CQ_CQE_SIZE, "%u in a resize",
+				 prm_cqc_get_cqe_sz(cqc));
+	ret = fw_need(c, EMU_OBJ_UMEM, prm_modify_cq_in_get_cq_umem_id(c->in), FW_NO_UMEM, &umem);
+	if (ret == 0)
+		ret = cq_ring_check(c, cqc, umem, prm_modify_cq_in_get_cq_umem_offset(c->in),
+				    &ring);
+	if (ret != 0)
+		return ret;
+	if (!emu_dp_cq_resize(&cq->cq, ring, (uint8_t)prm_cqc_get_log_cq_size(cqc)))
+		return fw_refuse(c, FW_CQ_OUTSTANDING, "2^%u entries",
+				 prm_cqc_get_log_cq_size(cqc));
+	/* The ring is what was held first. */
+	emu_obj_ref(&umem->obj);
+	emu_obj_unref(&cq->cq.umem->obj);
+	cq->holds.held[0] = &umem->obj;
+	cq->cq.umem = umem;
+	prm_cqc_set_log_cq_size(&cq->cqc, prm_cqc_get_log_cq_size(cqc));
+	return 0;
+}
+
+/* The fields of a modification, once all of them were found good. */
+static void
+cq_change(struct fw_cq *cq, const struct prm_cqc *cqc, uint32_t fields)
+{
+	if ((fields & PRM_MODIFY_CQ_FIELD_C_EQN) != 0)
+		prm_cqc_set_c_eqn(&cq->cqc, prm_cqc_get_c_eqn(cqc));
+	if ((fields & PRM_MODIFY_CQ_FIELD_OI) != 0)
+		prm_cqc_set_oi(&cq->cqc, prm_cqc_get_oi(cqc));
+	if ((fields & PRM_MODIFY_CQ_FIELD_PERIOD) != 0)
+		prm_cqc_set_cq_period(&cq->cqc, prm_cqc_get_cq_period(cqc));
+	if ((fields & PRM_MODIFY_CQ_FIELD_MAX_COUNT) != 0)
+		prm_cqc_set_cq_max_count(&cq->cqc, prm_cqc_get_cq_max_count(cqc));
+	cq->cq.eqn = prm_cqc_get_c_eqn(&cq->cqc);
+	cq->cq.overrun_ignore = prm_cqc_get_oi(&cq->cqc);
+	cq->cq.period_us = (uint16_t)prm_cqc_get_cq_period(&cq->cqc);
+	cq->cq.max_count = (uint16_t)prm_cqc_get_cq_max_count(&cq->cqc);
+}
+
 int
 fw_modify_cq(struct fw_cmd *c)
 {
@@ -142,23 +205,22 @@ fw_modify_cq(struct fw_cmd *c)
 	struct fw_cq *cq = (struct fw_cq *)c->obj;
 	/* One dword that selects the fields of a modification, or of a resize. */
 	uint32_t fields = be32toh(in->dw[3]);
-	const uint32_t known = PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN;
+	const uint32_t known = PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN |
+			       PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT;
 	struct emu_obj *eq;
 
+	if (c->in_len > c->desc->in_bytes_min)
+		return fw_refuse(c, FW_CQ_NO_UMEM, "%s", "");
+	if (prm_modify_cq_in_get_op_mod(in) == OP_MOD_RESIZE)
+		return cq_resize(c, cq);
 	if (prm_modify_cq_in_get_op_mod(in) != 0)
-		return fw_refuse(c, FW_CQ_RESIZE, "op_mod %u", prm_modify_cq_in_get_op_mod(in));
+		return fw_refuse(c, FW_OP_MOD, "%u", prm_modify_cq_in_get_op_mod(in));
 	if ((fields & ~known) != 0)
 		return fw_refuse(c, FW_CQ_FIELD, "0x%x", fields & ~known);
-	if ((fields & PRM_MODIFY_CQ_FIELD_C_EQN) != 0) {
-		if (fw_need(c, EMU_OBJ_EQ, prm_cqc_get_c_eqn(cqc), FW_NO_EQ, &eq) != 0)
-			return -EREMOTEIO;
-		prm_cqc_set_c_eqn(&cq->cqc, eq->id);
-		cq->cq.eqn = eq->id;
-	}
-	if ((fields & PRM_MODIFY_CQ_FIELD_OI) != 0) {
-		prm_cqc_set_oi(&cq->cqc, prm_cqc_get_oi(cqc));
-		cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);
-	}
+	if ((fields & PRM_MODIFY_CQ_FIELD_C_EQN) != 0 &&
+	    fw_need(c, EMU_OBJ_EQ, prm_cqc_get_c_eqn(cqc), FW_NO_EQ, &eq) != 0)
+		return -EREMOTEIO;
+	cq_change(cq, cqc, fields);
 	return 0;
 }
 

@@ -206,6 +206,9 @@ kernel_fixup(struct fw_cmd *c)
 		prm_create_cq_in_set_cq_umem_valid(c->in, 1);
 		prm_cqc_set_dbr_umem_valid(prm_create_cq_in_cq_context(c->in), 1);
 		break;
+	case PRM_CMD_OP_MODIFY_CQ:
+		prm_modify_cq_in_set_cq_umem_valid(c->in, 1);
+		break;
 	case PRM_CMD_OP_CREATE_QP:
 		prm_create_qp_in_set_wq_umem_valid(c->in, 1);
 		prm_qpc_set_dbr_umem_valid(prm_create_qp_in_qpc(c->in), 1);

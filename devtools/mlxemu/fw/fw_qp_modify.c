@@ -10,8 +10,6 @@
 #include "fw.h"
 
 #define PORTS 1u
-#define LOG_MSG_MAX 30u
-#define LOG_RDMA_MAX 4u /* log_max_ra_req_qp, log_max_ra_res_qp */
 #define ROCE_V1_GID_INDEX 0u
 
 #define TAKE(field) prm_qpc_set_##field(to, prm_qpc_get_##field(from))
@@ -147,10 +145,10 @@ check_rtr(struct fw_cmd *c, const struct prm_qpc *q)
 
 	if (mtu < PRM_QPC_MTU_256_BYTES || mtu > PRM_QPC_MTU_4K_BYTES)
 		return fw_refuse(c, FW_QP_MTU, "%u", mtu);
-	if (prm_qpc_get_log_msg_max(q) > LOG_MSG_MAX)
+	if (prm_qpc_get_log_msg_max(q) > FW_LOG_MAX_MSG)
 		return fw_refuse(c, FW_QP_MSG, "2^%u, at most 2^%u", prm_qpc_get_log_msg_max(q),
-				 LOG_MSG_MAX);
-	if (prm_qpc_get_log_rra_max(q) > LOG_RDMA_MAX)
+				 FW_LOG_MAX_MSG);
+	if (prm_qpc_get_log_rra_max(q) > FW_LOG_MAX_RDMA)
 		return fw_refuse(c, FW_QP_DEPTH, "log_rra_max %u", prm_qpc_get_log_rra_max(q));
 	return check_path(c, q);
 }
@@ -158,7 +156,7 @@ check_rtr(struct fw_cmd *c, const struct prm_qpc *q)
 static int
 check_rts(struct fw_cmd *c, const struct prm_qpc *q)
 {
-	if (prm_qpc_get_log_sra_max(q) > LOG_RDMA_MAX)
+	if (prm_qpc_get_log_sra_max(q) > FW_LOG_MAX_RDMA)
 		return fw_refuse(c, FW_QP_DEPTH, "log_sra_max %u", prm_qpc_get_log_sra_max(q));
 	return 0;
 }

@@ -53,7 +53,7 @@
 	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write asked for over a read-only umem") \
 	/* CQ */ \
 	X(CQ_SIZE, 0xe50301, EXCEED_LIM, "log_cq_size above log_max_cq_sz") \
-	X(CQ_CQE_SIZE, 0xe50302, BAD_PARAM, "cqe_sz is not 64 or 128 bytes") \
+	X(CQ_CQE_SIZE, 0xe50302, BAD_PARAM, "cqe_sz is not 64 or 128 bytes, or another than before") \
 	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring lies outside its umem") \
 	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring lies in a read-only umem") \
 	X(CQ_ALIGN, 0xe50305, BAD_PARAM, "ring offset is not aligned to its CQEs") \
@@ -61,10 +61,11 @@
 	X(CQ_NO_UMEM, 0xe50307, BAD_PARAM, "ring given as page list: user CQs live in a umem") \
 	X(CQ_PAGE_OFFSET, 0xe50308, BAD_PARAM, "page_offset must be 0 over a umem") \
 	X(CQ_INITIAL, 0xe50309, BAD_PARAM, "status, st and counters must be 0 at creation") \
-	X(CQ_RESIZE, 0xe5030a, BAD_PARAM, "resize without capability") \
+	X(CQ_RESIZE, 0xe5030a, BAD_PARAM, "resize_field_select must name size and umem, nothing else") \
 	X(CQ_FIELD, 0xe5030b, BAD_PARAM, "modify_field_select names a field that cannot change") \
 	X(CQ_EQ_ELEMENT, 0xe5030c, BAD_INDEX, "event queue number has more than 8 bits") \
-	X(CQ_MODERATION, 0xe5030d, BAD_PARAM, "event moderation without capability") \
+	X(CQ_MODERATION, 0xe5030d, BAD_PARAM, "moderation from the CQE without capability") \
+	X(CQ_OUTSTANDING, 0xe5030e, BAD_SIZE_OUTS_CQES, "more completions outstanding than fit") \
 	/* work queues */ \
 	X(WQ_TYPE, 0xe50401, BAD_PARAM, "wq_type is not cyclic") \
 	X(WQ_FEATURE, 0xe50402, BAD_PARAM, "WQ feature without capability") \
