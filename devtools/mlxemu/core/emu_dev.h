@@ -111,6 +111,7 @@ struct emu_dev {
 	struct emu_wire_port *wire; /**< Owned by wire/. */
 	TAILQ_HEAD(, emu_ctx) contexts;
 	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
+	uint32_t mkey_changes;	    /**< Counts up whenever a key stops to be what it was. */
 	void *dp;		    /**< State of dp/ for this port. */
 	void *steer;		    /**< State of dp/ steering for this port. */
 };

@@ -220,6 +220,8 @@ emu_obj_destroy_forced(struct emu_obj *obj)
 	struct id_space *s = &obj->dev->objs->space[obj->type];
 
 	space_give(s, obj->id - s->base);
+	if (obj->type == EMU_OBJ_MKEY)
+		obj->dev->mkey_changes++;
 	if (obj->ctx != NULL)
 		TAILQ_REMOVE(&obj->ctx->owned, obj, owned);
 	if (obj->release != NULL)

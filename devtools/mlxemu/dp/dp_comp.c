@@ -30,9 +30,28 @@ struct dp_comp {
 	uint32_t n;   /**< Completions it holds; 0: not open. */
 	uint32_t rqn; /**< Whose they are: a CQE itself does not say. */
 	struct prm_cqe64 title;
+	struct prm_cqe64 compare; /**< Set bits: of these a reader asks the title. */
 	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
 	TAILQ_ENTRY(dp_comp) next;
 };
+
+/*
+ * Everything that a reader takes from the title must be true of the frame as well. What the
+ * format leaves out altogether (hash or checksum, time stamp) is lost and tells nothing apart.
+ */
+static void
+compare_init(struct dp_comp *s)
+{
+	struct prm_cqe64 *c = &s->compare;
+	uint8_t format = s->cq->mini_format;
+
+	c->tls_outer_l3_tunneled = c->hds_ip_ext = 0xff;
+	c->wqe_id = c->vlan_info = 0xffff;
+	c->srqn_uidx = c->flags_rqpn = c->flow_table_metadata = UINT32_MAX;
+	c->l4_hdr_type_etc = format == MINI_L34_STRIDX ? 0 : 0xff;
+	c->sop_drop_qpn = format == MINI_FTAG_STRIDX ? 0 : UINT32_MAX;
+	c->rx_hash_type = format == MINI_HASH ? 0xff : 0;
+}
 
 struct dp_comp *
 dp_comp_new(struct emu_cq *cq)
@@ -43,6 +62,7 @@ dp_comp_new(struct emu_cq *cq)
 		return NULL;
 	s->cq = cq;
 	s->shared = dp_port_of(cq->obj.dev)->shared;
+	compare_init(s);
 	return s;
 }
 
@@ -111,27 +131,16 @@ dp_comp_free(struct dp_comp *s)
 	free(s);
 }
 
-/*
- * Everything that a reader takes from the title must be true of the frame as well. What the
- * format leaves out altogether (hash or checksum, time stamp) is lost and tells nothing apart.
- */
-static bool
+static inline bool
 joins(const struct dp_comp *s, const struct prm_cqe64 *c)
 {
-	const struct prm_cqe64 *t = &s->title;
-	uint32_t differs;
+	uint64_t title[8], mine[8], mask[8], differs = 0;
 
-	differs = (uint32_t)(t->tls_outer_l3_tunneled ^ c->tls_outer_l3_tunneled) |
-		  (uint32_t)(t->wqe_id ^ c->wqe_id) | (uint32_t)(t->vlan_info ^ c->vlan_info) |
-		  (uint32_t)(t->hds_ip_ext ^ c->hds_ip_ext) |
-		  (t->srqn_uidx ^ c->srqn_uidx) | (t->flags_rqpn ^ c->flags_rqpn) |
-		  (t->flow_table_metadata ^ c->flow_table_metadata);
-	if (s->cq->mini_format != MINI_L34_STRIDX)
-		differs |= (uint32_t)(t->l4_hdr_type_etc ^ c->l4_hdr_type_etc);
-	if (s->cq->mini_format != MINI_FTAG_STRIDX)
-		differs |= t->sop_drop_qpn ^ c->sop_drop_qpn;
-	if (s->cq->mini_format == MINI_HASH)
-		differs |= (uint32_t)(t->rx_hash_type ^ c->rx_hash_type);
+	memcpy(title, &s->title, sizeof(title));
+	memcpy(mine, c, sizeof(mine));
+	memcpy(mask, &s->compare, sizeof(mask));
+	for (unsigned i = 0; i < 8; i++)
+		differs |= (title[i] ^ mine[i]) & mask[i];
 	return differs == 0;
 }
 

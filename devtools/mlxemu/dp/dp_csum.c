@@ -8,6 +8,9 @@
 
 #include "dp_csum.h"
 
+#define IPV4_MIN_BYTES 20u
+#define DP_CSUM_LIKELY(x) __builtin_expect(!!(x), 1)
+
 static inline uint64_t
 rd64(const uint8_t *p)
 {
@@ -27,17 +30,18 @@ rd32(const uint8_t *p)
 }
 
 /*
- * Sums here are of 32-bit words in 64 bits: no carry to bring round before the end, and words
- * of 16 bits add up to the same in one's complement.
+ * Sums here are of 64-bit words with the carry brought round at once: words of 16 bits add up to
+ * the same in one's complement.
  */
 static inline uint64_t
-sum8(const uint8_t *p)
+add(uint64_t a, uint64_t b)
 {
-	uint64_t v = rd64(p);
+	uint64_t sum = a + b;
 
-	return (v & 0xffffffff) + (v >> 32);
+	return sum + (sum < b);
 }
 
+/* Fewer than 8 bytes. */
 static inline uint64_t
 sum_tail(const uint8_t *p, uint32_t len)
 {
@@ -103,25 +107,23 @@ has_long(void)
 static inline uint64_t
 sum_bytes(const uint8_t *p, uint32_t len)
 {
-	uint64_t a = 0, b = 0;
+	uint64_t sum = 0;
 
 	if (len >= LONG_BYTES && has_long()) {
 		uint32_t whole = len & ~31u;
 
-		a = sum_long(p, whole);
+		sum = sum_long(p, whole);
 		p += whole;
 		len -= whole;
 	}
-	for (; len >= 16; len -= 16, p += 16) {
-		a += sum8(p);
-		b += sum8(p + 8);
-	}
+	for (; len >= 16; len -= 16, p += 16)
+		sum = add(add(sum, rd64(p)), rd64(p + 8));
 	if (len >= 8) {
-		a += sum8(p);
+		sum = add(sum, rd64(p));
 		p += 8;
 		len -= 8;
 	}
-	return a + b + sum_tail(p, len);
+	return len != 0 ? add(sum, sum_tail(p, len)) : sum;
 }
 
 uint16_t
@@ -139,8 +141,8 @@ pseudo_sum(const uint8_t *data, const struct dp_layers *l)
 	uint64_t sum = (uint64_t)htobe32(l->l3_end - l->l4_off) + htobe32(l->ip_proto);
 
 	if (l->l3 == DP_L3_IPV4)
-		return sum + sum8(h + 12);
-	return sum + sum8(h + 8) + sum8(h + 16) + sum8(h + 24) + sum8(h + 32);
+		return add(sum, rd64(h + 12));
+	return add(add(add(add(sum, rd64(h + 8)), rd64(h + 16)), rd64(h + 24)), rd64(h + 32));
 }
 
 /* Where the checksum stands, from the start of the header. */
@@ -167,20 +169,26 @@ l4_verdict(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
 		return false;
 	if (l->l4 == DP_L4_UDP && l->l3 == DP_L3_IPV4 && dp_rd16(data + l->l4_off + 6) == 0)
 		return true;
-	return dp_csum_fold(l4_sum + pseudo_sum(data, l)) == 0xffff;
+	return dp_csum_fold(add(l4_sum, pseudo_sum(data, l))) == 0xffff;
 }
 
 void
 dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_verdict *v)
 {
+	const uint8_t *h = data + l->l3_off;
+	uint32_t header_bytes = l->l4_off - l->l3_off;
 	uint64_t header, rest;
 
-	memset(v, 0, sizeof(*v));
+	v->l3_ok = v->l4_ok = false;
+	v->raw = 0;
 	if (l->l3 == DP_L3_NONE)
 		return;
-	header = sum_bytes(data + l->l3_off, l->l4_off - l->l3_off);
+	if (DP_CSUM_LIKELY(header_bytes == IPV4_MIN_BYTES))
+		header = add(add(rd64(h), rd64(h + 8)), rd32(h + 16));
+	else
+		header = sum_bytes(h, header_bytes);
 	rest = sum_bytes(data + l->l4_off, l->l3_end - l->l4_off);
-	v->raw = dp_csum_fold(header + rest);
+	v->raw = dp_csum_fold(add(header, rest));
 	v->l3_ok = l->l3_len_ok && (l->l3 == DP_L3_IPV6 || dp_csum_fold(header) == 0xffff);
 	v->l4_ok = l4_verdict(data, l, rest);
 }
@@ -207,8 +215,8 @@ dp_csum_insert_l4(uint8_t *data, const struct dp_layers *l)
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok)
 		return;
 	memset(field, 0, 2);
-	sum = (uint16_t)~dp_csum_fold(sum_bytes(data + l->l4_off, l->l3_end - l->l4_off) +
-				      pseudo_sum(data, l));
+	sum = (uint16_t)~dp_csum_fold(add(sum_bytes(data + l->l4_off, l->l3_end - l->l4_off),
+					  pseudo_sum(data, l)));
 	if (sum == 0 && l->l4 == DP_L4_UDP)
 		sum = 0xffff; /* 0 means "no checksum" in UDP */
 	memcpy(field, &sum, sizeof(sum));

@@ -15,11 +15,13 @@ uint16_t dp_csum(const void *data, uint32_t len);
 static inline uint16_t
 dp_csum_fold(uint64_t sum)
 {
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
+	uint32_t half;
+
+	/* Added to itself with its halves changed over, the carries of both meet in the upper one. */
+	sum += sum << 32 | sum >> 32;
+	half = (uint32_t)(sum >> 32);
+	half += half << 16 | half >> 16;
+	return (uint16_t)(half >> 16);
 }
 
 struct dp_csum_verdict {

@@ -16,6 +16,8 @@
 #include "dp_qp.h"
 
 #define NS_PER_S 1000000000ull
+/* Processor ticks between two looks at the clocks. */
+#define CLOCK_TICKS 1200u
 /* Frames of one SQ, and of one wire, before the next has its turn. */
 #define SQ_BUDGET 64u
 #define WIRE_BUDGET 64u
@@ -205,9 +207,22 @@ port_poll(struct dp_port *port)
 	return work;
 }
 
+/* Half a microsecond is fine enough for pages that programs read, and a pass may be shorter. */
+static bool
+clock_due(struct dp_shared *shared)
+{
+	uint64_t now = __builtin_ia32_rdtsc();
+
+	if (shared == NULL || now - shared->clock_tsc < CLOCK_TICKS)
+		return false;
+	shared->clock_tsc = now;
+	return true;
+}
+
 unsigned
 emu_dp_poll(struct emu_machine *m)
 {
+	bool tick = clock_due(shared_of(m));
 	unsigned work = 0;
 
 	if (DP_UNLIKELY(dp_check_on))
@@ -217,7 +232,8 @@ emu_dp_poll(struct emu_machine *m)
 
 		if (dev->dp == NULL || DP_UNLIKELY(dev->removed))
 			continue;
-		emu_clock_tick(dev);
+		if (tick)
+			emu_clock_tick(dev);
 		work += port_poll(dev->dp);
 	}
 	if (shared_of(m) != NULL)

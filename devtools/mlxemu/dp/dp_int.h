@@ -33,6 +33,7 @@ struct dp_shared {
 	pthread_t thread;
 	bool running;
 	uint64_t mono_ns; /**< Host time of the batch that is being worked on. */
+	uint64_t clock_tsc; /**< Processor ticks when the clock pages were last seen to. */
 	TAILQ_HEAD(, dp_comp) compressing; /**< Sessions of all ports that are open. */
 	uint8_t frame[DP_MAX_FRAME + 64];     /**< Gathered or changed frame. */
 	uint8_t message[DP_MAX_MESSAGE + 64]; /**< Gathered LSO payload. */
@@ -62,6 +63,12 @@ struct dp_uar {
 	TAILQ_ENTRY(dp_uar) next;
 };
 
+/** The key that a queue used last: looked up once, checked in full every time. */
+struct dp_key {
+	const struct emu_mkey *mkey; /**< NULL: none yet. */
+	uint32_t key, changes;	     /**< dev->mkey_changes when it was looked up. */
+};
+
 /** obj.dp of an emu_cq. */
 struct dp_cq {
 	struct emu_cq *cq;
@@ -83,6 +90,7 @@ struct dp_sq {
 	struct dp_uar *uar;
 	bool active;
 	bool failed;	       /**< The first error was completed: later ones are flushes. */
+	struct dp_key key;
 	uint16_t seen_pi;      /**< Doorbell record when the queue became ready or last rang. */
 	uint32_t frames_done;  /**< Frames of the WQE at ci that are on the wire already. */
 	TAILQ_ENTRY(dp_sq) in_uar, in_active;
@@ -94,6 +102,7 @@ struct dp_check_rq;
 struct dp_rq {
 	struct emu_rq *rq;
 	struct dp_check_rq *check; /**< When buffers are watched (dp_check.h). */
+	struct dp_key key;
 	bool failed;
 	TAILQ_ENTRY(dp_rq) in_failed;
 };
@@ -115,6 +124,51 @@ struct dp_piece {
 	const uint8_t *data;
 	uint32_t len;
 };
+
+/* dp_dma.c */
+/** Looks the key up anew; as emu_dma(). */
+void *dp_dma_find(struct dp_key *k, struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr,
+		  uint32_t len, enum emu_dma_dir dir);
+/** emu_dma() by the key used last; NULL: another key, or it refuses. Nothing is noted. */
+static inline void *
+dp_dma_known(const struct dp_key *k, const struct emu_dev *dev, uint32_t pd, uint32_t key,
+	     uint64_t addr, uint32_t len, enum emu_dma_dir dir)
+{
+	const struct emu_mkey *m = k->mkey;
+
+	if (DP_UNLIKELY(k->key != key || m == NULL || k->changes != dev->mkey_changes))
+		return NULL;
+	if (DP_UNLIKELY(m->variant != (key & 0xff) || m->pd != pd || addr - m->start > m->len ||
+			len > m->len - (addr - m->start) ||
+			!(dir == EMU_DMA_WRITE ? m->local_write : m->local_read)))
+		return NULL;
+	return (void *)(uintptr_t)(m->host + (addr - m->start));
+}
+/** emu_dma() for a queue, which uses one key as a rule: all checks, no search. */
+static inline void *
+dp_dma(struct dp_key *k, struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr,
+       uint32_t len, enum emu_dma_dir dir)
+{
+	void *at = dp_dma_known(k, dev, pd, key, addr, len, dir);
+
+	return DP_LIKELY(at != NULL) ? at : dp_dma_find(k, dev, pd, key, addr, len, dir);
+}
+/** memcpy() for what frames are most often: short. */
+static inline void
+dp_copy(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	if (DP_UNLIKELY(len < 32 || len > 128)) {
+		memcpy(to, from, len);
+		return;
+	}
+	/* Two halves that overlap in the middle. */
+	memcpy(to, from, 32);
+	if (len > 64) {
+		memcpy(to + 32, from + 32, 32);
+		memcpy(to + len - 64, from + len - 64, 32);
+	}
+	memcpy(to + len - 32, from + len - 32, 32);
+}
 
 /* dp_engine.c */
 /** Takes the time for what follows; once per batch of a queue or wire. */
@@ -143,6 +197,24 @@ struct prm_cqe64 *dp_cq_begin(struct emu_cq *cq);
  */
 void dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 	       uint8_t opcode, bool solicited);
+/**
+ * dp_cq_begin() where nothing is special: CQEs of 64 bytes in a ring with room. NULL: ask
+ * dp_cq_begin().
+ */
+static inline struct prm_cqe64 *
+dp_cq_begin_plain(const struct emu_cq *cq)
+{
+	const struct dp_cq *c = cq->obj.dp;
+	uint32_t size = 1u << cq->log_size;
+	struct prm_cqe64 *cqe;
+
+	if (DP_UNLIKELY(c == NULL || c->comp != NULL || cq->err || cq->collapsed ||
+			cq->log_cqe_bytes != 6 || ((cq->pi - c->ci) & (2 * size - 1)) >= size))
+		return NULL;
+	cqe = (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
+	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
+	return cqe;
+}
 /** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
 bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);

@@ -28,7 +28,7 @@ source_read(struct dp_source *s, uint8_t *to, uint32_t len)
 		struct dp_piece *p = &s->part[s->now];
 		uint32_t take = len < p->len ? len : p->len;
 
-		memcpy(to, p->data, take);
+		dp_copy(to, p->data, take);
 		to += take;
 		len -= take;
 		p->data += take;
@@ -168,6 +168,7 @@ bool
 dp_rq_scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, uint32_t skip, struct dp_source *s)
 {
 	struct emu_port_stats *stats = &rq->obj.dev->stats;
+	struct dp_rq *q = rq->obj.dp;
 	uint32_t left = s->bytes;
 
 	for (; left != 0; seg++) {
@@ -186,8 +187,8 @@ dp_rq_scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, uint32_t skip, st
 		}
 		if (len == 0 || len > left)
 			len = left;
-		to = emu_dma(rq->obj.dev, rq->pd, be32toh(now.lkey), be64toh(now.addr), len,
-			     EMU_DMA_WRITE);
+		to = dp_dma(&q->key, rq->obj.dev, rq->pd, be32toh(now.lkey), be64toh(now.addr),
+			    len, EMU_DMA_WRITE);
 		if (DP_UNLIKELY(to == NULL))
 			return false;
 		if (left == s->bytes)
@@ -277,7 +278,7 @@ complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d
 bool
 dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
 {
-	struct dp_cq *c = dp_cq_get(rq->cq);
+	struct dp_cq *c = rq->cq->obj.dp;
 	struct prm_cqe64 *cqe;
 
 	if (emu_fault_at(EMU_AT_CQE_WRITE)) {
@@ -288,7 +289,9 @@ dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *
 	}
 	if (c != NULL && c->comp != NULL && !dp_fault_cqe_pending)
 		return complete_comp(rq, rx, d);
-	cqe = dp_cq_begin(rq->cq);
+	cqe = dp_cq_begin_plain(rq->cq);
+	if (DP_UNLIKELY(cqe == NULL))
+		cqe = dp_cq_begin(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
 		return false;
 	describe(cqe, rq, rx, d);
@@ -348,32 +351,69 @@ refuse_producer(struct emu_rq *rq)
 	dp_rq_stop(rq);
 }
 
+/*
+ * The frame as it is into the first segment of a WQE, which is what most queues are made for.
+ * What it does not do is left to the long way, which also says what is wrong.
+ */
+static inline bool
+write_plain(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt *pkt)
+{
+	struct emu_port_stats *stats = &rq->obj.dev->stats;
+	struct dp_rq *q = rq->obj.dp;
+	struct prm_rq_wqe now = *seg;
+	uint64_t addr = be64toh(now.addr);
+	uint8_t *to;
+
+	if (DP_UNLIKELY(be32toh(now.byte_count) < pkt->len || rq->scatter_fcs ||
+			(pkt->outer.tags != 0 && !rq->vsd)))
+		return false;
+	to = dp_dma_known(&q->key, rq->obj.dev, rq->pd, be32toh(now.lkey), addr, pkt->len,
+		    EMU_DMA_WRITE);
+	if (DP_UNLIKELY(to == NULL))
+		return false;
+	prefetch_next(rq, to, addr);
+	dp_copy(to, pkt->data, pkt->len);
+	stats->dma_writes++;
+	stats->dma_write_bytes += pkt->len;
+	return true;
+}
+
+/* Finds room for the frame and writes it; false when the WQE was refused. */
+static bool
+write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx *rx,
+	    struct dp_done *done)
+{
+	unsigned segs = (1u << rq->log_stride_bytes) / DP_SEG_BYTES;
+	struct dp_source s;
+
+	done->stripped = dp_rq_source(&s, rq, rx->pkt);
+	done->byte_cnt = s.bytes;
+	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, s.bytes) < s.bytes)) {
+		/* The frame is lost and the WQE consumed; the queue goes on. */
+		rq->obj.dev->stats.rx_oversize++;
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		return false;
+	}
+	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, 0, &s))) {
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
+		dp_rq_stop(rq);
+		return false;
+	}
+	return true;
+}
+
 static void
 deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
 	uint32_t mask = (1u << rq->log_wqes) - 1;
 	const struct prm_rq_wqe *seg = (const struct prm_rq_wqe *)(
 		rq->ring + ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
-	unsigned segs = (1u << rq->log_stride_bytes) / DP_SEG_BYTES;
-	struct emu_port_stats *stats = &rq->obj.dev->stats;
-	struct dp_done done = {.counter = rq->ci};
-	struct dp_source s;
+	struct dp_done done = {.counter = rq->ci, .byte_cnt = rx->pkt->len};
 
-	done.stripped = dp_rq_source(&s, rq, rx->pkt);
-	done.byte_cnt = s.bytes;
-	stats->wqe_fetch_bytes += 1u << rq->log_stride_bytes;
-	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, s.bytes) < s.bytes)) {
-		/* The frame is lost and the WQE consumed; the queue goes on. */
-		stats->rx_oversize++;
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
+	if (!DP_LIKELY(write_plain(rq, seg, rx->pkt)) && !write_frame(rq, seg, rx, &done))
 		return;
-	}
-	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, 0, &s))) {
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
-		dp_rq_stop(rq);
-		return;
-	}
-	dp_rq_count(rq, s.bytes);
+	dp_rq_count(rq, done.byte_cnt);
 	rq->ci++;
 	if (DP_UNLIKELY(!dp_rq_complete(rq, rx, &done)))
 		dp_rq_stop(rq);
