@@ -39,8 +39,10 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	t->q.sq.db_reg = &t->db_reg;
 	t->q.sq.sqn = 0xabcdef;
 	t->q.sq.log_wqebbs = log_wqebbs;
-	if (mlxpmd_txq_arm(&t->q) == 0)
+	if (mlxpmd_txq_arm(&t->q) == 0) {
+		mlxpmd_txq_open(&t->q);
 		return t;
+	}
 	free(t->cq);
 	free(t->sq);
 	free(t);

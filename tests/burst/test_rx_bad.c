@@ -80,7 +80,7 @@ one_odd(const struct odd *o, unsigned int good, unsigned int f)
 	}
 	CHECK(n - after == good, "%s: %u of %u before it", o->what, n - after, good);
 	CHECK(after == (o->stops || o->nothing ? 0 : 4), "%s: %u after it", o->what, after);
-	CHECK(r->q.state == (o->stops ? MDV_QS_ERR : MDV_QS_RDY), "%s: state %u", o->what, r->q.state);
+	CHECK(r->q.state == (o->stops ? MLXPMD_QS_GIVEN : MLXPMD_QS_READY), "%s: state %u", o->what, r->q.state);
 	CHECK(r->q.stats.errors == (unsigned int)(error && !o->nothing), "%s: errors", o->what);
 	CHECK(r->q.stats.cqe_bad == (unsigned int)(!error && !o->nothing), "%s: cqe_bad", o->what);
 	CHECK(!error || (r->q.syndrome == o->syndrome && r->q.vendor_syndrome == 0x77), "%s", o->what);
@@ -125,7 +125,7 @@ unposted(void)
 		CHECK(rig_rx_packet(r, i, 60, &c), "no WQE");
 	rig_rx_cqe(r, 60, r->wqe_count, &c);
 	n = rig_rx_burst(r, 0, pkts, 128);
-	CHECK(n == 64 && r->q.stats.cqe_bad == 1 && r->q.state == MDV_QS_ERR, "%u delivered", n);
+	CHECK(n == 64 && r->q.stats.cqe_bad == 1 && r->q.state == MLXPMD_QS_GIVEN, "%u delivered", n);
 	rte_pktmbuf_free_bulk(pkts, n);
 	rig_rx_free(r);
 	rig_pool_release(pool);
@@ -164,7 +164,7 @@ random_cqes(uint8_t log_segs, unsigned int f, unsigned int rounds)
 			rte_pktmbuf_free(pkts[k]);
 		}
 		delivered += n;
-		if (r->q.state == MDV_QS_RDY && r->q.cq_ci == r->cqe_count)
+		if (r->q.state == MLXPMD_QS_READY && r->q.cq_ci == r->cqe_count)
 			continue;
 		/* Stopped or out of step: start again, as a restart of the queue does. */
 		bad += r->q.stats.cqe_bad + r->q.stats.errors;

@@ -49,6 +49,7 @@ fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 	mlxpmd_txq_disarm(&t->q);
 	t->q.conf.tx_rs_thresh = rs_thresh;
 	CHECK(mlxpmd_txq_arm(&t->q) == 0, "not armed");
+	mlxpmd_txq_open(&t->q);
 	for (lap = 0; lap < 50; lap++) {
 		total = out();
 		for (wake = 0; (n = send_n(t, f, burst)) != 0; total += n, wake++)
@@ -105,16 +106,16 @@ flush(unsigned int f)
 		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
 		CHECK(t->q.ci == t->q.pi && out() == 0, "%u: %u out", n, out());
 	}
-	CHECK(t->q.state == MDV_QS_RDY && t->q.stats.errors == 0, "stopped");
+	CHECK(t->q.state == MLXPMD_QS_READY && t->q.stats.errors == 0, "stopped");
 	/* The WQE that does nothing fails: nobody's packet is lost by it. */
 	CHECK(send_n(t, f, 3) == 3, "not taken");
 	n = t->q.pi;
 	mlxpmd_txq_flush(&t->q);
 	rig_tx_cqe(t, 13, 5, n);
 	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
-	CHECK(t->q.state == MDV_QS_ERR && t->q.stats.errors == 0 && out() == 0, "%" PRIu64 " lost",
-	      t->q.stats.errors);
+	CHECK(t->q.state == MLXPMD_QS_GIVEN && t->q.stats.errors == 0 && out() == 3, "%u out", out());
 	mlxpmd_txq_flush(&t->q);
+	CHECK(mlxpmd_txq_rewind(&t->q, false) == 0 && out() == 0, "%" PRIu64 " lost", t->q.stats.errors);
 	rig_tx_free(t);
 	/* A full ring: the flush does nothing, and the ring asked for itself. */
 	t = rig_tx_new(6, 64, 6, 63, 0);
@@ -126,13 +127,38 @@ flush(unsigned int f)
 	home("flush");
 }
 
-/* An error at each place: what was before is sent, the rest is lost; each mbuf is freed once; the queue is silent. */
+/* After the rewind: the device begins at WQE 0, its CQ goes on where it was; the queue works as a new one. */
+static void
+again(struct rig_tx *t, unsigned int f)
+{
+	const uint64_t packets = t->q.stats.packets, errors = t->q.stats.errors;
+	unsigned int lap, n, sent = 0;
+
+	t->executed = 0;
+	t->db_seen = t->db_reg;
+	CHECK(t->sq_dbrec == 0, "doorbell record %#x of an SQ in reset", t->sq_dbrec);
+	mlxpmd_txq_open(&t->q);
+	for (lap = 0; lap < 30; lap++) {
+		n = send_n(t, f, 32);
+		CHECK(n == 32, "took %u in lap %u", n, lap);
+		sent += n;
+		CHECK(rig_tx_run(t, true, ignore, NULL) == n, "lap %u", lap);
+		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+	}
+	CHECK(t->q.state == MLXPMD_QS_READY && t->q.stats.cqe_bad == 0, "state %u", t->q.state);
+	CHECK(t->q.stats.packets == packets + sent && t->q.stats.errors == errors, "counters");
+}
+
+/*
+ * An error at each place: what was before is sent, the rest is lost; the burst keeps its hands off from then on,
+ * and after the rewind each mbuf was freed once and the queue works again.
+ */
 static void
 error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t syndrome)
 {
 	struct rig_tx *t = rig_tx_new(8, 256, 8, 63, 0);
 	uint16_t starts[256], k = 0, per[256];
-	unsigned int i, before = 0, done;
+	unsigned int i, before = 0, done, lost;
 	struct rte_mbuf *m;
 
 	for (i = 0; i < posted; i++) {
@@ -158,17 +184,22 @@ error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t synd
 	m = rig_tx_mbuf(pool, 0, 64, 1);
 	CHECK(rig_tx_burst(t, f, &m, 1) == 0, "sent in error");
 	rte_pktmbuf_free(m);
-	CHECK(t->q.state == MDV_QS_ERR && t->q.syndrome == syndrome && t->q.vendor_syndrome == 0x55, "state");
+	CHECK(t->q.state == MLXPMD_QS_GIVEN && t->q.syndrome == syndrome && t->q.vendor_syndrome == 0x55,
+	      "state");
+	CHECK(t->q.stats.errors == 0 && out() != 0, "the burst settled it");
+	/* Flushes follow, and count nothing more. */
+	rig_tx_cqe(t, 13, 5, starts[failing]);
+	CHECK(send_n(t, f, 3) == 0 && mlxpmd_tx_done_cleanup(&t->q, 0) == 0, "worked on after letting go");
+	CHECK(mlxpmd_tx_descriptor_status(&t->q, 0) == RTE_ETH_TX_DESC_UNAVAIL, "status in error");
+	lost = mlxpmd_txq_rewind(&t->q, false);
 	CHECK(t->q.stats.packets == before && t->q.stats.bytes == before * 64, "%" PRIu64 " sent, not %u",
 	      t->q.stats.packets, before);
 	for (i = failing, done = 0; i < k; i++)
 		done += per[i];
-	CHECK(t->q.stats.errors == done, "%" PRIu64 " lost, not %u", t->q.stats.errors, done);
+	CHECK(t->q.stats.errors == done && lost == done, "%" PRIu64 " lost, not %u", t->q.stats.errors, done);
+	CHECK(t->q.stats.syndromes[mlxpmd_syndrome_class[syndrome]] == 1, "class of syndrome %#x", syndrome);
 	home("error_at");
-	rig_tx_cqe(t, 13, 5, starts[failing]);
-	CHECK(send_n(t, f, 3) == 0 && t->q.stats.errors == done, "flushes count once more");
-	CHECK(mlxpmd_tx_done_cleanup(&t->q, 0) == 0, "cleanup in error");
-	CHECK(mlxpmd_tx_descriptor_status(&t->q, 0) == RTE_ETH_TX_DESC_UNAVAIL, "status in error");
+	again(t, f);
 	rig_tx_free(t);
 	home("error_at, disarmed");
 }
@@ -215,7 +246,7 @@ nonsense(void)
 		(void)send_n(t, 0, 1);
 		if (t->q.stats.cqe_bad != 0) {
 			stops++;
-			CHECK(t->q.state == MDV_QS_ERR && out() == held, "%u of %u held", out(), held);
+			CHECK(t->q.state == MLXPMD_QS_GIVEN && out() == held, "%u of %u held", out(), held);
 		}
 		CHECK(out() == (uint16_t)(t->q.elts_pi - t->q.elts_ci), "%u out", out());
 		rig_tx_free(t);
@@ -242,7 +273,7 @@ owners(void)
 	for (i = 0; i < 64; i++)
 		while (rig_tx_burst(t, MLXPMD_TX_F_MULTI, &pkts[i], 1) == 0) {
 			(void)rig_tx_run(t, true, ignore, NULL);
-			CHECK(t->q.state == MDV_QS_RDY, "stopped");
+			CHECK(t->q.state == MLXPMD_QS_READY, "stopped");
 		}
 	rig_tx_free(t);
 	for (i = 0; i < 64; i++)

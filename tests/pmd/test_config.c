@@ -68,7 +68,8 @@ configure_bad(void)
 	CHECK(configure(1, 1, &c) < 0, "Rx interrupts");
 	c.intr_conf.rxq = 0;
 	c.intr_conf.lsc = 1;
-	CHECK(configure(1, 1, &c) < 0, "link interrupts");
+	c.intr_conf.rmv = 1;
+	CHECK(configure(1, 1, &c) == 0, "link and removal interrupts");
 	c = good;
 	c.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TCP_LRO;
 	CHECK(configure(1, 1, &c) < 0, "LRO");

@@ -7,6 +7,7 @@
 #ifndef MLXPMD_H
 #define MLXPMD_H
 
+#include <pthread.h>
 #include <sys/queue.h>
 
 #include <ethdev_driver.h>
@@ -45,6 +46,7 @@ struct mlxpmd_devargs {
 int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
 
 struct mlxpmd_steer; /* mlxpmd_steer.c */
+struct mlxpmd_service; /* mlxpmd_service.c */
 struct mlxpmd_stats_base; /* mlxpmd_stats.c */
 
 /** Which frames the application asked for. */
@@ -83,6 +85,16 @@ struct mlxpmd_port {
 	uint64_t rss_hf;		/**< 0: no RSS, everything goes to the first table entry. */
 	uint16_t reta[MLXPMD_RETA_MAX], reta_size;
 	struct rte_ether_addr mac;	/**< The interface's present address. */
+	/**
+	 * Keeps the application's calls and the service apart: who changes queues, or what names them,
+	 * holds it. Never held while the application is called.
+	 */
+	pthread_mutex_t lock;
+	struct mlxpmd_service *service;
+	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
+	bool link_told;			/**< Link state that the application was last told. */
+	struct mlxpmd_rxq *rxqs[MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
+	struct mlxpmd_txq *txqs[MLXPMD_MAX_QUEUES];
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
 	struct mlxpmd_filter filter;
 	struct mlxpmd_netdev netdev;

@@ -54,6 +54,20 @@ mlxpmd_cqe_opcode(uint64_t tail)
 }
 
 /**
+ * Steps over completions without looking at them, as many as there are. Of a queue that is in reset none
+ * comes after. @return The new consumer index.
+ */
+static inline uint32_t
+mlxpmd_cq_skip(const struct mlx5_cqe64 *cqes, uint8_t log_cqes, uint32_t ci)
+{
+	const uint32_t n = 1u << log_cqes, end = ci + n;
+
+	while (ci != end && !mlxpmd_cqe_absent(mlxpmd_cqe_tail(&cqes[ci & (n - 1)]), ci >> log_cqes & 1))
+		ci++;
+	return ci;
+}
+
+/**
  * Hands a consumer index to the device. What was read from the entries before has been read, and what was
  * written to rings before is visible, when the device sees the index.
  */

@@ -147,7 +147,19 @@ page_open(struct mlxpmd_clock *clock)
 	window_us = cycles_to_ns(&clock->snap, clock->snap.span / 2) / 1000;
 	clock->refresh_us = RTE_MAX(REFRESH_MIN_US, RTE_MIN(window_us / REFRESH_PER_WINDOW,
 							    (uint64_t)REFRESH_MAX_US));
-	return rte_eal_alarm_set(clock->refresh_us, refresh_alarm, clock);
+	return 0;
+}
+
+/* A page without anybody to read it again would go stale. */
+static int
+refresh_start(struct mlxpmd_clock *clock)
+{
+	int rc = rte_eal_alarm_set(clock->refresh_us, refresh_alarm, clock);
+
+	if (rc != 0)
+		MLXPMD_LOG(ERR, "port %u: no alarm for the clock: %s", clock->port_id,
+			   rte_strerror(-rc));
+	return rc;
 }
 
 static int
@@ -182,14 +194,18 @@ mlxpmd_clock_open(struct mlxpmd_port *port)
 	clock->raw = port->args.clock == MLXPMD_CLOCK_RAW;
 	rte_spinlock_init(&clock->lock);
 	rc = clock->raw ? raw_open(clock) : page_open(clock);
-	if (rc == 0) {
-		port->clock = clock;
+	if (rc != 0) {
+		MLXPMD_LOG(INFO, "port %u: no clock page (%s): timestamps are offered with clock=raw only",
+			   port->port_id, rte_strerror(-rc));
+		rte_free(clock);
 		return 0;
 	}
-	rte_free(clock);
-	MLXPMD_LOG(INFO, "port %u: no clock page (%s): timestamps are offered with clock=raw only",
-		   port->port_id, rte_strerror(-rc));
-	return 0;
+	rc = clock->raw ? 0 : refresh_start(clock);
+	if (rc != 0)
+		rte_free(clock);
+	else
+		port->clock = clock;
+	return rc;
 }
 
 void

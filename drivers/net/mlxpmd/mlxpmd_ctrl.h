@@ -79,8 +79,15 @@ int mlxpmd_txqs_up(struct mlxpmd_port *port);
 void mlxpmd_txqs_down(struct mlxpmd_port *port);
 /** log2 of the data segments that a frame of the port may need from this queue; or -EINVAL. */
 int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
-const char *mlxpmd_rxq_state_name(const struct mlxpmd_rxq *rxq);
-const char *mlxpmd_txq_state_name(const struct mlxpmd_txq *txq);
+enum mlxpmd_qstate mlxpmd_rxq_state(const struct mlxpmd_rxq *rxq);
+enum mlxpmd_qstate mlxpmd_txq_state(const struct mlxpmd_txq *txq);
+/**
+ * For a queue in state REPAIR: takes RQ/SQ through error and reset to RDY, replaces the CQ where it cannot be
+ * trusted, and hands the queue to its burst: READY. A failure leaves state and mbufs; it may be repeated.
+ */
+int mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq);
+/** As mlxpmd_rxq_reset(); packets lost are added to *lost. */
+int mlxpmd_txq_reset(struct mlxpmd_txq *txq, uint32_t *lost);
 
 /* ---- RSS (mlxpmd_rss.c) ---- */
 /** Traffic classes, each with a TIR of its own; the last takes what the others leave. */
@@ -162,6 +169,23 @@ int mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats,
 int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names,
 			    unsigned int n);
 int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
+
+/* ---- service (mlxpmd_service.c, mlxpmd_repair.c): one control thread per port ---- */
+/** Stages of probe. */
+int mlxpmd_service_up(struct mlxpmd_port *port);
+void mlxpmd_service_down(struct mlxpmd_port *port);
+/** Stages of dev_start, the last: queues are watched and repaired between. */
+int mlxpmd_service_start(struct mlxpmd_port *port);
+void mlxpmd_service_stop(struct mlxpmd_port *port);
+/**
+ * Looks at every queue of a running port and repairs what failed. The lock is held.
+ * @return true when the application is to be told (RTE_ETH_EVENT_QUEUE_STATE).
+ */
+bool mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns);
+/** Wants every queue back, for good: the device is gone. The lock is held. */
+void mlxpmd_repair_ask_all(struct mlxpmd_port *port);
+/** Reads the link and stores it. @return true when it is another than the application was told. */
+bool mlxpmd_link_changed(struct mlxpmd_port *port);
 
 /* ---- telemetry (mlxpmd_telemetry.c) ---- */
 /** Stages of probe: the port is listed from then on. */

@@ -148,14 +148,24 @@ static const struct mlxpmd_stage start_stages[] = {
 	{ "bursts", bursts_up, bursts_down },
 	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },
 	{ "steering", mlxpmd_steer_up, mlxpmd_steer_down },
+	{ "service", mlxpmd_service_start, mlxpmd_service_stop },
 };
 
 int
 mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc;
 
-	return mlxpmd_stages_up(port, start_stages, RTE_DIM(start_stages));
+	if (mdv_gone(port->mdv)) {
+		MLXPMD_LOG(ERR, "port %u: cannot start: %s is gone", port->port_id,
+			   eth_dev->device->name);
+		return -ENODEV;
+	}
+	pthread_mutex_lock(&port->lock);
+	rc = mlxpmd_stages_up(port, start_stages, RTE_DIM(start_stages));
+	pthread_mutex_unlock(&port->lock);
+	return rc;
 }
 
 int
@@ -163,6 +173,8 @@ mlxpmd_dev_stop(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 
+	pthread_mutex_lock(&port->lock);
 	mlxpmd_stages_down(port, start_stages, RTE_DIM(start_stages));
+	pthread_mutex_unlock(&port->lock);
 	return 0;
 }

@@ -130,6 +130,7 @@ static const struct mlxpmd_stage probe_stages[] = {
 	{ "clock", mlxpmd_clock_open, mlxpmd_clock_close },
 	{ "operations", ops_up, ops_down },
 	{ "telemetry", mlxpmd_telemetry_up, mlxpmd_telemetry_down },
+	{ "service", mlxpmd_service_up, mlxpmd_service_down },
 };
 
 /* ------------------------------------------------------------------ probe and close */
@@ -142,6 +143,7 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 
 	port->eth_dev = eth_dev;
 	port->port_id = eth_dev->data->port_id;
+	pthread_mutex_init(&port->lock, NULL);
 	rc = mlxpmd_devargs_parse(eth_dev->device->devargs, &port->args);
 	if (rc != 0)
 		return rc;
@@ -169,6 +171,7 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
 		mlxpmd_tx_queue_release(eth_dev, i);
 	mlxpmd_stages_down(port, probe_stages, RTE_DIM(probe_stages));
+	pthread_mutex_destroy(&port->lock);
 	return 0;
 }
 

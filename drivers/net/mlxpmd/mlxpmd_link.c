@@ -54,6 +54,22 @@ mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete)
 	return rte_eth_linkstatus_set(eth_dev, &link);
 }
 
+bool
+mlxpmd_link_changed(struct mlxpmd_port *port)
+{
+	struct rte_eth_link link;
+	bool up;
+
+	if (link_read(port, &link) != 0)
+		return false;
+	(void)rte_eth_linkstatus_set(port->eth_dev, &link);
+	up = link.link_status == RTE_ETH_LINK_UP;
+	if (up == port->link_told)
+		return false;
+	port->link_told = up;
+	return true;
+}
+
 int
 mlxpmd_link_up(struct rte_eth_dev *eth_dev)
 {

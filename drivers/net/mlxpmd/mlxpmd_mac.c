@@ -225,6 +225,9 @@ mlxpmd_mac_addr_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr)
 	struct mlxpmd_filter want = port->filter;
 	int rc;
 
+	/* ethdev asks again at each start, and does not listen to the answer. */
+	if (rte_is_same_ether_addr(addr, &old))
+		return 0;
 	rc = netdev_mac_set(port, addr);
 	if (rc != 0)
 		return rc;

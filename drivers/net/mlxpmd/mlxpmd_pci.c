@@ -80,6 +80,8 @@ static const struct rte_pci_id mlxpmd_pci_ids[] = {
 
 static struct rte_pci_driver mlxpmd_pci_driver = {
 	.id_table = mlxpmd_pci_ids,
+	/* What ethdev takes over as RTE_ETH_DEV_INTR_LSC and _RMV. */
+	.drv_flags = RTE_PCI_DRV_INTR_LSC | RTE_PCI_DRV_INTR_RMV,
 	.probe = mlxpmd_pci_probe,
 	.remove = mlxpmd_pci_remove,
 	.dma_map = mlxpmd_pci_dma_map,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Queues as state machines: which transitions there are, which are refused and why, and what each
- * one does to the device.
+ * What each step of a queue's life (mlxpmd_qstate.h) does to the device. Callers hold the port's lock.
  *
  * A queue that ran and was stopped keeps its RQ, for the RQT still names it, but is started again
  * with a fresh CQ and RQ: the device goes on counting completions where it stopped, our consumer
@@ -21,105 +20,41 @@
 #define TXQ_DRAIN_US 200000
 #define TXQ_DRAIN_POLL_US 50
 
-enum queue_state { QUEUE_SETUP, QUEUE_RESET, QUEUE_READY, QUEUE_ERROR, NB_QUEUE_STATES };
-enum queue_event { EVENT_CREATE, EVENT_START, EVENT_STOP, EVENT_DESTROY, NB_QUEUE_EVENTS };
+static enum mlxpmd_qstate
+state_of(const struct mdv_obj *obj, const uint8_t *state)
+{
+	return obj == NULL ? MLXPMD_QS_SETUP : (enum mlxpmd_qstate)mlxpmd_qstate_load(state);
+}
 
-/**
- * SETUP: memory of the queue only. RESET: CQ and RQ/SQ exist, the device does not touch them, no
- * mbuf is held. READY: the device works. ERROR: the device stopped at an error completion; it
- * touches nothing until it is reset.
- *
- * why != NULL: prohibited.
- */
-static const struct queue_move {
-	uint8_t to;
-	const char *why;
-} queue_moves[NB_QUEUE_STATES][NB_QUEUE_EVENTS] = {
-	[QUEUE_SETUP] = {
-		[EVENT_CREATE] = { QUEUE_RESET, NULL },
-		[EVENT_START] = { QUEUE_SETUP, "the port is not started: there is no queue to arm" },
-		[EVENT_STOP] = { QUEUE_SETUP, "the port is not started" },
-		[EVENT_DESTROY] = { QUEUE_SETUP, NULL },
-	},
-	[QUEUE_RESET] = {
-		[EVENT_CREATE] = { QUEUE_RESET, "its objects exist: they would be lost" },
-		[EVENT_START] = { QUEUE_READY, NULL },
-		[EVENT_STOP] = { QUEUE_RESET, NULL },
-		[EVENT_DESTROY] = { QUEUE_SETUP, NULL },
-	},
-	[QUEUE_READY] = {
-		[EVENT_CREATE] = { QUEUE_READY, "it is running" },
-		[EVENT_START] = { QUEUE_READY, "it is running: its ring would be filled twice" },
-		[EVENT_STOP] = { QUEUE_RESET, NULL },
-		[EVENT_DESTROY] = { QUEUE_READY, "it is running: the device would write to freed memory" },
-	},
-	[QUEUE_ERROR] = {
-		[EVENT_CREATE] = { QUEUE_ERROR, "its objects exist: they would be lost" },
-		[EVENT_START] = { QUEUE_ERROR, "it is in error: the device leaves that state by reset only" },
-		[EVENT_STOP] = { QUEUE_RESET, NULL },
-		[EVENT_DESTROY] = { QUEUE_ERROR, "it is in error: stop it first, it holds mbufs" },
-	},
-};
-static const char *const queue_state_names[] = { "setup", "reset", "ready", "error" };
-static const char *const queue_event_names[] = { "create", "start", "stop", "destroy" };
+enum mlxpmd_qstate
+mlxpmd_rxq_state(const struct mlxpmd_rxq *rxq)
+{
+	return state_of(rxq->rq.obj, &rxq->state);
+}
+
+enum mlxpmd_qstate
+mlxpmd_txq_state(const struct mlxpmd_txq *txq)
+{
+	return state_of(txq->sq.obj, &txq->state);
+}
 
 static int
-queue_may(const char *kind, uint16_t port_id, uint16_t queue_id, enum queue_state from,
-	  enum queue_event event)
+rxq_may(const struct mlxpmd_rxq *rxq, enum mlxpmd_qstep step)
 {
-	const struct queue_move *move = &queue_moves[from][event];
-
-	if (move->why == NULL)
-		return 0;
-	MLXPMD_LOG(ERR, "port %u %s queue %u: cannot %s in state %s: %s", port_id, kind, queue_id,
-		   queue_event_names[event], queue_state_names[from], move->why);
-	return -EINVAL;
+	return mlxpmd_qstate_may("Rx", rxq->port_id, rxq->queue_id, mlxpmd_rxq_state(rxq), step);
 }
 
-static enum queue_state
-queue_state_of(const struct mdv_obj *obj, uint8_t state)
+static int
+txq_may(const struct mlxpmd_txq *txq, enum mlxpmd_qstep step)
 {
-	if (obj == NULL)
-		return QUEUE_SETUP;
-	switch (state) {
-	case MDV_QS_RDY:
-		return QUEUE_READY;
-	case MDV_QS_ERR:
-		return QUEUE_ERROR;
-	default:
-		return QUEUE_RESET;
-	}
-}
-
-static enum queue_state
-rxq_state(const struct mlxpmd_rxq *rxq)
-{
-	return queue_state_of(rxq->rq.obj, rxq->state);
-}
-
-static enum queue_state
-txq_state(const struct mlxpmd_txq *txq)
-{
-	return queue_state_of(txq->sq.obj, txq->state);
-}
-
-const char *
-mlxpmd_rxq_state_name(const struct mlxpmd_rxq *rxq)
-{
-	return queue_state_names[rxq_state(rxq)];
-}
-
-const char *
-mlxpmd_txq_state_name(const struct mlxpmd_txq *txq)
-{
-	return queue_state_names[txq_state(txq)];
+	return mlxpmd_qstate_may("Tx", txq->port_id, txq->queue_id, mlxpmd_txq_state(txq), step);
 }
 
 /* ------------------------------------------------------------------ receive */
 
 /* One completion per WQE, so the CQ holds as many as the RQ: it cannot overrun. */
 static int
-rxq_create(struct mlxpmd_rxq *rxq)
+rxq_objects_up(struct mlxpmd_rxq *rxq)
 {
 	struct mdv_dev *mdv = rxq->port->mdv;
 	uint8_t log_wqes = rte_log2_u32(rxq->nb_desc) - rxq->log_segs;
@@ -134,18 +69,31 @@ rxq_create(struct mlxpmd_rxq *rxq)
 	};
 	int rc;
 
-	rc = queue_may("Rx", rxq->port_id, rxq->queue_id, rxq_state(rxq), EVENT_CREATE);
-	if (rc == 0)
-		rc = mdv_cq_create(mdv, &cq_attr, &rxq->cq);
+	rc = mdv_cq_create(mdv, &cq_attr, &rxq->cq);
 	if (rc != 0)
 		return rc;
 	rq_attr.cqn = rxq->cq.cqn;
 	rc = mdv_rq_create(mdv, &rq_attr, &rxq->rq);
-	if (rc != 0) {
+	if (rc != 0)
 		mdv_cq_destroy(&rxq->cq);
-		memset(&rxq->rq, 0, sizeof(rxq->rq));
-	}
-	rxq->state = MDV_QS_RST;
+	return rc;
+}
+
+static void
+rxq_objects_down(struct mlxpmd_rxq *rxq)
+{
+	mdv_rq_destroy(&rxq->rq);
+	mdv_cq_destroy(&rxq->cq);
+}
+
+static int
+rxq_create(struct mlxpmd_rxq *rxq)
+{
+	int rc = rxq_may(rxq, MLXPMD_STEP_CREATE);
+
+	if (rc == 0)
+		rc = rxq_objects_up(rxq);
+	mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_RESET);
 	return rc;
 }
 
@@ -154,7 +102,7 @@ rxq_start(struct mlxpmd_rxq *rxq)
 {
 	int rc;
 
-	rc = queue_may("Rx", rxq->port_id, rxq->queue_id, rxq_state(rxq), EVENT_START);
+	rc = rxq_may(rxq, MLXPMD_STEP_START);
 	if (rc == 0)
 		rc = mlxpmd_rxq_arm(rxq);
 	if (rc != 0)
@@ -165,24 +113,38 @@ rxq_start(struct mlxpmd_rxq *rxq)
 		return rc;
 	}
 	mlxpmd_rxq_post(rxq);
-	rxq->state = MDV_QS_RDY;
 	return 0;
+}
+
+/* To reset from whatever state the device is in; only after a failure it may be another than ours. */
+static int
+rq_reset(struct mlxpmd_rxq *rxq, bool failed)
+{
+	struct mdv_rq *rq = &rxq->rq;
+	int rc = failed ? mdv_rq_state_read(rq) : 0;
+
+	/* By way of error, as the device goes itself: what is posted is flushed. */
+	if (rc == 0 && failed && rq->state == MDV_QS_RDY)
+		rc = mdv_rq_modify(rq, MDV_QS_ERR);
+	if (rc == 0 && rq->state != MDV_QS_RST)
+		rc = mdv_rq_modify(rq, MDV_QS_RST);
+	return rc;
 }
 
 /* A device that refuses the reset goes on: the queue stays as it is, with its mbufs. */
 static int
 rxq_stop(struct mlxpmd_rxq *rxq)
 {
-	enum queue_state from = rxq_state(rxq);
+	enum mlxpmd_qstate from = mlxpmd_rxq_state(rxq);
 	int rc;
 
-	rc = queue_may("Rx", rxq->port_id, rxq->queue_id, from, EVENT_STOP);
-	if (rc != 0 || from == QUEUE_RESET)
+	rc = rxq_may(rxq, MLXPMD_STEP_STOP);
+	if (rc != 0 || from == MLXPMD_QS_RESET)
 		return rc;
-	rc = mdv_rq_modify(&rxq->rq, MDV_QS_RST);
+	rc = rq_reset(rxq, from != MLXPMD_QS_READY && from != MLXPMD_QS_ASKED);
 	if (rc != 0)
 		return rc;
-	rxq->state = MDV_QS_RST;
+	mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_RESET);
 	mlxpmd_rxq_disarm(rxq);
 	return 0;
 }
@@ -190,14 +152,10 @@ rxq_stop(struct mlxpmd_rxq *rxq)
 static void
 rxq_destroy(struct mlxpmd_rxq *rxq)
 {
-	if (queue_may("Rx", rxq->port_id, rxq->queue_id, rxq_state(rxq), EVENT_DESTROY) != 0)
+	if (rxq_may(rxq, MLXPMD_STEP_DESTROY) != 0)
 		return;
-	mdv_rq_destroy(&rxq->rq);
-	mdv_cq_destroy(&rxq->cq);
+	rxq_objects_down(rxq);
 	mlxpmd_rxq_disarm(rxq);
-	memset(&rxq->rq, 0, sizeof(rxq->rq));
-	memset(&rxq->cq, 0, sizeof(rxq->cq));
-	rxq->state = MDV_QS_RST;
 }
 
 /* New objects in place of those that have run; the RQT is told before the old ones go. */
@@ -208,13 +166,13 @@ rxq_renew(struct mlxpmd_rxq *rxq)
 	struct mdv_rq old_rq = rxq->rq;
 	int rc;
 
-	memset(&rxq->cq, 0, sizeof(rxq->cq));
-	memset(&rxq->rq, 0, sizeof(rxq->rq));
-	rc = rxq_create(rxq);
-	if (rc == 0)
+	rc = rxq_objects_up(rxq);
+	if (rc == 0) {
 		rc = mlxpmd_steer_reta(rxq->port);
+		if (rc != 0)
+			rxq_objects_down(rxq);
+	}
 	if (rc != 0) {
-		rxq_destroy(rxq);
 		rxq->cq = old_cq;
 		rxq->rq = old_rq;
 		return rc;
@@ -222,6 +180,24 @@ rxq_renew(struct mlxpmd_rxq *rxq)
 	mdv_rq_destroy(&old_rq);
 	mdv_cq_destroy(&old_cq);
 	return 0;
+}
+
+int
+mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq)
+{
+	/* Where completions cannot be told apart any more, a CQ that has seen none takes over. */
+	const bool fresh = rxq->cause != MLXPMD_CAUSE_ERROR;
+	int rc = rq_reset(rxq, true);
+
+	if (rc == 0 && fresh)
+		rc = rxq_renew(rxq);
+	if (rc == 0)
+		rc = mlxpmd_rxq_rewind(rxq, fresh);
+	if (rc == 0)
+		rc = mdv_rq_modify(&rxq->rq, MDV_QS_RDY);
+	if (rc == 0)
+		mlxpmd_rxq_post(rxq);
+	return rc;
 }
 
 void
@@ -236,7 +212,8 @@ mlxpmd_rxqs_down(struct mlxpmd_port *port)
 		if (rxq == NULL || rxq->rq.obj == NULL)
 			continue;
 		if (rxq_stop(rxq) != 0)
-			rxq->state = MDV_QS_RST; /* Without its RQ the device writes no more. */
+			/* Without its RQ the device writes no more. */
+			mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_RESET);
 		rxq_destroy(rxq);
 		data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
@@ -284,26 +261,32 @@ int
 mlxpmd_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 {
 	struct mlxpmd_rxq *rxq = eth_dev->data->rx_queues[queue_id];
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
-	rc = queue_may("Rx", rxq->port_id, queue_id, rxq_state(rxq), EVENT_START);
+	pthread_mutex_lock(&port->lock);
+	rc = rxq_may(rxq, MLXPMD_STEP_START);
 	if (rc == 0)
 		rc = rxq_renew(rxq);
 	if (rc == 0)
 		rc = rxq_start(rxq);
 	if (rc == 0)
 		eth_dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
 
 int
 mlxpmd_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 {
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
+	pthread_mutex_lock(&port->lock);
 	rc = rxq_stop(eth_dev->data->rx_queues[queue_id]);
 	if (rc == 0)
 		eth_dev->data->rx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
 
@@ -311,7 +294,7 @@ mlxpmd_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 
 /* At most one completion per WQEBB, so the CQ cannot overrun. */
 static int
-txq_create(struct mlxpmd_txq *txq)
+txq_objects_up(struct mlxpmd_txq *txq)
 {
 	struct mdv_dev *mdv = txq->port->mdv;
 	uint8_t log_wqebbs = rte_log2_u32(txq->nb_desc);
@@ -323,18 +306,24 @@ txq_create(struct mlxpmd_txq *txq)
 	};
 	int rc;
 
-	rc = queue_may("Tx", txq->port_id, txq->queue_id, txq_state(txq), EVENT_CREATE);
-	if (rc == 0)
-		rc = mdv_cq_create(mdv, &cq_attr, &txq->cq);
+	rc = mdv_cq_create(mdv, &cq_attr, &txq->cq);
 	if (rc != 0)
 		return rc;
 	sq_attr.cqn = txq->cq.cqn;
 	rc = mdv_sq_create(mdv, &sq_attr, &txq->sq);
-	if (rc != 0) {
+	if (rc != 0)
 		mdv_cq_destroy(&txq->cq);
-		memset(&txq->sq, 0, sizeof(txq->sq));
-	}
-	txq->state = MDV_QS_RST;
+	return rc;
+}
+
+static int
+txq_create(struct mlxpmd_txq *txq)
+{
+	int rc = txq_may(txq, MLXPMD_STEP_CREATE);
+
+	if (rc == 0)
+		rc = txq_objects_up(txq);
+	mlxpmd_qstate_store(&txq->state, MLXPMD_QS_RESET);
 	return rc;
 }
 
@@ -343,7 +332,7 @@ txq_start(struct mlxpmd_txq *txq)
 {
 	int rc;
 
-	rc = queue_may("Tx", txq->port_id, txq->queue_id, txq_state(txq), EVENT_START);
+	rc = txq_may(txq, MLXPMD_STEP_START);
 	if (rc == 0)
 		rc = mlxpmd_txq_arm(txq);
 	if (rc != 0)
@@ -353,7 +342,7 @@ txq_start(struct mlxpmd_txq *txq)
 		mlxpmd_txq_disarm(txq);
 		return rc;
 	}
-	txq->state = MDV_QS_RDY;
+	mlxpmd_txq_open(txq);
 	return 0;
 }
 
@@ -367,26 +356,42 @@ txq_drain(struct mlxpmd_txq *txq)
 		(void)mlxpmd_tx_done_cleanup(txq, 0);
 		/* Again in each round: in a full ring there is room only after the first completion. */
 		mlxpmd_txq_flush(txq);
-		if (txq->state != MDV_QS_RDY || txq->ci == txq->pi)
+		if (txq->state != MLXPMD_QS_READY || txq->ci == txq->pi || mdv_gone(txq->mdv))
 			return;
 		rte_delay_us_sleep(TXQ_DRAIN_POLL_US);
 	}
 }
 
+/* As rq_reset(). */
+static int
+sq_reset(struct mlxpmd_txq *txq, bool failed)
+{
+	struct mdv_sq *sq = &txq->sq;
+	int rc = failed ? mdv_sq_state_read(sq) : 0;
+
+	if (rc == 0 && failed && sq->state == MDV_QS_RDY)
+		rc = mdv_sq_modify(sq, MDV_QS_ERR);
+	if (rc == 0 && sq->state != MDV_QS_RST)
+		rc = mdv_sq_modify(sq, MDV_QS_RST);
+	return rc;
+}
+
 static int
 txq_stop(struct mlxpmd_txq *txq)
 {
-	enum queue_state from = txq_state(txq);
+	enum mlxpmd_qstate from = mlxpmd_txq_state(txq);
 	int rc;
 
-	rc = queue_may("Tx", txq->port_id, txq->queue_id, from, EVENT_STOP);
-	if (rc != 0 || from == QUEUE_RESET)
+	rc = txq_may(txq, MLXPMD_STEP_STOP);
+	if (rc != 0 || from == MLXPMD_QS_RESET)
 		return rc;
+	if (from == MLXPMD_QS_ASKED)
+		mlxpmd_txq_open(txq); /* Who stops it does not poll it: what is under way may go out. */
 	txq_drain(txq);
-	rc = mdv_sq_modify(&txq->sq, MDV_QS_RST);
+	rc = sq_reset(txq, mlxpmd_txq_state(txq) != MLXPMD_QS_READY);
 	if (rc != 0)
 		return rc;
-	txq->state = MDV_QS_RST;
+	mlxpmd_qstate_store(&txq->state, MLXPMD_QS_RESET);
 	mlxpmd_txq_disarm(txq);
 	return 0;
 }
@@ -394,14 +399,47 @@ txq_stop(struct mlxpmd_txq *txq)
 static void
 txq_destroy(struct mlxpmd_txq *txq)
 {
-	if (queue_may("Tx", txq->port_id, txq->queue_id, txq_state(txq), EVENT_DESTROY) != 0)
+	if (txq_may(txq, MLXPMD_STEP_DESTROY) != 0)
 		return;
 	mdv_sq_destroy(&txq->sq);
 	mdv_cq_destroy(&txq->cq);
 	mlxpmd_txq_disarm(txq);
-	memset(&txq->sq, 0, sizeof(txq->sq));
-	memset(&txq->cq, 0, sizeof(txq->cq));
-	txq->state = MDV_QS_RST;
+}
+
+/* Nothing but us names an SQ, so a fresh one simply takes the place of one that has run. */
+static int
+txq_renew(struct mlxpmd_txq *txq)
+{
+	struct mdv_cq old_cq = txq->cq;
+	struct mdv_sq old_sq = txq->sq;
+	int rc;
+
+	rc = txq_objects_up(txq);
+	if (rc != 0) {
+		txq->cq = old_cq;
+		txq->sq = old_sq;
+		return rc;
+	}
+	mdv_sq_destroy(&old_sq);
+	mdv_cq_destroy(&old_cq);
+	return 0;
+}
+
+int
+mlxpmd_txq_reset(struct mlxpmd_txq *txq, uint32_t *lost)
+{
+	const bool fresh = txq->cause != MLXPMD_CAUSE_ERROR;
+	int rc = sq_reset(txq, true);
+
+	if (rc == 0 && fresh)
+		rc = txq_renew(txq);
+	if (rc != 0)
+		return rc;
+	*lost += mlxpmd_txq_rewind(txq, fresh);
+	rc = mdv_sq_modify(&txq->sq, MDV_QS_RDY);
+	if (rc == 0)
+		mlxpmd_txq_open(txq);
+	return rc;
 }
 
 void
@@ -416,7 +454,8 @@ mlxpmd_txqs_down(struct mlxpmd_port *port)
 		if (txq == NULL || txq->sq.obj == NULL)
 			continue;
 		if (txq_stop(txq) != 0)
-			txq->state = MDV_QS_RST; /* Without its SQ the device reads no more. */
+			/* Without its SQ the device reads no more. */
+			mlxpmd_qstate_store(&txq->state, MLXPMD_QS_RESET);
 		txq_destroy(txq);
 		data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}
@@ -456,33 +495,35 @@ mlxpmd_txqs_up(struct mlxpmd_port *port)
 	return rc;
 }
 
-/* Nothing but us names an SQ, so a fresh one simply takes the place of one that has run. */
 int
 mlxpmd_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 {
 	struct mlxpmd_txq *txq = eth_dev->data->tx_queues[queue_id];
-	int rc = 0;
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc;
 
-	if (txq->sq.obj != NULL) /* None: an earlier start failed half-way. */
-		rc = queue_may("Tx", txq->port_id, queue_id, txq_state(txq), EVENT_START);
-	if (rc != 0)
-		return rc;
-	txq_destroy(txq);
-	rc = txq_create(txq);
+	pthread_mutex_lock(&port->lock);
+	rc = txq_may(txq, MLXPMD_STEP_START);
+	if (rc == 0)
+		rc = txq_renew(txq);
 	if (rc == 0)
 		rc = txq_start(txq);
 	if (rc == 0)
 		eth_dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STARTED;
+	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
 
 int
 mlxpmd_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 {
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
+	pthread_mutex_lock(&port->lock);
 	rc = txq_stop(eth_dev->data->tx_queues[queue_id]);
 	if (rc == 0)
 		eth_dev->data->tx_queue_state[queue_id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	pthread_mutex_unlock(&port->lock);
 	return rc;
 }

@@ -96,8 +96,8 @@ rxq_timestamp_register(struct mlxpmd_rxq *rxq)
 		return 0;
 	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) == 0)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room in the mbuf for timestamps", rxq->port_id,
-		   rxq->queue_id);
+	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room in the mbuf for timestamps: %s",
+		   rxq->port_id, rxq->queue_id, rte_strerror(rte_errno));
 	return -rte_errno;
 }
 
@@ -135,13 +135,16 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	rxq->conf.offloads = rxq->offloads;
 	rxq->mp = mp;
 	rxq->ts_offset = -1;
-	rxq->state = MDV_QS_RST;
+	rxq->state = MLXPMD_QS_RESET;
 	rc = rxq_timestamp_register(rxq);
 	if (rc != 0) {
 		rte_free(rxq);
 		return rc;
 	}
+	pthread_mutex_lock(&port->lock);
 	eth_dev->data->rx_queues[queue_id] = rxq;
+	port->rxqs[queue_id] = rxq;
+	pthread_mutex_unlock(&port->lock);
 	return 0;
 }
 
@@ -158,6 +161,9 @@ mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 		return;
 	}
 	mlxpmd_rxq_stats_retire(rxq);
+	pthread_mutex_lock(&rxq->port->lock);
+	rxq->port->rxqs[queue_id] = NULL;
+	pthread_mutex_unlock(&rxq->port->lock);
 	eth_dev->data->rx_queues[queue_id] = NULL;
 	rte_free(rxq);
 }
@@ -210,8 +216,11 @@ mlxpmd_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	txq->conf = *conf;
 	txq->offloads = conf->offloads | eth_dev->data->dev_conf.txmode.offloads;
 	txq->conf.offloads = txq->offloads;
-	txq->state = MDV_QS_RST;
+	txq->state = MLXPMD_QS_RESET;
+	pthread_mutex_lock(&port->lock);
 	eth_dev->data->tx_queues[queue_id] = txq;
+	port->txqs[queue_id] = txq;
+	pthread_mutex_unlock(&port->lock);
 	return 0;
 }
 
@@ -228,6 +237,9 @@ mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 		return;
 	}
 	mlxpmd_txq_stats_retire(txq);
+	pthread_mutex_lock(&txq->port->lock);
+	txq->port->txqs[queue_id] = NULL;
+	pthread_mutex_unlock(&txq->port->lock);
 	eth_dev->data->tx_queues[queue_id] = NULL;
 	rte_free(txq);
 }

@@ -111,13 +111,15 @@ mlxpmd_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *con
 			   conf->rss_key_len, MLXPMD_RSS_KEY_BYTES);
 		return -EINVAL;
 	}
+	pthread_mutex_lock(&port->lock);
 	if (port->steer != NULL)
 		rc = mlxpmd_steer_hash(port, key, conf->rss_hf);
-	if (rc != 0)
-		return rc;
-	memmove(port->rss_key, key, sizeof(port->rss_key));
-	port->rss_hf = conf->rss_hf;
-	return 0;
+	if (rc == 0) {
+		memmove(port->rss_key, key, sizeof(port->rss_key));
+		port->rss_hf = conf->rss_hf;
+	}
+	pthread_mutex_unlock(&port->lock);
+	return rc;
 }
 
 int
@@ -153,6 +155,7 @@ mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 
 	rc = reta_size_check(port, size);
 	if (rc != 0)
 		return rc;
+	pthread_mutex_lock(&port->lock);
 	memcpy(old, port->reta, sizeof(old));
 	for (i = 0; i < size; i++) {
 		const struct rte_eth_rss_reta_entry64 *group = &conf[i / RTE_ETH_RETA_GROUP_SIZE];
@@ -161,11 +164,11 @@ mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 
 		if (group->mask & RTE_BIT64(slot))
 			port->reta[i] = group->reta[slot];
 	}
-	if (port->steer == NULL)
-		return 0;
-	rc = mlxpmd_steer_reta(port);
+	if (port->steer != NULL)
+		rc = mlxpmd_steer_reta(port);
 	if (rc != 0)
 		memcpy(port->reta, old, sizeof(old));
+	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
 

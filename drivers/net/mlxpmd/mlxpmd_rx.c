@@ -233,16 +233,18 @@ rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsign
 		mlxpmd_dbrec_write(rxq->cq_dbrec, rxq->cq_ci);
 	}
 	/* After the CQ's index: the device must not complete into entries still unread. */
-	if (likely(rxq->state == MDV_QS_RDY))
+	if (likely(rxq->state == MLXPMD_QS_READY))
 		rx_refill_if_due(rxq);
+	else
+		(void)mlxpmd_rx_not_ready(rxq);
 	return done;
 }
 
 static __rte_always_inline uint16_t
 rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
-	if (unlikely(rxq->state != MDV_QS_RDY))
-		return 0;
+	if (unlikely(mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY))
+		return mlxpmd_rx_not_ready(rxq);
 	if (rx_absent(rxq)) {
 		/* The mempool may have mbufs again. */
 		rx_refill_if_due(rxq);

@@ -61,6 +61,18 @@ void mlxpmd_rx_refill(struct mlxpmd_rxq *rxq);
  */
 bool mlxpmd_rx_exception(struct mlxpmd_rxq *rxq);
 
+/**
+ * End of a call on a queue that is not READY: a failed one, or one that the service asked for, is let go.
+ * @return 0, what a burst gives of such a queue.
+ */
+uint16_t mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq);
+
+/**
+ * For mlxpmd_rxq_rewind(): writes the WQEs for the mbufs that elts holds, of WQE 0 on.
+ * @return false when one lies in memory that the device does not know.
+ */
+bool mlxpmd_rx_repost(struct mlxpmd_rxq *rxq);
+
 /** Returns the mbufs of the WQE at rq_ci to their pool. */
 void mlxpmd_rx_wqe_free(struct mlxpmd_rxq *rxq, uint16_t wqe);
 

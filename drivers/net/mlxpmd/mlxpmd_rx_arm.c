@@ -118,7 +118,7 @@ memory_set(struct mlxpmd_rxq *rxq)
 	return rxq->elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");
 }
 
-/* Rings as the device and the bursts expect them at index 0. */
+/* Fresh rings as the device and the bursts expect them at index 0. */
 static void
 rings_set(struct mlxpmd_rxq *rxq)
 {
@@ -139,13 +139,19 @@ rings_set(struct mlxpmd_rxq *rxq)
 		rxq->wqes[i].addr = 0;
 	}
 	rxq->cq_ci = 0;
+	rxq->cq_dbrec[0] = 0;
+	rxq->rq_dbrec[0] = 0;
+}
+
+static void
+indices_set(struct mlxpmd_rxq *rxq)
+{
 	rxq->rq_ci = 0;
 	rxq->rq_pi = 0;
 	rxq->starved = 0;
 	rxq->syndrome = 0;
 	rxq->vendor_syndrome = 0;
-	rxq->cq_dbrec[0] = 0;
-	rxq->rq_dbrec[0] = 0;
+	memset(&rxq->repair, 0, sizeof(rxq->repair));
 }
 
 int
@@ -154,7 +160,7 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 	uint64_t nombuf = rxq->stats.nombuf;
 	int rc;
 
-	rxq->state = MDV_QS_RST;
+	rxq->state = MLXPMD_QS_RESET;
 	rc = sizes_set(rxq);
 	if (rc == 0)
 		rc = timestamps_set(rxq);
@@ -165,6 +171,7 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 	rxq->flag_mask = flag_mask(rxq->offloads);
 	rxq->mbuf_init = mbuf_init(rxq);
 	rings_set(rxq);
+	indices_set(rxq);
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {
 		rxq->stats.nombuf = nombuf; /* Told by the error. */
@@ -173,14 +180,54 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 	}
 	/* What refill wrote there is for a queue that runs: on its way to RDY the device wants a 0. */
 	mlxpmd_dbrec_write(rxq->rq_dbrec, 0);
-	rxq->state = MDV_QS_RDY;
 	return 0;
+}
+
+static void
+reverse(struct rte_mbuf **elts, uint32_t from, uint32_t to)
+{
+	while (from + 1 < to) {
+		struct rte_mbuf *m = elts[from];
+
+		elts[from++] = elts[--to];
+		elts[to] = m;
+	}
+}
+
+/* The mbufs of the WQE at rq_ci come to the front, all others follow in their order. */
+static void
+rotate(struct mlxpmd_rxq *rxq)
+{
+	uint32_t by = (uint32_t)(rxq->rq_ci & rxq->wqe_mask) << rxq->log_segs;
+	uint32_t n = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+
+	reverse(rxq->elts, 0, by);
+	reverse(rxq->elts, by, n);
+	reverse(rxq->elts, 0, n);
+}
+
+int
+mlxpmd_rxq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
+{
+	rotate(rxq);
+	rxq->rq_pi -= rxq->rq_ci;
+	rxq->rq_ci = 0;
+	if (fresh) {
+		rings_set(rxq);
+	} else {
+		rxq->cq_ci = mlxpmd_cq_skip(rxq->cqes, rxq->log_cqes, rxq->cq_ci);
+		mlxpmd_dbrec_write(rxq->cq_dbrec, rxq->cq_ci);
+		rxq->rq_dbrec[0] = 0;
+	}
+	return mlxpmd_rx_repost(rxq) ? 0 : -EFAULT;
 }
 
 void
 mlxpmd_rxq_post(struct mlxpmd_rxq *rxq)
 {
 	mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
+	rxq->cause = MLXPMD_CAUSE_NONE;
+	mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_READY);
 }
 
 void
@@ -188,7 +235,7 @@ mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq)
 {
 	uint32_t i, elts;
 
-	rxq->state = MDV_QS_RST;
+	rxq->state = MLXPMD_QS_RESET;
 	if (rxq->elts == NULL)
 		return;
 	/* Holes first: what scatter left in them is an mbuf too, and else is a stale pointer. */

@@ -163,6 +163,25 @@ mlxpmd_rx_refill(struct mlxpmd_rxq *rxq)
 	rxq->starved = lack;
 }
 
+bool
+mlxpmd_rx_repost(struct mlxpmd_rxq *rxq)
+{
+	const uint32_t posted = (uint32_t)(uint16_t)(rxq->rq_pi - rxq->rq_ci) << rxq->log_segs;
+	const uint32_t segs = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+	uint32_t i;
+
+	for (i = 0; i < segs; i++) {
+		bool first = (i & (rxq->segs_per_wqe - 1u)) == 0;
+
+		/* What scatter left in holes is posted with them; else those places hold stale pointers. */
+		if ((i >= posted && rxq->log_segs == 0) || rxq->elts[i] == NULL)
+			continue;
+		if (!post_seg(rxq, i, first ? rxq->headroom : 0))
+			return false;
+	}
+	return true;
+}
+
 void
 mlxpmd_rx_wqe_free(struct mlxpmd_rxq *rxq, uint16_t wqe)
 {
@@ -183,6 +202,21 @@ drop_one(struct mlxpmd_rxq *rxq)
 	rxq->cq_ci++;
 }
 
+uint16_t
+mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_qstate_let_go(&rxq->state);
+	return 0;
+}
+
+/* The rest of the call may finish what it began; mlxpmd_rx_not_ready() ends it. */
+static void
+fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause)
+{
+	rxq->cause = cause;
+	__atomic_store_n(&rxq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
+}
+
 bool
 mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 {
@@ -191,6 +225,7 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	const uint64_t tail = mlxpmd_cqe_tail(cqe);
 	const uint16_t counter = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
 	const bool in_step = rxq->rq_ci != rxq->rq_pi && ((counter ^ rxq->rq_ci) & rxq->wqe_mask) == 0;
+	const bool error = mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR;
 	bool drop;
 
 	/* Ownership, seen by the caller, before contents. */
@@ -200,8 +235,9 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
 		return true;
-	if (mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR) {
+	if (error) {
 		rxq->stats.errors++;
+		rxq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
 		rxq->syndrome = err->syndrome;
 		rxq->vendor_syndrome = err->vendor_err_synd;
 		/* A packet too long for its WQE is that packet's loss; all else stops the RQ. */
@@ -215,7 +251,7 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	if (drop)
 		drop_one(rxq);
 	else
-		rxq->state = MDV_QS_ERR; /* The completions cannot be told apart any more. */
+		fail(rxq, error && in_step ? MLXPMD_CAUSE_ERROR : MLXPMD_CAUSE_BAD);
 	return drop;
 }
 
@@ -236,7 +272,8 @@ mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 
 	if (offset > rxq->wqe_mask)
 		return -EINVAL;
-	if (offset >= (uint16_t)(rxq->rq_pi - rxq->rq_ci) || rxq->state != MDV_QS_RDY)
+	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY ||
+	    offset >= (uint16_t)(rxq->rq_pi - rxq->rq_ci))
 		return RTE_ETH_RX_DESC_UNAVAIL;
 	return completed(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }
@@ -245,10 +282,11 @@ uint32_t
 mlxpmd_rx_queue_count(void *queue)
 {
 	const struct mlxpmd_rxq *rxq = queue;
-	uint32_t low = 0, high = (uint16_t)(rxq->rq_pi - rxq->rq_ci), mid;
+	uint32_t low = 0, high, mid;
 
-	if (rxq->state != MDV_QS_RDY)
+	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY)
 		return 0;
+	high = (uint16_t)(rxq->rq_pi - rxq->rq_ci);
 	/* CQEs come in order: the first that is not there is found by halving. */
 	while (low < high) {
 		mid = (low + high) / 2;

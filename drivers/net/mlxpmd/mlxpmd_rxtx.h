@@ -15,10 +15,15 @@
 
 #include <mdv.h>
 
+#include "mlxpmd_qstate.h"
+
 struct mlxpmd_port;
 struct mlxpmd_clock;
 
-/** Counters a queue keeps; only its own lcore writes them. */
+/**
+ * Counters a queue keeps. Its owner by state writes them, a burst while it is READY; stalls alone is
+ * the service's at any time.
+ */
 struct mlxpmd_rxq_stats {
 	uint64_t packets, bytes;
 	uint64_t nombuf;   /**< Buffers that the mempool could not give when a refill wanted them. */
@@ -26,6 +31,8 @@ struct mlxpmd_rxq_stats {
 	uint64_t cqe_bad;  /**< Completions refused because they made no sense. */
 	uint64_t ts_absent; /**< Packets whose timestamp could not be given. */
 	uint64_t l3_csum_bad, l4_csum_bad;
+	uint64_t resets;   /**< Times that the queue was reset after a failure. */
+	uint64_t syndromes[MLXPMD_NB_SYN]; /**< Error completions by class. */
 };
 struct mlxpmd_txq_stats {
 	uint64_t packets, bytes;
@@ -33,6 +40,9 @@ struct mlxpmd_txq_stats {
 	uint64_t dropped;  /**< Packets the queue could not send (no lkey, too many segments, empty). */
 	uint64_t cqe_bad;  /**< Completions refused because they made no sense. */
 	uint64_t completions, doorbells;
+	uint64_t resets;   /**< Times that the queue was reset after a failure. */
+	uint64_t stalls;   /**< Times that nothing completed for a second though it should have. */
+	uint64_t syndromes[MLXPMD_NB_SYN]; /**< Error completions by class. */
 };
 
 /**
@@ -84,15 +94,17 @@ struct mlxpmd_rxq {
 	/* Written by the burst. */
 	uint32_t cq_ci __rte_cache_aligned;
 	uint16_t rq_ci, rq_pi;	/**< WQEs completed, WQEs posted; the difference holds mbufs. */
-	uint8_t state;		/**< MDV_QS_*; ERR: the burst returns 0. */
-	uint32_t starved;	/**< Missing mbufs that nombuf counts already. */
+	uint8_t state;		/**< enum mlxpmd_qstate; a burst receives in READY only. */
+	uint8_t cause;		/**< enum mlxpmd_qcause; NONE while READY. */
 	uint8_t syndrome, vendor_syndrome; /**< Of the last error completion. */
+	uint32_t starved;	/**< Missing mbufs that nombuf counts already. */
 	struct mlxpmd_rxq_stats stats;
 	struct mlxpmd_clock_snap snap;
 	/* Control plane only. */
 	struct mlxpmd_port *port __rte_cache_aligned;
 	struct mdv_cq cq;
 	struct mdv_rq rq;
+	struct mlxpmd_repair repair;
 	struct mlxpmd_rxq_stats stats_base;
 	unsigned socket_id;
 	struct rte_eth_rxconf conf;
@@ -138,8 +150,11 @@ struct mlxpmd_txq {
 	uint16_t elts_comp;	/**< elts_pi of the last requested completion. */
 	uint16_t wqebb_comp;	/**< pi of the last requested completion. */
 	uint32_t cq_ci;
-	uint8_t state;
+	uint8_t state;		/**< enum mlxpmd_qstate; a burst sends in READY only. */
+	uint8_t cause;		/**< enum mlxpmd_qcause; NONE while READY. */
 	uint8_t syndrome, vendor_syndrome; /**< Of the last error completion. */
+	uint16_t failed_wqe;	/**< Its WQE. */
+	uint16_t fulls;		/**< Bursts that found no room at all. */
 	uint32_t mr_generation;
 	struct mdv_mr_range mr_last; /**< Last range used. */
 	struct mlxpmd_txq_stats stats;
@@ -147,6 +162,7 @@ struct mlxpmd_txq {
 	struct mlxpmd_port *port __rte_cache_aligned;
 	struct mdv_cq cq;
 	struct mdv_sq sq;
+	struct mlxpmd_repair repair;
 	struct mlxpmd_txq_stats stats_base;
 	unsigned socket_id;
 	struct rte_eth_txconf conf;
@@ -162,14 +178,35 @@ struct mlxpmd_txq {
  *   On failure nothing is held.
  */
 int mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq);
-/** The armed queue is RDY: tells the device of the WQEs that arming filled. */
+/** The armed or rewound queue is RDY: tells the device of the WQEs, and hands the queue to the burst. */
 void mlxpmd_rxq_post(struct mlxpmd_rxq *rxq);
 /** Frees every mbuf the queue holds; the device no longer writes. Idempotent on a zeroed struct. */
 void mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq);
 /** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */
 int mlxpmd_txq_arm(struct mlxpmd_txq *txq);
-/** Frees every mbuf the queue holds; the device no longer reads. Idempotent on a zeroed struct. */
+/** The armed or rewound queue is RDY: hands it to the burst. */
+void mlxpmd_txq_open(struct mlxpmd_txq *txq);
+/**
+ * Frees every mbuf the queue holds; the device no longer reads. Packets that are not known to be sent are
+ * counted as errors. Idempotent on a zeroed struct.
+ */
 void mlxpmd_txq_disarm(struct mlxpmd_txq *txq);
+
+/**
+ * A queue under repair whose RQ is in reset begins again at index 0 with the very mbufs it holds: the
+ * mempool is not asked for any, so an empty one does no harm. What the device completed since is stepped
+ * over. fresh: CQ and RQ are new ones, of the same sizes; else the CQ goes on where the device is. The
+ * doorbell record is 0 afterwards, as at arming; mlxpmd_rxq_post() follows. May be repeated.
+ * @return 0; -EFAULT when an mbuf lies in memory that the device does not know any more: nothing posted.
+ */
+int mlxpmd_rxq_rewind(struct mlxpmd_rxq *rxq, bool fresh);
+/**
+ * As mlxpmd_rxq_rewind(), and accounts for what was lost: packets before the WQE that failed were sent, all
+ * from it on are taken out of packets and bytes and counted as errors; without an error completion, all
+ * that are not known to be sent. Every mbuf is freed, by whatever thread calls this.
+ * @return Packets lost.
+ */
+uint32_t mlxpmd_txq_rewind(struct mlxpmd_txq *txq, bool fresh);
 
 /**
  * Before the SQ is reset: makes the device say when it has sent what it was given without a request for a

@@ -185,10 +185,10 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	uint16_t elts_pi, done = 0;
 	int rc;
 
-	if (likely(txq->state == MDV_QS_RDY))
+	if (likely(mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY))
 		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast);
-	if (unlikely(txq->state != MDV_QS_RDY))
-		return 0;
+	if (unlikely(mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY))
+		return mlxpmd_tx_not_ready(txq);
 	if (unlikely(generation != txq->mr_generation)) {
 		txq->mr_generation = generation;
 		txq->mr_last = (struct mdv_mr_range) { 0 };
@@ -211,6 +211,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	if (likely(txq->elts_pi != elts_pi)) {
 		txq->stats.packets += (uint16_t)(txq->elts_pi - elts_pi);
 		mlxpmd_tx_doorbell(txq);
+	} else if (unlikely(done != n)) {
+		mlxpmd_tx_full(txq);
 	}
 	return done;
 }

@@ -167,14 +167,26 @@ int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 /** Frees a packet that cannot be sent, and counts it. */
 void mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
+/** Bursts without any room between two repetitions of the doorbell. */
+#define MLXPMD_TX_FULLS_PER_DOORBELL 1024
+
 /** Completions looked at per burst: frees come in portions. */
 #define MLXPMD_TX_REAP_MAX 4
 /** Frees packets up to elts_end: any mbufs; or all unshared and from one mempool. */
 void mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end);
 void mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end);
 
-/** A completion that is no success: accounts for what was lost, frees all, and stops the queue. */
+/** A completion that is no success: remembers it and lets the queue go. Nothing is freed here. */
 void mlxpmd_tx_exception(struct mlxpmd_txq *txq);
+/** For mlxpmd_txq_rewind() and disarm: counts the packets that were not sent, and frees all. @return How many. */
+uint32_t mlxpmd_tx_settle(struct mlxpmd_txq *txq);
+/** As mlxpmd_rx_not_ready(). */
+uint16_t mlxpmd_tx_not_ready(struct mlxpmd_txq *txq);
+/**
+ * A burst found no room for a single packet. Once in a while the doorbell is rung again: had the one that
+ * filled the ring been lost, nothing would ever ring another.
+ */
+void mlxpmd_tx_full(struct mlxpmd_txq *txq);
 
 /** Is this what a WQE in flight that asked for a completion would have left? */
 static __rte_always_inline bool

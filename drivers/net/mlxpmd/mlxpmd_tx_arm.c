@@ -88,7 +88,7 @@ memory_set(struct mlxpmd_txq *txq)
 	return fail(txq, ENOMEM, "no memory for the mbuf ring");
 }
 
-/* Rings as the device and the bursts expect them at index 0. */
+/* Fresh rings as the device and the bursts expect them at index 0. */
 static void
 rings_set(struct mlxpmd_txq *txq)
 {
@@ -104,6 +104,7 @@ rings_set(struct mlxpmd_txq *txq)
 	for (i = 0; i <= txq->cqe_mask; i++)
 		txq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << 4 | MLX5_CQE_OWNER_MASK);
 	memset(txq->wqes, 0, (txq->wqe_mask + 1u) * (size_t)MLX5_SEND_WQE_BB);
+	txq->cq_ci = 0;
 	txq->cq_dbrec[0] = 0;
 	txq->sq_dbrec[0] = 0;
 }
@@ -118,9 +119,6 @@ indices_reset(struct mlxpmd_txq *txq)
 	txq->elts_ci = 0;
 	txq->elts_comp = 0;
 	txq->wqebb_comp = 0;
-	txq->cq_ci = 0;
-	txq->syndrome = 0;
-	txq->vendor_syndrome = 0;
 	txq->mr_generation = mdv_mr_generation(txq->mdv);
 	txq->mr_last = (struct mdv_mr_range) { 0 };
 }
@@ -130,7 +128,7 @@ mlxpmd_txq_arm(struct mlxpmd_txq *txq)
 {
 	int rc;
 
-	txq->state = MDV_QS_RST;
+	txq->state = MLXPMD_QS_RESET;
 	rc = sizes_set(txq);
 	if (rc == 0)
 		rc = memory_set(txq);
@@ -138,17 +136,43 @@ mlxpmd_txq_arm(struct mlxpmd_txq *txq)
 		return rc;
 	rings_set(txq);
 	indices_reset(txq);
-	txq->state = MDV_QS_RDY;
+	txq->syndrome = 0;
+	txq->vendor_syndrome = 0;
+	memset(&txq->repair, 0, sizeof(txq->repair));
 	return 0;
+}
+
+void
+mlxpmd_txq_open(struct mlxpmd_txq *txq)
+{
+	txq->cause = MLXPMD_CAUSE_NONE;
+	mlxpmd_qstate_store(&txq->state, MLXPMD_QS_READY);
+}
+
+uint32_t
+mlxpmd_txq_rewind(struct mlxpmd_txq *txq, bool fresh)
+{
+	uint32_t lost = mlxpmd_tx_settle(txq);
+
+	/* A completion of this lap must not find what an earlier one left. */
+	memset(txq->wqe_info, 0, (txq->wqe_mask + 1u) * sizeof(txq->wqe_info[0]));
+	indices_reset(txq);
+	if (fresh) {
+		rings_set(txq);
+	} else {
+		txq->cq_ci = mlxpmd_cq_skip(txq->cqes, txq->log_cqes, txq->cq_ci);
+		mlxpmd_dbrec_write(txq->cq_dbrec, txq->cq_ci);
+		txq->sq_dbrec[0] = 0;
+	}
+	return lost;
 }
 
 void
 mlxpmd_txq_disarm(struct mlxpmd_txq *txq)
 {
-	txq->state = MDV_QS_RST;
+	txq->state = MLXPMD_QS_RESET;
 	if (txq->elts != NULL)
-		mlxpmd_tx_free_any(txq, txq->elts_pi);
-	txq->ci = txq->pi;
+		(void)mlxpmd_tx_settle(txq);
 	rte_free(txq->elts);
 	rte_free(txq->wqe_info);
 	txq->elts = NULL;

@@ -255,6 +255,21 @@ count_lost(struct mlxpmd_txq *txq, uint16_t first)
 	txq->stats.errors += (uint16_t)(txq->elts_pi - first);
 }
 
+uint32_t
+mlxpmd_tx_settle(struct mlxpmd_txq *txq)
+{
+	uint16_t first = txq->elts_ci, lost;
+
+	/* Before the WQE that failed all were sent, from it on none is. */
+	if (txq->cause == MLXPMD_CAUSE_ERROR)
+		first = first_of_wqe(txq, txq->failed_wqe);
+	lost = txq->elts_pi - first;
+	count_lost(txq, first);
+	mlxpmd_tx_free_any(txq, txq->elts_pi);
+	txq->ci = txq->pi;
+	return lost;
+}
+
 void
 mlxpmd_tx_exception(struct mlxpmd_txq *txq)
 {
@@ -262,20 +277,36 @@ mlxpmd_tx_exception(struct mlxpmd_txq *txq)
 	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
 	const uint64_t tail = mlxpmd_cqe_tail(cqe);
 
-	txq->state = MDV_QS_ERR;
 	/* Ownership, seen by the caller, before contents. */
 	rte_io_rmb();
-	if (mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ_ERR) {
-		/* What was sent is unknown, and the device may be reading still: disarm frees. */
+	txq->failed_wqe = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
+	if (mlxpmd_cqe_opcode(tail) == MLX5_CQE_REQ_ERR &&
+	    (uint16_t)(txq->failed_wqe - txq->ci) < (uint16_t)(txq->pi - txq->ci)) {
+		txq->cause = MLXPMD_CAUSE_ERROR;
+		txq->syndrome = err->syndrome;
+		txq->vendor_syndrome = err->vendor_err_synd;
+		txq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+	} else {
+		/* What was sent is unknown, and the device may be reading still. */
+		txq->cause = MLXPMD_CAUSE_BAD;
 		txq->stats.cqe_bad++;
-		return;
 	}
-	txq->syndrome = err->syndrome;
-	txq->vendor_syndrome = err->vendor_err_synd;
-	/* Before this WQE all were sent; from it on none is, and the device reads no more. */
-	count_lost(txq, first_of_wqe(txq, (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT));
-	mlxpmd_tx_free_any(txq, txq->elts_pi);
-	txq->ci = txq->pi;
+	__atomic_store_n(&txq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
+	(void)mlxpmd_tx_not_ready(txq);
+}
+
+uint16_t
+mlxpmd_tx_not_ready(struct mlxpmd_txq *txq)
+{
+	mlxpmd_qstate_let_go(&txq->state);
+	return 0;
+}
+
+void
+mlxpmd_tx_full(struct mlxpmd_txq *txq)
+{
+	if (++txq->fulls % MLXPMD_TX_FULLS_PER_DOORBELL == 0 && txq->pi != txq->ci)
+		mlxpmd_tx_doorbell(txq);
 }
 
 /* mbufs of one mempool on their way home. */
@@ -337,7 +368,7 @@ mlxpmd_txq_flush(struct mlxpmd_txq *txq)
 {
 	mlxpmd_u64 *wqe;
 
-	if (txq->state != MDV_QS_RDY || txq->wqebb_comp == txq->pi || mlxpmd_tx_room(txq) == 0)
+	if (txq->state != MLXPMD_QS_READY || txq->wqebb_comp == txq->pi || mlxpmd_tx_room(txq) == 0)
 		return;
 	wqe = mlxpmd_tx_wqebb(txq, txq->pi);
 	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_NOP, 1);
@@ -355,9 +386,12 @@ mlxpmd_tx_descriptor_status(void *queue, uint16_t offset)
 
 	if (offset > txq->elts_mask)
 		return -EINVAL;
-	if (txq->state != MDV_QS_RDY)
+	if (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY)
+		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, false);
+	if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY) {
+		(void)mlxpmd_tx_not_ready(txq);
 		return RTE_ETH_TX_DESC_UNAVAIL;
-	mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, false);
+	}
 	in_flight = txq->elts_pi - txq->elts_ci;
 	/* 0 is where the next packet goes; the oldest in flight comes after all that are free. */
 	return offset < txq->elts_mask + 1 - in_flight ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL;
@@ -367,14 +401,19 @@ int
 mlxpmd_tx_done_cleanup(void *queue, uint32_t free_cnt)
 {
 	struct mlxpmd_txq *txq = queue;
-	const uint16_t elts_ci = txq->elts_ci;
-	uint16_t before, freed;
+	uint16_t before, freed = 0, one;
 
-	do {
+	while (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY) {
 		before = txq->elts_ci;
-		if (txq->state == MDV_QS_RDY)
-			mlxpmd_tx_reap(txq, 1, false);
-		freed = txq->elts_ci - elts_ci;
-	} while (txq->elts_ci != before && (free_cnt == 0 || freed < free_cnt));
+		mlxpmd_tx_reap(txq, 1, false);
+		/* Let go meanwhile: then the index is the service's. */
+		if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY)
+			continue;
+		one = txq->elts_ci - before;
+		freed += one;
+		if (one == 0 || (free_cnt != 0 && freed >= free_cnt))
+			return freed;
+	}
+	(void)mlxpmd_tx_not_ready(txq);
 	return freed;
 }

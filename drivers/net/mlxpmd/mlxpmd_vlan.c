@@ -29,15 +29,15 @@ strip_set(struct mlxpmd_rxq *rxq, bool on)
 {
 	int rc = 0;
 
+	pthread_mutex_lock(&rxq->port->lock);
 	if (rxq->rq.obj != NULL && rxq->rq.state == MDV_QS_RDY)
 		rc = mdv_rq_set_vlan_strip(&rxq->rq, on);
-	if (rc != 0)
-		return rc;
-	if (on)
+	if (rc == 0 && on)
 		rxq->offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
-	else
+	else if (rc == 0)
 		rxq->offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
-	return 0;
+	pthread_mutex_unlock(&rxq->port->lock);
+	return rc;
 }
 
 void

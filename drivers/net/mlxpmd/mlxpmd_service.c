@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * One control thread per port: hears the kernel's events, watches and repairs queues.
+ *
+ * A thread of its own, and not EAL's, because a firmware command may take long: only this port waits
+ * for it. Application call-backs run here too, without the lock; they may call anything, close included.
+ * Nothing here asks the device anything while all is well.
+ */
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+
+#include "mlxpmd_ctrl.h"
+
+/* Between two looks at the queues: what failed is to be back within 10 ms. */
+#define TICK_MS 4
+/* A stopped port has nothing to look at but the interface. */
+#define IDLE_MS 1000
+/* Between two looks at the interface, in case that an event was lost. */
+#define GLANCE_NS UINT64_C(1000000000)
+
+enum { FD_WAKE, FD_EVENTS, NB_FDS };
+
+struct mlxpmd_service {
+	struct mlxpmd_port *port;
+	pthread_t thread;
+	struct pollfd fds[NB_FDS];
+	bool quit;		/**< Of both threads: atomic. */
+	bool orphan;		/**< Closed from a call-back: the thread frees what is here. */
+	bool told_gone;
+	uint64_t glance_ns;
+};
+
+static uint64_t
+now_get_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static bool
+quitting(const struct mlxpmd_service *s)
+{
+	return __atomic_load_n(&s->quit, __ATOMIC_ACQUIRE);
+}
+
+static bool
+running(const struct mlxpmd_service *s)
+{
+	return __atomic_load_n(&s->port->running, __ATOMIC_RELAXED);
+}
+
+static void
+wake(const struct mlxpmd_service *s)
+{
+	const uint64_t one = 1;
+
+	/* A counter at its limit wakes as well. */
+	(void)!write(s->fds[FD_WAKE].fd, &one, sizeof(one));
+}
+
+/* ------------------------------------------------------------------ what happens to a port */
+
+/* Once per port. */
+static void
+removed(struct mlxpmd_service *s)
+{
+	struct mlxpmd_port *port = s->port;
+
+	s->told_gone = true;
+	s->fds[FD_EVENTS].fd = -1; /* It would be readable for ever. */
+	MLXPMD_LOG(ERR, "port %u: %s is gone: nothing is received or sent any more", port->port_id,
+		   port->eth_dev->device->name);
+	/* Every burst lets go at its next call, and returns 0 from then on. */
+	pthread_mutex_lock(&port->lock);
+	mlxpmd_repair_ask_all(port);
+	pthread_mutex_unlock(&port->lock);
+	if (port->eth_dev->data->dev_conf.intr_conf.rmv)
+		rte_eth_dev_callback_process(port->eth_dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+}
+
+static void
+link_moved(struct mlxpmd_service *s)
+{
+	struct mlxpmd_port *port = s->port;
+
+	if (!running(s) || !port->eth_dev->data->dev_conf.intr_conf.lsc)
+		return;
+	if (mlxpmd_link_changed(port))
+		rte_eth_dev_callback_process(port->eth_dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+static void
+tick(struct mlxpmd_service *s)
+{
+	struct mlxpmd_port *port = s->port;
+	bool tell = false;
+
+	/* Who holds it changes queues: their turn comes at the next tick. */
+	if (pthread_mutex_trylock(&port->lock) != 0)
+		return;
+	if (port->running)
+		tell = mlxpmd_repair_tick(port, now_get_ns());
+	pthread_mutex_unlock(&port->lock);
+	if (tell)
+		rte_eth_dev_callback_process(port->eth_dev, RTE_ETH_EVENT_QUEUE_STATE, NULL);
+}
+
+/* ------------------------------------------------------------------ how it comes to know */
+
+/* The interface tells without the device being asked; only what differs is looked into. */
+static uint32_t
+glance(struct mlxpmd_service *s)
+{
+	struct mlxpmd_port *port = s->port;
+	bool up = false;
+	int rc;
+
+	s->glance_ns = now_get_ns();
+	rc = mdv_port_glance(port->mdv, &up);
+	if (rc == -ENODEV)
+		return mdv_alive(port->mdv) ? 0 : MDV_EVENT_GONE;
+	return rc == 0 && up != port->link_told ? MDV_EVENT_LINK : 0;
+}
+
+static uint32_t
+events_get(struct mlxpmd_service *s)
+{
+	struct mdv_dev *mdv = s->port->mdv;
+	uint32_t events = 0;
+
+	if (s->fds[FD_EVENTS].revents != 0)
+		events = mdv_events_take(mdv);
+	if (!mdv_gone(mdv) && mdv_suspect(mdv) && !mdv_alive(mdv))
+		events |= MDV_EVENT_GONE;
+	if (now_get_ns() - s->glance_ns >= GLANCE_NS)
+		events |= glance(s);
+	if ((s->fds[FD_EVENTS].revents & (POLLERR | POLLHUP | POLLNVAL)) && !mdv_gone(mdv)) {
+		MLXPMD_LOG(ERR, "port %u: the kernel closed its event descriptor: changes are found by looking",
+			   s->port->port_id);
+		s->fds[FD_EVENTS].fd = -1;
+	}
+	return events;
+}
+
+/* After each call of the application the port may be gone, and s be all that is left. */
+static void
+serve(struct mlxpmd_service *s)
+{
+	uint32_t events = 0;
+
+	if (!s->told_gone)
+		events = events_get(s);
+	if (events & MDV_EVENT_GONE)
+		removed(s);
+	else if (events & MDV_EVENT_LINK)
+		link_moved(s);
+	if (!quitting(s) && !s->told_gone && running(s))
+		tick(s);
+}
+
+static void *
+service_main(void *arg)
+{
+	struct mlxpmd_service *s = arg;
+	uint64_t count;
+
+	while (!quitting(s)) {
+		if (poll(s->fds, NB_FDS, running(s) && !s->told_gone ? TICK_MS : IDLE_MS) < 0)
+			continue; /* A signal. */
+		if (s->fds[FD_WAKE].revents != 0)
+			(void)!read(s->fds[FD_WAKE].fd, &count, sizeof(count));
+		if (!quitting(s))
+			serve(s);
+	}
+	if (s->orphan) {
+		close(s->fds[FD_WAKE].fd);
+		free(s);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ stages */
+
+int
+mlxpmd_service_up(struct mlxpmd_port *port)
+{
+	struct mlxpmd_service *s = calloc(1, sizeof(*s));
+	char name[16];
+	int rc;
+
+	if (s == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for the service", port->port_id);
+		return -ENOMEM;
+	}
+	s->port = port;
+	s->glance_ns = now_get_ns();
+	s->fds[FD_EVENTS] = (struct pollfd) { .fd = mdv_event_fd(port->mdv), .events = POLLIN };
+	s->fds[FD_WAKE] = (struct pollfd) {
+		.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN,
+	};
+	rc = s->fds[FD_WAKE].fd < 0 ? errno : 0;
+	snprintf(name, sizeof(name), "mlxpmd-%u", port->port_id);
+	if (rc == 0)
+		rc = rte_ctrl_thread_create(&s->thread, name, NULL, service_main, s);
+	if (rc == 0) {
+		port->service = s;
+		return 0;
+	}
+	rc = rc < 0 ? -rc : rc;
+	MLXPMD_LOG(ERR, "port %u: no thread for the service: %s", port->port_id, rte_strerror(rc));
+	if (s->fds[FD_WAKE].fd >= 0)
+		close(s->fds[FD_WAKE].fd);
+	free(s);
+	return -rc;
+}
+
+void
+mlxpmd_service_down(struct mlxpmd_port *port)
+{
+	struct mlxpmd_service *s = port->service;
+
+	port->service = NULL;
+	if (pthread_equal(pthread_self(), s->thread)) {
+		/* A call-back closes: this thread cannot wait for itself. */
+		s->orphan = true;
+		__atomic_store_n(&s->quit, true, __ATOMIC_RELEASE);
+		pthread_detach(s->thread);
+		return;
+	}
+	__atomic_store_n(&s->quit, true, __ATOMIC_RELEASE);
+	wake(s);
+	pthread_join(s->thread, NULL);
+	close(s->fds[FD_WAKE].fd);
+	free(s);
+}
+
+int
+mlxpmd_service_start(struct mlxpmd_port *port)
+{
+	/* With link interrupts ethdev does not ask: from here on the event keeps what it knows. */
+	(void)mlxpmd_link_changed(port);
+	__atomic_store_n(&port->running, true, __ATOMIC_RELAXED);
+	wake(port->service);
+	return 0;
+}
+
+void
+mlxpmd_service_stop(struct mlxpmd_port *port)
+{
+	__atomic_store_n(&port->running, false, __ATOMIC_RELAXED);
+}
