@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The host's functions, failing on demand, in the import tables of chosen libraries. */
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <rte_alarm.h>
+#include <rte_common.h>
+#include <rte_errno.h>
+#include <rte_interrupts.h>
+#include <rte_kvargs.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_memory.h>
+#include <rte_memzone.h>
+#include <rte_mempool.h>
+
+#include "hostfail.h"
+
+static __thread bool armed;
+static unsigned int left;
+static int ioctl_err;
+static struct hostfail_hit hit;
+
+/* Whether this call is the one; errno and rte_errno are then as the function itself leaves them. */
+static bool
+fails(const char *name, int err, const void *from)
+{
+	Dl_info info;
+
+	if (!armed || hit.name != NULL || left-- != 0)
+		return false;
+	hit.name = name;
+	hit.err = err;
+	if (dladdr(from, &info) != 0)
+		snprintf(hit.caller, sizeof(hit.caller), "%s", basename(info.dli_fname));
+	errno = err;
+	rte_errno = err;
+	return true;
+}
+
+void
+hostfail_arm(unsigned int k, int err)
+{
+	memset(&hit, 0, sizeof(hit));
+	left = k;
+	ioctl_err = err;
+	armed = true;
+}
+
+void
+hostfail_disarm(struct hostfail_hit *out)
+{
+	armed = false;
+	*out = hit;
+}
+
+/* ------------------------------------------------------------------ the functions */
+
+/* real_NAME is the function itself, fake_NAME stands before it. */
+#define FAKE(type, name, failure, err, params, args) \
+	static type (*real_##name) params; \
+	static type \
+	fake_##name params \
+	{ \
+		if (ioctl_err == 0 && fails(#name, err, __builtin_return_address(0))) \
+			return failure; \
+		return real_##name args; \
+	}
+
+static int (*real_ioctl)(int fd, unsigned long request, void *arg);
+
+static int
+fake_ioctl(int fd, unsigned long request, void *arg)
+{
+	if (ioctl_err != 0 && fails("ioctl", ioctl_err, __builtin_return_address(0)))
+		return -1;
+	return real_ioctl(fd, request, arg);
+}
+
+FAKE(void *, malloc, NULL, ENOMEM, (size_t n), (n))
+FAKE(void *, calloc, NULL, ENOMEM, (size_t n, size_t size), (n, size))
+FAKE(void *, realloc, NULL, ENOMEM, (void *p, size_t n), (p, n))
+FAKE(char *, strdup, NULL, ENOMEM, (const char *s), (s))
+FAKE(int, posix_memalign, ENOMEM, ENOMEM, (void **p, size_t align, size_t n), (p, align, n))
+FAKE(void *, mmap, MAP_FAILED, ENOMEM,
+     (void *addr, size_t n, int prot, int flags, int fd, off_t offset),
+     (addr, n, prot, flags, fd, offset))
+FAKE(void *, mmap64, MAP_FAILED, ENOMEM,
+     (void *addr, size_t n, int prot, int flags, int fd, off64_t offset),
+     (addr, n, prot, flags, fd, offset))
+FAKE(int, open, -1, EMFILE, (const char *path, int flags, mode_t mode), (path, flags, mode))
+FAKE(int, open64, -1, EMFILE, (const char *path, int flags, mode_t mode), (path, flags, mode))
+FAKE(int, openat, -1, EMFILE, (int dir, const char *path, int flags, mode_t mode),
+     (dir, path, flags, mode))
+FAKE(int, openat64, -1, EMFILE, (int dir, const char *path, int flags, mode_t mode),
+     (dir, path, flags, mode))
+FAKE(FILE *, fopen, NULL, EMFILE, (const char *path, const char *mode), (path, mode))
+FAKE(FILE *, fopen64, NULL, EMFILE, (const char *path, const char *mode), (path, mode))
+FAKE(DIR *, opendir, NULL, EMFILE, (const char *path), (path))
+FAKE(int, socket, -1, EMFILE, (int domain, int type, int protocol), (domain, type, protocol))
+FAKE(int, eventfd, -1, EMFILE, (unsigned int value, int flags), (value, flags))
+FAKE(int, timerfd_create, -1, EMFILE, (int clock, int flags), (clock, flags))
+FAKE(int, epoll_create, -1, EMFILE, (int size), (size))
+FAKE(int, epoll_create1, -1, EMFILE, (int flags), (flags))
+FAKE(int, epoll_ctl, -1, ENOMEM, (int fd, int op, int what, struct epoll_event *ev),
+     (fd, op, what, ev))
+FAKE(int, pipe, -1, EMFILE, (int fd[2]), (fd))
+FAKE(int, pipe2, -1, EMFILE, (int fd[2], int flags), (fd, flags))
+FAKE(int, pthread_create, EAGAIN, EAGAIN,
+     (pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg),
+     (t, attr, run, arg))
+FAKE(void *, rte_malloc, NULL, ENOMEM, (const char *type, size_t n, unsigned int align),
+     (type, n, align))
+FAKE(void *, rte_zmalloc, NULL, ENOMEM, (const char *type, size_t n, unsigned int align),
+     (type, n, align))
+FAKE(void *, rte_calloc, NULL, ENOMEM, (const char *type, size_t k, size_t n, unsigned int align),
+     (type, k, n, align))
+FAKE(void *, rte_malloc_socket, NULL, ENOMEM,
+     (const char *type, size_t n, unsigned int align, int socket), (type, n, align, socket))
+FAKE(void *, rte_zmalloc_socket, NULL, ENOMEM,
+     (const char *type, size_t n, unsigned int align, int socket), (type, n, align, socket))
+FAKE(void *, rte_calloc_socket, NULL, ENOMEM,
+     (const char *type, size_t k, size_t n, unsigned int align, int socket),
+     (type, k, n, align, socket))
+FAKE(const struct rte_memzone *, rte_memzone_reserve, NULL, ENOMEM,
+     (const char *name, size_t n, int socket, unsigned int flags), (name, n, socket, flags))
+FAKE(const struct rte_memzone *, rte_memzone_reserve_aligned, NULL, ENOMEM,
+     (const char *name, size_t n, int socket, unsigned int flags, unsigned int align),
+     (name, n, socket, flags, align))
+FAKE(int, rte_eal_alarm_set, -ENOMEM, ENOMEM, (uint64_t us, rte_eal_alarm_callback fn, void *arg),
+     (us, fn, arg))
+FAKE(int, rte_mem_event_callback_register, -1, ENOMEM,
+     (const char *name, rte_mem_event_callback_t fn, void *arg), (name, fn, arg))
+FAKE(int, rte_mempool_event_callback_register, -ENOMEM, ENOMEM, (void *fn, void *arg), (fn, arg))
+FAKE(int, rte_mbuf_dyn_rx_timestamp_register, -1, ENOMEM, (int *offset, uint64_t *flag),
+     (offset, flag))
+FAKE(struct rte_kvargs *, rte_kvargs_parse, NULL, ENOMEM,
+     (const char *args, const char *const keys[]), (args, keys))
+FAKE(int, rte_ctrl_thread_create, -EAGAIN, EAGAIN,
+     (pthread_t *t, const char *name, const pthread_attr_t *attr, void *(*run)(void *), void *arg),
+     (t, name, attr, run, arg))
+FAKE(struct rte_intr_handle *, rte_intr_instance_alloc, NULL, ENOMEM, (uint32_t flags), (flags))
+FAKE(int, rte_intr_callback_register, -ENOMEM, ENOMEM,
+     (const struct rte_intr_handle *handle, rte_intr_callback_fn fn, void *arg),
+     (handle, fn, arg))
+
+#define ROW(name) { #name, (void **)&real_##name, (void *)fake_##name }
+static const struct function {
+	const char *name;
+	void **real, *fake;
+} functions[] = {
+	ROW(malloc), ROW(calloc), ROW(realloc), ROW(strdup), ROW(posix_memalign),
+	ROW(mmap), ROW(mmap64), ROW(open), ROW(open64), ROW(openat), ROW(openat64),
+	ROW(fopen), ROW(fopen64), ROW(opendir), ROW(socket), ROW(eventfd), ROW(timerfd_create),
+	ROW(epoll_create), ROW(epoll_create1), ROW(epoll_ctl), ROW(pipe), ROW(pipe2),
+	ROW(pthread_create),
+	ROW(rte_malloc), ROW(rte_zmalloc), ROW(rte_calloc), ROW(rte_malloc_socket),
+	ROW(rte_zmalloc_socket), ROW(rte_calloc_socket),
+	ROW(rte_memzone_reserve), ROW(rte_memzone_reserve_aligned),
+	ROW(rte_eal_alarm_set), ROW(rte_mem_event_callback_register),
+	ROW(rte_mempool_event_callback_register), ROW(rte_mbuf_dyn_rx_timestamp_register),
+	ROW(rte_kvargs_parse), ROW(rte_ctrl_thread_create), ROW(rte_intr_instance_alloc),
+	ROW(rte_intr_callback_register), ROW(ioctl),
+};
+
+/* ------------------------------------------------------------------ import tables */
+
+struct search {
+	const char *library;
+	bool with_ioctl;
+	int found; /* -1: library not seen yet. */
+};
+
+/* What ELF calls the slot of an imported function. */
+#if defined(__x86_64__)
+#define IS_IMPORT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#elif defined(__aarch64__)
+#define IS_IMPORT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#else
+#error "which relocations are imports here?"
+#endif
+
+static bool
+slot_replace(const struct search *search, void **slot, const char *name)
+{
+	uintptr_t page_bytes = sysconf(_SC_PAGESIZE);
+	uintptr_t page = (uintptr_t)slot & ~(page_bytes - 1);
+	const struct function *f;
+
+	for (f = functions; f < functions + RTE_DIM(functions); f++) {
+		if (strcmp(f->name, name) != 0 ||
+		    (f->real == (void **)&real_ioctl && !search->with_ioctl))
+			continue;
+		if (*f->real == NULL)
+			*f->real = dlsym(RTLD_DEFAULT, name);
+		/* Import tables of libraries bound at once are read-only. */
+		if (*f->real == NULL || mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) != 0)
+			return false;
+		*slot = f->fake;
+		return true;
+	}
+	return false;
+}
+
+static int
+imports_replace(const struct search *search, const struct dl_phdr_info *info,
+		const ElfW(Rela) *rela, size_t bytes, const ElfW(Sym) *symbols, const char *names)
+{
+	int found = 0;
+
+	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
+		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(rela[i].r_info)];
+
+		if (IS_IMPORT(ELF64_R_TYPE(rela[i].r_info)))
+			found += slot_replace(search,
+					      (void **)(info->dlpi_addr + rela[i].r_offset),
+					      names + symbol->st_name);
+	}
+	return found;
+}
+
+static int
+library_replace(const struct search *search, const struct dl_phdr_info *info,
+		const ElfW(Dyn) *dyn)
+{
+	const void *symbols = NULL, *names = NULL, *plt = NULL, *data = NULL;
+	size_t plt_bytes = 0, data_bytes = 0;
+
+	for (; dyn->d_tag != DT_NULL; dyn++) {
+		switch (dyn->d_tag) {
+		case DT_SYMTAB: symbols = (void *)dyn->d_un.d_ptr; break;
+		case DT_STRTAB: names = (void *)dyn->d_un.d_ptr; break;
+		case DT_JMPREL: plt = (void *)dyn->d_un.d_ptr; break;
+		case DT_PLTRELSZ: plt_bytes = dyn->d_un.d_val; break;
+		case DT_RELA: data = (void *)dyn->d_un.d_ptr; break;
+		case DT_RELASZ: data_bytes = dyn->d_un.d_val; break;
+		}
+	}
+	return imports_replace(search, info, plt, plt_bytes, symbols, names) +
+	       imports_replace(search, info, data, data_bytes, symbols, names);
+}
+
+static int
+each_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *name = slash != NULL ? slash + 1 : info->dlpi_name;
+	struct search *search = arg;
+
+	(void)size;
+	if (strncmp(name, search->library, strlen(search->library)) != 0)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			search->found = library_replace(search, info,
+				(const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+	return 1;
+}
+
+int
+hostfail_attach(const char *library, bool with_ioctl)
+{
+	struct search search = { library, with_ioctl, -1 };
+
+	dl_iterate_phdr(each_library, &search);
+	return search.found >= 0 ? search.found : -ENOENT;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Runs the cells of the fault matrix and says how each came out; see sweep.h. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <time.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "ctl.h"
+#include "hostfail.h"
+#include "pmd_test.h"
+#include "sweep.h"
+
+#define POOL_MBUFS 1023
+/* More than any operation asks for: the loop over k ends before. */
+#define MOST_K 2000
+/* Failed cells of one operation whose log is shown. */
+#define MOST_LOGS 3
+
+/*
+ * What is held at each level when nothing was ever refused, and by a port that was started and
+ * stopped: the library keeps the UARs of send queues.
+ */
+static char reference[NB_LEVELS][SWEEP_TEXT_BYTES], reference_stopped[SWEEP_TEXT_BYTES];
+static unsigned int failed_rows;
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ------------------------------------------------------------------ one cell */
+
+struct cell {
+	const struct kind *kind;
+	const struct op *op;
+	unsigned int k, variant;
+	struct hit hit;
+	int rc;
+	unsigned int audit;
+	char state[SWEEP_TEXT_BYTES];  /**< Of the port before. */
+	char ledger[SWEEP_TEXT_BYTES]; /**< Before. */
+	char why[2 * SWEEP_TEXT_BYTES + 256];	/**< It failed; empty: it did not. */
+};
+
+/* The first reason counts. */
+static bool __rte_format_printf(3, 4)
+expect(struct cell *c, bool holds, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (holds || c->why[0] != '\0')
+		return holds;
+	va_start(ap, fmt);
+	vsnprintf(c->why, sizeof(c->why), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* Two ledgers are long and nearly the same: from where they differ. */
+static bool
+same(struct cell *c, const char *when, const char *what, const char *now, const char *want)
+{
+	size_t from = 0, i;
+
+	for (i = 0; now[i] != '\0' && now[i] == want[i]; i++)
+		if (now[i] == ',' || now[i] == '{')
+			from = i;
+	return expect(c, now[i] == want[i], "%s: %s %.60s instead of %.60s", when, what, now + from,
+		      want + from);
+}
+
+static void
+expect_ledger(struct cell *c, const char *when, const char *want)
+{
+	char now[SWEEP_TEXT_BYTES];
+
+	ledger_take(now, sizeof(now));
+	if (level_now == LEVEL_SET_UP && strcmp(now, reference_stopped) == 0)
+		return;
+	same(c, when, "held", now, want);
+}
+
+static void
+expect_state(struct cell *c, const char *when)
+{
+	char now[SWEEP_TEXT_BYTES];
+
+	port_state_take(now, sizeof(now));
+	same(c, when, "port is", now, c->state);
+	if (level_now == LEVEL_STARTED)
+		expect(c, port_forwards(c->op->one_queue), "%s: frames do not pass", when);
+}
+
+/* One line, which names what was refused, and how it was refused or what came of it. */
+static void
+expect_line(struct cell *c)
+{
+	const char *line, *name = c->hit.name;
+	unsigned int n = log_complaints(&line);
+
+	if (!expect(c, n == 1, "%u lines of log", n))
+		return;
+	expect(c, strstr(line, SWEEP_PCI) != NULL || strstr(line, "port 0") != NULL,
+	       "line without a name: %s", line);
+	if (strstr(line, name) != NULL)
+		expect(c, strstr(line, c->hit.what) != NULL, "line without %s: %s", c->hit.what, line);
+	else
+		expect(c, strstr(line, strerrorname_np(c->hit.err)) != NULL ||
+			  strstr(line, strerror(c->hit.err)) != NULL ||
+			  strstr(line, c->hit.err == ENODEV ? "no RDMA device" : "no memory") != NULL ||
+			  strstr(line, "no room") != NULL,
+		       "line names neither %s nor %s: %s", name, strerrorname_np(c->hit.err), line);
+}
+
+static int
+operate(const struct op *op)
+{
+	int rc = op->run();
+
+	if (rc == 0)
+		level_now = op->after;
+	return rc;
+}
+
+static void
+judge_failure(struct cell *c)
+{
+	int rc;
+
+	expect(c, !c->op->always, "failed, which it must not: %d", c->rc);
+	expect(c, c->rc == -c->hit.err, "returned %d (%s)", c->rc, strerrorname_np(-c->rc));
+	expect_line(c);
+	expect_ledger(c, "after the failure", c->ledger);
+	if (!c->op->silent)
+		expect_state(c, "after the failure");
+	rc = operate(c->op);
+	expect(c, rc == 0, "second try returned %d", rc);
+}
+
+static void
+judge_success(struct cell *c)
+{
+	const char *line;
+	unsigned int n = log_complaints(&line);
+
+	expect(c, c->op->always || c->kind->tolerated(c->op, c->k, &c->hit), "did not fail");
+	expect(c, n <= 1, "%u lines of log", n);
+}
+
+static void
+cell_prepare(struct cell *c)
+{
+	int rc = level_reach(c->op->before);
+
+	if (rc == 0 && c->op->prepare != NULL)
+		rc = c->op->prepare();
+	expect(c, rc == 0, "not ready: %d", rc);
+	ledger_take(c->ledger, sizeof(c->ledger));
+	port_state_take(c->state, sizeof(c->state));
+	c->audit = audit_take();
+}
+
+/* What was lost, or could not be had, is of no matter once the device is closed. */
+static void
+finish_lost(struct cell *c)
+{
+	int rc = level_reach(LEVEL_NONE);
+
+	expect(c, rc == 0, "could not be removed: %d", rc);
+	expect_ledger(c, "when the device is closed", reference[LEVEL_NONE]);
+}
+
+/* Back to where it began. */
+static void
+finish_all(struct cell *c)
+{
+	int rc = 0;
+
+	if (c->op->undo == NULL)
+		expect_ledger(c, "afterwards", reference[level_now]);
+	else
+		rc = c->op->undo();
+	expect(c, rc == 0, "could not be undone: %d", rc);
+	if (c->op->undo != NULL)
+		expect_ledger(c, "when undone", reference[level_now]);
+	if (level_now == LEVEL_STARTED)
+		expect(c, port_forwards(false), "frames do not pass afterwards");
+	expect(c, audit_take() == c->audit, "%u more in the audit", audit_take() - c->audit);
+}
+
+static void
+cell_finish(struct cell *c)
+{
+	bool degraded = c->hit.hit && c->rc == 0 && c->op->undo == NULL && !c->op->always;
+
+	if ((c->hit.hit && c->kind->lost(&c->hit)) || degraded)
+		finish_lost(c);
+	else
+		finish_all(c);
+	if (c->why[0] != '\0')
+		(void)level_reach(LEVEL_NONE);
+}
+
+static void
+cell_run(struct cell *c)
+{
+	cell_prepare(c);
+	log_clear();
+	if (!expect(c, c->kind->arm(c->k, c->variant) == 0, "could not be armed"))
+		return;
+	c->rc = operate(c->op);
+	c->kind->disarm(c->variant, &c->hit);
+	if (!c->hit.hit)
+		expect(c, c->rc == 0, "not hit, returned %d", c->rc);
+	else if (c->rc != 0)
+		judge_failure(c);
+	else
+		judge_success(c);
+	cell_finish(c);
+}
+
+/* ------------------------------------------------------------------ one operation, one kind */
+
+struct row {
+	unsigned int asked, cells, failed, refused; /* refused: the operation failed, as it must. */
+};
+
+static void
+tell_story(const struct cell *c)
+{
+	printf("FAILED %s, %s %u (%s%s%s %s): %s\n", c->op->name, c->kind->name, c->k, c->hit.name,
+	       c->hit.by[0] != '\0' ? " by " : "", c->hit.by, c->hit.hit ? c->hit.what : "not hit",
+	       c->why);
+}
+
+static bool
+row_cell(struct row *row, const struct kind *kind, const struct op *op, unsigned int k,
+	 unsigned int variant)
+{
+	static struct cell c;
+
+	memset(&c, 0, sizeof(c));
+	c.kind = kind;
+	c.op = op;
+	c.k = k;
+	c.variant = variant;
+	cell_run(&c);
+	if (c.why[0] != '\0') {
+		tell_story(&c);
+		if (row->failed++ < MOST_LOGS)
+			printf("%s\n", log_text());
+	}
+	row->cells += c.hit.hit || c.why[0] != '\0';
+	row->refused += c.hit.hit && c.rc != 0;
+	return c.hit.hit;
+}
+
+static void
+row_run(const struct kind *kind, const struct op *op, FILE *out)
+{
+	uint64_t begin = now_ms(), ms;
+	struct row row = { 0 };
+	bool hit = true;
+
+	for (; hit && row.asked < MOST_K; row.asked += hit) {
+		hit = row_cell(&row, kind, op, row.asked, 0);
+		for (unsigned int v = 1; hit && v < kind->nb_variants; v++)
+			row_cell(&row, kind, op, row.asked, v);
+	}
+	ms = now_ms() - begin;
+	failed_rows += row.failed != 0;
+	printf("%-8s %-22s %4u asked for, %5u cells, %5u passed, %5u clean errors, %6" PRIu64
+	       " ms\n", kind->name, op->name, row.asked, row.cells, row.cells - row.failed,
+	       row.refused, ms);
+	if (out != NULL)
+		fprintf(out, "{\"row\": \"%s\", \"kind\": \"%s\", \"operation\": \"%s\", \"asked\": %u, "
+			"\"cells\": %u, \"passed\": %u, \"errors\": %u, \"ms\": %" PRIu64 "}\n",
+			kind->row, kind->name, op->name, row.asked, row.cells,
+			row.cells - row.failed, row.refused, ms);
+}
+
+/* ------------------------------------------------------------------ main */
+
+/* First-time costs of the libraries are paid, and each level is the same twice. */
+static int
+references_take(void)
+{
+	char again[SWEEP_TEXT_BYTES];
+
+	for (unsigned int round = 0; round < 3; round++) {
+		for (enum level l = LEVEL_NONE; l < NB_LEVELS; l++) {
+			int rc = level_reach(l);
+
+			if (rc != 0) {
+				printf("FAILED level %d: %d\n%s\n", l, rc, log_text());
+				return rc;
+			}
+			if (l == LEVEL_STARTED && !port_forwards(false)) {
+				printf("FAILED frames do not pass\n");
+				return -EIO;
+			}
+			ledger_take(again, sizeof(again));
+			if (round == 2 && strcmp(again, reference[l]) != 0) {
+				printf("FAILED level %d: held %s\n  instead of %s\n", l, again,
+				       reference[l]);
+				return -EIO;
+			}
+			memcpy(reference[l], again, sizeof(again));
+		}
+		if (level_reach(LEVEL_SET_UP) != 0)
+			return -EIO;
+		ledger_take(reference_stopped, sizeof(reference_stopped));
+		if (level_reach(LEVEL_NONE) != 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+static int
+set_up(void)
+{
+	static const char *const libraries[] = {
+		"librte_net_mlxpmd.so", "librte_common_mlx5dv.so", "libibverbs.so", "libmlx5.so",
+	};
+
+	pmd_pool = rte_pktmbuf_pool_create("sweep", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+					   SOCKET_ID_ANY);
+	if (pmd_pool == NULL || log_open() != 0)
+		return -ENOMEM;
+	/* The emulated device comes up with the first probe, and its socket with it. */
+	if (level_reach(LEVEL_PROBED) != 0 || ctl_open() != 0) {
+		printf("FAILED no device, or no control socket\n%s\n", log_text());
+		return -ENODEV;
+	}
+	for (unsigned int i = 0; i < RTE_DIM(libraries); i++) {
+		/* The library's ioctl() is the emulated kernel's matter. */
+		if (hostfail_attach(libraries[i], i < 2) > 0)
+			continue;
+		printf("FAILED %s is not loaded\n", libraries[i]);
+		return -ENOENT;
+	}
+	return kinds_init() != 0 ? -EIO : references_take();
+}
+
+static void
+sweep(const char *kinds, const char *only, FILE *out)
+{
+	for (unsigned int i = 0; i < sweep_nb_kinds; i++) {
+		if (strstr(kinds, sweep_kinds[i].name) == NULL)
+			continue;
+		for (unsigned int j = 0; j < sweep_nb_ops; j++)
+			if (only == NULL || strcmp(only, sweep_ops[j].name) == 0)
+				row_run(&sweep_kinds[i], &sweep_ops[j], out);
+	}
+}
+
+static void
+check_nothing_left(void)
+{
+	char now[SWEEP_TEXT_BYTES];
+	int rc = level_reach(LEVEL_NONE);
+
+	ledger_take(now, sizeof(now));
+	if (rc == 0 && strcmp(now, reference[LEVEL_NONE]) == 0)
+		return;
+	failed_rows++;
+	printf("FAILED in the end: %d, held %s\n  instead of %s\n", rc, now, reference[LEVEL_NONE]);
+}
+
+/* sweep EAL-ARGUMENTS -- KIND[,KIND...] [FILE [OPERATION]] */
+int
+main(int argc, char **argv)
+{
+	int used;
+	FILE *out;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	used = rte_eal_init(argc, argv);
+	if (used < 0 || argc - used < 2)
+		return 2;
+	argv += used + 1;
+	argc -= used + 1;
+	out = argc > 1 && argv[1][0] != '\0' ? fopen(argv[1], "w") : NULL;
+	if (set_up() != 0)
+		return 2;
+	sweep(argv[0], argc > 2 ? argv[2] : NULL, out);
+	check_nothing_left();
+	if (out != NULL)
+		fclose(out);
+	rte_mempool_free(pmd_pool);
+	rte_eal_cleanup();
+	printf("%u rows failed\n", failed_rows);
+	return failed_rows != 0;
+}

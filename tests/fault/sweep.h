@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * The sweep: each operation of a port, with each of the things it asks of the device or of the
+ * host refused in turn, in one process.
+ *
+ * A cell is (operation, k, fault): the k-th thing is refused, then the operation must have failed
+ * with the fault's errno and one line, the port must be what it was, nothing may be left, and a
+ * second try must succeed.
+ */
+#ifndef SWEEP_H
+#define SWEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SWEEP_PCI "0000:c1:00.0"
+#define SWEEP_PORT 0
+#define SWEEP_QUEUES 2
+#define SWEEP_TEXT_BYTES 4096
+
+/* ------------------------------------------------------------------ sweep_ops.c */
+
+/** How far up the port is. */
+enum level { LEVEL_NONE, LEVEL_PROBED, LEVEL_CONFIGURED, LEVEL_SET_UP, LEVEL_STARTED };
+#define NB_LEVELS (LEVEL_STARTED + 1)
+
+struct op {
+	const char *name;
+	enum level before, after;
+	/** What the operation needs besides the level, or NULL; 0 or a negative errno. */
+	int (*prepare)(void);
+	/** 0 or a negative errno. */
+	int (*run)(void);
+	/** Takes back what run() and prepare() did, where the levels are the same. */
+	int (*undo)(void);
+	/** Second queue stands still meanwhile. */
+	bool one_queue;
+	/** The link is down in between: nothing passes. */
+	bool silent;
+	/** Has no way to say that it failed, or must go on. */
+	bool always;
+};
+extern const struct op sweep_ops[];
+extern const unsigned int sweep_nb_ops;
+
+/** Brings the port to a level, 0 or a negative errno. */
+int level_reach(enum level level);
+/** Opens and closes the device by the library alone; 0 or a negative errno. */
+int library_open(void);
+/** The level reached. */
+extern enum level level_now;
+
+/* ------------------------------------------------------------------ sweep_kinds.c */
+
+/** What was hit. */
+struct hit {
+	bool hit;
+	char name[64];	  /**< Of the command, the call or the function. */
+	char by[64];	  /**< Library that called it, where that is known. */
+	int err;	  /**< Positive errno that the operation must give. */
+	const char *what; /**< Name of the status or errno. */
+};
+
+/** A kind of fault. */
+struct kind {
+	const char *name, *row; /**< Row of the fault matrix. */
+	unsigned int nb_variants;
+	const char *(*variant)(unsigned int i);
+	/** The k-th thing (0: the next) is refused, in variant i. 0 or a negative errno. */
+	int (*arm)(unsigned int k, unsigned int i);
+	void (*disarm)(unsigned int i, struct hit *hit);
+	/** Whether op may succeed although this was refused, as the k-th thing. */
+	bool (*tolerated)(const struct op *op, unsigned int k, const struct hit *hit);
+	/** Whether this is lost until the device is closed, and nobody can know. */
+	bool (*lost)(const struct hit *hit);
+};
+extern const struct kind sweep_kinds[];
+extern const unsigned int sweep_nb_kinds;
+/** Learns what the library asks of the device by itself. 0 or a negative errno. */
+int kinds_init(void);
+
+/* ------------------------------------------------------------------ sweep_look.c */
+
+/** Has the log come here. 0 or a negative errno. */
+int log_open(void);
+void log_clear(void);
+/** Warnings and errors of the driver since log_clear(): how many, and the last one. */
+unsigned int log_complaints(const char **last);
+/** Everything logged since log_clear(). */
+const char *log_text(void);
+
+/** What was left behind and what was unlawful so far, together. */
+unsigned int audit_take(void);
+/** What the process and the device hold, as text to compare. */
+void ledger_take(char *text, size_t bytes);
+/** What the application sees of the port, as text to compare. */
+void port_state_take(char *text, size_t bytes);
+/** Whether the port passes frames, through all queues or the first alone. */
+bool port_forwards(bool one_queue);
+
+#endif /* SWEEP_H */

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""The fault matrix: runs the sweep's kinds, two at a time, and writes down how the cells came out.
+
+Usage: sweep.py PROGRAM [KIND...]
+
+The tables go to fault-matrix.rst and fault-matrix.json in the folder of the program.
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import e2e  # noqa: E402
+from e2e import check  # noqa: E402
+
+PROGRAM = pathlib.Path(sys.argv[1])
+KINDS = sys.argv[2:] or ["command", "ioctl", "host", "interface"]
+LIMIT_S = 300
+# Rows of the matrix as the report calls them.
+MEANING = {
+    "command": "firmware commands refused, eight statuses",
+    "ioctl": "system calls refused, six errnos",
+    "interface": "requests to the kernel's interface refused, five errnos",
+    "host": "memory, descriptors, mappings and callbacks refused",
+    "destroy": "what is taken down is refused for good",
+    "lie": "replies that are not true",
+}
+# The other driver with our PCI ids is there, and must not be given the device.
+STOCK = sorted(pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_mlx5.so"))
+
+
+def sweep(kind):
+    rows = PROGRAM.parent / f"sweep-{kind}.json"
+    rows.unlink(missing_ok=True)
+    args = e2e.eal(ports=0) + ["-a", "0000:ff:1f.7", "--file-prefix", f"sweep{kind}{os.getpid()}"]
+    for plugin in STOCK[:1]:
+        args = ["-d", str(plugin)] + args
+    result = e2e.emu([PROGRAM, *args, "--", kind, rows], ports=1, wires=["loop"], audit=False,
+                     timeout=LIMIT_S)
+    text = rows.read_text() if rows.exists() else ""
+    return result, [json.loads(line) for line in text.splitlines()]
+
+
+def table(headings, lines):
+    """A simple table in reStructuredText."""
+    cells = [headings] + [[str(c) for c in line] for line in lines]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(headings))]
+    rule = "  ".join("=" * w for w in widths)
+    text = ["  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip() for line in cells]
+    return "\n".join([rule, text[0], rule, *text[1:], rule, ""])
+
+
+def report(rows, seconds):
+    by_kind = collections.OrderedDict()
+    for row in rows:
+        total = by_kind.setdefault(row["kind"], collections.Counter())
+        total.update({key: row[key] for key in ("cells", "passed", "errors", "ms")})
+    summary = [(kind, MEANING[kind], total["cells"], total["passed"], total["errors"],
+                f"{total['ms'] / 1000:.1f}") for kind, total in by_kind.items()]
+    cells, passed = (sum(row[key] for row in rows) for key in ("cells", "passed"))
+    summary.append(("all", "", cells, passed, sum(row["errors"] for row in rows), f"{seconds:.1f}"))
+    short = table(["kind", "what", "cells", "passed", "clean errors", "s"], summary)
+    detail = table(["row", "kind", "operation", "asked for", "cells", "passed", "ms"],
+                   [[row[key] for key in ("row", "kind", "operation", "asked", "cells", "passed",
+                                          "ms")] for row in rows if row["cells"]])
+    (PROGRAM.parent / "fault-matrix.rst").write_text(
+        "Fault matrix\n============\n\n" + short + "\nBy operation\n------------\n\n" + detail)
+    (PROGRAM.parent / "fault-matrix.json").write_text(json.dumps(rows, indent=1))
+    print(short)
+    return cells, passed
+
+
+def run():
+    start = time.monotonic()
+    rows, bad = [], []
+    # The emulated sysfs is written again at each change of an interface: memory, not a disk.
+    if os.path.isdir("/dev/shm"):
+        os.environ["TMPDIR"] = "/dev/shm"
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for kind, (result, some) in zip(KINDS, pool.map(sweep, KINDS)):
+            rows += some
+            bad += [f"{kind}: exit status {result.status}\n{result.out[-8000:]}"] * (
+                result.status != 0)
+    seconds = time.monotonic() - start
+    cells, passed = report(rows, seconds)
+    check(not bad, "\n".join(bad))
+    check(cells == passed > 0, f"{passed} of {cells} cells passed")
+    silent = [kind for kind in KINDS if sum(r["errors"] for r in rows if r["kind"] == kind) == 0]
+    check(not set(silent) - {"destroy"}, f"no operation failed: {silent}")
+    check(seconds < LIMIT_S, f"{seconds:.0f} s: allowed are {LIMIT_S}")
+    print(f"0 leaks; the other driver was not given the device; {seconds:.0f} s")
+
+
+e2e.main(run)

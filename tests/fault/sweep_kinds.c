@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The kinds of faults, what each must come out as, and what may fail without harm. */
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "ctl.h"
+#include "hostfail.h"
+#include "sweep.h"
+
+/* Something that may be refused without failing an operation; NULL: any. */
+struct spared {
+	const char *op, *name, *by;
+};
+
+static bool
+listed(const struct spared *list, size_t n, const struct op *op, const struct hit *hit)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((list[i].op == NULL || strcmp(list[i].op, op->name) == 0) &&
+		    strcmp(list[i].name, hit->name) == 0 &&
+		    (list[i].by == NULL || strncmp(hit->by, list[i].by, strlen(list[i].by)) == 0))
+			return true;
+	return false;
+}
+
+static bool
+begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* An errno of Linux and its name. */
+struct named {
+	const char *name;
+	int err;
+};
+
+static void
+rule_disarm(const struct named *variant, struct hit *hit)
+{
+	struct ctl_fault fault;
+
+	ctl_fault_get(&fault);
+	ctl_fault_clear();
+	hit->hit = fault.hits != 0;
+	hit->err = variant->err;
+	hit->what = variant->name;
+	snprintf(hit->name, sizeof(hit->name), "%s", fault.last);
+}
+
+/* ------------------------------------------------------------------ firmware commands */
+
+/* Linux' errno of each status (mlx5_core, cmd_status_to_err), not taken from the code under test. */
+static const struct named statuses[] = {
+	{ "INTERNAL_ERR", EIO },    { "BAD_OP", EINVAL },	 { "BAD_PARAM", EINVAL },
+	{ "BAD_RES_STATE", EINVAL }, { "NO_RESOURCES", EAGAIN }, { "EXCEED_LIM", ENOMEM },
+	{ "RESOURCE_BUSY", EBUSY },  { "BAD_INPUT_LEN", EIO },
+};
+/* Commands of probe that are the library's own: it opens the device without their answers. */
+static unsigned int library_commands;
+
+static const char *
+command_variant(unsigned int i)
+{
+	return statuses[i].name;
+}
+
+static int
+command_arm(unsigned int k, unsigned int i)
+{
+	char rule[128];
+
+	snprintf(rule, sizeof(rule), "on cmd.entry after %u count 1 do fail status=%s", k,
+		 statuses[i].name);
+	return ctl_fault_add(rule);
+}
+
+static void
+command_disarm(unsigned int i, struct hit *hit)
+{
+	rule_disarm(&statuses[i], hit);
+}
+
+static bool
+command_destroys(const struct hit *hit)
+{
+	return begins(hit->name, "DESTROY_") || begins(hit->name, "DEALLOC_");
+}
+
+static bool
+command_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
+{
+	static const struct spared spared[] = {
+		{ "probe", "QUERY_LAG" },	      /* No answer about bonds: no bond. */
+		{ "probe", "QUERY_VPORT_COUNTER" },  /* Then xstats lack these counters. */
+		{ "probe", "ACCESS_REGISTER_USER" }, /* The same; the largest MTU is ethdev's. */
+		{ "probe", "CREATE_MKEY" },	      /* Done again when the mempool is used. */
+		{ "stats", "QUERY_Q_COUNTER" },	      /* The count stays as it was. */
+		{ "stats reset", "QUERY_Q_COUNTER" },
+		{ "xstats", "QUERY_Q_COUNTER" },
+		{ "xstats reset", "QUERY_Q_COUNTER" },
+	};
+
+	if (strcmp(op->name, "probe") == 0 && k < library_commands)
+		return true;
+	/* What is taken down is taken down again. */
+	return command_destroys(hit) || listed(spared, RTE_DIM(spared), op, hit);
+}
+
+/* libibverbs takes EIO of a destroy for a device that is gone, and says that all is well. */
+static bool
+command_lost(const struct hit *hit)
+{
+	return command_destroys(hit) && hit->err == EIO;
+}
+
+/* ------------------------------------------------------------------ system calls */
+
+static const struct named ioctl_errors[] = {
+	{ "EINTR", EINTR }, { "EAGAIN", EAGAIN }, { "EIO", EIO },
+	{ "ENODEV", ENODEV }, { "ENOMEM", ENOMEM }, { "EFAULT", EFAULT },
+};
+
+static const char *
+ioctl_variant(unsigned int i)
+{
+	return ioctl_errors[i].name;
+}
+
+static int
+ioctl_arm(unsigned int k, unsigned int i)
+{
+	char rule[128];
+
+	snprintf(rule, sizeof(rule), "on ioctl after %u count 1 do fail errno=%s", k,
+		 ioctl_errors[i].name);
+	return ctl_fault_add(rule);
+}
+
+static void
+ioctl_disarm(unsigned int i, struct hit *hit)
+{
+	rule_disarm(&ioctl_errors[i], hit);
+}
+
+static bool
+ioctl_destroys(const struct hit *hit)
+{
+	return strstr(hit->name, "DESTROY") != NULL || strstr(hit->name, "DEREG") != NULL ||
+	       strstr(hit->name, "DEALLOC") != NULL;
+}
+
+static bool
+ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
+{
+	(void)op;
+	(void)k;
+	/* A call that a signal interrupted is made again. */
+	return hit->err == EINTR || ioctl_destroys(hit);
+}
+
+static bool
+ioctl_lost(const struct hit *hit)
+{
+	return ioctl_destroys(hit) && (hit->err == EIO || hit->err == ENODEV);
+}
+
+/* ------------------------------------------------------------------ the kernel's interface */
+
+static const struct named interface_errors[] = {
+	{ "EPERM", EPERM }, { "EBUSY", EBUSY }, { "ENOMEM", ENOMEM }, { "ENODEV", ENODEV },
+	{ "EIO", EIO },
+};
+
+static const char *
+interface_variant(unsigned int i)
+{
+	return interface_errors[i].name;
+}
+
+static int
+interface_arm(unsigned int k, unsigned int i)
+{
+	hostfail_arm(k, interface_errors[i].err);
+	return 0;
+}
+
+static void
+hostfail_result(unsigned int i, struct hit *hit)
+{
+	struct hostfail_hit host;
+
+	(void)i;
+	hostfail_disarm(&host);
+	hit->hit = host.name != NULL;
+	hit->err = host.err;
+	hit->what = strerrorname_np(host.err);
+	snprintf(hit->name, sizeof(hit->name), "%s", host.name != NULL ? host.name : "");
+	snprintf(hit->by, sizeof(hit->by), "%s", host.caller);
+}
+
+static bool
+interface_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
+{
+	/* The first question of probe: an interface of another network namespace is left alone. */
+	return strcmp(op->name, "probe") == 0 && k == 0 && hit->err == ENODEV;
+}
+
+static bool
+never(const struct hit *hit)
+{
+	(void)hit;
+	return false;
+}
+
+/* ------------------------------------------------------------------ the host */
+
+static const char *
+host_variant(unsigned int i)
+{
+	(void)i;
+	return "none left";
+}
+
+static int
+host_arm(unsigned int k, unsigned int i)
+{
+	(void)i;
+	hostfail_arm(k, 0);
+	return 0;
+}
+
+static bool
+host_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
+{
+	static const struct spared spared[] = {
+		{ NULL, "fopen", "libmlx5" }, /* Settings, in sysfs and elsewhere: defaults. */
+		{ NULL, "fopen", "libibverbs" },
+		{ "probe", "malloc", "libibverbs" },
+		{ "probe", "openat", "libibverbs" },
+		{ "probe", "calloc", "libmlx5" },
+		{ NULL, "mmap", "libmlx5" }, /* Another kind of UAR, or no clock. */
+		{ "probe", "rte_zmalloc_socket", "librte_net_mlxpmd" }, /* The other socket's. */
+		/* The mempool's keys: tried again when it is used. */
+		{ "probe", "malloc", "librte_common_mlx5dv" },
+		{ "probe", "calloc", "librte_common_mlx5dv" },
+	};
+
+	(void)k;
+	return listed(spared, RTE_DIM(spared), op, hit);
+}
+
+/* libmlx5 44 destroys a UAR without a number when it cannot map one that it has. */
+static bool
+host_lost(const struct hit *hit)
+{
+	return strcmp(hit->name, "mmap") == 0 && begins(hit->by, "libmlx5");
+}
+
+/* libibverbs says something else of its own failures. */
+static void
+library_errno(struct hit *hit)
+{
+	static const struct {
+		const char *name;
+		int err;
+	} said[] = {
+		{ "opendir", ENODEV }, /* Nothing to list: no device. */
+		{ "openat", ENODEV },
+		{ "open", ENOENT },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(said); i++)
+		if (begins(hit->by, "libibverbs") && strcmp(hit->name, said[i].name) == 0)
+			hit->err = said[i].err;
+	hit->what = strerrorname_np(hit->err);
+}
+
+static void
+host_disarm(unsigned int i, struct hit *hit)
+{
+	hostfail_result(i, hit);
+	library_errno(hit);
+}
+
+const struct kind sweep_kinds[] = {
+	{ "command", "A1 A2", RTE_DIM(statuses), command_variant, command_arm, command_disarm,
+	  command_tolerated, command_lost },
+	{ "ioctl", "A4", RTE_DIM(ioctl_errors), ioctl_variant, ioctl_arm, ioctl_disarm,
+	  ioctl_tolerated, ioctl_lost },
+	{ "interface", "A4", RTE_DIM(interface_errors), interface_variant, interface_arm,
+	  hostfail_result, interface_tolerated, never },
+	{ "host", "C3 C4", 1, host_variant, host_arm, host_disarm, host_tolerated, host_lost },
+};
+const unsigned int sweep_nb_kinds = RTE_DIM(sweep_kinds);
+
+int
+kinds_init(void)
+{
+	struct ctl_fault fault;
+	int rc = ctl_fault_add("on cmd.entry after 1000000 do fail status=BAD_OP");
+
+	if (rc == 0)
+		rc = library_open();
+	ctl_fault_get(&fault);
+	ctl_fault_clear();
+	library_commands = fault.seen;
+	return rc;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What is looked at after each cell: the log, what is held, what the port says, whether it works. */
+
+#include <dirent.h>
+#include <errno.h>
+
+#include <rte_log.h>
+#include <rte_malloc.h>
+#include <rte_memzone.h>
+
+#include "ctl.h"
+#include "pmd_test.h"
+#include "sweep.h"
+
+#define TRAFFIC_FRAMES 8
+/* EtherType for local experiments (IEEE 802): no hash, so the first queue. */
+#define ETHER_TYPE_LOCAL 0x88b5
+
+/* ------------------------------------------------------------------ log */
+
+static char log_buf[1 << 16], log_last[1024];
+static size_t log_used;
+static unsigned int log_ours;
+
+static bool
+is_ours(const char *line)
+{
+	return strncmp(line, "mlx5dv: ", 8) == 0 || strncmp(line, "mlxpmd: ", 8) == 0;
+}
+
+/* Called once for each message: the stream has no buffer. */
+static ssize_t
+log_write(void *cookie, const char *text, size_t bytes)
+{
+	size_t n = RTE_MIN(bytes, sizeof(log_buf) - 1 - log_used);
+
+	(void)cookie;
+	memcpy(log_buf + log_used, text, n);
+	log_buf[log_used + n] = '\0';
+	if (is_ours(log_buf + log_used) && rte_log_cur_msg_loglevel() <= (int)RTE_LOG_WARNING) {
+		log_ours++;
+		snprintf(log_last, sizeof(log_last), "%.*s", (int)bytes, text);
+		log_last[strcspn(log_last, "\n")] = '\0';
+	}
+	log_used += n;
+	return bytes;
+}
+
+int
+log_open(void)
+{
+	static const cookie_io_functions_t functions = { .write = log_write };
+	static char line[4096];
+	FILE *stream = fopencookie(NULL, "w", functions);
+
+	if (stream == NULL)
+		return -errno;
+	/* rte_vlog() flushes behind each message. */
+	setvbuf(stream, line, _IOFBF, sizeof(line));
+	return rte_openlog_stream(stream);
+}
+
+void
+log_clear(void)
+{
+	log_used = 0;
+	log_ours = 0;
+	log_buf[0] = '\0';
+	log_last[0] = '\0';
+}
+
+unsigned int
+log_complaints(const char **last)
+{
+	*last = log_last;
+	return log_ours;
+}
+
+const char *
+log_text(void)
+{
+	return log_buf;
+}
+
+/* ------------------------------------------------------------------ ledger */
+
+static unsigned int
+entries_of(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	unsigned int n = 0;
+
+	while (dir != NULL && readdir(dir) != NULL)
+		n++;
+	if (dir != NULL)
+		closedir(dir);
+	return n;
+}
+
+static void
+count_memzone(const struct rte_memzone *zone, void *arg)
+{
+	(void)zone;
+	(*(unsigned int *)arg)++;
+}
+
+static size_t
+heap_ledger(char *text, size_t bytes)
+{
+	struct rte_malloc_socket_stats heap;
+	unsigned int zones = 0;
+
+	/* Pieces, not bytes: what is left of a block, too small for a piece, is given along. */
+	rte_malloc_get_socket_stats(0, &heap);
+	rte_memzone_walk(count_memzone, &zones);
+	return snprintf(text, bytes,
+			"descriptors %u, threads %u, EAL heap %u pieces, memzones %u, ",
+			entries_of("/proc/self/fd"), entries_of("/proc/self/task"), heap.alloc_count,
+			zones);
+}
+
+void
+ledger_take(char *text, size_t bytes)
+{
+	json_t *reply = ctl_ask("ledger", NULL, NULL);
+	char *device = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
+	size_t used = heap_ledger(text, bytes);
+
+	/* Rings of a started port hold mbufs, how many depends on what went through them. */
+	if (level_now != LEVEL_STARTED)
+		used += snprintf(text + used, bytes - used, "mbufs %u, ",
+				 rte_mempool_in_use_count(pmd_pool));
+	snprintf(text + used, bytes - used, "device %s", device != NULL ? device : "?");
+	free(device);
+	json_decref(reply);
+}
+
+unsigned int
+audit_take(void)
+{
+	json_t *reply = ctl_ask("audit", NULL, NULL);
+	unsigned int n = json_integer_value(json_object_get(reply, "left")) +
+			 json_integer_value(json_object_get(reply, "unlawful"));
+
+	json_decref(reply);
+	return n;
+}
+
+/* ------------------------------------------------------------------ the port */
+
+static size_t
+rss_state(char *text, size_t bytes)
+{
+	struct rte_eth_rss_reta_entry64 table[8];
+	struct rte_eth_rss_conf hash = { 0 };
+	struct rte_eth_dev_info info;
+	unsigned int sum = 0;
+
+	memset(table, 0, sizeof(table));
+	for (unsigned int i = 0; i < RTE_DIM(table); i++)
+		table[i].mask = UINT64_MAX;
+	if (rte_eth_dev_info_get(SWEEP_PORT, &info) != 0 ||
+	    info.reta_size > RTE_DIM(table) * RTE_ETH_RETA_GROUP_SIZE ||
+	    rte_eth_dev_rss_reta_query(SWEEP_PORT, table, info.reta_size) != 0 ||
+	    rte_eth_dev_rss_hash_conf_get(SWEEP_PORT, &hash) != 0)
+		return snprintf(text, bytes, "no RSS, ");
+	for (unsigned int i = 0; i < info.reta_size; i++)
+		sum += (i + 1) * table[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE];
+	return snprintf(text, bytes, "RSS %#" PRIx64 " table %u, ", hash.rss_hf, sum);
+}
+
+void
+port_state_take(char *text, size_t bytes)
+{
+	struct rte_ether_addr mac;
+	uint16_t mtu = 0;
+	size_t used;
+
+	text[0] = '\0';
+	if (level_now == LEVEL_NONE) {
+		snprintf(text, bytes, "ports %u", rte_eth_dev_count_total());
+		return;
+	}
+	if (rte_eth_macaddr_get(SWEEP_PORT, &mac) != 0 || rte_eth_dev_get_mtu(SWEEP_PORT, &mtu) != 0)
+		return;
+	used = snprintf(text, bytes, "ports %u, " RTE_ETHER_ADDR_PRT_FMT
+			", MTU %u, promiscuous %d, all multicast %d, ", rte_eth_dev_count_total(),
+			RTE_ETHER_ADDR_BYTES(&mac), mtu, rte_eth_promiscuous_get(SWEEP_PORT),
+			rte_eth_allmulticast_get(SWEEP_PORT));
+	if (level_now > LEVEL_PROBED)
+		rss_state(text + used, bytes - used);
+}
+
+bool
+port_forwards(bool one_queue)
+{
+	struct pmd_frame frame;
+	unsigned int i, sent = 0;
+
+	for (i = 0; i < TRAFFIC_FRAMES; i++) {
+		frame = pmd_frame_udp(SWEEP_PORT, SWEEP_PORT, i);
+		if (one_queue)
+			frame.ether_type = ETHER_TYPE_LOCAL;
+		sent += pmd_send(SWEEP_PORT, 0, &frame);
+	}
+	return sent == TRAFFIC_FRAMES && pmd_drain(SWEEP_PORT, sent, 2000, NULL) == sent;
+}

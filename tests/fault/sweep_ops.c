@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What can be asked of a port, and what brings it to where that can be asked. */
+
+#include <errno.h>
+
+#include <infiniband/mlx5dv.h>
+#include <rte_dev.h>
+
+#include "pmd_test.h"
+#include "sweep.h"
+
+#define MAX_XSTATS 512
+#define RSS_HF (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
+
+enum level level_now = LEVEL_NONE;
+
+static const struct rte_eth_conf port_conf = {
+	.rxmode = {
+		.mq_mode = RTE_ETH_MQ_RX_RSS,
+		.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER | RTE_ETH_RX_OFFLOAD_TIMESTAMP,
+	},
+	.rx_adv_conf.rss_conf.rss_hf = RSS_HF,
+};
+static struct rte_ether_addr second_mac = { { 0x02, 0x11, 0x22, 0x33, 0x44, 0x55 } };
+static struct rte_ether_addr found_mac;
+static struct rte_ether_addr group_macs[] = {
+	{ { 0x01, 0x00, 0x5e, 0x00, 0x00, 0x01 } }, { { 0x01, 0x00, 0x5e, 0x00, 0x00, 0x02 } },
+};
+
+/* ------------------------------------------------------------------ up and down */
+
+static int
+do_probe(void)
+{
+	return rte_dev_probe(SWEEP_PCI);
+}
+
+static struct rte_device *
+device_of_port(void)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(SWEEP_PORT, &info) == 0 ? info.device : NULL;
+}
+
+static int
+do_remove(void)
+{
+	struct rte_device *device = device_of_port();
+
+	return device != NULL ? rte_dev_remove(device) : -ENODEV;
+}
+
+static int
+do_close(void)
+{
+	struct rte_device *device = device_of_port();
+	int rc = rte_eth_dev_close(SWEEP_PORT), removed;
+
+	removed = device != NULL ? rte_dev_remove(device) : -ENODEV;
+	return rc != 0 ? rc : removed;
+}
+
+static int
+do_configure(void)
+{
+	return rte_eth_dev_configure(SWEEP_PORT, SWEEP_QUEUES, SWEEP_QUEUES, &port_conf);
+}
+
+static int
+do_rx_queue_setup(void)
+{
+	return rte_eth_rx_queue_setup(SWEEP_PORT, 0, 64, SOCKET_ID_ANY, NULL, pmd_pool);
+}
+
+static int
+do_tx_queue_setup(void)
+{
+	return rte_eth_tx_queue_setup(SWEEP_PORT, 0, 64, SOCKET_ID_ANY, NULL);
+}
+
+/* What a queue is made of goes with the port alone. */
+static int
+undo_queue_setup(void)
+{
+	enum level level = level_now;
+	int rc = level_reach(LEVEL_NONE);
+
+	return rc != 0 ? rc : level_reach(level);
+}
+
+static int
+all_queues_set_up(void)
+{
+	int rc = 0;
+
+	for (uint16_t q = 0; rc == 0 && q < SWEEP_QUEUES; q++)
+		rc = rte_eth_rx_queue_setup(SWEEP_PORT, q, 64, SOCKET_ID_ANY, NULL, pmd_pool);
+	for (uint16_t q = 0; rc == 0 && q < SWEEP_QUEUES; q++)
+		rc = rte_eth_tx_queue_setup(SWEEP_PORT, q, 64, SOCKET_ID_ANY, NULL);
+	return rc;
+}
+
+static int
+do_start(void)
+{
+	return rte_eth_dev_start(SWEEP_PORT);
+}
+
+static int
+do_stop(void)
+{
+	return rte_eth_dev_stop(SWEEP_PORT);
+}
+
+int
+library_open(void)
+{
+	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = NULL;
+
+	if (list != NULL && list[0] != NULL)
+		context = mlx5dv_open_device(list[0], &attr);
+	if (context != NULL)
+		ibv_close_device(context);
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return context != NULL ? 0 : -ENODEV;
+}
+
+static int (*const level_up[NB_LEVELS])(void) = {
+	[LEVEL_PROBED] = do_probe,
+	[LEVEL_CONFIGURED] = do_configure,
+	[LEVEL_SET_UP] = all_queues_set_up,
+	[LEVEL_STARTED] = do_start,
+};
+
+int
+level_reach(enum level level)
+{
+	int rc = 0;
+
+	if (level_now == LEVEL_STARTED && level < LEVEL_STARTED) {
+		rc = do_stop();
+		level_now = LEVEL_SET_UP;
+	}
+	if (rc == 0 && level_now > level) {
+		rc = do_remove();
+		level_now = LEVEL_NONE;
+	}
+	while (rc == 0 && level_now < level) {
+		rc = level_up[level_now + 1]();
+		if (rc == 0)
+			level_now++;
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------------ while it runs */
+
+static int
+rss_hash(uint64_t hf)
+{
+	struct rte_eth_rss_conf conf = { .rss_hf = hf };
+
+	return rte_eth_dev_rss_hash_update(SWEEP_PORT, &conf);
+}
+
+static int
+do_rss_hash(void)
+{
+	return rss_hash(RTE_ETH_RSS_IPV4);
+}
+
+static int
+undo_rss_hash(void)
+{
+	return rss_hash(RSS_HF);
+}
+
+/* All entries to the first queue, or in turn as after configure. */
+static int
+reta(bool in_turn)
+{
+	struct rte_eth_rss_reta_entry64 table[8];
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(SWEEP_PORT, &info);
+
+	if (rc != 0 || info.reta_size > RTE_DIM(table) * RTE_ETH_RETA_GROUP_SIZE)
+		return rc != 0 ? rc : -E2BIG;
+	memset(table, 0, sizeof(table));
+	for (unsigned int i = 0; i < info.reta_size; i++) {
+		table[i / RTE_ETH_RETA_GROUP_SIZE].mask = UINT64_MAX;
+		table[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE] =
+			in_turn ? i % SWEEP_QUEUES : 0;
+	}
+	return rte_eth_dev_rss_reta_update(SWEEP_PORT, table, info.reta_size);
+}
+
+static int
+do_reta(void)
+{
+	return reta(false);
+}
+
+static int
+undo_reta(void)
+{
+	return reta(true);
+}
+
+static int
+do_mtu(void)
+{
+	return rte_eth_dev_set_mtu(SWEEP_PORT, 1400);
+}
+
+static int
+undo_mtu(void)
+{
+	return rte_eth_dev_set_mtu(SWEEP_PORT, 1500);
+}
+
+static int
+do_promiscuous(void)
+{
+	return rte_eth_promiscuous_enable(SWEEP_PORT);
+}
+
+static int
+undo_promiscuous(void)
+{
+	return rte_eth_promiscuous_disable(SWEEP_PORT);
+}
+
+static int
+do_allmulticast(void)
+{
+	return rte_eth_allmulticast_enable(SWEEP_PORT);
+}
+
+static int
+undo_allmulticast(void)
+{
+	return rte_eth_allmulticast_disable(SWEEP_PORT);
+}
+
+static int
+do_mac_add(void)
+{
+	return rte_eth_dev_mac_addr_add(SWEEP_PORT, &second_mac, 0);
+}
+
+static int
+undo_mac_add(void)
+{
+	return rte_eth_dev_mac_addr_remove(SWEEP_PORT, &second_mac);
+}
+
+static int
+do_mac_set(void)
+{
+	int rc = rte_eth_macaddr_get(SWEEP_PORT, &found_mac);
+
+	return rc != 0 ? rc : rte_eth_dev_default_mac_addr_set(SWEEP_PORT, &second_mac);
+}
+
+static int
+undo_mac_set(void)
+{
+	return rte_eth_dev_default_mac_addr_set(SWEEP_PORT, &found_mac);
+}
+
+static int
+do_mc_list(void)
+{
+	return rte_eth_dev_set_mc_addr_list(SWEEP_PORT, group_macs, RTE_DIM(group_macs));
+}
+
+static int
+undo_mc_list(void)
+{
+	return rte_eth_dev_set_mc_addr_list(SWEEP_PORT, NULL, 0);
+}
+
+static int
+do_vlan(void)
+{
+	return rte_eth_dev_vlan_filter(SWEEP_PORT, 7, 1);
+}
+
+static int
+undo_vlan(void)
+{
+	return rte_eth_dev_vlan_filter(SWEEP_PORT, 7, 0);
+}
+
+static int
+do_rxq_stop(void)
+{
+	return rte_eth_dev_rx_queue_stop(SWEEP_PORT, 1);
+}
+
+static int
+do_rxq_start(void)
+{
+	return rte_eth_dev_rx_queue_start(SWEEP_PORT, 1);
+}
+
+static int
+do_txq_stop(void)
+{
+	return rte_eth_dev_tx_queue_stop(SWEEP_PORT, 1);
+}
+
+static int
+do_txq_start(void)
+{
+	return rte_eth_dev_tx_queue_start(SWEEP_PORT, 1);
+}
+
+static int
+do_stats(void)
+{
+	struct rte_eth_stats stats;
+
+	return rte_eth_stats_get(SWEEP_PORT, &stats);
+}
+
+static int
+do_stats_reset(void)
+{
+	return rte_eth_stats_reset(SWEEP_PORT);
+}
+
+static int
+do_xstats(void)
+{
+	struct rte_eth_xstat xstats[MAX_XSTATS];
+	int rc = rte_eth_xstats_get(SWEEP_PORT, xstats, MAX_XSTATS);
+
+	return rc < 0 ? rc : 0;
+}
+
+static int
+do_xstats_reset(void)
+{
+	return rte_eth_xstats_reset(SWEEP_PORT);
+}
+
+static int
+do_link(void)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(SWEEP_PORT, &link);
+}
+
+static int
+do_link_down(void)
+{
+	return rte_eth_dev_set_link_down(SWEEP_PORT);
+}
+
+static int
+do_link_up(void)
+{
+	struct rte_eth_link link;
+	int rc = rte_eth_dev_set_link_up(SWEEP_PORT);
+
+	/* Frames pass again when the link is there. */
+	return rc != 0 ? rc : rte_eth_link_get(SWEEP_PORT, &link);
+}
+
+static int
+do_info(void)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(SWEEP_PORT, &info);
+}
+
+/* The next change takes along what an address left. */
+static int
+resync(void)
+{
+	int rc = do_allmulticast();
+
+	return rc != 0 ? rc : undo_allmulticast();
+}
+
+static int
+nothing(void)
+{
+	return 0;
+}
+
+#define RUNNING .before = LEVEL_STARTED, .after = LEVEL_STARTED
+/* One direction, and the way back. */
+#define THERE(do_, undo_) RUNNING, .run = do_, .undo = undo_
+#define BACK(do_, undo_) RUNNING, .prepare = do_, .run = undo_, .undo = nothing
+#define ASKS(do_) RUNNING, .run = do_, .undo = nothing
+const struct op sweep_ops[] = {
+	{ "probe", LEVEL_NONE, LEVEL_PROBED, .run = do_probe },
+	{ "configure", LEVEL_PROBED, LEVEL_CONFIGURED, .run = do_configure },
+	{ "rx queue setup", LEVEL_CONFIGURED, LEVEL_CONFIGURED, .run = do_rx_queue_setup,
+	  .undo = undo_queue_setup },
+	{ "tx queue setup", LEVEL_CONFIGURED, LEVEL_CONFIGURED, .run = do_tx_queue_setup,
+	  .undo = undo_queue_setup },
+	{ "start", LEVEL_SET_UP, LEVEL_STARTED, .run = do_start },
+	{ "rss hash update", THERE(do_rss_hash, undo_rss_hash) },
+	{ "reta update", THERE(do_reta, undo_reta) },
+	{ "mtu", THERE(do_mtu, undo_mtu) },
+	{ "promiscuous on", THERE(do_promiscuous, undo_promiscuous) },
+	{ "promiscuous off", BACK(do_promiscuous, undo_promiscuous) },
+	{ "allmulticast on", THERE(do_allmulticast, undo_allmulticast) },
+	{ "allmulticast off", BACK(do_allmulticast, undo_allmulticast) },
+	{ "mac add", THERE(do_mac_add, undo_mac_add) },
+	{ "mac remove", RUNNING, .prepare = do_mac_add, .run = undo_mac_add, .undo = resync,
+	  .always = true },
+	{ "mac set", THERE(do_mac_set, undo_mac_set) },
+	{ "multicast list", THERE(do_mc_list, undo_mc_list) },
+	{ "multicast list empty", BACK(do_mc_list, undo_mc_list) },
+	{ "vlan filter on", THERE(do_vlan, undo_vlan) },
+	{ "vlan filter off", BACK(do_vlan, undo_vlan) },
+	{ "rx queue stop", THERE(do_rxq_stop, do_rxq_start), .one_queue = true },
+	{ "rx queue start", BACK(do_rxq_stop, do_rxq_start), .one_queue = true },
+	{ "tx queue stop", THERE(do_txq_stop, do_txq_start) },
+	{ "tx queue start", BACK(do_txq_stop, do_txq_start) },
+	{ "stats", ASKS(do_stats) },
+	{ "stats reset", ASKS(do_stats_reset) },
+	{ "xstats", ASKS(do_xstats) },
+	{ "xstats reset", ASKS(do_xstats_reset) },
+	{ "link", ASKS(do_link) },
+	{ "link down", THERE(do_link_down, do_link_up), .silent = true },
+	{ "link up", BACK(do_link_down, do_link_up), .silent = true },
+	{ "info", ASKS(do_info) },
+	{ "stop", LEVEL_STARTED, LEVEL_SET_UP, .run = do_stop, .always = true },
+	{ "close", LEVEL_SET_UP, LEVEL_NONE, .run = do_close, .always = true },
+	{ "remove", LEVEL_STARTED, LEVEL_NONE, .run = do_remove, .always = true },
+};
+const unsigned int sweep_nb_ops = RTE_DIM(sweep_ops);
