@@ -257,22 +257,23 @@ specs_put(struct flow_req *r, const uint8_t *specs, size_t len, unsigned n)
 static int
 counters_describe(struct flow_req *r, struct abi_counters *c)
 {
-	struct {
-		struct mlx5_ib_create_flow head;
-		struct mlx5_ib_flow_counters_data data;
-	} uhw;
+	struct mlx5_ib_create_flow head;
+	struct mlx5_ib_flow_counters_data data;
+	uint8_t uhw[sizeof(head) + sizeof(data)];
 	struct mlx5_ib_flow_counters_desc desc;
 	unsigned i;
-	int ret = abi_in(r->call, UVERBS_ATTR_UHW_IN, &uhw, sizeof(uhw));
+	int ret = abi_in(r->call, UVERBS_ATTR_UHW_IN, uhw, sizeof(uhw));
 
-	if (ret != 0 || uhw.head.ncounters_data == 0)
+	memcpy(&head, uhw, sizeof(head));
+	memcpy(&data, uhw + sizeof(head), sizeof(data));
+	if (ret != 0 || head.ncounters_data == 0)
 		return ret;
-	if (c->bound || uhw.head.ncounters_data > 1 ||
-	    uhw.data.ncounters > sizeof(c->desc) / sizeof(c->desc[0]))
+	if (c->bound || head.ncounters_data > 1 ||
+	    data.ncounters > sizeof(c->desc) / sizeof(c->desc[0]))
 		return abi_refuse(r->call, -EINVAL, "%u descriptions of counters",
-				  uhw.data.ncounters);
-	for (i = 0; i < uhw.data.ncounters; i++) {
-		ret = abi_copy_from(&desc, (uintptr_t)uhw.data.counters_data + i * sizeof(desc),
+				  data.ncounters);
+	for (i = 0; i < data.ncounters; i++) {
+		ret = abi_copy_from(&desc, (uintptr_t)data.counters_data + i * sizeof(desc),
 				    sizeof(desc));
 		if (ret != 0)
 			return ret;
@@ -283,7 +284,7 @@ counters_describe(struct flow_req *r, struct abi_counters *c)
 		c->desc[i].description = desc.description;
 		c->desc[i].index = desc.index;
 	}
-	c->ndesc = uhw.data.ncounters;
+	c->ndesc = data.ncounters;
 	return 0;
 }
 
