@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The emulated device under control: its socket, its threads' places, and where its completions lie. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <immintrin.h>
+#include <rte_cycles.h>
+
+#include "compare.h"
+
+#define REPLY_MAX (256u << 10)
+/* A device that still has work after so many passes does not come to an end. */
+#define SETTLE_PASSES 100000u
+#define SETTLE_STEP 16u
+/* Between the device's last write and the driver's first look, so that caches have done theirs. */
+#define REST_NS 8000u
+
+static int ctl = -1;
+static char reply[REPLY_MAX];
+static enum cmp_regime regime_now;
+static uint64_t rest_ticks;
+
+static int
+fail(int rc, const char *request, const char *why)
+{
+	CMP_SAY("the emulator did not do %.200s: %s", request, why);
+	return rc;
+}
+
+/* Sends a request and reads its reply, which is in `reply` then. */
+static int
+exchange(const char *request, size_t len)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	while (len != 0) {
+		n = send(ctl, request, len, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EPIPE;
+		request += n;
+		len -= n;
+	}
+	while (got == 0 || reply[got - 1] != '\n') {
+		n = recv(ctl, reply + got, sizeof(reply) - 1 - got, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return got == sizeof(reply) - 1 ? -EMSGSIZE : -EPIPE;
+		got += n;
+	}
+	reply[got] = '\0';
+	return 0;
+}
+
+/* The reply to a request that ends with a newline; NULL when it was refused. Deleted by the caller. */
+static json_t *
+ask(const char *request)
+{
+	int rc = exchange(request, strlen(request));
+	const json_t *error;
+	json_t *json;
+
+	if (rc != 0) {
+		fail(rc, request, strerror(-rc));
+		return NULL;
+	}
+	json = json_loads(reply, 0, NULL);
+	if (json_is_true(json_object_get(json, "ok")))
+		return json;
+	error = json_object_get(json, "error");
+	fail(-EIO, request, json_is_string(error) ? json_string_value(error) : "it replied with no JSON");
+	json_decref(json);
+	return NULL;
+}
+
+/* Asks, and takes one number out of the reply when name is not NULL. */
+static int
+ask_number(const char *request, const char *name, double *value)
+{
+	json_t *json = ask(request);
+	const json_t *item;
+	int rc = 0;
+
+	if (json == NULL)
+		return -EIO;
+	if (name != NULL) {
+		item = json_object_get(json, name);
+		if (json_is_number(item))
+			*value = json_number_value(item);
+		else
+			rc = fail(-EPROTO, request, "its reply lacks a number");
+	}
+	json_decref(json);
+	return rc;
+}
+
+/* Puts every thread of the emulator onto one CPU. */
+static int
+pin_threads(int cpu)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *e;
+	cpu_set_t cpus;
+	char path[300], name[32];
+	unsigned int pinned = 0;
+	FILE *f;
+
+	if (dir == NULL)
+		return -errno;
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	while ((e = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
+		f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
+		if (f == NULL)
+			continue;
+		if (fgets(name, sizeof(name), f) != NULL && strncmp(name, "mlxemu", 6) == 0 &&
+		    sched_setaffinity(atoi(e->d_name), sizeof(cpus), &cpus) == 0)
+			pinned++;
+		fclose(f);
+	}
+	closedir(dir);
+	if (pinned != 0)
+		return 0;
+	CMP_SAY("none of the emulator's threads can be put onto CPU %d", cpu);
+	return -ESRCH;
+}
+
+int
+cmp_device_open(const struct cmp_config *c)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	const char *path = getenv("MLXEMU_CTL");
+
+	(void)c;
+	if (path == NULL || strlen(path) >= sizeof(addr.sun_path)) {
+		CMP_SAY("no emulator: run this program by `mlxemu run --ports 2 -- ...`");
+		return -ENODEV;
+	}
+	strcpy(addr.sun_path, path);
+	ctl = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (ctl < 0 || connect(ctl, (struct sockaddr *)&addr, sizeof(addr)) != 0) {
+		CMP_SAY("control socket %s: %s", path, strerror(errno));
+		return -ENODEV;
+	}
+	rest_ticks = rte_get_tsc_hz() * REST_NS / 1000000000u;
+	return 0;
+}
+
+void
+cmp_device_close(void)
+{
+	if (ctl >= 0)
+		close(ctl);
+	ctl = -1;
+	cmp_evictor_stop();
+}
+
+int
+cmp_device_run(bool run)
+{
+	return ask_number(run ? "{\"cmd\":\"engine\",\"run\":true}\n" :
+				"{\"cmd\":\"engine\",\"run\":false}\n", NULL, NULL);
+}
+
+static void
+rest(void)
+{
+	uint64_t end = rte_rdtsc() + rest_ticks;
+
+	while (rte_rdtsc() < end)
+		rte_pause();
+}
+
+int
+cmp_device_inject(const struct cmp_arm *arm, uint32_t frames, const char *file)
+{
+	char request[512];
+	double delivered;
+	int rc;
+
+	snprintf(request, sizeof(request),
+		 "{\"cmd\":\"inject\",\"port\":%u,\"frames\":%u,\"file\":\"%s\"}\n", arm->emu_port,
+		 frames, file);
+	rc = ask_number(request, "delivered", &delivered);
+	if (rc == 0 && delivered != frames)
+		rc = fail(-EIO, request, "not all frames found a receive buffer");
+	if (rc != 0)
+		return rc;
+	if (regime_now == CMP_E)
+		cmp_evictor_do(NULL, 0, true);
+	if (regime_now != CMP_H)
+		rest();
+	return 0;
+}
+
+int
+cmp_device_settle(void)
+{
+	char request[64];
+	double work = 1;
+	uint32_t i;
+	int rc = 0;
+
+	snprintf(request, sizeof(request), "{\"cmd\":\"engine.step\",\"polls\":%u}\n", SETTLE_STEP);
+	for (i = 0; rc == 0 && work != 0 && i < SETTLE_PASSES; i++)
+		rc = ask_number(request, "work", &work);
+	if (rc == 0 && work != 0)
+		rc = fail(-ETIMEDOUT, request, "it still has work to do");
+	return rc;
+}
+
+json_t *
+cmp_device_counters(const struct cmp_arm *arm)
+{
+	json_t *json = ask("{\"cmd\":\"counters\"}\n"), *port;
+
+	if (json == NULL)
+		return NULL;
+	port = json_incref(json_array_get(json_object_get(json, "ports"), arm->emu_port));
+	if (port == NULL)
+		fail(-EPROTO, "counters", "its reply lacks the port");
+	json_decref(json);
+	return port;
+}
+
+int
+cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime)
+{
+	int rc;
+
+	if (regime != CMP_H && c->cpu == c->device_cpu) {
+		CMP_SAY("regimes X and E need a second CPU");
+		return -ENOTSUP;
+	}
+	cmp_evictor_stop();
+	rc = pin_threads(regime == CMP_H ? c->cpu : c->device_cpu);
+	if (rc == 0 && regime != CMP_H)
+		rc = cmp_evictor_start(c->device_cpu);
+	regime_now = regime;
+	return rc;
+}
+
+/* ---- what a load costs in a regime ---- */
+
+#define PROBE_LINES 512u
+#define PROBE_TURNS 64u
+struct probe_line {
+	uint64_t written;	/**< By the other party. */
+	struct probe_line *next;
+	uint8_t pad[48];
+};
+
+/* One cycle through all lines (Sattolo's shuffle), in an order that no prefetcher follows. */
+static void
+probe_link(struct probe_line *lines)
+{
+	uint16_t order[PROBE_LINES], t;
+	uint32_t i, j;
+	uint64_t seed = 1;
+
+	for (i = 0; i < PROBE_LINES; i++)
+		order[i] = i;
+	for (i = PROBE_LINES - 1; i > 0; i--) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		j = (uint32_t)(seed >> 33) % i;
+		t = order[i];
+		order[i] = order[j];
+		order[j] = t;
+	}
+	for (i = 0; i < PROBE_LINES; i++)
+		lines[order[i]].next = &lines[order[(i + 1) % PROBE_LINES]];
+}
+
+static void
+probe_write(struct probe_line *lines, enum cmp_regime regime)
+{
+	uint32_t i;
+
+	if (regime == CMP_H || regime == CMP_D) {
+		for (i = 0; i < PROBE_LINES; i++)
+			*(volatile uint64_t *)&lines[i].written = i;
+		for (i = 0; regime == CMP_D && i < PROBE_LINES; i++)
+			_mm_clflush(&lines[i]);
+		_mm_mfence();
+		return;
+	}
+	cmp_evictor_do((uint8_t *)lines, PROBE_LINES, regime == CMP_E);
+	rest();
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double
+cmp_device_line_ticks(const struct cmp_config *c, enum cmp_regime regime)
+{
+	struct probe_line *lines = aligned_alloc(4096, PROBE_LINES * sizeof(*lines));
+	const struct probe_line *volatile sink;
+	const struct probe_line *p;
+	uint64_t from, ticks[PROBE_TURNS];
+	uint32_t i, turn;
+
+	if (lines == NULL || cmp_device_regime(c, regime) != 0) {
+		free(lines);
+		return 0;
+	}
+	probe_link(lines);
+	for (turn = 0; turn < PROBE_TURNS; turn++) {
+		probe_write(lines, regime);
+		from = rte_rdtsc_precise();
+		for (p = lines, i = 0; i < PROBE_LINES; i++)
+			p = p->next;
+		sink = p;
+		ticks[turn] = rte_rdtsc_precise() - from;
+	}
+	(void)sink;
+	free(lines);
+	qsort(ticks, PROBE_TURNS, sizeof(ticks[0]), by_value);
+	return (double)ticks[PROBE_TURNS / 2] / PROBE_LINES;
+}

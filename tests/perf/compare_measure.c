@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Interleaved rounds, what is judged about them, and instructions by single-stepping. */
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <rte_cycles.h>
+
+#include "compare.h"
+#include "perf_step.h"
+
+/* A run is kept when it was left alone: limits of doc/guide/performance.md. */
+#define ROUNDS_PER_SWITCH 100u
+#define SPREAD_MAX 0.08
+#define ATTEMPTS 3u
+#define CALIBRATIONS 2001u
+#define STEP_PACKETS 2048u
+#define COUNT_SAMPLES 256u
+#define RECORD_MAX (4u << 20)
+#define IMUL_CHAIN 200000u
+#define IMUL_CYCLES 3u
+
+volatile bool cmp_stop;
+
+static inline uint64_t
+ticks_begin(void)
+{
+	uint64_t t;
+
+	__asm__ volatile("lfence" ::: "memory");
+	t = rte_rdtsc();
+	__asm__ volatile("lfence" ::: "memory");
+	return t;
+}
+
+static inline uint64_t
+ticks_end(void)
+{
+	unsigned int cpu;
+	uint64_t t = __builtin_ia32_rdtscp(&cpu);
+
+	__asm__ volatile("lfence" ::: "memory");
+	return t;
+}
+
+double
+cmp_core_per_tsc(void)
+{
+	uint64_t best = UINT64_MAX, t, x = 3;
+
+	for (unsigned int turn = 0; turn < 16; turn++) {
+		t = ticks_begin();
+		for (unsigned int i = 0; i < IMUL_CHAIN / 10; i++)
+			__asm__ volatile("imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0;"
+					 "imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0"
+					 : "+r"(x));
+		t = ticks_end() - t;
+		best = RTE_MIN(best, t);
+	}
+	return (double)IMUL_CHAIN * IMUL_CYCLES / best;
+}
+
+/* ---- bursts that do nothing: what is left is the harness ---- */
+
+static uint16_t
+null_burst(void *q, struct rte_mbuf **pkts, uint16_t n)
+{
+	RTE_SET_USED(q);
+	RTE_SET_USED(pkts);
+	return n;
+}
+
+static struct cmp_arm null_arm = { .id = CMP_OURS, .name = "nothing", .rx = null_burst, .tx = null_burst };
+
+/* ---- samples ---- */
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t
+involuntary(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nivcsw;
+}
+
+/** What becomes of one sample. */
+struct sample {
+	uint64_t ticks, switches, steps;
+};
+
+static bool
+units_right(const struct cmp_row *row, const struct cmp_arm *arm, const struct cmp_config *c,
+	    uint32_t units)
+{
+	uint32_t want = row->units != 0 ? row->units : c->fill;
+
+	if (units == want && (row->k == 0 || arm->n == row->k))
+		return true;
+	CMP_SAY("row %s: %s did %u of %u %ss, with %u packets", row->name, arm->name, units, want,
+		row->unit, arm->n);
+	return false;
+}
+
+static bool
+sample_take(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c,
+	    uint32_t round, bool stepped, struct sample *s)
+{
+	uint32_t units;
+
+	if (!row->prepare(arm, c, round))
+		return false;
+	s->switches = involuntary();
+	if (row->warm != NULL)
+		row->warm(arm, c);
+	if (stepped) {
+		perf_step_reset();
+		perf_step_on();
+		units = row->timed(arm, c);
+		perf_step_off();
+		s->steps = perf_steps;
+	} else {
+		s->ticks = ticks_begin();
+		units = row->timed(arm, c);
+		s->ticks = ticks_end() - s->ticks;
+	}
+	s->switches = involuntary() - s->switches;
+	return units_right(row, arm, c, units) && row->settle(arm, c);
+}
+
+/* Ticks of the timer and the harness's own loop, once per sample. */
+static uint64_t
+ticks_of_nothing(const struct cmp_row *row, const struct cmp_config *c)
+{
+	static uint64_t t[CALIBRATIONS];
+
+	for (unsigned int i = 0; i < CALIBRATIONS; i++) {
+		null_arm.n = c->fill;
+		t[i] = ticks_begin();
+		(void)row->calibrate(&null_arm, c);
+		t[i] = ticks_end() - t[i];
+	}
+	qsort(t, CALIBRATIONS, sizeof(t[0]), by_value);
+	return t[CALIBRATIONS / 2];
+}
+
+static uint64_t
+steps_of_nothing(const struct cmp_row *row, const struct cmp_config *c)
+{
+	null_arm.n = c->fill;
+	perf_step_reset();
+	perf_step_on();
+	(void)row->calibrate(&null_arm, c);
+	perf_step_off();
+	return perf_steps;
+}
+
+/** All samples of a row. */
+struct run {
+	uint64_t *ticks[CMP_ARMS];
+	uint32_t n;
+	uint64_t switches, nothing;
+	double median[CMP_ARMS], p10[CMP_ARMS], min[CMP_ARMS], p90[CMP_ARMS];
+};
+
+static bool
+rounds_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
+	  struct run *run)
+{
+	static const enum cmp_arm_id order[] = { CMP_STOCK, CMP_OURS, CMP_OURS, CMP_STOCK };
+	uint64_t said = rte_rdtsc();
+	uint32_t at[CMP_ARMS] = { 0, 0 };
+	struct sample s = { 0 };
+
+	run->switches = 0;
+	for (uint32_t round = 0; round < c->rounds; round++) {
+		for (unsigned int i = 0; i < RTE_DIM(order); i++) {
+			if (cmp_stop || !sample_take(row, &arms[order[i]], c, round, false, &s))
+				return false;
+			run->ticks[order[i]][at[order[i]]++] = s.ticks;
+			run->switches += s.switches;
+		}
+		if (rte_rdtsc() - said > 2 * rte_get_tsc_hz()) {
+			said = rte_rdtsc();
+			fprintf(stderr, "compare_bench: row %s: round %u of %u\n", row->name, round,
+				c->rounds);
+		}
+	}
+	run->n = at[0];
+	return true;
+}
+
+static void
+run_sum_up(const struct cmp_row *row, const struct cmp_config *c, struct run *run)
+{
+	double units = row->units != 0 ? row->units : c->fill;
+
+	for (unsigned int a = 0; a < CMP_ARMS; a++) {
+		uint64_t *t = run->ticks[a];
+
+		qsort(t, run->n, sizeof(t[0]), by_value);
+		run->min[a] = ((double)t[0] - run->nothing) / units;
+		run->p10[a] = ((double)t[run->n / 10] - run->nothing) / units;
+		run->median[a] = ((double)t[run->n / 2] - run->nothing) / units;
+		run->p90[a] = ((double)t[run->n * 9 / 10] - run->nothing) / units;
+	}
+}
+
+/* Why the run does not count; empty when it does. */
+static void
+run_judge(const struct cmp_config *c, const struct run *run, char *why, size_t len)
+{
+	why[0] = '\0';
+	if (run->switches * ROUNDS_PER_SWITCH > c->rounds) {
+		snprintf(why, len, "%" PRIu64 " involuntary switches in %u rounds", run->switches,
+			 c->rounds);
+		return;
+	}
+	for (unsigned int a = 0; a < CMP_ARMS; a++) {
+		double spread = (run->median[a] - run->p10[a]) / run->p10[a];
+
+		if (spread > SPREAD_MAX)
+			snprintf(why, len, "median of %s %.0f %% above its p10",
+				 a == CMP_STOCK ? "stock" : "mlxpmd", spread * 100);
+	}
+}
+
+/* ---- where the instructions are ---- */
+
+static void
+record_write(const struct cmp_config *c, const struct cmp_row *row, const struct cmp_arm *arm,
+	     const uintptr_t *where, uint64_t n)
+{
+	FILE *f = fopen(c->profile, "ae");
+	Dl_info info;
+	uint64_t i, same;
+
+	if (f == NULL)
+		return;
+	fprintf(f, "# row %s arm %s units %u\n", row->name, arm->name,
+		row->units != 0 ? row->units : c->fill);
+	for (i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && where[i + same] == where[i];)
+			same++;
+		if (dladdr((void *)where[i], &info) == 0)
+			continue;
+		fprintf(f, "%s 0x%zx %" PRIu64 "\n", info.dli_fname,
+			(size_t)(where[i] - (uintptr_t)info.dli_fbase), same);
+	}
+	fclose(f);
+}
+
+static void
+record_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uintptr_t *where = calloc(RECORD_MAX, sizeof(*where));
+	struct sample s;
+
+	if (where == NULL)
+		return;
+	perf_step_record(where, RECORD_MAX);
+	if (sample_take(row, arm, c, 0, true, &s)) {
+		qsort(where, RTE_MIN(s.steps, RECORD_MAX), sizeof(*where), by_value);
+		record_write(c, row, arm, where, RTE_MIN(s.steps, RECORD_MAX));
+	}
+	perf_step_record(NULL, 0);
+	free(where);
+}
+
+/* Instructions per unit: the mean over so many samples that refills have their share in it. */
+static bool
+steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c, double *instr)
+{
+	uint32_t units = row->units != 0 ? row->units : c->fill;
+	uint32_t packets = row->k != 0 ? row->k : units;
+	uint32_t samples = RTE_MAX(1u, RTE_MIN(64u, STEP_PACKETS / packets));
+	uint64_t sum = 0, nothing = steps_of_nothing(row, c);
+	struct sample s;
+
+	for (uint32_t i = 0; i < samples; i++) {
+		if (cmp_stop || !sample_take(row, arm, c, i, true, &s))
+			return false;
+		sum += s.steps - nothing;
+	}
+	*instr = (double)sum / samples / units;
+	if (c->profile != NULL)
+		record_arm(row, arm, c);
+	return true;
+}
+
+static bool
+steps_add(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
+	  json_t *out)
+{
+	double instr;
+
+	for (unsigned int a = 0; a < CMP_ARMS; a++) {
+		if (!steps_count(row, &arms[a], c, &instr))
+			return false;
+		cmp_json_number(json_object_get(out, arms[a].name), "instr", instr);
+	}
+	return true;
+}
+
+static void
+run_add(const struct cmp_arm arms[CMP_ARMS], const struct run *run, uint32_t attempts,
+	const char *why, json_t *out)
+{
+	for (unsigned int a = 0; a < CMP_ARMS; a++) {
+		json_t *o = cmp_json_child(out, arms[a].name);
+
+		cmp_json_number(o, "min", run->min[a]);
+		cmp_json_number(o, "p10", run->p10[a]);
+		cmp_json_number(o, "median", run->median[a]);
+		cmp_json_number(o, "p90", run->p90[a]);
+	}
+	cmp_json_number(out, "ratio", run->median[CMP_STOCK] / run->median[CMP_OURS]);
+	cmp_json_number(out, "switches", (double)run->switches);
+	cmp_json_number(out, "attempts", attempts);
+	cmp_json_bool(out, "kept", why[0] == '\0');
+	cmp_json_string(out, "why", why);
+}
+
+static bool
+attempts_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
+	    struct run *run, json_t *out)
+{
+	struct cmp_config warm = *c;
+	char why[128];
+
+	warm.rounds = RTE_MIN(c->rounds, 16u);
+	for (uint32_t attempt = 1;; attempt++) {
+		if (!rounds_do(row, arms, &warm, run) || !rounds_do(row, arms, c, run))
+			return false;
+		run->nothing = ticks_of_nothing(row, c);
+		run_sum_up(row, c, run);
+		run_judge(c, run, why, sizeof(why));
+		if (why[0] == '\0' || attempt == ATTEMPTS) {
+			run_add(arms, run, attempt, why, out);
+			return true;
+		}
+		CMP_SAY("row %s: again, since %s", row->name, why);
+	}
+}
+
+bool
+cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
+	    json_t *out)
+{
+	struct run run = { 0 };
+	bool good = true;
+
+	for (unsigned int a = 0; a < CMP_ARMS; a++) {
+		arms[a].arrive = row->k != 0 ? row->k : c->fill;
+		run.ticks[a] = calloc(2 * (size_t)c->rounds, sizeof(uint64_t));
+		good = good && run.ticks[a] != NULL;
+	}
+	good = good && attempts_do(row, arms, c, &run, out) && steps_add(row, arms, c, out);
+	free(run.ticks[0]);
+	free(run.ticks[1]);
+	return good;
+}
+
+/* ---- device-side counts ---- */
+
+/* One burst a sample: a device that stands still sees only the last doorbell of many. */
+static bool
+count_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c, json_t *out)
+{
+	double units = COUNT_SAMPLES * (row->units != 0 ? row->units : (double)c->fill);
+	json_t *before, *after, *item, *diff = cmp_json_child(out, arm->name);
+	const char *key;
+	struct sample s;
+	bool good = true;
+
+	arm->arrive = row->k != 0 ? row->k : c->fill;
+	before = cmp_device_counters(arm);
+	for (uint32_t i = 0; good && i < COUNT_SAMPLES; i++)
+		good = before != NULL && sample_take(row, arm, c, i, false, &s);
+	after = good ? cmp_device_counters(arm) : NULL;
+	json_object_foreach(after, key, item) {
+		double more = json_number_value(item) -
+			      json_number_value(json_object_get(before, key));
+
+		if (more != 0)
+			cmp_json_number(diff, key, more / units);
+	}
+	good = good && after != NULL;
+	json_decref(before);
+	json_decref(after);
+	return good;
+}
+
+bool
+cmp_count(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
+	  json_t *out)
+{
+	json_t *counts = cmp_json_child(out, "device");
+	struct cmp_config burst = *c;
+
+	burst.fill = RTE_MIN(c->fill, c->burst);
+	for (unsigned int a = 0; a < CMP_ARMS; a++)
+		if (!count_arm(row, &arms[a], &burst, counts))
+			return false;
+	return true;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What is measured: a table of rows, and the loops that they time. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <infiniband/mlx5dv.h>
+#include <rte_branch_prediction.h>
+
+#include "compare.h"
+
+/* Polls in a row that may find nothing before the rest counts as not coming. */
+#define IDLE_MAX 64u
+#define EMPTY_POLLS 16u
+#define WARM_POLLS 16u
+
+/* ---- the caller's conversion of the stock driver's timestamps ---- */
+
+static struct ibv_context *clock_ctx;
+static struct mlx5dv_clock_info clock_info;
+
+int
+cmp_clock_open(const struct cmp_config *c)
+{
+	struct ibv_device **list, **dev;
+
+	if (!(c->rx_offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return 0;
+	list = ibv_get_device_list(NULL);
+	/* The stock driver's port is the emulated machine's first. */
+	for (dev = list; dev != NULL && *dev != NULL; dev++)
+		if (strcmp(ibv_get_device_name(*dev), "mlx5_0") == 0)
+			clock_ctx = ibv_open_device(*dev);
+	if (list != NULL)
+		ibv_free_device_list(list);
+	if (clock_ctx == NULL || mlx5dv_get_clock_info(clock_ctx, &clock_info) != 0) {
+		CMP_SAY("mlx5_0: no clock to convert timestamps by: %s", strerror(errno));
+		return -ENODEV;
+	}
+	return 0;
+}
+
+void
+cmp_clock_close(void)
+{
+	if (clock_ctx != NULL)
+		ibv_close_device(clock_ctx);
+	clock_ctx = NULL;
+}
+
+/* ---- timed loops: nothing in them but calls of the driver and what the row says ---- */
+
+uint32_t
+cmp_drain(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t n = 0, idle = 0;
+
+	while (n < c->fill) {
+		uint16_t got = arm->rx(arm->rxq, arm->pkts + n, c->burst);
+
+		n += got;
+		if (unlikely(got == 0) && ++idle == IDLE_MAX)
+			break;
+	}
+	arm->n = n;
+	return n;
+}
+
+static uint32_t
+drain_free(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t n = 0, idle = 0;
+
+	while (n < c->fill) {
+		uint16_t got = arm->rx(arm->rxq, arm->pkts, c->burst);
+
+		rte_pktmbuf_free_bulk(arm->pkts, got);
+		n += got;
+		if (unlikely(got == 0) && ++idle == IDLE_MAX)
+			break;
+	}
+	arm->n = 0;
+	return n;
+}
+
+static inline void
+to_ns(const struct cmp_arm *arm, struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		uint64_t *ts = RTE_MBUF_DYNFIELD(pkts[i], arm->ts_offset, uint64_t *);
+
+		*ts = mlx5dv_ts_to_ns(&clock_info, *ts);
+	}
+}
+
+/* Nanoseconds in the mbuf at the end: mlxpmd puts them there, the stock driver's caller has to. */
+static uint32_t
+drain_ns(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t n = 0, idle = 0;
+
+	while (n < c->fill) {
+		uint16_t got = arm->rx(arm->rxq, arm->pkts + n, c->burst);
+
+		if (arm->id == CMP_STOCK)
+			to_ns(arm, arm->pkts + n, got);
+		n += got;
+		if (unlikely(got == 0) && ++idle == IDLE_MAX)
+			break;
+	}
+	arm->n = n;
+	return n;
+}
+
+static uint32_t
+poll_once(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	arm->n = arm->rx(arm->rxq, arm->pkts, c->burst);
+	return 1;
+}
+
+static uint32_t
+poll_empty(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t got = 0;
+
+	for (uint32_t i = 0; i < EMPTY_POLLS; i++)
+		got += arm->rx(arm->rxq, arm->pkts, c->burst);
+	arm->n = got;
+	return EMPTY_POLLS;
+}
+
+static uint32_t
+send_all(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t n = 0, idle = 0;
+
+	while (n < c->fill) {
+		uint16_t sent = arm->tx(arm->txq, arm->pkts + n, c->burst);
+
+		n += sent;
+		if (unlikely(sent == 0) && ++idle == IDLE_MAX)
+			break;
+	}
+	arm->n -= n;
+	return n;
+}
+
+static uint32_t
+forward(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t n = 0, idle = 0;
+
+	arm->n = 0;
+	while (n < c->fill) {
+		uint16_t got = arm->rx(arm->rxq, arm->pkts, c->burst);
+		uint16_t sent = arm->tx(arm->txq, arm->pkts, got);
+
+		n += sent;
+		if (unlikely(sent != got)) {
+			rte_pktmbuf_free_bulk(arm->pkts + sent, got - sent);
+			break;
+		}
+		if (unlikely(got == 0) && ++idle == IDLE_MAX)
+			break;
+	}
+	return n;
+}
+
+/* ---- before and after ---- */
+
+static bool
+rx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
+{
+	RTE_SET_USED(c);
+	return cmp_device_inject(arm, arm->arrive, cmp_traffic_file(arm, round)) == 0;
+}
+
+static bool
+rx_settle(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	RTE_SET_USED(c);
+	rte_pktmbuf_free_bulk(arm->pkts, arm->n);
+	arm->n = 0;
+	return true;
+}
+
+/* As rx_prepare(), with the clock read afresh: once per so many packets costs next to nothing. */
+static bool
+ns_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
+{
+	return rx_prepare(arm, c, round) && mlx5dv_get_clock_info(clock_ctx, &clock_info) == 0;
+}
+
+/* A driver that polls has its code at hand when packets come. */
+static void
+poll_warm(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	for (uint32_t i = 0; arm->rxq_idle != NULL && i < WARM_POLLS; i++)
+		(void)arm->rx(arm->rxq_idle, arm->pkts, c->burst);
+}
+
+static bool
+empty_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
+{
+	RTE_SET_USED(round);
+	for (uint32_t i = 0; i < WARM_POLLS; i++)
+		if (arm->rx(arm->rxq, arm->pkts, c->burst) != 0)
+			return false;
+	return true;
+}
+
+static bool
+nothing_left(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	RTE_SET_USED(c);
+	return arm->n == 0;
+}
+
+bool
+cmp_tx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
+{
+	RTE_SET_USED(round);
+	if (rte_pktmbuf_alloc_bulk(arm->pool, arm->pkts, c->fill) != 0) {
+		CMP_SAY("%s: the mempool has no %u packets left", arm->name, c->fill);
+		return false;
+	}
+	arm->n = c->fill;
+	for (uint32_t i = 0; i < c->fill; i++) {
+		struct rte_mbuf *m = arm->pkts[i];
+
+		m->pkt_len = m->data_len =
+			cmp_traffic_frame(c, rte_pktmbuf_mtod(m, uint8_t *), i);
+		m->l2_len = sizeof(struct rte_ether_hdr);
+		m->l3_len = 20;
+		if (!c->tx_alternate || (i & 1))
+			m->ol_flags |= c->tx_flags;
+	}
+	return true;
+}
+
+static bool
+tx_settle(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	RTE_SET_USED(c);
+	return arm->n == 0 && cmp_device_settle() == 0;
+}
+
+#define POLL_ROW(packets) \
+	{ .name = "poll" #packets, .unit = "poll", .what = "one poll finds " #packets, \
+	  .prepare = rx_prepare, .warm = poll_warm, .timed = poll_once, \
+	  .calibrate = poll_once, .settle = rx_settle, .units = 1, .k = packets, .gates = CMP_GATE_RX }
+
+const struct cmp_row cmp_rows[] = {
+	{ .name = "rx", .unit = "packet", .what = "receive", .prepare = rx_prepare,
+	  .timed = cmp_drain, .calibrate = cmp_drain, .settle = rx_settle, .gates = CMP_GATE_RX },
+	{ .name = "rx_free", .unit = "packet", .what = "receive and free", .prepare = rx_prepare,
+	  .timed = drain_free, .calibrate = cmp_drain, .settle = rx_settle, .gates = CMP_GATE_RX },
+	{ .name = "rx_ns", .unit = "packet", .what = "receive, timestamps to nanoseconds",
+	  .prepare = ns_prepare, .timed = drain_ns, .calibrate = cmp_drain, .settle = rx_settle,
+	  .gates = CMP_GATE_RX },
+	POLL_ROW(1),
+	POLL_ROW(2),
+	POLL_ROW(4),
+	POLL_ROW(8),
+	POLL_ROW(16),
+	{ .name = "empty", .unit = "poll", .what = "a poll finds nothing", .prepare = empty_prepare,
+	  .timed = poll_empty, .calibrate = poll_empty, .settle = nothing_left,
+	  .units = EMPTY_POLLS, .gates = CMP_GATE_IDLE },
+	{ .name = "tx", .unit = "packet", .what = "send, frees of earlier ones included",
+	  .prepare = cmp_tx_prepare, .timed = send_all, .calibrate = send_all, .settle = tx_settle,
+	  .gates = CMP_GATE_TX },
+	{ .name = "forward", .unit = "packet", .what = "receive and send", .prepare = rx_prepare,
+	  .timed = forward, .calibrate = forward, .settle = tx_settle, .gates = CMP_GATE_TX },
+	{ .name = NULL },
+};
+
+const struct cmp_row *
+cmp_row_find(const char *name)
+{
+	const struct cmp_row *row;
+
+	for (row = cmp_rows; row->name != NULL; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
