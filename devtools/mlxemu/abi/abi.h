@@ -128,6 +128,8 @@ int abi_uverbs_open(unsigned n, int flags);
 /** Answers RDMA_VERBS_IOCTL. 0 or -errno. */
 int abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
+/** The device is gone: what its open files notice of it. */
+void abi_uverbs_removed(struct emu_dev *dev);
 /** What programs hold at this device beside objects; lock held. */
 void abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
 /** Closes every open device, as the end of the process does; lock held. */

@@ -69,9 +69,17 @@ abi_port_changed(struct emu_dev *dev)
 	emu_sysfs_refresh(dev, abi_run_dir());
 }
 
+static void
+abi_removed(struct emu_dev *dev)
+{
+	emu_sysfs_remove(dev, abi_run_dir());
+	abi_uverbs_removed(dev);
+}
+
 static const struct emu_front_ops abi_front_ops = {
 	.port_changed = abi_port_changed,
 	.ledger = abi_uverbs_ledger,
+	.removed = abi_removed,
 	.program_fds = abi_fd_program,
 };
 

@@ -256,6 +256,9 @@ abi_netdev_request(struct emu_machine *m, int port, unsigned long request, struc
 	bool set = abi_netdev_is_set(request);
 	int ret;
 
+	/* The interface went with its device. */
+	if (dev->removed)
+		return -ENODEV;
 	(void)abi_enter();
 	ret = set ? abi_netdev_set(dev, request, ifr) : abi_netdev_get(dev, request, ifr);
 	if (set) {

@@ -386,3 +386,31 @@ emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
 	t.err = 0;
 	tree_netdev_state(&t, dev);
 }
+
+void
+emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
+{
+	static const struct {
+		const char *folder;
+		size_t name; /* offset in struct emu_dev */
+	} entries[] = {
+		{"/dev/infiniband", offsetof(struct emu_dev, uverbs_name)},
+		{"/sys/class/infiniband_verbs", offsetof(struct emu_dev, uverbs_name)},
+		{"/sys/class/infiniband", offsetof(struct emu_dev, ibdev_name)},
+		{"/sys/class/net", offsetof(struct emu_dev, netdev_name)},
+		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, pci_addr)},
+		{"/sys/bus/pci/devices", offsetof(struct emu_dev, pci_addr)},
+	};
+	char path[PATH_MAX], gone[PATH_MAX];
+	unsigned i;
+
+	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		snprintf(path, sizeof(path), "%s/root%s/%s", dir, entries[i].folder,
+			 (const char *)dev + entries[i].name);
+		(void)unlink(path);
+	}
+	/* The folder behind the links; the launcher removes it with the rest. */
+	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s", dir, dev->pci_addr);
+	snprintf(gone, sizeof(gone), "%s/gone.%s", dir, dev->pci_addr);
+	(void)rename(path, gone);
+}

@@ -18,4 +18,7 @@ void emu_sysfs_refresh(const struct emu_dev *dev, const char *dir);
 /** GID as the kernel derives it from the MAC address; index 0: RoCE v1, 1: RoCE v2. */
 bool emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
 
+/** Takes the device's entries away: PCI function, RDMA device, node, interface. */
+void emu_sysfs_remove(const struct emu_dev *dev, const char *dir);
+
 #endif /* ABI_SYSFS_H */

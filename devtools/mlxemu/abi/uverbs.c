@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/emu_fault.h"
 #include "uverbs_obj.h"
 
 /* Every open file, for the end of the process. Under the machine's lock. */
@@ -126,6 +128,27 @@ abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 	}
 }
 
+/*
+ * What the kernel does to open files when the device goes: the fatal event and then the end on
+ * every channel, and in place of doorbell pages and the counter zeroed memory. The clock page is
+ * ordinary memory of the kernel's and stays as it was.
+ */
+void
+abi_uverbs_removed(struct emu_dev *dev)
+{
+	struct abi_file *file;
+
+	TAILQ_FOREACH(file, &abi_files, next) {
+		if (file->dev != dev)
+			continue;
+		abi_channels_removed(file);
+		(void)madvise((uint8_t *)file->map + EMU_UAR_OFFSET,
+			      EMU_FILE_BYTES - EMU_UAR_OFFSET, MADV_REMOVE);
+		(void)madvise((uint8_t *)file->map + EMU_CORE_CLOCK_OFFSET, EMU_PAGE_BYTES,
+			      MADV_REMOVE);
+	}
+}
+
 void
 abi_uverbs_exit(void)
 {
@@ -194,7 +217,11 @@ abi_uverbs_open(unsigned n, int flags)
 	m = abi_enter();
 	if (m == NULL)
 		return -ENODEV;
-	ret = n < m->ports ? abi_file_open(m, n, flags) : -ENOENT;
+	ret = n < m->ports && !m->dev[n].removed ? 0 : -ENOENT;
+	if (ret == 0)
+		ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[n], m->dev[n].uverbs_name);
+	if (ret == 0)
+		ret = abi_file_open(m, n, flags);
 	abi_leave();
 	return ret;
 }
@@ -258,12 +285,27 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 	if (call->method->needs_ctx && call->ctx == NULL)
 		return abi_refuse(call, -EINVAL, "before GET_CONTEXT");
 	ret = abi_attrs_check(call);
+	/* A write command has a name of its own: abi_write_command() asks. */
+	if (ret == 0 && call->method->run != abi_write_command)
+		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, call->method->name);
 	if (ret == 0)
-		ret = call->method->run(call);
+		ret = call->dev->removed ? -EIO : call->method->run(call);
 	if (ret < 0)
 		emu_trace_note(call->dev, "call %s -> %s", call->method->name,
 			       strerrorname_np(-ret));
 	return ret;
+}
+
+/* A slow command: the caller waits, the model does not. */
+static void
+abi_delay(uint64_t us)
+{
+	struct timespec left = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+	if (us == 0)
+		return;
+	while (nanosleep(&left, &left) != 0)
+		;
 }
 
 int
@@ -271,6 +313,7 @@ abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg)
 {
 	struct abi_call call = {.file = (struct abi_file *)obj};
 	struct ib_uverbs_ioctl_hdr hdr;
+	uint64_t delay_us;
 	int ret = abi_copy_from(&hdr, (uintptr_t)arg, sizeof(hdr));
 
 	if (ret != 0)
@@ -284,7 +327,11 @@ abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg)
 	call.ctx = call.file->ctx;
 	call.attrs = ((struct ib_uverbs_ioctl_hdr *)arg)->attrs;
 	call.nattrs = hdr.num_attrs;
-	ret = call.file->shut ? -EIO : abi_call_run(&call, hdr.object_id, hdr.method_id);
+	ret = call.file->shut || call.dev->removed
+		      ? -EIO
+		      : abi_call_run(&call, hdr.object_id, hdr.method_id);
+	delay_us = emu_fault_delay_take();
 	abi_leave();
+	abi_delay(delay_us);
 	return ret;
 }

@@ -180,6 +180,8 @@ void abi_verbs_channel_gone(struct abi_channel *ch);
 int abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data);
 void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 		   const struct abi_handle *handle);
+/** The device is gone: IBV_EVENT_DEVICE_FATAL where it is heard, then hang-up everywhere. */
+void abi_channels_removed(struct abi_file *file);
 /** The file closes: its channels live on without it. Returns how many the program left open. */
 void abi_channels_orphan(struct abi_file *file);
 /** Runs an allowed query command and sends the answer to a command channel. 0 or -errno. */

@@ -20,6 +20,7 @@
 
 #include <linux/sockios.h>
 
+#include "core/emu_fault.h"
 #include "uverbs.h"
 
 #define EVENT_COMP 0x00
@@ -28,6 +29,7 @@
 #define EQE_SUB_TYPE 3
 #define PORT_SUB_TYPE_ACTIVE 4
 /* enum ibv_event_type */
+#define IBV_EVENT_DEVICE_FATAL 8
 #define IBV_EVENT_PORT_ACTIVE 9
 #define IBV_EVENT_PORT_ERR 10
 #define MAX_EVENTS 16
@@ -134,10 +136,34 @@ abi_channels_orphan(struct abi_file *file)
 	}
 }
 
+/* A planned fault: the wake-up gets lost. */
+static bool
+abi_event_lost(struct emu_dev *dev)
+{
+	const struct emu_fault_query q = {.place = EMU_AT_EVENT_FD, .dev = dev};
+
+	return emu_fault_at(EMU_AT_EVENT_FD) && emu_fault_ask(&q) != NULL;
+}
+
 bool
 abi_channel_send(struct abi_channel *ch, const void *data, size_t len)
 {
+	if (abi_event_lost(ch->file->dev))
+		return true;
 	return send(ch->model_fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+void
+abi_channels_removed(struct abi_file *file)
+{
+	const struct ib_uverbs_async_event_desc fatal = {.event_type = IBV_EVENT_DEVICE_FATAL};
+	struct abi_channel *ch;
+
+	while ((ch = TAILQ_FIRST(&file->channels)) != NULL) {
+		if (ch->object == UVERBS_OBJECT_ASYNC_EVENT)
+			(void)abi_channel_send(ch, &fatal, sizeof(fatal));
+		abi_channel_unlink(ch);
+	}
 }
 
 int
@@ -228,6 +254,8 @@ abi_sub_deliver(struct abi_sub *sub, const void *eqe)
 	const uint64_t one = 1;
 
 	if (sub->eventfd >= 0) {
+		if (abi_event_lost(sub->channel->file->dev))
+			return;
 		/* A counter at its limit stays there, as the kernel's signal does. */
 		if (abi_real_write(sub->eventfd, &one, sizeof(one)) < 0)
 			return;
@@ -260,7 +288,7 @@ abi_port_event(struct abi_file *file, const uint8_t *eqe)
 }
 
 static void
-abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
+abi_event_deliver(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
 {
 	struct abi_file *file = ctx->priv;
 	struct abi_handle *handle = obj != NULL ? obj->abi : NULL;
@@ -275,6 +303,21 @@ abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const voi
 		abi_verbs_event(file, handle, type);
 	if (obj == NULL && type == EVENT_PORT_CHANGE)
 		abi_port_event(file, eqe);
+}
+
+static void
+abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
+{
+	const struct emu_fault_query q = {.place = EMU_AT_EQE_WRITE, .dev = ctx->dev, .type = type};
+	const struct emu_fault_action *a =
+		emu_fault_at(EMU_AT_EQE_WRITE) ? emu_fault_ask(&q) : NULL;
+	enum emu_fault_act act = a != NULL ? a->act : EMU_ACT_NONE;
+
+	if (act == EMU_ACT_DROP || ctx->dev->removed)
+		return;
+	abi_event_deliver(ctx, obj, type, eqe);
+	if (act == EMU_ACT_DUP)
+		abi_event_deliver(ctx, obj, type, eqe);
 }
 
 const struct emu_ctx_ops abi_ctx_ops = {.event = abi_ctx_event};

@@ -8,6 +8,7 @@
 
 #include "core/emu_audit.h"
 #include "core/emu_fault.h"
+#include "core/emu_fault.h"
 #include "fw/emu_fw.h"
 #include "prm.h"
 #include "uverbs_obj.h"
@@ -194,6 +195,7 @@ abi_write_command(struct abi_call *call)
 	uint32_t command = (uint32_t)abi_in_u64(call, UVERBS_ATTR_WRITE_CMD);
 	const struct abi_write_row *row;
 	unsigned i;
+	int ret;
 
 	for (i = 0; i < sizeof(abi_write_rows) / sizeof(abi_write_rows[0]); i++) {
 		row = &abi_write_rows[i];
@@ -205,7 +207,10 @@ abi_write_command(struct abi_call *call)
 			return -ENOSPC;
 		if (call->ctx == NULL)
 			return abi_refuse(call, -EINVAL, "%s before GET_CONTEXT", row->name);
-		return row->run(call);
+		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, row->name);
+		if (ret == 0)
+			ret = call->dev->removed ? -EIO : row->run(call);
+		return ret;
 	}
 	emu_trace_note(call->dev, "write command 0x%x is not modelled -> EOPNOTSUPP", command);
 	return -EOPNOTSUPP;

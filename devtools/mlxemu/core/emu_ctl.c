@@ -133,6 +133,17 @@ ctl_link(struct emu_ctl *c)
 }
 
 static int
+ctl_remove(struct emu_ctl *c)
+{
+	struct emu_dev *dev;
+	int ret = emu_ctl_port(c, &dev);
+
+	if (ret == 0)
+		emu_dev_remove(dev);
+	return ret;
+}
+
+static int
 ctl_fault_add(struct emu_ctl *c)
 {
 	const char *rule = NULL;
@@ -240,6 +251,7 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"fault.clear", "", "removes all rules", ctl_fault_clear},
 	{"link", "[port=N] [state=up|down] [ms=N]",
 	 "pulls or plugs the cable, for N milliseconds if given; tells the link", ctl_link},
+	{"remove", "[port=N]", "unplugs the device from the bus", ctl_remove},
 	{"engine", "[run=true|false]", "pauses or resumes the data path", ctl_engine},
 	{"engine.step", "[polls=N]", "passes over all queues while paused", ctl_engine_step},
 	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP]",

@@ -138,9 +138,7 @@ emu_fault_clear(void)
 		fault.rules = rule->next;
 		emu_rule_free(rule);
 	}
-	free(fault.log);
-	fault.log = NULL;
-	fault.commands = fault.ioctls = fault.hits = fault.delay_us = 0;
+	fault.delay_us = 0;
 	fault.rules_made = 0;
 	arm();
 }
@@ -298,8 +296,12 @@ emu_fault_ask(const struct emu_fault_query *q)
 		if (!matches(r, q) || !due(r))
 			continue;
 		note_hit(r, q);
-		if (!acted_on_port(&r->action, q->dev))
-			return &r->action;
+		if (acted_on_port(&r->action, q->dev))
+			continue;
+		/* Commands: whoever waits for the answer sleeps, not the device. */
+		if (r->place == EMU_AT_CMD_ENTRY || r->place == EMU_AT_CMD_EXIT)
+			fault.delay_us += r->action.us;
+		return &r->action;
 	}
 	return NULL;
 }
@@ -317,10 +319,7 @@ emu_fault_command(struct emu_dev *dev, uint16_t opcode, uint8_t *status, uint32_
 	if (!emu_fault_at(EMU_AT_CMD_ENTRY))
 		return false;
 	a = emu_fault_ask(&q);
-	if (a == NULL)
-		return false;
-	fault.delay_us += a->us;
-	if (a->act != EMU_ACT_FAIL)
+	if (a == NULL || a->act != EMU_ACT_FAIL)
 		return false;
 	*status = a->status;
 	*syndrome = a->syndrome;

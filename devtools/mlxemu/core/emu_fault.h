@@ -98,7 +98,7 @@ struct emu_fault_query {
 int emu_fault_add(const char *rule, char *err, size_t err_len);
 /** Adds the rules of a file, one a line; '#' begins a comment. As emu_fault_add(). */
 int emu_fault_add_file(const char *path, char *err, size_t err_len);
-/** Removes all rules and sets the counts to zero. */
+/** Removes all rules; the counts and the log stay. */
 void emu_fault_clear(void);
 /** Where chances begin: the same seed and the same events give the same hits. */
 void emu_fault_seed(uint64_t seed);
@@ -115,7 +115,7 @@ int emu_fault_errno(enum emu_place place, struct emu_dev *dev, const char *name)
 /** Delays that hit since the last call, in microseconds: what the caller sleeps unlocked. */
 uint64_t emu_fault_delay_take(void);
 
-/** Counts since the last clear: commands and kernel calls asked about, hits of all rules. */
+/** Counts of the process: commands and kernel calls asked about, hits of all rules. */
 uint64_t emu_fault_commands(void);
 uint64_t emu_fault_ioctls(void);
 uint64_t emu_fault_hits(void);

@@ -13,7 +13,7 @@
 
 /** Sums over the objects of one type. */
 struct held {
-	uint64_t count, bytes;
+	uint64_t count, bytes, lost;
 };
 
 static void
@@ -24,6 +24,10 @@ held_cb(struct emu_obj *obj, void *arg)
 	/* The kernel's own (event queues) are nobody's leftovers. */
 	if (obj->ctx == NULL)
 		return;
+	if (obj->lost) {
+		h->lost++;
+		return;
+	}
 	h->count++;
 	if (obj->type == EMU_OBJ_UMEM)
 		h->bytes += ((struct emu_umem *)obj)->len;
@@ -35,21 +39,26 @@ static uint64_t
 ledger_objects(struct emu_dev *dev, json_t *port)
 {
 	json_t *objects = json_object();
-	uint64_t total = 0, umem = 0, mkey = 0;
+	uint64_t total = 0, umem = 0, mkey = 0, lost = 0;
 
-	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES; t++) {
+	/* The kernel took everything back when the device went. */
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !dev->removed; t++) {
 		struct held h = {0};
 
 		emu_obj_foreach(dev, t, held_cb, &h);
 		if (h.count != 0)
 			emu_ctl_set(objects, emu_obj_type_name(t), h.count);
 		total += h.count;
+		lost += h.lost;
 		umem += t == EMU_OBJ_UMEM ? h.bytes : 0;
 		mkey += t == EMU_OBJ_MKEY ? h.bytes : 0;
 	}
 	json_object_set_new(port, "objects", objects);
 	emu_ctl_set(port, "umem_bytes", umem);
 	emu_ctl_set(port, "mkey_bytes", mkey);
+	/* Made, but a fault behind the command hid it from the program. */
+	if (lost != 0)
+		emu_ctl_set(port, "lost_to_faults", lost);
 	return total;
 }
 

@@ -259,7 +259,7 @@ ctx_sweep(struct emu_ctx *ctx, unsigned found[EMU_OBJ_TYPES])
 	unsigned n = 0;
 
 	for (obj = TAILQ_FIRST(&ctx->owned); obj != NULL; obj = older) {
-		enum emu_obj_type type = obj->type;
+		enum emu_obj_type type = obj->lost ? EMU_OBJ_NONE : obj->type;
 
 		older = TAILQ_NEXT(obj, owned);
 		if (emu_obj_destroy(obj) != 0)
@@ -282,11 +282,12 @@ emu_ctx_close(struct emu_ctx *ctx)
 	while (!TAILQ_EMPTY(&ctx->owned)) {
 		struct emu_obj *obj = TAILQ_FIRST(&ctx->owned);
 
-		found[obj->type]++;
+		found[obj->lost ? EMU_OBJ_NONE : obj->type]++;
 		total++;
 		emu_obj_destroy_forced(obj);
 	}
-	for (unsigned t = 0; t < EMU_OBJ_TYPES; t++)
+	/* What a planned fault hid from the program is not the program's; nor is it after removal. */
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !ctx->dev->removed; t++)
 		if (found[t] != 0)
 			emu_audit_left(ctx->dev, emu_obj_type_name(t), found[t]);
 	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);

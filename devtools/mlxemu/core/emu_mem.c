@@ -12,6 +12,7 @@
 
 #include "../dp/emu_dp.h"
 #include "emu_audit.h"
+#include "emu_fault.h"
 #include "emu_obj.h"
 
 /* IBV_ACCESS_*: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND let the device write. */
@@ -108,8 +109,11 @@ emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t acces
 		struct emu_umem **out)
 {
 	struct emu_umem *umem;
-	int ret = mem_check(addr, len, (access & ACCESS_WRITES) != 0);
+	int ret = emu_fault_errno(EMU_AT_UMEM_REG, ctx->dev, "umem");
 
+	if (ret != 0)
+		return ret;
+	ret = mem_check(addr, len, (access & ACCESS_WRITES) != 0);
 	if (ret != 0) {
 		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
 			  "umem 0x%" PRIx64 "+0x%" PRIx64 " access 0x%x: %s", addr, len, access,
@@ -176,8 +180,11 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 	struct emu_obj *pd = emu_obj_find(ctx->dev, EMU_OBJ_PD, pdn);
 	bool write = (access & ACCESS_WRITES) != 0;
 	struct emu_mkey *mkey;
-	int ret = mem_check(addr, len, write);
+	int ret = emu_fault_errno(EMU_AT_MR_REG, ctx->dev, "MR");
 
+	if (ret != 0)
+		return ret;
+	ret = mem_check(addr, len, write);
 	if (ret == 0 && (pd == NULL || pd->ctx != ctx || iova + len < iova))
 		ret = -EINVAL;
 	if (ret != 0) {

@@ -55,6 +55,7 @@ struct emu_obj {
 	void *abi;		  /**< The front end's handle, if it has one. */
 	void *dp;		  /**< State of dp/ for this object, if it has any. */
 	bool subscribed;
+	bool lost;	  /**< A planned fault told the program that it was not made. */
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
 

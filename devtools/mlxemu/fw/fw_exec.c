@@ -275,6 +275,37 @@ fault_check(struct fw_cmd *c)
 	return -EREMOTEIO;
 }
 
+/* A planned fault behind a command that has taken effect. */
+static int
+fault_exit(struct fw_cmd *c)
+{
+	struct emu_fault_query q = {
+		.place = EMU_AT_CMD_EXIT, .dev = c->dev, .opcode = c->desc->opcode,
+		.name = c->desc->name,
+	};
+	const struct emu_fault_action *a = emu_fault_ask(&q);
+	struct prm_place place;
+	uint32_t syndrome;
+
+	if (a == NULL || a->act == EMU_ACT_DELAY)
+		return 0;
+	if (a->act == EMU_ACT_SET) {
+		if (prm_locate_out(c->in, c->in_len, c->out, c->out_len, a->field, &place))
+			prm_place_set(&place, a->value);
+		else
+			emu_trace_note(c->dev, "the answer has no field %s", a->field);
+		return 0;
+	}
+	/* What was made stays the device's: nobody has its number. */
+	if (c->created != NULL)
+		c->created->lost = true;
+	syndrome = htobe32(a->syndrome);
+	memset(c->out, 0, FW_OUT_BYTES);
+	*(uint8_t *)c->out = a->status;
+	memcpy((uint8_t *)c->out + 4, &syndrome, sizeof(syndrome));
+	return -EREMOTEIO;
+}
+
 static int
 find_object(struct fw_cmd *c, enum emu_obj_type type)
 {
@@ -312,6 +343,8 @@ dispatch(struct fw_cmd *c)
 	ret = check_mailboxes(c);
 	if (ret == 0)
 		ret = fault_check(c);
+	if (ret == 0 && c->dev->removed)
+		ret = -EIO;
 	if (ret == 0 && row->type != EMU_OBJ_NONE && c->desc->cls != PRM_CMD_CREATE)
 		ret = find_object(c, row->type);
 	if (ret != 0)
@@ -332,6 +365,8 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 		*created = NULL;
 	if (in_len < MAILBOX_MIN_BYTES || out_len < MAILBOX_MIN_BYTES)
 		return -EINVAL;
+	if (ctx->dev->removed)
+		return -EIO;
 	emu_dp_take_doorbells(ctx->dev);
 	c.in_len = in_len;
 	c.out_len = out_len;
@@ -340,6 +375,8 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 	c.desc = prm_command_find(opcode_of(inbox));
 	ret = in_len <= sizeof(inbox) ? dispatch(&c)
 				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);
+	if (ret == 0 && emu_fault_at(EMU_AT_CMD_EXIT))
+		ret = fault_exit(&c);
 	memset(out, 0, out_len);
 	memcpy(out, outbox, out_len < sizeof(outbox) ? out_len : sizeof(outbox));
 	emu_trace_command(ctx, inbox, in_len < sizeof(inbox) ? in_len : sizeof(inbox), outbox,

@@ -15,6 +15,8 @@ struct walk {
 	void *arg;
 	bool nonzero_only;
 	int32_t request; /* what the inbox asked for; -1 = not known */
+	const char *find; /* a path to look for instead of decoding */
+	struct prm_place *found;
 	char path[PATH_BYTES];
 };
 
@@ -47,14 +49,34 @@ path_push(struct walk *w, size_t len, const char *name, long index)
 	return (size_t)n < room ? len + (size_t)n : PATH_BYTES - 1;
 }
 
+/* The whole path, or its end from some name on. */
+static bool
+path_is(const char *path, const char *wanted)
+{
+	size_t n = strlen(path), m = strlen(wanted);
+
+	return m <= n && strcmp(path + n - m, wanted) == 0 && (m == n || path[n - m - 1] == '.');
+}
+
+/* A field's place: from the dword at, 64 bits when hi is above 31. */
+struct bits {
+	const uint32_t *at;
+	unsigned int hi, lo;
+};
+
 static void
-emit(struct walk *w, size_t path_len, const char *name, long index, uint64_t value,
+emit(struct walk *w, size_t path_len, const char *name, long index, struct bits b,
 		const struct prm_enum *e)
 {
+	uint64_t value = b.hi > 31 ? prm_get64(b.at, b.hi, b.lo) : prm_get32(b.at, b.hi, b.lo);
+
 	if (value == 0 && w->nonzero_only)
 		return;
 	path_push(w, path_len, name, index);
-	w->cb(w->arg, w->path, value, e != NULL ? prm_enum_find(e, value) : NULL);
+	if (w->find == NULL)
+		w->cb(w->arg, w->path, value, e != NULL ? prm_enum_find(e, value) : NULL);
+	else if (w->found->at == NULL && path_is(w->path, w->find))
+		*w->found = (struct prm_place){(uint32_t *)(uintptr_t)b.at, b.hi, b.lo};
 }
 
 static void
@@ -67,8 +89,7 @@ decode_scalar(struct walk *w, const struct prm_field *f, const uint32_t *p, size
 		if (at + step > dwords)
 			return;
 		emit(w, path_len, f->name, f->array ? (long)i : -1,
-				step == 2 ? prm_get64(p + at, f->hi, f->lo) :
-				prm_get32(p + at, f->hi, f->lo), f->enumeration);
+				(struct bits){p + at, f->hi, f->lo}, f->enumeration);
 	}
 }
 
@@ -106,7 +127,7 @@ decode_union(struct walk *w, const struct prm_layout *l, int32_t when, const uin
 		}
 	}
 	for (size_t i = 0; i < dwords && i < l->dwords; i++)
-		emit(w, path_len, "dword", (long)i, PRM_BE32(p[i]), NULL);
+		emit(w, path_len, "dword", (long)i, (struct bits){p + i, 31, 0}, NULL);
 }
 
 static void
@@ -138,16 +159,18 @@ static void
 decode_blob(struct walk *w, const struct prm_field *f, const uint32_t *p, size_t dwords,
 		size_t path_len)
 {
-	const uint8_t *bytes = (const uint8_t *)p;
 	size_t start = 4u * f->dword + f->byte;
 	size_t end = f->count == 0 ? 4 * dwords : start + f->count;
 	bool whole = start % 4 == 0 && end % 4 == 0;
 
 	if (end > 4 * dwords)
 		end = 4 * dwords;
-	for (size_t at = start, i = 0; at < end; at += whole ? 4 : 1, i++)
+	for (size_t at = start, i = 0; at < end; at += whole ? 4 : 1, i++) {
+		unsigned int lo = whole ? 0 : 24 - 8 * (at % 4);
+
 		emit(w, path_len, f->name, (long)i,
-				whole ? PRM_BE32(p[at / 4]) : bytes[at], NULL);
+				(struct bits){p + at / 4, whole ? 31 : lo + 7, lo}, NULL);
+	}
 }
 
 static void
@@ -222,20 +245,38 @@ prm_decode_in(const void *in, size_t len, bool nonzero_only, prm_decode_cb cb, v
 			len / 4);
 }
 
-void
-prm_decode_out(const void *in, size_t in_len, const void *out, size_t out_len, bool nonzero_only,
-		prm_decode_cb cb, void *arg)
+static void
+walk_out(struct walk *w, const void *in, size_t in_len, const void *out, size_t out_len)
 {
-	struct walk w = { .cb = cb, .arg = arg, .nonzero_only = nonzero_only, .request = -1 };
 	const struct prm_command *cmd = NULL;
 
 	if (in_len >= PRM_CMD_IN_BYTES)
 		cmd = prm_command_find((uint16_t)prm_cmd_in_get_opcode(in));
 	if (cmd == NULL || in_len < cmd->in_bytes_min) {
-		decode_layout(&w, &prm_layout_cmd_out, out, out_len / 4, 0);
+		decode_layout(w, &prm_layout_cmd_out, out, out_len / 4, 0);
 		return;
 	}
 	if (cmd->request.hi >= cmd->request.lo)
-		w.request = (int32_t)(prm_field_ref_get(in, cmd->request) >> cmd->request_shift);
-	decode_mailbox(&w, cmd->out, carried_register(cmd, in), out, out_len / 4);
+		w->request = (int32_t)(prm_field_ref_get(in, cmd->request) >> cmd->request_shift);
+	decode_mailbox(w, cmd->out, carried_register(cmd, in), out, out_len / 4);
+}
+
+void
+prm_decode_out(const void *in, size_t in_len, const void *out, size_t out_len, bool nonzero_only,
+		prm_decode_cb cb, void *arg)
+{
+	struct walk w = { .cb = cb, .arg = arg, .nonzero_only = nonzero_only, .request = -1 };
+
+	walk_out(&w, in, in_len, out, out_len);
+}
+
+bool
+prm_locate_out(const void *in, size_t in_len, void *out, size_t out_len, const char *path,
+		struct prm_place *place)
+{
+	struct walk w = { .find = path, .found = place, .request = -1 };
+
+	place->at = NULL;
+	walk_out(&w, in, in_len, out, out_len);
+	return place->at != NULL;
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * mmap of a device, so that it can be told to fail. Mapping itself needs no help: the descriptor
+ * is a file that program and model share.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/emu_fault.h"
+#include "preload.h"
+
+static int
+abi_mmap_fault(int fd)
+{
+	struct abi_fdobj *obj;
+	struct emu_machine *m;
+	int ret = 0;
+
+	if (!emu_fault_at(EMU_AT_MMAP) || abi_inside != 0)
+		return 0;
+	obj = abi_fd_get(fd, ABI_FD_UVERBS);
+	m = obj != NULL ? abi_enter() : NULL;
+	if (m != NULL) {
+		struct emu_dev *dev = &m->dev[abi_uverbs_index(obj)];
+
+		ret = emu_fault_errno(EMU_AT_MMAP, dev, dev->uverbs_name);
+		abi_leave();
+	}
+	abi_fd_put(obj);
+	return ret;
+}
+
+/*
+ * By the system call and not by the next definition of the name: loaders and sanitizers map
+ * memory before any name can be looked up.
+ */
+static void *
+abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
+{
+	int ret = fd >= 0 ? abi_mmap_fault(fd) : 0;
+
+	if (ret != 0) {
+		errno = -ret;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+}
+
+ABI_EXPORT void *
+mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	return abi_mmap(addr, len, prot, flags, fd, offset);
+}
+
+ABI_EXPORT void *
+mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
+{
+	return abi_mmap(addr, len, prot, flags, fd, offset);
+}
