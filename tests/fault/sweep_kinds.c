@@ -244,8 +244,8 @@ host_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 		{ NULL, "fopen", "libibverbs" },
 		{ "probe", "malloc", "libibverbs" },
 		{ "probe", "openat", "libibverbs" },
-		{ "probe", "calloc", "libmlx5" },
-		{ NULL, "mmap", "libmlx5" }, /* Another kind of UAR, or no clock. */
+		{ NULL, "calloc", "libmlx5" }, /* Another kind of UAR, or no clock. */
+		{ NULL, "mmap", "libmlx5" },
 		{ "probe", "rte_zmalloc_socket", "librte_net_mlxpmd" }, /* The other socket's. */
 		/* The mempool's keys: tried again when it is used. */
 		{ "probe", "malloc", "librte_common_mlx5dv" },

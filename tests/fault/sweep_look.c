@@ -120,12 +120,30 @@ heap_ledger(char *text, size_t bytes)
 			zones);
 }
 
+/* The library keeps the UARs of send queues for the next ones until the device is closed. */
+static void
+without_uars(json_t *ledger)
+{
+	json_t *port;
+	size_t i;
+
+	json_object_del(ledger, "objects");
+	json_array_foreach(json_object_get(ledger, "ports"), i, port) {
+		json_object_del(port, "mappings");
+		json_object_del(json_object_get(port, "objects"), "UAR");
+	}
+}
+
 void
 ledger_take(char *text, size_t bytes)
 {
 	json_t *reply = ctl_ask("ledger", NULL, NULL);
-	char *device = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
 	size_t used = heap_ledger(text, bytes);
+	char *device;
+
+	if (level_now != LEVEL_NONE)
+		without_uars(reply);
+	device = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
 
 	/* Rings of a started port hold mbufs, how many depends on what went through them. */
 	if (level_now != LEVEL_STARTED)
