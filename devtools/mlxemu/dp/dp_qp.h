@@ -57,6 +57,8 @@ void dp_qp_event(struct emu_qp *qp, uint16_t type);
 /* dp_qp_send.c */
 /** Works on the send queue of a QP; as dp_sq_run(). */
 unsigned dp_qp_run(struct dp_sq *q, unsigned budget);
+/** The send queue is in error: that ends an RC connection; of others only sending stops. */
+void dp_qp_stop_sending(struct emu_qp *qp);
 
 /* dp_qp_wqe.c */
 /** A send WQE read and checked. */

@@ -183,9 +183,8 @@ execute(struct dp_qp *d, struct dp_wqe *w)
 	return DP_DONE;
 }
 
-/* A requester's error ends an RC connection; of the others only sending stops. */
-static void
-stop_sending(struct emu_qp *qp)
+void
+dp_qp_stop_sending(struct emu_qp *qp)
 {
 	if (qp->st == PRM_QPC_ST_RC) {
 		dp_qp_fail(qp);
@@ -218,7 +217,7 @@ step(struct dp_qp *d, struct dp_sq *q, struct dp_wqe *w)
 	if (done == DP_DONE && w->ce >= PRM_WQE_CE_CQ_UPDATE)
 		dp_sq_complete(q, w);
 	if (sq->state == EMU_QS_ERR)
-		stop_sending(sq->qp);
+		dp_qp_stop_sending(sq->qp);
 	return done;
 }
 

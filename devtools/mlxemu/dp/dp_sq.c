@@ -116,6 +116,8 @@ refuse_producer(struct dp_sq *q, uint16_t pi)
 	q->failed = true;
 	sq->state = EMU_QS_ERR;
 	sq->hw_pi = sq->ci;
+	if (sq->qp != NULL)
+		dp_qp_stop_sending(sq->qp);
 }
 
 void
