@@ -60,12 +60,19 @@ rig_fw(struct rig_port *p, const void *in, size_t in_len, struct emu_obj **creat
 	return emu_fw_exec(p->ctx, in, in_len, out, sizeof(out), created);
 }
 
+uint8_t rig_made[RIG_MADE_BYTES];
+size_t rig_made_bytes;
+
 /* A command that must work and makes an object; the object. */
 static void *
 make(struct rig_port *p, const void *in, size_t in_len, const char *what)
 {
 	struct emu_obj *obj = NULL;
 
+	if (in_len > sizeof(rig_made))
+		die(what);
+	memcpy(rig_made, in, in_len);
+	rig_made_bytes = in_len;
 	if (rig_fw(p, in, in_len, &obj) != 0 || obj == NULL)
 		die(what);
 	return obj;
