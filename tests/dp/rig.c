@@ -48,6 +48,8 @@ on_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eq
 		p->cq_err_events++;
 		CHECK_EQ(be32toh(e->cq_err_cqn), obj->id);
 	}
+	if (type < sizeof(p->events) / sizeof(p->events[0]))
+		p->events[type]++;
 	p->last_event_obj = obj != NULL ? obj->id : 0;
 }
 static const struct emu_ctx_ops ops = {.event = on_event};

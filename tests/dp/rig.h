@@ -57,6 +57,7 @@ struct rig_port {
 	uint32_t umem, pd, td, tis, lkey, ro_lkey;
 	struct emu_uar *uar;
 	unsigned comp_events, cq_err_events; /**< Raised so far. */
+	unsigned events[0x30]; /**< By PRM event type. */
 	uint32_t last_event_obj;
 };
 struct rig {
