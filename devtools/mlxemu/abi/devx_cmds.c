@@ -232,9 +232,15 @@ static bool
 mkey_is_indirect(const void *in)
 {
 	uint32_t w = mbox_dword(in, MKC_DWORD);
-	unsigned mode = (w >> 10 & 3) | (w >> 26 & 7) << 2;
+	unsigned mode = (w >> 8 & 3) | (w >> 26 & 7) << 2;
 
 	return mode == 2 || mode == 3;
+}
+
+bool
+abi_devx_indirect_mkey(const void *in, size_t len)
+{
+	return abi_devx_opcode(in) == 0x200 && len > 4 * MKC_DWORD + 4 && mkey_is_indirect(in);
 }
 
 void

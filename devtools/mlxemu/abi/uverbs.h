@@ -70,6 +70,7 @@ struct abi_file {
 	unsigned nhandles;
 	struct emu_obj *td; /**< Transport domain of the verbs queues, while there are any. */
 	unsigned td_users;
+	uint64_t dm_pages; /**< Pages of device memory in use. */
 	TAILQ_HEAD(, abi_channel) channels;
 	TAILQ_HEAD(, abi_sub) subs;
 	TAILQ_ENTRY(abi_file) next;
@@ -83,6 +84,7 @@ struct abi_call {
 	struct ib_uverbs_attr *attrs;
 	unsigned nattrs;
 	const struct abi_method *method;
+	const char *command; /**< Name of the write command, when it is one. */
 };
 
 enum abi_attr_kind {
@@ -200,6 +202,8 @@ uint64_t abi_devx_created(const void *in, const void *out);
 /** Sets the "this address is in a umem" bits that belong to the kernel. */
 void abi_devx_set_umem_valid(void *in, size_t len);
 uint16_t abi_devx_opcode(const void *in);
+/** True for a CREATE_MKEY whose key refers to other keys. */
+bool abi_devx_indirect_mkey(const void *in, size_t len);
 
 /** Notes a refused call in the audit and returns err. */
 int abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)

@@ -3,6 +3,7 @@
 /* Device attributes, derived from the profile and the firmware's capabilities as mlx5_ib does. */
 #include <endian.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 #include "fw/emu_fw.h"
 #include "prm.h"
-#include "uverbs.h"
+#include "uverbs_obj.h"
 
 /* Bits of device_cap_flags and raw_packet_caps (ib_verbs.h of the kernel, verbs.h of rdma-core). */
 #define DEV_PORT_ACTIVE_EVENT (1u << 10)
@@ -21,13 +22,14 @@
 #define RAW_CAP_SCATTER_FCS (1u << 1)
 #define RAW_CAP_IP_CSUM (1u << 2)
 #define QPT_RAW_PACKET 8
+#define ATOMIC_HCA 1 /* enum ib_atomic_cap */
 /* mlx5 RX hash functions and fields (mlx5dv.h). */
 #define RX_HASH_TOEPLITZ (1u << 0)
 #define RX_HASH_FIELDS 0xffu
 
 /** The current capabilities of the device, as firmware told them. */
 struct abi_caps {
-	struct prm_query_hca_cap_out general, eth;
+	struct prm_query_hca_cap_out general, eth, memory;
 };
 
 static int
@@ -49,7 +51,8 @@ abi_caps_get(struct abi_call *call)
 	if (c == NULL)
 		return NULL;
 	if (abi_caps_query(call, PRM_HCA_CAP_TYPE_GENERAL, &c->general) != 0 ||
-	    abi_caps_query(call, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, &c->eth) != 0) {
+	    abi_caps_query(call, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, &c->eth) != 0 ||
+	    abi_caps_query(call, PRM_HCA_CAP_TYPE_DEV_MEM, &c->memory) != 0) {
 		free(c);
 		return NULL;
 	}
@@ -60,6 +63,14 @@ static const struct prm_per_protocol_networking_offload_caps *
 abi_caps_eth(const struct abi_caps *c)
 {
 	return (const void *)&c->eth.dw[4];
+}
+
+static uint64_t
+abi_caps_dm_bytes(const struct abi_caps *c)
+{
+	const struct prm_device_mem_cap *cap = (const void *)&c->memory.dw[4];
+
+	return prm_device_mem_cap_get_memic(cap) ? prm_device_mem_cap_get_max_memic_size(cap) : 0;
 }
 
 void
@@ -82,6 +93,15 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	/* A receive WQE of max_rq_desc_sz holds 32 segments; send WQEs need room for headers. */
 	r->max_sge = 30;
 	r->max_sge_rd = 30;
+	r->max_srq = 1u << 16;
+	r->max_srq_wr = (1u << p->log_max_wq_sz) - 1;
+	r->max_srq_sge = 31;
+	r->max_ah = INT_MAX;
+	/* Reads and atomics outstanding: log_max_ra_req_qp and log_max_ra_res_qp are 4. */
+	r->max_qp_rd_atom = 16;
+	r->max_qp_init_rd_atom = 16;
+	r->max_res_rd_atom = INT_MAX;
+	r->atomic_cap = ATOMIC_HCA;
 	r->max_cq = 1u << p->log_max_cq;
 	r->max_cqe = (1u << p->log_max_cq_sz) - 1;
 	r->max_mr = 1u << p->log_max_mkey;
@@ -112,6 +132,9 @@ abi_attributes_core_ex(const struct abi_caps *c, const struct emu_profile *p,
 	if (prm_per_protocol_networking_offload_caps_get_scatter_fcs(eth))
 		r->raw_packet_caps |= RAW_CAP_SCATTER_FCS;
 	r->device_cap_flags_ex = r->base.device_cap_flags;
+	r->max_dm_size = abi_caps_dm_bytes(c);
+	r->cq_moderation_caps.max_cq_moderation_count = UINT16_MAX;
+	r->cq_moderation_caps.max_cq_moderation_period = ABI_CQ_PERIOD_MAX;
 }
 
 /* Fields of the general page: compression of completions, and striding receive queues. */
@@ -144,6 +167,8 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 	unsigned lso = prm_per_protocol_networking_offload_caps_get_max_lso_cap(eth);
 
 	r->response_length = sizeof(*r);
+	if (prm_cmd_hca_cap_get_cqe_128_always((const void *)&c->general.dw[4]))
+		r->flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
 	abi_attributes_receive((const void *)&c->general.dw[4], r);
 	if (lso != 0) {
 		r->tso_caps.max_tso = 1u << lso;
@@ -158,6 +183,16 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 	if (prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(eth))
 		r->mlx5_ib_support_multi_pkt_send_wqes =
 			MLX5_IB_ALLOW_MPW | MLX5_IB_SUPPORT_EMPW;
+}
+
+uint64_t
+abi_dm_bytes_max(struct abi_call *call)
+{
+	struct abi_caps *c = abi_caps_get(call);
+	uint64_t bytes = c != NULL ? abi_caps_dm_bytes(c) : 0;
+
+	free(c);
+	return bytes;
 }
 
 unsigned

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Verbs completion queues, made as mlx5_ib makes them. */
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -38,9 +39,12 @@ cq_check_driver(struct abi_call *call, const struct mlx5_ib_create_cq *uhw)
 	if (uhw->reserved0 != 0 || uhw->reserved1 != 0 ||
 	    (uhw->cqe_size != 64 && uhw->cqe_size != 128))
 		return abi_refuse(call, -EINVAL, "entries of %u bytes", uhw->cqe_size);
-	/* Padding to 128 bytes and real time stamps are not among the capabilities. */
-	if ((uhw->flags & ~MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) != 0)
+	/* Real time stamps are not among the capabilities. */
+	if ((uhw->flags & ~(MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX |
+			    MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD)) != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "driver flags 0x%x", uhw->flags);
+	if ((uhw->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0 && uhw->cqe_size != 128)
+		return abi_refuse(call, -EOPNOTSUPP, "entries of %u bytes, padded", uhw->cqe_size);
 	if ((uhw->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) == 0)
 		return abi_refuse(call, -EINVAL, "no doorbell page: contexts have none of their own");
 	return 0;
@@ -73,6 +77,15 @@ cq_compression(struct abi_call *call, const struct mlx5_ib_create_cq *uhw, struc
 			  uhw->cqe_comp_res_format);
 }
 
+static uint8_t
+cq_entry_code(const struct mlx5_ib_create_cq *uhw)
+{
+	if (uhw->cqe_size != 128)
+		return PRM_CQC_CQE_SZ_64B;
+	return (uhw->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0 ? PRM_CQC_CQE_SZ_128B_PAD
+									: PRM_CQC_CQE_SZ_128B;
+}
+
 static int
 cq_make(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_create_cq *uhw)
 {
@@ -92,7 +105,8 @@ cq_make(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_create
 		return ret;
 	prm_create_cq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
 	prm_create_cq_in_set_cq_umem_id(&in, ring);
-	prm_cqc_set_cqe_sz(cqc, uhw->cqe_size == 128 ? PRM_CQC_CQE_SZ_128B : 0);
+	h->verbs->cq.cqe_sz = cq_entry_code(uhw);
+	prm_cqc_set_cqe_sz(cqc, h->verbs->cq.cqe_sz);
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	prm_cqc_set_uar_page(cqc, uhw->uar_page_index);
 	prm_cqc_set_c_eqn(cqc, emu_eqn_of_vector(call->dev, vector));
@@ -165,24 +179,89 @@ abi_cq_destroy(struct abi_call *call)
 			: abi_out(call, UVERBS_ATTR_DESTROY_CQ_RESP, &resp, sizeof(resp));
 }
 
-/* Moderation is a capability that the device does not have. */
+/* enum ib_cq_attr_mask: the one attribute that there is. */
+#define CQ_ATTR_MODERATE 1u
+
 int
 abi_modify_cq(struct abi_call *call)
 {
+	struct prm_modify_cq_in cmd = {0};
+	struct prm_modify_cq_out out = {0};
+	struct prm_cqc *cqc = prm_modify_cq_in_cq_context(&cmd);
 	struct ib_uverbs_ex_modify_cq in;
+	struct abi_handle *h;
 	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
 
 	if (ret != 0)
 		return ret;
-	return abi_handle_of(call, in.cq_handle, UVERBS_OBJECT_CQ) != NULL ? -EOPNOTSUPP : -EINVAL;
+	h = abi_handle_of(call, in.cq_handle, UVERBS_OBJECT_CQ);
+	if (h == NULL)
+		return -EINVAL;
+	if (in.attr_mask != CQ_ATTR_MODERATE)
+		return abi_refuse(call, -EOPNOTSUPP, "attributes 0x%x", in.attr_mask);
+	if (in.attr.cq_period > ABI_CQ_PERIOD_MAX)
+		return abi_refuse(call, -EINVAL, "period of %u us", in.attr.cq_period);
+	prm_modify_cq_in_set_opcode(&cmd, PRM_CMD_OP_MODIFY_CQ);
+	prm_modify_cq_in_set_cqn(&cmd, h->obj->id);
+	cmd.dw[3] = htobe32(PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT);
+	prm_cqc_set_cq_period(cqc, in.attr.cq_period);
+	prm_cqc_set_cq_max_count(cqc, in.attr.cq_count);
+	return abi_kernel_cmd(call, &cmd, sizeof(cmd), &out, sizeof(out), NULL);
 }
 
-/* The device has no cq_resize: the kernel's driver does not even look at the request. */
+static int
+cq_resize(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_resize_cq *uhw,
+	  uint32_t log_size)
+{
+	struct prm_modify_cq_in cmd = {0};
+	struct prm_modify_cq_out out = {0};
+	struct prm_cqc *cqc = prm_modify_cq_in_cq_context(&cmd);
+	uint32_t umem;
+	int ret = abi_verbs_pin(call, h, uhw->buf_addr, (uint64_t)uhw->cqe_size << log_size, &umem);
+
+	if (ret != 0)
+		return ret;
+	prm_modify_cq_in_set_opcode(&cmd, PRM_CMD_OP_MODIFY_CQ);
+	prm_modify_cq_in_set_op_mod(&cmd, 1);
+	prm_modify_cq_in_set_cqn(&cmd, h->obj->id);
+	cmd.dw[3] = htobe32(PRM_RESIZE_CQ_FIELD_LOG_CQ_SIZE | PRM_RESIZE_CQ_FIELD_UMEM);
+	prm_modify_cq_in_set_cq_umem_id(&cmd, umem);
+	prm_modify_cq_in_set_cq_umem_valid(&cmd, 1);
+	prm_cqc_set_log_cq_size(cqc, log_size);
+	prm_cqc_set_cqe_sz(cqc, h->verbs->cq.cqe_sz);
+	ret = abi_kernel_cmd(call, &cmd, sizeof(cmd), &out, sizeof(out), NULL);
+	/* The ring was pinned first: the new one takes the old one's place, or goes. */
+	abi_verbs_drop_newest(h, ret == 0 ? 0 : -1);
+	return ret;
+}
+
 int
 abi_resize_cq(struct abi_call *call)
 {
-	(void)call;
-	return -EOPNOTSUPP;
+	struct ib_uverbs_resize_cq_resp resp = {0};
+	struct ib_uverbs_resize_cq in;
+	struct mlx5_ib_resize_cq uhw;
+	struct abi_handle *h;
+	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
+
+	if (ret == 0)
+		ret = abi_in(call, UVERBS_ATTR_UHW_IN, &uhw, sizeof(uhw));
+	if (ret != 0)
+		return ret;
+	h = abi_handle_of(call, in.cq_handle, UVERBS_OBJECT_CQ);
+	if (h == NULL)
+		return -EINVAL;
+	ret = cq_check(call, in.cqe, 0, 0);
+	if (ret != 0)
+		return ret;
+	if (uhw.reserved0 != 0 || uhw.reserved1 != 0 ||
+	    (uhw.cqe_size != 64 && uhw.cqe_size != 128))
+		return abi_refuse(call, -EINVAL, "entries of %u bytes", uhw.cqe_size);
+	ret = cq_resize(call, h, &uhw, log_entries(in.cqe));
+	if (ret != 0)
+		return ret;
+	resp.cqe = (1u << log_entries(in.cqe)) - 1;
+	return abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
 static const struct abi_method abi_methods[] = {

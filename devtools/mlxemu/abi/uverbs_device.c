@@ -86,6 +86,31 @@ abi_get_context(struct abi_call *call)
 	return ret;
 }
 
+/* A process that imports the context asks what its creator was told. */
+static int
+abi_query_context(struct abi_call *call)
+{
+	struct mlx5_ib_alloc_ucontext_resp resp = {0};
+	int ret;
+
+	abi_context_limits(call->dev, &resp);
+	ret = abi_out(call, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, &resp, sizeof(resp));
+	if (ret == 0)
+		ret = abi_out_u32(call, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS,
+				  EMU_COMP_VECTORS);
+	if (ret == 0)
+		ret = abi_out_u64(call, UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT,
+				  IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS);
+	return ret;
+}
+
+static int
+abi_query_pd(struct abi_call *call)
+{
+	return abi_out_u32(call, MLX5_IB_ATTR_QUERY_PD_RESP_PDN,
+			   abi_in_handle(call, MLX5_IB_ATTR_QUERY_PD_HANDLE)->obj->id);
+}
+
 /* ---- ports ---- */
 
 /* enum ib_mtu: the largest of 128 << n that fits into the interface's MTU. */
@@ -208,7 +233,13 @@ static const struct abi_method abi_methods[] = {
 	  ABI_OUT_OPT(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, 8),
 	  ABI_IN(UVERBS_ATTR_UHW_IN, 8, sizeof(struct mlx5_ib_alloc_ucontext_req_v2)),
 	  ABI_OUT(UVERBS_ATTR_UHW_OUT, 8)}},
-	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, "QUERY_CONTEXT", NULL, true, {{0}}},
+	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, "QUERY_CONTEXT", abi_query_context, true,
+	 {ABI_OUT_OPT(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, 4),
+	  ABI_OUT_OPT(UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, 8),
+	  ABI_OUT(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, 8)}},
+	{UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, "PD_QUERY", abi_query_pd, true,
+	 {ABI_HANDLE(MLX5_IB_ATTR_QUERY_PD_HANDLE, UVERBS_OBJECT_PD),
+	  ABI_OUT(MLX5_IB_ATTR_QUERY_PD_RESP_PDN, 4)}},
 	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES, "INFO_HANDLES", NULL, true, {{0}}},
 	{UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE, "QUERY_GID_TABLE",
 	 abi_query_gid_table, true,
@@ -225,8 +256,6 @@ static const struct abi_method abi_methods[] = {
 	{UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT, "MLX5_QUERY_PORT", abi_mlx5_query_port,
 	 true,
 	 {ABI_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 4, 4), ABI_OUT(MLX5_IB_ATTR_QUERY_PORT, 8)}},
-	/* Not modelled, named for the trace. */
-	{UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, "DM_ALLOC", NULL, true, {{0}}},
 };
 
 const struct abi_method_table abi_device_methods = ABI_METHODS(abi_methods);

@@ -92,6 +92,9 @@ abi_obj_create_run(struct abi_call *call, struct abi_cmd *cmd)
 	struct abi_handle *h;
 	int ret;
 
+	/* Keys over keys are not modelled: no capability tells whether there are any. */
+	if (abi_devx_indirect_mkey(cmd->in, cmd->in_len))
+		return -EOPNOTSUPP;
 	abi_devx_set_umem_valid(cmd->in, cmd->in_len);
 	ret = abi_cmd_exec(call, cmd, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, &obj);
 	if (obj == NULL)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "prm.h"
-#include "uverbs.h"
+#include "uverbs_obj.h"
 
 /* Opcodes of the commands that made a flow's destination or counter. */
 #define CREATED_BY(h) ((uint16_t)((h)->devx_id >> 32))
@@ -89,6 +89,23 @@ abi_flow_counter(struct abi_call *call, struct emu_flow_attr *attr)
 	return 0;
 }
 
+/* A verbs QP receives through its TIR, if it has one. */
+static int
+abi_flow_dest_qp(struct abi_call *call, struct emu_flow_attr *attr, uint64_t flags)
+{
+	const struct abi_verbs *v = abi_verbs_in(call, MLX5_IB_ATTR_CREATE_FLOW_DEST_QP);
+
+	if (v == NULL)
+		return 0;
+	if (flags != 0)
+		return abi_refuse(call, -EINVAL, "a destination as well as flags 0x%x",
+				  (unsigned)flags);
+	if (v->qp.tir == NULL)
+		return abi_refuse(call, -EINVAL, "the QP receives no raw packets");
+	attr->dest = v->qp.tir;
+	return 0;
+}
+
 static int
 abi_flow_dest(struct abi_call *call, struct emu_flow_attr *attr)
 {
@@ -102,7 +119,7 @@ abi_flow_dest(struct abi_call *call, struct emu_flow_attr *attr)
 	    (attr->drop && attr->default_miss))
 		return abi_refuse(call, -EINVAL, "flags 0x%x", (unsigned)flags);
 	if (h == NULL)
-		return 0;
+		return abi_flow_dest_qp(call, attr, flags);
 	if (flags != 0)
 		return abi_refuse(call, -EINVAL, "a destination as well as flags 0x%x",
 				  (unsigned)flags);

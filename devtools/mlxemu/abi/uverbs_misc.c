@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Address handles, XRC domains, memory windows, multicast groups, changed memory regions. */
+/* Address handles, XRC domains, memory windows, multicast groups. */
 #include <errno.h>
 #include <string.h>
 
@@ -115,13 +115,6 @@ abi_alloc_mw(struct abi_call *call)
 
 int
 abi_attach_mcast(struct abi_call *call)
-{
-	(void)call;
-	return -EOPNOTSUPP;
-}
-
-int
-abi_rereg_mr(struct abi_call *call)
 {
 	(void)call;
 	return -EOPNOTSUPP;

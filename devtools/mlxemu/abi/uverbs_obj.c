@@ -48,6 +48,19 @@ abi_verbs_part(struct abi_handle *h, struct emu_obj *obj)
 	h->verbs->part[h->verbs->nparts++].obj = obj;
 }
 
+void
+abi_verbs_drop_newest(struct abi_handle *h, int index)
+{
+	struct abi_verbs *v = h->verbs;
+	const struct abi_part newest = v->part[v->nparts - 1];
+
+	if (index >= 0) {
+		v->part[v->nparts - 1] = v->part[index];
+		v->part[index] = newest;
+	}
+	(void)emu_obj_destroy(v->part[--v->nparts].obj);
+}
+
 int
 abi_verbs_pin(struct abi_call *call, struct abi_handle *h, uint64_t addr, uint64_t len,
 	      uint32_t *umem_id)
@@ -155,6 +168,8 @@ parts_destroy(struct abi_call *call, struct abi_handle *h)
 	if (v->td)
 		td_put(call);
 	v->td = false;
+	if (h->object == UVERBS_OBJECT_DM)
+		abi_dm_give(call->file, &v->dm);
 	return 0;
 }
 

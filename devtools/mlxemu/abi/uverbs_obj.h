@@ -15,6 +15,9 @@
 #include "prm.h"
 #include "uverbs.h"
 
+/** Longest moderation period, in microseconds (12 bits in the device). */
+#define ABI_CQ_PERIOD_MAX 0xfffu
+
 struct abi_part {
 	struct emu_obj *obj;
 	uint64_t devx_id; /**< As abi_handle.devx_id; 0 for memory. */
@@ -23,6 +26,7 @@ struct abi_part {
 
 struct abi_cq {
 	struct abi_channel *channel; /**< Completion channel, or NULL. */
+	uint8_t cqe_sz;		     /**< PRM_CQC_CQE_SZ_* */
 };
 
 enum abi_qp_state { ABI_QPS_RESET, ABI_QPS_INIT, ABI_QPS_RTR, ABI_QPS_RTS, ABI_QPS_SQD,
@@ -55,6 +59,13 @@ struct abi_ind_tbl {
 	uint32_t log_size;
 };
 
+/* Pages of device memory that a file has; the device tells fewer bytes for one allocation. */
+#define ABI_DM_PAGES 64u
+struct abi_dm {
+	uint16_t first, pages;
+	uint64_t length;
+};
+
 struct abi_counters {
 	bool bound;		/**< A flow counts with it; its description is fixed. */
 	unsigned ndesc;
@@ -80,6 +91,7 @@ struct abi_verbs {
 		struct abi_wq wq;
 		struct abi_ind_tbl ind_tbl;
 		struct abi_counters counters;
+		struct abi_dm dm;
 	};
 };
 
@@ -100,6 +112,8 @@ int abi_verbs_create(struct abi_call *call, struct abi_handle *h, const void *in
 		     struct emu_obj **obj);
 /** The transport domain of the file, made for its first user. */
 int abi_verbs_td(struct abi_call *call, struct abi_handle *h, uint32_t *tdn);
+/** The newest part goes; with index 0 or more it first changes places with that part. */
+void abi_verbs_drop_newest(struct abi_handle *h, int index);
 /** Adds a part made otherwise. */
 void abi_verbs_part(struct abi_handle *h, struct emu_obj *obj);
 /** Destroys the parts and the handle. 0, or -EBUSY (in use), or what a command answered. */
@@ -125,6 +139,13 @@ struct abi_verbs *abi_verbs_in(const struct abi_call *call, uint16_t attr);
 int abi_resolve_dmac(struct abi_call *call, const uint8_t dgid[16], uint8_t mac[6],
 		     uint8_t *hop_limit);
 
+/** What the verbs permit of a region's access flags: 0, -EINVAL, -EOPNOTSUPP. */
+int abi_mr_access(struct abi_call *call, uint32_t access);
+/** The most that one allocation of device memory may have, as the device says. */
+uint64_t abi_dm_bytes_max(struct abi_call *call);
+/** Frees the pages of device memory that an object had. */
+void abi_dm_give(struct abi_file *file, const struct abi_dm *dm);
+
 /* ---- events of verbs objects (uverbs_event.c) ---- */
 
 /** The completion channel behind a descriptor of the program, or NULL. No reference is kept. */
@@ -146,6 +167,7 @@ int abi_modify_wq(struct abi_call *call);
 int abi_create_ind_tbl(struct abi_call *call);
 int abi_create_flow(struct abi_call *call);
 int abi_create_ah(struct abi_call *call);
+int abi_reg_mr(struct abi_call *call);
 int abi_rereg_mr(struct abi_call *call);
 int abi_alloc_mw(struct abi_call *call);
 int abi_open_xrcd(struct abi_call *call);
@@ -155,6 +177,6 @@ int abi_attach_mcast(struct abi_call *call);
 int abi_detach_mcast(struct abi_call *call);
 
 extern const struct abi_method_table abi_cq_methods, abi_qp_methods, abi_wq_methods,
-	abi_srq_methods, abi_vflow_methods;
+	abi_srq_methods, abi_vflow_methods, abi_mr_methods, abi_dm_methods;
 
 #endif /* UVERBS_OBJ_H */

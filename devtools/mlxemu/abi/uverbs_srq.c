@@ -18,7 +18,7 @@ srq_sizes(struct abi_call *call, uint32_t *log_wqes, uint32_t *log_stride)
 	uint32_t max_sge = (uint32_t)abi_in_u64(call, UVERBS_ATTR_CREATE_SRQ_MAX_SGE);
 	uint32_t bytes = (max_sge + 1) * SEG_BYTES;
 
-	if (max_wr == 0 || max_wr >= 1u << call->dev->profile->log_max_wq_sz || max_sge > 31)
+	if (max_wr >= 1u << call->dev->profile->log_max_wq_sz || max_sge > 31)
 		return abi_refuse(call, -EINVAL, "%u requests of %u segments", max_wr, max_sge);
 	for (*log_wqes = 0; 1u << *log_wqes < max_wr + 1; (*log_wqes)++)
 		;

@@ -88,58 +88,10 @@ abi_dealloc_pd(struct abi_call *call)
 	return abi_write_destroy(call, UVERBS_OBJECT_PD);
 }
 
-/* The kernel makes an MR's key by the device's command, where a planned fault meets it. */
-static int
-abi_mkey_fault(struct abi_call *call)
-{
-	uint32_t syndrome;
-	uint8_t status;
-
-	if (!emu_fault_command(call->dev, PRM_CMD_OP_CREATE_MKEY, &status, &syndrome))
-		return 0;
-	return -prm_status_errno(status);
-}
-
 static int
 abi_dereg_mr(struct abi_call *call)
 {
 	return abi_write_destroy(call, UVERBS_OBJECT_MR);
-}
-
-static int
-abi_reg_mr(struct abi_call *call)
-{
-	struct ib_uverbs_reg_mr in;
-	struct ib_uverbs_reg_mr_resp resp = {0};
-	struct emu_mkey *mkey;
-	struct abi_handle *pd, *h;
-	int ret = abi_in(call, UVERBS_ATTR_CORE_IN, &in, sizeof(in));
-
-	if (ret != 0)
-		return ret;
-	pd = abi_handle_find(call->file, in.pd_handle);
-	if (pd == NULL || pd->object != UVERBS_OBJECT_PD)
-		return abi_refuse(call, -EINVAL, "handle %u is no PD", in.pd_handle);
-	/* The same offset into a page on both sides; on-demand paging is not offered. */
-	if ((in.start & (EMU_PAGE_BYTES - 1)) != (in.hca_va & (EMU_PAGE_BYTES - 1)))
-		return abi_refuse(call, -EINVAL, "start and iova differ in their page offset");
-	if ((in.access_flags & IB_UVERBS_ACCESS_ON_DEMAND) != 0)
-		return -EOPNOTSUPP;
-	ret = abi_mkey_fault(call);
-	if (ret != 0)
-		return ret;
-	ret = emu_mr_create(call->ctx, pd->obj->id, in.start, in.length, in.hca_va,
-			    in.access_flags, &mkey);
-	if (ret != 0)
-		return ret;
-	h = abi_handle_new(call->file, UVERBS_OBJECT_MR, &mkey->obj);
-	if (h == NULL) {
-		(void)emu_obj_destroy(&mkey->obj);
-		return -ENOMEM;
-	}
-	resp.mr_handle = h->id;
-	resp.lkey = resp.rkey = mkey->obj.id << 8 | mkey->variant;
-	return abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
 static int
@@ -207,6 +159,7 @@ abi_write_command(struct abi_call *call)
 			return -ENOSPC;
 		if (call->ctx == NULL)
 			return abi_refuse(call, -EINVAL, "%s before GET_CONTEXT", row->name);
+		call->command = row->name;
 		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, row->name);
 		if (ret == 0)
 			ret = call->dev->removed ? -EIO : row->run(call);
