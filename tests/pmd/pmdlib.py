@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
 """What the PMD's tests with other people's programs share: an interactive dpdk-testpmd."""
+import json
 import os
 import pathlib
 import pty
@@ -37,8 +38,10 @@ class Testpmd:
     emu_args are further options of `mlxemu run`; eal_args None is our PMD on both ports.
     """
 
-    def __init__(self, args=(), wires=(), eal_args=None, emu_args=(), mbufs=60000):
-        self.work = tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.")
+    def __init__(self, args=(), wires=(), eal_args=None, emu_args=(), mbufs=60000,
+                 env=()):
+        self.work = tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.",
+                                                ignore_cleanup_errors=True)
         self.report_path = pathlib.Path(self.work.name) / "report"
         command = [str(e2e.MLXEMU), "run", "--ports", "2", "--audit", "--report",
                    str(self.report_path), *emu_args]
@@ -48,8 +51,10 @@ class Testpmd:
                     f"--total-num-mbufs={mbufs}", *args]
         self.log = ""
         ours, theirs = pty.openpty()
+        # A folder of its own for temporary files: that is how ctl() finds this run and no other.
+        self.env = {**os.environ, **dict(env), "TMPDIR": self.work.name}
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
-                                        close_fds=True)
+                                        close_fds=True, env=self.env)
         os.close(theirs)
         self.fd = ours
         self.started = self._until_prompt()
@@ -59,8 +64,13 @@ class Testpmd:
 
     def __exit__(self, kind, value, trace):
         if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+            # The launcher passes it on; killed, it could not clear its folder away.
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
         os.close(self.fd)
         self.work.cleanup()
         if kind is not None:
@@ -103,7 +113,18 @@ class Testpmd:
         while not done(text) and select.select([self.fd], [], [],
                                                max(0.0, end - time.monotonic()))[0]:
             text += self._read(end) or ""
+        # What still comes belongs to this command, the prompt above all.
+        while select.select([self.fd], [], [], 0.2)[0] and time.monotonic() < end:
+            text += self._read(end) or ""
         return text
+
+    def ctl(self, *words):
+        """`mlxemu ctl` to the emulator below; what it answered."""
+        done = subprocess.run([str(e2e.MLXEMU), "ctl", "--json", *words], env=self.env, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        text = done.stdout.decode(errors="replace")
+        check(done.returncode == 0, f"mlxemu ctl {' '.join(words)}: {text}")
+        return json.loads(text)
 
     def stats(self, port):
         """RX-packets and so on of `show port stats`."""
