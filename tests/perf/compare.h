@@ -44,7 +44,7 @@ struct cmp_config {
 	uint16_t ring, burst, fill;
 	uint16_t queues;
 	uint32_t pool_size, pool_cache;
-	uint32_t rounds;
+	uint32_t rounds, attempts; /**< A run that is not left alone is repeated: so often in all. */
 	uint64_t rx_offloads, tx_offloads;
 	uint64_t tx_flags;	/**< ol_flags of sent packets; alternating packets have none ... */
 	bool tx_alternate;	/**< ... when this is set. */

@@ -35,6 +35,7 @@ static const char usage[] =
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
 "  --pool N --cache N     mempool of each driver (defaults 32767, 512)\n"
 "  --rounds N             of stock, mlxpmd, mlxpmd, stock (default 4000)\n"
+"  --attempts N           at runs that the machine does not disturb (default 3)\n"
 "  --regime H|X|E         completions come from the driver's core; from another core; from another\n"
 "                         core and evicted from its private caches (default H)\n"
 "  --cpu N --device-cpu N (defaults 1 and 0)\n"
@@ -47,7 +48,7 @@ static const char usage[] =
 
 enum option_id {
 	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES, O_RING,
-	O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_REGIME, O_CPU, O_DEVICE_CPU,
+	O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU, O_DEVICE_CPU,
 	O_NO_HUGE, O_GATE, O_PROFILE, O_OUT, O_HELP,
 };
 static const struct option options[] = {
@@ -67,6 +68,7 @@ static const struct option options[] = {
 	{ "pool", 1, NULL, O_POOL },
 	{ "cache", 1, NULL, O_CACHE },
 	{ "rounds", 1, NULL, O_ROUNDS },
+	{ "attempts", 1, NULL, O_ATTEMPTS },
 	{ "regime", 1, NULL, O_REGIME },
 	{ "cpu", 1, NULL, O_CPU },
 	{ "device-cpu", 1, NULL, O_DEVICE_CPU },
@@ -182,6 +184,7 @@ set_number(struct cmp_config *c, int id, const char *v, bool *known)
 	case O_POOL: good = parse_number(v, 1024, 1u << 20, &c->pool_size); break;
 	case O_CACHE: good = parse_number(v, 0, 512, &c->pool_cache); break;
 	case O_ROUNDS: good = parse_number(v, 1, 1000000, &c->rounds); break;
+	case O_ATTEMPTS: good = parse_number(v, 1, 100, &c->attempts); break;
 	case O_CPU: good = parse_number(v, 0, 1023, &n); c->cpu = n; break;
 	case O_DEVICE_CPU: good = parse_number(v, 0, 1023, &n); c->device_cpu = n; break;
 	default: *known = false;
@@ -324,7 +327,7 @@ main(int argc, char **argv)
 	struct cmp_config c = {
 		.pci = { "0000:c1:00.0", "0000:c1:00.1" }, .rows = "rx", .traffic = "uniform",
 		.frame_bytes = 60, .ring = 1024, .burst = 32, .queues = 1, .pool_size = 32767,
-		.pool_cache = 512, .rounds = 4000, .hugepages = true, .cpu = 1, .device_cpu = 0,
+		.pool_cache = 512, .rounds = 4000, .attempts = 3, .hugepages = true, .cpu = 1, .device_cpu = 0,
 		.rx_offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH,
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	};

@@ -17,10 +17,9 @@
 /* A run is kept when it was left alone: limits of doc/guide/performance.md. */
 #define ROUNDS_PER_SWITCH 100u
 #define SPREAD_MAX 0.08
-#define ATTEMPTS 3u
 #define CALIBRATIONS 2001u
 #define STEP_PACKETS 2048u
-#define COUNT_SAMPLES 256u
+#define COUNT_SAMPLES 64u
 #define RECORD_MAX (4u << 20)
 #define IMUL_CHAIN 200000u
 #define IMUL_CYCLES 3u
@@ -285,7 +284,7 @@ steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_con
 {
 	uint32_t units = row->units != 0 ? row->units : c->fill;
 	uint32_t packets = row->k != 0 ? row->k : units;
-	uint32_t samples = RTE_MAX(1u, RTE_MIN(64u, STEP_PACKETS / packets));
+	uint32_t samples = RTE_MAX(1u, RTE_MIN(RTE_MIN(64u, c->rounds), STEP_PACKETS / packets));
 	uint64_t sum = 0, nothing = steps_of_nothing(row, c);
 	struct sample s;
 
@@ -347,7 +346,7 @@ attempts_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 		run->nothing = ticks_of_nothing(row, c);
 		run_sum_up(row, c, run);
 		run_judge(c, run, why, sizeof(why));
-		if (why[0] == '\0' || attempt == ATTEMPTS) {
+		if (why[0] == '\0' || attempt >= c->attempts) {
 			run_add(arms, run, attempt, why, out);
 			return true;
 		}

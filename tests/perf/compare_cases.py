@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""What `compare` measures: rows, the settings of both drivers for each, and the goals."""
+
+from dataclasses import dataclass, field
+
+# Both drivers, unless a case says otherwise. The stock driver's own choices are written out, so that
+# nothing depends on the number of queues or on what it finds out about the device.
+STOCK = {
+    'rx_vec_en': 1, 'mprq_en': 0, 'rxq_cqe_comp_en': 0,
+    'txqs_min_inline': 8,       # one queue: no inlining
+    'tx_db_nc': 0,
+}
+CHECKSUMS = 'IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM'
+RX_OFFLOADS = CHECKSUMS + ',RSS_HASH'
+STAMPS = RX_OFFLOADS + ',TIMESTAMP'
+FAST = 'MBUF_FAST_FREE'
+
+
+@dataclass
+class Goal:
+    """Ratios stock / mlxpmd to be reached, and instructions of mlxpmd per unit; None: no goal."""
+    must: float = None
+    target: float = None
+    stretch: float = None
+    instr: tuple = None
+
+
+@dataclass
+class Case:
+    """One row of the result."""
+    id: str
+    title: str
+    row: str = 'rx'             # of compare_bench
+    stock: dict = field(default_factory=dict)
+    devargs: str = ''
+    options: dict = field(default_factory=dict)
+    regimes: str = 'H'
+    goal: dict = field(default_factory=dict)    # by regime
+    note: str = ''
+
+
+def _poll(k):
+    return Case(f'B6.{k}', f'receive, a poll finds {k}', row=f'poll{k}', options={'queues': 2},
+                goal={'H': Goal(2.2, 3.0, 4.0)} if k <= 8 else {})
+
+
+CASES = [
+    Case('B1', 'receive 60 B', regimes='HE',
+         goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20)), 'E': Goal(1.7, 2.0, 2.5)}),
+    Case('B2', 'receive mixed types and sizes', options={'traffic': 'mixed'},
+         goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20))}),
+    Case('B3', 'receive 60 B and free', row='rx_free'),
+    Case('B4', 'receive 60 B, stock with compressed CQEs', stock={'rxq_cqe_comp_en': 1},
+         regimes='HE', goal={'H': Goal(1.8, 2.7, 3.2, (24, 18, 13))},
+         note='mlxpmd does not ask for compression: it takes plain CQEs'),
+    Case('B5.raw', 'receive, raw timestamps', devargs='clock=raw',
+         options={'rx-offloads': STAMPS}),
+    Case('B5.raw-ns', 'receive: stock raw, mlxpmd nanoseconds', options={'rx-offloads': STAMPS},
+         goal={'H': Goal(1.7, 2.1, 2.6)}),
+    Case('B5.ns', 'receive, nanoseconds', row='rx_ns', options={'rx-offloads': STAMPS},
+         goal={'H': Goal(2.2, 2.6, 3.2)},
+         note='stock: raw stamps, mlx5dv_ts_to_ns() per packet by the caller'),
+    *[_poll(k) for k in (1, 2, 4, 8, 16)],
+    Case('B7', 'empty poll', row='empty', goal={'H': Goal(2.0, 2.9, 4.0, (120, 81, 50))}),
+    Case('B8', 'send 60 B by pointer, fast free', row='tx',
+         goal={'H': Goal(1.3, 1.6, 2.2, (30, 20, 14))}),
+    Case('B8.any', 'send 60 B by pointer, any mbufs', row='tx', options={'tx-offloads': ''}),
+    Case('B9.60', 'send 60 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
+         goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
+         note='mlxpmd does not inline: it sends by pointer'),
+    Case('B9.128', 'send 128 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
+         options={'frame-bytes': 128}, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
+         note='mlxpmd does not inline: it sends by pointer'),
+    Case('B10', 'send 60 B, all ask for checksums', row='tx',
+         options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'all'},
+         goal={'H': Goal(1.5, 2.2, 3.0)}),
+    Case('B10.alt', 'send 60 B, every second asks for checksums', row='tx',
+         options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'every-second'},
+         goal={'H': Goal(1.5, 2.2, 3.0)}),
+    Case('B11', 'forward 60 B', row='forward', regimes='HE',
+         goal={'H': Goal(1.8, 2.3, 2.8), 'E': Goal(1.5, 1.9, 2.3)}),
+    Case('B12.60', 'receive 60 B, stock with MPRQ',
+         stock={'mprq_en': 1, 'rxqs_min_mprq': 1}, options={'tx-offloads': ''},
+         goal={'H': Goal(2.0, 3.5, 5.0)},
+         note='mlxpmd has no MPRQ: one buffer per packet'),
+    Case('B12.1500', 'receive 1500 B, stock with MPRQ',
+         stock={'mprq_en': 1, 'rxqs_min_mprq': 1},
+         options={'tx-offloads': '', 'frame-bytes': 1500},
+         note='mlxpmd has no MPRQ: one buffer per packet'),
+]
+
+REGIMES = {
+    'H': "completions written by the driver's own core (its private caches)",
+    'X': "written by another core, dirty in that core's private caches",
+    'E': "written by another core, which then evicts them from its private caches",
+}
+LEFT_OUT = [
+    ('regime L', 'needs the device itself to push lines to the shared cache (cldemote); E stands near it '
+                 'and is named for what it is'),
+    ('B5 real-time format', 'the emulated devices have the free-running format only'),
+    ('B4 sessions of a given length, enhanced layout', 'the device makes one session of what arrives '
+                                                       'together; it has the basic layout only'),
+]
+
+
+def settings_of(case):
+    """The case's options of compare_bench but for the row, as a list of arguments."""
+    stock = {**STOCK, **case.stock}
+    options = {'rx-offloads': RX_OFFLOADS, 'tx-offloads': FAST, **case.options}
+    args = ['--stock-devargs', ','.join(f'{k}={v}' for k, v in stock.items())]
+    if case.devargs:
+        args += ['--devargs', case.devargs]
+    for key, value in options.items():
+        args += [f'--{key}', str(value)]
+    return args
+
+
+def groups(wanted, regimes):
+    """Cases with equal settings share a process: [(regime, args, [case, ...])]."""
+    found = {}
+    for regime in regimes:
+        for case in wanted:
+            # X stands in for E where it is asked for.
+            if regime in case.regimes or (regime == 'X' and 'E' in case.regimes):
+                found.setdefault((regime, tuple(settings_of(case))), []).append(case)
+    return [(regime, list(args), cases) for (regime, args), cases in found.items()]

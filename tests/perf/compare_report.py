@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Tables and the chart that `compare` makes of what compare_bench wrote."""
+
+import math
+
+# PCIe: header, sequence number and CRCs of a memory write or read request with 64-bit address, and of
+# a completion with data (PCI Express base specification 3.0: 12..16 bytes of header, 8 around it).
+WRITE_OVERHEAD = READ_OVERHEAD = 24
+COMPLETION_OVERHEAD = 20
+MAX_PAYLOAD = 256
+DOORBELL_BYTES = 8
+# How a card fetches WQEs: several at a time.
+RQ_FETCH_BYTES = 64
+SQ_FETCH_BYTES = 256
+
+
+def _parts(bytes_, each):
+    """Pieces of at most MAX_PAYLOAD bytes that `each` transfers of bytes_ in all need."""
+    return each * math.ceil(bytes_ / each / MAX_PAYLOAD) if each else 0
+
+
+def pcie(counts, sends):
+    """Modelled bytes on the bus per unit: (from the device, to the device)."""
+    get = lambda name: counts.get(name, 0.0)
+    fetch = SQ_FETCH_BYTES if sends else RQ_FETCH_BYTES
+    fetches = get('wqe_fetch_bytes') / fetch
+    up = (get('dma_write_bytes') + WRITE_OVERHEAD * _parts(get('dma_write_bytes'), get('dma_writes')) +
+          get('cqes') * (64 + WRITE_OVERHEAD) + (get('dma_reads') + fetches) * READ_OVERHEAD)
+    down = (get('dma_read_bytes') +
+            COMPLETION_OVERHEAD * _parts(get('dma_read_bytes'), get('dma_reads')) +
+            get('wqe_fetch_bytes') + fetches * COMPLETION_OVERHEAD +
+            get('doorbells') * (DOORBELL_BYTES + WRITE_OVERHEAD))
+    return up, down
+
+
+def _goal_text(result):
+    goal = result['goal']
+    if goal is None or goal['must'] is None:
+        return '-'
+    ratio = result['ratio']
+    reached = 'below'
+    for name in ('must', 'target', 'stretch'):
+        if ratio >= goal[name]:
+            reached = name
+    text = '/'.join(f'{goal[n]:.1f}' for n in ('must', 'target', 'stretch'))
+    return f'{text} {reached}'
+
+
+def _grid(header, rows, left):
+    """Columns as wide as they need to be; the first `left` of them flush left."""
+    widths = [max(len(r[i]) for r in [header, *rows]) for i in range(len(header))]
+    for r in [header, *rows]:
+        yield '  '.join(c.ljust(w) if i < left else c.rjust(w)
+                        for i, (c, w) in enumerate(zip(r, widths))).rstrip()
+
+
+def _cost_row(result):
+    stock, ours = result['stock'], result['mlxpmd']
+    figures = [f"{stock['min']:.1f}", f"{stock['p10']:.1f}", f"{stock['median']:.1f}",
+               f"{ours['min']:.1f}", f"{ours['p10']:.1f}", f"{ours['median']:.1f}",
+               f"{result['ratio']:.2f}", f"{stock['instr']:.1f}", f"{ours['instr']:.1f}",
+               f"{stock['instr'] / ours['instr']:.2f}", _goal_text(result)]
+    mark = '' if result['kept'] else 'not kept: ' + result['why']
+    return [result['id'], result['regime'], result['title'], *figures, mark]
+
+
+def cost_table(results):
+    """Ticks and instructions per unit."""
+    measured = [r for r in results if 'ratio' in r]
+    header = ['id', 'cache', 'what', 'stock: min', 'p10', 'median', 'mlxpmd: min', 'p10', 'median', 'ratio',
+              'instr: stock', 'mlxpmd', 'ratio', 'must/target/stretch', '']
+    return list(_grid(header, [_cost_row(r) for r in measured], 3)) if measured else []
+
+
+COUNTERS = [('doorbells', 'doorbells'), ('wqe_fetch_bytes', 'WQE bytes'), ('cqes', 'CQEs'),
+            ('dma_reads', 'reads'), ('dma_read_bytes', 'read bytes'), ('dma_writes', 'writes'),
+            ('dma_write_bytes', 'written')]
+
+
+def device_table(results):
+    """B13: what the device was made to do per packet."""
+    rows = []
+    for r in results:
+        if r['regime'] != 'H' or r['unit'] != 'packet' or 'device' not in r:
+            continue
+        for arm in ('stock', 'mlxpmd'):
+            counts = r['device'][arm]
+            bus = r.get('pcie', {}).get(arm)
+            rows.append([r['id'] if arm == 'stock' else '', arm] +
+                        [f'{counts.get(key, 0.0):.3f}'.rstrip('0').rstrip('.') for key, _ in COUNTERS] +
+                        ([f'{bus[0]:.1f}', f'{bus[1]:.1f}'] if bus else ['-', '-']))
+    header = ['id', 'driver', *[name for _, name in COUNTERS], 'PCIe up', 'PCIe down']
+    return list(_grid(header, rows, 2)) if rows else []
+
+
+def chart(results, path):
+    """Ratios as bars, with the goals. False without matplotlib."""
+    try:
+        import matplotlib
+        matplotlib.use('svg')
+        from matplotlib import pyplot
+    except ImportError:
+        return False
+    rows = [r for r in results if 'ratio' in r]
+    colours = {'H': '#4878a8', 'E': '#d98e48', 'X': '#8a5fa8'}
+    figure, axes = pyplot.subplots(figsize=(11, 1.2 + 0.34 * len(rows)))
+    for i, r in enumerate(rows):
+        y = len(rows) - 1 - i
+        axes.barh(y, r['ratio'], height=0.62, color=colours[r['regime']],
+                  alpha=1.0 if r['kept'] else 0.35)
+        axes.text(r['ratio'] + 0.03, y, f"{r['ratio']:.2f}", va='center', fontsize=8)
+        if r['goal'] and r['goal']['must']:
+            axes.plot([r['goal']['must']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.6)
+            axes.plot([r['goal']['target']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.0, ls=':')
+    axes.axvline(1.0, color='#888888', lw=0.8)
+    axes.set_yticks(range(len(rows)), [f"{r['title']}  {r['id']} {r['regime']}" for r in reversed(rows)],
+                    fontsize=8)
+    axes.set_xlabel('TSC ticks: stock net_mlx5 / mlxpmd (more is better for mlxpmd); solid: must, dotted: '
+                    'target; pale: not kept', fontsize=8)
+    axes.set_ylim(-0.7, len(rows) - 0.3)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+    return True
+
+
+def settings_text(settings):
+    """The settings of one process, for people."""
+    lines = []
+    for arm in ('stock', 'mlxpmd'):
+        s = settings[arm]
+        lines.append(f"  {arm:7} {s['driver']}, Rx \"{s['rx_burst']}\", Tx \"{s['tx_burst']}\""
+                     f"{', ' + s['devargs'] if s['devargs'] else ''}")
+    lines.append(f"  both    Rx {','.join(settings['rx_offloads']) or 'no offloads'}; "
+                 f"Tx {','.join(settings['tx_offloads']) or 'no offloads'}; "
+                 f"ring {settings['ring']:.0f}, fill {settings['fill']:.0f}, burst {settings['burst']:.0f}, "
+                 f"queues {settings['queues']:.0f}, mempool {settings['mempool']:.0f} "
+                 f"cache {settings['mempool_cache']:.0f}, "
+                 f"{'hugepages' if settings['hugepages'] else 'ordinary pages'}")
+    return lines
