@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/emu_lie.h"
 #include "mlxemu.h"
 
 int
@@ -28,6 +29,7 @@ mlxemu_usage(void)
 	       "       mlxemu run --help                           the options, with examples\n"
 	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] ask or tell a running process\n"
 	       "       mlxemu ctl --help                           its options, with examples\n"
+	       "       mlxemu lies [PREFIX]                        what --lie can be about\n"
 	       "       mlxemu profiles                             the cards that can be emulated\n"
 	       "       mlxemu --help                               this text\n"
 	       "\n"
@@ -106,6 +108,10 @@ main(int argc, char **argv)
 		return mlxemu_run(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "ctl") == 0)
 		return mlxemu_ctl(argc - 2, argv + 2);
+	if ((argc == 2 || argc == 3) && strcmp(argv[1], "lies") == 0) {
+		emu_lie_list(argv[2]);
+		return MLXEMU_OK;
+	}
 	if (argc == 2 && strcmp(argv[1], "profiles") == 0)
 		return mlxemu_profiles();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -113,8 +119,8 @@ main(int argc, char **argv)
 		return MLXEMU_OK;
 	}
 	if (argc < 2)
-		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, profiles, --help)");
+		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, lies, profiles, --help)");
 	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
-	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, profiles, --help)", argv[1]);
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, lies, profiles, --help)", argv[1]);
 }

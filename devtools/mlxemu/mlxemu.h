@@ -30,8 +30,10 @@ struct mlxemu_run {
 	unsigned nspecs;
 	bool audit;
 	bool help;
-	const char *faults[MLXEMU_MAX_SPECS]; /**< --fault, as typed. */
-	unsigned nfaults;
+	const char *lies[MLXEMU_MAX_SPECS]; /**< --lie, as typed. */
+	unsigned nlies;
+	const char *seed;	 /**< --seed, as typed, or NULL. */
+	bool virtual_time;
 	char trace[PATH_MAX];  /**< Absolute, or empty. */
 	char report[PATH_MAX]; /**< Absolute, or empty. */
 	char **program;	       /**< argv of the program, NULL-terminated. */

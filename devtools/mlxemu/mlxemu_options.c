@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
+#include "core/emu_lie.h"
 #include "mlxemu.h"
 
 void
@@ -32,9 +33,16 @@ mlxemu_run_usage(void)
 	       "                   left objects behind or did something unlawful\n"
 	       "  --report FILE    write the reports to FILE\n"
 	       "  --trace FILE     write every firmware command, decoded, to FILE\n"
-	       "  --fault RULE     make the firmware refuse commands; may be given several times:\n"
-	       "                     on cmd.entry [match op=NAME] [after N] [every K] [count C]\n"
-	       "                       do fail status=NAME [syndrome=0xN]\n"
+	       "  --fault RULE     make the device or the kernel fail; may be given several times:\n"
+	       "                     on PLACE [match KEY=VALUE ...] [after N] [every K] [count C]\n"
+	       "                       do ACTION [KEY=VALUE ...]\n"
+	       "                   a wrong word is answered with those that are allowed\n"
+	       "  --fault-file FILE  rules from FILE, one a line, '#' begins a comment\n"
+	       "  --seed N         where chances of rules begin (default 1)\n"
+	       "  --lie FIELD[=VALUE]  say something untrue, always: for tests of tests; may be given\n"
+	       "                   several times (`mlxemu lies` lists what there is)\n"
+	       "  --clock KIND     host: time passes by itself (default); virtual: only by commands\n"
+	       "                   and packets, the same in each run\n"
 	       "  --help           this text\n"
 	       "\n"
 	       "The exit status is the program's (128 + N when signal N ended it), 3 when it was 0 and\n"
@@ -110,16 +118,63 @@ option_wire(struct mlxemu_run *run, const char *value)
 static int
 option_fault(struct mlxemu_run *run, const char *value)
 {
-	char err[256] = "";
+	char err[512] = "";
 
-	if (run->nfaults == MLXEMU_MAX_SPECS)
-		return mlxemu_fail(MLXEMU_USAGE, "--fault given more than %d times",
-				   MLXEMU_MAX_SPECS);
+	(void)run;
+	/* Handed on to the program's processes line by line, as the engine keeps them. */
 	if (strchr(value, '\n') != NULL)
 		return mlxemu_fail(MLXEMU_USAGE, "--fault with a line break in it");
 	if (emu_fault_add(value, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--fault '%s': %s", value, err);
-	run->faults[run->nfaults++] = value;
+	return MLXEMU_OK;
+}
+
+static int
+option_fault_file(struct mlxemu_run *run, const char *value)
+{
+	char err[PATH_MAX + 512] = "";
+
+	(void)run;
+	if (emu_fault_add_file(value, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--fault-file %s", err);
+	return MLXEMU_OK;
+}
+
+static int
+option_lie(struct mlxemu_run *run, const char *value)
+{
+	char err[512] = "";
+
+	if (run->nlies == MLXEMU_MAX_SPECS)
+		return mlxemu_fail(MLXEMU_USAGE, "--lie given more than %d times",
+				   MLXEMU_MAX_SPECS);
+	if (strchr(value, '\n') != NULL)
+		return mlxemu_fail(MLXEMU_USAGE, "--lie with a line break in it");
+	if (emu_lie_add(value, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--lie: %s", err);
+	run->lies[run->nlies++] = value;
+	return MLXEMU_OK;
+}
+
+static int
+option_seed(struct mlxemu_run *run, const char *value)
+{
+	char *end;
+
+	errno = 0;
+	(void)strtoull(value, &end, 0);
+	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--seed '%s': a number is needed", value);
+	run->seed = value;
+	return MLXEMU_OK;
+}
+
+static int
+option_clock(struct mlxemu_run *run, const char *value)
+{
+	if (strcmp(value, "host") != 0 && strcmp(value, "virtual") != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--clock '%s': host or virtual", value);
+	run->virtual_time = strcmp(value, "virtual") == 0;
 	return MLXEMU_OK;
 }
 
@@ -156,6 +211,8 @@ static const struct option_row {
 } option_rows[] = {
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
+	{"--fault-file", option_fault_file}, {"--lie", option_lie}, {"--seed", option_seed},
+	{"--clock", option_clock},
 };
 
 /* One option with its value, `--x V` or `--x=V`; *used becomes the words it took. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "abi/sysfs.h"
+#include "core/emu_fault.h"
 #include "mlxemu.h"
 
 static int
@@ -156,21 +157,37 @@ environment_wires(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
-/* MLXEMU_FAULTS: the rules, one a line. */
+/* Adds a line to the text of a variable; false when it is full. */
+static bool
+lines_add(char *text, size_t size, const char *line)
+{
+	size_t n = strlen(text);
+	int len = snprintf(text + n, size - n, "%s%s", n != 0 ? "\n" : "", line);
+
+	return len > 0 && (size_t)len < size - n;
+}
+
+/* MLXEMU_FAULTS, MLXEMU_LIES: one a line. */
 static int
 environment_faults(const struct mlxemu_run *run)
 {
-	static char rules[65536];
-	size_t n = 0;
+	static char rules[100000], lies[65536];
+	struct emu_fault_info info;
 	unsigned i;
 
-	for (i = 0; i < run->nfaults; i++) {
-		if (n + strlen(run->faults[i]) + 2 > sizeof(rules))
+	for (i = 0; emu_fault_info(i, &info); i++)
+		if (!lines_add(rules, sizeof(rules), info.text))
 			return mlxemu_fail(MLXEMU_USAGE, "--fault: too much text");
-		n += snprintf(rules + n, sizeof(rules) - n, "%s%s", n != 0 ? "\n" : "",
-			      run->faults[i]);
-	}
+	for (i = 0; i < run->nlies; i++)
+		if (!lines_add(lies, sizeof(lies), run->lies[i]))
+			return mlxemu_fail(MLXEMU_USAGE, "--lie: too much text");
 	setenv("MLXEMU_FAULTS", rules, 1);
+	setenv("MLXEMU_LIES", lies, 1);
+	if (run->seed != NULL)
+		setenv("MLXEMU_SEED", run->seed, 1);
+	else
+		unsetenv("MLXEMU_SEED");
+	setenv("MLXEMU_CLOCK", run->virtual_time ? "virtual" : "host", 1);
 	return MLXEMU_OK;
 }
 

@@ -118,6 +118,22 @@ def register_rows(model):
             yield f"\t{{ {value:#x}, &prm_layout_{name} }},"
 
 
+TYPE_BYTES = {"u8": 1, "be16": 2, "be32": 4, "be64": 8}
+
+
+def member_rows(model):
+    """Members of plain structures and their parts: structure, name, offset, bytes, bits."""
+    for struct in model.structs.values():
+        for r in struct.rows:
+            size = TYPE_BYTES[r.type]
+            parts = [(f"{r.name}.{sub}", hi, lo) for sub, (hi, lo) in r.bits.items()]
+            if r.count == 1:
+                parts.insert(0, (r.name, 8 * size - 1, 0))
+            for name, hi, lo in parts:
+                yield (f'\t{{ "{struct.name}", "{name}", {r.offset}, {size}, {hi}, {lo}, '
+                       f'{flag(r.overlay)} }},')
+
+
 def tables_c(model):
     out = ['#include "prm.h"', '#include "prm_tables.h"', ""]
     out += enum_tables(model)
@@ -130,4 +146,7 @@ def tables_c(model):
     rows = list(register_rows(model))
     out += ["const struct prm_register prm_registers[] = {"] + rows + \
            ["};", f"const unsigned int prm_registers_count = {len(rows)};", ""]
+    rows = list(member_rows(model))
+    out += ["const struct prm_member prm_members[] = {"] + rows + \
+           ["};", f"const unsigned int prm_members_count = {len(rows)};", ""]
     return HEAD.format(purpose="Tables of layouts, commands and registers.") + "\n".join(out)

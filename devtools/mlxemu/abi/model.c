@@ -17,6 +17,7 @@
 
 #include "abi.h"
 #include "core/emu_fault.h"
+#include "core/emu_lie.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
 #include "sysfs.h"
@@ -102,12 +103,15 @@ abi_machine_describe(void)
 {
 	const char *ports = getenv("MLXEMU_PORTS");
 	const char *name = getenv("MLXEMU_PROFILE");
+	const char *clock = getenv("MLXEMU_CLOCK");
 	const struct emu_profile *profile = emu_profile_find(name != NULL ? name : "cx6dx");
 	unsigned i;
 	int ret;
 
 	if (abi_run_dir() == NULL)
 		return -ENODEV;
+	if (clock != NULL && strcmp(clock, "virtual") == 0)
+		emu_time_virtual();
 	ret = emu_machine_init(&abi_the_machine, ports != NULL ? strtoul(ports, NULL, 10) : 1,
 			       profile);
 	if (ret != 0)
@@ -180,22 +184,38 @@ abi_wires_attach(void)
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
-/* The launcher checked the rules: a mistake here means somebody else set the variable. */
+/*
+ * One line of an environment variable after the other. The launcher checked them: a mistake here
+ * means somebody else set the variable.
+ */
 static int
-abi_faults_add(void)
+abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size_t err_len))
 {
-	const char *env = getenv("MLXEMU_FAULTS");
+	const char *env = getenv(variable);
 	char *copy = strdup(env != NULL ? env : "");
-	char err[256] = "", *rule, *save = NULL;
+	char err[512] = "", *line, *save = NULL;
 	int ret = 0;
 
 	if (copy == NULL)
 		return -ENOMEM;
-	for (rule = strtok_r(copy, "\n", &save); rule != NULL && ret == 0;
-	     rule = strtok_r(NULL, "\n", &save))
-		ret = emu_fault_add(rule, err, sizeof(err));
+	for (line = strtok_r(copy, "\n", &save); line != NULL && ret == 0;
+	     line = strtok_r(NULL, "\n", &save))
+		ret = add(line, err, sizeof(err));
 	free(copy);
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
+}
+
+static int
+abi_faults_add(void)
+{
+	const char *seed = getenv("MLXEMU_SEED");
+	int ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
+
+	if (ret == 0)
+		ret = abi_lines_add("MLXEMU_LIES", emu_lie_add);
+	if (seed != NULL)
+		emu_fault_seed(strtoull(seed, NULL, 0));
+	return ret;
 }
 
 /* MLXEMU_CHECK: what is watched beyond what a card would notice. */
@@ -317,21 +337,14 @@ abi_leave(void)
 	pthread_sigmask(SIG_SETMASK, &abi_signal_mask, NULL);
 }
 
-/* The report: commands seen by the fault rules, then the machine's counters and the verdict. */
+/* Faults, counters, what was left and what was unlawful. */
 static void
 abi_report_write(void)
 {
-	char path[PATH_MAX], text[128];
-	int fd, n, ret;
+	char path[PATH_MAX];
 
 	abi_mark_file("report", path, sizeof(path));
-	n = snprintf(text, sizeof(text), "fault_commands %" PRIu64 "\nfault_hits %" PRIu64 "\n",
-		     emu_fault_commands(), emu_fault_hits());
-	fd = abi_real_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	ret = fd >= 0 && abi_real_write(fd, text, n) == n ? 0 : -EIO;
-	if (fd >= 0)
-		abi_real_close(fd);
-	if (ret != 0 || emu_audit_write(&abi_the_machine, path) < 0)
+	if (emu_audit_write(&abi_the_machine, path) < 0)
 		(void)abi_model_fail(-EIO, "the report cannot be written");
 }
 

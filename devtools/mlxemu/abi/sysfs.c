@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "abi.h"
+#include "core/emu_lie.h"
 #include "sysfs.h"
 
 #define PCI_SLOT_PARENT "/sys/devices/mlxemu"
@@ -102,12 +103,16 @@ tree_write(struct tree *t, const char *name, const void *data, size_t len)
 __attribute__((format(printf, 3, 4))) static void
 tree_file(struct tree *t, const char *name, const char *fmt, ...)
 {
-	char text[2048];
+	char text[2048], path[2 * PATH_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (emu_lie_about(EMU_LIE_SYSFS)) {
+		snprintf(path, sizeof(path), "%s/%s", t->base, name);
+		emu_lie_sysfs(path, text, sizeof(text));
+	}
 	tree_write(t, name, text, strlen(text));
 }
 

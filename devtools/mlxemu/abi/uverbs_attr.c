@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/emu_lie.h"
 #include "uverbs.h"
 
 /*
@@ -110,6 +111,23 @@ abi_in_alloc(const struct abi_call *call, uint16_t id, void **data, size_t *len)
 	return ret;
 }
 
+/* The kernel tells the program something untrue. */
+static int
+abi_out_lie(const struct abi_call *call, const struct ib_uverbs_attr *a, const void *src, size_t n)
+{
+	const char *name = call->command != NULL ? call->command : call->method->name;
+	uint8_t *copy = malloc(n + 1);
+	int ret;
+
+	if (copy == NULL)
+		return -ENOMEM;
+	memcpy(copy, src, n);
+	emu_lie_ioctl(name, a->attr_id, copy, n);
+	ret = abi_copy_to(a->data, copy, n);
+	free(copy);
+	return ret;
+}
+
 int
 abi_out(const struct abi_call *call, uint16_t id, const void *src, size_t size)
 {
@@ -121,7 +139,8 @@ abi_out(const struct abi_call *call, uint16_t id, const void *src, size_t size)
 	if (a == NULL)
 		return 0;
 	n = a->len < size ? a->len : size;
-	ret = abi_copy_to(a->data, src, n);
+	ret = emu_lie_about(EMU_LIE_IOCTL) ? abi_out_lie(call, a, src, n)
+					   : abi_copy_to(a->data, src, n);
 	for (; ret == 0 && n < a->len; n += tail) {
 		tail = a->len - n < sizeof(zero) ? a->len - n : sizeof(zero);
 		ret = abi_copy_to(a->data + n, zero, tail);

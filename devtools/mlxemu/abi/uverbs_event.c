@@ -21,6 +21,7 @@
 #include <linux/sockios.h>
 
 #include "core/emu_fault.h"
+#include "core/emu_lie.h"
 #include "uverbs.h"
 
 #define EVENT_COMP 0x00
@@ -313,8 +314,15 @@ abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const voi
 		emu_fault_at(EMU_AT_EQE_WRITE) ? emu_fault_ask(&q) : NULL;
 	enum emu_fault_act act = a != NULL ? a->act : EMU_ACT_NONE;
 
+	uint8_t lie[EQE_BYTES];
+
 	if (act == EMU_ACT_DROP || ctx->dev->removed)
 		return;
+	if (emu_lie_about(EMU_LIE_EQE)) {
+		memcpy(lie, eqe, sizeof(lie));
+		emu_lie_eqe(lie);
+		eqe = lie;
+	}
 	abi_event_deliver(ctx, obj, type, eqe);
 	if (act == EMU_ACT_DUP)
 		abi_event_deliver(ctx, obj, type, eqe);

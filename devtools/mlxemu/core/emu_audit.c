@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "emu_fault.h"
+#include "emu_lie.h"
 #include "emu_obj.h"
 
 #define TEXTS_KEPT 16u
@@ -148,6 +150,8 @@ emu_audit_stat(const struct emu_dev *dev, unsigned i, const char **name, uint64_
 		return false;
 	*name = stat_rows[i].name;
 	memcpy(value, (const uint8_t *)&dev->stats + stat_rows[i].offset, sizeof(*value));
+	if (emu_lie_about(EMU_LIE_COUNTER))
+		*value = emu_lie_counter(*name, *value);
 	return true;
 }
 
@@ -159,6 +163,18 @@ report_stats(FILE *f, const struct emu_dev *dev)
 
 	for (unsigned i = 0; emu_audit_stat(dev, i, &name, &value); i++)
 		fprintf(f, "port %u %s %" PRIu64 "\n", dev->index, name, value);
+}
+
+/* What was asked about, and each planned fault that happened. */
+static void
+report_faults(FILE *f)
+{
+	const char *line;
+
+	fprintf(f, "fault_commands %" PRIu64 "\nfault_ioctls %" PRIu64 "\nfault_hits %" PRIu64 "\n",
+		emu_fault_commands(), emu_fault_ioctls(), emu_fault_hits());
+	for (unsigned i = 0; (line = emu_fault_log(i)) != NULL; i++)
+		fprintf(f, "%s\n", line);
 }
 
 static void
@@ -180,6 +196,7 @@ report_compose(FILE *f, struct emu_machine *m)
 {
 	uint64_t unlawful = emu_audit_total();
 
+	report_faults(f);
 	for (unsigned p = 0; p < m->ports; p++)
 		report_stats(f, &m->dev[p]);
 	for (unsigned i = 0; i < ledger.left_used; i++)

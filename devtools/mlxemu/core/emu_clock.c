@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "emu_dev.h"
+#include "emu_fault.h"
+#include "emu_lie.h"
 
 #define NS_PER_S 1000000000ull
+#define CLOCK_FAULT_HZ 1000u
+#define CLOCK_FLIPS 2000u
 /* The counter had run for some hours when the kernel's driver was loaded: more than its mask. */
 #define CLOCK_START_CYCLES (5ull << 41)
 
@@ -33,9 +36,30 @@ host_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+/* Virtual time: where it stands; it begins at a second. */
+#define VIRTUAL_START_NS NS_PER_S
+#define VIRTUAL_EPOCH_NS (1700000000ull * NS_PER_S)
+static bool time_is_virtual;
+static _Atomic uint64_t virtual_ns = VIRTUAL_START_NS;
+
+void
+emu_time_virtual(void)
+{
+	time_is_virtual = true;
+}
+
+void
+emu_time_pass(uint64_t ns)
+{
+	if (time_is_virtual)
+		atomic_fetch_add_explicit(&virtual_ns, ns, memory_order_relaxed);
+}
+
 uint64_t
 emu_mono_ns(void)
 {
+	if (__builtin_expect(time_is_virtual, 0))
+		return atomic_load_explicit(&virtual_ns, memory_order_relaxed);
 	return host_ns(CLOCK_MONOTONIC);
 }
 
@@ -81,8 +105,8 @@ emu_clock_init(struct emu_clock *c, uint64_t hz)
 	c->hz = hz;
 	c->mask = (1ull << 41) - 1;
 	c->start_cycles = CLOCK_START_CYCLES + hz / 3;
-	c->start_host_ns = host_ns(CLOCK_MONOTONIC);
-	c->epoch_ns = host_ns(CLOCK_REALTIME);
+	c->start_host_ns = emu_mono_ns();
+	c->epoch_ns = time_is_virtual ? VIRTUAL_EPOCH_NS : host_ns(CLOCK_REALTIME);
 	clock_slope(c);
 	clock_overflow(c);
 	c->page_cycles = c->start_cycles;
@@ -103,7 +127,7 @@ emu_clock_cycles_at(const struct emu_clock *c, uint64_t mono_ns)
 uint64_t
 emu_clock_cycles(const struct emu_clock *c)
 {
-	return emu_clock_cycles_at(c, host_ns(CLOCK_MONOTONIC));
+	return emu_clock_cycles_at(c, emu_mono_ns());
 }
 
 /* Carries the point along the line to now; the remainder keeps the line free of steps. */
@@ -118,34 +142,100 @@ clock_advance(struct emu_clock *c, uint64_t now)
 	c->page_cycles = now;
 }
 
+static uint64_t
+told(const char *name, uint64_t value)
+{
+	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
+}
+
 static void
-page_write(const struct emu_clock *c, struct clock_page *page)
+page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
 {
 	uint32_t sign = atomic_load_explicit(&page->sign, memory_order_relaxed);
 
 	atomic_store_explicit(&page->sign, sign | 1, memory_order_relaxed);
 	/* Readers that see a new field below must also see the odd sign: a full barrier. */
 	atomic_thread_fence(memory_order_seq_cst);
-	page->nsec = c->page_ns;
-	page->cycles = c->page_cycles & c->mask;
-	page->frac = c->page_frac;
-	page->mult = c->mult;
-	page->shift = c->shift;
-	page->mask = c->mask;
-	page->overflow_period = c->overflow_period;
+	page->nsec = told("nsec", c->page_ns);
+	page->cycles = told("cycles", c->page_cycles & c->mask);
+	page->frac = told("frac", c->page_frac);
+	page->mult = (uint32_t)told("mult", c->mult);
+	page->shift = (uint32_t)told("shift", c->shift);
+	page->mask = told("mask", c->mask);
+	page->overflow_period = told("overflow_period", c->overflow_period);
 	/* All fields are visible before the sign turns even again. */
-	atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);
+	if (!torn)
+		atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);
 }
 
-void
-emu_clock_publish(struct emu_dev *dev)
+static struct clock_page *
+page_of(const struct emu_ctx *ctx)
+{
+	return (struct clock_page *)((uint8_t *)ctx->file + EMU_CLOCK_INFO_OFFSET);
+}
+
+static void
+publish(struct emu_dev *dev, bool torn)
 {
 	struct emu_clock *c = &dev->clock;
 	struct emu_ctx *ctx;
 
 	clock_advance(c, emu_clock_cycles(c));
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		page_write(c, (struct clock_page *)((uint8_t *)ctx->file + EMU_CLOCK_INFO_OFFSET));
+		page_write(c, page_of(ctx), torn);
+}
+
+void
+emu_clock_publish(struct emu_dev *dev)
+{
+	publish(dev, false);
+}
+
+/* The sign changes for about as long as a reader looks, again and again. */
+static void
+flip(struct emu_dev *dev)
+{
+	struct emu_ctx *ctx;
+
+	for (unsigned i = 0; i < CLOCK_FLIPS; i++) {
+		TAILQ_FOREACH(ctx, &dev->contexts, next)
+			atomic_fetch_add_explicit(&page_of(ctx)->sign, 2, memory_order_relaxed);
+		__builtin_ia32_pause();
+	}
+}
+
+/*
+ * While rules are about the page it is refreshed each millisecond, and each refresh is an event
+ * that they may hit.
+ */
+static void
+clock_fault(struct emu_dev *dev, uint64_t now)
+{
+	const struct emu_fault_query q = {.place = EMU_AT_CLOCK_PAGE, .dev = dev};
+	const struct emu_fault_action *a;
+
+	if (now - dev->clock.page_cycles < dev->clock.hz / CLOCK_FAULT_HZ)
+		return;
+	a = emu_fault_ask(&q);
+	switch (a != NULL ? a->act : EMU_ACT_NONE) {
+	case EMU_ACT_TEAR:
+		publish(dev, true);
+		break;
+	case EMU_ACT_FLIP:
+		clock_advance(&dev->clock, now);
+		flip(dev);
+		break;
+	case EMU_ACT_FREEZE:
+		clock_advance(&dev->clock, now);
+		break;
+	case EMU_ACT_JUMP:
+		dev->clock.page_ns += (uint64_t)a->ns;
+		publish(dev, false);
+		break;
+	default:
+		publish(dev, false);
+		break;
+	}
 }
 
 void
@@ -164,7 +254,11 @@ emu_clock_tick(struct emu_dev *dev)
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
 		atomic_store_explicit(
 			(_Atomic uint64_t *)((uint8_t *)ctx->file + EMU_CORE_CLOCK_OFFSET),
-			htobe64(now), memory_order_relaxed);
+			htobe64(told("core", now)), memory_order_relaxed);
+	if (emu_fault_at(EMU_AT_CLOCK_PAGE)) {
+		clock_fault(dev, now);
+		return;
+	}
 	if (now - c->page_cycles >= c->refresh_cycles)
 		emu_clock_publish(dev);
 }

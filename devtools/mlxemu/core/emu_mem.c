@@ -13,6 +13,7 @@
 #include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_fault.h"
+#include "emu_lie.h"
 #include "emu_obj.h"
 
 /* IBV_ACCESS_*: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND let the device write. */
@@ -262,5 +263,7 @@ emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t 
 			  addr, len, key, pd, why);
 		return NULL;
 	}
+	if (emu_lie_about(EMU_LIE_MR) && (dir == EMU_DMA_READ || dir == EMU_DMA_REMOTE_READ))
+		return emu_lie_data((void *)(uintptr_t)(mkey->host + (addr - mkey->start)), len);
 	return (void *)(uintptr_t)(mkey->host + (addr - mkey->start));
 }

@@ -16,6 +16,8 @@
 #include "dp_qp.h"
 
 #define NS_PER_S 1000000000ull
+/* What a frame or WQE takes of virtual time. */
+#define WORK_NS 100u
 /* Processor ticks between two looks at the clocks. */
 #define CLOCK_TICKS 1200u
 /* Frames of one SQ, and of one wire, before the next has its turn. */
@@ -33,19 +35,10 @@
 #define SLEEP_MIN_NS 2000u
 #define SLEEP_MAX_NS 50000u
 
-static uint64_t
-mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 void
 dp_batch_begin(struct dp_shared *shared)
 {
-	shared->mono_ns = mono_ns();
+	shared->mono_ns = emu_mono_ns();
 }
 
 static void
@@ -147,6 +140,7 @@ emu_dp_init(struct emu_machine *m)
 	if (shared == NULL)
 		return -ENOMEM;
 	shared->machine = m;
+	dp_fault_init();
 	TAILQ_INIT(&shared->compressing);
 	for (unsigned i = 0; i < m->ports && ret == 0; i++)
 		ret = port_init(&m->dev[i], shared);
@@ -240,6 +234,7 @@ emu_dp_poll(struct emu_machine *m)
 		dp_comp_flush_all(shared_of(m));
 	if (DP_UNLIKELY(dp_fault_delayed))
 		dp_fault_release(m);
+	emu_time_pass((uint64_t)work * WORK_NS);
 	return work;
 }
 
@@ -328,9 +323,9 @@ emu_dp_stop(struct emu_machine *m)
 		pthread_join(shared->thread, NULL);
 	}
 	emu_lock(m);
+	dp_fault_fini();
 	for (unsigned i = 0; i < m->ports; i++)
 		port_fini(&m->dev[i]);
-	dp_fault_fini();
 	emu_unlock(m);
 	free(shared);
 }

@@ -59,6 +59,24 @@ dp_fault_rq_fetch(struct emu_rq *rq)
 
 /* ---- completions ---- */
 
+void
+dp_fault_init(void)
+{
+	pending.cq = NULL;
+	dp_fault_cqe_pending = emu_lie_about(EMU_LIE_CQE);
+}
+
+void
+dp_fault_deliver(struct emu_rq *rq, const struct dp_rx *rx, dp_fault_deliver_cb deliver)
+{
+	struct dp_pkt pkt = *rx->pkt;
+	struct dp_rx lie = *rx;
+
+	pkt.data = emu_lie_frame(pkt.data, pkt.len);
+	lie.pkt = &pkt;
+	deliver(rq, &lie);
+}
+
 static void
 pend(struct emu_cq *cq, const struct emu_fault_action *a)
 {
@@ -178,9 +196,14 @@ dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, boo
 {
 	struct prm_cqe64 *again;
 
-	dp_fault_cqe_pending = false;
+	bool of_another = pending.cq != cq;
+
+	dp_fault_cqe_pending = emu_lie_about(EMU_LIE_CQE);
+	if (emu_lie_about(EMU_LIE_CQE))
+		emu_lie_cqe(cqe, last);
+	pending.cq = NULL;
 	/* Of a completion that was never begun, for its CQ is in error. */
-	if (pending.cq != cq)
+	if (of_another)
 		return false;
 	switch (pending.act) {
 	case EMU_ACT_CORRUPT:

@@ -5,6 +5,7 @@
 #define EMU_DP_FAULT_H
 
 #include "../core/emu_fault.h"
+#include "../core/emu_lie.h"
 #include "../wire/emu_wire.h"
 #include "dp_int.h"
 
@@ -12,6 +13,12 @@
 extern bool dp_fault_cqe_pending;
 /** Doorbells or frames wait for their time. */
 extern bool dp_fault_delayed;
+
+/** Before anything completes. */
+void dp_fault_init(void);
+typedef void (*dp_fault_deliver_cb)(struct emu_rq *rq, const struct dp_rx *rx);
+/** Delivers the frame with a lie in it. */
+void dp_fault_deliver(struct emu_rq *rq, const struct dp_rx *rx, dp_fault_deliver_cb deliver);
 
 /** wqe.fetch of an SQ: DP_DONE: go on; DP_ERROR with w->syndrome; DP_HOLD when the card is gone. */
 enum dp_exec dp_fault_fetch(struct dp_wqe *w);

@@ -419,6 +419,17 @@ deliver(struct emu_rq *rq, const struct dp_rx *rx)
 		dp_rq_stop(rq);
 }
 
+static void
+to_queue(struct emu_rq *rq, const struct dp_rx *rx)
+{
+	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes))
+		refuse_producer(rq);
+	else if (rq->striding)
+		dp_mprq_deliver(rq, rx);
+	else
+		deliver(rq, rx);
+}
+
 void
 dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
@@ -426,10 +437,8 @@ dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 		dp_check_arrival(rq);
 	if (emu_fault_at(EMU_AT_WQE_FETCH) && dp_fault_rq_fetch(rq))
 		return;
-	if (DP_UNLIKELY(dp_rq_posted(rq) > 1u << rq->log_wqes))
-		refuse_producer(rq);
-	else if (rq->striding)
-		dp_mprq_deliver(rq, rx);
+	if (emu_lie_about(EMU_LIE_FRAME))
+		dp_fault_deliver(rq, rx, to_queue);
 	else
-		deliver(rq, rx);
+		to_queue(rq, rx);
 }

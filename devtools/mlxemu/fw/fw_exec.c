@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "../core/emu_fault.h"
+#include "../core/emu_lie.h"
 #include "fw.h"
 
 /* Shortest mailbox that the kernel passes on; PRM: command headers. */
+/* What a command takes of virtual time. */
+#define COMMAND_NS 10000u
 #define MAILBOX_MIN_BYTES 16u
 
 static const struct fw_row fw_rows[] = {
@@ -377,6 +380,10 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);
 	if (ret == 0 && emu_fault_at(EMU_AT_CMD_EXIT))
 		ret = fault_exit(&c);
+	if (emu_lie_about(EMU_LIE_CMD))
+		emu_lie_reply(inbox, in_len, outbox,
+			      out_len < sizeof(outbox) ? out_len : sizeof(outbox));
+	emu_time_pass(COMMAND_NS);
 	memset(out, 0, out_len);
 	memcpy(out, outbox, out_len < sizeof(outbox) ? out_len : sizeof(outbox));
 	emu_trace_command(ctx, inbox, in_len < sizeof(inbox) ? in_len : sizeof(inbox), outbox,

@@ -29,6 +29,12 @@ prm_command_at(unsigned int i)
 	return i < prm_commands_count ? &prm_commands[i] : NULL;
 }
 
+const struct prm_member *
+prm_member_at(unsigned int i)
+{
+	return i < prm_members_count ? &prm_members[i] : NULL;
+}
+
 unsigned int
 prm_command_count(void)
 {

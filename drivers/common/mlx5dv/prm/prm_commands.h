@@ -61,6 +61,17 @@ void prm_field_ref_set(void *mbox, struct prm_field_ref r, uint32_t v);
 /** Positive errno that Linux gives a command status; 0 for OK, EIO for a status unknown. */
 int prm_status_errno(uint8_t status);
 
+/** A member of a plain structure (WQE, CQE, EQE), or some of its bits: "hds_ip_ext.l3_ok". */
+struct prm_member {
+	const char *structure, *name;
+	uint16_t offset;	/* bytes */
+	uint8_t bytes, hi, lo;	/* big-endian value and the bits of it */
+	bool overlay;		/* another reading of bytes that have a name already */
+};
+
+/** Entry @p i of all members of all structures; NULL beyond the end. */
+const struct prm_member *prm_member_at(unsigned int i);
+
 /** The register layout an access register id has; NULL when none is described. */
 const struct prm_layout *prm_register_layout(uint16_t register_id);
 

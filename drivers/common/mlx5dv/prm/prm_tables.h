@@ -12,6 +12,8 @@ struct prm_register {
 	const struct prm_layout *layout;
 };
 
+extern const struct prm_member prm_members[];
+extern const unsigned int prm_members_count;
 extern const struct prm_command prm_commands[];
 extern const unsigned int prm_commands_count;
 extern const struct prm_register prm_registers[];
