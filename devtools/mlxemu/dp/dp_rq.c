@@ -8,7 +8,7 @@
 #include "dp_fault.h"
 #include "dp_int.h"
 
-#define PREFETCH_AHEAD 2u
+#define PREFETCH_AHEAD 4u
 #define BYTE_COUNT_2GB 0x80000000u
 #define MAC_BYTES 12u /* both addresses: what stands before a VLAN tag */
 

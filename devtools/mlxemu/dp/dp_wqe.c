@@ -88,13 +88,13 @@ data_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t len)
 }
 
 /*
- * Brings the data of a coming segment near: the next but one of a multi-packet WQE, or the one
+ * Brings the data of a coming segment near: the fourth next of a multi-packet WQE, or the one
  * of the next WQE. A guess on the key, like that of the receive side: wrong ones cost nothing.
  */
 static inline void
 prefetch_next(const struct dp_wqe *w, const uint8_t *data, uint64_t addr)
 {
-	uint32_t ahead = w->opcode == PRM_WQE_OPCODE_ENHANCED_MPSW ? 2 * DP_SEG_BYTES
+	uint32_t ahead = w->opcode == PRM_WQE_OPCODE_ENHANCED_MPSW ? 4 * DP_SEG_BYTES
 								   : DP_WQEBB_BYTES;
 	const struct prm_wqe_data_seg *next =
 		(const struct prm_wqe_data_seg *)at(w, w->pos + ahead);
