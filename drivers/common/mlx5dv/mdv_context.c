@@ -157,8 +157,10 @@ pd_down(struct mdv_dev *dev)
 
 	/* What was lost still belongs to the PD: the kernel takes both when the context closes. */
 	if (dev->lost != 0) {
-		MDV_LOG(WARNING, &dev->pci, "PD 0x%x is left to the kernel with %u lost objects",
-			dev->pdn, dev->lost);
+		if (!mdv_gone(dev))
+			MDV_LOG(WARNING, &dev->pci,
+				"PD 0x%x is left to the kernel with %u lost objects", dev->pdn,
+				dev->lost);
 		return;
 	}
 	err = MDV_UNDO(dev, ibv_dealloc_pd(dev->pd));

@@ -196,8 +196,8 @@ repair(const struct patient *p, uint64_t now_ns)
 
 	diagnosis(p, text, sizeof(text)); /* Afterwards it is gone. */
 	r->reset_ns[r->nb_reset++ % RTE_DIM(r->reset_ns)] = now_ns;
-	(*p->resets)++;
 	rc = reset(p, &lost);
+	(*p->resets)++; /* Who sees it count sees the queue at work. */
 	if (rc != 0) {
 		(void)move(p, MLXPMD_STEP_RETRY);
 		mlxpmd_repair_failed(r, now_ns);

@@ -19,7 +19,7 @@
 #include "mlxpmd_ctrl.h"
 
 /* Between two looks at the queues: what failed is to be back within 10 ms. */
-#define TICK_MS 4
+#define TICK_MS 2
 /* A stopped port has nothing to look at but the interface. */
 #define IDLE_MS 1000
 /* Between two looks at the interface, in case that an event was lost. */

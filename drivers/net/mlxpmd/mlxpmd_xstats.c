@@ -12,6 +12,9 @@ struct xstat_kind {
 	size_t offset;		/**< Of a counter in mlxpmd_rxq_stats or mlxpmd_txq_stats. */
 };
 
+#define SYN(queue, class) \
+	offsetof(struct mlxpmd_##queue##_stats, syndromes) + MLXPMD_SYN_##class * sizeof(uint64_t)
+
 static const struct xstat_kind rx_kinds[] = {
 	{ "mbuf_missing", offsetof(struct mlxpmd_rxq_stats, nombuf) },
 	{ "completion_errors", offsetof(struct mlxpmd_rxq_stats, errors) },
@@ -19,12 +22,30 @@ static const struct xstat_kind rx_kinds[] = {
 	{ "timestamps_absent", offsetof(struct mlxpmd_rxq_stats, ts_absent) },
 	{ "l3_csum_bad", offsetof(struct mlxpmd_rxq_stats, l3_csum_bad) },
 	{ "l4_csum_bad", offsetof(struct mlxpmd_rxq_stats, l4_csum_bad) },
+	{ "resets", offsetof(struct mlxpmd_rxq_stats, resets) },
+	{ "errors_length", SYN(rxq, LENGTH) },
+	{ "errors_operation", SYN(rxq, OPERATION) },
+	{ "errors_protection", SYN(rxq, PROTECTION) },
+	{ "errors_flush", SYN(rxq, FLUSH) },
+	{ "errors_remote", SYN(rxq, REMOTE) },
+	{ "errors_retry", SYN(rxq, RETRY) },
+	{ "errors_unknown", SYN(rxq, UNKNOWN) },
 };
 static const struct xstat_kind tx_kinds[] = {
 	{ "completion_errors", offsetof(struct mlxpmd_txq_stats, errors) },
 	{ "dropped", offsetof(struct mlxpmd_txq_stats, dropped) },
 	{ "completions", offsetof(struct mlxpmd_txq_stats, completions) },
 	{ "doorbells", offsetof(struct mlxpmd_txq_stats, doorbells) },
+	{ "completions_refused", offsetof(struct mlxpmd_txq_stats, cqe_bad) },
+	{ "resets", offsetof(struct mlxpmd_txq_stats, resets) },
+	{ "stalls", offsetof(struct mlxpmd_txq_stats, stalls) },
+	{ "errors_length", SYN(txq, LENGTH) },
+	{ "errors_operation", SYN(txq, OPERATION) },
+	{ "errors_protection", SYN(txq, PROTECTION) },
+	{ "errors_flush", SYN(txq, FLUSH) },
+	{ "errors_remote", SYN(txq, REMOTE) },
+	{ "errors_retry", SYN(txq, RETRY) },
+	{ "errors_unknown", SYN(txq, UNKNOWN) },
 };
 
 static unsigned int

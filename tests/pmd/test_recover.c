@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Queues that fail come back by themselves: error completions of every syndrome on both sides, storms, steps of
+ * the repair that fail, an empty mempool. Packets are sent, or counted; buffers come home.
+ */
+
+#include <stdio.h>
+
+#include <rte_cycles.h>
+
+#include "emu_ctl.h"
+#include "pmd_test.h"
+
+#define QUEUES 16
+/* The last: rules count queues by those that are not in reset, so it hits no other while it is. */
+#define STORMY 15
+#define CYCLES 100
+/* A queue may fail four times in ten seconds, and come back twice in one. */
+#define ROUNDS_PER_START 2
+/* Promised for a machine of one's own; of a shared one half of them at least, and none is late. */
+#define SOON_US 10000
+#define LATE_US 500000
+
+static const uint8_t syndromes[] = { 0x01, 0x02, 0x04, 0x05, 0x06, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x22 };
+static struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / 64];
+static uint16_t reta_size;
+static volatile unsigned int queue_events;
+
+static int
+on_queue_event(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(type);
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	queue_events++;
+	return 0;
+}
+
+static void
+steer_to(uint16_t queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < reta_size; i++) {
+		reta[i / 64].mask = UINT64_MAX;
+		reta[i / 64].reta[i % 64] = queue;
+	}
+	CHECK_OK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size));
+}
+
+static unsigned int
+drain_a(unsigned int n, unsigned int ms)
+{
+	return pmd_drain(PORT_A, n, ms, NULL);
+}
+
+static struct rte_eth_stats
+stats(uint16_t port)
+{
+	struct rte_eth_stats s = { 0 };
+
+	CHECK_OK(rte_eth_stats_get(port, &s));
+	return s;
+}
+
+/* Bursts of 4 on one queue; what it takes. */
+static unsigned int
+send_bursts(uint16_t queue, unsigned int bursts)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *pkts[4];
+	unsigned int b, i, took, sent = 0;
+
+	for (b = 0; b < bursts; b++) {
+		for (i = 0; i < 4; i++)
+			pkts[i] = pmd_frame_make(&f, 0);
+		took = rte_eth_tx_burst(PORT_B, queue, pkts, 4);
+		rte_pktmbuf_free_bulk(pkts + took, 4 - took);
+		sent += took;
+	}
+	return sent;
+}
+
+/* Polls a queue until an xstat moves beyond what it was. Microseconds, UINT64_MAX: it did not. */
+static uint64_t
+wait_xstat(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t before)
+{
+	uint64_t begin = now_us();
+	struct rte_mbuf *m;
+
+	while (pmd_xstat(port, name) == before) {
+		if (now_us() - begin > 5000000)
+			return UINT64_MAX;
+		if (poll_port == PORT_B)
+			(void)rte_eth_tx_burst(PORT_B, queue, NULL, 0);
+		else if (rte_eth_rx_burst(PORT_A, queue, &m, 1) == 1)
+			rte_pktmbuf_free(m);
+	}
+	return now_us() - begin;
+}
+
+struct times {
+	unsigned int n, soon;
+	uint64_t worst_us, sum_us;
+};
+
+static void
+times_add(struct times *t, uint64_t us)
+{
+	t->n++;
+	t->soon += us <= SOON_US;
+	t->sum_us += us;
+	t->worst_us = RTE_MAX(t->worst_us, us);
+}
+
+static void
+times_check(const char *what, const struct times *t)
+{
+	printf("%s: %u recoveries, mean %" PRIu64 " us, worst %" PRIu64 " us, %u within %u ms\n", what, t->n,
+	       t->sum_us / RTE_MAX(t->n, 1u), t->worst_us, t->soon, SOON_US / 1000);
+	CHECK(t->soon * 2 >= t->n, "%u of %u took longer than %u ms", t->n - t->soon, t->n, SOON_US / 1000);
+	CHECK(t->worst_us < LATE_US, "%" PRIu64 " us", t->worst_us);
+}
+
+/* The third of five WQEs fails: all that was taken comes out at the other end, or is counted. */
+static void
+tx_cycle(uint16_t queue, uint8_t syndrome, struct times *t)
+{
+	struct rte_eth_stats before = stats(PORT_B), after;
+	unsigned int sent, got, other;
+	uint64_t resets, us;
+	char name[64];
+
+	snprintf(name, sizeof(name), "tx_q%u_resets", queue);
+	resets = pmd_xstat(PORT_B, name);
+	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx%u after 2 count 1 do error syndrome=0x%x vendor=0x57", queue,
+			   syndrome));
+	sent = send_bursts(queue, 5);
+	us = wait_xstat(PORT_B, PORT_B, queue, name, resets);
+	CHECK(us != UINT64_MAX, "queue %u, syndrome %#x: no reset", queue, syndrome);
+	times_add(t, us);
+	other = send_bursts((queue + 1) % QUEUES, 2);
+	CHECK(other == 8, "the next queue took %u", other);
+	CHECK(send_bursts(queue, 2) == 8, "queue %u does not send again", queue);
+	after = stats(PORT_B);
+	got = drain_a(sent + 16 - (after.oerrors - before.oerrors), 1000);
+	CHECK(after.oerrors - before.oerrors >= 4, "oerrors %" PRIu64, after.oerrors - before.oerrors);
+	CHECK(got + (after.oerrors - before.oerrors) == sent + 16, "%u received, %" PRIu64 " lost of %u", got,
+	      after.oerrors - before.oerrors, sent + 16);
+	CHECK(after.opackets - before.opackets == got, "opackets %" PRIu64 ", received %u",
+	      after.opackets - before.opackets, got);
+	CHECK(drain_a(1, 0) == 0, "a packet too many");
+	CHECK(emu_fault_hits() == 1, "%" PRIu64 " hits", emu_fault_hits());
+}
+
+/* A queue of the receiver fails under the first frame: that one is lost, and whatever comes after the repair is not. */
+static void
+rx_cycle(uint16_t queue, uint8_t syndrome, struct times *t)
+{
+	const bool drops = syndrome == 0x01; /* Too long a packet: no reset. */
+	struct rte_eth_stats before = stats(PORT_A), after;
+	uint64_t then, us;
+	char name[64];
+
+	snprintf(name, sizeof(name), drops ? "rx_q%u_completion_errors" : "rx_q%u_resets", queue);
+	then = pmd_xstat(PORT_A, name);
+	steer_to(queue);
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx%u count 1 do error syndrome=0x%x vendor=0x57", queue, syndrome));
+	CHECK(send_bursts(0, 1) == 4, "not sent");
+	us = wait_xstat(PORT_A, PORT_A, queue, name, then);
+	CHECK(us != UINT64_MAX, "queue %u, syndrome %#x: no reset", queue, syndrome);
+	if (!drops)
+		times_add(t, us);
+	(void)drain_a(4, 20);
+	CHECK(send_bursts(0, 8) == 32, "not sent");
+	CHECK(drain_a(32, 2000) == 32, "queue %u, syndrome %#x: does not receive all again", queue, syndrome);
+	after = stats(PORT_A);
+	CHECK(after.ierrors - before.ierrors == 1, "ierrors %" PRIu64, after.ierrors - before.ierrors);
+	CHECK(emu_fault_hits() == 1, "%" PRIu64 " hits", emu_fault_hits());
+}
+
+static void
+cycles(const struct pmd_conf *conf, const char *what, void (*cycle)(uint16_t, uint8_t, struct times *))
+{
+	struct times t = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < CYCLES; i++) {
+		if (i % (QUEUES * ROUNDS_PER_START) == 0) {
+			if (i != 0)
+				pmd_ports_down();
+			pmd_ports_up(conf);
+		}
+		cycle(i % QUEUES, syndromes[i % RTE_DIM(syndromes)], &t);
+	}
+	emu_fault_clear();
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+	times_check(what, &t);
+}
+
+static void
+tx_cycles(const struct pmd_conf *conf)
+{
+	cycles(conf, "send queues", tx_cycle);
+}
+
+static void
+rx_cycles(const struct pmd_conf *conf)
+{
+	cycles(conf, "receive queues", rx_cycle);
+}
+
+/* Each WQE fails: at most two resets a second, then the queue is dead; others go on; a start revives it. */
+static void
+storm(const struct pmd_conf *conf)
+{
+	uint64_t begin, resets;
+	unsigned int events = queue_events, sent, others = 0, lost;
+
+	pmd_ports_up(conf);
+	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx15 do error syndrome=0x04"));
+	begin = now_us();
+	lost = stats(PORT_B).oerrors;
+	for (sent = 0; queue_events - events < 5 && now_us() - begin < 10000000; ) {
+		sent += send_bursts(STORMY, 1);
+		others += send_bursts(1, 1);
+		others -= drain_a(4, 100);
+	}
+	CHECK(now_us() - begin > 1000000, "dead after %" PRIu64 " us: more than two resets a second", now_us() - begin);
+	resets = pmd_xstat(PORT_B, "tx_q15_resets");
+	CHECK(resets == 4, "%" PRIu64 " resets of five failures", resets);
+	CHECK(others == 0, "%u packets of another queue lost", others);
+	CHECK(send_bursts(STORMY, 1) == 0, "a dead queue takes packets");
+	CHECK(queue_events - events == 5, "%u events", queue_events - events);
+	CHECK(pmd_xstat(PORT_B, "tx_q1_resets") == 0, "another queue was reset");
+	emu_fault_clear();
+	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, STORMY));
+	CHECK(stats(PORT_B).oerrors - lost == sent, "%" PRIu64 " lost of %u", stats(PORT_B).oerrors - lost, sent);
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, STORMY));
+	CHECK(send_bursts(STORMY, 8) == 32, "does not take");
+	CHECK(drain_a(32, 1000) == 32, "does not send after its revival");
+	pmd_ports_down();
+	printf("storm: %u packets lost, %" PRIu64 " resets\n", sent, resets);
+}
+
+/* A step of the repair is refused: tried again; refused always: dead, and stop and close work. */
+static void
+steps_refused(const struct pmd_conf *conf)
+{
+	static const char *const ops[] = { "QUERY_RQ", "MODIFY_RQ" };
+	uint64_t resets;
+	unsigned int i, times;
+
+	for (i = 0; i < RTE_DIM(ops); i++) {
+		for (times = 1; times <= 3; times += 2) {
+			pmd_ports_up(conf);
+			steer_to(2);
+			resets = pmd_xstat(PORT_A, "rx_q2_resets");
+			CHECK_OK(emu_fault("on cqe.write match port=0 q=rx2 count 1 do error syndrome=0x02"));
+			CHECK_OK(emu_ctl("{\"cmd\":\"fault.add\",\"rule\":\"on cmd.entry match op=%s count %u do fail status=INTERNAL_ERR\"}",
+					 ops[i], times));
+			CHECK(send_bursts(0, 1) == 4, "not sent");
+			(void)drain_a(8, 2500);
+			CHECK(pmd_xstat(PORT_A, "rx_q2_resets") == resets + times + 1, "%s %u times: %" PRIu64 " resets",
+			      ops[i], times, pmd_xstat(PORT_A, "rx_q2_resets") - resets);
+			CHECK(send_bursts(0, 8) == 32, "not sent");
+			CHECK(drain_a(32, 1000) == 32, "%s refused %u times: not back", ops[i], times);
+			pmd_ports_down();
+		}
+	}
+	pmd_ports_up(conf);
+	steer_to(2);
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx2 count 1 do error syndrome=0x02"));
+	CHECK_OK(emu_ctl("{\"cmd\":\"fault.add\",\"rule\":\"on cmd.entry match op=QUERY_RQ do fail status=INTERNAL_ERR\"}"));
+	CHECK(send_bursts(0, 1) == 4, "not sent");
+	(void)drain_a(8, 3000);
+	emu_fault_clear();
+	CHECK(send_bursts(0, 1) == 4 && drain_a(4, 100) == 0, "a dead queue receives");
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
+/* The mempool is empty while the queue is repaired: nothing is leaked, nothing freed that lives. */
+static void
+empty_mempool(const struct pmd_conf *conf)
+{
+	static struct rte_mbuf *hoard[20000];
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	unsigned int n = 0, i, held, round;
+	struct rte_mbuf *own[40];
+
+	pmd_ports_up(conf);
+	steer_to(3);
+	held = rte_mempool_in_use_count(pmd_pool);
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < RTE_DIM(own); i++)
+			own[i] = pmd_frame_make(&f, 0);
+		for (n = 0; n < RTE_DIM(hoard) && (hoard[n] = rte_pktmbuf_alloc(pmd_pool)) != NULL; n++)
+			;
+		CHECK_OK(emu_fault("on cqe.write match port=0 q=rx3 after 5 count 1 do error syndrome=0x04"));
+		CHECK(rte_eth_tx_burst(PORT_B, 0, own, 20) == 20, "not sent");
+		CHECK(drain_a(5, 1000) == 5, "before the error");
+		(void)drain_a(1, 50);
+		CHECK(rte_eth_tx_burst(PORT_B, 0, own + 20, 20) == 20, "not sent");
+		CHECK(drain_a(20, 1000) == 20, "after the repair, round %u", round);
+		rte_pktmbuf_free_bulk(hoard, n);
+		emu_fault_clear();
+		rte_delay_us_sleep(600000); /* Twice a second, no more. */
+		(void)drain_a(1, 10);
+	}
+	CHECK(send_bursts(0, 16) == 64 && drain_a(64, 1000) == 64, "with a full mempool again");
+	CHECK(rte_mempool_in_use_count(pmd_pool) <= held + 64, "%u mbufs out, %u before",
+	      rte_mempool_in_use_count(pmd_pool), held);
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
+/* Completions that are lost, or make no sense: the CQ is replaced, what was under way is counted. */
+static void
+bad_completions(const struct pmd_conf *conf)
+{
+	static const char *const tx_rules[] = {
+		"on cqe.write match port=1 q=tx6 count 1 do corrupt off=0x3f xor=0x01", /* Owner: not there. */
+		"on cqe.write match port=1 q=tx5 count 1 do corrupt off=0x3f xor=0x50", /* Opcode. */
+		"on cqe.write match port=1 q=tx4 count 1 do corrupt off=0x3c xor=0x7f", /* WQE counter. */
+	};
+	struct rte_eth_stats before, after;
+	unsigned int i, sent, q, got;
+	uint64_t resets, us;
+	char name[64];
+
+	pmd_ports_up(conf);
+	for (i = 0; i < RTE_DIM(tx_rules); i++) {
+		q = 6 - i; /* A new SQ has a higher number: those below keep their places. */
+		snprintf(name, sizeof(name), "tx_q%u_resets", q);
+		before = stats(PORT_B);
+		resets = pmd_xstat(PORT_B, name);
+		CHECK_OK(emu_fault("%s", tx_rules[i]));
+		sent = send_bursts(q, 20);
+		us = wait_xstat(PORT_B, PORT_B, q, name, resets);
+		CHECK(us != UINT64_MAX, "rule %u: no reset", i);
+		emu_fault_clear();
+		after = stats(PORT_B);
+		CHECK(after.opackets + after.oerrors == before.opackets + before.oerrors + sent, "rule %u: counters", i);
+		(void)drain_a(sent, 50);
+		sent = send_bursts(q, 20);
+		got = drain_a(80, 1000);
+		CHECK(sent == 80 && got == 80, "rule %u: not back: %u sent, %u received", i, sent, got);
+	}
+	steer_to(5);
+	resets = pmd_xstat(PORT_A, "rx_q5_resets");
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx5 after 3 count 1 do corrupt off=0x3f xor=0x01"));
+	CHECK(send_bursts(0, 3) == 12, "not sent");
+	us = wait_xstat(PORT_A, PORT_A, 5, "rx_q5_resets", resets);
+	CHECK(us != UINT64_MAX && us > 50000, "a lost completion was not found: %" PRIu64 " us", us);
+	emu_fault_clear();
+	(void)drain_a(12, 20);
+	CHECK(send_bursts(0, 10) == 40 && drain_a(40, 1000) == 40, "queue 5 is not back");
+	CHECK(pmd_xstat(PORT_A, "rx_q5_completions_refused") == 1, "refused");
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
+/* The doorbell that filled the ring is lost: with nothing to post none would follow; the burst rings again. */
+static void
+lost_doorbell(const struct pmd_conf *conf)
+{
+	unsigned int sent = 0, took = 0;
+	uint64_t begin;
+
+	pmd_ports_up(conf);
+	/* More than the ring has room for: stores to the register that come fast are one to the device. */
+	CHECK_OK(emu_fault("on doorbell match port=1 q=tx6 count 70 do drop"));
+	while ((took = send_bursts(6, 1)) != 0)
+		sent += took;
+	for (begin = now_us(); took == 0 && now_us() - begin < 4000000; )
+		took = send_bursts(6, 1);
+	CHECK(took != 0, "stuck after a lost doorbell");
+	CHECK(drain_a(sent + took, 2000) == sent + took, "%u sent", sent + took);
+	CHECK(pmd_xstat(PORT_B, "tx_q6_resets") == 0, "reset");
+	emu_fault_clear();
+	/* For ever: told after a second. */
+	CHECK_OK(emu_fault("on doorbell match port=1 q=tx7 do drop"));
+	sent = queue_events;
+	(void)send_bursts(7, 16);
+	CHECK(wait_xstat(PORT_B, PORT_B, 7, "tx_q7_stalls", 0) != UINT64_MAX, "no stall was told");
+	rte_delay_us_sleep(20000);
+	CHECK(queue_events > sent, "no event");
+	emu_fault_clear();
+	pmd_ports_down();
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const struct pmd_conf *conf);
+} cases[] = {
+	{ "tx", tx_cycles },
+	{ "rx", rx_cycles },
+	{ "empty mempool", empty_mempool },
+	{ "steps refused", steps_refused },
+	{ "bad completions", bad_completions },
+	{ "lost doorbell", lost_doorbell },
+	{ "storm", storm },
+};
+
+/* PMD_TEST_ONLY names one case. */
+int
+main(int argc, char **argv)
+{
+	const char *only = getenv("PMD_TEST_ONLY");
+	struct pmd_conf conf = { .nb_rxq = QUEUES, .nb_txq = QUEUES, .nb_desc = 256,
+				 .rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP };
+	struct rte_eth_dev_info info;
+	unsigned int i;
+	uint16_t port;
+
+	pmd_init(argc, argv);
+	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
+	reta_size = info.reta_size;
+	RTE_ETH_FOREACH_DEV(port)
+		CHECK_OK(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_QUEUE_STATE, on_queue_event, NULL));
+	for (i = 0; i < RTE_DIM(cases); i++) {
+		if (only != NULL && strcmp(only, cases[i].name) != 0)
+			continue;
+		cases[i].run(&conf);
+		printf("%s: %u checks so far, %u failed\n", cases[i].name, pmd_checked, pmd_failed);
+	}
+	return pmd_fini();
+}
