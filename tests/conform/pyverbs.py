@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""rdma-core's own Python tests on emulated devices, judged against a list.
+
+pyverbs.yaml says of each of the tests what becomes of it here: pass, skip, or "not modelled" with
+the reason. A case that changes side fails the run, and so does one that the list does not know.
+With --lies each passing case runs once more while the emulator tells the lie that the list names
+for it: then the case has to fail, by itself and in time.
+
+Few processes do it: one worker for each set of options runs many cases, and a hang or a crash
+costs the one case and a new worker.
+"""
+import argparse
+import collections
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+TESTS = pathlib.Path("/usr/share/doc/rdma-core/tests")
+PYTHON = "/usr/bin/python3"
+WORKER = HERE / "pyverbs_worker.py"
+# Longest time that one case may take; its own limits (polling, joining) are shorter.
+CASE_SECONDS = 60
+# What a case may be in the list, and the verdict that it then has to give.
+SIDES = {"pass": "pass", "skip": "skip", "not modelled": "skip"}
+# The tests ask `ip` for the address of the port's interface: the kernel of the worker's own
+# network namespace has one of that name. Its MAC is port 0's.
+NAMESPACE = """
+ip link set lo up
+ip tuntap add mlxemu0np0 mode tap
+ip link set mlxemu0np0 address $MAC
+if [ -n "$ADDRESS" ]; then
+    ip addr add $ADDRESS dev mlxemu0np0
+    ip link set mlxemu0np0 up
+fi
+exec "$@"
+"""
+
+Verdict = collections.namedtuple("Verdict", "is_ reason trace")
+
+
+class Runner:
+    """Runs cases under the emulator; one directory for all that is temporary."""
+
+    def __init__(self, mlxemu, directory):
+        self.mlxemu, self.directory = mlxemu, pathlib.Path(directory)
+        self.tests = self.directory / "tests"
+        self.unpack()
+        self.mac = subprocess.run(
+            [mlxemu, "run", "--", "cat", "/sys/class/net/mlxemu0np0/address"],
+            check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def unpack(self):
+        """The package has the tests as documentation, the longer ones compressed."""
+        self.tests.mkdir()
+        for path in TESTS.iterdir():
+            if path.suffix == ".gz":
+                (self.tests / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+            elif path.suffix == ".py":
+                shutil.copy(path, self.tests)
+
+    def start(self, group, cases, results, extra):
+        listing = self.directory / "cases"
+        listing.write_text("\n".join(cases))
+        results.write_text("")
+        command = ["unshare", "-n", "sh", "-ec", NAMESPACE, "sh", self.mlxemu, "run",
+                   *map(str, group["options"]), *extra, "--", PYTHON, str(WORKER),
+                   str(self.tests), str(listing), str(results)]
+        env = dict(os.environ, MAC=self.mac, ADDRESS=group.get("address", ""))
+        log = open(self.directory / "log", "w")
+        return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+
+    def wait(self, process, results):
+        """Until the worker ends or a case takes too long. True when it had to be killed."""
+        size, since = -1, time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.05)
+            now = results.stat().st_size
+            if now != size:
+                size, since = now, time.monotonic()
+            elif time.monotonic() - since > CASE_SECONDS:
+                # The worker leads its own session: its children go with it.
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return True
+        return False
+
+    def log(self):
+        return (self.directory / "log").read_text(errors="replace").strip()[-2000:]
+
+    def run(self, group, cases, extra=()):
+        """{case: Verdict}; as many workers as hangs and crashes make necessary."""
+        verdicts, todo, results = {}, list(cases), self.directory / "results"
+        while todo:
+            process = self.start(group, todo, results, list(extra))
+            hung = self.wait(process, results)
+            current = None
+            for line in results.read_text().splitlines():
+                entry = json.loads(line)
+                current = entry.get("start")
+                if current is None:
+                    verdicts[entry["case"]] = Verdict(entry["verdict"], entry["reason"],
+                                                      entry["trace"])
+            if current is not None:
+                what = "hang" if hung else "crash"
+                verdicts[current] = Verdict(what, f"exit status {process.returncode}", self.log())
+            left = [c for c in todo if c not in verdicts]
+            if len(left) == len(todo):
+                sys.exit(f"the worker ran nothing (status {process.returncode}): {self.log()}")
+            todo = left
+        return verdicts
+
+    def names(self):
+        """Every case that the tests consist of."""
+        listing, results = self.directory / "cases", self.directory / "names"
+        listing.write_text("-")
+        subprocess.run([self.mlxemu, "run", "--", PYTHON, str(WORKER), str(self.tests),
+                        str(listing), str(results)], check=True, timeout=120)
+        return results.read_text().split()
+
+
+def row(name, shows, cases, verdict, seconds):
+    print("case: " + json.dumps({"name": name, "shows": shows, "packets": cases,
+                                 "verdict": verdict, "seconds": round(seconds, 1)}), flush=True)
+
+
+def by_key(cases, key):
+    parts = collections.defaultdict(list)
+    for name, entry in cases.items():
+        parts[key(entry)].append(name)
+    return parts
+
+
+def wrong_side(entry, verdict):
+    """None, or what is wrong with a verdict."""
+    want = SIDES[entry["is"]]
+    if verdict.is_ != want:
+        return f"{verdict.is_} ({verdict.reason}), the list says {entry['is']}"
+    return None
+
+
+def tier_rows(listing, cases, verdicts, wrong, seconds):
+    """The table: of each tier, how many passed, were skipped, are not modelled."""
+    for tier, names in sorted(by_key(cases, lambda e: e["tier"]).items()):
+        counts = collections.Counter(cases[n]["is"] for n in names if n not in wrong)
+        bad = sum(n in wrong for n in names)
+        shows = (f"{listing['tiers'][tier]}: {len(names)} cases, {counts['pass']} passed, "
+                 f"{counts['skip']} skipped, {counts['not modelled']} not modelled"
+                 + (f", {bad} WRONG" if bad else ""))
+        row(f"pyverbs {tier}", shows, 0, "failed" if bad else "passed",
+            seconds * len(names) / len(cases))
+
+
+def judge(runner, listing, cases):
+    wrong, verdicts, begin = {}, {}, time.monotonic()
+    for group, names in by_key(cases, lambda e: e.get("group", "loop")).items():
+        verdicts.update(runner.run(listing["groups"][group], names))
+    for name, verdict in verdicts.items():
+        why = wrong_side(cases[name], verdict)
+        if why is not None:
+            wrong[name] = why
+            print(f"{name}: {why}\n{verdict.trace}")
+    tier_rows(listing, cases, verdicts, wrong, time.monotonic() - begin)
+    for name, why in wrong.items():
+        print(f"wrong: {name}: {why}")
+    return not wrong
+
+
+def judge_lies(runner, listing, cases):
+    """Each passing case under its lie; cases that share one share a worker."""
+    passing = {n: e for n, e in cases.items() if e["is"] == "pass"}
+    told = {n: e for n, e in passing.items() if "lie" in e}
+    unnoticed, begin = {}, time.monotonic()
+    for (group, lie), names in by_key(told, lambda e: (e.get("group", "loop"), e["lie"])).items():
+        for name, verdict in runner.run(listing["groups"][group], names, ["--lie", lie]).items():
+            if verdict.is_ not in ("fail", "error"):
+                unnoticed[name] = f"{verdict.is_} although told --lie {lie} ({verdict.reason})"
+    for name in sorted(set(passing) - set(told)):
+        if "no lie" not in passing[name]:
+            unnoticed[name] = "the list names no lie, nor why there is none"
+    for name, why in unnoticed.items():
+        print(f"not noticed: {name}: {why}")
+    row("pyverbs, lied to", f"{len(told)} of {len(passing)} passing cases have a lie, "
+        f"{len(told) - len(unnoticed)} fail when told it", 0,
+        "failed" if unnoticed else "noticed", time.monotonic() - begin)
+    return not unnoticed
+
+
+def unknown(runner, listing):
+    """Cases that the list or the package does not know."""
+    ours, theirs = set(listing["cases"]), set(runner.names())
+    for name in sorted(ours ^ theirs):
+        print(f"{name}: " + ("not in the list" if name in theirs else "not in the package"))
+    return ours != theirs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mlxemu", help="the launcher (default: that of MLXPMD_BUILD)")
+    parser.add_argument("--lies", action="store_true", help="run passing cases under their lies")
+    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    args = parser.parse_args()
+    if os.geteuid() != 0 or not TESTS.is_dir():
+        print("needs root (network namespaces) and the tests of python3-pyverbs")
+        sys.exit(77)
+    mlxemu = args.mlxemu or os.path.join(os.environ["MLXPMD_BUILD"], "devtools/mlxemu/mlxemu")
+    listing = yaml.safe_load((HERE / "pyverbs.yaml").read_text())
+    cases = {n: e for n, e in listing["cases"].items() if args.only in n}
+    with tempfile.TemporaryDirectory(prefix="pyverbs-") as directory:
+        runner = Runner(mlxemu, directory)
+        if not args.only and unknown(runner, listing):
+            sys.exit(1)
+        ok = (judge_lies if args.lies else judge)(runner, listing, cases)
+    sys.exit(0 if ok else 1)
+
+
+if __name__ == "__main__":
+    main()

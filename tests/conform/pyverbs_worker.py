@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Runs named cases of rdma-core's own Python tests and writes one JSON line per case.
+
+usage: pyverbs_worker.py DIRECTORY CASES RESULTS [OPTIONS OF THE TESTS]
+
+DIRECTORY holds the tests, CASES their names, one per line ("-" as the only one: all names are
+written to RESULTS and nothing runs). A line {"start": NAME} goes ahead of each case, so that the
+parent knows which one a crash or a hang belongs to.
+"""
+
+import gc
+import importlib.machinery
+import json
+import os
+import sys
+import traceback
+import unittest
+
+
+class Result(unittest.TestResult):
+    """The verdict on one case: the first thing that was not a pass decides."""
+
+    def __init__(self):
+        super().__init__()
+        self.verdict, self.reason, self.trace = "pass", "", ""
+
+    def note(self, verdict, err):
+        if self.verdict in ("fail", "error"):
+            return
+        self.verdict = verdict
+        self.reason = f"{err[0].__name__}: {err[1]}"
+        self.trace = "".join(traceback.format_exception(*err))
+
+    def addError(self, test, err):
+        self.note("error", err)
+
+    def addFailure(self, test, err):
+        self.note("fail", err)
+
+    def addSubTest(self, test, subtest, err):
+        if err is not None:
+            self.note("fail" if issubclass(err[0], test.failureException) else "error", err)
+
+    def addSkip(self, test, reason):
+        if self.verdict == "pass":
+            self.verdict, self.reason = "skip", reason
+
+
+def load(directory):
+    # In place of this script's own folder, where another pyverbs lies.
+    sys.path[0] = directory
+    module = importlib.machinery.SourceFileLoader(
+        "tests", os.path.join(directory, "__init__.py")).load_module()
+    from args_parser import parser
+    parser.parse_args()
+    return module
+
+
+def names(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from names(test)
+        else:
+            yield test.id()
+
+
+def all_names(module):
+    loader = unittest.TestLoader()
+    for mod in module.__test_modules__:
+        yield from names(loader.loadTestsFromModule(mod))
+
+
+def run_case(name):
+    result = Result()
+    try:
+        unittest.TestLoader().loadTestsFromName(name).run(result)
+    except Exception:
+        result.note("error", sys.exc_info())
+    # Contexts that a case left to the garbage collector are closed before the next one begins.
+    gc.collect()
+    return {"case": name, "verdict": result.verdict, "reason": result.reason,
+            "trace": result.trace}
+
+
+def main():
+    directory, cases, results = sys.argv[1:4]
+    del sys.argv[1:4]
+    module = load(directory)
+    with open(cases) as f:
+        wanted = f.read().split()
+    with open(results, "a", buffering=1) as out:
+        if wanted == ["-"]:
+            for name in all_names(module):
+                out.write(name + "\n")
+            return
+        pid = os.getpid()
+        for name in wanted:
+            out.write(json.dumps({"start": name}) + "\n")
+            line = run_case(name)
+            # A case that forks may come back here in its child.
+            if os.getpid() != pid:
+                os._exit(0)
+            out.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()
