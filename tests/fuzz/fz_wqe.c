@@ -2,11 +2,10 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Work queues from bytes: WQEs, receive descriptors, doorbells and state changes in any order on
- * a looped port. The engine must stay inside registered memory, come to rest, answer each WQE at
- * most once and leave nothing behind.
+ * a looped port, with plain, compressing and striding receive queues. The engine must stay inside
+ * registered memory, come to rest and leave nothing behind.
  */
-#include "../dp/rig.h"
-#include "fz.h"
+#include "fz_rig.h"
 
 #define MAX_RECORDS 96u
 #define LOG_WQEBBS 5u
@@ -28,39 +27,6 @@ static struct rig_port *p;
 static struct rig_sq *sq;
 static struct rig_rx *rx;
 
-/*
- * A fuzzer does not guess 64-bit addresses and keys: segments that say so get ones that lie in
- * the arena, or begin so near its end that they leave it.
- */
-static void
-fix_pointer(uint8_t *seg)
-{
-	uint32_t off;
-	uint64_t addr;
-
-	memcpy(&off, seg + 12, 4);
-	addr = htobe64(rig_addr(p->arena) + off % RIG_ARENA_BYTES);
-	memcpy(seg + 4, &(uint32_t){htobe32(p->lkey)}, 4);
-	memcpy(seg + 8, &addr, 8);
-}
-
-static void
-rec_wqe(struct fz_in *in)
-{
-	unsigned segs = fz_u8(in) % 64, fixed = fz_u16(in);
-
-	rig_wqe(sq, fz_u8(in), fz_u8(in));
-	for (unsigned i = 0; i < segs && sq->len + 16 <= sizeof(sq->wqe); i++) {
-		fz_bytes(in, sq->wqe + sq->len, 16);
-		if (fixed >> (i & 15) & 1)
-			fix_pointer(sq->wqe + sq->len);
-		sq->len += 16;
-	}
-	if (sq->len > 64u << LOG_WQEBBS)
-		sq->len = 64u << LOG_WQEBBS;
-	rig_wqe_end(sq);
-}
-
 static void
 rec_raw(struct fz_in *in)
 {
@@ -80,7 +46,7 @@ rec_recv(struct fz_in *in)
 	}
 	fz_bytes(in, &seg, sizeof(seg));
 	if (fz_u8(in) & 1)
-		fix_pointer((uint8_t *)&seg);
+		fz_pointer(p, (uint8_t *)&seg, p->lkey);
 	rig_post_segs(rx->rq, &seg, 1);
 }
 
@@ -95,22 +61,12 @@ rec_state(struct fz_in *in)
 		(void)rig_rq_modify(rx->rq, how & 3, how >> 2 & 3);
 }
 
-/* A lossless wire may hold a frame for as long as no buffer is posted: that is rest, too. */
-static void
-run(void)
-{
-	for (unsigned i = 0; i < 100000; i++)
-		if (emu_dp_poll(&r->m) == 0)
-			return;
-	FZ_MUST(!"the engine comes to rest");
-}
-
 static void
 one_record(struct fz_in *in)
 {
 	switch (fz_u8(in) % REC_KINDS) {
 	case REC_WQE:
-		rec_wqe(in);
+		fz_wqe(in, sq, p->lkey);
 		break;
 	case REC_RAW:
 		rec_raw(in);
@@ -130,8 +86,27 @@ one_record(struct fz_in *in)
 		rec_state(in);
 		break;
 	default:
-		run();
+		fz_run(r);
 	}
+}
+
+/* The bench's receive side, or one that compresses completions or receives into strides. */
+static struct rig_rx *
+receiver(uint8_t kind)
+{
+	const unsigned log_stride = kind & 2 ? 5 : 4, flags = kind & 2 ? RIG_RQ_STRIDES(9, 6) : 0;
+	struct rig_rx *x;
+
+	if ((kind & 3) == 0)
+		return rig_rx_new(p, LOG_RECV);
+	x = rig_mem(p, sizeof(*x), 64);
+	x->cq = kind & 1 ? rig_cq_new_comp(p, LOG_RECV, kind >> 2 & 3) : rig_cq_new(p, LOG_RECV, 6);
+	x->rq = rig_rq_new(p, x->cq, LOG_RECV, log_stride, flags);
+	x->tir = rig_tir_new(p, x->rq, NULL, NULL);
+	x->flow = rig_flow_all(p, x->tir, 0);
+	for (unsigned i = 0; i < 1u << LOG_RECV; i++)
+		x->buf[i] = rig_mem(p, RIG_BUF_BYTES, 64);
+	return x;
 }
 
 int
@@ -142,10 +117,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = rig_new(1, "loop");
 	p = &r->port[0];
 	sq = rig_sq_new(p, rig_cq_new(p, 6, 6), LOG_WQEBBS);
-	rx = rig_rx_new(p, LOG_RECV);
+	rx = receiver(fz_u8(&in));
 	for (unsigned i = 0; i < MAX_RECORDS && in.left != 0; i++)
 		one_record(&in);
-	run();
+	fz_run(r);
 	rig_free(r);
 	emu_audit_reset();
 	FZ_MUST(rig_failures == 0);

@@ -3,7 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Writes first inputs for the fuzz targets that a fuzzer would not find soon by itself.
 
-Usage: tests/fuzz/seeds.py DIR      (folders DIR/frame, DIR/rules, DIR/cmd, DIR/wqe, DIR/ctl)
+Usage: tests/fuzz/seeds.py DIR      (folders DIR/frame, DIR/rules, DIR/cmd, DIR/wqe, DIR/qp, DIR/ctl)
 """
 import struct
 import sys
@@ -96,7 +96,11 @@ def main():
     write(top / "cmd", "seed-chain", chain)
     segment = struct.pack("<IIII", 60 << 24, 0, 0, 0x1000)
     wqe = bytes([0, 2]) + struct.pack("<H", 2) + bytes([0x0A, 8]) + bytes(16) + segment
-    write(top / "wqe", "seed-send", wqe + bytes([2, 6]))
+    for kind in range(4):
+        write(top / "wqe", f"seed-send-{kind}", bytes([kind, 4, 1, 0]) + wqe + bytes([2, 6]))
+    # A posted buffer on each side, then a SEND of 60 bytes from QP 0 to QP 1.
+    write(top / "qp", "seed-send", bytes([0, 3, 1, 0, 3, 0, 0]) + b"\0\0" + bytes([1]) +
+          struct.pack("<H", 1) + bytes([0x0A, 8]) + segment + bytes([2, 0, 6]))
     print(f"seeds in {top}")
 
 
