@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Memory keys and the door to host memory: what is registered can be reached, nothing else. */
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "fw_fixture.h"
 
@@ -49,6 +50,39 @@ test_create(void)
 	REFUSE_MKEY((prm_create_mkey_in_set_mkey_umem_id(&in, readonly->obj.id),
 		     prm_mkc_set_lw(mkc, 0)), FW_OK);
 	CHECK_EQ(emu_obj_count(f.dev, EMU_OBJ_MKEY), 1);
+}
+
+/*
+ * Huge pages are told to the device as such, and a key with smaller ones does not fit them. The
+ * memory is never touched: there need not be any huge page on the machine.
+ */
+static void
+test_huge(void)
+{
+	const size_t bytes = 4u << 20;
+	void *huge = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_HUGETLB, -1, 0);
+	struct emu_umem *umem = f.umem, was = *umem;
+
+	CHECK_EQ(emu_umem_log_page(umem), 12);
+	if (huge == MAP_FAILED) {
+		fprintf(stderr, "this kernel has no huge pages: keys over them not tested\n");
+		return;
+	}
+	umem->addr = (uintptr_t)huge;
+	umem->len = bytes;
+	CHECK_EQ(emu_umem_log_page(umem), 21);
+	REFUSE_MKEY(prm_mkc_set_start_addr(mkc, (uintptr_t)huge + FIX_DATA_OFFSET),
+		    FW_MKEY_UMEM_PAGE);
+	REFUSE_MKEY((prm_mkc_set_start_addr(mkc, (uintptr_t)huge + FIX_DATA_OFFSET),
+		     prm_mkc_set_log_page_size(mkc, 21)), FW_OK);
+	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_MKEY, fix_id(&f)), 0);
+	/* A part of a huge page: as large as the part, rounded up. */
+	umem->len = 5 * 4096;
+	CHECK_EQ(emu_umem_log_page(umem), 15);
+	umem->addr = was.addr;
+	umem->len = was.len;
+	munmap(huge, bytes);
 }
 
 static void *
@@ -146,6 +180,7 @@ main(void)
 {
 	fix_open(&f);
 	test_create();
+	test_huge();
 	test_door();
 	test_rights();
 	test_iova();

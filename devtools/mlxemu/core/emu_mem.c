@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 /* IBV_ACCESS_*: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND let the device write. */
 #define ACCESS_WRITES (1u | 2u | 8u | 16u)
 #define ACCESS_REMOTE_WRITE 2u
+#define LOG_PAGE_MIN 12u
 #define ACCESS_REMOTE_READ 4u
 #define ACCESS_REMOTE_ATOMIC 8u
 
@@ -75,6 +77,54 @@ maps_read(struct map_check *c)
 	}
 	syscall(SYS_close, fd);
 	return n < 0 ? -EIO : 0;
+}
+
+/** Looks for the mapping of an address in the detailed list, and for its page size there. */
+struct page_check {
+	uint64_t addr;
+	bool inside;
+	unsigned log_page; /* 0: not found yet */
+};
+
+static void
+smaps_line(struct page_check *c, const char *line)
+{
+	static const char name[] = "KernelPageSize:";
+	uint64_t kib, from, to;
+	char *p;
+
+	if (c->inside && strncmp(line, name, sizeof(name) - 1) == 0) {
+		kib = strtoull(line + sizeof(name) - 1, NULL, 10);
+		c->log_page = kib == 0 ? LOG_PAGE_MIN : 10 + (63 - (unsigned)__builtin_clzll(kib));
+		return;
+	}
+	from = strtoull(line, &p, 16);
+	if (*p != '-')
+		return;
+	to = strtoull(p + 1, &p, 16);
+	c->inside = *p == ' ' && c->addr >= from && c->addr < to;
+}
+
+unsigned
+emu_umem_log_page(const struct emu_umem *umem)
+{
+	struct page_check c = {.addr = umem->addr};
+	unsigned span = LOG_PAGE_MIN;
+	FILE *f;
+	char line[512];
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/smaps", O_RDONLY | O_CLOEXEC);
+
+	f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	while (f != NULL && c.log_page == 0 && fgets(line, sizeof(line), f) != NULL)
+		smaps_line(&c, line);
+	if (f != NULL)
+		fclose(f);
+	/* No larger than the memory, rounded up: what the kernel asks of a page size. */
+	while (span < 63 && 1ull << span < umem->len)
+		span++;
+	if (c.log_page < LOG_PAGE_MIN)
+		return LOG_PAGE_MIN;
+	return c.log_page < span ? c.log_page : span;
 }
 
 /* The last byte can be read: catches a mapping that reaches beyond its file. */

@@ -86,6 +86,11 @@ struct emu_umem {
 	uint64_t len;
 	uint32_t access; /**< IBV_ACCESS_* bits. */
 };
+/**
+ * log2 of the pages that the kernel tells the device for a umem. It takes the largest size whose
+ * pages are contiguous; that is known for huge pages only, of others the smallest is assumed.
+ */
+unsigned emu_umem_log_page(const struct emu_umem *umem);
 struct emu_uar {
 	struct emu_obj obj;
 	uint64_t offset;      /**< In the uverbs file. */

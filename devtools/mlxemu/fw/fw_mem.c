@@ -67,6 +67,10 @@ mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *u
 		return fw_refuse(c, FW_MKEY_RANGE, "umem 0x%x has 0x%" PRIx64
 				 " bytes, wanted 0x%" PRIx64 "+0x%" PRIx64,
 				 umem->obj.id, umem->len, offset, len);
+	/* The umem's table is the key's: its entries are pages of the size the kernel chose. */
+	if (log_page < emu_umem_log_page(umem))
+		return fw_refuse(c, FW_MKEY_UMEM_PAGE, "2^%u, the umem has huge pages: 2^%u",
+				 log_page, emu_umem_log_page(umem));
 	/* The table has whole pages, so the offset inside a page cannot differ. */
 	in_page = start & ((1ull << log_page) - 1);
 	if (in_page != ((umem->addr + offset) & ((1ull << log_page) - 1)))

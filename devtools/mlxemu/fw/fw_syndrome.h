@@ -50,6 +50,8 @@
 	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range lies outside the umem") \
 	X(MKEY_TRANSLATIONS, 0xe50206, BAD_PARAM, "translations_octword_size too small for the range") \
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
+	/* This number is a card's. */ \
+	X(MKEY_UMEM_PAGE, 0x317175, BAD_PARAM, "log_page_size is not the umem's page size") \
 	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write asked for over a read-only umem") \
 	/* CQ */ \
 	X(CQ_SIZE, 0xe50301, EXCEED_LIM, "log_cq_size above log_max_cq_sz") \
