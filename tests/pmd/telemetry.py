@@ -46,20 +46,31 @@ def check_info(client, port):
     return info
 
 
+def check_queues(client, port):
+    queues = client.ask(f"/mlxpmd/queues,{port}")
+    print(json.dumps(queues, indent=1))
+    check(sorted(queues) == ["rx0", "tx0"], queues)
+    for queue in queues.values():
+        check(queue["state"] == "ready" and queue["resets"] == 0, queues)
+        check(queue["completions_refused"] == 0 and queue["last_syndrome"] == "none", queues)
+
+
 def run():
     args = pmdlib.eal("rx_burst=scalar", telemetry=True)
     with pmdlib.Testpmd(eal_args=args) as testpmd:
         client = Client()
         commands = client.ask("/")
-        for name in ("/mlxpmd/list", "/mlxpmd/info"):
+        for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues"):
             check(name in commands, f"{name} is not listed")
             check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
         check(client.ask("/mlxpmd/list") == [0, 1], client.ask("/mlxpmd/list"))
         for port in (0, 1):
             print(json.dumps(check_info(client, port), indent=1))
+        check_queues(client, 0)
         for bad in BAD:
-            answer = client.ask("/mlxpmd/info" + bad)
-            check(answer is None, f"/mlxpmd/info{bad}: {answer}")
+            for command in ("/mlxpmd/info", "/mlxpmd/queues"):
+                answer = client.ask(command + bad)
+                check(answer is None, f"{command}{bad}: {answer}")
         check(client.ask("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
         rng = random.Random(1)
         for _ in range(2000):

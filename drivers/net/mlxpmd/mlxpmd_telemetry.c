@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Telemetry: /mlxpmd/list and /mlxpmd/info,PORT.
+ * Telemetry: /mlxpmd/list, /mlxpmd/info,PORT and /mlxpmd/queues,PORT.
  *
  * Runs in telemetry's own threads, so it looks only at ports on the list, under its lock, and only
- * at what stands from probe to close; the device is not asked anything.
+ * at what stands from probe to close, and at queues under the port's lock; the device is not asked
+ * anything.
  */
 
 #include <ctype.h>
@@ -167,6 +168,7 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	rte_tel_data_add_dict_string(d, "firmware", mdv->fw_version);
 	rte_tel_data_add_dict_string(d, "mac", mac);
 	rte_tel_data_add_dict_int(d, "started", port->eth_dev->data->dev_started);
+	rte_tel_data_add_dict_int(d, "gone", mdv_gone(mdv));
 	rte_tel_data_add_dict_u64(d, "commands_refused", mdv->refused);
 	rte_tel_data_add_dict_string(d, "timestamp_unit", port->clock == NULL ? "none" :
 				     port->args.clock == MLXPMD_CLOCK_RAW ? "ticks" : "ns");
@@ -202,8 +204,96 @@ telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
 	return rc;
 }
 
+/* ------------------------------------------------------------------ queues */
+
+/* What a queue has to say of its health. */
+struct health {
+	uint16_t queue_id;
+	enum mlxpmd_qstate state;
+	uint8_t syndrome, vendor_syndrome;
+	uint64_t errors, refused, resets, stalls;
+	bool tx;
+};
+
+static int
+add_health(struct rte_tel_data *d, const struct health *h)
+{
+	struct rte_tel_data *c = rte_tel_data_alloc();
+	char name[16];
+
+	if (c == NULL)
+		return -ENOMEM;
+	rte_tel_data_start_dict(c);
+	rte_tel_data_add_dict_string(c, "state", mlxpmd_qstate_name(h->state));
+	rte_tel_data_add_dict_u64(c, h->tx ? "packets_lost" : "completion_errors", h->errors);
+	rte_tel_data_add_dict_u64(c, "completions_refused", h->refused);
+	rte_tel_data_add_dict_u64(c, "resets", h->resets);
+	if (h->tx)
+		rte_tel_data_add_dict_u64(c, "stalls", h->stalls);
+	rte_tel_data_add_dict_string(c, "last_syndrome",
+				     h->syndrome != 0 ? mdv_syndrome_name(h->syndrome) : "none");
+	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", h->vendor_syndrome);
+	snprintf(name, sizeof(name), "%s%u", h->tx ? "tx" : "rx", h->queue_id);
+	return add_container(d, name, c);
+}
+
+static int
+add_queues(struct rte_tel_data *d, const struct mlxpmd_port *port)
+{
+	struct mlxpmd_rxq_stats rx;
+	struct mlxpmd_txq_stats tx;
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++) {
+		const struct mlxpmd_rxq *rxq = port->rxqs[i];
+
+		if (rxq == NULL)
+			continue;
+		mlxpmd_rxq_stats_get(rxq, &rx);
+		rc = add_health(d, &(struct health){ i, mlxpmd_rxq_state(rxq), rxq->syndrome,
+				rxq->vendor_syndrome, rx.errors, rx.cqe_bad, rx.resets, 0, false });
+	}
+	for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++) {
+		const struct mlxpmd_txq *txq = port->txqs[i];
+
+		if (txq == NULL)
+			continue;
+		mlxpmd_txq_stats_get(txq, &tx);
+		rc = add_health(d, &(struct health){ i, mlxpmd_txq_state(txq), txq->syndrome,
+				txq->vendor_syndrome, tx.errors, tx.cqe_bad, tx.resets, tx.stalls,
+				true });
+	}
+	return rc;
+}
+
+static int
+telemetry_queues(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct mlxpmd_port *port;
+	uint16_t port_id;
+	int rc;
+
+	RTE_SET_USED(cmd);
+	rc = param_port(params, &port_id);
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&telemetry_lock);
+	port = port_find(port_id);
+	if (port != NULL) {
+		rte_tel_data_start_dict(d);
+		pthread_mutex_lock(&port->lock);
+		rc = add_queues(d, port);
+		pthread_mutex_unlock(&port->lock);
+	}
+	pthread_mutex_unlock(&telemetry_lock);
+	return port != NULL ? rc : -ENODEV;
+}
+
 RTE_INIT(mlxpmd_telemetry_init)
 {
+	rte_telemetry_register_cmd("/mlxpmd/queues", telemetry_queues,
+				   "State of each queue, its errors, resets and stalls. Parameters: port id");
 	rte_telemetry_register_cmd("/mlxpmd/list", telemetry_list,
 				   "Ports that mlxpmd drives. Takes no parameters");
 	rte_telemetry_register_cmd("/mlxpmd/info", telemetry_info,
