@@ -206,7 +206,7 @@ static int
 read_verbs(struct mdv_dev *dev)
 {
 	struct ibv_device_attr attr;
-	int err = ibv_query_device(dev->ibv, &attr);
+	int err = MDV_ASK(ibv_query_device(dev->ibv, &attr));
 
 	if (err != 0) {
 		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));

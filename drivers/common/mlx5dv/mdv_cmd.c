@@ -7,8 +7,6 @@
 
 #include "mdv_private.h"
 
-/** A system call that a signal interrupted is repeated, but not for ever. */
-#define MDV_EINTR_TRIES 100
 /** Both mailboxes hold at least their common head. */
 #define MDV_MAILBOX_BYTES_MIN 16
 

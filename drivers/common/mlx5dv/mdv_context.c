@@ -85,7 +85,7 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	}
 	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
 	errno = 0;
-	dev->ibv = mlx5dv_open_device(ibdev, &attr);
+	dev->ibv = MDV_MAKE(mlx5dv_open_device(ibdev, &attr));
 	if (dev->ibv != NULL)
 		return 0;
 	err = errno != 0 ? errno : EIO;
@@ -132,7 +132,7 @@ pd_up(struct mdv_dev *dev)
 	int err;
 
 	errno = 0;
-	dev->pd = ibv_alloc_pd(dev->ibv);
+	dev->pd = MDV_MAKE(ibv_alloc_pd(dev->ibv));
 	if (dev->pd == NULL) {
 		err = errno != 0 ? errno : EIO;
 		MDV_LOG(ERR, &dev->pci, "ibv_alloc_pd failed: %s", mdv_errno_name(err));
@@ -174,9 +174,9 @@ uar_up(struct mdv_dev *dev)
 	int err;
 
 	errno = 0;
-	dev->uar = mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC);
+	dev->uar = MDV_MAKE(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
 	if (dev->uar == NULL)
-		dev->uar = mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF);
+		dev->uar = MDV_MAKE(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (dev->uar != NULL)
 		return 0;
 	err = errno != 0 ? errno : EIO;
@@ -193,11 +193,10 @@ uar_down(struct mdv_dev *dev)
 static int
 eqn_up(struct mdv_dev *dev)
 {
-	int err = mlx5dv_devx_query_eqn(dev->ibv, 0, &dev->eqn);
+	int err = MDV_ASK(mlx5dv_devx_query_eqn(dev->ibv, 0, &dev->eqn));
 
 	if (err == 0)
 		return 0;
-	err = err < 0 ? (errno != 0 ? errno : EIO) : err;
 	MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_query_eqn of vector 0 failed: %s",
 		mdv_errno_name(err));
 	return mdv_fail(err);

@@ -303,7 +303,7 @@ int
 mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
 {
 	struct ibv_port_attr attr;
-	int err = ibv_query_port(dev->ibv, MDV_IB_PORT, &attr);
+	int err = MDV_ASK(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
 
 	if (err != 0) {
 		mdv_suspect_if(dev, err);

@@ -62,6 +62,26 @@ mdv_positive_errno(int ret)
 	return ret < 0 ? -ret : ret;
 }
 
+/** A system call that a signal interrupted is repeated, but not for ever. */
+#define MDV_EINTR_TRIES 100
+
+/** Makes a call again that a signal interrupted: one that gives a pointer, NULL and errno. */
+#define MDV_MAKE(call) __extension__({ \
+	__auto_type make_ret_ = (call); \
+	for (int make_n_ = 1; make_ret_ == NULL && errno == EINTR && make_n_ < MDV_EINTR_TRIES; \
+	     make_n_++) \
+		make_ret_ = (call); \
+	make_ret_; \
+})
+
+/** The same of a call that gives an error number: the positive errno, or 0. */
+#define MDV_ASK(call) __extension__({ \
+	int ask_err_ = EINTR; \
+	for (int ask_n_ = 0; ask_err_ == EINTR && ask_n_ < MDV_EINTR_TRIES; ask_n_++) \
+		ask_err_ = mdv_positive_errno(call); \
+	ask_err_; \
+})
+
 /**
  * Runs a call that takes something down, up to three times, a millisecond apart: one refusal that
  * passes would otherwise strand all that the object stands on. The last positive errno, or 0.

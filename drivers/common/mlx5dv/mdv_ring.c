@@ -22,7 +22,8 @@ mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_i
 	}
 	ring->bytes = bytes;
 	errno = 0;
-	ring->umem = mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes, IBV_ACCESS_LOCAL_WRITE);
+	ring->umem = MDV_MAKE(mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
+						   IBV_ACCESS_LOCAL_WRITE));
 	if (ring->umem != NULL)
 		return 0;
 	err = errno != 0 ? errno : EIO;

@@ -99,7 +99,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 	int err;
 
 	errno = 0;
-	handle = mlx5dv_create_flow_matcher(dev->ibv, &attr);
+	handle = MDV_MAKE(mlx5dv_create_flow_matcher(dev->ibv, &attr));
 	if (handle == NULL) {
 		err = errno != 0 ? errno : EIO;
 		MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow_matcher of priority %u failed: %s",
@@ -255,8 +255,9 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 		actions[n++] = (struct mlx5dv_flow_action_attr){
 			.type = MLX5DV_FLOW_ACTION_TAG, .tag_value = attr->tag };
 	errno = 0;
-	flow = mlx5dv_create_flow(m->handle, (struct mlx5dv_flow_match_parameters *)value, n,
-				  actions);
+	flow = MDV_MAKE(mlx5dv_create_flow(m->handle,
+					   (struct mlx5dv_flow_match_parameters *)value, n,
+					   actions));
 	if (flow != NULL)
 		return flow;
 	err = errno != 0 ? errno : EIO;
