@@ -156,6 +156,7 @@ struct cmp_row {
 	uint32_t units;		/**< That a sample has; 0: c->fill. */
 	uint32_t k;		/**< Packets that arrive; 0: c->fill. */
 	uint32_t gates;		/**< CMP_GATE_*. */
+	bool recycles;		/**< Frees mbufs in between, ahead of taking as many. */
 };
 #define CMP_GATE_RX 1u		/**< Same mbufs from the same frames. */
 #define CMP_GATE_TX 2u		/**< Same frames on the wire. */

@@ -113,13 +113,45 @@ units_right(const struct cmp_row *row, const struct cmp_arm *arm, const struct c
 	return false;
 }
 
+/* More than a refill may be short of, and less than what makes the mempool's cache overflow. */
+#define LEVEL_SPARE 64u
+
+/*
+ * Both mempool caches begin a sample with the same number of mbufs, such that neither runs empty nor
+ * over: otherwise chance decides whose stretch has the mempool's ring in it. In a steady state there is
+ * nothing to do here, and the mbufs are those that were used last.
+ */
+static bool
+cache_level(const struct cmp_row *row, const struct cmp_arm *arm, const struct cmp_config *c)
+{
+	struct rte_mempool_cache *cache = rte_mempool_default_cache(arm->pool, rte_lcore_id());
+	static void *objs[CMP_MAX_FILL + LEVEL_SPARE];
+	uint32_t want = (row->recycles ? c->fill / 2 : c->fill) + LEVEL_SPARE, n;
+
+	if (cache == NULL || want + 2 * LEVEL_SPARE > cache->flushthresh ||
+	    RTE_MAX(cache->len, want) - RTE_MIN(cache->len, want) <= LEVEL_SPARE)
+		return true;
+	if (cache->len > want) {
+		n = cache->len - want;
+		if (rte_mempool_get_bulk(arm->pool, objs, n) != 0)
+			return false;
+		rte_mempool_generic_put(arm->pool, objs, n, NULL);
+	} else {
+		n = want - cache->len;
+		if (rte_mempool_generic_get(arm->pool, objs, n, NULL) != 0)
+			return false;
+		rte_mempool_put_bulk(arm->pool, objs, n);
+	}
+	return true;
+}
+
 static bool
 sample_take(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c,
 	    uint32_t round, bool stepped, struct sample *s)
 {
 	uint32_t units;
 
-	if (!row->prepare(arm, c, round))
+	if (!cache_level(row, arm, c) || !row->prepare(arm, c, round))
 		return false;
 	s->switches = involuntary();
 	if (row->warm != NULL)

@@ -273,7 +273,8 @@ const struct cmp_row cmp_rows[] = {
 	  .prepare = cmp_tx_prepare, .timed = send_all, .calibrate = send_all, .settle = tx_settle,
 	  .gates = CMP_GATE_TX },
 	{ .name = "forward", .unit = "packet", .what = "receive and send", .prepare = rx_prepare,
-	  .timed = forward, .calibrate = forward, .settle = tx_settle, .gates = CMP_GATE_TX },
+	  .timed = forward, .calibrate = forward, .settle = tx_settle, .gates = CMP_GATE_TX,
+	  .recycles = true },
 	{ .name = NULL },
 };
 
