@@ -82,12 +82,12 @@ def three_processes(args, folder):
         raise Failed('sockets left behind: %s' % left)
 
 
-def noticed(args, fault, word):
-    """A cable that misbehaves once is found out."""
+def noticed(args, fault, *words):
+    """A cable that misbehaves once is found out, in one of these words."""
     process = start(args, 1, (1, 1), ['--wire', 'pair:lossless', '--fault', fault])
     out, status = finish(process, time.monotonic() + LIMIT_S)
-    if status == 0 or word not in out:
-        raise Failed('%s: exit status %d, no word of "%s"\n%s' % (fault, status, word, out))
+    if status == 0 or not any(word in out for word in words):
+        raise Failed('%s: exit status %d, no word of %s\n%s' % (fault, status, words, out))
     print('ok   noticed: %s' % fault)
 
 
@@ -105,8 +105,9 @@ def main():
         noticed(args, 'on wire.rx match port=0 after 3000 count 1 do dup', 'was to come')
         noticed(args, 'on wire.rx match port=1 after 3000 count 1 do corrupt off=50 xor=1',
                 'is damaged')
-        noticed(args, 'on wire.rx match port=0 after 3000 count 1 do corrupt off=3 xor=1',
-                'cross-talk')
+        # To the neighbour; it may be between two rounds, then the frame is only missed.
+        noticed(args, 'on wire.rx match port=0 after 9000 count 1 do corrupt off=3 xor=1',
+                'cross-talk', 'was to come')
     except Failed as error:
         print('FAIL %s' % error, file=sys.stderr)
         return 1
