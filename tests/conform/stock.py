@@ -7,5 +7,8 @@ Usage: stock.py CASE [--lie]
 import conform
 import stock_flow
 import stock_forward
+import stock_offload
+import stock_verbs
 
-conform.main([*stock_forward.CASES, *stock_flow.CASES])
+conform.main([*stock_forward.CASES, *stock_flow.CASES, *stock_offload.CASES,
+              *stock_verbs.CASES])

@@ -54,7 +54,7 @@ RULES = [
 ]
 
 
-def root_rules(setup):
+def root_rules(setup, devargs=""):
     """Frames of seven kinds, one of them without a rule: queues and counters take exactly theirs."""
     kinds = {port: udp_flows(32, 60, dport=port) for port in [*(r[0] for r in RULES), 1006]}
     frames = [f for flow in zip(*kinds.values()) for f in flow]
@@ -68,7 +68,7 @@ def root_rules(setup):
             for q, n in taken.items():
                 expected[q] += n
     with stocklib.Replay(frames, total) as replay:
-        with stocklib.testpmd(setup, "", ISOLATED, wires=replay.wires) as t:
+        with stocklib.testpmd(setup, devargs, ISOLATED, wires=replay.wires) as t:
             stocklib.took_device(t)
             made = {port: create(t, 0, udp_to(port, actions)) for port, actions, _ in RULES}
             t.cmd("start")

@@ -129,10 +129,3 @@ def settle(value, target, seconds=SECONDS_MAX, quiet=3.0):
 
 def rx_packets(t, port=0):
     return t.stats(port)["RX-packets"]
-
-
-def forward_stats(text, port):
-    """RX-packets and so on of the statistics that `stop` prints for a port."""
-    part = re.search(rf"Forward statistics for port {port} +-+(.*?)-{{20}}", text, re.S)
-    check(part is not None, f"no forward statistics for port {port}: {text[-1500:]}")
-    return {k: int(v) for k, v in re.findall(r"([\w-]+): +(\d+)", part.group(1))}

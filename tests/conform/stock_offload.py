@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Offload cases of the stock PMD: checksums, segmentation, VLAN, timestamps; and stop and start.
+
+What leaves port 1 is recorded. Few frames are sent many times, so that the record consists of few
+different ones, which are compared with what scapy makes of them.
+"""
+import collections
+import re
+import time
+
+import pmdlib
+import stocklib
+from conform import Case
+from e2e import check
+from frames import tcp_flows, udp6_flows, udp_flows
+from scapy.all import IP, TCP, UDP, Dot1Q, Ether
+from stock_flow import repeats
+
+MILLION = 1_000_000
+PEER = "02:00:00:00:00:01"  # Whom testpmd sends to from port 1.
+CLOCK_HZ = 156_250_000
+
+
+def readdressed(frame):
+    """As testpmd's csum and mac modes forward it from port 1."""
+    p = Ether(frame)
+    p.dst, p.src = PEER, stocklib.MAC[1]
+    return p
+
+
+def with_checksums(p):
+    """All checksums worked out by scapy."""
+    for layer in (IP, TCP, UDP):
+        if layer in p:
+            del p[layer].chksum
+    return bytes(p)
+
+
+def through(setup, frames, total, args, cmds, devargs="", before=(), out_per_in=1):
+    """Frames from a capture at port 0; statistics, the report, and what left port 1."""
+    with stocklib.Replay(frames, total, record=True) as replay:
+        with stocklib.testpmd(setup, devargs, ["--disable-device-start", *args],
+                              wires=replay.wires) as t:
+            for cmd in [*before, "port start all", *cmds]:
+                t.cmd(cmd)
+            t.cmd("set fwd csum retry" if "csum" in args[0] else "set fwd mac retry")
+            t.cmd("set burst tx delay 20 retry 50000")
+            t.cmd("start")
+            stocklib.settle(lambda: t.stats(1)["TX-packets"], total * out_per_in)
+            time.sleep(0.2)
+            t.cmd("stop")
+            stats = [t.stats(p) for p in (0, 1)]
+            report = t.quit()
+        sent = collections.Counter(replay.sent())
+    check(stats[0]["RX-packets"] == total, f"{stats[0]['RX-packets']} of {total} received")
+    check(stats[1]["TX-packets"] == total * out_per_in,
+          f"{stats[1]['TX-packets']} of {total * out_per_in} sent")
+    for name, value in (("tx_frames", total * out_per_in), ("tx_errors", 0)):
+        check(report.port(1, name) == value, f"{name} is {report.port(1, name)}, not {value}")
+    return stats, report, sent
+
+
+def compare(sent, expected):
+    """Two counters of frames; the first difference in words."""
+    if sent == expected:
+        return
+    extra, missing = sent - expected, expected - sent
+    for what, some in (("not expected", extra), ("missing", missing)):
+        if some:
+            frame, count = some.most_common(1)[0]
+            print(f"{what}, {count} times: {Ether(frame)!r}")
+    check(False, f"{sum(extra.values())} frames not as expected, {sum(missing.values())} missing")
+
+
+HW_CSUM = [f"csum set {what} hw {port}" for port in (0, 1) for what in ("ip", "udp", "tcp")]
+
+
+def damaged(frames, offset):
+    """The byte there, of a checksum, is wrong."""
+    return [f[:offset] + bytes([f[offset] ^ 0x55]) + f[offset + 1:] for f in frames]
+
+
+def verdicts(setup, frames):
+    """How many frames were found good, by IP and by TCP or UDP; the PMD never says bad."""
+    with stocklib.Replay(frames, len(frames)) as replay:
+        with stocklib.testpmd(setup, "", ["--forward-mode=rxonly", "--enable-rx-cksum",
+                                          "--no-flush-rx"], wires=replay.wires) as t:
+            t.cmd("set verbose 1")
+            text = t.watch("start", lambda text: text.count("restore info") >= len(frames))
+            t.watch("stop", lambda text: "Done." in text)
+            t.quit()
+    return [len(re.findall(rf"\bRTE_MBUF_F_RX_{layer}_CKSUM_GOOD", text)) for layer in ("IP", "L4")]
+
+
+def checksums(setup):
+    """Wrong checksums are told apart on receive, and all are right on transmit."""
+    total = setup.packets(MILLION)
+    good = udp_flows(64, 90) + tcp_flows(64, 90) + udp6_flows(64, 90)
+    bad_ip, bad_l4 = damaged(udp_flows(64, 90), 24), damaged(tcp_flows(64, 90), 50)
+    for kind, wanted in ((good, [192, 192]), (bad_ip, [0, 64]), (bad_l4, [64, 0])):
+        found = verdicts(setup, kind)
+        check(found == wanted, f"{found} frames good by IP and L4, not {wanted}")
+    frames = good + bad_ip + bad_l4
+    expected = collections.Counter()
+    for frame, n in zip(frames, repeats(frames, total)):
+        expected[with_checksums(readdressed(frame))] += n
+    _, report, sent = through(
+        setup, frames, total, ["--forward-mode=csum", "--enable-rx-cksum"], [], before=HW_CSUM)
+    compare(sent, expected)
+    # Not the PMD's own sum: it counts bytes of a frame again that is offered to a full ring again.
+    check(report.port(1, "tx_bytes") == 90 * total, f"{report.port(1, 'tx_bytes')} bytes sent")
+    return total
+
+
+MSS = 200
+
+
+def segments(frame):
+    """TCP segmentation of one frame, done here."""
+    p = readdressed(frame)
+    payload, head = bytes(p[TCP].payload), bytes(p)[:-len(bytes(p[TCP].payload))]
+    out = []
+    for n, at in enumerate(range(0, len(payload), MSS)):
+        part = payload[at:at + MSS]
+        q = Ether(head + part)
+        q[IP].len = len(q) - 14
+        q[IP].id = (p[IP].id + n) & 0xffff
+        q[TCP].seq = (p[TCP].seq + at) & 0xffffffff
+        if at + MSS < len(payload):
+            q[TCP].flags = q[TCP].flags & ~0x09  # FIN and PSH are the last one's.
+        out.append(with_checksums(q))
+    return out
+
+
+def segmentation(setup):
+    """TSO: every segment as TCP would have made it, byte for byte."""
+    total = setup.packets(0.2 * MILLION)
+    frames = []
+    for n, frame in enumerate(tcp_flows(64, 1014)):
+        p = Ether(frame)
+        p[IP].id, p[TCP].flags = 65530 + n % 6, "PA"
+        frames.append(with_checksums(p)[:54] + bytes((n + i) & 255 for i in range(960)))
+    counts, expected = repeats(frames, total), collections.Counter()
+    for frame, n in zip(frames, counts):
+        for segment in segments(frame):
+            expected[segment] += n
+    _, _, sent = through(setup, frames, total, ["--forward-mode=csum"], [],
+                                 before=[*HW_CSUM, f"tso set {MSS} 1"], out_per_in=5)
+    compare(sent, expected)
+    return 5 * total
+
+
+def vlan(setup):
+    """The tag is stripped on receive and another one inserted on transmit."""
+    total = setup.packets(MILLION)
+    frames = udp_flows(128, 64, vlan=5)
+    expected = collections.Counter()
+    for frame, n in zip(frames, repeats(frames, total)):
+        p = readdressed(frame)
+        p[Dot1Q].vlan = 99
+        expected[bytes(p)] += n
+    stats, report, sent = through(
+        setup, frames, total, ["--forward-mode=mac", "--rx-offloads=0x1"], [],
+        before=["vlan set strip on 0", "tx_vlan set 1 99"])
+    compare(sent, expected)
+    check(stats[0]["RX-bytes"] == 60 * total and report.port(0, "rx_bytes") == 64 * total,
+          f"{stats[0]['RX-bytes']} bytes received of {report.port(0, 'rx_bytes')}")
+    return total
+
+
+def stamps_of(t, frames):
+    """Timestamps of frames that are injected while nobody polls."""
+    t.ctl("inject", "port=0", f"frames={frames}", "len=60")
+    text = t.watch("start", lambda text: text.count("restore info") >= frames)
+    t.watch("stop", lambda text: "Done." in text)
+    return [int(s) for s in re.findall(r" - timestamp (\d+)", text)]
+
+
+def timestamps(setup):
+    """Raw timestamps: on every frame, rising, and as fast as the device's clock."""
+    total = setup.packets(MILLION)
+    offload = ["--rx-offloads=0x4000", "--forward-mode=rxonly", "--no-flush-rx"]
+    with stocklib.Replay(udp_flows(256, 60), total) as replay:
+        with stocklib.testpmd(setup, "", offload, wires=replay.wires) as t:
+            t.cmd("start")
+            stocklib.settle(lambda: stocklib.rx_packets(t), total)
+            t.cmd("stop")
+            stats = pmdlib.check_statistics(t, 0, stocklib.VPORT)
+            t.cmd("set verbose 1")
+            begin = time.monotonic()
+            first = stamps_of(t, 64)
+            time.sleep(max(0.0, begin + 2 - time.monotonic()))
+            seconds, begin = time.monotonic() - begin, time.monotonic()
+            second = stamps_of(t, 64)
+            late = time.monotonic() - begin
+            t.quit()
+    check(stats["RX-packets"] == total, f"{stats['RX-packets']} of {total} received")
+    stamps = first + second
+    check(len(stamps) == 128, f"{len(stamps)} of 128 frames have a timestamp")
+    check(all(a < b for a, b in zip(stamps, stamps[1:])), "timestamps do not rise")
+    told = (second[0] - first[0]) / CLOCK_HZ
+    check(abs(told - seconds) < 0.1 + late, f"{told:.3f} s by timestamps, {seconds:.3f} s by the host")
+    return total
+
+
+def restarts(setup):
+    """Ports stopped and started, closed and attached again; each time traffic flows."""
+    count = 0
+    with stocklib.testpmd(setup, "", stocklib.queues(2)) as t:
+        for n in range(4):
+            t.cmd("set fwd io")
+            t.cmd("clear port stats all")
+            pmdlib.circulate(t, 2, setup.packets(0.25 * MILLION), stocklib.SECONDS_MAX)
+            stats = [t.stats(p) for p in (0, 1)]
+            for port in (0, 1):
+                check(stats[port]["RX-packets"] == stats[1 - port]["TX-packets"],
+                      f"cycle {n}: port {port} received {stats[port]['RX-packets']} of "
+                      f"{stats[1 - port]['TX-packets']}")
+            count += sum(s["RX-packets"] for s in stats)
+            text = t.cmd("port stop all")
+            if n == 2:
+                text += t.cmd("port close all")
+                for address in pmdlib.e2e.PCI[:2]:
+                    text += t.cmd(f"device detach {address}")
+                for address in pmdlib.e2e.PCI[:2]:
+                    text += t.cmd(f"port attach {address}")
+                for port in (0, 1):
+                    for direction in "rt":
+                        t.cmd(f"port config {port} {direction}xq 2")
+            text += t.cmd("port start all")
+            check("rror" not in text and "Fail" not in text, text)
+        report = t.quit()
+    moved = sum(report.port(p, "rx_frames") for p in (0, 1))
+    check(moved == count, f"{count} packets by testpmd, {moved} by the emulator")
+    return count
+
+
+CASES = [
+    Case("csum", "checksums verified and inserted, byte for byte", checksums, "frame.last"),
+    Case("tso", "TSO: segments byte for byte", segmentation, "frame.last"),
+    Case("vlan", "VLAN strip and insert", vlan, "cqe.vlan_info"),
+    Case("timestamp", "raw timestamps rise at the clock's rate", timestamps, "cqe.timestamp"),
+    Case("restart", "ports stopped, started, closed, attached", restarts, "counter.rx_frames"),
+]
