@@ -116,6 +116,13 @@ test_write(void)
 	CHECK(memcmp(&cqe->imm_inval_pkey, "abcd", 4) == 0);
 	CHECK(memcmp(in + 9000, out, 77) == 0 && in[32768] == 0);
 	rig_qp_cqe(a->scq, a, PRM_CQE_OPCODE_REQ);
+	/* From and to may overlap. */
+	rig_wqe(a->sq, PRM_WQE_OPCODE_RDMA_WRITE, RIG_CE_CQE);
+	rig_wqe_remote(a->sq, in + 9, rkey);
+	rig_wqe_ptr(a->sq, in + 8, 5000, rkey);
+	rig_qp_do(a);
+	rig_qp_cqe(a->scq, a, PRM_CQE_OPCODE_REQ);
+	CHECK(memcmp(in + 9, out, 5000) == 0);
 	/* An empty write touches no memory: its key is not looked at. */
 	rig_wqe(a->sq, PRM_WQE_OPCODE_RDMA_WRITE, RIG_CE_CQE);
 	rig_wqe_remote(a->sq, NULL, 0);

@@ -75,10 +75,11 @@ enum dp_exec dp_qp_wqe_read(struct dp_wqe *w, struct dp_request *r);
 enum dp_ack dp_qp_receive(struct emu_qp *qp, struct dp_msg *m);
 
 /* dp_srq.c */
-/** Where the next receive WQE of a QP is; its own queue's or the shared one's. */
+/** The next receive WQE of a QP, from its own queue or the shared one. */
+#define DP_MAX_RECV_SEGS 32u /* max_wqe_sz_rq: 512 bytes */
 struct dp_recv_wqe {
-	const struct prm_rq_wqe *seg;
 	unsigned segs;
+	struct prm_rq_wqe seg[DP_MAX_RECV_SEGS]; /**< A copy: the program may write the ring. */
 	uint16_t counter;
 	uint32_t pd;
 };

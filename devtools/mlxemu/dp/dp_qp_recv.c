@@ -7,6 +7,8 @@
 /* flags_rqpn of a datagram: its headers are a GRH or, for RoCE v2, one of IP (mlx5_ib, CQE). */
 #define CQE_GRH (1u << 28)
 #define CQE_ROCE_IPV6 (1u << 24)
+#define GRH_NEXT_HEADER 6
+#define IP_UDP 17
 /* A QP's own key is meant by a key with the highest bit set (IBTA, UD). */
 #define OWN_Q_KEY 0x80000000u
 
@@ -24,7 +26,8 @@ reader_get(struct reader *r, uint8_t *to, uint64_t len)
 
 		if (take > len)
 			take = len;
-		memcpy(to, r->piece->data + r->off, take);
+		/* A program may well send to where it reads from. */
+		memmove(to, r->piece->data + r->off, take);
 		to += take;
 		len -= take;
 		r->off += (uint32_t)take;
@@ -61,13 +64,12 @@ scatter(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m)
 	uint64_t head_left = m->grh != NULL ? DP_GRH_BYTES : 0, left = head_left + m->bytes;
 
 	for (const struct prm_rq_wqe *seg = w->seg; left != 0; seg++) {
-		struct prm_rq_wqe now = *seg;
-		uint64_t len = be32toh(now.byte_count), first;
+		uint64_t len = be32toh(seg->byte_count), first;
 		uint8_t *to;
 
 		if (len == 0 || len > left)
 			len = left;
-		to = emu_dma(qp->obj.dev, w->pd, be32toh(now.lkey), be64toh(now.addr), len,
+		to = emu_dma(qp->obj.dev, w->pd, be32toh(seg->lkey), be64toh(seg->addr), len,
 			     EMU_DMA_WRITE);
 		if (to == NULL)
 			return false;
@@ -100,7 +102,7 @@ complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m,
 	}
 	if (m->grh != NULL)
 		cqe->flags_rqpn = htobe32(CQE_GRH | m->from->obj.id |
-					  (m->from->path.src_gid_index != 0 ? CQE_ROCE_IPV6 : 0));
+					  (m->grh[GRH_NEXT_HEADER] == IP_UDP ? CQE_ROCE_IPV6 : 0));
 	cqe->srqn_uidx = htobe32(qp->user_index & 0xffffff);
 	cqe->imm_inval_pkey = m->imm;
 	cqe->byte_cnt = htobe32((uint32_t)m->bytes + (m->grh != NULL ? DP_GRH_BYTES : 0));

@@ -44,6 +44,13 @@ srq_head(const struct emu_srq *srq)
 	return srq->ring + ((size_t)(srq->head & mask) << srq->log_stride_bytes);
 }
 
+static void
+take_segments(struct dp_recv_wqe *r, const void *from, unsigned segs)
+{
+	r->segs = segs < DP_MAX_RECV_SEGS ? segs : DP_MAX_RECV_SEGS;
+	memcpy(r->seg, from, r->segs * sizeof(r->seg[0]));
+}
+
 static bool
 srq_wqe(struct emu_srq *srq, struct dp_recv_wqe *r)
 {
@@ -58,8 +65,8 @@ srq_wqe(struct emu_srq *srq, struct dp_recv_wqe *r)
 		return false;
 	}
 	/* A WQE of a list begins with the segment that names its successor. */
-	r->seg = (const struct prm_rq_wqe *)srq_head(srq) + srq->linked;
-	r->segs = (1u << srq->log_stride_bytes) / DP_SEG_BYTES - srq->linked;
+	take_segments(r, srq_head(srq) + (srq->linked ? DP_SEG_BYTES : 0),
+		      (1u << srq->log_stride_bytes) / DP_SEG_BYTES - srq->linked);
 	r->counter = srq->head;
 	r->pd = srq->pd;
 	return posted != 0;
@@ -94,9 +101,8 @@ rq_wqe(struct emu_qp *qp, struct dp_recv_wqe *r)
 		dp_qp_fail(qp);
 		return false;
 	}
-	r->seg = (const struct prm_rq_wqe *)(rq->ring +
-					     ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
-	r->segs = (1u << rq->log_stride_bytes) / DP_SEG_BYTES;
+	take_segments(r, rq->ring + ((size_t)(rq->ci & mask) << rq->log_stride_bytes),
+		      (1u << rq->log_stride_bytes) / DP_SEG_BYTES);
 	r->counter = rq->ci;
 	r->pd = rq->pd;
 	return posted != 0;
