@@ -34,6 +34,7 @@ struct mlxemu_run {
 	unsigned nlies;
 	const char *seed;	 /**< --seed, as typed, or NULL. */
 	bool virtual_time;
+	const char *check;	 /**< --check, or NULL. */
 	char trace[PATH_MAX];  /**< Absolute, or empty. */
 	char report[PATH_MAX]; /**< Absolute, or empty. */
 	char **program;	       /**< argv of the program, NULL-terminated. */

@@ -41,6 +41,8 @@ mlxemu_run_usage(void)
 	       "  --seed N         where chances of rules begin (default 1)\n"
 	       "  --lie FIELD[=VALUE]  say something untrue, always: for tests of tests; may be given\n"
 	       "                   several times (`mlxemu lies` lists what there is)\n"
+	       "  --check buffers  watch receive buffers: one that is posted while it is posted\n"
+	       "                   already is unlawful (bad buffer)\n"
 	       "  --clock KIND     host: time passes by itself (default); virtual: only by commands\n"
 	       "                   and packets, the same in each run\n"
 	       "  --help           this text\n"
@@ -170,6 +172,15 @@ option_seed(struct mlxemu_run *run, const char *value)
 }
 
 static int
+option_check(struct mlxemu_run *run, const char *value)
+{
+	if (strcmp(value, "buffers") != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--check '%s': buffers", value);
+	run->check = value;
+	return MLXEMU_OK;
+}
+
+static int
 option_clock(struct mlxemu_run *run, const char *value)
 {
 	if (strcmp(value, "host") != 0 && strcmp(value, "virtual") != 0)
@@ -212,7 +223,7 @@ static const struct option_row {
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 	{"--fault-file", option_fault_file}, {"--lie", option_lie}, {"--seed", option_seed},
-	{"--clock", option_clock},
+	{"--clock", option_clock},   {"--check", option_check},
 };
 
 /* One option with its value, `--x V` or `--x=V`; *used becomes the words it took. */

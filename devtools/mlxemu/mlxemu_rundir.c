@@ -187,6 +187,9 @@ environment_faults(const struct mlxemu_run *run)
 		setenv("MLXEMU_SEED", run->seed, 1);
 	else
 		unsetenv("MLXEMU_SEED");
+	/* May be set already by who starts the launcher. */
+	if (run->check != NULL)
+		setenv("MLXEMU_CHECK", run->check, 1);
 	setenv("MLXEMU_CLOCK", run->virtual_time ? "virtual" : "host", 1);
 	return MLXEMU_OK;
 }

@@ -72,7 +72,8 @@ abi_file_mappings(const struct abi_file *file)
 static void
 abi_file_shut(struct abi_file *file, bool exiting)
 {
-	unsigned maps = exiting ? 0 : abi_file_mappings(file);
+	/* After removal they are the kernel's zeroed pages. */
+	unsigned maps = exiting || file->dev->removed ? 0 : abi_file_mappings(file);
 
 	if (file->shut)
 		return;

@@ -48,6 +48,12 @@ emu_time_virtual(void)
 	time_is_virtual = true;
 }
 
+bool
+emu_time_is_virtual(void)
+{
+	return time_is_virtual;
+}
+
 void
 emu_time_pass(uint64_t ns)
 {

@@ -144,6 +144,21 @@ ctl_remove(struct emu_ctl *c)
 }
 
 static int
+ctl_clock(struct emu_ctl *c)
+{
+	uint64_t ns = 0;
+	int ret = emu_ctl_number(c, "ns", true, 0, UINT64_MAX >> 1, &ns);
+
+	if (ret != 0)
+		return ret;
+	if (ns != 0 && !emu_time_is_virtual())
+		return emu_ctl_fail(c, -EINVAL, "time passes by itself: not --clock virtual");
+	emu_time_pass(ns);
+	emu_ctl_set(c->out, "now_ns", emu_mono_ns());
+	return 0;
+}
+
+static int
 ctl_fault_add(struct emu_ctl *c)
 {
 	const char *rule = NULL;
@@ -178,6 +193,18 @@ ctl_fault_list(struct emu_ctl *c)
 	json_object_set_new(c->out, "rules", rules);
 	emu_ctl_set(c->out, "commands", emu_fault_commands());
 	emu_ctl_set(c->out, "hits", emu_fault_hits());
+	return 0;
+}
+
+static int
+ctl_fault_log(struct emu_ctl *c)
+{
+	json_t *lines = json_array();
+	const char *line;
+
+	for (unsigned i = 0; (line = emu_fault_log(i)) != NULL; i++)
+		json_array_append_new(lines, json_string(line));
+	json_object_set_new(c->out, "lines", lines);
 	return 0;
 }
 
@@ -249,9 +276,11 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"fault.add", "rule=RULE", "adds a fault rule", ctl_fault_add},
 	{"fault.list", "", "the rules with what they saw and hit", ctl_fault_list},
 	{"fault.clear", "", "removes all rules", ctl_fault_clear},
+	{"fault.log", "", "the hits so far, the first 1024 of them", ctl_fault_log},
 	{"link", "[port=N] [state=up|down] [ms=N]",
 	 "pulls or plugs the cable, for N milliseconds if given; tells the link", ctl_link},
 	{"remove", "[port=N]", "unplugs the device from the bus", ctl_remove},
+	{"clock", "[ns=N]", "lets virtual time pass; tells the time", ctl_clock},
 	{"engine", "[run=true|false]", "pauses or resumes the data path", ctl_engine},
 	{"engine.step", "[polls=N]", "passes over all queues while paused", ctl_engine_step},
 	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP]",

@@ -232,6 +232,7 @@ void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);
 uint64_t emu_mono_ns(void); /**< The time that everything in the model goes by. */
 /** From now on, before any machine: time passes only by what happens, see emu_time_pass(). */
 void emu_time_virtual(void);
+bool emu_time_is_virtual(void);
 /** Something took so long; without effect unless time is virtual. */
 void emu_time_pass(uint64_t ns);
 #define EMU_KERNEL_HZ 250u /**< Unit of overflow_period. */
