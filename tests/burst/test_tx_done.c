@@ -156,7 +156,7 @@ again(struct rig_tx *t, unsigned int f)
 static void
 error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t syndrome)
 {
-	struct rig_tx *t = rig_tx_new(8, 256, 8, 63, 0);
+	struct rig_tx *t = rig_tx_new(8, 256, 8, 63, f & MLXPMD_TX_F_INLINE ? 1 : 0);
 	uint16_t starts[256], k = 0, per[256];
 	unsigned int i, before = 0, done, lost;
 	struct rte_mbuf *m;
@@ -217,6 +217,7 @@ errors(void)
 			error_at(MLXPMD_TX_F_MPW, 10, i, syndromes[s]);
 			error_at(MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 10, i, syndromes[s]);
 			error_at(MLXPMD_TX_F_FAST_FREE, 10, i, syndromes[s]);
+			error_at(MLXPMD_TX_F_INLINE, 10, i, syndromes[s]);
 		}
 	}
 }
