@@ -32,6 +32,7 @@ def places():
     with tempfile.NamedTemporaryFile("r", suffix=".txt") as report:
         out = run("places.py", "--audit", "--report", report.name)
         text = report.read()
+    out += run("places.py", args=["maps"])
     hits = re.findall(r"^fault \d+: port \d (.*)", text, re.M)
     check(f"fault_hits {len(hits)}\n" in text or len(hits) == 1024, "hits and the log differ")
     print("\n".join(line for line in out.splitlines() if line.startswith(("ok", "FAILED"))))
