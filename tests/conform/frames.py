@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Frames that the cases send in, made with scapy; all that differ in flow are addressed to port 0."""
+"""Frames that the cases send in, made with scapy and addressed to port 0."""
 import conform  # noqa: F401  (puts the shared modules on the path)
 from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Receive-side scaling worked out once more, apart from the emulator: headers by scapy, Toeplitz here."""
+"""Receive-side scaling worked out once more: headers by scapy, Toeplitz here."""
 import ipaddress
 import struct
 

@@ -156,7 +156,7 @@ def tx_variants(setup):
 
 CASES = [
     Case("io", "io forwarding, one queue", io_one_queue, "cqe.byte_cnt"),
-    Case("io-4", "io forwarding, four queues", io_four_queues, "counter.rx_frames"),
+    Case("io-4", "io forwarding, four queues", io_four_queues, "frame.0"),
     Case("mac", "mac and macswap, one and three segments", mac_modes, "counter.tx_frames"),
     Case("rx", "rxonly: scalar and vector, one queue and four", rx_variants, "cqe.byte_cnt"),
     Case("rx-mprq", "rxonly: multi-packet receive queue, scalar and vector", mprq_variants,
@@ -165,6 +165,6 @@ CASES = [
          "cqe.byte_cnt"),
     Case("rx-scatter", "rxonly: frames in chains of mbufs, and large", rx_scattered,
          "cqe.byte_cnt"),
-    Case("tx", "txonly; what the peer misses", sent, "counter.rx_out_of_buffer"),
-    Case("tx-inline", "txonly: multi-packet write, inline", tx_variants, "counter.tx_frames"),
+    Case("tx", "txonly; what the peer misses", sent, "cmd.QUERY_Q_COUNTER.out_of_buffer=7"),
+    Case("tx-inline", "txonly: multi-packet write, inline", tx_variants, "counter.dma_read_bytes"),
 ]
