@@ -44,7 +44,8 @@ struct cmp_config {
 	uint16_t ring, burst, fill;
 	uint16_t queues;
 	uint32_t pool_size, pool_cache;
-	uint32_t rounds, attempts; /**< A run that is not left alone is repeated: so often in all. */
+	uint32_t rounds;
+	uint32_t attempts;	/**< At a run that the machine leaves alone. */
 	uint64_t rx_offloads, tx_offloads;
 	uint64_t tx_flags;	/**< ol_flags of sent packets; alternating packets have none ... */
 	bool tx_alternate;	/**< ... when this is set. */
@@ -124,10 +125,10 @@ int cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime);
 double cmp_device_line_ticks(const struct cmp_config *c, enum cmp_regime regime);
 
 /* compare_evict.c */
-/** A thread on the device's CPU that can write lines and evict that CPU's private caches. 0 or -errno. */
+/** A thread on the device's CPU, to write lines and to evict its private caches. 0 or -errno. */
 int cmp_evictor_start(int cpu);
 void cmp_evictor_stop(void);
-/** Writes to these lines when n is not 0; then evicts everything when asked to. Returns when done. */
+/** Writes to these lines when n is not 0, then evicts when asked to. Returns when done. */
 void cmp_evictor_do(uint8_t *lines, uint32_t n, bool evict);
 
 /* compare_traffic.c */
@@ -142,7 +143,7 @@ uint32_t cmp_traffic_frame(const struct cmp_config *c, uint8_t *to, uint32_t i);
 
 typedef uint32_t (*cmp_timed)(struct cmp_arm *arm, const struct cmp_config *c);
 
-/** One kind of measurement. What is not `timed` is not timed; all but that return false on failure. */
+/** One kind of measurement. Only `timed` is timed; the others return false on failure. */
 struct cmp_row {
 	const char *name, *unit, *what;
 	bool (*prepare)(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round);
@@ -179,9 +180,9 @@ bool cmp_gate(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const st
 	      json_t *out);
 
 /* compare_measure.c */
-/** Measures a row: interleaved rounds, then instructions. Adds its figures to out. False: failed. */
-bool cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
-		 json_t *out);
+/** Measures a row: interleaved rounds, then instructions. Adds its figures to out. */
+bool cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS],
+		 const struct cmp_config *c, json_t *out);
 /** What the device counted per unit of the row's work, for each arm. */
 bool cmp_count(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
 	       json_t *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Drives mlxpmd and DPDK's own mlx5 driver in turn, each on its port of one emulated device that fills a ring
- * and then stands still, and writes what each of them cost: one JSON object a line.
+ * Drives mlxpmd and DPDK's own mlx5 driver in turn, each on its port of one emulated device that
+ * fills a ring and then stands still, and writes what each cost: one JSON object a line.
  *
- * `compare` (beside this file) runs it for a table of settings and makes tables and charts of the lines.
+ * `compare` (beside this file) runs it for a table of settings and makes tables and charts of it.
  */
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static const char usage[] =
 "  --devargs S            device arguments of mlxpmd\n"
 "  --rx-offloads A,B      names as DPDK has them: CHECKSUM, RSS_HASH, TIMESTAMP ... (default\n"
 "                         IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM,RSS_HASH)\n"
-"  --tx-offloads A,B      the same for sending: MBUF_FAST_FREE, IPV4_CKSUM ... (default MBUF_FAST_FREE)\n"
+"  --tx-offloads A,B      the same for sending (default MBUF_FAST_FREE)\n"
 "  --tx-checksums all|every-second   sent packets ask for IPv4 and UDP checksums\n"
 "  --traffic uniform|mixed\n"
 "  --frame-bytes N        of uniform and sent frames, without FCS (default 60)\n"
@@ -36,8 +36,8 @@ static const char usage[] =
 "  --pool N --cache N     mempool of each driver (defaults 32767, 512)\n"
 "  --rounds N             of stock, mlxpmd, mlxpmd, stock (default 4000)\n"
 "  --attempts N           at runs that the machine does not disturb (default 3)\n"
-"  --regime H|X|E         completions come from the driver's core; from another core; from another\n"
-"                         core and evicted from its private caches (default H)\n"
+"  --regime H|X|E         completions come from the driver's core; from another; from\n"
+"                         another and evicted from its private caches (default H)\n"
 "  --cpu N --device-cpu N (defaults 1 and 0)\n"
 "  --no-huge              ordinary memory\n"
 "  --gate-only            only see that both drivers do the same\n"
@@ -47,9 +47,9 @@ static const char usage[] =
 "Exit status: 0 all rows done, 1 something failed, 2 wrong usage, 130 interrupted.\n";
 
 enum option_id {
-	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES, O_RING,
-	O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU, O_DEVICE_CPU,
-	O_NO_HUGE, O_GATE, O_PROFILE, O_OUT, O_HELP,
+	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES,
+	O_RING, O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU,
+	O_DEVICE_CPU, 	O_NO_HUGE, O_GATE, O_PROFILE, O_OUT, O_HELP,
 };
 static const struct option options[] = {
 	{ "plugin", 1, NULL, O_PLUGIN },
@@ -229,7 +229,7 @@ parse(int argc, char **argv, struct cmp_config *c)
 	if (c->fill == 0)
 		c->fill = RTE_MIN(c->ring / 2, CMP_MAX_FILL);
 	if (optind != argc || c->plugin == NULL || c->fill > c->ring || !row_list_ok(c->rows)) {
-		CMP_SAY("--plugin, rows that exist, and a fill within the ring are needed; see --help");
+		CMP_SAY("--plugin, known rows and a fill within the ring are needed; see --help");
 		return 2;
 	}
 	return 0;
@@ -327,7 +327,8 @@ main(int argc, char **argv)
 	struct cmp_config c = {
 		.pci = { "0000:c1:00.0", "0000:c1:00.1" }, .rows = "rx", .traffic = "uniform",
 		.frame_bytes = 60, .ring = 1024, .burst = 32, .queues = 1, .pool_size = 32767,
-		.pool_cache = 512, .rounds = 4000, .attempts = 3, .hugepages = true, .cpu = 1, .device_cpu = 0,
+		.pool_cache = 512, .rounds = 4000, .attempts = 3, .hugepages = true, .cpu = 1,
+		.device_cpu = 0,
 		.rx_offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH,
 		.tx_offloads = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE,
 	};

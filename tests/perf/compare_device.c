@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The emulated device under control: its socket, its threads' places, and where its completions lie. */
+/* The emulated device: its socket, its threads' places, and where its completions lie. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ exchange(const char *request, size_t len)
 	return 0;
 }
 
-/* The reply to a request that ends with a newline; NULL when it was refused. Deleted by the caller. */
+/* The reply to a request that ends with a newline; NULL when refused. Freed by the caller. */
 static json_t *
 ask(const char *request)
 {
@@ -82,7 +82,8 @@ ask(const char *request)
 	if (json_is_true(json_object_get(json, "ok")))
 		return json;
 	error = json_object_get(json, "error");
-	fail(-EIO, request, json_is_string(error) ? json_string_value(error) : "it replied with no JSON");
+	fail(-EIO, request,
+	     json_is_string(error) ? json_string_value(error) : "it replied with no JSON");
 	json_decref(json);
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A helper on the device's CPU: writes lines there, and pushes what its private caches hold out of them. */
+/* A helper on the device's CPU: writes lines there, and empties its private caches. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +40,7 @@ work(void)
 		*(volatile uint64_t *)(job.lines + (size_t)i * LINE) = i;
 	if (!job.evict)
 		return;
-	/* Reading, not writing: what is pushed out of the shared cache in turn needs no write-back. */
+	/* Not by writing: what leaves the shared cache in turn needs no write-back then. */
 	for (i = 0; i < EVICT_BYTES; i += LINE)
 		(void)*(volatile uint8_t *)(sweep + i);
 }

@@ -58,7 +58,8 @@ view_of(const struct rte_mbuf *m)
 #define DIFFER(field) \
 	do { \
 		if ((uint64_t)a->field != (uint64_t)b->field) \
-			CMP_SAY("  packet %u: " #field ": stock 0x%" PRIx64 ", mlxpmd 0x%" PRIx64, i, \
+			CMP_SAY("  packet %u: " #field ": stock 0x%" PRIx64 ", mlxpmd 0x%" PRIx64, \
+				i, \
 				(uint64_t)a->field, (uint64_t)b->field); \
 	} while (0)
 
@@ -153,7 +154,8 @@ collect(struct cmp_arm *from, const struct cmp_config *c, struct wire_frame *out
 		struct view v = view_of(from->pkts[i]);
 
 		out[i] = (struct wire_frame){ .len = v.pkt_len, .digest = v.payload };
-		good &= (v.ol_flags & (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)) == 0;
+		good &= (v.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) == 0 &&
+			(v.ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) == 0;
 	}
 	if (from->n != n)
 		CMP_SAY("  %u of %u frames came out of the wire", from->n, n);

@@ -23,6 +23,7 @@
 #define RECORD_MAX (4u << 20)
 #define IMUL_CHAIN 200000u
 #define IMUL_CYCLES 3u
+#define IMUL_5 "imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0; "
 
 volatile bool cmp_stop;
 
@@ -55,8 +56,7 @@ cmp_core_per_tsc(void)
 	for (unsigned int turn = 0; turn < 16; turn++) {
 		t = ticks_begin();
 		for (unsigned int i = 0; i < IMUL_CHAIN / 10; i++)
-			__asm__ volatile("imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0;"
-					 "imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0; imul %0,%0"
+			__asm__ volatile(IMUL_5 IMUL_5
 					 : "+r"(x));
 		t = ticks_end() - t;
 		best = RTE_MIN(best, t);
@@ -74,7 +74,9 @@ null_burst(void *q, struct rte_mbuf **pkts, uint16_t n)
 	return n;
 }
 
-static struct cmp_arm null_arm = { .id = CMP_OURS, .name = "nothing", .rx = null_burst, .tx = null_burst };
+static struct cmp_arm null_arm = {
+	.id = CMP_OURS, .name = "nothing", .rx = null_burst, .tx = null_burst,
+};
 
 /* ---- samples ---- */
 
@@ -312,7 +314,8 @@ record_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_conf
 
 /* Instructions per unit: the mean over so many samples that refills have their share in it. */
 static bool
-steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c, double *instr)
+steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c,
+	    double *instr)
 {
 	uint32_t units = row->units != 0 ? row->units : c->fill;
 	uint32_t packets = row->k != 0 ? row->k : units;

@@ -4,9 +4,9 @@
  * @file
  * Counts the instructions of a stretch of code by single-stepping it in its own process.
  *
- * The trap flag makes the processor raise a debug exception after each instruction, which arrives as
- * SIGTRAP (Intel SDM volume 3, single-step exception). Exact to the instruction, whatever instruction set the code
- * uses; about a microsecond each. System calls inside the stretch count as one.
+ * The trap flag makes the processor raise a debug exception after each instruction, which arrives
+ * as SIGTRAP (Intel SDM volume 3, single-step exception). Exact to the instruction, whatever
+ * instruction set the code uses; about a microsecond each. A system call counts as one.
  */
 #ifndef PERF_STEP_H
 #define PERF_STEP_H
