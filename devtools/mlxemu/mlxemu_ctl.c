@@ -39,6 +39,29 @@ mlxemu_ctl_usage(void)
 	       "  mlxemu ctl inject port=0 frames=1000 len=64 'ptypes=[\"ipv4-udp\",\"ipv6-tcp\"]'\n");
 }
 
+/* Leaves out sockets of processes that were killed; false when none is left. */
+static bool
+ctl_living(glob_t *found)
+{
+	char proc[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		snprintf(proc, sizeof(proc), "/proc/%.32s", strrchr(found->gl_pathv[i], '.') + 1);
+		if (access(proc, F_OK) == 0) {
+			char *keep = found->gl_pathv[i];
+
+			found->gl_pathv[i] = found->gl_pathv[n];
+			found->gl_pathv[n++] = keep;
+		}
+	}
+	if (n == 0)
+		globfree(found);
+	else
+		found->gl_pathc = n;
+	return n != 0;
+}
+
 /* The sockets of all runs of this user; those of other users are in folders it cannot enter. */
 static int
 ctl_search(const char *pid, char *path, size_t len)
@@ -50,7 +73,7 @@ ctl_search(const char *pid, char *path, size_t len)
 
 	snprintf(pattern, sizeof(pattern), "%s/mlxemu.*/ctl.%s",
 		 tmp != NULL && tmp[0] != '\0' ? tmp : "/tmp", pid != NULL ? pid : "[0-9]*");
-	if (glob(pattern, 0, NULL, &found) != 0)
+	if (glob(pattern, 0, NULL, &found) != 0 || !ctl_living(&found))
 		return mlxemu_fail(MLXEMU_FAILED, pid != NULL ? "no process %s with emulated devices"
 							      : "no process with emulated devices%s",
 				   pid != NULL ? pid : "");
