@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #define SWEEP_PCI "0000:c1:00.0"
 #define SWEEP_PORT 0
@@ -61,6 +63,7 @@ struct hit {
 	char by[64];	  /**< Library that called it, where that is known. */
 	int err;	  /**< Positive errno that the operation must give. */
 	const char *what; /**< Name of the status or errno. */
+	bool harmless;	  /**< The operation must succeed all the same. */
 };
 
 /** A kind of fault. */
@@ -73,13 +76,24 @@ struct kind {
 	void (*disarm)(unsigned int i, struct hit *hit);
 	/** Whether op may succeed although this was refused, as the k-th thing. */
 	bool (*tolerated)(const struct op *op, unsigned int k, const struct hit *hit);
-	/** Whether this is lost until the device is closed, and nobody can know. */
+	/** Whether this is lost until the device is closed. */
 	bool (*lost)(const struct hit *hit);
+	/** Of operations that go on whatever is refused alone. */
+	bool teardown;
 };
 extern const struct kind sweep_kinds[];
 extern const unsigned int sweep_nb_kinds;
 /** Learns what the library asks of the device by itself. 0 or a negative errno. */
 int kinds_init(void);
+
+/* ------------------------------------------------------------------ sweep.c, sweep_lies.c */
+
+uint64_t now_ms(void);
+/** One line of the table, and the same for the report. */
+void row_write(FILE *out, const char *row, const char *kind, const char *name, unsigned int asked,
+	       unsigned int cells, unsigned int failed, unsigned int refused, uint64_t ms);
+/** Rows that failed. */
+unsigned int lies_run(FILE *out);
 
 /* ------------------------------------------------------------------ sweep_look.c */
 
@@ -88,11 +102,17 @@ int log_open(void);
 void log_clear(void);
 /** Warnings and errors of the driver since log_clear(): how many, and the last one. */
 unsigned int log_complaints(const char **last);
+/** Of these, how many tell of something that stays behind. */
+unsigned int log_losses(void);
 /** Everything logged since log_clear(). */
 const char *log_text(void);
 
 /** What was left behind and what was unlawful so far, together. */
 unsigned int audit_take(void);
+/** The port is down, and nothing was lost so far. */
+void ledger_begin(void);
+/** The port is down: what EAL's heap still holds was lost, and is no more counted. */
+void ledger_forgive(void);
 /** What the process and the device hold, as text to compare. */
 void ledger_take(char *text, size_t bytes);
 /** What the application sees of the port, as text to compare. */

@@ -19,7 +19,7 @@ import e2e  # noqa: E402
 from e2e import check  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv[1])
-KINDS = sys.argv[2:] or ["command", "ioctl", "host", "interface"]
+KINDS = sys.argv[2:] or ["ioctl", "command", "host", "lie", "destroy", "interface"]
 LIMIT_S = 300
 # Rows of the matrix as the report calls them.
 MEANING = {

@@ -62,8 +62,8 @@ static const struct named statuses[] = {
 	{ "BAD_RES_STATE", EINVAL }, { "NO_RESOURCES", EAGAIN }, { "EXCEED_LIM", ENOMEM },
 	{ "RESOURCE_BUSY", EBUSY },  { "BAD_INPUT_LEN", EIO },
 };
-/* Commands of probe that are the library's own: it opens the device without their answers. */
-static unsigned int library_commands;
+/* Commands and calls of probe that are the library's own: it goes on without the answers. */
+static unsigned int library_commands, library_calls;
 
 static const char *
 command_variant(unsigned int i)
@@ -147,6 +147,13 @@ static void
 ioctl_disarm(unsigned int i, struct hit *hit)
 {
 	rule_disarm(&ioctl_errors[i], hit);
+	/* A signal interrupted it: it is made again. */
+	hit->harmless = hit->err == EINTR;
+	if (strcmp(hit->name, "GET_CONTEXT") == 0) {
+		hit->harmless = false;
+		hit->err = EOPNOTSUPP; /* What the library makes of all that. */
+		hit->what = "EOPNOTSUPP";
+	}
 }
 
 static bool
@@ -156,19 +163,37 @@ ioctl_destroys(const struct hit *hit)
 	       strstr(hit->name, "DEALLOC") != NULL;
 }
 
+/* Which command it was is the other kind's matter: those of probe that may fail are not told apart. */
 static bool
 ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 {
-	(void)op;
-	(void)k;
-	/* A call that a signal interrupted is made again. */
-	return hit->err == EINTR || ioctl_destroys(hit);
+	static const struct spared spared[] = {
+		{ NULL, "QUERY_PORT" }, /* ethdev asks for the speeds ahead of anything. */
+		{ NULL, "UAR_ALLOC" },	/* There is another kind of UAR. */
+		{ "probe", "ex_query_device" },
+		{ "probe", "MLX5_QUERY_PORT" }, /* Then the vport is the first. */
+		{ "probe", "reg_mr" },		/* Done again when the mempool is used. */
+		{ "probe", "DEVX_GENERAL_CMD" },
+		{ "stats", "DEVX_OBJ_QUERY" }, /* The count stays as it was. */
+		{ "stats reset", "DEVX_OBJ_QUERY" },
+		{ "xstats", "DEVX_OBJ_QUERY" },
+		{ "xstats reset", "DEVX_OBJ_QUERY" },
+	};
+
+	if (strcmp(op->name, "probe") == 0 && k < library_calls)
+		return true;
+	return ioctl_destroys(hit) || listed(spared, RTE_DIM(spared), op, hit);
 }
 
+/*
+ * libibverbs takes EIO for a device that is gone, the driver takes ENODEV for it. The library says
+ * nothing of UARs. And it tries once more in the way of older kernels when it opens a device.
+ */
 static bool
 ioctl_lost(const struct hit *hit)
 {
-	return ioctl_destroys(hit) && (hit->err == EIO || hit->err == ENODEV);
+	return (ioctl_destroys(hit) && (hit->err == EIO || hit->err == ENODEV)) ||
+	       strcmp(hit->name, "UAR_DESTROY") == 0 || strcmp(hit->name, "GET_CONTEXT") == 0;
 }
 
 /* ------------------------------------------------------------------ the kernel's interface */
@@ -289,6 +314,53 @@ host_disarm(unsigned int i, struct hit *hit)
 	library_errno(hit);
 }
 
+/* ------------------------------------------------------------------ teardown refused for good */
+
+/* The driver tries three times; TIRs and RQTs hold what they lead to. */
+static const char *const destroys[] = {
+	"DESTROY_SQ", "DESTROY_RQ", "DESTROY_CQ", "DESTROY_TIR", "DESTROY_RQT", "DESTROY_TIS",
+	"DESTROY_MKEY", "DEALLOC_Q_COUNTER", "DEALLOC_TRANSPORT_DOMAIN", "DEALLOC_PD",
+};
+
+static const char *
+destroy_variant(unsigned int i)
+{
+	return destroys[i];
+}
+
+static int
+destroy_arm(unsigned int k, unsigned int i)
+{
+	char rule[128];
+
+	snprintf(rule, sizeof(rule), "on cmd.entry match op=%s after %u count 3 do fail "
+		 "status=BAD_RES_STATE", destroys[i], k);
+	return ctl_fault_add(rule);
+}
+
+static void
+destroy_disarm(unsigned int i, struct hit *hit)
+{
+	static const struct named refused = { "BAD_RES_STATE", EINVAL };
+
+	(void)i;
+	rule_disarm(&refused, hit);
+}
+
+static bool
+destroy_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
+{
+	(void)k;
+	(void)hit;
+	return op->always;
+}
+
+static bool
+destroy_lost(const struct hit *hit)
+{
+	return hit->hit;
+}
+
 const struct kind sweep_kinds[] = {
 	{ "command", "A1 A2", RTE_DIM(statuses), command_variant, command_arm, command_disarm,
 	  command_tolerated, command_lost },
@@ -297,19 +369,32 @@ const struct kind sweep_kinds[] = {
 	{ "interface", "A4", RTE_DIM(interface_errors), interface_variant, interface_arm,
 	  hostfail_result, interface_tolerated, never },
 	{ "host", "C3 C4", 1, host_variant, host_arm, host_disarm, host_tolerated, host_lost },
+	{ "destroy", "A3", RTE_DIM(destroys), destroy_variant, destroy_arm, destroy_disarm,
+	  destroy_tolerated, destroy_lost, .teardown = true },
 };
 const unsigned int sweep_nb_kinds = RTE_DIM(sweep_kinds);
 
-int
-kinds_init(void)
+/* How often the library comes by a place when it opens the device. */
+static int
+count_opening(const char *rule, unsigned int *seen)
 {
 	struct ctl_fault fault;
-	int rc = ctl_fault_add("on cmd.entry after 1000000 do fail status=BAD_OP");
+	int rc = ctl_fault_add(rule);
 
 	if (rc == 0)
 		rc = library_open();
 	ctl_fault_get(&fault);
 	ctl_fault_clear();
-	library_commands = fault.seen;
+	*seen = fault.seen;
 	return rc;
+}
+
+int
+kinds_init(void)
+{
+	int rc = count_opening("on cmd.entry after 1000000 do fail status=BAD_OP",
+			       &library_commands);
+
+	return rc != 0 ? rc : count_opening("on ioctl after 1000000 do fail errno=EIO",
+					    &library_calls);
 }

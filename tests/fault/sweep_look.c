@@ -21,7 +21,7 @@
 
 static char log_buf[1 << 16], log_last[1024];
 static size_t log_used;
-static unsigned int log_ours;
+static unsigned int log_ours, log_lost;
 
 static bool
 is_ours(const char *line)
@@ -42,6 +42,8 @@ log_write(void *cookie, const char *text, size_t bytes)
 		log_ours++;
 		snprintf(log_last, sizeof(log_last), "%.*s", (int)bytes, text);
 		log_last[strcspn(log_last, "\n")] = '\0';
+		log_lost += strstr(log_last, "stays behind") != NULL ||
+			    strstr(log_last, "left to the kernel") != NULL;
 	}
 	log_used += n;
 	return bytes;
@@ -65,7 +67,7 @@ void
 log_clear(void)
 {
 	log_used = 0;
-	log_ours = 0;
+	log_ours = log_lost = 0;
 	log_buf[0] = '\0';
 	log_last[0] = '\0';
 }
@@ -75,6 +77,12 @@ log_complaints(const char **last)
 {
 	*last = log_last;
 	return log_ours;
+}
+
+unsigned int
+log_losses(void)
+{
+	return log_lost;
 }
 
 const char *
@@ -105,19 +113,43 @@ count_memzone(const struct rte_memzone *zone, void *arg)
 	(*(unsigned int *)arg)++;
 }
 
+/*
+ * Pieces, not bytes: what is left of a block, too small for a piece, is given along. Memory that the
+ * device may still write to, as its object could not be destroyed, is never given back.
+ */
+static unsigned int pieces_at_first, pieces_lost;
+
+static unsigned int
+heap_pieces(void)
+{
+	struct rte_malloc_socket_stats heap;
+
+	rte_malloc_get_socket_stats(0, &heap);
+	return heap.alloc_count;
+}
+
+void
+ledger_begin(void)
+{
+	pieces_at_first = heap_pieces();
+}
+
+void
+ledger_forgive(void)
+{
+	pieces_lost = heap_pieces() - pieces_at_first;
+}
+
 static size_t
 heap_ledger(char *text, size_t bytes)
 {
-	struct rte_malloc_socket_stats heap;
 	unsigned int zones = 0;
 
-	/* Pieces, not bytes: what is left of a block, too small for a piece, is given along. */
-	rte_malloc_get_socket_stats(0, &heap);
 	rte_memzone_walk(count_memzone, &zones);
 	return snprintf(text, bytes,
 			"descriptors %u, threads %u, EAL heap %u pieces, memzones %u, ",
-			entries_of("/proc/self/fd"), entries_of("/proc/self/task"), heap.alloc_count,
-			zones);
+			entries_of("/proc/self/fd"), entries_of("/proc/self/task"),
+			heap_pieces() - pieces_lost, zones);
 }
 
 /* The library keeps the UARs of send queues for the next ones until the device is closed. */

@@ -62,10 +62,19 @@ do_close(void)
 	return rc != 0 ? rc : removed;
 }
 
+/* What the device does not have is not asked for. */
 static int
 do_configure(void)
 {
-	return rte_eth_dev_configure(SWEEP_PORT, SWEEP_QUEUES, SWEEP_QUEUES, &port_conf);
+	struct rte_eth_conf conf = port_conf;
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(SWEEP_PORT, &info);
+
+	if (rc != 0)
+		return rc;
+	conf.rxmode.offloads &= info.rx_offload_capa;
+	conf.rx_adv_conf.rss_conf.rss_hf &= info.flow_type_rss_offloads;
+	return rte_eth_dev_configure(SWEEP_PORT, SWEEP_QUEUES, SWEEP_QUEUES, &conf);
 }
 
 static int
