@@ -107,8 +107,12 @@ parse_frame(struct lie *l, const char *name)
 {
 	char *end;
 
-	l->offset = strcmp(name, "last") == 0 ? FRAME_LAST : (uint32_t)strtoul(name, &end, 0);
-	return l->offset == FRAME_LAST || (isdigit((unsigned char)name[0]) && *end == '\0');
+	if (strcmp(name, "last") == 0) {
+		l->offset = FRAME_LAST;
+		return true;
+	}
+	l->offset = (uint32_t)strtoul(name, &end, 0);
+	return isdigit((unsigned char)name[0]) && *end == '\0' && l->offset < FRAME_BYTES_MAX;
 }
 
 static bool
