@@ -189,6 +189,13 @@ test_shrink(void)
 		message(false);
 	CHECK(resize(q->scq, rig_mem(p, 256, 64), 1) != 0);
 	CHECK_EQ(q->scq->cq->log_size, 5);
+	/* Nor has a full ring a place for the mark; it is as good as before. */
+	for (unsigned i = 3; i < 32; i++)
+		message(false);
+	CHECK(resize(q->scq, rig_mem(p, 64 << 7, 64), 7) != 0);
+	CHECK(!q->scq->cq->err && p->cq_err_events == 0);
+	rig_qp_cqe(q->scq, q, PRM_CQE_OPCODE_REQ);
+	CHECK_EQ(resize(q->scq, rig_mem(p, 64 << 7, 64), 7), 0);
 	rig_free(r);
 }
 

@@ -219,7 +219,13 @@ emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 	uint32_t outstanding = unconsumed(cq, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK);
 	struct prm_cqe64 *cqe;
 
-	if (outstanding + 1 > 1u << log_size)
+	if (c == NULL || cq->err)
+		return false;
+	if (c->comp != NULL)
+		dp_comp_flush(c->comp);
+	/* The mark takes a place in the old ring, and one of those in the new that are copied to. */
+	if (unconsumed(cq, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK) + 1 > 1u << log_size ||
+	    !dp_cq_has_room(cq, 0))
 		return false;
 	cqe = dp_cq_begin(cq);
 	if (cqe == NULL)
