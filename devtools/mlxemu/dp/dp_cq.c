@@ -216,7 +216,7 @@ dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32
 bool
 emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 {
-	uint32_t outstanding = unconsumed(cq, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK);
+	struct dp_cq *c = dp_cq_get(cq);
 	struct prm_cqe64 *cqe;
 
 	if (c == NULL || cq->err)
