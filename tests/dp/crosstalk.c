@@ -115,7 +115,8 @@ set_up(struct worker *w)
 	} rule = {.attr = {.type = IBV_FLOW_ATTR_NORMAL, .size = sizeof(rule), .num_of_specs = 1,
 			   .port = 1},
 		  .eth = {.type = IBV_FLOW_SPEC_ETH, .size = sizeof(rule.eth)}};
-	struct ibv_qp_init_attr init = {.cap = {RING, RING, 1, 1, 0}, .qp_type = IBV_QPT_RAW_PACKET};
+	struct ibv_qp_init_attr init = {.cap = {RING, RING, 1, 1, 0},
+					.qp_type = IBV_QPT_RAW_PACKET};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 
 	w->ctx = ibv_open_device(w->device);

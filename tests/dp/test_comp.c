@@ -128,7 +128,8 @@ both_new(struct both *b, unsigned format)
 		struct emu_flow_attr a = {.has_tag = true};
 
 		emu_port_set_carrier(p->dev, true);
-		b->cq[i] = i == 0 ? rig_cq_new_comp(p, LOG_RING, format) : rig_cq_new(p, LOG_RING, 6);
+		b->cq[i] = i == 0 ? rig_cq_new_comp(p, LOG_RING, format)
+				  : rig_cq_new(p, LOG_RING, 6);
 		b->rq[i] = rig_rq_new(p, b->cq[i], LOG_RING, 4, 0);
 		a.dest = &rig_tir_new(p, NULL, rig_rqt_new(p, &b->rq[i], 1), &h)->obj;
 		/* IPv4 and IPv6 bear different marks. */
@@ -215,13 +216,19 @@ every_format(void)
 
 		both_new(&b, format);
 		for (unsigned round = 0; round < 400; round++) {
-			unsigned n = (seed = seed * 1103515245 + 12345) >> 16 & 63, kind = seed >> 24 & 7;
+			unsigned n, kind;
 
+			seed = seed * 1103515245 + 12345;
+			n = seed >> 16 & 63;
+			kind = seed >> 24 & 7;
 			for (unsigned i = 0; i <= n; i++) {
 				/* Mostly alike, now and then a stranger. */
-				unsigned odd = (seed = seed * 1103515245 + 12345) >> 16 & 15;
+				unsigned odd;
 
-				send(&b, kind & 1 || odd == 1 ? 6 : 4, kind & 2 || odd == 2 ? 6 : 17,
+				seed = seed * 1103515245 + 12345;
+				odd = seed >> 16 & 15;
+				send(&b, kind & 1 || odd == 1 ? 6 : 4,
+				     kind & 2 || odd == 2 ? 6 : 17,
 				     20 + (seed >> 20 & 255), odd == 3 ? 77 : -1, odd);
 			}
 			drain(&b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Striding receive queues: where frames land, fillers, indices, drops; against a plan of the test. */
+/* Striding receive queues: where frames land, fillers, indices, drops, as the test plans them. */
 #include "rig.h"
 
 #define WQES 4u
@@ -41,7 +41,8 @@ bench_new(struct bench *b, unsigned log_strides, unsigned log_bytes, unsigned fl
 	emu_port_set_carrier(b->p->dev, true);
 	emu_port_set_mtu(b->p->dev, 9000);
 	b->cq = rig_cq_new(b->p, 10, 6);
-	b->rq = rig_rq_new(b->p, b->cq, LOG_WQES, 5, flags | RIG_RQ_STRIDES(log_strides, log_bytes));
+	b->rq = rig_rq_new(b->p, b->cq, LOG_WQES, 5,
+			   flags | RIG_RQ_STRIDES(log_strides, log_bytes));
 	rig_flow_all(b->p, rig_tir_new(b->p, b->rq, NULL, NULL), 0);
 	for (unsigned i = 0; i < WQES; i++) {
 		b->buf[i] = rig_mem(b->p, (size_t)b->strides * b->bytes, 64);
@@ -99,7 +100,8 @@ shapes(void)
 {
 	static const struct {
 		unsigned log_strides, log_bytes, flags;
-	} c[] = {{3, 11, 0}, {3, 11, RIG_RQ_SHIFT}, {8, 6, 0}, {8, 6, RIG_RQ_SHIFT}, {9, 8, 0}, {5, 13, 0}};
+	} c[] = {{3, 11, 0}, {3, 11, RIG_RQ_SHIFT}, {8, 6, 0}, {8, 6, RIG_RQ_SHIFT},
+		 {9, 8, 0}, {5, 13, 0}};
 
 	for (unsigned i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		unsigned seed = 3;
@@ -108,7 +110,8 @@ shapes(void)
 		bench_new(&b, c[i].log_strides, c[i].log_bytes, c[i].flags);
 		for (unsigned n = 0; n < 3000; n++) {
 			seed = seed * 1103515245 + 12345;
-			CHECK_EQ(arrive(&b, 60 + (seed >> 16) % (n % 4 == 0 ? 8900 : 200), n), EMU_RX_TAKEN);
+			CHECK_EQ(arrive(&b, 60 + (seed >> 16) % (n % 4 == 0 ? 8900 : 200), n),
+				 EMU_RX_TAKEN);
 			landed(&b);
 		}
 		CHECK(b.wqe > 10);
