@@ -117,7 +117,8 @@ struct mlxpmd_repair {
 	uint64_t retry_ns;	/**< Not before. */
 	uint16_t tries;		/**< Resets of this failure that did not succeed. */
 	uint8_t want;		/**< Cause for which the queue was asked back. */
-	/* A READY queue that may be stuck. */
+	/* A READY queue that may be stuck: by what, where, since when. */
+	uint8_t watch_what;
 	uint32_t watch_ci;
 	uint64_t watch_ns;
 	bool stalled;		/**< Told already. */

@@ -107,7 +107,8 @@ watch(const struct patient *p, uint64_t now_ns)
 	bool tell = false;
 	uint64_t lasts_ns;
 
-	if (what == MLXPMD_CAUSE_NONE || p->cq_ci != r->watch_ci) {
+	if (what == MLXPMD_CAUSE_NONE || what != r->watch_what || p->cq_ci != r->watch_ci) {
+		r->watch_what = what;
 		r->watch_ci = p->cq_ci;
 		r->watch_ns = now_ns;
 		r->stalled = false;
@@ -210,7 +211,7 @@ repair(const struct patient *p, uint64_t now_ns)
 		   p->queue_id, text, lost);
 	r->since_ns = 0;
 	r->want = MLXPMD_CAUSE_NONE;
-	r->watch_ns = now_ns;
+	r->watch_what = MLXPMD_CAUSE_NONE;
 	return true;
 }
 
