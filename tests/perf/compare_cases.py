@@ -38,6 +38,7 @@ class Case:
     regimes: str = 'H'
     goal: dict = field(default_factory=dict)    # by regime
     note: str = ''
+    alike: bool = True          # both use the same features: the goals mean something
 
 
 def _poll(k):
@@ -53,7 +54,7 @@ CASES = [
     Case('B3', 'receive 60 B and free', row='rx_free'),
     Case('B4', 'receive 60 B, stock with compressed CQEs', stock={'rxq_cqe_comp_en': 1},
          regimes='HE', goal={'H': Goal(1.8, 2.7, 3.2, (24, 18, 13))},
-         note='mlxpmd does not ask for compression: it takes plain CQEs'),
+         alike=False, note='mlxpmd does not ask for compression: it takes plain CQEs'),
     Case('B5.raw', 'receive, raw timestamps', devargs='clock=raw',
          options={'rx-offloads': STAMPS}),
     Case('B5.raw-ns', 'receive: stock raw, mlxpmd nanoseconds', options={'rx-offloads': STAMPS},
@@ -68,10 +69,10 @@ CASES = [
     Case('B8.any', 'send 60 B by pointer, any mbufs', row='tx', options={'tx-offloads': ''}),
     Case('B9.60', 'send 60 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
          goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
-         note='mlxpmd does not inline: it sends by pointer'),
+         alike=False, note='mlxpmd does not inline: it sends by pointer'),
     Case('B9.128', 'send 128 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
          options={'frame-bytes': 128}, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
-         note='mlxpmd does not inline: it sends by pointer'),
+         alike=False, note='mlxpmd does not inline: it sends by pointer'),
     Case('B10', 'send 60 B, all ask for checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'all'},
          goal={'H': Goal(1.5, 2.2, 3.0)}),
@@ -83,11 +84,11 @@ CASES = [
     Case('B12.60', 'receive 60 B, stock with MPRQ',
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1}, options={'tx-offloads': ''},
          goal={'H': Goal(2.0, 3.5, 5.0)},
-         note='mlxpmd has no MPRQ: one buffer per packet'),
+         alike=False, note='mlxpmd has no MPRQ: one buffer per packet'),
     Case('B12.1500', 'receive 1500 B, stock with MPRQ',
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1},
          options={'tx-offloads': '', 'frame-bytes': 1500},
-         note='mlxpmd has no MPRQ: one buffer per packet'),
+         alike=False, note='mlxpmd has no MPRQ: one buffer per packet'),
 ]
 
 REGIMES = {

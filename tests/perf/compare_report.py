@@ -34,8 +34,10 @@ def pcie(counts, sends):
     return up, down
 
 
-def _reached(goals, good):
+def _reached(goals, good, alike):
     """Goals as `must/target/stretch`, and the last of them that is good enough."""
+    if not alike:
+        return f"{'/'.join(f'{g:g}' for g in goals)} (not alike)"
     reached = 'below'
     for name, goal in zip(('must', 'target', 'stretch'), goals):
         if good(goal):
@@ -47,14 +49,15 @@ def _ratio_goal(result):
     goal = result['goal']
     if goal is None or goal['must'] is None:
         return '-'
-    return _reached([goal['must'], goal['target'], goal['stretch']], lambda g: result['ratio'] >= g)
+    return _reached([goal['must'], goal['target'], goal['stretch']], lambda g: result['ratio'] >= g,
+                    result['alike'])
 
 
 def _instr_goal(result):
     goal = result['goal']
     if goal is None or goal['instr'] is None:
         return '-'
-    return _reached(goal['instr'], lambda g: result['mlxpmd']['instr'] <= g)
+    return _reached(goal['instr'], lambda g: result['mlxpmd']['instr'] <= g, result['alike'])
 
 
 def _grid(header, rows, left):
@@ -120,7 +123,7 @@ def chart(results, path):
         axes.barh(y, r['ratio'], height=0.62, color=colours[r['regime']],
                   alpha=1.0 if r['kept'] else 0.35)
         axes.text(r['ratio'] + 0.03, y, f"{r['ratio']:.2f}", va='center', fontsize=8)
-        if r['goal'] and r['goal']['must']:
+        if r['goal'] and r['goal']['must'] and r['alike']:
             axes.plot([r['goal']['must']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.6)
             axes.plot([r['goal']['target']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.0, ls=':')
     axes.axvline(1.0, color='#888888', lw=0.8)
