@@ -276,6 +276,7 @@ abi_model_up(void)
 	if (ret == 0 && abi_ctl_start(&abi_the_machine, abi_run_dir()) != 0)
 		(void)abi_model_fail(0, "there is no control socket: the run directory refuses it");
 	if (ret == 0) {
+		emu_ledger_begin(&abi_the_machine);
 		at_quick_exit(abi_model_finish);
 		atomic_store(&abi_state, ABI_MODEL_RUNNING);
 	}
@@ -366,6 +367,7 @@ abi_model_finish(void)
 		abi_ctl_stop();
 		emu_dp_stop(&abi_the_machine);
 		emu_lock(&abi_the_machine);
+		emu_audit_ledger(&abi_the_machine);
 		abi_uverbs_exit();
 		emu_wire_detach(&abi_the_machine);
 		abi_report_write();

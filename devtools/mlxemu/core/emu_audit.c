@@ -177,6 +177,27 @@ report_faults(FILE *f)
 		fprintf(f, "%s\n", line);
 }
 
+/* The ledger's lines, kept until the report is written. */
+static char *ledger_text;
+
+void
+emu_audit_ledger(struct emu_machine *m)
+{
+	size_t len;
+	FILE *f;
+
+	free(ledger_text);
+	ledger_text = NULL;
+	f = open_memstream(&ledger_text, &len);
+	if (f == NULL)
+		return;
+	emu_ledger_end(m, f);
+	if (fclose(f) != 0) {
+		free(ledger_text);
+		ledger_text = NULL;
+	}
+}
+
 static void
 report_unlawful(FILE *f)
 {
@@ -188,6 +209,9 @@ report_unlawful(FILE *f)
 		if (ledger.count[k] > kept)
 			fprintf(f, "unlawful %s: %" PRIu64 " more\n", kind_names[k],
 				ledger.count[k] - kept);
+		if (ledger.count[k] != 0)
+			fprintf(f, "unlawful total %s %" PRIu64 "\n", kind_names[k],
+				ledger.count[k]);
 	}
 }
 
@@ -199,6 +223,8 @@ report_compose(FILE *f, struct emu_machine *m)
 	report_faults(f);
 	for (unsigned p = 0; p < m->ports; p++)
 		report_stats(f, &m->dev[p]);
+	if (ledger_text != NULL)
+		fputs(ledger_text, f);
 	for (unsigned i = 0; i < ledger.left_used; i++)
 		fprintf(f, "left port %u: %" PRIu64 " %s\n", ledger.left[i].port,
 			ledger.left[i].count, ledger.left[i].what);

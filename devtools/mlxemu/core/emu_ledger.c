@@ -4,6 +4,7 @@
  * The ledger: what programs hold at the moment. The same state gives the same text, so two
  * answers can be compared as they are.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,55 +12,72 @@
 #include "emu_ctl.h"
 #include "emu_obj.h"
 
-/** Sums over the objects of one type. */
-struct held {
-	uint64_t count, bytes, lost;
+/** What programs hold of one port. */
+struct ledger {
+	uint64_t count[EMU_OBJ_TYPES];
+	uint64_t objects, lost, umem_bytes, mkey_bytes;
+	struct emu_front_ledger front;
 };
 
 static void
 held_cb(struct emu_obj *obj, void *arg)
 {
-	struct held *h = arg;
+	struct ledger *l = arg;
 
 	/* The kernel's own (event queues) are nobody's leftovers. */
 	if (obj->ctx == NULL)
 		return;
 	if (obj->lost) {
-		h->lost++;
+		l->lost++;
 		return;
 	}
-	h->count++;
+	l->count[obj->type]++;
+	l->objects++;
 	if (obj->type == EMU_OBJ_UMEM)
-		h->bytes += ((struct emu_umem *)obj)->len;
+		l->umem_bytes += ((struct emu_umem *)obj)->len;
 	else if (obj->type == EMU_OBJ_MKEY)
-		h->bytes += ((struct emu_mkey *)obj)->len;
+		l->mkey_bytes += ((struct emu_mkey *)obj)->len;
 }
 
-static uint64_t
-ledger_objects(struct emu_dev *dev, json_t *port)
+static void
+ledger_take(struct emu_dev *dev, struct ledger *l)
 {
-	json_t *objects = json_object();
-	uint64_t total = 0, umem = 0, mkey = 0, lost = 0;
+	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
+	memset(l, 0, sizeof(*l));
 	/* The kernel took everything back when the device went. */
-	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !dev->removed; t++) {
-		struct held h = {0};
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !dev->removed; t++)
+		emu_obj_foreach(dev, t, held_cb, l);
+	if (front != NULL && front->ledger != NULL)
+		front->ledger(dev, &l->front);
+}
 
-		emu_obj_foreach(dev, t, held_cb, &h);
-		if (h.count != 0)
-			emu_ctl_set(objects, emu_obj_type_name(t), h.count);
-		total += h.count;
-		lost += h.lost;
-		umem += t == EMU_OBJ_UMEM ? h.bytes : 0;
-		mkey += t == EMU_OBJ_MKEY ? h.bytes : 0;
-	}
+static unsigned
+program_fds(const struct emu_machine *m)
+{
+	return m->front != NULL && m->front->program_fds != NULL ? m->front->program_fds() : 0;
+}
+
+static json_t *
+ledger_json(struct emu_dev *dev, const struct ledger *l)
+{
+	json_t *port = json_object(), *objects = json_object();
+
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES; t++)
+		if (l->count[t] != 0)
+			emu_ctl_set(objects, emu_obj_type_name(t), l->count[t]);
+	emu_ctl_set(port, "port", dev->index);
 	json_object_set_new(port, "objects", objects);
-	emu_ctl_set(port, "umem_bytes", umem);
-	emu_ctl_set(port, "mkey_bytes", mkey);
+	emu_ctl_set(port, "umem_bytes", l->umem_bytes);
+	emu_ctl_set(port, "mkey_bytes", l->mkey_bytes);
 	/* Made, but a fault behind the command hid it from the program. */
-	if (lost != 0)
-		emu_ctl_set(port, "lost_to_faults", lost);
-	return total;
+	if (l->lost != 0)
+		emu_ctl_set(port, "lost_to_faults", l->lost);
+	emu_ctl_set(port, "open_devices", l->front.files);
+	emu_ctl_set(port, "mappings", l->front.mappings);
+	emu_ctl_set(port, "event_channels", l->front.channels);
+	emu_ctl_set(port, "subscriptions", l->front.subscriptions);
+	return port;
 }
 
 int
@@ -67,27 +85,55 @@ emu_ctl_ledger(struct emu_ctl *c)
 {
 	json_t *ports = json_array();
 	uint64_t total = 0;
+	struct ledger l;
 
 	for (unsigned i = 0; i < c->m->ports; i++) {
-		struct emu_dev *dev = &c->m->dev[i];
-		struct emu_front_ledger front = {0};
-		json_t *port = json_object();
-
-		emu_ctl_set(port, "port", i);
-		total += ledger_objects(dev, port);
-		if (c->m->front != NULL && c->m->front->ledger != NULL)
-			c->m->front->ledger(dev, &front);
-		emu_ctl_set(port, "open_devices", front.files);
-		emu_ctl_set(port, "mappings", front.mappings);
-		emu_ctl_set(port, "event_channels", front.channels);
-		emu_ctl_set(port, "subscriptions", front.subscriptions);
-		json_array_append_new(ports, port);
+		ledger_take(&c->m->dev[i], &l);
+		total += l.objects;
+		json_array_append_new(ports, ledger_json(&c->m->dev[i], &l));
 	}
 	json_object_set_new(c->out, "ports", ports);
 	emu_ctl_set(c->out, "objects", total);
 	if (c->m->front != NULL && c->m->front->program_fds != NULL)
-		emu_ctl_set(c->out, "fds", c->m->front->program_fds());
+		emu_ctl_set(c->out, "fds", program_fds(c->m));
 	return 0;
+}
+
+static void
+line(FILE *f, unsigned port, const char *what, uint64_t count)
+{
+	if (count != 0)
+		fprintf(f, "ledger end port %u %s %" PRIu64 "\n", port, what, count);
+}
+
+/* Descriptors when the model started; what is not 0 is told at the end. */
+static unsigned fds_begin;
+
+void
+emu_ledger_begin(struct emu_machine *m)
+{
+	fds_begin = program_fds(m);
+}
+
+void
+emu_ledger_end(struct emu_machine *m, FILE *f)
+{
+	struct ledger l;
+
+	for (unsigned i = 0; i < m->ports; i++) {
+		ledger_take(&m->dev[i], &l);
+		for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES; t++)
+			line(f, i, emu_obj_type_name(t), l.count[t]);
+		line(f, i, "umem_bytes", l.umem_bytes);
+		line(f, i, "mkey_bytes", l.mkey_bytes);
+		line(f, i, "lost_to_faults", l.lost);
+		line(f, i, "open_devices", l.front.files);
+		line(f, i, "mappings", l.front.mappings);
+		line(f, i, "event_channels", l.front.channels);
+	}
+	if (m->front != NULL && m->front->program_fds != NULL)
+		fprintf(f, "ledger begin fds %u\nledger end fds %u\n", fds_begin,
+			program_fds(m));
 }
 
 int
