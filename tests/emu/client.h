@@ -103,5 +103,8 @@ void case_async(unsigned port);
 void case_link(unsigned port);
 void case_flow(unsigned port);
 void case_flow_refusals(unsigned port);
+void case_verbs(unsigned port);
+void case_verbs_refusals(unsigned port);
+void case_verbs_leave(unsigned port);
 
 #endif /* CLIENT_H */
