@@ -136,6 +136,11 @@ judge_failure(struct cell *c)
 	expect_ledger(c, "after the failure", c->ledger);
 	if (!c->op->silent)
 		expect_state(c, "after the failure");
+	if (c->op->change != NULL) {
+		rc = c->op->change();
+		expect(c, rc == 0, "another change returned %d", rc);
+		expect_ledger(c, "after another change", c->ledger);
+	}
 	rc = operate(c->op);
 	expect(c, rc == 0, "second try returned %d", rc);
 }

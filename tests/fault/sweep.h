@@ -37,6 +37,8 @@ struct op {
 	int (*run)(void);
 	/** Takes back what run() and prepare() did, where the levels are the same. */
 	int (*undo)(void);
+	/** What the port would take along if it still meant to do what failed, or NULL. */
+	int (*change)(void);
 	/** Second queue stands still meanwhile. */
 	bool one_queue;
 	/** The link is down in between: nothing passes. */
