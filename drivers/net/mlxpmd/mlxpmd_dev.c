@@ -33,9 +33,14 @@ infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
 }
 
 static void
-infos_offloads(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
+infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 {
+	const struct mdv_caps *caps = &port->mdv->caps;
+
 	info->rx_queue_offload_capa = mlxpmd_rx_offloads(caps);
+	/* The device has stamps, but the host's clock page cannot be read. */
+	if (port->clock == NULL)
+		info->rx_queue_offload_capa &= ~RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 	info->tx_queue_offload_capa = mlxpmd_tx_offloads(caps);
 	info->tx_offload_capa = info->tx_queue_offload_capa;
@@ -50,7 +55,7 @@ mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 
 	infos_limits(&port->mdv->caps, info);
-	infos_offloads(&port->mdv->caps, info);
+	infos_offloads(port, info);
 	info->speed_capa = mlxpmd_link_speed_capa(port);
 	info->if_index = port->netdev_index;
 	info->default_rxportconf = (struct rte_eth_dev_portconf){
