@@ -6,6 +6,7 @@ Runs below `mlxemu run`; one case after the other, each with its rules from the 
 """
 import ctypes
 import errno
+import mmap
 import os
 import re
 import select
@@ -289,6 +290,14 @@ def remove(ctl, rig):
         event.ack()
     check(e.IBV_EVENT_DEVICE_FATAL in heard, heard)
     refused(lambda: PD(rig.context), errno.EIO)
+    fd = next(int(fd) for fd in os.listdir("/proc/self/fd")
+              if os.path.exists(f"/proc/self/fd/{fd}") and
+              os.readlink(f"/proc/self/fd/{fd}").startswith("/memfd:uverbs0"))
+    try:
+        mmap.mmap(fd, 4096, offset=0x700000)
+        check(False, "a page of a device that is gone was mapped")
+    except OSError as error:
+        check(error.errno == errno.EIO, error)
     check(not os.path.exists("/sys/class/infiniband/mlx5_0"), "still in sysfs")
     check(not os.path.exists("/dev/infiniband/uverbs0"), "still in /dev")
     check(not os.path.exists("/sys/bus/pci/devices/0000:c1:00.0"), "still on the bus")

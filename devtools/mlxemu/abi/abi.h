@@ -128,6 +128,8 @@ int abi_uverbs_open(unsigned n, int flags);
 /** Answers RDMA_VERBS_IOCTL. 0 or -errno. */
 int abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
+/** Some device is gone. */
+extern bool abi_removed_any;
 /** The device is gone: what its open files notice of it. */
 void abi_uverbs_removed(struct emu_dev *dev);
 /** What programs hold at this device beside objects; lock held. */

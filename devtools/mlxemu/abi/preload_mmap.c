@@ -22,14 +22,15 @@ abi_mmap_fault(int fd)
 	struct emu_machine *m;
 	int ret = 0;
 
-	if (!emu_fault_at(EMU_AT_MMAP) || abi_inside != 0)
+	if ((!emu_fault_at(EMU_AT_MMAP) && !abi_removed_any) || abi_inside != 0)
 		return 0;
 	obj = abi_fd_get(fd, ABI_FD_UVERBS);
 	m = obj != NULL ? abi_enter() : NULL;
 	if (m != NULL) {
 		struct emu_dev *dev = &m->dev[abi_uverbs_index(obj)];
 
-		ret = emu_fault_errno(EMU_AT_MMAP, dev, dev->uverbs_name);
+		ret = dev->removed ? -EIO
+				   : emu_fault_errno(EMU_AT_MMAP, dev, dev->uverbs_name);
 		abi_leave();
 	}
 	abi_fd_put(obj);

@@ -129,6 +129,8 @@ abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 	}
 }
 
+bool abi_removed_any;
+
 /*
  * What the kernel does to open files when the device goes: the fatal event and then the end on
  * every channel, and in place of doorbell pages and the counter zeroed memory. The clock page is
@@ -139,6 +141,7 @@ abi_uverbs_removed(struct emu_dev *dev)
 {
 	struct abi_file *file;
 
+	abi_removed_any = true;
 	TAILQ_FOREACH(file, &abi_files, next) {
 		if (file->dev != dev)
 			continue;
