@@ -27,9 +27,13 @@ def eal(devargs=""):
     return args[:at] + args[at + 2:]
 
 
-def testpmd(setup, devargs="", args=(), wires=("pair:lossless",), emu_args=(), **more):
+# For rings of 1024 at both sides of four queues of two ports; memory that is touched costs time.
+MBUFS = 24_000
+
+
+def testpmd(setup, devargs="", args=(), wires=("pair:lossless",)):
     return pmdlib.Testpmd(["--rxd=1024", "--txd=1024", *args], wires=wires,
-                          eal_args=eal(devargs), emu_args=[*setup.emu_args, *emu_args], **more)
+                          eal_args=eal(devargs), emu_args=setup.emu_args, mbufs=MBUFS)
 
 
 def check_burst_mode(t, direction, mode):

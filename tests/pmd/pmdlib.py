@@ -38,8 +38,7 @@ class Testpmd:
     emu_args are further options of `mlxemu run`; eal_args None is our PMD on both ports.
     """
 
-    def __init__(self, args=(), wires=(), eal_args=None, emu_args=(), mbufs=60000,
-                 env=()):
+    def __init__(self, args=(), wires=(), eal_args=None, emu_args=(), mbufs=60000):
         self.work = tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.",
                                                 ignore_cleanup_errors=True)
         self.report_path = pathlib.Path(self.work.name) / "report"
@@ -52,7 +51,7 @@ class Testpmd:
         self.log = ""
         ours, theirs = pty.openpty()
         # A folder of its own for temporary files: that is how ctl() finds this run and no other.
-        self.env = {**os.environ, **dict(env), "TMPDIR": self.work.name}
+        self.env = {**os.environ, "TMPDIR": self.work.name}
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
                                         close_fds=True, env=self.env)
         os.close(theirs)
