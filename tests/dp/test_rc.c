@@ -140,12 +140,13 @@ test_read(void)
 	rig_wqe(a->sq, PRM_WQE_OPCODE_RDMA_READ, RIG_CE_CQE);
 	rig_wqe_remote(a->sq, out + 16, rkey);
 	rig_wqe_ptr(a->sq, in, 10, rkey);
-	rig_wqe_ptr(a->sq, in + 100, 2000, rkey);
+	rig_wqe_ptr(a->sq, in + 100, 2038, rkey);
 	rig_qp_do(a);
 	cqe = rig_qp_cqe(a->scq, a, PRM_CQE_OPCODE_REQ);
-	CHECK_EQ(be32toh(cqe->byte_cnt), 2010);
-	CHECK(memcmp(in, out + 16, 10) == 0 && memcmp(in + 100, out + 26, 2000) == 0);
-	CHECK(in[10] == 0 && in[2100] == 0);
+	CHECK_EQ(be32toh(cqe->byte_cnt), 2048);
+	CHECK(memcmp(in, out + 16, 10) == 0 && memcmp(in + 100, out + 26, 2038) == 0);
+	CHECK(in[10] == 0 && in[2138] == 0);
+	/* Exactly two packets. */
 	CHECK_EQ(a->qp->next_send_psn, 0);
 	end();
 }

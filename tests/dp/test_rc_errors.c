@@ -98,7 +98,10 @@ static void
 test_no_answer(void)
 {
 	for (unsigned i = 0; i < 4; i++) {
-		begin(&(struct rig_qp_attr){.retry_count = 2, .ack_timeout = 4});
+		uint64_t start, ns;
+
+		begin(&(struct rig_qp_attr){.retry_count = 1, .ack_timeout = 13});
+		start = emu_mono_ns();
 		rig_post(b->rq, buf, 64, rkey);
 		if (i == 0)
 			rig_qp_go(b, PRM_CMD_OP_2RST_QP, 0, NULL);
@@ -112,6 +115,9 @@ test_no_answer(void)
 		rig_qp_do(a);
 		while (a->qp->state == PRM_QPC_STATE_RTS)
 			rig_run(r);
+		/* Two tries of 33.5 ms each; not many more, however slow the machine. */
+		ns = emu_mono_ns() - start;
+		CHECK(ns >= 2 * (4096ull << 13) && ns < 5000000000);
 		rig_qp_error(a->scq, a, PRM_CQE_OPCODE_REQ_ERR,
 			     PRM_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
 		end(0);

@@ -270,9 +270,10 @@ test_context(void)
 	prm_qpc_set_remote_qpn(&q, 7);
 	CHECK_EQ(go(qpn, PRM_CMD_OP_RTS2RTS_QP, PRM_QP_OPTPAR_RWE, &q), 0);
 	CHECK(qp->rre && qp->rwe && qp->min_rnr_nak == 12 && qp->remote_qpn == 0xabcdef);
+	prm_qpc_set_rwe(&q, 0);
 	CHECK_EQ(go(qpn, PRM_CMD_OP_RTS2RTS_QP, PRM_QP_OPTPAR_RRE | PRM_QP_OPTPAR_RNR_TIMEOUT, &q),
 		 0);
-	CHECK(!qp->rre && qp->min_rnr_nak == 3);
+	CHECK(!qp->rre && qp->rwe && qp->min_rnr_nak == 3);
 	CHECK_EQ(go(qpn, PRM_CMD_OP_2RST_QP, 0, &q), 0);
 	CHECK(qp->next_send_psn == 0 && qp->sq.ci == 0 && qp->rq.ci == 0);
 	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_QP, qpn), 0);
