@@ -64,11 +64,26 @@ abi_handle_free(struct abi_file *file, struct abi_handle *handle)
 	free(handle);
 }
 
+/* What exists in the kernel only stands in no table of the device: it is counted here. */
+static void
+abi_handles_left(const struct abi_file *file, uint16_t object, const char *name)
+{
+	unsigned i, left = 0;
+
+	for (i = 0; i < file->nhandles; i++)
+		left += file->handles[i] != NULL && file->handles[i]->object == object;
+	if (left != 0)
+		emu_audit_left(file->dev, name, left);
+}
+
 void
 abi_handles_fini(struct abi_file *file)
 {
 	unsigned i;
 
+	abi_handles_left(file, UVERBS_OBJECT_AH, "AH");
+	abi_handles_left(file, UVERBS_OBJECT_DM, "device memory");
+	abi_handles_left(file, UVERBS_OBJECT_COUNTERS, "counters");
 	for (i = 0; i < file->nhandles; i++) {
 		if (file->handles[i] != NULL)
 			free(file->handles[i]->verbs);

@@ -152,6 +152,8 @@ abi_cq_create(struct abi_call *call)
 		return -ENOMEM;
 	ret = cq_channel(call, h);
 	if (ret == 0)
+		ret = abi_verbs_async(call, h, UVERBS_ATTR_CREATE_CQ_EVENT_FD);
+	if (ret == 0)
 		ret = cq_make(call, h, &uhw);
 	if (ret == 0) {
 		resp.cqn = h->obj->id;

@@ -82,6 +82,7 @@ struct abi_verbs {
 	unsigned nparts;
 	struct abi_handle *uses[6]; /**< Each has one user more. */
 	unsigned nuses;
+	struct abi_channel *async; /**< Where its events go; NULL: the first of the file. */
 	bool td; /**< Has a share in the file's transport domain. */
 	uint32_t comp_events, async_events; /**< Put into channels. */
 	union {
@@ -150,6 +151,8 @@ void abi_dm_give(struct abi_file *file, const struct abi_dm *dm);
 
 /** The completion channel behind a descriptor of the program, or NULL. No reference is kept. */
 struct abi_channel *abi_comp_channel(const struct abi_call *call, int fd);
+/** Takes note of the event descriptor that a create call names, if it names one. 0 or -EBADF. */
+int abi_verbs_async(const struct abi_call *call, struct abi_handle *h, uint16_t attr);
 /** Takes the records of an element that nobody read out of a channel; returns how many. */
 unsigned abi_channel_purge(struct abi_channel *channel, uint64_t element);
 /** Events that the program has read and libibverbs waits to see acknowledged. */

@@ -160,7 +160,9 @@ abi_qp_create(struct abi_call *call)
 	abi_verbs_use(h, req.recv_cq);
 	abi_verbs_use(h, req.srq);
 	abi_verbs_use(h, req.ind_tbl);
-	ret = qp_make(call, h, &req, &resp);
+	ret = abi_verbs_async(call, h, UVERBS_ATTR_CREATE_QP_EVENT_FD);
+	if (ret == 0)
+		ret = qp_make(call, h, &req, &resp);
 	if (ret == 0)
 		ret = qp_answer(call, h, &req, &resp);
 	if (ret != 0)

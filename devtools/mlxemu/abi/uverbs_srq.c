@@ -92,7 +92,9 @@ abi_srq_create(struct abi_call *call)
 	/* One entry stays free, as the library keeps its list. */
 	h->verbs->srq.max_wr = (1u << log_wqes) - 1;
 	h->verbs->srq.max_sge = (1u << log_stride) / SEG_BYTES - 1;
-	ret = srq_make(call, h, log_wqes, log_stride);
+	ret = abi_verbs_async(call, h, UVERBS_ATTR_CREATE_SRQ_EVENT_FD);
+	if (ret == 0)
+		ret = srq_make(call, h, log_wqes, log_stride);
 	if (ret == 0)
 		ret = srq_answer(call, h);
 	if (ret != 0)

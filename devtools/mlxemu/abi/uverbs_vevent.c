@@ -14,18 +14,48 @@
 /* Longest record: struct ib_uverbs_async_event_desc. */
 #define RECORD_BYTES sizeof(struct ib_uverbs_async_event_desc)
 
-struct abi_channel *
-abi_comp_channel(const struct abi_call *call, int fd)
+static struct abi_channel *
+channel_of(const struct abi_call *call, int fd, uint16_t object)
 {
 	struct abi_fdobj *fo = abi_fd_get(fd, ABI_FD_CHANNEL);
 	struct abi_channel *ch = (struct abi_channel *)fo;
-	bool ok = fo != NULL && ch->object == UVERBS_OBJECT_COMP_CHANNEL &&
-		  ch->file == call->file;
+	bool ok = fo != NULL && ch->object == object && ch->file == call->file;
 
 	abi_fd_put(fo);
 	if (!ok)
-		(void)abi_refuse(call, -EBADF, "descriptor %d is no completion channel here", fd);
+		(void)abi_refuse(call, -EBADF, "descriptor %d is no such channel here", fd);
 	return ok ? ch : NULL;
+}
+
+struct abi_channel *
+abi_comp_channel(const struct abi_call *call, int fd)
+{
+	return channel_of(call, fd, UVERBS_OBJECT_COMP_CHANNEL);
+}
+
+int
+abi_verbs_async(const struct abi_call *call, struct abi_handle *h, uint16_t attr)
+{
+	const struct ib_uverbs_attr *a = abi_attr(call, attr);
+
+	if (a == NULL)
+		return 0;
+	h->verbs->async = channel_of(call, (int)a->data_s64, UVERBS_OBJECT_ASYNC_EVENT);
+	return h->verbs->async != NULL ? 0 : -EBADF;
+}
+
+/* The kernel's default is the first event descriptor of the open file. */
+static struct abi_channel *
+async_channel(const struct abi_file *file, const struct abi_verbs *v)
+{
+	struct abi_channel *ch = v->async;
+
+	if (ch != NULL)
+		return ch;
+	TAILQ_FOREACH(ch, &file->channels, next)
+		if (ch->object == UVERBS_OBJECT_ASYNC_EVENT)
+			break;
+	return ch;
 }
 
 /* PRM event types of queues in verbs words; enum ibv_event_type. */
@@ -52,12 +82,10 @@ async_event(struct abi_file *file, struct abi_verbs *v, uint32_t type)
 		.element = v->user_handle,
 		.event_type = type,
 	};
-	struct abi_channel *ch;
+	struct abi_channel *ch = async_channel(file, v);
 
-	TAILQ_FOREACH(ch, &file->channels, next)
-		if (ch->object == UVERBS_OBJECT_ASYNC_EVENT &&
-		    abi_channel_send(ch, &desc, sizeof(desc)))
-			v->async_events++;
+	if (ch != NULL && abi_channel_send(ch, &desc, sizeof(desc)))
+		v->async_events++;
 }
 
 static void
@@ -112,16 +140,15 @@ abi_channel_purge(struct abi_channel *ch, uint64_t element)
 void
 abi_events_reported(struct abi_file *file, struct abi_verbs *v, uint32_t *comp, uint32_t *async)
 {
-	struct abi_channel *ch;
+	struct abi_channel *ch = async_channel(file, v);
 
 	if (comp != NULL) {
 		if (v->comp_events != 0 && v->cq.channel != NULL)
 			v->comp_events -= abi_channel_purge(v->cq.channel, v->user_handle);
 		*comp = v->comp_events;
 	}
-	TAILQ_FOREACH(ch, &file->channels, next)
-		if (ch->object == UVERBS_OBJECT_ASYNC_EVENT && v->async_events != 0)
-			v->async_events -= abi_channel_purge(ch, v->user_handle);
+	if (ch != NULL && v->async_events != 0)
+		v->async_events -= abi_channel_purge(ch, v->user_handle);
 	*async = v->async_events;
 }
 
@@ -130,12 +157,14 @@ abi_verbs_channel_gone(struct abi_channel *ch)
 {
 	unsigned i;
 
-	if (ch->object != UVERBS_OBJECT_COMP_CHANNEL)
-		return;
 	for (i = 0; i < ch->file->nhandles; i++) {
 		struct abi_handle *h = ch->file->handles[i];
 
-		if (h != NULL && h->object == UVERBS_OBJECT_CQ && h->verbs->cq.channel == ch)
+		if (h == NULL || h->verbs == NULL)
+			continue;
+		if (h->verbs->async == ch)
+			h->verbs->async = NULL;
+		if (h->object == UVERBS_OBJECT_CQ && h->verbs->cq.channel == ch)
 			h->verbs->cq.channel = NULL;
 	}
 }

@@ -120,7 +120,9 @@ abi_wq_create(struct abi_call *call)
 		return -ENOMEM;
 	abi_verbs_use(h, abi_in_handle(call, UVERBS_ATTR_CREATE_WQ_PD_HANDLE));
 	abi_verbs_use(h, abi_in_handle(call, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE));
-	ret = wq_make(call, h, &uhw, flags);
+	ret = abi_verbs_async(call, h, UVERBS_ATTR_CREATE_WQ_EVENT_FD);
+	if (ret == 0)
+		ret = wq_make(call, h, &uhw, flags);
 	if (ret == 0)
 		ret = wq_answer(call, h);
 	if (ret != 0)
