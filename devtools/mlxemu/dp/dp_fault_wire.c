@@ -61,6 +61,16 @@ late_add(enum late_kind kind, struct emu_dev *dev, uint64_t us, uint32_t sqn, co
 /* Set while a frame arrives that was asked about already. */
 static bool passing;
 
+/* A send queue of its own, or the half of a queue pair: the numbers are of one space each. */
+static struct emu_sq *
+sq_find(struct emu_dev *dev, uint32_t sqn)
+{
+	struct emu_sq *sq = emu_obj_find(dev, EMU_OBJ_SQ, sqn);
+	struct emu_qp *qp = sq == NULL ? emu_obj_find(dev, EMU_OBJ_QP, sqn) : NULL;
+
+	return qp != NULL ? &qp->sq : sq;
+}
+
 static void
 late_happens(struct late *late)
 {
@@ -70,7 +80,7 @@ late_happens(struct late *late)
 		return;
 	switch (late->kind) {
 	case LATE_DOORBELL:
-		sq = emu_obj_find(late->dev, EMU_OBJ_SQ, late->sqn);
+		sq = sq_find(late->dev, late->sqn);
 		if (sq != NULL && sq->obj.dp != NULL)
 			dp_sq_take(sq->obj.dp);
 		break;
