@@ -82,6 +82,11 @@ extended(const unsigned int *per_queue)
 	      pmd_xstat(PORT_A, "rx_vport_unicast_packets"));
 	CHECK(pmd_xstat(PORT_B, "tx_vport_unicast_packets") == FRAMES, "tx_vport_unicast_packets %" PRIu64,
 	      pmd_xstat(PORT_B, "tx_vport_unicast_packets"));
+	/* From the device's registers, or from the interface where those are refused. */
+	CHECK(pmd_xstat(PORT_A, "rx_packets_phy") == FRAMES, "rx_packets_phy %" PRIu64,
+	      pmd_xstat(PORT_A, "rx_packets_phy"));
+	CHECK(pmd_xstat(PORT_B, "tx_packets_phy") == FRAMES, "tx_packets_phy %" PRIu64,
+	      pmd_xstat(PORT_B, "tx_packets_phy"));
 }
 
 /* A ring that nobody empties: the device counts what finds no buffer, and every frame is somewhere. */

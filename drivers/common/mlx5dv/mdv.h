@@ -388,13 +388,13 @@ int mdv_rule_destroy(struct mdv_rule *rule);
 
 /* ------------------------------------------------------------------ port */
 
-/** speed_mbps is 0 when unknown; verbs know lanes, so 1 Gb/s reads as one lane of 2.5. */
+/** speed_mbps is 0 when unknown; without an interface here 1 Gb/s reads as verbs' one lane of 2.5. */
 struct mdv_link {
 	bool up;
 	uint32_t speed_mbps;
 };
 
-/** State and speed as ibv_query_port() tells them. */
+/** State as ibv_query_port() tells it, speed as the interface does (ETHTOOL_GLINKSETTINGS), or verbs. */
 __rte_internal
 int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link);
 

@@ -17,6 +17,8 @@ enum counter_source {
 	SOURCE_RFC_2863, /**< PPCNT, RFC 2863 group. */
 	SOURCE_COUNT,
 };
+/** In place of a source's dword: the interface's statistics have it (ETHTOOL_GSTATS). */
+#define BY_INTERFACE UINT16_MAX
 
 /** Packets stand before bytes in a traffic_counter. */
 #define PACKETS 0
@@ -68,6 +70,8 @@ _Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "more counters than users 
 struct mdv_counter_set {
 	bool answers[SOURCE_COUNT];
 	unsigned int n;
+	uint32_t ethtool_count; /**< Statistics of the interface, 0: not needed, or none. */
+	int ethtool_index[MDV_COUNTERS_MAX]; /**< By entry; -1: from its source. */
 	struct {
 		const struct counter *counter;
 		uint16_t dword; /**< From the start of the reply: outbox, or counter group. */
@@ -152,6 +156,32 @@ read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply,
 	}
 }
 
+/**
+ * What the device does not tell a user may be known to the kernel, which reads the same registers: most
+ * firmware refuses them to contexts without a privilege.
+ */
+static void
+add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
+{
+	const char *names[RTE_DIM(counters)];
+	int index[RTE_DIM(counters)];
+
+	for (size_t i = 0; i < RTE_DIM(counters); i++)
+		names[i] = counters[i].name;
+	if (set->answers[SOURCE_802_3] && set->answers[SOURCE_RFC_2863])
+		return;
+	set->ethtool_count = mdv_ethtool_find(dev, names, RTE_DIM(counters), index);
+	for (size_t i = 0; i < RTE_DIM(counters) && set->ethtool_count != 0; i++) {
+		/* The vport's are the device's own to tell: the interface counts otherwise. */
+		if (set->answers[counters[i].source] || counters[i].source == SOURCE_VPORT ||
+		    index[i] < 0)
+			continue;
+		set->entry[set->n].counter = &counters[i];
+		set->entry[set->n].dword = BY_INTERFACE;
+		set->ethtool_index[set->n++] = index[i];
+	}
+}
+
 int
 mdv_counters_open(struct mdv_dev *dev)
 {
@@ -175,8 +205,10 @@ mdv_counters_open(struct mdv_dev *dev)
 		if (!set->answers[counters[i].source] || dword < 0)
 			continue;
 		set->entry[set->n].counter = &counters[i];
+		set->ethtool_index[set->n] = -1;
 		set->entry[set->n++].dword = dword;
 	}
+	add_from_interface(dev, set);
 	dev->counters = set;
 	return 0;
 }
@@ -204,13 +236,23 @@ int
 mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 {
 	const struct mdv_counter_set *set = dev->counters;
-	int have = -1;
+	int have = -1, rc;
 	union reply reply;
 
-	for (unsigned int i = 0; i < RTE_MIN(n, set->n); i++) {
+	n = RTE_MIN(n, set->n);
+	rc = set->ethtool_count != 0 ?
+	     mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, n, values) : 0;
+	if (rc != 0) {
+		MDV_LOG_ERR(dev, "statistics of interface %s cannot be read any more: %s",
+			    dev->netdev_name, mdv_errno_name(-rc));
+		return mdv_fail(-rc);
+	}
+	for (unsigned int i = 0; i < n; i++) {
 		const struct counter *c = set->entry[i].counter;
 		unsigned int dword = set->entry[i].dword;
 
+		if (dword == BY_INTERFACE)
+			continue;
 		if (have != c->source) {
 			if (read_source(dev, c->source, &reply, false) != 0)
 				return -rte_errno;

@@ -311,6 +311,10 @@ mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
 		return mdv_fail(err);
 	}
 	link->up = attr.state == IBV_PORT_ACTIVE;
-	link->speed_mbps = lanes_of_width(attr.active_width) * mbps_of_speed(attr.active_speed);
+	/* Verbs know lanes only, of which none runs at 1 Gb/s: the interface knows better. */
+	link->speed_mbps = link->up ? mdv_ethtool_speed_mbps(dev) : 0;
+	if (link->speed_mbps == 0)
+		link->speed_mbps = lanes_of_width(attr.active_width) *
+				   mbps_of_speed(attr.active_speed);
 	return 0;
 }

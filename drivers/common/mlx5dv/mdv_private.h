@@ -103,6 +103,19 @@ int mdv_events_open(struct mdv_dev *dev);
 /** Remembers that an answer was one of a device that is not there: mdv_suspect(). */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
 
+/* ------------------------------------------------------------------ mdv_ethtool.c: logs nothing */
+
+/**
+ * Looks up statistics of the interface by name; index[k] is -1 for those that there are not.
+ * @return How many statistics the interface has, 0: none can be read.
+ */
+uint32_t mdv_ethtool_find(struct mdv_dev *dev, const char *const *names, unsigned int n, int *index);
+/** Reads them. 0; -ESTALE when there are more or fewer by now; other -errno. */
+int mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned int n,
+		     uint64_t *values);
+/** 0: not known, or no interface here. */
+uint32_t mdv_ethtool_speed_mbps(struct mdv_dev *dev);
+
 /* ------------------------------------------------------------------ mdv_cmd.c */
 
 /** What the outbox and the system call say together. Logs unless quiet. 0 or -errno. */
