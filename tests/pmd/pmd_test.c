@@ -71,6 +71,7 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 		.rx_adv_conf.rss_conf.rss_hf = conf->rss_hf,
 	};
 	uint16_t nb_desc = conf->nb_desc != 0 ? conf->nb_desc : 256, q;
+	uint16_t nb_rx_desc = conf->nb_rx_desc != 0 ? conf->nb_rx_desc : nb_desc;
 	struct rte_eth_dev_info info;
 	int rc;
 
@@ -82,7 +83,7 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 
 		rxconf.offloads = conf->rx_offloads;
 		rxconf.rx_deferred_start = (conf->deferred_rxq >> q) & 1;
-		rc = rte_eth_rx_queue_setup(port, q, nb_desc, SOCKET_ID_ANY, &rxconf, pmd_pool);
+		rc = rte_eth_rx_queue_setup(port, q, nb_rx_desc, SOCKET_ID_ANY, &rxconf, pmd_pool);
 	}
 	for (q = 0; rc == 0 && q < conf->nb_txq; q++) {
 		struct rte_eth_txconf txconf = info.default_txconf;

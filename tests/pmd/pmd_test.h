@@ -49,6 +49,7 @@ extern unsigned int pmd_failed, pmd_checked;
 
 struct pmd_conf {
 	uint16_t nb_rxq, nb_txq, nb_desc;
+	uint16_t nb_rx_desc;	/**< Of receive queues, 0: nb_desc. */
 	uint64_t rx_offloads, tx_offloads;
 	uint64_t rss_hf;	/**< 0: no RSS. */
 	uint16_t mtu;		/**< 0: 1500. */
