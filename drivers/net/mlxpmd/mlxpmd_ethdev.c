@@ -12,6 +12,13 @@ RTE_LOG_REGISTER_DEFAULT(mlxpmd_logtype, NOTICE);
 
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
 
+/* ethdev asks where another call failed: 1 when the device is gone. */
+static int
+mlxpmd_is_removed(struct rte_eth_dev *eth_dev)
+{
+	return mdv_gone(MLXPMD_PORT(eth_dev)->mdv);
+}
+
 static const struct eth_dev_ops mlxpmd_ops = {
 	.dev_configure = mlxpmd_dev_configure,
 	.dev_start = mlxpmd_dev_start,
@@ -19,6 +26,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.dev_set_link_up = mlxpmd_link_up,
 	.dev_set_link_down = mlxpmd_link_down,
 	.dev_close = mlxpmd_dev_close,
+	.is_removed = mlxpmd_is_removed,
 	.link_update = mlxpmd_link_update,
 	.promiscuous_enable = mlxpmd_promiscuous_enable,
 	.promiscuous_disable = mlxpmd_promiscuous_disable,

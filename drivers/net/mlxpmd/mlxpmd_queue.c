@@ -401,6 +401,8 @@ txq_destroy(struct mlxpmd_txq *txq)
 {
 	if (txq_may(txq, MLXPMD_STEP_DESTROY) != 0)
 		return;
+	/* A queue that could not be stopped still holds packets, and its ring goes now. */
+	mlxpmd_txq_judge(txq);
 	mdv_sq_destroy(&txq->sq);
 	mdv_cq_destroy(&txq->cq);
 	mlxpmd_txq_disarm(txq);

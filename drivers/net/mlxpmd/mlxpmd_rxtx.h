@@ -162,6 +162,8 @@ struct mlxpmd_txq {
 	struct mlxpmd_port *port __rte_cache_aligned;
 	struct mdv_cq cq;
 	struct mdv_sq sq;
+	uint16_t first_lost;	/**< elts index of the first packet that was not sent; when judged. */
+	bool judged;
 	struct mlxpmd_repair repair;
 	struct mlxpmd_txq_stats stats_base;
 	unsigned socket_id;
@@ -186,6 +188,11 @@ void mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq);
 int mlxpmd_txq_arm(struct mlxpmd_txq *txq);
 /** The armed or rewound queue is RDY: hands it to the burst. */
 void mlxpmd_txq_open(struct mlxpmd_txq *txq);
+/**
+ * Finds out which packets an error completion cost, for mlxpmd_txq_disarm() to count. Reads the ring, so it
+ * comes before the SQ is destroyed; the burst no longer touches the queue.
+ */
+void mlxpmd_txq_judge(struct mlxpmd_txq *txq);
 /**
  * Frees every mbuf the queue holds; the device no longer reads. Packets that are not known to be sent are
  * counted as errors. Idempotent on a zeroed struct.

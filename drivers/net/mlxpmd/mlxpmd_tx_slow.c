@@ -255,14 +255,24 @@ count_lost(struct mlxpmd_txq *txq, uint16_t first)
 	txq->stats.errors += (uint16_t)(txq->elts_pi - first);
 }
 
+void
+mlxpmd_txq_judge(struct mlxpmd_txq *txq)
+{
+	if (txq->elts == NULL || txq->judged)
+		return;
+	/* Before the WQE that failed all were sent, from it on none is. */
+	txq->first_lost = txq->cause == MLXPMD_CAUSE_ERROR ? first_of_wqe(txq, txq->failed_wqe) : txq->elts_ci;
+	txq->judged = true;
+}
+
 uint32_t
 mlxpmd_tx_settle(struct mlxpmd_txq *txq)
 {
-	uint16_t first = txq->elts_ci, lost;
+	uint16_t first, lost;
 
-	/* Before the WQE that failed all were sent, from it on none is. */
-	if (txq->cause == MLXPMD_CAUSE_ERROR)
-		first = first_of_wqe(txq, txq->failed_wqe);
+	mlxpmd_txq_judge(txq);
+	txq->judged = false;
+	first = txq->first_lost;
 	lost = txq->elts_pi - first;
 	count_lost(txq, first);
 	mlxpmd_tx_free_any(txq, txq->elts_pi);
