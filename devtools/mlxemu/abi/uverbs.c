@@ -239,8 +239,13 @@ abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	emu_audit(call->dev, EMU_AUDIT_BAD_CALL, "%s: %s -> %s", call->method->name, text,
-		  strerrorname_np(-err));
+	/* To ask for what is not modelled is no offence: the answer says so. */
+	if (err == -EOPNOTSUPP)
+		emu_trace_note(call->dev, "%s: %s: not modelled -> EOPNOTSUPP", call->method->name,
+			       text);
+	else
+		emu_audit(call->dev, EMU_AUDIT_BAD_CALL, "%s: %s -> %s", call->method->name, text,
+			  strerrorname_np(-err));
 	return err;
 }
 

@@ -106,9 +106,9 @@ check_param(struct emu_ctx *ctx, const uint8_t *p, size_t len, const char *what)
 	for (size_t i = KEY_DWORDS * 4; i < len; i++) {
 		if (p[i] == 0)
 			continue;
-		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
-			  "flow %s: byte 0x%zx is set; only the outer headers are matched", what,
-			  i);
+		emu_trace_note(ctx->dev,
+			       "flow %s: byte 0x%zx is set; only the outer headers are matched",
+			       what, i);
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -134,14 +134,12 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 	if (ret != 0)
 		return ret;
 	if (attr->ft_type != TABLE_RX && attr->ft_type != TABLE_TX) {
-		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow table type %u is not modelled",
-			  attr->ft_type);
+		emu_trace_note(ctx->dev, "flow table type %u is not modelled", attr->ft_type);
 		return -EOPNOTSUPP;
 	}
 	if (attr->criteria & ~CRITERIA_OUTER) {
-		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
-			  "match criteria 0x%x: only outer headers (0x1) are matched",
-			  attr->criteria);
+		emu_trace_note(ctx->dev, "match criteria 0x%x: only outer headers (0x1) are matched",
+			       attr->criteria);
 		return -EOPNOTSUPP;
 	}
 	m = emu_obj_new(ctx->dev, ctx, EMU_OBJ_MATCHER, sizeof(*m), NULL);
