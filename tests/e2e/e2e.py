@@ -4,6 +4,7 @@
 import collections
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,18 @@ class Report(dict):
 Result = collections.namedtuple("Result", "status out report")
 
 
+def finish(command, timeout):
+    """Status and output of a command; one that takes too long is ended with all it started."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True) as process:
+        try:
+            out, _ = process.communicate(timeout=timeout)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, out.decode(errors="replace")
+
+
 def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()):
     """Runs a program on emulated ports; its output (both streams), status and the report."""
     with tempfile.TemporaryDirectory(prefix="mlxpmd-e2e.") as work:
@@ -71,9 +84,8 @@ def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()
         for fault in faults:
             command += ["--fault", fault]
         command += [*extra, "--", *map(str, program)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=timeout, check=False)
-        return Result(done.returncode, done.stdout.decode(errors="replace"), Report(report))
+        status, out = finish(command, timeout)
+        return Result(status, out, Report(report))
 
 
 def main(test, needs=(MLXEMU, TEST_MLX, PLUGIN)):
