@@ -21,6 +21,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <linux/sockios.h>
+
 #include <rte_alarm.h>
 #include <rte_common.h>
 #include <rte_errno.h>
@@ -91,7 +93,9 @@ static int (*real_ioctl)(int fd, unsigned long request, void *arg);
 static int
 fake_ioctl(int fd, unsigned long request, void *arg)
 {
-	if (ioctl_err != 0 && fails("ioctl", ioctl_err, __builtin_return_address(0)))
+	const char *name = request == SIOCETHTOOL ? "SIOCETHTOOL" : "ioctl";
+
+	if (ioctl_err != 0 && fails(name, ioctl_err, __builtin_return_address(0)))
 		return -1;
 	return real_ioctl(fd, request, arg);
 }

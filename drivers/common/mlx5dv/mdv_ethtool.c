@@ -119,10 +119,9 @@ speed_ask(struct mdv_dev *dev, struct ethtool_link_settings *s)
 uint32_t
 mdv_ethtool_speed_mbps(struct mdv_dev *dev)
 {
-	struct ethtool_link_settings *s = calloc(1, sizeof(*s) + 3 * MDV_LINK_MODE_WORDS_MAX *
-						 sizeof(s->link_mode_masks[0]));
-	uint32_t speed = s != NULL ? speed_ask(dev, s) : 0;
+	/* The settings, and behind them the masks that a kernel may want room for. */
+	uint32_t room[sizeof(struct ethtool_link_settings) / sizeof(uint32_t) +
+		      3 * MDV_LINK_MODE_WORDS_MAX] = { 0 };
 
-	free(s);
-	return speed;
+	return speed_ask(dev, (struct ethtool_link_settings *)(void *)room);
 }
