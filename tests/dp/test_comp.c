@@ -350,7 +350,7 @@ overrun(void)
 	rig_free(r);
 }
 
-/* Two queues, one CQ: a session is of one of them. */
+/* Two queues, one CQ: completions of both are never compressed together. */
 static void
 shared_cq(void)
 {

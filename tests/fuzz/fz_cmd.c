@@ -32,28 +32,9 @@ lawful(struct fz_in *in)
 	uint8_t kind = fz_u8(in);
 	uint32_t a = an_id(fz_u8(in)), b = an_id(fz_u8(in)), list[8] = {a, b, a, b, b, a, a, b};
 
-	switch (kind % 7) {
-	case 0:
-		fix_cq_in(&f, (void *)mbox);
-		return PRM_CREATE_CQ_IN_BYTES;
-	case 1:
-		fix_sq_in(&f, (void *)mbox, a, b);
-		return PRM_CREATE_SQ_IN_BYTES;
-	case 2:
-		fix_rq_in(&f, (void *)mbox, a);
-		return PRM_CREATE_RQ_IN_BYTES;
-	case 3:
-		fix_mkey_in(&f, (void *)mbox);
-		return PRM_CREATE_MKEY_IN_BYTES;
-	case 4:
-		fix_tir_in(&f, (void *)mbox, a);
-		return PRM_CREATE_TIR_IN_BYTES;
-	case 5:
-		fix_tis_in(&f, (void *)mbox);
-		return PRM_CREATE_TIS_IN_BYTES;
-	default:
-		return fix_rqt_in(mbox, kind & 0x80 ? 4 : 8, list, 1u << (kind >> 4 & 3));
-	}
+	if (kind % (FIX_KINDS + 1) < FIX_KINDS)
+		return fix_kind_in(&f, mbox, kind % (FIX_KINDS + 1), a, b);
+	return fix_rqt_in(mbox, kind & 0x80 ? 4 : 8, list, 1u << (kind >> 4 & 3));
 }
 
 static size_t

@@ -206,6 +206,31 @@ fix_rqt_in(void *buf, uint32_t max_size, const uint32_t *rqn, unsigned n)
 	return len;
 }
 
+size_t
+fix_kind_in(const struct fix *f, void *buf, unsigned kind, uint32_t a, uint32_t b)
+{
+	switch (kind) {
+	case 0:
+		fix_cq_in(f, buf);
+		return PRM_CREATE_CQ_IN_BYTES;
+	case 1:
+		fix_sq_in(f, buf, a, b);
+		return PRM_CREATE_SQ_IN_BYTES;
+	case 2:
+		fix_rq_in(f, buf, a);
+		return PRM_CREATE_RQ_IN_BYTES;
+	case 3:
+		fix_mkey_in(f, buf);
+		return PRM_CREATE_MKEY_IN_BYTES;
+	case 4:
+		fix_tir_in(f, buf, a);
+		return PRM_CREATE_TIR_IN_BYTES;
+	default:
+		fix_tis_in(f, buf);
+		return PRM_CREATE_TIS_IN_BYTES;
+	}
+}
+
 static uint32_t
 made(struct fix *f, uint32_t syndrome)
 {

@@ -79,6 +79,10 @@ void fix_mkey_in(const struct fix *f, struct prm_create_mkey_in *in);
 /** Inbox of a list of n RQs; returns its length. buf holds at least 272 + 4 n bytes. */
 size_t fix_rqt_in(void *buf, uint32_t max_size, const uint32_t *rqn, unsigned n);
 
+#define FIX_KINDS 6u
+/** Inbox of kind 0 .. FIX_KINDS - 1 (CQ, SQ, RQ, mkey, TIR, TIS), a and b the ids it refers to. */
+size_t fix_kind_in(const struct fix *f, void *buf, unsigned kind, uint32_t a, uint32_t b);
+
 /* The same, executed: the id, or 0 (with a failure noted). */
 uint32_t fix_cq(struct fix *f);
 uint32_t fix_sq(struct fix *f, uint32_t cqn, uint32_t tisn);

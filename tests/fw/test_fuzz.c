@@ -34,29 +34,11 @@ static size_t
 lawful(void)
 {
 	uint32_t list[4] = {rqn, rqn, rqn, rqn};
+	const unsigned kind = rnd(FIX_KINDS + 1);
 
-	switch (rnd(7)) {
-	case 0:
-		fix_cq_in(&f, (void *)mbox);
-		return PRM_CREATE_CQ_IN_BYTES;
-	case 1:
-		fix_sq_in(&f, (void *)mbox, cqn, tisn);
-		return PRM_CREATE_SQ_IN_BYTES;
-	case 2:
-		fix_rq_in(&f, (void *)mbox, cqn);
-		return PRM_CREATE_RQ_IN_BYTES;
-	case 3:
-		fix_mkey_in(&f, (void *)mbox);
-		return PRM_CREATE_MKEY_IN_BYTES;
-	case 4:
-		fix_tir_in(&f, (void *)mbox, rqn);
-		return PRM_CREATE_TIR_IN_BYTES;
-	case 5:
-		fix_tis_in(&f, (void *)mbox);
-		return PRM_CREATE_TIS_IN_BYTES;
-	default:
-		return fix_rqt_in(mbox, 4, list, 1u << rnd(3));
-	}
+	if (kind < FIX_KINDS)
+		return fix_kind_in(&f, mbox, kind, kind == 4 ? rqn : cqn, tisn);
+	return fix_rqt_in(mbox, 4, list, 1u << rnd(3));
 }
 
 /* Any opcode of the table with an id that was seen, or with noise. */
