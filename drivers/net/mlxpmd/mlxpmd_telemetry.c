@@ -174,24 +174,32 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 				     port->args.clock == MLXPMD_CLOCK_RAW ? "ticks" : "ns");
 }
 
+/* Answers about the port that params name by fill(), which adds to a dictionary; it may not go meanwhile. */
 static int
-telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
+answer_port(const char *params, struct rte_tel_data *d,
+	    int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port))
 {
 	struct mlxpmd_port *port;
 	uint16_t port_id;
-	int rc;
+	int rc = param_port(params, &port_id);
 
-	RTE_SET_USED(cmd);
-	rc = param_port(params, &port_id);
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&telemetry_lock);
 	port = port_find(port_id);
-	if (port == NULL) {
-		pthread_mutex_unlock(&telemetry_lock);
-		return -ENODEV;
+	if (port != NULL) {
+		rte_tel_data_start_dict(d);
+		rc = fill(d, port);
 	}
-	rte_tel_data_start_dict(d);
+	pthread_mutex_unlock(&telemetry_lock);
+	return port != NULL ? rc : -ENODEV;
+}
+
+static int
+add_info(struct rte_tel_data *d, struct mlxpmd_port *port)
+{
+	int rc;
+
 	add_device(d, port);
 	rc = add_devargs(d, &port->args);
 	if (rc == 0)
@@ -200,8 +208,14 @@ telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
 		rc = add_burst(d, "rx_burst", port->rx_burst_name, port->rx_burst_why);
 	if (rc == 0)
 		rc = add_burst(d, "tx_burst", port->tx_burst_name, port->tx_burst_why);
-	pthread_mutex_unlock(&telemetry_lock);
 	return rc;
+}
+
+static int
+telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	RTE_SET_USED(cmd);
+	return answer_port(params, d, add_info);
 }
 
 /* ------------------------------------------------------------------ queues */
@@ -268,26 +282,21 @@ add_queues(struct rte_tel_data *d, const struct mlxpmd_port *port)
 }
 
 static int
-telemetry_queues(const char *cmd, const char *params, struct rte_tel_data *d)
+add_queues_locked(struct rte_tel_data *d, struct mlxpmd_port *port)
 {
-	struct mlxpmd_port *port;
-	uint16_t port_id;
 	int rc;
 
+	pthread_mutex_lock(&port->lock);
+	rc = add_queues(d, port);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+static int
+telemetry_queues(const char *cmd, const char *params, struct rte_tel_data *d)
+{
 	RTE_SET_USED(cmd);
-	rc = param_port(params, &port_id);
-	if (rc != 0)
-		return rc;
-	pthread_mutex_lock(&telemetry_lock);
-	port = port_find(port_id);
-	if (port != NULL) {
-		rte_tel_data_start_dict(d);
-		pthread_mutex_lock(&port->lock);
-		rc = add_queues(d, port);
-		pthread_mutex_unlock(&port->lock);
-	}
-	pthread_mutex_unlock(&telemetry_lock);
-	return port != NULL ? rc : -ENODEV;
+	return answer_port(params, d, add_queues_locked);
 }
 
 RTE_INIT(mlxpmd_telemetry_init)
