@@ -29,7 +29,8 @@ def text_of(key, value):
 
 def main(path):
     try:
-        cells = [[text_of(key, row.get(key, "")) for key, _, _ in COLUMNS] for row in rows(path)]
+        found = list(rows(path))
+        cells = [[text_of(key, row.get(key, "")) for key, _, _ in COLUMNS] for row in found]
     except (OSError, ValueError, KeyError) as err:
         print(f"conform-table: {path}: {err}", file=sys.stderr)
         return 1
@@ -40,6 +41,8 @@ def main(path):
     for row in [titles, ["-" * w for w in widths], *cells]:
         print("  ".join(f"{cell:{align}{width}}"
                         for cell, width, (_, _, align) in zip(row, widths, COLUMNS)).rstrip())
+    print(f"{len(found)} rows, {sum(row['packets'] for row in found):,} packets, "
+          f"{sum(row['seconds'] for row in found):.0f} s\n")
     return 0
 
 

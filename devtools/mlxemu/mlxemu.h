@@ -34,7 +34,11 @@ struct mlxemu_run {
 	unsigned nlies;
 	const char *seed;	 /**< --seed, as typed, or NULL. */
 	bool virtual_time;
+	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as typed. */
+	unsigned nclock;
 	const char *check;	 /**< --check, or NULL. */
+	const char *captures[EMU_MAX_PORTS]; /**< --capture, with absolute names. */
+	unsigned ncaptures;
 	char trace[PATH_MAX];  /**< Absolute, or empty. */
 	char report[PATH_MAX]; /**< Absolute, or empty. */
 	char **program;	       /**< argv of the program, NULL-terminated. */

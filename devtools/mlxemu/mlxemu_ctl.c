@@ -26,7 +26,8 @@ mlxemu_ctl_usage(void)
 	       "  help             what the process can be told (the command to begin with)\n"
 	       "\n"
 	       "A VALUE is a number, true, false, a JSON text, or a string. `fault add RULE`,\n"
-	       "`fault list` and `fault clear` may be written with a blank.\n"
+	       "`fault list` and `fault clear` may be written with a blank, and so may `clock step NS`,\n"
+	       "`clock slew PPB` and `clock drift PPM`.\n"
 	       "\n"
 	       "The exit status is 0, 1 when the process refused or cannot be reached, 2 for a wrong\n"
 	       "command line.\n"
@@ -124,6 +125,36 @@ ctl_value(const char *text)
 	return value != NULL ? value : json_string(text);
 }
 
+/* `fault add`, `clock step`: what the dot joins may be written with a blank. */
+static bool
+ctl_has_second_word(int argc, char **argv)
+{
+	return argc >= 2 && (strcmp(argv[0], "fault") == 0 ||
+			     (strcmp(argv[0], "clock") == 0 && strchr(argv[1], '=') == NULL));
+}
+
+/* The one value that some commands need may come without its name. True when it did. */
+static bool
+ctl_bare_value(json_t *request, const char *name, const char *word)
+{
+	static const struct {
+		const char *name, *key;
+	} rows[] = {{"fault.add", "rule"}, {"clock.step", "ns"}, {"clock.slew", "ppb"},
+		    {"clock.drift", "ppm"}};
+	const char *key = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			key = rows[i].key;
+	/* A rule has equals signs of its own. */
+	if (key == NULL || word == NULL ||
+	    (strcmp(key, "rule") == 0 ? strncmp(word, "rule=", 5) == 0 : strchr(word, '=') != NULL))
+		return false;
+	json_object_set_new(request, key,
+			    strcmp(key, "rule") == 0 ? json_string(word) : ctl_value(word));
+	return true;
+}
+
 /* The words as a request: `link port=1 state=down`, `fault add RULE`. NULL after a message. */
 static json_t *
 ctl_request(int argc, char **argv)
@@ -133,16 +164,12 @@ ctl_request(int argc, char **argv)
 	int at = 1;
 
 	snprintf(name, sizeof(name), "%s", argv[0]);
-	if (strcmp(argv[0], "fault") == 0 && argc >= 2) {
-		snprintf(name, sizeof(name), "fault.%s", argv[1]);
+	if (ctl_has_second_word(argc, argv)) {
+		snprintf(name, sizeof(name), "%s.%s", argv[0], argv[1]);
 		at = 2;
 	}
 	json_object_set_new(request, "cmd", json_string(name));
-	if (strcmp(name, "fault.add") == 0 && at == argc - 1 &&
-	    strncmp(argv[at], "rule=", 5) != 0) {
-		json_object_set_new(request, "rule", json_string(argv[at]));
-		return request;
-	}
+	at += ctl_bare_value(request, name, at < argc ? argv[at] : NULL);
 	for (; at < argc; at++) {
 		const char *equals = strchr(argv[at], '=');
 

@@ -9,6 +9,7 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_lie.h"
+#include "dp/emu_dp.h"
 #include "mlxemu.h"
 
 void
@@ -28,7 +29,8 @@ mlxemu_run_usage(void)
 	       "                     PORT=sock:PATH  the port of another mlxemu with the same PATH\n"
 	       "                     PORT=none       no cable\n"
 	       "                   pair, loop and sock take :lossless (hold frames while the far end has\n"
-	       "                   no receive buffer posted)\n"
+	       "                   no receive buffer posted), sock :up before it (the link is up\n"
+	       "                   also while nobody is at the other end)\n"
 	       "  --audit          print the reports at the end (stderr) and exit 3 when the program\n"
 	       "                   left objects behind or did something unlawful\n"
 	       "  --report FILE    write the reports to FILE\n"
@@ -45,6 +47,17 @@ mlxemu_run_usage(void)
 	       "                   already is unlawful (bad buffer)\n"
 	       "  --clock KIND     host: time passes by itself (default); virtual: only by commands\n"
 	       "                   and packets, the same in each run\n"
+	       "  --clock-hz N     frequency of the device's counter (default: the profile's); this\n"
+	       "                   and what follows may be for one port: --clock-hz PORT=N\n"
+	       "  --clock-start N  what it begins with; wrap: 2 s before its lower 41 bits wrap\n"
+	       "  --clock-drift PPM   how much faster it runs than the host's clock (-20.5)\n"
+	       "  --clock-wander PPM[:PERIOD_S]  how far that swings to and fro (period 60 s)\n"
+	       "  --clock-kernel old|new  the kernel's scale: one for all frequencies (before 6.7),\n"
+	       "                   or as fine as the frequency allows (default)\n"
+	       "  --clock-format free|realtime|both  what timestamps can be: the counter (default),\n"
+	       "                   seconds and nanoseconds, either (cx6dx, cx7)\n"
+	       "  --capture PORT=FILE[:rx|:tx]  write what arrives at a port and what leaves it, or one of\n"
+	       "                   both, with the true time of each frame, to FILE (pcapng)\n"
 	       "  --help           this text\n"
 	       "\n"
 	       "The exit status is the program's (128 + N when signal N ended it), 3 when it was 0 and\n"
@@ -183,9 +196,27 @@ option_check(struct mlxemu_run *run, const char *value)
 static int
 option_clock(struct mlxemu_run *run, const char *value)
 {
-	if (strcmp(value, "host") != 0 && strcmp(value, "virtual") != 0)
+	if (strcmp(value, "host") != 0 && strcmp(value, "real") != 0 &&
+	    strcmp(value, "virtual") != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--clock '%s': host or virtual", value);
 	run->virtual_time = strcmp(value, "virtual") == 0;
+	return MLXEMU_OK;
+}
+
+/* --clock-NAME: kept as typed for the program's processes, which set their clocks by it. */
+static int
+option_clock_plan(struct mlxemu_run *run, const char *option, const char *value)
+{
+	const char *name = option + strlen("--clock-");
+	char err[256] = "";
+
+	if (run->nclock == MLXEMU_MAX_SPECS)
+		return mlxemu_fail(MLXEMU_USAGE, "%s: --clock-... given more than %d times", option,
+				   MLXEMU_MAX_SPECS);
+	if (emu_clock_plan_set(name, value, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "%s %s", option, err);
+	snprintf(run->clock[run->nclock], sizeof(run->clock[0]), "%s %s", name, value);
+	run->nclock++;
 	return MLXEMU_OK;
 }
 
@@ -205,6 +236,32 @@ option_file(const char *option, const char *value, char *out)
 }
 
 static int
+option_capture(struct mlxemu_run *run, const char *value)
+{
+	static char specs[EMU_MAX_PORTS][PATH_MAX + 16];
+	char path[PATH_MAX], err[512] = "";
+	struct emu_capture plan;
+
+	if (run->ncaptures == EMU_MAX_PORTS)
+		return mlxemu_fail(MLXEMU_USAGE, "--capture given more than %d times",
+				   EMU_MAX_PORTS);
+	if (strchr(value, '\n') != NULL ||
+	    emu_capture_parse(value, EMU_MAX_PORTS, &plan, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--capture %s", err);
+	for (unsigned i = 0; i < run->ncaptures; i++)
+		if (strtoul(specs[i], NULL, 10) == plan.port)
+			return mlxemu_fail(MLXEMU_USAGE, "--capture '%s': the port has one already",
+					   value);
+	if (option_file("--capture", plan.path, path) != MLXEMU_OK)
+		return MLXEMU_FAILED;
+	snprintf(specs[run->ncaptures], sizeof(specs[0]), "%u=%s%s", plan.port, path,
+		 emu_capture_suffix(&plan));
+	run->captures[run->ncaptures] = specs[run->ncaptures];
+	run->ncaptures++;
+	return MLXEMU_OK;
+}
+
+static int
 option_trace(struct mlxemu_run *run, const char *value)
 {
 	return option_file("--trace", value, run->trace);
@@ -218,13 +275,21 @@ option_report(struct mlxemu_run *run, const char *value)
 
 static const struct option_row {
 	const char *name;
-	int (*set)(struct mlxemu_run *run, const char *value);
+	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 	{"--fault-file", option_fault_file}, {"--lie", option_lie}, {"--seed", option_seed},
-	{"--clock", option_clock},   {"--check", option_check},
+	{"--clock", option_clock},   {"--check", option_check},	    {"--capture", option_capture},
+	{"--clock-hz", NULL},	     {"--clock-start", NULL},	    {"--clock-drift", NULL},
+	{"--clock-wander", NULL},    {"--clock-kernel", NULL},	    {"--clock-format", NULL},
 };
+
+static int
+option_set(struct mlxemu_run *run, const struct option_row *row, const char *value)
+{
+	return row->set != NULL ? row->set(run, value) : option_clock_plan(run, row->name, value);
+}
 
 /* One option with its value, `--x V` or `--x=V`; *used becomes the words it took. */
 static int
@@ -239,16 +304,31 @@ option_value(struct mlxemu_run *run, int argc, char **argv, int *used)
 			continue;
 		*used = argv[0][n] == '=' ? 1 : 2;
 		if (argv[0][n] == '=')
-			return option_rows[i].set(run, argv[0] + n + 1);
+			return option_set(run, &option_rows[i], argv[0] + n + 1);
 		if (argv[0][n] != '\0')
 			continue;
 		if (argc < 2)
 			return mlxemu_fail(MLXEMU_USAGE, "%s needs a value", argv[0]);
-		return option_rows[i].set(run, argv[1]);
+		return option_set(run, &option_rows[i], argv[1]);
 	}
 	*used = 0;
 	return mlxemu_fail(MLXEMU_USAGE, "unknown option '%s' (mlxemu run --help lists them)",
 			   argv[0]);
+}
+
+/* What only all options together can tell. */
+static int
+options_check(const struct mlxemu_run *run)
+{
+	char err[256] = "";
+
+	if (emu_clock_plan_check(run->ports, run->profile, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
+	for (unsigned i = 0; i < run->ncaptures; i++)
+		if (strtoul(run->captures[i], NULL, 10) >= run->ports)
+			return mlxemu_fail(MLXEMU_USAGE, "--capture %s: there is no such port",
+					   run->captures[i]);
+	return MLXEMU_OK;
 }
 
 int
@@ -281,5 +361,5 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE,
 				   "no program given (mlxemu run [options] -- PROGRAM)");
 	run->program = argv + i;
-	return MLXEMU_OK;
+	return options_check(run);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,31 @@ lines_add(char *text, size_t size, const char *line)
 	return len > 0 && (size_t)len < size - n;
 }
 
+/* Options one a line; and what true time is, once for all processes. */
+static int
+environment_clock(const struct mlxemu_run *run)
+{
+	static char plan[MLXEMU_MAX_SPECS * sizeof(run->clock[0]) + 1];
+	static char captures[EMU_MAX_PORTS * (PATH_MAX + 16)];
+	char offset[32];
+
+	for (unsigned i = 0; i < run->nclock; i++)
+		if (!lines_add(plan, sizeof(plan), run->clock[i]))
+			return mlxemu_fail(MLXEMU_USAGE, "--clock-...: too much text");
+	setenv("MLXEMU_CLOCK", run->virtual_time ? "virtual" : "host", 1);
+	setenv("MLXEMU_CLOCK_PLAN", plan, 1);
+	for (unsigned i = 0; i < run->ncaptures; i++)
+		if (!lines_add(captures, sizeof(captures), run->captures[i]))
+			return mlxemu_fail(MLXEMU_USAGE, "--capture: too much text");
+	setenv("MLXEMU_CAPTURE", captures, 1);
+	snprintf(offset, sizeof(offset), "%" PRId64, emu_time_offset());
+	if (run->virtual_time)
+		unsetenv("MLXEMU_CLOCK_OFFSET");
+	else
+		setenv("MLXEMU_CLOCK_OFFSET", offset, 1);
+	return MLXEMU_OK;
+}
+
 /* MLXEMU_FAULTS, MLXEMU_LIES: one a line. */
 static int
 environment_faults(const struct mlxemu_run *run)
@@ -190,8 +216,7 @@ environment_faults(const struct mlxemu_run *run)
 	/* May be set already by who starts the launcher. */
 	if (run->check != NULL)
 		setenv("MLXEMU_CHECK", run->check, 1);
-	setenv("MLXEMU_CLOCK", run->virtual_time ? "virtual" : "host", 1);
-	return MLXEMU_OK;
+	return environment_clock(run);
 }
 
 static void

@@ -133,3 +133,9 @@ json_integer_value(const json_t *integer)
 {
 	return LATE(json_integer_value)(integer);
 }
+
+double
+json_number_value(const json_t *number)
+{
+	return LATE(json_number_value)(number);
+}

@@ -17,6 +17,7 @@
 
 #include "abi.h"
 #include "core/emu_fault.h"
+#include "core/emu_guard.h"
 #include "core/emu_lie.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
@@ -71,6 +72,13 @@ abi_port_changed(struct emu_dev *dev)
 }
 
 static void
+abi_going(struct emu_dev *dev)
+{
+	(void)dev;
+	abi_removed_any = true;
+}
+
+static void
 abi_removed(struct emu_dev *dev)
 {
 	emu_sysfs_remove(dev, abi_run_dir());
@@ -80,6 +88,7 @@ abi_removed(struct emu_dev *dev)
 static const struct emu_front_ops abi_front_ops = {
 	.port_changed = abi_port_changed,
 	.ledger = abi_uverbs_ledger,
+	.going = abi_going,
 	.removed = abi_removed,
 	.program_fds = abi_fd_program,
 };
@@ -98,12 +107,34 @@ abi_model_fail(int ret, const char *what)
 	return ret;
 }
 
+/*
+ * One line of an environment variable after the other. The launcher checked them: a mistake here
+ * means somebody else set the variable.
+ */
+static int
+abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size_t err_len))
+{
+	const char *env = getenv(variable);
+	char *copy = strdup(env != NULL ? env : "");
+	char err[512] = "", *line, *save = NULL;
+	int ret = 0;
+
+	if (copy == NULL)
+		return -ENOMEM;
+	for (line = strtok_r(copy, "\n", &save); line != NULL && ret == 0;
+	     line = strtok_r(NULL, "\n", &save))
+		ret = add(line, err, sizeof(err));
+	free(copy);
+	return ret == 0 ? 0 : abi_model_fail(ret, err);
+}
+
 static int
 abi_machine_describe(void)
 {
 	const char *ports = getenv("MLXEMU_PORTS");
 	const char *name = getenv("MLXEMU_PROFILE");
 	const char *clock = getenv("MLXEMU_CLOCK");
+	const char *offset = getenv("MLXEMU_CLOCK_OFFSET");
 	const struct emu_profile *profile = emu_profile_find(name != NULL ? name : "cx6dx");
 	unsigned i;
 	int ret;
@@ -112,6 +143,11 @@ abi_machine_describe(void)
 		return -ENODEV;
 	if (clock != NULL && strcmp(clock, "virtual") == 0)
 		emu_time_virtual();
+	if (offset != NULL)
+		emu_time_offset_set(strtoll(offset, NULL, 10));
+	ret = abi_lines_add("MLXEMU_CLOCK_PLAN", emu_clock_plan_line);
+	if (ret != 0)
+		return ret;
 	ret = emu_machine_init(&abi_the_machine, ports != NULL ? strtoul(ports, NULL, 10) : 1,
 			       profile);
 	if (ret != 0)
@@ -184,27 +220,6 @@ abi_wires_attach(void)
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
-/*
- * One line of an environment variable after the other. The launcher checked them: a mistake here
- * means somebody else set the variable.
- */
-static int
-abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size_t err_len))
-{
-	const char *env = getenv(variable);
-	char *copy = strdup(env != NULL ? env : "");
-	char err[512] = "", *line, *save = NULL;
-	int ret = 0;
-
-	if (copy == NULL)
-		return -ENOMEM;
-	for (line = strtok_r(copy, "\n", &save); line != NULL && ret == 0;
-	     line = strtok_r(NULL, "\n", &save))
-		ret = add(line, err, sizeof(err));
-	free(copy);
-	return ret == 0 ? 0 : abi_model_fail(ret, err);
-}
-
 static int
 abi_faults_add(void)
 {
@@ -229,6 +244,12 @@ abi_checks_enable(void)
 	if (strcmp(env, "buffers") != 0)
 		return abi_model_fail(-EINVAL, "MLXEMU_CHECK is wrong: buffers");
 	return emu_dp_check_buffers(true) ? 0 : -ENOMEM;
+}
+
+static int
+abi_capture(const char *line, char *err, size_t err_len)
+{
+	return emu_dp_capture(&abi_the_machine, line, err, err_len);
 }
 
 static void
@@ -269,7 +290,11 @@ abi_model_up(void)
 	if (ret == 0)
 		ret = emu_dp_init(&abi_the_machine);
 	if (ret == 0)
+		ret = abi_lines_add("MLXEMU_CAPTURE", abi_capture);
+	if (ret == 0)
 		ret = abi_wires_attach();
+	if (ret == 0)
+		ret = emu_guard_start(&abi_the_machine);
 	if (ret == 0)
 		ret = emu_dp_start(&abi_the_machine);
 	/* A run without it is still a run. */
@@ -322,6 +347,7 @@ abi_enter(void)
 	if (m == NULL)
 		return NULL;
 	sigfillset(&all);
+	emu_guard_unblock(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &abi_signal_mask);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &abi_cancel_state);
 	abi_inside++;
@@ -372,6 +398,7 @@ abi_model_finish(void)
 		emu_wire_detach(&abi_the_machine);
 		abi_report_write();
 		emu_unlock(&abi_the_machine);
+		emu_guard_stop();
 	}
 	pthread_mutex_unlock(&abi_state_mutex);
 	abi_inside--;

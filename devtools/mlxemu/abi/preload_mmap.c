@@ -15,8 +15,19 @@
 #include "core/emu_fault.h"
 #include "preload.h"
 
+/* What lies at an offset of a device: the kernel's clock page, the counter, doorbells. */
+static const char *
+abi_mmap_page(off64_t offset)
+{
+	if (offset == EMU_CLOCK_INFO_OFFSET)
+		return "clock";
+	if (offset == EMU_CORE_CLOCK_OFFSET)
+		return "core";
+	return offset >= EMU_UAR_OFFSET ? "doorbell" : "other";
+}
+
 static int
-abi_mmap_fault(int fd)
+abi_mmap_fault(int fd, off64_t offset)
 {
 	struct abi_fdobj *obj;
 	struct emu_machine *m;
@@ -29,8 +40,8 @@ abi_mmap_fault(int fd)
 	if (m != NULL) {
 		struct emu_dev *dev = &m->dev[abi_uverbs_index(obj)];
 
-		ret = dev->removed ? -EIO
-				   : emu_fault_errno(EMU_AT_MMAP, dev, dev->uverbs_name);
+		ret = emu_dev_deaf(dev) ? -EIO
+					: emu_fault_errno(EMU_AT_MMAP, dev, abi_mmap_page(offset));
 		abi_leave();
 	}
 	abi_fd_put(obj);
@@ -44,7 +55,7 @@ abi_mmap_fault(int fd)
 static void *
 abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 {
-	int ret = fd >= 0 ? abi_mmap_fault(fd) : 0;
+	int ret = fd >= 0 ? abi_mmap_fault(fd, offset) : 0;
 
 	if (ret != 0) {
 		errno = -ret;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
+#include "core/emu_lie.h"
 #include "uverbs_obj.h"
 
 /* Every open file, for the end of the process. Under the machine's lock. */
@@ -73,7 +74,7 @@ static void
 abi_file_shut(struct abi_file *file, bool exiting)
 {
 	/* After removal they are the kernel's zeroed pages. */
-	unsigned maps = exiting || file->dev->removed ? 0 : abi_file_mappings(file);
+	unsigned maps = exiting || emu_dev_deaf(file->dev) ? 0 : abi_file_mappings(file);
 
 	if (file->shut)
 		return;
@@ -221,7 +222,7 @@ abi_uverbs_open(unsigned n, int flags)
 	m = abi_enter();
 	if (m == NULL)
 		return -ENODEV;
-	ret = n < m->ports && !m->dev[n].removed ? 0 : -ENOENT;
+	ret = n < m->ports && !emu_dev_deaf(&m->dev[n]) ? 0 : -ENOENT;
 	if (ret == 0)
 		ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[n], m->dev[n].uverbs_name);
 	if (ret == 0)
@@ -298,10 +299,13 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 	if (ret == 0 && call->method->run != abi_write_command)
 		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, call->method->name);
 	if (ret == 0)
-		ret = call->dev->removed ? -EIO : call->method->run(call);
+		ret = emu_dev_deaf(call->dev) ? -EIO : call->method->run(call);
 	if (ret < 0)
 		emu_trace_note(call->dev, "call %s -> %s", call->method->name,
 			       strerrorname_np(-ret));
+	if (emu_lie_about(EMU_LIE_ERRNO))
+		ret = emu_lie_errno(call->command != NULL ? call->command : call->method->name,
+				    ret);
 	return ret;
 }
 
@@ -336,7 +340,7 @@ abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg)
 	call.ctx = call.file->ctx;
 	call.attrs = ((struct ib_uverbs_ioctl_hdr *)arg)->attrs;
 	call.nattrs = hdr.num_attrs;
-	ret = call.file->shut || call.dev->removed
+	ret = call.file->shut || emu_dev_deaf(call.dev)
 		      ? -EIO
 		      : abi_call_run(&call, hdr.object_id, hdr.method_id);
 	delay_us = emu_fault_delay_take();

@@ -94,13 +94,19 @@ abi_in(const struct abi_call *call, uint16_t id, void *dst, size_t size)
 	return 0;
 }
 
+/*
+ * Whoever looks for an object's number in a command finds zeros behind a short one: the length is
+ * the firmware's to judge, later.
+ */
+#define IN_ROOM 64
+
 int
 abi_in_alloc(const struct abi_call *call, uint16_t id, void **data, size_t *len)
 {
 	int ret;
 
 	*len = abi_len(call, id);
-	*data = calloc(1, *len != 0 ? *len : 1);
+	*data = calloc(1, *len > IN_ROOM ? *len : IN_ROOM);
 	if (*data == NULL)
 		return -ENOMEM;
 	ret = abi_in(call, id, *data, *len);

@@ -118,7 +118,7 @@ abi_attributes_core_ex(const struct abi_caps *c, const struct emu_profile *p,
 	const struct prm_per_protocol_networking_offload_caps *eth = abi_caps_eth(c);
 
 	r->timestamp_mask = 0x7fffffffffffffffull;
-	r->hca_core_clock = p->clock_hz / 1000;
+	r->hca_core_clock = prm_cmd_hca_cap_get_device_frequency_khz((const void *)&c->general.dw[4]);
 	r->rss_caps.supported_qpts = 1u << QPT_RAW_PACKET;
 	r->rss_caps.max_rwq_indirection_tables = 1u << p->log_max_rqt;
 	r->rss_caps.max_rwq_indirection_table_size = 1u << p->log_max_rqt_size;
@@ -180,6 +180,11 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_VXLAN;
 	if (prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(eth))
 		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_GRE;
+	/*
+	 * mlx5_ib takes the first flag from multi_pkt_send_wqe, the legacy form, which is not
+	 * modelled: those WQEs are refused. It is set all the same because DPDK's mlx5 driver looks
+	 * at the enhanced form only where it finds it.
+	 */
 	if (prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(eth))
 		r->mlx5_ib_support_multi_pkt_send_wqes =
 			MLX5_IB_ALLOW_MPW | MLX5_IB_SUPPORT_EMPW;

@@ -39,9 +39,10 @@ cq_check_driver(struct abi_call *call, const struct mlx5_ib_create_cq *uhw)
 	if (uhw->reserved0 != 0 || uhw->reserved1 != 0 ||
 	    (uhw->cqe_size != 64 && uhw->cqe_size != 128))
 		return abi_refuse(call, -EINVAL, "entries of %u bytes", uhw->cqe_size);
-	/* Real time stamps are not among the capabilities. */
+	/* Whether there are stamps in real time is asked when a queue is made. */
 	if ((uhw->flags & ~(MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX |
-			    MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD)) != 0)
+			    MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
+			    MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS)) != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "driver flags 0x%x", uhw->flags);
 	if ((uhw->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD) != 0 && uhw->cqe_size != 128)
 		return abi_refuse(call, -EOPNOTSUPP, "entries of %u bytes, padded", uhw->cqe_size);
@@ -106,6 +107,8 @@ cq_make(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_create
 	prm_create_cq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
 	prm_create_cq_in_set_cq_umem_id(&in, ring);
 	h->verbs->cq.cqe_sz = cq_entry_code(uhw);
+	h->verbs->cq.stamps = (flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION) != 0;
+	h->verbs->cq.real_time = (uhw->flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS) != 0;
 	prm_cqc_set_cqe_sz(cqc, h->verbs->cq.cqe_sz);
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	prm_cqc_set_uar_page(cqc, uhw->uar_page_index);
@@ -117,6 +120,23 @@ cq_make(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_create
 	if (ret == 0)
 		ret = abi_out_u32(call, UVERBS_ATTR_CREATE_CQ_RESP_CQE, (1u << log_size) - 1);
 	return ret;
+}
+
+int
+abi_cq_ts_format(struct abi_call *call, const struct abi_handle *cq)
+{
+	enum emu_clock_format can = call->dev->clock.format;
+	bool real = cq != NULL && cq->verbs->cq.real_time;
+	bool stamps = cq != NULL && cq->verbs->cq.stamps;
+
+	if (real && can == EMU_CLOCK_FREE)
+		return abi_refuse(call, -EOPNOTSUPP, "time stamps in real time");
+	if (real)
+		return PRM_TS_FORMAT_REAL_TIME;
+	if (can != EMU_CLOCK_REALTIME)
+		return PRM_TS_FORMAT_FREE_RUNNING;
+	return stamps ? abi_refuse(call, -EOPNOTSUPP, "free-running time stamps")
+		      : PRM_TS_FORMAT_DEFAULT;
 }
 
 static int

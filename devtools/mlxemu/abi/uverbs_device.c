@@ -41,6 +41,8 @@ abi_context_limits(const struct emu_dev *dev, struct mlx5_ib_alloc_ucontext_resp
 	r->eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
 	r->clock_info_versions = 1;
 	r->comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET;
+	if (emu_clock_real(&dev->clock))
+		r->comp_mask |= MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS;
 	/* Offset of internal_timer_h in its page of the initialisation segment. */
 	r->hca_core_clock_offset = 0;
 	r->log_uar_size = 12;
@@ -133,6 +135,7 @@ abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp 
 	unsigned lane_mbps = dev->profile->speed_mbps / lanes;
 
 	memset(r, 0, sizeof(*r));
+	/* As mlx5_ib sets them on every RoCE port; the CM itself is other modules' and not there. */
 	r->port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS;
 	r->max_msg_sz = 0x40000000;
 	r->gid_tbl_len = ABI_GID_TABLE_LEN;

@@ -22,9 +22,9 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_lie.h"
+#include "fw/emu_fw.h"
 #include "uverbs.h"
 
-#define EVENT_COMP 0x00
 #define EVENT_PORT_CHANGE 0x09
 #define EQE_BYTES 64
 #define EQE_SUB_TYPE 3
@@ -353,24 +353,6 @@ abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 	}
 }
 
-/* Event numbers that belong to an object, and those that belong to the device as a whole. */
-static bool
-abi_event_valid(uint16_t type, bool affiliated)
-{
-	static const uint8_t object_events[] = {
-		EVENT_COMP, 0x01, 0x02, 0x03, 0x04, 0x05, 0x07, 0x10, 0x11, 0x12, 0x13, 0x14,
-		0x18, 0x1c, 0x1d,
-	};
-	unsigned i;
-
-	if (!affiliated)
-		return type == EVENT_PORT_CHANGE;
-	for (i = 0; i < sizeof(object_events); i++)
-		if (object_events[i] == type)
-			return true;
-	return false;
-}
-
 static int
 abi_sub_add(struct abi_call *call, struct abi_channel *ch, struct abi_handle *h, uint16_t type)
 {
@@ -410,7 +392,8 @@ abi_subscribe_check(struct abi_call *call, const uint16_t *types, size_t n, bool
 	    abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE) != NULL)
 		return abi_refuse(call, -EINVAL, "both an eventfd and a cookie");
 	for (i = 0; i < n; i++)
-		if (!abi_event_valid(types[i], affiliated))
+		/* mlx5_ib goes by the device's event capabilities. */
+		if (!emu_fw_event_raised(types[i], affiliated))
 			return abi_refuse(call, -EINVAL, "event 0x%x is none of %s", types[i],
 					  affiliated ? "an object's" : "the device's");
 	return 0;

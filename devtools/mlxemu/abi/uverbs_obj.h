@@ -27,6 +27,7 @@ struct abi_part {
 struct abi_cq {
 	struct abi_channel *channel; /**< Completion channel, or NULL. */
 	uint8_t cqe_sz;		     /**< PRM_CQC_CQE_SZ_* */
+	bool stamps, real_time;	     /**< The program asked for time stamps, for these ones. */
 };
 
 enum abi_qp_state { ABI_QPS_RESET, ABI_QPS_INIT, ABI_QPS_RTR, ABI_QPS_RTS, ABI_QPS_SQD,
@@ -148,6 +149,12 @@ uint64_t abi_dm_bytes_max(struct abi_call *call);
 void abi_dm_give(struct abi_file *file, const struct abi_dm *dm);
 
 /* ---- events of verbs objects (uverbs_event.c) ---- */
+
+/**
+ * PRM ts_format of a queue that completes into a CQ, as mlx5_ib chooses it; NULL: into none.
+ * -EOPNOTSUPP: the device has no such stamps.
+ */
+int abi_cq_ts_format(struct abi_call *call, const struct abi_handle *cq);
 
 /** The completion channel behind a descriptor of the program, or NULL. No reference is kept. */
 struct abi_channel *abi_comp_channel(const struct abi_call *call, int fd);

@@ -28,13 +28,16 @@ raw_sq(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *req
 	struct prm_sqc *sqc = prm_create_sq_in_ctx(&in);
 	struct prm_wq *wq = prm_sqc_wq(sqc);
 	uint32_t ring;
-	int ret = abi_verbs_pin(call, h, req->uhw.sq_buf_addr,
-				(uint64_t)req->uhw.sq_wqe_count << 6, &ring);
+	int format = abi_cq_ts_format(call, req->send_cq);
+	int ret = format < 0 ? format
+			     : abi_verbs_pin(call, h, req->uhw.sq_buf_addr,
+					     (uint64_t)req->uhw.sq_wqe_count << 6, &ring);
 
 	if (ret == 0)
 		ret = raw_tis(call, h);
 	if (ret != 0)
 		return ret;
+	prm_sqc_set_ts_format(sqc, (uint32_t)format);
 	prm_create_sq_in_set_opcode(&in, PRM_CMD_OP_CREATE_SQ);
 	prm_sqc_set_flush_in_error_en(sqc, 1);
 	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, 1);
@@ -80,11 +83,16 @@ raw_rq(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *req
 	struct prm_rqc *rqc = prm_create_rq_in_ctx(&in);
 	struct prm_wq *wq = prm_rqc_wq(rqc);
 	uint32_t ring;
-	int ret = abi_verbs_pin(call, h, req->uhw.buf_addr,
-				(uint64_t)req->uhw.rq_wqe_count << req->uhw.rq_wqe_shift, &ring);
+	int format = abi_cq_ts_format(call, req->recv_cq);
+	int ret = format < 0 ? format
+			     : abi_verbs_pin(call, h, req->uhw.buf_addr,
+					     (uint64_t)req->uhw.rq_wqe_count
+						     << req->uhw.rq_wqe_shift,
+					     &ring);
 
 	if (ret != 0)
 		return ret;
+	prm_rqc_set_ts_format(rqc, (uint32_t)format);
 	prm_create_rq_in_set_opcode(&in, PRM_CMD_OP_CREATE_RQ);
 	prm_rqc_set_vsd(rqc, (req->flags & IB_UVERBS_QP_CREATE_CVLAN_STRIPPING) == 0);
 	prm_rqc_set_scatter_fcs(rqc, (req->flags & IB_UVERBS_QP_CREATE_SCATTER_FCS) != 0);
@@ -170,7 +178,7 @@ rss_fields(struct abi_call *call, uint64_t mask, struct prm_rx_hash_field_select
 }
 
 static int
-rss_read(struct abi_call *call, struct mlx5_ib_create_qp_rss *rss)
+rss_read(struct abi_call *call, uint32_t entries, struct mlx5_ib_create_qp_rss *rss)
 {
 	const uint32_t flags = MLX5_QP_FLAG_TUNNEL_OFFLOADS | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC |
 			       MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC;
@@ -180,10 +188,16 @@ rss_read(struct abi_call *call, struct mlx5_ib_create_qp_rss *rss)
 		return ret;
 	if (rss->comp_mask != 0 || (rss->flags & ~flags) != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "driver flags 0x%x", rss->flags);
-	if (rss->rx_hash_function != 0 && rss->rx_hash_function != MLX5_RX_HASH_FUNC_TOEPLITZ)
+	if ((rss->rx_hash_fields_mask & MLX5_RX_HASH_INNER) != 0 &&
+	    (rss->flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS) == 0)
+		return abi_refuse(call, -EOPNOTSUPP, "inner fields without tunnel offloads");
+	if (rss->rx_hash_function != MLX5_RX_HASH_FUNC_TOEPLITZ)
 		return abi_refuse(call, -EOPNOTSUPP, "hash function 0x%x", rss->rx_hash_function);
-	if (rss->rx_hash_function == MLX5_RX_HASH_FUNC_TOEPLITZ && rss->rx_key_len != 40)
+	if (rss->rx_key_len != 40)
 		return abi_refuse(call, -EINVAL, "key of %u bytes", rss->rx_key_len);
+	/* A table of one entry needs no hash. */
+	if (rss->rx_hash_fields_mask == 0 && entries > 1)
+		return abi_refuse(call, -EINVAL, "no fields to tell %u queues by", entries);
 	if ((rss->rx_hash_fields_mask & MLX5_RX_HASH_IPSEC_SPI) != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "hash of IPsec fields");
 	return 0;
@@ -198,7 +212,7 @@ abi_qp_rss_make(struct abi_call *call, struct abi_handle *h, const struct abi_qp
 	struct prm_tirc *tirc = prm_create_tir_in_ctx(&in);
 	struct prm_rx_hash_field_select *select;
 	uint32_t tdn;
-	int ret = rss_read(call, &rss);
+	int ret = rss_read(call, ((struct emu_rqt *)req->ind_tbl->obj)->size, &rss);
 
 	h->verbs->qp.kind = ABI_QP_RSS;
 	if (ret == 0)

@@ -51,6 +51,21 @@ rdma_rings(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req 
 	return ret;
 }
 
+/* One format for both directions: what either CQ insists on, unless they disagree. */
+static int
+qp_ts_format(struct abi_call *call, const struct abi_qp_req *req)
+{
+	int usual = abi_cq_ts_format(call, NULL);
+	int send = abi_cq_ts_format(call, req->send_cq);
+	int recv = abi_cq_ts_format(call, req->recv_cq);
+
+	if (send < 0 || recv < 0)
+		return -EOPNOTSUPP;
+	if (send != recv && send != PRM_TS_FORMAT_DEFAULT && recv != PRM_TS_FORMAT_DEFAULT)
+		return abi_refuse(call, -EOPNOTSUPP, "two formats of time stamps in one QP");
+	return send == usual ? recv : send;
+}
+
 int
 abi_qp_transport_make(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *req)
 {
@@ -59,7 +74,9 @@ abi_qp_transport_make(struct abi_call *call, struct abi_handle *h, const struct 
 	struct abi_qp *qp = &h->verbs->qp;
 	uint64_t db_offset;
 	uint32_t dbrec;
-	int ret = abi_verbs_pin_dbrec(call, h, req->uhw.db_addr, &dbrec, &db_offset);
+	int format = qp_ts_format(call, req);
+	int ret = format < 0 ? format
+			     : abi_verbs_pin_dbrec(call, h, req->uhw.db_addr, &dbrec, &db_offset);
 
 	qp->kind = ABI_QP_TRANSPORT;
 	if (ret == 0)
@@ -67,6 +84,7 @@ abi_qp_transport_make(struct abi_call *call, struct abi_handle *h, const struct 
 	if (ret != 0)
 		return ret;
 	prm_create_qp_in_set_opcode(&in, PRM_CMD_OP_CREATE_QP);
+	prm_qpc_set_ts_format(qpc, (uint32_t)format);
 	prm_qpc_set_st(qpc, service_type(req->type));
 	prm_qpc_set_pm_state(qpc, PRM_QPC_PM_STATE_MIGRATED);
 	prm_qpc_set_pd(qpc, req->pd->obj->id);

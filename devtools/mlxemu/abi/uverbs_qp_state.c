@@ -101,7 +101,7 @@ check_values(struct abi_call *call, const struct ib_uverbs_modify_qp *a)
 		return abi_refuse(call, -EINVAL, "path from GID %u of port %u%s",
 				  a->dest.sgid_index, a->dest.port_num,
 				  a->dest.is_global ? "" : " without a global header");
-	/* Four outstanding in each direction: log_max_ra_req_qp, log_max_ra_res_qp. */
+	/* 2^4 outstanding in each direction: log_max_ra_req_qp, log_max_ra_res_qp. */
 	if (((a->attr_mask & A_RD_ATOMIC) != 0 && a->max_rd_atomic > 16) ||
 	    ((a->attr_mask & A_DEST_RD_ATOMIC) != 0 && a->max_dest_rd_atomic > 16))
 		return abi_refuse(call, -EINVAL, "more than 16 reads or atomics outstanding");

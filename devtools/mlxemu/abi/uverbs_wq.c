@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dp/emu_dp.h"
 #include "uverbs_qp.h"
 
 /* enum ib_wq_flags, ib_wq_state, ib_wq_attr_mask */
@@ -19,6 +20,23 @@
 /* As striding receive queues count: 64 bytes, 512 strides are 0. */
 #define LOG_STRIDE_BYTES_BASE 6u
 #define LOG_STRIDES_BASE 9u
+
+/* mlx5_ib knows the ranges by heart; what is out of them does not fit the command's fields. */
+static int
+wq_strides_check(struct abi_call *call, const struct mlx5_ib_create_wq *uhw)
+{
+	if ((uhw->comp_mask & MLX5_IB_CREATE_WQ_STRIDING_RQ) == 0)
+		return 0;
+	if (uhw->single_stride_log_num_of_bytes < EMU_DP_LOG_STRIDE_BYTES_MIN ||
+	    uhw->single_stride_log_num_of_bytes > EMU_DP_LOG_STRIDE_BYTES_MAX)
+		return abi_refuse(call, -EINVAL, "strides of 2^%u bytes",
+				  uhw->single_stride_log_num_of_bytes);
+	if (uhw->single_wqe_log_num_of_strides < EMU_DP_LOG_STRIDES_MIN ||
+	    uhw->single_wqe_log_num_of_strides > EMU_DP_LOG_STRIDES_MAX)
+		return abi_refuse(call, -EINVAL, "2^%u strides",
+				  uhw->single_wqe_log_num_of_strides);
+	return 0;
+}
 
 static int
 wq_check(struct abi_call *call, const struct mlx5_ib_create_wq *uhw, uint64_t flags)
@@ -36,7 +54,7 @@ wq_check(struct abi_call *call, const struct mlx5_ib_create_wq *uhw, uint64_t fl
 	    uhw->rq_wqe_count > most || uhw->rq_wqe_shift < 4 || uhw->rq_wqe_shift > 9)
 		return abi_refuse(call, -EINVAL, "%u entries of 1 << %u bytes", uhw->rq_wqe_count,
 				  uhw->rq_wqe_shift);
-	return 0;
+	return wq_strides_check(call, uhw);
 }
 
 static void
@@ -64,8 +82,10 @@ wq_make(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_create
 	struct prm_wq *wq = prm_rqc_wq(rqc);
 	uint32_t ring, dbrec;
 	uint64_t offset;
-	int ret = abi_verbs_pin(call, h, uhw->buf_addr,
-				(uint64_t)uhw->rq_wqe_count << uhw->rq_wqe_shift, &ring);
+	int format = abi_cq_ts_format(call, cq);
+	int ret = format < 0 ? format
+			     : abi_verbs_pin(call, h, uhw->buf_addr,
+					     (uint64_t)uhw->rq_wqe_count << uhw->rq_wqe_shift, &ring);
 
 	if (ret == 0)
 		ret = abi_verbs_pin_dbrec(call, h, uhw->db_addr, &dbrec, &offset);
@@ -73,6 +93,7 @@ wq_make(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_create
 		return ret;
 	prm_create_rq_in_set_opcode(&in, PRM_CMD_OP_CREATE_RQ);
 	prm_rqc_set_cqn(rqc, cq->obj->id);
+	prm_rqc_set_ts_format(rqc, (uint32_t)format);
 	prm_rqc_set_user_index(rqc, uhw->user_index);
 	prm_rqc_set_flush_in_error_en(rqc, 1);
 	prm_rqc_set_vsd(rqc, (flags & WQ_FLAG_CVLAN_STRIPPING) == 0);

@@ -30,6 +30,7 @@ static const char *const kind_names[EMU_AUDIT_KINDS] = {
 	[EMU_AUDIT_CQ_OVERRUN] = "CQ overrun",
 	[EMU_AUDIT_BAD_CALL] = "bad call",
 	[EMU_AUDIT_BAD_BUFFER] = "bad buffer",
+	[EMU_AUDIT_LOST_MEMORY] = "lost memory",
 };
 
 /** What was left of one type at one port. */

@@ -1,133 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
- * The free-running counter, and the two pages through which programs read it: the kernel's
- * clock page (a point, a slope, a sequence number) and the device's own counter registers.
- */
-#include <endian.h>
-#include <stdlib.h>
-#include <time.h>
+/* The oscillator of a device, its free-running counter, and its own clock in real-time mode. */
+#include "emu_clock.h"
 
-#include "emu_fault.h"
-#include "emu_lie.h"
+#include "emu_dev.h"
 
-#define NS_PER_S 1000000000ull
-#define CLOCK_FAULT_HZ 1000u
-#define CLOCK_FLIPS 2000u
+typedef unsigned __int128 u128;
+typedef __int128 i128;
+
+#define CLOCK_MASK ((1ull << 41) - 1)
 /* The counter had run for some hours when the kernel's driver was loaded: more than its mask. */
-#define CLOCK_START_CYCLES (5ull << 41)
-
-/** Layout of the kernel's clock page: mlx5-abi.h, struct mlx5_ib_clock_info. */
-struct clock_page {
-	_Atomic uint32_t sign;
-	uint32_t reserved;
-	uint64_t nsec, cycles, frac;
-	uint32_t mult, shift;
-	uint64_t mask, overflow_period;
-};
-_Static_assert(sizeof(struct clock_page) == 56, "clock page");
-
-static uint64_t
-host_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-/* Virtual time: where it stands; it begins at a second. */
-#define VIRTUAL_START_NS NS_PER_S
-#define VIRTUAL_EPOCH_NS (1700000000ull * NS_PER_S)
-static bool time_is_virtual;
-static _Atomic uint64_t virtual_ns = VIRTUAL_START_NS;
-
-void
-emu_time_virtual(void)
-{
-	time_is_virtual = true;
-}
-
-bool
-emu_time_is_virtual(void)
-{
-	return time_is_virtual;
-}
-
-void
-emu_time_pass(uint64_t ns)
-{
-	if (time_is_virtual)
-		atomic_fetch_add_explicit(&virtual_ns, ns, memory_order_relaxed);
-}
-
-uint64_t
-emu_mono_ns(void)
-{
-	if (__builtin_expect(time_is_virtual, 0))
-		return atomic_load_explicit(&virtual_ns, memory_order_relaxed);
-	return host_ns(CLOCK_MONOTONIC);
-}
-
-static unsigned
-log2_floor(uint64_t v)
-{
-	return 63u - (unsigned)__builtin_clzll(v);
-}
+#define START_CYCLES (5ull << 41)
+#define WRAP_AHEAD_S 2u
+/* Frequency of cards whose firmware is in real-time mode. */
+#define REALTIME_HZ 1000000000ull
+#define PPB 1000000000ll
+/* Parts of a cycle in anchor_frac: ns times parts per billion times Hz. */
+#define FRAC 1000000000000000000ull
+#define COUNTER_MASK (UINT64_MAX >> 1)
 
 /*
- * Shift and multiplier as kernels since 6.7 (and those with the change backported) choose them:
- * the finest shift that still allows corrections of 1 scaled ppm, bounded so that the product
- * with one second's worth of cycles stays inside 64 bits.
+ * Integral of the wander since its wave began, in ns times parts per billion: the frequency error
+ * goes up to +wander, down to -wander and back to 0 in straight lines, and is 0 on average.
  */
-static void
-clock_slope(struct emu_clock *c)
+static i128
+wander_sum(const struct emu_clock *c, uint64_t mono_ns)
 {
-	uint64_t khz = c->hz / 1000;
-	unsigned fine = log2_floor(khz) + 16;
-	unsigned bound = log2_floor((UINT32_MAX / 1000000u) * khz);
+	uint64_t period = c->wander_period_ns, x;
+	i128 peak, y;
 
-	c->shift = fine < bound ? fine : bound;
-	c->mult = (uint32_t)(((1000000ull << c->shift) + khz / 2) / khz);
+	if (c->wander_ppb == 0)
+		return 0;
+	x = (mono_ns - c->born_ns) % period;
+	peak = (i128)c->wander_ppb * period / 4;
+	/* Rising from 0 at the start, falling through 0 in the middle, rising to 0 at the end. */
+	if (x < period / 4)
+		return 2 * (i128)c->wander_ppb * x * x / period;
+	if (x >= period - period / 4) {
+		x = period - x;
+		return 2 * (i128)c->wander_ppb * x * x / period;
+	}
+	y = (i128)x - (i128)(period / 2);
+	return peak - 2 * (i128)c->wander_ppb * y * y / period;
 }
 
-/* Half of what 64 bits allow, and no more than a third of the mask. */
-static void
-clock_overflow(struct emu_clock *c)
+/* The frequency error of the wander at an instant, in parts per billion. */
+static int64_t
+wander_now(const struct emu_clock *c, uint64_t mono_ns)
 {
-	uint64_t cycles = (UINT64_MAX >> 1) / c->mult;
-	uint64_t ns;
+	i128 period = c->wander_period_ns, x;
 
-	if (cycles > c->mask / 3)
-		cycles = c->mask / 3;
-	ns = (uint64_t)(((unsigned __int128)cycles * c->mult) >> c->shift);
-	c->refresh_cycles = cycles;
-	c->overflow_period = ns / (NS_PER_S / EMU_KERNEL_HZ);
+	if (c->wander_ppb == 0)
+		return 0;
+	x = (mono_ns - c->born_ns) % c->wander_period_ns;
+	if (x >= period * 3 / 4)
+		x -= period;
+	else if (x >= period / 4)
+		x = period / 2 - x;
+	return (int64_t)(4 * x * (i128)c->wander_ppb / period);
 }
 
-void
-emu_clock_init(struct emu_clock *c, uint64_t hz)
+/* Cycles since the anchor, in 10^-18 of one. */
+static u128
+run_since(const struct emu_clock *c, uint64_t mono_ns)
 {
-	c->hz = hz;
-	c->mask = (1ull << 41) - 1;
-	c->start_cycles = CLOCK_START_CYCLES + hz / 3;
-	c->start_host_ns = emu_mono_ns();
-	c->epoch_ns = time_is_virtual ? VIRTUAL_EPOCH_NS : host_ns(CLOCK_REALTIME);
-	clock_slope(c);
-	clock_overflow(c);
-	c->page_cycles = c->start_cycles;
-	c->page_ns = c->epoch_ns;
-	c->page_frac = 0;
+	i128 sum;
+
+	if (mono_ns <= c->anchor_ns)
+		return c->anchor_frac;
+	sum = (i128)(mono_ns - c->anchor_ns) * (PPB + c->drift_ppb);
+	sum += wander_sum(c, mono_ns) - wander_sum(c, c->anchor_ns);
+	/* Drift and wander are bounded: the counter never runs back. */
+	return (u128)sum * c->hz + c->anchor_frac;
 }
 
 uint64_t
 emu_clock_cycles_at(const struct emu_clock *c, uint64_t mono_ns)
 {
-	unsigned __int128 run = (unsigned __int128)(mono_ns - c->start_host_ns) * c->hz;
-
-	if (mono_ns < c->start_host_ns)
-		return c->start_cycles;
-	return (c->start_cycles + (uint64_t)(run / NS_PER_S)) & (UINT64_MAX >> 1);
+	return (c->anchor_cycles + (uint64_t)(run_since(c, mono_ns) / FRAC)) & COUNTER_MASK;
 }
 
 uint64_t
@@ -136,135 +86,91 @@ emu_clock_cycles(const struct emu_clock *c)
 	return emu_clock_cycles_at(c, emu_mono_ns());
 }
 
-/* Carries the point along the line to now; the remainder keeps the line free of steps. */
-static void
-clock_advance(struct emu_clock *c, uint64_t now)
+int64_t
+emu_clock_error_ppb(const struct emu_clock *c, uint64_t mono_ns)
 {
-	unsigned __int128 scaled = (unsigned __int128)(now - c->page_cycles) * c->mult;
+	return c->drift_ppb + wander_now(c, mono_ns);
+}
 
-	scaled += c->page_frac;
-	c->page_ns += (uint64_t)(scaled >> c->shift);
-	c->page_frac = (uint64_t)scaled & ((1ull << c->shift) - 1);
-	c->page_cycles = now;
+void
+emu_clock_point(const struct emu_clock *c, uint64_t mono_ns, struct emu_clock_point *p)
+{
+	u128 run = run_since(c, mono_ns);
+	uint64_t cycles = (uint64_t)(run / FRAC), frac = (uint64_t)(run - (u128)cycles * FRAC);
+	u128 rate = (u128)c->hz * (uint64_t)(PPB + emu_clock_error_ppb(c, mono_ns));
+
+	p->mono_ns = mono_ns;
+	p->cycles = (c->anchor_cycles + cycles) & COUNTER_MASK;
+	p->frac_q32 = (uint32_t)(((u128)frac << 32) / FRAC);
+	p->rate_q40 = (uint64_t)((rate << 40) / FRAC);
+}
+
+void
+emu_clock_drift(struct emu_clock *c, int64_t ppb)
+{
+	uint64_t now = emu_mono_ns();
+	u128 run = run_since(c, now);
+
+	c->anchor_cycles = (c->anchor_cycles + (uint64_t)(run / FRAC)) & COUNTER_MASK;
+	c->anchor_frac = (uint64_t)(run % FRAC);
+	c->anchor_ns = now;
+	c->drift_ppb = ppb;
+}
+
+uint64_t
+emu_clock_real_ns(const struct emu_clock *c, uint64_t cycles)
+{
+	/* An instant may lie a little before the last adjustment. */
+	i128 run = (i128)(int64_t)(cycles - c->real_cycles) * (PPB + c->real_ppb) + c->real_frac;
+	i128 back = run < 0 ? (-run + c->hz - 1) / c->hz : 0;
+
+	return run < 0 ? c->real_ns - (uint64_t)back : c->real_ns + (uint64_t)((u128)run / c->hz);
+}
+
+void
+emu_clock_real_adjust(struct emu_clock *c, uint64_t cycles, int64_t step_ns, int64_t ppb)
+{
+	u128 run = (u128)(cycles - c->real_cycles) * (uint64_t)(PPB + c->real_ppb) + c->real_frac;
+
+	c->real_ns += (uint64_t)(run / c->hz) + (uint64_t)step_ns;
+	c->real_frac = (uint64_t)(run % c->hz);
+	c->real_cycles = cycles;
+	c->real_ppb = ppb;
 }
 
 static uint64_t
-told(const char *name, uint64_t value)
+start_of(const struct emu_clock_plan *plan, uint64_t hz)
 {
-	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
-}
-
-static void
-page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
-{
-	uint32_t sign = atomic_load_explicit(&page->sign, memory_order_relaxed);
-
-	atomic_store_explicit(&page->sign, sign | 1, memory_order_relaxed);
-	/* Readers that see a new field below must also see the odd sign: a full barrier. */
-	atomic_thread_fence(memory_order_seq_cst);
-	page->nsec = told("nsec", c->page_ns);
-	page->cycles = told("cycles", c->page_cycles & c->mask);
-	page->frac = told("frac", c->page_frac);
-	page->mult = (uint32_t)told("mult", c->mult);
-	page->shift = (uint32_t)told("shift", c->shift);
-	page->mask = told("mask", c->mask);
-	page->overflow_period = told("overflow_period", c->overflow_period);
-	/* All fields are visible before the sign turns even again. */
-	if (!torn)
-		atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);
-}
-
-static struct clock_page *
-page_of(const struct emu_ctx *ctx)
-{
-	return (struct clock_page *)((uint8_t *)ctx->file + EMU_CLOCK_INFO_OFFSET);
-}
-
-static void
-publish(struct emu_dev *dev, bool torn)
-{
-	struct emu_clock *c = &dev->clock;
-	struct emu_ctx *ctx;
-
-	clock_advance(c, emu_clock_cycles(c));
-	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		page_write(c, page_of(ctx), torn);
-}
-
-void
-emu_clock_publish(struct emu_dev *dev)
-{
-	publish(dev, false);
-}
-
-/* The sign changes for about as long as a reader looks, again and again. */
-static void
-flip(struct emu_dev *dev)
-{
-	struct emu_ctx *ctx;
-
-	for (unsigned i = 0; i < CLOCK_FLIPS; i++) {
-		TAILQ_FOREACH(ctx, &dev->contexts, next)
-			atomic_fetch_add_explicit(&page_of(ctx)->sign, 2, memory_order_relaxed);
-		__builtin_ia32_pause();
-	}
-}
-
-/*
- * While rules are about the page it is refreshed each millisecond, and each refresh is an event
- * that they may hit.
- */
-static void
-clock_fault(struct emu_dev *dev, uint64_t now)
-{
-	const struct emu_fault_query q = {.place = EMU_AT_CLOCK_PAGE, .dev = dev};
-	const struct emu_fault_action *a;
-
-	if (now - dev->clock.page_cycles < dev->clock.hz / CLOCK_FAULT_HZ)
-		return;
-	a = emu_fault_ask(&q);
-	switch (a != NULL ? a->act : EMU_ACT_NONE) {
-	case EMU_ACT_TEAR:
-		publish(dev, true);
-		break;
-	case EMU_ACT_FLIP:
-		clock_advance(&dev->clock, now);
-		flip(dev);
-		break;
-	case EMU_ACT_FREEZE:
-		clock_advance(&dev->clock, now);
-		break;
-	case EMU_ACT_JUMP:
-		dev->clock.page_ns += (uint64_t)a->ns;
-		publish(dev, false);
-		break;
+	switch (plan->start) {
+	case EMU_CLOCK_START_WRAP:
+		return START_CYCLES - WRAP_AHEAD_S * hz;
+	case EMU_CLOCK_START_AT:
+		return plan->start_cycles & COUNTER_MASK;
 	default:
-		publish(dev, false);
-		break;
+		return START_CYCLES + hz / 3;
 	}
 }
 
 void
-emu_clock_tick(struct emu_dev *dev)
+emu_clock_init(struct emu_clock *c, uint64_t profile_hz, const struct emu_clock_plan *plan)
 {
-	struct emu_clock *c = &dev->clock;
-	struct emu_ctx *ctx;
-	uint64_t now;
+	uint64_t hz = plan->hz;
 
-	if (__builtin_expect(dev->replug_ns != 0, 0))
-		emu_port_tick(dev, emu_mono_ns());
-	if (TAILQ_EMPTY(&dev->contexts))
-		return;
-	now = emu_clock_cycles(c);
-	/* Registers hi and lo side by side, big-endian: one store keeps the pair consistent. */
-	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		atomic_store_explicit(
-			(_Atomic uint64_t *)((uint8_t *)ctx->file + EMU_CORE_CLOCK_OFFSET),
-			htobe64(told("core", now)), memory_order_relaxed);
-	if (emu_fault_at(EMU_AT_CLOCK_PAGE)) {
-		clock_fault(dev, now);
-		return;
-	}
-	if (now - c->page_cycles >= c->refresh_cycles)
-		emu_clock_publish(dev);
+	if (hz == 0)
+		hz = plan->format != EMU_CLOCK_FREE ? REALTIME_HZ : profile_hz;
+	*c = (struct emu_clock){
+		.hz = hz,
+		.format = plan->format,
+		.drift_ppb = plan->drift_ppb,
+		.wander_ppb = plan->wander_period_ns != 0 ? plan->wander_ppb : 0,
+		.wander_period_ns = plan->wander_period_ns,
+		.mask = CLOCK_MASK,
+		.old_kernel = plan->old_kernel,
+	};
+	c->born_ns = c->anchor_ns = emu_mono_ns();
+	c->anchor_cycles = start_of(plan, hz);
+	/* The kernel sets both clocks from its own when it loads. */
+	c->real_cycles = c->anchor_cycles;
+	c->real_ns = emu_time_utc(c->anchor_ns);
+	emu_clock_ptp_init(c, c->real_ns);
 }

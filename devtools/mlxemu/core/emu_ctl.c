@@ -136,26 +136,14 @@ static int
 ctl_remove(struct emu_ctl *c)
 {
 	struct emu_dev *dev;
+	uint64_t ms = 0;
 	int ret = emu_ctl_port(c, &dev);
 
 	if (ret == 0)
-		emu_dev_remove(dev);
+		ret = emu_ctl_number(c, "ms", true, 0, 1000000, &ms);
+	if (ret == 0)
+		emu_dev_remove(dev, ms);
 	return ret;
-}
-
-static int
-ctl_clock(struct emu_ctl *c)
-{
-	uint64_t ns = 0;
-	int ret = emu_ctl_number(c, "ns", true, 0, UINT64_MAX >> 1, &ns);
-
-	if (ret != 0)
-		return ret;
-	if (ns != 0 && !emu_time_is_virtual())
-		return emu_ctl_fail(c, -EINVAL, "time passes by itself: not --clock virtual");
-	emu_time_pass(ns);
-	emu_ctl_set(c->out, "now_ns", emu_mono_ns());
-	return 0;
 }
 
 static int
@@ -279,8 +267,12 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"fault.log", "", "the hits so far, the first 1024 of them", ctl_fault_log},
 	{"link", "[port=N] [state=up|down] [ms=N]",
 	 "pulls or plugs the cable, for N milliseconds if given; tells the link", ctl_link},
-	{"remove", "[port=N]", "unplugs the device from the bus", ctl_remove},
-	{"clock", "[ns=N]", "lets virtual time pass; tells the time", ctl_clock},
+	{"remove", "[port=N] [ms=N]", "unplugs the device from the bus", ctl_remove},
+	{"clock", "[ns=N]", "lets virtual time pass; tells the true time and that of each clock",
+	 emu_ctl_clock},
+	{"clock.step", "ns=N [port=N]", "steps the PTP clock, also back", emu_ctl_clock_step},
+	{"clock.slew", "ppb=N [port=N]", "makes the PTP clock so much faster", emu_ctl_clock_slew},
+	{"clock.drift", "ppm=X [port=N]", "makes the oscillator so much faster", emu_ctl_clock_drift},
 	{"engine", "[run=true|false]", "pauses or resumes the data path", ctl_engine},
 	{"engine.step", "[polls=N]", "passes over all queues while paused", ctl_engine_step},
 	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP]",

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "emu_clock.h"
+
 #define EMU_MAX_PORTS 16
 #define EMU_PAGE_BYTES 4096u
 /* Offsets of special pages in the file that stands for a uverbs device; kernel-given. */
@@ -37,6 +39,8 @@ struct emu_profile {
 	uint16_t pci_device_id; /**< Vendor is always 0x15b3. */
 	uint16_t fw_major, fw_minor, fw_subminor;
 	uint64_t clock_hz; /**< Frequency of the free-running counter. */
+	bool real_time;	   /**< Has a clock of its own, which firmware can be told to stamp with. */
+	bool wait_on_time; /**< Send queues can wait for a time. */
 	uint32_t speed_mbps;
 	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
 		log_max_rqt_size, log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
@@ -78,19 +82,6 @@ struct emu_vport {
 	uint16_t mtu; /**< Layer-3 MTU of the kernel's interface (1500). */
 };
 
-/** A free-running counter; all reading and page writing in emu_clock.c. */
-struct emu_clock {
-	uint64_t hz;
-	uint64_t start_cycles;	/**< Counter value at start_host_ns. */
-	uint64_t start_host_ns; /**< CLOCK_MONOTONIC. */
-	uint64_t epoch_ns;	/**< CLOCK_REALTIME at start_host_ns. */
-	uint32_t mult, shift;	/**< As the kernel publishes them. */
-	uint64_t mask;		/**< 41 bits, like the kernel's. */
-	uint64_t page_cycles, page_ns, page_frac; /**< Last published point; cycles unmasked. */
-	uint64_t refresh_cycles;  /**< Distance at which the next point is due. */
-	uint64_t overflow_period; /**< In jiffies, as the kernel writes it. */
-};
-
 struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
@@ -106,10 +97,13 @@ struct emu_dev {
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
 	bool removed;	/**< Unplugged from the bus: nothing works any more. */
-	uint64_t replug_ns; /**< When it is plugged in again (CLOCK_MONOTONIC); 0: not by itself. */
+	bool going;	/**< On its way there: the kernel answers no call any more, the device works. */
+	uint64_t gone_ns; /**< When it is removed (CLOCK_MONOTONIC), while going. */
+	uint64_t replug_ns; /**< When it is plugged in again (emu_mono_ns()); 0: not by itself. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
 	TAILQ_HEAD(, emu_ctx) contexts;
+	_Atomic bool registers_held; /**< emu_clock_hold() */
 	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
 	uint32_t mkey_changes;	    /**< Counts up whenever a key stops to be what it was. */
 	void *dp;		    /**< State of dp/ for this port. */
@@ -123,8 +117,12 @@ struct emu_machine {
 	pthread_mutex_t mutex; /**< Guards the tickets only, held for an instant. */
 	pthread_cond_t turn;
 	uint64_t next_ticket, now_serving;
+	pthread_t holder; /**< Of the lock, while held. */
+	bool held;
 	_Atomic unsigned waiters; /**< Callers waiting: the engine may end its batch early. */
 	_Atomic bool stop;
+	pthread_t keeper; /**< Of the counters' registers. */
+	bool keeper_runs;
 	_Atomic bool paused;   /**< The data path stands still. */
 	pthread_cond_t resume; /**< With mutex: paused ended. */
 	const struct emu_front_ops *front; /**< NULL: there is no front end. */
@@ -139,6 +137,8 @@ struct emu_front_ops {
 	/** Link, address or MTU of the port changed: what the kernel's interface shows follows. */
 	void (*port_changed)(struct emu_dev *dev);
 	void (*ledger)(struct emu_dev *dev, struct emu_front_ledger *out);
+	/** The device is going: calls are answered by EIO from now on. */
+	void (*going)(struct emu_dev *dev);
 	/** The device is gone: events, pages, names. */
 	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
@@ -172,8 +172,10 @@ void emu_machine_fini(struct emu_machine *m);
  */
 void emu_lock(struct emu_machine *m);
 void emu_unlock(struct emu_machine *m);
+/** True when the calling thread has the lock. */
+bool emu_lock_is_mine(const struct emu_machine *m);
 struct emu_machine *emu_machine_of(struct emu_dev *dev);
-/** A thread of the model: all signals blocked, free to run on every processor. 0 or -errno. */
+/** A thread of the model: all signals blocked but those of faults, free to run on every processor. 0 or -errno. */
 int emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
 /** Pauses or resumes the data path. Lock held: it stands still as soon as this returns. */
 void emu_engine_pause(struct emu_machine *m, bool pause);
@@ -223,25 +225,19 @@ void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
  * The card is gone, as after a hot-unplug: DMA ends at once, commands fail with EIO, programs get
  * the fatal event and find the kernel's objects, files and interface gone. Lock held; from within
  * the data path too, therefore memory is freed only when programs close their files.
+ *
+ * @param ms
+ *   What a kernel needs to take down what programs made, one command after the other: calls are
+ *   answered by EIO at once, but only so many milliseconds later does all that end.
  */
-void emu_dev_remove(struct emu_dev *dev);
-/** Called often by the engine: cables that change by time. */
+void emu_dev_remove(struct emu_dev *dev, uint64_t ms);
+/** Whether the kernel answers calls about the device by EIO. */
+static inline bool
+emu_dev_deaf(const struct emu_dev *dev)
+{
+	return dev->going || dev->removed;
+}
+/** Called often by the engine: cables and removals that come by time. */
 void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);
-
-/* The clock (emu_clock.c). */
-uint64_t emu_mono_ns(void); /**< The time that everything in the model goes by. */
-/** From now on, before any machine: time passes only by what happens, see emu_time_pass(). */
-void emu_time_virtual(void);
-bool emu_time_is_virtual(void);
-/** Something took so long; without effect unless time is virtual. */
-void emu_time_pass(uint64_t ns);
-#define EMU_KERNEL_HZ 250u /**< Unit of overflow_period. */
-void emu_clock_init(struct emu_clock *c, uint64_t hz);
-uint64_t emu_clock_cycles(const struct emu_clock *c);	   /**< The counter now, 63 bits. */
-uint64_t emu_clock_cycles_at(const struct emu_clock *c, uint64_t mono_ns);
-/** Publishes a new point in the clock pages of every context of the device. */
-void emu_clock_publish(struct emu_dev *dev);
-/** Called often by the engine: moves core-clock pages, refreshes clock pages when due. */
-void emu_clock_tick(struct emu_dev *dev);
 
 #endif /* EMU_DEV_H */

@@ -285,7 +285,7 @@ acted_on_port(const struct emu_fault_action *a, struct emu_dev *dev)
 	if (a->act == EMU_ACT_LINK)
 		emu_port_cable(dev, a->up, a->ms);
 	else
-		emu_dev_remove(dev);
+		emu_dev_remove(dev, a->ms);
 	return true;
 }
 

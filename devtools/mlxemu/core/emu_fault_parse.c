@@ -140,6 +140,18 @@ match_method(struct emu_rule *r, const char *text)
 	return r->match.method != NULL && text[0] != '\0';
 }
 
+/* Names of what is mapped: abi/preload_mmap.c. */
+static bool
+match_page(struct emu_rule *r, const char *text)
+{
+	static const char *const names[] = {"clock", "core", "doorbell", "other"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcasecmp(names[i], text) == 0)
+			return match_method(r, text);
+	return false;
+}
+
 #define MATCH_NUMBER(key, max) \
 	static bool match_##key(struct emu_rule *r, const char *text) \
 	{ \
@@ -163,6 +175,7 @@ static const struct match_key {
 	{"chance", AT_ALL, match_chance},
 	{"op", AT_COMMAND, match_op},
 	{"method", AT(IOCTL), match_method},
+	{"page", AT(MMAP), match_page},
 	{"q", AT_QUEUE, match_q},
 	{"sqn", AT_QUEUE, match_sqn},
 	{"rqn", AT(WQE_FETCH) | AT(CQE_WRITE), match_rqn},
@@ -329,7 +342,8 @@ static const struct action_row {
 	{"delay", EMU_ACT_DELAY, AT_COMMAND | AT(DOORBELL) | AT_WIRE, NEEDS(US), 0},
 	{"drop", EMU_ACT_DROP,
 	 AT(DOORBELL) | AT(CQE_WRITE) | AT(EQE_WRITE) | AT_WIRE | AT(EVENT_FD), 0, 0},
-	{"dup", EMU_ACT_DUP, AT(DOORBELL) | AT(CQE_WRITE) | AT(EQE_WRITE) | AT_WIRE, 0, 0},
+	{"dup", EMU_ACT_DUP, AT(CQE_WRITE) | AT(EQE_WRITE) | AT_WIRE, 0, 0},
+	{"dup", EMU_ACT_DUP, AT(DOORBELL), 0, NEEDS(US)},
 	{"corrupt", EMU_ACT_CORRUPT, AT(CQE_WRITE) | AT_WIRE, NEEDS(OFF) | NEEDS(XOR), 0},
 	{"error", EMU_ACT_ERROR, AT(WQE_FETCH) | AT(CQE_WRITE), NEEDS(CQE_SYNDROME),
 	 NEEDS(VENDOR)},
@@ -340,7 +354,7 @@ static const struct action_row {
 	{"freeze", EMU_ACT_FREEZE, AT(CLOCK_PAGE), 0, 0},
 	{"jump", EMU_ACT_JUMP, AT(CLOCK_PAGE), NEEDS(NS), 0},
 	{"link", EMU_ACT_LINK, AT_ALL, NEEDS(STATE), NEEDS(PORT) | NEEDS(MS)},
-	{"remove", EMU_ACT_REMOVE, AT_ALL, 0, NEEDS(PORT)},
+	{"remove", EMU_ACT_REMOVE, AT_ALL, 0, NEEDS(PORT) | NEEDS(MS)},
 };
 #define ACTION_ROWS (sizeof(action_rows) / sizeof(action_rows[0]))
 

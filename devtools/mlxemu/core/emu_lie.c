@@ -25,6 +25,10 @@
 #define IOCTL_ATTR_UHW 0x1001u
 /* More windows than any WQE has pieces: what the device reads of one WQE is there at once. */
 #define BOUNCES 256u
+#define ERRNO_LAST EHWPOISON
+#define ERRNO_MASK 0xfffu /* of what a system call may return as an error */
+/* Before a field's name: that of error completions, where the same word means another place. */
+#define OF_ERRORS "error."
 
 uint32_t emu_lies;
 
@@ -70,13 +74,15 @@ is_error_member(const struct prm_member *m)
 static bool
 parse_member(struct lie *l, const char *name)
 {
+	bool errors = l->kind == EMU_LIE_CQE && strncmp(name, OF_ERRORS, strlen(OF_ERRORS)) == 0;
 	const struct prm_member *m;
 
+	name += errors ? strlen(OF_ERRORS) : 0;
 	for (unsigned i = 0; (m = prm_member_at(i)) != NULL; i++) {
 		const char *dot = strchr(m->name, '.');
 
-		if (!member_of(m, l->kind) || (strcmp(m->name, name) != 0 &&
-					       (dot == NULL || strcmp(dot + 1, name) != 0)))
+		if (!member_of(m, l->kind) || (errors && !is_error_member(m)) ||
+		    (strcmp(m->name, name) != 0 && (dot == NULL || strcmp(dot + 1, name) != 0)))
 			continue;
 		l->member = m;
 		return true;
@@ -197,7 +203,8 @@ static const struct lie_form {
 } forms[EMU_LIE_KINDS] = {
 	[EMU_LIE_CMD] = {"cmd", "cmd.COMMAND.PATH", "a field of a firmware command's answer, by its "
 			 "PRM path or the end of it", parse_cmd},
-	[EMU_LIE_CQE] = {"cqe", "cqe.FIELD", "a field of completions", parse_member},
+	[EMU_LIE_CQE] = {"cqe", "cqe.FIELD, cqe.error.FIELD", "a field of completions, of those that "
+			 "tell errors", parse_member},
 	[EMU_LIE_EQE] = {"eqe", "eqe.FIELD", "a field of event queue entries", parse_member},
 	[EMU_LIE_FRAME] = {"frame", "frame.BYTE, frame.last", "a byte of delivered frames",
 			   parse_frame},
@@ -206,6 +213,8 @@ static const struct lie_form {
 	[EMU_LIE_IOCTL] = {"ioctl", "ioctl.METHOD[:uhw|:ATTR].OFFSET[.BIT|.HI-LO]",
 			   "bytes that a call of the kernel returns; uhw: the driver's part",
 			   parse_ioctl},
+	[EMU_LIE_ERRNO] = {"errno", "errno.METHOD", "whether a call of the kernel was done; its value "
+			   "is an errno, 0: done", parse_name},
 	[EMU_LIE_SYSFS] = {"sysfs", "sysfs.NAME", "a file below /sys by name or end of its path: "
 			   "its last digit, or all of it", parse_name},
 	[EMU_LIE_COUNTER] = {"counter", "counter.NAME", "a port counter of the report", parse_counter},
@@ -240,6 +249,11 @@ parse_value(struct lie *l, const char *value)
 	snprintf(l->text, sizeof(l->text), "%s", value);
 	if (l->kind == EMU_LIE_SYSFS)
 		return strlen(value) < sizeof(l->text);
+	for (int e = 1; l->kind == EMU_LIE_ERRNO && e <= ERRNO_LAST; e++)
+		if (strerrorname_np(e) != NULL && strcmp(strerrorname_np(e), value) == 0) {
+			l->value = (uint64_t)e;
+			return true;
+		}
 	errno = 0;
 	l->value = strtoull(value, &end, 0);
 	return errno == 0 && isdigit((unsigned char)value[0]) && *end == '\0';
@@ -400,6 +414,15 @@ emu_lie_ioctl(const char *method, uint16_t attr, void *data, size_t len)
 	}
 }
 
+int
+emu_lie_errno(const char *method, int ret)
+{
+	FOREACH_LIE(l, EMU_LIE_ERRNO)
+		if (strcasecmp(l->name, method) == 0)
+			ret = l->has_value ? -(int)(l->value & ERRNO_MASK) : ret < 0 ? 0 : -EINVAL;
+	return ret;
+}
+
 /* The last digit of the text becomes another of the same base. */
 static void
 change_digit(char *text)
@@ -511,7 +534,8 @@ list_members(const char *prefix, enum emu_lie_kind kind)
 	for (unsigned i = 0; (m = prm_member_at(i)) != NULL; i++) {
 		if (!member_of(m, kind))
 			continue;
-		snprintf(name, sizeof(name), "%s.%s", forms[kind].word, m->name);
+		snprintf(name, sizeof(name), "%s.%s%s", forms[kind].word,
+			 kind == EMU_LIE_CQE && is_error_member(m) ? OF_ERRORS : "", m->name);
 		list_one(prefix, name);
 	}
 }

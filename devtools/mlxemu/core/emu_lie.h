@@ -19,6 +19,7 @@ enum emu_lie_kind {
 	EMU_LIE_FRAME,
 	EMU_LIE_CLOCK,
 	EMU_LIE_IOCTL,
+	EMU_LIE_ERRNO,
 	EMU_LIE_SYSFS,
 	EMU_LIE_COUNTER,
 	EMU_LIE_MR,
@@ -53,6 +54,8 @@ const uint8_t *emu_lie_frame(const uint8_t *frame, uint32_t len);
 uint64_t emu_lie_clock(const char *name, uint64_t value);
 /** Bytes that a call hands to the program; attr is the attribute's id. */
 void emu_lie_ioctl(const char *method, uint16_t attr, void *data, size_t len);
+/** What a call returns: 0 or negative errno. */
+int emu_lie_errno(const char *method, int ret);
 /** The content of a file; text has room for len bytes. */
 void emu_lie_sysfs(const char *path, char *text, size_t len);
 uint64_t emu_lie_counter(const char *name, uint64_t value);

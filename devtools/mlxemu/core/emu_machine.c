@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu_audit.h"
+#include "emu_guard.h"
 #include "emu_obj.h"
 
 /* First event queue number that completion vectors use; lower ones are the driver's own. */
@@ -30,11 +31,20 @@ emu_lock(struct emu_machine *m)
 		atomic_fetch_sub_explicit(&m->waiters, 1, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&m->mutex);
+	m->holder = pthread_self();
+	m->held = true;
+}
+
+bool
+emu_lock_is_mine(const struct emu_machine *m)
+{
+	return m->held && pthread_equal(m->holder, pthread_self());
 }
 
 void
 emu_unlock(struct emu_machine *m)
 {
+	m->held = false;
 	pthread_mutex_lock(&m->mutex);
 	m->now_serving++;
 	if (m->now_serving != m->next_ticket)
@@ -77,6 +87,7 @@ emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
 	pthread_attr_init(&attr);
 	pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
 	sigfillset(&all);
+	emu_guard_unblock(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(thread, &attr, run, arg);
 	if (ret == EINVAL) /* a container may forbid some of the processors */
@@ -149,7 +160,7 @@ dev_init(struct emu_dev *dev, unsigned index, const struct emu_profile *profile)
 	TAILQ_INIT(&dev->contexts);
 	dev_name_it(dev);
 	dev_address_it(dev);
-	emu_clock_init(&dev->clock, profile->clock_hz);
+	emu_clock_init(&dev->clock, profile->clock_hz, emu_clock_plan_of(index));
 	ret = emu_obj_table_init(dev);
 	if (ret == 0)
 		ret = dev_eqs_create(dev);
@@ -241,7 +252,9 @@ emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_op
 	ctx->ops = ops;
 	ctx->uid = uid_new(dev);
 	TAILQ_INIT(&ctx->owned);
+	emu_clock_hold(dev);
 	TAILQ_INSERT_TAIL(&dev->contexts, ctx, next);
+	emu_clock_release(dev);
 	emu_clock_publish(dev);
 	emu_clock_tick(dev);
 	*out = ctx;
@@ -287,10 +300,12 @@ emu_ctx_close(struct emu_ctx *ctx)
 		emu_obj_destroy_forced(obj);
 	}
 	/* What a planned fault hid from the program is not the program's; nor is it after removal. */
-	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !ctx->dev->removed; t++)
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !emu_dev_deaf(ctx->dev); t++)
 		if (found[t] != 0)
 			emu_audit_left(ctx->dev, emu_obj_type_name(t), found[t]);
+	emu_clock_hold(ctx->dev);
 	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
+	emu_clock_release(ctx->dev);
 	free(ctx);
 	return total;
 }

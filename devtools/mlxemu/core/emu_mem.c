@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,6 +24,17 @@
 #define LOG_PAGE_MIN 12u
 #define ACCESS_REMOTE_READ 4u
 #define ACCESS_REMOTE_ATOMIC 8u
+
+/** Linux 6.11, PROCMAP_QUERY of linux/fs.h: the one mapping at an address, without the whole list. */
+struct map_query {
+	uint64_t size, flags, addr;
+	uint64_t from, to, rights, page_bytes, offset, inode;
+	uint32_t dev_major, dev_minor, name_bytes, id_bytes;
+	uint64_t name, id;
+};
+#define MAP_QUERY _IOWR('f', 17, struct map_query)
+#define MAP_READABLE 1u
+#define MAP_WRITABLE 2u
 
 /** Walk over the process' mappings, in rising order of address. */
 struct map_check {
@@ -47,20 +59,58 @@ map_line(struct map_check *c, const char *line)
 		c->next = to;
 }
 
+/* Plain system calls: the libc's are interposed. */
+static int
+maps_open(const char *path)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+}
+
+/* 0 with the mapping at addr; -ENOENT: there is none; another: the kernel does not know the question. */
+static int
+map_at(int fd, uint64_t addr, struct map_query *q)
+{
+	memset(q, 0, sizeof(*q));
+	q->size = sizeof(*q);
+	q->addr = addr;
+	return syscall(SYS_ioctl, fd, MAP_QUERY, q) == 0 ? 0 : -errno;
+}
+
+static int
+maps_query(int fd, struct map_check *c)
+{
+	struct map_query q;
+	int ret = 0;
+
+	while (ret == 0 && c->next < c->end && !c->refused) {
+		ret = map_at(fd, c->next, &q);
+		if (ret != 0)
+			continue;
+		c->refused = (q.rights & MAP_READABLE) == 0 ||
+			     (c->write && (q.rights & MAP_WRITABLE) == 0);
+		c->next = q.to;
+	}
+	return ret == -ENOENT ? 0 : ret;
+}
+
 /*
  * The kernel pins pages at registration; here the mappings are looked up instead, which neither
- * faults pages in nor changes their content. Plain system calls: the libc's are interposed.
+ * faults pages in nor changes their content.
  */
 static int
 maps_read(struct map_check *c)
 {
 	char buf[8192], line[256];
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = maps_open("/proc/self/maps");
 	size_t fill = 0;
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
+	if (maps_query(fd, c) == 0) {
+		syscall(SYS_close, fd);
+		return 0;
+	}
 	while ((n = syscall(SYS_read, fd, buf, sizeof(buf))) > 0 && c->next < c->end &&
 	       !c->refused) {
 		for (ssize_t i = 0; i < n; i++) {
@@ -105,26 +155,44 @@ smaps_line(struct page_check *c, const char *line)
 	c->inside = *p == ' ' && c->addr >= from && c->addr < to;
 }
 
-unsigned
-emu_umem_log_page(const struct emu_umem *umem)
+static unsigned
+log_page_read(uint64_t addr)
 {
-	struct page_check c = {.addr = umem->addr};
-	unsigned span = LOG_PAGE_MIN;
-	FILE *f;
+	struct page_check c = {.addr = addr};
+	int fd = maps_open("/proc/self/smaps");
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char line[512];
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/smaps", O_RDONLY | O_CLOEXEC);
 
-	f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	while (f != NULL && c.log_page == 0 && fgets(line, sizeof(line), f) != NULL)
 		smaps_line(&c, line);
 	if (f != NULL)
 		fclose(f);
+	return c.log_page;
+}
+
+static unsigned
+log_page_of(uint64_t addr)
+{
+	int fd = maps_open("/proc/self/maps");
+	struct map_query q;
+	bool known = fd >= 0 && map_at(fd, addr, &q) == 0 && q.page_bytes != 0;
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return known ? 63 - (unsigned)__builtin_clzll(q.page_bytes) : log_page_read(addr);
+}
+
+unsigned
+emu_umem_log_page(const struct emu_umem *umem)
+{
+	unsigned span = LOG_PAGE_MIN, log_page = log_page_of(umem->addr);
+
 	/* No larger than the memory, rounded up: what the kernel asks of a page size. */
 	while (span < 63 && 1ull << span < umem->len)
 		span++;
-	if (c.log_page < LOG_PAGE_MIN)
+	if (log_page < LOG_PAGE_MIN)
 		return LOG_PAGE_MIN;
-	return c.log_page < span ? c.log_page : span;
+	return log_page < span ? log_page : span;
 }
 
 /* The last byte can be read: catches a mapping that reaches beyond its file. */

@@ -156,7 +156,6 @@ struct emu_cq {
 	uint16_t period_us, max_count; /**< Moderation of events; 0: none. */
 	bool comp_en;		     /**< Receive CQEs of Ethernet queues may be compressed. */
 	uint8_t mini_format;	     /**< mini_cqe_res_format_ext << 2 | mini_cqe_res_format. */
-	uint8_t ts_format;
 	uint32_t pi;		     /**< CQEs written. */
 	uint32_t armed_sn;	     /**< Last arm word acted upon. */
 	uint32_t eqn;
@@ -179,7 +178,7 @@ struct emu_sq {
 	uint32_t pd, user_index;
 	uint8_t log_wqebbs;
 	uint8_t min_inline_mode; /**< 0 none required, 1 L2, ... */
-	uint8_t ts_format;
+	bool real_time;		 /**< Its completions carry the device's own clock. */
 	bool flush_in_error, allow_mpw, cd_master;
 	struct emu_qp *qp;	 /**< Whose send half this is; NULL: an Ethernet SQ of its own. */
 	uint16_t ci;		 /**< WQEBBs executed. */
@@ -198,7 +197,7 @@ struct emu_rq {
 	volatile uint32_t *dbrec; /**< [0] producer counter, big-endian. */
 	uint32_t pd, user_index;
 	uint8_t log_wqes, log_stride_bytes;
-	uint8_t ts_format;
+	bool real_time;		  /**< Its completions carry the device's own clock. */
 	bool vsd;		  /**< VLAN stripping disabled. */
 	bool scatter_fcs, flush_in_error, delay_drop;
 	/* Striding: a WQE is a next segment and data segments, and holds many frames. */

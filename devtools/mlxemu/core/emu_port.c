@@ -128,14 +128,25 @@ emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms)
 }
 
 void
-emu_dev_remove(struct emu_dev *dev)
+emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
-	if (dev->removed)
+	if (dev->removed || (dev->going && ms != 0))
 		return;
+	if (ms != 0) {
+		emu_trace_note(dev, "is being removed");
+		dev->gone_ns = emu_mono_ns() + ms * 1000000u;
+		dev->going = true;
+		if (front != NULL && front->going != NULL)
+			front->going(dev);
+		return;
+	}
 	emu_trace_note(dev, "removed");
+	dev->gone_ns = 0;
+	emu_clock_hold(dev);
 	dev->removed = true;
+	emu_clock_release(dev);
 	dev->link_up = dev->carrier = false;
 	if (front != NULL && front->removed != NULL)
 		front->removed(dev);
@@ -146,6 +157,8 @@ emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
 {
 	if (dev->replug_ns != 0 && mono_ns >= dev->replug_ns)
 		emu_port_cable(dev, dev->unplugged, 0);
+	if (dev->gone_ns != 0 && mono_ns >= dev->gone_ns)
+		emu_dev_remove(dev, 0);
 }
 
 void

@@ -41,6 +41,7 @@ static const struct emu_profile cx6dx = {
 	.pci_device_id = 0x101d,
 	.fw_major = 22, .fw_minor = 35, .fw_subminor = 2000,
 	.clock_hz = 156250000,
+	.real_time = true,
 	.speed_mbps = 100000,
 	COMMON_LIMITS,
 };
@@ -52,6 +53,8 @@ static const struct emu_profile cx7 = {
 	.pci_device_id = 0x1021,
 	.fw_major = 28, .fw_minor = 35, .fw_subminor = 2000,
 	.clock_hz = 312500000,
+	.real_time = true,
+	.wait_on_time = true,
 	.speed_mbps = 200000,
 	COMMON_LIMITS,
 };

@@ -84,6 +84,13 @@ notify(struct dp_cq *c, uint32_t n)
 }
 
 void
+dp_cq_notify(struct dp_cq *c, uint32_t n, bool solicited)
+{
+	if (solicited || !c->solicited_only)
+		notify(c, n);
+}
+
+void
 dp_cq_tick(struct dp_port *port)
 {
 	struct dp_cq *c, *next;
@@ -173,8 +180,8 @@ dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 
 	cq->pi += n;
 	__builtin_prefetch(dp_cq_place(cq, 0), 1);
-	if (DP_UNLIKELY(c->armed) && (solicited || !c->solicited_only))
-		notify(c, n);
+	if (DP_UNLIKELY(c->armed))
+		dp_cq_notify(c, n, solicited);
 }
 
 void
@@ -249,6 +256,13 @@ arm(struct dp_cq *c, uint32_t word)
 	c->solicited_only = ARM_SOLICITED_ONLY(word);
 	if (unconsumed(cq, cq->pi, word) != 0 && !c->solicited_only)
 		notify(c, unconsumed(cq, cq->pi, word));
+}
+
+void
+dp_cq_arm_again(struct emu_cq *cq, uint32_t word)
+{
+	if (cq->obj.dp != NULL)
+		arm(cq->obj.dp, word);
 }
 
 void

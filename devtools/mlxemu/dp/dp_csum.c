@@ -30,15 +30,13 @@ rd32(const uint8_t *p)
 }
 
 /*
- * Sums here are of 64-bit words with the carry brought round at once: words of 16 bits add up to
- * the same in one's complement.
+ * Sums here are of 32-bit words in 64 bits, which no frame can fill: there is no carry to be
+ * brought round. Words of 16 bits add up to the same in one's complement.
  */
 static inline uint64_t
-add(uint64_t a, uint64_t b)
+halves(uint64_t v)
 {
-	uint64_t sum = a + b;
-
-	return sum + (sum < b);
+	return (v & UINT32_MAX) + (v >> 32);
 }
 
 /* Fewer than 8 bytes. */
@@ -63,6 +61,31 @@ sum_tail(const uint8_t *p, uint32_t len)
 
 #ifdef __x86_64__
 #define LONG_BYTES 128u
+
+/*
+ * What follows a header: the 16 bytes before it can be read, and are masked out again. An odd
+ * number of bytes would change the places in their words.
+ */
+static inline uint64_t
+sum_behind(const uint8_t *p, uint32_t len)
+{
+	static const uint8_t keep[32] = {[16 ... 31] = 0xff};
+	const __m128i low = _mm_set1_epi64x(UINT32_MAX);
+	const uint8_t *end = p + len;
+	__m128i v, a = _mm_setzero_si128(), b = a;
+
+	for (; end - p >= 16; p += 16) {
+		v = _mm_loadu_si128((const __m128i *)p);
+		a = _mm_add_epi64(a, _mm_and_si128(v, low));
+		b = _mm_add_epi64(b, _mm_srli_epi64(v, 32));
+	}
+	v = _mm_and_si128(_mm_loadu_si128((const __m128i *)(end - 16)),
+			  _mm_loadu_si128((const __m128i *)(keep + (end - p))));
+	a = _mm_add_epi64(a, _mm_and_si128(v, low));
+	b = _mm_add_epi64(b, _mm_srli_epi64(v, 32));
+	a = _mm_add_epi64(a, b);
+	return (uint64_t)_mm_cvtsi128_si64(a) + (uint64_t)_mm_cvtsi128_si64(_mm_srli_si128(a, 8));
+}
 
 /* len is a multiple of 32. */
 __attribute__((target("avx2"))) static uint64_t
@@ -89,6 +112,20 @@ has_long(void)
 }
 #else
 #define LONG_BYTES UINT32_MAX
+static inline uint64_t
+sum_behind(const uint8_t *p, uint32_t len)
+{
+	uint64_t sum = 0;
+
+	for (; len >= 2; len -= 2, p += 2) {
+		uint16_t v;
+
+		memcpy(&v, p, sizeof(v));
+		sum += v;
+	}
+	return sum;
+}
+
 static uint64_t
 sum_long(const uint8_t *p, uint32_t len)
 {
@@ -116,14 +153,9 @@ sum_bytes(const uint8_t *p, uint32_t len)
 		p += whole;
 		len -= whole;
 	}
-	for (; len >= 16; len -= 16, p += 16)
-		sum = add(add(sum, rd64(p)), rd64(p + 8));
-	if (len >= 8) {
-		sum = add(sum, rd64(p));
-		p += 8;
-		len -= 8;
-	}
-	return len != 0 ? add(sum, sum_tail(p, len)) : sum;
+	for (; len >= 8; len -= 8, p += 8)
+		sum += halves(rd64(p));
+	return len != 0 ? sum + sum_tail(p, len) : sum;
 }
 
 uint16_t
@@ -141,8 +173,9 @@ pseudo_sum(const uint8_t *data, const struct dp_layers *l)
 	uint64_t sum = (uint64_t)htobe32(l->l3_end - l->l4_off) + htobe32(l->ip_proto);
 
 	if (l->l3 == DP_L3_IPV4)
-		return add(sum, rd64(h + 12));
-	return add(add(add(add(sum, rd64(h + 8)), rd64(h + 16)), rd64(h + 24)), rd64(h + 32));
+		return sum + halves(rd64(h + 12));
+	return sum + halves(rd64(h + 8)) + halves(rd64(h + 16)) + halves(rd64(h + 24)) +
+	       halves(rd64(h + 32));
 }
 
 /* Where the checksum stands, from the start of the header. */
@@ -169,7 +202,7 @@ l4_verdict(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
 		return false;
 	if (l->l4 == DP_L4_UDP && l->l3 == DP_L3_IPV4 && dp_rd16(data + l->l4_off + 6) == 0)
 		return true;
-	return dp_csum_fold(add(l4_sum, pseudo_sum(data, l))) == 0xffff;
+	return dp_csum_fold(l4_sum + pseudo_sum(data, l)) == 0xffff;
 }
 
 void
@@ -184,13 +217,41 @@ dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_ve
 	if (l->l3 == DP_L3_NONE)
 		return;
 	if (DP_CSUM_LIKELY(header_bytes == IPV4_MIN_BYTES))
-		header = add(add(rd64(h), rd64(h + 8)), rd32(h + 16));
+		header = halves(rd64(h)) + halves(rd64(h + 8)) + rd32(h + 16);
 	else
 		header = sum_bytes(h, header_bytes);
 	rest = sum_bytes(data + l->l4_off, l->l3_end - l->l4_off);
-	v->raw = dp_csum_fold(add(header, rest));
+	v->raw = dp_csum_fold(header + rest);
 	v->l3_ok = l->l3_len_ok && (l->l3 == DP_L3_IPV6 || dp_csum_fold(header) == 0xffff);
 	v->l4_ok = l4_verdict(data, l, rest);
+}
+
+void
+dp_csum_plain_init(struct dp_csum_plain *p, const uint8_t *data, const struct dp_layers *l)
+{
+	p->pseudo = pseudo_sum(data, l);
+	p->l4_bytes = (uint16_t)(l->l3_end - l->l4_off);
+	p->len_ok = l->l3_len_ok;
+	p->udp = l->l4 == DP_L4_UDP;
+}
+
+void
+dp_csum_verify_plain(const uint8_t *data, const struct dp_csum_plain *p, struct dp_csum_verdict *v)
+{
+	const uint8_t *h = data + DP_ETH_BYTES, *l4 = h + IPV4_MIN_BYTES;
+	uint64_t header = halves(rd64(h)) + halves(rd64(h + 8)) + rd32(h + 16), rest;
+	bool l4_ok;
+
+	if (DP_CSUM_LIKELY(p->l4_bytes < LONG_BYTES && p->l4_bytes % 2 == 0))
+		rest = sum_behind(l4, p->l4_bytes);
+	else
+		rest = sum_bytes(l4, p->l4_bytes);
+	l4_ok = dp_csum_fold(rest + p->pseudo) == 0xffff;
+	if (p->udp)
+		l4_ok = dp_rd16(l4 + 4) == p->l4_bytes && (l4_ok || dp_rd16(l4 + 6) == 0);
+	v->raw = dp_csum_fold(header + rest);
+	v->l3_ok = p->len_ok & (dp_csum_fold(header) == 0xffff);
+	v->l4_ok = p->len_ok & l4_ok;
 }
 
 void
@@ -215,8 +276,8 @@ dp_csum_insert_l4(uint8_t *data, const struct dp_layers *l)
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok)
 		return;
 	memset(field, 0, 2);
-	sum = (uint16_t)~dp_csum_fold(add(sum_bytes(data + l->l4_off, l->l3_end - l->l4_off),
-					  pseudo_sum(data, l)));
+	sum = (uint16_t)~dp_csum_fold(sum_bytes(data + l->l4_off, l->l3_end - l->l4_off) +
+				      pseudo_sum(data, l));
 	if (sum == 0 && l->l4 == DP_L4_UDP)
 		sum = 0xffff; /* 0 means "no checksum" in UDP */
 	memcpy(field, &sum, sizeof(sum));

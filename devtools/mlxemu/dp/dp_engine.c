@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The engine: one thread that walks over all ports, and the time it stamps frames with. */
+/* The engine: one thread that walks over all ports. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "../wire/emu_wire.h"
+#include "dp_capture.h"
 #include "dp_fault.h"
 #include "dp_check.h"
+#include "dp_class.h"
 #include "dp_int.h"
 #include "dp_qp.h"
 
-#define NS_PER_S 1000000000ull
 /* What a frame or WQE takes of virtual time. */
 #define WORK_NS 100u
 /* Processor ticks between two looks at the clocks. */
@@ -23,10 +24,6 @@
 /* Frames of one SQ, and of one wire, before the next has its turn. */
 #define SQ_BUDGET 64u
 #define WIRE_BUDGET 64u
-/* How far the frames of a batch may run ahead of the time taken at its start. */
-#define TIME_SLACK_NS 500u
-/* Preamble, inter-frame gap and FCS: what the wire carries beside the frame. */
-#define WIRE_OVERHEAD_BYTES 24u
 /* Passes under one lock while there is work and nobody waits. */
 #define PASSES_PER_LOCK 8u
 /* Idle passes: spin, then give the processor away, then sleep ever longer. */
@@ -34,45 +31,8 @@
 #define IDLE_YIELDS 512u
 #define SLEEP_MIN_NS 2000u
 #define SLEEP_MAX_NS 50000u
-
-void
-dp_batch_begin(struct dp_shared *shared)
-{
-	shared->mono_ns = emu_mono_ns();
-}
-
-static void
-take_time(struct dp_port *port)
-{
-	port->ts_mono_ns = port->shared->mono_ns;
-	port->now_cycles = emu_clock_cycles_at(&port->dev->clock, port->ts_mono_ns);
-}
-
-uint64_t
-dp_timestamp(struct dp_port *port, uint32_t len)
-{
-	uint64_t wire = (uint64_t)(len + WIRE_OVERHEAD_BYTES) * port->cycles_per_byte_q32;
-	uint64_t frac = (uint64_t)port->last_frac + (uint32_t)wire;
-	uint64_t t = port->last_ts + (wire >> 32) + (frac >> 32);
-
-	if (DP_UNLIKELY(port->ts_mono_ns != port->shared->mono_ns))
-		take_time(port);
-	port->last_frac = (uint32_t)frac;
-	if (t < port->now_cycles) {
-		t = port->now_cycles;
-		port->last_frac = 0;
-	} else if (DP_UNLIKELY(t - port->now_cycles > port->slack_cycles)) {
-		/* Faster than the wire: nothing arrives in the future. */
-		dp_batch_begin(port->shared);
-		take_time(port);
-		if (t > port->now_cycles)
-			t = port->now_cycles;
-	}
-	if (t <= port->last_ts)
-		t = port->last_ts + 1;
-	port->last_ts = t;
-	return t;
-}
+/* Before a queue's time has come the last moment is spun away. */
+#define DUE_EARLY_NS 5000u
 
 static struct dp_shared *
 shared_of(struct emu_machine *m)
@@ -101,10 +61,8 @@ port_init(struct emu_dev *dev, struct dp_shared *shared)
 	TAILQ_INIT(&port->active);
 	TAILQ_INIT(&port->failed);
 	TAILQ_INIT(&port->timed);
-	port->cycles_per_byte_q32 =
-		(uint64_t)(((unsigned __int128)dev->profile->clock_hz << 32) * 8 /
-			   (dev->profile->speed_mbps * 1000000ull));
-	port->slack_cycles = dev->profile->clock_hz * TIME_SLACK_NS / NS_PER_S;
+	dp_time_init(port);
+	dp_class_init(port);
 	dev->dp = port;
 	return 0;
 }
@@ -127,6 +85,8 @@ port_fini(struct emu_dev *dev)
 	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		emu_obj_foreach(dev, types[i], forget_cb, NULL);
 	dp_steer_fini(dev);
+	dp_capture_close(dev->dp);
+	dp_class_fini(dev->dp);
 	free(dev->dp);
 	dev->dp = NULL;
 }
@@ -155,6 +115,7 @@ emu_dp_init(struct emu_machine *m)
 void
 emu_dp_forget(struct emu_obj *obj)
 {
+	dp_class_forget(dp_port_of(obj->dev));
 	switch (obj->type) {
 	case EMU_OBJ_QP:
 		dp_qp_forget((struct emu_qp *)obj);
@@ -216,11 +177,16 @@ clock_due(struct dp_shared *shared)
 unsigned
 emu_dp_poll(struct emu_machine *m)
 {
-	bool tick = clock_due(shared_of(m));
+	struct dp_shared *shared = shared_of(m);
+	bool tick = clock_due(shared);
 	unsigned work = 0;
 
 	if (DP_UNLIKELY(dp_check_on))
 		dp_check_pass(m);
+	if (shared != NULL) {
+		dp_batch_begin(shared);
+		shared->due_ns = UINT64_MAX;
+	}
 	for (unsigned i = 0; i < m->ports; i++) {
 		struct emu_dev *dev = &m->dev[i];
 
@@ -230,21 +196,37 @@ emu_dp_poll(struct emu_machine *m)
 			emu_clock_tick(dev);
 		work += port_poll(dev->dp);
 	}
-	if (shared_of(m) != NULL)
-		dp_comp_flush_all(shared_of(m));
+	if (shared != NULL)
+		dp_comp_flush_all(shared);
 	if (DP_UNLIKELY(dp_fault_delayed))
 		dp_fault_release(m);
+	if (DP_UNLIKELY(dp_capture_on) && shared != NULL)
+		dp_capture_tick(shared);
 	emu_time_pass((uint64_t)work * WORK_NS);
 	return work;
 }
 
+/* Nothing that is due by time is slept through: how long until then, at most ns. */
+static uint64_t
+until_due(const struct dp_shared *shared, uint64_t ns)
+{
+	uint64_t now;
+
+	if (DP_LIKELY(shared->due_ns == UINT64_MAX) || emu_time_is_virtual())
+		return ns;
+	now = emu_mono_ns() + DUE_EARLY_NS;
+	if (shared->due_ns <= now)
+		return 0;
+	return shared->due_ns - now < ns ? shared->due_ns - now : ns;
+}
+
 static void
-idle(unsigned passes)
+idle(const struct dp_shared *shared, unsigned passes)
 {
 	struct timespec ts = {0};
 	uint64_t ns;
 
-	if (passes < IDLE_SPINS) {
+	if (passes < IDLE_SPINS || until_due(shared, SLEEP_MAX_NS) == 0) {
 		__builtin_ia32_pause();
 	} else if (passes < IDLE_YIELDS) {
 		sched_yield();
@@ -253,7 +235,8 @@ idle(unsigned passes)
 		unsigned step = (passes - IDLE_YIELDS) / 64;
 
 		ns = step > 4 ? SLEEP_MAX_NS : SLEEP_MIN_NS << step;
-		ts.tv_nsec = (long)(ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : ns);
+		ns = ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : ns;
+		ts.tv_nsec = (long)until_due(shared, ns);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
 }
@@ -289,7 +272,7 @@ engine(void *arg)
 			idle_passes = 0;
 			continue;
 		}
-		idle(idle_passes);
+		idle(shared_of(m), idle_passes);
 		if (idle_passes < IDLE_YIELDS + 64 * 8)
 			idle_passes++;
 	}
@@ -307,6 +290,9 @@ emu_dp_start(struct emu_machine *m)
 	atomic_store(&m->stop, false);
 	ret = emu_thread_start(&shared->thread, "mlxemu", engine, m);
 	shared->running = ret == 0;
+	/* Without it registers are as young as the engine's turns allow: no reason to fail. */
+	if (ret == 0)
+		(void)emu_clock_keeper_start(m);
 	return ret;
 }
 
@@ -321,6 +307,7 @@ emu_dp_stop(struct emu_machine *m)
 		atomic_store_explicit(&m->stop, true, memory_order_release);
 		emu_engine_pause(m, false);
 		pthread_join(shared->thread, NULL);
+		emu_clock_keeper_join(m);
 	}
 	emu_lock(m);
 	dp_fault_fini();

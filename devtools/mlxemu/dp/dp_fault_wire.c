@@ -9,7 +9,7 @@
 
 bool dp_fault_delayed;
 
-enum late_kind { LATE_DOORBELL, LATE_RX, LATE_TX };
+enum late_kind { LATE_DOORBELL, LATE_AGAIN, LATE_ARM, LATE_RX, LATE_TX };
 
 /** Something that happens later. */
 struct late {
@@ -17,8 +17,9 @@ struct late {
 	enum late_kind kind;
 	uint64_t due_ns;
 	struct emu_dev *dev;
-	uint32_t sqn; /* doorbell */
-	uint32_t len; /* frame */
+	uint32_t id;   /* doorbell: sqn, or cqn of ... */
+	uint32_t word; /* ... an arm doorbell, with what it said */
+	uint32_t len;  /* frame */
 	uint8_t frame[];
 };
 /* By due time; of equals the one that came first. Under the machine's lock. */
@@ -38,24 +39,43 @@ late_insert(struct late *late)
 	dp_fault_delayed = true;
 }
 
-/* False without memory: then it is lost, which a rule may not mind. */
-static bool
-late_add(enum late_kind kind, struct emu_dev *dev, uint64_t us, uint32_t sqn, const uint8_t *frame,
-	 uint32_t len)
+/* NULL without memory: then it is lost, which a rule may not mind. */
+static struct late *
+late_new(enum late_kind kind, struct emu_dev *dev, uint64_t us, uint32_t frame_bytes)
 {
-	struct late *late = malloc(sizeof(*late) + len);
+	struct late *late = malloc(sizeof(*late) + frame_bytes);
 
 	if (late == NULL)
-		return false;
+		return NULL;
 	late->kind = kind;
 	late->due_ns = emu_mono_ns() + us * 1000;
 	late->dev = dev;
-	late->sqn = sqn;
-	late->len = len;
-	if (len != 0)
-		memcpy(late->frame, frame, len);
+	late->id = late->word = 0;
+	late->len = frame_bytes;
+	return late;
+}
+
+static void
+late_frame(enum late_kind kind, struct emu_dev *dev, uint64_t us, const uint8_t *frame, uint32_t len)
+{
+	struct late *late = late_new(kind, dev, us, len);
+
+	if (late == NULL)
+		return;
+	memcpy(late->frame, frame, len);
 	late_insert(late);
-	return true;
+}
+
+static void
+late_doorbell(enum late_kind kind, const struct emu_obj *obj, uint64_t us, uint32_t word)
+{
+	struct late *late = late_new(kind, obj->dev, us, 0);
+
+	if (late == NULL)
+		return;
+	late->id = obj->id;
+	late->word = word;
+	late_insert(late);
 }
 
 /* Set while a frame arrives that was asked about already. */
@@ -74,15 +94,25 @@ sq_find(struct emu_dev *dev, uint32_t sqn)
 static void
 late_happens(struct late *late)
 {
+	struct emu_cq *cq;
 	struct emu_sq *sq;
 
 	if (late->dev->removed || late->dev->dp == NULL)
 		return;
+	/* One that came twice; one that came late was counted when it was rung. */
+	late->dev->stats.doorbells += late->kind == LATE_AGAIN || late->kind == LATE_ARM;
 	switch (late->kind) {
 	case LATE_DOORBELL:
-		sq = sq_find(late->dev, late->sqn);
+	case LATE_AGAIN:
+		/* It says whose record to look at, not what stands there. */
+		sq = sq_find(late->dev, late->id);
 		if (sq != NULL && sq->obj.dp != NULL)
 			dp_sq_take(sq->obj.dp);
+		break;
+	case LATE_ARM:
+		cq = emu_obj_find(late->dev, EMU_OBJ_CQ, late->id);
+		if (cq != NULL)
+			dp_cq_arm_again(cq, late->word);
 		break;
 	case LATE_RX:
 		passing = true;
@@ -133,14 +163,17 @@ dp_fault_doorbell(struct dp_sq *q, struct emu_cq *cq)
 
 	if (obj->dev->removed)
 		return true;
+	if (a != NULL && a->act == EMU_ACT_DUP)
+		late_doorbell(q != NULL ? LATE_AGAIN : LATE_ARM, obj, a->us,
+			      q != NULL ? 0 : be32toh(cq->dbrec[1]));
 	if (a == NULL || (a->act != EMU_ACT_DROP && a->act != EMU_ACT_DELAY))
-		return false; /* twice the same producer index is as good as once */
+		return false;
 	if (q == NULL)
 		return a->act == EMU_ACT_DROP;
 	/* The record is not looked at before the next doorbell of this queue. */
 	q->seen_pi = (uint16_t)be32toh(q->sq->dbrec[1]);
 	if (a->act == EMU_ACT_DELAY)
-		(void)late_add(LATE_DOORBELL, obj->dev, a->us, obj->id, NULL, 0);
+		late_doorbell(LATE_DOORBELL, obj, a->us, 0);
 	return true;
 }
 
@@ -176,7 +209,7 @@ change(struct changed *c, const struct emu_fault_action *a, const uint8_t *frame
 		break;
 	case EMU_ACT_DELAY:
 		c->times = 0;
-		(void)late_add(kind, dev, a->us, 0, frame, len);
+		late_frame(kind, dev, a->us, frame, len);
 		break;
 	case EMU_ACT_CORRUPT:
 		if (a->off >= len)

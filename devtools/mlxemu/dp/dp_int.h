@@ -11,6 +11,7 @@
 #include "../core/emu_audit.h"
 #include "dp_parse.h"
 #include "dp_rss.h"
+#include "dp_time.h"
 #include "emu_dp.h"
 
 #define DP_WQEBB_BYTES 64u
@@ -33,6 +34,8 @@ struct dp_shared {
 	pthread_t thread;
 	bool running;
 	uint64_t mono_ns; /**< Host time of the batch that is being worked on. */
+	uint64_t due_ns;  /**< When the next of the queues that wait is to go on. */
+	const struct dp_instant *flight; /**< When the frame handed over left; NULL: now. */
 	uint64_t clock_tsc; /**< Processor ticks when the clock pages were last seen to. */
 	TAILQ_HEAD(, dp_comp) compressing; /**< Sessions of all ports that are open. */
 	uint8_t frame[DP_MAX_FRAME + 64];     /**< Gathered or changed frame. */
@@ -47,12 +50,11 @@ struct dp_port {
 	TAILQ_HEAD(dp_sq_head, dp_sq) active; /**< SQs with work. */
 	TAILQ_HEAD(, dp_cq) timed;    /**< CQs whose event waits for its period to end. */
 	TAILQ_HEAD(, dp_rq) failed;   /**< RQs in ERR: newly posted WQEs are flushed. */
-	uint64_t ts_mono_ns;	      /**< shared->mono_ns that now_cycles was taken from. */
-	uint64_t now_cycles;
-	uint64_t last_ts;	      /**< Timestamp of the last frame, in device cycles ... */
-	uint32_t last_frac;	      /**< ... and 2^-32 of one. */
-	uint64_t slack_cycles;	      /**< How far it may run ahead of now_cycles. */
-	uint64_t cycles_per_byte_q32; /**< Wire time of a byte in device cycles, 32.32. */
+	struct dp_instant rx, tx;     /**< When the last frame had arrived, had left. */
+	struct emu_clock_point now;   /**< The clock at the batch's time, taken when needed. */
+	uint64_t ns_per_byte_q32;     /**< Wire time of a byte. */
+	struct dp_capture *capture;   /**< NULL: none. */
+	struct dp_classes *classes;   /**< NULL: none (dp_class.h). */
 };
 
 /** Doorbell page: obj.dp of an emu_uar. */
@@ -93,6 +95,11 @@ struct dp_sq {
 	struct dp_key key;
 	uint16_t seen_pi;      /**< Doorbell record when the queue became ready or last rang. */
 	uint32_t frames_done;  /**< Frames of the WQE at ci that are on the wire already. */
+	bool waiting;	       /**< The WQE at ci is a WAIT whose time has not come, */
+	uint64_t due_ns;       /**< which is this (0: cannot be told), */
+	uint64_t look_ns;      /**< and is looked at again then. */
+	uint16_t due_pi;       /**< What had been posted when it was looked at before that time. */
+	uint64_t depart_ns;    /**< The last WAIT ended then; 0: it did not hold anything up. */
 	TAILQ_ENTRY(dp_sq) in_uar, in_active;
 };
 
@@ -170,12 +177,6 @@ dp_copy(uint8_t *to, const uint8_t *from, uint32_t len)
 	memcpy(to + len - 32, from + len - 32, 32);
 }
 
-/* dp_engine.c */
-/** Takes the time for what follows; once per batch of a queue or wire. */
-void dp_batch_begin(struct dp_shared *shared);
-/** Device time for a frame of len bytes: strictly rising, a wire time after the one before. */
-uint64_t dp_timestamp(struct dp_port *port, uint32_t len);
-
 /* dp_uar.c */
 /** The page's state, made at first use; NULL without memory. */
 struct dp_uar *dp_uar_get(struct emu_uar *uar);
@@ -202,24 +203,52 @@ void dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uin
  * dp_cq_begin().
  */
 static inline struct prm_cqe64 *
-dp_cq_begin_plain(const struct emu_cq *cq)
+dp_cq_place_plain(const struct emu_cq *cq)
 {
 	const struct dp_cq *c = cq->obj.dp;
 	uint32_t size = 1u << cq->log_size;
-	struct prm_cqe64 *cqe;
 
 	if (DP_UNLIKELY(c == NULL || c->comp != NULL || cq->err || cq->collapsed ||
 			cq->log_cqe_bytes != 6 || ((cq->pi - c->ci) & (2 * size - 1)) >= size))
 		return NULL;
-	cqe = (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
-	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
+	return (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
+}
+static inline struct prm_cqe64 *
+dp_cq_begin_plain(const struct emu_cq *cq)
+{
+	struct prm_cqe64 *cqe = dp_cq_place_plain(cq);
+
+	if (DP_LIKELY(cqe != NULL))
+		memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	return cqe;
+}
+/** The program wants to know about n completions. */
+void dp_cq_notify(struct dp_cq *c, uint32_t n, bool solicited);
+/** dp_cq_end() of a receive completion at dp_cq_place_plain(), complete but for its last 8 bytes. */
+static inline void
+dp_cq_end_plain(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t flow_tag, uint16_t wqe_counter)
+{
+	uint32_t size = 1u << cq->log_size;
+	struct dp_cq *c = cq->obj.dp;
+	uint64_t last = (uint64_t)flow_tag << 32 | (uint64_t)wqe_counter << 16 |
+			PRM_CQE_OPCODE_RESP_SEND << 4 | ((cq->pi & size) != 0);
+
+	/* Whoever sees the owner bit flip must see all that was written before. */
+	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
+			      memory_order_release);
+	cq->obj.dev->stats.cqes++;
+	cq->pi++;
+	__builtin_prefetch(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6), 1);
+	if (DP_UNLIKELY(c->armed))
+		dp_cq_notify(c, 1, false);
 }
 /** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
 bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);
 /** The arm register of the page changed: db is its content. */
 void dp_cq_arm(struct dp_uar *uar, uint64_t db);
+/** An arm doorbell that was taken before comes once more with the same word. */
+void dp_cq_arm_again(struct emu_cq *cq, uint32_t word);
 void dp_cq_forget(struct emu_cq *cq);
 /** Raises the events whose time has come. */
 void dp_cq_tick(struct dp_port *port);
@@ -309,6 +338,11 @@ void dp_rq_stop(struct emu_rq *rq);
 void dp_rq_count(struct emu_rq *rq, uint32_t bytes);
 
 /* dp_mprq.c */
+struct dp_class;
+/** What the completions of the frame's class have in common; the rest of them is 0. */
+void dp_rq_describe_class(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx);
+/** dp_rq_deliver() of a frame of a class (dp_class.h). */
+void dp_rq_deliver_class(struct emu_rq *rq, const struct dp_class *c, const uint8_t *frame);
 /** dp_rq_deliver() of a striding RQ. */
 void dp_mprq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
 /** Whether the posted WQEs have strides for a frame of len bytes. */
@@ -328,10 +362,11 @@ struct dp_wqe {
 	struct dp_sq *q;
 	struct emu_sq *sq;
 	struct dp_port *port;
-	uint8_t opcode, ds, ce;
+	uint8_t opcode, opc_mod, ds, ce;
 	bool solicited;
 	uint32_t imm;		     /**< As in the control segment, big-endian. */
 	uint16_t index;		     /**< Its first WQEBB, running counter. */
+	uint64_t depart_ns;	     /**< Its frames leave from then on; 0: now. */
 	uint32_t pos, end;	     /**< Unread part in bytes from the ring's start, unwrapped. */
 	uint8_t cs_flags;
 	uint16_t mss;
@@ -383,6 +418,14 @@ enum dp_exec dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why);
 enum dp_exec dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit);
 void dp_pieces_copy(uint8_t *to, const struct dp_pieces *p);
 
+/* dp_wait.c */
+/** Executes a WAIT on time. */
+enum dp_exec dp_wait_time(struct dp_wqe *w);
+/** True while the queue's WAIT need not be looked at. */
+bool dp_wait_goes_on(struct dp_sq *q);
+/** When the WQE at index leaves by the last WAIT before it; 0: when the engine comes to it. */
+uint64_t dp_wait_departure(struct dp_sq *q, uint16_t index);
+
 /* dp_tx.c */
 /** Applies the WQE's offloads to a frame in pieces and sends it. */
 enum dp_exec dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p);
@@ -407,6 +450,8 @@ struct dp_flow {
 };
 int dp_steer_init(struct emu_dev *dev);
 void dp_steer_fini(struct emu_dev *dev);
+/** True when the verdict on a frame's checksums decides about its way. */
+bool dp_steer_by_checksum(const struct emu_dev *dev);
 /** First rule that matches, by priority and then age; NULL: none. */
 const struct dp_flow *dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt);
 /** True when a rule of the transmit table wants the frame dropped. */

@@ -94,6 +94,7 @@ catastrophe(struct emu_qp *qp)
 static bool
 complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m, uint8_t opcode)
 {
+	struct dp_port *port = dp_port_of(qp->obj.dev);
 	struct prm_cqe64 *cqe = dp_cq_begin(qp->rq.cq);
 
 	if (cqe == NULL) {
@@ -106,7 +107,8 @@ complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m,
 	cqe->srqn_uidx = htobe32(qp->user_index & 0xffffff);
 	cqe->imm_inval_pkey = m->imm;
 	cqe->byte_cnt = htobe32((uint32_t)m->bytes + (m->grh != NULL ? DP_GRH_BYTES : 0));
-	cqe->timestamp = htobe64(dp_timestamp(dp_port_of(qp->obj.dev), 0));
+	dp_time_arrival(port, 0);
+	cqe->timestamp = htobe64(dp_time_stamp(port, &port->rx, qp->rq.real_time));
 	dp_cq_end(qp->rq.cq, cqe, qp->obj.id, w->counter, opcode, m->solicited);
 	return true;
 }

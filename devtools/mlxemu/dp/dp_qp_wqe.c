@@ -127,14 +127,15 @@ enum dp_exec
 dp_qp_wqe_read(struct dp_wqe *w, struct dp_request *r)
 {
 	struct emu_qp *qp = w->sq->qp;
-	const struct op *op = op_find(w->opcode, qp->st);
+	const struct op *op = w->opc_mod == 0 ? op_find(w->opcode, qp->st) : NULL;
 	enum dp_exec done;
 
 	memset(&r->msg, 0, sizeof(r->msg));
 	dp_pieces_init(&r->data);
 	if (op == NULL)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
-				     "opcode not supported for the service type");
+				     w->opc_mod == 0 ? "opcode not supported for the service type"
+						     : "opcode with this opc_mod not supported");
 	r->msg.opcode = w->opcode;
 	if (op->kind == KIND_NOP)
 		return DP_DONE;

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 
 #include "dp_check.h"
+#include "dp_class.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"
 
 #define PREFETCH_AHEAD 4u
+#define PREFETCH_RING_AHEAD 16u /* of WQEs: their lines come from the program's cache */
 #define BYTE_COUNT_2GB 0x80000000u
 #define MAC_BYTES 12u /* both addresses: what stands before a VLAN tag */
 
@@ -162,6 +164,8 @@ prefetch_next(const struct emu_rq *rq, const uint8_t *to, uint64_t addr)
 		rq->ring + ((size_t)((rq->ci + PREFETCH_AHEAD) & mask) << rq->log_stride_bytes));
 
 	__builtin_prefetch((const void *)((uintptr_t)to + (be64toh(next->addr) - addr)), 1);
+	__builtin_prefetch(rq->ring + ((size_t)((rq->ci + PREFETCH_RING_AHEAD) & mask)
+				       << rq->log_stride_bytes));
 }
 
 bool
@@ -243,6 +247,23 @@ describe_headers(struct prm_cqe64 *cqe, const struct dp_rx *rx, bool stripped)
 	cqe->l4_hdr_type_etc = header_types(pkt->data, l, stripped);
 }
 
+static uint64_t
+dp_rq_stamp(const struct emu_rq *rq)
+{
+	struct dp_port *port = dp_port_of(rq->obj.dev);
+
+	return dp_time_stamp(port, &port->rx, rq->real_time);
+}
+
+static void
+describe_queue(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx)
+{
+	cqe->rx_hash_result = htobe32(rx->hash);
+	cqe->rx_hash_type = rx->hash_type;
+	/* One segment: nothing was coalesced. */
+	cqe->srqn_uidx = htobe32(1u << 24 | (rq->user_index & 0xffffff));
+}
+
 /* What every completion of a frame says, whatever kind of queue it lies in. */
 static void
 describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
@@ -251,13 +272,21 @@ describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 	describe_headers(cqe, rx, d->stripped);
 	if (d->stripped)
 		cqe->vlan_info = htobe16(rx->pkt->outer.tci);
-	cqe->rx_hash_result = htobe32(rx->hash);
-	cqe->rx_hash_type = rx->hash_type;
-	/* One segment: nothing was coalesced. */
-	cqe->srqn_uidx = htobe32(1u << 24 | (rq->user_index & 0xffffff));
+	describe_queue(cqe, rq, rx);
 	cqe->wqe_id = htobe16(d->wqe_id);
 	cqe->byte_cnt = htobe32(d->byte_cnt);
-	cqe->timestamp = htobe64(dp_timestamp(dp_port_of(rq->obj.dev), rx->pkt->len));
+	cqe->timestamp = htobe64(dp_rq_stamp(rq));
+}
+
+void
+dp_rq_describe_class(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx)
+{
+	memset(cqe, 0, sizeof(*cqe));
+	cqe->l4_hdr_type_etc = header_types(rx->pkt->data, &rx->pkt->outer, false);
+	describe_queue(cqe, rq, rx);
+	cqe->byte_cnt = htobe32(rx->pkt->len);
+	cqe->sop_drop_qpn = htobe32(rx->flow_tag & 0xffffff);
+	cqe->op_own = PRM_CQE_OPCODE_RESP_SEND << 4;
 }
 
 /* Into a CQ that compresses. */
@@ -356,7 +385,7 @@ refuse_producer(struct emu_rq *rq)
  * What it does not do is left to the long way, which also says what is wrong.
  */
 static inline bool
-write_plain(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt *pkt)
+write_whole(struct emu_rq *rq, const struct prm_rq_wqe *seg, const uint8_t *frame, uint32_t len)
 {
 	struct emu_port_stats *stats = &rq->obj.dev->stats;
 	struct dp_rq *q = rq->obj.dp;
@@ -364,18 +393,34 @@ write_plain(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt
 	uint64_t addr = be64toh(now.addr);
 	uint8_t *to;
 
-	if (DP_UNLIKELY(be32toh(now.byte_count) < pkt->len || rq->scatter_fcs ||
-			(pkt->outer.tags != 0 && !rq->vsd)))
+	if (DP_UNLIKELY(be32toh(now.byte_count) < len))
 		return false;
-	to = dp_dma_known(&q->key, rq->obj.dev, rq->pd, be32toh(now.lkey), addr, pkt->len,
-		    EMU_DMA_WRITE);
+	to = dp_dma_known(&q->key, rq->obj.dev, rq->pd, be32toh(now.lkey), addr, len,
+			  EMU_DMA_WRITE);
 	if (DP_UNLIKELY(to == NULL))
 		return false;
 	prefetch_next(rq, to, addr);
-	dp_copy(to, pkt->data, pkt->len);
+	dp_copy(to, frame, len);
 	stats->dma_writes++;
-	stats->dma_write_bytes += pkt->len;
+	stats->dma_write_bytes += len;
 	return true;
+}
+
+static inline bool
+write_plain(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt *pkt)
+{
+	if (DP_UNLIKELY(rq->scatter_fcs || (pkt->outer.tags != 0 && !rq->vsd)))
+		return false;
+	return write_whole(rq, seg, pkt->data, pkt->len);
+}
+
+static inline const struct prm_rq_wqe *
+wqe_at_ci(const struct emu_rq *rq)
+{
+	uint32_t mask = (1u << rq->log_wqes) - 1;
+
+	return (const struct prm_rq_wqe *)(rq->ring +
+					   ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
 }
 
 /* Finds room for the frame and writes it; false when the WQE was refused. */
@@ -405,9 +450,7 @@ write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx 
 static void
 deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
-	uint32_t mask = (1u << rq->log_wqes) - 1;
-	const struct prm_rq_wqe *seg = (const struct prm_rq_wqe *)(
-		rq->ring + ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
+	const struct prm_rq_wqe *seg = wqe_at_ci(rq);
 	struct dp_done done = {.counter = rq->ci, .byte_cnt = rx->pkt->len};
 
 	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
@@ -428,6 +471,60 @@ to_queue(struct emu_rq *rq, const struct dp_rx *rx)
 		dp_mprq_deliver(rq, rx);
 	else
 		deliver(rq, rx);
+}
+
+/* As describe(), dp_rq_complete() and dp_cq_end() would. */
+static inline bool
+complete_class(struct emu_rq *rq, const struct dp_class *class, const uint8_t *frame)
+{
+	struct dp_cq *c = rq->cq->obj.dp;
+	struct dp_csum_verdict v;
+	struct prm_cqe64 mine, *cqe;
+
+	cqe = dp_cq_place_plain(rq->cq);
+	if (DP_UNLIKELY(cqe == NULL)) {
+		if (c == NULL || c->comp == NULL)
+			cqe = dp_cq_begin(rq->cq);
+		else
+			cqe = &mine;
+		if (cqe == NULL)
+			return false;
+	}
+	memcpy(cqe, &class->cqe, offsetof(struct prm_cqe64, sop_drop_qpn));
+	dp_csum_verify_plain(frame, &class->csum, &v);
+	cqe->checksum = v.raw;
+	cqe->hds_ip_ext = (uint8_t)(1 | v.l3_ok << 1 | v.l4_ok << 2);
+	cqe->timestamp = htobe64(dp_rq_stamp(rq));
+	if (cqe == &mine) {
+		mine.sop_drop_qpn = class->cqe.sop_drop_qpn;
+		mine.wqe_counter = htobe16((uint16_t)(rq->ci - 1));
+		mine.signature = class->cqe.signature;
+		mine.op_own = class->cqe.op_own;
+		return dp_comp_add(c->comp, rq->obj.id, &mine, false);
+	}
+	dp_cq_end_plain(rq->cq, cqe, be32toh(class->cqe.sop_drop_qpn), (uint16_t)(rq->ci - 1));
+	return true;
+}
+
+void
+dp_rq_deliver_class(struct emu_rq *rq, const struct dp_class *c, const uint8_t *frame)
+{
+	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
+	if (DP_UNLIKELY(!write_whole(rq, wqe_at_ci(rq), frame, c->len))) {
+		const struct dp_pkt pkt = {.data = frame, .len = c->len, .outer = c->layers};
+		const struct dp_rx rx = {
+			.pkt = &pkt, .hash = be32toh(c->cqe.rx_hash_result),
+			.hash_type = c->cqe.rx_hash_type,
+			.flow_tag = be32toh(c->cqe.sop_drop_qpn)};
+
+		rq->obj.dev->stats.wqe_fetch_bytes -= 1u << rq->log_stride_bytes;
+		to_queue(rq, &rx);
+		return;
+	}
+	dp_rq_count(rq, c->len);
+	rq->ci++;
+	if (DP_UNLIKELY(!complete_class(rq, c, frame)))
+		dp_rq_stop(rq);
 }
 
 void

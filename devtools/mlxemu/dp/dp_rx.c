@@ -7,6 +7,8 @@
  */
 #include <time.h>
 
+#include "dp_capture.h"
+#include "dp_class.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"
@@ -38,9 +40,23 @@ for_us(const struct emu_vport *v, const uint8_t *mac)
 	return is_broadcast(mac) || v->promisc_mc || in_list(v->mc, v->mc_count, mac);
 }
 
-static void
-count_arrived(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
+/* The frame is the port's now: it arrives at this moment, whatever becomes of it. */
+static inline void
+note_arrival(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
+	struct dp_port *port = dp_port_of(dev);
+
+	dp_time_arrival(port, len);
+	if (DP_UNLIKELY(port->capture != NULL))
+		dp_capture_frame(port, DP_ARRIVED, &port->rx, frame, len);
+}
+
+static inline void
+arrived(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	struct emu_port_stats *s = &dev->stats;
+
+	note_arrival(dev, frame, len);
 	s->rx_frames++;
 	s->rx_bytes += len;
 	if (DP_LIKELY((frame[0] & 1) == 0))
@@ -99,13 +115,14 @@ to_tir(struct emu_dev *dev, const struct dp_flow *flow, const struct dp_pkt *pkt
 	posted = ready && dp_rq_has_room(rq, pkt);
 	if (DP_UNLIKELY(!posted) && ready && may_wait)
 		return EMU_RX_FULL;
-	count_arrived(&dev->stats, pkt->data, pkt->len);
+	arrived(dev, pkt->data, pkt->len);
 	count_flow(flow, pkt->len);
 	if (DP_UNLIKELY(!posted)) {
 		out_of_buffer(dev, rq);
 		return EMU_RX_TAKEN;
 	}
 	rx.tunneled = pkt->tunneled && flow->tir->tunneled_offload;
+	dp_class_learn(dp_port_of(dev), flow, rq, &rx);
 	dp_rq_deliver(rq, &rx);
 	return EMU_RX_TAKEN;
 }
@@ -117,7 +134,7 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 
 	if (DP_LIKELY(flow != NULL && flow->tir != NULL))
 		return to_tir(dev, flow, pkt, may_wait);
-	count_arrived(&dev->stats, pkt->data, pkt->len);
+	arrived(dev, pkt->data, pkt->len);
 	if (flow != NULL)
 		count_flow(flow, pkt->len);
 	if (flow != NULL && flow->drop)
@@ -129,8 +146,29 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 	return EMU_RX_TAKEN;
 }
 
-static enum emu_rx_result
-receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
+/* The short way. False: the frame has to take the long one, nothing was done yet. */
+static inline bool
+by_class(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	const struct dp_class *c = dp_class_find(dp_port_of(dev), frame, len);
+	struct emu_rq *rq;
+	uint16_t posted;
+
+	if (c == NULL)
+		return false;
+	rq = c->rq;
+	posted = dp_rq_posted(rq);
+	if (DP_UNLIKELY(rq->state != EMU_QS_RDY || posted == 0 || posted > 1u << rq->log_wqes))
+		return false;
+	arrived(dev, frame, len);
+	count_flow(c->flow, len);
+	dp_rq_deliver_class(rq, c, frame);
+	return true;
+}
+
+/* The long way, which also says what is wrong with a frame. */
+static __attribute__((noinline)) enum emu_rx_result
+receive_any(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	enum emu_rx_result result;
 	struct dp_pkt pkt;
@@ -142,6 +180,7 @@ receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 		return EMU_RX_TAKEN;
 	}
 	if (DP_UNLIKELY(len < DP_ETH_BYTES || len > dp_frame_limit(dev))) {
+		note_arrival(dev, frame, len);
 		dev->stats.rx_frames++;
 		dev->stats.rx_bytes += len;
 		if (len < DP_ETH_BYTES)
@@ -152,6 +191,15 @@ receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 	}
 	dp_parse(&pkt, frame, len, true);
 	return steer(dev, &pkt, may_wait);
+}
+
+static inline enum emu_rx_result
+receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
+{
+	if (dp_class_possible() && DP_LIKELY(dev->link_up && dev->dp != NULL) &&
+	    DP_LIKELY(len <= dp_frame_limit(dev)) && by_class(dev, frame, len))
+		return EMU_RX_TAKEN;
+	return receive_any(dev, frame, len, may_wait);
 }
 
 void

@@ -65,6 +65,8 @@ emu_dp_sq_changed(struct emu_sq *sq)
 	case EMU_QS_RDY:
 		q->failed = false;
 		q->frames_done = 0;
+		q->waiting = false;
+		q->depart_ns = 0;
 		/* What the record holds from before the reset is not work. */
 		q->seen_pi = record_pi(sq);
 		break;
@@ -73,6 +75,7 @@ emu_dp_sq_changed(struct emu_sq *sq)
 		break;
 	default:
 		q->frames_done = 0;
+		q->waiting = false;
 		deactivate(q);
 		break;
 	}
@@ -193,6 +196,15 @@ flush(struct dp_sq *q)
 	}
 }
 
+/* When the last frame of the WQE had left; of a WQE without frames, when it was done. */
+static uint64_t
+sent_stamp(const struct dp_wqe *w)
+{
+	if (DP_LIKELY(w->frames != 0 && w->sq->qp == NULL))
+		return dp_time_stamp(w->port, &w->port->tx, w->sq->real_time);
+	return dp_time_stamp_now(w->port, w->depart_ns, w->sq->real_time);
+}
+
 void
 dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 {
@@ -210,7 +222,7 @@ dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 	}
 	cqe->srqn_uidx = htobe32(sq->user_index & 0xffffff);
 	cqe->byte_cnt = htobe32((uint32_t)w->bytes);
-	cqe->timestamp = htobe64(dp_timestamp(w->port, 0));
+	cqe->timestamp = htobe64(sent_stamp(w));
 	dp_cq_end(sq->cq, cqe, (uint32_t)w->opcode << 24 | sq->obj.id, w->index,
 		  PRM_CQE_OPCODE_REQ, w->solicited);
 }
@@ -245,6 +257,7 @@ dp_wqe_begin(struct dp_wqe *w, struct dp_sq *q)
 	w->sq = sq;
 	w->port = dp_port_of(sq->obj.dev);
 	w->index = sq->ci;
+	w->depart_ns = DP_UNLIKELY(q->depart_ns != 0) ? dp_wait_departure(q, sq->ci) : 0;
 	w->frames = w->reads = 0;
 	w->bytes = w->read_bytes = 0;
 	w->vendor = 0;
@@ -294,6 +307,8 @@ dp_sq_run(struct dp_sq *q, unsigned budget)
 	if (DP_UNLIKELY(sq->qp != NULL))
 		return dp_qp_run(q, budget);
 	dp_batch_begin(dp_port_of(sq->obj.dev)->shared);
+	if (DP_UNLIKELY(q->waiting) && dp_wait_goes_on(q))
+		return 0;
 	while (done < budget && sq->ci != sq->hw_pi && sq->state == EMU_QS_RDY) {
 		if (step(q, &w) == DP_HOLD)
 			return done;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "dp_class.h"
 #include "dp_csum.h"
 #include "dp_int.h"
 
@@ -74,8 +75,9 @@ dp_steer_fini(struct emu_dev *dev)
 }
 
 static void
-table_changed(struct dp_steer *s, struct dp_table *t)
+table_changed(struct emu_dev *dev, struct dp_table *t)
 {
+	struct dp_steer *s = dev->steer;
 	const struct dp_flow *flow;
 	struct timespec ts;
 
@@ -89,6 +91,7 @@ table_changed(struct dp_steer *s, struct dp_table *t)
 			t->used[t->uses++] = (uint8_t)i;
 	t->uses_l3 = t->uses != 0 && t->used[t->uses - 1] >= KEY_FIRST_L3;
 	t->memo_valid = false;
+	dp_class_forget(dp_port_of(dev));
 	s->wants_checksums = ((s->table[TABLE_RX].mask[6] | s->table[TABLE_TX].mask[6]) &
 			      KEY6_OK_BITS) != 0;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -164,7 +167,7 @@ flow_release(struct emu_obj *obj)
 		struct dp_table *t = &s->table[f->matcher->table];
 
 		TAILQ_REMOVE(&t->flows, f, next);
-		table_changed(s, t);
+		table_changed(obj->dev, t);
 	}
 	emu_obj_unref(&f->matcher->obj);
 	if (f->tir != NULL)
@@ -273,7 +276,7 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 	if (f->counter != NULL)
 		emu_obj_ref(&f->counter->obj);
 	table_insert(&s->table[m->table], f);
-	table_changed(s, &s->table[m->table]);
+	table_changed(ctx->dev, &s->table[m->table]);
 	*out = &f->obj;
 	return 0;
 }
@@ -395,6 +398,14 @@ dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt)
 	struct dp_steer *s = dev->steer;
 
 	return lookup(s, &s->table[TABLE_RX], pkt);
+}
+
+bool
+dp_steer_by_checksum(const struct emu_dev *dev)
+{
+	const struct dp_steer *s = dev->steer;
+
+	return s->wants_checksums;
 }
 
 bool

@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* The last part of sending: offloads, the transmit table, the wire. */
 #include "../wire/emu_wire.h"
+#include "dp_capture.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 
@@ -21,6 +22,26 @@ count_sent(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
 	}
 }
 
+/* Onto the wire; a frame that the wire holds back did not leave. */
+static inline enum emu_wire_result
+depart(const struct dp_wqe *w, const uint8_t *frame, uint32_t len)
+{
+	struct dp_port *port = w->port;
+	struct dp_instant before = port->tx;
+	enum emu_wire_result result;
+
+	dp_time_departure(port, len, w->depart_ns);
+	port->shared->flight = &port->tx;
+	result = emu_fault_at(EMU_AT_WIRE_TX) ? dp_fault_wire_tx(port->dev, frame, len)
+					      : emu_wire_tx(port->dev, frame, len);
+	port->shared->flight = NULL;
+	if (DP_UNLIKELY(result == EMU_WIRE_HOLD))
+		port->tx = before;
+	else if (DP_UNLIKELY(port->capture != NULL))
+		dp_capture_frame(port, DP_LEFT, &port->tx, frame, len);
+	return result;
+}
+
 enum dp_exec
 dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
@@ -34,8 +55,7 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	}
 	if (DP_LIKELY(dev->link_up && len <= dp_frame_limit(dev)) &&
 	    !dp_steer_tx_drops(dev, frame, len))
-		result = emu_fault_at(EMU_AT_WIRE_TX) ? dp_fault_wire_tx(dev, frame, len)
-						      : emu_wire_tx(dev, frame, len);
+		result = depart(w, frame, len);
 	if (result == EMU_WIRE_HOLD) {
 		w->q->frames_done = w->frames;
 		return DP_HOLD;

@@ -297,6 +297,7 @@ dp_wqe_read_ctrl(struct dp_wqe *w)
 	idx_opcode = be32toh(ctrl.opmod_idx_opcode);
 	qpn_ds = be32toh(ctrl.qpn_ds);
 	w->opcode = idx_opcode & 0xff;
+	w->opc_mod = (uint8_t)(idx_opcode >> 24);
 	w->ds = qpn_ds & 0x3f;
 	w->ce = ctrl.fm_ce_se >> 2 & 3;
 	w->solicited = (ctrl.fm_ce_se >> 1 & 1) != 0;
@@ -314,7 +315,8 @@ dp_wqe_read_ctrl(struct dp_wqe *w)
 	if (qpn_ds >> 8 != w->sq->obj.id)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "qpn is not the SQ's number");
-	return emu_fault_at(EMU_AT_WQE_FETCH) ? dp_fault_fetch(w) : DP_DONE;
+	/* A WAIT is fetched once, however often it is looked at. */
+	return emu_fault_at(EMU_AT_WQE_FETCH) && !w->q->waiting ? dp_fault_fetch(w) : DP_DONE;
 }
 
 enum dp_exec
@@ -324,7 +326,8 @@ dp_wqe_execute(struct dp_wqe *w)
 
 	if (done != DP_DONE)
 		return done;
-	switch (w->opcode) {
+	/* What an opcode does with a modifier is another operation: TSO with 1 is a legacy MPW. */
+	switch ((uint32_t)w->opc_mod << 8 | w->opcode) {
 	case PRM_WQE_OPCODE_NOP:
 		return DP_DONE;
 	case PRM_WQE_OPCODE_SEND:
@@ -333,7 +336,10 @@ dp_wqe_execute(struct dp_wqe *w)
 		return execute_tso(w);
 	case PRM_WQE_OPCODE_ENHANCED_MPSW:
 		return execute_mpsw(w);
+	case PRM_WAIT_OPC_MOD_TIME << 8 | PRM_WQE_OPCODE_WAIT:
+		return dp_wait_time(w);
 	default:
-		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, "opcode not supported");
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, w->opc_mod == 0 ? "opcode not supported"
+						     : "opcode with this opc_mod not supported");
 	}
 }

@@ -19,7 +19,7 @@
 
 /** Prepares per-port state (dev->dp, dev->steer). 0 or -errno. */
 int emu_dp_init(struct emu_machine *m);
-/** Starts the engine thread (all signals blocked, affinity to all CPUs). 0 or -errno. */
+/** Starts the engine thread (all signals blocked but those of faults, affinity to all CPUs). 0 or -errno. */
 int emu_dp_start(struct emu_machine *m);
 /** Stops and joins it, if it runs; frees the state. Objects may outlive it. Lock not held. */
 void emu_dp_stop(struct emu_machine *m);
@@ -30,6 +30,19 @@ unsigned emu_dp_poll(struct emu_machine *m);
  * the process; to be called before there are queues. False: out of memory.
  */
 bool emu_dp_check_buffers(bool on);
+
+/** A capture of one port (dp_capture.c). */
+struct emu_capture {
+	unsigned port, directions;
+	char path[4096];
+};
+/** Reads PORT=FILE[:rx|:tx]. 0, or -EINVAL with one line in err. */
+int emu_capture_parse(const char *spec, unsigned ports, struct emu_capture *out, char *err,
+		      size_t err_len);
+/** The part of the text behind the file name. */
+const char *emu_capture_suffix(const struct emu_capture *plan);
+/** Captures a port from now to emu_dp_stop(), as the text says. 0 or -errno with one line in err. */
+int emu_dp_capture(struct emu_machine *m, const char *spec, char *err, size_t err_len);
 
 /** Frames that arrive at a port by order (dp_inject.c). */
 #define EMU_INJECT_TYPES 16u

@@ -154,8 +154,10 @@ int fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_li
 /** A doorbell record: 8 bytes inside a umem, aligned. */
 int fw_dbrec_check(struct fw_cmd *c, uint32_t umem_id, uint64_t offset, struct emu_umem **umem,
 		   volatile uint32_t **dbrec);
-/** The time stamp format of a queue or CQ: the profile has the free-running one only. */
+/** The time stamp format of a queue or CQ: what --clock-format lets the device have. */
 int fw_ts_format_check(struct fw_cmd *c, unsigned format);
+/** Whether a queue with this format stamps with the device's own clock: so does DEFAULT, if it is on. */
+bool fw_ts_real(const struct emu_dev *dev, unsigned format);
 
 /** True when the state machine lets a queue go from one state to another. */
 bool fw_queue_may_go(enum emu_queue_state from, enum emu_queue_state to);

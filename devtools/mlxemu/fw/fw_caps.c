@@ -4,7 +4,15 @@
  * Device capabilities. Rule: what is not modelled is not advertised, and what is advertised is
  * modelled; so these functions are also the list of what this device can do.
  */
+#include <string.h>
+
+#include "emu_fw.h"
 #include "fw.h"
+
+_Static_assert((int)EMU_CLOCK_FREE == (int)PRM_TS_FORMAT_CAP_FREE_RUNNING &&
+		       (int)EMU_CLOCK_REALTIME == (int)PRM_TS_FORMAT_CAP_REAL_TIME &&
+		       (int)EMU_CLOCK_BOTH == (int)PRM_TS_FORMAT_CAP_BOTH,
+	       "clock formats are the capability's values");
 
 #define PORTS 1u
 /* Bits of roce_cap.l3_type and of atomic_caps (Linux, device.h). */
@@ -12,6 +20,7 @@
 #define ATOMIC_HOST_ENDIANNESS 1u
 #define ATOMIC_CMP_SWAP 1u
 #define ATOMIC_FETCH_ADD 2u
+#define EVENT_WORDS 4u /* of 64 bits in the page of event capabilities */
 
 /* Limits of objects, from the profile. */
 static void
@@ -104,9 +113,9 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_cqe_128_always(cap, 1);
 	prm_cmd_hca_cap_set_cq_eq_remap(cap, 1);
 	prm_cmd_hca_cap_set_event_cap(cap, 1);
-	/* Free-running counters only: no real time. */
-	prm_cmd_hca_cap_set_sq_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
-	prm_cmd_hca_cap_set_rq_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
+	prm_cmd_hca_cap_set_wait_on_time(cap, dev->profile->wait_on_time);
+	prm_cmd_hca_cap_set_sq_ts_format(cap, dev->clock.format);
+	prm_cmd_hca_cap_set_rq_ts_format(cap, dev->clock.format);
 	prm_cmd_hca_cap_set_device_frequency_khz(cap, (uint32_t)(dev->clock.hz / 1000));
 	prm_cmd_hca_cap_set_device_frequency_mhz(cap, (uint32_t)(dev->clock.hz / 1000000));
 	prm_cmd_hca_cap_set_steering_format_version(cap, PRM_STEERING_FORMAT_CONNECTX_6DX);
@@ -238,9 +247,8 @@ cap_roce(const struct emu_dev *dev, void *page)
 {
 	struct prm_roce_cap *cap = page;
 
-	(void)dev;
 	prm_roce_cap_set_fl_rc_qp_when_roce_enabled(cap, 1);
-	prm_roce_cap_set_qp_ts_format(cap, PRM_TS_FORMAT_CAP_FREE_RUNNING);
+	prm_roce_cap_set_qp_ts_format(cap, dev->clock.format);
 	prm_roce_cap_set_l3_type(cap, ROCE_L3_IPV6);
 	prm_roce_cap_set_roce_version(cap, 1u << PRM_ROCE_VERSION_V1 | 1u << PRM_ROCE_VERSION_V2);
 	prm_roce_cap_set_r_roce_dest_udp_port(cap, 4791);
@@ -276,6 +284,44 @@ cap_memory(const struct emu_dev *dev, void *page)
 	prm_device_mem_cap_set_max_memic_size(cap, 128u << 10);
 }
 
+/* What the model raises: dp/ for an object of the program, the port for the device. */
+static const uint8_t object_events[] = {
+	PRM_EVENT_TYPE_COMP, PRM_EVENT_TYPE_COMM_EST, PRM_EVENT_TYPE_CQ_ERROR,
+	PRM_EVENT_TYPE_WQ_CATAS_ERROR, PRM_EVENT_TYPE_WQ_INVAL_REQ_ERROR,
+	PRM_EVENT_TYPE_WQ_ACCESS_ERROR, PRM_EVENT_TYPE_SRQ_CATAS_ERROR,
+	PRM_EVENT_TYPE_SRQ_LAST_WQE, PRM_EVENT_TYPE_SRQ_RQ_LIMIT,
+};
+static const uint8_t device_events[] = {PRM_EVENT_TYPE_PORT_CHANGE};
+
+bool
+emu_fw_event_raised(uint16_t type, bool affiliated)
+{
+	const uint8_t *list = affiliated ? object_events : device_events;
+	size_t n = affiliated ? sizeof(object_events) : sizeof(device_events);
+
+	return type <= UINT8_MAX && memchr(list, type, n) != NULL;
+}
+
+static void
+cap_events(const struct emu_dev *dev, void *page)
+{
+	struct prm_device_event_cap *cap = page;
+
+	(void)dev;
+	for (unsigned word = 0; word < EVENT_WORDS; word++) {
+		uint64_t object = 0, device = 0;
+
+		for (unsigned bit = 0; bit < 64; bit++) {
+			uint16_t type = (uint16_t)(word * 64 + bit);
+
+			object |= (uint64_t)emu_fw_event_raised(type, true) << bit;
+			device |= (uint64_t)emu_fw_event_raised(type, false) << bit;
+		}
+		prm_device_event_cap_set_user_affiliated_events(cap, word, object);
+		prm_device_event_cap_set_user_unaffiliated_events(cap, word, device);
+	}
+}
+
 /* A page that clients read although the general page says that there is nothing in it. */
 static void
 cap_empty(const struct emu_dev *dev, void *page)
@@ -297,7 +343,7 @@ static const struct {
 	{PRM_HCA_CAP_TYPE_ROCE, cap_roce},
 	{PRM_HCA_CAP_TYPE_QOS, cap_empty},
 	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_memory},
-	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_empty},
+	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_events},
 	{PRM_HCA_CAP_TYPE_DEBUG, cap_empty},
 };
 

@@ -41,6 +41,9 @@ cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 	if (prm_cqc_get_cq_period_mode(cqc) != PRM_CQC_PERIOD_MODE_FROM_EQE)
 		return fw_refuse(c, FW_CQ_MODERATION, "period mode %u",
 				 prm_cqc_get_cq_period_mode(cqc));
+	/* The queues decide; 0 is what drivers leave here, also where no counter can be had. */
+	if (prm_cqc_get_cq_timestamp_format(cqc) == 0)
+		return 0;
 	return fw_ts_format_check(c, prm_cqc_get_cq_timestamp_format(cqc));
 }
 
@@ -94,7 +97,6 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 	cq->cq.comp_en = prm_cqc_get_cqe_comp_en(cqc) && !cq->cq.collapsed;
 	cq->cq.mini_format = (uint8_t)(prm_cqc_get_mini_cqe_res_format_ext(cqc) << 2 |
 				       prm_cqc_get_mini_cqe_res_format(cqc));
-	cq->cq.ts_format = (uint8_t)prm_cqc_get_cq_timestamp_format(cqc);
 	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
 }
 

@@ -178,7 +178,7 @@ qp_fill_sq(struct emu_qp *qp, const struct prm_qpc *q, const struct qp_parts *p)
 	sq->pd = p->pd->id;
 	sq->user_index = prm_qpc_get_user_index(q);
 	sq->log_wqebbs = (uint8_t)prm_qpc_get_log_sq_size(q);
-	sq->ts_format = (uint8_t)prm_qpc_get_ts_format(q);
+	sq->real_time = fw_ts_real(qp->obj.dev, prm_qpc_get_ts_format(q));
 	sq->flush_in_error = true;
 }
 
@@ -197,7 +197,7 @@ qp_fill_rq(struct emu_qp *qp, const struct prm_qpc *q, const struct qp_parts *p)
 	rq->user_index = prm_qpc_get_user_index(q);
 	rq->log_wqes = (uint8_t)prm_qpc_get_log_rq_size(q);
 	rq->log_stride_bytes = (uint8_t)(prm_qpc_get_log_rq_stride(q) + LOG_SEG_BYTES);
-	rq->ts_format = (uint8_t)prm_qpc_get_ts_format(q);
+	rq->real_time = fw_ts_real(qp->obj.dev, prm_qpc_get_ts_format(q));
 	rq->flush_in_error = true;
 	rq->q_counter = p->counter;
 	qp->srq = p->srq;

@@ -182,12 +182,12 @@ pmaos_read(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* The counter runs free: time_stamp_mode 0, the internal timer. */
+/* time_stamp_mode: 0 the internal timer, 1 real time (reader: DPDK's mlx5). */
 static int
 mtutc_read(struct fw_cmd *c, void *reg)
 {
-	(void)c;
 	memset(reg, 0, PRM_MTUTC_REG_BYTES);
+	prm_mtutc_reg_set_time_stamp_mode(reg, emu_clock_real(&c->dev->clock));
 	return 0;
 }
 

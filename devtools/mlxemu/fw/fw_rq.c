@@ -63,7 +63,7 @@ rq_fill(struct fw_rq *fw, const struct prm_rqc *rqc, const struct fw_wq *wq)
 	rq->log_strides = wq->log_strides;
 	rq->log_stride_size = wq->log_stride_size;
 	rq->user_index = prm_rqc_get_user_index(rqc);
-	rq->ts_format = (uint8_t)prm_rqc_get_ts_format(rqc);
+	rq->real_time = fw_ts_real(rq->obj.dev, prm_rqc_get_ts_format(rqc));
 	rq->vsd = prm_rqc_get_vsd(rqc);
 	rq->scatter_fcs = prm_rqc_get_scatter_fcs(rqc);
 	rq->flush_in_error = prm_rqc_get_flush_in_error_en(rqc);

@@ -55,7 +55,7 @@ sq_fill(struct fw_sq *fw, const struct prm_sqc *sqc, const struct fw_wq *wq)
 	sq->log_wqebbs = wq->log_size;
 	sq->user_index = prm_sqc_get_user_index(sqc);
 	sq->min_inline_mode = (uint8_t)prm_sqc_get_min_wqe_inline_mode(sqc);
-	sq->ts_format = (uint8_t)prm_sqc_get_ts_format(sqc);
+	sq->real_time = fw_ts_real(sq->obj.dev, prm_sqc_get_ts_format(sqc));
 	sq->flush_in_error = prm_sqc_get_flush_in_error_en(sqc);
 	sq->allow_mpw = prm_sqc_get_allow_multi_pkt_send_wqe(sqc);
 }

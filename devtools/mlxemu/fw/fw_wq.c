@@ -27,9 +27,20 @@ fw_dbrec_check(struct fw_cmd *c, uint32_t umem_id, uint64_t offset, struct emu_u
 int
 fw_ts_format_check(struct fw_cmd *c, unsigned format)
 {
-	if (format != PRM_TS_FORMAT_FREE_RUNNING && format != PRM_TS_FORMAT_DEFAULT)
-		return fw_refuse(c, FW_TS_FORMAT, "%u", format);
-	return 0;
+	enum emu_clock_format can = c->dev->clock.format;
+
+	if (format == PRM_TS_FORMAT_DEFAULT ||
+	    (format == PRM_TS_FORMAT_FREE_RUNNING && can != EMU_CLOCK_REALTIME) ||
+	    (format == PRM_TS_FORMAT_REAL_TIME && can != EMU_CLOCK_FREE))
+		return 0;
+	return fw_refuse(c, FW_TS_FORMAT, "%u", format);
+}
+
+bool
+fw_ts_real(const struct emu_dev *dev, unsigned format)
+{
+	return format == PRM_TS_FORMAT_REAL_TIME ||
+	       (format == PRM_TS_FORMAT_DEFAULT && emu_clock_real(&dev->clock));
 }
 
 /*

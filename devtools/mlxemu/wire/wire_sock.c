@@ -5,7 +5,7 @@
  * listens, the other connects; when one goes, the one that is left waits for the next.
  *
  * Both ends begin with a greeting, and the port has carrier from the other's greeting to the end
- * of the connection. Then follow frames, each behind its length in 4 bytes, little-endian.
+ * of the connection, or all the time where the plan says up. Then follow frames, each behind its length in 4 bytes, little-endian.
  */
 #include <endian.h>
 #include <errno.h>
@@ -41,6 +41,7 @@ struct sock {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int listener, fd;   /**< -1: none. */
 	bool greeted;	    /**< The other end has said who it is. */
+	bool up;	    /**< Carrier whether there is another end or not. */
 	uint64_t tried_ns;  /**< When the other end was last looked for. */
 	uint64_t empty_at;  /**< Processor ticks of the last empty read; 0: there was something. */
 	struct wire_hold full; /**< Of what is sent; the port's own is for what arrives. */
@@ -156,6 +157,7 @@ sock_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err
 	}
 	memcpy(s->path, plan->in, strlen(plan->in));
 	s->listener = s->fd = -1;
+	s->up = plan->up;
 	ret = look_for_peer(s);
 	if (ret != 0 && ret != -EAGAIN) {
 		snprintf(err, err_len, "sock:%s: %s", plan->in, strerror(-ret));
@@ -164,6 +166,8 @@ sock_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err
 	}
 	w->priv = s;
 	w->has_queue = true;
+	if (s->up)
+		emu_port_set_carrier(w->dev, true);
 	return 0;
 }
 
@@ -178,7 +182,7 @@ hang_up(struct emu_wire_port *w)
 	close_fd(&s->fd);
 	s->greeted = false;
 	s->tried_ns = 0;
-	if (w->dev->carrier)
+	if (w->dev->carrier && !s->up)
 		emu_port_set_carrier(w->dev, false);
 }
 
@@ -231,7 +235,8 @@ sock_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	uint32_t length = htole32(len);
 
 	if (!s->greeted)
-		return EMU_WIRE_LOST;
+		return s->up && w->lossless && !wire_patience_ended(w, &s->full) ?
+			       EMU_WIRE_HOLD : EMU_WIRE_LOST;
 	if (BUFFER_BYTES - b->to < LENGTH_BYTES + len) {
 		if (!flush(w))
 			return EMU_WIRE_LOST;
@@ -294,7 +299,8 @@ greet(struct emu_wire_port *w)
 	}
 	s->in.from += GREETING_BYTES;
 	s->greeted = true;
-	emu_port_set_carrier(w->dev, true);
+	if (!w->dev->carrier)
+		emu_port_set_carrier(w->dev, true);
 }
 
 /* The next whole frame; 0: not yet. UINT32_MAX: the other end talks nonsense. */

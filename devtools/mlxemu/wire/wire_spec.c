@@ -10,7 +10,7 @@
 
 #define ALLOWED \
 	"pair[:lossless], loop[:lossless], none, A=pair:B[:lossless], PORT=loop[:lossless], " \
-	"PORT=tap:IFNAME[@NETNS], PORT=pcap:IN[,OUT], PORT=sock:PATH[:lossless], " \
+	"PORT=tap:IFNAME[@NETNS], PORT=pcap:IN[,OUT], PORT=sock:PATH[:up][:lossless], " \
 	"PORT=none"
 
 struct parse {
@@ -168,14 +168,25 @@ parse_pcap(struct parse *p, const char *spec, struct emu_wire_plan *plan, const 
 	return 0;
 }
 
+/* Takes one off the end of the first len characters. */
+static bool
+drop_suffix(const char *s, size_t *len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	if (*len < n || memcmp(s + *len - n, suffix, n) != 0)
+		return false;
+	*len -= n;
+	return true;
+}
+
 static int
 parse_sock(struct parse *p, const char *spec, struct emu_wire_plan *plan, const char *rest)
 {
-	static const char lossless[] = ":lossless";
-	size_t len = strlen(rest), suffix = sizeof(lossless) - 1;
+	size_t len = strlen(rest);
 
-	plan->lossless = len >= suffix && strcmp(rest + len - suffix, lossless) == 0;
-	len -= plan->lossless ? suffix : 0;
+	plan->lossless = drop_suffix(rest, &len, ":lossless");
+	plan->up = drop_suffix(rest, &len, ":up");
 	/* sockaddr_un has 108 bytes, the lock beside it a longer name. */
 	if (len == 0 || len > 100)
 		return bad(p, spec, "the name of a socket has 1 to 100 characters");

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The kernel's PTP clock over the counter, and the page through which programs read it: a point, a
+ * slope, a sequence number.
+ */
+#include <stdatomic.h>
+
+#include "emu_fault.h"
+#include "emu_lie.h"
+
+typedef unsigned __int128 u128;
+
+#define CLOCK_FAULT_HZ 1000u
+#define CLOCK_FLIPS 2000u
+/* Shift of kernels before 6.7. */
+#define OLD_SHIFT 23u
+/* Scaled ppm, in which PTP asks for corrections: 2^-16 of a part per million. */
+#define SCALED_PPM_ONE (1u << 16)
+
+/** Layout of the kernel's clock page: mlx5-abi.h, struct mlx5_ib_clock_info. */
+struct clock_page {
+	_Atomic uint32_t sign;
+	uint32_t reserved;
+	uint64_t nsec, cycles, frac;
+	uint32_t mult, shift;
+	uint64_t mask, overflow_period;
+};
+_Static_assert(sizeof(struct clock_page) == 56, "clock page");
+
+static unsigned
+log2_floor(uint64_t v)
+{
+	return 63u - (unsigned)__builtin_clzll(v);
+}
+
+/*
+ * Shift and multiplier. Kernels since 6.7 (and those with the change backported) choose the
+ * finest shift that still allows corrections of 1 scaled ppm, bounded so that the product with
+ * one second's worth of cycles stays inside 64 bits; older ones have one for all.
+ */
+static void
+ptp_slope(struct emu_clock *c)
+{
+	uint64_t khz = c->hz / 1000;
+	unsigned fine = log2_floor(khz) + 16;
+	unsigned bound = log2_floor((UINT32_MAX / 1000000u) * khz);
+
+	c->shift = fine < bound ? fine : bound;
+	if (c->old_kernel)
+		c->shift = OLD_SHIFT;
+	c->nominal_mult = (uint32_t)(((1000000ull << c->shift) + khz / 2) / khz);
+	c->mult = c->nominal_mult;
+}
+
+/* Half of what 64 bits allow, and no more than a third of the mask. */
+static void
+ptp_overflow(struct emu_clock *c)
+{
+	uint64_t cycles = (UINT64_MAX >> 1) / c->mult;
+	uint64_t ns;
+
+	if (cycles > c->mask / 3)
+		cycles = c->mask / 3;
+	ns = (uint64_t)(((u128)cycles * c->mult) >> c->shift);
+	c->refresh_cycles = cycles;
+	c->overflow_period = ns / (EMU_NS_PER_S / EMU_KERNEL_HZ);
+}
+
+void
+emu_clock_ptp_init(struct emu_clock *c, uint64_t ns)
+{
+	ptp_slope(c);
+	ptp_overflow(c);
+	c->page_cycles = c->anchor_cycles;
+	c->page_ns = ns;
+	c->page_frac = 0;
+}
+
+uint64_t
+emu_clock_ptp_ns(const struct emu_clock *c, uint64_t cycles)
+{
+	u128 back = c->page_cycles - cycles;
+
+	if ((int64_t)(cycles - c->page_cycles) >= 0)
+		return c->page_ns +
+		       (uint64_t)(((u128)(cycles - c->page_cycles) * c->mult + c->page_frac) >>
+				  c->shift);
+	back = back * c->mult;
+	if (back <= c->page_frac)
+		return c->page_ns;
+	/* Rounds down, as forward. */
+	return c->page_ns -
+	       (uint64_t)((back - c->page_frac + ((u128)1 << c->shift) - 1) >> c->shift);
+}
+
+/* Carries the point along the line to now; the remainder keeps the line free of steps. */
+static void
+ptp_advance(struct emu_clock *c, uint64_t now)
+{
+	u128 scaled = (u128)(now - c->page_cycles) * c->mult;
+
+	scaled += c->page_frac;
+	c->page_ns += (uint64_t)(scaled >> c->shift);
+	c->page_frac = (uint64_t)scaled & ((1ull << c->shift) - 1);
+	c->page_cycles = now;
+}
+
+static uint64_t
+told(const char *name, uint64_t value)
+{
+	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
+}
+
+static void
+page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
+{
+	uint32_t sign = atomic_load_explicit(&page->sign, memory_order_relaxed);
+
+	atomic_store_explicit(&page->sign, sign | 1, memory_order_relaxed);
+	/* Readers that see a new field below must also see the odd sign: a full barrier. */
+	atomic_thread_fence(memory_order_seq_cst);
+	page->nsec = told("nsec", c->page_ns);
+	page->cycles = told("cycles", c->page_cycles & c->mask);
+	page->frac = told("frac", c->page_frac);
+	page->mult = (uint32_t)told("mult", c->mult);
+	page->shift = (uint32_t)told("shift", c->shift);
+	page->mask = told("mask", c->mask);
+	page->overflow_period = told("overflow_period", c->overflow_period);
+	/* All fields are visible before the sign turns even again. */
+	if (!torn)
+		atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);
+}
+
+static struct clock_page *
+page_of(const struct emu_ctx *ctx)
+{
+	return (struct clock_page *)((uint8_t *)ctx->file + EMU_CLOCK_INFO_OFFSET);
+}
+
+static void
+pages_write(struct emu_dev *dev, bool torn)
+{
+	struct emu_ctx *ctx;
+
+	TAILQ_FOREACH(ctx, &dev->contexts, next)
+		page_write(&dev->clock, page_of(ctx), torn);
+}
+
+void
+emu_clock_publish(struct emu_dev *dev)
+{
+	ptp_advance(&dev->clock, emu_clock_cycles(&dev->clock));
+	pages_write(dev, false);
+}
+
+/* The sign changes for about as long as a reader looks, again and again. */
+static void
+flip(struct emu_dev *dev)
+{
+	struct emu_ctx *ctx;
+
+	for (unsigned i = 0; i < CLOCK_FLIPS; i++) {
+		TAILQ_FOREACH(ctx, &dev->contexts, next)
+			atomic_fetch_add_explicit(&page_of(ctx)->sign, 2, memory_order_relaxed);
+		__builtin_ia32_pause();
+	}
+}
+
+/*
+ * The kernel has a new point or slope for the page: an event that rules may hit. Whatever they do
+ * to the page, the kernel's own clock has moved.
+ */
+static void
+refresh(struct emu_dev *dev)
+{
+	const struct emu_fault_query q = {.place = EMU_AT_CLOCK_PAGE, .dev = dev};
+	const struct emu_fault_action *a =
+		emu_fault_at(EMU_AT_CLOCK_PAGE) ? emu_fault_ask(&q) : NULL;
+
+	switch (a != NULL ? a->act : EMU_ACT_NONE) {
+	case EMU_ACT_TEAR:
+		pages_write(dev, true);
+		break;
+	case EMU_ACT_FLIP:
+		flip(dev);
+		break;
+	case EMU_ACT_FREEZE:
+		break;
+	case EMU_ACT_JUMP:
+		dev->clock.page_ns += (uint64_t)a->ns;
+		pages_write(dev, false);
+		break;
+	default:
+		pages_write(dev, false);
+		break;
+	}
+}
+
+/* A step moves the last point where it stands; a card in real-time mode steps its own clock. */
+void
+emu_clock_step(struct emu_dev *dev, int64_t ns)
+{
+	struct emu_clock *c = &dev->clock;
+
+	emu_clock_hold(dev);
+	c->page_ns += (uint64_t)ns;
+	emu_clock_real_adjust(c, emu_clock_cycles(c), ns, c->real_ppb);
+	emu_clock_release(dev);
+	refresh(dev);
+}
+
+/*
+ * Kernels before 6.7 were asked in parts per billion of the multiplier, later ones in 2^-16 of a
+ * part per million; both cut what is finer.
+ */
+static uint32_t
+slewed_mult(const struct emu_clock *c, int64_t ppb)
+{
+	uint64_t size = (uint64_t)(ppb < 0 ? -ppb : ppb), diff;
+
+	if (c->old_kernel)
+		diff = c->nominal_mult * size / EMU_NS_PER_S;
+	else
+		diff = (uint64_t)((u128)c->nominal_mult * (size * SCALED_PPM_ONE / 1000) /
+				  (1000000ull * SCALED_PPM_ONE));
+	return (uint32_t)(ppb < 0 ? c->nominal_mult - diff : c->nominal_mult + diff);
+}
+
+void
+emu_clock_slew(struct emu_dev *dev, int64_t ppb)
+{
+	struct emu_clock *c = &dev->clock;
+	uint64_t now = emu_clock_cycles(c);
+
+	ptp_advance(c, now);
+	c->mult = slewed_mult(c, ppb);
+	c->slew_ppb = ppb;
+	emu_clock_hold(dev);
+	emu_clock_real_adjust(c, now, 0, ppb);
+	emu_clock_release(dev);
+	refresh(dev);
+}
+
+void
+emu_clock_tick(struct emu_dev *dev)
+{
+	struct emu_clock *c = &dev->clock;
+	uint64_t now, due = c->refresh_cycles;
+
+	if (__builtin_expect((dev->replug_ns | dev->gone_ns) != 0, 0))
+		emu_port_tick(dev, emu_mono_ns());
+	if (TAILQ_EMPTY(&dev->contexts))
+		return;
+	emu_clock_registers(dev);
+	now = emu_clock_cycles(c);
+	/* While rules are about the page it is refreshed each millisecond. */
+	if (emu_fault_at(EMU_AT_CLOCK_PAGE))
+		due = c->hz / CLOCK_FAULT_HZ;
+	if (now - c->page_cycles < due)
+		return;
+	ptp_advance(c, now);
+	refresh(dev);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Faults of the model on memory that the program took away: see emu_guard.h. */
+#include "emu_guard.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emu_audit.h"
+#include "emu_obj.h"
+
+/* libc's other name of sigaction(), which is interposed where the model runs. */
+int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+
+static const int guarded[] = {SIGSEGV, SIGBUS};
+#define GUARDED (sizeof(guarded) / sizeof(guarded[0]))
+
+static struct emu_machine *machine; /* NULL: the guard is not up */
+static struct sigaction program[GUARDED];
+
+static int
+index_of(int sig)
+{
+	for (unsigned i = 0; i < GUARDED; i++)
+		if (guarded[i] == sig)
+			return (int)i;
+	return -1;
+}
+
+/** The registration that an address belongs to. */
+struct search {
+	uint64_t addr;
+	const struct emu_obj *found;
+	uint64_t start, len;
+};
+
+static void
+search_in(struct search *s, const struct emu_obj *obj, uint64_t start, uint64_t len)
+{
+	if (s->found != NULL || s->addr - start >= len)
+		return;
+	s->found = obj;
+	s->start = start;
+	s->len = len;
+}
+
+static void
+search_umem(struct emu_obj *obj, void *arg)
+{
+	const struct emu_umem *umem = (const struct emu_umem *)obj;
+
+	search_in(arg, obj, umem->addr, umem->len);
+}
+
+static void
+search_mkey(struct emu_obj *obj, void *arg)
+{
+	const struct emu_mkey *mkey = (const struct emu_mkey *)obj;
+
+	search_in(arg, obj, mkey->host, mkey->len);
+}
+
+static bool
+search(struct search *s)
+{
+	for (unsigned i = 0; i < machine->ports && s->found == NULL; i++) {
+		emu_obj_foreach(&machine->dev[i], EMU_OBJ_UMEM, search_umem, s);
+		emu_obj_foreach(&machine->dev[i], EMU_OBJ_MKEY, search_mkey, s);
+	}
+	return s->found != NULL;
+}
+
+/* The libc's mmap is interposed where the model runs. */
+static bool
+page_map(uint64_t page, int how)
+{
+	long at = syscall(SYS_mmap, page, (long)EMU_PAGE_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | how, -1, 0);
+
+	return at != -1 && (uint64_t)at == page;
+}
+
+/*
+ * What can be read and written again in the place, and how it came to be otherwise. NULL: nothing
+ * helps. The page stays until the program maps something over it or ends: it may have been put
+ * in the middle of what the program reserved.
+ */
+static const char *
+page_give(uint64_t page, int sig)
+{
+	void *at = (void *)(uintptr_t)page;
+
+	if (page_map(page, MAP_FIXED_NOREPLACE))
+		return "unmapped";
+	if (errno != EEXIST)
+		return NULL;
+	/* A mapping behind the end of its file. */
+	if (sig == SIGBUS)
+		return page_map(page, MAP_FIXED) ? "cut off" : NULL;
+	return mprotect(at, EMU_PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? "made inaccessible"
+									  : NULL;
+}
+
+/* The thread holds the model's lock, and the fault is between two of its own instructions. */
+static bool
+mend(int sig, uint64_t addr)
+{
+	struct search s = {.addr = addr};
+	const char *what;
+
+	if (!search(&s))
+		return false;
+	what = page_give(addr & ~(uint64_t)(EMU_PAGE_BYTES - 1), sig);
+	if (what == NULL)
+		return false;
+	emu_audit(s.found->dev, EMU_AUDIT_LOST_MEMORY,
+		  "%s 0x%x of 0x%" PRIx64 "+0x%" PRIx64 " is in use and was %s at 0x%" PRIx64,
+		  emu_obj_type_name(s.found->type), s.found->id, s.start, s.len, what, addr);
+	return true;
+}
+
+/* As if the guard were not there. */
+static void
+hand_on(int sig, siginfo_t *info, void *context)
+{
+	struct sigaction *act = &program[index_of(sig)];
+	struct sigaction fatal = {.sa_handler = SIG_DFL};
+
+	if (act->sa_flags & SA_SIGINFO) {
+		act->sa_sigaction(sig, info, context);
+	} else if (act->sa_handler == SIG_IGN && info->si_code <= 0) {
+		return; /* sent by somebody */
+	} else if (act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN) {
+		act->sa_handler(sig);
+	} else {
+		/* The instruction is done again, and ends the process as it would have. */
+		__sigaction(sig, &fatal, NULL);
+		if (info->si_code <= 0)
+			raise(sig);
+	}
+}
+
+static void
+on_fault(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	bool mended = info->si_code > 0 && machine != NULL && emu_lock_is_mine(machine) &&
+		      mend(sig, (uintptr_t)info->si_addr);
+
+	errno = saved;
+	if (!mended)
+		hand_on(sig, info, context);
+}
+
+/* The program's own wishes about stack and masks hold for its handler. */
+static int
+take(unsigned i)
+{
+	struct sigaction act = {.sa_sigaction = on_fault};
+
+	act.sa_flags = SA_SIGINFO | SA_ONSTACK | (program[i].sa_flags & (SA_NODEFER | SA_RESTART));
+	act.sa_mask = program[i].sa_mask;
+	return __sigaction(guarded[i], &act, NULL);
+}
+
+int
+emu_guard_start(struct emu_machine *m)
+{
+	for (unsigned i = 0; i < GUARDED; i++)
+		if (__sigaction(guarded[i], NULL, &program[i]) != 0 || take(i) != 0)
+			return -errno;
+	machine = m;
+	return 0;
+}
+
+void
+emu_guard_stop(void)
+{
+	if (machine == NULL)
+		return;
+	machine = NULL;
+	for (unsigned i = 0; i < GUARDED; i++)
+		__sigaction(guarded[i], &program[i], NULL);
+}
+
+bool
+emu_guard_has(int sig)
+{
+	return machine != NULL && index_of(sig) >= 0;
+}
+
+int
+emu_guard_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	int i = index_of(sig);
+
+	if (old != NULL)
+		*old = program[i];
+	if (act == NULL)
+		return 0;
+	program[i] = *act;
+	return take((unsigned)i);
+}
+
+void
+emu_guard_unblock(sigset_t *set)
+{
+	for (unsigned i = 0; i < GUARDED; i++)
+		sigdelset(set, guarded[i]);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * When frames leave and arrive. The instants are true time; completions carry what the device's
+ * clock shows at them. A batch of work takes the time once; its frames lie as far apart as on the
+ * wire, and a frame on a cable arrives when it left, plus the cable.
+ */
+#include "dp_time.h"
+
+#include "dp_int.h"
+
+/* How far the frames of a batch may run ahead of the time taken at its start. */
+#define SLACK_NS 500u
+/* Preamble, inter-frame gap and FCS: what the wire carries beside the frame. */
+#define WIRE_OVERHEAD_BYTES 24u
+/* A metre of cable. */
+#define CABLE_NS 5u
+/* Instants so close to the batch's time are converted along its tangent. */
+#define NEAR_NS (1u << 20)
+
+void
+dp_batch_begin(struct dp_shared *shared)
+{
+	shared->mono_ns = emu_mono_ns();
+}
+
+void
+dp_time_init(struct dp_port *port)
+{
+	port->ns_per_byte_q32 = (8000ull << 32) / port->dev->profile->speed_mbps;
+}
+
+/*
+ * The next frame of a line: a wire time behind the last one, or now, if that is later; with a
+ * time when it was due, a wire time behind that at the earliest, which may have passed already.
+ */
+static inline struct dp_instant
+after(struct dp_port *port, const struct dp_instant *last, uint32_t len, uint64_t due_ns)
+{
+	uint64_t wire = (uint64_t)(len + WIRE_OVERHEAD_BYTES) * port->ns_per_byte_q32;
+	const struct dp_instant due = {due_ns, 0};
+	uint64_t frac, now = port->shared->mono_ns;
+	struct dp_instant t;
+
+	if (DP_UNLIKELY(last->ns < due_ns))
+		last = &due;
+	frac = (uint64_t)last->frac + (uint32_t)wire;
+	t = (struct dp_instant){last->ns + (wire >> 32) + (frac >> 32), (uint32_t)frac};
+	if (t.ns < now)
+		return DP_LIKELY(due_ns == 0) ? (struct dp_instant){now, 0} : t;
+	if (DP_UNLIKELY(t.ns - now > SLACK_NS)) {
+		/* Faster than the wire: nothing happens in the future. */
+		dp_batch_begin(port->shared);
+		now = port->shared->mono_ns;
+		if (t.ns > now)
+			t = (struct dp_instant){now > last->ns ? now : last->ns + 1, 0};
+	}
+	return t;
+}
+
+static inline bool
+earlier(const struct dp_instant *a, const struct dp_instant *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->frac < b->frac;
+}
+
+void
+dp_time_departure(struct dp_port *port, uint32_t len, uint64_t due_ns)
+{
+	port->tx = after(port, &port->tx, len, due_ns);
+}
+
+void
+dp_time_arrival(struct dp_port *port, uint32_t len)
+{
+	const struct dp_instant *left = port->shared->flight;
+	struct dp_instant there;
+
+	if (left == NULL) {
+		port->rx = after(port, &port->rx, len, 0);
+		return;
+	}
+	there = (struct dp_instant){left->ns + CABLE_NS, left->frac};
+	if (DP_LIKELY(earlier(&port->rx, &there)))
+		port->rx = there;
+	else
+		port->rx = after(port, &port->rx, len, 0);
+}
+
+/* The device's counter at an instant. */
+static inline uint64_t
+cycles_at(struct dp_port *port, const struct dp_instant *t)
+{
+	const struct emu_clock_point *p = &port->now;
+	uint64_t ahead, part;
+
+	if (DP_UNLIKELY(p->mono_ns != port->shared->mono_ns))
+		emu_clock_point(&port->dev->clock, port->shared->mono_ns, &port->now);
+	ahead = t->ns - p->mono_ns;
+	if (DP_UNLIKELY(ahead >= NEAR_NS))
+		return emu_clock_cycles_at(&port->dev->clock, t->ns);
+	part = (p->rate_q40 >> 10) * t->frac >> 22;
+	return p->cycles + ((((uint64_t)p->frac_q32 << 8) + ahead * p->rate_q40 + part) >> 40);
+}
+
+uint64_t
+dp_time_stamp(struct dp_port *port, const struct dp_instant *t, bool real)
+{
+	uint64_t cycles = cycles_at(port, t);
+
+	return DP_LIKELY(!real) ? cycles
+				: emu_clock_pack(emu_clock_real_ns(&port->dev->clock, cycles));
+}
+
+uint64_t
+dp_time_stamp_now(struct dp_port *port, uint64_t due_ns, bool real)
+{
+	struct dp_instant now = {due_ns != 0 ? due_ns : port->shared->mono_ns, 0};
+
+	/* Not before what the port sent last: completions of a queue are in order. */
+	return dp_time_stamp(port, earlier(&now, &port->tx) ? &port->tx : &now, real);
+}
