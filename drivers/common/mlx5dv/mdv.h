@@ -26,6 +26,8 @@
 #include <rte_mempool.h>
 #include <rte_pci.h>
 
+#include "mdv_clock.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -48,6 +50,7 @@ struct mdv_caps {
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
 	uint32_t device_frequency_khz; /**< 0: the device told nothing that can be a clock. */
 	bool csum, vlan_insert, vlan_strip, scatter_fcs, rss_ipv4_ipv6, tunnel_csum;
+	bool wait_on_time;	/**< A send queue can wait for a device time (WAIT WQE). */
 	bool mpw, ts_realtime, ts_free_running, umr_relaxed_ordering;
 	bool q_counters, vport_counters, access_reg_user;
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
@@ -69,10 +72,17 @@ struct mdv_dev {
 	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
 	struct mdv_counter_set *counters; /**< Which counters answer (mdv_counters.c). */
 	struct mdv_obj *td;
+	/** The device's timer registers as the library maps them; NULL until a clock asked, or without. */
+	const volatile void *core_clock;
+	bool clock_real_time; /**< A clock is open that wants stamps in seconds and nanoseconds. */
 	uint64_t refused;	/**< Commands refused so far, without those that only ask. */
 	uint32_t lost;		/**< Queues and keys that the device would not destroy. */
 	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
+	int netdev_index;	/**< The interface's number: a successor may have its name. */
 	bool gone;		/**< Removed: mdv_gone(). */
+	bool at_rest;		/**< And writes nothing any more: mdv_at_rest(). */
+	uint64_t rest_until_tsc; /**< When mdv_rest_wait() gives up; 0: nobody waited yet. */
+	uint64_t ibdev_inode;	/**< Of the device's folder in sysfs, 0: not known. */
 	bool suspect;		/**< Something answered as if it were: mdv_suspect(). */
 };
 
@@ -231,8 +241,12 @@ int mdv_sq_modify(struct mdv_sq *sq, enum mdv_queue_state to);
 __rte_internal
 int mdv_sq_state_read(struct mdv_sq *sq);
 
+/**
+ * 0; or what the device answered, when it did not destroy the queue and may still use ring and buffers:
+ * the ring is kept then, and the buffers are to be kept as well.
+ */
 __rte_internal
-void mdv_sq_destroy(struct mdv_sq *sq);
+int mdv_sq_destroy(struct mdv_sq *sq);
 
 struct mdv_rq {
 	struct mdv_obj *obj;
@@ -241,6 +255,7 @@ struct mdv_rq {
 	volatile uint32_t *dbrec; /**< The RQ's producer word ([0]), big-endian. */
 	uint32_t rqn;
 	uint8_t log_wqes, log_stride_bytes;
+	bool vlan_strip;	/**< As the device was last told. */
 	enum mdv_queue_state state;
 };
 struct mdv_rq_attr {
@@ -266,8 +281,9 @@ int mdv_rq_state_read(struct mdv_rq *rq);
 __rte_internal
 int mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on);
 
+/** As mdv_sq_destroy(). */
 __rte_internal
-void mdv_rq_destroy(struct mdv_rq *rq);
+int mdv_rq_destroy(struct mdv_rq *rq);
 
 /** A TIS of priority 0 in the device's transport domain. */
 __rte_internal
@@ -437,7 +453,10 @@ unsigned int mdv_counters_count(const struct mdv_dev *dev);
 __rte_internal
 const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
 
-/** Reads the first n counters, raw: they count since the device started, for all its users. */
+/**
+ * Reads the first n counters, raw: they count since the device started, for all its users. Those whose source
+ * does not answer keep their last good values; that is one line until it answers again. Any thread; 0.
+ */
 __rte_internal
 int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
 
@@ -458,11 +477,31 @@ __rte_internal
 uint32_t mdv_events_take(struct mdv_dev *dev);
 
 /**
- * The device is not there any more: commands fail, what is destroyed is released on the host's side
- * whatever the kernel answers, nothing is repeated, and failures are logged for debugging only.
+ * The device is not there any more: commands fail, nothing is repeated, and failures are logged for
+ * debugging only. What is destroyed is released on the host's side once the device is at rest,
+ * whatever the kernel answers.
  */
 __rte_internal
 bool mdv_gone(const struct mdv_dev *dev);
+
+/**
+ * Of a device that is gone: nothing writes to the host's memory for it any more. The kernel answers
+ * calls by EIO before it takes queues down, one command each (ib_uverbs_free_hw_resources), so that
+ * an EIO proves nothing; IBV_EVENT_DEVICE_FATAL comes after the last of them (since Linux 5.8), and
+ * the device's folder in sysfs goes after that.
+ */
+__rte_internal
+bool mdv_at_rest(const struct mdv_dev *dev);
+
+/**
+ * Waits for that, for two seconds from the first call for this device on. What is released waits by
+ * itself; an application that is to be told of the removal is told afterwards.
+ *
+ * @return
+ *   true: at rest. false: not gone, or the kernel did not say in time.
+ */
+__rte_internal
+bool mdv_rest_wait(struct mdv_dev *dev);
 __rte_internal
 void mdv_gone_set(struct mdv_dev *dev);
 
@@ -484,30 +523,6 @@ int mdv_port_glance(struct mdv_dev *dev, bool *running);
 /** Name of an error completion's syndrome, "LOCAL_PROT_ERR"; of unknown ones "UNKNOWN". */
 __rte_internal
 const char *mdv_syndrome_name(uint8_t syndrome);
-
-/* ------------------------------------------------------------------ clock */
-
-/**
- * One consistent reading of the kernel's clock page. The functions of this section are called
- * periodically and log nothing: callers count what they return.
- *
- * The number of library calls is bounded; the library's own repetition while the page changes
- * below its copy is not (mlx5dv_get_clock_info, rdma-core 44).
- */
-struct mdv_clock_point {
-	uint64_t ns, cycles, frac, mask;
-	uint32_t mult, shift;
-	/** |delta| up to which this point may be used: from mult, frac and mask alone. */
-	uint64_t window_cycles;
-};
-
-/** 0; -EAGAIN the kernel is updating, keep the old point; -ENOTSUP no page, or not a sane one. */
-__rte_internal
-int mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point);
-
-/** The core clock counter (ibv_query_rt_values_ex): one PCIe round trip. */
-__rte_internal
-int mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles);
 
 #ifdef __cplusplus
 }

@@ -93,6 +93,7 @@ read_clock_caps(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 		khz = 0;
 	}
 	caps->device_frequency_khz = khz;
+	caps->wait_on_time = prm_cmd_hca_cap_get_wait_on_time(cap);
 }
 
 static int

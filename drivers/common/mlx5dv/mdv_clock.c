@@ -1,85 +1,245 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Readings of the kernel's clock page and of the device's core clock counter. */
+/* A device's clock: chooses its source, refreshes it, and says what may be thought of it. */
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <rte_pause.h>
-
+#include "mdv_clock_int.h"
 #include "mdv_private.h"
 
-/** Each try of ours is up to ten of the library's, which has no pause between them. */
-#define MDV_CLOCK_TRIES 4
+/* Slower than this and a servo's corrections reach the packets late; faster is work for nothing. */
+#define REFRESH_US 100000u
+/* While rates are not well known yet, or not any more. */
+#define FAST_US 10000u
+#define FAST_S 3
+/* The page is being written: that is soon over. */
+#define BUSY_US 1000u
 
-/*
- * The library waits at most ten looks for the writer to finish, but repeats without a bound while
- * the page's sign differs before and after its copy. That repetition is not ours to bound: it ends
- * with the first copy that no update fell into, and the kernel updates a few times a minute. What
- * is bounded here is the number of calls.
- */
-static int
-read_page(struct mdv_dev *dev, struct mlx5dv_clock_info *info)
+static int __rte_format_printf(4, 5)
+tell(char *why, size_t bytes, int ret, const char *fmt, ...)
 {
-	int err = EBUSY;
+	va_list args;
 
-	for (int i = 0; i < MDV_CLOCK_TRIES && err == EBUSY; i++) {
-		if (i > 0)
-			rte_pause();
-		err = mlx5dv_get_clock_info(dev->ibv, info);
-	}
-	return err;
+	va_start(args, fmt);
+	vsnprintf(why, bytes, fmt, args);
+	va_end(args);
+	return ret;
 }
 
-/** A page that would make a conversion divide the undefined, shift too far or wrap at once. */
+const char *
+mdv_clock_source_name(enum mdv_clock_source source)
+{
+	return (unsigned int)source < RTE_DIM(mdv_clock_sources) ? mdv_clock_sources[source].name :
+								   NULL;
+}
+
+const char *
+mdv_clock_verdict_name(enum mdv_clock_verdict verdict)
+{
+	static const char *const names[] = { "good", "holdover", "unsynced", "broken" };
+
+	return (unsigned int)verdict < RTE_DIM(names) ? names[verdict] : NULL;
+}
+
+/* ------------------------------------------------------------------ refresh */
+
 static bool
-is_sane(const struct mlx5dv_clock_info *info)
+passed(const struct mdv_clock *clock, uint64_t tsc)
 {
-	return info->mult != 0 && info->shift < 64 && info->mask != 0 &&
-	       (info->mask & (info->mask + 1)) == 0;
+	return (int64_t)(clock->ops->tsc(clock->ctx) - tsc) >= 0;
 }
 
-uint64_t
-mdv_clock_window(const struct mdv_clock_point *point)
+static bool
+lately(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 {
-	uint64_t overflow = (UINT64_MAX - point->frac) / point->mult;
-
-	return RTE_MIN(overflow, point->mask / 2);
+	return f->odd_tsc != 0 && !passed(clock, f->odd_tsc + FAST_S * clock->facts.tsc_hz);
 }
 
-/* On EBUSY the library may have written part of an earlier pass: so into a scratch struct first. */
+static uint64_t
+next_us(const struct mdv_clock *clock, int ret)
+{
+	bool fast = lately(clock, &clock->counter) || lately(clock, &clock->wall) ||
+		    lately(clock, &clock->utc);
+
+	if (ret == -EAGAIN && clock->state.source == MDV_CLOCK_PAGE)
+		return BUSY_US;
+	return fast || ret != 0 ? FAST_US : REFRESH_US;
+}
+
+static enum mdv_clock_verdict
+judge(struct mdv_clock *clock, int ret)
+{
+	if (passed(clock, clock->state.valid_tsc))
+		return MDV_CLOCK_BROKEN;
+	if (ret != 0)
+		return MDV_CLOCK_HOLDOVER;
+	return mdv_clock_sources[clock->state.source].in_step(clock) ? MDV_CLOCK_GOOD :
+								       MDV_CLOCK_UNSYNCED;
+}
+
 int
-mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
+mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state)
 {
-	struct mlx5dv_clock_info info;
-	int err;
+	struct mdv_clock_state *s = &clock->state;
+	uint64_t began = clock->ops->tsc(clock->ctx);
+	int ret = mdv_clock_sources[s->source].refresh(clock);
 
-	memset(&info, 0, sizeof(info));
-	err = read_page(dev, &info);
-	if (err == EBUSY)
-		return mdv_fail(EAGAIN);
-	if (err != 0 || !is_sane(&info))
-		return mdv_fail(ENOTSUP);
-	point->ns = info.nsec;
-	point->cycles = info.last_cycles;
-	point->frac = info.frac;
-	point->mult = info.mult;
-	point->shift = info.shift;
-	point->mask = info.mask;
-	point->window_cycles = mdv_clock_window(point);
+	if (ret == 0) {
+		s->refreshes++;
+		clock->line_tsc = began;
+	} else if (ret == -EAGAIN) {
+		s->busy++;
+	} else {
+		s->failed++;
+	}
+	if (s->source != MDV_CLOCK_PAGE)
+		s->age_ns = mdv_clock_ns(clock->ops->tsc(clock->ctx) - clock->line_tsc,
+					 clock->facts.tsc_hz);
+	s->next_us = next_us(clock, ret);
+	s->verdict = judge(clock, ret);
+	*state = *s;
+	return ret;
+}
+
+/* ------------------------------------------------------------------ open */
+
+static void
+begin(struct mdv_clock *clock, enum mdv_clock_source source)
+{
+	memset(&clock->state, 0, sizeof(clock->state));
+	clock->state.source = source;
+	clock->state.unit = mdv_clock_sources[source].unit;
+	clock->state.epoch = mdv_clock_sources[source].epoch;
+	clock->state.frequency_hz = (uint64_t)clock->facts.frequency_khz * 1000;
+	mdv_clock_source_init(clock);
+}
+
+static int
+open_source(struct mdv_clock *clock, enum mdv_clock_source source)
+{
+	bool offered = source == MDV_CLOCK_REALTIME ? clock->facts.realtime :
+						      clock->facts.free_running;
+
+	if (!offered)
+		return -ENOTSUP;
+	begin(clock, source);
+	clock->line_tsc = clock->ops->tsc(clock->ctx);
+	return mdv_clock_sources[source].open(clock);
+}
+
+static const char *
+reason(int ret)
+{
+	switch (ret) {
+	case -ENOTSUP:
+		return "there is none";
+	case -ERANGE:
+		return "the counter does not run at the frequency that the device tells";
+	case -ENODATA:
+		return "the counter stands still";
+	case -EAGAIN:
+		return "it is being written all the time";
+	default:
+		return mdv_errno_name(-ret);
+	}
+}
+
+static int
+open_wanted(struct mdv_clock *clock, enum mdv_clock_source source, char *why, size_t bytes)
+{
+	const char *name = mdv_clock_sources[source].name;
+	int ret = open_source(clock, source);
+
+	if (ret != 0)
+		return tell(why, bytes, ret, "no clock %s: %s", name, reason(ret));
+	return tell(why, bytes, 0, "clock %s, as asked for", name);
+}
+
+/** The device's clock is what a PTP program keeps in step. */
+static int
+open_disciplined(struct mdv_clock *clock, char *why, size_t bytes)
+{
+	int ret;
+
+	if (open_source(clock, MDV_CLOCK_REALTIME) == 0)
+		return tell(why, bytes, 0, "clock realtime: a servo keeps the device's clock in "
+			    "step, and the device stamps in its time");
+	ret = open_source(clock, MDV_CLOCK_PAGE);
+	if (ret != 0)
+		return tell(why, bytes, ret, "no clock page: %s", reason(ret));
+	return tell(why, bytes, 0, "clock page: a servo keeps the device's clock in step");
+}
+
+/** Nobody is seen to care for the device's clock: better the host's, if it can be had. */
+static int
+open_alone(struct mdv_clock *clock, bool page, char *why, size_t bytes)
+{
+	const char *seen = page ? "no servo is seen to keep the device's clock in step" :
+				  "there is no clock page";
+	int ret = open_source(clock, MDV_CLOCK_HOST);
+
+	if (ret == 0)
+		return tell(why, bytes, 0, "clock host: %s; counter at %" PRIu64 " Hz, within "
+			    "%" PRIu64 " ns", seen, clock->state.frequency_hz,
+			    clock->state.uncertainty_ns);
+	if (open_source(clock, MDV_CLOCK_REALTIME) == 0)
+		return tell(why, bytes, 0, "clock realtime: %s, and the host's cannot be had: %s",
+			    seen, reason(ret));
+	if (page && open_source(clock, MDV_CLOCK_PAGE) == 0)
+		return tell(why, bytes, 0, "clock page: %s, but the host's cannot be had: %s",
+			    seen, reason(ret));
+	return tell(why, bytes, ret, "no clock: %s, and the host's cannot be had: %s", seen,
+		    reason(ret));
+}
+
+static int
+open_auto(struct mdv_clock *clock, char *why, size_t bytes)
+{
+	bool page = open_source(clock, MDV_CLOCK_PAGE) == 0;
+
+	if (!clock->facts.free_running && !clock->facts.realtime)
+		return tell(why, bytes, -ENOTSUP, "no clock: the device stamps in no known way");
+	if (!clock->facts.free_running)
+		return tell(why, bytes, open_source(clock, MDV_CLOCK_REALTIME),
+			    "clock realtime: the device stamps in no other way");
+	if (page && mdv_clock_servo_seen(clock))
+		return open_disciplined(clock, why, bytes);
+	return open_alone(clock, page, why, bytes);
+}
+
+int
+mdv_clock_open_ops(const struct mdv_clock_ops *ops, void *ctx,
+		   const struct mdv_clock_facts *facts, enum mdv_clock_source wanted,
+		   struct mdv_clock **out, char *why, size_t why_bytes)
+{
+	struct mdv_clock *clock;
+	int ret;
+
+	*out = NULL;
+	if ((unsigned int)wanted >= RTE_DIM(mdv_clock_sources))
+		return tell(why, why_bytes, mdv_fail(EINVAL), "no clock: no such source");
+	clock = calloc(1, sizeof(*clock));
+	if (clock == NULL)
+		return tell(why, why_bytes, mdv_fail(ENOMEM), "no clock: no memory");
+	clock->ops = ops;
+	clock->ctx = ctx;
+	clock->facts = *facts;
+	ret = wanted == MDV_CLOCK_AUTO ? open_auto(clock, why, why_bytes) :
+					 open_wanted(clock, wanted, why, why_bytes);
+	if (ret != 0) {
+		free(clock);
+		return mdv_fail(-ret);
+	}
+	*out = clock;
 	return 0;
 }
 
-/* libmlx5 gives raw cycles in tv_nsec and leaves tv_sec 0 (mlx5_query_rt_values). */
-int
-mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
+void
+mdv_clock_close(struct mdv_clock *clock)
 {
-	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
-	int err = ibv_query_rt_values_ex(dev->ibv, &values);
-
-	if (err != 0)
-		return mdv_fail(err < 0 ? EIO : err);
-	if ((values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK) == 0)
-		return mdv_fail(ENOTSUP);
-	*cycles = values.raw_clock.tv_nsec;
-	return 0;
+	free(clock);
 }

@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Vport and physical port counters, as far as the device answers. */
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,10 @@ struct mdv_counter_set {
 	bool answers[SOURCE_COUNT];
 	unsigned int n;
 	uint32_t ethtool_count; /**< Statistics of the interface, 0: not needed, or none. */
-	int ethtool_index[MDV_COUNTERS_MAX]; /**< By entry; -1: from its source. */
+	int ethtool_index[MDV_COUNTERS_MAX]; /**< By entry; -1: from its source, or not there. */
+	pthread_mutex_t lock; /**< Of all that a reading changes. */
+	uint64_t last[MDV_COUNTERS_MAX]; /**< By entry: the last good reading. */
+	bool failing; /**< The last reading, and that was logged. */
 	struct {
 		const struct counter *counter;
 		uint16_t dword; /**< From the start of the reply: outbox, or counter group. */
@@ -209,6 +213,7 @@ mdv_counters_open(struct mdv_dev *dev)
 		set->entry[set->n++].dword = dword;
 	}
 	add_from_interface(dev, set);
+	pthread_mutex_init(&set->lock, NULL);
 	dev->counters = set;
 	return 0;
 }
@@ -216,6 +221,7 @@ mdv_counters_open(struct mdv_dev *dev)
 void
 mdv_counters_close(struct mdv_dev *dev)
 {
+	pthread_mutex_destroy(&dev->counters->lock);
 	free(dev->counters);
 	dev->counters = NULL;
 }
@@ -232,34 +238,78 @@ mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
 	return i < dev->counters->n ? dev->counters->entry[i].counter->name : NULL;
 }
 
+/** Statistics come and go with what the interface is used for: the same names, wherever they stand now. */
+static int
+interface_find(struct mdv_dev *dev, struct mdv_counter_set *set)
+{
+	const char *names[MDV_COUNTERS_MAX];
+	int index[MDV_COUNTERS_MAX];
+	uint32_t count;
+
+	for (unsigned int i = 0; i < set->n; i++)
+		names[i] = set->entry[i].counter->name;
+	count = mdv_ethtool_find(dev, names, set->n, index);
+	if (count == 0)
+		return -ENODATA;
+	set->ethtool_count = count;
+	for (unsigned int i = 0; i < set->n; i++)
+		set->ethtool_index[i] = set->entry[i].dword == BY_INTERFACE ? index[i] : -1;
+	return 0;
+}
+
+static int
+take_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
+{
+	uint64_t fresh[MDV_COUNTERS_MAX];
+	int rc = mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, set->n, fresh);
+
+	if (rc == -ESTALE) {
+		rc = interface_find(dev, set);
+		if (rc == 0)
+			rc = mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, set->n, fresh);
+	}
+	for (unsigned int i = 0; rc == 0 && i < set->n; i++)
+		if (set->ethtool_index[i] >= 0)
+			set->last[i] = fresh[i];
+	return rc;
+}
+
+static int
+take_source(struct mdv_dev *dev, struct mdv_counter_set *set, enum counter_source source)
+{
+	union reply reply;
+
+	/* A failure that lasts has its line already. */
+	if (read_source(dev, source, &reply, set->failing) != 0)
+		return -rte_errno;
+	for (unsigned int i = 0; i < set->n; i++) {
+		unsigned int dword = set->entry[i].dword;
+
+		if (set->entry[i].counter->source == source && dword != BY_INTERFACE)
+			set->last[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[dword]) << 32 |
+				       rte_be_to_cpu_32(reply.dw[dword + 1]);
+	}
+	return 0;
+}
+
 int
 mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 {
-	const struct mdv_counter_set *set = dev->counters;
-	int have = -1, rc;
-	union reply reply;
+	struct mdv_counter_set *set = dev->counters;
+	int rc = 0, err;
 
-	n = RTE_MIN(n, set->n);
-	rc = set->ethtool_count != 0 ?
-	     mdv_ethtool_read(dev, set->ethtool_count, set->ethtool_index, n, values) : 0;
-	if (rc != 0) {
-		MDV_LOG_ERR(dev, "statistics of interface %s cannot be read any more: %s",
+	pthread_mutex_lock(&set->lock);
+	if (set->ethtool_count != 0)
+		rc = take_interface(dev, set);
+	if (rc != 0 && !set->failing)
+		MDV_LOG_ERR(dev, "statistics of interface %s cannot be read: %s: they stay as they were",
 			    dev->netdev_name, mdv_errno_name(-rc));
-		return mdv_fail(-rc);
+	for (enum counter_source source = 0; source < SOURCE_COUNT; source++) {
+		err = set->answers[source] ? take_source(dev, set, source) : 0;
+		rc = rc == 0 ? err : rc;
 	}
-	for (unsigned int i = 0; i < n; i++) {
-		const struct counter *c = set->entry[i].counter;
-		unsigned int dword = set->entry[i].dword;
-
-		if (dword == BY_INTERFACE)
-			continue;
-		if (have != c->source) {
-			if (read_source(dev, c->source, &reply, false) != 0)
-				return -rte_errno;
-			have = c->source;
-		}
-		values[i] = (uint64_t)rte_be_to_cpu_32(reply.dw[dword]) << 32 |
-			    rte_be_to_cpu_32(reply.dw[dword + 1]);
-	}
+	set->failing = rc != 0;
+	memcpy(values, set->last, RTE_MIN(n, set->n) * sizeof(values[0]));
+	pthread_mutex_unlock(&set->lock);
 	return 0;
 }

@@ -77,6 +77,6 @@ mdv_cq_destroy(struct mdv_cq *cq)
 {
 	if (cq->obj == NULL)
 		return;
-	mdv_ring_release(cq->obj, &cq->ring);
+	(void)mdv_ring_release(cq->obj, &cq->ring);
 	memset(cq, 0, sizeof(*cq));
 }

@@ -5,7 +5,6 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -23,10 +22,7 @@ ethtool_ioctl(struct mdv_dev *dev, void *request)
 {
 	struct ifreq ifr = { .ifr_data = request };
 
-	if (dev->netdev_sock < 0)
-		return -ENOTSUP;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev_name);
-	return ioctl(dev->netdev_sock, SIOCETHTOOL, &ifr) == 0 ? 0 : -errno;
+	return -mdv_netdev_ioctl(dev, SIOCETHTOOL, &ifr);
 }
 
 /* How many statistics there are; 0 when that cannot be told. */

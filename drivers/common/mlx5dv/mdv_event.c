@@ -4,19 +4,30 @@
 
 #include <fcntl.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "mdv_private.h"
 
 /** Taken at once; more than a device has to say between two looks. */
 #define MDV_EVENTS_MAX 256
 
+/** The device's folder in sysfs: 0 when it cannot be told, or there is none (any more). */
+static uint64_t
+folder_inode(const struct mdv_dev *dev, int *err)
+{
+	struct stat st;
+
+	*err = stat(dev->ibv->device->ibdev_path, &st) == 0 ? 0 : errno;
+	return *err == 0 ? st.st_ino : 0;
+}
+
 int
 mdv_events_open(struct mdv_dev *dev)
 {
 	int fd = dev->ibv->async_fd, flags = fcntl(fd, F_GETFL), err;
 
+	dev->ibdev_inode = folder_inode(dev, &err);
 	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
 	err = errno;
@@ -41,6 +52,18 @@ void
 mdv_gone_set(struct mdv_dev *dev)
 {
 	__atomic_store_n(&dev->gone, true, __ATOMIC_RELAXED);
+}
+
+bool
+mdv_at_rest(const struct mdv_dev *dev)
+{
+	return __atomic_load_n(&dev->at_rest, __ATOMIC_RELAXED);
+}
+
+static void
+at_rest_set(struct mdv_dev *dev)
+{
+	__atomic_store_n(&dev->at_rest, true, __ATOMIC_RELAXED);
 }
 
 /*
@@ -108,23 +131,57 @@ mdv_events_take(struct mdv_dev *dev)
 		events |= event_bit(&event);
 		ibv_ack_async_event(&event);
 	}
-	if (events & MDV_EVENT_GONE)
+	if (events & MDV_EVENT_GONE) {
+		/* Of all that a program has, the kernel takes the event descriptor down last. */
 		mdv_gone_set(dev);
+		at_rest_set(dev);
+	}
 	return events;
+}
+
+/* The folder outlives all that programs have, and a successor's is another one. */
+static bool
+folder_went(const struct mdv_dev *dev)
+{
+	int err;
+
+	return dev->ibdev_inode != 0 && folder_inode(dev, &err) != dev->ibdev_inode &&
+	       (err == 0 || err == ENOENT);
+}
+
+bool
+mdv_rest_wait(struct mdv_dev *dev)
+{
+	uint64_t hz = rte_get_tsc_hz(), none = 0, until = rte_rdtsc() + hz / 1000 * MDV_REST_MS;
+
+	if (mdv_suspect(dev) && !mdv_gone(dev))
+		(void)mdv_alive(dev);
+	if (!mdv_gone(dev))
+		return false;
+	/* Once for all that wait, whenever they come. */
+	if (!__atomic_compare_exchange_n(&dev->rest_until_tsc, &none, until, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		until = none;
+	for (;;) {
+		if (!mdv_at_rest(dev))
+			(void)mdv_events_take(dev);
+		if (!mdv_at_rest(dev) && folder_went(dev))
+			at_rest_set(dev);
+		if (mdv_at_rest(dev) || rte_rdtsc() >= until)
+			return mdv_at_rest(dev);
+		rte_delay_us_sleep(1000);
+	}
 }
 
 int
 mdv_port_glance(struct mdv_dev *dev, bool *running)
 {
 	struct ifreq ifr = { 0 };
+	int err = mdv_netdev_ioctl(dev, SIOCGIFFLAGS, &ifr);
 
-	if (dev->netdev_sock < 0)
-		return -ENOTSUP;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev_name);
-	if (ioctl(dev->netdev_sock, SIOCGIFFLAGS, &ifr) != 0)
-		return -errno;
-	*running = (ifr.ifr_flags & IFF_RUNNING) != 0;
-	return 0;
+	if (err == 0)
+		*running = (ifr.ifr_flags & IFF_RUNNING) != 0;
+	return -err;
 }
 
 const char *

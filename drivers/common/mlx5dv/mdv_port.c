@@ -58,14 +58,37 @@ find_netdev(struct mdv_dev *dev)
 	return ours < 0 ? ours : 0;
 }
 
-/** An interface that sysfs shows may still live in another network namespace: ENODEV. */
+/** The interface's number, which no other gets as long as the system runs. 0, or a positive errno. */
 static int
-netdev_look(struct mdv_dev *dev)
+netdev_index(const struct mdv_dev *dev, int *index)
 {
 	struct ifreq ifr = { 0 };
 
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev_name);
-	return ioctl(dev->netdev_sock, SIOCGIFINDEX, &ifr) == 0 ? 0 : errno;
+	if (ioctl(dev->netdev_sock, SIOCGIFINDEX, &ifr) != 0)
+		return errno;
+	*index = ifr.ifr_ifindex;
+	return 0;
+}
+
+/*
+ * A device that comes again gets an interface of the same name, which is its new user's: it is not
+ * ours to read, much less to change.
+ */
+int
+mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr)
+{
+	int index = 0, err;
+
+	if (dev->netdev_sock < 0)
+		return ENOTSUP;
+	err = netdev_index(dev, &index);
+	if (err != 0)
+		return err;
+	if (index != dev->netdev_index)
+		return ENODEV;
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", dev->netdev_name);
+	return ioctl(dev->netdev_sock, request, ifr) == 0 ? 0 : errno;
 }
 
 int
@@ -88,7 +111,8 @@ mdv_port_open(struct mdv_dev *dev)
 			mdv_errno_name(err));
 		return mdv_fail(err);
 	}
-	ret = netdev_look(dev);
+	/* An interface that sysfs shows may still live in another network namespace: ENODEV. */
+	ret = netdev_index(dev, &dev->netdev_index);
 	if (ret != 0 && ret != ENODEV) {
 		MDV_LOG(ERR, &dev->pci, "interface %s cannot be asked: %s", dev->netdev_name,
 			mdv_errno_name(ret));
@@ -123,10 +147,9 @@ netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struc
 		MDV_LOG(ERR, &dev->pci, "cannot %s: the port has no interface here", what);
 		return mdv_fail(ENOTSUP);
 	}
-	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", dev->netdev_name);
-	if (ioctl(dev->netdev_sock, request, ifr) == 0)
+	err = mdv_netdev_ioctl(dev, request, ifr);
+	if (err == 0)
 		return 0;
-	err = errno;
 	mdv_suspect_if(dev, err);
 	MDV_LOG_ERR(dev, "interface %s refused to %s: %s%s", dev->netdev_name, what,
 		    mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");

@@ -99,9 +99,20 @@ mdv_positive_errno(int ret)
 
 /* ------------------------------------------------------------------ mdv_event.c */
 
+/** How long the kernel is given to take a removed device's objects down. */
+#define MDV_REST_MS 2000
 int mdv_events_open(struct mdv_dev *dev);
 /** Remembers that an answer was one of a device that is not there: mdv_suspect(). */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
+
+/* ------------------------------------------------------------------ mdv_port.c */
+
+struct ifreq;
+/**
+ * An ioctl on the device's interface; fills in its name. Logs nothing. 0 or a positive errno: ENOTSUP
+ * no interface here; ENODEV it is gone, even if another has its name by now.
+ */
+int mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr);
 
 /* ------------------------------------------------------------------ mdv_ethtool.c: logs nothing */
 
@@ -163,12 +174,13 @@ int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int sock
 		   struct mdv_ring *ring);
 void mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring);
 /**
- * Destroys a queue's object and frees its ring; when the device refuses, the ring stays where it
- * is, because the device may still write there, and is lost until the process ends.
+ * Destroys a queue's object and frees its ring; when the device refuses, and is not at rest either, the
+ * ring stays where it is, because the device may still write there, and is lost until the process ends.
+ * 0 or -errno.
  */
-void mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
+int mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
 
-/** Timestamp format a queue asks for: free running wherever the device has it. */
+/** Timestamp format a queue asks for: the clock's; without one free running, if the device can. */
 uint32_t mdv_ts_format(const struct mdv_dev *dev);
 
 /** Common part of a send or receive queue's work queue context. */

@@ -41,8 +41,8 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 
 	if (ring->umem != NULL) {
 		err = MDV_UNDO(dev, mlx5dv_devx_umem_dereg(ring->umem));
-		/* Of a device that is gone nothing writes there any more, whatever is refused. */
-		if (err != 0 && !mdv_gone(dev)) {
+		/* Of a device at rest nothing writes there any more, whatever is refused. */
+		if (err != 0 && !mdv_at_rest(dev)) {
 			/* The device may still write there: better lost than handed to others. */
 			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes stays behind -> %s",
 				ring->bytes, mdv_errno_name(err));
@@ -53,23 +53,25 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	*ring = (struct mdv_ring){ 0 };
 }
 
-void
+int
 mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring)
 {
 	struct mdv_dev *dev = obj->dev;
-
 	int err = mdv_obj_destroy(obj);
 
 	if (err != 0)
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
-	if (err == 0 || mdv_gone(dev))
-		mdv_ring_free(dev, ring);
+	if (err != 0 && !mdv_rest_wait(dev))
+		return err;
+	mdv_ring_free(dev, ring);
+	return 0;
 }
 
 uint32_t
 mdv_ts_format(const struct mdv_dev *dev)
 {
-	return dev->caps.ts_free_running ? PRM_TS_FORMAT_FREE_RUNNING : PRM_TS_FORMAT_REAL_TIME;
+	return dev->caps.ts_free_running && !dev->clock_real_time ? PRM_TS_FORMAT_FREE_RUNNING :
+								   PRM_TS_FORMAT_REAL_TIME;
 }
 
 /*

@@ -75,6 +75,7 @@ mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq
 	rq->dbrec = RTE_PTR_ADD(rq->ring.addr, dbrec_offset);
 	rq->log_wqes = attr->log_wqes;
 	rq->log_stride_bytes = attr->log_stride_bytes;
+	rq->vlan_strip = attr->vlan_strip;
 	fill_create(dev, attr, rq, dbrec_offset, &in);
 	rq->obj = mdv_obj_create(dev, &in, sizeof(in));
 	if (rq->obj != NULL) {
@@ -148,14 +149,20 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 	fill_modify(rq, rq->state, &in);
 	prm_modify_rq_in_set_modify_bitmask(&in, PRM_MODIFY_RQ_BITMASK_VSD);
 	prm_rqc_set_vsd(prm_modify_rq_in_ctx(&in), !on);
-	return mdv_obj_modify(rq->obj, &in, sizeof(in));
+	if (mdv_obj_modify(rq->obj, &in, sizeof(in)) != 0)
+		return -rte_errno;
+	rq->vlan_strip = on;
+	return 0;
 }
 
-void
+int
 mdv_rq_destroy(struct mdv_rq *rq)
 {
+	int rc;
+
 	if (rq->obj == NULL)
-		return;
-	mdv_ring_release(rq->obj, &rq->ring);
+		return 0;
+	rc = mdv_ring_release(rq->obj, &rq->ring);
 	memset(rq, 0, sizeof(*rq));
+	return rc;
 }

@@ -143,12 +143,15 @@ mdv_sq_state_read(struct mdv_sq *sq)
 				    &sq->state);
 }
 
-void
+int
 mdv_sq_destroy(struct mdv_sq *sq)
 {
+	int rc;
+
 	if (sq->obj == NULL)
-		return;
-	mdv_ring_release(sq->obj, &sq->ring);
+		return 0;
+	rc = mdv_ring_release(sq->obj, &sq->ring);
 	detach_uar(sq);
 	memset(sq, 0, sizeof(*sq));
+	return rc;
 }

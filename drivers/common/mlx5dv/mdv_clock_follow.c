@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Clocks followed by the TSC: what every source measures, and what is told of it. */
+
+#include <errno.h>
+#include <math.h>
+
+#include <rte_bitops.h>
+#include <rte_common.h>
+
+#include "mdv_clock_int.h"
+
+/* Oscillators on one board at room temperature stay well within this, in ppb after a second. */
+#define WANDER_PPB 3.0
+/* The host's clock is steered by programs. */
+#define WALL_WANDER_PPB 30.0
+/* A bracket of two looks at the TSC shows what went wrong in it, but not in the counter's page. */
+#define COUNTER_CONFIRM 5
+#define WALL_CONFIRM 1
+#define COUNTER_READS 32
+#define WALL_READS 8
+/* A line holds at least so long, however short a time its clocks have been watched. */
+#define HOLD_MIN_S 1.0
+/* A rate that is known worse than this is not told. */
+#define RATE_KNOWN_PPB 5000.0
+/* TAI - UTC since 2017, for hosts that are not told. */
+#define TAI_OFFSET_S 37
+
+double
+mdv_clock_since_s(const struct mdv_clock *clock, uint64_t tsc, uint64_t then)
+{
+	return (double)(int64_t)(tsc - then) / clock->facts.tsc_hz;
+}
+
+/** Takes a reading of a clock. 0; -EAGAIN it was not believed, or there was none; other -errno. */
+static int
+follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader reader,
+       uint64_t mask, unsigned int reads)
+{
+	struct mdv_clock_sample s;
+	bool first = !f->track.set;
+	enum mdv_clock_fix fix;
+	double excess;
+	int ret = mdv_clock_sample_take(clock->ops, clock->ctx, reader, &f->track, mask, reads, &s);
+
+	f->moved = false;
+	if (ret != 0) {
+		clock->state.rejected += ret == -EAGAIN;
+		return ret;
+	}
+	/* The tightest bracket ever, forgotten slowly; what is wider now may be off by as much. */
+	f->half_ns = first ? s.half_ns : RTE_MIN(f->half_ns * 1.01, s.half_ns);
+	excess = s.half_ns - f->half_ns;
+	s.variance += excess * excess / 3;
+	fix = mdv_clock_track_fix(&f->track, s.tsc, s.y, s.part, s.variance);
+	f->moved = fix == MDV_FIX_MOVED && !first;
+	if (fix != MDV_FIX_TAKEN)
+		f->odd_tsc = s.tsc;
+	clock->state.rejected += fix == MDV_FIX_REJECTED;
+	/* The page says itself when its rate changed: what it is compared with is not it. */
+	clock->state.slews += fix == MDV_FIX_TURNED && clock->state.source != MDV_CLOCK_PAGE;
+	return fix == MDV_FIX_REJECTED ? -EAGAIN : 0;
+}
+
+int
+mdv_clock_follow_counter(struct mdv_clock *clock)
+{
+	return follow(clock, &clock->counter, clock->ops->counter, RTE_BIT64(MDV_CLOCK_BITS) - 1,
+		      COUNTER_READS);
+}
+
+int
+mdv_clock_follow_wall(struct mdv_clock *clock)
+{
+	return follow(clock, &clock->wall, clock->ops->realtime, UINT64_MAX, WALL_READS);
+}
+
+int
+mdv_clock_follow_utc(struct mdv_clock *clock)
+{
+	return follow(clock, &clock->utc, clock->ops->utc, UINT64_MAX, COUNTER_READS);
+}
+
+/** Hz by the host's clock, of something that runs at rate by the TSC. */
+double
+mdv_clock_hz(const struct mdv_clock *clock, double rate)
+{
+	return clock->wall.track.set ? rate / clock->wall.track.rate * MDV_NS_PER_S :
+				       rate * clock->facts.tsc_hz;
+}
+
+/** Seconds for which lines of these clocks hold from now on. */
+double
+mdv_clock_hold_s(const struct mdv_clock *clock, uint64_t tsc)
+{
+	double since = RTE_MIN(mdv_clock_since_s(clock, tsc, clock->counter.odd_tsc),
+			       mdv_clock_since_s(clock, tsc, clock->wall.odd_tsc));
+
+	return RTE_MIN(RTE_MAX(since, HOLD_MIN_S), MDV_CLOCK_HOLD_S);
+}
+
+double
+mdv_clock_followed_variance(const struct mdv_clock_followed *f, double ahead_s)
+{
+	return mdv_clock_track_variance(&f->track, ahead_s) * RTE_MAX(f->track.nis, 1.0);
+}
+
+/** ns: how far a followed clock may be off where it is expected, for as long as lines hold. */
+uint64_t
+mdv_clock_followed_ns(const struct mdv_clock_followed *f)
+{
+	double sigma = sqrt(mdv_clock_followed_variance(f, MDV_CLOCK_HOLD_S));
+	double ns = MDV_CLOCK_SIGMAS * sigma + f->half_ns + f->track.off;
+
+	return (uint64_t)RTE_MIN(ns, 1e12);
+}
+
+static bool
+rate_known(const struct mdv_clock_followed *f)
+{
+	return !f->track.set || f->track.rr < RATE_KNOWN_PPB * RATE_KNOWN_PPB;
+}
+
+/** The counter's frequency, and how values keep up with the host's clock; while that is known. */
+void
+mdv_clock_tell_rates(struct mdv_clock *clock, double value_per_s, double nominal_per_s)
+{
+	struct mdv_clock_state *s = &clock->state;
+
+	if (!rate_known(&clock->counter) || !rate_known(&clock->wall) || !rate_known(&clock->utc))
+		return;
+	if (clock->counter.track.set)
+		s->frequency_hz = (uint64_t)llround(mdv_clock_hz(clock, clock->counter.track.rate));
+	s->drift_ppm = nominal_per_s > 0 ? (value_per_s / nominal_per_s - 1) * 1e6 : 0;
+}
+
+/** Lays the TSC's line, through a value at a TSC; rate in value units per tick. */
+void
+mdv_clock_tell_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, double part, double rate)
+{
+	const double tsc_hz = clock->facts.tsc_hz;
+	const struct mdv_clock_slope slope = {
+		.ticks = tsc, .value = value, .part = part, .rate = rate,
+		.mask = RTE_BIT64(MDV_CLOCK_MASK_BITS_MAX) - 1,
+		.before = (uint64_t)(MDV_CLOCK_HOLD_S * tsc_hz),
+		.after = (uint64_t)((MDV_CLOCK_HOLD_S + MDV_CLOCK_HOLDOVER_S) * tsc_hz),
+	};
+
+	if (mdv_clock_line_of_slope(&slope, &clock->state.host) != 0)
+		clock->state.host.mult = 0;
+}
+
+int64_t
+mdv_clock_tai_ns(const struct mdv_clock *clock)
+{
+	int s = clock->ops->tai_offset_s(clock->ctx);
+
+	return (int64_t)(s != 0 ? s : TAI_OFFSET_S) * MDV_NS_PER_S;
+}
+
+/** Compares a device's time with the host's, and tells which time it can be. */
+void
+mdv_clock_tell_offset(struct mdv_clock *clock, uint64_t tsc, uint64_t value)
+{
+	double part;
+	int64_t off = (int64_t)(value - mdv_clock_track_at(&clock->wall.track, tsc, &part));
+
+	clock->state.offset_ns = off;
+	clock->state.epoch = mdv_clock_is_near(off, 0, MDV_NS_PER_S / 2) ? "utc" :
+			     mdv_clock_is_near(off, mdv_clock_tai_ns(clock), MDV_NS_PER_S / 2) ?
+				"tai" : "device";
+}
+
+void
+mdv_clock_counter_init(struct mdv_clock *clock, double hz)
+{
+	mdv_clock_track_init(&clock->counter.track, clock->facts.tsc_hz, hz, WANDER_PPB,
+			     COUNTER_CONFIRM);
+}
+
+void
+mdv_clock_source_init(struct mdv_clock *clock)
+{
+	double tsc_hz = clock->facts.tsc_hz;
+	double hz = clock->facts.frequency_khz != 0 ? clock->facts.frequency_khz * 1e3 : tsc_hz;
+
+	mdv_clock_counter_init(clock, hz);
+	mdv_clock_track_init(&clock->wall.track, tsc_hz, MDV_NS_PER_S, WALL_WANDER_PPB,
+			     WALL_CONFIRM);
+	mdv_clock_track_init(&clock->utc.track, tsc_hz, MDV_NS_PER_S, WALL_WANDER_PPB,
+			     COUNTER_CONFIRM);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Readings of the kernel's clock page, of the device's core clock and of the host's clocks. */
+
+#include <string.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include <rte_byteorder.h>
+#include <rte_pause.h>
+
+#include "mdv_clock_int.h"
+#include "mdv_private.h"
+
+/** Each try of ours is up to ten of the library's, which has no pause between them. */
+#define MDV_CLOCK_TRIES 4
+/** From internal_timer_h to real_time_h, bytes. */
+#define MDV_REAL_TIME_OFFSET 0x40
+
+/*
+ * The library waits at most ten looks for the writer to finish, but repeats without a bound while
+ * the page's sign differs before and after its copy. That repetition is not ours to bound: it ends
+ * with the first copy that no update fell into, and the kernel updates a few times a minute. What
+ * is bounded here is the number of calls.
+ */
+static int
+read_page(struct mdv_dev *dev, struct mlx5dv_clock_info *info)
+{
+	int err = EBUSY;
+
+	for (int i = 0; i < MDV_CLOCK_TRIES && err == EBUSY; i++) {
+		if (i > 0)
+			rte_pause();
+		err = mlx5dv_get_clock_info(dev->ibv, info);
+	}
+	return err;
+}
+
+/** A page that would make a conversion divide the undefined, shift too far or wrap at once. */
+static bool
+is_sane(const struct mlx5dv_clock_info *info)
+{
+	return info->mult != 0 && info->shift < 64 && info->mask != 0 &&
+	       (info->mask & (info->mask + 1)) == 0;
+}
+
+uint64_t
+mdv_clock_window(const struct mdv_clock_point *point)
+{
+	uint64_t overflow = (UINT64_MAX - point->frac) / point->mult;
+
+	return RTE_MIN(overflow, point->mask / 2);
+}
+
+/* On EBUSY the library may have written part of an earlier pass: so into a scratch struct first. */
+int
+mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
+{
+	struct mlx5dv_clock_info info;
+	int err;
+
+	memset(&info, 0, sizeof(info));
+	err = read_page(dev, &info);
+	if (err == EBUSY)
+		return mdv_fail(EAGAIN);
+	if (err != 0 || !is_sane(&info))
+		return mdv_fail(ENOTSUP);
+	point->ns = info.nsec;
+	point->cycles = info.last_cycles;
+	point->frac = info.frac;
+	point->mult = info.mult;
+	point->shift = info.shift;
+	point->mask = info.mask;
+	point->window_cycles = mdv_clock_window(point);
+	return 0;
+}
+
+/* libmlx5 gives raw cycles in tv_nsec and leaves tv_sec 0 (mlx5_query_rt_values). */
+int
+mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+	int err = ibv_query_rt_values_ex(dev->ibv, &values);
+
+	if (err != 0)
+		return mdv_fail(err < 0 ? EIO : err);
+	if ((values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK) == 0)
+		return mdv_fail(ENOTSUP);
+	*cycles = values.raw_clock.tv_nsec;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the table */
+
+static int
+verbs_page(void *ctx, struct mdv_clock_point *point)
+{
+	return mdv_gone(ctx) ? -ENODEV : mdv_clock_read(ctx, point);
+}
+
+static int
+verbs_counter(void *ctx, uint64_t *cycles)
+{
+	return mdv_gone(ctx) ? -ENODEV : mdv_clock_raw(ctx, cycles);
+}
+
+/** Two registers of the device as one number that does not change from one to the other. */
+static uint64_t
+read_pair(const volatile rte_be32_t *reg)
+{
+	uint32_t high, low, again;
+
+	for (int i = 0; i < MDV_CLOCK_TRIES; i++) {
+		high = rte_be_to_cpu_32(reg[0]);
+		low = rte_be_to_cpu_32(reg[1]);
+		again = rte_be_to_cpu_32(reg[0]);
+		if (high == again)
+			break;
+	}
+	return (uint64_t)high << 32 | low;
+}
+
+/*
+ * The registers real_time_h and real_time_l of the initialization segment lie 0x40 bytes behind
+ * internal_timer_h, in the page that the kernel maps for the core clock (PRM, initialization
+ * segment; Linux, struct mlx5_init_seg). Where the device has no real time they read as zero.
+ */
+static int
+verbs_utc(void *ctx, uint64_t *ns)
+{
+	const struct mdv_dev *dev = ctx;
+	uint64_t packed;
+
+	if (dev->core_clock == NULL || mdv_gone(dev))
+		return -ENODEV;
+	packed = read_pair((const volatile rte_be32_t *)dev->core_clock +
+			   MDV_REAL_TIME_OFFSET / sizeof(rte_be32_t));
+	if (packed >> 32 == 0 || (uint32_t)packed >= MDV_NS_PER_S)
+		return -ENOTSUP;
+	*ns = (packed >> 32) * MDV_NS_PER_S + (uint32_t)packed;
+	return 0;
+}
+
+static const volatile void *
+core_clock(struct mdv_dev *dev)
+{
+	struct mlx5dv_context attr = { .comp_mask = MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK };
+
+	if (mlx5dv_query_device(dev->ibv, &attr) != 0 ||
+	    (attr.comp_mask & MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK) == 0)
+		return NULL;
+	return attr.hca_core_clock;
+}
+
+/* Neither before what is bracketed has been done, nor after what follows has begun. */
+static uint64_t
+host_tsc(void *ctx __rte_unused)
+{
+	uint64_t tsc;
+
+	rte_rmb();
+	tsc = rte_rdtsc();
+	rte_rmb();
+	return tsc;
+}
+
+static int
+host_realtime(void *ctx __rte_unused, uint64_t *ns)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_REALTIME, &ts) != 0)
+		return -errno;
+	*ns = (uint64_t)ts.tv_sec * MDV_NS_PER_S + (uint64_t)ts.tv_nsec;
+	return 0;
+}
+
+/* adjtimex(2) with no mode set only tells. */
+static int
+host_tai_offset_s(void *ctx __rte_unused)
+{
+	struct timex t = { .modes = 0 };
+
+	return adjtimex(&t) < 0 ? 0 : t.tai;
+}
+
+static bool
+host_synced(void *ctx __rte_unused)
+{
+	struct timex t = { .modes = 0 };
+	int state = adjtimex(&t);
+
+	return state >= 0 && state != TIME_ERROR && (t.status & STA_UNSYNC) == 0;
+}
+
+static void
+host_sleep_us(void *ctx __rte_unused, unsigned int us)
+{
+	rte_delay_us_sleep(us);
+}
+
+static const struct mdv_clock_ops verbs_ops = {
+	.page = verbs_page,
+	.counter = verbs_counter,
+	.utc = verbs_utc,
+	.tsc = host_tsc,
+	.realtime = host_realtime,
+	.tai_offset_s = host_tai_offset_s,
+	.host_synced = host_synced,
+	.sleep_us = host_sleep_us,
+};
+
+int
+mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clock **out,
+	       char *why, size_t why_bytes)
+{
+	const struct mdv_clock_facts facts = {
+		.tsc_hz = rte_get_tsc_hz(),
+		.frequency_khz = dev->caps.device_frequency_khz,
+		.free_running = dev->caps.ts_free_running,
+		.realtime = dev->caps.ts_realtime,
+	};
+	int ret;
+
+	dev->core_clock = core_clock(dev);
+	ret = mdv_clock_open_ops(&verbs_ops, dev, &facts, wanted, out, why, why_bytes);
+	dev->clock_real_time = ret == 0 && (*out)->state.source == MDV_CLOCK_REALTIME;
+	return ret;
+}
