@@ -17,6 +17,7 @@
 #include <mdv.h>
 
 #include "mlxpmd_rxtx.h"
+#include "mlxpmd_timesync.h"
 
 #define MLXPMD_DRIVER_NAME "net_mlxpmd"
 #define MLXPMD_MAX_QUEUES 16
@@ -31,11 +32,10 @@ extern int mlxpmd_logtype;
 		RTE_FMT("mlxpmd: " RTE_FMT_HEAD(__VA_ARGS__,) "\n", RTE_FMT_TAIL(__VA_ARGS__,)))
 
 enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
-enum mlxpmd_clock_mode { MLXPMD_CLOCK_PAGE, MLXPMD_CLOCK_RAW };
 
 struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
-	enum mlxpmd_clock_mode clock;
+	enum mdv_clock_source clock;
 };
 /**
  * Parses devargs; one line per mistake that names the key and what is allowed.
@@ -92,9 +92,10 @@ struct mlxpmd_port {
 	pthread_mutex_t lock;
 	struct mlxpmd_service *service;
 	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
-	bool link_told;			/**< Link state that the application was last told. */
+	bool link_told;			/**< Link state that the application was last told: atomic. */
 	struct mlxpmd_rxq *rxqs[MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
 	struct mlxpmd_txq *txqs[MLXPMD_MAX_QUEUES];
+	struct mlxpmd_timesync timesync;
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
 	struct mlxpmd_filter filter;
 	struct mlxpmd_netdev netdev;
@@ -103,10 +104,11 @@ struct mlxpmd_port {
 };
 #define MLXPMD_PORT(eth_dev) ((struct mlxpmd_port *)(eth_dev)->data->dev_private)
 
-/* ---- clock (mlxpmd_clock.c): per-port source, per-queue snapshots ---- */
+/* ---- clock (mlxpmd_clock.c): per-port source, private snapshots for all who read ---- */
+/** Stages of probe. Without a source the port has no clock, and offers no timestamps. */
 int mlxpmd_clock_open(struct mlxpmd_port *port);
 void mlxpmd_clock_close(struct mlxpmd_port *port);
-/** rte_eth_read_clock: same domain as RX timestamps (ns, or ticks with clock=raw). */
+/** rte_eth_read_clock: same domain as RX timestamps (ns, or ticks with clock=raw); no device read for ns. */
 int mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *clock);
 
 /* ---- choice of burst functions (mlxpmd_burst_select.c): sets eth_dev->rx_pkt_burst, names and reasons ---- */

@@ -2,9 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Chooses the burst functions of a port by what it is configured for, and says which and why. */
 
+#include <rte_mbuf_dyn.h>
 #include <rte_string_fns.h>
 
 #include "mlxpmd.h"
+#include "mlxpmd_clock.h"
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
@@ -60,37 +62,52 @@ rx_scatters(const struct rte_eth_dev *eth_dev)
 	return false;
 }
 
+/*
+ * Are stamps wanted of any queue? Then the one burst gives them to all, so each needs the field. There is room for
+ * it in the mbuf: the queue that wants it has it since it was armed.
+ */
 static bool
 rx_timestamps(const struct rte_eth_dev *eth_dev)
 {
-	const struct mlxpmd_rxq *rxq;
+	struct mlxpmd_rxq *rxq;
 	uint16_t i;
 
+	if (!(rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return false;
 	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
 		rxq = eth_dev->data->rx_queues[i];
-		if (rxq != NULL && rxq->ts_offset < 0)
+		if (rxq != NULL && rxq->ts_offset < 0 &&
+		    rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) != 0)
 			return false;
 	}
-	return (rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
+	return true;
+}
+
+/* The kind of timestamps that the port's clock makes of the device's. */
+static unsigned int
+rx_stamp_kind(const struct mlxpmd_port *port)
+{
+	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_LINE)
+		return MLXPMD_RX_F_TS;
+	return port->clock->kind == MDV_CLOCK_PACKED ? MLXPMD_RX_F_PACKED : MLXPMD_RX_F_TICKS;
 }
 
 static void
 rx_select(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const struct mlxpmd_rx_template *template;
 	unsigned int f = 0;
 
 	if (rx_scatters(eth_dev))
 		f |= MLXPMD_RX_F_SCATTER;
-	if (rx_timestamps(eth_dev))
-		f |= MLXPMD_RX_F_TS;
+	if (rx_timestamps(eth_dev) || port->timesync.on)
+		f |= rx_stamp_kind(port);
 	if (rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_RSS_HASH)
 		f |= MLXPMD_RX_F_HASH;
-	eth_dev->rx_pkt_burst = mlxpmd_rx_templates[f].burst;
-	port->rx_burst_name = mlxpmd_rx_templates[f].name;
-	port->rx_burst_why = port->args.rx_burst == MLXPMD_BURST_SCALAR ?
-			     "asked for by rx_burst=scalar" :
-			     "rx_burst=auto: smallest that serves the queues' offloads";
+	template = mlxpmd_rx_choose(f, port->args.rx_burst == MLXPMD_BURST_SCALAR, &port->rx_burst_why);
+	eth_dev->rx_pkt_burst = mlxpmd_timesync_rx_wrap(port, template->burst);
+	port->rx_burst_name = template->name;
 }
 
 static const char *
@@ -101,9 +118,16 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 	uint64_t offloads = tx_offloads(eth_dev, &fast_free);
 
 	*f = 0;
+	if (port->timesync.on || (offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
+		*f = MLXPMD_TX_F_TIMED;
 	if (port->mdv->caps.min_inline_mode != 0) {
-		*f = MLXPMD_TX_F_INLINE;
+		*f |= MLXPMD_TX_F_INLINE;
 		return "the device wants headers inline";
+	}
+	if (*f & MLXPMD_TX_F_TIMED) {
+		*f |= port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0;
+		return port->timesync.on ? "packets may ask for a stamp (timesync)" :
+		       "packets may have a send time";
 	}
 	if (offloads & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
 			RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_VLAN_INSERT))

@@ -2,75 +2,172 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * From device timestamps to nanoseconds: one publisher per port, one private copy per queue.
+ * From device timestamps to nanoseconds: one publisher per port, private copies for all who read.
+ *
+ * A reader belongs to one thread: a receive queue has a copy of its own (it belongs to one lcore at a
+ * time), everything else on an lcore shares that lcore's, and other threads take one on their stack. A
+ * reader looks at one number, and copies when it moved; it never waits, and makes one try.
  */
 #ifndef MLXPMD_CLOCK_H
 #define MLXPMD_CLOCK_H
 
+#include <errno.h>
+
 #include <rte_cycles.h>
-#include <rte_pause.h>
-#include <rte_spinlock.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
 
 #include "mlxpmd_rxtx.h"
 
-struct mlxpmd_clock {
-	/** Published piece. seq is odd while it is being written; seq / 2 is its generation. */
-	uint32_t seq __rte_cache_aligned;
-	struct mlxpmd_clock_snap snap;
-	/* The publisher's own. */
-	struct mdv_dev *mdv __rte_cache_aligned;
-	rte_spinlock_t lock;	/**< Among publishers and slow readers; bursts never take it. */
-	uint16_t port_id;
-	bool raw;
-	uint64_t refresh_us;
-	uint64_t point_cycles, first_tsc; /**< The page's point, and when it was first seen. */
-	uint64_t refreshed, busy, failed; /**< Refreshes by outcome. */
-	bool failing;		/**< The last refresh failed: said once. */
+/** Everything that is published at a time. Both lines have the same generation and expiry. */
+struct mlxpmd_clock_lines {
+	struct mlxpmd_clock_snap dev;	/**< Device timestamp to value; TICKS and PACKED use no line. */
+	struct mlxpmd_clock_snap host;	/**< TSC to value; mult 0: not known. */
 };
 
-/** Converts; false when the stamp is outside the piece. Exact, no overflow anywhere. */
+/**
+ * What is published, and the lcores' copies of it. Generation g stands in slot[g & 1]: while the next one is being
+ * written, into the other slot, this one can still be read.
+ */
+struct mlxpmd_clock_board {
+	uint32_t generation __rte_cache_aligned; /**< 0: nothing yet. */
+	struct mlxpmd_clock_lines slot[2] __rte_cache_aligned;
+	struct mlxpmd_clock_lines lcore[RTE_MAX_LCORE];
+};
+
+struct mlxpmd_clock {
+	struct mlxpmd_clock_board board;
+	enum mdv_clock_kind kind __rte_cache_aligned; /**< Fixed while the port is there. */
+	struct mlxpmd_clock_keeper *keeper;	/**< Of who refreshes: mlxpmd_clock_keeper.h. */
+};
+
+/* Snapshots are copied by words that are atomic each, so that a copy is never undefined, only stale. */
+typedef uint64_t mlxpmd_clock_word __attribute__((__may_alias__));
+#define MLXPMD_CLOCK_SNAP_WORDS (sizeof(struct mlxpmd_clock_snap) / sizeof(mlxpmd_clock_word))
+
+/**
+ * Converts; false when the stamp is outside the line. Exact, no overflow anywhere: as shift is 32 at most, the upper half of
+ * off gives whole units alone, and the lower half's product and frac fit 64 bits.
+ */
 static __rte_always_inline bool
 mlxpmd_clock_convert(const struct mlxpmd_clock_snap *s, uint64_t ts, uint64_t *out)
 {
 	uint64_t off = (ts - s->base) & s->mask;
-	unsigned __int128 product = (unsigned __int128)off * s->mult + s->frac;
+	uint64_t upper = (off >> 32) * s->mult, lower = (uint64_t)(uint32_t)off * s->mult + s->frac;
 
-	*out = s->start + (uint64_t)(product >> (s->shift & 63));
+	*out = s->start + (upper << ((32 - s->shift) & 63)) + (lower >> (s->shift & 63));
 	return off <= s->span;
 }
 
-/** Copies the published piece if it moved. One try: a queue that meets a writer keeps what it has. */
+/** A stamp of the real-time format in ns; false when it is none. */
+static __rte_always_inline bool
+mlxpmd_clock_unpack(uint64_t ts, uint64_t *out)
+{
+	*out = (ts >> 32) * 1000000000u + (uint32_t)ts;
+	return (uint32_t)ts < 1000000000u;
+}
+
+/**
+ * Copies n snapshots of generation `generation`. The loads acquire, so that who got a word of a later
+ * generation also sees that the number has moved on; on x86 they are plain loads.
+ * @return false when the publisher has come round to this slot meanwhile: mine is as it was.
+ */
+static __rte_always_inline bool
+mlxpmd_clock_take(const struct mlxpmd_clock_board *board, uint32_t generation,
+		  mlxpmd_clock_word *mine, const unsigned int n)
+{
+	const mlxpmd_clock_word *from = (const mlxpmd_clock_word *)&board->slot[generation & 1];
+	mlxpmd_clock_word copy[2 * MLXPMD_CLOCK_SNAP_WORDS];
+	unsigned int i;
+
+	for (i = 0; i < n * MLXPMD_CLOCK_SNAP_WORDS; i++)
+		copy[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&board->generation, __ATOMIC_RELAXED) != generation)
+		return false;
+	for (i = 0; i < n * MLXPMD_CLOCK_SNAP_WORDS; i++)
+		mine[i] = copy[i];
+	return true;
+}
+
+/** Takes the published line if it moved. One try: who is overtaken by the publisher keeps what it has. */
 static __rte_always_inline void
 mlxpmd_clock_follow(const struct mlxpmd_clock *clock, struct mlxpmd_clock_snap *mine)
 {
-	uint32_t seq = __atomic_load_n(&clock->seq, __ATOMIC_ACQUIRE);
-	struct mlxpmd_clock_snap copy;
+	uint32_t generation = __atomic_load_n(&clock->board.generation, __ATOMIC_ACQUIRE);
 
-	if (likely(seq / 2 == mine->generation) || (seq & 1))
-		return;
-	copy = clock->snap;
-	/* The copy's loads are done before seq is looked at again. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&clock->seq, __ATOMIC_RELAXED) != seq)
-		return;
-	*mine = copy;
-	mine->generation = seq / 2;
+	if (unlikely(generation != mine->generation))
+		(void)mlxpmd_clock_take(&clock->board, generation, (mlxpmd_clock_word *)mine, 1);
 }
 
-/** May the piece be used now? tsc from rte_rdtsc(). */
+/** May the line be used now? tsc from rte_rdtsc(). */
 static __rte_always_inline bool
 mlxpmd_clock_usable(const struct mlxpmd_clock_snap *s, uint64_t tsc)
 {
 	return s->generation != 0 && (int64_t)(s->expires_tsc - tsc) > 0;
 }
 
-/** The piece that a reading of the clock page gives; expires_tsc and generation are left to the caller. */
-void mlxpmd_clock_snap_from(struct mlxpmd_clock_snap *s, const struct mdv_clock_point *point);
+/**
+ * The calling lcore's own lines, followed; of a thread that is no lcore, *stack.
+ * Good until the same lcore calls again. Whether they are usable is for the caller to ask.
+ */
+static inline const struct mlxpmd_clock_lines *
+mlxpmd_clock_lcore(struct mlxpmd_clock *clock, struct mlxpmd_clock_lines *stack)
+{
+	uint32_t generation = __atomic_load_n(&clock->board.generation, __ATOMIC_ACQUIRE);
+	unsigned int lcore = rte_lcore_id();
+	struct mlxpmd_clock_lines *mine = stack;
+
+	if (likely(lcore < RTE_MAX_LCORE))
+		mine = &clock->board.lcore[lcore];
+	else
+		mine->dev.generation = 0;
+	if (generation != mine->dev.generation)
+		(void)mlxpmd_clock_take(&clock->board, generation, (mlxpmd_clock_word *)mine, 2);
+	return mine;
+}
+
+/** Reads a stamp of whatever kind the clock has; false: absent. For paths that are not built for one kind. */
+static inline bool
+mlxpmd_clock_value(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *s, uint64_t ts,
+		   uint64_t *out)
+{
+	if (clock->kind == MDV_CLOCK_LINE)
+		return mlxpmd_clock_convert(s, ts, out);
+	if (clock->kind == MDV_CLOCK_PACKED)
+		return mlxpmd_clock_unpack(ts, out);
+	*out = ts;
+	return true;
+}
+
+/**
+ * Makes lines the published ones (mlxpmd_clock_publish.c): they become the next generation. One publisher at a
+ * time; it waits for nobody. host NULL: not known.
+ */
+void mlxpmd_clock_publish(struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *dev,
+			  const struct mlxpmd_clock_snap *host);
+
+/**
+ * The present time in the clock's domain, by the host's TSC: the device is not read, nobody is waited for.
+ * @return 0; -EAGAIN timestamps are absent at present; -ENOTSUP the TSC is not known in that domain.
+ */
+static inline int
+mlxpmd_clock_now(struct mlxpmd_clock *clock, uint64_t *value)
+{
+	struct mlxpmd_clock_lines stack;
+	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(clock, &stack);
+	uint64_t tsc = rte_rdtsc();
+
+	/* The generation is the device line's: a thread without an lcore may have come away with nothing. */
+	if (lines->dev.generation == 0 || !mlxpmd_clock_usable(&lines->host, tsc))
+		return -EAGAIN;
+	if (lines->host.mult == 0)
+		return -ENOTSUP;
+	return mlxpmd_clock_convert(&lines->host, tsc, value) ? 0 : -EAGAIN;
+}
+
+/** A line as a snapshot; expires_tsc, generation and steps are left to the caller. */
+void mlxpmd_clock_snap_from(struct mlxpmd_clock_snap *s, const struct mdv_clock_line *line);
 /** The identity. */
 void mlxpmd_clock_snap_raw(struct mlxpmd_clock_snap *s);
-/** Makes a piece the published one. */
-void mlxpmd_clock_publish(struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *s);
-/** Reads the page once and publishes. 0, -EAGAIN busy, or why not. */
-int mlxpmd_clock_refresh(struct mlxpmd_clock *clock);
 
 #endif /* MLXPMD_CLOCK_H */

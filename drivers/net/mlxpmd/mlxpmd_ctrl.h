@@ -144,10 +144,12 @@ int mlxpmd_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask);
 void mlxpmd_vlan_strip_queue_set(struct rte_eth_dev *eth_dev, uint16_t queue_id, int on);
 
 /* ---- statistics (mlxpmd_stats.c, mlxpmd_xstats.c) ---- */
+#define MLXPMD_CLOCK_COUNTERS 3
 struct mlxpmd_stats_base {
 	uint64_t out_of_buffer;		/**< Queue counter at the last reset. */
 	uint64_t out_of_buffer_last;	/**< Last good reading, shown when the device does not answer. */
 	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters at the last xstats reset. */
+	uint64_t clock[MLXPMD_CLOCK_COUNTERS]; /**< The clock's at the last xstats reset. */
 	struct mlxpmd_rxq_stats rx_gone; /**< Since the last reset, of queues released since. */
 	struct mlxpmd_txq_stats tx_gone;
 };
@@ -185,11 +187,22 @@ bool mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns);
 /** Wants every queue back, for good: the device is gone. The lock is held. */
 void mlxpmd_repair_ask_all(struct mlxpmd_port *port);
 /** Reads the link and stores it. @return true when it is another than the application was told. */
-bool mlxpmd_link_changed(struct mlxpmd_port *port);
+bool mlxpmd_link_look(struct mlxpmd_port *port);
+/** What is stored is taken for told. @return true when it is another than was told before. */
+bool mlxpmd_link_tell(struct mlxpmd_port *port);
+/** Whether the application was last told that the link is up. */
+bool mlxpmd_link_told(const struct mlxpmd_port *port);
 
-/* ---- telemetry (mlxpmd_telemetry.c) ---- */
+/* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_clock.c) ---- */
+struct rte_tel_data;
 /** Stages of probe: the port is listed from then on. */
 int mlxpmd_telemetry_up(struct mlxpmd_port *port);
 void mlxpmd_telemetry_down(struct mlxpmd_port *port);
+/**
+ * Answers about the port that params name by fill(), which adds to a dictionary; it may not go meanwhile.
+ * @return 0; -EINVAL or -ENODEV for what is no port of ours; or what fill() says.
+ */
+int mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
+			  int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port));
 
 #endif /* MLXPMD_CTRL_H */

@@ -43,6 +43,8 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 		info->rx_queue_offload_capa &= ~RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 	info->tx_queue_offload_capa = mlxpmd_tx_offloads(caps);
+	if (mlxpmd_tx_times(port))
+		info->tx_queue_offload_capa |= RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
 	info->tx_offload_capa = info->tx_queue_offload_capa;
 	info->flow_type_rss_offloads = mlxpmd_rss_supported(caps);
 	info->reta_size = mlxpmd_rss_reta_size(caps);

@@ -7,7 +7,7 @@
 
 #include "mlxpmd_ctrl.h"
 
-#define DEVARGS_MAX_VALUES 4
+#define DEVARGS_MAX_VALUES 5
 /* A line of log shows this much of a string that came from the command line. */
 #define DEVARGS_SHOWN 64
 
@@ -43,10 +43,11 @@ static const struct devarg devargs_table[] = {
 	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_rx_burst },
 	{ "tx_burst", "auto, scalar", { "auto", "scalar" },
 	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_tx_burst },
-	{ "clock", "page, raw", { "page", "raw" },
-	  { MLXPMD_CLOCK_PAGE, MLXPMD_CLOCK_RAW }, set_clock },
+	{ "clock", "auto, page, host, realtime, raw", { "auto", "page", "host", "realtime", "raw" },
+	  { MDV_CLOCK_AUTO, MDV_CLOCK_PAGE, MDV_CLOCK_HOST, MDV_CLOCK_REALTIME, MDV_CLOCK_RAW },
+	  set_clock },
 };
-#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=page|raw"
+#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw"
 
 static const struct devarg *
 devarg_find(const char *key)
@@ -132,7 +133,7 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	*out = (struct mlxpmd_devargs){
 		.rx_burst = MLXPMD_BURST_AUTO,
 		.tx_burst = MLXPMD_BURST_AUTO,
-		.clock = MLXPMD_CLOCK_PAGE,
+		.clock = MDV_CLOCK_AUTO,
 	};
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;

@@ -66,6 +66,13 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.reta_update = mlxpmd_reta_update,
 	.reta_query = mlxpmd_reta_query,
 	.read_clock = mlxpmd_read_clock,
+	.timesync_enable = mlxpmd_timesync_enable,
+	.timesync_disable = mlxpmd_timesync_disable,
+	.timesync_read_rx_timestamp = mlxpmd_timesync_read_rx,
+	.timesync_read_tx_timestamp = mlxpmd_timesync_read_tx,
+	.timesync_adjust_time = mlxpmd_timesync_adjust,
+	.timesync_read_time = mlxpmd_timesync_read_time,
+	.timesync_write_time = mlxpmd_timesync_write_time,
 };
 
 /* ------------------------------------------------------------------ stages of probe */

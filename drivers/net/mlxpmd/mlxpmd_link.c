@@ -55,19 +55,31 @@ mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete)
 }
 
 bool
-mlxpmd_link_changed(struct mlxpmd_port *port)
+mlxpmd_link_told(const struct mlxpmd_port *port)
+{
+	return __atomic_load_n(&port->link_told, __ATOMIC_RELAXED);
+}
+
+bool
+mlxpmd_link_look(struct mlxpmd_port *port)
 {
 	struct rte_eth_link link;
-	bool up;
 
 	if (link_read(port, &link) != 0)
 		return false;
 	(void)rte_eth_linkstatus_set(port->eth_dev, &link);
+	return (link.link_status == RTE_ETH_LINK_UP) != mlxpmd_link_told(port);
+}
+
+bool
+mlxpmd_link_tell(struct mlxpmd_port *port)
+{
+	struct rte_eth_link link;
+	bool up;
+
+	(void)rte_eth_linkstatus_get(port->eth_dev, &link);
 	up = link.link_status == RTE_ETH_LINK_UP;
-	if (up == port->link_told)
-		return false;
-	port->link_told = up;
-	return true;
+	return __atomic_exchange_n(&port->link_told, up, __ATOMIC_RELAXED) != up;
 }
 
 int

@@ -140,4 +140,4 @@ RTE_PMD_REGISTER_KMOD_DEP(net_mlxpmd, "* ib_uverbs & mlx5_core & mlx5_ib");
 RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd,
 	"rx_burst=auto|scalar "
 	"tx_burst=auto|scalar "
-	"clock=page|raw");
+	"clock=auto|page|host|realtime|raw");

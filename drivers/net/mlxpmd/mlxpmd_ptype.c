@@ -86,6 +86,27 @@ csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
 	return flags;
 }
 
+#ifdef RTE_ARCH_X86
+struct mlxpmd_class mlxpmd_class_table[MLXPMD_CLASSES] __rte_cache_aligned;
+
+static void
+classes_fill(void)
+{
+	uint64_t class;
+	uint32_t i;
+
+	for (i = 0; i < MLXPMD_CLASSES; i++) {
+		uint16_t hds_etc = (i & 3) << 9 | (i >> 2 & 0xff);
+
+		class = mlxpmd_ptype_table[mlxpmd_ptype_index(i >> 10 & 3, hds_etc)];
+		mlxpmd_class_table[i].packet_type = (uint32_t)class;
+		mlxpmd_class_table[i].ol_flags = class >> 32;
+		if (i >> 12)
+			mlxpmd_class_table[i].ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
+	}
+}
+#endif
+
 RTE_INIT(mlxpmd_ptype_init)
 {
 	uint32_t flags, i;
@@ -99,6 +120,9 @@ RTE_INIT(mlxpmd_ptype_init)
 			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 		mlxpmd_ptype_table[i] = (uint64_t)flags << 32 | ptype(etc, tunnel);
 	}
+#ifdef RTE_ARCH_X86
+	classes_fill();
+#endif
 }
 
 const uint32_t *

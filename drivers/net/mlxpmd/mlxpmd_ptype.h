@@ -44,4 +44,28 @@ mlxpmd_ptype_index(uint8_t pkt_info, uint16_t hds_etc)
 	return (hds_etc & 0x7ffu) | (pkt_info & 3u) << 11;
 }
 
+#ifdef RTE_ARCH_X86
+/**
+ * The same for vector bursts, as it lies in an mbuf from rearm_data on, so that one load brings it in place; and
+ * the flag of the hash with it.
+ */
+struct mlxpmd_class {
+	uint32_t rearm_data[2];	/**< Zero. */
+	uint32_t ol_flags, ol_flags_high;
+	uint32_t packet_type;
+	uint32_t after[3];	/**< Zero. */
+};
+/**
+ * Index: L3_OK and L4_OK in bits 0..1, l4_hdr_type_etc in 2..9, tunnel bits in 10..11, and in 12 whether there is
+ * a hash. The bytes hds_ip_ext, l4_hdr_type_etc, pkt_info and rx_hash_type, masked and limited, multiplied by pairs
+ * and added, and the same again with the words that this gives, are the index in bytes.
+ */
+#define MLXPMD_CLASSES 8192
+#define MLXPMD_CLASS_MASK 0xff03ff06u
+#define MLXPMD_CLASS_MAX 0x01ffffffu
+#define MLXPMD_CLASS_MUL_BYTES 0x40100801u /**< By 1, 8, 16, 64. */
+#define MLXPMD_CLASS_MUL_WORDS 0x08000010u /**< By 16, 2048. */
+extern struct mlxpmd_class mlxpmd_class_table[MLXPMD_CLASSES] __rte_cache_aligned;
+#endif
+
 #endif /* MLXPMD_PTYPE_H */

@@ -79,11 +79,21 @@ rxq_objects_up(struct mlxpmd_rxq *rxq)
 	return rc;
 }
 
-static void
+static int
 rxq_objects_down(struct mlxpmd_rxq *rxq)
 {
-	mdv_rq_destroy(&rxq->rq);
+	int rc = mdv_rq_destroy(&rxq->rq);
+
 	mdv_cq_destroy(&rxq->cq);
+	return rc;
+}
+
+/* One line for mbufs that the device may still write to, or read from: nobody may have them any more. */
+static void
+kept(const char *kind, uint16_t port_id, uint16_t queue_id, unsigned int mbufs, int rc)
+{
+	MLXPMD_LOG(ERR, "port %u %s queue %u: up to %u mbufs are kept for ever, the device may still use them: %s",
+		   port_id, kind, queue_id, mbufs, rte_strerror(-rc));
 }
 
 static int
@@ -116,18 +126,35 @@ rxq_start(struct mlxpmd_rxq *rxq)
 	return 0;
 }
 
-/* To reset from whatever state the device is in; only after a failure it may be another than ours. */
+/* From ready a queue goes to error by itself, also between our question and our command. */
+static int
+rq_move(struct mdv_rq *rq, enum mdv_queue_state to)
+{
+	const bool was_ready = rq->state == MDV_QS_RDY;
+	int rc = mdv_rq_modify(rq, to);
+
+	if (rc == 0 || !was_ready || mdv_rq_state_read(rq) != 0 || rq->state != MDV_QS_ERR)
+		return rc;
+	return to == MDV_QS_ERR ? 0 : mdv_rq_modify(rq, to);
+}
+
+/*
+ * To reset from whatever state the device is in. A queue that nobody polls may have failed unseen; where
+ * it is not known to have failed, a device that does not tell the state is asked for the reset all the same.
+ */
 static int
 rq_reset(struct mlxpmd_rxq *rxq, bool failed)
 {
 	struct mdv_rq *rq = &rxq->rq;
-	int rc = failed ? mdv_rq_state_read(rq) : 0;
+	int rc = mdv_rq_state_read(rq);
 
+	if (!failed)
+		rc = 0;
 	/* By way of error, as the device goes itself: what is posted is flushed. */
 	if (rc == 0 && failed && rq->state == MDV_QS_RDY)
-		rc = mdv_rq_modify(rq, MDV_QS_ERR);
+		rc = rq_move(rq, MDV_QS_ERR);
 	if (rc == 0 && rq->state != MDV_QS_RST)
-		rc = mdv_rq_modify(rq, MDV_QS_RST);
+		rc = rq_move(rq, MDV_QS_RST);
 	return rc;
 }
 
@@ -152,9 +179,16 @@ rxq_stop(struct mlxpmd_rxq *rxq)
 static void
 rxq_destroy(struct mlxpmd_rxq *rxq)
 {
+	int rc;
+
 	if (rxq_may(rxq, MLXPMD_STEP_DESTROY) != 0)
 		return;
-	rxq_objects_down(rxq);
+	rc = rxq_objects_down(rxq);
+	if (rc != 0 && rxq->elts != NULL) {
+		kept("Rx", rxq->port_id, rxq->queue_id, (uint16_t)(rxq->rq_pi - rxq->rq_ci) << rxq->log_segs, rc);
+		rte_free(rxq->elts);
+		rxq->elts = NULL;
+	}
 	mlxpmd_rxq_disarm(rxq);
 }
 
@@ -170,14 +204,14 @@ rxq_renew(struct mlxpmd_rxq *rxq)
 	if (rc == 0) {
 		rc = mlxpmd_steer_reta(rxq->port);
 		if (rc != 0)
-			rxq_objects_down(rxq);
+			(void)rxq_objects_down(rxq);
 	}
 	if (rc != 0) {
 		rxq->cq = old_cq;
 		rxq->rq = old_rq;
 		return rc;
 	}
-	mdv_rq_destroy(&old_rq);
+	(void)mdv_rq_destroy(&old_rq); /* In reset: it holds nothing. */
 	mdv_cq_destroy(&old_cq);
 	return 0;
 }
@@ -187,6 +221,7 @@ mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq)
 {
 	/* Where completions cannot be told apart any more, a CQ that has seen none takes over. */
 	const bool fresh = rxq->cause != MLXPMD_CAUSE_ERROR;
+	const bool strip = (rxq->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 	int rc = rq_reset(rxq, true);
 
 	if (rc == 0 && fresh)
@@ -195,6 +230,9 @@ mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq)
 		rc = mlxpmd_rxq_rewind(rxq, fresh);
 	if (rc == 0)
 		rc = mdv_rq_modify(&rxq->rq, MDV_QS_RDY);
+	/* What was wished for while it was away. */
+	if (rc == 0 && rxq->rq.vlan_strip != strip)
+		rc = mdv_rq_set_vlan_strip(&rxq->rq, strip);
 	if (rc == 0)
 		mlxpmd_rxq_post(rxq);
 	return rc;
@@ -212,7 +250,7 @@ mlxpmd_rxqs_down(struct mlxpmd_port *port)
 		if (rxq == NULL || rxq->rq.obj == NULL)
 			continue;
 		if (rxq_stop(rxq) != 0)
-			/* Without its RQ the device writes no more. */
+			/* It goes in whatever state it is. */
 			mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_RESET);
 		rxq_destroy(rxq);
 		data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
@@ -362,17 +400,31 @@ txq_drain(struct mlxpmd_txq *txq)
 	}
 }
 
+/* As rq_move(). */
+static int
+sq_move(struct mdv_sq *sq, enum mdv_queue_state to)
+{
+	const bool was_ready = sq->state == MDV_QS_RDY;
+	int rc = mdv_sq_modify(sq, to);
+
+	if (rc == 0 || !was_ready || mdv_sq_state_read(sq) != 0 || sq->state != MDV_QS_ERR)
+		return rc;
+	return to == MDV_QS_ERR ? 0 : mdv_sq_modify(sq, to);
+}
+
 /* As rq_reset(). */
 static int
 sq_reset(struct mlxpmd_txq *txq, bool failed)
 {
 	struct mdv_sq *sq = &txq->sq;
-	int rc = failed ? mdv_sq_state_read(sq) : 0;
+	int rc = mdv_sq_state_read(sq);
 
+	if (!failed)
+		rc = 0;
 	if (rc == 0 && failed && sq->state == MDV_QS_RDY)
-		rc = mdv_sq_modify(sq, MDV_QS_ERR);
+		rc = sq_move(sq, MDV_QS_ERR);
 	if (rc == 0 && sq->state != MDV_QS_RST)
-		rc = mdv_sq_modify(sq, MDV_QS_RST);
+		rc = sq_move(sq, MDV_QS_RST);
 	return rc;
 }
 
@@ -399,12 +451,18 @@ txq_stop(struct mlxpmd_txq *txq)
 static void
 txq_destroy(struct mlxpmd_txq *txq)
 {
+	int rc;
+
 	if (txq_may(txq, MLXPMD_STEP_DESTROY) != 0)
 		return;
 	/* A queue that could not be stopped still holds packets, and its ring goes now. */
 	mlxpmd_txq_judge(txq);
-	mdv_sq_destroy(&txq->sq);
+	rc = mdv_sq_destroy(&txq->sq);
 	mdv_cq_destroy(&txq->cq);
+	if (rc != 0 && txq->elts != NULL) {
+		kept("Tx", txq->port_id, txq->queue_id, (uint16_t)(txq->elts_pi - txq->elts_ci), rc);
+		mlxpmd_txq_abandon(txq);
+	}
 	mlxpmd_txq_disarm(txq);
 }
 
@@ -422,7 +480,7 @@ txq_renew(struct mlxpmd_txq *txq)
 		txq->sq = old_sq;
 		return rc;
 	}
-	mdv_sq_destroy(&old_sq);
+	(void)mdv_sq_destroy(&old_sq);
 	mdv_cq_destroy(&old_cq);
 	return 0;
 }
@@ -456,7 +514,7 @@ mlxpmd_txqs_down(struct mlxpmd_port *port)
 		if (txq == NULL || txq->sq.obj == NULL)
 			continue;
 		if (txq_stop(txq) != 0)
-			/* Without its SQ the device reads no more. */
+			/* It goes in whatever state it is. */
 			mlxpmd_qstate_store(&txq->state, MLXPMD_QS_RESET);
 		txq_destroy(txq);
 		data->tx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;

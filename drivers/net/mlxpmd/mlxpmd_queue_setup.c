@@ -217,6 +217,11 @@ mlxpmd_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	txq->offloads = conf->offloads | eth_dev->data->dev_conf.txmode.offloads;
 	txq->conf.offloads = txq->offloads;
 	txq->state = MLXPMD_QS_RESET;
+	rc = mlxpmd_txq_times_set(txq);
+	if (rc != 0) {
+		rte_free(txq);
+		return rc;
+	}
 	pthread_mutex_lock(&port->lock);
 	eth_dev->data->tx_queues[queue_id] = txq;
 	port->txqs[queue_id] = txq;

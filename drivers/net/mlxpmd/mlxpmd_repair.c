@@ -7,6 +7,8 @@
  * each queue's memory and asks the device nothing.
  */
 
+#include <rte_cycles.h>
+
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_ctrl.h"
 
@@ -45,6 +47,15 @@ rxq_patient(struct mlxpmd_rxq *rxq)
 	};
 }
 
+/* Is the device to wait at this moment for a packet's time? */
+static bool
+txq_until(const struct mlxpmd_txq *txq)
+{
+	uint64_t until_tsc = __atomic_load_n(&txq->time_until_tsc, __ATOMIC_RELAXED);
+
+	return until_tsc != 0 && (int64_t)(until_tsc - rte_rdtsc()) > 0;
+}
+
 static struct patient
 txq_patient(struct mlxpmd_txq *txq)
 {
@@ -59,7 +70,8 @@ txq_patient(struct mlxpmd_txq *txq)
 		.repair = &txq->repair, .cqes = txq->cqes,
 		.cq_ci = __atomic_load_n(&txq->cq_ci, __ATOMIC_RELAXED), .log_cqes = txq->log_cqes,
 		/* Looked at while the burst works: a torn pair is put right at the next look. */
-		.waits = (uint16_t)(comp - ci) != 0 && (uint16_t)(comp - ci) <= txq->wqe_mask + 1u,
+		.waits = (uint16_t)(comp - ci) != 0 && (uint16_t)(comp - ci) <= txq->wqe_mask + 1u &&
+			 !txq_until(txq),
 	};
 }
 

@@ -40,7 +40,9 @@ static_assert(offsetof(struct mlx5_cqe64, timestamp) == MLXPMD_CQE_TIMESTAMP, "C
 #define MLXPMD_TAG_DEFAULT 0xffffffu
 
 /** The burst prefetches this many packets ahead, so elts goes on for as many NULLs after the ring. */
-#define MLXPMD_RX_ELTS_AHEAD 4
+#define MLXPMD_RX_ELTS_AHEAD 8
+
+#define MLXPMD_BAD_CSUM (RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD)
 
 /** WQEs without buffers: what refill can post. */
 static __rte_always_inline uint16_t
@@ -76,16 +78,67 @@ bool mlxpmd_rx_repost(struct mlxpmd_rxq *rxq);
 /** Returns the mbufs of the WQE at rq_ci to their pool. */
 void mlxpmd_rx_wqe_free(struct mlxpmd_rxq *rxq, uint16_t wqe);
 
-/** Feature sets of the burst templates. */
+/** What a run of packets has in it that is rare: looked for once per run, not per packet. */
+struct mlxpmd_rx_rare {
+	uint32_t flags; /**< All ol_flags of the table together. */
+	uint32_t tags_be; /**< All sop_drop_qpn words together. */
+};
+
+/** A second look at a run in which something rare was seen: bad checksums, flow tags, pinned buffers. */
+void mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uint8_t *cqe);
+
+/** What the next CQE's tail has to be: this lap's owner, a plain responder CQE, the WQE that is next. */
+static __rte_always_inline uint32_t
+mlxpmd_rx_tail_wanted(const struct mlxpmd_rxq *rxq)
+{
+	return (uint32_t)rxq->rq_ci << MLXPMD_TAIL_COUNTER_SHIFT | (uint32_t)MLX5_CQE_RESP_SEND << 4 |
+	       ((rxq->cq_ci >> rxq->log_cqes) & 1);
+}
+
+/** Steps over a run of packets that were taken from the CQEs at `first`. */
+static __rte_always_inline void
+mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
+		  const struct mlxpmd_rx_rare *rare, const uint8_t *first)
+{
+	rxq->stats.bytes += bytes;
+	rxq->cq_ci += n;
+	rxq->rq_ci += n;
+	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
+		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))
+		mlxpmd_rx_second_look(rxq, pkts, n, first);
+}
+
+/** Feature sets of the burst templates. One kind of timestamp at most: a line, raw ticks, the device's time. */
 #define MLXPMD_RX_F_SCATTER 1u
 #define MLXPMD_RX_F_TS 2u
 #define MLXPMD_RX_F_HASH 4u
-#define MLXPMD_RX_TEMPLATES 8
+#define MLXPMD_RX_F_TICKS 8u
+#define MLXPMD_RX_F_PACKED 10u
+#define MLXPMD_RX_F_STAMP 10u /**< Mask of the kind. */
+#define MLXPMD_RX_TEMPLATES 16
 struct mlxpmd_rx_template {
 	uint16_t (*burst)(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 	const char *name;
 };
-/** By feature set. */
+/** The scalar ones, by feature set. */
 extern const struct mlxpmd_rx_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES];
+
+/** The same bursts for an instruction set. */
+struct mlxpmd_rx_variant {
+	const char *name;
+	uint16_t simd_bits;	/**< Register width it uses; 0: none. */
+	/** By feature set; burst NULL: this one has no use for it, the next in the list serves. */
+	const struct mlxpmd_rx_template *templates;
+	bool (*cpu_has)(void);
+};
+/** Widest first, the scalar one last: ends with name NULL. */
+extern const struct mlxpmd_rx_variant mlxpmd_rx_variants[];
+
+/**
+ * The template for a feature set: the widest that the CPU has and that EAL's limit allows, or the scalar one.
+ * @param scalar Asked for the scalar one.
+ * @param why [out] The reason, a constant string.
+ */
+const struct mlxpmd_rx_template *mlxpmd_rx_choose(unsigned int f, bool scalar, const char **why);
 
 #endif /* MLXPMD_RX_H */

@@ -82,13 +82,13 @@ mbuf_init(const struct mlxpmd_rxq *rxq)
 	return init;
 }
 
+/* A field that the queue has once it keeps: a burst that writes stamps may be chosen already. */
 static int
 timestamps_set(struct mlxpmd_rxq *rxq)
 {
-	rxq->ts_offset = -1;
 	rxq->clock = rxq->port->clock;
 	memset(&rxq->snap, 0, sizeof(rxq->snap));
-	if (!(rxq->offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+	if (!(rxq->offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) && !rxq->port->timesync.on)
 		return 0;
 	if (rxq->clock == NULL)
 		return fail(rxq, ENOTSUP, "no clock for timestamps");
@@ -264,7 +264,7 @@ mlxpmd_rx_offloads(const struct mdv_caps *caps)
 		offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	if (caps->scatter_fcs)
 		offloads |= RTE_ETH_RX_OFFLOAD_KEEP_CRC;
-	if (caps->ts_free_running)
+	if (caps->ts_free_running || caps->ts_realtime)
 		offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	return offloads;
 }

@@ -42,21 +42,24 @@ struct mlxpmd_txq_stats {
 	uint64_t completions, doorbells;
 	uint64_t resets;   /**< Times that the queue was reset after a failure. */
 	uint64_t stalls;   /**< Times that nothing completed for a second though it should have. */
+	uint64_t time_past, time_future, time_order; /**< Send times that were past, too far, before the last. */
+	uint64_t time_unknown; /**< Send times that no usable clock could tell the device's time for. */
 	uint64_t syndromes[MLXPMD_NB_SYN]; /**< Error completions by class. */
 };
 
 /**
  * One linear piece of the clock: for a device timestamp ts with off = (ts - base) & mask <= span,
  * value = start + ((off * mult + frac) >> shift) exactly, the product in 128 bits. clock=raw is the
- * identity: mult 1, shift 0, everything else neutral.
+ * identity: mult 1, shift 0, everything else neutral. One cache line, and copied as such.
  */
 struct mlxpmd_clock_snap {
 	uint32_t generation;	/**< Of the clock it was copied from; 0: never. */
 	uint32_t mult;
 	uint32_t shift;
+	uint32_t steps;		/**< How often the source has stepped until then. */
 	uint64_t base, mask, span;
 	uint64_t start, frac;
-	uint64_t expires_tsc;	/**< After this the counter may have come round: use no more. */
+	uint64_t expires_tsc;	/**< Nobody has looked at the source for long: use no more. */
 } __rte_cache_aligned;
 
 /**
@@ -142,6 +145,9 @@ struct mlxpmd_txq {
 	uint8_t max_ds;		/**< Largest WQE in 16-byte units. */
 	uint8_t log_cqes;
 	bool db_wc;		/**< The doorbell register is write-combining. */
+	int time_offset;	/**< Dynamic field of send times. */
+	uint64_t time_flag;	/**< Its flag; 0 without RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP. */
+	uint64_t time_mask;	/**< Modulo which the device compares times. */
 	/* Written by the burst. */
 	uint16_t pi __rte_cache_aligned; /**< WQEBBs posted. */
 	uint16_t ci;		/**< WQEBBs whose completion was seen. */
@@ -157,6 +163,10 @@ struct mlxpmd_txq {
 	uint16_t fulls;		/**< Bursts that found no room at all. */
 	uint32_t mr_generation;
 	struct mdv_mr_range mr_last; /**< Last range used. */
+	uint16_t stamp_wqe;	/**< Last WQE whose packet wants a stamp, */
+	bool stamp_due;		/**< while its completion is to come. */
+	uint64_t time_last;	/**< Last send time that was asked for. */
+	uint64_t time_until_tsc; /**< Until then the device may rightly wait. */
 	struct mlxpmd_txq_stats stats;
 	/* Control plane only. */
 	struct mlxpmd_port *port __rte_cache_aligned;
@@ -193,6 +203,8 @@ void mlxpmd_txq_open(struct mlxpmd_txq *txq);
  * comes before the SQ is destroyed; the burst no longer touches the queue.
  */
 void mlxpmd_txq_judge(struct mlxpmd_txq *txq);
+/** Counts as mlxpmd_txq_disarm() does what was not sent, but forgets the mbufs: the device may still read them. */
+void mlxpmd_txq_abandon(struct mlxpmd_txq *txq);
 /**
  * Frees every mbuf the queue holds; the device no longer reads. Packets that are not known to be sent are
  * counted as errors. Idempotent on a zeroed struct.
@@ -231,5 +243,9 @@ int mlxpmd_tx_done_cleanup(void *txq, uint32_t free_cnt);
 /** Offloads the bursts implement; dev_info states exactly these (masked by capabilities). */
 uint64_t mlxpmd_rx_offloads(const struct mdv_caps *caps);
 uint64_t mlxpmd_tx_offloads(const struct mdv_caps *caps);
+/** Can the port send at a time (RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP)? Capability and a clock in ns. */
+bool mlxpmd_tx_times(const struct mlxpmd_port *port);
+/** For a queue with that offload: registers field and flag. 0, or why not. */
+int mlxpmd_txq_times_set(struct mlxpmd_txq *txq);
 
 #endif /* MLXPMD_RXTX_H */

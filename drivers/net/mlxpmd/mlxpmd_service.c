@@ -4,7 +4,8 @@
  * One control thread per port: hears the kernel's events, watches and repairs queues.
  *
  * A thread of its own, and not EAL's, because a firmware command may take long: only this port waits
- * for it. Application call-backs run here too, without the lock; they may call anything, close included.
+ * for it. The application is called in EAL's interrupt thread, by a one-shot alarm: DPDK promises its
+ * call-backs that one context, whichever port they are about, and from there they may close any port.
  * Nothing here asks the device anything while all is well.
  */
 
@@ -14,8 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_lcore.h>
 
+#include "mlxpmd_clock_keeper.h"
 #include "mlxpmd_ctrl.h"
 
 /* Between two looks at the queues: what failed is to be back within 10 ms. */
@@ -27,15 +30,23 @@
 
 enum { FD_WAKE, FD_EVENTS, NB_FDS };
 
+/** What the application is to be told: bits, by the moment they are told some may have come twice. */
+enum notice { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_QUEUE = 1 << 2 };
+
 struct mlxpmd_service {
 	struct mlxpmd_port *port;
 	pthread_t thread;
 	struct pollfd fds[NB_FDS];
-	bool quit;		/**< Of both threads: atomic. */
-	bool orphan;		/**< Closed from a call-back: the thread frees what is here. */
+	bool quit;		/**< Of all threads: atomic. */
 	bool told_gone;
 	uint64_t glance_ns;
+	uint32_t notices;	/**< enum notice: atomic. */
+	bool alarmed;		/**< deliver() is going to come: atomic. */
+	bool alarm_failed;	/**< Was logged. */
 };
+
+/** Whose notices this thread delivers; NULL once a call-back has closed that port. */
+static __thread struct mlxpmd_service *delivering;
 
 static uint64_t
 now_get_ns(void)
@@ -67,6 +78,66 @@ wake(const struct mlxpmd_service *s)
 	(void)!write(s->fds[FD_WAKE].fd, &one, sizeof(one));
 }
 
+/* ------------------------------------------------------------------ telling the application */
+
+static void
+tell(struct mlxpmd_port *port, enum notice notice)
+{
+	const struct rte_eth_intr_conf *conf = &port->eth_dev->data->dev_conf.intr_conf;
+
+	enum rte_eth_event_type event = RTE_ETH_EVENT_QUEUE_STATE;
+
+	if (notice == NOTICE_RMV && !conf->rmv)
+		return;
+	if (notice == NOTICE_LSC && (!conf->lsc || !mlxpmd_link_tell(port)))
+		return;
+	if (notice != NOTICE_QUEUE)
+		event = notice == NOTICE_RMV ? RTE_ETH_EVENT_INTR_RMV : RTE_ETH_EVENT_INTR_LSC;
+	rte_eth_dev_callback_process(port->eth_dev, event, NULL);
+}
+
+/* In EAL's interrupt thread. A call-back may close the port: then s is no more, and delivering says so. */
+static void
+deliver(void *arg)
+{
+	struct mlxpmd_service *s = arg;
+	uint32_t notices, notice;
+
+	/* Before they are taken: what comes from here on gets an alarm of its own. */
+	__atomic_store_n(&s->alarmed, false, __ATOMIC_SEQ_CST);
+	notices = __atomic_exchange_n(&s->notices, 0, __ATOMIC_SEQ_CST);
+	delivering = s;
+	for (notice = NOTICE_RMV; notice <= NOTICE_QUEUE && delivering == s; notice <<= 1)
+		if ((notices & notice) && !quitting(s) && (notice == NOTICE_RMV || running(s)))
+			tell(s->port, notice);
+	delivering = NULL;
+}
+
+/* An alarm that cannot be had is asked for again whenever the thread wakes. */
+static void
+notices_post(struct mlxpmd_service *s)
+{
+	int rc;
+
+	if (__atomic_load_n(&s->notices, __ATOMIC_SEQ_CST) == 0 ||
+	    __atomic_exchange_n(&s->alarmed, true, __ATOMIC_SEQ_CST))
+		return;
+	rc = rte_eal_alarm_set(1, deliver, s);
+	if (rc == 0)
+		return;
+	__atomic_store_n(&s->alarmed, false, __ATOMIC_SEQ_CST);
+	if (!s->alarm_failed)
+		MLXPMD_LOG(WARNING, "port %u: no alarm to tell of an event: %s, tried again",
+			   s->port->port_id, rte_strerror(-rc));
+	s->alarm_failed = true;
+}
+
+static void
+notices_add(struct mlxpmd_service *s, enum notice what)
+{
+	__atomic_fetch_or(&s->notices, what, __ATOMIC_SEQ_CST);
+}
+
 /* ------------------------------------------------------------------ what happens to a port */
 
 /* Once per port. */
@@ -83,35 +154,36 @@ removed(struct mlxpmd_service *s)
 	pthread_mutex_lock(&port->lock);
 	mlxpmd_repair_ask_all(port);
 	pthread_mutex_unlock(&port->lock);
-	if (port->eth_dev->data->dev_conf.intr_conf.rmv)
-		rte_eth_dev_callback_process(port->eth_dev, RTE_ETH_EVENT_INTR_RMV, NULL);
+	/* Who is told may close, and free what the device was given. */
+	if (!mdv_rest_wait(port->mdv))
+		MLXPMD_LOG(WARNING, "port %u: the kernel does not say that %s is at rest: rings and mbufs in use are kept",
+			   port->port_id, port->eth_dev->device->name);
+	notices_add(s, NOTICE_RMV);
 }
 
+/* Under the lock: what changes during a start is looked at when that is done, and not dropped. */
 static void
 link_moved(struct mlxpmd_service *s)
 {
 	struct mlxpmd_port *port = s->port;
 
-	if (!running(s) || !port->eth_dev->data->dev_conf.intr_conf.lsc)
-		return;
-	if (mlxpmd_link_changed(port))
-		rte_eth_dev_callback_process(port->eth_dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+	pthread_mutex_lock(&port->lock);
+	if (port->running && port->eth_dev->data->dev_conf.intr_conf.lsc && mlxpmd_link_look(port))
+		notices_add(s, NOTICE_LSC);
+	pthread_mutex_unlock(&port->lock);
 }
 
 static void
 tick(struct mlxpmd_service *s)
 {
 	struct mlxpmd_port *port = s->port;
-	bool tell = false;
 
 	/* Who holds it changes queues: their turn comes at the next tick. */
 	if (pthread_mutex_trylock(&port->lock) != 0)
 		return;
-	if (port->running)
-		tell = mlxpmd_repair_tick(port, now_get_ns());
+	if (port->running && mlxpmd_repair_tick(port, now_get_ns()))
+		notices_add(s, NOTICE_QUEUE);
 	pthread_mutex_unlock(&port->lock);
-	if (tell)
-		rte_eth_dev_callback_process(port->eth_dev, RTE_ETH_EVENT_QUEUE_STATE, NULL);
 }
 
 /* ------------------------------------------------------------------ how it comes to know */
@@ -128,7 +200,7 @@ glance(struct mlxpmd_service *s)
 	rc = mdv_port_glance(port->mdv, &up);
 	if (rc == -ENODEV)
 		return mdv_alive(port->mdv) ? 0 : MDV_EVENT_GONE;
-	return rc == 0 && up != port->link_told ? MDV_EVENT_LINK : 0;
+	return rc == 0 && up != mlxpmd_link_told(port) ? MDV_EVENT_LINK : 0;
 }
 
 static uint32_t
@@ -151,7 +223,6 @@ events_get(struct mlxpmd_service *s)
 	return events;
 }
 
-/* After each call of the application the port may be gone, and s be all that is left. */
 static void
 serve(struct mlxpmd_service *s)
 {
@@ -163,8 +234,10 @@ serve(struct mlxpmd_service *s)
 		removed(s);
 	else if (events & MDV_EVENT_LINK)
 		link_moved(s);
-	if (!quitting(s) && !s->told_gone && running(s))
+	if (!s->told_gone && running(s))
 		tick(s);
+	notices_post(s);
+	mlxpmd_clock_watch();
 }
 
 static void *
@@ -180,10 +253,6 @@ service_main(void *arg)
 			(void)!read(s->fds[FD_WAKE].fd, &count, sizeof(count));
 		if (!quitting(s))
 			serve(s);
-	}
-	if (s->orphan) {
-		close(s->fds[FD_WAKE].fd);
-		free(s);
 	}
 	return NULL;
 }
@@ -228,17 +297,16 @@ mlxpmd_service_down(struct mlxpmd_port *port)
 {
 	struct mlxpmd_service *s = port->service;
 
-	port->service = NULL;
-	if (pthread_equal(pthread_self(), s->thread)) {
-		/* A call-back closes: this thread cannot wait for itself. */
-		s->orphan = true;
-		__atomic_store_n(&s->quit, true, __ATOMIC_RELEASE);
-		pthread_detach(s->thread);
+	if (s == NULL)
 		return;
-	}
+	port->service = NULL;
 	__atomic_store_n(&s->quit, true, __ATOMIC_RELEASE);
 	wake(s);
 	pthread_join(s->thread, NULL);
+	/* Waits for a call-back that is running, unless it is the one that closes. */
+	(void)rte_eal_alarm_cancel(deliver, s);
+	if (delivering == s)
+		delivering = NULL;
 	close(s->fds[FD_WAKE].fd);
 	free(s);
 }
@@ -247,7 +315,8 @@ int
 mlxpmd_service_start(struct mlxpmd_port *port)
 {
 	/* With link interrupts ethdev does not ask: from here on the event keeps what it knows. */
-	(void)mlxpmd_link_changed(port);
+	(void)mlxpmd_link_look(port);
+	(void)mlxpmd_link_tell(port);
 	__atomic_store_n(&port->running, true, __ATOMIC_RELAXED);
 	wake(port->service);
 	return 0;

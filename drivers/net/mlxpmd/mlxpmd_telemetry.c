@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Telemetry: /mlxpmd/list, /mlxpmd/info,PORT and /mlxpmd/queues,PORT.
+ * Telemetry: /mlxpmd/list, /mlxpmd/info,PORT and /mlxpmd/queues,PORT; which ports there are for the others.
  *
  * Runs in telemetry's own threads, so it looks only at ports on the list, under its lock, and only
  * at what stands from probe to close, and at queues under the port's lock; the device is not asked
@@ -13,6 +13,7 @@
 
 #include <rte_telemetry.h>
 
+#include "mlxpmd_clock.h"
 #include "mlxpmd_ctrl.h"
 
 static TAILQ_HEAD(, mlxpmd_port) telemetry_ports = TAILQ_HEAD_INITIALIZER(telemetry_ports);
@@ -150,7 +151,7 @@ add_devargs(struct rte_tel_data *d, const struct mlxpmd_devargs *args)
 				     args->rx_burst == MLXPMD_BURST_SCALAR ? "scalar" : "auto");
 	rte_tel_data_add_dict_string(c, "tx_burst",
 				     args->tx_burst == MLXPMD_BURST_SCALAR ? "scalar" : "auto");
-	rte_tel_data_add_dict_string(c, "clock", args->clock == MLXPMD_CLOCK_RAW ? "raw" : "page");
+	rte_tel_data_add_dict_string(c, "clock", mdv_clock_source_name(args->clock));
 	return add_container(d, "devargs", c);
 }
 
@@ -171,13 +172,12 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	rte_tel_data_add_dict_int(d, "gone", mdv_gone(mdv));
 	rte_tel_data_add_dict_u64(d, "commands_refused", mdv->refused);
 	rte_tel_data_add_dict_string(d, "timestamp_unit", port->clock == NULL ? "none" :
-				     port->args.clock == MLXPMD_CLOCK_RAW ? "ticks" : "ns");
+				     port->clock->kind == MDV_CLOCK_TICKS ? "ticks" : "ns");
 }
 
-/* Answers about the port that params name by fill(), which adds to a dictionary; it may not go meanwhile. */
-static int
-answer_port(const char *params, struct rte_tel_data *d,
-	    int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port))
+int
+mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
+		      int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port))
 {
 	struct mlxpmd_port *port;
 	uint16_t port_id;
@@ -215,7 +215,7 @@ static int
 telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	RTE_SET_USED(cmd);
-	return answer_port(params, d, add_info);
+	return mlxpmd_telemetry_port(params, d, add_info);
 }
 
 /* ------------------------------------------------------------------ queues */
@@ -296,7 +296,7 @@ static int
 telemetry_queues(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	RTE_SET_USED(cmd);
-	return answer_port(params, d, add_queues_locked);
+	return mlxpmd_telemetry_port(params, d, add_queues_locked);
 }
 
 RTE_INIT(mlxpmd_telemetry_init)

@@ -47,6 +47,13 @@ mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 	return RTE_MIN(RTE_MIN(ds - MLXPMD_TITLE_DS, elts), n);
 }
 
+/* ol_flags of packets that go a way of their own. */
+static __rte_always_inline uint64_t
+timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
+{
+	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
+}
+
 /*
  * One multi-packet WQE from packets that can share a title; the first of them can, and there is room for one.
  * Returns how many it took, MLXPMD_TX_REFUSED when the first cannot be sent.
@@ -55,7 +62,8 @@ static __rte_always_inline int
 send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	const uint32_t max = mpw_max(txq, n);
-	const uint64_t title = pkts[0]->ol_flags & MLXPMD_TX_TITLE_FLAGS;
+	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+	const uint64_t title = pkts[0]->ol_flags & alike;
 	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
 	mlxpmd_u64 *dseg = wqe + 4;
 	struct rte_mbuf **elt = &txq->elts[txq->elts_pi & txq->elts_mask];
@@ -68,7 +76,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
 		const uint32_t len = m->data_len;
 
-		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & MLXPMD_TX_TITLE_FLAGS) != title)
+		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & alike) != title)
 			break;
 		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
 			break;
@@ -90,7 +98,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(title)) : 0;
 	wqe[3] = 0;
 	txq->stats.bytes += bytes;
-	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, false);
+	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
 }
 
@@ -128,6 +136,8 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		uint64_t vlan = 0;
 
 		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
+			break;
+		if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
 			break;
 		if (!mr_follow(txq, m, addr, &mr))
 			break;
@@ -168,6 +178,8 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsi
 {
 	struct rte_mbuf *m = pkts[0];
 
+	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
+		return mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
 	/* A tag to insert is the title's, which a multi-packet WQE does not take it from. */
@@ -186,7 +198,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	int rc;
 
 	if (likely(mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY))
-		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast);
+		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast, (f & MLXPMD_TX_F_TIMED) != 0);
 	if (unlikely(mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY))
 		return mlxpmd_tx_not_ready(txq);
 	if (unlikely(generation != txq->mr_generation)) {
@@ -228,6 +240,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 #define OFFLOAD MLXPMD_TX_F_OFFLOAD
 #define MULTI MLXPMD_TX_F_MULTI
 #define FAST MLXPMD_TX_F_FAST_FREE
+#define TIMED MLXPMD_TX_F_TIMED
 TX_BURST(plain, 0)
 TX_BURST(mpw, MPW)
 TX_BURST(offload, OFFLOAD)
@@ -241,6 +254,9 @@ TX_BURST(mpw_fast, MPW | FAST)
 TX_BURST(offload_fast, OFFLOAD | FAST)
 TX_BURST(mpw_offload_fast, MPW | OFFLOAD | FAST)
 TX_BURST(inline, MLXPMD_TX_F_INLINE | MULTI | OFFLOAD)
+TX_BURST(timed, TIMED | MULTI | OFFLOAD)
+TX_BURST(mpw_timed, MPW | TIMED | MULTI | OFFLOAD)
+TX_BURST(inline_timed, MLXPMD_TX_F_INLINE | TIMED | MULTI | OFFLOAD)
 
 /* Several segments need the general way to free, whatever the application promises. */
 const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {
@@ -257,6 +273,9 @@ const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {
 	[OFFLOAD | FAST] = { tx_burst_offload_fast, "Scalar Offload Fast-free" },
 	[MPW | OFFLOAD | FAST] = { tx_burst_mpw_offload_fast, "Scalar MPW Offload Fast-free" },
 	[MLXPMD_TX_F_INLINE] = { tx_burst_inline, "Scalar Inline Multi-segment Offload" },
+	[TIMED] = { tx_burst_timed, "Scalar Timed Multi-segment Offload" },
+	[MPW | TIMED] = { tx_burst_mpw_timed, "Scalar MPW Timed Multi-segment Offload" },
+	[MLXPMD_TX_F_INLINE | TIMED] = { tx_burst_inline_timed, "Scalar Inline Timed Multi-segment Offload" },
 };
 
 uint16_t

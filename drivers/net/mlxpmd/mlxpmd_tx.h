@@ -15,6 +15,7 @@
 
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
+#include "mlxpmd_timesync.h"
 
 /** Enhanced multi-packet send: one title, then one data segment per packet (PRM, Send WQE opcodes). */
 #define MLXPMD_OPCODE_ENHANCED_MPSW 0x29
@@ -164,6 +165,19 @@ bool mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintp
  */
 int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
+/**
+ * A packet with the flag of a send time (after a WAIT WQE), or of a stamp (its WQE asks for a completion).
+ * As mlxpmd_tx_send_any(), and the ring is as before when the packet was not taken.
+ */
+int mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+
+/**
+ * The device timestamp to wait for: the first whose value is not before `value`, exactly; s is used by LINE clocks.
+ * @return false when there is none.
+ */
+bool mlxpmd_tx_time_stamp(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *s, uint64_t value,
+			  uint64_t *stamp);
+
 /** Frees a packet that cannot be sent, and counts it. */
 void mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
@@ -199,9 +213,23 @@ mlxpmd_tx_info_sane(const struct mlxpmd_txq *txq, uint16_t wqe, const struct mlx
 	       (uint16_t)(info->wqebb_end - wqe - 1) < MLX5_SEND_WQE_BB / MLXPMD_WQEBB_DS;
 }
 
-/** Takes up to max completions. fast: every mbuf of the queue is unshared and from one mempool. */
+/** The completion of a WQE whose packet wants a stamp? Ownership was seen. */
 static __rte_always_inline void
-mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast)
+mlxpmd_tx_stamp(struct mlxpmd_txq *txq, uint16_t wqe)
+{
+	if (likely(!txq->stamp_due || wqe != txq->stamp_wqe))
+		return;
+	/* Ownership before contents. */
+	rte_io_rmb();
+	mlxpmd_timesync_tx_done(txq, rte_be_to_cpu_64(txq->cqes[txq->cq_ci & txq->cqe_mask].timestamp));
+}
+
+/**
+ * Takes up to max completions. fast: every mbuf of the queue is unshared and from one mempool; timed: some packets
+ * may want a stamp.
+ */
+static __rte_always_inline void
+mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const bool timed)
 {
 	const uint32_t cq_ci = txq->cq_ci;
 
@@ -218,6 +246,8 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast)
 			mlxpmd_tx_exception(txq);
 			return;
 		}
+		if (timed)
+			mlxpmd_tx_stamp(txq, wqe);
 		txq->ci = info->wqebb_end;
 		if (fast)
 			mlxpmd_tx_free_fast(txq, info->elts_end);
@@ -237,7 +267,8 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast)
 #define MLXPMD_TX_F_MULTI 4u	/**< Packets of several segments. */
 #define MLXPMD_TX_F_FAST_FREE 8u
 #define MLXPMD_TX_F_INLINE 16u	/**< Every WQE carries headers; implies OFFLOAD and MULTI. */
-#define MLXPMD_TX_TEMPLATES 17
+#define MLXPMD_TX_F_TIMED 32u	/**< Send times and stamps; implies OFFLOAD and MULTI. */
+#define MLXPMD_TX_TEMPLATES 49
 struct mlxpmd_tx_template {
 	uint16_t (*burst)(void *txq, struct rte_mbuf **pkts, uint16_t n);
 	const char *name;

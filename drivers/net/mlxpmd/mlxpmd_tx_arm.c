@@ -121,6 +121,7 @@ indices_reset(struct mlxpmd_txq *txq)
 	txq->wqebb_comp = 0;
 	txq->mr_generation = mdv_mr_generation(txq->mdv);
 	txq->mr_last = (struct mdv_mr_range) { 0 };
+	txq->time_until_tsc = 0;
 }
 
 int

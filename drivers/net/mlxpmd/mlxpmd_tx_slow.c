@@ -265,6 +265,17 @@ mlxpmd_txq_judge(struct mlxpmd_txq *txq)
 	txq->judged = true;
 }
 
+void
+mlxpmd_txq_abandon(struct mlxpmd_txq *txq)
+{
+	mlxpmd_txq_judge(txq);
+	txq->judged = false;
+	count_lost(txq, txq->first_lost);
+	txq->cause = MLXPMD_CAUSE_NONE;
+	txq->elts_ci = txq->elts_pi;
+	txq->ci = txq->pi;
+}
+
 uint32_t
 mlxpmd_tx_settle(struct mlxpmd_txq *txq)
 {
@@ -275,6 +286,8 @@ mlxpmd_tx_settle(struct mlxpmd_txq *txq)
 	first = txq->first_lost;
 	lost = txq->elts_pi - first;
 	count_lost(txq, first);
+	if (txq->stamp_due)
+		mlxpmd_timesync_tx_forget(txq);
 	mlxpmd_tx_free_any(txq, txq->elts_pi);
 	txq->ci = txq->pi;
 	return lost;
@@ -397,7 +410,7 @@ mlxpmd_tx_descriptor_status(void *queue, uint16_t offset)
 	if (offset > txq->elts_mask)
 		return -EINVAL;
 	if (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY)
-		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, false);
+		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, false, true);
 	if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY) {
 		(void)mlxpmd_tx_not_ready(txq);
 		return RTE_ETH_TX_DESC_UNAVAIL;
@@ -415,7 +428,7 @@ mlxpmd_tx_done_cleanup(void *queue, uint32_t free_cnt)
 
 	while (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY) {
 		before = txq->elts_ci;
-		mlxpmd_tx_reap(txq, 1, false);
+		mlxpmd_tx_reap(txq, 1, false, true);
 		/* Let go meanwhile: then the index is the service's. */
 		if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY)
 			continue;

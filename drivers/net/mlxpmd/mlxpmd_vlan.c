@@ -23,15 +23,24 @@ mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on)
 	return mlxpmd_filter_set(port, &want);
 }
 
-/* A queue that is not ready keeps the wish in its offloads: every start creates its RQ by them. */
+/*
+ * A queue that is not ready keeps the wish in its offloads: every start creates its RQ by them, and
+ * every repair ends by telling the device.
+ */
 static int
 strip_set(struct mlxpmd_rxq *rxq, bool on)
 {
+	enum mlxpmd_qstate state;
 	int rc = 0;
 
 	pthread_mutex_lock(&rxq->port->lock);
-	if (rxq->rq.obj != NULL && rxq->rq.state == MDV_QS_RDY)
-		rc = mdv_rq_set_vlan_strip(&rxq->rq, on);
+	state = mlxpmd_rxq_state(rxq);
+	if (state == MLXPMD_QS_READY || state == MLXPMD_QS_ASKED) {
+		/* The device may have stopped it, which its burst has not seen yet. */
+		rc = mdv_rq_state_read(&rxq->rq);
+		if (rc == 0 && rxq->rq.state == MDV_QS_RDY)
+			rc = mdv_rq_set_vlan_strip(&rxq->rq, on);
+	}
 	if (rc == 0 && on)
 		rxq->offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	else if (rc == 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Extended statistics: the device's vport and physical counters, then the kinds of queue events
- * summed over the port, then those kinds queue by queue. ethdev itself adds the basic ones.
+ * Extended statistics: the device's vport and physical counters, what befell the port's clock, then the kinds of
+ * queue events summed over the port, then those kinds queue by queue. ethdev itself adds the basic ones.
  */
 
+#include "mlxpmd_clock_keeper.h"
 #include "mlxpmd_ctrl.h"
 
 struct xstat_kind {
@@ -39,6 +40,10 @@ static const struct xstat_kind tx_kinds[] = {
 	{ "completions_refused", offsetof(struct mlxpmd_txq_stats, cqe_bad) },
 	{ "resets", offsetof(struct mlxpmd_txq_stats, resets) },
 	{ "stalls", offsetof(struct mlxpmd_txq_stats, stalls) },
+	{ "timestamp_past_errors", offsetof(struct mlxpmd_txq_stats, time_past) },
+	{ "timestamp_future_errors", offsetof(struct mlxpmd_txq_stats, time_future) },
+	{ "timestamp_order_errors", offsetof(struct mlxpmd_txq_stats, time_order) },
+	{ "timestamp_clock_errors", offsetof(struct mlxpmd_txq_stats, time_unknown) },
 	{ "errors_length", SYN(txq, LENGTH) },
 	{ "errors_operation", SYN(txq, OPERATION) },
 	{ "errors_protection", SYN(txq, PROTECTION) },
@@ -48,10 +53,16 @@ static const struct xstat_kind tx_kinds[] = {
 	{ "errors_unknown", SYN(txq, UNKNOWN) },
 };
 
+static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
+	{ "clock_expired", offsetof(struct mlxpmd_clock_info, expired) },
+	{ "clock_steps", offsetof(struct mlxpmd_clock_info, state.steps) },
+	{ "clock_busy", offsetof(struct mlxpmd_clock_info, state.busy) },
+};
+
 static unsigned int
 xstats_count(const struct rte_eth_dev *eth_dev)
 {
-	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) +
+	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + RTE_DIM(clock_kinds) +
 	       RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
 	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
 }
@@ -85,6 +96,8 @@ mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *
 		return count;
 	for (at = 0; at < mdv_counters_count(mdv); at++)
 		strlcpy(names[at].name, mdv_counter_name(mdv, at), sizeof(names[at].name));
+	for (i = 0; i < RTE_DIM(clock_kinds); i++)
+		strlcpy(names[at++].name, clock_kinds[i].name, sizeof(names[at].name));
 	at += names_put(&names[at], rx_kinds, RTE_DIM(rx_kinds), "rx", -1);
 	at += names_put(&names[at], tx_kinds, RTE_DIM(tx_kinds), "tx", -1);
 	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
@@ -103,6 +116,31 @@ values_put(struct rte_eth_xstat *xstats, const struct xstat_kind *kinds, unsigne
 	for (i = 0; i < n; i++)
 		xstats[i].value = *(const uint64_t *)((const uint8_t *)stats + kinds[i].offset);
 	return n;
+}
+
+/* Since the clock was opened; all 0 for a port without one. */
+static void
+clock_counters(const struct mlxpmd_port *port, uint64_t *counters)
+{
+	struct mlxpmd_clock_info info = { 0 };
+	unsigned int i;
+
+	if (port->clock != NULL)
+		mlxpmd_clock_info_get(port->clock, &info);
+	for (i = 0; i < RTE_DIM(clock_kinds); i++)
+		counters[i] = *(const uint64_t *)((const uint8_t *)&info + clock_kinds[i].offset);
+}
+
+static unsigned int
+values_clock(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
+{
+	uint64_t counters[RTE_DIM(clock_kinds)];
+	unsigned int i;
+
+	clock_counters(port, counters);
+	for (i = 0; i < RTE_DIM(clock_kinds); i++)
+		xstats[i].value = counters[i] - port->stats_base->clock[i];
+	return RTE_DIM(clock_kinds);
 }
 
 static unsigned int
@@ -145,6 +183,7 @@ mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, uns
 		return rc;
 	for (at = 0; at < nb_counters; at++)
 		xstats[at].value = counters[at] - port->stats_base->counters[at];
+	at += values_clock(port, &xstats[at]);
 	mlxpmd_stats_sum(port, &rx, &tx);
 	at += values_put(&xstats[at], rx_kinds, RTE_DIM(rx_kinds), &rx);
 	at += values_put(&xstats[at], tx_kinds, RTE_DIM(tx_kinds), &tx);
@@ -165,5 +204,6 @@ mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev)
 	if (rc != 0)
 		return rc;
 	memcpy(port->stats_base->counters, counters, sizeof(counters));
+	clock_counters(port, port->stats_base->clock);
 	return mlxpmd_stats_reset(eth_dev);
 }

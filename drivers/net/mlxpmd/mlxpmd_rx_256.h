@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Receive with registers of 256 bits: four packets at a time, one mbuf to a register. Built twice, for AVX2 and for
+ * AVX512-VL, whose permutation and ternary logic save some instructions.
+ */
+#ifndef MLXPMD_RX_256_H
+#define MLXPMD_RX_256_H
+
+#include <immintrin.h>
+
+#include "mlxpmd_clock_avx2.h"
+#include "mlxpmd_rx_vec.h"
+
+#define GROUP 4
+
+static __rte_always_inline __m256i
+load256(const void *at)
+{
+	return _mm256_loadu_si256(at);
+}
+
+static __rte_always_inline __m256i
+load128x2(const uint8_t *low, const uint8_t *high)
+{
+	__m128i first = _mm_load_si128((const __m128i *)low);
+
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(first), _mm_load_si128((const __m128i *)high), 1);
+}
+
+/* The timestamps of four CQEs, and their tails, each as it lies in memory. */
+static __rte_always_inline void
+load_ends(const uint8_t *cqe, __m256i *even, __m256i *odd)
+{
+	*even = load128x2(cqe + MLXPMD_CQE_TIMESTAMP, cqe + 2 * 64 + MLXPMD_CQE_TIMESTAMP);
+	*odd = load128x2(cqe + 64 + MLXPMD_CQE_TIMESTAMP, cqe + 3 * 64 + MLXPMD_CQE_TIMESTAMP);
+}
+
+static __rte_always_inline __m256i
+swap64(__m256i v)
+{
+	const __m256i order = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+
+	return _mm256_shuffle_epi8(v, order);
+}
+
+/* Everything of a CQE that goes into the mbuf, by its offsets in the CQE: 00 1c 08 10 | 00 2c 1c 0c. */
+static __rte_always_inline __m256i
+cqe_words(const uint8_t *cqe)
+{
+#ifdef __AVX512VL__
+	const __m256i words = _mm256_set_epi32(3, 7, 11, 0, 4, 2, 7, 0);
+
+	return _mm256_permutex2var_epi32(load256(cqe), words, load256(cqe + 0x20));
+#else
+	__m256i v = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)cqe));
+
+	/* Each load brings one or two words to their places and stays within the CQE. */
+	v = _mm256_blend_epi32(v, load256(cqe + 0x04), 0x48);
+	return _mm256_blend_epi32(v, load256(cqe + 0x18), 0x22);
+#endif
+}
+
+/*
+ * The mbuf's image from these words: pkt_len, data_len, vlan_tci and hash in the upper half. In the lower half,
+ * where rearm_data comes in the end, the header bytes in the order that the class table's index wants.
+ */
+static __rte_always_inline __m256i
+image_order(const unsigned int f)
+{
+	const char hash = (f & MLXPMD_RX_F_HASH) ? 12 : -1;
+
+	return _mm256_set_epi8(12, 13, 14, 15, 10, 11, 6, 7, 4, 5, 6, 7, -1, -1, -1, -1,
+			       -1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, -1, -1);
+}
+
+/* Offsets into the class table, in the lower half. */
+static __rte_always_inline __m128i
+class_offsets(__m256i headers)
+{
+	__m128i v = _mm256_castsi256_si128(headers);
+
+	v = _mm_and_si128(v, _mm_set1_epi32(MLXPMD_CLASS_MASK));
+	v = _mm_min_epu8(v, _mm_set1_epi32(MLXPMD_CLASS_MAX));
+	v = _mm_maddubs_epi16(v, _mm_set1_epi32(MLXPMD_CLASS_MUL_BYTES));
+	return _mm_madd_epi16(v, _mm_set1_epi32(MLXPMD_CLASS_MUL_WORDS));
+}
+
+/* What a queue's packets have in common. */
+struct image {
+	__m256i keep;	/* Bits of the class, and all of the rest. */
+	__m256i set;	/* rearm_data, and the timestamp's flag. */
+};
+
+static __rte_always_inline struct image
+image_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
+{
+	const uint64_t flags = rxq->flag_mask | ((f & MLXPMD_RX_F_HASH) ? RTE_MBUF_F_RX_RSS_HASH : 0);
+	const uint64_t ts_flag = (f & MLXPMD_RX_F_STAMP) ? rxq->ts_flag : 0;
+
+	return (struct image){
+		.keep = _mm256_set_epi64x(-1, -1, flags, 0),
+		.set = _mm256_set_epi64x(0, 0, ts_flag, rxq->mbuf_init),
+	};
+}
+
+/* Writes the mbuf. @return What was written. */
+static __rte_always_inline __m256i
+image_store(const struct image *image, struct rte_mbuf *m, __m256i v, uint32_t class_offset)
+{
+	const uint8_t *class = (const uint8_t *)mlxpmd_class_table + class_offset;
+
+#ifdef __AVX512VL__
+	v = _mm256_mask_load_epi32(v, 0x1f, class);
+	v = _mm256_ternarylogic_epi64(v, image->keep, image->set, 0xea); /* v & keep | set */
+#else
+	v = _mm256_blend_epi32(v, _mm256_load_si256((const __m256i *)class), 0x1f);
+	v = _mm256_or_si256(_mm256_and_si256(v, image->keep), image->set);
+#endif
+	_mm256_storeu_si256((__m256i *)&m->rearm_data, v);
+	return v;
+}
+
+/* Are all tails as they have to be? */
+static __rte_always_inline bool
+tails_fit(__m256i tails, __m256i want, __m256i check)
+{
+	const __m256i differ = _mm256_xor_si256(swap64(tails), want);
+
+#ifdef __AVX512VL__
+	return _mm256_test_epi64_mask(differ, check) == 0;
+#else
+	return _mm256_testz_si256(differ, check);
+#endif
+}
+
+/* The lengths are in the upper half; limit: len_max. */
+static __rte_always_inline bool
+lengths_fit(__m256i headers_and_lengths, __m256i limit)
+{
+	__m256i v = _mm256_sub_epi32(headers_and_lengths, _mm256_set1_epi32(1));
+
+#ifdef __AVX512VL__
+	return _mm256_mask_cmpge_epu32_mask(0xf0, v, limit) == 0;
+#else
+	v = _mm256_cmpeq_epi32(_mm256_max_epu32(v, limit), v);
+	return _mm256_testz_si256(v, _mm256_set_epi64x(-1, -1, 0, 0));
+#endif
+}
+
+static __rte_always_inline __m256i
+or3(__m256i a, __m256i b, __m256i c)
+{
+#ifdef __AVX512VL__
+	return _mm256_ternarylogic_epi64(a, b, c, 0xfe);
+#else
+	return _mm256_or_si256(a, _mm256_or_si256(b, c));
+#endif
+}
+
+/* @return false when a stamp has no value: then the group is not for this loop. */
+static __rte_always_inline bool
+stamps(const struct mlxpmd_clock_avx2 *clock, const uint8_t *cqe, __m256i *value, const unsigned int f)
+{
+	__m256i even, odd, ts, bad;
+
+	/* Read again, since the tails that came with them before had not been looked at. */
+	load_ends(cqe, &even, &odd);
+	ts = swap64(_mm256_unpacklo_epi64(even, odd));
+	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TICKS) {
+		*value = ts;
+		return true;
+	}
+	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_PACKED)
+		bad = mlxpmd_clock_avx2_unpack(ts, value);
+	else
+		bad = mlxpmd_clock_avx2_convert(clock, ts, value);
+	return _mm256_testz_si256(bad, bad);
+}
+
+static __rte_always_inline void
+stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m256i value)
+{
+	const __m128i low = _mm256_castsi256_si128(value), high = _mm256_extracti128_si256(value, 1);
+	const size_t at = rxq->ts_offset;
+
+	_mm_storel_epi64((__m128i *)((uint8_t *)elt[0] + at), low);
+	_mm_storeh_pd((double *)((uint8_t *)elt[1] + at), _mm_castsi128_pd(low));
+	_mm_storel_epi64((__m128i *)((uint8_t *)elt[2] + at), high);
+	_mm_storeh_pd((double *)((uint8_t *)elt[3] + at), _mm_castsi128_pd(high));
+}
+
+static __rte_always_inline uint32_t
+sum32(__m128i v)
+{
+	v = _mm_add_epi32(v, _mm_unpackhi_epi64(v, v));
+	return (uint32_t)_mm_cvtsi128_si32(v) + (uint32_t)_mm_extract_epi32(v, 1);
+}
+
+static __rte_always_inline uint64_t
+or64(__m256i v)
+{
+	__m128i w = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+	return _mm_cvtsi128_si64(_mm_or_si128(w, _mm_unpackhi_epi64(w, w)));
+}
+
+/* Groups of packets from CQEs that follow each other in memory; stops at the first that is not whole or not plain. */
+static __rte_always_inline uint16_t
+run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	const uint8_t *first = (const uint8_t *)&rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	struct rte_mbuf **elt = &rxq->elts[rxq->rq_ci & rxq->wqe_mask], **const end = pkts + (n & -GROUP);
+	struct rte_mbuf **pkt;
+	const uint64_t step = 1u << MLXPMD_TAIL_COUNTER_SHIFT;
+	const __m256i check = _mm256_set1_epi64x(rxq->tail_check), limit = _mm256_set1_epi32(rxq->len_max);
+	const __m256i order = image_order(f);
+	const struct image image = image_of(rxq, f);
+	const struct mlxpmd_clock_avx2 clock = (f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS ?
+						       mlxpmd_clock_avx2(&rxq->snap) :
+						       (struct mlxpmd_clock_avx2){ 0 };
+	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_wanted(rxq)),
+					_mm256_set_epi64x(3 * step, 2 * step, step, 0));
+	__m256i tags = _mm256_setzero_si256(), flags = tags, lengths = tags, value = tags;
+
+	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP * sizeof(struct mlx5_cqe64)) {
+		__m256i even, odd, tails, v0, v1, v2, v3, both;
+		__m128i class;
+
+		load_ends(cqe, &even, &odd);
+		tails = _mm256_unpackhi_epi64(even, odd);
+		if (!tails_fit(tails, want, check))
+			break;
+		/* Ownership before contents. */
+		rte_io_rmb();
+		v0 = _mm256_shuffle_epi8(cqe_words(cqe), order);
+		v1 = _mm256_shuffle_epi8(cqe_words(cqe + 64), order);
+		v2 = _mm256_shuffle_epi8(cqe_words(cqe + 128), order);
+		v3 = _mm256_shuffle_epi8(cqe_words(cqe + 192), order);
+		/* Headers of all four in the lower half, lengths in the upper. */
+		both = _mm256_unpackhi_epi64(_mm256_unpacklo_epi32(v0, v1), _mm256_unpacklo_epi32(v2, v3));
+		if (unlikely(!lengths_fit(both, limit)))
+			break;
+		if ((f & MLXPMD_RX_F_STAMP) && unlikely(!stamps(&clock, cqe, &value, f)))
+			break;
+		class = class_offsets(both);
+		_mm256_storeu_si256((__m256i *)pkt, load256(elt));
+		v0 = image_store(&image, elt[0], v0, _mm_cvtsi128_si32(class));
+		v1 = image_store(&image, elt[1], v1, _mm_extract_epi32(class, 1));
+		v2 = image_store(&image, elt[2], v2, _mm_extract_epi32(class, 2));
+		v3 = image_store(&image, elt[3], v3, _mm_extract_epi32(class, 3));
+		if (f & MLXPMD_RX_F_STAMP)
+			stamps_store(rxq, elt, value);
+		mlxpmd_rx_prefetch(elt, GROUP, f);
+		flags = or3(or3(flags, v0, v1), v2, v3);
+		tags = _mm256_or_si256(tags, tails);
+		lengths = _mm256_add_epi32(lengths, both);
+		want = _mm256_add_epi64(want, _mm256_set1_epi64x(GROUP * step));
+	}
+	{
+		const struct mlxpmd_rx_rare rare = {
+			.flags = _mm256_extract_epi32(flags, 2),
+			.tags_be = (uint32_t)or64(tags),
+		};
+		const uint16_t got = pkt - pkts;
+
+		mlxpmd_rx_account(rxq, pkts, got, sum32(_mm256_extracti128_si256(lengths, 1)), &rare, first);
+		return got;
+	}
+}
+
+static __rte_always_inline bool
+group_suits(const struct mlxpmd_rxq *rxq, uint16_t n, bool ts_usable, const unsigned int f)
+{
+	if ((f & MLXPMD_RX_F_STAMP) && !ts_usable)
+		return false;
+	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS && !mlxpmd_clock_avx2_fits(&rxq->snap))
+		return false;
+	return mlxpmd_rx_group_likely(rxq, n, GROUP);
+}
+
+static __rte_always_inline uint16_t
+run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+{
+	uint16_t got = 0;
+
+	if (likely(group_suits(rxq, n, ts_usable, f)))
+		got = run_groups(rxq, pkts, n, f);
+	if (got == n)
+		return got;
+	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+}
+
+/* WQEs are written whole, two to a store. */
+static __rte_always_inline void
+post4(struct rte_mbuf **elt, __m256i *wqe, struct rte_mbuf *const *from, __m256i head, __m256i offset)
+{
+	__m256i mbufs = load256(from), addr = swap64(_mm256_add_epi64(mbufs, offset));
+
+	/* 0 2 1 3, so that the halves below begin with 0 1 and 2 3. */
+	addr = _mm256_permute4x64_epi64(addr, _MM_SHUFFLE(3, 1, 2, 0));
+	_mm256_storeu_si256((__m256i *)elt, mbufs);
+	_mm256_storeu_si256(wqe, _mm256_unpacklo_epi64(head, addr));
+	_mm256_storeu_si256(wqe + 1, _mm256_unpackhi_epi64(head, addr));
+}
+
+static __rte_always_inline void
+post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from)
+{
+	const __m256i head = _mm256_set1_epi64x(mlxpmd_rx_wqe_head(rxq));
+	const __m256i offset = _mm256_set1_epi64x(mlxpmd_rx_buffer_offset(rxq));
+	struct rte_mbuf **elt = &rxq->elts[at], **const end = elt + (k & -8);
+	__m256i *wqe = (__m256i *)&rxq->wqes[at];
+
+	for (; elt != end; elt += 8, from += 8, wqe += 4) {
+		post4(elt, wqe, from, head, offset);
+		post4(elt + 4, wqe + 2, from + 4, head, offset);
+	}
+	mlxpmd_rx_post_scalar(rxq, at + (k & -8), k % 8, from);
+}
+
+static __rte_noinline void
+refill(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_rx_refill_vec(rxq, post);
+}
+
+#define ISA256 ((struct mlxpmd_rx_isa){ run, refill })
+
+#endif /* MLXPMD_RX_256_H */

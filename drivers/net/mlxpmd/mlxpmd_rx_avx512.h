@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Receive with AVX-512: eight packets at a time, two mbufs to a register. Built twice, once for CPUs with IFMA,
+ * which differ in how timestamps are converted.
+ */
+#ifndef MLXPMD_RX_AVX512_H
+#define MLXPMD_RX_AVX512_H
+
+#include <immintrin.h>
+
+#include "mlxpmd_clock_avx512.h"
+#include "mlxpmd_rx_vec.h"
+
+#define GROUP 8
+/** Not of a template: this line is converted by IFMA. */
+#define F_IFMA 0x100u
+
+static __rte_always_inline __m512i
+load128x4(const uint8_t *at, const size_t step)
+{
+	__m512i v = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)at));
+
+	v = _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(at + step)), 1);
+	v = _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(at + 2 * step)), 2);
+	return _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(at + 3 * step)), 3);
+}
+
+/* The timestamps of eight CQEs, and their tails, each as it lies in memory. */
+static __rte_always_inline void
+load_ends(const uint8_t *cqe, __m512i *even, __m512i *odd)
+{
+	*even = load128x4(cqe + MLXPMD_CQE_TIMESTAMP, 2 * sizeof(struct mlx5_cqe64));
+	*odd = load128x4(cqe + sizeof(struct mlx5_cqe64) + MLXPMD_CQE_TIMESTAMP, 2 * sizeof(struct mlx5_cqe64));
+}
+
+static __rte_always_inline __m512i
+swap64(__m512i v)
+{
+	const __m512i order = _mm512_broadcast_i32x4(
+		_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+
+	return _mm512_shuffle_epi8(v, order);
+}
+
+/*
+ * The mbufs' images of two CQEs. First the words to their places: by their offsets in the CQE 00 1c 08 10 and
+ * 00 2c 1c 0c; then the bytes: pkt_len, data_len, vlan_tci and hash in the upper half of each, and in the lower,
+ * where rearm_data comes in the end, the header bytes in the order that the class table's index wants.
+ */
+struct order {
+	__m512i words, bytes;
+};
+
+static __rte_always_inline struct order
+image_order(const unsigned int f)
+{
+	const char hash = (f & MLXPMD_RX_F_HASH) ? 12 : -1;
+
+	return (struct order){
+		.words = _mm512_set_epi32(19, 23, 27, 16, 20, 18, 23, 16, 3, 7, 11, 0, 4, 2, 7, 0),
+		.bytes = _mm512_broadcast_i64x4(
+			_mm256_set_epi8(12, 13, 14, 15, 10, 11, 6, 7, 4, 5, 6, 7, -1, -1, -1, -1,
+					-1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, -1, -1)),
+	};
+}
+
+static __rte_always_inline __m512i
+images(const struct order *order, const uint8_t *cqe)
+{
+	__m512i v = _mm512_permutex2var_epi32(_mm512_load_si512(cqe), order->words, _mm512_load_si512(cqe + 64));
+
+	return _mm512_shuffle_epi8(v, order->bytes);
+}
+
+/* Offsets into the class table: of packets 0 2 4 6 in the first quarter, 1 3 5 7 in the third. */
+static __rte_always_inline __m512i
+class_offsets(__m512i v)
+{
+	v = _mm512_and_si512(v, _mm512_set1_epi32(MLXPMD_CLASS_MASK));
+	v = _mm512_min_epu8(v, _mm512_set1_epi32(MLXPMD_CLASS_MAX));
+	v = _mm512_maddubs_epi16(v, _mm512_set1_epi32(MLXPMD_CLASS_MUL_BYTES));
+	return _mm512_madd_epi16(v, _mm512_set1_epi32(MLXPMD_CLASS_MUL_WORDS));
+}
+
+/* What a queue's packets have in common, for two. */
+struct image {
+	__m512i keep;	/* Bits of the class, and all of the rest. */
+	__m512i set;	/* rearm_data, and the timestamp's flag. */
+};
+
+static __rte_always_inline struct image
+image_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
+{
+	const uint64_t flags = rxq->flag_mask | ((f & MLXPMD_RX_F_HASH) ? RTE_MBUF_F_RX_RSS_HASH : 0);
+	const uint64_t ts_flag = (f & MLXPMD_RX_F_STAMP) ? rxq->ts_flag : 0;
+
+	return (struct image){
+		.keep = _mm512_broadcast_i64x4(_mm256_set_epi64x(-1, -1, flags, 0)),
+		.set = _mm512_broadcast_i64x4(_mm256_set_epi64x(0, 0, ts_flag, rxq->mbuf_init)),
+	};
+}
+
+static __rte_always_inline __m256i
+class_load(uint32_t offset)
+{
+	return _mm256_load_si256((const __m256i *)((const uint8_t *)mlxpmd_class_table + offset));
+}
+
+/* Writes two mbufs. @return What was written. */
+static __rte_always_inline __m512i
+images_store(const struct image *image, struct rte_mbuf **m, __m512i v, uint32_t class_first, uint32_t class_second)
+{
+	v = _mm512_mask_broadcast_i32x8(v, 0x001f, class_load(class_first));
+	v = _mm512_mask_broadcast_i32x8(v, 0x1f00, class_load(class_second));
+	v = _mm512_ternarylogic_epi64(v, image->keep, image->set, 0xea); /* v & keep | set */
+	_mm256_storeu_si256((__m256i *)&m[0]->rearm_data, _mm512_castsi512_si256(v));
+	_mm256_storeu_si256((__m256i *)&m[1]->rearm_data, _mm512_extracti64x4_epi64(v, 1));
+	return v;
+}
+
+/* A line of the clock as this run needs it. */
+struct clock {
+	struct mlxpmd_clock_avx512 line;
+#ifdef __AVX512IFMA__
+	struct mlxpmd_clock_ifma ifma;
+#endif
+};
+
+static __rte_always_inline struct clock
+clock_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
+{
+	struct clock clock = { 0 };
+
+#ifdef __AVX512IFMA__
+	if (f & F_IFMA) {
+		clock.ifma = mlxpmd_clock_ifma(&rxq->snap);
+		return clock;
+	}
+#endif
+	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS)
+		clock.line = mlxpmd_clock_avx512(&rxq->snap);
+	return clock;
+}
+
+/* @return false when a stamp has no value: then the group is not for this loop. */
+static __rte_always_inline bool
+stamps(const struct clock *clock, const uint8_t *cqe, __m512i *value, const unsigned int f)
+{
+	__m512i even, odd, ts;
+
+	/* Read again, since the tails that came with them before had not been looked at. */
+	load_ends(cqe, &even, &odd);
+	ts = swap64(_mm512_unpacklo_epi64(even, odd));
+	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TICKS) {
+		*value = ts;
+		return true;
+	}
+	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_PACKED)
+		return mlxpmd_clock_avx512_unpack(ts, value) == 0;
+#ifdef __AVX512IFMA__
+	if (f & F_IFMA)
+		return mlxpmd_clock_ifma_convert(&clock->ifma, ts, value) == 0;
+#endif
+	return mlxpmd_clock_avx512_convert(&clock->line, ts, value) == 0;
+}
+
+static __rte_always_inline void
+stamps_store2(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m128i value)
+{
+	_mm_storel_epi64((__m128i *)((uint8_t *)elt[0] + rxq->ts_offset), value);
+	_mm_storeh_pd((double *)((uint8_t *)elt[1] + rxq->ts_offset), _mm_castsi128_pd(value));
+}
+
+static __rte_always_inline void
+stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m512i value)
+{
+	stamps_store2(rxq, elt, _mm512_castsi512_si128(value));
+	stamps_store2(rxq, elt + 2, _mm512_extracti32x4_epi32(value, 1));
+	stamps_store2(rxq, elt + 4, _mm512_extracti32x4_epi32(value, 2));
+	stamps_store2(rxq, elt + 6, _mm512_extracti32x4_epi32(value, 3));
+}
+
+/* Groups of packets from CQEs that follow each other in memory; stops at the first that is not whole or not plain. */
+static __rte_always_inline uint16_t
+run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	const uint8_t *first = (const uint8_t *)&rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	struct rte_mbuf **elt = &rxq->elts[rxq->rq_ci & rxq->wqe_mask], **const end = pkts + (n & -GROUP);
+	struct rte_mbuf **pkt;
+	const __m512i check = _mm512_set1_epi64(rxq->tail_check), limit = _mm512_set1_epi32(rxq->len_max);
+	const __m512i step = _mm512_set1_epi64(GROUP << MLXPMD_TAIL_COUNTER_SHIFT);
+	const __mmask16 is_length = 0xf0f0;
+	const struct order order = image_order(f);
+	const struct image image = image_of(rxq, f);
+	const struct clock clock = clock_of(rxq, f);
+	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_wanted(rxq)),
+					_mm512_slli_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
+							  MLXPMD_TAIL_COUNTER_SHIFT));
+	__m512i tags = _mm512_setzero_si512(), flags = tags, lengths = tags, value = tags;
+	struct mlxpmd_rx_rare rare;
+	uint16_t got;
+
+	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP * sizeof(struct mlx5_cqe64)) {
+		__m512i even, odd, tails, v01, v23, v45, v67, both, class;
+		__m128i c0, c1;
+
+		load_ends(cqe, &even, &odd);
+		tails = _mm512_unpackhi_epi64(even, odd);
+		if (_mm512_test_epi64_mask(_mm512_xor_si512(swap64(tails), want), check) != 0)
+			break;
+		/* Ownership before contents. */
+		rte_io_rmb();
+		v01 = images(&order, cqe);
+		v23 = images(&order, cqe + 128);
+		v45 = images(&order, cqe + 256);
+		v67 = images(&order, cqe + 384);
+		/* Quarters: headers of 0 2 4 6, their lengths, headers of 1 3 5 7, their lengths. */
+		both = _mm512_unpackhi_epi64(_mm512_unpacklo_epi32(v01, v23), _mm512_unpacklo_epi32(v45, v67));
+		if (unlikely(_mm512_mask_cmpge_epu32_mask(is_length, _mm512_sub_epi32(both, _mm512_set1_epi32(1)),
+							  limit) != 0))
+			break;
+		if ((f & MLXPMD_RX_F_STAMP) && unlikely(!stamps(&clock, cqe, &value, f)))
+			break;
+		class = class_offsets(both);
+		c0 = _mm512_castsi512_si128(class);
+		c1 = _mm512_extracti32x4_epi32(class, 2);
+		_mm512_storeu_si512(pkt, _mm512_loadu_si512(elt));
+		v01 = images_store(&image, elt, v01, _mm_cvtsi128_si32(c0), _mm_cvtsi128_si32(c1));
+		v23 = images_store(&image, elt + 2, v23, _mm_extract_epi32(c0, 1), _mm_extract_epi32(c1, 1));
+		v45 = images_store(&image, elt + 4, v45, _mm_extract_epi32(c0, 2), _mm_extract_epi32(c1, 2));
+		v67 = images_store(&image, elt + 6, v67, _mm_extract_epi32(c0, 3), _mm_extract_epi32(c1, 3));
+		if (f & MLXPMD_RX_F_STAMP)
+			stamps_store(rxq, elt, value);
+		mlxpmd_rx_prefetch(elt, GROUP, f);
+		flags = _mm512_ternarylogic_epi64(flags, v01, v23, 0xfe); /* Any of the three. */
+		flags = _mm512_ternarylogic_epi64(flags, v45, v67, 0xfe);
+		tags = _mm512_or_si512(tags, tails);
+		lengths = _mm512_add_epi32(lengths, both);
+		want = _mm512_add_epi64(want, step);
+	}
+	got = pkt - pkts;
+	rare.flags = _mm512_mask_reduce_or_epi32(0x0404, flags);
+	rare.tags_be = (uint32_t)_mm512_reduce_or_epi64(tags);
+	mlxpmd_rx_account(rxq, pkts, got, (uint32_t)_mm512_mask_reduce_add_epi32(is_length, lengths), &rare, first);
+	return got;
+}
+
+/* @return 0 too when this is not for groups at all. */
+static __rte_always_inline uint16_t
+run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+{
+	if (unlikely((f & MLXPMD_RX_F_STAMP) && !ts_usable))
+		return 0;
+	if (unlikely(!mlxpmd_rx_group_likely(rxq, n, GROUP)))
+		return 0;
+	if ((f & MLXPMD_RX_F_STAMP) != MLXPMD_RX_F_TS)
+		return run_groups(rxq, pkts, n, f);
+#ifdef __AVX512IFMA__
+	if (likely(mlxpmd_clock_ifma_fits(&rxq->snap)))
+		return run_groups(rxq, pkts, n, f | F_IFMA);
+#endif
+	return likely(mlxpmd_clock_avx512_fits(&rxq->snap)) ? run_groups(rxq, pkts, n, f) : 0;
+}
+
+static __rte_always_inline uint16_t
+run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+{
+	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
+
+	if (got == n)
+		return got;
+	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+}
+
+/* WQEs are written whole, four to a store. */
+static __rte_always_inline void
+post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from)
+{
+	const __m512i head = _mm512_set1_epi64(mlxpmd_rx_wqe_head(rxq));
+	const __m512i offset = _mm512_set1_epi64(mlxpmd_rx_buffer_offset(rxq));
+	const __m512i first = _mm512_set_epi64(11, 0, 10, 0, 9, 0, 8, 0);
+	const __m512i second = _mm512_set_epi64(15, 0, 14, 0, 13, 0, 12, 0);
+	struct rte_mbuf **elt = &rxq->elts[at], **const end = elt + (k & -GROUP);
+	uint8_t *wqe = (uint8_t *)&rxq->wqes[at];
+
+	for (; elt != end; elt += GROUP, from += GROUP, wqe += 128) {
+		__m512i mbufs = _mm512_loadu_si512(from), addr = swap64(_mm512_add_epi64(mbufs, offset));
+
+		_mm512_storeu_si512(elt, mbufs);
+		_mm512_storeu_si512(wqe, _mm512_permutex2var_epi64(head, first, addr));
+		_mm512_storeu_si512(wqe + 64, _mm512_permutex2var_epi64(head, second, addr));
+	}
+	mlxpmd_rx_post_scalar(rxq, at + (k & -GROUP), k % GROUP, from);
+}
+
+static __rte_noinline void
+refill(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_rx_refill_vec(rxq, post);
+}
+
+#define AVX512 ((struct mlxpmd_rx_isa){ run, refill })
+
+#endif /* MLXPMD_RX_AVX512_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * The frame of every receive burst; what differs between instruction sets is how a run of packets is taken and
+ * how the ring is refilled. Both are given by name and inlined.
+ */
+#ifndef MLXPMD_RX_FRAME_H
+#define MLXPMD_RX_FRAME_H
+
+#include "mlxpmd_rx_scalar.h"
+
+/** How an instruction set does it. */
+struct mlxpmd_rx_isa {
+	/** As mlxpmd_rx_run_scalar(). */
+	uint16_t (*run)(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
+			const unsigned int f);
+	/** As mlxpmd_rx_refill(). */
+	void (*refill)(struct mlxpmd_rxq *rxq);
+};
+
+/* How many CQEs may be taken before a ring wraps or the posted WQEs end. */
+static __rte_always_inline uint16_t
+mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
+{
+	uint32_t to_cq_end = rxq->cqe_mask + 1 - (rxq->cq_ci & rxq->cqe_mask);
+	uint32_t to_rq_end = rxq->wqe_mask + 1 - (rxq->rq_ci & rxq->wqe_mask);
+	uint32_t posted = (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+
+	return RTE_MIN(RTE_MIN(to_cq_end, to_rq_end), RTE_MIN(posted, (uint32_t)n));
+}
+
+static __rte_always_inline bool
+mlxpmd_rx_absent(const struct mlxpmd_rxq *rxq)
+{
+	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
+
+	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (rxq->cq_ci >> rxq->log_cqes) & 1);
+}
+
+static __rte_always_inline void
+mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa)
+{
+	if (unlikely(mlxpmd_rx_holes(rxq) >= rxq->free_thresh))
+		isa.refill(rxq);
+}
+
+/* Also a clock that needs no line may be withdrawn. */
+static __rte_always_inline bool
+mlxpmd_rx_clock_usable(struct mlxpmd_rxq *rxq, const unsigned int f)
+{
+	if (!(f & MLXPMD_RX_F_STAMP))
+		return false;
+	mlxpmd_clock_follow(rxq->clock, &rxq->snap);
+	return mlxpmd_clock_usable(&rxq->snap, rte_rdtsc());
+}
+
+/* There is a completion. */
+static __rte_always_inline uint16_t
+mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
+	       const unsigned int f)
+{
+	const bool ts_usable = mlxpmd_rx_clock_usable(rxq, f);
+	const uint32_t cq_ci = rxq->cq_ci;
+	uint16_t done = 0, run, got;
+	uint32_t before;
+
+	while (done < n) {
+		run = mlxpmd_rx_run_max(rxq, n - done);
+		got = isa.run(rxq, pkts + done, run, ts_usable, f);
+		done += got;
+		if (likely(got == run && run != 0))
+			continue;
+		before = rxq->cq_ci;
+		if (likely(mlxpmd_rx_absent(rxq)) || !mlxpmd_rx_exception(rxq))
+			break;
+		/* What is discarded takes its time as well: a call has n completions to spend, not packets. */
+		n -= rxq->cq_ci - before;
+	}
+	if (likely(rxq->cq_ci != cq_ci)) {
+		rxq->stats.packets += done;
+		mlxpmd_dbrec_write(rxq->cq_dbrec, rxq->cq_ci);
+	}
+	/* After the CQ's index: the device must not complete into entries still unread. */
+	if (likely(rxq->state == MLXPMD_QS_READY))
+		mlxpmd_rx_refill_if_due(rxq, isa);
+	else
+		(void)mlxpmd_rx_not_ready(rxq);
+	return done;
+}
+
+static __rte_always_inline uint16_t
+mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
+		const unsigned int f)
+{
+	if (unlikely(mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY))
+		return mlxpmd_rx_not_ready(rxq);
+	if (mlxpmd_rx_absent(rxq)) {
+		/* The mempool may have mbufs again. */
+		mlxpmd_rx_refill_if_due(rxq, isa);
+		return 0;
+	}
+	return mlxpmd_rx_some(rxq, pkts, n, isa, f);
+}
+
+/** One burst function: the frame for an instruction set and a set of features. */
+#define MLXPMD_RX_BURST(name, isa, features) \
+	static uint16_t \
+	rx_burst_##name(void *rxq, struct rte_mbuf **pkts, uint16_t n) \
+	{ \
+		return mlxpmd_rx_burst(rxq, pkts, n, isa, features); \
+	}
+
+#endif /* MLXPMD_RX_FRAME_H */

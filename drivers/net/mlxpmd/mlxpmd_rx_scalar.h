@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Packets one at a time: the whole of the scalar bursts, and of the vector ones what does not fill a group.
+ */
+#ifndef MLXPMD_RX_SCALAR_H
+#define MLXPMD_RX_SCALAR_H
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+#include <rte_prefetch.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_clock.h"
+#include "mlxpmd_ptype.h"
+#include "mlxpmd_rx.h"
+
+static __rte_always_inline uint32_t
+mlxpmd_cqe_be32(const uint8_t *cqe, unsigned int offset)
+{
+	return rte_be_to_cpu_32(*(const unaligned_uint32_t *)(cqe + offset));
+}
+
+static __rte_always_inline uint16_t
+mlxpmd_cqe_be16(const uint8_t *cqe, unsigned int offset)
+{
+	return rte_be_to_cpu_16(*(const unaligned_uint16_t *)(cqe + offset));
+}
+
+/* Header bits to packet type and flags: the whole of ptype, checksums and VLAN in one look-up. */
+static __rte_always_inline uint64_t
+mlxpmd_cqe_classify(const uint8_t *cqe)
+{
+	return mlxpmd_ptype_table[mlxpmd_ptype_index(cqe[MLXPMD_CQE_PKT_INFO],
+						     mlxpmd_cqe_be16(cqe, MLXPMD_CQE_HDS_IP_EXT))];
+}
+
+/** The value of a device timestamp; false when it has none. The kind is known when compiling. */
+static __rte_always_inline bool
+mlxpmd_rx_stamp(const struct mlxpmd_clock_snap *snap, uint64_t ts, uint64_t *value, const unsigned int f)
+{
+	switch (f & MLXPMD_RX_F_STAMP) {
+	case MLXPMD_RX_F_TICKS:
+		*value = ts;
+		return true;
+	case MLXPMD_RX_F_PACKED:
+		return mlxpmd_clock_unpack(ts, value);
+	default:
+		return mlxpmd_clock_convert(snap, ts, value);
+	}
+}
+
+/* Everything of the first mbuf but data_len and nb_segs. */
+static __rte_always_inline void
+mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const uint8_t *cqe, uint32_t len,
+		    struct mlxpmd_rx_rare *rare, bool ts_usable, const unsigned int f)
+{
+	const uint64_t class = mlxpmd_cqe_classify(cqe);
+	uint64_t ol_flags = (class >> 32) & rxq->flag_mask, value;
+
+	rare->flags |= ol_flags;
+	rare->tags_be |= *(const unaligned_uint32_t *)(cqe + MLXPMD_CQE_TAIL);
+	m->packet_type = (uint32_t)class;
+	m->pkt_len = len;
+	m->vlan_tci = mlxpmd_cqe_be16(cqe, MLXPMD_CQE_VLAN_INFO);
+	if (f & MLXPMD_RX_F_HASH) {
+		m->hash.rss = mlxpmd_cqe_be32(cqe, MLXPMD_CQE_RX_HASH_RES);
+		/* The type says whether there is a hash at all; its value may well be 0. */
+		ol_flags |= (uint32_t)(cqe[MLXPMD_CQE_RX_HASH_TYPE] != 0) * RTE_MBUF_F_RX_RSS_HASH;
+	}
+	if (f & MLXPMD_RX_F_STAMP) {
+		uint64_t ts = rte_be_to_cpu_64(
+			*(const unaligned_uint64_t *)(cqe + MLXPMD_CQE_TIMESTAMP));
+
+		if (likely(ts_usable && mlxpmd_rx_stamp(&rxq->snap, ts, &value, f))) {
+			*RTE_MBUF_DYNFIELD(m, rxq->ts_offset, uint64_t *) = value;
+			ol_flags |= rxq->ts_flag;
+		} else {
+			rxq->stats.ts_absent++;
+		}
+	}
+	m->ol_flags = ol_flags;
+}
+
+/*
+ * Chains the segments that a packet fills; their places in elts are cleared, so that refill replaces
+ * these and leaves the untouched ones where they are.
+ */
+static __rte_always_inline void
+mlxpmd_rx_chain(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint32_t len)
+{
+	struct rte_mbuf *head = elt[0], *seg = head;
+	uint32_t room = rxq->seg_first_bytes;
+	uint16_t n = 1;
+
+	elt[0] = NULL;
+	while (unlikely(len > room)) {
+		seg->data_len = room;
+		len -= room;
+		room = rxq->seg_bytes;
+		seg->next = elt[n];
+		seg = elt[n];
+		elt[n++] = NULL;
+		seg->data_off = 0;
+	}
+	seg->data_len = len;
+	head->nb_segs = n;
+}
+
+/* data_off, refcnt, nb_segs and port by one store. */
+static __rte_always_inline void
+mlxpmd_rx_rearm(struct rte_mbuf *m, uint64_t init)
+{
+	*(mlxpmd_u64 *)((uint8_t *)m + offsetof(struct rte_mbuf, rearm_data)) = init;
+}
+
+/** Packets from CQEs that follow each other in memory; stops at the first that needs another look. */
+static __rte_always_inline uint16_t
+mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
+		     const unsigned int f)
+{
+	const uint8_t *first = (const uint8_t *)&rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	const uint16_t log_segs = (f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0;
+	struct rte_mbuf **elt = &rxq->elts[(rxq->rq_ci & rxq->wqe_mask) << log_segs];
+	const uint64_t mbuf_init = rxq->mbuf_init;
+	uint32_t want = mlxpmd_rx_tail_wanted(rxq);
+	struct rte_mbuf **pkt = pkts, **const end = pkts + n;
+	struct mlxpmd_rx_rare rare = { 0, 0 };
+	uint64_t bytes = 0;
+
+	for (; pkt != end; pkt++) {
+		struct rte_mbuf *m;
+		uint32_t len;
+
+		if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
+			break;
+		/* Ownership before contents. */
+		rte_io_rmb();
+		len = mlxpmd_cqe_be32(cqe, MLXPMD_CQE_BYTE_CNT);
+		if (unlikely(len - 1 >= rxq->len_max))
+			break;
+		m = *elt;
+		rte_prefetch0(elt[MLXPMD_RX_ELTS_AHEAD << log_segs]);
+		mlxpmd_rx_rearm(m, mbuf_init);
+		mlxpmd_rx_fill_head(rxq, m, cqe, len, &rare, ts_usable, f);
+		if (f & MLXPMD_RX_F_SCATTER)
+			mlxpmd_rx_chain(rxq, elt, len);
+		else
+			m->data_len = len;
+		bytes += len;
+		*pkt = m;
+		cqe += sizeof(struct mlx5_cqe64);
+		elt += (size_t)1 << log_segs;
+		want += 1u << MLXPMD_TAIL_COUNTER_SHIFT;
+	}
+	mlxpmd_rx_account(rxq, pkts, pkt - pkts, bytes, &rare, first);
+	return pkt - pkts;
+}
+
+#endif /* MLXPMD_RX_SCALAR_H */

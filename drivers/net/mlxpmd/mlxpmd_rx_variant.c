@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Which instruction sets the receive bursts are built for, and which of them is used. */
+
+/* rte_vect_get_max_simd_bitwidth(), which every driver asks. */
+#ifndef ALLOW_EXPERIMENTAL_API
+#define ALLOW_EXPERIMENTAL_API
+#endif
+
+#include <rte_cpuflags.h>
+#include <rte_vect.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_rx.h"
+
+#if defined(MLXPMD_RX_AVX512) || defined(MLXPMD_RX_AVX512VL) || defined(MLXPMD_RX_IFMA)
+static bool
+has_avx512(void)
+{
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
+	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
+	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
+	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
+}
+#endif
+
+#ifdef MLXPMD_RX_IFMA
+extern const struct mlxpmd_rx_template mlxpmd_rx_ifma_templates[MLXPMD_RX_TEMPLATES];
+
+static bool
+has_ifma(void)
+{
+	return has_avx512() && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512IFMA) > 0;
+}
+#endif
+
+#ifdef MLXPMD_RX_AVX512
+extern const struct mlxpmd_rx_template mlxpmd_rx_avx512_templates[MLXPMD_RX_TEMPLATES];
+#endif
+
+#ifdef MLXPMD_RX_AVX512VL
+extern const struct mlxpmd_rx_template mlxpmd_rx_avx512vl_templates[MLXPMD_RX_TEMPLATES];
+#endif
+
+#ifdef MLXPMD_RX_AVX2
+extern const struct mlxpmd_rx_template mlxpmd_rx_avx2_templates[MLXPMD_RX_TEMPLATES];
+
+static bool
+has_avx2(void)
+{
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
+}
+#endif
+
+static bool
+has_all(void)
+{
+	return true;
+}
+
+const struct mlxpmd_rx_variant mlxpmd_rx_variants[] = {
+#ifdef MLXPMD_RX_IFMA
+	{ "ifma", RTE_VECT_SIMD_512, mlxpmd_rx_ifma_templates, has_ifma },
+#endif
+#ifdef MLXPMD_RX_AVX512
+	{ "avx512", RTE_VECT_SIMD_512, mlxpmd_rx_avx512_templates, has_avx512 },
+#endif
+#ifdef MLXPMD_RX_AVX512VL
+	{ "avx512vl", RTE_VECT_SIMD_256, mlxpmd_rx_avx512vl_templates, has_avx512 },
+#endif
+#ifdef MLXPMD_RX_AVX2
+	{ "avx2", RTE_VECT_SIMD_256, mlxpmd_rx_avx2_templates, has_avx2 },
+#endif
+	{ "scalar", 0, mlxpmd_rx_templates, has_all },
+	{ .name = NULL },
+};
+
+const struct mlxpmd_rx_template *
+mlxpmd_rx_choose(unsigned int f, bool scalar, const char **why)
+{
+	const struct mlxpmd_rx_variant *v;
+	bool limited = false;
+
+	*why = "rx_burst=auto: widest that the CPU has";
+	for (v = mlxpmd_rx_variants; v->simd_bits != 0; v++) {
+		if (scalar || v->templates[f].burst == NULL || !v->cpu_has())
+			continue;
+		if (v->simd_bits <= rte_vect_get_max_simd_bitwidth())
+			break;
+		limited = true;
+	}
+	if (scalar)
+		*why = "asked for by rx_burst=scalar";
+	else if (f & MLXPMD_RX_F_SCATTER)
+		*why = "rx_burst=auto: packets may have several segments";
+	else if (limited)
+		*why = "rx_burst=auto: the CPU has wider ones, beyond EAL's --force-max-simd-bitwidth";
+	else if (v->simd_bits == 0)
+		*why = "rx_burst=auto: the CPU has no AVX2, or this build";
+	return &v->templates[f];
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * What the vector receive files share: the refill around their stores, and what their stores into an mbuf cover.
+ */
+#ifndef MLXPMD_RX_VEC_H
+#define MLXPMD_RX_VEC_H
+
+#include "mlxpmd_rx_frame.h"
+
+/* A mempool cache's objects are copied in blocks of this many at most. */
+#define MLXPMD_REFILL_BLOCK 64
+
+/**
+ * k mbufs from the pool, all or none: as rte_mempool_get_bulk(), but what the lcore's cache holds is not copied yet.
+ * The order among them does not matter.
+ * @return Where they are: in the cache, which no longer counts them, or in elt; NULL: none.
+ */
+static __rte_always_inline struct rte_mbuf *const *
+mlxpmd_rx_take(struct rte_mempool *mp, struct rte_mbuf **elt, uint16_t k)
+{
+/* A pool that checks or counts each object has to do it itself. */
+#if !defined(RTE_LIBRTE_MEMPOOL_DEBUG) && !defined(RTE_LIBRTE_MEMPOOL_STATS)
+	struct rte_mempool_cache *cache = rte_mempool_default_cache(mp, rte_lcore_id());
+
+	if (likely(cache != NULL && cache->len >= k)) {
+		cache->len -= k;
+		return (struct rte_mbuf *const *)&cache->objs[cache->len];
+	}
+#endif
+	return rte_mempool_get_bulk(mp, (void **)elt, k) == 0 ? elt : NULL;
+}
+
+/** Puts k mbufs from `from` into elts and the WQEs at the same place. */
+typedef void mlxpmd_rx_post_t(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from);
+
+/**
+ * Refill of a ring of single buffers that follow their mbufs under one key. All else, and a pool that falls short,
+ * is left to mlxpmd_rx_refill().
+ */
+static __rte_always_inline void
+mlxpmd_rx_refill_vec(struct mlxpmd_rxq *rxq, mlxpmd_rx_post_t post)
+{
+	const uint16_t rq_pi = rxq->rq_pi;
+	struct rte_mbuf *const *from;
+	uint32_t at, k;
+	uint16_t holes;
+
+	if (unlikely(rxq->buf_offset == 0 || rxq->mr->n != 1 || rxq->log_segs != 0)) {
+		mlxpmd_rx_refill(rxq);
+		return;
+	}
+	while ((holes = mlxpmd_rx_holes(rxq)) != 0) {
+		at = rxq->rq_pi & rxq->wqe_mask;
+		k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->wqe_mask + 1u - at), (uint32_t)MLXPMD_REFILL_BLOCK);
+		from = mlxpmd_rx_take(rxq->mp, &rxq->elts[at], k);
+		if (unlikely(from == NULL))
+			break;
+		post(rxq, at, k, from);
+		rxq->rq_pi += k;
+	}
+	/* WQEs before the index that lets the device use them. */
+	if (likely(rxq->rq_pi != rq_pi))
+		mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
+	if (likely(holes == 0))
+		rxq->starved = 0;
+	else
+		mlxpmd_rx_refill(rxq); /* Takes what there is, and counts what is missing. */
+}
+
+/** A WQE's address for an mbuf, and the two fields before it, of which all WQEs have the same. */
+static __rte_always_inline uint64_t
+mlxpmd_rx_buffer_offset(const struct mlxpmd_rxq *rxq)
+{
+	return (uint64_t)rxq->buf_offset + rxq->headroom;
+}
+
+static __rte_always_inline uint64_t
+mlxpmd_rx_wqe_head(const struct mlxpmd_rxq *rxq)
+{
+	return (uint64_t)rxq->lkey_be << 32 | rte_cpu_to_be_32(rxq->seg_first_bytes);
+}
+
+/** The last few of a block, one by one. */
+static __rte_always_inline void
+mlxpmd_rx_post_scalar(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from)
+{
+	const uint64_t offset = mlxpmd_rx_buffer_offset(rxq);
+	uint16_t i;
+
+	for (i = 0; i < k; i++) {
+		rxq->elts[at + i] = from[i];
+		rxq->wqes[at + i].addr = rte_cpu_to_be_64((uintptr_t)from[i] + offset);
+	}
+}
+
+/**
+ * Enough completions for a group, by a look at its last one? Says nothing about those before it: it only spares
+ * the preparation of a vector loop where few packets come at a time.
+ */
+static __rte_always_inline bool
+mlxpmd_rx_group_likely(const struct mlxpmd_rxq *rxq, uint16_t n, uint16_t group)
+{
+	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
+
+	return n >= group &&
+	       !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe + group - 1), (rxq->cq_ci >> rxq->log_cqes) & 1);
+}
+
+/*
+ * What is written into an mbuf by one store: rearm_data, ol_flags, and rx_descriptor_fields1 as far as the hash.
+ */
+#define MLXPMD_RX_IMAGE_BYTES 32
+static_assert(offsetof(struct rte_mbuf, ol_flags) == offsetof(struct rte_mbuf, rearm_data) + 8, "mbuf layout");
+static_assert(offsetof(struct rte_mbuf, packet_type) == offsetof(struct rte_mbuf, rearm_data) + 16, "mbuf layout");
+static_assert(offsetof(struct rte_mbuf, pkt_len) == offsetof(struct rte_mbuf, packet_type) + 4, "mbuf layout");
+static_assert(offsetof(struct rte_mbuf, data_len) == offsetof(struct rte_mbuf, packet_type) + 8, "mbuf layout");
+static_assert(offsetof(struct rte_mbuf, vlan_tci) == offsetof(struct rte_mbuf, packet_type) + 10, "mbuf layout");
+static_assert(offsetof(struct rte_mbuf, hash) == offsetof(struct rte_mbuf, packet_type) + 12, "mbuf layout");
+static_assert(sizeof(struct mlxpmd_class) == MLXPMD_RX_IMAGE_BYTES, "one image");
+
+/** The mbufs of a later group; timestamps are written to their second line. */
+static __rte_always_inline void
+mlxpmd_rx_prefetch(struct rte_mbuf *const *elt, const unsigned int group, const unsigned int f)
+{
+	unsigned int i;
+
+	for (i = 0; i < group; i++) {
+		const uint8_t *m = (const uint8_t *)elt[MLXPMD_RX_ELTS_AHEAD + i];
+
+		rte_prefetch0(m);
+		if (f & MLXPMD_RX_F_STAMP)
+			rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
+	}
+}
+
+/** The bursts of an instruction set that takes all but segments, and their table. */
+#define MLXPMD_RX_VECTOR_BURSTS(isa) \
+	MLXPMD_RX_BURST(plain, isa, 0) \
+	MLXPMD_RX_BURST(ts, isa, MLXPMD_RX_F_TS) \
+	MLXPMD_RX_BURST(hash, isa, MLXPMD_RX_F_HASH) \
+	MLXPMD_RX_BURST(ts_hash, isa, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH) \
+	MLXPMD_RX_BURST(ticks, isa, MLXPMD_RX_F_TICKS) \
+	MLXPMD_RX_BURST(ticks_hash, isa, MLXPMD_RX_F_TICKS | MLXPMD_RX_F_HASH) \
+	MLXPMD_RX_BURST(packed, isa, MLXPMD_RX_F_PACKED) \
+	MLXPMD_RX_BURST(packed_hash, isa, MLXPMD_RX_F_PACKED | MLXPMD_RX_F_HASH)
+#define MLXPMD_RX_VECTOR_TEMPLATES(isa_name) { \
+	[0] = { rx_burst_plain, isa_name }, \
+	[MLXPMD_RX_F_TS] = { rx_burst_ts, isa_name " Timestamp" }, \
+	[MLXPMD_RX_F_HASH] = { rx_burst_hash, isa_name " Hash" }, \
+	[MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH] = { rx_burst_ts_hash, isa_name " Timestamp Hash" }, \
+	[MLXPMD_RX_F_TICKS] = { rx_burst_ticks, isa_name " Ticks" }, \
+	[MLXPMD_RX_F_TICKS | MLXPMD_RX_F_HASH] = { rx_burst_ticks_hash, isa_name " Ticks Hash" }, \
+	[MLXPMD_RX_F_PACKED] = { rx_burst_packed, isa_name " Realtime" }, \
+	[MLXPMD_RX_F_PACKED | MLXPMD_RX_F_HASH] = { rx_burst_packed_hash, isa_name " Realtime Hash" }, \
+}
+
+#endif /* MLXPMD_RX_VEC_H */

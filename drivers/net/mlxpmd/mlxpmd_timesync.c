@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* IEEE 1588 time stamps for rte_eth_timesync_*: software PHC, recognition of PTP messages, mailboxes. */
+
+#include <rte_errno.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_time.h>
+#include <rte_udp.h>
+
+#include "mlxpmd_clock.h"
+#include "mlxpmd_ctrl.h"
+#include "mlxpmd_tx.h"
+
+/* IEEE 1588-2008, 13.3.2.2: messages of types 0..3 are events, those that are timed; 13.3.2.1: version. */
+#define PTP_TYPE_MASK 0x0f
+#define PTP_EVENT_TYPES 4
+#define PTP_VERSION_MASK 0x0f
+#define PTP_VERSION 2
+/* Annex D: UDP port of event messages. */
+#define PTP_EVENT_PORT 319
+
+/* ------------------------------------------------------------------ PTP messages */
+
+/* n bytes at an offset of a packet's first segment, where all headers stand; NULL when it is shorter. */
+static const void *
+at(const struct rte_mbuf *m, uint32_t offset, uint32_t n)
+{
+	return offset + n <= m->data_len ? rte_pktmbuf_mtod_offset(m, const void *, offset) : NULL;
+}
+
+/* EtherType, inside one VLAN tag if there is one; *offset is where what it names begins. */
+static uint16_t
+ethertype(const struct rte_mbuf *m, uint32_t *offset)
+{
+	const struct rte_ether_hdr *eth = at(m, 0, sizeof(*eth));
+	const struct rte_vlan_hdr *vlan;
+
+	*offset = sizeof(*eth);
+	if (eth == NULL)
+		return 0;
+	if (eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN))
+		return rte_be_to_cpu_16(eth->ether_type);
+	vlan = at(m, *offset, sizeof(*vlan));
+	*offset += sizeof(*vlan);
+	return vlan != NULL ? rte_be_to_cpu_16(vlan->eth_proto) : 0;
+}
+
+/* Is a UDP datagram for the event port here? *offset moves to its contents. */
+static bool
+udp_event(const struct rte_mbuf *m, uint32_t *offset)
+{
+	const struct rte_udp_hdr *udp = at(m, *offset, sizeof(*udp));
+
+	*offset += sizeof(*udp);
+	return udp != NULL && udp->dst_port == RTE_BE16(PTP_EVENT_PORT);
+}
+
+static bool
+ipv4_event(const struct rte_mbuf *m, uint32_t *offset)
+{
+	const struct rte_ipv4_hdr *ip = at(m, *offset, sizeof(*ip));
+	const rte_be16_t frag = RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK);
+
+	if (ip == NULL || ip->next_proto_id != IPPROTO_UDP || (ip->fragment_offset & frag) != 0)
+		return false;
+	*offset += rte_ipv4_hdr_len(ip);
+	return udp_event(m, offset);
+}
+
+static bool
+ipv6_event(const struct rte_mbuf *m, uint32_t *offset)
+{
+	const struct rte_ipv6_hdr *ip = at(m, *offset, sizeof(*ip));
+
+	if (ip == NULL || ip->proto != IPPROTO_UDP)
+		return false;
+	*offset += sizeof(*ip);
+	return udp_event(m, offset);
+}
+
+/* RTE_MBUF_F_RX_IEEE1588_PTP for PTP over Ethernet, _TMST for messages to be timed. */
+static uint64_t
+ptp_flags(const struct rte_mbuf *m)
+{
+	uint64_t flags = 0;
+	const uint8_t *msg;
+	uint32_t offset;
+
+	switch (ethertype(m, &offset)) {
+	case RTE_ETHER_TYPE_1588:
+		flags = RTE_MBUF_F_RX_IEEE1588_PTP;
+		break;
+	case RTE_ETHER_TYPE_IPV4:
+		if (!ipv4_event(m, &offset))
+			return 0;
+		break;
+	case RTE_ETHER_TYPE_IPV6:
+		if (!ipv6_event(m, &offset))
+			return 0;
+		break;
+	default:
+		return 0;
+	}
+	msg = at(m, offset, 2);
+	if (msg != NULL && (msg[0] & PTP_TYPE_MASK) < PTP_EVENT_TYPES &&
+	    (msg[1] & PTP_VERSION_MASK) == PTP_VERSION)
+		flags |= RTE_MBUF_F_RX_IEEE1588_TMST;
+	return flags;
+}
+
+/* ------------------------------------------------------------------ receive */
+
+static void
+rx_store(struct mlxpmd_timesync *t, const struct mlxpmd_rxq *rxq, const struct rte_mbuf *m, unsigned int box)
+{
+	rte_spinlock_lock(&t->lock);
+	t->rx[box].ns = *RTE_MBUF_DYNFIELD(m, rxq->ts_offset, const uint64_t *);
+	t->rx[box].ready = true;
+	t->rx_stamps++;
+	rte_spinlock_unlock(&t->lock);
+}
+
+static uint16_t
+rx_burst_ptp(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct mlxpmd_rxq *rxq = queue;
+	struct mlxpmd_timesync *t = &rxq->port->timesync;
+	uint16_t got = t->rx_burst(queue, pkts, n), i;
+	unsigned int box = 0;
+	uint64_t flags;
+
+	for (i = 0; i < got; i++) {
+		flags = ptp_flags(pkts[i]);
+		if (likely(flags == 0))
+			continue;
+		if ((flags & RTE_MBUF_F_RX_IEEE1588_TMST) && (pkts[i]->ol_flags & rxq->ts_flag)) {
+			rx_store(t, rxq, pkts[i], box);
+			pkts[i]->timesync = box;
+			box = RTE_MIN(box + 1, MLXPMD_TIMESYNC_RX_BOXES - 1u);
+		} else if (flags & RTE_MBUF_F_RX_IEEE1588_TMST) {
+			flags &= ~RTE_MBUF_F_RX_IEEE1588_TMST;
+			__atomic_fetch_add(&t->rx_absent, 1, __ATOMIC_RELAXED);
+		}
+		pkts[i]->ol_flags |= flags;
+	}
+	return got;
+}
+
+mlxpmd_rx_burst_t
+mlxpmd_timesync_rx_wrap(struct mlxpmd_port *port, mlxpmd_rx_burst_t burst)
+{
+	if (!port->timesync.on)
+		return burst;
+	__atomic_store_n(&port->timesync.rx_burst, burst, __ATOMIC_RELEASE);
+	return rx_burst_ptp;
+}
+
+/* ------------------------------------------------------------------ send */
+
+/* Under the mailbox's lock. */
+static void
+tx_fill(struct mlxpmd_port *port, uint64_t stamp)
+{
+	struct mlxpmd_timesync *t = &port->timesync;
+	struct mlxpmd_clock_lines stack;
+	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(port->clock, &stack);
+
+	if (mlxpmd_clock_usable(&lines->dev, rte_rdtsc()) &&
+	    mlxpmd_clock_value(port->clock, &lines->dev, stamp, &t->tx.ns)) {
+		t->tx.state = MLXPMD_STAMP_READY;
+		t->tx_stamps++;
+	} else {
+		t->tx.state = MLXPMD_STAMP_NONE;
+		t->tx_absent++;
+	}
+}
+
+void
+mlxpmd_timesync_tx_sent(struct mlxpmd_txq *txq)
+{
+	struct mlxpmd_timesync *t = &txq->port->timesync;
+
+	rte_spinlock_lock(&t->lock);
+	t->tx.state = MLXPMD_STAMP_DUE;
+	t->tx.txq = txq;
+	t->tx.wqe = txq->stamp_wqe;
+	rte_spinlock_unlock(&t->lock);
+}
+
+/* Does the mailbox wait for this WQE? */
+static bool
+tx_due(const struct mlxpmd_timesync *t, const struct mlxpmd_txq *txq)
+{
+	return t->tx.state == MLXPMD_STAMP_DUE && t->tx.txq == txq && t->tx.wqe == txq->stamp_wqe;
+}
+
+void
+mlxpmd_timesync_tx_done(struct mlxpmd_txq *txq, uint64_t stamp)
+{
+	struct mlxpmd_timesync *t = &txq->port->timesync;
+
+	txq->stamp_due = false;
+	rte_spinlock_lock(&t->lock);
+	if (tx_due(t, txq))
+		tx_fill(txq->port, stamp);
+	rte_spinlock_unlock(&t->lock);
+}
+
+void
+mlxpmd_timesync_tx_forget(struct mlxpmd_txq *txq)
+{
+	struct mlxpmd_timesync *t = &txq->port->timesync;
+
+	txq->stamp_due = false;
+	rte_spinlock_lock(&t->lock);
+	if (tx_due(t, txq)) {
+		t->tx.state = MLXPMD_STAMP_NONE;
+		t->tx_absent++;
+	}
+	rte_spinlock_unlock(&t->lock);
+}
+
+/*
+ * Looks for the completion without taking it, which is the burst's to do, perhaps on another lcore. The mailbox's
+ * lock is held, and a burst that comes to this completion has to get it: as long as the mailbox waits, the
+ * device cannot have the entry back.
+ */
+static void
+tx_peek(struct mlxpmd_port *port)
+{
+	struct mlxpmd_timesync *t = &port->timesync;
+	const struct mlxpmd_txq *txq = t->tx.txq;
+	uint32_t ci = __atomic_load_n(&txq->cq_ci, __ATOMIC_RELAXED), n;
+	const struct mlx5_cqe64 *cqe;
+	uint64_t tail;
+
+	for (n = 0; n <= txq->cqe_mask; n++, ci++) {
+		cqe = &txq->cqes[ci & txq->cqe_mask];
+		tail = mlxpmd_cqe_tail(cqe);
+		if (mlxpmd_cqe_absent(tail, ci >> txq->log_cqes & 1) || mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ)
+			return;
+		if ((uint16_t)((uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT) != t->tx.wqe)
+			continue;
+		/* Ownership before contents. */
+		rte_io_rmb();
+		tx_fill(port, rte_be_to_cpu_64(cqe->timestamp));
+		return;
+	}
+}
+
+/* ------------------------------------------------------------------ the PHC */
+
+static int
+now_get(struct mlxpmd_port *port, uint64_t *now)
+{
+	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_TICKS)
+		return -ENOTSUP;
+	return mlxpmd_read_clock(port->eth_dev, now);
+}
+
+int
+mlxpmd_timesync_read_time(struct rte_eth_dev *eth_dev, struct timespec *ts)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	uint64_t now;
+	int rc = now_get(port, &now);
+
+	if (rc != 0)
+		return rc;
+	rte_spinlock_lock(&port->timesync.lock);
+	*ts = rte_ns_to_timespec(now + port->timesync.offset_ns);
+	rte_spinlock_unlock(&port->timesync.lock);
+	return 0;
+}
+
+int
+mlxpmd_timesync_write_time(struct rte_eth_dev *eth_dev, const struct timespec *ts)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	uint64_t now;
+	int rc;
+
+	if (ts->tv_sec < 0 || ts->tv_nsec < 0 || ts->tv_nsec >= (long)NSEC_PER_SEC)
+		return -EINVAL;
+	rc = now_get(port, &now);
+	if (rc != 0)
+		return rc;
+	rte_spinlock_lock(&port->timesync.lock);
+	port->timesync.offset_ns = rte_timespec_to_ns(ts) - now;
+	rte_spinlock_unlock(&port->timesync.lock);
+	return 0;
+}
+
+int
+mlxpmd_timesync_adjust(struct rte_eth_dev *eth_dev, int64_t delta_ns)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_TICKS)
+		return -ENOTSUP;
+	rte_spinlock_lock(&port->timesync.lock);
+	port->timesync.offset_ns += delta_ns;
+	rte_spinlock_unlock(&port->timesync.lock);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ mailboxes */
+
+int
+mlxpmd_timesync_read_rx(struct rte_eth_dev *eth_dev, struct timespec *ts, uint32_t flags)
+{
+	struct mlxpmd_timesync *t = &MLXPMD_PORT(eth_dev)->timesync;
+	unsigned int box = flags % MLXPMD_TIMESYNC_RX_BOXES;
+	int rc = -EINVAL;
+
+	rte_spinlock_lock(&t->lock);
+	if (t->rx[box].ready) {
+		*ts = rte_ns_to_timespec(t->rx[box].ns + t->offset_ns);
+		t->rx[box].ready = false;
+		rc = 0;
+	}
+	rte_spinlock_unlock(&t->lock);
+	return rc;
+}
+
+int
+mlxpmd_timesync_read_tx(struct rte_eth_dev *eth_dev, struct timespec *ts)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_timesync *t = &port->timesync;
+	int rc = -EINVAL;
+
+	rte_spinlock_lock(&t->lock);
+	/*
+	 * The port's lock keeps the queue's rings in place. Who holds it may have firmware to wait for, and then
+	 * the stamp is not there yet: lcores poll this.
+	 */
+	if (t->tx.state == MLXPMD_STAMP_DUE && pthread_mutex_trylock(&port->lock) == 0) {
+		tx_peek(port);
+		pthread_mutex_unlock(&port->lock);
+	}
+	if (t->tx.state == MLXPMD_STAMP_READY) {
+		*ts = rte_ns_to_timespec(t->tx.ns + t->offset_ns);
+		t->tx.state = MLXPMD_STAMP_NONE;
+		rc = 0;
+	}
+	rte_spinlock_unlock(&t->lock);
+	return rc;
+}
+
+static void
+boxes_empty(struct mlxpmd_timesync *t)
+{
+	unsigned int i;
+
+	rte_spinlock_lock(&t->lock);
+	for (i = 0; i < MLXPMD_TIMESYNC_RX_BOXES; i++)
+		t->rx[i].ready = false;
+	t->tx.state = MLXPMD_STAMP_NONE;
+	rte_spinlock_unlock(&t->lock);
+}
+
+/* ------------------------------------------------------------------ on and off */
+
+/* Other bursts, for a port that may be polled at this moment: what they need of the queues is there before. */
+static void
+bursts_change(struct mlxpmd_port *port)
+{
+	struct rte_eth_fp_ops *fp = &rte_eth_fp_ops[port->port_id];
+
+	if (!port->running)
+		return;
+	mlxpmd_burst_select(port->eth_dev);
+	rte_smp_wmb();
+	fp->rx_pkt_burst = port->eth_dev->rx_pkt_burst;
+	fp->tx_pkt_burst = port->eth_dev->tx_pkt_burst;
+}
+
+/* Queues that were set up without the offload get the place for stamps, which stays when timesync goes. */
+static int
+rx_field_set(struct mlxpmd_port *port)
+{
+	uint64_t flag;
+	unsigned int i;
+	int offset;
+
+	if (rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) != 0) {
+		MLXPMD_LOG(ERR, "port %u: timesync: no room in the mbuf for timestamps: %s", port->port_id,
+			   rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
+		if (port->rxqs[i] == NULL)
+			continue;
+		port->rxqs[i]->ts_flag = flag;
+		port->rxqs[i]->ts_offset = offset;
+	}
+	return 0;
+}
+
+int
+mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc;
+
+	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_TICKS) {
+		MLXPMD_LOG(ERR, "port %u: timesync: %s", port->port_id,
+			   port->clock == NULL ? "the port has no clock" :
+			   "clock=raw counts ticks: allowed are the other sources");
+		return -ENOTSUP;
+	}
+	pthread_mutex_lock(&port->lock);
+	rc = rx_field_set(port);
+	if (rc == 0 && !port->timesync.on) {
+		boxes_empty(&port->timesync);
+		port->timesync.on = true;
+		bursts_change(port);
+	}
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_timesync_disable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	pthread_mutex_lock(&port->lock);
+	if (port->timesync.on) {
+		port->timesync.on = false;
+		bursts_change(port);
+		boxes_empty(&port->timesync);
+	}
+	pthread_mutex_unlock(&port->lock);
+	return 0;
+}

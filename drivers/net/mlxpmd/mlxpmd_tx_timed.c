@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Packets with a time: sent not before it (WAIT WQE, RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP), or stamped when sent. */
+
+#include <rte_errno.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_time.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_clock.h"
+#include "mlxpmd_timesync.h"
+#include "mlxpmd_tx.h"
+
+/* PRM, WAIT: control segment and a segment of 32 bytes; opcode modifier TIME; the condition's name is the clock's. */
+#define WAIT_OPCODE 0x0f
+#define WAIT_MOD_TIME 2
+#define WAIT_DS 3
+#define WAIT_CYCLIC_SMALLER 5
+/*
+ * The device compares modulo a power of two of at least so many seconds, and takes what is more than half of it
+ * ahead for past. A quarter ahead is what we let a packet wait, so that there is as much again for a queue
+ * that stands still.
+ */
+#define WAIT_RANGE_S 8
+#define WAIT_MAX_S (WAIT_RANGE_S / 4)
+
+bool
+mlxpmd_tx_times(const struct mlxpmd_port *port)
+{
+	const struct mlxpmd_clock *clock = port->clock;
+
+	/* Whether a time is past cannot be said in ticks, which only the device counts. */
+	return port->mdv->caps.wait_on_time && clock != NULL && clock->kind != MDV_CLOCK_TICKS &&
+	       (clock->kind == MDV_CLOCK_PACKED || port->mdv->caps.device_frequency_khz != 0);
+}
+
+int
+mlxpmd_txq_times_set(struct mlxpmd_txq *txq)
+{
+	const uint64_t hz = (uint64_t)txq->mdv->caps.device_frequency_khz * 1000;
+
+	txq->time_flag = 0;
+	if (!(txq->offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
+		return 0;
+	if (rte_mbuf_dyn_tx_timestamp_register(&txq->time_offset, &txq->time_flag) != 0) {
+		MLXPMD_LOG(ERR, "port %u Tx queue %u: no room in the mbuf for timestamps: %s", txq->port_id,
+			   txq->queue_id, rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	/* Of the real-time format the seconds stand in the upper half. */
+	txq->time_mask = txq->port->clock->kind == MDV_CLOCK_PACKED ?
+			 ((uint64_t)WAIT_RANGE_S << 32) - 1 : rte_align64pow2(WAIT_RANGE_S * hz) - 1;
+	return 0;
+}
+
+/*
+ * The first stamp whose value is not before `value`; false when that is before the line, or once round the counter. Beyond
+ * the line's end it is where the line would go on: nobody knows better yet where a time to come will be. How far ahead
+ * of now it may be is for the caller to bound.
+ */
+static bool
+line_invert(const struct mlxpmd_clock_snap *s, uint64_t value, uint64_t *stamp)
+{
+	const unsigned __int128 want = (unsigned __int128)(value - s->start) << s->shift;
+	unsigned __int128 off = 0;
+
+	if ((int64_t)(value - s->start) < 0)
+		return false;
+	if (want > s->frac)
+		off = (want - s->frac + s->mult - 1) / s->mult;
+	*stamp = (s->base + (uint64_t)off) & s->mask;
+	return off <= s->mask;
+}
+
+bool
+mlxpmd_tx_time_stamp(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *s, uint64_t value,
+		     uint64_t *stamp)
+{
+	if (clock->kind == MDV_CLOCK_LINE)
+		return line_invert(s, value, stamp);
+	*stamp = (value / NSEC_PER_SEC) << 32 | value % NSEC_PER_SEC;
+	return clock->kind == MDV_CLOCK_PACKED && value / NSEC_PER_SEC <= UINT32_MAX;
+}
+
+/* What is to become of a packet's time; counted when the packet is in the ring. */
+struct plan {
+	bool wait;
+	uint64_t stamp;		/* Device time to wait for. */
+	uint64_t until_tsc;
+	uint64_t *error;	/* Counter, or NULL. */
+};
+
+/* Fills the plan for a time in the clock's domain. */
+static void
+plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
+{
+	struct mlxpmd_clock *clock = txq->port->clock;
+	struct mlxpmd_clock_lines stack;
+	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(clock, &stack);
+	const uint64_t tsc = rte_rdtsc();
+	uint64_t now;
+	int64_t ahead;
+
+	if (!mlxpmd_clock_usable(&lines->dev, tsc) || lines->host.mult == 0 ||
+	    !mlxpmd_clock_convert(&lines->host, tsc, &now)) {
+		p->error = &txq->stats.time_unknown;
+		return;
+	}
+	ahead = time - now;
+	if (ahead <= 0) {
+		p->error = &txq->stats.time_past;
+		return;
+	}
+	if ((uint64_t)ahead > WAIT_MAX_S * NSEC_PER_SEC) {
+		p->error = &txq->stats.time_future;
+		ahead = WAIT_MAX_S * NSEC_PER_SEC;
+	}
+	p->wait = mlxpmd_tx_time_stamp(clock, &lines->dev, now + ahead, &p->stamp);
+	if (!p->wait)
+		p->error = &txq->stats.time_unknown;
+	p->until_tsc = tsc + ahead * (rte_get_tsc_hz() / 1000) / (NSEC_PER_SEC / 1000);
+}
+
+/* A WQE of one WQEBB, for which there is room. It completes nothing by itself. */
+static void
+wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
+{
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+
+	wqe[0] = mlxpmd_be32_pair(rte_cpu_to_be_32((uint32_t)WAIT_MOD_TIME << 24 | (uint32_t)txq->pi << 8 |
+						   WAIT_OPCODE),
+				  rte_cpu_to_be_32(txq->sqn << 8 | WAIT_DS));
+	wqe[1] = 0;
+	wqe[2] = mlxpmd_be32_pair(rte_cpu_to_be_32(WAIT_CYCLIC_SMALLER), 0);
+	wqe[3] = 0;
+	wqe[4] = rte_cpu_to_be_64(stamp & txq->time_mask);
+	wqe[5] = rte_cpu_to_be_64(txq->time_mask);
+	txq->pi++;
+}
+
+/* Packets leave in the order of posting, so an earlier time than the one before is one too late. */
+static void
+plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
+{
+	if (p->error != NULL)
+		(*p->error)++;
+	if ((int64_t)(time - txq->time_last) < 0)
+		txq->stats.time_order++;
+	txq->time_last = time;
+	/* Nor does it end the wait for that one. */
+	if (p->wait && (txq->time_until_tsc == 0 || (int64_t)(p->until_tsc - txq->time_until_tsc) > 0))
+		__atomic_store_n(&txq->time_until_tsc, p->until_tsc, __ATOMIC_RELAXED);
+}
+
+int
+mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	const bool timed = (m->ol_flags & txq->time_flag) != 0;
+	const uint16_t pi = txq->pi;
+	struct plan plan = { .wait = false };
+	uint64_t time = 0;
+	int rc;
+
+	if (timed) {
+		time = *RTE_MBUF_DYNFIELD(m, txq->time_offset, const uint64_t *);
+		plan_make(txq, time, &plan);
+	}
+	if (plan.wait)
+		wait_put(txq, plan.stamp);
+	rc = mlxpmd_tx_send_any(txq, m);
+	if (rc != 1) {
+		/* Not rung yet: nobody waits for nothing. */
+		txq->pi = pi;
+		return rc;
+	}
+	if (timed)
+		plan_done(txq, time, &plan);
+	if (m->ol_flags & RTE_MBUF_F_TX_IEEE1588_TMST) {
+		mlxpmd_tx_ask(txq, txq->last);
+		txq->stamp_wqe = txq->last;
+		txq->stamp_due = true;
+		mlxpmd_timesync_tx_sent(txq);
+	}
+	return 1;
+}
