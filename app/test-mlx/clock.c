@@ -17,7 +17,7 @@
 
 #include <rte_cycles.h>
 
-#include "tm.h"
+#include "tm_clock.h"
 
 #define PROBE_US 20000
 #define READS 16			/* a busy host interrupts some */
@@ -191,6 +191,7 @@ tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out)
 	} else if (!c->readable) {
 		fprintf(out, "  device clock cannot be read (rte_eth_read_clock)\n");
 	}
+	tm_clock_driver_print(port_id, out);
 	if (s.count == 0) {
 		fprintf(out, "  no RX timestamps\n");
 		return;

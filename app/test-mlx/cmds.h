@@ -16,7 +16,7 @@
 
 /** What the parser read: the words of a command, and the rest of the line where it takes one. */
 struct tm_words {
-	cmdline_fixed_string_t w[5];
+	cmdline_fixed_string_t w[7];
 	cmdline_multi_string_t rest;
 };
 
@@ -46,12 +46,15 @@ void tm_cmd_call(void *parsed, struct cmdline *cl, void *data);
 /** Calls f for the port that text names, or for each when it is "all"; the first error. */
 int tm_cmd_ports(struct tm_app *app, const char *text,
 		 int (*f)(struct tm_app *app, uint16_t port_id, const void *arg), const void *arg);
+/** Text as ns; -EINVAL and a line when it is no number of seconds. */
+int tm_cmd_seconds(const char *text, uint64_t *ns);
 /** -EBUSY and a line when forwarding runs. */
 int tm_cmd_idle(const struct tm_app *app, const char *what);
 
 extern cmdline_parse_inst_t tm_cmd_start, tm_cmd_stop, tm_cmd_port, tm_cmd_check, tm_cmd_wait,
 	tm_cmd_wait_for, tm_cmd_sleep, tm_cmd_quit, tm_cmd_help, tm_cmd_show, tm_cmd_show_port,
-	tm_cmd_show_clock, tm_cmd_set, tm_cmd_set_mode, tm_cmd_set_mtu, tm_cmd_set_mac,
+	tm_cmd_show_clock, tm_cmd_clock_watch, tm_cmd_clock_record, tm_cmd_clock_verify,
+	tm_cmd_clock_peer, tm_cmd_set, tm_cmd_set_mode, tm_cmd_set_mtu, tm_cmd_set_mac,
 	tm_cmd_file, tm_cmd_file_off, tm_cmd_clear_port, tm_cmd_clear_fwd;
 
 #endif

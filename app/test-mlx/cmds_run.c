@@ -70,8 +70,8 @@ TM_WORD(wait_word, 0, "wait");
 TM_CMD(tm_cmd_wait, wait_run, "wait: until --count is reached and captures are sent",
        TM_TOKEN(wait_word));
 
-static int
-seconds_take(const char *text, uint64_t *ns)
+int
+tm_cmd_seconds(const char *text, uint64_t *ns)
 {
 	double s;
 
@@ -88,7 +88,7 @@ wait_for_run(struct tm_app *app, struct tm_words *words)
 {
 	uint64_t ns;
 
-	if (seconds_take(words->w[1], &ns) != 0)
+	if (tm_cmd_seconds(words->w[1], &ns) != 0)
 		return -EINVAL;
 	tm_run_wait(app, ns);
 	if (app->running && !tm_run_done(app) && !app->quit) {
@@ -108,7 +108,7 @@ sleep_run(struct tm_app *app, struct tm_words *words)
 {
 	uint64_t ns;
 
-	if (seconds_take(words->w[1], &ns) != 0)
+	if (tm_cmd_seconds(words->w[1], &ns) != 0)
 		return -EINVAL;
 	tm_run_idle(app, ns);
 	return 0;

@@ -12,6 +12,7 @@ static const char intro[] =
 "dpdk-test-mlx: verify an Ethernet port and its driver with real packets.\n"
 "\n"
 "Usage: dpdk-test-mlx [EAL OPTIONS] -- [OPTIONS]\n"
+"       dpdk-test-mlx --doctor     what stands between this machine and a running port; no device needed\n"
 "\n"
 "EAL options name the devices and the memory, for example -a 0000:08:00.0,\n"
 "-d librte_net_mlxpmd.so, -l 0-1, --no-huge, --vdev net_ring0.\n"

@@ -17,6 +17,7 @@
 #include <rte_malloc.h>
 #include <rte_pci.h>
 
+#include "doctor.h"
 #include "tm.h"
 
 static struct tm_app app_room;
@@ -86,10 +87,10 @@ args_split(int argc, char **argv)
 }
 
 static bool
-help_wanted(int argc, char **argv)
+wanted(int argc, char **argv, const char *option)
 {
 	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+		if (strcmp(argv[i], option) == 0)
 			return true;
 	return false;
 }
@@ -231,10 +232,12 @@ main(int argc, char **argv)
 	int split = args_split(argc, argv), ret;
 	struct tm_app *app = &app_room;
 
-	if (help_wanted(argc, argv)) {
+	if (wanted(argc, argv, "--help") || wanted(argc, argv, "-h")) {
 		tm_help_print(stdout);
 		return TM_EXIT_OK;
 	}
+	if (wanted(argc, argv, "--doctor"))
+		return tm_doctor() == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
 	tm_config_defaults(&app->cfg);
 	app->ts_offset = -1;
 	ret = split < argc ? tm_args_parse(&app->cfg, argc - split - 1, argv + split + 1) : 0;

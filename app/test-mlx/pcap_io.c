@@ -31,8 +31,8 @@ struct tm_replay {
 	char error[PCAP_ERRBUF_SIZE];	/* of the file, "" = none */
 };
 
-static pcap_t *
-capture_open(const char *path)
+pcap_t *
+tm_pcap_open(const char *path)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
 	pcap_t *p = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
@@ -54,7 +54,7 @@ capture_open(const char *path)
 int
 tm_pcap_check(const char *path)
 {
-	pcap_t *p = capture_open(path);
+	pcap_t *p = tm_pcap_open(path);
 
 	if (p == NULL)
 		return -EINVAL;
@@ -71,7 +71,7 @@ replay_open(struct tm_app *app, struct tm_port *p)
 		return -ENOMEM;
 	p->replay = r;
 	r->path = strdup(app->cfg.files[p->port_id].pcap_in);
-	r->pcap = r->path != NULL ? capture_open(r->path) : NULL;
+	r->pcap = r->path != NULL ? tm_pcap_open(r->path) : NULL;
 	if (r->pcap == NULL)
 		return -EINVAL;
 	tm_pacer_start(&r->pacer, app->cfg.rate);

@@ -12,7 +12,7 @@
 #include <rte_cycles.h>
 #include <rte_mbuf_dyn.h>
 
-#include "tm.h"
+#include "tm_clock.h"
 
 #define LINK_WAIT_MS 3000
 
@@ -351,5 +351,7 @@ tm_ports_close(struct tm_app *app)
 		if (ret != 0)
 			tm_fail(app, "port %u (%s): cannot be closed: %s", id,
 				app->ports[id].name, rte_strerror(-ret));
+		tm_stamps_free(app->ports[id].recorded);
+		app->ports[id].recorded = NULL;
 	}
 }

@@ -12,7 +12,7 @@
 
 #include <rte_mbuf_dyn.h>
 
-#include "tm.h"
+#include "tm_clock.h"
 
 const void *
 tm_sink_flat(struct tm_sink *k, const struct rte_mbuf *m)
@@ -66,7 +66,7 @@ port_sinks_open(struct tm_app *app, unsigned int port_id)
 	const struct tm_port_files *f = &app->cfg.files[port_id];
 	struct tm_port *p = &app->ports[port_id];
 
-	if (f->pcap_out == NULL && f->meta_out == NULL)
+	if (f->pcap_out == NULL && f->meta_out == NULL && !p->record)
 		return 0;
 	if (!tm_port_used(app, port_id)) {
 		tm_error("--pcap-out, --meta-out: port %u does not exist or is not used", port_id);
@@ -76,8 +76,11 @@ port_sinks_open(struct tm_app *app, unsigned int port_id)
 		p->pcap_out = sink_open(f->pcap_out, tm_pcap_sink_open);
 	if (f->meta_out != NULL)
 		p->meta_out = sink_open(f->meta_out, tm_meta_sink_open);
+	if (p->record)
+		p->stamps_out = sink_open("timestamps", tm_stamps_sink_open);
 	return (f->pcap_out != NULL && p->pcap_out == NULL) ||
-		(f->meta_out != NULL && p->meta_out == NULL) ? -EIO : 0;
+		(f->meta_out != NULL && p->meta_out == NULL) ||
+		(p->record && p->stamps_out == NULL) ? -EIO : 0;
 }
 
 int
@@ -118,6 +121,11 @@ tm_sinks_close(struct tm_app *app)
 
 		p->written_pcap = sink_close(app, &p->pcap_out);
 		p->written_meta = sink_close(app, &p->meta_out);
+		if (p->stamps_out == NULL)
+			continue;
+		tm_stamps_free(p->recorded);
+		p->recorded = p->stamps_out->file;
+		(void)sink_close(app, &p->stamps_out);
 	}
 }
 
@@ -144,4 +152,6 @@ tm_sink_write(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, u
 		burst_write(p->pcap_out, app, s, pkts, n);
 	if (p->meta_out != NULL)
 		burst_write(p->meta_out, app, s, pkts, n);
+	if (p->stamps_out != NULL)
+		burst_write(p->stamps_out, app, s, pkts, n);
 }

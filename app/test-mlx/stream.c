@@ -117,7 +117,7 @@ tm_rx(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts)
 	s->stats.rx_bytes += bytes;
 	if (app->ts_flag != 0)
 		stamps_take(app, s, pkts, n);
-	if (p->pcap_out != NULL || p->meta_out != NULL)
+	if (p->pcap_out != NULL || p->meta_out != NULL || p->stamps_out != NULL)
 		tm_sink_write(app, s, pkts, n);
 	return n;
 }

@@ -40,6 +40,7 @@ struct tm_stream;
 struct tm_gen;
 struct tm_replay;
 struct tm_sink;
+struct tm_stamp_list;
 
 /** A forwarding mode. */
 struct tm_engine {
@@ -112,7 +113,9 @@ struct tm_port {
 	struct rte_eth_stats final_stats;	/**< taken before stop, for the report */
 	rte_spinlock_t txq_lock[TM_MAX_QUEUES];
 	bool txq_shared[TM_MAX_QUEUES];
-	struct tm_sink *pcap_out, *meta_out;
+	struct tm_sink *pcap_out, *meta_out, *stamps_out;
+	bool record;			/**< keep the stamps of what is received */
+	struct tm_stamp_list *recorded;	/**< those of the last run */
 	uint64_t written_pcap, written_meta;	/**< packets in the files of the last run */
 	struct tm_replay *replay;
 };
@@ -297,6 +300,8 @@ void tm_replay_report(const struct tm_port *p, FILE *out);
 void tm_replay_json(const struct tm_port *p, FILE *out);
 int tm_replay_judge(struct tm_app *app, struct tm_port *p);
 int tm_pcap_check(const char *path);
+/** A capture of Ethernet frames, times in ns; NULL after one line on stderr. pcap_close() it. */
+struct pcap *tm_pcap_open(const char *path);
 
 struct tm_sink_ops {
 	int (*write)(struct tm_sink *k, const struct tm_app *app, const struct tm_stream *s,

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * What the driver says of its clocks, once or every second.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "tm_clock.h"
+
+/** Columns of `clock watch`: names of the driver's answer. */
+static const struct column {
+	const char *key, *head;
+	int width;
+} columns[] = {
+	{ "verdict", "verdict", 9 },
+	{ "source", "source", 9 },
+	{ "offset_ns", "offset/ns", 14 },
+	{ "drift_ppm", "drift/ppm", 10 },
+	{ "uncertainty_ns", "+-/ns", 8 },
+	{ "age_ns", "age/ns", 11 },
+	{ "generation", "generation", 11 },
+	{ "steps", "steps", 6 },
+	{ "busy", "busy", 6 },
+	{ "expired", "expired", 8 },
+};
+
+static json_t *
+driver_ask(uint16_t port_id)
+{
+	char command[32];
+	json_t *clock;
+
+	snprintf(command, sizeof(command), "/mlxpmd/clock,%u", port_id);
+	clock = tm_telemetry_ask(command);
+	if (json_is_object(clock))
+		return clock;
+	json_decref(clock);
+	return NULL;
+}
+
+static const char *
+value_str(const json_t *v, char *buf, size_t size)
+{
+	if (json_is_string(v))
+		return json_string_value(v);
+	if (json_is_integer(v))
+		snprintf(buf, size, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else if (json_is_real(v))
+		snprintf(buf, size, "%.4f", json_real_value(v));
+	else
+		snprintf(buf, size, "-");
+	return buf;
+}
+
+void
+tm_clock_driver_print(uint16_t port_id, FILE *out)
+{
+	json_t *clock = driver_ask(port_id), *value;
+	const char *key, *comma = "  driver: ";
+	unsigned int n = 0;
+	char buf[32];
+
+	if (clock == NULL)
+		return;
+	json_object_foreach(clock, key, value) {
+		fprintf(out, "%s%s %s", comma, key, value_str(value, buf, sizeof(buf)));
+		comma = ++n % 5 == 0 ? ",\n          " : ", ";
+	}
+	if (n > 0)
+		fputc('\n', out);
+	json_decref(clock);
+}
+
+static void
+head_print(void)
+{
+	printf("%8s %4s", "seconds", "port");
+	for (unsigned int i = 0; i < RTE_DIM(columns); i++)
+		printf(" %*s", columns[i].width, columns[i].head);
+	putchar('\n');
+}
+
+static bool
+line_print(uint16_t port_id, uint64_t since_ns)
+{
+	json_t *clock = driver_ask(port_id);
+	char buf[32];
+
+	if (clock == NULL)
+		return false;
+	printf("%8.1f %4u", (double)(tm_now_ns() - since_ns) / 1e9, port_id);
+	for (unsigned int i = 0; i < RTE_DIM(columns); i++)
+		printf(" %*s", columns[i].width,
+		       value_str(json_object_get(clock, columns[i].key), buf, sizeof(buf)));
+	putchar('\n');
+	json_decref(clock);
+	return true;
+}
+
+int
+tm_clock_watch(struct tm_app *app, uint64_t ns)
+{
+	const uint64_t start = tm_now_ns();
+	uint64_t passed = 0;
+	bool any = true;
+
+	head_print();
+	while (!app->quit && app->signal == 0 && any) {
+		any = false;
+		for (uint16_t i = 0; i < app->nb_ports; i++)
+			any |= line_print(app->port_ids[i], start);
+		fflush(stdout);
+		if (passed >= ns)
+			break;
+		tm_run_idle(app, RTE_MIN(ns - passed, TM_NS_PER_S));
+		passed = tm_now_ns() - start;
+	}
+	if (!any) {
+		tm_error("clock watch: no driver here answers /mlxpmd/clock, or telemetry is off");
+		return -ENOTSUP;
+	}
+	return 0;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * The doctor on devices: what is plugged in, who drives it, and whether this user may open it.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define PCI "/sys/bus/pci/devices"
+#define VENDOR 0x15b3
+#define NAME_BYTES 256	/* of a folder entry */
+
+/** Cards by PCI id; virtual functions beside their physical ones. */
+static const struct {
+	unsigned int id;
+	const char *name, *served_by;	/**< NULL: mlxpmd */
+} cards[] = {
+	{ 0x1003, "ConnectX-3", "net_mlx4" }, { 0x1007, "ConnectX-3 Pro", "net_mlx4" },
+	{ 0x1013, "ConnectX-4", NULL }, { 0x1014, "ConnectX-4 VF", NULL },
+	{ 0x1015, "ConnectX-4 Lx", NULL }, { 0x1016, "ConnectX-4 Lx VF", NULL },
+	{ 0x1017, "ConnectX-5", NULL }, { 0x1018, "ConnectX-5 VF", NULL },
+	{ 0x1019, "ConnectX-5 Ex", NULL }, { 0x101a, "ConnectX-5 Ex VF", NULL },
+	{ 0x101b, "ConnectX-6", NULL }, { 0x101c, "ConnectX-6 VF", NULL },
+	{ 0x101d, "ConnectX-6 Dx", NULL }, { 0x101e, "ConnectX family VF", NULL },
+	{ 0x101f, "ConnectX-6 Lx", NULL }, { 0x1021, "ConnectX-7", NULL },
+	{ 0xa2d2, "BlueField", NULL }, { 0xa2d6, "BlueField-2", NULL }, { 0xa2dc, "BlueField-3", NULL },
+};
+
+static const char *
+card_name(unsigned int id, const char **served_by)
+{
+	*served_by = NULL;
+	for (size_t i = 0; i < sizeof(cards) / sizeof(cards[0]); i++) {
+		if (cards[i].id == id) {
+			*served_by = cards[i].served_by;
+			return cards[i].name;
+		}
+	}
+	return "unknown card";
+}
+
+/* The first entry of a folder below the device whose name begins so. */
+static bool
+child(const char *pci, const char *folder, const char *prefix, char name[NAME_BYTES])
+{
+	struct dirent *e;
+	char path[512];
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), PCI "/%s/%s", pci, folder);
+	dir = opendir(path);
+	while (dir != NULL && !found && (e = readdir(dir)) != NULL) {
+		found = e->d_name[0] != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0;
+		if (found)
+			snprintf(name, NAME_BYTES, "%s", e->d_name);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return found;
+}
+
+static void
+node_look(struct doctor *d, const char *pci, const char *uverbs)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", uverbs);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		close(fd);
+		dr_say(d, DR_GOOD, pci, NULL, "%s can be opened", path);
+		return;
+	}
+	dr_say(d, DR_BAD, pci, errno == ENOENT ?
+	       "let udev make it, or give it to the container (--device, an SR-IOV device plugin)" :
+	       "run as root, or give this user the node (a udev rule, group rdma)",
+	       "%s cannot be opened: %s", path, strerror(errno));
+}
+
+static void
+firmware_look(struct doctor *d, const char *pci, const char *ibdev)
+{
+	char fw[64], layer[32];
+
+	if (dr_readf(fw, sizeof(fw), PCI "/%s/infiniband/%s/fw_ver", pci, ibdev))
+		dr_say(d, DR_GOOD, pci, NULL, "firmware %s (%s)", fw, ibdev);
+	if (!dr_readf(layer, sizeof(layer), PCI "/%s/infiniband/%s/ports/1/link_layer", pci, ibdev))
+		return;
+	if (strcmp(layer, "Ethernet") != 0)
+		dr_say(d, DR_BAD, pci, "set it to Ethernet: mlxconfig -d PCI set LINK_TYPE_P1=2, then reset",
+		       "port 1 is of type %s", layer);
+}
+
+/* The interface says whether the port is in this network namespace. */
+static void
+interface_look(struct doctor *d, const char *pci)
+{
+	char name[NAME_BYTES], state[32];
+
+	if (!child(pci, "net", "", name)) {
+		dr_say(d, DR_NOTE, pci, "MTU, MAC, promiscuous mode and port counters need it: run there, "
+		       "or move it here (ip link set IF netns)",
+		       "its network interface is not in this namespace");
+		return;
+	}
+	if (!dr_readf(state, sizeof(state), "/sys/class/net/%s/operstate", name))
+		snprintf(state, sizeof(state), "unknown");
+	dr_say(d, DR_GOOD, pci, NULL, "interface %s, link %s", name, state);
+}
+
+static void
+ptp_look(struct doctor *d, const char *pci)
+{
+	char name[NAME_BYTES];
+
+	if (child(pci, "ptp", "ptp", name))
+		dr_say(d, DR_GOOD, pci, NULL, "clock /dev/%s: nanoseconds in that clock's time", name);
+	else
+		dr_say(d, DR_NOTE, pci, "clock=host calibrates against this host; the kernel needs "
+		       "CONFIG_PTP_1588_CLOCK for clock=page", "the kernel gives it no PTP clock");
+}
+
+static void
+bound_look(struct doctor *d, const char *pci)
+{
+	char ibdev[NAME_BYTES], uverbs[NAME_BYTES];
+
+	if (!child(pci, "infiniband", "", ibdev) ||
+	    !child(pci, "infiniband_verbs", "uverbs", uverbs)) {
+		dr_say(d, DR_BAD, pci, "modprobe mlx5_ib ib_uverbs; look for its errors in dmesg",
+		       "the kernel's driver made no verbs device");
+		return;
+	}
+	d->verbs++;
+	node_look(d, pci, uverbs);
+	firmware_look(d, pci, ibdev);
+	interface_look(d, pci);
+	ptp_look(d, pci);
+}
+
+static void
+device_look(struct doctor *d, const char *pci, unsigned int id)
+{
+	const char *served_by, *name = card_name(id, &served_by);
+	char path[512], driver[64];
+
+	snprintf(path, sizeof(path), PCI "/%s/driver", pci);
+	if (!dr_link(path, driver, sizeof(driver)))
+		snprintf(driver, sizeof(driver), "none");
+	if (served_by != NULL) {
+		dr_say(d, DR_NOTE, pci, NULL, "%s (15b3:%04x): DPDK's %s serves it, not mlxpmd", name, id,
+		       served_by);
+		return;
+	}
+	d->devices++;
+	if (strcmp(driver, "mlx5_core") == 0) {
+		dr_say(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver mlx5_core", name, id);
+		bound_look(d, pci);
+		return;
+	}
+	dr_say(d, DR_BAD, pci, strncmp(driver, "vfio", 4) == 0 ?
+	       "give it back to the kernel: dpdk-devbind.py -b mlx5_core PCI" :
+	       "modprobe mlx5_core, or dpdk-devbind.py -b mlx5_core PCI",
+	       "%s (15b3:%04x), driver %s: mlxpmd works beside mlx5_core", name, id, driver);
+}
+
+void
+dr_devices(struct doctor *d)
+{
+	struct dirent **e = NULL;
+	int n = scandir(PCI, &e, NULL, alphasort);
+	char text[32];
+
+	for (int i = 0; i < n; i++) {
+		const char *pci = e[i]->d_name;
+
+		if (dr_readf(text, sizeof(text), PCI "/%s/vendor", pci) &&
+		    strtoul(text, NULL, 16) == VENDOR &&
+		    /* only network controllers: the cards have other functions, too */
+		    dr_readf(text, sizeof(text), PCI "/%s/class", pci) &&
+		    strtoul(text, NULL, 16) >> 16 == 0x02 &&
+		    dr_readf(text, sizeof(text), PCI "/%s/device", pci))
+			device_look(d, pci, strtoul(text, NULL, 16));
+		free(e[i]);
+	}
+	free(e);
+	if (d->devices == 0)
+		dr_say(d, DR_NOTE, "devices", "mlxemu run -- PROGRAM ... gives a program emulated ones",
+		       "no ConnectX or BlueField on this machine's PCI");
+}
+
+void
+dr_modules(struct doctor *d)
+{
+	static const char *const names[] = { "mlx5_core", "mlx5_ib", "ib_uverbs" };
+	char missing[64] = "", path[64];
+
+	/* With verbs devices there, built in or not, they have done their work. */
+	if (d->devices == 0 || d->verbs == d->devices)
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "/sys/module/%s", names[i]);
+		if (access(path, F_OK) != 0) {
+			strcat(missing, " ");
+			strcat(missing, names[i]);
+		}
+	}
+	if (missing[0] != '\0')
+		dr_say(d, DR_BAD, "modules", "modprobe mlx5_core mlx5_ib ib_uverbs", "not loaded:%s",
+		       missing);
+	else
+		dr_say(d, DR_GOOD, "modules", NULL, "mlx5_core, mlx5_ib, ib_uverbs are loaded");
+}
