@@ -71,7 +71,14 @@ def failing_commands(work):
                        ("pcap in 0 /nonexistent.pcap", "/nonexistent.pcap"),
                        ("sleep long", "not a number"), ("check", "nothing ran"),
                        ("set mac 0 xy", "not an Ethernet address"), ("meta in 0 x", "only go out"),
-                       ("start port x", "no port 'x'"), ("set fwd gem", "gem")):
+                       ("start port x", "no port 'x'"), ("set fwd gem", "gem"), ("clock watch x", "not a number"),
+                       ("clock watch 1", "no driver here answers"),
+                       ("clock record 3 on", "no port '3'"),
+                       ("clock verify 0 truth x -", "no recorded packets"),
+                       ("clock verify all truth x -", "one port at a time"),
+                       ("clock verify 0 from 4 1 -", "no port '4'"),
+                       ("clock verify 0 from 0 0 -", "not a number of packets"),
+                       ("clock verify 0 from 0 1 -", "cannot stamp")):
         result = script(work, f"show config\n\n{line}\nshow fwd\n")
         check(result.status == 1, f"'{line}': exit code {result.status}")
         check(f"{work}/script:3: '{line}'" in result.out, f"'{line}' not named:\n{result.out}")

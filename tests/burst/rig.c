@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 
+#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -19,9 +20,14 @@ uint32_t rig_generation = 1;
 unsigned int rig_mempool_calls;
 unsigned int rig_mempool_parts = 1;
 bool rig_mempool_fails;
-struct mdv_clock_point rig_point;
-int rig_clock_rc;
+struct mdv_clock_state rig_clock_state;
+int rig_clock_rc, rig_clock_open_rc;
+unsigned int rig_clock_refreshes;
+void (*rig_clock_hook)(void);
 uint64_t rig_cycles;
+unsigned int rig_cycles_read;
+int rig_alarm_rc;
+unsigned int rig_alarms;
 
 void
 rig_fail(const char *file, int line, const char *cond, const char *fmt, ...)
@@ -136,6 +142,23 @@ mdv_mr_mempool(struct mdv_dev *dev __rte_unused, struct rte_mempool *mp)
 	return sets[i];
 }
 
+void
+rig_pool_free(struct rte_mempool *mp)
+{
+	unsigned int i, last;
+
+	for (last = 0; last < RTE_DIM(sets) && sets[last] != NULL; last++)
+		;
+	for (i = 0; i < last; i++) {
+		if (sets[i]->mp != mp)
+			continue;
+		free(sets[i]);
+		sets[i--] = sets[--last];
+		sets[last] = NULL;
+	}
+	rte_mempool_free(mp);
+}
+
 const struct mdv_mr_range *
 mdv_mr_find(struct mdv_dev *dev __rte_unused, uintptr_t addr)
 {
@@ -161,18 +184,65 @@ mdv_mr_generation(const struct mdv_dev *dev __rte_unused)
 /* ---- clock ---- */
 
 int
-mdv_clock_read(struct mdv_dev *dev __rte_unused, struct mdv_clock_point *point)
+mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clock **out, char *why,
+	       size_t why_bytes)
 {
-	if (rig_clock_rc == 0)
-		*point = rig_point;
+	snprintf(why, why_bytes, "the rig says so");
+	*out = rig_clock_open_rc == 0 ? (struct mdv_clock *)dev : NULL;
+	if (wanted != MDV_CLOCK_AUTO)
+		rig_clock_state.source = wanted;
+	return rig_clock_open_rc;
+}
+
+int
+mdv_clock_refresh(struct mdv_clock *clock __rte_unused, struct mdv_clock_state *state)
+{
+	__atomic_fetch_add(&rig_clock_refreshes, 1, __ATOMIC_RELAXED);
+	if (rig_clock_hook != NULL)
+		rig_clock_hook();
+	*state = rig_clock_state;
 	return rig_clock_rc;
+}
+
+void
+mdv_clock_close(struct mdv_clock *clock __rte_unused)
+{
+}
+
+const char *
+mdv_clock_source_name(enum mdv_clock_source source)
+{
+	static const char *const names[] = { "auto", "page", "host", "realtime", "raw" };
+
+	return source < RTE_DIM(names) ? names[source] : NULL;
 }
 
 int
 mdv_clock_raw(struct mdv_dev *dev __rte_unused, uint64_t *cycles)
 {
 	*cycles = rig_cycles;
+	rig_cycles_read++;
 	return 0;
+}
+
+bool
+mdv_gone(const struct mdv_dev *dev)
+{
+	return __atomic_load_n(&dev->gone, __ATOMIC_RELAXED);
+}
+
+/* ---- the drivers' alarms are EAL's, unless they fail ---- */
+
+#undef rte_eal_alarm_set
+int rte_eal_alarm_set(uint64_t us, rte_eal_alarm_callback cb, void *arg);
+
+int
+rig_alarm_set(uint64_t us, rte_eal_alarm_callback cb, void *arg)
+{
+	int rc = __atomic_load_n(&rig_alarm_rc, __ATOMIC_RELAXED);
+
+	__atomic_fetch_add(&rig_alarms, 1, __ATOMIC_RELAXED);
+	return rc != 0 ? rc : rte_eal_alarm_set(us, cb, arg);
 }
 
 /* ---- mempools ---- */

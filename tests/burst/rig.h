@@ -49,11 +49,17 @@ extern unsigned int rig_mempool_parts;	/**< Into how many ranges a mempool is cu
 extern bool rig_mempool_fails;
 void rig_ranges_clear(void);
 void rig_range_add(const void *addr, size_t bytes, uint32_t lkey);
-extern struct mdv_clock_point rig_point;
-extern int rig_clock_rc;
+extern struct mdv_clock_state rig_clock_state; /**< What a refresh gives. */
+extern int rig_clock_rc, rig_clock_open_rc;
+extern unsigned int rig_clock_refreshes;
+extern void (*rig_clock_hook)(void);	/**< Called in each refresh, unless NULL. */
 extern uint64_t rig_cycles;
+extern unsigned int rig_cycles_read;
+extern int rig_alarm_rc;	/**< What setting an alarm gives; atomic. */
+extern unsigned int rig_alarms;	/**< Alarms asked for; atomic. */
 
 struct rte_mempool *rig_pool(const char *name, unsigned int n, unsigned int cache, uint16_t room);
+void rig_pool_free(struct rte_mempool *mp);
 /** Takes mbufs out so that `left` remain; rig_pool_release() brings them back. */
 void rig_pool_leave(struct rte_mempool *mp, unsigned int left);
 void rig_pool_release(struct rte_mempool *mp);
@@ -89,10 +95,21 @@ void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
 /** Is m the packet with pattern seq and length len? Also that the chain is well formed. */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 uint8_t rig_pattern(uint32_t seq, uint32_t offset);
+/** The bursts under test; set by RIG_RX_EACH, the scalar ones at first. */
+extern const struct mlxpmd_rx_variant *rig_rx_variant;
+/** To the first, or next, variant that this machine has, and says which; false: none is left, back to scalar. */
+bool rig_rx_first(void);
+bool rig_rx_next(void);
+/** What follows, once per variant. */
+#define RIG_RX_EACH \
+	for (bool more = rig_rx_first(); more; more = rig_rx_next())
+/** As the driver does: where a variant has no burst for these features the scalar one serves. */
 static inline uint16_t
 rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
-	return mlxpmd_rx_templates[f].burst(&r->q, pkts, n);
+	const struct mlxpmd_rx_template *t = &rig_rx_variant->templates[f];
+
+	return (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst(&r->q, pkts, n);
 }
 
 /* ---- transmit ---- */
@@ -106,6 +123,10 @@ struct rig_tx {
 	uint16_t executed;	/* WQEBBs that the device worked off. */
 	uint16_t asked;		/* Last WQE that wanted a completion. */
 	bool any_asked;
+	uint64_t stamp;		/* Timestamp of the next completion. */
+	unsigned int nb_waits;	/* WAITs met. */
+	uint64_t wait_value, wait_mask; /* Of the WAIT before the present packet. */
+	bool waited;		/* There was one. */
 };
 /** One packet as the device would put it on the wire. */
 struct rig_tx_packet {

@@ -8,6 +8,7 @@
 #define OPCODE_NOP 0x00
 #define OPCODE_SEND 0x0a
 #define OPCODE_EMPW 0x29
+#define OPCODE_WAIT 0x0f
 
 static uint32_t
 get32(const void *at)
@@ -63,11 +64,16 @@ rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
 {
 	uint32_t n = 1u << t->q.cq.log_cqes;
 	uint8_t *cqe = t->cq + (size_t)(t->cqe_count % n) * 64;
+	unsigned int i;
 
 	CHECK(t->cqe_count - get32(&t->dbrec[0]) < n, "CQ overrun");
 	memset(cqe, 0, 63);
-	cqe[0x36] = 0x55;
-	cqe[0x37] = syndrome;
+	for (i = 0; i < 8 && opcode == 0; i++)
+		cqe[0x30 + i] = t->stamp >> (56 - 8 * i);
+	if (opcode != 0) {
+		cqe[0x36] = 0x55;
+		cqe[0x37] = syndrome;
+	}
 	cqe[0x3c] = wqe >> 8;
 	cqe[0x3d] = wqe;
 	cqe[0x3f] = opcode << 4 | (t->cqe_count / n & 1);
@@ -146,6 +152,21 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 	return 1;
 }
 
+/* Opcode modifier TIME, condition "cyclic smaller", one packet after each. */
+static void
+run_wait(struct rig_tx *t, uint16_t at, uint32_t ds)
+{
+	CHECK(ds == 3 && *wqe_byte(t, at, 11) == 0, "WAIT of %u", ds);
+	CHECK(get32(wqe_byte(t, at, 16)) == 5, "condition %#x", get32(wqe_byte(t, at, 16)));
+	CHECK(get32(wqe_byte(t, at, 20)) == 0 && get32(wqe_byte(t, at, 24)) == 0 &&
+	      get32(wqe_byte(t, at, 28)) == 0, "address of a WAIT for a time");
+	CHECK(!t->waited, "two WAITs");
+	t->wait_value = (uint64_t)get32(wqe_byte(t, at, 32)) << 32 | get32(wqe_byte(t, at, 36));
+	t->wait_mask = (uint64_t)get32(wqe_byte(t, at, 40)) << 32 | get32(wqe_byte(t, at, 44));
+	t->waited = true;
+	t->nb_waits++;
+}
+
 unsigned int
 rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 {
@@ -165,7 +186,7 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 		opcode = *wqe_byte(t, at, 3);
 		ds = get32(wqe_byte(t, at, 4)) & 0xff;
 		flags = *wqe_byte(t, at, 11);
-		CHECK(*wqe_byte(t, at, 0) == 0 && *wqe_byte(t, at, 1) == at >> 8 &&
+		CHECK(*wqe_byte(t, at, 0) == (opcode == OPCODE_WAIT ? 2 : 0) && *wqe_byte(t, at, 1) == at >> 8 &&
 		      *wqe_byte(t, at, 2) == (at & 0xff), "index of WQE %u", at);
 		CHECK(get32(wqe_byte(t, at, 4)) >> 8 == 0xabcdef, "sqn");
 		CHECK(*wqe_byte(t, at, 8) == 0 && get32(wqe_byte(t, at, 12)) == 0 &&
@@ -173,10 +194,13 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 		CHECK(ds <= rig_mdv.caps.max_sq_desc_ds, "ds %u", ds);
 		if (opcode == OPCODE_NOP) {
 			CHECK(ds == 1, "NOP of %u", ds);
+		} else if (opcode == OPCODE_WAIT) {
+			run_wait(t, at, ds);
 		} else {
 			CHECK(opcode == OPCODE_SEND || opcode == OPCODE_EMPW, "opcode %#x", opcode);
 			CHECK(ds > 2, "ds %u", ds);
 			packets += run_wqe(t, at, opcode, ds, cb, arg);
+			t->waited = false;
 		}
 		if (ds == 0)
 			return packets;
@@ -189,6 +213,7 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 		if (complete)
 			rig_tx_cqe(t, 0, 0, at);
 	}
+	CHECK(!t->waited, "a WAIT for nothing");
 	/* The register was given the beginning of the last WQE, but for flags that came later. */
 	CHECK(memcmp((const void *)&t->db_reg, wqe_byte(t, last, 0), 8) == 0, "doorbell register");
 	return packets;

@@ -1,69 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Conversion of timestamps against exact arithmetic, its limits, and what happens when the page is late. */
+/* Conversion against exact arithmetic, publication, and the service: in time, late, stalled, broken, stepped. */
 
+#include <rte_alarm.h>
 #include <rte_cycles.h>
+#include <rte_service.h>
 
+#include "mlxpmd_clock_keeper.h"
 #include "rig.h"
 
-/* ns + floor((delta * mult + frac) / 2^shift), delta signed, computed the long way. */
+/* start + floor((off * mult + frac) / 2^shift), computed the long way. */
 static uint64_t
-exact(const struct mdv_clock_point *p, __int128 delta)
+exact(const struct mdv_clock_line *l, uint64_t off)
 {
-	__int128 sum = delta * (__int128)p->mult + (__int128)p->frac, unit = (__int128)1 << p->shift;
-	__int128 q = sum / unit;
+	unsigned __int128 sum = (unsigned __int128)off * l->mult + l->frac;
+	unsigned __int128 unit = (unsigned __int128)1 << l->shift;
 
-	if (sum % unit < 0)
-		q--;
-	return (uint64_t)((__int128)p->ns + q);
+	return (uint64_t)((unsigned __int128)l->start + sum / unit);
 }
 
+/* The stamp has bits above the mask now and then: they say nothing. */
 static void
-compare(const struct mdv_clock_point *p, const struct mlxpmd_clock_snap *s, int64_t delta, int64_t window)
+compare(const struct mdv_clock_line *l, const struct mlxpmd_clock_snap *s, uint64_t off)
 {
-	uint64_t ts = (p->cycles + (uint64_t)delta) & p->mask, got;
-	bool ok = mlxpmd_clock_convert(s, ts | (rig_random() & 1 ? 0 : UINT64_C(1) << 62 & ~p->mask), &got);
+	uint64_t ts = (l->base + off) & l->mask, got;
+	bool ok = mlxpmd_clock_convert(s, ts | (rig_random() & 1 ? 0 : UINT64_C(1) << 62 & ~l->mask), &got);
 
-	CHECK(ok == (delta >= -window && delta <= window), "delta %" PRId64 " window %" PRId64, delta,
-	      window);
-	CHECK(!ok || got == exact(p, delta), "delta %" PRId64 ": %" PRIu64 " not %" PRIu64, delta, got,
-	      exact(p, delta));
+	CHECK(ok == (off <= l->span), "off %" PRIu64 " span %" PRIu64, off, l->span);
+	CHECK(!ok || got == exact(l, off), "off %" PRIu64 ": %" PRIu64 " not %" PRIu64, off, got, exact(l, off));
 }
 
 static void
 conversion(void)
 {
-	static const struct mdv_clock_point points[] = {
+	static const struct mdv_clock_line lines[] = {
 		/* 1 GHz, 156.25 MHz today and before, 78.125 MHz; then one near every edge. */
-		{ .ns = 1700000000000000000, .cycles = 123456789, .mult = 0x80000000u, .shift = 31 },
-		{ .ns = 1700000000999999999, .cycles = (1ull << 41) - 5, .mult = 3435973836u, .shift = 29 },
-		{ .ns = 17, .cycles = 3, .mult = 53687091, .shift = 23 },
-		{ .ns = 0, .cycles = 0, .mult = 4294967295u, .shift = 28 },
-		{ .ns = 1ull << 62, .cycles = 1ull << 40, .mult = 1, .shift = 0 },
-		{ .ns = 5, .cycles = 77, .mult = 4294967295u, .shift = 1 },
+		{ .start = 1700000000000000000, .base = 123456789, .mult = 0x80000000u, .shift = 31 },
+		{ .start = 1700000000999999999, .base = (1ull << 41) - 5, .mult = 3435973836u, .shift = 29 },
+		{ .start = 17, .base = 3, .mult = 53687091, .shift = 23 },
+		{ .start = 0, .base = 0, .mult = 4294967295u, .shift = 28 },
+		{ .start = 1ull << 62, .base = 1ull << 40, .mult = 1, .shift = 21 },
+		{ .start = 5, .base = 77, .mult = 4294967295u, .shift = 32 },
 	};
 	struct mlxpmd_clock_snap s;
-	struct mdv_clock_point p;
+	struct mdv_clock_line l;
 	unsigned int i, k;
-	int64_t window, delta;
+	uint64_t off;
 
-	for (i = 0; i < RTE_DIM(points) * 3; i++) {
-		p = points[i / 3];
-		p.mask = (1ull << 41) - 1;
-		p.frac = p.shift ? rig_random() & ((1ull << p.shift) - 1) : 0;
-		/* As far as 64 bits go; half the counter; a small one. */
-		p.window_cycles = i % 3 == 0 ? UINT64_MAX / p.mult / 2 : i % 3 == 1 ? p.mask / 2 : 1000;
-		window = RTE_MIN(p.window_cycles, p.mask / 4);
-		mlxpmd_clock_snap_from(&s, &p);
-		for (delta = -3; delta <= 3; delta++) {
-			compare(&p, &s, delta, window);
-			compare(&p, &s, window + delta, window);
-			compare(&p, &s, -window + delta, window);
+	for (i = 0; i < RTE_DIM(lines) * 3; i++) {
+		l = lines[i / 3];
+		l.mask = (1ull << (i % 3 == 1 ? 48 : 41)) - 1;
+		l.frac = rig_random() & ((1ull << l.shift) - 1);
+		l.span = i % 3 == 2 ? 1000 : l.mask / 2;
+		mlxpmd_clock_snap_from(&s, &l);
+		for (off = 0; off <= 3; off++) {
+			compare(&l, &s, off);
+			compare(&l, &s, l.span - off);
+			compare(&l, &s, l.span + off);
+			compare(&l, &s, l.mask - off);
 		}
-		for (k = 0; k < 200000; k++) {
-			delta = ((int64_t)rig_random() << 20 ^ rig_random()) % (window + window / 8 + 1);
-			compare(&p, &s, rig_random() & 1 ? delta : -delta, window);
-		}
+		for (k = 0; k < 200000; k++)
+			compare(&l, &s, ((uint64_t)rig_random() << 20 ^ rig_random()) % (l.span + l.span / 8 + 1));
 	}
 }
 
@@ -71,12 +68,12 @@ conversion(void)
 static void
 monotonic(void)
 {
-	struct mdv_clock_point p = { .ns = 1000, .cycles = 1ull << 39, .mult = 3435973836u, .shift = 29,
-				     .mask = (1ull << 41) - 1, .window_cycles = 5000000000 };
+	struct mdv_clock_line l = { .start = 1000, .base = 1ull << 39, .mult = 3435973836u, .shift = 29,
+				    .mask = (1ull << 41) - 1, .span = 5000000000 };
 	struct mlxpmd_clock_snap s;
 	uint64_t last = 0, now = 0, off;
 
-	mlxpmd_clock_snap_from(&s, &p);
+	mlxpmd_clock_snap_from(&s, &l);
 	for (off = 0; off <= s.span; off += 1 + rig_random() % 30000) {
 		CHECK(mlxpmd_clock_convert(&s, s.base + off, &now), "at %" PRIu64, off);
 		CHECK(off == 0 || (int64_t)(now - last) > 0, "%" PRIu64 " after %" PRIu64, now, last);
@@ -84,29 +81,74 @@ monotonic(void)
 	}
 }
 
-/* A queue follows what is published, never half of it, and keeps what it has while a writer is at work. */
+/* Stamps in seconds and nanoseconds: the second has 10^9 of these and no more. */
+static void
+packed(void)
+{
+	struct mlxpmd_clock clock = { .kind = MDV_CLOCK_PACKED };
+	struct mlxpmd_clock_snap s = { 0 };
+	uint64_t ns;
+
+	CHECK(mlxpmd_clock_unpack(UINT64_C(1) << 32 | 999999999, &ns) && ns == 1999999999, "%" PRIu64, ns);
+	CHECK(!mlxpmd_clock_unpack(UINT64_C(1) << 32 | 1000000000, &ns), "a second of more than 10^9 ns");
+	/* Beyond 2038, and the last second there is. */
+	CHECK(mlxpmd_clock_value(&clock, &s, UINT64_C(0x80000000) << 32 | 5, &ns) &&
+	      ns == UINT64_C(2147483648000000005), "%" PRIu64, ns);
+	CHECK(mlxpmd_clock_value(&clock, &s, UINT64_C(0xffffffff) << 32, &ns) &&
+	      ns == UINT64_C(4294967295000000000), "%" PRIu64, ns);
+	clock.kind = MDV_CLOCK_TICKS;
+	CHECK(mlxpmd_clock_value(&clock, &s, UINT64_MAX, &ns) && ns == UINT64_MAX, "ticks are what they are");
+}
+
+/* What is published carries its own check: the fields are made of one number. */
+static void
+snap_make(struct mlxpmd_clock_snap *s, uint64_t n)
+{
+	memset(s, 0, sizeof(*s));
+	s->mult = (uint32_t)n * 7 + 1;
+	s->base = n * 3;
+	s->start = ~n;
+	s->expires_tsc = rte_rdtsc() + INT64_MAX;
+}
+
+/* A queue follows what is published, and is not held up by a publisher that stands still half-way. */
 static void
 following(void)
 {
 	static struct mlxpmd_clock clock;
-	struct mlxpmd_clock_snap mine, s;
+	struct mlxpmd_clock_snap mine, s, host;
+	const struct mlxpmd_clock_lines *lines;
+	struct mlxpmd_clock_lines stack;
 
 	memset(&mine, 0, sizeof(mine));
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(!mlxpmd_clock_usable(&mine, rte_rdtsc()), "nothing was published");
-	mlxpmd_clock_snap_raw(&s);
-	mlxpmd_clock_publish(&clock, &s);
+	snap_make(&s, 1);
+	snap_make(&host, 100);
+	mlxpmd_clock_publish(&clock, &s, &host);
 	mlxpmd_clock_follow(&clock, &mine);
-	CHECK(mine.generation == 1 && mine.mult == 1, "generation %u", mine.generation);
+	CHECK(mine.generation == 1 && mine.mult == s.mult, "generation %u", mine.generation);
 	CHECK(mlxpmd_clock_usable(&mine, rte_rdtsc()), "not usable");
-	s.mult = 7;
-	mlxpmd_clock_publish(&clock, &s);
-	clock.seq |= 1;
+	/* Half of the next generation is written, in the other slot: who comes now still gets this one. */
+	clock.board.slot[0].dev.mult = 12345;
+	memset(&mine, 0, sizeof(mine));
 	mlxpmd_clock_follow(&clock, &mine);
-	CHECK(mine.generation == 1 && mine.mult == 1, "followed a writer at work");
-	clock.seq++;
+	CHECK(mine.generation == 1 && mine.mult == s.mult, "held up by a publisher at work");
+	snap_make(&s, 2);
+	mlxpmd_clock_publish(&clock, &s, NULL);
+	/* Overtaken: what was looked for is gone, what one has stays. */
+	CHECK(!mlxpmd_clock_take(&clock.board, 1, (mlxpmd_clock_word *)&mine, 1), "an old generation from a slot that has moved");
+	CHECK(mine.generation == 1, "touched");
 	mlxpmd_clock_follow(&clock, &mine);
-	CHECK(mine.mult == 7, "did not follow");
+	CHECK(mine.generation == 2 && mine.start == s.start, "did not follow");
+	lines = mlxpmd_clock_lcore(&clock, &stack);
+	CHECK(lines == &clock.board.lcore[rte_lcore_id()] && lines->dev.generation == 2, "no copy per lcore");
+	CHECK(lines->host.generation == 2 && lines->host.mult == 0, "a host line from nowhere");
+	clock.board.generation = UINT32_MAX;
+	mlxpmd_clock_publish(&clock, &s, &host);
+	mlxpmd_clock_follow(&clock, &mine);
+	CHECK(mine.generation == 2 && mine.start == s.start, "0 says never");
+	CHECK(((uintptr_t)&clock.board.lcore[1] & 63) == 0 && sizeof(s) == 64, "not a cache line");
 }
 
 static struct mlxpmd_port port;
@@ -122,46 +164,381 @@ now_ns(int *rc)
 	return ns;
 }
 
-/* The service end to end: opens, refreshes by itself, survives a busy page, expires when the page is dead. */
-static void
-service(void)
+static struct mlxpmd_clock_info
+info_get(void)
 {
-	struct mlxpmd_clock_snap mine;
-	uint64_t refreshed;
+	struct mlxpmd_clock_info info;
+
+	mlxpmd_clock_info_get(port.clock, &info);
+	return info;
+}
+
+static bool
+usable(void)
+{
+	static struct mlxpmd_clock_snap mine;
+
+	mlxpmd_clock_follow(port.clock, &mine);
+	return mlxpmd_clock_usable(&mine, rte_rdtsc());
+}
+
+/* Waits until the source was read n times more. */
+static void
+refreshes_wait(unsigned int n)
+{
+	unsigned int until = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) + n, i;
+
+	for (i = 0; i < 2000 && __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) < until; i++)
+		rte_delay_us_sleep(1000);
+	CHECK(i < 2000, "nobody refreshes");
+}
+
+/* A page of one tick a nanosecond, wanted every 5 ms. The host's TSC counts from now, an hour after value 0. */
+static void
+source_set(void)
+{
+	uint64_t hz = rte_get_tsc_hz();
+
+	rig_clock_rc = 0;
+	rig_clock_open_rc = 0;
+	rig_clock_state = (struct mdv_clock_state) {
+		.source = MDV_CLOCK_PAGE, .verdict = MDV_CLOCK_GOOD, .unit = "ns", .epoch = "test",
+		.line = { .mult = 1u << 31, .shift = 31, .mask = (1ull << 41) - 1, .base = 1000,
+			  .span = 1ull << 40, .start = 1000000000 },
+		.host = { .mult = (1000000000ull << 30) / hz, .shift = 30, .mask = (1ull << 48) - 1,
+			  .base = rte_rdtsc() & ((1ull << 48) - 1), .span = 1ull << 46,
+			  .start = 3600000000000 },
+		.valid_tsc = UINT64_MAX, .next_us = 5000, .age_ns = 7,
+	};
+}
+
+/* Opens, says which, refreshes by itself, keeps what it has while the page is busy, follows what moved. */
+static void
+service_alone(void)
+{
+	struct mlxpmd_clock_info info;
+	uint64_t before, after;
+	int rc;
+
+	source_set();
+	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
+	CHECK(port.clock->kind == MDV_CLOCK_LINE && usable(), "no line");
+	before = now_ns(&rc);
+	CHECK(rc == 0 && before >= 3600000000000 && before < 3660000000000, "%d: %" PRIu64, rc, before);
+	rte_delay_us_sleep(20000);
+	after = now_ns(&rc);
+	CHECK(rc == 0 && after - before >= 19000000 && after - before < 2000000000, "20 ms are %" PRIu64 " ns",
+	      after - before);
+	refreshes_wait(3);
+	info = info_get();
+	CHECK(info.by_service == 0 && info.by_control >= 3, "by %" PRIu64 ", %" PRIu64, info.by_service,
+	      info.by_control);
+	CHECK(info.verdict == MDV_CLOCK_GOOD && info.expired == 0, "verdict %d, expired %" PRIu64, info.verdict,
+	      info.expired);
+	CHECK(info.age_ns >= 7 && info.age_ns < 1000000000, "age %" PRIu64, info.age_ns);
+	rig_clock_rc = -EAGAIN;
+	refreshes_wait(2);
+	rte_delay_us_sleep(MLXPMD_CLOCK_LEASE_MS * 1000);
+	CHECK(usable() && info_get().expired == 0, "a busy page costs stamps");
+	before = info_get().generation;
+	rig_clock_rc = 0;
+	refreshes_wait(2);
+	CHECK(info_get().generation > before, "the generation stands still");
+}
+
+/* As lines of the log, one per change and no more. */
+static unsigned int
+lines_of(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text++)
+		n++;
+	return n;
+}
+
+/* A step is told by counters and log, and packets follow. A storm of them is not a storm of lines. */
+static void
+steps(FILE *stream, char **log)
+{
+	struct mlxpmd_clock_snap mine = { 0 };
+	uint64_t ns;
+
+	rig_clock_state.line.start += 5000000000;
+	rig_clock_state.steps++;
+	refreshes_wait(2);
+	mlxpmd_clock_follow(port.clock, &mine);
+	CHECK(mine.steps == 1 && info_get().state.steps == 1, "steps %u", mine.steps);
+	CHECK(mlxpmd_clock_convert(&mine, 1000, &ns) && ns == 6000000000, "%" PRIu64, ns);
+	rig_clock_state.steps += 40;
+	refreshes_wait(2);
+	CHECK(info_get().state.steps == 41, "steps %" PRIu64, info_get().state.steps);
+	fflush(stream);
+	CHECK(lines_of(*log, "the clock stepped, the last time by +5000000000 ns; 1 steps") == 1 &&
+	      lines_of(*log, "stepped") == 1, "%s", *log);
+}
+
+/* A source that is not to be believed: absent at once, and back with the first good reading. */
+static void
+broken(FILE *stream, char **log)
+{
+	uint64_t expired = info_get().expired;
+	int rc;
+
+	rig_clock_state.verdict = MDV_CLOCK_BROKEN;
+	refreshes_wait(2);
+	CHECK(!usable(), "a broken clock is believed");
+	(void)now_ns(&rc);
+	CHECK(rc == -EAGAIN, "read_clock of a broken clock: %d", rc);
+	rig_clock_state.verdict = MDV_CLOCK_GOOD;
+	rig_clock_rc = -EIO;
+	refreshes_wait(2);
+	CHECK(!usable() && info_get().verdict == MDV_CLOCK_BROKEN, "what cannot be read is believed");
+	CHECK(info_get().expired == expired + 1, "counted %" PRIu64 " times", info_get().expired - expired);
+	rig_clock_rc = 0;
+	refreshes_wait(2);
+	CHECK(usable() && info_get().verdict == MDV_CLOCK_GOOD, "not back");
+	/* The line's own end, before the lease's. */
+	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
+	refreshes_wait(2);
+	rte_delay_us_sleep(30000);
+	CHECK(!usable(), "used after its end");
+	rig_clock_state.valid_tsc = UINT64_MAX;
+	refreshes_wait(2);
+	CHECK(usable(), "not back");
+	fflush(stream);
+	CHECK(lines_of(*log, "timestamps are absent") == 2 && lines_of(*log, "timestamps are back") == 2, "%s", *log);
+}
+
+static bool stalled, release;
+
+static void
+stall(void *arg __rte_unused)
+{
+	__atomic_store_n(&stalled, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&release, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(1000);
+}
+
+/* EAL's control thread hangs in somebody's call-back and there is no service core: absent, and back by itself. */
+static void
+service_stalled(void)
+{
+	uint64_t expired = info_get().expired, begin = rte_rdtsc(), ms;
 	unsigned int i;
 	int rc;
 
-	rig_mdv.caps.ts_free_running = true;
-	port.mdv = &rig_mdv;
-	rig_point = (struct mdv_clock_point) { .ns = 1000000000, .cycles = 1000, .mult = 1u << 31,
-		.shift = 31, .mask = (1ull << 41) - 1, .window_cycles = 200000000 };
-	rig_cycles = 1500;
-	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
-	CHECK(port.clock->refresh_us == 12500, "refreshes every %" PRIu64 " us", port.clock->refresh_us);
-	CHECK(now_ns(&rc) == 1000000500 && rc == 0, "read_clock: %d", rc);
-	refreshed = port.clock->refreshed;
-	for (i = 0; i < 100 && port.clock->refreshed < refreshed + 3; i++)
-		rte_delay_us_sleep(10000);
-	CHECK(port.clock->refreshed >= refreshed + 3, "no refresh by itself");
-	rig_clock_rc = -EAGAIN;
-	rte_delay_us_sleep(60000);
-	CHECK(port.clock->busy != 0, "busy not counted");
-	rig_clock_rc = 0;
-	rig_point.cycles = 5000; /* The kernel moved its point, ns stayed: a step. */
-	rte_delay_us_sleep(60000);
-	memset(&mine, 0, sizeof(mine));
-	mlxpmd_clock_follow(port.clock, &mine);
-	CHECK(mlxpmd_clock_usable(&mine, rte_rdtsc()), "not usable after a step");
-	CHECK(now_ns(&rc) == 1000000000 - 3500 && rc == 0, "read_clock after the step: %d", rc);
-	/* The page stands still for longer than its window. */
-	rte_delay_us_sleep(300000);
-	mlxpmd_clock_follow(port.clock, &mine);
-	CHECK(!mlxpmd_clock_usable(&mine, rte_rdtsc()), "a dead page is still believed");
+	CHECK(rte_eal_alarm_set(10, stall, NULL) == 0, "no alarm");
+	while (!__atomic_load_n(&stalled, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(100);
+	for (i = 0; i < 5000 && usable(); i++)
+		rte_delay_us_sleep(1000);
+	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
+	CHECK(!usable() && ms <= MLXPMD_CLOCK_LEASE_MS + 1000, "believed for %" PRIu64 " ms", ms);
 	(void)now_ns(&rc);
-	CHECK(rc == -EAGAIN, "read_clock of a dead page: %d", rc);
+	CHECK(rc == -EAGAIN, "read_clock: %d", rc);
+	/* Nobody refreshes, and it is known all the same. */
+	CHECK(info_get().expired == expired + 1 && info_get().verdict == MDV_CLOCK_BROKEN, "expired %" PRIu64,
+	      info_get().expired - expired);
+	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
+	refreshes_wait(2);
+	CHECK(usable() && info_get().verdict == MDV_CLOCK_GOOD, "not back");
+	CHECK(info_get().expired == expired + 1, "expired %" PRIu64, info_get().expired - expired);
+}
+
+/* A service core comes by: the control thread leaves the work to it, and takes it back when it stays away. */
+static void
+service_core(void)
+{
+	struct mlxpmd_clock_info before, after;
+	uint64_t hz = rte_get_tsc_hz(), begin, ms;
+	unsigned int refreshes;
+	uint32_t id;
+
+	CHECK(rte_service_get_by_name("mlxpmd_clock", &id) == 0, "no service");
+	CHECK(rte_service_runstate_set(id, 1) == 0, "cannot run");
+	CHECK(rte_service_probe_capability(id, RTE_SERVICE_CAP_MT_SAFE) == 1, "needs a lock");
+	before = info_get();
+	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
+	begin = rte_rdtsc();
+	/* On a machine that is busy with others this thread may be kept from its work, and the other one does it. */
+	do {
+		(void)rte_service_run_iter_on_app_lcore(id, 0);
+		after = info_get();
+	} while (after.by_service - before.by_service < 50 && rte_rdtsc() - begin < 20 * hz);
+	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - refreshes;
+	ms = (rte_rdtsc() - begin) * 1000 / hz;
+	CHECK(refreshes <= ms / 5 + 3, "%u refreshes in %" PRIu64 " ms: some twice", refreshes, ms);
+	CHECK(after.by_service - before.by_service == 50, "by the service %" PRIu64,
+	      after.by_service - before.by_service);
+	rte_delay_us_sleep(300000);
+	before = info_get();
+	refreshes_wait(5);
+	after = info_get();
+	CHECK(after.by_service == before.by_service && after.by_control > before.by_control, "nobody takes over");
+	CHECK(rte_service_runstate_set(id, 0) == 0, "cannot stop");
+}
+
+/* EAL has no memory for the control thread's alarm: it comes back when somebody looks after it, and is told once. */
+static void
+alarm_fails(FILE *stream, char **log)
+{
+	unsigned int before, i;
+
+	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
+	before = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
+	for (i = 0; i < 2000 && __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) == before; i++)
+		rte_delay_us_sleep(1000);
+	/* The tick that failed ends. */
+	rte_delay_us_sleep(20000);
+	before = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
+	for (i = 0; i < 3; i++) {
+		mlxpmd_clock_watch();
+		rte_delay_us_sleep(20000);
+	}
+	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == before, "refreshed without an alarm");
+	__atomic_store_n(&rig_alarm_rc, 0, __ATOMIC_RELAXED);
+	mlxpmd_clock_watch();
+	refreshes_wait(3);
+	CHECK(usable(), "not back");
+	before = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
+	rig_alarm_rc = 0;
+	mlxpmd_clock_watch();
+	rte_delay_us_sleep(100000);
+	CHECK(__atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) - before <= 100 / 5 + 20, "two alarms at a time");
+	fflush(stream);
+	CHECK(lines_of(*log, "no alarm for the clocks") == 1 && lines_of(*log, "the clocks is back") == 1, "%s", *log);
+}
+
+static __thread bool is_service;
+static bool hung, hung_enough;
+
+static void
+hang(void)
+{
+	if (!is_service)
+		return;
+	__atomic_store_n(&hung, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&hung_enough, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(1000);
+}
+
+static void *
+hang_main(void *arg)
+{
+	uint32_t id = *(uint32_t *)arg;
+
+	is_service = true;
+	CHECK(rte_thread_register() == 0, "no lcore");
+	while (!__atomic_load_n(&hung_enough, __ATOMIC_ACQUIRE))
+		(void)rte_service_run_iter_on_app_lcore(id, 0);
+	rte_thread_unregister();
+	return NULL;
+}
+
+/* A refresh hangs on the service core: the control thread looks now and then, and does not spin. */
+static void
+refresh_hangs(void)
+{
+	unsigned int alarms;
+	pthread_t thread;
+	uint64_t begin, ms;
+	uint32_t id;
+
+	CHECK(rte_service_get_by_name("mlxpmd_clock", &id) == 0 && rte_service_runstate_set(id, 1) == 0, "no service");
+	rig_clock_hook = hang;
+	pthread_create(&thread, NULL, hang_main, &id);
+	while (!__atomic_load_n(&hung, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(1000);
+	/* Until it does not count on the service core any more. */
+	rte_delay_us_sleep(250000);
+	begin = rte_rdtsc();
+	alarms = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
+	rte_delay_us_sleep(200000);
+	alarms = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) - alarms;
+	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
+	CHECK(alarms != 0 && alarms <= ms + 2, "%u alarms in %" PRIu64 " ms", alarms, ms);
+	__atomic_store_n(&hung_enough, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	CHECK(rte_service_runstate_set(id, 0) == 0, "cannot stop");
+	refreshes_wait(3);
+	rig_clock_hook = NULL;
+	CHECK(usable(), "not back");
+}
+
+/* Whatever the source says of it: a device that is gone has no time, and the log says why. */
+static void
+device_gone(FILE *stream, char **log)
+{
+	__atomic_store_n(&rig_mdv.gone, true, __ATOMIC_RELAXED);
+	refreshes_wait(2);
+	CHECK(!usable() && info_get().verdict == MDV_CLOCK_BROKEN, "the time of a device that is gone");
+	fflush(stream);
+	CHECK(lines_of(*log, "timestamps are absent: No such device") == 1, "%s", *log);
+	__atomic_store_n(&rig_mdv.gone, false, __ATOMIC_RELAXED);
+	refreshes_wait(2);
+	CHECK(usable(), "not back");
+}
+
+static void
+service(void)
+{
+	char *log = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&log, &bytes);
+
+	CHECK(stream != NULL, "no stream");
+	rte_log_set_global_level(RTE_LOG_NOTICE);
+	rte_log_set_level(mlxpmd_logtype, RTE_LOG_NOTICE);
+	rte_openlog_stream(stream);
+	port.mdv = &rig_mdv;
+	port.args.clock = MDV_CLOCK_PAGE;
+	service_alone();
+	fflush(stream);
+	CHECK(strcmp(log, "mlxpmd: port 0: the rig says so\n") == 0, "%s", log);
+	steps(stream, &log);
+	broken(stream, &log);
+	device_gone(stream, &log);
+	service_core();
+	refresh_hangs();
+	alarm_fails(stream, &log);
+	service_stalled();
 	mlxpmd_clock_close(&port);
 	CHECK(port.clock == NULL, "not closed");
 	mlxpmd_clock_close(&port);
+	rte_openlog_stream(NULL);
+	rte_log_set_level(mlxpmd_logtype, RTE_LOG_EMERG);
+	rte_log_set_global_level(RTE_LOG_ERR);
+	fclose(stream);
+	free(log);
+}
+
+/* Two ports and one service; one that leaves takes nobody's refreshes along. */
+static void
+two_ports(void)
+{
+	struct mlxpmd_port other = { .mdv = &rig_mdv, .port_id = 1, .args.clock = MDV_CLOCK_PAGE };
+	struct mlxpmd_clock_info info;
+
+	source_set();
+	CHECK(mlxpmd_clock_open(&port) == 0 && mlxpmd_clock_open(&other) == 0, "not opened");
+	mlxpmd_clock_close(&other);
+	refreshes_wait(3);
+	CHECK(usable(), "port 0 is not served any more");
+	CHECK(mlxpmd_clock_open(&other) == 0, "not opened again");
+	mlxpmd_clock_close(&port);
+	refreshes_wait(3);
+	mlxpmd_clock_info_get(other.clock, &info);
+	CHECK(info.verdict == MDV_CLOCK_GOOD && info.by_control >= 2, "port 1 is not served");
+	/* Another port's coming brings back an alarm that was lost. */
+	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
+	rte_delay_us_sleep(50000);
+	__atomic_store_n(&rig_alarm_rc, 0, __ATOMIC_RELAXED);
+	CHECK(mlxpmd_clock_open(&port) == 0, "not opened");
+	refreshes_wait(4);
+	CHECK(usable(), "port 0 is not served");
+	mlxpmd_clock_close(&port);
+	mlxpmd_clock_close(&other);
 }
 
 static void
@@ -169,17 +546,27 @@ unavailable(void)
 {
 	int rc;
 
-	rig_clock_rc = -ENOTSUP;
+	rig_clock_open_rc = -ENOTSUP;
 	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock == NULL, "a clock from nowhere");
 	(void)now_ns(&rc);
 	CHECK(rc == -ENOTSUP, "read_clock without a clock: %d", rc);
-	port.args.clock = MLXPMD_CLOCK_RAW;
+	rig_clock_open_rc = 0;
+	/* Ticks hold whatever is with the source. */
+	port.args.clock = MDV_CLOCK_RAW;
+	rig_clock_state = (struct mdv_clock_state) { .source = MDV_CLOCK_RAW, .verdict = MDV_CLOCK_UNSYNCED };
 	rig_cycles = 0x123456789abcdef;
-	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "raw needs no page");
+	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
+	CHECK(port.clock->kind == MDV_CLOCK_TICKS && usable(), "no ticks");
 	CHECK(now_ns(&rc) == rig_cycles && rc == 0, "raw read_clock");
+	rig_clock_rc = -EIO;
+	refreshes_wait(2);
+	CHECK(usable(), "ticks need no source");
+	rig_cycles_read = 0;
+	__atomic_store_n(&rig_mdv.gone, true, __ATOMIC_RELAXED);
+	(void)now_ns(&rc);
+	CHECK(rc == -ENODEV && rig_cycles_read == 0, "read_clock of a device that is gone: %d", rc);
+	__atomic_store_n(&rig_mdv.gone, false, __ATOMIC_RELAXED);
 	mlxpmd_clock_close(&port);
-	rig_mdv.caps.ts_free_running = false;
-	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock == NULL, "no free running stamps");
 }
 
 int
@@ -188,8 +575,10 @@ main(void)
 	rig_init();
 	conversion();
 	monotonic();
+	packed();
 	following();
 	service();
+	two_ports();
 	unavailable();
 	return rig_end("clock");
 }

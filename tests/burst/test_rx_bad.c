@@ -111,6 +111,34 @@ between_two_looks(void)
 	home("between_two_looks");
 }
 
+/* A ring full of completions that are discarded: each call spends no more of them than it was given room for. */
+static void
+bad_in_a_row(void)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, 0, NULL);
+	struct rig_rx_cqe c = { 0 };
+	struct rte_mbuf *pkts[8];
+	unsigned int i, n;
+
+	for (i = 0; i < 64; i++) {
+		if (i % 2 == 0)
+			rig_rx_error(r, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, r->wqe_count++);
+		else
+			rig_rx_cqe(r, 0, r->wqe_count++, &c);
+	}
+	for (i = 1; i <= 8; i++) {
+		n = rig_rx_burst(r, 0, pkts, 8);
+		CHECK(n == 0 && r->q.cq_ci == i * 8, "call %u: %u packets, CQ index %u", i, n, r->q.cq_ci);
+	}
+	CHECK(r->q.stats.errors == 32 && r->q.stats.cqe_bad == 32, "%" PRIu64 " errors, %" PRIu64 " refused",
+	      r->q.stats.errors, r->q.stats.cqe_bad);
+	CHECK(rig_rx_packet(r, 9, 60, &c) && rig_rx_burst(r, 0, pkts, 8) == 1 && rig_rx_match(r, pkts[0], 9, 60),
+	      "the packet after them");
+	rte_pktmbuf_free(pkts[0]);
+	rig_rx_free(r);
+	home("bad_in_a_row");
+}
+
 /* A completion where no WQE is posted: no mbuf can belong to it. */
 static void
 unposted(void)
@@ -187,12 +215,16 @@ main(int argc, char **argv)
 
 	rig_init();
 	pool = rig_pool("bad", POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
-	for (i = 0; i < RTE_DIM(odds); i++)
-		for (k = 0; k < 40; k++)
-			one_odd(&odds[i], k, k & 1 ? MLXPMD_RX_F_HASH : 0);
-	unposted();
-	between_two_looks();
-	random_cqes(0, 0, rounds);
+	RIG_RX_EACH {
+		for (i = 0; i < RTE_DIM(odds); i++)
+			for (k = 0; k < 40; k++)
+				one_odd(&odds[i], k, k & 1 ? MLXPMD_RX_F_HASH : 0);
+		unposted();
+		between_two_looks();
+		bad_in_a_row();
+		random_cqes(0, 0, rounds);
+	}
+	/* Segments are the scalar bursts' alone. */
 	random_cqes(1, MLXPMD_RX_F_SCATTER, rounds);
 	return rig_end("rx_bad");
 }

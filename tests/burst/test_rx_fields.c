@@ -177,9 +177,10 @@ mark(void)
 static void
 timestamp(void)
 {
-	struct mdv_clock_point point = { .ns = 1700000000123456789, .cycles = 5000000, .frac = 77,
-					 .mask = RTE_BIT64(41) - 1, .mult = 0x80000000u, .shift = 31,
-					 .window_cycles = 1000000 };
+	/* A tick a nanosecond; a million of them to both sides of 5000000. */
+	struct mdv_clock_line line = { .start = 1700000000122456789, .base = 4000000, .frac = 77,
+				       .mask = RTE_BIT64(41) - 1, .mult = 0x80000000u, .shift = 31,
+				       .span = 2000000 };
 	static struct mlxpmd_clock clock;
 	struct mlxpmd_clock_snap snap;
 	struct rig_rx_cqe c = { 0 };
@@ -188,16 +189,16 @@ timestamp(void)
 	int offset;
 	uint64_t flag;
 
-	mlxpmd_clock_snap_from(&snap, &point);
+	mlxpmd_clock_snap_from(&snap, &line);
 	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 1000;
-	mlxpmd_clock_publish(&clock, &snap);
+	mlxpmd_clock_publish(&clock, &snap, NULL);
 	r = rig_rx_new(6, 0, 6, pool, RX_ALL | RTE_ETH_RX_OFFLOAD_TIMESTAMP, &clock);
 	CHECK(r != NULL, "no queue");
 	CHECK(rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) == 0, "no field");
 	c.ts = 5000000 + 12345;
 	m = one(r, MLXPMD_RX_F_TS, &c);
 	CHECK(m->ol_flags == flag, "%#" PRIx64, m->ol_flags);
-	CHECK(*RTE_MBUF_DYNFIELD(m, offset, uint64_t *) == point.ns + 12345, "%" PRIu64,
+	CHECK(*RTE_MBUF_DYNFIELD(m, offset, uint64_t *) == line.start + 1012345, "%" PRIu64,
 	      *RTE_MBUF_DYNFIELD(m, offset, uint64_t *));
 	rte_pktmbuf_free(m);
 	c.ts = 5000000 + 1000001;
@@ -206,12 +207,12 @@ timestamp(void)
 	rte_pktmbuf_free(m);
 	c.ts = 5000000;
 	snap.expires_tsc = rte_rdtsc() - 1;
-	mlxpmd_clock_publish(&clock, &snap);
+	mlxpmd_clock_publish(&clock, &snap, NULL);
 	m = one(r, MLXPMD_RX_F_TS | MLXPMD_RX_F_SCATTER, &c);
 	CHECK(m->ol_flags == 0 && r->q.stats.ts_absent == 2, "expired");
 	rte_pktmbuf_free(m);
 	mlxpmd_clock_snap_raw(&snap);
-	mlxpmd_clock_publish(&clock, &snap);
+	mlxpmd_clock_publish(&clock, &snap, NULL);
 	c.ts = UINT64_C(0xfedcba9876543210);
 	m = one(r, MLXPMD_RX_F_TS, &c);
 	CHECK(m->ol_flags == flag && *RTE_MBUF_DYNFIELD(m, offset, uint64_t *) == c.ts, "raw");
@@ -225,11 +226,13 @@ main(void)
 {
 	rig_init();
 	pool = rig_pool("fields", 512, 32, 2048 + RTE_PKTMBUF_HEADROOM);
-	headers();
-	masked();
-	hash();
-	mark();
-	timestamp();
-	CHECK(rte_mempool_avail_count(pool) == 512, "%u mbufs came home", rte_mempool_avail_count(pool));
+	RIG_RX_EACH {
+		headers();
+		masked();
+		hash();
+		mark();
+		timestamp();
+		CHECK(rte_mempool_avail_count(pool) == 512, "%u mbufs came home", rte_mempool_avail_count(pool));
+	}
 	return rig_end("rx_fields");
 }

@@ -216,6 +216,7 @@ pieces(void)
 	}
 	rig_rx_free(r);
 	CHECK(rte_mempool_avail_count(mp) == 300, "pieces: %u", rte_mempool_avail_count(mp));
+	rig_pool_free(mp);
 }
 
 /* Buffers in memory that the device was never told of are not posted, not lost, and counted as missing. */
@@ -252,6 +253,7 @@ unregistered(uint8_t log_segs)
 	CHECK(mlxpmd_rx_holes(&r->q) < r->q.free_thresh, "not refilled");
 	rig_rx_free(r);
 	CHECK(rte_mempool_avail_count(mp) == 300, "unregistered: %u", rte_mempool_avail_count(mp));
+	rig_pool_free(mp);
 	rig_ranges_clear();
 }
 
@@ -305,11 +307,9 @@ status(void)
 	home("status");
 }
 
-int
-main(void)
+static void
+all(void)
 {
-	rig_init();
-	pool = rig_pool("ring", POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
 	laps(6, 0, 6, 0);
 	laps(6, 0, 8, MLXPMD_RX_F_HASH);
 	laps(8, 0, 8, MLXPMD_RX_F_SCATTER);
@@ -325,5 +325,17 @@ main(void)
 	unregistered(1);
 	arming();
 	status();
+}
+
+int
+main(void)
+{
+	rig_init();
+	RIG_RX_EACH {
+		pool = rig_pool(rig_rx_variant->name, POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
+		all();
+		rig_pool_free(pool);
+		rig_ranges_clear();
+	}
 	return rig_end("rx_ring");
 }

@@ -34,3 +34,9 @@ def tcp_flows(count, size=60):
 def udp6_flows(count, size=80):
     return [_fill(Ether(dst=DST, src=SRC) / IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1") /
                   UDP(sport=3072 + n, dport=9), size) for n in range(count)]
+
+
+def repeats(frames, total):
+    """How often each frame is sent when these are repeated until there are total."""
+    whole, rest = divmod(total, len(frames))
+    return [whole + (n < rest) for n in range(len(frames))]

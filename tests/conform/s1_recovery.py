@@ -132,9 +132,9 @@ def mlxpmd():
 
 
 PARTS = {
-    "stock": (stock, "S1: stock PMD frees a posted mbuf in receive recovery"),
-    "lawful": (lawful, "S1: stock PMD, the same without the failure"),
-    "mlxpmd": (mlxpmd, "S1: mlxpmd under the same rules"),
+    "stock": (stock, "receive recovery: stock PMD frees a posted mbuf"),
+    "lawful": (lawful, "receive recovery: stock PMD, the same without the failure"),
+    "mlxpmd": (mlxpmd, "receive recovery: mlxpmd under the same rules"),
 }
 
 

@@ -8,7 +8,7 @@ import rss
 import stocklib
 from conform import Case
 from e2e import check
-from frames import tcp_flows, udp6_flows, udp_flows
+from frames import repeats, tcp_flows, udp6_flows, udp_flows
 
 MILLION = 1_000_000
 QUEUES = 4
@@ -31,12 +31,6 @@ def hits(t, rule):
 def per_queue(t):
     x = t.xstats(0)
     return {q: x[f"rx_q{q}_packets"] for q in range(QUEUES)}
-
-
-def repeats(frames, total):
-    """How often each frame is sent when these are repeated until there are total."""
-    whole, rest = divmod(total, len(frames))
-    return [whole + (n < rest) for n in range(len(frames))]
 
 
 def udp_to(port, then):

@@ -36,5 +36,5 @@ CASES = [
     Case("verbs", "dv_flow_en=0: io and mac, one queue and four", verbs_forward, "frame.0"),
     Case("verbs-rx", "dv_flow_en=0: rxonly, vector, scalar, MPRQ", verbs_receive, "cqe.byte_cnt"),
     Case("verbs-flow", "dv_flow_en=0: rte_flow queue, rss, drop, count", verbs_rules,
-         "counter.rx_kernel"),
+         "ioctl.COUNTERS_READ.0=7"),
 ]

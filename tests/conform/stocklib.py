@@ -120,7 +120,7 @@ class Replay:
         return pcap_frames(self.out)
 
 
-def settle(value, target, seconds=SECONDS_MAX, quiet=3.0):
+def settle(value, target, seconds=SECONDS_MAX, quiet=10.0):
     """Waits until value() reaches target, or has not changed for a while; the last one."""
     last, since, end = value(), time.monotonic(), time.monotonic() + seconds
     while last < target and time.monotonic() < end and time.monotonic() - since < quiet:

@@ -19,17 +19,24 @@
 static uint64_t cycles = 50000, slow_cycles = 5000, packets = 5000000;
 
 static uint64_t
+status_kib(const char *text, const char *field)
+{
+	const char *at = strstr(text, field);
+
+	CHECK(at != NULL);
+	return at != NULL ? strtoull(at + strlen(field), NULL, 10) : 0;
+}
+
+/* Without the pages of programs and libraries, which come in as they are used. */
+static uint64_t
 rss_bytes(void)
 {
-	char text[128] = "";
-	int fd = open("/proc/self/statm", O_RDONLY);
-	unsigned long size = 0, resident = 0;
+	char text[4096] = "";
+	int fd = open("/proc/self/status", O_RDONLY);
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0 ||
-	    sscanf(text, "%lu %lu", &size, &resident) != 2)
-		CHECK(!"no /proc/self/statm");
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
 	close(fd);
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	return (status_kib(text, "RssAnon:") + status_kib(text, "RssShmem:")) << 10;
 }
 
 /* Runs step n times; what the process grew by behind the first part of them. */

@@ -136,9 +136,12 @@ bad_control_segments(void)
 {
 	struct bench b = setup();
 
-	for (unsigned i = 0; i < 4; i++) {
-		uint8_t opcode = i == 3 ? PRM_WQE_OPCODE_RDMA_WRITE : PRM_WQE_OPCODE_SEND, *w;
+	for (unsigned i = 0; i < 6; i++) {
+		uint8_t opcode = i == 3	  ? PRM_WQE_OPCODE_RDMA_WRITE
+				 : i == 4 ? PRM_WQE_OPCODE_TSO
+					  : PRM_WQE_OPCODE_SEND;
 		uint16_t index;
+		uint8_t *w;
 
 		begin(&b, opcode);
 		rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
@@ -148,6 +151,8 @@ bad_control_segments(void)
 			w[2] ^= 0x40; /* wqe_index */
 		if (i == 2)
 			w[6] ^= 0x01; /* qpn */
+		if (i >= 4)
+			w[0] = 1; /* opc_mod; with TSO it is the multi-packet WQE of ConnectX-4 Lx */
 		if (i != 0) {
 			fails(&b, index, opcode, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 			continue;

@@ -93,6 +93,25 @@ test_ready_later(void)
 	end(0);
 }
 
+/* No opcode of a QP has a modifier. */
+static void
+test_opc_mod(void)
+{
+	static const uint8_t opcodes[] = {PRM_WQE_OPCODE_NOP, PRM_WQE_OPCODE_SEND,
+					  PRM_WQE_OPCODE_ATOMIC_FA};
+
+	for (unsigned i = 0; i < sizeof(opcodes); i++) {
+		begin(&(struct rig_qp_attr){.retry_count = 1});
+		rig_post(b->rq, buf + 1024, 64, rkey);
+		wqe_remote(opcodes[i], buf, rkey, 8);
+		a->sq->wqe[0] = 1;
+		rig_qp_do(a);
+		rig_qp_error(a->scq, a, PRM_CQE_OPCODE_REQ_ERR, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+		both_failed(false);
+		end(1);
+	}
+}
+
 /* A peer that does not answer: in the wrong state, of another number, gone. */
 static void
 test_no_answer(void)
@@ -389,6 +408,7 @@ test_destroy(void)
 static const struct rig_test tests[] = {
 	{"not ready", test_not_ready},
 	{"ready later", test_ready_later},
+	{"opc_mod", test_opc_mod},
 	{"no answer", test_no_answer},
 	{"access", test_access},
 	{"forbidden", test_forbidden},

@@ -12,7 +12,7 @@
 #define LOG_RING 6u
 #define RING (1u << LOG_RING)
 
-static char dir[128], path[160], lock_path[170], spec[200], lossless[200];
+static char dir[128], path[160], lock_path[170], spec[200], lossless[200], up_lossless[200];
 
 struct end {
 	struct rig *r;
@@ -275,12 +275,39 @@ names(void)
 	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), -EINVAL);
 }
 
+/* With :up the link is there before anybody is, and after everybody has gone; what is sent first waits. */
+static void
+up(void)
+{
+	struct end a, b;
+
+	end_new(&a, up_lossless);
+	CHECK(a.p->dev->carrier);
+	send_some(&a, 0xaa);
+	for (unsigned i = 0; i < 20; i++)
+		emu_dp_poll(&a.r->m);
+	end_new(&b, up_lossless);
+	CHECK(b.p->dev->carrier);
+	for (unsigned i = 0; i < 2000 && b.got < a.sent; i++) {
+		both_poll(&a, &b, 1);
+		receive_some(&b, 0xaa);
+	}
+	CHECK_EQ(b.got, a.sent);
+	rig_free(b.r);
+	for (unsigned i = 0; i < 20; i++) {
+		emu_dp_poll(&a.r->m);
+		usleep(100);
+	}
+	CHECK(a.p->dev->carrier);
+	rig_free(a.r);
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"both_ways", both_ways}, {"lossy", lossy}, {"comes_and_goes", comes_and_goes},
-		{"nonsense", nonsense}, {"names", names}, {NULL, NULL},
+		{"nonsense", nonsense}, {"names", names}, {"up", up}, {NULL, NULL},
 	};
 	int ret;
 
@@ -291,6 +318,7 @@ main(int argc, char **argv)
 	snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
 	snprintf(spec, sizeof(spec), "0=sock:%s", path);
 	snprintf(lossless, sizeof(lossless), "0=sock:%s:lossless", path);
+	snprintf(up_lossless, sizeof(up_lossless), "0=sock:%s:up:lossless", path);
 	ret = rig_main(argc, argv, tests);
 	unlink(lock_path);
 	rmdir(dir);

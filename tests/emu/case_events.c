@@ -14,6 +14,7 @@
 
 #define EVENT_PORT_CHANGE 9
 #define EVENT_COMP 0
+#define EVENT_WORDS 4 /* of 64 bits in the page of event capabilities */
 
 static bool
 readable(int fd, int timeout_ms)
@@ -49,6 +50,42 @@ check_subscribe_refusals(struct mlx5dv_devx_event_channel *ch, struct client_obj
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, NULL, sizeof(comp), &comp, 1), EINVAL);
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, cq.obj, 2, &port_change, 1), EINVAL);
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event_fd(ch, 9999, cq.obj, comp), EBADF);
+}
+
+static bool
+page_has(const uint64_t *words, uint16_t type)
+{
+	return (words[type / 64] >> type % 64 & 1) != 0;
+}
+
+/* The kernel lets a program subscribe to what the device's event page names, and to nothing else. */
+static void
+check_event_page(struct client *c, struct mlx5dv_devx_event_channel *ch, struct client_obj cq)
+{
+	struct prm_query_hca_cap_in in = {0};
+	uint64_t object[EVENT_WORDS], device[EVENT_WORDS];
+	const struct prm_device_event_cap *cap;
+	unsigned named = 0;
+
+	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+	prm_query_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_DEV_EVENT << 1 | 1);
+	memset(c->out, 0, sizeof(c->out));
+	CHECK_EQ(mlx5dv_devx_general_cmd(c->ctx, &in, sizeof(in), c->out,
+					 sizeof(struct prm_query_hca_cap_out)), 0);
+	cap = (const void *)prm_query_hca_cap_out_capability((void *)c->out);
+	for (unsigned i = 0; i < EVENT_WORDS; i++) {
+		object[i] = prm_device_event_cap_get_user_affiliated_events(cap, i);
+		device[i] = prm_device_event_cap_get_user_unaffiliated_events(cap, i);
+		named += (unsigned)__builtin_popcountll(object[i] | device[i]);
+	}
+	CHECK(named > 2 && page_has(object, EVENT_COMP) && page_has(device, EVENT_PORT_CHANGE));
+	CHECK(!page_has(object, PRM_EVENT_TYPE_PATH_MIG));
+	for (uint16_t type = 0; type < EVENT_WORDS * 64; type++) {
+		CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, cq.obj, sizeof(type), &type, 1),
+			 page_has(object, type) ? 0 : EINVAL);
+		CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, NULL, sizeof(type), &type, 1),
+			 page_has(device, type) ? 0 : EINVAL);
+	}
 }
 
 /* Port events with their data: cookie and event queue entry. */
@@ -213,6 +250,7 @@ case_link(unsigned port)
 	cq = client_cq(&c);
 	CHECK(ch != NULL && cq.obj != NULL);
 	check_subscribe_refusals(ch, cq);
+	check_event_page(&c, ch, cq);
 	CHECK_EQ(mlx5dv_devx_obj_destroy(cq.obj), 0);
 	mlx5dv_devx_destroy_event_channel(ch);
 	client_close(&c);

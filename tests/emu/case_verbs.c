@@ -2,6 +2,14 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Verbs objects: made, used and destroyed by libibverbs alone; refusals; what is left behind. */
 #include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "client.h"
 
@@ -79,17 +87,24 @@ pair_open(struct client *c, struct pair *p)
 }
 
 static void
-pair_send(struct client *c, struct pair *p)
+pair_post(struct pair *p, struct ibv_sge from, struct ibv_sge to)
 {
-	struct ibv_sge sge = {(uintptr_t)c->mem + MESSAGE_BYTES, MESSAGE_BYTES, p->mr->lkey};
-	struct ibv_recv_wr recv = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad_recv;
+	struct ibv_recv_wr recv = {.wr_id = 1, .sg_list = &to, .num_sge = 1}, *bad_recv;
 	struct ibv_send_wr send = {
-		.wr_id = 2, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
+		.wr_id = 2, .sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND};
 	struct ibv_send_wr *bad_send;
 
 	CHECK_EQ(ibv_post_recv(p->qp[1], &recv, &bad_recv), 0);
-	sge.addr = (uintptr_t)c->mem;
 	CHECK_EQ(ibv_post_send(p->qp[0], &send, &bad_send), 0);
+}
+
+static void
+pair_send(struct client *c, struct pair *p)
+{
+	struct ibv_sge from = {(uintptr_t)c->mem, MESSAGE_BYTES, p->mr->lkey}, to = from;
+
+	to.addr += MESSAGE_BYTES;
+	pair_post(p, from, to);
 }
 
 /* One event, then both completions. */
@@ -116,6 +131,29 @@ pair_complete(struct pair *p)
 	CHECK_EQ(got, 2);
 }
 
+static void
+pair_close(struct pair *p)
+{
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(ibv_destroy_qp(p->qp[i]), 0);
+	CHECK_EQ(ibv_destroy_cq(p->cq), 0);
+	CHECK_EQ(poll(&(struct pollfd){.fd = p->channel->fd, .events = POLLIN}, 1, 0), 0);
+	CHECK_EQ(ibv_destroy_comp_channel(p->channel), 0);
+	CHECK_EQ(ibv_dereg_mr(p->mr), 0);
+}
+
+/* One message there and back to the program, with its event. */
+static void
+pair_exchange(struct client *c, struct pair *p, uint8_t fill)
+{
+	memset(c->mem, fill, MESSAGE_BYTES);
+	memset(c->mem + MESSAGE_BYTES, 0, MESSAGE_BYTES);
+	CHECK_EQ(ibv_req_notify_cq(p->cq, 0), 0);
+	pair_send(c, p);
+	pair_complete(p);
+	CHECK(memcmp(c->mem, c->mem + MESSAGE_BYTES, MESSAGE_BYTES) == 0);
+}
+
 /* An event that nobody reads does not keep ibv_destroy_cq() waiting. */
 static void
 check_pair(struct client *c)
@@ -123,21 +161,11 @@ check_pair(struct client *c)
 	struct pair p;
 
 	pair_open(c, &p);
-	memset(c->mem, 0x5a, MESSAGE_BYTES);
-	memset(c->mem + MESSAGE_BYTES, 0, MESSAGE_BYTES);
-	CHECK_EQ(ibv_req_notify_cq(p.cq, 0), 0);
-	pair_send(c, &p);
-	pair_complete(&p);
-	CHECK(memcmp(c->mem, c->mem + MESSAGE_BYTES, MESSAGE_BYTES) == 0);
+	pair_exchange(c, &p, 0x5a);
 	CHECK_EQ(ibv_req_notify_cq(p.cq, 0), 0);
 	pair_send(c, &p);
 	CHECK_EQ(poll(&(struct pollfd){.fd = p.channel->fd, .events = POLLIN}, 1, 5000), 1);
-	for (unsigned i = 0; i < 2; i++)
-		CHECK_EQ(ibv_destroy_qp(p.qp[i]), 0);
-	CHECK_EQ(ibv_destroy_cq(p.cq), 0);
-	CHECK_EQ(poll(&(struct pollfd){.fd = p.channel->fd, .events = POLLIN}, 1, 0), 0);
-	CHECK_EQ(ibv_destroy_comp_channel(p.channel), 0);
-	CHECK_EQ(ibv_dereg_mr(p.mr), 0);
+	pair_close(&p);
 }
 
 /* Nothing is posted: the limit is reached as soon as it is set, and then set no more. */
@@ -266,6 +294,153 @@ case_verbs(unsigned port)
 	check_raw(&c, cq);
 	check_rss(&c, cq);
 	CHECK_EQ(ibv_destroy_cq(cq), 0);
+	client_close(&c);
+}
+
+/* A child that touches nothing: it ends in one way or another, or becomes another program. */
+static void
+child_main(unsigned way, int fd)
+{
+	struct rlimit cpu = {5, 5};
+
+	/* One that hangs ends by a signal, which the parent sees. */
+	setrlimit(RLIMIT_CPU, &cpu);
+	alarm(20);
+	if (way % 4 == 0)
+		_exit(0);
+	if (way % 4 == 1)
+		exit(0);
+	if (way % 4 == 2)
+		execlp("true", "true", (char *)NULL);
+	close(fd);
+	fclose(stdin);
+	_exit(system("true"));
+}
+
+static void
+check_child(pid_t pid)
+{
+	int status = -1;
+
+	CHECK(pid > 0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+}
+
+static _Atomic bool busy_stop;
+
+/* Inside the model as often as can be, so that a fork finds its locks held. */
+static void *
+busy_main(void *arg)
+{
+	struct client *c = arg;
+	struct ibv_port_attr attr;
+
+	while (!busy_stop) {
+		struct client_obj cq = client_cq(c);
+
+		CHECK_EQ(mlx5dv_devx_obj_destroy(cq.obj), 0);
+		CHECK_EQ(ibv_query_port(c->ctx, 1, &attr), 0);
+	}
+	return NULL;
+}
+
+/* The parent's messages go on before, while and after children live; nothing is left. */
+void
+case_fork_busy(unsigned port)
+{
+	struct client c, other;
+	pthread_t busy;
+	struct pair p;
+
+	client_open(&c, port);
+	client_open(&other, port);
+	pair_open(&c, &p);
+	busy_stop = false;
+	CHECK_EQ(pthread_create(&busy, NULL, busy_main, &other), 0);
+	for (unsigned i = 0; i < 40; i++) {
+		pid_t pid;
+
+		CHECK_EQ(ibv_req_notify_cq(p.cq, 0), 0);
+		pair_send(&c, &p);
+		pid = fork();
+		if (pid == 0)
+			child_main(i, c.ctx->cmd_fd);
+		pair_complete(&p);
+		pair_exchange(&c, &p, (uint8_t)i);
+		check_child(pid);
+	}
+	pair_exchange(&c, &p, 0xa5);
+	busy_stop = true;
+	pthread_join(busy, NULL);
+	pair_close(&p);
+	client_close(&other);
+	client_close(&c);
+}
+
+static sigjmp_buf fault_out;
+
+static void
+on_own_fault(int sig)
+{
+	siglongjmp(fault_out, sig);
+}
+
+/* The program's own faults stay its own: it finds its handler, and the handler is called. */
+static void
+check_own_fault(volatile uint8_t *gone)
+{
+	struct sigaction act;
+
+	CHECK(signal(SIGSEGV, on_own_fault) == SIG_DFL);
+	CHECK_EQ(sigaction(SIGSEGV, NULL, &act), 0);
+	CHECK(act.sa_handler == on_own_fault);
+	switch (sigsetjmp(fault_out, 1)) {
+	case 0:
+		*gone = 1;
+		CHECK(!"reached");
+		break;
+	case SIGSEGV:
+		break;
+	default:
+		CHECK(!"another signal");
+	}
+	CHECK(signal(SIGSEGV, SIG_DFL) == on_own_fault);
+}
+
+/*
+ * Memory that is unmapped while it is registered, and then sent from and received into: a card
+ * would go on with the pages that the kernel pinned. Who did nothing wrong notices nothing.
+ */
+void
+case_unmapped(unsigned port)
+{
+	const size_t bytes = 8 * 4096;
+	struct pair wrong, good;
+	struct ibv_sge from, to;
+	struct ibv_mr *mr;
+	struct client c;
+	uint8_t *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	client_open(&c, port);
+	pair_open(&c, &wrong);
+	pair_open(&c, &good);
+	mr = ibv_reg_mr(c.pd, mem, bytes, IBV_ACCESS_LOCAL_WRITE);
+	CHECK(mr != NULL);
+	pair_exchange(&c, &good, 1);
+	CHECK_EQ(munmap(mem, bytes), 0);
+	check_own_fault(mem);
+	from = (struct ibv_sge){(uintptr_t)mem, MESSAGE_BYTES, mr->lkey};
+	to = (struct ibv_sge){(uintptr_t)mem + 4096, MESSAGE_BYTES, mr->lkey};
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQ(ibv_req_notify_cq(wrong.cq, 0), 0);
+		pair_post(&wrong, from, to);
+		pair_complete(&wrong);
+		pair_exchange(&c, &good, (uint8_t)i);
+	}
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	pair_close(&wrong);
+	pair_close(&good);
 	client_close(&c);
 }
 

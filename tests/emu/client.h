@@ -104,7 +104,10 @@ void case_link(unsigned port);
 void case_flow(unsigned port);
 void case_flow_refusals(unsigned port);
 void case_verbs(unsigned port);
+void case_fork_busy(unsigned port);
+void case_unmapped(unsigned port);
 void case_verbs_refusals(unsigned port);
 void case_verbs_leave(unsigned port);
+void case_queue_refusals(unsigned port);
 
 #endif /* CLIENT_H */

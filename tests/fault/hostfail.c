@@ -93,7 +93,9 @@ static int (*real_ioctl)(int fd, unsigned long request, void *arg);
 static int
 fake_ioctl(int fd, unsigned long request, void *arg)
 {
-	const char *name = request == SIOCETHTOOL ? "SIOCETHTOOL" : "ioctl";
+	const char *name = request == SIOCETHTOOL    ? "SIOCETHTOOL"
+			   : request == SIOCGIFINDEX ? "SIOCGIFINDEX"
+						     : "ioctl";
 
 	if (ioctl_err != 0 && fails(name, ioctl_err, __builtin_return_address(0)))
 		return -1;
@@ -157,7 +159,8 @@ FAKE(int, rte_mem_event_callback_register, -1, ENOMEM,
 FAKE(int, rte_mempool_event_callback_register, -ENOMEM, ENOMEM, (void *fn, void *arg), (fn, arg))
 FAKE(int, rte_mbuf_dyn_rx_timestamp_register, -1, ENOMEM, (int *offset, uint64_t *flag),
      (offset, flag))
-FAKE(struct rte_kvargs *, rte_kvargs_parse, NULL, ENOMEM,
+/* Does not tell why: text that cannot be read, or no memory. */
+FAKE(struct rte_kvargs *, rte_kvargs_parse, NULL, EINVAL,
      (const char *args, const char *const keys[]), (args, keys))
 FAKE(int, rte_ctrl_thread_create, -EAGAIN, EAGAIN,
      (pthread_t *t, const char *name, const pthread_attr_t *attr, void *(*run)(void *), void *arg),

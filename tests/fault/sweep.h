@@ -70,7 +70,7 @@ struct hit {
 
 /** A kind of fault. */
 struct kind {
-	const char *name, *row; /**< Row of the fault matrix. */
+	const char *name;
 	unsigned int nb_variants;
 	const char *(*variant)(unsigned int i);
 	/** The k-th thing (0: the next) is refused, in variant i. 0 or a negative errno. */
@@ -92,7 +92,7 @@ int kinds_init(void);
 
 uint64_t now_ms(void);
 /** One line of the table, and the same for the report. */
-void row_write(FILE *out, const char *row, const char *kind, const char *name, unsigned int asked,
+void row_write(FILE *out, const char *kind, const char *name, unsigned int asked,
 	       unsigned int cells, unsigned int failed, unsigned int refused, uint64_t ms);
 /** Rows that failed. */
 unsigned int lies_run(FILE *out);

@@ -127,7 +127,7 @@ lies_run(FILE *out)
 		for (unsigned int v = 0; v < lies[i].nb_values; v++)
 			lie_run(&lies[i], lies[i].value[v], &outcome);
 		snprintf(name, sizeof(name), "%s %s", lies[i].command, lies[i].field);
-		row_write(out, "A5", "lie", name, outcome.cells, outcome.cells, outcome.failed,
+		row_write(out, "lie", name, outcome.cells, outcome.cells, outcome.failed,
 			  outcome.refused, now_ms() - begin);
 		failed += outcome.failed != 0;
 	}

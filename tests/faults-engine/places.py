@@ -278,16 +278,30 @@ def link(ctl, rig):
     check(state() == e.IBV_PORT_ACTIVE, "the link did not come back")
 
 
-def remove(ctl, rig):
-    """The last one: nothing of the device works afterwards."""
-    with rules(ctl, "on doorbell count 1 do remove"):
-        sent, got = rig.exchange(1, expect=1, wait_s=0.1)
-        check(not sent and not got, sent, got)
+def events_taken(rig):
+    """Types of the asynchronous events that wait."""
     heard = []
     while e.IBV_EVENT_DEVICE_FATAL not in heard and event_waits():
         event = rig.context.get_async_event()
         heard.append(event.event_type)
         event.ack()
+    return heard
+
+
+def remove(ctl, rig):
+    """The last one: nothing of the device works afterwards."""
+    # First the kernel is deaf, and the device goes on: the fatal event tells when that ends.
+    with rules(ctl, "on doorbell count 1 do remove ms=500"):
+        sent, got = rig.exchange(4, expect=4)
+        check(len(sent) == 4 and len(got) == 4, sent, got)
+    refused(lambda: PD(rig.context), errno.EIO)
+    heard = events_taken(rig)
+    check(e.IBV_EVENT_DEVICE_FATAL not in heard and os.path.exists("/sys/class/infiniband/mlx5_0"),
+          "gone too early", heard)
+    time.sleep(0.6)
+    sent, got = rig.exchange(1, expect=1, wait_s=0.1)
+    check(not sent and not got, sent, got)
+    heard = events_taken(rig)
     check(e.IBV_EVENT_DEVICE_FATAL in heard, heard)
     refused(lambda: PD(rig.context), errno.EIO)
     fd = next(int(fd) for fd in os.listdir("/proc/self/fd")

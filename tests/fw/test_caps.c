@@ -23,7 +23,7 @@ test_pages(void)
 		PRM_HCA_CAP_TYPE_GENERAL, PRM_HCA_CAP_TYPE_GENERAL_2,
 		PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, PRM_HCA_CAP_TYPE_FLOW_TABLE,
 		PRM_HCA_CAP_TYPE_ODP, PRM_HCA_CAP_TYPE_ATOMIC, PRM_HCA_CAP_TYPE_ROCE,
-		PRM_HCA_CAP_TYPE_QOS, PRM_HCA_CAP_TYPE_DEV_MEM,
+		PRM_HCA_CAP_TYPE_QOS, PRM_HCA_CAP_TYPE_DEV_MEM, PRM_HCA_CAP_TYPE_DEV_EVENT,
 	};
 	static uint8_t max[4096];
 
@@ -39,7 +39,7 @@ test_pages(void)
 
 		for (unsigned i = 0; i < sizeof(types); i++)
 			known |= types[i] == type;
-		if (known || type == PRM_HCA_CAP_TYPE_DEBUG || type == PRM_HCA_CAP_TYPE_DEV_EVENT)
+		if (known || type == PRM_HCA_CAP_TYPE_DEBUG)
 			continue;
 		prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
 		prm_query_hca_cap_in_set_op_mod(&in, type << 1);

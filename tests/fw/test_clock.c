@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The clock: slope, pages, refresh and sequence protocol, against arithmetic in 128 bits. */
+/* The clock page: slope, refresh and sequence protocol, against arithmetic in 128 bits. */
 #include <endian.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -33,27 +33,37 @@ to_ns(const struct page *p, uint64_t cycles)
 	return p->nsec + ((delta * p->mult + p->frac) >> p->shift);
 }
 
-/* Slope, bounds and period for the frequencies of all profiles. */
+static const struct emu_clock_plan usual;
+
+/* Slope, bounds and period for all frequencies and both generations of kernels. */
 static void
 test_slope(void)
 {
 	static const struct {
 		uint64_t hz;
+		bool old;
 		double refresh_s;
+		unsigned shift;
 	} want[] = {
-		{78125000, 34.36}, {156250000, 17.18}, {312500000, 8.59}, {1000000000, 4.29},
+		{78125000, false, 34.36, 28},  {156250000, false, 17.18, 29},
+		{312500000, false, 8.59, 30},  {1000000000, false, 4.29, 31},
+		{78125000, true, 1099.51, 23}, {156250000, true, 1099.51, 23},
+		{312500000, true, 1099.51, 23}, {1000000000, true, 733.01, 23},
 	};
 
 	for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		const struct emu_clock_plan plan = {.hz = want[i].hz, .old_kernel = want[i].old};
 		double refresh_s, ns_per_cycle;
 		struct emu_clock c;
 
-		emu_clock_init(&c, want[i].hz);
+		emu_clock_init(&c, 156250000, &plan);
+		CHECK_EQ(c.shift, want[i].shift);
 		refresh_s = (double)c.refresh_cycles / (double)c.hz;
 		ns_per_cycle = (double)c.mult / (double)(1ull << c.shift);
 		CHECK(refresh_s > want[i].refresh_s - 0.02 && refresh_s < want[i].refresh_s + 0.02);
-		CHECK(ns_per_cycle * (double)c.hz / 1e9 > 1 - 1e-9 &&
-		      ns_per_cycle * (double)c.hz / 1e9 < 1 + 1e-9);
+		/* Half a step of mult: 4 * 10^-8 of the smallest. */
+		CHECK(ns_per_cycle * (double)c.hz / 1e9 > 1 - (want[i].old ? 4e-8 : 1e-9) &&
+		      ns_per_cycle * (double)c.hz / 1e9 < 1 + (want[i].old ? 4e-8 : 1e-9));
 		/* The product holds twice the refresh distance. */
 		CHECK(2 * (u128)c.refresh_cycles * c.mult <= UINT64_MAX);
 		CHECK(c.refresh_cycles < c.mask / 2);
@@ -65,7 +75,7 @@ test_slope(void)
 	{
 		struct emu_clock c;
 
-		emu_clock_init(&c, 156250000);
+		emu_clock_init(&c, 156250000, &usual);
 		CHECK_EQ(c.shift, 29);
 		CHECK_EQ(c.overflow_period, 4294);
 	}
@@ -77,24 +87,26 @@ test_line(struct fix *f)
 {
 	struct emu_clock *c = &f->dev->clock;
 	const struct page *p = page_of(f->file);
-	uint64_t epoch = c->epoch_ns, start = c->start_cycles;
+	uint64_t epoch = c->page_ns, start = c->page_cycles;
+	u128 frac = c->page_frac;
 	uint64_t far;
 
 	for (unsigned i = 0; i < 3000; i++) {
 		u128 exact;
 
 		/* 17 s and a bit pass. */
-		c->start_cycles += 17 * c->hz + 12345;
+		c->anchor_cycles += 17 * c->hz + 12345;
 		emu_clock_publish(f->dev);
-		exact = ((u128)(c->page_cycles - start) * c->mult) >> c->shift;
+		exact = ((u128)(c->page_cycles - start) * c->mult + frac) >> c->shift;
 		CHECK_EQ(p->nsec, epoch + (uint64_t)exact);
 		CHECK_EQ(p->cycles, c->page_cycles & c->mask);
 		CHECK(p->frac < 1ull << c->shift);
 		/* A reader at the far end of the refresh distance is still right. */
 		far = c->page_cycles + c->refresh_cycles;
-		exact = ((u128)(far - start) * c->mult) >> c->shift;
+		exact = ((u128)(far - start) * c->mult + frac) >> c->shift;
 		CHECK_EQ(to_ns(p, far & c->mask), epoch + (uint64_t)exact);
 		CHECK_EQ(to_ns(p, far), epoch + (uint64_t)exact);
+		CHECK_EQ(emu_clock_ptp_ns(c, far), epoch + (uint64_t)exact);
 		if (test_failures != 0)
 			break;
 	}
@@ -117,10 +129,10 @@ test_tick(struct fix *f)
 	CHECK((sign & 1) == 0);
 	emu_clock_tick(f->dev);
 	CHECK_EQ(p->sign, sign);
-	c->start_cycles += c->refresh_cycles / 10 * 9;
+	c->anchor_cycles += c->refresh_cycles / 10 * 9;
 	emu_clock_tick(f->dev);
 	CHECK_EQ(p->sign, sign);
-	c->start_cycles += c->refresh_cycles / 10;
+	c->anchor_cycles += c->refresh_cycles / 10;
 	emu_clock_tick(f->dev);
 	CHECK_EQ(p->sign, sign + 2);
 }
@@ -139,20 +151,6 @@ test_core_clock(struct fix *f)
 	CHECK(shown > (1ull << 41)); /* the mask matters */
 }
 
-/* The counter runs with the profile's frequency. */
-static void
-test_rate(struct fix *f)
-{
-	const struct emu_clock *c = &f->dev->clock;
-	uint64_t t = c->start_host_ns;
-
-	CHECK_EQ(emu_clock_cycles_at(c, t), c->start_cycles);
-	CHECK_EQ(emu_clock_cycles_at(c, t + 1000000000u), c->start_cycles + c->hz);
-	CHECK_EQ(emu_clock_cycles_at(c, t + 86400ull * 365 * 1000000000u),
-		 c->start_cycles + 86400ull * 365 * c->hz);
-	CHECK_EQ(emu_clock_cycles_at(c, t - 1), c->start_cycles);
-}
-
 static _Atomic bool stop;
 
 static void *
@@ -162,7 +160,7 @@ writer(void *arg)
 
 	while (!atomic_load(&stop)) {
 		emu_lock(&f->m);
-		f->dev->clock.start_cycles += 156253;
+		f->dev->clock.anchor_cycles += 156253;
 		emu_clock_publish(f->dev);
 		emu_unlock(&f->m);
 	}
@@ -175,8 +173,7 @@ test_protocol(struct fix *f)
 {
 	struct page *p = page_of(f->file);
 	const struct emu_clock *c = &f->dev->clock;
-	/* epoch and start do not change while the writer runs */
-	uint64_t epoch = c->epoch_ns, start = c->start_cycles, reads = 0;
+	uint64_t epoch = c->page_ns, start = c->page_cycles, first_frac = c->page_frac, reads = 0;
 	struct timespec t0, t;
 	pthread_t w;
 
@@ -191,7 +188,8 @@ test_protocol(struct fix *f)
 		if ((sign & 1) != 0 || atomic_load(&p->sign) != sign)
 			continue;
 		/* The mask's laps since the start are known: fewer than one was run here. */
-		exact = (uint64_t)(((u128)((cycles - start) & c->mask) * c->mult) >> c->shift);
+		exact = (uint64_t)(((u128)((cycles - start) & c->mask) * c->mult + first_frac) >>
+				   c->shift);
 		exact += epoch;
 		if ((ns - exact) % ((((u128)c->mask + 1) * c->mult) >> c->shift) > 1)
 			CHECK_EQ(ns, exact);
@@ -202,6 +200,63 @@ test_protocol(struct fix *f)
 	CHECK(reads > 1000);
 }
 
+static uint64_t
+register_of(const void *file, unsigned offset)
+{
+	const _Atomic uint64_t *reg =
+		(const _Atomic uint64_t *)((const uint8_t *)file + EMU_CORE_CLOCK_OFFSET + offset);
+
+	return be64toh(atomic_load_explicit(reg, memory_order_relaxed));
+}
+
+/*
+ * The engine and the keeper write the registers while PTP and the oscillator change and contexts
+ * come and go: they never run back, and stay young although the model's lock is held.
+ */
+static void
+test_keeper(void)
+{
+	const struct emu_clock_plan both = {.format = EMU_CLOCK_BOTH};
+	uint64_t last = 0, last_real = 0, held = 0, old = 0, end;
+	static struct fix f;
+	struct emu_ctx *ctx;
+	void *file;
+
+	fix_open(&f);
+	emu_clock_init(&f.dev->clock, 156250000, &both);
+	file = emu_file_map();
+	CHECK_EQ(emu_dp_start(&f.m), 0);
+	end = emu_mono_ns() + 700000000;
+	for (unsigned i = 0; emu_mono_ns() < end && test_failures == 0; i++) {
+		uint64_t now, real, begin = emu_mono_ns();
+
+		emu_lock(&f.m);
+		emu_clock_hold(f.dev);
+		emu_clock_drift(&f.dev->clock, (int)(i % 200) - 100);
+		emu_clock_release(f.dev);
+		emu_clock_slew(f.dev, (int)(i % 2000) - 1000);
+		emu_clock_step(f.dev, 3);
+		if (i % 8 == 0 && emu_ctx_open(f.dev, file, true, NULL, &ctx) == 0)
+			emu_ctx_close(ctx);
+		/* Held for a while now and then: only the keeper can write. */
+		for (uint64_t until = begin + (i % 16 == 0 ? 3000000 : 0); emu_mono_ns() < until;)
+			;
+		now = register_of(f.file, 0);
+		real = register_of(f.file, 0x40);
+		held += i % 16 == 0;
+		old += i % 16 == 0 && emu_clock_cycles(&f.dev->clock) - now > 2500000;
+		emu_unlock(&f.m);
+		CHECK(now >= last && real >= last_real);
+		last = now;
+		last_real = real;
+	}
+	/* Without the keeper all would be, 3 ms after the lock was taken (a cycle is 1 ns). */
+	CHECK(held != 0 && old < held / 2 + 1);
+	emu_dp_stop(&f.m);
+	fix_close(&f);
+	emu_file_unmap(file);
+}
+
 int
 main(void)
 {
@@ -209,7 +264,6 @@ main(void)
 
 	fix_open(&f);
 	test_slope();
-	test_rate(&f);
 	test_line(&f);
 	test_tick(&f);
 	test_core_clock(&f);
@@ -217,5 +271,6 @@ main(void)
 	fix_open(&f);
 	test_protocol(&f);
 	fix_close(&f);
+	test_keeper();
 	return fix_result("clock");
 }

@@ -46,6 +46,8 @@ static const struct refusal {
 	{"on clock.page do jump ns=soon", "ns='soon'"},
 	{"on open do link state=sideways", "state='sideways'"},
 	{"on mmap do remove port=16", "port='16'"},
+	{"on mmap match page=last do fail errno=EPERM", "page='last'"},
+	{"on open match page=core do fail errno=EPERM", "'page'"},
 	{"on doorbell match port= do drop", "port=''"},
 };
 
@@ -168,13 +170,14 @@ test_lies(void)
 		"cqe.byte_cnt", "cqe.l3_ok=1", "eqe.type=3", "frame.last", "frame.12=0xff",
 		"clock.mult", "ioctl.reg_mr.4", "ioctl.ex_query_device:uhw.8.0-3=2",
 		"ioctl.QUERY_PORT:1001.0.5", "sysfs.mtu=9000", "counter.rx_frames", "mr.data",
-		"cmd.QUERY_HCA_CAP.log_max_cq=0", "cmd.ALLOC_PD.pd",
+		"cmd.QUERY_HCA_CAP.log_max_cq=0", "cmd.ALLOC_PD.pd", "cqe.error.op_own.opcode=0",
+		"cqe.error.syndrome", "errno.reg_mr", "errno.reg_mr=0", "errno.QUERY_PORT=EIO",
 	};
 	static const char *const bad[] = {
 		"", "cqe", "cqe.", "cqe.colour", "eqe.byte_cnt", "frame.", "frame.x", "frame.-1",
 		"clock.tick", "ioctl.reg_mr", "ioctl.reg_mr.x", "counter.smiles", "mr.data=1",
 		"mr.key", "cmd.ALLOC_PD", "cmd.ALLOC_WORLD.pd", "cqe.byte_cnt=", "cqe.byte_cnt=many",
-		"sysfs.",
+		"sysfs.", "cqe.error.checksum", "cqe.error.", "eqe.error.type", "errno.", "errno.x=EODD",
 	};
 	char err[512];
 
@@ -184,6 +187,14 @@ test_lies(void)
 			test_failures++;
 		}
 	}
+	CHECK_EQ(emu_lie_errno("REG_MR", 0), 0); /* The later one of two. */
+	CHECK_EQ(emu_lie_errno("reg_mr", -ENOMEM), 0);
+	CHECK_EQ(emu_lie_errno("QUERY_PORT", 0), -EIO);
+	CHECK_EQ(emu_lie_errno("create_ah", -EPERM), -EPERM);
+	emu_lie_clear();
+	CHECK_EQ(emu_lie_add("errno.reg_mr", err, sizeof(err)), 0);
+	CHECK_EQ(emu_lie_errno("reg_mr", 0), -EINVAL);
+	CHECK_EQ(emu_lie_errno("reg_mr", -ENOMEM), 0);
 	emu_lie_clear();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (emu_lie_add(bad[i], err, sizeof(err)) != -EINVAL) {

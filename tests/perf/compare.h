@@ -45,6 +45,7 @@ struct cmp_config {
 	uint16_t queues;
 	uint32_t pool_size, pool_cache;
 	uint32_t rounds;
+	uint32_t simd_bits;	/**< EAL's limit of registers; 0: its default. */
 	uint32_t attempts;	/**< At a run that the machine leaves alone. */
 	uint64_t rx_offloads, tx_offloads;
 	uint64_t tx_flags;	/**< ol_flags of sent packets; alternating packets have none ... */

@@ -39,6 +39,7 @@ static const char usage[] =
 "  --regime H|X|E         completions come from the driver's core; from another; from\n"
 "                         another and evicted from its private caches (default H)\n"
 "  --cpu N --device-cpu N (defaults 1 and 0)\n"
+"  --simd-bits 64|128|256|512   the widest registers that EAL allows drivers (default: EAL's own)\n"
 "  --no-huge              ordinary memory\n"
 "  --gate-only            only see that both drivers do the same\n"
 "  --profile FILE         append the addresses of all instructions stepped through\n"
@@ -49,7 +50,7 @@ static const char usage[] =
 enum option_id {
 	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES,
 	O_RING, O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU,
-	O_DEVICE_CPU, 	O_NO_HUGE, O_GATE, O_PROFILE, O_OUT, O_HELP,
+	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_GATE, O_PROFILE, O_OUT, O_HELP,
 };
 static const struct option options[] = {
 	{ "plugin", 1, NULL, O_PLUGIN },
@@ -72,6 +73,7 @@ static const struct option options[] = {
 	{ "regime", 1, NULL, O_REGIME },
 	{ "cpu", 1, NULL, O_CPU },
 	{ "device-cpu", 1, NULL, O_DEVICE_CPU },
+	{ "simd-bits", 1, NULL, O_SIMD },
 	{ "no-huge", 0, NULL, O_NO_HUGE },
 	{ "gate-only", 0, NULL, O_GATE },
 	{ "profile", 1, NULL, O_PROFILE },
@@ -187,6 +189,7 @@ set_number(struct cmp_config *c, int id, const char *v, bool *known)
 	case O_ATTEMPTS: good = parse_number(v, 1, 100, &c->attempts); break;
 	case O_CPU: good = parse_number(v, 0, 1023, &n); c->cpu = n; break;
 	case O_DEVICE_CPU: good = parse_number(v, 0, 1023, &n); c->device_cpu = n; break;
+	case O_SIMD: good = parse_number(v, 64, 512, &c->simd_bits); break;
 	default: *known = false;
 	}
 	return good;

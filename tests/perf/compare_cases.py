@@ -41,6 +41,10 @@ class Case:
     alike: bool = True          # both use the same features: the goals mean something
 
 
+WIDE = {'simd-bits': 512}   # EAL's default on x86 is 256
+WIDE_NOTE = 'EAL allows 512 bits (--force-max-simd-bitwidth=512)'
+
+
 def _poll(k):
     return Case(f'B6.{k}', f'receive, a poll finds {k}', row=f'poll{k}', options={'queues': 2},
                 goal={'H': Goal(2.2, 3.0, 4.0)} if k <= 8 else {})
@@ -48,6 +52,8 @@ def _poll(k):
 
 CASES = [
     Case('B1', 'receive 60 B', regimes='HE',
+         goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20)), 'E': Goal(1.7, 2.0, 2.5)}),
+    Case('B1.512', 'receive 60 B, 512 bits', regimes='HE', options=WIDE, note=WIDE_NOTE,
          goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20)), 'E': Goal(1.7, 2.0, 2.5)}),
     Case('B2', 'receive mixed types and sizes', options={'traffic': 'mixed'},
          goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20))}),
@@ -62,6 +68,10 @@ CASES = [
     Case('B5.ns', 'receive, nanoseconds', row='rx_ns', options={'rx-offloads': STAMPS},
          goal={'H': Goal(2.2, 2.6, 3.2)},
          note='stock: raw stamps, mlx5dv_ts_to_ns() per packet by the caller'),
+    Case('B5.raw-ns.512', 'receive: stock raw, mlxpmd ns, 512 bits', options={'rx-offloads': STAMPS, **WIDE},
+         note=WIDE_NOTE, goal={'H': Goal(1.7, 2.1, 2.6)}),
+    Case('B5.ns.512', 'receive, nanoseconds, 512 bits', row='rx_ns', options={'rx-offloads': STAMPS, **WIDE},
+         note=WIDE_NOTE, goal={'H': Goal(2.2, 2.6, 3.2)}),
     *[_poll(k) for k in (1, 2, 4, 8, 16)],
     Case('B7', 'empty poll', row='empty', goal={'H': Goal(2.0, 2.9, 4.0, (120, 81, 50))}),
     Case('B8', 'send 60 B by pointer, fast free', row='tx',
@@ -81,6 +91,8 @@ CASES = [
          goal={'H': Goal(1.5, 2.2, 3.0)}),
     Case('B11', 'forward 60 B', row='forward', regimes='HE',
          goal={'H': Goal(1.8, 2.3, 2.8), 'E': Goal(1.5, 1.9, 2.3)}),
+    Case('B11.512', 'forward 60 B, 512 bits', row='forward', options=WIDE, note=WIDE_NOTE,
+         goal={'H': Goal(1.8, 2.3, 2.8)}),
     Case('B12.60', 'receive 60 B, stock with MPRQ',
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1}, options={'tx-offloads': ''},
          goal={'H': Goal(2.0, 3.5, 5.0)},

@@ -50,7 +50,7 @@ device_string(const struct cmp_config *c, enum cmp_arm_id id, char *out, size_t 
 static int
 eal_open(const struct cmp_config *c)
 {
-	char device[256], cpu[16];
+	char device[256], cpu[16], simd[64];
 	char *argv[24];
 	int argc = 0;
 
@@ -66,6 +66,9 @@ eal_open(const struct cmp_config *c)
 	argv[argc++] = strdup(MEMORY_MB);
 	argv[argc++] = strdup("--log-level");
 	argv[argc++] = strdup("error");
+	snprintf(simd, sizeof(simd), "--force-max-simd-bitwidth=%u", c->simd_bits);
+	if (c->simd_bits != 0)
+		argv[argc++] = strdup(simd);
 	/* Neither leaves files that another DPDK program could meet. */
 	if (c->hugepages) {
 		argv[argc++] = strdup("--in-memory");

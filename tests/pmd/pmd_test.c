@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* What the PMD's tests share. */
 
+#include <unistd.h>
+
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ip.h>
@@ -14,6 +16,14 @@
 
 unsigned int pmd_failed, pmd_checked;
 struct rte_mempool *pmd_pool;
+
+void
+pmd_check_failed(void)
+{
+	pmd_failed++;
+	if (getenv("PMD_TEST_STOP") != NULL)
+		_exit(1);
+}
 
 void
 pmd_init(int argc, char **argv)

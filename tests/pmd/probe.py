@@ -12,10 +12,10 @@ ANSWERS = [
     ("class=eth,rx_burst=auto", None),
     ("driver=net_mlxpmd", None),
     ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto, scalar"),
-    ("clock=", "devarg clock=: allowed are page, raw"),
+    ("clock=", "devarg clock=: allowed are auto, page, host, realtime, raw"),
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
-     "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=page|raw"),
+     "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw"),
 ]
 
 

@@ -2,26 +2,44 @@
 # Copyright 2026 The mlxpmd Authors
 """Runs one test program on two emulated ports and one cable; the audit must be clean.
 
-Usage: run.py [--fault RULE]... PROGRAM [ARGUMENT...]
+Usage: run.py [--fault RULE]... [--emu OPTIONS] [--devargs DEVARGS] [--lcores LIST] [--bad-states N] PROGRAM [ARGUMENT...]
+
+--emu takes further options of `mlxemu run`, in one word.
+
+With --bad-states the audit is to have exactly so many commands that came too late: the queue had left
+the state that they name. Nothing else may be in it.
 """
 import pmdlib
 import sys
 
-from e2e import check, emu, main
+from e2e import MLXEMU, PLUGIN, check, emu, main
 
 
 def run():
-    args, faults = sys.argv[1:], []
-    while args[0] == "--fault":
-        faults.append(args[1])
+    args, faults, extra, bad_states, eal = sys.argv[1:], [], [], 0, {"lcores": "0"}
+    while args[0].startswith("--"):
+        if args[0] == "--fault":
+            faults.append(args[1])
+        elif args[0] == "--emu":
+            extra = args[1].split()
+        elif args[0] == "--bad-states":
+            bad_states = int(args[1])
+        else:
+            eal[args[0][2:]] = args[1]
         args = args[2:]
-    result = emu([args[0], *pmdlib.eal(lcores="0"), *args[1:]], faults=faults, timeout=600)
+    result = emu([args[0], *pmdlib.eal(**eal), *args[1:]], faults=faults, timeout=600,
+                 extra=extra)
     # The emulator's report has a line for each hit of a rule.
     lines = [line for line in result.out.splitlines() if not line.startswith("fault ")]
     print("\n".join(lines)[-20000:])
-    check(result.status == 0, f"exit status {result.status}")
+    if bad_states:
+        check(result.status == 3 and result.report["unlawful total bad state"] == bad_states and
+              result.report["audit"] == f"0 left, {bad_states} unlawful",
+              f"exit status {result.status}, audit {result.report['audit']}")
+    else:
+        check(result.status == 0, f"exit status {result.status}")
     # A program that opened no device would be clean as well.
     check(result.report.port(0, "rx_frames") > 0, "port 0 received nothing")
 
 
-main(run)
+main(run, needs=[MLXEMU, PLUGIN])

@@ -3,30 +3,14 @@
 """Telemetry over DPDK's socket: what /mlxpmd/* answers, and that no parameter upsets it."""
 import json
 import random
-import socket
 
 import pmdlib
 from e2e import check, main
+from telemetry_client import Client
 
 BAD = ["", ",", ",x", ",0x0", ",-1", ",+0", ", 0", ",0 ", ",0,1", ",00000000000000000000000000001x",
        ",2", ",31", ",32", ",65536", ",4294967296", ",18446744073709551616", "," + "9" * 500,
        ",%s%n", ",\xff"]
-
-
-class Client:
-    def __init__(self):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.sock.settimeout(30)
-        self.sock.connect(f"/var/run/dpdk/{pmdlib.PREFIX}/dpdk_telemetry.v2")
-        self.hello = json.loads(self.sock.recv(16384).decode())
-
-    def raw(self, command):
-        self.sock.send(command.encode("latin-1"))
-        return json.loads(self.sock.recv(self.hello["max_output_len"]).decode("latin-1"))
-
-    def ask(self, command):
-        answer = self.raw(command)
-        return answer[command.split(",")[0]]
 
 
 def check_info(client, port):
@@ -38,7 +22,7 @@ def check_info(client, port):
     check(info["started"] == 1, info)
     check(info["commands_refused"] == 0, info)
     check(info["timestamp_unit"] == "ns", info)
-    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "page"}, info)
+    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto"}, info)
     for direction in ("rx_burst", "tx_burst"):
         check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
     capabilities = info["capabilities"]
@@ -60,7 +44,7 @@ def run():
     with pmdlib.Testpmd(eal_args=args) as testpmd:
         client = Client()
         commands = client.ask("/")
-        for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues"):
+        for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock"):
             check(name in commands, f"{name} is not listed")
             check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
         check(client.ask("/mlxpmd/list") == [0, 1], client.ask("/mlxpmd/list"))
@@ -68,7 +52,7 @@ def run():
             print(json.dumps(check_info(client, port), indent=1))
         check_queues(client, 0)
         for bad in BAD:
-            for command in ("/mlxpmd/info", "/mlxpmd/queues"):
+            for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock"):
                 answer = client.ask(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
         check(client.ask("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
@@ -82,6 +66,7 @@ def run():
         testpmd.cmd("port close 1")
         check(client.ask("/mlxpmd/list") == [0], client.ask("/mlxpmd/list"))
         check(client.ask("/mlxpmd/info,1") is None, "a closed port answers")
+        check(client.ask("/mlxpmd/clock,1") is None, "a closed port's clock answers")
         check_info(client, 0)
         testpmd.quit()
 

@@ -14,10 +14,11 @@ int mlxpmd_logtype;
 
 #define AUTO MLXPMD_BURST_AUTO
 #define SCALAR MLXPMD_BURST_SCALAR
-#define PAGE MLXPMD_CLOCK_PAGE
-#define RAW MLXPMD_CLOCK_RAW
+#define CHOSEN MDV_CLOCK_AUTO
+#define RAW MDV_CLOCK_RAW
 #define BURSTS "allowed are auto, scalar"
-#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=page|raw"
+#define CLOCKS "allowed are auto, page, host, realtime, raw"
+#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw"
 
 static const struct {
 	const char *args;
@@ -25,15 +26,18 @@ static const struct {
 	struct mlxpmd_devargs want;
 	const char *line;	/**< The whole message, NULL: none. */
 } cases[] = {
-	{ "", 0, { AUTO, AUTO, PAGE }, NULL },
-	{ "rx_burst=auto", 0, { AUTO, AUTO, PAGE }, NULL },
-	{ "rx_burst=scalar", 0, { SCALAR, AUTO, PAGE }, NULL },
-	{ "tx_burst=scalar", 0, { AUTO, SCALAR, PAGE }, NULL },
+	{ "", 0, { AUTO, AUTO, CHOSEN }, NULL },
+	{ "rx_burst=auto", 0, { AUTO, AUTO, CHOSEN }, NULL },
+	{ "rx_burst=scalar", 0, { SCALAR, AUTO, CHOSEN }, NULL },
+	{ "tx_burst=scalar", 0, { AUTO, SCALAR, CHOSEN }, NULL },
 	{ "clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
-	{ "clock=page", 0, { AUTO, AUTO, PAGE }, NULL },
+	{ "clock=auto", 0, { AUTO, AUTO, CHOSEN }, NULL },
+	{ "clock=page", 0, { AUTO, AUTO, MDV_CLOCK_PAGE }, NULL },
+	{ "clock=host", 0, { AUTO, AUTO, MDV_CLOCK_HOST }, NULL },
+	{ "clock=realtime", 0, { AUTO, AUTO, MDV_CLOCK_REALTIME }, NULL },
 	{ "clock=raw,tx_burst=scalar,rx_burst=scalar", 0, { SCALAR, SCALAR, RAW }, NULL },
-	{ "class=eth", 0, { AUTO, AUTO, PAGE }, NULL },
-	{ "class=eth,rx_burst=scalar", 0, { SCALAR, AUTO, PAGE }, NULL },
+	{ "class=eth", 0, { AUTO, AUTO, CHOSEN }, NULL },
+	{ "class=eth,rx_burst=scalar", 0, { SCALAR, AUTO, CHOSEN }, NULL },
 	{ "driver=net_mlxpmd,clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
 	/* Meant for somebody else: not ours, not an error. */
 	{ "class=crypto", 1, { 0 }, "left to another driver: class=crypto is not eth" },
@@ -50,7 +54,7 @@ static const struct {
 	{ "rx_burst=18446744073709551616", -EINVAL, { 0 },
 	  "devarg rx_burst=18446744073709551616: " BURSTS },
 	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " BURSTS },
-	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: allowed are page, raw" },
+	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: " CLOCKS },
 	{ "rx_bursts=auto", -EINVAL, { 0 }, "unknown devarg rx_bursts: " KNOWN },
 	{ "RX_BURST=auto", -EINVAL, { 0 }, "unknown devarg RX_BURST: " KNOWN },
 	{ "mprq_en=1", -EINVAL, { 0 }, "unknown devarg mprq_en: " KNOWN },
@@ -59,7 +63,7 @@ static const struct {
 	  "devarg rx_burst is given more than once: allowed is once" },
 	{ "clock=raw,rx_burst=auto,clock=page", -EINVAL, { 0 },
 	  "devarg clock is given more than once: allowed is once" },
-	{ "rx_burst=scalar,clock=1", -EINVAL, { 0 }, "devarg clock=1: allowed are page, raw" },
+	{ "rx_burst=scalar,clock=1", -EINVAL, { 0 }, "devarg clock=1: " CLOCKS },
 };
 
 /* Runs one string and returns what was logged, without the prefix; the caller frees it. */
@@ -109,7 +113,7 @@ static unsigned int
 check_random(unsigned int rounds)
 {
 	static const char *const pieces[] = { "rx_burst", "tx_burst", "clock", "class", "=", ",", "auto",
-					      "scalar", "page", "raw", "[", "]", "eth", "x", "%s",
+					      "scalar", "page", "raw", "host", "realtime", "[", "]", "eth", "x", "%s",
 					      "\n", "\xff", "driver" };
 	unsigned int i, k, lines, failed = 0;
 	struct mlxpmd_devargs got;

@@ -5,6 +5,7 @@
  * bursts return nothing, stop and close work, and every mbuf comes home.
  */
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include <rte_bus_pci.h>
@@ -16,6 +17,8 @@
 #define FLAPS 300
 #define SOON_US 100000
 #define LATE_US 1500000
+/* Before the interface is looked at again, even on a busy machine. */
+#define NO_GLANCE_US 700000
 
 static volatile unsigned int lsc_events, rmv_events;
 static volatile uint64_t rmv_us;
@@ -87,6 +90,7 @@ link_set(bool up)
 static void
 link_changes(void)
 {
+	uint64_t begin;
 	unsigned int i;
 
 	lsc_events = 0;
@@ -94,7 +98,9 @@ link_changes(void)
 	for (i = 1; i <= 20; i++) {
 		link_set(i % 2 == 0);
 		CHECK(wait_link(PORT_A, i % 2 == 0), "change %u was not seen", i);
-		rte_delay_us_sleep(2000); /* The event comes after the state. */
+		/* The event comes after the state. */
+		for (begin = now_us(); lsc_events < i && now_us() - begin < LATE_US; )
+			rte_delay_us_sleep(1000);
 		CHECK(lsc_events == i, "%u events of %u changes", lsc_events, i);
 	}
 	CHECK(is_up(PORT_A), "down in the end");
@@ -118,6 +124,76 @@ link_flaps(void)
 	CHECK(wait_link(PORT_A, false), "up in the end");
 	link_set(true);
 	CHECK(wait_link(PORT_A, true), "down in the end");
+}
+
+/* A change each millisecond, whatever the port is doing. */
+struct flapper {
+	unsigned int changes;
+	volatile bool done;
+};
+
+static void *
+flap(void *arg)
+{
+	struct flapper *f = arg;
+	uint64_t next = now_us();
+	unsigned int i;
+
+	for (i = 0; i < f->changes; i++) {
+		link_set(i % 2 != 0);
+		for (next += 1000; now_us() < next; )
+			rte_delay_us_sleep(100);
+	}
+	f->done = true;
+	return NULL;
+}
+
+/* The last change comes anywhere in a start or stop: it is known soon, not with the next look at the interface. */
+static void
+flaps_and_starts(void)
+{
+	unsigned int round, starts = 0;
+	pthread_t thread;
+
+	for (round = 0; round < 5; round++) {
+		struct flapper f = { .changes = 101 };
+		uint64_t begin;
+
+		CHECK_OK(pthread_create(&thread, NULL, flap, &f));
+		while (!f.done) {
+			CHECK_OK(rte_eth_dev_stop(PORT_A));
+			CHECK_OK(rte_eth_dev_start(PORT_A));
+			starts++;
+		}
+		begin = now_us();
+		CHECK(wait_link(PORT_A, false) && now_us() - begin < NO_GLANCE_US, "down not seen after %" PRIu64 " us",
+		      now_us() - begin);
+		pthread_join(thread, NULL);
+		begin = now_us();
+		link_set(true);
+		CHECK(wait_link(PORT_A, true) && now_us() - begin < NO_GLANCE_US, "up not seen after %" PRIu64 " us",
+		      now_us() - begin);
+	}
+	printf("flaps during %u starts\n", starts);
+}
+
+/* 1 kHz: an event for each change at most, and in the end the truth. */
+static void
+flaps_by_the_clock(unsigned int changes)
+{
+	struct flapper f = { .changes = changes };
+	uint64_t begin = now_us();
+	pthread_t thread;
+
+	lsc_events = 0;
+	CHECK_OK(pthread_create(&thread, NULL, flap, &f));
+	pthread_join(thread, NULL);
+	printf("1 kHz: %u changes in %" PRIu64 " ms", f.changes, (now_us() - begin) / 1000);
+	begin = now_us();
+	CHECK(wait_link(PORT_A, true) && now_us() - begin < NO_GLANCE_US, "down after the last");
+	rte_delay_us_sleep(20000);
+	printf(", %u events\n", lsc_events);
+	CHECK(lsc_events > 0 && lsc_events <= f.changes && lsc_events % 2 == 0, "%u events", lsc_events);
 }
 
 /* With traffic under way in both directions; the other port goes on. */
@@ -175,6 +251,8 @@ main(int argc, char **argv)
 	port_up(PORT_B);
 	link_changes();
 	link_flaps();
+	flaps_and_starts();
+	flaps_by_the_clock(getenv("PMD_TEST_LONG") != NULL ? 10000 : 200);
 	removal();
 	(void)pmd_drain(PORT_B, 1000, 20, NULL);
 	CHECK_OK(rte_eth_dev_stop(PORT_B));

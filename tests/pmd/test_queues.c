@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Queues one by one: deferred start, stop and start under traffic, prohibited transitions. */
 
+#include <rte_mbuf_dyn.h>
+
 #include "pmd_test.h"
 
 #define QUEUES 4
@@ -102,6 +104,49 @@ deferred(struct pmd_conf *conf)
 	conf->deferred_txq = 0;
 }
 
+/* One frame to a queue of PORT_A: is it stamped? The buffer must be the mbuf's own, whoever wrote into the mbuf. */
+static bool
+stamped(uint16_t rxq, uint64_t flag)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *m = NULL;
+	bool is;
+
+	steer_to(rxq);
+	CHECK(pmd_send(PORT_B, 0, &f) == 1 && pmd_recv(PORT_A, rxq, &m, 1, 1000) == 1, "queue %u", rxq);
+	if (m == NULL)
+		return false;
+	CHECK(m->buf_addr == rte_mbuf_buf_addr(m, m->pool), "queue %u: buffer at %p", rxq, m->buf_addr);
+	is = (m->ol_flags & flag) != 0;
+	rte_pktmbuf_free(m);
+	return is;
+}
+
+/* Timestamps wanted of one queue only: it has them, and no other's mbufs suffer, also when that one starts again. */
+static void
+stamps_of_one(const struct rte_eth_dev_info *info)
+{
+	struct rte_eth_rxconf conf = info->default_rxconf;
+	unsigned int i, n = 0;
+	uint64_t flag = 0;
+	int offset;
+
+	CHECK_OK(rte_mbuf_dyn_rx_timestamp_register(&offset, &flag));
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	conf.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	CHECK_OK(rte_eth_rx_queue_setup(PORT_A, 0, 256, SOCKET_ID_ANY, &conf, pmd_pool));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	for (i = 0; i < 100; i++)
+		n += stamped(0, flag);
+	CHECK(n > 0, "no frame of 100 is stamped");
+	CHECK_OK(rte_eth_timesync_enable(PORT_A));
+	CHECK_OK(rte_eth_timesync_disable(PORT_A));
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 1));
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 1));
+	for (i = 0; i < 100; i++)
+		(void)stamped(1, flag);
+}
+
 static void
 prohibited(void)
 {
@@ -133,6 +178,7 @@ main(int argc, char **argv)
 	pmd_ports_up(&conf);
 	rx_stop_start();
 	tx_stop_start();
+	stamps_of_one(&info);
 	prohibited();
 	return pmd_fini();
 }

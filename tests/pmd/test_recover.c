@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Queues that fail come back by themselves: error completions of every syndrome on both sides, storms, steps of
+ * Queues that fail come back by themselves: error completions of every syndrome on both sides, steps of
  * the repair that fail, an empty mempool. Packets are sent, or counted; buffers come home.
  */
 
@@ -9,97 +9,13 @@
 
 #include <rte_cycles.h>
 
-#include "emu_ctl.h"
-#include "pmd_test.h"
+#include "recover.h"
 
-#define QUEUES 16
-/* The last: rules count queues by those that are not in reset, so it hits no other while it is. */
-#define STORMY 15
 #define CYCLES 100
 /* A queue may fail four times in ten seconds, and come back twice in one. */
 #define ROUNDS_PER_START 2
-/* Promised for a machine of one's own; of a shared one half of them at least, and none is late. */
-#define SOON_US 10000
-#define LATE_US 500000
 
 static const uint8_t syndromes[] = { 0x01, 0x02, 0x04, 0x05, 0x06, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x22 };
-static struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / 64];
-static uint16_t reta_size;
-static volatile unsigned int queue_events;
-
-static int
-on_queue_event(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
-{
-	RTE_SET_USED(port);
-	RTE_SET_USED(type);
-	RTE_SET_USED(arg);
-	RTE_SET_USED(ret);
-	queue_events++;
-	return 0;
-}
-
-static void
-steer_to(uint16_t queue)
-{
-	unsigned int i;
-
-	for (i = 0; i < reta_size; i++) {
-		reta[i / 64].mask = UINT64_MAX;
-		reta[i / 64].reta[i % 64] = queue;
-	}
-	CHECK_OK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size));
-}
-
-static unsigned int
-drain_a(unsigned int n, unsigned int ms)
-{
-	return pmd_drain(PORT_A, n, ms, NULL);
-}
-
-static struct rte_eth_stats
-stats(uint16_t port)
-{
-	struct rte_eth_stats s = { 0 };
-
-	CHECK_OK(rte_eth_stats_get(port, &s));
-	return s;
-}
-
-/* Bursts of 4 on one queue; what it takes. */
-static unsigned int
-send_bursts(uint16_t queue, unsigned int bursts)
-{
-	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
-	struct rte_mbuf *pkts[4];
-	unsigned int b, i, took, sent = 0;
-
-	for (b = 0; b < bursts; b++) {
-		for (i = 0; i < 4; i++)
-			pkts[i] = pmd_frame_make(&f, 0);
-		took = rte_eth_tx_burst(PORT_B, queue, pkts, 4);
-		rte_pktmbuf_free_bulk(pkts + took, 4 - took);
-		sent += took;
-	}
-	return sent;
-}
-
-/* Polls a queue until an xstat moves beyond what it was. Microseconds, UINT64_MAX: it did not. */
-static uint64_t
-wait_xstat(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t before)
-{
-	uint64_t begin = now_us();
-	struct rte_mbuf *m;
-
-	while (pmd_xstat(port, name) == before) {
-		if (now_us() - begin > 5000000)
-			return UINT64_MAX;
-		if (poll_port == PORT_B)
-			(void)rte_eth_tx_burst(PORT_B, queue, NULL, 0);
-		else if (rte_eth_rx_burst(PORT_A, queue, &m, 1) == 1)
-			rte_pktmbuf_free(m);
-	}
-	return now_us() - begin;
-}
 
 struct times {
 	unsigned int n, soon;
@@ -213,39 +129,6 @@ rx_cycles(const struct pmd_conf *conf)
 	cycles(conf, "receive queues", rx_cycle);
 }
 
-/* Each WQE fails: at most two resets a second, then the queue is dead; others go on; a start revives it. */
-static void
-storm(const struct pmd_conf *conf)
-{
-	uint64_t begin, resets;
-	unsigned int events = queue_events, sent, others = 0, lost;
-
-	pmd_ports_up(conf);
-	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx15 do error syndrome=0x04"));
-	begin = now_us();
-	lost = stats(PORT_B).oerrors;
-	for (sent = 0; queue_events - events < 5 && now_us() - begin < 10000000; ) {
-		sent += send_bursts(STORMY, 1);
-		others += send_bursts(1, 1);
-		others -= drain_a(4, 100);
-	}
-	CHECK(now_us() - begin > 1000000, "dead after %" PRIu64 " us: more than two resets a second", now_us() - begin);
-	resets = pmd_xstat(PORT_B, "tx_q15_resets");
-	CHECK(resets == 4, "%" PRIu64 " resets of five failures", resets);
-	CHECK(others == 0, "%u packets of another queue lost", others);
-	CHECK(send_bursts(STORMY, 1) == 0, "a dead queue takes packets");
-	CHECK(queue_events - events == 5, "%u events", queue_events - events);
-	CHECK(pmd_xstat(PORT_B, "tx_q1_resets") == 0, "another queue was reset");
-	emu_fault_clear();
-	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, STORMY));
-	CHECK(stats(PORT_B).oerrors - lost == sent, "%" PRIu64 " lost of %u", stats(PORT_B).oerrors - lost, sent);
-	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, STORMY));
-	CHECK(send_bursts(STORMY, 8) == 32, "does not take");
-	CHECK(drain_a(32, 1000) == 32, "does not send after its revival");
-	pmd_ports_down();
-	printf("storm: %u packets lost, %" PRIu64 " resets\n", sent, resets);
-}
-
 /* A step of the repair is refused: tried again; refused always: dead, and stop and close work. */
 static void
 steps_refused(const struct pmd_conf *conf)
@@ -279,6 +162,99 @@ steps_refused(const struct pmd_conf *conf)
 	(void)drain_a(8, 3000);
 	emu_fault_clear();
 	CHECK(send_bursts(0, 1) == 4 && drain_a(4, 100) == 0, "a dead queue receives");
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
+/* The device says "ready" and fails in the next moment: one reset, no second failure is counted. */
+static void
+fails_meanwhile(const struct pmd_conf *conf)
+{
+	pmd_ports_up(conf);
+	steer_to(2);
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx2 count 1 do error syndrome=0x02"));
+	fault_add("on cmd.exit match port=0 op=QUERY_RQ count 1 do set field=rq_context.state value=1");
+	CHECK(send_bursts(0, 1) == 4, "not sent");
+	(void)drain_a(8, 300);
+	CHECK(pmd_xstat(PORT_A, "rx_q2_resets") == 1, "%" PRIu64 " resets", pmd_xstat(PORT_A, "rx_q2_resets"));
+	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "Rx queue 2 is not back");
+	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx2 count 1 do error syndrome=0x04"));
+	fault_add("on cmd.exit match port=1 op=QUERY_SQ count 1 do set field=sq_context.state value=1");
+	CHECK(send_bursts(2, 1) == 4, "not sent");
+	CHECK(wait_xstat(PORT_B, PORT_B, 2, "tx_q2_resets", 0) < LATE_US, "no reset");
+	CHECK(send_bursts(2, 8) == 32 && drain_a(32, 1000) == 32, "Tx queue 2 is not back");
+	CHECK(pmd_xstat(PORT_B, "tx_q2_resets") == 1, "%" PRIu64 " resets", pmd_xstat(PORT_B, "tx_q2_resets"));
+	emu_fault_clear();
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
+/* Queues that failed while nobody polled, or without a word, stop and start like others. */
+static void
+stop_failed(const struct pmd_conf *conf)
+{
+	pmd_ports_up(conf);
+	steer_to(QUEUES - 1); /* A new RQ has a higher number: the last stays the last. */
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 count 1 do error syndrome=0x02"));
+	CHECK(send_bursts(0, 1) == 4, "not sent");
+	rte_delay_us_sleep(50000);
+	CHECK(emu_fault_hits() == 1, "%" PRIu64 " hits", emu_fault_hits());
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, QUEUES - 1));
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, QUEUES - 1));
+	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "the Rx queue is not back");
+	/* The completion that would tell is lost. */
+	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx15 count 1 do error syndrome=0x04"));
+	fault_add("on cqe.write match port=1 q=tx15 do drop");
+	CHECK(send_bursts(QUEUES - 1, 1) == 4, "not sent");
+	rte_delay_us_sleep(20000);
+	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, QUEUES - 1));
+	emu_fault_clear();
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, QUEUES - 1));
+	CHECK(send_bursts(QUEUES - 1, 8) == 32 && drain_a(32, 1000) == 32, "the Tx queue is not back");
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
+static bool
+arrives_stripped(void)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_mbuf *m;
+	bool stripped;
+
+	f.vlan = 7;
+	if (pmd_send(PORT_B, 0, &f) != 1 || pmd_recv(PORT_A, 0, &m, 1, 1000) != 1)
+		return false;
+	stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) && m->vlan_tci == 7;
+	rte_pktmbuf_free(m);
+	return stripped;
+}
+
+/* Stripping is turned on while a queue waits to be tried again, or has failed unseen: it is on when it is back. */
+static void
+strip_meanwhile(const struct pmd_conf *conf)
+{
+	const struct pmd_conf one = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = conf->nb_desc };
+
+	pmd_ports_up(&one);
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx0 count 1 do error syndrome=0x02"));
+	/* To reset it goes, to ready it does not: three times. */
+	fault_add("on cmd.entry match port=0 op=MODIFY_RQ after 1 count 1 do fail status=INTERNAL_ERR");
+	fault_add("on cmd.entry match port=0 op=MODIFY_RQ after 2 count 1 do fail status=INTERNAL_ERR");
+	CHECK(send_bursts(0, 1) == 4, "not sent");
+	CHECK(wait_xstat(PORT_A, PORT_A, 0, "rx_q0_resets", 0) != UINT64_MAX, "no reset");
+	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, RTE_ETH_VLAN_STRIP_OFFLOAD));
+	CHECK(pmd_xstat(PORT_A, "rx_q0_resets") < 3, "it is back already: nothing was tried here");
+	(void)drain_a(8, 1500);
+	CHECK(arrives_stripped(), "the wish was lost");
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx0 count 1 do error syndrome=0x02"));
+	CHECK(send_bursts(0, 1) == 4, "not sent");
+	rte_delay_us_sleep(20000);
+	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, 0));
+	(void)drain_a(8, 600);
+	CHECK(!arrives_stripped(), "turned off, and it goes on");
+	emu_fault_clear();
+	(void)drain_a(8, 10);
 	pmd_ports_down();
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
 }
@@ -396,40 +372,20 @@ lost_doorbell(const struct pmd_conf *conf)
 	pmd_ports_down();
 }
 
-static const struct {
-	const char *name;
-	void (*run)(const struct pmd_conf *conf);
-} cases[] = {
+static const struct recover_case cases[] = {
+	{ "fails meanwhile", fails_meanwhile, true },
 	{ "tx", tx_cycles },
 	{ "rx", rx_cycles },
 	{ "empty mempool", empty_mempool },
 	{ "steps refused", steps_refused },
+	{ "stop failed", stop_failed },
+	{ "strip meanwhile", strip_meanwhile },
 	{ "bad completions", bad_completions },
 	{ "lost doorbell", lost_doorbell },
-	{ "storm", storm },
 };
 
-/* PMD_TEST_ONLY names one case. */
 int
 main(int argc, char **argv)
 {
-	const char *only = getenv("PMD_TEST_ONLY");
-	struct pmd_conf conf = { .nb_rxq = QUEUES, .nb_txq = QUEUES, .nb_desc = 256,
-				 .rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP };
-	struct rte_eth_dev_info info;
-	unsigned int i;
-	uint16_t port;
-
-	pmd_init(argc, argv);
-	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
-	reta_size = info.reta_size;
-	RTE_ETH_FOREACH_DEV(port)
-		CHECK_OK(rte_eth_dev_callback_register(port, RTE_ETH_EVENT_QUEUE_STATE, on_queue_event, NULL));
-	for (i = 0; i < RTE_DIM(cases); i++) {
-		if (only != NULL && strcmp(only, cases[i].name) != 0)
-			continue;
-		cases[i].run(&conf);
-		printf("%s: %u checks so far, %u failed\n", cases[i].name, pmd_checked, pmd_failed);
-	}
-	return pmd_fini();
+	return recover_main(argc, argv, cases, RTE_DIM(cases));
 }

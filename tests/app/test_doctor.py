@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""The doctor: on this machine, on the emulator, and with something in the way."""
+import re
+import subprocess
+
+import apptest
+from apptest import check
+
+MLXEMU = apptest.BUILD / "devtools/mlxemu/mlxemu"
+
+
+def doctor(*before):
+    done = subprocess.run([*map(str, before), str(apptest.PROGRAM), "--doctor"], timeout=30,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    check(re.search(r"^\d+ good, \d+ to know, \d+ bad: ", done.stdout, re.M), done.stdout)
+    return done
+
+
+def totals(done):
+    """The last line counts the others."""
+    said = [int(n) for n in re.search(r"^(\d+) good, (\d+) to know, (\d+) bad", done.stdout,
+                                      re.M).groups()]
+    lines = [len(re.findall(rf"^{word}  ", done.stdout, re.M)) for word in ("good", "note", "BAD ")]
+    check(said == lines, f"{said} said, {lines} lines\n{done.stdout}")
+    check(done.returncode == (said[2] > 0), f"exit code {done.returncode}\n{done.stdout}")
+
+
+def here(_work):
+    done = doctor()
+    totals(done)
+    check(re.search(r"^good  DPDK +DPDK \d+\.\d+", done.stdout, re.M), done.stdout)
+    check(re.search(r"^good  rdma-core +\d+\.\d+$", done.stdout, re.M), done.stdout)
+    for name in ("memlock", "hugepages", "IOMMU"):
+        check(re.search(rf"^(good|note|BAD )  {name} ", done.stdout, re.M), done.stdout)
+
+
+def emulated(_work):
+    if not MLXEMU.exists():
+        return
+    done = doctor(MLXEMU, "run", "--ports", 2, "--")
+    totals(done)
+    for port in (0, 1):
+        pci = f"0000:c1:00.{port}"
+        for what in ("ConnectX-6 Dx \\(15b3:101d\\), driver mlx5_core",
+                     f"/dev/infiniband/uverbs{port} can be opened", "firmware \\d+\\.",
+                     "interface \\w+, link up"):
+            check(re.search(rf"^good  {pci} {what}", done.stdout, re.M), f"{what}\n{done.stdout}")
+    check(": ready" in done.stdout, done.stdout)
+
+
+def no_memory_to_pin(_work):
+    done = doctor("sh", "-c", "ulimit -l 64; exec setpriv --bounding-set -ipc_lock --inh-caps "
+                  "-ipc_lock -- \"$@\"", "sh")
+    totals(done)
+    check("BAD   memlock      only 64 KiB" in done.stdout and "ulimit -l unlimited" in done.stdout,
+          done.stdout)
+    check(done.returncode == 1, f"exit code {done.returncode}")
+
+
+if __name__ == "__main__":
+    apptest.main(here, emulated, no_memory_to_pin)

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Forty-eight threads read timestamps by the clocks of eight devices that step, slew, are busy and break, while the
+ * service refreshes them: no snapshot is torn, no step unreported, nobody waits. Built with the thread sanitizer.
+ */
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_service.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_clock_keeper.h"
+
+#define NB_DEVICES 8
+#define NB_READERS 48
+/* The rest are threads that EAL knows nothing of. */
+#define NB_LCORES 40
+/* Until every reader came round so often and every clock was published so often, or the time is up. */
+#define ROUNDS 200
+#define GENERATIONS 100
+#define SECONDS 30
+#define SHIFT 30
+#define MASK (RTE_BIT64(41) - 1)
+#define SPAN RTE_BIT64(40)
+/* Of a sudden change of rate. */
+#define SLEW_PPM 50
+
+int mlxpmd_logtype;
+
+/* A device whose counter is this host's TSC; what it says of it changes with each look. */
+struct mdv_clock {
+	uint64_t random;
+	struct mdv_clock_state state;
+	unsigned int looks;
+};
+static struct mdv_clock devices[NB_DEVICES];
+static struct mlxpmd_port ports[NB_DEVICES];
+/* Its publisher was stopped half-way, for good. */
+static struct mlxpmd_clock frozen;
+
+struct reader {
+	pthread_t thread;
+	bool is_lcore;
+	struct mlxpmd_clock_snap snap[NB_DEVICES]; /* As a queue has them. */
+	uint64_t last[NB_DEVICES];
+	uint64_t rounds; /* Atomic. */
+	uint64_t values, absent, moves, steps;
+};
+static struct reader readers[NB_READERS];
+static unsigned int failures;
+static bool done;
+
+#define CHECK(cond, ...) \
+	do { \
+		if (!(cond) && __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED) < 10) { \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond); \
+			fprintf(stderr, __VA_ARGS__); \
+			fputc('\n', stderr); \
+		} \
+	} while (0)
+
+/* DPDK is not built with the sanitizer, and keeps its list of alarms by locks that are written in assembly. */
+const char *__tsan_default_suppressions(void);
+const char *
+__tsan_default_suppressions(void)
+{
+	return "race:rte_eal_alarm_set\nrace:rte_eal_alarm_cancel\n";
+}
+
+/* ------------------------------------------------------------------ devices */
+
+static uint64_t
+random_next(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+/* Each line carries this in its remainder, where it shifts values by less than a nanosecond. */
+static uint64_t
+sum_of(uint64_t mult, uint64_t base, uint64_t start, uint64_t steps)
+{
+	uint64_t x = mult * UINT64_C(0x9e3779b97f4a7c15) ^ base * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+		     start * UINT64_C(0x165667b19e3779f9) ^ steps * UINT64_C(0x27d4eb2f165667c5);
+
+	return (x ^ x >> 29) & (RTE_BIT64(SHIFT) - 1);
+}
+
+/* The value of now by the old line, plus step; from there on at rate mult. */
+static void
+line_bend(struct mdv_clock_line *l, uint64_t now, uint32_t mult, int64_t step, uint64_t steps)
+{
+	uint64_t value = 1000000000000;
+
+	if (l->mult != 0)
+		(void)mdv_clock_line_convert(l, now, &value);
+	*l = (struct mdv_clock_line) { .mult = mult, .shift = SHIFT, .base = now & MASK, .mask = MASK,
+				       .span = SPAN, .start = value + step };
+	l->frac = sum_of(l->mult, l->base, l->start, steps);
+}
+
+int
+mdv_clock_refresh(struct mdv_clock *d, struct mdv_clock_state *state)
+{
+	struct mdv_clock_state *s = &d->state;
+	uint64_t what = random_next(&d->random) % 64, now = rte_rdtsc();
+	uint64_t nominal = (UINT64_C(1000000000) << SHIFT) / rte_get_tsc_hz();
+	uint32_t mult = nominal - nominal / 1000000 * SLEW_PPM +
+			random_next(&d->random) % (nominal / 1000000 * SLEW_PPM * 2);
+	int64_t step = 0;
+
+	d->looks++;
+	s->verdict = MDV_CLOCK_GOOD;
+	if (what < 4 && s->line.mult != 0) {
+		s->busy++;
+		*state = *s;
+		return -EAGAIN;
+	}
+	if (what == 4)
+		s->verdict = MDV_CLOCK_BROKEN;
+	if (what == 5)
+		usleep(20000); /* A device that takes its time. */
+	if (what >= 48 && s->line.mult != 0) {
+		step = random_next(&d->random) & 1 ? 2000000000 : -1000000000;
+		s->steps++;
+	}
+	line_bend(&s->line, now, mult, step, s->steps);
+	s->host = s->line;
+	s->source = MDV_CLOCK_HOST;
+	s->unit = "ns";
+	s->epoch = "test";
+	s->valid_tsc = UINT64_MAX;
+	s->next_us = 1000;
+	*state = *s;
+	return 0;
+}
+
+int
+mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted __rte_unused, struct mdv_clock **out,
+	       char *why, size_t why_bytes)
+{
+	*out = (struct mdv_clock *)dev;
+	(*out)->random = UINT64_C(0x9e3779b97f4a7c15) * (*out - devices + 1);
+	snprintf(why, why_bytes, "a simulated device");
+	return 0;
+}
+
+void
+mdv_clock_close(struct mdv_clock *clock __rte_unused)
+{
+}
+
+const char *
+mdv_clock_source_name(enum mdv_clock_source source __rte_unused)
+{
+	return "host";
+}
+
+int
+mdv_clock_raw(struct mdv_dev *dev __rte_unused, uint64_t *cycles __rte_unused)
+{
+	CHECK(false, "a device read");
+	return -ENOTSUP;
+}
+
+bool
+mdv_gone(const struct mdv_dev *dev __rte_unused)
+{
+	return false;
+}
+
+/* ------------------------------------------------------------------ readers */
+
+static void
+whole(const struct mlxpmd_clock_snap *s)
+{
+	CHECK(s->mult == 0 || s->frac == sum_of(s->mult, s->base, s->start, s->steps),
+	      "generation %u is torn", s->generation);
+}
+
+/* One and the same stamp by the line before and the line now: near each other, or a step is reported. */
+static void
+moved(struct reader *r, const struct mlxpmd_clock_snap *old, const struct mlxpmd_clock_snap *new)
+{
+	uint64_t at = new->base, was, is, slack;
+
+	r->moves++;
+	r->steps += new->steps - old->steps;
+	CHECK((int32_t)(new->generation - old->generation) > 0, "back from %u to %u", old->generation,
+	      new->generation);
+	if (new->steps != old->steps || !mlxpmd_clock_convert(old, at, &was) ||
+	    !mlxpmd_clock_convert(new, at, &is))
+		return;
+	slack = 2000 + (is - old->start) / 1000000 * SLEW_PPM * 3;
+	CHECK(is - was + slack <= 2 * slack, "generation %u to %u: %" PRId64 " ns without a step",
+	      old->generation, new->generation, (int64_t)(is - was));
+}
+
+/* As a receive burst does it, on a snapshot of the reader's own. */
+static void
+read_queue(struct reader *r, unsigned int i)
+{
+	struct mlxpmd_clock_snap *mine = &r->snap[i], old = *mine;
+	uint64_t tsc, value;
+
+	mlxpmd_clock_follow(ports[i].clock, mine);
+	tsc = rte_rdtsc();
+	whole(mine);
+	if (mine->generation != old.generation) {
+		if (old.generation != 0)
+			moved(r, &old, mine);
+		r->last[i] = 0;
+	}
+	if (!mlxpmd_clock_usable(mine, tsc) || !mlxpmd_clock_value(ports[i].clock, mine, tsc, &value)) {
+		r->absent++;
+		return;
+	}
+	CHECK(value >= r->last[i], "generation %u goes back by %" PRIu64 " ns", mine->generation,
+	      r->last[i] - value);
+	r->last[i] = value;
+	r->values++;
+}
+
+/* As everything else does it, on its lcore's lines. */
+static void
+read_lcore(struct reader *r, unsigned int i)
+{
+	struct mlxpmd_clock_lines stack;
+	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(ports[i].clock, &stack);
+	uint64_t value;
+
+	CHECK((lines == &stack) == !r->is_lcore, "somebody else's lines");
+	if (lines->dev.generation != 0) {
+		whole(&lines->dev);
+		whole(&lines->host);
+		CHECK(lines->dev.generation == lines->host.generation, "lines of %u and %u",
+		      lines->dev.generation, lines->host.generation);
+	}
+	(void)mlxpmd_clock_now(ports[i].clock, &value);
+}
+
+static void *
+reader_main(void *arg)
+{
+	struct reader *r = arg;
+	struct mlxpmd_clock_snap mine;
+	unsigned int i;
+
+	if (r->is_lcore)
+		CHECK(rte_thread_register() == 0, "no lcore: %s", rte_strerror(rte_errno));
+	while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+		for (i = 0; i < NB_DEVICES; i++) {
+			read_queue(r, i);
+			read_lcore(r, i);
+		}
+		mine.generation = 0;
+		mlxpmd_clock_follow(&frozen, &mine);
+		CHECK(mine.generation == 1 && mine.start == 4711, "held up by a publisher that stands still");
+		__atomic_fetch_add(&r->rounds, 1, __ATOMIC_RELAXED);
+		sched_yield(); /* There may be two cores for all. */
+	}
+	if (r->is_lcore)
+		rte_thread_unregister();
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ who refreshes, who asks */
+
+static void *
+service_main(void *arg)
+{
+	uint32_t id;
+
+	RTE_SET_USED(arg);
+	CHECK(rte_thread_register() == 0 && rte_service_get_by_name("mlxpmd_clock", &id) == 0 &&
+	      rte_service_runstate_set(id, 1) == 0, "no service");
+	while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+		(void)rte_service_run_iter_on_app_lcore(id, 0);
+		usleep(200);
+	}
+	rte_thread_unregister();
+	return NULL;
+}
+
+/* As telemetry and statistics do. */
+static void *
+asker_main(void *arg)
+{
+	struct mlxpmd_clock_info info;
+	unsigned int i;
+
+	RTE_SET_USED(arg);
+	while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+		for (i = 0; i < NB_DEVICES; i++) {
+			mlxpmd_clock_info_get(ports[i].clock, &info);
+			CHECK(info.state.line.frac == sum_of(info.state.line.mult, info.state.line.base,
+							     info.state.line.start, info.state.steps),
+			      "a torn state");
+		}
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static bool
+enough(void)
+{
+	struct mlxpmd_clock_info info;
+	unsigned int i;
+
+	for (i = 0; i < NB_READERS; i++)
+		if (__atomic_load_n(&readers[i].rounds, __ATOMIC_RELAXED) < ROUNDS)
+			return false;
+	for (i = 0; i < NB_DEVICES; i++) {
+		mlxpmd_clock_info_get(ports[i].clock, &info);
+		if (info.generation < GENERATIONS)
+			return false;
+	}
+	return true;
+}
+
+static void
+clocks_open(void)
+{
+	struct mlxpmd_clock_snap s = { .mult = 1, .start = 4711, .expires_tsc = UINT64_MAX };
+	unsigned int i;
+
+	for (i = 0; i < NB_DEVICES; i++) {
+		ports[i] = (struct mlxpmd_port) { .port_id = i, .mdv = (struct mdv_dev *)&devices[i] };
+		CHECK(mlxpmd_clock_open(&ports[i]) == 0 && ports[i].clock != NULL, "no clock");
+	}
+	s.frac = sum_of(s.mult, s.base, s.start, s.steps);
+	mlxpmd_clock_publish(&frozen, &s, NULL);
+	for (i = 0; i < MLXPMD_CLOCK_SNAP_WORDS / 2; i++)
+		__atomic_store_n((mlxpmd_clock_word *)&frozen.board.slot[0] + i, UINT64_MAX, __ATOMIC_RELEASE);
+}
+
+static void
+report(void)
+{
+	uint64_t rounds = UINT64_MAX, values = 0, absent = 0, moves = 0, steps = 0, service = 0, control = 0;
+	struct mlxpmd_clock_info info;
+	unsigned int i;
+
+	for (i = 0; i < NB_READERS; i++) {
+		rounds = RTE_MIN(rounds, readers[i].rounds);
+		values += readers[i].values;
+		absent += readers[i].absent;
+		moves += readers[i].moves;
+		steps += readers[i].steps;
+	}
+	for (i = 0; i < NB_DEVICES; i++) {
+		mlxpmd_clock_info_get(ports[i].clock, &info);
+		service += info.by_service;
+		control += info.by_control;
+		CHECK(info.by_service + info.by_control + 1 == devices[i].looks, "device %u was looked at %u times",
+		      i, devices[i].looks);
+	}
+	printf("%d threads, %d clocks: %" PRIu64 " values, %" PRIu64 " absent; generations taken %" PRIu64
+	       ", steps seen %" PRIu64 "; refreshes by service %" PRIu64 ", by control thread %" PRIu64
+	       "; least rounds %" PRIu64 "\n", NB_READERS, NB_DEVICES, values, absent, moves, steps, service,
+	       control, rounds);
+	CHECK(rounds != 0 && values != 0 && absent != 0 && moves != 0 && steps != 0, "something was not tried");
+}
+
+int
+main(void)
+{
+	char *argv[] = { "clock_threads", "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "32",
+			 "-l", "0", "--log-level", "error" };
+	pthread_t service, asker;
+	unsigned int i;
+
+	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
+		return 1;
+	clocks_open();
+	pthread_create(&service, NULL, service_main, NULL);
+	pthread_create(&asker, NULL, asker_main, NULL);
+	for (i = 0; i < NB_READERS; i++) {
+		readers[i].is_lcore = i < NB_LCORES;
+		pthread_create(&readers[i].thread, NULL, reader_main, &readers[i]);
+	}
+	for (i = 0; i < SECONDS * 10 && !enough(); i++)
+		usleep(100000);
+	__atomic_store_n(&done, true, __ATOMIC_RELAXED);
+	for (i = 0; i < NB_READERS; i++)
+		pthread_join(readers[i].thread, NULL);
+	pthread_join(service, NULL);
+	pthread_join(asker, NULL);
+	for (i = 0; i < NB_DEVICES; i++)
+		mlxpmd_clock_unserve(ports[i].clock);
+	report();
+	for (i = 0; i < NB_DEVICES; i++)
+		mlxpmd_clock_close(&ports[i]);
+	printf("%u failures\n", failures);
+	return failures != 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The timestamp conversions of all instruction sets agree bit by bit with each other and with a product of 128 bits:
+ * for lines with every shift, and factors and stamps at and around every boundary and in between.
+ */
+
+#include "clock_kernels.h"
+#include "rig_ifma.h"
+
+#define BATCH 512
+static uint64_t ts[BATCH], value[BATCH], want[BATCH];
+static uint8_t bad[BATCH], want_bad[BATCH];
+static uint8_t cqes[BATCH * 64] __rte_aligned(64);
+static unsigned long nb_checked, nb_unfit;
+
+static uint64_t
+random64(void)
+{
+	return (uint64_t)rig_random() << 32 | rig_random();
+}
+
+/* Around powers of two, where carries and truncations happen, else anywhere. */
+static uint64_t
+random_edge(void)
+{
+	uint64_t v = RTE_BIT64(rig_random() % 64);
+
+	return rig_random() % 2 ? random64() >> rig_random() % 64 : v + rig_random() % 5 - 2;
+}
+
+static void
+line_random(struct mlxpmd_clock_snap *s, unsigned int shift, unsigned int bits)
+{
+	memset(s, 0, sizeof(*s));
+	s->shift = shift;
+	s->mask = RTE_BIT64(bits) - 1;
+	s->span = RTE_MIN(random_edge(), s->mask / 2);
+	s->base = random_edge() & s->mask;
+	s->mult = rig_random() % 4 ? (uint32_t)random_edge() : UINT32_MAX;
+	s->frac = random_edge() & (RTE_BIT64(shift) - 1);
+	s->start = random_edge();
+}
+
+/* Once more, written down as the definition says. */
+static void
+reference(const struct mlxpmd_clock_snap *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		uint64_t off = (ts[i] - s->base) & s->mask;
+		unsigned __int128 sum = (unsigned __int128)off * s->mult + s->frac;
+
+		want[i] = s->start + (uint64_t)(sum >> s->shift);
+		want_bad[i] = off > s->span;
+	}
+}
+
+static void
+compare(const struct clock_kernel *k, const struct mlxpmd_clock_snap *s)
+{
+	unsigned int i, nb_bad = 0;
+
+	for (i = 0; i < BATCH; i++) {
+		nb_bad += want_bad[i];
+		CHECK(!bad[i] == !want_bad[i], "%s: shift %u: stamp %#" PRIx64 " outside: %u not %u", k->name, s->shift,
+		      ts[i], bad[i], want_bad[i]);
+		CHECK(want_bad[i] || value[i] == want[i], "%s: shift %u: %#" PRIx64 " is %#" PRIx64 " not %#" PRIx64,
+		      k->name, s->shift, ts[i], value[i], want[i]);
+	}
+	nb_checked += BATCH - nb_bad;
+	CHECK(!k->array(s, ts, value, BATCH) == (nb_bad == 0), "%s: outside", k->name);
+	memset(value, 0x55, sizeof(value));
+	CHECK(!k->cqes(s, cqes, value, BATCH) == (nb_bad == 0), "%s: from completions: outside", k->name);
+	for (i = 0; i < BATCH; i++)
+		CHECK(want_bad[i] || value[i] == want[i], "%s: from completions", k->name);
+}
+
+static void
+lines(const struct clock_kernel *k, unsigned int rounds)
+{
+	struct mlxpmd_clock_snap s;
+	unsigned int shift, r, i;
+
+	for (r = 0; r < rounds; r++) {
+		for (shift = 21; shift <= 32; shift++) {
+			line_random(&s, shift, r % 2 ? 41 : 32 + r % 17);
+			if (!k->fits(&s)) {
+				nb_unfit++;
+				continue;
+			}
+			for (i = 0; i < BATCH; i++) {
+				ts[i] = s.base + (i % 16 == 0 ? s.span + i / 16 % 3 - 1 : i % 4 == 0 ? random_edge() :
+						  random64() % RTE_MAX(s.span, 1u));
+				*(uint64_t *)(cqes + i * 64 + 0x30) = rte_cpu_to_be_64(ts[i]);
+			}
+			reference(&s);
+			k->each(&s, ts, value, bad, BATCH);
+			compare(k, &s);
+		}
+	}
+}
+
+static void
+packed(const struct clock_kernel *k)
+{
+	static const uint32_t edges[] = { 0, 1, 999999999, 1000000000, 1000000001, UINT32_MAX };
+	unsigned int r, i;
+
+	for (r = 0; r < 200; r++) {
+		for (i = 0; i < BATCH; i++)
+			ts[i] = random64() >> 32 << 32 | (i % 2 ? edges[i / 2 % RTE_DIM(edges)] : rig_random());
+		k->unpack(ts, value, bad, BATCH);
+		for (i = 0; i < BATCH; i++) {
+			bool none = (uint32_t)ts[i] >= 1000000000;
+
+			CHECK(!bad[i] == !none, "%s: %#" PRIx64, k->name, ts[i]);
+			CHECK(none || value[i] == (ts[i] >> 32) * 1000000000 + (uint32_t)ts[i], "%s: %#" PRIx64, k->name,
+			      ts[i]);
+		}
+	}
+}
+
+static void
+all(const struct clock_kernel *k, bool there, unsigned int rounds)
+{
+	if (!there) {
+		printf("kernel %s: not on this machine\n", k->name);
+		return;
+	}
+	nb_checked = nb_unfit = 0;
+	lines(k, rounds);
+	packed(k);
+	printf("kernel %s: %lu stamps the same, %lu lines left to others%s\n", k->name, nb_checked, nb_unfit,
+	       rig_ifma_done != 0 ? " (instructions emulated)" : "");
+	CHECK(nb_checked > rounds * 1000ul, "%s: %lu stamps", k->name, nb_checked);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned int rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : 400;
+
+	rig_init();
+	all(&clock_kernel_scalar, true, rounds);
+#ifdef MLXPMD_RX_AVX2
+	all(&clock_kernel_avx2, __builtin_cpu_supports("avx2"), rounds);
+#endif
+#ifdef MLXPMD_RX_AVX512
+	all(&clock_kernel_avx512, __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"), rounds);
+#endif
+#ifdef MLXPMD_RX_IFMA
+	all(&clock_kernel_ifma, __builtin_cpu_supports("avx512ifma") || rig_ifma_emulate(), rounds);
+#endif
+	return rig_end("rx_clock");
+}

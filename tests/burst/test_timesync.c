@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Which packets count as PTP, which mailbox has whose stamp, and the software clock's arithmetic. */
+
+#include <rte_time.h>
+
+#include "rig.h"
+
+#define POOL 511
+static struct rte_mempool *pool;
+static struct mlxpmd_clock port_clock;
+static struct mlxpmd_clock_snap line;
+static struct rte_eth_dev_data dev_data;
+static struct rte_eth_dev dev = { .data = &dev_data };
+static struct rig_rx *r;
+static mlxpmd_rx_burst_t burst;
+
+static void
+lines_set(bool usable)
+{
+	struct mlxpmd_clock_snap host;
+
+	/* One tick is 4 ns. */
+	line = (struct mlxpmd_clock_snap) {
+		.mult = 4u << 24, .shift = 24, .mask = RTE_BIT64(41) - 1, .span = RTE_BIT64(40) - 1,
+		.start = UINT64_C(1700000000) * NSEC_PER_SEC,
+		.expires_tsc = rte_rdtsc() + (usable ? (int64_t)rte_get_tsc_hz() * 60 : -1),
+	};
+	host = line;
+	host.base = rte_rdtsc();
+	host.mult = (uint32_t)(((unsigned __int128)NSEC_PER_SEC << 31) / rte_get_tsc_hz());
+	host.shift = 31;
+	port_clock.kind = MDV_CLOCK_LINE;
+	mlxpmd_clock_publish(&port_clock, &line, &host);
+}
+
+/* The device delivers a frame. */
+static void
+arrive(const uint8_t *frame, uint32_t len, uint64_t stamp)
+{
+	const struct rig_rx_cqe c = { .ts = stamp };
+	struct rte_mbuf *m = r->q.elts[r->wqe_count & r->q.wqe_mask];
+
+	CHECK(rig_rx_packet(r, 0, len, &c), "no WQE");
+	memcpy(rte_pktmbuf_mtod(m, void *), frame, len);
+}
+
+struct sample {
+	const char *name;
+	const char *hex;	/* From the EtherType on. */
+	uint64_t flags;
+};
+#define PTP RTE_MBUF_F_RX_IEEE1588_PTP
+#define TMST RTE_MBUF_F_RX_IEEE1588_TMST
+static const struct sample samples[] = {
+	{ "sync", "88f7" "0002002c", PTP | TMST },
+	{ "sync with a transport nibble", "88f7" "1002002c", PTP | TMST },
+	{ "delay request", "88f7" "0102002c", PTP | TMST },
+	{ "peer delay request", "88f7" "0202002c", PTP | TMST },
+	{ "peer delay response", "88f7" "0302002c", PTP | TMST },
+	{ "follow-up", "88f7" "0802002c", PTP },
+	{ "announce", "88f7" "0b02002c", PTP },
+	{ "version 1", "88f7" "0001002c", PTP },
+	{ "version 2.1", "88f7" "0012002c", PTP | TMST },
+	{ "tagged sync", "81000005" "88f7" "0002002c", PTP | TMST },
+	{ "tagged other", "81000005" "0806" "0002002c", 0 },
+	{ "too short", "88f7" "00", PTP },
+	{ "ARP", "0806" "0002002c", 0 },
+	{ "IPv4 event", "0800" "450000300000000040110000" "0a0000010a000002" "1234013f001c0000" "0002", TMST },
+	{ "IPv4 general", "0800" "450000300000000040110000" "0a0000010a000002" "12340140001c0000" "0802", 0 },
+	{ "IPv4 to another port", "0800" "450000300000000040110000" "0a0000010a000002" "013f1234001c0000" "0002", 0 },
+	{ "IPv4 TCP", "0800" "450000300000000040060000" "0a0000010a000002" "1234013f001c0000" "0002", 0 },
+	{ "IPv4 options", "0800" "460000340000000040110000" "0a0000010a000002" "01010101" "1234013f001c0000" "0102",
+	  TMST },
+	{ "IPv4 fragment", "0800" "450000300000200040110000" "0a0000010a000002" "1234013f001c0000" "0002", 0 },
+	{ "IPv4 later fragment", "0800" "450000300000000140110000" "0a0000010a000002" "1234013f001c0000" "0002", 0 },
+	{ "IPv4 event, don't fragment", "0800" "450000300000400040110000" "0a0000010a000002" "1234013f001c0000" "0002",
+	  TMST },
+	{ "IPv4 cut off", "0800" "450000300000000040110000" "0a0000010a000002" "1234", 0 },
+	{ "IPv6 event", "86dd" "60000000001c1140" "00000000000000000000000000000001"
+			"00000000000000000000000000000002" "1234013f001c0000" "0302", TMST },
+	{ "IPv6 other", "86dd" "60000000001c3a40" "00000000000000000000000000000001"
+			"00000000000000000000000000000002" "1234013f001c0000" "0302", 0 },
+};
+
+static uint32_t
+unhex(uint8_t *to, const char *hex)
+{
+	uint32_t n;
+
+	for (n = 0; hex[0] != '\0'; n++, hex += 2)
+		(void)sscanf(hex, "%2hhx", &to[n]);
+	return n;
+}
+
+static struct rte_mbuf *
+one(const char *hex, uint64_t stamp)
+{
+	uint8_t frame[128] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+	struct rte_mbuf *m = NULL;
+
+	arrive(frame, 12 + unhex(frame + 12, hex), stamp);
+	CHECK(burst(&r->q, &m, 1) == 1, "nothing came");
+	return m;
+}
+
+static int
+stamp_read(uint32_t flags, uint64_t *ns)
+{
+	struct timespec ts = { 0, 0 };
+	int rc = mlxpmd_timesync_read_rx(&dev, &ts, flags);
+
+	*ns = rte_timespec_to_ns(&ts);
+	return rc;
+}
+
+static void
+recognition(void)
+{
+	uint64_t ns, flags;
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(samples); i++) {
+		m = one(samples[i].hex, 1000 + i);
+		flags = m->ol_flags & (PTP | TMST);
+		CHECK(flags == samples[i].flags, "%s: flags %#" PRIx64, samples[i].name, flags);
+		if (flags & TMST)
+			CHECK(stamp_read(m->timesync, &ns) == 0 && ns == line.start + (1000 + i) * 4, "%s: %" PRIu64,
+			      samples[i].name, ns);
+		CHECK(stamp_read(0, &ns) == -EINVAL, "%s: a stamp is left", samples[i].name);
+		rte_pktmbuf_free(m);
+	}
+}
+
+/* In one burst each has its own mailbox, as far as there are; the last has the latest. */
+static void
+boxes(void)
+{
+	uint8_t frame[128] = { 0 };
+	uint32_t len = 12 + unhex(frame + 12, "88f7" "0002002c");
+	struct rte_mbuf *m[8];
+	unsigned int i;
+	uint64_t ns;
+
+	for (i = 0; i < 6; i++)
+		arrive(frame, len, 100 + i);
+	CHECK(burst(&r->q, m, 8) == 6, "not received");
+	for (i = 0; i < 6; i++)
+		CHECK(m[i]->timesync == RTE_MIN(i, 3u) && (m[i]->ol_flags & TMST), "mbuf %u: %u", i, m[i]->timesync);
+	for (i = 0; i < 4; i++)
+		CHECK(stamp_read(i, &ns) == 0 && ns == line.start + (i == 3 ? 105 : 100 + i) * 4, "box %u", i);
+	rte_pktmbuf_free_bulk(m, 6);
+	/* The latest, not the one that nobody read. */
+	rte_pktmbuf_free(one("88f7" "0002002c", 200));
+	rte_pktmbuf_free(one("88f7" "0002002c", 300));
+	CHECK(stamp_read(0, &ns) == 0 && ns == line.start + 1200, "an old one");
+}
+
+/* No usable line: no stamp, no flag, counted; the packet is a PTP packet all the same. */
+static void
+absent(void)
+{
+	struct rte_mbuf *m;
+	uint64_t ns;
+
+	lines_set(false);
+	m = one("88f7" "0002002c", 100);
+	CHECK((m->ol_flags & (PTP | TMST)) == PTP && stamp_read(0, &ns) == -EINVAL, "a stamp by an expired line");
+	CHECK(r->port.timesync.rx_absent == 1, "%" PRIu64, r->port.timesync.rx_absent);
+	rte_pktmbuf_free(m);
+	lines_set(true);
+	m = one("88f7" "0002002c", 100);
+	CHECK((m->ol_flags & TMST) && stamp_read(0, &ns) == 0, "none again");
+	rte_pktmbuf_free(m);
+}
+
+static uint64_t
+phc(void)
+{
+	struct timespec ts = { 0, 0 };
+
+	CHECK(mlxpmd_timesync_read_time(&dev, &ts) == 0, "no time");
+	return rte_timespec_to_ns(&ts);
+}
+
+/* Writing and adjusting move the PHC and its stamps, and the port's clock not at all. */
+static void
+arithmetic(void)
+{
+	const uint64_t slack = NSEC_PER_SEC;
+	struct timespec ts = { 5, 7 };
+	struct rte_mbuf *m;
+	uint64_t ns, before, clock_ns;
+
+	CHECK(phc() - line.start < slack, "begins elsewhere");
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == 0 && phc() - 5 * NSEC_PER_SEC < slack, "written");
+	before = phc();
+	CHECK(mlxpmd_timesync_adjust(&dev, 3600 * (int64_t)NSEC_PER_SEC) == 0, "adjust");
+	CHECK(phc() - before - 3600 * (uint64_t)NSEC_PER_SEC < slack, "forward");
+	CHECK(mlxpmd_timesync_adjust(&dev, -3600 * (int64_t)NSEC_PER_SEC) == 0, "adjust");
+	CHECK(phc() - before < slack, "backward");
+	ts.tv_nsec = NSEC_PER_SEC;
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "a second of nanoseconds");
+	ts.tv_nsec = -1;
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "negative");
+	m = one("88f7" "0002002c", 100);
+	CHECK(stamp_read(0, &ns) == 0 && ns == line.start + 400 + r->port.timesync.offset_ns, "stamp without offset");
+	CHECK(*RTE_MBUF_DYNFIELD(m, r->q.ts_offset, uint64_t *) == line.start + 400, "the mbuf has the clock's value");
+	CHECK(mlxpmd_read_clock(&dev, &clock_ns) == 0 && clock_ns - line.start < slack, "the clock moved");
+	rte_pktmbuf_free(m);
+	port_clock.kind = MDV_CLOCK_TICKS;
+	CHECK(mlxpmd_timesync_enable(&dev) == -ENOTSUP && mlxpmd_timesync_read_time(&dev, &ts) == -ENOTSUP &&
+	      mlxpmd_timesync_adjust(&dev, 1) == -ENOTSUP, "a PHC of ticks");
+	port_clock.kind = MDV_CLOCK_LINE;
+}
+
+int
+main(void)
+{
+	rig_init();
+	pool = rig_pool("timesync", POOL, 0, 2048 + RTE_PKTMBUF_HEADROOM);
+	lines_set(true);
+	r = rig_rx_new(6, 0, 6, pool, 0, &port_clock);
+	if (r == NULL)
+		return 1;
+	r->port.eth_dev = &dev;
+	dev_data.dev_private = &r->port;
+	pthread_mutex_init(&r->port.lock, NULL);
+	r->port.rxqs[0] = &r->q;
+	burst = mlxpmd_rx_templates[MLXPMD_RX_F_TS].burst;
+	CHECK(mlxpmd_timesync_rx_wrap(&r->port, burst) == burst, "a burst of its own while timesync is off");
+	CHECK(mlxpmd_timesync_enable(&dev) == 0 && r->q.ts_offset > 0, "not enabled");
+	burst = mlxpmd_timesync_rx_wrap(&r->port, burst);
+	recognition();
+	boxes();
+	absent();
+	arithmetic();
+	CHECK(mlxpmd_timesync_disable(&dev) == 0 && !r->port.timesync.on, "not disabled");
+	rig_rx_free(r);
+	return rig_end("timesync");
+}

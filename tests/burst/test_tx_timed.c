@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Packets with a send time, and packets that want a stamp: WQEs, completions, the mailbox, what is counted. */
+
+#include "rig.h"
+
+#define POOL 1023
+#define SECOND UINT64_C(1000000000)
+#define MPW_TIMED (MLXPMD_TX_F_MPW | MLXPMD_TX_F_TIMED)
+static struct rte_mempool *pool;
+static struct mlxpmd_clock port_clock;
+static struct rte_eth_dev_data dev_data;
+static struct rte_eth_dev dev = { .data = &dev_data };
+static int offset;
+static uint64_t flag;
+
+/* A device at 156.25 MHz and its host at the TSC's frequency, both in a time that begins at 1000 s. */
+static struct mlxpmd_clock_snap line, host;
+
+static void
+clock_set(enum mdv_clock_kind kind, uint64_t base)
+{
+	const uint64_t tsc = rte_rdtsc();
+
+	memset(&line, 0, sizeof(line));
+	line.mult = (6u << 29) + (2u << 28) / 5 * 1; /* 6.2 ns and something. */
+	line.shift = 29;
+	line.base = base;
+	line.mask = RTE_BIT64(41) - 1;
+	line.span = RTE_BIT64(40) - 1;
+	line.start = 1000 * SECOND;
+	line.frac = 12345;
+	line.expires_tsc = tsc + 3600 * rte_get_tsc_hz();
+	host = line;
+	host.mult = (uint32_t)(((unsigned __int128)SECOND << 31) / rte_get_tsc_hz());
+	host.shift = 31;
+	host.base = tsc;
+	host.mask = RTE_BIT64(48) - 1;
+	host.span = RTE_BIT64(47) - 1;
+	host.frac = 0;
+	port_clock.kind = kind;
+	mlxpmd_clock_publish(&port_clock, &line, &host);
+}
+
+static uint64_t
+now(void)
+{
+	uint64_t value = 0;
+
+	CHECK(mlxpmd_clock_convert(&host, rte_rdtsc(), &value), "no time");
+	return value;
+}
+
+static struct rig_tx *
+tx_new(uint16_t nb_desc, uint8_t inline_mode)
+{
+	struct rig_tx *t = rig_tx_new(6, nb_desc, 6, 63, inline_mode);
+
+	rig_mdv.caps.wait_on_time = true;
+	rig_mdv.caps.device_frequency_khz = 156250;
+	t->port.clock = &port_clock;
+	t->port.eth_dev = &dev;
+	dev_data.dev_private = &t->port;
+	pthread_mutex_init(&t->port.lock, NULL);
+	t->q.offloads = RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
+	CHECK(mlxpmd_txq_times_set(&t->q) == 0, "no field");
+	offset = t->q.time_offset;
+	flag = t->q.time_flag;
+	return t;
+}
+
+static void
+done(struct rig_tx *t, const char *what)
+{
+	unsigned int n;
+
+	rig_tx_free(t);
+	n = rte_mempool_avail_count(pool);
+	CHECK(n == POOL, "%s: %u of %u mbufs came home", what, n, POOL);
+}
+
+static struct rte_mbuf *
+packet(uint64_t time)
+{
+	struct rte_mbuf *m = rig_tx_mbuf(pool, 1, 60, 1);
+
+	if (time != 0) {
+		m->ol_flags |= flag;
+		*RTE_MBUF_DYNFIELD(m, offset, uint64_t *) = time;
+	}
+	return m;
+}
+
+static void
+ignore(void *arg __rte_unused, const struct rig_tx_packet *p __rte_unused)
+{
+}
+
+/* The stamp of a value is the first that is not before it: for any line, exactly. */
+static void
+inversion(void)
+{
+	struct mlxpmd_clock c = { .kind = MDV_CLOCK_LINE };
+	unsigned int i, bad = 0, reached = 0;
+	uint64_t value, stamp, back, before;
+	struct mlxpmd_clock_snap s = { 0 };
+
+	for (i = 0; i < 1000000; i++) {
+		s.shift = 21 + rig_random() % 12;
+		s.mult = rig_random() | 1;
+		s.frac = rig_random() & (RTE_BIT64(s.shift) - 1);
+		s.mask = RTE_BIT64(41 + rig_random() % 8) - 1;
+		s.span = i % 2 != 0 ? s.mask : s.mask / 2;
+		s.base = ((uint64_t)rig_random() << 24) & s.mask;
+		s.start = (uint64_t)rig_random() << (rig_random() % 31);
+		value = s.start + ((((unsigned __int128)(((uint64_t)rig_random() << 16) & s.span)) * s.mult) >>
+				   s.shift) + rig_random() % 3;
+		if (!mlxpmd_tx_time_stamp(&c, &s, value, &stamp))
+			continue;
+		reached++;
+		(void)mlxpmd_clock_convert(&s, stamp, &back);
+		bad += back < value;
+		if (stamp == s.base)
+			continue;
+		(void)mlxpmd_clock_convert(&s, (stamp - 1) & s.mask, &before);
+		bad += before >= value;
+	}
+	CHECK(bad == 0 && reached > 990000, "%u of %u wrong", bad, reached);
+	CHECK(!mlxpmd_tx_time_stamp(&c, &s, s.start - 1, &stamp), "before the line");
+	/* A line that holds for a second only: the time to come is where it would go on. */
+	s = (struct mlxpmd_clock_snap) { .mult = 1u << 24, .shift = 24, .mask = RTE_BIT64(41) - 1, .span = SECOND };
+	CHECK(mlxpmd_tx_time_stamp(&c, &s, 3 * SECOND, &stamp) && stamp == 3 * SECOND, "beyond the line's end");
+	CHECK(mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41) - 1, &stamp) && stamp == RTE_BIT64(41) - 1, "a whole counter");
+	CHECK(!mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41), &stamp), "once round the counter");
+	c.kind = MDV_CLOCK_PACKED;
+	CHECK(mlxpmd_tx_time_stamp(&c, &s, 5 * SECOND + 7, &stamp) && stamp == (UINT64_C(5) << 32 | 7), "packed");
+	CHECK(!mlxpmd_tx_time_stamp(&c, &s, (UINT64_C(1) << 32) * SECOND, &stamp), "beyond 32 bits of seconds");
+}
+
+/* Time to wait for, as it stands in the WQE; one that a line says is exact. */
+static void
+wait_bytes(enum mdv_clock_kind kind, unsigned int f)
+{
+	struct rig_tx *t = tx_new(64, f & MLXPMD_TX_F_INLINE ? 1 : 0);
+	uint64_t time = now() + SECOND / 2, want = 0;
+	struct rte_mbuf *m[3] = { packet(0), packet(time), packet(0) };
+	/* 8 s: of 156250000 ticks, and of 2^32 units each. */
+	const uint64_t mask = kind == MDV_CLOCK_PACKED ? 0x7ffffffff : 0x7fffffff;
+
+	CHECK(rig_tx_burst(t, f, m, 3) == 3, "not taken");
+	CHECK(rig_tx_run(t, true, ignore, NULL) == 3, "not sent");
+	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, time, &want), "no stamp");
+	CHECK(t->nb_waits == 1 && t->wait_mask == mask, "%u waits, mask %#" PRIx64, t->nb_waits, t->wait_mask);
+	CHECK(t->wait_value == (want & mask), "%#" PRIx64 " not %#" PRIx64, t->wait_value, want & mask);
+	CHECK(t->q.stats.packets == 3 && t->q.stats.doorbells == 1, "counters");
+	CHECK((int64_t)(t->q.time_until_tsc - rte_rdtsc()) > (int64_t)rte_get_tsc_hz() / 3 &&
+	      (int64_t)(t->q.time_until_tsc - rte_rdtsc()) < (int64_t)rte_get_tsc_hz() / 2, "until");
+	done(t, "wait_bytes");
+}
+
+/* Past: at once. Far: as far as is allowed. Disorder: in the order of posting. No clock: at once. All counted. */
+static void
+bad_times(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	uint64_t start = now(), limit = 0, want = 0;
+	struct rte_mbuf *m[5] = { packet(start - 1), packet(start + SECOND), packet(start + SECOND / 2),
+				  packet(start + 100 * SECOND), packet(1) };
+
+	CHECK(rig_tx_burst(t, MPW_TIMED, m, 5) == 5, "not taken");
+	CHECK(rig_tx_run(t, true, ignore, NULL) == 5 && t->nb_waits == 3, "%u waits", t->nb_waits);
+	CHECK(t->q.stats.time_past == 2 && t->q.stats.time_future == 1 && t->q.stats.time_order == 2,
+	      "past %" PRIu64 ", future %" PRIu64 ", order %" PRIu64, t->q.stats.time_past,
+	      t->q.stats.time_future, t->q.stats.time_order);
+	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, start + 2 * SECOND, &want) &&
+	      mlxpmd_tx_time_stamp(&port_clock, &line, now() + 2 * SECOND, &limit), "no stamp");
+	CHECK(t->wait_value >= (want & 0x7fffffff) && t->wait_value <= (limit & 0x7fffffff), "not capped");
+	/* The service stands still. */
+	line.expires_tsc = rte_rdtsc() - 1;
+	host.expires_tsc = line.expires_tsc;
+	mlxpmd_clock_publish(&port_clock, &line, &host);
+	m[0] = packet(now() + SECOND);
+	CHECK(rig_tx_burst(t, MPW_TIMED, m, 1) == 1, "not taken");
+	CHECK(rig_tx_run(t, true, ignore, NULL) == 1 && t->nb_waits == 3, "waits for a time that nobody knows");
+	CHECK(t->q.stats.time_unknown == 1, "not counted");
+	clock_set(MDV_CLOCK_LINE, 0);
+	done(t, "bad_times");
+}
+
+/* The queue waits as long as for the latest of its times: an earlier one behind it is one too late. */
+static void
+latest_wait(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	struct rte_mbuf *m[2] = { packet(now() + SECOND), packet(now() + SECOND / 1000) };
+	int64_t left, hz = rte_get_tsc_hz();
+	struct rte_mbuf *later;
+
+	CHECK(rig_tx_burst(t, MPW_TIMED, m, 2) == 2, "not taken");
+	left = t->q.time_until_tsc - rte_rdtsc();
+	CHECK(left > hz / 2 && left < hz, "waits for another %" PRId64 " of %" PRId64, left, hz);
+	later = packet(now() + 2 * SECOND - SECOND / 10);
+	CHECK(rig_tx_burst(t, MPW_TIMED, &later, 1) == 1, "not taken");
+	left = t->q.time_until_tsc - rte_rdtsc();
+	CHECK(left > hz && left < 2 * hz, "waits for another %" PRId64 " of %" PRId64, left, hz);
+	CHECK(rig_tx_run(t, true, ignore, NULL) == 3 && t->nb_waits == 3, "%u waits", t->nb_waits);
+	done(t, "latest_wait");
+}
+
+/* A full ring: what is not taken leaves nothing behind, and is counted once. */
+static void
+full_ring(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	unsigned int i, sent = 0, took = 0;
+	uint64_t time = now();
+	struct rte_mbuf *m;
+
+	for (i = 0; i < 3000; i++) {
+		m = packet(i % 5 == 4 ? 0 : time + i * 1000);
+		if (i % 7 == 3)
+			m->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
+		while (rig_tx_burst(t, MPW_TIMED, &m, 1) == 0)
+			took += rig_tx_run(t, true, ignore, NULL);
+		sent++;
+	}
+	took += rig_tx_run(t, true, ignore, NULL);
+	CHECK(took == sent, "%u of %u", took, sent);
+	CHECK(t->nb_waits + t->q.stats.time_past == 2400, "%u waits, %" PRIu64 " past", t->nb_waits,
+	      t->q.stats.time_past);
+	CHECK(t->q.state == MLXPMD_QS_READY && t->q.stats.errors == 0 && t->q.stats.dropped == 0, "counters");
+	done(t, "full_ring");
+}
+
+/* What cannot be sent is dropped, and so is its WAIT. */
+static void
+refused(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	struct rte_mbuf *m[2] = { packet(now() + SECOND), packet(0) };
+
+	m[0]->pkt_len++;
+	CHECK(rig_tx_burst(t, MPW_TIMED, m, 2) == 2, "not taken");
+	CHECK(rig_tx_run(t, true, ignore, NULL) == 1 && t->nb_waits == 0, "%u waits", t->nb_waits);
+	CHECK(t->q.stats.dropped == 1 && t->q.time_last == 0, "counters");
+	done(t, "refused");
+}
+
+/* An error completion of a packet behind a WAIT: the WAIT is no packet. */
+static void
+error(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	struct rte_mbuf *m[3] = { packet(now() + SECOND), packet(now() + SECOND), packet(0) };
+
+	CHECK(rig_tx_burst(t, MPW_TIMED, m, 3) == 3, "not taken");
+	rig_tx_cqe(t, 13, 4, 3);
+	CHECK(mlxpmd_tx_done_cleanup(&t->q, 0) == 0 && t->q.state == MLXPMD_QS_GIVEN, "not let go");
+	CHECK(mlxpmd_txq_rewind(&t->q, false) == 2, "lost %" PRIu64, t->q.stats.errors);
+	CHECK(t->q.stats.packets == 1 && t->q.time_until_tsc == 0, "%" PRIu64 " sent", t->q.stats.packets);
+	done(t, "error");
+}
+
+/* ------------------------------------------------------------------ stamps */
+
+static int
+stamp_read(uint64_t *ns)
+{
+	struct timespec ts = { 0, 0 };
+	int rc = mlxpmd_timesync_read_tx(&dev, &ts);
+
+	*ns = ts.tv_sec * SECOND + ts.tv_nsec;
+	return rc;
+}
+
+static void
+stamp_send(struct rig_tx *t, unsigned int f, bool want)
+{
+	struct rte_mbuf *m = packet(0);
+
+	if (want)
+		m->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
+	CHECK(rig_tx_burst(t, f, &m, 1) == 1, "not taken");
+}
+
+/* The stamp is there as soon as its completion is, whoever looks first, and once. */
+static void
+stamps(unsigned int f, bool burst_first)
+{
+	struct rig_tx *t = tx_new(64, f & MLXPMD_TX_F_INLINE ? 1 : 0);
+	uint64_t ns, want, i;
+
+	CHECK(stamp_read(&ns) == -EINVAL, "a stamp of nothing");
+	for (i = 0; i < 300; i++) {
+		t->stamp = 1000000 + i * 77;
+		stamp_send(t, f, i % 3 != 0);
+		CHECK(stamp_read(&ns) == -EINVAL, "a stamp before its completion");
+		t->any_asked = false;
+		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
+		CHECK(t->any_asked || i % 3 == 0, "no completion asked for");
+		if (burst_first)
+			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		if (i % 3 == 0) {
+			CHECK(stamp_read(&ns) == -EINVAL, "nobody asked");
+			continue;
+		}
+		CHECK(mlxpmd_clock_convert(&line, t->stamp, &want), "no value");
+		t->port.timesync.offset_ns = i * 1000 - 5;
+		want += t->port.timesync.offset_ns;
+		CHECK(stamp_read(&ns) == 0 && ns == want, "%" PRIu64 " not %" PRIu64, ns, want);
+		CHECK(stamp_read(&ns) == -EINVAL, "twice");
+	}
+	CHECK(t->port.timesync.tx_stamps == 200 && t->port.timesync.tx_absent == 0, "counters");
+	done(t, "stamps");
+}
+
+static void *
+stamp_meanwhile(void *arg)
+{
+	static uint64_t ns;
+
+	*(int *)arg = stamp_read(&ns);
+	return &ns;
+}
+
+/* Somebody holds the port for long: a stamp that is known is there, one that would have to be looked for is not yet. */
+static void
+stamps_busy(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	pthread_t thread;
+	unsigned int i;
+	uint64_t ns;
+	int rc;
+
+	for (i = 0; i < 2; i++) {
+		stamp_send(t, MPW_TIMED, true);
+		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
+		if (i == 1)
+			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		pthread_mutex_lock(&t->port.lock);
+		pthread_create(&thread, NULL, stamp_meanwhile, &rc);
+		pthread_join(thread, NULL);
+		pthread_mutex_unlock(&t->port.lock);
+		CHECK(rc == (i == 0 ? -EINVAL : 0), "%u: %d", i, rc);
+		CHECK(stamp_read(&ns) == (i == 0 ? 0 : -EINVAL), "%u: not kept", i);
+	}
+	done(t, "stamps_busy");
+}
+
+/* Of two that ask the later has the mailbox; a queue that is reset gives none; nor does an expired line. */
+static void
+stamps_lost(void)
+{
+	struct rig_tx *t = tx_new(64, 0);
+	uint64_t ns, want;
+
+	t->stamp = 10;
+	stamp_send(t, MPW_TIMED, true);
+	stamp_send(t, MPW_TIMED, true);
+	rig_tx_cqe(t, 0, 0, 0);
+	CHECK(stamp_read(&ns) == -EINVAL, "the first one's");
+	t->stamp = 999;
+	rig_tx_cqe(t, 0, 0, 1);
+	CHECK(mlxpmd_clock_convert(&line, 999, &want), "no value");
+	CHECK(stamp_read(&ns) == 0 && ns == want, "the second one's");
+	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+	CHECK(stamp_read(&ns) == -EINVAL, "again");
+	/* An error before the stamp: it does not come. */
+	stamp_send(t, MPW_TIMED, true);
+	rig_tx_cqe(t, 13, 4, 2);
+	CHECK(stamp_read(&ns) == -EINVAL, "of a packet that failed");
+	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+	(void)mlxpmd_txq_rewind(&t->q, false);
+	mlxpmd_txq_open(&t->q);
+	CHECK(t->port.timesync.tx.state == MLXPMD_STAMP_NONE && t->port.timesync.tx_absent == 1, "still waits");
+	t->executed = 0;
+	line.expires_tsc = rte_rdtsc() - 1;
+	mlxpmd_clock_publish(&port_clock, &line, &host);
+	stamp_send(t, MPW_TIMED, true);
+	(void)rig_tx_run(t, true, ignore, NULL);
+	CHECK(stamp_read(&ns) == -EINVAL && t->port.timesync.tx_absent == 2, "by a line that has expired");
+	clock_set(MDV_CLOCK_LINE, 0);
+	done(t, "stamps_lost");
+}
+
+int
+main(void)
+{
+	static const unsigned int features[] = { MLXPMD_TX_F_TIMED, MPW_TIMED,
+						 MLXPMD_TX_F_TIMED | MLXPMD_TX_F_INLINE };
+	unsigned int i;
+
+	rig_init();
+	pool = rig_pool("timed", POOL, 0, 2048 + RTE_PKTMBUF_HEADROOM);
+	inversion();
+	for (i = 0; i < RTE_DIM(features); i++) {
+		clock_set(MDV_CLOCK_LINE, RTE_BIT64(41) - 1000);
+		wait_bytes(MDV_CLOCK_LINE, features[i]);
+		clock_set(MDV_CLOCK_PACKED, 0);
+		wait_bytes(MDV_CLOCK_PACKED, features[i]);
+		clock_set(MDV_CLOCK_LINE, 0);
+		stamps(features[i], false);
+		stamps(features[i], true);
+	}
+	bad_times();
+	latest_wait();
+	full_ring();
+	refused();
+	error();
+	stamps_busy();
+	stamps_lost();
+	return rig_end("tx_timed");
+}

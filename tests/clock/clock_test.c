@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Runs one of the tests of the clock by its name. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+unsigned int sim_failures;
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "page", test_page },
+	{ "faults", test_faults },
+	{ "host", test_host },
+	{ "sources", test_sources },
+};
+
+int
+main(int argc, char **argv)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		if (argc != 2 || strcmp(argv[1], tests[i].name) != 0)
+			continue;
+		tests[i].run();
+		found = true;
+	}
+	if (!found)
+		fprintf(stderr, "no such test\n");
+	else if (sim_failures != 0)
+		fprintf(stderr, "%u failures\n", sim_failures);
+	return found && sim_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

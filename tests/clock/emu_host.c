@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The calibrated clock on an emulated device, by rdma-core's own mappings. The emulator's clock
+ * page goes by true time but for the drift that it is told, so that page and host must agree on
+ * each stamp.
+ *
+ * emu_host SECONDS DRIFT_PPM
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+
+#include "../mdv/mdv_test.h"
+
+#define LOCK_S 3.0
+#define STAMPS_MAX 100000
+
+struct watch {
+	struct mdv_dev *dev;
+	struct mdv_clock *host, *page;
+	struct mdv_clock_state h, p;
+	double off[STAMPS_MAX];	  /**< Host less page, ns. */
+	double drift[STAMPS_MAX]; /**< What the clock said of the counter meanwhile, ppm. */
+	unsigned int n, uncovered, absent;
+};
+static struct watch w;
+
+static int
+by_size(const void *a, const void *b)
+{
+	const double *l = a, *r = b;
+
+	return (*l > *r) - (*l < *r);
+}
+
+/** A stamp of now, by both. */
+static void
+stamp(double since_s, double drift_ppm)
+{
+	uint64_t ticks, host, page;
+
+	if (mdv_clock_raw(w.dev, &ticks) != 0 || w.n == STAMPS_MAX)
+		return;
+	if ((int64_t)(w.h.valid_tsc - rte_rdtsc()) <= 0 ||
+	    !mdv_clock_line_convert(&w.h.line, ticks, &host) ||
+	    !mdv_clock_line_convert(&w.p.line, ticks, &page)) {
+		w.absent++;
+		return;
+	}
+	w.off[w.n] = (double)(int64_t)(host - page) + drift_ppm * since_s * 1e3;
+	w.drift[w.n] = w.h.drift_ppm;
+	w.uncovered += fabs(w.off[w.n] - w.off[0]) > (double)w.h.uncertainty_ns;
+	w.n++;
+}
+
+static void
+watch(double seconds, double drift_ppm)
+{
+	uint64_t begin = rte_rdtsc();
+	double hz = rte_get_tsc_hz(), since = 0;
+
+	while (since < LOCK_S + seconds) {
+		mdv_clock_refresh(w.page, &w.p);
+		mdv_clock_refresh(w.host, &w.h);
+		for (int i = 0; i < 10; i++) {
+			rte_delay_us_sleep(w.h.next_us / 10);
+			since = (rte_rdtsc() - begin) / hz;
+			if (since >= LOCK_S)
+				stamp(since, drift_ppm);
+		}
+	}
+}
+
+static void
+tell(double drift_ppm)
+{
+	const struct mdv_clock_state *h = &w.h;
+	double worst = 0, middle;
+
+	REQUIRE(w.n > 100);
+	qsort(w.off, w.n, sizeof(w.off[0]), by_size);
+	qsort(w.drift, w.n, sizeof(w.drift[0]), by_size);
+	middle = w.off[w.n / 2];
+	for (unsigned int i = 0; i < w.n; i++)
+		worst = fmax(worst, fabs(w.off[i] - middle));
+	printf("%u stamps, %u absent, %u beyond what was published\n", w.n, w.absent, w.uncovered);
+	printf("host less page: middle %.0f ns, half within %.0f ns, worst %.0f ns off it\n",
+	       middle, (w.off[w.n * 3 / 4] - w.off[w.n / 4]) / 2, worst);
+	printf("drift %.3f ppm, published %lu ns, verdict %s, %lu refreshes, %lu busy, "
+	       "%lu rejected\n", w.drift[w.n / 2], (unsigned long)h->uncertainty_ns,
+	       mdv_clock_verdict_name(h->verdict),
+	       (unsigned long)h->refreshes, (unsigned long)h->busy, (unsigned long)h->rejected);
+	CHECK(fabs(w.drift[w.n / 2] - drift_ppm) < 1);
+	CHECK(w.absent * 20 < w.n);
+	/* The first stamp, which all are compared with, may be off as well. */
+	CHECK(w.uncovered * 50 < w.n);
+}
+
+static void
+run(double seconds, double drift_ppm)
+{
+	struct rte_pci_addr pci;
+	char why[200];
+
+	REQUIRE(test_device(0, &pci) == 0);
+	REQUIRE(mdv_open(&pci, &w.dev) == 0);
+	CHECK_EQ(mdv_clock_open(w.dev, MDV_CLOCK_PAGE, &w.page, why, sizeof(why)), 0);
+	CHECK_EQ(mdv_clock_open(w.dev, MDV_CLOCK_AUTO, &w.host, why, sizeof(why)), 0);
+	printf("%s\n", why);
+	REQUIRE(w.page != NULL && w.host != NULL);
+	watch(seconds, drift_ppm);
+	CHECK_EQ(w.h.source, MDV_CLOCK_HOST);
+	tell(drift_ppm);
+	mdv_clock_close(w.host);
+	mdv_clock_close(w.page);
+	mdv_close(w.dev);
+}
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = { argv[0], (char[]){ "--no-huge" }, (char[]){ "--no-pci" },
+			(char[]){ "--no-telemetry" }, (char[]){ "--no-shconf" }, (char[]){ "-m64" },
+			(char[]){ "--iova-mode=va" } };
+
+	if (argc != 3 || rte_eal_init(RTE_DIM(eal), eal) < 0) {
+		fprintf(stderr, "usage: %s SECONDS DRIFT_PPM\n", argv[0]);
+		return 2;
+	}
+	run(atof(argv[1]), atof(argv[2]));
+	rte_eal_cleanup();
+	if (mdv_test_failures != 0)
+		fprintf(stderr, "%u failures\n", mdv_test_failures);
+	return mdv_test_failures != 0;
+}

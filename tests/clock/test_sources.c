@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Which source a clock chooses, what it says of itself, and what it does when things go wrong. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define HZ 156250000u
+#define START (5ull << 41)
+
+struct rig {
+	struct sim s;
+	struct mdv_clock *clock;
+	struct mdv_clock_state state;
+	char why[200];
+};
+
+static int
+rig_open(struct rig *r, enum mdv_clock_source wanted, bool free_running, bool realtime,
+	 uint32_t khz)
+{
+	const struct mdv_clock_facts facts = { .tsc_hz = SIM_TSC_HZ, .frequency_khz = khz,
+					       .free_running = free_running,
+					       .realtime = realtime };
+	int ret = mdv_clock_open_ops(&sim_ops, &r->s, &facts, wanted, &r->clock, r->why,
+				     sizeof(r->why));
+
+	CHECK((ret == 0) == (r->clock != NULL) && strlen(r->why) > 8);
+	CHECK(strchr(r->why, '\n') == NULL);
+	if (ret == 0)
+		mdv_clock_refresh(r->clock, &r->state);
+	return ret;
+}
+
+static void
+rig_init(struct rig *r, uint64_t seed)
+{
+	memset(r, 0, sizeof(*r));
+	sim_init(&r->s, HZ, 20, START + seed, seed);
+	r->s.jitter = SIM_TAIL;
+}
+
+/** Refreshes as wanted for so long; how often that gave a line. */
+static unsigned int
+rig_run(struct rig *r, double seconds)
+{
+	int64_t end = r->s.now_ps + (int64_t)(seconds * 1e12);
+	unsigned int good = 0;
+
+	while (r->s.now_ps < end) {
+		sim_pass_ns(&r->s, r->state.next_us * 1000.0);
+		good += mdv_clock_refresh(r->clock, &r->state) == 0;
+	}
+	return good;
+}
+
+static bool
+usable(const struct rig *r)
+{
+	return r->state.verdict != MDV_CLOCK_BROKEN &&
+	       (int64_t)(r->state.valid_tsc - sim_read(&r->s, &r->s.tsc, r->s.now_ps)) > 0;
+}
+
+/** ns by which a packet's time is off the truth now; NAN when it has none. */
+static double
+stamp_error(const struct rig *r)
+{
+	uint64_t value, whole;
+	uint64_t ticks = sim_read(&r->s, &r->s.counter, r->s.now_ps);
+	double part = sim_fraction(&r->s, &r->s.wall, r->s.now_ps, &whole);
+
+	if (!usable(r) || !mdv_clock_line_convert(&r->state.line, ticks, &value))
+		return NAN;
+	return (double)(int64_t)(value - whole) - part;
+}
+
+/** The same of the clock by the TSC, against what it has to be, in value units. */
+static double
+host_error(const struct rig *r, uint64_t truth, double part)
+{
+	uint64_t value;
+
+	if (!usable(r) || !mdv_clock_line_convert(&r->state.host,
+						  sim_read(&r->s, &r->s.tsc, r->s.now_ps), &value))
+		return NAN;
+	return (double)(int64_t)(value - truth) - part;
+}
+
+/* ------------------------------------------------------------------ auto */
+
+enum page { NO_PAGE, UNTOUCHED, STEERED, BUSY };
+
+static const struct choice {
+	const char *name;
+	bool free_running, realtime, counter_off;
+	enum page page;
+	int counter_ret, utc_ret, chosen; /**< chosen: a source, or a negative errno. */
+	const char *because;
+} choices[] = {
+	{ "steered page", true, false, false, STEERED, 0, 0, MDV_CLOCK_PAGE, "a servo keeps" },
+	{ "steered, real time", true, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME,
+	  "a servo keeps" },
+	{ "untouched page", true, false, false, UNTOUCHED, 0, 0, MDV_CLOCK_HOST, "no servo" },
+	{ "no page", true, false, false, NO_PAGE, 0, 0, MDV_CLOCK_HOST, "no clock page" },
+	{ "busy page", true, false, false, BUSY, 0, 0, MDV_CLOCK_HOST, "no clock page" },
+	{ "no counter", true, false, false, UNTOUCHED, -ENOTSUP, 0, MDV_CLOCK_PAGE,
+	  "cannot be had" },
+	{ "counter of another time", true, false, true, UNTOUCHED, 0, 0, MDV_CLOCK_PAGE,
+	  "cannot be had" },
+	{ "no counter, real time", true, true, false, UNTOUCHED, -ENOTSUP, 0, MDV_CLOCK_REALTIME,
+	  "cannot be had" },
+	{ "real time only", false, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME, "no other way" },
+	{ "nothing", true, false, false, NO_PAGE, -ENOTSUP, -ENOTSUP, -ENOTSUP, "no clock" },
+	{ "no stamps", false, false, false, STEERED, 0, 0, -ENOTSUP, "no clock" },
+};
+
+static void
+test_auto(void)
+{
+	struct rig r;
+
+	for (unsigned int i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		const struct choice *c = &choices[i];
+		int ret;
+
+		rig_init(&r, 100 + i);
+		if (c->page != NO_PAGE)
+			sim_page_init(&r.s, HZ, false, SIM_EPOCH_NS);
+		if (c->page == STEERED)
+			r.s.point.mult += 12345;
+		if (c->page == BUSY)
+			r.s.page_ret = -EAGAIN;
+		if (c->counter_off)
+			sim_set_rate(&r.s, &r.s.counter, HZ / 1000.0);
+		r.s.counter_ret = c->counter_ret;
+		r.s.utc_ret = c->utc_ret;
+		ret = rig_open(&r, MDV_CLOCK_AUTO, c->free_running, c->realtime, HZ / 1000);
+		printf("%-26s %s\n", c->name, r.why);
+		CHECK((ret != 0 ? ret : (int)r.state.source) == c->chosen);
+		CHECK(strstr(r.why, c->because) != NULL);
+		mdv_clock_close(r.clock);
+	}
+}
+
+static void
+test_asked_for(void)
+{
+	struct rig r;
+
+	rig_init(&r, 1);
+	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, true, HZ / 1000) == -ENOTSUP);
+	CHECK(rig_open(&r, MDV_CLOCK_REALTIME, true, false, HZ / 1000) == -ENOTSUP);
+	CHECK(rig_open(&r, MDV_CLOCK_HOST, false, true, HZ / 1000) == -ENOTSUP);
+	CHECK(rig_open(&r, MDV_CLOCK_RAW, false, true, HZ / 1000) == -ENOTSUP);
+	CHECK(rig_open(&r, (enum mdv_clock_source)17, true, true, HZ / 1000) == -EINVAL);
+	sim_page_init(&r.s, HZ, false, SIM_EPOCH_NS);
+	r.s.page_ret = -EAGAIN;
+	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, true, HZ / 1000) == -EAGAIN);
+	r.s.counter_still = true;
+	CHECK(rig_open(&r, MDV_CLOCK_HOST, true, true, HZ / 1000) == -ENODATA);
+	CHECK(strcmp(mdv_clock_source_name(MDV_CLOCK_HOST), "host") == 0);
+	CHECK(mdv_clock_source_name((enum mdv_clock_source)-1) == NULL);
+	CHECK(strcmp(mdv_clock_verdict_name(MDV_CLOCK_BROKEN), "broken") == 0);
+	CHECK(mdv_clock_verdict_name((enum mdv_clock_verdict)4) == NULL);
+	mdv_clock_close(NULL);
+}
+
+/* ------------------------------------------------------------------ the clock by the TSC */
+
+/** A second after lock, read_clock's answer against the truth, a few times between refreshes. */
+static double
+worst_host_error(struct rig *r, struct sim_run *truth)
+{
+	double worst = 0;
+
+	rig_run(r, 3.5);
+	for (int i = 0; i < 200; i++) {
+		uint64_t whole;
+		double part;
+
+		sim_pass_ns(&r->s, r->state.next_us * 500.0 * sim_uniform(&r->s));
+		part = sim_fraction(&r->s, truth, r->s.now_ps, &whole);
+		worst = fmax(worst, fabs(host_error(r, whole, part)));
+		CHECK(!isnan(host_error(r, whole, part)));
+		if (i % 4 == 0)
+			mdv_clock_refresh(r->clock, &r->state);
+	}
+	return worst;
+}
+
+static void
+test_by_tsc(void)
+{
+	struct rig r;
+	double worst;
+
+	rig_init(&r, 2);
+	CHECK(rig_open(&r, MDV_CLOCK_HOST, true, false, HZ / 1000) == 0);
+	worst = worst_host_error(&r, &r.s.wall);
+	printf("by the TSC: host within %.1f ns", worst);
+	CHECK(worst < 50);
+	mdv_clock_close(r.clock);
+
+	rig_init(&r, 3);
+	CHECK(rig_open(&r, MDV_CLOCK_RAW, true, false, HZ / 1000) == 0);
+	worst = worst_host_error(&r, &r.s.counter);
+	printf(", raw %.1f ticks", worst);
+	CHECK(worst < 20);
+	CHECK(strcmp(r.state.unit, "ticks") == 0 && r.state.line.mult == 0);
+	CHECK(fabs((double)r.state.frequency_hz - HZ * (1 + 20e-6)) < 100);
+	mdv_clock_close(r.clock);
+
+	rig_init(&r, 4);
+	r.s.utc_ret = 0;
+	sim_set_rate(&r.s, &r.s.utc, MDV_NS_PER_S * (1 - 3e-6));
+	CHECK(rig_open(&r, MDV_CLOCK_REALTIME, true, true, HZ / 1000) == 0);
+	worst = worst_host_error(&r, &r.s.utc);
+	printf(", realtime %.1f ns", worst);
+	CHECK(worst < 100);
+	CHECK(r.state.verdict == MDV_CLOCK_GOOD && strcmp(r.state.epoch, "utc") == 0);
+	CHECK(fabs(r.state.drift_ppm + 3) < 0.3);
+	CHECK(llabs(r.state.offset_ns) < 100000);
+	mdv_clock_close(r.clock);
+
+	/* The page counts 20 ppm too fast with the counter: that is its time. */
+	rig_init(&r, 5);
+	sim_page_init(&r.s, HZ, false, SIM_EPOCH_NS + 37ull * MDV_NS_PER_S);
+	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, false, HZ / 1000) == 0);
+	rig_run(&r, 3.5);
+	sim_pass_ns(&r.s, 50e6);
+	worst = fabs(host_error(&r, sim_page_time(&r.s.point,
+				(int64_t)(sim_read(&r.s, &r.s.counter, r.s.now_ps) -
+					  r.s.point_ticks)), 0));
+	printf(", page %.1f ns\n", worst);
+	CHECK(worst < 50);
+	CHECK(fabs(r.state.drift_ppm - 20) < 0.5 && strcmp(r.state.epoch, "tai") == 0);
+	CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED);
+	r.s.point.mult += 17;
+	sim_page_advance(&r.s);
+	rig_run(&r, 0.5);
+	CHECK(r.state.verdict == MDV_CLOCK_GOOD);
+	mdv_clock_close(r.clock);
+}
+
+/* ------------------------------------------------------------------ the page and its servo */
+
+static bool
+page_open(struct rig *r, uint64_t seed, bool old_kernel, unsigned int off_nominal)
+{
+	rig_init(r, seed);
+	sim_page_init(&r->s, HZ, old_kernel, SIM_EPOCH_NS);
+	r->s.point.mult += off_nominal;
+	return rig_open(r, MDV_CLOCK_PAGE, true, false, HZ / 1000) == 0;
+}
+
+/** Seconds with something done to the page in each of them. */
+static void
+page_run(struct rig *r, unsigned int seconds, void (*each)(struct sim *s))
+{
+	for (unsigned int i = 0; i < seconds; i++) {
+		rig_run(r, 1);
+		each(&r->s);
+	}
+	mdv_clock_refresh(r->clock, &r->state);
+}
+
+/** A kernel that nobody asks anything moves its point when it must. */
+static void
+left_alone(struct sim *s)
+{
+	int64_t due = (int64_t)(sim_page_period_ns(s) / MDV_NS_PER_S);
+
+	if (s->now_ps / 1000000000000 % due == 0)
+		sim_page_advance(s);
+}
+
+/** How the host's clock and the counter's oscillator wander is no change of the page. */
+static void
+test_page_alone(void)
+{
+	struct rig r;
+
+	CHECK(page_open(&r, 50, false, 0));
+	for (int i = 1; i <= 10; i++) {
+		sim_set_rate(&r.s, &r.s.wall, MDV_NS_PER_S * (1 + (i % 2) * 1.28e-7));
+		sim_set_rate(&r.s, &r.s.counter, HZ * (1 + (i / 2 % 2) * 2e-7));
+		page_run(&r, 10, left_alone);
+		CHECK(r.state.slews == 0 && r.state.verdict == MDV_CLOCK_UNSYNCED);
+	}
+	CHECK(r.state.steps == 0 && r.state.failed == 0);
+	mdv_clock_close(r.clock);
+}
+
+static void
+steer(struct sim *s)
+{
+	sim_page_advance(s);
+	s->point.mult += sim_random(s) % 2 ? 3 : -3;
+}
+
+/** A servo is seen while it works, finely or too little to show, and no longer when it has gone. */
+static void
+test_servo_goes(void)
+{
+	struct rig r;
+
+	for (int old_kernel = 0; old_kernel < 2; old_kernel++) {
+		CHECK(page_open(&r, 51 + old_kernel, old_kernel, 0));
+		page_run(&r, 30, steer);
+		CHECK(r.state.verdict == MDV_CLOCK_GOOD && r.state.slews > 25);
+		page_run(&r, 90, left_alone);
+		CHECK(r.state.verdict == MDV_CLOCK_GOOD);
+		page_run(&r, 600, left_alone);
+		CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED);
+		page_run(&r, 300, sim_page_advance);
+		CHECK(r.state.verdict == MDV_CLOCK_GOOD && r.state.steps == 0);
+		page_run(&r, 300, left_alone);
+		CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED);
+		mdv_clock_close(r.clock);
+	}
+	/* What one left behind that had gone before: seen through once it has been watched. */
+	CHECK(page_open(&r, 53, false, 12345) && r.state.verdict == MDV_CLOCK_GOOD);
+	page_run(&r, 300, left_alone);
+	CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED && r.state.slews == 0);
+	mdv_clock_close(r.clock);
+}
+
+static double
+page_error(const struct rig *r)
+{
+	uint64_t ticks = sim_read(&r->s, &r->s.counter, r->s.now_ps);
+
+	return host_error(r, sim_page_time(&r->s.point, (int64_t)(ticks - r->s.point_ticks)), 0);
+}
+
+/** The clock by the TSC steps with the stamps, also where the counter is not believed meanwhile. */
+static void
+test_page_steps(void)
+{
+	struct rig r;
+
+	CHECK(page_open(&r, 54, false, 0));
+	rig_run(&r, 3.5);
+	r.s.counter_still = true;
+	r.s.still = sim_read(&r.s, &r.s.counter, r.s.now_ps);
+	sim_page_advance(&r.s);
+	r.s.point.ns += MDV_NS_PER_S;
+	rig_run(&r, 0.1);
+	CHECK(r.state.steps == 1 && r.state.rejected > 0 && fabs(page_error(&r)) < 50);
+	r.s.counter_still = false;
+	rig_run(&r, 1);
+	r.s.counter_ret = -EIO;
+	rig_run(&r, 0.1);
+	CHECK(usable(&r) && r.state.line.mult != 0 && r.state.host.mult == 0);
+	r.s.counter_ret = 0;
+	rig_run(&r, 0.1);
+	CHECK(fabs(page_error(&r)) < 50 && r.state.steps == 1);
+	mdv_clock_close(r.clock);
+}
+
+/*
+ * ------------------------------------------------------------------ mishaps of a calibrated clock
+ */
+
+static bool
+host_open(struct rig *r, uint64_t seed)
+{
+	rig_init(r, seed);
+	if (rig_open(r, MDV_CLOCK_HOST, true, false, HZ / 1000) != 0)
+		return false;
+	rig_run(r, 5);
+	CHECK(r->state.verdict == MDV_CLOCK_GOOD && r->state.steps == 0);
+	CHECK(fabs(stamp_error(r)) < 60);
+	return true;
+}
+
+/** The counter's register stands still: holdover, then nothing, then all is well again. */
+static void
+test_still(void)
+{
+	uint64_t unsure;
+	struct rig r;
+
+	CHECK(host_open(&r, 11));
+	r.s.counter_still = true;
+	r.s.still = sim_read(&r.s, &r.s.counter, r.s.now_ps);
+	CHECK(rig_run(&r, 1.5) == 0);
+	unsure = r.state.uncertainty_ns;
+	CHECK(r.state.verdict == MDV_CLOCK_HOLDOVER && fabs(stamp_error(&r)) < 200);
+	CHECK(rig_run(&r, 45) == 0);
+	CHECK(r.state.verdict == MDV_CLOCK_HOLDOVER && r.state.uncertainty_ns > 4 * unsure);
+	CHECK(fabs(stamp_error(&r)) < (double)r.state.uncertainty_ns);
+	CHECK(rig_run(&r, 30) == 0);
+	CHECK(r.state.verdict == MDV_CLOCK_BROKEN && isnan(stamp_error(&r)));
+	CHECK(r.state.rejected > 10 && r.state.busy > 10);
+	r.s.counter_still = false;
+	rig_run(&r, 0.1);
+	CHECK(fabs(stamp_error(&r)) < 200);
+	mdv_clock_close(r.clock);
+}
+
+static void
+test_gone(void)
+{
+	struct rig r;
+
+	CHECK(host_open(&r, 12));
+	r.s.counter_ret = -ENODEV;
+	CHECK(mdv_clock_refresh(r.clock, &r.state) == -ENODEV);
+	CHECK(r.state.failed == 1);
+	rig_run(&r, 2.5);
+	CHECK(r.state.verdict == MDV_CLOCK_BROKEN);
+	mdv_clock_close(r.clock);
+}
+
+/** Somebody sets the host's clock, by much and by little, or the device starts its counter anew. */
+static void
+test_steps(void)
+{
+	static const struct {
+		bool counter;
+		int64_t units;
+	} steps[] = { { false, 1000000000 }, { false, -1000000000 }, { false, 20000 },
+		      { false, -86400000000000 }, { true, 1000000000 }, { true, 5000 },
+		      { true, 123456789 - (int64_t)START } };
+	struct rig r;
+
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		CHECK(host_open(&r, 20 + i));
+		sim_step(&r.s, steps[i].counter ? &r.s.counter : &r.s.wall, steps[i].units);
+		rig_run(&r, 0.3);
+		CHECK(r.state.steps == 1);
+		CHECK(fabs(stamp_error(&r)) < 150);
+		rig_run(&r, 4);
+		CHECK(r.state.steps == 1 && fabs(stamp_error(&r)) < 60);
+		CHECK(r.state.verdict == MDV_CLOCK_GOOD);
+		mdv_clock_close(r.clock);
+	}
+}
+
+/** Nobody refreshes: stamps run out by themselves, and come back right. */
+static void
+test_stalled(void)
+{
+	struct rig r;
+
+	CHECK(host_open(&r, 13));
+	sim_pass_ns(&r.s, 1.9e9);
+	CHECK(fabs(stamp_error(&r)) < (double)r.state.uncertainty_ns);
+	for (int i = 0; i < 1000; i++) {
+		sim_pass_ns(&r.s, 1e9);
+		CHECK(isnan(stamp_error(&r)));
+	}
+	mdv_clock_refresh(r.clock, &r.state);
+	rig_run(&r, 0.1);
+	CHECK(fabs(stamp_error(&r)) < (double)r.state.uncertainty_ns);
+	CHECK(usable(&r));
+	mdv_clock_close(r.clock);
+}
+
+/** Uncommon devices and moments: no frequency told, a counter about to wrap, the end of 31 bits. */
+static void
+test_uncommon(void)
+{
+	struct rig r;
+
+	rig_init(&r, 14);
+	CHECK(rig_open(&r, MDV_CLOCK_HOST, true, false, 0) == 0);
+	rig_run(&r, 3);
+	CHECK(fabs(stamp_error(&r)) < 60);
+	CHECK(fabs((double)r.state.frequency_hz - HZ * (1 + 20e-6)) < 100);
+	mdv_clock_close(r.clock);
+
+	for (unsigned int bits = 41; bits <= 63; bits += 11) {
+		memset(&r, 0, sizeof(r));
+		sim_init(&r.s, HZ, 20, (1ull << bits) - HZ, bits);
+		r.s.counter_mask = bits < 63 ? (1ull << bits) - 1 : UINT64_MAX >> 1;
+		sim_step(&r.s, &r.s.wall, (int64_t)(((1ull << 31) - 1700000002ull) * MDV_NS_PER_S));
+		CHECK(rig_open(&r, MDV_CLOCK_HOST, true, false, HZ / 1000) == 0);
+		rig_run(&r, 4);
+		CHECK(r.state.steps == 0 && r.state.rejected == 0);
+		CHECK(fabs(stamp_error(&r)) < 60);
+		mdv_clock_close(r.clock);
+	}
+}
+
+/** A counter that software keeps: read at the moment of change, stale ones are left out. */
+static void
+test_kept_by_software(void)
+{
+	static const uint64_t every_ns[] = { 500, 2000, 10000, 100000 };
+	struct rig r;
+
+	for (unsigned int i = 0; i < sizeof(every_ns) / sizeof(every_ns[0]); i++) {
+		rig_init(&r, 40 + i);
+		r.s.jitter = SIM_EXACT;
+		r.s.page_step_ps = every_ns[i] * 1000;
+		if (rig_open(&r, MDV_CLOCK_HOST, true, false, HZ / 1000) != 0) {
+			printf("kept by software every %6llu ns: %s\n",
+			       (unsigned long long)every_ns[i], r.why);
+			CHECK(every_ns[i] > 50000);
+			continue;
+		}
+		rig_run(&r, 5);
+		printf("kept by software every %6llu ns: error %.0f ns, published %llu\n",
+		       (unsigned long long)every_ns[i], stamp_error(&r),
+		       (unsigned long long)r.state.uncertainty_ns);
+		CHECK(fabs(stamp_error(&r)) < (double)r.state.uncertainty_ns);
+		mdv_clock_close(r.clock);
+	}
+}
+
+void
+test_sources(void)
+{
+	test_auto();
+	test_asked_for();
+	test_by_tsc();
+	test_page_alone();
+	test_servo_goes();
+	test_page_steps();
+	test_still();
+	test_gone();
+	test_steps();
+	test_stalled();
+	test_uncommon();
+	test_kept_by_software();
+}

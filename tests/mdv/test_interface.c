@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * An interface that changes behind the driver's back: statistics come and go, it fails, another takes its name.
+ *
+ * The program's own ioctl() stands before the library's and changes what the kernel answers. Counters of the
+ * wire must come from the interface: the registers are refused by a fault rule.
+ */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <rte_eal.h>
+
+#include "mdv_test.h"
+
+/** What the interface is like. */
+static struct {
+	bool more;		/**< One more statistic, before all others. */
+	const char *without;	/**< This one has another name. */
+	int fails;		/**< errno of each question for statistics. */
+	bool successor;		/**< It is another one of the same name. */
+} is;
+
+static void
+change_names(struct ethtool_gstrings *s)
+{
+	char *names = (char *)s->data;
+
+	for (uint32_t i = 0; is.without != NULL && i < s->len; i++)
+		if (strcmp(&names[i * ETH_GSTRING_LEN], is.without) == 0)
+			names[i * ETH_GSTRING_LEN] = 'X';
+	if (!is.more)
+		return;
+	memmove(names + ETH_GSTRING_LEN, names, (size_t)s->len * ETH_GSTRING_LEN);
+	memset(names, 0, ETH_GSTRING_LEN);
+	strcpy(names, "ptp_cq0_something");
+	s->len++;
+}
+
+static void
+change_values(struct ethtool_stats *s)
+{
+	if (!is.more)
+		return;
+	memmove(&s->data[1], &s->data[0], s->n_stats * sizeof(s->data[0]));
+	s->data[0] = 0xdeadbeef;
+	s->n_stats++;
+}
+
+static void
+change(unsigned long request, struct ifreq *ifr)
+{
+	uint32_t *cmd = (uint32_t *)ifr->ifr_data;
+
+	if (request == SIOCGIFINDEX && is.successor)
+		ifr->ifr_ifindex++;
+	if (request != SIOCETHTOOL)
+		return;
+	if (*cmd == ETHTOOL_GSSET_INFO)
+		((struct ethtool_sset_info *)(void *)cmd)->data[0] += is.more;
+	else if (*cmd == ETHTOOL_GSTRINGS)
+		change_names((struct ethtool_gstrings *)(void *)cmd);
+	else if (*cmd == ETHTOOL_GSTATS)
+		change_values((struct ethtool_stats *)(void *)cmd);
+}
+
+int
+ioctl(int fd, unsigned long request, ...)
+{
+	static int (*next)(int, unsigned long, ...);
+	const bool netdev = request == SIOCETHTOOL || request == SIOCGIFINDEX;
+	va_list ap;
+	void *arg;
+	int rc;
+
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "ioctl");
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (request == SIOCETHTOOL && is.fails != 0) {
+		errno = is.fails;
+		return -1;
+	}
+	rc = next(fd, request, arg);
+	if (rc == 0 && netdev)
+		change(request, arg);
+	return rc;
+}
+
+static unsigned int
+counter_at(struct mdv_dev *dev, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < mdv_counters_count(dev) && strcmp(mdv_counter_name(dev, i), name) != 0; i++)
+		;
+	CHECK(i < mdv_counters_count(dev));
+	return i;
+}
+
+static void
+statistics_move(struct mdv_dev *dev)
+{
+	uint64_t before[MDV_COUNTERS_MAX] = { 0 }, after[MDV_COUNTERS_MAX] = { 0 };
+	unsigned int n = mdv_counters_count(dev), symbols = counter_at(dev, "rx_symbol_err_phy");
+
+	CHECK_EQ(mdv_counters_read(dev, before, n), 0);
+	log_begin();
+	is.more = true;
+	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
+	/* And one less again, of those that are read. */
+	is.more = false;
+	is.without = "rx_symbol_err_phy";
+	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+	CHECK_EQ(after[symbols], before[symbols]);
+	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
+	is.without = NULL;
+	is.more = true;
+	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+	is.more = false;
+	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
+	CHECK_EQ(lines_of(log_end()), 0);
+}
+
+/* The values stay, the calls succeed, one line tells. */
+static void
+statistics_fail(struct mdv_dev *dev)
+{
+	uint64_t before[MDV_COUNTERS_MAX] = { 0 }, after[MDV_COUNTERS_MAX] = { 0 };
+	unsigned int n = mdv_counters_count(dev);
+
+	CHECK_EQ(mdv_counters_read(dev, before, n), 0);
+	log_begin();
+	is.fails = ENODEV;
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+		CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
+	}
+	CHECK_EQ(lines_with(log_end(), "ENODEV"), 1);
+	is.fails = 0;
+	log_begin();
+	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+	is.fails = EOPNOTSUPP;
+	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
+	CHECK_EQ(lines_with(log_end(), "EOPNOTSUPP"), 1);
+	is.fails = 0;
+}
+
+/* What is not ours is neither changed nor read. */
+static void
+successor(struct mdv_dev *dev)
+{
+	uint16_t mtu = 0, seen = 0;
+	uint8_t mac[6];
+	bool up = false, was_up;
+
+	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0 && mdv_port_up_get(dev, &was_up) == 0);
+	REQUIRE(mdv_port_mac(dev, mac) == 0);
+	is.successor = true;
+	log_begin();
+	CHECK_EQ(mdv_port_mtu_set(dev, mtu + 100), -ENODEV);
+	CHECK_EQ(mdv_port_mac_set(dev, (const uint8_t[6]) { 2, 0, 0, 0, 0, 1 }), -ENODEV);
+	CHECK_EQ(mdv_port_promisc_set(dev, true), -ENODEV);
+	CHECK_EQ(mdv_port_mcast(dev, (const uint8_t[6]) { 1, 0, 0x5e, 0, 0, 1 }, true), -ENODEV);
+	CHECK_EQ(mdv_port_up_set(dev, !was_up), -ENODEV);
+	CHECK_EQ(lines_with(log_end(), "ENODEV"), 5);
+	CHECK_EQ(mdv_port_glance(dev, &up), -ENODEV);
+	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
+	is.successor = false;
+	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
+	CHECK_EQ(seen, mtu);
+	CHECK(mdv_port_up_get(dev, &up) == 0 && up == was_up);
+	CHECK(mdv_alive(dev));
+}
+
+int
+main(void)
+{
+	char *eal[] = { (char[]) { "mdv_interface" }, (char[]) { "--no-huge" }, (char[]) { "-m128" },
+			(char[]) { "--no-pci" }, (char[]) { "--no-shconf" }, (char[]) { "--no-telemetry" },
+			(char[]) { "-l0" }, NULL };
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+
+	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0 || test_device(0, &pci) != 0 || mdv_open(&pci, &dev) != 0) {
+		fprintf(stderr, "no device\n");
+		return 2;
+	}
+	statistics_move(dev);
+	statistics_fail(dev);
+	successor(dev);
+	mdv_close(dev);
+	rte_eal_cleanup();
+	return mdv_test_failures != 0;
+}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Telemetry of the clock against the emulator's truth, each source, with and without a service core."""
+import json
+import time
+
+import pmdlib
+from e2e import check, main
+from telemetry_client import Client
+
+FIELDS = {"port", "verdict", "source", "unit", "epoch", "frequency_hz", "offset_ns", "drift_ppm", "uncertainty_ns",
+          "age_ns", "generation", "steps", "slews", "busy", "expired", "failed", "rejected", "refreshes",
+          "refresh_us", "by_service_core", "by_control_thread"}
+VERDICTS = ("good", "holdover", "unsynced", "broken")
+# A machine with much else to do reads the counter late; what is looked for is ten times as large.
+OFFSET_NS, DRIFT_PPM = 5e6, 10.0
+
+
+def clock(client, port=0):
+    """The answer, with the signed numbers as numbers."""
+    c = client.ask(f"/mlxpmd/clock,{port}")
+    check(set(c) == FIELDS and c["port"] == port and c["verdict"] in VERDICTS, c)
+    for name, kind in (("offset_ns", int), ("drift_ppm", float)):
+        check(c[name][0] in "+-", c)
+        c[name] = kind(c[name])
+    return c
+
+
+def until(client, what, good, seconds=20):
+    """The clock, when it is as wanted."""
+    end = time.monotonic() + seconds
+    while True:
+        c = clock(client)
+        if good(c):
+            return c
+        check(time.monotonic() < end, f"{what}: {c}")
+        time.sleep(0.1)
+
+
+def truth(testpmd, port=0):
+    """The port's clocks as the emulator knows them; the PTP clock's distance from true UTC, ns."""
+    t = testpmd.ctl("clock")
+    return t["ports"][port], t["ports"][port]["ptp_ns"] - t["utc_ns"]
+
+
+def start(devargs, lcores=None, emu_args=()):
+    args = pmdlib.eal(devargs, telemetry=True)
+    if lcores:
+        args[args.index("-l"):args.index("-l") + 2] = lcores
+    return pmdlib.Testpmd(eal_args=args, emu_args=emu_args)
+
+
+def alive(testpmd, client, before):
+    """It is refreshed; where this machine let nobody do so for 2 s, the log says as much as the counter."""
+    until(client, "stands still", lambda c: c["refreshes"] > before["refreshes"] and c["verdict"] != "broken")
+    c = clock(client)
+    check(c["failed"] == 0 and c["refresh_us"] <= 100000, c)
+    testpmd.cmd("show port summary 0")
+    absent = testpmd.log.count("port 0: timestamps are absent")
+    check(c["expired"] <= absent <= clock(client)["expired"], f"{absent} lines: {c}")
+    return c
+
+
+def source(devargs, want, unit, line, emu_args=()):
+    """One source: what it says of itself, that it says so at the start, and that it lives."""
+    with start(devargs, emu_args=emu_args) as testpmd:
+        client = Client()
+        check(line in testpmd.started, f"{devargs}: no line '{line}' in {testpmd.started}")
+        c = clock(client)
+        print(json.dumps(c))
+        check(c["source"] == want and c["unit"] == unit and c["epoch"], c)
+        c = alive(testpmd, client, c)
+        port, _ = truth(testpmd)
+        check(abs(c["frequency_hz"] / port["hz"] - 1) < 0.01, f"{c} {port}")
+        for bad in ("", ",x", ",2", ",0,1"):
+            check(client.ask("/mlxpmd/clock" + bad) is None, bad)
+        check(clock(client, 1)["source"] == want, "port 1")
+        testpmd.quit()
+
+
+def page_truth():
+    """The page's clock drifts, steps, slews: told as it is, and packets' statistics agree."""
+    with start("clock=page") as testpmd:
+        client = Client()
+        first = until(client, "offset", lambda c: abs(c["offset_ns"]) < OFFSET_NS)
+        check(first["steps"] == 0, first)
+        check(first["uncertainty_ns"] <= 10, first)
+        for step in (50000000, -2000000000):
+            _, before = truth(testpmd)
+            testpmd.ctl("clock", "step", str(step))
+            _, after = truth(testpmd)
+            check(abs(after - before - step) < 1000, f"the emulator stepped by {after - before}")
+            c = until(client, f"step {step}", lambda c: abs(c["offset_ns"] - after) < OFFSET_NS)
+        check(c["steps"] == 2 and testpmd.xstats(0)["clock_steps"] == 2, c)
+        check(testpmd.log.count("the clock stepped") >= 1, "no line about the step")
+        testpmd.ctl("clock", "drift", "200")
+        c = until(client, "drift", lambda c: abs(c["drift_ppm"] - 200) < DRIFT_PPM)
+        check(c["steps"] == 2, f"a drift is no step: {c}")
+        testpmd.ctl("clock", "drift", "0")
+        testpmd.ctl("clock", "slew", "-150000")
+        c = until(client, "slew", lambda c: abs(c["drift_ppm"] + 150) < DRIFT_PPM)
+        check(c["steps"] == 2 and c["slews"] > first["slews"], f"a slew is no step: {c}")
+        testpmd.quit()
+
+
+def busy():
+    """A page that is being written for ever is counted, and costs no stamp while its line holds."""
+    with start("clock=page") as testpmd:
+        client = Client()
+        testpmd.ctl("fault", "add", "on clock.page do tear")
+        c = until(client, "busy", lambda c: c["busy"] >= 10)
+        until(client, "busy and broken", lambda c: c["verdict"] != "broken")
+        check(testpmd.xstats(0)["clock_busy"] >= 10, c)
+        testpmd.quit()
+
+
+def who(client):
+    c = clock(client)
+    time.sleep(2)
+    d = clock(client)
+    return (d["by_service_core"] - c["by_service_core"], d["by_control_thread"] - c["by_control_thread"],
+            2e6 / min(c["refresh_us"], d["refresh_us"]))
+
+
+def service_core():
+    """With a service core of EAL's that does the refreshes, and without; never both."""
+    with start("clock=page") as testpmd:
+        service, control, due = who(Client())
+        print(f"no service core: {service} and {control} refreshes, {due:.0f} due")
+        check(service == 0 and 0 < control <= due * 1.2 + 3, f"{service} {control} {due}")
+        testpmd.quit()
+    with start("clock=page", lcores=["--lcores", "0@0,1@1,2@1", "-S", "2"]) as testpmd:
+        service, control, due = who(Client())
+        print(f"service core: {service} and {control} refreshes, {due:.0f} due")
+        check(service > control and 0 < service + control <= due * 1.2 + 3, f"{service} {control} {due}")
+        testpmd.quit()
+
+
+def run():
+    source("clock=page", "page", "ns", "port 0: clock page")
+    source("clock=host", "host", "ns", "port 0: clock host")
+    source("clock=raw", "raw", "ticks", "port 0: clock raw")
+    source("clock=realtime", "realtime", "ns", "port 0: clock realtime", ["--clock-format", "both"])
+    page_truth()
+    busy()
+    service_core()
+
+
+main(run)

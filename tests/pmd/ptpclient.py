@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""DPDK's example ptpclient, unmodified, sets its clock by a master in another process, 1.5 s ahead of it.
+
+Usage: ptpclient.py CLIENT MASTER [--show]. Both run on a port of an emulator of their own; the cable is a socket.
+"""
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import pmdlib  # noqa: F401 (finds e2e)
+import e2e
+from e2e import check, main
+
+AHEAD_NS = 1_500_000_000
+ROUNDS = 40
+# Both engines share the machine with everything else: frames lie in the socket until the other one looks.
+OFF_MAX_NS = 20_000_000
+
+
+def start(program, wire, prefix, arguments):
+    command = [str(e2e.MLXEMU), "run", "--ports", "1", "--wire", f"0=sock:{wire}", "--", program,
+               *e2e.eal(1, "clock=page"), "--file-prefix", prefix, "--", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def exchanges(text):
+    """By how much the clock has been corrected in all, after each good exchange; and their number.
+
+    The client waits a millisecond for the stamp of its request. On a busy machine the engine may take longer to
+    send it: then the client counts with 0, and the next exchange corrects the nonsense that it made of its clock.
+    """
+    good, corrected, total = [], 0, 0
+    for t3, delta in re.findall(r"T3 - Slave  Clock\.  (\d+s \d+ns).*?slave clocks:(-?\d+)ns", text, re.S):
+        corrected += int(delta)
+        total += 1
+        if t3 != "0s 0ns":
+            good.append(corrected)
+    return good, total
+
+
+def run():
+    client_program, master_program = sys.argv[1:3]
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-ptp.") as work:
+        wire = pathlib.Path(work) / "cable"
+        client = start(client_program, wire, f"ptpc{time.time_ns()}", ["-p", "1", "-T", "0"])
+        time.sleep(3)  # It waits for nothing, so it should be there first.
+        master = start(master_program, wire, f"ptpm{time.time_ns()}",
+                       ["--ahead-ns", str(AHEAD_NS), "--rounds", str(ROUNDS)])
+        try:
+            said = master.communicate(timeout=90)[0]
+        finally:
+            master.kill()
+            client.terminate()
+            try:
+                heard = client.communicate(timeout=10)[0]
+            except subprocess.TimeoutExpired:
+                client.kill()
+                heard = client.communicate()[0]
+    if "--show" in sys.argv:
+        print(heard)
+    check(master.returncode == 0, f"master: {said[-2000:]}")
+    good, total = exchanges(heard)
+    check(len(good) >= ROUNDS // 8, f"{len(good)} good exchanges of {total}: {heard[-2000:]}")
+    wrong = [corrected - AHEAD_NS for corrected in good]
+    print(f"{len(good)} good exchanges of {total}; after the first the clock is {wrong[0]} ns off, "
+          f"in the median {int(statistics.median(wrong))} ns")
+    check(abs(statistics.median(wrong)) < OFF_MAX_NS, f"not set: {wrong}")
+
+
+main(run)

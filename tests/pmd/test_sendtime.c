@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP: packets leave at their time. Each carries in its bytes when it is to leave,
+ * so that whoever captured the wire can say how far off it was.
+ */
+
+#include <rte_mbuf_dyn.h>
+#include <rte_time.h>
+
+#include "pmd_test.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND (1000 * MS)
+#define TIME_AT 16		/* Of the frame: eight bytes, big-endian. */
+#define NB_BATCHES 10
+#define NB_BATCH 100
+#define LEAD_NS (200 * MS)
+#define SPACING_NS 50000
+/* Documented: times further ahead are cut to this. */
+#define MAX_AHEAD_NS (2 * SECOND)
+/*
+ * Serialisation of a short frame at 100 Gb/s, 5 ns of cable, one tick to wait for and one of the stamp. The clock page
+ * that both times are read by may have moved between them, by a few ns either way.
+ */
+#define ERROR_MAX_NS 40
+#define ERROR_MIN_NS (-10)
+
+static int tx_offset, rx_offset;
+static uint64_t tx_flag, rx_flag;
+
+static uint64_t
+now(void)
+{
+	uint64_t ns = 0;
+
+	CHECK_OK(rte_eth_read_clock(PORT_A, &ns));
+	return ns;
+}
+
+/* time 0: none is asked for. */
+static void
+send_at(uint64_t time)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_A, PORT_B, 0);
+	rte_be64_t be = rte_cpu_to_be_64(time);
+	struct rte_mbuf *m;
+	unsigned int tries;
+
+	f.ether_type = 0x88b5;
+	f.bytes = 60;
+	m = pmd_frame_make(&f, 0);
+	memcpy(rte_pktmbuf_mtod_offset(m, void *, TIME_AT), &be, sizeof(be));
+	if (time != 0) {
+		m->ol_flags |= tx_flag;
+		*RTE_MBUF_DYNFIELD(m, tx_offset, uint64_t *) = time;
+	}
+	for (tries = 0; tries < 100000; tries++) {
+		if (rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1)
+			return;
+		rte_delay_us_sleep(20);
+	}
+	CHECK(false, "not taken");
+	rte_pktmbuf_free(m);
+}
+
+/* How long after its time the next packet arrived. */
+static int64_t
+arrived(unsigned int ms)
+{
+	struct rte_mbuf *m;
+	rte_be64_t be;
+	int64_t late;
+
+	if (pmd_recv(PORT_B, 0, &m, 1, ms) != 1) {
+		CHECK(false, "nothing came");
+		return INT64_MIN;
+	}
+	CHECK(m->ol_flags & rx_flag, "no Rx stamp");
+	memcpy(&be, rte_pktmbuf_mtod_offset(m, void *, TIME_AT), sizeof(be));
+	late = *RTE_MBUF_DYNFIELD(m, rx_offset, uint64_t *) - rte_be_to_cpu_64(be);
+	rte_pktmbuf_free(m);
+	return late;
+}
+
+static void
+errors_are(uint64_t past, uint64_t future, uint64_t order)
+{
+	CHECK(pmd_xstat(PORT_A, "tx_timestamp_past_errors") == past, "past %" PRIu64,
+	      pmd_xstat(PORT_A, "tx_timestamp_past_errors"));
+	CHECK(pmd_xstat(PORT_A, "tx_timestamp_future_errors") == future, "future %" PRIu64,
+	      pmd_xstat(PORT_A, "tx_timestamp_future_errors"));
+	CHECK(pmd_xstat(PORT_A, "tx_timestamp_order_errors") == order, "order %" PRIu64,
+	      pmd_xstat(PORT_A, "tx_timestamp_order_errors"));
+	CHECK(pmd_xstat(PORT_A, "tx_timestamp_clock_errors") == 0, "clock");
+	CHECK(pmd_xstat(PORT_A, "tx_stalls") == 0 && pmd_xstat(PORT_A, "tx_resets") == 0, "a wait taken for a stall");
+}
+
+/*
+ * A number of packets handed over well before their times. False when that took too long, on a machine with other
+ * things to do: then they say nothing.
+ */
+static bool
+batch(int64_t *least, int64_t *most)
+{
+	const uint64_t begin = now() + LEAD_NS;
+	int64_t late[NB_BATCH];
+	unsigned int i;
+
+	for (i = 0; i < NB_BATCH; i++)
+		send_at(begin + i * SPACING_NS);
+	if (now() >= begin) {
+		CHECK(pmd_drain(PORT_B, NB_BATCH, 5000, NULL) == NB_BATCH, "not all came");
+		return false;
+	}
+	printf("batch %" PRIu64 " .. %" PRIu64 "\n", begin, begin + NB_BATCH * SPACING_NS);
+	for (i = 0; i < NB_BATCH; i++) {
+		late[i] = arrived(5000);
+		*least = RTE_MIN(*least, late[i]);
+		*most = RTE_MAX(*most, late[i]);
+	}
+	return true;
+}
+
+static void
+in_time(void)
+{
+	int64_t least = INT64_MAX, most = INT64_MIN;
+	unsigned int tries, good = 0;
+
+	for (tries = 0; tries < 10 * NB_BATCHES && good < NB_BATCHES; tries++)
+		good += batch(&least, &most);
+	CHECK(good == NB_BATCHES, "%u of %u batches in time", good, tries);
+	printf("%u packets, %" PRId64 " .. %" PRId64 " ns after their times\n", good * NB_BATCH, least, most);
+	CHECK(least >= ERROR_MIN_NS && most <= ERROR_MAX_NS, "%" PRId64 " .. %" PRId64, least, most);
+	CHECK(good != tries || pmd_xstat(PORT_A, "tx_timestamp_past_errors") == 0, "past");
+	CHECK_OK(rte_eth_xstats_reset(PORT_A));
+	errors_are(0, 0, 0);
+}
+
+/* Past: at once. Out of order: right behind the one before. Too far: after two seconds. */
+static void
+bad_times(void)
+{
+	uint64_t begin = now(), ahead;
+	int64_t late;
+
+	send_at(begin - SECOND);
+	late = arrived(1000);
+	CHECK(late >= (int64_t)SECOND && late < (int64_t)(2 * SECOND), "%" PRId64 " ns after a past time", late);
+	errors_are(1, 0, 1);
+	begin = now();
+	send_at(begin + 900 * MS);
+	send_at(begin + 800 * MS);
+	late = arrived(2000);
+	CHECK(late >= ERROR_MIN_NS && late <= ERROR_MAX_NS, "%" PRId64, late);
+	late = arrived(2000);
+	CHECK(late >= (int64_t)(100 * MS) && late < (int64_t)(100 * MS) + 1000, "%" PRId64, late);
+	errors_are(1, 0, 2);
+	begin = now();
+	send_at(begin + 3600 * SECOND);
+	send_at(0);
+	late = arrived(5000);
+	ahead = 3600 * SECOND + late;
+	CHECK(ahead >= MAX_AHEAD_NS && ahead < MAX_AHEAD_NS + SECOND, "left %" PRIu64 " ns ahead", ahead);
+	(void)arrived(1000); /* That without a time came behind. */
+	errors_are(1, 1, 2);
+}
+
+/* Nothing completes for almost two seconds, and rightly so. */
+static void
+long_wait(void)
+{
+	int64_t late;
+
+	/* The last one asked for an hour ahead: this is before it. */
+	send_at(now() + 1900 * MS);
+	late = arrived(5000);
+	CHECK(late >= ERROR_MIN_NS && late <= ERROR_MAX_NS, "%" PRId64, late);
+	errors_are(1, 1, 3);
+}
+
+/* A stamp of a packet that had a time. */
+static void
+stamped(void)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_A, PORT_B, 0);
+	struct rte_mbuf *m = pmd_frame_make(&f, 0);
+	const uint64_t time = now() + 500 * MS;
+	struct timespec ts = { 0, 0 };
+	int64_t late;
+	unsigned int i;
+
+	CHECK_OK(rte_eth_timesync_enable(PORT_A));
+	m->ol_flags |= tx_flag | RTE_MBUF_F_TX_IEEE1588_TMST;
+	*RTE_MBUF_DYNFIELD(m, tx_offset, uint64_t *) = time;
+	CHECK(rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1, "not taken");
+	CHECK(rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) == -EINVAL, "before it left");
+	for (i = 0; i < 3000 && rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) != 0; i++)
+		rte_delay_us_sleep(1000);
+	late = rte_timespec_to_ns(&ts) - time;
+	printf("left %" PRId64 " ns after its time by its own stamp\n", late);
+	CHECK(late >= ERROR_MIN_NS && late <= ERROR_MAX_NS, "%" PRId64, late);
+	CHECK(pmd_drain(PORT_B, 1, 1000, NULL) == 1, "nothing came");
+}
+
+int
+main(int argc, char **argv)
+{
+	const bool can = argc > 1 && strcmp(argv[argc - 1], "can") == 0;
+	const struct pmd_conf conf = {
+		.nb_rxq = 1, .nb_txq = 1, .nb_desc = 1024, .rx_offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP,
+		.tx_offloads = can ? RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP : 0,
+	};
+	struct rte_eth_dev_info info;
+
+	pmd_init(argc, argv);
+	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
+	CHECK(((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0) == can, "offered %#" PRIx64,
+	      info.tx_offload_capa);
+	pmd_ports_up(&conf);
+	CHECK_OK(rte_mbuf_dyn_rx_timestamp_register(&rx_offset, &rx_flag));
+	CHECK_OK(rte_mbuf_dyn_tx_timestamp_register(&tx_offset, &tx_flag));
+	if (can) {
+		in_time();
+		bad_times();
+		long_wait();
+		stamped();
+	} else {
+		send_at(now() + 1000 * SECOND); /* Who did not ask for the offload gets none. */
+		CHECK(arrived(1000) < 0, "late");
+		errors_are(0, 0, 0);
+	}
+	pmd_ports_down();
+	return pmd_fini();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Errors without end on one queue: bounded resets, bounded lines, then the queue is dead; others notice nothing. */
+
+#include <stdio.h>
+
+#include "recover.h"
+
+#define LONG_FRAMES 2000
+
+/* Each WQE fails: at most two resets a second, then the queue is dead; others go on; a start revives it. */
+static void
+storm(const struct pmd_conf *conf)
+{
+	uint64_t begin, resets;
+	unsigned int events = queue_events, sent, others = 0, lost;
+
+	pmd_ports_up(conf);
+	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx15 do error syndrome=0x04"));
+	begin = now_us();
+	lost = stats(PORT_B).oerrors;
+	for (sent = 0; queue_events - events < 5 && now_us() - begin < 10000000; ) {
+		sent += send_bursts(STORMY, 1);
+		others += send_bursts(1, 1);
+		others -= drain_a(4, 100);
+	}
+	CHECK(now_us() - begin > 1000000, "dead after %" PRIu64 " us: more than two resets a second", now_us() - begin);
+	resets = pmd_xstat(PORT_B, "tx_q15_resets");
+	CHECK(resets == 4, "%" PRIu64 " resets of five failures", resets);
+	CHECK(others == 0, "%u packets of another queue lost", others);
+	CHECK(send_bursts(STORMY, 1) == 0, "a dead queue takes packets");
+	CHECK(queue_events - events == 5, "%u events", queue_events - events);
+	CHECK(pmd_xstat(PORT_B, "tx_q1_resets") == 0, "another queue was reset");
+	emu_fault_clear();
+	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, STORMY));
+	CHECK(stats(PORT_B).oerrors - lost == sent, "%" PRIu64 " lost of %u", stats(PORT_B).oerrors - lost, sent);
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, STORMY));
+	CHECK(send_bursts(STORMY, 8) == 32, "does not take");
+	CHECK(drain_a(32, 1000) == 32, "does not send after its revival");
+	pmd_ports_down();
+	printf("storm: %u packets lost, %" PRIu64 " resets\n", sent, resets);
+}
+
+/* Log lines of the driver, while they go to a file of their own. */
+static FILE *log_file;
+
+static void
+log_begin(void)
+{
+	log_file = tmpfile();
+	rte_openlog_stream(log_file);
+}
+
+static unsigned int
+log_end(const char *what)
+{
+	unsigned int lines = 0;
+	char line[512];
+
+	rte_openlog_stream(NULL);
+	rewind(log_file);
+	while (fgets(line, sizeof(line), log_file) != NULL)
+		lines += strstr(line, what) != NULL;
+	fclose(log_file);
+	return lines;
+}
+
+/* Every completion of one receive queue is an error: bounded resets and lines, others go on; packets too long cost nothing else. */
+static void
+rx_storm(const struct pmd_conf *conf)
+{
+	unsigned int events = queue_events, sent = 0, others = 0, lines, i;
+	uint64_t begin, took_us, errors;
+	struct rte_mbuf *m;
+
+	pmd_ports_up(conf);
+	steer_both(1, STORMY);
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 do error syndrome=0x04"));
+	log_begin();
+	for (begin = now_us(); queue_events - events < 5 && now_us() - begin < 10000000; ) {
+		struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, sent++ % 64);
+
+		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
+		others += drain_a(1, 1);
+	}
+	took_us = now_us() - begin;
+	lines = log_end("port 0 ");
+	CHECK(pmd_xstat(PORT_A, "rx_q15_resets") == 4, "%" PRIu64 " resets", pmd_xstat(PORT_A, "rx_q15_resets"));
+	CHECK(pmd_xstat(PORT_A, "rx_q1_resets") == 0 && others > sent / 4, "%u of %u on both queues", others, sent);
+	CHECK(took_us > 1000000 && lines >= 5 && lines <= 10 * (1 + took_us / 1000000), "%u lines in %" PRIu64 " us", lines,
+	      took_us);
+	emu_fault_clear();
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, STORMY));
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, STORMY));
+	/* Too long for their WQEs, one by one: counted and gone. */
+	steer_to(STORMY);
+	errors = stats(PORT_A).ierrors;
+	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 do error syndrome=0x01"));
+	log_begin();
+	begin = now_us();
+	for (sent = 0; stats(PORT_A).ierrors - errors < LONG_FRAMES && now_us() - begin < 10000000; ) {
+		if (sent < LONG_FRAMES)
+			sent += send_bursts(0, 1);
+		for (i = 0; i < 16; i++)
+			if (rte_eth_rx_burst(PORT_A, STORMY, &m, 1) == 1)
+				rte_pktmbuf_free(m);
+	}
+	CHECK(log_end("port 0 ") == 0, "lines for packets that are too long");
+	CHECK(stats(PORT_A).ierrors - errors == LONG_FRAMES, "%" PRIu64 " of %u counted",
+	      stats(PORT_A).ierrors - errors, LONG_FRAMES);
+	emu_fault_clear();
+	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "not as before");
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+	printf("rx storm: 4 resets, %u lines in %" PRIu64 " us\n", lines, took_us);
+}
+
+static const struct recover_case cases[] = {
+	{ "tx storm", storm, false },
+	{ "rx storm", rx_storm, false },
+};
+
+int
+main(int argc, char **argv)
+{
+	return recover_main(argc, argv, cases, RTE_DIM(cases));
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_eth_timesync_*: stamps of PTP messages on a cable of known delay, and a clock set by them. */
+
+#include <rte_time.h>
+
+#include "pmd_test.h"
+
+#define PTP_SYNC 0x00
+#define PTP_DELAY_REQ 0x01
+#define PTP_FOLLOW_UP 0x08
+#define SECOND INT64_C(1000000000)
+/*
+ * The emulator's cable: a frame arrives 5 ns after its last bit left, and each end rounds down to a tick of its own
+ * counter (at the slowest 12.8 ns); its clock page and our arithmetic may add 1 ns each.
+ */
+#define CABLE_NS 5
+#define ROUNDING_NS 15
+
+static struct pmd_frame
+ptp_frame(uint16_t from, uint16_t to)
+{
+	struct pmd_frame f = pmd_frame_udp(from, to, 0);
+
+	f.ether_type = RTE_ETHER_TYPE_1588;
+	f.bytes = 60;
+	return f;
+}
+
+/* A message, with a request for a stamp; 1 when taken. */
+static unsigned int
+ptp_send(uint16_t from, uint8_t type, bool want)
+{
+	struct pmd_frame f = ptp_frame(from, !from);
+	struct rte_mbuf *m = pmd_frame_make(&f, 0);
+	uint8_t *msg = rte_pktmbuf_mtod_offset(m, uint8_t *, RTE_ETHER_HDR_LEN);
+
+	msg[0] = type;
+	msg[1] = 2;
+	if (want)
+		m->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
+	if (rte_eth_tx_burst(from, 0, &m, 1) == 1)
+		return 1;
+	rte_pktmbuf_free(m);
+	return 0;
+}
+
+/* As programs do: asks for the stamp alone, without sending anything more. */
+static int
+tx_stamp(uint16_t port, int64_t *ns)
+{
+	struct timespec ts;
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++) {
+		if (rte_eth_timesync_read_tx_timestamp(port, &ts) == 0) {
+			*ns = rte_timespec_to_ns(&ts);
+			return 0;
+		}
+		rte_delay_us_sleep(10);
+	}
+	return -1;
+}
+
+static int
+rx_stamp(uint16_t port, uint32_t flags, int64_t *ns)
+{
+	struct timespec ts = { 0, 0 };
+	int rc = rte_eth_timesync_read_rx_timestamp(port, &ts, flags);
+
+	*ns = rte_timespec_to_ns(&ts);
+	return rc;
+}
+
+static int64_t
+phc(uint16_t port)
+{
+	struct timespec ts = { 0, 0 };
+
+	CHECK_OK(rte_eth_timesync_read_time(port, &ts));
+	return rte_timespec_to_ns(&ts);
+}
+
+/* One message from here to the other port: when it left and when it came, by either clock. */
+static bool
+exchange(uint16_t from, uint8_t type, int64_t *left, int64_t *came)
+{
+	struct rte_mbuf *m;
+	bool good;
+
+	CHECK(ptp_send(from, type, true) == 1, "not taken");
+	good = tx_stamp(from, left) == 0;
+	CHECK(good, "port %u: no Tx stamp", from);
+	if (pmd_recv(!from, 0, &m, 1, 2000) != 1) {
+		CHECK(false, "port %u: nothing came", !from);
+		return false;
+	}
+	CHECK((m->ol_flags & RTE_MBUF_F_RX_IEEE1588_PTP) && (m->ol_flags & RTE_MBUF_F_RX_IEEE1588_TMST),
+	      "flags %#" PRIx64, m->ol_flags);
+	good &= rx_stamp(!from, m->timesync, came) == 0;
+	CHECK(good, "port %u: no Rx stamp", !from);
+	CHECK(rx_stamp(!from, m->timesync, &(int64_t){ 0 }) == -EINVAL, "twice");
+	rte_pktmbuf_free(m);
+	return good;
+}
+
+/* Off: no flags, no stamps. */
+static void
+off(void)
+{
+	struct rte_mbuf *m;
+	struct timespec ts;
+	uint16_t port;
+
+	CHECK(ptp_send(PORT_A, PTP_SYNC, true) == 1, "not taken");
+	CHECK(pmd_recv(PORT_B, 0, &m, 1, 2000) == 1, "nothing came");
+	CHECK((m->ol_flags & (RTE_MBUF_F_RX_IEEE1588_PTP | RTE_MBUF_F_RX_IEEE1588_TMST)) == 0, "flags %#" PRIx64,
+	      m->ol_flags);
+	rte_pktmbuf_free(m);
+	for (port = PORT_A; port <= PORT_B; port++) {
+		CHECK_RC(rte_eth_timesync_read_tx_timestamp(port, &ts), -EINVAL);
+		CHECK_RC(rte_eth_timesync_read_rx_timestamp(port, &ts, 0), -EINVAL);
+	}
+}
+
+static void
+mode_is(uint16_t port, const char *word, bool there)
+{
+	struct rte_eth_burst_mode mode = { 0 };
+
+	CHECK_OK(rte_eth_tx_burst_mode_get(port, 0, &mode));
+	CHECK((strstr(mode.info, word) != NULL) == there, "%s", mode.info);
+}
+
+/* Both clocks are the same UTC, so each way has the cable's delay; the general message has no stamp. */
+static void
+delays(void)
+{
+	int64_t left, came, least = INT64_MAX, most = INT64_MIN;
+	struct rte_mbuf *m = NULL;
+	unsigned int i;
+
+	for (i = 0; i < 200; i++) {
+		if (!exchange(i & 1, i & 2 ? PTP_SYNC : PTP_DELAY_REQ, &left, &came))
+			return;
+		least = RTE_MIN(least, came - left);
+		most = RTE_MAX(most, came - left);
+	}
+	printf("one-way delay %" PRId64 " .. %" PRId64 " ns\n", least, most);
+	CHECK(least >= CABLE_NS - ROUNDING_NS && most <= CABLE_NS + ROUNDING_NS, "%" PRId64 " .. %" PRId64, least,
+	      most);
+	CHECK(llabs(phc(PORT_A) - came) < 10 * SECOND, "the PHC is elsewhere");
+	CHECK(ptp_send(PORT_A, PTP_FOLLOW_UP, false) == 1 && pmd_recv(PORT_B, 0, &m, 1, 2000) == 1, "nothing came");
+	if (m == NULL)
+		return;
+	CHECK((m->ol_flags & RTE_MBUF_F_RX_IEEE1588_PTP) && !(m->ol_flags & RTE_MBUF_F_RX_IEEE1588_TMST), "follow-up");
+	CHECK(rx_stamp(PORT_B, 0, &came) == -EINVAL, "a stamp of a general message");
+	rte_pktmbuf_free(m);
+}
+
+/* What a PTP client computes of one exchange. */
+static bool
+offset_measure(int64_t *offset, int64_t *delay)
+{
+	int64_t t1, t2, t3, t4;
+
+	if (!exchange(PORT_A, PTP_SYNC, &t1, &t2) || !exchange(PORT_B, PTP_DELAY_REQ, &t3, &t4))
+		return false;
+	*offset = ((t2 - t1) - (t4 - t3)) / 2;
+	*delay = ((t2 - t1) + (t4 - t3)) / 2;
+	return true;
+}
+
+/* The client's clock is wrong by a lot, then by a little: it is right after each adjustment. */
+static void
+servo(void)
+{
+	const int64_t wrong[] = { 1234567890123, -86400 * SECOND, 1000, -7, 0 };
+	struct timespec ts;
+	int64_t offset, delay, was;
+	unsigned int i;
+
+	ts = rte_ns_to_timespec(phc(PORT_A) + 77 * SECOND);
+	CHECK_OK(rte_eth_timesync_write_time(PORT_B, &ts));
+	for (i = 0; i < RTE_DIM(wrong); i++) {
+		CHECK_OK(rte_eth_timesync_adjust_time(PORT_B, wrong[i]));
+		if (!offset_measure(&was, &delay))
+			return;
+		CHECK_OK(rte_eth_timesync_adjust_time(PORT_B, -was));
+		if (!offset_measure(&offset, &delay))
+			return;
+		printf("offset %" PRId64 " ns, after the adjustment %" PRId64 " ns, delay %" PRId64 " ns\n", was,
+		       offset, delay);
+		CHECK(llabs(offset) <= 2 * ROUNDING_NS, "%" PRId64 " ns off", offset);
+		CHECK(llabs(delay - CABLE_NS) <= ROUNDING_NS, "delay %" PRId64, delay);
+	}
+	CHECK(llabs(phc(PORT_A) - phc(PORT_B)) < SECOND, "the clocks disagree");
+}
+
+/* Requests for stamps anywhere among other packets: all are sent, in order; the last one's is there. */
+static void
+mixture(void)
+{
+	struct pmd_frame f = ptp_frame(PORT_A, PORT_B);
+	struct rte_mbuf *out[32], *in[64];
+	unsigned int round, i, sent, got, k, stamped, bad = 0;
+	int64_t ns;
+
+	for (round = 0; round < 100; round++) {
+		stamped = 0;
+		for (i = 0; i < 32; i++) {
+			f.bytes = 60 + i;
+			out[i] = pmd_frame_make(&f, i % 5 == 4 ? 30 : 0);
+			if ((i * 7 + round) % 11 == 0) {
+				out[i]->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
+				stamped++;
+			}
+		}
+		for (sent = 0; sent < 32;)
+			sent += rte_eth_tx_burst(PORT_A, 0, out + sent, 32 - sent);
+		got = pmd_recv(PORT_B, 0, in, 32, 2000);
+		CHECK(got == 32, "%u came", got);
+		for (k = 0; k < got; k++)
+			bad += in[k]->pkt_len != 60 + k;
+		rte_pktmbuf_free_bulk(in, got);
+		CHECK(stamped == 0 || tx_stamp(PORT_A, &ns) == 0, "no stamp in round %u", round);
+	}
+	CHECK(bad == 0, "%u out of order", bad);
+}
+
+/* The port stops and starts, and so do its queues: timesync stays on. */
+static void
+restart(const struct pmd_conf *conf)
+{
+	int64_t left, came;
+
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_B, 0));
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_B, 0));
+	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_A, 0));
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_A, 0));
+	(void)exchange(PORT_A, PTP_SYNC, &left, &came);
+	pmd_port_down(PORT_B);
+	CHECK_OK(pmd_port_up(PORT_B, conf));
+	rte_delay_us_sleep(100000);
+	(void)exchange(PORT_A, PTP_SYNC, &left, &came);
+	(void)exchange(PORT_B, PTP_DELAY_REQ, &left, &came);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1 };
+
+	pmd_init(argc, argv);
+	pmd_ports_up(&conf);
+	off();
+	mode_is(PORT_A, "Timed", false);
+	CHECK_OK(rte_eth_timesync_enable(PORT_A));
+	CHECK_OK(rte_eth_timesync_enable(PORT_B));
+	CHECK_OK(rte_eth_timesync_enable(PORT_B));
+	mode_is(PORT_A, "Timed", true);
+	delays();
+	servo();
+	mixture();
+	restart(&conf);
+	CHECK_OK(rte_eth_timesync_disable(PORT_A));
+	CHECK_OK(rte_eth_timesync_disable(PORT_B));
+	mode_is(PORT_A, "Timed", false);
+	off();
+	pmd_ports_down();
+	return pmd_fini();
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Runs a test program of PTP stamps or send times on two emulated ports whose clocks are right.
+
+Usage: timesync.py PROGRAM [-- ARGUMENT...]; further options of `mlxemu run` by --emu OPTION.
+"""
+import sys
+
+import pmdlib
+from e2e import check, emu, main
+
+
+def run():
+    args, extra = sys.argv[1:], []
+    while args[0] == "--emu":
+        extra.append(args[1])
+        args = args[2:]
+    # The page's time is the emulator's own, without an estimate in between.
+    result = emu([args[0], *pmdlib.eal("clock=page", lcores="0"), *args[1:]], timeout=120, extra=extra)
+    print(result.out[-20000:])
+    check(result.status == 0, f"exit status {result.status}")
+    check(result.report.port(0, "rx_frames") > 0, "port 0 received nothing")
+
+
+main(run)
