@@ -40,7 +40,7 @@ struct head {
 	uint8_t to[6], from[6];
 	uint16_t ethertype;
 	uint16_t kind;
-	uint32_t magic, round, seq, ack, len;
+	uint32_t magic, round, turn, seq, ack, len; /**< turn counts all kinds, seq the data. */
 } __attribute__((packed));
 
 struct worker {
@@ -56,7 +56,7 @@ struct worker {
 	struct ibv_mr *mr;
 	struct ibv_flow *flow;
 	uint8_t *mem; /**< RING buffers to receive, RING to send. */
-	uint32_t round, sent, acked, got, flying, next_buf;
+	uint32_t round, sent, acked, got, flying, next_buf, turn, peer_turn;
 	bool met, owe_ack;
 	uint64_t hello_ns;
 };
@@ -191,7 +191,8 @@ send_frame(struct worker *w, enum kind kind)
 				 .send_flags = IBV_SEND_SIGNALED}, *bad;
 	struct head h = {.ethertype = htobe16(ETHERTYPE), .kind = htobe16((uint16_t)kind),
 			 .magic = htobe32(MAGIC), .round = htobe32(w->round),
-			 .seq = htobe32(w->sent), .ack = htobe32(w->got), .len = htobe32(len)};
+			 .turn = htobe32(w->turn), .seq = htobe32(w->sent),
+			 .ack = htobe32(w->got), .len = htobe32(len)};
 	int ret;
 
 	if (w->flying == RING)
@@ -205,6 +206,7 @@ send_frame(struct worker *w, enum kind kind)
 	if (ret != 0)
 		return fail(w, "post_send: %s", strerror(ret));
 	w->flying++;
+	w->turn++;
 	w->sent += kind == KIND_DATA;
 	w->owe_ack = false;
 	return true;
@@ -232,6 +234,10 @@ check_frame(struct worker *w, const uint8_t *d, uint32_t len)
 	if (be32toh(h.round) != w->round)
 		return be16toh(h.kind) == KIND_HELLO ||
 		       fail(w, "kind %u of round %u", be16toh(h.kind), be32toh(h.round));
+	/* What was said before we listened is not heard; from then on nothing is lost or repeated. */
+	if (w->met && be32toh(h.turn) != w->peer_turn)
+		return fail(w, "turn %u where %u was to come", be32toh(h.turn), w->peer_turn);
+	w->peer_turn = be32toh(h.turn) + 1;
 	w->met = true;
 	if (be32toh(h.ack) > w->acked)
 		w->acked = be32toh(h.ack);
@@ -321,7 +327,7 @@ work(void *arg)
 
 	for (unsigned r = 0; r < rounds && ok; r++) {
 		w->round = r;
-		w->sent = w->acked = w->got = w->flying = 0;
+		w->sent = w->acked = w->got = w->flying = w->turn = 0;
 		w->met = w->owe_ack = false;
 		w->hello_ns = 0;
 		w->ctx = NULL;

@@ -102,7 +102,7 @@ def main():
         one_process(args)
         with tempfile.TemporaryDirectory(prefix='mlxemu-') as folder:
             three_processes(args, folder)
-        noticed(args, 'on wire.rx match port=0 after 3000 count 1 do dup', 'was to come')
+        noticed(args, 'on wire.rx match port=0 after 3000 count 3 do dup', 'was to come')
         noticed(args, 'on wire.rx match port=1 after 3000 count 1 do corrupt off=50 xor=1',
                 'is damaged')
         # To the neighbour; it may be between two rounds, then the frame is only missed.
