@@ -90,6 +90,8 @@ def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()
 
 def main(test, needs=(MLXEMU, TEST_MLX, PLUGIN)):
     """Runs test(); a failed check or a time-out is one line and exit code 1."""
+    # Who ends a test that takes too long says so by this; what the test started ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for program in needs:
         if not program.exists():
             sys.exit(f"{program} is not built: set MLXPMD_BUILD to the build folder")
