@@ -108,7 +108,7 @@ run(double seconds, double drift_ppm)
 	char why[200];
 
 	REQUIRE(test_device(0, &pci) == 0);
-	REQUIRE(mdv_open(&pci, &w.dev) == 0);
+	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &w.dev) == 0);
 	CHECK_EQ(mdv_clock_open(w.dev, MDV_CLOCK_PAGE, &w.page, why, sizeof(why)), 0);
 	CHECK_EQ(mdv_clock_open(w.dev, MDV_CLOCK_AUTO, &w.host, why, sizeof(why)), 0);
 	printf("%s\n", why);

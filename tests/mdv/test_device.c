@@ -65,7 +65,7 @@ test_open(void)
 	REQUIRE(test_device(0, &pci[0]) == 0 && test_device(1, &pci[1]) == 0);
 	for (int round = 0; round < 10; round++) {
 		for (int i = 0; i < 2; i++) {
-			REQUIRE(mdv_open(&pci[i], &dev[i]) == 0);
+			REQUIRE(mdv_open(&pci[i], MDV_OPEN_VERBS, &dev[i]) == 0);
 			check_opened(dev[i], &pci[i]);
 		}
 		CHECK(strcmp(dev[0]->ibdev_name, dev[1]->ibdev_name) != 0);
@@ -86,7 +86,7 @@ run_all(void)
 	REQUIRE(early != NULL);
 	test_open();
 	REQUIRE(test_device(0, &pci) == 0);
-	REQUIRE(mdv_open(&pci, &dev) == 0);
+	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0);
 	for (size_t i = 0; i < RTE_DIM(tests); i++) {
 		unsigned int before = mdv_test_failures;
 
@@ -159,7 +159,7 @@ run_refused(const char *command, const char *status, const char *err)
 	int ret;
 
 	REQUIRE(test_device(0, &pci) == 0);
-	REQUIRE(mdv_open(&pci, &dev) == 0);
+	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0);
 	log_begin();
 	ret = make_queues(dev);
 	text = log_end();
@@ -187,7 +187,7 @@ open_once(const struct rte_pci_addr *pci)
 	int ret;
 
 	log_begin();
-	ret = mdv_open(pci, &dev);
+	ret = mdv_open(pci, MDV_OPEN_VERBS, &dev);
 	text = log_end();
 	fputs(text, stdout);
 	CHECK(lines_of(text) <= 1);

@@ -192,7 +192,8 @@ main(void)
 	struct rte_pci_addr pci;
 	struct mdv_dev *dev;
 
-	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0 || test_device(0, &pci) != 0 || mdv_open(&pci, &dev) != 0) {
+	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0 || test_device(0, &pci) != 0 ||
+	    mdv_open(&pci, MDV_OPEN_VERBS, &dev) != 0) {
 		fprintf(stderr, "no device\n");
 		return 2;
 	}

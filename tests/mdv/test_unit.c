@@ -308,7 +308,7 @@ test_absent(void)
 	const char *text;
 
 	log_begin();
-	CHECK_EQ(mdv_open(&pci, &dev), -ENODEV);
+	CHECK_EQ(mdv_open(&pci, MDV_OPEN_VERBS, &dev), -ENODEV);
 	text = log_end();
 	CHECK(dev == NULL);
 	CHECK_EQ(rte_errno, ENODEV);

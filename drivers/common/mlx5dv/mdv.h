@@ -56,8 +56,15 @@ struct mdv_caps {
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
 };
 
+/** By which door a device is reached. */
+enum mdv_open_mode {
+	MDV_OPEN_VERBS, /**< Beside the kernel's driver, which keeps the interface (mlx5_ib). */
+	MDV_OPEN_VFIO, /**< In its place: the whole function is the process's own (vfio-pci). */
+};
+
 /** One opened device. Fields are read-only for users. */
 struct mdv_dev {
+	enum mdv_open_mode mode;
 	struct rte_pci_addr pci;
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
 	char netdev_name[16];	/**< Kernel interface of port 1, empty when there is none (here). */
@@ -92,14 +99,16 @@ struct mdv_dev {
  *
  * @param pci
  *   Address of the PCI function whose RDMA device is to be opened.
+ * @param mode
+ *   By which door. MDV_OPEN_VFIO is refused so far.
  * @param[out] out
  *   The device, to be released by mdv_close(); NULL on failure.
  * @return
- *   0; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5, no DEVX, not Ethernet or without
+ *   0; -EINVAL no such mode; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5, no DEVX, not Ethernet or without
  *   what is needed; or the error of the step that failed. Nothing is left behind on failure.
  */
 __rte_internal
-int mdv_open(const struct rte_pci_addr *pci, struct mdv_dev **out);
+int mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out);
 
 /** Releases everything; every object must have been destroyed. NULL is allowed. */
 __rte_internal

@@ -251,17 +251,23 @@ stages_down(struct mdv_dev *dev, size_t n)
 }
 
 int
-mdv_open(const struct rte_pci_addr *pci, struct mdv_dev **out)
+mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out)
 {
-	struct mdv_dev *dev = calloc(1, sizeof(*dev));
+	struct mdv_dev *dev;
 	int ret;
 
 	*out = NULL;
+	if (mode != MDV_OPEN_VERBS) {
+		MDV_LOG(ERR, pci, "no way to open a device in mode %d", (int)mode);
+		return mdv_fail(mode == MDV_OPEN_VFIO ? ENOTSUP : EINVAL);
+	}
+	dev = calloc(1, sizeof(*dev));
 	if (dev == NULL) {
 		MDV_LOG(ERR, pci, "no memory for a device");
 		return mdv_fail(ENOMEM);
 	}
 	dev->pci = *pci;
+	dev->mode = mode;
 	dev->netdev_sock = -1;
 	for (size_t i = 0; i < RTE_DIM(stages); i++) {
 		ret = stages[i].up(dev);
