@@ -31,6 +31,7 @@ static const char *const kind_names[EMU_AUDIT_KINDS] = {
 	[EMU_AUDIT_BAD_CALL] = "bad call",
 	[EMU_AUDIT_BAD_BUFFER] = "bad buffer",
 	[EMU_AUDIT_LOST_MEMORY] = "lost memory",
+	[EMU_AUDIT_IOMMU] = "iommu",
 };
 
 /** What was left of one type at one port. */

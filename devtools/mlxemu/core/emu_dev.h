@@ -29,6 +29,7 @@
 struct emu_dev;
 struct emu_ctx;
 struct emu_obj;
+struct emu_iommu;
 struct emu_wire_port;
 
 /** What distinguishes one card from another: data only. */
@@ -143,6 +144,8 @@ struct emu_front_ops {
 	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
 	unsigned (*program_fds)(void);
+	/** An interrupt of a context that came through VFIO; nothing happens when nobody listens. */
+	void (*msix)(struct emu_ctx *ctx, unsigned vector);
 };
 
 /** What the front end does for a context when the model calls back. */
@@ -151,12 +154,17 @@ struct emu_ctx_ops {
 	void (*event)(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe);
 };
 
-/** One open of a uverbs device with DEVX: owner of objects, UARs and memory. */
+/**
+ * One open of a uverbs device with DEVX, or of a device through VFIO: owner of objects, UARs and
+ * memory. With VFIO the program itself is what the kernel is otherwise.
+ */
 struct emu_ctx {
 	struct emu_dev *dev;
-	uint16_t uid;	  /**< Firmware user id, never 0. */
+	uint16_t uid;	  /**< Firmware user id, never 0; of VFIO 0: commands are the owner's. */
 	bool devx;
-	void *file;	  /**< The model's mapping of the uverbs file, EMU_FILE_BYTES. */
+	void *file;	  /**< The model's mapping of the uverbs file, EMU_FILE_BYTES; of BAR 0. */
+	uint64_t uar_base, uar_end; /**< In file: UAR page i is at uar_base + i * 4096. */
+	struct emu_iommu *iommu; /**< VFIO: addresses in commands are IOVAs. NULL: pointers. */
 	const struct emu_ctx_ops *ops;
 	void *priv;	  /**< The front end's. */
 	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: the order of clean-up. */

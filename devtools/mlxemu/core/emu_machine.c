@@ -251,6 +251,8 @@ emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_op
 	ctx->devx = devx;
 	ctx->ops = ops;
 	ctx->uid = uid_new(dev);
+	ctx->uar_base = EMU_UAR_OFFSET;
+	ctx->uar_end = EMU_FILE_BYTES;
 	TAILQ_INIT(&ctx->owned);
 	emu_clock_hold(dev);
 	TAILQ_INSERT_TAIL(&dev->contexts, ctx, next);

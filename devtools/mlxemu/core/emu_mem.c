@@ -207,8 +207,8 @@ byte_readable(uint64_t addr)
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 || errno != EFAULT;
 }
 
-static int
-mem_check(uint64_t addr, uint64_t len, bool write)
+int
+emu_mem_check(uint64_t addr, uint64_t len, bool write)
 {
 	struct map_check c = {.next = addr, .end = addr + len, .write = write};
 	int ret;
@@ -232,7 +232,7 @@ emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t acces
 
 	if (ret != 0)
 		return ret;
-	ret = mem_check(addr, len, (access & ACCESS_WRITES) != 0);
+	ret = emu_mem_check(addr, len, (access & ACCESS_WRITES) != 0);
 	if (ret != 0) {
 		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
 			  "umem 0x%" PRIx64 "+0x%" PRIx64 " access 0x%x: %s", addr, len, access,
@@ -271,8 +271,8 @@ emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out)
 
 	if (uar == NULL)
 		return -ENOMEM;
-	uar->offset = EMU_UAR_OFFSET + (uint64_t)uar->obj.id * EMU_PAGE_BYTES;
-	if (uar->offset + EMU_PAGE_BYTES > EMU_FILE_BYTES) {
+	uar->offset = ctx->uar_base + (uint64_t)uar->obj.id * EMU_PAGE_BYTES;
+	if (uar->offset + EMU_PAGE_BYTES > ctx->uar_end) {
 		emu_obj_destroy(&uar->obj);
 		return -ENOSPC;
 	}
@@ -303,7 +303,7 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 
 	if (ret != 0)
 		return ret;
-	ret = mem_check(addr, len, write);
+	ret = emu_mem_check(addr, len, write);
 	if (ret == 0 && (pd == NULL || pd->ctx != ctx || iova + len < iova))
 		ret = -EINVAL;
 	if (ret != 0) {

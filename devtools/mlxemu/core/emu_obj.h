@@ -79,6 +79,11 @@ static inline void emu_obj_unref(struct emu_obj *o) { o->refs--; }
 
 /* ---- memory (emu_mem.c) ---- */
 
+/**
+ * Whether the process has mapped all of [addr, addr + len), writable if asked.
+ * @return 0; -EFAULT: no; -EINVAL: len 0 or wrap; another when the list of mappings cannot be read.
+ */
+int emu_mem_check(uint64_t addr, uint64_t len, bool write);
 #define EMU_ACCESS_LOCAL_WRITE 1u
 struct emu_umem {
 	struct emu_obj obj;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Mappings of a VFIO container, sorted by IOVA; they never overlap. */
+#include "emu_iommu.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu_audit.h"
+#include "emu_obj.h"
+
+struct iommu_map {
+	uint64_t iova, len;
+	uint8_t *va;
+	unsigned rw;
+};
+
+struct emu_iommu {
+	struct emu_dev *dev;
+	struct iommu_map *map;
+	unsigned maps, room;
+	unsigned last; /* index of the last hit: rings and mailboxes are looked up in runs */
+	uint32_t generation;
+};
+
+struct emu_iommu *
+emu_iommu_new(struct emu_dev *dev)
+{
+	struct emu_iommu *iommu = calloc(1, sizeof(*iommu));
+
+	if (iommu != NULL)
+		iommu->dev = dev;
+	return iommu;
+}
+
+void
+emu_iommu_free(struct emu_iommu *iommu)
+{
+	if (iommu == NULL)
+		return;
+	free(iommu->map);
+	free(iommu);
+}
+
+/* Index of the first mapping that ends behind iova. */
+static unsigned
+first_behind(const struct emu_iommu *iommu, uint64_t iova)
+{
+	unsigned from = 0, to = iommu->maps;
+
+	while (from < to) {
+		unsigned mid = (from + to) / 2;
+
+		if (iommu->map[mid].iova + iommu->map[mid].len > iova)
+			to = mid;
+		else
+			from = mid + 1;
+	}
+	return from;
+}
+
+static bool
+range_is_odd(uint64_t iova, uint64_t len)
+{
+	return len == 0 || iova + len < iova || ((iova | len) & (EMU_PAGE_BYTES - 1)) != 0;
+}
+
+/* Addresses that a container of this platform does not offer. */
+static bool
+range_is_reserved(uint64_t iova, uint64_t len)
+{
+	return iova + len > EMU_IOMMU_END ||
+	       (iova < EMU_IOMMU_MSI_END && iova + len > EMU_IOMMU_MSI_FIRST);
+}
+
+static int
+room_make(struct emu_iommu *iommu)
+{
+	unsigned room = iommu->room == 0 ? 64 : iommu->room * 2;
+	struct iommu_map *map;
+
+	if (iommu->maps < iommu->room)
+		return 0;
+	map = realloc(iommu->map, room * sizeof(*map));
+	if (map == NULL)
+		return -ENOMEM;
+	iommu->map = map;
+	iommu->room = room;
+	return 0;
+}
+
+int
+emu_iommu_map(struct emu_iommu *iommu, uint64_t iova, void *va, uint64_t len, unsigned rw)
+{
+	uint64_t addr = (uintptr_t)va;
+	unsigned i;
+	int ret;
+
+	if (range_is_odd(iova, len) || range_is_odd(addr, len) || range_is_reserved(iova, len) ||
+	    rw == 0 || (rw & ~(EMU_IOMMU_READ | EMU_IOMMU_WRITE)) != 0)
+		return -EINVAL;
+	i = first_behind(iommu, iova);
+	if (i < iommu->maps && iommu->map[i].iova < iova + len)
+		return -EEXIST;
+	if (iommu->maps == EMU_IOMMU_MAX_MAPS)
+		return -ENOSPC;
+	ret = emu_mem_check(addr, len, (rw & EMU_IOMMU_WRITE) != 0);
+	if (ret == 0)
+		ret = room_make(iommu);
+	if (ret != 0)
+		return ret;
+	memmove(&iommu->map[i + 1], &iommu->map[i], (iommu->maps - i) * sizeof(*iommu->map));
+	iommu->map[i] = (struct iommu_map){.iova = iova, .len = len, .va = va, .rw = rw};
+	iommu->maps++;
+	return 0;
+}
+
+int
+emu_iommu_unmap(struct emu_iommu *iommu, uint64_t iova, uint64_t len, uint64_t *unmapped)
+{
+	unsigned from, to;
+	uint64_t bytes = 0;
+
+	if (unmapped != NULL)
+		*unmapped = 0;
+	if (range_is_odd(iova, len))
+		return -EINVAL;
+	from = first_behind(iommu, iova);
+	for (to = from; to < iommu->maps && iommu->map[to].iova < iova + len; to++) {
+		const struct iommu_map *m = &iommu->map[to];
+
+		if (m->iova < iova || m->iova + m->len > iova + len)
+			return -EINVAL;
+		bytes += m->len;
+	}
+	if (from == to)
+		return 0;
+	memmove(&iommu->map[from], &iommu->map[to], (iommu->maps - to) * sizeof(*iommu->map));
+	iommu->maps -= to - from;
+	iommu->generation++;
+	if (unmapped != NULL)
+		*unmapped = bytes;
+	return 0;
+}
+
+/* The mapping that holds iova with the right, or NULL. */
+static const struct iommu_map *
+map_of(struct emu_iommu *iommu, uint64_t iova, bool write)
+{
+	unsigned i = iommu->last;
+
+	if (i >= iommu->maps || iova - iommu->map[i].iova >= iommu->map[i].len)
+		i = first_behind(iommu, iova);
+	if (i >= iommu->maps || iova < iommu->map[i].iova)
+		return NULL;
+	iommu->last = i;
+	return (iommu->map[i].rw & (write ? EMU_IOMMU_WRITE : EMU_IOMMU_READ)) != 0
+		       ? &iommu->map[i] : NULL;
+}
+
+uint64_t
+emu_iommu_span(struct emu_iommu *iommu, uint64_t iova, bool write)
+{
+	const struct iommu_map *m = map_of(iommu, iova, write), *next;
+	const struct iommu_map *end = iommu->map + iommu->maps;
+	uint64_t bytes;
+
+	if (m == NULL)
+		return 0;
+	bytes = m->len - (iova - m->iova);
+	for (next = m + 1; next < end && next->iova == m->iova + m->len &&
+			   next->va == m->va + m->len && (next->rw & m->rw) == m->rw;
+	     m = next++)
+		bytes += next->len;
+	return bytes;
+}
+
+void *
+emu_iommu_at(struct emu_iommu *iommu, uint64_t iova, uint64_t len, bool write)
+{
+	const struct iommu_map *m = map_of(iommu, iova, write);
+
+	if (m == NULL || (len > m->len - (iova - m->iova) &&
+			  len > emu_iommu_span(iommu, iova, write))) {
+		emu_audit(iommu->dev, EMU_AUDIT_IOMMU,
+			  "DMA %s of IOVA 0x%" PRIx64 "+0x%" PRIx64 ": not mapped so",
+			  write ? "write" : "read", iova, len);
+		return NULL;
+	}
+	return m->va + (iova - m->iova);
+}
+
+uint32_t
+emu_iommu_generation(const struct emu_iommu *iommu)
+{
+	return iommu->generation;
+}
+
+unsigned
+emu_iommu_count(const struct emu_iommu *iommu)
+{
+	return iommu->maps;
+}
