@@ -127,6 +127,13 @@ struct abi_file;
 int abi_uverbs_open(unsigned n, int flags);
 /** Answers RDMA_VERBS_IOCTL. 0 or -errno. */
 int abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg);
+/**
+ * read() on a channel whose records do not lie in the descriptor itself: true when it is one, with
+ * what to return, bytes or -errno, in *ret.
+ */
+bool abi_channel_read(int fd, void *buf, size_t len, long *ret);
+/** Ends the thread that hands out answers later. */
+void abi_async_stop(void);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
 /** Some device is gone. */
 extern bool abi_removed_any;

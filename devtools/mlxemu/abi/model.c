@@ -391,6 +391,7 @@ abi_model_finish(void)
 	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING) {
 		atomic_store(&abi_state, ABI_MODEL_DEAD);
 		abi_ctl_stop();
+		abi_async_stop();
 		emu_dp_stop(&abi_the_machine);
 		emu_lock(&abi_the_machine);
 		emu_audit_ledger(&abi_the_machine);

@@ -21,6 +21,7 @@ int __xstat64(int ver, const char *path, struct stat64 *st);
 int __lxstat64(int ver, const char *path, struct stat64 *st);
 int __fxstat64(int ver, int fd, struct stat64 *st);
 int __fxstatat64(int ver, int dirfd, const char *path, struct stat64 *st, int flags);
+ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
 ssize_t __readlink_chk(const char *path, char *out, size_t len, size_t size);
 ssize_t __readlinkat_chk(int dirfd, const char *path, char *out, size_t len, size_t size);
 char *__realpath_chk(const char *path, char *out, size_t size);

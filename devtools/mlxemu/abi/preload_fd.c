@@ -207,6 +207,39 @@ write(int fd, const void *buf, size_t len)
 	return ABI_REAL(write)(fd, buf, len);
 }
 
+/* 1 when it was a channel whose records are the model's; *ret as of read(). */
+static int
+abi_read_channel(int fd, void *buf, size_t len, ssize_t *ret)
+{
+	long bytes;
+
+	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_CHANNEL ||
+	    !abi_channel_read(fd, buf, len, &bytes))
+		return 0;
+	if (bytes < 0)
+		errno = (int)-bytes;
+	*ret = bytes < 0 ? -1 : bytes;
+	return 1;
+}
+
+ABI_EXPORT ssize_t
+read(int fd, void *buf, size_t len)
+{
+	ssize_t ret;
+
+	return abi_read_channel(fd, buf, len, &ret) ? ret : ABI_REAL(read)(fd, buf, len);
+}
+
+ABI_EXPORT ssize_t
+__read_chk(int fd, void *buf, size_t len, size_t size)
+{
+	ssize_t ret;
+
+	if (len <= size && abi_read_channel(fd, buf, len, &ret))
+		return ret;
+	return ABI_REAL(__read_chk)(fd, buf, len, size);
+}
+
 /* A host with RDMA of its own must not show its devices beside the emulated ones. */
 ABI_EXPORT int
 socket(int domain, int type, int protocol)

@@ -19,6 +19,7 @@
 
 #include "abi.h"
 
+struct abi_async;
 struct abi_sub;
 struct abi_verbs;
 
@@ -38,7 +39,8 @@ struct abi_channel {
 	struct abi_fdobj fo;   /**< First: the program's end. */
 	uint16_t object;       /**< UVERBS_OBJECT_ASYNC_EVENT, MLX5_IB_OBJECT_DEVX_ASYNC_* ... */
 	int model_fd;
-	int peer_fd; /**< The program's end again, to take records back; verbs events only. */
+	int peer_fd; /**< The program's end again, to take back what was not read; or -1. */
+	struct abi_async *async; /**< uverbs_async.c: of a command channel of an open device. */
 	bool omit_data;
 	struct abi_file *file; /**< NULL once the device was closed. */
 	/* Subscriptions whose records are in the socket, oldest first (omit_data only). */
@@ -186,9 +188,21 @@ void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 void abi_channels_removed(struct abi_file *file);
 /** The file closes: its channels live on without it. Returns how many the program left open. */
 void abi_channels_orphan(struct abi_file *file);
-/** Runs an allowed query command and sends the answer to a command channel. 0 or -errno. */
-int abi_channel_send_reply(struct abi_channel *channel, uint64_t wr_id, const void *out,
-			   size_t len);
+/** A planned fault: the wake-up gets lost. */
+bool abi_event_lost(struct emu_dev *dev);
+
+/* ---- answers to asynchronous queries (uverbs_async.c) ---- */
+
+/** The list of a command channel; closing it drops what was not read. 0 or -ENOMEM. */
+int abi_async_open(struct abi_channel *ch);
+void abi_async_close(struct abi_channel *ch);
+/** Takes room for an outbox until it is read; -EAGAIN: as much as the kernel lets is taken. */
+int abi_async_take(struct abi_channel *ch, size_t out_len);
+/** Gives the room back. */
+void abi_async_give(struct abi_channel *ch, size_t out_len);
+/** The answer comes to lie in the channel, delay_us from now. 0 or -ENOMEM. */
+int abi_async_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t out_len,
+		    uint64_t delay_us);
 
 /* ---- DEVX (uverbs_devx.c, devx_cmds.c) ---- */
 

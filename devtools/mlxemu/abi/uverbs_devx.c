@@ -171,6 +171,29 @@ abi_obj_modify(struct abi_call *call)
 	return abi_obj_access(call, ABI_DEVX_MODIFY);
 }
 
+/*
+ * The device does it at once; a slow command's answer comes later, while the caller goes on. The
+ * answer carries the firmware's verdict: the submission itself succeeded.
+ */
+static int
+abi_query_submit(struct abi_call *call, struct abi_channel *channel, struct abi_cmd *cmd)
+{
+	int ret = abi_async_take(channel, cmd->out_len);
+
+	if (ret != 0)
+		return ret;
+	ret = emu_fw_exec(call->ctx, cmd->in, cmd->in_len, cmd->out, cmd->out_len, NULL);
+	if (channel->async == NULL) /* Removed by a planned fault of this command. */
+		return -EIO;
+	if (ret == 0 || ret == -EREMOTEIO)
+		ret = abi_async_reply(channel,
+				      abi_in_u64(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID),
+				      cmd->out, cmd->out_len, emu_fault_delay_take());
+	if (ret != 0)
+		abi_async_give(channel, cmd->out_len);
+	return ret;
+}
+
 static int
 abi_obj_query_async(struct abi_call *call)
 {
@@ -192,13 +215,8 @@ abi_obj_query_async(struct abi_call *call)
 				   out_len);
 	if (ret == 0) {
 		ret = abi_obj_check(call, &cmd, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE);
-		/* The reply carries the firmware's verdict: the submission itself succeeded. */
 		if (ret == 0)
-			ret = emu_fw_exec(call->ctx, cmd.in, cmd.in_len, cmd.out, out_len, NULL);
-		if (ret == 0 || ret == -EREMOTEIO)
-			ret = abi_channel_send_reply(
-				channel, abi_in_u64(call, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID),
-				cmd.out, out_len);
+			ret = abi_query_submit(call, channel, &cmd);
 		abi_cmd_fini(&cmd);
 	}
 	abi_fd_put(fo);

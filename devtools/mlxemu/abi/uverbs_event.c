@@ -6,6 +6,7 @@
  * A channel is a pair of sequenced-packet sockets: one record a read, poll, epoll and O_NONBLOCK
  * work as on the kernel's descriptors. Differences: a read with too small a buffer cuts the
  * record instead of failing, and after the device is closed reads end with 0 instead of EIO.
+ * Channels for the answers of commands have neither: uverbs_async.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -34,8 +35,8 @@
 #define IBV_EVENT_PORT_ACTIVE 9
 #define IBV_EVENT_PORT_ERR 10
 #define MAX_EVENTS 16
-/* What the kernel lets lie unread in a command channel. */
-#define CMD_BYTES_MAX (1u << 20)
+/* Room for events that the program does not read. */
+#define CHANNEL_BYTES (1u << 20)
 
 /* ---- channels ---- */
 
@@ -53,6 +54,7 @@ abi_channel_unlink(struct abi_channel *ch)
 		free(sub);
 	}
 	abi_verbs_channel_gone(ch);
+	abi_async_close(ch);
 	TAILQ_REMOVE(&ch->file->channels, ch, next);
 	abi_fd_unhide_close(ch->model_fd);
 	abi_fd_unhide_close(ch->peer_fd);
@@ -80,13 +82,17 @@ abi_channel_release(struct abi_fdobj *obj)
 	free(ch);
 }
 
-/* Records of verbs objects are taken back when the object goes before they were read. */
+/*
+ * Records of verbs objects are taken back when the object goes before they were read, and the mark
+ * of a command channel when the last answer was.
+ */
 static int
 abi_channel_peer(uint16_t object, int fd)
 {
 	int copy;
 
-	if (object != UVERBS_OBJECT_COMP_CHANNEL && object != UVERBS_OBJECT_ASYNC_EVENT)
+	if (object != UVERBS_OBJECT_COMP_CHANNEL && object != UVERBS_OBJECT_ASYNC_EVENT &&
+	    object != MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD)
 		return -1;
 	copy = ABI_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 0);
 	return copy >= 0 ? abi_fd_hide(copy) : -1;
@@ -96,7 +102,7 @@ int
 abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data)
 {
 	struct abi_channel *ch = calloc(1, sizeof(*ch));
-	int fds[2], ret, room = CMD_BYTES_MAX;
+	int fds[2], ret, room = CHANNEL_BYTES;
 
 	if (ch == NULL)
 		return -ENOMEM;
@@ -110,8 +116,11 @@ abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data)
 	ch->fo.release = abi_channel_release;
 	ch->object = object;
 	ch->omit_data = omit_data;
-	ret = abi_fd_add(fds[0], &ch->fo);
+	ret = object == MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD ? abi_async_open(ch) : 0;
+	if (ret == 0)
+		ret = abi_fd_add(fds[0], &ch->fo);
 	if (ret != 0) {
+		abi_async_close(ch);
 		abi_real_close(fds[0]);
 		abi_real_close(fds[1]);
 		free(ch);
@@ -138,7 +147,7 @@ abi_channels_orphan(struct abi_file *file)
 }
 
 /* A planned fault: the wake-up gets lost. */
-static bool
+bool
 abi_event_lost(struct emu_dev *dev)
 {
 	const struct emu_fault_query q = {.place = EMU_AT_EVENT_FD, .dev = dev};
@@ -165,22 +174,6 @@ abi_channels_removed(struct abi_file *file)
 			(void)abi_channel_send(ch, &fatal, sizeof(fatal));
 		abi_channel_unlink(ch);
 	}
-}
-
-int
-abi_channel_send_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t len)
-{
-	uint8_t *rec = malloc(sizeof(wr_id) + len);
-	int ret = 0;
-
-	if (rec == NULL)
-		return -ENOMEM;
-	memcpy(rec, &wr_id, sizeof(wr_id));
-	memcpy(rec + sizeof(wr_id), out, len);
-	if (!abi_channel_send(ch, rec, sizeof(wr_id) + len))
-		ret = -EAGAIN;
-	free(rec);
-	return ret;
 }
 
 /* ---- delivery ---- */

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Answers to asynchronous queries: what a command channel holds until the program reads it.
+ *
+ * As in the kernel the answers lie in a list, the oldest first, and what they take is counted from
+ * the submission to the read. The channel's socket carries nothing but "there is something": one
+ * byte while the list is not empty, so that poll and epoll see it. A program that reads by other
+ * means than read() sees that byte.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "core/emu_fault.h"
+#include "uverbs.h"
+
+/* mlx5_ib, MAX_ASYNC_BYTES_IN_USE: outboxes of a channel, asked for and not yet read. */
+#define ABI_ASYNC_BYTES_MAX (1u << 20)
+
+struct abi_reply {
+	TAILQ_ENTRY(abi_reply) next;
+	struct abi_channel *channel;
+	uint64_t due_ns; /* Of a late one: CLOCK_MONOTONIC. */
+	size_t out_len;
+	/* What is read: struct mlx5_ib_uapi_devx_async_cmd_hdr. */
+	uint64_t wr_id;
+	uint8_t out[];
+};
+TAILQ_HEAD(abi_replies, abi_reply);
+
+struct abi_async {
+	struct abi_replies ready;
+	size_t bytes_in_use;
+};
+
+/* Answers of slow commands, by the time they are due. Under the model's lock. */
+static struct abi_replies abi_late = TAILQ_HEAD_INITIALIZER(abi_late);
+/* The thread that hands them out: runs from the first of them to the model's end. */
+static struct {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	bool runs, quit, moved; /* Under the mutex. */
+} abi_later = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t
+abi_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int
+abi_async_open(struct abi_channel *ch)
+{
+	ch->async = calloc(1, sizeof(*ch->async));
+	if (ch->async == NULL)
+		return -ENOMEM;
+	TAILQ_INIT(&ch->async->ready);
+	return 0;
+}
+
+void
+abi_async_close(struct abi_channel *ch)
+{
+	struct abi_reply *r, *next;
+
+	if (ch->async == NULL)
+		return;
+	while ((r = TAILQ_FIRST(&ch->async->ready)) != NULL) {
+		TAILQ_REMOVE(&ch->async->ready, r, next);
+		free(r);
+	}
+	for (r = TAILQ_FIRST(&abi_late); r != NULL; r = next) {
+		next = TAILQ_NEXT(r, next);
+		if (r->channel != ch)
+			continue;
+		TAILQ_REMOVE(&abi_late, r, next);
+		free(r);
+	}
+	free(ch->async);
+	ch->async = NULL;
+}
+
+/* The answer is there to be read. */
+static void
+abi_reply_ready(struct abi_reply *r)
+{
+	struct abi_channel *ch = r->channel;
+	bool first = TAILQ_EMPTY(&ch->async->ready);
+
+	if (abi_event_lost(ch->file->dev)) {
+		/* Nobody will ever read it: what it takes stays taken. */
+		free(r);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&ch->async->ready, r, next);
+	if (first)
+		(void)send(ch->model_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* ---- answers that take their time ---- */
+
+/* Hands out what is due; when the next one is, 0: there is none. */
+static uint64_t
+abi_late_serve(void)
+{
+	uint64_t next_ns = 0;
+	struct abi_reply *r;
+
+	if (abi_enter() == NULL)
+		return 0;
+	while ((r = TAILQ_FIRST(&abi_late)) != NULL) {
+		if (r->due_ns > abi_now_ns()) {
+			next_ns = r->due_ns;
+			break;
+		}
+		TAILQ_REMOVE(&abi_late, r, next);
+		abi_reply_ready(r);
+	}
+	abi_leave();
+	return next_ns;
+}
+
+static void *
+abi_later_main(void *arg)
+{
+	struct timespec until;
+	uint64_t next_ns;
+
+	(void)arg;
+	pthread_mutex_lock(&abi_later.mutex);
+	while (!abi_later.quit) {
+		abi_later.moved = false;
+		pthread_mutex_unlock(&abi_later.mutex);
+		next_ns = abi_late_serve();
+		pthread_mutex_lock(&abi_later.mutex);
+		until = (struct timespec){.tv_sec = (time_t)(next_ns / 1000000000u),
+					  .tv_nsec = (long)(next_ns % 1000000000u)};
+		while (!abi_later.quit && !abi_later.moved)
+			if (next_ns == 0)
+				pthread_cond_wait(&abi_later.cond, &abi_later.mutex);
+			else if (pthread_cond_clockwait(&abi_later.cond, &abi_later.mutex,
+							CLOCK_MONOTONIC, &until) == ETIMEDOUT)
+				break;
+	}
+	pthread_mutex_unlock(&abi_later.mutex);
+	return NULL;
+}
+
+/* The list has changed: the thread is to look again. */
+static int
+abi_later_wake(void)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&abi_later.mutex);
+	if (!abi_later.runs && !abi_later.quit) {
+		pthread_cond_init(&abi_later.cond, NULL);
+		ret = emu_thread_start(&abi_later.thread, "mlxemu-async", abi_later_main, NULL);
+		abi_later.runs = ret == 0;
+	}
+	abi_later.moved = true;
+	if (abi_later.runs)
+		pthread_cond_signal(&abi_later.cond);
+	pthread_mutex_unlock(&abi_later.mutex);
+	return ret;
+}
+
+void
+abi_async_stop(void)
+{
+	bool runs;
+
+	pthread_mutex_lock(&abi_later.mutex);
+	abi_later.quit = true;
+	runs = abi_later.runs;
+	if (runs)
+		pthread_cond_signal(&abi_later.cond);
+	pthread_mutex_unlock(&abi_later.mutex);
+	if (runs)
+		pthread_join(abi_later.thread, NULL);
+}
+
+/* Behind those that are due at the same time or before. */
+static int
+abi_reply_late(struct abi_reply *r, uint64_t delay_us)
+{
+	struct abi_reply *before;
+
+	r->due_ns = abi_now_ns() + 1000 * delay_us;
+	before = TAILQ_LAST(&abi_late, abi_replies);
+	while (before != NULL && before->due_ns > r->due_ns)
+		before = TAILQ_PREV(before, abi_replies, next);
+	if (before != NULL)
+		TAILQ_INSERT_AFTER(&abi_late, before, r, next);
+	else
+		TAILQ_INSERT_HEAD(&abi_late, r, next);
+	return abi_later_wake();
+}
+
+/* ---- submission and reading ---- */
+
+int
+abi_async_take(struct abi_channel *ch, size_t out_len)
+{
+	if (ch->async->bytes_in_use + out_len > ABI_ASYNC_BYTES_MAX)
+		return -EAGAIN;
+	ch->async->bytes_in_use += out_len;
+	return 0;
+}
+
+void
+abi_async_give(struct abi_channel *ch, size_t out_len)
+{
+	ch->async->bytes_in_use -= out_len;
+}
+
+int
+abi_async_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t out_len,
+		uint64_t delay_us)
+{
+	struct abi_reply *r = malloc(sizeof(*r) + out_len);
+
+	if (r == NULL)
+		return -ENOMEM;
+	r->channel = ch;
+	r->out_len = out_len;
+	r->wr_id = wr_id;
+	memcpy(r->out, out, out_len);
+	if (delay_us == 0 || abi_reply_late(r, delay_us) != 0)
+		abi_reply_ready(r);
+	return 0;
+}
+
+/* Takes the oldest. Bytes read, or -errno as the kernel's; -EAGAIN: nothing there. */
+static long
+abi_async_pop(struct abi_channel *ch, void *buf, size_t len)
+{
+	const size_t head = sizeof(struct mlx5_ib_uapi_devx_async_cmd_hdr);
+	struct abi_reply *r = TAILQ_FIRST(&ch->async->ready);
+	size_t bytes;
+	char byte;
+	long ret;
+
+	if (r == NULL)
+		return -EAGAIN;
+	bytes = head + r->out_len;
+	if (bytes > len)
+		return -ENOSPC;
+	TAILQ_REMOVE(&ch->async->ready, r, next);
+	if (TAILQ_EMPTY(&ch->async->ready))
+		(void)recv(ch->peer_fd, &byte, 1, MSG_DONTWAIT);
+	/* An address that is none costs the answer, as in the kernel. */
+	ret = abi_copy_to((uintptr_t)buf, &r->wr_id, bytes);
+	abi_async_give(ch, r->out_len);
+	free(r);
+	return ret == 0 ? (long)bytes : ret;
+}
+
+/* Who does not wait is told EAGAIN also of a device that is gone, and poll() says the rest. */
+static long
+abi_async_read(struct abi_channel *ch, int fd, void *buf, size_t len)
+{
+	bool wait = (ABI_REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK) == 0;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	long ret;
+
+	for (;;) {
+		if (abi_enter() == NULL)
+			return -EIO;
+		if (ch->async != NULL)
+			ret = abi_async_pop(ch, buf, len);
+		else
+			ret = wait ? -EIO : -EAGAIN;
+		abi_leave();
+		if (ret != -EAGAIN || !wait)
+			return ret;
+		if (poll(&p, 1, -1) < 0)
+			return -errno;
+	}
+}
+
+bool
+abi_channel_read(int fd, void *buf, size_t len, long *ret)
+{
+	struct abi_fdobj *fo = abi_fd_get(fd, ABI_FD_CHANNEL);
+	struct abi_channel *ch = (struct abi_channel *)fo;
+	bool ours = fo != NULL && ch->object == MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD;
+
+	if (ours)
+		*ret = abi_async_read(ch, fd, buf, len);
+	abi_fd_put(fo);
+	return ours;
+}
