@@ -7,9 +7,6 @@
 
 #include "mdv_private.h"
 
-/** Both mailboxes hold at least their common head. */
-#define MDV_MAILBOX_BYTES_MIN 16
-
 RTE_LOG_REGISTER_DEFAULT(mdv_logtype, NOTICE)
 
 const char *
@@ -213,6 +210,24 @@ mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, 
 							   out_bytes));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
+}
+
+int
+mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
+		     uint64_t number, struct mlx5dv_devx_cmd_comp *comp)
+{
+	int err;
+
+	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
+		return -rte_errno;
+	err = MDV_ASK(mlx5dv_devx_obj_query_async(obj->devx, in, in_bytes, out_bytes, number,
+						  comp));
+	if (err == 0)
+		return 0;
+	mdv_suspect_if(obj->dev, err);
+	if (err != EAGAIN)
+		log_refusal(obj->dev, in, in_bytes, PRM_STATUS_OK, 0, err);
+	return mdv_fail(err);
 }
 
 int

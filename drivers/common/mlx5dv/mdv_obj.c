@@ -93,11 +93,17 @@ mdv_obj_modify(struct mdv_obj *obj, const void *in, size_t in_bytes)
 }
 
 int
-mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes)
 {
 	const struct prm_command *cmd = command_of(obj->dev, in, in_bytes, PRM_CMD_QUERY);
 
-	if (cmd == NULL || check_id(obj, cmd, in) != 0)
+	return cmd == NULL || check_id(obj, cmd, in) != 0 ? -rte_errno : 0;
+}
+
+int
+mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	if (mdv_obj_query_check(obj, in, in_bytes) != 0)
 		return -rte_errno;
 	return mdv_exec_query(obj, in, in_bytes, out, out_bytes);
 }

@@ -129,6 +129,8 @@ uint32_t mdv_ethtool_speed_mbps(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ mdv_cmd.c */
 
+/** Both mailboxes of a command hold at least their common head. */
+#define MDV_MAILBOX_BYTES_MIN 16
 /** What the outbox and the system call say together. Logs unless quiet. 0 or -errno. */
 int mdv_verdict(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out,
 		int sys_err, bool quiet);
@@ -138,6 +140,11 @@ int mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *
 		    size_t out_bytes);
 int mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		   size_t out_bytes);
+/** Hands a query over; -EAGAIN is not logged. */
+int mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
+			 uint64_t number, struct mlx5dv_devx_cmd_comp *comp);
+/** May the inbox be a query of this object? 0; -EINVAL and one line. */
+int mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes);
 int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
 /** Reads a register through ACCESS_REGISTER_USER; quiet: no line when the device declines. */
 int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,

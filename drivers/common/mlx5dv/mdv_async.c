@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Asynchronous queries: which are outstanding, and whose an answer is.
+ *
+ * The kernel tells neither how long an answer is nor to what it is one, beyond the number that the
+ * query was given. So each outstanding query has a slot, and that number names slot and use.
+ */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mdv_async.h"
+#include "mdv_private.h"
+
+/** No query has a shorter outbox than the head of one, so there cannot be more of them at a time. */
+#define SLOTS_MAX (MDV_ASYNC_OUTBOXES_BYTES / MDV_MAILBOX_BYTES_MIN)
+#define SLOTS_FIRST 64
+#define NO_SLOT UINT32_MAX
+/** Of an inbox so much is kept, to name what was refused. */
+#define IN_KEPT_BYTES 48
+
+struct slot {
+	uint64_t wr_id;
+	uint32_t use;		/**< Moves when the slot is free again: answers of former uses are none. */
+	uint32_t next_free;	/**< Or NO_SLOT: the last. */
+	uint16_t out_bytes;	/**< 0: free. */
+	uint16_t in_bytes;
+	uint32_t in[IN_KEPT_BYTES / 4];
+};
+
+struct mdv_async {
+	struct mdv_dev *dev;
+	struct mlx5dv_devx_cmd_comp *comp;
+	struct slot *slots;
+	uint32_t nb_slots, free_head;
+	unsigned int outstanding;
+};
+
+static int
+fd_nonblock(const struct mdv_dev *dev, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
+		return 0;
+	MDV_LOG(ERR, &dev->pci, "the descriptor for answers cannot be made non-blocking: %s",
+		mdv_errno_name(errno));
+	return -errno;
+}
+
+int
+mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
+{
+	struct mdv_async *async = calloc(1, sizeof(*async));
+	int err;
+
+	*out = NULL;
+	if (async == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for asynchronous queries");
+		return mdv_fail(ENOMEM);
+	}
+	async->dev = dev;
+	async->free_head = NO_SLOT;
+	errno = 0;
+	async->comp = MDV_MAKE(mlx5dv_devx_create_cmd_comp(dev->ibv));
+	err = async->comp != NULL ? -fd_nonblock(dev, async->comp->fd) : errno != 0 ? errno : EIO;
+	if (err == 0) {
+		*out = async;
+		return 0;
+	}
+	if (async->comp == NULL && err != EOPNOTSUPP)
+		MDV_LOG_ERR(dev, "no channel for asynchronous queries: %s", mdv_errno_name(err));
+	mdv_suspect_if(dev, err);
+	mdv_async_close(async);
+	return mdv_fail(err);
+}
+
+void
+mdv_async_close(struct mdv_async *async)
+{
+	if (async == NULL)
+		return;
+	if (async->comp != NULL)
+		mlx5dv_devx_destroy_cmd_comp(async->comp);
+	free(async->slots);
+	free(async);
+}
+
+int
+mdv_async_fd(const struct mdv_async *async)
+{
+	return async->comp->fd;
+}
+
+unsigned int
+mdv_async_outstanding(const struct mdv_async *async)
+{
+	return async->outstanding;
+}
+
+/* ------------------------------------------------------------------ slots */
+
+static int
+slots_grow(struct mdv_async *async)
+{
+	uint32_t n = async->nb_slots != 0 ? 2 * async->nb_slots : SLOTS_FIRST;
+	struct slot *slots;
+
+	if (async->nb_slots >= SLOTS_MAX)
+		return -EAGAIN;
+	slots = realloc(async->slots, n * sizeof(*slots));
+	if (slots == NULL) {
+		MDV_LOG(ERR, &async->dev->pci, "no memory for %u asynchronous queries", n);
+		return -ENOMEM;
+	}
+	memset(&slots[async->nb_slots], 0, (n - async->nb_slots) * sizeof(*slots));
+	for (uint32_t i = async->nb_slots; i < n; i++)
+		slots[i].next_free = i + 1 < n ? i + 1 : NO_SLOT;
+	async->free_head = async->nb_slots;
+	async->slots = slots;
+	async->nb_slots = n;
+	return 0;
+}
+
+static void
+slot_free(struct mdv_async *async, uint32_t i)
+{
+	struct slot *s = &async->slots[i];
+
+	s->use++;
+	s->out_bytes = 0;
+	s->next_free = async->free_head;
+	async->free_head = i;
+	async->outstanding--;
+}
+
+/** What the kernel is given as number: which slot, and which use of it. */
+static uint64_t
+slot_number(const struct mdv_async *async, uint32_t i)
+{
+	return (uint64_t)async->slots[i].use << 32 | i;
+}
+
+static struct slot *
+slot_of(struct mdv_async *async, uint64_t number)
+{
+	uint32_t i = (uint32_t)number;
+
+	if (i >= async->nb_slots || async->slots[i].out_bytes == 0 ||
+	    slot_number(async, i) != number)
+		return NULL;
+	return &async->slots[i];
+}
+
+/* ------------------------------------------------------------------ query and answer */
+
+int
+mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, size_t in_bytes,
+		size_t out_bytes, uint64_t wr_id)
+{
+	struct slot *s;
+	uint32_t i;
+	int rc;
+
+	if (out_bytes < MDV_MAILBOX_BYTES_MIN || out_bytes > UINT16_MAX) {
+		MDV_LOG(ERR, &async->dev->pci, "an outbox of %zu bytes: %d to %d are possible",
+			out_bytes, MDV_MAILBOX_BYTES_MIN, UINT16_MAX);
+		return mdv_fail(EINVAL);
+	}
+	if (mdv_obj_query_check(obj, in, in_bytes) != 0)
+		return -rte_errno;
+	rc = async->free_head == NO_SLOT ? slots_grow(async) : 0;
+	if (rc != 0)
+		return mdv_fail(-rc);
+	i = async->free_head;
+	s = &async->slots[i];
+	rc = mdv_exec_query_async(obj, in, in_bytes, out_bytes, slot_number(async, i),
+				  async->comp);
+	if (rc != 0)
+		return rc;
+	async->free_head = s->next_free;
+	async->outstanding++;
+	s->wr_id = wr_id;
+	s->out_bytes = (uint16_t)out_bytes;
+	s->in_bytes = RTE_MIN(in_bytes, sizeof(s->in));
+	memcpy(s->in, in, s->in_bytes);
+	return 0;
+}
+
+/* Who does not wait is told EAGAIN also of a device that is gone: the descriptor's end tells. */
+static int
+nothing_there(struct mdv_async *async)
+{
+	struct pollfd p = { .fd = async->comp->fd, .events = POLLIN | POLLRDHUP };
+
+	if (mdv_gone(async->dev))
+		return mdv_fail(EIO);
+	if (poll(&p, 1, 0) <= 0 || (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0)
+		return mdv_fail(EAGAIN);
+	mdv_suspect_if(async->dev, EIO);
+	return mdv_fail(EIO);
+}
+
+int
+mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_async_answer *answer)
+{
+	struct mlx5dv_devx_async_cmd_hdr *head = buf;
+	struct slot *s;
+	int err;
+
+	if (bytes < MDV_ASYNC_ANSWER_BYTES(MDV_MAILBOX_BYTES_MIN))
+		return mdv_fail(EINVAL);
+	err = MDV_ASK(mlx5dv_devx_get_async_cmd_comp(async->comp, head, bytes));
+	if (err == EAGAIN)
+		return nothing_there(async);
+	if (err != 0) {
+		mdv_suspect_if(async->dev, err);
+		if (err != ENOSPC)
+			MDV_LOG_ERR(async->dev, "answers cannot be read: %s", mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	s = slot_of(async, head->wr_id);
+	if (s == NULL) {
+		MDV_LOG(ERR, &async->dev->pci, "an answer with number 0x%" PRIx64 " is to no query",
+			(uint64_t)head->wr_id);
+		return mdv_fail(EPROTO);
+	}
+	answer->wr_id = s->wr_id;
+	answer->out = head->out_data;
+	answer->out_bytes = s->out_bytes;
+	answer->rc = mdv_verdict(async->dev, s->in, s->in_bytes, head->out_data, 0, false);
+	slot_free(async, (uint32_t)(s - async->slots));
+	return 0;
+}

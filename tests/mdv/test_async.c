@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Asynchronous queries, through the common layer and by the library's own calls.
+ *
+ * mdv_async all       what a sound device answers; its first QUERY_TIS takes 700 ms
+ * mdv_async library   what the library's calls return; the emulator's audit names the refused ones
+ * mdv_async refused   the device refuses the first QUERY_Q_COUNTER
+ * mdv_async lost      the wake-up of the first answer gets lost
+ * mdv_async nomem     the kernel has no memory for the first asynchronous query
+ * mdv_async removal   the device is removed by the first QUERY_CQ
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+
+#include <mdv_async.h>
+
+#include "mdv_test.h"
+
+#define OUT_BYTES sizeof(struct prm_query_q_counter_out)
+#define ANSWER_BYTES MDV_ASYNC_ANSWER_BYTES(OUT_BYTES)
+/* What one channel takes of these. */
+#define PER_CHANNEL (MDV_ASYNC_OUTBOXES_BYTES / OUT_BYTES)
+/* Together 102,400 queries in flight. */
+#define CHANNELS 25
+#define WAIT_MS 20000
+
+static uint64_t buf[(64 * 1024) / 8];
+
+static bool
+readable(int fd, int timeout_ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, timeout_ms) == 1 && (p.revents & POLLIN) != 0;
+}
+
+static void
+query_fill(const struct mdv_obj *counter, struct prm_query_q_counter_in *in)
+{
+	memset(in, 0, sizeof(*in));
+	prm_query_q_counter_in_set_opcode(in, PRM_CMD_OP_QUERY_Q_COUNTER);
+	prm_query_q_counter_in_set_counter_set_id(in, counter->id);
+}
+
+static int
+ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
+{
+	struct prm_query_q_counter_in in;
+
+	query_fill(counter, &in);
+	return mdv_async_query(async, counter, &in, sizeof(in), OUT_BYTES, wr_id);
+}
+
+/* ------------------------------------------------------------------ the common layer */
+
+static void
+test_one(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mdv_async_answer answer;
+	struct mdv_async *async;
+
+	REQUIRE(counter != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EAGAIN);
+	CHECK(!readable(mdv_async_fd(async), 0));
+	CHECK_EQ(ask(async, counter, UINT64_MAX), 0);
+	CHECK_EQ(mdv_async_outstanding(async), 1);
+	CHECK(readable(mdv_async_fd(async), WAIT_MS));
+	/* A buffer that is too small costs nothing, one that fits exactly is enough. */
+	CHECK_EQ(mdv_async_take(async, buf, 8, &answer), -EINVAL);
+	CHECK_EQ(mdv_async_take(async, buf, ANSWER_BYTES - 1, &answer), -ENOSPC);
+	CHECK(readable(mdv_async_fd(async), 0));
+	CHECK_EQ(mdv_async_take(async, buf, ANSWER_BYTES, &answer), 0);
+	CHECK(answer.wr_id == UINT64_MAX);
+	CHECK_EQ(answer.rc, 0);
+	CHECK_EQ(answer.out_bytes, OUT_BYTES);
+	CHECK(answer.out == &buf[1]);
+	CHECK(!readable(mdv_async_fd(async), 0));
+	CHECK_EQ(mdv_async_outstanding(async), 0);
+	/* What it asked about is gone before the answer is taken. */
+	CHECK_EQ(ask(async, counter, 5), 0);
+	CHECK_EQ(mdv_obj_destroy(counter), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(answer.wr_id, 5);
+	mdv_async_close(async);
+	mdv_async_close(NULL);
+}
+
+/** Each is refused here, with one line, and nothing stays outstanding. */
+static void
+test_misuse(struct mdv_dev *dev)
+{
+	struct mdv_obj *a = mdv_q_counter_create(dev), *b = mdv_q_counter_create(dev);
+	struct prm_query_q_counter_in in, other;
+	struct mdv_async *async;
+	const char *text;
+
+	REQUIRE(a != NULL && b != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	query_fill(a, &in);
+	query_fill(b, &other);
+	log_begin();
+	CHECK_EQ(mdv_async_query(async, a, &in, sizeof(in), 15, 1), -EINVAL);
+	CHECK_EQ(mdv_async_query(async, a, &in, sizeof(in), 65536, 1), -EINVAL);
+	CHECK_EQ(mdv_async_query(async, a, &in, sizeof(in) - 1, OUT_BYTES, 1), -EINVAL);
+	CHECK_EQ(mdv_async_query(async, a, &other, sizeof(other), OUT_BYTES, 1), -EINVAL);
+	prm_query_q_counter_in_set_opcode(&in, PRM_CMD_OP_DEALLOC_Q_COUNTER);
+	CHECK_EQ(mdv_async_query(async, a, &in, sizeof(in), OUT_BYTES, 1), -EINVAL);
+	text = log_end();
+	CHECK_EQ(lines_of(text), 5);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(mdv_async_outstanding(async), 0);
+	mdv_async_close(async);
+	mdv_obj_destroy(a);
+	mdv_obj_destroy(b);
+}
+
+/** As many as the kernel lets, on many channels; each channel's answers come in order and are whole. */
+static void
+test_many(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mdv_async *async[CHANNELS];
+	struct mdv_async_answer answer;
+	unsigned int sent = 0, taken = 0;
+	bool sound = true;
+
+	REQUIRE(counter != NULL);
+	for (unsigned int c = 0; c < CHANNELS; c++)
+		REQUIRE(mdv_async_open(dev, &async[c]) == 0);
+	for (uint64_t i = 0; i < PER_CHANNEL; i++)
+		for (unsigned int c = 0; c < CHANNELS; c++)
+			sent += ask(async[c], counter, i << 8 | c) == 0;
+	CHECK_EQ(sent, CHANNELS * PER_CHANNEL);
+	log_begin();
+	for (unsigned int c = 0; c < CHANNELS; c++) {
+		CHECK_EQ(mdv_async_outstanding(async[c]), PER_CHANNEL);
+		CHECK_EQ(ask(async[c], counter, 0), -EAGAIN);
+	}
+	CHECK_EQ(lines_of(log_end()), 0);
+	for (uint64_t i = 0; i < PER_CHANNEL; i++)
+		for (unsigned int c = 0; c < CHANNELS; c++) {
+			if (mdv_async_take(async[c], buf, ANSWER_BYTES, &answer) != 0)
+				continue;
+			taken++;
+			sound = sound && answer.wr_id == (i << 8 | c) && answer.rc == 0 &&
+				answer.out_bytes == OUT_BYTES;
+		}
+	CHECK_EQ(taken, sent);
+	CHECK(sound);
+	printf("%u queries in flight on %u channels, in order\n", taken, CHANNELS);
+	for (unsigned int c = 0; c < CHANNELS; c++) {
+		CHECK_EQ(mdv_async_take(async[c], buf, ANSWER_BYTES, &answer), -EAGAIN);
+		/* There is room again. */
+		CHECK_EQ(ask(async[c], counter, 1), 0);
+		mdv_async_close(async[c]);
+	}
+	CHECK_EQ(mdv_obj_destroy(counter), 0);
+}
+
+/** A slow command: nobody waits for it, those behind it pass, and its answer is found by its number. */
+static void
+test_slow(struct mdv_dev *dev)
+{
+	struct prm_query_tis_in in;
+	struct mdv_obj *counter = mdv_q_counter_create(dev), *tis = mdv_tis_create(dev);
+	struct mdv_async_answer answer;
+	struct mdv_async *async;
+	uint64_t t0, hz = rte_get_tsc_hz();
+
+	REQUIRE(counter != NULL && tis != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	memset(&in, 0, sizeof(in));
+	prm_query_tis_in_set_opcode(&in, PRM_CMD_OP_QUERY_TIS);
+	prm_query_tis_in_set_tisn(&in, tis->id);
+	t0 = rte_rdtsc();
+	CHECK_EQ(mdv_async_query(async, tis, &in, sizeof(in), sizeof(struct prm_query_tis_out), 1), 0);
+	CHECK_EQ(ask(async, counter, 2), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(answer.wr_id, 2);
+	CHECK_EQ(answer.out_bytes, OUT_BYTES);
+	CHECK_EQ(mdv_async_outstanding(async), 1);
+	CHECK(readable(mdv_async_fd(async), WAIT_MS));
+	CHECK(rte_rdtsc() - t0 > hz / 2); /* The rule says 700 ms. */
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(answer.wr_id, 1);
+	CHECK_EQ(answer.rc, 0);
+	CHECK_EQ(answer.out_bytes, sizeof(struct prm_query_tis_out));
+	mdv_async_close(async);
+	mdv_obj_destroy(counter);
+	mdv_obj_destroy(tis);
+}
+
+/* ------------------------------------------------------------------ the library's own calls */
+
+static void
+nothing(int sig)
+{
+	RTE_SET_USED(sig);
+}
+
+/** read() that waits is woken by a signal, and gives what comes. */
+static void
+test_waiting(struct mlx5dv_devx_cmd_comp *comp)
+{
+	struct sigaction act = { .sa_handler = nothing };
+	struct mlx5dv_devx_async_cmd_hdr *head = (void *)buf;
+
+	fcntl(comp->fd, F_SETFL, fcntl(comp->fd, F_GETFL) & ~O_NONBLOCK);
+	sigaction(SIGALRM, &act, NULL);
+	ualarm(20000, 0);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EINTR);
+	fcntl(comp->fd, F_SETFL, fcntl(comp->fd, F_GETFL) | O_NONBLOCK);
+}
+
+/** Each value of mlx5dv_devx_obj_query_async(3) and mlx5dv_devx_get_async_cmd_comp. */
+static void
+test_library(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev), *other = mdv_q_counter_create(dev);
+	struct mlx5dv_devx_cmd_comp *comp = mlx5dv_devx_create_cmd_comp(dev->ibv);
+	struct mlx5dv_devx_cmd_comp none = { .fd = STDIN_FILENO };
+	struct mlx5dv_devx_async_cmd_hdr *head = (void *)buf;
+	struct prm_query_q_counter_in in;
+	void *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t big = 64 * 1024 - 16, n;
+
+	REQUIRE(counter != NULL && other != NULL && comp != NULL && hole != MAP_FAILED);
+	test_waiting(comp);
+	query_fill(counter, &in);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EAGAIN);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(other->devx, &in, sizeof(in), OUT_BYTES, 1, comp), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), OUT_BYTES, 1, &none), EBADF);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), 65536, 1, comp), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, 8, OUT_BYTES, 1, comp), EINVAL);
+	prm_query_q_counter_in_set_opcode(&in, PRM_CMD_OP_DEALLOC_Q_COUNTER);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), OUT_BYTES, 1, comp), EINVAL);
+	query_fill(counter, &in);
+	/* The firmware's refusal is an answer. */
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), 16, 2, comp), 0);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, 8), ENOSPC);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, 23), ENOSPC);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, 24), 0);
+	CHECK(head->wr_id == 2 && head->out_data[0] == PRM_STATUS_BAD_OUTPUT_LEN);
+	/* An address that is none costs the answer. */
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), OUT_BYTES, 3, comp), 0);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, hole, 4096), EFAULT);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EAGAIN);
+	/* 1 MiB of outboxes, and not a byte more; the rest of the room can still be had. */
+	for (n = 0; mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), big, n, comp) == 0; n++)
+		;
+	CHECK_EQ(n, MDV_ASYNC_OUTBOXES_BYTES / big);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), big, n, comp), EAGAIN);
+	big = MDV_ASYNC_OUTBOXES_BYTES - n * big;
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), big, n, comp), 0);
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), 16, n, comp), EAGAIN);
+	for (size_t i = 0; i <= n; i++) {
+		CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), 0);
+		CHECK_EQ(head->wr_id, i);
+	}
+	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), 16, n, comp), 0);
+	mlx5dv_devx_destroy_cmd_comp(comp);
+	munmap(hole, 4096);
+	mdv_obj_destroy(counter);
+	mdv_obj_destroy(other);
+}
+
+/* ------------------------------------------------------------------ what goes wrong by rule */
+
+static void
+test_refused(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mdv_async_answer answer;
+	struct mdv_async *async;
+	const char *text;
+
+	REQUIRE(counter != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	log_begin();
+	CHECK_EQ(ask(async, counter, 9), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	text = log_end();
+	CHECK_EQ(answer.wr_id, 9);
+	CHECK_EQ(answer.rc, -EAGAIN);
+	CHECK_EQ(dev->refused, 1);
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, "QUERY_Q_COUNTER (0x773) refused: NO_RESOURCES (0x0f), syndrome 0x2a3d5c"), 1);
+	fputs(text, stdout);
+	CHECK_EQ(ask(async, counter, 10), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(answer.rc, 0);
+	mdv_async_close(async);
+	mdv_obj_destroy(counter);
+}
+
+static void
+test_lost(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mdv_async_answer answer;
+	struct mdv_async *async;
+
+	REQUIRE(counter != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	CHECK_EQ(ask(async, counter, 1), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EAGAIN);
+	CHECK_EQ(ask(async, counter, 2), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(answer.wr_id, 2);
+	CHECK_EQ(mdv_async_outstanding(async), 1);
+	mdv_async_close(async);
+	mdv_obj_destroy(counter);
+}
+
+static void
+test_nomem(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mdv_async_answer answer;
+	struct mdv_async *async;
+	const char *text;
+
+	REQUIRE(counter != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	log_begin();
+	CHECK_EQ(ask(async, counter, 1), -ENOMEM);
+	text = log_end();
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, "QUERY_Q_COUNTER (0x773) failed without a status"), 1);
+	CHECK_EQ(mdv_async_outstanding(async), 0);
+	CHECK_EQ(ask(async, counter, 2), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	mdv_async_close(async);
+	mdv_obj_destroy(counter);
+}
+
+/** Answers that lie there are lost with the device, and who waits is woken. */
+static void
+test_removal(struct mdv_dev *dev)
+{
+	const struct mdv_cq_attr attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
+	struct mlx5dv_devx_cmd_comp *comp = mlx5dv_devx_create_cmd_comp(dev->ibv);
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mlx5dv_devx_async_cmd_hdr *head = (void *)buf;
+	struct prm_query_cq_in in = { 0 };
+	struct prm_query_cq_out out;
+	struct mdv_async_answer answer;
+	struct mdv_async *async;
+	struct mdv_cq cq;
+
+	REQUIRE(counter != NULL && comp != NULL);
+	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	CHECK_EQ(ask(async, counter, 1), 0);
+	prm_query_cq_in_set_opcode(&in, PRM_CMD_OP_QUERY_CQ);
+	prm_query_cq_in_set_cqn(&in, cq.cqn);
+	CHECK_EQ(mdv_obj_query(cq.obj, &in, sizeof(in), &out, sizeof(out)), -EIO);
+	CHECK(readable(mdv_async_fd(async), 0));
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EIO);
+	CHECK_EQ(ask(async, counter, 2), -EIO);
+	/* Who waits is told EIO, who does not EAGAIN, as Linux does. */
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EIO);
+	fcntl(comp->fd, F_SETFL, O_NONBLOCK);
+	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EAGAIN);
+	CHECK(mdv_suspect(dev));
+	CHECK(!mdv_alive(dev));
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EIO);
+	CHECK(mlx5dv_devx_create_cmd_comp(dev->ibv) == NULL);
+	mlx5dv_devx_destroy_cmd_comp(comp);
+	mdv_async_close(async);
+	mdv_cq_destroy(&cq);
+	mdv_obj_destroy(counter);
+}
+
+static const struct {
+	const char *mode;
+	void (*run)(struct mdv_dev *dev);
+} tests[] = {
+	{ "all", test_one },	   { "all", test_misuse },   { "all", test_many },
+	{ "all", test_slow },	   { "library", test_library }, { "refused", test_refused },
+	{ "lost", test_lost },	   { "nomem", test_nomem },  { "removal", test_removal },
+};
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = { argv[0], "--no-huge", "--no-shconf", "-m", "64", "--no-pci",
+			"-l", "0", "--no-telemetry", "--iova-mode=va" };
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+
+	if (argc != 2 || rte_eal_init(RTE_DIM(eal), eal) < 0)
+		return EXIT_FAILURE;
+	if (test_device(0, &pci) != 0 || mdv_open(&pci, MDV_OPEN_VERBS, &dev) != 0)
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < RTE_DIM(tests); i++)
+		if (strcmp(tests[i].mode, argv[1]) == 0)
+			tests[i].run(dev);
+	mdv_close(dev);
+	rte_eal_cleanup();
+	return mdv_test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
