@@ -53,6 +53,7 @@ struct dp_port {
 	struct dp_instant rx, tx;     /**< When the last frame had arrived, had left. */
 	struct emu_clock_point now;   /**< The clock at the batch's time, taken when needed. */
 	uint64_t ns_per_byte_q32;     /**< Wire time of a byte. */
+	uint32_t tick_ns;	      /**< One tick of the device's clock, rounded up. */
 	struct dp_capture *capture;   /**< NULL: none. */
 	struct dp_classes *classes;   /**< NULL: none (dp_class.h). */
 };

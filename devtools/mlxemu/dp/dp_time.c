@@ -28,6 +28,7 @@ void
 dp_time_init(struct dp_port *port)
 {
 	port->ns_per_byte_q32 = (8000ull << 32) / port->dev->profile->speed_mbps;
+	port->tick_ns = (uint32_t)(EMU_NS_PER_S / port->dev->clock.hz) + 1;
 }
 
 /*
@@ -49,11 +50,14 @@ after(struct dp_port *port, const struct dp_instant *last, uint32_t len, uint64_
 	if (t.ns < now)
 		return DP_LIKELY(due_ns == 0) ? (struct dp_instant){now, 0} : t;
 	if (DP_UNLIKELY(t.ns - now > SLACK_NS)) {
-		/* Faster than the wire: nothing happens in the future. */
+		/* Faster than the wire: nothing happens in the future, nor two frames at one tick. */
 		dp_batch_begin(port->shared);
 		now = port->shared->mono_ns;
-		if (t.ns > now)
-			t = (struct dp_instant){now > last->ns ? now : last->ns + 1, 0};
+		if (t.ns > now && t.ns > last->ns + port->tick_ns) {
+			t = (struct dp_instant){last->ns + port->tick_ns, last->frac};
+			if (t.ns < now)
+				t = (struct dp_instant){now, 0};
+		}
 	}
 	return t;
 }
