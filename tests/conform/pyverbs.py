@@ -194,7 +194,12 @@ def judge_lies(runner, listing, cases):
     told = {n: e for n, e in passing.items() if "lie" in e}
     none = {n: e["no lie"] for n, e in passing.items() if "no lie" in e}
     unnoticed, begin = {}, time.monotonic()
-    for (group, lie), names in by_key(told, lambda e: (e.get("group", "loop"), e["lie"])).items():
+    batches = list(by_key(told, lambda e: (e.get("group", "loop"), e["lie"])).items())
+    if os.environ.get("MLXPMD_SHORT"):
+        batches = batches[::4]
+        told = {n: e for n, e in told.items() if any(n in names for _, names in batches)}
+        passing = {**told, **none}
+    for (group, lie), names in batches:
         for name, verdict in runner.run(listing["groups"][group], names, ["--lie", lie]).items():
             why = missed(cases[name], verdict)
             if why is not None:

@@ -23,6 +23,8 @@
 /* What is held at each level when nothing was ever refused. */
 static char reference[NB_LEVELS][SWEEP_TEXT_BYTES];
 static unsigned int failed_rows;
+/* Each variant takes every so many k, beginning at another one. */
+static unsigned int stride = 1;
 
 uint64_t
 now_ms(void)
@@ -292,7 +294,7 @@ row_run(const struct kind *kind, const struct op *op, FILE *out)
 	unsigned int k;
 
 	for (unsigned int v = 0; v < kind->nb_variants; v++) {
-		for (k = 0; k < MOST_K && row_cell(&row, kind, op, k, v); k++)
+		for (k = v % stride; k < MOST_K && row_cell(&row, kind, op, k, v); k += stride)
 			;
 		row.asked = RTE_MAX(row.asked, k);
 	}
@@ -386,7 +388,7 @@ check_nothing_left(void)
 	printf("FAILED in the end: %d, held %s\n  instead of %s\n", rc, now, reference[LEVEL_NONE]);
 }
 
-/* sweep EAL-ARGUMENTS -- KIND[,KIND...] [FILE [OPERATION]] */
+/* [SWEEP_STRIDE=N] sweep EAL-ARGUMENTS -- KIND[,KIND...] [FILE [OPERATION]] */
 int
 main(int argc, char **argv)
 {
@@ -399,6 +401,8 @@ main(int argc, char **argv)
 		return 2;
 	argv += used + 1;
 	argc -= used + 1;
+	if (getenv("SWEEP_STRIDE") != NULL)
+		stride = RTE_MAX(1ul, strtoul(getenv("SWEEP_STRIDE"), NULL, 10));
 	out = argc > 1 && argv[1][0] != '\0' ? fopen(argv[1], "w") : NULL;
 	if (set_up() != 0)
 		return 2;
