@@ -20,6 +20,8 @@ mlxemu_run_usage(void)
 	       "  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	       "                   an RDMA device mlx5_0, mlx5_1, ...\n"
 	       "  --profile NAME   the card to be (default cx6dx; `mlxemu profiles` lists them)\n"
+	       "  --vf PORT        the port is a virtual function: it has no gateway to the card's\n"
+	       "                   registers; may be given for each port\n"
 	       "  --wire SPEC      what a port is plugged into; may be given for each port:\n"
 	       "                     pair            ports two by two (the default: 0-1, 2-3, ...)\n"
 	       "                     A=pair:B        port A with port B\n"
@@ -99,6 +101,21 @@ option_ports(struct mlxemu_run *run, const char *value)
 		return mlxemu_fail(MLXEMU_USAGE, "--ports '%s': a number from 1 to %d is needed",
 				   value, EMU_MAX_PORTS);
 	run->ports = (unsigned)v;
+	return MLXEMU_OK;
+}
+
+static int
+option_vf(struct mlxemu_run *run, const char *value)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 || v >= EMU_MAX_PORTS)
+		return mlxemu_fail(MLXEMU_USAGE, "--vf '%s': a port from 0 to %d is needed", value,
+				   EMU_MAX_PORTS - 1);
+	run->vfs |= 1u << v;
 	return MLXEMU_OK;
 }
 
@@ -277,6 +294,7 @@ static const struct option_row {
 	const char *name;
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
+	{"--vf", option_vf},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 	{"--fault-file", option_fault_file}, {"--lie", option_lie}, {"--seed", option_seed},
@@ -324,6 +342,8 @@ options_check(const struct mlxemu_run *run)
 
 	if (emu_clock_plan_check(run->ports, run->profile, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
+	if (run->vfs >> run->ports != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--vf: there are only %u ports", run->ports);
 	for (unsigned i = 0; i < run->ncaptures; i++)
 		if (strtoul(run->captures[i], NULL, 10) >= run->ports)
 			return mlxemu_fail(MLXEMU_USAGE, "--capture %s: there is no such port",

@@ -13,6 +13,7 @@
 
 #include "abi/sysfs.h"
 #include "core/emu_fault.h"
+#include "core/emu_pci.h"
 #include "mlxemu.h"
 
 static int
@@ -46,7 +47,14 @@ rundir_tree(struct mlxemu_run *run)
 	/* A plugged-in port has carrier from the start. */
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].link_up = run->plan[i].kind != EMU_WIRE_NONE;
+	for (i = 0; i < run->ports; i++)
+		machine.dev[i].vf = (run->vfs >> i & 1) != 0;
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
+	/* What outlives a process: one that is killed leaves the card as it is. */
+	for (i = 0; i < run->ports && ret == 0; i++) {
+		snprintf(failed, sizeof(failed), "configuration space of port %u", i);
+		ret = emu_pci_create(&machine.dev[i], run->dir);
+	}
 	emu_machine_fini(&machine);
 	if (ret != 0)
 		return mlxemu_fail(MLXEMU_FAILED, "%s: %s", failed, strerror(-ret));
@@ -235,7 +243,7 @@ environment_preload(const struct mlxemu_run *run)
 int
 mlxemu_environment(const struct mlxemu_run *run)
 {
-	char ports[16], ctl[PATH_MAX + 8];
+	char ports[16], vfs[16], ctl[PATH_MAX + 8];
 	int status = environment_wires(run);
 
 	if (status == MLXEMU_OK)
@@ -244,6 +252,8 @@ mlxemu_environment(const struct mlxemu_run *run)
 		return status;
 	snprintf(ports, sizeof(ports), "%u", run->ports);
 	setenv("MLXEMU_PORTS", ports, 1);
+	snprintf(vfs, sizeof(vfs), "0x%x", run->vfs);
+	setenv("MLXEMU_VF", vfs, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);
 	/* A link to the socket of the process that opened a device last. */

@@ -67,7 +67,7 @@ void abi_stat_uverbs(struct stat *st, unsigned n);
 
 /* ---- tracked descriptors (fds.c) ---- */
 
-enum abi_fd_kind { ABI_FD_NONE, ABI_FD_UVERBS, ABI_FD_CHANNEL, ABI_FD_MODEL };
+enum abi_fd_kind { ABI_FD_NONE, ABI_FD_UVERBS, ABI_FD_CHANNEL, ABI_FD_MODEL, ABI_FD_PCICONF };
 
 /** Something behind one or more of the program's descriptors; lives while refs is not 0. */
 struct abi_fdobj {
@@ -110,6 +110,8 @@ void abi_fd_reset(void);
 struct emu_machine *abi_machine(void);
 /** Starts wires and engine at the first open of a device. 0 or -errno. */
 int abi_model_start(void);
+/** Reads the fault rules of the environment, once for the process. 0 or -errno. */
+int abi_model_faults(void);
 /** Enter and leave the model: lock, and interposers stand aside. */
 struct emu_machine *abi_enter(void);
 void abi_leave(void);
@@ -119,6 +121,16 @@ void abi_model_finish(void);
 bool abi_model_dead(void);
 /** True in a vfork() child: the memory is the parent's, the descriptors are not. */
 bool abi_model_foreign(void);
+
+/* ---- configuration space of the ports' PCI functions (pciconf.c) ---- */
+
+/** A file of the fake tree was opened: gives fd, tracked when it is a config file; or -1 and errno. */
+int abi_pciconf_opened(int fd, const char *real_path);
+/**
+ * Reads or writes a config file; off below 0 means its own offset.
+ * @return False: the descriptor is none. Else *done is what the call returns, with errno.
+ */
+bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
 
 /* ---- uverbs (uverbs*.c) ---- */
 

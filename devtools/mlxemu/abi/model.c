@@ -19,6 +19,7 @@
 #include "core/emu_fault.h"
 #include "core/emu_guard.h"
 #include "core/emu_lie.h"
+#include "core/emu_pci.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
 #include "sysfs.h"
@@ -135,6 +136,7 @@ abi_machine_describe(void)
 	const char *name = getenv("MLXEMU_PROFILE");
 	const char *clock = getenv("MLXEMU_CLOCK");
 	const char *offset = getenv("MLXEMU_CLOCK_OFFSET");
+	const char *vfs = getenv("MLXEMU_VF");
 	const struct emu_profile *profile = emu_profile_find(name != NULL ? name : "cx6dx");
 	unsigned i;
 	int ret;
@@ -152,8 +154,14 @@ abi_machine_describe(void)
 			       profile);
 	if (ret != 0)
 		return abi_model_fail(ret, "MLXEMU_PORTS or MLXEMU_PROFILE is wrong");
-	for (i = 0; i < abi_the_machine.ports; i++)
-		abi_the_machine.dev[i].admin_up = true;
+	for (i = 0; i < abi_the_machine.ports; i++) {
+		struct emu_dev *dev = &abi_the_machine.dev[i];
+
+		dev->admin_up = true;
+		dev->vf = vfs != NULL && (strtoul(vfs, NULL, 0) >> i & 1) != 0;
+		/* The card is one for all processes of the run, its state is not this one's. */
+		(void)emu_pci_attach(dev, abi_run_dir());
+	}
 	abi_the_machine.front = &abi_front_ops;
 	pthread_atfork(NULL, NULL, abi_forked_child);
 	atomic_store(&abi_state, ABI_MODEL_DESCRIBED);
@@ -220,16 +228,38 @@ abi_wires_attach(void)
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
+/* State mutex held. */
 static int
 abi_faults_add(void)
 {
+	static bool added;
 	const char *seed = getenv("MLXEMU_SEED");
-	int ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
+	int ret;
 
+	if (added)
+		return 0;
+	ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
 	if (ret == 0)
 		ret = abi_lines_add("MLXEMU_LIES", emu_lie_add);
 	if (seed != NULL)
 		emu_fault_seed(strtoull(seed, NULL, 0));
+	added = ret == 0;
+	return ret;
+}
+
+int
+abi_model_faults(void)
+{
+	int ret = 0;
+
+	if (abi_machine() == NULL)
+		return -ENODEV;
+	abi_inside++;
+	pthread_mutex_lock(&abi_state_mutex);
+	if (atomic_load(&abi_state) == ABI_MODEL_DESCRIBED)
+		ret = abi_faults_add();
+	pthread_mutex_unlock(&abi_state_mutex);
+	abi_inside--;
 	return ret;
 }
 

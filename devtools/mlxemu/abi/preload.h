@@ -26,6 +26,8 @@ ssize_t __readlink_chk(const char *path, char *out, size_t len, size_t size);
 ssize_t __readlinkat_chk(int dirfd, const char *path, char *out, size_t len, size_t size);
 char *__realpath_chk(const char *path, char *out, size_t size);
 int fcntl64(int fd, int cmd, ...);
+ssize_t __pread_chk(int fd, void *buf, size_t len, off_t off, size_t size);
+ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t off, size_t size);
 
 /**
  * Path of a stat-like call; *uverbs becomes the device number when the path is a uverbs node,

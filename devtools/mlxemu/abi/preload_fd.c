@@ -200,19 +200,25 @@ ioctl(int fd, unsigned long request, ...)
 ABI_EXPORT ssize_t
 write(int fd, const void *buf, size_t len)
 {
+	ssize_t done;
+
 	if (abi_fd_kind(fd) == ABI_FD_UVERBS) {
 		errno = EOPNOTSUPP;
 		return -1;
 	}
+	if (abi_pciconf_access(fd, true, (void *)(uintptr_t)buf, len, -1, &done))
+		return done;
 	return ABI_REAL(write)(fd, buf, len);
 }
 
-/* 1 when it was a channel whose records are the model's; *ret as of read(). */
+/* 1 when it was a channel whose records are the model's, or a config file; *ret as of read(). */
 static int
 abi_read_channel(int fd, void *buf, size_t len, ssize_t *ret)
 {
 	long bytes;
 
+	if (abi_pciconf_access(fd, false, buf, len, -1, ret))
+		return 1;
 	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_CHANNEL ||
 	    !abi_channel_read(fd, buf, len, &bytes))
 		return 0;

@@ -53,7 +53,8 @@ open(const char *path, int flags, ...)
 	ABI_MODE_ARG(flags, mode);
 	if (p == buf && abi_open_uverbs(p, flags, &fd))
 		return fd;
-	return ABI_REAL(open)(p, flags, mode);
+	fd = ABI_REAL(open)(p, flags, mode);
+	return p == buf ? abi_pciconf_opened(fd, p) : fd;
 }
 
 ABI_EXPORT int
@@ -67,7 +68,8 @@ open64(const char *path, int flags, ...)
 	ABI_MODE_ARG(flags, mode);
 	if (p == buf && abi_open_uverbs(p, flags, &fd))
 		return fd;
-	return ABI_REAL(open64)(p, flags, mode);
+	fd = ABI_REAL(open64)(p, flags, mode);
+	return p == buf ? abi_pciconf_opened(fd, p) : fd;
 }
 
 /* The checked forms that _FORTIFY_SOURCE calls: no mode. */
@@ -94,7 +96,8 @@ openat(int dirfd, const char *path, int flags, ...)
 	ABI_MODE_ARG(flags, mode);
 	if (p == buf && abi_open_uverbs(p, flags, &fd))
 		return fd;
-	return ABI_REAL(openat)(dirfd, p, flags, mode);
+	fd = ABI_REAL(openat)(dirfd, p, flags, mode);
+	return p == buf ? abi_pciconf_opened(fd, p) : fd;
 }
 
 ABI_EXPORT int
@@ -108,7 +111,8 @@ openat64(int dirfd, const char *path, int flags, ...)
 	ABI_MODE_ARG(flags, mode);
 	if (p == buf && abi_open_uverbs(p, flags, &fd))
 		return fd;
-	return ABI_REAL(openat64)(dirfd, p, flags, mode);
+	fd = ABI_REAL(openat64)(dirfd, p, flags, mode);
+	return p == buf ? abi_pciconf_opened(fd, p) : fd;
 }
 
 ABI_EXPORT int

@@ -15,10 +15,10 @@
 
 #include "abi.h"
 #include "core/emu_lie.h"
+#include "core/emu_pci.h"
 #include "sysfs.h"
 
 #define PCI_SLOT_PARENT "/sys/devices/mlxemu"
-#define PCI_CONFIG_BYTES 64
 
 /** Where files are being made; remembers the first failure. */
 struct tree {
@@ -130,20 +130,14 @@ tree_link(struct tree *t, const char *name, const char *target)
 
 /* ---- contents ---- */
 
+/* As it is at the start, for who reads it by stdio; descriptors lead to the card (pciconf.c). */
 static void
-tree_pci_config(struct tree *t, uint16_t device_id)
+tree_pci_config(struct tree *t, const struct emu_dev *dev)
 {
-	uint8_t cfg[PCI_CONFIG_BYTES] = {
-		[0x00] = 0xb3, 0x15,			 /* vendor */
-		[0x02] = device_id & 0xff, device_id >> 8,
-		[0x04] = 0x06, 0x00,			 /* command: memory, bus master */
-		[0x0a] = 0x00, 0x02,			 /* class: Ethernet controller */
-		[0x0e] = 0x80,				 /* multi-function */
-		[0x10] = 0x0c, 0x00, 0x00, 0xe0,	 /* BAR 0: 64-bit prefetchable */
-		[0x2c] = 0xb3, 0x15, 0x16, 0x00,	 /* subsystem */
-	};
+	uint8_t config[EMU_PCI_CONFIG_BYTES];
 
-	tree_write(t, "config", cfg, sizeof(cfg));
+	emu_pci_image(dev, config);
+	tree_write(t, "config", config, sizeof(config));
 }
 
 /* Thirteen lines "start end flags", of which only BAR 0 is in use (32 MiB a function). */
@@ -151,9 +145,9 @@ static void
 tree_pci_resource(struct tree *t, unsigned index)
 {
 	char text[1024];
-	uint64_t bar = 0xe0000000ull + index * 0x2000000ull;
+	uint64_t bar = EMU_PCI_BAR_BASE + (uint64_t)index * EMU_PCI_BAR_BYTES;
 	int n = snprintf(text, sizeof(text), "0x%016" PRIx64 " 0x%016" PRIx64 " 0x%016x\n", bar,
-			 bar + 0x1ffffff, 0x14220c);
+			 bar + EMU_PCI_BAR_BYTES - 1, 0x14220c);
 	unsigned i;
 
 	for (i = 1; i < 13; i++)
@@ -164,7 +158,7 @@ tree_pci_resource(struct tree *t, unsigned index)
 static void
 tree_pci(struct tree *t, const struct emu_dev *dev)
 {
-	uint16_t id = dev->profile->pci_device_id;
+	uint16_t id = emu_pci_device_id(dev);
 	char alias[64], link[128];
 
 	snprintf(alias, sizeof(alias), "pci:v000015B3d%08Xsv000015B3sd00000016bc02sc00i00", id);
@@ -190,7 +184,7 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 		  "PCI_SLOT_NAME=%s\nMODALIAS=%s\n",
 		  id, dev->pci_addr, alias);
 	tree_pci_resource(t, dev->index);
-	tree_pci_config(t, id);
+	tree_pci_config(t, dev);
 	tree_link(t, "driver", "../../../bus/pci/drivers/mlx5_core");
 	tree_link(t, "subsystem", "../../../bus/pci");
 	snprintf(link, sizeof(link), "../../../devices/mlxemu/%s", dev->pci_addr);
@@ -262,7 +256,7 @@ tree_ibdev(struct tree *t, const struct emu_dev *dev)
 	tree_guid(t, "sys_image_guid", dev->node_guid & ~0xffull);
 	tree_file(t, "fw_ver", "%u.%u.%u\n", p->fw_major, p->fw_minor, p->fw_subminor);
 	tree_file(t, "board_id", "%s\n", p->board_id);
-	tree_file(t, "hca_type", "MT%u\n", p->pci_device_id);
+	tree_file(t, "hca_type", "MT%u\n", emu_pci_device_id(dev));
 	tree_file(t, "hw_rev", "0\n");
 	tree_file(t, "node_desc", "%s %s\n", "mlxemu", dev->ibdev_name);
 	tree_file(t, "uevent", "NAME=%s\n", dev->ibdev_name);
@@ -392,30 +386,48 @@ emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
 	tree_netdev_state(&t, dev);
 }
 
+/* Behind the links; the launcher removes it with the rest. */
+static void
+tree_away(const struct emu_dev *dev, const char *dir, const char *name)
+{
+	char path[PATH_MAX], gone[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s%s%s", dir, dev->pci_addr,
+		 name[0] != '\0' ? "/" : "", name);
+	snprintf(gone, sizeof(gone), "%s/gone.%s.%s", dir, dev->pci_addr, name);
+	(void)rename(path, gone);
+}
+
 void
 emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
 {
 	static const struct {
 		const char *folder;
 		size_t name; /* offset in struct emu_dev */
+		bool pci;    /* stays when only the firmware failed */
 	} entries[] = {
-		{"/dev/infiniband", offsetof(struct emu_dev, uverbs_name)},
-		{"/sys/class/infiniband_verbs", offsetof(struct emu_dev, uverbs_name)},
-		{"/sys/class/infiniband", offsetof(struct emu_dev, ibdev_name)},
-		{"/sys/class/net", offsetof(struct emu_dev, netdev_name)},
-		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, pci_addr)},
-		{"/sys/bus/pci/devices", offsetof(struct emu_dev, pci_addr)},
+		{"/dev/infiniband", offsetof(struct emu_dev, uverbs_name), false},
+		{"/sys/class/infiniband_verbs", offsetof(struct emu_dev, uverbs_name), false},
+		{"/sys/class/infiniband", offsetof(struct emu_dev, ibdev_name), false},
+		{"/sys/class/net", offsetof(struct emu_dev, netdev_name), false},
+		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, pci_addr), true},
+		{"/sys/bus/pci/devices", offsetof(struct emu_dev, pci_addr), true},
 	};
-	char path[PATH_MAX], gone[PATH_MAX];
+	char path[PATH_MAX];
 	unsigned i;
 
 	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		if (entries[i].pci && dev->failed)
+			continue;
 		snprintf(path, sizeof(path), "%s/root%s/%s", dir, entries[i].folder,
 			 (const char *)dev + entries[i].name);
 		(void)unlink(path);
 	}
-	/* The folder behind the links; the launcher removes it with the rest. */
-	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s", dir, dev->pci_addr);
-	snprintf(gone, sizeof(gone), "%s/gone.%s", dir, dev->pci_addr);
-	(void)rename(path, gone);
+	if (!dev->failed) {
+		tree_away(dev, dir, "");
+		return;
+	}
+	tree_away(dev, dir, "infiniband");
+	tree_away(dev, dir, "infiniband_verbs");
+	tree_away(dev, dir, "net");
 }

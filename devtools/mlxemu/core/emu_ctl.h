@@ -54,6 +54,8 @@ const struct emu_ctl_command *emu_ctl_command_at(unsigned i);
 int emu_ctl_ledger(struct emu_ctl *c);	 /* emu_ledger.c */
 int emu_ctl_audit(struct emu_ctl *c);	 /* emu_ledger.c */
 int emu_ctl_counters(struct emu_ctl *c); /* emu_ledger.c */
+int emu_ctl_register(struct emu_ctl *c);    /* emu_cr.c */
+int emu_ctl_health(struct emu_ctl *c);	    /* emu_cr.c */
 int emu_ctl_clock(struct emu_ctl *c);	    /* emu_clock_ctl.c */
 int emu_ctl_clock_step(struct emu_ctl *c);  /* emu_clock_ctl.c */
 int emu_ctl_clock_slew(struct emu_ctl *c);  /* emu_clock_ctl.c */

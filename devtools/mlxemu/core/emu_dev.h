@@ -30,6 +30,7 @@ struct emu_dev;
 struct emu_ctx;
 struct emu_obj;
 struct emu_iommu;
+struct emu_pci;
 struct emu_wire_port;
 
 /** What distinguishes one card from another: data only. */
@@ -98,6 +99,8 @@ struct emu_dev {
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
 	bool removed;	/**< Unplugged from the bus: nothing works any more. */
+	bool failed;	/**< Removed because its firmware failed: its PCI function is still there. */
+	bool vf;	/**< A virtual function: its configuration space has no gateway. */
 	bool going;	/**< On its way there: the kernel answers no call any more, the device works. */
 	uint64_t gone_ns; /**< When it is removed (CLOCK_MONOTONIC), while going. */
 	uint64_t replug_ns; /**< When it is plugged in again (emu_mono_ns()); 0: not by itself. */
@@ -107,6 +110,7 @@ struct emu_dev {
 	_Atomic bool registers_held; /**< emu_clock_hold() */
 	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
 	uint32_t mkey_changes;	    /**< Counts up whenever a key stops to be what it was. */
+	struct emu_pci *_Atomic pci; /**< Configuration and register space (emu_pci.h). */
 	void *dp;		    /**< State of dp/ for this port. */
 	void *steer;		    /**< State of dp/ steering for this port. */
 };

@@ -31,6 +31,8 @@ enum emu_place {
 	EMU_AT_IOCTL,
 	EMU_AT_OPEN,
 	EMU_AT_MMAP,
+	EMU_AT_PCI_READ,
+	EMU_AT_PCI_WRITE,
 	EMU_PLACES,
 };
 

@@ -24,7 +24,8 @@
 #define AT_COMMAND (AT(CMD_ENTRY) | AT(CMD_EXIT))
 #define AT_WIRE (AT(WIRE_RX) | AT(WIRE_TX))
 #define AT_QUEUE (AT(DOORBELL) | AT(WQE_FETCH) | AT(CQE_WRITE))
-#define AT_KERNEL (AT(UMEM_REG) | AT(MR_REG) | AT(IOCTL) | AT(OPEN) | AT(MMAP))
+#define AT_PCI (AT(PCI_READ) | AT(PCI_WRITE))
+#define AT_KERNEL (AT(UMEM_REG) | AT(MR_REG) | AT(IOCTL) | AT(OPEN) | AT(MMAP) | AT_PCI)
 #define AT_ALL ((1u << EMU_PLACES) - 1)
 
 static const char *const place_names[EMU_PLACES] = {
@@ -35,7 +36,8 @@ static const char *const place_names[EMU_PLACES] = {
 	[EMU_AT_WIRE_RX] = "wire.rx",	    [EMU_AT_WIRE_TX] = "wire.tx",
 	[EMU_AT_CLOCK_PAGE] = "clock.page", [EMU_AT_EVENT_FD] = "event.fd",
 	[EMU_AT_IOCTL] = "ioctl",	    [EMU_AT_OPEN] = "open",
-	[EMU_AT_MMAP] = "mmap",
+	[EMU_AT_MMAP] = "mmap",		    [EMU_AT_PCI_READ] = "pci.read",
+	[EMU_AT_PCI_WRITE] = "pci.write",
 };
 
 const char *
@@ -152,6 +154,19 @@ match_page(struct emu_rule *r, const char *text)
 	return false;
 }
 
+/* Registers of the gateway in configuration space: emu_pci.c. */
+static bool
+match_reg(struct emu_rule *r, const char *text)
+{
+	static const char *const names[] = {"control", "counter", "semaphore", "address", "data",
+					    "other"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcasecmp(names[i], text) == 0)
+			return match_method(r, text);
+	return false;
+}
+
 #define MATCH_NUMBER(key, max) \
 	static bool match_##key(struct emu_rule *r, const char *text) \
 	{ \
@@ -176,6 +191,7 @@ static const struct match_key {
 	{"op", AT_COMMAND, match_op},
 	{"method", AT(IOCTL), match_method},
 	{"page", AT(MMAP), match_page},
+	{"reg", AT_PCI, match_reg},
 	{"q", AT_QUEUE, match_q},
 	{"sqn", AT_QUEUE, match_sqn},
 	{"rqn", AT(WQE_FETCH) | AT(CQE_WRITE), match_rqn},
@@ -339,9 +355,10 @@ static const struct action_row {
 	{"fail", EMU_ACT_FAIL, AT_COMMAND, NEEDS(STATUS), NEEDS(SYNDROME)},
 	{"fail", EMU_ACT_FAIL, AT_KERNEL, NEEDS(ERRNO), 0},
 	{"set", EMU_ACT_SET, AT(CMD_EXIT), NEEDS(FIELD) | NEEDS(VALUE), 0},
+	{"set", EMU_ACT_SET, AT(PCI_READ), NEEDS(VALUE), 0},
 	{"delay", EMU_ACT_DELAY, AT_COMMAND | AT(DOORBELL) | AT_WIRE, NEEDS(US), 0},
 	{"drop", EMU_ACT_DROP,
-	 AT(DOORBELL) | AT(CQE_WRITE) | AT(EQE_WRITE) | AT_WIRE | AT(EVENT_FD), 0, 0},
+	 AT(DOORBELL) | AT(CQE_WRITE) | AT(EQE_WRITE) | AT_WIRE | AT(EVENT_FD) | AT(PCI_WRITE), 0, 0},
 	{"dup", EMU_ACT_DUP, AT(CQE_WRITE) | AT(EQE_WRITE) | AT_WIRE, 0, 0},
 	{"dup", EMU_ACT_DUP, AT(DOORBELL), 0, NEEDS(US)},
 	{"corrupt", EMU_ACT_CORRUPT, AT(CQE_WRITE) | AT_WIRE, NEEDS(OFF) | NEEDS(XOR), 0},

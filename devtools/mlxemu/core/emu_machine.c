@@ -13,6 +13,7 @@
 #include "emu_audit.h"
 #include "emu_guard.h"
 #include "emu_obj.h"
+#include "emu_pci.h"
 
 /* First event queue number that completion vectors use; lower ones are the driver's own. */
 #define EMU_FIRST_EQN 0x0au
@@ -195,6 +196,7 @@ emu_machine_fini(struct emu_machine *m)
 		while (dev->profile != NULL && !TAILQ_EMPTY(&dev->contexts))
 			emu_ctx_close(TAILQ_FIRST(&dev->contexts));
 		emu_obj_table_fini(dev);
+		emu_pci_detach(dev);
 	}
 	m->ports = 0;
 	pthread_cond_destroy(&m->turn);

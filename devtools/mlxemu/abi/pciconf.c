@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The `config` file of an emulated PCI function. The descriptor is that of a file with the space as
+ * it was at the start, so size, offset and mmap are the kernel's; what is read and written is the
+ * card's.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/emu_fault.h"
+#include "core/emu_pci.h"
+#include "preload.h"
+
+struct abi_pciconf {
+	struct abi_fdobj obj; /* first */
+	unsigned index;
+};
+
+static void
+pciconf_release(struct abi_fdobj *obj)
+{
+	free(obj);
+}
+
+/* Index of the port whose config file this is, -1 when it is none. */
+static int
+pciconf_index(const char *real_path, const struct emu_machine *m)
+{
+	static const char tail[] = "/config";
+	size_t n = strlen(real_path);
+	const char *end = real_path + n - (sizeof(tail) - 1);
+
+	if (n <= sizeof(tail) || strcmp(end, tail) != 0)
+		return -1;
+	for (unsigned i = 0; m != NULL && i < m->ports; i++) {
+		size_t len = strlen(m->dev[i].pci_addr);
+
+		if ((size_t)(end - real_path) > len && end[-(long)len - 1] == '/' &&
+		    strncmp(end - len, m->dev[i].pci_addr, len) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+int
+abi_pciconf_opened(int fd, const char *real_path)
+{
+	int index = abi_inside == 0 ? pciconf_index(real_path, abi_machine()) : -1, ret;
+	struct abi_pciconf *conf;
+
+	if (fd < 0 || index < 0)
+		return fd;
+	ret = abi_model_faults();
+	conf = ret == 0 ? calloc(1, sizeof(*conf)) : NULL;
+	if (conf != NULL) {
+		conf->obj = (struct abi_fdobj){.kind = ABI_FD_PCICONF, .release = pciconf_release};
+		conf->index = (unsigned)index;
+		ret = abi_fd_add(fd, &conf->obj);
+		if (ret == 0)
+			return fd;
+		free(conf);
+	}
+	abi_real_close(fd);
+	errno = ret != 0 ? -ret : ENOMEM;
+	return -1;
+}
+
+/* The lock is only for rules: the space looks after itself, and the engine need not wait. */
+static int
+pciconf_do(const struct abi_pciconf *conf, bool write, uint32_t off, void *buf, uint32_t len)
+{
+	const bool rules = emu_fault_at(write ? EMU_AT_PCI_WRITE : EMU_AT_PCI_READ);
+	struct emu_machine *m = rules ? abi_enter() : abi_machine();
+	int ret;
+
+	if (m == NULL)
+		return -ENODEV;
+	ret = write ? emu_pci_write(&m->dev[conf->index], off, buf, len)
+		    : emu_pci_read(&m->dev[conf->index], off, buf, len);
+	if (rules)
+		abi_leave();
+	return ret;
+}
+
+bool
+abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done)
+{
+	struct abi_fdobj *obj;
+	bool at_cursor = off < 0;
+	int flags, ret = 0;
+
+	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_PCICONF)
+		return false;
+	obj = abi_fd_get(fd, ABI_FD_PCICONF);
+	if (obj == NULL)
+		return false;
+	flags = ABI_REAL(fcntl)(fd, F_GETFL) & O_ACCMODE;
+	if (at_cursor)
+		off = ABI_REAL(lseek64)(fd, 0, SEEK_CUR);
+	if (off > EMU_PCI_CONFIG_BYTES)
+		off = EMU_PCI_CONFIG_BYTES;
+	if (len > EMU_PCI_CONFIG_BYTES - (size_t)off)
+		len = EMU_PCI_CONFIG_BYTES - (size_t)off;
+	if (flags == (write ? O_RDONLY : O_WRONLY))
+		ret = -EBADF;
+	else if (len != 0)
+		ret = pciconf_do((const struct abi_pciconf *)obj, write, (uint32_t)off, buf,
+				 (uint32_t)len);
+	abi_fd_put(obj);
+	if (ret == 0 && at_cursor)
+		(void)ABI_REAL(lseek64)(fd, off + (off64_t)len, SEEK_SET);
+	if (ret != 0)
+		errno = -ret;
+	*done = ret == 0 ? (ssize_t)len : -1;
+	return true;
+}
+
+#define ABI_PREAD(name, type)                                                                      \
+	ABI_EXPORT ssize_t name(int fd, void *buf, size_t len, type off)                           \
+	{                                                                                          \
+		ssize_t done;                                                                      \
+                                                                                                   \
+		if (off >= 0 && abi_pciconf_access(fd, false, buf, len, off, &done))               \
+			return done;                                                               \
+		return ABI_REAL(name)(fd, buf, len, off);                                          \
+	}
+ABI_PREAD(pread, off_t)
+ABI_PREAD(pread64, off64_t)
+
+#define ABI_PREAD_CHK(name, type)                                                                  \
+	ABI_EXPORT ssize_t name(int fd, void *buf, size_t len, type off, size_t size)              \
+	{                                                                                          \
+		ssize_t done;                                                                      \
+                                                                                                   \
+		if (off >= 0 && len <= size &&                                                     \
+		    abi_pciconf_access(fd, false, buf, len, off, &done))                           \
+			return done;                                                               \
+		return ABI_REAL(name)(fd, buf, len, off, size);                                    \
+	}
+ABI_PREAD_CHK(__pread_chk, off_t)
+ABI_PREAD_CHK(__pread64_chk, off64_t)
+
+#define ABI_PWRITE(name, type)                                                                     \
+	ABI_EXPORT ssize_t name(int fd, const void *buf, size_t len, type off)                     \
+	{                                                                                          \
+		ssize_t done;                                                                      \
+                                                                                                   \
+		if (off >= 0 && abi_pciconf_access(fd, true, (void *)(uintptr_t)buf, len, off,     \
+						   &done))                                         \
+			return done;                                                               \
+		return ABI_REAL(name)(fd, buf, len, off);                                          \
+	}
+ABI_PWRITE(pwrite, off_t)
+ABI_PWRITE(pwrite64, off64_t)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The register space behind the gateway: which registers a card has, and what they hold at first. */
+#include "emu_pci.h"
+
+#include <errno.h>
+
+#include "emu_audit.h"
+#include "emu_ctl.h"
+
+/** Registers one behind the other, 4 bytes apart. */
+struct cr_range {
+	uint32_t first, count;
+};
+
+#define CR_RANGES 12u
+
+/*
+ * Addresses are scattered as on real cards: long blocks, short ones, single registers. What each
+ * card has beside the common ones stands in the first rows.
+ */
+#define COMMON_RANGES \
+	{0xf0000, 16}, {0xf0040, 1}, {0x100000, 256}, {0x108000, 3}, {0x1f0200, 16}, \
+	{0x3e0004, 1}, {0x3fff00, 32}
+
+static const struct cr_map {
+	uint16_t pci_device_id;
+	uint16_t hw_id; /* mstflint's name for the chip, in EMU_CR_HW_ID */
+	struct cr_range range[CR_RANGES];
+} maps[] = {
+	{0x1015, 0x20b, {{0x0, 512}, {0x2000, 128}, COMMON_RANGES}},
+	{0x1017, 0x20d, {{0x0, 768}, {0x2000, 256}, {0x40010, 5}, COMMON_RANGES}},
+	{0x101d, 0x212, {{0x0, 1024}, {0x2000, 640}, {0x40010, 5}, {0x80000, 128}, COMMON_RANGES}},
+	{0x1021, 0x218, {{0x0, 1024}, {0x2000, 1024}, {0x40010, 9}, {0x80000, 512},
+			 {0xa0ffc, 1}, COMMON_RANGES}},
+};
+
+static const struct cr_map *
+map_of(const struct emu_dev *dev)
+{
+	unsigned i = 0;
+
+	while (i + 1 < sizeof(maps) / sizeof(maps[0]) &&
+	       maps[i].pci_device_id != dev->profile->pci_device_id)
+		i++;
+	return &maps[i];
+}
+
+uint32_t
+emu_cr_count(const struct emu_dev *dev)
+{
+	const struct cr_map *map = map_of(dev);
+	uint32_t n = 0;
+
+	for (unsigned r = 0; r < CR_RANGES; r++)
+		n += map->range[r].count;
+	return n;
+}
+
+uint32_t
+emu_cr_address(const struct emu_dev *dev, uint32_t i)
+{
+	const struct cr_range *range = map_of(dev)->range;
+
+	while (i >= range->count)
+		i -= range++->count;
+	return range->first + 4 * i;
+}
+
+uint32_t
+emu_cr_end(const struct emu_dev *dev)
+{
+	return emu_cr_address(dev, emu_cr_count(dev) - 1) + 4;
+}
+
+uint32_t
+emu_cr_find(const struct emu_dev *dev, uint32_t addr)
+{
+	const struct cr_map *map = map_of(dev);
+	uint32_t before = 0;
+
+	for (unsigned r = 0; r < CR_RANGES; r++) {
+		const struct cr_range *range = &map->range[r];
+
+		if (addr <= range->first && range->count != 0)
+			return before;
+		if (addr <= range->first + 4 * (range->count - 1) && range->count != 0)
+			return before + (addr - range->first + 3) / 4;
+		before += range->count;
+	}
+	return before;
+}
+
+/* Something that no two registers have in common, nor two ports, nor two cards. */
+static uint32_t
+cr_mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (uint32_t)(z ^ z >> 31);
+}
+
+uint32_t
+emu_cr_initial(const struct emu_dev *dev, uint32_t i)
+{
+	const struct emu_profile *p = dev->profile;
+	uint32_t addr = emu_cr_address(dev, i);
+
+	switch (addr) {
+	case EMU_CR_HW_ID:
+		return map_of(dev)->hw_id;
+	case EMU_CR_FW_VERSION:
+		return (uint32_t)p->fw_major << 16 | p->fw_minor;
+	case EMU_CR_FW_SUBMINOR:
+		return p->fw_subminor;
+	case EMU_CR_HEALTH_SYNDROME:
+		return 0;
+	default:
+		return cr_mix((uint64_t)p->pci_device_id << 40 | (uint64_t)dev->index << 32 | addr);
+	}
+}
+
+void
+emu_dev_health(struct emu_dev *dev, uint32_t syndrome)
+{
+	emu_trace_note(dev, "health syndrome 0x%x", syndrome);
+	(void)emu_cr_write(dev, EMU_CR_HEALTH_SYNDROME, syndrome);
+	if (syndrome == 0 || dev->removed)
+		return;
+	dev->failed = true;
+	emu_dev_remove(dev, 0);
+}
+
+int
+emu_ctl_register(struct emu_ctl *c)
+{
+	uint64_t addr = 0, value = UINT64_MAX;
+	struct emu_dev *dev;
+	uint32_t now = 0;
+	int ret = emu_ctl_port(c, &dev);
+
+	if (ret == 0)
+		ret = emu_ctl_number(c, "addr", false, 0, UINT32_MAX, &addr);
+	if (ret == 0)
+		ret = emu_ctl_number(c, "value", true, 0, UINT32_MAX, &value);
+	if (ret != 0)
+		return ret;
+	if (value != UINT64_MAX)
+		(void)emu_cr_write(dev, (uint32_t)addr, (uint32_t)value);
+	if (!emu_cr_read(dev, (uint32_t)addr, &now))
+		return emu_ctl_fail(c, -ENOENT, "there is no register 0x%x", (uint32_t)addr);
+	emu_ctl_set(c->out, "value", now);
+	return 0;
+}
+
+int
+emu_ctl_health(struct emu_ctl *c)
+{
+	uint64_t syndrome = UINT64_MAX;
+	struct emu_dev *dev;
+	uint32_t now = 0;
+	int ret = emu_ctl_port(c, &dev);
+
+	if (ret == 0)
+		ret = emu_ctl_number(c, "syndrome", true, 0, UINT32_MAX, &syndrome);
+	if (ret != 0)
+		return ret;
+	if (syndrome != UINT64_MAX)
+		emu_dev_health(dev, (uint32_t)syndrome);
+	(void)emu_cr_read(dev, EMU_CR_HEALTH_SYNDROME, &now);
+	emu_ctl_set(c->out, "syndrome", now);
+	return 0;
+}
