@@ -511,6 +511,42 @@ cq_events(void)
 	rig_free(r);
 }
 
+/* Orders that come before any queue uses the CQ, and whose words are no other than the record was. */
+static void
+cq_first_orders(void)
+{
+	struct rig *r = rig_new(2, NULL);
+	struct rig_port *p = &r->port[0];
+	struct rig_sq *other = rig_sq_new(p, rig_cq_new(p, 6, 6), 6);
+	struct rig_cq *cq[3];
+	struct rig_sq *sq[3];
+	uint8_t *f = rig_mem(p, 64, 64);
+
+	for (unsigned i = 0; i < 3; i++)
+		cq[i] = rig_cq_new(p, 6, 6);
+	/* Nobody hears of the last one: to it, silence is no order. */
+	cq[0]->cq->obj.subscribed = cq[1]->cq->obj.subscribed = true;
+	rig_cq_arm(cq[0], 0, false, true);
+	rig_cq_arm(cq[1], 0, false, true);
+	rig_run(r);
+	rig_cq_arm(other->cq, 0, false, true);
+	rig_run(r);
+	for (unsigned i = 0; i < 3; i++) {
+		sq[i] = rig_sq_new(p, cq[i], 6);
+		rig_send(sq[i], f, 64);
+		rig_run(r);
+		CHECK_EQ(p->comp_events, i < 2 ? i + 1 : 2);
+	}
+	/* Each order is for one event. */
+	rig_send(sq[0], f, 64);
+	rig_run(r);
+	CHECK_EQ(p->comp_events, 2);
+	rig_send(other, f, 64);
+	rig_run(r);
+	CHECK_EQ(p->comp_events, 3);
+	rig_free(r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -528,6 +564,7 @@ main(int argc, char **argv)
 		{"cq_overrun", cq_overrun},
 		{"cq_consumer_of_16_bits", cq_consumer_of_16_bits},
 		{"cq_events", cq_events},
+		{"cq_first_orders", cq_first_orders},
 		{NULL, NULL},
 	};
 

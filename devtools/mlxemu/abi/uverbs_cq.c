@@ -176,6 +176,7 @@ abi_cq_create(struct abi_call *call)
 	if (ret == 0)
 		ret = cq_make(call, h, &uhw);
 	if (ret == 0) {
+		h->obj->subscribed = h->verbs->cq.channel != NULL;
 		resp.cqn = h->obj->id;
 		ret = abi_out(call, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
 	}

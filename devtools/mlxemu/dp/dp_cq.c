@@ -38,6 +38,13 @@ dp_cq_get(struct emu_cq *cq)
 	return c;
 }
 
+void
+emu_dp_cq_created(struct emu_cq *cq)
+{
+	/* It may be armed before any queue uses it. Short of memory it is tried again then. */
+	(void)dp_cq_get(cq);
+}
+
 static void
 raise_event(struct emu_cq *cq, uint16_t type, struct prm_eqe *eqe)
 {
@@ -252,7 +259,7 @@ arm(struct dp_cq *c, uint32_t word)
 	if ((int)ARM_SN(word) == c->fired_sn)
 		return;
 	cq->armed_sn = word;
-	c->armed = true;
+	c->armed = c->asked = true;
 	c->solicited_only = ARM_SOLICITED_ONLY(word);
 	if (unconsumed(cq, cq->pi, word) != 0 && !c->solicited_only)
 		notify(c, unconsumed(cq, cq->pi, word));
@@ -265,20 +272,28 @@ dp_cq_arm_again(struct emu_cq *cq, uint32_t word)
 		arm(cq->obj.dp, word);
 }
 
+/*
+ * One register serves all CQs of the page and keeps the last store only; the arm words in the
+ * doorbell records tell about the others. A program's first word may well be 0, as its record was
+ * before: of a CQ whose events somebody hears it is taken for an order, lest that be lost.
+ */
+static bool
+ordered(const struct dp_cq *c, uint32_t cqn, uint32_t word)
+{
+	return c->cq->obj.id == cqn || word != c->cq->armed_sn ||
+	       (!c->asked && c->cq->obj.subscribed);
+}
+
 void
 dp_cq_arm(struct dp_uar *uar, uint64_t db)
 {
 	uint32_t cqn = (uint32_t)db & 0xffffff;
 	struct dp_cq *c;
 
-	/*
-	 * One register serves all CQs of the page and keeps the last store only; the arm words in
-	 * the doorbell records tell about the others.
-	 */
 	TAILQ_FOREACH(c, &uar->cqs, next) {
 		uint32_t word = be32toh(c->cq->dbrec[1]);
 
-		if ((c->cq->obj.id == cqn || word != c->cq->armed_sn) &&
+		if (ordered(c, cqn, word) &&
 		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(NULL, c->cq)))
 			arm(c, word);
 	}

@@ -78,6 +78,7 @@ struct dp_cq {
 	struct dp_uar *uar;
 	uint32_t ci;	 /**< Consumer index last read. */
 	bool armed, solicited_only;
+	bool asked;	 /**< It was armed before. */
 	int fired_sn;	 /**< Arm sequence number that led to the last event; -1: none. */
 	uint32_t unnotified; /**< Completions since the last event, while armed. */
 	bool timed;

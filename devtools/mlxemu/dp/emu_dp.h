@@ -86,6 +86,7 @@ void emu_dp_take_doorbells(struct emu_dev *dev);
 /* fw/ tells about state changes, lock held. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);
+void emu_dp_cq_created(struct emu_cq *cq);
 /** Marks the end of the old ring and goes on in the new one. False: outstanding CQEs do not fit. */
 bool emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size);
 void emu_dp_qp_changed(struct emu_qp *qp); /**< created, or its state or context changed */

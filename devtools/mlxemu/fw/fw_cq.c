@@ -142,6 +142,7 @@ fw_create_cq(struct fw_cmd *c)
 	cq->cq.uar = uar;
 	cq->cq.ring = ring;
 	cq->cq.dbrec = dbrec;
+	emu_dp_cq_created(&cq->cq);
 	return 0;
 }
 
