@@ -61,5 +61,6 @@ void test_hotplug(struct mdv_dev *dev);
 void test_port(struct mdv_dev *dev);
 void test_counters(struct mdv_dev *dev);
 void test_clock(struct mdv_dev *dev);
+void test_vector(struct mdv_dev *dev);
 
 #endif /* MDV_TEST_H */

@@ -34,6 +34,7 @@ static const struct {
 	{ "port", test_port },
 	{ "counters", test_counters },
 	{ "clock", test_clock },
+	{ "vector", test_vector },
 };
 
 static void

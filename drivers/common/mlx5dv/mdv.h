@@ -186,15 +186,19 @@ struct mdv_cq {
 	volatile uint32_t *dbrec; /**< [0] consumer index, [1] arm; big-endian. */
 	uint32_t cqn;
 	uint8_t log_cqes;
+	bool arm_event;		/**< An event came since it was armed; this and the next: mdv_cq_arm(). */
+	uint32_t arm_sn, arm_ci; /**< What it was armed with last. */
 };
+struct mdv_vector; /* mdv_vector.h */
 struct mdv_cq_attr {
 	uint8_t log_cqes;
 	int socket_id;
 	bool overrun_ignore;
+	const struct mdv_vector *vector; /**< Whose EQ hears of completions; NULL: event queue 0. */
 };
 
 /**
- * Creates a CQ of 64-byte CQEs on event queue 0, not armed.
+ * Creates a CQ of 64-byte CQEs, not armed.
  *
  * @param[out] cq
  *   Overwritten; zeroed on failure.

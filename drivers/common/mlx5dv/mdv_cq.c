@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Completion queues: 64-byte CQEs in ring memory, no interrupts asked for. */
+/* Completion queues: 64-byte CQEs in ring memory, no interrupts asked for (mdv_vector.c). */
 
 #include <string.h>
 
 #include "mdv_private.h"
+#include "mdv_vector.h"
 
 /*
  * Opcode INVALID (0xf) makes an entry nobody's until the device writes it; the owner bit is that of
@@ -37,7 +38,7 @@ fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const str
 	prm_cqc_set_oi(cqc, attr->overrun_ignore);
 	prm_cqc_set_log_cq_size(cqc, attr->log_cqes);
 	prm_cqc_set_uar_page(cqc, dev->uar->page_id);
-	prm_cqc_set_c_eqn(cqc, dev->eqn);
+	prm_cqc_set_c_eqn(cqc, attr->vector != NULL ? attr->vector->eqn : dev->eqn);
 	/* log_page_size 0: pages of 4 KiB. */
 	prm_cqc_set_dbr_umem_id(cqc, umem_id);
 	prm_cqc_set_dbr_addr(cqc, (uintptr_t)cq->dbrec - (uintptr_t)cq->ring.addr);

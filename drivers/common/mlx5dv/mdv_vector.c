@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Completion interrupts: eventfds that the kernel signals for armed CQs (DEVX events), and arming. */
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rte_byteorder.h>
+#include <rte_io.h>
+
+#include "mdv_private.h"
+#include "mdv_vector.h"
+
+/* Doorbell record and register of a CQ (PRM, CQ Arm): sequence number, command "next completion", index. */
+#define MDV_CQ_ARM_SN_SHIFT 28
+#define MDV_CQ_ARM_SN_MASK 3u
+#define MDV_CQ_ARM_CI_MASK 0xffffffu
+#define MDV_UAR_CQ_ARM 0x20
+/* PRM, event types: completion. */
+#define MDV_EVENT_TYPE_COMP 0
+
+int
+mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
+{
+	struct mdv_vector *v = calloc(1, sizeof(*v));
+	const char *what = "an eventfd";
+	int err = ENOMEM;
+
+	*out = NULL;
+	if (v != NULL) {
+		v->dev = dev;
+		v->eqn = dev->eqn;
+		v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		err = v->fd < 0 ? errno : 0;
+	}
+	if (err == 0) {
+		what = "an event channel";
+		errno = 0;
+		v->channel = MDV_MAKE(mlx5dv_devx_create_event_channel(dev->ibv,
+				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
+		err = v->channel == NULL ? (errno != 0 ? errno : EIO) : 0;
+	}
+	if (err == 0) {
+		*out = v;
+		return 0;
+	}
+	MDV_LOG(ERR, &dev->pci, "no interrupt vector: %s cannot be had: %s", what,
+		mdv_errno_name(err));
+	mdv_vector_free(v);
+	return mdv_fail(err);
+}
+
+void
+mdv_vector_free(struct mdv_vector *vector)
+{
+	if (vector == NULL)
+		return;
+	if (vector->channel != NULL)
+		mlx5dv_devx_destroy_event_channel(vector->channel);
+	if (vector->fd >= 0)
+		close(vector->fd);
+	free(vector);
+}
+
+int
+mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq)
+{
+	struct mdv_dev *dev = vector->dev;
+	int err = MDV_ASK(mlx5dv_devx_subscribe_devx_event_fd(vector->channel, vector->fd,
+							      cq->obj->devx, MDV_EVENT_TYPE_COMP));
+
+	if (err != 0) {
+		mdv_suspect_if(dev, err);
+		MDV_LOG_ERR(dev, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
+			    mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	vector->cq = cq;
+	return 0;
+}
+
+int
+mdv_vector_ack(struct mdv_vector *vector)
+{
+	uint64_t events;
+
+	/* One event, or several: between two orders the device delivers one. */
+	while (read(vector->fd, &events, sizeof(events)) < 0) {
+		if (errno == EINTR)
+			continue;
+		return errno == EAGAIN ? 0 : mdv_fail(errno);
+	}
+	if (vector->cq != NULL)
+		vector->cq->arm_event = true;
+	return 1;
+}
+
+void
+mdv_vector_kick(const struct mdv_vector *vector)
+{
+	const uint64_t one = 1;
+
+	/* A counter at its limit is readable as well. */
+	(void)!write(vector->fd, &one, sizeof(one));
+}
+
+void
+mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
+{
+	const struct mlx5dv_devx_uar *uar = cq->obj->dev->uar;
+	volatile uint64_t *reg = RTE_PTR_ADD(uar->base_addr, MDV_UAR_CQ_ARM);
+	uint32_t word;
+
+	consumer_index &= MDV_CQ_ARM_CI_MASK;
+	/* Once for each order: whatever the event is seen by, it is the same event. */
+	if (cq->arm_event || consumer_index != cq->arm_ci)
+		cq->arm_sn++;
+	cq->arm_event = false;
+	cq->arm_ci = consumer_index;
+	word = (cq->arm_sn & MDV_CQ_ARM_SN_MASK) << MDV_CQ_ARM_SN_SHIFT | consumer_index;
+	cq->dbrec[1] = rte_cpu_to_be_32(word);
+	/* The record before the doorbell that makes the device read it. */
+	rte_io_wmb();
+	/* In one store, so that doorbells of other CQs do not mix with it. */
+	*reg = rte_cpu_to_be_64((uint64_t)word << 32 | cq->cqn);
+	/* Where the page is write-combining the doorbell would linger. */
+	rte_wmb();
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Interrupts: vectors, arming, and wake-ups that must not get lost. NOP WQEs make the completions. */
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <rte_byteorder.h>
+#include <rte_io.h>
+#include <rte_pause.h>
+
+#include <mdv_vector.h>
+
+#include "mdv_test.h"
+
+#define LOG_WQEBBS 6
+/* A wake-up that has not come by then does not come any more, however busy the machine is. */
+#define WAKE_MS 20000
+/* And one that is not to come would be here by then. */
+#define QUIET_MS 20
+
+struct bell {
+	struct mdv_vector *vector;
+	struct mdv_cq cq;
+	struct mdv_sq sq;
+	uint16_t pi;
+	uint32_t ci;
+};
+
+static int
+bell_up(struct mdv_dev *dev, struct mdv_obj *tis, struct bell *b)
+{
+	struct mdv_cq_attr cq_attr = { .log_cqes = LOG_WQEBBS, .socket_id = SOCKET_ID_ANY };
+	struct mdv_sq_attr sq_attr = { .log_wqebbs = LOG_WQEBBS, .socket_id = SOCKET_ID_ANY,
+				       .tisn = tis->id };
+	int ret;
+
+	memset(b, 0, sizeof(*b));
+	ret = mdv_vector_alloc(dev, &b->vector);
+	cq_attr.vector = b->vector;
+	if (ret == 0)
+		ret = mdv_cq_create(dev, &cq_attr, &b->cq);
+	if (ret == 0)
+		ret = mdv_vector_attach(b->vector, &b->cq);
+	sq_attr.cqn = b->cq.cqn;
+	if (ret == 0)
+		ret = mdv_sq_create(dev, &sq_attr, &b->sq);
+	if (ret == 0)
+		ret = mdv_sq_modify(&b->sq, MDV_QS_RDY);
+	return ret;
+}
+
+static void
+bell_down(struct bell *b)
+{
+	(void)mdv_sq_destroy(&b->sq);
+	mdv_cq_destroy(&b->cq);
+	mdv_vector_free(b->vector);
+	memset(b, 0, sizeof(*b));
+}
+
+/* One completion, some time soon. */
+static void
+ring_it(struct bell *b)
+{
+	struct mlx5_wqe_ctrl_seg *ctrl =
+		RTE_PTR_ADD(b->sq.wqes, (size_t)(b->pi & ((1u << LOG_WQEBBS) - 1)) * 64);
+
+	mlx5dv_set_ctrl_seg(ctrl, b->pi, MLX5_OPCODE_NOP, 0, b->sq.sqn, MLX5_WQE_CTRL_CQ_UPDATE, 1,
+			    0, 0);
+	b->pi++;
+	rte_io_wmb();
+	*b->sq.dbrec = rte_cpu_to_be_32(b->pi);
+	rte_io_wmb();
+	*b->sq.db_reg = *(uint64_t *)ctrl;
+	rte_wmb();
+}
+
+/* Consumes a completion, if there is one. */
+static bool
+take(struct bell *b)
+{
+	const struct mlx5_cqe64 *cqe = &b->cq.cqes[b->ci & ((1u << LOG_WQEBBS) - 1)];
+	const uint8_t op_own = *(const volatile uint8_t *)&cqe->op_own;
+
+	if (op_own >> 4 == MLX5_CQE_INVALID ||
+	    (op_own & MLX5_CQE_OWNER_MASK) != ((b->ci >> LOG_WQEBBS) & 1))
+		return false;
+	b->ci++;
+	b->cq.dbrec[0] = rte_cpu_to_be_32(b->ci & 0xffffff);
+	return true;
+}
+
+static bool
+wakes(const struct bell *b, int ms)
+{
+	struct pollfd fd = { .fd = b->vector->fd, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&fd, 1, ms);
+	while (n < 0 && errno == EINTR);
+	return n == 1 && (fd.revents & POLLIN);
+}
+
+/* What an application does between its polls. */
+static bool
+sleeps_through(struct bell *b)
+{
+	(void)mdv_vector_ack(b->vector);
+	mdv_cq_arm(&b->cq, b->ci);
+	return wakes(b, WAKE_MS);
+}
+
+static void
+check_one(struct bell *b)
+{
+	/* Not armed: completions wake nobody. */
+	ring_it(b);
+	while (!take(b))
+		;
+	CHECK(!wakes(b, QUIET_MS));
+	CHECK_EQ(mdv_vector_ack(b->vector), 0);
+	/* Armed, and the completion comes; one event for two of them. */
+	mdv_cq_arm(&b->cq, b->ci);
+	CHECK(!wakes(b, QUIET_MS));
+	ring_it(b);
+	ring_it(b);
+	CHECK(wakes(b, WAKE_MS));
+	CHECK_EQ(mdv_vector_ack(b->vector), 1);
+	CHECK_EQ(mdv_vector_ack(b->vector), 0);
+	/* Armed again though both lie there: at once. */
+	CHECK(sleeps_through(b));
+	while (!take(b))
+		;
+	CHECK(sleeps_through(b));
+	while (!take(b))
+		;
+	/* Nothing left. Armed twice is armed once. */
+	(void)mdv_vector_ack(b->vector);
+	mdv_cq_arm(&b->cq, b->ci);
+	mdv_cq_arm(&b->cq, b->ci);
+	CHECK(!wakes(b, QUIET_MS));
+	ring_it(b);
+	CHECK(wakes(b, WAKE_MS));
+	while (!take(b))
+		;
+	CHECK_EQ(mdv_vector_ack(b->vector), 1);
+}
+
+/* An application that reads the descriptor itself, and one that reads nothing but CQEs. */
+static void
+check_readers(struct bell *b)
+{
+	uint64_t count;
+	int i;
+
+	for (i = 0; i < 9; i++) {
+		mdv_cq_arm(&b->cq, b->ci);
+		ring_it(b);
+		CHECK(wakes(b, WAKE_MS));
+		CHECK_EQ(read(b->vector->fd, &count, sizeof(count)), (ssize_t)sizeof(count));
+		CHECK_EQ(count, 1);
+		while (!take(b))
+			;
+	}
+	for (i = 0; i < 9; i++) {
+		mdv_cq_arm(&b->cq, b->ci);
+		ring_it(b);
+		while (!take(b))
+			;
+	}
+	CHECK(wakes(b, WAKE_MS));
+	ring_it(b);
+	CHECK(sleeps_through(b));
+	while (!take(b))
+		;
+	/* Kicked without any event; what is armed stays so. */
+	(void)mdv_vector_ack(b->vector);
+	mdv_cq_arm(&b->cq, b->ci);
+	for (i = 0; i < 9; i++) {
+		mdv_vector_kick(b->vector);
+		CHECK(wakes(b, 0));
+		CHECK_EQ(mdv_vector_ack(b->vector), 1);
+	}
+	ring_it(b);
+	CHECK(wakes(b, WAKE_MS));
+	while (!take(b))
+		;
+	(void)mdv_vector_ack(b->vector);
+}
+
+/* The completion comes before, while and after the CQ is armed: it wakes in any case. */
+static void
+check_races(struct bell *b, unsigned int rounds)
+{
+	unsigned int i, spins, lost = 0;
+
+	for (i = 0; i < rounds && lost == 0; i++) {
+		(void)mdv_vector_ack(b->vector);
+		if (i % 3 == 0) {
+			ring_it(b);
+			for (spins = i / 3 % 512; spins > 0; spins--)
+				rte_pause();
+		}
+		mdv_cq_arm(&b->cq, b->ci);
+		if (i % 3 != 0)
+			ring_it(b);
+		if (i % 3 == 2)
+			mdv_cq_arm(&b->cq, b->ci);
+		lost += !wakes(b, WAKE_MS);
+		while (!take(b))
+			;
+	}
+	CHECK_EQ(lost, 0);
+	(void)mdv_vector_ack(b->vector);
+}
+
+static void
+check_many(struct mdv_dev *dev, struct mdv_obj *tis)
+{
+	struct bell b[4];
+	unsigned int i, round;
+
+	memset(b, 0, sizeof(b));
+	for (i = 0; i < RTE_DIM(b); i++)
+		CHECK_EQ(bell_up(dev, tis, &b[i]), 0);
+	/* All of one doorbell page, armed one right after the other; the first words are all alike. */
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < RTE_DIM(b); i++)
+			mdv_cq_arm(&b[i].cq, b[i].ci);
+		for (i = 0; i < RTE_DIM(b); i++) {
+			ring_it(&b[i]);
+			CHECK(wakes(&b[i], WAKE_MS));
+			while (!take(&b[i]))
+				;
+			CHECK_EQ(mdv_vector_ack(b[i].vector), 1);
+		}
+	}
+	for (i = 0; i < RTE_DIM(b); i++)
+		bell_down(&b[i]);
+}
+
+/* Where descriptors are short there is no vector, one line, and nothing left. */
+static void
+check_refused(struct mdv_dev *dev)
+{
+	struct rlimit was, none;
+	struct mdv_vector *v = (void *)dev;
+
+	REQUIRE(getrlimit(RLIMIT_NOFILE, &was) == 0);
+	none = was;
+	none.rlim_cur = 3;
+	REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	log_begin();
+	CHECK_EQ(mdv_vector_alloc(dev, &v), -EMFILE);
+	CHECK_EQ(lines_with(log_end(), "no interrupt vector: an eventfd cannot be had"), 1);
+	CHECK(v == NULL);
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	mdv_vector_free(NULL);
+}
+
+void
+test_vector(struct mdv_dev *dev)
+{
+	const char *rounds = getenv("MDV_TEST_RACES");
+	struct mdv_obj *tis = mdv_tis_create(dev);
+	struct bell b;
+
+	REQUIRE(tis != NULL);
+	REQUIRE(bell_up(dev, tis, &b) == 0);
+	CHECK_EQ(b.vector->eqn, dev->eqn);
+	check_one(&b);
+	check_readers(&b);
+	check_races(&b, rounds != NULL ? (unsigned int)atoi(rounds) : 3000);
+	bell_down(&b);
+	check_many(dev, tis);
+	check_refused(dev);
+	CHECK_EQ(mdv_obj_destroy(tis), 0);
+}
