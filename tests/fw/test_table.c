@@ -108,7 +108,9 @@ test_unknown_ids(void)
 
 			inbox(row->opcode);
 			mbox[d->in_id.dword] |= PRM_BE32((all ? max : 0) << d->in_id.lo);
-			refused(fix_exec(&f, mbox, d->in_bytes_min), FW_NO_OBJECT, d->name);
+			refused(fix_exec(&f, mbox, d->in_bytes_min),
+				(row->flags & FW_OWNER) != 0 ? FW_KERNEL_ONLY : FW_NO_OBJECT,
+				d->name);
 		}
 	}
 }

@@ -28,6 +28,7 @@ static const char *const kind_names[EMU_AUDIT_KINDS] = {
 	[EMU_AUDIT_BAD_WQE] = "bad WQE",
 	[EMU_AUDIT_BAD_DOORBELL] = "bad doorbell",
 	[EMU_AUDIT_CQ_OVERRUN] = "CQ overrun",
+	[EMU_AUDIT_EQ_OVERRUN] = "EQ overrun",
 	[EMU_AUDIT_BAD_CALL] = "bad call",
 	[EMU_AUDIT_BAD_BUFFER] = "bad buffer",
 	[EMU_AUDIT_LOST_MEMORY] = "lost memory",

@@ -21,6 +21,7 @@ enum emu_audit_kind {
 	EMU_AUDIT_BAD_WQE,	 /**< Malformed WQE, beyond the producer index, wrong size. */
 	EMU_AUDIT_BAD_DOORBELL,	 /**< Producer moved beyond the ring or backwards. */
 	EMU_AUDIT_CQ_OVERRUN,
+	EMU_AUDIT_EQ_OVERRUN,
 	EMU_AUDIT_BAD_CALL,	 /**< Kernel call refused: unknown method, bad attribute. */
 	EMU_AUDIT_BAD_BUFFER,	 /**< A receive buffer posted while it still is (when watched). */
 	EMU_AUDIT_LOST_MEMORY,	 /**< Unmapped while registered, and used (emu_guard.h). */

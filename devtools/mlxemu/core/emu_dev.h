@@ -17,6 +17,7 @@
 #include <sys/queue.h>
 
 #include "emu_clock.h"
+#include "emu_hca.h"
 
 #define EMU_MAX_PORTS 16
 #define EMU_PAGE_BYTES 4096u
@@ -169,6 +170,8 @@ struct emu_ctx {
 	void *file;	  /**< The model's mapping of the uverbs file, EMU_FILE_BYTES; of BAR 0. */
 	uint64_t uar_base, uar_end; /**< In file: UAR page i is at uar_base + i * 4096. */
 	struct emu_iommu *iommu; /**< VFIO: addresses in commands are IOVAs. NULL: pointers. */
+	struct emu_hca hca;	 /**< VFIO: how far the function is started. */
+	unsigned objects;	 /**< Owned. */
 	const struct emu_ctx_ops *ops;
 	void *priv;	  /**< The front end's. */
 	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: the order of clean-up. */
@@ -201,6 +204,9 @@ emu_engine_paused(struct emu_machine *m)
 
 /** Completion vectors (and event queues) of a device, as the kernel would tell. */
 #define EMU_COMP_VECTORS 16
+/** Interrupts of a function that came through VFIO, and the EQs that can be made on it. */
+#define EMU_MSIX_VECTORS 32
+#define EMU_MAX_EQS 32
 /** Event queue number of a completion vector; -EINVAL when there is no such vector. */
 int emu_eqn_of_vector(struct emu_dev *dev, unsigned vector);
 /** An empty file mapping as a context needs it; for tests without a front end. NULL: no memory. */
@@ -215,6 +221,8 @@ int emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ct
  * closes the file), notes them per type in the audit, and returns how many objects that were.
  */
 unsigned emu_ctx_close(struct emu_ctx *ctx);
+/** The same, but the context stays (TEARDOWN_HCA). */
+unsigned emu_ctx_sweep(struct emu_ctx *ctx);
 
 /* Port control: what the kernel's interface (ioctl, netlink) does to the device. 0 or -errno. */
 #define EMU_L2_OVERHEAD_BYTES 22u /**< Ethernet + VLAN + FCS: device MTU minus interface MTU. */

@@ -198,6 +198,12 @@ emu_iommu_generation(const struct emu_iommu *iommu)
 	return iommu->generation;
 }
 
+struct emu_dev *
+emu_iommu_dev(const struct emu_iommu *iommu)
+{
+	return iommu->dev;
+}
+
 unsigned
 emu_iommu_count(const struct emu_iommu *iommu)
 {

@@ -53,6 +53,8 @@ void *emu_iommu_at(struct emu_iommu *iommu, uint64_t iova, uint64_t len, bool wr
 uint64_t emu_iommu_span(struct emu_iommu *iommu, uint64_t iova, bool write);
 /** Counts up whenever a mapping is taken away: what emu_iommu_at() gave is to be asked for again. */
 uint32_t emu_iommu_generation(const struct emu_iommu *iommu);
+/** The device behind it. */
+struct emu_dev *emu_iommu_dev(const struct emu_iommu *iommu);
 /** Mappings held. */
 unsigned emu_iommu_count(const struct emu_iommu *iommu);
 

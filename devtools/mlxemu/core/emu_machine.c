@@ -270,7 +270,7 @@ emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_op
  * changed to point at new RQs), therefore what is still in use waits for the next sweep.
  */
 static unsigned
-ctx_sweep(struct emu_ctx *ctx, unsigned found[EMU_OBJ_TYPES])
+sweep_once(struct emu_ctx *ctx, unsigned found[EMU_OBJ_TYPES])
 {
 	struct emu_obj *obj, *older;
 	unsigned n = 0;
@@ -288,12 +288,12 @@ ctx_sweep(struct emu_ctx *ctx, unsigned found[EMU_OBJ_TYPES])
 }
 
 unsigned
-emu_ctx_close(struct emu_ctx *ctx)
+emu_ctx_sweep(struct emu_ctx *ctx)
 {
 	unsigned found[EMU_OBJ_TYPES] = {0}, total = 0, n;
 
 	do {
-		n = ctx_sweep(ctx, found);
+		n = sweep_once(ctx, found);
 		total += n;
 	} while (n != 0);
 	while (!TAILQ_EMPTY(&ctx->owned)) {
@@ -307,9 +307,18 @@ emu_ctx_close(struct emu_ctx *ctx)
 	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !emu_dev_deaf(ctx->dev); t++)
 		if (found[t] != 0)
 			emu_audit_left(ctx->dev, emu_obj_type_name(t), found[t]);
+	return total;
+}
+
+unsigned
+emu_ctx_close(struct emu_ctx *ctx)
+{
+	unsigned total = emu_ctx_sweep(ctx);
+
 	emu_clock_hold(ctx->dev);
 	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
 	emu_clock_release(ctx->dev);
+	free(ctx->hca.page);
 	free(ctx);
 	return total;
 }

@@ -185,7 +185,11 @@ log_page_of(uint64_t addr)
 unsigned
 emu_umem_log_page(const struct emu_umem *umem)
 {
-	unsigned span = LOG_PAGE_MIN, log_page = log_page_of(umem->addr);
+	unsigned span = LOG_PAGE_MIN, log_page;
+
+	if (umem->pages != NULL)
+		return umem->pages->log_page;
+	log_page = log_page_of(umem->addr);
 
 	/* No larger than the memory, rounded up: what the kernel asks of a page size. */
 	while (span < 63 && 1ull << span < umem->len)
@@ -254,6 +258,9 @@ emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len)
 {
 	if (offset > umem->len || len > umem->len - offset)
 		return NULL;
+	if (umem->pages != NULL)
+		return emu_pages_at(umem->obj.ctx->iommu, umem->pages, offset, len,
+				    (umem->access & ACCESS_WRITES) != 0);
 	return (void *)(uintptr_t)(umem->addr + offset);
 }
 

@@ -200,8 +200,10 @@ emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type type, si
 	obj->dev = dev;
 	obj->ctx = ctx;
 	obj->release = release;
-	if (ctx != NULL)
+	if (ctx != NULL) {
 		TAILQ_INSERT_HEAD(&ctx->owned, obj, owned);
+		ctx->objects++;
+	}
 	return obj;
 }
 
@@ -222,8 +224,10 @@ emu_obj_destroy_forced(struct emu_obj *obj)
 	space_give(s, obj->id - s->base);
 	if (obj->type == EMU_OBJ_MKEY)
 		obj->dev->mkey_changes++;
-	if (obj->ctx != NULL)
+	if (obj->ctx != NULL) {
 		TAILQ_REMOVE(&obj->ctx->owned, obj, owned);
+		obj->ctx->objects--;
+	}
 	if (obj->release != NULL)
 		obj->release(obj);
 	free(obj);

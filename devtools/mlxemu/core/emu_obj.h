@@ -56,6 +56,7 @@ struct emu_obj {
 	void *dp;		  /**< State of dp/ for this object, if it has any. */
 	bool subscribed;
 	bool lost;	  /**< A planned fault told the program that it was not made. */
+	bool unmapped;	  /**< Its ring or record was taken out of the IOMMU. */
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
 
@@ -84,12 +85,34 @@ static inline void emu_obj_unref(struct emu_obj *o) { o->refs--; }
  * @return 0; -EFAULT: no; -EINVAL: len 0 or wrap; another when the list of mappings cannot be read.
  */
 int emu_mem_check(uint64_t addr, uint64_t len, bool write);
+/** Memory that a VFIO context names by pages of one size (emu_pages.c). */
+struct emu_pages {
+	uint64_t n;	  /**< Pages. */
+	uint64_t offset;  /**< Of the first byte in the first page. */
+	uint8_t log_page;
+	bool write;	  /**< The entries let the device write. */
+	uint64_t pa[];	  /**< IOVAs. */
+};
+/** Room for n pages. NULL: no memory. */
+struct emu_pages *emu_pages_new(uint64_t n, unsigned log_page, uint64_t offset);
+void emu_pages_free(struct emu_pages *pages); /**< NULL is allowed. */
+/**
+ * The memory at [at, at + len) behind the first byte, valid as emu_iommu_at() says. NULL: it is
+ * not all mapped so, or not one piece of the process' memory.
+ */
+void *emu_pages_find(struct emu_iommu *iommu, const struct emu_pages *pages, uint64_t at,
+		     uint64_t len, bool write);
+/** The same for a DMA of the device: NULL was noted in the audit as `iommu`. */
+void *emu_pages_at(struct emu_iommu *iommu, const struct emu_pages *pages, uint64_t at,
+		   uint64_t len, bool write);
+
 #define EMU_ACCESS_LOCAL_WRITE 1u
 struct emu_umem {
 	struct emu_obj obj;
-	uint64_t addr; /**< In the door's address space (here: process virtual address). */
+	uint64_t addr; /**< Process virtual address; with pages: IOVA of the first byte. */
 	uint64_t len;
 	uint32_t access; /**< IBV_ACCESS_* bits. */
+	struct emu_pages *pages; /**< Of a VFIO context; else NULL. */
 };
 /**
  * log2 of the pages that the kernel tells the device for a umem. It takes the largest size whose
@@ -149,6 +172,22 @@ void *emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len);
 
 enum emu_queue_state { EMU_QS_RST = 0, EMU_QS_RDY = 1, EMU_QS_ERR = 3 };
 
+/** Event queue of a VFIO context. The kernel's EQs are bare objects. */
+struct emu_eq {
+	struct emu_obj obj;
+	struct emu_pages *pages;
+	struct emu_uar *uar;
+	uint8_t *ring;
+	uint8_t log_size;
+	uint16_t vector;
+	bool oi;		 /**< Overwrites what was not consumed. */
+	uint64_t events[4];	 /**< Bit per event type that is mapped here. */
+	uint32_t pi, ci;	 /**< 24 bits. */
+	bool armed, was_armed;
+	bool doubt;		 /**< May have been armed by a store that was not seen. */
+	bool err;
+};
+
 struct emu_cq {
 	struct emu_obj obj;
 	struct emu_umem *umem, *dbr_umem;
@@ -164,6 +203,7 @@ struct emu_cq {
 	uint32_t pi;		     /**< CQEs written. */
 	uint32_t armed_sn;	     /**< Last arm word acted upon. */
 	uint32_t eqn;
+	struct emu_eq *eq;	     /**< Of a VFIO context; else NULL. */
 };
 
 struct emu_tis {

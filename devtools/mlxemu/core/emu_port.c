@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_dev.h"
 
@@ -99,8 +100,7 @@ port_event(struct emu_dev *dev, unsigned sub_type)
 	eqe[EQE_SUB_TYPE] = (uint8_t)sub_type;
 	eqe[EQE_PORT_NUM] = 1 << 4;
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		if (ctx->ops != NULL && ctx->ops->event != NULL)
-			ctx->ops->event(ctx, NULL, EVENT_PORT_CHANGE, eqe);
+		emu_dp_event(ctx, NULL, EVENT_PORT_CHANGE, eqe);
 }
 
 static void

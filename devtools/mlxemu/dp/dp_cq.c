@@ -46,16 +46,6 @@ emu_dp_cq_created(struct emu_cq *cq)
 }
 
 static void
-raise_event(struct emu_cq *cq, uint16_t type, struct prm_eqe *eqe)
-{
-	struct emu_ctx *ctx = cq->obj.ctx;
-
-	eqe->type = (uint8_t)type;
-	if (ctx != NULL && ctx->ops != NULL && ctx->ops->event != NULL)
-		ctx->ops->event(ctx, &cq->obj, type, eqe);
-}
-
-static void
 fire(struct dp_cq *c)
 {
 	struct prm_eqe eqe = {0};
@@ -66,7 +56,10 @@ fire(struct dp_cq *c)
 	c->unnotified = 0;
 	c->fired_sn = (int)ARM_SN(c->cq->armed_sn);
 	eqe.comp_cqn = htobe32(c->cq->obj.id);
-	raise_event(c->cq, PRM_EVENT_TYPE_COMP, &eqe);
+	if (c->cq->eq != NULL)
+		dp_eq_write(c->cq->eq, &eqe);
+	else
+		emu_dp_event(c->cq->obj.ctx, &c->cq->obj, PRM_EVENT_TYPE_COMP, &eqe);
 }
 
 /*
@@ -123,7 +116,7 @@ dp_cq_overrun(struct emu_cq *cq)
 		  cq->obj.id, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK, 1u << cq->log_size);
 	eqe.cq_err_cqn = htobe32(cq->obj.id);
 	eqe.cq_err_syndrome = PRM_CQ_ERROR_SYNDROME_CQ_OVERRUN;
-	raise_event(cq, PRM_EVENT_TYPE_CQ_ERROR, &eqe);
+	emu_dp_event(cq->obj.ctx, &cq->obj, PRM_EVENT_TYPE_CQ_ERROR, &eqe);
 }
 
 /*

@@ -78,7 +78,8 @@ static void
 port_fini(struct emu_dev *dev)
 {
 	static const enum emu_obj_type types[] = {EMU_OBJ_QP, EMU_OBJ_SQ,  EMU_OBJ_RQ,
-						  EMU_OBJ_CQ, EMU_OBJ_UAR, EMU_OBJ_TIR};
+						  EMU_OBJ_CQ, EMU_OBJ_EQ,  EMU_OBJ_UAR,
+						  EMU_OBJ_TIR};
 
 	if (dev->dp == NULL)
 		return;
@@ -128,6 +129,11 @@ emu_dp_forget(struct emu_obj *obj)
 		break;
 	case EMU_OBJ_CQ:
 		dp_cq_forget((struct emu_cq *)obj);
+		break;
+	case EMU_OBJ_EQ:
+		/* The kernel's have no state here. */
+		if (obj->dp != NULL)
+			dp_eq_forget((struct emu_eq *)obj);
 		break;
 	case EMU_OBJ_UAR:
 		dp_uar_forget((struct emu_uar *)obj);

@@ -63,7 +63,15 @@ struct dp_uar {
 	struct emu_uar *uar;
 	TAILQ_HEAD(, dp_sq) sqs;
 	TAILQ_HEAD(, dp_cq) cqs;
+	TAILQ_HEAD(, dp_eq) eqs; /**< Of VFIO contexts only. */
 	TAILQ_ENTRY(dp_uar) next;
+};
+
+/** obj.dp of an emu_eq. */
+struct dp_eq {
+	struct emu_eq *eq;
+	struct dp_uar *uar;
+	TAILQ_ENTRY(dp_eq) next;
 };
 
 /** The key that a queue used last: looked up once, checked in full every time. */
@@ -279,6 +287,15 @@ void dp_comp_free(struct dp_comp *s);
  * @return false when the CQ overran.
  */
 bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone);
+
+/* dp_eq.c */
+/** Writes an event, and interrupts when the EQ is armed. False: it takes no more. */
+bool dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe);
+/** A store into the page, seen as such. False: not into a register of the EQs. */
+bool dp_eq_store(struct dp_uar *u, unsigned offset, uint32_t db);
+/** Looks at the page's EQ doorbells. */
+void dp_eq_look(struct dp_uar *u);
+void dp_eq_forget(struct emu_eq *eq);
 
 /* dp_sq.c */
 /** A doorbell for sqn rang on the page. */

@@ -21,12 +21,10 @@ dp_qp_get(struct emu_qp *qp)
 void
 dp_qp_event(struct emu_qp *qp, uint16_t type)
 {
-	struct emu_ctx *ctx = qp->obj.ctx;
-	struct prm_eqe eqe = {.type = (uint8_t)type};
+	struct prm_eqe eqe = {0};
 
 	eqe.qp_srq_n = htobe32(qp->obj.id);
-	if (ctx != NULL && ctx->ops != NULL && ctx->ops->event != NULL)
-		ctx->ops->event(ctx, &qp->obj, type, &eqe);
+	emu_dp_event(qp->obj.ctx, &qp->obj, type, &eqe);
 }
 
 static enum emu_queue_state

@@ -12,12 +12,10 @@ srq_posted(const struct emu_srq *srq)
 static void
 srq_event(struct emu_srq *srq, uint16_t type)
 {
-	struct emu_ctx *ctx = srq->obj.ctx;
-	struct prm_eqe eqe = {.type = (uint8_t)type};
+	struct prm_eqe eqe = {0};
 
 	eqe.qp_srq_n = htobe32(srq->obj.id);
-	if (ctx != NULL && ctx->ops != NULL && ctx->ops->event != NULL)
-		ctx->ops->event(ctx, &srq->obj, type, &eqe);
+	emu_dp_event(srq->obj.ctx, &srq->obj, type, &eqe);
 }
 
 /* Tells once that fewer WQEs than the limit are left. */

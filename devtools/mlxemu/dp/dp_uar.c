@@ -27,6 +27,7 @@ dp_uar_get(struct emu_uar *uar)
 	u->uar = uar;
 	TAILQ_INIT(&u->sqs);
 	TAILQ_INIT(&u->cqs);
+	TAILQ_INIT(&u->eqs);
 	TAILQ_INSERT_TAIL(&port->uars, u, next);
 	uar->obj.dp = u;
 	return u;
@@ -66,6 +67,8 @@ look(struct dp_uar *u)
 		stats->doorbells++;
 		dp_cq_arm(u, db);
 	}
+	if (DP_UNLIKELY(!TAILQ_EMPTY(&u->eqs)))
+		dp_eq_look(u);
 }
 
 void
@@ -88,6 +91,19 @@ emu_dp_take_doorbells(struct emu_dev *dev)
 	dp_comp_flush_all(dp_port_of(dev)->shared);
 }
 
+bool
+emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned bytes)
+{
+	uint64_t id = (offset - ctx->uar_base) / EMU_PAGE_BYTES;
+	struct emu_uar *uar = id < UINT32_MAX ?
+		emu_obj_find(ctx->dev, EMU_OBJ_UAR, (uint32_t)id) : NULL;
+
+	if (uar == NULL || uar->obj.ctx != ctx || uar->obj.dp == NULL ||
+	    bytes < sizeof(uint32_t))
+		return false;
+	return dp_eq_store(uar->obj.dp, offset % EMU_PAGE_BYTES, be32toh((uint32_t)value));
+}
+
 void
 dp_uar_forget(struct emu_uar *uar)
 {
@@ -95,6 +111,7 @@ dp_uar_forget(struct emu_uar *uar)
 	struct dp_uar *u = uar->obj.dp;
 	struct dp_sq *q;
 	struct dp_cq *c;
+	struct dp_eq *e;
 
 	if (u == NULL)
 		return;
@@ -102,6 +119,8 @@ dp_uar_forget(struct emu_uar *uar)
 		q->uar = NULL;
 	TAILQ_FOREACH(c, &u->cqs, next)
 		c->uar = NULL;
+	TAILQ_FOREACH(e, &u->eqs, next)
+		e->uar = NULL;
 	if (port != NULL)
 		TAILQ_REMOVE(&port->uars, u, next);
 	free(u);

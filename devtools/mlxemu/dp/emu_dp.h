@@ -6,6 +6,8 @@
 
 #include "../core/emu_obj.h"
 
+struct prm_eqe;
+
 /** log2 of the largest LSO message (opcode TSO) in bytes: what max_lso_cap may advertise. */
 #define EMU_DP_LOG_MAX_LSO 18u
 /** Completions of one compressed session: what cqe_compression_max_num may advertise. */
@@ -91,6 +93,20 @@ void emu_dp_cq_created(struct emu_cq *cq);
 bool emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size);
 void emu_dp_qp_changed(struct emu_qp *qp); /**< created, or its state or context changed */
 void emu_dp_srq_armed(struct emu_srq *srq); /**< a new limit: it may be passed already */
+/** An EQ of a VFIO context was made. False: no memory. */
+bool emu_dp_eq_created(struct emu_eq *eq);
+/** The context's EQ to which a type of event is mapped; NULL: none. */
+struct emu_eq *emu_dp_eq_of(struct emu_ctx *ctx, uint8_t type);
+/** An event of the device into that EQ. False: there is none, or it takes no more. */
+bool emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe);
+/**
+ * A store of the program into a UAR page of its context, seen by the front end, lock held.
+ * @param offset in ctx->file. @param value as it lies in memory, of 4 or 8 bytes.
+ * @return true: taken, and not to be put into the page. False: to be stored; the engine looks there.
+ */
+bool emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned bytes);
+/** An event for obj (NULL: of the port), by whatever way its context has; eqe is 64 bytes. */
+void emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
 /** fw/ announces that the object is about to be freed: forget every pointer to it. */
 void emu_dp_forget(struct emu_obj *obj);
 

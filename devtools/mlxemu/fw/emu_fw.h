@@ -18,6 +18,11 @@ int emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, s
 		struct emu_obj **created);
 /** Destroys a firmware object by its destroy command (traced). 0 or -EREMOTEIO. */
 int emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t out_len);
+/**
+ * Entries of the command queue of a VFIO context are done: bit per slot. False: no EQ takes the
+ * event, and the program has to look.
+ */
+bool emu_fw_command_done(struct emu_ctx *ctx, uint32_t slots);
 /** True when the page of event capabilities says that programs may subscribe to the event. */
 bool emu_fw_event_raised(uint16_t type, bool affiliated);
 

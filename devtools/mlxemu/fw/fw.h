@@ -19,6 +19,7 @@
 #define FW_LOG_MAX_QP 18u
 #define FW_LOG_MAX_RMP 16u
 #define FW_LOG_MAX_MSG 30u
+#define FW_LOG_MAX_EQ_SIZE 22u
 #define FW_LOG_MAX_RDMA 4u /**< Outstanding reads and atomics, as requester and responder. */
 
 /** One command while it is executed. */
@@ -46,7 +47,11 @@ struct fw_row {
 	uint16_t opcode;
 	uint8_t type; /* enum emu_obj_type */
 	fw_handler handler;
+	uint8_t flags; /* FW_*; 0: everybody's, when the function is up */
 };
+#define FW_OWNER 1u /**< For the owner of the function alone: a kernel, or a program by VFIO. */
+#define FW_EARLY 2u /**< From ENABLE_HCA on. */
+#define FW_FIRST 4u /**< At any time. */
 const struct fw_row *fw_row_find(uint16_t opcode);
 /** For tests: the i-th row, NULL behind the last. */
 const struct fw_row *fw_row_at(unsigned i);
@@ -168,6 +173,33 @@ int fw_queue_transition(struct fw_cmd *c, enum emu_queue_state is, unsigned clai
 /* ---- handlers, by file ---- */
 
 int fw_query_hca_cap(struct fw_cmd *c);
+/** Fills a page with what the device can do (maxima). False: there is no such page. */
+bool fw_cap_page(const struct emu_dev *dev, unsigned type, void *page);
+
+/* The function as its owner has it (fw_hca.c), and the pages it was given (fw_pages.c). */
+int fw_enable_hca(struct fw_cmd *c);
+int fw_disable_hca(struct fw_cmd *c);
+int fw_set_issi(struct fw_cmd *c);
+int fw_set_driver_version(struct fw_cmd *c);
+int fw_set_hca_cap(struct fw_cmd *c);
+int fw_init_hca(struct fw_cmd *c);
+int fw_teardown_hca(struct fw_cmd *c);
+int fw_alloc_uar(struct fw_cmd *c);
+/** Writes what the owner chose over a page of maxima. */
+void fw_hca_cap_current(const struct emu_ctx *ctx, unsigned type, void *page);
+int fw_create_umem(struct fw_cmd *c);
+/** A list of n translation entries; write is what all of them permit. NULL: no memory. */
+struct emu_pages *fw_pages_read(const struct prm_mtt *mtt, uint64_t n, unsigned log_page,
+				uint64_t offset);
+int fw_create_eq(struct fw_cmd *c);
+int fw_query_eq(struct fw_cmd *c);
+int fw_query_pages(struct fw_cmd *c);
+int fw_manage_pages(struct fw_cmd *c);
+/** Refuses when no page is left to make an object on; when INIT_HCA misses some. */
+int fw_pages_check(struct fw_cmd *c);
+int fw_pages_init_check(struct fw_cmd *c);
+/** Asks the owner for pages, or offers some, by an event. */
+void fw_pages_balance(struct emu_ctx *ctx);
 
 int fw_query_adapter(struct fw_cmd *c);
 int fw_query_issi(struct fw_cmd *c);

@@ -29,8 +29,8 @@ general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_log_max_cq(cap, p->log_max_cq);
 	prm_cmd_hca_cap_set_log_max_cq_sz(cap, p->log_max_cq_sz);
 	prm_cmd_hca_cap_set_log_max_eq(cap, 7);
-	prm_cmd_hca_cap_set_log_max_eq_sz(cap, 22);
-	prm_cmd_hca_cap_set_max_num_eqs(cap, EMU_COMP_VECTORS);
+	prm_cmd_hca_cap_set_log_max_eq_sz(cap, FW_LOG_MAX_EQ_SIZE);
+	prm_cmd_hca_cap_set_max_num_eqs(cap, EMU_MAX_EQS);
 	prm_cmd_hca_cap_set_log_max_mkey(cap, p->log_max_mkey);
 	prm_cmd_hca_cap_set_log_max_mrw_sz(cap, 64);
 	prm_cmd_hca_cap_set_log_max_pd(cap, p->log_max_pd);
@@ -51,6 +51,7 @@ general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_log_max_stride_sz_sq(cap, 6);
 	prm_cmd_hca_cap_set_log_min_stride_sz_sq(cap, 6);
 	prm_cmd_hca_cap_set_log_max_umem(cap, 20);
+	prm_cmd_hca_cap_set_umem_uid_0(cap, 1);
 	prm_cmd_hca_cap_set_log_max_uctx(cap, 15);
 	prm_cmd_hca_cap_set_max_flow_counter_15_0(cap, 0xffff);
 }
@@ -172,7 +173,7 @@ cap_general_2(const struct emu_dev *dev, void *page)
 	struct prm_cmd_hca_cap_2 *cap = page;
 
 	(void)dev;
-	prm_cmd_hca_cap_2_set_max_num_eqs_24b(cap, EMU_COMP_VECTORS);
+	prm_cmd_hca_cap_2_set_max_num_eqs_24b(cap, EMU_MAX_EQS);
 	prm_cmd_hca_cap_2_set_log_min_stride_wqe_sz(cap, EMU_DP_LOG_STRIDE_WQE_MIN);
 }
 
@@ -347,21 +348,34 @@ static const struct {
 	{PRM_HCA_CAP_TYPE_DEBUG, cap_empty},
 };
 
+bool
+fw_cap_page(const struct emu_dev *dev, unsigned type, void *page)
+{
+	for (unsigned i = 0; i < sizeof(cap_rows) / sizeof(cap_rows[0]); i++) {
+		if (cap_rows[i].type != type)
+			continue;
+		cap_rows[i].fill(dev, page);
+		return true;
+	}
+	return false;
+}
+
 int
 fw_query_hca_cap(struct fw_cmd *c)
 {
-	/* op_mod: page number and, in bit 0, the current values or the maxima; here the same. */
+	/* op_mod: page number and, in bit 0, the current values or the maxima. */
 	unsigned type = prm_query_hca_cap_in_get_op_mod(c->in) >> 1;
+	bool current = (prm_query_hca_cap_in_get_op_mod(c->in) & 1) == PRM_HCA_CAP_MODE_CUR;
+	void *page = prm_query_hca_cap_out_capability(c->out);
 
 	if (prm_query_hca_cap_in_get_other_function(c->in) ||
 	    prm_query_hca_cap_in_get_function_id(c->in))
 		return fw_refuse(c, FW_OTHER_FUNCTION, "function %u",
 				 prm_query_hca_cap_in_get_function_id(c->in));
-	for (unsigned i = 0; i < sizeof(cap_rows) / sizeof(cap_rows[0]); i++) {
-		if (cap_rows[i].type != type)
-			continue;
-		cap_rows[i].fill(c->dev, prm_query_hca_cap_out_capability(c->out));
-		return 0;
-	}
-	return fw_refuse(c, FW_CAP_TYPE, "%s (0x%x)", prm_hca_cap_type_name(type), type);
+	if (!fw_cap_page(c->dev, type, page))
+		return fw_refuse(c, FW_CAP_TYPE, "%s (0x%x)", prm_hca_cap_type_name(type), type);
+	/* A kernel leaves them as they are, but for what no user sees. */
+	if (current && c->ctx->iommu != NULL)
+		fw_hca_cap_current(c->ctx, type, page);
+	return 0;
 }

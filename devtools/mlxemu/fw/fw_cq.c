@@ -100,6 +100,26 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
 }
 
+/* The kernel's EQs are always there; one of the owner's stays as long as CQs tell it. */
+static void
+cq_eq_set(struct fw_cq *cq, struct emu_obj *eq)
+{
+	struct emu_eq *before = cq->cq.eq;
+
+	if (eq->ctx == NULL)
+		return;
+	cq->cq.eq = (struct emu_eq *)eq;
+	for (unsigned i = 0; before != NULL && i < cq->holds.count; i++) {
+		if (cq->holds.held[i] != &before->obj)
+			continue;
+		emu_obj_ref(eq);
+		emu_obj_unref(&before->obj);
+		cq->holds.held[i] = eq;
+		return;
+	}
+	fw_hold(&cq->holds, eq);
+}
+
 int
 fw_create_cq(struct fw_cmd *c)
 {
@@ -136,6 +156,7 @@ fw_create_cq(struct fw_cmd *c)
 	fw_hold(&cq->holds, &umem->obj);
 	fw_hold(&cq->holds, &dbr_umem->obj);
 	fw_hold(&cq->holds, &uar->obj);
+	cq_eq_set(cq, eq);
 	cq_fill(cq, cqc);
 	cq->cq.umem = umem;
 	cq->cq.dbr_umem = dbr_umem;
@@ -210,7 +231,7 @@ fw_modify_cq(struct fw_cmd *c)
 	uint32_t fields = be32toh(in->dw[3]);
 	const uint32_t known = PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN |
 			       PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT;
-	struct emu_obj *eq;
+	struct emu_obj *eq = NULL;
 
 	if (c->in_len > c->desc->in_bytes_min)
 		return fw_refuse(c, FW_CQ_NO_UMEM, "%s", "");
@@ -223,6 +244,8 @@ fw_modify_cq(struct fw_cmd *c)
 	if ((fields & PRM_MODIFY_CQ_FIELD_C_EQN) != 0 &&
 	    fw_need(c, EMU_OBJ_EQ, prm_cqc_get_c_eqn(cqc), FW_NO_EQ, &eq) != 0)
 		return -EREMOTEIO;
+	if (eq != NULL)
+		cq_eq_set(cq, eq);
 	cq_change(cq, cqc, fields);
 	return 0;
 }

@@ -23,14 +23,6 @@ fw_query_adapter(struct fw_cmd *c)
 }
 
 int
-fw_query_issi(struct fw_cmd *c)
-{
-	prm_query_issi_out_set_current_issi(c->out, 1);
-	prm_query_issi_out_set_supported_issi_dw0(c->out, 1u << 1 | 1u);
-	return 0;
-}
-
-int
 fw_query_special_contexts(struct fw_cmd *c)
 {
 	/* None of the special keys has its capability; the reserved lkey is the kernel's. */

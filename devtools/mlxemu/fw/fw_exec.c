@@ -15,17 +15,33 @@
 /* What a command takes of virtual time. */
 #define COMMAND_NS 10000u
 #define MAILBOX_MIN_BYTES 16u
+/* Shortest answer: ENABLE_HCA's. */
+#define OUT_MIN_BYTES 12u
+/* Longer than any command in which umems are marked. */
+#define MARKS_BYTES 512u
 
 static const struct fw_row fw_rows[] = {
-	{PRM_CMD_OP_QUERY_HCA_CAP, EMU_OBJ_NONE, fw_query_hca_cap},
-	{PRM_CMD_OP_QUERY_ADAPTER, EMU_OBJ_NONE, fw_query_adapter},
-	{PRM_CMD_OP_QUERY_ISSI, EMU_OBJ_NONE, fw_query_issi},
+	{PRM_CMD_OP_QUERY_HCA_CAP, EMU_OBJ_NONE, fw_query_hca_cap, FW_EARLY},
+	{PRM_CMD_OP_QUERY_ADAPTER, EMU_OBJ_NONE, fw_query_adapter, FW_EARLY},
+	{PRM_CMD_OP_INIT_HCA, EMU_OBJ_NONE, fw_init_hca, FW_OWNER | FW_EARLY},
+	{PRM_CMD_OP_TEARDOWN_HCA, EMU_OBJ_NONE, fw_teardown_hca, FW_OWNER},
+	{PRM_CMD_OP_ENABLE_HCA, EMU_OBJ_NONE, fw_enable_hca, FW_OWNER | FW_FIRST},
+	{PRM_CMD_OP_DISABLE_HCA, EMU_OBJ_NONE, fw_disable_hca, FW_OWNER | FW_EARLY},
+	{PRM_CMD_OP_QUERY_PAGES, EMU_OBJ_NONE, fw_query_pages, FW_OWNER | FW_EARLY},
+	{PRM_CMD_OP_MANAGE_PAGES, EMU_OBJ_NONE, fw_manage_pages, FW_OWNER | FW_EARLY},
+	{PRM_CMD_OP_SET_HCA_CAP, EMU_OBJ_NONE, fw_set_hca_cap, FW_OWNER | FW_EARLY},
+	{PRM_CMD_OP_QUERY_ISSI, EMU_OBJ_NONE, fw_query_issi, FW_EARLY},
+	{PRM_CMD_OP_SET_ISSI, EMU_OBJ_NONE, fw_set_issi, FW_OWNER | FW_EARLY},
+	{PRM_CMD_OP_SET_DRIVER_VERSION, EMU_OBJ_NONE, fw_set_driver_version, FW_OWNER},
 	{PRM_CMD_OP_QUERY_SPECIAL_CONTEXTS, EMU_OBJ_NONE, fw_query_special_contexts},
 	{PRM_CMD_OP_QUERY_LAG, EMU_OBJ_NONE, fw_query_lag},
-	{PRM_CMD_OP_NOP, EMU_OBJ_NONE, fw_nop},
+	{PRM_CMD_OP_NOP, EMU_OBJ_NONE, fw_nop, FW_EARLY},
 	{PRM_CMD_OP_CREATE_MKEY, EMU_OBJ_MKEY, fw_create_mkey},
 	{PRM_CMD_OP_QUERY_MKEY, EMU_OBJ_MKEY, fw_query_mkey},
 	{PRM_CMD_OP_DESTROY_MKEY, EMU_OBJ_MKEY, NULL},
+	{PRM_CMD_OP_CREATE_EQ, EMU_OBJ_EQ, fw_create_eq, FW_OWNER},
+	{PRM_CMD_OP_DESTROY_EQ, EMU_OBJ_EQ, NULL, FW_OWNER},
+	{PRM_CMD_OP_QUERY_EQ, EMU_OBJ_EQ, fw_query_eq, FW_OWNER},
 	{PRM_CMD_OP_CREATE_CQ, EMU_OBJ_CQ, fw_create_cq},
 	{PRM_CMD_OP_DESTROY_CQ, EMU_OBJ_CQ, NULL},
 	{PRM_CMD_OP_QUERY_CQ, EMU_OBJ_CQ, fw_query_cq},
@@ -52,9 +68,9 @@ static const struct fw_row fw_rows[] = {
 	{PRM_CMD_OP_QUERY_Q_COUNTER, EMU_OBJ_Q_COUNTER, fw_query_q_counter},
 	{PRM_CMD_OP_ALLOC_PD, EMU_OBJ_PD, fw_alloc_pd},
 	{PRM_CMD_OP_DEALLOC_PD, EMU_OBJ_PD, NULL},
-	{PRM_CMD_OP_ALLOC_UAR, EMU_OBJ_NONE, fw_kernel_only},
-	{PRM_CMD_OP_DEALLOC_UAR, EMU_OBJ_NONE, fw_kernel_only},
-	{PRM_CMD_OP_ACCESS_REGISTER, EMU_OBJ_NONE, fw_access_register},
+	{PRM_CMD_OP_ALLOC_UAR, EMU_OBJ_UAR, fw_alloc_uar, FW_OWNER},
+	{PRM_CMD_OP_DEALLOC_UAR, EMU_OBJ_UAR, NULL, FW_OWNER},
+	{PRM_CMD_OP_ACCESS_REGISTER, EMU_OBJ_NONE, fw_access_register, FW_EARLY},
 	{PRM_CMD_OP_ALLOC_TRANSPORT_DOMAIN, EMU_OBJ_TD, fw_alloc_td},
 	{PRM_CMD_OP_DEALLOC_TRANSPORT_DOMAIN, EMU_OBJ_TD, NULL},
 	{PRM_CMD_OP_CREATE_TIR, EMU_OBJ_TIR, fw_create_tir},
@@ -91,8 +107,8 @@ static const struct fw_row fw_rows[] = {
 	{PRM_CMD_OP_MODIFY_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
 	{PRM_CMD_OP_QUERY_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
 	{PRM_CMD_OP_DESTROY_GENERAL_OBJECT, EMU_OBJ_NONE, fw_general_object},
-	{PRM_CMD_OP_CREATE_UMEM, EMU_OBJ_NONE, fw_kernel_only},
-	{PRM_CMD_OP_DESTROY_UMEM, EMU_OBJ_NONE, fw_kernel_only},
+	{PRM_CMD_OP_CREATE_UMEM, EMU_OBJ_UMEM, fw_create_umem, FW_OWNER},
+	{PRM_CMD_OP_DESTROY_UMEM, EMU_OBJ_UMEM, NULL, FW_OWNER},
 	{PRM_CMD_OP_CREATE_UCTX, EMU_OBJ_NONE, fw_kernel_only},
 	{PRM_CMD_OP_DESTROY_UCTX, EMU_OBJ_NONE, fw_kernel_only},
 	{PRM_CMD_OP_ACCESS_REGISTER_USER, EMU_OBJ_NONE, fw_access_register_user},
@@ -112,6 +128,21 @@ fw_row_find(uint16_t opcode)
 		if (fw_rows[i].opcode == opcode)
 			return &fw_rows[i];
 	return NULL;
+}
+
+/* What nobody but the owner of the function may send, and what comes before INIT_HCA. */
+static int
+check_owner(struct fw_cmd *c, const struct fw_row *row)
+{
+	const struct emu_hca *hca = &c->ctx->hca;
+
+	if (c->ctx->iommu == NULL)
+		return (row->flags & FW_OWNER) != 0 ? fw_kernel_only(c) : 0;
+	if (hca->state == EMU_HCA_UP || (row->flags & FW_FIRST) != 0 ||
+	    (hca->state == EMU_HCA_ENABLED && (row->flags & FW_EARLY) != 0))
+		return 0;
+	return fw_refuse(c, FW_HCA_STATE, "%s", hca->state == EMU_HCA_ENABLED ?
+			 "before INIT_HCA" : "before ENABLE_HCA");
 }
 
 static uint16_t
@@ -152,8 +183,9 @@ fw_need(struct fw_cmd *c, enum emu_obj_type type, uint32_t id, enum fw_syndrome 
 {
 	struct emu_obj *obj = emu_obj_find(c->dev, type, id);
 
-	/* Event queues are the kernel's and serve everybody. */
-	if (obj == NULL || (obj->ctx != c->ctx && type != EMU_OBJ_EQ))
+	/* Event queues of the kernel serve everybody who came through it. */
+	if (obj == NULL ||
+	    (obj->ctx != c->ctx && !(type == EMU_OBJ_EQ && c->ctx->iommu == NULL && !obj->ctx)))
 		return fw_refuse(c, syndrome, "%s 0x%x%s", emu_obj_type_name(type), id,
 				 obj != NULL ? " is another user's" : "");
 	*(struct emu_obj **)out = obj;
@@ -192,13 +224,10 @@ fw_create(struct fw_cmd *c, enum emu_obj_type type, size_t size,
 	return 0;
 }
 
-/* What the kernel writes into a user's command before the device sees it. */
+/* Rings and records lie in umems: what the kernel marks in a user's command. */
 static void
-kernel_fixup(struct fw_cmd *c)
+mark_umems(struct fw_cmd *c)
 {
-	uint32_t *dw = c->in;
-
-	dw[0] = htobe32((be32toh(dw[0]) & 0xffff0000u) | c->ctx->uid);
 	if (c->in_len < c->desc->in_bytes_min)
 		return;
 	switch (c->desc->opcode) {
@@ -240,6 +269,33 @@ kernel_fixup(struct fw_cmd *c)
 	default:
 		break;
 	}
+}
+
+/*
+ * What the kernel writes into a user's command before the device sees it. Whoever owns the
+ * function writes all of it himself, and is a user of number 0.
+ */
+static int
+check_user(struct fw_cmd *c)
+{
+	uint32_t *dw = c->in, before[MARKS_BYTES / 4];
+
+	if (c->ctx->iommu == NULL) {
+		dw[0] = htobe32((be32toh(dw[0]) & 0xffff0000u) | c->ctx->uid);
+		mark_umems(c);
+		return 0;
+	}
+	if ((be32toh(dw[0]) & 0xffff) != 0)
+		return fw_refuse(c, FW_UID, "%u", be32toh(dw[0]) & 0xffff);
+	/* A key may come with its own table (fw_mem.c), and not every change of a CQ with a ring. */
+	if (c->desc->opcode == PRM_CMD_OP_CREATE_MKEY ||
+	    (c->desc->opcode == PRM_CMD_OP_MODIFY_CQ && (be32toh(dw[1]) & 0xffff) == 0))
+		return 0;
+	memcpy(before, dw, sizeof(before));
+	mark_umems(c);
+	if (memcmp(before, dw, sizeof(before)) != 0)
+		return fw_refuse(c, FW_PAGE_LIST, "%s", c->desc->name);
+	return 0;
 }
 
 static int
@@ -342,8 +398,13 @@ dispatch(struct fw_cmd *c)
 	row = fw_row_find(c->desc->opcode);
 	if (row == NULL)
 		return fw_refuse(c, FW_NOT_MODELLED, "%s", c->desc->name);
-	kernel_fixup(c);
-	ret = check_mailboxes(c);
+	ret = check_user(c);
+	if (ret == 0)
+		ret = check_mailboxes(c);
+	if (ret == 0)
+		ret = check_owner(c, row);
+	if (ret == 0 && c->ctx->iommu != NULL && c->desc->cls == PRM_CMD_CREATE)
+		ret = fw_pages_check(c);
 	if (ret == 0)
 		ret = fault_check(c);
 	if (ret == 0 && c->dev->removed)
@@ -366,7 +427,8 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 
 	if (created != NULL)
 		*created = NULL;
-	if (in_len < MAILBOX_MIN_BYTES || out_len < MAILBOX_MIN_BYTES)
+	if (in_len < MAILBOX_MIN_BYTES ||
+	    out_len < (ctx->iommu != NULL ? OUT_MIN_BYTES : MAILBOX_MIN_BYTES))
 		return -EINVAL;
 	if (ctx->dev->removed)
 		return -EIO;
@@ -380,6 +442,8 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);
 	if (ret == 0 && emu_fault_at(EMU_AT_CMD_EXIT))
 		ret = fault_exit(&c);
+	if (ctx->iommu != NULL && opcode_of(inbox) != PRM_CMD_OP_MANAGE_PAGES)
+		fw_pages_balance(ctx);
 	if (emu_lie_about(EMU_LIE_CMD))
 		emu_lie_reply(inbox, in_len, outbox,
 			      out_len < sizeof(outbox) ? out_len : sizeof(outbox));

@@ -14,6 +14,7 @@ struct reg_row {
 	uint16_t bytes;
 	int (*read)(struct fw_cmd *c, void *reg); /* gets the request's index fields */
 	int (*write)(struct fw_cmd *c, void *reg); /* NULL: read-only */
+	bool owner; /* for the owner of the function alone */
 };
 
 static int
@@ -191,6 +192,23 @@ mtutc_read(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
+/* Of the mailboxes' integers nobody speaks: the register tells how DMA swaps, on x86 not at all. */
+static int
+host_endianness_read(struct fw_cmd *c, void *reg)
+{
+	(void)c;
+	memset(reg, 0, PRM_HOST_ENDIANNESS_REG_BYTES);
+	return 0;
+}
+
+static int
+host_endianness_write(struct fw_cmd *c, void *reg)
+{
+	unsigned he = prm_host_endianness_reg_get_he(reg);
+
+	return he == 0 ? 0 : fw_refuse(c, FW_REG_VALUE, "he 0x%x", he);
+}
+
 static int
 ppcnt_read(struct fw_cmd *c, void *reg)
 {
@@ -208,6 +226,8 @@ static const struct reg_row reg_rows[] = {
 	{PRM_REG_PMAOS, PRM_PMAOS_REG_BYTES, pmaos_read, NULL},
 	{PRM_REG_PPCNT, PRM_PPCNT_REG_BYTES, ppcnt_read, NULL},
 	{PRM_REG_MTUTC, PRM_MTUTC_REG_BYTES, mtutc_read, NULL},
+	{PRM_REG_HOST_ENDIANNESS, PRM_HOST_ENDIANNESS_REG_BYTES, host_endianness_read,
+	 host_endianness_write, true},
 };
 
 static const struct reg_row *
@@ -257,7 +277,7 @@ reg_access(struct fw_cmd *c, bool user)
 	const struct reg_row *row = reg_find(id);
 	uint32_t reg[PRM_PPCNT_REG_BYTES / 4] = {0}; /* the largest */
 
-	if (row == NULL)
+	if (row == NULL || (row->owner && c->ctx->iommu == NULL))
 		return fw_refuse(c, FW_REG_UNKNOWN, "%s (0x%x)", prm_reg_name(id), id);
 	if (read)
 		return reg_get(c, row, reg);

@@ -137,7 +137,31 @@
 	X(QP_DEPTH, 0xe50e0a, BAD_PARAM, "more outstanding reads than the device has") \
 	/* RMP */ \
 	X(RMP_STATE, 0xe50f01, BAD_RES_STATE, "an RMP is created in state RDY and stays there") \
-	X(RMP_LIMIT, 0xe50f02, BAD_PARAM, "limit exceeds the number of WQEs")
+	X(RMP_LIMIT, 0xe50f02, BAD_PARAM, "limit exceeds the number of WQEs") \
+	/* the function, by its owner */ \
+	X(HCA_STATE, 0xe51001, BAD_SYS_STATE, "function is not in the state that the command needs") \
+	X(ISSI, 0xe51002, BAD_PARAM, "version of the command interface is not supported") \
+	X(CAP_VALUE, 0xe51003, BAD_PARAM, "capability cannot be set so") \
+	X(TEARDOWN, 0xe51004, BAD_PARAM, "teardown profile without capability") \
+	X(UID, 0xe51005, BAD_RES, "user does not exist") \
+	X(PAGE_LIST, 0xe51006, BAD_PARAM, "ring or record given as page list: they live in umems") \
+	X(NO_PAGES, 0xe51007, NO_RESOURCES, "device waits for pages that it asked for") \
+	X(PAGE, 0xe51008, BAD_PARAM, "page cannot be the device's") \
+	X(PAGE_COUNT, 0xe51009, BAD_INPUT_LEN, "mailbox is shorter than the list of pages") \
+	/* EQ */ \
+	X(EQ_INITIAL, 0xe51101, BAD_PARAM, "status, state and counters must be 0 at creation") \
+	X(EQ_PAGE_OFFSET, 0xe51102, BAD_PARAM, "page_offset must be 0") \
+	X(EQ_SIZE, 0xe51103, EXCEED_LIM, "log_eq_size above log_max_eq_sz") \
+	X(EQ_VECTOR, 0xe51104, BAD_INDEX, "interrupt vector does not exist") \
+	X(EQ_EVENT, 0xe51105, BAD_RES_STATE, "event is mapped to another EQ, twice is not modelled") \
+	X(EQ_PAGES, 0xe51106, BAD_INPUT_LEN, "fewer pages than the ring has") \
+	X(EQ_MEMORY, 0xe51107, BAD_PARAM, "ring is not mapped for the device to write") \
+	X(EQ_COUNT, 0xe51108, EXCEED_LIM, "more event queues than max_num_eqs") \
+	/* umem */ \
+	X(UMEM_ATS, 0xe51201, BAD_PARAM, "ATS without capability") \
+	X(UMEM_PAGE_SIZE, 0xe51202, BAD_PARAM, "log_page_size out of range") \
+	X(UMEM_PAGES, 0xe51203, BAD_PARAM, "list of pages is empty, cut off or without read access") \
+	X(UMEM_OFFSET, 0xe51204, BAD_PARAM, "page_offset lies outside the page")
 
 enum fw_syndrome {
 	FW_OK,

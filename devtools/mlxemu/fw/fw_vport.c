@@ -94,6 +94,7 @@ fw_query_nic_vport_context(struct fw_cmd *c)
 	prm_nic_vport_context_set_promisc_uc(ctx, v->promisc_uc);
 	prm_nic_vport_context_set_promisc_mc(ctx, v->promisc_mc);
 	prm_nic_vport_context_set_promisc_all(ctx, v->promisc_all);
+	prm_nic_vport_context_set_roce_en(ctx, c->ctx->hca.roce);
 	prm_nic_vport_context_set_allowed_list_type(ctx, type);
 	mac_put(prm_nic_vport_context_permanent_address(ctx), v->mac);
 	if (type == PRM_NIC_VPORT_LIST_TYPE_UC)
@@ -142,7 +143,7 @@ context_check(struct fw_cmd *c, const struct prm_modify_nic_vport_field_select *
 	    prm_modify_nic_vport_field_select_get_port_guid(f) ||
 	    prm_modify_nic_vport_field_select_get_min_inline(f) ||
 	    prm_modify_nic_vport_field_select_get_change_event(f) ||
-	    prm_modify_nic_vport_field_select_get_roce_en(f))
+	    (prm_modify_nic_vport_field_select_get_roce_en(f) && c->ctx->iommu == NULL))
 		return fw_refuse(c, FW_VPORT_FIELD, "field_select 0x%x",
 				 __builtin_bswap32(f->dw[0]));
 	if (prm_modify_nic_vport_field_select_get_mtu(f) &&
@@ -178,6 +179,9 @@ fw_modify_nic_vport_context(struct fw_cmd *c)
 		v->promisc_mc = prm_nic_vport_context_get_promisc_mc(ctx);
 		v->promisc_all = prm_nic_vport_context_get_promisc_all(ctx);
 	}
+	/* RoCE is the owner's to switch: a kernel does, as its users find it. */
+	if (prm_modify_nic_vport_field_select_get_roce_en(f))
+		c->ctx->hca.roce = prm_nic_vport_context_get_roce_en(ctx);
 	if (prm_modify_nic_vport_field_select_get_mtu(f))
 		v->mtu = (uint16_t)(prm_nic_vport_context_get_mtu(ctx) - EMU_L2_OVERHEAD_BYTES);
 	return 0;

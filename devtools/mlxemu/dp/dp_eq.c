@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Event queues of contexts that came through VFIO: writing EQEs, ownership, arming, interrupts.
+ *
+ * The doorbells of all EQs of a page are two registers of four bytes. A front end that sees every
+ * store tells of each (emu_dp_uar_store()). Memory that is looked at now and then keeps the last
+ * only, so of two EQs that ring between two looks the first is not seen. Whenever an EQ rings so,
+ * the others of its page may have rung too: they count as armed, which costs them a needless
+ * interrupt at worst. An EQ that is alone on its page, or was never armed, has no such grace.
+ */
+#include <stdlib.h>
+
+#include "../core/emu_iommu.h"
+#include "dp_int.h"
+
+/* PRM, EQ doorbell: eqn << 24 | consumer index; at 0x40 it arms, at 0x48 it does not. */
+#define UAR_EQ_ARM 0x40u
+#define UAR_EQ_UPDATE 0x48u
+#define CI_MASK 0xffffffu
+
+static struct dp_eq *
+eq_get(struct emu_eq *eq)
+{
+	struct dp_eq *e = eq->obj.dp;
+
+	if (e != NULL || dp_port_of(eq->obj.dev) == NULL || eq->obj.unmapped)
+		return e;
+	e = calloc(1, sizeof(*e));
+	if (e == NULL)
+		return NULL;
+	e->eq = eq;
+	e->uar = dp_uar_get(eq->uar);
+	if (e->uar != NULL)
+		TAILQ_INSERT_TAIL(&e->uar->eqs, e, next);
+	eq->obj.dp = e;
+	return e;
+}
+
+bool
+emu_dp_eq_created(struct emu_eq *eq)
+{
+	return eq_get(eq) != NULL;
+}
+
+void
+dp_eq_forget(struct emu_eq *eq)
+{
+	struct dp_eq *e = eq->obj.dp;
+
+	if (e == NULL)
+		return;
+	if (e->uar != NULL)
+		TAILQ_REMOVE(&e->uar->eqs, e, next);
+	free(e);
+	eq->obj.dp = NULL;
+}
+
+static uint32_t
+unconsumed(const struct emu_eq *eq)
+{
+	return (eq->pi - eq->ci) & CI_MASK;
+}
+
+static void
+interrupt(struct emu_eq *eq)
+{
+	const struct emu_front_ops *front = emu_machine_of(eq->obj.dev)->front;
+
+	eq->armed = eq->doubt = false;
+	if (front != NULL && front->msix != NULL)
+		front->msix(eq->obj.ctx, eq->vector);
+}
+
+/* Its ring cannot be written to any more; said once. */
+static void
+stop(struct emu_eq *eq)
+{
+	eq->err = true;
+	if (eq->obj.unmapped)
+		emu_audit(eq->obj.dev, EMU_AUDIT_IOMMU, "EQ 0x%x: its ring is not mapped any more",
+			  eq->obj.id);
+	else
+		emu_audit(eq->obj.dev, EMU_AUDIT_EQ_OVERRUN,
+			  "EQ 0x%x: no room for event %u, consumer index 0x%x of %u entries",
+			  eq->obj.id, eq->pi, eq->ci, 1u << eq->log_size);
+}
+
+bool
+dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
+{
+	uint32_t size = 1u << eq->log_size;
+	struct prm_eqe *to;
+	uint8_t owner;
+
+	if (eq->err)
+		return false;
+	if (eq->obj.unmapped || (unconsumed(eq) >= size && !eq->oi)) {
+		stop(eq);
+		return false;
+	}
+	to = (struct prm_eqe *)(eq->ring + (size_t)(eq->pi & (size - 1)) * sizeof(*to));
+	memcpy(to, eqe, offsetof(struct prm_eqe, owner));
+	owner = (uint8_t)(eq->pi >> eq->log_size & 1);
+	/* Whoever sees the owner bit flip must see all that was written before. */
+	atomic_store_explicit((_Atomic uint8_t *)&to->owner, owner, memory_order_release);
+	eq->pi = (eq->pi + 1) & CI_MASK;
+	if (eq->armed || eq->doubt)
+		interrupt(eq);
+	return true;
+}
+
+/** Search for the EQ that an event is mapped to. */
+struct search {
+	const struct emu_ctx *ctx;
+	uint8_t type;
+	struct emu_eq *found;
+};
+
+static void
+search_cb(struct emu_obj *obj, void *arg)
+{
+	struct emu_eq *eq = (struct emu_eq *)obj;
+	struct search *s = arg;
+
+	/* The kernel's have no ring of the model. */
+	if (obj->ctx == s->ctx && s->found == NULL &&
+	    (eq->events[s->type / 64] >> s->type % 64 & 1) != 0)
+		s->found = eq;
+}
+
+struct emu_eq *
+emu_dp_eq_of(struct emu_ctx *ctx, uint8_t type)
+{
+	struct search s = {.ctx = ctx, .type = type};
+
+	emu_obj_foreach(ctx->dev, EMU_OBJ_EQ, search_cb, &s);
+	return s.found;
+}
+
+bool
+emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe)
+{
+	struct emu_eq *eq = emu_dp_eq_of(ctx, eqe->type);
+
+	return eq != NULL && dp_eq_write(eq, eqe);
+}
+
+void
+emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
+{
+	((struct prm_eqe *)eqe)->type = (uint8_t)type;
+	if (ctx == NULL)
+		return;
+	if (ctx->iommu != NULL)
+		emu_dp_eq_event(ctx, eqe);
+	else if (ctx->ops != NULL && ctx->ops->event != NULL)
+		ctx->ops->event(ctx, obj, type, eqe);
+}
+
+/* False: the index is not one that the program can have come to. */
+static bool
+consumed(struct emu_eq *eq, uint32_t ci)
+{
+	/* An older store may be seen behind a younger one in the other register. */
+	if (((eq->ci - ci) & CI_MASK) <= CI_MASK / 2)
+		return true;
+	if (((eq->pi - ci) & CI_MASK) > 1u << eq->log_size) {
+		emu_audit(eq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
+			  "EQ 0x%x: consumer index 0x%x, events written up to 0x%x", eq->obj.id,
+			  ci, eq->pi);
+		return false;
+	}
+	eq->ci = ci;
+	return true;
+}
+
+static void
+ring(struct emu_eq *eq, uint32_t ci, bool arm)
+{
+	if (!consumed(eq, ci) || !arm)
+		return;
+	eq->armed = eq->was_armed = true;
+	if (unconsumed(eq) != 0)
+		interrupt(eq);
+}
+
+/* Another EQ of the page rang: this one's store may have been overwritten. */
+static void
+doubt(struct emu_eq *eq)
+{
+	if (!eq->was_armed || eq->armed)
+		return;
+	eq->doubt = true;
+	if (unconsumed(eq) != 0)
+		interrupt(eq);
+}
+
+static uint32_t
+take(struct emu_uar *uar, unsigned offset)
+{
+	_Atomic uint32_t *reg = (_Atomic uint32_t *)(uintptr_t)(uar->page + offset);
+
+	if (DP_LIKELY(atomic_load_explicit(reg, memory_order_relaxed) == 0))
+		return 0;
+	return be32toh(atomic_exchange_explicit(reg, 0, memory_order_acquire));
+}
+
+/* exact: no other store can have been missed. */
+static void
+doorbell(struct dp_uar *u, uint32_t db, bool arm, bool exact)
+{
+	struct dp_eq *e, *named = NULL;
+
+	u->uar->obj.dev->stats.doorbells++;
+	TAILQ_FOREACH(e, &u->eqs, next)
+		if (e->eq->obj.id == db >> 24)
+			named = e;
+	if (named == NULL) {
+		emu_audit(u->uar->obj.dev, EMU_AUDIT_BAD_DOORBELL,
+			  "UAR 0x%x: doorbell for EQ 0x%x, which does not ring here",
+			  u->uar->obj.id, db >> 24);
+		return;
+	}
+	ring(named->eq, db & CI_MASK, arm);
+	TAILQ_FOREACH(e, &u->eqs, next)
+		if (arm && !exact && e != named)
+			doubt(e->eq);
+}
+
+bool
+dp_eq_store(struct dp_uar *u, unsigned offset, uint32_t db)
+{
+	if (offset != UAR_EQ_ARM && offset != UAR_EQ_UPDATE)
+		return false;
+	doorbell(u, db, offset == UAR_EQ_ARM, true);
+	return true;
+}
+
+void
+dp_eq_look(struct dp_uar *u)
+{
+	/* An update is older than the arming that follows it as a rule. */
+	uint32_t db = take(u->uar, UAR_EQ_UPDATE);
+
+	if (db != 0)
+		doorbell(u, db, false, false);
+	db = take(u->uar, UAR_EQ_ARM);
+	if (db != 0)
+		doorbell(u, db, true, false);
+}

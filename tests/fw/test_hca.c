@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The function as its owner starts and ends it: order of commands, pages, event queues, umems. */
+#include <errno.h>
+
+#include "vfio_fixture.h"
+
+static struct vfix v;
+
+static void
+test_order(void)
+{
+	struct prm_set_issi_in issi = {0};
+	struct prm_teardown_hca_in down = {0};
+
+	/* Nothing before ENABLE_HCA, little before INIT_HCA. */
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_QUERY_ISSI, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ENABLE_HCA, 0), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ENABLE_HCA, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_TEARDOWN_HCA, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_QUERY_ISSI, 0), 0);
+	CHECK_EQ(prm_query_issi_out_get_current_issi((void *)v.out), 0);
+	prm_set_issi_in_set_opcode(&issi, PRM_CMD_OP_SET_ISSI);
+	prm_set_issi_in_set_current_issi(&issi, 2);
+	CHECK_EQ(vfix_exec(&v, &issi, sizeof(issi)), fix_code(FW_ISSI));
+	/* INIT_HCA misses the interface version, then the pages. */
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_ISSI));
+	prm_set_issi_in_set_current_issi(&issi, 1);
+	CHECK_EQ(vfix_exec(&v, &issi, sizeof(issi)), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_QUERY_ISSI, 0), 0);
+	CHECK_EQ(prm_query_issi_out_get_current_issi((void *)v.out), 1);
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_NO_PAGES));
+	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_BOOT), VFIX_BOOT_PAGES);
+	CHECK_EQ(vfix_give(&v, VFIX_BOOT_PAGES), 0);
+	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_BOOT), 0);
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_NO_PAGES));
+	CHECK_EQ(vfix_give(&v, vfix_pages_wanted(&v, VFIX_QUERY_INIT)), 0);
+	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_INIT), 0);
+	v.dev->admin_up = false;
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), 0);
+	CHECK(v.dev->admin_up);
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_DISABLE_HCA, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), 0);
+	/* The end: what is left goes with it, pages come back, and it can begin anew. */
+	prm_teardown_hca_in_set_opcode(&down, PRM_CMD_OP_TEARDOWN_HCA);
+	prm_teardown_hca_in_set_profile(&down, 2);
+	CHECK_EQ(vfix_exec(&v, &down, sizeof(down)), fix_code(FW_TEARDOWN));
+	prm_teardown_hca_in_set_profile(&down, 0);
+	CHECK_EQ(vfix_exec(&v, &down, sizeof(down)), 0);
+	CHECK(!v.dev->admin_up);
+	CHECK_EQ(emu_audit_left_total(), 1);
+	CHECK_EQ(emu_obj_count(v.dev, EMU_OBJ_PD), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), fix_code(FW_HCA_STATE));
+	CHECK_EQ(vfix_take(&v, 1000), fix_code(FW_PAGE_COUNT));
+	CHECK_EQ(vfix_take(&v, 200), 0);
+	CHECK_EQ(v.got, v.given);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_DISABLE_HCA, 0), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_QUERY_ISSI, 0), fix_code(FW_HCA_STATE));
+}
+
+/* The capability page: what the owner may choose, and nothing else. */
+static void
+test_set_caps(void)
+{
+	static struct prm_set_hca_cap_in in;
+	struct prm_query_hca_cap_in q = {0};
+	struct prm_cmd_hca_cap *cap = (void *)prm_set_hca_cap_in_capability(&in);
+
+	vfix_boot_until(&v, VFIX_ENABLED);
+	prm_query_hca_cap_in_set_opcode(&q, PRM_CMD_OP_QUERY_HCA_CAP);
+	prm_query_hca_cap_in_set_op_mod(&q, PRM_HCA_CAP_TYPE_GENERAL << 1 | PRM_HCA_CAP_MODE_CUR);
+	CHECK_EQ(vfix_exec(&v, &q, sizeof(q)), 0);
+	memcpy(cap, (uint8_t *)v.out + 16, PRM_CMD_HCA_CAP_BYTES);
+	CHECK_EQ(prm_cmd_hca_cap_get_umem_uid_0(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_disable_link_up(cap), 0);
+	prm_set_hca_cap_in_set_opcode(&in, PRM_CMD_OP_SET_HCA_CAP);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), 0);
+	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 4);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_CAP_VALUE));
+	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 0);
+	prm_cmd_hca_cap_set_log_max_qp(cap, 3);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_CAP_VALUE));
+	prm_cmd_hca_cap_set_log_max_qp(cap, FW_LOG_MAX_QP);
+	prm_set_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_ROCE << 1);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_CAP_TYPE));
+	/* A link that stays down shows in the current page. */
+	prm_set_hca_cap_in_set_op_mod(&in, 0);
+	prm_cmd_hca_cap_set_disable_link_up(cap, 1);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), 0);
+	CHECK_EQ(vfix_exec(&v, &q, sizeof(q)), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_disable_link_up((void *)((uint8_t *)v.out + 16)), 1);
+	v.dev->admin_up = false;
+	vfix_boot_until(&v, VFIX_UP);
+	CHECK(!v.dev->admin_up);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_HCA_STATE));
+}
+
+static void
+test_pages(void)
+{
+	uint64_t iova, audit;
+
+	vfix_boot_until(&v, VFIX_UP);
+	/* A page that is not mapped, not aligned, or given before. */
+	iova = VFIX_IOVA + VFIX_MEM_BYTES;
+	audit = emu_audit_count(EMU_AUDIT_IOMMU);
+	CHECK_EQ(vfix_give_at(&v, &iova, 1), fix_code(FW_PAGE));
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_IOMMU), audit + 1);
+	iova = v.page_iova + 8;
+	CHECK_EQ(vfix_give_at(&v, &iova, 1), fix_code(FW_PAGE));
+	iova = v.page_iova;
+	CHECK_EQ(vfix_give_at(&v, &iova, 1), fix_code(FW_PAGE));
+	CHECK_EQ(vfix_manage(&v, 7, 0), fix_code(FW_OP_MOD));
+	/* More objects than the pages are good for: the device asks, and waits. */
+	CHECK(vfix_eq(&v, 1ull << PRM_EVENT_TYPE_PAGE_REQUEST, 3) != 0);
+	while (vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0) == 0)
+		;
+	CHECK_EQ(PRM_BE32(v.out[1]), fix_code(FW_NO_PAGES));
+	CHECK_EQ(vfix_eqe_type(&v, 0), PRM_EVENT_TYPE_PAGE_REQUEST);
+	CHECK_EQ(PRM_BE32(vfix_eqe(&v, 0)->page_req_num_pages), 32);
+	/* Asked once, however often it could not; again only when the owner has nothing. */
+	CHECK_EQ(vfix_eqe_owner(&v, 1), 1);
+	CHECK_EQ(vfix_manage(&v, 0, 0), 0);
+	CHECK_EQ(vfix_eqe_owner(&v, 1), 1);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), fix_code(FW_NO_PAGES));
+	CHECK_EQ(vfix_eqe_owner(&v, 1), 0);
+	CHECK_EQ(vfix_give(&v, 32), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), 0);
+	/* And when they are gone it offers some back. */
+	while (vfix_free_a_pd(&v) && vfix_eqe_owner(&v, 2) != 0)
+		;
+	CHECK_EQ(vfix_eqe_owner(&v, 2), 1);
+	CHECK_EQ(vfix_give(&v, 64), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_NOP, 0), 0);
+	CHECK_EQ(vfix_eqe_owner(&v, 2), 0);
+	CHECK_EQ((int)PRM_BE32(vfix_eqe(&v, 2)->page_req_num_pages), -32);
+	audit = emu_audit_count(EMU_AUDIT_IOMMU);
+	/* One of them was written to meanwhile. */
+	memset(vfix_at(&v, v.page_iova_last), 0x5a, 16);
+	CHECK_EQ(vfix_take(&v, 32), 0);
+	CHECK_EQ(v.got, 32);
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_IOMMU), audit + 1);
+}
+
+static void
+test_uid(void)
+{
+	struct prm_alloc_pd_in in = {0};
+
+	vfix_boot_until(&v, VFIX_UP);
+	prm_alloc_pd_in_set_opcode(&in, PRM_CMD_OP_ALLOC_PD);
+	prm_alloc_pd_in_set_uid(&in, 3);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_UID));
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_UAR, 0), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_DEALLOC_UAR, vfix_id(&v)), 0);
+}
+
+static void
+test_registers(void)
+{
+	uint32_t in[8] = {0};
+
+	vfix_boot_until(&v, VFIX_ENABLED);
+	prm_access_register_in_set_opcode((void *)in, PRM_CMD_OP_ACCESS_REGISTER);
+	prm_access_register_in_set_register_id((void *)in, PRM_REG_HOST_ENDIANNESS);
+	CHECK_EQ(vfix_exec(&v, in, sizeof(in)), 0);
+	in[4] = PRM_BE32(0x80u << 24);
+	CHECK_EQ(vfix_exec(&v, in, sizeof(in)), fix_code(FW_REG_VALUE));
+}
+
+static void
+run(void (*test)(void))
+{
+	vfix_open(&v);
+	test();
+	vfix_close(&v);
+}
+
+int
+main(void)
+{
+	run(test_order);
+	run(test_set_caps);
+	run(test_pages);
+	run(test_uid);
+	run(test_registers);
+	return fix_result("hca");
+}
