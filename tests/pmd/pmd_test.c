@@ -79,6 +79,7 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 		},
 		.txmode.offloads = conf->tx_offloads,
 		.rx_adv_conf.rss_conf.rss_hf = conf->rss_hf,
+		.intr_conf.rxq = conf->rxq_intr,
 	};
 	uint16_t nb_desc = conf->nb_desc != 0 ? conf->nb_desc : 256, q;
 	uint16_t nb_rx_desc = conf->nb_rx_desc != 0 ? conf->nb_rx_desc : nb_desc;

@@ -57,6 +57,7 @@ struct pmd_conf {
 	uint16_t mtu;		/**< 0: 1500. */
 	uint16_t deferred_rxq, deferred_txq; /**< Bit per queue. */
 	uint16_t data_room;	/**< Of the mbufs, 0: default. */
+	bool rxq_intr;		/**< Receive interrupts. */
 };
 
 /** EAL, two ports, both mlxpmd's, one mempool; ends the program when that cannot be had. */

@@ -15,6 +15,7 @@
 #include <rte_spinlock.h>
 
 #include <mdv.h>
+#include <mdv_vector.h>
 
 #include "mlxpmd_rxtx.h"
 #include "mlxpmd_timesync.h"

@@ -89,6 +89,18 @@ int mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq);
 /** As mlxpmd_rxq_reset(); packets lost are added to *lost. */
 int mlxpmd_txq_reset(struct mlxpmd_txq *txq, uint32_t *lost);
 
+/* ---- receive interrupts (mlxpmd_rx_intr.c) ---- */
+/** Stage of dev_start: a vector for each queue, in EAL's handle; with intr_conf.rxq 0 none. They outlast the stop. */
+int mlxpmd_rx_intr_up(struct mlxpmd_port *port);
+/** Takes the queue's vector away, and the port's out of all epoll sets. NULL is allowed. */
+void mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq);
+/** Wakes who waits for this queue. After its state changed: returns when nobody acts upon the old one. */
+void mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq);
+/** That alone, without waking. */
+void mlxpmd_rxq_intr_sync(struct mlxpmd_rxq *rxq);
+int mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+int mlxpmd_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
+
 /* ---- RSS (mlxpmd_rss.c) ---- */
 /** Traffic classes, each with a TIR of its own; the last takes what the others leave. */
 enum mlxpmd_class {

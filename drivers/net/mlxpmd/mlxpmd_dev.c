@@ -100,8 +100,6 @@ configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
 		return configure_refuse(port, "fixed link speed", conf->link_speeds,
 					"autonegotiation: the kernel owns the link");
-	if (conf->intr_conf.rxq)
-		return configure_refuse(port, "Rx interrupt mode", 1, "0");
 	if (conf->dcb_capability_en != 0)
 		return configure_refuse(port, "DCB", conf->dcb_capability_en, "0");
 	return 0;
@@ -151,6 +149,7 @@ bursts_down(struct mlxpmd_port *port)
 static const struct mlxpmd_stage start_stages[] = {
 	{ "MTU", mlxpmd_mtu_apply, NULL },
 	{ "send queues", mlxpmd_txqs_up, mlxpmd_txqs_down },
+	{ "interrupts", mlxpmd_rx_intr_up, NULL },
 	{ "receive queues", mlxpmd_rxqs_up, mlxpmd_rxqs_down },
 	{ "bursts", bursts_up, bursts_down },
 	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },

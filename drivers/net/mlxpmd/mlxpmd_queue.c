@@ -58,7 +58,9 @@ rxq_objects_up(struct mlxpmd_rxq *rxq)
 {
 	struct mdv_dev *mdv = rxq->port->mdv;
 	uint8_t log_wqes = rte_log2_u32(rxq->nb_desc) - rxq->log_segs;
-	struct mdv_cq_attr cq_attr = { .log_cqes = log_wqes, .socket_id = rxq->socket_id };
+	struct mdv_cq_attr cq_attr = {
+		.log_cqes = log_wqes, .socket_id = rxq->socket_id, .vector = rxq->vector,
+	};
 	struct mdv_rq_attr rq_attr = {
 		.log_wqes = log_wqes,
 		.log_stride_bytes = 4 + rxq->log_segs,
@@ -73,7 +75,10 @@ rxq_objects_up(struct mlxpmd_rxq *rxq)
 	if (rc != 0)
 		return rc;
 	rq_attr.cqn = rxq->cq.cqn;
-	rc = mdv_rq_create(mdv, &rq_attr, &rxq->rq);
+	if (rxq->vector != NULL)
+		rc = mdv_vector_attach(rxq->vector, &rxq->cq);
+	if (rc == 0)
+		rc = mdv_rq_create(mdv, &rq_attr, &rxq->rq);
 	if (rc != 0)
 		mdv_cq_destroy(&rxq->cq);
 	return rc;
@@ -172,6 +177,7 @@ rxq_stop(struct mlxpmd_rxq *rxq)
 	if (rc != 0)
 		return rc;
 	mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_RESET);
+	mlxpmd_rxq_intr_wake(rxq);
 	mlxpmd_rxq_disarm(rxq);
 	return 0;
 }
@@ -224,6 +230,7 @@ mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq)
 	const bool strip = (rxq->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
 	int rc = rq_reset(rxq, true);
 
+	mlxpmd_rxq_intr_sync(rxq);
 	if (rc == 0 && fresh)
 		rc = rxq_renew(rxq);
 	if (rc == 0)
@@ -249,9 +256,11 @@ mlxpmd_rxqs_down(struct mlxpmd_port *port)
 		rxq = data->rx_queues[i];
 		if (rxq == NULL || rxq->rq.obj == NULL)
 			continue;
-		if (rxq_stop(rxq) != 0)
+		if (rxq_stop(rxq) != 0) {
 			/* It goes in whatever state it is. */
 			mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_RESET);
+			mlxpmd_rxq_intr_wake(rxq);
+		}
 		rxq_destroy(rxq);
 		data->rx_queue_state[i] = RTE_ETH_QUEUE_STATE_STOPPED;
 	}

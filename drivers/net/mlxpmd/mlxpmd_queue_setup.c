@@ -136,6 +136,7 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	rxq->mp = mp;
 	rxq->ts_offset = -1;
 	rxq->state = MLXPMD_QS_RESET;
+	rte_spinlock_init(&rxq->intr_lock);
 	rc = rxq_timestamp_register(rxq);
 	if (rc != 0) {
 		rte_free(rxq);
@@ -161,6 +162,7 @@ mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 		return;
 	}
 	mlxpmd_rxq_stats_retire(rxq);
+	mlxpmd_rxq_intr_release(rxq);
 	pthread_mutex_lock(&rxq->port->lock);
 	rxq->port->rxqs[queue_id] = NULL;
 	pthread_mutex_unlock(&rxq->port->lock);

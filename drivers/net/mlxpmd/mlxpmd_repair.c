@@ -33,6 +33,7 @@ struct patient {
 	uint32_t cq_ci;
 	uint8_t log_cqes;
 	bool waits; /* The device owes a completion. */
+	struct mlxpmd_rxq *sleeper; /* Of receive queues: whose application may sleep. */
 };
 
 static struct patient
@@ -44,6 +45,7 @@ rxq_patient(struct mlxpmd_rxq *rxq)
 		.vendor_syndrome = &rxq->vendor_syndrome, .resets = &rxq->stats.resets,
 		.cqe_bad = &rxq->stats.cqe_bad, .repair = &rxq->repair, .cqes = rxq->cqes,
 		.cq_ci = __atomic_load_n(&rxq->cq_ci, __ATOMIC_RELAXED), .log_cqes = rxq->log_cqes,
+		.sleeper = rxq,
 	};
 }
 
@@ -97,6 +99,14 @@ symptom(const struct patient *p)
 	return p->waits ? MLXPMD_CAUSE_STALL : MLXPMD_CAUSE_NONE;
 }
 
+/* The queue's state is another: who sleeps on it is to poll. */
+static void
+rouse(const struct patient *p)
+{
+	if (p->sleeper != NULL)
+		mlxpmd_rxq_intr_wake(p->sleeper);
+}
+
 static bool
 stall_tell(const struct patient *p, uint64_t lasts_ns)
 {
@@ -133,7 +143,8 @@ watch(const struct patient *p, uint64_t now_ns)
 		return tell;
 	r->want = what;
 	r->watch_ns = now_ns;
-	(void)mlxpmd_qstate_ask(p->state);
+	if (mlxpmd_qstate_ask(p->state))
+		rouse(p);
 	return tell;
 }
 
@@ -181,6 +192,7 @@ bury(const struct patient *p)
 	char text[96];
 
 	(void)move(p, MLXPMD_STEP_BURY);
+	rouse(p);
 	MLXPMD_LOG(ERR, "port %u %s queue %u: dead after %d failures in 10 s, the last: %s; stop and start it",
 		   p->port_id, p->kind, p->queue_id, MLXPMD_REPAIR_FAILURES,
 		   diagnosis(p, text, sizeof(text)));
@@ -219,6 +231,7 @@ repair(const struct patient *p, uint64_t now_ns)
 			   (unsigned int)((r->retry_ns - now_ns) / MS_NS));
 		return false;
 	}
+	rouse(p);
 	MLXPMD_LOG(WARNING, "port %u %s queue %u: %s: reset, %u packets lost", p->port_id, p->kind,
 		   p->queue_id, text, lost);
 	r->since_ns = 0;
@@ -284,8 +297,10 @@ mlxpmd_repair_ask_all(struct mlxpmd_port *port)
 	uint16_t i;
 
 	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
-		if (port->rxqs[i] != NULL)
+		if (port->rxqs[i] != NULL) {
 			(void)mlxpmd_qstate_ask(&port->rxqs[i]->state);
+			mlxpmd_rxq_intr_wake(port->rxqs[i]);
+		}
 		if (port->txqs[i] != NULL)
 			(void)mlxpmd_qstate_ask(&port->txqs[i]->state);
 	}

@@ -12,6 +12,7 @@
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_spinlock.h>
 
 #include <mdv.h>
 
@@ -109,6 +110,9 @@ struct mlxpmd_rxq {
 	struct mdv_rq rq;
 	struct mlxpmd_repair repair;
 	struct mlxpmd_rxq_stats stats_base;
+	struct mdv_vector *vector; /**< NULL: no interrupts. */
+	rte_spinlock_t intr_lock; /**< mlxpmd_rx_intr.c. */
+	bool intr_on;		/**< The application waits for the vector. Under intr_lock. */
 	unsigned socket_id;
 	struct rte_eth_rxconf conf;
 	uint16_t nb_desc;

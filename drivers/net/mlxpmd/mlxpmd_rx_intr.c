@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Receive interrupts: the application sleeps on a queue's descriptor instead of polling.
+ *
+ * Bursts know nothing of it. A queue is armed when the application says that it is going to sleep
+ * (rx_queue_intr_enable), with the burst's consumer index: what has come since its last poll wakes it at
+ * once. Descriptors last from the port's first start until their queue is released, so that a stop,
+ * a repair or the removal of the device can wake a sleeper, whose epoll set goes on to be valid.
+ *
+ * rxq->intr_lock is for what the queue's CQ is just now: who exchanges or destroys it makes the state
+ * another than READY first and then goes once through the lock, so that nobody arms it any more.
+ */
+
+#ifndef ALLOW_EXPERIMENTAL_API
+#define ALLOW_EXPERIMENTAL_API /* rte_intr_type_set() */
+#endif
+
+#include <rte_errno.h>
+#include <rte_interrupts.h>
+#include <rte_spinlock.h>
+
+#include "mlxpmd_ctrl.h"
+
+/* Queue q has epoll entry q, and interrupt vector q behind those that EAL has for other purposes. */
+static int
+handle_fill(struct rte_intr_handle *handle, struct rte_eth_dev_data *data)
+{
+	int rc = rte_intr_vec_list_alloc(handle, "mlxpmd_intr_vec", MLXPMD_MAX_QUEUES);
+	uint16_t i;
+
+	/* Their descriptors are read here: EAL leaves those of this type alone. */
+	if (rc == 0)
+		rc = rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
+	for (i = 0; rc == 0 && i < data->nb_rx_queues; i++) {
+		const struct mlxpmd_rxq *rxq = data->rx_queues[i];
+
+		rc = rte_intr_vec_list_index_set(handle, i, RTE_INTR_VEC_RXTX_OFFSET + i);
+		if (rc == 0)
+			rc = rte_intr_efds_index_set(handle, i, rxq->vector->fd);
+	}
+	if (rc == 0)
+		rc = rte_intr_nb_efd_set(handle, data->nb_rx_queues);
+	return rc < 0 ? rc : -rc;
+}
+
+static void
+handle_clear(struct rte_intr_handle *handle)
+{
+	if (rte_intr_nb_efd_get(handle) <= 0)
+		return;
+	rte_intr_free_epoll_fd(handle);
+	rte_intr_nb_efd_set(handle, 0);
+	rte_intr_vec_list_free(handle);
+}
+
+int
+mlxpmd_rx_intr_up(struct mlxpmd_port *port)
+{
+	struct rte_eth_dev *eth_dev = port->eth_dev;
+	struct rte_eth_dev_data *data = eth_dev->data;
+	uint16_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < data->nb_rx_queues; i++) {
+		struct mlxpmd_rxq *rxq = data->rx_queues[i];
+
+		if (!data->dev_conf.intr_conf.rxq) {
+			mlxpmd_rxq_intr_release(rxq);
+			continue;
+		}
+		/* A queue that was not set up is refused by the stage of queues. */
+		if (rxq == NULL)
+			return 0;
+		if (rxq->vector == NULL)
+			rc = mdv_vector_alloc(port->mdv, &rxq->vector);
+	}
+	if (rc != 0 || !data->dev_conf.intr_conf.rxq)
+		return rc;
+	/* As the port was before, so that what is in epoll sets stays there. */
+	if (rte_intr_nb_efd_get(eth_dev->intr_handle) == data->nb_rx_queues)
+		return 0;
+	handle_clear(eth_dev->intr_handle);
+	rc = handle_fill(eth_dev->intr_handle, data);
+	if (rc != 0)
+		MLXPMD_LOG(ERR, "port %u: no Rx interrupts: %s", port->port_id, rte_strerror(-rc));
+	return rc;
+}
+
+void
+mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq)
+{
+	if (rxq == NULL || rxq->vector == NULL)
+		return;
+	/* All of the port: one that keeps its vector is entered again at the next start. */
+	handle_clear(rxq->port->eth_dev->intr_handle);
+	mdv_vector_free(rxq->vector);
+	rxq->vector = NULL;
+	rxq->intr_on = false;
+}
+
+void
+mlxpmd_rxq_intr_sync(struct mlxpmd_rxq *rxq)
+{
+	rte_spinlock_lock(&rxq->intr_lock);
+	rte_spinlock_unlock(&rxq->intr_lock);
+}
+
+void
+mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq)
+{
+	rte_spinlock_lock(&rxq->intr_lock);
+	if (rxq->intr_on)
+		mdv_vector_kick(rxq->vector);
+	rte_spinlock_unlock(&rxq->intr_lock);
+}
+
+/* Is there anything to sleep for? The lock is held. */
+static int
+rxq_intr_enable(struct mlxpmd_rxq *rxq)
+{
+	const enum mlxpmd_qstate state = mlxpmd_rxq_state(rxq);
+	int rc;
+
+	if (state == MLXPMD_QS_SETUP || state == MLXPMD_QS_RESET)
+		return -EINVAL;
+	rc = mdv_vector_ack(rxq->vector);
+	if (rc < 0)
+		return rc;
+	rxq->intr_on = true;
+	if (state == MLXPMD_QS_READY)
+		mdv_cq_arm(&rxq->cq, __atomic_load_n(&rxq->cq_ci, __ATOMIC_RELAXED));
+	else if (state == MLXPMD_QS_ASKED)
+		mdv_vector_kick(rxq->vector); /* To let go, the burst has to be called. */
+	/* Of a queue under repair the service wakes whoever waits for it. */
+	return 0;
+}
+
+int
+mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id)
+{
+	struct mlxpmd_rxq *rxq = eth_dev->data->rx_queues[queue_id];
+	int rc;
+
+	if (rxq->vector == NULL) {
+		MLXPMD_LOG(ERR, "port %u Rx queue %u: no interrupts: allowed with intr_conf.rxq, once the port was started",
+			   rxq->port_id, queue_id);
+		return -EINVAL;
+	}
+	if (mdv_gone(rxq->port->mdv))
+		return -ENODEV;
+	rte_spinlock_lock(&rxq->intr_lock);
+	rc = rxq_intr_enable(rxq);
+	rte_spinlock_unlock(&rxq->intr_lock);
+	return rc;
+}
+
+int
+mlxpmd_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t queue_id)
+{
+	struct mlxpmd_rxq *rxq = eth_dev->data->rx_queues[queue_id];
+	int rc;
+
+	if (rxq->vector == NULL)
+		return -EINVAL;
+	rte_spinlock_lock(&rxq->intr_lock);
+	rxq->intr_on = false;
+	rc = mdv_vector_ack(rxq->vector);
+	rte_spinlock_unlock(&rxq->intr_lock);
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Receive interrupts, as DPDK's l3fwd-power uses them: a thread polls, and when nothing comes orders an
+ * interrupt and sleeps. No wake-up may be lost, whatever happens meanwhile.
+ *
+ * test_pmd_intr [removal]; PMD_TEST_ROUNDS: sleeps in the races.
+ */
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_interrupts.h>
+#include <rte_pause.h>
+
+#include "recover.h"
+
+#define NB_QUEUES 4
+/* A wake-up that has not come by then is lost, however busy the machine is. */
+#define LOST_MS 30000
+#define ROUNDS_DEFAULT 5000
+#define IDLE_MS 1000
+/* Of the time, in hundredths: what a sleeping thread may take, and all threads of the driver and DPDK. */
+#define IDLE_PERCENT 2
+
+static const struct pmd_conf one_queue = { .nb_rxq = 1, .nb_txq = 1, .rxq_intr = true };
+static const struct pmd_conf queues = { .nb_rxq = NB_QUEUES, .nb_txq = 1, .rxq_intr = true,
+					.rss_hf = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_UDP };
+
+/** A thread that polls, and sleeps in between. */
+struct sleeper {
+	pthread_t thread;
+	uint16_t nb_queues;
+	int epfd;
+	volatile bool quit;
+	volatile unsigned int asleep;	/**< Times that it went to sleep, */
+	volatile unsigned int wakes;	/**< and woke. */
+	volatile unsigned int lost, refused, got[NB_QUEUES], strange;
+};
+
+static unsigned int
+poll_queues(struct sleeper *s)
+{
+	struct rte_mbuf *pkts[32];
+	unsigned int sum = 0, n;
+	uint16_t q;
+
+	for (q = 0; q < s->nb_queues; q++) {
+		n = rte_eth_rx_burst(PORT_A, q, pkts, 32);
+		rte_pktmbuf_free_bulk(pkts, n);
+		s->got[q] += n;
+		sum += n;
+	}
+	return sum;
+}
+
+static bool
+intr_on(struct sleeper *s)
+{
+	uint16_t q;
+
+	for (q = 0; q < s->nb_queues; q++) {
+		if (rte_eth_dev_rx_intr_enable(PORT_A, q) != 0) {
+			s->refused++;
+			return false;
+		}
+	}
+	return true;
+}
+
+static void
+sleep_once(struct sleeper *s)
+{
+	struct rte_epoll_event events[NB_QUEUES];
+	int n, i;
+
+	s->asleep++;
+	n = rte_epoll_wait(s->epfd, events, NB_QUEUES, LOST_MS);
+	if (n <= 0)
+		s->lost++;
+	for (i = 0; i < n; i++)
+		s->strange += (uintptr_t)events[i].epdata.data >= s->nb_queues;
+	s->wakes++;
+}
+
+static void *
+sleeper_main(void *arg)
+{
+	struct sleeper *s = arg;
+	uint16_t q;
+
+	while (!s->quit) {
+		if (poll_queues(s) != 0)
+			continue;
+		/* A port that is stopped lets nobody sleep: who goes on has nothing to do there. */
+		if (!intr_on(s))
+			break;
+		sleep_once(s);
+		for (q = 0; q < s->nb_queues; q++)
+			(void)rte_eth_dev_rx_intr_disable(PORT_A, q);
+	}
+	return NULL;
+}
+
+static void
+sleeper_start(struct sleeper *s, uint16_t nb_queues)
+{
+	uint16_t q;
+
+	*s = (struct sleeper){ .nb_queues = nb_queues, .epfd = epoll_create1(EPOLL_CLOEXEC) };
+	for (q = 0; q < nb_queues; q++)
+		CHECK_OK(rte_eth_dev_rx_intr_ctl_q(PORT_A, q, s->epfd, RTE_INTR_EVENT_ADD,
+						   (void *)(uintptr_t)q));
+	CHECK_OK(pthread_create(&s->thread, NULL, sleeper_main, s));
+}
+
+/* Joins a thread that something has woken, or a last frame will. */
+static void
+sleeper_join(struct sleeper *s)
+{
+	uint64_t begin = now_us();
+
+	CHECK_OK(pthread_join(s->thread, NULL));
+	CHECK(now_us() - begin < LOST_MS * 1000ull / 2, "it slept on");
+	CHECK(s->lost == 0 && s->strange == 0, "%u wake-ups lost, %u strange", s->lost, s->strange);
+}
+
+static void
+sleeper_stop(struct sleeper *s)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	uint16_t q;
+
+	s->quit = true;
+	CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+	sleeper_join(s);
+	(void)pmd_drain(PORT_A, 1, 100, NULL);
+	for (q = 0; q < s->nb_queues; q++)
+		CHECK_OK(rte_eth_dev_rx_intr_ctl_q(PORT_A, q, s->epfd, RTE_INTR_EVENT_DEL, NULL));
+	close(s->epfd);
+}
+
+/* Waits until a number is at least so large. */
+static bool
+reaches(volatile unsigned int *what, unsigned int n)
+{
+	uint64_t end = now_us() + LOST_MS * 1000ull;
+	unsigned int i;
+
+	for (i = 0; *what < n; i++) {
+		if (i < 1000)
+			rte_pause();
+		else if (now_us() > end)
+			return false;
+		else
+			rte_delay_us_sleep(10);
+	}
+	return true;
+}
+
+/* It is going to sleep, and had time to. */
+static void
+until_asleep(struct sleeper *s)
+{
+	CHECK(reaches(&s->asleep, s->wakes + 1), "it does not go to sleep");
+	rte_delay_us_sleep(20000);
+}
+
+/* ------------------------------------------------------------------ what is refused */
+
+static void
+refusals(void)
+{
+	struct pmd_conf polled = one_queue;
+	int epfd = epoll_create1(EPOLL_CLOEXEC);
+
+	polled.rxq_intr = false;
+	CHECK_OK(pmd_port_up(PORT_A, &polled));
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "not configured");
+	CHECK(rte_eth_dev_rx_intr_disable(PORT_A, 0) < 0, "not configured");
+	CHECK(rte_eth_dev_rx_intr_ctl_q(PORT_A, 0, epfd, RTE_INTR_EVENT_ADD, NULL) < 0, "not configured");
+	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) < 0, "not configured");
+	pmd_port_down(PORT_A);
+	CHECK_OK(pmd_port_configure(PORT_A, &one_queue));
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "not started");
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) >= 0, "no descriptor");
+	CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
+	CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
+	CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
+	pmd_port_down(PORT_A);
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "stopped");
+	/* And back. */
+	CHECK_OK(pmd_port_up(PORT_A, &polled));
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "not configured any more");
+	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) < 0, "not configured any more");
+	pmd_port_down(PORT_A);
+	close(epfd);
+}
+
+/* ------------------------------------------------------------------ first packet, and none */
+
+static int
+wait_on(int epfd, int ms)
+{
+	struct rte_epoll_event event;
+
+	return rte_epoll_wait(epfd, &event, 1, ms);
+}
+
+static void
+first_packet(void)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	int epfd = epoll_create1(EPOLL_CLOEXEC), round;
+
+	pmd_ports_up(&one_queue);
+	CHECK_OK(rte_eth_dev_rx_intr_ctl_q(PORT_A, 0, epfd, RTE_INTR_EVENT_ADD, NULL));
+	for (round = 0; round < 5; round++) {
+		/* Asleep before it comes. */
+		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
+		CHECK(wait_on(epfd, 20) == 0, "woken by nothing");
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken");
+		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
+		CHECK(pmd_drain(PORT_A, 1, 1000, NULL) == 1, "no packet");
+		/* Not ordered: it wakes nobody. There already when ordered: it wakes at once. */
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		while (rte_eth_rx_queue_count(PORT_A, 0) != 1)
+			rte_delay_us_sleep(10);
+		CHECK(wait_on(epfd, 20) == 0, "woken though not ordered");
+		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
+		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken");
+		/* Ordered once more without a look at the queue. */
+		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
+		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken again");
+		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
+		CHECK(pmd_drain(PORT_A, 1, 1000, NULL) == 1, "no packet");
+	}
+	CHECK_OK(rte_eth_dev_rx_intr_ctl_q(PORT_A, 0, epfd, RTE_INTR_EVENT_DEL, NULL));
+	pmd_ports_down();
+	close(epfd);
+}
+
+/* Processor time in ns of all threads but the emulator's own. */
+static uint64_t
+cpu_ns(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	char path[300], name[32];
+	uint64_t sum = 0, ns;
+	struct dirent *d;
+	FILE *f;
+
+	while (tasks != NULL && (d = readdir(tasks)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
+		f = fopen(path, "r");
+		if (f == NULL)
+			continue;
+		name[0] = '\0';
+		(void)!fgets(name, sizeof(name), f);
+		fclose(f);
+		snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", d->d_name);
+		f = strncmp(name, "mlxemu", 6) != 0 ? fopen(path, "r") : NULL;
+		if (f == NULL)
+			continue;
+		if (fscanf(f, "%" SCNu64, &ns) == 1)
+			sum += ns;
+		fclose(f);
+	}
+	if (tasks != NULL)
+		closedir(tasks);
+	return sum;
+}
+
+static void
+idle(bool strict)
+{
+	uint64_t thread_ns, all_ns;
+	struct timespec ts;
+	struct sleeper s;
+	clockid_t clock;
+
+	pmd_ports_up(&queues);
+	sleeper_start(&s, NB_QUEUES);
+	until_asleep(&s);
+	CHECK_OK(pthread_getcpuclockid(s.thread, &clock));
+	CHECK_OK(clock_gettime(clock, &ts));
+	thread_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	all_ns = cpu_ns();
+	rte_delay_us_sleep(IDLE_MS * 1000);
+	all_ns = cpu_ns() - all_ns;
+	CHECK_OK(clock_gettime(clock, &ts));
+	thread_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec - thread_ns;
+	printf("idle for %u ms: the sleeping thread took %.3f %%, all threads together %.3f %%\n", IDLE_MS,
+	       thread_ns / (IDLE_MS * 1e4), all_ns / (IDLE_MS * 1e4));
+	CHECK(thread_ns < IDLE_MS * 10000ull * IDLE_PERCENT, "%" PRIu64 " ns", thread_ns);
+	/* How much the rest takes depends on what else the machine does. */
+	CHECK(!strict || all_ns < IDLE_MS * 10000ull * IDLE_PERCENT, "%" PRIu64 " ns", all_ns);
+	CHECK(s.asleep == 1 && s.wakes == 0, "%u sleeps, %u wakes", s.asleep, s.wakes);
+	sleeper_stop(&s);
+	pmd_ports_down();
+}
+
+/* ------------------------------------------------------------------ races */
+
+/* A frame for each sleep, sent at any moment around the order. */
+static void
+races(unsigned int rounds)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	unsigned int i, spins, random = 1;
+	struct sleeper s;
+	uint64_t begin;
+
+	pmd_ports_up(&one_queue);
+	sleeper_start(&s, 1);
+	begin = now_us();
+	for (i = 0; i < rounds && s.lost == 0; i++) {
+		random = random * 1103515245u + 12345u;
+		for (spins = (random >> 16) % 700; spins > 0; spins--)
+			rte_pause();
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		if (!reaches(&s.got[0], i + 1))
+			break;
+	}
+	CHECK(i == rounds, "frame %u was not received", i);
+	printf("%u frames in %.1f s: %u sleeps, %u wakes, %u lost\n", i, (now_us() - begin) / 1e6, s.asleep,
+	       s.wakes, s.lost);
+	CHECK(s.wakes >= rounds / 20, "it slept %u times only", s.wakes);
+	sleeper_stop(&s);
+	pmd_ports_down();
+}
+
+static void
+several_queues(void)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	struct sleeper s;
+	unsigned int i, q;
+
+	pmd_ports_up(&queues);
+	sleeper_start(&s, NB_QUEUES);
+	for (i = 0; i < 50 * NB_QUEUES; i++) {
+		q = i % NB_QUEUES;
+		steer_to(q);
+		if (i % 3 == 0)
+			rte_delay_us_sleep(100);
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		CHECK(reaches(&s.got[q], i / NB_QUEUES + 1), "frame %u did not come to queue %u", i, q);
+	}
+	steer_to(0);
+	sleeper_stop(&s);
+	pmd_ports_down();
+}
+
+/* ------------------------------------------------------------------ what happens to sleepers */
+
+/* Stop wakes; what is in an epoll set stays there for the next start, and works. */
+static void
+stop_start(void)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	unsigned int round, got;
+	struct sleeper s;
+
+	pmd_ports_up(&one_queue);
+	sleeper_start(&s, 1);
+	for (round = 0; round < 6; round++) {
+		until_asleep(&s);
+		/* A port that is stopped may not be polled, and the thread knows; of a queue it is told. */
+		s.quit = round % 2 == 0;
+		s.refused = 0;
+		CHECK_OK(round % 2 ? rte_eth_dev_rx_queue_stop(PORT_A, 0) : rte_eth_dev_stop(PORT_A));
+		sleeper_join(&s);
+		CHECK(s.refused == round % 2, "refused %u times", s.refused);
+		CHECK_OK(round % 2 ? rte_eth_dev_rx_queue_start(PORT_A, 0) : rte_eth_dev_start(PORT_A));
+		s.quit = false;
+		CHECK_OK(pthread_create(&s.thread, NULL, sleeper_main, &s));
+		/* Awake or asleep, whichever it is by now. */
+		got = s.got[0];
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		CHECK(reaches(&s.got[0], got + 1), "not received after start");
+	}
+	sleeper_stop(&s);
+	pmd_ports_down();
+}
+
+/* A queue that fails under a sleeper is repaired though nobody polls, and goes on to wake. */
+static void
+repaired(void)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	static const char *const faults[] = {
+		"on cqe.write match port=0 q=rx1 count 1 do error syndrome=0x04", /* Its CQ goes on. */
+		"on cqe.write match port=0 q=rx1 count 1 do corrupt off=61 xor=0x55", /* A new CQ. */
+	};
+	unsigned int i, got;
+	struct sleeper s;
+
+	for (i = 0; i < RTE_DIM(faults); i++) {
+		pmd_ports_up(&queues);
+		steer_to(1);
+		sleeper_start(&s, NB_QUEUES);
+		until_asleep(&s);
+		CHECK_OK(emu_fault("%s", faults[i]));
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		while (pmd_xstat(PORT_A, "rx_q1_resets") == 0 && s.lost == 0)
+			rte_delay_us_sleep(1000);
+		emu_fault_clear();
+		/* That frame is lost, further ones are not. */
+		for (got = s.got[1]; got < 5; got++) {
+			rte_delay_us_sleep(2000);
+			CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+			CHECK(reaches(&s.got[1], got + 1), "%s: not received after the repair", faults[i]);
+		}
+		steer_to(0);
+		sleeper_stop(&s);
+		pmd_ports_down();
+	}
+}
+
+/* The last act of a run: a removed device does not come back. */
+static void
+removal(void)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	struct sleeper s;
+
+	pmd_ports_up(&queues);
+	steer_to(2);
+	sleeper_start(&s, NB_QUEUES);
+	CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+	CHECK(reaches(&s.got[2], 1), "not received");
+	until_asleep(&s);
+	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0}"));
+	sleeper_join(&s);
+	CHECK(s.refused != 0, "it may sleep on a device that is gone");
+	close(s.epfd);
+	pmd_ports_down();
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *rounds = getenv("PMD_TEST_ROUNDS");
+
+	pmd_init(argc, argv);
+	recover_init();
+	if (strcmp(argv[argc - 1], "removal") == 0) {
+		removal();
+		return pmd_fini();
+	}
+	refusals();
+	first_packet();
+	idle(rounds != NULL);
+	several_queues();
+	stop_start();
+	repaired();
+	races(rounds != NULL ? strtoul(rounds, NULL, 0) : ROUNDS_DEFAULT);
+	return pmd_fini();
+}
