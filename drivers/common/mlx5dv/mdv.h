@@ -65,6 +65,7 @@ enum mdv_open_mode {
 /** One opened device. Fields are read-only for users. */
 struct mdv_dev {
 	enum mdv_open_mode mode;
+	const struct mdv_door *door; /**< What differs by mode (mdv_door.h). */
 	struct rte_pci_addr pci;
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
 	char netdev_name[16];	/**< Kernel interface of port 1, empty when there is none (here). */
@@ -90,6 +91,7 @@ struct mdv_dev {
 	bool at_rest;		/**< And writes nothing any more: mdv_at_rest(). */
 	uint64_t rest_until_tsc; /**< When mdv_rest_wait() gives up; 0: nobody waited yet. */
 	uint64_t ibdev_inode;	/**< Of the device's folder in sysfs, 0: not known. */
+	struct mdv_vfio *vfio;	/**< What only a VFIO context has (mdv_vfio.h), else NULL. */
 	bool suspect;		/**< Something answered as if it were: mdv_suspect(). */
 };
 
@@ -434,9 +436,17 @@ int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link);
 __rte_internal
 int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);
 
+/**
+ * Can the port be set from here? Beside the kernel's driver, which owns the port, only through its
+ * interface, if that is in this network namespace; else always.
+ */
+__rte_internal
+bool mdv_port_owned(const struct mdv_dev *dev);
+
 /*
- * The kernel owns the port: the functions below go to its interface (netdevice(7)) and give
- * -ENOTSUP when there is none in this network namespace, else what the ioctl answers.
+ * The port's settings. Beside the kernel's driver the functions below go to its interface
+ * (netdevice(7)) and give -ENOTSUP when there is none in this network namespace, else what the
+ * ioctl answers.
  */
 __rte_internal
 int mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu);

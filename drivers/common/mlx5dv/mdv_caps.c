@@ -142,16 +142,6 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 	caps->max_lso_bytes = log_lso == 0 ? 0 : 1u << log_lso;
 }
 
-static int
-query_vport(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out)
-{
-	struct prm_query_nic_vport_context_in in;
-
-	memset(&in, 0, sizeof(in));
-	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
-	return mdv_cmd(dev, &in, sizeof(in), out, sizeof(*out));
-}
-
 /** How many headers a WQE must carry inline: fixed, none, or as the vport's context says. */
 static int
 read_inline_mode(struct mdv_dev *dev, uint32_t cap)
@@ -164,7 +154,7 @@ read_inline_mode(struct mdv_dev *dev, uint32_t cap)
 	if (cap == PRM_WQE_INLINE_MODE_CAP_L2) {
 		mode = PRM_MIN_INLINE_MODE_L2;
 	} else if (cap == PRM_WQE_INLINE_MODE_CAP_VPORT_CONTEXT) {
-		if (query_vport(dev, &out) != 0)
+		if (mdv_vport_query(dev, &out) != 0)
 			return -rte_errno;
 		mode = prm_nic_vport_context_get_min_wqe_inline_mode(
 			prm_query_nic_vport_context_out_nic_vport_context(&out));
@@ -190,38 +180,6 @@ read_max_mtu(struct mdv_dev *dev)
 	bytes = prm_pmtu_reg_get_max_mtu(&pmtu);
 	if (bytes > 1500 + MDV_L2_OVERHEAD_BYTES && bytes <= UINT16_MAX)
 		dev->caps.max_mtu = bytes - MDV_L2_OVERHEAD_BYTES;
-}
-
-static void
-read_vport_number(struct mdv_dev *dev)
-{
-	struct mlx5dv_port port;
-
-	memset(&port, 0, sizeof(port));
-	if (mlx5dv_query_port(dev->ibv, 1, &port) == 0 &&
-	    (port.flags & MLX5DV_QUERY_PORT_VPORT) != 0)
-		dev->caps.vport_num = port.vport;
-}
-
-static int
-read_verbs(struct mdv_dev *dev)
-{
-	struct ibv_device_attr attr;
-	int err = MDV_ASK(ibv_query_device(dev->ibv, &attr));
-
-	if (err != 0) {
-		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
-		return mdv_fail(err);
-	}
-	/* Several ports in one device: a switch with its representors, or two networks. */
-	if (attr.phys_port_cnt != 1) {
-		MDV_LOG(ERR, &dev->pci, "%s has %u ports; only devices of one port are supported",
-			dev->ibdev_name, attr.phys_port_cnt);
-		return mdv_fail(ENOTSUP);
-	}
-	dev->caps.pci_device_id = attr.vendor_part_id;
-	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
-	return 0;
 }
 
 static int
@@ -256,8 +214,7 @@ mdv_caps_read(struct mdv_dev *dev)
 	if (ret != 0)
 		return ret;
 	read_max_mtu(dev);
-	read_vport_number(dev);
-	return read_verbs(dev);
+	return dev->door->identify(dev);
 }
 
 int

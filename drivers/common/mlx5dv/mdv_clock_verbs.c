@@ -75,19 +75,12 @@ mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
 	return 0;
 }
 
-/* libmlx5 gives raw cycles in tv_nsec and leaves tv_sec 0 (mlx5_query_rt_values). */
 int
 mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
 {
-	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
-	int err = ibv_query_rt_values_ex(dev->ibv, &values);
+	int err = dev->door->counter(dev, cycles);
 
-	if (err != 0)
-		return mdv_fail(err < 0 ? EIO : err);
-	if ((values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK) == 0)
-		return mdv_fail(ENOTSUP);
-	*cycles = values.raw_clock.tv_nsec;
-	return 0;
+	return err != 0 ? mdv_fail(err) : 0;
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -104,10 +97,10 @@ verbs_counter(void *ctx, uint64_t *cycles)
 	return mdv_gone(ctx) ? -ENODEV : mdv_clock_raw(ctx, cycles);
 }
 
-/** Two registers of the device as one number that does not change from one to the other. */
-static uint64_t
-read_pair(const volatile rte_be32_t *reg)
+uint64_t
+mdv_clock_pair(const volatile void *registers)
 {
+	const volatile rte_be32_t *reg = registers;
 	uint32_t high, low, again;
 
 	for (int i = 0; i < MDV_CLOCK_TRIES; i++) {
@@ -133,23 +126,11 @@ verbs_utc(void *ctx, uint64_t *ns)
 
 	if (dev->core_clock == NULL || mdv_gone(dev))
 		return -ENODEV;
-	packed = read_pair((const volatile rte_be32_t *)dev->core_clock +
-			   MDV_REAL_TIME_OFFSET / sizeof(rte_be32_t));
+	packed = mdv_clock_pair((const volatile uint8_t *)dev->core_clock + MDV_REAL_TIME_OFFSET);
 	if (packed >> 32 == 0 || (uint32_t)packed >= MDV_NS_PER_S)
 		return -ENOTSUP;
 	*ns = (packed >> 32) * MDV_NS_PER_S + (uint32_t)packed;
 	return 0;
-}
-
-static const volatile void *
-core_clock(struct mdv_dev *dev)
-{
-	struct mlx5dv_context attr = { .comp_mask = MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK };
-
-	if (mlx5dv_query_device(dev->ibv, &attr) != 0 ||
-	    (attr.comp_mask & MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK) == 0)
-		return NULL;
-	return attr.hca_core_clock;
 }
 
 /* Neither before what is bracketed has been done, nor after what follows has begun. */
@@ -222,7 +203,7 @@ mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clo
 	};
 	int ret;
 
-	dev->core_clock = core_clock(dev);
+	dev->core_clock = dev->door->core_clock(dev);
 	ret = mdv_clock_open_ops(&verbs_ops, dev, &facts, wanted, out, why, why_bytes);
 	dev->clock_real_time = ret == 0 && (*out)->state.source == MDV_CLOCK_REALTIME;
 	return ret;

@@ -260,7 +260,7 @@ mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t r
 	if (reg_bytes > sizeof(in.data))
 		return mdv_fail(EINVAL);
 	memset(&in, 0, sizeof(in));
-	prm_access_register_in_set_opcode(&in.head, PRM_CMD_OP_ACCESS_REGISTER_USER);
+	prm_access_register_in_set_opcode(&in.head, dev->door->register_opcode);
 	prm_access_register_in_set_op_mod(&in.head, PRM_ACCESS_REG_OP_READ);
 	prm_access_register_in_set_register_id(&in.head, register_id);
 	memcpy(in.data, reg, reg_bytes);

@@ -8,8 +8,6 @@
 
 #include "mdv_private.h"
 
-#define MDV_PATH_BYTES 512
-
 int
 mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
 {
@@ -32,96 +30,30 @@ mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
 	return ret;
 }
 
-/** The PCI function behind an RDMA device; -ENOENT for a device that has none. */
-static int
-ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
-{
-	char path[MDV_PATH_BYTES], slot[PCI_PRI_STR_SIZE + 1];
-	int ret;
-
-	snprintf(path, sizeof(path), "%s/device/uevent", ibdev->ibdev_path);
-	ret = mdv_uevent_read(path, "PCI_SLOT_NAME", slot, sizeof(slot));
-	if (ret != 0)
-		return ret;
-	return rte_pci_addr_parse(slot, pci) == 0 ? 0 : -ENOENT;
-}
-
-/** The RDMA device at the address; without one NULL, one line, and rte_errno. */
-static struct ibv_device *
-find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
-{
-	struct rte_pci_addr found;
-	int ret, unread = 0;
-
-	for (int i = 0; i < n; i++) {
-		ret = ibdev_pci(list[i], &found);
-		if (ret == 0 && rte_pci_addr_cmp(&found, pci) == 0)
-			return list[i];
-		if (ret != 0 && ret != -ENOENT)
-			unread = -ret;
-	}
-	rte_errno = unread != 0 ? unread : ENODEV;
-	if (unread != 0)
-		MDV_LOG(ERR, pci, "no RDMA device found: some do not tell their address: %s",
-			mdv_errno_name(unread));
-	else
-		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
-			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
-				 "though there are others (a bonded port may have none)");
-	return NULL;
-}
-
 /* ------------------------------------------------------------------ stages */
-
-static int
-open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
-{
-	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
-	int err;
-
-	if (!mlx5dv_is_supported(ibdev)) {
-		MDV_LOG(ERR, &dev->pci, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
-		return mdv_fail(ENOTSUP);
-	}
-	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
-	errno = 0;
-	dev->ibv = MDV_MAKE(mlx5dv_open_device(ibdev, &attr));
-	if (dev->ibv != NULL)
-		return 0;
-	err = errno != 0 ? errno : EIO;
-	MDV_LOG(ERR, &dev->pci, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
-		mdv_errno_name(err),
-		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" : "");
-	/* The kernel says EINVAL or EOPNOTSUPP when it, or the firmware, has no DEVX. */
-	return mdv_fail(err == EINVAL || err == EOPNOTSUPP ? ENOTSUP : err);
-}
 
 static int
 context_up(struct mdv_dev *dev)
 {
-	struct ibv_device **list, *ibdev;
-	int n = 0, ret;
-
-	errno = 0;
-	list = ibv_get_device_list(&n);
-	/* ENOSYS: the kernel's part is not loaded, there is nothing to list. */
-	if (list == NULL && errno != 0 && errno != ENOSYS) {
-		int err = errno;
-
-		MDV_LOG(ERR, &dev->pci, "cannot list RDMA devices: %s", mdv_errno_name(err));
-		return mdv_fail(err);
-	}
-	ibdev = find_ibdev(list, n, &dev->pci);
-	ret = ibdev != NULL ? open_ibdev(dev, ibdev) : -rte_errno;
-	if (list != NULL)
-		ibv_free_device_list(list);
-	return ret;
+	return dev->door->open(dev);
 }
 
 static void
 context_down(struct mdv_dev *dev)
 {
-	ibv_close_device(dev->ibv);
+	dev->door->close(dev);
+}
+
+static int
+events_up(struct mdv_dev *dev)
+{
+	return dev->door->events_up(dev);
+}
+
+static void
+events_down(struct mdv_dev *dev)
+{
+	dev->door->events_down(dev);
 }
 
 static int
@@ -229,17 +161,21 @@ static const struct {
 	void (*down)(struct mdv_dev *dev);
 } stages[] = {
 	{ "context", context_up, context_down },
-	{ "events", mdv_events_open, NULL },
 	{ "capabilities", mdv_caps_read, NULL },
 	{ "LAG", mdv_lag_check, NULL },
 	{ "PD", pd_up, pd_down },
 	{ "UAR", uar_up, uar_down },
 	{ "EQ number", eqn_up, NULL },
+	{ "events", events_up, events_down },
 	{ "transport domain", td_up, td_down },
 	{ "port", mdv_port_open, mdv_port_close },
 	{ "counters", mdv_counters_open, mdv_counters_close },
 	{ "rules", mdv_rules_open, mdv_rules_close },
 	{ "memory", mdv_mr_open, mdv_mr_close },
+};
+
+static const struct mdv_door *const doors[] = {
+	[MDV_OPEN_VERBS] = &mdv_door_verbs,
 };
 
 static void
@@ -257,9 +193,9 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	int ret;
 
 	*out = NULL;
-	if (mode != MDV_OPEN_VERBS) {
+	if ((unsigned int)mode >= RTE_DIM(doors) || doors[mode] == NULL) {
 		MDV_LOG(ERR, pci, "no way to open a device in mode %d", (int)mode);
-		return mdv_fail(mode == MDV_OPEN_VFIO ? ENOTSUP : EINVAL);
+		return mdv_fail(EINVAL);
 	}
 	dev = calloc(1, sizeof(*dev));
 	if (dev == NULL) {
@@ -268,6 +204,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	}
 	dev->pci = *pci;
 	dev->mode = mode;
+	dev->door = doors[mode];
 	dev->netdev_sock = -1;
 	for (size_t i = 0; i < RTE_DIM(stages); i++) {
 		ret = stages[i].up(dev);

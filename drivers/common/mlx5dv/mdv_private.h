@@ -15,6 +15,7 @@
 #include <prm.h>
 
 #include "mdv.h"
+#include "mdv_door.h"
 
 /** Unit of all page sizes the device is told of, whatever the host's page (PRM: 4 KiB). */
 #define MDV_ADAPTER_PAGE_BYTES 4096u
@@ -101,11 +102,18 @@ mdv_positive_errno(int ret)
 
 /** How long the kernel is given to take a removed device's objects down. */
 #define MDV_REST_MS 2000
-int mdv_events_open(struct mdv_dev *dev);
+void mdv_at_rest_set(struct mdv_dev *dev);
 /** Remembers that an answer was one of a device that is not there: mdv_suspect(). */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
 
 /* ------------------------------------------------------------------ mdv_port.c */
+
+/** The own vport's context, without its lists. As mdv_cmd(). */
+int mdv_vport_query(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out);
+/** The own vport's address. As mdv_cmd(). */
+int mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6]);
+
+/* ------------------------------------------------------------------ mdv_verbs_port.c */
 
 struct ifreq;
 /**
@@ -216,6 +224,8 @@ void mdv_mr_close(struct mdv_dev *dev);
 int mdv_rules_open(struct mdv_dev *dev);
 void mdv_rules_close(struct mdv_dev *dev);
 
+/** Two registers of the device as one number that does not change from one to the other. */
+uint64_t mdv_clock_pair(const volatile void *registers);
 /** |delta| up to which 64-bit delta * mult + frac neither wraps nor crosses half of the mask. */
 uint64_t mdv_clock_window(const struct mdv_clock_point *point);
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What differs from one door to a device to the other, and the two tables of it. */
+#ifndef MDV_DOOR_H
+#define MDV_DOOR_H
+
+#include "mdv.h"
+
+/** The port's settings; each as the function of mdv.h that it stands behind. */
+struct mdv_port_ops {
+	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
+	int (*glance)(struct mdv_dev *dev, bool *running);
+	int (*mac_get)(struct mdv_dev *dev, uint8_t mac[6]);
+	int (*mac_set)(struct mdv_dev *dev, const uint8_t mac[6]);
+	int (*mtu_get)(struct mdv_dev *dev, uint16_t *mtu);
+	int (*mtu_set)(struct mdv_dev *dev, uint16_t mtu);
+	int (*promisc_set)(struct mdv_dev *dev, bool on);
+	int (*allmulti_set)(struct mdv_dev *dev, bool on);
+	int (*mcast)(struct mdv_dev *dev, const uint8_t mac[6], bool add);
+	int (*up_get)(struct mdv_dev *dev, bool *up);
+	int (*up_set)(struct mdv_dev *dev, bool up);
+};
+
+struct mdv_door {
+	const char *name;
+	/** ACCESS_REGISTER, or what a user of the kernel's driver has of it. */
+	uint16_t register_opcode;
+	/**
+	 * The process has the function to itself: no kernel driver runs commands beside it, and none
+	 * answers in place of a device that went. Then the library waits for a completion for ever,
+	 * and a signal that ends its wait leaves the command with the device.
+	 */
+	bool alone;
+	/** Finds and opens the device: dev->ibv, ibdev_name. 0 or -errno, logged. */
+	int (*open)(struct mdv_dev *dev);
+	void (*close)(struct mdv_dev *dev);
+	/** caps.pci_device_id, caps.vport_num, fw_version. 0 or -errno, logged. */
+	int (*identify)(struct mdv_dev *dev);
+	/** Looks for the port's interface, or puts the port in order. 0 or -errno, logged. */
+	int (*port_up)(struct mdv_dev *dev);
+	void (*port_down)(struct mdv_dev *dev);
+	/** There is a UAR by now. 0 or -errno, logged. */
+	int (*events_up)(struct mdv_dev *dev);
+	void (*events_down)(struct mdv_dev *dev);
+	int (*event_fd)(const struct mdv_dev *dev);
+	uint32_t (*events_take)(struct mdv_dev *dev);
+	/** A question that every device answers. 0, or a positive errno: EIO, ENODEV it went. */
+	int (*ask)(struct mdv_dev *dev);
+	/** Is it certain that a device which is gone writes nothing any more? */
+	bool (*rests)(const struct mdv_dev *dev);
+	/** The device's counter. 0 or a positive errno; logs nothing. */
+	int (*counter)(struct mdv_dev *dev, uint64_t *cycles);
+	/** Registers from internal_timer_h on, NULL: out of reach. */
+	const volatile void *(*core_clock)(struct mdv_dev *dev);
+	const struct mdv_port_ops *port;
+};
+
+extern const struct mdv_door mdv_door_verbs;
+
+/* ------------------------------------------------------------------ mdv_verbs*.c */
+
+extern const struct mdv_port_ops mdv_verbs_port;
+int mdv_verbs_port_up(struct mdv_dev *dev);
+void mdv_verbs_port_down(struct mdv_dev *dev);
+int mdv_verbs_events_up(struct mdv_dev *dev);
+void mdv_verbs_events_down(struct mdv_dev *dev);
+int mdv_verbs_event_fd(const struct mdv_dev *dev);
+uint32_t mdv_verbs_events_take(struct mdv_dev *dev);
+int mdv_verbs_ask(struct mdv_dev *dev);
+bool mdv_verbs_rests(const struct mdv_dev *dev);
+
+#endif /* MDV_DOOR_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The door beside the kernel's driver: a verbs context of the device with DEVX. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mdv_private.h"
+
+#define MDV_PATH_BYTES 512
+
+/** The PCI function behind an RDMA device; -ENOENT for a device that has none. */
+static int
+ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
+{
+	char path[MDV_PATH_BYTES], slot[PCI_PRI_STR_SIZE + 1];
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/device/uevent", ibdev->ibdev_path);
+	ret = mdv_uevent_read(path, "PCI_SLOT_NAME", slot, sizeof(slot));
+	if (ret != 0)
+		return ret;
+	return rte_pci_addr_parse(slot, pci) == 0 ? 0 : -ENOENT;
+}
+
+/** The RDMA device at the address; without one NULL, one line, and rte_errno. */
+static struct ibv_device *
+find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
+{
+	struct rte_pci_addr found;
+	int ret, unread = 0;
+
+	for (int i = 0; i < n; i++) {
+		ret = ibdev_pci(list[i], &found);
+		if (ret == 0 && rte_pci_addr_cmp(&found, pci) == 0)
+			return list[i];
+		if (ret != 0 && ret != -ENOENT)
+			unread = -ret;
+	}
+	rte_errno = unread != 0 ? unread : ENODEV;
+	if (unread != 0)
+		MDV_LOG(ERR, pci, "no RDMA device found: some do not tell their address: %s",
+			mdv_errno_name(unread));
+	else
+		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
+			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
+				 "though there are others (a bonded port may have none)");
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static int
+open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
+{
+	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
+	int err;
+
+	if (!mlx5dv_is_supported(ibdev)) {
+		MDV_LOG(ERR, &dev->pci, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
+		return mdv_fail(ENOTSUP);
+	}
+	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
+	errno = 0;
+	dev->ibv = MDV_MAKE(mlx5dv_open_device(ibdev, &attr));
+	if (dev->ibv != NULL)
+		return 0;
+	err = errno != 0 ? errno : EIO;
+	MDV_LOG(ERR, &dev->pci, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
+		mdv_errno_name(err),
+		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" : "");
+	/* The kernel says EINVAL or EOPNOTSUPP when it, or the firmware, has no DEVX. */
+	return mdv_fail(err == EINVAL || err == EOPNOTSUPP ? ENOTSUP : err);
+}
+
+static int
+verbs_open(struct mdv_dev *dev)
+{
+	struct ibv_device **list, *ibdev;
+	int n = 0, ret;
+
+	errno = 0;
+	list = ibv_get_device_list(&n);
+	/* ENOSYS: the kernel's part is not loaded, there is nothing to list. */
+	if (list == NULL && errno != 0 && errno != ENOSYS) {
+		int err = errno;
+
+		MDV_LOG(ERR, &dev->pci, "cannot list RDMA devices: %s", mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	ibdev = find_ibdev(list, n, &dev->pci);
+	ret = ibdev != NULL ? open_ibdev(dev, ibdev) : -rte_errno;
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return ret;
+}
+
+static void
+verbs_close(struct mdv_dev *dev)
+{
+	ibv_close_device(dev->ibv);
+}
+
+/* ------------------------------------------------------------------ what it is */
+
+static void
+read_vport_number(struct mdv_dev *dev)
+{
+	struct mlx5dv_port port;
+
+	memset(&port, 0, sizeof(port));
+	if (mlx5dv_query_port(dev->ibv, 1, &port) == 0 &&
+	    (port.flags & MLX5DV_QUERY_PORT_VPORT) != 0)
+		dev->caps.vport_num = port.vport;
+}
+
+static int
+verbs_identify(struct mdv_dev *dev)
+{
+	struct ibv_device_attr attr;
+	int err = MDV_ASK(ibv_query_device(dev->ibv, &attr));
+
+	if (err != 0) {
+		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	/* Several ports in one device: a switch with its representors, or two networks. */
+	if (attr.phys_port_cnt != 1) {
+		MDV_LOG(ERR, &dev->pci, "%s has %u ports; only devices of one port are supported",
+			dev->ibdev_name, attr.phys_port_cnt);
+		return mdv_fail(ENOTSUP);
+	}
+	read_vport_number(dev);
+	dev->caps.pci_device_id = attr.vendor_part_id;
+	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ its counter */
+
+/* libmlx5 gives raw cycles in tv_nsec and leaves tv_sec 0 (mlx5_query_rt_values). */
+static int
+verbs_counter(struct mdv_dev *dev, uint64_t *cycles)
+{
+	struct ibv_values_ex values = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
+	int err = ibv_query_rt_values_ex(dev->ibv, &values);
+
+	if (err != 0)
+		return err < 0 ? EIO : err;
+	if ((values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK) == 0)
+		return ENOTSUP;
+	*cycles = values.raw_clock.tv_nsec;
+	return 0;
+}
+
+static const volatile void *
+verbs_core_clock(struct mdv_dev *dev)
+{
+	struct mlx5dv_context attr = { .comp_mask = MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK };
+
+	if (mlx5dv_query_device(dev->ibv, &attr) != 0 ||
+	    (attr.comp_mask & MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK) == 0)
+		return NULL;
+	return attr.hca_core_clock;
+}
+
+const struct mdv_door mdv_door_verbs = {
+	.name = "verbs",
+	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER_USER,
+	.open = verbs_open,
+	.close = verbs_close,
+	.identify = verbs_identify,
+	.port_up = mdv_verbs_port_up,
+	.port_down = mdv_verbs_port_down,
+	.events_up = mdv_verbs_events_up,
+	.events_down = mdv_verbs_events_down,
+	.event_fd = mdv_verbs_event_fd,
+	.events_take = mdv_verbs_events_take,
+	.ask = mdv_verbs_ask,
+	.rests = mdv_verbs_rests,
+	.counter = verbs_counter,
+	.core_clock = verbs_core_clock,
+	.port = &mdv_verbs_port,
+};

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The port: link from verbs, and the interface that the kernel keeps for it. */
+
+#include <dirent.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mdv_private.h"
+
+/* ------------------------------------------------------------------ finding the interface */
+
+/** dev_port counts from 0 where RDMA ports count from 1. 1: ours; 0: not; negative errno. */
+static int
+is_our_port(const char *net_dir, const char *name)
+{
+	char path[512], text[16];
+	FILE *file;
+	int ours;
+
+	snprintf(path, sizeof(path), "%s/%s/dev_port", net_dir, name);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return errno == ENOENT ? 0 : -errno;
+	ours = fgets(text, sizeof(text), file) != NULL && atoi(text) == MDV_IB_PORT - 1;
+	fclose(file);
+	return ours;
+}
+
+/** A device has no interface here, or one; 0, or a negative errno when that cannot be told. */
+static int
+find_netdev(struct mdv_dev *dev)
+{
+	char net_dir[sizeof(dev->ibv->device->ibdev_path) + 16];
+	struct dirent *entry;
+	int ours = 0;
+	DIR *dir;
+
+	snprintf(net_dir, sizeof(net_dir), "%s/device/net", dev->ibv->device->ibdev_path);
+	dir = opendir(net_dir);
+	if (dir == NULL)
+		return errno == ENOENT ? 0 : -errno;
+	while (ours == 0 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ)
+			continue;
+		ours = is_our_port(net_dir, entry->d_name);
+		if (ours > 0)
+			snprintf(dev->netdev_name, sizeof(dev->netdev_name), "%.*s", IFNAMSIZ - 1,
+				 entry->d_name);
+	}
+	closedir(dir);
+	return ours < 0 ? ours : 0;
+}
+
+/** The interface's number, which no other gets as long as the system runs. 0, or a positive errno. */
+static int
+netdev_index(const struct mdv_dev *dev, int *index)
+{
+	struct ifreq ifr = { 0 };
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev->netdev_name);
+	if (ioctl(dev->netdev_sock, SIOCGIFINDEX, &ifr) != 0)
+		return errno;
+	*index = ifr.ifr_ifindex;
+	return 0;
+}
+
+/*
+ * A device that comes again gets an interface of the same name, which is its new user's: it is not
+ * ours to read, much less to change.
+ */
+int
+mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr)
+{
+	int index = 0, err;
+
+	if (dev->netdev_sock < 0)
+		return ENOTSUP;
+	err = netdev_index(dev, &index);
+	if (err != 0)
+		return err;
+	if (index != dev->netdev_index)
+		return ENODEV;
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", dev->netdev_name);
+	return ioctl(dev->netdev_sock, request, ifr) == 0 ? 0 : errno;
+}
+
+int
+mdv_verbs_port_up(struct mdv_dev *dev)
+{
+	int ret = find_netdev(dev);
+
+	if (ret != 0) {
+		MDV_LOG(ERR, &dev->pci, "cannot look for the interface of %s: %s", dev->ibdev_name,
+			mdv_errno_name(-ret));
+		return mdv_fail(-ret);
+	}
+	if (dev->netdev_name[0] == '\0')
+		return 0;
+	dev->netdev_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (dev->netdev_sock < 0) {
+		int err = errno;
+
+		MDV_LOG(ERR, &dev->pci, "no socket for interface %s: %s", dev->netdev_name,
+			mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	/* An interface that sysfs shows may still live in another network namespace: ENODEV. */
+	ret = netdev_index(dev, &dev->netdev_index);
+	if (ret != 0 && ret != ENODEV) {
+		MDV_LOG(ERR, &dev->pci, "interface %s cannot be asked: %s", dev->netdev_name,
+			mdv_errno_name(ret));
+		mdv_verbs_port_down(dev);
+		return mdv_fail(ret);
+	}
+	if (ret == ENODEV) {
+		MDV_LOG(NOTICE, &dev->pci, "interface %s is not in this network namespace",
+			dev->netdev_name);
+		mdv_verbs_port_down(dev);
+	}
+	return 0;
+}
+
+void
+mdv_verbs_port_down(struct mdv_dev *dev)
+{
+	if (dev->netdev_sock >= 0)
+		close(dev->netdev_sock);
+	dev->netdev_sock = -1;
+	dev->netdev_name[0] = '\0';
+}
+
+/* ------------------------------------------------------------------ asking the interface */
+
+static int
+netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struct ifreq *ifr)
+{
+	int err;
+
+	if (dev->netdev_sock < 0) {
+		MDV_LOG(ERR, &dev->pci, "cannot %s: the port has no interface here", what);
+		return mdv_fail(ENOTSUP);
+	}
+	err = mdv_netdev_ioctl(dev, request, ifr);
+	if (err == 0)
+		return 0;
+	mdv_suspect_if(dev, err);
+	MDV_LOG_ERR(dev, "interface %s refused to %s: %s%s", dev->netdev_name, what,
+		    mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");
+	return mdv_fail(err);
+}
+
+static int
+verbs_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
+{
+	struct ifreq ifr = { 0 };
+
+	if (netdev_ioctl(dev, SIOCGIFMTU, "tell its MTU", &ifr) != 0)
+		return -rte_errno;
+	*mtu = RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
+	return 0;
+}
+
+static int
+verbs_mtu_set(struct mdv_dev *dev, uint16_t mtu)
+{
+	struct ifreq ifr = { .ifr_mtu = mtu };
+
+	return netdev_ioctl(dev, SIOCSIFMTU, "set its MTU", &ifr);
+}
+
+static int
+verbs_mac(struct mdv_dev *dev, uint8_t mac[6])
+{
+	struct ifreq ifr = { 0 };
+
+	if (dev->netdev_sock < 0)
+		return mdv_vport_mac(dev, mac);
+	if (netdev_ioctl(dev, SIOCGIFHWADDR, "tell its address", &ifr) != 0)
+		return -rte_errno;
+	memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
+	return 0;
+}
+
+static int
+verbs_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
+{
+	struct ifreq ifr = { 0 };
+
+	ifr.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
+	return netdev_ioctl(dev, SIOCSIFHWADDR, "set its address", &ifr);
+}
+
+/** Changes one flag of the interface, leaving the others. */
+static int
+netdev_flag(struct mdv_dev *dev, short flag, bool on, const char *what)
+{
+	struct ifreq ifr = { 0 };
+
+	if (netdev_ioctl(dev, SIOCGIFFLAGS, "tell its flags", &ifr) != 0)
+		return -rte_errno;
+	if (((ifr.ifr_flags & flag) != 0) == on)
+		return 0;
+	ifr.ifr_flags ^= flag;
+	return netdev_ioctl(dev, SIOCSIFFLAGS, what, &ifr);
+}
+
+static int
+verbs_promisc_set(struct mdv_dev *dev, bool on)
+{
+	return netdev_flag(dev, IFF_PROMISC, on, "change promiscuous mode");
+}
+
+static int
+verbs_allmulti_set(struct mdv_dev *dev, bool on)
+{
+	return netdev_flag(dev, IFF_ALLMULTI, on, "change all-multicast mode");
+}
+
+static int
+verbs_up_get(struct mdv_dev *dev, bool *up)
+{
+	struct ifreq ifr = { 0 };
+
+	if (netdev_ioctl(dev, SIOCGIFFLAGS, "tell its flags", &ifr) != 0)
+		return -rte_errno;
+	*up = (ifr.ifr_flags & IFF_UP) != 0;
+	return 0;
+}
+
+static int
+verbs_up_set(struct mdv_dev *dev, bool up)
+{
+	return netdev_flag(dev, IFF_UP, up, up ? "go up" : "go down");
+}
+
+static int
+verbs_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+{
+	struct ifreq ifr = { 0 };
+
+	ifr.ifr_hwaddr.sa_family = AF_UNSPEC;
+	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
+	return netdev_ioctl(dev, add ? SIOCADDMULTI : SIOCDELMULTI,
+			    add ? "join a multicast address" : "leave a multicast address", &ifr);
+}
+
+/* ------------------------------------------------------------------ link */
+
+/** Lanes of ibv_port_attr.active_width (IBTA PortInfo, LinkWidthActive). */
+static uint32_t
+lanes_of_width(uint8_t width)
+{
+	switch (width) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/** Mb/s of a lane by ibv_port_attr.active_speed (LinkSpeedActive: SDR, DDR, QDR, FDR10, ...). */
+static uint32_t
+mbps_of_speed(uint8_t speed)
+{
+	switch (speed) {
+	case 1:
+		return 2500;
+	case 2:
+		return 5000;
+	case 4:
+	case 8:
+		return 10000;
+	case 16:
+		return 14000;
+	case 32:
+		return 25000;
+	case 64:
+		return 50000;
+	case 128:
+		return 100000;
+	default:
+		return 0;
+	}
+}
+
+static int
+verbs_link(struct mdv_dev *dev, struct mdv_link *link)
+{
+	struct ibv_port_attr attr;
+	int err = MDV_ASK(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
+
+	if (err != 0) {
+		mdv_suspect_if(dev, err);
+		MDV_LOG_ERR(dev, "ibv_query_port failed: %s", mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	link->up = attr.state == IBV_PORT_ACTIVE;
+	/* Verbs know lanes only, of which none runs at 1 Gb/s: the interface knows better. */
+	link->speed_mbps = link->up ? mdv_ethtool_speed_mbps(dev) : 0;
+	if (link->speed_mbps == 0)
+		link->speed_mbps = lanes_of_width(attr.active_width) *
+				   mbps_of_speed(attr.active_speed);
+	return 0;
+}
+
+static int
+verbs_glance(struct mdv_dev *dev, bool *running)
+{
+	struct ifreq ifr = { 0 };
+	int err = mdv_netdev_ioctl(dev, SIOCGIFFLAGS, &ifr);
+
+	if (err == 0)
+		*running = (ifr.ifr_flags & IFF_RUNNING) != 0;
+	return -err;
+}
+
+const struct mdv_port_ops mdv_verbs_port = {
+	.link = verbs_link,
+	.glance = verbs_glance,
+	.mac_get = verbs_mac,
+	.mac_set = verbs_mac_set,
+	.mtu_get = verbs_mtu_get,
+	.mtu_set = verbs_mtu_set,
+	.promisc_set = verbs_promisc_set,
+	.allmulti_set = verbs_allmulti_set,
+	.mcast = verbs_mcast,
+	.up_get = verbs_up_get,
+	.up_set = verbs_up_set,
+};
