@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Register dumps: what is the same on every system, the contract of mlx5io(4). */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mdv_fwdump_int.h"
+
+static int
+fail(int ret)
+{
+	if (ret < 0)
+		rte_errno = -ret;
+	return ret;
+}
+
+int
+mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_fwdump **out)
+{
+	struct mdv_fwdump *h;
+	int ret;
+
+	*out = NULL;
+	if (access == 0 || (access & ~(MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)) != 0)
+		return fail(-EINVAL);
+	h = calloc(1, sizeof(*h));
+	if (h == NULL)
+		return fail(-ENOMEM);
+	h->pci = *pci;
+	h->access = access;
+	h->ctl = -1;
+	ret = mdv_fwdump_sys_open(h);
+	if (ret != 0) {
+		free(h);
+		return fail(ret);
+	}
+	*out = h;
+	return 0;
+}
+
+void
+mdv_fwdump_close(struct mdv_fwdump *h)
+{
+	if (h == NULL)
+		return;
+	mdv_fwdump_sys_close(h);
+	free(h);
+}
+
+int
+mdv_fwdump_take(struct mdv_fwdump *h)
+{
+	if ((h->access & MDV_FWDUMP_WRITE) == 0)
+		return fail(-EBADF);
+	return fail(mdv_fwdump_sys_take(h));
+}
+
+int
+mdv_fwdump_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled)
+{
+	if (filled == NULL)
+		return fail(-EINVAL);
+	*filled = 0;
+	if ((h->access & MDV_FWDUMP_READ) == 0)
+		return fail(-EBADF);
+	return fail(mdv_fwdump_sys_get(h, regs, count, filled));
+}
+
+int
+mdv_fwdump_reset(struct mdv_fwdump *h)
+{
+	if ((h->access & MDV_FWDUMP_WRITE) == 0)
+		return fail(-EBADF);
+	return fail(mdv_fwdump_sys_reset(h));
+}
+
+int
+mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	return fail(mdv_fwdump_sys_info(h, info));
+}
+
+int
+mdv_fwdump_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
+		struct mdv_fwdump_info *info)
+{
+	struct mdv_fwdump_info unwanted;
+
+	if (filled == NULL)
+		return fail(-EINVAL);
+	*filled = 0;
+	if (info == NULL)
+		info = &unwanted;
+	memset(info, 0, sizeof(*info));
+	if (h->access != (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE))
+		return fail(-EBADF);
+	return fail(mdv_fwdump_sys_live(h, regs, count, filled, info));
+}
+
+int
+mdv_fwdump_add(struct mdv_fwdump_set *set, uint32_t addr, uint32_t val)
+{
+	if (set->count == set->room) {
+		size_t room = set->room != 0 ? 2 * set->room : 1024;
+		void *more;
+
+		if (set->room >= MDV_FWDUMP_MAX)
+			return -EOVERFLOW;
+		more = realloc(set->regs, room * sizeof(*set->regs));
+		if (more == NULL)
+			return -ENOMEM;
+		set->regs = more;
+		set->room = room;
+	}
+	set->regs[set->count++] = (struct mdv_fwdump_reg){ addr, val };
+	return 0;
+}
+
+const char *
+mdv_fwdump_route_name(enum mdv_fwdump_route route)
+{
+	static const char *const names[MDV_FWDUMP_ROUTES] = {
+		[MDV_FWDUMP_NONE] = "none", [MDV_FWDUMP_VSC] = "vsc",
+		[MDV_FWDUMP_DEVLINK] = "devlink", [MDV_FWDUMP_MLX5CTL] = "mlx5ctl",
+	};
+
+	return route < MDV_FWDUMP_ROUTES ? names[route] : "none";
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Register dumps on Linux: which device it is, which ways there are, where a dump is kept. */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mdv_fwdump_int.h"
+
+#define PCI_VENDOR_MELLANOX 0x15b3u
+/* pci.ids: below stand ConnectX-3 and older, which mlx4 drives. */
+#define PCI_DEVICE_MLX5_FIRST 0x1011u
+
+static int
+id_read(const struct mdv_fwdump *h, const char *what, unsigned int *id)
+{
+	char path[96];
+	FILE *f;
+	int ret;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/%s", h->pci.domain,
+		 h->pci.bus, h->pci.devid, h->pci.function, what);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return -errno;
+	ret = fscanf(f, "%x", id) == 1 ? 0 : -EINVAL;
+	fclose(f);
+	return ret;
+}
+
+/*
+ * The device has a file name, and so has whatever comes after it to its address: the folder's number and,
+ * where the file system tells it, its time of birth are part of the name.
+ */
+static int
+name_make(struct mdv_fwdump *h)
+{
+	struct statx stx;
+	char path[64];
+	uint64_t who;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/", h->pci.domain,
+		 h->pci.bus, h->pci.devid, h->pci.function);
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &stx) != 0)
+		return errno == ENODEV ? -ENOENT : -errno;
+	who = stx.stx_ino * 0x9e3779b97f4a7c15ull ^
+	      ((uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor);
+	if ((stx.stx_mask & STATX_BTIME) != 0)
+		who ^= (uint64_t)stx.stx_btime.tv_sec << 30 ^ stx.stx_btime.tv_nsec;
+	snprintf(h->name, sizeof(h->name), "fwdump-" PCI_PRI_FMT "-%016" PRIx64, h->pci.domain,
+		 h->pci.bus, h->pci.devid, h->pci.function, who);
+	return 0;
+}
+
+int
+mdv_fwdump_sys_open(struct mdv_fwdump *h)
+{
+	unsigned int vendor = 0, device = 0;
+	int ret = name_make(h);
+
+	if (ret == 0)
+		ret = id_read(h, "vendor", &vendor);
+	if (ret == 0)
+		ret = id_read(h, "device", &device);
+	if (ret != 0)
+		return ret == -ENOTDIR ? -ENOENT : ret;
+	return vendor == PCI_VENDOR_MELLANOX && device >= PCI_DEVICE_MLX5_FIRST ? 0 : -EINVAL;
+}
+
+void
+mdv_fwdump_sys_close(struct mdv_fwdump *h)
+{
+	(void)h;
+}
+
+/*
+ * All ways, the most telling first. What the gateway said counts when no other answers: that it is busy or
+ * dead is more than that the kernel has nothing.
+ */
+static int
+by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)
+{
+	char vsc[MDV_FWDUMP_WHY] = "", devlink[MDV_FWDUMP_WHY] = "";
+	int ret = mdv_fwdump_by_vsc(&h->pci, values_too, set, vsc);
+
+	if (ret == 0)
+		return 0;
+	set->count = 0;
+	set->unreadable = 0;
+	if (mdv_fwdump_by_devlink(&h->pci, set, devlink) == 0) {
+		FWDUMP_LOG(NOTICE, &h->pci, "registers come from devlink, since %s", vsc);
+		return 0;
+	}
+	FWDUMP_LOG(ERR, &h->pci, "no way to the registers -> %s: gateway: %s; devlink: %s",
+		   rte_strerror(-ret), vsc, devlink);
+	return ret;
+}
+
+int
+mdv_fwdump_sys_take(struct mdv_fwdump *h)
+{
+	struct mdv_fwdump_set set = { 0 };
+	struct mdv_fwdump_store store;
+	int ret = mdv_fwdump_store_begin(h, &store);
+
+	if (ret != 0)
+		return ret;
+	ret = by_any(h, true, &set);
+	if (ret == 0)
+		ret = mdv_fwdump_store_keep(h, &store, &set);
+	mdv_fwdump_store_end(h, &store);
+	free(set.regs);
+	return ret;
+}
+
+int
+mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled)
+{
+	struct mdv_fwdump_set set = { 0 };
+	struct mdv_fwdump_info info;
+	int ret = mdv_fwdump_store_read(h, &info, regs, count, filled);
+
+	if (regs != NULL)
+		return ret;
+	if (ret == 0) {
+		*filled = info.count;
+		return 0;
+	}
+	if (ret != -ENOENT)
+		return ret;
+	ret = by_any(h, false, &set);
+	*filled = ret == 0 ? set.count : 0;
+	free(set.regs);
+	return ret;
+}
+
+int
+mdv_fwdump_sys_reset(struct mdv_fwdump *h)
+{
+	return mdv_fwdump_store_drop(h);
+}
+
+int
+mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
+{
+	size_t filled;
+
+	return mdv_fwdump_store_read(h, info, NULL, 0, &filled);
+}
+
+int
+mdv_fwdump_sys_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
+		    struct mdv_fwdump_info *info)
+{
+	struct mdv_fwdump_set set = { 0 };
+	int ret = by_any(h, regs != NULL, &set);
+
+	if (ret == 0) {
+		*filled = regs != NULL && count < set.count ? count : set.count;
+		if (regs != NULL && *filled != 0)
+			memcpy(regs, set.regs, *filled * sizeof(*regs));
+		info->route = set.route;
+		info->count = set.count;
+		info->unreadable = set.unreadable;
+	}
+	free(set.regs);
+	return ret;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* A dump through the gateway: the scan space tells which registers there are, the protected one what they hold. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mdv_fwdump_int.h"
+#include "mdv_vsc.h"
+
+/*
+ * The walk begins at 0. What ends it is not written down anywhere: FreeBSD stops when the next address is
+ * 0 or the same, Linux at the size of the space. Here each of them ends it, and whatever does not rise.
+ */
+static int
+walk(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
+{
+	uint32_t addr = 0, next = 0, size, val;
+	int ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_SCAN, &size);
+
+	while (ret == 0) {
+		ret = mdv_vsc_read(vsc, addr, &val, &next);
+		if (ret == -EFAULT) {
+			val = MDV_FWDUMP_UNREADABLE;
+			ret = 0;
+		}
+		if (ret == 0)
+			ret = mdv_fwdump_add(set, addr, val);
+		if (next <= addr || (size != 0 && next >= size))
+			break;
+		addr = next;
+	}
+	return ret;
+}
+
+static int
+fill(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
+{
+	uint32_t size;
+	int ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_PROTECTED, &size);
+
+	/* Without it what the walk found on its way is all there is. */
+	if (ret == -ENOTSUP)
+		return 0;
+	for (size_t i = 0; ret == 0 && i < set->count; i++) {
+		struct mdv_fwdump_reg *reg = &set->regs[i];
+
+		ret = mdv_vsc_read(vsc, reg->addr, &reg->val, NULL);
+		if (ret == -EFAULT) {
+			reg->val = MDV_FWDUMP_UNREADABLE;
+			set->unreadable++;
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+/* What stands in the way, and what that makes of it for the caller. */
+static int
+explain(int ret, bool has_config, char *why)
+{
+	const char *what = rte_strerror(-ret);
+
+	switch (-ret) {
+	case ENOENT:
+		what = has_config ? "the function has no register gateway (a virtual function?)" :
+				    "no configuration space";
+		ret = -EIO;
+		break;
+	case EPERM:
+		what = "writing configuration space is not permitted (kernel lockdown?)";
+		ret = -EIO;
+		break;
+	case EACCES:
+		what = "configuration space needs root";
+		ret = -EIO;
+		break;
+	case ENOTSUP:
+		what = "the gateway has no scan space";
+		ret = -EIO;
+		break;
+	case ENODEV:
+		what = "the device does not answer";
+		ret = -EIO;
+		break;
+	case EBUSY:
+		what = "the gateway's lock is held by somebody else";
+		break;
+	case ETIMEDOUT:
+		what = "the gateway does not answer: its flag never changes";
+		break;
+	}
+	snprintf(why, MDV_FWDUMP_WHY, "%s", what);
+	return ret;
+}
+
+int
+mdv_fwdump_by_vsc(const struct rte_pci_addr *pci, bool values_too, struct mdv_fwdump_set *set,
+		  char why[MDV_FWDUMP_WHY])
+{
+	struct mdv_vsc vsc;
+	bool has_config;
+	int ret = mdv_vsc_open(pci, &vsc, &has_config);
+
+	if (ret != 0)
+		return explain(ret, has_config, why);
+	ret = mdv_vsc_lock(&vsc);
+	if (ret == 0)
+		ret = walk(&vsc, set);
+	if (ret == 0 && values_too)
+		ret = fill(&vsc, set);
+	mdv_vsc_close(&vsc);
+	set->route = MDV_FWDUMP_VSC;
+	return ret == 0 ? 0 : explain(ret, true, why);
+}

@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Register dumps against an emulated card: the states of mlx5io(4), the card's own registers, locks left behind
+ * and held, failures at each access, threads and processes. Port 0 has a gateway, port 1 is a virtual function.
+ *
+ * The program's own pread() and pwrite() stand before the library's: they count accesses, and make one fail.
+ */
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <core/emu_pci.h>
+
+#include <mdv_fwdump_devlink.h>
+#include <mdv_vsc.h>
+
+#include "mdv_test.h"
+
+#define ROOM 4096
+#define BOTH (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)
+#define VSC(reg) (EMU_PCI_CAP_VSC + EMU_VSC_##reg)
+
+static const struct rte_pci_addr pf = { 0, 0xc1, 0, 0 }, vf = { 0, 0xc1, 0, 1 };
+static struct mdv_fwdump_reg regs[ROOM], other[ROOM];
+static char folder[64];
+
+/** Accesses of this process, and the one that is to fail; both may be threads'. */
+static struct {
+	long count, fail_at;
+	bool swallow; /**< The address is not written: its flag stays as it is. */
+} access_room;
+
+ssize_t pread64(int fd, void *buf, size_t len, off64_t off);
+ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t off);
+
+static bool
+fails(void)
+{
+	return __atomic_add_fetch(&access_room.count, 1, __ATOMIC_RELAXED) == access_room.fail_at;
+}
+
+ssize_t
+pread64(int fd, void *buf, size_t len, off64_t off)
+{
+	static ssize_t (*next)(int, void *, size_t, off64_t);
+
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "pread64");
+	errno = EIO;
+	return fails() ? -1 : next(fd, buf, len, off);
+}
+
+ssize_t
+pwrite64(int fd, const void *buf, size_t len, off64_t off)
+{
+	static ssize_t (*next)(int, const void *, size_t, off64_t);
+
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "pwrite64");
+	errno = EIO;
+	if (fails())
+		return -1;
+	return access_room.swallow && off == VSC(ADDRESS) ? (ssize_t)len : next(fd, buf, len, off);
+}
+
+/* ---- what the card is like, seen past the code under test ---- */
+
+static int
+config_open(const struct rte_pci_addr *pci)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/config", pci->domain,
+		 pci->bus, pci->devid, pci->function);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static uint32_t
+config_get(uint32_t off)
+{
+	int fd = config_open(&pf);
+	uint32_t v = 0;
+
+	CHECK_EQ(pread(fd, &v, sizeof(v), off), sizeof(v));
+	close(fd);
+	return v;
+}
+
+static void
+config_set(uint32_t off, uint32_t v)
+{
+	int fd = config_open(&pf);
+
+	CHECK_EQ(pwrite(fd, &v, sizeof(v), off), sizeof(v));
+	close(fd);
+}
+
+static struct mdv_fwdump *
+opened(const struct rte_pci_addr *pci, unsigned int access)
+{
+	struct mdv_fwdump *h;
+
+	CHECK_EQ(mdv_fwdump_open(pci, access, &h), 0);
+	return h;
+}
+
+static uint64_t
+ms_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+/* ---- the states ---- */
+
+static void
+test_open(void)
+{
+	const struct rte_pci_addr nowhere = { 0, 0xfe, 0x1f, 7 };
+	struct mdv_fwdump *h;
+
+	CHECK_EQ(mdv_fwdump_open(&nowhere, BOTH, &h), -ENOENT);
+	CHECK(h == NULL && rte_errno == ENOENT);
+	CHECK_EQ(mdv_fwdump_open(&pf, 0, &h), -EINVAL);
+	CHECK_EQ(mdv_fwdump_open(&pf, 4, &h), -EINVAL);
+	mdv_fwdump_close(NULL);
+}
+
+/* A function of another vendor, or an older card: whatever this machine has, and a lie. */
+static void
+test_open_others(void)
+{
+	struct mdv_fwdump *h;
+
+	CHECK_EQ(mdv_fwdump_open(&pf, BOTH, &h), -EINVAL);
+}
+
+static void
+test_states(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	struct mdv_fwdump_info info;
+	size_t n = 99, count;
+
+	log_begin();
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(mdv_fwdump_info(h, &info), -ENOENT);
+	CHECK_EQ(mdv_fwdump_reset(h), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &count), 0);
+	CHECK(count > 900);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
+	CHECK_EQ(rte_errno, EEXIST);
+	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), 0);
+	CHECK_EQ(n, count);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(n, count);
+	memset(other, 0xee, sizeof(other));
+	CHECK_EQ(mdv_fwdump_get(h, other, 7, &n), 0);
+	CHECK_EQ(n, 7);
+	CHECK(memcmp(other, regs, 7 * sizeof(regs[0])) == 0 && other[7].addr == 0xeeeeeeee);
+	CHECK_EQ(mdv_fwdump_get(h, other, 0, &n), 0);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, NULL), -EINVAL);
+	CHECK_EQ(mdv_fwdump_info(h, &info), 0);
+	CHECK_EQ(info.count, count);
+	CHECK_EQ(info.unreadable, 0);
+	CHECK_EQ(info.route, MDV_FWDUMP_VSC);
+	CHECK_EQ(info.pid, getpid());
+	/* It outlives the handle. */
+	mdv_fwdump_close(h);
+	h = opened(&pf, BOTH);
+	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(lines_of(log_end()), 0);
+	mdv_fwdump_close(h);
+}
+
+static void
+test_modes(void)
+{
+	struct mdv_fwdump *r = opened(&pf, MDV_FWDUMP_READ), *w = opened(&pf, MDV_FWDUMP_WRITE);
+	size_t n;
+
+	CHECK_EQ(mdv_fwdump_take(r), -EBADF);
+	CHECK_EQ(mdv_fwdump_reset(r), -EBADF);
+	CHECK_EQ(mdv_fwdump_live(r, regs, ROOM, &n, NULL), -EBADF);
+	CHECK_EQ(mdv_fwdump_get(w, regs, ROOM, &n), -EBADF);
+	CHECK_EQ(mdv_fwdump_get(w, NULL, 0, &n), -EBADF);
+	CHECK_EQ(rte_errno, EBADF);
+	CHECK_EQ(mdv_fwdump_take(w), 0);
+	CHECK_EQ(mdv_fwdump_get(r, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_reset(w), 0);
+	mdv_fwdump_close(r);
+	mdv_fwdump_close(w);
+}
+
+/* The dump is the register space, each register once, in its order. */
+static void
+test_equals(void)
+{
+	static struct emu_machine m;
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	struct mdv_fwdump_info info;
+	size_t n = 0;
+
+	REQUIRE(emu_machine_init(&m, 2, emu_profile_find("cx6dx")) == 0);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(n, emu_cr_count(&m.dev[0]));
+	for (uint32_t i = 0; i < n; i++) {
+		CHECK_EQ(regs[i].addr, emu_cr_address(&m.dev[0], i));
+		CHECK_EQ(regs[i].val, emu_cr_initial(&m.dev[0], i));
+	}
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	emu_machine_fini(&m);
+	/* Registers as they are now are the same; none is kept by looking. */
+	memset(other, 0, sizeof(other));
+	CHECK_EQ(mdv_fwdump_live(h, other, ROOM, &n, &info), 0);
+	CHECK_EQ(info.count, n);
+	CHECK(memcmp(other, regs, n * sizeof(regs[0])) == 0);
+	CHECK_EQ(mdv_fwdump_live(h, NULL, 0, &n, NULL), 0);
+	CHECK_EQ(n, info.count);
+	CHECK_EQ(mdv_fwdump_live(h, other, 3, &n, NULL), 0);
+	CHECK_EQ(n, 3);
+	CHECK_EQ(mdv_fwdump_info(h, &info), -ENOENT);
+	mdv_fwdump_close(h);
+}
+
+/* Two dumps around a change differ in that register only. */
+static void
+test_change(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	unsigned int differ = 0;
+	size_t n = 0, k = 0;
+
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	config_set(VSC(CONTROL), EMU_VSC_SPACE_CR);
+	config_set(VSC(DATA), 0x12345678);
+	config_set(VSC(ADDRESS), EMU_VSC_FLAG | 0x100010);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	for (size_t i = 0; i < n; i++) {
+		CHECK_EQ(regs[i].addr, other[i].addr);
+		if (regs[i].val != other[i].val) {
+			differ++;
+			k = i;
+		}
+	}
+	CHECK_EQ(differ, 1);
+	CHECK_EQ(other[k].addr, 0x100010);
+	CHECK_EQ(other[k].val, 0x12345678);
+	mdv_fwdump_close(h);
+}
+
+static void
+test_virtual(void)
+{
+	struct mdv_fwdump *h = opened(&vf, BOTH);
+	const char *log;
+	size_t n = 9;
+
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -EIO);
+	log = log_end();
+	CHECK_EQ(lines_of(log), 1);
+	CHECK_EQ(lines_with(log, "no register gateway (a virtual function?)"), 1);
+	CHECK_EQ(lines_with(log, "devlink: "), 1);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), -EIO);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), -EIO);
+	CHECK_EQ(lines_of(log_end()), 2);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	mdv_fwdump_close(h);
+}
+
+/* ---- locks ---- */
+
+static pid_t
+child_begin(void)
+{
+	fflush(NULL);
+	return fork();
+}
+
+static int
+child_end(pid_t pid)
+{
+	int status = 0;
+
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* Killed between lock and unlock: the ticket stays, and the next one gets over it, saying so. */
+static void
+test_killed(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	struct mdv_vsc vsc;
+	const char *log;
+	uint64_t begin;
+	bool config;
+	pid_t pid = child_begin();
+	size_t n;
+
+	if (pid == 0) {
+		if (mdv_vsc_open(&pf, &vsc, &config) == 0 && mdv_vsc_lock(&vsc) == 0)
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	CHECK(WIFSIGNALED(child_end(pid)));
+	CHECK(config_get(VSC(SEMAPHORE)) != 0);
+	log_begin();
+	begin = ms_now();
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	log = log_end();
+	/* Not before the holder had its chances: a millisecond each. */
+	CHECK(ms_now() - begin >= MDV_VSC_TRIES);
+	CHECK_EQ(lines_of(log), 1);
+	CHECK_EQ(lines_with(log, "the lock of the register gateway was left behind: ticket 0x"), 1);
+	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK(n > 900);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	CHECK_EQ(lines_of(log_end()), 0);
+	mdv_fwdump_close(h);
+}
+
+/* Somebody else's tool that is at work: its lock is not touched. */
+static void
+test_foreign_holder(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	uint32_t ticket = config_get(VSC(COUNTER));
+	const char *log;
+	pid_t pid;
+
+	config_set(VSC(SEMAPHORE), ticket);
+	pid = child_begin();
+	if (pid == 0) {
+		for (uint32_t addr = 0;; addr += 4) {
+			config_set(VSC(ADDRESS), addr & 0xffff);
+			usleep(20000);
+		}
+	}
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
+	log = log_end();
+	CHECK_EQ(lines_of(log), 1);
+	CHECK_EQ(lines_with(log, "the gateway's lock is held by somebody else"), 1);
+	CHECK_EQ(config_get(VSC(SEMAPHORE)), ticket);
+	kill(pid, SIGKILL);
+	child_end(pid);
+	config_set(VSC(SEMAPHORE), 0);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	mdv_fwdump_close(h);
+}
+
+/* The flag never changes; nothing is left locked, nothing kept, nothing busy. */
+static void
+test_flag(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	const char *log;
+
+	access_room.swallow = true;
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ETIMEDOUT);
+	log = log_end();
+	access_room.swallow = false;
+	CHECK_EQ(lines_with(log, "its flag never changes"), 1);
+	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	mdv_fwdump_close(h);
+}
+
+/* The k-th access fails, for the k around the lock and many between. */
+static void
+test_failures(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	unsigned int failed = 0, left = 0;
+	size_t all, n;
+	long total;
+
+	access_room.count = access_room.fail_at = 0;
+	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &all, NULL), 0);
+	total = access_room.count;
+	CHECK(total > 3000);
+	for (long k = 1; k <= total; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
+		int ret;
+
+		log_begin();
+		access_room.count = 0;
+		access_room.fail_at = k;
+		ret = mdv_fwdump_take(h);
+		access_room.fail_at = 0;
+		failed += ret != 0;
+		/* Only what gives the lock back may leave it there, and it says so. */
+		if (config_get(VSC(SEMAPHORE)) != 0) {
+			left++;
+			CHECK_EQ(lines_with(log_end(), "cannot be given back"), 1);
+			config_set(VSC(SEMAPHORE), 0);
+		} else {
+			(void)log_end();
+		}
+		/* Nothing is kept of what failed, and nothing is busy. */
+		CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), ret == 0 ? 0 : -ENOENT);
+		CHECK_EQ(mdv_fwdump_reset(h), ret == 0 ? 0 : -ENOENT);
+	}
+	CHECK(failed > 40);
+	CHECK_EQ(left, 2);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), 0);
+	CHECK(n == all && memcmp(other, regs, n * sizeof(regs[0])) == 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	mdv_fwdump_close(h);
+}
+
+/* ---- many at once ---- */
+
+#define THREADS 4
+#define ROUNDS 6
+
+/** Shared with processes: what became of all the tries. */
+struct tally {
+	unsigned int taken, there, bad;
+};
+
+/* Takes, reads and drops: one at a time has it, and whoever reads finds it whole or not at all. */
+static void
+crowd(struct tally *tally)
+{
+	struct mdv_fwdump_reg *mine = malloc(ROOM * sizeof(*mine));
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	size_t n;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int ret = mdv_fwdump_take(h), got = mdv_fwdump_get(h, mine, ROOM, &n);
+
+		__atomic_add_fetch(ret == 0 ? &tally->taken : ret == -EEXIST ? &tally->there : &tally->bad,
+				   1, __ATOMIC_RELAXED);
+		if ((got != 0 && got != -ENOENT) ||
+		    (got == 0 && (n < 900 || memcmp(mine, regs, n * sizeof(*mine)) != 0)))
+			__atomic_add_fetch(&tally->bad, 1, __ATOMIC_RELAXED);
+		if (ret == 0 && mdv_fwdump_reset(h) != 0)
+			__atomic_add_fetch(&tally->bad, 1, __ATOMIC_RELAXED);
+	}
+	mdv_fwdump_close(h);
+	free(mine);
+}
+
+static void *
+crowd_thread(void *tally)
+{
+	crowd(tally);
+	return NULL;
+}
+
+static void
+test_crowd(void)
+{
+	struct tally *tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	pthread_t thread[THREADS];
+	pid_t pid;
+	size_t n;
+
+	REQUIRE(tally != MAP_FAILED);
+	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), 0);
+	log_begin();
+	pid = child_begin();
+	if (pid == 0) {
+		crowd(tally);
+		_exit(0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, crowd_thread, tally), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_EQ(child_end(pid), 0);
+	CHECK_EQ(lines_of(log_end()), 0);
+	CHECK_EQ(tally->bad, 0);
+	CHECK_EQ(tally->taken + tally->there, (THREADS + 1) * ROUNDS);
+	CHECK(tally->taken > 0);
+	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	mdv_fwdump_close(h);
+	munmap(tally, sizeof(*tally));
+}
+
+/* ---- where it is kept ---- */
+
+/* Killed while it wrote; a damaged file; a folder that others may write to. */
+static void
+test_store(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	struct mdv_fwdump_info info;
+	char path[256];
+	size_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.new", folder, h->name);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	CHECK_EQ(write(fd, "half a dump", 11), 11);
+	close(fd);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK(access(path, F_OK) != 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	snprintf(path, sizeof(path), "%s/%s", folder, h->name);
+	CHECK_EQ(truncate(path, 100), 0);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -EIO);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(mdv_fwdump_info(h, &info), -EIO);
+	CHECK_EQ(lines_with(log_end(), "damaged"), 2);
+	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	CHECK_EQ(chmod(folder, 0777), 0);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -EACCES);
+	CHECK_EQ(lines_with(log_end(), "others may write there"), 1);
+	CHECK_EQ(chmod(folder, 0700), 0);
+	setenv("MLXPMD_FWDUMP_DIR", "/no/such/folder", 1);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ENOENT);
+	CHECK_EQ(lines_with(log_end(), "cannot be kept in /no/such/folder"), 1);
+	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	mdv_fwdump_close(h);
+}
+
+/* ---- the kernel's answer ---- */
+
+static size_t
+attr_put(uint8_t *at, uint16_t type, const void *data, size_t len)
+{
+	uint16_t head[2] = { (uint16_t)(4 + len), type };
+
+	memcpy(at, head, sizeof(head));
+	memcpy(at + 4, data, len);
+	return (4 + len + 3) & ~(size_t)3;
+}
+
+static void
+test_devlink(void)
+{
+	/* Numbers of linux/devlink.h: FMSG, OBJ_NAME, VALUE_TYPE, VALUE_DATA. */
+	enum { FMSG = 106, NAME = 111, TYPE = 112, DATA = 113 };
+	const uint32_t first[] = { 0x11, 0x22, MDV_FWDUMP_UNREADABLE }, second[] = { 0x44 }, no[] = { 1 };
+	struct mdv_fwdump_set set = { 0 };
+	struct mdv_fwdump_devlink p = { .set = &set };
+	uint8_t inner[256], outer[300];
+	size_t n = 0, len;
+
+	n += attr_put(inner + n, NAME, "devlink", 8);
+	n += attr_put(inner + n, DATA, no, sizeof(no));
+	n += attr_put(inner + n, NAME, "crdump_data", 12);
+	n += attr_put(inner + n, TYPE, "\x0b", 1);
+	n += attr_put(inner + n, DATA, first, sizeof(first));
+	len = attr_put(outer, FMSG | 0x8000, inner, n);
+	CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
+	/* It goes on in the next message; and ends with another name. */
+	n = attr_put(inner, DATA, second, sizeof(second));
+	n += attr_put(inner + n, NAME, "more", 5);
+	n += attr_put(inner + n, DATA, no, sizeof(no));
+	len = attr_put(outer, FMSG | 0x8000, inner, n);
+	CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
+	CHECK_EQ(set.count, 3);
+	CHECK(set.count == 3 && set.regs[0].addr == 0 && set.regs[0].val == 0x11 &&
+	      set.regs[1].addr == 4 && set.regs[2].addr == 12 && set.regs[2].val == 0x44);
+	/* Cut anywhere, with any length in it. */
+	for (size_t cut = 0; cut <= len; cut++)
+		CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, cut), 0);
+	for (int value = 0; value < 256; value++) {
+		outer[0] = (uint8_t)value;
+		CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
+	}
+	free(set.regs);
+}
+
+/* ---- faults by rule ---- */
+
+/* on pci.write do fail errno=EPERM */
+static void
+rule_lockdown(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	const char *log;
+
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -EIO);
+	log = log_end();
+	CHECK_EQ(lines_of(log), 1);
+	CHECK_EQ(lines_with(log, "not permitted (kernel lockdown?)"), 1);
+	CHECK_EQ(lines_with(log, "devlink: "), 1);
+	mdv_fwdump_close(h);
+}
+
+/* on pci.read match reg=semaphore do set value=0x77 */
+static void
+rule_stuck(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	const char *log;
+
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
+	log = log_end();
+	CHECK_EQ(lines_with(log, "cannot be cleared: ticket 0x77"), 1);
+	mdv_fwdump_close(h);
+}
+
+/* on pci.write match reg=address count 1 do drop */
+static void
+rule_flag(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ETIMEDOUT);
+	CHECK_EQ(lines_with(log_end(), "its flag never changes"), 1);
+	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	mdv_fwdump_close(h);
+}
+
+static void
+rule_none(void)
+{
+	static void (*const tests[])(void) = {
+		test_open, test_states, test_modes, test_equals, test_change, test_virtual, test_flag,
+		test_failures, test_crowd, test_store, test_devlink,
+	};
+
+	for (size_t i = 0; i < RTE_DIM(tests); i++)
+		tests[i]();
+}
+
+static void
+rule_locks(void)
+{
+	test_killed();
+	test_foreign_holder();
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "states", rule_none }, { "locks", rule_locks }, { "lockdown", rule_lockdown },
+	{ "stuck", rule_stuck }, { "flag", rule_flag }, { "others", test_open_others },
+};
+
+int
+main(int argc, char **argv)
+{
+	const char *tmp = getenv("TMPDIR");
+	unsigned int done = 0;
+
+	snprintf(folder, sizeof(folder), "%.40s/fwdump.XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (mkdtemp(folder) == NULL)
+		return 2;
+	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
+	for (size_t i = 0; argc > 1 && i < RTE_DIM(cases); i++) {
+		if (strcmp(cases[i].name, argv[1]) == 0) {
+			cases[i].run();
+			done++;
+		}
+	}
+	/* Nothing may be left there. */
+	CHECK_EQ(rmdir(folder), 0);
+	return done == 1 && mdv_test_failures == 0 ? 0 : 1;
+}

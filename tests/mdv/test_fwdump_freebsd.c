@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The FreeBSD side of register dumps, built from the source that is used there, against a kernel made of the
+ * page mlx5io(4): open, close and ioctl are this file's.
+ */
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dev/mlx5/mlx5io.h>
+
+#include <mdv_fwdump_int.h>
+
+int fake_open(const char *path, int flags, ...);
+int fake_close(int fd);
+int fake_ioctl(int fd, unsigned long request, ...);
+
+int mdv_logtype;
+static unsigned int failures;
+
+#define CHECK_EQ(a, b) \
+	do { \
+		long long a_ = (long long)(a), b_ = (long long)(b); \
+		if (a_ != b_) { \
+			failures++; \
+			fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, a_, b_); \
+		} \
+	} while (0)
+
+#define CTL_FD 77
+#define REGISTERS 5
+
+/** The kernel: one device, at 1:2:3.4. */
+static struct {
+	int flags, opens, closes;
+	bool prepared, held;
+	int force_errno;
+	unsigned long last;
+} kernel;
+
+int
+fake_open(const char *path, int flags, ...)
+{
+	if (strcmp(path, "/dev/mlx5ctl") != 0 || kernel.opens == -1) {
+		errno = ENOENT;
+		return -1;
+	}
+	kernel.flags = flags & O_ACCMODE;
+	kernel.opens++;
+	return CTL_FD;
+}
+
+int
+fake_close(int fd)
+{
+	CHECK_EQ(fd, CTL_FD);
+	kernel.closes++;
+	return 0;
+}
+
+static int
+kernel_get(struct mlx5_fwdump_get *get)
+{
+	size_t n = get->reg_cnt < REGISTERS ? get->reg_cnt : REGISTERS;
+
+	if (get->buf == NULL) {
+		get->reg_filled = REGISTERS;
+		return 0;
+	}
+	if (!kernel.held)
+		return ENOENT;
+	for (size_t i = 0; i < n; i++)
+		get->buf[i] = (struct mlx5_fwdump_reg){ 4 * i, 0x1000 + i };
+	get->reg_filled = n;
+	return 0;
+}
+
+static int
+kernel_does(unsigned long request, void *arg)
+{
+	const bool get = request == MLX5_FWDUMP_GET;
+	const struct mlx5_tool_addr *addr = get ? &((struct mlx5_fwdump_get *)arg)->devaddr : arg;
+
+	if (request != MLX5_FWDUMP_GET && request != MLX5_FWDUMP_FORCE && request != MLX5_FWDUMP_RESET)
+		return ENOTTY;
+	if (kernel.flags == (get ? O_WRONLY : O_RDONLY))
+		return EBADF;
+	if (addr->domain != 1 || addr->bus != 2 || addr->slot != 3)
+		return ENOENT;
+	if (addr->func != 4)
+		return EINVAL; /* another driver's */
+	if (get)
+		return kernel_get(arg);
+	if (request == MLX5_FWDUMP_RESET) {
+		if (!kernel.prepared)
+			return ENOENT;
+		kernel.held = false;
+		return 0;
+	}
+	if (!kernel.prepared)
+		return EIO;
+	if (kernel.held)
+		return EEXIST;
+	kernel.held = true;
+	return kernel.force_errno;
+}
+
+int
+fake_ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	CHECK_EQ(fd, CTL_FD);
+	kernel.last = request;
+	errno = kernel_does(request, arg);
+	return errno == 0 ? 0 : -1;
+}
+
+static void
+test_states(void)
+{
+	const struct rte_pci_addr pci = { 1, 2, 3, 4 };
+	struct mdv_fwdump_reg regs[8] = { 0 };
+	struct mdv_fwdump_info info;
+	struct mdv_fwdump *h;
+	size_t n = 99;
+
+	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ | MDV_FWDUMP_WRITE, &h), 0);
+	CHECK_EQ(kernel.flags, O_RDWR);
+	CHECK_EQ(mdv_fwdump_take(h), -EIO);
+	kernel.prepared = true;
+	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), 0);
+	CHECK_EQ(n, REGISTERS);
+	CHECK_EQ(mdv_fwdump_get(h, regs, 8, &n), -ENOENT);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(mdv_fwdump_info(h, &info), -ENOENT);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(kernel.last, MLX5_FWDUMP_FORCE);
+	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
+	CHECK_EQ(rte_errno, EEXIST);
+	CHECK_EQ(mdv_fwdump_get(h, regs, 3, &n), 0);
+	CHECK_EQ(n, 3);
+	CHECK_EQ(regs[2].val, 0x1002);
+	CHECK_EQ(regs[3].val, 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, 8, &n), 0);
+	CHECK_EQ(n, REGISTERS);
+	CHECK_EQ(mdv_fwdump_info(h, &info), 0);
+	CHECK_EQ(info.count, REGISTERS);
+	CHECK_EQ(info.route, MDV_FWDUMP_MLX5CTL);
+	CHECK_EQ(mdv_fwdump_live(h, regs, 8, &n, NULL), -ENOTSUP);
+	CHECK_EQ(mdv_fwdump_get(h, regs, 8, NULL), -EINVAL);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, 8, &n), -ENOENT);
+	kernel.prepared = false;
+	CHECK_EQ(mdv_fwdump_reset(h), -ENOENT);
+	mdv_fwdump_close(h);
+	CHECK_EQ(kernel.opens, kernel.closes);
+}
+
+static void
+test_modes(void)
+{
+	const struct rte_pci_addr pci = { 1, 2, 3, 4 };
+	struct mdv_fwdump *h;
+	size_t n;
+
+	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ, &h), 0);
+	CHECK_EQ(mdv_fwdump_take(h), -EBADF);
+	CHECK_EQ(mdv_fwdump_reset(h), -EBADF);
+	/* The kernel's own answer, were it asked. */
+	h->access |= MDV_FWDUMP_WRITE;
+	CHECK_EQ(mdv_fwdump_take(h), -EBADF);
+	mdv_fwdump_close(h);
+	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_WRITE, &h), 0);
+	CHECK_EQ(kernel.flags, O_WRONLY);
+	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), -EBADF);
+	mdv_fwdump_close(h);
+}
+
+static void
+test_devices(void)
+{
+	struct rte_pci_addr pci = { 1, 2, 3, 5 };
+	struct mdv_fwdump *h;
+
+	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ, &h), -EINVAL);
+	CHECK_EQ(h != NULL, false);
+	pci.devid = 9;
+	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ, &h), -ENOENT);
+	CHECK_EQ(mdv_fwdump_open(&pci, 0, &h), -EINVAL);
+	CHECK_EQ(mdv_fwdump_open(&pci, 8, &h), -EINVAL);
+	CHECK_EQ(kernel.opens, kernel.closes);
+	kernel.opens = -1;
+	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ, &h), -ENOENT);
+	CHECK_EQ(fake_ioctl(CTL_FD, 0x1234, NULL), -1);
+	CHECK_EQ(errno, ENOTTY);
+}
+
+int
+main(void)
+{
+	test_states();
+	test_modes();
+	test_devices();
+	return failures != 0;
+}
