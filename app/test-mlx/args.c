@@ -214,6 +214,13 @@ set_json(struct tm_config *cfg, const char *value)
 	return 0;
 }
 
+static int
+set_rx_intr(struct tm_config *cfg, const char *value __rte_unused)
+{
+	cfg->rx_intr = true;
+	return 0;
+}
+
 const struct tm_arg tm_args[] = {
 	{ "fwd", "MODE", "what to do with packets: io mac macswap rxonly txonly gen (default io)",
 	  set_fwd },
@@ -237,6 +244,8 @@ const struct tm_arg tm_args[] = {
 	  "rss-hash scatter ... none (timestamp where offered)", set_rx_offloads },
 	{ "tx-offloads", "LIST", "checksum vlan-insert multi-segs mbuf-fast-free ... (none)",
 	  set_tx_offloads },
+	{ "rx-intr", NULL, "sleep when nothing comes, until an Rx interrupt (io, mac, macswap, rxonly)",
+	  set_rx_intr },
 	{ "promisc", NULL, "promiscuous mode on (default)", set_promisc },
 	{ "no-promisc", NULL, "leave promiscuous mode off", set_no_promisc },
 	{ "peer-mac", "PORT=MAC", "destination of what PORT sends (mac, txonly, gen)",

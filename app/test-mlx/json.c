@@ -81,10 +81,11 @@ json_forward(const struct tm_app *app, uint16_t port_id, FILE *out)
 	fprintf(out, "{\"rx_packets\": %" PRIu64 ", \"rx_bytes\": %" PRIu64 ", \"tx_packets\": %"
 		PRIu64 ", \"tx_bytes\": %" PRIu64 ", \"tx_dropped\": %" PRIu64
 		", \"tx_retries\": %" PRIu64 ", \"tx_refused\": %" PRIu64
-		", \"gen_nombuf\": %" PRIu64 ", \"window_stalls\": %" PRIu64 "}",
+		", \"gen_nombuf\": %" PRIu64 ", \"window_stalls\": %" PRIu64
+		", \"rx_sleeps\": %" PRIu64 ", \"rx_wakes\": %" PRIu64 ", \"rx_slept_ns\": %" PRIu64 "}",
 		rx.rx_packets, rx.rx_bytes, tx.tx_packets,
 		tx.tx_bytes, tx.tx_dropped, tx.tx_retries, tx.tx_refused, tx.gen_nombuf,
-		tx.window_stalls);
+		tx.window_stalls, rx.rx_sleeps, rx.rx_wakes, rx.rx_slept_ns);
 }
 
 static void

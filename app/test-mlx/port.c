@@ -223,6 +223,7 @@ port_configure(struct tm_app *app, struct tm_port *p)
 	p->conf.rxmode.offloads = cfg->rx_offloads_given ? cfg->rx_offloads :
 		p->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	p->conf.txmode.offloads = cfg->tx_offloads;
+	p->conf.intr_conf.rxq = cfg->rx_intr;
 	offloads_add(app, p, mtu);
 	rss_choose(app, p);
 	p->rxq = cfg->rxq;

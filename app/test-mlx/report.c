@@ -111,6 +111,18 @@ tm_report_config(const struct tm_app *app, FILE *out)
 	}
 }
 
+/* How much of a run its lcores slept, all together. */
+static void
+report_sleep(const struct tm_app *app, const struct tm_stats *st, FILE *out)
+{
+	double ns = (double)((app->running ? tm_now_ns() : app->stop_ns) - app->start_ns) *
+		RTE_MAX(app->nb_workers, 1u);
+
+	fprintf(out, "  Rx interrupts: %" PRIu64 " sleeps, %" PRIu64
+		" wake-ups by interrupt, asleep for %.1f %% of the time\n", st->rx_sleeps,
+		st->rx_wakes, ns > 0 ? RTE_MIN((double)st->rx_slept_ns * 100 / ns, 100.0) : 0);
+}
+
 void
 tm_report_forward(const struct tm_app *app, FILE *out)
 {
@@ -130,6 +142,10 @@ tm_report_forward(const struct tm_app *app, FILE *out)
 			fprintf(out, "  port %u: no buffer to make a packet %" PRIu64
 				", refused by Tx prepare %" PRIu64 ", window written off %" PRIu64
 				"\n", id, tx.gen_nombuf, tx.tx_refused, tx.window_stalls);
+	}
+	if (app->cfg.rx_intr) {
+		tm_stats_sum(app, -1, -1, &rx);
+		report_sleep(app, &rx, out);
 	}
 }
 

@@ -41,6 +41,18 @@ lcore_pass(struct tm_app *app, unsigned int lcore)
 	return handled;
 }
 
+/* An lcore that found nothing for a while. */
+static void
+lcore_rest(struct tm_app *app, unsigned int lcore, unsigned int idle)
+{
+	if (idle < IDLE_PASSES)
+		return;
+	if (app->cfg.rx_intr)
+		tm_intr_sleep(app, lcore);
+	else
+		sched_yield();
+}
+
 static int
 lcore_main(void *arg)
 {
@@ -49,8 +61,7 @@ lcore_main(void *arg)
 
 	while (__atomic_load_n(&app->phase, __ATOMIC_ACQUIRE) != TM_PHASE_STOPPED) {
 		idle = lcore_pass(app, lcore) > 0 ? 0 : idle + 1;
-		if (idle >= IDLE_PASSES)
-			sched_yield();
+		lcore_rest(app, lcore, idle);
 	}
 	return 0;
 }
@@ -94,7 +105,9 @@ run_open(struct tm_app *app)
 			return -EBUSY;
 		}
 	}
-	ret = tm_replays_open(app);
+	ret = tm_intr_open(app);
+	if (ret == 0)
+		ret = tm_replays_open(app);
 	if (ret == 0)
 		ret = tm_sinks_open(app);
 	if (ret == 0 && app->cfg.engine->generates)
@@ -102,6 +115,7 @@ run_open(struct tm_app *app)
 	else
 		tm_gen_free(app);
 	if (ret != 0) {
+		tm_intr_close(app);
 		tm_sinks_close(app);
 		tm_replays_close(app);
 	}
@@ -168,8 +182,7 @@ tm_run_idle(struct tm_app *app, uint64_t ns)
 		if (app->nb_workers == 0 && app->running) {
 			for (unsigned int i = 0; i < 32; i++)
 				idle = lcore_pass(app, rte_lcore_id()) > 0 ? 0 : idle + 1;
-			if (idle >= IDLE_PASSES)
-				sched_yield();
+			lcore_rest(app, rte_lcore_id(), idle);
 		} else {
 			now = tm_now_ns();
 			usleep(now < end ? RTE_MIN(end - now, STEP_NS) / 1000 : 0);
@@ -378,6 +391,7 @@ tm_run_stop(struct tm_app *app)
 	__atomic_store_n(&app->phase, TM_PHASE_STOPPED, __ATOMIC_RELEASE);
 	rte_eal_mp_wait_lcore();
 	app->running = false;
+	tm_intr_close(app);
 	if (app->gen != NULL)
 		tm_gen_settle(app);
 	for (uint16_t i = 0; i < app->nb_ports; i++) {

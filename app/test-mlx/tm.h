@@ -82,6 +82,7 @@ struct tm_config {
 	uint64_t rx_offloads, tx_offloads;
 	bool rx_offloads_given;		/**< else timestamps, where the port offers them */
 	bool promisc, strict, interactive, auto_start, quiet;
+	bool rx_intr;			/**< sleep when there is nothing to receive */
 	const char *cmds_path, *json_path;
 	struct tm_port_files files[RTE_MAX_ETHPORTS];
 	bool has_peer_mac[RTE_MAX_ETHPORTS];
@@ -130,6 +131,7 @@ struct tm_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, tx_dropped, tx_retries, tx_refused;
 	uint64_t gen_nombuf, window_stalls;
 	uint64_t chk_ok, chk_foreign, chk_corrupt, chk_length, chk_verdict, chk_nomem;
+	uint64_t rx_sleeps, rx_wakes, rx_slept_ns;	/**< with --rx-intr */
 };
 
 /** Tokens that keep a sender at its rate. */
@@ -174,6 +176,7 @@ struct tm_app {
 	bool verdict_given;			/**< the last run was judged */
 	bool verdict_ok;
 	unsigned int nb_workers;
+	int intr_epfd[RTE_MAX_LCORE];		/**< of a run with --rx-intr; else -1 */
 	uint64_t start_ns, stop_ns;		/**< CLOCK_MONOTONIC of the last run */
 	uint64_t next_stats_ns;
 	bool limit_hit;				/**< --run ended the last run */
@@ -248,6 +251,13 @@ tm_phase_get(const struct tm_app *app)
 {
 	return __atomic_load_n(&app->phase, __ATOMIC_RELAXED);
 }
+
+/* intr.c */
+/** For a run: queues into epoll sets of their lcores. Nothing without --rx-intr. */
+int tm_intr_open(struct tm_app *app);
+void tm_intr_close(struct tm_app *app);
+/** Sleep until one of the lcore's queues has something, for a short time at most. */
+void tm_intr_sleep(struct tm_app *app, unsigned int lcore);
 
 /* run.c */
 int tm_run_start(struct tm_app *app);
