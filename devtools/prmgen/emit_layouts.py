@@ -49,6 +49,9 @@ def enums_h(model):
     named = [e for e in model.enums.values() if e.named]
     out.append("/* Names of values; \"UNKNOWN\" for a value without one. */")
     out += [f"const char *prm_{e.name}_name(unsigned int value);" for e in named]
+    out += ["", "/* What a value means, in a sentence; NULL for a value without one. */"]
+    out += [f"const char *prm_{e.name}_text(unsigned int value);"
+            for e in model.enums.values() if e.text]
     return header("PRM_ENUMS_H", "Enumerations of the PRM.", "\n".join(out) + "\n")
 
 

@@ -62,8 +62,11 @@ def reference_md(model):
         out.append("")
     out += ["## Enumerations", ""]
     for enum in model.enums.values():
-        out += [f"### enum {enum.name}", "", "| value | name |", "|---|---|"]
-        out += [f"| {v:#x} | {k} |"
+        head = ["| value | name |", "|---|---|"]
+        if enum.text:
+            head = ["| value | name | meaning |", "|---|---|---|"]
+        out += [f"### enum {enum.name}", ""] + head
+        out += [f"| {v:#x} | {k} |" + (f" {enum.text[k]} |" if enum.text else "")
                 for k, v in sorted(enum.values.items(), key=lambda kv: kv[1])]
         out.append("")
     return "\n".join(out)

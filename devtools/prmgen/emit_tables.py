@@ -20,6 +20,8 @@ def names_c(model):
         out += ["\tdefault: return \"UNKNOWN\";", "\t}", "}", ""]
     for enum in (e for e in model.enums.values() if e.errno):
         out += errno_function(enum)
+    for enum in (e for e in model.enums.values() if e.text):
+        out += text_function(enum)
     return HEAD.format(purpose="Names of the values of enumerations.") + "\n".join(out)
 
 
@@ -28,6 +30,13 @@ def errno_function(enum):
     for key, value in sorted(enum.values.items(), key=lambda kv: kv[1]):
         out.append(f"\tcase {value:#x}: return {enum.errno.get(key, '0')};")
     return out + [f"\tdefault: return {enum.errno_default or 'EIO'};", "\t}", "}", ""]
+
+
+def text_function(enum):
+    out = ["const char *", f"prm_{enum.name}_text(unsigned int value)", "{", "\tswitch (value) {"]
+    for key, value in sorted(enum.values.items(), key=lambda kv: kv[1]):
+        out.append(f"\tcase {value:#x}: return \"{enum.text[key]}\";")
+    return out + ["\tdefault: return NULL;", "\t}", "}", ""]
 
 
 def flag(value):

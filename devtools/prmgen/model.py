@@ -113,6 +113,7 @@ class Enum:
         self.name, self.values, self.where = name, values, where
         self.named = self.strict = self.flags = False
         self.errno, self.errno_default = {}, None
+        self.text = {}
 
 
 class Command:
@@ -280,6 +281,12 @@ def read_enum(name, spec, path, model):
     for key, code in enum.errno.items():
         if key not in enum.values or not hasattr(errno, str(code)):
             fail(where, f"errno of {key} is {code}: no such value or errno")
+    enum.text = take(spec, "text", dict, where, {})
+    for key, text in enum.text.items():
+        if key not in enum.values or not isinstance(text, str) or '"' in text:
+            fail(where, f"text of {key} is {text!r}: no such value, or no plain text")
+    if enum.text and set(enum.text) != set(enum.values):
+        fail(where, f"no text of {', '.join(sorted(set(enum.values) - set(enum.text)))}")
     no_more(spec, where)
     model.enums[name] = enum
 

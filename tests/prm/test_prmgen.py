@@ -121,6 +121,8 @@ class Refusals(unittest.TestCase):
     def test_enum(self):
         self.refused("enums:\n  e: {values: {A: 1, B: 1}}\n", "two names for one value")
         self.refused("enums:\n  e: {values: {A: 1}, errno: {A: ENOTHING}}\n", "ENOTHING")
+        self.refused("enums:\n  e: {values: {A: 1, B: 2}, text: {A: one}}\n", "no text of B")
+        self.refused("enums:\n  e: {values: {A: 1}, text: {A: one, C: two}}\n", "text of C")
         self.refused("enums:\n  e: {}\n", "no values")
 
     def test_command(self):

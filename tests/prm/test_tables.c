@@ -68,6 +68,8 @@ test_status(void)
 {
 	CHECK_STR(prm_status_name(0), "OK");
 	CHECK_STR(prm_status_name(PRM_STATUS_BAD_RES_STATE), "BAD_RES_STATE");
+	CHECK_STR(prm_status_text(PRM_STATUS_OK), "the command was done");
+	CHECK(prm_status_text(0xee) == NULL && prm_cqe_syndrome_text(0) == NULL);
 	CHECK_STR(prm_status_name(0xee), "UNKNOWN");
 	CHECK(prm_status_errno(PRM_STATUS_OK) == 0);
 	CHECK(prm_status_errno(PRM_STATUS_INTERNAL_ERR) == EIO);
