@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "core/emu_lie.h"
+#include "fw/fw_syndrome.h"
 #include "mlxemu.h"
+#include "prm.h"
 
 int
 mlxemu_fail(int status, const char *fmt, ...)
@@ -31,6 +33,7 @@ mlxemu_usage(void)
 	       "       mlxemu ctl --help                           its options, with examples\n"
 	       "       mlxemu lies [PREFIX]                        what --lie can be about\n"
 	       "       mlxemu profiles                             the cards that can be emulated\n"
+	       "       mlxemu explain SYNDROME                     why the emulator refused a command\n"
 	       "       mlxemu --help                               this text\n"
 	       "\n"
 	       "mlxemu is a software NVIDIA ConnectX below the kernel's ABI: unmodified rdma-core,\n"
@@ -55,6 +58,23 @@ mlxemu_profiles(void)
 		       (*p)->pci_device_id, fw, (*p)->speed_mbps,
 		       (unsigned long long)(*p)->clock_hz);
 	}
+	return MLXEMU_OK;
+}
+
+static int
+mlxemu_explain(const char *text)
+{
+	const struct fw_syndrome_info *info;
+	char *end;
+	unsigned long code = strtoul(text, &end, 0);
+
+	if (text[0] == '\0' || *end != '\0')
+		return mlxemu_fail(MLXEMU_USAGE, "'%s' is no number", text);
+	info = code <= UINT32_MAX ? fw_syndrome_explain(code) : NULL;
+	if (info == NULL)
+		return mlxemu_fail(MLXEMU_FAILED, "0x%lx is no syndrome of the emulator's", code);
+	printf("0x%06x  %s  %s: %s\n", info->code, prm_status_name(info->status), info->name,
+	       info->cause);
 	return MLXEMU_OK;
 }
 
@@ -112,6 +132,9 @@ main(int argc, char **argv)
 		emu_lie_list(argv[2]);
 		return MLXEMU_OK;
 	}
+	if (argc >= 2 && strcmp(argv[1], "explain") == 0)
+		return argc == 3 ? mlxemu_explain(argv[2]) :
+			mlxemu_fail(MLXEMU_USAGE, "explain takes one number: mlxemu explain 0xe50103");
 	if (argc == 2 && strcmp(argv[1], "profiles") == 0)
 		return mlxemu_profiles();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -119,8 +142,10 @@ main(int argc, char **argv)
 		return MLXEMU_OK;
 	}
 	if (argc < 2)
-		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, lies, profiles, --help)");
+		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, lies, profiles, "
+				   "explain, --help)");
 	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
-	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, lies, profiles, --help)", argv[1]);
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, lies, profiles, explain, "
+			   "--help)", argv[1]);
 }

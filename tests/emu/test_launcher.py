@@ -123,6 +123,8 @@ def help_pages(mlxemu):
     for option in ('--ports', '--profile', '--wire', '--audit', '--report', '--trace', '--fault'):
         expect(option in run.out, f'run --help names {option}')
     expect('cx6dx' in Run(mlxemu, 'profiles').out, 'profiles')
+    expect('BUSY' in Run(mlxemu, 'explain', '0xe50103').out, 'explain')
+    expect(Run(mlxemu, 'explain').status == 2, 'explain nothing')
 
 
 def statuses(mlxemu, quiet):
