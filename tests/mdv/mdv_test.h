@@ -62,5 +62,7 @@ void test_port(struct mdv_dev *dev);
 void test_counters(struct mdv_dev *dev);
 void test_clock(struct mdv_dev *dev);
 void test_vector(struct mdv_dev *dev);
+void test_devx(struct mdv_dev *dev);
+void test_devx_refused(struct mdv_dev *dev);
 
 #endif /* MDV_TEST_H */

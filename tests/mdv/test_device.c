@@ -6,6 +6,7 @@
  * mdv_device all            every constructor and destructor; nothing is refused by the device
  * mdv_device refused COMMAND STATUS ERRNO   the device is told to refuse COMMAND once with STATUS
  * mdv_device reopen         opens three times, of which one may fail
+ * mdv_device asked          a command that only asks is refused: QUERY_ISSI with RESOURCE_BUSY
  */
 
 #include <errno.h>
@@ -35,6 +36,7 @@ static const struct {
 	{ "counters", test_counters },
 	{ "clock", test_clock },
 	{ "vector", test_vector },
+	{ "devx", test_devx },
 };
 
 static void
@@ -258,17 +260,31 @@ eal_up(const char *program)
 	return rte_eal_init(argc, argv);
 }
 
+static void
+run_asked(void)
+{
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+
+	REQUIRE(test_device(0, &pci) == 0);
+	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0);
+	test_devx_refused(dev);
+	mdv_close(dev);
+}
+
 int
 main(int argc, char **argv)
 {
 	if (argc < 2 || eal_up(argv[0]) < 0) {
-		fprintf(stderr, "usage: %s all|reopen|refused COMMAND STATUS ERRNO\n", argv[0]);
+		fprintf(stderr, "usage: %s all|reopen|asked|refused COMMAND STATUS ERRNO\n", argv[0]);
 		return 2;
 	}
 	if (strcmp(argv[1], "all") == 0)
 		run_all();
 	else if (strcmp(argv[1], "reopen") == 0)
 		run_reopen();
+	else if (strcmp(argv[1], "asked") == 0)
+		run_asked();
 	else if (strcmp(argv[1], "refused") == 0 && argc == 5)
 		run_refused(argv[2], argv[3], argv[4]);
 	else

@@ -16,8 +16,10 @@
 #ifndef MDV_H
 #define MDV_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
@@ -80,6 +82,8 @@ struct mdv_dev {
 	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
 	struct mdv_counter_set *counters; /**< Which counters answer (mdv_counters.c). */
 	struct mdv_obj *td;
+	LIST_HEAD(, mdv_obj) objects; /**< All there are: mdv_objects_get(). */
+	pthread_mutex_t objects_lock;
 	/** The device's timer registers as the library maps them; NULL until a clock asked, or without. */
 	const volatile void *core_clock;
 	bool clock_real_time; /**< A clock is open that wants stamps in seconds and nanoseconds. */
@@ -143,6 +147,7 @@ struct mdv_obj {
 	struct mlx5dv_devx_obj *devx;
 	uint16_t create_opcode;
 	uint32_t id;
+	LIST_ENTRY(mdv_obj) next; /**< Of the device's list. */
 };
 
 /**

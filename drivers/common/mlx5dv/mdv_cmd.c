@@ -197,8 +197,9 @@ mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
 }
 
-int
-mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+static int
+run_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes,
+	  bool quiet)
 {
 	int err = EINTR;
 
@@ -209,7 +210,20 @@ mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, 
 		err = mdv_positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out,
 							   out_bytes));
 	}
-	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
+	return mdv_verdict(obj->dev, in, in_bytes, out, err, quiet);
+}
+
+int
+mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	return run_query(obj, in, in_bytes, out, out_bytes, false);
+}
+
+int
+mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
+		   size_t out_bytes)
+{
+	return run_query(obj, in, in_bytes, out, out_bytes, true);
 }
 
 int

@@ -206,6 +206,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	dev->mode = mode;
 	dev->door = doors[mode];
 	dev->netdev_sock = -1;
+	pthread_mutex_init(&dev->objects_lock, NULL);
 	for (size_t i = 0; i < RTE_DIM(stages); i++) {
 		ret = stages[i].up(dev);
 		if (ret == 0)

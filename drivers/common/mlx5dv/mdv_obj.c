@@ -75,6 +75,7 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	obj->dev = dev;
 	obj->create_opcode = cmd->opcode;
 	obj->id = prm_field_ref_get(out, cmd->out_id);
+	mdv_objects_add(obj);
 	MDV_LOG(DEBUG, &dev->pci, "%s (0x%x) -> 0x%x", cmd->name, cmd->opcode, obj->id);
 	return obj;
 }
@@ -116,6 +117,7 @@ mdv_obj_destroy(struct mdv_obj *obj)
 
 	if (obj == NULL)
 		return 0;
+	mdv_objects_remove(obj);
 	cmd = prm_command_find(obj->create_opcode);
 	ret = mdv_exec_destroy(obj, cmd->destroy_opcode);
 	free(obj);

@@ -153,10 +153,19 @@ int mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, s
 			 uint64_t number, struct mlx5dv_devx_cmd_comp *comp);
 /** May the inbox be a query of this object? 0; -EINVAL and one line. */
 int mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes);
+/** As mdv_exec_query() but a refusal is neither logged nor counted. */
+int mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
+		       size_t out_bytes);
 int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
 /** Reads a register through ACCESS_REGISTER_USER; quiet: no line when the device declines. */
 int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
 		      bool quiet);
+
+/* ------------------------------------------------------------------ mdv_devx.c: the list of objects */
+
+/** At creation, and before destruction: who looks at an object holds the list's lock. */
+void mdv_objects_add(struct mdv_obj *obj);
+void mdv_objects_remove(struct mdv_obj *obj);
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 

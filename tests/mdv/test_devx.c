@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Looking at a device: its list of objects, questions to its firmware, explanations. */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mdv_devx.h>
+
+#include "mdv_test.h"
+
+#define ROOM 256
+
+static unsigned int
+count_of(struct mdv_dev *dev, const char *type, uint32_t id)
+{
+	struct mdv_obj_info info[ROOM];
+	unsigned int n = mdv_objects_get(dev, info, ROOM), found = 0;
+
+	for (unsigned int i = 0; i < n && i < ROOM; i++)
+		found += strcmp(info[i].type, type) == 0 && info[i].id == id;
+	return found;
+}
+
+static void
+test_list(struct mdv_dev *dev)
+{
+	const unsigned int before = mdv_objects_get(dev, NULL, 0);
+	struct mdv_obj *tis[3], *counter;
+	struct mdv_obj_info newest;
+
+	CHECK(count_of(dev, "TRANSPORT_DOMAIN", dev->tdn) == 1);
+	for (unsigned int i = 0; i < RTE_DIM(tis); i++) {
+		tis[i] = mdv_tis_create(dev);
+		REQUIRE(tis[i] != NULL);
+		CHECK_EQ(count_of(dev, "TIS", tis[i]->id), 1);
+	}
+	counter = mdv_q_counter_create(dev);
+	REQUIRE(counter != NULL);
+	CHECK_EQ(mdv_objects_get(dev, NULL, 0), before + 4);
+	/* Newest first, and no more than there is room for. */
+	CHECK_EQ(mdv_objects_get(dev, &newest, 1), before + 4);
+	CHECK(strcmp(newest.type, "Q_COUNTER") == 0 && newest.id == counter->id);
+	CHECK_EQ(newest.create_opcode, PRM_CMD_OP_ALLOC_Q_COUNTER);
+	CHECK_EQ(mdv_obj_destroy(tis[1]), 0);
+	CHECK_EQ(count_of(dev, "TIS", tis[0]->id) + count_of(dev, "TIS", tis[2]->id), 2);
+	CHECK_EQ(mdv_obj_destroy(counter), 0);
+	CHECK_EQ(mdv_obj_destroy(tis[0]), 0);
+	CHECK_EQ(mdv_obj_destroy(tis[2]), 0);
+	CHECK_EQ(mdv_objects_get(dev, NULL, 0), before);
+}
+
+struct looker {
+	struct mdv_dev *dev;
+	bool stop;
+	uint64_t looks, errors;
+};
+
+/** Lists and asks while others make and destroy: a question meets an object, or there is none. */
+static void *
+look(void *arg)
+{
+	struct looker *l = arg;
+	struct mdv_question *q = malloc(sizeof(*q));
+	struct mdv_obj_info info[ROOM];
+	int ret;
+
+	while (q != NULL && !__atomic_load_n(&l->stop, __ATOMIC_RELAXED)) {
+		unsigned int n = mdv_objects_get(l->dev, info, ROOM);
+
+		for (unsigned int i = 0; i < n && i < ROOM; i++) {
+			uint8_t rest[8] = { [4] = 0, info[i].id >> 16, info[i].id >> 8, info[i].id };
+
+			if (strcmp(info[i].type, "TIS") != 0)
+				continue;
+			l->errors += mdv_question_make("QUERY_TIS", rest, sizeof(rest), q) != 0;
+			ret = mdv_ask(l->dev, q);
+			l->errors += ret != 0 && ret != -ENOENT;
+			l->looks++;
+		}
+	}
+	free(q);
+	return NULL;
+}
+
+static void
+test_list_threads(struct mdv_dev *dev)
+{
+	struct looker looker = { .dev = dev };
+	struct mdv_obj *tis;
+	pthread_t thread;
+
+	REQUIRE(pthread_create(&thread, NULL, look, &looker) == 0);
+	for (unsigned int i = 0; i < 300; i++) {
+		tis = mdv_tis_create(dev);
+		CHECK(tis != NULL);
+		CHECK_EQ(mdv_obj_destroy(tis), 0);
+	}
+	__atomic_store_n(&looker.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	CHECK_EQ(looker.errors, 0);
+}
+
+struct seen {
+	const char *path;
+	uint64_t value;
+	unsigned int fields;
+};
+
+static void
+see(void *arg, const char *path, uint64_t value, const char *name)
+{
+	struct seen *s = arg;
+	const char *dot = strrchr(path, '.');
+
+	RTE_SET_USED(name);
+	if (strcmp(dot != NULL ? dot + 1 : path, s->path) == 0)
+		s->value = value;
+	s->fields++;
+}
+
+static void
+test_questions(struct mdv_dev *dev, struct mdv_question *q)
+{
+	struct seen seen = { .path = "log_max_cq_sz" };
+
+	CHECK_EQ(mdv_question_caps("general", q), 0);
+	CHECK_EQ(mdv_ask(dev, q), 0);
+	mdv_answer_fields(q, see, &seen);
+	CHECK_EQ(seen.value, dev->caps.log_max_cq_sz);
+	CHECK(seen.fields > 50);
+	CHECK_EQ(mdv_question_caps("no page", q), -ENOENT);
+	CHECK_EQ(mdv_question_make("QUERY_TIS", NULL, 0, q), 0);
+	CHECK_EQ(mdv_ask(dev, q), -ENOENT);
+	CHECK_EQ(q->status, 0);
+}
+
+static void
+test_unasked(struct mdv_question *q)
+{
+	static const char *const changing[] = {
+		"CREATE_CQ", "MODIFY_SQ", "DESTROY_TIR", "MODIFY_NIC_VPORT_CONTEXT", "TEARDOWN_HCA",
+		"ALLOC_PD", "MANAGE_PAGES", "0x104", "ACCESS_REGISTER_USER", "ACCESS_REGISTER",
+	};
+	uint8_t rest[MDV_QUESTION_IN_BYTES] = { 0 };
+
+	for (unsigned int i = 0; i < RTE_DIM(changing); i++)
+		CHECK_EQ(mdv_question_make(changing[i], NULL, 0, q), -EPERM);
+	CHECK_EQ(mdv_question_make("", NULL, 0, q), -ENOENT);
+	CHECK_EQ(mdv_question_make("QUERY_NOTHING", NULL, 0, q), -ENOENT);
+	CHECK_EQ(mdv_question_make("0x10100", NULL, 0, q), -ENOENT);
+	CHECK_EQ(mdv_question_make("QUERY_HCA_CAP", rest, sizeof(rest), q), -EMSGSIZE);
+	CHECK_EQ(mdv_question_make("NOP", rest, 64, q), -EMSGSIZE);
+	CHECK_EQ(mdv_question_make("NOP", rest, 12, q), 0);
+	/* A counter that is cleared as it is read. */
+	CHECK_EQ(mdv_question_make("QUERY_Q_COUNTER", rest, 28, q), 0);
+	rest[4 * 6 - 4] = 0x80;
+	CHECK_EQ(mdv_question_make("QUERY_Q_COUNTER", rest, 28, q), -EPERM);
+	/* A register that is read. */
+	rest[3] = 1;
+	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), 0);
+}
+
+static void
+test_explanations(void)
+{
+	struct mdv_explanation e;
+	uint8_t status;
+
+	CHECK_EQ(mdv_status_find("bad_res_state", &status), 0);
+	CHECK_EQ(status, PRM_STATUS_BAD_RES_STATE);
+	CHECK_EQ(mdv_status_find("UNKNOWN", &status), -ENOENT);
+	for (unsigned int i = 0; i <= UINT8_MAX; i++) {
+		mdv_explain(i, 0x2a3d5c, &e);
+		CHECK(e.name != NULL && e.errno_name != NULL && e.meaning[0] != '\0');
+		CHECK(strstr(e.syndrome, "not published") != NULL);
+		CHECK(mdv_syndrome_meaning(i)[0] != '\0');
+	}
+	mdv_explain(PRM_STATUS_NO_RESOURCES, 0, &e);
+	CHECK(strcmp(e.name, "NO_RESOURCES") == 0 && strcmp(e.errno_name, "EAGAIN") == 0);
+	mdv_explain(PRM_STATUS_OK, PRM_SYNDROME_MKEY_UMEM_PAGE, &e);
+	CHECK(strcmp(e.errno_name, "0") == 0 && strstr(e.syndrome, "CREATE_MKEY") != NULL);
+}
+
+void
+test_devx(struct mdv_dev *dev)
+{
+	struct mdv_question *q = malloc(sizeof(*q));
+
+	REQUIRE(q != NULL);
+	test_list(dev);
+	test_list_threads(dev);
+	test_unasked(q);
+	test_questions(dev, q);
+	test_explanations();
+	free(q);
+}
+
+/** QUERY_ISSI is refused by a rule: that is told, and neither logged nor counted. */
+void
+test_devx_refused(struct mdv_dev *dev)
+{
+	struct mdv_question *q = malloc(sizeof(*q));
+
+	REQUIRE(q != NULL);
+	CHECK_EQ(mdv_question_make("query_issi", NULL, 0, q), 0);
+	log_begin();
+	CHECK_EQ(mdv_ask(dev, q), -EBUSY);
+	CHECK_EQ(lines_of(log_end()), 0);
+	CHECK_EQ(q->status, PRM_STATUS_RESOURCE_BUSY);
+	CHECK_EQ(q->syndrome, 0x2a3d5c);
+	CHECK_EQ(dev->refused, 0);
+	free(q);
+}
