@@ -205,7 +205,7 @@ bool mlxpmd_link_tell(struct mlxpmd_port *port);
 /** Whether the application was last told that the link is up. */
 bool mlxpmd_link_told(const struct mlxpmd_port *port);
 
-/* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_clock.c) ---- */
+/* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_*.c) ---- */
 struct rte_tel_data;
 /** Stages of probe: the port is listed from then on. */
 int mlxpmd_telemetry_up(struct mlxpmd_port *port);
@@ -216,5 +216,10 @@ void mlxpmd_telemetry_down(struct mlxpmd_port *port);
  */
 int mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
 			  int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port));
+
+/** As mlxpmd_telemetry_port(), with something for fill() to know. */
+int mlxpmd_telemetry_ask(const char *params, struct rte_tel_data *d,
+			 int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg),
+			 void *arg);
 
 #endif /* MLXPMD_CTRL_H */

@@ -176,8 +176,9 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 }
 
 int
-mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
-		      int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port))
+mlxpmd_telemetry_ask(const char *params, struct rte_tel_data *d,
+		     int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg),
+		     void *arg)
 {
 	struct mlxpmd_port *port;
 	uint16_t port_id;
@@ -189,10 +190,29 @@ mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
 	port = port_find(port_id);
 	if (port != NULL) {
 		rte_tel_data_start_dict(d);
-		rc = fill(d, port);
+		rc = fill(d, port, arg);
 	}
 	pthread_mutex_unlock(&telemetry_lock);
 	return port != NULL ? rc : -ENODEV;
+}
+
+struct fill_port {
+	int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port);
+};
+
+static int
+fill_port(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
+{
+	return ((const struct fill_port *)arg)->fill(d, port);
+}
+
+int
+mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
+		      int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port))
+{
+	struct fill_port arg = { fill };
+
+	return mlxpmd_telemetry_ask(params, d, fill_port, &arg);
 }
 
 static int

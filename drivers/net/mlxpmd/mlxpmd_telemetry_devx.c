@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Telemetry: /mlxpmd/caps, /mlxpmd/objects, /mlxpmd/cmd and /mlxpmd/explain: looking at a device's firmware.
+ *
+ * Unlike the others these ask the device, by commands that change nothing, in telemetry's own thread.
+ */
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_telemetry.h>
+
+#include <mdv_devx.h>
+
+#include "mlxpmd_ctrl.h"
+
+/* Words of a question: more are refused. */
+#define WORDS_MAX 4
+#define WORDS_BYTES 1024
+/* Fields that one dictionary is given; telemetry has room for RTE_TEL_MAX_DICT_ENTRIES. */
+#define FIELDS_MAX 240
+#define OBJECTS_MAX 4096
+/* Of an answer in hex: bytes of a line, and lines. */
+#define LINE_BYTES 32
+#define LINES_MAX 64
+
+/* "0,general" as words; empty ones count. */
+struct words {
+	char text[WORDS_BYTES];
+	const char *w[WORDS_MAX];
+	unsigned int n;
+};
+
+static int
+words_split(struct words *words, const char *params)
+{
+	char *next = words->text;
+
+	words->n = 0;
+	if (params == NULL || strlen(params) >= sizeof(words->text))
+		return -EINVAL;
+	strcpy(words->text, params);
+	while (next != NULL) {
+		if (words->n == WORDS_MAX)
+			return -EINVAL;
+		words->w[words->n++] = strsep(&next, ",");
+	}
+	return 0;
+}
+
+/* A container is d's once it is added, ours to free until then. */
+static int
+add_child(struct rte_tel_data *d, const char *name, struct rte_tel_data *child)
+{
+	int rc = rte_tel_data_add_dict_container(d, name, child, 0);
+
+	if (rc != 0)
+		rte_tel_data_free(child);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ answers of the firmware */
+
+struct fields {
+	struct rte_tel_data *d;
+	unsigned int n, left_out;
+};
+
+/*
+ * Telemetry's names have neither dots nor brackets: "pas[2].low" becomes "pas/2/low". A page of
+ * capabilities has one layout, whose name tells nothing more.
+ */
+static void
+field_name(char *name, size_t size, const char *path)
+{
+	const char *skip = "capability.", *dot;
+	size_t n = 0;
+
+	if (strncmp(path, skip, strlen(skip)) == 0) {
+		dot = strchr(path + strlen(skip), '.');
+		path = dot != NULL ? dot + 1 : path + strlen(skip);
+	}
+	for (; *path != '\0' && n + 1 < size; path++)
+		if (*path != ']')
+			name[n++] = *path == '.' || *path == '[' ? '/' : *path;
+	name[n] = '\0';
+}
+
+static void
+add_field(void *arg, const char *path, uint64_t value, const char *value_name)
+{
+	struct fields *f = arg;
+	char name[RTE_TEL_MAX_STRING_LEN];
+	int rc;
+
+	/* Told by add_refusal(). */
+	if (strcmp(path, "status") == 0 || strcmp(path, "syndrome") == 0)
+		return;
+	if (f->n == FIELDS_MAX) {
+		f->left_out++;
+		return;
+	}
+	field_name(name, sizeof(name), path);
+	rc = value_name != NULL ? rte_tel_data_add_dict_string(f->d, name, value_name) :
+				  rte_tel_data_add_dict_u64(f->d, name, value);
+	f->n += rc == 0;
+	f->left_out += rc != 0;
+}
+
+static int
+add_fields(struct rte_tel_data *d, const struct mdv_question *q)
+{
+	struct fields f = { .d = rte_tel_data_alloc() };
+	int rc;
+
+	if (f.d == NULL)
+		return -ENOMEM;
+	rte_tel_data_start_dict(f.d);
+	mdv_answer_fields(q, add_field, &f);
+	rc = add_child(d, "fields", f.d);
+	if (f.left_out > 0)
+		rte_tel_data_add_dict_int(d, "left_out", f.left_out);
+	return rc;
+}
+
+/* The answer as lines of hex, without the zeros at its end. */
+static int
+add_hex(struct rte_tel_data *d, const struct mdv_question *q)
+{
+	const uint8_t *out = (const uint8_t *)q->out;
+	struct rte_tel_data *lines;
+	size_t end = q->out_bytes;
+	char line[2 * LINE_BYTES + 1];
+
+	while (end > 0 && out[end - 1] == 0)
+		end--;
+	if (end == 0)
+		return 0;
+	lines = rte_tel_data_alloc();
+	if (lines == NULL)
+		return -ENOMEM;
+	rte_tel_data_start_array(lines, RTE_TEL_STRING_VAL);
+	for (size_t at = 0; at < RTE_MIN(end, (size_t)LINE_BYTES * LINES_MAX); at += LINE_BYTES) {
+		for (size_t i = 0; i < LINE_BYTES; i++)
+			snprintf(&line[2 * i], 3, "%02x", out[at + i]);
+		rte_tel_data_add_array_string(lines, line);
+	}
+	return add_child(d, "hex", lines);
+}
+
+static void
+add_refusal(struct rte_tel_data *d, const struct mdv_question *q, int err)
+{
+	struct mdv_explanation e;
+
+	mdv_explain(q->status, q->syndrome, &e);
+	rte_tel_data_add_dict_string(d, "answer", err == 0 ? "done" : q->status != 0 ? "refused" :
+				     err == -ENOENT ? "no such object of this port" :
+				     "not permitted by the kernel");
+	if (err == 0)
+		return;
+	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-err));
+	if (q->status == 0)
+		return;
+	rte_tel_data_add_dict_string(d, "status", e.name);
+	rte_tel_data_add_dict_string(d, "meaning", e.meaning);
+	rte_tel_data_add_dict_u64(d, "syndrome", q->syndrome);
+	rte_tel_data_add_dict_string(d, "syndrome_meaning", e.syndrome);
+}
+
+/* ------------------------------------------------------------------ caps */
+
+static int
+add_page_names(struct rte_tel_data *d)
+{
+	struct rte_tel_data *names = rte_tel_data_alloc();
+	const char *name;
+
+	if (names == NULL)
+		return -ENOMEM;
+	rte_tel_data_start_array(names, RTE_TEL_STRING_VAL);
+	for (unsigned int i = 0; (name = mdv_caps_page_name(i)) != NULL; i++)
+		rte_tel_data_add_array_string(names, name);
+	return add_child(d, "pages", names);
+}
+
+static int
+add_caps(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
+{
+	struct mdv_question *q = arg;
+	int err = mdv_ask(port->mdv, q), rc;
+
+	rte_tel_data_add_dict_int(d, "port", port->port_id);
+	rte_tel_data_add_dict_string(d, "device", port->mdv->ibdev_name);
+	rte_tel_data_add_dict_string(d, "driver", "mlx5");
+	add_refusal(d, q, err);
+	rc = err == 0 ? add_fields(d, q) : 0;
+	return rc == 0 ? add_page_names(d) : rc;
+}
+
+static int
+telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct mdv_question *q;
+	struct words words;
+	int rc = words_split(&words, params);
+
+	RTE_SET_USED(cmd);
+	if (rc != 0 || words.n > 2)
+		return -EINVAL;
+	q = malloc(sizeof(*q));
+	if (q == NULL)
+		return -ENOMEM;
+	if (mdv_question_caps(words.n > 1 ? words.w[1] : "GENERAL", q) == 0) {
+		rc = mlxpmd_telemetry_ask(words.w[0], d, add_caps, q);
+	} else {
+		rte_tel_data_start_dict(d);
+		rte_tel_data_add_dict_string(d, "answer", "not asked: there is no such page");
+		rc = add_page_names(d);
+	}
+	free(q);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ objects */
+
+/* All objects of the type of the first, whose entries are taken out of the list. */
+static int
+add_type(struct rte_tel_data *d, struct mdv_obj_info *info, unsigned int n)
+{
+	struct rte_tel_data *ids = rte_tel_data_alloc();
+	const char *type = info[0].type;
+	char name[RTE_TEL_MAX_STRING_LEN];
+
+	if (ids == NULL)
+		return -ENOMEM;
+	rte_tel_data_start_array(ids, RTE_TEL_U64_VAL);
+	for (unsigned int i = 0; i < n; i++) {
+		if (info[i].type == NULL || strcmp(info[i].type, type) != 0)
+			continue;
+		rte_tel_data_add_array_u64(ids, info[i].id);
+		info[i].type = NULL;
+	}
+	field_name(name, sizeof(name), type);
+	return add_child(d, name, ids);
+}
+
+static int
+add_objects(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
+{
+	struct mdv_obj_info *info = arg;
+	struct rte_tel_data *types = rte_tel_data_alloc();
+	unsigned int n = mdv_objects_get(port->mdv, info, OBJECTS_MAX);
+	int rc = 0;
+
+	if (types == NULL)
+		return -ENOMEM;
+	rte_tel_data_add_dict_int(d, "port", port->port_id);
+	rte_tel_data_add_dict_int(d, "objects", n);
+	rte_tel_data_add_dict_int(d, "lost", port->mdv->lost);
+	rte_tel_data_add_dict_u64(d, "commands_refused", port->mdv->refused);
+	rte_tel_data_start_dict(types);
+	n = RTE_MIN(n, (unsigned int)OBJECTS_MAX);
+	for (unsigned int i = 0; rc == 0 && i < n; i++)
+		if (info[i].type != NULL)
+			rc = add_type(types, &info[i], n - i);
+	if (rc != 0) {
+		rte_tel_data_free(types);
+		return rc;
+	}
+	return add_child(d, "types", types);
+}
+
+static int
+telemetry_objects(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct mdv_obj_info *info = calloc(OBJECTS_MAX, sizeof(*info));
+	int rc;
+
+	RTE_SET_USED(cmd);
+	if (info == NULL)
+		return -ENOMEM;
+	rc = mlxpmd_telemetry_ask(params, d, add_objects, info);
+	free(info);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ cmd */
+
+static int
+hex_digit(char c)
+{
+	if (!isxdigit((unsigned char)c))
+		return -1;
+	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+/* Pairs of digits, without anything between; the number of bytes or -EINVAL. */
+static int
+hex_parse(const char *text, uint8_t *bytes, size_t room)
+{
+	size_t n = 0;
+
+	for (; text[0] != '\0'; text += 2, n++) {
+		if (n == room || hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
+			return -EINVAL;
+		bytes[n] = hex_digit(text[0]) << 4 | hex_digit(text[1]);
+	}
+	return n;
+}
+
+static int
+add_command(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
+{
+	struct mdv_question *q = arg;
+	int err = mdv_ask(port->mdv, q), rc;
+
+	rte_tel_data_add_dict_int(d, "port", port->port_id);
+	rte_tel_data_add_dict_string(d, "command", q->name);
+	rte_tel_data_add_dict_int(d, "opcode", q->opcode);
+	add_refusal(d, q, err);
+	rc = add_fields(d, q);
+	return rc == 0 ? add_hex(d, q) : rc;
+}
+
+/* What cannot be asked is told as such: null would not say why. */
+static int
+tell_unasked(struct rte_tel_data *d, int rc)
+{
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "answer",
+				     rc == -EPERM ? "not asked: this command changes something" :
+				     rc == -EMSGSIZE ? "not asked: too many bytes for this command" :
+				     "not asked: there is no such command");
+	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
+	return 0;
+}
+
+static int
+telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	uint8_t rest[WORDS_BYTES / 2];
+	struct mdv_question *q;
+	struct words words;
+	int rc = words_split(&words, params), n = 0;
+
+	RTE_SET_USED(cmd);
+	if (rc != 0 || words.n < 2 || words.n > 3)
+		return -EINVAL;
+	if (words.n == 3)
+		n = hex_parse(words.w[2], rest, sizeof(rest));
+	if (n < 0)
+		return n;
+	q = malloc(sizeof(*q));
+	if (q == NULL)
+		return -ENOMEM;
+	rc = mdv_question_make(words.w[1], rest, n, q);
+	rc = rc == 0 ? mlxpmd_telemetry_ask(words.w[0], d, add_command, q) : tell_unasked(d, rc);
+	free(q);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ explain */
+
+static int
+number_parse(const char *text, unsigned long max, unsigned long *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	*value = strtoul(text, &end, 0);
+	return *end == '\0' && errno == 0 && *value <= max ? 0 : -EINVAL;
+}
+
+static int
+explain_completion(struct rte_tel_data *d, const char *text)
+{
+	unsigned long syndrome;
+
+	if (number_parse(text, UINT8_MAX, &syndrome) != 0)
+		return -EINVAL;
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "completion", mdv_syndrome_name(syndrome));
+	rte_tel_data_add_dict_string(d, "meaning", mdv_syndrome_meaning(syndrome));
+	return 0;
+}
+
+static int
+telemetry_explain(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	unsigned long status = 0, syndrome = 0;
+	struct mdv_explanation e;
+	struct words words;
+	uint8_t found;
+
+	RTE_SET_USED(cmd);
+	if (words_split(&words, params) != 0 || words.n > 2)
+		return -EINVAL;
+	if (words.n == 2 && strcmp(words.w[0], "cqe") == 0)
+		return explain_completion(d, words.w[1]);
+	if (mdv_status_find(words.w[0], &found) == 0)
+		status = found;
+	else if (number_parse(words.w[0], UINT8_MAX, &status) != 0)
+		return -EINVAL;
+	if (words.n == 2 && number_parse(words.w[1], UINT32_MAX, &syndrome) != 0)
+		return -EINVAL;
+	mdv_explain(status, syndrome, &e);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "status", e.name);
+	rte_tel_data_add_dict_string(d, "errno", e.errno_name);
+	rte_tel_data_add_dict_string(d, "meaning", e.meaning);
+	if (words.n == 2)
+		rte_tel_data_add_dict_string(d, "syndrome_meaning", e.syndrome);
+	return 0;
+}
+
+RTE_INIT(mlxpmd_telemetry_devx_init)
+{
+	rte_telemetry_register_cmd("/mlxpmd/caps", telemetry_caps,
+				   "A page of the device's capabilities, as firmware tells it. Parameters: port id[,page]");
+	rte_telemetry_register_cmd("/mlxpmd/objects", telemetry_objects,
+				   "Firmware objects of a port by type. Parameters: port id");
+	rte_telemetry_register_cmd("/mlxpmd/cmd", telemetry_cmd,
+				   "Runs a firmware command that only asks. Parameters: port id,opcode[,hex of inbox from byte 4 on]");
+	rte_telemetry_register_cmd("/mlxpmd/explain", telemetry_explain,
+				   "What a refusal means. Parameters: status[,syndrome], or cqe,syndrome of an error completion");
+}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Looking at the firmware: `devx` of dpdk-test-mlx, and the telemetry below it."""
+import pathlib
+import random
+import tempfile
+
+import pmdlib
+from e2e import TEST_MLX, check, emu, eal as e2e_eal, main
+from telemetry_client import Client
+
+SCRIPT = [
+    # line, words of its answer; a line that fails says so
+    ("devx caps", ["log_max_cq_sz", "22 (0x16)", "port_type", "ETHERNET", "DEV_MEM"], True),
+    ("devx caps 1 ethernet_offloads", ["mlx5_1", "csum_cap", "NOT_REQUIRED"], True),
+    ("devx caps 0 nonsense", ["there is no such page", "ETHERNET_OFFLOADS"], False),
+    ("devx objects 1", ["TRANSPORT_DOMAIN", "RQT", "commands_refused"], True),
+    ("devx cmd QUERY_ISSI", ["QUERY_ISSI", "266 (0x10a)", "supported_issi_dw0"], True),
+    ("devx cmd 1 0x754", ["QUERY_NIC_VPORT_CONTEXT", "mac_addr_31_0"], True),
+    ("devx cmd QUERY_SQ", ["no such object of this port"], False),
+    ("devx cmd TEARDOWN_HCA", ["this command changes something", "EPERM"], False),
+    ("devx cmd QUERY_ISSI 00" + 40 * "00", ["too many bytes"], False),
+    ("devx cmd QUERY_FLIES", ["there is no such command"], False),
+    ("devx cmd QUERY_ADAPTER", ["refused", "RESOURCE_BUSY", "locked by something else",
+                                "not published"], False),
+    ("devx explain 9 0x2a3d5c", ["BAD_RES_STATE", "EINVAL", "still in use"], True),
+    ("devx explain NO_RESOURCES", ["EAGAIN", "no room left"], True),
+    ("devx explain cqe 4", ["LOCAL_PROT_ERR", "memory key"], True),
+    ("devx explain", ["wrong arguments"], False),
+    ("devx cmd 7 NOP", ["no driver here answers"], False),
+    ("devx explain 1000", ["no driver here answers"], False),
+]
+FAULT = "on cmd.entry match op=QUERY_ADAPTER do fail status=RESOURCE_BUSY syndrome=0x123456"
+
+
+def check_program():
+    """Every line of the script, and which of them failed."""
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-devx.") as work:
+        script = pathlib.Path(work) / "script"
+        script.write_text("".join(line + "\n" for line, _, _ in SCRIPT))
+        eal = [a for a in e2e_eal(2) if a != "--no-telemetry"]
+        result = emu([TEST_MLX, *eal, "--file-prefix", pmdlib.PREFIX, "--",
+                      "--cmds", script], faults=[FAULT])
+    parts = result.out.split("test-mlx> ")
+    check(len(parts) == len(SCRIPT) + 1, result.out)
+    for part, (line, words, good) in zip(parts[1:], SCRIPT):
+        check(part.startswith(line), part)
+        for word in words:
+            check(word in part, f"no '{word}' in\n{part}")
+        check(("': " in part and "script:" in part.split("--- final report")[0]) != good, part)
+    # A question that is refused is nobody's mistake; nothing was left behind.
+    check("\naudit: clean" in result.out, result.out[-3000:])
+
+
+def check_caps(client):
+    caps = client.ask("/mlxpmd/caps,1")
+    check(caps["port"] == 1 and caps["device"] == "mlx5_1" and caps["driver"] == "mlx5", caps)
+    check(caps["fields"]["log_max_cq_sz"] == 22 and "left_out" not in caps, caps)
+    for page in caps["pages"]:
+        answer = client.ask(f"/mlxpmd/caps,0,{page}")
+        check(answer["answer"] in ("done", "refused"), answer)
+        check("fields" in answer or answer["errno"] == "EINVAL", answer)
+
+
+def check_objects(client, testpmd):
+    running = client.ask("/mlxpmd/objects,0")
+    check(running["objects"] == sum(len(v) for v in running["types"].values()), running)
+    check(len(running["types"]["RQ"]) == 1 and len(running["types"]["SQ"]) == 1, running)
+    number = running["types"]["SQ"][0]
+    # A queue of the port can be asked about; bytes 4 to 7 are op_mod, 8 to 11 the queue.
+    answer = client.ask(f"/mlxpmd/cmd,0,QUERY_SQ,{0:08x}{number:08x}")
+    check(answer["answer"] == "done" and answer["fields"]["sq_context/state"] == "RDY", answer)
+    check(answer["hex"][0].startswith("00" * 16), answer)
+    check(client.ask(f"/mlxpmd/cmd,1,QUERY_SQ,{0:08x}{number + 1:08x}")["errno"] == "ENOENT",
+          "nobody's queue")
+    testpmd.cmd("port stop 0")
+    stopped = client.ask("/mlxpmd/objects,0")
+    check("RQ" not in stopped["types"] and stopped["objects"] < running["objects"], stopped)
+    testpmd.cmd("port start 0")
+    check(client.ask("/mlxpmd/objects,0")["objects"] == running["objects"], "after a restart")
+
+
+def check_nonsense(client):
+    rng = random.Random(1)
+    words = ["0", "1", "NOP", "QUERY_ISSI", "general", "9", "0x9", "cqe", "0000", "zz", "", " ",
+             "-1", "4294967296", "%s", "QUERY_RQT", "0xfff", "9" * 300, "aa" * 400]
+    for command in ("caps", "objects", "cmd", "explain"):
+        for _ in range(150):
+            params = ",".join(rng.choice(words) for _ in range(rng.randint(0, 5)))
+            answer = client.ask(f"/mlxpmd/{command},{params}")
+            check(answer is None or isinstance(answer, dict), f"{command},{params}: {answer}")
+    for bad in ("caps", "caps,2", "caps,x", "objects", "objects,0,0", "cmd,0", "cmd,0,NOP,1",
+                "cmd,0,NOP,xx", "cmd,9,NOP", "explain", "explain,256", "explain,9,x", "explain,cqe",
+                "explain,cqe,256"):
+        check(client.ask("/mlxpmd/" + bad) is None, bad)
+
+
+def run():
+    check_program()
+    with pmdlib.Testpmd(eal_args=pmdlib.eal(telemetry=True)) as testpmd:
+        client = Client()
+        for name in ("/mlxpmd/caps", "/mlxpmd/objects", "/mlxpmd/cmd", "/mlxpmd/explain"):
+            check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
+        check_objects(client, testpmd)
+        check_caps(client)
+        check_nonsense(client)
+        testpmd.cmd("port stop 1")
+        testpmd.cmd("port close 1")
+        check(client.ask("/mlxpmd/objects,1") is None, "a closed port answers")
+        # Pages that the device does not have are refused, which the emulator calls unlawful.
+        status, report = testpmd.end()
+        check(status in (0, 3) and " left" not in report.get("audit", "").replace("0 left", ""),
+              report.text)
+
+
+main(run)
