@@ -3,19 +3,25 @@
 /* The bench: machine, memory, queues made by commands, WQEs written by hand. */
 #include <sys/mman.h>
 
-#include "rig.h"
+#include "core/emu_iommu.h"
+#include "rig_vfio.h"
 
 int rig_failures;
 
 int
 rig_main(int argc, char **argv, const struct rig_test *tests)
 {
+	const char *only = argc > 1 ? argv[argc - 1] : NULL;
 	unsigned ran = 0, failed = 0;
 
+	rig_vfio = argc > 1 && strcmp(argv[1], "--vfio") == 0;
+	if (rig_vfio && argc == 2)
+		only = NULL;
 	for (; tests->name != NULL; tests++) {
 		int before = rig_failures;
 
-		if (argc > 1 && strstr(tests->name, argv[1]) == NULL)
+		if ((only != NULL && strstr(tests->name, only) == NULL) ||
+		    (rig_vfio && strchr(tests->name, '!') != NULL))
 			continue;
 		tests->run();
 		ran++;
@@ -34,8 +40,8 @@ die(const char *what)
 	exit(2);
 }
 
-static void
-on_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
+void
+rig_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
 {
 	struct rig_port *p = ctx->priv;
 	const struct prm_eqe *e = eqe;
@@ -52,7 +58,7 @@ on_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eq
 		p->events[type]++;
 	p->last_event_obj = obj != NULL ? obj->id : 0;
 }
-static const struct emu_ctx_ops ops = {.event = on_event};
+static const struct emu_ctx_ops ops = {.event = rig_event};
 
 int
 rig_fw(struct rig_port *p, const void *in, size_t in_len, struct emu_obj **created)
@@ -88,40 +94,65 @@ alloc_simple(struct rig_port *p, uint16_t opcode, size_t len, const char *what)
 	return ((struct emu_obj *)make(p, in, len, what))->id;
 }
 
+uint32_t
+rig_key(struct rig_port *p, uint32_t pd, uint32_t access)
+{
+	struct emu_mkey *mkey;
+
+	if (rig_vfio)
+		return rig_vfio_key(p, pd, access);
+	if (emu_mr_create(p->ctx, pd, rig_addr(p->arena), RIG_ARENA_BYTES, rig_addr(p->arena),
+			  access, &mkey) != 0)
+		die("mkey");
+	return emu_mkey_key(mkey);
+}
+
+/* Memory, aligned to its size as huge pages are. */
+static uint8_t *
+arena_map(void)
+{
+	uint8_t *at = mmap(NULL, 2 * RIG_ARENA_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t before;
+
+	if (at == MAP_FAILED)
+		die("arena");
+	before = -(uintptr_t)at & (RIG_ARENA_BYTES - 1);
+	if (before != 0)
+		munmap(at, before);
+	munmap(at + before + RIG_ARENA_BYTES, RIG_ARENA_BYTES - before);
+	return at + before;
+}
+
 static void
 port_open(struct rig *r, unsigned i)
 {
 	struct rig_port *p = &r->port[i];
 	struct prm_create_tis_in tis = {0};
-	struct emu_mkey *mkey;
 	struct emu_umem *umem;
 
 	p->rig = r;
 	p->dev = &r->m.dev[i];
 	p->file = emu_file_map();
-	p->arena = mmap(NULL, RIG_ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			-1, 0);
+	p->arena = arena_map();
 	/* As a program's packet memory is; without, a bench measures page walks. */
-	if (p->arena != MAP_FAILED)
-		madvise(p->arena, RIG_ARENA_BYTES, MADV_HUGEPAGE);
-	if (p->file == NULL || p->arena == MAP_FAILED ||
-	    emu_ctx_open(p->dev, p->file, true, &ops, &p->ctx) != 0)
+	madvise(p->arena, RIG_ARENA_BYTES, MADV_HUGEPAGE);
+	if (p->file == NULL || emu_ctx_open(p->dev, p->file, true, &ops, &p->ctx) != 0)
 		die("context");
 	p->ctx->priv = p;
-	if (emu_umem_create(p->ctx, rig_addr(p->arena), RIG_ARENA_BYTES, 1, &umem) != 0 ||
-	    emu_uar_create(p->ctx, &p->uar) != 0)
-		die("umem or UAR");
-	p->umem = umem->obj.id;
+	if (rig_vfio) {
+		rig_vfio_open(p);
+	} else {
+		if (emu_umem_create(p->ctx, rig_addr(p->arena), RIG_ARENA_BYTES, 1, &umem) != 0 ||
+		    emu_uar_create(p->ctx, &p->uar) != 0)
+			die("umem or UAR");
+		p->umem = umem->obj.id;
+		p->eqn = (uint32_t)emu_eqn_of_vector(p->dev, 0);
+	}
 	p->pd = alloc_simple(p, PRM_CMD_OP_ALLOC_PD, 16, "PD");
 	p->td = alloc_simple(p, PRM_CMD_OP_ALLOC_TRANSPORT_DOMAIN, 16, "TD");
-	if (emu_mr_create(p->ctx, p->pd, rig_addr(p->arena), RIG_ARENA_BYTES, rig_addr(p->arena), 1,
-			  &mkey) != 0)
-		die("mkey");
-	p->lkey = emu_mkey_key(mkey);
-	if (emu_mr_create(p->ctx, p->pd, rig_addr(p->arena), RIG_ARENA_BYTES, rig_addr(p->arena), 0,
-			  &mkey) != 0)
-		die("read-only mkey");
-	p->ro_lkey = emu_mkey_key(mkey);
+	p->lkey = rig_key(p, p->pd, 1);
+	p->ro_lkey = rig_key(p, p->pd, 0);
 	prm_create_tis_in_set_opcode(&tis, PRM_CMD_OP_CREATE_TIS);
 	prm_tisc_set_transport_domain(prm_create_tis_in_ctx(&tis), p->td);
 	p->tis = ((struct emu_obj *)make(p, &tis, sizeof(tis), "TIS"))->id;
@@ -158,6 +189,7 @@ rig_free(struct rig *r)
 {
 	for (unsigned i = 0; i < r->ports; i++) {
 		emu_ctx_close(r->port[i].ctx);
+		emu_iommu_free(r->port[i].iommu);
 		for (unsigned t = 0; t < EMU_OBJ_TYPES; t++)
 			if (t != EMU_OBJ_EQ)
 				CHECK_EQ(emu_obj_count(r->port[i].dev, t), 0);
@@ -224,7 +256,9 @@ cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format
 	}
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	prm_cqc_set_uar_page(cqc, p->uar->obj.id);
-	prm_cqc_set_c_eqn(cqc, (uint32_t)emu_eqn_of_vector(p->dev, 0));
+	prm_cqc_set_c_eqn(cqc, p->eqn);
+	prm_cqc_set_dbr_umem_valid(cqc, 1);
+	prm_create_cq_in_set_cq_umem_valid(&in, 1);
 	prm_cqc_set_dbr_umem_id(cqc, p->umem);
 	prm_cqc_set_dbr_addr(cqc, umem_offset(p, c->dbrec));
 	prm_create_cq_in_set_cq_umem_id(&in, p->umem);
@@ -294,6 +328,8 @@ fill_wq(struct rig_port *p, struct prm_wq *wq, unsigned log_size, unsigned log_s
 	prm_wq_set_log_wq_sz(wq, log_size);
 	prm_wq_set_dbr_umem_id(wq, p->umem);
 	prm_wq_set_dbr_addr(wq, umem_offset(p, dbrec));
+	prm_wq_set_dbr_umem_valid(wq, 1);
+	prm_wq_set_wq_umem_valid(wq, 1);
 	prm_wq_set_wq_umem_id(wq, p->umem);
 	prm_wq_set_wq_umem_offset(wq, umem_offset(p, ring));
 }

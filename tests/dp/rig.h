@@ -40,7 +40,12 @@ struct rig_test {
 	const char *name;
 	void (*run)(void);
 };
-/** Runs all tests, or those whose names contain an argument. 0 when none failed. */
+/** All contexts come through VFIO (rig_vfio.h): argument --vfio of a test. */
+extern bool rig_vfio;
+/**
+ * Runs all tests, or those whose names contain the last argument. 0 when none failed. A name that
+ * ends with '!' is that of a test with kernel calls in it, which has no form for VFIO.
+ */
 int rig_main(int argc, char **argv, const struct rig_test *tests);
 
 #ifndef RIG_ARENA_BYTES /* a fuzz target makes thousands a second: smaller */
@@ -59,7 +64,17 @@ struct rig_port {
 	unsigned comp_events, cq_err_events; /**< Raised so far. */
 	unsigned events[0x30]; /**< By PRM event type. */
 	uint32_t last_event_obj;
+	/* VFIO */
+	struct emu_iommu *iommu;
+	uint32_t eqn, eq_ci;
+	struct prm_eqe *eq_ring;
+	unsigned interrupts;
+	bool eq_asleep; /**< Interrupts are counted and nothing else. */
 };
+/** An event for the port's context. */
+void rig_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe);
+/** A key over the arena in a PD; access as for MRs. */
+uint32_t rig_key(struct rig_port *p, uint32_t pd, uint32_t access);
 struct rig {
 	struct emu_machine m;
 	unsigned ports;

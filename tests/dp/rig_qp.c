@@ -15,13 +15,8 @@ die(const char *what)
 uint32_t
 rig_remote_key(struct rig_port *p)
 {
-	struct emu_mkey *mkey;
-
 	/* IBV_ACCESS_LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC */
-	if (emu_mr_create(p->ctx, p->pd, rig_addr(p->arena), RIG_ARENA_BYTES, rig_addr(p->arena),
-			  0xf, &mkey) != 0)
-		die("remote key");
-	return emu_mkey_key(mkey);
+	return rig_key(p, p->pd, 0xf);
 }
 
 static void
@@ -57,6 +52,7 @@ rig_qp_new(struct rig_port *p, const struct rig_qp_attr *attr)
 	q->scq = rig_cq_new(p, 5, 6);
 	q->rcq = rig_cq_new(p, 5, 6);
 	prm_create_qp_in_set_opcode(&in, PRM_CMD_OP_CREATE_QP);
+	prm_create_qp_in_set_wq_umem_valid(&in, 1);
 	prm_create_qp_in_set_wq_umem_id(&in, p->umem);
 	prm_create_qp_in_set_wq_umem_offset(&in, (uint64_t)(ring - p->arena));
 	prm_qpc_set_st(c, attr->st);
@@ -69,6 +65,7 @@ rig_qp_new(struct rig_port *p, const struct rig_qp_attr *attr)
 	prm_qpc_set_user_index(c, 0x7777);
 	prm_qpc_set_cqn_snd(c, q->scq->cq->obj.id);
 	prm_qpc_set_cqn_rcv(c, q->rcq->cq->obj.id);
+	prm_qpc_set_dbr_umem_valid(c, 1);
 	prm_qpc_set_dbr_umem_id(c, p->umem);
 	prm_qpc_set_dbr_addr(c, (uint64_t)((uint8_t *)dbrec - p->arena));
 	if (attr->rmpn != 0) {
@@ -243,6 +240,8 @@ rig_srq_new(struct rig_port *p, unsigned log_size, unsigned limit)
 	prm_wq_set_lwm(wq, limit);
 	prm_wq_set_log_wq_stride(wq, 5);
 	prm_wq_set_log_wq_sz(wq, log_size);
+	prm_wq_set_wq_umem_valid(wq, 1);
+	prm_wq_set_dbr_umem_valid(wq, 1);
 	prm_wq_set_wq_umem_id(wq, p->umem);
 	prm_wq_set_wq_umem_offset(wq, (uint64_t)(s->ring - p->arena));
 	prm_wq_set_dbr_umem_id(wq, p->umem);

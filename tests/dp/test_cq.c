@@ -129,6 +129,7 @@ resize(struct rig_cq *c, uint8_t *ring, unsigned log_size)
 	prm_modify_cq_in_set_cqn(&in, c->cq->obj.id);
 	in.dw[3] = htobe32(PRM_RESIZE_CQ_FIELD_LOG_CQ_SIZE | PRM_RESIZE_CQ_FIELD_UMEM);
 	prm_modify_cq_in_set_cq_umem_id(&in, p->umem);
+	prm_modify_cq_in_set_cq_umem_valid(&in, 1);
 	prm_modify_cq_in_set_cq_umem_offset(&in, (uint64_t)(ring - p->arena));
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	return rig_fw(p, &in, sizeof(in), NULL);

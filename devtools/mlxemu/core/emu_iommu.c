@@ -23,6 +23,8 @@ struct emu_iommu {
 	unsigned maps, room;
 	unsigned last; /* index of the last hit: rings and mailboxes are looked up in runs */
 	uint32_t generation;
+	emu_iommu_cb watcher;
+	void *watcher_arg;
 };
 
 struct emu_iommu *
@@ -42,6 +44,13 @@ emu_iommu_free(struct emu_iommu *iommu)
 		return;
 	free(iommu->map);
 	free(iommu);
+}
+
+void
+emu_iommu_watch(struct emu_iommu *iommu, emu_iommu_cb cb, void *arg)
+{
+	iommu->watcher = cb;
+	iommu->watcher_arg = arg;
 }
 
 /* Index of the first mapping that ends behind iova. */
@@ -114,6 +123,8 @@ emu_iommu_map(struct emu_iommu *iommu, uint64_t iova, void *va, uint64_t len, un
 	memmove(&iommu->map[i + 1], &iommu->map[i], (iommu->maps - i) * sizeof(*iommu->map));
 	iommu->map[i] = (struct iommu_map){.iova = iova, .len = len, .va = va, .rw = rw};
 	iommu->maps++;
+	if (iommu->watcher != NULL)
+		iommu->watcher(iommu->watcher_arg, iova, va, len, true);
 	return 0;
 }
 
@@ -137,6 +148,9 @@ emu_iommu_unmap(struct emu_iommu *iommu, uint64_t iova, uint64_t len, uint64_t *
 	}
 	if (from == to)
 		return 0;
+	for (unsigned i = from; i < to && iommu->watcher != NULL; i++)
+		iommu->watcher(iommu->watcher_arg, iommu->map[i].iova, iommu->map[i].va,
+			       iommu->map[i].len, false);
 	memmove(&iommu->map[from], &iommu->map[to], (iommu->maps - to) * sizeof(*iommu->map));
 	iommu->maps -= to - from;
 	iommu->generation++;

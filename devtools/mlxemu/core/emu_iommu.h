@@ -28,6 +28,10 @@ struct emu_iommu;
 struct emu_iommu *emu_iommu_new(struct emu_dev *dev);
 /** NULL is allowed. */
 void emu_iommu_free(struct emu_iommu *iommu);
+/** What looks on: mapped says which way it goes; before an unmapping, behind a mapping. */
+typedef void (*emu_iommu_cb)(void *arg, uint64_t iova, const void *va, uint64_t len, bool mapped);
+/** One at a time; NULL: nobody. */
+void emu_iommu_watch(struct emu_iommu *iommu, emu_iommu_cb cb, void *arg);
 /**
  * Maps [iova, iova + len) to process memory from va on; all three are multiples of 4096.
  * @param rw EMU_IOMMU_READ | EMU_IOMMU_WRITE

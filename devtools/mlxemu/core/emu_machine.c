@@ -12,6 +12,7 @@
 
 #include "emu_audit.h"
 #include "emu_guard.h"
+#include "emu_iommu.h"
 #include "emu_obj.h"
 #include "emu_pci.h"
 
@@ -315,6 +316,8 @@ emu_ctx_close(struct emu_ctx *ctx)
 {
 	unsigned total = emu_ctx_sweep(ctx);
 
+	if (ctx->iommu != NULL)
+		emu_iommu_watch(ctx->iommu, NULL, NULL);
 	emu_clock_hold(ctx->dev);
 	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
 	emu_clock_release(ctx->dev);

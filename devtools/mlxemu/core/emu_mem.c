@@ -374,6 +374,29 @@ dma_refusal(const struct emu_mkey *mkey, uint32_t pd, uint32_t key, uint64_t add
 	return __builtin_expect(has_right(mkey, dir), 1) ? NULL : lacks[dir];
 }
 
+void
+emu_mkey_resolve(struct emu_mkey *mkey)
+{
+	void *host = emu_pages_find(mkey->obj.ctx->iommu, mkey->pages, mkey->at, mkey->len,
+				    mkey->local_write || mkey->remote_write);
+
+	mkey->whole = host != NULL;
+	mkey->host = (uintptr_t)host;
+	mkey->obj.dev->mkey_changes++;
+}
+
+/* A key whose memory is not all there: this access may be good all the same. */
+static void *
+dma_piece(const struct emu_mkey *mkey, uint64_t at, uint64_t len, enum emu_dma_dir dir)
+{
+	static uint64_t nothing;
+
+	if (len == 0)
+		return &nothing;
+	return emu_pages_at(mkey->obj.ctx->iommu, mkey->pages, mkey->at + at, len,
+			    dir != EMU_DMA_READ && dir != EMU_DMA_REMOTE_READ);
+}
+
 void *
 emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
 	enum emu_dma_dir dir)
@@ -388,6 +411,8 @@ emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t 
 			  addr, len, key, pd, why);
 		return NULL;
 	}
+	if (__builtin_expect(mkey->pages != NULL && !mkey->whole, 0))
+		return dma_piece(mkey, addr - mkey->start, len, dir);
 	if (emu_lie_about(EMU_LIE_MR) && (dir == EMU_DMA_READ || dir == EMU_DMA_REMOTE_READ))
 		return emu_lie_data((void *)(uintptr_t)(mkey->host + (addr - mkey->start)), len);
 	return (void *)(uintptr_t)(mkey->host + (addr - mkey->start));

@@ -56,7 +56,8 @@ struct emu_obj {
 	void *dp;		  /**< State of dp/ for this object, if it has any. */
 	bool subscribed;
 	bool lost;	  /**< A planned fault told the program that it was not made. */
-	bool unmapped;	  /**< Its ring or record was taken out of the IOMMU. */
+	bool unmapped;	  /**< Its ring or record was taken out of the IOMMU, */
+	bool unmapped_met; /**< and the device wanted to go there. */
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
 
@@ -135,7 +136,14 @@ struct emu_mkey {
 	bool remote_read, remote_write, remote_atomic;
 	struct emu_umem *umem;	/**< Backing memory; NULL for a verbs MR. */
 	uint64_t host;		/**< Host address of start. */
+	/* Of a VFIO context: where start is in a list of pages. */
+	const struct emu_pages *pages;
+	struct emu_pages *own_pages; /**< The same list when it is the key's own, not a umem's. */
+	uint64_t at;
+	bool whole;		/**< host is good for all of it; else each access is looked up. */
 };
+/** Looks whether all of a key over pages is mapped and one piece: whole and host. */
+void emu_mkey_resolve(struct emu_mkey *mkey);
 /** 0; -EFAULT: not mapped, or not writable although asked; -EINVAL: len 0 or wrap. */
 int emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t access,
 		    struct emu_umem **out);

@@ -16,7 +16,7 @@ dp_cq_get(struct emu_cq *cq)
 {
 	struct dp_cq *c = cq->obj.dp;
 
-	if (c != NULL || dp_port_of(cq->obj.dev) == NULL)
+	if (c != NULL || dp_port_of(cq->obj.dev) == NULL || cq->obj.unmapped)
 		return c;
 	c = calloc(1, sizeof(*c));
 	if (c == NULL)
@@ -158,8 +158,11 @@ dp_cq_begin(struct emu_cq *cq)
 	struct dp_cq *c = dp_cq_get(cq);
 	struct prm_cqe64 *cqe;
 
-	if (DP_UNLIKELY(c == NULL || cq->err))
+	if (DP_UNLIKELY(c == NULL || cq->err)) {
+		if (cq->obj.unmapped)
+			dp_unmapped_met(&cq->obj, &cq->err);
 		return NULL;
+	}
 	if (c->comp != NULL)
 		dp_comp_flush(c->comp);
 	if (DP_UNLIKELY(!dp_cq_has_room(cq, 0))) {

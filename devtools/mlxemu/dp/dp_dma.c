@@ -13,6 +13,9 @@ dp_dma_find(struct dp_key *k, struct emu_dev *dev, uint32_t pd, uint32_t key, ui
 	if (at == NULL)
 		return NULL;
 	k->mkey = emu_obj_find(dev, EMU_OBJ_MKEY, key >> 8);
+	/* Its memory is not all there: each access is looked up. */
+	if (DP_UNLIKELY(k->mkey->pages != NULL && !k->mkey->whole))
+		k->mkey = NULL;
 	k->key = key;
 	k->changes = dev->mkey_changes;
 	return at;

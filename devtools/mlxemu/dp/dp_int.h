@@ -297,6 +297,10 @@ bool dp_eq_store(struct dp_uar *u, unsigned offset, uint32_t db);
 void dp_eq_look(struct dp_uar *u);
 void dp_eq_forget(struct emu_eq *eq);
 
+/* dp_unmapped.c */
+/** The device wanted to go to memory of obj that is unmapped: audit and event, once (told). */
+void dp_unmapped_met(struct emu_obj *obj, bool *told);
+
 /* dp_sq.c */
 /** A doorbell for sqn rang on the page. */
 void dp_sq_ring(struct dp_uar *uar, uint32_t sqn);

@@ -47,8 +47,13 @@ void
 emu_dp_qp_changed(struct emu_qp *qp)
 {
 	enum emu_queue_state sq = sq_state(qp->state), rq = rq_state(qp->state);
-	struct dp_qp *d = dp_qp_get(qp);
+	struct dp_qp *d;
 
+	if (qp->obj.unmapped) {
+		qp->state = PRM_QPC_STATE_ERR;
+		return;
+	}
+	d = dp_qp_get(qp);
 	if (d == NULL)
 		return;
 	dp_cq_get(qp->sq.cq);

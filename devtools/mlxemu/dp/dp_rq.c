@@ -73,6 +73,10 @@ set_failed(struct emu_rq *rq, bool failed)
 void
 emu_dp_rq_changed(struct emu_rq *rq)
 {
+	if (rq->obj.unmapped) {
+		rq->state = EMU_QS_ERR;
+		return;
+	}
 	if (rq_get(rq) == NULL)
 		return;
 	if (rq->cq != NULL)

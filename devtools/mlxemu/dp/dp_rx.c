@@ -118,6 +118,8 @@ to_tir(struct emu_dev *dev, const struct dp_flow *flow, const struct dp_pkt *pkt
 	arrived(dev, pkt->data, pkt->len);
 	count_flow(flow, pkt->len);
 	if (DP_UNLIKELY(!posted)) {
+		if (rq != NULL && rq->obj.unmapped)
+			dp_unmapped_met(&rq->obj, &rq->obj.unmapped_met);
 		out_of_buffer(dev, rq);
 		return EMU_RX_TAKEN;
 	}

@@ -55,8 +55,13 @@ record_pi(const struct emu_sq *sq)
 void
 emu_dp_sq_changed(struct emu_sq *sq)
 {
-	struct dp_sq *q = sq_get(sq);
+	struct dp_sq *q;
 
+	if (sq->obj.unmapped || (sq->qp != NULL && sq->qp->obj.unmapped)) {
+		sq->state = EMU_QS_ERR;
+		return;
+	}
+	q = sq_get(sq);
 	if (q == NULL)
 		return;
 	if (sq->cq != NULL)
@@ -142,6 +147,20 @@ dp_sq_take(struct dp_sq *q)
 		activate(q);
 }
 
+/* True: a doorbell of a queue whose memory is gone. */
+static bool
+dp_sq_met(struct emu_dev *dev, uint32_t sqn)
+{
+	struct emu_obj *obj = emu_obj_find(dev, EMU_OBJ_SQ, sqn);
+
+	if (obj == NULL)
+		obj = emu_obj_find(dev, EMU_OBJ_QP, sqn);
+	if (obj == NULL || !obj->unmapped)
+		return false;
+	dp_unmapped_met(obj, &obj->unmapped_met);
+	return true;
+}
+
 void
 dp_sq_ring(struct dp_uar *uar, uint32_t sqn)
 {
@@ -158,7 +177,7 @@ dp_sq_ring(struct dp_uar *uar, uint32_t sqn)
 			dp_sq_take(q);
 		found |= named;
 	}
-	if (!found)
+	if (!found && !dp_sq_met(dev, sqn))
 		emu_audit(dev, EMU_AUDIT_BAD_DOORBELL,
 			  "UAR 0x%x: doorbell for SQ 0x%x, which does not ring here",
 			  uar->uar->obj.id, sqn);

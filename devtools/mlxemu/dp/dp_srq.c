@@ -54,6 +54,8 @@ srq_wqe(struct emu_srq *srq, struct dp_recv_wqe *r)
 {
 	uint16_t posted = srq->error ? 0 : srq_posted(srq);
 
+	if (DP_UNLIKELY(srq->obj.unmapped))
+		dp_unmapped_met(&srq->obj, &srq->error);
 	if (posted > 1u << srq->log_wqes) {
 		emu_audit(srq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
 			  "RMP 0x%x: %u WQEs posted, the ring has %u", srq->obj.id, posted,

@@ -107,6 +107,13 @@ bool emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe);
 bool emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned bytes);
 /** An event for obj (NULL: of the port), by whatever way its context has; eqe is 64 bytes. */
 void emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
+/**
+ * A mapping of the context's IOMMU is about to go: keys and queues that lie on it are cut off.
+ * @param va where the process has it.
+ */
+void emu_dp_unmapping(struct emu_ctx *ctx, uint64_t iova, const void *va, uint64_t len);
+/** A mapping came: keys over it may be good again. */
+void emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len);
 /** fw/ announces that the object is about to be freed: forget every pointer to it. */
 void emu_dp_forget(struct emu_obj *obj);
 

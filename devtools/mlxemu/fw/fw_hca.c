@@ -7,12 +7,22 @@
 #include <endian.h>
 #include <string.h>
 
+#include "../core/emu_iommu.h"
 #include "fw.h"
 
 #define ISSI_MODELLED 1u
 /* teardown_hca_in.profile (Linux, mlx5_ifc.h). */
 #define TEARDOWN_GRACEFUL 0u
 #define TEARDOWN_FORCE 1u
+
+static void
+on_iommu(void *arg, uint64_t iova, const void *va, uint64_t len, bool mapped)
+{
+	if (mapped)
+		emu_dp_mapped(arg, iova, len);
+	else
+		emu_dp_unmapping(arg, iova, va, len);
+}
 
 int
 fw_enable_hca(struct fw_cmd *c)
@@ -26,6 +36,7 @@ fw_enable_hca(struct fw_cmd *c)
 	if (hca->state != EMU_HCA_DISABLED)
 		return fw_refuse(c, FW_HCA_STATE, "%s", "it is enabled already");
 	hca->state = EMU_HCA_ENABLED;
+	emu_iommu_watch(c->ctx->iommu, on_iommu, c->ctx);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ static void
 mkey_release(struct emu_obj *obj)
 {
 	fw_holds_drop(&((struct fw_mkey *)obj)->holds);
+	emu_pages_free(((struct fw_mkey *)obj)->mkey.own_pages);
 }
 
 static int
@@ -50,7 +51,32 @@ mkey_features_check(struct fw_cmd *c, const struct prm_mkc *mkc)
 	return 0;
 }
 
-/* The range must lie in the umem, and the page table must be large enough for it. */
+/* How many pages the range has, and whether the key's table is large enough for them. */
+static int
+mkey_pages_check(struct fw_cmd *c, const struct prm_mkc *mkc, uint64_t *pages)
+{
+	uint64_t start = prm_mkc_get_start_addr(mkc), len = prm_mkc_get_len(mkc);
+	unsigned log_page = prm_mkc_get_log_page_size(mkc);
+
+	if (prm_mkc_get_length64(mkc) || len == 0 || start + len < start)
+		return fw_refuse(c, FW_MKEY_LENGTH, "0x%" PRIx64 "+0x%" PRIx64, start, len);
+	if (log_page < LOG_PAGE_MIN || log_page > 40)
+		return fw_refuse(c, FW_MKEY_PAGE_SIZE, "%u", log_page);
+	*pages = ((start & ((1ull << log_page) - 1)) + len + (1ull << log_page) - 1) >> log_page;
+	return 0;
+}
+
+/* Two 8-byte entries make an octword. */
+static int
+mkey_table_check(struct fw_cmd *c, const struct prm_mkc *mkc, uint64_t pages)
+{
+	if (prm_mkc_get_translations_octword_size(mkc) >= pages / 2)
+		return 0;
+	return fw_refuse(c, FW_MKEY_TRANSLATIONS, "%u octwords for %" PRIu64 " pages",
+			 prm_mkc_get_translations_octword_size(mkc), pages);
+}
+
+/* The range must lie in the umem. */
 static int
 mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *umem)
 {
@@ -58,11 +84,10 @@ mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *u
 	uint64_t offset = prm_create_mkey_in_get_mkey_umem_offset(c->in);
 	unsigned log_page = prm_mkc_get_log_page_size(mkc);
 	uint64_t in_page, pages;
+	int ret = mkey_pages_check(c, mkc, &pages);
 
-	if (prm_mkc_get_length64(mkc) || len == 0 || start + len < start)
-		return fw_refuse(c, FW_MKEY_LENGTH, "0x%" PRIx64 "+0x%" PRIx64, start, len);
-	if (log_page < LOG_PAGE_MIN || log_page > 40)
-		return fw_refuse(c, FW_MKEY_PAGE_SIZE, "%u", log_page);
+	if (ret != 0)
+		return ret;
 	if (offset > umem->len || len > umem->len - offset)
 		return fw_refuse(c, FW_MKEY_RANGE, "umem 0x%x has 0x%" PRIx64
 				 " bytes, wanted 0x%" PRIx64 "+0x%" PRIx64,
@@ -76,39 +101,23 @@ mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *u
 	if (in_page != ((umem->addr + offset) & ((1ull << log_page) - 1)))
 		return fw_refuse(c, FW_MKEY_ALIGN, "0x%" PRIx64 " with pages of 2^%u", start,
 				 log_page);
-	pages = ((start & ((1ull << log_page) - 1)) + len + (1ull << log_page) - 1) >> log_page;
-	/* Two 8-byte entries make an octword. */
-	if (prm_mkc_get_translations_octword_size(mkc) < pages / 2)
-		return fw_refuse(c, FW_MKEY_TRANSLATIONS, "%u octwords for %" PRIu64 " pages",
-				 prm_mkc_get_translations_octword_size(mkc), pages);
+	ret = mkey_table_check(c, mkc, pages);
+	if (ret != 0)
+		return ret;
 	if (prm_mkc_get_lw(mkc) && (umem->access & EMU_ACCESS_LOCAL_WRITE) == 0)
 		return fw_refuse(c, FW_MKEY_WRITE, "umem 0x%x", umem->obj.id);
 	return 0;
 }
 
-int
-fw_create_mkey(struct fw_cmd *c)
+static int
+mkey_new(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_obj *pd, struct fw_mkey **out)
 {
-	struct prm_create_mkey_in *in = c->in;
-	struct prm_mkc *mkc = prm_create_mkey_in_memory_key_mkey_entry(in);
-	struct emu_umem *umem;
-	struct emu_obj *pd;
 	struct fw_mkey *mkey;
-	int ret = mkey_features_check(c, mkc);
+	int ret = fw_create(c, EMU_OBJ_MKEY, sizeof(*mkey), mkey_release, &mkey);
 
-	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_PD, prm_mkc_get_pd(mkc), FW_NO_PD, &pd);
-	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_UMEM, prm_create_mkey_in_get_mkey_umem_id(in),
-			      FW_NO_UMEM, &umem);
-	if (ret == 0)
-		ret = mkey_range_check(c, mkc, umem);
-	if (ret == 0)
-		ret = fw_create(c, EMU_OBJ_MKEY, sizeof(*mkey), mkey_release, &mkey);
 	if (ret != 0)
 		return ret;
 	fw_hold(&mkey->holds, pd);
-	fw_hold(&mkey->holds, &umem->obj);
 	mkey->mkc = *mkc;
 	mkey->mkey.variant = (uint8_t)prm_mkc_get_mkey_7_0(mkc);
 	mkey->mkey.pd = pd->id;
@@ -119,9 +128,91 @@ fw_create_mkey(struct fw_cmd *c)
 	mkey->mkey.remote_atomic = prm_mkc_get_a(mkc);
 	mkey->mkey.start = prm_mkc_get_start_addr(mkc);
 	mkey->mkey.len = prm_mkc_get_len(mkc);
-	mkey->mkey.umem = umem;
-	mkey->mkey.host = umem->addr + prm_create_mkey_in_get_mkey_umem_offset(in);
+	*out = mkey;
 	return 0;
+}
+
+static int
+mkey_over_umem(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_obj *pd)
+{
+	uint64_t offset = prm_create_mkey_in_get_mkey_umem_offset(c->in);
+	struct emu_umem *umem;
+	struct fw_mkey *mkey;
+	int ret = fw_need(c, EMU_OBJ_UMEM, prm_create_mkey_in_get_mkey_umem_id(c->in), FW_NO_UMEM,
+			  &umem);
+
+	if (ret == 0)
+		ret = mkey_range_check(c, mkc, umem);
+	if (ret == 0)
+		ret = mkey_new(c, mkc, pd, &mkey);
+	if (ret != 0)
+		return ret;
+	fw_hold(&mkey->holds, &umem->obj);
+	mkey->mkey.umem = umem;
+	mkey->mkey.host = umem->addr + offset;
+	if (umem->pages == NULL)
+		return 0;
+	mkey->mkey.pages = umem->pages;
+	mkey->mkey.at = offset;
+	emu_mkey_resolve(&mkey->mkey);
+	return 0;
+}
+
+/*
+ * A key with a table of its own, as the owner of a function makes them. Nobody looks at the memory
+ * before it is used: what is not mapped then is a fault then.
+ */
+static int
+mkey_over_table(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_obj *pd)
+{
+	const struct prm_create_mkey_in *in = c->in;
+	const void *table = (const uint8_t *)c->in + c->desc->in_bytes_min;
+	uint64_t given = prm_create_mkey_in_get_translations_octword_actual_size(in) * 2ull;
+	unsigned log_page = prm_mkc_get_log_page_size(mkc);
+	struct emu_pages *pages;
+	struct fw_mkey *mkey;
+	uint64_t n;
+	int ret = mkey_pages_check(c, mkc, &n);
+
+	if (ret == 0)
+		ret = mkey_table_check(c, mkc, n);
+	if (ret != 0)
+		return ret;
+	if (n > given || n > (c->in_len - c->desc->in_bytes_min) / PRM_MTT_BYTES)
+		return fw_refuse(c, FW_MKEY_TABLE, "%" PRIu64 " pages, %" PRIu64 " in %zu bytes", n,
+				 given, c->in_len);
+	pages = fw_pages_read(table, n, log_page, 0);
+	if (pages == NULL)
+		return fw_refuse(c, FW_NO_RESOURCES, "%s", "pages");
+	ret = mkey_new(c, mkc, pd, &mkey);
+	if (ret != 0) {
+		emu_pages_free(pages);
+		return ret;
+	}
+	/* Without pg_access the entries have no rights of their own. */
+	if (prm_create_mkey_in_get_pg_access(in) && !pages->write)
+		mkey->mkey.local_write = mkey->mkey.remote_write = mkey->mkey.remote_atomic = false;
+	mkey->mkey.own_pages = pages;
+	mkey->mkey.pages = pages;
+	mkey->mkey.at = mkey->mkey.start & ((1ull << log_page) - 1);
+	emu_mkey_resolve(&mkey->mkey);
+	return 0;
+}
+
+int
+fw_create_mkey(struct fw_cmd *c)
+{
+	struct prm_create_mkey_in *in = c->in;
+	struct prm_mkc *mkc = prm_create_mkey_in_memory_key_mkey_entry(in);
+	struct emu_obj *pd;
+	int ret = mkey_features_check(c, mkc);
+
+	if (ret == 0)
+		ret = fw_need(c, EMU_OBJ_PD, prm_mkc_get_pd(mkc), FW_NO_PD, &pd);
+	if (ret != 0)
+		return ret;
+	return prm_create_mkey_in_get_mkey_umem_valid(in) ? mkey_over_umem(c, mkc, pd)
+							   : mkey_over_table(c, mkc, pd);
 }
 
 int
@@ -131,7 +222,7 @@ fw_query_mkey(struct fw_cmd *c)
 	struct prm_mkc *mkc = prm_query_mkey_out_memory_key_mkey_entry(c->out);
 
 	/* A verbs MR was not made by a command and has no context of its own. */
-	if (mkey->umem != NULL) {
+	if (mkey->umem != NULL || mkey->own_pages != NULL) {
 		*mkc = ((const struct fw_mkey *)mkey)->mkc;
 		return 0;
 	}

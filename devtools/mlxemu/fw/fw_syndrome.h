@@ -52,6 +52,7 @@
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
 	/* This number is a card's. */ \
 	X(MKEY_UMEM_PAGE, 0x317175, BAD_PARAM, "log_page_size is not the umem's page size") \
+	X(MKEY_TABLE, 0xe50209, BAD_INPUT_LEN, "fewer translation entries than pages") \
 	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write asked for over a read-only umem") \
 	/* CQ */ \
 	X(CQ_SIZE, 0xe50301, EXCEED_LIM, "log_cq_size above log_max_cq_sz") \

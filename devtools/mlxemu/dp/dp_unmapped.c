@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Memory of a VFIO context that comes and goes while the device knows it.
+ *
+ * All is settled when the program maps or unmaps, so that the data path has nothing to look at:
+ * a key over memory that went is resolved anew at each access from then on, and a queue whose
+ * ring or record went is out of the engine's lists at once. What the device would have met there
+ * is told when it would have met it: at the next doorbell, frame, completion or event.
+ */
+#include "../core/emu_iommu.h"
+#include "dp_int.h"
+#include "dp_qp.h"
+
+/* What rings and records of such queues point to: there is never anything posted. */
+#define NOWHERE_BYTES 4096
+static uint8_t nowhere[NOWHERE_BYTES] __attribute__((aligned(64)));
+
+/** A range that is mapped, or that is about to be unmapped. */
+struct range {
+	uint64_t iova, len;
+	const uint8_t *va;
+};
+
+static bool
+pages_in(const struct emu_pages *pages, const struct range *r)
+{
+	uint64_t page = 1ull << pages->log_page;
+
+	for (uint64_t i = 0; i < pages->n; i++)
+		if (pages->pa[i] < r->iova + r->len && r->iova < pages->pa[i] + page)
+			return true;
+	return false;
+}
+
+/* Of the same memory there may be other mappings: it has to be this umem's, and these bytes. */
+static bool
+bytes_in(const struct emu_umem *umem, const volatile void *at, uint64_t len, const struct range *r)
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)at;
+
+	return at != NULL && umem != NULL && umem->pages != NULL && p < r->va + r->len &&
+	       r->va < p + len && pages_in(umem->pages, r);
+}
+
+static void
+key_lost(struct emu_mkey *mkey, const struct range *r)
+{
+	if (mkey->pages == NULL || !mkey->whole || !pages_in(mkey->pages, r))
+		return;
+	mkey->whole = false;
+	mkey->obj.dev->mkey_changes++;
+}
+
+static bool
+cq_hit(const struct emu_cq *cq, const struct range *r)
+{
+	return bytes_in(cq->umem, cq->ring, 1ull << (cq->log_size + cq->log_cqe_bytes), r) ||
+	       bytes_in(cq->dbr_umem, cq->dbrec, 8, r);
+}
+
+static bool
+sq_hit(const struct emu_sq *sq, const struct range *r)
+{
+	return bytes_in(sq->umem, sq->ring, (uint64_t)DP_WQEBB_BYTES << sq->log_wqebbs, r) ||
+	       bytes_in(sq->dbr_umem, sq->dbrec, 8, r);
+}
+
+static bool
+rq_hit(const struct emu_rq *rq, const struct range *r)
+{
+	return bytes_in(rq->umem, rq->ring, 1ull << (rq->log_wqes + rq->log_stride_bytes), r) ||
+	       bytes_in(rq->dbr_umem, rq->dbrec, 8, r);
+}
+
+static bool
+is_hit(const struct emu_obj *obj, const struct range *r)
+{
+	const struct emu_srq *srq = (const struct emu_srq *)obj;
+	const struct emu_qp *qp = (const struct emu_qp *)obj;
+	const struct emu_eq *eq = (const struct emu_eq *)obj;
+
+	switch (obj->type) {
+	case EMU_OBJ_CQ:
+		return cq_hit((const struct emu_cq *)obj, r);
+	case EMU_OBJ_SQ:
+		return sq_hit((const struct emu_sq *)obj, r);
+	case EMU_OBJ_RQ:
+		return rq_hit((const struct emu_rq *)obj, r);
+	case EMU_OBJ_QP:
+		return sq_hit(&qp->sq, r) || rq_hit(&qp->rq, r);
+	case EMU_OBJ_RMP:
+		return bytes_in(srq->umem, srq->ring,
+				1ull << (srq->log_wqes + srq->log_stride_bytes), r) ||
+		       bytes_in(srq->dbr_umem, srq->dbrec, 8, r);
+	case EMU_OBJ_EQ:
+		return pages_in(eq->pages, r);
+	default:
+		return false;
+	}
+}
+
+static void
+sq_cut_off(struct emu_sq *sq)
+{
+	sq->state = EMU_QS_ERR;
+	sq->ring = nowhere;
+	sq->dbrec = (void *)nowhere;
+	sq->ci = sq->hw_pi = 0;
+}
+
+static void
+rq_cut_off(struct emu_rq *rq)
+{
+	rq->state = EMU_QS_ERR;
+	rq->ring = nowhere;
+	rq->dbrec = (void *)nowhere;
+	rq->ci = 0;
+}
+
+static void
+srq_cut_off(struct emu_srq *srq)
+{
+	srq->ring = nowhere;
+	srq->dbrec = (void *)nowhere;
+	srq->head = srq->taken = 0;
+}
+
+/* The engine knows it no more; whoever asks finds it in error. */
+static void
+cut_off(struct emu_obj *obj)
+{
+	struct emu_qp *qp = (struct emu_qp *)obj;
+
+	obj->unmapped = true;
+	emu_dp_forget(obj);
+	switch (obj->type) {
+	case EMU_OBJ_CQ:
+		((struct emu_cq *)obj)->ring = nowhere;
+		((struct emu_cq *)obj)->dbrec = (void *)nowhere;
+		break;
+	case EMU_OBJ_SQ:
+		sq_cut_off((struct emu_sq *)obj);
+		break;
+	case EMU_OBJ_RQ:
+		rq_cut_off((struct emu_rq *)obj);
+		break;
+	case EMU_OBJ_QP:
+		qp->state = PRM_QPC_STATE_ERR;
+		sq_cut_off(&qp->sq);
+		rq_cut_off(&qp->rq);
+		break;
+	case EMU_OBJ_RMP:
+		srq_cut_off((struct emu_srq *)obj);
+		break;
+	default:
+		((struct emu_eq *)obj)->ring = nowhere;
+		break;
+	}
+}
+
+void
+emu_dp_unmapping(struct emu_ctx *ctx, uint64_t iova, const void *va, uint64_t len)
+{
+	const struct range r = {.iova = iova, .len = len, .va = va};
+	struct emu_obj *obj;
+
+	TAILQ_FOREACH(obj, &ctx->owned, owned) {
+		if (obj->type == EMU_OBJ_MKEY)
+			key_lost((struct emu_mkey *)obj, &r);
+		else if (!obj->unmapped && is_hit(obj, &r))
+			cut_off(obj);
+	}
+}
+
+void
+emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len)
+{
+	const struct range r = {.iova = iova, .len = len};
+	struct emu_obj *obj;
+
+	/* A queue stays in error; a key is as good as its memory is. */
+	TAILQ_FOREACH(obj, &ctx->owned, owned) {
+		struct emu_mkey *mkey = (struct emu_mkey *)obj;
+
+		if (obj->type == EMU_OBJ_MKEY && mkey->pages != NULL && !mkey->whole &&
+		    pages_in(mkey->pages, &r))
+			emu_mkey_resolve(mkey);
+	}
+}
+
+void
+dp_unmapped_met(struct emu_obj *obj, bool *told)
+{
+	struct prm_eqe eqe = {0};
+	uint16_t type = PRM_EVENT_TYPE_WQ_CATAS_ERROR;
+
+	if (*told)
+		return;
+	*told = true;
+	emu_audit(obj->dev, EMU_AUDIT_IOMMU, "%s 0x%x: its ring or record is not mapped any more",
+		  emu_obj_type_name(obj->type), obj->id);
+	eqe.qp_srq_n = htobe32(obj->id);
+	if (obj->type == EMU_OBJ_CQ) {
+		type = PRM_EVENT_TYPE_CQ_ERROR;
+		memset(&eqe, 0, sizeof(eqe));
+		eqe.cq_err_cqn = htobe32(obj->id);
+		eqe.cq_err_syndrome = PRM_CQ_ERROR_SYNDROME_CQ_ACCESS_VIOLATION;
+	} else if (obj->type == EMU_OBJ_RMP) {
+		type = PRM_EVENT_TYPE_SRQ_CATAS_ERROR;
+	}
+	emu_dp_event(obj->ctx, obj, type, &eqe);
+}
