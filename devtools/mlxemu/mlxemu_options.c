@@ -20,6 +20,8 @@ mlxemu_run_usage(void)
 	       "  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	       "                   an RDMA device mlx5_0, mlx5_1, ...\n"
 	       "  --profile NAME   the card to be (default cx6dx; `mlxemu profiles` lists them)\n"
+	       "  --open DOOR      how programs come to the ports: verbs (the kernel's driver, default),\n"
+	       "                   vfio (vfio-pci), or both, one after the other; PORT=DOOR for one port\n"
 	       "  --vf PORT        the port is a virtual function: it has no gateway to the card's\n"
 	       "                   registers; may be given for each port\n"
 	       "  --wire SPEC      what a port is plugged into; may be given for each port:\n"
@@ -102,6 +104,35 @@ option_ports(struct mlxemu_run *run, const char *value)
 				   value, EMU_MAX_PORTS);
 	run->ports = (unsigned)v;
 	return MLXEMU_OK;
+}
+
+/* --open DOOR or PORT=DOOR: kept as digits of EMU_DOOR_* bits, which the program is given. */
+static int
+option_open(struct mlxemu_run *run, const char *value)
+{
+	static const struct {
+		const char *name;
+		uint8_t doors;
+	} kinds[] = {
+		{"verbs", EMU_DOOR_VERBS}, {"vfio", EMU_DOOR_VFIO},
+		{"both", EMU_DOOR_VERBS | EMU_DOOR_VFIO},
+	};
+	const char *name = strchr(value, '=');
+	unsigned first = 0, last = EMU_MAX_PORTS - 1;
+	char *end;
+
+	if (name != NULL) {
+		first = last = (unsigned)strtoul(value, &end, 10);
+		if (*value < '0' || *value > '9' || end != name || first >= EMU_MAX_PORTS)
+			return mlxemu_fail(MLXEMU_USAGE, "--open '%s': no port before '='", value);
+	}
+	name = name != NULL ? name + 1 : value;
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0) {
+			memset(run->doors + first, '0' + kinds[i].doors, last - first + 1);
+			return MLXEMU_OK;
+		}
+	return mlxemu_fail(MLXEMU_USAGE, "--open '%s': verbs, vfio or both", value);
 }
 
 static int
@@ -295,6 +326,7 @@ static const struct option_row {
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
 	{"--vf", option_vf},
+	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 	{"--fault-file", option_fault_file}, {"--lie", option_lie}, {"--seed", option_seed},
@@ -358,6 +390,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 
 	run->ports = 1;
 	run->profile = emu_profile_find("cx6dx");
+	memset(run->doors, '0' + EMU_DOOR_VERBS, EMU_MAX_PORTS);
 	while (i < argc && argv[i][0] == '-') {
 		if (strcmp(argv[i], "--") == 0) {
 			i++;

@@ -49,6 +49,8 @@ rundir_tree(struct mlxemu_run *run)
 		machine.dev[i].link_up = run->plan[i].kind != EMU_WIRE_NONE;
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].vf = (run->vfs >> i & 1) != 0;
+	for (i = 0; i < run->ports; i++)
+		machine.dev[i].doors = (uint8_t)(run->doors[i] - '0');
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
 	/* What outlives a process: one that is killed leaves the card as it is. */
 	for (i = 0; i < run->ports && ret == 0; i++) {
@@ -254,6 +256,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_PORTS", ports, 1);
 	snprintf(vfs, sizeof(vfs), "0x%x", run->vfs);
 	setenv("MLXEMU_VF", vfs, 1);
+	setenv("MLXEMU_OPEN", run->doors, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);
 	/* A link to the socket of the process that opened a device last. */

@@ -25,6 +25,7 @@
 /* Device numbers of /dev/infiniband/uverbsN in Linux. */
 #define ABI_UVERBS_MAJOR 231
 #define ABI_UVERBS_MINOR 192
+#define ABI_VFIO_MAJOR 235 /* dynamic in Linux */
 /** First interface index of the emulated ports: far above what a kernel hands out. */
 #define ABI_IFINDEX_BASE 100001
 #define ABI_GID_TABLE_LEN 16
@@ -58,16 +59,31 @@ extern __thread unsigned abi_inside __attribute__((tls_model("initial-exec")));
 const char *abi_path(const char *path, char *buf);
 /** Turns a path inside the run directory back into what the program believes in. In place. */
 void abi_path_unmap(char *path);
-/** Number N when the path is that of uverbsN inside the run directory, else -1. */
-int abi_path_uverbs(const char *real_path);
+/* Nodes in /dev: uverbsN is N, vfio/N is ABI_NODE_GROUP + N. */
+#define ABI_NODE_NONE -1
+#define ABI_NODE_VFIO 0x10000
+#define ABI_NODE_GROUP 0x20000
+/** The node that a path inside the run directory stands for. */
+int abi_path_node(const char *real_path);
 /** The run directory, or NULL when the program does not run under the launcher. */
 const char *abi_run_dir(void);
-/** Makes a stat result look like the uverbs character device number n. */
-void abi_stat_uverbs(struct stat *st, unsigned n);
+/** Makes a stat result look like the character device. */
+void abi_stat_node(struct stat *st, int node);
+/** Its device number. */
+dev_t abi_node_rdev(int node);
 
 /* ---- tracked descriptors (fds.c) ---- */
 
-enum abi_fd_kind { ABI_FD_NONE, ABI_FD_UVERBS, ABI_FD_CHANNEL, ABI_FD_MODEL, ABI_FD_PCICONF };
+enum abi_fd_kind {
+	ABI_FD_NONE,
+	ABI_FD_UVERBS,
+	ABI_FD_CHANNEL,
+	ABI_FD_MODEL,
+	ABI_FD_PCICONF,
+	ABI_FD_VFIO_CONTAINER,
+	ABI_FD_VFIO_GROUP,
+	ABI_FD_VFIO_DEVICE,
+};
 
 /** Something behind one or more of the program's descriptors; lives while refs is not 0. */
 struct abi_fdobj {
@@ -82,6 +98,8 @@ int abi_fd_add(int fd, struct abi_fdobj *obj);
 /** The object behind fd with a reference taken, or NULL when there is none of that kind. */
 struct abi_fdobj *abi_fd_get(int fd, enum abi_fd_kind kind);
 void abi_fd_put(struct abi_fdobj *obj);
+/** Another reference, for somebody who keeps the object. */
+void abi_fd_ref(struct abi_fdobj *obj);
 /** Quick look without a reference. */
 enum abi_fd_kind abi_fd_kind(int fd);
 /** A duplicate of from came to be at to. */
@@ -155,6 +173,36 @@ void abi_uverbs_removed(struct emu_dev *dev);
 void abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
 /** Closes every open device, as the end of the process does; lock held. */
 void abi_uverbs_exit(void);
+
+/* ---- VFIO (vfio*.c) ---- */
+
+/** Opens ABI_NODE_VFIO or a group; path is that of the node in the run directory. fd or -errno. */
+int abi_vfio_open(int node, const char *path, int flags);
+/** A call on a container, group or device: what it returns, or -errno. */
+int abi_vfio_ioctl(int fd, enum abi_fd_kind kind, unsigned long request, void *arg);
+static inline bool
+abi_fd_is_vfio(enum abi_fd_kind kind)
+{
+	return kind >= ABI_FD_VFIO_CONTAINER && kind <= ABI_FD_VFIO_DEVICE;
+}
+/** pread() and pwrite() of a device's regions. False: not of a device. Else *done and errno. */
+bool abi_vfio_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
+/** mmap() of a device. False: not of a device. Else *at is what it returns, with errno. */
+bool abi_vfio_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t off, void **at);
+/** The program unmapped a range, or mapped something else over it. */
+void abi_vfio_unmapped(uint64_t addr, uint64_t len);
+/** As with uverbs: what is held, the end of a device, the end of the process; lock held. */
+void abi_vfio_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
+void abi_vfio_removed(struct emu_dev *dev);
+void abi_vfio_exit(void);
+/** An interrupt. */
+void abi_vfio_msix(struct emu_ctx *ctx, unsigned vector);
+/** For the guard: a fault at addr was a store into BAR 0, and has been done. */
+bool abi_vfio_trap(uint64_t addr, void *context);
+/** Ends the thread that executes commands. */
+void abi_vfio_thread_stop(void);
+/** A device is open through VFIO: the kernel's driver does not have it. */
+bool abi_vfio_has(const struct emu_dev *dev);
 
 /* ---- network interfaces of the ports (netdev.c) ---- */
 

@@ -142,6 +142,16 @@ abi_fd_take(int fd)
 }
 
 void
+abi_fd_ref(struct abi_fdobj *obj)
+{
+	sigset_t saved;
+
+	abi_fds_lock(&saved);
+	obj->refs++;
+	abi_fds_unlock(&saved);
+}
+
+void
 abi_fd_put(struct abi_fdobj *obj)
 {
 	sigset_t saved;

@@ -80,18 +80,27 @@ abi_going(struct emu_dev *dev)
 }
 
 static void
+abi_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
+{
+	abi_uverbs_ledger(dev, out);
+	abi_vfio_ledger(dev, out);
+}
+
+static void
 abi_removed(struct emu_dev *dev)
 {
 	emu_sysfs_remove(dev, abi_run_dir());
 	abi_uverbs_removed(dev);
+	abi_vfio_removed(dev);
 }
 
 static const struct emu_front_ops abi_front_ops = {
 	.port_changed = abi_port_changed,
-	.ledger = abi_uverbs_ledger,
+	.ledger = abi_ledger,
 	.going = abi_going,
 	.removed = abi_removed,
 	.program_fds = abi_fd_program,
+	.msix = abi_vfio_msix,
 };
 
 /* One line on the program's stderr: these are the user's mistakes, not the program's. */
@@ -129,6 +138,17 @@ abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
+/* MLXEMU_OPEN: a digit of EMU_DOOR_* bits per port; what is not told is the kernel's driver. */
+static uint8_t
+abi_doors(unsigned port)
+{
+	const char *doors = getenv("MLXEMU_OPEN");
+
+	if (doors == NULL || strlen(doors) <= port || doors[port] < '1' || doors[port] > '3')
+		return EMU_DOOR_VERBS;
+	return (uint8_t)(doors[port] - '0');
+}
+
 static int
 abi_machine_describe(void)
 {
@@ -158,6 +178,7 @@ abi_machine_describe(void)
 		struct emu_dev *dev = &abi_the_machine.dev[i];
 
 		dev->admin_up = true;
+		dev->doors = abi_doors(i);
 		dev->vf = vfs != NULL && (strtoul(vfs, NULL, 0) >> i & 1) != 0;
 		/* The card is one for all processes of the run, its state is not this one's. */
 		(void)emu_pci_attach(dev, abi_run_dir());
@@ -323,6 +344,7 @@ abi_model_up(void)
 		ret = abi_lines_add("MLXEMU_CAPTURE", abi_capture);
 	if (ret == 0)
 		ret = abi_wires_attach();
+	emu_guard_hook = abi_vfio_trap;
 	if (ret == 0)
 		ret = emu_guard_start(&abi_the_machine);
 	if (ret == 0)
@@ -422,10 +444,12 @@ abi_model_finish(void)
 		atomic_store(&abi_state, ABI_MODEL_DEAD);
 		abi_ctl_stop();
 		abi_async_stop();
+		abi_vfio_thread_stop();
 		emu_dp_stop(&abi_the_machine);
 		emu_lock(&abi_the_machine);
 		emu_audit_ledger(&abi_the_machine);
 		abi_uverbs_exit();
+		abi_vfio_exit();
 		emu_wire_detach(&abi_the_machine);
 		abi_report_write();
 		emu_unlock(&abi_the_machine);

@@ -32,7 +32,8 @@ abi_netdev_find(const struct emu_machine *m, const char *name)
 	unsigned i;
 
 	for (i = 0; i < m->ports; i++)
-		if (strncmp(m->dev[i].netdev_name, name, IFNAMSIZ) == 0)
+		if ((m->dev[i].doors & EMU_DOOR_VERBS) != 0 &&
+		    strncmp(m->dev[i].netdev_name, name, IFNAMSIZ) == 0)
 			return (int)i;
 	return -1;
 }
@@ -60,7 +61,8 @@ abi_netdev_name(unsigned index)
 	    abi_inside != 0 || abi_run_dir() == NULL)
 		return NULL;
 	m = abi_machine();
-	if (m == NULL || index - ABI_IFINDEX_BASE >= m->ports)
+	if (m == NULL || index - ABI_IFINDEX_BASE >= m->ports ||
+	    (m->dev[index - ABI_IFINDEX_BASE].doors & EMU_DOOR_VERBS) == 0)
 		return NULL;
 	return m->dev[index - ABI_IFINDEX_BASE].netdev_name;
 }

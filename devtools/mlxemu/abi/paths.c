@@ -13,19 +13,24 @@
 
 /*
  * "always": the emulator's version replaces the kernel's, so that a host's own RDMA devices stay
- * out of sight. The others are rewritten only where the fake tree has such an entry.
+ * out of sight. The others are rewritten only where the fake tree has such an entry; a folder with
+ * entries of both stays the kernel's.
  */
+enum abi_path_how { ABI_PATH_ALWAYS, ABI_PATH_ENTRIES, ABI_PATH_EXISTING };
 static const struct abi_path_rule {
 	const char *prefix;
-	bool always;
+	enum abi_path_how how;
 } abi_path_rules[] = {
-	{"/sys/class/infiniband_verbs", true},
-	{"/sys/class/infiniband", true},
-	{"/dev/infiniband", true},
-	{"/sys/bus/pci/devices", true},
-	{"/sys/bus/pci/drivers/mlx5_core", true},
-	{"/sys/devices/mlxemu", true},
-	{"/sys/class/net", false},
+	{"/sys/class/infiniband_verbs", ABI_PATH_ALWAYS},
+	{"/sys/class/infiniband", ABI_PATH_ALWAYS},
+	{"/dev/infiniband", ABI_PATH_ALWAYS},
+	{"/sys/bus/pci/devices", ABI_PATH_ALWAYS},
+	{"/sys/bus/pci/drivers/mlx5_core", ABI_PATH_ALWAYS},
+	{"/sys/bus/pci/drivers/vfio-pci", ABI_PATH_EXISTING},
+	{"/sys/devices/mlxemu", ABI_PATH_ALWAYS},
+	{"/sys/class/net", ABI_PATH_ENTRIES},
+	{"/sys/kernel/iommu_groups", ABI_PATH_ENTRIES},
+	{"/dev/vfio", ABI_PATH_EXISTING},
 };
 
 const char *
@@ -104,11 +109,10 @@ abi_path(const char *path, char *buf)
 		return path;
 	if (snprintf(buf, ABI_PATH_MAX, "%s/root%s", dir, folded) >= ABI_PATH_MAX)
 		return path;
-	if (!rule->always) {
-		/* The directory itself stays the kernel's; only known entries are ours. */
-		if (strlen(folded) <= strlen(rule->prefix) + 1 || abi_real_lstat(buf, &st) != 0)
-			return path;
-	}
+	if (rule->how == ABI_PATH_ENTRIES && strlen(folded) <= strlen(rule->prefix) + 1)
+		return path;
+	if (rule->how != ABI_PATH_ALWAYS && abi_real_lstat(buf, &st) != 0)
+		return path;
 	return buf;
 }
 
@@ -123,30 +127,56 @@ abi_path_unmap(char *path)
 	memmove(path, path + n + 5, strlen(path + n + 5) + 1);
 }
 
-int
-abi_path_uverbs(const char *real_path)
+/* The number behind a prefix of names in /dev, below max; -1: the path is none of these. */
+static long
+abi_path_number(const char *tail, const char *prefix, unsigned long max)
 {
-	static const char tail[] = "/root/dev/infiniband/uverbs";
-	const char *dir = abi_run_dir();
-	size_t n = dir != NULL ? strlen(dir) : 0;
+	size_t n = strlen(prefix);
 	char *end;
 	unsigned long v;
 
+	if (strncmp(tail, prefix, n) != 0 || tail[n] < '0' || tail[n] > '9')
+		return -1;
+	v = strtoul(tail + n, &end, 10);
+	return *end == '\0' && v < max ? (long)v : -1;
+}
+
+int
+abi_path_node(const char *real_path)
+{
+	static const char dev[] = "/root/dev/";
+	const char *dir = abi_run_dir(), *tail;
+	size_t n = dir != NULL ? strlen(dir) : 0;
+	long v;
+
 	if (n == 0 || strncmp(real_path, dir, n) != 0 ||
-	    strncmp(real_path + n, tail, sizeof(tail) - 1) != 0)
-		return -1;
-	real_path += n + sizeof(tail) - 1;
-	if (*real_path < '0' || *real_path > '9')
-		return -1;
-	v = strtoul(real_path, &end, 10);
-	return *end == '\0' && v < EMU_MAX_PORTS ? (int)v : -1;
+	    strncmp(real_path + n, dev, sizeof(dev) - 1) != 0)
+		return ABI_NODE_NONE;
+	tail = real_path + n + sizeof(dev) - 1;
+	if (strcmp(tail, "vfio/vfio") == 0)
+		return ABI_NODE_VFIO;
+	v = abi_path_number(tail, "vfio/", 0x10000);
+	if (v >= 0)
+		return ABI_NODE_GROUP + (int)v;
+	return (int)abi_path_number(tail, "infiniband/uverbs", EMU_MAX_PORTS);
+}
+
+/* Linux: major 231 is InfiniBand's, 10:196 the container's; groups have a major of their own. */
+dev_t
+abi_node_rdev(int node)
+{
+	if (node >= ABI_NODE_GROUP)
+		return makedev(ABI_VFIO_MAJOR, node - ABI_NODE_GROUP);
+	if (node == ABI_NODE_VFIO)
+		return makedev(10, 196);
+	return makedev(ABI_UVERBS_MAJOR, ABI_UVERBS_MINOR + node);
 }
 
 void
-abi_stat_uverbs(struct stat *st, unsigned n)
+abi_stat_node(struct stat *st, int node)
 {
 	st->st_mode = S_IFCHR | 0666;
-	st->st_rdev = makedev(ABI_UVERBS_MAJOR, ABI_UVERBS_MINOR + n);
+	st->st_rdev = abi_node_rdev(node);
 	st->st_size = 0;
 	st->st_blocks = 0;
 }

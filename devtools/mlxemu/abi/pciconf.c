@@ -127,7 +127,8 @@ abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize
 	{                                                                                          \
 		ssize_t done;                                                                      \
                                                                                                    \
-		if (off >= 0 && abi_pciconf_access(fd, false, buf, len, off, &done))               \
+		if (off >= 0 && (abi_pciconf_access(fd, false, buf, len, off, &done) ||            \
+				 abi_vfio_access(fd, false, buf, len, off, &done)))                \
 			return done;                                                               \
 		return ABI_REAL(name)(fd, buf, len, off);                                          \
 	}
@@ -140,7 +141,8 @@ ABI_PREAD(pread64, off64_t)
 		ssize_t done;                                                                      \
                                                                                                    \
 		if (off >= 0 && len <= size &&                                                     \
-		    abi_pciconf_access(fd, false, buf, len, off, &done))                           \
+		    (abi_pciconf_access(fd, false, buf, len, off, &done) ||                        \
+		     abi_vfio_access(fd, false, buf, len, off, &done)))                            \
 			return done;                                                               \
 		return ABI_REAL(name)(fd, buf, len, off, size);                                    \
 	}
@@ -152,8 +154,10 @@ ABI_PREAD_CHK(__pread64_chk, off64_t)
 	{                                                                                          \
 		ssize_t done;                                                                      \
                                                                                                    \
-		if (off >= 0 && abi_pciconf_access(fd, true, (void *)(uintptr_t)buf, len, off,     \
-						   &done))                                         \
+		if (off >= 0 && (abi_pciconf_access(fd, true, (void *)(uintptr_t)buf, len, off,    \
+						    &done) ||                                      \
+				 abi_vfio_access(fd, true, (void *)(uintptr_t)buf, len, off,       \
+						 &done)))                                          \
 			return done;                                                               \
 		return ABI_REAL(name)(fd, buf, len, off);                                          \
 	}

@@ -30,9 +30,9 @@ ssize_t __pread_chk(int fd, void *buf, size_t len, off_t off, size_t size);
 ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t off, size_t size);
 
 /**
- * Path of a stat-like call; *uverbs becomes the device number when the path is a uverbs node,
- * else -1.
+ * Path of a stat-like call; *node becomes the node in /dev that the path stands for, or
+ * ABI_NODE_NONE.
  */
-const char *abi_stat_path(const char *path, char *buf, int *uverbs);
+const char *abi_stat_path(const char *path, char *buf, int *node);
 
 #endif /* PRELOAD_H */

@@ -176,6 +176,18 @@ abi_ioctl_uverbs(int fd, unsigned long request, void *arg, int *ret)
 	return 1;
 }
 
+/* The same for VFIO. */
+static int
+abi_ioctl_vfio(int fd, unsigned long request, void *arg, int *ret)
+{
+	enum abi_fd_kind kind = abi_fd_kind(fd);
+
+	if (!abi_fd_is_vfio(kind))
+		return 0;
+	*ret = abi_vfio_ioctl(fd, kind, request, arg);
+	return 1;
+}
+
 ABI_EXPORT int
 ioctl(int fd, unsigned long request, ...)
 {
@@ -187,6 +199,7 @@ ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(ap, void *);
 	va_end(ap);
 	if (abi_inside != 0 || (!abi_ioctl_uverbs(fd, request, arg, &ret) &&
+				!abi_ioctl_vfio(fd, request, arg, &ret) &&
 				!abi_netdev_ioctl(request, arg, &ret)))
 		return ABI_REAL(ioctl)(fd, request, arg);
 	if (ret < 0) {

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * mmap of a device, so that it can be told to fail. Mapping itself needs no help: the descriptor
- * is a file that program and model share.
+ * is a file that program and model share. Through VFIO stores are to be seen: vfio_trap.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -56,12 +56,27 @@ static void *
 abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 {
 	int ret = fd >= 0 ? abi_mmap_fault(fd, offset) : 0;
+	void *at;
 
 	if (ret != 0) {
 		errno = -ret;
 		return MAP_FAILED;
 	}
-	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+	if (fd >= 0 && abi_vfio_mmap(addr, len, prot, flags, fd, offset, &at))
+		return at;
+	at = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+	if ((flags & MAP_FIXED) != 0 && at != MAP_FAILED)
+		abi_vfio_unmapped((uintptr_t)at, len);
+	return at;
+}
+
+ABI_EXPORT int
+munmap(void *addr, size_t len)
+{
+	/* Before: as soon as it is unmapped another thread may map something there. */
+	if (abi_inside == 0)
+		abi_vfio_unmapped((uintptr_t)addr, len);
+	return (int)syscall(SYS_munmap, addr, len);
 }
 
 ABI_EXPORT void *

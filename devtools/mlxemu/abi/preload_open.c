@@ -24,16 +24,17 @@
 		}                                                                                  \
 	} while (0)
 
-/* A uverbs node: 1 and the descriptor in *fd, else 0. */
+/* A node of a device: 1 and the descriptor in *fd, else 0. */
 static int
-abi_open_uverbs(const char *real_path, int flags, int *fd)
+abi_open_node(const char *real_path, int flags, int *fd)
 {
-	int n = abi_path_uverbs(real_path);
+	int node = abi_path_node(real_path);
 	int ret;
 
-	if (n < 0 || (flags & O_DIRECTORY) != 0)
+	if (node < 0 || (flags & (O_DIRECTORY | O_PATH)) != 0)
 		return 0;
-	ret = abi_uverbs_open(n, flags);
+	ret = node >= ABI_NODE_VFIO ? abi_vfio_open(node, real_path, flags)
+				    : abi_uverbs_open((unsigned)node, flags);
 	if (ret < 0) {
 		errno = -ret;
 		ret = -1;
@@ -51,7 +52,7 @@ open(const char *path, int flags, ...)
 	int fd;
 
 	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_uverbs(p, flags, &fd))
+	if (p == buf && abi_open_node(p, flags, &fd))
 		return fd;
 	fd = ABI_REAL(open)(p, flags, mode);
 	return p == buf ? abi_pciconf_opened(fd, p) : fd;
@@ -66,7 +67,7 @@ open64(const char *path, int flags, ...)
 	int fd;
 
 	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_uverbs(p, flags, &fd))
+	if (p == buf && abi_open_node(p, flags, &fd))
 		return fd;
 	fd = ABI_REAL(open64)(p, flags, mode);
 	return p == buf ? abi_pciconf_opened(fd, p) : fd;
@@ -94,7 +95,7 @@ openat(int dirfd, const char *path, int flags, ...)
 	int fd;
 
 	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_uverbs(p, flags, &fd))
+	if (p == buf && abi_open_node(p, flags, &fd))
 		return fd;
 	fd = ABI_REAL(openat)(dirfd, p, flags, mode);
 	return p == buf ? abi_pciconf_opened(fd, p) : fd;
@@ -109,7 +110,7 @@ openat64(int dirfd, const char *path, int flags, ...)
 	int fd;
 
 	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_uverbs(p, flags, &fd))
+	if (p == buf && abi_open_node(p, flags, &fd))
 		return fd;
 	fd = ABI_REAL(openat64)(dirfd, p, flags, mode);
 	return p == buf ? abi_pciconf_opened(fd, p) : fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Replaced libc functions that ask about files: a uverbs node looks like a character device. */
+/* Replaced libc functions that ask about files: nodes look like character devices. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -10,20 +10,20 @@
 #include "preload.h"
 
 const char *
-abi_stat_path(const char *path, char *buf, int *uverbs)
+abi_stat_path(const char *path, char *buf, int *node)
 {
 	const char *p = abi_path(path, buf);
 
-	*uverbs = p == buf ? abi_path_uverbs(p) : -1;
+	*node = p == buf ? abi_path_node(p) : ABI_NODE_NONE;
 	return p;
 }
 
 /* After a successful stat of something: st is a struct stat (one layout on x86-64). */
 static int
-abi_stat_done(int ret, void *st, int uverbs)
+abi_stat_done(int ret, void *st, int node)
 {
-	if (ret == 0 && uverbs >= 0)
-		abi_stat_uverbs(st, uverbs);
+	if (ret == 0 && node >= 0)
+		abi_stat_node(st, node);
 	return ret;
 }
 
@@ -137,8 +137,8 @@ statx(int dirfd, const char *path, int flags, unsigned mask, struct statx *stx)
 	ret = ABI_REAL(statx)(dirfd, p, flags, mask, stx);
 	if (ret == 0 && n >= 0) {
 		stx->stx_mode = S_IFCHR | 0666;
-		stx->stx_rdev_major = ABI_UVERBS_MAJOR;
-		stx->stx_rdev_minor = ABI_UVERBS_MINOR + n;
+		stx->stx_rdev_major = major(abi_node_rdev(n));
+		stx->stx_rdev_minor = minor(abi_node_rdev(n));
 		stx->stx_size = 0;
 	}
 	return ret;

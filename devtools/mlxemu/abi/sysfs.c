@@ -17,6 +17,7 @@
 #include "core/emu_lie.h"
 #include "core/emu_pci.h"
 #include "sysfs.h"
+#include "vfio.h"
 
 #define PCI_SLOT_PARENT "/sys/devices/mlxemu"
 
@@ -155,9 +156,32 @@ tree_pci_resource(struct tree *t, unsigned index)
 	tree_write(t, "resource", text, n);
 }
 
+/* The IOMMU group, which is the device's alone, and the nodes of VFIO. */
+static void
+tree_iommu(struct tree *t, const struct emu_dev *dev)
+{
+	unsigned group = ABI_VFIO_GROUP_BASE + dev->index;
+	char name[160], link[160];
+
+	tree_base(t, PCI_SLOT_PARENT "/%s", dev->pci_addr);
+	snprintf(link, sizeof(link), "../../../kernel/iommu_groups/%u", group);
+	tree_link(t, "iommu_group", link);
+	tree_base(t, "/sys/kernel/iommu_groups/%u", group);
+	tree_file(t, "type", "DMA-FQ\n");
+	snprintf(name, sizeof(name), "devices/%s", dev->pci_addr);
+	snprintf(link, sizeof(link), "../../../../devices/mlxemu/%s", dev->pci_addr);
+	tree_link(t, name, link);
+	tree_base(t, "/dev/vfio");
+	tree_file(t, "vfio", "%s", "");
+	snprintf(name, sizeof(name), "%u", group);
+	tree_file(t, name, "%s", "");
+}
+
 static void
 tree_pci(struct tree *t, const struct emu_dev *dev)
 {
+	/* Of both doors the kernel's driver is the one that looks bound. */
+	const char *driver = (dev->doors & EMU_DOOR_VERBS) != 0 ? "mlx5_core" : "vfio-pci";
 	uint16_t id = emu_pci_device_id(dev);
 	char alias[64], link[128];
 
@@ -180,17 +204,21 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, "max_link_width", "16\n");
 	tree_file(t, "modalias", "%s\n", alias);
 	tree_file(t, "uevent",
-		  "DRIVER=mlx5_core\nPCI_CLASS=20000\nPCI_ID=15B3:%04X\nPCI_SUBSYS_ID=15B3:0016\n"
+		  "DRIVER=%s\nPCI_CLASS=20000\nPCI_ID=15B3:%04X\nPCI_SUBSYS_ID=15B3:0016\n"
 		  "PCI_SLOT_NAME=%s\nMODALIAS=%s\n",
-		  id, dev->pci_addr, alias);
+		  driver, id, dev->pci_addr, alias);
 	tree_pci_resource(t, dev->index);
 	tree_pci_config(t, dev);
-	tree_link(t, "driver", "../../../bus/pci/drivers/mlx5_core");
+	snprintf(link, sizeof(link), "../../../bus/pci/drivers/%s", driver);
+	tree_link(t, "driver", link);
+	if ((dev->doors & EMU_DOOR_VFIO) != 0)
+		tree_iommu(t, dev);
+	tree_base(t, PCI_SLOT_PARENT "/%s", dev->pci_addr);
 	tree_link(t, "subsystem", "../../../bus/pci");
 	snprintf(link, sizeof(link), "../../../devices/mlxemu/%s", dev->pci_addr);
 	tree_base(t, "/sys/bus/pci/devices");
 	tree_link(t, dev->pci_addr, link);
-	tree_base(t, "/sys/bus/pci/drivers/mlx5_core");
+	tree_base(t, "/sys/bus/pci/drivers/%s", driver);
 	snprintf(link, sizeof(link), "../../../../devices/mlxemu/%s", dev->pci_addr);
 	tree_link(t, dev->pci_addr, link);
 }
@@ -366,6 +394,8 @@ emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t
 
 	for (i = 0; i < m->ports && t.err == 0; i++) {
 		tree_pci(&t, &m->dev[i]);
+		if ((m->dev[i].doors & EMU_DOOR_VERBS) == 0)
+			continue;
 		tree_ibdev(&t, &m->dev[i]);
 		tree_uverbs(&t, &m->dev[i]);
 		tree_netdev(&t, &m->dev[i]);
@@ -381,6 +411,8 @@ emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
 {
 	struct tree t = {.dir = dir};
 
+	if ((dev->doors & EMU_DOOR_VERBS) == 0)
+		return;
 	tree_ibdev_state(&t, dev);
 	t.err = 0;
 	tree_netdev_state(&t, dev);
@@ -411,6 +443,7 @@ emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
 		{"/sys/class/infiniband", offsetof(struct emu_dev, ibdev_name), false},
 		{"/sys/class/net", offsetof(struct emu_dev, netdev_name), false},
 		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, pci_addr), true},
+		{"/sys/bus/pci/drivers/vfio-pci", offsetof(struct emu_dev, pci_addr), true},
 		{"/sys/bus/pci/devices", offsetof(struct emu_dev, pci_addr), true},
 	};
 	char path[PATH_MAX];

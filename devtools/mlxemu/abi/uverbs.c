@@ -223,6 +223,11 @@ abi_uverbs_open(unsigned n, int flags)
 	if (m == NULL)
 		return -ENODEV;
 	ret = n < m->ports && !emu_dev_deaf(&m->dev[n]) ? 0 : -ENOENT;
+	/* One driver at a time has the device. */
+	if (ret == 0 && (m->dev[n].doors & EMU_DOOR_VERBS) == 0)
+		ret = -ENOENT;
+	if (ret == 0 && abi_vfio_has(&m->dev[n]))
+		ret = -EBUSY;
 	if (ret == 0)
 		ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[n], m->dev[n].uverbs_name);
 	if (ret == 0)

@@ -143,8 +143,10 @@ pages_write(struct emu_dev *dev, bool torn)
 {
 	struct emu_ctx *ctx;
 
+	/* The page is the kernel's: there is none with VFIO. */
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		page_write(&dev->clock, page_of(ctx), torn);
+		if (ctx->iommu == NULL)
+			page_write(&dev->clock, page_of(ctx), torn);
 }
 
 void
@@ -162,7 +164,9 @@ flip(struct emu_dev *dev)
 
 	for (unsigned i = 0; i < CLOCK_FLIPS; i++) {
 		TAILQ_FOREACH(ctx, &dev->contexts, next)
-			atomic_fetch_add_explicit(&page_of(ctx)->sign, 2, memory_order_relaxed);
+			if (ctx->iommu == NULL)
+				atomic_fetch_add_explicit(&page_of(ctx)->sign, 2,
+							  memory_order_relaxed);
 		__builtin_ia32_pause();
 	}
 }

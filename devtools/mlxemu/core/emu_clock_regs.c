@@ -47,7 +47,7 @@ write_held(struct emu_dev *dev)
 	if (emu_clock_real(c))
 		real = htobe64(told("real", emu_clock_pack(emu_clock_real_ns(c, now))));
 	TAILQ_FOREACH(ctx, &dev->contexts, next) {
-		uint8_t *page = (uint8_t *)ctx->file + EMU_CORE_CLOCK_OFFSET;
+		uint8_t *page = (uint8_t *)ctx->file + ctx->counter_page;
 
 		atomic_store_explicit((_Atomic uint64_t *)page, core, memory_order_relaxed);
 		if (real != 0)

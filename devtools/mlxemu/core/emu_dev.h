@@ -24,6 +24,8 @@
 /* Offsets of special pages in the file that stands for a uverbs device; kernel-given. */
 #define EMU_CLOCK_INFO_OFFSET 0x700000u
 #define EMU_CORE_CLOCK_OFFSET 0x500000u
+/** Page of the counter's registers in BAR 0: initialisation segment, internal_timer. */
+#define EMU_BAR_COUNTER_OFFSET 0x1000u
 #define EMU_UAR_OFFSET 0x10000000u /**< UAR page i is at EMU_UAR_OFFSET + i * 4096. */
 #define EMU_FILE_BYTES (1u << 30)
 
@@ -85,6 +87,10 @@ struct emu_vport {
 	uint16_t mtu; /**< Layer-3 MTU of the kernel's interface (1500). */
 };
 
+/* Who serves a device, and so how programs come to it. */
+#define EMU_DOOR_VERBS 1u /**< The kernel's driver: uverbs and a network interface. */
+#define EMU_DOOR_VFIO 2u  /**< vfio-pci. */
+
 struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
@@ -102,6 +108,7 @@ struct emu_dev {
 	bool removed;	/**< Unplugged from the bus: nothing works any more. */
 	bool failed;	/**< Removed because its firmware failed: its PCI function is still there. */
 	bool vf;	/**< A virtual function: its configuration space has no gateway. */
+	uint8_t doors;	/**< EMU_DOOR_*: ways by which programs may open it. */
 	bool going;	/**< On its way there: the kernel answers no call any more, the device works. */
 	uint64_t gone_ns; /**< When it is removed (CLOCK_MONOTONIC), while going. */
 	uint64_t replug_ns; /**< When it is plugged in again (emu_mono_ns()); 0: not by itself. */
@@ -172,6 +179,7 @@ struct emu_ctx {
 	struct emu_iommu *iommu; /**< VFIO: addresses in commands are IOVAs. NULL: pointers. */
 	struct emu_hca hca;	 /**< VFIO: how far the function is started. */
 	unsigned objects;	 /**< Owned. */
+	uint64_t counter_page; /**< In file: the page of the counter's registers. */
 	const struct emu_ctx_ops *ops;
 	void *priv;	  /**< The front end's. */
 	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: the order of clean-up. */
@@ -216,6 +224,12 @@ void emu_file_unmap(void *file);
 /** The front end made file; the context starts with no objects. 0 or -errno. */
 int emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,
 		 struct emu_ctx **out);
+/**
+ * The same through VFIO: bar is the model's mapping of BAR 0, iommu the address space of the
+ * container, which outlives the context. There are no ops: events go to queues and interrupts.
+ */
+int emu_ctx_open_vfio(struct emu_dev *dev, void *bar, uint64_t bar_bytes, struct emu_iommu *iommu,
+		      struct emu_ctx **out);
 /**
  * Destroys what the context still owns, newest first (what the kernel does when a process
  * closes the file), notes them per type in the audit, and returns how many objects that were.

@@ -146,7 +146,7 @@ match_method(struct emu_rule *r, const char *text)
 static bool
 match_page(struct emu_rule *r, const char *text)
 {
-	static const char *const names[] = {"clock", "core", "doorbell", "other"};
+	static const char *const names[] = {"clock", "core", "doorbell", "bar", "other"};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcasecmp(names[i], text) == 0)

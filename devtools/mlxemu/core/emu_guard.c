@@ -19,6 +19,7 @@ int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 static const int guarded[] = {SIGSEGV, SIGBUS};
 #define GUARDED (sizeof(guarded) / sizeof(guarded[0]))
 
+bool (*emu_guard_hook)(uint64_t addr, void *context);
 static struct emu_machine *machine; /* NULL: the guard is not up */
 static struct sigaction program[GUARDED];
 
@@ -148,8 +149,13 @@ static void
 on_fault(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	bool mended = info->si_code > 0 && machine != NULL && emu_lock_is_mine(machine) &&
-		      mend(sig, (uintptr_t)info->si_addr);
+	bool mended = info->si_code > 0 && machine != NULL;
+
+	if (mended && emu_lock_is_mine(machine))
+		mended = mend(sig, (uintptr_t)info->si_addr);
+	else if (mended)
+		mended = emu_guard_hook != NULL &&
+			 emu_guard_hook((uintptr_t)info->si_addr, context);
 
 	errno = saved;
 	if (!mended)

@@ -18,6 +18,11 @@
 
 /** Takes SIGSEGV and SIGBUS, for one machine of the process. 0 or -errno. */
 int emu_guard_start(struct emu_machine *m);
+/**
+ * Asked first, about each fault of the program's own code: true when it was something that the
+ * front end has done for the program (a store into a device), which goes on then.
+ */
+extern bool (*emu_guard_hook)(uint64_t addr, void *context);
 /** Gives them back to the program. */
 void emu_guard_stop(void);
 /** True when the guard stands between the program and this signal. */

@@ -159,6 +159,7 @@ dev_init(struct emu_dev *dev, unsigned index, const struct emu_profile *profile)
 	dev->index = index;
 	dev->profile = profile;
 	dev->admin_up = true;
+	dev->doors = EMU_DOOR_VERBS;
 	TAILQ_INIT(&dev->contexts);
 	dev_name_it(dev);
 	dev_address_it(dev);
@@ -238,6 +239,39 @@ uid_new(struct emu_dev *dev)
 	return uid;
 }
 
+/* From here on the counter's registers are written. */
+static void
+ctx_insert(struct emu_ctx *ctx)
+{
+	struct emu_dev *dev = ctx->dev;
+
+	TAILQ_INIT(&ctx->owned);
+	emu_clock_hold(dev);
+	TAILQ_INSERT_TAIL(&dev->contexts, ctx, next);
+	emu_clock_release(dev);
+	emu_clock_publish(dev);
+	emu_clock_tick(dev);
+}
+
+int
+emu_ctx_open_vfio(struct emu_dev *dev, void *bar, uint64_t bar_bytes, struct emu_iommu *iommu,
+		  struct emu_ctx **out)
+{
+	struct emu_ctx *ctx = calloc(1, sizeof(*ctx));
+
+	if (ctx == NULL)
+		return -ENOMEM;
+	ctx->dev = dev;
+	ctx->file = bar;
+	ctx->devx = true;
+	ctx->uar_end = bar_bytes;
+	ctx->iommu = iommu;
+	ctx->counter_page = EMU_BAR_COUNTER_OFFSET;
+	ctx_insert(ctx);
+	*out = ctx;
+	return 0;
+}
+
 int
 emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,
 	     struct emu_ctx **out)
@@ -256,12 +290,8 @@ emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_op
 	ctx->uid = uid_new(dev);
 	ctx->uar_base = EMU_UAR_OFFSET;
 	ctx->uar_end = EMU_FILE_BYTES;
-	TAILQ_INIT(&ctx->owned);
-	emu_clock_hold(dev);
-	TAILQ_INSERT_TAIL(&dev->contexts, ctx, next);
-	emu_clock_release(dev);
-	emu_clock_publish(dev);
-	emu_clock_tick(dev);
+	ctx->counter_page = EMU_CORE_CLOCK_OFFSET;
+	ctx_insert(ctx);
 	*out = ctx;
 	return 0;
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * What vfio-pci and the IOMMU would do for an emulated device: containers, groups, devices.
+ *
+ * vfio.c opens and closes the three and answers for containers and groups, vfio_iommu.c for the
+ * address space, vfio_device.c for a device, its regions and interrupts. vfio_cmd.c is the device's
+ * side of BAR 0: initialisation segment and command queue. vfio_trap.c sees the program's stores
+ * into BAR 0, which vfio_store.c decodes. All structures are under the machine's lock.
+ */
+#ifndef ABI_VFIO_H
+#define ABI_VFIO_H
+
+#include "abi.h"
+#include "core/emu_iommu.h"
+#include "core/emu_pci.h"
+
+/** Minor numbers and IOMMU groups: port i is group ABI_VFIO_GROUP_BASE + i. */
+#define ABI_VFIO_GROUP_BASE 40u
+#define ABI_VFIO_BAR_BYTES EMU_PCI_BAR_BYTES
+/** Regions are as far apart as in the kernel. */
+#define ABI_VFIO_REGION_SHIFT 40
+#define ABI_VFIO_SLOTS 32u /**< Of the command queue. */
+
+struct abi_vfio_container {
+	struct abi_fdobj fo;
+	struct emu_dev *dev;	 /**< Of the group attached first: who is named. NULL: none. */
+	struct emu_iommu *iommu; /**< NULL until VFIO_SET_IOMMU. */
+	unsigned groups;	 /**< Attached. */
+	TAILQ_ENTRY(abi_vfio_container) next;
+};
+
+struct abi_vfio_group {
+	struct abi_fdobj fo;
+	struct emu_dev *dev;
+	struct abi_vfio_container *container; /**< A reference, or NULL. */
+	int lock_fd; /**< The node, locked: other processes find the group busy. */
+};
+
+/** A command whose answer is held back by a fault rule. */
+struct abi_vfio_late {
+	uint8_t *out; /**< NULL: none. */
+	size_t out_len;
+	uint8_t delivery;
+	uint64_t due_ns;
+};
+
+struct abi_vfio_device {
+	struct abi_fdobj fo;
+	struct emu_dev *dev;
+	struct abi_vfio_group *group; /**< A reference. */
+	struct emu_ctx *ctx;	      /**< NULL: shut. */
+	int file;		      /**< BAR 0, shared with the program; the model's. */
+	uint8_t *bar;
+	uint64_t cmdq; /**< IOVA of the command queue; 0 until both halves were written. */
+	uint32_t doorbells; /**< Slots that rang and were not looked at. */
+	uint32_t health; /**< Counter. */
+	struct abi_vfio_late late[ABI_VFIO_SLOTS];
+	bool msix; /**< Enabled, for msix_max vectors. */
+	unsigned msix_max;
+	int irq_fds[EMU_PCI_MSIX_VECTORS]; /**< The model's copies; -1: none. */
+	int err_fd, req_fd;
+};
+
+/** The open device of a port, or NULL. */
+struct abi_vfio_device *abi_vfio_of(const struct emu_dev *dev);
+/** Enters or takes out the open device of a port. */
+void abi_vfio_device_set(struct emu_dev *dev, struct abi_vfio_device *d);
+/** Notes a refusal: a mistake of the program in the audit, anything else in the trace. Returns err. */
+int abi_vfio_refuse(struct emu_dev *dev, int err, const char *call, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/** Copies at most len of argsz-prefixed struct; -EFAULT, or -EINVAL when argsz is below min. */
+int abi_vfio_in(void *out, const void *arg, size_t min);
+
+/** VFIO_IOMMU_*; lock held. 0 or -errno; -ENOTTY: none of these. */
+int abi_vfio_iommu_ioctl(struct abi_vfio_container *c, unsigned long request, void *arg);
+/** VFIO_DEVICE_*; lock held. */
+int abi_vfio_device_ioctl(struct abi_vfio_device *d, unsigned long request, void *arg);
+/** Makes the device of a group: BAR, context. 0 or -errno; *fd is the program's. */
+int abi_vfio_device_open(struct abi_vfio_group *g, int *fd);
+/** Ends it, as the end of the process does when exiting. */
+void abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting);
+/** Gives up the interrupts. */
+void abi_vfio_irqs_close(struct abi_vfio_device *d);
+/** The device is going: who listens for errors and for the device to be given back is told. */
+void abi_vfio_irqs_going(struct abi_vfio_device *d);
+
+/* ---- BAR 0 (vfio_cmd.c) ---- */
+
+/** Fills in what a card shows after reset. */
+void abi_vfio_bar_reset(struct abi_vfio_device *d);
+/** Removed: every read gives ones. With failed firmware the segment says so, and nothing more happens. */
+void abi_vfio_bar_gone(struct abi_vfio_device *d);
+/** A store of the program at an offset of BAR 0; lock held. */
+void abi_vfio_bar_store(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes,
+			unsigned len);
+/** The thread that executes commands; started by the first open. 0 or -errno. */
+int abi_vfio_thread_start(void);
+
+/* ---- stores (vfio_trap.c, vfio_store.c) ---- */
+
+/** The program mapped [addr, addr + len) at an offset of BAR 0. */
+void abi_vfio_mapped(struct abi_vfio_device *d, uint64_t addr, uint64_t len, uint64_t off);
+/** Mappings of BAR 0 by the program. */
+unsigned abi_vfio_mappings(const struct emu_dev *dev);
+/** The device is no more; its mappings lead nowhere. */
+void abi_vfio_trap_forget(const struct emu_dev *dev);
+/** A store instruction: what it writes. */
+struct abi_store {
+	unsigned len;	   /**< Of the instruction. */
+	unsigned bytes;	   /**< Stored; at most 64. */
+	uint8_t data[64];
+	int swap; /**< Register that takes what was there (xchg), as a gregs index; -1: none. */
+};
+/** Decodes the instruction that context stands at. False: none that is known. */
+bool abi_store_decode(const void *context, struct abi_store *out);
+
+#endif /* ABI_VFIO_H */

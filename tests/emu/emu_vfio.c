@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* emu_vfio CASE: runs one case on port 0 and exits 0 when all its checks held. */
+#include "vfio.h"
+
+int client_failures;
+
+static const struct {
+	const char *name;
+	void (*run)(unsigned port);
+} cases[] = {
+	{"open", case_vfio_open},
+};
+
+const char *
+vfio_address(unsigned port)
+{
+	static char address[32];
+
+	snprintf(address, sizeof(address), "0000:%02x:00.%u", 0xc1 + port / 2, port % 2);
+	return address;
+}
+
+struct ibv_context *
+vfio_open(unsigned port)
+{
+	struct mlx5dv_vfio_context_attr attr = {.pci_name = vfio_address(port)};
+	struct ibv_device **list = mlx5dv_get_vfio_device_list(&attr);
+	struct ibv_context *ctx = list != NULL ? ibv_open_device(list[0]) : NULL;
+	int err = errno;
+
+	if (list != NULL)
+		ibv_free_device_list(list);
+	errno = err;
+	return ctx;
+}
+
+int
+vfio_query_caps(struct ibv_context *ctx)
+{
+	static struct prm_query_hca_cap_out out;
+	struct prm_query_hca_cap_in in = {0};
+
+	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
+	prm_query_hca_cap_in_set_op_mod(&in, 1);
+	memset(&out, 0, sizeof(out));
+	return mlx5dv_devx_general_cmd(ctx, &in, sizeof(in), &out, sizeof(out));
+}
+
+int
+main(int argc, char **argv)
+{
+	for (unsigned i = 0; argc == 2 && i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (strcmp(cases[i].name, argv[1]) == 0) {
+			cases[i].run(0);
+			return client_failures != 0;
+		}
+	fprintf(stderr, "usage: %s CASE\n", argv[0]);
+	return 2;
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Runs one case of emu_vfio and checks the launcher's verdict on it.
+
+usage: run_vfio.py MLXEMU PROGRAM CASE STATUS [--opt=OPTION ...] [LINE...]
+
+STATUS is the exit status that `mlxemu run --open vfio --audit` with the further OPTIONs must have;
+each LINE must be found in its report. The run directory must be gone afterwards.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    mlxemu, program, case, status = sys.argv[1:5]
+    options = [a[len('--opt='):] for a in sys.argv[5:] if a.startswith('--opt=')]
+    lines = [a for a in sys.argv[5:] if not a.startswith('--opt=')]
+    with tempfile.TemporaryDirectory() as tmp:
+        env = dict(os.environ, TMPDIR=tmp, ASAN_OPTIONS='detect_leaks=0')
+        got = subprocess.run([mlxemu, 'run', '--ports', '2', '--open', 'vfio', *options, '--audit',
+                              '--', program, case],
+                             env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             timeout=80, check=False)
+        left = os.listdir(tmp)
+    sys.stderr.write(got.stdout + got.stderr)
+    bad = []
+    if got.returncode != int(status):
+        bad.append(f'exit status {got.returncode}, not {status}')
+    if left:
+        bad.append(f'left behind: {left}')
+    bad += [f'no line "{want}"' for want in lines if want not in got.stderr.splitlines()]
+    for text in bad:
+        print(text)
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What the cases of emu_vfio share: a device opened by libmlx5 through VFIO. */
+#ifndef EMU_TEST_VFIO_H
+#define EMU_TEST_VFIO_H
+
+#include "client.h"
+
+/** PCI address of a port, as ports are numbered by the emulator. */
+const char *vfio_address(unsigned port);
+/** NULL and errno when it is refused. */
+struct ibv_context *vfio_open(unsigned port);
+/** QUERY_HCA_CAP of the general capabilities. What mlx5dv_devx_general_cmd() returned. */
+int vfio_query_caps(struct ibv_context *ctx);
+
+/* The cases; port is that of the machine to use. */
+void case_vfio_open(unsigned port);
+
+#endif /* EMU_TEST_VFIO_H */
