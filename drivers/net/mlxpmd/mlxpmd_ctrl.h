@@ -98,6 +98,11 @@ void mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq);
 void mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq);
 /** That alone, without waking. */
 void mlxpmd_rxq_intr_sync(struct mlxpmd_rxq *rxq);
+/**
+ * For the service: wakes who waits though a packet has been there for long and the event did not come.
+ * there: a completion stands at ci.
+ */
+void mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t now_ns);
 int mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 

@@ -129,6 +129,8 @@ watch(const struct patient *p, uint64_t now_ns)
 	bool tell = false;
 	uint64_t lasts_ns;
 
+	if (p->sleeper != NULL)
+		mlxpmd_rxq_intr_watch(p->sleeper, !absent(p, p->cq_ci), p->cq_ci, now_ns);
 	if (what == MLXPMD_CAUSE_NONE || what != r->watch_what || p->cq_ci != r->watch_ci) {
 		r->watch_what = what;
 		r->watch_ci = p->cq_ci;

@@ -16,11 +16,16 @@
 #define ALLOW_EXPERIMENTAL_API /* rte_intr_type_set() */
 #endif
 
+#include <poll.h>
+
 #include <rte_errno.h>
 #include <rte_interrupts.h>
 #include <rte_spinlock.h>
 
 #include "mlxpmd_ctrl.h"
+
+/* An event that has not come by then was lost on its way, by the device or the kernel. */
+#define LATE_NS UINT64_C(100000000)
 
 /* Queue q has epoll entry q, and interrupt vector q behind those that EAL has for other purposes. */
 static int
@@ -112,6 +117,40 @@ mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq)
 	rte_spinlock_lock(&rxq->intr_lock);
 	if (rxq->intr_on)
 		mdv_vector_kick(rxq->vector);
+	rte_spinlock_unlock(&rxq->intr_lock);
+}
+
+/* The lock is held. */
+static void
+late_wake(struct mlxpmd_rxq *rxq, uint64_t late_ns)
+{
+	struct pollfd fd = { .fd = rxq->vector->fd, .events = POLLIN };
+
+	/* Woken already: it is the application that is late. */
+	if (poll(&fd, 1, 0) != 0)
+		return;
+	mdv_vector_kick(rxq->vector);
+	if (!rxq->intr_late_told)
+		MLXPMD_LOG(WARNING, "port %u Rx queue %u: no interrupt came for a packet that is there since %u ms: woken by the driver, from now on without a word",
+			   rxq->port_id, rxq->queue_id, (unsigned int)(late_ns / 1000000u));
+	rxq->intr_late_told = true;
+}
+
+void
+mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t now_ns)
+{
+	if (rxq->vector == NULL)
+		return;
+	rte_spinlock_lock(&rxq->intr_lock);
+	if (!rxq->intr_on || !there) {
+		rxq->intr_late_ns = 0;
+	} else if (rxq->intr_late_ns == 0 || rxq->intr_late_ci != ci) {
+		rxq->intr_late_ns = now_ns;
+		rxq->intr_late_ci = ci;
+	} else if (now_ns - rxq->intr_late_ns >= LATE_NS) {
+		late_wake(rxq, now_ns - rxq->intr_late_ns);
+		rxq->intr_late_ns = now_ns;
+	}
 	rte_spinlock_unlock(&rxq->intr_lock);
 }
 

@@ -112,7 +112,10 @@ struct mlxpmd_rxq {
 	struct mlxpmd_rxq_stats stats_base;
 	struct mdv_vector *vector; /**< NULL: no interrupts. */
 	rte_spinlock_t intr_lock; /**< mlxpmd_rx_intr.c. */
-	bool intr_on;		/**< The application waits for the vector. Under intr_lock. */
+	bool intr_on;		/**< The application waits for the vector. Under intr_lock, as the next. */
+	bool intr_late_told;
+	uint32_t intr_late_ci;	/**< A packet waits there, */
+	uint64_t intr_late_ns;	/**< since then; 0: none. */
 	unsigned socket_id;
 	struct rte_eth_rxconf conf;
 	uint16_t nb_desc;
