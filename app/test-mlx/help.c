@@ -6,13 +6,16 @@
  * What --help prints.
  */
 
+#include "fwdump.h"
 #include "tm.h"
 
 static const char intro[] =
 "dpdk-test-mlx: verify an Ethernet port and its driver with real packets.\n"
 "\n"
 "Usage: dpdk-test-mlx [EAL OPTIONS] -- [OPTIONS]\n"
-"       dpdk-test-mlx --doctor     what stands between this machine and a running port; no device needed\n"
+"       dpdk-test-mlx --doctor     what stands between this machine and a running port; no device needed\n";
+
+static const char eal[] =
 "\n"
 "EAL options name the devices and the memory, for example -a 0000:08:00.0,\n"
 "-d librte_net_mlxpmd.so, -l 0-1, --no-huge, --vdev net_ring0.\n"
@@ -52,6 +55,8 @@ tm_help_print(FILE *out)
 	char left[64];
 
 	fputs(intro, out);
+	tm_fwdump_help(out);
+	fputs(eal, out);
 	for (const struct tm_arg *a = tm_args; a->name != NULL; a++) {
 		snprintf(left, sizeof(left), "--%s%s%s", a->name, a->value ? " " : "",
 			 a->value ? a->value : "");

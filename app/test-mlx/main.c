@@ -18,6 +18,7 @@
 #include <rte_pci.h>
 
 #include "doctor.h"
+#include "fwdump.h"
 #include "tm.h"
 
 static struct tm_app app_room;
@@ -236,6 +237,8 @@ main(int argc, char **argv)
 		tm_help_print(stdout);
 		return TM_EXIT_OK;
 	}
+	if (argc > 1 && strcmp(argv[1], "fwdump") == 0)
+		return tm_fwdump(argc - 2, argv + 2);
 	if (wanted(argc, argv, "--doctor"))
 		return tm_doctor() == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
 	tm_config_defaults(&app->cfg);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * `fwdump`: register dumps from the command line, without EAL and without an open device.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_errno.h>
+#include <rte_pci.h>
+
+#include "fwdump.h"
+#include "tm.h"
+
+/* What a state means for who typed the command. */
+static const char *
+reason(int ret)
+{
+	switch (-ret) {
+	case EEXIST:
+		return "a dump is kept already: read it with get, drop it with reset";
+	case ENOENT:
+		return "no dump is kept: take one first";
+	case EIO:
+		return "there is no way to the registers, or the dump is damaged (see above)";
+	default:
+		return rte_strerror(-ret);
+	}
+}
+
+static int
+failed(const char *what, const char *address, int ret)
+{
+	tm_error("fwdump %s %s: %s", what, address, reason(ret));
+	return TM_EXIT_FAILED;
+}
+
+static int
+dump_open(const char *what, const char *address, unsigned int access, struct mdv_fwdump **h)
+{
+	struct rte_pci_addr pci;
+	int ret;
+
+	if (rte_pci_addr_parse(address, &pci) != 0) {
+		tm_error("fwdump %s: '%s' is no PCI address (0000:08:00.0)", what, address);
+		return TM_EXIT_SETUP;
+	}
+	ret = mdv_fwdump_open(&pci, access, h);
+	if (ret == 0)
+		return TM_EXIT_OK;
+	tm_error("fwdump %s %s: %s", what, address,
+		 ret == -ENOENT ? "there is no such PCI device" :
+		 ret == -EINVAL ? "this is no device that mlx5 drives" : rte_strerror(-ret));
+	return TM_EXIT_FAILED;
+}
+
+static void
+info_print(FILE *out, const char *address, const struct mdv_fwdump_info *info)
+{
+	time_t taken = (time_t)info->taken_s;
+	char when[32] = "";
+	struct tm tm;
+
+	if (taken != 0 && gmtime_r(&taken, &tm) != NULL)
+		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S UTC", &tm);
+	fprintf(out, "%s: %" PRIu32 " registers by %s%s", address, info->count,
+		mdv_fwdump_route_name(info->route), when);
+	if (info->pid != 0)
+		fprintf(out, ", process %" PRIu32, info->pid);
+	if (info->unreadable != 0)
+		fprintf(out, "; %" PRIu32 " could not be read", info->unreadable);
+	fputc('\n', out);
+}
+
+static int
+run_take(int argc, char **argv)
+{
+	struct mdv_fwdump_info info;
+	struct mdv_fwdump *h;
+	int status = dump_open("take", argv[0], MDV_FWDUMP_READ | MDV_FWDUMP_WRITE, &h), ret;
+
+	(void)argc;
+	if (status != TM_EXIT_OK)
+		return status;
+	ret = mdv_fwdump_take(h);
+	if (ret == 0)
+		ret = mdv_fwdump_info(h, &info);
+	mdv_fwdump_close(h);
+	if (ret != 0)
+		return failed("take", argv[0], ret);
+	info_print(stdout, argv[0], &info);
+	return TM_EXIT_OK;
+}
+
+static int
+run_reset(int argc, char **argv)
+{
+	struct mdv_fwdump *h;
+	int status = dump_open("reset", argv[0], MDV_FWDUMP_WRITE, &h), ret;
+
+	(void)argc;
+	if (status != TM_EXIT_OK)
+		return status;
+	ret = mdv_fwdump_reset(h);
+	mdv_fwdump_close(h);
+	return ret == 0 ? TM_EXIT_OK : failed("reset", argv[0], ret);
+}
+
+/* The dump to a file, or to stdout; what it is goes to stderr, so that it is not in the text. */
+static int
+dump_write(const char *path, const struct mdv_fwdump_reg *regs, size_t count)
+{
+	FILE *out = path != NULL ? fopen(path, "we") : stdout;
+	int ret = out != NULL ? fwdump_text_write(out, regs, count) : -errno;
+
+	if (path != NULL && out != NULL && fclose(out) != 0 && ret == 0)
+		ret = -errno;
+	if (ret != 0)
+		tm_error("fwdump get: '%s': %s", path != NULL ? path : "stdout", rte_strerror(-ret));
+	return ret == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
+}
+
+static int
+dump_get(struct mdv_fwdump *h, const char *address, const char *path)
+{
+	struct mdv_fwdump_reg *regs = NULL;
+	struct mdv_fwdump_info info;
+	size_t count = 0;
+	int ret = mdv_fwdump_info(h, &info), status;
+
+	if (ret == 0) {
+		regs = calloc(info.count + 1, sizeof(*regs));
+		ret = regs != NULL ? mdv_fwdump_get(h, regs, info.count, &count) : -ENOMEM;
+	}
+	if (ret != 0) {
+		status = failed("get", address, ret);
+	} else {
+		info_print(stderr, address, &info);
+		status = dump_write(path, regs, count);
+	}
+	free(regs);
+	return status;
+}
+
+static int
+run_get(int argc, char **argv)
+{
+	const char *path = argc > 1 ? argv[2] : NULL;
+	struct mdv_fwdump *h;
+	int status = dump_open("get", argv[0], MDV_FWDUMP_READ, &h);
+
+	if (status != TM_EXIT_OK)
+		return status;
+	status = dump_get(h, argv[0], path);
+	mdv_fwdump_close(h);
+	return status;
+}
+
+static int
+text_get(const char *path, struct fwdump_text *text)
+{
+	unsigned int line;
+	int ret = fwdump_text_read(path, text, &line);
+
+	if (ret == -EINVAL)
+		tm_error("fwdump diff: %s:%u: not 'ADDRESS VALUE'", path, line);
+	else if (ret != 0)
+		tm_error("fwdump diff: '%s': %s", path, rte_strerror(-ret));
+	return ret;
+}
+
+static int
+run_diff(int argc, char **argv)
+{
+	struct fwdump_text before = { 0 }, after = { 0 };
+	int status = TM_EXIT_SETUP;
+	size_t n;
+
+	(void)argc;
+	if (text_get(argv[0], &before) == 0 && text_get(argv[1], &after) == 0) {
+		n = fwdump_text_diff(stdout, &before, &after);
+		status = n == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
+		fprintf(stderr, "%zu and %zu registers, %zu differ\n", before.count, after.count, n);
+	}
+	fwdump_text_free(&before);
+	fwdump_text_free(&after);
+	return status;
+}
+
+static const struct verb {
+	const char *name, *args, *help;
+	int min, max;
+	int (*run)(int argc, char **argv);
+} verbs[] = {
+	{ "take", "ADDRESS", "takes a dump of a card's registers and keeps it", 1, 1, run_take },
+	{ "get", "ADDRESS [-o FILE]", "writes the dump that is kept: address TAB value", 1, 3, run_get },
+	{ "reset", "ADDRESS", "drops the dump that is kept", 1, 1, run_reset },
+	{ "diff", "A B", "the registers that two such files differ in; exit code 1 if there are any", 2, 2,
+	  run_diff },
+};
+
+void
+tm_fwdump_help(FILE *out)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		fprintf(out, "       dpdk-test-mlx fwdump %s %s     %s\n", verbs[i].name, verbs[i].args,
+			verbs[i].help);
+}
+
+int
+tm_fwdump(int argc, char **argv)
+{
+	const struct verb *v = NULL;
+
+	for (size_t i = 0; argc > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verbs[i].name, argv[0]) == 0)
+			v = &verbs[i];
+	if (v != NULL && argc - 1 >= v->min && argc - 1 <= v->max &&
+	    (v->run != run_get || argc - 1 == 1 || (argc - 1 == 3 && strcmp(argv[2], "-o") == 0)))
+		return v->run(argc - 1, argv + 1);
+	if (v != NULL)
+		tm_error("fwdump %s takes: %s", v->name, v->args);
+	else
+		tm_error("fwdump '%s': take, get, reset or diff", argc > 0 ? argv[0] : "");
+	return TM_EXIT_SETUP;
+}
