@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Matchers and flows through mlx5dv_create_flow(). */
+/* Matchers and flows through mlx5dv_create_flow(), and flow tables as DEVX objects. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -128,6 +128,150 @@ case_flow_refusals(unsigned port)
 	if (flow != NULL)
 		CHECK_EQ(ibv_destroy_flow(flow), 0);
 	CHECK_EQ(mlx5dv_destroy_flow_matcher(matcher), 0);
+	receiver_close(&r);
+	client_close(&c);
+}
+
+/* ---- flow tables, groups and entries: DEVX objects of a program ---- */
+
+static struct client_obj
+table_new(struct client *c, unsigned level)
+{
+	struct prm_create_flow_table_in in = {0};
+	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
+
+	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
+	prm_flow_table_context_set_level(ctx, level);
+	prm_flow_table_context_set_log_size(ctx, 4);
+	return client_create(c, &in, sizeof(in));
+}
+
+/* Of IPv4. */
+static struct client_obj
+group_new(struct client *c, uint32_t table)
+{
+	struct prm_create_flow_group_in in = {0};
+
+	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
+	prm_create_flow_group_in_set_table_id(&in, table);
+	prm_create_flow_group_in_set_end_flow_index(&in, 7);
+	prm_create_flow_group_in_set_match_criteria_enable(&in, CRITERIA_OUTER);
+	prm_fte_match_set_lyr_2_4_set_ip_version(
+		prm_fte_match_param_outer_headers(prm_create_flow_group_in_match_criteria(&in)),
+		0xf);
+	return client_create(c, &in, sizeof(in));
+}
+
+struct entry {
+	struct prm_set_fte_in in;
+	uint32_t dest[2];
+};
+
+static void
+entry_in(struct entry *e, uint32_t table, uint32_t group, uint32_t tirn)
+{
+	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&e->in);
+	struct prm_dest_format_struct *d = (void *)e->dest;
+
+	memset(e, 0, sizeof(*e));
+	prm_set_fte_in_set_opcode(&e->in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
+	prm_set_fte_in_set_table_id(&e->in, table);
+	prm_set_fte_in_set_flow_index(&e->in, 3);
+	prm_flow_context_set_group_id(ctx, group);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_FWD_DEST);
+	prm_flow_context_set_destination_list_size(ctx, 1);
+	prm_fte_match_set_lyr_2_4_set_ip_version(
+		prm_fte_match_param_outer_headers(prm_flow_context_match_value(ctx)), 4);
+	prm_dest_format_struct_set_destination_type(d, PRM_FLOW_DEST_TYPE_TIR);
+	prm_dest_format_struct_set_destination_id(d, tirn);
+}
+
+/* Changes of an entry, and what it is then. */
+static void
+entry_change(struct client *c, struct client_obj *entry, struct entry *e)
+{
+	struct prm_query_fte_in query = {0};
+	const struct prm_query_fte_out *told = (void *)c->out;
+	int op_mod = prm_set_fte_in_get_op_mod(&e->in);
+
+	/* As a new one it is no change of an old one. */
+	CHECK_EQ(op_mod, 0);
+	CHECK_EQ(mlx5dv_devx_obj_modify(entry->obj, e, sizeof(*e), c->out, 16), EINVAL);
+	prm_set_fte_in_set_op_mod(&e->in, 1);
+	prm_set_fte_in_set_modify_enable_mask(&e->in, PRM_MODIFY_FTE_MASK_FLOW_TAG);
+	prm_flow_context_set_flow_tag(prm_set_fte_in_flow_context(&e->in), 0x1234);
+	CHECK_EQ(mlx5dv_devx_obj_modify(entry->obj, e, sizeof(*e), c->out, 16), 0);
+	/* The handle is of this index. */
+	prm_set_fte_in_set_flow_index(&e->in, 4);
+	CHECK_EQ(mlx5dv_devx_obj_modify(entry->obj, e, sizeof(*e), c->out, 16), EINVAL);
+	prm_query_fte_in_set_opcode(&query, PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY);
+	prm_query_fte_in_set_table_id(&query, prm_set_fte_in_get_table_id(&e->in));
+	prm_query_fte_in_set_flow_index(&query, 3);
+	CHECK_EQ(mlx5dv_devx_obj_query(entry->obj, &query, sizeof(query), c->out,
+				       PRM_QUERY_FTE_OUT_BYTES + 8), 0);
+	CHECK_EQ(prm_flow_context_get_flow_tag(prm_query_fte_out_flow_context_c(told)), 0x1234);
+}
+
+/* The way of a program into tables of its own: a rule of the kernel's with the table as its object. */
+static void
+table_enter(struct client *c, struct client_obj *table)
+{
+	struct mlx5dv_flow_action_attr to = {.type = MLX5DV_FLOW_ACTION_DEST_DEVX,
+					     .obj = table->obj};
+	struct mlx5dv_flow_matcher *matcher;
+	union match mask, value;
+	struct ibv_flow *flow;
+
+	match_dmac(&mask, all_ones);
+	match_dmac(&value, some_mac);
+	matcher = matcher_new(c, &mask, 3);
+	flow = mlx5dv_create_flow(matcher, &value.head, 1, &to);
+	CHECK(flow != NULL);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(table->obj), EINVAL);
+	if (flow != NULL)
+		CHECK_EQ(ibv_destroy_flow(flow), 0);
+	CHECK_EQ(mlx5dv_destroy_flow_matcher(matcher), 0);
+}
+
+/* The root is the kernel's to set: such a command does not pass. */
+static void
+root_refused(struct client *c, uint32_t table)
+{
+	struct prm_set_flow_table_root_in in = {0};
+
+	prm_set_flow_table_root_in_set_opcode(&in, PRM_CMD_OP_SET_FLOW_TABLE_ROOT);
+	prm_set_flow_table_root_in_set_table_id(&in, table);
+	CHECK_EQ(mlx5dv_devx_general_cmd(c->ctx, &in, sizeof(in), c->out, 16), EINVAL);
+}
+
+void
+case_flow_tables(unsigned port)
+{
+	struct client_obj table, group, entry;
+	struct receiver r;
+	struct client c;
+	struct entry e;
+
+	client_open(&c, port);
+	receiver_open(&c, &r);
+	table = table_new(&c, 20);
+	CHECK(table.obj != NULL);
+	group = group_new(&c, table.id);
+	CHECK(group.obj != NULL);
+	entry_in(&e, table.id, group.id, r.tir.id);
+	entry = client_create(&c, &e, sizeof(e));
+	CHECK(entry.obj != NULL);
+	/* The place is taken. */
+	CHECK(client_create(&c, &e, sizeof(e)).obj == NULL);
+	CHECK_EQ(client_status(&c), PRM_STATUS_BAD_RES_STATE);
+	entry_change(&c, &entry, &e);
+	table_enter(&c, &table);
+	root_refused(&c, table.id);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(table.obj), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(group.obj), EINVAL);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(entry.obj), 0);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(group.obj), 0);
+	CHECK_EQ(mlx5dv_devx_obj_destroy(table.obj), 0);
 	receiver_close(&r);
 	client_close(&c);
 }

@@ -103,6 +103,7 @@ void case_async(unsigned port);
 void case_link(unsigned port);
 void case_flow(unsigned port);
 void case_flow_refusals(unsigned port);
+void case_flow_tables(unsigned port);
 void case_verbs(unsigned port);
 void case_fork_busy(unsigned port);
 void case_unmapped(unsigned port);

@@ -240,6 +240,7 @@ static const struct {
 	{"refusals", case_refusals},
 	{"kernel-refusals", case_kernel_refusals},
 	{"flow-refusals", case_flow_refusals},
+	{"flow-tables", case_flow_tables},
 	{"verbs", case_verbs},
 	{"fork-busy", case_fork_busy},
 	{"unmapped", case_unmapped},

@@ -33,6 +33,7 @@ static const struct devx_row {
 	{0x771, ABI_DEVX_CREATE, 0, 2, 8},  /* Q_COUNTER */
 	{0x930, ABI_DEVX_CREATE, 0, 2, 24}, /* FLOW_TABLE */
 	{0x933, ABI_DEVX_CREATE, 0, 2, 24}, /* FLOW_GROUP */
+	{0x936, ABI_DEVX_CREATE, 0, 8, 32}, /* FLOW_TABLE_ENTRY: its index, of the inbox */
 	{0x939, ABI_DEVX_CREATE, 0, 2, 32}, /* FLOW_COUNTER */
 	{0x93d, ABI_DEVX_CREATE, 0, 2, 32}, /* PACKET_REFORMAT_CONTEXT */
 	{0x940, ABI_DEVX_CREATE, 0, 2, 32}, /* MODIFY_HEADER_CONTEXT */
@@ -81,6 +82,7 @@ static const struct devx_row {
 	{0x917, ABI_DEVX_MODIFY, 0x916, 2, 24},
 	{0x901, ABI_DEVX_MODIFY, 0x900, 2, 24},
 	{0x913, ABI_DEVX_MODIFY, 0x912, 2, 24},
+	{0x936, ABI_DEVX_MODIFY, 0x936, 8, 32},
 	{0x93c, ABI_DEVX_MODIFY, 0x930, 5, 24},
 	{0x785, ABI_DEVX_MODIFY, 0x782, 3, 32},
 	{0x827, ABI_DEVX_MODIFY, 0x827, 2, 16},
@@ -205,9 +207,12 @@ abi_devx_object(const void *in)
 uint64_t
 abi_devx_created(const void *in, const void *out)
 {
-	const struct devx_row *row = devx_row_find(abi_devx_opcode(in), ABI_DEVX_CREATE);
+	uint16_t opcode = abi_devx_opcode(in);
+	const struct devx_row *row = devx_row_find(opcode, ABI_DEVX_CREATE);
+	/* The program chooses where an entry stands: the device gives it no number. */
+	const void *mbox = opcode == OP_SET_FLOW_TABLE_ENTRY ? in : out;
 
-	return row != NULL ? devx_encode(row->opcode, in, devx_id(row, out)) : 0;
+	return row != NULL ? devx_encode(row->opcode, in, devx_id(row, mbox)) : 0;
 }
 
 /* Where create and modify commands carry their umem_valid bits. */

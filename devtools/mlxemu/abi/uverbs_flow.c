@@ -123,8 +123,9 @@ abi_flow_dest(struct abi_call *call, struct emu_flow_attr *attr)
 	if (flags != 0)
 		return abi_refuse(call, -EINVAL, "a destination as well as flags 0x%x",
 				  (unsigned)flags);
-	if (CREATED_BY(h) != PRM_CMD_OP_CREATE_TIR)
-		return abi_refuse(call, -EINVAL, "destination is no TIR");
+	if (CREATED_BY(h) != PRM_CMD_OP_CREATE_TIR &&
+	    CREATED_BY(h) != PRM_CMD_OP_CREATE_FLOW_TABLE)
+		return abi_refuse(call, -EINVAL, "destination is neither TIR nor flow table");
 	attr->dest = h->obj;
 	return 0;
 }

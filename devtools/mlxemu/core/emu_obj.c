@@ -38,6 +38,9 @@ static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_QP] = {"QP", 0x4011, 1u << 18},
 	[EMU_OBJ_Q_COUNTER] = {"Q counter", 0x03, 0xf0},
 	[EMU_OBJ_FLOW_COUNTER] = {"flow counter", 0x11, 1u << 16},
+	[EMU_OBJ_FLOW_TABLE] = {"flow table", 0x81, 1u << 10},
+	[EMU_OBJ_FLOW_GROUP] = {"flow group", 0x201, 1u << 16},
+	[EMU_OBJ_FTE] = {"flow table entry", 0x1, 1u << 16},
 	[EMU_OBJ_GENERAL] = {"general object", 0x1, 1u << 16},
 };
 

@@ -32,6 +32,9 @@ enum emu_obj_type {
 	EMU_OBJ_QP,
 	EMU_OBJ_Q_COUNTER,
 	EMU_OBJ_FLOW_COUNTER,
+	EMU_OBJ_FLOW_TABLE,
+	EMU_OBJ_FLOW_GROUP,
+	EMU_OBJ_FTE,
 	EMU_OBJ_GENERAL,
 	EMU_OBJ_TYPES,
 };
@@ -355,7 +358,7 @@ struct emu_matcher_attr {
 };
 struct emu_flow_attr {
 	const void *value; size_t value_len;
-	struct emu_obj *dest;  /**< TIR (or flow table: refused), NULL with drop/default_miss */
+	struct emu_obj *dest;  /**< TIR or flow table, NULL with drop/default_miss */
 	bool drop, default_miss, has_tag;
 	uint32_t tag;	       /**< 24 bits */
 	struct emu_flow_counter *counter;

@@ -45,13 +45,14 @@ has_class(const struct dp_port *port, const struct emu_rq *rq, const struct dp_r
 }
 
 void
-dp_class_learn(struct dp_port *port, const struct dp_flow *flow, const struct emu_rq *rq,
+dp_class_learn(struct dp_port *port, const struct dp_verdict *v, const struct emu_rq *rq,
 	       const struct dp_rx *rx)
 {
 	const uint8_t *frame = rx->pkt->data, *mask;
 	struct dp_class *c;
 
-	if (!has_class(port, rq, rx))
+	/* Counters of several tables are the long way's. */
+	if (v->counters > 1 || !has_class(port, rq, rx))
 		return;
 	c = dp_class_slot(port->classes, frame);
 	mask = dp_class_mask[rx->pkt->outer.l4 == DP_L4_TCP];
@@ -60,7 +61,7 @@ dp_class_learn(struct dp_port *port, const struct dp_flow *flow, const struct em
 	c->len = rx->pkt->len;
 	c->age = port->classes->age;
 	c->rq = (struct emu_rq *)rq;
-	c->flow = flow;
+	c->counter = v->counters != 0 ? v->counter[0] : NULL;
 	c->layers = rx->pkt->outer;
 	dp_csum_plain_init(&c->csum, frame, &c->layers);
 	dp_rq_describe_class(&c->cqe, rq, rx);

@@ -30,7 +30,7 @@ struct dp_class {
 	uint32_t len;		     /**< 0: empty. */
 	uint32_t age;		     /**< port->classes->age when it was learnt. */
 	struct emu_rq *rq;
-	const struct dp_flow *flow;
+	struct emu_flow_counter *counter; /**< Of the rule, may be NULL. */
 	struct dp_csum_plain csum;
 	struct dp_layers layers;
 	struct prm_cqe64 cqe; /**< Without checksums, stamp and counter. */
@@ -49,7 +49,7 @@ extern const uint8_t dp_class_mask[2][DP_CLASS_BYTES];
 void dp_class_init(struct dp_port *port);
 void dp_class_fini(struct dp_port *port);
 /** A frame that took the long way to the RQ: the next ones like it need not. */
-void dp_class_learn(struct dp_port *port, const struct dp_flow *flow, const struct emu_rq *rq,
+void dp_class_learn(struct dp_port *port, const struct dp_verdict *v, const struct emu_rq *rq,
 		    const struct dp_rx *rx);
 
 /** Nothing that rules, lies and checks want to see happens between the long way's steps. */

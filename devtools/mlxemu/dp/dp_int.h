@@ -11,6 +11,7 @@
 #include "../core/emu_audit.h"
 #include "dp_parse.h"
 #include "dp_rss.h"
+#include "dp_table.h"
 #include "dp_time.h"
 #include "emu_dp.h"
 
@@ -459,31 +460,44 @@ void dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags);
 /* dp_tso.c */
 enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
 
-/* dp_steer.c */
-struct dp_flow {
-	struct emu_obj obj;
-	struct dp_matcher *matcher;
+/* dp_match.c */
+/** Tables that a packet can be asked in: the kernel's, then one of each level. */
+#define DP_STEER_DEPTH (1u + EMU_DP_FT_LEVELS)
+/** What rules say of a packet. */
+enum dp_fate { DP_FATE_TIR, DP_FATE_DROP, DP_FATE_KERNEL };
+struct dp_verdict {
+	enum dp_fate fate;
 	struct emu_tir *tir;
-	struct emu_flow_counter *counter;
-	bool drop, to_kernel;
-	uint16_t level; /**< Of the kernel's tables the one it stands in, first is 0. */
 	uint32_t tag;
-	uint32_t value[16];
-	TAILQ_ENTRY(dp_flow) next;
+	unsigned counters; /**< Of the rules on its way. */
+	struct emu_flow_counter *counter[DP_STEER_DEPTH];
 };
+/** Asks the table, and those that it leads to. */
+void dp_table_ask(struct dp_table *t, const struct dp_pkt *pkt, struct dp_verdict *v);
+
+static inline void
+dp_verdict_count(const struct dp_verdict *v, uint32_t len)
+{
+	for (unsigned i = 0; i < v->counters; i++) {
+		v->counter[i]->packets++;
+		v->counter[i]->bytes += len;
+	}
+}
+
+/* dp_steer.c */
 int dp_steer_init(struct emu_dev *dev);
 void dp_steer_fini(struct emu_dev *dev);
 /** True when the verdict on a frame's checksums decides about its way. */
 bool dp_steer_by_checksum(const struct emu_dev *dev);
-/** First rule that matches, by priority and then age; NULL: none. */
-const struct dp_flow *dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt);
+/** What becomes of an arriving packet; the kernel's when no rule wants it. */
+void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_verdict *v);
 /** True when a rule of the transmit table wants the frame dropped. */
 bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 /** Host time of the last change of rules. */
 uint64_t dp_steer_changed_ns(const struct emu_dev *dev);
-typedef bool (*dp_flow_cb)(const struct dp_flow *flow, void *arg);
-/** Calls cb for the receive rules until it returns true; whether it did. */
-bool dp_steer_any(const struct emu_dev *dev, dp_flow_cb cb, void *arg);
+typedef bool (*dp_rule_cb)(const struct dp_rule *rule, void *arg);
+/** Calls cb for the receive rules that a packet can meet until it returns true; whether it did. */
+bool dp_steer_any(struct emu_dev *dev, dp_rule_cb cb, void *arg);
 /** The TIR's opened key; NULL when it does not hash by Toeplitz or memory ran out. */
 const struct dp_toeplitz *dp_tir_key(struct emu_tir *tir);
 

@@ -95,36 +95,27 @@ out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
 		rq->q_counter->out_of_buffer++;
 }
 
-static void
-count_flow(const struct dp_flow *flow, uint32_t len)
-{
-	if (flow->counter == NULL)
-		return;
-	flow->counter->packets++;
-	flow->counter->bytes += len;
-}
-
 /* Steered to a TIR: to an RQ, or out of buffer. */
 static enum emu_rx_result
-to_tir(struct emu_dev *dev, const struct dp_flow *flow, const struct dp_pkt *pkt, bool may_wait)
+to_tir(struct emu_dev *dev, const struct dp_verdict *v, const struct dp_pkt *pkt, bool may_wait)
 {
-	struct dp_rx rx = {.pkt = pkt, .flow_tag = flow->tag};
-	struct emu_rq *rq = pick_rq(flow->tir, pkt, &rx);
+	struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
+	struct emu_rq *rq = pick_rq(v->tir, pkt, &rx);
 	bool ready = rq != NULL && rq->state == EMU_QS_RDY, posted;
 
 	posted = ready && dp_rq_has_room(rq, pkt);
 	if (DP_UNLIKELY(!posted) && ready && may_wait)
 		return EMU_RX_FULL;
 	arrived(dev, pkt->data, pkt->len);
-	count_flow(flow, pkt->len);
+	dp_verdict_count(v, pkt->len);
 	if (DP_UNLIKELY(!posted)) {
 		if (rq != NULL && rq->obj.unmapped)
 			dp_unmapped_met(&rq->obj, &rq->obj.unmapped_met);
 		out_of_buffer(dev, rq);
 		return EMU_RX_TAKEN;
 	}
-	rx.tunneled = pkt->tunneled && flow->tir->tunneled_offload;
-	dp_class_learn(dp_port_of(dev), flow, rq, &rx);
+	rx.tunneled = pkt->tunneled && v->tir->tunneled_offload;
+	dp_class_learn(dp_port_of(dev), v, rq, &rx);
 	dp_rq_deliver(rq, &rx);
 	return EMU_RX_TAKEN;
 }
@@ -132,14 +123,14 @@ to_tir(struct emu_dev *dev, const struct dp_flow *flow, const struct dp_pkt *pkt
 static enum emu_rx_result
 steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 {
-	const struct dp_flow *flow = dp_steer_rx(dev, pkt);
+	struct dp_verdict v;
 
-	if (DP_LIKELY(flow != NULL && flow->tir != NULL))
-		return to_tir(dev, flow, pkt, may_wait);
+	dp_steer_rx(dev, pkt, &v);
+	if (DP_LIKELY(v.fate == DP_FATE_TIR))
+		return to_tir(dev, &v, pkt, may_wait);
 	arrived(dev, pkt->data, pkt->len);
-	if (flow != NULL)
-		count_flow(flow, pkt->len);
-	if (flow != NULL && flow->drop)
+	dp_verdict_count(&v, pkt->len);
+	if (v.fate == DP_FATE_DROP)
 		dev->stats.rx_dropped_by_rule++;
 	else if (for_us(&dev->vport, pkt->data))
 		dev->stats.rx_kernel++;
@@ -163,7 +154,10 @@ by_class(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	if (DP_UNLIKELY(rq->state != EMU_QS_RDY || posted == 0 || posted > 1u << rq->log_wqes))
 		return false;
 	arrived(dev, frame, len);
-	count_flow(c->flow, len);
+	if (c->counter != NULL) {
+		c->counter->packets++;
+		c->counter->bytes += len;
+	}
 	dp_rq_deliver_class(rq, c, frame);
 	return true;
 }
@@ -223,9 +217,9 @@ rq_waits(const struct emu_rq *rq)
 }
 
 static bool
-flow_has_receiver(const struct dp_flow *flow, void *arg)
+rule_has_receiver(const struct dp_rule *rule, void *arg)
 {
-	const struct emu_tir *tir = flow->tir;
+	const struct emu_tir *tir = rule->tir;
 
 	(void)arg;
 	if (tir == NULL)
@@ -243,7 +237,7 @@ emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns)
 {
 	struct timespec ts;
 
-	if (dev->dp == NULL || !dev->link_up || !dp_steer_any(dev, flow_has_receiver, NULL))
+	if (dev->dp == NULL || !dev->link_up || !dp_steer_any(dev, rule_has_receiver, NULL))
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec -

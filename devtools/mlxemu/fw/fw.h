@@ -6,7 +6,7 @@
 
 #include "../core/emu_audit.h"
 #include "../core/emu_obj.h"
-#include "../dp/emu_dp.h"
+#include "../dp/dp_table.h"
 #include "emu_fw.h"
 #include "fw_syndrome.h"
 #include "prm.h"
@@ -41,7 +41,8 @@ typedef int (*fw_handler)(struct fw_cmd *c);
 
 /**
  * One row per opcode. type: the object that the command names by id, found and checked for its
- * owner before the handler runs; a destroy command needs no handler.
+ * owner before the handler runs; a destroy command needs no handler, one that has more to check
+ * ends with fw_destroy_object().
  */
 struct fw_row {
 	uint16_t opcode;
@@ -134,6 +135,32 @@ struct fw_mkey {
 	struct prm_mkc mkc;
 };
 
+/* ---- flow tables (fw_flow_table.c, fw_fte.c) ---- */
+
+struct fw_flow_group {
+	struct emu_obj obj; /* EMU_OBJ_FLOW_GROUP */
+	struct fw_flow_table *ft;
+	uint32_t first, last; /**< Its entries' indices. */
+	uint8_t criteria;     /**< match_criteria_enable */
+	struct dp_mask mask;
+	TAILQ_ENTRY(fw_flow_group) next;
+};
+
+struct fw_flow_table {
+	struct emu_flow_table ft;
+	uint8_t log_size;
+	struct fw_flow_table *miss;
+	TAILQ_HEAD(, fw_flow_group) groups;
+};
+
+/** How the commands for tables begin: whose, and of which type. */
+int fw_flow_place_check(struct fw_cmd *c);
+/** A table that a command leads to from one of level: of the same user, and higher up. */
+int fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out);
+/** The fields that groups may compare, as a mask; what the capabilities say (fw_flow_fields.c). */
+void fw_flow_fields(uint32_t key[DP_KEY_DWORDS]);
+void fw_flow_fields_cap(struct prm_flow_table_fields_supported *f);
+
 /* ---- work queues (fw_wq.c): what SQ and RQ have in common ---- */
 
 /** What a WQ context says, checked. */
@@ -208,6 +235,8 @@ int fw_query_lag(struct fw_cmd *c);
 int fw_nop(struct fw_cmd *c);
 int fw_general_object(struct fw_cmd *c);
 int fw_kernel_only(struct fw_cmd *c);
+/** Destroys the command's object; refuses when it is in use (fw_exec.c). */
+int fw_destroy_object(struct fw_cmd *c);
 int fw_not_modelled(struct fw_cmd *c);
 
 int fw_alloc_pd(struct fw_cmd *c);
@@ -251,6 +280,21 @@ int fw_alloc_q_counter(struct fw_cmd *c);
 int fw_query_q_counter(struct fw_cmd *c);
 int fw_alloc_flow_counter(struct fw_cmd *c);
 int fw_query_flow_counter(struct fw_cmd *c);
+
+int fw_set_flow_table_root(struct fw_cmd *c);
+int fw_create_flow_table(struct fw_cmd *c);
+int fw_modify_flow_table(struct fw_cmd *c);
+int fw_query_flow_table(struct fw_cmd *c);
+int fw_destroy_flow_table(struct fw_cmd *c);
+int fw_create_flow_group(struct fw_cmd *c);
+int fw_query_flow_group(struct fw_cmd *c);
+int fw_destroy_flow_group(struct fw_cmd *c);
+int fw_set_fte(struct fw_cmd *c); /**< New entries, and changes of old ones. */
+int fw_query_fte(struct fw_cmd *c);
+int fw_delete_fte(struct fw_cmd *c);
+/** The inbox of the command that destroys one of these objects; its length, 0: of no such type. */
+size_t fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
+size_t fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
 
 int fw_query_vport_state(struct fw_cmd *c);
 int fw_modify_vport_state(struct fw_cmd *c);

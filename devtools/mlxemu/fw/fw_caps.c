@@ -197,33 +197,9 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 	prm_per_protocol_networking_offload_caps_set_cqe_checksum_full(cap, 1);
 }
 
-/* Fields that root rules can match; what dp/ steering compares. */
-static void
-match_fields(struct prm_flow_table_fields_supported *f)
-{
-	prm_flow_table_fields_supported_set_outer_dmac(f, 1);
-	prm_flow_table_fields_supported_set_outer_smac(f, 1);
-	prm_flow_table_fields_supported_set_outer_ether_type(f, 1);
-	prm_flow_table_fields_supported_set_outer_ip_version(f, 1);
-	prm_flow_table_fields_supported_set_outer_first_prio(f, 1);
-	prm_flow_table_fields_supported_set_outer_first_cfi(f, 1);
-	prm_flow_table_fields_supported_set_outer_first_vid(f, 1);
-	prm_flow_table_fields_supported_set_outer_sip(f, 1);
-	prm_flow_table_fields_supported_set_outer_dip(f, 1);
-	prm_flow_table_fields_supported_set_outer_frag(f, 1);
-	prm_flow_table_fields_supported_set_outer_ip_protocol(f, 1);
-	prm_flow_table_fields_supported_set_outer_ip_ecn(f, 1);
-	prm_flow_table_fields_supported_set_outer_ip_dscp(f, 1);
-	prm_flow_table_fields_supported_set_outer_udp_sport(f, 1);
-	prm_flow_table_fields_supported_set_outer_udp_dport(f, 1);
-	prm_flow_table_fields_supported_set_outer_tcp_sport(f, 1);
-	prm_flow_table_fields_supported_set_outer_tcp_dport(f, 1);
-	prm_flow_table_fields_supported_set_outer_tcp_flags(f, 1);
-}
-
 /*
- * The receive table exists (the kernel keeps the root and puts users' rules into it), but users
- * cannot make tables: no levels, no software ownership, no header changes.
+ * Receive tables: the kernel's root, in which users' rules stand, and tables that programs make by
+ * command. No software ownership, no header changes, one destination of an entry.
  */
 static void
 cap_flow_table(const struct emu_dev *dev, void *page)
@@ -236,11 +212,19 @@ cap_flow_table(const struct emu_dev *dev, void *page)
 	prm_flow_table_prop_layout_set_ft_support(rx, 1);
 	prm_flow_table_prop_layout_set_flow_tag(rx, 1);
 	prm_flow_table_prop_layout_set_flow_counter(rx, 1);
+	prm_flow_table_prop_layout_set_flow_modify_en(rx, 1);
+	prm_flow_table_prop_layout_set_flow_table_modify(rx, 1);
+	prm_flow_table_prop_layout_set_identified_miss_table_mode(rx, 1);
+	prm_flow_table_prop_layout_set_modify_root(rx, 1);
+	prm_flow_table_prop_layout_set_reset_root_to_default(rx, 1);
+	prm_flow_table_prop_layout_set_max_ft_level(rx, EMU_DP_FT_LEVELS);
+	prm_flow_table_prop_layout_set_log_max_ft_size(rx, EMU_DP_LOG_FT_ENTRIES);
+	prm_flow_table_prop_layout_set_log_max_ft_num(rx, EMU_DP_LOG_FT_TABLES);
 	prm_flow_table_prop_layout_set_log_max_flow_counter(rx, 0);
 	prm_flow_table_prop_layout_set_log_max_destination(rx, 0);
-	prm_flow_table_prop_layout_set_log_max_flow(rx, 16);
-	match_fields(prm_flow_table_prop_layout_ft_field_support(rx));
-	match_fields(prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
+	prm_flow_table_prop_layout_set_log_max_flow(rx, EMU_DP_LOG_FT_FLOWS);
+	fw_flow_fields_cap(prm_flow_table_prop_layout_ft_field_support(rx));
+	fw_flow_fields_cap(prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
 }
 
 static void

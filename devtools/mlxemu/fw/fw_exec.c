@@ -97,9 +97,18 @@ static const struct fw_row fw_rows[] = {
 	{PRM_CMD_OP_MODIFY_RQT, EMU_OBJ_RQT, fw_modify_rqt},
 	{PRM_CMD_OP_DESTROY_RQT, EMU_OBJ_RQT, NULL},
 	{PRM_CMD_OP_QUERY_RQT, EMU_OBJ_RQT, fw_query_rqt},
-	{PRM_CMD_OP_CREATE_FLOW_TABLE, EMU_OBJ_NONE, fw_not_modelled},
-	{PRM_CMD_OP_CREATE_FLOW_GROUP, EMU_OBJ_NONE, fw_not_modelled},
-	{PRM_CMD_OP_SET_FLOW_TABLE_ENTRY, EMU_OBJ_NONE, fw_not_modelled},
+	{PRM_CMD_OP_SET_FLOW_TABLE_ROOT, EMU_OBJ_NONE, fw_set_flow_table_root},
+	{PRM_CMD_OP_CREATE_FLOW_TABLE, EMU_OBJ_FLOW_TABLE, fw_create_flow_table},
+	{PRM_CMD_OP_MODIFY_FLOW_TABLE, EMU_OBJ_FLOW_TABLE, fw_modify_flow_table},
+	{PRM_CMD_OP_QUERY_FLOW_TABLE, EMU_OBJ_FLOW_TABLE, fw_query_flow_table},
+	{PRM_CMD_OP_DESTROY_FLOW_TABLE, EMU_OBJ_FLOW_TABLE, fw_destroy_flow_table},
+	{PRM_CMD_OP_CREATE_FLOW_GROUP, EMU_OBJ_FLOW_GROUP, fw_create_flow_group},
+	{PRM_CMD_OP_QUERY_FLOW_GROUP, EMU_OBJ_FLOW_GROUP, fw_query_flow_group},
+	{PRM_CMD_OP_DESTROY_FLOW_GROUP, EMU_OBJ_FLOW_GROUP, fw_destroy_flow_group},
+	/* Entries go by their index in a table. */
+	{PRM_CMD_OP_SET_FLOW_TABLE_ENTRY, EMU_OBJ_NONE, fw_set_fte},
+	{PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY, EMU_OBJ_NONE, fw_query_fte},
+	{PRM_CMD_OP_DELETE_FLOW_TABLE_ENTRY, EMU_OBJ_NONE, fw_delete_fte},
 	{PRM_CMD_OP_ALLOC_FLOW_COUNTER, EMU_OBJ_FLOW_COUNTER, fw_alloc_flow_counter},
 	{PRM_CMD_OP_DEALLOC_FLOW_COUNTER, EMU_OBJ_FLOW_COUNTER, NULL},
 	{PRM_CMD_OP_QUERY_FLOW_COUNTER, EMU_OBJ_FLOW_COUNTER, fw_query_flow_counter},
@@ -378,8 +387,8 @@ find_object(struct fw_cmd *c, enum emu_obj_type type)
 	return 0;
 }
 
-static int
-destroy_object(struct fw_cmd *c)
+int
+fw_destroy_object(struct fw_cmd *c)
 {
 	if (c->obj->refs != 0)
 		return fw_refuse(c, FW_BUSY, "%s 0x%x has %u users",
@@ -413,7 +422,7 @@ dispatch(struct fw_cmd *c)
 		ret = find_object(c, row->type);
 	if (ret != 0)
 		return ret;
-	return row->handler != NULL ? row->handler(c) : destroy_object(c);
+	return row->handler != NULL ? row->handler(c) : fw_destroy_object(c);
 }
 
 int
@@ -470,18 +479,34 @@ destroy_command_of(enum emu_obj_type type)
 	return NULL;
 }
 
+/* Length of the inbox, 0 when no command destroys such an object. */
+static size_t
+destroy_inbox(const struct emu_obj *obj, uint32_t in[16])
+{
+	const struct prm_command *desc = destroy_command_of(obj->type);
+	size_t len = fw_flow_destroy_in(obj, in);
+
+	if (len == 0)
+		len = fw_fte_destroy_in(obj, in);
+	if (len != 0)
+		return len;
+	if (desc == NULL || desc->in_bytes_min != 16)
+		return 0;
+	in[0] = htobe32((uint32_t)desc->opcode << 16);
+	in[desc->in_id.dword] |= htobe32(obj->id << desc->in_id.lo);
+	return desc->in_bytes_min;
+}
+
 int
 emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t out_len)
 {
-	const struct prm_command *desc = destroy_command_of(obj->type);
-	uint32_t in[4] = {0};
+	uint32_t in[16] = {0};
+	size_t in_len = destroy_inbox(obj, in);
 	uint8_t own[16];
 
-	if (desc == NULL || desc->in_bytes_min != sizeof(in))
+	if (in_len == 0)
 		return -EINVAL;
-	in[0] = htobe32((uint32_t)desc->opcode << 16);
-	in[desc->in_id.dword] |= htobe32(obj->id << desc->in_id.lo);
 	if (out == NULL || out_len < sizeof(own))
-		return emu_fw_exec(ctx, in, sizeof(in), own, sizeof(own), NULL);
-	return emu_fw_exec(ctx, in, sizeof(in), out, out_len, NULL);
+		return emu_fw_exec(ctx, in, in_len, own, sizeof(own), NULL);
+	return emu_fw_exec(ctx, in, in_len, out, out_len, NULL);
 }

@@ -162,7 +162,32 @@
 	X(UMEM_ATS, 0xe51201, BAD_PARAM, "ATS without capability") \
 	X(UMEM_PAGE_SIZE, 0xe51202, BAD_PARAM, "log_page_size out of range") \
 	X(UMEM_PAGES, 0xe51203, BAD_PARAM, "list of pages is empty, cut off or without read access") \
-	X(UMEM_OFFSET, 0xe51204, BAD_PARAM, "page_offset lies outside the page")
+	X(UMEM_OFFSET, 0xe51204, BAD_PARAM, "page_offset lies outside the page") \
+	/* flow tables, groups, entries */ \
+	X(NO_FLOW_TABLE, 0xe52001, BAD_RES, "flow table does not exist") \
+	X(NO_FLOW_GROUP, 0xe52002, BAD_RES, "flow group does not exist in the table") \
+	X(NO_FTE, 0xe52003, BAD_RES, "flow table entry does not exist") \
+	X(NO_TIR, 0xe52004, BAD_RES, "TIR does not exist") \
+	X(NO_FLOW_COUNTER, 0xe52005, BAD_RES, "flow counter does not exist") \
+	X(FT_TYPE, 0xe52006, BAD_PARAM, "table type without capability, or another than the table's") \
+	X(FT_LEVEL, 0xe52007, BAD_PARAM, "level out of range, or not above the table that leads there") \
+	X(FT_SIZE, 0xe52008, EXCEED_LIM, "log_size above log_max_ft_size") \
+	X(FT_FEATURE, 0xe52009, BAD_PARAM, "flow table feature without capability") \
+	X(FT_MISS, 0xe5200a, BAD_PARAM, "table_miss_id does not go with table_miss_action") \
+	X(FT_FIELD, 0xe5200b, BAD_PARAM, "modify_field_select names a field that cannot change") \
+	X(FG_FEATURE, 0xe5200c, BAD_PARAM, "flow group feature without capability") \
+	X(FG_RANGE, 0xe5200d, BAD_INDEX, "group ends before it starts or beyond its table") \
+	X(FG_OVERLAP, 0xe5200e, BAD_RES_STATE, "another group has some of these entries") \
+	X(FG_CRITERIA, 0xe5200f, BAD_PARAM, "criteria not enabled, or fields without capability") \
+	X(FTE_INDEX, 0xe52010, BAD_INDEX, "flow_index lies outside its group") \
+	X(FTE_EXISTS, 0xe52011, BAD_RES_STATE, "entry is in use already") \
+	X(FTE_VALUE, 0xe52012, BAD_PARAM, "match value goes beyond the group's criteria") \
+	X(FTE_ACTION, 0xe52013, BAD_PARAM, "action is not drop or forward, or without capability") \
+	X(FTE_LISTS, 0xe52014, BAD_PARAM, "lists of destinations and counters do not fit the action") \
+	X(FTE_LIST_LEN, 0xe52015, BAD_INPUT_LEN, "inbox length does not fit the lists") \
+	X(FTE_DEST, 0xe52016, BAD_PARAM, "destination without capability") \
+	X(FTE_FEATURE, 0xe52017, BAD_PARAM, "flow table entry feature without capability") \
+	X(FTE_FIELD, 0xe52018, BAD_PARAM, "modify_enable_mask names nothing, or what cannot change")
 
 enum fw_syndrome {
 	FW_OK,

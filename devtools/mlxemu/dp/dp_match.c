@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Tables of rules: what they compare, the packet's key, the search from table to table. */
+#include "dp_csum.h"
+#include "dp_int.h"
+
+#define KEY_FIRST_L3 4u /* dwords before this are Ethernet's alone */
+/* Bits of dword 6: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
+#define KEY6_OK_BITS 0x0f00u
+
+void
+dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len)
+{
+	uint8_t bytes[DP_KEY_DWORDS * 4] = {0};
+
+	if (len != 0)
+		memcpy(bytes, param, len < sizeof(bytes) ? len : sizeof(bytes));
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		key[i] = dp_rd32(bytes + i * 4);
+}
+
+void
+dp_table_init(struct dp_table *t, bool kernel)
+{
+	memset(t, 0, sizeof(*t));
+	TAILQ_INIT(&t->rules);
+	TAILQ_INIT(&t->masks);
+	t->kernel = kernel;
+}
+
+/* Another mask has come, or gone. */
+static void
+masks_changed(struct dp_table *t)
+{
+	const struct dp_mask *mask;
+
+	memset(t->mask, 0, sizeof(t->mask));
+	TAILQ_FOREACH(mask, &t->masks, next)
+		for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+			t->mask[i] |= mask->dw[i];
+	t->uses = 0;
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		if (t->mask[i] != 0)
+			t->used[t->uses++] = (uint8_t)i;
+	t->uses_l3 = t->uses != 0 && t->used[t->uses - 1] >= KEY_FIRST_L3;
+	t->uses_checksums = (t->mask[6] & KEY6_OK_BITS) != 0;
+}
+
+void
+dp_table_insert(struct emu_dev *dev, struct dp_table *t, struct dp_rule *after,
+		struct dp_rule *rule)
+{
+	if (after != NULL)
+		TAILQ_INSERT_AFTER(&t->rules, after, rule, next);
+	else
+		TAILQ_INSERT_HEAD(&t->rules, rule, next);
+	if (rule->mask->rules++ == 0) {
+		TAILQ_INSERT_TAIL(&t->masks, rule->mask, next);
+		masks_changed(t);
+	}
+	t->memo_valid = false;
+	dp_steer_changed(dev);
+}
+
+void
+dp_table_remove(struct emu_dev *dev, struct dp_table *t, struct dp_rule *rule)
+{
+	TAILQ_REMOVE(&t->rules, rule, next);
+	if (--rule->mask->rules == 0) {
+		TAILQ_REMOVE(&t->masks, rule->mask, next);
+		masks_changed(t);
+	}
+	t->memo_valid = false;
+	dp_steer_changed(dev);
+}
+
+static uint32_t
+ok_bits(const struct dp_pkt *pkt)
+{
+	const struct dp_layers *l = &pkt->outer;
+	struct dp_csum_verdict v;
+
+	dp_csum_verify(pkt->data, l, &v);
+	return (uint32_t)((l->l3 != DP_L3_NONE && l->l3_len_ok) << 11 |
+			  (l->l4 != DP_L4_NONE) << 10 | (l->l3 == DP_L3_IPV4 && v.l3_ok) << 9 |
+			  v.l4_ok << 8);
+}
+
+static void
+key_l3(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt)
+{
+	const struct dp_layers *l = &pkt->outer;
+	const uint8_t *h = pkt->data + l->l3_off;
+
+	if (l->l3 == DP_L3_IPV4) {
+		k[4] |= (uint32_t)l->ip_proto << 24 | (uint32_t)h[1] << 16 | 4u << 9;
+		k[6] |= (uint32_t)(h[0] & 0xf) << 12 | h[8];
+		k[11] = dp_rd32(h + 12);
+		k[15] = dp_rd32(h + 16);
+	} else {
+		k[4] |= (uint32_t)l->ip_proto << 24 | (dp_rd32(h) >> 20 & 0xff) << 16 | 6u << 9;
+		k[6] |= h[7];
+		for (unsigned i = 0; i < 4; i++) {
+			k[8 + i] = dp_rd32(h + 8 + 4 * i);
+			k[12 + i] = dp_rd32(h + 24 + 4 * i);
+		}
+	}
+	k[4] |= (uint32_t)l->frag << 13;
+}
+
+static void
+key_l4(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt)
+{
+	const struct dp_layers *l = &pkt->outer;
+	const uint8_t *h = pkt->data + l->l4_off;
+
+	if (l->l4 == DP_L4_TCP) {
+		k[4] |= dp_rd16(h + 12) & 0x1ffu;
+		k[5] = dp_rd32(h);
+	} else if (l->l4 == DP_L4_UDP) {
+		k[7] = dp_rd32(h);
+	}
+}
+
+/* fte_match_set_lyr_2_4, host order (PRM, flow table entry match parameters). */
+static inline void
+key_make(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_table *t)
+{
+	const struct dp_layers *l = &pkt->outer;
+	const uint8_t *d = pkt->data;
+
+	k[0] = dp_rd32(d + 6);
+	k[1] = (uint32_t)dp_rd16(d + 10) << 16 | l->ethertype;
+	k[2] = dp_rd32(d);
+	/* tci is prio:3 cfi:1 vid:12, as the fields stand in the dword */
+	k[3] = (uint32_t)dp_rd16(d + 4) << 16 | l->tci;
+	if (!t->uses_l3)
+		return;
+	for (unsigned i = KEY_FIRST_L3; i < DP_KEY_DWORDS; i++)
+		k[i] = 0;
+	if (l->tags != 0)
+		k[4] |= l->tpid == DP_ETHERTYPE_CVLAN ? 1u << 15 : 1u << 14;
+	if (l->l3 == DP_L3_NONE)
+		return;
+	key_l3(k, pkt);
+	key_l4(k, pkt);
+	if (t->uses_checksums)
+		k[6] |= ok_bits(pkt);
+}
+
+static bool
+matches(const struct dp_rule *r, const struct dp_table *t, const uint32_t key[DP_KEY_DWORDS])
+{
+	uint32_t diff = 0;
+
+	for (unsigned i = 0; i < t->uses; i++) {
+		unsigned d = t->used[i];
+
+		diff |= (key[d] & r->mask->dw[d]) ^ r->value[d];
+	}
+	return diff == 0;
+}
+
+static const struct dp_rule *
+lookup(struct dp_table *t, const struct dp_pkt *pkt)
+{
+	uint32_t key[DP_KEY_DWORDS], diff = 0;
+	const struct dp_rule *r;
+
+	key_make(key, pkt, t);
+	for (unsigned i = 0; i < t->uses; i++) {
+		unsigned d = t->used[i];
+
+		diff |= (key[d] ^ t->memo_key[d]) & t->mask[d];
+	}
+	if (DP_LIKELY(diff == 0 && t->memo_valid))
+		return t->memo_rule;
+	TAILQ_FOREACH(r, &t->rules, next)
+		if (matches(r, t, key))
+			break;
+	for (unsigned i = 0; i < t->uses; i++)
+		t->memo_key[t->used[i]] = key[t->used[i]];
+	t->memo_rule = r;
+	t->memo_valid = true;
+	return r;
+}
+
+/* Levels rise from table to table, so this ends, and there is room for all counters. */
+void
+dp_table_ask(struct dp_table *t, const struct dp_pkt *pkt, struct dp_verdict *v)
+{
+	const struct dp_rule *r;
+	struct dp_table *next = t;
+
+	v->tir = NULL;
+	v->tag = 0;
+	v->counters = 0;
+	do {
+		t = next;
+		r = lookup(t, pkt);
+		next = r != NULL ? r->table : t->miss;
+		if (r == NULL)
+			continue;
+		if (r->counter != NULL)
+			v->counter[v->counters++] = r->counter;
+		if (r->tag != 0)
+			v->tag = r->tag;
+	} while (next != NULL);
+	if (r != NULL && r->tir != NULL) {
+		v->tir = r->tir;
+		v->fate = DP_FATE_TIR;
+	} else if (r != NULL ? r->drop : !t->kernel) {
+		v->fate = DP_FATE_DROP;
+	} else {
+		v->fate = DP_FATE_KERNEL;
+	}
+}

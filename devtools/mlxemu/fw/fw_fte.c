@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Entries of flow tables: which packets of a group, and what becomes of them. */
+#include <stddef.h>
+#include <string.h>
+
+#include "fw.h"
+
+/* op_mod of SET_FLOW_TABLE_ENTRY. */
+#define FTE_NEW 0u
+
+#define ACTIONS (PRM_FLOW_ACTION_DROP | PRM_FLOW_ACTION_FWD_DEST | PRM_FLOW_ACTION_COUNT)
+#define MODIFIES (PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG | \
+		  PRM_MODIFY_FTE_MASK_DESTINATION_LIST | PRM_MODIFY_FTE_MASK_FLOW_COUNTERS)
+
+/** What becomes of a packet. */
+struct fte_fate {
+	uint32_t action, tag;
+	struct emu_obj *dest; /* TIR or table */
+	struct emu_flow_counter *counter;
+};
+
+struct fw_fte {
+	struct emu_obj obj;
+	struct fw_flow_group *group;
+	uint32_t index;
+	struct fte_fate fate;
+	struct dp_rule rule;
+};
+
+static struct fw_fte *
+fte_of(struct dp_rule *rule)
+{
+	return (struct fw_fte *)((char *)rule - offsetof(struct fw_fte, rule));
+}
+
+/* The last entry at or before an index. Programs mostly append: from the end. */
+static struct fw_fte *
+fte_at_or_before(struct fw_flow_table *t, uint32_t index)
+{
+	struct dp_rule *r;
+
+	TAILQ_FOREACH_REVERSE(r, &t->ft.table.rules, dp_rules, next)
+		if (fte_of(r)->index <= index)
+			return fte_of(r);
+	return NULL;
+}
+
+static void
+fate_ref(const struct fte_fate *f)
+{
+	if (f->dest != NULL)
+		emu_obj_ref(f->dest);
+	if (f->counter != NULL)
+		emu_obj_ref(&f->counter->obj);
+}
+
+static void
+fate_unref(const struct fte_fate *f)
+{
+	if (f->dest != NULL)
+		emu_obj_unref(f->dest);
+	if (f->counter != NULL)
+		emu_obj_unref(&f->counter->obj);
+}
+
+static void
+fte_release(struct emu_obj *obj)
+{
+	struct fw_fte *fte = (struct fw_fte *)obj;
+
+	dp_table_remove(obj->dev, &fte->group->ft->ft.table, &fte->rule);
+	fate_unref(&fte->fate);
+	emu_obj_unref(&fte->group->obj);
+}
+
+/* ---- what a command asks for ---- */
+
+static int
+dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned level,
+	  struct fte_fate *f)
+{
+	unsigned type = prm_dest_format_struct_get_destination_type(d);
+	uint32_t id = prm_dest_format_struct_get_destination_id(d);
+	struct fw_flow_table *t = NULL;
+	int ret;
+
+	if (prm_dest_format_struct_get_destination_eswitch_owner_vhca_id_valid(d) ||
+	    prm_dest_format_struct_get_destination_eswitch_owner_vhca_id(d) ||
+	    prm_dest_format_struct_get_packet_reformat(d) ||
+	    prm_dest_format_struct_get_destination_table_type(d))
+		return fw_refuse(c, FW_FTE_DEST, "%s", "eswitch, reformat or table type");
+	if (type == PRM_FLOW_DEST_TYPE_TIR)
+		return fw_need(c, EMU_OBJ_TIR, id, FW_NO_TIR, &f->dest);
+	if (type != PRM_FLOW_DEST_TYPE_FLOW_TABLE)
+		return fw_refuse(c, FW_FTE_DEST, "%s (0x%x)", prm_flow_dest_type_name(type), type);
+	ret = fw_flow_lead(c, id, level, &t);
+	if (ret == 0)
+		f->dest = &t->ft.obj;
+	return ret;
+}
+
+/* One list: destinations, then counters. */
+static int
+lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level, struct fte_fate *f)
+{
+	uint32_t dests = prm_flow_context_get_destination_list_size(ctx);
+	uint32_t counters = prm_flow_context_get_flow_counter_list_size(ctx), id;
+	int ret = 0;
+
+	if (dests > 1 || counters > 1)
+		return fw_refuse(c, FW_FTE_LISTS, "%u destinations and %u counters", dests,
+				 counters);
+	if (c->in_len != c->desc->in_bytes_min +
+			 (dests + counters) * PRM_DEST_FORMAT_FLOW_COUNTER_LIST_AUTO_BYTES)
+		return fw_refuse(c, FW_FTE_LIST_LEN, "%zu bytes for %u of them", c->in_len,
+				 dests + counters);
+	if (dests != 0)
+		ret = dest_read(c, prm_dest_format_flow_counter_list_auto_dest_format_struct_c(
+					   prm_flow_context_destination_c(ctx, 0)),
+				level, f);
+	if (ret != 0 || counters == 0)
+		return ret;
+	id = prm_flow_counter_list_get_flow_counter_id(
+		prm_dest_format_flow_counter_list_auto_flow_counter_list_c(
+			prm_flow_context_destination_c(ctx, dests)));
+	return fw_need(c, EMU_OBJ_FLOW_COUNTER, id, FW_NO_FLOW_COUNTER, &f->counter);
+}
+
+static bool
+is_zero(const void *p, size_t bytes)
+{
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < bytes; i++)
+		if (b[i] != 0)
+			return false;
+	return true;
+}
+
+static int
+features_check(struct fw_cmd *c, const struct prm_flow_context *ctx)
+{
+	if (prm_set_fte_in_get_ignore_flow_level(c->in) ||
+	    prm_flow_context_get_extended_destination(ctx) ||
+	    prm_flow_context_get_uplink_hairpin_en(ctx) ||
+	    prm_flow_context_get_flow_source(ctx) ||
+	    prm_flow_context_get_encrypt_decrypt_type(ctx) ||
+	    prm_flow_context_get_encrypt_decrypt_obj_id(ctx) ||
+	    prm_flow_context_get_packet_reformat_id(ctx) ||
+	    prm_flow_context_get_modify_header_id(ctx) ||
+	    !is_zero(prm_flow_context_push_vlan_c(ctx), PRM_VLAN_BYTES) ||
+	    !is_zero(prm_flow_context_push_vlan_2_c(ctx), PRM_VLAN_BYTES) ||
+	    !is_zero(prm_flow_context_execute_aso_c(ctx, 0), 4 * PRM_EXECUTE_ASO_BYTES))
+		return fw_refuse(c, FW_FTE_FEATURE, "%s",
+				 "level, list format, source, header change, crypto, VLAN or ASO");
+	return 0;
+}
+
+static int
+fate_check(struct fw_cmd *c, const struct fte_fate *f)
+{
+	bool drop = (f->action & PRM_FLOW_ACTION_DROP) != 0;
+	bool fwd = (f->action & PRM_FLOW_ACTION_FWD_DEST) != 0;
+
+	if ((f->action & ~(uint32_t)ACTIONS) != 0 || drop == fwd)
+		return fw_refuse(c, FW_FTE_ACTION, "0x%x", f->action);
+	if (fwd != (f->dest != NULL) ||
+	    ((f->action & PRM_FLOW_ACTION_COUNT) != 0) != (f->counter != NULL))
+		return fw_refuse(c, FW_FTE_LISTS, "action 0x%x, %s destination, %s counter",
+				 f->action, f->dest != NULL ? "a" : "no",
+				 f->counter != NULL ? "a" : "no");
+	return 0;
+}
+
+static int
+fate_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_fate *f)
+{
+	const struct prm_flow_context *ctx = prm_set_fte_in_flow_context_c(c->in);
+	int ret = features_check(c, ctx);
+
+	f->action = prm_flow_context_get_action(ctx);
+	f->tag = prm_flow_context_get_flow_tag(ctx);
+	f->dest = NULL;
+	f->counter = NULL;
+	return ret != 0 ? ret : lists_read(c, ctx, t->ft.level, f);
+}
+
+/* ---- entries ---- */
+
+/* The table that a command names. */
+static int
+fte_table(struct fw_cmd *c, struct fw_flow_table **t)
+{
+	int ret = fw_flow_place_check(c);
+
+	return ret != 0 ? ret
+			: fw_need(c, EMU_OBJ_FLOW_TABLE, prm_set_fte_in_get_table_id(c->in),
+				  FW_NO_FLOW_TABLE, t);
+}
+
+static int
+fte_find(struct fw_cmd *c, struct fw_fte **fte)
+{
+	uint32_t index = prm_set_fte_in_get_flow_index(c->in);
+	struct fw_flow_table *t;
+	int ret = fte_table(c, &t);
+
+	if (ret != 0)
+		return ret;
+	*fte = fte_at_or_before(t, index);
+	if (*fte == NULL || (*fte)->index != index)
+		return fw_refuse(c, FW_NO_FTE, "entry %u of table 0x%x", index, t->ft.obj.id);
+	return 0;
+}
+
+static void
+fte_apply(struct fw_fte *fte, const struct fte_fate *f)
+{
+	struct dp_rule *r = &fte->rule;
+
+	fate_ref(f);
+	fate_unref(&fte->fate);
+	fte->fate = *f;
+	r->tir = NULL;
+	r->table = NULL;
+	if (f->dest != NULL && f->dest->type == EMU_OBJ_TIR)
+		r->tir = (struct emu_tir *)f->dest;
+	else if (f->dest != NULL)
+		r->table = &((struct emu_flow_table *)f->dest)->table;
+	r->drop = f->dest == NULL;
+	r->counter = f->counter;
+	r->tag = f->tag;
+}
+
+static int
+value_read(struct fw_cmd *c, const struct fw_flow_group *g, uint32_t value[DP_KEY_DWORDS])
+{
+	const struct prm_fte_match_param *param =
+		prm_flow_context_match_value_c(prm_set_fte_in_flow_context_c(c->in));
+
+	dp_key_load(value, param, sizeof(*param));
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		if ((value[i] & ~g->mask.dw[i]) != 0)
+			return fw_refuse(c, FW_FTE_VALUE, "outer headers, dword %u, bits 0x%x", i,
+					 value[i] & ~g->mask.dw[i]);
+	if (!is_zero(&param->dw[DP_KEY_DWORDS], sizeof(*param) - DP_KEY_DWORDS * 4))
+		return fw_refuse(c, FW_FTE_VALUE, "%s", "beyond the outer headers");
+	return 0;
+}
+
+static int
+group_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fw_flow_group **g)
+{
+	uint32_t id = prm_flow_context_get_group_id(prm_set_fte_in_flow_context_c(c->in));
+	uint32_t index = prm_set_fte_in_get_flow_index(c->in);
+	int ret = fw_need(c, EMU_OBJ_FLOW_GROUP, id, FW_NO_FLOW_GROUP, g);
+
+	if (ret != 0)
+		return ret;
+	if ((*g)->ft != t)
+		return fw_refuse(c, FW_NO_FLOW_GROUP, "group 0x%x is of table 0x%x, not 0x%x", id,
+				 (*g)->ft->ft.obj.id, t->ft.obj.id);
+	if (index < (*g)->first || index > (*g)->last)
+		return fw_refuse(c, FW_FTE_INDEX, "%u, the group has %u to %u", index, (*g)->first,
+				 (*g)->last);
+	return 0;
+}
+
+static int
+fte_create(struct fw_cmd *c)
+{
+	uint32_t index = prm_set_fte_in_get_flow_index(c->in), value[DP_KEY_DWORDS];
+	struct fw_fte *fte, *before = NULL;
+	struct fw_flow_group *g;
+	struct fw_flow_table *t;
+	struct fte_fate fate;
+	int ret = fte_table(c, &t);
+
+	if (ret == 0)
+		ret = group_read(c, t, &g);
+	if (ret == 0)
+		before = fte_at_or_before(t, index);
+	if (before != NULL && before->index == index)
+		ret = fw_refuse(c, FW_FTE_EXISTS, "entry %u of table 0x%x", index, t->ft.obj.id);
+	if (ret == 0)
+		ret = value_read(c, g, value);
+	if (ret == 0)
+		ret = fate_read(c, t, &fate);
+	if (ret == 0)
+		ret = fate_check(c, &fate);
+	if (ret != 0)
+		return ret;
+	/* An entry is named by its index: its own id stays inside. */
+	fte = emu_obj_new(c->dev, c->ctx, EMU_OBJ_FTE, sizeof(*fte), fte_release);
+	if (fte == NULL)
+		return fw_refuse(c, FW_NO_RESOURCES, "%s", "flow table entries");
+	c->created = &fte->obj;
+	fte->group = g;
+	fte->index = index;
+	fte->rule.mask = &g->mask;
+	memcpy(fte->rule.value, value, sizeof(value));
+	emu_obj_ref(&g->obj);
+	fte_apply(fte, &fate);
+	dp_table_insert(c->dev, &t->ft.table, before != NULL ? &before->rule : NULL, &fte->rule);
+	return 0;
+}
+
+/* Which packets it wants, and its group, stay as they are. */
+static int
+fte_modify(struct fw_cmd *c)
+{
+	unsigned fields = prm_set_fte_in_get_modify_enable_mask(c->in);
+	struct fte_fate asked, next;
+	struct fw_fte *fte;
+	int ret = fte_find(c, &fte);
+
+	if (ret == 0 && (fields == 0 || (fields & ~(unsigned)MODIFIES) != 0))
+		ret = fw_refuse(c, FW_FTE_FIELD, "0x%x", fields);
+	if (ret == 0)
+		ret = fate_read(c, fte->group->ft, &asked);
+	if (ret != 0)
+		return ret;
+	next = fte->fate;
+	if ((fields & PRM_MODIFY_FTE_MASK_ACTION) != 0)
+		next.action = asked.action;
+	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_TAG) != 0)
+		next.tag = asked.tag;
+	if ((fields & PRM_MODIFY_FTE_MASK_DESTINATION_LIST) != 0)
+		next.dest = asked.dest;
+	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_COUNTERS) != 0)
+		next.counter = asked.counter;
+	ret = fate_check(c, &next);
+	if (ret != 0)
+		return ret;
+	fte_apply(fte, &next);
+	dp_steer_changed(c->dev);
+	return 0;
+}
+
+int
+fw_set_fte(struct fw_cmd *c)
+{
+	return prm_set_fte_in_get_op_mod(c->in) == FTE_NEW ? fte_create(c) : fte_modify(c);
+}
+
+static void
+lists_write(struct fw_cmd *c, const struct fte_fate *f)
+{
+	struct prm_flow_context *ctx = prm_query_fte_out_flow_context(c->out);
+	size_t room = (c->out_len - c->desc->out_bytes_min) /
+		      PRM_DEST_FORMAT_FLOW_COUNTER_LIST_AUTO_BYTES;
+	struct prm_dest_format_struct *d;
+	unsigned n = 0;
+
+	prm_flow_context_set_destination_list_size(ctx, f->dest != NULL);
+	prm_flow_context_set_flow_counter_list_size(ctx, f->counter != NULL);
+	if (f->dest != NULL && room > n) {
+		d = prm_dest_format_flow_counter_list_auto_dest_format_struct(
+			prm_flow_context_destination(ctx, n++));
+		prm_dest_format_struct_set_destination_id(d, f->dest->id);
+		prm_dest_format_struct_set_destination_type(
+			d, f->dest->type == EMU_OBJ_TIR ? PRM_FLOW_DEST_TYPE_TIR
+							: PRM_FLOW_DEST_TYPE_FLOW_TABLE);
+	}
+	if (f->counter != NULL && room > n)
+		prm_flow_counter_list_set_flow_counter_id(
+			prm_dest_format_flow_counter_list_auto_flow_counter_list(
+				prm_flow_context_destination(ctx, n)),
+			f->counter->obj.id);
+}
+
+int
+fw_query_fte(struct fw_cmd *c)
+{
+	struct prm_flow_context *ctx = prm_query_fte_out_flow_context(c->out);
+	struct prm_fte_match_param *value = prm_flow_context_match_value(ctx);
+	struct fw_fte *fte;
+	int ret = fte_find(c, &fte);
+
+	if (ret != 0)
+		return ret;
+	prm_flow_context_set_group_id(ctx, fte->group->obj.id);
+	prm_flow_context_set_flow_tag(ctx, fte->fate.tag);
+	prm_flow_context_set_action(ctx, fte->fate.action);
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		value->dw[i] = PRM_BE32(fte->rule.value[i]);
+	lists_write(c, &fte->fate);
+	return 0;
+}
+
+int
+fw_delete_fte(struct fw_cmd *c)
+{
+	struct fw_fte *fte;
+	int ret = fte_find(c, &fte);
+
+	if (ret != 0)
+		return ret;
+	c->obj = &fte->obj;
+	return fw_destroy_object(c);
+}
+
+size_t
+fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16])
+{
+	const struct fw_fte *fte = (const struct fw_fte *)obj;
+	struct prm_delete_fte_in *d = (void *)in;
+
+	if (obj->type != EMU_OBJ_FTE)
+		return 0;
+	prm_delete_fte_in_set_opcode(d, PRM_CMD_OP_DELETE_FLOW_TABLE_ENTRY);
+	prm_delete_fte_in_set_table_id(d, fte->group->ft->ft.obj.id);
+	prm_delete_fte_in_set_flow_index(d, fte->index);
+	return sizeof(*d);
+}
