@@ -10,6 +10,13 @@
 /** Replies of create and modify commands are a head and an id; general objects stay below this. */
 #define MDV_OUT_BYTES_MAX 256
 
+/** One command makes entries of flow tables and changes them: it has a counterpart that destroys. */
+static bool
+makes(const struct prm_command *cmd, enum prm_command_class cls)
+{
+	return cls == PRM_CMD_CREATE && cmd->cls == PRM_CMD_MODIFY && cmd->destroy_opcode != 0;
+}
+
 /** The table's row for an inbox, if it is of the class asked for and long enough. */
 static const struct prm_command *
 command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_command_class cls)
@@ -21,7 +28,7 @@ command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_comman
 	if (in_bytes >= 2)
 		opcode = (uint16_t)(bytes[0] << 8 | bytes[1]);
 	cmd = prm_command_find(opcode);
-	if (cmd == NULL || cmd->cls != cls) {
+	if (cmd == NULL || (cmd->cls != cls && !makes(cmd, cls))) {
 		MDV_LOG(ERR, &dev->pci, "%s (0x%x) is not a command of this kind",
 			prm_command_name(opcode), opcode);
 		rte_errno = EINVAL;
@@ -74,7 +81,9 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	}
 	obj->dev = dev;
 	obj->create_opcode = cmd->opcode;
-	obj->id = prm_field_ref_get(out, cmd->out_id);
+	/* Where the device gives no number, the caller chose one: an entry's index. */
+	obj->id = cmd->cls == PRM_CMD_CREATE ? prm_field_ref_get(out, cmd->out_id)
+					     : prm_field_ref_get(in, cmd->in_id);
 	mdv_objects_add(obj);
 	MDV_LOG(DEBUG, &dev->pci, "%s (0x%x) -> 0x%x", cmd->name, cmd->opcode, obj->id);
 	return obj;

@@ -1,145 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Steering rules on the NIC RX root table, with matchers shared by equal masks. */
+/* Steering rules of a port: from attributes to what is compared; a back end does the rest. */
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include <rte_ether.h>
 
 #include "mdv_private.h"
+#include "mdv_rule_int.h"
 
-/** Outer headers only: the shortest mask every kernel takes. */
-#define MDV_MATCH_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
 #define MDV_VLAN_UNTAGGED 0xffff
 
-/** Mask or value as the kernel wants it: a size and device-format bytes. */
-struct match_param {
-	size_t match_sz;
-	struct prm_fte_match_set_lyr_2_4 outer;
-};
-_Static_assert(offsetof(struct match_param, outer) ==
-		       offsetof(struct mlx5dv_flow_match_parameters, match_buf),
-	       "match_param must read as mlx5dv_flow_match_parameters");
-
-struct matcher {
-	TAILQ_ENTRY(matcher) next;
-	struct mlx5dv_flow_matcher *handle;
-	struct match_param mask;
-	uint16_t priority;
-	unsigned int users;
-};
-
-struct mdv_rule_table {
-	pthread_mutex_t lock;
-	TAILQ_HEAD(, matcher) matchers;
-};
-
-struct mdv_rule {
-	struct mdv_dev *dev;
-	struct matcher *matcher;
-	struct ibv_flow *flow;
-};
+struct mdv_rule_table *
+mdv_rules_no_memory(const struct mdv_dev *dev)
+{
+	MDV_LOG(ERR, &dev->pci, "no memory for steering rules");
+	rte_errno = ENOMEM;
+	return NULL;
+}
 
 int
 mdv_rules_open(struct mdv_dev *dev)
 {
-	dev->rules = calloc(1, sizeof(*dev->rules));
-	if (dev->rules == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for steering rules");
-		return mdv_fail(ENOMEM);
-	}
+	/* Without a kernel the root table is ours to make. */
+	dev->rules = dev->mode == MDV_OPEN_VFIO ? mdv_rules_fw_new(dev, mdv_rules_fw_root)
+						: mdv_rules_verbs_new(dev);
+	if (dev->rules == NULL)
+		return -rte_errno;
 	pthread_mutex_init(&dev->rules->lock, NULL);
-	TAILQ_INIT(&dev->rules->matchers);
 	return 0;
 }
 
 void
 mdv_rules_close(struct mdv_dev *dev)
 {
-	if (!TAILQ_EMPTY(&dev->rules->matchers))
+	struct mdv_rule_table *t = dev->rules;
+
+	if (t->rules != 0)
 		MDV_LOG(ERR, &dev->pci, "steering rules were left behind by their owner");
-	pthread_mutex_destroy(&dev->rules->lock);
-	free(dev->rules);
+	pthread_mutex_destroy(&t->lock);
 	dev->rules = NULL;
+	t->ops->close(t);
 }
-
-/** Never fails on its own account: destroys the matcher when its last rule is gone. Lock held. */
-static void
-matcher_put(struct mdv_dev *dev, struct matcher *m)
-{
-	int err;
-
-	if (--m->users > 0)
-		return;
-	TAILQ_REMOVE(&dev->rules->matchers, m, next);
-	err = MDV_UNDO(dev, mlx5dv_destroy_flow_matcher(m->handle));
-	if (err != 0)
-		MDV_LOG_ERR(dev, "mlx5dv_destroy_flow_matcher of priority %u failed: %s",
-			    m->priority, mdv_errno_name(err));
-	free(m);
-}
-
-static struct mlx5dv_flow_matcher *
-matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
-{
-	static const struct prm_fte_match_set_lyr_2_4 nothing;
-	bool any = memcmp(&mask->outer, &nothing, sizeof(nothing)) == 0;
-	struct mlx5dv_flow_matcher_attr attr = {
-		.type = IBV_FLOW_ATTR_NORMAL,
-		.priority = priority,
-		/* Headers of which nothing is compared are not to be named. */
-		.match_criteria_enable = any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER,
-		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
-	};
-	struct mlx5dv_flow_matcher *handle;
-	int err;
-
-	errno = 0;
-	handle = MDV_MAKE(mlx5dv_create_flow_matcher(dev->ibv, &attr));
-	if (handle == NULL) {
-		err = errno != 0 ? errno : EIO;
-		MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow_matcher of priority %u failed: %s",
-			priority, mdv_errno_name(err));
-		rte_errno = err;
-	}
-	return handle;
-}
-
-/** The matcher of a mask and priority, made when there is none yet. Lock held. */
-static struct matcher *
-matcher_get(struct mdv_dev *dev, const struct match_param *mask, uint16_t priority)
-{
-	struct matcher *m;
-
-	TAILQ_FOREACH(m, &dev->rules->matchers, next) {
-		if (m->priority != priority || memcmp(&m->mask, mask, sizeof(*mask)) != 0)
-			continue;
-		m->users++;
-		return m;
-	}
-	m = calloc(1, sizeof(*m));
-	if (m == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for a matcher");
-		rte_errno = ENOMEM;
-		return NULL;
-	}
-	m->mask = *mask;
-	m->priority = priority;
-	m->users = 1;
-	m->handle = matcher_handle(dev, &m->mask, priority);
-	if (m->handle == NULL) {
-		free(m);
-		return NULL;
-	}
-	TAILQ_INSERT_TAIL(&dev->rules->matchers, m, next);
-	return m;
-}
-
-/* ------------------------------------------------------------------ from attributes to match */
 
 static void
 set_dmac(struct prm_fte_match_set_lyr_2_4 *p, const uint8_t mac[6])
@@ -216,9 +121,8 @@ check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	return 0;
 }
 
-/** "priority 1, dmac 01:00:5e:00:00:00, ethertype 0x800, ..." for the log line. */
-static void
-describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
+void
+mdv_rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
 {
 	int n = snprintf(text, bytes, "priority %u", attr->priority);
 
@@ -236,88 +140,39 @@ describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
 		snprintf(text + n, bytes - n, ", drop");
 }
 
-static struct ibv_flow *
-flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matcher *m,
-	    struct match_param *value)
-{
-	struct mlx5dv_flow_action_attr actions[2];
-	char text[160];
-	struct ibv_flow *flow;
-	size_t n = 0;
-	int err;
-
-	if (attr->tir != NULL)
-		actions[n++] = (struct mlx5dv_flow_action_attr){
-			.type = MLX5DV_FLOW_ACTION_DEST_DEVX, .obj = attr->tir->devx };
-	else
-		actions[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_DROP };
-	if (attr->tag != 0 && attr->tir != NULL)
-		actions[n++] = (struct mlx5dv_flow_action_attr){
-			.type = MLX5DV_FLOW_ACTION_TAG, .tag_value = attr->tag };
-	errno = 0;
-	flow = MDV_MAKE(mlx5dv_create_flow(m->handle,
-					   (struct mlx5dv_flow_match_parameters *)value, n,
-					   actions));
-	if (flow != NULL)
-		return flow;
-	err = errno != 0 ? errno : EIO;
-	describe(attr, text, sizeof(text));
-	MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
-	rte_errno = err;
-	return NULL;
-}
-
 struct mdv_rule *
 mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
-	struct match_param mask = { .match_sz = MDV_MATCH_BYTES };
-	struct match_param value = { .match_sz = MDV_MATCH_BYTES };
+	struct mdv_rule_table *t = dev->rules;
+	struct mdv_match match;
 	struct mdv_rule *rule;
 
 	if (check_attr(dev, attr) != 0)
 		return NULL;
-	set_match(attr, &mask.outer, &value.outer);
-	rule = calloc(1, sizeof(*rule));
-	if (rule == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for a rule");
-		rte_errno = ENOMEM;
-		return NULL;
+	memset(&match, 0, sizeof(match));
+	set_match(attr, &match.mask, &match.value);
+	pthread_mutex_lock(&t->lock);
+	rule = t->ops->create(t, attr, &match);
+	if (rule != NULL) {
+		rule->table = t;
+		t->rules++;
 	}
-	rule->dev = dev;
-	pthread_mutex_lock(&dev->rules->lock);
-	rule->matcher = matcher_get(dev, &mask, attr->priority);
-	if (rule->matcher != NULL) {
-		rule->flow = flow_create(dev, attr, rule->matcher, &value);
-		if (rule->flow == NULL) {
-			int err = rte_errno;
-
-			matcher_put(dev, rule->matcher);
-			rte_errno = err;
-		}
-	}
-	pthread_mutex_unlock(&dev->rules->lock);
-	if (rule->flow != NULL)
-		return rule;
-	free(rule);
-	return NULL;
+	pthread_mutex_unlock(&t->lock);
+	return rule;
 }
 
 int
 mdv_rule_destroy(struct mdv_rule *rule)
 {
-	struct mdv_dev *dev;
-	int err;
+	struct mdv_rule_table *t;
+	int ret;
 
 	if (rule == NULL)
 		return 0;
-	dev = rule->dev;
-	pthread_mutex_lock(&dev->rules->lock);
-	err = MDV_UNDO(dev, ibv_destroy_flow(rule->flow));
-	if (err != 0)
-		MDV_LOG_ERR(dev, "ibv_destroy_flow failed, the rule stays behind -> %s",
-			    mdv_errno_name(err));
-	matcher_put(dev, rule->matcher);
-	pthread_mutex_unlock(&dev->rules->lock);
-	free(rule);
-	return err != 0 ? mdv_fail(err) : 0;
+	t = rule->table;
+	pthread_mutex_lock(&t->lock);
+	ret = t->ops->destroy(rule);
+	t->rules--;
+	pthread_mutex_unlock(&t->lock);
+	return ret;
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Rules through the kernel: mlx5dv matchers, shared by equal masks, and flows. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "mdv_private.h"
+#include "mdv_rule_int.h"
+
+/** Outer headers only: the shortest mask every kernel takes. */
+#define MDV_MATCH_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
+
+/** Mask or value as the kernel wants it: a size and device-format bytes. */
+struct match_param {
+	size_t match_sz;
+	struct prm_fte_match_set_lyr_2_4 outer;
+};
+_Static_assert(offsetof(struct match_param, outer) ==
+		       offsetof(struct mlx5dv_flow_match_parameters, match_buf),
+	       "match_param must read as mlx5dv_flow_match_parameters");
+
+struct matcher {
+	TAILQ_ENTRY(matcher) next;
+	struct mlx5dv_flow_matcher *handle;
+	struct match_param mask;
+	uint16_t priority;
+	unsigned int users;
+};
+
+struct verbs_table {
+	struct mdv_rule_table table;
+	TAILQ_HEAD(, matcher) matchers;
+};
+
+struct verbs_rule {
+	struct mdv_rule rule;
+	struct matcher *matcher;
+	struct ibv_flow *flow;
+};
+
+/** Never fails on its own account: destroys the matcher when its last rule is gone. Lock held. */
+static void
+matcher_put(struct verbs_table *t, struct matcher *m)
+{
+	struct mdv_dev *dev = t->table.dev;
+	int err;
+
+	if (--m->users > 0)
+		return;
+	TAILQ_REMOVE(&t->matchers, m, next);
+	err = MDV_UNDO(dev, mlx5dv_destroy_flow_matcher(m->handle));
+	if (err != 0)
+		MDV_LOG_ERR(dev, "mlx5dv_destroy_flow_matcher of priority %u failed: %s",
+			    m->priority, mdv_errno_name(err));
+	free(m);
+}
+
+static struct mlx5dv_flow_matcher *
+matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
+{
+	static const struct prm_fte_match_set_lyr_2_4 nothing;
+	bool any = memcmp(&mask->outer, &nothing, sizeof(nothing)) == 0;
+	struct mlx5dv_flow_matcher_attr attr = {
+		.type = IBV_FLOW_ATTR_NORMAL,
+		.priority = priority,
+		/* Headers of which nothing is compared are not to be named. */
+		.match_criteria_enable = any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER,
+		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
+	};
+	struct mlx5dv_flow_matcher *handle;
+	int err;
+
+	errno = 0;
+	handle = MDV_MAKE(mlx5dv_create_flow_matcher(dev->ibv, &attr));
+	if (handle == NULL) {
+		err = errno != 0 ? errno : EIO;
+		MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow_matcher of priority %u failed: %s",
+			priority, mdv_errno_name(err));
+		rte_errno = err;
+	}
+	return handle;
+}
+
+/** The matcher of a mask and priority, made when there is none yet. Lock held. */
+static struct matcher *
+matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t priority)
+{
+	struct mdv_dev *dev = t->table.dev;
+	struct matcher *m;
+
+	TAILQ_FOREACH(m, &t->matchers, next) {
+		if (m->priority != priority || memcmp(&m->mask, mask, sizeof(*mask)) != 0)
+			continue;
+		m->users++;
+		return m;
+	}
+	m = calloc(1, sizeof(*m));
+	if (m == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for a matcher");
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	m->mask = *mask;
+	m->priority = priority;
+	m->users = 1;
+	m->handle = matcher_handle(dev, &m->mask, priority);
+	if (m->handle == NULL) {
+		free(m);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&t->matchers, m, next);
+	return m;
+}
+
+static struct ibv_flow *
+flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matcher *m,
+	    struct match_param *value)
+{
+	struct mlx5dv_flow_action_attr actions[2];
+	char text[160];
+	struct ibv_flow *flow;
+	size_t n = 0;
+	int err;
+
+	if (attr->tir != NULL)
+		actions[n++] = (struct mlx5dv_flow_action_attr){
+			.type = MLX5DV_FLOW_ACTION_DEST_DEVX, .obj = attr->tir->devx };
+	else
+		actions[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_DROP };
+	if (attr->tag != 0 && attr->tir != NULL)
+		actions[n++] = (struct mlx5dv_flow_action_attr){
+			.type = MLX5DV_FLOW_ACTION_TAG, .tag_value = attr->tag };
+	errno = 0;
+	flow = MDV_MAKE(mlx5dv_create_flow(m->handle,
+					   (struct mlx5dv_flow_match_parameters *)value, n,
+					   actions));
+	if (flow != NULL)
+		return flow;
+	err = errno != 0 ? errno : EIO;
+	mdv_rule_describe(attr, text, sizeof(text));
+	MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
+	rte_errno = err;
+	return NULL;
+}
+
+static struct mdv_rule *
+verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
+	     const struct mdv_match *match)
+{
+	struct match_param mask = { .match_sz = MDV_MATCH_BYTES, .outer = match->mask };
+	struct match_param value = { .match_sz = MDV_MATCH_BYTES, .outer = match->value };
+	struct verbs_table *t = (struct verbs_table *)table;
+	struct verbs_rule *rule = calloc(1, sizeof(*rule));
+	int err;
+
+	if (rule == NULL) {
+		MDV_LOG(ERR, &table->dev->pci, "no memory for a rule");
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	rule->matcher = matcher_get(t, &mask, attr->priority);
+	if (rule->matcher != NULL) {
+		rule->flow = flow_create(table->dev, attr, rule->matcher, &value);
+		if (rule->flow != NULL)
+			return &rule->rule;
+		err = rte_errno;
+		matcher_put(t, rule->matcher);
+		rte_errno = err;
+	}
+	free(rule);
+	return NULL;
+}
+
+static int
+verbs_destroy(struct mdv_rule *base)
+{
+	struct verbs_rule *rule = (struct verbs_rule *)base;
+	struct verbs_table *t = (struct verbs_table *)base->table;
+	int err = MDV_UNDO(t->table.dev, ibv_destroy_flow(rule->flow));
+
+	if (err != 0)
+		MDV_LOG_ERR(t->table.dev, "ibv_destroy_flow failed, the rule stays behind -> %s",
+			    mdv_errno_name(err));
+	matcher_put(t, rule->matcher);
+	free(rule);
+	return err != 0 ? mdv_fail(err) : 0;
+}
+
+static void
+verbs_close(struct mdv_rule_table *table)
+{
+	free(table);
+}
+
+static const struct mdv_rule_ops verbs_ops = {
+	.create = verbs_create,
+	.destroy = verbs_destroy,
+	.close = verbs_close,
+};
+
+struct mdv_rule_table *
+mdv_rules_verbs_new(struct mdv_dev *dev)
+{
+	struct verbs_table *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return mdv_rules_no_memory(dev);
+	t->table.dev = dev;
+	t->table.ops = &verbs_ops;
+	TAILQ_INIT(&t->matchers);
+	return &t->table;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Rules by firmware flow tables: layout of tables, groups and entries, many rules, refusals.
+ *
+ * mdv_rule_fw verbs             on a device that the kernel has: a rule of the kernel's stands for
+ *                               the root, which only a device without one lets be set
+ * mdv_rule_fw refused COMMAND   the device refuses COMMAND once
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+
+#include <mdv_rule_int.h>
+
+#include "mdv_test.h"
+
+/* Where packets go: one queue. */
+static struct mdv_cq cq;
+static struct mdv_rq rq;
+static struct mdv_obj *tir;
+
+static bool
+queue_up(struct mdv_dev *dev)
+{
+	const struct mdv_cq_attr cq_attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
+	struct mdv_rq_attr rq_attr = { .log_wqes = 6, .log_stride_bytes = 4, .socket_id = SOCKET_ID_ANY };
+	struct mdv_tir_attr tir_attr = { 0 };
+
+	if (mdv_cq_create(dev, &cq_attr, &cq) != 0)
+		return false;
+	rq_attr.cqn = cq.cqn;
+	if (mdv_rq_create(dev, &rq_attr, &rq) != 0)
+		return false;
+	tir_attr.rqn = rq.rqn;
+	tir = mdv_tir_create(dev, &tir_attr);
+	return tir != NULL;
+}
+
+static void
+queue_down(void)
+{
+	CHECK_EQ(mdv_obj_destroy(tir), 0);
+	CHECK_EQ(mdv_rq_destroy(&rq), 0);
+	mdv_cq_destroy(&cq);
+}
+
+/* ------------------------------------------------------------------ the way to the first table */
+
+static struct mlx5dv_flow_matcher *matcher;
+static struct ibv_flow *flow;
+static struct mdv_obj *root;
+static unsigned int roots;
+
+/* With the kernel there: a rule for everything that leads to our first table. */
+static int
+enter(struct mdv_dev *dev, struct mdv_obj *table)
+{
+	struct { size_t bytes; uint32_t dw[16]; } nothing = { .bytes = sizeof(nothing.dw) };
+	struct mlx5dv_flow_matcher_attr attr = {
+		.type = IBV_FLOW_ATTR_NORMAL,
+		.match_mask = (struct mlx5dv_flow_match_parameters *)&nothing,
+	};
+	struct mlx5dv_flow_action_attr to = { .type = MLX5DV_FLOW_ACTION_DEST_DEVX };
+
+	roots++;
+	root = table;
+	if (flow != NULL && ibv_destroy_flow(flow) != 0)
+		return mdv_fail(EIO);
+	flow = NULL;
+	if (matcher != NULL && mlx5dv_destroy_flow_matcher(matcher) != 0)
+		return mdv_fail(EIO);
+	matcher = NULL;
+	if (table == NULL)
+		return 0;
+	to.obj = table->devx;
+	matcher = mlx5dv_create_flow_matcher(dev->ibv, &attr);
+	if (matcher != NULL)
+		flow = mlx5dv_create_flow(matcher, attr.match_mask, 1, &to);
+	return flow != NULL ? 0 : mdv_fail(errno);
+}
+
+/* The device's rules are brought in by our own tables from now on. */
+static void
+switch_to_tables(struct mdv_dev *dev)
+{
+	mdv_rules_close(dev);
+	roots = 0;
+	dev->rules = mdv_rules_fw_new(dev, enter);
+	if (dev->rules == NULL)
+		exit(EXIT_FAILURE);
+	pthread_mutex_init(&dev->rules->lock, NULL);
+}
+
+/* ------------------------------------------------------------------ what the device holds */
+
+static bool
+table_ask(uint32_t id, struct prm_flow_table_context *ctx)
+{
+	struct prm_query_flow_table_in in = { 0 };
+	struct prm_query_flow_table_out out = { 0 };
+
+	prm_query_flow_table_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_TABLE);
+	prm_query_flow_table_in_set_table_id(&in, id);
+	if (mdv_obj_query(root, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return false;
+	*ctx = *prm_query_flow_table_out_flow_table_context(&out);
+	return true;
+}
+
+/* The root stands for the lowest priority that was asked for, and leads to the next. */
+static void
+test_priorities(struct mdv_dev *dev)
+{
+	static const uint16_t order[] = { 3, 5, 0, 1 };
+	struct mdv_rule_attr attr = { .tir = tir };
+	struct mdv_rule *rule[RTE_DIM(order)];
+	struct prm_flow_table_context ctx = { { 0 } };
+	/* Priority of the root after each step, and how often it was set. */
+	static const struct { unsigned int level, sets; } want[] = {
+		{ 4, 1 }, { 4, 1 }, { 1, 2 }, { 1, 2 },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(order); i++) {
+		attr.priority = order[i];
+		rule[i] = mdv_rule_create(dev, &attr);
+		REQUIRE(rule[i] != NULL);
+		CHECK_EQ(roots, want[i].sets);
+		CHECK(table_ask(root->id, &ctx));
+		CHECK_EQ(prm_flow_table_context_get_level(&ctx), want[i].level);
+		CHECK_EQ(prm_flow_table_context_get_table_miss_action(&ctx), i != 0);
+		CHECK_EQ(prm_flow_table_context_get_log_size(&ctx), 14);
+	}
+	for (size_t i = 0; i < RTE_DIM(order); i++)
+		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+	/* Tables stay for the next rules, and so does the root. */
+	CHECK(root != NULL);
+	attr.priority = 63;
+	log_begin();
+	CHECK(mdv_rule_create(dev, &attr) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(lines_with(log_end(), "priority is 0 to 62 here, not 63"), 1);
+}
+
+#define MANY 5000u
+/* As many as a port's addresses and VLANs make; holes are filled before more is asked for. */
+static void
+test_many(struct mdv_dev *dev)
+{
+	struct mdv_rule_attr attr = { .match_dmac = true, .dmac_mask = { 255, 255, 255, 255, 255, 255 },
+				      .ip_version = 4, .ip_proto = 17, .match_frag = true,
+				      .match_vlan = true, .vlan_id = 7, .tir = tir };
+	struct mdv_rule **rule = calloc(MANY, sizeof(*rule));
+	unsigned int i, made = 0;
+
+	REQUIRE(rule != NULL);
+	for (int round = 0; round < 2; round++) {
+		for (i = 0; i < MANY; i++) {
+			if (rule[i] != NULL)
+				continue;
+			attr.dmac[4] = i >> 8;
+			attr.dmac[5] = i & 0xff;
+			rule[i] = mdv_rule_create(dev, &attr);
+			made += rule[i] != NULL;
+		}
+		for (i = 0; i < MANY && round == 0; i += 3) {
+			CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+			rule[i] = NULL;
+		}
+	}
+	CHECK_EQ(made, MANY + (MANY + 2) / 3);
+	for (i = MANY; i-- > 0;)
+		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+	free(rule);
+}
+
+/* Sixteen masks of one priority, each with a group of its own. */
+static void
+test_masks(struct mdv_dev *dev)
+{
+	struct mdv_rule *rule[16];
+
+	for (unsigned int i = 0; i < 16; i++) {
+		struct mdv_rule_attr attr = {
+			.match_dmac = i & 1, .dmac_mask = { 1 }, .ethertype = i & 2 ? 0x800 : 0,
+			.match_vlan = i & 4, .vlan_id = 0xffff, .match_frag = i & 8,
+			.tir = i & 1 ? tir : NULL, .tag = 0x123,
+		};
+
+		rule[i] = mdv_rule_create(dev, &attr);
+		CHECK(rule[i] != NULL);
+	}
+	for (unsigned int i = 0; i < 16; i++)
+		CHECK_EQ(mdv_rule_destroy(rule[i * 7 % 16]), 0);
+}
+
+/* A rule that the device would not take leaves nothing behind, and the next one works. */
+static void
+test_refused(struct mdv_dev *dev, const char *command)
+{
+	struct mdv_rule_attr attr = { .priority = 2, .ethertype = 0x800, .tir = tir };
+	struct mdv_rule *first = NULL, *rule;
+	bool modify = strcmp(command, "MODIFY_FLOW_TABLE") == 0;
+
+	if (modify) {
+		first = mdv_rule_create(dev, &attr);
+		CHECK(first != NULL);
+		attr.priority = 4;
+	}
+	log_begin();
+	CHECK(mdv_rule_create(dev, &attr) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(lines_with(log_end(), "refused: BAD_RES_STATE (0x09), syndrome 0x2a3d5c"), 1);
+	rule = mdv_rule_create(dev, &attr);
+	CHECK(rule != NULL);
+	CHECK_EQ(mdv_rule_destroy(rule), 0);
+	CHECK_EQ(mdv_rule_destroy(first), 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = { argv[0], "--no-huge", "--no-shconf", "-m", "64", "--no-pci",
+			"-l", "0", "--no-telemetry", "--iova-mode=va" };
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+
+	if (argc < 2 || rte_eal_init(RTE_DIM(eal), eal) < 0 || test_device(0, &pci) != 0 ||
+	    mdv_open(&pci, MDV_OPEN_VERBS, &dev) != 0)
+		return EXIT_FAILURE;
+	switch_to_tables(dev);
+	CHECK(queue_up(dev));
+	if (strcmp(argv[1], "refused") == 0 && argc == 3) {
+		test_refused(dev, argv[2]);
+	} else {
+		test_priorities(dev);
+		test_masks(dev);
+		test_many(dev);
+		CHECK_EQ(dev->refused, 0);
+	}
+	queue_down();
+	mdv_close(dev);
+	CHECK(flow == NULL && matcher == NULL);
+	(void)rte_eal_cleanup();
+	printf("%s\n", mdv_test_failures == 0 ? "ok" : "FAILED");
+	return mdv_test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
