@@ -10,6 +10,7 @@ static const struct {
 	void (*run)(unsigned port);
 } cases[] = {
 	{"open", case_vfio_open},
+	{"tables", case_vfio_tables},
 };
 
 const char *

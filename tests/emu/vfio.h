@@ -15,5 +15,6 @@ int vfio_query_caps(struct ibv_context *ctx);
 
 /* The cases; port is that of the machine to use. */
 void case_vfio_open(unsigned port);
+void case_vfio_tables(unsigned port);
 
 #endif /* EMU_TEST_VFIO_H */
