@@ -103,6 +103,8 @@ void mlxpmd_rxq_intr_sync(struct mlxpmd_rxq *rxq);
  * there: a completion stands at ci.
  */
 void mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t now_ns);
+/** Does the application sleep on every receive queue? The port's lock is held. */
+bool mlxpmd_rx_intr_all_on(const struct mlxpmd_port *port);
 int mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 

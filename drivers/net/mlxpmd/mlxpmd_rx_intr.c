@@ -120,6 +120,20 @@ mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq)
 	rte_spinlock_unlock(&rxq->intr_lock);
 }
 
+bool
+mlxpmd_rx_intr_all_on(const struct mlxpmd_port *port)
+{
+	uint16_t i;
+
+	if (!port->eth_dev->data->dev_conf.intr_conf.rxq)
+		return false;
+	for (i = 0; i < MLXPMD_MAX_QUEUES; i++)
+		if (port->rxqs[i] != NULL &&
+		    !__atomic_load_n(&port->rxqs[i]->intr_on, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
 /* The lock is held. */
 static void
 late_wake(struct mlxpmd_rxq *rxq, uint64_t late_ns)
@@ -166,7 +180,7 @@ rxq_intr_enable(struct mlxpmd_rxq *rxq)
 	rc = mdv_vector_ack(rxq->vector);
 	if (rc < 0)
 		return rc;
-	rxq->intr_on = true;
+	__atomic_store_n(&rxq->intr_on, true, __ATOMIC_RELAXED);
 	if (state == MLXPMD_QS_READY)
 		mdv_cq_arm(&rxq->cq, __atomic_load_n(&rxq->cq_ci, __ATOMIC_RELAXED));
 	else if (state == MLXPMD_QS_ASKED)
@@ -203,7 +217,7 @@ mlxpmd_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 	if (rxq->vector == NULL)
 		return -EINVAL;
 	rte_spinlock_lock(&rxq->intr_lock);
-	rxq->intr_on = false;
+	__atomic_store_n(&rxq->intr_on, false, __ATOMIC_RELAXED);
 	rc = mdv_vector_ack(rxq->vector);
 	rte_spinlock_unlock(&rxq->intr_lock);
 	return rc < 0 ? rc : 0;

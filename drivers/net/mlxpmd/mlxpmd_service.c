@@ -23,6 +23,8 @@
 
 /* Between two looks at the queues: what failed is to be back within 10 ms. */
 #define TICK_MS 2
+/* While the application sleeps on all receive queues: still in time, and four times less work. */
+#define TICK_ASLEEP_MS 8
 /* A stopped port has nothing to look at but the interface. */
 #define IDLE_MS 1000
 /* Between two looks at the interface, in case that an event was lost. */
@@ -39,6 +41,7 @@ struct mlxpmd_service {
 	struct pollfd fds[NB_FDS];
 	bool quit;		/**< Of all threads: atomic. */
 	bool told_gone;
+	int tick_ms;
 	uint64_t glance_ns;
 	uint32_t notices;	/**< enum notice: atomic. */
 	bool alarmed;		/**< deliver() is going to come: atomic. */
@@ -183,6 +186,7 @@ tick(struct mlxpmd_service *s)
 		return;
 	if (port->running && mlxpmd_repair_tick(port, now_get_ns()))
 		notices_add(s, NOTICE_QUEUE);
+	s->tick_ms = port->running && mlxpmd_rx_intr_all_on(port) ? TICK_ASLEEP_MS : TICK_MS;
 	pthread_mutex_unlock(&port->lock);
 }
 
@@ -247,7 +251,7 @@ service_main(void *arg)
 	uint64_t count;
 
 	while (!quitting(s)) {
-		if (poll(s->fds, NB_FDS, running(s) && !s->told_gone ? TICK_MS : IDLE_MS) < 0)
+		if (poll(s->fds, NB_FDS, running(s) && !s->told_gone ? s->tick_ms : IDLE_MS) < 0)
 			continue; /* A signal. */
 		if (s->fds[FD_WAKE].revents != 0)
 			(void)!read(s->fds[FD_WAKE].fd, &count, sizeof(count));
@@ -271,6 +275,7 @@ mlxpmd_service_up(struct mlxpmd_port *port)
 		return -ENOMEM;
 	}
 	s->port = port;
+	s->tick_ms = TICK_MS;
 	s->glance_ns = now_get_ns();
 	s->fds[FD_EVENTS] = (struct pollfd) { .fd = mdv_event_fd(port->mdv), .events = POLLIN };
 	s->fds[FD_WAKE] = (struct pollfd) {
