@@ -3,7 +3,7 @@
 /* Packets in flow tables that a program made by command: order, misses, tags, counters, the root. */
 #include <errno.h>
 
-#include "rig.h"
+#include "rig_tables.h"
 
 struct bench {
 	struct rig *r;
@@ -21,156 +21,6 @@ setup(void)
 	b.rx = rig_rx_new(b.p, 6);
 	rig_ip_frame(&b.f, b.p->dev, 4, 17, 64, 0, -1);
 	return b;
-}
-
-static struct emu_obj *
-made(struct bench *b, const void *in, size_t len)
-{
-	struct emu_obj *obj = NULL;
-
-	CHECK_EQ(rig_fw(b->p, in, len, &obj), 0);
-	return obj;
-}
-
-static struct emu_obj *
-table(struct bench *b, unsigned level)
-{
-	struct prm_create_flow_table_in in = {0};
-	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
-
-	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
-	prm_flow_table_context_set_level(ctx, level);
-	prm_flow_table_context_set_log_size(ctx, 4);
-	return made(b, &in, sizeof(in));
-}
-
-/* What a group compares, or an entry wants; 0: all the same. */
-struct match {
-	uint16_t ethertype;
-	uint8_t ip_version, proto;
-	int vid;	    /* -1: without a tag */
-	bool frag, by_frag; /* fragments or not, with by_frag */
-};
-
-static void
-match_fill(struct prm_fte_match_param *p, const struct match *m, bool mask)
-{
-	struct prm_fte_match_set_lyr_2_4 *o = prm_fte_match_param_outer_headers(p);
-
-	if (m->ethertype != 0)
-		prm_fte_match_set_lyr_2_4_set_ethertype(o, mask ? 0xffff : m->ethertype);
-	if (m->ip_version != 0)
-		prm_fte_match_set_lyr_2_4_set_ip_version(o, mask ? 0xf : m->ip_version);
-	if (m->proto != 0)
-		prm_fte_match_set_lyr_2_4_set_ip_protocol(o, mask ? 0xff : m->proto);
-	if (m->by_frag)
-		prm_fte_match_set_lyr_2_4_set_frag(o, mask || m->frag);
-	if (m->vid != 0)
-		prm_fte_match_set_lyr_2_4_set_cvlan_tag(o, mask || m->vid > 0);
-	if (m->vid > 0)
-		prm_fte_match_set_lyr_2_4_set_first_vid(o, mask ? 0xfff : m->vid);
-}
-
-static struct emu_obj *
-group(struct bench *b, const struct emu_obj *t, uint32_t first, uint32_t last,
-      const struct match *m)
-{
-	struct prm_create_flow_group_in in = {0};
-
-	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
-	prm_create_flow_group_in_set_table_id(&in, t->id);
-	prm_create_flow_group_in_set_start_flow_index(&in, first);
-	prm_create_flow_group_in_set_end_flow_index(&in, last);
-	prm_create_flow_group_in_set_match_criteria_enable(&in, PRM_MATCH_CRITERIA_ENABLE_OUTER);
-	match_fill(prm_create_flow_group_in_match_criteria(&in), m, true);
-	return made(b, &in, sizeof(in));
-}
-
-struct fate {
-	const struct emu_obj *dest; /* TIR or table; NULL: drop */
-	const struct emu_obj *counter;
-	uint32_t tag;
-	unsigned modify; /* fields to change, 0: a new entry */
-};
-
-static struct emu_obj *
-entry(struct bench *b, const struct emu_obj *t, const struct emu_obj *g, uint32_t index,
-      const struct match *m, const struct fate *fate)
-{
-	struct {
-		struct prm_set_fte_in in;
-		uint32_t list[4];
-	} e = {0};
-	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&e.in);
-	unsigned n = 0;
-	uint32_t action = PRM_FLOW_ACTION_DROP;
-
-	prm_set_fte_in_set_opcode(&e.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
-	prm_set_fte_in_set_table_id(&e.in, t->id);
-	prm_set_fte_in_set_flow_index(&e.in, index);
-	prm_set_fte_in_set_op_mod(&e.in, fate->modify != 0);
-	prm_set_fte_in_set_modify_enable_mask(&e.in, fate->modify);
-	prm_flow_context_set_group_id(ctx, g->id);
-	prm_flow_context_set_flow_tag(ctx, fate->tag);
-	match_fill(prm_flow_context_match_value(ctx), m, false);
-	if (fate->dest != NULL) {
-		bool tir = fate->dest->type == EMU_OBJ_TIR;
-
-		action = PRM_FLOW_ACTION_FWD_DEST;
-		e.list[2 * n++] = htobe32((uint32_t)(tir ? PRM_FLOW_DEST_TYPE_TIR :
-							   PRM_FLOW_DEST_TYPE_FLOW_TABLE) << 24 |
-					  fate->dest->id);
-		prm_flow_context_set_destination_list_size(ctx, 1);
-	}
-	if (fate->counter != NULL) {
-		action |= PRM_FLOW_ACTION_COUNT;
-		e.list[2 * n++] = htobe32(fate->counter->id);
-		prm_flow_context_set_flow_counter_list_size(ctx, 1);
-	}
-	prm_flow_context_set_action(ctx, action);
-	if (fate->modify == 0)
-		return made(b, &e, sizeof(e.in) + 8 * n);
-	CHECK_EQ(rig_fw(b->p, &e, sizeof(e.in) + 8 * n, NULL), 0);
-	return NULL;
-}
-
-static struct emu_obj *
-counter(struct bench *b)
-{
-	uint32_t in[4] = {htobe32((uint32_t)PRM_CMD_OP_ALLOC_FLOW_COUNTER << 16)};
-
-	return made(b, in, sizeof(in));
-}
-
-static uint64_t
-packets(const struct emu_obj *c)
-{
-	return ((const struct emu_flow_counter *)c)->packets;
-}
-
-static void
-root(struct bench *b, const struct emu_obj *t)
-{
-	struct prm_set_flow_table_root_in in = {0};
-
-	prm_set_flow_table_root_in_set_opcode(&in, PRM_CMD_OP_SET_FLOW_TABLE_ROOT);
-	prm_set_flow_table_root_in_set_op_mod(&in, t == NULL);
-	prm_set_flow_table_root_in_set_table_id(&in, t != NULL ? t->id : 0);
-	CHECK_EQ(rig_fw(b->p, &in, sizeof(in), NULL), 0);
-}
-
-static void
-miss(struct bench *b, const struct emu_obj *t, const struct emu_obj *to)
-{
-	struct prm_modify_flow_table_in in = {0};
-	struct prm_flow_table_context *ctx = prm_modify_flow_table_in_flow_table_context(&in);
-
-	prm_modify_flow_table_in_set_opcode(&in, PRM_CMD_OP_MODIFY_FLOW_TABLE);
-	prm_modify_flow_table_in_set_table_id(&in, t->id);
-	prm_modify_flow_table_in_set_modify_field_select(&in, 1);
-	prm_flow_table_context_set_table_miss_action(ctx, to != NULL);
-	prm_flow_table_context_set_table_miss_id(ctx, to != NULL ? to->id : 0);
-	CHECK_EQ(rig_fw(b->p, &in, sizeof(in), NULL), 0);
 }
 
 #define NOBODY 0xffffffffu
@@ -192,30 +42,30 @@ comes(struct bench *b)
 	return tag[0];
 }
 
-static const struct match any, ipv4 = {.ip_version = 4}, udp = {.ip_version = 4, .proto = 17};
+static const struct rig_match any, ipv4 = {.ip_version = 4}, udp = {.ip_version = 4, .proto = 17};
 
 /* A program's root takes the kernel's place, whole; what nobody wants there is dropped. */
 static void
 the_root(void)
 {
 	struct bench b = setup();
-	struct emu_obj *t = table(&b, 0), *g = group(&b, t, 0, 3, &ipv4), *fte;
+	struct emu_obj *t = rig_table(b.p, 0), *g = rig_group(b.p, t, 0, 3, &ipv4), *fte;
 	struct emu_port_stats *s = &b.p->dev->stats;
 
 	CHECK_EQ(comes(&b), 0); /* the kernel's rule */
-	root(&b, t);
+	rig_root(b.p, t);
 	CHECK_EQ(comes(&b), NOBODY);
 	CHECK_EQ(s->rx_dropped_by_rule, 2);
 	CHECK_EQ(s->rx_kernel + s->rx_filtered, 0);
 	CHECK(!emu_dp_can_receive(b.p->dev, 0));
-	fte = entry(&b, t, g, 2, &ipv4, &(struct fate){.dest = &b.rx->tir->obj, .tag = 0xabc});
+	fte = rig_entry(b.p, t, g, 2, &ipv4, &(struct rig_fate){.dest = &b.rx->tir->obj, .tag = 0xabc});
 	CHECK(emu_dp_can_receive(b.p->dev, 0));
 	CHECK_EQ(comes(&b), 0xabc);
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, fte, NULL, 0), 0);
 	CHECK_EQ(comes(&b), NOBODY);
-	root(&b, NULL);
+	rig_root(b.p, NULL);
 	CHECK_EQ(comes(&b), 0);
-	root(&b, t);
+	rig_root(b.p, t);
 	CHECK_EQ(comes(&b), NOBODY);
 	/* The table goes, and with it the root. */
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, g, NULL, 0), 0);
@@ -230,26 +80,26 @@ static void
 order(void)
 {
 	struct bench b = setup();
-	struct emu_obj *t = table(&b, 0);
-	struct emu_obj *wide = group(&b, t, 8, 11, &any), *narrow = group(&b, t, 2, 5, &udp);
-	struct emu_obj *late = group(&b, t, 12, 15, &ipv4), *fte;
-	struct fate to = {.dest = &b.rx->tir->obj};
+	struct emu_obj *t = rig_table(b.p, 0);
+	struct emu_obj *wide = rig_group(b.p, t, 8, 11, &any), *narrow = rig_group(b.p, t, 2, 5, &udp);
+	struct emu_obj *late = rig_group(b.p, t, 12, 15, &ipv4), *fte;
+	struct rig_fate to = {.dest = &b.rx->tir->obj};
 
-	root(&b, t);
+	rig_root(b.p, t);
 	to.tag = 12;
-	entry(&b, t, late, 12, &ipv4, &to);
+	rig_entry(b.p, t, late, 12, &ipv4, &to);
 	CHECK_EQ(comes(&b), 12);
 	to.tag = 9;
-	entry(&b, t, wide, 9, &any, &to);
+	rig_entry(b.p, t, wide, 9, &any, &to);
 	CHECK_EQ(comes(&b), 9);
 	to.tag = 8;
-	fte = entry(&b, t, wide, 8, &any, &to);
+	fte = rig_entry(b.p, t, wide, 8, &any, &to);
 	CHECK_EQ(comes(&b), 8);
 	to.tag = 5;
-	entry(&b, t, narrow, 5, &udp, &to);
+	rig_entry(b.p, t, narrow, 5, &udp, &to);
 	CHECK_EQ(comes(&b), 5);
 	to.tag = 3;
-	entry(&b, t, narrow, 3, &udp, &to);
+	rig_entry(b.p, t, narrow, 3, &udp, &to);
 	CHECK_EQ(comes(&b), 3);
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, fte, NULL, 0), 0);
 	CHECK_EQ(comes(&b), 3);
@@ -263,39 +113,39 @@ static void
 tables(void)
 {
 	struct bench b = setup();
-	struct emu_obj *t[3] = {table(&b, 1), table(&b, 7), table(&b, 20)}, *g[3], *c[2];
+	struct emu_obj *t[3] = {rig_table(b.p, 1), rig_table(b.p, 7), rig_table(b.p, 20)}, *g[3], *c[2];
 
 	for (unsigned i = 0; i < 3; i++)
-		g[i] = group(&b, t[i], 0, 3, &udp);
-	c[0] = counter(&b);
-	c[1] = counter(&b);
-	root(&b, t[0]);
-	entry(&b, t[0], g[0], 0, &udp, &(struct fate){.dest = t[2], .counter = c[0], .tag = 5});
+		g[i] = rig_group(b.p, t[i], 0, 3, &udp);
+	c[0] = rig_flow_counter(b.p);
+	c[1] = rig_flow_counter(b.p);
+	rig_root(b.p, t[0]);
+	rig_entry(b.p, t[0], g[0], 0, &udp, &(struct rig_fate){.dest = t[2], .counter = c[0], .tag = 5});
 	CHECK_EQ(comes(&b), NOBODY);
-	entry(&b, t[2], g[2], 0, &udp, &(struct fate){.dest = &b.rx->tir->obj, .counter = c[1]});
+	rig_entry(b.p, t[2], g[2], 0, &udp, &(struct rig_fate){.dest = &b.rx->tir->obj, .counter = c[1]});
 	CHECK_EQ(comes(&b), 5);
-	CHECK_EQ(packets(c[0]), 4);
-	CHECK_EQ(packets(c[1]), 2);
+	CHECK_EQ(rig_packets(c[0]), 4);
+	CHECK_EQ(rig_packets(c[1]), 2);
 	/* Another tag on the way; then another way. */
-	entry(&b, t[2], g[2], 0, &udp, &(struct fate){.dest = &b.rx->tir->obj, .tag = 6,
+	rig_entry(b.p, t[2], g[2], 0, &udp, &(struct rig_fate){.dest = &b.rx->tir->obj, .tag = 6,
 						      .modify = PRM_MODIFY_FTE_MASK_FLOW_TAG});
 	CHECK_EQ(comes(&b), 6);
-	entry(&b, t[0], g[0], 0, &udp,
-	      &(struct fate){.dest = t[1], .modify = PRM_MODIFY_FTE_MASK_DESTINATION_LIST});
+	rig_entry(b.p, t[0], g[0], 0, &udp,
+	      &(struct rig_fate){.dest = t[1], .modify = PRM_MODIFY_FTE_MASK_DESTINATION_LIST});
 	CHECK_EQ(comes(&b), NOBODY);
-	miss(&b, t[1], t[2]);
+	rig_miss(b.p, t[1], t[2]);
 	CHECK_EQ(comes(&b), 6);
 	CHECK(emu_dp_can_receive(b.p->dev, 0));
-	CHECK_EQ(packets(c[0]), 10);
-	CHECK_EQ(packets(c[1]), 6);
-	miss(&b, t[1], NULL);
+	CHECK_EQ(rig_packets(c[0]), 10);
+	CHECK_EQ(rig_packets(c[1]), 6);
+	rig_miss(b.p, t[1], NULL);
 	CHECK_EQ(comes(&b), NOBODY);
-	entry(&b, t[0], g[0], 0, &udp,
-	      &(struct fate){.modify = PRM_MODIFY_FTE_MASK_ACTION |
+	rig_entry(b.p, t[0], g[0], 0, &udp,
+	      &(struct rig_fate){.modify = PRM_MODIFY_FTE_MASK_ACTION |
 				       PRM_MODIFY_FTE_MASK_DESTINATION_LIST |
 				       PRM_MODIFY_FTE_MASK_FLOW_COUNTERS});
 	CHECK_EQ(comes(&b), NOBODY);
-	CHECK_EQ(packets(c[0]), 12);
+	CHECK_EQ(rig_packets(c[0]), 12);
 	CHECK_EQ(rig_audit(b.r), 0);
 	rig_free(b.r);
 }
@@ -310,15 +160,15 @@ all_levels(void)
 	for (unsigned i = EMU_DP_FT_LEVELS; i-- > 0;) {
 		const struct emu_obj *to = i + 1 < EMU_DP_FT_LEVELS ? t[i + 1] : &b.rx->tir->obj;
 
-		t[i] = table(&b, i);
-		c[i] = counter(&b);
-		entry(&b, t[i], group(&b, t[i], 0, 0, &ipv4), 0, &ipv4,
-		      &(struct fate){.dest = to, .counter = c[i], .tag = i == 0});
+		t[i] = rig_table(b.p, i);
+		c[i] = rig_flow_counter(b.p);
+		rig_entry(b.p, t[i], rig_group(b.p, t[i], 0, 0, &ipv4), 0, &ipv4,
+		      &(struct rig_fate){.dest = to, .counter = c[i], .tag = i == 0});
 	}
-	root(&b, t[0]);
+	rig_root(b.p, t[0]);
 	CHECK_EQ(comes(&b), 1);
 	for (unsigned i = 0; i < EMU_DP_FT_LEVELS; i++)
-		CHECK_EQ(packets(c[i]), 2);
+		CHECK_EQ(rig_packets(c[i]), 2);
 	rig_free(b.r);
 }
 
@@ -327,17 +177,17 @@ static void
 fields(void)
 {
 	struct bench b = setup();
-	struct emu_obj *t = table(&b, 0), *g[4];
-	static const struct match by[4] = {
+	struct emu_obj *t = rig_table(b.p, 0), *g[4];
+	static const struct rig_match by[4] = {
 		{.vid = 0xabc}, {.vid = -1}, {.ip_version = 4, .proto = 17, .by_frag = true},
 		{.ethertype = 0x86dd, .ip_version = 6},
 	};
 
-	root(&b, t);
+	rig_root(b.p, t);
 	for (unsigned i = 0; i < 4; i++) {
-		g[i] = group(&b, t, 4 * i, 4 * i + 3, &by[i]);
-		entry(&b, t, g[i], 4 * i, &by[i],
-		      &(struct fate){.dest = &b.rx->tir->obj, .tag = 0x10 + i});
+		g[i] = rig_group(b.p, t, 4 * i, 4 * i + 3, &by[i]);
+		rig_entry(b.p, t, g[i], 4 * i, &by[i],
+		      &(struct rig_fate){.dest = &b.rx->tir->obj, .tag = 0x10 + i});
 	}
 	CHECK_EQ(comes(&b), 0x11);
 	rig_ip_frame(&b.f, b.p->dev, 4, 6, 64, 0, 0x2abc);
@@ -357,7 +207,7 @@ static void
 from_the_kernel(void)
 {
 	struct bench b = setup();
-	struct emu_obj *t = table(&b, 5), *g = group(&b, t, 0, 3, &udp), *flow = NULL, *matcher;
+	struct emu_obj *t = rig_table(b.p, 5), *g = rig_group(b.p, t, 0, 3, &udp), *flow = NULL, *matcher;
 	struct emu_flow_attr attr = {.dest = t};
 	uint32_t zero[16] = {0}, mask[16] = {0};
 	struct emu_matcher_attr tx = {.mask = zero, .mask_len = sizeof(zero), .ft_type = 1};
@@ -378,7 +228,7 @@ from_the_kernel(void)
 								    .tag = 0x44});
 	CHECK_EQ(comes(&b), NOBODY);
 	CHECK_EQ(b.p->dev->stats.rx_dropped_by_rule, 2);
-	entry(&b, t, g, 0, &udp, &(struct fate){.dest = &b.rx->tir->obj});
+	rig_entry(b.p, t, g, 0, &udp, &(struct rig_fate){.dest = &b.rx->tir->obj});
 	CHECK_EQ(comes(&b), 0x44);
 	CHECK(emu_fw_destroy(b.p->ctx, t, NULL, 0) != 0);
 	CHECK_EQ(emu_obj_destroy(flow), 0);
