@@ -165,29 +165,6 @@ test_bad_doorbells(void)
 	end(0);
 }
 
-/* By memory, as a front end that does not see stores: the register keeps the last one only. */
-static void
-test_polled(void)
-{
-	volatile uint32_t *reg;
-
-	begin();
-	sleepy();
-	events(2);
-	CHECK_EQ(p->interrupts, 1);
-	reg = (volatile uint32_t *)(uintptr_t)(p->uar->page + 0x40);
-	*reg = htobe32(p->eqn << 24 | 1);
-	rig_run(r);
-	CHECK_EQ(*reg, 0);
-	CHECK_EQ(p->interrupts, 2);
-	*reg = htobe32(p->eqn << 24 | 2);
-	rig_run(r);
-	CHECK_EQ(p->interrupts, 2);
-	events(2);
-	CHECK_EQ(p->interrupts, 3);
-	end(0);
-}
-
 /* A completion that finds no room; the event says so. */
 static void
 test_cq_error(void)
@@ -475,7 +452,6 @@ static const struct rig_test tests[] = {
 	{"port", test_port},
 	{"ring", test_ring},
 	{"bad doorbells", test_bad_doorbells},
-	{"polled", test_polled},
 	{"CQ error", test_cq_error},
 	{"key unmapped", test_key_unmapped},
 	{"key scattered", test_key_scattered},

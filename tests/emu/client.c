@@ -147,6 +147,8 @@ client_cq_in(const struct client *c, struct prm_create_cq_in *in)
 
 	memset(in, 0, sizeof(*in));
 	prm_create_cq_in_set_opcode(in, PRM_CMD_OP_CREATE_CQ);
+	prm_create_cq_in_set_cq_umem_valid(in, 1);
+	prm_cqc_set_dbr_umem_valid(cqc, 1);
 	prm_create_cq_in_set_cq_umem_id(in, c->umem->umem_id);
 	prm_create_cq_in_set_cq_umem_offset(in, CLIENT_CQ);
 	prm_cqc_set_log_cq_size(cqc, 6);
@@ -174,6 +176,8 @@ wq_fill(const struct client *c, struct prm_wq *wq, uint32_t offset, uint32_t dbr
 	prm_wq_set_pd(wq, c->pdn);
 	prm_wq_set_log_wq_stride(wq, log_stride);
 	prm_wq_set_log_wq_sz(wq, 6);
+	prm_wq_set_wq_umem_valid(wq, 1);
+	prm_wq_set_dbr_umem_valid(wq, 1);
 	prm_wq_set_wq_umem_id(wq, c->umem->umem_id);
 	prm_wq_set_wq_umem_offset(wq, offset);
 	prm_wq_set_dbr_umem_id(wq, c->umem->umem_id);
@@ -255,6 +259,7 @@ client_mkey(struct client *c)
 	struct prm_mkc *mkc = prm_create_mkey_in_memory_key_mkey_entry(&in);
 
 	prm_create_mkey_in_set_opcode(&in, PRM_CMD_OP_CREATE_MKEY);
+	prm_create_mkey_in_set_mkey_umem_valid(&in, 1);
 	prm_create_mkey_in_set_mkey_umem_id(&in, c->umem->umem_id);
 	prm_create_mkey_in_set_translations_octword_actual_size(&in, CLIENT_MEM_BYTES / 4096 / 2);
 	prm_mkc_set_access_mode_1_0(mkc, 1); /* MTT */

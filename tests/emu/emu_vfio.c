@@ -3,13 +3,14 @@
 /* emu_vfio CASE: runs one case on port 0 and exits 0 when all its checks held. */
 #include "vfio.h"
 
-int client_failures;
-
 static const struct {
 	const char *name;
 	void (*run)(unsigned port);
 } cases[] = {
 	{"open", case_vfio_open},
+	{"traffic", case_vfio_traffic},
+	{"unmapped", case_vfio_unmapped},
+	{"pages", case_vfio_pages},
 	{"tables", case_vfio_tables},
 };
 

@@ -15,6 +15,9 @@ int vfio_query_caps(struct ibv_context *ctx);
 
 /* The cases; port is that of the machine to use. */
 void case_vfio_open(unsigned port);
+void case_vfio_traffic(unsigned port);
+void case_vfio_unmapped(unsigned port);
+void case_vfio_pages(unsigned port);
 void case_vfio_tables(unsigned port);
 
 #endif /* EMU_TEST_VFIO_H */

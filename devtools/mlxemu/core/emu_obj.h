@@ -194,9 +194,7 @@ struct emu_eq {
 	bool oi;		 /**< Overwrites what was not consumed. */
 	uint64_t events[4];	 /**< Bit per event type that is mapped here. */
 	uint32_t pi, ci;	 /**< 24 bits. */
-	bool armed, was_armed;
-	bool doubt;		 /**< May have been armed by a store that was not seen. */
-	bool err;
+	bool armed, err;
 };
 
 struct emu_cq {

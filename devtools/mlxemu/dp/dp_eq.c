@@ -3,11 +3,9 @@
 /*
  * Event queues of contexts that came through VFIO: writing EQEs, ownership, arming, interrupts.
  *
- * The doorbells of all EQs of a page are two registers of four bytes. A front end that sees every
- * store tells of each (emu_dp_uar_store()). Memory that is looked at now and then keeps the last
- * only, so of two EQs that ring between two looks the first is not seen. Whenever an EQ rings so,
- * the others of its page may have rung too: they count as armed, which costs them a needless
- * interrupt at worst. An EQ that is alone on its page, or was never armed, has no such grace.
+ * The doorbells of all EQs of a page are two registers, and nothing else says that an EQ is armed:
+ * memory that is looked at now and then would keep the last store only. So the front end, which
+ * sees every store, tells of each (emu_dp_uar_store()).
  */
 #include <stdlib.h>
 
@@ -67,7 +65,7 @@ interrupt(struct emu_eq *eq)
 {
 	const struct emu_front_ops *front = emu_machine_of(eq->obj.dev)->front;
 
-	eq->armed = eq->doubt = false;
+	eq->armed = false;
 	if (front != NULL && front->msix != NULL)
 		front->msix(eq->obj.ctx, eq->vector);
 }
@@ -105,7 +103,7 @@ dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
 	/* Whoever sees the owner bit flip must see all that was written before. */
 	atomic_store_explicit((_Atomic uint8_t *)&to->owner, owner, memory_order_release);
 	eq->pi = (eq->pi + 1) & CI_MASK;
-	if (eq->armed || eq->doubt)
+	if (eq->armed)
 		interrupt(eq);
 	return true;
 }
@@ -162,7 +160,7 @@ emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
 static bool
 consumed(struct emu_eq *eq, uint32_t ci)
 {
-	/* An older store may be seen behind a younger one in the other register. */
+	/* An index that was told before. */
 	if (((eq->ci - ci) & CI_MASK) <= CI_MASK / 2)
 		return true;
 	if (((eq->pi - ci) & CI_MASK) > 1u << eq->log_size) {
@@ -180,52 +178,26 @@ ring(struct emu_eq *eq, uint32_t ci, bool arm)
 {
 	if (!consumed(eq, ci) || !arm)
 		return;
-	eq->armed = eq->was_armed = true;
+	eq->armed = true;
 	if (unconsumed(eq) != 0)
 		interrupt(eq);
 }
 
-/* Another EQ of the page rang: this one's store may have been overwritten. */
 static void
-doubt(struct emu_eq *eq)
+doorbell(struct dp_uar *u, uint32_t db, bool arm)
 {
-	if (!eq->was_armed || eq->armed)
-		return;
-	eq->doubt = true;
-	if (unconsumed(eq) != 0)
-		interrupt(eq);
-}
-
-static uint32_t
-take(struct emu_uar *uar, unsigned offset)
-{
-	_Atomic uint32_t *reg = (_Atomic uint32_t *)(uintptr_t)(uar->page + offset);
-
-	if (DP_LIKELY(atomic_load_explicit(reg, memory_order_relaxed) == 0))
-		return 0;
-	return be32toh(atomic_exchange_explicit(reg, 0, memory_order_acquire));
-}
-
-/* exact: no other store can have been missed. */
-static void
-doorbell(struct dp_uar *u, uint32_t db, bool arm, bool exact)
-{
-	struct dp_eq *e, *named = NULL;
+	struct dp_eq *e;
 
 	u->uar->obj.dev->stats.doorbells++;
-	TAILQ_FOREACH(e, &u->eqs, next)
-		if (e->eq->obj.id == db >> 24)
-			named = e;
-	if (named == NULL) {
-		emu_audit(u->uar->obj.dev, EMU_AUDIT_BAD_DOORBELL,
-			  "UAR 0x%x: doorbell for EQ 0x%x, which does not ring here",
-			  u->uar->obj.id, db >> 24);
+	TAILQ_FOREACH(e, &u->eqs, next) {
+		if (e->eq->obj.id != db >> 24)
+			continue;
+		ring(e->eq, db & CI_MASK, arm);
 		return;
 	}
-	ring(named->eq, db & CI_MASK, arm);
-	TAILQ_FOREACH(e, &u->eqs, next)
-		if (arm && !exact && e != named)
-			doubt(e->eq);
+	emu_audit(u->uar->obj.dev, EMU_AUDIT_BAD_DOORBELL,
+		  "UAR 0x%x: doorbell for EQ 0x%x, which does not ring here", u->uar->obj.id,
+		  db >> 24);
 }
 
 bool
@@ -233,19 +205,6 @@ dp_eq_store(struct dp_uar *u, unsigned offset, uint32_t db)
 {
 	if (offset != UAR_EQ_ARM && offset != UAR_EQ_UPDATE)
 		return false;
-	doorbell(u, db, offset == UAR_EQ_ARM, true);
+	doorbell(u, db, offset == UAR_EQ_ARM);
 	return true;
-}
-
-void
-dp_eq_look(struct dp_uar *u)
-{
-	/* An update is older than the arming that follows it as a rule. */
-	uint32_t db = take(u->uar, UAR_EQ_UPDATE);
-
-	if (db != 0)
-		doorbell(u, db, false, false);
-	db = take(u->uar, UAR_EQ_ARM);
-	if (db != 0)
-		doorbell(u, db, true, false);
 }

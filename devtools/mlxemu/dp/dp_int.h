@@ -294,8 +294,6 @@ bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, b
 bool dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe);
 /** A store into the page, seen as such. False: not into a register of the EQs. */
 bool dp_eq_store(struct dp_uar *u, unsigned offset, uint32_t db);
-/** Looks at the page's EQ doorbells. */
-void dp_eq_look(struct dp_uar *u);
 void dp_eq_forget(struct emu_eq *eq);
 
 /* dp_unmapped.c */

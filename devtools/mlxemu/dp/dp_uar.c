@@ -67,8 +67,6 @@ look(struct dp_uar *u)
 		stats->doorbells++;
 		dp_cq_arm(u, db);
 	}
-	if (DP_UNLIKELY(!TAILQ_EMPTY(&u->eqs)))
-		dp_eq_look(u);
 }
 
 void
