@@ -212,6 +212,12 @@ bool mlxpmd_link_tell(struct mlxpmd_port *port);
 /** Whether the application was last told that the link is up. */
 bool mlxpmd_link_told(const struct mlxpmd_port *port);
 
+/* ---- the card's registers (mlxpmd_fwdump.c) ---- */
+/** rte_eth_dev_get_reg_info(): pairs of address and value, as they are now; needs no dump and keeps none. */
+int mlxpmd_get_reg(struct rte_eth_dev *eth_dev, struct rte_dev_reg_info *info);
+/** The device is gone for the kernel: if its function is still there, a dump is taken and kept. Needs no lock. */
+void mlxpmd_fwdump_fatal(struct mlxpmd_port *port);
+
 /* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_*.c) ---- */
 struct rte_tel_data;
 /** Stages of probe: the port is listed from then on. */

@@ -48,6 +48,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.rx_burst_mode_get = mlxpmd_rx_burst_mode_get,
 	.tx_burst_mode_get = mlxpmd_tx_burst_mode_get,
 	.fw_version_get = mlxpmd_fw_version_get,
+	.get_reg = mlxpmd_get_reg,
 	.dev_supported_ptypes_get = mlxpmd_ptypes_get,
 	.vlan_filter_set = mlxpmd_vlan_filter_set,
 	.vlan_strip_queue_set = mlxpmd_vlan_strip_queue_set,

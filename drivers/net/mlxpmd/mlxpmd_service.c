@@ -41,6 +41,7 @@ struct mlxpmd_service {
 	struct pollfd fds[NB_FDS];
 	bool quit;		/**< Of all threads: atomic. */
 	bool told_gone;
+	bool dump_wanted;	/**< The device went; its registers may still be there. */
 	int tick_ms;
 	uint64_t glance_ns;
 	uint32_t notices;	/**< enum notice: atomic. */
@@ -149,7 +150,7 @@ removed(struct mlxpmd_service *s)
 {
 	struct mlxpmd_port *port = s->port;
 
-	s->told_gone = true;
+	s->told_gone = s->dump_wanted = true;
 	s->fds[FD_EVENTS].fd = -1; /* It would be readable for ever. */
 	MLXPMD_LOG(ERR, "port %u: %s is gone: nothing is received or sent any more", port->port_id,
 		   port->eth_dev->device->name);
@@ -241,6 +242,10 @@ serve(struct mlxpmd_service *s)
 	if (!s->told_gone && running(s))
 		tick(s);
 	notices_post(s);
+	/* The application was told: it need not wait for what may last a second. */
+	if (s->dump_wanted)
+		mlxpmd_fwdump_fatal(s->port);
+	s->dump_wanted = false;
 	mlxpmd_clock_watch();
 }
 

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Register dumps by telemetry, and the one that is taken by itself when the firmware fails."""
+import glob
+import os
+import pathlib
+import struct
+import tempfile
+import time
+
+import pmdlib
+from e2e import PATIENCE, check, main
+from telemetry_client import Client
+
+HEALTH = "0x001f0200"
+BAD = ["", ",", ",x", ",-1", ",2", ",0x0", ",0 ", ", 0", ",31", ",65536", "," + "9" * 500]
+
+
+def state(client, verb, want, port=0):
+    answer = client.ask(f"/mlxpmd/fwdump/{verb},{port}")
+    check(answer["port"] == port and answer["result"] == want and answer["text"], answer)
+    return answer
+
+
+def whole(client):
+    """All registers, page by page."""
+    values, first = {}, 0
+    while True:
+        answer = client.ask(f"/mlxpmd/fwdump/get,0,{first}")
+        check(answer["result"] == "ok" and answer["first"] == first, answer)
+        if not answer["values"]:
+            check(len(values) == answer["registers"], f"{len(values)} of {answer['registers']}")
+            return values
+        values.update(answer["values"])
+        first += len(answer["values"])
+
+
+def states(client, testpmd):
+    state(client, "get", "ENOENT")
+    state(client, "reset", "ENOENT")
+    answer = state(client, "take", "ok")
+    check(answer["route"] == "vsc" and answer["unreadable"] == 0, answer)
+    check(abs(answer["taken_s"] - time.time()) < 60 * PATIENCE, answer)
+    state(client, "take", "EEXIST")
+    before = whole(client)
+    check(len(before) == answer["registers"] and before[HEALTH] == "0x00000000", len(before))
+    page = client.ask("/mlxpmd/fwdump/get,0,3,2")["values"]
+    check(page == dict(list(before.items())[3:5]), page)
+    check(client.ask("/mlxpmd/fwdump/get,0,99999")["values"] == {}, "registers behind the last")
+    state(client, "reset", "ok")
+    testpmd.ctl("register", "addr=1048576", "value=1")
+    state(client, "take", "ok")
+    after = whole(client)
+    state(client, "reset", "ok")
+    changed = {a for a in before if after.get(a) != before[a]}
+    check(changed == {"0x00100000"} and after["0x00100000"] == "0x00000001", changed)
+    # a function without a gateway
+    state(client, "take", "EIO", port=1)
+
+
+def bad_input(client):
+    for verb in ("take", "get", "reset"):
+        for bad in BAD:
+            answer = client.ask(f"/mlxpmd/fwdump/{verb}{bad}")
+            check(answer is None, f"{verb}{bad}: {answer}")
+    for bad in ("0,", "0,x", "0,0,", "0,0,201", "0,0,1,1", "0,-1", "0,4294967296"):
+        answer = client.ask(f"/mlxpmd/fwdump/get,{bad}")
+        check(answer is None, f"get,{bad}: {answer}")
+    check(client.ask("/mlxpmd/fwdump/take,0,0") is None, "take has one parameter")
+
+
+def failure(testpmd, kept):
+    """The firmware fails: one dump, by itself; testpmd closes the port, the dump stays."""
+    testpmd.ctl("health", "syndrome=16")
+    end = time.monotonic() + 10 * PATIENCE
+    while not glob.glob(f"{kept}/fwdump-0000:c1:00.0-" + "?" * 16) and time.monotonic() < end:
+        time.sleep(0.05)
+    files = glob.glob(kept + "/*[!w]")
+    check(len(files) == 1, os.listdir(kept))
+    data = pathlib.Path(files[0]).read_bytes()
+    values = dict(struct.iter_unpack("=II", data[32:]))
+    check(values[int(HEALTH, 16)] == 0x10, "the syndrome is not in the dump")
+    # the dump may be there before its line
+    testpmd.watch("", lambda text: "are kept" in text, 10 * PATIENCE)
+    check("port 0: 0000:c1:00.0 is gone" in testpmd.log, testpmd.log)
+    check(testpmd.log.count("registers of 0000:c1:00.0 are kept (vsc): dpdk-test-mlx fwdump get") == 1, testpmd.log)
+    os.unlink(files[0])
+
+
+def run():
+    with tempfile.TemporaryDirectory(prefix="mlxfwdump.") as kept:
+        os.environ["MLXPMD_FWDUMP_DIR"] = kept
+        with pmdlib.Testpmd(eal_args=pmdlib.eal(telemetry=True), emu_args=["--vf", "1"]) as testpmd:
+            client = Client()
+            states(client, testpmd)
+            bad_input(client)
+            failure(testpmd, kept)
+            testpmd.quit()
+        check(os.listdir(kept) == [], os.listdir(kept))
+
+
+main(run)
