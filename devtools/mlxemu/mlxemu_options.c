@@ -296,6 +296,10 @@ option_capture(struct mlxemu_run *run, const char *value)
 	if (strchr(value, '\n') != NULL ||
 	    emu_capture_parse(value, EMU_MAX_PORTS, &plan, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--capture %s", err);
+	for (unsigned i = 0; run->profile->mlx4 && i < run->ports; i++)
+		if (run->doors[i] != '0' + EMU_DOOR_VERBS)
+			return mlxemu_fail(MLXEMU_USAGE, "--open: a %s can be opened through verbs only",
+					   run->profile->card);
 	for (unsigned i = 0; i < run->ncaptures; i++)
 		if (strtoul(specs[i], NULL, 10) == plan.port)
 			return mlxemu_fail(MLXEMU_USAGE, "--capture '%s': the port has one already",

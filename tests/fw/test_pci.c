@@ -238,6 +238,9 @@ int
 main(void)
 {
 	for (unsigned p = 0; emu_profiles[p] != NULL; p++) {
+		/* The generation before has no such gateway. */
+		if (emu_profiles[p]->mlx4)
+			continue;
 		CHECK_EQ(emu_machine_init(&m, 2, emu_profiles[p]), 0);
 		test_walk(&m.dev[0]);
 		test_walk(&m.dev[1]);

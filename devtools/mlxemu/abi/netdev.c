@@ -102,7 +102,7 @@ abi_ethtool_drvinfo(const struct emu_dev *dev, void *arg)
 
 	memset(info, 0, sizeof(*info));
 	info->cmd = cmd;
-	snprintf(info->driver, sizeof(info->driver), "mlx5_core");
+	snprintf(info->driver, sizeof(info->driver), p->mlx4 ? "mlx4_en" : "mlx5_core");
 	snprintf(info->version, sizeof(info->version), "emulated");
 	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%u", p->fw_major, p->fw_minor,
 		 p->fw_subminor);

@@ -26,6 +26,7 @@ static const struct abi_path_rule {
 	{"/dev/infiniband", ABI_PATH_ALWAYS},
 	{"/sys/bus/pci/devices", ABI_PATH_ALWAYS},
 	{"/sys/bus/pci/drivers/mlx5_core", ABI_PATH_ALWAYS},
+	{"/sys/bus/pci/drivers/mlx4_core", ABI_PATH_ALWAYS},
 	{"/sys/bus/pci/drivers/vfio-pci", ABI_PATH_EXISTING},
 	{"/sys/devices/mlxemu", ABI_PATH_ALWAYS},
 	{"/sys/class/net", ABI_PATH_ENTRIES},

@@ -177,12 +177,20 @@ tree_iommu(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, name, "%s", "");
 }
 
+/* Of both doors the kernel's driver is the one that looks bound. */
+static const char *
+tree_driver(const struct emu_dev *dev)
+{
+	if ((dev->doors & EMU_DOOR_VERBS) == 0)
+		return "vfio-pci";
+	return dev->profile->mlx4 ? "mlx4_core" : "mlx5_core";
+}
+
 static void
 tree_pci(struct tree *t, const struct emu_dev *dev)
 {
-	/* Of both doors the kernel's driver is the one that looks bound. */
-	const char *driver = (dev->doors & EMU_DOOR_VERBS) != 0 ? "mlx5_core" : "vfio-pci";
 	uint16_t id = emu_pci_device_id(dev);
+	const char *driver = tree_driver(dev);
 	char alias[64], link[128];
 
 	snprintf(alias, sizeof(alias), "pci:v000015B3d%08Xsv000015B3sd00000016bc02sc00i00", id);
@@ -312,7 +320,7 @@ tree_uverbs(struct tree *t, const struct emu_dev *dev)
 	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband_verbs/%s", dev->pci_addr, dev->uverbs_name);
 	tree_file(t, "ibdev", "%s\n", dev->ibdev_name);
 	tree_file(t, "dev", "%u:%u\n", ABI_UVERBS_MAJOR, ABI_UVERBS_MINOR + dev->index);
-	tree_file(t, "abi_version", "1\n");
+	tree_file(t, "abi_version", "%u\n", dev->profile->mlx4 ? 4 : 1);
 	tree_file(t, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n", ABI_UVERBS_MAJOR,
 		  ABI_UVERBS_MINOR + dev->index, dev->uverbs_name);
 	tree_link(t, "device", "../..");
@@ -444,6 +452,7 @@ emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
 		{"/sys/class/net", offsetof(struct emu_dev, netdev_name), false},
 		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, pci_addr), true},
 		{"/sys/bus/pci/drivers/vfio-pci", offsetof(struct emu_dev, pci_addr), true},
+		{"/sys/bus/pci/drivers/mlx4_core", offsetof(struct emu_dev, pci_addr), true},
 		{"/sys/bus/pci/devices", offsetof(struct emu_dev, pci_addr), true},
 	};
 	char path[PATH_MAX];

@@ -255,7 +255,7 @@ abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
 	return err;
 }
 
-static const struct abi_method *
+const struct abi_method *
 abi_method_find(uint16_t object, uint16_t method)
 {
 	unsigned t, i;
@@ -291,7 +291,8 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 {
 	int ret;
 
-	call->method = abi_method_find(object, method);
+	call->method = call->dev->profile->mlx4 ? abi_mlx4_method(object, method)
+						: abi_method_find(object, method);
 	if (call->method == NULL || call->method->run == NULL) {
 		emu_trace_note(call->dev, "call 0x%x.0x%x (%s) is not modelled -> EOPNOTSUPP",
 			       object, method, call->method != NULL ? call->method->name : "unknown");

@@ -135,6 +135,10 @@ struct abi_method_table {
 };
 extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_mem_methods,
 	abi_event_methods, abi_flow_methods;
+/** The row of a method; NULL when there is none. */
+const struct abi_method *abi_method_find(uint16_t object, uint16_t method);
+/** The same of an mlx4 device, which has fewer (mlx4_device.c). */
+const struct abi_method *abi_mlx4_method(uint16_t object, uint16_t method);
 /** For tests: the i-th method of all tables, NULL behind the last. */
 const struct abi_method *abi_method_at(unsigned i);
 #define ABI_METHODS(array) {array, sizeof(array) / sizeof((array)[0])}
@@ -232,6 +236,10 @@ int abi_destroy(struct abi_call *call, struct abi_handle *handle);
 void abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r);
 void abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r);
 int abi_device_attributes_ex(struct abi_call *call);
+/** What all of these cards tell alike: firmware, GUIDs, vendor, one port. Clears r first. */
+void abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r);
+void abi_mlx4_attributes(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r);
+int abi_mlx4_attributes_ex(struct abi_call *call);
 /** Formats of compressed completions that the device has: MLX5_IB_CQE_RES_FORMAT_*. */
 unsigned abi_cqe_compression_formats(struct abi_call *call);
 

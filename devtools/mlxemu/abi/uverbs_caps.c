@@ -74,19 +74,31 @@ abi_caps_dm_bytes(const struct abi_caps *c)
 }
 
 void
-abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r)
+abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r)
 {
-	const struct emu_dev *dev = call->dev;
 	const struct emu_profile *p = dev->profile;
 
 	memset(r, 0, sizeof(*r));
 	r->fw_ver = (uint64_t)p->fw_major << 32 | (uint64_t)p->fw_minor << 16 | p->fw_subminor;
 	r->node_guid = htobe64(dev->node_guid);
 	r->sys_image_guid = htobe64(dev->node_guid & ~0xffull);
-	r->max_mr_size = UINT64_MAX;
-	r->page_size_cap = ~(uint64_t)(EMU_PAGE_BYTES - 1);
 	r->vendor_id = 0x2c9;
 	r->vendor_part_id = p->pci_device_id;
+	r->max_pd = 1u << p->log_max_pd;
+	r->max_pkeys = 1;
+	r->local_ca_ack_delay = 16;
+	r->phys_port_cnt = 1;
+}
+
+void
+abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r)
+{
+	const struct emu_dev *dev = call->dev;
+	const struct emu_profile *p = dev->profile;
+
+	abi_device_identity(dev, r);
+	r->max_mr_size = UINT64_MAX;
+	r->page_size_cap = ~(uint64_t)(EMU_PAGE_BYTES - 1);
 	r->max_qp = 1u << 18;
 	r->max_qp_wr = 1u << p->log_max_wq_sz;
 	r->device_cap_flags = DEV_PORT_ACTIVE_EVENT | DEV_SYS_IMAGE_GUID | DEV_RC_RNR_NAK_GEN;
@@ -105,10 +117,6 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	r->max_cq = 1u << p->log_max_cq;
 	r->max_cqe = (1u << p->log_max_cq_sz) - 1;
 	r->max_mr = 1u << p->log_max_mkey;
-	r->max_pd = 1u << p->log_max_pd;
-	r->max_pkeys = 1;
-	r->local_ca_ack_delay = 16;
-	r->phys_port_cnt = 1;
 }
 
 static void

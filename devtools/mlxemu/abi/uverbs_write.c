@@ -20,8 +20,18 @@ abi_query_device(struct abi_call *call)
 {
 	struct ib_uverbs_query_device_resp r;
 
-	abi_device_attributes(call, &r);
+	if (call->dev->profile->mlx4)
+		abi_mlx4_attributes(call->dev, &r);
+	else
+		abi_device_attributes(call, &r);
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
+}
+
+static int
+abi_query_device_ex(struct abi_call *call)
+{
+	return call->dev->profile->mlx4 ? abi_mlx4_attributes_ex(call)
+					: abi_device_attributes_ex(call);
 }
 
 static int
@@ -107,13 +117,15 @@ static const struct abi_write_row {
 	const char *name;
 	int (*run)(struct abi_call *call);
 	uint16_t in_min, out_min; /* core data, bytes */
+	bool mlx4;		  /* an mlx4 device has it too */
 } abi_write_rows[] = {
-	{IB_USER_VERBS_CMD_QUERY_DEVICE, "query_device", abi_query_device, 8, 176},
-	{EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "ex_query_device", abi_device_attributes_ex, 8,
-	 184},
-	{IB_USER_VERBS_CMD_QUERY_PORT, "query_port", abi_write_query_port, 16, 40},
-	{IB_USER_VERBS_CMD_ALLOC_PD, "alloc_pd", abi_alloc_pd, 8, 4},
-	{IB_USER_VERBS_CMD_DEALLOC_PD, "dealloc_pd", abi_dealloc_pd, 4, 0},
+	{IB_USER_VERBS_CMD_QUERY_DEVICE, "query_device", abi_query_device, 8, 176, .mlx4 = true},
+	{EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "ex_query_device", abi_query_device_ex, 8, 184,
+	 .mlx4 = true},
+	{IB_USER_VERBS_CMD_QUERY_PORT, "query_port", abi_write_query_port, 16, 40,
+	 .mlx4 = true},
+	{IB_USER_VERBS_CMD_ALLOC_PD, "alloc_pd", abi_alloc_pd, 8, 4, .mlx4 = true},
+	{IB_USER_VERBS_CMD_DEALLOC_PD, "dealloc_pd", abi_dealloc_pd, 4, 0, .mlx4 = true},
 	{IB_USER_VERBS_CMD_REG_MR, "reg_mr", abi_reg_mr, 40, 12},
 	{IB_USER_VERBS_CMD_DEREG_MR, "dereg_mr", abi_dereg_mr, 4, 0},
 	{IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, "create_comp_channel", abi_create_comp_channel, 8,
@@ -151,7 +163,7 @@ abi_write_command(struct abi_call *call)
 
 	for (i = 0; i < sizeof(abi_write_rows) / sizeof(abi_write_rows[0]); i++) {
 		row = &abi_write_rows[i];
-		if (row->command != command)
+		if (row->command != command || (call->dev->profile->mlx4 && !row->mlx4))
 			continue;
 		/* Libraries probe without any core data whether INVOKE_WRITE exists: ENOSPC. */
 		if (abi_len(call, UVERBS_ATTR_CORE_IN) < row->in_min ||

@@ -46,6 +46,7 @@ struct emu_profile {
 	uint64_t clock_hz; /**< Frequency of the free-running counter. */
 	bool real_time;	   /**< Has a clock of its own, which firmware can be told to stamp with. */
 	bool wait_on_time; /**< Send queues can wait for a time. */
+	bool mlx4;	   /**< Of the generation before: mlx4_core and mlx4_ib, nothing but queries. */
 	uint32_t speed_mbps;
 	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
 		log_max_rqt_size, log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;

@@ -114,7 +114,8 @@ dev_name_it(struct emu_dev *dev)
 {
 	unsigned i = dev->index % EMU_MAX_PORTS;
 
-	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "mlx5_%u", i);
+	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "mlx%c_%u",
+		 dev->profile->mlx4 ? '4' : '5', i);
 	snprintf(dev->uverbs_name, sizeof(dev->uverbs_name), "uverbs%u", i);
 	snprintf(dev->netdev_name, sizeof(dev->netdev_name), "mlxemu%unp0", i);
 	/* Two functions a card, as dual-port cards have. */

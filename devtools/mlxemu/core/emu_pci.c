@@ -56,7 +56,7 @@ emu_pci_device_id(const struct emu_dev *dev)
 bool
 emu_pci_has_vsc(const struct emu_dev *dev)
 {
-	return !dev->vf;
+	return !dev->vf && !dev->profile->mlx4;
 }
 
 /* Capabilities, each with the offset of the next. */

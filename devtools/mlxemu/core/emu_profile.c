@@ -59,7 +59,21 @@ static const struct emu_profile cx7 = {
 	COMMON_LIMITS,
 };
 
-const struct emu_profile *const emu_profiles[] = {&cx6dx, &cx7, &cx5, &cx4lx, NULL};
+/* Another architecture: what libmlx4 asks when it opens a device is answered, and no more. */
+static const struct emu_profile cx3 = {
+	.name = "cx3",
+	.card = "ConnectX-3",
+	.board_id = "MT_1170110023",
+	.pci_device_id = 0x1003,
+	.fw_major = 2, .fw_minor = 42, .fw_subminor = 5000,
+	.clock_hz = 427000000,
+	.mlx4 = true,
+	.speed_mbps = 10000,
+	.log_max_pd = 15,
+	.max_mtu = 9978,
+};
+
+const struct emu_profile *const emu_profiles[] = {&cx6dx, &cx7, &cx5, &cx4lx, &cx3, NULL};
 
 const struct emu_profile *
 emu_profile_find(const char *name)
