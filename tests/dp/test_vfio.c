@@ -93,6 +93,39 @@ test_arm(void)
 	end(0);
 }
 
+/* Two CQs of one page, armed for the first time one right after the other; stores are exact. */
+static void
+test_arm_two(void)
+{
+	struct rig_cq *cq[2];
+
+	begin();
+	cq[0] = rx->cq;
+	cq[1] = scq;
+	sleepy();
+	for (unsigned i = 0; i < 2; i++) {
+		rig_cq_arm(cq[i], 0, false, false);
+		CHECK(emu_dp_uar_store(p->ctx, p->uar->offset + 0x20,
+				       htobe64(cq[i]->cq->obj.id), 8));
+	}
+	CHECK(frame());
+	CHECK_EQ(p->interrupts, 1);
+	CHECK(rig_eqe(p) != NULL && rig_eqe(p) != NULL && rig_eqe(p) == NULL);
+	/* The doorbell of a send queue, and of none; a short store is none. */
+	rig_wqe(sq, PRM_WQE_OPCODE_NOP, RIG_CE_CQE);
+	rig_wqe_end(sq);
+	rig_sq_record(sq);
+	CHECK(!emu_dp_uar_store(p->ctx, p->uar->offset + 0x800, sq->db, 4));
+	CHECK(emu_dp_uar_store(p->ctx, p->uar->offset + 0x800, sq->db, 8));
+	rig_run(r);
+	CHECK(rig_cqe(scq) != NULL && rig_cqe(scq) != NULL);
+	CHECK_EQ(emu_audit_total(), 0);
+	CHECK(emu_dp_uar_store(p->ctx, p->uar->offset + 0x800, htobe64(0x77 << 8 | 2), 8));
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_BAD_DOORBELL), 1);
+	emu_audit_reset();
+	end(0);
+}
+
 /* A link that goes and comes. */
 static void
 test_port(void)
@@ -449,6 +482,7 @@ test_states_unmapped(void)
 
 static const struct rig_test tests[] = {
 	{"arm", test_arm},
+	{"arm two", test_arm_two},
 	{"port", test_port},
 	{"ring", test_ring},
 	{"bad doorbells", test_bad_doorbells},

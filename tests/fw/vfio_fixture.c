@@ -135,7 +135,7 @@ vfix_give_at(struct vfix *v, const uint64_t *iova, unsigned n)
 uint32_t
 vfix_give(struct vfix *v, unsigned n)
 {
-	uint64_t iova[512];
+	uint64_t iova[512] = {0};
 	uint32_t ret;
 
 	for (unsigned i = 0; i < n && i < 512; i++)

@@ -281,7 +281,7 @@ ordered(const struct dp_cq *c, uint32_t cqn, uint32_t word)
 }
 
 void
-dp_cq_arm(struct dp_uar *uar, uint64_t db)
+dp_cq_arm(struct dp_uar *uar, uint64_t db, bool exact)
 {
 	uint32_t cqn = (uint32_t)db & 0xffffff;
 	struct dp_cq *c;
@@ -289,7 +289,7 @@ dp_cq_arm(struct dp_uar *uar, uint64_t db)
 	TAILQ_FOREACH(c, &uar->cqs, next) {
 		uint32_t word = be32toh(c->cq->dbrec[1]);
 
-		if (ordered(c, cqn, word) &&
+		if ((exact ? c->cq->obj.id == cqn : ordered(c, cqn, word)) &&
 		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(NULL, c->cq)))
 			arm(c, word);
 	}

@@ -257,7 +257,7 @@ dp_cq_end_plain(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t flow_tag, uin
 bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);
 /** The arm register of the page changed: db is its content. */
-void dp_cq_arm(struct dp_uar *uar, uint64_t db);
+void dp_cq_arm(struct dp_uar *uar, uint64_t db, bool exact);
 /** An arm doorbell that was taken before comes once more with the same word. */
 void dp_cq_arm_again(struct emu_cq *cq, uint32_t word);
 void dp_cq_forget(struct emu_cq *cq);
@@ -301,8 +301,8 @@ void dp_eq_forget(struct emu_eq *eq);
 void dp_unmapped_met(struct emu_obj *obj, bool *told);
 
 /* dp_sq.c */
-/** A doorbell for sqn rang on the page. */
-void dp_sq_ring(struct dp_uar *uar, uint32_t sqn);
+/** A doorbell for sqn rang on the page; exact: and no other before it that was not seen. */
+void dp_sq_ring(struct dp_uar *uar, uint32_t sqn, bool exact);
 /** Looks at the producer counter in the doorbell record. */
 void dp_sq_take(struct dp_sq *q);
 /** Works on the SQ for about budget frames; returns frames and WQEs done. */

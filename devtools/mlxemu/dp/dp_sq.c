@@ -162,7 +162,7 @@ dp_sq_met(struct emu_dev *dev, uint32_t sqn)
 }
 
 void
-dp_sq_ring(struct dp_uar *uar, uint32_t sqn)
+dp_sq_ring(struct dp_uar *uar, uint32_t sqn, bool exact)
 {
 	struct emu_dev *dev = uar->uar->obj.dev;
 	bool found = false;
@@ -171,8 +171,8 @@ dp_sq_ring(struct dp_uar *uar, uint32_t sqn)
 	TAILQ_FOREACH(q, &uar->sqs, in_uar) {
 		bool named = q->sq->obj.id == sqn;
 
-		/* The register kept only the last of several stores: look at the records too. */
-		if ((named || record_pi(q->sq) != q->seen_pi) &&
+		/* A polled register kept only the last of several stores: look at the records too. */
+		if ((named || (!exact && record_pi(q->sq) != q->seen_pi)) &&
 		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(q, NULL)))
 			dp_sq_take(q);
 		found |= named;

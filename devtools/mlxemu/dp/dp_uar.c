@@ -60,12 +60,12 @@ look(struct dp_uar *u)
 		stats->doorbells++;
 		u->uar->last_db = db;
 		/* The first words of the WQE: opcode and index, then qpn << 8 | ds. */
-		dp_sq_ring(u, (uint32_t)db >> 8);
+		dp_sq_ring(u, (uint32_t)db >> 8, false);
 	}
 	db = take(u->uar, UAR_CQ_ARM);
 	if (db != 0) {
 		stats->doorbells++;
-		dp_cq_arm(u, db);
+		dp_cq_arm(u, db, false);
 	}
 }
 
@@ -89,6 +89,27 @@ emu_dp_take_doorbells(struct emu_dev *dev)
 	dp_comp_flush_all(dp_port_of(dev)->shared);
 }
 
+/* Eight bytes into a register of SQs or CQs. */
+static bool
+queue_store(struct dp_uar *u, unsigned offset, uint64_t db)
+{
+	bool sq = false;
+
+	for (unsigned i = 0; i < SQ_REGISTERS; i++)
+		sq |= offset == sq_registers[i];
+	if (!sq && offset != UAR_CQ_ARM)
+		return false;
+	u->uar->obj.dev->stats.doorbells++;
+	if (sq) {
+		u->uar->last_db = db;
+		dp_sq_ring(u, (uint32_t)db >> 8, true);
+	} else {
+		dp_batch_begin(dp_port_of(u->uar->obj.dev)->shared);
+		dp_cq_arm(u, db, true);
+	}
+	return true;
+}
+
 bool
 emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned bytes)
 {
@@ -96,10 +117,13 @@ emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned 
 	struct emu_uar *uar = id < UINT32_MAX ?
 		emu_obj_find(ctx->dev, EMU_OBJ_UAR, (uint32_t)id) : NULL;
 
-	if (uar == NULL || uar->obj.ctx != ctx || uar->obj.dp == NULL ||
-	    bytes < sizeof(uint32_t))
+	if (uar == NULL || uar->obj.ctx != ctx || uar->obj.dp == NULL)
 		return false;
-	return dp_eq_store(uar->obj.dp, offset % EMU_PAGE_BYTES, be32toh((uint32_t)value));
+	if (bytes == sizeof(uint64_t) &&
+	    queue_store(uar->obj.dp, offset % EMU_PAGE_BYTES, be64toh(value)))
+		return true;
+	return bytes >= sizeof(uint32_t) &&
+	       dp_eq_store(uar->obj.dp, offset % EMU_PAGE_BYTES, be32toh((uint32_t)value));
 }
 
 void
