@@ -5,7 +5,9 @@
  *
  * mdv_rule_fw verbs             on a device that the kernel has: a rule of the kernel's stands for
  *                               the root, which only a device without one lets be set
- * mdv_rule_fw refused COMMAND   the device refuses COMMAND once
+ * mdv_rule_fw vfio ADDRESS      on a device without a kernel
+ * mdv_rule_fw refused COMMAND   the device (of the kernel's) refuses COMMAND once
+ * mdv_rule_fw unset ADDRESS     the device (without a kernel) refuses SET_FLOW_TABLE_ROOT once
  */
 
 #include <errno.h>
@@ -83,13 +85,21 @@ enter(struct mdv_dev *dev, struct mdv_obj *table)
 	return flow != NULL ? 0 : mdv_fail(errno);
 }
 
+/* Without it: as the driver does. */
+static int
+enter_root(struct mdv_dev *dev, struct mdv_obj *table)
+{
+	roots++;
+	root = table;
+	return mdv_rules_fw_root(dev, table);
+}
+
 /* The device's rules are brought in by our own tables from now on. */
 static void
 switch_to_tables(struct mdv_dev *dev)
 {
 	mdv_rules_close(dev);
-	roots = 0;
-	dev->rules = mdv_rules_fw_new(dev, enter);
+	dev->rules = mdv_rules_fw_new(dev, dev->mode == MDV_OPEN_VFIO ? enter_root : enter);
 	if (dev->rules == NULL)
 		exit(EXIT_FAILURE);
 	pthread_mutex_init(&dev->rules->lock, NULL);
@@ -220,27 +230,51 @@ test_refused(struct mdv_dev *dev, const char *command)
 	CHECK_EQ(mdv_rule_destroy(first), 0);
 }
 
-int
-main(int argc, char **argv)
+static struct mdv_dev *
+device_open(const char *mode, const char *argument)
 {
-	char *eal[] = { argv[0], "--no-huge", "--no-shconf", "-m", "64", "--no-pci",
-			"-l", "0", "--no-telemetry", "--iova-mode=va" };
+	bool vfio = strcmp(mode, "vfio") == 0 || strcmp(mode, "unset") == 0;
+	struct mdv_dev *dev = NULL;
 	struct rte_pci_addr pci;
-	struct mdv_dev *dev;
 
-	if (argc < 2 || rte_eal_init(RTE_DIM(eal), eal) < 0 || test_device(0, &pci) != 0 ||
-	    mdv_open(&pci, MDV_OPEN_VERBS, &dev) != 0)
-		return EXIT_FAILURE;
-	switch_to_tables(dev);
-	CHECK(queue_up(dev));
-	if (strcmp(argv[1], "refused") == 0 && argc == 3) {
-		test_refused(dev, argv[2]);
+	if (vfio && rte_pci_addr_parse(argument, &pci) == 0)
+		(void)mdv_open(&pci, MDV_OPEN_VFIO, &dev);
+	else if (!vfio && test_device(0, &pci) == 0)
+		(void)mdv_open(&pci, MDV_OPEN_VERBS, &dev);
+	return dev;
+}
+
+static void
+run(struct mdv_dev *dev, const char *mode, const char *argument)
+{
+	if (strcmp(mode, "refused") == 0) {
+		test_refused(dev, argument);
+	} else if (strcmp(mode, "unset") == 0) {
+		test_refused(dev, "SET_FLOW_TABLE_ROOT");
 	} else {
 		test_priorities(dev);
 		test_masks(dev);
 		test_many(dev);
 		CHECK_EQ(dev->refused, 0);
 	}
+}
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = { argv[0], "--no-huge", "--no-shconf", "-m", "64", "--no-pci",
+			"-l", "0", "--no-telemetry", "--iova-mode=va" };
+	const char *argument = argc > 2 ? argv[2] : "";
+	struct mdv_dev *dev;
+
+	if (argc < 2 || rte_eal_init(RTE_DIM(eal), eal) < 0)
+		return EXIT_FAILURE;
+	dev = device_open(argv[1], argument);
+	if (dev == NULL)
+		return EXIT_FAILURE;
+	switch_to_tables(dev);
+	CHECK(queue_up(dev));
+	run(dev, argv[1], argument);
 	queue_down();
 	mdv_close(dev);
 	CHECK(flow == NULL && matcher == NULL);

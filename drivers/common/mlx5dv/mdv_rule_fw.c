@@ -50,6 +50,7 @@ struct fw_table {
 	mdv_rules_root set_root;
 	uint8_t log_entries; /**< 0: the device was not asked yet. */
 	uint8_t levels;
+	bool resets_root;
 	TAILQ_HEAD(, fw_priority) priorities; /**< The first is the root. */
 };
 
@@ -93,6 +94,7 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 	}
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
 	t->levels = prm_flow_table_prop_layout_get_max_ft_level(rx);
+	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
 	return 0;
 }
 
@@ -418,7 +420,7 @@ fw_destroy(struct mdv_rule *base)
 	return ret;
 }
 
-/** From the root on: each table holds the one that its misses go to. */
+/** From the root on: each table holds the one that its misses go to. A root may go while it is one. */
 static void
 fw_close(struct mdv_rule_table *table)
 {
@@ -426,7 +428,7 @@ fw_close(struct mdv_rule_table *table)
 	struct fw_priority *p;
 	struct fw_group *g;
 
-	if (!TAILQ_EMPTY(&t->priorities) && !mdv_gone(table->dev))
+	if (!TAILQ_EMPTY(&t->priorities) && t->resets_root && !mdv_gone(table->dev))
 		(void)t->set_root(table->dev, NULL);
 	while ((p = TAILQ_FIRST(&t->priorities)) != NULL) {
 		TAILQ_REMOVE(&t->priorities, p, next);
