@@ -161,6 +161,10 @@ int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
 int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
 		      bool quiet);
 
+struct ibv_device;
+/** The PCI function behind an RDMA device; -ENOENT for a device that has none; other -errno. */
+int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
+
 /* ------------------------------------------------------------------ mdv_devx.c: the list of objects */
 
 /** At creation, and before destruction: who looks at an object holds the list's lock. */

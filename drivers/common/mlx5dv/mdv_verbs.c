@@ -10,8 +10,8 @@
 #define MDV_PATH_BYTES 512
 
 /** The PCI function behind an RDMA device; -ENOENT for a device that has none. */
-static int
-ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
+int
+mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
 {
 	char path[MDV_PATH_BYTES], slot[PCI_PRI_STR_SIZE + 1];
 	int ret;
@@ -31,7 +31,7 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 	int ret, unread = 0;
 
 	for (int i = 0; i < n; i++) {
-		ret = ibdev_pci(list[i], &found);
+		ret = mdv_ibdev_pci(list[i], &found);
 		if (ret == 0 && rte_pci_addr_cmp(&found, pci) == 0)
 			return list[i];
 		if (ret != 0 && ret != -ENOENT)

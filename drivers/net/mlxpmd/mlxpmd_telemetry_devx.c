@@ -13,6 +13,7 @@
 #include <rte_telemetry.h>
 
 #include <mdv_devx.h>
+#include <mdv_mlx4.h>
 
 #include "mlxpmd_ctrl.h"
 
@@ -200,6 +201,40 @@ add_caps(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	return rc == 0 ? add_page_names(d) : rc;
 }
 
+/* A device that is no port of ours: what an mlx4 device says. It is opened for that, and closed. */
+static int
+caps_of_mlx4(struct rte_tel_data *d, const char *address)
+{
+	struct mdv_mlx4 mlx4 = { .comp_mask = 0 };
+	struct rte_pci_addr pci;
+	int rc;
+
+	if (rte_pci_addr_parse(address, &pci) != 0)
+		return -EINVAL;
+	rc = mdv_mlx4_query(&pci, &mlx4);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "pci", address);
+	if (rc != 0) {
+		rte_tel_data_add_dict_string(d, "answer", rc == -ENOTSUP ?
+					     "no mlx4 device: mlxpmd's are asked by port" :
+					     rc == -ENODEV ? "no RDMA device there" :
+					     "the device does not answer");
+		rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
+		return 0;
+	}
+	rte_tel_data_add_dict_string(d, "device", mlx4.ibdev_name);
+	rte_tel_data_add_dict_string(d, "driver", "mlx4");
+	rte_tel_data_add_dict_string(d, "answer", "done");
+	rte_tel_data_add_dict_string(d, "card", mlx4.card);
+	rte_tel_data_add_dict_string(d, "served_by", MDV_MLX4_SERVED_BY);
+	rte_tel_data_add_dict_string(d, "firmware", mlx4.fw_version);
+	rte_tel_data_add_dict_int(d, "ports", mlx4.ports);
+	rte_tel_data_add_dict_int(d, "version", mlx4.version);
+	rte_tel_data_add_dict_u64(d, "max_inl_recv_sz", mlx4.max_inl_recv_sz);
+	rte_tel_data_add_dict_u64(d, "comp_mask", mlx4.comp_mask);
+	return 0;
+}
+
 static int
 telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 {
@@ -210,6 +245,8 @@ telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (rc != 0 || words.n > 2)
 		return -EINVAL;
+	if (words.n == 1 && strchr(words.w[0], ':') != NULL)
+		return caps_of_mlx4(d, words.w[0]);
 	q = malloc(sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
@@ -421,7 +458,7 @@ telemetry_explain(const char *cmd, const char *params, struct rte_tel_data *d)
 RTE_INIT(mlxpmd_telemetry_devx_init)
 {
 	rte_telemetry_register_cmd("/mlxpmd/caps", telemetry_caps,
-				   "A page of the device's capabilities, as firmware tells it. Parameters: port id[,page]");
+				   "A page of the device's capabilities, as firmware tells it. Parameters: port id[,page], or PCI address of an mlx4 device");
 	rte_telemetry_register_cmd("/mlxpmd/objects", telemetry_objects,
 				   "Firmware objects of a port by type. Parameters: port id");
 	rte_telemetry_register_cmd("/mlxpmd/cmd", telemetry_cmd,
