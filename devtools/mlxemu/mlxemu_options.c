@@ -296,10 +296,6 @@ option_capture(struct mlxemu_run *run, const char *value)
 	if (strchr(value, '\n') != NULL ||
 	    emu_capture_parse(value, EMU_MAX_PORTS, &plan, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--capture %s", err);
-	for (unsigned i = 0; run->profile->mlx4 && i < run->ports; i++)
-		if (run->doors[i] != '0' + EMU_DOOR_VERBS)
-			return mlxemu_fail(MLXEMU_USAGE, "--open: a %s can be opened through verbs only",
-					   run->profile->card);
 	for (unsigned i = 0; i < run->ncaptures; i++)
 		if (strtoul(specs[i], NULL, 10) == plan.port)
 			return mlxemu_fail(MLXEMU_USAGE, "--capture '%s': the port has one already",
@@ -380,6 +376,10 @@ options_check(const struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
 	if (run->vfs >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--vf: there are only %u ports", run->ports);
+	for (unsigned i = 0; run->profile->mlx4 && i < run->ports; i++)
+		if (run->doors[i] != '0' + EMU_DOOR_VERBS)
+			return mlxemu_fail(MLXEMU_USAGE, "--open: a %s can be opened through verbs only",
+					   run->profile->card);
 	for (unsigned i = 0; i < run->ncaptures; i++)
 		if (strtoul(run->captures[i], NULL, 10) >= run->ports)
 			return mlxemu_fail(MLXEMU_USAGE, "--capture %s: there is no such port",

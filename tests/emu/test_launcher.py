@@ -53,6 +53,7 @@ def bad_input(mlxemu):
     refused(mlxemu, 2, ['jump'], 'jump')
     refused(mlxemu, 2, ['no program'], 'run')
     refused(mlxemu, 2, ['no program'], 'run', '--ports', '2', '--')
+    refused(mlxemu, 2, ['ConnectX-3', 'verbs'], 'run', '--profile', 'cx3', '--open', 'vfio', *go)
     refused(mlxemu, 2, ['--ports'], 'run', '--ports', '0', *go)
     refused(mlxemu, 2, ['--ports', '16'], 'run', '--ports', '17', *go)
     refused(mlxemu, 2, ['--ports', 'two'], 'run', '--ports', 'two', *go)
