@@ -12,6 +12,8 @@ static const struct {
 	{"unmapped", case_vfio_unmapped},
 	{"pages", case_vfio_pages},
 	{"tables", case_vfio_tables},
+	{"raw", case_vfio_raw},
+	{"busy", case_vfio_busy},
 };
 
 const char *

@@ -19,5 +19,7 @@ void case_vfio_traffic(unsigned port);
 void case_vfio_unmapped(unsigned port);
 void case_vfio_pages(unsigned port);
 void case_vfio_tables(unsigned port);
+void case_vfio_raw(unsigned port);
+void case_vfio_busy(unsigned port);
 
 #endif /* EMU_TEST_VFIO_H */
