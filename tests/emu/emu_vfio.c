@@ -14,6 +14,12 @@ static const struct {
 	{"tables", case_vfio_tables},
 	{"raw", case_vfio_raw},
 	{"busy", case_vfio_busy},
+	{"faults", case_vfio_faults},
+	{"threads", case_vfio_threads},
+	{"fatal", case_vfio_fatal},
+	{"remove", case_vfio_remove},
+	{"leave", case_vfio_leave},
+	{"both", case_vfio_both},
 };
 
 const char *

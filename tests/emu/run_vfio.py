@@ -3,7 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Runs one case of emu_vfio and checks the launcher's verdict on it.
 
-usage: run_vfio.py MLXEMU PROGRAM CASE STATUS [--opt=OPTION ...] [LINE...]
+usage: run_vfio.py MLXEMU PROGRAM CASE STATUS [--opt=OPTION ...] [--env=NAME=VALUE ...] [LINE...]
 
 STATUS is the exit status that `mlxemu run --open vfio --audit` with the further OPTIONs must have;
 each LINE must be found in its report. The run directory must be gone afterwards.
@@ -17,9 +17,11 @@ import tempfile
 def main():
     mlxemu, program, case, status = sys.argv[1:5]
     options = [a[len('--opt='):] for a in sys.argv[5:] if a.startswith('--opt=')]
-    lines = [a for a in sys.argv[5:] if not a.startswith('--opt=')]
+    extra = [a[len('--env='):].split('=', 1) for a in sys.argv[5:] if a.startswith('--env=')]
+    lines = [a for a in sys.argv[5:] if not a.startswith(('--opt=', '--env='))]
     with tempfile.TemporaryDirectory() as tmp:
-        env = dict(os.environ, TMPDIR=tmp, ASAN_OPTIONS='detect_leaks=0')
+        env = dict(os.environ, TMPDIR=tmp, ASAN_OPTIONS='detect_leaks=0',
+                   MLXEMU=os.path.abspath(mlxemu), **dict(extra))
         got = subprocess.run([mlxemu, 'run', '--ports', '2', '--open', 'vfio', *options, '--audit',
                               '--', program, case],
                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

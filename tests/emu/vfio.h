@@ -21,5 +21,11 @@ void case_vfio_pages(unsigned port);
 void case_vfio_tables(unsigned port);
 void case_vfio_raw(unsigned port);
 void case_vfio_busy(unsigned port);
+void case_vfio_faults(unsigned port);
+void case_vfio_threads(unsigned port);
+void case_vfio_fatal(unsigned port);
+void case_vfio_remove(unsigned port);
+void case_vfio_leave(unsigned port);
+void case_vfio_both(unsigned port);
 
 #endif /* EMU_TEST_VFIO_H */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Signal actions of the program for the faults that the guard looks at first. The program finds
- * what it has set, and its handlers are called for its own faults.
+ * Signal actions and masks of the program for the faults that the guard looks at first. The program
+ * finds what it has set, and its handlers are called for its own faults.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 
 #include "core/emu_guard.h"
@@ -35,4 +36,35 @@ signal(int sig, __sighandler_t handler)
 	}
 	sigaddset(&act.sa_mask, sig);
 	return emu_guard_sigaction(sig, &act, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+/*
+ * A card takes a store whatever signals are blocked; here it is a fault, which would end a thread
+ * that blocks it.
+ */
+static const sigset_t *
+abi_mask(int how, const sigset_t *set, sigset_t *copy)
+{
+	if (set == NULL || how == SIG_UNBLOCK || abi_inside != 0 || !emu_guard_has(SIGSEGV) ||
+	    abi_model_foreign())
+		return set;
+	*copy = *set;
+	emu_guard_unblock(copy);
+	return copy;
+}
+
+ABI_EXPORT int
+pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t copy;
+
+	return ABI_REAL(pthread_sigmask)(how, abi_mask(how, set, &copy), old);
+}
+
+ABI_EXPORT int
+sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t copy;
+
+	return ABI_REAL(sigprocmask)(how, abi_mask(how, set, &copy), old);
 }

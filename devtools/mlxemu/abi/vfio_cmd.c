@@ -13,6 +13,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/pci_regs.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,6 +285,19 @@ output_write(struct abi_vfio_device *d, struct entry *e, uint8_t *out, size_t le
 
 /* ---- commands ---- */
 
+/* PCI command register, bit 2: without it a device cannot reach memory. */
+static bool
+bus_master(struct abi_vfio_device *d)
+{
+	uint8_t command[2] = {0};
+
+	if (emu_pci_read(d->dev, PCI_COMMAND, command, sizeof(command)) == 0 &&
+	    (command[0] & PCI_COMMAND_MASTER) != 0)
+		return true;
+	emu_audit(d->dev, EMU_AUDIT_IOMMU, "DMA while bus mastering is off: command queue");
+	return false;
+}
+
 static struct entry *
 entry_at(struct abi_vfio_device *d, unsigned slot)
 {
@@ -298,9 +312,11 @@ entry_at(struct abi_vfio_device *d, unsigned slot)
 static void
 complete(struct abi_vfio_device *d, unsigned slot, uint8_t *out, size_t out_len, uint8_t delivery)
 {
-	struct entry *e = entry_at(d, slot);
 	enum delivery why = delivery;
+	struct entry *e;
 
+	/* By a rule behind the command the card may have gone. */
+	e = d->dev->removed ? NULL : entry_at(d, slot);
 	if (e == NULL)
 		return;
 	if (why == DELIVERY_OK)
@@ -353,7 +369,7 @@ execute(struct abi_vfio_device *d, const struct entry *e, size_t *out_len, enum 
 static void
 slot_run(struct abi_vfio_device *d, unsigned slot)
 {
-	struct entry *e = entry_at(d, slot);
+	struct entry *e = bus_master(d) ? entry_at(d, slot) : NULL;
 	enum delivery why;
 	size_t out_len;
 	uint64_t delay_us;
@@ -415,7 +431,7 @@ device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 		if ((bells & 1) != 0)
 			slot_run(d, i);
 	late_run(d, due_ns);
-	if (tick)
+	if (tick && !d->dev->health_stopped)
 		health_tick(d);
 }
 

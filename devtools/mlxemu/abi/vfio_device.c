@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/pci_regs.h>
 #include <linux/vfio.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -58,6 +59,16 @@ file_make(struct abi_vfio_device *d)
 	return -ENOMEM;
 }
 
+/* vfio-pci takes bus mastering away at open, and leaves the device as it found it. */
+static void
+command_set(struct abi_vfio_device *d, uint8_t on)
+{
+	uint8_t command[2] = {PCI_COMMAND_MEMORY | on, 0};
+
+	if (emu_pci_write(d->dev, PCI_COMMAND, command, sizeof(command)) != 0)
+		emu_trace_note(d->dev, "the PCI command register cannot be set");
+}
+
 static int
 device_new(struct abi_vfio_group *g, int fd, struct abi_vfio_device *d)
 {
@@ -106,6 +117,7 @@ abi_vfio_device_open(struct abi_vfio_group *g, int *fd)
 		return ret;
 	}
 	d->ctx->priv = d;
+	command_set(d, 0);
 	abi_fd_ref(&g->fo);
 	abi_vfio_device_set(d->dev, d);
 	emu_trace_note(d->dev, "%s opened through VFIO", d->dev->pci_addr);
@@ -120,6 +132,8 @@ abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting)
 	if (d->ctx == NULL)
 		return;
 	abi_vfio_device_set(d->dev, NULL);
+	if (!emu_dev_deaf(d->dev))
+		command_set(d, PCI_COMMAND_MASTER);
 	if (maps != 0)
 		emu_audit_left(d->dev, "mapping", maps);
 	if (exiting)

@@ -4,6 +4,7 @@
 #include "emu_pci.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "emu_audit.h"
 #include "emu_ctl.h"
@@ -157,14 +158,22 @@ int
 emu_ctl_health(struct emu_ctl *c)
 {
 	uint64_t syndrome = UINT64_MAX;
+	const char *counter = NULL;
 	struct emu_dev *dev;
 	uint32_t now = 0;
 	int ret = emu_ctl_port(c, &dev);
 
 	if (ret == 0)
 		ret = emu_ctl_number(c, "syndrome", true, 0, UINT32_MAX, &syndrome);
+	if (ret == 0)
+		ret = emu_ctl_string(c, "counter", true, &counter);
+	if (ret == 0 && counter != NULL && strcmp(counter, "stop") != 0 &&
+	    strcmp(counter, "go") != 0)
+		ret = emu_ctl_fail(c, -EINVAL, "counter=%s: stop or go", counter);
 	if (ret != 0)
 		return ret;
+	if (counter != NULL)
+		dev->health_stopped = strcmp(counter, "stop") == 0;
 	if (syndrome != UINT64_MAX)
 		emu_dev_health(dev, (uint32_t)syndrome);
 	(void)emu_cr_read(dev, EMU_CR_HEALTH_SYNDROME, &now);

@@ -107,6 +107,7 @@ struct emu_dev {
 	bool link_up;	/**< The wire has carrier and the port is up. */
 	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
 	bool removed;	/**< Unplugged from the bus: nothing works any more. */
+	bool health_stopped; /**< The health counter stands still: who watches it gives the card up. */
 	bool failed;	/**< Removed because its firmware failed: its PCI function is still there. */
 	bool vf;	/**< A virtual function: its configuration space has no gateway. */
 	uint8_t doors;	/**< EMU_DOOR_*: ways by which programs may open it. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu_audit.h"
+#include "emu_iommu.h"
 #include "emu_obj.h"
 
 /* libc's other name of sigaction(), which is interposed where the model runs. */
@@ -35,16 +36,20 @@ index_of(int sig)
 /** The registration that an address belongs to. */
 struct search {
 	uint64_t addr;
-	const struct emu_obj *found;
+	struct emu_dev *dev; /* NULL: none */
+	const char *what;
+	uint32_t id;
 	uint64_t start, len;
 };
 
 static void
 search_in(struct search *s, const struct emu_obj *obj, uint64_t start, uint64_t len)
 {
-	if (s->found != NULL || s->addr - start >= len)
+	if (s->dev != NULL || s->addr - start >= len)
 		return;
-	s->found = obj;
+	s->dev = obj->dev;
+	s->what = emu_obj_type_name(obj->type);
+	s->id = obj->id;
 	s->start = start;
 	s->len = len;
 }
@@ -65,14 +70,31 @@ search_mkey(struct emu_obj *obj, void *arg)
 	search_in(arg, obj, mkey->host, mkey->len);
 }
 
+/* Through VFIO it is mappings that a kernel pins, whatever lies over them. */
+static void
+search_iommu(struct emu_dev *dev, struct search *s)
+{
+	const struct emu_ctx *ctx;
+
+	TAILQ_FOREACH(ctx, &dev->contexts, next) {
+		if (s->dev != NULL || ctx->iommu == NULL ||
+		    !emu_iommu_of(ctx->iommu, s->addr, &s->start, &s->len))
+			continue;
+		s->dev = dev;
+		s->what = "mapping of context";
+		s->id = ctx->uid;
+	}
+}
+
 static bool
 search(struct search *s)
 {
-	for (unsigned i = 0; i < machine->ports && s->found == NULL; i++) {
+	for (unsigned i = 0; i < machine->ports && s->dev == NULL; i++) {
+		search_iommu(&machine->dev[i], s);
 		emu_obj_foreach(&machine->dev[i], EMU_OBJ_UMEM, search_umem, s);
 		emu_obj_foreach(&machine->dev[i], EMU_OBJ_MKEY, search_mkey, s);
 	}
-	return s->found != NULL;
+	return s->dev != NULL;
 }
 
 /* The libc's mmap is interposed where the model runs. */
@@ -118,9 +140,9 @@ mend(int sig, uint64_t addr)
 	what = page_give(addr & ~(uint64_t)(EMU_PAGE_BYTES - 1), sig);
 	if (what == NULL)
 		return false;
-	emu_audit(s.found->dev, EMU_AUDIT_LOST_MEMORY,
+	emu_audit(s.dev, EMU_AUDIT_LOST_MEMORY,
 		  "%s 0x%x of 0x%" PRIx64 "+0x%" PRIx64 " is in use and was %s at 0x%" PRIx64,
-		  emu_obj_type_name(s.found->type), s.found->id, s.start, s.len, what, addr);
+		  s.what, s.id, s.start, s.len, what, addr);
 	return true;
 }
 

@@ -218,6 +218,21 @@ emu_iommu_dev(const struct emu_iommu *iommu)
 	return iommu->dev;
 }
 
+bool
+emu_iommu_of(const struct emu_iommu *iommu, uint64_t addr, uint64_t *start, uint64_t *len)
+{
+	for (unsigned i = 0; i < iommu->maps; i++) {
+		const struct iommu_map *m = &iommu->map[i];
+
+		if (addr - (uintptr_t)m->va >= m->len)
+			continue;
+		*start = (uintptr_t)m->va;
+		*len = m->len;
+		return true;
+	}
+	return false;
+}
+
 unsigned
 emu_iommu_count(const struct emu_iommu *iommu)
 {

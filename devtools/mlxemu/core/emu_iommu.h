@@ -59,6 +59,8 @@ uint64_t emu_iommu_span(struct emu_iommu *iommu, uint64_t iova, bool write);
 uint32_t emu_iommu_generation(const struct emu_iommu *iommu);
 /** The device behind it. */
 struct emu_dev *emu_iommu_dev(const struct emu_iommu *iommu);
+/** The mapping to which an address of the process belongs. False: none. */
+bool emu_iommu_of(const struct emu_iommu *iommu, uint64_t addr, uint64_t *start, uint64_t *len);
 /** Mappings held. */
 unsigned emu_iommu_count(const struct emu_iommu *iommu);
 
