@@ -2,36 +2,28 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Register dumps against an emulated card: the states of mlx5io(4), the card's own registers, locks left behind
- * and held, failures at each access, threads and processes. Port 0 has a gateway, port 1 is a virtual function.
+ * and held, failures at each access. Port 0 has a gateway, port 1 is a virtual function.
  *
  * The program's own pread() and pwrite() stand before the library's: they count accesses, and make one fail.
  */
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <core/emu_pci.h>
-
-#include <mdv_fwdump_devlink.h>
 #include <mdv_vsc.h>
 
-#include "mdv_test.h"
+#include "test_fwdump.h"
 
-#define ROOM 4096
-#define BOTH (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)
-#define VSC(reg) (EMU_PCI_CAP_VSC + EMU_VSC_##reg)
-
-static const struct rte_pci_addr pf = { 0, 0xc1, 0, 0 }, vf = { 0, 0xc1, 0, 1 };
-static struct mdv_fwdump_reg regs[ROOM], other[ROOM];
-static char folder[64];
+const struct rte_pci_addr pf = { 0, 0xc1, 0, 0 };
+static const struct rte_pci_addr vf = { 0, 0xc1, 0, 1 };
+struct mdv_fwdump_reg regs[ROOM], other[ROOM];
+char folder[64];
 
 /** Accesses of this process, and the one that is to fail; both may be threads'. */
 static struct {
@@ -84,7 +76,7 @@ config_open(const struct rte_pci_addr *pci)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static uint32_t
+uint32_t
 config_get(uint32_t off)
 {
 	int fd = config_open(&pf);
@@ -104,7 +96,7 @@ config_set(uint32_t off, uint32_t v)
 	close(fd);
 }
 
-static struct mdv_fwdump *
+struct mdv_fwdump *
 opened(const struct rte_pci_addr *pci, unsigned int access)
 {
 	struct mdv_fwdump *h;
@@ -295,14 +287,14 @@ test_virtual(void)
 
 /* ---- locks ---- */
 
-static pid_t
+pid_t
 child_begin(void)
 {
 	fflush(NULL);
 	return fork();
 }
 
-static int
+int
 child_end(pid_t pid)
 {
 	int status = 0;
@@ -440,173 +432,6 @@ test_failures(void)
 	CHECK(n == all && memcmp(other, regs, n * sizeof(regs[0])) == 0);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	mdv_fwdump_close(h);
-}
-
-/* ---- many at once ---- */
-
-#define THREADS 4
-#define ROUNDS 6
-
-/** Shared with processes: what became of all the tries. */
-struct tally {
-	unsigned int taken, there, bad;
-};
-
-/* Takes, reads and drops: one at a time has it, and whoever reads finds it whole or not at all. */
-static void
-crowd(struct tally *tally)
-{
-	struct mdv_fwdump_reg *mine = malloc(ROOM * sizeof(*mine));
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-	size_t n;
-
-	for (int i = 0; i < ROUNDS; i++) {
-		int ret = mdv_fwdump_take(h), got = mdv_fwdump_get(h, mine, ROOM, &n);
-
-		__atomic_add_fetch(ret == 0 ? &tally->taken : ret == -EEXIST ? &tally->there : &tally->bad,
-				   1, __ATOMIC_RELAXED);
-		if ((got != 0 && got != -ENOENT) ||
-		    (got == 0 && (n < 900 || memcmp(mine, regs, n * sizeof(*mine)) != 0)))
-			__atomic_add_fetch(&tally->bad, 1, __ATOMIC_RELAXED);
-		if (ret == 0 && mdv_fwdump_reset(h) != 0)
-			__atomic_add_fetch(&tally->bad, 1, __ATOMIC_RELAXED);
-	}
-	mdv_fwdump_close(h);
-	free(mine);
-}
-
-static void *
-crowd_thread(void *tally)
-{
-	crowd(tally);
-	return NULL;
-}
-
-static void
-test_crowd(void)
-{
-	struct tally *tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-	pthread_t thread[THREADS];
-	pid_t pid;
-	size_t n;
-
-	REQUIRE(tally != MAP_FAILED);
-	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), 0);
-	log_begin();
-	pid = child_begin();
-	if (pid == 0) {
-		crowd(tally);
-		_exit(0);
-	}
-	for (int i = 0; i < THREADS; i++)
-		CHECK_EQ(pthread_create(&thread[i], NULL, crowd_thread, tally), 0);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	CHECK_EQ(child_end(pid), 0);
-	CHECK_EQ(lines_of(log_end()), 0);
-	CHECK_EQ(tally->bad, 0);
-	CHECK_EQ(tally->taken + tally->there, (THREADS + 1) * ROUNDS);
-	CHECK(tally->taken > 0);
-	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
-	mdv_fwdump_close(h);
-	munmap(tally, sizeof(*tally));
-}
-
-/* ---- where it is kept ---- */
-
-/* Killed while it wrote; a damaged file; a folder that others may write to. */
-static void
-test_store(void)
-{
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-	struct mdv_fwdump_info info;
-	char path[256];
-	size_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s.new", folder, h->name);
-	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	CHECK_EQ(write(fd, "half a dump", 11), 11);
-	close(fd);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
-	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK(access(path, F_OK) != 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
-	snprintf(path, sizeof(path), "%s/%s", folder, h->name);
-	CHECK_EQ(truncate(path, 100), 0);
-	log_begin();
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -EIO);
-	CHECK_EQ(n, 0);
-	CHECK_EQ(mdv_fwdump_info(h, &info), -EIO);
-	CHECK_EQ(lines_with(log_end(), "damaged"), 2);
-	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
-	CHECK_EQ(mdv_fwdump_reset(h), 0);
-	CHECK_EQ(chmod(folder, 0777), 0);
-	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -EACCES);
-	CHECK_EQ(lines_with(log_end(), "others may write there"), 1);
-	CHECK_EQ(chmod(folder, 0700), 0);
-	setenv("MLXPMD_FWDUMP_DIR", "/no/such/folder", 1);
-	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -ENOENT);
-	CHECK_EQ(lines_with(log_end(), "cannot be kept in /no/such/folder"), 1);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
-	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
-	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK_EQ(mdv_fwdump_reset(h), 0);
-	mdv_fwdump_close(h);
-}
-
-/* ---- the kernel's answer ---- */
-
-static size_t
-attr_put(uint8_t *at, uint16_t type, const void *data, size_t len)
-{
-	uint16_t head[2] = { (uint16_t)(4 + len), type };
-
-	memcpy(at, head, sizeof(head));
-	memcpy(at + 4, data, len);
-	return (4 + len + 3) & ~(size_t)3;
-}
-
-static void
-test_devlink(void)
-{
-	/* Numbers of linux/devlink.h: FMSG, OBJ_NAME, VALUE_TYPE, VALUE_DATA. */
-	enum { FMSG = 106, NAME = 111, TYPE = 112, DATA = 113 };
-	const uint32_t first[] = { 0x11, 0x22, MDV_FWDUMP_UNREADABLE }, second[] = { 0x44 }, no[] = { 1 };
-	struct mdv_fwdump_set set = { 0 };
-	struct mdv_fwdump_devlink p = { .set = &set };
-	uint8_t inner[256], outer[300];
-	size_t n = 0, len;
-
-	n += attr_put(inner + n, NAME, "devlink", 8);
-	n += attr_put(inner + n, DATA, no, sizeof(no));
-	n += attr_put(inner + n, NAME, "crdump_data", 12);
-	n += attr_put(inner + n, TYPE, "\x0b", 1);
-	n += attr_put(inner + n, DATA, first, sizeof(first));
-	len = attr_put(outer, FMSG | 0x8000, inner, n);
-	CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
-	/* It goes on in the next message; and ends with another name. */
-	n = attr_put(inner, DATA, second, sizeof(second));
-	n += attr_put(inner + n, NAME, "more", 5);
-	n += attr_put(inner + n, DATA, no, sizeof(no));
-	len = attr_put(outer, FMSG | 0x8000, inner, n);
-	CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
-	CHECK_EQ(set.count, 3);
-	CHECK(set.count == 3 && set.regs[0].addr == 0 && set.regs[0].val == 0x11 &&
-	      set.regs[1].addr == 4 && set.regs[2].addr == 12 && set.regs[2].val == 0x44);
-	/* Cut anywhere, with any length in it. */
-	for (size_t cut = 0; cut <= len; cut++)
-		CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, cut), 0);
-	for (int value = 0; value < 256; value++) {
-		outer[0] = (uint8_t)value;
-		CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
-	}
-	free(set.regs);
 }
 
 /* ---- faults by rule ---- */
