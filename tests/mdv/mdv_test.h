@@ -58,6 +58,8 @@ void test_rules(struct mdv_dev *dev);
 void test_memory(struct mdv_dev *dev);
 void test_external_memory(struct mdv_dev *dev);
 void test_hotplug(struct mdv_dev *dev);
+void test_eq(struct mdv_dev *dev);
+void test_eq_refused(struct mdv_dev *dev);
 void test_port(struct mdv_dev *dev);
 void test_counters(struct mdv_dev *dev);
 void test_clock(struct mdv_dev *dev);

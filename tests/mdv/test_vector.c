@@ -258,7 +258,7 @@ check_refused(struct mdv_dev *dev)
 	REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	log_begin();
 	CHECK_EQ(mdv_vector_alloc(dev, &v), -EMFILE);
-	CHECK_EQ(lines_with(log_end(), "no interrupt vector: an eventfd cannot be had"), 1);
+	CHECK_EQ(lines_with(log_end(), "no interrupt vector: "), 1);
 	CHECK(v == NULL);
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
 	mdv_vector_free(NULL);
@@ -273,7 +273,8 @@ test_vector(struct mdv_dev *dev)
 
 	REQUIRE(tis != NULL);
 	REQUIRE(bell_up(dev, tis, &b) == 0);
-	CHECK_EQ(b.vector->eqn, dev->eqn);
+	/* Beside the kernel's driver the EQ is its; else it is the vector's own. */
+	CHECK_EQ(b.vector->eqn == dev->eqn, dev->mode == MDV_OPEN_VERBS);
 	check_one(&b);
 	check_readers(&b);
 	check_races(&b, rounds != NULL ? (unsigned int)atoi(rounds) : 3000);

@@ -47,6 +47,7 @@ struct mdv_caps {
 	uint8_t log_max_rqt_size;
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
 	uint8_t min_inline_mode; /**< enum of nic_vport_context: 0 none, 1 L2, ... */
+	uint8_t num_ports;	/**< Of the function. */
 	uint8_t num_lag_ports;	/**< Ports that the device can bond, 0: it cannot bond this one. */
 	uint16_t max_mtu;	/**< Largest MTU of the interface, bytes above Ethernet. */
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
@@ -106,7 +107,8 @@ struct mdv_dev {
  * @param pci
  *   Address of the PCI function whose RDMA device is to be opened.
  * @param mode
- *   By which door. MDV_OPEN_VFIO is refused so far.
+ *   By which door. MDV_OPEN_VFIO wants a function bound to vfio-pci, whose IOMMU group is the
+ *   process's to open.
  * @param[out] out
  *   The device, to be released by mdv_close(); NULL on failure.
  * @return
@@ -195,6 +197,7 @@ struct mdv_cq {
 	uint8_t log_cqes;
 	bool arm_event;		/**< An event came since it was armed; this and the next: mdv_cq_arm(). */
 	uint32_t arm_sn, arm_ci; /**< What it was armed with last. */
+	struct mdv_vector *vector; /**< Attached to it; NULL: none. */
 };
 struct mdv_vector; /* mdv_vector.h */
 struct mdv_cq_attr {

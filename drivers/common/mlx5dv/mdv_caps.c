@@ -108,12 +108,13 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	}
 	if (check_sizes(dev, cap) != 0)
 		return -rte_errno;
+	caps->num_ports = prm_cmd_hca_cap_get_num_ports(cap);
 	read_clock_caps(dev, cap);
 	if (prm_cmd_hca_cap_get_lag_master(cap))
 		caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
-	caps->access_reg_user = prm_cmd_hca_cap_get_access_register_user(cap);
+	caps->access_reg_user = dev->door->alone || prm_cmd_hca_cap_get_access_register_user(cap);
 	caps->umr_relaxed_ordering = prm_cmd_hca_cap_get_relaxed_ordering_write(cap);
 	return 0;
 }

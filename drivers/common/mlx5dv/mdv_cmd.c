@@ -130,6 +130,34 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 	return mdv_fail(EINVAL);
 }
 
+bool
+mdv_deaf(struct mdv_dev *dev)
+{
+	return dev->door->alone && (mdv_gone(dev) || dev->door->ask(dev) != 0);
+}
+
+void
+mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was)
+{
+	/* Those that an instruction raises are nobody's to keep away. */
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+	sigset_t all;
+
+	if (!dev->door->alone)
+		return;
+	sigfillset(&all);
+	for (size_t i = 0; i < RTE_DIM(faults); i++)
+		sigdelset(&all, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &all, was);
+}
+
+void
+mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was)
+{
+	if (dev->door->alone)
+		pthread_sigmask(SIG_SETMASK, was, NULL);
+}
+
 static int
 run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes,
 	    bool quiet)
@@ -140,8 +168,8 @@ run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, siz
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = mdv_positive_errno(mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out,
-							     out_bytes));
+		err = mdv_deaf(dev) ? ENODEV : mdv_positive_errno(MDV_RUN(dev,
+			mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out, out_bytes)));
 	}
 	return mdv_verdict(dev, in, in_bytes, out, err, quiet);
 }
@@ -168,8 +196,11 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 		return NULL;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
+		err = ENODEV;
+		if (mdv_deaf(dev))
+			break;
 		errno = 0;
-		devx = mlx5dv_devx_obj_create(dev->ibv, in, in_bytes, out, out_bytes);
+		devx = MDV_RUN(dev, mlx5dv_devx_obj_create(dev->ibv, in, in_bytes, out, out_bytes));
 		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
 	}
 	if (mdv_verdict(dev, in, in_bytes, out, err, false) == 0)
@@ -177,7 +208,7 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 	err = rte_errno;
 	/* A handle together with a refusal would be a lie; it must not stay behind either way. */
 	if (devx != NULL)
-		mlx5dv_devx_obj_destroy(devx);
+		(void)MDV_RUN(dev, mlx5dv_devx_obj_destroy(devx));
 	rte_errno = err;
 	return NULL;
 }
@@ -191,8 +222,8 @@ mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = mdv_positive_errno(mlx5dv_devx_obj_modify(obj->devx, in, in_bytes, out,
-							    out_bytes));
+		err = mdv_deaf(obj->dev) ? ENODEV : mdv_positive_errno(MDV_RUN(obj->dev,
+			mlx5dv_devx_obj_modify(obj->devx, in, in_bytes, out, out_bytes)));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
 }
@@ -207,8 +238,8 @@ run_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = mdv_positive_errno(mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out,
-							   out_bytes));
+		err = mdv_deaf(obj->dev) ? ENODEV : mdv_positive_errno(MDV_RUN(obj->dev,
+			mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out, out_bytes)));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, quiet);
 }
@@ -258,9 +289,9 @@ mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 	return mdv_fail(err);
 }
 
-int
-mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
-		  bool quiet)
+static int
+register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *reg,
+		size_t reg_bytes, bool quiet)
 {
 	struct {
 		struct prm_access_register_in head;
@@ -275,7 +306,7 @@ mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t r
 		return mdv_fail(EINVAL);
 	memset(&in, 0, sizeof(in));
 	prm_access_register_in_set_opcode(&in.head, dev->door->register_opcode);
-	prm_access_register_in_set_op_mod(&in.head, PRM_ACCESS_REG_OP_READ);
+	prm_access_register_in_set_op_mod(&in.head, op);
 	prm_access_register_in_set_register_id(&in.head, register_id);
 	memcpy(in.data, reg, reg_bytes);
 	if (run_general(dev, &in, sizeof(in.head) + reg_bytes, &out,
@@ -283,4 +314,17 @@ mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t r
 		return -rte_errno;
 	memcpy(reg, out.data, reg_bytes);
 	return 0;
+}
+
+int
+mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
+		  bool quiet)
+{
+	return register_access(dev, register_id, PRM_ACCESS_REG_OP_READ, reg, reg_bytes, quiet);
+}
+
+int
+mdv_register_write(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes)
+{
+	return register_access(dev, register_id, PRM_ACCESS_REG_OP_WRITE, reg, reg_bytes, false);
 }

@@ -64,7 +64,7 @@ pd_up(struct mdv_dev *dev)
 	int err;
 
 	errno = 0;
-	dev->pd = MDV_MAKE(ibv_alloc_pd(dev->ibv));
+	dev->pd = MDV_MAKE(MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
 	if (dev->pd == NULL) {
 		err = errno != 0 ? errno : EIO;
 		MDV_LOG(ERR, &dev->pci, "ibv_alloc_pd failed: %s", mdv_errno_name(err));
@@ -75,7 +75,7 @@ pd_up(struct mdv_dev *dev)
 	if (err != 0) {
 		MDV_LOG(ERR, &dev->pci, "mlx5dv_init_obj of the PD failed: %s",
 			mdv_errno_name(err < 0 ? EIO : err));
-		ibv_dealloc_pd(dev->pd);
+		(void)MDV_RUN(dev, ibv_dealloc_pd(dev->pd));
 		return mdv_fail(err < 0 ? EIO : err);
 	}
 	dev->pdn = dv_pd.pdn;
@@ -176,6 +176,7 @@ static const struct {
 
 static const struct mdv_door *const doors[] = {
 	[MDV_OPEN_VERBS] = &mdv_door_verbs,
+	[MDV_OPEN_VFIO] = &mdv_door_vfio,
 };
 
 static void

@@ -32,6 +32,7 @@ fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const str
 
 	memset(in, 0, sizeof(*in));
 	prm_create_cq_in_set_opcode(in, PRM_CMD_OP_CREATE_CQ);
+	prm_create_cq_in_set_cq_umem_valid(in, 1);
 	prm_create_cq_in_set_cq_umem_id(in, umem_id);
 	prm_create_cq_in_set_cq_umem_offset(in, 0);
 	prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_64B);
@@ -40,6 +41,7 @@ fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const str
 	prm_cqc_set_uar_page(cqc, dev->uar->page_id);
 	prm_cqc_set_c_eqn(cqc, attr->vector != NULL ? attr->vector->eqn : dev->eqn);
 	/* log_page_size 0: pages of 4 KiB. */
+	prm_cqc_set_dbr_umem_valid(cqc, 1);
 	prm_cqc_set_dbr_umem_id(cqc, umem_id);
 	prm_cqc_set_dbr_addr(cqc, (uintptr_t)cq->dbrec - (uintptr_t)cq->ring.addr);
 }

@@ -5,6 +5,7 @@
 #define MDV_DOOR_H
 
 #include "mdv.h"
+#include "mdv_vector.h"
 
 /** The port's settings; each as the function of mdv.h that it stands behind. */
 struct mdv_port_ops {
@@ -52,10 +53,17 @@ struct mdv_door {
 	int (*counter)(struct mdv_dev *dev, uint64_t *cycles);
 	/** Registers from internal_timer_h on, NULL: out of reach. */
 	const volatile void *(*core_clock)(struct mdv_dev *dev);
+	/** Fills in fd and eqn. 0 or -errno, logged. */
+	int (*vector_up)(struct mdv_vector *vector);
+	void (*vector_down)(struct mdv_vector *vector);
+	/** 0 or -errno, logged. */
+	int (*vector_attach)(struct mdv_vector *vector, struct mdv_cq *cq);
+	/** Takes what raises the descriptor, and lets it be raised again. Was there any? */
+	bool (*vector_took)(struct mdv_vector *vector);
 	const struct mdv_port_ops *port;
 };
 
-extern const struct mdv_door mdv_door_verbs;
+extern const struct mdv_door mdv_door_verbs, mdv_door_vfio;
 
 /* ------------------------------------------------------------------ mdv_verbs*.c */
 
@@ -68,5 +76,9 @@ int mdv_verbs_event_fd(const struct mdv_dev *dev);
 uint32_t mdv_verbs_events_take(struct mdv_dev *dev);
 int mdv_verbs_ask(struct mdv_dev *dev);
 bool mdv_verbs_rests(const struct mdv_dev *dev);
+int mdv_verbs_vector_up(struct mdv_vector *v);
+void mdv_verbs_vector_down(struct mdv_vector *v);
+int mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
+bool mdv_verbs_vector_took(struct mdv_vector *v);
 
 #endif /* MDV_DOOR_H */

@@ -5,6 +5,7 @@
 #define MDV_PRIVATE_H
 
 #include <errno.h>
+#include <signal.h>
 
 #include <rte_bus_pci.h>
 #include <rte_cycles.h>
@@ -66,6 +67,24 @@ mdv_positive_errno(int ret)
 /** A system call that a signal interrupted is repeated, but not for ever. */
 #define MDV_EINTR_TRIES 100
 
+/**
+ * Would a call of the library that runs a command wait for ever? A device that went does not
+ * answer, and where the process has it to itself, nobody does in its place. Looks at the device.
+ */
+bool mdv_deaf(struct mdv_dev *dev);
+/** Keeps signals from this thread, where they would break into a command (struct mdv_door). */
+void mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was);
+void mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was);
+
+/** Makes a call of the library that runs a command, without signals where it cannot bear them. */
+#define MDV_RUN(dev, call) __extension__({ \
+	sigset_t run_was_; \
+	mdv_signals_hold(dev, &run_was_); \
+	__auto_type run_ret_ = (call); \
+	mdv_signals_give(dev, &run_was_); \
+	run_ret_; \
+})
+
 /** Makes a call again that a signal interrupted: one that gives a pointer, NULL and errno. */
 #define MDV_MAKE(call) __extension__({ \
 	__auto_type make_ret_ = (call); \
@@ -92,7 +111,7 @@ mdv_positive_errno(int ret)
 	do { \
 		if (undo_tries_ > 0) \
 			rte_delay_us_sleep(1000); \
-		undo_err_ = mdv_positive_errno(call); \
+		undo_err_ = mdv_deaf(dev) ? ENODEV : mdv_positive_errno(MDV_RUN(dev, call)); \
 	} while (undo_err_ != 0 && undo_err_ != ENODEV && !mdv_gone(dev) && ++undo_tries_ < 3); \
 	mdv_suspect_if(dev, undo_err_); \
 	undo_err_; \
@@ -157,9 +176,11 @@ int mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_byt
 int mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		       size_t out_bytes);
 int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
-/** Reads a register through ACCESS_REGISTER_USER; quiet: no line when the device declines. */
+/** Reads a register, by the command that the door has for it; quiet: no line when it is declined. */
 int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
 		      bool quiet);
+/** Writes one, which a user of the kernel's driver may not. As mdv_cmd(); reg: as it was answered. */
+int mdv_register_write(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes);
 
 struct ibv_device;
 /** The PCI function behind an RDMA device; -ENOENT for a device that has none; other -errno. */

@@ -22,11 +22,12 @@ mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_i
 	}
 	ring->bytes = bytes;
 	errno = 0;
-	ring->umem = MDV_MAKE(mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
-						   IBV_ACCESS_LOCAL_WRITE));
+	if (!mdv_deaf(dev))
+		ring->umem = MDV_MAKE(MDV_RUN(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
+									IBV_ACCESS_LOCAL_WRITE)));
 	if (ring->umem != NULL)
 		return 0;
-	err = errno != 0 ? errno : EIO;
+	err = errno != 0 ? errno : mdv_deaf(dev) ? ENODEV : EIO;
 	MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_umem_reg of a %s ring of %zu bytes failed: %s%s", what,
 		bytes, mdv_errno_name(err),
 		err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
@@ -75,7 +76,8 @@ mdv_ts_format(const struct mdv_dev *dev)
 }
 
 /*
- * Addresses are offsets into the umem; the valid bits of both umem ids are the kernel's to set.
+ * Addresses are offsets into the umem. The valid bits of both umem ids a kernel's driver sets by
+ * itself; where there is none they are ours to set.
  * log_wq_pg_sz 0 stands for 4 KiB, the page that all offsets count in.
  */
 void
@@ -85,6 +87,8 @@ mdv_wq_fill(const struct mdv_dev *dev, struct prm_wq *wq, const struct mdv_wq_pl
 	prm_wq_set_pd(wq, dev->pdn);
 	prm_wq_set_log_wq_stride(wq, place->log_stride_bytes);
 	prm_wq_set_log_wq_sz(wq, place->log_entries);
+	prm_wq_set_wq_umem_valid(wq, 1);
+	prm_wq_set_dbr_umem_valid(wq, 1);
 	prm_wq_set_wq_umem_id(wq, place->ring->umem->umem_id);
 	prm_wq_set_wq_umem_offset(wq, 0);
 	prm_wq_set_dbr_umem_id(wq, place->ring->umem->umem_id);

@@ -20,20 +20,19 @@
 /* PRM, event types: completion. */
 #define MDV_EVENT_TYPE_COMP 0
 
-int
-mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
-{
-	struct mdv_vector *v = calloc(1, sizeof(*v));
-	const char *what = "an eventfd";
-	int err = ENOMEM;
+/* ------------------------------------------------------------------ beside the kernel's driver */
 
-	*out = NULL;
-	if (v != NULL) {
-		v->dev = dev;
-		v->eqn = dev->eqn;
-		v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		err = v->fd < 0 ? errno : 0;
-	}
+int
+mdv_verbs_vector_up(struct mdv_vector *v)
+{
+	struct mdv_dev *dev = v->dev;
+	const char *what = "an eventfd";
+	int err = 0;
+
+	v->eqn = dev->eqn;
+	v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (v->fd < 0)
+		err = errno;
 	if (err == 0) {
 		what = "an event channel";
 		errno = 0;
@@ -41,14 +40,66 @@ mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
 				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
 		err = v->channel == NULL ? (errno != 0 ? errno : EIO) : 0;
 	}
-	if (err == 0) {
-		*out = v;
+	if (err == 0)
 		return 0;
-	}
 	MDV_LOG(ERR, &dev->pci, "no interrupt vector: %s cannot be had: %s", what,
 		mdv_errno_name(err));
-	mdv_vector_free(v);
+	mdv_verbs_vector_down(v);
 	return mdv_fail(err);
+}
+
+void
+mdv_verbs_vector_down(struct mdv_vector *v)
+{
+	if (v->channel != NULL)
+		mlx5dv_devx_destroy_event_channel(v->channel);
+	if (v->fd >= 0)
+		close(v->fd);
+}
+
+int
+mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
+{
+	struct mdv_dev *dev = v->dev;
+	int err = MDV_ASK(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
+							      MDV_EVENT_TYPE_COMP));
+
+	if (err == 0)
+		return 0;
+	mdv_suspect_if(dev, err);
+	MDV_LOG_ERR(dev, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
+		    mdv_errno_name(err));
+	return mdv_fail(err);
+}
+
+/* The descriptor is all there is. */
+bool
+mdv_verbs_vector_took(struct mdv_vector *v __rte_unused)
+{
+	return false;
+}
+
+/* ------------------------------------------------------------------ through whichever door */
+
+int
+mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
+{
+	struct mdv_vector *v = calloc(1, sizeof(*v));
+	int ret;
+
+	*out = NULL;
+	if (v == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for an interrupt vector");
+		return mdv_fail(ENOMEM);
+	}
+	v->dev = dev;
+	v->fd = -1;
+	ret = dev->door->vector_up(v);
+	if (ret == 0)
+		*out = v;
+	else
+		free(v);
+	return ret;
 }
 
 void
@@ -56,27 +107,19 @@ mdv_vector_free(struct mdv_vector *vector)
 {
 	if (vector == NULL)
 		return;
-	if (vector->channel != NULL)
-		mlx5dv_devx_destroy_event_channel(vector->channel);
-	if (vector->fd >= 0)
-		close(vector->fd);
+	vector->dev->door->vector_down(vector);
 	free(vector);
 }
 
 int
 mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq)
 {
-	struct mdv_dev *dev = vector->dev;
-	int err = MDV_ASK(mlx5dv_devx_subscribe_devx_event_fd(vector->channel, vector->fd,
-							      cq->obj->devx, MDV_EVENT_TYPE_COMP));
+	int ret = vector->dev->door->vector_attach(vector, cq);
 
-	if (err != 0) {
-		mdv_suspect_if(dev, err);
-		MDV_LOG_ERR(dev, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
-			    mdv_errno_name(err));
-		return mdv_fail(err);
-	}
+	if (ret != 0)
+		return ret;
 	vector->cq = cq;
+	cq->vector = vector;
 	return 0;
 }
 
@@ -84,13 +127,20 @@ int
 mdv_vector_ack(struct mdv_vector *vector)
 {
 	uint64_t events;
+	int err = 0;
 
 	/* One event, or several: between two orders the device delivers one. */
 	while (read(vector->fd, &events, sizeof(events)) < 0) {
-		if (errno == EINTR)
-			continue;
-		return errno == EAGAIN ? 0 : mdv_fail(errno);
+		err = errno;
+		if (err != EINTR)
+			break;
+		err = 0;
 	}
+	if (err != 0 && err != EAGAIN)
+		return mdv_fail(err);
+	/* Somebody else may have read the descriptor. */
+	if (!vector->dev->door->vector_took(vector) && err == EAGAIN)
+		return 0;
 	if (vector->cq != NULL)
 		vector->cq->arm_event = true;
 	return 1;
@@ -112,6 +162,9 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 	volatile uint64_t *reg = RTE_PTR_ADD(uar->base_addr, MDV_UAR_CQ_ARM);
 	uint32_t word;
 
+	/* Who wakes by the descriptor and never acknowledges is served as well. */
+	if (cq->vector != NULL)
+		(void)cq->vector->dev->door->vector_took(cq->vector);
 	consumer_index &= MDV_CQ_ARM_CI_MASK;
 	/* Once for each order: whatever the event is seen by, it is the same event. */
 	if (cq->arm_event || consumer_index != cq->arm_ci)

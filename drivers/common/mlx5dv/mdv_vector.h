@@ -26,7 +26,9 @@ struct mdv_vector {
 	int fd;			/**< An eventfd, not blocking; lasts as long as the vector. */
 	uint32_t eqn;		/**< EQ for CQs of this vector. */
 	struct mdv_cq *cq;	/**< Attached; NULL: none. */
-	struct mlx5dv_devx_event_channel *channel; /**< Carries the subscriptions. */
+	struct mlx5dv_devx_event_channel *channel; /**< Verbs: carries the subscriptions. */
+	struct mdv_msi *msi;	/**< VFIO: where fd comes from, */
+	struct mdv_eq *eq;	/**< and what raises it. */
 };
 
 /**
@@ -35,7 +37,8 @@ struct mdv_vector {
  * @param[out] out
  *   The vector, to be released by mdv_vector_free(); NULL on failure.
  * @return
- *   0; -EOPNOTSUPP where the kernel has no DEVX events; or why a descriptor cannot be had (-EMFILE, -ENOMEM).
+ *   0; -EOPNOTSUPP where the kernel has no DEVX events; -ENOSPC where, through VFIO, all vectors of the
+ *   function are taken; or why a descriptor cannot be had (-EMFILE, -ENOMEM).
  */
 __rte_internal
 int mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out);

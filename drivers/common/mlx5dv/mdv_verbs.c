@@ -180,5 +180,9 @@ const struct mdv_door mdv_door_verbs = {
 	.rests = mdv_verbs_rests,
 	.counter = verbs_counter,
 	.core_clock = verbs_core_clock,
+	.vector_up = mdv_verbs_vector_up,
+	.vector_down = mdv_verbs_vector_down,
+	.vector_attach = mdv_verbs_vector_attach,
+	.vector_took = mdv_verbs_vector_took,
 	.port = &mdv_verbs_port,
 };

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* MSI-X vectors and event queues of a VFIO context. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_byteorder.h>
+#include <rte_io.h>
+
+#include "mdv_vfio.h"
+
+/* PRM, EQ doorbells: offsets in a UAR page. Both take the consumer index, the first one arms. */
+#define MDV_UAR_EQ_ARM 0x40
+#define MDV_UAR_EQ_INDEX 0x48
+#define MDV_EQN_SHIFT 24
+#define MDV_EQ_INDEX_MASK 0xffffffu
+#define MDV_LOG_EQES_MIN 7
+#define MDV_LOG_EQES_MAX 22
+/* An entry's owner bit before the device has written there for the first time. */
+#define MDV_EQE_OWNER_INIT 1
+#define MDV_EQE_BYTES 64u
+
+_Static_assert(sizeof(struct prm_eqe) == MDV_EQE_BYTES, "EQE");
+_Static_assert((1u << MDV_LOG_EQES_MIN) >= MDV_EQ_SPARE, "smallest EQ");
+
+/* ------------------------------------------------------------------ vectors */
+
+int
+mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
+{
+	struct mdv_msi *msi = calloc(1, sizeof(*msi));
+	int err = ENOMEM;
+
+	*out = NULL;
+	errno = 0;
+	if (msi != NULL) {
+		msi->dev = dev;
+		msi->devx = MDV_MAKE(mlx5dv_devx_alloc_msi_vector(dev->ibv));
+		err = msi->devx != NULL ? 0 : errno != 0 ? errno : EIO;
+	}
+	if (err != 0) {
+		MDV_LOG_ERR(dev, "no interrupt vector: one of MSI-X cannot be had: %s%s", mdv_errno_name(err),
+			    err == ENOSPC ? " (all of the function are taken)" : "");
+		free(msi);
+		return mdv_fail(err);
+	}
+	msi->vector = msi->devx->vector;
+	msi->fd = msi->devx->fd;
+	*out = msi;
+	return 0;
+}
+
+int
+mdv_msi_free(struct mdv_msi *msi)
+{
+	int err;
+
+	if (msi == NULL)
+		return 0;
+	err = mdv_positive_errno(mlx5dv_devx_free_msi_vector(msi->devx));
+	if (err != 0) {
+		MDV_LOG_ERR(msi->dev, "MSI-X vector %d stays behind -> %s", msi->vector,
+			    mdv_errno_name(err));
+		return mdv_fail(err);
+	}
+	free(msi);
+	return 0;
+}
+
+void
+mdv_msi_drain(const struct mdv_msi *msi)
+{
+	uint64_t n;
+
+	while (read(msi->fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+}
+
+/* ------------------------------------------------------------------ queues */
+
+static volatile struct prm_eqe *
+eqe_at(const struct mdv_eq *eq, uint32_t index)
+{
+	uint32_t slot = index & ((1u << eq->log_eqes) - 1);
+
+	return (volatile struct prm_eqe *)eq->devx->vaddr + slot;
+}
+
+/* The command's outbox has the device's word where there is one. */
+static struct mlx5dv_devx_eq *
+run_create(struct mdv_dev *dev, const struct prm_create_eq_in *in, struct prm_create_eq_out *out)
+{
+	struct mlx5dv_devx_eq *devx = NULL;
+	int err = ENODEV;
+
+	memset(out, 0, sizeof(*out));
+	if (!mdv_deaf(dev)) {
+		errno = 0;
+		devx = MDV_RUN(dev, mlx5dv_devx_create_eq(dev->ibv, in, sizeof(*in), out,
+							  sizeof(*out)));
+		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
+	}
+	if (mdv_verdict(dev, in, sizeof(*in), out, err, false) == 0)
+		return devx;
+	if (devx != NULL) {
+		err = rte_errno;
+		(void)MDV_RUN(dev, mlx5dv_devx_destroy_eq(devx));
+		rte_errno = err;
+	}
+	return NULL;
+}
+
+static void
+fill_create(const struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, uint64_t events,
+	    struct prm_create_eq_in *in)
+{
+	struct prm_eqc *eqc = prm_create_eq_in_eq_context_entry(in);
+
+	memset(in, 0, sizeof(*in));
+	prm_create_eq_in_set_opcode(in, PRM_CMD_OP_CREATE_EQ);
+	prm_create_eq_in_set_event_bitmask(in, 0, events);
+	prm_eqc_set_log_eq_size(eqc, log_eqes);
+	prm_eqc_set_uar_page(eqc, dev->uar->page_id);
+	prm_eqc_set_intr(eqc, msi->vector);
+}
+
+/*
+ * The library tells where the entries are only when the device may write there already, and the
+ * caller's to do is to mark them all as not written. Events that came in between are passed over:
+ * one of them unseen would hold up all that come after it.
+ */
+static int
+skip_early(struct mdv_eq *eq)
+{
+	struct prm_query_eq_out out;
+	struct prm_query_eq_in in;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_eq_in_set_opcode(&in, PRM_CMD_OP_QUERY_EQ);
+	prm_query_eq_in_set_eq_number(&in, eq->eqn);
+	if (mdv_cmd(eq->dev, &in, sizeof(in), &out, sizeof(out)) != 0)
+		return -rte_errno;
+	eq->index = prm_eqc_get_producer_counter(prm_query_eq_out_eq_context_entry_c(&out));
+	return 0;
+}
+
+int
+mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, uint64_t events,
+	      struct mdv_eq **out)
+{
+	struct prm_create_eq_out reply;
+	struct prm_create_eq_in in;
+	struct mdv_eq *eq;
+	int ret;
+
+	*out = NULL;
+	if (log_eqes < MDV_LOG_EQES_MIN || log_eqes > MDV_LOG_EQES_MAX) {
+		MDV_LOG(ERR, &dev->pci, "an EQ of 2^%u entries: 2^%d to 2^%d can be had", log_eqes,
+			MDV_LOG_EQES_MIN, MDV_LOG_EQES_MAX);
+		return mdv_fail(EINVAL);
+	}
+	eq = calloc(1, sizeof(*eq));
+	if (eq == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for an EQ");
+		return mdv_fail(ENOMEM);
+	}
+	fill_create(dev, msi, log_eqes, events, &in);
+	eq->devx = run_create(dev, &in, &reply);
+	if (eq->devx == NULL) {
+		free(eq);
+		return -rte_errno;
+	}
+	eq->dev = dev;
+	eq->eqn = prm_create_eq_out_get_eq_number(&reply);
+	eq->log_eqes = log_eqes;
+	for (uint32_t i = 0; i < 1u << log_eqes; i++)
+		eqe_at(eq, i)->owner = MDV_EQE_OWNER_INIT;
+	rte_io_wmb();
+	if (events != 0 && skip_early(eq) != 0) {
+		ret = -rte_errno;
+		(void)mdv_eq_destroy(eq);
+		return mdv_fail(-ret);
+	}
+	mdv_eq_arm(eq);
+	*out = eq;
+	return 0;
+}
+
+int
+mdv_eq_destroy(struct mdv_eq *eq)
+{
+	int err;
+
+	if (eq == NULL)
+		return 0;
+	err = MDV_UNDO(eq->dev, mlx5dv_devx_destroy_eq(eq->devx));
+	if (err != 0) {
+		__atomic_fetch_add(&eq->dev->lost, 1, __ATOMIC_RELAXED);
+		MDV_LOG_ERR(eq->dev, "EQ 0x%x stays behind -> %s", eq->eqn, mdv_errno_name(err));
+	}
+	free(eq);
+	return err != 0 ? mdv_fail(err) : 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void
+tell_index(struct mdv_eq *eq, unsigned int offset)
+{
+	volatile uint32_t *reg = RTE_PTR_ADD(eq->dev->uar->base_addr, offset);
+
+	eq->told = eq->index;
+	/* What was read of the entries, before the device may write there again. */
+	rte_io_mb();
+	*reg = rte_cpu_to_be_32(eq->eqn << MDV_EQN_SHIFT | (eq->index & MDV_EQ_INDEX_MASK));
+	/* Where the page is write-combining the doorbell would linger. */
+	rte_wmb();
+}
+
+bool
+mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe)
+{
+	volatile struct prm_eqe *from = eqe_at(eq, eq->index);
+
+	if ((from->owner & 1) != (eq->index >> eq->log_eqes & 1))
+		return false;
+	/* The owner bit before what it stands for. */
+	rte_io_rmb();
+	memcpy(eqe, (const void *)(uintptr_t)from, sizeof(*eqe));
+	eq->index++;
+	if (eq->index - eq->told >= MDV_EQ_SPARE / 2)
+		tell_index(eq, MDV_UAR_EQ_INDEX);
+	return true;
+}
+
+void
+mdv_eq_arm(struct mdv_eq *eq)
+{
+	tell_index(eq, MDV_UAR_EQ_ARM);
+}
+
+/* ------------------------------------------------------------------ a vector for a CQ */
+
+int
+mdv_vfio_vector_up(struct mdv_vector *v)
+{
+	int ret = mdv_msi_alloc(v->dev, &v->msi);
+
+	if (ret != 0)
+		return ret;
+	ret = mdv_eq_create(v->dev, v->msi, MDV_LOG_EQES_MIN, 0, &v->eq);
+	if (ret != 0) {
+		(void)mdv_msi_free(v->msi);
+		return mdv_fail(-ret);
+	}
+	v->fd = v->msi->fd;
+	v->eqn = v->eq->eqn;
+	return 0;
+}
+
+void
+mdv_vfio_vector_down(struct mdv_vector *v)
+{
+	(void)mdv_eq_destroy(v->eq);
+	(void)mdv_msi_free(v->msi);
+}
+
+/* The CQ was made on the EQ: there is nothing to subscribe to. */
+int
+mdv_vfio_vector_attach(struct mdv_vector *v __rte_unused, struct mdv_cq *cq __rte_unused)
+{
+	return 0;
+}
+
+/* While no event has come the queue is armed as it was: it costs a doorbell to do so. */
+bool
+mdv_vfio_vector_took(struct mdv_vector *v)
+{
+	bool any = false;
+	struct prm_eqe eqe;
+
+	while (mdv_eq_take(v->eq, &eqe))
+		any = true;
+	if (any)
+		mdv_eq_arm(v->eq);
+	return any;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The door in place of the kernel's driver: libmlx5 runs the function's firmware through VFIO. It
+ * lists nothing, knows neither port nor clock, and gives non-cached doorbell pages only; in return
+ * commands have all the rights that the kernel's driver has otherwise.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mdv_vfio.h"
+
+#define MDV_PATH_BYTES 128
+/** Of the command interface, which all ConnectX have had since ConnectX-4 (PRM). */
+#define MDV_CMD_INTERFACE_REV 5
+/** What is read of the initialization segment: up to the real time. */
+#define MDV_SEGMENT_BYTES ((PRM_INITIAL_SEG_REAL_TIME_DW + 2) * 4)
+
+/* ------------------------------------------------------------------ finding and opening */
+
+static void
+function_path(const struct mdv_dev *dev, const char *file, char *path)
+{
+	snprintf(path, MDV_PATH_BYTES, "/sys/bus/pci/devices/" PCI_PRI_FMT "/%s", dev->pci.domain,
+		 dev->pci.bus, dev->pci.devid, dev->pci.function, file);
+}
+
+/** The last part of where a link of the function leads; empty: there is no such link. */
+static void
+function_link(const struct mdv_dev *dev, const char *file, char *name, size_t bytes)
+{
+	char path[MDV_PATH_BYTES], target[256];
+	const char *slash;
+	ssize_t n;
+
+	function_path(dev, file, path);
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	slash = strrchr(target, '/');
+	snprintf(name, bytes, "%.*s", (int)bytes - 1, slash != NULL ? slash + 1 : target);
+}
+
+/** The library's reasons are few words: looks for what a user can do about it. */
+static int
+explain(const struct mdv_dev *dev, const char *what, int err)
+{
+	char driver[64], group[32];
+
+	function_link(dev, "driver", driver, sizeof(driver));
+	function_link(dev, "iommu_group", group, sizeof(group));
+	if (driver[0] != '\0' && strcmp(driver, "vfio-pci") != 0)
+		MDV_LOG(ERR, &dev->pci, "%s: the function is bound to %s, not to vfio-pci", what,
+			driver);
+	else if (driver[0] == '\0' && group[0] == '\0')
+		MDV_LOG(ERR, &dev->pci, "%s: no such function, or no driver and no IOMMU", what);
+	else if (group[0] == '\0')
+		MDV_LOG(ERR, &dev->pci, "%s: the function has no IOMMU group (is an IOMMU on?)",
+			what);
+	else
+		MDV_LOG(ERR, &dev->pci, "%s: %s (may this process open /dev/vfio/vfio and "
+			"/dev/vfio/%s? are all functions of the group bound to vfio-pci? "
+			"locked memory limit?)", what, mdv_errno_name(err), group);
+	return mdv_fail(err);
+}
+
+static int
+vfio_open(struct mdv_dev *dev)
+{
+	char name[PCI_PRI_STR_SIZE + 1];
+	struct mlx5dv_vfio_context_attr attr = { .pci_name = name };
+	struct ibv_device **list;
+	int err;
+
+	rte_pci_device_name(&dev->pci, name, sizeof(name));
+	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "mlx5_vfio");
+	errno = 0;
+	list = mlx5dv_get_vfio_device_list(&attr);
+	if (list == NULL) {
+		/* It has no errno for a function that it does not find. */
+		err = errno == ENOMEM ? ENOMEM : ENODEV;
+		return explain(dev, "no mlx5 device through VFIO", err);
+	}
+	errno = 0;
+	dev->ibv = MDV_RUN(dev, ibv_open_device(list[0]));
+	err = errno != 0 ? errno : EIO;
+	ibv_free_device_list(list);
+	if (dev->ibv == NULL)
+		return explain(dev, "cannot open the device through VFIO", err);
+	dev->vfio = calloc(1, sizeof(*dev->vfio));
+	if (dev->vfio != NULL) {
+		dev->vfio->event_fd = dev->vfio->stop_fd = -1;
+		pthread_mutex_init(&dev->vfio->eq_lock, NULL);
+		return 0;
+	}
+	(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
+	MDV_LOG(ERR, &dev->pci, "no memory for a VFIO context");
+	return mdv_fail(ENOMEM);
+}
+
+static void
+vfio_close(struct mdv_dev *dev)
+{
+	/* Closing runs commands, which a device that went would not answer. */
+	if (mdv_deaf(dev))
+		MDV_LOG(NOTICE, &dev->pci, "the context of a device that went stays open until the "
+			"process ends");
+	else
+		(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
+	pthread_mutex_destroy(&dev->vfio->eq_lock);
+	free(dev->vfio);
+	dev->vfio = NULL;
+}
+
+/* ------------------------------------------------------------------ what it is */
+
+/** Where an address of this process is mapped from. */
+struct mapping {
+	unsigned long end, offset, inode;
+	char perms[8], dev[16];
+};
+
+static bool
+mapping_of(uintptr_t addr, struct mapping *m)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start;
+	bool found = false;
+	char line[512];
+
+	while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL)
+		found = sscanf(line, "%lx-%lx %7s %lx %15s %lu", &start, &m->end, m->perms,
+			       &m->offset, m->dev, &m->inode) == 6 &&
+			addr >= start && addr < m->end;
+	if (found)
+		m->offset += addr - start;
+	if (maps != NULL)
+		fclose(maps);
+	return found;
+}
+
+/*
+ * The library maps BAR 0 in one piece and gives a page of it as UAR, whose number is its place (PRM,
+ * UAR pages). Should it ever do otherwise, nothing is read there.
+ */
+static const struct prm_initial_seg *
+segment_of(const struct mdv_dev *dev)
+{
+	uintptr_t uar = (uintptr_t)dev->uar->base_addr;
+	size_t place = (size_t)dev->uar->page_id * MDV_ADAPTER_PAGE_BYTES;
+	const struct prm_initial_seg *seg = (const void *)(uar - place);
+	struct mapping head, page;
+
+	if (uar <= place || !mapping_of(uar - place, &head) || !mapping_of(uar, &page) ||
+	    page.offset != head.offset + place || page.inode != head.inode ||
+	    strcmp(page.dev, head.dev) != 0 || head.perms[0] != 'r' ||
+	    head.end - (uar - place) < MDV_SEGMENT_BYTES)
+		return NULL;
+	if (prm_initial_seg_get_cmd_interface_rev(seg) != MDV_CMD_INTERFACE_REV ||
+	    prm_initial_seg_get_initializing(seg) != 0)
+		return NULL;
+	return seg;
+}
+
+static int
+vfio_identify(struct mdv_dev *dev)
+{
+	char path[MDV_PATH_BYTES], text[16] = "";
+	FILE *file;
+
+	if (dev->caps.num_ports != 1) {
+		MDV_LOG(ERR, &dev->pci, "the function has %u ports; only functions of one port are "
+			"supported", dev->caps.num_ports);
+		return mdv_fail(ENOTSUP);
+	}
+	function_path(dev, "device", path);
+	file = fopen(path, "re");
+	if (file == NULL || fgets(text, sizeof(text), file) == NULL)
+		MDV_LOG(DEBUG, &dev->pci, "%s cannot be read", path);
+	if (file != NULL)
+		fclose(file);
+	dev->caps.pci_device_id = strtoul(text, NULL, 16);
+	/* The initialization segment tells it, once there is a UAR to find that by. */
+	snprintf(dev->fw_version, sizeof(dev->fw_version), "unknown");
+	return 0;
+}
+
+/* ------------------------------------------------------------------ its counter */
+
+static int
+vfio_counter(struct mdv_dev *dev, uint64_t *cycles)
+{
+	const struct prm_initial_seg *seg = dev->vfio->seg;
+
+	if (seg == NULL)
+		return ENOTSUP;
+	*cycles = mdv_clock_pair(&seg->dw[PRM_INITIAL_SEG_INTERNAL_TIMER_H_DW]);
+	return 0;
+}
+
+static const volatile void *
+vfio_core_clock(struct mdv_dev *dev)
+{
+	const struct prm_initial_seg *seg = dev->vfio->seg;
+
+	return seg != NULL ? &seg->dw[PRM_INITIAL_SEG_INTERNAL_TIMER_H_DW] : NULL;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void
+read_fw_version(struct mdv_dev *dev)
+{
+	const struct prm_initial_seg *seg = dev->vfio->seg;
+
+	if (seg == NULL)
+		MDV_LOG(NOTICE, &dev->pci, "the head of BAR 0 is out of reach: no device time, and no "
+			"warning before the library ends the process on a fatal error");
+	else
+		snprintf(dev->fw_version, sizeof(dev->fw_version), "%u.%u.%04u",
+			 prm_initial_seg_get_fw_rev_major(seg),
+			 prm_initial_seg_get_fw_rev_minor(seg),
+			 prm_initial_seg_get_fw_rev_subminor(seg));
+}
+
+static int
+vfio_events_up(struct mdv_dev *dev)
+{
+	int ret;
+
+	dev->vfio->seg = segment_of(dev);
+	read_fw_version(dev);
+	ret = mdv_vfio_events_up(dev);
+	if (ret != 0)
+		return ret;
+	ret = mdv_vfio_pump_start(dev);
+	if (ret != 0)
+		mdv_vfio_events_down(dev);
+	return ret;
+}
+
+static void
+vfio_events_down(struct mdv_dev *dev)
+{
+	mdv_vfio_pump_stop(dev);
+	mdv_vfio_events_down(dev);
+}
+
+static int
+vfio_port_up(struct mdv_dev *dev __rte_unused)
+{
+	return 0;
+}
+
+static void
+vfio_port_down(struct mdv_dev *dev __rte_unused)
+{
+}
+
+const struct mdv_door mdv_door_vfio = {
+	.name = "vfio",
+	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER,
+	.alone = true,
+	.open = vfio_open,
+	.close = vfio_close,
+	.identify = vfio_identify,
+	.port_up = vfio_port_up,
+	.port_down = vfio_port_down,
+	.events_up = vfio_events_up,
+	.events_down = vfio_events_down,
+	.event_fd = mdv_vfio_event_fd,
+	.events_take = mdv_vfio_events_take,
+	.ask = mdv_vfio_ask,
+	.rests = mdv_vfio_rests,
+	.counter = vfio_counter,
+	.core_clock = vfio_core_clock,
+	.vector_up = mdv_vfio_vector_up,
+	.vector_down = mdv_vfio_vector_down,
+	.vector_attach = mdv_vfio_vector_attach,
+	.vector_took = mdv_vfio_vector_took,
+	.port = &mdv_vfio_port,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What a device has that was opened through VFIO: the pump, the initialization segment, events. */
+#ifndef MDV_VFIO_H
+#define MDV_VFIO_H
+
+#include <pthread.h>
+
+#include "mdv_eq.h"
+#include "mdv_private.h"
+
+struct mdv_vfio {
+	/**
+	 * The head of BAR 0, as the library mapped it, found through the UAR, whose page it is part
+	 * of: page n is n * 4 KiB behind it. NULL where that cannot be seen to be so.
+	 */
+	const struct prm_initial_seg *seg;
+	pthread_t pump;
+	int stop_fd;	   /**< Wakes the pump, which then ends. */
+	bool pump_runs;
+	uint32_t counter;  /**< The health counter at the last look, */
+	uint64_t look_tsc; /**< and when that was; 0: there was none. */
+	unsigned int stood; /**< Looks in a row at which it had not moved. */
+	int event_fd;	   /**< Of the vector; else an eventfd of its own. */
+	struct mdv_msi *msi; /**< NULL: all vectors are taken, no event of the port is heard. */
+	struct mdv_eq *eq;
+	pthread_mutex_t eq_lock; /**< Whoever takes events. */
+};
+
+/** Why a device is past help, or NULL while it is well. Any thread; a few reads of registers. */
+const char *mdv_vfio_sick(struct mdv_dev *dev);
+/** Lets the library serve the device's requests from a thread of its own. 0 or -errno, logged. */
+int mdv_vfio_pump_start(struct mdv_dev *dev);
+void mdv_vfio_pump_stop(struct mdv_dev *dev);
+
+/* As in struct mdv_door. */
+int mdv_vfio_events_up(struct mdv_dev *dev);
+void mdv_vfio_events_down(struct mdv_dev *dev);
+int mdv_vfio_event_fd(const struct mdv_dev *dev);
+uint32_t mdv_vfio_events_take(struct mdv_dev *dev);
+int mdv_vfio_ask(struct mdv_dev *dev);
+bool mdv_vfio_rests(const struct mdv_dev *dev);
+int mdv_vfio_vector_up(struct mdv_vector *v);
+void mdv_vfio_vector_down(struct mdv_vector *v);
+int mdv_vfio_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
+bool mdv_vfio_vector_took(struct mdv_vector *v);
+extern const struct mdv_port_ops mdv_vfio_port;
+
+#endif /* MDV_VFIO_H */

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The thread that serves the device's requests, its health, and the port's events. */
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rte_io.h>
+#include <rte_lcore.h>
+
+#include "mdv_vfio.h"
+
+/** PRM, event types. */
+#define MDV_EVENT_TYPE_PORT_CHANGE 0x09
+#define MDV_EVENT_LOG_EQES 7
+/*
+ * The library looks at the device's health in the same call by which it serves requests, and ends
+ * the process when it does not like what it sees: all ones, an error of the firmware, or a health
+ * counter that stood still over three of its looks, which are a second apart. Looked at first, and
+ * sooner, the port goes like any that was pulled out, and the library is not asked any more.
+ */
+#define MDV_PUMP_MS 400
+#define MDV_STOOD_MAX 4
+/* PRM, initialization segment: nic_interface. */
+#define MDV_NIC_DISABLED 1
+
+/* ------------------------------------------------------------------ health */
+
+static const char *
+sick_registers(const struct prm_initial_seg *seg)
+{
+	const struct prm_health_buffer *health = prm_initial_seg_health_buffer_c(seg);
+
+	/* All reads of a device that is not there come back as ones. */
+	if (seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX)
+		return "it does not answer on the bus";
+	if (prm_health_buffer_get_fw_version(health) == UINT32_MAX)
+		return "its health buffer does not answer";
+	if (prm_health_buffer_get_rfr(health) != 0 && prm_health_buffer_get_synd(health) != 0)
+		return "its firmware reports a fatal error";
+	if (prm_initial_seg_get_nic_interface(seg) == MDV_NIC_DISABLED)
+		return "its firmware took the interface down";
+	return NULL;
+}
+
+const char *
+mdv_vfio_sick(struct mdv_dev *dev)
+{
+	/* Not before there is a UAR, by which it is found. */
+	const struct prm_initial_seg *seg = dev->vfio != NULL ? dev->vfio->seg : NULL;
+
+	if (seg == NULL)
+		return NULL;
+	/* As the device has them now. */
+	rte_compiler_barrier();
+	return sick_registers(seg);
+}
+
+/** Has the counter stood for as long as the library will soon not put up with? The pump's only. */
+static bool
+stands_still(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+	uint64_t now = rte_rdtsc();
+	uint32_t counter;
+
+	if (v->seg == NULL ||
+	    (v->look_tsc != 0 && now - v->look_tsc < rte_get_tsc_hz() / 1000 * MDV_PUMP_MS))
+		return false;
+	counter = prm_initial_seg_get_health_counter(v->seg);
+	v->stood = v->look_tsc != 0 && counter == v->counter ? v->stood + 1 : 0;
+	v->counter = counter;
+	v->look_tsc = now;
+	return v->stood >= MDV_STOOD_MAX;
+}
+
+static void
+wake(int fd)
+{
+	const uint64_t one = 1;
+
+	/* A counter at its limit is readable as well. */
+	(void)!write(fd, &one, sizeof(one));
+}
+
+static void
+give_up(struct mdv_dev *dev, const char *why)
+{
+	if (mdv_gone(dev))
+		return;
+	MDV_LOG(ERR, &dev->pci, "the device is past help: %s", why);
+	mdv_gone_set(dev);
+	if (dev->vfio->event_fd >= 0)
+		wake(dev->vfio->event_fd);
+}
+
+/* ------------------------------------------------------------------ the pump */
+
+/** Serves what the device asked for. False: it is not to be asked any more. */
+static bool
+pump_once(struct mdv_dev *dev)
+{
+	const char *why = mdv_vfio_sick(dev);
+	int err = 0;
+
+	if (why == NULL && stands_still(dev))
+		why = "its health counter stands still";
+	if (why == NULL && !mdv_gone(dev)) {
+		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
+		if (err != 0)
+			MDV_LOG(ERR, &dev->pci, "a request of the device was not served: %s%s",
+				mdv_errno_name(err), err == ENOMEM ? " (locked memory limit?)" : "");
+	}
+	if (why != NULL)
+		give_up(dev, why);
+	return !mdv_gone(dev);
+}
+
+static void *
+pump(void *arg)
+{
+	struct mdv_dev *dev = arg;
+	struct pollfd fds[] = {
+		{ .fd = dev->vfio->stop_fd, .events = POLLIN },
+		{ .fd = mlx5dv_vfio_get_events_fd(dev->ibv), .events = POLLIN },
+	};
+
+	while (fds[0].revents == 0 && pump_once(dev))
+		(void)poll(fds, RTE_DIM(fds), MDV_PUMP_MS);
+	return NULL;
+}
+
+int
+mdv_vfio_pump_start(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+	sigset_t was;
+	int err = 0;
+
+	v->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (v->stop_fd < 0)
+		err = errno;
+	if (err == 0) {
+		/* Born without signals: one would break into a command. */
+		mdv_signals_hold(dev, &was);
+		err = abs(rte_ctrl_thread_create(&v->pump, "mdv-vfio", NULL, pump, dev));
+		mdv_signals_give(dev, &was);
+	}
+	v->pump_runs = err == 0;
+	if (err == 0)
+		return 0;
+	if (v->stop_fd >= 0)
+		close(v->stop_fd);
+	v->stop_fd = -1;
+	MDV_LOG(ERR, &dev->pci, "no thread to serve the device's requests: %s", mdv_errno_name(err));
+	return mdv_fail(err);
+}
+
+void
+mdv_vfio_pump_stop(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+
+	if (!v->pump_runs)
+		return;
+	wake(v->stop_fd);
+	pthread_join(v->pump, NULL);
+	close(v->stop_fd);
+	v->stop_fd = -1;
+	v->pump_runs = false;
+}
+
+/* ------------------------------------------------------------------ the port's events */
+
+int
+mdv_vfio_events_up(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+	int err;
+
+	if (mdv_msi_alloc(dev, &v->msi) == 0) {
+		v->event_fd = v->msi->fd;
+		if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES,
+				  UINT64_C(1) << MDV_EVENT_TYPE_PORT_CHANGE, &v->eq) == 0)
+			return 0;
+		err = rte_errno;
+		(void)mdv_msi_free(v->msi);
+		v->msi = NULL;
+	} else {
+		err = rte_errno;
+	}
+	v->event_fd = -1;
+	return mdv_fail(err);
+}
+
+void
+mdv_vfio_events_down(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+
+	(void)mdv_eq_destroy(v->eq);
+	v->eq = NULL;
+	(void)mdv_msi_free(v->msi);
+	v->msi = NULL;
+	v->event_fd = -1;
+}
+
+int
+mdv_vfio_event_fd(const struct mdv_dev *dev)
+{
+	return dev->vfio->event_fd;
+}
+
+uint32_t
+mdv_vfio_events_take(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+	uint32_t events = 0;
+	struct prm_eqe eqe;
+
+	pthread_mutex_lock(&v->eq_lock);
+	mdv_msi_drain(v->msi);
+	while (mdv_eq_take(v->eq, &eqe))
+		if (eqe.type == MDV_EVENT_TYPE_PORT_CHANGE)
+			events |= MDV_EVENT_LINK;
+	mdv_eq_arm(v->eq);
+	pthread_mutex_unlock(&v->eq_lock);
+	if (mdv_gone(dev))
+		events |= MDV_EVENT_GONE;
+	return events;
+}
+
+int
+mdv_vfio_ask(struct mdv_dev *dev)
+{
+	const char *why = mdv_vfio_sick(dev);
+
+	if (why != NULL)
+		give_up(dev, why);
+	return mdv_gone(dev) ? ENODEV : 0;
+}
+
+/* A device that is off the bus writes nothing; one whose firmware failed may. */
+bool
+mdv_vfio_rests(const struct mdv_dev *dev)
+{
+	const struct prm_initial_seg *seg = dev->vfio->seg;
+
+	return seg != NULL && seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX;
+}

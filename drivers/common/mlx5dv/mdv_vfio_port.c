@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* The port without a kernel interface: registers of the port, and the context of the own vport. */
+
+#include <string.h>
+
+#include "mdv_private.h"
+
+/** PMTU counts Ethernet, VLAN and FCS as well, an interface's MTU does not. */
+#define MDV_L2_OVERHEAD_BYTES 22
+#define MDV_MTU_MIN 68
+/** Entries of an address list; caps.log_max_current_mc_list of all cards allows that many. */
+#define MDV_MCAST_MAX 128
+#define MDV_LOCAL_PORT 1
+#define MDV_PORT_RATE_MBPS 100
+
+/* ------------------------------------------------------------------ the port's registers */
+
+static int
+paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos)
+{
+	memset(paos, 0, sizeof(*paos));
+	prm_paos_reg_set_local_port(paos, MDV_LOCAL_PORT);
+	return mdv_register_read(dev, PRM_REG_PAOS, paos, sizeof(*paos), false);
+}
+
+static int
+vfio_up_get(struct mdv_dev *dev, bool *up)
+{
+	struct prm_paos_reg paos;
+	int ret = paos_read(dev, &paos);
+
+	if (ret == 0)
+		*up = prm_paos_reg_get_admin_status(&paos) == PRM_PORT_STATUS_UP;
+	return ret;
+}
+
+static int
+vfio_up_set(struct mdv_dev *dev, bool up)
+{
+	struct prm_paos_reg paos;
+
+	memset(&paos, 0, sizeof(paos));
+	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
+	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
+	prm_paos_reg_set_ase(&paos, 1);
+	return mdv_register_write(dev, PRM_REG_PAOS, &paos, sizeof(paos));
+}
+
+/** Mb/s by the one protocol bit that is in operation (PRM, PTYS, eth_proto and ext_eth_proto). */
+static uint32_t
+speed_of(uint32_t eth, uint32_t ext)
+{
+	static const struct {
+		uint32_t eth, ext, mbps;
+	} speeds[] = {
+		{ 0, PRM_PTYS_EXT_ETH_800GAUI_8, 800000 },
+		{ 0, PRM_PTYS_EXT_ETH_400GAUI_8 | PRM_PTYS_EXT_ETH_400GAUI_4, 400000 },
+		{ 0, PRM_PTYS_EXT_ETH_200GAUI_4 | PRM_PTYS_EXT_ETH_200GAUI_2, 200000 },
+		{ PRM_PTYS_ETH_100GBASE_CR4 | PRM_PTYS_ETH_100GBASE_SR4 |
+			  PRM_PTYS_ETH_100GBASE_KR4 | PRM_PTYS_ETH_100GBASE_LR4,
+		  PRM_PTYS_EXT_ETH_100GAUI_4 | PRM_PTYS_EXT_ETH_100GAUI_2 |
+			  PRM_PTYS_EXT_ETH_100GAUI_1, 100000 },
+		{ PRM_PTYS_ETH_56GBASE_R4, 0, 56000 },
+		{ PRM_PTYS_ETH_50GBASE_SR2 | PRM_PTYS_ETH_50GBASE_CR2 | PRM_PTYS_ETH_50GBASE_KR2,
+		  PRM_PTYS_EXT_ETH_50GAUI_2 | PRM_PTYS_EXT_ETH_50GAUI_1, 50000 },
+		{ PRM_PTYS_ETH_40GBASE_CR4 | PRM_PTYS_ETH_40GBASE_KR4 | PRM_PTYS_ETH_40GBASE_SR4 |
+			  PRM_PTYS_ETH_40GBASE_LR4, PRM_PTYS_EXT_ETH_40GBASE_XLAUI_4, 40000 },
+		{ PRM_PTYS_ETH_25GBASE_CR | PRM_PTYS_ETH_25GBASE_KR | PRM_PTYS_ETH_25GBASE_SR,
+		  PRM_PTYS_EXT_ETH_25GAUI_1, 25000 },
+		{ PRM_PTYS_ETH_20GBASE_KR2, 0, 20000 },
+		{ PRM_PTYS_ETH_10GBASE_CX4 | PRM_PTYS_ETH_10GBASE_KX4 | PRM_PTYS_ETH_10GBASE_KR |
+			  PRM_PTYS_ETH_10GBASE_CR | PRM_PTYS_ETH_10GBASE_SR |
+			  PRM_PTYS_ETH_10GBASE_ER | PRM_PTYS_ETH_10GBASE_T,
+		  PRM_PTYS_EXT_ETH_10GBASE_XFI_XAUI_1, 10000 },
+		{ 0, PRM_PTYS_EXT_ETH_5GBASE_R, 5000 },
+		{ PRM_PTYS_ETH_1000BASE_CX_SGMII | PRM_PTYS_ETH_1000BASE_KX |
+			  PRM_PTYS_ETH_1000BASE_T, PRM_PTYS_EXT_ETH_1000BASE_X_SGMII, 1000 },
+		{ PRM_PTYS_ETH_100BASE_TX, 0, 100 },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(speeds); i++)
+		if ((eth & speeds[i].eth) != 0 || (ext & speeds[i].ext) != 0)
+			return speeds[i].mbps;
+	return 0;
+}
+
+static int
+vfio_link(struct mdv_dev *dev, struct mdv_link *link)
+{
+	struct prm_paos_reg paos;
+	struct prm_ptys_reg ptys;
+	int ret = paos_read(dev, &paos);
+
+	if (ret != 0)
+		return ret;
+	link->up = prm_paos_reg_get_oper_status(&paos) == PRM_PORT_STATUS_UP;
+	link->speed_mbps = 0;
+	memset(&ptys, 0, sizeof(ptys));
+	prm_ptys_reg_set_local_port(&ptys, MDV_LOCAL_PORT);
+	prm_ptys_reg_set_proto_mask(&ptys, PRM_PTYS_PROTO_ETH);
+	ret = link->up ? mdv_register_read(dev, PRM_REG_PTYS, &ptys, sizeof(ptys), false) : 0;
+	if (ret != 0 || !link->up)
+		return ret;
+	/* Where the device tells the rate as a number, that; a virtual function tells neither. */
+	link->speed_mbps = prm_ptys_reg_get_data_rate_oper(&ptys) * MDV_PORT_RATE_MBPS;
+	if (link->speed_mbps == 0)
+		link->speed_mbps = speed_of(prm_ptys_reg_get_eth_proto_oper(&ptys),
+					    prm_ptys_reg_get_ext_eth_proto_oper(&ptys));
+	return 0;
+}
+
+/* There is nobody but the device to ask: a register, without a line. */
+static int
+vfio_glance(struct mdv_dev *dev, bool *running)
+{
+	struct prm_paos_reg paos;
+	int ret;
+
+	if (mdv_gone(dev))
+		return -ENODEV;
+	memset(&paos, 0, sizeof(paos));
+	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
+	ret = mdv_register_read(dev, PRM_REG_PAOS, &paos, sizeof(paos), true);
+	if (ret == 0)
+		*running = prm_paos_reg_get_oper_status(&paos) == PRM_PORT_STATUS_UP;
+	return ret;
+}
+
+/* ------------------------------------------------------------------ the vport's context */
+
+/** A modify command with room for an address list. */
+struct vport_modify {
+	struct prm_modify_nic_vport_context_in in;
+	struct {
+		uint8_t reserved[2], mac[6];
+	} list[MDV_MCAST_MAX];
+};
+struct vport_answer {
+	struct prm_query_nic_vport_context_out out;
+	struct {
+		uint8_t reserved[2], mac[6];
+	} list[MDV_MCAST_MAX];
+};
+
+static void
+modify_begin(struct vport_modify *m)
+{
+	memset(m, 0, sizeof(*m));
+	prm_modify_nic_vport_context_in_set_opcode(&m->in, PRM_CMD_OP_MODIFY_NIC_VPORT_CONTEXT);
+}
+
+static int
+modify_run(struct mdv_dev *dev, const struct vport_modify *m, unsigned int listed)
+{
+	struct prm_modify_nic_vport_context_out out;
+
+	return mdv_cmd(dev, m, sizeof(m->in) + listed * sizeof(m->list[0]), &out, sizeof(out));
+}
+
+static int
+vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
+{
+	struct prm_mac_address_layout *addr;
+	struct vport_modify m;
+
+	modify_begin(&m);
+	prm_modify_nic_vport_field_select_set_permanent_address(
+		prm_modify_nic_vport_context_in_field_select(&m.in), 1);
+	addr = prm_nic_vport_context_permanent_address(
+		prm_modify_nic_vport_context_in_nic_vport_context(&m.in));
+	prm_mac_address_layout_set_mac_addr_47_32(addr, (uint32_t)mac[0] << 8 | mac[1]);
+	prm_mac_address_layout_set_mac_addr_31_0(addr, (uint32_t)mac[2] << 24 |
+							       (uint32_t)mac[3] << 16 |
+							       (uint32_t)mac[4] << 8 | mac[5]);
+	return modify_run(dev, &m, 0);
+}
+
+/* The bits go together: those that are not to change are told as they are. */
+static int
+promisc_change(struct mdv_dev *dev, const bool *all, const bool *multicast)
+{
+	struct prm_query_nic_vport_context_out now;
+	const struct prm_nic_vport_context *was;
+	struct prm_nic_vport_context *will;
+	struct vport_modify m;
+
+	if (mdv_vport_query(dev, &now) != 0)
+		return -rte_errno;
+	was = prm_query_nic_vport_context_out_nic_vport_context_c(&now);
+	modify_begin(&m);
+	will = prm_modify_nic_vport_context_in_nic_vport_context(&m.in);
+	prm_modify_nic_vport_field_select_set_promisc(
+		prm_modify_nic_vport_context_in_field_select(&m.in), 1);
+	prm_nic_vport_context_set_promisc_uc(will, prm_nic_vport_context_get_promisc_uc(was));
+	prm_nic_vport_context_set_promisc_mc(will, multicast != NULL ? *multicast :
+					     prm_nic_vport_context_get_promisc_mc(was));
+	prm_nic_vport_context_set_promisc_all(will, all != NULL ? *all :
+					      prm_nic_vport_context_get_promisc_all(was));
+	return modify_run(dev, &m, 0);
+}
+
+static int
+vfio_promisc_set(struct mdv_dev *dev, bool on)
+{
+	return promisc_change(dev, &on, NULL);
+}
+
+static int
+vfio_allmulti_set(struct mdv_dev *dev, bool on)
+{
+	return promisc_change(dev, NULL, &on);
+}
+
+/** The list as the vport has it, ready to be written back. How many, or -errno. */
+static int
+mcast_read(struct mdv_dev *dev, struct vport_modify *m)
+{
+	struct prm_query_nic_vport_context_in in;
+	struct prm_nic_vport_context *ctx;
+	struct vport_answer now;
+	unsigned int n;
+
+	memset(&in, 0, sizeof(in));
+	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
+	prm_query_nic_vport_context_in_set_allowed_list_type(&in, PRM_NIC_VPORT_LIST_TYPE_MC);
+	if (mdv_cmd(dev, &in, sizeof(in), &now, sizeof(now)) != 0)
+		return -rte_errno;
+	n = prm_nic_vport_context_get_allowed_list_size(
+		prm_query_nic_vport_context_out_nic_vport_context_c(&now.out));
+	n = RTE_MIN(n, (unsigned int)MDV_MCAST_MAX);
+	modify_begin(m);
+	ctx = prm_modify_nic_vport_context_in_nic_vport_context(&m->in);
+	prm_modify_nic_vport_field_select_set_addresses_list(
+		prm_modify_nic_vport_context_in_field_select(&m->in), 1);
+	prm_nic_vport_context_set_allowed_list_type(ctx, PRM_NIC_VPORT_LIST_TYPE_MC);
+	memcpy(m->list, now.list, n * sizeof(m->list[0]));
+	return (int)n;
+}
+
+static int
+vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+{
+	struct vport_modify m;
+	int n = mcast_read(dev, &m), i;
+
+	if (n < 0)
+		return n;
+	for (i = 0; i < n && memcmp(m.list[i].mac, mac, 6) != 0; i++)
+		;
+	if (add && i < n)
+		return 0;
+	if (add ? n == MDV_MCAST_MAX : i == n) {
+		MDV_LOG(ERR, &dev->pci, "%s", add ? "no room for another multicast address" :
+			"the multicast address is not in the list");
+		return mdv_fail(add ? ENOSPC : EADDRNOTAVAIL);
+	}
+	if (add)
+		memcpy(m.list[n++].mac, mac, 6);
+	else
+		m.list[i] = m.list[--n];
+	prm_nic_vport_context_set_allowed_list_size(
+		prm_modify_nic_vport_context_in_nic_vport_context(&m.in), n);
+	return modify_run(dev, &m, n);
+}
+
+/* ------------------------------------------------------------------ MTU: of the vport and the port */
+
+static int
+vfio_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
+{
+	struct prm_query_nic_vport_context_out out;
+	uint32_t bytes;
+
+	if (mdv_vport_query(dev, &out) != 0)
+		return -rte_errno;
+	bytes = prm_nic_vport_context_get_mtu(
+		prm_query_nic_vport_context_out_nic_vport_context_c(&out));
+	*mtu = bytes > MDV_L2_OVERHEAD_BYTES ? bytes - MDV_L2_OVERHEAD_BYTES : 0;
+	return 0;
+}
+
+static int
+vport_mtu_set(struct mdv_dev *dev, uint32_t bytes)
+{
+	struct vport_modify m;
+
+	modify_begin(&m);
+	prm_modify_nic_vport_field_select_set_mtu(
+		prm_modify_nic_vport_context_in_field_select(&m.in), 1);
+	prm_nic_vport_context_set_mtu(prm_modify_nic_vport_context_in_nic_vport_context(&m.in),
+				      bytes);
+	return modify_run(dev, &m, 0);
+}
+
+/*
+ * The port's first, which bounds what comes in, and then the vport's, which a card that is a
+ * switch looks at (order of Linux, mlx5e_set_dev_port_mtu).
+ */
+static int
+vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
+{
+	uint32_t bytes = (uint32_t)mtu + MDV_L2_OVERHEAD_BYTES;
+	struct prm_pmtu_reg pmtu;
+	int ret;
+
+	if (mtu < MDV_MTU_MIN || mtu > dev->caps.max_mtu) {
+		MDV_LOG(ERR, &dev->pci, "an MTU of %u bytes: %d to %u are possible", mtu,
+			MDV_MTU_MIN, dev->caps.max_mtu);
+		return mdv_fail(EINVAL);
+	}
+	memset(&pmtu, 0, sizeof(pmtu));
+	prm_pmtu_reg_set_local_port(&pmtu, MDV_LOCAL_PORT);
+	prm_pmtu_reg_set_admin_mtu(&pmtu, bytes);
+	ret = mdv_register_write(dev, PRM_REG_PMTU, &pmtu, sizeof(pmtu));
+	return ret != 0 ? ret : vport_mtu_set(dev, bytes);
+}
+
+const struct mdv_port_ops mdv_vfio_port = {
+	.link = vfio_link,
+	.glance = vfio_glance,
+	.mac_get = mdv_vport_mac,
+	.mac_set = vfio_mac_set,
+	.mtu_get = vfio_mtu_get,
+	.mtu_set = vfio_mtu_set,
+	.promisc_set = vfio_promisc_set,
+	.allmulti_set = vfio_allmulti_set,
+	.mcast = vfio_mcast,
+	.up_get = vfio_up_get,
+	.up_set = vfio_up_set,
+};

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The common layer on a device opened through VFIO.
+ *
+ * mdv_vfio all ADDRESS       everything that does not need the kernel
+ * mdv_vfio closed ADDRESS    opens nothing: says why
+ * mdv_vfio reopen ADDRESS    opens three times, of which one may fail
+ * mdv_vfio refused ADDRESS   the device is told to refuse the third CREATE_EQ, and DESTROY_EQ once
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_mbuf.h>
+
+#include "mdv_test.h"
+
+/* A wake-up that has not come by then does not come any more, however busy the machine is. */
+#define WAKE_MS 20000
+
+static struct mdv_dev *
+open_it(const char *address)
+{
+	struct mdv_dev *dev = NULL;
+	struct rte_pci_addr pci;
+
+	if (rte_pci_addr_parse(address, &pci) == 0)
+		(void)mdv_open(&pci, MDV_OPEN_VFIO, &dev);
+	return dev;
+}
+
+/* ------------------------------------------------------------------ what it is */
+
+static void
+test_opened(struct mdv_dev *dev)
+{
+	unsigned int major, minor, sub;
+
+	CHECK_EQ(dev->mode, MDV_OPEN_VFIO);
+	CHECK(strcmp(dev->ibdev_name, "mlx5_vfio") == 0);
+	CHECK_EQ(dev->netdev_name[0], '\0');
+	CHECK_EQ(sscanf(dev->fw_version, "%u.%u.%u", &major, &minor, &sub), 3);
+	CHECK(dev->caps.pci_device_id >= 0x1013);
+	CHECK_EQ(dev->caps.num_ports, 1);
+	CHECK(dev->caps.access_reg_user);
+	CHECK(dev->caps.max_mtu >= 9000);
+	CHECK(mdv_port_owned(dev));
+	CHECK_EQ(dev->refused, 0);
+	CHECK(mdv_alive(dev));
+}
+
+/* ------------------------------------------------------------------ the port */
+
+static void
+check_mac(struct mdv_dev *dev)
+{
+	static const uint8_t other[6] = { 0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee };
+	uint8_t mac[6], seen[6];
+
+	REQUIRE(mdv_port_mac(dev, mac) == 0);
+	CHECK((mac[0] & 1) == 0);
+	CHECK_EQ(mdv_port_mac_set(dev, other), 0);
+	CHECK_EQ(mdv_port_mac(dev, seen), 0);
+	CHECK(memcmp(seen, other, 6) == 0);
+	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
+	CHECK_EQ(mdv_port_mac(dev, seen), 0);
+	CHECK(memcmp(seen, mac, 6) == 0);
+}
+
+static void
+check_mtu(struct mdv_dev *dev)
+{
+	uint16_t mtu, seen;
+
+	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0);
+	CHECK(mtu >= 1500);
+	CHECK_EQ(mdv_port_mtu_set(dev, 9000), 0);
+	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
+	CHECK_EQ(seen, 9000);
+	log_begin();
+	CHECK_EQ(mdv_port_mtu_set(dev, 60000), -EINVAL);
+	CHECK_EQ(mdv_port_mtu_set(dev, 60), -EINVAL);
+	CHECK_EQ(lines_with(log_end(), "are possible"), 2);
+	CHECK_EQ(mdv_port_mtu_set(dev, mtu), 0);
+}
+
+static void
+vport(struct mdv_dev *dev, bool *all, bool *mc)
+{
+	struct prm_query_nic_vport_context_out out;
+	const struct prm_nic_vport_context *ctx =
+		prm_query_nic_vport_context_out_nic_vport_context_c(&out);
+
+	REQUIRE(mdv_vport_query(dev, &out) == 0);
+	*all = prm_nic_vport_context_get_promisc_all(ctx);
+	*mc = prm_nic_vport_context_get_promisc_mc(ctx);
+}
+
+static void
+check_modes(struct mdv_dev *dev)
+{
+	bool all = true, mc = true;
+
+	CHECK_EQ(mdv_port_promisc_set(dev, true), 0);
+	vport(dev, &all, &mc);
+	CHECK(all && !mc);
+	CHECK_EQ(mdv_port_allmulti_set(dev, true), 0);
+	vport(dev, &all, &mc);
+	CHECK(all && mc);
+	CHECK_EQ(mdv_port_promisc_set(dev, false), 0);
+	vport(dev, &all, &mc);
+	CHECK(!all && mc);
+	CHECK_EQ(mdv_port_allmulti_set(dev, false), 0);
+	vport(dev, &all, &mc);
+	CHECK(!all && !mc);
+}
+
+static void
+check_mcast(struct mdv_dev *dev)
+{
+	uint8_t group[6] = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x00 };
+
+	for (group[5] = 0; group[5] < 8; group[5]++)
+		CHECK_EQ(mdv_port_mcast(dev, group, true), 0);
+	group[5] = 3;
+	CHECK_EQ(mdv_port_mcast(dev, group, true), 0);
+	CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
+	log_begin();
+	CHECK_EQ(mdv_port_mcast(dev, group, false), -EADDRNOTAVAIL);
+	CHECK_EQ(lines_with(log_end(), "is not in the list"), 1);
+	for (group[5] = 0; group[5] < 8; group[5]++)
+		if (group[5] != 3)
+			CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
+}
+
+static void
+test_vfio_port(struct mdv_dev *dev)
+{
+	check_mac(dev);
+	check_mtu(dev);
+	check_modes(dev);
+	check_mcast(dev);
+}
+
+/* ------------------------------------------------------------------ link and events */
+
+static bool
+readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&p, 1, ms);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+/* The descriptor says so, and the event; the state is what it says. */
+static void
+check_link_to(struct mdv_dev *dev, bool up)
+{
+	struct mdv_link link = { 0 };
+	bool running = !up, admin = !up;
+
+	CHECK_EQ(mdv_port_up_set(dev, up), 0);
+	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
+	CHECK_EQ(mdv_events_take(dev), MDV_EVENT_LINK);
+	CHECK_EQ(mdv_events_take(dev), 0);
+	CHECK(!readable(mdv_event_fd(dev), 0));
+	CHECK_EQ(mdv_port_up_get(dev, &admin), 0);
+	CHECK_EQ(admin, up);
+	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK_EQ(link.up, up);
+	CHECK_EQ(link.speed_mbps, up ? 100000 : 0);
+	CHECK_EQ(mdv_port_glance(dev, &running), 0);
+	CHECK_EQ(running, up);
+}
+
+/* More changes than the event queue has entries: taken as they come, none is lost. */
+static void
+test_link(struct mdv_dev *dev)
+{
+	bool up;
+
+	REQUIRE(mdv_port_up_get(dev, &up) == 0);
+	if (!up) {
+		CHECK_EQ(mdv_port_up_set(dev, true), 0);
+		CHECK(readable(mdv_event_fd(dev), WAKE_MS));
+	}
+	(void)mdv_events_take(dev);
+	for (int i = 0; i < 150; i++) {
+		check_link_to(dev, false);
+		check_link_to(dev, true);
+	}
+	/* And several at once are one wake-up. */
+	for (int i = 0; i < 40; i++)
+		CHECK_EQ(mdv_port_up_set(dev, i & 1), 0);
+	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
+	CHECK_EQ(mdv_events_take(dev), MDV_EVENT_LINK);
+	check_link_to(dev, false);
+	check_link_to(dev, true);
+}
+
+/* ------------------------------------------------------------------ clock */
+
+static void
+test_vfio_clock(struct mdv_dev *dev)
+{
+	const double hz = dev->caps.device_frequency_khz * 1e3;
+	struct mdv_clock_state state;
+	struct mdv_clock_point point;
+	struct mdv_clock *clock = NULL;
+	uint64_t a, b, tsc_a, tsc_b;
+	char why[256];
+	double rate;
+
+	CHECK_EQ(mdv_clock_read(dev, &point), -ENOTSUP);
+	REQUIRE(mdv_clock_raw(dev, &a) == 0);
+	tsc_a = rte_get_tsc_cycles();
+	rte_delay_us_sleep(200 * 1000);
+	REQUIRE(mdv_clock_raw(dev, &b) == 0);
+	tsc_b = rte_get_tsc_cycles();
+	rate = (b - a) / ((double)(tsc_b - tsc_a) / rte_get_tsc_hz());
+	CHECK(rate > hz * 0.8 && rate < hz * 1.2);
+	/* Of its own accord the clock is the host's, calibrated by the counter. */
+	CHECK_EQ(mdv_clock_open(dev, MDV_CLOCK_PAGE, &clock, why, sizeof(why)), -ENOTSUP);
+	CHECK(strstr(why, "no clock page") != NULL);
+	for (int i = 0; i < 10 && clock == NULL; i++)
+		(void)mdv_clock_open(dev, MDV_CLOCK_AUTO, &clock, why, sizeof(why));
+	printf("%s\n", why);
+	REQUIRE(clock != NULL);
+	CHECK(strstr(why, "clock host: there is no clock page") != NULL);
+	for (int i = 0; i < 5; i++)
+		(void)mdv_clock_refresh(clock, &state);
+	CHECK_EQ(state.source, MDV_CLOCK_HOST);
+	mdv_clock_close(clock);
+}
+
+/* ------------------------------------------------------------------ running */
+
+static const struct {
+	const char *name;
+	void (*run)(struct mdv_dev *dev);
+} tests[] = {
+	{ "opened", test_opened },
+	{ "queues", test_queues },
+	{ "rss", test_rss },
+	{ "rules", test_rules },
+	{ "memory", test_memory },
+	{ "external memory", test_external_memory },
+	{ "port", test_vfio_port },
+	{ "link", test_link },
+	{ "counters", test_counters },
+	{ "clock", test_vfio_clock },
+	{ "vector", test_vector },
+	{ "eq", test_eq },
+};
+
+static void
+run_all(const char *address)
+{
+	struct rte_mempool *early = rte_pktmbuf_pool_create("early", 511, 32, 0, 2048, SOCKET_ID_ANY);
+	struct mdv_dev *dev, *second;
+
+	REQUIRE(early != NULL);
+	dev = open_it(address);
+	REQUIRE(dev != NULL);
+	for (size_t i = 0; i < RTE_DIM(tests); i++) {
+		unsigned int before = mdv_test_failures;
+
+		tests[i].run(dev);
+		printf("%s: %s\n", tests[i].name, mdv_test_failures == before ? "ok" : "FAILED");
+		fflush(stdout);
+	}
+	/* Nobody else may have it meanwhile. */
+	log_begin();
+	second = open_it(address);
+	CHECK(second == NULL);
+	CHECK_EQ(lines_of(log_end()), 1);
+	CHECK_EQ(dev->refused, 0);
+	mdv_close(dev);
+	/* After close a mempool concerns nobody. */
+	rte_mempool_free(early);
+	for (int i = 0; i < 3; i++) {
+		dev = open_it(address);
+		CHECK(dev != NULL);
+		mdv_close(dev);
+	}
+}
+
+/** A function that is not there for VFIO: one line that says what to do. */
+static void
+run_closed(const char *address)
+{
+	struct mdv_dev *dev;
+	const char *text;
+
+	log_begin();
+	dev = open_it(address);
+	text = log_end();
+	fputs(text, stdout);
+	CHECK(dev == NULL);
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, "not to vfio-pci"), 1);
+}
+
+/** Some command, of whichever opening, is refused once: that opening fails or does without. */
+static void
+run_reopen(const char *address)
+{
+	struct mdv_dev *dev;
+	const char *text;
+	int opened = 0;
+
+	for (int i = 0; i < 3; i++) {
+		log_begin();
+		dev = open_it(address);
+		text = log_end();
+		fputs(text, stdout);
+		CHECK(dev != NULL || lines_of(text) >= 1);
+		opened += dev != NULL;
+		mdv_close(dev);
+	}
+	CHECK(opened >= 2);
+	printf("opened %d of 3\n", opened);
+}
+
+static void
+run_refused(const char *address)
+{
+	struct mdv_dev *dev = open_it(address);
+
+	REQUIRE(dev != NULL);
+	test_eq_refused(dev);
+	mdv_close(dev);
+}
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = { (char[]) { "mdv_vfio" }, (char[]) { "--no-huge" }, (char[]) { "-m128" },
+			(char[]) { "--no-pci" }, (char[]) { "--no-shconf" },
+			(char[]) { "--no-telemetry" }, (char[]) { "-l0" },
+			(char[]) { "--iova-mode=va" }, NULL };
+	void (*run)(const char *address) = NULL;
+
+	if (argc == 3 && strcmp(argv[1], "all") == 0)
+		run = run_all;
+	else if (argc == 3 && strcmp(argv[1], "closed") == 0)
+		run = run_closed;
+	else if (argc == 3 && strcmp(argv[1], "reopen") == 0)
+		run = run_reopen;
+	else if (argc == 3 && strcmp(argv[1], "refused") == 0)
+		run = run_refused;
+	if (run == NULL || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
+		fprintf(stderr, "usage: %s all|closed|reopen|refused ADDRESS\n", argv[0]);
+		return 2;
+	}
+	run(argv[2]);
+	rte_eal_cleanup();
+	if (mdv_test_failures != 0)
+		fprintf(stderr, "%u failures\n", mdv_test_failures);
+	return mdv_test_failures != 0;
+}
