@@ -4,6 +4,9 @@
  * Contexts that came through VFIO: event queues as their owner sees them, and memory that is taken
  * out of the IOMMU while the device uses it.
  */
+#include <sys/mman.h>
+
+#include "core/emu_guard.h"
 #include "core/emu_iommu.h"
 #include "rig_vfio.h"
 
@@ -480,6 +483,32 @@ test_states_unmapped(void)
 	end(2);
 }
 
+/* The process unmaps what it has mapped for the device: a kernel would have pinned it. */
+static void
+test_process_unmaps(void)
+{
+	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t in[8] = {0};
+
+	begin();
+	CHECK_EQ(emu_guard_start(&r->m), 0);
+	CHECK_EQ(emu_iommu_map(p->iommu, PIECE_IOVA, page, 4096, RW), 0);
+	prm_manage_pages_in_set_opcode((void *)in, PRM_CMD_OP_MANAGE_PAGES);
+	prm_manage_pages_in_set_op_mod((void *)in, 1);
+	prm_manage_pages_in_set_input_num_entries((void *)in, 1);
+	prm_manage_pages_in_set_pas((void *)in, 0, PIECE_IOVA);
+	CHECK_EQ(rig_fw(p, in, 24, NULL), 0);
+	munmap(page, 4096);
+	prm_manage_pages_in_set_op_mod((void *)in, 2);
+	CHECK_EQ(rig_fw(p, in, 16, NULL), 0);
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_LOST_MEMORY), 1);
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_IOMMU), 1);
+	emu_guard_stop();
+	emu_audit_reset();
+	end(0);
+	munmap(page, 4096);
+}
+
 static const struct rig_test tests[] = {
 	{"arm", test_arm},
 	{"arm two", test_arm_two},
@@ -494,6 +523,7 @@ static const struct rig_test tests[] = {
 	{"CQ unmapped", test_cq_unmapped},
 	{"EQ unmapped", test_eq_unmapped},
 	{"states unmapped", test_states_unmapped},
+	{"process unmaps", test_process_unmaps},
 	{NULL, NULL},
 };
 
