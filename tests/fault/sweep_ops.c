@@ -33,8 +33,11 @@ static struct rte_ether_addr group_macs[] = {
 static int
 do_probe(void)
 {
-	/* The host's clock is judged by how busy the machine is, and may have a line of its own to say. */
-	return rte_dev_probe(SWEEP_PCI ",clock=page");
+	/*
+	 * The host's clock is judged by how busy the machine is, and may have a line of its own to say. For
+	 * statistics the device is asked by who reads them: at the time of that operation, and at no other.
+	 */
+	return rte_dev_probe(SWEEP_PCI ",clock=page,stats_age_ms=0");
 }
 
 static struct rte_device *

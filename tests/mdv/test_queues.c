@@ -112,7 +112,7 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	struct mdv_rq_attr attr = { .log_wqes = 7, .log_stride_bytes = 6,
 				    .socket_id = SOCKET_ID_ANY, .cqn = cq->cqn };
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	uint64_t out_of_buffer = UINT64_MAX;
+	uint32_t out_of_buffer = UINT32_MAX;
 	struct prm_rqc rqc;
 	struct mdv_rq rq;
 
@@ -139,7 +139,7 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
 	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_ERR), 0);
 	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_RST), 0);
-	CHECK_EQ(mdv_q_counter_read(counter, &out_of_buffer), 0);
+	CHECK_EQ(mdv_q_counter_read(counter, &out_of_buffer, false), 0);
 	CHECK_EQ(out_of_buffer, 0);
 	mdv_rq_destroy(&rq);
 	CHECK_EQ(mdv_obj_destroy(counter), 0);

@@ -366,3 +366,19 @@ pmd_xstat(uint16_t port, const char *name)
 		return UINT64_MAX;
 	return value;
 }
+
+void
+pmd_counts_settle(uint16_t port)
+{
+	uint64_t begin = rte_rdtsc(), hz = rte_get_tsc_hz(), age_us, passed_us;
+
+	do {
+		age_us = RTE_MAX(pmd_xstat(port, "rx_missed_age_us"),
+				 pmd_xstat(port, "device_counters_age_us"));
+		passed_us = (rte_rdtsc() - begin) * 1000000 / hz;
+		if (age_us < passed_us)
+			return;
+		rte_delay_us_sleep(5000);
+	} while (passed_us < 20000000);
+	CHECK(false, "port %u: counts stay %" PRIu64 " us old", port, age_us);
+}

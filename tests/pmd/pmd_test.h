@@ -98,5 +98,7 @@ unsigned int pmd_drain(uint16_t port, unsigned int n, unsigned int ms, unsigned 
 bool pmd_arrives(const struct pmd_frame *frame);
 /** Value of an xstat by name; UINT64_MAX when there is none. */
 uint64_t pmd_xstat(uint16_t port, const char *name);
+/** Waits until what a port shows of the device's counts is younger than the call; 20 s at most. */
+void pmd_counts_settle(uint16_t port);
 
 #endif /* PMD_TEST_H */

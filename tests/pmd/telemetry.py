@@ -22,7 +22,8 @@ def check_info(client, port):
     check(info["started"] == 1, info)
     check(info["commands_refused"] == 0, info)
     check(info["timestamp_unit"] == "ns", info)
-    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto"}, info)
+    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto",
+                               "stats_age_ms": 100}, info)
     for direction in ("rx_burst", "tx_burst"):
         check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
     capabilities = info["capabilities"]
@@ -39,20 +40,35 @@ def check_queues(client, port):
         check(queue["completions_refused"] == 0 and queue["last_syndrome"] == "none", queues)
 
 
+def check_stats(client, testpmd, port):
+    """The device's counts, and how old they are; two readings, the second of something new."""
+    testpmd.xstats(port)
+    stats = client.ask(f"/mlxpmd/stats,{port}")
+    print(json.dumps(stats, indent=1))
+    check(stats["stats_age_ms"] == 100 and stats["missed_by"] == "asynchronous query", stats)
+    check(stats["missed"] == 0 and stats["missed_readings"] > 0, stats)
+    check(stats["counters_readings"] > 0 and stats["unanswered"] <= 1, stats)
+    check(stats["missed_failures"] == stats["counters_failures"] == 0, stats)
+    check(stats["missed_age_us"] < 60e6 and stats["counters_age_us"] < 60e6, stats)
+    check(stats["counters"]["rx_vport_unicast_packets"] == 0, stats)
+
+
 def run():
     args = pmdlib.eal("rx_burst=scalar", telemetry=True)
     with pmdlib.Testpmd(eal_args=args) as testpmd:
         client = Client()
         commands = client.ask("/")
-        for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock"):
+        for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock",
+                     "/mlxpmd/stats"):
             check(name in commands, f"{name} is not listed")
             check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
         check(client.ask("/mlxpmd/list") == [0, 1], client.ask("/mlxpmd/list"))
         for port in (0, 1):
             print(json.dumps(check_info(client, port), indent=1))
         check_queues(client, 0)
+        check_stats(client, testpmd, 1)
         for bad in BAD:
-            for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock"):
+            for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats"):
                 answer = client.ask(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
         check(client.ask("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")

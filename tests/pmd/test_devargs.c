@@ -18,7 +18,8 @@ int mlxpmd_logtype;
 #define RAW MDV_CLOCK_RAW
 #define BURSTS "allowed are auto, scalar"
 #define CLOCKS "allowed are auto, page, host, realtime, raw"
-#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw"
+#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000"
+#define AGES "allowed are 0, and 10 to 60000"
 
 static const struct {
 	const char *args;
@@ -55,6 +56,13 @@ static const struct {
 	  "devarg rx_burst=18446744073709551616: " BURSTS },
 	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " BURSTS },
 	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: " CLOCKS },
+	{ "stats_age_ms=9", -EINVAL, { 0 }, "devarg stats_age_ms=9: " AGES },
+	{ "stats_age_ms=60001", -EINVAL, { 0 }, "devarg stats_age_ms=60001: " AGES },
+	{ "stats_age_ms=18446744073709551626", -EINVAL, { 0 },
+	  "devarg stats_age_ms=18446744073709551626: " AGES },
+	{ "stats_age_ms=-1", -EINVAL, { 0 }, "devarg stats_age_ms=-1: " AGES },
+	{ "stats_age_ms=20ms", -EINVAL, { 0 }, "devarg stats_age_ms=20ms: " AGES },
+	{ "stats_age_ms", -EINVAL, { 0 }, "devarg stats_age_ms has no value: " AGES },
 	{ "rx_bursts=auto", -EINVAL, { 0 }, "unknown devarg rx_bursts: " KNOWN },
 	{ "RX_BURST=auto", -EINVAL, { 0 }, "unknown devarg RX_BURST: " KNOWN },
 	{ "mprq_en=1", -EINVAL, { 0 }, "unknown devarg mprq_en: " KNOWN },
@@ -108,12 +116,36 @@ check(const char *args, int want_rc, const struct mlxpmd_devargs *want, const ch
 	return failed;
 }
 
+static unsigned int
+check_ages(void)
+{
+	static const struct {
+		const char *args;
+		unsigned int want;
+	} ages[] = {
+		{ "", 100 }, { "stats_age_ms=0", 0 }, { "stats_age_ms=10", 10 },
+		{ "clock=raw,stats_age_ms=60000", 60000 }, { "stats_age_ms=0100", 100 },
+	};
+	unsigned int i, failed = 0;
+	struct mlxpmd_devargs got;
+	int rc;
+
+	for (i = 0; i < RTE_DIM(ages); i++) {
+		free(run(ages[i].args, &rc, &got));
+		if (rc != 0 || got.stats_age_ms != ages[i].want) {
+			printf("FAILED \"%s\": %d, %u ms\n", ages[i].args, rc, got.stats_age_ms);
+			failed++;
+		}
+	}
+	return failed;
+}
+
 /* Any string is answered with at most one line, and a mistake with exactly one. */
 static unsigned int
 check_random(unsigned int rounds)
 {
 	static const char *const pieces[] = { "rx_burst", "tx_burst", "clock", "class", "=", ",", "auto",
-					      "scalar", "page", "raw", "host", "realtime", "[", "]", "eth", "x", "%s",
+					      "scalar", "page", "raw", "host", "realtime", "stats_age_ms", "10", "[", "]", "eth", "x", "%s",
 					      "\n", "\xff", "driver" };
 	unsigned int i, k, lines, failed = 0;
 	struct mlxpmd_devargs got;
@@ -171,6 +203,7 @@ main(void)
 	rte_log_set_global_level(RTE_LOG_DEBUG);
 	for (i = 0; i < RTE_DIM(cases); i++)
 		failed += check(cases[i].args, cases[i].rc, &cases[i].want, cases[i].line);
+	failed += check_ages();
 	failed += check_random(20000);
 	failed += check_long();
 	if (mlxpmd_devargs_parse(NULL, &got) != 0) {

@@ -104,6 +104,7 @@ missed(void)
 	}
 	rte_delay_us_sleep(200000);
 	got = pmd_drain(PORT_A, 2000, 300, NULL);
+	pmd_counts_settle(PORT_A);
 	CHECK_OK(rte_eth_stats_get(PORT_A, &a));
 	CHECK(a.imissed > 0, "nothing missed");
 	CHECK(a.ipackets == got && got + a.imissed == 2000, "%u received, %" PRIu64 " missed", got, a.imissed);
@@ -122,7 +123,7 @@ resets(void)
 	CHECK_OK(rte_eth_xstats_reset(PORT_A));
 	n = rte_eth_xstats_get(PORT_A, xstats, 1024);
 	for (i = 0; i < n; i++)
-		CHECK(xstats[i].value == 0, "%s is %" PRIu64 " after a reset", names[i].name,
+		CHECK(xstats[i].value == 0 || strstr(names[i].name, "_age_us") != NULL, "%s is %" PRIu64 " after a reset", names[i].name,
 		      xstats[i].value);
 }
 
@@ -140,6 +141,8 @@ main(int argc, char **argv)
 	CHECK_OK(rte_eth_xstats_reset(PORT_B));
 	traffic(per_queue);
 	basic(per_queue);
+	pmd_counts_settle(PORT_A);
+	pmd_counts_settle(PORT_B);
 	extended(per_queue);
 	/* Totals outlive a stop and new queues. */
 	pmd_ports_down();

@@ -347,9 +347,12 @@ int mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr);
 __rte_internal
 struct mdv_obj *mdv_q_counter_create(struct mdv_dev *dev);
 
-/** Packets dropped for want of a posted WQE, on all RQs of the set since its creation. */
+/**
+ * Packets dropped for want of a posted WQE, on all RQs of the set since its creation: a count of 32 bits
+ * that wraps. quiet: a refusal is neither logged nor counted. Without waiting: mdv_q_counter_ask().
+ */
 __rte_internal
-int mdv_q_counter_read(struct mdv_obj *counter, uint64_t *out_of_buffer);
+int mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet);
 
 /* ------------------------------------------------------------------ memory registration */
 
@@ -486,7 +489,10 @@ const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
 
 /**
  * Reads the first n counters, raw: they count since the device started, for all its users. Those whose source
- * does not answer keep their last good values; that is one line until it answers again. Any thread; 0.
+ * does not answer keep their last good values; that is one line until it answers again. Any thread.
+ *
+ * @return
+ *   0; or why the first source that did not answer has not. All n values are set in any case.
  */
 __rte_internal
 int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);

@@ -37,6 +37,7 @@ struct mdv_async {
 	struct slot *slots;
 	uint32_t nb_slots, free_head;
 	unsigned int outstanding;
+	bool quiet;
 };
 
 static int
@@ -99,6 +100,12 @@ unsigned int
 mdv_async_outstanding(const struct mdv_async *async)
 {
 	return async->outstanding;
+}
+
+void
+mdv_async_quiet(struct mdv_async *async, bool quiet)
+{
+	async->quiet = quiet;
 }
 
 /* ------------------------------------------------------------------ slots */
@@ -178,7 +185,7 @@ mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, si
 	i = async->free_head;
 	s = &async->slots[i];
 	rc = mdv_exec_query_async(obj, in, in_bytes, out_bytes, slot_number(async, i),
-				  async->comp);
+				  async->comp, async->quiet);
 	if (rc != 0)
 		return rc;
 	async->free_head = s->next_free;
@@ -231,7 +238,8 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 	answer->wr_id = s->wr_id;
 	answer->out = head->out_data;
 	answer->out_bytes = s->out_bytes;
-	answer->rc = mdv_verdict(async->dev, s->in, s->in_bytes, head->out_data, 0, false);
+	answer->rc = mdv_verdict(async->dev, s->in, s->in_bytes, head->out_data, 0,
+				 async->quiet);
 	slot_free(async, (uint32_t)(s - async->slots));
 	return 0;
 }

@@ -64,6 +64,13 @@ __rte_internal
 unsigned int mdv_async_outstanding(const struct mdv_async *async);
 
 /**
+ * Quiet: refusals are neither logged nor counted from now on. For who asks again and again, and has
+ * heard why.
+ */
+__rte_internal
+void mdv_async_quiet(struct mdv_async *async, bool quiet);
+
+/**
  * Hands over a query of the object, and returns at once. The object may go before the answer comes.
  *
  * @param in
@@ -102,6 +109,17 @@ int mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in
 __rte_internal
 int mdv_async_take(struct mdv_async *async, void *buf, size_t bytes,
 		   struct mdv_async_answer *answer);
+
+/** mdv_q_counter_read() without waiting; the answer is for mdv_q_counter_answer(). */
+__rte_internal
+int mdv_q_counter_ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id);
+
+/** Bytes that such an answer needs. */
+#define MDV_Q_COUNTER_ANSWER_BYTES MDV_ASYNC_ANSWER_BYTES(256)
+
+/** What the device answered; out_of_buffer of the set, a count of 32 bits that wraps. 0; answer->rc. */
+__rte_internal
+int mdv_q_counter_answer(const struct mdv_async_answer *answer, uint32_t *out_of_buffer);
 
 #ifdef __cplusplus
 }

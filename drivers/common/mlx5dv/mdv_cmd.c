@@ -259,7 +259,7 @@ mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *o
 
 int
 mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
-		     uint64_t number, struct mlx5dv_devx_cmd_comp *comp)
+		     uint64_t number, struct mlx5dv_devx_cmd_comp *comp, bool quiet)
 {
 	int err;
 
@@ -270,7 +270,7 @@ mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_
 	if (err == 0)
 		return 0;
 	mdv_suspect_if(obj->dev, err);
-	if (err != EAGAIN)
+	if (err != EAGAIN && !quiet)
 		log_refusal(obj->dev, in, in_bytes, PRM_STATUS_OK, 0, err);
 	return mdv_fail(err);
 }

@@ -311,5 +311,5 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 	set->failing = rc != 0;
 	memcpy(values, set->last, RTE_MIN(n, set->n) * sizeof(values[0]));
 	pthread_mutex_unlock(&set->lock);
-	return 0;
+	return rc == 0 ? 0 : mdv_fail(-rc);
 }

@@ -169,7 +169,7 @@ int mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *o
 		   size_t out_bytes);
 /** Hands a query over; -EAGAIN is not logged. */
 int mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
-			 uint64_t number, struct mlx5dv_devx_cmd_comp *comp);
+			 uint64_t number, struct mlx5dv_devx_cmd_comp *comp, bool quiet);
 /** May the inbox be a query of this object? 0; -EINVAL and one line. */
 int mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes);
 /** As mdv_exec_query() but a refusal is neither logged nor counted. */

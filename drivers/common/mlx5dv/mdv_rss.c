@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mdv_async.h"
 #include "mdv_private.h"
 
 #define MDV_TOEPLITZ_KEY_BYTES 40
@@ -201,17 +202,52 @@ mdv_q_counter_create(struct mdv_dev *dev)
 	return mdv_obj_create(dev, &in, sizeof(in));
 }
 
+static void
+q_counter_fill(const struct mdv_obj *counter, struct prm_query_q_counter_in *in)
+{
+	memset(in, 0, sizeof(*in));
+	prm_query_q_counter_in_set_opcode(in, PRM_CMD_OP_QUERY_Q_COUNTER);
+	prm_query_q_counter_in_set_counter_set_id(in, counter->id);
+}
+
 int
-mdv_q_counter_read(struct mdv_obj *counter, uint64_t *out_of_buffer)
+mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet)
 {
 	struct prm_query_q_counter_in in;
 	struct prm_query_q_counter_out out;
+	int rc;
 
-	memset(&in, 0, sizeof(in));
-	prm_query_q_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_Q_COUNTER);
-	prm_query_q_counter_in_set_counter_set_id(&in, counter->id);
-	if (mdv_obj_query(counter, &in, sizeof(in), &out, sizeof(out)) != 0)
-		return -rte_errno;
+	q_counter_fill(counter, &in);
+	rc = quiet ? mdv_exec_query_try(counter, &in, sizeof(in), &out, sizeof(out)) :
+		     mdv_exec_query(counter, &in, sizeof(in), &out, sizeof(out));
+	if (rc != 0)
+		return rc;
 	*out_of_buffer = prm_query_q_counter_out_get_out_of_buffer(&out);
+	return 0;
+}
+
+_Static_assert(MDV_Q_COUNTER_ANSWER_BYTES >=
+	       MDV_ASYNC_ANSWER_BYTES(sizeof(struct prm_query_q_counter_out)), "answer's room");
+
+int
+mdv_q_counter_ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
+{
+	struct prm_query_q_counter_in in;
+
+	q_counter_fill(counter, &in);
+	return mdv_async_query(async, counter, &in, sizeof(in),
+			       sizeof(struct prm_query_q_counter_out), wr_id);
+}
+
+int
+mdv_q_counter_answer(const struct mdv_async_answer *answer, uint32_t *out_of_buffer)
+{
+	const struct prm_query_q_counter_out *out = answer->out;
+
+	if (answer->rc != 0)
+		return mdv_fail(-answer->rc);
+	if (answer->out_bytes < sizeof(*out))
+		return mdv_fail(EINVAL);
+	*out_of_buffer = prm_query_q_counter_out_get_out_of_buffer(out);
 	return 0;
 }

@@ -37,6 +37,7 @@ enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
 struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mdv_clock_source clock;
+	unsigned int stats_age_ms;	/**< How old the device's counts may be; 0: asked at each reading. */
 };
 /**
  * Parses devargs; one line per mistake that names the key and what is allowed.
@@ -49,6 +50,7 @@ int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devarg
 struct mlxpmd_steer; /* mlxpmd_steer.c */
 struct mlxpmd_service; /* mlxpmd_service.c */
 struct mlxpmd_stats_base; /* mlxpmd_stats.c */
+struct mlxpmd_counts_cache; /* mlxpmd_counts.c */
 
 /** Which frames the application asked for. */
 struct mlxpmd_filter {
@@ -82,6 +84,7 @@ struct mlxpmd_port {
 	struct mdv_obj *tis;
 	struct mdv_obj *q_counter;
 	struct mlxpmd_stats_base *stats_base; /**< What reset remembers. */
+	struct mlxpmd_counts_cache *counts; /**< What the device counts, as it was read last. */
 	uint8_t rss_key[MLXPMD_RSS_KEY_BYTES];
 	uint64_t rss_hf;		/**< 0: no RSS, everything goes to the first table entry. */
 	uint16_t reta[MLXPMD_RETA_MAX], reta_size;

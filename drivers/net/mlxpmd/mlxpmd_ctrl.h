@@ -165,8 +165,7 @@ void mlxpmd_vlan_strip_queue_set(struct rte_eth_dev *eth_dev, uint16_t queue_id,
 /* ---- statistics (mlxpmd_stats.c, mlxpmd_xstats.c) ---- */
 #define MLXPMD_CLOCK_COUNTERS 3
 struct mlxpmd_stats_base {
-	uint64_t out_of_buffer;		/**< Queue counter at the last reset. */
-	uint64_t out_of_buffer_last;	/**< Last good reading, shown when the device does not answer. */
+	uint64_t missed;		/**< The device's count at the last reset. */
 	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters at the last xstats reset. */
 	uint64_t clock[MLXPMD_CLOCK_COUNTERS]; /**< The clock's at the last xstats reset. */
 	struct mlxpmd_rxq_stats rx_gone; /**< Since the last reset, of queues released since. */
@@ -183,7 +182,6 @@ void mlxpmd_txq_stats_get(const struct mlxpmd_txq *txq, struct mlxpmd_txq_stats 
 /** Keeps in the port's sums what a queue counted that is about to be released. */
 void mlxpmd_rxq_stats_retire(struct mlxpmd_rxq *rxq);
 void mlxpmd_txq_stats_retire(struct mlxpmd_txq *txq);
-uint64_t mlxpmd_stats_missed(struct mlxpmd_port *port);
 int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
 int mlxpmd_stats_reset(struct rte_eth_dev *eth_dev);
 int mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n);
@@ -191,10 +189,50 @@ int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_na
 			    unsigned int n);
 int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 
+/* ---- what the device counts (mlxpmd_counts.c): read for all, by the port's control thread ---- */
+/** Which counts: one command for the first, some for the second. */
+enum mlxpmd_counts_of { MLXPMD_MISSED, MLXPMD_COUNTERS, MLXPMD_NB_COUNTS };
+/** What was counted, and when the device was asked: now_ns() of CLOCK_MONOTONIC. */
+struct mlxpmd_counts {
+	uint64_t asked_ns[MLXPMD_NB_COUNTS];
+	uint64_t missed;	/**< Frames for our RQs that found no WQE posted, all RQs together. */
+	uint64_t counters[MDV_COUNTERS_MAX]; /**< Of vport and wire, as mdv_counters_read() tells them. */
+};
+/** What is to be known of the cache itself; plain data. */
+struct mlxpmd_counts_info {
+	uint64_t readings[MLXPMD_NB_COUNTS], failures[MLXPMD_NB_COUNTS]; /**< Since the port was probed. */
+	uint64_t waits;		/**< Readers that waited for a first value. */
+	unsigned int outstanding; /**< Queries that the device has not answered yet. */
+	bool async;		/**< Queries without waiting; else the control thread waits. */
+};
+/** Of the probe's stage "statistics". */
+int mlxpmd_counts_up(struct mlxpmd_port *port);
+void mlxpmd_counts_down(struct mlxpmd_port *port);
+/**
+ * What was read last of one kind; the other kind's fields are not set. Any thread, any time. The device is
+ * asked by the port's control thread, if that is due; with stats_age_ms=0, and so only, it is asked here.
+ */
+void mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
+		       struct mlxpmd_counts *counts);
+/** As mlxpmd_counts_get(), but the device is asked now, here: for who makes a new zero. */
+void mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
+			struct mlxpmd_counts *counts);
+/** Microseconds since the device was asked for what stands in counts. */
+uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
+void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);
+/** For the control thread: readable when answers are there; -1: none ever are. */
+int mlxpmd_counts_fd(const struct mlxpmd_port *port);
+/** For the control thread: takes answers if that is readable, asks for what is due. */
+void mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable);
+/** For the control thread: milliseconds until something is due; -1: nothing is. */
+int mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port);
+
 /* ---- service (mlxpmd_service.c, mlxpmd_repair.c): one control thread per port ---- */
 /** Stages of probe. */
 int mlxpmd_service_up(struct mlxpmd_port *port);
 void mlxpmd_service_down(struct mlxpmd_port *port);
+/** Wakes the control thread, from any thread. */
+void mlxpmd_service_wake(const struct mlxpmd_port *port);
 /** Stages of dev_start, the last: queues are watched and repaired between. */
 int mlxpmd_service_start(struct mlxpmd_port *port);
 void mlxpmd_service_stop(struct mlxpmd_port *port);

@@ -18,6 +18,7 @@ struct devarg {
 	const char *word[DEVARGS_MAX_VALUES];
 	unsigned int value[DEVARGS_MAX_VALUES];
 	void (*set)(struct mlxpmd_devargs *args, unsigned int value);
+	unsigned int min, max;	/**< Or a number; max 0: none. */
 };
 
 static void
@@ -38,6 +39,12 @@ set_clock(struct mlxpmd_devargs *args, unsigned int value)
 	args->clock = value;
 }
 
+static void
+set_stats_age(struct mlxpmd_devargs *args, unsigned int value)
+{
+	args->stats_age_ms = value;
+}
+
 static const struct devarg devargs_table[] = {
 	{ "rx_burst", "auto, scalar", { "auto", "scalar" },
 	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_rx_burst },
@@ -46,8 +53,11 @@ static const struct devarg devargs_table[] = {
 	{ "clock", "auto, page, host, realtime, raw", { "auto", "page", "host", "realtime", "raw" },
 	  { MDV_CLOCK_AUTO, MDV_CLOCK_PAGE, MDV_CLOCK_HOST, MDV_CLOCK_REALTIME, MDV_CLOCK_RAW },
 	  set_clock },
+	{ "stats_age_ms", "0, and 10 to 60000", { "0" }, { 0 }, set_stats_age, 10, 60000 },
 };
-#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw"
+#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000"
+/* A monitor that asks once a second gets what is a tenth of that old. */
+#define STATS_AGE_MS 100
 
 static const struct devarg *
 devarg_find(const char *key)
@@ -58,6 +68,25 @@ devarg_find(const char *key)
 		if (strcmp(devargs_table[i].key, key) == 0)
 			return &devargs_table[i];
 	return NULL;
+}
+
+/* Digits only, and within the limits. */
+static bool
+devarg_number(const struct devarg *arg, const char *value, unsigned int *out)
+{
+	unsigned long n = 0;
+
+	if (value == NULL || value[0] == '\0')
+		return false;
+	for (; *value != '\0'; value++) {
+		if (*value < '0' || *value > '9')
+			return false;
+		n = 10 * n + (unsigned long)(*value - '0');
+		if (n > arg->max)
+			return false;
+	}
+	*out = n;
+	return n >= arg->min && arg->max != 0;
 }
 
 static int
@@ -71,6 +100,10 @@ devarg_apply(const char *dev, const struct devarg *arg, const char *value,
 			arg->set(out, arg->value[i]);
 			return 0;
 		}
+	}
+	if (devarg_number(arg, value, &i)) {
+		arg->set(out, i);
+		return 0;
 	}
 	if (value == NULL)
 		MLXPMD_LOG(ERR, "%s: devarg %s has no value: allowed are %s", dev, arg->key,
@@ -134,6 +167,7 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 		.rx_burst = MLXPMD_BURST_AUTO,
 		.tx_burst = MLXPMD_BURST_AUTO,
 		.clock = MDV_CLOCK_AUTO,
+		.stats_age_ms = STATS_AGE_MS,
 	};
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;

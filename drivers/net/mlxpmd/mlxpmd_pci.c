@@ -140,4 +140,5 @@ RTE_PMD_REGISTER_KMOD_DEP(net_mlxpmd, "* ib_uverbs & mlx5_core & mlx5_ib");
 RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd,
 	"rx_burst=auto|scalar "
 	"tx_burst=auto|scalar "
-	"clock=auto|page|host|realtime|raw");
+	"clock=auto|page|host|realtime|raw "
+	"stats_age_ms=<0|10..60000>");

@@ -6,7 +6,7 @@
  * A thread of its own, and not EAL's, because a firmware command may take long: only this port waits
  * for it. The application is called in EAL's interrupt thread, by a one-shot alarm: DPDK promises its
  * call-backs that one context, whichever port they are about, and from there they may close any port.
- * Nothing here asks the device anything while all is well.
+ * Nothing here asks the device anything while all is well, but for statistics that somebody reads.
  */
 
 #include <poll.h>
@@ -30,7 +30,7 @@
 /* Between two looks at the interface, in case that an event was lost. */
 #define GLANCE_NS UINT64_C(1000000000)
 
-enum { FD_WAKE, FD_EVENTS, NB_FDS };
+enum { FD_WAKE, FD_EVENTS, FD_ANSWERS, NB_FDS };
 
 /** What the application is to be told: bits, by the moment they are told some may have come twice. */
 enum notice { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_QUEUE = 1 << 2 };
@@ -80,6 +80,13 @@ wake(const struct mlxpmd_service *s)
 
 	/* A counter at its limit wakes as well. */
 	(void)!write(s->fds[FD_WAKE].fd, &one, sizeof(one));
+}
+
+void
+mlxpmd_service_wake(const struct mlxpmd_port *port)
+{
+	if (port->service != NULL)
+		wake(port->service);
 }
 
 /* ------------------------------------------------------------------ telling the application */
@@ -241,12 +248,23 @@ serve(struct mlxpmd_service *s)
 		link_moved(s);
 	if (!s->told_gone && running(s))
 		tick(s);
+	if (!s->told_gone)
+		mlxpmd_counts_serve(s->port, s->fds[FD_ANSWERS].revents != 0);
 	notices_post(s);
 	/* The application was told: it need not wait for what may last a second. */
 	if (s->dump_wanted)
 		mlxpmd_fwdump_fatal(s->port);
 	s->dump_wanted = false;
 	mlxpmd_clock_watch();
+}
+
+static int
+pause_ms(const struct mlxpmd_service *s)
+{
+	int ms = running(s) && !s->told_gone ? s->tick_ms : IDLE_MS;
+	int counts_ms = s->told_gone ? -1 : mlxpmd_counts_timeout_ms(s->port);
+
+	return counts_ms >= 0 ? RTE_MIN(ms, counts_ms) : ms;
 }
 
 static void *
@@ -256,7 +274,8 @@ service_main(void *arg)
 	uint64_t count;
 
 	while (!quitting(s)) {
-		if (poll(s->fds, NB_FDS, running(s) && !s->told_gone ? s->tick_ms : IDLE_MS) < 0)
+		s->fds[FD_ANSWERS].fd = s->told_gone ? -1 : mlxpmd_counts_fd(s->port);
+		if (poll(s->fds, NB_FDS, pause_ms(s)) < 0)
 			continue; /* A signal. */
 		if (s->fds[FD_WAKE].revents != 0)
 			(void)!read(s->fds[FD_WAKE].fd, &count, sizeof(count));
@@ -283,6 +302,7 @@ mlxpmd_service_up(struct mlxpmd_port *port)
 	s->tick_ms = TICK_MS;
 	s->glance_ns = now_get_ns();
 	s->fds[FD_EVENTS] = (struct pollfd) { .fd = mdv_event_fd(port->mdv), .events = POLLIN };
+	s->fds[FD_ANSWERS] = (struct pollfd) { .fd = -1, .events = POLLIN };
 	s->fds[FD_WAKE] = (struct pollfd) {
 		.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN,
 	};

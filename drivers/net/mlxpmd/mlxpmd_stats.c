@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Basic statistics: what the queues counted since the last reset, and the device's count of frames
- * that found no buffer.
+ * that found no buffer, as it was read last (mlxpmd_counts.c).
  *
  * Only a queue's lcore writes its counters, so a reset remembers where they stood.
  */
@@ -95,21 +95,15 @@ mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx,
 	}
 }
 
-/* Frames for our RQs that found no WQE posted; the device's own count, all RQs together. */
 static uint64_t
-out_of_buffer_read(struct mlxpmd_port *port)
+stats_missed(struct mlxpmd_port *port)
 {
-	uint64_t now;
+	const uint64_t base = __atomic_load_n(&port->stats_base->missed, __ATOMIC_RELAXED);
+	struct mlxpmd_counts counts;
 
-	if (port->q_counter != NULL && mdv_q_counter_read(port->q_counter, &now) == 0)
-		port->stats_base->out_of_buffer_last = now;
-	return port->stats_base->out_of_buffer_last;
-}
-
-uint64_t
-mlxpmd_stats_missed(struct mlxpmd_port *port)
-{
-	return out_of_buffer_read(port) - port->stats_base->out_of_buffer;
+	mlxpmd_counts_get(port, MLXPMD_MISSED, &counts);
+	/* Who resets in another thread may know more than what was found here. */
+	return counts.missed > base ? counts.missed - base : 0;
 }
 
 static void
@@ -148,7 +142,7 @@ mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats)
 	stats->ibytes = rx.bytes;
 	stats->ierrors = rx.errors + rx.cqe_bad;
 	stats->rx_nombuf = rx.nombuf;
-	stats->imissed = mlxpmd_stats_missed(port);
+	stats->imissed = stats_missed(port);
 	stats->opackets = tx.packets;
 	stats->obytes = tx.bytes;
 	stats->oerrors = tx.errors + tx.dropped;
@@ -161,6 +155,7 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct rte_eth_dev_data *data = eth_dev->data;
+	struct mlxpmd_counts counts;
 	struct mlxpmd_rxq *rxq;
 	struct mlxpmd_txq *txq;
 	uint16_t i;
@@ -178,36 +173,46 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 	memset(&port->stats_base->rx_gone, 0, sizeof(port->stats_base->rx_gone));
 	memset(&port->stats_base->tx_gone, 0, sizeof(port->stats_base->tx_gone));
 	data->rx_mbuf_alloc_failed = 0;
-	port->stats_base->out_of_buffer = out_of_buffer_read(port);
+	mlxpmd_counts_read(port, MLXPMD_MISSED, &counts);
+	__atomic_store_n(&port->stats_base->missed, counts.missed, __ATOMIC_RELAXED);
 	return 0;
 }
 
-/* A fresh queue counter starts at 0; vport and physical counters run since the device came up. */
-int
-mlxpmd_stats_up(struct mlxpmd_port *port)
+static int
+q_counter_up(struct mlxpmd_port *port)
 {
-	port->stats_base = calloc(1, sizeof(*port->stats_base));
-	if (port->stats_base == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for statistics", port->port_id);
-		return -ENOMEM;
-	}
 	if (!port->mdv->caps.q_counters) {
 		MLXPMD_LOG(NOTICE, "port %u: the device has no queue counters: imissed stays 0",
 			   port->port_id);
 		return 0;
 	}
 	port->q_counter = mdv_q_counter_create(port->mdv);
-	if (port->q_counter == NULL) {
-		free(port->stats_base);
-		port->stats_base = NULL;
-		return -rte_errno;
+	return port->q_counter != NULL ? 0 : -rte_errno;
+}
+
+/* A fresh queue counter starts at 0; vport and physical counters run since the device came up. */
+int
+mlxpmd_stats_up(struct mlxpmd_port *port)
+{
+	int rc;
+
+	port->stats_base = calloc(1, sizeof(*port->stats_base));
+	if (port->stats_base == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for statistics", port->port_id);
+		return -ENOMEM;
 	}
-	return 0;
+	rc = q_counter_up(port);
+	if (rc == 0)
+		rc = mlxpmd_counts_up(port);
+	if (rc != 0)
+		mlxpmd_stats_down(port);
+	return rc;
 }
 
 void
 mlxpmd_stats_down(struct mlxpmd_port *port)
 {
+	mlxpmd_counts_down(port);
 	(void)mdv_obj_destroy(port->q_counter);
 	port->q_counter = NULL;
 	free(port->stats_base);

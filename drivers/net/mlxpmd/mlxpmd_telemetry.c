@@ -152,6 +152,7 @@ add_devargs(struct rte_tel_data *d, const struct mlxpmd_devargs *args)
 	rte_tel_data_add_dict_string(c, "tx_burst",
 				     args->tx_burst == MLXPMD_BURST_SCALAR ? "scalar" : "auto");
 	rte_tel_data_add_dict_string(c, "clock", mdv_clock_source_name(args->clock));
+	rte_tel_data_add_dict_int(c, "stats_age_ms", args->stats_age_ms);
 	return add_container(d, "devargs", c);
 }
 

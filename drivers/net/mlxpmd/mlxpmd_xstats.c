@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Extended statistics: the device's vport and physical counters, what befell the port's clock, then the kinds of
+ * Extended statistics: the device's vport and physical counters as they were read last (mlxpmd_counts.c) and how
+ * old they are, what befell the port's clock, then the kinds of
  * queue events summed over the port, then those kinds queue by queue. ethdev itself adds the basic ones.
  */
 
@@ -59,11 +60,20 @@ static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
 	{ "clock_busy", offsetof(struct mlxpmd_clock_info, state.busy) },
 };
 
+/* How old the device's counts are: of imissed, and of those of vport and wire. */
+static const struct {
+	const char *name;
+	enum mlxpmd_counts_of of;
+} age_kinds[] = {
+	{ "rx_missed_age_us", MLXPMD_MISSED },
+	{ "device_counters_age_us", MLXPMD_COUNTERS },
+};
+
 static unsigned int
 xstats_count(const struct rte_eth_dev *eth_dev)
 {
-	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + RTE_DIM(clock_kinds) +
-	       RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
+	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + RTE_DIM(age_kinds) +
+	       RTE_DIM(clock_kinds) + RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
 	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
 }
 
@@ -96,6 +106,8 @@ mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *
 		return count;
 	for (at = 0; at < mdv_counters_count(mdv); at++)
 		strlcpy(names[at].name, mdv_counter_name(mdv, at), sizeof(names[at].name));
+	for (i = 0; i < RTE_DIM(age_kinds); i++)
+		strlcpy(names[at++].name, age_kinds[i].name, sizeof(names[at].name));
 	for (i = 0; i < RTE_DIM(clock_kinds); i++)
 		strlcpy(names[at++].name, clock_kinds[i].name, sizeof(names[at].name));
 	at += names_put(&names[at], rx_kinds, RTE_DIM(rx_kinds), "rx", -1);
@@ -143,6 +155,25 @@ values_clock(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
 	return RTE_DIM(clock_kinds);
 }
 
+/* The counters, then the ages of what is shown: that of imissed is read by ethdev in the same call. */
+static unsigned int
+values_device(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
+{
+	unsigned int nb_counters = mdv_counters_count(port->mdv), at, i;
+	const struct mlxpmd_stats_base *base = port->stats_base;
+	struct mlxpmd_counts counts, missed;
+
+	mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counts);
+	mlxpmd_counts_get(port, MLXPMD_MISSED, &missed);
+	for (at = 0; at < nb_counters; at++)
+		xstats[at].value = counts.counters[at] > base->counters[at] ?
+			counts.counters[at] - base->counters[at] : 0;
+	for (i = 0; i < RTE_DIM(age_kinds); i++)
+		xstats[at++].value = mlxpmd_counts_age_us(age_kinds[i].of == MLXPMD_MISSED ? &missed :
+							  &counts, age_kinds[i].of);
+	return at;
+}
+
 static unsigned int
 values_queues(const struct rte_eth_dev_data *data, struct rte_eth_xstat *xstats)
 {
@@ -169,20 +200,13 @@ int
 mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	unsigned int count = xstats_count(eth_dev), nb_counters, at, i;
-	uint64_t counters[MDV_COUNTERS_MAX];
+	unsigned int count = xstats_count(eth_dev), at, i;
 	struct mlxpmd_rxq_stats rx;
 	struct mlxpmd_txq_stats tx;
-	int rc;
 
 	if (xstats == NULL || n < count)
 		return count;
-	nb_counters = mdv_counters_count(port->mdv);
-	rc = mdv_counters_read(port->mdv, counters, nb_counters);
-	if (rc != 0)
-		return rc;
-	for (at = 0; at < nb_counters; at++)
-		xstats[at].value = counters[at] - port->stats_base->counters[at];
+	at = values_device(port, xstats);
 	at += values_clock(port, &xstats[at]);
 	mlxpmd_stats_sum(port, &rx, &tx);
 	at += values_put(&xstats[at], rx_kinds, RTE_DIM(rx_kinds), &rx);
@@ -197,13 +221,10 @@ int
 mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	uint64_t counters[MDV_COUNTERS_MAX] = { 0 };
-	int rc;
+	struct mlxpmd_counts counts;
 
-	rc = mdv_counters_read(port->mdv, counters, mdv_counters_count(port->mdv));
-	if (rc != 0)
-		return rc;
-	memcpy(port->stats_base->counters, counters, sizeof(counters));
+	mlxpmd_counts_read(port, MLXPMD_COUNTERS, &counts);
+	memcpy(port->stats_base->counters, counts.counters, sizeof(counts.counters));
 	clock_counters(port, port->stats_base->clock);
 	return mlxpmd_stats_reset(eth_dev);
 }

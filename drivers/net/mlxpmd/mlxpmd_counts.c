@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * What the device counts: asked by the port's control thread, so that who reads statistics never waits
+ * for a firmware command. Queue counters are asked without waiting, vport and wire by that thread.
+ *
+ * A reading keeps its kind of counts fresh for LEASE_NS: they are asked for again at half of the age
+ * that is allowed, so that who reads at least that often finds them young. While nobody reads, the
+ * device is not asked anything. The first reading after a pause finds old counts: workers are shown
+ * them, others wait for new ones, for WAIT_MS at most.
+ */
+
+#include <stdlib.h>
+#include <time.h>
+
+#include <rte_lcore.h>
+
+#include <mdv_async.h>
+
+#include "mlxpmd_ctrl.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define LEASE_NS (10000 * NS_PER_MS)
+#define WAIT_MS 20
+/* An answer that has not come by then is not waited for before asking again. */
+#define LATE_NS (1000 * NS_PER_MS)
+/* But not more often than this. */
+#define OUTSTANDING_MAX 16
+
+/* Rows of 64-bit words: they are copied as such. */
+#define WORDS (sizeof(struct mlxpmd_counts) / sizeof(uint64_t))
+static_assert(sizeof(struct mlxpmd_counts) % sizeof(uint64_t) == 0, "rows of words");
+
+/* When a kind of counts is due. */
+struct turn {
+	uint64_t read_ns;	/* When it was last read by anybody, 0: never. Atomic. */
+	uint64_t tried_ns;	/* When the device was last asked. Atomic. */
+	bool wanted;		/* By who found it old: atomic. */
+	bool failing;		/* The last answer; and that was logged. Atomic. */
+};
+
+struct mlxpmd_counts_cache {
+	struct mdv_async *async; /* NULL: the control thread waits for the device. */
+	bool ended;		/* No answers come any more. Control thread only, as the next. */
+	uint64_t youngest_ns;	/* Query whose answer is waited for, by when it was made; 0: none. */
+	uint64_t answered_ns;	/* The youngest that was answered. */
+	uint64_t age_ns;	/* 0: no cache. */
+	struct turn turn[MLXPMD_NB_COUNTS];
+	/* The one that was written last is read by all, without a lock: slot[generation & 1]. */
+	uint32_t generation;
+	struct mlxpmd_counts slot[2];
+	pthread_mutex_t lock;	/* Of who has new counts; of what stands below. */
+	pthread_cond_t fresh;
+	struct mlxpmd_counts last;
+	uint32_t missed_raw;	/* As the device tells it: 32 bits. */
+	struct mlxpmd_counts_info info;
+	uint64_t answer[MDV_Q_COUNTER_ANSWER_BYTES / sizeof(uint64_t)];
+};
+
+static uint64_t
+now_get_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ------------------------------------------------------------------ one writer at a time, many readers */
+
+static void
+publish(struct mlxpmd_counts_cache *c)
+{
+	const uint64_t *from = (const uint64_t *)&c->last;
+	uint32_t generation = c->generation + 1;
+	uint64_t *to = (uint64_t *)&c->slot[generation & 1];
+
+	/* Each release orders the number's last store before the word: who gets such a word sees it moved. */
+	for (unsigned int i = 0; i < WORDS; i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
+	/* All words are seen before the number that names them. */
+	__atomic_store_n(&c->generation, generation, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&c->fresh);
+}
+
+/* Words first .. first + n - 1 of the counts, all of one generation. */
+static void
+words_get(const struct mlxpmd_counts_cache *c, struct mlxpmd_counts *out, size_t first, size_t n)
+{
+	uint64_t *to = (uint64_t *)out;
+	uint32_t generation;
+
+	do {
+		generation = __atomic_load_n(&c->generation, __ATOMIC_ACQUIRE);
+		for (size_t i = first; i < first + n; i++)
+			to[i] = __atomic_load_n((const uint64_t *)&c->slot[generation & 1] + i,
+						__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&c->generation, __ATOMIC_ACQUIRE) != generation);
+}
+
+static void
+snapshot(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, struct mlxpmd_counts *out)
+{
+	/* The times and missed stand in front of the counters. */
+	words_get(c, out, 0, which == MLXPMD_MISSED ?
+		  offsetof(struct mlxpmd_counts, counters) / sizeof(uint64_t) : WORDS);
+}
+
+/* ------------------------------------------------------------------ what the device said */
+
+static void
+answered(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, int rc)
+{
+	__atomic_store_n(&c->turn[which].failing, rc != 0, __ATOMIC_RELAXED);
+	if (rc == 0)
+		c->info.readings[which]++;
+	else
+		c->info.failures[which]++;
+}
+
+/*
+ * Under the lock. Answers may pass one another: an older one than what is known tells nothing. Nor does a
+ * 0 after another number: a count does not go back, and the kernel leaves zeros when it gives a query up.
+ */
+static void
+missed_take(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t asked_ns)
+{
+	if (asked_ns <= c->last.asked_ns[MLXPMD_MISSED] || (raw == 0 && c->missed_raw != 0))
+		return;
+	c->last.missed += (uint32_t)(raw - c->missed_raw);
+	c->missed_raw = raw;
+	c->last.asked_ns[MLXPMD_MISSED] = asked_ns;
+	publish(c);
+}
+
+static bool
+failing(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which)
+{
+	return __atomic_load_n(&c->turn[which].failing, __ATOMIC_RELAXED);
+}
+
+static void
+missed_read(struct mlxpmd_port *port, bool quiet)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	uint64_t asked_ns = now_get_ns();
+	uint32_t raw;
+	int rc;
+
+	if (port->q_counter == NULL)
+		return;
+	rc = mdv_q_counter_read(port->q_counter, &raw, quiet);
+	pthread_mutex_lock(&c->lock);
+	answered(c, MLXPMD_MISSED, rc);
+	if (rc == 0)
+		missed_take(c, raw, asked_ns);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Those that are not told keep their last values, with the time of what was told last of all. */
+static void
+counters_read(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	uint64_t asked_ns = now_get_ns(), values[MDV_COUNTERS_MAX] = { 0 };
+	int rc = mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
+
+	pthread_mutex_lock(&c->lock);
+	answered(c, MLXPMD_COUNTERS, rc);
+	if (asked_ns > c->last.asked_ns[MLXPMD_COUNTERS]) {
+		memcpy(c->last.counters, values, sizeof(values));
+		if (rc == 0)
+			c->last.asked_ns[MLXPMD_COUNTERS] = asked_ns;
+		publish(c);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* ------------------------------------------------------------------ the control thread */
+
+static void
+missed_ask(struct mlxpmd_port *port, uint64_t now_ns)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	int rc;
+
+	if (port->q_counter == NULL)
+		return;
+	if (c->async == NULL || c->ended || mdv_async_outstanding(c->async) >= OUTSTANDING_MAX) {
+		missed_read(port, failing(c, MLXPMD_MISSED));
+		return;
+	}
+	mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
+	rc = mdv_q_counter_ask(c->async, port->q_counter, now_ns);
+	c->youngest_ns = rc == 0 ? now_ns : 0;
+	pthread_mutex_lock(&c->lock);
+	if (rc != 0)
+		answered(c, MLXPMD_MISSED, rc);
+	c->info.outstanding = mdv_async_outstanding(c->async);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void
+answers_take(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	struct mdv_async_answer answer;
+	uint32_t raw = 0;
+	int rc;
+
+	for (;;) {
+		mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
+		rc = mdv_async_take(c->async, c->answer, sizeof(c->answer), &answer);
+		c->ended = rc != 0 && rc != -EAGAIN;
+		if (rc != 0)
+			break;
+		if (answer.wr_id == c->youngest_ns)
+			c->youngest_ns = 0;
+		rc = mdv_q_counter_answer(&answer, &raw);
+		pthread_mutex_lock(&c->lock);
+		/* What a slow one says of the device is past. */
+		if (answer.wr_id > c->answered_ns)
+			answered(c, MLXPMD_MISSED, rc);
+		c->answered_ns = RTE_MAX(c->answered_ns, answer.wr_id);
+		if (rc == 0)
+			missed_take(c, raw, answer.wr_id);
+		c->info.outstanding = mdv_async_outstanding(c->async);
+		pthread_mutex_unlock(&c->lock);
+	}
+}
+
+/* When the device is to be asked; UINT64_MAX: not while nobody reads. */
+static uint64_t
+due_ns(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, uint64_t now_ns)
+{
+	const struct turn *t = &c->turn[which];
+	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_RELAXED);
+	uint64_t pause_ns = c->age_ns / 2;
+
+	if (read_ns == 0 || (now_ns > read_ns && now_ns - read_ns > LEASE_NS))
+		return UINT64_MAX;
+	if (which == MLXPMD_MISSED && c->youngest_ns != 0)
+		pause_ns = RTE_MAX(pause_ns, LATE_NS);
+	return t->tried_ns + pause_ns;
+}
+
+void
+mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	uint64_t now_ns = now_get_ns();
+
+	if (readable)
+		answers_take(port);
+	if (c->age_ns == 0 || mdv_gone(port->mdv))
+		return;
+	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
+		if (now_ns < due_ns(c, which, now_ns))
+			continue;
+		c->turn[which].tried_ns = now_ns;
+		__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
+		if (which == MLXPMD_MISSED)
+			missed_ask(port, now_ns);
+		else
+			counters_read(port);
+	}
+}
+
+int
+mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port)
+{
+	const struct mlxpmd_counts_cache *c = port->counts;
+	uint64_t now_ns = now_get_ns(), due = UINT64_MAX;
+
+	if (c->age_ns == 0 || mdv_gone(port->mdv))
+		return -1;
+	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
+		due = RTE_MIN(due, due_ns(c, which, now_ns));
+	if (due == UINT64_MAX)
+		return -1;
+	return due <= now_ns ? 0 : (due - now_ns) / NS_PER_MS + 1;
+}
+
+int
+mlxpmd_counts_fd(const struct mlxpmd_port *port)
+{
+	const struct mlxpmd_counts_cache *c = port->counts;
+
+	/* Of a removed device it would be readable for ever. */
+	return c->async != NULL && !c->ended ? mdv_async_fd(c->async) : -1;
+}
+
+/* ------------------------------------------------------------------ readers */
+
+/* Workers have packets to look after; the main lcore and other threads have a person or a program to answer. */
+static bool
+may_wait(void)
+{
+	unsigned int lcore = rte_lcore_id();
+
+	return lcore == LCORE_ID_ANY || lcore == rte_get_main_lcore();
+}
+
+/* Until the device was asked after since_ns, but not for long. */
+static void
+wait_fresh(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, uint64_t since_ns)
+{
+	uint64_t until_ns = since_ns + WAIT_MS * NS_PER_MS;
+	const struct timespec until = {
+		.tv_sec = until_ns / 1000000000u, .tv_nsec = until_ns % 1000000000u,
+	};
+
+	pthread_mutex_lock(&c->lock);
+	c->info.waits++;
+	while (c->last.asked_ns[which] < since_ns &&
+	       pthread_cond_clockwait(&c->fresh, &c->lock, CLOCK_MONOTONIC, &until) == 0)
+		;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void
+mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
+		   struct mlxpmd_counts *counts)
+{
+	if (which == MLXPMD_MISSED)
+		missed_read(port, false);
+	else
+		counters_read(port);
+	snapshot(port->counts, which, counts);
+}
+
+void
+mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
+		  struct mlxpmd_counts *counts)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	uint64_t now_ns = now_get_ns(), before_ns;
+	struct turn *t = &c->turn[which];
+
+	if (c->age_ns == 0) {
+		mlxpmd_counts_read(port, which, counts);
+		return;
+	}
+	before_ns = __atomic_exchange_n(&t->read_ns, now_ns, __ATOMIC_RELAXED);
+	snapshot(c, which, counts);
+	if (which == MLXPMD_MISSED && port->q_counter == NULL)
+		counts->asked_ns[which] = now_ns; /* There are none, and that is always true. */
+	if (now_ns < counts->asked_ns[which] + c->age_ns || mdv_gone(port->mdv))
+		return;
+	if (!__atomic_exchange_n(&t->wanted, true, __ATOMIC_ACQ_REL))
+		mlxpmd_service_wake(port);
+	/* Who reads often, and finds old counts all the same, has a slow device: he sees their age. */
+	if (now_ns < before_ns + LEASE_NS || !may_wait())
+		return;
+	wait_fresh(c, which, now_ns);
+	snapshot(c, which, counts);
+}
+
+uint64_t
+mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which)
+{
+	uint64_t now_ns = now_get_ns();
+
+	return now_ns > counts->asked_ns[which] ? (now_ns - counts->asked_ns[which]) / 1000 : 0;
+}
+
+void
+mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info)
+{
+	pthread_mutex_lock(&port->counts->lock);
+	*info = port->counts->info;
+	pthread_mutex_unlock(&port->counts->lock);
+}
+
+/* ------------------------------------------------------------------ stage of probe */
+
+/* A queue counter that was just made is 0, which is a reading; the others were not looked at yet. */
+int
+mlxpmd_counts_up(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (c == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for the device's counters", port->port_id);
+		return -ENOMEM;
+	}
+	c->age_ns = port->args.stats_age_ms * NS_PER_MS;
+	rc = port->q_counter != NULL ? mdv_async_open(port->mdv, &c->async) : 0;
+	if (rc != 0 && rc != -EOPNOTSUPP) {
+		free(c);
+		return rc;
+	}
+	c->info.async = c->async != NULL;
+	c->last.asked_ns[MLXPMD_MISSED] = now_get_ns();
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->fresh, NULL);
+	publish(c);
+	port->counts = c;
+	return 0;
+}
+
+void
+mlxpmd_counts_down(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+
+	if (c == NULL)
+		return;
+	port->counts = NULL;
+	mdv_async_close(c->async);
+	pthread_cond_destroy(&c->fresh);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * What the device counts is read by the port's own thread: statistics wait for no command, show how old
+ * they are, and what goes wrong with the device's answers does no harm to the count.
+ */
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "emu_ctl.h"
+#include "pmd_test.h"
+
+#define QUERIES "on cmd.entry match op=QUERY_Q_COUNTER "
+/* What stats_age_ms is without a devarg. */
+#define AGE_US 100000
+#define SLOW_US 1500000
+
+static uint64_t
+missed_get(void)
+{
+	struct rte_eth_stats s = { 0 };
+
+	CHECK_OK(rte_eth_stats_get(PORT_A, &s));
+	return s.imissed;
+}
+
+static uint64_t
+missed_settled(void)
+{
+	pmd_counts_settle(PORT_A);
+	return missed_get();
+}
+
+/* A ring of 64 that nobody empties: all but 64 are missed. Those are received, so that the next find none. */
+static void
+miss(unsigned int n)
+{
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	unsigned int sent;
+
+	for (sent = 0; sent < n; sent++)
+		CHECK(pmd_send(PORT_B, 0, &f) == 1, "frame %u", sent);
+	rte_delay_us_sleep(200000);
+	pmd_drain(PORT_A, n, 100, NULL);
+}
+
+/* While nobody reads, nobody asks. The rule does nothing but count. */
+static void
+unread(void)
+{
+	CHECK_OK(emu_fault(QUERIES "do delay us=1"));
+	rte_delay_us_sleep(500000);
+	CHECK(emu_fault_hits() == 0, "%" PRIu64 " queries that nobody wanted", emu_fault_hits());
+	(void)missed_get();
+	rte_delay_us_sleep(500000);
+	CHECK(emu_fault_hits() > 1, "the count is not kept fresh");
+	/* Twice as often as the age says, whatever number of readers. */
+	CHECK(emu_fault_hits() < 25, "%" PRIu64 " queries in half a second", emu_fault_hits());
+	emu_fault_clear();
+}
+
+/* From the first reading on counts are as young as promised; a machine that is busy may be late at times. */
+static void
+ages(void)
+{
+	unsigned int young = 0, i;
+	uint64_t age_us;
+
+	pmd_counts_settle(PORT_A);
+	for (i = 0; i < 100; i++) {
+		age_us = RTE_MAX(pmd_xstat(PORT_A, "rx_missed_age_us"),
+				 pmd_xstat(PORT_A, "device_counters_age_us"));
+		young += age_us <= AGE_US;
+		rte_delay_us_sleep(7000);
+	}
+	printf("%u of 100 readings at most %u us old\n", young, AGE_US);
+	CHECK(young > 50, "%u of 100 readings are as young as stated", young);
+}
+
+static uint64_t
+longest_us(unsigned int n)
+{
+	struct rte_eth_stats s;
+	uint64_t longest = 0, from;
+
+	for (unsigned int i = 0; i < n; i++) {
+		from = now_us();
+		CHECK_OK(rte_eth_stats_get(PORT_A, &s));
+		longest = RTE_MAX(longest, now_us() - from);
+		rte_delay_us_sleep(1000);
+	}
+	return longest;
+}
+
+static int
+worker(void *arg)
+{
+	*(uint64_t *)arg = longest_us(100);
+	return 0;
+}
+
+/* Each query takes a second and a half: nobody waits for it, and the age says so. */
+static void
+slow(void)
+{
+	uint64_t by_main, by_worker = 0, age_us;
+
+	CHECK_OK(emu_fault(QUERIES "do delay us=%u", SLOW_US));
+	rte_delay_us_sleep(100000);
+	by_main = longest_us(100);
+	CHECK_OK(rte_eal_remote_launch(worker, &by_worker, rte_get_next_lcore(-1, 1, 0)));
+	rte_eal_mp_wait_lcore();
+	printf("longest call: main lcore %" PRIu64 " us, worker %" PRIu64 " us, of queries of %u us\n",
+	       by_main, by_worker, SLOW_US);
+	CHECK(by_main < SLOW_US / 2 && by_worker < SLOW_US / 2, "%" PRIu64 ", %" PRIu64, by_main, by_worker);
+	age_us = pmd_xstat(PORT_A, "rx_missed_age_us");
+	CHECK(age_us > AGE_US, "age %" PRIu64, age_us);
+	emu_fault_clear();
+	pmd_counts_settle(PORT_A);
+}
+
+/* One line of log and the count stays; it moves again when the device answers again. */
+static void
+refused(uint64_t before)
+{
+	CHECK_OK(emu_fault(QUERIES "do fail status=NO_RESOURCES"));
+	miss(200);
+	CHECK(missed_get() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
+	rte_delay_us_sleep(3 * AGE_US);
+	CHECK(emu_fault_hits() >= 2, "not asked again");
+	CHECK(missed_get() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
+	emu_fault_clear();
+	CHECK(missed_settled() == before + 200 - 64, "%" PRIu64 " missed after %" PRIu64, missed_get(), before);
+}
+
+/* Answers that never come: the device is asked again, without an end to it. */
+static void
+lost(uint64_t before)
+{
+	CHECK_OK(emu_fault("on event.fd count 3 do drop"));
+	pmd_counts_settle(PORT_A);
+	CHECK(emu_fault_hits() == 3, "%" PRIu64 " answers lost", emu_fault_hits());
+	emu_fault_clear();
+	CHECK(missed_settled() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
+}
+
+/* The device's count has 32 bits and wraps; what the kernel gave up reads as 0, which is no count. */
+static void
+wrap(uint64_t before)
+{
+	uint64_t end = (before & ~UINT64_C(0xffffffff)) + 0xfffffff0;
+
+	CHECK_OK(emu_fault("on cmd.exit match op=QUERY_Q_COUNTER do set field=out_of_buffer value=0xfffffff0"));
+	CHECK(missed_settled() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
+	CHECK_OK(emu_fault("on cmd.exit match op=QUERY_Q_COUNTER do set field=out_of_buffer value=0"));
+	rte_delay_us_sleep(2 * AGE_US);
+	CHECK(missed_get() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
+	emu_fault_clear();
+	end += (uint32_t)before + 16;
+	CHECK(missed_settled() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
+	CHECK_OK(rte_eth_stats_reset(PORT_A));
+	CHECK(missed_get() == 0, "%" PRIu64 " after a reset", missed_get());
+	miss(100);
+	CHECK(missed_settled() == 100 - 64, "%" PRIu64 " missed after a reset", missed_get());
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 512, .nb_rx_desc = 64 };
+
+	pmd_init(argc, argv);
+	pmd_ports_up(&conf);
+	unread();
+	ages();
+	slow();
+	miss(300);
+	CHECK(missed_settled() == 300 - 64, "%" PRIu64 " missed", missed_get());
+	refused(missed_get());
+	lost(missed_get());
+	wrap(missed_get());
+	pmd_ports_down();
+	return pmd_fini();
+}
