@@ -378,6 +378,32 @@ run_judge(struct tm_app *app)
 	return app->verdict_ok ? 0 : -EIO;
 }
 
+/*
+ * A driver may show what the device counted a while ago, and say how long: what is judged is to have
+ * been counted after the last packet. A device that is well answers long before that.
+ */
+#define SETTLE_NS (TM_NS_PER_S / 2)
+
+static void
+stats_settle(uint16_t port_id)
+{
+	static const char *const ages[] = { "rx_missed_age_us", "device_counters_age_us" };
+	uint64_t id, age_us, begin_ns = tm_now_ns(), passed_ns = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(ages); i++) {
+		if (rte_eth_xstats_get_id_by_name(port_id, ages[i], &id) != 0)
+			continue;
+		do {
+			if (rte_eth_xstats_get_by_id(port_id, &id, &age_us, 1) != 1)
+				break;
+			passed_ns = tm_now_ns() - begin_ns;
+			if (1000 * age_us < passed_ns)
+				break;
+			rte_delay_us_sleep(2000);
+		} while (passed_ns < SETTLE_NS);
+	}
+}
+
 int
 tm_run_stop(struct tm_app *app)
 {
@@ -398,6 +424,7 @@ tm_run_stop(struct tm_app *app)
 		struct tm_port *p = &app->ports[app->port_ids[i]];
 
 		tm_clock_refresh(p);
+		stats_settle(p->port_id);
 		ret = rte_eth_stats_get(p->port_id, &p->final_stats);
 		if (ret != 0)
 			tm_fail(app, "port %u: statistics cannot be read: %s", p->port_id,
