@@ -77,7 +77,7 @@ class Runner:
         results.write_text("")
         command = ["unshare", "-n", "sh", "-ec", NAMESPACE, "sh", self.mlxemu, "run",
                    *map(str, group["options"]), *extra, "--", PYTHON, str(WORKER),
-                   str(self.tests), str(listing), str(results)]
+                   str(self.tests), str(listing), str(results), *group.get("tests", [])]
         env = dict(os.environ, MAC=self.mac, ADDRESS=group.get("address", ""))
         log = open(self.directory / "log", "w")
         return subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)

@@ -63,6 +63,14 @@ test_paos(void)
 	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg) - 4), fix_code(FW_REG_LEN));
 	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), 0);
 	CHECK(!f.dev->link_up && !f.dev->admin_up);
+	/* A write is answered by the register; without ase it is no more than that. */
+	CHECK_EQ(prm_paos_reg_get_oper_status(answer()), PRM_PORT_STATUS_DOWN);
+	prm_paos_reg_set_ase(&reg, 0);
+	prm_paos_reg_set_admin_status(&reg, PRM_PORT_STATUS_UP);
+	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), 0);
+	CHECK(!f.dev->admin_up);
+	CHECK_EQ(prm_paos_reg_get_admin_status(answer()), PRM_PORT_STATUS_DOWN);
+	prm_paos_reg_set_ase(&reg, 1);
 	prm_paos_reg_set_admin_status(&reg, PRM_PORT_STATUS_DISABLED);
 	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_VALUE));
 	emu_port_set_admin(f.dev, true);

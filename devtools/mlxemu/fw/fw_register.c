@@ -239,34 +239,43 @@ reg_find(unsigned id)
 	return NULL;
 }
 
-/* A read may come without register data: then its index fields are 0, but for the port. */
+/* The answer to both: the register as it is. */
 static int
-reg_get(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
+reg_tell(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 {
-	size_t given = c->in_len - c->desc->in_bytes_min;
 	size_t room = c->out_len - c->desc->out_bytes_min;
-	int ret;
+	int ret = row->read(c, reg);
 
-	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min,
-	       given < row->bytes ? given : row->bytes);
-	ret = row->read(c, reg);
 	if (ret == 0)
 		memcpy((uint8_t *)c->out + c->desc->out_bytes_min, reg,
 		       room < row->bytes ? room : row->bytes);
 	return ret;
 }
 
+/* A read may come without register data: then its index fields are 0, but for the port. */
+static int
+reg_get(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
+{
+	size_t given = c->in_len - c->desc->in_bytes_min;
+
+	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min,
+	       given < row->bytes ? given : row->bytes);
+	return reg_tell(c, row, reg);
+}
+
 static int
 reg_set(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 {
 	size_t given = c->in_len - c->desc->in_bytes_min;
+	int ret;
 
 	if (row->write == NULL)
 		return fw_refuse(c, FW_REG_READ_ONLY, "%s", prm_reg_name(row->id));
 	if (given < row->bytes)
 		return fw_refuse(c, FW_REG_LEN, "%zu of %u bytes", given, row->bytes);
 	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min, row->bytes);
-	return row->write(c, reg);
+	ret = row->write(c, reg);
+	return ret == 0 ? reg_tell(c, row, reg) : ret;
 }
 
 static int
