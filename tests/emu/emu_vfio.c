@@ -14,6 +14,8 @@ static const struct {
 	{"tables", case_vfio_tables},
 	{"raw", case_vfio_raw},
 	{"busy", case_vfio_busy},
+	{"lost", case_vfio_lost},
+	{"stores", case_vfio_stores},
 	{"faults", case_vfio_faults},
 	{"threads", case_vfio_threads},
 	{"fatal", case_vfio_fatal},

@@ -306,6 +306,18 @@ interrupts(struct raw *r)
 	close(ev);
 }
 
+/* Whoever counts the health counter up has looked at the doorbell before, each time. */
+static void
+bell_seen(const volatile uint32_t *b)
+{
+	for (unsigned ticks = 0, i = 0; ticks < 2 && i < 10000; i++) {
+		uint32_t before = b[0x1010 / 4];
+
+		usleep(1000);
+		ticks += b[0x1010 / 4] != before;
+	}
+}
+
 /* Stores that cannot be: outside of BAR 0, and into what is only to be read. */
 static void
 bar(struct raw *r)
@@ -334,7 +346,7 @@ bar(struct raw *r)
 	b[0x10000 / 4] = 1;
 	CHECK_EQ(b[0x10000 / 4], 0);
 	b[6] = htonl(1);
-	usleep(100000);
+	bell_seen(b);
 	CHECK_EQ(munmap((void *)(uintptr_t)b, 32u << 20), 0);
 }
 
@@ -382,4 +394,38 @@ case_vfio_raw(unsigned port)
 	CHECK_EQ(irqs_set(&r, VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 0, 0), 0);
 	end(&r, port);
 	munmap(r.memory, 16 * PAGE);
+}
+
+/* The command queue's page goes while the device has it mapped: a kernel pins it, here it is told. */
+void
+case_vfio_lost(unsigned port)
+{
+	struct raw r = {0};
+	volatile uint32_t *b;
+	const uint16_t master = 6;
+
+	r.memory = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	r.container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC);
+	r.group = open(group_node(port), O_RDWR | O_CLOEXEC);
+	CHECK_EQ(ioctl(r.group, VFIO_GROUP_SET_CONTAINER, &r.container), 0);
+	CHECK_EQ(ioctl(r.container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU), 0);
+	r.device = ioctl(r.group, VFIO_GROUP_GET_DEVICE_FD, vfio_address(port));
+	b = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, r.device, 0);
+	CHECK(b != MAP_FAILED);
+	if (b == MAP_FAILED)
+		return;
+	CHECK_EQ(map(&r, 0x5000, 0, PAGE, VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE), 0);
+	b[5] = htonl(0x5000);
+	/* Bus mastering is off: nothing is reached yet. */
+	b[6] = htonl(1);
+	bell_seen(b);
+	CHECK_EQ(pwrite(r.device, &master, sizeof(master), (7ll << 40) + 4), 2);
+	CHECK_EQ(munmap(r.memory, 16 * PAGE), 0);
+	b[6] = htonl(1);
+	bell_seen(b);
+	CHECK_EQ(unmap(&r, 0x5000, PAGE, 0), PAGE);
+	CHECK_EQ(munmap((void *)(uintptr_t)b, 2 * PAGE), 0);
+	CHECK_EQ(close(r.device), 0);
+	CHECK_EQ(close(r.group), 0);
+	CHECK_EQ(close(r.container), 0);
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Each way to store into BAR 0 that a compiler or a library may take. The upper half of the
+ * command queue's address is a register that keeps what is written.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/vfio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "vfio.h"
+
+#define BAR_BYTES (32u << 20)
+#define CMDQ_HI 4u /* dword */
+
+static volatile uint32_t *bar;
+
+/* What the register holds, in the program's order. */
+static uint32_t
+held(void)
+{
+	return ntohl(bar[CMDQ_HI]);
+}
+
+static void
+words(uint32_t v)
+{
+	const uint32_t be = htonl(v);
+	volatile uint32_t *at = &bar[CMDQ_HI];
+	uint32_t old = be + 1;
+	long index = CMDQ_HI;
+	uint64_t r9 = be;
+
+	__asm__ volatile("movl %1, (%0)" : : "r"(at), "r"(be) : "memory");
+	CHECK_EQ(held(), v);
+	__asm__ volatile("movl $0x01020304, (%0)" : : "r"(at) : "memory");
+	CHECK_EQ(held(), 0x04030201);
+	/* Every form of address: index, displacement of one and four bytes, registers 8 to 15. */
+	__asm__ volatile("movl %2, (%0,%1,4)" : : "r"(bar), "r"(index), "r"(be) : "memory");
+	CHECK_EQ(held(), v);
+	__asm__ volatile("movl $0, 16(%0)" : : "r"(bar) : "memory");
+	CHECK_EQ(held(), 0);
+	__asm__ volatile("movl %1, 0x1000(%0)" : : "r"((uint8_t *)(uintptr_t)at - 0x1000), "r"(be)
+			 : "memory");
+	CHECK_EQ(held(), v);
+	__asm__ volatile("movq %1, %%r9; movq %0, %%r13; movl $7, (%%r13); movl %%r9d, (%%r13)"
+			 : : "r"(at), "r"(r9) : "r9", "r13", "memory");
+	CHECK_EQ(held(), v);
+	__asm__ volatile("movl $0, (%0); movnti %1, (%0)" : : "r"(at), "r"(be) : "memory");
+	CHECK_EQ(held(), v);
+	__asm__ volatile("xchgl %0, (%1)" : "+r"(old) : "r"(at) : "memory");
+	CHECK_EQ(old, be);
+	CHECK_EQ(bar[CMDQ_HI], be + 1);
+	if (__builtin_cpu_supports("sse4.2")) {
+		__asm__ volatile("movd %1, %%xmm11; movd %%xmm11, (%0)" : : "r"(at), "r"(be)
+				 : "xmm11", "memory");
+		CHECK_EQ(held(), v);
+	}
+}
+
+/* Two registers at once: the lower half keeps its own fixed bits. */
+static void
+wide(uint32_t v)
+{
+	const uint64_t be = htonl(v) | (uint64_t)htonl(0x5000) << 32;
+	volatile uint32_t *at = &bar[CMDQ_HI];
+
+	__asm__ volatile("movq %1, (%0)" : : "r"(at), "r"(be) : "memory");
+	CHECK_EQ(held(), v);
+	CHECK_EQ(ntohl(bar[CMDQ_HI + 1]), 0x5056);
+	__asm__ volatile("movq $0, (%0)" : : "r"(at) : "memory");
+	CHECK_EQ(held(), 0);
+	__asm__ volatile("movq %1, %%xmm3; movq %%xmm3, (%0)" : : "r"(at), "r"(be)
+			 : "xmm3", "memory");
+	CHECK_EQ(held(), v);
+	__asm__ volatile("movl $0, (%0); movnti %1, (%0)" : : "r"(at), "r"(be) : "memory");
+	CHECK_EQ(held(), v);
+	if (__builtin_cpu_supports("avx")) {
+		__asm__ volatile("movl $0, (%0); vmovq %1, %%xmm9; vmovq %%xmm9, (%0)"
+				 : : "r"(at), "r"(be) : "xmm9", "memory");
+		CHECK_EQ(held(), v);
+	}
+}
+
+void
+case_vfio_stores(unsigned port)
+{
+	int container = open("/dev/vfio/vfio", O_RDWR), group, device;
+	char node[32];
+
+	snprintf(node, sizeof(node), "/dev/vfio/%u", 40 + port);
+	group = open(node, O_RDWR);
+	CHECK_EQ(ioctl(group, VFIO_GROUP_SET_CONTAINER, &container), 0);
+	CHECK_EQ(ioctl(container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU), 0);
+	device = ioctl(group, VFIO_GROUP_GET_DEVICE_FD, vfio_address(port));
+	bar = mmap(NULL, BAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
+	CHECK(bar != MAP_FAILED);
+	if (bar == MAP_FAILED)
+		return;
+	words(0x12345678);
+	wide(0x9abcdef0);
+	CHECK_EQ(munmap((void *)(uintptr_t)bar, BAR_BYTES), 0);
+	CHECK_EQ(close(device), 0);
+	CHECK_EQ(close(group), 0);
+	CHECK_EQ(close(container), 0);
+}
