@@ -18,6 +18,8 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
+#include <mdv_async.h>
+
 #include "mdv_test.h"
 
 /* A wake-up that has not come by then does not come any more, however busy the machine is. */
@@ -55,6 +57,18 @@ test_opened(struct mdv_dev *dev)
 }
 
 /* ------------------------------------------------------------------ the port */
+
+/** Who asks for a channel is told at once, and without a line: there is another way. */
+static void
+test_no_async(struct mdv_dev *dev)
+{
+	struct mdv_async *async = (void *)dev;
+
+	log_begin();
+	CHECK_EQ(mdv_async_open(dev, &async), -EOPNOTSUPP);
+	CHECK_EQ(lines_of(log_end()), 0);
+	CHECK(async == NULL);
+}
 
 static void
 check_mac(struct mdv_dev *dev)
@@ -249,6 +263,7 @@ static const struct {
 	void (*run)(struct mdv_dev *dev);
 } tests[] = {
 	{ "opened", test_opened },
+	{ "no asynchronous queries", test_no_async },
 	{ "queues", test_queues },
 	{ "rss", test_rss },
 	{ "rules", test_rules },
