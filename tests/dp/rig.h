@@ -42,10 +42,7 @@ struct rig_test {
 };
 /** All contexts come through VFIO (rig_vfio.h): argument --vfio of a test. */
 extern bool rig_vfio;
-/**
- * Runs all tests, or those whose names contain the last argument. 0 when none failed. A name that
- * ends with '!' is that of a test with kernel calls in it, which has no form for VFIO.
- */
+/** Runs all tests, or those whose names contain the last argument. 0 when none failed. */
 int rig_main(int argc, char **argv, const struct rig_test *tests);
 
 #ifndef RIG_ARENA_BYTES /* a fuzz target makes thousands a second: smaller */
