@@ -17,6 +17,7 @@ struct emu_hca {
 	uint8_t issi;	    /**< Version of the command interface that the owner chose. */
 	bool roce;	    /**< The owner switched it on. */
 	bool link_down;	    /**< INIT_HCA leaves the port as it is. */
+	uint32_t *caps;	    /**< General capability page as the owner set it; NULL: it did not. */
 	bool admin_before;  /**< Of the port, before INIT_HCA. */
 	uint64_t *page;	    /**< IOVAs of the pages given, in that order. */
 	unsigned pages, page_room;

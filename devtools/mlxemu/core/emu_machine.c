@@ -353,6 +353,7 @@ emu_ctx_close(struct emu_ctx *ctx)
 	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
 	emu_clock_release(ctx->dev);
 	free(ctx->hca.page);
+	free(ctx->hca.caps);
 	free(ctx);
 	return total;
 }

@@ -5,6 +5,8 @@
  * ENABLE_HCA, SET_ISSI, boot pages, SET_HCA_CAP, init pages, INIT_HCA ... TEARDOWN_HCA, DISABLE_HCA.
  */
 #include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../core/emu_iommu.h"
@@ -53,6 +55,9 @@ fw_disable_hca(struct fw_cmd *c)
 		return fw_refuse(c, FW_HCA_STATE, "%s", "TEARDOWN_HCA comes first");
 	hca->state = EMU_HCA_DISABLED;
 	hca->issi = 0;
+	hca->link_down = false;
+	free(hca->caps);
+	hca->caps = NULL;
 	return 0;
 }
 
@@ -99,8 +104,30 @@ fw_hca_cap_current(const struct emu_ctx *ctx, unsigned type, void *page)
 {
 	if (type != PRM_HCA_CAP_TYPE_GENERAL)
 		return;
+	if (ctx->hca.caps != NULL)
+		memcpy(page, ctx->hca.caps, PRM_CMD_HCA_CAP_BYTES);
 	prm_cmd_hca_cap_set_disable_link_up(page, ctx->hca.link_down);
 	prm_cmd_hca_cap_set_log_uar_page_sz(page, 0);
+}
+
+/* Less than the device can do may be chosen, field by field, and never more. */
+static int
+caps_check(struct fw_cmd *c, const uint32_t *wanted, const uint32_t *most)
+{
+	const struct prm_layout *l = &prm_layout_cmd_hca_cap;
+
+	for (unsigned i = 0; i < l->field_count; i++) {
+		const struct prm_field *f = &l->fields[i];
+		uint32_t want, can;
+
+		if (f->kind != PRM_FIELD_SCALAR || f->array || f->hi > 31)
+			continue;
+		want = prm_get32(wanted + f->dword, f->hi, f->lo);
+		can = prm_get32(most + f->dword, f->hi, f->lo);
+		if (want > can)
+			return fw_refuse(c, FW_CAP_VALUE, "%s %u, at most %u", f->name, want, can);
+	}
+	return 0;
 }
 
 int
@@ -108,7 +135,7 @@ fw_set_hca_cap(struct fw_cmd *c)
 {
 	unsigned type = prm_set_hca_cap_in_get_op_mod(c->in) >> 1;
 	void *wanted = prm_set_hca_cap_in_capability(c->in);
-	uint32_t page[PRM_CMD_HCA_CAP_BYTES / 4] = {0}, *words = wanted;
+	uint32_t page[PRM_CMD_HCA_CAP_BYTES / 4] = {0};
 	struct emu_hca *hca = &c->ctx->hca;
 	bool link_down;
 
@@ -128,10 +155,13 @@ fw_set_hca_cap(struct fw_cmd *c)
 				 prm_cmd_hca_cap_get_log_uar_page_sz(wanted));
 	free_fields_clear((struct prm_cmd_hca_cap *)page);
 	free_fields_clear(wanted);
-	for (unsigned i = 0; i < PRM_CMD_HCA_CAP_BYTES / 4; i++)
-		if (words[i] != page[i])
-			return fw_refuse(c, FW_CAP_VALUE, "dword %u is 0x%x, not 0x%x", i,
-					 be32toh(words[i]), be32toh(page[i]));
+	if (caps_check(c, wanted, page) != 0)
+		return -EREMOTEIO;
+	if (hca->caps == NULL)
+		hca->caps = malloc(PRM_CMD_HCA_CAP_BYTES);
+	if (hca->caps == NULL)
+		return fw_refuse(c, FW_NO_RESOURCES, "%s", "capabilities");
+	memcpy(hca->caps, wanted, PRM_CMD_HCA_CAP_BYTES);
 	hca->link_down = link_down;
 	return 0;
 }
