@@ -7,6 +7,7 @@
  * mdv_vfio closed ADDRESS    opens nothing: says why
  * mdv_vfio reopen ADDRESS    opens three times, of which one may fail
  * mdv_vfio refused ADDRESS   the device is told to refuse the third CREATE_EQ, and DESTROY_EQ once
+ * mdv_vfio gone ADDRESS COMMAND   the shell command takes the device away, or makes it fail
  */
 
 #include <errno.h>
@@ -356,6 +357,36 @@ run_refused(const char *address)
 	mdv_close(dev);
 }
 
+/*
+ * A device that went: the event comes, whatever is asked of it fails at once, and all can be taken
+ * down. The library would wait for ever, or end the process.
+ */
+static void
+run_gone(const char *address, const char *command)
+{
+	const struct mdv_cq_attr attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
+	struct mdv_dev *dev = open_it(address);
+	uint64_t tsc, hz = rte_get_tsc_hz();
+	struct mdv_cq cq, other;
+	uint16_t mtu;
+	bool up;
+
+	REQUIRE(dev != NULL);
+	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
+	REQUIRE(system(command) == 0);
+	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
+	CHECK((mdv_events_take(dev) & MDV_EVENT_GONE) != 0);
+	CHECK(mdv_gone(dev) && !mdv_alive(dev));
+	tsc = rte_get_tsc_cycles();
+	CHECK_EQ(mdv_port_mtu_get(dev, &mtu), -ENODEV);
+	CHECK_EQ(mdv_port_glance(dev, &up), -ENODEV);
+	CHECK(mdv_cq_create(dev, &attr, &other) < 0);
+	CHECK(rte_get_tsc_cycles() - tsc < hz * 10);
+	printf("at rest: %d\n", mdv_rest_wait(dev));
+	mdv_cq_destroy(&cq);
+	mdv_close(dev);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -373,6 +404,12 @@ main(int argc, char **argv)
 		run = run_reopen;
 	else if (argc == 3 && strcmp(argv[1], "refused") == 0)
 		run = run_refused;
+	if (argc == 4 && strcmp(argv[1], "gone") == 0 &&
+	    rte_eal_init(RTE_DIM(eal) - 1, eal) >= 0) {
+		run_gone(argv[2], argv[3]);
+		rte_eal_cleanup();
+		return mdv_test_failures != 0;
+	}
 	if (run == NULL || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
 		fprintf(stderr, "usage: %s all|closed|reopen|refused ADDRESS\n", argv[0]);
 		return 2;

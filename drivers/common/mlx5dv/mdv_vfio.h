@@ -19,8 +19,8 @@ struct mdv_vfio {
 	int stop_fd;	   /**< Wakes the pump, which then ends. */
 	bool pump_runs;
 	uint32_t counter;  /**< The health counter at the last look, */
-	uint64_t look_tsc; /**< and when that was; 0: there was none. */
-	unsigned int stood; /**< Looks in a row at which it had not moved. */
+	uint64_t look_tsc; /**< when that was, 0: there was none, */
+	uint64_t stood_tsc; /**< and for how long it has not moved. */
 	int event_fd;	   /**< Of the vector; else an eventfd of its own. */
 	struct mdv_msi *msi; /**< NULL: all vectors are taken, no event of the port is heard. */
 	struct mdv_eq *eq;

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <rte_io.h>
+#include <rte_byteorder.h>
 #include <rte_lcore.h>
 
 #include "mdv_vfio.h"
@@ -22,10 +22,19 @@
  * counter that stood still over three of its looks, which are a second apart. Looked at first, and
  * sooner, the port goes like any that was pulled out, and the library is not asked any more.
  */
-#define MDV_PUMP_MS 400
-#define MDV_STOOD_MAX 4
-/* PRM, initialization segment: nic_interface. */
+#define MDV_PUMP_MS 250
+/*
+ * It ends the process at the third of its looks, a second or more apart, that finds the counter as it
+ * was; 0 at the first of all looks is as it was. Sooner is two seconds and a half, and of the time
+ * between two looks here, however long the thread did not run, a second counts.
+ */
+#define MDV_STOOD_MS 2500
+#define MDV_STOOD_STEP_MS 1000
+/* PRM, initialization segment: nic_interface, as Linux reads it, with three bits. */
+#define MDV_NIC_SHIFT 8
+#define MDV_NIC_MASK 7
 #define MDV_NIC_DISABLED 1
+#define MDV_NIC_RESET 7
 
 /* ------------------------------------------------------------------ health */
 
@@ -33,6 +42,7 @@ static const char *
 sick_registers(const struct prm_initial_seg *seg)
 {
 	const struct prm_health_buffer *health = prm_initial_seg_health_buffer_c(seg);
+	uint32_t nic;
 
 	/* All reads of a device that is not there come back as ones. */
 	if (seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX)
@@ -41,7 +51,9 @@ sick_registers(const struct prm_initial_seg *seg)
 		return "its health buffer does not answer";
 	if (prm_health_buffer_get_rfr(health) != 0 && prm_health_buffer_get_synd(health) != 0)
 		return "its firmware reports a fatal error";
-	if (prm_initial_seg_get_nic_interface(seg) == MDV_NIC_DISABLED)
+	nic = rte_be_to_cpu_32(seg->dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW]) >> MDV_NIC_SHIFT &
+	      MDV_NIC_MASK;
+	if (nic == MDV_NIC_DISABLED || nic == MDV_NIC_RESET)
 		return "its firmware took the interface down";
 	return NULL;
 }
@@ -64,17 +76,18 @@ static bool
 stands_still(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
-	uint64_t now = rte_rdtsc();
+	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STOOD_STEP_MS;
 	uint32_t counter;
 
-	if (v->seg == NULL ||
-	    (v->look_tsc != 0 && now - v->look_tsc < rte_get_tsc_hz() / 1000 * MDV_PUMP_MS))
+	if (v->seg == NULL)
 		return false;
 	counter = prm_initial_seg_get_health_counter(v->seg);
-	v->stood = v->look_tsc != 0 && counter == v->counter ? v->stood + 1 : 0;
+	v->stood_tsc += v->look_tsc != 0 ? RTE_MIN(now - v->look_tsc, step) : step;
+	if (counter != v->counter)
+		v->stood_tsc = 0;
 	v->counter = counter;
 	v->look_tsc = now;
-	return v->stood >= MDV_STOOD_MAX;
+	return v->stood_tsc >= rte_get_tsc_hz() / 1000 * MDV_STOOD_MS;
 }
 
 static void
