@@ -72,11 +72,13 @@ int
 abi_vfio_refuse(struct emu_dev *dev, int err, const char *call, const char *fmt, ...)
 {
 	bool mistake = err == -EINVAL || err == -EFAULT || err == -EEXIST || err == -EBADF;
-	char text[160];
+	char text[160] = "";
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	/* Never NULL, but gcc's sanitizer takes it for possible and warns. */
+	if (fmt != NULL)
+		vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (mistake)
 		emu_audit(dev, EMU_AUDIT_BAD_CALL, "%s: %s -> %s", call, text,
