@@ -14,6 +14,7 @@ static const struct {
 	{"tables", case_vfio_tables},
 	{"raw", case_vfio_raw},
 	{"busy", case_vfio_busy},
+	{"request", case_vfio_request},
 	{"lost", case_vfio_lost},
 	{"stores", case_vfio_stores},
 	{"faults", case_vfio_faults},

@@ -21,6 +21,7 @@ void case_vfio_pages(unsigned port);
 void case_vfio_tables(unsigned port);
 void case_vfio_raw(unsigned port);
 void case_vfio_busy(unsigned port);
+void case_vfio_request(unsigned port);
 void case_vfio_lost(unsigned port);
 void case_vfio_stores(unsigned port);
 void case_vfio_faults(unsigned port);

@@ -429,3 +429,45 @@ case_vfio_lost(unsigned port)
 	CHECK_EQ(close(r.group), 0);
 	CHECK_EQ(close(r.container), 0);
 }
+
+/* Who listens is told that the card goes; what is left of it reads as ones. */
+void
+case_vfio_request(unsigned port)
+{
+	static const uint32_t index[2] = {VFIO_PCI_ERR_IRQ_INDEX, VFIO_PCI_REQ_IRQ_INDEX};
+	const char *mlxemu = getenv("MLXEMU");
+	struct raw r = {.container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC)};
+	char line[512];
+	uint64_t kicks;
+	uint32_t word = 0;
+	int ev[2];
+
+	r.group = open(group_node(port), O_RDWR | O_CLOEXEC);
+	CHECK_EQ(ioctl(r.group, VFIO_GROUP_SET_CONTAINER, &r.container), 0);
+	CHECK_EQ(ioctl(r.container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU), 0);
+	r.device = ioctl(r.group, VFIO_GROUP_GET_DEVICE_FD, vfio_address(port));
+	for (unsigned i = 0; i < 2; i++) {
+		union irqs u = {.set = {.argsz = sizeof(u.set) + 4, .index = index[i], .count = 1,
+					.flags = VFIO_IRQ_SET_DATA_EVENTFD |
+						 VFIO_IRQ_SET_ACTION_TRIGGER}};
+
+		ev[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		memcpy(u.bytes + sizeof(u.set), &ev[i], sizeof(ev[i]));
+		CHECK_EQ(ioctl(r.device, VFIO_DEVICE_SET_IRQS, &u), 0);
+	}
+	CHECK_EQ(pread(r.device, &word, sizeof(word), 0x230), 4);
+	CHECK(word != 0xffffffff);
+	snprintf(line, sizeof(line), "exec %s ctl remove >/dev/null",
+		 mlxemu != NULL ? mlxemu : "mlxemu");
+	CHECK_EQ(system(line), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK_EQ(read(ev[i], &kicks, sizeof(kicks)), 8);
+		CHECK_EQ(close(ev[i]), 0);
+	}
+	CHECK_EQ(pread(r.device, &word, sizeof(word), 0x230), 4);
+	CHECK_EQ(word, 0xffffffff);
+	CHECK_ERRNO(open(group_node(port), O_RDWR), ENOENT);
+	CHECK_EQ(close(r.device), 0);
+	CHECK_EQ(close(r.group), 0);
+	CHECK_EQ(close(r.container), 0);
+}
