@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "../core/emu_fault.h"
 #include "../core/emu_iommu.h"
 #include "dp_int.h"
 
@@ -84,8 +85,8 @@ stop(struct emu_eq *eq)
 			  eq->obj.id, eq->pi, eq->ci, 1u << eq->log_size);
 }
 
-bool
-dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
+static bool
+write_one(struct emu_eq *eq, const struct prm_eqe *eqe)
 {
 	uint32_t size = 1u << eq->log_size;
 	struct prm_eqe *to;
@@ -106,6 +107,20 @@ dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
 	if (eq->armed)
 		interrupt(eq);
 	return true;
+}
+
+bool
+dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
+{
+	const struct emu_fault_query q = {.place = EMU_AT_EQE_WRITE, .dev = eq->obj.dev,
+					  .type = eqe->type};
+	const struct emu_fault_action *a =
+		emu_fault_at(EMU_AT_EQE_WRITE) ? emu_fault_ask(&q) : NULL;
+
+	/* Nobody on the device's side notices that it did not arrive. */
+	if (a != NULL && a->act == EMU_ACT_DROP)
+		return true;
+	return write_one(eq, eqe) && (a == NULL || a->act != EMU_ACT_DUP || write_one(eq, eqe));
 }
 
 /** Search for the EQ that an event is mapped to. */
