@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_eal.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
@@ -354,6 +356,18 @@ pmd_arrives(const struct pmd_frame *frame)
 	}
 	CHECK(marked, "marker did not come");
 	return arrived;
+}
+
+bool
+pmd_devarg(uint16_t port, const char *arg)
+{
+	const struct rte_devargs *devargs;
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(port, &info) != 0)
+		return false;
+	devargs = rte_dev_devargs(info.device);
+	return devargs != NULL && devargs->args != NULL && strstr(devargs->args, arg) != NULL;
 }
 
 uint64_t

@@ -96,6 +96,8 @@ unsigned int pmd_recv(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uns
 unsigned int pmd_drain(uint16_t port, unsigned int n, unsigned int ms, unsigned int *count);
 /** Whether a frame sent from PORT_B comes up on PORT_A; nothing else may come. */
 bool pmd_arrives(const struct pmd_frame *frame);
+/** Whether the port's device arguments have this in them. */
+bool pmd_devarg(uint16_t port, const char *arg);
 /** Value of an xstat by name; UINT64_MAX when there is none. */
 uint64_t pmd_xstat(uint16_t port, const char *name);
 /** Waits until what a port shows of the device's counts is younger than the call; 20 s at most. */

@@ -16,7 +16,7 @@ ANSWERS = [
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
      "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, "
-     "stats_age_ms=0|10..60000"),
+     "stats_age_ms=0|10..60000, open=verbs|vfio"),
 ]
 
 

@@ -4,6 +4,7 @@
 
 #include <rte_bus_pci.h>
 #include <rte_dev.h>
+#include <rte_devargs.h>
 
 #include "pmd_test.h"
 
@@ -69,13 +70,20 @@ static void
 close_probe(unsigned int rounds)
 {
 	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1 };
-	char name[2][RTE_ETH_NAME_MAX_LEN];
+	char name[2][RTE_ETH_NAME_MAX_LEN], args[2][256];
+	const struct rte_devargs *devargs;
 	struct rte_eth_dev_info info;
 	unsigned int i, p;
 	uint16_t port;
 
-	for (p = 0; p < 2; p++)
+	/* Removal forgets what the command line said of the device. */
+	for (p = 0; p < 2; p++) {
 		CHECK_OK(rte_eth_dev_get_name_by_port(p, name[p]));
+		CHECK_OK(rte_eth_dev_info_get(p, &info));
+		devargs = rte_dev_devargs(info.device);
+		snprintf(args[p], sizeof(args[p]), "%s,%.128s", name[p],
+			 devargs != NULL && devargs->args != NULL ? devargs->args : "");
+	}
 	for (i = 0; i < rounds && pmd_failed == 0; i++) {
 		for (p = 0; p < 2; p++) {
 			CHECK_OK(rte_eth_dev_info_get(p, &info));
@@ -88,7 +96,7 @@ close_probe(unsigned int rounds)
 		}
 		CHECK(rte_eth_dev_count_avail() == 0, "%u ports left", rte_eth_dev_count_avail());
 		for (p = 0; p < 2; p++) {
-			CHECK_OK(rte_dev_probe(name[p]));
+			CHECK_OK(rte_dev_probe(args[p]));
 			CHECK_OK(rte_eth_dev_get_port_by_name(name[p], &port));
 			CHECK(port == p, "probed as port %u", port);
 		}

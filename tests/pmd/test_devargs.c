@@ -18,7 +18,7 @@ int mlxpmd_logtype;
 #define RAW MDV_CLOCK_RAW
 #define BURSTS "allowed are auto, scalar"
 #define CLOCKS "allowed are auto, page, host, realtime, raw"
-#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000"
+#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
 #define AGES "allowed are 0, and 10 to 60000"
 
 static const struct {
@@ -37,6 +37,8 @@ static const struct {
 	{ "clock=host", 0, { AUTO, AUTO, MDV_CLOCK_HOST }, NULL },
 	{ "clock=realtime", 0, { AUTO, AUTO, MDV_CLOCK_REALTIME }, NULL },
 	{ "clock=raw,tx_burst=scalar,rx_burst=scalar", 0, { SCALAR, SCALAR, RAW }, NULL },
+	{ "open=verbs", 0, { AUTO, AUTO, CHOSEN, MDV_OPEN_VERBS }, NULL },
+	{ "open=vfio", 0, { AUTO, AUTO, CHOSEN, MDV_OPEN_VFIO }, NULL },
 	{ "class=eth", 0, { AUTO, AUTO, CHOSEN }, NULL },
 	{ "class=eth,rx_burst=scalar", 0, { SCALAR, AUTO, CHOSEN }, NULL },
 	{ "driver=net_mlxpmd,clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
@@ -56,6 +58,7 @@ static const struct {
 	  "devarg rx_burst=18446744073709551616: " BURSTS },
 	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " BURSTS },
 	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: " CLOCKS },
+	{ "open=uio", -EINVAL, { 0 }, "devarg open=uio: allowed are verbs, vfio" },
 	{ "stats_age_ms=9", -EINVAL, { 0 }, "devarg stats_age_ms=9: " AGES },
 	{ "stats_age_ms=60001", -EINVAL, { 0 }, "devarg stats_age_ms=60001: " AGES },
 	{ "stats_age_ms=18446744073709551626", -EINVAL, { 0 },
@@ -108,7 +111,7 @@ check(const char *args, int want_rc, const struct mlxpmd_devargs *want, const ch
 		snprintf(expect, sizeof(expect), "mlxpmd: 0000:01:00.0: %s\n", line);
 	failed = rc != want_rc || strcmp(text, expect) != 0 ||
 		 (rc == 0 && (got.rx_burst != want->rx_burst || got.tx_burst != want->tx_burst ||
-			      got.clock != want->clock));
+			      got.clock != want->clock || got.open != want->open));
 	if (failed)
 		printf("FAILED \"%s\": %d (want %d), {%d,%d,%d}\n  logged: %s  wanted: %s", args, rc,
 		       want_rc, got.rx_burst, got.tx_burst, got.clock, text, expect);

@@ -428,20 +428,24 @@ repaired(void)
 	}
 }
 
-/* An event that gets lost on its way: the driver sees that a packet waits. */
+/*
+ * An event that gets lost on its way: the driver sees that a packet waits. Of the interrupts of a device
+ * without the kernel's driver one may as well be that of a command, which would never end.
+ */
 static void
 event_lost(void)
 {
 	static const char *const faults[] = {
-		"on eqe.write match port=0 count 1 do drop", "on event.fd match port=0 count 1 do drop",
+		"on eqe.write match port=0 type=0 count 1 do drop", "on event.fd match port=0 count 1 do drop",
 	};
+	const unsigned int n = RTE_DIM(faults) - (pmd_devarg(PORT_A, "open=vfio") ? 1 : 0);
 	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
 	struct sleeper s;
 	unsigned int i;
 
 	pmd_ports_up(&one_queue);
 	sleeper_start(&s, 1);
-	for (i = 0; i < RTE_DIM(faults); i++) {
+	for (i = 0; i < n; i++) {
 		until_asleep(&s);
 		CHECK_OK(emu_fault("%s", faults[i]));
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");

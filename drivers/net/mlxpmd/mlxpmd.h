@@ -37,6 +37,7 @@ enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
 struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mdv_clock_source clock;
+	enum mdv_open_mode open;
 	unsigned int stats_age_ms;	/**< How old the device's counts may be; 0: asked at each reading. */
 };
 /**

@@ -40,6 +40,12 @@ set_clock(struct mlxpmd_devargs *args, unsigned int value)
 }
 
 static void
+set_open(struct mlxpmd_devargs *args, unsigned int value)
+{
+	args->open = value;
+}
+
+static void
 set_stats_age(struct mlxpmd_devargs *args, unsigned int value)
 {
 	args->stats_age_ms = value;
@@ -54,8 +60,9 @@ static const struct devarg devargs_table[] = {
 	  { MDV_CLOCK_AUTO, MDV_CLOCK_PAGE, MDV_CLOCK_HOST, MDV_CLOCK_REALTIME, MDV_CLOCK_RAW },
 	  set_clock },
 	{ "stats_age_ms", "0, and 10 to 60000", { "0" }, { 0 }, set_stats_age, 10, 60000 },
+	{ "open", "verbs, vfio", { "verbs", "vfio" }, { MDV_OPEN_VERBS, MDV_OPEN_VFIO }, set_open },
 };
-#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000"
+#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
 /* A monitor that asks once a second gets what is a tenth of that old. */
 #define STATS_AGE_MS 100
 
@@ -168,6 +175,7 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 		.tx_burst = MLXPMD_BURST_AUTO,
 		.clock = MDV_CLOCK_AUTO,
 		.stats_age_ms = STATS_AGE_MS,
+		.open = MDV_OPEN_VERBS,
 	};
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;

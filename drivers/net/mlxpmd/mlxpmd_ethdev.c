@@ -86,7 +86,7 @@ device_up(struct mlxpmd_port *port)
 	const struct rte_pci_device *pci = RTE_ETH_DEV_TO_PCI(port->eth_dev);
 	int rc;
 
-	rc = mdv_open(&pci->addr, MDV_OPEN_VERBS, &port->mdv);
+	rc = mdv_open(&pci->addr, port->args.open, &port->mdv);
 	if (rc != 0)
 		return rc;
 	if (port->mdv->netdev_name[0] != '\0')

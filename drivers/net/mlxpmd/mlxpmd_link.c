@@ -165,7 +165,7 @@ mlxpmd_mtu_remember(struct mlxpmd_port *port)
 	uint16_t mtu;
 	int rc;
 
-	if (port->mdv->netdev_name[0] == '\0')
+	if (!mdv_port_owned(port->mdv))
 		return 0;
 	rc = mdv_port_mtu_get(port->mdv, &mtu);
 	if (rc != 0)

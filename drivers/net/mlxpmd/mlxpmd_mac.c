@@ -93,7 +93,7 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	int rc;
 
 	/* Rules alone then: enough where no switch of the device stands before them. */
-	if (port->mdv->netdev_name[0] == '\0')
+	if (!mdv_port_owned(port->mdv))
 		return 0;
 	rc = netdev_flags(port, filter_needs_promisc(want), want->allmulti);
 	if (rc == 0)
@@ -110,7 +110,7 @@ netdev_raise(struct mlxpmd_port *port)
 	bool up;
 	int rc;
 
-	if (port->mdv->netdev_name[0] == '\0') {
+	if (!mdv_port_owned(port->mdv)) {
 		MLXPMD_LOG(INFO, "port %u: no kernel interface here: its owner sees to link and filters",
 			   port->port_id);
 		return 0;

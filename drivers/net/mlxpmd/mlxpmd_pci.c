@@ -141,4 +141,5 @@ RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd,
 	"rx_burst=auto|scalar "
 	"tx_burst=auto|scalar "
 	"clock=auto|page|host|realtime|raw "
-	"stats_age_ms=<0|10..60000>");
+	"stats_age_ms=<0|10..60000> "
+	"open=verbs|vfio");
