@@ -25,7 +25,7 @@ mlxemu_ctl_usage(void)
 	       "  --json           print the answer as it came\n"
 	       "  help             what the process can be told (the command to begin with)\n"
 	       "\n"
-	       "A VALUE is a number, true, false, a JSON text, or a string. `fault add RULE`,\n"
+	       "A VALUE is a decimal number, true, false, a JSON text, or a string. `fault add RULE`,\n"
 	       "`fault list` and `fault clear` may be written with a blank, and so may `clock step NS`,\n"
 	       "`clock slew PPB` and `clock drift PPM`.\n"
 	       "\n"
