@@ -88,7 +88,7 @@ tm_doctor(void)
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		questions[i](&d);
 	printf("%u good, %u to know, %u bad: %s\n", d.good, d.notes, d.bad,
-	       d.bad > 0 ? "mend what is BAD" : d.verbs > 0 ? "ready" :
+	       d.bad > 0 ? "mend what is BAD" : d.verbs + d.openable > 0 ? "ready" :
 	       "no device here; mlxemu run -- PROGRAM gives a program emulated ones");
 	return d.bad > 0 ? 1 : 0;
 }

@@ -19,6 +19,9 @@ struct doctor {
 	unsigned int good, notes, bad;
 	unsigned int devices;	/**< on PCI, of the vendor */
 	unsigned int verbs;	/**< of them with a verbs device */
+	unsigned int vfio;	/**< of them on vfio-pci */
+	unsigned int grouped;	/**< of those with an IOMMU group */
+	unsigned int openable;	/**< of those with nodes that this user may open */
 };
 
 /**

@@ -150,6 +150,50 @@ bound_look(struct doctor *d, const char *pci)
 	ptp_look(d, pci);
 }
 
+/* A node of VFIO; a group that a program has already is opened by nobody else. */
+static bool
+vfio_node_look(struct doctor *d, const char *pci, const char *node)
+{
+	char path[NAME_BYTES + 16];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/vfio/%s", node);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		close(fd);
+		dr_say(d, DR_GOOD, pci, NULL, "%s can be opened", path);
+		return true;
+	}
+	if (errno == EBUSY) {
+		dr_say(d, DR_NOTE, pci, "one program at a time has a group", "%s is in use", path);
+		return true;
+	}
+	dr_say(d, DR_BAD, pci, errno == ENOENT ? "modprobe vfio-pci, or give it to the container (--device)" :
+	       "run as root, or give this user the node: chown USER", "%s cannot be opened: %s", path,
+	       strerror(errno));
+	return false;
+}
+
+static void
+vfio_look(struct doctor *d, const char *pci, const char *name, unsigned int id)
+{
+	char path[512], group[64];
+	bool container;
+
+	d->vfio++;
+	dr_say(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver vfio-pci: devarg open=vfio", name, id);
+	snprintf(path, sizeof(path), PCI "/%s/iommu_group", pci);
+	if (!dr_link(path, group, sizeof(group))) {
+		dr_say(d, DR_BAD, pci, "switch the IOMMU on (BIOS, kernel command line), or "
+		       "dpdk-devbind.py -b mlx5_core PCI", "it has no IOMMU group");
+		return;
+	}
+	d->grouped++;
+	/* Both are needed, and each is told. */
+	container = vfio_node_look(d, pci, "vfio");
+	d->openable += vfio_node_look(d, pci, group) && container;
+}
+
 static void
 device_look(struct doctor *d, const char *pci, unsigned int id)
 {
@@ -170,10 +214,13 @@ device_look(struct doctor *d, const char *pci, unsigned int id)
 		bound_look(d, pci);
 		return;
 	}
-	dr_say(d, DR_BAD, pci, strncmp(driver, "vfio", 4) == 0 ?
-	       "give it back to the kernel: dpdk-devbind.py -b mlx5_core PCI" :
-	       "modprobe mlx5_core, or dpdk-devbind.py -b mlx5_core PCI",
-	       "%s (15b3:%04x), driver %s: mlxpmd works beside mlx5_core", name, id, driver);
+	if (strcmp(driver, "vfio-pci") == 0) {
+		vfio_look(d, pci, name, id);
+		return;
+	}
+	dr_say(d, DR_BAD, pci, "modprobe mlx5_core, or dpdk-devbind.py -b mlx5_core PCI",
+	       "%s (15b3:%04x), driver %s: mlxpmd works beside mlx5_core, or on vfio-pci", name, id,
+	       driver);
 }
 
 void
@@ -207,8 +254,8 @@ dr_modules(struct doctor *d)
 	static const char *const names[] = { "mlx5_core", "mlx5_ib", "ib_uverbs" };
 	char missing[64] = "", path[64];
 
-	/* With verbs devices there, built in or not, they have done their work. */
-	if (d->devices == 0 || d->verbs == d->devices)
+	/* With verbs devices there, built in or not, they have done their work; vfio-pci needs none. */
+	if (d->verbs + d->vfio == d->devices)
 		return;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "/sys/module/%s", names[i]);

@@ -116,6 +116,8 @@ dr_iommu(struct doctor *d)
 		closedir(dir);
 	if (groups > 0)
 		dr_say(d, DR_GOOD, "IOMMU", NULL, "%u groups", groups);
+	else if (d->grouped > 0)
+		dr_say(d, DR_GOOD, "IOMMU", NULL, "groups of the devices above");
 	else
 		dr_say(d, DR_NOTE, "IOMMU", NULL, "none: VFIO is not possible; beside mlx5_core it is not needed");
 }
