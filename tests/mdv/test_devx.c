@@ -157,9 +157,32 @@ test_unasked(struct mdv_question *q)
 	CHECK_EQ(mdv_question_make("QUERY_Q_COUNTER", rest, 28, q), 0);
 	rest[4 * 6 - 4] = 0x80;
 	CHECK_EQ(mdv_question_make("QUERY_Q_COUNTER", rest, 28, q), -EPERM);
-	/* A register that is read. */
-	rest[3] = 1;
-	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), 0);
+}
+
+/* Registers that are read: known ones, and without the bit that clears them. */
+static void
+test_registers(struct mdv_question *q)
+{
+	/* All have it as bit 31. */
+	static const struct { uint16_t id; uint8_t clear_dword; } regs[] = {
+		{ PRM_REG_PPCNT, 1 }, { PRM_REG_MPCNT, 1 }, { PRM_REG_SBPR, 4 }, { PRM_REG_SBCM, 5 },
+	};
+	uint8_t rest[12 + 32] = { [3] = PRM_ACCESS_REG_OP_READ, [6] = 0xff, [7] = 0xff };
+
+	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
+	for (unsigned int i = 0; i < RTE_DIM(regs); i++) {
+		uint8_t *clear = &rest[12 + 4 * regs[i].clear_dword];
+
+		rest[6] = regs[i].id >> 8;
+		rest[7] = regs[i].id & 0xff;
+		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), 0);
+		CHECK_EQ(mdv_question_make("ACCESS_REGISTER", rest, sizeof(rest), q), 0);
+		*clear = 0x80;
+		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, sizeof(rest), q), -EPERM);
+		CHECK_EQ(mdv_question_make("ACCESS_REGISTER", rest, sizeof(rest), q), -EPERM);
+		CHECK_EQ(mdv_ask(NULL, q), -EPERM);
+		*clear = 0;
+	}
 }
 
 static void
@@ -192,6 +215,7 @@ test_devx(struct mdv_dev *dev)
 	test_list(dev);
 	test_list_threads(dev);
 	test_unasked(q);
+	test_registers(q);
 	test_questions(dev, q);
 	test_explanations();
 	free(q);

@@ -103,11 +103,12 @@ command_find(const char *text)
 static void
 find_clear(void *arg, const char *path, uint64_t value, const char *name)
 {
+	const char *dot = strrchr(path, '.'), *field = dot != NULL ? dot + 1 : path;
 	bool *clears = arg;
 
 	RTE_SET_USED(value);
 	RTE_SET_USED(name);
-	*clears |= strcmp(path, "clear") == 0;
+	*clears |= strcmp(field, "clear") == 0 || strcmp(field, "clr") == 0;
 }
 
 static bool
@@ -116,19 +117,25 @@ is_register_access(uint16_t opcode)
 	return opcode == PRM_CMD_OP_ACCESS_REGISTER || opcode == PRM_CMD_OP_ACCESS_REGISTER_USER;
 }
 
+/** A register without a layout may be one that changes as it is read, nobody here knows by what. */
+static bool
+only_reads(const struct prm_access_register_in *in)
+{
+	return prm_access_register_in_get_op_mod(in) == PRM_ACCESS_REG_OP_READ &&
+	       prm_register_layout(prm_access_register_in_get_register_id(in)) != NULL;
+}
+
 /** Does the command change nothing? */
 static bool
 only_asks(const struct prm_command *cmd, const void *in, size_t in_bytes)
 {
-	const struct prm_access_register_in *reg = in;
 	bool clears = false;
 
-	if (is_register_access(cmd->opcode))
-		return prm_access_register_in_get_op_mod(reg) == PRM_ACCESS_REG_OP_READ;
 	if (cmd->opcode == PRM_CMD_OP_NOP)
 		return true;
-	if (cmd->cls != PRM_CMD_QUERY)
+	if (is_register_access(cmd->opcode) ? !only_reads(in) : cmd->cls != PRM_CMD_QUERY)
 		return false;
+	/* Counters of registers, too, can be cleared as they are read. */
 	prm_decode_in(in, in_bytes, true, find_clear, &clears);
 	return !clears;
 }

@@ -62,7 +62,7 @@ struct mdv_question {
  *
  * @param command
  *   Name as in the PRM, in any case, or number ("0x100"). Must be one that changes nothing: QUERY_*, NOP,
- *   or ACCESS_REGISTER(_USER) that reads.
+ *   or ACCESS_REGISTER(_USER) that reads a register whose layout is known.
  * @param rest
  *   The inbox from its second word on (bytes 4 and 5 reserved, 6 and 7 op_mod, then as the command says);
  *   zeros follow. May be NULL with 0 bytes.
@@ -70,7 +70,8 @@ struct mdv_question {
  *   The question.
  * @return
  *   0; -ENOENT no such command; -EMSGSIZE rest is longer than MDV_QUESTION_IN_BYTES allows or than the
- *   command; -EPERM it changes something, a counter that is cleared as it is read included. No rte_errno.
+ *   command; -EPERM it changes something, a counter that is cleared as it is read included, or
+ *   may: a register without a layout. No rte_errno.
  */
 __rte_internal
 int mdv_question_make(const char *command, const uint8_t *rest, size_t rest_bytes,

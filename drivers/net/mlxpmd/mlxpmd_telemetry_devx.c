@@ -368,7 +368,7 @@ tell_unasked(struct rte_tel_data *d, int rc)
 {
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "answer",
-				     rc == -EPERM ? "not asked: this command changes something" :
+				     rc == -EPERM ? "not asked: this command changes something, or may" :
 				     rc == -EMSGSIZE ? "not asked: too many bytes for this command" :
 				     "not asked: there is no such command");
 	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
