@@ -7,6 +7,7 @@
  *                               the root, which only a device without one lets be set
  * mdv_rule_fw vfio ADDRESS      on a device without a kernel
  * mdv_rule_fw refused COMMAND   the device (of the kernel's) refuses COMMAND once
+ * mdv_rule_fw kept              the device (of the kernel's) refuses DESTROY_FLOW_GROUP, three times
  * mdv_rule_fw unset ADDRESS     the device (without a kernel) refuses SET_FLOW_TABLE_ROOT once
  */
 
@@ -230,6 +231,30 @@ test_refused(struct mdv_dev *dev, const char *command)
 	CHECK_EQ(mdv_rule_destroy(first), 0);
 }
 
+/* A group that the device would not let go stays in its way: others are made beside it. */
+static void
+test_kept(struct mdv_dev *dev)
+{
+	struct mdv_rule_attr attr = { .priority = 2, .ethertype = 0x800, .tir = tir };
+	struct mdv_rule *rule = mdv_rule_create(dev, &attr), *other;
+
+	REQUIRE(rule != NULL);
+	log_begin();
+	CHECK_EQ(mdv_rule_destroy(rule), 0);
+	CHECK_EQ(lines_with(log_end(), "DESTROY_FLOW_GROUP (0x934) refused"), 1);
+	log_begin();
+	for (int i = 0; i < 2; i++) {
+		rule = mdv_rule_create(dev, &attr);
+		attr.match_vlan = true;
+		other = mdv_rule_create(dev, &attr);
+		attr.match_vlan = false;
+		CHECK(rule != NULL && other != NULL);
+		CHECK_EQ(mdv_rule_destroy(rule), 0);
+		CHECK_EQ(mdv_rule_destroy(other), 0);
+	}
+	CHECK_EQ(lines_of(log_end()), 0);
+}
+
 static struct mdv_dev *
 device_open(const char *mode, const char *argument)
 {
@@ -249,6 +274,8 @@ run(struct mdv_dev *dev, const char *mode, const char *argument)
 {
 	if (strcmp(mode, "refused") == 0) {
 		test_refused(dev, argument);
+	} else if (strcmp(mode, "kept") == 0) {
+		test_kept(dev);
 	} else if (strcmp(mode, "unset") == 0) {
 		test_refused(dev, "SET_FLOW_TABLE_ROOT");
 	} else {

@@ -32,7 +32,7 @@
 
 struct fw_group {
 	TAILQ_ENTRY(fw_group) next;
-	struct mdv_obj *obj;
+	struct mdv_obj *obj; /**< NULL: the device would not let it go, and holds its entries. */
 	struct prm_fte_match_set_lyr_2_4 mask;
 	uint32_t first, entries, users;
 	uint64_t used[FW_GROUP_MAX / 64]; /**< One bit per entry. */
@@ -313,7 +313,7 @@ group_get(struct fw_table *t, struct fw_priority *p, const struct prm_fte_match_
 	struct fw_group *g;
 
 	TAILQ_FOREACH(g, &p->groups, next) {
-		if (memcmp(&g->mask, mask, sizeof(*mask)) != 0)
+		if (g->obj == NULL || memcmp(&g->mask, mask, sizeof(*mask)) != 0)
 			continue;
 		if (g->users < g->entries)
 			return g;
@@ -327,8 +327,12 @@ group_put(struct fw_priority *p, struct fw_group *g)
 {
 	if (g->users != 0)
 		return;
+	if (mdv_obj_destroy(g->obj) != 0) {
+		/* No other can stand there. */
+		g->obj = NULL;
+		return;
+	}
 	TAILQ_REMOVE(&p->groups, g, next);
-	(void)mdv_obj_destroy(g->obj);
 	free(g);
 }
 
