@@ -24,7 +24,7 @@ struct mdv_vfio {
 	int event_fd;	   /**< Of the vector; else an eventfd of its own. */
 	struct mdv_msi *msi; /**< NULL: all vectors are taken, no event of the port is heard. */
 	struct mdv_eq *eq;
-	pthread_mutex_t eq_lock; /**< Whoever takes events. */
+	pthread_mutex_t eq_lock; /**< Whoever takes events, or gives the device up. */
 };
 
 /** Why a device is past help, or NULL while it is well. Any thread; a few reads of registers. */

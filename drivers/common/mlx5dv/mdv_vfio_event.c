@@ -102,12 +102,15 @@ wake(int fd)
 static void
 give_up(struct mdv_dev *dev, const char *why)
 {
-	if (mdv_gone(dev))
-		return;
-	MDV_LOG(ERR, &dev->pci, "the device is past help: %s", why);
-	mdv_gone_set(dev);
-	if (dev->vfio->event_fd >= 0)
-		wake(dev->vfio->event_fd);
+	/* The pump sees it, and whoever asks: one of them says so. */
+	pthread_mutex_lock(&dev->vfio->eq_lock);
+	if (!mdv_gone(dev)) {
+		MDV_LOG(ERR, &dev->pci, "the device is past help: %s", why);
+		mdv_gone_set(dev);
+		if (dev->vfio->event_fd >= 0)
+			wake(dev->vfio->event_fd);
+	}
+	pthread_mutex_unlock(&dev->vfio->eq_lock);
 }
 
 /* ------------------------------------------------------------------ the pump */
