@@ -21,8 +21,8 @@ struct mdv_vfio {
 	uint32_t counter;  /**< The health counter at the last look, */
 	uint64_t look_tsc; /**< when that was, 0: there was none, */
 	uint64_t stood_tsc; /**< and for how long it has not moved. */
-	int event_fd;	   /**< Of the vector; else an eventfd of its own. */
-	struct mdv_msi *msi; /**< NULL: all vectors are taken, no event of the port is heard. */
+	int event_fd;	   /**< Of the vector; the pump wakes it as well. -1: not up. */
+	struct mdv_msi *msi; /**< There is no opening without one. */
 	struct mdv_eq *eq;
 	pthread_mutex_t eq_lock; /**< Whoever takes events, or gives the device up. */
 };
