@@ -186,6 +186,8 @@ test_ring(void)
 static void
 test_bad_doorbells(void)
 {
+	unsigned interrupts;
+
 	begin();
 	sleepy();
 	/* Beyond what was written; of an EQ that does not ring here. */
@@ -197,6 +199,20 @@ test_bad_doorbells(void)
 	rig_eq_ring(p, true);
 	p->eqn--;
 	CHECK_EQ(emu_audit_count(EMU_AUDIT_BAD_DOORBELL), 2);
+	/* Before what was told; the same once more is lawful. */
+	events(2);
+	CHECK(rig_eqe(p) != NULL && rig_eqe(p) != NULL);
+	rig_eq_ring(p, false);
+	rig_eq_ring(p, false);
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_BAD_DOORBELL), 2);
+	p->eq_ci--;
+	rig_eq_ring(p, true);
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_BAD_DOORBELL), 3);
+	/* It did not arm. */
+	interrupts = p->interrupts;
+	p->eq_ci++;
+	events(1);
+	CHECK_EQ(p->interrupts, interrupts);
 	emu_audit_reset();
 	end(0);
 }

@@ -175,13 +175,11 @@ emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
 static bool
 consumed(struct emu_eq *eq, uint32_t ci)
 {
-	/* An index that was told before. */
-	if (((eq->ci - ci) & CI_MASK) <= CI_MASK / 2)
-		return true;
-	if (((eq->pi - ci) & CI_MASK) > 1u << eq->log_size) {
+	/* Neither before what was told nor beyond what was written; what was told may be told again. */
+	if (((ci - eq->ci) & CI_MASK) > unconsumed(eq)) {
 		emu_audit(eq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
-			  "EQ 0x%x: consumer index 0x%x, events written up to 0x%x", eq->obj.id,
-			  ci, eq->pi);
+			  "EQ 0x%x: consumer index 0x%x, told before 0x%x, events written up to 0x%x",
+			  eq->obj.id, ci, eq->ci, eq->pi);
 		return false;
 	}
 	eq->ci = ci;
