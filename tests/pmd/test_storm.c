@@ -7,6 +7,9 @@
 #include "recover.h"
 
 #define LONG_FRAMES 2000
+/* Of them on their way at a time, and how long they may be after the last was sent. */
+#define LONG_FLYING 64
+#define LONG_LATE_US 200000
 
 /* Each WQE fails: at most two resets a second, then the queue is dead; others go on; a start revives it. */
 static void
@@ -65,13 +68,24 @@ log_end(const char *what)
 	return lines;
 }
 
+/* Polls the queue of errors; how many the port has counted. */
+static uint64_t
+errors_polled(void)
+{
+	struct rte_mbuf *m;
+
+	for (unsigned int i = 0; i < 16; i++)
+		if (rte_eth_rx_burst(PORT_A, STORMY, &m, 1) == 1)
+			rte_pktmbuf_free(m);
+	return stats(PORT_A).ierrors;
+}
+
 /* Every completion of one receive queue is an error: bounded resets and lines, others go on; packets too long cost nothing else. */
 static void
 rx_storm(const struct pmd_conf *conf)
 {
-	unsigned int events = queue_events, sent = 0, others = 0, lines, i;
-	uint64_t begin, took_us, errors;
-	struct rte_mbuf *m;
+	unsigned int events = queue_events, sent = 0, others = 0, lines;
+	uint64_t begin, took_us, errors, counted = 0;
 
 	pmd_ports_up(conf);
 	steer_both(1, STORMY);
@@ -98,16 +112,14 @@ rx_storm(const struct pmd_conf *conf)
 	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 do error syndrome=0x01"));
 	log_begin();
 	begin = now_us();
-	for (sent = 0; stats(PORT_A).ierrors - errors < LONG_FRAMES && now_us() - begin < 10000000; ) {
-		if (sent < LONG_FRAMES)
+	/* A cable holds frames for so long only: a machine that is busy with other things misses some. */
+	for (sent = 0; counted < LONG_FRAMES && now_us() - begin < 10000000; counted = errors_polled() - errors)
+		if (sent < counted + LONG_FLYING)
 			sent += send_bursts(0, 1);
-		for (i = 0; i < 16; i++)
-			if (rte_eth_rx_burst(PORT_A, STORMY, &m, 1) == 1)
-				rte_pktmbuf_free(m);
-	}
+	for (begin = now_us(); counted < sent && now_us() - begin < LONG_LATE_US; )
+		counted = errors_polled() - errors;
 	CHECK(log_end("port 0 ") == 0, "lines for packets that are too long");
-	CHECK(stats(PORT_A).ierrors - errors == LONG_FRAMES, "%" PRIu64 " of %u counted",
-	      stats(PORT_A).ierrors - errors, LONG_FRAMES);
+	CHECK(counted >= LONG_FRAMES && counted <= sent, "%" PRIu64 " counted, %u sent", counted, sent);
 	emu_fault_clear();
 	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "not as before");
 	pmd_ports_down();
