@@ -33,38 +33,63 @@ missed_settled(void)
 	return missed_get();
 }
 
+/* What is behind may take long on a busy machine, but not for ever. */
+#define WAIT_US UINT64_C(20000000)
+#define WAIT_FOR(cond) \
+	do { \
+		uint64_t until_us_ = now_us() + WAIT_US; \
+		while (!(cond) && now_us() < until_us_) \
+			rte_delay_us_sleep(5000); \
+		CHECK(cond, "not within 20 s"); \
+	} while (0)
+
 /* A ring of 64 that nobody empties: all but 64 are missed. Those are received, so that the next find none. */
 static void
 miss(unsigned int n)
 {
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	uint64_t arrived;
 	unsigned int sent;
 
+	arrived = pmd_xstat(PORT_A, "rx_vport_unicast_packets");
 	for (sent = 0; sent < n; sent++)
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "frame %u", sent);
-	rte_delay_us_sleep(200000);
-	pmd_drain(PORT_A, n, 100, NULL);
+	/* The device's port counts what its queue has no buffer for as well. */
+	WAIT_FOR(pmd_xstat(PORT_A, "rx_vport_unicast_packets") >= arrived + n);
+	WAIT_FOR(rte_eth_rx_queue_count(PORT_A, 0) == 64);
+	CHECK(pmd_drain(PORT_A, 64, 5000, NULL) == 64, "not all received");
 }
 
 /* While nobody reads, nobody asks. The rule does nothing but count. */
 static void
 unread(void)
 {
+	uint64_t begin_us, passed_us, hits;
+
 	CHECK_OK(emu_fault(QUERIES "do delay us=1"));
 	rte_delay_us_sleep(500000);
 	CHECK(emu_fault_hits() == 0, "%" PRIu64 " queries that nobody wanted", emu_fault_hits());
 	(void)missed_get();
 	rte_delay_us_sleep(500000);
-	CHECK(emu_fault_hits() > 1, "the count is not kept fresh");
+	WAIT_FOR(emu_fault_hits() > 2);
 	/* Twice as often as the age says, whatever number of readers. */
-	CHECK(emu_fault_hits() < 25, "%" PRIu64 " queries in half a second", emu_fault_hits());
+	CHECK_OK(emu_fault(QUERIES "do delay us=1"));
+	begin_us = now_us();
+	rte_delay_us_sleep(500000);
+	hits = emu_fault_hits();
+	passed_us = now_us() - begin_us;
+	CHECK(hits <= passed_us / (AGE_US / 2) + 3, "%" PRIu64 " queries in %" PRIu64 " us", hits, passed_us);
 	emu_fault_clear();
 }
 
-/* From the first reading on counts are as young as promised; a machine that is busy may be late at times. */
+/*
+ * From the first reading on counts are as young as promised; a machine that is busy may be late at times,
+ * and of the short form's machines nothing is known.
+ */
 static void
 ages(void)
 {
+	const unsigned int enough = getenv("MLXPMD_SHORT") != NULL ? 5 : 50;
 	unsigned int young = 0, i;
 	uint64_t age_us;
 
@@ -76,7 +101,7 @@ ages(void)
 		rte_delay_us_sleep(7000);
 	}
 	printf("%u of 100 readings at most %u us old\n", young, AGE_US);
-	CHECK(young > 50, "%u of 100 readings are as young as stated", young);
+	CHECK(young > enough, "%u of 100 readings are as young as stated", young);
 }
 
 static uint64_t
@@ -128,8 +153,7 @@ refused(uint64_t before)
 	CHECK_OK(emu_fault(QUERIES "do fail status=NO_RESOURCES"));
 	miss(200);
 	CHECK(missed_get() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
-	rte_delay_us_sleep(3 * AGE_US);
-	CHECK(emu_fault_hits() >= 2, "not asked again");
+	WAIT_FOR(emu_fault_hits() >= 2);
 	CHECK(missed_get() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
 	emu_fault_clear();
 	CHECK(missed_settled() == before + 200 - 64, "%" PRIu64 " missed after %" PRIu64, missed_get(), before);
