@@ -37,6 +37,7 @@ struct turn {
 	uint64_t tried_ns;	/* When the device was last asked. Atomic. */
 	bool wanted;		/* By who found it old: atomic. */
 	bool failing;		/* The last answer; and that was logged. Atomic. */
+	pthread_mutex_t asking;	/* Of who waits for the device: one after the other. Taken before the cache's. */
 };
 
 struct mlxpmd_counts_cache {
@@ -53,6 +54,8 @@ struct mlxpmd_counts_cache {
 	pthread_cond_t fresh;
 	struct mlxpmd_counts last;
 	uint32_t missed_raw;	/* As the device tells it: 32 bits. */
+	uint64_t missed_known_ns; /* When that was here: what was asked since then is younger. */
+	bool missed_asking;	/* Somebody waits for the device's answer. */
 	struct mlxpmd_counts_info info;
 	uint64_t answer[MDV_Q_COUNTER_ANSWER_BYTES / sizeof(uint64_t)];
 };
@@ -119,18 +122,30 @@ answered(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, int rc)
 }
 
 /*
- * Under the lock. Answers may pass one another: an older one than what is known tells nothing. Nor does a
- * 0 after another number: a count does not go back, and the kernel leaves zeros when it gives a query up.
+ * Under the lock. A 0 after another number tells nothing: a count does not go back, and the kernel leaves
+ * zeros when it gives a query up.
  */
 static void
 missed_take(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t asked_ns)
 {
-	if (asked_ns <= c->last.asked_ns[MLXPMD_MISSED] || (raw == 0 && c->missed_raw != 0))
+	if (raw == 0 && c->missed_raw != 0)
 		return;
 	c->last.missed += (uint32_t)(raw - c->missed_raw);
 	c->missed_raw = raw;
+	c->missed_known_ns = now_get_ns();
 	c->last.asked_ns[MLXPMD_MISSED] = asked_ns;
 	publish(c);
+}
+
+/*
+ * Under the lock. The device need not execute queries in the order in which they were made: of two that
+ * overlapped nobody knows whose count is the younger, and a step back would look like a wrap. The first
+ * answer is taken, but for one that somebody waits for: he has asked for what is counted now.
+ */
+static bool
+missed_younger(const struct mlxpmd_counts_cache *c, uint64_t asked_ns)
+{
+	return !c->missed_asking && asked_ns >= c->missed_known_ns;
 }
 
 static bool
@@ -143,18 +158,26 @@ static void
 missed_read(struct mlxpmd_port *port, bool quiet)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t asked_ns = now_get_ns();
+	pthread_mutex_t *asking = &c->turn[MLXPMD_MISSED].asking;
+	uint64_t asked_ns;
 	uint32_t raw;
 	int rc;
 
 	if (port->q_counter == NULL)
 		return;
+	pthread_mutex_lock(asking);
+	pthread_mutex_lock(&c->lock);
+	c->missed_asking = true;
+	pthread_mutex_unlock(&c->lock);
+	asked_ns = now_get_ns();
 	rc = mdv_q_counter_read(port->q_counter, &raw, quiet);
 	pthread_mutex_lock(&c->lock);
+	c->missed_asking = false;
 	answered(c, MLXPMD_MISSED, rc);
 	if (rc == 0)
 		missed_take(c, raw, asked_ns);
 	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(asking);
 }
 
 /* Those that are not told keep their last values, with the time of what was told last of all. */
@@ -162,18 +185,21 @@ static void
 counters_read(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t asked_ns = now_get_ns(), values[MDV_COUNTERS_MAX] = { 0 };
-	int rc = mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
+	pthread_mutex_t *asking = &c->turn[MLXPMD_COUNTERS].asking;
+	uint64_t asked_ns, values[MDV_COUNTERS_MAX] = { 0 };
+	int rc;
 
+	pthread_mutex_lock(asking);
+	asked_ns = now_get_ns();
+	rc = mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
 	pthread_mutex_lock(&c->lock);
 	answered(c, MLXPMD_COUNTERS, rc);
-	if (asked_ns > c->last.asked_ns[MLXPMD_COUNTERS]) {
-		memcpy(c->last.counters, values, sizeof(values));
-		if (rc == 0)
-			c->last.asked_ns[MLXPMD_COUNTERS] = asked_ns;
-		publish(c);
-	}
+	memcpy(c->last.counters, values, sizeof(values));
+	if (rc == 0)
+		c->last.asked_ns[MLXPMD_COUNTERS] = asked_ns;
+	publish(c);
 	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(asking);
 }
 
 /* ------------------------------------------------------------------ the control thread */
@@ -222,7 +248,7 @@ answers_take(struct mlxpmd_port *port)
 		if (answer.wr_id > c->answered_ns)
 			answered(c, MLXPMD_MISSED, rc);
 		c->answered_ns = RTE_MAX(c->answered_ns, answer.wr_id);
-		if (rc == 0)
+		if (rc == 0 && missed_younger(c, answer.wr_id))
 			missed_take(c, raw, answer.wr_id);
 		c->info.outstanding = mdv_async_outstanding(c->async);
 		pthread_mutex_unlock(&c->lock);
@@ -248,10 +274,11 @@ void
 mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns = now_get_ns();
+	uint64_t now_ns;
 
 	if (readable)
 		answers_take(port);
+	now_ns = now_get_ns(); /* Not before: what was asked then would pass for older than the answers. */
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
@@ -393,6 +420,8 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 	}
 	c->info.async = c->async != NULL;
 	c->last.asked_ns[MLXPMD_MISSED] = now_get_ns();
+	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
+		pthread_mutex_init(&c->turn[which].asking, NULL);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->fresh, NULL);
 	publish(c);
@@ -411,5 +440,7 @@ mlxpmd_counts_down(struct mlxpmd_port *port)
 	mdv_async_close(c->async);
 	pthread_cond_destroy(&c->fresh);
 	pthread_mutex_destroy(&c->lock);
+	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
+		pthread_mutex_destroy(&c->turn[which].asking);
 	free(c);
 }
