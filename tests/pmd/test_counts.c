@@ -60,7 +60,10 @@ miss(unsigned int n)
 	CHECK(pmd_drain(PORT_A, 64, 5000, NULL) == 64, "not all received");
 }
 
-/* While nobody reads, nobody asks. The rule does nothing but count. */
+/*
+ * While nobody reads, nobody asks, but for the watch on a count that wraps, once in five seconds. The rule
+ * does nothing but count.
+ */
 static void
 unread(void)
 {
@@ -68,7 +71,7 @@ unread(void)
 
 	CHECK_OK(emu_fault(QUERIES "do delay us=1"));
 	rte_delay_us_sleep(500000);
-	CHECK(emu_fault_hits() == 0, "%" PRIu64 " queries that nobody wanted", emu_fault_hits());
+	CHECK(emu_fault_hits() <= 1, "%" PRIu64 " queries that nobody wanted", emu_fault_hits());
 	(void)missed_get();
 	rte_delay_us_sleep(500000);
 	WAIT_FOR(emu_fault_hits() > 2);

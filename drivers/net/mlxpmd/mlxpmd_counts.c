@@ -6,8 +6,9 @@
  *
  * A reading keeps its kind of counts fresh for LEASE_NS: they are asked for again at half of the age
  * that is allowed, so that who reads at least that often finds them young. While nobody reads, the
- * device is not asked anything. The first reading after a pause finds old counts: workers are shown
- * them, others wait for new ones, for WAIT_MS at most.
+ * device is not asked anything but what a running port misses, every WATCH_NS: that count wraps. The
+ * first reading after a pause finds old counts: workers are shown them, others wait for new ones, for
+ * WAIT_MS at most.
  */
 
 #include <stdlib.h>
@@ -26,6 +27,8 @@
 #define LATE_NS (1000 * NS_PER_MS)
 /* But not more often than this. */
 #define OUTSTANDING_MAX 16
+/* The device's count of 32 bits must not wrap twice between two answers: enough for 800 million a second. */
+#define WATCH_NS (5000 * NS_PER_MS)
 
 /* Rows of 64-bit words: they are copied as such. */
 #define WORDS (sizeof(struct mlxpmd_counts) / sizeof(uint64_t))
@@ -255,19 +258,30 @@ answers_take(struct mlxpmd_port *port)
 	}
 }
 
+/* When a running port asks what it missed, whoever reads; UINT64_MAX: it does not. */
+static uint64_t
+watch_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
+{
+	if (which != MLXPMD_MISSED || port->q_counter == NULL ||
+	    !__atomic_load_n(&port->running, __ATOMIC_RELAXED))
+		return UINT64_MAX;
+	return port->counts->turn[which].tried_ns + WATCH_NS;
+}
+
 /* When the device is to be asked; UINT64_MAX: not while nobody reads. */
 static uint64_t
-due_ns(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, uint64_t now_ns)
+due_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t now_ns)
 {
+	const struct mlxpmd_counts_cache *c = port->counts;
 	const struct turn *t = &c->turn[which];
 	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_RELAXED);
 	uint64_t pause_ns = c->age_ns / 2;
 
 	if (read_ns == 0 || (now_ns > read_ns && now_ns - read_ns > LEASE_NS))
-		return UINT64_MAX;
+		return watch_ns(port, which);
 	if (which == MLXPMD_MISSED && c->youngest_ns != 0)
 		pause_ns = RTE_MAX(pause_ns, LATE_NS);
-	return t->tried_ns + pause_ns;
+	return RTE_MIN(t->tried_ns + pause_ns, watch_ns(port, which));
 }
 
 void
@@ -282,7 +296,7 @@ mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
-		if (now_ns < due_ns(c, which, now_ns))
+		if (now_ns < due_ns(port, which, now_ns))
 			continue;
 		c->turn[which].tried_ns = now_ns;
 		__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
@@ -302,7 +316,7 @@ mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port)
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return -1;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
-		due = RTE_MIN(due, due_ns(c, which, now_ns));
+		due = RTE_MIN(due, due_ns(port, which, now_ns));
 	if (due == UINT64_MAX)
 		return -1;
 	return due <= now_ns ? 0 : (due - now_ns) / NS_PER_MS + 1;
@@ -420,6 +434,7 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 	}
 	c->info.async = c->async != NULL;
 	c->last.asked_ns[MLXPMD_MISSED] = now_get_ns();
+	c->turn[MLXPMD_MISSED].tried_ns = c->last.asked_ns[MLXPMD_MISSED];
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
 		pthread_mutex_init(&c->turn[which].asking, NULL);
 	pthread_mutex_init(&c->lock, NULL);
