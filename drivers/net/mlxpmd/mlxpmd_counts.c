@@ -45,7 +45,8 @@ struct turn {
 
 struct mlxpmd_counts_cache {
 	struct mdv_async *async; /* NULL: the control thread waits for the device. */
-	bool ended;		/* No answers come any more. Control thread only, as the next. */
+	bool ended;		/* No answers come any more. Control thread only, as the next three. */
+	bool full;		/* So many answers are missing that the control thread waits. */
 	uint64_t youngest_ns;	/* Query whose answer is waited for, by when it was made; 0: none. */
 	uint64_t answered_ns;	/* The youngest that was answered. */
 	uint64_t age_ns;	/* 0: no cache. */
@@ -207,21 +208,48 @@ counters_read(struct mlxpmd_port *port)
 
 /* ------------------------------------------------------------------ the control thread */
 
+/*
+ * Whether the control thread has to wait itself. While answers are missing it is asked as often as ever:
+ * what is late may come yet, what is lost must not make the counts old for good.
+ */
+static bool
+must_wait(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	bool full;
+
+	if (c->async == NULL || c->ended)
+		return true;
+	full = mdv_async_outstanding(c->async) >= OUTSTANDING_MAX;
+	if (full && !c->full)
+		MLXPMD_LOG(WARNING, "port %u: %u queries of the missed count are unanswered: "
+			   "the control thread waits for the device", port->port_id, OUTSTANDING_MAX);
+	c->full = full;
+	return full;
+}
+
 static void
 missed_ask(struct mlxpmd_port *port, uint64_t now_ns)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
+	bool wait;
 	int rc;
 
 	if (port->q_counter == NULL)
 		return;
-	if (c->async == NULL || c->ended || mdv_async_outstanding(c->async) >= OUTSTANDING_MAX) {
+	wait = must_wait(port);
+	pthread_mutex_lock(&c->lock);
+	c->info.async = !wait;
+	pthread_mutex_unlock(&c->lock);
+	c->youngest_ns = 0;
+	if (wait) {
 		missed_read(port, failing(c, MLXPMD_MISSED));
 		return;
 	}
 	mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
 	rc = mdv_q_counter_ask(c->async, port->q_counter, now_ns);
-	c->youngest_ns = rc == 0 ? now_ns : 0;
+	if (rc == 0)
+		c->youngest_ns = now_ns;
 	pthread_mutex_lock(&c->lock);
 	if (rc != 0)
 		answered(c, MLXPMD_MISSED, rc);
@@ -240,7 +268,8 @@ answers_take(struct mlxpmd_port *port)
 	for (;;) {
 		mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
 		rc = mdv_async_take(c->async, c->answer, sizeof(c->answer), &answer);
-		c->ended = rc != 0 && rc != -EAGAIN;
+		if (rc == -EAGAIN)
+			return;
 		if (rc != 0)
 			break;
 		if (answer.wr_id == c->youngest_ns)
@@ -256,6 +285,11 @@ answers_take(struct mlxpmd_port *port)
 		c->info.outstanding = mdv_async_outstanding(c->async);
 		pthread_mutex_unlock(&c->lock);
 	}
+	c->ended = true;
+	c->youngest_ns = 0;
+	if (!mdv_gone(port->mdv))
+		MLXPMD_LOG(WARNING, "port %u: no more answers to queries (%s): "
+			   "the control thread waits for the device", port->port_id, rte_strerror(-rc));
 }
 
 /* When a running port asks what it missed, whoever reads; UINT64_MAX: it does not. */
