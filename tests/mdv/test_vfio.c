@@ -301,6 +301,19 @@ static const struct {
 	{ "eq", test_eq },
 };
 
+/** By the other door it is not there, and the line says which one to take. */
+static void
+verbs_hint(const char *address)
+{
+	struct mdv_dev *dev = NULL;
+	struct rte_pci_addr pci;
+
+	REQUIRE(rte_pci_addr_parse(address, &pci) == 0);
+	log_begin();
+	CHECK_EQ(mdv_open(&pci, MDV_OPEN_VERBS, &dev), -ENODEV);
+	CHECK_EQ(lines_with(log_end(), "bound to vfio-pci: devarg open=vfio"), 1);
+}
+
 static void
 run_all(const char *address)
 {
@@ -308,6 +321,7 @@ run_all(const char *address)
 	struct mdv_dev *dev, *second;
 
 	REQUIRE(early != NULL);
+	verbs_hint(address);
 	dev = open_it(address);
 	REQUIRE(dev != NULL);
 	for (size_t i = 0; i < RTE_DIM(tests); i++) {

@@ -23,6 +23,20 @@ mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
 	return rte_pci_addr_parse(slot, pci) == 0 ? 0 : -ENOENT;
 }
 
+static bool
+bound_to_vfio(const struct rte_pci_addr *pci)
+{
+	static const char vfio[] = "/vfio-pci";
+	char path[128], target[256];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/driver", pci->domain,
+		 pci->bus, pci->devid, pci->function);
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	return n >= (ssize_t)strlen(vfio) && strcmp(target + n - strlen(vfio), vfio) == 0;
+}
+
 /** The RDMA device at the address; without one NULL, one line, and rte_errno. */
 static struct ibv_device *
 find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
@@ -43,6 +57,7 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 			mdv_errno_name(unread));
 	else
 		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
+			bound_to_vfio(pci) ? "it is bound to vfio-pci: devarg open=vfio" :
 			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
 				 "though there are others (a bonded port may have none)");
 	return NULL;
