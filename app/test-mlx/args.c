@@ -22,13 +22,16 @@ bad(const char *option, const char *value, const char *allowed)
 
 /* One setter per plain number: option, field, smallest, largest. */
 #define NUMBER(func, option, field, min, max)						\
+	NUMBER_UP_TO(func, option, field, min, max, #max)
+/* Or with words for the largest: a literal of 64 bits ends in a letter. */
+#define NUMBER_UP_TO(func, option, field, min, max, max_text)				\
 static int										\
 func(struct tm_config *cfg, const char *value)						\
 {											\
 	uint64_t v;									\
 											\
 	if (tm_parse_u64(value, min, max, &v) != 0)					\
-		return bad(option, value, #min " to " #max);		\
+		return bad(option, value, #min " to " max_text);		\
 	cfg->field = v;									\
 	return 0;									\
 }
@@ -42,12 +45,12 @@ NUMBER(set_mbufs, "mbufs", mbufs, 64, 1000000000)
 NUMBER(set_mbuf_size, "mbuf-size", mbuf_size, 192, 65535)
 NUMBER(set_mtu, "mtu", mtu, 68, 65535)
 NUMBER(set_max_pkt_len, "max-pkt-len", max_pkt_len, 64, 65535)
-NUMBER(set_count, "count", count, 0, 18446744073709551615U)
+NUMBER_UP_TO(set_count, "count", count, 0, UINT64_MAX, "18446744073709551615")
 NUMBER(set_rate, "rate", rate, 0, 10000000000)
 NUMBER(set_window, "window", window, 0, 1000000000)
 NUMBER(set_flows, "flows", flows, 1, 65536)
 NUMBER(set_vlan, "vlan", vlan, 0, 4094)
-NUMBER(set_seed, "seed", seed, 0, 18446744073709551615U)
+NUMBER_UP_TO(set_seed, "seed", seed, 0, UINT64_MAX, "18446744073709551615")
 NUMBER(set_retries, "tx-retries", tx_retries, 0, 1000000)
 NUMBER(set_portmask, "portmask", portmask, 1, 0xffffffff)
 NUMBER(set_genmask, "gen-ports", genmask, 0, 0xffffffff)
@@ -347,7 +350,8 @@ args_agree(const struct tm_config *cfg)
 	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS; i++)
 		if (cfg->files[i].pcap_in != NULL && tm_pcap_check(cfg->files[i].pcap_in) != 0)
 			return -EINVAL;
-	return 0;
+	/* Commands may choose another engine before they start anything. */
+	return (cfg->cmds_path == NULL && !cfg->interactive) || cfg->auto_start ? tm_intr_check(cfg) : 0;
 }
 
 int

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmds.h"
@@ -112,6 +113,20 @@ question_make(const struct tm_app *app, const char *what, const char *rest, bool
 	return n < size ? 0 : -E2BIG;
 }
 
+/* A port that is not there is told by the program: telemetry's answer would not say why. */
+static int
+port_check(const char *what, const char *rest)
+{
+	size_t len = strcspn(rest, " \t");
+	bool port = word_is_port(rest, len);
+
+	if (port ? rte_eth_dev_is_valid_port(atoi(rest)) :
+	    len == 0 || strcmp(what, "objects") != 0 || memchr(rest, ':', len) != NULL)
+		return 0;
+	tm_error("no port '%.*s'", (int)len, rest);
+	return -ENODEV;
+}
+
 static int
 devx_ask(struct tm_app *app, const char *what, const char *rest)
 {
@@ -121,6 +136,8 @@ devx_ask(struct tm_app *app, const char *what, const char *rest)
 	json_t *answer;
 	int ret;
 
+	if (of_port && port_check(what, rest) != 0)
+		return -ENODEV;
 	if (question_make(app, what, rest, of_port, command, sizeof(command)) != 0) {
 		tm_error("devx %s: too many words", what);
 		return -E2BIG;

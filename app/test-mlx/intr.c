@@ -19,17 +19,17 @@
 #define SLEEP_MS 20
 
 /* Who sends by itself has always something to do. */
-static int
-intr_check(const struct tm_app *app)
+int
+tm_intr_check(const struct tm_config *cfg)
 {
-	bool sends = app->cfg.engine->generates;
+	bool sends = cfg->engine->generates;
 
-	for (uint16_t i = 0; i < app->nb_ports; i++)
-		sends |= app->cfg.files[app->port_ids[i]].pcap_in != NULL;
-	if (!sends)
+	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS; i++)
+		sends |= cfg->files[i].pcap_in != NULL;
+	if (!cfg->rx_intr || !sends)
 		return 0;
 	tm_error("--rx-intr: %s sends of its own accord and cannot sleep",
-		 app->cfg.engine->generates ? app->cfg.engine->name : "a port with a capture");
+		 cfg->engine->generates ? cfg->engine->name : "a port with a capture");
 	return -EINVAL;
 }
 
@@ -60,7 +60,7 @@ tm_intr_open(struct tm_app *app)
 		app->intr_epfd[i] = -1;
 	if (!app->cfg.rx_intr)
 		return 0;
-	ret = intr_check(app);
+	ret = tm_intr_check(&app->cfg);
 	for (uint16_t i = 0; i < app->nb_streams && ret == 0; i++)
 		if (app->streams[i].has_rx)
 			ret = stream_add(app, &app->streams[i]);

@@ -253,6 +253,8 @@ tm_phase_get(const struct tm_app *app)
 }
 
 /* intr.c */
+/** Can --rx-intr be with what the run is to do? -EINVAL with one line: it sends of its own accord. */
+int tm_intr_check(const struct tm_config *cfg);
 /** For a run: queues into epoll sets of their lcores. Nothing without --rx-intr. */
 int tm_intr_open(struct tm_app *app);
 void tm_intr_close(struct tm_app *app);

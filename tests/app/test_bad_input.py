@@ -29,6 +29,7 @@ def options(_work):
             (["--burst", "513"], ["--burst", "512"]),
             (["--burst", "-1"], ["--burst", "-1"]),
             (["--burst", "ten"], ["--burst", "ten"]),
+            (["--count", "x"], ["--count", "0 to 18446744073709551615"]),
             (["--rxq=0"], ["--rxq"]),
             (["--pkt-len", "100-60"], ["--pkt-len", "100-60"]),
             (["--pkt-len", "59"], ["--pkt-len", "59"]),
@@ -42,6 +43,7 @@ def options(_work):
             (["--peer-mac", "0=zz"], ["--peer-mac", "zz"]),
             (["--interactive=yes"], ["--interactive"]),
             (["--mtu", "1500", "--max-pkt-len", "1518"], ["--mtu", "--max-pkt-len"]),
+            (["--rx-intr", "--fwd", "gen"], ["--rx-intr", "gen"]),
             (["--vlan", "5", "--fwd", "gen"], ["--vlan", "64"])):
         refused(RING, given, words)
 

@@ -27,7 +27,10 @@ SCRIPT = [
     ("devx explain NO_RESOURCES", ["EAGAIN", "no room left"], True),
     ("devx explain cqe 4", ["LOCAL_PROT_ERR", "memory key"], True),
     ("devx explain", ["wrong arguments"], False),
-    ("devx cmd 7 NOP", ["no driver here answers"], False),
+    ("devx cmd 7 NOP", ["no port '7'"], False),
+    ("devx caps 5", ["no port '5'"], False),
+    ("devx objects 5", ["no port '5'"], False),
+    ("devx objects 99", ["no port '99'"], False),
     ("devx explain 1000", ["no driver here answers"], False),
 ]
 FAULT = "on cmd.entry match op=QUERY_ADAPTER do fail status=RESOURCE_BUSY syndrome=0x123456"
