@@ -129,7 +129,9 @@ main(int argc, char **argv)
 	if (argc >= 2 && strcmp(argv[1], "ctl") == 0)
 		return mlxemu_ctl(argc - 2, argv + 2);
 	if ((argc == 2 || argc == 3) && strcmp(argv[1], "lies") == 0) {
-		emu_lie_list(argv[2]);
+		if (emu_lie_list(argv[2]) == 0)
+			return mlxemu_fail(MLXEMU_FAILED, "no lie begins with '%s' (mlxemu lies lists "
+					   "what there is)", argv[2]);
 		return MLXEMU_OK;
 	}
 	if (argc >= 2 && strcmp(argv[1], "explain") == 0)

@@ -37,6 +37,7 @@ struct mlxemu_run {
 	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as typed. */
 	unsigned nclock;
 	char doors[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_DOOR_* per port. */
+	unsigned opened;	 /**< Ports that --open names: a bit per port. */
 	unsigned vfs;		 /**< --vf: a bit per port. */
 	const char *check;	 /**< --check, or NULL. */
 	const char *captures[EMU_MAX_PORTS]; /**< --capture, with absolute names. */

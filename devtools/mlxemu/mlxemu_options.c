@@ -125,6 +125,7 @@ option_open(struct mlxemu_run *run, const char *value)
 		first = last = (unsigned)strtoul(value, &end, 10);
 		if (*value < '0' || *value > '9' || end != name || first >= EMU_MAX_PORTS)
 			return mlxemu_fail(MLXEMU_USAGE, "--open '%s': no port before '='", value);
+		run->opened |= 1u << first;
 	}
 	name = name != NULL ? name + 1 : value;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -376,6 +377,9 @@ options_check(const struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
 	if (run->vfs >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--vf: there are only %u ports", run->ports);
+	if (run->opened >> run->ports != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--open: there %s only %u port%s", run->ports == 1 ? "is" : "are",
+				   run->ports, run->ports == 1 ? "" : "s");
 	for (unsigned i = 0; run->profile->mlx4 && i < run->ports; i++)
 		if (run->doors[i] != '0' + EMU_DOOR_VERBS)
 			return mlxemu_fail(MLXEMU_USAGE, "--open: a %s can be opened through verbs only",

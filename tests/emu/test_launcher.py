@@ -54,6 +54,8 @@ def bad_input(mlxemu):
     refused(mlxemu, 2, ['no program'], 'run')
     refused(mlxemu, 2, ['no program'], 'run', '--ports', '2', '--')
     refused(mlxemu, 2, ['ConnectX-3', 'verbs'], 'run', '--profile', 'cx3', '--open', 'vfio', *go)
+    refused(mlxemu, 2, ['--open', 'only 1 port'], 'run', '--open', '5=vfio', *go)
+    refused(mlxemu, 1, ['zzz', 'mlxemu lies'], 'lies', 'zzz')
     refused(mlxemu, 2, ['--ports'], 'run', '--ports', '0', *go)
     refused(mlxemu, 2, ['--ports', '16'], 'run', '--ports', '17', *go)
     refused(mlxemu, 2, ['--ports', 'two'], 'run', '--ports', 'two', *go)

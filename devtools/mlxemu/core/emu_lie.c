@@ -489,11 +489,15 @@ struct listing {
 	const char *command;
 };
 
+static unsigned listed;
+
 static void
 list_one(const char *prefix, const char *name)
 {
-	if (strncasecmp(name, prefix, strlen(prefix)) == 0)
-		printf("%s\n", name);
+	if (strncasecmp(name, prefix, strlen(prefix)) != 0)
+		return;
+	printf("%s\n", name);
+	listed++;
 }
 
 static void
@@ -554,15 +558,16 @@ list_counters(const char *prefix)
 	}
 }
 
-void
+unsigned
 emu_lie_list(const char *prefix)
 {
 	char name[NAME_BYTES];
 
+	listed = 0;
 	if (prefix == NULL) {
 		for (unsigned i = 0; i < EMU_LIE_KINDS; i++)
 			printf("%-46s %s\n", forms[i].form, forms[i].about);
-		return;
+		return EMU_LIE_KINDS;
 	}
 	list_commands(prefix);
 	list_members(prefix, EMU_LIE_CQE);
@@ -572,4 +577,8 @@ emu_lie_list(const char *prefix)
 		list_one(prefix, name);
 	}
 	list_counters(prefix);
+	/* The others have no list of names: their form. */
+	for (unsigned i = 0; i < EMU_LIE_KINDS && listed == 0; i++)
+		list_one(prefix, forms[i].form);
+	return listed;
 }

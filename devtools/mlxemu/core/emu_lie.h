@@ -38,8 +38,8 @@ emu_lie_about(enum emu_lie_kind kind)
 /** Adds a lie. 0; -EINVAL with one line in err; -ENOMEM. */
 int emu_lie_add(const char *text, char *err, size_t err_len);
 void emu_lie_clear(void);
-/** Prints what can be lied about: the forms, or all names that begin with prefix. */
-void emu_lie_list(const char *prefix);
+/** Prints what can be lied about: the forms, or all names that begin with prefix. How many. */
+unsigned emu_lie_list(const char *prefix);
 
 /* Where the model speaks; each is called only when emu_lie_about() its kind. */
 
