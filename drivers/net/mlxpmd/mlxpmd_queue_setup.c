@@ -162,10 +162,11 @@ mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 		return;
 	}
 	mlxpmd_rxq_stats_retire(rxq);
-	mlxpmd_rxq_intr_release(rxq);
+	/* Before anything of it goes: the control thread looks for it there. */
 	pthread_mutex_lock(&rxq->port->lock);
 	rxq->port->rxqs[queue_id] = NULL;
 	pthread_mutex_unlock(&rxq->port->lock);
+	mlxpmd_rxq_intr_release(rxq);
 	eth_dev->data->rx_queues[queue_id] = NULL;
 	rte_free(rxq);
 }

@@ -95,13 +95,19 @@ mlxpmd_rx_intr_up(struct mlxpmd_port *port)
 void
 mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq)
 {
+	struct mdv_vector *vector;
+
 	if (rxq == NULL || rxq->vector == NULL)
 		return;
 	/* All of the port: one that keeps its vector is entered again at the next start. */
 	handle_clear(rxq->port->eth_dev->intr_handle);
-	mdv_vector_free(rxq->vector);
+	/* The control thread may be about to wake who sleeps here: the device may go at any time. */
+	rte_spinlock_lock(&rxq->intr_lock);
+	vector = rxq->vector;
 	rxq->vector = NULL;
-	rxq->intr_on = false;
+	__atomic_store_n(&rxq->intr_on, false, __ATOMIC_RELAXED);
+	rte_spinlock_unlock(&rxq->intr_lock);
+	mdv_vector_free(vector);
 }
 
 void
@@ -153,8 +159,6 @@ late_wake(struct mlxpmd_rxq *rxq, uint64_t late_ns)
 void
 mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t now_ns)
 {
-	if (rxq->vector == NULL)
-		return;
 	rte_spinlock_lock(&rxq->intr_lock);
 	if (!rxq->intr_on || !there) {
 		rxq->intr_late_ns = 0;
