@@ -8,6 +8,7 @@
  */
 
 #include <dirent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -245,6 +246,32 @@ first_packet(void)
 	CHECK_OK(rte_eth_dev_rx_intr_ctl_q(PORT_A, 0, epfd, RTE_INTR_EVENT_DEL, NULL));
 	pmd_ports_down();
 	close(epfd);
+}
+
+/* Who reads the descriptor himself, and does not poll, is woken again by the next order. */
+static void
+own_reader(void)
+{
+	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
+	struct pollfd fd = { .events = POLLIN };
+	uint64_t events;
+	int round;
+
+	pmd_ports_up(&one_queue);
+	fd.fd = rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0);
+	for (round = 0; round < 3; round++) {
+		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
+		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
+		CHECK(poll(&fd, 1, LOST_MS) == 1, "not woken");
+		CHECK(read(fd.fd, &events, sizeof(events)) == sizeof(events), "nothing to read");
+		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
+		/* At once, and not only by the control thread, which would say so. */
+		CHECK(pmd_devarg(PORT_A, "open=vfio") || poll(&fd, 1, 0) == 1, "not woken at once");
+		CHECK(poll(&fd, 1, LOST_MS) == 1, "not woken again");
+		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
+		CHECK(pmd_drain(PORT_A, 1, 1000, NULL) == 1, "no packet");
+	}
+	pmd_ports_down();
 }
 
 /* Processor time in ns of all threads but the emulator's own. */
@@ -493,6 +520,7 @@ main(int argc, char **argv)
 	}
 	refusals();
 	first_packet();
+	own_reader();
 	idle(rounds != NULL);
 	several_queues();
 	stop_start();

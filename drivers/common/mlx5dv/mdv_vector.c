@@ -155,19 +155,21 @@ mdv_vector_kick(const struct mdv_vector *vector)
 	(void)!write(vector->fd, &one, sizeof(one));
 }
 
-void
+bool
 mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 {
 	const struct mlx5dv_devx_uar *uar = cq->obj->dev->uar;
 	volatile uint64_t *reg = RTE_PTR_ADD(uar->base_addr, MDV_UAR_CQ_ARM);
 	uint32_t word;
+	bool fresh;
 
 	/* Who wakes by the descriptor and never acknowledges is served as well. */
 	if (cq->vector != NULL)
 		(void)cq->vector->dev->door->vector_took(cq->vector);
 	consumer_index &= MDV_CQ_ARM_CI_MASK;
 	/* Once for each order: whatever the event is seen by, it is the same event. */
-	if (cq->arm_event || consumer_index != cq->arm_ci)
+	fresh = cq->arm_event || consumer_index != cq->arm_ci;
+	if (fresh)
 		cq->arm_sn++;
 	cq->arm_event = false;
 	cq->arm_ci = consumer_index;
@@ -179,4 +181,5 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 	*reg = rte_cpu_to_be_64((uint64_t)word << 32 | cq->cqn);
 	/* Where the page is write-combining the doorbell would linger. */
 	rte_wmb();
+	return fresh;
 }

@@ -76,14 +76,17 @@ void mdv_vector_kick(const struct mdv_vector *vector);
  *
  * The sequence number that goes along moves on only after an event, as the device demands: it takes
  * no second order with the number of an event that it delivered. That there was one is seen by
- * mdv_vector_ack(), or by the consumer index having moved since: who reads the descriptor himself
- * does no harm.
+ * mdv_vector_ack(), or by the consumer index having moved since.
  *
  * @param consumer_index
  *   Completions consumed so far; of it the lower 24 bits count.
+ * @return
+ *   false: the order has the number of the last one, as far as is known not answered yet. Should
+ *   somebody else have read the descriptor, the device takes no order: there is a completion at
+ *   consumer_index then, which the caller has to see for himself.
  */
 __rte_internal
-void mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index);
+bool mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index);
 
 #ifdef __cplusplus
 }

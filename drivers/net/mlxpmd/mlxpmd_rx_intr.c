@@ -22,6 +22,7 @@
 #include <rte_interrupts.h>
 #include <rte_spinlock.h>
 
+#include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_ctrl.h"
 
 /* An event that has not come by then was lost on its way, by the device or the kernel. */
@@ -172,6 +173,18 @@ mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t 
 	rte_spinlock_unlock(&rxq->intr_lock);
 }
 
+/* Whoever read the descriptor himself and took no packet has used up the order: the packet is there. */
+static void
+rxq_order(struct mlxpmd_rxq *rxq)
+{
+	const uint32_t ci = __atomic_load_n(&rxq->cq_ci, __ATOMIC_RELAXED);
+	const struct mlx5_cqe64 *cqe = &rxq->cqes[ci & rxq->cqe_mask];
+
+	if (!mdv_cq_arm(&rxq->cq, ci) &&
+	    !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), ci >> rxq->log_cqes & 1))
+		mdv_vector_kick(rxq->vector);
+}
+
 /* Is there anything to sleep for? The lock is held. */
 static int
 rxq_intr_enable(struct mlxpmd_rxq *rxq)
@@ -186,7 +199,7 @@ rxq_intr_enable(struct mlxpmd_rxq *rxq)
 		return rc;
 	__atomic_store_n(&rxq->intr_on, true, __ATOMIC_RELAXED);
 	if (state == MLXPMD_QS_READY)
-		mdv_cq_arm(&rxq->cq, __atomic_load_n(&rxq->cq_ci, __ATOMIC_RELAXED));
+		rxq_order(rxq);
 	else if (state == MLXPMD_QS_ASKED)
 		mdv_vector_kick(rxq->vector); /* To let go, the burst has to be called. */
 	/* Of a queue under repair the service wakes whoever waits for it. */
