@@ -28,11 +28,19 @@ char folder[64];
 /** Accesses of this process, and the one that is to fail; both may be threads'. */
 static struct {
 	long count, fail_at;
+	long gone_at; /**< From this one on there is no card: reads give ones, writes go nowhere. */
 	bool swallow; /**< The address is not written: its flag stays as it is. */
 } access_room;
 
 ssize_t pread64(int fd, void *buf, size_t len, off64_t off);
 ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t off);
+
+static bool
+gone(void)
+{
+	return access_room.gone_at != 0 &&
+	       __atomic_load_n(&access_room.count, __ATOMIC_RELAXED) >= access_room.gone_at;
+}
 
 static bool
 fails(void)
@@ -48,7 +56,12 @@ pread64(int fd, void *buf, size_t len, off64_t off)
 	if (next == NULL)
 		*(void **)&next = dlsym(RTLD_NEXT, "pread64");
 	errno = EIO;
-	return fails() ? -1 : next(fd, buf, len, off);
+	if (fails())
+		return -1;
+	if (!gone())
+		return next(fd, buf, len, off);
+	memset(buf, 0xff, len);
+	return len;
 }
 
 ssize_t
@@ -61,7 +74,8 @@ pwrite64(int fd, const void *buf, size_t len, off64_t off)
 	errno = EIO;
 	if (fails())
 		return -1;
-	return access_room.swallow && off == VSC(ADDRESS) ? (ssize_t)len : next(fd, buf, len, off);
+	return gone() || (access_room.swallow && off == VSC(ADDRESS)) ? (ssize_t)len :
+									next(fd, buf, len, off);
 }
 
 /* ---- what the card is like, seen past the code under test ---- */
@@ -434,6 +448,35 @@ test_failures(void)
 	mdv_fwdump_close(h);
 }
 
+/* The card falls off the bus at the k-th access: that is no dump, and it is told for what it is. */
+static void
+test_falls_off(void)
+{
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	const char *log;
+	long total;
+	size_t n;
+
+	access_room.count = 0;
+	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), 0);
+	total = access_room.count;
+	/* The last two give the lock back. */
+	for (long k = 1; k <= total - 2; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
+		log_begin();
+		access_room.count = 0;
+		access_room.gone_at = k;
+		CHECK_EQ(mdv_fwdump_take(h), -EIO);
+		access_room.gone_at = 0;
+		log = log_end();
+		CHECK_EQ(lines_of(log), 1);
+		CHECK_EQ(lines_with(log, "the device does not answer"), 1);
+		CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), -ENOENT);
+		if (config_get(VSC(SEMAPHORE)) != 0)
+			config_set(VSC(SEMAPHORE), 0);
+	}
+	mdv_fwdump_close(h);
+}
+
 /* ---- faults by rule ---- */
 
 /* on pci.write do fail errno=EPERM */
@@ -486,7 +529,7 @@ rule_none(void)
 {
 	static void (*const tests[])(void) = {
 		test_open, test_states, test_modes, test_equals, test_change, test_virtual, test_flag,
-		test_failures, test_crowd, test_store, test_devlink,
+		test_failures, test_falls_off, test_crowd, test_store, test_devlink,
 	};
 
 	for (size_t i = 0; i < RTE_DIM(tests); i++)

@@ -61,6 +61,19 @@ config_read(const struct mdv_vsc *vsc, uint32_t off, uint32_t *val)
 	return 0;
 }
 
+/* Of a card that fell off the bus all reads give ones; whether it is that tells what is never so. */
+static int
+config_get(const struct mdv_vsc *vsc, uint32_t off, uint32_t *val)
+{
+	int ret = config_read(vsc, off, val);
+	uint32_t ids;
+
+	if (ret != 0 || *val != UINT32_MAX)
+		return ret;
+	ret = config_read(vsc, PCI_VENDOR, &ids);
+	return ret == 0 && ids == UINT32_MAX ? -ENODEV : ret;
+}
+
 static int
 config_write(const struct mdv_vsc *vsc, uint32_t off, uint32_t val)
 {
@@ -75,7 +88,7 @@ config_write(const struct mdv_vsc *vsc, uint32_t off, uint32_t val)
 static int
 vsc_get(const struct mdv_vsc *vsc, uint32_t reg, uint32_t *val)
 {
-	return config_read(vsc, vsc->cap + reg, val);
+	return config_get(vsc, vsc->cap + reg, val);
 }
 
 static int
@@ -90,20 +103,15 @@ static int
 cap_find(struct mdv_vsc *vsc)
 {
 	uint32_t word, at;
-	int ret = config_read(vsc, PCI_VENDOR, &word);
+	int ret = config_get(vsc, PCI_VENDOR + 4, &word);
 
-	if (ret != 0)
-		return ret;
-	if (word == UINT32_MAX)
-		return -ENODEV;
-	ret = config_read(vsc, PCI_VENDOR + 4, &word);
 	if (ret == 0 && (word >> 16 & PCI_STATUS_CAP_LIST) == 0)
 		return -ENOENT;
 	if (ret == 0)
-		ret = config_read(vsc, PCI_CAP_POINTER, &word);
+		ret = config_get(vsc, PCI_CAP_POINTER, &word);
 	at = word & 0xfc;
 	for (int i = 0; ret == 0 && at >= 0x40 && i < PCI_CAPS_MAX; i++) {
-		ret = config_read(vsc, at, &word);
+		ret = config_get(vsc, at, &word);
 		if (ret == 0 && (word & 0xff) == PCI_CAP_VENDOR_SPECIFIC) {
 			vsc->cap = at;
 			return 0;
@@ -169,7 +177,8 @@ lock_give_back(struct mdv_vsc *vsc)
 	else if (ret == 0)
 		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken from us: ticket 0x%x is now 0x%x",
 			   vsc->ticket, holder);
-	if (ret != 0)
+	/* With a device that is gone the lock is gone as well. */
+	if (ret != 0 && ret != -ENODEV)
 		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway cannot be given back: %s",
 			   rte_strerror(-ret));
 	vsc->ticket = 0;

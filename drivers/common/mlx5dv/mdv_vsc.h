@@ -50,7 +50,9 @@ int mdv_vsc_space(struct mdv_vsc *vsc, uint32_t space, uint32_t *size);
  * Reads a register of the chosen space.
  * @param[out] next
  *   What the address register holds then: in the scan space the next address. NULL is allowed.
- * @return 0; -EFAULT the card says that there is none; -ETIMEDOUT the flag does not change; -errno.
+ * @return
+ *   0; -EFAULT the card says that there is none; -ETIMEDOUT the flag does not change; -ENODEV the card
+ *   is not there any more; -errno.
  */
 int mdv_vsc_read(struct mdv_vsc *vsc, uint32_t addr, uint32_t *val, uint32_t *next);
 
