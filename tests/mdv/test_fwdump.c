@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +33,10 @@ static struct {
 	bool swallow; /**< The address is not written: its flag stays as it is. */
 } access_room;
 
+/** What opening configuration space fails with, from then on; 0: it does not. */
+static int open_errno;
+
+int open64(const char *path, int flags, ...);
 ssize_t pread64(int fd, void *buf, size_t len, off64_t off);
 ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t off);
 
@@ -46,6 +51,22 @@ static bool
 fails(void)
 {
 	return __atomic_add_fetch(&access_room.count, 1, __ATOMIC_RELAXED) == access_room.fail_at;
+}
+
+int
+open64(const char *path, int flags, ...)
+{
+	static int (*next)(const char *, int, ...);
+	va_list args;
+	mode_t mode;
+
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "open64");
+	va_start(args, flags);
+	mode = (flags & O_CREAT) != 0 ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	errno = open_errno;
+	return open_errno != 0 && strstr(path, "/config") != NULL ? -1 : next(path, flags, mode);
 }
 
 ssize_t
@@ -299,6 +320,29 @@ test_virtual(void)
 	mdv_fwdump_close(h);
 }
 
+/* Why configuration space cannot be opened, by name. */
+static void
+test_no_way_in(void)
+{
+	static const struct {
+		int err;
+		const char *what;
+	} rows[] = {
+		{ EROFS, "opened for writing (read-only /sys" }, { EMFILE, "(EMFILE)" }, { ENFILE, "(ENFILE)" },
+		{ EACCES, "needs root" }, { EPERM, "not permitted" },
+	};
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+
+	for (size_t i = 0; i < RTE_DIM(rows); i++) {
+		log_begin();
+		open_errno = rows[i].err;
+		CHECK_EQ(mdv_fwdump_take(h), -EIO);
+		open_errno = 0;
+		CHECK_EQ(lines_with(log_end(), rows[i].what), 1);
+	}
+	mdv_fwdump_close(h);
+}
+
 /* ---- locks ---- */
 
 pid_t
@@ -529,7 +573,7 @@ rule_none(void)
 {
 	static void (*const tests[])(void) = {
 		test_open, test_states, test_modes, test_equals, test_change, test_virtual, test_flag,
-		test_failures, test_falls_off, test_crowd, test_store, test_devlink,
+		test_no_way_in, test_failures, test_falls_off, test_crowd, test_store, test_devlink,
 	};
 
 	for (size_t i = 0; i < RTE_DIM(tests); i++)

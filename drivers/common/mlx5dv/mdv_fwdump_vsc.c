@@ -71,6 +71,16 @@ explain(int ret, bool has_config, char *why)
 		what = "writing configuration space is not permitted (kernel lockdown?)";
 		ret = -EIO;
 		break;
+	case EROFS:
+		what = "configuration space cannot be opened for writing (read-only /sys, as in containers?)";
+		ret = -EIO;
+		break;
+	case EMFILE:
+	case ENFILE:
+		what = ret == -EMFILE ? "the process has no file descriptor left (EMFILE)" :
+					"the system has no file descriptor left (ENFILE)";
+		ret = -EIO;
+		break;
 	case EACCES:
 		what = "configuration space needs root";
 		ret = -EIO;
