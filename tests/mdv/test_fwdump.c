@@ -101,20 +101,20 @@ pwrite64(int fd, const void *buf, size_t len, off64_t off)
 
 /* ---- what the card is like, seen past the code under test ---- */
 
-static int
-config_open(const struct rte_pci_addr *pci)
+int
+config_open(void)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/config", pci->domain,
-		 pci->bus, pci->devid, pci->function);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/config", pf.domain,
+		 pf.bus, pf.devid, pf.function);
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
 uint32_t
 config_get(uint32_t off)
 {
-	int fd = config_open(&pf);
+	int fd = config_open();
 	uint32_t v = 0;
 
 	CHECK_EQ(pread(fd, &v, sizeof(v), off), sizeof(v));
@@ -122,10 +122,10 @@ config_get(uint32_t off)
 	return v;
 }
 
-static void
+void
 config_set(uint32_t off, uint32_t v)
 {
-	int fd = config_open(&pf);
+	int fd = config_open();
 
 	CHECK_EQ(pwrite(fd, &v, sizeof(v), off), sizeof(v));
 	close(fd);
@@ -140,7 +140,7 @@ opened(const struct rte_pci_addr *pci, unsigned int access)
 	return h;
 }
 
-static uint64_t
+uint64_t
 ms_now(void)
 {
 	struct timespec ts;
@@ -585,6 +585,7 @@ rule_locks(void)
 {
 	test_killed();
 	test_foreign_holder();
+	test_given_up();
 }
 
 static const struct {

@@ -25,6 +25,9 @@ extern char folder[64];
 struct mdv_fwdump *opened(const struct rte_pci_addr *pci, unsigned int access);
 /** A dword of port 0's configuration space, past the code under test. */
 uint32_t config_get(uint32_t off);
+void config_set(uint32_t off, uint32_t v);
+int config_open(void);
+uint64_t ms_now(void);
 /** fork(), without what is in buffers; waits for the end, and gives its status. */
 pid_t child_begin(void);
 int child_end(pid_t pid);
@@ -32,6 +35,7 @@ int child_end(pid_t pid);
 /* test_fwdump_kept.c */
 void test_crowd(void);
 void test_store(void);
+void test_given_up(void);
 void test_devlink(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,6 +126,67 @@ test_store(void)
 	CHECK_EQ(lines_with(log_end(), "cannot be kept in /no/such/folder"), 1);
 	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
 	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	mdv_fwdump_close(h);
+}
+
+/* ---- given up ---- */
+
+static unsigned int stop_after;
+
+static bool
+stop_soon(const void *arg)
+{
+	unsigned int *left = *(unsigned int *const *)arg;
+
+	return *left == 0 || --*left == 0;
+}
+
+/* Whoever has it in hand may give it up: in any wait, and anywhere in the middle. */
+void
+test_given_up(void)
+{
+	static const unsigned int after[] = { 1, 2, 100, 1500 };
+	unsigned int *const left = &stop_after;
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	uint64_t begin = ms_now();
+	char path[256];
+	size_t n;
+	int fd;
+
+	mdv_fwdump_stop_by(h, stop_soon, &left);
+	/* A dead one's ticket: without it that would take two seconds. */
+	for (size_t i = 0; i < 2 * RTE_DIM(after); i++) {
+		config_set(VSC(SEMAPHORE), i < RTE_DIM(after) ? 0 : 0x55);
+		stop_after = RTE_MIN(after[i % RTE_DIM(after)], i < RTE_DIM(after) ? 1500u : 100u);
+		log_begin();
+		CHECK_EQ(mdv_fwdump_take(h), -ECANCELED);
+		CHECK_EQ(lines_with(log_end(), "nobody waits for it any longer"), 1);
+		CHECK_EQ(config_get(VSC(SEMAPHORE)), i < RTE_DIM(after) ? 0 : 0x55);
+		CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	}
+	config_set(VSC(SEMAPHORE), 0);
+	/* Another process makes one, and does not end. */
+	snprintf(path, sizeof(path), "%s/%s.new", folder, h->name);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	CHECK_EQ(flock(fd, LOCK_EX), 0);
+	stop_after = 2;
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ECANCELED);
+	CHECK_EQ(lines_with(log_end(), "is not waited for any longer"), 1);
+	close(fd);
+	/* One of us is at the gateway. */
+	fd = config_open();
+	CHECK_EQ(flock(fd, LOCK_EX), 0);
+	stop_after = 2;
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ECANCELED);
+	CHECK_EQ(lines_with(log_end(), "nobody waits for it any longer"), 1);
+	close(fd);
+	/* No wait was waited out: they are of 60 and 30 s. */
+	CHECK(ms_now() - begin < 20000);
+	stop_after = UINT32_MAX;
 	CHECK_EQ(mdv_fwdump_take(h), 0);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	mdv_fwdump_close(h);

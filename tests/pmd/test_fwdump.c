@@ -3,6 +3,8 @@
 /* rte_eth_dev_get_reg_info(): the card's registers as ethdev hands them out, while the port forwards and after it failed. */
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -120,6 +122,32 @@ failure(void)
 	CHECK_OK(rmdir(folder));
 }
 
+/* Somebody is at the gateway, and stays there: a close does not wait for him. */
+static void
+held(void)
+{
+	int fd = open("/sys/bus/pci/devices/0000:c1:00.0/config", O_RDWR | O_CLOEXEC);
+	char path[400] = "";
+	uint64_t begin;
+
+	CHECK_OK(flock(fd, LOCK_EX));
+	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_INTR_RMV, on_rmv, NULL));
+	CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"syndrome\":%u}", 0x10u));
+	for (begin = now_us(); told == 0 && now_us() - begin < 20000000;)
+		rte_delay_us_sleep(1000);
+	CHECK(told == 1, "told %u times", told);
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	begin = now_us();
+	CHECK_OK(rte_eth_dev_close(PORT_A));
+	/* A second; he would have been waited for half a minute. */
+	CHECK(now_us() - begin < 15000000, "closed after %" PRIu64 " us", now_us() - begin);
+	printf("closed after %" PRIu64 " us\n", now_us() - begin);
+	close(fd);
+	CHECK(files(path, sizeof(path)) == 0, "%s", path);
+	CHECK_OK(rte_eth_dev_stop(PORT_B));
+	CHECK_OK(rmdir(folder));
+}
+
 static void
 ports_up(void)
 {
@@ -145,6 +173,10 @@ main(int argc, char **argv)
 	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
 	pmd_init(argc, argv);
 	ports_up();
+	if (strcmp(argv[argc - 1], "held") == 0) {
+		held();
+		return pmd_fini();
+	}
 	whole_and_parts();
 	failure();
 	return pmd_fini();

@@ -40,6 +40,12 @@ mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_
 }
 
 void
+mdv_fwdump_stop_by(struct mdv_fwdump *h, bool (*stop)(const void *arg), const void *arg)
+{
+	h->stop = (struct mdv_fwdump_stop){ .says = stop, .arg = arg };
+}
+
+void
 mdv_fwdump_close(struct mdv_fwdump *h)
 {
 	if (h == NULL)

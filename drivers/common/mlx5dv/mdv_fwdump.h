@@ -16,6 +16,7 @@
 #ifndef MDV_FWDUMP_H
 #define MDV_FWDUMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,6 +71,16 @@ struct mdv_fwdump;
 __rte_internal
 int mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_fwdump **out);
 
+/**
+ * Lets what is done with a handle be given up: where stop(arg) says so it ends soon, with -ECANCELED. Only
+ * ways that can be given up are used from then on, so not devlink. To be called before others use it.
+ *
+ * @param stop
+ *   Called often, from the thread that waits. Of no effect where the kernel makes the dump (FreeBSD).
+ */
+__rte_internal
+void mdv_fwdump_stop_by(struct mdv_fwdump *h, bool (*stop)(const void *arg), const void *arg);
+
 /** NULL is allowed. A dump that is kept stays. */
 __rte_internal
 void mdv_fwdump_close(struct mdv_fwdump *h);
@@ -80,8 +91,8 @@ void mdv_fwdump_close(struct mdv_fwdump *h);
  * @return
  *   0; -EEXIST one is kept already; -EBADF the handle is not for writing; -EIO there is no way to the
  *   registers (no gateway, not permitted, and nothing to fall back on); -EBUSY somebody else holds the
- *   lock and is alive, or nothing can free it; -ETIMEDOUT the gateway does not answer; other errno of
- *   keeping the dump (-ENOSPC, -EACCES).
+ *   lock and is alive, or nothing can free it; -ETIMEDOUT the gateway does not answer; -ECANCELED
+ *   mdv_fwdump_stop_by(); other errno of keeping the dump (-ENOSPC, -EACCES).
  */
 __rte_internal
 int mdv_fwdump_take(struct mdv_fwdump *h);

@@ -19,11 +19,24 @@ extern int mdv_logtype;
 	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
 		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
 
+/** Who says that nobody waits any longer; says NULL: all waits are waited out. */
+struct mdv_fwdump_stop {
+	bool (*says)(const void *arg);
+	const void *arg;
+};
+
+static inline bool
+mdv_fwdump_stopped(const struct mdv_fwdump_stop *stop)
+{
+	return stop->says != NULL && stop->says(stop->arg);
+}
+
 struct mdv_fwdump {
 	struct rte_pci_addr pci;
 	unsigned int access;
 	char name[96];	/**< Of the file in which a dump is kept (Linux). */
 	int ctl;	/**< /dev/mlx5ctl (FreeBSD). */
+	struct mdv_fwdump_stop stop;
 };
 
 /** A dump under construction. Whoever has it frees regs. */
@@ -55,7 +68,7 @@ int mdv_fwdump_sys_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_
 
 #define MDV_FWDUMP_WHY 160
 /** Through configuration space; values_too: else addresses only. 0, -errno as mdv_fwdump_take(). */
-int mdv_fwdump_by_vsc(const struct rte_pci_addr *pci, bool values_too, struct mdv_fwdump_set *set,
+int mdv_fwdump_by_vsc(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set,
 		      char why[MDV_FWDUMP_WHY]);
 /** What the kernel's health reporter has, or takes when it is asked. */
 int mdv_fwdump_by_devlink(const struct rte_pci_addr *pci, struct mdv_fwdump_set *set,
@@ -67,7 +80,7 @@ int mdv_fwdump_by_devlink(const struct rte_pci_addr *pci, struct mdv_fwdump_set 
 struct mdv_fwdump_store {
 	int dir, busy;	/**< Folder; the file that is being made, locked. */
 };
-/** Waits for others who make one. 0; -EEXIST a dump is kept; -errno, logged. */
+/** Waits for others who make one. 0; -EEXIST a dump is kept; -ECANCELED; -errno; logged but for -EEXIST. */
 int mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *store);
 /** Keeps the dump. 0 or -errno, logged. */
 int mdv_fwdump_store_keep(const struct mdv_fwdump *h, struct mdv_fwdump_store *store,

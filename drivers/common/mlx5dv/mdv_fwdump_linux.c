@@ -85,12 +85,17 @@ static int
 by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)
 {
 	char vsc[MDV_FWDUMP_WHY] = "", devlink[MDV_FWDUMP_WHY] = "";
-	int ret = mdv_fwdump_by_vsc(&h->pci, values_too, set, vsc);
+	int ret = mdv_fwdump_by_vsc(h, values_too, set, vsc);
 
 	if (ret == 0)
 		return 0;
 	set->count = 0;
 	set->unreadable = 0;
+	if (h->stop.says != NULL) {
+		FWDUMP_LOG(ERR, &h->pci, "no registers by the gateway -> %s: %s; devlink is not waited for",
+			   rte_strerror(-ret), vsc);
+		return ret;
+	}
 	if (mdv_fwdump_by_devlink(&h->pci, set, devlink) == 0) {
 		FWDUMP_LOG(NOTICE, &h->pci, "registers come from devlink, since %s", vsc);
 		return 0;

@@ -125,6 +125,8 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 	new_name(h, name, sizeof(name));
 	for (int i = 0; ret == -EAGAIN && i < BUSY_TRIES; i++) {
 		ret = busy_try(store->dir, name);
+		if (ret == -EAGAIN && mdv_fwdump_stopped(&h->stop))
+			ret = -ECANCELED;
 		if (ret == -EAGAIN)
 			nanosleep(&pause, NULL);
 	}
@@ -132,7 +134,8 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 		close(store->dir);
 		FWDUMP_LOG(ERR, &h->pci, "a dump cannot be begun: %s",
 			   ret == -EAGAIN ? "another process makes one and does not end" :
-					    rte_strerror(-ret));
+			   ret == -ECANCELED ? "another process makes one, and is not waited for any longer" :
+					       rte_strerror(-ret));
 		return ret == -EAGAIN ? -EBUSY : ret;
 	}
 	store->busy = ret;

@@ -96,6 +96,9 @@ explain(int ret, bool has_config, char *why)
 	case EBUSY:
 		what = "the gateway's lock is held by somebody else";
 		break;
+	case ECANCELED:
+		what = "nobody waits for it any longer";
+		break;
 	case ETIMEDOUT:
 		what = "the gateway does not answer: its flag never changes";
 		break;
@@ -105,15 +108,16 @@ explain(int ret, bool has_config, char *why)
 }
 
 int
-mdv_fwdump_by_vsc(const struct rte_pci_addr *pci, bool values_too, struct mdv_fwdump_set *set,
+mdv_fwdump_by_vsc(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set,
 		  char why[MDV_FWDUMP_WHY])
 {
 	struct mdv_vsc vsc;
 	bool has_config;
-	int ret = mdv_vsc_open(pci, &vsc, &has_config);
+	int ret = mdv_vsc_open(&h->pci, &vsc, &has_config);
 
 	if (ret != 0)
 		return explain(ret, has_config, why);
+	vsc.stop = &h->stop;
 	ret = mdv_vsc_lock(&vsc);
 	if (ret == 0)
 		ret = walk(&vsc, set);

@@ -47,6 +47,12 @@ pause_us(long us)
 	nanosleep(&ts, NULL);
 }
 
+static bool
+stopped(const struct mdv_vsc *vsc)
+{
+	return vsc->stop != NULL && mdv_fwdump_stopped(vsc->stop);
+}
+
 /* A file of sysfs gives what it has in one read; less is the end of configuration space. */
 static int
 config_read(const struct mdv_vsc *vsc, uint32_t off, uint32_t *val)
@@ -160,6 +166,8 @@ line_up(const struct mdv_vsc *vsc)
 			return 0;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
+		if (stopped(vsc))
+			return -ECANCELED;
 		pause_us(FLOCK_PAUSE_US);
 	}
 	return -EBUSY;
@@ -264,7 +272,7 @@ mdv_vsc_lock(struct mdv_vsc *vsc)
 		ret = lock_try(vsc, &holder);
 		if (ret <= 0)
 			break;
-		ret = watch_look(vsc, &w, holder, i);
+		ret = stopped(vsc) ? -ECANCELED : watch_look(vsc, &w, holder, i);
 		if (ret == 0)
 			pause_us(LOCK_PAUSE_US + rand() % LOCK_PAUSE_US);
 	}
@@ -316,7 +324,7 @@ int
 mdv_vsc_read(struct mdv_vsc *vsc, uint32_t addr, uint32_t *val, uint32_t *next)
 {
 	uint32_t now = 0;
-	int ret = vsc_set(vsc, VSC_ADDRESS, VSC_ADDR(addr));
+	int ret = stopped(vsc) ? -ECANCELED : vsc_set(vsc, VSC_ADDRESS, VSC_ADDR(addr));
 
 	for (unsigned int i = 0; ret == 0 && i < MDV_VSC_TRIES; i++) {
 		ret = vsc_get(vsc, VSC_ADDRESS, &now);

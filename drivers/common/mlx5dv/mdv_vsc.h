@@ -22,12 +22,15 @@
 /** Tries for the semaphore and for the flag, as the kernels have it. */
 #define MDV_VSC_TRIES 2048u
 
+struct mdv_fwdump_stop;
+
 /** The gateway of one device, opened. */
 struct mdv_vsc {
 	struct rte_pci_addr pci;
 	int fd;			/**< The config file. */
 	uint32_t cap;		/**< Offset of the capability. */
 	uint32_t ticket;	/**< Ours while the lock is held, else 0. */
+	const struct mdv_fwdump_stop *stop; /**< Ends waits and reads with -ECANCELED; NULL: nothing does. */
 };
 
 /**
@@ -40,7 +43,8 @@ void mdv_vsc_close(struct mdv_vsc *vsc);
 /**
  * Takes the lock. A ticket that stands there over all tries while its holder does nothing else either is
  * a dead one's: it is cleared, with a warning, and the lock taken.
- * @return 0; -EBUSY others are at work, or nothing clears it; -errno of configuration space (-EPERM).
+ * @return
+ *   0; -EBUSY others are at work, or nothing clears it; -ECANCELED; -errno of configuration space (-EPERM).
  */
 int mdv_vsc_lock(struct mdv_vsc *vsc);
 void mdv_vsc_unlock(struct mdv_vsc *vsc);
@@ -52,7 +56,7 @@ int mdv_vsc_space(struct mdv_vsc *vsc, uint32_t space, uint32_t *size);
  *   What the address register holds then: in the scan space the next address. NULL is allowed.
  * @return
  *   0; -EFAULT the card says that there is none; -ETIMEDOUT the flag does not change; -ENODEV the card
- *   is not there any more; -errno.
+ *   is not there any more; -ECANCELED; -errno.
  */
 int mdv_vsc_read(struct mdv_vsc *vsc, uint32_t addr, uint32_t *val, uint32_t *next);
 

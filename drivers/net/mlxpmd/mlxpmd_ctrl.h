@@ -253,8 +253,11 @@ bool mlxpmd_link_told(const struct mlxpmd_port *port);
 /* ---- the card's registers (mlxpmd_fwdump.c) ---- */
 /** rte_eth_dev_get_reg_info(): pairs of address and value, as they are now; needs no dump and keeps none. */
 int mlxpmd_get_reg(struct rte_eth_dev *eth_dev, struct rte_dev_reg_info *info);
-/** The device is gone for the kernel: if its function is still there, a dump is taken and kept. Needs no lock. */
-void mlxpmd_fwdump_fatal(struct mlxpmd_port *port);
+/**
+ * The device is gone for the kernel: if its function is still there, a dump is taken and kept. Needs no lock.
+ * Given up soon where stop(arg) says so.
+ */
+void mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), const void *arg);
 
 /* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_*.c) ---- */
 struct rte_tel_data;

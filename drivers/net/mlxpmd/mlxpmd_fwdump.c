@@ -74,7 +74,7 @@ mlxpmd_get_reg(struct rte_eth_dev *eth_dev, struct rte_dev_reg_info *info)
 /* ------------------------------------------------------------------ a device that failed */
 
 void
-mlxpmd_fwdump_fatal(struct mlxpmd_port *port)
+mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), const void *arg)
 {
 	const char *name = port->eth_dev->device->name;
 	struct mdv_fwdump_info info;
@@ -84,6 +84,7 @@ mlxpmd_fwdump_fatal(struct mlxpmd_port *port)
 	/* Unplugged: there is nothing to look at. */
 	if (mdv_fwdump_open(&port->mdv->pci, BOTH, &h) != 0)
 		return;
+	mdv_fwdump_stop_by(h, stop, arg);
 	rc = mdv_fwdump_take(h);
 	if (rc == 0)
 		rc = mdv_fwdump_info(h, &info);

@@ -29,6 +29,8 @@
 #define IDLE_MS 1000
 /* Between two looks at the interface, in case that an event was lost. */
 #define GLANCE_NS UINT64_C(1000000000)
+/* A close waits so long for the dump of a device that failed. */
+#define DUMP_CLOSE_NS UINT64_C(1000000000)
 
 enum { FD_WAKE, FD_EVENTS, FD_ANSWERS, NB_FDS };
 
@@ -40,6 +42,7 @@ struct mlxpmd_service {
 	pthread_t thread;
 	struct pollfd fds[NB_FDS];
 	bool quit;		/**< Of all threads: atomic. */
+	uint64_t quit_ns;	/**< Since when; written before quit. */
 	bool told_gone;
 	bool dump_wanted;	/**< The device went; its registers may still be there. */
 	int tick_ms;
@@ -235,6 +238,15 @@ events_get(struct mlxpmd_service *s)
 	return events;
 }
 
+/* Others may hold what a dump needs, for a minute; a close does not wait for them. */
+static bool
+dump_late(const void *arg)
+{
+	const struct mlxpmd_service *s = arg;
+
+	return quitting(s) && now_get_ns() - s->quit_ns >= DUMP_CLOSE_NS;
+}
+
 static void
 serve(struct mlxpmd_service *s)
 {
@@ -253,7 +265,7 @@ serve(struct mlxpmd_service *s)
 	notices_post(s);
 	/* The application was told: it need not wait for what may last a second. */
 	if (s->dump_wanted)
-		mlxpmd_fwdump_fatal(s->port);
+		mlxpmd_fwdump_fatal(s->port, dump_late, s);
 	s->dump_wanted = false;
 	mlxpmd_clock_watch();
 }
@@ -330,6 +342,7 @@ mlxpmd_service_down(struct mlxpmd_port *port)
 	if (s == NULL)
 		return;
 	port->service = NULL;
+	s->quit_ns = now_get_ns();
 	__atomic_store_n(&s->quit, true, __ATOMIC_RELEASE);
 	wake(s);
 	pthread_join(s->thread, NULL);
