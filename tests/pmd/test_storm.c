@@ -106,8 +106,9 @@ rx_storm(const struct pmd_conf *conf)
 	emu_fault_clear();
 	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, STORMY));
 	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, STORMY));
-	/* Too long for their WQEs, one by one: counted and gone. */
+	/* Too long for their WQEs, one by one: counted and gone. The cable may still hold frames of before. */
 	steer_to(STORMY);
+	(void)drain_a(10000, LONG_LATE_US / 1000);
 	errors = stats(PORT_A).ierrors;
 	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 do error syndrome=0x01"));
 	log_begin();
