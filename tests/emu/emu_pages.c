@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * What mlx5dv_devx_obj_create(3) and mlx5dv_get_clock_info(3) say that is returned, from the unmodified
+ * What mlx5dv_devx_obj_create(3), mlx5dv_get_clock_info(3) and mlx5dv_devx_alloc_msi_vector(3) say that is
+ * returned (the last of contexts that are not of VFIO; tests/mdv has the rest), from the unmodified
  * library, each failure brought about by a fault rule; the caller of this program has them. Everything is
  * destroyed in the end, so the audit has to be empty.
  */
@@ -201,6 +202,24 @@ test_clock_vfio(void)
 	ibv_free_device_list(list);
 }
 
+/** MSI vectors and event queues are for contexts of VFIO: with the kernel's there is no function for them. */
+static void
+test_vectors_verbs(void)
+{
+	uint8_t in[PRM_CREATE_EQ_IN_BYTES] = {0}, out[PRM_CREATE_EQ_OUT_BYTES];
+	struct ibv_context *ctx = verbs_open();
+
+	if (ctx == NULL)
+		return;
+	errno = 0;
+	CHECK(mlx5dv_devx_alloc_msi_vector(ctx) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	errno = 0;
+	CHECK(mlx5dv_devx_create_eq(ctx, in, sizeof(in), out, sizeof(out)) == NULL);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -216,6 +235,8 @@ main(int argc, char **argv)
 		test_clock(EINVAL);
 	else if (strcmp(name, "clock-vfio") == 0)
 		test_clock_vfio();
+	else if (strcmp(name, "vectors-verbs") == 0)
+		test_vectors_verbs();
 	else
 		client_failures++;
 	return client_failures != 0;
