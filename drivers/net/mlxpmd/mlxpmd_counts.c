@@ -64,15 +64,6 @@ struct mlxpmd_counts_cache {
 	uint64_t answer[MDV_Q_COUNTER_ANSWER_BYTES / sizeof(uint64_t)];
 };
 
-static uint64_t
-now_get_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* ------------------------------------------------------------------ one writer at a time, many readers */
 
 static void
@@ -136,7 +127,7 @@ missed_take(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t asked_ns)
 		return;
 	c->last.missed += (uint32_t)(raw - c->missed_raw);
 	c->missed_raw = raw;
-	c->missed_known_ns = now_get_ns();
+	c->missed_known_ns = mlxpmd_now_ns();
 	c->last.asked_ns[MLXPMD_MISSED] = asked_ns;
 	publish(c);
 }
@@ -173,7 +164,7 @@ missed_read(struct mlxpmd_port *port, bool quiet)
 	pthread_mutex_lock(&c->lock);
 	c->missed_asking = true;
 	pthread_mutex_unlock(&c->lock);
-	asked_ns = now_get_ns();
+	asked_ns = mlxpmd_now_ns();
 	rc = mdv_q_counter_read(port->q_counter, &raw, quiet);
 	pthread_mutex_lock(&c->lock);
 	c->missed_asking = false;
@@ -194,7 +185,7 @@ counters_read(struct mlxpmd_port *port)
 	int rc;
 
 	pthread_mutex_lock(asking);
-	asked_ns = now_get_ns();
+	asked_ns = mlxpmd_now_ns();
 	rc = mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
 	pthread_mutex_lock(&c->lock);
 	answered(c, MLXPMD_COUNTERS, rc);
@@ -326,7 +317,7 @@ mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
 
 	if (readable)
 		answers_take(port);
-	now_ns = now_get_ns(); /* Not before: what was asked then would pass for older than the answers. */
+	now_ns = mlxpmd_now_ns(); /* Not before: what was asked then would pass for older than the answers. */
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
@@ -345,7 +336,7 @@ int
 mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port)
 {
 	const struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns = now_get_ns(), due = UINT64_MAX;
+	uint64_t now_ns = mlxpmd_now_ns(), due = UINT64_MAX;
 
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return -1;
@@ -409,7 +400,7 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		  struct mlxpmd_counts *counts)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns = now_get_ns(), before_ns;
+	uint64_t now_ns = mlxpmd_now_ns(), before_ns;
 	struct turn *t = &c->turn[which];
 
 	if (c->age_ns == 0) {
@@ -434,7 +425,7 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 uint64_t
 mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which)
 {
-	uint64_t now_ns = now_get_ns();
+	uint64_t now_ns = mlxpmd_now_ns();
 
 	return now_ns > counts->asked_ns[which] ? (now_ns - counts->asked_ns[which]) / 1000 : 0;
 }
@@ -467,7 +458,7 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 		return rc;
 	}
 	c->info.async = c->async != NULL;
-	c->last.asked_ns[MLXPMD_MISSED] = now_get_ns();
+	c->last.asked_ns[MLXPMD_MISSED] = mlxpmd_now_ns();
 	c->turn[MLXPMD_MISSED].tried_ns = c->last.asked_ns[MLXPMD_MISSED];
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
 		pthread_mutex_init(&c->turn[which].asking, NULL);

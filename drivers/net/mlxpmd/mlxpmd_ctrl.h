@@ -9,7 +9,19 @@
 #ifndef MLXPMD_CTRL_H
 #define MLXPMD_CTRL_H
 
+#include <time.h>
+
 #include "mlxpmd.h"
+
+/** The time of the control plane: CLOCK_MONOTONIC. */
+static inline uint64_t
+mlxpmd_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
 
 /* ---- stages (mlxpmd_stage.c): set-up in steps, unwound backwards ---- */
 struct mlxpmd_stage {
@@ -192,7 +204,7 @@ int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 /* ---- what the device counts (mlxpmd_counts.c): read for all, by the port's control thread ---- */
 /** Which counts: one command for the first, some for the second. */
 enum mlxpmd_counts_of { MLXPMD_MISSED, MLXPMD_COUNTERS, MLXPMD_NB_COUNTS };
-/** What was counted, and when the device was asked: now_ns() of CLOCK_MONOTONIC. */
+/** What was counted, and when the device was asked: mlxpmd_now_ns(). */
 struct mlxpmd_counts {
 	uint64_t asked_ns[MLXPMD_NB_COUNTS];
 	uint64_t missed;	/**< Frames for our RQs that found no WQE posted, all RQs together. */

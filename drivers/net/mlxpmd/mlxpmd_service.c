@@ -55,15 +55,6 @@ struct mlxpmd_service {
 /** Whose notices this thread delivers; NULL once a call-back has closed that port. */
 static __thread struct mlxpmd_service *delivering;
 
-static uint64_t
-now_get_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static bool
 quitting(const struct mlxpmd_service *s)
 {
@@ -195,7 +186,7 @@ tick(struct mlxpmd_service *s)
 	/* Who holds it changes queues: their turn comes at the next tick. */
 	if (pthread_mutex_trylock(&port->lock) != 0)
 		return;
-	if (port->running && mlxpmd_repair_tick(port, now_get_ns()))
+	if (port->running && mlxpmd_repair_tick(port, mlxpmd_now_ns()))
 		notices_add(s, NOTICE_QUEUE);
 	s->tick_ms = port->running && mlxpmd_rx_intr_all_on(port) ? TICK_ASLEEP_MS : TICK_MS;
 	pthread_mutex_unlock(&port->lock);
@@ -211,7 +202,7 @@ glance(struct mlxpmd_service *s)
 	bool up = false;
 	int rc;
 
-	s->glance_ns = now_get_ns();
+	s->glance_ns = mlxpmd_now_ns();
 	rc = mdv_port_glance(port->mdv, &up);
 	if (rc == -ENODEV)
 		return mdv_alive(port->mdv) ? 0 : MDV_EVENT_GONE;
@@ -228,7 +219,7 @@ events_get(struct mlxpmd_service *s)
 		events = mdv_events_take(mdv);
 	if (!mdv_gone(mdv) && mdv_suspect(mdv) && !mdv_alive(mdv))
 		events |= MDV_EVENT_GONE;
-	if (now_get_ns() - s->glance_ns >= GLANCE_NS)
+	if (mlxpmd_now_ns() - s->glance_ns >= GLANCE_NS)
 		events |= glance(s);
 	if ((s->fds[FD_EVENTS].revents & (POLLERR | POLLHUP | POLLNVAL)) && !mdv_gone(mdv)) {
 		MLXPMD_LOG(ERR, "port %u: the kernel closed its event descriptor: changes are found by looking",
@@ -244,7 +235,7 @@ dump_late(const void *arg)
 {
 	const struct mlxpmd_service *s = arg;
 
-	return quitting(s) && now_get_ns() - s->quit_ns >= DUMP_CLOSE_NS;
+	return quitting(s) && mlxpmd_now_ns() - s->quit_ns >= DUMP_CLOSE_NS;
 }
 
 static void
@@ -312,7 +303,7 @@ mlxpmd_service_up(struct mlxpmd_port *port)
 	}
 	s->port = port;
 	s->tick_ms = TICK_MS;
-	s->glance_ns = now_get_ns();
+	s->glance_ns = mlxpmd_now_ns();
 	s->fds[FD_EVENTS] = (struct pollfd) { .fd = mdv_event_fd(port->mdv), .events = POLLIN };
 	s->fds[FD_ANSWERS] = (struct pollfd) { .fd = -1, .events = POLLIN };
 	s->fds[FD_WAKE] = (struct pollfd) {
@@ -342,7 +333,7 @@ mlxpmd_service_down(struct mlxpmd_port *port)
 	if (s == NULL)
 		return;
 	port->service = NULL;
-	s->quit_ns = now_get_ns();
+	s->quit_ns = mlxpmd_now_ns();
 	__atomic_store_n(&s->quit, true, __ATOMIC_RELEASE);
 	wake(s);
 	pthread_join(s->thread, NULL);
