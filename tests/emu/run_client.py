@@ -14,6 +14,19 @@ import sys
 import tempfile
 
 
+def judge(got, left, status, lines):
+    """1, and what is wrong with a run: its exit status, what is left of it, lines that are not there; or 0."""
+    bad = []
+    if got.returncode != status:
+        bad.append(f'exit status {got.returncode}, not {status}')
+    if left:
+        bad.append(f'left behind: {left}')
+    bad += [f'no line "{want}"' for want in lines if want not in got.stderr.splitlines()]
+    for text in bad:
+        print(text)
+    return 1 if bad else 0
+
+
 def main():
     mlxemu, program, case, status = sys.argv[1:5]
     lines = sys.argv[5:]
@@ -27,15 +40,7 @@ def main():
                              timeout=60, check=False)
         left = os.listdir(tmp)
     sys.stderr.write(got.stderr)
-    bad = []
-    if got.returncode != int(status):
-        bad.append(f'exit status {got.returncode}, not {status}')
-    if left:
-        bad.append(f'left behind: {left}')
-    bad += [f'no line "{want}"' for want in lines if want not in got.stderr.splitlines()]
-    for text in bad:
-        print(text)
-    return 1 if bad else 0
+    return judge(got, left, int(status), lines)
 
 
 if __name__ == '__main__':

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from run_client import judge
+
 
 def main():
     mlxemu, program, case, status = sys.argv[1:5]
@@ -28,15 +30,7 @@ def main():
                              timeout=80, check=False)
         left = os.listdir(tmp)
     sys.stderr.write(got.stdout + got.stderr)
-    bad = []
-    if got.returncode != int(status):
-        bad.append(f'exit status {got.returncode}, not {status}')
-    if left:
-        bad.append(f'left behind: {left}')
-    bad += [f'no line "{want}"' for want in lines if want not in got.stderr.splitlines()]
-    for text in bad:
-        print(text)
-    return 1 if bad else 0
+    return judge(got, left, int(status), lines)
 
 
 if __name__ == '__main__':
