@@ -61,6 +61,8 @@ void test_hotplug(struct mdv_dev *dev);
 void test_eq(struct mdv_dev *dev);
 void test_eq_refused(struct mdv_dev *dev);
 void test_port(struct mdv_dev *dev);
+/** The address can be read, changed and put back. */
+void test_port_mac(struct mdv_dev *dev);
 void test_counters(struct mdv_dev *dev);
 void test_clock(struct mdv_dev *dev);
 void test_vector(struct mdv_dev *dev);

@@ -9,8 +9,8 @@
 
 #include "mdv_test.h"
 
-static void
-check_mac(struct mdv_dev *dev)
+void
+test_port_mac(struct mdv_dev *dev)
 {
 	static const uint8_t other[6] = { 0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee };
 	uint8_t mac[6], seen[6];
@@ -99,7 +99,7 @@ void
 test_port(struct mdv_dev *dev)
 {
 	REQUIRE(dev->netdev_name[0] != '\0' && dev->netdev_sock >= 0);
-	check_mac(dev);
+	test_port_mac(dev);
 	check_mtu(dev);
 	check_modes(dev);
 	check_link(dev);

@@ -72,22 +72,6 @@ test_no_async(struct mdv_dev *dev)
 }
 
 static void
-check_mac(struct mdv_dev *dev)
-{
-	static const uint8_t other[6] = { 0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee };
-	uint8_t mac[6], seen[6];
-
-	REQUIRE(mdv_port_mac(dev, mac) == 0);
-	CHECK((mac[0] & 1) == 0);
-	CHECK_EQ(mdv_port_mac_set(dev, other), 0);
-	CHECK_EQ(mdv_port_mac(dev, seen), 0);
-	CHECK(memcmp(seen, other, 6) == 0);
-	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
-	CHECK_EQ(mdv_port_mac(dev, seen), 0);
-	CHECK(memcmp(seen, mac, 6) == 0);
-}
-
-static void
 check_mtu(struct mdv_dev *dev)
 {
 	uint16_t mtu, seen;
@@ -156,7 +140,7 @@ check_mcast(struct mdv_dev *dev)
 static void
 test_vfio_port(struct mdv_dev *dev)
 {
-	check_mac(dev);
+	test_port_mac(dev);
 	check_mtu(dev);
 	check_modes(dev);
 	check_mcast(dev);
