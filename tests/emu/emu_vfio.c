@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* emu_vfio CASE: runs one case on port 0 and exits 0 when all its checks held. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "vfio.h"
 
 static const struct {
@@ -23,6 +26,7 @@ static const struct {
 	{"remove", case_vfio_remove},
 	{"leave", case_vfio_leave},
 	{"both", case_vfio_both},
+	{"shut", case_vfio_shut},
 };
 
 const char *
@@ -46,6 +50,20 @@ vfio_open(unsigned port)
 		ibv_free_device_list(list);
 	errno = err;
 	return ctx;
+}
+
+void
+vfio_elsewhere(const char *name)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl("/proc/self/exe", "emu_vfio", name, NULL);
+		_exit(127);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
 }
 
 int

@@ -12,6 +12,8 @@ const char *vfio_address(unsigned port);
 struct ibv_context *vfio_open(unsigned port);
 /** QUERY_HCA_CAP of the general capabilities. What mlx5dv_devx_general_cmd() returned. */
 int vfio_query_caps(struct ibv_context *ctx);
+/** Runs a case in another process, and checks that it passes. */
+void vfio_elsewhere(const char *name);
 
 /* The cases; port is that of the machine to use. */
 void case_vfio_open(unsigned port);
@@ -30,5 +32,6 @@ void case_vfio_fatal(unsigned port);
 void case_vfio_remove(unsigned port);
 void case_vfio_leave(unsigned port);
 void case_vfio_both(unsigned port);
+void case_vfio_shut(unsigned port);
 
 #endif /* EMU_TEST_VFIO_H */

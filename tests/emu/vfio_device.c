@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* What befalls a device behind VFIO: planned faults, threads, removal, firmware that fails. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -203,7 +204,8 @@ case_vfio_both(unsigned port)
 	verbs = ibv_open_device(list[port]);
 	CHECK(verbs != NULL);
 	CHECK(vfio_open(port) == NULL);
-	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(errno, EBUSY);
+	vfio_elsewhere("busy");
 	/* The other port is free. */
 	vfio = vfio_open(port + 1);
 	CHECK(vfio != NULL);
@@ -212,10 +214,32 @@ case_vfio_both(unsigned port)
 	vfio = vfio_open(port);
 	CHECK(vfio != NULL);
 	CHECK(ibv_open_device(list[port]) == NULL);
+	vfio_elsewhere("shut");
 	CHECK_EQ(vfio_query_caps(vfio), 0);
 	CHECK_EQ(ibv_close_device(vfio), 0);
 	verbs = ibv_open_device(list[port]);
 	CHECK(verbs != NULL);
+	/* Users of the kernel's driver share it. */
+	vfio = ibv_open_device(list[port]);
+	CHECK(vfio != NULL);
 	CHECK_EQ(ibv_close_device(verbs), 0);
+	CHECK(vfio_open(port) == NULL);
+	CHECK_EQ(ibv_close_device(vfio), 0);
+	ibv_free_device_list(list);
+}
+
+/* What another process finds while this one has the device through VFIO. */
+void
+case_vfio_shut(unsigned port)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	CHECK(list != NULL && list[port] != NULL);
+	CHECK(vfio_open(port) == NULL);
+	CHECK_EQ(errno, EBUSY);
+	CHECK(ibv_open_device(list[port]) == NULL);
+	/* The library tells another errno than it got. */
+	CHECK_EQ(open("/dev/infiniband/uverbs0", O_RDWR), -1);
+	CHECK_EQ(errno, EBUSY);
 	ibv_free_device_list(list);
 }

@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "vfio.h"
@@ -78,17 +77,8 @@ container_alone(struct raw *r)
 static void
 group_busy(struct raw *r, unsigned port)
 {
-	int status = -1;
-	pid_t pid;
-
 	CHECK_ERRNO(open(group_node(port), O_RDWR), EBUSY);
-	pid = fork();
-	if (pid == 0) {
-		execl("/proc/self/exe", "emu_vfio", "busy", NULL);
-		_exit(127);
-	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
+	vfio_elsewhere("busy");
 	CHECK_EQ(close(r->group), 0);
 	r->group = open(group_node(port), O_RDWR | O_CLOEXEC);
 	CHECK(r->group >= 0);

@@ -7,6 +7,8 @@
  * mdv_vfio closed ADDRESS    opens nothing: says why
  * mdv_vfio reopen ADDRESS    opens three times, of which one may fail
  * mdv_vfio refused ADDRESS   the device is told to refuse the third CREATE_EQ, and DESTROY_EQ once
+ * mdv_vfio busy ADDRESS      either driver has it: the other door is shut, in another process too
+ * mdv_vfio held ADDRESS      somebody has it, either way: both doors are shut
  * mdv_vfio gone ADDRESS COMMAND   the shell command takes the device away, or makes it fail
  */
 
@@ -14,6 +16,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -27,14 +30,20 @@
 #define WAKE_MS 20000
 
 static struct mdv_dev *
-open_it(const char *address)
+open_by(const char *address, enum mdv_open_mode mode)
 {
 	struct mdv_dev *dev = NULL;
 	struct rte_pci_addr pci;
 
 	if (rte_pci_addr_parse(address, &pci) == 0)
-		(void)mdv_open(&pci, MDV_OPEN_VFIO, &dev);
+		(void)mdv_open(&pci, mode, &dev);
 	return dev;
+}
+
+static struct mdv_dev *
+open_it(const char *address)
+{
+	return open_by(address, MDV_OPEN_VFIO);
 }
 
 /* ------------------------------------------------------------------ what it is */
@@ -347,6 +356,56 @@ run_closed(const char *address)
 	CHECK_EQ(lines_with(text, "not to vfio-pci"), 1);
 }
 
+static void
+check_shut(const char *address, enum mdv_open_mode mode, const char *line)
+{
+	const char *text;
+
+	log_begin();
+	CHECK(open_by(address, mode) == NULL);
+	CHECK_EQ(rte_errno, EBUSY);
+	text = log_end();
+	fputs(text, stdout);
+	CHECK_EQ(lines_of(text), 1);
+	CHECK_EQ(lines_with(text, line), 1);
+}
+
+static void
+run_held(const char *address)
+{
+	check_shut(address, MDV_OPEN_VFIO, "the function is in use");
+}
+
+/** The same in another process. */
+static void
+held_elsewhere(const char *address)
+{
+	char self[256] = "", command[320];
+
+	REQUIRE(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	snprintf(command, sizeof(command), "'%s' held %s", self, address);
+	CHECK_EQ(system(command), 0);
+}
+
+static void
+run_busy(const char *address)
+{
+	struct mdv_dev *dev = open_it(address);
+
+	REQUIRE(dev != NULL);
+	check_shut(address, MDV_OPEN_VERBS, "through VFIO");
+	held_elsewhere(address);
+	mdv_close(dev);
+	dev = open_by(address, MDV_OPEN_VERBS);
+	REQUIRE(dev != NULL);
+	check_shut(address, MDV_OPEN_VFIO, "the function is in use");
+	held_elsewhere(address);
+	mdv_close(dev);
+	dev = open_it(address);
+	CHECK(dev != NULL);
+	mdv_close(dev);
+}
+
 /** Some command, of whichever opening, is refused once: that opening fails or does without. */
 static void
 run_reopen(const char *address)
@@ -415,16 +474,18 @@ main(int argc, char **argv)
 			(char[]) { "--no-pci" }, (char[]) { "--no-shconf" },
 			(char[]) { "--no-telemetry" }, (char[]) { "-l0" },
 			(char[]) { "--iova-mode=va" }, NULL };
+	static const struct {
+		const char *name;
+		void (*run)(const char *address);
+	} runs[] = {
+		{ "all", run_all }, { "closed", run_closed }, { "reopen", run_reopen },
+		{ "refused", run_refused }, { "busy", run_busy }, { "held", run_held },
+	};
 	void (*run)(const char *address) = NULL;
 
-	if (argc == 3 && strcmp(argv[1], "all") == 0)
-		run = run_all;
-	else if (argc == 3 && strcmp(argv[1], "closed") == 0)
-		run = run_closed;
-	else if (argc == 3 && strcmp(argv[1], "reopen") == 0)
-		run = run_reopen;
-	else if (argc == 3 && strcmp(argv[1], "refused") == 0)
-		run = run_refused;
+	for (size_t i = 0; argc == 3 && i < RTE_DIM(runs); i++)
+		if (strcmp(argv[1], runs[i].name) == 0)
+			run = runs[i].run;
 	if (argc == 4 && strcmp(argv[1], "gone") == 0 &&
 	    rte_eal_init(RTE_DIM(eal) - 1, eal) >= 0) {
 		run_gone(argv[2], argv[3]);
@@ -432,7 +493,7 @@ main(int argc, char **argv)
 		return mdv_test_failures != 0;
 	}
 	if (run == NULL || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
-		fprintf(stderr, "usage: %s all|closed|reopen|refused ADDRESS\n", argv[0]);
+		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held ADDRESS\n", argv[0]);
 		return 2;
 	}
 	run(argv[2]);

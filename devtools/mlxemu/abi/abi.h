@@ -150,6 +150,20 @@ int abi_pciconf_opened(int fd, const char *real_path);
  */
 bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
 
+/* ---- one driver at a time (doors.c) ---- */
+
+/** IOMMU group of port 0; port i has the i-th after it. */
+#define ABI_VFIO_GROUP_BASE 40u
+/** What stands for a lock where there is nobody to lock out. */
+#define ABI_DOOR_UNLOCKED 0x7fffffff
+/**
+ * Takes the device for EMU_DOOR_VFIO, alone, or for one more user of EMU_DOOR_VERBS; for all
+ * processes of the run. What to give to abi_door_unlock(), or -errno: -EBUSY when it is taken.
+ */
+int abi_door_lock(const struct emu_dev *dev, uint8_t door);
+/** Gives it back; below 0 nothing was taken. */
+void abi_door_unlock(int lock);
+
 /* ---- uverbs (uverbs*.c) ---- */
 
 struct abi_file;
@@ -176,8 +190,8 @@ void abi_uverbs_exit(void);
 
 /* ---- VFIO (vfio*.c) ---- */
 
-/** Opens ABI_NODE_VFIO or a group; path is that of the node in the run directory. fd or -errno. */
-int abi_vfio_open(int node, const char *path, int flags);
+/** Opens ABI_NODE_VFIO or a group. fd or -errno. */
+int abi_vfio_open(int node, int flags);
 /** A call on a container, group or device: what it returns, or -errno. */
 int abi_vfio_ioctl(int fd, enum abi_fd_kind kind, unsigned long request, void *arg);
 static inline bool
@@ -201,8 +215,6 @@ void abi_vfio_msix(struct emu_ctx *ctx, unsigned vector);
 bool abi_vfio_trap(uint64_t addr, void *context);
 /** Ends the thread that executes commands. */
 void abi_vfio_thread_stop(void);
-/** A device is open through VFIO: the kernel's driver does not have it. */
-bool abi_vfio_has(const struct emu_dev *dev);
 
 /* ---- network interfaces of the ports (netdev.c) ---- */
 

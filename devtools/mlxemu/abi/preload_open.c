@@ -33,7 +33,7 @@ abi_open_node(const char *real_path, int flags, int *fd)
 
 	if (node < 0 || (flags & (O_DIRECTORY | O_PATH)) != 0)
 		return 0;
-	ret = node >= ABI_NODE_VFIO ? abi_vfio_open(node, real_path, flags)
+	ret = node >= ABI_NODE_VFIO ? abi_vfio_open(node, flags)
 				    : abi_uverbs_open((unsigned)node, flags);
 	if (ret < 0) {
 		errno = -ret;

@@ -92,6 +92,7 @@ abi_file_shut(struct abi_file *file, bool exiting)
 	}
 	emu_trace_note(file->dev, "%s closed", file->dev->uverbs_name);
 	abi_handles_fini(file);
+	abi_door_unlock(file->lock);
 }
 
 static void
@@ -180,7 +181,7 @@ abi_file_make(struct abi_file *file)
 }
 
 static int
-abi_file_open(struct emu_machine *m, unsigned n, int flags)
+abi_file_open(struct emu_machine *m, unsigned n, int flags, int lock)
 {
 	struct abi_file *file = calloc(1, sizeof(*file));
 	int fd, ret;
@@ -190,6 +191,7 @@ abi_file_open(struct emu_machine *m, unsigned n, int flags)
 	file->fo.kind = ABI_FD_UVERBS;
 	file->fo.release = abi_file_release;
 	file->dev = &m->dev[n];
+	file->lock = lock;
 	TAILQ_INIT(&file->channels);
 	TAILQ_INIT(&file->subs);
 	fd = abi_file_make(file);
@@ -215,7 +217,7 @@ int
 abi_uverbs_open(unsigned n, int flags)
 {
 	struct emu_machine *m;
-	int ret = abi_model_start();
+	int lock = -1, ret = abi_model_start();
 
 	if (ret != 0)
 		return abi_model_dead() ? -ENODEV : ret;
@@ -223,15 +225,18 @@ abi_uverbs_open(unsigned n, int flags)
 	if (m == NULL)
 		return -ENODEV;
 	ret = n < m->ports && !emu_dev_deaf(&m->dev[n]) ? 0 : -ENOENT;
-	/* One driver at a time has the device. */
 	if (ret == 0 && (m->dev[n].doors & EMU_DOOR_VERBS) == 0)
 		ret = -ENOENT;
-	if (ret == 0 && abi_vfio_has(&m->dev[n]))
-		ret = -EBUSY;
 	if (ret == 0)
 		ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[n], m->dev[n].uverbs_name);
 	if (ret == 0)
-		ret = abi_file_open(m, n, flags);
+		ret = lock = abi_door_lock(&m->dev[n], EMU_DOOR_VERBS);
+	if (lock == -EBUSY)
+		emu_trace_note(&m->dev[n], "open: %s: in use, by VFIO", m->dev[n].uverbs_name);
+	if (ret >= 0)
+		ret = abi_file_open(m, n, flags, lock);
+	if (ret < 0)
+		abi_door_unlock(lock);
 	abi_leave();
 	return ret;
 }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -250,29 +249,13 @@ group_release(struct abi_fdobj *obj)
 			       ABI_VFIO_GROUP_BASE + g->dev->index);
 		leave(entered);
 	}
-	abi_fd_unhide_close(g->lock_fd);
+	abi_door_unlock(g->lock);
 	abi_fd_put(container);
 	free(g);
 }
 
-/* One open at a time, on the whole machine: the node in the run directory carries a lock. */
 static int
-group_lock(const char *path)
-{
-	int fd = abi_real_open(path, O_RDWR | O_CLOEXEC, 0), ret;
-
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		abi_real_close(fd);
-		return ret;
-	}
-	return abi_fd_hide(fd);
-}
-
-static int
-group_new(struct emu_dev *dev, const char *path, int flags)
+group_new(struct emu_dev *dev, int flags)
 {
 	struct abi_vfio_group *g = calloc(1, sizeof(*g));
 	int ret;
@@ -282,10 +265,10 @@ group_new(struct emu_dev *dev, const char *path, int flags)
 	g->fo.kind = ABI_FD_VFIO_GROUP;
 	g->fo.release = group_release;
 	g->dev = dev;
-	g->lock_fd = group_lock(path);
-	ret = g->lock_fd < 0 ? g->lock_fd : fd_make("vfio-group", flags, &g->fo);
+	g->lock = abi_door_lock(dev, EMU_DOOR_VFIO);
+	ret = g->lock < 0 ? g->lock : fd_make("vfio-group", flags, &g->fo);
 	if (ret < 0) {
-		abi_fd_unhide_close(g->lock_fd);
+		abi_door_unlock(g->lock);
 		free(g);
 		return ret;
 	}
@@ -295,7 +278,7 @@ group_new(struct emu_dev *dev, const char *path, int flags)
 }
 
 static int
-group_open(struct emu_machine *m, unsigned n, const char *path, int flags)
+group_open(struct emu_machine *m, unsigned n, int flags)
 {
 	struct emu_dev *dev;
 	int ret;
@@ -306,23 +289,12 @@ group_open(struct emu_machine *m, unsigned n, const char *path, int flags)
 	if (emu_dev_deaf(dev) || (dev->doors & EMU_DOOR_VFIO) == 0)
 		return -ENOENT;
 	ret = emu_fault_errno(EMU_AT_OPEN, dev, "vfio");
-	if (ret == 0 && groups[dev->index] != NULL)
-		ret = -EBUSY;
 	if (ret == 0)
-		ret = group_new(dev, path, flags);
+		ret = group_new(dev, flags);
 	if (ret == -EBUSY)
-		return abi_vfio_refuse(dev, ret, "open", "IOMMU group %u is open", n);
+		return abi_vfio_refuse(dev, ret, "open", "IOMMU group %u: in use, by VFIO or by verbs",
+				       n);
 	return ret;
-}
-
-/* A device that the kernel's driver serves cannot be given away. */
-static bool
-group_viable(const struct abi_vfio_group *g)
-{
-	struct emu_front_ledger l = {0};
-
-	abi_uverbs_ledger(g->dev, &l);
-	return l.files == 0;
 }
 
 static int
@@ -333,9 +305,10 @@ group_status(struct abi_vfio_group *g, void *arg)
 
 	if (ret != 0)
 		return abi_vfio_refuse(g->dev, ret, "VFIO_GROUP_GET_STATUS", "argsz");
-	s.flags = group_viable(g) ? VFIO_GROUP_FLAGS_VIABLE : 0;
+	/* The kernel's driver has let go of the device: a group's owner holds off its users. */
+	s.flags = VFIO_GROUP_FLAGS_VIABLE;
 	if (g->container != NULL)
-		s.flags |= VFIO_GROUP_FLAGS_CONTAINER_SET | VFIO_GROUP_FLAGS_VIABLE;
+		s.flags |= VFIO_GROUP_FLAGS_CONTAINER_SET;
 	return abi_copy_to((uintptr_t)arg, &s, sizeof(s));
 }
 
@@ -351,8 +324,6 @@ group_set_container(struct abi_vfio_group *g, void *arg)
 		return abi_vfio_refuse(g->dev, ret, call, "no descriptor");
 	if (g->container != NULL)
 		return abi_vfio_refuse(g->dev, -EINVAL, call, "the group has a container");
-	if (!group_viable(g))
-		return abi_vfio_refuse(g->dev, -EPERM, call, "%s is open", g->dev->uverbs_name);
 	fo = abi_fd_get(fd, ABI_FD_VFIO_CONTAINER);
 	if (fo == NULL)
 		return abi_vfio_refuse(g->dev, fcntl(fd, F_GETFD) < 0 ? -EBADF : -EINVAL, call,
@@ -430,7 +401,7 @@ group_ioctl(struct abi_vfio_group *g, unsigned long request, void *arg, struct a
 /* ---- what the interposers call ---- */
 
 int
-abi_vfio_open(int node, const char *path, int flags)
+abi_vfio_open(int node, int flags)
 {
 	struct emu_machine *m;
 	int ret = abi_model_start();
@@ -444,8 +415,7 @@ abi_vfio_open(int node, const char *path, int flags)
 	if (m == NULL)
 		return -ENODEV;
 	ret = node == ABI_NODE_VFIO ? container_open(m, flags)
-				    : group_open(m, (unsigned)(node - ABI_NODE_GROUP), path,
-						 flags);
+				    : group_open(m, (unsigned)(node - ABI_NODE_GROUP), flags);
 	abi_leave();
 	return ret;
 }
@@ -506,12 +476,6 @@ abi_vfio_device_set(struct emu_dev *dev, struct abi_vfio_device *d)
 	devices[dev->index] = d;
 }
 
-bool
-abi_vfio_has(const struct emu_dev *dev)
-{
-	return devices[dev->index] != NULL;
-}
-
 void
 abi_vfio_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 {
@@ -538,6 +502,11 @@ abi_vfio_exit(void)
 	for (unsigned i = 0; i < EMU_MAX_PORTS; i++)
 		if (devices[i] != NULL)
 			abi_vfio_device_shut(devices[i], true);
+	for (unsigned i = 0; i < EMU_MAX_PORTS; i++)
+		if (groups[i] != NULL) {
+			abi_door_unlock(groups[i]->lock);
+			groups[i]->lock = -1;
+		}
 	TAILQ_FOREACH(c, &containers, next)
 		container_drop_iommu(c);
 }

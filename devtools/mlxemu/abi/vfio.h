@@ -15,8 +15,6 @@
 #include "core/emu_iommu.h"
 #include "core/emu_pci.h"
 
-/** Minor numbers and IOMMU groups: port i is group ABI_VFIO_GROUP_BASE + i. */
-#define ABI_VFIO_GROUP_BASE 40u
 #define ABI_VFIO_BAR_BYTES EMU_PCI_BAR_BYTES
 /** Regions are as far apart as in the kernel. */
 #define ABI_VFIO_REGION_SHIFT 40
@@ -34,7 +32,7 @@ struct abi_vfio_group {
 	struct abi_fdobj fo;
 	struct emu_dev *dev;
 	struct abi_vfio_container *container; /**< A reference, or NULL. */
-	int lock_fd; /**< The node, locked: other processes find the group busy. */
+	int lock; /**< Of abi_door_lock(). */
 };
 
 /** A command whose answer is held back by a fault rule. */

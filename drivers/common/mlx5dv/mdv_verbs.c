@@ -2,8 +2,10 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* The door beside the kernel's driver: a verbs context of the device with DEVX. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mdv_private.h"
 
@@ -65,6 +67,21 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 
 /* ------------------------------------------------------------------ opening */
 
+/** libibverbs looks elsewhere for a node that it cannot open, and tells only how that ended. */
+static int
+node_errno(const struct ibv_device *ibdev, int err)
+{
+	char path[MDV_PATH_BYTES];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", ibdev->dev_name);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return err;
+}
+
 static int
 open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 {
@@ -80,10 +97,11 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	dev->ibv = MDV_MAKE(mlx5dv_open_device(ibdev, &attr));
 	if (dev->ibv != NULL)
 		return 0;
-	err = errno != 0 ? errno : EIO;
+	err = node_errno(ibdev, errno != 0 ? errno : EIO);
 	MDV_LOG(ERR, &dev->pci, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
 		mdv_errno_name(err),
-		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" : "");
+		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" :
+		err == EBUSY ? " (does another program have it through VFIO?)" : "");
 	/* The kernel says EINVAL or EOPNOTSUPP when it, or the firmware, has no DEVX. */
 	return mdv_fail(err == EINVAL || err == EOPNOTSUPP ? ENOTSUP : err);
 }

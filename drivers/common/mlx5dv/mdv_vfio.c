@@ -51,7 +51,11 @@ explain(const struct mdv_dev *dev, const char *what, int err)
 
 	function_link(dev, "driver", driver, sizeof(driver));
 	function_link(dev, "iommu_group", group, sizeof(group));
-	if (driver[0] != '\0' && strcmp(driver, "vfio-pci") != 0)
+	/* A group can be open once: by whoever has any of its functions. */
+	if (err == EBUSY)
+		MDV_LOG(ERR, &dev->pci, "%s: the function is in use, by another program or by EAL "
+			"(/dev/vfio/%s)", what, group);
+	else if (driver[0] != '\0' && strcmp(driver, "vfio-pci") != 0)
 		MDV_LOG(ERR, &dev->pci, "%s: the function is bound to %s, not to vfio-pci", what,
 			driver);
 	else if (driver[0] == '\0' && group[0] == '\0')
