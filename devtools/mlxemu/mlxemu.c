@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* mlxemu: runs any dynamically linked program on emulated ConnectX devices. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/emu_lie.h"
+#include "core/emu_number.h"
 #include "fw/fw_syndrome.h"
 #include "mlxemu.h"
 #include "prm.h"
@@ -65,14 +67,14 @@ static int
 mlxemu_explain(const char *text)
 {
 	const struct fw_syndrome_info *info;
-	char *end;
-	unsigned long code = strtoul(text, &end, 0);
+	uint64_t code;
 
-	if (text[0] == '\0' || *end != '\0')
+	if (!emu_number(text, 0, UINT64_MAX, &code))
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' is no number", text);
-	info = code <= UINT32_MAX ? fw_syndrome_explain(code) : NULL;
+	info = code <= UINT32_MAX ? fw_syndrome_explain((uint32_t)code) : NULL;
 	if (info == NULL)
-		return mlxemu_fail(MLXEMU_FAILED, "0x%lx is no syndrome of the emulator's", code);
+		return mlxemu_fail(MLXEMU_FAILED, "0x%" PRIx64 " is no syndrome of the emulator's",
+				   code);
 	printf("0x%06x  %s  %s: %s\n", info->code, prm_status_name(info->status), info->name,
 	       info->cause);
 	return MLXEMU_OK;
@@ -83,12 +85,21 @@ static int
 mlxemu_prepare(struct mlxemu_run *run)
 {
 	char err[PATH_MAX + 256] = "";
+	int status;
 
 	if (emu_wire_parse(run->specs, run->nspecs, run->ports, run->plan, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
 	if (emu_wire_open(run->plan, run->ports, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_FAILED, "%s", err);
-	return mlxemu_rundir_make(run);
+	status = mlxemu_rundir_make(run);
+	if (status == MLXEMU_OK)
+		status = mlxemu_environment(run);
+	/* Last: whatever is refused has touched no file of the user's. */
+	if (status == MLXEMU_OK)
+		status = mlxemu_files_make(run);
+	if (status != MLXEMU_OK)
+		mlxemu_rundir_remove(run);
+	return status;
 }
 
 static int
@@ -110,13 +121,10 @@ mlxemu_run(int argc, char **argv)
 		status = mlxemu_prepare(&run);
 	if (status != MLXEMU_OK)
 		return status;
-	status = mlxemu_environment(&run);
-	if (status == MLXEMU_OK) {
-		status = mlxemu_program_run(&run);
-		reports = mlxemu_reports(&run);
-		if (status == MLXEMU_OK)
-			status = reports;
-	}
+	status = mlxemu_program_run(&run);
+	reports = mlxemu_reports(&run);
+	if (status == MLXEMU_OK)
+		status = reports;
 	mlxemu_rundir_remove(&run);
 	return status;
 }

@@ -61,6 +61,8 @@ int mlxemu_ctl(int argc, char **argv);
 void mlxemu_ctl_usage(void);
 /** Fills in run from what follows `run`. A status; with MLXEMU_OK and run->help help was asked. */
 int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
+/** Makes the files that the options name, empty: after everything else that can be refused. A status. */
+int mlxemu_files_make(const struct mlxemu_run *run);
 /** path made absolute by the current directory. False when too long. */
 bool mlxemu_absolute(const char *path, char *out, size_t len);
 /** Makes the run directory with the fake tree. A status; nothing is left when it is not OK. */

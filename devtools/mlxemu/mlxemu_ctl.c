@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/emu_number.h"
 #include "mlxemu.h"
 
 void
@@ -25,7 +27,8 @@ mlxemu_ctl_usage(void)
 	       "  --json           print the answer as it came\n"
 	       "  help             what the process can be told (the command to begin with)\n"
 	       "\n"
-	       "A VALUE is a decimal number, true, false, a JSON text, or a string. `fault add RULE`,\n"
+	       "A VALUE is a number, decimal or 0x..., true, false, a JSON text, or a string; each KEY\n"
+	       "may come once, and only those that `ctl help` names. `fault add RULE`,\n"
 	       "`fault list` and `fault clear` may be written with a blank, and so may `clock step NS`,\n"
 	       "`clock slew PPB` and `clock drift PPM`.\n"
 	       "\n"
@@ -117,12 +120,55 @@ ctl_connect(const char *path)
 	return ret;
 }
 
+/* What JSON has no form for: 0x10, and a leading 0. */
+static json_t *
+ctl_number(const char *text)
+{
+	bool negative = text[0] == '-';
+	uint64_t v;
+
+	if (!emu_number(text + negative, 0, INT64_MAX, &v))
+		return NULL;
+	return json_integer(negative ? -(json_int_t)v : (json_int_t)v);
+}
+
 static json_t *
 ctl_value(const char *text)
 {
-	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_t *value = ctl_number(text);
 
+	if (value == NULL)
+		value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 	return value != NULL ? value : json_string(text);
+}
+
+/* A rule, and a file of whatever name, are text. */
+static bool
+ctl_is_text(const char *key)
+{
+	return strcmp(key, "rule") == 0 || strcmp(key, "file") == 0;
+}
+
+/* KEY=VALUE into the request; a reason when it cannot be. */
+static const char *
+ctl_add(json_t *request, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	char key[64];
+
+	if (equals == NULL || equals == word)
+		return "is not KEY=VALUE";
+	if (equals - word >= (ptrdiff_t)sizeof(key))
+		return "has too long a key";
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - word), word);
+	if (strcmp(key, "cmd") == 0)
+		return "is a second command";
+	if (json_object_get(request, key) != NULL)
+		return "gives its key a second time";
+	if (json_object_set_new(request, key, ctl_is_text(key) ? json_string(equals + 1)
+							       : ctl_value(equals + 1)) != 0)
+		return "is no text in UTF-8";
+	return NULL;
 }
 
 /* `fault add`, `clock step`: what the dot joins may be written with a blank. */
@@ -160,6 +206,7 @@ static json_t *
 ctl_request(int argc, char **argv)
 {
 	json_t *request = json_object();
+	const char *why = NULL;
 	char name[128];
 	int at = 1;
 
@@ -168,22 +215,16 @@ ctl_request(int argc, char **argv)
 		snprintf(name, sizeof(name), "%s.%s", argv[0], argv[1]);
 		at = 2;
 	}
-	json_object_set_new(request, "cmd", json_string(name));
+	if (json_object_set_new(request, "cmd", json_string(name)) != 0)
+		why = "is no text in UTF-8";
 	at += ctl_bare_value(request, name, at < argc ? argv[at] : NULL);
-	for (; at < argc; at++) {
-		const char *equals = strchr(argv[at], '=');
-
-		if (equals == NULL || equals == argv[at]) {
-			mlxemu_fail(MLXEMU_USAGE, "ctl %s: '%s' is not KEY=VALUE", name, argv[at]);
-			json_decref(request);
-			return NULL;
-		}
-		snprintf(name, sizeof(name), "%.*s", (int)(equals - argv[at]), argv[at]);
-		json_object_set_new(request, name,
-				    strcmp(name, "rule") == 0 ? json_string(equals + 1)
-							      : ctl_value(equals + 1));
-	}
-	return request;
+	for (; why == NULL && at < argc; at++)
+		why = ctl_add(request, argv[at]);
+	if (why == NULL)
+		return request;
+	mlxemu_fail(MLXEMU_USAGE, "ctl %s: '%s' %s", name, argv[at - 1], why);
+	json_decref(request);
+	return NULL;
 }
 
 static char *
@@ -279,39 +320,73 @@ ctl_ask(const char *path, const json_t *request, bool as_json)
 	return status;
 }
 
+struct ctl_options {
+	char pid[24]; /* decimal, as in names of sockets; or empty */
+	bool as_json, help;
+};
+
+static int
+ctl_pid(struct ctl_options *o, const char *text)
+{
+	uint64_t pid;
+
+	if (text == NULL)
+		return mlxemu_fail(MLXEMU_USAGE, "ctl: --pid needs a value");
+	if (!emu_number(text, 1, INT32_MAX, &pid))
+		return mlxemu_fail(MLXEMU_USAGE, "ctl: --pid '%s': a process number is needed", text);
+	snprintf(o->pid, sizeof(o->pid), "%" PRIu64, pid);
+	return MLXEMU_OK;
+}
+
+/* *used becomes the words that the options took. A status. */
+static int
+ctl_options(struct ctl_options *o, int argc, char **argv, int *used)
+{
+	int i, status = MLXEMU_OK;
+
+	for (i = 0; i < argc && argv[i][0] == '-' && status == MLXEMU_OK; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			o->help = true;
+		else if (strcmp(argv[i], "--json") == 0)
+			o->as_json = true;
+		else if (strncmp(argv[i], "--pid=", 6) == 0)
+			status = ctl_pid(o, argv[i] + 6);
+		else if (strcmp(argv[i], "--pid") == 0)
+			status = ctl_pid(o, i + 1 < argc ? argv[++i] : NULL);
+		else
+			status = mlxemu_fail(MLXEMU_USAGE, "ctl: unknown option '%s' (--pid, --json, "
+					     "--help)", argv[i]);
+	}
+	*used = i;
+	return status;
+}
+
 int
 mlxemu_ctl(int argc, char **argv)
 {
-	const char *pid = NULL, *env = getenv("MLXEMU_CTL");
+	const char *env = getenv("MLXEMU_CTL");
+	struct ctl_options o = {.pid = ""};
 	char path[PATH_MAX + 64];
-	bool as_json = false;
 	json_t *request;
-	int i, status;
+	int i, status = ctl_options(&o, argc, argv, &i);
 
-	for (i = 0; i < argc && argv[i][0] == '-'; i++) {
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			mlxemu_ctl_usage();
-			return MLXEMU_OK;
-		}
-		if (strcmp(argv[i], "--json") == 0)
-			as_json = true;
-		else if (strcmp(argv[i], "--pid") == 0 && i + 1 < argc)
-			pid = argv[++i];
-		else
-			return mlxemu_fail(MLXEMU_USAGE, "ctl: unknown option '%s'", argv[i]);
+	if (status != MLXEMU_OK)
+		return status;
+	if (o.help) {
+		mlxemu_ctl_usage();
+		return MLXEMU_OK;
 	}
 	if (i == argc)
 		return mlxemu_fail(MLXEMU_USAGE, "ctl: no command given (`ctl help` lists them)");
 	request = ctl_request(argc - i, argv + i);
 	if (request == NULL)
 		return MLXEMU_USAGE;
-	status = MLXEMU_OK;
-	if (pid == NULL && env != NULL)
+	if (o.pid[0] == '\0' && env != NULL)
 		snprintf(path, sizeof(path), "%s", env);
 	else
-		status = ctl_search(pid, path, sizeof(path));
+		status = ctl_search(o.pid[0] != '\0' ? o.pid : NULL, path, sizeof(path));
 	if (status == MLXEMU_OK)
-		status = ctl_ask(path, request, as_json);
+		status = ctl_ask(path, request, o.as_json);
 	json_decref(request);
 	return status;
 }

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/emu_fault.h"
 #include "core/emu_lie.h"
+#include "core/emu_number.h"
 #include "dp/emu_dp.h"
 #include "mlxemu.h"
 
@@ -64,6 +66,7 @@ mlxemu_run_usage(void)
 	       "                   both, with the true time of each frame, to FILE (pcapng)\n"
 	       "  --help           this text\n"
 	       "\n"
+	       "Numbers are decimal or 0x... Nothing is made, and no file emptied, before all is checked.\n"
 	       "The exit status is the program's (128 + N when signal N ended it), 3 when it was 0 and\n"
 	       "the audit is not clean, 2 for bad options, 1 when set-up or a report failed, 127\n"
 	       "when there is no such program.\n"
@@ -93,13 +96,9 @@ mlxemu_absolute(const char *path, char *out, size_t len)
 static int
 option_ports(struct mlxemu_run *run, const char *value)
 {
-	char *end;
-	unsigned long v;
+	uint64_t v;
 
-	errno = 0;
-	v = strtoul(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 || v < 1 ||
-	    v > EMU_MAX_PORTS)
+	if (!emu_number(value, 1, EMU_MAX_PORTS, &v))
 		return mlxemu_fail(MLXEMU_USAGE, "--ports '%s': a number from 1 to %d is needed",
 				   value, EMU_MAX_PORTS);
 	run->ports = (unsigned)v;
@@ -119,12 +118,12 @@ option_open(struct mlxemu_run *run, const char *value)
 	};
 	const char *name = strchr(value, '=');
 	unsigned first = 0, last = EMU_MAX_PORTS - 1;
-	char *end;
+	uint64_t port;
 
 	if (name != NULL) {
-		first = last = (unsigned)strtoul(value, &end, 10);
-		if (*value < '0' || *value > '9' || end != name || first >= EMU_MAX_PORTS)
+		if (emu_number_scan(value, &port) != name || port >= EMU_MAX_PORTS)
 			return mlxemu_fail(MLXEMU_USAGE, "--open '%s': no port before '='", value);
+		first = last = (unsigned)port;
 		run->opened |= 1u << first;
 	}
 	name = name != NULL ? name + 1 : value;
@@ -139,12 +138,9 @@ option_open(struct mlxemu_run *run, const char *value)
 static int
 option_vf(struct mlxemu_run *run, const char *value)
 {
-	char *end;
-	unsigned long v;
+	uint64_t v;
 
-	errno = 0;
-	v = strtoul(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0 || v >= EMU_MAX_PORTS)
+	if (!emu_number(value, 0, EMU_MAX_PORTS - 1, &v))
 		return mlxemu_fail(MLXEMU_USAGE, "--vf '%s': a port from 0 to %d is needed", value,
 				   EMU_MAX_PORTS - 1);
 	run->vfs |= 1u << v;
@@ -223,11 +219,9 @@ option_lie(struct mlxemu_run *run, const char *value)
 static int
 option_seed(struct mlxemu_run *run, const char *value)
 {
-	char *end;
+	uint64_t v;
 
-	errno = 0;
-	(void)strtoull(value, &end, 0);
-	if (*value < '0' || *value > '9' || *end != '\0' || errno != 0)
+	if (!emu_number(value, 0, UINT64_MAX, &v))
 		return mlxemu_fail(MLXEMU_USAGE, "--seed '%s': a number is needed", value);
 	run->seed = value;
 	return MLXEMU_OK;
@@ -269,18 +263,29 @@ option_clock_plan(struct mlxemu_run *run, const char *option, const char *value)
 	return MLXEMU_OK;
 }
 
+/* A file that the program's processes append to: whether it can be written; it is made when all options are known. */
 static int
 option_file(const char *option, const char *value, char *out)
 {
-	FILE *f;
+	const char *slash;
+	char folder[PATH_MAX];
+	struct stat st;
+	int err = 0;
 
 	if (!mlxemu_absolute(value, out, PATH_MAX))
 		return mlxemu_fail(MLXEMU_USAGE, "%s '%s': name too long", option, value);
-	/* Begins empty; the program's processes append. */
-	f = fopen(out, "w");
-	if (f == NULL)
-		return mlxemu_fail(MLXEMU_FAILED, "%s '%s': %s", option, value, strerror(errno));
-	fclose(f);
+	slash = strrchr(out, '/');
+	snprintf(folder, sizeof(folder), "%.*s", slash == out ? 1 : (int)(slash - out), out);
+	if (slash[1] == '\0')
+		err = EISDIR;
+	else if (stat(out, &st) != 0)
+		err = access(folder, W_OK | X_OK) != 0 ? errno : 0;
+	else if (S_ISDIR(st.st_mode))
+		err = EISDIR;
+	else if (access(out, W_OK) != 0)
+		err = errno;
+	if (err != 0)
+		return mlxemu_fail(MLXEMU_FAILED, "%s '%s': %s", option, value, strerror(err));
 	return MLXEMU_OK;
 }
 
@@ -389,6 +394,37 @@ options_check(const struct mlxemu_run *run)
 			return mlxemu_fail(MLXEMU_USAGE, "--capture %s: there is no such port",
 					   run->captures[i]);
 	return MLXEMU_OK;
+}
+
+/* It begins empty. */
+static int
+file_make(const char *option, const char *path)
+{
+	FILE *f = path[0] != '\0' ? fopen(path, "w") : NULL;
+
+	if (path[0] != '\0' && f == NULL)
+		return mlxemu_fail(MLXEMU_FAILED, "%s '%s': %s", option, path, strerror(errno));
+	if (f != NULL)
+		fclose(f);
+	return MLXEMU_OK;
+}
+
+int
+mlxemu_files_make(const struct mlxemu_run *run)
+{
+	int status = file_make("--trace", run->trace);
+
+	if (status == MLXEMU_OK)
+		status = file_make("--report", run->report);
+	for (unsigned i = 0; i < run->ncaptures && status == MLXEMU_OK; i++) {
+		struct emu_capture plan;
+		char err[512];
+
+		/* What option_capture() wrote. */
+		if (emu_capture_parse(run->captures[i], EMU_MAX_PORTS, &plan, err, sizeof(err)) == 0)
+			status = file_make("--capture", plan.path);
+	}
+	return status;
 }
 
 int

@@ -88,6 +88,85 @@ def bad_input(mlxemu):
     refused(mlxemu, 1, ['/nonexistent-tmp'], 'run', *go, env={'TMPDIR': '/nonexistent-tmp'})
 
 
+def refused_makes_nothing(mlxemu):
+    """Whatever is refused, and wherever it stands: no file is made, none is emptied."""
+    bad = (['--frobnicate'], ['--ports', '0'], ['--wire', '7=loop'], ['--capture', '1=d'], ['--vf', '3'],
+           ['--wire', '0=pcap:/nonexistent/in.pcap'], ['--report', '/nonexistent/r'], ['--capture', '0=.'],
+           ['--trace', 'r/'], ['--profile', 'cx3', '--open', 'vfio'])
+    good = ['--report', 'r', '--trace', 't', '--capture', '0=c']
+    for option in bad:
+        for args in (good + option, option + good):
+            if option[0] in ('--report', '--trace') and args[0] in option:
+                continue  # the good one overrides it
+            with tempfile.TemporaryDirectory() as here:
+                with open(os.path.join(here, 'kept'), 'w', encoding='ascii') as f:
+                    f.write('as it was')
+                run = Run(mlxemu, 'run', *args, '--capture', '1=kept', '--ports', '2', '--', 'true', cwd=here)
+                expect(run.status in (1, 2), f'{run.args}: status {run.status}')
+                expect(os.listdir(here) == ['kept'], f'{run.args}: made {os.listdir(here)}')
+                expect(os.path.getsize(os.path.join(here, 'kept')) == 9, f'{run.args}: emptied a file')
+
+
+def numbers(mlxemu):
+    """Decimal or 0x, wherever an option has a number; a leading 0 is no octal."""
+    run = Run(mlxemu, 'run', '--ports', '0x2', '--vf', '0x1', '--open', '0x0=both', '--wire', '0x0=pair:0x1',
+              '--seed', '0x10', '--clock-hz', '0x1=0x9502F90', '--capture', '0x1=/dev/null', '--fault',
+              'on wire.tx match len=0x40 every 0x2 do drop', '--lie', 'frame.0x10=0xff', '--lie',
+              'ioctl.x:uhw.0x8.0x3-0x1', '--', 'sh', '-c', 'echo $MLXEMU_PORTS $MLXEMU_OPEN')
+    expect(run.status == 0 and run.out.startswith('2 31'), f'hexadecimal options: {run.out!r} {run.err!r}')
+    expect(Run(mlxemu, 'run', '--ports', '010', '--', 'sh', '-c', 'exit $MLXEMU_PORTS').status == 10, '--ports 010')
+    for args in (['--ports', '0x'], ['--ports', '0x11'], ['--ports', '-1'], ['--ports', ' 1'], ['--vf', '0x10'],
+                 ['--seed', '0x10000000000000000'], ['--seed', '5s'], ['--open', '=vfio'], ['--capture', '0x=f'],
+                 ['--wire', '0xg=loop'], ['--lie', 'frame.5x'], ['--lie', 'ioctl.x.8.64'], ['--lie', 'ioctl.x.8y'],
+                 ['--lie', 'ioctl.x:zz.8']):
+        refused(mlxemu, 2, [args[0]], 'run', *args, '--', '/bin/true')
+    for code in ('0xe50103', '15008003'):
+        expect('BUSY' in Run(mlxemu, 'explain', code).out, f'explain {code}')
+
+
+def ask(mlxemu, tmp):
+    """To the process that runs below tmp: what is not known is named, with what is; numbers are decimal or 0x."""
+    folder = os.path.join(tmp, os.listdir(tmp)[0])
+    pid = [name[4:] for name in os.listdir(folder) if name.startswith('ctl.')][0]
+    env = {'MLXEMU_CTL': os.path.join(folder, 'ctl')}
+    for status, words, args in (
+            (1, ["'prot'", 'port, state, ms'], ['link', 'prot=1']),
+            (1, ["'x'", 'none'], ['ledger', 'x=1']),
+            (1, ["'xyz'", 'addr'], ['register', 'addr=0x10', 'xyz=1']),
+            (1, ["'lnk'", 'link', 'inject'], ['lnk']),
+            (1, ["'clock.foo'", 'clock.step'], ['clock', 'foo']),
+            (1, ['port', '0 to 1'], ['link', 'port=0x2']),
+            (1, ['ns'], ['clock', 'step', '--5']),
+            (2, ["'port=1'", 'second'], ['link', 'port=0', 'port=1']),
+            (2, ["'cmd=help'"], ['link', 'cmd=help']),
+            (2, ['ctl link', "'5'", 'KEY=VALUE'], ['link', 'port=0', '5']),
+            (2, ["'=5'", 'KEY=VALUE'], ['link', '=5'])):
+        refused(mlxemu, status, words, 'ctl', *args, env=env)
+    for args, out in ((['link', 'port=0x1'], 'link up\n'), (['clock', 'step', '-0x10'], ''),
+                      (['register', 'addr=0xf0014'], None), (['clock', 'drift', 'ppm=0.5', 'port=0x0'], ''),
+                      (['inject', 'port=01', 'frames=0x0'], None)):
+        run = Run(mlxemu, 'ctl', *args, env=env)
+        expect(run.status == 0 and out in (None, run.out), f'{args}: {run.status} {run.out!r} {run.err!r}')
+    # By number the socket is looked for below TMPDIR.
+    got = subprocess.run([mlxemu, 'ctl', f'--pid={int(pid):#x}', 'link'], timeout=60, check=False,
+                         env={**os.environ, 'MLXEMU_CTL': '', 'TMPDIR': tmp}, stdout=subprocess.PIPE)
+    expect(got.stdout == b'link up\n', f'--pid in hexadecimal: {got}')
+
+
+def asked(mlxemu, client):
+    with tempfile.TemporaryDirectory() as tmp:
+        with subprocess.Popen([mlxemu, 'run', '--ports', '2', '--', client, 'wait-signal'],
+                              env=dict(os.environ, TMPDIR=tmp), text=True, stdout=subprocess.PIPE) as proc:
+            try:
+                expect(proc.stdout.readline() == 'waiting\n', 'the program waits')
+                ask(mlxemu, tmp)
+            finally:
+                proc.terminate()
+    for words, args in ((['--pid', 'value'], ['--pid']), (["'no'"], ['--pid', 'no']), (["'*'"], ['--pid=*', 'help']),
+                        (['--pidd', '--json'], ['--pidd']), (['no command'], [])):
+        refused(mlxemu, 2, words, 'ctl', *args)
+
+
 def unprivileged(mlxemu):
     """TAPs need a permission that not everybody has."""
     if os.geteuid() != 0:
@@ -211,6 +290,9 @@ def reader_gone(mlxemu):
 def main():
     mlxemu, client, quiet = (os.path.abspath(path) for path in sys.argv[1:4])
     bad_input(mlxemu)
+    refused_makes_nothing(mlxemu)
+    numbers(mlxemu)
+    asked(mlxemu, client)
     unprivileged(mlxemu)
     tap_through_closing_program(mlxemu)
     help_pages(mlxemu)

@@ -211,6 +211,7 @@ test_control(void)
 	static const char *const requests[] = {
 		"", "{", "[]", "7", "{}", "{\"cmd\":7}", "{\"cmd\":\"dance\"}",
 		"{\"cmd\":\"fault.add\"}", "{\"cmd\":\"fault.add\",\"rule\":\"on\"}",
+		"{\"cmd\":\"link\",\"prot\":1}", "{\"cmd\":\"audit\",\"x\":null}",
 		"{\"cmd\":\"link\",\"port\":2}", "{\"cmd\":\"link\",\"state\":\"odd\"}",
 		"{\"cmd\":\"engine\",\"run\":1}", "{\"cmd\":\"engine.step\"}",
 		"{\"cmd\":\"inject\",\"ptypes\":[]}", "{\"cmd\":\"inject\",\"ptypes\":[\"x\"]}",

@@ -98,6 +98,24 @@ json_object_set_new(json_t *object, const char *key, json_t *value)
 	return LATE(json_object_set_new)(object, key, value);
 }
 
+void *
+json_object_iter(json_t *object)
+{
+	return LATE(json_object_iter)(object);
+}
+
+void *
+json_object_iter_next(json_t *object, void *at)
+{
+	return LATE(json_object_iter_next)(object, at);
+}
+
+const char *
+json_object_iter_key(void *at)
+{
+	return LATE(json_object_iter_key)(at);
+}
+
 int
 json_object_clear(json_t *object)
 {

@@ -19,6 +19,7 @@
 #include "core/emu_fault.h"
 #include "core/emu_guard.h"
 #include "core/emu_lie.h"
+#include "core/emu_number.h"
 #include "core/emu_pci.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
@@ -255,6 +256,7 @@ abi_faults_add(void)
 {
 	static bool added;
 	const char *seed = getenv("MLXEMU_SEED");
+	uint64_t start;
 	int ret;
 
 	if (added)
@@ -262,8 +264,8 @@ abi_faults_add(void)
 	ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
 	if (ret == 0)
 		ret = abi_lines_add("MLXEMU_LIES", emu_lie_add);
-	if (seed != NULL)
-		emu_fault_seed(strtoull(seed, NULL, 0));
+	if (seed != NULL && emu_number(seed, 0, UINT64_MAX, &start))
+		emu_fault_seed(start);
 	added = ret == 0;
 	return ret;
 }

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "emu_dev.h"
+#include "emu_number.h"
 
 #define MIN_HZ 1000000ull
 #define MAX_HZ 4000000000ull
@@ -25,17 +25,6 @@ refuse(char *err, size_t err_len, const char *fmt, ...)
 	vsnprintf(err, err_len, fmt, ap);
 	va_end(ap);
 	return -EINVAL;
-}
-
-static bool
-whole(const char *s, uint64_t min, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(s, &end, 0);
-	return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0 && *value >= min &&
-	       *value <= max;
 }
 
 bool
@@ -69,7 +58,7 @@ emu_clock_ppb(const char *ppm, int64_t *ppb)
 static bool
 set_hz(struct emu_clock_plan *p, const char *value)
 {
-	return whole(value, MIN_HZ, MAX_HZ, &p->hz);
+	return emu_number(value, MIN_HZ, MAX_HZ, &p->hz);
 }
 
 static bool
@@ -77,7 +66,7 @@ set_start(struct emu_clock_plan *p, const char *value)
 {
 	p->start = strcmp(value, "wrap") == 0 ? EMU_CLOCK_START_WRAP : EMU_CLOCK_START_AT;
 	return p->start == EMU_CLOCK_START_WRAP ||
-	       whole(value, 0, UINT64_MAX >> 2, &p->start_cycles);
+	       emu_number(value, 0, UINT64_MAX >> 2, &p->start_cycles);
 }
 
 static bool
@@ -100,7 +89,7 @@ set_wander(struct emu_clock_plan *p, const char *value)
 		return false;
 	snprintf(ppm, sizeof(ppm), "%.*s", (int)n, value);
 	if (!emu_clock_ppb(ppm, &ppb) || ppb < 0 ||
-	    (colon != NULL && !whole(colon + 1, 1, MAX_PERIOD_S, &period_s)))
+	    (colon != NULL && !emu_number(colon + 1, 1, MAX_PERIOD_S, &period_s)))
 		return false;
 	p->wander_ppb = (uint64_t)ppb;
 	p->wander_period_ns = period_s * EMU_NS_PER_S;
@@ -154,7 +143,8 @@ emu_clock_plan_set(const char *option, const char *value, char *err, size_t err_
 		return refuse(err, err_len, "clock: no option '%.32s'", option);
 	if (equals != NULL) {
 		snprintf(number, sizeof(number), "%.*s", (int)(equals - value), value);
-		if (equals - value > 3 || !whole(number, 0, EMU_MAX_PORTS - 1, &port))
+		if (equals - value >= (ptrdiff_t)sizeof(number) ||
+		    !emu_number(number, 0, EMU_MAX_PORTS - 1, &port))
 			return refuse(err, err_len, "'%.64s': %s", value, rows[i].allowed);
 		first = last = (unsigned)port;
 		named = first + 1 > named ? first + 1 : named;

@@ -306,6 +306,65 @@ ctl_help(struct emu_ctl *c)
 	return 0;
 }
 
+/* The next key that the text of a command's arguments names, "[port=N] addr=N"; NULL behind the last. */
+static const char *
+known_key(const char **args, size_t *len)
+{
+	const char *word = *args + strspn(*args, " [");
+
+	*len = strcspn(word, "=");
+	*args = word + strcspn(word, " ");
+	return word[0] != '\0' ? word : NULL;
+}
+
+static bool
+key_known(const struct emu_ctl_command *cmd, const char *key)
+{
+	const char *args = cmd->args, *word;
+	size_t len;
+
+	while ((word = known_key(&args, &len)) != NULL)
+		if (strlen(key) == len && strncmp(word, key, len) == 0)
+			return true;
+	return strcmp(key, "cmd") == 0;
+}
+
+/* A key that means nothing to the command is a mistake of who asks. */
+static int
+ctl_keys(struct emu_ctl *c, const struct emu_ctl_command *cmd)
+{
+	const char *args = cmd->args, *word;
+	char known[128] = "";
+	size_t len, n = 0;
+	void *at;
+
+	for (at = json_object_iter(c->in); at != NULL; at = json_object_iter_next(c->in, at)) {
+		const char *key = json_object_iter_key(at);
+
+		if (key_known(cmd, key))
+			continue;
+		while ((word = known_key(&args, &len)) != NULL && n < sizeof(known))
+			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%.*s",
+					      n != 0 ? ", " : "", (int)len, word);
+		return emu_ctl_fail(c, -EINVAL, "%s: no key '%.64s' (%s)", cmd->name, key,
+				    n != 0 ? known : "it takes none");
+	}
+	return 0;
+}
+
+static int
+ctl_unknown(struct emu_ctl *c, const char *name)
+{
+	const struct emu_ctl_command *cmd;
+	char known[320] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; (cmd = emu_ctl_command_at(i)) != NULL && n < sizeof(known); i++)
+		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", i != 0 ? ", " : "",
+				      cmd->name);
+	return emu_ctl_fail(c, -ENOENT, "no command '%.64s' (%s)", name, known);
+}
+
 static int
 ctl_run(struct emu_ctl *c)
 {
@@ -318,12 +377,15 @@ ctl_run(struct emu_ctl *c)
 	for (unsigned i = 0; (cmd = emu_ctl_command_at(i)) != NULL; i++) {
 		if (strcmp(cmd->name, name) != 0)
 			continue;
+		ret = ctl_keys(c, cmd);
+		if (ret != 0)
+			return ret;
 		emu_lock(c->m);
 		ret = cmd->run(c);
 		emu_unlock(c->m);
 		return ret;
 	}
-	return emu_ctl_fail(c, -ENOENT, "no command '%.64s' (help lists them)", name);
+	return ctl_unknown(c, name);
 }
 
 char *

@@ -14,6 +14,7 @@
 #include <prm.h>
 
 #include "emu_fault_rule.h"
+#include "emu_number.h"
 
 /* Told apart from the firmware's own syndromes, which are small numbers. */
 #define FAULT_SYNDROME 0xfa0000u
@@ -70,21 +71,11 @@ complain(struct parse *p, const char *fmt, ...)
 /* ---- values ---- */
 
 static bool
-number(const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *value <= max;
-}
-
-static bool
 match_number(const char *text, uint64_t max, int64_t *to)
 {
 	uint64_t v;
 
-	if (!number(text, max, &v))
+	if (!emu_number(text, 0, max, &v))
 		return false;
 	*to = (int64_t)v;
 	return true;
@@ -100,7 +91,7 @@ named(const char *text, const char *(*name)(unsigned int), unsigned first, uint6
 			return true;
 		}
 	}
-	return number(text, 255, value) && *value >= first;
+	return emu_number(text, 0, 255, value) && *value >= first;
 }
 
 static bool
@@ -226,7 +217,7 @@ arg_syndrome(struct emu_fault_action *a, const char *text)
 {
 	uint64_t v;
 
-	if (!number(text, UINT32_MAX, &v))
+	if (!emu_number(text, 0, UINT32_MAX, &v))
 		return false;
 	a->syndrome = (uint32_t)v;
 	return true;
@@ -268,11 +259,13 @@ arg_field(struct emu_fault_action *a, const char *text)
 static bool
 arg_ns(struct emu_fault_action *a, const char *text)
 {
-	char *end;
+	bool negative = text[0] == '-';
+	uint64_t v;
 
-	errno = 0;
-	a->ns = strtoll(text, &end, 0);
-	return errno == 0 && end != text && *end == '\0';
+	if (!emu_number(text + negative, 0, INT64_MAX, &v))
+		return false;
+	a->ns = negative ? -(int64_t)v : (int64_t)v;
+	return true;
 }
 
 static bool
@@ -309,7 +302,7 @@ arg_file(struct emu_fault_action *a, const char *path)
 	static bool arg_##key(struct emu_fault_action *a, const char *text) \
 	{ \
 		uint64_t v; \
-		if (!number(text, max, &v)) \
+		if (!emu_number(text, 0, max, &v)) \
 			return false; \
 		a->key = (type)v; \
 		return true; \
@@ -434,7 +427,7 @@ parse_limit(struct parse *p, const char *word)
 
 	if (to == NULL)
 		return complain(p, "'%s' where match, after, every, count or do is expected", word);
-	if (text == NULL || !number(text, UINT64_MAX, to))
+	if (text == NULL || !emu_number(text, 0, UINT64_MAX, to))
 		return complain(p, "%s '%s': a number is needed", word, text != NULL ? text : "");
 	if (p->rule->every == 0)
 		return complain(p, "every 0: there is no such rhythm");

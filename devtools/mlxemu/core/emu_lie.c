@@ -14,6 +14,7 @@
 #include <prm.h>
 
 #include "emu_audit.h"
+#include "emu_number.h"
 
 #define NAME_BYTES 160u
 #define VALUE_BYTES 160u
@@ -111,14 +112,16 @@ parse_cmd(struct lie *l, const char *name)
 static bool
 parse_frame(struct lie *l, const char *name)
 {
-	char *end;
+	uint64_t offset;
 
 	if (strcmp(name, "last") == 0) {
 		l->offset = FRAME_LAST;
 		return true;
 	}
-	l->offset = (uint32_t)strtoul(name, &end, 0);
-	return isdigit((unsigned char)name[0]) && *end == '\0' && l->offset < FRAME_BYTES_MAX;
+	if (!emu_number(name, 0, FRAME_BYTES_MAX - 1, &offset))
+		return false;
+	l->offset = (uint32_t)offset;
+	return true;
 }
 
 static bool
@@ -131,43 +134,47 @@ parse_clock(struct lie *l, const char *name)
 	return false;
 }
 
-/* METHOD[:uhw|:ATTR].OFFSET[.BIT|.HI-LO] */
+/* .BIT or .HI-LO, either way round; without them it is the byte: its lowest bit is flipped, a value fills it. */
+static bool
+parse_bits(struct lie *l, const char *s)
+{
+	uint64_t hi = 7, lo = 0;
+
+	if (*s == '.') {
+		s = emu_number_scan(s + 1, &hi);
+		lo = hi;
+		if (s != NULL && *s == '-')
+			s = emu_number_scan(s + 1, &lo);
+	}
+	if (s == NULL || *s != '\0' || hi >= 64 || lo >= 64)
+		return false;
+	l->hi = (unsigned)(hi > lo ? hi : lo);
+	l->lo = (unsigned)(hi > lo ? lo : hi);
+	return true;
+}
+
+/* METHOD[:uhw|:ATTR].OFFSET[.BIT|.HI-LO]; ATTR is hexadecimal as in the trace. */
 static bool
 parse_ioctl(struct lie *l, const char *name)
 {
-	unsigned attr = IOCTL_ATTR_ANY, offset, hi = 0, lo = 0;
-	char method[64], rest[32] = "";
-	int n;
+	const char *end = name + strcspn(name, ".:"), *dot = strchr(end, '.');
+	unsigned attr = IOCTL_ATTR_ANY;
+	uint64_t offset;
+	int n = 0;
 
-	if (sscanf(name, "%63[^.:]%31[^.].%u", method, rest, &offset) != 3) {
-		rest[0] = '\0';
-		if (sscanf(name, "%63[^.:].%u", method, &offset) != 2)
-			return false;
-	}
-	if (strcmp(rest, ":uhw") == 0)
-		attr = IOCTL_ATTR_UHW;
-	else if (rest[0] != '\0' && sscanf(rest, ":%x%n", &attr, &n) != 1)
+	if (end == name || dot == NULL)
 		return false;
-	name = strchr(name, '.') + 1;
-	name = strchr(name, '.');
-	if (name != NULL && sscanf(name, ".%u-%u", &hi, &lo) != 2) {
-		if (sscanf(name, ".%u", &hi) != 1)
-			return false;
-		lo = hi;
-	}
-	if (lo > hi) {
-		unsigned swap = lo;
-
-		lo = hi;
-		hi = swap;
-	}
-	/* Without bits it is the byte: the lowest bit is flipped, a value fills it. */
-	l->hi = name != NULL ? hi : 7;
-	l->lo = name != NULL ? lo : 0;
-	l->offset = offset;
+	if (dot - end == 4 && strncmp(end, ":uhw", 4) == 0)
+		attr = IOCTL_ATTR_UHW;
+	else if (end != dot && (sscanf(end, ":%x%n", &attr, &n) != 1 || end + n != dot))
+		return false;
+	snprintf(l->name, sizeof(l->name), "%.*s", (int)(end - name), name);
+	end = emu_number_scan(dot + 1, &offset);
+	if (end == NULL || offset > UINT32_MAX)
+		return false;
+	l->offset = (uint32_t)offset;
 	l->attr = (uint16_t)attr;
-	snprintf(l->name, sizeof(l->name), "%s", method);
-	return l->hi < 64;
+	return parse_bits(l, end);
 }
 
 static bool
@@ -241,8 +248,6 @@ complain(char *err, size_t err_len, const char *text, const char *form)
 static bool
 parse_value(struct lie *l, const char *value)
 {
-	char *end;
-
 	if (value == NULL)
 		return true;
 	l->has_value = true;
@@ -254,9 +259,7 @@ parse_value(struct lie *l, const char *value)
 			l->value = (uint64_t)e;
 			return true;
 		}
-	errno = 0;
-	l->value = strtoull(value, &end, 0);
-	return errno == 0 && isdigit((unsigned char)value[0]) && *end == '\0';
+	return emu_number(value, 0, UINT64_MAX, &l->value);
 }
 
 int

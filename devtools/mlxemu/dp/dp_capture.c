@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../core/emu_number.h"
 #include "dp_int.h"
 
 /* draft-ietf-opsawg-pcapng: blocks, and options of sections, interfaces and packets. */
@@ -205,9 +206,9 @@ emu_capture_parse(const char *spec, unsigned ports, struct emu_capture *out, cha
 		unsigned directions;
 	} rows[] = {{":rx", DP_ARRIVED}, {":tx", DP_LEFT}};
 	size_t len = strlen(spec);
-	char *end;
+	uint64_t port;
+	const char *end = emu_number_scan(spec, &port);
 
-	out->port = (unsigned)strtoul(spec, &end, 10);
 	out->directions = DP_ARRIVED | DP_LEFT;
 	for (unsigned i = 0; i < 2; i++)
 		if (len > 3 && strcmp(spec + len - 3, rows[i].suffix) == 0) {
@@ -215,15 +216,16 @@ emu_capture_parse(const char *spec, unsigned ports, struct emu_capture *out, cha
 			len -= 3;
 			break;
 		}
-	if (*spec < '0' || *spec > '9' || *end != '=' || end + 1 >= spec + len ||
+	if (end == NULL || *end != '=' || end + 1 >= spec + len ||
 	    len - (size_t)(end + 1 - spec) >= sizeof(out->path)) {
 		snprintf(err, err_len, "'%.200s': PORT=FILE[:rx|:tx] is needed", spec);
 		return -EINVAL;
 	}
-	if (out->port >= ports) {
+	if (port >= ports) {
 		snprintf(err, err_len, "'%.200s': there is no such port", spec);
 		return -EINVAL;
 	}
+	out->port = (unsigned)port;
 	snprintf(out->path, sizeof(out->path), "%.*s", (int)(len - (size_t)(end + 1 - spec)),
 		 end + 1);
 	return 0;

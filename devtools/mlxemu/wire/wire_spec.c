@@ -3,9 +3,9 @@
 /* The --wire options, read into one plan per port. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/emu_number.h"
 #include "wire_int.h"
 
 #define ALLOWED \
@@ -28,17 +28,14 @@ bad(struct parse *p, const char *spec, const char *why)
 	return -EINVAL;
 }
 
-/* A decimal port number that ends at one of the characters in ends (or the string's end). */
+/* A port number that ends at one of the characters in ends (or the string's end). */
 static bool
 read_port(const char **s, unsigned *port)
 {
-	char *end;
-	unsigned long v;
+	uint64_t v;
+	const char *end = emu_number_scan(*s, &v);
 
-	if (**s < '0' || **s > '9')
-		return false;
-	v = strtoul(*s, &end, 10);
-	if (v >= EMU_MAX_PORTS)
+	if (end == NULL || v >= EMU_MAX_PORTS)
 		return false;
 	*port = (unsigned)v;
 	*s = end;
