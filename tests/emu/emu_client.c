@@ -4,6 +4,7 @@
  * emu_client CASE: runs one case on every port and exits 0 when all its checks held. The cases
  * after "lawful" do nothing that the audit may complain about; the others do so on purpose.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -104,24 +105,42 @@ case_fork(unsigned port)
 
 /* A vfork child has the parent's memory: what it closes is its own descriptor all the same. */
 static void
-case_vfork(unsigned port)
+vfork_closes(int fd)
 {
-	struct ibv_device_attr attr;
-	struct client c;
-	int status = 0, fd;
-	pid_t pid;
+	int status = 0;
+	pid_t pid = vfork();
 
-	client_open(&c, port);
-	fd = c.ctx->cmd_fd;
-	pid = vfork();
 	if (pid == 0) {
 		close(fd);
 		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_EQ(status, 0);
+}
+
+static void
+case_vfork(unsigned port)
+{
+	static const off_t counter = 0xc8; /* of the gateway: another number each time */
+	uint32_t first = 0, second = 0, third = 0;
+	struct ibv_device_attr attr;
+	struct client c;
+	char path[64];
+	int fd;
+
+	/* Also of a process that has opened no device, only configuration space. */
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/0000:c1:00.%u/config", port);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(pread(fd, &first, sizeof(first), counter) == sizeof(first));
+	vfork_closes(fd);
+	CHECK(pread(fd, &second, sizeof(second), counter) == sizeof(second) && second != first);
+	client_open(&c, port);
+	vfork_closes(c.ctx->cmd_fd);
 	CHECK_EQ(ibv_query_device(c.ctx, &attr), 0);
+	vfork_closes(fd);
+	CHECK(pread(fd, &third, sizeof(third), counter) == sizeof(third) && third != second);
 	client_close(&c);
+	close(fd);
 }
 
 static struct client signal_client;

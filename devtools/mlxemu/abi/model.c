@@ -64,6 +64,9 @@ abi_forked_child(void)
 		atomic_store(&abi_state, ABI_MODEL_DEAD);
 		abi_fd_reset();
 		abi_owner = 0;
+	} else if (abi_owner != 0) {
+		/* Before that there is only configuration space, which is all processes'. */
+		abi_owner = getpid();
 	}
 }
 
@@ -186,6 +189,7 @@ abi_machine_describe(void)
 	}
 	abi_the_machine.front = &abi_front_ops;
 	pthread_atfork(NULL, NULL, abi_forked_child);
+	abi_owner = getpid();
 	atomic_store(&abi_state, ABI_MODEL_DESCRIBED);
 	return 0;
 }
