@@ -52,7 +52,7 @@ fill(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
 			ret = 0;
 		}
 	}
-	return ret;
+	return ret == 0 && set->unreadable == set->count ? -ENODATA : ret;
 }
 
 /* What stands in the way, and what that makes of it for the caller. */
@@ -87,6 +87,10 @@ explain(int ret, bool has_config, char *why)
 		break;
 	case ENOTSUP:
 		what = "the gateway has no scan space";
+		ret = -EIO;
+		break;
+	case ENODATA:
+		what = "the gateway shows none of the registers";
 		ret = -EIO;
 		break;
 	case ENODEV:

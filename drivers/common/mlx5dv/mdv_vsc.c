@@ -173,14 +173,15 @@ line_up(const struct mdv_vsc *vsc)
 	return -EBUSY;
 }
 
+/* held: it is known to be ours. */
 static void
-lock_give_back(struct mdv_vsc *vsc)
+lock_give_back(struct mdv_vsc *vsc, bool held)
 {
 	uint32_t holder = 0;
 	int ret = vsc_get(vsc, VSC_SEMAPHORE, &holder);
 
-	/* Somebody may have taken us for dead. */
-	if (ret == 0 && holder == vsc->ticket)
+	/* Somebody may have taken us for dead; who cannot look gives back what was his, as the kernels do. */
+	if ((ret == 0 && holder == vsc->ticket) || (ret != 0 && ret != -ENODEV && held))
 		ret = vsc_set(vsc, VSC_SEMAPHORE, 0);
 	else if (ret == 0)
 		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken from us: ticket 0x%x is now 0x%x",
@@ -212,7 +213,7 @@ lock_try(struct mdv_vsc *vsc, uint32_t *holder)
 		return 0;
 	/* Taken perhaps, but not seen: it must not be left there. */
 	if (ret != 0)
-		lock_give_back(vsc);
+		lock_give_back(vsc, false);
 	vsc->ticket = 0;
 	return ret != 0 ? ret : 1;
 }
@@ -292,7 +293,7 @@ mdv_vsc_unlock(struct mdv_vsc *vsc)
 {
 	if (vsc->ticket == 0)
 		return;
-	lock_give_back(vsc);
+	lock_give_back(vsc, true);
 	flock(vsc->fd, LOCK_UN);
 }
 
