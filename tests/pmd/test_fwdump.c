@@ -62,7 +62,13 @@ whole_and_parts(void)
 	CHECK_OK(rte_eth_dev_get_reg_info(PORT_A, &info));
 	CHECK(info.length == 1 && part[0].addr == regs[n - 1].addr, "%u", info.length);
 	info = (struct rte_dev_reg_info) { .data = part, .offset = n + 1 };
+	info.length = 1;
 	CHECK_RC(rte_eth_dev_get_reg_info(PORT_A, &info), -EINVAL);
+	/* DPDK's ethtool example: no length, an offset that nobody set. */
+	memset(part, 0, sizeof(part));
+	info = (struct rte_dev_reg_info) { .data = part, .offset = 0xdeadbeef };
+	CHECK_OK(rte_eth_dev_get_reg_info(PORT_A, &info));
+	CHECK(info.length == n && memcmp(part, regs, n * sizeof(part[0])) == 0, "%u", info.length);
 	/* Registers as they are now. */
 	CHECK_OK(emu_ctl("{\"cmd\":\"register\",\"addr\":%u,\"value\":%u}", 0x100004u, 0x5a5a5a5au));
 	CHECK(value_of(part, read_all(part), 0x100004) == 0x5a5a5a5a, "0x%x",

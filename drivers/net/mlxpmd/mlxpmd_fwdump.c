@@ -23,10 +23,15 @@
 
 /* ------------------------------------------------------------------ ethdev */
 
-/* All of them or the part from offset on; a "register" is the pair of address and value. */
+/*
+ * All of them or the part from offset on; a "register" is the pair of address and value. Length 0 is all of
+ * them: so DPDK's ethtool example and dpdk-proc-info ask, with room for what the first call told, and the
+ * former leaves offset unset.
+ */
 static int
 registers_get(struct mdv_fwdump *h, struct rte_dev_reg_info *info)
 {
+	const size_t first = info->length != 0 ? info->offset : 0;
 	struct mdv_fwdump_reg *all;
 	size_t count = 0, filled, n;
 	int rc = mdv_fwdump_live(h, NULL, 0, &count, NULL);
@@ -41,13 +46,13 @@ registers_get(struct mdv_fwdump *h, struct rte_dev_reg_info *info)
 	if (all == NULL)
 		return -ENOMEM;
 	rc = mdv_fwdump_live(h, all, count, &filled, NULL);
-	if (rc == 0 && info->offset > filled)
+	if (rc == 0 && first > filled)
 		rc = -EINVAL;
 	if (rc == 0) {
-		n = filled - info->offset;
+		n = filled - first;
 		if (info->length != 0 && info->length < n)
 			n = info->length;
-		memcpy(info->data, all + info->offset, n * sizeof(*all));
+		memcpy(info->data, all + first, n * sizeof(*all));
 		info->length = n;
 	}
 	free(all);
