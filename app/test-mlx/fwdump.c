@@ -21,13 +21,14 @@
 
 /* What a state means for who typed the command. */
 static const char *
-reason(int ret)
+reason(const char *what, int ret)
 {
 	switch (-ret) {
 	case EEXIST:
 		return "a dump is kept already: read it with get, drop it with reset";
 	case ENOENT:
-		return "no dump is kept: take one first";
+		return strcmp(what, "reset") == 0 ? "no dump is kept: there is none to drop" :
+						    "no dump is kept: take one first";
 	case EIO:
 		return "there is no way to the registers, or the dump is damaged (see above)";
 	default:
@@ -38,7 +39,7 @@ reason(int ret)
 static int
 failed(const char *what, const char *address, int ret)
 {
-	tm_error("fwdump %s %s: %s", what, address, reason(ret));
+	tm_error("fwdump %s %s: %s", what, address, reason(what, ret));
 	return TM_EXIT_FAILED;
 }
 
@@ -187,6 +188,10 @@ run_diff(int argc, char **argv)
 	if (text_get(argv[0], &before) == 0 && text_get(argv[1], &after) == 0) {
 		n = fwdump_text_diff(stdout, &before, &after);
 		status = n == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			tm_error("fwdump diff: 'stdout': %s", rte_strerror(errno));
+			status = TM_EXIT_SETUP;
+		}
 		fprintf(stderr, "%zu and %zu registers, %zu differ\n", before.count, after.count, n);
 	}
 	fwdump_text_free(&before);
@@ -214,11 +219,47 @@ tm_fwdump_help(FILE *out)
 			verbs[i].help);
 }
 
+static void
+usage(void)
+{
+	puts("dpdk-test-mlx fwdump: dumps of a card's registers, one kept per device. Needs root, no EAL, no open device.\n"
+	     "\n"
+	     "Usage:");
+	tm_fwdump_help(stdout);
+	puts("\n"
+	     "ADDRESS is the PCI address (0000:c1:00.0). A file has a line per register, address TAB value; '#' begins a\n"
+	     "comment. The dump is kept in the folder MLXPMD_FWDUMP_DIR, else /run/mlxpmd.\n"
+	     "\n"
+	     "Examples:\n"
+	     "  What a card's registers hold now, for its vendor's support:\n"
+	     "    dpdk-test-mlx fwdump take 0000:c1:00.0\n"
+	     "    dpdk-test-mlx fwdump get 0000:c1:00.0 -o registers.txt\n"
+	     "    dpdk-test-mlx fwdump reset 0000:c1:00.0\n"
+	     "  What changed between two dumps:\n"
+	     "    dpdk-test-mlx fwdump diff before.txt after.txt\n"
+	     "\n"
+	     "Exit code: 0 done, no difference; 1 it failed, or the files differ; 2 wrong arguments, or a file cannot be\n"
+	     "compared.");
+}
+
+static bool
+wants_help(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
 int
 tm_fwdump(int argc, char **argv)
 {
 	const struct verb *v = NULL;
 
+	if (wants_help(argc, argv)) {
+		usage();
+		return TM_EXIT_OK;
+	}
 	for (size_t i = 0; argc > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verbs[i].name, argv[0]) == 0)
 			v = &verbs[i];
@@ -228,6 +269,6 @@ tm_fwdump(int argc, char **argv)
 	if (v != NULL)
 		tm_error("fwdump %s takes: %s", v->name, v->args);
 	else
-		tm_error("fwdump '%s': take, get, reset or diff", argc > 0 ? argv[0] : "");
+		tm_error("fwdump '%s': take, get, reset or diff (fwdump --help)", argc > 0 ? argv[0] : "");
 	return TM_EXIT_SETUP;
 }

@@ -22,7 +22,7 @@ struct fwdump_text {
 /** One line per register, address TAB value: what FreeBSD's mlx5tool writes. 0 or -errno. */
 int fwdump_text_write(FILE *out, const struct mdv_fwdump_reg *regs, size_t count);
 /**
- * Reads such lines; empty ones and those that begin with '#' are skipped.
+ * Reads such lines; empty ones are skipped, and what is behind a '#'.
  * @return 0, -EINVAL and the line's number in *line, -errno. fwdump_text_free() in any case.
  */
 int fwdump_text_read(const char *path, struct fwdump_text *text, unsigned int *line);

@@ -20,7 +20,7 @@ fwdump_text_write(FILE *out, const struct mdv_fwdump_reg *regs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (fprintf(out, "0x%08" PRIx32 "\t0x%08" PRIx32 "\n", regs[i].addr, regs[i].val) < 0)
-			return -EIO;
+			return errno != 0 ? -errno : -EIO;
 	return fflush(out) == 0 ? 0 : -errno;
 }
 
@@ -32,7 +32,7 @@ word_read(char **at, uint32_t *to)
 	unsigned long long v;
 
 	*at += strspn(*at, " \t");
-	if (!isdigit((unsigned char)**at))
+	if (!isxdigit((unsigned char)**at))
 		return false;
 	v = strtoull(*at, &end, 16);
 	*at = end;
@@ -45,8 +45,8 @@ line_read(struct fwdump_text *text, size_t *room, char *line)
 {
 	struct mdv_fwdump_reg reg, *more;
 
-	line[strcspn(line, "\r\n")] = '\0';
-	if (line[strspn(line, " \t")] == '\0' || line[0] == '#')
+	line[strcspn(line, "#\r\n")] = '\0';
+	if (line[strspn(line, " \t")] == '\0')
 		return 0;
 	if (!word_read(&line, &reg.addr) || !word_read(&line, &reg.val) ||
 	    line[strspn(line, " \t")] != '\0')

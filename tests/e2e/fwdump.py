@@ -53,7 +53,7 @@ def dump(path):
 
 def states(work):
     said(1, "get", PF, want="no dump is kept")
-    said(1, "reset", PF, want="no dump is kept")
+    said(1, "reset", PF, want="no dump is kept: there is none to drop")
     out = said(0, "take", PF)
     check(re.fullmatch(rf"{PF}: \d+ registers by vsc, \d+-\d\d-\d\d .* UTC, process \d+\n", out), out)
     said(1, "take", PF, want="a dump is kept already")
@@ -72,6 +72,28 @@ def bad_input(work):
     (work / "bad").write_text("0x1 0x2\n0x3 what\n")
     said(2, "diff", work / "bad", work / "bad", want="bad:2: not 'ADDRESS VALUE'")
     said(2, "diff", work / "none", work / "bad", want="No such file")
+    for words in (("--help",), ("take", "--help"), ("diff", "-h")):
+        out = said(0, *words)
+        check("Examples:" in out and "fwdump diff before.txt after.txt" in out and "--fwd" not in out, out)
+
+
+def texts(work):
+    """What people make of such files: other order, comments, numbers without 0x, lines left out."""
+    (work / "a").write_text("0x00000000\t0x00000001\n0x00000004\t0xdeadbeef\n0x00000008\t0x00000003\n")
+    (work / "b").write_text("# mine\n  # indented\n8 3 # the last\n\n4 deadbeef\r\n0x0\t0x1")
+    out = said(0, "diff", work / "a", work / "b", want="3 and 3 registers, 0 differ")
+    check(out == "", out)
+    (work / "b").write_text("0x8 0x4\n0x0 0x1\n0x10 0x2\n")
+    out = said(1, "diff", work / "a", work / "b", want="3 and 3 registers, 3 differ")
+    check(out == "0x00000004\t0xdeadbeef\t-\n0x00000008\t0x00000003\t0x00000004\n0x00000010\t-\t0x00000002\n", out)
+    for text in ("0x0 0x100000000\n", "0x0\n", "0x0 0x1 0x2\n", "0x0:0x1\n", "x 1\n"):
+        (work / "b").write_text(text)
+        said(2, "diff", work / "a", work / "b", want="b:1: not 'ADDRESS VALUE'")
+    (work / "b").write_text("")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([str(TEST_MLX), "fwdump", "diff", str(work / "a"), str(work / "b")], check=False,
+                              stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    check(done.returncode == 2 and "No space left" in done.stderr, f"{done.returncode} {done.stderr}")
 
 
 def changes(work):
@@ -123,7 +145,7 @@ def inside():
     verbs.ibv_open_device.restype = ctypes.c_void_p
     verbs.ibv_open_device.argtypes = [ctypes.c_void_p]
     check(verbs.ibv_open_device(verbs.ibv_get_device_list(None)[0]), "the device cannot be opened")
-    for test in (states, bad_input, killed, changes):
+    for test in (states, bad_input, texts, killed, changes):
         with tempfile.TemporaryDirectory(prefix="mlxfwdump.") as work:
             kept = pathlib.Path(work) / "kept"
             kept.mkdir(mode=0o700)
