@@ -3,8 +3,8 @@
 
 /**
  * @file
- * Looking at a port's firmware: capabilities, objects, commands that only ask, refusals explained.
- * The driver answers by telemetry; the program itself knows nothing of it.
+ * Looking at a port's firmware: capabilities, objects, commands that only ask. The driver answers by
+ * telemetry; what a refusal means the program tells itself.
  */
 
 #include <ctype.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cmds.h"
+#include "explain.h"
 #include "tm_clock.h"
 
 #define NAME_WIDTH 32
@@ -95,15 +96,14 @@ word_is_port(const char *word, size_t len)
 
 /* "/mlxpmd/WHAT,PORT,WORD,WORD" of "[PORT] WORD WORD": telemetry's command. -E2BIG too long. */
 static int
-question_make(const struct tm_app *app, const char *what, const char *rest, bool of_port,
-	      char *command, size_t size)
+question_make(const struct tm_app *app, const char *what, const char *rest, char *command, size_t size)
 {
 	size_t len = strcspn(rest, " \t");
 	size_t n = snprintf(command, size, "/mlxpmd/%s", what);
 	const char *word = rest;
 
 	/* A PCI address names a device that is no port of this driver's. */
-	if (of_port && !word_is_port(rest, len) && memchr(rest, ':', len) == NULL)
+	if (!word_is_port(rest, len) && memchr(rest, ':', len) == NULL)
 		n += snprintf(command + n, size - n, ",%u", app->nb_ports > 0 ? app->port_ids[0] : 0);
 	for (word += strspn(word, " \t"); *word != '\0' && n < size; word += strspn(word, " \t")) {
 		len = strcspn(word, " \t");
@@ -127,19 +127,57 @@ port_check(const char *what, const char *rest)
 	return -ENODEV;
 }
 
+/* What can be asked, and how many words each takes behind the port. */
+static const struct question {
+	const char *what, *takes, *example;
+	unsigned int min, max;
+} questions[] = {
+	{ "caps", "[PORT] [PAGE], or the PCI address of an mlx4 device", "devx caps 1 ethernet_offloads", 0, 1 },
+	{ "objects", "[PORT]", "devx objects 1", 0, 0 },
+	{ "cmd", "[PORT] OPCODE [HEX]", "devx cmd QUERY_SQ 00000000000010a7", 1, 2 },
+	{ "explain", "STATUS [SYNDROME], or cqe SYNDROME", "devx explain 9 0x2a3d5c", 0, 0 },
+};
+
 static int
-devx_ask(struct tm_app *app, const char *what, const char *rest)
+question_usage(const struct question *q)
 {
-	const bool of_port = strcmp(what, "explain") != 0;
+	tm_error("devx %s takes: %s (%s)", q->what, q->takes, q->example);
+	return -EINVAL;
+}
+
+/* Right number of words? The first may be a port; a PCI address stands alone. */
+static int
+question_check(const struct question *q, const char *rest)
+{
+	size_t len = strcspn(rest, " \t");
+	unsigned int n = 0;
+
+	for (const char *word = rest; *word != '\0'; n++) {
+		word += strcspn(word, " \t");
+		word += strspn(word, " \t");
+	}
+	if (memchr(rest, ':', len) != NULL)
+		return n == 1 ? 0 : question_usage(q);
+	n -= word_is_port(rest, len);
+	return n >= q->min && n <= q->max ? 0 : question_usage(q);
+}
+
+static int
+devx_ask(struct tm_app *app, const struct question *q, const char *rest)
+{
+	const char *verdict, *what = q->what;
 	char command[1024];
-	const char *verdict;
 	json_t *answer;
 	int ret;
 
-	if (of_port && port_check(what, rest) != 0)
+	if (strcmp(what, "explain") == 0)
+		return tm_explain_line(rest);
+	if (port_check(what, rest) != 0)
 		return -ENODEV;
-	if (question_make(app, what, rest, of_port, command, sizeof(command)) != 0) {
-		tm_error("devx %s: too many words", what);
+	if (question_check(q, rest) != 0)
+		return -EINVAL;
+	if (question_make(app, what, rest, command, sizeof(command)) != 0) {
+		tm_error("devx %s: too long: a question has room for %zu characters", what, sizeof(command) - 1);
 		return -E2BIG;
 	}
 	answer = tm_telemetry_ask(command);
@@ -155,17 +193,37 @@ devx_ask(struct tm_app *app, const char *what, const char *rest)
 	return ret;
 }
 
+static const struct question *
+question_find(const char *what)
+{
+	const struct question *q = questions;
+
+	while (strcmp(q->what, what) != 0)
+		q++;
+	return q;
+}
+
 static int
 devx_run(struct tm_app *app, struct tm_words *words)
 {
-	return devx_ask(app, words->w[1], words->rest);
+	return devx_ask(app, question_find(words->w[1]), words->rest);
 }
 
 /* The library leaves what a shorter command does not have. */
 static int
 devx_short_run(struct tm_app *app, struct tm_words *words)
 {
-	return devx_ask(app, words->w[1], "");
+	const struct question *q = question_find(words->w[1]);
+
+	return q->min == 0 ? devx_ask(app, q, "") : question_usage(q);
+}
+
+static int
+devx_usage_run(struct tm_app *app __rte_unused, struct tm_words *words __rte_unused)
+{
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		(void)question_usage(&questions[i]);
+	return -EINVAL;
 }
 
 TM_WORD(devx_word, 0, "devx");
@@ -175,6 +233,7 @@ TM_CMD(tm_cmd_devx, devx_run,
        "devx caps [P|PCI] [PAGE] | objects [P] | cmd [P] OPCODE [HEX] | explain STATUS|cqe [SYNDROME]: the firmware",
        TM_TOKEN(devx_word), TM_TOKEN(devx_what), TM_TOKEN(devx_rest));
 
-TM_WORD(devx_short_what, 1, "caps#objects");
 TM_CMD(tm_cmd_devx_short, devx_short_run, "devx caps|objects: of the first port",
-       TM_TOKEN(devx_word), TM_TOKEN(devx_short_what));
+       TM_TOKEN(devx_word), TM_TOKEN(devx_what));
+
+TM_CMD(tm_cmd_devx_usage, devx_usage_run, "devx: what it takes, with examples", TM_TOKEN(devx_word));

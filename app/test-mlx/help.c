@@ -6,6 +6,7 @@
  * What --help prints.
  */
 
+#include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
 
@@ -45,6 +46,10 @@ static const char examples[] =
 "      --fwd gen --count 100000 --topology loop\n"
 "  Commands instead of options (help lists them):\n"
 "    dpdk-test-mlx ... -- --interactive\n"
+"  What the firmware can, which objects a port has, what one of them looks like (commands, as above):\n"
+"    devx caps ethernet_offloads; devx objects; devx cmd QUERY_SQ 00000000000010a7\n"
+"  What a refusal in the log means; no device needed:\n"
+"    dpdk-test-mlx devx explain BAD_RES_STATE 0x2a3d5c\n"
 "\n"
 "Exit code: 0 all is well, 1 a check or a command failed, 2 wrong arguments or set-up failed.\n";
 
@@ -56,6 +61,7 @@ tm_help_print(FILE *out)
 
 	fputs(intro, out);
 	tm_fwdump_help(out);
+	tm_explain_help(out);
 	fputs(eal, out);
 	for (const struct tm_arg *a = tm_args; a->name != NULL; a++) {
 		snprintf(left, sizeof(left), "--%s%s%s", a->name, a->value ? " " : "",

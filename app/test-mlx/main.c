@@ -18,6 +18,7 @@
 #include <rte_pci.h>
 
 #include "doctor.h"
+#include "explain.h"
 #include "fwdump.h"
 #include "tm.h"
 
@@ -233,12 +234,14 @@ main(int argc, char **argv)
 	int split = args_split(argc, argv), ret;
 	struct tm_app *app = &app_room;
 
+	if (argc > 1 && strcmp(argv[1], "fwdump") == 0)
+		return tm_fwdump(argc - 2, argv + 2);
 	if (wanted(argc, argv, "--help") || wanted(argc, argv, "-h")) {
 		tm_help_print(stdout);
 		return TM_EXIT_OK;
 	}
-	if (argc > 1 && strcmp(argv[1], "fwdump") == 0)
-		return tm_fwdump(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "devx") == 0)
+		return tm_explain_main(argc - 2, argv + 2);
 	if (wanted(argc, argv, "--doctor"))
 		return tm_doctor() == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
 	tm_config_defaults(&app->cfg);

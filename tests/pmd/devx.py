@@ -3,10 +3,12 @@
 """Looking at the firmware: `devx` of dpdk-test-mlx, and the telemetry below it."""
 import pathlib
 import random
+import subprocess
 import tempfile
+import time
 
 import pmdlib
-from e2e import TEST_MLX, check, emu, eal as e2e_eal, main
+from e2e import MLXEMU, TEST_MLX, Failed, check, emu, eal as e2e_eal, main
 from telemetry_client import Client
 
 SCRIPT = [
@@ -26,12 +28,23 @@ SCRIPT = [
     ("devx explain 9 0x2a3d5c", ["BAD_RES_STATE", "EINVAL", "still in use"], True),
     ("devx explain NO_RESOURCES", ["EAGAIN", "no room left"], True),
     ("devx explain cqe 4", ["LOCAL_PROT_ERR", "memory key"], True),
-    ("devx explain", ["wrong arguments"], False),
+    ("devx", ["devx cmd takes:", "devx explain takes:"], False),
+    ("devx cmd", ["devx cmd takes: [PORT] OPCODE [HEX]"], False),
+    ("devx cmd 0", ["devx cmd takes:"], False),
+    ("devx cmd QUERY_ISSI 000", ["HEX is two digits a byte", "EINVAL"], False),
+    ("devx cmd QUERY_ISSI 0x00", ["HEX is two digits a byte"], False),
+    ("devx cmd QUERY_ISSI 00 00", ["devx cmd takes:"], False),
+    ("devx objects 0 1", ["devx objects takes:"], False),
+    ("devx caps 0000:c1:00.0 general", ["devx caps takes:"], False),
+    ("devx explain", ["devx explain takes:"], False),
+    ("devx explain 9 zz", ["'zz' is no syndrome"], False),
+    ("devx explain cqe 256", ["'256' is no syndrome of a completion"], False),
+    ("devx explain WHAT", ["'WHAT' is no status"], False),
     ("devx cmd 7 NOP", ["no port '7'"], False),
     ("devx caps 5", ["no port '5'"], False),
     ("devx objects 5", ["no port '5'"], False),
     ("devx objects 99", ["no port '99'"], False),
-    ("devx explain 1000", ["no driver here answers"], False),
+    ("devx explain 1000", ["'1000' is no status"], False),
 ]
 FAULT = "on cmd.entry match op=QUERY_ADAPTER do fail status=RESOURCE_BUSY syndrome=0x123456"
 
@@ -92,14 +105,66 @@ def check_nonsense(client):
             params = ",".join(rng.choice(words) for _ in range(rng.randint(0, 5)))
             answer = client.ask(f"/mlxpmd/{command},{params}")
             check(answer is None or isinstance(answer, dict), f"{command},{params}: {answer}")
-    for bad in ("caps", "caps,2", "caps,x", "objects", "objects,0,0", "cmd,0", "cmd,0,NOP,1",
-                "cmd,0,NOP,xx", "cmd,9,NOP", "explain", "explain,256", "explain,9,x", "explain,cqe",
+    for bad in ("caps", "caps,2", "caps,x", "objects", "objects,0,0", "cmd,0",
+                "cmd,9,NOP", "explain", "explain,256", "explain,9,x", "explain,cqe",
                 "explain,cqe,256"):
         check(client.ask("/mlxpmd/" + bad) is None, bad)
+    for bad in ("xx", "0", "0x00", "00 "):
+        answer = client.ask(f"/mlxpmd/cmd,0,NOP,{bad}")
+        check(answer["errno"] == "EINVAL" and "two digits a byte" in answer["answer"], answer)
+
+
+def check_alone():
+    """Without EAL: what a refusal means, and what else there is."""
+    for words, status, want in ((["explain", "9", "0x2a3d5c"], 0, "BAD_RES_STATE"),
+                                (["explain", "cqe", "4"], 0, "LOCAL_PROT_ERR"),
+                                (["explain"], 2, "devx explain takes:"), (["explain", "x"], 2, "no status"),
+                                (["caps"], 2, "without a port"), ([], 2, "without a port")):
+        done = subprocess.run([str(TEST_MLX), "devx", *words], check=False, timeout=60, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        check(done.returncode == status and want in done.stdout, f"{words}: {done.returncode} {done.stdout}")
+
+
+def connected(process):
+    """A client of the program that starts just now."""
+    end = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            client = Client()
+            if client.ask("/mlxpmd/list") == [0, 1]:
+                return client
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise Failed("the program does not start")
+
+
+def check_gone():
+    """Of a device that was unplugged, whose port is still there: who said no."""
+    eal = [a for a in e2e_eal(2) if a != "--no-telemetry"]
+    command = [MLXEMU, "run", "--ports", "2", "--", TEST_MLX, *eal, "--file-prefix", pmdlib.PREFIX, "--",
+               "--interactive"]
+    with subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        try:
+            client = connected(process)
+            subprocess.run([str(MLXEMU), "ctl", "--pid", str(client.hello["pid"]), "remove", "port=0"], check=True)
+            for command in ("cmd,0,QUERY_ISSI", "caps,0"):
+                answer = client.ask("/mlxpmd/" + command)
+                check(answer["answer"] in ("the device is gone", "the device does not answer"), answer)
+            for verb in ("take", "get", "reset"):
+                answer = client.ask(f"/mlxpmd/fwdump/{verb},0")
+                check(answer["result"] == "ENOENT" and "no such PCI device" in answer["text"], answer)
+            check(client.ask("/mlxpmd/fwdump/get,1")["text"] == "no dump is kept", "the other port")
+        finally:
+            process.stdin.close()
+            process.wait(60)
+
 
 
 def run():
+    check_alone()
     check_program()
+    check_gone()
     with pmdlib.Testpmd(eal_args=pmdlib.eal(telemetry=True)) as testpmd:
         client = Client()
         for name in ("/mlxpmd/caps", "/mlxpmd/objects", "/mlxpmd/cmd", "/mlxpmd/explain"):

@@ -263,8 +263,12 @@ ask(const char *params, struct rte_tel_data *d, bool parts,
 	if (rc != 0)
 		return rc;
 	rc = mdv_fwdump_open(&q.pci, BOTH, &h);
+	if (rc == -ENOENT) {
+		rte_tel_data_add_dict_string(d, "result", "ENOENT");
+		return rte_tel_data_add_dict_string(d, "text", "there is no such PCI device any more");
+	}
 	if (rc != 0)
-		return rc;
+		return answer(d, rc);
 	rc = what(h, &q, d);
 	mdv_fwdump_close(h);
 	return answer(d, rc);

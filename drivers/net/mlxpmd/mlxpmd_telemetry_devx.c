@@ -151,15 +151,26 @@ add_hex(struct rte_tel_data *d, const struct mdv_question *q)
 	return add_child(d, "hex", lines);
 }
 
+/* Without a word of the firmware: who said no? The kernel answers EINVAL to what its list does not have. */
+static const char *
+unanswered(const struct mlxpmd_port *port, int err)
+{
+	if (err == -ENOENT)
+		return "no such object of this port";
+	if (mdv_gone(port->mdv) || err == -ENODEV)
+		return "the device is gone";
+	return err == -EINVAL || err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ?
+		       "not permitted by the kernel" : "the device does not answer";
+}
+
 static void
-add_refusal(struct rte_tel_data *d, const struct mdv_question *q, int err)
+add_refusal(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct mdv_question *q, int err)
 {
 	struct mdv_explanation e;
 
 	mdv_explain(q->status, q->syndrome, &e);
 	rte_tel_data_add_dict_string(d, "answer", err == 0 ? "done" : q->status != 0 ? "refused" :
-				     err == -ENOENT ? "no such object of this port" :
-				     "not permitted by the kernel");
+				     unanswered(port, err));
 	if (err == 0)
 		return;
 	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-err));
@@ -196,7 +207,7 @@ add_caps(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_string(d, "device", port->mdv->ibdev_name);
 	rte_tel_data_add_dict_string(d, "driver", "mlx5");
-	add_refusal(d, q, err);
+	add_refusal(d, port, q, err);
 	rc = err == 0 ? add_fields(d, q) : 0;
 	return rc == 0 ? add_page_names(d) : rc;
 }
@@ -357,7 +368,7 @@ add_command(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_string(d, "command", q->name);
 	rte_tel_data_add_dict_int(d, "opcode", q->opcode);
-	add_refusal(d, q, err);
+	add_refusal(d, port, q, err);
 	rc = add_fields(d, q);
 	return rc == 0 ? add_hex(d, q) : rc;
 }
@@ -370,6 +381,7 @@ tell_unasked(struct rte_tel_data *d, int rc)
 	rte_tel_data_add_dict_string(d, "answer",
 				     rc == -EPERM ? "not asked: this command changes something, or may" :
 				     rc == -EMSGSIZE ? "not asked: too many bytes for this command" :
+				     rc == -EINVAL ? "not asked: HEX is two digits a byte and nothing else" :
 				     "not asked: there is no such command");
 	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
 	return 0;
@@ -389,7 +401,7 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (words.n == 3)
 		n = hex_parse(words.w[2], rest, sizeof(rest));
 	if (n < 0)
-		return n;
+		return tell_unasked(d, n);
 	q = malloc(sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
