@@ -76,6 +76,15 @@ dr_link(const char *path, char *name, size_t size)
 	return true;
 }
 
+bool
+dr_noiommu(const char *group)
+{
+	char name[32];
+
+	return dr_readf(name, sizeof(name), DR_IOMMU_GROUPS "/%s/name", group) &&
+	       strcmp(name, "vfio-noiommu") == 0;
+}
+
 int
 tm_doctor(void)
 {
@@ -89,6 +98,7 @@ tm_doctor(void)
 		questions[i](&d);
 	printf("%u good, %u to know, %u bad: %s\n", d.good, d.notes, d.bad,
 	       d.bad > 0 ? "mend what is BAD" : d.verbs + d.openable > 0 ? "ready" :
-	       "no device here; mlxemu run -- PROGRAM gives a program emulated ones");
+	       d.devices > 0 ? "no device here can be opened" :
+	       "no device for mlxpmd here; mlxemu run -- PROGRAM gives a program emulated ones");
 	return d.bad > 0 ? 1 : 0;
 }

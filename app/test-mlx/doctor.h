@@ -17,7 +17,8 @@ enum dr_state { DR_GOOD, DR_NOTE, DR_BAD };
 
 struct doctor {
 	unsigned int good, notes, bad;
-	unsigned int devices;	/**< on PCI, of the vendor */
+	unsigned int devices;	/**< on PCI, of the vendor, that mlxpmd drives */
+	unsigned int others;	/**< on PCI, of the vendor, that it does not */
 	unsigned int verbs;	/**< of them with a verbs device */
 	unsigned int vfio;	/**< of them on vfio-pci */
 	unsigned int grouped;	/**< of those with an IOMMU group */
@@ -36,6 +37,10 @@ bool dr_read(const char *path, char *line, size_t size);
 bool dr_readf(char *line, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /** Last component of what a symbolic link points to; false when there is none. */
 bool dr_link(const char *path, char *name, size_t size);
+
+#define DR_IOMMU_GROUPS "/sys/kernel/iommu_groups"
+/** The group of this number was made up by VFIO's no-IOMMU mode. */
+bool dr_noiommu(const char *group);
 
 /* doctor_dev.c: devices, kernel modules, device nodes, interfaces, firmware, clocks */
 void dr_devices(struct doctor *d);

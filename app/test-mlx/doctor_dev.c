@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <linux/vfio.h>
 
 #include "doctor.h"
 
@@ -94,11 +97,12 @@ firmware_look(struct doctor *d, const char *pci, const char *ibdev)
 {
 	char fw[64], layer[32];
 
-	if (dr_readf(fw, sizeof(fw), PCI "/%s/infiniband/%s/fw_ver", pci, ibdev))
-		dr_say(d, DR_GOOD, pci, NULL, "firmware %s (%s)", fw, ibdev);
+	if (!dr_readf(fw, sizeof(fw), PCI "/%s/infiniband/%s/fw_ver", pci, ibdev))
+		snprintf(fw, sizeof(fw), "of unknown version");
 	if (!dr_readf(layer, sizeof(layer), PCI "/%s/infiniband/%s/ports/1/link_layer", pci, ibdev))
-		return;
-	if (strcmp(layer, "Ethernet") != 0)
+		snprintf(layer, sizeof(layer), "unknown");
+	dr_say(d, DR_GOOD, pci, NULL, "firmware %s (%s), port of type %s", fw, ibdev, layer);
+	if (strcmp(layer, "Ethernet") != 0 && strcmp(layer, "unknown") != 0)
 		dr_say(d, DR_BAD, pci, "set it to Ethernet: mlxconfig -d PCI set LINK_TYPE_P1=2, then reset",
 		       "port 1 is of type %s", layer);
 }
@@ -150,33 +154,72 @@ bound_look(struct doctor *d, const char *pci)
 	ptp_look(d, pci);
 }
 
-/* A node of VFIO; a group that a program has already is opened by nobody else. */
-static bool
-vfio_node_look(struct doctor *d, const char *pci, const char *node)
+/* A node of VFIO, opened, or -1 after a line; a group that a program has already is opened by nobody else. */
+static int
+vfio_node_open(struct doctor *d, const char *pci, const char *path, bool *usable)
 {
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	*usable = fd >= 0 || errno == EBUSY;
+	if (fd >= 0)
+		return fd;
+	if (errno == EBUSY)
+		dr_say(d, DR_NOTE, pci, "one program at a time has a group", "%s is in use", path);
+	else
+		dr_say(d, DR_BAD, pci, errno == ENOENT ?
+		       "modprobe vfio-pci, or give it to the container (--device)" :
+		       "run as root, or give this user the node: chown USER", "%s cannot be opened: %s",
+		       path, strerror(errno));
+	return -1;
+}
+
+static bool
+vfio_container_look(struct doctor *d, const char *pci)
+{
+	bool usable;
+	int fd = vfio_node_open(d, pci, "/dev/vfio/vfio", &usable);
+
+	if (fd < 0)
+		return usable;
+	/* Of what is no VFIO node nothing is said. */
+	usable = ioctl(fd, VFIO_CHECK_EXTENSION, VFIO_TYPE1_IOMMU) != 0;
+	close(fd);
+	if (usable)
+		dr_say(d, DR_GOOD, pci, NULL, "/dev/vfio/vfio can be opened");
+	else
+		dr_say(d, DR_BAD, pci, "modprobe vfio_iommu_type1", "VFIO has no IOMMU of type 1 here, "
+		       "which libmlx5 needs");
+	return usable;
+}
+
+static bool
+vfio_group_look(struct doctor *d, const char *pci, const char *group)
+{
+	struct vfio_group_status status = { .argsz = sizeof(status) };
 	char path[NAME_BYTES + 16];
+	bool usable;
 	int fd;
 
-	snprintf(path, sizeof(path), "/dev/vfio/%s", node);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd >= 0) {
-		close(fd);
+	snprintf(path, sizeof(path), "/dev/vfio/%s", group);
+	fd = vfio_node_open(d, pci, path, &usable);
+	if (fd < 0)
+		return usable;
+	usable = ioctl(fd, VFIO_GROUP_GET_STATUS, &status) != 0 ||
+		 (status.flags & VFIO_GROUP_FLAGS_VIABLE) != 0;
+	close(fd);
+	if (usable)
 		dr_say(d, DR_GOOD, pci, NULL, "%s can be opened", path);
-		return true;
-	}
-	if (errno == EBUSY) {
-		dr_say(d, DR_NOTE, pci, "one program at a time has a group", "%s is in use", path);
-		return true;
-	}
-	dr_say(d, DR_BAD, pci, errno == ENOENT ? "modprobe vfio-pci, or give it to the container (--device)" :
-	       "run as root, or give this user the node: chown USER", "%s cannot be opened: %s", path,
-	       strerror(errno));
-	return false;
+	else
+		dr_say(d, DR_BAD, pci, "bind all of " DR_IOMMU_GROUPS "/GROUP/devices to vfio-pci, or to no driver",
+		       "group %s has other devices, which drivers of the kernel hold", group);
+	return usable;
 }
 
 static void
 vfio_look(struct doctor *d, const char *pci, const char *name, unsigned int id)
 {
+	static const char instead[] = "switch the IOMMU on (BIOS, kernel command line; in a virtual machine a "
+				      "virtual one), or dpdk-devbind.py -b mlx5_core PCI";
 	char path[512], group[64];
 	bool container;
 
@@ -184,14 +227,18 @@ vfio_look(struct doctor *d, const char *pci, const char *name, unsigned int id)
 	dr_say(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver vfio-pci: devarg open=vfio", name, id);
 	snprintf(path, sizeof(path), PCI "/%s/iommu_group", pci);
 	if (!dr_link(path, group, sizeof(group))) {
-		dr_say(d, DR_BAD, pci, "switch the IOMMU on (BIOS, kernel command line), or "
-		       "dpdk-devbind.py -b mlx5_core PCI", "it has no IOMMU group");
+		dr_say(d, DR_BAD, pci, instead, "it has no IOMMU group");
+		return;
+	}
+	if (dr_noiommu(group)) {
+		dr_say(d, DR_BAD, pci, instead, "VFIO has it in no-IOMMU mode (/dev/vfio/noiommu-%s): libmlx5 "
+		       "needs an IOMMU of type 1", group);
 		return;
 	}
 	d->grouped++;
 	/* Both are needed, and each is told. */
-	container = vfio_node_look(d, pci, "vfio");
-	d->openable += vfio_node_look(d, pci, group) && container;
+	container = vfio_container_look(d, pci);
+	d->openable += vfio_group_look(d, pci, group) && container;
 }
 
 static void
@@ -206,6 +253,7 @@ device_look(struct doctor *d, const char *pci, unsigned int id)
 	if (served_by != NULL) {
 		dr_say(d, DR_NOTE, pci, NULL, "%s (15b3:%04x): DPDK's %s serves it, not mlxpmd", name, id,
 		       served_by);
+		d->others++;
 		return;
 	}
 	d->devices++;
@@ -245,6 +293,7 @@ dr_devices(struct doctor *d)
 	free(e);
 	if (d->devices == 0)
 		dr_say(d, DR_NOTE, "devices", "mlxemu run -- PROGRAM ... gives a program emulated ones",
+		       d->others > 0 ? "none on this machine's PCI that mlxpmd drives" :
 		       "no ConnectX or BlueField on this machine's PCI");
 }
 
@@ -255,8 +304,10 @@ dr_modules(struct doctor *d)
 	char missing[64] = "", path[64];
 
 	/* With verbs devices there, built in or not, they have done their work; vfio-pci needs none. */
-	if (d->verbs + d->vfio == d->devices)
+	if (d->devices > 0 && d->verbs + d->vfio == d->devices) {
+		dr_say(d, DR_GOOD, "modules", NULL, "the devices above have what they need");
 		return;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "/sys/module/%s", names[i]);
 		if (access(path, F_OK) != 0) {
@@ -264,7 +315,9 @@ dr_modules(struct doctor *d)
 			strcat(missing, names[i]);
 		}
 	}
-	if (missing[0] != '\0')
+	if (missing[0] != '\0' && d->devices == 0)
+		dr_say(d, DR_NOTE, "modules", NULL, "not loaded, and no device for them:%s", missing);
+	else if (missing[0] != '\0')
 		dr_say(d, DR_BAD, "modules", "modprobe mlx5_core mlx5_ib ib_uverbs", "not loaded:%s",
 		       missing);
 	else

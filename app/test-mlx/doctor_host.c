@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,11 +61,28 @@ dr_memlock(struct doctor *d)
 		       (unsigned long long)limit.rlim_cur / 1024);
 }
 
+/* Where EAL makes its files. */
+static bool
+huge_mounted(char *mount, size_t size)
+{
+	char line[512], where[256], type[32];
+	FILE *f = fopen("/proc/mounts", "r");
+	bool found = false;
+
+	while (f != NULL && !found && fgets(line, sizeof(line), f) != NULL)
+		found = sscanf(line, "%*s %255s %31s", where, type) == 2 && strcmp(type, "hugetlbfs") == 0;
+	if (f != NULL)
+		fclose(f);
+	if (found)
+		snprintf(mount, size, "%s", where);
+	return found;
+}
+
 void
 dr_hugepages(struct doctor *d)
 {
 	unsigned long long free_bytes = 0, total_bytes = 0;
-	char text[32];
+	char text[32], mount[256];
 	struct dirent *e;
 	DIR *dir = opendir(HUGEPAGES);
 
@@ -80,7 +98,15 @@ dr_hugepages(struct doctor *d)
 	}
 	if (dir != NULL)
 		closedir(dir);
-	if (free_bytes > 0)
+	if (free_bytes > 0 && !huge_mounted(mount, sizeof(mount)))
+		dr_say(d, DR_NOTE, "hugepages", "mkdir -p /dev/hugepages && mount -t hugetlbfs nodev /dev/hugepages, "
+		       "or EAL's --in-memory", "%llu of %llu MiB are free, but no hugetlbfs is mounted",
+		       free_bytes / MIB, total_bytes / MIB);
+	else if (free_bytes > 0 && access(mount, W_OK | X_OK) != 0)
+		dr_say(d, DR_NOTE, "hugepages", "run as root, give this user the folder (chown), or EAL's "
+		       "--in-memory", "%llu of %llu MiB are free, but %s cannot be written: %s",
+		       free_bytes / MIB, total_bytes / MIB, mount, strerror(errno));
+	else if (free_bytes > 0)
 		dr_say(d, DR_GOOD, "hugepages", NULL, "%llu of %llu MiB are free", free_bytes / MIB,
 		       total_bytes / MIB);
 	else
@@ -88,36 +114,71 @@ dr_hugepages(struct doctor *d)
 		       total_bytes > 0 ? "all %llu MiB are in use" : "none set up", total_bytes / MIB);
 }
 
+/* Interfaces of this process's network namespace, without the loopback. */
+static unsigned int
+interfaces(void)
+{
+	char line[512], name[64];
+	FILE *f = fopen("/proc/self/net/dev", "r");
+	unsigned int n = 0;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		n += sscanf(line, " %63[^: \t|]:", name) == 1 && strchr(line, ':') != NULL &&
+		     strcmp(name, "lo") != 0;
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
 void
 dr_netns(struct doctor *d)
 {
+	static const char move[] = "run where the card's interface is, or move it here (ip link set IF netns)";
 	struct stat mine, first;
+	unsigned int n = interfaces();
+	/* Who may not trace the first process is not told. */
+	bool known = stat("/proc/self/ns/net", &mine) == 0 && stat("/proc/1/ns/net", &first) == 0;
 
-	if (stat("/proc/self/ns/net", &mine) != 0)
-		return;
-	if (stat("/proc/1/ns/net", &first) != 0 ||
-	    (mine.st_ino == first.st_ino && mine.st_dev == first.st_dev))
-		dr_say(d, DR_GOOD, "netns", NULL, "the first process's network namespace");
+	if (known && (mine.st_ino != first.st_ino || mine.st_dev != first.st_dev))
+		dr_say(d, DR_NOTE, "netns", move, "a network namespace of its own with %u interfaces: devices "
+		       "show only those that were moved here", n);
+	else if (n == 0)
+		dr_say(d, DR_NOTE, "netns", move, "this network namespace has only the loopback interface");
 	else
-		dr_say(d, DR_NOTE, "netns", NULL, "a network namespace of its own: devices show only "
-		       "the interfaces that were moved here");
+		dr_say(d, DR_GOOD, "netns", NULL, "%s with %u interfaces", known ?
+		       "the first process's network namespace" : "a network namespace", n);
+}
+
+/* Groups behind an IOMMU; the kernel names those otherwise that no-IOMMU mode made up. */
+static unsigned int
+iommu_groups(void)
+{
+	DIR *dir = opendir(DR_IOMMU_GROUPS);
+	unsigned int groups = 0;
+	struct dirent *e;
+
+	while (dir != NULL && (e = readdir(dir)) != NULL)
+		groups += e->d_name[0] != '.' && !dr_noiommu(e->d_name);
+	if (dir != NULL)
+		closedir(dir);
+	return groups;
 }
 
 void
 dr_iommu(struct doctor *d)
 {
-	unsigned int groups = 0;
-	struct dirent *e;
-	DIR *dir = opendir("/sys/kernel/iommu_groups");
+	unsigned int groups = iommu_groups();
+	char mode[8] = "";
 
-	while (dir != NULL && (e = readdir(dir)) != NULL)
-		groups += e->d_name[0] != '.';
-	if (dir != NULL)
-		closedir(dir);
 	if (groups > 0)
 		dr_say(d, DR_GOOD, "IOMMU", NULL, "%u groups", groups);
 	else if (d->grouped > 0)
 		dr_say(d, DR_GOOD, "IOMMU", NULL, "groups of the devices above");
+	else if (dr_read("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", mode, sizeof(mode)) &&
+		 mode[0] == 'Y')
+		dr_say(d, DR_NOTE, "IOMMU", "switch the IOMMU on (BIOS, kernel command line), or stay beside "
+		       "mlx5_core", "none, and VFIO is in no-IOMMU mode: libmlx5 opens no device that way, "
+		       "it needs an IOMMU of type 1");
 	else
 		dr_say(d, DR_NOTE, "IOMMU", NULL, "none: VFIO is not possible; beside mlx5_core it is not needed");
 }
@@ -128,12 +189,13 @@ dr_lockdown(struct doctor *d)
 	char line[64];
 
 	if (!dr_read("/sys/kernel/security/lockdown", line, sizeof(line)))
-		return;
-	if (strstr(line, "[none]") != NULL)
+		dr_say(d, DR_GOOD, "lockdown", NULL, "none that this kernel shows");
+	else if (strstr(line, "[none]") != NULL)
 		dr_say(d, DR_GOOD, "lockdown", NULL, "none");
 	else
-		dr_say(d, DR_NOTE, "lockdown", NULL, "%s: PCI config space and registers cannot be "
-		       "read from programs; forwarding is not touched by that", line);
+		dr_say(d, DR_NOTE, "lockdown", "fwdump takes the kernel's own route (devlink) where there is one",
+		       "%s: PCI config space and registers cannot be read from programs; forwarding is "
+		       "not touched by that", line);
 }
 
 void
@@ -142,8 +204,10 @@ dr_host_clock(struct doctor *d)
 	char name[32];
 
 	if (!dr_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
-		     sizeof(name)))
+		     sizeof(name))) {
+		dr_say(d, DR_NOTE, "host clock", NULL, "the kernel does not show its clock source");
 		return;
+	}
 	/* Emulated counters of hypervisors are read by a call or a trap: fine for a clock, not for the TSC. */
 	if (strcmp(name, "tsc") == 0 || strcmp(name, "kvm-clock") == 0 || strcmp(name, "arch_sys_counter") == 0)
 		dr_say(d, DR_GOOD, "host clock", NULL, "%s", name);

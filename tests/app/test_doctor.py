@@ -58,12 +58,21 @@ def on_vfio(_work):
     for what in ("ConnectX-6 Dx \\(15b3:101d\\), driver vfio-pci: devarg open=vfio",
                  "/dev/vfio/vfio can be opened", "/dev/vfio/40 can be opened"):
         check(re.search(rf"^good  0000:c1:00.0 {what}", done.stdout, re.M), f"{what}\n{done.stdout}")
-    check(re.search("^good  IOMMU ", done.stdout, re.M) and "modules" not in done.stdout and
+    check(re.search("^good  IOMMU ", done.stdout, re.M) and re.search("^good  modules", done.stdout, re.M) and
           ": ready" in done.stdout, done.stdout)
     done = doctor(MLXEMU, "run", "--open", "vfio", "--fault",
                   "on open do fail errno=EACCES", "--")
     totals(done)
     check("BAD   0000:c1:00.0 /dev/vfio/40 cannot be opened" in done.stdout, done.stdout)
+
+
+def connectx3(_work):
+    if not MLXEMU.exists():
+        return
+    done = doctor(MLXEMU, "run", "--profile", "cx3", "--")
+    totals(done)
+    check("net_mlx4 serves it" in done.stdout and "no ConnectX" not in done.stdout and
+          "no device for mlxpmd here" in done.stdout, done.stdout)
 
 
 def no_memory_to_pin(_work):
@@ -76,4 +85,4 @@ def no_memory_to_pin(_work):
 
 
 if __name__ == "__main__":
-    apptest.main(here, emulated, on_vfio, no_memory_to_pin)
+    apptest.main(here, emulated, on_vfio, connectx3, no_memory_to_pin)
