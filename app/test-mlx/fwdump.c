@@ -31,6 +31,8 @@ reason(const char *what, int ret)
 						    "no dump is kept: take one first";
 	case EIO:
 		return "there is no way to the registers, or the dump is damaged (see above)";
+	case ENOTDIR:
+		return "the folder where dumps are kept is not there (see above)";
 	default:
 		return rte_strerror(-ret);
 	}

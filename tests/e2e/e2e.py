@@ -14,6 +14,8 @@ BUILD = pathlib.Path(os.environ.get("MLXPMD_BUILD", "build")).resolve()
 MLXEMU = BUILD / "devtools/mlxemu/mlxemu"
 TEST_MLX = BUILD / "app/dpdk-test-mlx"
 PLUGIN = BUILD / "drivers/librte_net_mlxpmd.so"
+# Devices that fail leave register dumps: in the build tree, not in /run.
+os.environ.setdefault("MLXPMD_FWDUMP_DIR", str(BUILD / "fwdump"))
 PCI = ["0000:c1:00.0", "0000:c1:00.1", "0000:c2:00.0", "0000:c2:00.1"]
 
 

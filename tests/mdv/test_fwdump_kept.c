@@ -122,7 +122,7 @@ test_store(void)
 	CHECK_EQ(chmod(folder, 0700), 0);
 	setenv("MLXPMD_FWDUMP_DIR", "/no/such/folder", 1);
 	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -ENOENT);
+	CHECK_EQ(mdv_fwdump_take(h), -ENOTDIR);
 	CHECK_EQ(lines_with(log_end(), "cannot be kept in /no/such/folder"), 1);
 	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
 	setenv("MLXPMD_FWDUMP_DIR", folder, 1);

@@ -92,7 +92,7 @@ void mdv_fwdump_close(struct mdv_fwdump *h);
  *   0; -EEXIST one is kept already; -EBADF the handle is not for writing; -EIO there is no way to the
  *   registers (no gateway, not permitted, and nothing to fall back on); -EBUSY somebody else holds the
  *   lock and is alive, or nothing can free it; -ETIMEDOUT the gateway does not answer; -ECANCELED
- *   mdv_fwdump_stop_by(); other errno of keeping the dump (-ENOSPC, -EACCES).
+ *   mdv_fwdump_stop_by(); other errno of keeping the dump (-ENOSPC, -EACCES, -ENOTDIR).
  */
 __rte_internal
 int mdv_fwdump_take(struct mdv_fwdump *h);

@@ -84,6 +84,13 @@ folder_open(const struct mdv_fwdump *h, bool make)
 	return ret;
 }
 
+/* A folder that is not there is no dump that is not kept. */
+static int
+no_dump_said(int ret)
+{
+	return ret == -ENOENT ? -ENOTDIR : ret;
+}
+
 static void
 new_name(const struct mdv_fwdump *h, char *name, size_t bytes)
 {
@@ -121,7 +128,7 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 	store->busy = -1;
 	store->dir = folder_open(h, true);
 	if (store->dir < 0)
-		return store->dir;
+		return no_dump_said(store->dir);
 	new_name(h, name, sizeof(name));
 	for (int i = 0; ret == -EAGAIN && i < BUSY_TRIES; i++) {
 		ret = busy_try(store->dir, name);
@@ -136,7 +143,7 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 			   ret == -EAGAIN ? "another process makes one and does not end" :
 			   ret == -ECANCELED ? "another process makes one, and is not waited for any longer" :
 					       rte_strerror(-ret));
-		return ret == -EAGAIN ? -EBUSY : ret;
+		return ret == -EAGAIN ? -EBUSY : no_dump_said(ret);
 	}
 	store->busy = ret;
 	if (faccessat(store->dir, h->name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
