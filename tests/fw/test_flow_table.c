@@ -415,7 +415,7 @@ test_entry_refusals(void)
 	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_DROP);
 	REFUSED(fte_exec(&e), FTE_LISTS);
 	prm_flow_context_set_action(ctx, ACTION_TIR);
-	e.len += 8;
+	e.len -= 4;
 	REFUSED(fte_exec(&e), FTE_LIST_LEN);
 	prm_flow_context_set_destination_list_size(ctx, 2);
 	REFUSED(fte_exec(&e), FTE_LISTS);

@@ -50,6 +50,22 @@ qp_new(void)
 			CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_QP, fix_id(&f)), 0); \
 	} while (0)
 
+/* Behind the command a list of pages could stand: zeros are none. */
+static void
+test_longer_inbox(void)
+{
+	struct {
+		struct prm_create_qp_in in;
+		uint32_t pas[48];
+	} m = {0};
+
+	qp_in(&m.in);
+	CHECK_EQ(fix_exec(&f, &m, sizeof(m)), 0);
+	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_QP, fix_id(&f)), 0);
+	m.pas[47] = 1;
+	CHECK_EQ(fix_exec(&f, &m, sizeof(m)), fix_code(FW_QP_NO_UMEM));
+}
+
 static void
 test_create(void)
 {
@@ -371,6 +387,7 @@ main(void)
 	fix_open(&f);
 	cqn = fix_cq(&f);
 	test_rmp();
+	test_longer_inbox();
 	test_create();
 	test_transitions();
 	test_parameters();

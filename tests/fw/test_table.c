@@ -58,13 +58,18 @@ test_lengths(void)
 			else
 				CHECK_EQ(f.ret, -EINVAL);
 		}
-		if (!d->in_variable)
-			refused(fix_exec(&f, inbox(row->opcode), len + 4), FW_IN_LONG, d->name);
+		if (!d->in_variable) {
+			inbox(row->opcode);
+			mbox[len / 4] = PRM_BE32(1);
+			refused(fix_exec(&f, mbox, len + 4), FW_IN_LONG, d->name);
+		}
 		if (d->out_bytes_min > 16)
 			refused(fix_exec_as(&f, f.ctx, inbox(row->opcode), len,
 					    d->out_bytes_min - 4u), FW_OUT_SHORT, d->name);
 	}
 	refused(fix_exec(&f, inbox(PRM_CMD_OP_CREATE_RQT), FW_IN_BYTES + 4), FW_IN_LONG, "RQT");
+	/* Zeros behind a command say nothing. */
+	CHECK_EQ(fix_exec(&f, inbox(PRM_CMD_OP_NOP), 256), 0);
 	CHECK_EQ(fix_exec_as(&f, f.ctx, inbox(PRM_CMD_OP_NOP), 16, 12), 0xffffffffu);
 }
 

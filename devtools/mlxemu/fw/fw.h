@@ -64,6 +64,9 @@ const struct fw_row *fw_row_at(unsigned i);
 int fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** Whether the inbox has that many bytes, and nothing but zeros behind them. */
+bool fw_in_ends_at(const struct fw_cmd *c, size_t bytes);
+
 /** Finds an object that the command refers to, of the same owner; refuses when there is none. */
 int fw_need(struct fw_cmd *c, enum emu_obj_type type, uint32_t id, enum fw_syndrome syndrome,
 	    void *out);

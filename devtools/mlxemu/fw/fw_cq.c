@@ -132,7 +132,7 @@ fw_create_cq(struct fw_cmd *c)
 	uint8_t *ring;
 	int ret = 0;
 
-	if (c->in_len > c->desc->in_bytes_min)
+	if (!fw_in_ends_at(c, c->desc->in_bytes_min))
 		ret = fw_refuse(c, FW_CQ_NO_UMEM, "%s", "");
 	if (ret == 0)
 		ret = cq_features_check(c, cqc);
@@ -233,7 +233,7 @@ fw_modify_cq(struct fw_cmd *c)
 			       PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT;
 	struct emu_obj *eq = NULL;
 
-	if (c->in_len > c->desc->in_bytes_min)
+	if (!fw_in_ends_at(c, c->desc->in_bytes_min))
 		return fw_refuse(c, FW_CQ_NO_UMEM, "%s", "");
 	if (prm_modify_cq_in_get_op_mod(in) == OP_MOD_RESIZE)
 		return cq_resize(c, cq);

@@ -307,6 +307,20 @@ check_user(struct fw_cmd *c)
 	return 0;
 }
 
+bool
+fw_in_ends_at(const struct fw_cmd *c, size_t bytes)
+{
+	const uint8_t *in = c->in;
+	size_t i;
+
+	if (c->in_len < bytes)
+		return false;
+	for (i = bytes; i < c->in_len; i++)
+		if (in[i] != 0)
+			return false;
+	return true;
+}
+
 static int
 check_mailboxes(struct fw_cmd *c)
 {
@@ -315,9 +329,16 @@ check_mailboxes(struct fw_cmd *c)
 	if (c->in_len < c->desc->in_bytes_min)
 		return fw_refuse(c, FW_IN_SHORT, "%zu of %u bytes", c->in_len,
 				 c->desc->in_bytes_min);
-	if (c->in_len > c->desc->in_bytes_min && !c->desc->in_variable)
-		return fw_refuse(c, FW_IN_LONG, "%zu bytes instead of %u", c->in_len,
-				 c->desc->in_bytes_min);
+	if (!c->desc->in_variable) {
+		/*
+		 * Kernels give old firmware the longer inboxes of new commands (INIT_HCA), and
+		 * programs a buffer that is large enough for all: zeros say nothing.
+		 */
+		if (!fw_in_ends_at(c, c->desc->in_bytes_min))
+			return fw_refuse(c, FW_IN_LONG, "%zu bytes instead of %u", c->in_len,
+					 c->desc->in_bytes_min);
+		c->in_len = c->desc->in_bytes_min;
+	}
 	if (c->out_len < c->desc->out_bytes_min)
 		return fw_refuse(c, FW_OUT_SHORT, "%zu of %u bytes", c->out_len,
 				 c->desc->out_bytes_min);

@@ -111,8 +111,9 @@ lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level,
 	if (dests > 1 || counters > 1)
 		return fw_refuse(c, FW_FTE_LISTS, "%u destinations and %u counters", dests,
 				 counters);
-	if (c->in_len != c->desc->in_bytes_min +
-			 (dests + counters) * PRM_DEST_FORMAT_FLOW_COUNTER_LIST_AUTO_BYTES)
+	if (!fw_in_ends_at(c, c->desc->in_bytes_min +
+				      (dests + counters) *
+					      PRM_DEST_FORMAT_FLOW_COUNTER_LIST_AUTO_BYTES))
 		return fw_refuse(c, FW_FTE_LIST_LEN, "%zu bytes for %u of them", c->in_len,
 				 dests + counters);
 	if (dests != 0)

@@ -224,7 +224,7 @@ fw_create_qp(struct fw_cmd *c)
 	struct fw_qp *fw;
 	int ret = 0;
 
-	if (c->in_len > c->desc->in_bytes_min)
+	if (!fw_in_ends_at(c, c->desc->in_bytes_min))
 		ret = fw_refuse(c, FW_QP_NO_UMEM, "%s", "");
 	if (ret == 0 && (prm_create_qp_in_get_input_qpn(c->in) || prm_create_qp_in_get_ece(c->in) ||
 			 prm_create_qp_in_get_qpc_ext(c->in) ||

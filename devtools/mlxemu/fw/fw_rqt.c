@@ -34,7 +34,7 @@ rqt_list_check(struct fw_cmd *c, const struct prm_rqtc *rqtc, uint32_t max_size)
 		return fw_refuse(c, FW_RQT_TYPE, "list_q_type %u", prm_rqtc_get_list_q_type(rqtc));
 	if (size == 0 || size > max_size || (size & (size - 1)) != 0)
 		return fw_refuse(c, FW_RQT_SIZE, "%u of at most %u", size, max_size);
-	if (c->in_len != c->desc->in_bytes_min + 4ull * size)
+	if (!fw_in_ends_at(c, c->desc->in_bytes_min + 4ull * size))
 		return fw_refuse(c, FW_RQT_LIST, "%zu bytes for %u entries", c->in_len, size);
 	return 0;
 }

@@ -17,7 +17,7 @@
 	X(UNKNOWN_OP, 0xe50001, BAD_OP, "opcode is not in the command table") \
 	X(NOT_MODELLED, 0xe50002, BAD_OP, "command is known but not modelled") \
 	X(IN_SHORT, 0xe50003, BAD_INPUT_LEN, "inbox is shorter than the command") \
-	X(IN_LONG, 0xe50004, BAD_INPUT_LEN, "inbox is longer than the command") \
+	X(IN_LONG, 0xe50004, BAD_INPUT_LEN, "inbox is longer than the command, and not with zeros") \
 	X(OUT_SHORT, 0xe50005, BAD_OUTPUT_LEN, "outbox is shorter than the answer") \
 	X(RESERVED, 0xe50006, BAD_PARAM, "reserved bits or an undefined value in the inbox") \
 	X(KERNEL_ONLY, 0xe50007, BAD_OP, "command is for the kernel's own use") \
