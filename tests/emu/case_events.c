@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -50,6 +51,7 @@ check_subscribe_refusals(struct mlx5dv_devx_event_channel *ch, struct client_obj
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, NULL, sizeof(comp), &comp, 1), EINVAL);
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event(ch, cq.obj, 2, &port_change, 1), EINVAL);
 	CHECK_EQ(mlx5dv_devx_subscribe_devx_event_fd(ch, 9999, cq.obj, comp), EBADF);
+	CHECK_EQ(mlx5dv_devx_subscribe_devx_event_fd(ch, ch->fd, cq.obj, comp), EINVAL);
 }
 
 static bool
@@ -111,6 +113,13 @@ check_data_channel(struct client *c, unsigned port)
 	interface_set(port, false);
 	interface_set(port, true);
 	CHECK(readable(ch->fd, 1000));
+	/* A buffer that is too small costs nothing. */
+	for (unsigned i = 0; i < 3; i++) {
+		static const size_t too_small[] = {0, sizeof(ev.hdr), sizeof(ev) - 1};
+
+		CHECK_EQ(mlx5dv_devx_get_event(ch, &ev.hdr, too_small[i]), -1);
+		CHECK_EQ(errno, EINVAL);
+	}
 	CHECK_EQ(mlx5dv_devx_get_event(ch, &ev.hdr, sizeof(ev)), sizeof(ev));
 	CHECK_EQ(ev.hdr.cookie, 0x1234);
 	CHECK_EQ(eqe[1], EVENT_PORT_CHANGE);
@@ -192,6 +201,28 @@ case_events(unsigned port)
 	client_close(&c);
 }
 
+/* Who waits for edges is woken by each answer, also while older ones wait to be read. */
+static void
+check_async_edges(struct mlx5dv_devx_obj *obj, const struct prm_query_cq_in *in,
+		  struct mlx5dv_devx_cmd_comp *comp, void *buf, size_t bytes)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	CHECK_EQ(epoll_ctl(ep, EPOLL_CTL_ADD, comp->fd, &ev), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQ(epoll_wait(ep, &ev, 1, 0), 0);
+		CHECK_EQ(mlx5dv_devx_obj_query_async(obj, in, sizeof(*in),
+						     sizeof(struct prm_query_cq_out), i, comp),
+			 0);
+		CHECK_EQ(epoll_wait(ep, &ev, 1, 1000), 1);
+	}
+	close(ep);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, buf, bytes), 0);
+	CHECK(!readable(comp->fd, 0));
+}
+
 void
 case_async(unsigned port)
 {
@@ -218,6 +249,7 @@ case_async(unsigned port)
 	CHECK_EQ(prm_cqc_get_log_cq_size(prm_query_cq_out_cq_context(
 			 (struct prm_query_cq_out *)hdr->out_data)),
 		 6);
+	check_async_edges(cq.obj, &in, comp, buf, sizeof(buf));
 	mlx5dv_devx_destroy_cmd_comp(comp);
 	CHECK_EQ(mlx5dv_devx_obj_destroy(cq.obj), 0);
 	client_close(&c);

@@ -108,6 +108,11 @@ void abi_fd_dup(int from, int to);
 struct abi_fdobj *abi_fd_take(int fd);
 /** A descriptor for the model's own use, out of the program's way. Closes fd. */
 int abi_fd_hide(int fd);
+/**
+ * The model's own copy of the program's eventfd.
+ * @return -EBADF: no descriptor, -EINVAL: another kind of one.
+ */
+int abi_eventfd_take(int fd);
 void abi_fd_unhide_close(int fd);
 /**
  * TAP descriptors on their way from the launcher to the process that will open a device: they

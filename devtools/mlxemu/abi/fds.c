@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -230,6 +231,25 @@ abi_fd_hide(int fd)
 		hidden = fd;
 	(void)abi_fd_add(hidden, &abi_fd_model);
 	return hidden;
+}
+
+int
+abi_eventfd_take(int fd)
+{
+	/* Its name in /proc tells what made it. */
+	static const char name[] = "anon_inode:[eventfd]";
+	char path[32], what[sizeof(name)];
+	ssize_t n;
+	int copy;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, what, sizeof(what));
+	if (n < 0)
+		return -EBADF;
+	if (n != (ssize_t)strlen(name) || memcmp(what, name, (size_t)n) != 0)
+		return -EINVAL;
+	copy = ABI_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 0);
+	return copy >= 0 ? abi_fd_hide(copy) : -errno;
 }
 
 void

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/emu_fault.h"
 #include "uverbs.h"
@@ -99,6 +100,7 @@ abi_reply_ready(struct abi_reply *r)
 {
 	struct abi_channel *ch = r->channel;
 	bool first = TAILQ_EMPTY(&ch->async->ready);
+	char byte;
 
 	if (abi_event_lost(ch->file->dev)) {
 		/* Nobody will ever read it: what it takes stays taken. */
@@ -106,8 +108,10 @@ abi_reply_ready(struct abi_reply *r)
 		return;
 	}
 	TAILQ_INSERT_TAIL(&ch->async->ready, r, next);
-	if (first)
-		(void)send(ch->model_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* Each answer wakes, also who waits for edges: the mark is renewed. */
+	(void)send(ch->model_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (!first)
+		(void)recv(ch->peer_fd, &byte, 1, MSG_DONTWAIT);
 }
 
 /* ---- answers that take their time ---- */
@@ -292,15 +296,39 @@ abi_async_read(struct abi_channel *ch, int fd, void *buf, size_t len)
 	}
 }
 
+/*
+ * A record of an event channel, which the socket holds: all of one have the same length, and a
+ * buffer that is too small for it leaves it there.
+ */
+static long
+abi_event_read(int fd, void *buf, size_t len)
+{
+	const bool wait = (ABI_REAL(fcntl)(fd, F_GETFL) & O_NONBLOCK) == 0;
+	char byte;
+	ssize_t bytes = recv(fd, &byte, sizeof(byte), MSG_PEEK | MSG_TRUNC);
+
+	if (bytes < 0)
+		return -errno;
+	if (bytes == 0)
+		return wait ? -EIO : -EAGAIN;
+	if ((size_t)bytes > len)
+		return -EINVAL;
+	bytes = ABI_REAL(read)(fd, buf, len);
+	return bytes < 0 ? -errno : bytes;
+}
+
 bool
 abi_channel_read(int fd, void *buf, size_t len, long *ret)
 {
 	struct abi_fdobj *fo = abi_fd_get(fd, ABI_FD_CHANNEL);
 	struct abi_channel *ch = (struct abi_channel *)fo;
-	bool ours = fo != NULL && ch->object == MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD;
+	bool async = fo != NULL && ch->object == MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD;
+	bool event = fo != NULL && ch->object == MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD;
 
-	if (ours)
+	if (async)
 		*ret = abi_async_read(ch, fd, buf, len);
 	abi_fd_put(fo);
-	return ours;
+	if (event)
+		*ret = abi_event_read(fd, buf, len);
+	return async || event;
 }

@@ -6,7 +6,7 @@
  * A channel is a pair of sequenced-packet sockets: one record a read, poll, epoll and O_NONBLOCK
  * work as on the kernel's descriptors. Differences: a read with too small a buffer cuts the
  * record instead of failing, and after the device is closed reads end with 0 instead of EIO.
- * Channels for the answers of commands have neither: uverbs_async.c.
+ * Channels of DEVX, for events and for the answers of commands, have neither: uverbs_async.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -350,19 +350,19 @@ static int
 abi_sub_add(struct abi_call *call, struct abi_channel *ch, struct abi_handle *h, uint16_t type)
 {
 	struct abi_sub *sub = calloc(1, sizeof(*sub));
-	int fd;
+	int fd, ret;
 
 	if (sub == NULL)
 		return -ENOMEM;
 	sub->eventfd = -1;
 	if (abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM) != NULL) {
-		fd = fcntl((int)abi_in_u64(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM),
-			   F_DUPFD_CLOEXEC, 0);
-		if (fd < 0) {
+		fd = (int)abi_in_u64(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM);
+		sub->eventfd = abi_eventfd_take(fd);
+		if (sub->eventfd < 0) {
+			ret = sub->eventfd;
 			free(sub);
-			return -EBADF;
+			return abi_refuse(call, ret, "descriptor %d is no eventfd", fd);
 		}
-		sub->eventfd = abi_fd_hide(fd);
 	}
 	sub->channel = ch;
 	sub->handle = h;

@@ -280,24 +280,8 @@ abi_vfio_irqs_close(struct abi_vfio_device *d)
 static int
 eventfd_take(int fd, int *copy)
 {
-	char name[64], what[32];
-	ssize_t n;
-
-	*copy = -1;
-	if (fd < 0)
-		return 0;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = readlink(name, what, sizeof(what));
-	if (n < 0)
-		return -EBADF;
-	if (n != (ssize_t)strlen("anon_inode:[eventfd]") ||
-	    memcmp(what, "anon_inode:[eventfd]", (size_t)n) != 0)
-		return -EINVAL;
-	*copy = ABI_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 0);
-	if (*copy < 0)
-		return -errno;
-	*copy = abi_fd_hide(*copy);
-	return 0;
+	*copy = fd < 0 ? -1 : abi_eventfd_take(fd);
+	return fd < 0 || *copy >= 0 ? 0 : *copy;
 }
 
 /* Descriptors for vectors from start on; what was set stays set when one is refused. */
