@@ -103,6 +103,56 @@ test_set_caps(void)
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_HCA_STATE));
 }
 
+static uint32_t
+roce_set(unsigned index, uint8_t first, unsigned version)
+{
+	struct prm_set_roce_address_in in = {0};
+	struct prm_roce_addr_layout *to = prm_set_roce_address_in_roce_address(&in);
+
+	prm_set_roce_address_in_set_opcode(&in, PRM_CMD_OP_SET_ROCE_ADDRESS);
+	prm_set_roce_address_in_set_roce_address_index(&in, index);
+	memset(prm_roce_addr_layout_source_l3_address(to), first, 16);
+	prm_roce_addr_layout_set_roce_version(to, version);
+	prm_roce_addr_layout_set_source_mac_47_32(to, first != 0 ? 0x0211 : 0);
+	prm_roce_addr_layout_set_source_mac_31_0(to, first != 0 ? 0x22334455 : 0);
+	return vfix_exec(&v, &in, sizeof(in));
+}
+
+static const struct prm_roce_addr_layout *
+roce_get(unsigned index)
+{
+	struct prm_query_roce_address_in in = {0};
+
+	prm_query_roce_address_in_set_opcode(&in, PRM_CMD_OP_QUERY_ROCE_ADDRESS);
+	prm_query_roce_address_in_set_roce_address_index(&in, index);
+	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), 0);
+	return prm_query_roce_address_out_roce_address((void *)v.out);
+}
+
+/* Who has the function writes the addresses that a kernel would. */
+static void
+test_roce_addresses(void)
+{
+	static const uint8_t mac[6] = {0x02, 0x11, 0x22, 0x33, 0x44, 0x55};
+	uint8_t gid[16], other[16];
+
+	vfix_boot_until(&v, VFIX_UP);
+	CHECK_EQ(prm_roce_addr_layout_get_roce_version(roce_get(1)), PRM_ROCE_VERSION_V2);
+	CHECK(emu_port_gid(v.dev, 1, other) && other[0] == 0xfe);
+	CHECK_EQ(roce_set(EMU_ROCE_ADDRESSES, 1, PRM_ROCE_VERSION_V2), fix_code(FW_ROCE_INDEX));
+	CHECK_EQ(roce_set(0, 1, PRM_ROCE_VERSION_V1_5), fix_code(FW_ROCE_VERSION));
+	CHECK_EQ(roce_set(5, 0x20, PRM_ROCE_VERSION_V2), 0);
+	CHECK_EQ(roce_set(1, 0, 0), 0);
+	CHECK_EQ(prm_roce_addr_layout_get_source_mac_31_0(roce_get(5)), 0x22334455);
+	CHECK_EQ(*(const uint8_t *)prm_roce_addr_layout_source_l3_address_c(roce_get(5)), 0x20);
+	CHECK_EQ(prm_roce_addr_layout_get_roce_version(roce_get(1)), 0);
+	CHECK(emu_port_gid(v.dev, 5, gid) && !emu_port_gid(v.dev, 1, other));
+	CHECK(emu_port_is_gid(v.dev, gid, mac) && !emu_port_is_gid(v.dev, gid, v.dev->vport.mac));
+	/* The next owner begins anew. */
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_TEARDOWN_HCA, 0), 0);
+	CHECK(!emu_port_gid(v.dev, 5, gid) && emu_port_gid(v.dev, 1, other));
+}
+
 static void
 test_pages(void)
 {
@@ -189,6 +239,7 @@ main(void)
 {
 	run(test_order);
 	run(test_set_caps);
+	run(test_roce_addresses);
 	run(test_pages);
 	run(test_uid);
 	run(test_registers);

@@ -79,6 +79,17 @@ struct emu_port_stats {
 };
 
 /** Addresses and modes of the port's own virtual port, as NIC vport context holds them. */
+/** An entry of the table of RoCE addresses that the owner of the function has written. */
+struct emu_roce_address {
+	bool written; /**< Else it is what a kernel has there for an interface without IP addresses. */
+	bool empty;
+	uint8_t version, l3_type; /* enum roce_version; 0 IPv4, 1 IPv6 */
+	uint8_t gid[16], mac[6];
+	uint16_t vlan; /**< VLAN id with bit 12 set, or 0: none. */
+};
+#define EMU_ROCE_L3_IPV6 1u
+#define EMU_ROCE_ADDRESSES 16u /**< roce_cap.roce_address_table_size */
+
 struct emu_vport {
 	uint8_t permanent_mac[6];
 	uint8_t mac[6];
@@ -86,6 +97,7 @@ struct emu_vport {
 	unsigned uc_count, mc_count;
 	uint8_t uc[128][6], mc[128][6];
 	uint16_t mtu; /**< Layer-3 MTU of the kernel's interface (1500). */
+	struct emu_roce_address roce[EMU_ROCE_ADDRESSES];
 };
 
 /* Who serves a device, and so how programs come to it. */
@@ -246,10 +258,15 @@ int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
 int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);
 /**
  * Entry of the GID table, as the kernel fills it for an interface without IP addresses: the
- * link-local address, as RoCE v1 (index 0) and v2 (index 1). False: the entry is empty.
+ * link-local address, as RoCE v1 (index 0) and v2 (index 1); or as a program that has the function
+ * through VFIO wrote it. False: the entry is empty.
  */
-#define EMU_PORT_GIDS 2u
+#define EMU_PORT_GIDS 2u /**< Those that a kernel fills. */
 bool emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
+/** The same with all that belongs to it. */
+bool emu_port_roce(const struct emu_dev *dev, unsigned index, struct emu_roce_address *a);
+/** Whether what is sent to this GID at this MAC address comes to the port. */
+bool emu_port_is_gid(const struct emu_dev *dev, const uint8_t gid[16], const uint8_t mac[6]);
 void emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti);
 int emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add);
 void emu_port_set_admin(struct emu_dev *dev, bool up);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <prm.h>
+
 #include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_dev.h"
@@ -39,22 +41,51 @@ emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6])
 }
 
 bool
-emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
+emu_port_roce(const struct emu_dev *dev, unsigned index, struct emu_roce_address *a)
 {
 	const uint8_t *mac = dev->vport.mac;
 
-	memset(gid, 0, 16);
+	memset(a, 0, sizeof(*a));
+	if (index < EMU_ROCE_ADDRESSES && dev->vport.roce[index].written) {
+		*a = dev->vport.roce[index];
+		return !a->empty;
+	}
 	if (index >= EMU_PORT_GIDS)
 		return false;
-	gid[0] = 0xfe;
-	gid[1] = 0x80;
-	gid[8] = mac[0] ^ 2;
-	gid[9] = mac[1];
-	gid[10] = mac[2];
-	gid[11] = 0xff;
-	gid[12] = 0xfe;
-	memcpy(&gid[13], &mac[3], 3);
+	a->version = index == 0 ? PRM_ROCE_VERSION_V1 : PRM_ROCE_VERSION_V2;
+	a->l3_type = index == 0 ? 0 : EMU_ROCE_L3_IPV6;
+	memcpy(a->mac, mac, sizeof(a->mac));
+	a->gid[0] = 0xfe;
+	a->gid[1] = 0x80;
+	a->gid[8] = mac[0] ^ 2;
+	a->gid[9] = mac[1];
+	a->gid[10] = mac[2];
+	a->gid[11] = 0xff;
+	a->gid[12] = 0xfe;
+	memcpy(&a->gid[13], &mac[3], 3);
 	return true;
+}
+
+bool
+emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
+{
+	struct emu_roce_address a;
+	bool there = emu_port_roce(dev, index, &a);
+
+	memcpy(gid, a.gid, sizeof(a.gid));
+	return there;
+}
+
+bool
+emu_port_is_gid(const struct emu_dev *dev, const uint8_t gid[16], const uint8_t mac[6])
+{
+	struct emu_roce_address a;
+
+	for (unsigned i = 0; i < EMU_ROCE_ADDRESSES; i++)
+		if (emu_port_roce(dev, i, &a) && memcmp(a.gid, gid, sizeof(a.gid)) == 0 &&
+		    memcmp(a.mac, mac, sizeof(a.mac)) == 0)
+			return true;
+	return false;
 }
 
 void

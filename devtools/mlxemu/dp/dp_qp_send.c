@@ -19,29 +19,16 @@ static const uint32_t rnr_delay_10us[32] = {
 	49152,
 };
 
-static bool
-path_is_own(const struct emu_dev *dev, const uint8_t rgid[16], const uint8_t rmac[6])
-{
-	uint8_t gid[16];
-
-	if (memcmp(rmac, dev->vport.mac, 6) != 0)
-		return false;
-	for (unsigned i = 0; i < EMU_PORT_GIDS; i++)
-		if (emu_port_gid(dev, i, gid) && memcmp(gid, rgid, sizeof(gid)) == 0)
-			return true;
-	return false;
-}
-
 static struct emu_qp *
 peer_of(const struct emu_qp *qp, const struct dp_request *r)
 {
 	struct emu_dev *dev = qp->obj.dev;
 
 	if (qp->st == PRM_QPC_ST_UD)
-		return path_is_own(dev, r->av.rgid, r->av.rmac)
+		return emu_port_is_gid(dev, r->av.rgid, r->av.rmac)
 			       ? emu_obj_find(dev, EMU_OBJ_QP, be32toh(r->av.dqp_dct) & QPN_MASK)
 			       : NULL;
-	if (!qp->path.force_loopback && !path_is_own(dev, qp->path.rgid, qp->path.rmac))
+	if (!qp->path.force_loopback && !emu_port_is_gid(dev, qp->path.rgid, qp->path.rmac))
 		return NULL;
 	return emu_obj_find(dev, EMU_OBJ_QP, qp->remote_qpn);
 }
@@ -53,13 +40,14 @@ make_grh(const struct emu_qp *qp, struct dp_request *r, uint8_t grh[DP_GRH_BYTES
 	uint32_t gid_fl = be32toh(r->av.grh_gid_fl);
 	uint32_t first = htobe32(6u << 28 | (uint32_t)r->av.tclass << 20 | (gid_fl & 0xfffff));
 	uint16_t len = htobe16((uint16_t)r->data.bytes);
-	unsigned index = gid_fl >> 20 & 0xff;
+	struct emu_roce_address own;
 
+	(void)emu_port_roce(qp->obj.dev, gid_fl >> 20 & 0xff, &own);
 	memcpy(grh, &first, sizeof(first));
 	memcpy(grh + 4, &len, sizeof(len));
-	grh[6] = index == 0 ? 0x1b : 17; /* BTH of RoCE v1, UDP of v2 */
+	grh[6] = own.version == PRM_ROCE_VERSION_V1 ? 0x1b : 17; /* BTH of RoCE v1, UDP of v2 */
 	grh[7] = r->av.hop_limit;
-	(void)emu_port_gid(qp->obj.dev, index, grh + 8);
+	memcpy(grh + 8, own.gid, sizeof(own.gid));
 	memcpy(grh + 24, r->av.rgid, 16);
 	r->msg.grh = grh;
 	r->msg.q_key = be32toh(r->av.qkey);

@@ -304,6 +304,8 @@ int fw_modify_vport_state(struct fw_cmd *c);
 int fw_query_nic_vport_context(struct fw_cmd *c);
 int fw_modify_nic_vport_context(struct fw_cmd *c);
 int fw_query_vport_counter(struct fw_cmd *c);
+int fw_query_roce_address(struct fw_cmd *c);
+int fw_set_roce_address(struct fw_cmd *c);
 int fw_query_vnic_env(struct fw_cmd *c);
 
 int fw_access_register(struct fw_cmd *c);

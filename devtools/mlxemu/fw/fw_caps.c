@@ -239,7 +239,7 @@ cap_roce(const struct emu_dev *dev, void *page)
 	prm_roce_cap_set_r_roce_dest_udp_port(cap, 4791);
 	prm_roce_cap_set_r_roce_min_src_udp_port(cap, 0xc000);
 	prm_roce_cap_set_r_roce_max_src_udp_port(cap, 0xffff);
-	prm_roce_cap_set_roce_address_table_size(cap, 16);
+	prm_roce_cap_set_roce_address_table_size(cap, EMU_ROCE_ADDRESSES);
 }
 
 /* Of 8 bytes in the host's order. */

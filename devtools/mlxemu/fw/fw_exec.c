@@ -61,6 +61,8 @@ static const struct fw_row fw_rows[] = {
 	{PRM_CMD_OP_MODIFY_VPORT_STATE, EMU_OBJ_NONE, fw_modify_vport_state},
 	{PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT, EMU_OBJ_NONE, fw_query_nic_vport_context},
 	{PRM_CMD_OP_MODIFY_NIC_VPORT_CONTEXT, EMU_OBJ_NONE, fw_modify_nic_vport_context},
+	{PRM_CMD_OP_QUERY_ROCE_ADDRESS, EMU_OBJ_NONE, fw_query_roce_address},
+	{PRM_CMD_OP_SET_ROCE_ADDRESS, EMU_OBJ_NONE, fw_set_roce_address, FW_OWNER},
 	{PRM_CMD_OP_QUERY_VNIC_ENV, EMU_OBJ_NONE, fw_query_vnic_env},
 	{PRM_CMD_OP_QUERY_VPORT_COUNTER, EMU_OBJ_NONE, fw_query_vport_counter},
 	{PRM_CMD_OP_ALLOC_Q_COUNTER, EMU_OBJ_Q_COUNTER, fw_alloc_q_counter},

@@ -182,6 +182,7 @@ fw_init_hca(struct fw_cmd *c)
 		return ret;
 	hca->state = EMU_HCA_UP;
 	hca->admin_before = c->dev->admin_up;
+	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
 	if (!hca->link_down)
 		emu_port_set_admin(c->dev, true);
 	return 0;
@@ -200,6 +201,7 @@ fw_teardown_hca(struct fw_cmd *c)
 	hca->state = EMU_HCA_ENABLED;
 	hca->asked = false;
 	hca->roce = false;
+	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
 	emu_port_set_admin(c->dev, hca->admin_before);
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include "fw.h"
 
 #define PORTS 1u
-#define ROCE_V1_GID_INDEX 0u
 
 #define TAKE(field) prm_qpc_set_##field(to, prm_qpc_get_##field(from))
 
@@ -125,13 +124,13 @@ check_path(struct fw_cmd *c, const struct prm_qpc *q)
 {
 	const struct prm_ads *path = prm_qpc_primary_address_path_c(q);
 	unsigned index = prm_ads_get_src_addr_index(path);
-	uint8_t gid[16];
+	struct emu_roce_address own;
 
 	if (prm_qpc_get_st(q) == PRM_QPC_ST_UD || prm_ads_get_fl(path))
 		return 0;
-	if (!emu_port_gid(c->dev, index, gid))
+	if (!emu_port_roce(c->dev, index, &own))
 		return fw_refuse(c, FW_QP_PATH, "src_addr_index %u is empty", index);
-	if (index == ROCE_V1_GID_INDEX && prm_ads_get_udp_sport(path) != 0)
+	if (own.version == PRM_ROCE_VERSION_V1 && prm_ads_get_udp_sport(path) != 0)
 		return fw_refuse(c, FW_QP_PATH, "%s", "udp_sport on RoCE v1");
 	if (prm_ads_get_hop_limit(path) == 0)
 		return fw_refuse(c, FW_QP_PATH, "%s", "hop_limit 0");

@@ -116,6 +116,8 @@
 	X(VPORT_LIST_TYPE, 0xe50c04, BAD_PARAM, "list type without capability") \
 	X(VPORT_FIELD, 0xe50c05, BAD_PARAM, "field cannot be changed") \
 	X(VPORT_MTU, 0xe50c06, BAD_PARAM, "MTU out of range") \
+	X(ROCE_INDEX, 0xe50c07, BAD_INDEX, "RoCE address table has no such entry") \
+	X(ROCE_VERSION, 0xe50c08, BAD_PARAM, "RoCE version or type of address without capability") \
 	/* registers */ \
 	X(REG_UNKNOWN, 0xe50d01, BAD_PARAM, "register is not modelled") \
 	X(REG_READ_ONLY, 0xe50d02, BAD_PARAM, "register cannot be written") \
