@@ -182,7 +182,7 @@ vfio_container_look(struct doctor *d, const char *pci)
 	if (fd < 0)
 		return usable;
 	/* Of what is no VFIO node nothing is said. */
-	usable = ioctl(fd, VFIO_CHECK_EXTENSION, VFIO_TYPE1_IOMMU) != 0;
+	usable = ioctl(fd, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) != 0;
 	close(fd);
 	if (usable)
 		dr_say(d, DR_GOOD, pci, NULL, "/dev/vfio/vfio can be opened");
