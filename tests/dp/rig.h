@@ -178,6 +178,10 @@ struct emu_obj *rig_flow_all(struct rig_port *p, struct emu_tir *tir, uint32_t t
 struct emu_obj *rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16],
 			 const uint32_t value[16], const struct emu_flow_attr *attr);
 int rig_fw(struct rig_port *p, const void *in, size_t in_len, struct emu_obj **created);
+/** A command that must work and makes an object; the object. */
+void *rig_make(struct rig_port *p, const void *in, size_t in_len, const char *what);
+/** The bench itself does not work: ends the program. */
+void rig_die(const char *what) __attribute__((noreturn));
 /** The command that made an object last. */
 #define RIG_MADE_BYTES 1024u
 extern uint8_t rig_made[RIG_MADE_BYTES];

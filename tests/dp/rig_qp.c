@@ -5,13 +5,6 @@
 
 #define PSN_BASE 0xfffffeu /* wraps within a few packets */
 
-__attribute__((noreturn)) static void
-die(const char *what)
-{
-	fprintf(stderr, "bench: %s\n", what);
-	exit(2);
-}
-
 uint32_t
 rig_remote_key(struct rig_port *p)
 {
@@ -73,7 +66,7 @@ rig_qp_new(struct rig_port *p, const struct rig_qp_attr *attr)
 		prm_qpc_set_srqn_rmpn_xrqn(c, attr->rmpn);
 	}
 	if (rig_fw(p, &in, sizeof(in), &obj) != 0)
-		die("QP");
+		rig_die("QP");
 	q->qp = (struct emu_qp *)obj;
 	halves(q, ring, dbrec, log_rq, log_sq);
 	return q;
@@ -247,7 +240,7 @@ rig_srq_new(struct rig_port *p, unsigned log_size, unsigned limit)
 	prm_wq_set_dbr_umem_id(wq, p->umem);
 	prm_wq_set_dbr_addr(wq, (uint64_t)((uint8_t *)s->dbrec - p->arena));
 	if (rig_fw(p, &in, sizeof(in), &obj) != 0)
-		die("RMP");
+		rig_die("RMP");
 	s->srq = (struct emu_srq *)obj;
 	return s;
 }
