@@ -521,66 +521,7 @@ test_falls_off(void)
 	mdv_fwdump_close(h);
 }
 
-/* ---- faults by rule ---- */
-
-/* on pci.write do fail errno=EPERM */
-static void
-rule_lockdown(void)
-{
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-	const char *log;
-
-	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -EIO);
-	log = log_end();
-	CHECK_EQ(lines_of(log), 1);
-	CHECK_EQ(lines_with(log, "not permitted (kernel lockdown?)"), 1);
-	CHECK_EQ(lines_with(log, "devlink: "), 1);
-	mdv_fwdump_close(h);
-}
-
-/* on pci.read match reg=semaphore do set value=0x77 */
-static void
-rule_stuck(void)
-{
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-	const char *log;
-
-	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
-	log = log_end();
-	CHECK_EQ(lines_with(log, "cannot be cleared: ticket 0x77"), 1);
-	mdv_fwdump_close(h);
-}
-
-/* on pci.write match reg=address count 1 do drop */
-static void
-rule_flag(void)
-{
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-
-	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -ETIMEDOUT);
-	CHECK_EQ(lines_with(log_end(), "its flag never changes"), 1);
-	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
-	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK_EQ(mdv_fwdump_reset(h), 0);
-	mdv_fwdump_close(h);
-}
-
-/* on pci.read match reg=address do set value=0xffffffff */
-static void
-rule_nothing(void)
-{
-	struct mdv_fwdump *h = opened(&pf, BOTH);
-	size_t n;
-
-	log_begin();
-	CHECK_EQ(mdv_fwdump_take(h), -EIO);
-	CHECK_EQ(lines_with(log_end(), "the gateway shows none of the registers"), 1);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
-	mdv_fwdump_close(h);
-}
+/* ---- cases ---- */
 
 static void
 rule_none(void)

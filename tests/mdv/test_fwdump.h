@@ -38,4 +38,10 @@ void test_store(void);
 void test_given_up(void);
 void test_devlink(void);
 
+/* test_fwdump_rules.c: cases of a card that fails by rule */
+void rule_lockdown(void);
+void rule_stuck(void);
+void rule_flag(void);
+void rule_nothing(void);
+
 #endif
