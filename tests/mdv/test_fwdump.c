@@ -529,6 +529,7 @@ rule_none(void)
 	static void (*const tests[])(void) = {
 		test_open, test_states, test_modes, test_equals, test_change, test_virtual, test_flag,
 		test_no_way_in, test_failures, test_falls_off, test_crowd, test_store, test_devlink,
+		test_devlink_asked,
 	};
 
 	for (size_t i = 0; i < RTE_DIM(tests); i++)

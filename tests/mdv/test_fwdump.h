@@ -38,6 +38,9 @@ void test_store(void);
 void test_given_up(void);
 void test_devlink(void);
 
+/* test_fwdump_devlink.c */
+void test_devlink_asked(void);
+
 /* test_fwdump_rules.c: cases of a card that fails by rule */
 void rule_lockdown(void);
 void rule_stuck(void);
