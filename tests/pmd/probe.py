@@ -22,9 +22,9 @@ ANSWERS = [
 
 def start(devargs, faults=()):
     program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1"), "--log-level=bus.pci:info", "--",
-               "--no-mlockall", "--total-num-mbufs=4096", "--stats-period=1", "--tx-first"]
+               "--no-mlockall", "--total-num-mbufs=4096", "--tx-first"]
     # Without ports testpmd ends by itself at the end of its input; with them as well.
-    return emu(["timeout", "-s", "INT", "6", *program], faults=faults)
+    return emu(["timeout", "-s", "INT", "60", *program], faults=faults)
 
 
 def check_answer(devargs, line):

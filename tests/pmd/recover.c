@@ -72,10 +72,16 @@ send_bursts(uint16_t queue, unsigned int bursts)
 uint64_t
 wait_xstat(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t before)
 {
+	return wait_count(port, poll_port, queue, name, before + 1);
+}
+
+uint64_t
+wait_count(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t want)
+{
 	uint64_t begin = now_us();
 	struct rte_mbuf *m;
 
-	while (pmd_xstat(port, name) == before) {
+	while (pmd_xstat(port, name) < want) {
 		if (now_us() - begin > 5000000)
 			return UINT64_MAX;
 		if (poll_port == PORT_B)

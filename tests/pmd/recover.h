@@ -39,6 +39,8 @@ struct rte_eth_stats stats(uint16_t port);
 unsigned int send_bursts(uint16_t queue, unsigned int bursts);
 /** Polls a queue until an xstat moves beyond what it was. Microseconds, UINT64_MAX: it did not. */
 uint64_t wait_xstat(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t before);
+/** The same until it is as high as wanted. */
+uint64_t wait_count(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t want);
 /** A fault rule besides those that stand. */
 void fault_add(const char *rule);
 

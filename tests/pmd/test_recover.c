@@ -146,7 +146,8 @@ steps_refused(const struct pmd_conf *conf)
 			CHECK_OK(emu_ctl("{\"cmd\":\"fault.add\",\"rule\":\"on cmd.entry match op=%s count %u do fail status=INTERNAL_ERR\"}",
 					 ops[i], times));
 			CHECK(send_bursts(0, 1) == 4, "not sent");
-			(void)drain_a(8, 2500);
+			CHECK(wait_count(PORT_A, PORT_A, 2, "rx_q2_resets", resets + times + 1) != UINT64_MAX,
+			      "%s %u times: no reset", ops[i], times);
 			CHECK(pmd_xstat(PORT_A, "rx_q2_resets") == resets + times + 1, "%s %u times: %" PRIu64 " resets",
 			      ops[i], times, pmd_xstat(PORT_A, "rx_q2_resets") - resets);
 			CHECK(send_bursts(0, 8) == 32, "not sent");
