@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi.h"
@@ -40,6 +41,11 @@ static struct emu_machine abi_the_machine;
 static _Atomic enum abi_model_state abi_state;
 static pthread_mutex_t abi_state_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pid_t abi_owner;
+/** The thread that ends the process, once abi_ending is set. */
+static pthread_t abi_ender;
+static _Atomic bool abi_ending;
+/* Somebody may join a thread that waits for the end. */
+#define ABI_END_NS 1000000000l
 
 bool
 abi_model_foreign(void)
@@ -392,6 +398,16 @@ abi_model_start(void)
 static __thread sigset_t abi_signal_mask;
 static __thread int abi_cancel_state;
 
+/* As in the kernel: while a process ends, a call of another thread of it does not come back. */
+static void
+abi_end_wait(void)
+{
+	const struct timespec end = {.tv_sec = ABI_END_NS / 1000000000l, .tv_nsec = ABI_END_NS % 1000000000l};
+
+	if (atomic_load(&abi_ending) && !abi_model_foreign() && !pthread_equal(abi_ender, pthread_self()))
+		nanosleep(&end, NULL);
+}
+
 /*
  * As in the kernel: no signal handler runs on top of a call (it might make another), and a call
  * is no place to cancel a thread.
@@ -402,15 +418,21 @@ abi_enter(void)
 	struct emu_machine *m = abi_machine();
 	sigset_t all;
 
-	if (m == NULL)
+	if (m == NULL) {
+		abi_end_wait();
 		return NULL;
+	}
 	sigfillset(&all);
 	emu_guard_unblock(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &abi_signal_mask);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &abi_cancel_state);
 	abi_inside++;
 	emu_lock(m);
-	return m;
+	if (!atomic_load(&abi_ending))
+		return m;
+	abi_leave();
+	abi_end_wait();
+	return NULL;
 }
 
 void
@@ -447,6 +469,8 @@ abi_model_finish(void)
 	abi_inside++;
 	pthread_mutex_lock(&abi_state_mutex);
 	if (atomic_load(&abi_state) == ABI_MODEL_RUNNING) {
+		abi_ender = pthread_self();
+		atomic_store(&abi_ending, true);
 		atomic_store(&abi_state, ABI_MODEL_DEAD);
 		abi_ctl_stop();
 		abi_async_stop();

@@ -84,7 +84,7 @@ abi_file_shut(struct abi_file *file, bool exiting)
 		emu_audit_left(file->dev, "mapping", maps);
 	if (exiting)
 		emu_audit_left(file->dev, "open device", 1);
-	abi_channels_orphan(file);
+	abi_channels_orphan(file, exiting);
 	if (file->ctx != NULL) {
 		file->ctx->ops = NULL;
 		(void)emu_ctx_close(file->ctx);

@@ -191,8 +191,8 @@ void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 		   const struct abi_handle *handle);
 /** The device is gone: IBV_EVENT_DEVICE_FATAL where it is heard, then hang-up everywhere. */
 void abi_channels_removed(struct abi_file *file);
-/** The file closes: its channels live on without it. Returns how many the program left open. */
-void abi_channels_orphan(struct abi_file *file);
+/** The file closes: its channels live on without it, at an exit in silence. */
+void abi_channels_orphan(struct abi_file *file, bool exiting);
 /** A planned fault: the wake-up gets lost. */
 bool abi_event_lost(struct emu_dev *dev);
 

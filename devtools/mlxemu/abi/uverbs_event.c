@@ -134,15 +134,18 @@ abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data)
 }
 
 void
-abi_channels_orphan(struct abi_file *file)
+abi_channels_orphan(struct abi_file *file, bool exiting)
 {
-	struct abi_channel *ch;
+	struct abi_channel *ch, *next;
 
-	while ((ch = TAILQ_FIRST(&file->channels)) != NULL) {
+	for (ch = TAILQ_FIRST(&file->channels); ch != NULL; ch = next) {
+		next = TAILQ_NEXT(ch, next);
 		/* libibverbs closes the device before its event descriptor: no leftover. */
 		if (ch->object != UVERBS_OBJECT_ASYNC_EVENT)
 			emu_audit_left(file->dev, "event channel", 1);
-		abi_channel_unlink(ch);
+		/* Nobody who waits for an event is woken by the end of his own process. */
+		if (!exiting)
+			abi_channel_unlink(ch);
 	}
 }
 
