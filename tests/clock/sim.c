@@ -173,7 +173,7 @@ sim_counter(void *ctx, uint64_t *cycles)
 	ways(s, &there, &back);
 	sim_pass_ns(s, there);
 	at = s->page_step_ps == 0 ? s->now_ps : s->now_ps - s->now_ps % (int64_t)s->page_step_ps;
-	*cycles = s->counter_still ? s->still : sim_read(s, &s->counter, at);
+	*cycles = s->counter_still || s->now_ps < s->still_until_ps ? s->still : sim_read(s, &s->counter, at);
 	sim_pass_ns(s, back);
 	return s->counter_ret;
 }

@@ -38,6 +38,7 @@ struct sim {
 	bool synced;	/**< The host's clock is. */
 	int counter_ret, utc_ret, page_ret; /**< What readings give, 0: they work. */
 	bool counter_still; /**< The counter's register does not move. */
+	int64_t still_until_ps; /**< Nor before this time. */
 	uint64_t still;
 	uint64_t page_step_ps;	/**< Software writes the counter so often; 0: a register. */
 	struct mdv_clock_point point; /**< What the page says. */

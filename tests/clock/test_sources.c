@@ -146,6 +146,19 @@ test_auto(void)
 	}
 }
 
+/* A machine with no time for it while the clock is opened, and nothing but the host's clock to be had. */
+static void
+test_alone_late(void)
+{
+	struct rig r;
+
+	rig_init(&r, 7);
+	r.s.still_until_ps = r.s.now_ps + 40 * 1000000000ll;
+	CHECK(rig_open(&r, MDV_CLOCK_AUTO, true, false, HZ / 1000) == 0);
+	CHECK(r.state.source == MDV_CLOCK_HOST && strstr(r.why, "clock host: there is no clock page") != NULL);
+	mdv_clock_close(r.clock);
+}
+
 static void
 test_asked_for(void)
 {
@@ -518,6 +531,7 @@ void
 test_sources(void)
 {
 	test_auto();
+	test_alone_late();
 	test_asked_for();
 	test_by_tsc();
 	test_page_alone();

@@ -18,6 +18,8 @@
 #define FAST_S 3
 /* The page is being written: that is soon over. */
 #define BUSY_US 1000u
+/* Openings of the host's clock where there is no other one. */
+#define ALONE_TRIES 4
 
 static int __rte_format_printf(4, 5)
 tell(char *why, size_t bytes, int ret, const char *fmt, ...)
@@ -174,6 +176,13 @@ open_disciplined(struct mdv_clock *clock, char *why, size_t bytes)
 	return tell(why, bytes, 0, "clock page: a servo keeps the device's clock in step");
 }
 
+static int
+tell_host(const struct mdv_clock *clock, const char *seen, char *why, size_t bytes)
+{
+	return tell(why, bytes, 0, "clock host: %s; counter at %" PRIu64 " Hz, within %" PRIu64 " ns", seen,
+		    clock->state.frequency_hz, clock->state.uncertainty_ns);
+}
+
 /** Nobody is seen to care for the device's clock: better the host's, if it can be had. */
 static int
 open_alone(struct mdv_clock *clock, bool page, char *why, size_t bytes)
@@ -183,15 +192,18 @@ open_alone(struct mdv_clock *clock, bool page, char *why, size_t bytes)
 	int ret = open_source(clock, MDV_CLOCK_HOST);
 
 	if (ret == 0)
-		return tell(why, bytes, 0, "clock host: %s; counter at %" PRIu64 " Hz, within "
-			    "%" PRIu64 " ns", seen, clock->state.frequency_hz,
-			    clock->state.uncertainty_ns);
+		return tell_host(clock, seen, why, bytes);
 	if (open_source(clock, MDV_CLOCK_REALTIME) == 0)
 		return tell(why, bytes, 0, "clock realtime: %s, and the host's cannot be had: %s",
 			    seen, reason(ret));
 	if (page && open_source(clock, MDV_CLOCK_PAGE) == 0)
 		return tell(why, bytes, 0, "clock page: %s, but the host's cannot be had: %s",
 			    seen, reason(ret));
+	/* On a machine that is busy now; without it there are no stamps for as long as the port lives. */
+	for (int i = 1; (ret == -ERANGE || ret == -ENODATA) && i < ALONE_TRIES; i++)
+		ret = open_source(clock, MDV_CLOCK_HOST);
+	if (ret == 0)
+		return tell_host(clock, seen, why, bytes);
 	return tell(why, bytes, ret, "no clock: %s, and the host's cannot be had: %s", seen,
 		    reason(ret));
 }

@@ -235,11 +235,16 @@ clock_alloc(uint16_t port_id)
 	return clock;
 }
 
-/* Nobody asked for a source that is not there: that is how the device is. Else it is worth a line. */
+/*
+ * Nobody asked for a source that is not there: that is how the device is. Else it is worth a line, and so
+ * is one that is there and could not be believed now.
+ */
 static void
-none_say(const struct mlxpmd_port *port, const char *why)
+none_say(const struct mlxpmd_port *port, int rc, const char *why)
 {
-	if (port->args.clock == MDV_CLOCK_AUTO)
+	if (port->args.clock == MDV_CLOCK_AUTO && (rc == -ERANGE || rc == -ENODATA))
+		MLXPMD_LOG(NOTICE, "port %u: no timestamps are offered: %s", port->port_id, why);
+	else if (port->args.clock == MDV_CLOCK_AUTO)
 		MLXPMD_LOG(INFO, "port %u: no timestamps are offered: %s", port->port_id, why);
 	else
 		MLXPMD_LOG(WARNING, "port %u: clock=%s: no timestamps are offered: %s", port->port_id,
@@ -263,8 +268,9 @@ mlxpmd_clock_open(struct mlxpmd_port *port)
 	}
 	k = clock->keeper;
 	k->dev = port->mdv;
-	if (mdv_clock_open(port->mdv, port->args.clock, &k->mdv, why, sizeof(why)) != 0) {
-		none_say(port, why);
+	rc = mdv_clock_open(port->mdv, port->args.clock, &k->mdv, why, sizeof(why));
+	if (rc != 0) {
+		none_say(port, rc, why);
 		clock_free(clock);
 		return 0;
 	}
