@@ -35,8 +35,9 @@ def skip(reason):
 
 def eal(ports=2, devargs="", memory_mb=512, lcores="0"):
     """EAL arguments: ordinary memory, only the emulated devices, our plugin."""
-    args = ["-l", lcores, "--no-huge", "--no-shconf", "-m", str(memory_mb), "--no-telemetry",
-            "-d", str(PLUGIN)]
+    # More lcores than processors: "0@0,2@1", lcore at processor.
+    args = ["--lcores" if "@" in lcores else "-l", lcores, "--no-huge", "--no-shconf",
+            "-m", str(memory_mb), "--no-telemetry", "-d", str(PLUGIN)]
     for address in PCI[:ports]:
         args += ["-a", address + ("," + devargs if devargs else "")]
     return args

@@ -12,9 +12,7 @@ import sys
 import tempfile
 import time
 
-import pmdlib  # noqa: F401 (finds e2e)
-import e2e
-from e2e import check, main
+from exlib import check, e2e
 
 AHEAD_NS = 1_500_000_000
 ROUNDS = 40
@@ -72,4 +70,4 @@ def run():
     check(abs(statistics.median(wrong)) < OFF_MAX_NS, f"not set: {wrong}")
 
 
-main(run)
+e2e.main(run, needs=[e2e.MLXEMU, e2e.PLUGIN])
