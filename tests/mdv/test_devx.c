@@ -153,35 +153,88 @@ test_unasked(struct mdv_question *q)
 	CHECK_EQ(mdv_question_make("QUERY_HCA_CAP", rest, sizeof(rest), q), -EMSGSIZE);
 	CHECK_EQ(mdv_question_make("NOP", rest, 64, q), -EMSGSIZE);
 	CHECK_EQ(mdv_question_make("NOP", rest, 12, q), 0);
-	/* A counter that is cleared as it is read. */
-	CHECK_EQ(mdv_question_make("QUERY_Q_COUNTER", rest, 28, q), 0);
-	rest[4 * 6 - 4] = 0x80;
-	CHECK_EQ(mdv_question_make("QUERY_Q_COUNTER", rest, 28, q), -EPERM);
 }
 
-/* Registers that are read: known ones, and without the bit that clears them. */
+/** Sets the highest bit of a dword of the inbox; that is refused, and the field named. */
+static void
+refused_bit(const char *command, uint8_t *rest, unsigned int bytes, unsigned int dword, uint8_t bits,
+	    const char *field, struct mdv_question *q)
+{
+	int ret;
+
+	CHECK_EQ(mdv_question_make(command, rest, bytes, q), 0);
+	CHECK(q->refused[0] == '\0');
+	rest[4 * dword - 4] = bits;
+	ret = mdv_question_make(command, rest, bytes, q);
+	CHECK_EQ(ret, -EPERM);
+	if (strcmp(q->refused, field) != 0)
+		printf("%s: '%s', not '%s'\n", command, q->refused, field);
+	CHECK(strcmp(q->refused, field) == 0);
+	if (ret == -EPERM)
+		CHECK_EQ(mdv_ask(NULL, q), -EPERM);
+	rest[4 * dword - 4] = 0;
+}
+
+/* What a question changes as it reads, by the name of its field. */
+static void
+test_changing_bits(struct mdv_question *q)
+{
+	static const struct { const char *command; uint8_t dword, bits; const char *field; } bits[] = {
+		{ "QUERY_Q_COUNTER", 6, 0x80, "clear" },
+		{ "QUERY_VPORT_COUNTER", 6, 0x80, "clear" },
+		{ "QUERY_CONG_STATISTICS", 2, 0x80, "clear" },
+		{ "QUERY_FLOW_COUNTER", 3, 0x10, "mkey" },
+		{ "QUERY_FLOW_COUNTER", 6, 0x80, "clear" },
+		{ "QUERY_FLOW_COUNTER", 6, 0x40, "dump_to_memory" },
+		/* What nobody here knows may be anything. */
+		{ "QUERY_SQ", 2, 0x80, "bits of no known field" },
+		{ "NOP", 2, 0x80, "bits of no known field" },
+	};
+	uint8_t rest[MDV_QUESTION_IN_BYTES] = { 0 };
+
+	for (unsigned int i = 0; i < RTE_DIM(bits); i++)
+		refused_bit(bits[i].command, rest, 4 * bits[i].dword, bits[i].dword, bits[i].bits,
+			    bits[i].field, q);
+}
+
+/** Each command that the table takes for a question is one here as well, or this test knows why not. */
+static void
+test_all_questions(struct mdv_question *q)
+{
+	const struct prm_command *cmd;
+
+	for (unsigned int i = 0; (cmd = prm_command_at(i)) != NULL; i++)
+		CHECK_EQ(mdv_question_make(cmd->name, NULL, 0, q),
+			 cmd->cls == PRM_CMD_QUERY || cmd->opcode == PRM_CMD_OP_NOP ? 0 : -EPERM);
+}
+
+/* Registers that are read: known ones, and with nothing set but what says which. */
 static void
 test_registers(struct mdv_question *q)
 {
-	/* All have it as bit 31. */
-	static const struct { uint16_t id; uint8_t clear_dword; } regs[] = {
-		{ PRM_REG_PPCNT, 1 }, { PRM_REG_MPCNT, 1 }, { PRM_REG_SBPR, 4 }, { PRM_REG_SBCM, 5 },
+	static const struct { uint16_t id; uint8_t dword, bits; const char *field; } regs[] = {
+		{ PRM_REG_PPCNT, 1, 0x80, "clr" }, { PRM_REG_MPCNT, 1, 0x80, "clr" },
+		{ PRM_REG_SBPR, 4, 0x80, "clr" }, { PRM_REG_SBCM, 5, 0x80, "clr" },
+		{ PRM_REG_SBPR, 0, 0x40, "snap" }, { PRM_REG_SBCM, 0, 0x40, "snap" },
+		{ PRM_REG_MTMP, 2, 0x40, "mtr" }, { PRM_REG_PAOS, 1, 0x80, "ase" },
 	};
 	uint8_t rest[12 + 32] = { [3] = PRM_ACCESS_REG_OP_READ, [6] = 0xff, [7] = 0xff };
 
 	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
+	rest[6] = PRM_REG_MCIA >> 8;
+	rest[7] = PRM_REG_MCIA & 0xff;
+	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
 	for (unsigned int i = 0; i < RTE_DIM(regs); i++) {
-		uint8_t *clear = &rest[12 + 4 * regs[i].clear_dword];
-
 		rest[6] = regs[i].id >> 8;
 		rest[7] = regs[i].id & 0xff;
 		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), 0);
-		CHECK_EQ(mdv_question_make("ACCESS_REGISTER", rest, sizeof(rest), q), 0);
-		*clear = 0x80;
-		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, sizeof(rest), q), -EPERM);
-		CHECK_EQ(mdv_question_make("ACCESS_REGISTER", rest, sizeof(rest), q), -EPERM);
-		CHECK_EQ(mdv_ask(NULL, q), -EPERM);
-		*clear = 0;
+		refused_bit("ACCESS_REGISTER_USER", rest, sizeof(rest), 4 + regs[i].dword, regs[i].bits,
+			    regs[i].field, q);
+		refused_bit("ACCESS_REGISTER", rest, sizeof(rest), 4 + regs[i].dword, regs[i].bits,
+			    regs[i].field, q);
+		rest[3] = PRM_ACCESS_REG_OP_WRITE;
+		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
+		rest[3] = PRM_ACCESS_REG_OP_READ;
 	}
 }
 
@@ -215,6 +268,8 @@ test_devx(struct mdv_dev *dev)
 	test_list(dev);
 	test_list_threads(dev);
 	test_unasked(q);
+	test_changing_bits(q);
+	test_all_questions(q);
 	test_registers(q);
 	test_questions(dev, q);
 	test_explanations();

@@ -20,6 +20,9 @@ SCRIPT = [
     ("devx cmd QUERY_ISSI", ["QUERY_ISSI", "266 (0x10a)", "supported_issi_dw0"], True),
     ("devx cmd 1 0x754", ["QUERY_NIC_VPORT_CONTEXT", "mac_addr_31_0"], True),
     ("devx cmd QUERY_SQ", ["no such object of this port"], False),
+    # `clear` of a queue counter.
+    ("devx cmd QUERY_Q_COUNTER 00000000" + 16 * "00" + "80000000", ["changes something, or may: clear"],
+     False),
     ("devx cmd TEARDOWN_HCA", ["this command changes something", "EPERM"], False),
     ("devx cmd QUERY_ISSI 00" + 40 * "00", ["too many bytes"], False),
     ("devx cmd QUERY_FLIES", ["there is no such command"], False),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mdv_devx.h"
+#include "mdv_devx_gate.h"
 #include "mdv_private.h"
 
 /** Room behind the fixed part of an answer that ends with a list. */
@@ -100,46 +101,6 @@ command_find(const char *text)
 	return NULL;
 }
 
-static void
-find_clear(void *arg, const char *path, uint64_t value, const char *name)
-{
-	const char *dot = strrchr(path, '.'), *field = dot != NULL ? dot + 1 : path;
-	bool *clears = arg;
-
-	RTE_SET_USED(value);
-	RTE_SET_USED(name);
-	*clears |= strcmp(field, "clear") == 0 || strcmp(field, "clr") == 0;
-}
-
-static bool
-is_register_access(uint16_t opcode)
-{
-	return opcode == PRM_CMD_OP_ACCESS_REGISTER || opcode == PRM_CMD_OP_ACCESS_REGISTER_USER;
-}
-
-/** A register without a layout may be one that changes as it is read, nobody here knows by what. */
-static bool
-only_reads(const struct prm_access_register_in *in)
-{
-	return prm_access_register_in_get_op_mod(in) == PRM_ACCESS_REG_OP_READ &&
-	       prm_register_layout(prm_access_register_in_get_register_id(in)) != NULL;
-}
-
-/** Does the command change nothing? */
-static bool
-only_asks(const struct prm_command *cmd, const void *in, size_t in_bytes)
-{
-	bool clears = false;
-
-	if (cmd->opcode == PRM_CMD_OP_NOP)
-		return true;
-	if (is_register_access(cmd->opcode) ? !only_reads(in) : cmd->cls != PRM_CMD_QUERY)
-		return false;
-	/* Counters of registers, too, can be cleared as they are read. */
-	prm_decode_in(in, in_bytes, true, find_clear, &clears);
-	return !clears;
-}
-
 /** Both mailboxes as long as the command wants them. */
 static void
 question_size(const struct prm_command *cmd, struct mdv_question *q)
@@ -148,7 +109,7 @@ question_size(const struct prm_command *cmd, struct mdv_question *q)
 
 	q->in_bytes = RTE_MAX(q->in_bytes, (size_t)cmd->in->dwords * 4);
 	q->out_bytes = (size_t)cmd->out->dwords * 4;
-	if (is_register_access(cmd->opcode)) {
+	if (mdv_devx_is_register(cmd->opcode)) {
 		reg = prm_register_layout(prm_access_register_in_get_register_id((void *)q->in));
 		if (reg != NULL)
 			q->in_bytes = RTE_MAX(q->in_bytes, ((size_t)cmd->in->dwords + reg->dwords) * 4);
@@ -179,7 +140,7 @@ mdv_question_make(const char *command, const uint8_t *rest, size_t rest_bytes,
 		memcpy((uint8_t *)q->in + REST_OFFSET, rest, rest_bytes);
 	q->in_bytes = RTE_ALIGN_CEIL(REST_OFFSET + rest_bytes, 4);
 	question_size(cmd, q);
-	return only_asks(cmd, q->in, q->in_bytes) ? 0 : -EPERM;
+	return mdv_devx_only_asks(q->in, q->in_bytes, q->refused) ? 0 : -EPERM;
 }
 
 int
@@ -238,7 +199,7 @@ mdv_ask(struct mdv_dev *dev, struct mdv_question *q)
 
 	q->status = PRM_STATUS_OK;
 	q->syndrome = 0;
-	if (cmd == NULL || !only_asks(cmd, q->in, q->in_bytes))
+	if (cmd == NULL || !mdv_devx_only_asks(q->in, q->in_bytes, q->refused))
 		return -EPERM;
 	memset(q->out, 0, sizeof(q->out));
 	if (cmd->cls == PRM_CMD_QUERY && cmd->in_id.hi >= cmd->in_id.lo)

@@ -45,6 +45,7 @@ unsigned int mdv_objects_get(struct mdv_dev *dev, struct mdv_obj_info *info, uns
 
 #define MDV_QUESTION_IN_BYTES 1024
 #define MDV_QUESTION_OUT_BYTES 5120
+#define MDV_REFUSED_BYTES 48
 
 /** A command and its answer, as the PRM lays them out (big-endian). */
 struct mdv_question {
@@ -52,6 +53,8 @@ struct mdv_question {
 	uint16_t opcode;
 	uint32_t in[MDV_QUESTION_IN_BYTES / 4], out[MDV_QUESTION_OUT_BYTES / 4];
 	size_t in_bytes, out_bytes;
+	/** Of -EPERM: the field that changes something, or may; empty: the command as such. */
+	char refused[MDV_REFUSED_BYTES];
 	/* Filled in by mdv_ask(): */
 	uint8_t status;		/**< Of the firmware. */
 	uint32_t syndrome;
@@ -62,7 +65,7 @@ struct mdv_question {
  *
  * @param command
  *   Name as in the PRM, in any case, or number ("0x100"). Must be one that changes nothing: QUERY_*, NOP,
- *   or ACCESS_REGISTER(_USER) that reads a register whose layout is known.
+ *   or ACCESS_REGISTER(_USER) that reads, each by a list of those that are known to.
  * @param rest
  *   The inbox from its second word on (bytes 4 and 5 reserved, 6 and 7 op_mod, then as the command says);
  *   zeros follow. May be NULL with 0 bytes.
@@ -70,8 +73,8 @@ struct mdv_question {
  *   The question.
  * @return
  *   0; -ENOENT no such command; -EMSGSIZE rest is longer than MDV_QUESTION_IN_BYTES allows or than the
- *   command; -EPERM it changes something, a counter that is cleared as it is read included, or
- *   may: a register without a layout. No rte_errno.
+ *   command; -EPERM it changes something, or may, and q->refused says by what: a counter that is cleared as
+ *   it is read, a snapshot that is taken, bits of no known field. No rte_errno.
  */
 __rte_internal
 int mdv_question_make(const char *command, const uint8_t *rest, size_t rest_bytes,

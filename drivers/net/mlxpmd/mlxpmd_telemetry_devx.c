@@ -375,11 +375,15 @@ add_command(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 
 /* What cannot be asked is told as such: null would not say why. */
 static int
-tell_unasked(struct rte_tel_data *d, int rc)
+tell_unasked(struct rte_tel_data *d, int rc, const char *refused)
 {
+	char why[RTE_TEL_MAX_STRING_LEN] = "not asked: this command changes something, or may";
+
+	if (refused[0] != '\0')
+		snprintf(why, sizeof(why), "not asked: this changes something, or may: %s", refused);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "answer",
-				     rc == -EPERM ? "not asked: this command changes something, or may" :
+				     rc == -EPERM ? why :
 				     rc == -EMSGSIZE ? "not asked: too many bytes for this command" :
 				     rc == -EINVAL ? "not asked: HEX is two digits a byte and nothing else" :
 				     "not asked: there is no such command");
@@ -401,12 +405,12 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (words.n == 3)
 		n = hex_parse(words.w[2], rest, sizeof(rest));
 	if (n < 0)
-		return tell_unasked(d, n);
+		return tell_unasked(d, n, "");
 	q = malloc(sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
 	rc = mdv_question_make(words.w[1], rest, n, q);
-	rc = rc == 0 ? mlxpmd_telemetry_ask(words.w[0], d, add_command, q) : tell_unasked(d, rc);
+	rc = rc == 0 ? mlxpmd_telemetry_ask(words.w[0], d, add_command, q) : tell_unasked(d, rc, q->refused);
 	free(q);
 	return rc;
 }
