@@ -207,10 +207,12 @@ abi_reply_late(struct abi_reply *r, uint64_t delay_us)
 	before = TAILQ_LAST(&abi_late, abi_replies);
 	while (before != NULL && before->due_ns > r->due_ns)
 		before = TAILQ_PREV(before, abi_replies, next);
-	if (before != NULL)
+	if (before != NULL) {
+		/* The thread knows when to look again. */
 		TAILQ_INSERT_AFTER(&abi_late, before, r, next);
-	else
-		TAILQ_INSERT_HEAD(&abi_late, r, next);
+		return 0;
+	}
+	TAILQ_INSERT_HEAD(&abi_late, r, next);
 	return abi_later_wake();
 }
 
