@@ -43,7 +43,7 @@ log_write(void *cookie, const char *text, size_t bytes)
 		snprintf(log_last, sizeof(log_last), "%.*s", (int)bytes, text);
 		log_last[strcspn(log_last, "\n")] = '\0';
 		log_lost += strstr(log_last, "stays behind") != NULL ||
-			    strstr(log_last, "left to the kernel") != NULL;
+			    strstr(log_last, " is left to ") != NULL;
 	}
 	log_used += n;
 	return bytes;

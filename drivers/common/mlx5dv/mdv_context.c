@@ -87,12 +87,12 @@ pd_down(struct mdv_dev *dev)
 {
 	int err;
 
-	/* What was lost still belongs to the PD: the kernel takes both when the context closes. */
+	/* What was lost still belongs to the PD: both go when the context closes, with the function's reset. */
 	if (dev->lost != 0) {
 		if (!mdv_gone(dev))
 			MDV_LOG(WARNING, &dev->pci,
-				"PD 0x%x is left to the kernel with %u lost objects", dev->pdn,
-				dev->lost);
+				"PD 0x%x is left to %s with %u lost objects", dev->pdn,
+				dev->mode == MDV_OPEN_VFIO ? "the device" : "the kernel", dev->lost);
 		return;
 	}
 	err = MDV_UNDO(dev, ibv_dealloc_pd(dev->pd));

@@ -99,6 +99,7 @@ configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 		return configure_refuse(port, "loopback mode", conf->lpbk_mode, "0");
 	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
 		return configure_refuse(port, "fixed link speed", conf->link_speeds,
+					port->mdv->mode == MDV_OPEN_VFIO ? "autonegotiation" :
 					"autonegotiation: the kernel owns the link");
 	if (conf->dcb_capability_en != 0)
 		return configure_refuse(port, "DCB", conf->dcb_capability_en, "0");

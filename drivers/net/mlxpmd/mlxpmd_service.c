@@ -161,8 +161,9 @@ removed(struct mlxpmd_service *s)
 	pthread_mutex_unlock(&port->lock);
 	/* Who is told may close, and free what the device was given. */
 	if (!mdv_rest_wait(port->mdv))
-		MLXPMD_LOG(WARNING, "port %u: the kernel does not say that %s is at rest: rings and mbufs in use are kept",
-			   port->port_id, port->eth_dev->device->name);
+		MLXPMD_LOG(WARNING, "port %u: %s that %s is at rest: rings and mbufs in use are kept", port->port_id,
+			   port->mdv->mode == MDV_OPEN_VFIO ? "nothing tells" : "the kernel does not say",
+			   port->eth_dev->device->name);
 	notices_add(s, NOTICE_RMV);
 }
 
@@ -222,7 +223,7 @@ events_get(struct mlxpmd_service *s)
 	if (mlxpmd_now_ns() - s->glance_ns >= GLANCE_NS)
 		events |= glance(s);
 	if ((s->fds[FD_EVENTS].revents & (POLLERR | POLLHUP | POLLNVAL)) && !mdv_gone(mdv)) {
-		MLXPMD_LOG(ERR, "port %u: the kernel closed its event descriptor: changes are found by looking",
+		MLXPMD_LOG(ERR, "port %u: its event descriptor was closed: changes are found by looking",
 			   s->port->port_id);
 		s->fds[FD_EVENTS].fd = -1;
 	}
