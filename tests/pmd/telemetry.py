@@ -3,6 +3,7 @@
 """Telemetry over DPDK's socket: what /mlxpmd/* answers, and that no parameter upsets it."""
 import json
 import random
+import time
 
 import pmdlib
 from e2e import check, main
@@ -53,6 +54,40 @@ def check_stats(client, testpmd, port):
     check(stats["counters"]["rx_vport_unicast_packets"] == 0, stats)
 
 
+def check_unread(client, port):
+    """Counts are young whenever the first question comes, and telemetry waits for no command."""
+    young, rounds = 0, 6
+    for _ in range(rounds):
+        time.sleep(0.25)
+        stats = client.ask(f"/mlxpmd/stats,{port}")
+        young += max(stats["missed_age_us"], stats["counters_age_us"]) <= 1000 * stats["stats_age_ms"]
+    print(f"{young} of {rounds} answers as young as stated")
+    check(young > 0, stats)
+
+
+def check_slow(client, testpmd, port):
+    """Each firmware command takes half a second."""
+    waits = []
+    testpmd.ctl("fault", "add", f"on cmd.entry match port={port} do delay us=500000")
+    time.sleep(0.3)
+    for _ in range(60):
+        for command in ("/ethdev/stats", "/ethdev/xstats", "/mlxpmd/stats"):
+            begin = time.monotonic()
+            answer = client.ask(f"{command},{port}")
+            waits.append(time.monotonic() - begin)
+            check(answer, command)
+        time.sleep(0.01)
+    stats = client.ask(f"/mlxpmd/stats,{port}")
+    testpmd.ctl("fault.clear")
+    waits.sort()
+    print(f"{len(waits)} answers, half of them within {1000 * waits[len(waits) // 2]:.2f} ms, the last after "
+          f"{1000 * waits[-1]:.1f} ms, of commands of 500 ms")
+    # A machine with other work to do may be late at times.
+    check(waits[len(waits) * 9 // 10] < 0.25, waits)
+    check(stats["counters_age_us"] > 1000 * stats["stats_age_ms"], stats)
+
+
+
 def run():
     args = pmdlib.eal("rx_burst=scalar", telemetry=True)
     with pmdlib.Testpmd(eal_args=args) as testpmd:
@@ -67,6 +102,8 @@ def run():
             print(json.dumps(check_info(client, port), indent=1))
         check_queues(client, 0)
         check_stats(client, testpmd, 1)
+        check_unread(client, 1)
+        check_slow(client, testpmd, 1)
         for bad in BAD:
             for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats"):
                 answer = client.ask(command + bad)

@@ -4,17 +4,13 @@
  * What the device counts: asked by the port's control thread, so that who reads statistics never waits
  * for a firmware command. Queue counters are asked without waiting, vport and wire by that thread.
  *
- * A reading keeps its kind of counts fresh for LEASE_NS: they are asked for again at half of the age
- * that is allowed, so that who reads at least that often finds them young. While nobody reads, the
- * device is not asked anything but what a running port misses, every WATCH_NS: that count wraps. The
- * first reading after a pause finds old counts: workers are shown them, others wait for new ones, for
- * WAIT_MS at most.
+ * A running port's are asked for before they have the age that is allowed, whether somebody reads or not: so
+ * the first reading finds them young as well. For who reads more than once every LEASE_NS there is more time
+ * for an answer. A stopped port's were asked for when it stopped; after that only for who reads, and his
+ * first reading finds what there is.
  */
 
 #include <stdlib.h>
-#include <time.h>
-
-#include <rte_lcore.h>
 
 #include <mdv_async.h>
 
@@ -22,13 +18,14 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define LEASE_NS (10000 * NS_PER_MS)
-#define WAIT_MS 20
 /* An answer that has not come by then is not waited for before asking again. */
 #define LATE_NS (1000 * NS_PER_MS)
 /* But not more often than this. */
 #define OUTSTANDING_MAX 16
 /* The device's count of 32 bits must not wrap twice between two answers: enough for 800 million a second. */
 #define WATCH_NS (5000 * NS_PER_MS)
+/* A device that is late at times is told of once in such a time. */
+#define QUIET_NS (10000 * NS_PER_MS)
 
 /* Rows of 64-bit words: they are copied as such. */
 #define WORDS (sizeof(struct mlxpmd_counts) / sizeof(uint64_t))
@@ -39,6 +36,7 @@ struct turn {
 	uint64_t read_ns;	/* When it was last read by anybody, 0: never. Atomic. */
 	uint64_t tried_ns;	/* When the device was last asked. Atomic. */
 	bool wanted;		/* By who found it old: atomic. */
+	uint64_t late_ns, late_asked_ns; /* When it was found late last, and as of when. Atomic. */
 	bool failing;		/* The last answer; and that was logged. Atomic. */
 	pthread_mutex_t asking;	/* Of who waits for the device: one after the other. Taken before the cache's. */
 };
@@ -54,8 +52,7 @@ struct mlxpmd_counts_cache {
 	/* The one that was written last is read by all, without a lock: slot[generation & 1]. */
 	uint32_t generation;
 	struct mlxpmd_counts slot[2];
-	pthread_mutex_t lock;	/* Of who has new counts; of what stands below. */
-	pthread_cond_t fresh;
+	pthread_mutex_t lock;	/* Of who has new counts; of what stands below. Readers have no need of it. */
 	struct mlxpmd_counts last;
 	uint32_t missed_raw;	/* As the device tells it: 32 bits. */
 	uint64_t missed_known_ns; /* When that was here: what was asked since then is younger. */
@@ -78,7 +75,6 @@ publish(struct mlxpmd_counts_cache *c)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
 	/* All words are seen before the number that names them. */
 	__atomic_store_n(&c->generation, generation, __ATOMIC_RELEASE);
-	pthread_cond_broadcast(&c->fresh);
 }
 
 /* Words first .. first + n - 1 of the counts, all of one generation. */
@@ -283,30 +279,45 @@ answers_take(struct mlxpmd_port *port)
 			   "the control thread waits for the device", port->port_id, rte_strerror(-rc));
 }
 
-/* When a running port asks what it missed, whoever reads; UINT64_MAX: it does not. */
-static uint64_t
-watch_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
+static bool
+running(const struct mlxpmd_port *port)
 {
-	if (which != MLXPMD_MISSED || port->q_counter == NULL ||
-	    !__atomic_load_n(&port->running, __ATOMIC_RELAXED))
-		return UINT64_MAX;
-	return port->counts->turn[which].tried_ns + WATCH_NS;
+	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
 }
 
-/* When the device is to be asked; UINT64_MAX: not while nobody reads. */
+/* A device that has no such counts needs not be asked: what is shown is always true. */
+static bool
+countless(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
+{
+	return which == MLXPMD_MISSED ? port->q_counter == NULL : mdv_counters_count(port->mdv) == 0;
+}
+
+/* Whether somebody read it of late. */
+static bool
+is_leased(const struct turn *t, uint64_t now_ns)
+{
+	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_RELAXED);
+
+	return read_ns != 0 && (now_ns < read_ns || now_ns - read_ns <= LEASE_NS);
+}
+
+/* When the device is to be asked; UINT64_MAX: not while the port is stopped and nobody reads. */
 static uint64_t
 due_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t now_ns)
 {
 	const struct mlxpmd_counts_cache *c = port->counts;
 	const struct turn *t = &c->turn[which];
-	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_RELAXED);
-	uint64_t pause_ns = c->age_ns / 2;
+	bool leased = is_leased(t, now_ns);
+	uint64_t pause_ns = leased ? c->age_ns / 2 : c->age_ns / 4 * 3;
 
-	if (read_ns == 0 || (now_ns > read_ns && now_ns - read_ns > LEASE_NS))
-		return watch_ns(port, which);
-	if (which == MLXPMD_MISSED && c->youngest_ns != 0)
-		pause_ns = RTE_MAX(pause_ns, LATE_NS);
-	return RTE_MIN(t->tried_ns + pause_ns, watch_ns(port, which));
+	if (countless(port, which) || (!leased && !running(port)))
+		return UINT64_MAX;
+	if (which == MLXPMD_MISSED) {
+		pause_ns = RTE_MIN(pause_ns, WATCH_NS);
+		if (c->youngest_ns != 0)
+			pause_ns = RTE_MAX(pause_ns, LATE_NS);
+	}
+	return t->tried_ns + pause_ns;
 }
 
 void
@@ -358,30 +369,19 @@ mlxpmd_counts_fd(const struct mlxpmd_port *port)
 
 /* ------------------------------------------------------------------ readers */
 
-/* Workers have packets to look after; the main lcore and other threads have a person or a program to answer. */
-static bool
-may_wait(void)
-{
-	unsigned int lcore = rte_lcore_id();
-
-	return lcore == LCORE_ID_ANY || lcore == rte_get_main_lcore();
-}
-
-/* Until the device was asked after since_ns, but not for long. */
+/* What is shown is older than was promised: one line, however many readers see it, and how often. */
 static void
-wait_fresh(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, uint64_t since_ns)
+late_tell(struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t asked_ns, uint64_t now_ns)
 {
-	uint64_t until_ns = since_ns + WAIT_MS * NS_PER_MS;
-	const struct timespec until = {
-		.tv_sec = until_ns / 1000000000u, .tv_nsec = until_ns % 1000000000u,
-	};
+	static const char *const names[] = { "imissed", "counts of vport and wire" };
+	struct turn *t = &port->counts->turn[which];
+	uint64_t late_ns = __atomic_exchange_n(&t->late_ns, now_ns, __ATOMIC_RELAXED);
 
-	pthread_mutex_lock(&c->lock);
-	c->info.waits++;
-	while (c->last.asked_ns[which] < since_ns &&
-	       pthread_cond_clockwait(&c->fresh, &c->lock, CLOCK_MONOTONIC, &until) == 0)
-		;
-	pthread_mutex_unlock(&c->lock);
+	if (__atomic_exchange_n(&t->late_asked_ns, asked_ns, __ATOMIC_RELAXED) == asked_ns ||
+	    (late_ns != 0 && now_ns < late_ns + QUIET_NS))
+		return;
+	MLXPMD_LOG(WARNING, "port %u: the device does not answer in time: %s stay as they were %" PRIu64 " ms ago",
+		   port->port_id, names[which], (now_ns - asked_ns) / NS_PER_MS);
 }
 
 void
@@ -400,26 +400,38 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		  struct mlxpmd_counts *counts)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns = mlxpmd_now_ns(), before_ns;
+	uint64_t now_ns = mlxpmd_now_ns(), late_ns;
 	struct turn *t = &c->turn[which];
 
 	if (c->age_ns == 0) {
 		mlxpmd_counts_read(port, which, counts);
 		return;
 	}
-	before_ns = __atomic_exchange_n(&t->read_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->read_ns, now_ns, __ATOMIC_RELAXED);
 	snapshot(c, which, counts);
-	if (which == MLXPMD_MISSED && port->q_counter == NULL)
-		counts->asked_ns[which] = now_ns; /* There are none, and that is always true. */
-	if (now_ns < counts->asked_ns[which] + c->age_ns || mdv_gone(port->mdv))
+	if (countless(port, which))
+		counts->asked_ns[which] = now_ns;
+	late_ns = counts->asked_ns[which] + c->age_ns;
+	if (now_ns < late_ns || mdv_gone(port->mdv))
 		return;
-	if (!__atomic_exchange_n(&t->wanted, true, __ATOMIC_ACQ_REL))
+	/* A refusal has its line already. */
+	if (running(port) && now_ns > late_ns + LATE_NS && !failing(c, which))
+		late_tell(port, which, counts->asked_ns[which], now_ns);
+	if (!running(port) && !__atomic_exchange_n(&t->wanted, true, __ATOMIC_ACQ_REL))
 		mlxpmd_service_wake(port);
-	/* Who reads often, and finds old counts all the same, has a slow device: he sees their age. */
-	if (now_ns < before_ns + LEASE_NS || !may_wait())
+}
+
+void
+mlxpmd_counts_settle(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+
+	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return;
-	wait_fresh(c, which, now_ns);
-	snapshot(c, which, counts);
+	missed_read(port, failing(c, MLXPMD_MISSED));
+	counters_read(port);
+	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
+		__atomic_store_n(&c->turn[which].read_ns, 0, __ATOMIC_RELAXED);
 }
 
 uint64_t
@@ -440,7 +452,7 @@ mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info
 
 /* ------------------------------------------------------------------ stage of probe */
 
-/* A queue counter that was just made is 0, which is a reading; the others were not looked at yet. */
+/* A queue counter that was just made is 0, which is a reading. */
 int
 mlxpmd_counts_up(struct mlxpmd_port *port)
 {
@@ -463,9 +475,10 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
 		pthread_mutex_init(&c->turn[which].asking, NULL);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->fresh, NULL);
 	publish(c);
 	port->counts = c;
+	if (c->age_ns != 0)
+		counters_read(port);
 	return 0;
 }
 
@@ -478,7 +491,6 @@ mlxpmd_counts_down(struct mlxpmd_port *port)
 		return;
 	port->counts = NULL;
 	mdv_async_close(c->async);
-	pthread_cond_destroy(&c->fresh);
 	pthread_mutex_destroy(&c->lock);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
 		pthread_mutex_destroy(&c->turn[which].asking);

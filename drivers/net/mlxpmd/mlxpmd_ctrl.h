@@ -213,7 +213,6 @@ struct mlxpmd_counts {
 /** What is to be known of the cache itself; plain data. */
 struct mlxpmd_counts_info {
 	uint64_t readings[MLXPMD_NB_COUNTS], failures[MLXPMD_NB_COUNTS]; /**< Since the port was probed. */
-	uint64_t waits;		/**< Readers that waited for a first value. */
 	unsigned int outstanding; /**< Queries that the device has not answered yet. */
 	bool async;		/**< Queries without waiting; else the control thread waits. */
 };
@@ -221,14 +220,19 @@ struct mlxpmd_counts_info {
 int mlxpmd_counts_up(struct mlxpmd_port *port);
 void mlxpmd_counts_down(struct mlxpmd_port *port);
 /**
- * What was read last of one kind; the other kind's fields are not set. Any thread, any time. The device is
- * asked by the port's control thread, if that is due; with stats_age_ms=0, and so only, it is asked here.
+ * What was read last of one kind; the other kind's fields are not set. Any thread, any time, and it never
+ * waits: the device is asked by the port's control thread. With stats_age_ms=0, and so only, it is asked here.
  */
 void mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		       struct mlxpmd_counts *counts);
 /** As mlxpmd_counts_get(), but the device is asked now, here: for who makes a new zero. */
 void mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 			struct mlxpmd_counts *counts);
+/**
+ * For who starts or stops a port, and may wait: asks for both kinds, for those that read next, and forgets who
+ * read before. Nothing with stats_age_ms=0, or once the device is gone.
+ */
+void mlxpmd_counts_settle(struct mlxpmd_port *port);
 /** Microseconds since the device was asked for what stands in counts. */
 uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
 void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);

@@ -171,6 +171,8 @@ mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 	}
 	pthread_mutex_lock(&port->lock);
 	rc = mlxpmd_stages_up(port, start_stages, RTE_DIM(start_stages));
+	if (rc == 0)
+		mlxpmd_counts_settle(port);
 	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
@@ -182,6 +184,8 @@ mlxpmd_dev_stop(struct rte_eth_dev *eth_dev)
 
 	pthread_mutex_lock(&port->lock);
 	mlxpmd_stages_down(port, start_stages, RTE_DIM(start_stages));
+	/* Nothing is missed any more: this is the number that it ends with. */
+	mlxpmd_counts_settle(port);
 	pthread_mutex_unlock(&port->lock);
 	return 0;
 }

@@ -49,7 +49,6 @@ add_stats(struct rte_tel_data *d, struct mlxpmd_port *port)
 				  mlxpmd_counts_age_us(&counters, MLXPMD_COUNTERS));
 	rte_tel_data_add_dict_u64(d, "counters_readings", info.readings[MLXPMD_COUNTERS]);
 	rte_tel_data_add_dict_u64(d, "counters_failures", info.failures[MLXPMD_COUNTERS]);
-	rte_tel_data_add_dict_u64(d, "waits", info.waits);
 	return add_counters(d, port, &counters);
 }
 
