@@ -144,8 +144,7 @@ struct emu_machine {
 	pthread_mutex_t mutex; /**< Guards the tickets only, held for an instant. */
 	pthread_cond_t turn;
 	uint64_t next_ticket, now_serving;
-	pthread_t holder; /**< Of the lock, while held. */
-	bool held;
+	_Atomic pthread_t holder; /**< Of the lock; 0: nobody. In one word: who asks holds it, or sees another. */
 	_Atomic unsigned waiters; /**< Callers waiting: the engine may end its batch early. */
 	_Atomic bool stop;
 	pthread_t keeper; /**< Of the counters' registers. */

@@ -33,20 +33,19 @@ emu_lock(struct emu_machine *m)
 		atomic_fetch_sub_explicit(&m->waiters, 1, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&m->mutex);
-	m->holder = pthread_self();
-	m->held = true;
+	atomic_store_explicit(&m->holder, pthread_self(), memory_order_relaxed);
 }
 
 bool
 emu_lock_is_mine(const struct emu_machine *m)
 {
-	return m->held && pthread_equal(m->holder, pthread_self());
+	return atomic_load_explicit(&m->holder, memory_order_relaxed) == pthread_self();
 }
 
 void
 emu_unlock(struct emu_machine *m)
 {
-	m->held = false;
+	atomic_store_explicit(&m->holder, 0, memory_order_relaxed);
 	pthread_mutex_lock(&m->mutex);
 	m->now_serving++;
 	if (m->now_serving != m->next_ticket)
