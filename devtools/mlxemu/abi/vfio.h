@@ -92,7 +92,12 @@ void abi_vfio_bar_gone(struct abi_vfio_device *d);
 /** A store of the program at an offset of BAR 0; lock held. */
 void abi_vfio_bar_store(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes,
 			unsigned len);
-/** The thread that executes commands; started by the first open. 0 or -errno. */
+/**
+ * Executes the commands whose doorbells rang, and hands back what was held back and is due; tick:
+ * the health counter moves. *due_ns comes down to when there is more to hand back. Lock held.
+ */
+void abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns);
+/** The thread that does so; started by the first open. 0 or -errno. */
 int abi_vfio_thread_start(void);
 
 /* ---- stores (vfio_trap.c, vfio_store.c) ---- */

@@ -419,8 +419,8 @@ late_run(struct abi_vfio_device *d, uint64_t *due_ns)
 	}
 }
 
-static void
-device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
+void
+abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 {
 	uint32_t bells = d->doorbells;
 
@@ -454,7 +454,7 @@ work(void *arg)
 		emu_lock(m);
 		for (unsigned i = 0; i < m->ports; i++)
 			if (abi_vfio_of(&m->dev[i]) != NULL)
-				device_run(abi_vfio_of(&m->dev[i]), tick, &due_ns);
+				abi_vfio_device_run(abi_vfio_of(&m->dev[i]), tick, &due_ns);
 		emu_unlock(m);
 		until.tv_sec = (time_t)(due_ns / 1000000000u);
 		until.tv_nsec = (long)(due_ns % 1000000000u);
