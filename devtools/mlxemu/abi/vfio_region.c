@@ -63,14 +63,20 @@ region_access(struct abi_vfio_device *d, bool write, void *buf, size_t len, off6
 	return ret != 0 ? ret : (ssize_t)len;
 }
 
+/* The device behind a descriptor, referenced; NULL: it is somebody else's, or the model's own call. */
+static struct abi_fdobj *
+device_get(int fd)
+{
+	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_VFIO_DEVICE)
+		return NULL;
+	return abi_fd_get(fd, ABI_FD_VFIO_DEVICE);
+}
+
 bool
 abi_vfio_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done)
 {
-	struct abi_fdobj *obj;
+	struct abi_fdobj *obj = device_get(fd);
 
-	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_VFIO_DEVICE)
-		return false;
-	obj = abi_fd_get(fd, ABI_FD_VFIO_DEVICE);
 	if (obj == NULL)
 		return false;
 	*done = -ENODEV;
@@ -122,12 +128,9 @@ mmap_run(struct abi_vfio_device *d, void *addr, size_t len, int prot, int flags,
 bool
 abi_vfio_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t off, void **at)
 {
-	struct abi_fdobj *obj;
+	struct abi_fdobj *obj = device_get(fd);
 	int ret = -ENODEV;
 
-	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_VFIO_DEVICE)
-		return false;
-	obj = abi_fd_get(fd, ABI_FD_VFIO_DEVICE);
 	if (obj == NULL)
 		return false;
 	if (abi_enter() != NULL) {
