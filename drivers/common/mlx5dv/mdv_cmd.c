@@ -213,24 +213,12 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 	return NULL;
 }
 
-int
-mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
-{
-	int err = EINTR;
-
-	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
-		return -rte_errno;
-	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
-		memset(out, 0, out_bytes);
-		err = mdv_deaf(obj->dev) ? ENODEV : mdv_positive_errno(MDV_RUN(obj->dev,
-			mlx5dv_devx_obj_modify(obj->devx, in, in_bytes, out, out_bytes)));
-	}
-	return mdv_verdict(obj->dev, in, in_bytes, out, err, false);
-}
+/** mlx5dv_devx_obj_modify() and mlx5dv_devx_obj_query(). */
+typedef int obj_call(struct mlx5dv_devx_obj *devx, const void *in, size_t in_bytes, void *out, size_t out_bytes);
 
 static int
-run_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes,
-	  bool quiet)
+run_on(struct mdv_obj *obj, obj_call *call, const void *in, size_t in_bytes, void *out, size_t out_bytes,
+       bool quiet)
 {
 	int err = EINTR;
 
@@ -239,22 +227,28 @@ run_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
 		err = mdv_deaf(obj->dev) ? ENODEV : mdv_positive_errno(MDV_RUN(obj->dev,
-			mlx5dv_devx_obj_query(obj->devx, in, in_bytes, out, out_bytes)));
+			call(obj->devx, in, in_bytes, out, out_bytes)));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, quiet);
 }
 
 int
+mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	return run_on(obj, mlx5dv_devx_obj_modify, in, in_bytes, out, out_bytes, false);
+}
+
+int
 mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {
-	return run_query(obj, in, in_bytes, out, out_bytes, false);
+	return run_on(obj, mlx5dv_devx_obj_query, in, in_bytes, out, out_bytes, false);
 }
 
 int
 mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		   size_t out_bytes)
 {
-	return run_query(obj, in, in_bytes, out, out_bytes, true);
+	return run_on(obj, mlx5dv_devx_obj_query, in, in_bytes, out, out_bytes, true);
 }
 
 int
