@@ -41,7 +41,13 @@ vfio_address(unsigned port)
 struct ibv_context *
 vfio_open(unsigned port)
 {
-	struct mlx5dv_vfio_context_attr attr = {.pci_name = vfio_address(port)};
+	return vfio_open_flags(port, 0);
+}
+
+struct ibv_context *
+vfio_open_flags(unsigned port, uint32_t flags)
+{
+	struct mlx5dv_vfio_context_attr attr = {.pci_name = vfio_address(port), .flags = flags};
 	struct ibv_device **list = mlx5dv_get_vfio_device_list(&attr);
 	struct ibv_context *ctx = list != NULL ? ibv_open_device(list[0]) : NULL;
 	int err = errno;

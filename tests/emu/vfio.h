@@ -10,6 +10,8 @@
 const char *vfio_address(unsigned port);
 /** NULL and errno when it is refused. */
 struct ibv_context *vfio_open(unsigned port);
+/** enum mlx5dv_vfio_context_attr_flags */
+struct ibv_context *vfio_open_flags(unsigned port, uint32_t flags);
 /** QUERY_HCA_CAP of the general capabilities. What mlx5dv_devx_general_cmd() returned. */
 int vfio_query_caps(struct ibv_context *ctx);
 /** Runs a case in another process, and checks that it passes. */

@@ -16,6 +16,23 @@ events(struct ibv_context *ctx)
 	CHECK_EQ(mlx5dv_vfio_process_events(ctx), 0);
 }
 
+/* The library's flag is kept whatever the port was before. */
+static void
+link_after_open(unsigned port, uint32_t flags, unsigned state)
+{
+	struct ibv_context *ctx = vfio_open_flags(port, flags);
+	struct prm_query_vport_state_out out = {0};
+	struct prm_query_vport_state_in in = {0};
+
+	CHECK(ctx != NULL);
+	if (ctx == NULL)
+		return;
+	prm_query_vport_state_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_STATE);
+	CHECK_EQ(mlx5dv_devx_general_cmd(ctx, &in, sizeof(in), &out, sizeof(out)), 0);
+	CHECK_EQ(prm_query_vport_state_out_get_state(&out), state);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+}
+
 /* Again and again: what a close leaves behind would be in the way of the next open. */
 void
 case_vfio_open(unsigned port)
@@ -35,4 +52,6 @@ case_vfio_open(unsigned port)
 		CHECK_EQ(vfio_query_caps(ctx), 0);
 		CHECK_EQ(ibv_close_device(ctx), 0);
 	}
+	link_after_open(port, MLX5DV_VFIO_CTX_FLAGS_INIT_LINK_DOWN, PRM_VPORT_STATE_DOWN);
+	link_after_open(port, 0, PRM_VPORT_STATE_UP);
 }

@@ -97,10 +97,13 @@ test_set_caps(void)
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), 0);
 	CHECK_EQ(vfix_exec(&v, &q, sizeof(q)), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_disable_link_up((void *)((uint8_t *)v.out + 16)), 1);
-	v.dev->admin_up = false;
+	v.dev->admin_up = true;
 	vfix_boot_until(&v, VFIX_UP);
 	CHECK(!v.dev->admin_up);
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_HCA_STATE));
+	/* The end puts back what was. */
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_TEARDOWN_HCA, 0), 0);
+	CHECK(v.dev->admin_up);
 }
 
 static uint32_t

@@ -183,8 +183,8 @@ fw_init_hca(struct fw_cmd *c)
 	hca->state = EMU_HCA_UP;
 	hca->admin_before = c->dev->admin_up;
 	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
-	if (!hca->link_down)
-		emu_port_set_admin(c->dev, true);
+	/* Whoever had the function before has left it: it is down until this command or the owner. */
+	emu_port_set_admin(c->dev, !hca->link_down);
 	return 0;
 }
 
