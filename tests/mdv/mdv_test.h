@@ -68,5 +68,9 @@ void test_clock(struct mdv_dev *dev);
 void test_vector(struct mdv_dev *dev);
 void test_devx(struct mdv_dev *dev);
 void test_devx_refused(struct mdv_dev *dev);
+/** The device goes while threads run commands, by a shell command or (NULL) by a rule; closes it. */
+void test_wait_gone(struct mdv_dev *dev, const char *command);
+/** Closes it, in the course of which it goes. */
+void test_close_gone(struct mdv_dev *dev);
 
 #endif /* MDV_TEST_H */

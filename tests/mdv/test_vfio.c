@@ -10,6 +10,8 @@
  * mdv_vfio busy ADDRESS      either driver has it: the other door is shut, in another process too
  * mdv_vfio held ADDRESS      somebody has it, either way: both doors are shut
  * mdv_vfio gone ADDRESS COMMAND   the shell command takes the device away, or makes it fail
+ * mdv_vfio waiting ADDRESS [COMMAND]   the same with commands under way; a fault rule, if there is no command
+ * mdv_vfio closing ADDRESS   a fault rule takes the device away while it is closed
  */
 
 #include <errno.h>
@@ -467,6 +469,32 @@ run_gone(const char *address, const char *command)
 	mdv_close(dev);
 }
 
+static void
+run_waiting(const char *address, const char *command)
+{
+	struct mdv_dev *dev = open_it(address);
+
+	REQUIRE(dev != NULL);
+	test_wait_gone(dev, command);
+}
+
+static void
+run_closing(const char *address)
+{
+	struct mdv_dev *dev = open_it(address);
+
+	REQUIRE(dev != NULL);
+	test_close_gone(dev);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *address, const char *command);
+} gone_modes[] = {
+	{ "gone", run_gone },
+	{ "waiting", run_waiting },
+};
+
 int
 main(int argc, char **argv)
 {
@@ -480,23 +508,26 @@ main(int argc, char **argv)
 	} runs[] = {
 		{ "all", run_all }, { "closed", run_closed }, { "reopen", run_reopen },
 		{ "refused", run_refused }, { "busy", run_busy }, { "held", run_held },
+		{ "closing", run_closing },
 	};
+	void (*run_with)(const char *address, const char *command) = NULL;
 	void (*run)(const char *address) = NULL;
 
 	for (size_t i = 0; argc == 3 && i < RTE_DIM(runs); i++)
 		if (strcmp(argv[1], runs[i].name) == 0)
 			run = runs[i].run;
-	if (argc == 4 && strcmp(argv[1], "gone") == 0 &&
-	    rte_eal_init(RTE_DIM(eal) - 1, eal) >= 0) {
-		run_gone(argv[2], argv[3]);
-		rte_eal_cleanup();
-		return mdv_test_failures != 0;
-	}
-	if (run == NULL || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
-		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held ADDRESS\n", argv[0]);
+	for (size_t i = 0; argc >= 3 && i < RTE_DIM(gone_modes); i++)
+		if (strcmp(argv[1], gone_modes[i].name) == 0)
+			run_with = gone_modes[i].run;
+	if ((run == NULL && run_with == NULL) || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
+		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|closing ADDRESS, or\n"
+			"       %s gone|waiting ADDRESS COMMAND\n", argv[0], argv[0]);
 		return 2;
 	}
-	run(argv[2]);
+	if (run != NULL)
+		run(argv[2]);
+	else
+		run_with(argv[2], argv[3]);
 	rte_eal_cleanup();
 	if (mdv_test_failures != 0)
 		fprintf(stderr, "%u failures\n", mdv_test_failures);

@@ -98,6 +98,8 @@ struct mdv_dev {
 	uint64_t ibdev_inode;	/**< Of the device's folder in sysfs, 0: not known. */
 	struct mdv_vfio *vfio;	/**< What only a VFIO context has (mdv_vfio.h), else NULL. */
 	bool suspect;		/**< Something answered as if it were: mdv_suspect(). */
+	/** Calls of the library that run commands, where the process has the device to itself. */
+	uint32_t calls_begun, calls_ended;
 };
 
 /**

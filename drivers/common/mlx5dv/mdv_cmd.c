@@ -158,6 +158,34 @@ mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was)
 		pthread_sigmask(SIG_SETMASK, was, NULL);
 }
 
+void
+mdv_run_begin(struct mdv_dev *dev, sigset_t *was)
+{
+	mdv_signals_hold(dev, was);
+	if (dev->door->alone)
+		__atomic_fetch_add(&dev->calls_begun, 1, __ATOMIC_ACQ_REL);
+}
+
+void
+mdv_run_end(struct mdv_dev *dev, const sigset_t *was)
+{
+	int err = errno;
+
+	if (!dev->door->alone)
+		return;
+	__atomic_fetch_add(&dev->calls_ended, 1, __ATOMIC_ACQ_REL);
+	mdv_signals_give(dev, was);
+	errno = mdv_gone(dev) ? ENODEV : err;
+}
+
+int
+mdv_run_errno(const struct mdv_dev *dev, int ret)
+{
+	int err = mdv_positive_errno(ret);
+
+	return err != 0 && dev->door->alone && mdv_gone(dev) ? ENODEV : err;
+}
+
 static int
 run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes,
 	    bool quiet)
@@ -168,8 +196,7 @@ run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, siz
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = mdv_deaf(dev) ? ENODEV : mdv_positive_errno(MDV_RUN(dev,
-			mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out, out_bytes)));
+		err = MDV_RUN_ERR(dev, mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out, out_bytes));
 	}
 	return mdv_verdict(dev, in, in_bytes, out, err, quiet);
 }
@@ -226,8 +253,7 @@ run_on(struct mdv_obj *obj, obj_call *call, const void *in, size_t in_bytes, voi
 		return -rte_errno;
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
-		err = mdv_deaf(obj->dev) ? ENODEV : mdv_positive_errno(MDV_RUN(obj->dev,
-			call(obj->devx, in, in_bytes, out, out_bytes)));
+		err = MDV_RUN_ERR(obj->dev, call(obj->devx, in, in_bytes, out, out_bytes));
 	}
 	return mdv_verdict(obj->dev, in, in_bytes, out, err, quiet);
 }

@@ -62,9 +62,9 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *r
 		region->mr = MDV_MAKE(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
 	if (region->mr == NULL) {
 		err = errno != 0 ? errno : mdv_deaf(dev) ? ENODEV : EIO;
-		MDV_LOG(ERR, &dev->pci, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",
-			bytes, start, mdv_errno_name(err),
-			err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
+		MDV_LOG_ERR(dev, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",
+			    bytes, start, mdv_errno_name(err),
+			    err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
 		return mdv_fail(err);
 	}
 	range->start = chunk->start;

@@ -76,14 +76,24 @@ bool mdv_deaf(struct mdv_dev *dev);
 void mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was);
 void mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was);
 
+/** Around such a call: signals, and how many there are (struct mdv_dev, calls_begun). */
+void mdv_run_begin(struct mdv_dev *dev, sigset_t *was);
+/** Sets errno to ENODEV if the device went meanwhile: the library's own says nothing then. */
+void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
+
 /** Makes a call of the library that runs a command, without signals where it cannot bear them. */
 #define MDV_RUN(dev, call) __extension__({ \
 	sigset_t run_was_; \
-	mdv_signals_hold(dev, &run_was_); \
+	mdv_run_begin(dev, &run_was_); \
 	__auto_type run_ret_ = (call); \
-	mdv_signals_give(dev, &run_was_); \
+	mdv_run_end(dev, &run_was_); \
 	run_ret_; \
 })
+
+/** The same of a call that gives an error number, if it can come to an end: a positive errno, or 0. */
+#define MDV_RUN_ERR(dev, call) \
+	(mdv_deaf(dev) ? ENODEV : mdv_run_errno(dev, MDV_RUN(dev, call)))
+int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
 /** Makes a call again that a signal interrupted: one that gives a pointer, NULL and errno. */
 #define MDV_MAKE(call) __extension__({ \
@@ -111,7 +121,7 @@ void mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was);
 	do { \
 		if (undo_tries_ > 0) \
 			rte_delay_us_sleep(1000); \
-		undo_err_ = mdv_deaf(dev) ? ENODEV : mdv_positive_errno(MDV_RUN(dev, call)); \
+		undo_err_ = MDV_RUN_ERR(dev, call); \
 	} while (undo_err_ != 0 && undo_err_ != ENODEV && !mdv_gone(dev) && ++undo_tries_ < 3); \
 	mdv_suspect_if(dev, undo_err_); \
 	undo_err_; \

@@ -28,9 +28,9 @@ mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_i
 	if (ring->umem != NULL)
 		return 0;
 	err = errno != 0 ? errno : mdv_deaf(dev) ? ENODEV : EIO;
-	MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_umem_reg of a %s ring of %zu bytes failed: %s%s", what,
-		bytes, mdv_errno_name(err),
-		err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
+	MDV_LOG_ERR(dev, "mlx5dv_devx_umem_reg of a %s ring of %zu bytes failed: %s%s", what,
+		    bytes, mdv_errno_name(err),
+		    err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
 	mdv_ring_free(dev, ring);
 	return mdv_fail(err);
 }

@@ -71,7 +71,7 @@ explain(const struct mdv_dev *dev, const char *what, int err)
 }
 
 static int
-vfio_open(struct mdv_dev *dev)
+context_open(struct mdv_dev *dev)
 {
 	char name[PCI_PRI_STR_SIZE + 1];
 	struct mlx5dv_vfio_context_attr attr = { .pci_name = name };
@@ -91,31 +91,51 @@ vfio_open(struct mdv_dev *dev)
 	dev->ibv = MDV_RUN(dev, ibv_open_device(list[0]));
 	err = errno != 0 ? errno : EIO;
 	ibv_free_device_list(list);
-	if (dev->ibv == NULL)
-		return explain(dev, "cannot open the device through VFIO", err);
-	dev->vfio = calloc(1, sizeof(*dev->vfio));
-	if (dev->vfio != NULL) {
-		dev->vfio->event_fd = dev->vfio->stop_fd = -1;
-		pthread_mutex_init(&dev->vfio->eq_lock, NULL);
-		return 0;
-	}
-	(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
-	MDV_LOG(ERR, &dev->pci, "no memory for a VFIO context");
-	return mdv_fail(ENOMEM);
+	return dev->ibv != NULL ? 0 : explain(dev, "cannot open the device through VFIO", err);
 }
 
 static void
-vfio_close(struct mdv_dev *dev)
+vfio_free(struct mdv_dev *dev)
 {
-	/* Closing runs commands, which a device that went would not answer. */
-	if (mdv_deaf(dev))
-		MDV_LOG(NOTICE, &dev->pci, "the context of a device that went stays open until the "
-			"process ends");
-	else
-		(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
+	mdv_vfio_waits_down(dev);
 	pthread_mutex_destroy(&dev->vfio->eq_lock);
 	free(dev->vfio);
 	dev->vfio = NULL;
+}
+
+/* Last, when nobody runs a command any more: from here on the pump is not there to look. */
+static void
+vfio_close(struct mdv_dev *dev)
+{
+	mdv_vfio_pump_stop(dev);
+	mdv_vfio_close_context(dev);
+	vfio_free(dev);
+}
+
+static int
+vfio_open(struct mdv_dev *dev)
+{
+	int ret;
+
+	dev->vfio = calloc(1, sizeof(*dev->vfio));
+	if (dev->vfio == NULL) {
+		MDV_LOG(ERR, &dev->pci, "no memory for a VFIO context");
+		return mdv_fail(ENOMEM);
+	}
+	dev->vfio->event_fd = dev->vfio->stop_fd = dev->vfio->bell_fd = dev->vfio->end_fd = -1;
+	pthread_mutex_init(&dev->vfio->eq_lock, NULL);
+	ret = context_open(dev);
+	if (ret != 0) {
+		vfio_free(dev);
+		return mdv_fail(-ret);
+	}
+	ret = mdv_vfio_waits_up(dev);
+	if (ret == 0)
+		ret = mdv_vfio_pump_start(dev);
+	if (ret == 0)
+		return 0;
+	vfio_close(dev);
+	return mdv_fail(-ret);
 }
 
 /* ------------------------------------------------------------------ what it is */
@@ -232,24 +252,9 @@ read_fw_version(struct mdv_dev *dev)
 static int
 vfio_events_up(struct mdv_dev *dev)
 {
-	int ret;
-
-	dev->vfio->seg = segment_of(dev);
+	__atomic_store_n(&dev->vfio->seg, segment_of(dev), __ATOMIC_RELEASE);
 	read_fw_version(dev);
-	ret = mdv_vfio_events_up(dev);
-	if (ret != 0)
-		return ret;
-	ret = mdv_vfio_pump_start(dev);
-	if (ret != 0)
-		mdv_vfio_events_down(dev);
-	return ret;
-}
-
-static void
-vfio_events_down(struct mdv_dev *dev)
-{
-	mdv_vfio_pump_stop(dev);
-	mdv_vfio_events_down(dev);
+	return mdv_vfio_events_up(dev);
 }
 
 static int
@@ -273,7 +278,7 @@ const struct mdv_door mdv_door_vfio = {
 	.port_up = vfio_port_up,
 	.port_down = vfio_port_down,
 	.events_up = vfio_events_up,
-	.events_down = vfio_events_down,
+	.events_down = mdv_vfio_events_down,
 	.event_fd = mdv_vfio_event_fd,
 	.events_take = mdv_vfio_events_take,
 	.ask = mdv_vfio_ask,

@@ -12,7 +12,8 @@
 struct mdv_vfio {
 	/**
 	 * The head of BAR 0, as the library mapped it, found through the UAR, whose page it is part
-	 * of: page n is n * 4 KiB behind it. NULL where that cannot be seen to be so.
+	 * of: page n is n * 4 KiB behind it. NULL where that cannot be seen to be so. Atomic: the pump
+	 * runs before it is known.
 	 */
 	const struct prm_initial_seg *seg;
 	pthread_t pump;
@@ -25,6 +26,11 @@ struct mdv_vfio {
 	struct mdv_msi *msi; /**< There is no opening without one. */
 	struct mdv_eq *eq;
 	pthread_mutex_t eq_lock; /**< Whoever takes events, or gives the device up. */
+	int bell_fd;	   /**< The library's own events descriptor, whatever has its number by now, */
+	int end_fd;	   /**< and what is to have it when the device is given up. */
+	uint32_t ended;	   /**< mdv_dev.calls_ended at the last look, */
+	uint64_t waited_look_tsc; /**< when that was, */
+	uint64_t waited_tsc; /**< and for how long no call that was begun has ended. */
 };
 
 /** Why a device is past help, or NULL while it is well. Any thread; a few reads of registers. */
@@ -32,6 +38,20 @@ const char *mdv_vfio_sick(struct mdv_dev *dev);
 /** Lets the library serve the device's requests from a thread of its own. 0 or -errno, logged. */
 int mdv_vfio_pump_start(struct mdv_dev *dev);
 void mdv_vfio_pump_stop(struct mdv_dev *dev);
+
+/* ------------------------------------------------------------------ mdv_vfio_wait.c */
+
+/** Holds what is needed to end waits, once the library has opened the device. 0 or -errno, logged. */
+int mdv_vfio_waits_up(struct mdv_dev *dev);
+/** Every thread that waits in the library for the device leaves it, and no other gets stuck. Once. */
+void mdv_vfio_waits_end(struct mdv_dev *dev);
+void mdv_vfio_waits_down(struct mdv_dev *dev);
+/** Has no command come to its end for so long that none will? The pump's only. */
+bool mdv_vfio_waits_long(struct mdv_dev *dev);
+/** Closes the library's context, in the background if the device does not answer. Logs. */
+void mdv_vfio_close_context(struct mdv_dev *dev);
+
+/* ------------------------------------------------------------------ events and the port */
 
 /* As in struct mdv_door. */
 int mdv_vfio_events_up(struct mdv_dev *dev);

@@ -22,7 +22,9 @@
  * counter that stood still over three of its looks, which are a second apart. Looked at first, and
  * sooner, the port goes like any that was pulled out, and the library is not asked any more.
  */
-#define MDV_PUMP_MS 250
+#define MDV_LOOK_MS 50
+/** Looks at which the library is called, if the device has asked for nothing; serving costs a doorbell. */
+#define MDV_LOOKS_TO_SERVE 5
 /*
  * It ends the process at the third of its looks, a second or more apart, that finds the counter as it
  * was; 0 at the first of all looks is as it was. Sooner is two seconds and a half, and of the time
@@ -58,11 +60,17 @@ sick_registers(const struct prm_initial_seg *seg)
 	return NULL;
 }
 
+static const struct prm_initial_seg *
+segment(const struct mdv_dev *dev)
+{
+	return dev->vfio != NULL ? __atomic_load_n(&dev->vfio->seg, __ATOMIC_ACQUIRE) : NULL;
+}
+
 const char *
 mdv_vfio_sick(struct mdv_dev *dev)
 {
 	/* Not before there is a UAR, by which it is found. */
-	const struct prm_initial_seg *seg = dev->vfio != NULL ? dev->vfio->seg : NULL;
+	const struct prm_initial_seg *seg = segment(dev);
 
 	if (seg == NULL)
 		return NULL;
@@ -77,11 +85,12 @@ stands_still(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STOOD_STEP_MS;
+	const struct prm_initial_seg *seg = segment(dev);
 	uint32_t counter;
 
-	if (v->seg == NULL)
+	if (seg == NULL)
 		return false;
-	counter = prm_initial_seg_get_health_counter(v->seg);
+	counter = prm_initial_seg_get_health_counter(seg);
 	v->stood_tsc += v->look_tsc != 0 ? RTE_MIN(now - v->look_tsc, step) : step;
 	if (counter != v->counter)
 		v->stood_tsc = 0;
@@ -107,6 +116,7 @@ give_up(struct mdv_dev *dev, const char *why)
 	if (!mdv_gone(dev)) {
 		MDV_LOG(ERR, &dev->pci, "the device is past help: %s", why);
 		mdv_gone_set(dev);
+		mdv_vfio_waits_end(dev);
 		if (dev->vfio->event_fd >= 0)
 			wake(dev->vfio->event_fd);
 	}
@@ -115,18 +125,20 @@ give_up(struct mdv_dev *dev, const char *why)
 
 /* ------------------------------------------------------------------ the pump */
 
-/** Serves what the device asked for. False: it is not to be asked any more. */
+/** Looks at the device, and serves what it asked for. False: it is not to be asked any more. */
 static bool
-pump_once(struct mdv_dev *dev)
+pump_once(struct mdv_dev *dev, bool serve)
 {
 	const char *why = mdv_vfio_sick(dev);
 	int err = 0;
 
 	if (why == NULL && stands_still(dev))
 		why = "its health counter stands still";
-	if (why == NULL && !mdv_gone(dev)) {
+	if (why == NULL && mdv_vfio_waits_long(dev))
+		why = "it does not answer a command";
+	if (why == NULL && serve && !mdv_gone(dev)) {
 		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
-		if (err != 0)
+		if (err != 0 && !mdv_gone(dev))
 			MDV_LOG(ERR, &dev->pci, "a request of the device was not served: %s%s",
 				mdv_errno_name(err), err == ENOMEM ? " (locked memory limit?)" : "");
 	}
@@ -144,8 +156,11 @@ pump(void *arg)
 		{ .fd = mlx5dv_vfio_get_events_fd(dev->ibv), .events = POLLIN },
 	};
 
-	while (fds[0].revents == 0 && pump_once(dev))
-		(void)poll(fds, RTE_DIM(fds), MDV_PUMP_MS);
+	for (unsigned int n = 0; fds[0].revents == 0; n++) {
+		if (!pump_once(dev, fds[1].revents != 0 || n % MDV_LOOKS_TO_SERVE == 0))
+			break;
+		(void)poll(fds, RTE_DIM(fds), MDV_LOOK_MS);
+	}
 	return NULL;
 }
 
@@ -198,17 +213,21 @@ mdv_vfio_events_up(struct mdv_dev *dev)
 	int err;
 
 	if (mdv_msi_alloc(dev, &v->msi) == 0) {
+		pthread_mutex_lock(&v->eq_lock);
 		v->event_fd = v->msi->fd;
+		pthread_mutex_unlock(&v->eq_lock);
 		if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES,
 				  UINT64_C(1) << MDV_EVENT_TYPE_PORT_CHANGE, &v->eq) == 0)
 			return 0;
 		err = rte_errno;
+		pthread_mutex_lock(&v->eq_lock);
+		v->event_fd = -1;
+		pthread_mutex_unlock(&v->eq_lock);
 		(void)mdv_msi_free(v->msi);
 		v->msi = NULL;
 	} else {
 		err = rte_errno;
 	}
-	v->event_fd = -1;
 	return mdv_fail(err);
 }
 
@@ -217,11 +236,14 @@ mdv_vfio_events_down(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 
+	/* The pump runs on, and wakes who may wait there. */
+	pthread_mutex_lock(&v->eq_lock);
+	v->event_fd = -1;
+	pthread_mutex_unlock(&v->eq_lock);
 	(void)mdv_eq_destroy(v->eq);
 	v->eq = NULL;
 	(void)mdv_msi_free(v->msi);
 	v->msi = NULL;
-	v->event_fd = -1;
 }
 
 int
@@ -243,9 +265,12 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 		if (eqe.type == MDV_EVENT_TYPE_PORT_CHANGE)
 			events |= MDV_EVENT_LINK;
 	mdv_eq_arm(v->eq);
-	pthread_mutex_unlock(&v->eq_lock);
-	if (mdv_gone(dev))
+	if (mdv_gone(dev)) {
 		events |= MDV_EVENT_GONE;
+		/* Whoever else looks there finds it as well. */
+		wake(v->event_fd);
+	}
+	pthread_mutex_unlock(&v->eq_lock);
 	return events;
 }
 
@@ -263,7 +288,7 @@ mdv_vfio_ask(struct mdv_dev *dev)
 bool
 mdv_vfio_rests(const struct mdv_dev *dev)
 {
-	const struct prm_initial_seg *seg = dev->vfio->seg;
+	const struct prm_initial_seg *seg = segment(dev);
 
 	return seg != NULL && seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX;
 }
