@@ -2,12 +2,15 @@
 # Copyright 2026 The mlxpmd Authors
 """Runs one test program on two emulated ports and one cable; the audit must be clean.
 
-Usage: run.py [--fault RULE]... [--emu OPTIONS] [--devargs DEVARGS] [--lcores LIST] [--bad-states N] PROGRAM [ARGUMENT...]
+Usage: run.py [--fault RULE]... [--emu OPTIONS] [--devargs DEVARGS] [--lcores LIST] [--bad-states N] [--left N]
+       PROGRAM [ARGUMENT...]
 
 --emu takes further options of `mlxemu run`, in one word.
 
 With --bad-states the audit is to have exactly so many commands that came too late: the queue had left
 the state that they name. Nothing else may be in it.
+
+With --left so many devices are to be open at the end: of those that went libmlx5 takes minutes to let go.
 """
 import pmdlib
 import sys
@@ -16,7 +19,7 @@ from e2e import MLXEMU, PLUGIN, check, emu, main
 
 
 def run():
-    args, faults, extra, bad_states, eal = sys.argv[1:], [], [], 0, {"lcores": "0"}
+    args, faults, extra, bad_states, left, eal = sys.argv[1:], [], [], 0, 0, {"lcores": "0"}
     while args[0].startswith("--"):
         if args[0] == "--fault":
             faults.append(args[1])
@@ -24,6 +27,8 @@ def run():
             extra = args[1].split()
         elif args[0] == "--bad-states":
             bad_states = int(args[1])
+        elif args[0] == "--left":
+            left = int(args[1])
         else:
             eal[args[0][2:]] = args[1]
         args = args[2:]
@@ -36,6 +41,10 @@ def run():
         check(result.status == 3 and result.report["unlawful total bad state"] == bad_states and
               result.report["audit"] == f"0 left, {bad_states} unlawful",
               f"exit status {result.status}, audit {result.report['audit']}")
+    elif left:
+        opened = sum(result.report.get(f"ledger end port {n} open_devices", 0) for n in (0, 1))
+        check(result.status == 3 and opened == left and result.report["audit"] == f"{left} left, 0 unlawful",
+              f"exit status {result.status}, {opened} open, audit {result.report['audit']}")
     else:
         check(result.status == 0, f"exit status {result.status}")
     # A program that opened no device would be clean as well.
