@@ -15,7 +15,8 @@
 
 /** PRM, event types. */
 #define MDV_EVENT_TYPE_PORT_CHANGE 0x09
-#define MDV_EVENT_LOG_EQES 7
+/** As many as may come while the machine does not get round to it. */
+#define MDV_EVENT_LOG_EQES 8
 /*
  * The library looks at the device's health in the same call by which it serves requests, and ends
  * the process when it does not like what it sees: all ones, an error of the firmware, or a health
