@@ -147,19 +147,32 @@ struct mapping {
 };
 
 static bool
+next_mapping(FILE *maps, unsigned long *start, struct mapping *m)
+{
+	char line[512];
+
+	return fgets(line, sizeof(line), maps) != NULL &&
+	       sscanf(line, "%lx-%lx %7s %lx %15s %lu", start, &m->end, m->perms, &m->offset,
+		      m->dev, &m->inode) == 6;
+}
+
+/* Pieces of one mapping that differ in their rights are taken together. */
+static bool
 mapping_of(uintptr_t addr, struct mapping *m)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
+	struct mapping next;
 	unsigned long start;
 	bool found = false;
-	char line[512];
 
-	while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL)
-		found = sscanf(line, "%lx-%lx %7s %lx %15s %lu", &start, &m->end, m->perms,
-			       &m->offset, m->dev, &m->inode) == 6 &&
-			addr >= start && addr < m->end;
+	while (maps != NULL && !found && next_mapping(maps, &start, m))
+		found = addr >= start && addr < m->end;
 	if (found)
 		m->offset += addr - start;
+	while (found && next_mapping(maps, &start, &next) && start == m->end &&
+	       next.inode == m->inode && strcmp(next.dev, m->dev) == 0 &&
+	       next.offset == m->offset + (start - addr))
+		m->end = next.end;
 	if (maps != NULL)
 		fclose(maps);
 	return found;
