@@ -2,9 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Each way to store into BAR 0 that a compiler or a library may take. The upper half of the
- * command queue's address is a register that keeps what is written.
+ * command queue's address is a register that keeps what is written. And the ways to load the
+ * counter, which is another one each time.
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <linux/vfio.h>
 #include <sys/ioctl.h>
@@ -15,6 +17,7 @@
 
 #define BAR_BYTES (32u << 20)
 #define CMDQ_HI 4u /* dword */
+#define TIMER_HI 0x400u /* dword */
 
 static volatile uint32_t *bar;
 
@@ -85,6 +88,73 @@ wide(uint32_t v)
 	}
 }
 
+/* The present value, whatever lies between two loads. */
+static void
+counter_moves(void)
+{
+	const volatile uint64_t *timer = (const volatile uint64_t *)&bar[TIMER_HI];
+	uint64_t last = be64toh(*timer), now;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		now = be64toh(*timer);
+		CHECK(now > last);
+		last = now;
+	}
+}
+
+/* The upper half stands still for seconds: each form of load finds its bytes. */
+static void
+loads(void)
+{
+	const volatile uint32_t *at = &bar[TIMER_HI];
+	uint64_t word, half, byte, sign, from_word, swapped, high, short_one;
+	uint32_t be, again;
+	long index = TIMER_HI;
+
+	do {
+		__asm__ volatile("movl (%1), %k0" : "=r"(be) : "r"(at) : "memory");
+		__asm__ volatile("movl (%1,%2,4), %k0" : "=r"(word) : "r"(bar), "r"(index) : "memory");
+		__asm__ volatile("movzwl 2(%1), %k0" : "=r"(half) : "r"(at) : "memory");
+		__asm__ volatile("movq %1, %%r13; movzbl 3(%%r13), %%r9d; movq %%r9, %0"
+				 : "=r"(byte) : "r"(at) : "r9", "r13", "memory");
+		__asm__ volatile("movsbq 3(%1), %0" : "=r"(sign) : "r"(at) : "memory");
+		__asm__ volatile("movslq (%1), %0" : "=r"(from_word) : "r"(at) : "memory");
+		__asm__ volatile("movq %1, %%r9; movb 3(%2), %%r9b; movq %%r9, %0"
+				 : "=r"(high) : "r"(UINT64_MAX), "r"(at) : "r9", "memory");
+		__asm__ volatile("movq %1, %%rax; movw 0x1002(%2), %%ax; movq %%rax, %0"
+				 : "=r"(short_one) : "r"(UINT64_MAX), "r"((const volatile uint8_t *)at - 0x1000)
+				 : "rax", "memory");
+		swapped = be32toh(be);
+		if (__builtin_cpu_supports("avx2"))
+			__asm__ volatile("movbel (%1), %k0" : "=r"(swapped) : "r"(at) : "memory");
+		again = *at;
+	} while (be != again);
+	CHECK_EQ(word, be);
+	CHECK_EQ(half, be >> 16);
+	CHECK_EQ(byte, be >> 24);
+	CHECK_EQ(sign, (uint64_t)(int8_t)(be >> 24));
+	CHECK_EQ(from_word, (uint64_t)(int32_t)be);
+	CHECK_EQ(high, (UINT64_MAX << 8) | be >> 24);
+	CHECK_EQ(short_one, (UINT64_MAX << 16) | be >> 16);
+	CHECK_EQ(swapped, be32toh(be));
+	counter_moves();
+}
+
+/* An instruction that is not known: from then on the page is memory, which still moves. */
+static void
+odd_load(void)
+{
+	const volatile uint64_t *timer = (const volatile uint64_t *)&bar[TIMER_HI];
+	uint64_t first, sum = 1;
+
+	__asm__ volatile("addq (%1), %0" : "+r"(sum) : "r"(timer) : "memory");
+	CHECK(sum != 1);
+	first = *timer;
+	while (*timer == first)
+		usleep(100);
+	CHECK(be64toh(*timer) > be64toh(first));
+}
+
 void
 case_vfio_stores(unsigned port)
 {
@@ -102,6 +172,8 @@ case_vfio_stores(unsigned port)
 		return;
 	words(0x12345678);
 	wide(0x9abcdef0);
+	loads();
+	odd_load();
 	CHECK_EQ(munmap((void *)(uintptr_t)bar, BAR_BYTES), 0);
 	CHECK_EQ(close(device), 0);
 	CHECK_EQ(close(group), 0);

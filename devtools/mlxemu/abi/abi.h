@@ -184,6 +184,8 @@ bool abi_channel_read(int fd, void *buf, size_t len, long *ret);
 /** Ends the thread that hands out answers later. */
 void abi_async_stop(void);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
+/** The program mapped a part of a device's file; lock held. */
+void abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t offset);
 /** Some device is gone. */
 extern bool abi_removed_any;
 /** The device is gone: what its open files notice of it. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "core/emu_pci.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
+#include "pages.h"
 #include "sysfs.h"
 #include "wire/emu_wire.h"
 
@@ -110,6 +112,7 @@ static const struct emu_front_ops abi_front_ops = {
 	.going = abi_going,
 	.removed = abi_removed,
 	.program_fds = abi_fd_program,
+	.doorbells_watch = abi_pages_watch,
 	.msix = abi_vfio_msix,
 };
 
@@ -336,6 +339,22 @@ abi_mark_active(void)
 	return 0;
 }
 
+static bool
+abi_trap(uint64_t addr, void *context)
+{
+	return abi_pages_trap(addr, context) || abi_vfio_trap(addr, context);
+}
+
+/* Without a descriptor for that it naps, as long as it has nothing to do. */
+static void
+abi_engine_may_sleep(struct emu_machine *m)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	m->wake_fd = fd >= 0 ? abi_fd_hide(fd) : -1;
+	m->counters_live = true;
+}
+
 static int
 abi_model_up(void)
 {
@@ -356,9 +375,11 @@ abi_model_up(void)
 		ret = abi_lines_add("MLXEMU_CAPTURE", abi_capture);
 	if (ret == 0)
 		ret = abi_wires_attach();
-	emu_guard_hook = abi_vfio_trap;
+	emu_guard_hook = abi_trap;
 	if (ret == 0)
 		ret = emu_guard_start(&abi_the_machine);
+	if (ret == 0)
+		abi_engine_may_sleep(&abi_the_machine);
 	if (ret == 0)
 		ret = emu_dp_start(&abi_the_machine);
 	/* A run without it is still a run. */
@@ -476,12 +497,15 @@ abi_model_finish(void)
 		abi_async_stop();
 		abi_vfio_thread_stop();
 		emu_dp_stop(&abi_the_machine);
+		abi_fd_unhide_close(abi_the_machine.wake_fd);
+		abi_the_machine.wake_fd = -1;
 		emu_lock(&abi_the_machine);
 		emu_audit_ledger(&abi_the_machine);
 		abi_uverbs_exit();
 		abi_vfio_exit();
 		emu_wire_detach(&abi_the_machine);
 		abi_report_write();
+		abi_pages_open(NULL);
 		emu_unlock(&abi_the_machine);
 		emu_guard_stop();
 	}

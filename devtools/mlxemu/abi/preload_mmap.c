@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * mmap of a device, so that it can be told to fail. Mapping itself needs no help: the descriptor
- * is a file that program and model share. Through VFIO stores are to be seen: vfio_trap.c.
+ * mmap of a device, so that it can be told to fail, and so that what is no memory on a card is seen
+ * (pages.c; through VFIO all stores, vfio_trap.c). Mapping itself needs no help: the descriptor is a
+ * file that program and model share.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
+#include "pages.h"
 #include "preload.h"
 
 /* What lies at an offset of a device: the kernel's clock page, the counter, doorbells. */
@@ -48,6 +50,21 @@ abi_mmap_fault(int fd, off64_t offset)
 	return ret;
 }
 
+static void
+abi_mmap_watch(void *at, size_t len, int prot, int fd, off64_t offset)
+{
+	struct abi_fdobj *obj;
+
+	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_UVERBS)
+		return;
+	obj = abi_fd_get(fd, ABI_FD_UVERBS);
+	if (obj != NULL && abi_enter() != NULL) {
+		abi_uverbs_mapped(obj, at, len, prot, offset);
+		abi_leave();
+	}
+	abi_fd_put(obj);
+}
+
 /*
  * By the system call and not by the next definition of the name: loaders and sanitizers map
  * memory before any name can be looked up.
@@ -64,9 +81,15 @@ abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 	}
 	if (fd >= 0 && abi_vfio_mmap(addr, len, prot, flags, fd, offset, &at))
 		return at;
+	if ((flags & MAP_FIXED) != 0)
+		abi_pages_unmapped((uintptr_t)addr, len);
 	at = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
-	if ((flags & MAP_FIXED) != 0 && at != MAP_FAILED)
+	if (at == MAP_FAILED)
+		return at;
+	if ((flags & MAP_FIXED) != 0)
 		abi_vfio_unmapped((uintptr_t)at, len);
+	if (fd >= 0)
+		abi_mmap_watch(at, len, prot, fd, offset);
 	return at;
 }
 
@@ -74,8 +97,10 @@ ABI_EXPORT int
 munmap(void *addr, size_t len)
 {
 	/* Before: as soon as it is unmapped another thread may map something there. */
-	if (abi_inside == 0)
+	if (abi_inside == 0) {
 		abi_vfio_unmapped((uintptr_t)addr, len);
+		abi_pages_unmapped((uintptr_t)addr, len);
+	}
 	return (int)syscall(SYS_munmap, addr, len);
 }
 

@@ -17,6 +17,7 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_lie.h"
+#include "pages.h"
 #include "uverbs_obj.h"
 
 /* Every open file, for the end of the process. Under the machine's lock. */
@@ -50,6 +51,8 @@ abi_file_mappings(const struct abi_file *file)
 
 	if (fd < 0)
 		return 0;
+	/* Neighbours of the same rights are one. */
+	abi_pages_open(file->dev);
 	/* Fields: range, rights, offset, device, inode, name. */
 	snprintf(tail, sizeof(tail), " %02x:%02x %" PRIu64 " ",
 		 (unsigned)(file->fo.st_dev >> 8) & 0xff, (unsigned)file->fo.st_dev & 0xff, (uint64_t)file->fo.st_ino);
@@ -67,6 +70,18 @@ abi_file_mappings(const struct abi_file *file)
 	}
 	abi_real_close(fd);
 	return count > 0 ? count - 1 : 0;
+}
+
+void
+abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t offset)
+{
+	const struct abi_file *file = (const struct abi_file *)obj;
+
+	if (offset == EMU_CORE_CLOCK_OFFSET && len == EMU_PAGE_BYTES)
+		abi_pages_counter(file->dev, (uintptr_t)at, prot,
+				  (const uint8_t *)file->map + EMU_CORE_CLOCK_OFFSET);
+	else if (offset >= EMU_UAR_OFFSET)
+		abi_pages_doorbells(file->dev, (uintptr_t)at, len, prot);
 }
 
 /* Ends the context: what the kernel's release does. Lock held. */
@@ -106,6 +121,7 @@ abi_file_release(struct abi_fdobj *obj)
 	if (!inside && abi_enter() == NULL)
 		return;
 	abi_file_shut(file, false);
+	abi_pages_forget(file->map, EMU_FILE_BYTES);
 	if (!inside)
 		abi_leave();
 	munmap(file->map, EMU_FILE_BYTES);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "uverbs.h"
+#include "pages.h"
 #include "vfio.h"
 
 #define MIN_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)0)->field))
@@ -146,6 +147,7 @@ abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting)
 	d->ctx = NULL;
 	abi_vfio_irqs_close(d);
 	abi_vfio_trap_forget(d->dev);
+	abi_pages_forget(d->bar, ABI_VFIO_BAR_BYTES);
 	emu_trace_note(d->dev, "%s closed", d->dev->pci_addr);
 }
 

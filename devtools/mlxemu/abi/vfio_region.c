@@ -14,6 +14,7 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_pci.h"
+#include "pages.h"
 #include "vfio.h"
 
 #define REGION_OF(off) ((unsigned)((uint64_t)(off) >> ABI_VFIO_REGION_SHIFT))
@@ -33,6 +34,14 @@ bar_write(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes, size_t 
 		bytes += n;
 		len -= n;
 	}
+}
+
+static void
+bar_read(struct abi_vfio_device *d, uint64_t off, void *buf, size_t len)
+{
+	if (off < EMU_BAR_COUNTER_OFFSET + EMU_PAGE_BYTES && off + len > EMU_BAR_COUNTER_OFFSET)
+		(void)emu_clock_registers(d->dev);
+	memcpy(buf, d->bar + off, len);
 }
 
 /* Bytes moved, fewer at the end of a region; or -errno. */
@@ -59,7 +68,7 @@ region_access(struct abi_vfio_device *d, bool write, void *buf, size_t len, off6
 	else if (write)
 		bar_write(d, at, buf, len);
 	else
-		memcpy(buf, d->bar + at, len);
+		bar_read(d, at, buf, len);
 	return ret != 0 ? ret : (ssize_t)len;
 }
 
@@ -122,6 +131,10 @@ mmap_run(struct abi_vfio_device *d, void *addr, size_t len, int prot, int flags,
 	abi_vfio_unmapped((uintptr_t)*at, len);
 	if ((prot & PROT_WRITE) != 0)
 		abi_vfio_mapped(d, (uintptr_t)*at, len, OFFSET_IN(off));
+	if (OFFSET_IN(off) <= EMU_BAR_COUNTER_OFFSET &&
+	    EMU_BAR_COUNTER_OFFSET + EMU_PAGE_BYTES <= OFFSET_IN(off) + len)
+		abi_pages_counter(d->dev, (uintptr_t)*at + EMU_BAR_COUNTER_OFFSET - OFFSET_IN(off),
+				  prot & ~PROT_WRITE, d->bar + EMU_BAR_COUNTER_OFFSET);
 	return 0;
 }
 

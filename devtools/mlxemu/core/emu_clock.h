@@ -147,22 +147,21 @@ void emu_clock_step(struct emu_dev *dev, int64_t ns);
 void emu_clock_slew(struct emu_dev *dev, int64_t ppb);
 /** Publishes a new point in the clock pages of every context of the device. */
 void emu_clock_publish(struct emu_dev *dev);
-/** Called often by the engine: moves core-clock pages, refreshes clock pages when due. */
+/** Called often by the engine: refreshes clock pages when due, and registers that nobody else does. */
 void emu_clock_tick(struct emu_dev *dev);
 
 /* ---- the counter's registers (emu_clock_regs.c) ---- */
 
-/** Writes the present value into the page of every context; the model's lock is not needed. */
-void emu_clock_registers(struct emu_dev *dev);
+/**
+ * Writes the present value into the page of every context; the model's lock is not needed.
+ * @return false: somebody else is at it, and writes a time as good as this one.
+ */
+bool emu_clock_registers(struct emu_dev *dev);
 /**
  * Around changes of what emu_clock_registers() looks at: the oscillator, the device's own clock,
  * the list of contexts, its removal. Short, not nested.
  */
 void emu_clock_hold(struct emu_dev *dev);
 void emu_clock_release(struct emu_dev *dev);
-struct emu_machine;
-/** A thread that keeps the registers young until m->stop; none in virtual time. 0 or -errno. */
-int emu_clock_keeper_start(struct emu_machine *m);
-void emu_clock_keeper_join(struct emu_machine *m); /**< m->stop is set. */
 
 #endif /* EMU_CLOCK_H */

@@ -256,7 +256,8 @@ emu_clock_tick(struct emu_dev *dev)
 		emu_port_tick(dev, emu_mono_ns());
 	if (TAILQ_EMPTY(&dev->contexts))
 		return;
-	emu_clock_registers(dev);
+	if (!emu_machine_of(dev)->counters_live)
+		(void)emu_clock_registers(dev);
 	now = emu_clock_cycles(c);
 	/* While rules are about the page it is refreshed each millisecond. */
 	if (emu_fault_at(EMU_AT_CLOCK_PAGE))

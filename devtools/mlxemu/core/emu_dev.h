@@ -9,6 +9,7 @@
 #ifndef EMU_DEV_H
 #define EMU_DEV_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -147,8 +148,13 @@ struct emu_machine {
 	_Atomic pthread_t holder; /**< Of the lock; 0: nobody. In one word: who asks holds it, or sees another. */
 	_Atomic unsigned waiters; /**< Callers waiting: the engine may end its batch early. */
 	_Atomic bool stop;
-	pthread_t keeper; /**< Of the counters' registers. */
-	bool keeper_runs;
+	/**
+	 * The front end sees each load from the counters' registers, and calls emu_clock_registers()
+	 * before; else they are as young as the engine's turns allow.
+	 */
+	bool counters_live;
+	int wake_fd; /**< The front end's eventfd that ends the engine's sleep; -1: it only naps. */
+	_Atomic bool asleep; /**< The engine waits for wake_fd. */
 	_Atomic bool paused;   /**< The data path stands still. */
 	pthread_cond_t resume; /**< With mutex: paused ended. */
 	const struct emu_front_ops *front; /**< NULL: there is no front end. */
@@ -169,6 +175,11 @@ struct emu_front_ops {
 	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
 	unsigned (*program_fds)(void);
+	/**
+	 * From now on the first store into any doorbell page takes and leaves the lock, before it is
+	 * done. False: that cannot be seen to.
+	 */
+	bool (*doorbells_watch)(struct emu_machine *m);
 	/** An interrupt of a context that came through VFIO; nothing happens when nobody listens. */
 	void (*msix)(struct emu_ctx *ctx, unsigned vector);
 };
@@ -207,12 +218,20 @@ void emu_machine_fini(struct emu_machine *m);
  * locks again at once stands behind everybody who was already waiting.
  */
 void emu_lock(struct emu_machine *m);
+/** Whatever was changed may be work: an engine that sleeps is woken. */
 void emu_unlock(struct emu_machine *m);
 /** True when the calling thread has the lock. */
 bool emu_lock_is_mine(const struct emu_machine *m);
 struct emu_machine *emu_machine_of(struct emu_dev *dev);
 /** A thread of the model: all signals blocked but those of faults, free to run on every processor. 0 or -errno. */
 int emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
+/**
+ * The engine sleeps until somebody leaves the model, one of n descriptors is readable (fds has room
+ * for one more), or ns have passed. Called with the lock, which is free when it returns.
+ */
+void emu_engine_sleep(struct emu_machine *m, struct pollfd *fds, unsigned n, uint64_t ns);
+/** Ends its sleep; nothing happens when it is awake. */
+void emu_engine_wake(struct emu_machine *m);
 /** Pauses or resumes the data path. Lock held: it stands still as soon as this returns. */
 void emu_engine_pause(struct emu_machine *m, bool pause);
 /** Engine thread, lock not held: returns when not paused. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "emu_audit.h"
@@ -42,8 +43,8 @@ emu_lock_is_mine(const struct emu_machine *m)
 	return atomic_load_explicit(&m->holder, memory_order_relaxed) == pthread_self();
 }
 
-void
-emu_unlock(struct emu_machine *m)
+static void
+release(struct emu_machine *m)
 {
 	atomic_store_explicit(&m->holder, 0, memory_order_relaxed);
 	pthread_mutex_lock(&m->mutex);
@@ -51,6 +52,40 @@ emu_unlock(struct emu_machine *m)
 	if (m->now_serving != m->next_ticket)
 		pthread_cond_broadcast(&m->turn);
 	pthread_mutex_unlock(&m->mutex);
+}
+
+void
+emu_unlock(struct emu_machine *m)
+{
+	release(m);
+	/* Set with the lock held: who comes after that sees it. */
+	if (__builtin_expect(atomic_load_explicit(&m->asleep, memory_order_relaxed), 0))
+		emu_engine_wake(m);
+}
+
+/* By the system call: where the model runs write() is interposed. */
+void
+emu_engine_wake(struct emu_machine *m)
+{
+	const uint64_t one = 1;
+
+	if (m->wake_fd >= 0 && atomic_exchange(&m->asleep, false))
+		(void)!syscall(SYS_write, m->wake_fd, &one, sizeof(one));
+}
+
+void
+emu_engine_sleep(struct emu_machine *m, struct pollfd *fds, unsigned n, uint64_t ns)
+{
+	const struct timespec limit = {.tv_sec = (time_t)(ns / EMU_NS_PER_S),
+				       .tv_nsec = (long)(ns % EMU_NS_PER_S)};
+	uint64_t count;
+
+	fds[n] = (struct pollfd){.fd = m->wake_fd, .events = POLLIN};
+	atomic_store(&m->asleep, true);
+	release(m);
+	if (ppoll(fds, n + 1, &limit, NULL) > 0 && fds[n].revents != 0)
+		(void)!syscall(SYS_read, m->wake_fd, &count, sizeof(count));
+	atomic_store(&m->asleep, false);
 }
 
 void
@@ -181,6 +216,7 @@ emu_machine_init(struct emu_machine *m, unsigned ports, const struct emu_profile
 	pthread_mutex_init(&m->mutex, NULL);
 	pthread_cond_init(&m->turn, NULL);
 	pthread_cond_init(&m->resume, NULL);
+	m->wake_fd = -1;
 	m->ports = ports;
 	for (unsigned i = 0; i < ports && ret == 0; i++)
 		ret = dev_init(&m->dev[i], i, profile);

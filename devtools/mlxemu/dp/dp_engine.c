@@ -26,11 +26,19 @@
 #define WIRE_BUDGET 64u
 /* Passes under one lock while there is work and nobody waits. */
 #define PASSES_PER_LOCK 8u
-/* Idle passes: spin, then give the processor away, then sleep ever longer. */
+/*
+ * Idle passes: spin, then give the processor away, then nap ever longer; and at last sleep until
+ * somebody stores into a doorbell, or comes to the model otherwise.
+ */
 #define IDLE_SPINS 256u
 #define IDLE_YIELDS 512u
-#define SLEEP_MIN_NS 2000u
-#define SLEEP_MAX_NS 50000u
+#define IDLE_NAPS (IDLE_YIELDS + 64u * 5)
+#define NAP_MIN_NS 2000u
+#define NAP_MAX_NS 50000u
+/* What is due by time alone is looked at so often. */
+#define SLEEP_NS 100000000u
+/* Naps between two sleeps: whoever rang has more to do. */
+#define NAPS_AFTER_SLEEP 4u
 /* Before a queue's time has come the last moment is spun away. */
 #define DUE_EARLY_NS 5000u
 
@@ -227,12 +235,12 @@ until_due(const struct dp_shared *shared, uint64_t ns)
 }
 
 static void
-idle(const struct dp_shared *shared, unsigned passes)
+nap(const struct dp_shared *shared, unsigned passes)
 {
 	struct timespec ts = {0};
 	uint64_t ns;
 
-	if (passes < IDLE_SPINS || until_due(shared, SLEEP_MAX_NS) == 0) {
+	if (passes < IDLE_SPINS || until_due(shared, NAP_MAX_NS) == 0) {
 		__builtin_ia32_pause();
 	} else if (passes < IDLE_YIELDS) {
 		sched_yield();
@@ -240,11 +248,72 @@ idle(const struct dp_shared *shared, unsigned passes)
 		/* Doubles every 64 passes. */
 		unsigned step = (passes - IDLE_YIELDS) / 64;
 
-		ns = step > 4 ? SLEEP_MAX_NS : SLEEP_MIN_NS << step;
-		ns = ns > SLEEP_MAX_NS ? SLEEP_MAX_NS : ns;
+		ns = step > 4 ? NAP_MAX_NS : NAP_MIN_NS << step;
+		ns = ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
 		ts.tv_nsec = (long)until_due(shared, ns);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
+}
+
+/* Nothing there that goes on by itself, or by what programs write where nobody sees it. */
+static bool
+at_rest(struct emu_machine *m)
+{
+	if (m->wake_fd < 0 || !m->counters_live || dp_check_on || dp_fault_delayed ||
+	    emu_engine_paused(m) || emu_fault_at(EMU_AT_CLOCK_PAGE))
+		return false;
+	for (unsigned i = 0; i < m->ports; i++) {
+		const struct emu_dev *dev = &m->dev[i];
+		const struct dp_port *port = dev->dp;
+
+		if (dev->removed || port == NULL)
+			continue;
+		if ((dev->replug_ns | dev->gone_ns) != 0 || !TAILQ_EMPTY(&port->active) ||
+		    !TAILQ_EMPTY(&port->timed) || !TAILQ_EMPTY(&port->failed))
+			return false;
+	}
+	return true;
+}
+
+/* What the wires wait for; false: one of them wants to be polled. */
+static bool
+wires_wait(struct emu_machine *m, struct pollfd *fds, unsigned *n, uint64_t *ns)
+{
+	*n = 0;
+	for (unsigned i = 0; i < m->ports; i++) {
+		int fd = -1;
+
+		if (!emu_wire_wait(&m->dev[i], &fd, ns))
+			return false;
+		if (fd >= 0)
+			fds[(*n)++] = (struct pollfd){.fd = fd, .events = POLLIN};
+	}
+	return true;
+}
+
+/*
+ * What rang before the front end watched the doorbells is found by one more pass; from then on it is
+ * the front end that sees it. Returns what is then the number of idle passes.
+ */
+static unsigned
+rest(struct emu_machine *m, unsigned passes)
+{
+	struct pollfd fds[EMU_MAX_PORTS + 1];
+	uint64_t ns = SLEEP_NS;
+	unsigned n, work = 0;
+
+	emu_lock(m);
+	if (at_rest(m) && wires_wait(m, fds, &n, &ns) && m->front->doorbells_watch(m)) {
+		work = emu_dp_poll(m);
+		if (work == 0 && at_rest(m) && wires_wait(m, fds, &n, &ns)) {
+			emu_engine_sleep(m, fds, n, ns);
+			return IDLE_NAPS - NAPS_AFTER_SLEEP;
+		}
+	}
+	emu_unlock(m);
+	if (work == 0)
+		nap(shared_of(m), passes);
+	return work == 0 ? passes : 0;
 }
 
 static unsigned
@@ -278,9 +347,10 @@ engine(void *arg)
 			idle_passes = 0;
 			continue;
 		}
-		idle(shared_of(m), idle_passes);
-		if (idle_passes < IDLE_YIELDS + 64 * 8)
-			idle_passes++;
+		if (idle_passes >= IDLE_NAPS)
+			idle_passes = rest(m, idle_passes);
+		else
+			nap(shared_of(m), idle_passes++);
 	}
 	return NULL;
 }
@@ -296,9 +366,6 @@ emu_dp_start(struct emu_machine *m)
 	atomic_store(&m->stop, false);
 	ret = emu_thread_start(&shared->thread, "mlxemu", engine, m);
 	shared->running = ret == 0;
-	/* Without it registers are as young as the engine's turns allow: no reason to fail. */
-	if (ret == 0)
-		(void)emu_clock_keeper_start(m);
 	return ret;
 }
 
@@ -312,8 +379,8 @@ emu_dp_stop(struct emu_machine *m)
 	if (shared->running) {
 		atomic_store_explicit(&m->stop, true, memory_order_release);
 		emu_engine_pause(m, false);
+		emu_engine_wake(m);
 		pthread_join(shared->thread, NULL);
-		emu_clock_keeper_join(m);
 	}
 	emu_lock(m);
 	dp_fault_fini();

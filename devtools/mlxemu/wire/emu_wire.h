@@ -62,6 +62,13 @@ enum emu_wire_result emu_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint
 /** Polls tap, pcap and sock wires; each frame goes to emu_dp_offer(). Returns frames. */
 unsigned emu_wire_poll(struct emu_dev *dev, unsigned budget);
 
+/**
+ * What an engine with nothing else to do may wait for: *fd is set where a descriptor tells that
+ * there is something to be polled, *ns made less where it has to be looked at sooner. Lock held.
+ * @return false: the wire wants to be polled.
+ */
+bool emu_wire_wait(struct emu_dev *dev, int *fd, uint64_t *ns);
+
 /** What a wire saw go wrong, for the curious and for tests; all zero without a wire. */
 struct emu_wire_stats {
 	uint64_t write_errors;	/**< tap, pcap: the file refused the frame. */

@@ -158,6 +158,14 @@ emu_wire_poll(struct emu_dev *dev, unsigned budget)
 	return w != NULL && w->ops->poll != NULL ? w->ops->poll(w, budget) : 0;
 }
 
+bool
+emu_wire_wait(struct emu_dev *dev, int *fd, uint64_t *ns)
+{
+	struct emu_wire_port *w = dev->wire;
+
+	return w == NULL || w->ops->wait == NULL || w->ops->wait(w, fd, ns);
+}
+
 const struct emu_wire_stats *
 emu_wire_stats(const struct emu_dev *dev)
 {

@@ -23,6 +23,8 @@ struct wire_ops {
 	void (*detach)(struct emu_wire_port *w);
 	enum emu_wire_result (*tx)(struct emu_wire_port *w, const uint8_t *frame, uint32_t len);
 	unsigned (*poll)(struct emu_wire_port *w, unsigned budget); /**< NULL: nothing to poll. */
+	/** As emu_wire_wait(); NULL: there is nothing to wait for. */
+	bool (*wait)(struct emu_wire_port *w, int *fd, uint64_t *ns);
 	bool own_carrier; /**< Comes and goes with something; else there from the first. */
 };
 

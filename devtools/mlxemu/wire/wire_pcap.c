@@ -208,9 +208,20 @@ pcap_poll(struct emu_wire_port *w, unsigned budget)
 	return n;
 }
 
+static bool
+pcap_wait(struct emu_wire_port *w, int *fd, uint64_t *ns)
+{
+	struct pcap_wire *p = w->priv;
+
+	(void)fd;
+	(void)ns;
+	return p->in == NULL && !p->dirty;
+}
+
 const struct wire_ops wire_pcap_ops = {
 	.attach = pcap_attach,
 	.detach = pcap_detach,
 	.tx = pcap_tx,
 	.poll = pcap_poll,
+	.wait = pcap_wait,
 };

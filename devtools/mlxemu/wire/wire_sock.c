@@ -383,10 +383,22 @@ sock_poll(struct emu_wire_port *w, unsigned budget)
 	return s->greeted ? take_frames(w, budget) : 0;
 }
 
+static bool
+sock_wait(struct emu_wire_port *w, int *fd, uint64_t *ns)
+{
+	struct sock *s = w->priv;
+
+	*fd = s->fd;
+	if (s->fd < 0 && *ns > RETRY_NS)
+		*ns = RETRY_NS;
+	return s->fd < 0 || (s->out.from == s->out.to && next_frame(&s->in) == 0);
+}
+
 const struct wire_ops wire_sock_ops = {
 	.attach = sock_attach,
 	.detach = sock_detach,
 	.tx = sock_tx,
 	.poll = sock_poll,
+	.wait = sock_wait,
 	.own_carrier = true,
 };

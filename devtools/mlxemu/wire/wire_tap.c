@@ -214,9 +214,20 @@ tap_poll(struct emu_wire_port *w, unsigned budget)
 	return n;
 }
 
+static bool
+tap_wait(struct emu_wire_port *w, int *fd, uint64_t *ns)
+{
+	struct tap *t = w->priv;
+
+	(void)ns;
+	*fd = t->fd;
+	return t->held == 0;
+}
+
 const struct wire_ops wire_tap_ops = {
 	.attach = tap_attach,
 	.detach = tap_detach,
 	.tx = tap_tx,
 	.poll = tap_poll,
+	.wait = tap_wait,
 };

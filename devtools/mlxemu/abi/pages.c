@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Pages of a device in the program's memory that are no memory on a card.
+ *
+ * A counter is another one at each load: its page cannot be read, and each load of it faults and
+ * is done here. Doorbell pages of a verbs context are memory that the engine looks at, store after
+ * store; but while it sleeps they cannot be written to, and the first store faults, wakes it, and
+ * is done again. (Stores into BAR 0 always fault: vfio_trap.c.)
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "pages.h"
+#include "core/emu_lie.h"
+
+#define MAPS 1024u
+/* Of the error code that the processor gives with a fault. */
+#define FAULT_WRITE 2u
+/* Somebody else is at the registers, for a moment unless it lost its processor. */
+#define TRIES 100u
+
+/** A mapping; empty when len is 0. Written under the machine's lock, read in faults. */
+static struct page_map {
+	_Atomic uint64_t addr, len;
+	struct emu_dev *dev;
+	const uint8_t *mem; /* the counter's page as the model has it; NULL: of doorbells */
+	int prot;	    /* as the program has asked */
+	_Atomic bool shut;
+} maps[MAPS];
+static _Atomic unsigned maps_end; /* entries ever used */
+static _Atomic bool maps_lost;	  /* doorbells that did not fit: the engine may not sleep */
+
+static bool
+protect(struct page_map *map, bool shut)
+{
+	int prot = !shut ? map->prot : map->mem != NULL ? PROT_NONE : map->prot & ~PROT_WRITE;
+
+	/* What can be written can be read: doorbells are often mapped for writing alone. */
+	if (shut && map->mem == NULL)
+		prot |= PROT_READ;
+	if (mprotect((void *)(uintptr_t)atomic_load(&map->addr), atomic_load(&map->len), prot) != 0)
+		return false;
+	atomic_store(&map->shut, shut);
+	return true;
+}
+
+static struct page_map *
+map_at(uint64_t addr)
+{
+	for (unsigned i = 0; i < atomic_load_explicit(&maps_end, memory_order_acquire); i++)
+		if (addr - atomic_load(&maps[i].addr) < atomic_load(&maps[i].len))
+			return &maps[i];
+	return NULL;
+}
+
+static bool
+overlaps(struct page_map *map, uint64_t addr, uint64_t len)
+{
+	uint64_t at = atomic_load(&map->addr), n = atomic_load(&map->len);
+
+	return n != 0 && addr < at + n && at < addr + len;
+}
+
+/* Memory like any other from now on. */
+static void
+map_drop(struct page_map *map)
+{
+	(void)protect(map, false);
+	atomic_store(&map->len, 0);
+}
+
+static struct page_map *
+map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, const uint8_t *mem)
+{
+	for (unsigned i = 0; i < MAPS; i++) {
+		struct page_map *map = &maps[i];
+
+		if (atomic_load(&map->len) != 0)
+			continue;
+		map->dev = dev;
+		map->mem = mem;
+		map->prot = prot;
+		atomic_store(&map->shut, false);
+		atomic_store(&map->addr, addr);
+		atomic_store(&map->len, len);
+		if (i >= atomic_load(&maps_end))
+			atomic_store_explicit(&maps_end, i + 1, memory_order_release);
+		return map;
+	}
+	return NULL;
+}
+
+/* The page can be read as it is, and is as young as the engine's turns allow. */
+static void
+counter_by_engine(struct emu_dev *dev, const char *why)
+{
+	struct emu_machine *m = emu_machine_of(dev);
+
+	if (m->counters_live)
+		emu_trace_note(dev, "the counter moves by the engine's turns only: %s", why);
+	m->counters_live = false;
+}
+
+void
+abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, const uint8_t *mem)
+{
+	struct page_map *map = map_new(dev, addr, EMU_PAGE_BYTES, prot, mem);
+
+	if (map == NULL || !protect(map, true))
+		counter_by_engine(dev, "too many mappings");
+}
+
+void
+abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot)
+{
+	if ((prot & PROT_WRITE) != 0 && map_new(dev, addr, len, prot, NULL) == NULL)
+		atomic_store(&maps_lost, true);
+}
+
+void
+abi_pages_unmapped(uint64_t addr, uint64_t len)
+{
+	unsigned n = atomic_load(&maps_end), i = 0;
+
+	while (i < n && !overlaps(&maps[i], addr, len))
+		i++;
+	/* Under the lock: the engine does not change rights of what is somebody else's by then. */
+	if (i == n || abi_inside != 0 || abi_enter() == NULL)
+		return;
+	for (; i < n; i++)
+		if (overlaps(&maps[i], addr, len))
+			map_drop(&maps[i]);
+	abi_leave();
+}
+
+void
+abi_pages_forget(const void *mem, uint64_t len)
+{
+	for (unsigned i = 0; i < atomic_load(&maps_end); i++)
+		if (atomic_load(&maps[i].len) != 0 && maps[i].mem != NULL &&
+		    (uintptr_t)maps[i].mem - (uintptr_t)mem < len)
+			map_drop(&maps[i]);
+}
+
+void
+abi_pages_open(const struct emu_dev *dev)
+{
+	for (unsigned i = 0; i < atomic_load(&maps_end); i++) {
+		struct page_map *map = &maps[i];
+
+		if (atomic_load(&map->len) != 0 && atomic_load(&map->shut) &&
+		    (dev == NULL || (map->dev == dev && map->mem == NULL)))
+			(void)protect(map, false);
+	}
+}
+
+bool
+abi_pages_watch(struct emu_machine *m)
+{
+	(void)m;
+	if (atomic_load(&maps_lost))
+		return false;
+	for (unsigned i = 0; i < atomic_load(&maps_end); i++) {
+		struct page_map *map = &maps[i];
+
+		if (atomic_load(&map->len) != 0 && map->mem == NULL && !atomic_load(&map->shut) &&
+		    !protect(map, true))
+			return false;
+	}
+	return true;
+}
+
+/* ---- faults ---- */
+
+/* The engine is woken when the model is left; the store is done again, and found by it. */
+static bool
+rung(struct page_map *map)
+{
+	/* After the model's end, and in a child of fork(), nobody looks. */
+	if (abi_enter() == NULL)
+		return protect(map, false);
+	if (atomic_load(&map->shut))
+		(void)protect(map, false);
+	abi_leave();
+	return true;
+}
+
+/* Lies are counted, under the model's lock. */
+static void
+registers_write(struct emu_dev *dev)
+{
+	const bool lie = emu_lie_about(EMU_LIE_CLOCK);
+
+	if (lie && abi_enter() == NULL)
+		return;
+	for (unsigned i = 0; i < TRIES && !emu_clock_registers(dev); i++)
+		sched_yield();
+	if (lie)
+		abi_leave();
+}
+
+static bool
+counted(struct page_map *map, uint64_t addr, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t off = addr - atomic_load(&map->addr);
+	struct abi_load l;
+
+	if (abi_model_dead() || abi_model_foreign())
+		return protect(map, false);
+	if (!abi_load_decode(context, &l) || off + l.bytes > EMU_PAGE_BYTES) {
+		if (abi_enter() != NULL) {
+			counter_by_engine(map->dev, "a load by an instruction that is not known here");
+			abi_leave();
+		}
+		return protect(map, false);
+	}
+	registers_write(map->dev);
+	abi_load_do(&l, map->mem + off, regs);
+	return true;
+}
+
+bool
+abi_pages_trap(uint64_t addr, void *context)
+{
+	const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	bool write = (regs[REG_ERR] & FAULT_WRITE) != 0;
+	struct page_map *map = abi_inside == 0 ? map_at(addr) : NULL;
+
+	if (map == NULL)
+		return false;
+	if (map->mem == NULL)
+		return write && (map->prot & PROT_WRITE) != 0 && rung(map);
+	return !write && (map->prot & PROT_READ) != 0 && counted(map, addr, context);
+}
