@@ -15,7 +15,9 @@
 #define REFRESH_US 100000u
 /* While rates are not well known yet, or not any more. */
 #define FAST_US 10000u
-#define FAST_S 3
+/* But no more than this part of a processor's time, whatever a reading costs. */
+#define COST_LIMIT 200
+#define COST_FORGOTTEN 1.02
 /* The page is being written: that is soon over. */
 #define BUSY_US 1000u
 /* Openings of the host's clock where there is no other one. */
@@ -55,21 +57,33 @@ passed(const struct mdv_clock *clock, uint64_t tsc)
 	return (int64_t)(clock->ops->tsc(clock->ctx) - tsc) >= 0;
 }
 
+/* A clock that nothing is known of is not one that this source reads. */
 static bool
-lately(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
+odd(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 {
-	return f->odd_tsc != 0 && !passed(clock, f->odd_tsc + FAST_S * clock->facts.tsc_hz);
+	return f->track.set && mdv_clock_lately_odd(clock, f);
+}
+
+/* The shortest of late: others lost their processor meanwhile, and did not use it. */
+static void
+cost_learn(struct mdv_clock *clock, uint64_t ticks)
+{
+	double us = (double)ticks * 1e6 / clock->facts.tsc_hz;
+
+	clock->cost_us = clock->cost_us == 0 ? us : RTE_MIN(clock->cost_us * COST_FORGOTTEN, us);
 }
 
 static uint64_t
 next_us(const struct mdv_clock *clock, int ret)
 {
-	bool fast = lately(clock, &clock->counter) || lately(clock, &clock->wall) ||
-		    lately(clock, &clock->utc);
+	bool fast = odd(clock, &clock->counter) || odd(clock, &clock->wall) ||
+		    odd(clock, &clock->utc);
 
 	if (ret == -EAGAIN && clock->state.source == MDV_CLOCK_PAGE)
 		return BUSY_US;
-	return fast || ret != 0 ? FAST_US : REFRESH_US;
+	if (!fast && ret == 0)
+		return REFRESH_US;
+	return RTE_MIN(RTE_MAX(FAST_US, (uint64_t)(clock->cost_us * COST_LIMIT)), REFRESH_US);
 }
 
 static enum mdv_clock_verdict
@@ -101,6 +115,7 @@ mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state)
 	if (s->source != MDV_CLOCK_PAGE)
 		s->age_ns = mdv_clock_ns(clock->ops->tsc(clock->ctx) - clock->line_tsc,
 					 clock->facts.tsc_hz);
+	cost_learn(clock, clock->ops->tsc(clock->ctx) - began);
 	s->next_us = next_us(clock, ret);
 	s->verdict = judge(clock, ret);
 	*state = *s;

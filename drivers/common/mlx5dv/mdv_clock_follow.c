@@ -18,7 +18,11 @@
 #define COUNTER_CONFIRM 5
 #define WALL_CONFIRM 1
 #define COUNTER_READS 32
+/* Each is a load over PCIe that the processor waits for: fewer, once all goes as expected. */
+#define SETTLED_READS 24
 #define WALL_READS 8
+/* What a clock did long ago is not odd any more, in seconds. */
+#define ODD_S 3
 /* A line holds at least so long, however short a time its clocks have been watched. */
 #define HOLD_MIN_S 1.0
 /* A rate that is known worse than this is not told. */
@@ -30,6 +34,14 @@ double
 mdv_clock_since_s(const struct mdv_clock *clock, uint64_t tsc, uint64_t then)
 {
 	return (double)(int64_t)(tsc - then) / clock->facts.tsc_hz;
+}
+
+bool
+mdv_clock_lately_odd(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
+{
+	uint64_t since = clock->ops->tsc(clock->ctx) - f->odd_tsc;
+
+	return !f->track.set || (f->odd_tsc != 0 && since < ODD_S * clock->facts.tsc_hz);
 }
 
 /** Takes a reading of a clock. 0; -EAGAIN it was not believed, or there was none; other -errno. */
@@ -62,11 +74,17 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 	return fix == MDV_FIX_REJECTED ? -EAGAIN : 0;
 }
 
+static unsigned int
+device_reads(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
+{
+	return mdv_clock_lately_odd(clock, f) ? COUNTER_READS : SETTLED_READS;
+}
+
 int
 mdv_clock_follow_counter(struct mdv_clock *clock)
 {
 	return follow(clock, &clock->counter, clock->ops->counter, RTE_BIT64(MDV_CLOCK_BITS) - 1,
-		      COUNTER_READS);
+		      device_reads(clock, &clock->counter));
 }
 
 int
@@ -78,7 +96,8 @@ mdv_clock_follow_wall(struct mdv_clock *clock)
 int
 mdv_clock_follow_utc(struct mdv_clock *clock)
 {
-	return follow(clock, &clock->utc, clock->ops->utc, UINT64_MAX, COUNTER_READS);
+	return follow(clock, &clock->utc, clock->ops->utc, UINT64_MAX,
+		      device_reads(clock, &clock->utc));
 }
 
 /** Hz by the host's clock, of something that runs at rate by the TSC. */

@@ -181,6 +181,7 @@ struct mdv_clock {
 	uint64_t servo_tsc; /**< page: TSC when a servo did something last, or of the opening. */
 	uint64_t line_unsure_ns; /**< host, realtime: uncertainty of the last line. */
 	uint64_t line_tsc;	      /**< TSC of the last refresh that gave a line. */
+	double cost_us;		      /**< Of a refresh that nothing holds up; 0: not known. */
 	struct mdv_clock_state state; /**< What the last refresh gave. */
 };
 
@@ -216,6 +217,9 @@ void mdv_clock_counter_init(struct mdv_clock *clock, double hz);
 int mdv_clock_follow_counter(struct mdv_clock *clock);
 int mdv_clock_follow_wall(struct mdv_clock *clock);
 int mdv_clock_follow_utc(struct mdv_clock *clock);
+
+/** It did otherwise than expected in the last seconds, or nothing is known of it yet. */
+bool mdv_clock_lately_odd(const struct mdv_clock *clock, const struct mdv_clock_followed *f);
 
 /** Seconds from one TSC to a later one. */
 double mdv_clock_since_s(const struct mdv_clock *clock, uint64_t tsc, uint64_t then);

@@ -18,9 +18,13 @@
 /* Readings that took this much longer than the shortest are no better than none. */
 #define WIDTH_LIMIT 1.5
 #define WIDTH_LIMIT_NS 20
-/* A clock that stands still so long is not read any more: it is written by software, if at all. */
+/*
+ * A value that is found again so often is written by software, if at all: a few changes of it have
+ * to do, and it is not waited for longer than that.
+ */
+#define STILL_READS 64
 #define STILL_NS 300000
-#define STILL_READS 20000
+#define READS_LIMIT 20000
 /* Readings this many deviations off the middle one are left out. */
 #define OUTLIER 3.0
 /* Nothing is read more precisely than this, ns^2: two looks at the TSC take as long. */
@@ -79,10 +83,11 @@ read_series(const struct mdv_clock_ops *ops, void *ctx, mdv_clock_reader reader,
 {
 	uint64_t began = ops->tsc(ctx), before, after = began, since = began, y, last = 0;
 	uint64_t patience = mdv_clock_ticks(STILL_NS, (uint64_t)t->tsc_hz);
+	unsigned int still = 0;
 	int ret;
 
 	s->n = 0;
-	for (unsigned int i = 0; i < STILL_READS && s->n < reads; i++) {
+	for (unsigned int i = 0; i < READS_LIMIT && s->n < reads; i++) {
 		before = ops->tsc(ctx);
 		since = since != 0 ? since : before;
 		ret = reader(ctx, &y);
@@ -94,7 +99,11 @@ read_series(const struct mdv_clock_ops *ops, void *ctx, mdv_clock_reader reader,
 							  .y = y, .width = after - since };
 		/* Where a value was found twice, the next one may have come any time since. */
 		since = i > 0 && y == last ? before : 0;
+		still += since != 0;
 		last = y;
+		if (still < STILL_READS)
+			continue;
+		reads = READS_MIN;
 		if (after - began > patience && (s->n == 0 || after - began > 4 * patience))
 			break;
 	}
