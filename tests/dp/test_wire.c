@@ -42,6 +42,7 @@ options(void)
 	CHECK_EQ(parse(4, p, "3=pair:0:lossless 1=none 2=pcap:,x", err), 0);
 	CHECK(p[3].peer == 0 && p[0].peer == 3 && p[0].lossless);
 	CHECK(p[1].kind == EMU_WIRE_NONE && p[2].in[0] == '\0' && strcmp(p[2].out, "x") == 0);
+	CHECK_EQ(parse(2, p, "0x0=loop 1=loop", err), 0);
 	CHECK_EQ(parse(2, p, "loop", err), 0);
 	CHECK(p[0].kind == EMU_WIRE_LOOP && p[1].kind == EMU_WIRE_LOOP && p[1].peer == 1);
 }
@@ -54,7 +55,7 @@ bad_options(void)
 		"2=loop", "0=pair:0", "0=pair:2", "0=pair:", "0=pair", "0=pair:1:lossy", "0=tap:",
 		"0=tap:abcdefghijklmnop", "0=tap:a/b", "0=tap:a@", "0=tap:a@x/y", "0=pcap:",
 		"0=pcap:,", "x", "pairs", "0=", "=loop", "0=loop 0=none", "0=pair:1 1=loop",
-		"1=loop 0=pair:1", "-1=loop", "99=loop", "0x0=loop", "0", "loop:", "none:lossless",
+		"1=loop 0=pair:1", "-1=loop", "99=loop", "0y0=loop", "0", "loop:", "none:lossless",
 		"18446744073709551616=loop",
 	};
 	static struct emu_wire_plan p[2];
