@@ -146,14 +146,17 @@ struct mapping {
 	char perms[8], dev[16];
 };
 
+/* The rest of a line that is longer is none. */
 static bool
 next_mapping(FILE *maps, unsigned long *start, struct mapping *m)
 {
 	char line[512];
 
-	return fgets(line, sizeof(line), maps) != NULL &&
-	       sscanf(line, "%lx-%lx %7s %lx %15s %lu", start, &m->end, m->perms, &m->offset,
-		      m->dev, &m->inode) == 6;
+	while (fgets(line, sizeof(line), maps) != NULL)
+		if (sscanf(line, "%lx-%lx %7s %lx %15s %lu", start, &m->end, m->perms, &m->offset,
+			   m->dev, &m->inode) == 6)
+			return true;
+	return false;
 }
 
 /* Pieces of one mapping that differ in their rights are taken together. */
