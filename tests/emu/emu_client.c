@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -175,6 +177,47 @@ case_signals(unsigned port)
 	client_close(&signal_client);
 }
 
+static struct mlx5dv_devx_uar *_Atomic blocked_uar;
+
+static void *
+blocked_main(void *arg)
+{
+	struct mlx5dv_devx_uar *uar;
+	sigset_t all;
+
+	sigfillset(&all);
+	CHECK_EQ(pthread_sigmask(SIG_BLOCK, &all, NULL), 0);
+	*(_Atomic bool *)arg = true;
+	while ((uar = blocked_uar) == NULL)
+		usleep(1000);
+	for (unsigned i = 0; i < 6; i++) {
+		usleep(50000);
+		*(volatile uint64_t *)uar->reg_addr = 0;
+	}
+	return NULL;
+}
+
+/*
+ * A thread that blocked all signals before there was a device rings a doorbell all the same, also of
+ * a device that has been at rest for a while. (A doorbell of zeros rings for nobody.)
+ */
+static void
+case_blocked(unsigned port)
+{
+	_Atomic bool ready = false;
+	pthread_t thread;
+	struct client c;
+
+	CHECK_EQ(pthread_create(&thread, NULL, blocked_main, (void *)&ready), 0);
+	while (!ready)
+		usleep(1000);
+	client_open(&c, port);
+	blocked_uar = c.uar;
+	pthread_join(thread, NULL);
+	blocked_uar = NULL;
+	client_close(&c);
+}
+
 static void *
 thread_main(void *arg)
 {
@@ -254,6 +297,7 @@ static const struct {
 	{"dup", case_dup},
 	{"vfork", case_vfork},
 	{"signals", case_signals},
+	{"blocked", case_blocked},
 	{"threads", case_threads},
 	{"reopen", case_reopen},
 	{"refusals", case_refusals},

@@ -177,16 +177,27 @@ abi_pages_watch(struct emu_machine *m)
 
 /* ---- faults ---- */
 
-/* The engine is woken when the model is left; the store is done again, and found by it. */
+/*
+ * The engine is woken when the model is left; the store is done again, and found by it. Another
+ * thread may have been faster; but a page that was open the last time too is one that the program
+ * itself has taken its rights from.
+ */
 static bool
-rung(struct page_map *map)
+rung(struct page_map *map, uint64_t addr)
 {
+	static __thread uint64_t open_at __attribute__((tls_model("initial-exec")));
+	bool shut;
+
 	/* After the model's end, and in a child of fork(), nobody looks. */
 	if (abi_enter() == NULL)
 		return protect(map, false);
-	if (atomic_load(&map->shut))
+	shut = atomic_load(&map->shut);
+	if (shut)
 		(void)protect(map, false);
 	abi_leave();
+	if (!shut && open_at == addr)
+		return false;
+	open_at = shut ? 0 : addr;
 	return true;
 }
 
@@ -235,6 +246,6 @@ abi_pages_trap(uint64_t addr, void *context)
 	if (map == NULL)
 		return false;
 	if (map->mem == NULL)
-		return write && (map->prot & PROT_WRITE) != 0 && rung(map);
+		return write && (map->prot & PROT_WRITE) != 0 && rung(map, addr);
 	return !write && (map->prot & PROT_READ) != 0 && counted(map, addr, context);
 }

@@ -40,12 +40,12 @@ signal(int sig, __sighandler_t handler)
 
 /*
  * A card takes a store whatever signals are blocked; here it is a fault, which would end a thread
- * that blocks it.
+ * that blocks it. Also of threads that choose their mask before a device is opened.
  */
 static const sigset_t *
 abi_mask(int how, const sigset_t *set, sigset_t *copy)
 {
-	if (set == NULL || how == SIG_UNBLOCK || abi_inside != 0 || !emu_guard_has(SIGSEGV) ||
+	if (set == NULL || how == SIG_UNBLOCK || abi_inside != 0 || abi_model_dead() ||
 	    abi_model_foreign())
 		return set;
 	*copy = *set;
