@@ -39,6 +39,7 @@ struct mlxemu_run {
 	char doors[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_DOOR_* per port. */
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
 	unsigned vfs;		 /**< --vf: a bit per port. */
+	unsigned mpfs;		 /**< --mpfs: the same. */
 	const char *check;	 /**< --check, or NULL. */
 	const char *captures[EMU_MAX_PORTS]; /**< --capture, with absolute names. */
 	unsigned ncaptures;

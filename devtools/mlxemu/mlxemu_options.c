@@ -26,6 +26,8 @@ mlxemu_run_usage(void)
 	       "                   vfio (vfio-pci), or both, one after the other; PORT=DOOR for one port\n"
 	       "  --vf PORT        the port is a virtual function: it has no gateway to the card's\n"
 	       "                   registers; may be given for each port\n"
+	       "  --mpfs PORT      the port shares its card with others and manages the table of\n"
+	       "                   addresses that says whose a frame is; may be given for each port\n"
 	       "  --wire SPEC      what a port is plugged into; may be given for each port:\n"
 	       "                     pair            ports two by two (the default: 0-1, 2-3, ...)\n"
 	       "                     A=pair:B        port A with port B\n"
@@ -135,16 +137,29 @@ option_open(struct mlxemu_run *run, const char *value)
 	return mlxemu_fail(MLXEMU_USAGE, "--open '%s': verbs, vfio or both", value);
 }
 
+/* A bit per port. */
 static int
-option_vf(struct mlxemu_run *run, const char *value)
+option_port(const char *option, const char *value, unsigned *ports)
 {
 	uint64_t v;
 
 	if (!emu_number(value, 0, EMU_MAX_PORTS - 1, &v))
-		return mlxemu_fail(MLXEMU_USAGE, "--vf '%s': a port from 0 to %d is needed", value,
-				   EMU_MAX_PORTS - 1);
-	run->vfs |= 1u << v;
+		return mlxemu_fail(MLXEMU_USAGE, "%s '%s': a port from 0 to %d is needed", option,
+				   value, EMU_MAX_PORTS - 1);
+	*ports |= 1u << v;
 	return MLXEMU_OK;
+}
+
+static int
+option_vf(struct mlxemu_run *run, const char *value)
+{
+	return option_port("--vf", value, &run->vfs);
+}
+
+static int
+option_mpfs(struct mlxemu_run *run, const char *value)
+{
+	return option_port("--mpfs", value, &run->mpfs);
 }
 
 static int
@@ -332,6 +347,7 @@ static const struct option_row {
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
 	{"--vf", option_vf},
+	{"--mpfs", option_mpfs},
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
@@ -382,6 +398,10 @@ options_check(const struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
 	if (run->vfs >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--vf: there are only %u ports", run->ports);
+	if (run->mpfs >> run->ports != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--mpfs: there are only %u ports", run->ports);
+	if ((run->mpfs & run->vfs) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--mpfs: a virtual function (--vf) is no manager");
 	if (run->opened >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--open: there %s only %u port%s", run->ports == 1 ? "is" : "are",
 				   run->ports, run->ports == 1 ? "" : "s");

@@ -245,7 +245,7 @@ environment_preload(const struct mlxemu_run *run)
 int
 mlxemu_environment(const struct mlxemu_run *run)
 {
-	char ports[16], vfs[16], ctl[PATH_MAX + 8];
+	char ports[16], bits[16], ctl[PATH_MAX + 8];
 	int status = environment_wires(run);
 
 	if (status == MLXEMU_OK)
@@ -254,8 +254,10 @@ mlxemu_environment(const struct mlxemu_run *run)
 		return status;
 	snprintf(ports, sizeof(ports), "%u", run->ports);
 	setenv("MLXEMU_PORTS", ports, 1);
-	snprintf(vfs, sizeof(vfs), "0x%x", run->vfs);
-	setenv("MLXEMU_VF", vfs, 1);
+	snprintf(bits, sizeof(bits), "0x%x", run->vfs);
+	setenv("MLXEMU_VF", bits, 1);
+	snprintf(bits, sizeof(bits), "0x%x", run->mpfs);
+	setenv("MLXEMU_MPFS", bits, 1);
 	setenv("MLXEMU_OPEN", run->doors, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);

@@ -530,6 +530,62 @@ timestamps(void)
 	rig_free(r);
 }
 
+/* A card that others share: unicast comes by the table of addresses, and else to the promiscuous. */
+static void
+shared_card(void)
+{
+	struct rig *r = rig_new(1, "loop");
+	struct rig_rx *rx = rig_rx_new(&r->port[0], 4);
+	struct emu_dev *dev = r->port[0].dev;
+	struct emu_l2_entry *e = &dev->l2.entry[77];
+	struct rig_frame f, tagged;
+
+	rig_ip_frame(&f, dev, 4, 17, 20, 0, -1);
+	rig_ip_frame(&tagged, dev, 4, 17, 20, 0, 5);
+	/* The kernel's driver has its interface's address there. */
+	dev->l2.on = true;
+	dev->l2.owned = false;
+	arrive(r, 0, &f);
+	(void)one(rx);
+	dev->l2.owned = true;
+	arrive(r, 0, &f);
+	CHECK(rig_cqe(rx->cq) == NULL);
+	CHECK_EQ(dev->stats.rx_elsewhere, 1);
+	CHECK_EQ(dev->stats.rx_elsewhere_bytes, f.len);
+	CHECK_EQ(dev->stats.rx_frames, 2);
+	*e = (struct emu_l2_entry){.used = true};
+	memcpy(e->mac, f.data, 6);
+	for (unsigned i = 0; i < 3; i++) {
+		arrive(r, 0, &f);
+		(void)one(rx);
+	}
+	arrive(r, 0, &tagged);
+	(void)one(rx);
+	/* Of one VLAN only. */
+	e->vlan_valid = true;
+	e->vlan = 6;
+	arrive(r, 0, &f);
+	arrive(r, 0, &tagged);
+	CHECK(rig_cqe(rx->cq) == NULL);
+	e->vlan = 5;
+	arrive(r, 0, &tagged);
+	(void)one(rx);
+	e->used = false;
+	arrive(r, 0, &tagged);
+	CHECK(rig_cqe(rx->cq) == NULL);
+	CHECK_EQ(dev->stats.rx_elsewhere, 4);
+	/* The promiscuous sees all; groups are not looked up. */
+	dev->vport.promisc_all = true;
+	arrive(r, 0, &f);
+	(void)one(rx);
+	dev->vport.promisc_all = false;
+	f.data[0] |= 1;
+	arrive(r, 0, &f);
+	(void)one(rx);
+	CHECK_EQ(dev->stats.rx_elsewhere, 4);
+	rig_free(r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -548,6 +604,7 @@ main(int argc, char **argv)
 		{"bad_producer", bad_producer},
 		{"cq_overrun", cq_overrun},
 		{"timestamps", timestamps},
+		{"shared_card", shared_card},
 		{NULL, NULL},
 	};
 

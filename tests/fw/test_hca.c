@@ -229,6 +229,74 @@ test_registers(void)
 	CHECK_EQ(vfix_exec(&v, in, sizeof(in)), fix_code(FW_REG_VALUE));
 }
 
+static uint32_t
+l2_set(uint32_t index, uint8_t first, bool vlan)
+{
+	struct prm_set_l2_table_entry_in in = {0};
+
+	prm_set_l2_table_entry_in_set_opcode(&in, PRM_CMD_OP_SET_L2_TABLE_ENTRY);
+	prm_set_l2_table_entry_in_set_table_index(&in, index);
+	prm_set_l2_table_entry_in_set_vlan_valid(&in, vlan);
+	prm_set_l2_table_entry_in_set_vlan(&in, vlan ? 5 : 0);
+	prm_mac_address_layout_set_mac_addr_47_32(prm_set_l2_table_entry_in_mac_address(&in),
+						  (uint32_t)first << 8 | 0xaa);
+	prm_mac_address_layout_set_mac_addr_31_0(prm_set_l2_table_entry_in_mac_address(&in),
+						 0xbbccddee);
+	return vfix_exec(&v, &in, sizeof(in));
+}
+
+static uint32_t
+l2_other(uint16_t opcode, uint32_t index)
+{
+	struct prm_query_l2_table_entry_in in = {0};
+
+	prm_query_l2_table_entry_in_set_opcode(&in, opcode);
+	prm_query_l2_table_entry_in_set_table_index(&in, index);
+	return vfix_exec(&v, &in, sizeof(in));
+}
+
+/* The table of addresses of a card that functions share. */
+static void
+test_l2_table(void)
+{
+	static const uint8_t mac[6] = {0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee};
+	const struct prm_query_l2_table_entry_out *out = (const void *)v.out;
+	struct prm_cmd_hca_cap cap;
+
+	vfix_boot_until(&v, VFIX_UP);
+	memset(&cap, 0, sizeof(cap));
+	CHECK(fw_cap_page(v.dev, PRM_HCA_CAP_TYPE_GENERAL, &cap));
+	CHECK_EQ(prm_cmd_hca_cap_get_log_max_l2_table(&cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_eswitch_manager(&cap), 0);
+	CHECK(!fw_cap_page(v.dev, PRM_HCA_CAP_TYPE_ESWITCH, &cap));
+	CHECK_EQ(l2_set(0, 2, false), fix_code(FW_L2_NONE));
+	v.dev->l2.on = true;
+	memset(&cap, 0, sizeof(cap));
+	CHECK(fw_cap_page(v.dev, PRM_HCA_CAP_TYPE_GENERAL, &cap));
+	CHECK_EQ(1u << prm_cmd_hca_cap_get_log_max_l2_table(&cap), EMU_L2_ENTRIES);
+	CHECK_EQ(prm_cmd_hca_cap_get_eswitch_manager(&cap), 1);
+	CHECK_EQ(l2_set(EMU_L2_ENTRIES, 2, false), fix_code(FW_L2_INDEX));
+	CHECK_EQ(l2_set(3, 1, false), fix_code(FW_L2_ADDRESS));
+	CHECK_EQ(l2_other(PRM_CMD_OP_QUERY_L2_TABLE_ENTRY, 3), fix_code(FW_L2_EMPTY));
+	CHECK_EQ(l2_set(3, 2, true), 0);
+	CHECK_EQ(l2_other(PRM_CMD_OP_QUERY_L2_TABLE_ENTRY, 3), 0);
+	CHECK_EQ(prm_query_l2_table_entry_out_get_vlan_valid(out), 1);
+	CHECK_EQ(prm_query_l2_table_entry_out_get_vlan(out), 5);
+	CHECK(memcmp((const uint8_t *)v.out + 34, mac, sizeof(mac)) == 0);
+	CHECK(memcmp(v.dev->l2.entry[3].mac, mac, sizeof(mac)) == 0);
+	/* Written over, and taken away once. */
+	CHECK_EQ(l2_set(3, 4, false), 0);
+	CHECK_EQ(v.dev->l2.entry[3].vlan_valid, false);
+	CHECK_EQ(l2_other(PRM_CMD_OP_DELETE_L2_TABLE_ENTRY, 3), 0);
+	CHECK_EQ(l2_other(PRM_CMD_OP_DELETE_L2_TABLE_ENTRY, 3), fix_code(FW_L2_EMPTY));
+	/* What is left when the function ends is told, and gone. */
+	CHECK_EQ(l2_set(5, 2, false), 0);
+	CHECK_EQ(emu_audit_left_total(), 0);
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_TEARDOWN_HCA, 0), 0);
+	CHECK_EQ(emu_audit_left_total(), 1);
+	CHECK(!v.dev->l2.entry[5].used && !v.dev->l2.owned);
+}
+
 static void
 run(void (*test)(void))
 {
@@ -246,5 +314,6 @@ main(void)
 	run(test_pages);
 	run(test_uid);
 	run(test_registers);
+	run(test_l2_table);
 	return fix_result("hca");
 }

@@ -9,6 +9,7 @@
  * mdv_vfio refused ADDRESS   the device is told to refuse the third CREATE_EQ, and DESTROY_EQ once
  * mdv_vfio busy ADDRESS      either driver has it: the other door is shut, in another process too
  * mdv_vfio held ADDRESS      somebody has it, either way: both doors are shut
+ * mdv_vfio table ADDRESS     the card's table of addresses refuses the port's
  * mdv_vfio gone ADDRESS COMMAND   the shell command takes the device away, or makes it fail
  * mdv_vfio waiting ADDRESS [COMMAND]   the same with commands under way; a fault rule, if there is no command
  * mdv_vfio closing ADDRESS   a fault rule takes the device away while it is closed
@@ -358,6 +359,26 @@ run_closed(const char *address)
 	CHECK_EQ(lines_with(text, "not to vfio-pci"), 1);
 }
 
+/** The card's table of addresses refuses the port's: promiscuous mode may help, and that is said once. */
+static void
+run_table(const char *address)
+{
+	struct mdv_dev *dev;
+	const char *text;
+	uint8_t mac[6];
+
+	log_begin();
+	dev = open_it(address);
+	REQUIRE(dev != NULL);
+	CHECK_EQ(mdv_port_mac(dev, mac), 0);
+	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
+	mdv_close(dev);
+	text = log_end();
+	fputs(text, stdout);
+	CHECK_EQ(lines_with(text, "SET_L2_TABLE_ENTRY refused"), 1);
+	CHECK_EQ(lines_with(text, "refused"), 1);
+}
+
 static void
 check_shut(const char *address, enum mdv_open_mode mode, const char *line)
 {
@@ -508,7 +529,7 @@ main(int argc, char **argv)
 	} runs[] = {
 		{ "all", run_all }, { "closed", run_closed }, { "reopen", run_reopen },
 		{ "refused", run_refused }, { "busy", run_busy }, { "held", run_held },
-		{ "closing", run_closing },
+		{ "closing", run_closing }, { "table", run_table },
 	};
 	void (*run_with)(const char *address, const char *command) = NULL;
 	void (*run)(const char *address) = NULL;
@@ -520,7 +541,7 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], gone_modes[i].name) == 0)
 			run_with = gone_modes[i].run;
 	if ((run == NULL && run_with == NULL) || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
-		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|closing ADDRESS, or\n"
+		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|table|closing ADDRESS, or\n"
 			"       %s gone|waiting ADDRESS COMMAND\n", argv[0], argv[0]);
 		return 2;
 	}

@@ -11,23 +11,25 @@
 /* Counters with "phy" in the name see the wire, FCS included; those of the vport do not. */
 #define FCS_BYTES 4u
 
-/* A value is the sum of member, less two others, plus an FCS for each of `frames`. */
+/* A value is the sum of member, less others, plus an FCS for each of `frames`. */
 struct ethtool_stat {
 	const char *name;
-	uint16_t plus, minus[2], frames;
+	uint16_t plus, minus[3], frames;
 };
 
 #define NONE UINT16_MAX
 #define AT(member_) ((uint16_t)offsetof(struct emu_port_stats, member_))
-#define SUM(name_, member_) {name_, AT(member_), {NONE, NONE}, NONE}
-#define WIRE(name_, bytes_, frames_) {name_, AT(bytes_), {NONE, NONE}, AT(frames_)}
-#define UNICAST(name_, all_, mcast_, bcast_) {name_, AT(all_), {AT(mcast_), AT(bcast_)}, NONE}
-#define ZERO(name_) {name_, NONE, {NONE, NONE}, NONE}
+#define SUM(name_, member_) {name_, AT(member_), {NONE, NONE, NONE}, NONE}
+#define WIRE(name_, bytes_, frames_) {name_, AT(bytes_), {NONE, NONE, NONE}, AT(frames_)}
+#define UNICAST(name_, all_, mcast_, bcast_) {name_, AT(all_), {AT(mcast_), AT(bcast_), NONE}, NONE}
+#define ARRIVED(name_, all_, mcast_, bcast_, elsewhere_) \
+	{name_, AT(all_), {AT(mcast_), AT(bcast_), AT(elsewhere_)}, NONE}
+#define ZERO(name_) {name_, NONE, {NONE, NONE, NONE}, NONE}
 
 /* Names as the kernel's documentation lists them (networking/device_drivers/.../mlx5/counters). */
 static const struct ethtool_stat stats_table[] = {
-	UNICAST("rx_vport_unicast_packets", rx_frames, rx_mcast_frames, rx_bcast_frames),
-	UNICAST("rx_vport_unicast_bytes", rx_bytes, rx_mcast_bytes, rx_bcast_bytes),
+	ARRIVED("rx_vport_unicast_packets", rx_frames, rx_mcast_frames, rx_bcast_frames, rx_elsewhere),
+	ARRIVED("rx_vport_unicast_bytes", rx_bytes, rx_mcast_bytes, rx_bcast_bytes, rx_elsewhere_bytes),
 	UNICAST("tx_vport_unicast_packets", tx_frames, tx_mcast_frames, tx_bcast_frames),
 	UNICAST("tx_vport_unicast_bytes", tx_bytes, tx_mcast_bytes, tx_bcast_bytes),
 	SUM("rx_vport_multicast_packets", rx_mcast_frames),
@@ -75,7 +77,8 @@ static uint64_t
 stat_value(const struct emu_port_stats *s, const struct ethtool_stat *row)
 {
 	return stat_part(s, row->plus) - stat_part(s, row->minus[0]) -
-	       stat_part(s, row->minus[1]) + FCS_BYTES * stat_part(s, row->frames);
+	       stat_part(s, row->minus[1]) - stat_part(s, row->minus[2]) +
+	       FCS_BYTES * stat_part(s, row->frames);
 }
 
 uint32_t

@@ -162,6 +162,15 @@ abi_doors(unsigned port)
 	return (uint8_t)(doors[port] - '0');
 }
 
+/* A variable with a bit for each port. */
+static bool
+abi_port_bit(const char *variable, unsigned port)
+{
+	const char *bits = getenv(variable);
+
+	return bits != NULL && (strtoul(bits, NULL, 0) >> port & 1) != 0;
+}
+
 static int
 abi_machine_describe(void)
 {
@@ -169,7 +178,6 @@ abi_machine_describe(void)
 	const char *name = getenv("MLXEMU_PROFILE");
 	const char *clock = getenv("MLXEMU_CLOCK");
 	const char *offset = getenv("MLXEMU_CLOCK_OFFSET");
-	const char *vfs = getenv("MLXEMU_VF");
 	const struct emu_profile *profile = emu_profile_find(name != NULL ? name : "cx6dx");
 	unsigned i;
 	int ret;
@@ -192,7 +200,8 @@ abi_machine_describe(void)
 
 		dev->admin_up = true;
 		dev->doors = abi_doors(i);
-		dev->vf = vfs != NULL && (strtoul(vfs, NULL, 0) >> i & 1) != 0;
+		dev->vf = abi_port_bit("MLXEMU_VF", i);
+		dev->l2.on = abi_port_bit("MLXEMU_MPFS", i);
 		/* The card is one for all processes of the run, its state is not this one's. */
 		(void)emu_pci_attach(dev, abi_run_dir());
 	}

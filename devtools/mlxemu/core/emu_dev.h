@@ -71,6 +71,8 @@ struct emu_port_stats {
 	uint64_t rx_dropped_by_rule;
 	uint64_t rx_oversize;		/**< Larger than the MTU or the posted buffer. */
 	uint64_t rx_link_down;
+	uint64_t rx_elsewhere;		/**< In rx_frames, but in no entry of the L2 table. */
+	uint64_t rx_elsewhere_bytes;
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */
@@ -101,6 +103,24 @@ struct emu_vport {
 	struct emu_roce_address roce[EMU_ROCE_ADDRESSES];
 };
 
+/**
+ * Unicast addresses by which a card that several functions share finds a frame's (MPFS); how many
+ * there can be is made up.
+ */
+#define EMU_LOG_L2_TABLE 7u
+#define EMU_L2_ENTRIES (1u << EMU_LOG_L2_TABLE)
+struct emu_l2_entry {
+	bool used, vlan_valid;
+	uint16_t vlan;
+	uint8_t mac[6];
+};
+struct emu_l2_table {
+	bool on;    /**< There is such a switch, and the function is its manager (--mpfs). */
+	bool owned; /**< A program has the function and keeps the table; else the kernel's driver. */
+	unsigned last; /**< Entry that was found last. */
+	struct emu_l2_entry entry[EMU_L2_ENTRIES];
+};
+
 /* Who serves a device, and so how programs come to it. */
 #define EMU_DOOR_VERBS 1u /**< The kernel's driver: uverbs and a network interface. */
 #define EMU_DOOR_VFIO 2u  /**< vfio-pci. */
@@ -113,6 +133,7 @@ struct emu_dev {
 	char netdev_name[16]; /**< "mlxemu0np0": the interface the kernel would show. */
 	const struct emu_profile *profile;
 	struct emu_vport vport;
+	struct emu_l2_table l2;
 	struct emu_clock clock;
 	struct emu_port_stats stats;
 	bool admin_up;	/**< The kernel's interface is up. */

@@ -382,8 +382,10 @@ emu_ctx_close(struct emu_ctx *ctx)
 {
 	unsigned total = emu_ctx_sweep(ctx);
 
-	if (ctx->iommu != NULL)
+	if (ctx->iommu != NULL) {
 		emu_iommu_watch(ctx->iommu, NULL, NULL);
+		ctx->dev->l2 = (struct emu_l2_table){.on = ctx->dev->l2.on};
+	}
 	emu_clock_hold(ctx->dev);
 	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
 	emu_clock_release(ctx->dev);

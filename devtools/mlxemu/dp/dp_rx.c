@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * A frame's way in: link, size, steering, hash, receive queue. A function without an embedded
- * switch in front of it sees every frame of the wire; the addresses of the kernel's interface
- * matter only for what no rule takes.
+ * A frame's way in: link, the card's switch if there is one, size, steering, hash, receive queue. A
+ * function without a switch in front of it sees every frame of the wire; the addresses of the
+ * kernel's interface matter only for what no rule takes.
  */
 #include <time.h>
 
@@ -38,6 +38,38 @@ for_us(const struct emu_vport *v, const uint8_t *mac)
 		return memcmp(mac, v->mac, 6) == 0 || v->promisc_uc ||
 		       in_list(v->uc, v->uc_count, mac);
 	return is_broadcast(mac) || v->promisc_mc || in_list(v->mc, v->mc_count, mac);
+}
+
+/* An entry with a VLAN is for frames of that VLAN only. */
+static bool
+l2_matches(const struct emu_l2_entry *e, const uint8_t *frame)
+{
+	if (!e->used || memcmp(e->mac, frame, 6) != 0)
+		return false;
+	return !e->vlan_valid || (frame[12] == 0x81 && frame[13] == 0x00 &&
+				  ((frame[14] & 0xf) << 8 | frame[15]) == e->vlan);
+}
+
+/* The switch of a shared card: does it lead the frame to this function? len is a header's at least. */
+static __attribute__((noinline)) bool
+l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
+{
+	struct emu_l2_table *t = &dev->l2;
+	const struct emu_vport *v = &dev->vport;
+
+	if ((frame[0] & 1) != 0 || v->promisc_uc || v->promisc_all)
+		return true;
+	/* The kernel's driver keeps the addresses of its interface there. */
+	if (!t->owned)
+		return for_us(v, frame);
+	if (l2_matches(&t->entry[t->last], frame))
+		return true;
+	for (unsigned i = 0; i < EMU_L2_ENTRIES; i++)
+		if (l2_matches(&t->entry[i], frame)) {
+			t->last = i;
+			return true;
+		}
+	return false;
 }
 
 /* The frame is the port's now: it arrives at this moment, whatever becomes of it. */
@@ -189,9 +221,24 @@ receive_any(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wa
 	return steer(dev, &pkt, may_wait);
 }
 
+/* The wire brought it, and that is all that is counted of it. */
+static bool
+elsewhere(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	if (!dev->link_up || dev->dp == NULL || len < DP_ETH_BYTES + 2 ||
+	    l2_leads_here(dev, frame))
+		return false;
+	arrived(dev, frame, len);
+	dev->stats.rx_elsewhere++;
+	dev->stats.rx_elsewhere_bytes += len;
+	return true;
+}
+
 static inline enum emu_rx_result
 receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
+	if (DP_UNLIKELY(dev->l2.on) && elsewhere(dev, frame, len))
+		return EMU_RX_TAKEN;
 	if (dp_class_possible() && DP_LIKELY(dev->link_up && dev->dp != NULL) &&
 	    DP_LIKELY(len <= dp_frame_limit(dev)) && by_class(dev, frame, len))
 		return EMU_RX_TAKEN;

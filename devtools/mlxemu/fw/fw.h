@@ -307,6 +307,11 @@ int fw_query_vport_counter(struct fw_cmd *c);
 int fw_query_roce_address(struct fw_cmd *c);
 int fw_set_roce_address(struct fw_cmd *c);
 int fw_query_vnic_env(struct fw_cmd *c);
+int fw_set_l2_table_entry(struct fw_cmd *c);
+int fw_query_l2_table_entry(struct fw_cmd *c);
+int fw_delete_l2_table_entry(struct fw_cmd *c);
+/** The function ends: so do its entries, and those that its owner left are told of. */
+void fw_l2_clear(struct fw_cmd *c);
 
 int fw_access_register(struct fw_cmd *c);
 int fw_access_register_user(struct fw_cmd *c);

@@ -84,6 +84,9 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_vport_counters(cap, 1);
 	prm_cmd_hca_cap_set_vport_group_manager(cap, 0);
 	prm_cmd_hca_cap_set_eth_virt(cap, 0);
+	/* Who is manager of the switch keeps its table. */
+	prm_cmd_hca_cap_set_eswitch_manager(cap, dev->l2.on);
+	prm_cmd_hca_cap_set_log_max_l2_table(cap, dev->l2.on ? EMU_LOG_L2_TABLE : 0);
 	prm_cmd_hca_cap_set_log_max_current_uc_list(cap, 7);
 	prm_cmd_hca_cap_set_log_max_current_mc_list(cap, 7);
 	prm_cmd_hca_cap_set_max_tc(cap, 8);
@@ -326,6 +329,8 @@ static const struct {
 	{PRM_HCA_CAP_TYPE_ODP, cap_empty},
 	{PRM_HCA_CAP_TYPE_ATOMIC, cap_atomic},
 	{PRM_HCA_CAP_TYPE_ROCE, cap_roce},
+	{PRM_HCA_CAP_TYPE_ESWITCH_FLOW_TABLE, cap_empty},
+	{PRM_HCA_CAP_TYPE_ESWITCH, cap_empty},
 	{PRM_HCA_CAP_TYPE_QOS, cap_empty},
 	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_memory},
 	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_events},
@@ -335,6 +340,10 @@ static const struct {
 bool
 fw_cap_page(const struct emu_dev *dev, unsigned type, void *page)
 {
+	/* Only who manages the switch has these; of the switch nothing but its table is modelled. */
+	if ((type == PRM_HCA_CAP_TYPE_ESWITCH_FLOW_TABLE || type == PRM_HCA_CAP_TYPE_ESWITCH) &&
+	    !dev->l2.on)
+		return false;
 	for (unsigned i = 0; i < sizeof(cap_rows) / sizeof(cap_rows[0]); i++) {
 		if (cap_rows[i].type != type)
 			continue;

@@ -181,6 +181,7 @@ fw_init_hca(struct fw_cmd *c)
 	if (ret != 0)
 		return ret;
 	hca->state = EMU_HCA_UP;
+	c->dev->l2.owned = true;
 	hca->admin_before = c->dev->admin_up;
 	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
 	/* Whoever had the function before has left it: it is down until this command or the owner. */
@@ -198,6 +199,8 @@ fw_teardown_hca(struct fw_cmd *c)
 		return fw_refuse(c, FW_TEARDOWN, "%u", profile);
 	/* Nothing of the function works any more: what was left ends here. */
 	emu_ctx_sweep(c->ctx);
+	fw_l2_clear(c);
+	c->dev->l2.owned = false;
 	hca->state = EMU_HCA_ENABLED;
 	hca->asked = false;
 	hca->roce = false;

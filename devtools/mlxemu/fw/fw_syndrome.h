@@ -118,6 +118,11 @@
 	X(VPORT_MTU, 0xe50c06, BAD_PARAM, "MTU out of range") \
 	X(ROCE_INDEX, 0xe50c07, BAD_INDEX, "RoCE address table has no such entry") \
 	X(ROCE_VERSION, 0xe50c08, BAD_PARAM, "RoCE version or type of address without capability") \
+	X(L2_NONE, 0xe50c10, BAD_OP, "function has no table of addresses to keep") \
+	X(L2_INDEX, 0xe50c11, BAD_INDEX, "table_index is beyond log_max_l2_table") \
+	X(L2_ADDRESS, 0xe50c12, BAD_PARAM, "address is a group's") \
+	X(L2_FEATURE, 0xe50c13, BAD_PARAM, "entry with a feature without capability") \
+	X(L2_EMPTY, 0xe50c14, BAD_RES, "entry is not in use") \
 	/* registers */ \
 	X(REG_UNKNOWN, 0xe50d01, BAD_PARAM, "register is not modelled") \
 	X(REG_READ_ONLY, 0xe50d02, BAD_PARAM, "register cannot be written") \

@@ -218,8 +218,8 @@ fw_query_vport_counter(struct fw_cmd *c)
 	traffic_put(prm_query_vport_counter_out_transmitted_eth_multicast(out),
 		    s->tx_mcast_frames, s->tx_mcast_bytes);
 	traffic_put(prm_query_vport_counter_out_received_eth_unicast(out),
-		    s->rx_frames - s->rx_bcast_frames - s->rx_mcast_frames,
-		    s->rx_bytes - s->rx_bcast_bytes - s->rx_mcast_bytes);
+		    s->rx_frames - s->rx_bcast_frames - s->rx_mcast_frames - s->rx_elsewhere,
+		    s->rx_bytes - s->rx_bcast_bytes - s->rx_mcast_bytes - s->rx_elsewhere_bytes);
 	traffic_put(prm_query_vport_counter_out_transmitted_eth_unicast(out),
 		    s->tx_frames - s->tx_bcast_frames - s->tx_mcast_frames,
 		    s->tx_bytes - s->tx_bcast_bytes - s->tx_mcast_bytes);

@@ -45,6 +45,7 @@ struct mdv_caps {
 	uint8_t log_max_cq_sz;	/**< log2 of CQEs in a CQ. */
 	uint8_t log_max_wq_sz;	/**< log2 of WQEs (RQ) or WQEBBs (SQ). */
 	uint8_t log_max_rqt_size;
+	uint8_t log_max_l2_table; /**< Addresses of the card's switch (MPFS); 0: not this function's. */
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
 	uint8_t min_inline_mode; /**< enum of nic_vport_context: 0 none, 1 L2, ... */
 	uint8_t num_ports;	/**< Of the function. */

@@ -109,6 +109,8 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	if (check_sizes(dev, cap) != 0)
 		return -rte_errno;
 	caps->num_ports = prm_cmd_hca_cap_get_num_ports(cap);
+	if (prm_cmd_hca_cap_get_eswitch_manager(cap))
+		caps->log_max_l2_table = prm_cmd_hca_cap_get_log_max_l2_table(cap);
 	read_clock_caps(dev, cap);
 	if (prm_cmd_hca_cap_get_lag_master(cap))
 		caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);

@@ -123,6 +123,7 @@ vfio_open(struct mdv_dev *dev)
 		return mdv_fail(ENOMEM);
 	}
 	dev->vfio->event_fd = dev->vfio->stop_fd = dev->vfio->bell_fd = dev->vfio->end_fd = -1;
+	dev->vfio->l2_index = MDV_L2_NONE;
 	pthread_mutex_init(&dev->vfio->eq_lock, NULL);
 	ret = context_open(dev);
 	if (ret != 0) {
@@ -273,17 +274,6 @@ vfio_events_up(struct mdv_dev *dev)
 	return mdv_vfio_events_up(dev);
 }
 
-static int
-vfio_port_up(struct mdv_dev *dev __rte_unused)
-{
-	return 0;
-}
-
-static void
-vfio_port_down(struct mdv_dev *dev __rte_unused)
-{
-}
-
 const struct mdv_door mdv_door_vfio = {
 	.name = "vfio",
 	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER,
@@ -291,8 +281,8 @@ const struct mdv_door mdv_door_vfio = {
 	.open = vfio_open,
 	.close = vfio_close,
 	.identify = vfio_identify,
-	.port_up = vfio_port_up,
-	.port_down = vfio_port_down,
+	.port_up = mdv_vfio_port_up,
+	.port_down = mdv_vfio_port_down,
 	.events_up = vfio_events_up,
 	.events_down = mdv_vfio_events_down,
 	.event_fd = mdv_vfio_event_fd,

@@ -9,6 +9,8 @@
 #include "mdv_eq.h"
 #include "mdv_private.h"
 
+#define MDV_L2_NONE -1
+
 struct mdv_vfio {
 	/**
 	 * The head of BAR 0, as the library mapped it, found through the UAR, whose page it is part
@@ -25,6 +27,8 @@ struct mdv_vfio {
 	int event_fd;	   /**< Of the vector; the pump wakes it as well. -1: not up. */
 	struct mdv_msi *msi; /**< There is no opening without one. */
 	struct mdv_eq *eq;
+	int l2_index;	/**< Entry of the card's table of addresses that is the port's, or MDV_L2_NONE. */
+	bool l2_refused; /**< It was said already. */
 	pthread_mutex_t eq_lock; /**< Whoever takes events, or gives the device up. */
 	int bell_fd;	   /**< The library's own events descriptor, whatever has its number by now, */
 	int end_fd;	   /**< and what is to have it when the device is given up. */
@@ -53,7 +57,12 @@ void mdv_vfio_close_context(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ events and the port */
 
+/** The port's address is another now: writes it where the card looks it up. Logs what is refused. */
+void mdv_vfio_l2_move(struct mdv_dev *dev, const uint8_t mac[6]);
+
 /* As in struct mdv_door. */
+int mdv_vfio_port_up(struct mdv_dev *dev);
+void mdv_vfio_port_down(struct mdv_dev *dev);
 int mdv_vfio_events_up(struct mdv_dev *dev);
 void mdv_vfio_events_down(struct mdv_dev *dev);
 int mdv_vfio_event_fd(const struct mdv_dev *dev);

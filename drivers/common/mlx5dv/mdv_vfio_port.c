@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "mdv_private.h"
+#include "mdv_vfio.h"
 
 /** PMTU counts Ethernet, VLAN and FCS as well, an interface's MTU does not. */
 #define MDV_L2_OVERHEAD_BYTES 22
@@ -163,6 +163,7 @@ vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 {
 	struct prm_mac_address_layout *addr;
 	struct vport_modify m;
+	int ret;
 
 	modify_begin(&m);
 	prm_modify_nic_vport_field_select_set_permanent_address(
@@ -173,7 +174,10 @@ vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 	prm_mac_address_layout_set_mac_addr_31_0(addr, (uint32_t)mac[2] << 24 |
 							       (uint32_t)mac[3] << 16 |
 							       (uint32_t)mac[4] << 8 | mac[5]);
-	return modify_run(dev, &m, 0);
+	ret = modify_run(dev, &m, 0);
+	if (ret == 0)
+		mdv_vfio_l2_move(dev, mac);
+	return ret;
 }
 
 /* The bits go together: those that are not to change are told as they are. */

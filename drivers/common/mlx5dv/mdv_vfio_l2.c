@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The table of unicast addresses by which a card that several functions share (SR-IOV, multi-host)
+ * knows whose a frame is (MPFS). The kernel's driver keeps it for its interface; a function that
+ * is opened in its place keeps its own. As there, only a manager of the switch writes it.
+ */
+
+#include <string.h>
+
+#include "mdv_vfio.h"
+
+static void
+entry_delete(struct mdv_dev *dev, int index)
+{
+	struct prm_delete_l2_table_entry_in in;
+	struct prm_delete_l2_table_entry_out out;
+
+	memset(&in, 0, sizeof(in));
+	prm_delete_l2_table_entry_in_set_opcode(&in, PRM_CMD_OP_DELETE_L2_TABLE_ENTRY);
+	prm_delete_l2_table_entry_in_set_table_index(&in, index);
+	(void)mdv_cmd(dev, &in, sizeof(in), &out, sizeof(out));
+}
+
+/** Refused, promiscuous mode is still a way, and the port goes on: one line. */
+static int
+entry_set(struct mdv_dev *dev, int index, const uint8_t mac[6])
+{
+	struct prm_set_l2_table_entry_in in;
+	struct prm_set_l2_table_entry_out out;
+	struct prm_mac_address_layout *addr = prm_set_l2_table_entry_in_mac_address(&in);
+	int ret;
+
+	memset(&in, 0, sizeof(in));
+	prm_set_l2_table_entry_in_set_opcode(&in, PRM_CMD_OP_SET_L2_TABLE_ENTRY);
+	prm_set_l2_table_entry_in_set_table_index(&in, index);
+	prm_mac_address_layout_set_mac_addr_47_32(addr, (uint32_t)mac[0] << 8 | mac[1]);
+	prm_mac_address_layout_set_mac_addr_31_0(addr, (uint32_t)mac[2] << 24 |
+							       (uint32_t)mac[3] << 16 |
+							       (uint32_t)mac[4] << 8 | mac[5]);
+	ret = mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out));
+	if (ret != 0)
+		MDV_LOG(WARNING, &dev->pci, "SET_L2_TABLE_ENTRY refused (status 0x%02x, syndrome "
+			"0x%x): the card may keep unicast frames from the port unless it is "
+			"promiscuous", prm_set_l2_table_entry_out_get_status(&out),
+			prm_set_l2_table_entry_out_get_syndrome(&out));
+	return ret;
+}
+
+void
+mdv_vfio_l2_move(struct mdv_dev *dev, const uint8_t mac[6])
+{
+	int old = dev->vfio->l2_index, index = old == 0 ? 1 : 0;
+
+	/* A table of one entry is none (Linux, mpfs.c). */
+	if (dev->caps.log_max_l2_table == 0 || dev->vfio->l2_refused)
+		return;
+	if (entry_set(dev, index, mac) != 0) {
+		dev->vfio->l2_refused = true;
+		return;
+	}
+	dev->vfio->l2_index = index;
+	if (old != MDV_L2_NONE)
+		entry_delete(dev, old);
+}
+
+int
+mdv_vfio_port_up(struct mdv_dev *dev)
+{
+	uint8_t mac[6];
+
+	if (dev->caps.log_max_l2_table == 0)
+		return 0;
+	if (mdv_vport_mac(dev, mac) != 0)
+		return -rte_errno;
+	mdv_vfio_l2_move(dev, mac);
+	return 0;
+}
+
+void
+mdv_vfio_port_down(struct mdv_dev *dev)
+{
+	if (dev->vfio->l2_index != MDV_L2_NONE && !mdv_gone(dev))
+		entry_delete(dev, dev->vfio->l2_index);
+	dev->vfio->l2_index = MDV_L2_NONE;
+}
