@@ -174,11 +174,17 @@ test_ring(void)
 	CHECK_EQ(emu_audit_total(), 0);
 	events(2);
 	CHECK_EQ(emu_audit_count(EMU_AUDIT_EQ_OVERRUN), 1);
+	CHECK_EQ(p->dev->stats.async_eq_overruns, 1);
+	CHECK_EQ(p->dev->stats.comp_eq_overruns, 0);
+	CHECK(!p->dev->failed);
 	for (unsigned i = 0; i < ENTRIES; i++)
 		CHECK(rig_eqe(p) != NULL);
 	rig_eq_ring(p, true);
 	events(2);
 	CHECK(rig_eqe(p) == NULL);
+	/* The firmware gives up at the engine's next turn. */
+	rig_run(r);
+	CHECK(p->dev->failed && p->dev->removed);
 	emu_audit_reset();
 	end(0);
 }

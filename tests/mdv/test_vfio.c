@@ -12,6 +12,7 @@
  * mdv_vfio table ADDRESS     the card's table of addresses refuses the port's
  * mdv_vfio gone ADDRESS COMMAND   the shell command takes the device away, or makes it fail
  * mdv_vfio waiting ADDRESS [COMMAND]   the same with commands under way; a fault rule, if there is no command
+ * mdv_vfio overrun ADDRESS COMMAND   the shell command makes more events than the queue has room for
  * mdv_vfio closing ADDRESS   a fault rule takes the device away while it is closed
  */
 
@@ -499,6 +500,26 @@ run_waiting(const char *address, const char *command)
 	test_wait_gone(dev, command);
 }
 
+/** Nobody takes the port's events: the firmware gives up, and the log says why. */
+static void
+run_overrun(const char *address, const char *command)
+{
+	struct mdv_dev *dev = open_it(address);
+	uint32_t events = 0;
+	const char *text;
+
+	REQUIRE(dev != NULL);
+	log_begin();
+	REQUIRE(system(command) == 0);
+	while ((events & MDV_EVENT_GONE) == 0 && readable(mdv_event_fd(dev), WAKE_MS))
+		events |= mdv_events_take(dev);
+	CHECK((events & MDV_EVENT_GONE) != 0);
+	mdv_close(dev);
+	text = log_end();
+	fputs(text, stdout);
+	CHECK_EQ(lines_with(text, "a fatal error: an event queue ran over"), 1);
+}
+
 static void
 run_closing(const char *address)
 {
@@ -514,6 +535,7 @@ static const struct {
 } gone_modes[] = {
 	{ "gone", run_gone },
 	{ "waiting", run_waiting },
+	{ "overrun", run_overrun },
 };
 
 int
@@ -542,7 +564,7 @@ main(int argc, char **argv)
 			run_with = gone_modes[i].run;
 	if ((run == NULL && run_with == NULL) || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
 		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|table|closing ADDRESS, or\n"
-			"       %s gone|waiting ADDRESS COMMAND\n", argv[0], argv[0]);
+			"       %s gone|waiting|overrun ADDRESS COMMAND\n", argv[0], argv[0]);
 		return 2;
 	}
 	if (run != NULL)

@@ -76,6 +76,7 @@ struct emu_port_stats {
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */
+	uint32_t async_eq_overruns, comp_eq_overruns; /**< EQs that ran over. */
 	/* What a card would have done over PCIe, per port. */
 	uint64_t doorbells, wqe_fetch_bytes, cqes, dma_reads, dma_read_bytes, dma_writes,
 		dma_write_bytes;
@@ -142,11 +143,12 @@ struct emu_dev {
 	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
 	bool removed;	/**< Unplugged from the bus: nothing works any more. */
 	bool health_stopped; /**< The health counter stands still: who watches it gives the card up. */
+	uint32_t fatal; /**< Health syndrome that it is removed by at gone_ns; 0: none. */
 	bool failed;	/**< Removed because its firmware failed: its PCI function is still there. */
 	bool vf;	/**< A virtual function: its configuration space has no gateway. */
 	uint8_t doors;	/**< EMU_DOOR_*: ways by which programs may open it. */
 	bool going;	/**< On its way there: the kernel answers no call any more, the device works. */
-	uint64_t gone_ns; /**< When it is removed (CLOCK_MONOTONIC), while going. */
+	uint64_t gone_ns; /**< When it is removed (CLOCK_MONOTONIC), while going or for fatal. */
 	uint64_t replug_ns; /**< When it is plugged in again (emu_mono_ns()); 0: not by itself. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */

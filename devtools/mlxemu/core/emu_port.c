@@ -9,6 +9,7 @@
 #include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_dev.h"
+#include "emu_pci.h"
 
 /* Smallest MTU of IPv4; the kernel's own lower bound for Ethernet. */
 #define MTU_MIN 68u
@@ -188,6 +189,9 @@ emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
 {
 	if (dev->replug_ns != 0 && mono_ns >= dev->replug_ns)
 		emu_port_cable(dev, dev->unplugged, 0);
+	if (dev->fatal != 0 && !dev->removed)
+		emu_dev_health(dev, dev->fatal);
+	dev->fatal = 0;
 	if (dev->gone_ns != 0 && mono_ns >= dev->gone_ns)
 		emu_dev_remove(dev, 0);
 }

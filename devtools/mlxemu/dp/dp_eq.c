@@ -17,6 +17,8 @@
 #define UAR_EQ_ARM 0x40u
 #define UAR_EQ_UPDATE 0x48u
 #define CI_MASK 0xffffffu
+/* PRM, health buffer: synd. */
+#define SYNDROME_ASYNC_EQ_OVERRUN 0x0cu
 
 static struct dp_eq *
 eq_get(struct emu_eq *eq)
@@ -71,18 +73,38 @@ interrupt(struct emu_eq *eq)
 		front->msix(eq->obj.ctx, eq->vector);
 }
 
+/*
+ * An EQ that ran over takes no more, and is counted by what it is for (PRM, vnic_diagnostic_statistics).
+ * When events were lost that are not completions the firmware reports itself failed, by a syndrome
+ * that Linux calls "async EQ buffer overrun" (health.c); not from within a command or a packet.
+ */
+static void
+overrun(struct emu_eq *eq, uint8_t type)
+{
+	struct emu_dev *dev = eq->obj.dev;
+
+	emu_audit(dev, EMU_AUDIT_EQ_OVERRUN,
+		  "EQ 0x%x: no room for event %u, consumer index 0x%x of %u entries", eq->obj.id,
+		  eq->pi, eq->ci, 1u << eq->log_size);
+	if (type == PRM_EVENT_TYPE_COMP) {
+		dev->stats.comp_eq_overruns++;
+		return;
+	}
+	dev->stats.async_eq_overruns++;
+	dev->fatal = SYNDROME_ASYNC_EQ_OVERRUN;
+	dev->gone_ns = emu_mono_ns();
+}
+
 /* Its ring cannot be written to any more; said once. */
 static void
-stop(struct emu_eq *eq)
+stop(struct emu_eq *eq, uint8_t type)
 {
 	eq->err = true;
 	if (eq->obj.unmapped)
 		emu_audit(eq->obj.dev, EMU_AUDIT_IOMMU, "EQ 0x%x: its ring is not mapped any more",
 			  eq->obj.id);
 	else
-		emu_audit(eq->obj.dev, EMU_AUDIT_EQ_OVERRUN,
-			  "EQ 0x%x: no room for event %u, consumer index 0x%x of %u entries",
-			  eq->obj.id, eq->pi, eq->ci, 1u << eq->log_size);
+		overrun(eq, type);
 }
 
 static bool
@@ -95,7 +117,7 @@ write_one(struct emu_eq *eq, const struct prm_eqe *eqe)
 	if (eq->err)
 		return false;
 	if (eq->obj.unmapped || (unconsumed(eq) >= size && !eq->oi)) {
-		stop(eq);
+		stop(eq, eqe->type);
 		return false;
 	}
 	to = (struct prm_eqe *)(eq->ring + (size_t)(eq->pi & (size - 1)) * sizeof(*to));

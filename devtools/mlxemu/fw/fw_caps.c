@@ -92,6 +92,7 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_max_tc(cap, 8);
 	prm_cmd_hca_cap_set_disable_link_up(cap, 1);
 	prm_cmd_hca_cap_set_nic_receive_steering_discard(cap, 1);
+	prm_cmd_hca_cap_set_eq_overrun_count(cap, 1);
 	prm_cmd_hca_cap_set_receive_discard_vport_down(cap, 1);
 	prm_cmd_hca_cap_set_transmit_discard_vport_down(cap, 1);
 }

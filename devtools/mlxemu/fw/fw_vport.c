@@ -237,6 +237,8 @@ fw_query_vnic_env(struct fw_cmd *c)
 		return ret;
 	prm_vnic_diagnostic_statistics_set_nic_receive_steering_discard(
 		env, c->dev->stats.rx_dropped_by_rule);
+	prm_vnic_diagnostic_statistics_set_async_eq_overrun(env, c->dev->stats.async_eq_overruns);
+	prm_vnic_diagnostic_statistics_set_comp_eq_overrun(env, c->dev->stats.comp_eq_overruns);
 	prm_vnic_diagnostic_statistics_set_receive_discard_vport_down(env,
 								      c->dev->stats.rx_link_down);
 	prm_vnic_diagnostic_statistics_set_transmit_discard_vport_down(env,

@@ -38,6 +38,8 @@
 #define MDV_NIC_MASK 7
 #define MDV_NIC_DISABLED 1
 #define MDV_NIC_RESET 7
+/* PRM, health buffer: synd, as Linux names it. */
+#define MDV_SYND_ASYNC_EQ_OVERRUN 0x0c
 
 /* ------------------------------------------------------------------ health */
 
@@ -53,7 +55,9 @@ sick_registers(const struct prm_initial_seg *seg)
 	if (prm_health_buffer_get_fw_version(health) == UINT32_MAX)
 		return "its health buffer does not answer";
 	if (prm_health_buffer_get_rfr(health) != 0 && prm_health_buffer_get_synd(health) != 0)
-		return "its firmware reports a fatal error";
+		return prm_health_buffer_get_synd(health) == MDV_SYND_ASYNC_EQ_OVERRUN ?
+			"its firmware reports a fatal error: an event queue ran over" :
+			"its firmware reports a fatal error";
 	nic = rte_be_to_cpu_32(seg->dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW]) >> MDV_NIC_SHIFT &
 	      MDV_NIC_MASK;
 	if (nic == MDV_NIC_DISABLED || nic == MDV_NIC_RESET)
