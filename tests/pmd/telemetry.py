@@ -55,7 +55,7 @@ def check_stats(client, testpmd, port):
 
 
 def check_unread(client, port):
-    """Counts are young whenever the first question comes, and telemetry waits for no command."""
+    """Counts are young for who goes on asking, and telemetry waits for no command."""
     young, rounds = 0, 6
     for _ in range(rounds):
         time.sleep(0.25)

@@ -5,8 +5,9 @@
  * for a firmware command. Queue counters are asked without waiting, vport and wire by that thread.
  *
  * A running port's are asked for before they have the age that is allowed, whether somebody reads or not: so
- * the first reading finds them young as well. For who reads more than once every LEASE_NS there is more time
- * for an answer. A stopped port's were asked for when it stopped; after that only for who reads, and his
+ * the first reading finds them young as well. Vport and wire, which cost this thread and the kernel much more,
+ * may be UNREAD_AGES as old while nobody reads them. For who reads more than once every LEASE_NS there is more
+ * time for an answer. A stopped port's were asked for when it stopped; after that only for who reads, and his
  * first reading finds what there is.
  */
 
@@ -18,6 +19,7 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define LEASE_NS (10000 * NS_PER_MS)
+#define UNREAD_AGES 10
 /* An answer that has not come by then is not waited for before asking again. */
 #define LATE_NS (1000 * NS_PER_MS)
 /* But not more often than this. */
@@ -34,6 +36,7 @@ static_assert(sizeof(struct mlxpmd_counts) % sizeof(uint64_t) == 0, "rows of wor
 /* When a kind of counts is due. */
 struct turn {
 	uint64_t read_ns;	/* When it was last read by anybody, 0: never. Atomic. */
+	uint64_t since_ns;	/* Of those readings the first one after a pause. Atomic. */
 	uint64_t tried_ns;	/* When the device was last asked. Atomic. */
 	bool wanted;		/* By who found it old: atomic. */
 	uint64_t late_ns, late_asked_ns; /* When it was found late last, and as of when. Atomic. */
@@ -296,9 +299,16 @@ countless(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
 static bool
 is_leased(const struct turn *t, uint64_t now_ns)
 {
-	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_RELAXED);
+	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_ACQUIRE);
 
 	return read_ns != 0 && (now_ns < read_ns || now_ns - read_ns <= LEASE_NS);
+}
+
+/* How old these may be while the port runs. */
+static uint64_t
+allowed_ns(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, bool leased)
+{
+	return leased || which == MLXPMD_MISSED ? c->age_ns : UNREAD_AGES * c->age_ns;
 }
 
 /* When the device is to be asked; UINT64_MAX: not while the port is stopped and nobody reads. */
@@ -308,7 +318,7 @@ due_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t now
 	const struct mlxpmd_counts_cache *c = port->counts;
 	const struct turn *t = &c->turn[which];
 	bool leased = is_leased(t, now_ns);
-	uint64_t pause_ns = leased ? c->age_ns / 2 : c->age_ns / 4 * 3;
+	uint64_t pause_ns = leased ? c->age_ns / 2 : allowed_ns(c, which, false) / 4 * 3;
 
 	if (countless(port, which) || (!leased && !running(port)))
 		return UINT64_MAX;
@@ -324,7 +334,7 @@ void
 mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns;
+	uint64_t now_ns, due;
 
 	if (readable)
 		answers_take(port);
@@ -332,10 +342,13 @@ mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
-		if (now_ns < due_ns(port, which, now_ns))
+		due = due_ns(port, which, now_ns);
+		/* Who wanted it was forgotten meanwhile: the next one is to wake this thread again. */
+		if (due <= now_ns || due == UINT64_MAX)
+			__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
+		if (now_ns < due)
 			continue;
 		c->turn[which].tried_ns = now_ns;
-		__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
 		if (which == MLXPMD_MISSED)
 			missed_ask(port, now_ns);
 		else
@@ -402,22 +415,33 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 	struct mlxpmd_counts_cache *c = port->counts;
 	uint64_t now_ns = mlxpmd_now_ns(), late_ns;
 	struct turn *t = &c->turn[which];
+	bool leased;
 
 	if (c->age_ns == 0) {
 		mlxpmd_counts_read(port, which, counts);
 		return;
 	}
-	__atomic_store_n(&t->read_ns, now_ns, __ATOMIC_RELAXED);
+	leased = is_leased(t, now_ns);
+	if (!leased)
+		__atomic_store_n(&t->since_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->read_ns, now_ns, __ATOMIC_RELEASE);
 	snapshot(c, which, counts);
 	if (countless(port, which))
 		counts->asked_ns[which] = now_ns;
-	late_ns = counts->asked_ns[which] + c->age_ns;
-	if (now_ns < late_ns || mdv_gone(port->mdv))
+	if (countless(port, which) || mdv_gone(port->mdv))
 		return;
+	/* What was old by right when reading began has from then on to become young. */
+	late_ns = counts->asked_ns[which] + allowed_ns(c, which, leased);
+	if (leased)
+		late_ns = RTE_MAX(late_ns, __atomic_load_n(&t->since_ns, __ATOMIC_RELAXED));
 	/* A refusal has its line already. */
 	if (running(port) && now_ns > late_ns + LATE_NS && !failing(c, which))
 		late_tell(port, which, counts->asked_ns[which], now_ns);
-	if (!running(port) && !__atomic_exchange_n(&t->wanted, true, __ATOMIC_ACQ_REL))
+	/* With the first reading the control thread's pause is over. */
+	if (now_ns < counts->asked_ns[which] + c->age_ns &&
+	    (leased || allowed_ns(c, which, false) == c->age_ns))
+		return;
+	if (!__atomic_exchange_n(&t->wanted, true, __ATOMIC_ACQ_REL))
 		mlxpmd_service_wake(port);
 }
 
@@ -430,8 +454,10 @@ mlxpmd_counts_settle(struct mlxpmd_port *port)
 		return;
 	missed_read(port, failing(c, MLXPMD_MISSED));
 	counters_read(port);
-	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
+	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
 		__atomic_store_n(&c->turn[which].read_ns, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
+	}
 }
 
 uint64_t
