@@ -25,6 +25,7 @@ static const struct {
 	{"fatal", case_vfio_fatal},
 	{"remove", case_vfio_remove},
 	{"leave", case_vfio_leave},
+	{"late", case_vfio_late},
 	{"both", case_vfio_both},
 	{"shut", case_vfio_shut},
 };

@@ -17,6 +17,9 @@ int vfio_query_caps(struct ibv_context *ctx);
 /** Runs a case in another process, and checks that it passes. */
 void vfio_elsewhere(const char *name);
 
+/** Called when the process and the emulator have nearly ended (late.c). */
+extern void (*emu_late)(void);
+
 /* The cases; port is that of the machine to use. */
 void case_vfio_open(unsigned port);
 void case_vfio_traffic(unsigned port);
@@ -33,6 +36,7 @@ void case_vfio_threads(unsigned port);
 void case_vfio_fatal(unsigned port);
 void case_vfio_remove(unsigned port);
 void case_vfio_leave(unsigned port);
+void case_vfio_late(unsigned port);
 void case_vfio_both(unsigned port);
 void case_vfio_shut(unsigned port);
 

@@ -220,6 +220,8 @@ void abi_vfio_exit(void);
 void abi_vfio_msix(struct emu_ctx *ctx, unsigned vector);
 /** For the guard: a fault at addr was a store into BAR 0, and has been done. */
 bool abi_vfio_trap(uint64_t addr, void *context);
+/** The model's end: stores into BAR 0 of threads that still run are nobody's, and no faults any more. */
+void abi_vfio_trap_end(void);
 /** Ends the thread that executes commands. */
 void abi_vfio_thread_stop(void);
 

@@ -515,6 +515,7 @@ abi_model_finish(void)
 		emu_wire_detach(&abi_the_machine);
 		abi_report_write();
 		abi_pages_open(NULL);
+		abi_vfio_trap_end();
 		emu_unlock(&abi_the_machine);
 		emu_guard_stop();
 	}

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -85,6 +86,15 @@ abi_vfio_trap_forget(const struct emu_dev *dev)
 	for (unsigned i = 0; i < MAPS; i++)
 		if (atomic_load(&maps[i].len) != 0 && maps[i].dev == dev)
 			maps[i].dead = true;
+}
+
+void
+abi_vfio_trap_end(void)
+{
+	for (unsigned i = 0; i < MAPS; i++)
+		if (atomic_load(&maps[i].len) != 0)
+			(void)mprotect((void *)(uintptr_t)atomic_load(&maps[i].addr),
+				       atomic_load(&maps[i].len), PROT_READ | PROT_WRITE);
 }
 
 /* An instruction that cannot be decoded ends the program: say why. */
