@@ -47,7 +47,8 @@ static pid_t abi_owner;
 static pthread_t abi_ender;
 static _Atomic bool abi_ending;
 /* Somebody may join a thread that waits for the end. */
-#define ABI_END_NS 1000000000l
+#define ABI_END_S 1
+static __thread bool abi_end_waited;
 
 bool
 abi_model_foreign(void)
@@ -428,14 +429,25 @@ abi_model_start(void)
 static __thread sigset_t abi_signal_mask;
 static __thread int abi_cancel_state;
 
-/* As in the kernel: while a process ends, a call of another thread of it does not come back. */
+/*
+ * As in the kernel: while a process ends, a call of another thread of it does not come back. One
+ * wait for each thread: who is still there afterwards is being waited for, and makes more calls.
+ * Nobody but the ender itself waits for the emulator's own threads.
+ */
 static void
 abi_end_wait(void)
 {
-	const struct timespec end = {.tv_sec = ABI_END_NS / 1000000000l, .tv_nsec = ABI_END_NS % 1000000000l};
+	const struct timespec end = {.tv_sec = ABI_END_S};
+	int cancel, err = errno;
 
-	if (atomic_load(&abi_ending) && !abi_model_foreign() && !pthread_equal(abi_ender, pthread_self()))
-		nanosleep(&end, NULL);
+	if (!atomic_load(&abi_ending) || abi_end_waited || emu_thread_own || abi_model_foreign() ||
+	    pthread_equal(abi_ender, pthread_self()))
+		return;
+	abi_end_waited = true;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	nanosleep(&end, NULL);
+	pthread_setcancelstate(cancel, NULL);
+	errno = err;
 }
 
 /*

@@ -248,6 +248,8 @@ bool emu_lock_is_mine(const struct emu_machine *m);
 struct emu_machine *emu_machine_of(struct emu_dev *dev);
 /** A thread of the model: all signals blocked but those of faults, free to run on every processor. 0 or -errno. */
 int emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
+/** Whether the calling thread is one of those, not the program's. */
+extern __thread bool emu_thread_own __attribute__((tls_model("initial-exec")));
 /**
  * The engine sleeps until somebody leaves the model, one of n descriptors is readable (fds has room
  * for one more), or ns have passed. Called with the lock, which is free when it returns.

@@ -108,14 +108,36 @@ emu_engine_wait(struct emu_machine *m)
 	pthread_mutex_unlock(&m->mutex);
 }
 
+__thread bool emu_thread_own __attribute__((tls_model("initial-exec")));
+
+/** What a thread is to do. */
+struct errand {
+	void *(*run)(void *);
+	void *arg;
+};
+
+static void *
+thread_main(void *arg)
+{
+	struct errand *given = arg, errand = *given;
+
+	free(given);
+	emu_thread_own = true;
+	return errand.run(errand.arg);
+}
+
 int
 emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg)
 {
+	struct errand *errand = malloc(sizeof(*errand));
 	sigset_t all, before;
 	pthread_attr_t attr;
 	cpu_set_t cpus;
 	int ret;
 
+	if (errand == NULL)
+		return -ENOMEM;
+	*errand = (struct errand){.run = run, .arg = arg};
 	/* The program may have pinned the thread that is calling. */
 	CPU_ZERO(&cpus);
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF) && i < CPU_SETSIZE; i++)
@@ -125,13 +147,15 @@ emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
 	sigfillset(&all);
 	emu_guard_unblock(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(thread, &attr, run, arg);
+	ret = pthread_create(thread, &attr, thread_main, errand);
 	if (ret == EINVAL) /* a container may forbid some of the processors */
-		ret = pthread_create(thread, NULL, run, arg);
+		ret = pthread_create(thread, NULL, thread_main, errand);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (ret == 0)
 		pthread_setname_np(*thread, name);
+	else
+		free(errand);
 	return -ret;
 }
 
