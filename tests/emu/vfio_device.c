@@ -124,6 +124,15 @@ control(const char *words)
 	return system(line);
 }
 
+static bool
+vfio_pci_there(unsigned port)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", vfio_address(port));
+	return access(path, F_OK) == 0;
+}
+
 static void *
 asks_once(void *arg)
 {
@@ -159,6 +168,13 @@ case_vfio_fatal(unsigned port)
 	CHECK_EQ(pthread_create(&thread, NULL, asks_once, ctx), 0);
 	usleep(100000);
 	CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
+	/* It can still be unplugged. */
+	CHECK_EQ(vfio_pci_there(port), true);
+	CHECK_EQ(control("remove"), 0);
+	CHECK_EQ(ntohl(bar[SEG_FW_VERSION]), 0xffffffff);
+	CHECK_EQ(ntohl(bar[SEG_SYNDROME]), 0xffffffff);
+	CHECK_EQ(vfio_pci_there(port), false);
+	CHECK(vfio_open(port) == NULL);
 	_exit(client_failures != 0);
 }
 

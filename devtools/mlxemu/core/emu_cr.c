@@ -126,10 +126,8 @@ emu_dev_health(struct emu_dev *dev, uint32_t syndrome)
 {
 	emu_trace_note(dev, "health syndrome 0x%x", syndrome);
 	(void)emu_cr_write(dev, EMU_CR_HEALTH_SYNDROME, syndrome);
-	if (syndrome == 0 || dev->removed)
-		return;
-	dev->failed = true;
-	emu_dev_remove(dev, 0);
+	if (syndrome != 0)
+		emu_dev_fail(dev);
 }
 
 int

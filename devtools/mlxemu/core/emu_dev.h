@@ -327,6 +327,8 @@ void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
  *   answered by EIO at once, but only so many milliseconds later does all that end.
  */
 void emu_dev_remove(struct emu_dev *dev, uint64_t ms);
+/** The firmware failed: the same to programs, but the PCI function is there until emu_dev_remove(). Lock held. */
+void emu_dev_fail(struct emu_dev *dev);
 /** Whether the kernel answers calls about the device by EIO. */
 static inline bool
 emu_dev_deaf(const struct emu_dev *dev)

@@ -159,29 +159,48 @@ emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms)
 	link_recompute(dev);
 }
 
+static void
+gone(struct emu_dev *dev, bool failed)
+{
+	const struct emu_front_ops *front = emu_machine_of(dev)->front;
+
+	dev->gone_ns = 0;
+	emu_clock_hold(dev);
+	dev->removed = true;
+	dev->failed = failed;
+	emu_clock_release(dev);
+	dev->link_up = dev->carrier = false;
+	if (front != NULL && front->removed != NULL)
+		front->removed(dev);
+}
+
+void
+emu_dev_fail(struct emu_dev *dev)
+{
+	if (!dev->removed)
+		gone(dev, true);
+}
+
 void
 emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
-	if (dev->removed || (dev->going && ms != 0))
+	/* A failed card can still be unplugged, and the kernel has nothing of it left to take down. */
+	if (dev->removed && !dev->failed)
 		return;
-	if (ms != 0) {
-		emu_trace_note(dev, "is being removed");
-		dev->gone_ns = emu_mono_ns() + ms * 1000000u;
-		dev->going = true;
-		if (front != NULL && front->going != NULL)
-			front->going(dev);
+	if (ms == 0 || dev->failed) {
+		emu_trace_note(dev, "removed");
+		gone(dev, false);
 		return;
 	}
-	emu_trace_note(dev, "removed");
-	dev->gone_ns = 0;
-	emu_clock_hold(dev);
-	dev->removed = true;
-	emu_clock_release(dev);
-	dev->link_up = dev->carrier = false;
-	if (front != NULL && front->removed != NULL)
-		front->removed(dev);
+	if (dev->going)
+		return;
+	emu_trace_note(dev, "is being removed");
+	dev->gone_ns = emu_mono_ns() + ms * 1000000u;
+	dev->going = true;
+	if (front != NULL && front->going != NULL)
+		front->going(dev);
 }
 
 void
