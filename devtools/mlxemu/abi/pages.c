@@ -6,16 +6,18 @@
  * A counter is another one at each load: its page cannot be read, and each load of it faults and
  * is done here. Doorbell pages of a verbs context are memory that the engine looks at, store after
  * store; but while it sleeps they cannot be written to, and the first store faults, wakes it, and
- * is done again. (Stores into BAR 0 always fault: vfio_trap.c.)
+ * is done before, or again. (Stores into BAR 0 always fault: vfio_trap.c.)
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include "pages.h"
+#include "vfio.h"
 #include "core/emu_lie.h"
 
 #define MAPS 1024u
@@ -28,7 +30,8 @@
 static struct page_map {
 	_Atomic uint64_t addr, len;
 	struct emu_dev *dev;
-	const uint8_t *mem; /* the counter's page as the model has it; NULL: of doorbells */
+	uint8_t *mem;	    /* as the model has it */
+	bool counter;	    /* else doorbells */
 	int prot;	    /* as the program has asked */
 	_Atomic bool shut;
 } maps[MAPS];
@@ -38,10 +41,10 @@ static _Atomic bool maps_lost;	  /* doorbells that did not fit: the engine may n
 static bool
 protect(struct page_map *map, bool shut)
 {
-	int prot = !shut ? map->prot : map->mem != NULL ? PROT_NONE : map->prot & ~PROT_WRITE;
+	int prot = !shut ? map->prot : map->counter ? PROT_NONE : map->prot & ~PROT_WRITE;
 
 	/* What can be written can be read: doorbells are often mapped for writing alone. */
-	if (shut && map->mem == NULL)
+	if (shut && !map->counter)
 		prot |= PROT_READ;
 	if (mprotect((void *)(uintptr_t)atomic_load(&map->addr), atomic_load(&map->len), prot) != 0)
 		return false;
@@ -75,7 +78,7 @@ map_drop(struct page_map *map)
 }
 
 static struct page_map *
-map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, const uint8_t *mem)
+map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem, bool counter)
 {
 	for (unsigned i = 0; i < MAPS; i++) {
 		struct page_map *map = &maps[i];
@@ -84,6 +87,7 @@ map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, const uint8_
 			continue;
 		map->dev = dev;
 		map->mem = mem;
+		map->counter = counter;
 		map->prot = prot;
 		atomic_store(&map->shut, false);
 		atomic_store(&map->addr, addr);
@@ -107,18 +111,18 @@ counter_by_engine(struct emu_dev *dev, const char *why)
 }
 
 void
-abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, const uint8_t *mem)
+abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, uint8_t *mem)
 {
-	struct page_map *map = map_new(dev, addr, EMU_PAGE_BYTES, prot, mem);
+	struct page_map *map = map_new(dev, addr, EMU_PAGE_BYTES, prot, mem, true);
 
 	if (map == NULL || !protect(map, true))
 		counter_by_engine(dev, "too many mappings");
 }
 
 void
-abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot)
+abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem)
 {
-	if ((prot & PROT_WRITE) != 0 && map_new(dev, addr, len, prot, NULL) == NULL)
+	if ((prot & PROT_WRITE) != 0 && map_new(dev, addr, len, prot, mem, false) == NULL)
 		atomic_store(&maps_lost, true);
 }
 
@@ -142,7 +146,7 @@ void
 abi_pages_forget(const void *mem, uint64_t len)
 {
 	for (unsigned i = 0; i < atomic_load(&maps_end); i++)
-		if (atomic_load(&maps[i].len) != 0 && maps[i].mem != NULL &&
+		if (atomic_load(&maps[i].len) != 0 &&
 		    (uintptr_t)maps[i].mem - (uintptr_t)mem < len)
 			map_drop(&maps[i]);
 }
@@ -154,7 +158,7 @@ abi_pages_open(const struct emu_dev *dev)
 		struct page_map *map = &maps[i];
 
 		if (atomic_load(&map->len) != 0 && atomic_load(&map->shut) &&
-		    (dev == NULL || (map->dev == dev && map->mem == NULL)))
+		    (dev == NULL || (map->dev == dev && !map->counter)))
 			(void)protect(map, false);
 	}
 }
@@ -168,7 +172,7 @@ abi_pages_watch(struct emu_machine *m)
 	for (unsigned i = 0; i < atomic_load(&maps_end); i++) {
 		struct page_map *map = &maps[i];
 
-		if (atomic_load(&map->len) != 0 && map->mem == NULL && !atomic_load(&map->shut) &&
+		if (atomic_load(&map->len) != 0 && !map->counter && !atomic_load(&map->shut) &&
 		    !protect(map, true))
 			return false;
 	}
@@ -177,13 +181,32 @@ abi_pages_watch(struct emu_machine *m)
 
 /* ---- faults ---- */
 
+/* Usual doorbells are stored here, before anybody is woken; the program goes on behind that. */
+static bool
+store_do(const struct page_map *map, uint64_t addr, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint8_t *at = map->mem + (addr - atomic_load(&map->addr));
+	struct abi_store s;
+	uint64_t value;
+
+	if (!abi_store_decode(context, &s) || s.swap >= 0 || s.bytes != sizeof(value) ||
+	    addr % sizeof(value) != 0)
+		return false;
+	memcpy(&value, s.data, sizeof(value));
+	atomic_store_explicit((_Atomic uint64_t *)(void *)at, value, memory_order_release);
+	regs[REG_RIP] += s.len;
+	return true;
+}
+
 /*
- * The engine is woken when the model is left; the store is done again, and found by it. Another
- * thread may have been faster; but a page that was open the last time too is one that the program
- * itself has taken its rights from.
+ * The engine is woken when the model is left, and finds the store. One that is not done here is
+ * done again by the program, which may be kept from it until the engine sleeps once more.
+ * Another thread may have been faster; but a page that was open the last time too is one that the
+ * program itself has taken its rights from.
  */
 static bool
-rung(struct page_map *map, uint64_t addr)
+rung(struct page_map *map, uint64_t addr, void *context)
 {
 	static __thread uint64_t open_at __attribute__((tls_model("initial-exec")));
 	bool shut;
@@ -192,8 +215,10 @@ rung(struct page_map *map, uint64_t addr)
 	if (abi_enter() == NULL)
 		return protect(map, false);
 	shut = atomic_load(&map->shut);
-	if (shut)
+	if (shut) {
 		(void)protect(map, false);
+		(void)store_do(map, addr, context);
+	}
 	abi_leave();
 	if (!shut && open_at == addr)
 		return false;
@@ -245,7 +270,8 @@ abi_pages_trap(uint64_t addr, void *context)
 
 	if (map == NULL)
 		return false;
-	if (map->mem == NULL)
-		return write && (map->prot & PROT_WRITE) != 0 && rung(map, addr);
+	if (!map->counter)
+		return write && (map->prot & PROT_WRITE) != 0 &&
+		       rung(map, addr, context);
 	return !write && (map->prot & PROT_READ) != 0 && counted(map, addr, context);
 }

@@ -10,9 +10,10 @@
  * The program mapped the page of dev's counter at addr; mem is where the model has it. Loads are
  * answered with the present value from now on. Lock held, as in all of these unless told otherwise.
  */
-void abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, const uint8_t *mem);
-/** The program mapped doorbells of a verbs context. */
-void abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot);
+void abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, uint8_t *mem);
+/** The program mapped doorbells of a verbs context; mem as above. */
+void abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot,
+			 uint8_t *mem);
 /** The program is about to unmap a range, or to map something else there; lock not held. */
 void abi_pages_unmapped(uint64_t addr, uint64_t len);
 /** The model is about to unmap its side: the program's counter pages are memory from now on. */

@@ -79,9 +79,10 @@ abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t
 
 	if (offset == EMU_CORE_CLOCK_OFFSET && len == EMU_PAGE_BYTES)
 		abi_pages_counter(file->dev, (uintptr_t)at, prot,
-				  (const uint8_t *)file->map + EMU_CORE_CLOCK_OFFSET);
+				  (uint8_t *)file->map + EMU_CORE_CLOCK_OFFSET);
 	else if (offset >= EMU_UAR_OFFSET)
-		abi_pages_doorbells(file->dev, (uintptr_t)at, len, prot);
+		abi_pages_doorbells(file->dev, (uintptr_t)at, len, prot,
+				    (uint8_t *)file->map + offset);
 }
 
 /* Ends the context: what the kernel's release does. Lock held. */
