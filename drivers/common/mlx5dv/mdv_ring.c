@@ -43,7 +43,7 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	if (ring->umem != NULL) {
 		err = MDV_UNDO(dev, mlx5dv_devx_umem_dereg(ring->umem));
 		/* Of a device at rest nothing writes there any more, whatever is refused. */
-		if (err != 0 && !mdv_at_rest(dev)) {
+		if (err != 0 && !mdv_rest_wait(dev)) {
 			/* The device may still write there: better lost than handed to others. */
 			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes stays behind -> %s",
 				ring->bytes, mdv_errno_name(err));

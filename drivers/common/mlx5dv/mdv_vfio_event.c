@@ -23,9 +23,9 @@
  * counter that stood still over three of its looks, which are a second apart. Looked at first, and
  * sooner, the port goes like any that was pulled out, and the library is not asked any more.
  */
-#define MDV_LOOK_MS 50
+#define MDV_LOOK_MS 100
 /** Looks at which the library is called, if the device has asked for nothing; serving costs a doorbell. */
-#define MDV_LOOKS_TO_SERVE 5
+#define MDV_LOOKS_TO_SERVE 10
 /*
  * It ends the process at the third of its looks, a second or more apart, that finds the counter as it
  * was; 0 at the first of all looks is as it was. Sooner is two seconds and a half, and of the time
