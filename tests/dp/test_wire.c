@@ -314,6 +314,56 @@ capture_files(void)
 	unlink(path_out);
 }
 
+#define LONG_NS 20000000000u
+
+/* How many frames have arrived, received or not, when it is enough or has taken too long. */
+static uint64_t
+arrived_after(struct rig *r, const struct emu_port_stats *s, uint64_t enough, uint64_t ns)
+{
+	uint64_t start = now_ns();
+
+	while (s->rx_frames < enough && now_ns() - start < ns)
+		emu_dp_poll(&r->m);
+	return s->rx_frames;
+}
+
+/* While a program replaces its rules what none of them takes waits, but not for ever. */
+static void
+rules_replaced(void)
+{
+	const struct emu_port_stats *s;
+	struct rig_rx *rx;
+	char specs[400];
+	uint64_t gone;
+	struct rig *r;
+
+	write_capture(path_in, DLT_EN10MB, 200);
+	snprintf(specs, sizeof(specs), "0=pcap:%s 1=none", path_in);
+	r = rig_new(2, specs);
+	s = &r->port[0].dev->stats;
+	rx = rig_rx_new(&r->port[0], 6);
+	CHECK_EQ(arrived_after(r, s, 64, LONG_NS), 64);
+	while (rig_cqe(rx->cq) != NULL)
+		;
+	for (unsigned i = 0; i < 64; i++)
+		rig_post(rx->rq, rx->buf[i], RIG_BUF_BYTES, r->port[0].lkey);
+	gone = now_ns();
+	emu_obj_destroy(rx->flow);
+	rig_run(r);
+	rx->flow = rig_flow_all(&r->port[0], rx->tir, 0);
+	/* Where the machine stood still for so long the frames were lost as they should. */
+	if (now_ns() - gone < 900000000u) {
+		CHECK_EQ(arrived_after(r, s, 128, LONG_NS), 128);
+		CHECK_EQ(s->rx_delivered_frames, 128);
+		CHECK_EQ(s->rx_kernel + s->rx_filtered, 0);
+	}
+	emu_obj_destroy(rx->flow);
+	CHECK_EQ(arrived_after(r, s, 200, LONG_NS), 200);
+	CHECK_EQ(s->rx_kernel + s->rx_filtered, 200 - s->rx_delivered_frames);
+	rig_free(r);
+	unlink(path_in);
+}
+
 static void
 bad_captures(void)
 {
@@ -356,6 +406,7 @@ main(int argc, char **argv)
 		{"patience_is_renewed", patience_is_renewed},
 		{"no_wire", no_wire},
 		{"capture_files", capture_files},
+		{"rules_replaced", rules_replaced},
 		{"bad_captures", bad_captures},
 		{NULL, NULL},
 	};

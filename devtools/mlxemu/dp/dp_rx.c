@@ -287,7 +287,26 @@ emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns)
 	if (dev->dp == NULL || !dev->link_up || !dp_steer_any(dev, rule_has_receiver, NULL))
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec -
-		       dp_steer_changed_ns(dev) >=
-	       quiet_ns;
+	return !emu_dp_unsettled(dev, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+				 quiet_ns);
+}
+
+bool
+emu_dp_unsettled(struct emu_dev *dev, uint64_t now_ns, uint64_t quiet_ns)
+{
+	return dev->dp != NULL && now_ns - dp_steer_changed_ns(dev) < quiet_ns;
+}
+
+bool
+emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	struct dp_verdict v;
+	struct dp_pkt pkt;
+
+	/* Rules are not even asked. */
+	if (dev->dp == NULL || !dev->link_up || len < DP_ETH_BYTES || len > dp_frame_limit(dev))
+		return true;
+	dp_parse(&pkt, frame, len, true);
+	dp_steer_rx(dev, &pkt, &v);
+	return v.fate != DP_FATE_KERNEL;
 }

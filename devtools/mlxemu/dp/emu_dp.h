@@ -85,6 +85,10 @@ enum emu_rx_result emu_dp_offer(struct emu_dev *dev, const uint8_t *frame, uint3
  * and addresses have been left alone for quiet_ns (a program sets up rule after rule).
  */
 bool emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns);
+/** True when rules or addresses were changed in the last quiet_ns; now_ns: CLOCK_MONOTONIC. */
+bool emu_dp_unsettled(struct emu_dev *dev, uint64_t now_ns, uint64_t quiet_ns);
+/** True when a rule says what becomes of the frame, which would not be left to the kernel. */
+bool emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 
 /**
  * Takes the doorbells rung so far, lock held. A store to a UAR reaches a card before a command

@@ -15,6 +15,8 @@
 #define SNAPLEN 262144
 /* Replay starts when the receiver's rules have been left alone for so long. */
 #define QUIET_NS 300000000ull
+/* Programs take their rules away and make them anew; a busy machine may stop them in between. */
+#define SETTLE_NS 1000000000ull
 #define FLUSH_NS 200000000ull
 
 struct pcap_wire {
@@ -182,12 +184,22 @@ next_frame(struct pcap_wire *p)
 	return false;
 }
 
+/* False: nobody wants the frame, but the rule that did or will may be on its way. */
+static bool
+timely(struct emu_wire_port *w, bool unsettled)
+{
+	const struct pcap_wire *p = w->priv;
+
+	return !unsettled || emu_dp_ruled(w->dev, p->frame, p->frame_bytes);
+}
+
 static unsigned
 pcap_poll(struct emu_wire_port *w, unsigned budget)
 {
 	struct pcap_wire *p = w->priv;
 	uint64_t now = wire_mono_ns();
 	unsigned n = 0;
+	bool unsettled;
 
 	flush_now_and_then(p, now);
 	if (p->in == NULL)
@@ -198,8 +210,9 @@ pcap_poll(struct emu_wire_port *w, unsigned budget)
 	}
 	if (!p->started)
 		return 0;
+	unsettled = emu_dp_unsettled(w->dev, now, SETTLE_NS);
 	/* A receiver that is slow holds up nobody: a capture waits for ever. */
-	while (n < budget && (p->frame != NULL || next_frame(p)) &&
+	while (n < budget && (p->frame != NULL || next_frame(p)) && timely(w, unsettled) &&
 	       emu_dp_offer(w->dev, p->frame, p->frame_bytes) == EMU_RX_TAKEN) {
 		p->frame = NULL;
 		w->stats.replayed++;
