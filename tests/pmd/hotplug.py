@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""testpmd's hotplug: a port is closed, its device detached and attached again, and forwards as before.
+
+Usage: hotplug.py verbs|vfio
+"""
+import os
+import sys
+
+import pmdlib
+from e2e import check, main
+
+ROUNDS = 1 if os.environ.get("MLXPMD_SHORT") else 2
+PACKETS = 2000
+SECONDS_MAX = 120
+ADDRESS = "0000:c1:00.0"
+
+
+def run():
+    mode = sys.argv[1]
+    devargs = "open=vfio" if mode == "vfio" else ""
+    again = ",".join(word for word in (ADDRESS, devargs) if word)
+    with pmdlib.Testpmd(wires=["pair:lossless"], eal_args=pmdlib.eal(devargs),
+                        emu_args=["--open", "vfio"] if mode == "vfio" else []) as testpmd:
+        pmdlib.circulate(testpmd, 1, PACKETS, SECONDS_MAX)
+        for n in range(ROUNDS):
+            testpmd.cmd("port stop all")
+            testpmd.cmd("port close 0")
+            said = testpmd.cmd(f"device detach {ADDRESS}")
+            check("Now total ports is 1" in said, said)
+            said = testpmd.cmd(f"port attach {again}")
+            check("Port 0 is attached. Now total ports is 2" in said, said)
+            said = testpmd.cmd("port start all")
+            check("0C:42:A1:4E:D0:00" in said and "0C:42:A1:4E:D0:10" in said, said)
+            testpmd.cmd("clear port stats all")
+            testpmd.cmd("set fwd io")
+            pmdlib.circulate(testpmd, 1, PACKETS, SECONDS_MAX)
+            print(f"{mode}, round {n}: attached again, {testpmd.stats(0)['RX-packets']} packets received", flush=True)
+        report = testpmd.quit()
+    check(report.get("audit") == "clean", report.text)
+
+
+main(run)
