@@ -37,8 +37,6 @@
 #define NAP_MAX_NS 50000u
 /* What is due by time alone is looked at so often. */
 #define SLEEP_NS 100000000u
-/* Naps between two sleeps: whoever rang has more to do. */
-#define NAPS_AFTER_SLEEP 4u
 /* Before a queue's time has come the last moment is spun away. */
 #define DUE_EARLY_NS 5000u
 
@@ -307,7 +305,7 @@ rest(struct emu_machine *m, unsigned passes)
 		work = emu_dp_poll(m);
 		if (work == 0 && at_rest(m) && wires_wait(m, fds, &n, &ns)) {
 			emu_engine_sleep(m, fds, n, ns);
-			return IDLE_NAPS - NAPS_AFTER_SLEEP;
+			return passes;
 		}
 	}
 	emu_unlock(m);
