@@ -18,6 +18,7 @@
 #include <rte_interrupts.h>
 #include <rte_pause.h>
 
+#include "emu_ctl.h"
 #include "recover.h"
 
 #define NB_QUEUES 4
@@ -32,6 +33,8 @@
  * settled; at first, and on a machine with much else to do, it is more, but nothing spins.
  */
 #define IDLE_PERCENT 2
+/* By default: three quarters of ten times stats_age_ms. */
+#define MISSED_ASLEEP_US 750000
 #define BUSY_PERCENT 15
 #define MAX_THREADS 32
 
@@ -399,6 +402,42 @@ idle(bool strict)
 	pmd_ports_down();
 }
 
+/* How often the device is asked for what its queues missed. The rule does nothing but count. */
+static uint64_t
+missed_queries(unsigned int us, uint64_t *passed_us)
+{
+	uint64_t begin = now_us(), hits;
+
+	CHECK_OK(emu_fault("on cmd.entry match op=QUERY_Q_COUNTER port=0 do delay us=1"));
+	rte_delay_us_sleep(us);
+	hits = emu_fault_hits();
+	*passed_us = now_us() - begin;
+	emu_fault_clear();
+	return hits;
+}
+
+/* Of queues that all sleep little is asked, until one is awake. */
+static void
+asked_seldom(void)
+{
+	uint64_t passed_us, hits;
+	uint16_t q;
+
+	pmd_ports_up(&queues);
+	for (q = 0; q < NB_QUEUES; q++)
+		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, q));
+	rte_delay_us_sleep(200000);
+	hits = missed_queries(1500000, &passed_us);
+	CHECK(hits > 0 && hits <= passed_us / MISSED_ASLEEP_US + 2, "%" PRIu64 " times in %" PRIu64 " us",
+	      hits, passed_us);
+	CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
+	hits = missed_queries(5 * MISSED_ASLEEP_US / 4, &passed_us);
+	CHECK(hits > 2, "%" PRIu64 " times in %" PRIu64 " us", hits, passed_us);
+	for (q = 1; q < NB_QUEUES; q++)
+		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, q));
+	pmd_ports_down();
+}
+
 /* ------------------------------------------------------------------ races */
 
 /* A frame for each sleep, sent at any moment around the order. */
@@ -584,6 +623,7 @@ main(int argc, char **argv)
 	first_packet();
 	own_reader();
 	idle(rounds != NULL);
+	asked_seldom();
 	several_queues();
 	stop_start();
 	repaired();

@@ -6,7 +6,8 @@
  *
  * A running port's are asked for before they have the age that is allowed, whether somebody reads or not: so
  * the first reading finds them young as well. Vport and wire, which cost this thread and the kernel much more,
- * may be UNREAD_AGES as old while nobody reads them. For who reads more than once every LEASE_NS there is more
+ * may be UNREAD_AGES as old while nobody reads them, and so may imissed while the application sleeps on all receive
+ * queues: none of them misses anything before it is woken. For who reads more than once every LEASE_NS there is more
  * time for an answer. A stopped port's were asked for when it stopped; after that only for who reads, and his
  * first reading finds what there is.
  */
@@ -51,6 +52,7 @@ struct mlxpmd_counts_cache {
 	uint64_t youngest_ns;	/* Query whose answer is waited for, by when it was made; 0: none. */
 	uint64_t answered_ns;	/* The youngest that was answered. */
 	uint64_t age_ns;	/* 0: no cache. */
+	bool asleep;		/* The application sleeps on all receive queues. Atomic. */
 	struct turn turn[MLXPMD_NB_COUNTS];
 	/* The one that was written last is read by all, without a lock: slot[generation & 1]. */
 	uint32_t generation;
@@ -308,7 +310,9 @@ is_leased(const struct turn *t, uint64_t now_ns)
 static uint64_t
 allowed_ns(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, bool leased)
 {
-	return leased || which == MLXPMD_MISSED ? c->age_ns : UNREAD_AGES * c->age_ns;
+	if (leased || (which == MLXPMD_MISSED && !__atomic_load_n(&c->asleep, __ATOMIC_RELAXED)))
+		return c->age_ns;
+	return UNREAD_AGES * c->age_ns;
 }
 
 /* When the device is to be asked; UINT64_MAX: not while the port is stopped and nobody reads. */
@@ -446,12 +450,19 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 }
 
 void
+mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep)
+{
+	__atomic_store_n(&port->counts->asleep, asleep, __ATOMIC_RELAXED);
+}
+
+void
 mlxpmd_counts_settle(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
 
 	if (c->age_ns == 0 || mdv_gone(port->mdv))
 		return;
+	mlxpmd_counts_asleep(port, false);
 	missed_read(port, failing(c, MLXPMD_MISSED));
 	counters_read(port);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {

@@ -233,6 +233,8 @@ void mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
  * read before. Nothing with stats_age_ms=0, or once the device is gone.
  */
 void mlxpmd_counts_settle(struct mlxpmd_port *port);
+/** For the control thread: whether the application sleeps on all receive queues. */
+void mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep);
 /** Microseconds since the device was asked for what stands in counts. */
 uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
 void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);

@@ -183,13 +183,16 @@ static void
 tick(struct mlxpmd_service *s)
 {
 	struct mlxpmd_port *port = s->port;
+	bool asleep;
 
 	/* Who holds it changes queues: their turn comes at the next tick. */
 	if (pthread_mutex_trylock(&port->lock) != 0)
 		return;
 	if (port->running && mlxpmd_repair_tick(port, mlxpmd_now_ns()))
 		notices_add(s, NOTICE_QUEUE);
-	s->tick_ms = port->running && mlxpmd_rx_intr_all_on(port) ? TICK_ASLEEP_MS : TICK_MS;
+	asleep = port->running && mlxpmd_rx_intr_all_on(port);
+	s->tick_ms = asleep ? TICK_ASLEEP_MS : TICK_MS;
+	mlxpmd_counts_asleep(port, asleep);
 	pthread_mutex_unlock(&port->lock);
 }
 
