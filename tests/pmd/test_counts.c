@@ -22,7 +22,8 @@
 #define AGE_US 100000
 #define UNREAD_AGE_US (10 * AGE_US)
 #define SLOW_US 500000
-#define READINGS 300
+/* One every 5 ms: for longer than a round of commands takes that are slowed so. */
+#define READINGS 700
 
 static const struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 512, .nb_rx_desc = 64 };
 
