@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "abi/uverbs.h"
 #include "dp/emu_dp.h"
 #include "fz.h"
+#include "fz_dir.h"
 #include "prm.h"
 
 #define MAX_CALLS 48u
@@ -50,30 +50,13 @@ static uint8_t *arena;
 static int fds[MAX_CALLS];
 static unsigned nfds, nmethods;
 
-static char dir[] = "/tmp/fz-uverbs-XXXXXX";
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static void
-remove_dir(void)
-{
-	(void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 /* The run directory and a looped port; the engine's thread runs beside the calls. */
 static void
 world(void)
 {
 	if (arena != NULL)
 		return;
-	FZ_MUST(mkdtemp(dir) != NULL);
-	atexit(remove_dir);
-	setenv("MLXEMU_DIR", dir, 1);
+	(void)fz_dir();
 	setenv("MLXEMU_PORTS", "1", 1);
 	setenv("MLXEMU_WIRES", "loop", 1);
 	arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -8,13 +8,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/vfio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "abi/sysfs.h"
+#include "fz_dir.h"
 #include "vfio_card.h"
 
 #define MAX_RECORDS 96u
@@ -34,36 +34,19 @@ static uint8_t *region;
 static int container, group, fds[FDS], events[3];
 static unsigned nfds;
 
-static char dir[] = "/tmp/fz-vfio-XXXXXX";
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static void
-remove_dir(void)
-{
-	(void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* What the launcher makes: the tree with the group's node, the configuration space. */
 static void
 rundir(void)
 {
 	static struct emu_machine machine;
+	const char *dir = fz_dir();
 	char failed[512];
 
-	FZ_MUST(mkdtemp(dir) != NULL);
-	atexit(remove_dir);
 	FZ_MUST(emu_machine_init(&machine, 1, emu_profile_find("cx6dx")) == 0);
 	machine.dev[0].doors = EMU_DOOR_VFIO;
 	FZ_MUST(emu_sysfs_build(&machine, dir, failed, sizeof(failed)) == 0);
 	FZ_MUST(emu_pci_create(&machine.dev[0], dir) == 0);
 	emu_machine_fini(&machine);
-	setenv("MLXEMU_DIR", dir, 1);
 	setenv("MLXEMU_PORTS", "1", 1);
 	setenv("MLXEMU_OPEN", "2", 1);
 	setenv("MLXEMU_WIRES", "loop", 1);
