@@ -81,6 +81,18 @@ def finish(command, timeout):
     return process.returncode, out.decode(errors="replace")
 
 
+def end(process):
+    """Ends a program that may still run, so that it can clear away what it made; at the latest after five seconds."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()):
     """Runs a program on emulated ports; its output (both streams), status and the report."""
     with tempfile.TemporaryDirectory(prefix="mlxpmd-e2e.") as work:

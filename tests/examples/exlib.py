@@ -144,13 +144,7 @@ class Example:
         return self
 
     def __exit__(self, kind, value, trace):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        e2e.end(self.process)
         if kind is not None:
             print(f"{' '.join(self.command)}\nexit status {self.process.returncode}\n{self.log()[-3000:]}")
         self.work.cleanup()

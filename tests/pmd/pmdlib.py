@@ -62,14 +62,7 @@ class Testpmd:
         return self
 
     def __exit__(self, kind, value, trace):
-        if self.process.poll() is None:
-            # The launcher passes it on; killed, it could not clear its folder away.
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        e2e.end(self.process)
         os.close(self.fd)
         self.work.cleanup()
         if kind is not None:
