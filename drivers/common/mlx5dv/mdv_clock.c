@@ -16,7 +16,7 @@
 /* While rates are not well known yet, or not any more. */
 #define FAST_US 10000u
 /* But no more than this part of a processor's time, whatever a reading costs. */
-#define COST_LIMIT 200
+#define COST_LIMIT 500
 #define COST_FORGOTTEN 1.02
 /* The page is being written: that is soon over. */
 #define BUSY_US 1000u
