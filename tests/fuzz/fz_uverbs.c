@@ -15,7 +15,7 @@
 #include "abi/uverbs.h"
 #include "dp/emu_dp.h"
 #include "fz.h"
-#include "fz_dir.h"
+#include "rundir.h"
 #include "prm.h"
 
 #define MAX_CALLS 48u

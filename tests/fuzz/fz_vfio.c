@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "abi/sysfs.h"
-#include "fz_dir.h"
+#include "rundir.h"
 #include "vfio_card.h"
 
 #define MAX_RECORDS 96u

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fz.h"
-#include "fz_dir.h"
+#include "rundir.h"
 
 static char dir[] = "/tmp/mlxemu-fuzz-XXXXXX";
 
