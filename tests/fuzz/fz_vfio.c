@@ -492,6 +492,11 @@ end(void)
 	for (unsigned t = 0; t < EMU_OBJ_TYPES; t++)
 		left += emu_obj_count(&m->dev[0], t);
 	emu_audit_reset();
+	/* Firmware that failed begins anew with the next input. */
+	m->dev[0].removed = m->dev[0].failed = false;
+	m->dev[0].fatal = 0;
+	m->dev[0].gone_ns = 0;
+	emu_port_set_carrier(&m->dev[0], true);
 	emu_port_cable(&m->dev[0], true, 0);
 	abi_leave();
 	FZ_MUST(left == 0);
