@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "abi/sysfs.h"
+#include "abi/host/sysfs.h"
 #include "core/emu_fault.h"
 #include "core/emu_pci.h"
 #include "mlxemu.h"

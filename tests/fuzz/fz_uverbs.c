@@ -12,7 +12,7 @@
 
 #include <rdma/mlx5-abi.h>
 
-#include "abi/uverbs.h"
+#include "abi/uverbs/uverbs.h"
 #include "dp/emu_dp.h"
 #include "fz.h"
 #include "rundir.h"

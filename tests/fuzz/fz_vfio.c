@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "abi/sysfs.h"
+#include "abi/host/sysfs.h"
 #include "rundir.h"
 #include "vfio_card.h"
 

@@ -4,8 +4,8 @@
 #ifndef VFIO_CARD_H
 #define VFIO_CARD_H
 
-#include "abi/uverbs.h"
-#include "abi/vfio.h"
+#include "abi/uverbs/uverbs.h"
+#include "abi/vfio/vfio.h"
 #include "dp/emu_dp.h"
 #include "fz.h"
 #include "prm.h"

@@ -30,7 +30,7 @@
 #define ABI_IFINDEX_BASE 100001
 #define ABI_GID_TABLE_LEN 16
 
-/* ---- the real libc (real.c) ---- */
+/* ---- the real libc (real_libc.c) ---- */
 
 /** The next definition of name after ours; caches it in slot. Never NULL for libc's own. */
 void *abi_real_symbol(const char *name, void *_Atomic *slot);
@@ -145,7 +145,7 @@ bool abi_model_dead(void);
 /** True in a vfork() child: the memory is the parent's, the descriptors are not. */
 bool abi_model_foreign(void);
 
-/* ---- configuration space of the ports' PCI functions (pciconf.c) ---- */
+/* ---- configuration space of the ports' PCI functions (pci_config.c) ---- */
 
 /** A file of the fake tree was opened: gives fd, tracked when it is a config file; or -1 and errno. */
 int abi_pciconf_opened(int fd, const char *real_path);
@@ -155,7 +155,7 @@ int abi_pciconf_opened(int fd, const char *real_path);
  */
 bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
 
-/* ---- one driver at a time (doors.c) ---- */
+/* ---- one driver at a time (driver_lock.c) ---- */
 
 /** IOMMU group of port 0; port i has the i-th after it. */
 #define ABI_VFIO_GROUP_BASE 40u

@@ -15,7 +15,7 @@
 int abi_ctl_start(struct emu_machine *m, const char *dir);
 /** Ends the thread and removes the socket; lock not held. Harmless when there is none. */
 void abi_ctl_stop(void);
-/** libjansson could be loaded (jansson_late.c). */
+/** libjansson could be loaded (lazy_jansson.c). */
 bool abi_json_loaded(void);
 
 #endif /* ABI_CTL_SERVER_H */

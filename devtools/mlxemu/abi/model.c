@@ -25,8 +25,8 @@
 #include "core/emu_pci.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
-#include "pages.h"
-#include "sysfs.h"
+#include "trap_pages.h"
+#include "abi/host/sysfs.h"
 #include "wire/emu_wire.h"
 
 #define ABI_MAX_SPECS 64

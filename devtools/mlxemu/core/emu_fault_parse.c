@@ -133,7 +133,7 @@ match_method(struct emu_rule *r, const char *text)
 	return r->match.method != NULL && text[0] != '\0';
 }
 
-/* Names of what is mapped: abi/preload_mmap.c. */
+/* Names of what is mapped: abi/preload/preload_mmap.c. */
 static bool
 match_page(struct emu_rule *r, const char *text)
 {

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "abi.h"
+#include "abi/abi.h"
 #include "core/emu_lie.h"
 #include "core/emu_pci.h"
 #include "sysfs.h"
-#include "vfio.h"
+#include "abi/vfio/vfio.h"
 
 #define PCI_SLOT_PARENT "/sys/devices/mlxemu"
 
@@ -131,7 +131,7 @@ tree_link(struct tree *t, const char *name, const char *target)
 
 /* ---- contents ---- */
 
-/* As it is at the start, for who reads it by stdio; descriptors lead to the card (pciconf.c). */
+/* As it is at the start, for who reads it by stdio; descriptors lead to the card (pci_config.c). */
 static void
 tree_pci_config(struct tree *t, const struct emu_dev *dev)
 {

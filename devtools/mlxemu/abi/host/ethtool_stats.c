@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "abi.h"
+#include "abi/abi.h"
 
 /* Counters with "phy" in the name see the wire, FCS included; those of the vport do not. */
 #define FCS_BYTES 4u

@@ -25,7 +25,7 @@ bool abi_pages_watch(struct emu_machine *m);
 /** For the guard: a fault at addr was such a load or store, and the program goes on; lock not held. */
 bool abi_pages_trap(uint64_t addr, void *context);
 
-/** A load instruction into a general register (load.c). */
+/** A load instruction into a general register (x86_load.c). */
 struct abi_load {
 	unsigned len;	/**< Of the instruction. */
 	unsigned bytes; /**< Loaded: 1, 2, 4 or 8. */

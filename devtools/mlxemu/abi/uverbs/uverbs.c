@@ -17,7 +17,7 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_lie.h"
-#include "pages.h"
+#include "abi/trap_pages.h"
 #include "uverbs_obj.h"
 
 /* Every open file, for the end of the process. Under the machine's lock. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "uverbs.h"
+#include "abi/uverbs/uverbs.h"
 #include "vfio.h"
 
 /* 4 KiB, 2 MiB and 1 GiB, as Intel's IOMMUs have them. */

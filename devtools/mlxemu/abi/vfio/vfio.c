@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
-#include "uverbs.h"
+#include "abi/uverbs/uverbs.h"
 
 static TAILQ_HEAD(, abi_vfio_container) containers = TAILQ_HEAD_INITIALIZER(containers);
 static struct abi_vfio_group *groups[EMU_MAX_PORTS];

@@ -14,7 +14,7 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_pci.h"
-#include "pages.h"
+#include "abi/trap_pages.h"
 #include "vfio.h"
 
 #define REGION_OF(off) ((unsigned)((uint64_t)(off) >> ABI_VFIO_REGION_SHIFT))

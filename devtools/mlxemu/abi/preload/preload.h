@@ -4,7 +4,7 @@
 #ifndef PRELOAD_H
 #define PRELOAD_H
 
-#include "abi.h"
+#include "abi/abi.h"
 
 #define ABI_EXPORT __attribute__((visibility("default")))
 

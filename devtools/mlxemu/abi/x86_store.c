@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "vfio.h"
+#include "abi/vfio/vfio.h"
 
 #define REX_W 8u
 #define REX_R 4u

@@ -16,7 +16,7 @@
 
 #include "core/emu_fault.h"
 #include "core/emu_pci.h"
-#include "preload.h"
+#include "abi/preload/preload.h"
 
 struct abi_pciconf {
 	struct abi_fdobj obj; /* first */

@@ -16,8 +16,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "pages.h"
-#include "vfio.h"
+#include "trap_pages.h"
+#include "abi/vfio/vfio.h"
 #include "core/emu_lie.h"
 
 #define MAPS 1024u

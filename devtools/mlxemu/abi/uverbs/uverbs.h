@@ -17,7 +17,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#include "abi.h"
+#include "abi/abi.h"
 
 struct abi_async;
 struct abi_sub;
@@ -138,7 +138,7 @@ extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_m
 	abi_event_methods, abi_flow_methods;
 /** The row of a method; NULL when there is none. */
 const struct abi_method *abi_method_find(uint16_t object, uint16_t method);
-/** The same of an mlx4 device, which has fewer (mlx4_device.c). */
+/** The same of an mlx4 device, which has fewer (uverbs_mlx4.c). */
 const struct abi_method *abi_mlx4_method(uint16_t object, uint16_t method);
 /** For tests: the i-th method of all tables, NULL behind the last. */
 const struct abi_method *abi_method_at(unsigned i);
@@ -167,7 +167,7 @@ struct abi_handle *abi_in_handle(const struct abi_call *call, uint16_t id);
 int abi_copy_from(void *dst, uint64_t src, size_t len);
 int abi_copy_to(uint64_t dst, const void *src, size_t len);
 
-/* ---- handles (handles.c) ---- */
+/* ---- handles (uverbs_handles.c) ---- */
 
 /** A new number for obj (may be NULL), also stored in obj->abi. NULL: out of memory. */
 struct abi_handle *abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj);
@@ -181,7 +181,7 @@ void abi_handles_fini(struct abi_file *file);
 extern const struct emu_ctx_ops abi_ctx_ops;
 /** One record; false when the program does not read and the socket is full. */
 bool abi_channel_send(struct abi_channel *ch, const void *data, size_t len);
-/** An event of a verbs object, told in verbs words (uverbs_vevent.c). */
+/** An event of a verbs object, told in verbs words (uverbs_verbs_event.c). */
 void abi_verbs_event(struct abi_file *file, struct abi_handle *h, uint16_t type);
 /** The channel goes: no object completes into it any more. */
 void abi_verbs_channel_gone(struct abi_channel *ch);
@@ -209,7 +209,7 @@ void abi_async_give(struct abi_channel *ch, size_t out_len);
 int abi_async_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t out_len,
 		    uint64_t delay_us);
 
-/* ---- DEVX (uverbs_devx.c, devx_cmds.c) ---- */
+/* ---- DEVX (uverbs_devx.c, uverbs_devx_cmds.c) ---- */
 
 enum abi_devx_class { ABI_DEVX_CREATE, ABI_DEVX_MODIFY, ABI_DEVX_QUERY, ABI_DEVX_GENERAL };
 /** Does the kernel let this command pass by this method? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * libjansson, loaded when the first control request comes: like libpcap (pcap_late.c), so that
+ * libjansson, loaded when the first control request comes: like libpcap (lazy_pcap.c), so that
  * programs which are never asked anything load nothing but libc.
  */
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "ctl_server.h"
+#include "abi/ctl_server.h"
 
 static void *
 late_symbol(const char *name)

@@ -6,12 +6,12 @@
  * vfio.c opens and closes the three and answers for containers and groups, vfio_iommu.c for the
  * address space, vfio_device.c for a device, its regions and interrupts. vfio_cmd.c is the device's
  * side of BAR 0: initialisation segment and command queue. vfio_trap.c sees the program's stores
- * into BAR 0, which vfio_store.c decodes. All structures are under the machine's lock.
+ * into BAR 0, which x86_store.c decodes. All structures are under the machine's lock.
  */
 #ifndef ABI_VFIO_H
 #define ABI_VFIO_H
 
-#include "abi.h"
+#include "abi/abi.h"
 #include "core/emu_iommu.h"
 #include "core/emu_pci.h"
 
@@ -100,7 +100,7 @@ void abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 /** The thread that does so; started by the first open. 0 or -errno. */
 int abi_vfio_thread_start(void);
 
-/* ---- stores (vfio_trap.c, vfio_store.c) ---- */
+/* ---- stores (vfio_trap.c, x86_store.c) ---- */
 
 /** The program mapped [addr, addr + len) at an offset of BAR 0. */
 void abi_vfio_mapped(struct abi_vfio_device *d, uint64_t addr, uint64_t len, uint64_t off);

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Loads from registers of a device, as compilers make them: moves into a general register, with
- * zeros or the sign above, or with the bytes swapped. x86-64. What stores there are: vfio_store.c.
+ * zeros or the sign above, or with the bytes swapped. x86-64. What stores there are: x86_store.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "pages.h"
+#include "trap_pages.h"
 
 #define REX_W 8u
 #define REX_R 4u

@@ -6,7 +6,7 @@
 
 #include <rdma/mlx5-abi.h>
 
-#include "sysfs.h"
+#include "abi/host/sysfs.h"
 #include "uverbs.h"
 
 /* Port and physical states, MTUs, link layers and widths as ib_verbs.h numbers them. */

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * mmap of a device, so that it can be told to fail, and so that what is no memory on a card is seen
- * (pages.c; through VFIO all stores, vfio_trap.c). Mapping itself needs no help: the descriptor is a
+ * (trap_pages.c; through VFIO all stores, vfio_trap.c). Mapping itself needs no help: the descriptor is a
  * file that program and model share.
  */
 #undef _FILE_OFFSET_BITS
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
-#include "pages.h"
+#include "abi/trap_pages.h"
 #include "preload.h"
 
 /* What lies at an offset of a device: the kernel's clock page, the counter, doorbells. */

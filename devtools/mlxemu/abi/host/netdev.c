@@ -14,7 +14,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 
-#include "abi.h"
+#include "abi/abi.h"
 #include "sysfs.h"
 
 /* All emulated names begin like this: other names are let go at once. */

@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "uverbs.h"
-#include "pages.h"
+#include "abi/uverbs/uverbs.h"
+#include "abi/trap_pages.h"
 #include "vfio.h"
 
 #define MIN_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)0)->field))
