@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include <rte_cycles.h>
+#include <rte_mbuf_dyn.h>
 
 #include "tm_clock.h"
 
@@ -46,8 +47,8 @@ tm_realtime_ns(void)
 }
 
 /* Device clock with the host's at the middle of the call; the shortest of some calls. */
-static int
-clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real)
+int
+tm_clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real)
 {
 	uint64_t best = UINT64_MAX, before, between, after, clock;
 	int ret;
@@ -75,7 +76,7 @@ tm_clock_refresh(struct tm_port *p)
 	struct tm_clock *c = &p->clock;
 	uint64_t dev, mono, real;
 
-	if (!c->readable || !p->started || clock_read(p->port_id, &dev, &mono, &real) != 0 ||
+	if (!c->readable || !p->started || tm_clock_read(p->port_id, &dev, &mono, &real) != 0 ||
 	    mono == c->base_mono)
 		return;
 	c->hz = (double)(int64_t)(dev - c->base_dev) * 1e9 / (double)(mono - c->base_mono);
@@ -92,7 +93,7 @@ tm_clock_probe(struct tm_port *p)
 	uint64_t real;
 
 	*c = (struct tm_clock) { .unit = TM_CLOCK_NONE };
-	if (clock_read(p->port_id, &c->base_dev, &c->base_mono, &real) != 0)
+	if (tm_clock_read(p->port_id, &c->base_dev, &c->base_mono, &real) != 0)
 		return;
 	c->readable = true;
 	rte_delay_us_sleep(PROBE_US);
@@ -152,52 +153,14 @@ tm_stamps_sum(const struct tm_app *app, uint16_t port_id, struct tm_stamps *sum)
 		sum->first = 0;
 }
 
-static void
-stamp_print(FILE *out, const struct tm_clock *c, const char *what, uint64_t stamp)
+uint64_t
+tm_stamp_ns(const struct tm_app *app, uint16_t port_id, struct rte_mbuf *m, uint64_t host_ns)
 {
-	uint64_t ns = c->unit == TM_CLOCK_US ? stamp * 1000 : stamp;
-	time_t s = ns / TM_NS_PER_S;
-	struct tm when;
-	char day[32];
+	const struct tm_clock *c = &app->ports[port_id].clock;
+	uint64_t v;
 
-	if (c->unit == TM_CLOCK_NONE || c->unit == TM_CLOCK_TICKS) {
-		fprintf(out, "  %s RX timestamp: %" PRIu64 " (raw)\n", what, stamp);
-		return;
-	}
-	fprintf(out, "  %s RX timestamp: %" PRIu64 " ns", what, ns);
-	if (c->utc && gmtime_r(&s, &when) != NULL &&
-	    strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &when) != 0)
-		fprintf(out, " (%s.%09" PRIu64 " UTC)", day, ns % TM_NS_PER_S);
-	fputc('\n', out);
-}
-
-void
-tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out)
-{
-	const struct tm_port *p = &app->ports[port_id];
-	const struct tm_clock *c = &p->clock;
-	struct tm_stamps s;
-	uint64_t now, mono, real;
-
-	tm_stamps_sum(app, port_id, &s);
-	fprintf(out, "port %u clock: unit %s, epoch %s\n", port_id, tm_clock_unit_str(c),
-		tm_clock_epoch_str(c));
-	if (p->started && clock_read(port_id, &now, &mono, &real) == 0) {
-		fprintf(out, "  device clock now: %" PRIu64 ", rate %.6f MHz", now, c->hz / 1e6);
-		if (c->unit == TM_CLOCK_NS && c->utc)
-			fprintf(out, ", %+" PRId64 " ns from this host's CLOCK_REALTIME",
-				(int64_t)(now - real));
-		fputc('\n', out);
-	} else if (!c->readable) {
-		fprintf(out, "  device clock cannot be read (rte_eth_read_clock)\n");
-	}
-	tm_clock_driver_print(port_id, out);
-	if (s.count == 0) {
-		fprintf(out, "  no RX timestamps\n");
-		return;
-	}
-	stamp_print(out, c, "first", s.first);
-	stamp_print(out, c, "last ", s.last);
-	fprintf(out, "  stamped packets: %" PRIu64 ", stamps going backwards in a queue: %" PRIu64
-		"\n", s.count, s.backwards);
+	if (app->ts_flag == 0 || (m->ol_flags & app->ts_flag) == 0)
+		return host_ns;
+	v = *RTE_MBUF_DYNFIELD(m, app->ts_offset, rte_mbuf_timestamp_t *);
+	return c->unit == TM_CLOCK_NS ? v : c->unit == TM_CLOCK_US ? v * 1000 : host_ns;
 }

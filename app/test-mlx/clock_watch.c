@@ -28,53 +28,6 @@ static const struct column {
 	{ "expired", "expired", 8 },
 };
 
-static json_t *
-driver_ask(uint16_t port_id)
-{
-	char command[32];
-	json_t *clock;
-
-	snprintf(command, sizeof(command), "/mlxpmd/clock,%u", port_id);
-	clock = tm_telemetry_ask(command);
-	if (json_is_object(clock))
-		return clock;
-	json_decref(clock);
-	return NULL;
-}
-
-static const char *
-value_str(const json_t *v, char *buf, size_t size)
-{
-	if (json_is_string(v))
-		return json_string_value(v);
-	if (json_is_integer(v))
-		snprintf(buf, size, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-	else if (json_is_real(v))
-		snprintf(buf, size, "%.4f", json_real_value(v));
-	else
-		snprintf(buf, size, "-");
-	return buf;
-}
-
-void
-tm_clock_driver_print(uint16_t port_id, FILE *out)
-{
-	json_t *clock = driver_ask(port_id), *value;
-	const char *key, *comma = "  driver: ";
-	unsigned int n = 0;
-	char buf[32];
-
-	if (clock == NULL)
-		return;
-	json_object_foreach(clock, key, value) {
-		fprintf(out, "%s%s %s", comma, key, value_str(value, buf, sizeof(buf)));
-		comma = ++n % 5 == 0 ? ",\n          " : ", ";
-	}
-	if (n > 0)
-		fputc('\n', out);
-	json_decref(clock);
-}
-
 static void
 head_print(void)
 {
@@ -87,7 +40,7 @@ head_print(void)
 static bool
 line_print(uint16_t port_id, uint64_t since_ns)
 {
-	json_t *clock = driver_ask(port_id);
+	json_t *clock = tm_clock_driver_read(port_id);
 	char buf[32];
 
 	if (clock == NULL)
@@ -95,7 +48,7 @@ line_print(uint16_t port_id, uint64_t since_ns)
 	printf("%8.1f %4u", (double)(tm_now_ns() - since_ns) / 1e9, port_id);
 	for (unsigned int i = 0; i < RTE_DIM(columns); i++)
 		printf(" %*s", columns[i].width,
-		       value_str(json_object_get(clock, columns[i].key), buf, sizeof(buf)));
+		       tm_clock_value_str(json_object_get(clock, columns[i].key), buf, sizeof(buf)));
 	putchar('\n');
 	json_decref(clock);
 	return true;

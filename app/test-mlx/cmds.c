@@ -29,53 +29,6 @@ static cmdline_parse_ctx_t commands[] = {
 	&tm_cmd_help, &tm_cmd_quit, NULL,
 };
 
-/* The library's callbacks get no argument of ours but the operation. */
-static struct tm_app *cmds_app;
-static int cmds_status;
-
-void
-tm_cmd_call(void *parsed, struct cmdline *cl __rte_unused, void *data)
-{
-	const struct tm_cmd_op *op = data;
-	struct tm_words *words = parsed;
-	size_t n = strnlen(words->rest, sizeof(words->rest));
-
-	while (n > 0 && strchr(" \t\r\n", words->rest[n - 1]) != NULL)
-		words->rest[--n] = '\0';
-	cmds_status = op->run(cmds_app, words);
-	fflush(stdout);
-}
-
-int
-tm_cmd_ports(struct tm_app *app, const char *text,
-	     int (*f)(struct tm_app *app, uint16_t port_id, const void *arg), const void *arg)
-{
-	uint64_t id;
-	int ret = 0, r;
-
-	if (strcmp(text, "all") != 0) {
-		if (tm_parse_u64(text, 0, RTE_MAX_ETHPORTS - 1, &id) == 0 && tm_port_used(app, id))
-			return f(app, id, arg);
-		tm_error("no port '%s'", text);
-		return -ENODEV;
-	}
-	for (uint16_t i = 0; i < app->nb_ports; i++) {
-		r = f(app, app->port_ids[i], arg);
-		if (ret == 0)
-			ret = r;
-	}
-	return ret;
-}
-
-int
-tm_cmd_idle(const struct tm_app *app, const char *what)
-{
-	if (!app->running)
-		return 0;
-	tm_error("%s: stop forwarding first", what);
-	return -EBUSY;
-}
-
 static int
 help_run(struct tm_app *app __rte_unused, struct tm_words *words __rte_unused)
 {
@@ -109,19 +62,20 @@ line_run(struct tm_app *app, struct cmdline *cl, const char *path, unsigned int 
 	 const char *text)
 {
 	char *line = NULL;
-	int ret;
+	int ret, status;
 
 	if (asprintf(&line, "%s\n", text) < 0)
 		return -ENOMEM;
 	tm_note(app, PROMPT "%s", text);
-	cmds_status = 0;
+	tm_cmd_begin(app);
 	ret = cmdline_parse(cl, line);
 	free(line);
+	status = tm_cmd_result();
 	if (ret < 0)
 		tm_fail(app, "%s:%u: '%s': %s", path, number, text, parse_reason(ret));
-	else if (cmds_status != 0)
+	else if (status != 0)
 		tm_fail(app, "%s:%u: '%s': failed", path, number, text);
-	return ret < 0 ? ret : cmds_status;
+	return ret < 0 ? ret : status;
 }
 
 static char *
@@ -150,7 +104,7 @@ tm_cmds_script(struct tm_app *app, const char *path)
 		tm_fail(app, "cannot read '%s': %s", path, strerror(errno));
 		return -errno;
 	}
-	cmds_app = app;
+	tm_cmd_begin(app);
 	cl = cmdline_new(commands, "", -1, -1);
 	if (cl == NULL)
 		tm_fail(app, "no memory for commands");
@@ -173,7 +127,7 @@ tm_cmds_interactive(struct tm_app *app)
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct cmdline *cl;
 
-	cmds_app = app;
+	tm_cmd_begin(app);
 	cl = cmdline_stdin_new(commands, PROMPT);
 	if (cl == NULL) {
 		tm_fail(app, "no memory for commands");

@@ -25,6 +25,11 @@ struct tm_cmd_op {
 	int (*run)(struct tm_app *app, struct tm_words *words);
 };
 
+/* cmds_common.c */
+/** Before a line is parsed: the program that its command acts on. */
+void tm_cmd_begin(struct tm_app *app);
+/** What the command of the last line returned. */
+int tm_cmd_result(void);
 /** The library calls this with a struct tm_cmd_op as data. */
 void tm_cmd_call(void *parsed, struct cmdline *cl, void *data);
 

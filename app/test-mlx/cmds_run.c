@@ -70,19 +70,6 @@ TM_WORD(wait_word, 0, "wait");
 TM_CMD(tm_cmd_wait, wait_run, "wait: until --count is reached and captures are sent",
        TM_TOKEN(wait_word));
 
-int
-tm_cmd_seconds(const char *text, uint64_t *ns)
-{
-	double s;
-
-	if (tm_parse_seconds(text, &s) != 0) {
-		tm_error("'%s' is not a number of seconds", text);
-		return -EINVAL;
-	}
-	*ns = (uint64_t)(s * 1e9);
-	return 0;
-}
-
 static int
 wait_for_run(struct tm_app *app, struct tm_words *words)
 {

@@ -12,21 +12,6 @@
 
 #include "gen.h"
 
-void
-tm_json_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-		if (*c == '"' || *c == '\\')
-			fprintf(out, "\\%c", *c);
-		else if (*c < 0x20)
-			fprintf(out, "\\u%04x", *c);
-		else
-			fputc(*c, out);
-	}
-	fputc('"', out);
-}
-
 static void
 json_eth_stats(const struct rte_eth_stats *e, FILE *out)
 {

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,51 +22,6 @@
 #include "tm.h"
 
 static struct tm_app app_room;
-
-void
-tm_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	fflush(stdout);
-	fprintf(stderr, TM_NAME ": ");
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
-
-void
-tm_note(const struct tm_app *app, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (app->cfg.quiet)
-		return;
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
-
-void
-tm_fail(struct tm_app *app, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	tm_error("%s", text != NULL ? text : "out of memory");
-	if (app->failures < TM_MAX_REASONS)
-		app->reasons[app->failures] = text;
-	else
-		free(text);
-	app->failures++;
-}
 
 static void
 on_signal(int number)

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Text to values: numbers, ranges, names of modes and offloads.
+ * Text to values and back: numbers, ranges, names of offloads, JSON strings.
  */
 
 #include <errno.h>
@@ -12,26 +12,6 @@
 #include <string.h>
 
 #include "tm.h"
-
-static const struct tm_engine *const engines[] = {
-	&tm_engine_io, &tm_engine_mac, &tm_engine_macswap,
-	&tm_engine_rxonly, &tm_engine_txonly, &tm_engine_gen,
-};
-
-const struct tm_engine *
-tm_engine_at(unsigned int i)
-{
-	return i < RTE_DIM(engines) ? engines[i] : NULL;
-}
-
-const struct tm_engine *
-tm_engine_find(const char *name)
-{
-	for (unsigned int i = 0; i < RTE_DIM(engines); i++)
-		if (strcmp(engines[i]->name, name) == 0)
-			return engines[i];
-	return NULL;
-}
 
 int
 tm_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value)
@@ -178,4 +158,19 @@ tm_offloads_str(bool rx, uint64_t bits, char *buf, size_t size)
 	if (bits != 0 && used < size)
 		snprintf(buf + used, size - used, "%s0x%" PRIx64, used ? "," : "", bits);
 	return buf[0] != '\0' ? buf : "none";
+}
+
+void
+tm_json_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+		if (*c == '"' || *c == '\\')
+			fprintf(out, "\\%c", *c);
+		else if (*c < 0x20)
+			fprintf(out, "\\u%04x", *c);
+		else
+			fputc(*c, out);
+	}
+	fputc('"', out);
 }

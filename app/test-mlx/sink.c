@@ -10,28 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_mbuf_dyn.h>
 
 #include "tm_clock.h"
-
-const void *
-tm_sink_flat(struct tm_sink *k, const struct rte_mbuf *m)
-{
-	return m->pkt_len <= TM_SINK_FLAT_BYTES ?
-		rte_pktmbuf_read(m, 0, m->pkt_len, k->flat) : NULL;
-}
-
-uint64_t
-tm_stamp_ns(const struct tm_app *app, uint16_t port_id, struct rte_mbuf *m, uint64_t host_ns)
-{
-	const struct tm_clock *c = &app->ports[port_id].clock;
-	uint64_t v;
-
-	if (app->ts_flag == 0 || (m->ol_flags & app->ts_flag) == 0)
-		return host_ns;
-	v = *RTE_MBUF_DYNFIELD(m, app->ts_offset, rte_mbuf_timestamp_t *);
-	return c->unit == TM_CLOCK_NS ? v : c->unit == TM_CLOCK_US ? v * 1000 : host_ns;
-}
 
 static void
 sink_free(struct tm_sink *k)

@@ -18,6 +18,8 @@
 #include <rte_mbuf.h>
 #include <rte_spinlock.h>
 
+#include "log.h"
+
 #define TM_NAME "dpdk-test-mlx"
 #define TM_MAX_BURST 512
 #define TM_MAX_QUEUES 64
@@ -188,16 +190,6 @@ struct tm_app {
 	unsigned int failures;
 };
 
-/* main.c */
-/** Print one line to stderr and make the exit code non-zero. */
-void tm_fail(struct tm_app *app, const char *fmt, ...) __rte_format_printf(2, 3);
-/** Print one line "dpdk-test-mlx: ..." to stderr. */
-void tm_error(const char *fmt, ...) __rte_format_printf(1, 2);
-/** Print one line to stdout unless --quiet. */
-void tm_note(const struct tm_app *app, const char *fmt, ...) __rte_format_printf(2, 3);
-uint64_t tm_now_ns(void);
-uint64_t tm_realtime_ns(void);
-
 /* args.c, help.c */
 struct tm_arg {
 	const char *name, *value, *help;	/**< value: its name in the help, NULL = a switch */
@@ -210,16 +202,22 @@ int tm_args_parse(struct tm_config *cfg, int argc, char **argv);
 void tm_config_free(struct tm_config *cfg);
 void tm_help_print(FILE *out);
 
+/* engines.c */
+/** The mode of this name; NULL if there is none. */
+const struct tm_engine *tm_engine_find(const char *name);
+/** Mode number i of the table; NULL behind the last. */
+const struct tm_engine *tm_engine_at(unsigned int i);
+
 /* parse.c: text to values; 0 or -EINVAL, silent */
 int tm_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 int tm_parse_seconds(const char *text, double *value);
 int tm_parse_len(const char *text, uint16_t *min, uint16_t *max);
-const struct tm_engine *tm_engine_find(const char *name);
-const struct tm_engine *tm_engine_at(unsigned int i);
 /** Comma list of offload names to bits; prints the unknown name. */
 int tm_offloads_parse(bool rx, const char *list, uint64_t *bits);
 /** Names of the bits, comma separated. */
 const char *tm_offloads_str(bool rx, uint64_t bits, char *buf, size_t size);
+/** Write text as a JSON string, with quotes. */
+void tm_json_string(FILE *out, const char *text);
 
 /* port.c */
 int tm_ports_setup(struct tm_app *app);
@@ -273,7 +271,11 @@ bool tm_run_done(struct tm_app *app);
 void tm_run_wait(struct tm_app *app, uint64_t limit_ns);
 /** Stop making packets, receive those in flight, stop polling, close captures, judge. */
 int tm_run_stop(struct tm_app *app);
+
+/* stats.c */
+/** Sum the counters of the streams from rx_port to tx_port; -1 = any port. */
 void tm_stats_sum(const struct tm_app *app, int rx_port, int tx_port, struct tm_stats *sum);
+/** Reset counters and timestamps of all streams. */
 void tm_stats_clear(struct tm_app *app);
 
 /* report.c, json.c */
@@ -287,9 +289,11 @@ void tm_report_final(struct tm_app *app, FILE *out);
 /** The last line: OK, or FAILED with the reasons. */
 void tm_report_result(const struct tm_app *app, FILE *out);
 int tm_json_write(const struct tm_app *app, const char *path);
-void tm_json_string(FILE *out, const char *text);
 
 /* clock.c */
+/** CLOCK_MONOTONIC, CLOCK_REALTIME in ns. */
+uint64_t tm_now_ns(void);
+uint64_t tm_realtime_ns(void);
 void tm_clock_probe(struct tm_port *p);
 /** Measure again, over all the time since the probe. */
 void tm_clock_refresh(struct tm_port *p);
@@ -298,9 +302,14 @@ void tm_clock_guess(struct tm_port *p, uint64_t stamp);
 void tm_stamps_sum(const struct tm_app *app, uint16_t port_id, struct tm_stamps *sum);
 const char *tm_clock_unit_str(const struct tm_clock *c);
 const char *tm_clock_epoch_str(const struct tm_clock *c);
+/** The packet's timestamp in ns; host_ns when it has none or its unit is not known. */
+uint64_t tm_stamp_ns(const struct tm_app *app, uint16_t port_id, struct rte_mbuf *m,
+		     uint64_t host_ns);
+
+/* clock_report.c */
 void tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out);
 
-/* pcap_io.c, meta.c: files of a port; NULL or negative errno after one line on stderr */
+/* replay.c: captures sent out of ports; negative errno after one line on stderr */
 int tm_replays_open(struct tm_app *app);
 /** Close the captures; what was counted stays for the report until the next open or free. */
 void tm_replays_close(struct tm_app *app);
@@ -311,6 +320,8 @@ bool tm_replay_done(const struct tm_replay *r);
 void tm_replay_report(const struct tm_port *p, FILE *out);
 void tm_replay_json(const struct tm_port *p, FILE *out);
 int tm_replay_judge(struct tm_app *app, struct tm_port *p);
+
+/* pcap_file.c */
 int tm_pcap_check(const char *path);
 /** A capture of Ethernet frames, times in ns; NULL after one line on stderr. pcap_close() it. */
 struct pcap *tm_pcap_open(const char *path);
@@ -333,14 +344,17 @@ struct tm_sink {
 /** Open k->path, set k->ops and k->file; 0 or negative errno after one line on stderr. */
 int tm_pcap_sink_open(struct tm_sink *k);
 int tm_meta_sink_open(struct tm_sink *k);
-/** The packet's timestamp in ns; host_ns when it has none or its unit is not known. */
-uint64_t tm_stamp_ns(const struct tm_app *app, uint16_t port_id, struct rte_mbuf *m,
-		     uint64_t host_ns);
 int tm_sinks_open(struct tm_app *app);
 void tm_sinks_close(struct tm_app *app);
 void tm_sink_write(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t n);
-const void *tm_sink_flat(struct tm_sink *k, const struct rte_mbuf *m);
 #define TM_SINK_FLAT_BYTES 65536u
+/** The packet's bytes in one piece, in k->flat if it has several segments; NULL if it is too long. */
+static inline const void *
+tm_sink_flat(struct tm_sink *k, const struct rte_mbuf *m)
+{
+	return m->pkt_len <= TM_SINK_FLAT_BYTES ?
+		rte_pktmbuf_read(m, 0, m->pkt_len, k->flat) : NULL;
+}
 
 /* gen.c */
 int tm_gen_create(struct tm_app *app);

@@ -22,9 +22,20 @@
  */
 json_t *tm_telemetry_ask(const char *command);
 
+/* clock.c */
+/**
+ * Read a port's clock, and the host's at the middle of the call: the shortest of several calls.
+ * @return 0, or what rte_eth_read_clock() returned.
+ */
+int tm_clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real);
+
+/* clock_report.c */
+/** The reply to telemetry's /mlxpmd/clock (json_decref() it); NULL if the driver has none. */
+json_t *tm_clock_driver_read(uint16_t port_id);
+/** A number or string of the reply as text, "-" for others. */
+const char *tm_clock_value_str(const json_t *v, char *buf, size_t size);
+
 /* clock_watch.c */
-/** What the driver says of the port's clock, indented lines; nothing when it says nothing. */
-void tm_clock_driver_print(uint16_t port_id, FILE *out);
 /** A line per second and port, for so many seconds or until a signal. 0, -ENOTSUP after one line. */
 int tm_clock_watch(struct tm_app *app, uint64_t ns);
 

@@ -40,12 +40,6 @@ tm_pcap_open(const char *path __rte_unused)
 	return NULL;
 }
 
-const void *
-tm_sink_flat(struct tm_sink *k __rte_unused, const struct rte_mbuf *m __rte_unused)
-{
-	return NULL;
-}
-
 int
 tm_clock_plot(const char *out __rte_unused, const char *title __rte_unused,
 	      const struct tm_pair *pairs __rte_unused, size_t n __rte_unused,

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+
+/**
+ * @file
+ * Report of a port's clock: what ethdev shows, what the driver reports by telemetry, the Rx timestamps.
+ */
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "tm_clock.h"
+
+json_t *
+tm_clock_driver_read(uint16_t port_id)
+{
+	char command[32];
+	json_t *clock;
+
+	snprintf(command, sizeof(command), "/mlxpmd/clock,%u", port_id);
+	clock = tm_telemetry_ask(command);
+	if (json_is_object(clock))
+		return clock;
+	json_decref(clock);
+	return NULL;
+}
+
+const char *
+tm_clock_value_str(const json_t *v, char *buf, size_t size)
+{
+	if (json_is_string(v))
+		return json_string_value(v);
+	if (json_is_integer(v))
+		snprintf(buf, size, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else if (json_is_real(v))
+		snprintf(buf, size, "%.4f", json_real_value(v));
+	else
+		snprintf(buf, size, "-");
+	return buf;
+}
+
+static void
+driver_print(uint16_t port_id, FILE *out)
+{
+	json_t *clock = tm_clock_driver_read(port_id), *value;
+	const char *key, *comma = "  driver: ";
+	unsigned int n = 0;
+	char buf[32];
+
+	if (clock == NULL)
+		return;
+	json_object_foreach(clock, key, value) {
+		fprintf(out, "%s%s %s", comma, key, tm_clock_value_str(value, buf, sizeof(buf)));
+		comma = ++n % 5 == 0 ? ",\n          " : ", ";
+	}
+	if (n > 0)
+		fputc('\n', out);
+	json_decref(clock);
+}
+
+static void
+stamp_print(FILE *out, const struct tm_clock *c, const char *what, uint64_t stamp)
+{
+	uint64_t ns = c->unit == TM_CLOCK_US ? stamp * 1000 : stamp;
+	time_t s = ns / TM_NS_PER_S;
+	struct tm when;
+	char day[32];
+
+	if (c->unit == TM_CLOCK_NONE || c->unit == TM_CLOCK_TICKS) {
+		fprintf(out, "  %s RX timestamp: %" PRIu64 " (raw)\n", what, stamp);
+		return;
+	}
+	fprintf(out, "  %s RX timestamp: %" PRIu64 " ns", what, ns);
+	if (c->utc && gmtime_r(&s, &when) != NULL &&
+	    strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &when) != 0)
+		fprintf(out, " (%s.%09" PRIu64 " UTC)", day, ns % TM_NS_PER_S);
+	fputc('\n', out);
+}
+
+void
+tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out)
+{
+	const struct tm_port *p = &app->ports[port_id];
+	const struct tm_clock *c = &p->clock;
+	struct tm_stamps s;
+	uint64_t now, mono, real;
+
+	tm_stamps_sum(app, port_id, &s);
+	fprintf(out, "port %u clock: unit %s, epoch %s\n", port_id, tm_clock_unit_str(c),
+		tm_clock_epoch_str(c));
+	if (p->started && tm_clock_read(port_id, &now, &mono, &real) == 0) {
+		fprintf(out, "  device clock now: %" PRIu64 ", rate %.6f MHz", now, c->hz / 1e6);
+		if (c->unit == TM_CLOCK_NS && c->utc)
+			fprintf(out, ", %+" PRId64 " ns from this host's CLOCK_REALTIME",
+				(int64_t)(now - real));
+		fputc('\n', out);
+	} else if (!c->readable) {
+		fprintf(out, "  device clock cannot be read (rte_eth_read_clock)\n");
+	}
+	driver_print(port_id, out);
+	if (s.count == 0) {
+		fprintf(out, "  no RX timestamps\n");
+		return;
+	}
+	stamp_print(out, c, "first", s.first);
+	stamp_print(out, c, "last ", s.last);
+	fprintf(out, "  stamped packets: %" PRIu64 ", stamps going backwards in a queue: %" PRIu64
+		"\n", s.count, s.backwards);
+}
