@@ -16,7 +16,7 @@ static const struct column {
 	const char *key, *head;
 	int width;
 } columns[] = {
-	{ "verdict", "verdict", 9 },
+	{ "quality", "quality", 9 },
 	{ "source", "source", 9 },
 	{ "offset_ns", "offset/ns", 14 },
 	{ "drift_ppm", "drift/ppm", 10 },

@@ -202,7 +202,7 @@ source_set(void)
 	rig_clock_rc = 0;
 	rig_clock_open_rc = 0;
 	rig_clock_state = (struct mdv_clock_state) {
-		.source = MDV_CLOCK_PAGE, .verdict = MDV_CLOCK_GOOD, .unit = "ns", .epoch = "test",
+		.source = MDV_CLOCK_PAGE, .quality = MDV_CLOCK_GOOD, .unit = "ns", .epoch = "test",
 		.line = { .mult = 1u << 31, .shift = 31, .mask = (1ull << 41) - 1, .base = 1000,
 			  .span = 1ull << 40, .start = 1000000000 },
 		.host = { .mult = (1000000000ull << 30) / hz, .shift = 30, .mask = (1ull << 48) - 1,
@@ -233,7 +233,7 @@ service_alone(void)
 	info = info_get();
 	CHECK(info.by_service == 0 && info.by_control >= 3, "by %" PRIu64 ", %" PRIu64, info.by_service,
 	      info.by_control);
-	CHECK(info.verdict == MDV_CLOCK_GOOD && info.expired == 0, "verdict %d, expired %" PRIu64, info.verdict,
+	CHECK(info.quality == MDV_CLOCK_GOOD && info.expired == 0, "quality %d, expired %" PRIu64, info.quality,
 	      info.expired);
 	CHECK(info.age_ns >= 7 && info.age_ns < 1000000000, "age %" PRIu64, info.age_ns);
 	rig_clock_rc = -EAGAIN;
@@ -285,19 +285,19 @@ broken(FILE *stream, char **log)
 	uint64_t expired = info_get().expired;
 	int rc;
 
-	rig_clock_state.verdict = MDV_CLOCK_BROKEN;
+	rig_clock_state.quality = MDV_CLOCK_BROKEN;
 	refreshes_wait(2);
 	CHECK(!usable(), "a broken clock is believed");
 	(void)now_ns(&rc);
 	CHECK(rc == -EAGAIN, "read_clock of a broken clock: %d", rc);
-	rig_clock_state.verdict = MDV_CLOCK_GOOD;
+	rig_clock_state.quality = MDV_CLOCK_GOOD;
 	rig_clock_rc = -EIO;
 	refreshes_wait(2);
-	CHECK(!usable() && info_get().verdict == MDV_CLOCK_BROKEN, "what cannot be read is believed");
+	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "what cannot be read is believed");
 	CHECK(info_get().expired == expired + 1, "counted %" PRIu64 " times", info_get().expired - expired);
 	rig_clock_rc = 0;
 	refreshes_wait(2);
-	CHECK(usable() && info_get().verdict == MDV_CLOCK_GOOD, "not back");
+	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
 	/* The line's own end, before the lease's. */
 	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
 	refreshes_wait(2);
@@ -338,11 +338,11 @@ service_stalled(void)
 	(void)now_ns(&rc);
 	CHECK(rc == -EAGAIN, "read_clock: %d", rc);
 	/* Nobody refreshes, and it is known all the same. */
-	CHECK(info_get().expired == expired + 1 && info_get().verdict == MDV_CLOCK_BROKEN, "expired %" PRIu64,
+	CHECK(info_get().expired == expired + 1 && info_get().quality == MDV_CLOCK_BROKEN, "expired %" PRIu64,
 	      info_get().expired - expired);
 	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
 	refreshes_wait(2);
-	CHECK(usable() && info_get().verdict == MDV_CLOCK_GOOD, "not back");
+	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
 	CHECK(info_get().expired == expired + 1, "expired %" PRIu64, info_get().expired - expired);
 }
 
@@ -472,7 +472,7 @@ device_gone(FILE *stream, char **log)
 {
 	__atomic_store_n(&rig_mdv.gone, true, __ATOMIC_RELAXED);
 	refreshes_wait(2);
-	CHECK(!usable() && info_get().verdict == MDV_CLOCK_BROKEN, "the time of a device that is gone");
+	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "the time of a device that is gone");
 	fflush(stream);
 	CHECK(lines_of(*log, "timestamps are absent: No such device") == 1, "%s", *log);
 	__atomic_store_n(&rig_mdv.gone, false, __ATOMIC_RELAXED);
@@ -529,7 +529,7 @@ two_ports(void)
 	mlxpmd_clock_close(&port);
 	refreshes_wait(3);
 	mlxpmd_clock_info_get(other.clock, &info);
-	CHECK(info.verdict == MDV_CLOCK_GOOD && info.by_control >= 2, "port 1 is not served");
+	CHECK(info.quality == MDV_CLOCK_GOOD && info.by_control >= 2, "port 1 is not served");
 	/* Another port's coming brings back an alarm that was lost. */
 	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
 	rte_delay_us_sleep(50000);
@@ -553,7 +553,7 @@ unavailable(void)
 	rig_clock_open_rc = 0;
 	/* Ticks hold whatever is with the source. */
 	port.args.clock = MDV_CLOCK_RAW;
-	rig_clock_state = (struct mdv_clock_state) { .source = MDV_CLOCK_RAW, .verdict = MDV_CLOCK_UNSYNCED };
+	rig_clock_state = (struct mdv_clock_state) { .source = MDV_CLOCK_RAW, .quality = MDV_CLOCK_UNSYNCED };
 	rig_cycles = 0x123456789abcdef;
 	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
 	CHECK(port.clock->kind == MDV_CLOCK_TICKS && usable(), "no ticks");

@@ -118,14 +118,14 @@ mdv_clock_refresh(struct mdv_clock *d, struct mdv_clock_state *state)
 	int64_t step = 0;
 
 	d->looks++;
-	s->verdict = MDV_CLOCK_GOOD;
+	s->quality = MDV_CLOCK_GOOD;
 	if (what < 4 && s->line.mult != 0) {
 		s->busy++;
 		*state = *s;
 		return -EAGAIN;
 	}
 	if (what == 4)
-		s->verdict = MDV_CLOCK_BROKEN;
+		s->quality = MDV_CLOCK_BROKEN;
 	if (what == 5)
 		usleep(20000); /* A device that takes its time. */
 	if (what >= 48 && s->line.mult != 0) {

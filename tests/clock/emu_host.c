@@ -109,9 +109,9 @@ tell(double drift_ppm)
 	printf("%u stamps, %u absent, %u beyond what was published\n", w.n, w.absent, uncovered);
 	printf("host less page: middle %.0f ns, half within %.0f ns, worst %.0f ns off it\n",
 	       middle, (w.off[w.n * 3 / 4] - w.off[w.n / 4]) / 2, worst);
-	printf("drift %.3f ppm, published %lu ns, verdict %s, %lu refreshes, %lu busy, "
+	printf("drift %.3f ppm, published %lu ns, quality %s, %lu refreshes, %lu busy, "
 	       "%lu rejected\n", w.drift[w.n / 2], (unsigned long)h->uncertainty_ns,
-	       mdv_clock_verdict_name(h->verdict),
+	       mdv_clock_quality_name(h->quality),
 	       (unsigned long)h->refreshes, (unsigned long)h->busy, (unsigned long)h->rejected);
 	CHECK(fabs(w.drift[w.n / 2] - drift_ppm) < 1);
 	CHECK(w.absent * 20 < w.n);

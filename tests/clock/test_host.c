@@ -41,7 +41,7 @@ stamp(struct sim *s, const struct mdv_clock_state *state, struct errors *e)
 	double part = sim_fraction(s, &s->wall, s->now_ps, &whole);
 
 	if ((int64_t)(state->valid_tsc - sim_read(s, &s->tsc, s->now_ps)) <= 0 ||
-	    state->verdict == MDV_CLOCK_BROKEN ||
+	    state->quality == MDV_CLOCK_BROKEN ||
 	    !mdv_clock_line_convert(&state->line, ticks, &value))
 		e->absent++;
 	else

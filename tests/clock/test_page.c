@@ -230,7 +230,7 @@ world_stamp(struct world *w, uint64_t waited_ns, struct tally *t)
 
 	at -= (uint64_t)(waited_ns * (w->s.counter.rate_uhz / 1e15));
 	t->stamps++;
-	if ((int64_t)(w->state.valid_tsc - tsc) <= 0 || w->state.verdict == MDV_CLOCK_BROKEN ||
+	if ((int64_t)(w->state.valid_tsc - tsc) <= 0 || w->state.quality == MDV_CLOCK_BROKEN ||
 	    !mdv_clock_line_convert(&w->state.line, at, &value)) {
 		t->absent++;
 		return;
@@ -342,7 +342,7 @@ test_doubtful_points(void)
 	sim_pass_ns(&w.s, 50000);
 	sim_page_advance(&w.s);
 	world_refresh(&w);
-	CHECK(w.state.age_ns < 1000000 && w.state.verdict != MDV_CLOCK_BROKEN);
+	CHECK(w.state.age_ns < 1000000 && w.state.quality != MDV_CLOCK_BROKEN);
 	mdv_clock_close(w.clock);
 }
 
@@ -508,7 +508,7 @@ play(const struct fault *f, uint64_t hz, bool old_kernel, struct tally *t)
 	world_refresh(&w);
 	absent = t->absent;
 	world_stamp(&w, 0, t);
-	CHECK(t->absent == absent && w.state.verdict != MDV_CLOCK_BROKEN);
+	CHECK(t->absent == absent && w.state.quality != MDV_CLOCK_BROKEN);
 	mdv_clock_close(w.clock);
 }
 

@@ -64,7 +64,7 @@ rig_run(struct rig *r, double seconds)
 static bool
 usable(const struct rig *r)
 {
-	return r->state.verdict != MDV_CLOCK_BROKEN &&
+	return r->state.quality != MDV_CLOCK_BROKEN &&
 	       (int64_t)(r->state.valid_tsc - sim_read(&r->s, &r->s.tsc, r->s.now_ps)) > 0;
 }
 
@@ -180,8 +180,8 @@ test_asked_for(void)
 	CHECK(rig_open(&r, MDV_CLOCK_HOST, true, true, HZ / 1000) == -ENODATA);
 	CHECK(strcmp(mdv_clock_source_name(MDV_CLOCK_HOST), "host") == 0);
 	CHECK(mdv_clock_source_name((enum mdv_clock_source)-1) == NULL);
-	CHECK(strcmp(mdv_clock_verdict_name(MDV_CLOCK_BROKEN), "broken") == 0);
-	CHECK(mdv_clock_verdict_name((enum mdv_clock_verdict)4) == NULL);
+	CHECK(strcmp(mdv_clock_quality_name(MDV_CLOCK_BROKEN), "broken") == 0);
+	CHECK(mdv_clock_quality_name((enum mdv_clock_quality)4) == NULL);
 	mdv_clock_close(NULL);
 }
 
@@ -237,7 +237,7 @@ test_by_tsc(void)
 	worst = worst_host_error(&r, &r.s.utc);
 	printf(", realtime %.1f ns", worst);
 	CHECK(worst < 100);
-	CHECK(r.state.verdict == MDV_CLOCK_GOOD && strcmp(r.state.epoch, "utc") == 0);
+	CHECK(r.state.quality == MDV_CLOCK_GOOD && strcmp(r.state.epoch, "utc") == 0);
 	CHECK(fabs(r.state.drift_ppm + 3) < 0.3);
 	CHECK(llabs(r.state.offset_ns) < 100000);
 	mdv_clock_close(r.clock);
@@ -254,11 +254,11 @@ test_by_tsc(void)
 	printf(", page %.1f ns\n", worst);
 	CHECK(worst < 50);
 	CHECK(fabs(r.state.drift_ppm - 20) < 0.5 && strcmp(r.state.epoch, "tai") == 0);
-	CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED);
+	CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
 	r.s.point.mult += 17;
 	sim_page_advance(&r.s);
 	rig_run(&r, 0.5);
-	CHECK(r.state.verdict == MDV_CLOCK_GOOD);
+	CHECK(r.state.quality == MDV_CLOCK_GOOD);
 	mdv_clock_close(r.clock);
 }
 
@@ -305,7 +305,7 @@ test_page_alone(void)
 		sim_set_rate(&r.s, &r.s.wall, MDV_NS_PER_S * (1 + (i % 2) * 1.28e-7));
 		sim_set_rate(&r.s, &r.s.counter, HZ * (1 + (i / 2 % 2) * 2e-7));
 		page_run(&r, 10, left_alone);
-		CHECK(r.state.slews == 0 && r.state.verdict == MDV_CLOCK_UNSYNCED);
+		CHECK(r.state.slews == 0 && r.state.quality == MDV_CLOCK_UNSYNCED);
 	}
 	CHECK(r.state.steps == 0 && r.state.failed == 0);
 	mdv_clock_close(r.clock);
@@ -327,21 +327,21 @@ test_servo_goes(void)
 	for (int old_kernel = 0; old_kernel < 2; old_kernel++) {
 		CHECK(page_open(&r, 51 + old_kernel, old_kernel, 0));
 		page_run(&r, 30, steer);
-		CHECK(r.state.verdict == MDV_CLOCK_GOOD && r.state.slews > 25);
+		CHECK(r.state.quality == MDV_CLOCK_GOOD && r.state.slews > 25);
 		page_run(&r, 90, left_alone);
-		CHECK(r.state.verdict == MDV_CLOCK_GOOD);
+		CHECK(r.state.quality == MDV_CLOCK_GOOD);
 		page_run(&r, 600, left_alone);
-		CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED);
+		CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
 		page_run(&r, 300, sim_page_advance);
-		CHECK(r.state.verdict == MDV_CLOCK_GOOD && r.state.steps == 0);
+		CHECK(r.state.quality == MDV_CLOCK_GOOD && r.state.steps == 0);
 		page_run(&r, 300, left_alone);
-		CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED);
+		CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
 		mdv_clock_close(r.clock);
 	}
 	/* What one left behind that had gone before: seen through once it has been watched. */
-	CHECK(page_open(&r, 53, false, 12345) && r.state.verdict == MDV_CLOCK_GOOD);
+	CHECK(page_open(&r, 53, false, 12345) && r.state.quality == MDV_CLOCK_GOOD);
 	page_run(&r, 300, left_alone);
-	CHECK(r.state.verdict == MDV_CLOCK_UNSYNCED && r.state.slews == 0);
+	CHECK(r.state.quality == MDV_CLOCK_UNSYNCED && r.state.slews == 0);
 	mdv_clock_close(r.clock);
 }
 
@@ -389,7 +389,7 @@ host_open(struct rig *r, uint64_t seed)
 	if (rig_open(r, MDV_CLOCK_HOST, true, false, HZ / 1000) != 0)
 		return false;
 	rig_run(r, 5);
-	CHECK(r->state.verdict == MDV_CLOCK_GOOD && r->state.steps == 0);
+	CHECK(r->state.quality == MDV_CLOCK_GOOD && r->state.steps == 0);
 	CHECK(fabs(stamp_error(r)) < 60);
 	return true;
 }
@@ -406,12 +406,12 @@ test_still(void)
 	r.s.still = sim_read(&r.s, &r.s.counter, r.s.now_ps);
 	CHECK(rig_run(&r, 1.5) == 0);
 	unsure = r.state.uncertainty_ns;
-	CHECK(r.state.verdict == MDV_CLOCK_HOLDOVER && fabs(stamp_error(&r)) < 200);
+	CHECK(r.state.quality == MDV_CLOCK_HOLDOVER && fabs(stamp_error(&r)) < 200);
 	CHECK(rig_run(&r, 45) == 0);
-	CHECK(r.state.verdict == MDV_CLOCK_HOLDOVER && r.state.uncertainty_ns > 4 * unsure);
+	CHECK(r.state.quality == MDV_CLOCK_HOLDOVER && r.state.uncertainty_ns > 4 * unsure);
 	CHECK(fabs(stamp_error(&r)) < (double)r.state.uncertainty_ns);
 	CHECK(rig_run(&r, 30) == 0);
-	CHECK(r.state.verdict == MDV_CLOCK_BROKEN && isnan(stamp_error(&r)));
+	CHECK(r.state.quality == MDV_CLOCK_BROKEN && isnan(stamp_error(&r)));
 	CHECK(r.state.rejected > 10 && r.state.busy > 10);
 	r.s.counter_still = false;
 	rig_run(&r, 0.1);
@@ -429,7 +429,7 @@ test_gone(void)
 	CHECK(mdv_clock_refresh(r.clock, &r.state) == -ENODEV);
 	CHECK(r.state.failed == 1);
 	rig_run(&r, 2.5);
-	CHECK(r.state.verdict == MDV_CLOCK_BROKEN);
+	CHECK(r.state.quality == MDV_CLOCK_BROKEN);
 	mdv_clock_close(r.clock);
 }
 
@@ -453,7 +453,7 @@ test_steps(void)
 		CHECK(fabs(stamp_error(&r)) < 150);
 		rig_run(&r, 4);
 		CHECK(r.state.steps == 1 && fabs(stamp_error(&r)) < 60);
-		CHECK(r.state.verdict == MDV_CLOCK_GOOD);
+		CHECK(r.state.quality == MDV_CLOCK_GOOD);
 		mdv_clock_close(r.clock);
 	}
 }

@@ -8,10 +8,10 @@ import pmdlib
 from e2e import check, main
 from telemetry_client import Client
 
-FIELDS = {"port", "verdict", "source", "unit", "epoch", "frequency_hz", "offset_ns", "drift_ppm", "uncertainty_ns",
+FIELDS = {"port", "quality", "source", "unit", "epoch", "frequency_hz", "offset_ns", "drift_ppm", "uncertainty_ns",
           "age_ns", "generation", "steps", "slews", "busy", "expired", "failed", "rejected", "refreshes",
           "refresh_us", "by_service_core", "by_control_thread"}
-VERDICTS = ("good", "holdover", "unsynced", "broken")
+QUALITIES = ("good", "holdover", "unsynced", "broken")
 # A machine with much else to do reads the counter late; what is looked for is ten times as large.
 OFFSET_NS, DRIFT_PPM = 5e6, 10.0
 
@@ -19,7 +19,7 @@ OFFSET_NS, DRIFT_PPM = 5e6, 10.0
 def clock(client, port=0):
     """The answer, with the signed numbers as numbers."""
     c = client.ask(f"/mlxpmd/clock,{port}")
-    check(set(c) == FIELDS and c["port"] == port and c["verdict"] in VERDICTS, c)
+    check(set(c) == FIELDS and c["port"] == port and c["quality"] in QUALITIES, c)
     for name, kind in (("offset_ns", int), ("drift_ppm", float)):
         check(c[name][0] in "+-", c)
         c[name] = kind(c[name])
@@ -52,7 +52,7 @@ def start(devargs, lcores=None, emu_args=()):
 
 def alive(testpmd, client, before):
     """It is refreshed; where this machine let nobody do so for 2 s, the log says as much as the counter."""
-    until(client, "stands still", lambda c: c["refreshes"] > before["refreshes"] and c["verdict"] != "broken")
+    until(client, "stands still", lambda c: c["refreshes"] > before["refreshes"] and c["quality"] != "broken")
     c = clock(client)
     check(c["failed"] == 0 and c["refresh_us"] <= 100000, c)
     testpmd.cmd("show port summary 0")
@@ -109,7 +109,7 @@ def busy():
         client = Client()
         testpmd.ctl("fault", "add", "on clock.page do tear")
         c = until(client, "busy", lambda c: c["busy"] >= 10)
-        until(client, "busy and broken", lambda c: c["verdict"] != "broken")
+        until(client, "busy and broken", lambda c: c["quality"] != "broken")
         check(testpmd.xstats(0)["clock_busy"] >= 10, c)
         testpmd.quit()
 

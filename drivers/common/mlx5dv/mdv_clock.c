@@ -42,11 +42,11 @@ mdv_clock_source_name(enum mdv_clock_source source)
 }
 
 const char *
-mdv_clock_verdict_name(enum mdv_clock_verdict verdict)
+mdv_clock_quality_name(enum mdv_clock_quality quality)
 {
 	static const char *const names[] = { "good", "holdover", "unsynced", "broken" };
 
-	return (unsigned int)verdict < RTE_DIM(names) ? names[verdict] : NULL;
+	return (unsigned int)quality < RTE_DIM(names) ? names[quality] : NULL;
 }
 
 /* ------------------------------------------------------------------ refresh */
@@ -59,9 +59,9 @@ passed(const struct mdv_clock *clock, uint64_t tsc)
 
 /* A clock that nothing is known of is not one that this source reads. */
 static bool
-odd(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
+unsettled(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 {
-	return f->track.set && mdv_clock_lately_odd(clock, f);
+	return f->track.set && mdv_clock_unsettled(clock, f);
 }
 
 /* The shortest of late: others lost their processor meanwhile, and did not use it. */
@@ -76,8 +76,8 @@ cost_learn(struct mdv_clock *clock, uint64_t ticks)
 static uint64_t
 next_us(const struct mdv_clock *clock, int ret)
 {
-	bool fast = odd(clock, &clock->counter) || odd(clock, &clock->wall) ||
-		    odd(clock, &clock->utc);
+	bool fast = unsettled(clock, &clock->counter) || unsettled(clock, &clock->wall) ||
+		    unsettled(clock, &clock->utc);
 
 	if (ret == -EAGAIN && clock->state.source == MDV_CLOCK_PAGE)
 		return BUSY_US;
@@ -86,8 +86,8 @@ next_us(const struct mdv_clock *clock, int ret)
 	return RTE_MIN(RTE_MAX(FAST_US, (uint64_t)(clock->cost_us * COST_LIMIT)), REFRESH_US);
 }
 
-static enum mdv_clock_verdict
-judge(struct mdv_clock *clock, int ret)
+static enum mdv_clock_quality
+quality_of(struct mdv_clock *clock, int ret)
 {
 	if (passed(clock, clock->state.valid_tsc))
 		return MDV_CLOCK_BROKEN;
@@ -117,7 +117,7 @@ mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state)
 					 clock->facts.tsc_hz);
 	cost_learn(clock, clock->ops->tsc(clock->ctx) - began);
 	s->next_us = next_us(clock, ret);
-	s->verdict = judge(clock, ret);
+	s->quality = quality_of(clock, ret);
 	*state = *s;
 	return ret;
 }

@@ -41,7 +41,7 @@ enum mdv_clock_kind {
 };
 
 /** What may be thought of the values. */
-enum mdv_clock_verdict {
+enum mdv_clock_quality {
 	MDV_CLOCK_GOOD,	    /**< Fresh, and kept in step with something outside this device. */
 	MDV_CLOCK_HOLDOVER, /**< Cannot be refreshed at present; the last line still holds. */
 	MDV_CLOCK_UNSYNCED, /**< Consistent, but nothing is seen to keep it in step, or not yet. */
@@ -70,7 +70,7 @@ struct mdv_clock_line {
 /** Result of one refresh: plain data, copied by value. */
 struct mdv_clock_state {
 	enum mdv_clock_source source; /**< Never MDV_CLOCK_AUTO. */
-	enum mdv_clock_verdict verdict;
+	enum mdv_clock_quality quality;
 	const char *unit;  /**< Of values: "ns" or "ticks". */
 	const char *epoch; /**< What value 0 is, static text: "utc", "tai", "host realtime" ... */
 	/** Device stamp to value; mult 0 for kinds other than MDV_CLOCK_LINE. */
@@ -141,9 +141,9 @@ void mdv_clock_close(struct mdv_clock *clock);
 __rte_internal
 const char *mdv_clock_source_name(enum mdv_clock_source source);
 
-/** "good", "holdover", "unsynced", "broken"; NULL for what is no verdict. */
+/** "good", "holdover", "unsynced", "broken"; NULL for what is no quality. */
 __rte_internal
-const char *mdv_clock_verdict_name(enum mdv_clock_verdict verdict);
+const char *mdv_clock_quality_name(enum mdv_clock_quality quality);
 
 static inline enum mdv_clock_kind
 mdv_clock_kind_of(enum mdv_clock_source source)

@@ -37,11 +37,11 @@ mdv_clock_since_s(const struct mdv_clock *clock, uint64_t tsc, uint64_t then)
 }
 
 bool
-mdv_clock_lately_odd(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
+mdv_clock_unsettled(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 {
-	uint64_t since = clock->ops->tsc(clock->ctx) - f->odd_tsc;
+	uint64_t since = clock->ops->tsc(clock->ctx) - f->unsettled_tsc;
 
-	return !f->track.set || (f->odd_tsc != 0 && since < ODD_S * clock->facts.tsc_hz);
+	return !f->track.set || (f->unsettled_tsc != 0 && since < ODD_S * clock->facts.tsc_hz);
 }
 
 /** Takes a reading of a clock. 0; -EAGAIN it was not believed, or there was none; other -errno. */
@@ -67,7 +67,7 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 	fix = mdv_clock_track_fix(&f->track, s.tsc, s.y, s.part, s.variance);
 	f->moved = fix == MDV_FIX_MOVED && !first;
 	if (fix != MDV_FIX_TAKEN)
-		f->odd_tsc = s.tsc;
+		f->unsettled_tsc = s.tsc;
 	clock->state.rejected += fix == MDV_FIX_REJECTED;
 	/* The page says itself when its rate changed: what it is compared with is not it. */
 	clock->state.slews += fix == MDV_FIX_TURNED && clock->state.source != MDV_CLOCK_PAGE;
@@ -77,7 +77,7 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 static unsigned int
 device_reads(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 {
-	return mdv_clock_lately_odd(clock, f) ? COUNTER_READS : SETTLED_READS;
+	return mdv_clock_unsettled(clock, f) ? COUNTER_READS : SETTLED_READS;
 }
 
 int
@@ -112,8 +112,8 @@ mdv_clock_hz(const struct mdv_clock *clock, double rate)
 double
 mdv_clock_hold_s(const struct mdv_clock *clock, uint64_t tsc)
 {
-	double since = RTE_MIN(mdv_clock_since_s(clock, tsc, clock->counter.odd_tsc),
-			       mdv_clock_since_s(clock, tsc, clock->wall.odd_tsc));
+	double since = RTE_MIN(mdv_clock_since_s(clock, tsc, clock->counter.unsettled_tsc),
+			       mdv_clock_since_s(clock, tsc, clock->wall.unsettled_tsc));
 
 	return RTE_MIN(RTE_MAX(since, HOLD_MIN_S), MDV_CLOCK_HOLD_S);
 }
@@ -142,7 +142,7 @@ rate_known(const struct mdv_clock_followed *f)
 
 /** The counter's frequency, and how values keep up with the host's clock; while that is known. */
 void
-mdv_clock_tell_rates(struct mdv_clock *clock, double value_per_s, double nominal_per_s)
+mdv_clock_report_rates(struct mdv_clock *clock, double value_per_s, double nominal_per_s)
 {
 	struct mdv_clock_state *s = &clock->state;
 
@@ -155,7 +155,7 @@ mdv_clock_tell_rates(struct mdv_clock *clock, double value_per_s, double nominal
 
 /** Lays the TSC's line, through a value at a TSC; rate in value units per tick. */
 void
-mdv_clock_tell_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, double part, double rate)
+mdv_clock_report_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, double part, double rate)
 {
 	const double tsc_hz = clock->facts.tsc_hz;
 	const struct mdv_clock_slope slope = {
@@ -179,7 +179,7 @@ mdv_clock_tai_ns(const struct mdv_clock *clock)
 
 /** Compares a device's time with the host's, and tells which time it can be. */
 void
-mdv_clock_tell_offset(struct mdv_clock *clock, uint64_t tsc, uint64_t value)
+mdv_clock_report_offset(struct mdv_clock *clock, uint64_t tsc, uint64_t value)
 {
 	double part;
 	int64_t off = (int64_t)(value - mdv_clock_track_at(&clock->wall.track, tsc, &part));

@@ -96,8 +96,8 @@ host_lines(struct mdv_clock *clock)
 	clock->line_unsure_ns = unsure;
 	s->valid_tsc = c->tsc + (uint64_t)(hold * clock->facts.tsc_hz);
 	s->age_ns = 0;
-	mdv_clock_tell_time(clock, c->tsc, value, value_part, w->rate);
-	mdv_clock_tell_rates(clock, mdv_clock_hz(clock, c->rate), clock->facts.frequency_khz * 1e3);
+	mdv_clock_report_time(clock, c->tsc, value, value_part, w->rate);
+	mdv_clock_report_rates(clock, mdv_clock_hz(clock, c->rate), clock->facts.frequency_khz * 1e3);
 	return 0;
 }
 

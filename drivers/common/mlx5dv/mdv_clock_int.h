@@ -74,7 +74,7 @@ struct mdv_clock_track {
 	double residual; /**< The last one, ns. */
 	double off;	 /**< Largest residual of late, ns. */
 	double excess;	 /**< By how much readings scatter more than they seem to, ns^2. */
-	unsigned int odd; /**< Readings off the line in a row. */
+	unsigned int outliers; /**< Readings off the line in a row. */
 	bool set;	 /**< There has been a reading. */
 };
 
@@ -165,7 +165,7 @@ uint64_t mdv_clock_ns(uint64_t ticks, uint64_t hz);
 struct mdv_clock_followed {
 	struct mdv_clock_track track;
 	double half_ns;	 /**< ns: half of the tightest brackets; their middle may be so far off. */
-	uint64_t odd_tsc; /**< TSC when it last behaved otherwise than expected. */
+	uint64_t unsettled_tsc; /**< TSC when it last behaved otherwise than expected. */
 	bool moved;	  /**< The last reading was believed against what was known. */
 };
 
@@ -219,7 +219,7 @@ int mdv_clock_follow_wall(struct mdv_clock *clock);
 int mdv_clock_follow_utc(struct mdv_clock *clock);
 
 /** It did otherwise than expected in the last seconds, or nothing is known of it yet. */
-bool mdv_clock_lately_odd(const struct mdv_clock *clock, const struct mdv_clock_followed *f);
+bool mdv_clock_unsettled(const struct mdv_clock *clock, const struct mdv_clock_followed *f);
 
 /** Seconds from one TSC to a later one. */
 double mdv_clock_since_s(const struct mdv_clock *clock, uint64_t tsc, uint64_t then);
@@ -240,12 +240,12 @@ double mdv_clock_hz(const struct mdv_clock *clock, double rate);
 /** ns of TAI - UTC. */
 int64_t mdv_clock_tai_ns(const struct mdv_clock *clock);
 /** Tells the counter's frequency, and the drift of values; while rates are known. */
-void mdv_clock_tell_rates(struct mdv_clock *clock, double value_per_s, double nominal_per_s);
+void mdv_clock_report_rates(struct mdv_clock *clock, double value_per_s, double nominal_per_s);
 /** Tells the time by the TSC: the line through a value at a TSC, of rate value units per tick. */
-void mdv_clock_tell_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, double part,
+void mdv_clock_report_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, double part,
 			 double rate);
 /** Compares a device's time with the host's, and tells which time it can be. */
-void mdv_clock_tell_offset(struct mdv_clock *clock, uint64_t tsc, uint64_t value);
+void mdv_clock_report_offset(struct mdv_clock *clock, uint64_t tsc, uint64_t value);
 
 static inline uint64_t
 mdv_clock_distance(uint64_t a, uint64_t b)

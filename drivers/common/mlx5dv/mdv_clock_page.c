@@ -127,11 +127,11 @@ page_by_tsc(struct mdv_clock *clock)
 		return;
 	}
 	/* A reading that is not believed leaves a track that goes on; the page may have stepped. */
-	mdv_clock_tell_time(clock, t->tsc, value, part * rate, rate * t->rate);
+	mdv_clock_report_time(clock, t->tsc, value, part * rate, rate * t->rate);
 	if (wall != 0)
 		return;
-	mdv_clock_tell_offset(clock, t->tsc, value);
-	mdv_clock_tell_rates(clock, mdv_clock_hz(clock, rate * t->rate), MDV_NS_PER_S);
+	mdv_clock_report_offset(clock, t->tsc, value);
+	mdv_clock_report_rates(clock, mdv_clock_hz(clock, rate * t->rate), MDV_NS_PER_S);
 }
 
 /** No servo takes a clock a tenth off its nominal rate: such a page tells of something else. */

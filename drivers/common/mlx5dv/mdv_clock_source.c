@@ -38,10 +38,10 @@ realtime_refresh(struct mdv_clock *clock)
 	    mdv_clock_distance(was, value) > clock->line_unsure_ns)
 		s->steps++;
 	clock->line_unsure_ns = mdv_clock_followed_ns(&clock->utc);
-	mdv_clock_tell_time(clock, t->tsc, value, part, t->rate);
+	mdv_clock_report_time(clock, t->tsc, value, part, t->rate);
 	if (wall == 0) {
-		mdv_clock_tell_offset(clock, t->tsc, value);
-		mdv_clock_tell_rates(clock, mdv_clock_hz(clock, t->rate), MDV_NS_PER_S);
+		mdv_clock_report_offset(clock, t->tsc, value);
+		mdv_clock_report_rates(clock, mdv_clock_hz(clock, t->rate), MDV_NS_PER_S);
 	}
 	return 0;
 }
@@ -74,8 +74,8 @@ raw_refresh(struct mdv_clock *clock)
 	if (ret != 0)
 		return 0;
 	value = mdv_clock_track_at(t, t->tsc, &part);
-	mdv_clock_tell_time(clock, t->tsc, value, part, t->rate);
-	mdv_clock_tell_rates(clock, mdv_clock_hz(clock, t->rate), clock->facts.frequency_khz * 1e3);
+	mdv_clock_report_time(clock, t->tsc, value, part, t->rate);
+	mdv_clock_report_rates(clock, mdv_clock_hz(clock, t->rate), clock->facts.frequency_khz * 1e3);
 	return 0;
 }
 

@@ -107,7 +107,7 @@ restart(struct mdv_clock_track *t, uint64_t tsc, uint64_t y, double part, double
 	t->residual = 0;
 	t->nis = 1;
 	t->off = 0;
-	t->odd = 0;
+	t->outliers = 0;
 	t->good_tsc = tsc;
 	t->set = true;
 }
@@ -200,12 +200,12 @@ mdv_clock_track_fix(struct mdv_clock_track *t, uint64_t tsc, uint64_t y, double 
 	expected = sqrt(t->pp + scatter);
 	t->off = RTE_MAX(t->off * OFF_KEPT, fabs(residual));
 	if (fabs(residual) > GATE * expected) {
-		if (++t->odd < t->confirm)
+		if (++t->outliers < t->confirm)
 			return MDV_FIX_REJECTED;
 		move(t, tsc, y, part, variance, residual);
 		return MDV_FIX_MOVED;
 	}
-	t->odd = 0;
+	t->outliers = 0;
 	t->good_tsc = tsc;
 	turn = turned(t, residual, expected, since_s);
 	correct(t, residual, scatter);

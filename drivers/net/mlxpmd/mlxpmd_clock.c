@@ -150,7 +150,7 @@ is_broken(const struct mlxpmd_clock *clock, const struct mdv_clock_state *state,
 {
 	if (clock->kind == MDV_CLOCK_TICKS)
 		return false;
-	return state->verdict == MDV_CLOCK_BROKEN || (rc != 0 && rc != -EAGAIN);
+	return state->quality == MDV_CLOCK_BROKEN || (rc != 0 && rc != -EAGAIN);
 }
 
 uint64_t
@@ -205,7 +205,7 @@ mlxpmd_clock_info_get(const struct mlxpmd_clock *clock, struct mlxpmd_clock_info
 	info->age_ns = info->state.age_ns;
 	if (now > info->kept_tsc)
 		info->age_ns += tsc_to_ns(now - info->kept_tsc);
-	info->verdict = out || info->expires_tsc == 0 ? MDV_CLOCK_BROKEN : info->state.verdict;
+	info->quality = out || info->expires_tsc == 0 ? MDV_CLOCK_BROKEN : info->state.quality;
 }
 
 /* ------------------------------------------------------------------ coming and going */

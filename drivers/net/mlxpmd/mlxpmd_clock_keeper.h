@@ -24,7 +24,7 @@
 /** What is to be known of a clock: plain data. */
 struct mlxpmd_clock_info {
 	struct mdv_clock_state state;	/**< Of the last refresh. */
-	enum mdv_clock_verdict verdict;	/**< state's, or broken while nothing may be used. */
+	enum mdv_clock_quality quality;	/**< state's, or broken while nothing may be used. */
 	uint32_t generation;		/**< Last published. */
 	uint64_t kept_tsc;		/**< When that was. */
 	uint64_t expires_tsc;		/**< Of what is published; 0: nothing yet. */

@@ -31,7 +31,7 @@ add_quality(struct rte_tel_data *d, const struct mlxpmd_clock_info *info)
 {
 	const struct mdv_clock_state *state = &info->state;
 
-	rte_tel_data_add_dict_string(d, "verdict", mdv_clock_verdict_name(info->verdict));
+	rte_tel_data_add_dict_string(d, "quality", mdv_clock_quality_name(info->quality));
 	rte_tel_data_add_dict_string(d, "source", mdv_clock_source_name(state->source));
 	rte_tel_data_add_dict_string(d, "unit", state->unit);
 	rte_tel_data_add_dict_string(d, "epoch", state->epoch);
