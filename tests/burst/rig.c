@@ -226,9 +226,9 @@ mdv_clock_raw(struct mdv_dev *dev __rte_unused, uint64_t *cycles)
 }
 
 bool
-mdv_gone(const struct mdv_dev *dev)
+mdv_removed(const struct mdv_dev *dev)
 {
-	return __atomic_load_n(&dev->gone, __ATOMIC_RELAXED);
+	return __atomic_load_n(&dev->removed, __ATOMIC_RELAXED);
 }
 
 /* ---- the drivers' alarms are EAL's, unless they fail ---- */

@@ -470,12 +470,12 @@ refresh_hangs(void)
 static void
 device_gone(FILE *stream, char **log)
 {
-	__atomic_store_n(&rig_mdv.gone, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&rig_mdv.removed, true, __ATOMIC_RELAXED);
 	refreshes_wait(2);
 	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "the time of a device that is gone");
 	fflush(stream);
 	CHECK(lines_of(*log, "timestamps are absent: No such device") == 1, "%s", *log);
-	__atomic_store_n(&rig_mdv.gone, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&rig_mdv.removed, false, __ATOMIC_RELAXED);
 	refreshes_wait(2);
 	CHECK(usable(), "not back");
 }
@@ -562,10 +562,10 @@ unavailable(void)
 	refreshes_wait(2);
 	CHECK(usable(), "ticks need no source");
 	rig_cycles_read = 0;
-	__atomic_store_n(&rig_mdv.gone, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&rig_mdv.removed, true, __ATOMIC_RELAXED);
 	(void)now_ns(&rc);
 	CHECK(rc == -ENODEV && rig_cycles_read == 0, "read_clock of a device that is gone: %d", rc);
-	__atomic_store_n(&rig_mdv.gone, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&rig_mdv.removed, false, __ATOMIC_RELAXED);
 	mlxpmd_clock_close(&port);
 }
 

@@ -172,7 +172,7 @@ mdv_clock_raw(struct mdv_dev *dev __rte_unused, uint64_t *cycles __rte_unused)
 }
 
 bool
-mdv_gone(const struct mdv_dev *dev __rte_unused)
+mdv_removed(const struct mdv_dev *dev __rte_unused)
 {
 	return false;
 }

@@ -479,14 +479,14 @@ run_gone(const char *address, const char *command)
 	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
 	REQUIRE(system(command) == 0);
 	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
-	CHECK((mdv_events_take(dev) & MDV_EVENT_GONE) != 0);
-	CHECK(mdv_gone(dev) && !mdv_alive(dev));
+	CHECK((mdv_events_take(dev) & MDV_EVENT_REMOVED) != 0);
+	CHECK(mdv_removed(dev) && !mdv_alive(dev));
 	tsc = rte_get_tsc_cycles();
 	CHECK_EQ(mdv_port_mtu_get(dev, &mtu), -ENODEV);
 	CHECK_EQ(mdv_port_glance(dev, &up), -ENODEV);
 	CHECK(mdv_cq_create(dev, &attr, &other) < 0);
 	CHECK(rte_get_tsc_cycles() - tsc < hz * 10);
-	printf("at rest: %d\n", mdv_rest_wait(dev));
+	printf("at rest: %d\n", mdv_quiesce_wait(dev));
 	mdv_cq_destroy(&cq);
 	mdv_close(dev);
 }
@@ -511,9 +511,9 @@ run_overrun(const char *address, const char *command)
 	REQUIRE(dev != NULL);
 	log_begin();
 	REQUIRE(system(command) == 0);
-	while ((events & MDV_EVENT_GONE) == 0 && readable(mdv_event_fd(dev), WAKE_MS))
+	while ((events & MDV_EVENT_REMOVED) == 0 && readable(mdv_event_fd(dev), WAKE_MS))
 		events |= mdv_events_take(dev);
-	CHECK((events & MDV_EVENT_GONE) != 0);
+	CHECK((events & MDV_EVENT_REMOVED) != 0);
 	mdv_close(dev);
 	text = log_end();
 	fputs(text, stdout);

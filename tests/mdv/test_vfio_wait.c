@@ -119,7 +119,7 @@ test_wait_gone(struct mdv_dev *dev, const char *command)
 	}
 	printf("%d threads out after %.3f s\n", THREADS, seconds(begin));
 	CHECK(poll(&event, 1, END_S * 1000) == 1);
-	CHECK((mdv_events_take(dev) & MDV_EVENT_GONE) != 0);
+	CHECK((mdv_events_take(dev) & MDV_EVENT_REMOVED) != 0);
 	CHECK_EQ(dev->calls_begun, dev->calls_ended);
 	begin = rte_get_tsc_cycles();
 	mdv_close(dev);

@@ -93,9 +93,9 @@ struct mdv_dev {
 	uint32_t lost;		/**< Queues and keys that the device would not destroy. */
 	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
 	int netdev_index;	/**< The interface's number: a successor may have its name. */
-	bool gone;		/**< Removed: mdv_gone(). */
-	bool at_rest;		/**< And writes nothing any more: mdv_at_rest(). */
-	uint64_t rest_until_tsc; /**< When mdv_rest_wait() gives up; 0: nobody waited yet. */
+	bool removed;		/**< Removed: mdv_removed(). */
+	bool quiesced;		/**< And writes nothing any more: mdv_quiesced(). */
+	uint64_t quiesce_until_tsc; /**< When mdv_quiesce_wait() gives up; 0: nobody waited yet. */
 	uint64_t ibdev_inode;	/**< Of the device's folder in sysfs, 0: not known. */
 	struct mdv_vfio *vfio;	/**< What only a VFIO context has (mdv_vfio.h), else NULL. */
 	bool suspect;		/**< Something answered as if it were: mdv_suspect(). */
@@ -505,7 +505,7 @@ int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
 /** What mdv_events_take() tells, as bits. */
 enum mdv_event {
 	MDV_EVENT_LINK = 1 << 0, /**< The port went up or down: ask which. */
-	MDV_EVENT_GONE = 1 << 1, /**< The device is removed, or past help: mdv_gone() from now on. */
+	MDV_EVENT_REMOVED = 1 << 1, /**< The device is removed, or past help: mdv_removed() from now on. */
 };
 
 /** Descriptor that becomes readable when there are events (ibv_get_async_event(3)); not to be read. */
@@ -522,7 +522,7 @@ uint32_t mdv_events_take(struct mdv_dev *dev);
  * whatever the kernel answers.
  */
 __rte_internal
-bool mdv_gone(const struct mdv_dev *dev);
+bool mdv_removed(const struct mdv_dev *dev);
 
 /**
  * Of a device that is gone: nothing writes to the host's memory for it any more. The kernel answers
@@ -531,7 +531,7 @@ bool mdv_gone(const struct mdv_dev *dev);
  * the device's folder in sysfs goes after that.
  */
 __rte_internal
-bool mdv_at_rest(const struct mdv_dev *dev);
+bool mdv_quiesced(const struct mdv_dev *dev);
 
 /**
  * Waits for that, for two seconds from the first call for this device on. What is released waits by
@@ -541,9 +541,9 @@ bool mdv_at_rest(const struct mdv_dev *dev);
  *   true: at rest. false: not gone, or the kernel did not say in time.
  */
 __rte_internal
-bool mdv_rest_wait(struct mdv_dev *dev);
+bool mdv_quiesce_wait(struct mdv_dev *dev);
 __rte_internal
-void mdv_gone_set(struct mdv_dev *dev);
+void mdv_removed_set(struct mdv_dev *dev);
 
 /** An answer was EIO or ENODEV without a status of the firmware: mdv_alive() tells what it means. */
 __rte_internal

@@ -203,7 +203,7 @@ nothing_there(struct mdv_async *async)
 {
 	struct pollfd p = { .fd = async->comp->fd, .events = POLLIN | POLLRDHUP };
 
-	if (mdv_gone(async->dev))
+	if (mdv_removed(async->dev))
 		return mdv_fail(EIO);
 	if (poll(&p, 1, 0) <= 0 || (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0)
 		return mdv_fail(EAGAIN);

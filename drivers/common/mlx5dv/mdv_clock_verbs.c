@@ -88,13 +88,13 @@ mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
 static int
 verbs_page(void *ctx, struct mdv_clock_point *point)
 {
-	return mdv_gone(ctx) ? -ENODEV : mdv_clock_read(ctx, point);
+	return mdv_removed(ctx) ? -ENODEV : mdv_clock_read(ctx, point);
 }
 
 static int
 verbs_counter(void *ctx, uint64_t *cycles)
 {
-	return mdv_gone(ctx) ? -ENODEV : mdv_clock_raw(ctx, cycles);
+	return mdv_removed(ctx) ? -ENODEV : mdv_clock_raw(ctx, cycles);
 }
 
 uint64_t
@@ -124,7 +124,7 @@ verbs_utc(void *ctx, uint64_t *ns)
 	const struct mdv_dev *dev = ctx;
 	uint64_t packed;
 
-	if (dev->core_clock == NULL || mdv_gone(dev))
+	if (dev->core_clock == NULL || mdv_removed(dev))
 		return -ENODEV;
 	packed = mdv_clock_pair((const volatile uint8_t *)dev->core_clock + MDV_REAL_TIME_OFFSET);
 	if (packed >> 32 == 0 || (uint32_t)packed >= MDV_NS_PER_S)

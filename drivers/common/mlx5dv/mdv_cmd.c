@@ -131,9 +131,9 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 }
 
 bool
-mdv_deaf(struct mdv_dev *dev)
+mdv_unresponsive(struct mdv_dev *dev)
 {
-	return dev->door->alone && (mdv_gone(dev) || dev->door->ask(dev) != 0);
+	return dev->door->alone && (mdv_removed(dev) || dev->door->health_check(dev) != 0);
 }
 
 void
@@ -175,7 +175,7 @@ mdv_run_end(struct mdv_dev *dev, const sigset_t *was)
 		return;
 	__atomic_fetch_add(&dev->calls_ended, 1, __ATOMIC_ACQ_REL);
 	mdv_signals_give(dev, was);
-	errno = mdv_gone(dev) ? ENODEV : err;
+	errno = mdv_removed(dev) ? ENODEV : err;
 }
 
 int
@@ -183,7 +183,7 @@ mdv_run_errno(const struct mdv_dev *dev, int ret)
 {
 	int err = mdv_positive_errno(ret);
 
-	return err != 0 && dev->door->alone && mdv_gone(dev) ? ENODEV : err;
+	return err != 0 && dev->door->alone && mdv_removed(dev) ? ENODEV : err;
 }
 
 static int
@@ -224,7 +224,7 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 	for (int i = 0; i < MDV_EINTR_TRIES && err == EINTR; i++) {
 		memset(out, 0, out_bytes);
 		err = ENODEV;
-		if (mdv_deaf(dev))
+		if (mdv_unresponsive(dev))
 			break;
 		errno = 0;
 		devx = MDV_RUN(dev, mlx5dv_devx_obj_create(dev->ibv, in, in_bytes, out, out_bytes));

@@ -89,7 +89,7 @@ pd_down(struct mdv_dev *dev)
 
 	/* What was lost still belongs to the PD: both go when the context closes, with the function's reset. */
 	if (dev->lost != 0) {
-		if (!mdv_gone(dev))
+		if (!mdv_removed(dev))
 			MDV_LOG(WARNING, &dev->pci,
 				"PD 0x%x is left to %s with %u lost objects", dev->pdn,
 				dev->mode == MDV_OPEN_VFIO ? "the device" : "the kernel", dev->lost);

@@ -46,9 +46,9 @@ struct mdv_door {
 	int (*event_fd)(const struct mdv_dev *dev);
 	uint32_t (*events_take)(struct mdv_dev *dev);
 	/** A question that every device answers. 0, or a positive errno: EIO, ENODEV it went. */
-	int (*ask)(struct mdv_dev *dev);
+	int (*health_check)(struct mdv_dev *dev);
 	/** Is it certain that a device which is gone writes nothing any more? */
-	bool (*rests)(const struct mdv_dev *dev);
+	bool (*quiesced)(const struct mdv_dev *dev);
 	/** The device's counter. 0 or a positive errno; logs nothing. */
 	int (*counter)(struct mdv_dev *dev, uint64_t *cycles);
 	/** Registers from internal_timer_h on, NULL: out of reach. */
@@ -74,8 +74,8 @@ int mdv_verbs_events_up(struct mdv_dev *dev);
 void mdv_verbs_events_down(struct mdv_dev *dev);
 int mdv_verbs_event_fd(const struct mdv_dev *dev);
 uint32_t mdv_verbs_events_take(struct mdv_dev *dev);
-int mdv_verbs_ask(struct mdv_dev *dev);
-bool mdv_verbs_rests(const struct mdv_dev *dev);
+int mdv_verbs_health_check(struct mdv_dev *dev);
+bool mdv_verbs_quiesced(const struct mdv_dev *dev);
 int mdv_verbs_vector_up(struct mdv_vector *v);
 void mdv_verbs_vector_down(struct mdv_vector *v);
 int mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);

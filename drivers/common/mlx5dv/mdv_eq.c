@@ -96,7 +96,7 @@ run_create(struct mdv_dev *dev, const struct prm_create_eq_in *in, struct prm_cr
 	int err = ENODEV;
 
 	memset(out, 0, sizeof(*out));
-	if (!mdv_deaf(dev)) {
+	if (!mdv_unresponsive(dev)) {
 		errno = 0;
 		devx = MDV_RUN(dev, mlx5dv_devx_create_eq(dev->ibv, in, sizeof(*in), out,
 							  sizeof(*out)));

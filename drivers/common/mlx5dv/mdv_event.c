@@ -5,27 +5,27 @@
 #include "mdv_private.h"
 
 bool
-mdv_gone(const struct mdv_dev *dev)
+mdv_removed(const struct mdv_dev *dev)
 {
-	return __atomic_load_n(&dev->gone, __ATOMIC_RELAXED);
+	return __atomic_load_n(&dev->removed, __ATOMIC_RELAXED);
 }
 
 void
-mdv_gone_set(struct mdv_dev *dev)
+mdv_removed_set(struct mdv_dev *dev)
 {
-	__atomic_store_n(&dev->gone, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&dev->removed, true, __ATOMIC_RELAXED);
 }
 
 bool
-mdv_at_rest(const struct mdv_dev *dev)
+mdv_quiesced(const struct mdv_dev *dev)
 {
-	return __atomic_load_n(&dev->at_rest, __ATOMIC_RELAXED);
+	return __atomic_load_n(&dev->quiesced, __ATOMIC_RELAXED);
 }
 
 void
-mdv_at_rest_set(struct mdv_dev *dev)
+mdv_quiesced_set(struct mdv_dev *dev)
 {
-	__atomic_store_n(&dev->at_rest, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&dev->quiesced, true, __ATOMIC_RELAXED);
 }
 
 /*
@@ -37,15 +37,15 @@ mdv_alive(struct mdv_dev *dev)
 {
 	int err = 0;
 
-	for (int i = 0; i < 2 && !mdv_gone(dev); i++) {
-		err = dev->door->ask(dev);
+	for (int i = 0; i < 2 && !mdv_removed(dev); i++) {
+		err = dev->door->health_check(dev);
 		if (err != EIO && err != ENODEV)
 			break;
 	}
 	if (err == EIO || err == ENODEV)
-		mdv_gone_set(dev);
+		mdv_removed_set(dev);
 	__atomic_store_n(&dev->suspect, false, __ATOMIC_RELAXED);
-	return !mdv_gone(dev);
+	return !mdv_removed(dev);
 }
 
 bool
@@ -74,25 +74,25 @@ mdv_events_take(struct mdv_dev *dev)
 }
 
 bool
-mdv_rest_wait(struct mdv_dev *dev)
+mdv_quiesce_wait(struct mdv_dev *dev)
 {
-	uint64_t hz = rte_get_tsc_hz(), none = 0, until = rte_rdtsc() + hz / 1000 * MDV_REST_MS;
+	uint64_t hz = rte_get_tsc_hz(), none = 0, until = rte_rdtsc() + hz / 1000 * MDV_QUIESCE_MS;
 
-	if (mdv_suspect(dev) && !mdv_gone(dev))
+	if (mdv_suspect(dev) && !mdv_removed(dev))
 		(void)mdv_alive(dev);
-	if (!mdv_gone(dev))
+	if (!mdv_removed(dev))
 		return false;
 	/* Once for all that wait, whenever they come. */
-	if (!__atomic_compare_exchange_n(&dev->rest_until_tsc, &none, until, false, __ATOMIC_RELAXED,
+	if (!__atomic_compare_exchange_n(&dev->quiesce_until_tsc, &none, until, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
 		until = none;
 	for (;;) {
-		if (!mdv_at_rest(dev))
+		if (!mdv_quiesced(dev))
 			(void)mdv_events_take(dev);
-		if (!mdv_at_rest(dev) && dev->door->rests(dev))
-			mdv_at_rest_set(dev);
-		if (mdv_at_rest(dev) || rte_rdtsc() >= until)
-			return mdv_at_rest(dev);
+		if (!mdv_quiesced(dev) && dev->door->quiesced(dev))
+			mdv_quiesced_set(dev);
+		if (mdv_quiesced(dev) || rte_rdtsc() >= until)
+			return mdv_quiesced(dev);
 		rte_delay_us_sleep(1000);
 	}
 }

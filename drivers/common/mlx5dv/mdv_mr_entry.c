@@ -58,10 +58,10 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *r
 	if (dev->caps.umr_relaxed_ordering)
 		access |= IBV_ACCESS_RELAXED_ORDERING;
 	errno = 0;
-	if (!mdv_deaf(dev))
+	if (!mdv_unresponsive(dev))
 		region->mr = MDV_MAKE(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
 	if (region->mr == NULL) {
-		err = errno != 0 ? errno : mdv_deaf(dev) ? ENODEV : EIO;
+		err = errno != 0 ? errno : mdv_unresponsive(dev) ? ENODEV : EIO;
 		MDV_LOG_ERR(dev, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",
 			    bytes, start, mdv_errno_name(err),
 			    err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");

@@ -40,7 +40,7 @@ extern int mdv_logtype;
 
 /** As MDV_LOG(ERR), but of a removed device, where everything fails, only for who looks closely. */
 #define MDV_LOG_ERR(dev, fmt, ...) \
-	rte_log(mdv_gone(dev) ? RTE_LOG_DEBUG : RTE_LOG_ERR, mdv_logtype, \
+	rte_log(mdv_removed(dev) ? RTE_LOG_DEBUG : RTE_LOG_ERR, mdv_logtype, \
 		"mlx5dv: " PCI_PRI_FMT ": " fmt "\n", (dev)->pci.domain, (dev)->pci.bus, \
 		(dev)->pci.devid, (dev)->pci.function, ##__VA_ARGS__)
 
@@ -71,7 +71,7 @@ mdv_positive_errno(int ret)
  * Would a call of the library that runs a command wait for ever? A device that went does not
  * answer, and where the process has it to itself, nobody does in its place. Looks at the device.
  */
-bool mdv_deaf(struct mdv_dev *dev);
+bool mdv_unresponsive(struct mdv_dev *dev);
 /** Keeps signals from this thread, where they would break into a command (struct mdv_door). */
 void mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was);
 void mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was);
@@ -92,7 +92,7 @@ void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
 
 /** The same of a call that gives an error number, if it can come to an end: a positive errno, or 0. */
 #define MDV_RUN_ERR(dev, call) \
-	(mdv_deaf(dev) ? ENODEV : mdv_run_errno(dev, MDV_RUN(dev, call)))
+	(mdv_unresponsive(dev) ? ENODEV : mdv_run_errno(dev, MDV_RUN(dev, call)))
 int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
 /** Makes a call again that a signal interrupted: one that gives a pointer, NULL and errno. */
@@ -122,7 +122,7 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 		if (undo_tries_ > 0) \
 			rte_delay_us_sleep(1000); \
 		undo_err_ = MDV_RUN_ERR(dev, call); \
-	} while (undo_err_ != 0 && undo_err_ != ENODEV && !mdv_gone(dev) && ++undo_tries_ < 3); \
+	} while (undo_err_ != 0 && undo_err_ != ENODEV && !mdv_removed(dev) && ++undo_tries_ < 3); \
 	mdv_suspect_if(dev, undo_err_); \
 	undo_err_; \
 })
@@ -130,8 +130,8 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 /* ------------------------------------------------------------------ mdv_event.c */
 
 /** How long the kernel is given to take a removed device's objects down. */
-#define MDV_REST_MS 2000
-void mdv_at_rest_set(struct mdv_dev *dev);
+#define MDV_QUIESCE_MS 2000
+void mdv_quiesced_set(struct mdv_dev *dev);
 /** Remembers that an answer was one of a device that is not there: mdv_suspect(). */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
 

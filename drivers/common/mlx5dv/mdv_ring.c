@@ -22,12 +22,12 @@ mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_i
 	}
 	ring->bytes = bytes;
 	errno = 0;
-	if (!mdv_deaf(dev))
+	if (!mdv_unresponsive(dev))
 		ring->umem = MDV_MAKE(MDV_RUN(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
 									IBV_ACCESS_LOCAL_WRITE)));
 	if (ring->umem != NULL)
 		return 0;
-	err = errno != 0 ? errno : mdv_deaf(dev) ? ENODEV : EIO;
+	err = errno != 0 ? errno : mdv_unresponsive(dev) ? ENODEV : EIO;
 	MDV_LOG_ERR(dev, "mlx5dv_devx_umem_reg of a %s ring of %zu bytes failed: %s%s", what,
 		    bytes, mdv_errno_name(err),
 		    err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
@@ -43,7 +43,7 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	if (ring->umem != NULL) {
 		err = MDV_UNDO(dev, mlx5dv_devx_umem_dereg(ring->umem));
 		/* Of a device at rest nothing writes there any more, whatever is refused. */
-		if (err != 0 && !mdv_rest_wait(dev)) {
+		if (err != 0 && !mdv_quiesce_wait(dev)) {
 			/* The device may still write there: better lost than handed to others. */
 			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes stays behind -> %s",
 				ring->bytes, mdv_errno_name(err));
@@ -62,7 +62,7 @@ mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring)
 
 	if (err != 0)
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
-	if (err != 0 && !mdv_rest_wait(dev))
+	if (err != 0 && !mdv_quiesce_wait(dev))
 		return err;
 	mdv_ring_free(dev, ring);
 	return 0;

@@ -432,7 +432,7 @@ fw_close(struct mdv_rule_table *table)
 	struct fw_priority *p;
 	struct fw_group *g;
 
-	if (!TAILQ_EMPTY(&t->priorities) && t->resets_root && !mdv_gone(table->dev))
+	if (!TAILQ_EMPTY(&t->priorities) && t->resets_root && !mdv_removed(table->dev))
 		(void)t->set_root(table->dev, NULL);
 	while ((p = TAILQ_FIRST(&t->priorities)) != NULL) {
 		TAILQ_REMOVE(&t->priorities, p, next);

@@ -46,7 +46,7 @@ mdv_verbs_event_fd(const struct mdv_dev *dev)
 }
 
 int
-mdv_verbs_ask(struct mdv_dev *dev)
+mdv_verbs_health_check(struct mdv_dev *dev)
 {
 	struct ibv_port_attr attr;
 
@@ -61,7 +61,7 @@ event_bit(const struct ibv_async_event *event)
 	case IBV_EVENT_PORT_ERR:
 		return event->element.port_num == MDV_IB_PORT ? MDV_EVENT_LINK : 0;
 	case IBV_EVENT_DEVICE_FATAL:
-		return MDV_EVENT_GONE;
+		return MDV_EVENT_REMOVED;
 	default:
 		return 0;
 	}
@@ -78,23 +78,23 @@ mdv_verbs_events_take(struct mdv_dev *dev)
 		if (ibv_get_async_event(dev->ibv, &event) != 0) {
 			/* Nothing left; or the descriptor is dead, as it is of a device that went. */
 			if (errno != EAGAIN && errno != EINTR && !mdv_alive(dev))
-				events |= MDV_EVENT_GONE;
+				events |= MDV_EVENT_REMOVED;
 			break;
 		}
 		events |= event_bit(&event);
 		ibv_ack_async_event(&event);
 	}
-	if (events & MDV_EVENT_GONE) {
+	if (events & MDV_EVENT_REMOVED) {
 		/* Of all that a program has, the kernel takes the event descriptor down last. */
-		mdv_gone_set(dev);
-		mdv_at_rest_set(dev);
+		mdv_removed_set(dev);
+		mdv_quiesced_set(dev);
 	}
 	return events;
 }
 
 /* The folder outlives all that programs have, and a successor's is another one. */
 bool
-mdv_verbs_rests(const struct mdv_dev *dev)
+mdv_verbs_quiesced(const struct mdv_dev *dev)
 {
 	int err;
 

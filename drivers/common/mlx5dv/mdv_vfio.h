@@ -38,7 +38,7 @@ struct mdv_vfio {
 };
 
 /** Why a device is past help, or NULL while it is well. Any thread; a few reads of registers. */
-const char *mdv_vfio_sick(struct mdv_dev *dev);
+const char *mdv_vfio_fatal_reason(struct mdv_dev *dev);
 /** Lets the library serve the device's requests from a thread of its own. 0 or -errno, logged. */
 int mdv_vfio_pump_start(struct mdv_dev *dev);
 void mdv_vfio_pump_stop(struct mdv_dev *dev);
@@ -67,8 +67,8 @@ int mdv_vfio_events_up(struct mdv_dev *dev);
 void mdv_vfio_events_down(struct mdv_dev *dev);
 int mdv_vfio_event_fd(const struct mdv_dev *dev);
 uint32_t mdv_vfio_events_take(struct mdv_dev *dev);
-int mdv_vfio_ask(struct mdv_dev *dev);
-bool mdv_vfio_rests(const struct mdv_dev *dev);
+int mdv_vfio_health_check(struct mdv_dev *dev);
+bool mdv_vfio_quiesced(const struct mdv_dev *dev);
 int mdv_vfio_vector_up(struct mdv_vector *v);
 void mdv_vfio_vector_down(struct mdv_vector *v);
 int mdv_vfio_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);

@@ -72,7 +72,7 @@ segment(const struct mdv_dev *dev)
 }
 
 const char *
-mdv_vfio_sick(struct mdv_dev *dev)
+mdv_vfio_fatal_reason(struct mdv_dev *dev)
 {
 	/* Not before there is a UAR, by which it is found. */
 	const struct prm_initial_seg *seg = segment(dev);
@@ -118,9 +118,9 @@ give_up(struct mdv_dev *dev, const char *why)
 {
 	/* The pump sees it, and whoever asks: one of them says so. */
 	pthread_mutex_lock(&dev->vfio->eq_lock);
-	if (!mdv_gone(dev)) {
+	if (!mdv_removed(dev)) {
 		MDV_LOG(ERR, &dev->pci, "the device is past help: %s", why);
-		mdv_gone_set(dev);
+		mdv_removed_set(dev);
 		mdv_vfio_waits_end(dev);
 		if (dev->vfio->event_fd >= 0)
 			wake(dev->vfio->event_fd);
@@ -134,22 +134,22 @@ give_up(struct mdv_dev *dev, const char *why)
 static bool
 pump_once(struct mdv_dev *dev, bool serve)
 {
-	const char *why = mdv_vfio_sick(dev);
+	const char *why = mdv_vfio_fatal_reason(dev);
 	int err = 0;
 
 	if (why == NULL && stands_still(dev))
 		why = "its health counter stands still";
 	if (why == NULL && mdv_vfio_waits_long(dev))
 		why = "it does not answer a command";
-	if (why == NULL && serve && !mdv_gone(dev)) {
+	if (why == NULL && serve && !mdv_removed(dev)) {
 		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
-		if (err != 0 && !mdv_gone(dev))
+		if (err != 0 && !mdv_removed(dev))
 			MDV_LOG(ERR, &dev->pci, "a request of the device was not served: %s%s",
 				mdv_errno_name(err), err == ENOMEM ? " (locked memory limit?)" : "");
 	}
 	if (why != NULL)
 		give_up(dev, why);
-	return !mdv_gone(dev);
+	return !mdv_removed(dev);
 }
 
 static void *
@@ -270,8 +270,8 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 		if (eqe.type == MDV_EVENT_TYPE_PORT_CHANGE)
 			events |= MDV_EVENT_LINK;
 	mdv_eq_arm(v->eq);
-	if (mdv_gone(dev)) {
-		events |= MDV_EVENT_GONE;
+	if (mdv_removed(dev)) {
+		events |= MDV_EVENT_REMOVED;
 		/* Whoever else looks there finds it as well. */
 		wake(v->event_fd);
 	}
@@ -280,18 +280,18 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 }
 
 int
-mdv_vfio_ask(struct mdv_dev *dev)
+mdv_vfio_health_check(struct mdv_dev *dev)
 {
-	const char *why = mdv_vfio_sick(dev);
+	const char *why = mdv_vfio_fatal_reason(dev);
 
 	if (why != NULL)
 		give_up(dev, why);
-	return mdv_gone(dev) ? ENODEV : 0;
+	return mdv_removed(dev) ? ENODEV : 0;
 }
 
 /* A device that is off the bus writes nothing; one whose firmware failed may. */
 bool
-mdv_vfio_rests(const struct mdv_dev *dev)
+mdv_vfio_quiesced(const struct mdv_dev *dev)
 {
 	const struct prm_initial_seg *seg = segment(dev);
 

@@ -80,7 +80,7 @@ mdv_vfio_port_up(struct mdv_dev *dev)
 void
 mdv_vfio_port_down(struct mdv_dev *dev)
 {
-	if (dev->vfio->l2_index != MDV_L2_NONE && !mdv_gone(dev))
+	if (dev->vfio->l2_index != MDV_L2_NONE && !mdv_removed(dev))
 		entry_delete(dev, dev->vfio->l2_index);
 	dev->vfio->l2_index = MDV_L2_NONE;
 }

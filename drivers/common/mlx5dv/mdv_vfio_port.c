@@ -117,7 +117,7 @@ vfio_glance(struct mdv_dev *dev, bool *running)
 	struct prm_paos_reg paos;
 	int ret;
 
-	if (mdv_gone(dev))
+	if (mdv_removed(dev))
 		return -ENODEV;
 	memset(&paos, 0, sizeof(paos));
 	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);

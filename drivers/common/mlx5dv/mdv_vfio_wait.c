@@ -170,7 +170,7 @@ void
 mdv_vfio_close_context(struct mdv_dev *dev)
 {
 	const struct sched_param none = { 0 };
-	bool deaf = mdv_deaf(dev);
+	bool deaf = mdv_unresponsive(dev);
 	struct closing *c;
 	pthread_t thread;
 

@@ -163,7 +163,7 @@ mlxpmd_clock_keep(struct mlxpmd_clock *clock, bool by_service)
 
 	rc = mdv_clock_refresh(k->mdv, &state);
 	/* Not every source reads the device each time. */
-	if (mdv_gone(k->dev))
+	if (mdv_removed(k->dev))
 		rc = -ENODEV;
 	now = rte_rdtsc();
 	pthread_mutex_lock(&k->lock);
@@ -313,5 +313,5 @@ mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *value)
 	if (rc == 0 || port->clock->kind != MDV_CLOCK_TICKS)
 		return rc;
 	/* Ticks that the host is not measured against: the device alone can tell, and only while it is there. */
-	return mdv_gone(port->mdv) ? -ENODEV : mdv_clock_raw(port->mdv, value);
+	return mdv_removed(port->mdv) ? -ENODEV : mdv_clock_raw(port->mdv, value);
 }

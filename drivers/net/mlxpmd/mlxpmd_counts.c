@@ -279,7 +279,7 @@ answers_take(struct mlxpmd_port *port)
 	}
 	c->ended = true;
 	c->youngest_ns = 0;
-	if (!mdv_gone(port->mdv))
+	if (!mdv_removed(port->mdv))
 		MLXPMD_LOG(WARNING, "port %u: no more answers to queries (%s): "
 			   "the control thread waits for the device", port->port_id, rte_strerror(-rc));
 }
@@ -343,7 +343,7 @@ mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
 	if (readable)
 		answers_take(port);
 	now_ns = mlxpmd_now_ns(); /* Not before: what was asked then would pass for older than the answers. */
-	if (c->age_ns == 0 || mdv_gone(port->mdv))
+	if (c->age_ns == 0 || mdv_removed(port->mdv))
 		return;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
 		due = due_ns(port, which, now_ns);
@@ -366,7 +366,7 @@ mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port)
 	const struct mlxpmd_counts_cache *c = port->counts;
 	uint64_t now_ns = mlxpmd_now_ns(), due = UINT64_MAX;
 
-	if (c->age_ns == 0 || mdv_gone(port->mdv))
+	if (c->age_ns == 0 || mdv_removed(port->mdv))
 		return -1;
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
 		due = RTE_MIN(due, due_ns(port, which, now_ns));
@@ -432,7 +432,7 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 	snapshot(c, which, counts);
 	if (countless(port, which))
 		counts->asked_ns[which] = now_ns;
-	if (countless(port, which) || mdv_gone(port->mdv))
+	if (countless(port, which) || mdv_removed(port->mdv))
 		return;
 	/* What was old by right when reading began has from then on to become young. */
 	late_ns = counts->asked_ns[which] + allowed_ns(c, which, leased);
@@ -460,7 +460,7 @@ mlxpmd_counts_settle(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
 
-	if (c->age_ns == 0 || mdv_gone(port->mdv))
+	if (c->age_ns == 0 || mdv_removed(port->mdv))
 		return;
 	mlxpmd_counts_asleep(port, false);
 	missed_read(port, failing(c, MLXPMD_MISSED));

@@ -164,7 +164,7 @@ mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
-	if (mdv_gone(port->mdv)) {
+	if (mdv_removed(port->mdv)) {
 		MLXPMD_LOG(ERR, "port %u: cannot start: %s is gone", port->port_id,
 			   eth_dev->device->name);
 		return -ENODEV;

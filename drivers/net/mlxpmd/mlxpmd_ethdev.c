@@ -16,7 +16,7 @@ static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
 static int
 mlxpmd_is_removed(struct rte_eth_dev *eth_dev)
 {
-	return mdv_gone(MLXPMD_PORT(eth_dev)->mdv);
+	return mdv_removed(MLXPMD_PORT(eth_dev)->mdv);
 }
 
 static const struct eth_dev_ops mlxpmd_ops = {

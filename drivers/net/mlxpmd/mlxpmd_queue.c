@@ -403,7 +403,7 @@ txq_drain(struct mlxpmd_txq *txq)
 		(void)mlxpmd_tx_done_cleanup(txq, 0);
 		/* Again in each round: in a full ring there is room only after the first completion. */
 		mlxpmd_txq_flush(txq);
-		if (txq->state != MLXPMD_QS_READY || txq->ci == txq->pi || mdv_gone(txq->mdv))
+		if (txq->state != MLXPMD_QS_READY || txq->ci == txq->pi || mdv_removed(txq->mdv))
 			return;
 		rte_delay_us_sleep(TXQ_DRAIN_POLL_US);
 	}

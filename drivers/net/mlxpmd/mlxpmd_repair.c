@@ -280,7 +280,7 @@ mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns)
 	bool tell = false;
 	uint16_t i;
 
-	for (i = 0; i < MLXPMD_MAX_QUEUES && !mdv_gone(port->mdv); i++) {
+	for (i = 0; i < MLXPMD_MAX_QUEUES && !mdv_removed(port->mdv); i++) {
 		if (port->rxqs[i] != NULL && mlxpmd_rxq_state(port->rxqs[i]) != MLXPMD_QS_SETUP) {
 			p = rxq_patient(port->rxqs[i]);
 			tell |= look(&p, now_ns);

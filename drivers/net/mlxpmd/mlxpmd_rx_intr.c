@@ -217,7 +217,7 @@ mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 			   rxq->port_id, queue_id);
 		return -EINVAL;
 	}
-	if (mdv_gone(rxq->port->mdv))
+	if (mdv_removed(rxq->port->mdv))
 		return -ENODEV;
 	rte_spinlock_lock(&rxq->intr_lock);
 	rc = rxq_intr_enable(rxq);

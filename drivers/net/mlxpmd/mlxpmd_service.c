@@ -160,7 +160,7 @@ removed(struct mlxpmd_service *s)
 	mlxpmd_repair_ask_all(port);
 	pthread_mutex_unlock(&port->lock);
 	/* Who is told may close, and free what the device was given. */
-	if (!mdv_rest_wait(port->mdv))
+	if (!mdv_quiesce_wait(port->mdv))
 		MLXPMD_LOG(WARNING, "port %u: %s that %s is at rest: rings and mbufs in use are kept", port->port_id,
 			   port->mdv->mode == MDV_OPEN_VFIO ? "nothing tells" : "the kernel does not say",
 			   port->eth_dev->device->name);
@@ -209,7 +209,7 @@ glance(struct mlxpmd_service *s)
 	s->glance_ns = mlxpmd_now_ns();
 	rc = mdv_port_glance(port->mdv, &up);
 	if (rc == -ENODEV)
-		return mdv_alive(port->mdv) ? 0 : MDV_EVENT_GONE;
+		return mdv_alive(port->mdv) ? 0 : MDV_EVENT_REMOVED;
 	return rc == 0 && up != mlxpmd_link_told(port) ? MDV_EVENT_LINK : 0;
 }
 
@@ -221,11 +221,11 @@ events_get(struct mlxpmd_service *s)
 
 	if (s->fds[FD_EVENTS].revents != 0)
 		events = mdv_events_take(mdv);
-	if (!mdv_gone(mdv) && mdv_suspect(mdv) && !mdv_alive(mdv))
-		events |= MDV_EVENT_GONE;
+	if (!mdv_removed(mdv) && mdv_suspect(mdv) && !mdv_alive(mdv))
+		events |= MDV_EVENT_REMOVED;
 	if (mlxpmd_now_ns() - s->glance_ns >= GLANCE_NS)
 		events |= glance(s);
-	if ((s->fds[FD_EVENTS].revents & (POLLERR | POLLHUP | POLLNVAL)) && !mdv_gone(mdv)) {
+	if ((s->fds[FD_EVENTS].revents & (POLLERR | POLLHUP | POLLNVAL)) && !mdv_removed(mdv)) {
 		MLXPMD_LOG(ERR, "port %u: its event descriptor was closed: changes are found by looking",
 			   s->port->port_id);
 		s->fds[FD_EVENTS].fd = -1;
@@ -249,7 +249,7 @@ serve(struct mlxpmd_service *s)
 
 	if (!s->told_gone)
 		events = events_get(s);
-	if (events & MDV_EVENT_GONE)
+	if (events & MDV_EVENT_REMOVED)
 		removed(s);
 	else if (events & MDV_EVENT_LINK)
 		link_moved(s);

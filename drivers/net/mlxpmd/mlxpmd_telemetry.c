@@ -171,7 +171,7 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	rte_tel_data_add_dict_string(d, "firmware", mdv->fw_version);
 	rte_tel_data_add_dict_string(d, "mac", mac);
 	rte_tel_data_add_dict_int(d, "started", port->eth_dev->data->dev_started);
-	rte_tel_data_add_dict_int(d, "gone", mdv_gone(mdv));
+	rte_tel_data_add_dict_int(d, "gone", mdv_removed(mdv));
 	rte_tel_data_add_dict_u64(d, "commands_refused", mdv->refused);
 	rte_tel_data_add_dict_string(d, "timestamp_unit", port->clock == NULL ? "none" :
 				     port->clock->kind == MDV_CLOCK_TICKS ? "ticks" : "ns");

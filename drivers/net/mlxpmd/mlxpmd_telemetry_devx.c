@@ -157,7 +157,7 @@ unanswered(const struct mlxpmd_port *port, int err)
 {
 	if (err == -ENOENT)
 		return "no such object of this port";
-	if (mdv_gone(port->mdv) || err == -ENODEV)
+	if (mdv_removed(port->mdv) || err == -ENODEV)
 		return "the device is gone";
 	return err == -EINVAL || err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ?
 		       "not permitted by the kernel" : "the device does not answer";
