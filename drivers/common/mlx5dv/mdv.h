@@ -69,7 +69,7 @@ enum mdv_open_mode {
 /** One opened device. Fields are read-only for users. */
 struct mdv_dev {
 	enum mdv_open_mode mode;
-	const struct mdv_door *door; /**< What differs by mode (mdv_door.h). */
+	const struct mdv_backend *backend; /**< What differs by mode (mdv_backend.h). */
 	struct rte_pci_addr pci;
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
 	char netdev_name[16];	/**< Kernel interface of port 1, empty when there is none (here). */

@@ -78,7 +78,7 @@ mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
 int
 mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
 {
-	int err = dev->door->counter(dev, cycles);
+	int err = dev->backend->counter(dev, cycles);
 
 	return err != 0 ? mdv_fail(err) : 0;
 }
@@ -203,7 +203,7 @@ mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clo
 	};
 	int ret;
 
-	dev->core_clock = dev->door->core_clock(dev);
+	dev->core_clock = dev->backend->core_clock(dev);
 	ret = mdv_clock_open_ops(&verbs_ops, dev, &facts, wanted, out, why, why_bytes);
 	dev->clock_real_time = ret == 0 && (*out)->state.source == MDV_CLOCK_REALTIME;
 	return ret;

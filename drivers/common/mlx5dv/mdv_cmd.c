@@ -133,7 +133,7 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 bool
 mdv_unresponsive(struct mdv_dev *dev)
 {
-	return dev->door->alone && (mdv_removed(dev) || dev->door->health_check(dev) != 0);
+	return dev->backend->alone && (mdv_removed(dev) || dev->backend->health_check(dev) != 0);
 }
 
 void
@@ -143,7 +143,7 @@ mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was)
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 	sigset_t all;
 
-	if (!dev->door->alone)
+	if (!dev->backend->alone)
 		return;
 	sigfillset(&all);
 	for (size_t i = 0; i < RTE_DIM(faults); i++)
@@ -154,7 +154,7 @@ mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was)
 void
 mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was)
 {
-	if (dev->door->alone)
+	if (dev->backend->alone)
 		pthread_sigmask(SIG_SETMASK, was, NULL);
 }
 
@@ -162,7 +162,7 @@ void
 mdv_run_begin(struct mdv_dev *dev, sigset_t *was)
 {
 	mdv_signals_hold(dev, was);
-	if (dev->door->alone)
+	if (dev->backend->alone)
 		__atomic_fetch_add(&dev->calls_begun, 1, __ATOMIC_ACQ_REL);
 }
 
@@ -171,7 +171,7 @@ mdv_run_end(struct mdv_dev *dev, const sigset_t *was)
 {
 	int err = errno;
 
-	if (!dev->door->alone)
+	if (!dev->backend->alone)
 		return;
 	__atomic_fetch_add(&dev->calls_ended, 1, __ATOMIC_ACQ_REL);
 	mdv_signals_give(dev, was);
@@ -183,7 +183,7 @@ mdv_run_errno(const struct mdv_dev *dev, int ret)
 {
 	int err = mdv_positive_errno(ret);
 
-	return err != 0 && dev->door->alone && mdv_removed(dev) ? ENODEV : err;
+	return err != 0 && dev->backend->alone && mdv_removed(dev) ? ENODEV : err;
 }
 
 static int
@@ -325,7 +325,7 @@ register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *re
 	if (reg_bytes > sizeof(in.data))
 		return mdv_fail(EINVAL);
 	memset(&in, 0, sizeof(in));
-	prm_access_register_in_set_opcode(&in.head, dev->door->register_opcode);
+	prm_access_register_in_set_opcode(&in.head, dev->backend->register_opcode);
 	prm_access_register_in_set_op_mod(&in.head, op);
 	prm_access_register_in_set_register_id(&in.head, register_id);
 	memcpy(in.data, reg, reg_bytes);

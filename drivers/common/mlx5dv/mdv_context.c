@@ -35,25 +35,25 @@ mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
 static int
 context_up(struct mdv_dev *dev)
 {
-	return dev->door->open(dev);
+	return dev->backend->open(dev);
 }
 
 static void
 context_down(struct mdv_dev *dev)
 {
-	dev->door->close(dev);
+	dev->backend->close(dev);
 }
 
 static int
 events_up(struct mdv_dev *dev)
 {
-	return dev->door->events_up(dev);
+	return dev->backend->events_up(dev);
 }
 
 static void
 events_down(struct mdv_dev *dev)
 {
-	dev->door->events_down(dev);
+	dev->backend->events_down(dev);
 }
 
 static int
@@ -174,9 +174,9 @@ static const struct {
 	{ "memory", mdv_mr_open, mdv_mr_close },
 };
 
-static const struct mdv_door *const doors[] = {
-	[MDV_OPEN_VERBS] = &mdv_door_verbs,
-	[MDV_OPEN_VFIO] = &mdv_door_vfio,
+static const struct mdv_backend *const backends[] = {
+	[MDV_OPEN_VERBS] = &mdv_backend_verbs,
+	[MDV_OPEN_VFIO] = &mdv_backend_vfio,
 };
 
 static void
@@ -194,7 +194,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	int ret;
 
 	*out = NULL;
-	if ((unsigned int)mode >= RTE_DIM(doors) || doors[mode] == NULL) {
+	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL) {
 		MDV_LOG(ERR, pci, "no way to open a device in mode %d", (int)mode);
 		return mdv_fail(EINVAL);
 	}
@@ -205,7 +205,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	}
 	dev->pci = *pci;
 	dev->mode = mode;
-	dev->door = doors[mode];
+	dev->backend = backends[mode];
 	dev->netdev_sock = -1;
 	pthread_mutex_init(&dev->objects_lock, NULL);
 	for (size_t i = 0; i < RTE_DIM(stages); i++) {

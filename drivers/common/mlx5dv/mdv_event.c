@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Events, and that the device is gone: what is the same through all doors. */
+/* Events, and that the device is gone: what is the same through all backends. */
 
 #include "mdv_private.h"
 
@@ -38,7 +38,7 @@ mdv_alive(struct mdv_dev *dev)
 	int err = 0;
 
 	for (int i = 0; i < 2 && !mdv_removed(dev); i++) {
-		err = dev->door->health_check(dev);
+		err = dev->backend->health_check(dev);
 		if (err != EIO && err != ENODEV)
 			break;
 	}
@@ -64,13 +64,13 @@ mdv_suspect_if(struct mdv_dev *dev, int err)
 int
 mdv_event_fd(const struct mdv_dev *dev)
 {
-	return dev->door->event_fd(dev);
+	return dev->backend->event_fd(dev);
 }
 
 uint32_t
 mdv_events_take(struct mdv_dev *dev)
 {
-	return dev->door->events_take(dev);
+	return dev->backend->events_take(dev);
 }
 
 bool
@@ -89,7 +89,7 @@ mdv_quiesce_wait(struct mdv_dev *dev)
 	for (;;) {
 		if (!mdv_quiesced(dev))
 			(void)mdv_events_take(dev);
-		if (!mdv_quiesced(dev) && dev->door->quiesced(dev))
+		if (!mdv_quiesced(dev) && dev->backend->quiesced(dev))
 			mdv_quiesced_set(dev);
 		if (mdv_quiesced(dev) || rte_rdtsc() >= until)
 			return mdv_quiesced(dev);

@@ -9,13 +9,13 @@
 int
 mdv_port_open(struct mdv_dev *dev)
 {
-	return dev->door->port_up(dev);
+	return dev->backend->port_up(dev);
 }
 
 void
 mdv_port_close(struct mdv_dev *dev)
 {
-	dev->door->port_down(dev);
+	dev->backend->port_down(dev);
 }
 
 int
@@ -51,71 +51,71 @@ mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6])
 bool
 mdv_port_owned(const struct mdv_dev *dev)
 {
-	return dev->door->alone || dev->netdev_name[0] != '\0';
+	return dev->backend->alone || dev->netdev_name[0] != '\0';
 }
 
 int
 mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
 {
-	return dev->door->port->link(dev, link);
+	return dev->backend->port->link(dev, link);
 }
 
 int
 mdv_port_glance(struct mdv_dev *dev, bool *running)
 {
-	return dev->door->port->glance(dev, running);
+	return dev->backend->port->glance(dev, running);
 }
 
 int
 mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6])
 {
-	return dev->door->port->mac_get(dev, mac);
+	return dev->backend->port->mac_get(dev, mac);
 }
 
 int
 mdv_port_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 {
-	return dev->door->port->mac_set(dev, mac);
+	return dev->backend->port->mac_set(dev, mac);
 }
 
 int
 mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
 {
-	return dev->door->port->mtu_get(dev, mtu);
+	return dev->backend->port->mtu_get(dev, mtu);
 }
 
 int
 mdv_port_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 {
-	return dev->door->port->mtu_set(dev, mtu);
+	return dev->backend->port->mtu_set(dev, mtu);
 }
 
 int
 mdv_port_promisc_set(struct mdv_dev *dev, bool on)
 {
-	return dev->door->port->promisc_set(dev, on);
+	return dev->backend->port->promisc_set(dev, on);
 }
 
 int
 mdv_port_allmulti_set(struct mdv_dev *dev, bool on)
 {
-	return dev->door->port->allmulti_set(dev, on);
+	return dev->backend->port->allmulti_set(dev, on);
 }
 
 int
 mdv_port_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 {
-	return dev->door->port->mcast(dev, mac, add);
+	return dev->backend->port->mcast(dev, mac, add);
 }
 
 int
 mdv_port_up_get(struct mdv_dev *dev, bool *up)
 {
-	return dev->door->port->up_get(dev, up);
+	return dev->backend->port->up_get(dev, up);
 }
 
 int
 mdv_port_up_set(struct mdv_dev *dev, bool up)
 {
-	return dev->door->port->up_set(dev, up);
+	return dev->backend->port->up_set(dev, up);
 }

@@ -16,7 +16,7 @@
 #include <prm.h>
 
 #include "mdv.h"
-#include "mdv_door.h"
+#include "mdv_backend.h"
 
 /** Unit of all page sizes the device is told of, whatever the host's page (PRM: 4 KiB). */
 #define MDV_ADAPTER_PAGE_BYTES 4096u
@@ -72,7 +72,7 @@ mdv_positive_errno(int ret)
  * answer, and where the process has it to itself, nobody does in its place. Looks at the device.
  */
 bool mdv_unresponsive(struct mdv_dev *dev);
-/** Keeps signals from this thread, where they would break into a command (struct mdv_door). */
+/** Keeps signals from this thread, where they would break into a command (struct mdv_backend). */
 void mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was);
 void mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was);
 

@@ -94,7 +94,7 @@ mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
 	}
 	v->dev = dev;
 	v->fd = -1;
-	ret = dev->door->vector_up(v);
+	ret = dev->backend->vector_up(v);
 	if (ret == 0)
 		*out = v;
 	else
@@ -107,14 +107,14 @@ mdv_vector_free(struct mdv_vector *vector)
 {
 	if (vector == NULL)
 		return;
-	vector->dev->door->vector_down(vector);
+	vector->dev->backend->vector_down(vector);
 	free(vector);
 }
 
 int
 mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq)
 {
-	int ret = vector->dev->door->vector_attach(vector, cq);
+	int ret = vector->dev->backend->vector_attach(vector, cq);
 
 	if (ret != 0)
 		return ret;
@@ -139,7 +139,7 @@ mdv_vector_ack(struct mdv_vector *vector)
 	if (err != 0 && err != EAGAIN)
 		return mdv_fail(err);
 	/* Somebody else may have read the descriptor. */
-	if (!vector->dev->door->vector_took(vector) && err == EAGAIN)
+	if (!vector->dev->backend->vector_took(vector) && err == EAGAIN)
 		return 0;
 	if (vector->cq != NULL)
 		vector->cq->arm_event = true;
@@ -165,7 +165,7 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 
 	/* Who wakes by the descriptor and never acknowledges is served as well. */
 	if (cq->vector != NULL)
-		(void)cq->vector->dev->door->vector_took(cq->vector);
+		(void)cq->vector->dev->backend->vector_took(cq->vector);
 	consumer_index &= MDV_CQ_ARM_CI_MASK;
 	/* Once for each order: whatever the event is seen by, it is the same event. */
 	fresh = cq->arm_event || consumer_index != cq->arm_ci;

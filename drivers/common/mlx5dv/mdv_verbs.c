@@ -197,7 +197,7 @@ verbs_core_clock(struct mdv_dev *dev)
 	return attr.hca_core_clock;
 }
 
-const struct mdv_door mdv_door_verbs = {
+const struct mdv_backend mdv_backend_verbs = {
 	.name = "verbs",
 	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER_USER,
 	.open = verbs_open,

@@ -274,7 +274,7 @@ vfio_events_up(struct mdv_dev *dev)
 	return mdv_vfio_events_up(dev);
 }
 
-const struct mdv_door mdv_door_vfio = {
+const struct mdv_backend mdv_backend_vfio = {
 	.name = "vfio",
 	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER,
 	.alone = true,

@@ -60,7 +60,7 @@ void mdv_vfio_close_context(struct mdv_dev *dev);
 /** The port's address is another now: writes it where the card looks it up. Logs what is refused. */
 void mdv_vfio_l2_move(struct mdv_dev *dev, const uint8_t mac[6]);
 
-/* As in struct mdv_door. */
+/* As in struct mdv_backend. */
 int mdv_vfio_port_up(struct mdv_dev *dev);
 void mdv_vfio_port_down(struct mdv_dev *dev);
 int mdv_vfio_events_up(struct mdv_dev *dev);

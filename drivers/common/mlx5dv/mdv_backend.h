@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* What differs from one door to a device to the other, and the two tables of it. */
-#ifndef MDV_DOOR_H
-#define MDV_DOOR_H
+#ifndef MDV_BACKEND_H
+#define MDV_BACKEND_H
 
 #include "mdv.h"
 #include "mdv_vector.h"
@@ -22,7 +22,7 @@ struct mdv_port_ops {
 	int (*up_set)(struct mdv_dev *dev, bool up);
 };
 
-struct mdv_door {
+struct mdv_backend {
 	const char *name;
 	/** ACCESS_REGISTER, or what a user of the kernel's driver has of it. */
 	uint16_t register_opcode;
@@ -63,7 +63,7 @@ struct mdv_door {
 	const struct mdv_port_ops *port;
 };
 
-extern const struct mdv_door mdv_door_verbs, mdv_door_vfio;
+extern const struct mdv_backend mdv_backend_verbs, mdv_backend_vfio;
 
 /* ------------------------------------------------------------------ mdv_verbs*.c */
 
@@ -81,4 +81,4 @@ void mdv_verbs_vector_down(struct mdv_vector *v);
 int mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
 bool mdv_verbs_vector_took(struct mdv_vector *v);
 
-#endif /* MDV_DOOR_H */
+#endif /* MDV_BACKEND_H */
