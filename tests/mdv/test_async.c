@@ -29,7 +29,7 @@
 #include "mdv_test.h"
 
 #define OUT_BYTES sizeof(struct prm_query_q_counter_out)
-#define ANSWER_BYTES MDV_ASYNC_ANSWER_BYTES(OUT_BYTES)
+#define ANSWER_BYTES MDV_ASYNC_REPLY_BYTES(OUT_BYTES)
 /* Of many queries: what one channel takes of them. */
 #define CQ_BYTES sizeof(struct prm_query_cq_out)
 #define PER_CHANNEL (MDV_ASYNC_OUTBOXES_BYTES / CQ_BYTES)
@@ -76,7 +76,7 @@ static void
 test_one(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_async *async;
 
 	REQUIRE(counter != NULL);
@@ -197,14 +197,14 @@ static unsigned int
 many_take(struct mdv_async **async, unsigned int channels, const struct prm_query_cq_out *said)
 {
 	unsigned int taken = 0, misplaced = 0, wrong = 0;
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	int rc;
 
 	for (uint64_t i = 0; i < PER_CHANNEL; i++)
 		for (unsigned int c = 0; c < channels; c++) {
-			rc = mdv_async_take(async[c], buf, MDV_ASYNC_ANSWER_BYTES(CQ_BYTES), &answer);
+			rc = mdv_async_take(async[c], buf, MDV_ASYNC_REPLY_BYTES(CQ_BYTES), &answer);
 			if (rc == -EAGAIN && readable(mdv_async_fd(async[c]), WAIT_MS))
-				rc = mdv_async_take(async[c], buf, MDV_ASYNC_ANSWER_BYTES(CQ_BYTES), &answer);
+				rc = mdv_async_take(async[c], buf, MDV_ASYNC_REPLY_BYTES(CQ_BYTES), &answer);
 			if (rc != 0)
 				continue;
 			taken++;
@@ -258,7 +258,7 @@ test_many(struct mdv_dev *dev)
 	unsigned int channels = getenv("PMD_TEST_LONG") != NULL ? CHANNELS : CHANNELS_SHORT;
 	struct prm_query_cq_out said[CQS];
 	struct mdv_async *async[CHANNELS];
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_cq cqs[CQS];
 	bool unanswered = false;
 	uint64_t late_us;
@@ -293,7 +293,7 @@ test_slow(struct mdv_dev *dev)
 {
 	struct prm_query_tis_in in;
 	struct mdv_obj *counter = mdv_q_counter_create(dev), *tis = mdv_tis_create(dev);
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_async *async;
 	uint64_t t0, hz = rte_get_tsc_hz();
 
@@ -400,7 +400,7 @@ static void
 test_refused(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_async *async;
 	const char *text;
 
@@ -427,7 +427,7 @@ static void
 test_lost(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_async *async;
 
 	REQUIRE(counter != NULL);
@@ -446,7 +446,7 @@ static void
 test_nomem(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_async *async;
 	const char *text;
 
@@ -474,7 +474,7 @@ test_removal(struct mdv_dev *dev)
 	struct mlx5dv_devx_async_cmd_hdr *head = (void *)buf;
 	struct prm_query_cq_in in = { 0 };
 	struct prm_query_cq_out out;
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	struct mdv_async *async;
 	struct mdv_cq cq;
 

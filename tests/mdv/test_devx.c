@@ -62,7 +62,7 @@ static void *
 look(void *arg)
 {
 	struct looker *l = arg;
-	struct mdv_question *q = malloc(sizeof(*q));
+	struct mdv_request *q = malloc(sizeof(*q));
 	struct mdv_obj_info info[ROOM];
 	int ret;
 
@@ -74,8 +74,8 @@ look(void *arg)
 
 			if (strcmp(info[i].type, "TIS") != 0)
 				continue;
-			l->errors += mdv_question_make("QUERY_TIS", rest, sizeof(rest), q) != 0;
-			ret = mdv_ask(l->dev, q);
+			l->errors += mdv_request_make("QUERY_TIS", rest, sizeof(rest), q) != 0;
+			ret = mdv_request_run(l->dev, q);
 			l->errors += ret != 0 && ret != -ENOENT;
 			l->looks++;
 		}
@@ -121,63 +121,63 @@ see(void *arg, const char *path, uint64_t value, const char *name)
 }
 
 static void
-test_questions(struct mdv_dev *dev, struct mdv_question *q)
+test_questions(struct mdv_dev *dev, struct mdv_request *q)
 {
 	struct seen seen = { .path = "log_max_cq_sz" };
 
-	CHECK_EQ(mdv_question_caps("general", q), 0);
-	CHECK_EQ(mdv_ask(dev, q), 0);
-	mdv_answer_fields(q, see, &seen);
+	CHECK_EQ(mdv_request_caps("general", q), 0);
+	CHECK_EQ(mdv_request_run(dev, q), 0);
+	mdv_reply_fields(q, see, &seen);
 	CHECK_EQ(seen.value, dev->caps.log_max_cq_sz);
 	CHECK(seen.fields > 50);
-	CHECK_EQ(mdv_question_caps("no page", q), -ENOENT);
-	CHECK_EQ(mdv_question_make("QUERY_TIS", NULL, 0, q), 0);
-	CHECK_EQ(mdv_ask(dev, q), -ENOENT);
+	CHECK_EQ(mdv_request_caps("no page", q), -ENOENT);
+	CHECK_EQ(mdv_request_make("QUERY_TIS", NULL, 0, q), 0);
+	CHECK_EQ(mdv_request_run(dev, q), -ENOENT);
 	CHECK_EQ(q->status, 0);
 }
 
 static void
-test_unasked(struct mdv_question *q)
+test_unasked(struct mdv_request *q)
 {
 	static const char *const changing[] = {
 		"CREATE_CQ", "MODIFY_SQ", "DESTROY_TIR", "MODIFY_NIC_VPORT_CONTEXT", "TEARDOWN_HCA",
 		"ALLOC_PD", "MANAGE_PAGES", "0x104", "ACCESS_REGISTER_USER", "ACCESS_REGISTER",
 	};
-	uint8_t rest[MDV_QUESTION_IN_BYTES] = { 0 };
+	uint8_t rest[MDV_REQUEST_IN_BYTES] = { 0 };
 
 	for (unsigned int i = 0; i < RTE_DIM(changing); i++)
-		CHECK_EQ(mdv_question_make(changing[i], NULL, 0, q), -EPERM);
-	CHECK_EQ(mdv_question_make("", NULL, 0, q), -ENOENT);
-	CHECK_EQ(mdv_question_make("QUERY_NOTHING", NULL, 0, q), -ENOENT);
-	CHECK_EQ(mdv_question_make("0x10100", NULL, 0, q), -ENOENT);
-	CHECK_EQ(mdv_question_make("QUERY_HCA_CAP", rest, sizeof(rest), q), -EMSGSIZE);
-	CHECK_EQ(mdv_question_make("NOP", rest, 64, q), -EMSGSIZE);
-	CHECK_EQ(mdv_question_make("NOP", rest, 12, q), 0);
+		CHECK_EQ(mdv_request_make(changing[i], NULL, 0, q), -EPERM);
+	CHECK_EQ(mdv_request_make("", NULL, 0, q), -ENOENT);
+	CHECK_EQ(mdv_request_make("QUERY_NOTHING", NULL, 0, q), -ENOENT);
+	CHECK_EQ(mdv_request_make("0x10100", NULL, 0, q), -ENOENT);
+	CHECK_EQ(mdv_request_make("QUERY_HCA_CAP", rest, sizeof(rest), q), -EMSGSIZE);
+	CHECK_EQ(mdv_request_make("NOP", rest, 64, q), -EMSGSIZE);
+	CHECK_EQ(mdv_request_make("NOP", rest, 12, q), 0);
 }
 
 /** Sets the highest bit of a dword of the inbox; that is refused, and the field named. */
 static void
 refused_bit(const char *command, uint8_t *rest, unsigned int bytes, unsigned int dword, uint8_t bits,
-	    const char *field, struct mdv_question *q)
+	    const char *field, struct mdv_request *q)
 {
 	int ret;
 
-	CHECK_EQ(mdv_question_make(command, rest, bytes, q), 0);
+	CHECK_EQ(mdv_request_make(command, rest, bytes, q), 0);
 	CHECK(q->refused[0] == '\0');
 	rest[4 * dword - 4] = bits;
-	ret = mdv_question_make(command, rest, bytes, q);
+	ret = mdv_request_make(command, rest, bytes, q);
 	CHECK_EQ(ret, -EPERM);
 	if (strcmp(q->refused, field) != 0)
 		printf("%s: '%s', not '%s'\n", command, q->refused, field);
 	CHECK(strcmp(q->refused, field) == 0);
 	if (ret == -EPERM)
-		CHECK_EQ(mdv_ask(NULL, q), -EPERM);
+		CHECK_EQ(mdv_request_run(NULL, q), -EPERM);
 	rest[4 * dword - 4] = 0;
 }
 
 /* What a question changes as it reads, by the name of its field. */
 static void
-test_changing_bits(struct mdv_question *q)
+test_changing_bits(struct mdv_request *q)
 {
 	static const struct { const char *command; uint8_t dword, bits; const char *field; } bits[] = {
 		{ "QUERY_Q_COUNTER", 6, 0x80, "clear" },
@@ -190,7 +190,7 @@ test_changing_bits(struct mdv_question *q)
 		{ "QUERY_SQ", 2, 0x80, "bits of no known field" },
 		{ "NOP", 2, 0x80, "bits of no known field" },
 	};
-	uint8_t rest[MDV_QUESTION_IN_BYTES] = { 0 };
+	uint8_t rest[MDV_REQUEST_IN_BYTES] = { 0 };
 
 	for (unsigned int i = 0; i < RTE_DIM(bits); i++)
 		refused_bit(bits[i].command, rest, 4 * bits[i].dword, bits[i].dword, bits[i].bits,
@@ -199,18 +199,18 @@ test_changing_bits(struct mdv_question *q)
 
 /** Each command that the table takes for a question is one here as well, or this test knows why not. */
 static void
-test_all_questions(struct mdv_question *q)
+test_all_questions(struct mdv_request *q)
 {
 	const struct prm_command *cmd;
 
 	for (unsigned int i = 0; (cmd = prm_command_at(i)) != NULL; i++)
-		CHECK_EQ(mdv_question_make(cmd->name, NULL, 0, q),
+		CHECK_EQ(mdv_request_make(cmd->name, NULL, 0, q),
 			 cmd->cls == PRM_CMD_QUERY || cmd->opcode == PRM_CMD_OP_NOP ? 0 : -EPERM);
 }
 
 /* Registers that are read: known ones, and with nothing set but what says which. */
 static void
-test_registers(struct mdv_question *q)
+test_registers(struct mdv_request *q)
 {
 	static const struct { uint16_t id; uint8_t dword, bits; const char *field; } regs[] = {
 		{ PRM_REG_PPCNT, 1, 0x80, "clr" }, { PRM_REG_MPCNT, 1, 0x80, "clr" },
@@ -220,20 +220,20 @@ test_registers(struct mdv_question *q)
 	};
 	uint8_t rest[12 + 32] = { [3] = PRM_ACCESS_REG_OP_READ, [6] = 0xff, [7] = 0xff };
 
-	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
+	CHECK_EQ(mdv_request_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
 	rest[6] = PRM_REG_MCIA >> 8;
 	rest[7] = PRM_REG_MCIA & 0xff;
-	CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
+	CHECK_EQ(mdv_request_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
 	for (unsigned int i = 0; i < RTE_DIM(regs); i++) {
 		rest[6] = regs[i].id >> 8;
 		rest[7] = regs[i].id & 0xff;
-		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), 0);
+		CHECK_EQ(mdv_request_make("ACCESS_REGISTER_USER", rest, 12, q), 0);
 		refused_bit("ACCESS_REGISTER_USER", rest, sizeof(rest), 4 + regs[i].dword, regs[i].bits,
 			    regs[i].field, q);
 		refused_bit("ACCESS_REGISTER", rest, sizeof(rest), 4 + regs[i].dword, regs[i].bits,
 			    regs[i].field, q);
 		rest[3] = PRM_ACCESS_REG_OP_WRITE;
-		CHECK_EQ(mdv_question_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
+		CHECK_EQ(mdv_request_make("ACCESS_REGISTER_USER", rest, 12, q), -EPERM);
 		rest[3] = PRM_ACCESS_REG_OP_READ;
 	}
 }
@@ -262,7 +262,7 @@ test_explanations(void)
 void
 test_devx(struct mdv_dev *dev)
 {
-	struct mdv_question *q = malloc(sizeof(*q));
+	struct mdv_request *q = malloc(sizeof(*q));
 
 	REQUIRE(q != NULL);
 	test_list(dev);
@@ -280,12 +280,12 @@ test_devx(struct mdv_dev *dev)
 void
 test_devx_refused(struct mdv_dev *dev)
 {
-	struct mdv_question *q = malloc(sizeof(*q));
+	struct mdv_request *q = malloc(sizeof(*q));
 
 	REQUIRE(q != NULL);
-	CHECK_EQ(mdv_question_make("query_issi", NULL, 0, q), 0);
+	CHECK_EQ(mdv_request_make("query_issi", NULL, 0, q), 0);
 	log_begin();
-	CHECK_EQ(mdv_ask(dev, q), -EBUSY);
+	CHECK_EQ(mdv_request_run(dev, q), -EBUSY);
 	CHECK_EQ(lines_of(log_end()), 0);
 	CHECK_EQ(q->status, PRM_STATUS_RESOURCE_BUSY);
 	CHECK_EQ(q->syndrome, 0x2a3d5c);

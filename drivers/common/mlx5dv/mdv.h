@@ -352,7 +352,7 @@ struct mdv_obj *mdv_q_counter_create(struct mdv_dev *dev);
 
 /**
  * Packets dropped for want of a posted WQE, on all RQs of the set since its creation: a count of 32 bits
- * that wraps. quiet: a refusal is neither logged nor counted. Without waiting: mdv_q_counter_ask().
+ * that wraps. quiet: a refusal is neither logged nor counted. Without waiting: mdv_q_counter_read_async().
  */
 __rte_internal
 int mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet);

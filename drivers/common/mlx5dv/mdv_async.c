@@ -212,13 +212,13 @@ nothing_there(struct mdv_async *async)
 }
 
 int
-mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_async_answer *answer)
+mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_async_reply *answer)
 {
 	struct mlx5dv_devx_async_cmd_hdr *head = buf;
 	struct slot *s;
 	int err;
 
-	if (bytes < MDV_ASYNC_ANSWER_BYTES(MDV_MAILBOX_BYTES_MIN))
+	if (bytes < MDV_ASYNC_REPLY_BYTES(MDV_MAILBOX_BYTES_MIN))
 		return mdv_fail(EINVAL);
 	err = MDV_ASK(mlx5dv_devx_get_async_cmd_comp(async->comp, head, bytes));
 	if (err == EAGAIN)

@@ -25,10 +25,10 @@ struct mdv_async;
 /** What the kernel lets the outboxes of one channel take, asked for and not yet taken (mlx5_ib). */
 #define MDV_ASYNC_OUTBOXES_BYTES (1u << 20)
 /** Bytes that the answer to a query with an outbox of so many bytes needs. */
-#define MDV_ASYNC_ANSWER_BYTES(out_bytes) (sizeof(uint64_t) + (out_bytes))
+#define MDV_ASYNC_REPLY_BYTES(out_bytes) (sizeof(uint64_t) + (out_bytes))
 
 /** One answer. */
-struct mdv_async_answer {
+struct mdv_async_reply {
 	uint64_t wr_id;		/**< As the query was given. */
 	/** 0; or -errno of the firmware's status: refused, which was logged once, with names. */
 	int rc;
@@ -98,7 +98,7 @@ int mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in
  * @param buf
  *   Receives the answer; 8-byte aligned; the outbox stands in it.
  * @param bytes
- *   Its size: MDV_ASYNC_ANSWER_BYTES() of the largest outbox that was asked for.
+ *   Its size: MDV_ASYNC_REPLY_BYTES() of the largest outbox that was asked for.
  * @param[out] answer
  *   Set on success only.
  * @return
@@ -108,18 +108,18 @@ int mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in
  */
 __rte_internal
 int mdv_async_take(struct mdv_async *async, void *buf, size_t bytes,
-		   struct mdv_async_answer *answer);
+		   struct mdv_async_reply *answer);
 
-/** mdv_q_counter_read() without waiting; the answer is for mdv_q_counter_answer(). */
+/** mdv_q_counter_read() without waiting; the answer is for mdv_q_counter_read_result(). */
 __rte_internal
-int mdv_q_counter_ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id);
+int mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id);
 
 /** Bytes that such an answer needs. */
-#define MDV_Q_COUNTER_ANSWER_BYTES MDV_ASYNC_ANSWER_BYTES(256)
+#define MDV_Q_COUNTER_REPLY_BYTES MDV_ASYNC_REPLY_BYTES(256)
 
 /** What the device answered; out_of_buffer of the set, a count of 32 bits that wraps. 0; answer->rc. */
 __rte_internal
-int mdv_q_counter_answer(const struct mdv_async_answer *answer, uint32_t *out_of_buffer);
+int mdv_q_counter_read_result(const struct mdv_async_reply *answer, uint32_t *out_of_buffer);
 
 #ifdef __cplusplus
 }

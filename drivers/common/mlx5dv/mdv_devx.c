@@ -103,7 +103,7 @@ command_find(const char *text)
 
 /** Both mailboxes as long as the command wants them. */
 static void
-question_size(const struct prm_command *cmd, struct mdv_question *q)
+question_size(const struct prm_command *cmd, struct mdv_request *q)
 {
 	const struct prm_layout *reg = NULL;
 
@@ -122,8 +122,8 @@ question_size(const struct prm_command *cmd, struct mdv_question *q)
 }
 
 int
-mdv_question_make(const char *command, const uint8_t *rest, size_t rest_bytes,
-		  struct mdv_question *q)
+mdv_request_make(const char *command, const uint8_t *rest, size_t rest_bytes,
+		  struct mdv_request *q)
 {
 	const struct prm_command *cmd = command_find(command);
 
@@ -140,14 +140,14 @@ mdv_question_make(const char *command, const uint8_t *rest, size_t rest_bytes,
 		memcpy((uint8_t *)q->in + REST_OFFSET, rest, rest_bytes);
 	q->in_bytes = RTE_ALIGN_CEIL(REST_OFFSET + rest_bytes, 4);
 	question_size(cmd, q);
-	return mdv_devx_only_asks(q->in, q->in_bytes, q->refused) ? 0 : -EPERM;
+	return mdv_devx_read_only(q->in, q->in_bytes, q->refused) ? 0 : -EPERM;
 }
 
 int
-mdv_question_caps(const char *page, struct mdv_question *q)
+mdv_request_caps(const char *page, struct mdv_request *q)
 {
 	const char *name;
-	int ret = mdv_question_make("QUERY_HCA_CAP", NULL, 0, q);
+	int ret = mdv_request_make("QUERY_HCA_CAP", NULL, 0, q);
 
 	if (ret != 0)
 		return ret;
@@ -176,7 +176,7 @@ mdv_caps_page_name(unsigned int i)
 }
 
 static int
-ask_object(struct mdv_dev *dev, const struct prm_command *cmd, struct mdv_question *q)
+ask_object(struct mdv_dev *dev, const struct prm_command *cmd, struct mdv_request *q)
 {
 	struct mdv_obj *obj;
 	int ret = -ENOENT;
@@ -191,7 +191,7 @@ ask_object(struct mdv_dev *dev, const struct prm_command *cmd, struct mdv_questi
 }
 
 int
-mdv_ask(struct mdv_dev *dev, struct mdv_question *q)
+mdv_request_run(struct mdv_dev *dev, struct mdv_request *q)
 {
 	const struct prm_command *cmd = prm_command_find(q->opcode);
 	const uint8_t *out = (const uint8_t *)q->out;
@@ -199,7 +199,7 @@ mdv_ask(struct mdv_dev *dev, struct mdv_question *q)
 
 	q->status = PRM_STATUS_OK;
 	q->syndrome = 0;
-	if (cmd == NULL || !mdv_devx_only_asks(q->in, q->in_bytes, q->refused))
+	if (cmd == NULL || !mdv_devx_read_only(q->in, q->in_bytes, q->refused))
 		return -EPERM;
 	memset(q->out, 0, sizeof(q->out));
 	if (cmd->cls == PRM_CMD_QUERY && cmd->in_id.hi >= cmd->in_id.lo)
@@ -212,7 +212,7 @@ mdv_ask(struct mdv_dev *dev, struct mdv_question *q)
 }
 
 void
-mdv_answer_fields(const struct mdv_question *q, mdv_field_cb cb, void *arg)
+mdv_reply_fields(const struct mdv_request *q, mdv_field_cb cb, void *arg)
 {
 	prm_decode_out(q->in, q->in_bytes, q->out, q->out_bytes, true, cb, arg);
 }

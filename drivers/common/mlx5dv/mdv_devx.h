@@ -43,19 +43,19 @@ unsigned int mdv_objects_get(struct mdv_dev *dev, struct mdv_obj_info *info, uns
 
 /* ------------------------------------------------------------------ commands that only ask */
 
-#define MDV_QUESTION_IN_BYTES 1024
-#define MDV_QUESTION_OUT_BYTES 5120
+#define MDV_REQUEST_IN_BYTES 1024
+#define MDV_REQUEST_OUT_BYTES 5120
 #define MDV_REFUSED_BYTES 48
 
 /** A command and its answer, as the PRM lays them out (big-endian). */
-struct mdv_question {
+struct mdv_request {
 	const char *name;	/**< "QUERY_HCA_CAP" */
 	uint16_t opcode;
-	uint32_t in[MDV_QUESTION_IN_BYTES / 4], out[MDV_QUESTION_OUT_BYTES / 4];
+	uint32_t in[MDV_REQUEST_IN_BYTES / 4], out[MDV_REQUEST_OUT_BYTES / 4];
 	size_t in_bytes, out_bytes;
 	/** Of -EPERM: the field that changes something, or may; empty: the command as such. */
 	char refused[MDV_REFUSED_BYTES];
-	/* Filled in by mdv_ask(): */
+	/* Filled in by mdv_request_run(): */
 	uint8_t status;		/**< Of the firmware. */
 	uint32_t syndrome;
 };
@@ -72,28 +72,28 @@ struct mdv_question {
  * @param[out] q
  *   The question.
  * @return
- *   0; -ENOENT no such command; -EMSGSIZE rest is longer than MDV_QUESTION_IN_BYTES allows or than the
+ *   0; -ENOENT no such command; -EMSGSIZE rest is longer than MDV_REQUEST_IN_BYTES allows or than the
  *   command; -EPERM it changes something, or may, and q->refused says by what: a counter that is cleared as
  *   it is read, a snapshot that is taken, bits of no known field. No rte_errno.
  */
 __rte_internal
-int mdv_question_make(const char *command, const uint8_t *rest, size_t rest_bytes,
-		      struct mdv_question *q);
+int mdv_request_make(const char *command, const uint8_t *rest, size_t rest_bytes,
+		      struct mdv_request *q);
 
 /**
  * Asks. A question about an object needs one of this device's own (mdv_objects_get()), others go as
  * general commands, of which the kernel lets pass a list of its own.
  *
  * @return
- *   0; -EPERM as mdv_question_make(); -ENOENT the object is none of ours; or as mdv_cmd(). Where firmware
+ *   0; -EPERM as mdv_request_make(); -ENOENT the object is none of ours; or as mdv_cmd(). Where firmware
  *   refused, q->status is not 0 (PRM status OK). Not counted as a refusal. No rte_errno to look at.
  */
 __rte_internal
-int mdv_ask(struct mdv_dev *dev, struct mdv_question *q);
+int mdv_request_run(struct mdv_dev *dev, struct mdv_request *q);
 
 /** QUERY_HCA_CAP of a page by its name ("GENERAL", in any case): the current values. -ENOENT no such page. */
 __rte_internal
-int mdv_question_caps(const char *page, struct mdv_question *q);
+int mdv_request_caps(const char *page, struct mdv_request *q);
 /** Name of the i-th page of capabilities; NULL behind the last. */
 __rte_internal
 const char *mdv_caps_page_name(unsigned int i);
@@ -102,7 +102,7 @@ const char *mdv_caps_page_name(unsigned int i);
 typedef void (*mdv_field_cb)(void *arg, const char *path, uint64_t value, const char *name);
 /** Calls for each field of the answer that is not 0. */
 __rte_internal
-void mdv_answer_fields(const struct mdv_question *q, mdv_field_cb cb, void *arg);
+void mdv_reply_fields(const struct mdv_request *q, mdv_field_cb cb, void *arg);
 
 /* ------------------------------------------------------------------ refusals */
 

@@ -179,7 +179,7 @@ only_selects(struct look *l, const uint32_t *in, size_t in_bytes)
 }
 
 bool
-mdv_devx_only_asks(const uint32_t *in, size_t in_bytes, char refused[MDV_REFUSED_BYTES])
+mdv_devx_read_only(const uint32_t *in, size_t in_bytes, char refused[MDV_REFUSED_BYTES])
 {
 	const uint16_t opcode = prm_cmd_in_get_opcode((const void *)in);
 	const struct prm_access_register_in *access = (const void *)in;

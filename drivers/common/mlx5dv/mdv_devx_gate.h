@@ -12,7 +12,7 @@
  * @param[out] refused
  *   Where it does, or may: the first field that is to blame; empty: the command or register as such.
  */
-bool mdv_devx_only_asks(const uint32_t *in, size_t in_bytes, char refused[MDV_REFUSED_BYTES]);
+bool mdv_devx_read_only(const uint32_t *in, size_t in_bytes, char refused[MDV_REFUSED_BYTES]);
 bool mdv_devx_is_register(uint16_t opcode);
 
 #endif /* MDV_DEVX_GATE_H */

@@ -226,11 +226,11 @@ mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet)
 	return 0;
 }
 
-_Static_assert(MDV_Q_COUNTER_ANSWER_BYTES >=
-	       MDV_ASYNC_ANSWER_BYTES(sizeof(struct prm_query_q_counter_out)), "answer's room");
+_Static_assert(MDV_Q_COUNTER_REPLY_BYTES >=
+	       MDV_ASYNC_REPLY_BYTES(sizeof(struct prm_query_q_counter_out)), "answer's room");
 
 int
-mdv_q_counter_ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
+mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
 {
 	struct prm_query_q_counter_in in;
 
@@ -240,7 +240,7 @@ mdv_q_counter_ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_
 }
 
 int
-mdv_q_counter_answer(const struct mdv_async_answer *answer, uint32_t *out_of_buffer)
+mdv_q_counter_read_result(const struct mdv_async_reply *answer, uint32_t *out_of_buffer)
 {
 	const struct prm_query_q_counter_out *out = answer->out;
 

@@ -63,7 +63,7 @@ struct mlxpmd_counts_cache {
 	uint64_t missed_known_ns; /* When that was here: what was asked since then is younger. */
 	bool missed_asking;	/* Somebody waits for the device's answer. */
 	struct mlxpmd_counts_info info;
-	uint64_t answer[MDV_Q_COUNTER_ANSWER_BYTES / sizeof(uint64_t)];
+	uint64_t answer[MDV_Q_COUNTER_REPLY_BYTES / sizeof(uint64_t)];
 };
 
 /* ------------------------------------------------------------------ one writer at a time, many readers */
@@ -239,7 +239,7 @@ missed_ask(struct mlxpmd_port *port, uint64_t now_ns)
 		return;
 	}
 	mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
-	rc = mdv_q_counter_ask(c->async, port->q_counter, now_ns);
+	rc = mdv_q_counter_read_async(c->async, port->q_counter, now_ns);
 	if (rc == 0)
 		c->youngest_ns = now_ns;
 	pthread_mutex_lock(&c->lock);
@@ -253,7 +253,7 @@ static void
 answers_take(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	struct mdv_async_answer answer;
+	struct mdv_async_reply answer;
 	uint32_t raw = 0;
 	int rc;
 
@@ -266,7 +266,7 @@ answers_take(struct mlxpmd_port *port)
 			break;
 		if (answer.wr_id == c->youngest_ns)
 			c->youngest_ns = 0;
-		rc = mdv_q_counter_answer(&answer, &raw);
+		rc = mdv_q_counter_read_result(&answer, &raw);
 		pthread_mutex_lock(&c->lock);
 		/* What a slow one says of the device is past. */
 		if (answer.wr_id > c->answered_ns)

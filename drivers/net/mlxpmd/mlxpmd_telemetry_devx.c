@@ -111,7 +111,7 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 }
 
 static int
-add_fields(struct rte_tel_data *d, const struct mdv_question *q)
+add_fields(struct rte_tel_data *d, const struct mdv_request *q)
 {
 	struct fields f = { .d = rte_tel_data_alloc() };
 	int rc;
@@ -119,7 +119,7 @@ add_fields(struct rte_tel_data *d, const struct mdv_question *q)
 	if (f.d == NULL)
 		return -ENOMEM;
 	rte_tel_data_start_dict(f.d);
-	mdv_answer_fields(q, add_field, &f);
+	mdv_reply_fields(q, add_field, &f);
 	rc = add_child(d, "fields", f.d);
 	if (f.left_out > 0)
 		rte_tel_data_add_dict_int(d, "left_out", f.left_out);
@@ -128,7 +128,7 @@ add_fields(struct rte_tel_data *d, const struct mdv_question *q)
 
 /* The answer as lines of hex, without the zeros at its end. */
 static int
-add_hex(struct rte_tel_data *d, const struct mdv_question *q)
+add_hex(struct rte_tel_data *d, const struct mdv_request *q)
 {
 	const uint8_t *out = (const uint8_t *)q->out;
 	struct rte_tel_data *lines;
@@ -164,7 +164,7 @@ unanswered(const struct mlxpmd_port *port, int err)
 }
 
 static void
-add_refusal(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct mdv_question *q, int err)
+add_refusal(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct mdv_request *q, int err)
 {
 	struct mdv_explanation e;
 
@@ -201,8 +201,8 @@ add_page_names(struct rte_tel_data *d)
 static int
 add_caps(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 {
-	struct mdv_question *q = arg;
-	int err = mdv_ask(port->mdv, q), rc;
+	struct mdv_request *q = arg;
+	int err = mdv_request_run(port->mdv, q), rc;
 
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_string(d, "device", port->mdv->ibdev_name);
@@ -249,7 +249,7 @@ caps_of_mlx4(struct rte_tel_data *d, const char *address)
 static int
 telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct mdv_question *q;
+	struct mdv_request *q;
 	struct words words;
 	int rc = words_split(&words, params);
 
@@ -261,7 +261,7 @@ telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 	q = malloc(sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
-	if (mdv_question_caps(words.n > 1 ? words.w[1] : "GENERAL", q) == 0) {
+	if (mdv_request_caps(words.n > 1 ? words.w[1] : "GENERAL", q) == 0) {
 		rc = mlxpmd_telemetry_ask(words.w[0], d, add_caps, q);
 	} else {
 		rte_tel_data_start_dict(d);
@@ -362,8 +362,8 @@ hex_parse(const char *text, uint8_t *bytes, size_t room)
 static int
 add_command(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 {
-	struct mdv_question *q = arg;
-	int err = mdv_ask(port->mdv, q), rc;
+	struct mdv_request *q = arg;
+	int err = mdv_request_run(port->mdv, q), rc;
 
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_string(d, "command", q->name);
@@ -395,7 +395,7 @@ static int
 telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	uint8_t rest[WORDS_BYTES / 2];
-	struct mdv_question *q;
+	struct mdv_request *q;
 	struct words words;
 	int rc = words_split(&words, params), n = 0;
 
@@ -409,7 +409,7 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 	q = malloc(sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
-	rc = mdv_question_make(words.w[1], rest, n, q);
+	rc = mdv_request_make(words.w[1], rest, n, q);
 	rc = rc == 0 ? mlxpmd_telemetry_ask(words.w[0], d, add_command, q) : tell_unasked(d, rc, q->refused);
 	free(q);
 	return rc;
