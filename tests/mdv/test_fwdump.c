@@ -225,7 +225,7 @@ test_modes(void)
 
 	CHECK_EQ(mdv_fwdump_take(r), -EBADF);
 	CHECK_EQ(mdv_fwdump_reset(r), -EBADF);
-	CHECK_EQ(mdv_fwdump_live(r, regs, ROOM, &n, NULL), -EBADF);
+	CHECK_EQ(mdv_fwdump_get_current(r, regs, ROOM, &n, NULL), -EBADF);
 	CHECK_EQ(mdv_fwdump_get(w, regs, ROOM, &n), -EBADF);
 	CHECK_EQ(mdv_fwdump_get(w, NULL, 0, &n), -EBADF);
 	CHECK_EQ(rte_errno, EBADF);
@@ -257,12 +257,12 @@ test_equals(void)
 	emu_machine_fini(&m);
 	/* Registers as they are now are the same; none is kept by looking. */
 	memset(other, 0, sizeof(other));
-	CHECK_EQ(mdv_fwdump_live(h, other, ROOM, &n, &info), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, other, ROOM, &n, &info), 0);
 	CHECK_EQ(info.count, n);
 	CHECK(memcmp(other, regs, n * sizeof(regs[0])) == 0);
-	CHECK_EQ(mdv_fwdump_live(h, NULL, 0, &n, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, NULL, 0, &n, NULL), 0);
 	CHECK_EQ(n, info.count);
-	CHECK_EQ(mdv_fwdump_live(h, other, 3, &n, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, other, 3, &n, NULL), 0);
 	CHECK_EQ(n, 3);
 	CHECK_EQ(mdv_fwdump_info(h, &info), -ENOENT);
 	mdv_fwdump_close(h);
@@ -314,7 +314,7 @@ test_virtual(void)
 	log_begin();
 	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), -EIO);
 	CHECK_EQ(n, 0);
-	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), -EIO);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), -EIO);
 	CHECK_EQ(lines_of(log_end()), 2);
 	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
 	mdv_fwdump_close(h);
@@ -459,7 +459,7 @@ test_failures(void)
 	long total;
 
 	access_room.count = access_room.fail_at = 0;
-	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &all, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &all, NULL), 0);
 	total = access_room.count;
 	CHECK(total > 3000);
 	for (long k = 1; k <= total; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
@@ -502,7 +502,7 @@ test_falls_off(void)
 	size_t n;
 
 	access_room.count = 0;
-	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), 0);
 	total = access_room.count;
 	/* The last two give the lock back. */
 	for (long k = 1; k <= total - 2; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {

@@ -154,7 +154,7 @@ test_states(void)
 	CHECK_EQ(mdv_fwdump_info(h, &info), 0);
 	CHECK_EQ(info.count, REGISTERS);
 	CHECK_EQ(info.route, MDV_FWDUMP_MLX5CTL);
-	CHECK_EQ(mdv_fwdump_live(h, regs, 8, &n, NULL), -ENOTSUP);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, 8, &n, NULL), -ENOTSUP);
 	CHECK_EQ(mdv_fwdump_get(h, regs, 8, NULL), -EINVAL);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	CHECK_EQ(mdv_fwdump_get(h, regs, 8, &n), -ENOENT);

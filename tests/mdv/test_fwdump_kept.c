@@ -64,7 +64,7 @@ test_crowd(void)
 	size_t n;
 
 	REQUIRE(tally != MAP_FAILED);
-	CHECK_EQ(mdv_fwdump_live(h, regs, ROOM, &n, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), 0);
 	log_begin();
 	pid = child_begin();
 	if (pid == 0) {

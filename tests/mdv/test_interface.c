@@ -174,7 +174,7 @@ successor(struct mdv_dev *dev)
 	CHECK_EQ(mdv_port_mcast(dev, (const uint8_t[6]) { 1, 0, 0x5e, 0, 0, 1 }, true), -ENODEV);
 	CHECK_EQ(mdv_port_up_set(dev, !was_up), -ENODEV);
 	CHECK_EQ(lines_with(log_end(), "ENODEV"), 5);
-	CHECK_EQ(mdv_port_glance(dev, &up), -ENODEV);
+	CHECK_EQ(mdv_port_running(dev, &up), -ENODEV);
 	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
 	is.successor = false;
 	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);

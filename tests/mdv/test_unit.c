@@ -46,7 +46,7 @@ test_refusal_line(void)
 	fill_reply(&out, PRM_STATUS_BAD_RES_STATE, 0x2a3d5c);
 	fake.refused = 0;
 	log_begin();
-	ret = mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	ret = mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
 	text = log_end();
 	CHECK_EQ(ret, -EINVAL);
 	CHECK_EQ(rte_errno, EINVAL);
@@ -77,9 +77,9 @@ test_status_errno(void)
 	for (size_t i = 0; i < RTE_DIM(row); i++) {
 		fill_reply(&out, row[i].status, 1);
 		/* Kernels of all ages: with EREMOTEIO, with an errno of their own, with none. */
-		CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -row[i].err);
-		CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, EFAULT, true), -row[i].err);
-		CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, 0, true), -row[i].err);
+		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -row[i].err);
+		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EFAULT, true), -row[i].err);
+		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, true), -row[i].err);
 	}
 }
 
@@ -92,9 +92,9 @@ test_kernel_refusal(void)
 
 	fill_create_sq(&in);
 	fill_reply(&out, PRM_STATUS_OK, 0);
-	CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, 0, false), 0);
+	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, false), 0);
 	log_begin();
-	CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, ENODEV, false), -ENODEV);
+	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, ENODEV, false), -ENODEV);
 	text = log_end();
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "CREATE_SQ (0x904) failed without a status of the device, "
@@ -111,7 +111,7 @@ test_quiet_verdict(void)
 	fill_create_sq(&in);
 	fill_reply(&out, PRM_STATUS_BAD_OP, 7);
 	log_begin();
-	CHECK_EQ(mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -EINVAL);
+	CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -EINVAL);
 	CHECK_EQ(lines_of(log_end()), 0);
 	CHECK_EQ(fake.refused, before);
 }
@@ -128,7 +128,7 @@ test_long_refusal(void)
 	prm_create_sq_in_set_opcode(&in, PRM_CMD_OP_CREATE_SQ);
 	fill_reply(&out, PRM_STATUS_BAD_PARAM, 0xffffffff);
 	log_begin();
-	mdv_verdict(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
+	mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, false);
 	text = log_end();
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "-> EINVAL"), 1);
@@ -176,7 +176,7 @@ test_lag(void)
 		memset(&out, 0xff, sizeof(out));
 		prm_lagc_set_lag_state(prm_query_lag_out_ctx(&out), state);
 		log_begin();
-		ret = mdv_lag_verdict(&fake.pci, &out);
+		ret = mdv_lag_reply_check(&fake.pci, &out);
 		text = log_end();
 		CHECK_EQ(ret, state == 0 ? 0 : -ENOTSUP);
 		CHECK_EQ(lines_of(text), state != 0);
@@ -188,7 +188,7 @@ test_lag(void)
 	memset(&out, 0, sizeof(out));
 	((uint8_t *)&out)[11] = 1;
 	log_begin();
-	CHECK_EQ(mdv_lag_verdict(&fake.pci, &out), -ENOTSUP);
+	CHECK_EQ(mdv_lag_reply_check(&fake.pci, &out), -ENOTSUP);
 	CHECK_EQ(lines_of(log_end()), 1);
 	/* A device that cannot bond is not asked: there is none behind fake. */
 	fake.caps.num_lag_ports = 0;

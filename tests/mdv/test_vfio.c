@@ -190,7 +190,7 @@ check_link_to(struct mdv_dev *dev, bool up)
 	CHECK_EQ(mdv_port_link(dev, &link), 0);
 	CHECK_EQ(link.up, up);
 	CHECK_EQ(link.speed_mbps, up ? 100000 : 0);
-	CHECK_EQ(mdv_port_glance(dev, &running), 0);
+	CHECK_EQ(mdv_port_running(dev, &running), 0);
 	CHECK_EQ(running, up);
 }
 
@@ -483,7 +483,7 @@ run_gone(const char *address, const char *command)
 	CHECK(mdv_removed(dev) && !mdv_alive(dev));
 	tsc = rte_get_tsc_cycles();
 	CHECK_EQ(mdv_port_mtu_get(dev, &mtu), -ENODEV);
-	CHECK_EQ(mdv_port_glance(dev, &up), -ENODEV);
+	CHECK_EQ(mdv_port_running(dev, &up), -ENODEV);
 	CHECK(mdv_cq_create(dev, &attr, &other) < 0);
 	CHECK(rte_get_tsc_cycles() - tsc < hz * 10);
 	printf("at rest: %d\n", mdv_quiesce_wait(dev));

@@ -45,7 +45,7 @@ run_one(struct mdv_dev *dev, unsigned int kind)
 	case 0:
 		return mdv_port_mtu_get(dev, &mtu);
 	case 1:
-		return mdv_port_glance(dev, &up);
+		return mdv_port_running(dev, &up);
 	default:
 		if (mdv_cq_create(dev, &attr, &cq) != 0)
 			return -rte_errno;

@@ -115,8 +115,9 @@ struct mdv_dev {
  * @param[out] out
  *   The device, to be released by mdv_close(); NULL on failure.
  * @return
- *   0; -EINVAL no such mode; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5, no DEVX, not Ethernet or without
- *   what is needed; or the error of the step that failed. Nothing is left behind on failure.
+ *   0; -EINVAL no such mode; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5, no DEVX, not
+ *   Ethernet, or a required capability is missing; or the error of the step that failed. Nothing is
+ *   left behind on failure.
  */
 __rte_internal
 int mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out);
@@ -558,7 +559,7 @@ bool mdv_alive(struct mdv_dev *dev);
  * 0; -ENOTSUP no interface here; -ENODEV it is gone; other -errno. Logs nothing.
  */
 __rte_internal
-int mdv_port_glance(struct mdv_dev *dev, bool *running);
+int mdv_port_running(struct mdv_dev *dev, bool *running);
 
 /** Name of an error completion's syndrome, "LOCAL_PROT_ERR"; of unknown ones "UNKNOWN". */
 __rte_internal

@@ -66,7 +66,7 @@ mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 	async->dev = dev;
 	async->free_head = NO_SLOT;
 	errno = 0;
-	async->comp = MDV_MAKE(mlx5dv_devx_create_cmd_comp(dev->ibv));
+	async->comp = MDV_RETRY_PTR(mlx5dv_devx_create_cmd_comp(dev->ibv));
 	err = async->comp != NULL ? -fd_nonblock(dev, async->comp->fd) : errno != 0 ? errno : EIO;
 	if (err == 0) {
 		*out = async;
@@ -220,7 +220,7 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 
 	if (bytes < MDV_ASYNC_REPLY_BYTES(MDV_MAILBOX_BYTES_MIN))
 		return mdv_fail(EINVAL);
-	err = MDV_ASK(mlx5dv_devx_get_async_cmd_comp(async->comp, head, bytes));
+	err = MDV_RETRY_ERR(mlx5dv_devx_get_async_cmd_comp(async->comp, head, bytes));
 	if (err == EAGAIN)
 		return nothing_there(async);
 	if (err != 0) {
@@ -238,7 +238,7 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 	answer->wr_id = s->wr_id;
 	answer->out = head->out_data;
 	answer->out_bytes = s->out_bytes;
-	answer->rc = mdv_verdict(async->dev, s->in, s->in_bytes, head->out_data, 0,
+	answer->rc = mdv_cmd_result(async->dev, s->in, s->in_bytes, head->out_data, 0,
 				 async->quiet);
 	slot_free(async, (uint32_t)(s - async->slots));
 	return 0;

@@ -10,7 +10,7 @@
 /** The port's settings; each as the function of mdv.h that it stands behind. */
 struct mdv_port_ops {
 	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
-	int (*glance)(struct mdv_dev *dev, bool *running);
+	int (*running)(struct mdv_dev *dev, bool *running);
 	int (*mac_get)(struct mdv_dev *dev, uint8_t mac[6]);
 	int (*mac_set)(struct mdv_dev *dev, const uint8_t mac[6]);
 	int (*mtu_get)(struct mdv_dev *dev, uint16_t *mtu);
@@ -59,7 +59,7 @@ struct mdv_backend {
 	/** 0 or -errno, logged. */
 	int (*vector_attach)(struct mdv_vector *vector, struct mdv_cq *cq);
 	/** Takes what raises the descriptor, and lets it be raised again. Was there any? */
-	bool (*vector_took)(struct mdv_vector *vector);
+	bool (*vector_drain)(struct mdv_vector *vector);
 	const struct mdv_port_ops *port;
 };
 
@@ -79,6 +79,6 @@ bool mdv_verbs_quiesced(const struct mdv_dev *dev);
 int mdv_verbs_vector_up(struct mdv_vector *v);
 void mdv_verbs_vector_down(struct mdv_vector *v);
 int mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
-bool mdv_verbs_vector_took(struct mdv_vector *v);
+bool mdv_verbs_vector_drain(struct mdv_vector *v);
 
 #endif /* MDV_BACKEND_H */

@@ -221,7 +221,7 @@ mdv_caps_read(struct mdv_dev *dev)
 }
 
 int
-mdv_lag_verdict(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out)
+mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out)
 {
 	if (prm_lagc_get_lag_state(prm_query_lag_out_ctx_c(out)) == 0)
 		return 0;
@@ -244,5 +244,5 @@ mdv_lag_check(struct mdv_dev *dev)
 		MDV_LOG(DEBUG, &dev->pci, "QUERY_LAG is refused: the port is taken as not bonded");
 		return 0;
 	}
-	return mdv_lag_verdict(&dev->pci, &out);
+	return mdv_lag_reply_check(&dev->pci, &out);
 }

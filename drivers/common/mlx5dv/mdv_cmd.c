@@ -100,7 +100,7 @@ log_refusal(struct mdv_dev *dev, const void *in, size_t in_bytes, uint8_t status
  * first, even when the call claims success.
  */
 int
-mdv_verdict(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err,
+mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err,
 	    bool quiet)
 {
 	const uint8_t *bytes = out;
@@ -137,7 +137,7 @@ mdv_unresponsive(struct mdv_dev *dev)
 }
 
 void
-mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was)
+mdv_signals_block(const struct mdv_dev *dev, sigset_t *was)
 {
 	/* Those that an instruction raises are nobody's to keep away. */
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
@@ -152,7 +152,7 @@ mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was)
 }
 
 void
-mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was)
+mdv_signals_restore(const struct mdv_dev *dev, const sigset_t *was)
 {
 	if (dev->backend->alone)
 		pthread_sigmask(SIG_SETMASK, was, NULL);
@@ -161,7 +161,7 @@ mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was)
 void
 mdv_run_begin(struct mdv_dev *dev, sigset_t *was)
 {
-	mdv_signals_hold(dev, was);
+	mdv_signals_block(dev, was);
 	if (dev->backend->alone)
 		__atomic_fetch_add(&dev->calls_begun, 1, __ATOMIC_ACQ_REL);
 }
@@ -174,7 +174,7 @@ mdv_run_end(struct mdv_dev *dev, const sigset_t *was)
 	if (!dev->backend->alone)
 		return;
 	__atomic_fetch_add(&dev->calls_ended, 1, __ATOMIC_ACQ_REL);
-	mdv_signals_give(dev, was);
+	mdv_signals_restore(dev, was);
 	errno = mdv_removed(dev) ? ENODEV : err;
 }
 
@@ -198,7 +198,7 @@ run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, siz
 		memset(out, 0, out_bytes);
 		err = MDV_RUN_ERR(dev, mlx5dv_devx_general_cmd(dev->ibv, in, in_bytes, out, out_bytes));
 	}
-	return mdv_verdict(dev, in, in_bytes, out, err, quiet);
+	return mdv_cmd_result(dev, in, in_bytes, out, err, quiet);
 }
 
 int
@@ -230,7 +230,7 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 		devx = MDV_RUN(dev, mlx5dv_devx_obj_create(dev->ibv, in, in_bytes, out, out_bytes));
 		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
 	}
-	if (mdv_verdict(dev, in, in_bytes, out, err, false) == 0)
+	if (mdv_cmd_result(dev, in, in_bytes, out, err, false) == 0)
 		return devx;
 	err = rte_errno;
 	/* A handle together with a refusal would be a lie; it must not stay behind either way. */
@@ -255,7 +255,7 @@ run_on(struct mdv_obj *obj, obj_call *call, const void *in, size_t in_bytes, voi
 		memset(out, 0, out_bytes);
 		err = MDV_RUN_ERR(obj->dev, call(obj->devx, in, in_bytes, out, out_bytes));
 	}
-	return mdv_verdict(obj->dev, in, in_bytes, out, err, quiet);
+	return mdv_cmd_result(obj->dev, in, in_bytes, out, err, quiet);
 }
 
 int
@@ -285,7 +285,7 @@ mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_
 
 	if (check_mailboxes(obj->dev, in_bytes, out_bytes) != 0)
 		return -rte_errno;
-	err = MDV_ASK(mlx5dv_devx_obj_query_async(obj->devx, in, in_bytes, out_bytes, number,
+	err = MDV_RETRY_ERR(mlx5dv_devx_obj_query_async(obj->devx, in, in_bytes, out_bytes, number,
 						  comp));
 	if (err == 0)
 		return 0;
@@ -298,7 +298,7 @@ mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_
 int
 mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 {
-	int err = MDV_UNDO(obj->dev, mlx5dv_devx_obj_destroy(obj->devx));
+	int err = MDV_RUN_DESTROY(obj->dev, mlx5dv_devx_obj_destroy(obj->devx));
 
 	if (err == 0)
 		return 0;

@@ -64,7 +64,7 @@ pd_up(struct mdv_dev *dev)
 	int err;
 
 	errno = 0;
-	dev->pd = MDV_MAKE(MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
+	dev->pd = MDV_RETRY_PTR(MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
 	if (dev->pd == NULL) {
 		err = errno != 0 ? errno : EIO;
 		MDV_LOG(ERR, &dev->pci, "ibv_alloc_pd failed: %s", mdv_errno_name(err));
@@ -95,7 +95,7 @@ pd_down(struct mdv_dev *dev)
 				dev->mode == MDV_OPEN_VFIO ? "the device" : "the kernel", dev->lost);
 		return;
 	}
-	err = MDV_UNDO(dev, ibv_dealloc_pd(dev->pd));
+	err = MDV_RUN_DESTROY(dev, ibv_dealloc_pd(dev->pd));
 	if (err != 0)
 		MDV_LOG_ERR(dev, "PD 0x%x stays behind -> %s", dev->pdn, mdv_errno_name(err));
 }
@@ -106,9 +106,9 @@ uar_up(struct mdv_dev *dev)
 	int err;
 
 	errno = 0;
-	dev->uar = MDV_MAKE(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
+	dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
 	if (dev->uar == NULL)
-		dev->uar = MDV_MAKE(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
+		dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (dev->uar != NULL)
 		return 0;
 	err = errno != 0 ? errno : EIO;
@@ -125,7 +125,7 @@ uar_down(struct mdv_dev *dev)
 static int
 eqn_up(struct mdv_dev *dev)
 {
-	int err = MDV_ASK(mlx5dv_devx_query_eqn(dev->ibv, 0, &dev->eqn));
+	int err = MDV_RETRY_ERR(mlx5dv_devx_query_eqn(dev->ibv, 0, &dev->eqn));
 
 	if (err == 0)
 		return 0;

@@ -37,7 +37,7 @@ mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 	errno = 0;
 	if (msi != NULL) {
 		msi->dev = dev;
-		msi->devx = MDV_MAKE(mlx5dv_devx_alloc_msi_vector(dev->ibv));
+		msi->devx = MDV_RETRY_PTR(mlx5dv_devx_alloc_msi_vector(dev->ibv));
 		err = msi->devx != NULL ? 0 : errno != 0 ? errno : EIO;
 	}
 	if (err != 0) {
@@ -102,7 +102,7 @@ run_create(struct mdv_dev *dev, const struct prm_create_eq_in *in, struct prm_cr
 							  sizeof(*out)));
 		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
 	}
-	if (mdv_verdict(dev, in, sizeof(*in), out, err, false) == 0)
+	if (mdv_cmd_result(dev, in, sizeof(*in), out, err, false) == 0)
 		return devx;
 	if (devx != NULL) {
 		err = rte_errno;
@@ -195,7 +195,7 @@ mdv_eq_destroy(struct mdv_eq *eq)
 
 	if (eq == NULL)
 		return 0;
-	err = MDV_UNDO(eq->dev, mlx5dv_devx_destroy_eq(eq->devx));
+	err = MDV_RUN_DESTROY(eq->dev, mlx5dv_devx_destroy_eq(eq->devx));
 	if (err != 0) {
 		__atomic_fetch_add(&eq->dev->lost, 1, __ATOMIC_RELAXED);
 		MDV_LOG_ERR(eq->dev, "EQ 0x%x stays behind -> %s", eq->eqn, mdv_errno_name(err));
@@ -276,7 +276,7 @@ mdv_vfio_vector_attach(struct mdv_vector *v __rte_unused, struct mdv_cq *cq __rt
 
 /* While no event has come the queue is armed as it was: it costs a doorbell to do so. */
 bool
-mdv_vfio_vector_took(struct mdv_vector *v)
+mdv_vfio_vector_drain(struct mdv_vector *v)
 {
 	bool any = false;
 	struct prm_eqe eqe;

@@ -89,7 +89,7 @@ mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 }
 
 int
-mdv_fwdump_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
+mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
 		struct mdv_fwdump_info *info)
 {
 	struct mdv_fwdump_info unwanted;
@@ -102,7 +102,7 @@ mdv_fwdump_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
 	memset(info, 0, sizeof(*info));
 	if (h->access != (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE))
 		return fail(-EBADF);
-	return fail(mdv_fwdump_sys_live(h, regs, count, filled, info));
+	return fail(mdv_fwdump_sys_get_current(h, regs, count, filled, info));
 }
 
 int

@@ -129,7 +129,7 @@ int mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info);
  * @return -ENOTSUP where the kernel keeps the dumps (FreeBSD).
  */
 __rte_internal
-int mdv_fwdump_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
+int mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
 		    struct mdv_fwdump_info *info);
 
 /** "vsc", "devlink", "mlx5ctl"; "none". */

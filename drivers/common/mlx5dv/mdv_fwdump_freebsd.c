@@ -116,7 +116,7 @@ mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 }
 
 int
-mdv_fwdump_sys_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
+mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
 		    struct mdv_fwdump_info *info)
 {
 	(void)h;

@@ -61,7 +61,7 @@ int mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t
 		       size_t *filled);
 int mdv_fwdump_sys_reset(struct mdv_fwdump *h);
 int mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info);
-int mdv_fwdump_sys_live(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
+int mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
 			size_t *filled, struct mdv_fwdump_info *info);
 
 /* ---- ways to the registers (Linux); why gets one clause when it is no way ---- */

@@ -71,13 +71,13 @@ ask(struct ibv_context *ibv, struct mdv_mlx4 *out)
 	const uint64_t wanted = out->comp_mask;
 	struct mlx4dv_context attrs = { .comp_mask = wanted };
 	struct ibv_device_attr device;
-	int err = MDV_ASK(ibv_query_device(ibv, &device));
+	int err = MDV_RETRY_ERR(ibv_query_device(ibv, &device));
 
 	/* The context's own word, behind that of the folder. */
 	if (err == 0 && device.vendor_part_id != out->pci_device_id)
 		err = ENOTSUP;
 	if (err == 0)
-		err = MDV_ASK(mlx4dv_query_device(ibv, &attrs));
+		err = MDV_RETRY_ERR(mlx4dv_query_device(ibv, &attrs));
 	if (err != 0)
 		return -err;
 	snprintf(out->fw_version, sizeof(out->fw_version), "%s", device.fw_ver);
@@ -99,7 +99,7 @@ query(struct ibv_device *ibdev, struct mdv_mlx4 *out)
 	snprintf(out->ibdev_name, sizeof(out->ibdev_name), "%s", ibv_get_device_name(ibdev));
 	out->card = mdv_mlx4_card(out->pci_device_id);
 	errno = 0;
-	ibv = MDV_MAKE(ibv_open_device(ibdev));
+	ibv = MDV_RETRY_PTR(ibv_open_device(ibdev));
 	if (ibv == NULL)
 		return errno != 0 ? -errno : -EIO;
 	ret = ask(ibv, out);

@@ -28,7 +28,7 @@ page_ceil(uintptr_t addr, size_t page_bytes)
 static void
 region_down(struct mdv_dev *dev, struct mr_region *region)
 {
-	int err = region->mr != NULL ? MDV_UNDO(dev, ibv_dereg_mr(region->mr)) : 0;
+	int err = region->mr != NULL ? MDV_RUN_DESTROY(dev, ibv_dereg_mr(region->mr)) : 0;
 
 	if (err != 0) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
@@ -59,7 +59,7 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *r
 		access |= IBV_ACCESS_RELAXED_ORDERING;
 	errno = 0;
 	if (!mdv_unresponsive(dev))
-		region->mr = MDV_MAKE(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
+		region->mr = MDV_RETRY_PTR(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
 	if (region->mr == NULL) {
 		err = errno != 0 ? errno : mdv_unresponsive(dev) ? ENODEV : EIO;
 		MDV_LOG_ERR(dev, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",

@@ -61,9 +61,9 @@ mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
 }
 
 int
-mdv_port_glance(struct mdv_dev *dev, bool *running)
+mdv_port_running(struct mdv_dev *dev, bool *running)
 {
-	return dev->backend->port->glance(dev, running);
+	return dev->backend->port->running(dev, running);
 }
 
 int

@@ -73,8 +73,8 @@ mdv_positive_errno(int ret)
  */
 bool mdv_unresponsive(struct mdv_dev *dev);
 /** Keeps signals from this thread, where they would break into a command (struct mdv_backend). */
-void mdv_signals_hold(const struct mdv_dev *dev, sigset_t *was);
-void mdv_signals_give(const struct mdv_dev *dev, const sigset_t *was);
+void mdv_signals_block(const struct mdv_dev *dev, sigset_t *was);
+void mdv_signals_restore(const struct mdv_dev *dev, const sigset_t *was);
 
 /** Around such a call: signals, and how many there are (struct mdv_dev, calls_begun). */
 void mdv_run_begin(struct mdv_dev *dev, sigset_t *was);
@@ -96,7 +96,7 @@ void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
 int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
 /** Makes a call again that a signal interrupted: one that gives a pointer, NULL and errno. */
-#define MDV_MAKE(call) __extension__({ \
+#define MDV_RETRY_PTR(call) __extension__({ \
 	__auto_type make_ret_ = (call); \
 	for (int make_n_ = 1; make_ret_ == NULL && errno == EINTR && make_n_ < MDV_EINTR_TRIES; \
 	     make_n_++) \
@@ -105,7 +105,7 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 })
 
 /** The same of a call that gives an error number: the positive errno, or 0. */
-#define MDV_ASK(call) __extension__({ \
+#define MDV_RETRY_ERR(call) __extension__({ \
 	int ask_err_ = EINTR; \
 	for (int ask_n_ = 0; ask_err_ == EINTR && ask_n_ < MDV_EINTR_TRIES; ask_n_++) \
 		ask_err_ = mdv_positive_errno(call); \
@@ -116,7 +116,7 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
  * Runs a call that takes something down, up to three times, a millisecond apart: one refusal that
  * passes would otherwise strand all that the object stands on. The last positive errno, or 0.
  */
-#define MDV_UNDO(dev, call) __extension__({ \
+#define MDV_RUN_DESTROY(dev, call) __extension__({ \
 	int undo_err_, undo_tries_ = 0; \
 	do { \
 		if (undo_tries_ > 0) \
@@ -169,7 +169,7 @@ uint32_t mdv_ethtool_speed_mbps(struct mdv_dev *dev);
 /** Both mailboxes of a command hold at least their common head. */
 #define MDV_MAILBOX_BYTES_MIN 16
 /** What the outbox and the system call say together. Logs unless quiet. 0 or -errno. */
-int mdv_verdict(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out,
+int mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out,
 		int sys_err, bool quiet);
 struct mlx5dv_devx_obj *mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes,
 					void *out, size_t out_bytes);
@@ -213,7 +213,7 @@ int mdv_caps_read(struct mdv_dev *dev);
  */
 int mdv_lag_check(struct mdv_dev *dev);
 /** What QUERY_LAG's good answer means: 0, or -ENOTSUP and one line when the bond is active. */
-int mdv_lag_verdict(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out);
+int mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out);
 
 /** One limit told by the device: below min it cannot be used, above max it is not believed. */
 struct mdv_cap_limit {

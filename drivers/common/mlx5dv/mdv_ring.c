@@ -23,7 +23,7 @@ mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_i
 	ring->bytes = bytes;
 	errno = 0;
 	if (!mdv_unresponsive(dev))
-		ring->umem = MDV_MAKE(MDV_RUN(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
+		ring->umem = MDV_RETRY_PTR(MDV_RUN(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
 									IBV_ACCESS_LOCAL_WRITE)));
 	if (ring->umem != NULL)
 		return 0;
@@ -41,7 +41,7 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	int err;
 
 	if (ring->umem != NULL) {
-		err = MDV_UNDO(dev, mlx5dv_devx_umem_dereg(ring->umem));
+		err = MDV_RUN_DESTROY(dev, mlx5dv_devx_umem_dereg(ring->umem));
 		/* Of a device at rest nothing writes there any more, whatever is refused. */
 		if (err != 0 && !mdv_quiesce_wait(dev)) {
 			/* The device may still write there: better lost than handed to others. */

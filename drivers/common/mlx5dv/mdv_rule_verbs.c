@@ -50,7 +50,7 @@ matcher_put(struct verbs_table *t, struct matcher *m)
 	if (--m->users > 0)
 		return;
 	TAILQ_REMOVE(&t->matchers, m, next);
-	err = MDV_UNDO(dev, mlx5dv_destroy_flow_matcher(m->handle));
+	err = MDV_RUN_DESTROY(dev, mlx5dv_destroy_flow_matcher(m->handle));
 	if (err != 0)
 		MDV_LOG_ERR(dev, "mlx5dv_destroy_flow_matcher of priority %u failed: %s",
 			    m->priority, mdv_errno_name(err));
@@ -73,7 +73,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 	int err;
 
 	errno = 0;
-	handle = MDV_MAKE(mlx5dv_create_flow_matcher(dev->ibv, &attr));
+	handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
 	if (handle == NULL) {
 		err = errno != 0 ? errno : EIO;
 		MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow_matcher of priority %u failed: %s",
@@ -133,7 +133,7 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 		actions[n++] = (struct mlx5dv_flow_action_attr){
 			.type = MLX5DV_FLOW_ACTION_TAG, .tag_value = attr->tag };
 	errno = 0;
-	flow = MDV_MAKE(mlx5dv_create_flow(m->handle,
+	flow = MDV_RETRY_PTR(mlx5dv_create_flow(m->handle,
 					   (struct mlx5dv_flow_match_parameters *)value, n,
 					   actions));
 	if (flow != NULL)
@@ -178,7 +178,7 @@ verbs_destroy(struct mdv_rule *base)
 {
 	struct verbs_rule *rule = (struct verbs_rule *)base;
 	struct verbs_table *t = (struct verbs_table *)base->table;
-	int err = MDV_UNDO(t->table.dev, ibv_destroy_flow(rule->flow));
+	int err = MDV_RUN_DESTROY(t->table.dev, ibv_destroy_flow(rule->flow));
 
 	if (err != 0)
 		MDV_LOG_ERR(t->table.dev, "ibv_destroy_flow failed, the rule stays behind -> %s",

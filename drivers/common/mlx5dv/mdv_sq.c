@@ -19,10 +19,10 @@ attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
 	int err;
 
 	errno = 0;
-	sq->uar = MDV_MAKE(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
+	sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	sq->db_wc = sq->uar != NULL;
 	if (sq->uar == NULL) {
-		sq->uar = MDV_MAKE(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
+		sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
 		sq->db_shared = sq->uar != NULL;
 	}
 	if (sq->uar != NULL) {

@@ -36,7 +36,7 @@ mdv_verbs_vector_up(struct mdv_vector *v)
 	if (err == 0) {
 		what = "an event channel";
 		errno = 0;
-		v->channel = MDV_MAKE(mlx5dv_devx_create_event_channel(dev->ibv,
+		v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
 				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
 		err = v->channel == NULL ? (errno != 0 ? errno : EIO) : 0;
 	}
@@ -61,7 +61,7 @@ int
 mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 {
 	struct mdv_dev *dev = v->dev;
-	int err = MDV_ASK(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
+	int err = MDV_RETRY_ERR(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
 							      MDV_EVENT_TYPE_COMP));
 
 	if (err == 0)
@@ -74,7 +74,7 @@ mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 
 /* The descriptor is all there is. */
 bool
-mdv_verbs_vector_took(struct mdv_vector *v __rte_unused)
+mdv_verbs_vector_drain(struct mdv_vector *v __rte_unused)
 {
 	return false;
 }
@@ -139,7 +139,7 @@ mdv_vector_ack(struct mdv_vector *vector)
 	if (err != 0 && err != EAGAIN)
 		return mdv_fail(err);
 	/* Somebody else may have read the descriptor. */
-	if (!vector->dev->backend->vector_took(vector) && err == EAGAIN)
+	if (!vector->dev->backend->vector_drain(vector) && err == EAGAIN)
 		return 0;
 	if (vector->cq != NULL)
 		vector->cq->arm_event = true;
@@ -165,7 +165,7 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 
 	/* Who wakes by the descriptor and never acknowledges is served as well. */
 	if (cq->vector != NULL)
-		(void)cq->vector->dev->backend->vector_took(cq->vector);
+		(void)cq->vector->dev->backend->vector_drain(cq->vector);
 	consumer_index &= MDV_CQ_ARM_CI_MASK;
 	/* Once for each order: whatever the event is seen by, it is the same event. */
 	fresh = cq->arm_event || consumer_index != cq->arm_ci;

@@ -94,7 +94,7 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	}
 	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
 	errno = 0;
-	dev->ibv = MDV_MAKE(mlx5dv_open_device(ibdev, &attr));
+	dev->ibv = MDV_RETRY_PTR(mlx5dv_open_device(ibdev, &attr));
 	if (dev->ibv != NULL)
 		return 0;
 	err = node_errno(ibdev, errno != 0 ? errno : EIO);
@@ -151,7 +151,7 @@ static int
 verbs_identify(struct mdv_dev *dev)
 {
 	struct ibv_device_attr attr;
-	int err = MDV_ASK(ibv_query_device(dev->ibv, &attr));
+	int err = MDV_RETRY_ERR(ibv_query_device(dev->ibv, &attr));
 
 	if (err != 0) {
 		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
@@ -216,6 +216,6 @@ const struct mdv_backend mdv_backend_verbs = {
 	.vector_up = mdv_verbs_vector_up,
 	.vector_down = mdv_verbs_vector_down,
 	.vector_attach = mdv_verbs_vector_attach,
-	.vector_took = mdv_verbs_vector_took,
+	.vector_drain = mdv_verbs_vector_drain,
 	.port = &mdv_verbs_port,
 };

@@ -303,7 +303,7 @@ static int
 verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 {
 	struct ibv_port_attr attr;
-	int err = MDV_ASK(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
+	int err = MDV_RETRY_ERR(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
 
 	if (err != 0) {
 		mdv_suspect_if(dev, err);
@@ -320,7 +320,7 @@ verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 }
 
 static int
-verbs_glance(struct mdv_dev *dev, bool *running)
+verbs_running(struct mdv_dev *dev, bool *running)
 {
 	struct ifreq ifr = { 0 };
 	int err = mdv_netdev_ioctl(dev, SIOCGIFFLAGS, &ifr);
@@ -332,7 +332,7 @@ verbs_glance(struct mdv_dev *dev, bool *running)
 
 const struct mdv_port_ops mdv_verbs_port = {
 	.link = verbs_link,
-	.glance = verbs_glance,
+	.running = verbs_running,
 	.mac_get = verbs_mac,
 	.mac_set = verbs_mac_set,
 	.mtu_get = verbs_mtu_get,

@@ -294,6 +294,6 @@ const struct mdv_backend mdv_backend_vfio = {
 	.vector_up = mdv_vfio_vector_up,
 	.vector_down = mdv_vfio_vector_down,
 	.vector_attach = mdv_vfio_vector_attach,
-	.vector_took = mdv_vfio_vector_took,
+	.vector_drain = mdv_vfio_vector_drain,
 	.port = &mdv_vfio_port,
 };

@@ -181,9 +181,9 @@ mdv_vfio_pump_start(struct mdv_dev *dev)
 		err = errno;
 	if (err == 0) {
 		/* Born without signals: one would break into a command. */
-		mdv_signals_hold(dev, &was);
+		mdv_signals_block(dev, &was);
 		err = abs(rte_ctrl_thread_create(&v->pump, "mdv-vfio", NULL, pump, dev));
-		mdv_signals_give(dev, &was);
+		mdv_signals_restore(dev, &was);
 	}
 	v->pump_runs = err == 0;
 	if (err == 0)

@@ -112,7 +112,7 @@ vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 
 /* There is nobody but the device to ask: a register, without a line. */
 static int
-vfio_glance(struct mdv_dev *dev, bool *running)
+vfio_running(struct mdv_dev *dev, bool *running)
 {
 	struct prm_paos_reg paos;
 	int ret;
@@ -322,7 +322,7 @@ vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 
 const struct mdv_port_ops mdv_vfio_port = {
 	.link = vfio_link,
-	.glance = vfio_glance,
+	.running = vfio_running,
 	.mac_get = mdv_vport_mac,
 	.mac_set = vfio_mac_set,
 	.mtu_get = vfio_mtu_get,

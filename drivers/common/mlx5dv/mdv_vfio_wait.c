@@ -134,9 +134,9 @@ closing_start(struct mdv_dev *dev, pthread_t *thread)
 	c->users = 2;
 	c->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->done_fd >= 0) {
-		mdv_signals_hold(dev, &was);
+		mdv_signals_block(dev, &was);
 		ret = rte_ctrl_thread_create(thread, "mdv-close", NULL, closer, c);
-		mdv_signals_give(dev, &was);
+		mdv_signals_restore(dev, &was);
 		if (ret == 0)
 			return c;
 		close(c->done_fd);

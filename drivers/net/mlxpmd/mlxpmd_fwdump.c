@@ -34,7 +34,7 @@ registers_get(struct mdv_fwdump *h, struct rte_dev_reg_info *info)
 	const size_t first = info->length != 0 ? info->offset : 0;
 	struct mdv_fwdump_reg *all;
 	size_t count = 0, filled, n;
-	int rc = mdv_fwdump_live(h, NULL, 0, &count, NULL);
+	int rc = mdv_fwdump_get_current(h, NULL, 0, &count, NULL);
 
 	if (rc != 0)
 		return rc;
@@ -45,7 +45,7 @@ registers_get(struct mdv_fwdump *h, struct rte_dev_reg_info *info)
 	all = calloc(count + 1, sizeof(*all));
 	if (all == NULL)
 		return -ENOMEM;
-	rc = mdv_fwdump_live(h, all, count, &filled, NULL);
+	rc = mdv_fwdump_get_current(h, all, count, &filled, NULL);
 	if (rc == 0 && first > filled)
 		rc = -EINVAL;
 	if (rc == 0) {

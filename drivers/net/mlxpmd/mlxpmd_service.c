@@ -207,7 +207,7 @@ glance(struct mlxpmd_service *s)
 	int rc;
 
 	s->glance_ns = mlxpmd_now_ns();
-	rc = mdv_port_glance(port->mdv, &up);
+	rc = mdv_port_running(port->mdv, &up);
 	if (rc == -ENODEV)
 		return mdv_alive(port->mdv) ? 0 : MDV_EVENT_REMOVED;
 	return rc == 0 && up != mlxpmd_link_told(port) ? MDV_EVENT_LINK : 0;
