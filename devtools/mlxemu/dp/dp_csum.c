@@ -63,8 +63,9 @@ sum_tail(const uint8_t *p, uint32_t len)
 #define LONG_BYTES 128u
 
 /*
- * What follows a header: the 16 bytes before it can be read, and are masked out again. An odd
- * number of bytes would change the places in their words.
+ * Sum of len bytes, an even number. Reads up to 16 bytes before p, which must be readable, and masks
+ * them out: the last load ends at the last byte. With an odd len the bytes would change places in
+ * their 16-bit words.
  */
 static inline uint64_t
 sum_behind(const uint8_t *p, uint32_t len)
@@ -164,6 +165,18 @@ dp_csum(const void *data, uint32_t len)
 	return dp_csum_fold(sum_bytes(data, len));
 }
 
+/* From the layer 4 header to the end of the IP packet. */
+static inline uint64_t
+sum_l4(const uint8_t *data, const struct dp_layers *l)
+{
+	const uint32_t len = l->l3_end - l->l4_off;
+
+	/* An IP header, which is longer than 16 bytes, precedes. */
+	if (DP_CSUM_LIKELY(len < LONG_BYTES && len % 2 == 0))
+		return sum_behind(data + l->l4_off, len);
+	return sum_bytes(data + l->l4_off, len);
+}
+
 /* Pseudo header of RFC 793 / RFC 8200, memory order. */
 static inline uint64_t
 pseudo_sum(const uint8_t *data, const struct dp_layers *l)
@@ -220,38 +233,10 @@ dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_ve
 		header = halves(rd64(h)) + halves(rd64(h + 8)) + rd32(h + 16);
 	else
 		header = sum_bytes(h, header_bytes);
-	rest = sum_bytes(data + l->l4_off, l->l3_end - l->l4_off);
+	rest = sum_l4(data, l);
 	v->raw = dp_csum_fold(header + rest);
 	v->l3_ok = l->l3_len_ok && (l->l3 == DP_L3_IPV6 || dp_csum_fold(header) == 0xffff);
 	v->l4_ok = l4_verdict(data, l, rest);
-}
-
-void
-dp_csum_plain_init(struct dp_csum_plain *p, const uint8_t *data, const struct dp_layers *l)
-{
-	p->pseudo = pseudo_sum(data, l);
-	p->l4_bytes = (uint16_t)(l->l3_end - l->l4_off);
-	p->len_ok = l->l3_len_ok;
-	p->udp = l->l4 == DP_L4_UDP;
-}
-
-void
-dp_csum_verify_plain(const uint8_t *data, const struct dp_csum_plain *p, struct dp_csum_verdict *v)
-{
-	const uint8_t *h = data + DP_ETH_BYTES, *l4 = h + IPV4_MIN_BYTES;
-	uint64_t header = halves(rd64(h)) + halves(rd64(h + 8)) + rd32(h + 16), rest;
-	bool l4_ok;
-
-	if (DP_CSUM_LIKELY(p->l4_bytes < LONG_BYTES && p->l4_bytes % 2 == 0))
-		rest = sum_behind(l4, p->l4_bytes);
-	else
-		rest = sum_bytes(l4, p->l4_bytes);
-	l4_ok = dp_csum_fold(rest + p->pseudo) == 0xffff;
-	if (p->udp)
-		l4_ok = dp_rd16(l4 + 4) == p->l4_bytes && (l4_ok || dp_rd16(l4 + 6) == 0);
-	v->raw = dp_csum_fold(header + rest);
-	v->l3_ok = p->len_ok & (dp_csum_fold(header) == 0xffff);
-	v->l4_ok = p->len_ok & l4_ok;
 }
 
 void
@@ -276,8 +261,7 @@ dp_csum_insert_l4(uint8_t *data, const struct dp_layers *l)
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok)
 		return;
 	memset(field, 0, 2);
-	sum = (uint16_t)~dp_csum_fold(sum_bytes(data + l->l4_off, l->l3_end - l->l4_off) +
-				      pseudo_sum(data, l));
+	sum = (uint16_t)~dp_csum_fold(sum_l4(data, l) + pseudo_sum(data, l));
 	if (sum == 0 && l->l4 == DP_L4_UDP)
 		sum = 0xffff; /* 0 means "no checksum" in UDP */
 	memcpy(field, &sum, sizeof(sum));

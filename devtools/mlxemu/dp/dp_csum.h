@@ -31,18 +31,6 @@ struct dp_csum_verdict {
 /** Checks one level of headers. UDP over IPv4 without a checksum counts as right. */
 void dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_verdict *v);
 
-/** What dp_csum_verify() needs to know and is the same in all frames of a class. */
-struct dp_csum_plain {
-	uint64_t pseudo; /**< Sum of the pseudo header. */
-	uint16_t l4_bytes;
-	bool len_ok, udp;
-};
-/** For untagged IPv4 without options, TCP or UDP, of which this frame is one. */
-void dp_csum_plain_init(struct dp_csum_plain *p, const uint8_t *data, const struct dp_layers *l);
-/** dp_csum_verify() of such a frame. */
-void dp_csum_verify_plain(const uint8_t *data, const struct dp_csum_plain *p,
-			  struct dp_csum_verdict *v);
-
 /** Writes the IPv4 header checksum; nothing to do for IPv6. */
 void dp_csum_insert_l3(uint8_t *data, const struct dp_layers *l);
 /** Writes the TCP or UDP checksum whatever stood there; nothing to do for other protocols. */

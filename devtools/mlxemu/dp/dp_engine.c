@@ -13,7 +13,6 @@
 #include "dp_capture.h"
 #include "dp_fault.h"
 #include "dp_check.h"
-#include "dp_class.h"
 #include "dp_int.h"
 #include "dp_qp.h"
 
@@ -68,7 +67,6 @@ port_init(struct emu_dev *dev, struct dp_shared *shared)
 	TAILQ_INIT(&port->failed);
 	TAILQ_INIT(&port->timed);
 	dp_time_init(port);
-	dp_class_init(port);
 	dev->dp = port;
 	return 0;
 }
@@ -93,7 +91,6 @@ port_fini(struct emu_dev *dev)
 		emu_obj_foreach(dev, types[i], forget_cb, NULL);
 	dp_steer_fini(dev);
 	dp_capture_close(dev->dp);
-	dp_class_fini(dev->dp);
 	free(dev->dp);
 	dev->dp = NULL;
 }
@@ -122,7 +119,6 @@ emu_dp_init(struct emu_machine *m)
 void
 emu_dp_forget(struct emu_obj *obj)
 {
-	dp_class_forget(dp_port_of(obj->dev));
 	switch (obj->type) {
 	case EMU_OBJ_QP:
 		dp_qp_forget((struct emu_qp *)obj);

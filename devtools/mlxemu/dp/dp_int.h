@@ -56,7 +56,6 @@ struct dp_port {
 	uint64_t ns_per_byte_q32;     /**< Wire time of a byte. */
 	uint32_t tick_ns;	      /**< One tick of the device's clock, rounded up. */
 	struct dp_capture *capture;   /**< NULL: none. */
-	struct dp_classes *classes;   /**< NULL: none (dp_class.h). */
 };
 
 /** Doorbell page: obj.dp of an emu_uar. */
@@ -210,49 +209,25 @@ struct prm_cqe64 *dp_cq_begin(struct emu_cq *cq);
 void dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 	       uint8_t opcode, bool solicited);
 /**
- * dp_cq_begin() where nothing is special: CQEs of 64 bytes in a ring with room. NULL: ask
- * dp_cq_begin().
+ * dp_cq_begin() for CQEs of 64 bytes in a ring with room for one more, by the consumer index last
+ * read. NULL: call dp_cq_begin(), which reads the index again and handles all other CQs.
  */
 static inline struct prm_cqe64 *
-dp_cq_place_plain(const struct emu_cq *cq)
+dp_cq_begin_with_room(const struct emu_cq *cq)
 {
 	const struct dp_cq *c = cq->obj.dp;
 	uint32_t size = 1u << cq->log_size;
+	struct prm_cqe64 *cqe;
 
 	if (DP_UNLIKELY(c == NULL || c->comp != NULL || cq->err || cq->collapsed ||
 			cq->log_cqe_bytes != 6 || ((cq->pi - c->ci) & (2 * size - 1)) >= size))
 		return NULL;
-	return (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
-}
-static inline struct prm_cqe64 *
-dp_cq_begin_plain(const struct emu_cq *cq)
-{
-	struct prm_cqe64 *cqe = dp_cq_place_plain(cq);
-
-	if (DP_LIKELY(cqe != NULL))
-		memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
+	cqe = (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
+	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	return cqe;
 }
 /** The program wants to know about n completions. */
 void dp_cq_notify(struct dp_cq *c, uint32_t n, bool solicited);
-/** dp_cq_end() of a receive completion at dp_cq_place_plain(), complete but for its last 8 bytes. */
-static inline void
-dp_cq_end_plain(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t flow_tag, uint16_t wqe_counter)
-{
-	uint32_t size = 1u << cq->log_size;
-	struct dp_cq *c = cq->obj.dp;
-	uint64_t last = (uint64_t)flow_tag << 32 | (uint64_t)wqe_counter << 16 |
-			PRM_CQE_OPCODE_RESP_SEND << 4 | ((cq->pi & size) != 0);
-
-	/* Whoever sees the owner bit flip must see all that was written before. */
-	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
-			      memory_order_release);
-	cq->obj.dev->stats.cqes++;
-	cq->pi++;
-	__builtin_prefetch(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6), 1);
-	if (DP_UNLIKELY(c->armed))
-		dp_cq_notify(c, 1, false);
-}
 /** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
 bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);
@@ -360,11 +335,6 @@ void dp_rq_stop(struct emu_rq *rq);
 void dp_rq_count(struct emu_rq *rq, uint32_t bytes);
 
 /* dp_mprq.c */
-struct dp_class;
-/** What the completions of the frame's class have in common; the rest of them is 0. */
-void dp_rq_describe_class(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx);
-/** dp_rq_deliver() of a frame of a class (dp_class.h). */
-void dp_rq_deliver_class(struct emu_rq *rq, const struct dp_class *c, const uint8_t *frame);
 /** dp_rq_deliver() of a striding RQ. */
 void dp_mprq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
 /** Whether the posted WQEs have strides for a frame of len bytes. */

@@ -104,37 +104,6 @@ parse_ipv6(struct dp_layers *l, const uint8_t *d, uint32_t len)
 	parse_l4(l, d);
 }
 
-/*
- * What most frames are: Ethernet and an IPv4 header without options, read at once. Says the same
- * as the way through all the cases below.
- */
-static inline bool
-parse_plain(struct dp_layers *l, const uint8_t *d, uint32_t len)
-{
-	const uint32_t l4_off = DP_ETH_BYTES + IPV4_MIN_BYTES;
-	uint32_t total, end;
-	bool len_ok;
-
-	if (len < l4_off || dp_rd16(d + DP_ETH_BYTES - 2) != DP_ETHERTYPE_IPV4 ||
-	    d[DP_ETH_BYTES] != 0x45)
-		return false;
-	total = dp_rd16(d + DP_ETH_BYTES + 2);
-	len_ok = total >= IPV4_MIN_BYTES && total <= len - DP_ETH_BYTES;
-	end = len_ok ? DP_ETH_BYTES + total : len;
-	*l = (struct dp_layers){
-		.l3 = DP_L3_IPV4,
-		.l3_off = DP_ETH_BYTES,
-		.l4_off = (uint16_t)l4_off,
-		.ethertype = DP_ETHERTYPE_IPV4,
-		.ip_proto = d[DP_ETH_BYTES + 9],
-		.frag = (dp_rd16(d + DP_ETH_BYTES + 6) & 0x3fff) != 0,
-		.l3_len_ok = len_ok,
-		.l3_end = end,
-	};
-	parse_l4(l, d);
-	return true;
-}
-
 static void
 parse_layers(struct dp_layers *l, const uint8_t *d, uint32_t len, uint32_t l2_off)
 {
@@ -172,8 +141,7 @@ dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, bool tunnels)
 	pkt->data = data;
 	pkt->len = len;
 	pkt->tunneled = false;
-	if (!parse_plain(&pkt->outer, data, len))
-		parse_layers(&pkt->outer, data, len, 0);
+	parse_layers(&pkt->outer, data, len, 0);
 	if (!tunnels || o->l4 != DP_L4_UDP || dp_rd16(data + o->l4_off + 2) != DP_VXLAN_PORT)
 		return;
 	inner_off = o->l4_off + UDP_BYTES + VXLAN_BYTES;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "dp_check.h"
-#include "dp_class.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"
@@ -282,17 +281,6 @@ describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 	cqe->timestamp = htobe64(dp_rq_stamp(rq));
 }
 
-void
-dp_rq_describe_class(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx)
-{
-	memset(cqe, 0, sizeof(*cqe));
-	cqe->l4_hdr_type_etc = header_types(rx->pkt->data, &rx->pkt->outer, false);
-	describe_queue(cqe, rq, rx);
-	cqe->byte_cnt = htobe32(rx->pkt->len);
-	cqe->sop_drop_qpn = htobe32(rx->flow_tag & 0xffffff);
-	cqe->op_own = PRM_CQE_OPCODE_RESP_SEND << 4;
-}
-
 /* Into a CQ that compresses. */
 static bool
 complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
@@ -322,7 +310,7 @@ dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *
 	}
 	if (c != NULL && c->comp != NULL && !dp_fault_cqe_pending)
 		return complete_comp(rq, rx, d);
-	cqe = dp_cq_begin_plain(rq->cq);
+	cqe = dp_cq_begin_with_room(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
 		cqe = dp_cq_begin(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
@@ -385,11 +373,11 @@ refuse_producer(struct emu_rq *rq)
 }
 
 /*
- * The frame as it is into the first segment of a WQE, which is what most queues are made for.
- * What it does not do is left to the long way, which also says what is wrong.
+ * The common case: an unchanged frame that fits into the first segment of a WQE, by the key that the
+ * queue used last. False: nothing was written, write_frame() does it or reports the error.
  */
 static inline bool
-write_whole(struct emu_rq *rq, const struct prm_rq_wqe *seg, const uint8_t *frame, uint32_t len)
+write_whole(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt *pkt)
 {
 	struct emu_port_stats *stats = &rq->obj.dev->stats;
 	struct dp_rq *q = rq->obj.dp;
@@ -397,25 +385,18 @@ write_whole(struct emu_rq *rq, const struct prm_rq_wqe *seg, const uint8_t *fram
 	uint64_t addr = be64toh(now.addr);
 	uint8_t *to;
 
-	if (DP_UNLIKELY(be32toh(now.byte_count) < len))
+	if (DP_UNLIKELY(rq->scatter_fcs || (pkt->outer.tags != 0 && !rq->vsd) ||
+			be32toh(now.byte_count) < pkt->len))
 		return false;
-	to = dp_dma_known(&q->key, rq->obj.dev, rq->pd, be32toh(now.lkey), addr, len,
+	to = dp_dma_known(&q->key, rq->obj.dev, rq->pd, be32toh(now.lkey), addr, pkt->len,
 			  EMU_DMA_WRITE);
 	if (DP_UNLIKELY(to == NULL))
 		return false;
 	prefetch_next(rq, to, addr);
-	dp_copy(to, frame, len);
+	dp_copy(to, pkt->data, pkt->len);
 	stats->dma_writes++;
-	stats->dma_write_bytes += len;
+	stats->dma_write_bytes += pkt->len;
 	return true;
-}
-
-static inline bool
-write_plain(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt *pkt)
-{
-	if (DP_UNLIKELY(rq->scatter_fcs || (pkt->outer.tags != 0 && !rq->vsd)))
-		return false;
-	return write_whole(rq, seg, pkt->data, pkt->len);
 }
 
 static inline const struct prm_rq_wqe *
@@ -458,7 +439,7 @@ deliver(struct emu_rq *rq, const struct dp_rx *rx)
 	struct dp_done done = {.counter = rq->ci, .byte_cnt = rx->pkt->len};
 
 	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
-	if (!DP_LIKELY(write_plain(rq, seg, rx->pkt)) && !write_frame(rq, seg, rx, &done))
+	if (!DP_LIKELY(write_whole(rq, seg, rx->pkt)) && !write_frame(rq, seg, rx, &done))
 		return;
 	dp_rq_count(rq, done.byte_cnt);
 	rq->ci++;
@@ -475,60 +456,6 @@ to_queue(struct emu_rq *rq, const struct dp_rx *rx)
 		dp_mprq_deliver(rq, rx);
 	else
 		deliver(rq, rx);
-}
-
-/* As describe(), dp_rq_complete() and dp_cq_end() would. */
-static inline bool
-complete_class(struct emu_rq *rq, const struct dp_class *class, const uint8_t *frame)
-{
-	struct dp_cq *c = rq->cq->obj.dp;
-	struct dp_csum_verdict v;
-	struct prm_cqe64 mine, *cqe;
-
-	cqe = dp_cq_place_plain(rq->cq);
-	if (DP_UNLIKELY(cqe == NULL)) {
-		if (c == NULL || c->comp == NULL)
-			cqe = dp_cq_begin(rq->cq);
-		else
-			cqe = &mine;
-		if (cqe == NULL)
-			return false;
-	}
-	memcpy(cqe, &class->cqe, offsetof(struct prm_cqe64, sop_drop_qpn));
-	dp_csum_verify_plain(frame, &class->csum, &v);
-	cqe->checksum = v.raw;
-	cqe->hds_ip_ext = (uint8_t)(1 | v.l3_ok << 1 | v.l4_ok << 2);
-	cqe->timestamp = htobe64(dp_rq_stamp(rq));
-	if (cqe == &mine) {
-		mine.sop_drop_qpn = class->cqe.sop_drop_qpn;
-		mine.wqe_counter = htobe16((uint16_t)(rq->ci - 1));
-		mine.signature = class->cqe.signature;
-		mine.op_own = class->cqe.op_own;
-		return dp_comp_add(c->comp, rq->obj.id, &mine, false);
-	}
-	dp_cq_end_plain(rq->cq, cqe, be32toh(class->cqe.sop_drop_qpn), (uint16_t)(rq->ci - 1));
-	return true;
-}
-
-void
-dp_rq_deliver_class(struct emu_rq *rq, const struct dp_class *c, const uint8_t *frame)
-{
-	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
-	if (DP_UNLIKELY(!write_whole(rq, wqe_at_ci(rq), frame, c->len))) {
-		const struct dp_pkt pkt = {.data = frame, .len = c->len, .outer = c->layers};
-		const struct dp_rx rx = {
-			.pkt = &pkt, .hash = be32toh(c->cqe.rx_hash_result),
-			.hash_type = c->cqe.rx_hash_type,
-			.flow_tag = be32toh(c->cqe.sop_drop_qpn)};
-
-		rq->obj.dev->stats.wqe_fetch_bytes -= 1u << rq->log_stride_bytes;
-		to_queue(rq, &rx);
-		return;
-	}
-	dp_rq_count(rq, c->len);
-	rq->ci++;
-	if (DP_UNLIKELY(!complete_class(rq, c, frame)))
-		dp_rq_stop(rq);
 }
 
 void

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "dp_capture.h"
-#include "dp_class.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"
@@ -147,7 +146,6 @@ to_tir(struct emu_dev *dev, const struct dp_verdict *v, const struct dp_pkt *pkt
 		return EMU_RX_TAKEN;
 	}
 	rx.tunneled = pkt->tunneled && v->tir->tunneled_offload;
-	dp_class_learn(dp_port_of(dev), v, rq, &rx);
 	dp_rq_deliver(rq, &rx);
 	return EMU_RX_TAKEN;
 }
@@ -171,32 +169,8 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 	return EMU_RX_TAKEN;
 }
 
-/* The short way. False: the frame has to take the long one, nothing was done yet. */
-static inline bool
-by_class(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
-{
-	const struct dp_class *c = dp_class_find(dp_port_of(dev), frame, len);
-	struct emu_rq *rq;
-	uint16_t posted;
-
-	if (c == NULL)
-		return false;
-	rq = c->rq;
-	posted = dp_rq_posted(rq);
-	if (DP_UNLIKELY(rq->state != EMU_QS_RDY || posted == 0 || posted > 1u << rq->log_wqes))
-		return false;
-	arrived(dev, frame, len);
-	if (c->counter != NULL) {
-		c->counter->packets++;
-		c->counter->bytes += len;
-	}
-	dp_rq_deliver_class(rq, c, frame);
-	return true;
-}
-
-/* The long way, which also says what is wrong with a frame. */
-static __attribute__((noinline)) enum emu_rx_result
-receive_any(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
+static enum emu_rx_result
+receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	enum emu_rx_result result;
 	struct dp_pkt pkt;
@@ -239,10 +213,7 @@ receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	if (DP_UNLIKELY(dev->l2.on) && elsewhere(dev, frame, len))
 		return EMU_RX_TAKEN;
-	if (dp_class_possible() && DP_LIKELY(dev->link_up && dev->dp != NULL) &&
-	    DP_LIKELY(len <= dp_frame_limit(dev)) && by_class(dev, frame, len))
-		return EMU_RX_TAKEN;
-	return receive_any(dev, frame, len, may_wait);
+	return receive_here(dev, frame, len, may_wait);
 }
 
 void

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "dp_class.h"
 #include "dp_int.h"
 
 #define TABLE_RX 0u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX */
@@ -73,7 +72,6 @@ dp_steer_changed(struct emu_dev *dev)
 
 	if (s == NULL)
 		return;
-	dp_class_forget(dp_port_of(dev));
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	s->changed_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }

@@ -6,7 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "dp_class.h"
+#include "dp_fault.h"
+#include "dp_int.h"
 
 /* PRM, UAR page format: CQ arm at 0x20; BlueFlame registers of 512 bytes, two halves each. */
 #define UAR_CQ_ARM 0x20u
@@ -87,7 +88,6 @@ emu_dp_take_doorbells(struct emu_dev *dev)
 	if (dp_port_of(dev) == NULL)
 		return;
 	dp_uar_scan(dp_port_of(dev));
-	dp_class_forget(dp_port_of(dev));
 	/* What a session holds has happened: the command finds it in the CQ. */
 	dp_comp_flush_all(dp_port_of(dev)->shared);
 }
