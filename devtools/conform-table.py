@@ -1,26 +1,26 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Prints the table of third-party cases of a run: the lines `case: {...}` in meson's testlog.json."""
+"""Print the table of conformance cases of a test run, from the lines `case: {...}` in meson's testlog.json."""
 import json
 import sys
 
 MARK = "case: "
 COLUMNS = [("name", "case", "<"), ("shows", "what it shows", "<"), ("packets", "packets", ">"),
-           ("verdict", "verdict", "<"), ("seconds", "s", ">")]
+           ("result", "result", "<"), ("seconds", "s", ">")]
 
 
 def rows(path):
     with open(path, encoding="utf-8") as log:
         for line in log:
             test = json.loads(line)
-            told = [json.loads(text[len(MARK):]) for text in test.get("stdout", "").splitlines()
-                    if text.startswith(MARK)]
-            yield from told
-            # A test that was ended from outside says nothing of itself.
-            if "conform" in test.get("suite", test["name"]) and not told:
+            cases = [json.loads(text[len(MARK):]) for text in test.get("stdout", "").splitlines()
+                     if text.startswith(MARK)]
+            yield from cases
+            # A test that timed out or was killed prints no case.
+            if "conform" in test.get("suite", test["name"]) and not cases:
                 yield {"name": test["name"].split(" / ")[-1], "shows": "", "packets": 0,
-                       "verdict": test["result"], "seconds": round(test["duration"], 1)}
+                       "result": test["result"], "seconds": round(test["duration"], 1)}
 
 
 def text_of(key, value):

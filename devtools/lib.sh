@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-# Shell functions that quickstart and the end-to-end tests share: hugepages, namespaces, reports.
+# Shell functions of quickstart and test: hugepages, namespaces, reports, permissions of folders.
 # shellcheck shell=bash
 
 hugepages_nr=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
 hugepages_free=/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages
 hugepages_before=
 
-# Makes sure that $1 2-MiB pages are free; remembers how many there were. 1: not permitted.
+# Reserve hugepages until $1 of 2 MiB are free; hugepages_give restores the number. 1: not permitted.
 hugepages_take() {
 	local want=$1 free nr
 	[ -r "$hugepages_free" ] || return 1
@@ -21,28 +21,28 @@ hugepages_take() {
 	return 1
 }
 
-# Back to what there was.
+# Restore the number of hugepages from before hugepages_take.
 hugepages_give() {
 	[ -n "$hugepages_before" ] && echo "$hugepages_before" >"$hugepages_nr"
 	hugepages_before=
 }
 
-# in_netns NAME COMMAND...: enters only the network namespace. `ip netns exec` and `ip -n` would
-# remount /sys as well, which a chroot does not permit.
+# in_netns NAME COMMAND...: enter only the network namespace. `ip netns exec` and `ip -n` also remount
+# /sys, which a chroot does not permit.
 in_netns() {
 	local ns=$1
 	shift
 	nsenter --net="/run/netns/$ns" "$@"
 }
 
-# link_counter NAMESPACE INTERFACE rx|tx: packets that the kernel counted.
+# link_counter NAMESPACE INTERFACE rx|tx: number of packets, from the kernel's interface statistics.
 link_counter() {
 	in_netns "$1" ip -s -json link show dev "$2" | /usr/bin/python3 -c '
 import json, sys
 print(json.load(sys.stdin)[0]["stats64"][sys.argv[1]]["packets"])' "$3"
 }
 
-# True where this machine lets us make a network namespace with a TAP device in it.
+# True if this machine permits a network namespace with a TAP device in it.
 tap_permitted() {
 	local ns=mlxprobe$$ ok=1
 	[ -c /dev/net/tun ] || return 1
@@ -53,19 +53,34 @@ tap_permitted() {
 	return $ok
 }
 
-# report_value FILE PORT COUNTER: a counter out of the emulator's report; 0 where it is not there.
+# report_value FILE PORT COUNTER: a counter from the emulator's report; 0 if it is absent.
 report_value() {
 	awk -v port="$2" -v name="$3" '
 		$1 == "port" && $2 == port && $3 == name { value = $4 }
 		END { print value + 0 }' "$1"
 }
 
-# wait_for SECONDS COMMAND...: polls ten times a second until it succeeds.
+# wait_for SECONDS COMMAND...: run the command every 100 ms until it succeeds. 1: it did not in time.
 wait_for() {
 	local tries=$(($1 * 10))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		[ $((tries -= 1)) -gt 0 ] || return 1
 		sleep 0.1
+	done
+}
+
+# plugin_folder_check FOLDER: EAL refuses plugins below a folder that every user may write to, whatever its
+# sticky bit (verify_perms() in lib/eal/common/eal_common_options.c). Print the folder and fail if there is one.
+plugin_folder_check() {
+	local path
+	path=$(realpath -m -- "$1") || return 1
+	while [ "$path" != / ]; do
+		if [ -d "$path" ] && [ -n "$(find "$path" -maxdepth 0 -perm -o=w)" ]; then
+			echo "$path is writable by every user, and DPDK loads no plugin from below such a folder;" \
+				"move this clone, for example to ~ or /opt" >&2
+			return 1
+		fi
+		path=$(dirname -- "$path")
 	done
 }

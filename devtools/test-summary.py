@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Turns meson's testlog.json into one line: N passed, N failed, N skipped."""
+"""Summarise meson's testlog.json in one line: N passed, N failed, N skipped."""
 import collections
 import json
 import sys

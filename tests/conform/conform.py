@@ -45,7 +45,7 @@ class Setup:
 
 def row(name, shows, packets, verdict, seconds):
     print("case: " + json.dumps({"name": name, "shows": shows, "packets": packets,
-                                 "verdict": verdict, "seconds": round(seconds, 1)}), flush=True)
+                                 "result": verdict, "seconds": round(seconds, 1)}), flush=True)
 
 
 def run_case(case):

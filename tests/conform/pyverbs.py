@@ -133,7 +133,7 @@ class Runner:
 
 def row(name, shows, cases, verdict, seconds):
     print("case: " + json.dumps({"name": name, "shows": shows, "packets": cases,
-                                 "verdict": verdict, "seconds": round(seconds, 1)}), flush=True)
+                                 "result": verdict, "seconds": round(seconds, 1)}), flush=True)
 
 
 def by_key(cases, key):
