@@ -11,17 +11,9 @@
 
 #include "gen.h"
 
+#include "../check.h"
+
 #define NUMBERS (10 * TM_GEN_CHUNK_BITS)
-
-static int failures;
-
-#define EXPECT(condition)								\
-	do {										\
-		if (!(condition)) {							\
-			printf("%s:%d: not so: %s\n", __func__, __LINE__, #condition);	\
-			failures++;							\
-		}									\
-	} while (0)
 
 /* Any order, with repetitions: the tracker says what a plain array says. */
 static void
@@ -38,15 +30,15 @@ test_against_array(unsigned int seed, unsigned int spread)
 		enum tm_track want = seen[seq] ? TM_TRACK_DUPLICATE :
 			seq < next ? TM_TRACK_LATE : TM_TRACK_NEW;
 
-		EXPECT(tm_track_mark(&f, seq) == want);
+		CHECK(tm_track_mark(&f, seq) == want);
 		seen[seq] = 1;
 		next = RTE_MAX(next, seq + 1);
 	}
 	for (uint32_t i = 0; i < NUMBERS; i++)
 		*(i < NUMBERS / 3 ? &want_below : &want_beyond) += seen[i];
 	tm_track_count(&f, NUMBERS / 3, &below, &beyond);
-	EXPECT(below == want_below);
-	EXPECT(beyond == want_beyond);
+	CHECK(below == want_below);
+	CHECK(beyond == want_beyond);
 	tm_track_free(&f);
 }
 
@@ -57,12 +49,12 @@ test_full_chunks_are_freed(void)
 	uint64_t below, beyond;
 
 	for (uint64_t i = 0; i < NUMBERS; i++)
-		EXPECT(tm_track_mark(&f, i) == TM_TRACK_NEW);
+		CHECK(tm_track_mark(&f, i) == TM_TRACK_NEW);
 	for (uint32_t i = 1; i < NUMBERS / TM_GEN_CHUNK_BITS; i++)
-		EXPECT(f.chunks[i] == f.chunks[0]);
-	EXPECT(tm_track_mark(&f, 5) == TM_TRACK_DUPLICATE);
+		CHECK(f.chunks[i] == f.chunks[0]);
+	CHECK(tm_track_mark(&f, 5) == TM_TRACK_DUPLICATE);
 	tm_track_count(&f, NUMBERS, &below, &beyond);
-	EXPECT(below == NUMBERS && beyond == 0);
+	CHECK(below == NUMBERS && beyond == 0);
 	tm_track_free(&f);
 }
 
@@ -72,9 +64,9 @@ test_absurd_number(void)
 	struct tm_gen_flow f = { .next = 0 };
 	uint64_t limit = (uint64_t)TM_GEN_MAX_CHUNKS * TM_GEN_CHUNK_BITS;
 
-	EXPECT(tm_track_mark(&f, limit) == TM_TRACK_ABSURD);
-	EXPECT(tm_track_mark(&f, (UINT64_C(1) << 48) - 1) == TM_TRACK_ABSURD);
-	EXPECT(f.nb_chunks == 0);
+	CHECK(tm_track_mark(&f, limit) == TM_TRACK_ABSURD);
+	CHECK(tm_track_mark(&f, (UINT64_C(1) << 48) - 1) == TM_TRACK_ABSURD);
+	CHECK(f.nb_chunks == 0);
 	tm_track_free(&f);
 }
 
@@ -85,11 +77,11 @@ test_crc(void)
 	static const char digits[] = "x123456789123456789123456789";
 	uint32_t whole = ~tm_crc32c(digits + 1, 27, ~0u), pieces;
 
-	EXPECT(~tm_crc32c(digits + 1, 9, ~0u) == 0xe3069283);
+	CHECK(~tm_crc32c(digits + 1, 9, ~0u) == 0xe3069283);
 	for (uint32_t cut = 0; cut <= 27; cut++) {
 		pieces = tm_crc32c(digits + 1, cut, ~0u);
 		pieces = ~tm_crc32c(digits + 1 + cut, 27 - cut, pieces);
-		EXPECT(pieces == whole);
+		CHECK(pieces == whole);
 	}
 }
 
@@ -101,6 +93,5 @@ main(void)
 	test_full_chunks_are_freed();
 	test_absurd_number();
 	test_crc();
-	printf("%d failures\n", failures);
-	return failures != 0;
+	return check_exit("track");
 }

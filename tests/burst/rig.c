@@ -2,8 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* EAL, mempools, and a common layer that only remembers what it was told. */
 
-#include <stdarg.h>
-
 #include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -11,7 +9,6 @@
 
 #include "rig.h"
 
-unsigned int rig_failures;
 int mlxpmd_logtype;
 struct mdv_dev rig_mdv;
 struct rig_range rig_ranges[RIG_RANGES];
@@ -28,25 +25,6 @@ uint64_t rig_cycles;
 unsigned int rig_cycles_read;
 int rig_alarm_rc;
 unsigned int rig_alarms;
-
-void
-rig_fail(const char *file, int line, const char *cond, const char *fmt, ...)
-{
-	static const char *last_file;
-	static int last_line;
-	va_list ap;
-
-	rig_failures++;
-	if (file == last_file && line == last_line)
-		return;
-	last_file = file;
-	last_line = line;
-	fprintf(stderr, "%s:%d: %s: ", file, line, cond);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
 
 void
 rig_init(void)
@@ -66,12 +44,8 @@ rig_init(void)
 int
 rig_end(const char *name)
 {
-	if (rig_failures != 0)
-		fprintf(stderr, "%s: %u checks failed\n", name, rig_failures);
-	else
-		printf("%s: ok\n", name);
 	rte_eal_cleanup();
-	return rig_failures != 0;
+	return check_exit(name);
 }
 
 uint32_t

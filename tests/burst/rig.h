@@ -18,19 +18,11 @@
 #include "mlxpmd_clock.h"
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
+#include "../check.h"
 
-extern unsigned int rig_failures;
-/** Says where and what, once per place and run; the test goes on. */
-#define CHECK(cond, ...) \
-	do { \
-		if (!(cond)) \
-			rig_fail(__FILE__, __LINE__, #cond, __VA_ARGS__); \
-	} while (0)
-void rig_fail(const char *file, int line, const char *cond, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
 /** Starts EAL without a device; exits on failure. */
 void rig_init(void);
-/** 0 when nothing failed; prints the verdict. */
+/** Ends EAL; then as check_exit(). */
 int rig_end(const char *name);
 
 /* ---- the host's fake common layer ---- */

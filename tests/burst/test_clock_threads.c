@@ -17,6 +17,8 @@
 #include "mlxpmd.h"
 #include "mlxpmd_clock_keeper.h"
 
+#include "../check.h"
+
 #define NB_DEVICES 8
 #define NB_READERS 48
 /* The rest are threads that EAL knows nothing of. */
@@ -53,17 +55,7 @@ struct reader {
 	uint64_t values, absent, moves, steps;
 };
 static struct reader readers[NB_READERS];
-static unsigned int failures;
 static bool done;
-
-#define CHECK(cond, ...) \
-	do { \
-		if (!(cond) && __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED) < 10) { \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond); \
-			fprintf(stderr, __VA_ARGS__); \
-			fputc('\n', stderr); \
-		} \
-	} while (0)
 
 /* DPDK is not built with the sanitizer, and keeps its list of alarms by locks that are written in assembly. */
 const char *__tsan_default_suppressions(void);
@@ -400,6 +392,5 @@ main(void)
 	report();
 	for (i = 0; i < NB_DEVICES; i++)
 		mlxpmd_clock_close(&ports[i]);
-	printf("%u failures\n", failures);
-	return failures != 0;
+	return check_exit("clock_threads");
 }

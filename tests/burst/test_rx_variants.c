@@ -393,7 +393,7 @@ play(const struct plan *p)
 	/* Under the key that the queue uses for the pool. */
 	for (n = 0; n < ARMS && p->pinned; n++)
 		rig_range_add(arms[n].buffers, (size_t)p->pool * ROOM, rte_be_to_cpu_32(arms[n].r->q.lkey_be));
-	for (round = 0; round < p->rounds && rig_failures == 0; round++) {
+	for (round = 0; round < p->rounds && check_failures == 0; round++) {
 		if (round % 64 == 0)
 			line_new();
 		for (n = rig_random() % (rig_random() % 3 ? 70 : 6); n != 0; n--)
@@ -405,7 +405,7 @@ play(const struct plan *p)
 		if (arms[SCALAR].r->q.state != MLXPMD_QS_READY)
 			restart(p);
 	}
-	CHECK(rig_failures == 0, "%s, %s, features %u, round %u", rig_rx_variant->name, p->what, f, round);
+	CHECK(check_failures == 0, "%s, %s, features %u, round %u", rig_rx_variant->name, p->what, f, round);
 	nb_absent += arms[VECTOR].r->q.stats.ts_absent;
 	queues_close();
 	arms_close(p);
@@ -428,7 +428,7 @@ headers(void)
 		for (k = 0; k < ARMS; k++)
 			CHECK(rig_rx_packet(arms[k].r, i, 60, &c), "no WQE");
 		if (i % 32 == 31) {
-			while (arms[SCALAR].r->q.cq_ci != arms[SCALAR].r->cqe_count && rig_failures == 0)
+			while (arms[SCALAR].r->q.cq_ci != arms[SCALAR].r->cqe_count && check_failures == 0)
 				receive();
 			kept_free();
 		}

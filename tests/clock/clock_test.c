@@ -7,8 +7,6 @@
 
 #include "sim.h"
 
-unsigned int sim_failures;
-
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -32,7 +30,5 @@ main(int argc, char **argv)
 	}
 	if (!found)
 		fprintf(stderr, "no such test\n");
-	else if (sim_failures != 0)
-		fprintf(stderr, "%u failures\n", sim_failures);
-	return found && sim_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return check_exit("clock");
 }

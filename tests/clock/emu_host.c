@@ -156,7 +156,5 @@ main(int argc, char **argv)
 	}
 	run(atof(argv[1]), atof(argv[2]));
 	rte_eal_cleanup();
-	if (mdv_test_failures != 0)
-		fprintf(stderr, "%u failures\n", mdv_test_failures);
-	return mdv_test_failures != 0;
+	return check_exit("emu_host");
 }

@@ -12,6 +12,8 @@
 
 #include <mdv_clock_int.h>
 
+#include "../check.h"
+
 /** How long a reading of the counter takes on its way there and back, ns. */
 enum sim_jitter {
 	SIM_EXACT,	/**< 300 each way. */
@@ -49,15 +51,6 @@ struct sim {
 };
 
 extern const struct mdv_clock_ops sim_ops;
-extern unsigned int sim_failures;
-
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
-			sim_failures++; \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-		} \
-	} while (0)
 
 #define SIM_TSC_HZ 2500000000u
 #define SIM_EPOCH_NS (1700000000ull * MDV_NS_PER_S)

@@ -6,8 +6,6 @@
 #include "core/emu_iommu.h"
 #include "rig_vfio.h"
 
-int rig_failures;
-
 int
 rig_main(int argc, char **argv, const struct rig_test *tests)
 {
@@ -18,14 +16,14 @@ rig_main(int argc, char **argv, const struct rig_test *tests)
 	if (rig_vfio && argc == 2)
 		only = NULL;
 	for (; tests->name != NULL; tests++) {
-		int before = rig_failures;
+		unsigned before = check_failures;
 
 		if (only != NULL && strstr(tests->name, only) == NULL)
 			continue;
 		tests->run();
 		ran++;
-		failed += rig_failures != before;
-		printf("%s %s\n", rig_failures == before ? "ok  " : "FAIL", tests->name);
+		failed += check_failures != before;
+		printf("%s %s\n", check_failures == before ? "ok  " : "FAIL", tests->name);
 		fflush(stdout);
 	}
 	printf("%u of %u failed\n", failed, ran);

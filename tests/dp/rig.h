@@ -15,26 +15,7 @@
 #include "dp/emu_dp.h"
 #include "fw/emu_fw.h"
 #include "wire/emu_wire.h"
-
-extern int rig_failures;
-/* Counts and prints a condition that does not hold; the test goes on. */
-#define CHECK(cond)                                                                              \
-	do {                                                                                     \
-		if (!(cond)) {                                                                   \
-			fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, \
-				#cond);                                                          \
-			rig_failures++;                                                          \
-		}                                                                                \
-	} while (0)
-#define CHECK_EQ(got, want)                                                                     \
-	do {                                                                                    \
-		unsigned long long g_ = (unsigned long long)(got), w_ = (unsigned long long)(want); \
-		if (g_ != w_) {                                                                 \
-			fprintf(stderr, "%s:%d: %s: %s is 0x%llx, not 0x%llx\n", __FILE__,      \
-				__LINE__, __func__, #got, g_, w_);                              \
-			rig_failures++;                                                         \
-		}                                                                               \
-	} while (0)
+#include "../check.h"
 
 struct rig_test {
 	const char *name;

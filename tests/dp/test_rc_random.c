@@ -101,7 +101,7 @@ round_of(unsigned st, uint64_t seed)
 	struct rig_qp *a = rig_qp_new(p, &attr), *b = rig_qp_new(p, &attr);
 	uint32_t rkey = rig_remote_key(p);
 	uint8_t *buf = rig_mem(p, 65536, 64);
-	int before = rig_failures;
+	unsigned before = check_failures;
 
 	state = seed;
 	rig_qp_connect(a, b, &attr);
@@ -125,7 +125,7 @@ round_of(unsigned st, uint64_t seed)
 		restart(b);
 		rig_qp_connect(a, b, &attr);
 	}
-	if (rig_failures != before)
+	if (check_failures != before)
 		fprintf(stderr, "seed 0x%llx\n", (unsigned long long)seed);
 	rig_free(r);
 }

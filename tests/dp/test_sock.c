@@ -110,7 +110,7 @@ both_ways(void)
 	end_new(&b, lossless);
 	CHECK(!a.p->dev->carrier && !b.p->dev->carrier);
 	CHECK(meet(&a, &b));
-	for (unsigned i = 0; i < 3000 && rig_failures == 0; i++) {
+	for (unsigned i = 0; i < 3000 && check_failures == 0; i++) {
 		send_some(&a, 0xaa);
 		if (i % 3 == 0)
 			send_some(&b, 0xbb);

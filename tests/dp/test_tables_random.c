@@ -207,7 +207,7 @@ run(uint64_t seed)
 	struct world *w = world_new(seed);
 	unsigned delivered = 0;
 
-	for (unsigned i = 0; i < STEPS && rig_failures == 0; i++) {
+	for (unsigned i = 0; i < STEPS && check_failures == 0; i++) {
 		if (any(w, 5) == 0)
 			change_table(w);
 		else

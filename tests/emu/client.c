@@ -7,8 +7,6 @@
 
 #include "client.h"
 
-int client_failures;
-
 struct ibv_context *
 client_open_bare(unsigned port, uint32_t flags)
 {

@@ -18,26 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern int client_failures;
-
-/** Counts and prints a condition that does not hold; the case goes on. */
-#define CHECK(cond)                                                                                \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: not so: %s (errno %d)\n", __FILE__, __LINE__,  \
-				__func__, #cond, errno);                                           \
-			client_failures++;                                                         \
-		}                                                                                  \
-	} while (0)
-#define CHECK_EQ(got, want)                                                                        \
-	do {                                                                                       \
-		long long got_ = (long long)(got), want_ = (long long)(want);                      \
-		if (got_ != want_) {                                                               \
-			fprintf(stderr, "%s:%d: %s: %s is %lld, not %lld\n", __FILE__, __LINE__,   \
-				__func__, #got, got_, want_);                                      \
-			client_failures++;                                                         \
-		}                                                                                  \
-	} while (0)
+#include "../check.h"
 
 #define CLIENT_MEM_BYTES (1u << 20)
 /* Where in the memory things are. */

@@ -337,7 +337,7 @@ main(int argc, char **argv)
 		CHECK(ports > 0);
 		for (p = 0; p < ports; p++)
 			cases[i].run((unsigned)p);
-		return client_failures == 0 ? 0 : 1;
+		return check_exit(argv[1]);
 	}
 	fprintf(stderr, "emu_client: no case '%s'\n", argv[1]);
 	return 2;

@@ -24,20 +24,11 @@
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 
+#include "../check.h"
+
 #define SLOT "/sys/bus/pci/devices/0000:c1:00.0"
 #define IBDEV "/sys/class/infiniband/mlx5_0"
 #define NODE "/dev/infiniband/uverbs0"
-
-static int failures;
-
-#define CHECK(cond)                                                                                \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: not so: %s (errno %d)\n", __func__, __LINE__,      \
-				#cond, errno);                                                     \
-			failures++;                                                                \
-		}                                                                                  \
-	} while (0)
 
 static void
 content(const char *path, const char *want)
@@ -45,10 +36,8 @@ content(const char *path, const char *want)
 	char buf[256] = "";
 	FILE *f = fopen(path, "r");
 
-	if (f == NULL || fgets(buf, sizeof(buf), f) == NULL || strcmp(buf, want) != 0) {
-		fprintf(stderr, "%s: '%s', not '%s'\n", path, buf, want);
-		failures++;
-	}
+	CHECK(f != NULL && fgets(buf, sizeof(buf), f) != NULL && strcmp(buf, want) == 0, "%s: '%s', not '%s'",
+	      path, buf, want);
 	if (f != NULL)
 		fclose(f);
 }
@@ -263,5 +252,5 @@ main(int argc, char **argv)
 	check_node();
 	check_netdev();
 	check_close_all();
-	return failures == 0 ? 0 : 1;
+	return check_exit("interpose");
 }

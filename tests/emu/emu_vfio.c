@@ -91,7 +91,7 @@ main(int argc, char **argv)
 	for (unsigned i = 0; argc == 2 && i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (strcmp(cases[i].name, argv[1]) == 0) {
 			cases[i].run(0);
-			return client_failures != 0;
+			return check_exit(argv[1]);
 		}
 	fprintf(stderr, "usage: %s CASE\n", argv[0]);
 	return 2;

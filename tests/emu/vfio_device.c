@@ -175,7 +175,7 @@ case_vfio_fatal(unsigned port)
 	CHECK_EQ(ntohl(bar[SEG_SYNDROME]), 0xffffffff);
 	CHECK_EQ(vfio_pci_there(port), false);
 	CHECK(vfio_open(port) == NULL);
-	_exit(client_failures != 0);
+	_exit(check_failures != 0);
 }
 
 /* A rule takes the card away in the middle of a command: every read gives ones. */
@@ -196,7 +196,7 @@ case_vfio_remove(unsigned port)
 	/* The name is gone. */
 	CHECK(vfio_open(port) == NULL);
 	CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
-	_exit(client_failures != 0);
+	_exit(check_failures != 0);
 }
 
 /* The process ends with the device open. */
@@ -206,7 +206,7 @@ case_vfio_leave(unsigned port)
 	struct ibv_context *ctx = vfio_open(port);
 
 	CHECK(ctx != NULL);
-	_exit(client_failures != 0);
+	_exit(check_failures != 0);
 }
 
 static volatile uint32_t *late_register;
@@ -229,7 +229,7 @@ case_vfio_late(unsigned port)
 	CHECK(uar != NULL);
 	late_register = uar->reg_addr;
 	emu_late = store_late;
-	exit(client_failures != 0);
+	exit(check_failures != 0);
 }
 
 /* One driver at a time. */

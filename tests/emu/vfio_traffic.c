@@ -224,7 +224,7 @@ bench_open(struct bench *b, unsigned port)
 	open_steering(b);
 	for (unsigned i = 0; i < ENTRIES; i++)
 		post_rx(b);
-	return client_failures == 0;
+	return check_failures == 0;
 }
 
 static void
@@ -350,7 +350,7 @@ receive(struct bench *b, unsigned n, uint32_t *expected)
 {
 	const struct prm_cqe64 *cqe;
 
-	while (n != 0 && client_failures == 0) {
+	while (n != 0 && check_failures == 0) {
 		unsigned got = 0;
 
 		while ((cqe = cqe_next(b, RX_CQ, RX_CQ_DBREC, &b->rx_ci)) != NULL) {
@@ -384,7 +384,7 @@ case_vfio_traffic(unsigned port)
 
 	if (!bench_open(&b, port))
 		return;
-	for (uint32_t i = 0; i < 1000 && client_failures == 0; i++) {
+	for (uint32_t i = 0; i < 1000 && check_failures == 0; i++) {
 		send_frame(&b, i, (uintptr_t)b.c.mem + TX_DATA, b.mr->lkey);
 		/* The frame is changed for the next one only when it has left. */
 		CHECK_EQ(tx_done(&b)->op_own >> 4, PRM_CQE_OPCODE_REQ);

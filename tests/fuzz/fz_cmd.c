@@ -149,6 +149,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.ctx = NULL;
 	FZ_MUST(objects() == 0);
 	fix_close(&f);
-	FZ_MUST(test_failures == 0);
+	FZ_MUST(check_failures == 0);
 	return 0;
 }

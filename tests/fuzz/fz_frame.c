@@ -110,6 +110,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	rig_free(r);
 	emu_audit_reset();
-	FZ_MUST(rig_failures == 0);
+	FZ_MUST(check_failures == 0);
 	return 0;
 }

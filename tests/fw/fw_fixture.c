@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-int test_failures;
-
 void
 fix_open(struct fix *f)
 {
@@ -336,7 +334,5 @@ fix_rq_go(struct fix *f, uint32_t rqn, unsigned claimed, unsigned wanted)
 int
 fix_result(const char *name)
 {
-	if (test_failures != 0)
-		fprintf(stderr, "%s: %d failures\n", name, test_failures);
-	return test_failures != 0;
+	return check_exit(name);
 }

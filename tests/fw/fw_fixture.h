@@ -11,27 +11,7 @@
 #include "core/emu_obj.h"
 #include "dp/emu_dp.h"
 #include "fw/fw.h"
-
-extern int test_failures;
-
-/** Counts and prints a condition that does not hold; the test goes on. */
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
-			fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, \
-				#cond); \
-			test_failures++; \
-		} \
-	} while (0)
-#define CHECK_EQ(got, want) \
-	do { \
-		unsigned long long got_ = (got), want_ = (want); \
-		if (got_ != want_) { \
-			fprintf(stderr, "%s:%d: %s: %s is 0x%llx, not 0x%llx\n", __FILE__, \
-				__LINE__, __func__, #got, got_, want_); \
-			test_failures++; \
-		} \
-	} while (0)
+#include "../check.h"
 
 #define FIX_MEM_BYTES (1u << 20)
 /* Where builders put things in the umem. */

@@ -108,7 +108,7 @@ test_line(struct fix *f)
 		CHECK_EQ(to_ns(p, far & c->mask), epoch + (uint64_t)exact);
 		CHECK_EQ(to_ns(p, far), epoch + (uint64_t)exact);
 		CHECK_EQ(emu_clock_ptp_ns(c, far), epoch + (uint64_t)exact);
-		if (test_failures != 0)
+		if (check_failures != 0)
 			break;
 	}
 	CHECK_EQ(p->mult, c->mult);
@@ -195,7 +195,7 @@ test_protocol(struct fix *f)
 		if ((ns - exact) % ((((u128)c->mask + 1) * c->mult) >> c->shift) > 1)
 			CHECK_EQ(ns, exact);
 		reads++;
-	} while (t.tv_sec - t0.tv_sec < 1 && test_failures == 0);
+	} while (t.tv_sec - t0.tv_sec < 1 && check_failures == 0);
 	atomic_store(&stop, true);
 	pthread_join(w, NULL);
 	CHECK(reads > 1000);
@@ -230,7 +230,7 @@ test_live(void)
 	file = emu_file_map();
 	CHECK_EQ(emu_dp_start(&f.m), 0);
 	end = emu_mono_ns() + 300000000;
-	for (unsigned i = 0; emu_mono_ns() < end && test_failures == 0; i++) {
+	for (unsigned i = 0; emu_mono_ns() < end && check_failures == 0; i++) {
 		uint64_t before, now, real;
 
 		emu_lock(&f.m);

@@ -161,12 +161,8 @@ test_plan(void)
 	char err[200];
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if ((emu_clock_plan_set(rows[i].option, rows[i].value, err, sizeof(err)) == 0) !=
-		    rows[i].good) {
-			fprintf(stderr, "%s %s: %s\n", rows[i].option, rows[i].value,
-				rows[i].good ? err : "taken");
-			test_failures++;
-		}
+		CHECK((emu_clock_plan_set(rows[i].option, rows[i].value, err, sizeof(err)) == 0) == rows[i].good,
+		      "%s %s: %s", rows[i].option, rows[i].value, rows[i].good ? err : "accepted");
 	CHECK_EQ(emu_clock_plan_of(0)->drift_ppb, 1);
 	CHECK_EQ(emu_clock_plan_of(1)->hz, 1000000000);
 	CHECK_EQ(emu_clock_plan_of(2)->hz, 156250000);
@@ -269,10 +265,8 @@ rule(const char *text)
 	char err[200] = "";
 
 	emu_fault_clear();
-	if (text != NULL && emu_fault_add(text, err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		test_failures++;
-	}
+	if (text != NULL)
+		CHECK(emu_fault_add(text, err, sizeof(err)) == 0, "%s", err);
 }
 
 /* Rules hit refreshes and what PTP does; the kernel's own clock goes on. */

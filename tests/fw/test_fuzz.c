@@ -155,9 +155,9 @@ main(int argc, char **argv)
 	cqn = ids[0] = fix_cq(&f);
 	tisn = ids[1] = fix_tis(&f);
 	rqn = ids[2] = fix_rq(&f, cqn);
-	for (unsigned long i = 0; i < rounds && test_failures == 0; i++)
+	for (unsigned long i = 0; i < rounds && check_failures == 0; i++)
 		one_round();
-	if (test_failures != 0)
+	if (check_failures != 0)
 		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
 	CHECK(objects() > 100);
 	emu_ctx_close(f.ctx);

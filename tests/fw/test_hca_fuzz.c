@@ -238,7 +238,7 @@ main(int argc, char **argv)
 
 	state = seed * 0x9e3779b97f4a7c15ull + 1;
 	/* From the start again and again: an end is an end; so is that of firmware whose EQ ran over. */
-	for (unsigned long i = 0; i < rounds && test_failures == 0; i++) {
+	for (unsigned long i = 0; i < rounds && check_failures == 0; i++) {
 		if (i % (rounds / 10 + 1) == 0 || v.dev->removed) {
 			if (i != 0)
 				vfix_close(&v);
@@ -250,7 +250,7 @@ main(int argc, char **argv)
 	/* Not all of it is noise. */
 	CHECK(made[EMU_OBJ_UMEM] > 20 && made[EMU_OBJ_MKEY] > 20 && made[EMU_OBJ_EQ] > 20 &&
 	      made[EMU_OBJ_CQ] > 20);
-	if (test_failures != 0)
+	if (check_failures != 0)
 		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
 	return fix_result("hca_fuzz");
 }

@@ -7,8 +7,6 @@
 
 #include "mdv_test.h"
 
-unsigned int mdv_test_failures;
-
 static char *log_text;
 static size_t log_bytes;
 static FILE *log_stream;

@@ -10,35 +10,7 @@
 
 #include <mdv_private.h>
 
-extern unsigned int mdv_test_failures;
-
-/** Counts and reports a failed expectation; the test goes on. */
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
-			mdv_test_failures++; \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-		} \
-	} while (0)
-/** As CHECK, but the function cannot go on. */
-#define REQUIRE(cond) \
-	do { \
-		bool ok_ = (cond); \
-		if (!ok_) { \
-			mdv_test_failures++; \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			return; \
-		} \
-	} while (0)
-#define CHECK_EQ(a, b) \
-	do { \
-		long long a_ = (long long)(a), b_ = (long long)(b); \
-		if (a_ != b_) { \
-			mdv_test_failures++; \
-			fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, \
-				a_, b_); \
-		} \
-	} while (0)
+#include "../check.h"
 
 /** From here on log lines go into a buffer. */
 void log_begin(void);

@@ -528,5 +528,5 @@ main(int argc, char **argv)
 			tests[i].run(dev);
 	mdv_close(dev);
 	rte_eal_cleanup();
-	return mdv_test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return check_exit("async");
 }

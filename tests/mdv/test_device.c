@@ -91,10 +91,10 @@ run_all(void)
 	REQUIRE(test_device(0, &pci) == 0);
 	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0);
 	for (size_t i = 0; i < RTE_DIM(tests); i++) {
-		unsigned int before = mdv_test_failures;
+		unsigned int before = check_failures;
 
 		tests[i].run(dev);
-		printf("%s: %s\n", tests[i].name, mdv_test_failures == before ? "ok" : "FAILED");
+		printf("%s: %s\n", tests[i].name, check_failures == before ? "ok" : "FAILED");
 	}
 	CHECK_EQ(dev->refused, 0);
 	mdv_close(dev);
@@ -288,9 +288,7 @@ main(int argc, char **argv)
 	else if (strcmp(argv[1], "refused") == 0 && argc == 5)
 		run_refused(argv[2], argv[3], argv[4]);
 	else
-		mdv_test_failures++;
+		CHECK(false, "no case '%s'", argv[1]);
 	rte_eal_cleanup();
-	if (mdv_test_failures != 0)
-		fprintf(stderr, "%u failures\n", mdv_test_failures);
-	return mdv_test_failures != 0;
+	return check_exit("device");
 }

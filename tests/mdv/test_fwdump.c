@@ -571,5 +571,6 @@ main(int argc, char **argv)
 	}
 	/* Nothing may be left there. */
 	CHECK_EQ(rmdir(folder), 0);
-	return done == 1 && mdv_test_failures == 0 ? 0 : 1;
+	CHECK_EQ(done, 1);
+	return check_exit("fwdump");
 }

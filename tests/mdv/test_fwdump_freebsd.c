@@ -14,21 +14,13 @@
 
 #include <mdv_fwdump_int.h>
 
+#include "../check.h"
+
 int fake_open(const char *path, int flags, ...);
 int fake_close(int fd);
 int fake_ioctl(int fd, unsigned long request, ...);
 
 int mdv_logtype;
-static unsigned int failures;
-
-#define CHECK_EQ(a, b) \
-	do { \
-		long long a_ = (long long)(a), b_ = (long long)(b); \
-		if (a_ != b_) { \
-			failures++; \
-			fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #a, a_, b_); \
-		} \
-	} while (0)
 
 #define CTL_FD 77
 #define REGISTERS 5
@@ -209,5 +201,5 @@ main(void)
 	test_states();
 	test_modes();
 	test_devices();
-	return failures != 0;
+	return check_exit("fwdump_freebsd");
 }

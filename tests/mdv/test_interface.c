@@ -202,5 +202,5 @@ main(void)
 	successor(dev);
 	mdv_close(dev);
 	rte_eal_cleanup();
-	return mdv_test_failures != 0;
+	return check_exit("interface");
 }

@@ -306,6 +306,5 @@ main(int argc, char **argv)
 	mdv_close(dev);
 	CHECK(flow == NULL && matcher == NULL);
 	(void)rte_eal_cleanup();
-	printf("%s\n", mdv_test_failures == 0 ? "ok" : "FAILED");
-	return mdv_test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return check_exit("rule_fw");
 }

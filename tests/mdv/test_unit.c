@@ -356,7 +356,5 @@ main(void)
 	test_uevent();
 	test_absent();
 	test_zeroed_destructors();
-	if (mdv_test_failures != 0)
-		fprintf(stderr, "%u failures\n", mdv_test_failures);
-	return mdv_test_failures != 0;
+	return check_exit("unit");
 }

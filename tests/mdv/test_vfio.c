@@ -322,10 +322,10 @@ run_all(const char *address)
 	dev = open_it(address);
 	REQUIRE(dev != NULL);
 	for (size_t i = 0; i < RTE_DIM(tests); i++) {
-		unsigned int before = mdv_test_failures;
+		unsigned int before = check_failures;
 
 		tests[i].run(dev);
-		printf("%s: %s\n", tests[i].name, mdv_test_failures == before ? "ok" : "FAILED");
+		printf("%s: %s\n", tests[i].name, check_failures == before ? "ok" : "FAILED");
 		fflush(stdout);
 	}
 	/* Nobody else may have it meanwhile. */
@@ -572,7 +572,5 @@ main(int argc, char **argv)
 	else
 		run_with(argv[2], argv[3]);
 	rte_eal_cleanup();
-	if (mdv_test_failures != 0)
-		fprintf(stderr, "%u failures\n", mdv_test_failures);
-	return mdv_test_failures != 0;
+	return check_exit("vfio");
 }

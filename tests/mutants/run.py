@@ -109,7 +109,7 @@ class Judge:
         name, _, case = test.partition(":")
         log = self.build / "meson-logs/testlog.json"
         log.unlink(missing_ok=True)
-        env = dict(os.environ, PMD_TEST_STOP="1", **({"PMD_TEST_ONLY": case} if case else {}))
+        env = dict(os.environ, CHECK_STOP="1", **({"PMD_TEST_ONLY": case} if case else {}))
         times = limit / self.tests[name]["timeout"]
         subprocess.run(["meson", "test", "-C", str(self.build), "--no-rebuild", "-t", f"{times:.3f}",
                         name], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

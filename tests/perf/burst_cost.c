@@ -198,7 +198,7 @@ measure(const struct run *r, unsigned int rounds)
 	       (double)(tsc[rounds / 10] - timer) / per, (double)(tsc[rounds / 2] - timer) / per);
 	rig_rx_free(b.rx);
 	rig_tx_free(b.tx);
-	return rig_failures == 0 && rte_mempool_avail_count(pool) == 8191;
+	return check_failures == 0 && rte_mempool_avail_count(pool) == 8191;
 }
 
 /* Receive rows once for each instruction set that has a burst for them. */

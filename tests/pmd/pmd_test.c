@@ -16,16 +16,7 @@
 
 #define POOL_MBUFS 16383
 
-unsigned int pmd_failed, pmd_checked;
 struct rte_mempool *pmd_pool;
-
-void
-pmd_check_failed(void)
-{
-	pmd_failed++;
-	if (getenv("PMD_TEST_STOP") != NULL)
-		_exit(1);
-}
 
 void
 pmd_init(int argc, char **argv)
@@ -66,8 +57,7 @@ pmd_fini(void)
 		CHECK_OK(rte_eth_dev_close(port));
 	rte_mempool_free(pmd_pool);
 	rte_eal_cleanup();
-	printf("%u checks, %u failed\n", pmd_checked, pmd_failed);
-	return pmd_failed != 0;
+	return check_exit("pmd");
 }
 
 int

@@ -17,33 +17,9 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#define PMD_MAX_QUEUES 16
+#include "../check.h"
 
-extern unsigned int pmd_failed, pmd_checked;
-/** Counts; ends the program where PMD_TEST_STOP asks for no more than whether anything fails. */
-void pmd_check_failed(void);
-/** Counts, and says what failed with values of its own. */
-#define CHECK(cond, ...) \
-	do { \
-		pmd_checked++; \
-		if (!(cond)) { \
-			printf("FAILED %s:%d: %s: ", __FILE__, __LINE__, #cond); \
-			printf(__VA_ARGS__); \
-			printf("\n"); \
-			pmd_check_failed(); \
-		} \
-	} while (0)
-/** Call returns 0, or the value is printed. */
-#define CHECK_OK(call) \
-	do { \
-		int rc_ = (call); \
-		CHECK(rc_ == 0, "%s returned %d", #call, rc_); \
-	} while (0)
-#define CHECK_RC(call, want) \
-	do { \
-		int rc_ = (call); \
-		CHECK(rc_ == (want), "%s returned %d", #call, rc_); \
-	} while (0)
+#define PMD_MAX_QUEUES 16
 
 /** Ports of the cable's ends. */
 #define PORT_A 0

@@ -124,7 +124,7 @@ recover_main(int argc, char **argv, const struct recover_case *cases, unsigned i
 		if (only != NULL ? strcmp(only, cases[i].name) != 0 : cases[i].alone)
 			continue;
 		cases[i].run(&conf);
-		printf("%s: %u checks so far, %u failed\n", cases[i].name, pmd_checked, pmd_failed);
+		printf("%s: %u checks so far, %u failed\n", cases[i].name, check_count, check_failures);
 	}
 	return pmd_fini();
 }

@@ -31,7 +31,7 @@ start_stop(unsigned int rounds)
 	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 128 };
 	unsigned int i;
 
-	for (i = 0; i < rounds && pmd_failed == 0; i++) {
+	for (i = 0; i < rounds && check_failures == 0; i++) {
 		conf.nb_rxq = 1 + i % 4;
 		conf.nb_txq = 1 + i % 3;
 		conf.rss_hf = i % 2 ? RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP : 0;
@@ -52,7 +52,7 @@ stop_in_flight(unsigned int rounds)
 	struct pmd_conf conf = { .nb_rxq = 2, .nb_txq = 1, .nb_desc = 128 };
 	unsigned int i, k;
 
-	for (i = 0; i < rounds && pmd_failed == 0; i++) {
+	for (i = 0; i < rounds && check_failures == 0; i++) {
 		pmd_ports_up(&conf);
 		for (k = 0; k < 100; k++) {
 			struct pmd_frame f = pmd_frame_udp(PORT_A, PORT_B, k);
@@ -84,7 +84,7 @@ close_probe(unsigned int rounds)
 		snprintf(args[p], sizeof(args[p]), "%s,%.128s", name[p],
 			 devargs != NULL && devargs->args != NULL ? devargs->args : "");
 	}
-	for (i = 0; i < rounds && pmd_failed == 0; i++) {
+	for (i = 0; i < rounds && check_failures == 0; i++) {
 		for (p = 0; p < 2; p++) {
 			CHECK_OK(rte_eth_dev_info_get(p, &info));
 			if (i % 2) {
@@ -100,7 +100,7 @@ close_probe(unsigned int rounds)
 			CHECK_OK(rte_eth_dev_get_port_by_name(name[p], &port));
 			CHECK(port == p, "probed as port %u", port);
 		}
-		if (pmd_failed != 0)
+		if (check_failures != 0)
 			return;
 		pmd_ports_up(&conf);
 		exchange(PORT_A, PORT_B);

@@ -63,7 +63,7 @@ whole_and_parts(void)
 	CHECK(info.length == 1 && part[0].addr == regs[n - 1].addr, "%u", info.length);
 	info = (struct rte_dev_reg_info) { .data = part, .offset = n + 1 };
 	info.length = 1;
-	CHECK_RC(rte_eth_dev_get_reg_info(PORT_A, &info), -EINVAL);
+	CHECK_EQ(rte_eth_dev_get_reg_info(PORT_A, &info), -EINVAL);
 	/* DPDK's ethtool example: no length, an offset that nobody set. */
 	memset(part, 0, sizeof(part));
 	info = (struct rte_dev_reg_info) { .data = part, .offset = 0xdeadbeef };

@@ -56,7 +56,7 @@ rx_stop_start(void)
 	uint64_t missed;
 	uint16_t round;
 
-	for (round = 0; round < 20 && pmd_failed == 0; round++) {
+	for (round = 0; round < 20 && check_failures == 0; round++) {
 		CHECK(through(0, 1, 300) == 300, "queue 1, round %u", round);
 		CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 1));
 		CHECK(come_within(0, 1, 3, 50) == 0, "stopped queue received");
@@ -75,7 +75,7 @@ tx_stop_start(void)
 	struct rte_mbuf *m;
 	uint16_t round;
 
-	for (round = 0; round < 20 && pmd_failed == 0; round++) {
+	for (round = 0; round < 20 && check_failures == 0; round++) {
 		CHECK(through(1, 0, 300) == 300, "send queue 1, round %u", round);
 		CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, 1));
 		m = pmd_frame_make(&f, 0);

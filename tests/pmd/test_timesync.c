@@ -118,8 +118,8 @@ off(void)
 	      m->ol_flags);
 	rte_pktmbuf_free(m);
 	for (port = PORT_A; port <= PORT_B; port++) {
-		CHECK_RC(rte_eth_timesync_read_tx_timestamp(port, &ts), -EINVAL);
-		CHECK_RC(rte_eth_timesync_read_rx_timestamp(port, &ts, 0), -EINVAL);
+		CHECK_EQ(rte_eth_timesync_read_tx_timestamp(port, &ts), -EINVAL);
+		CHECK_EQ(rte_eth_timesync_read_rx_timestamp(port, &ts, 0), -EINVAL);
 	}
 }
 

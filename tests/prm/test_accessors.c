@@ -3,7 +3,7 @@
 /* Generated accessors: where they write, what they leave alone, arrays, nesting, blobs. */
 
 #include "prm.h"
-#include "prm_test.h"
+#include "../check.h"
 
 /* log_cq_size is bits 28..24 of dword 3 of a CQ context: byte 12, low five bits. */
 static void
@@ -133,5 +133,5 @@ main(void)
 	test_trailing_scalars();
 	test_blobs();
 	test_union();
-	return test_failures != 0;
+	return check_exit("accessors");
 }

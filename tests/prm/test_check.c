@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "prm.h"
-#include "prm_test.h"
+#include "../check.h"
 
 static uint32_t mbox[0x1000];
 static struct prm_violation v;
@@ -199,5 +199,5 @@ main(void)
 	test_modify_tir_indirect_table();
 	test_general_object_parameters();
 	test_layout_check();
-	return test_failures != 0;
+	return check_exit("check");
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "prm.h"
-#include "prm_test.h"
+#include "../check.h"
 
 static void
 test_find(void)
@@ -247,5 +247,5 @@ main(void)
 	test_decode_register();
 	test_decode_unknown();
 	test_decode_any_length();
-	return test_failures != 0;
+	return check_exit("tables");
 }

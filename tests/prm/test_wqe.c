@@ -5,7 +5,7 @@
 #include <infiniband/mlx5dv.h>
 
 #include "prm.h"
-#include "prm_test.h"
+#include "../check.h"
 
 /* Same place and size of a member in ours and in the peer's structure. */
 #define SAME(ours, member, theirs, peer) do { \
@@ -115,5 +115,5 @@ main(void)
 	test_segments();
 	test_completions();
 	test_values();
-	return test_failures != 0;
+	return check_exit("wqe");
 }
