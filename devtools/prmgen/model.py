@@ -15,6 +15,12 @@ CLASSES = ("create", "modify", "query", "destroy", "general")
 STRUCT_TYPES = {"u8": 1, "be16": 2, "be32": 4, "be64": 8}
 TRAILING = "trailing"
 REQUEST = "request"
+# Rows that the mailboxes of every command begin with: dword, high bit, low bit, name, enum.
+HEADER = {
+    "inbox": ((0, 31, 16, "opcode", "cmd_op"), (0, 15, 0, "uid"),
+              (1, 31, 16, "vhca_tunnel_id"), (1, 15, 0, "op_mod")),
+    "outbox": ((0, 31, 24, "status", "status"), (1, 31, 0, "syndrome")),
+}
 
 
 class PrmError(Exception):
@@ -396,6 +402,8 @@ def load_file(path, model):
 def link(model):
     """Resolves names: nested layouts, enums, commands' layouts and counterparts."""
     add_cmd_op(model)
+    for cmd in model.commands.values():
+        link_command(cmd, model)
     for layout in model.layouts.values():
         for f in layout.fields:
             if f.kind == "nested":
@@ -406,8 +414,6 @@ def link(model):
                 if f.enum not in model.enums:
                     fail(f.where, f"unknown enum '{f.enum}'")
                 f.enum = model.enums[f.enum]
-    for cmd in model.commands.values():
-        link_command(cmd, model)
 
 
 def add_cmd_op(model):
@@ -425,6 +431,7 @@ def link_command(cmd, model):
         if name not in model.layouts:
             fail(cmd.where, f"unknown layout '{name}'")
         setattr(cmd, attr, model.layouts[name])
+        imply_header(model.layouts[name], HEADER[attr])
     if cmd.id and not (cmd.outbox if cmd.cls == "create" else cmd.inbox).field(cmd.id):
         fail(cmd.where, f"no field '{cmd.id}' for the object's id")
     if cmd.request and not cmd.inbox.field(cmd.request):
@@ -433,6 +440,21 @@ def link_command(cmd, model):
         if cmd.destroy not in model.commands:
             fail(cmd.where, f"unknown destroy command '{cmd.destroy}'")
         model.commands[cmd.destroy].create = cmd.name
+
+
+def imply_header(layout, header):
+    """Adds the header rows whose name and bits the layout itself does not use, in the order of the bits."""
+    names = {f.name for f in layout.fields}
+    used = {}
+    for f in (f for f in layout.fields if f.kind == "scalar" and f.dword < 2):
+        for dword, mask in f.masks().items():
+            used[dword] = used.get(dword, 0) | mask
+    for dword, hi, lo, name, *enum in header:
+        f = Field(name, "scalar", dword)
+        f.hi, f.lo, f.enum, f.where = hi, lo, enum[0] if enum else None, layout.where
+        if name not in names and not f.masks()[dword] & used.get(dword, 0):
+            layout.fields.append(f)
+    layout.fields.sort(key=lambda f: (f.dword, -f.hi) if f.dword < 2 else (2, 0))
 
 
 def check_layout(layout):

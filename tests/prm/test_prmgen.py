@@ -14,6 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRMGEN = os.path.join(HERE, "../../devtools/prmgen/prmgen.py")
 sys.path.insert(0, os.path.dirname(PRMGEN))
+import model as prm_model  # pylint: disable=wrong-import-position
 import prmgen as prmgen_main  # pylint: disable=wrong-import-position
 
 YAML = os.path.join(HERE, "../../drivers/common/mlx5dv/prm")
@@ -139,6 +140,34 @@ class Refusals(unittest.TestCase):
         self.refused("structs:\n  s: {bytes: 8, rows: [[0, be32, m], [2, be16, n]]}\n",
                      "overlaps the member before")
         self.refused("structs:\n  s: {bytes: 4, rows: [[0, int, m]]}\n", "a row is")
+
+
+class Header(unittest.TestCase):
+    """The rows that every command's mailboxes begin with."""
+
+    STATUS = "enums:\n  status: {values: {OK: 0}}\n"
+    COMMAND = "commands:\n  X: {opcode: 1, class: general}\n"
+
+    def fields(self, inbox, outbox):
+        with tempfile.TemporaryDirectory() as tmp:
+            with open(os.path.join(tmp, "a.yaml"), "w", encoding="utf-8") as f:
+                f.write(self.STATUS + f"layouts:\n  x_in: {inbox}\n  x_out: {outbox}\n" + self.COMMAND)
+            layouts = prm_model.load(tmp).layouts
+        return [[(f.name, f.dword, f.hi, f.lo) for f in layouts[n].fields] for n in ("x_in", "x_out")]
+
+    def test_implied(self):
+        inbox, outbox = self.fields("{size: 4, rows: [[2, 7, 0, n]]}", "{size: 4}")
+        self.assertEqual(inbox, [("opcode", 0, 31, 16), ("uid", 0, 15, 0), ("vhca_tunnel_id", 1, 31, 16),
+                                 ("op_mod", 1, 15, 0), ("n", 2, 7, 0)])
+        self.assertEqual(outbox, [("status", 0, 31, 24), ("syndrome", 1, 31, 0)])
+
+    def test_replaced(self):
+        """By name (uid is elsewhere) and by bits (obj_type has the place of op_mod)."""
+        inbox, outbox = self.fields("{size: 4, rows: [[1, 15, 0, obj_type], [2, 15, 0, uid]]}",
+                                    "{size: 4, rows: [[0, 23, 0, address]]}")
+        self.assertEqual(inbox, [("opcode", 0, 31, 16), ("vhca_tunnel_id", 1, 31, 16),
+                                 ("obj_type", 1, 15, 0), ("uid", 2, 15, 0)])
+        self.assertEqual(outbox, [("status", 0, 31, 24), ("address", 0, 23, 0), ("syndrome", 1, 31, 0)])
 
 
 class Usage(unittest.TestCase):
