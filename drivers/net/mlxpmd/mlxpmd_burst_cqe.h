@@ -13,6 +13,9 @@
 #include <stdint.h>
 
 #include <infiniband/mlx5dv.h>
+#include <prm_base.h>
+#include <prm_enums.h>
+#include <prm_wqe.h>
 #include <rte_byteorder.h>
 #include <rte_common.h>
 #include <rte_io.h>
@@ -20,14 +23,15 @@
 /** Eight bytes of something that has another type elsewhere: ring entries, mbuf fields. */
 typedef uint64_t mlxpmd_u64 __attribute__((__may_alias__));
 
-#define MLXPMD_CQE_TAIL 0x38 /**< sop_drop_qpn, wqe_counter, signature, op_own. */
-static_assert(offsetof(struct mlx5_cqe64, sop_drop_qpn) == MLXPMD_CQE_TAIL, "CQE layout");
-static_assert(sizeof(struct mlx5_cqe64) == 64, "CQE layout");
+/** The last 8 bytes of a CQE: sop_drop_qpn, wqe_counter, signature, op_own. */
+#define MLXPMD_CQE_TAIL offsetof(struct mlx5_cqe64, sop_drop_qpn)
+static_assert(MLXPMD_CQE_TAIL + sizeof(uint64_t) == sizeof(struct mlx5_cqe64), "CQE layout");
 
 /* The tail as a host-order word: op_own 7:0, signature 15:8, wqe_counter 31:16, sop_drop_qpn 63:32. */
-#define MLXPMD_TAIL_OWNER 0x01u
-#define MLXPMD_TAIL_FORMAT 0x0cu /**< Mini-CQE format: 0 in a plain CQE. */
-#define MLXPMD_TAIL_OPCODE 0xf0u
+#define MLXPMD_TAIL_OWNER ((uint32_t)MLX5_CQE_OWNER_MASK)
+#define MLXPMD_TAIL_FORMAT PRM_CQE64_OP_OWN_CQE_FORMAT_MASK /**< 0 in a CQE of its own (no mini-CQEs, no data). */
+#define MLXPMD_TAIL_OPCODE PRM_CQE64_OP_OWN_OPCODE_MASK
+#define MLXPMD_TAIL_OPCODE_SHIFT PRM_CQE64_OP_OWN_OPCODE_SHIFT
 #define MLXPMD_TAIL_COUNTER_SHIFT 16
 
 /** The last 8 bytes of a CQE by one load: ownership and what is checked with it cannot be torn apart. */
@@ -44,13 +48,13 @@ static __rte_always_inline bool
 mlxpmd_cqe_absent(uint64_t tail, uint32_t owner)
 {
 	return (((uint32_t)tail ^ owner) & MLXPMD_TAIL_OWNER) ||
-	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << 4;
+	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
 }
 
 static __rte_always_inline uint8_t
 mlxpmd_cqe_opcode(uint64_t tail)
 {
-	return ((uint32_t)tail & MLXPMD_TAIL_OPCODE) >> 4;
+	return ((uint32_t)tail & MLXPMD_TAIL_OPCODE) >> MLXPMD_TAIL_OPCODE_SHIFT;
 }
 
 /**

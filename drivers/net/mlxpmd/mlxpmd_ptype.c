@@ -5,8 +5,19 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_ptype.h>
 
+#include <prm_base.h>
+#include <prm_enums.h>
+#include <prm_wqe.h>
+
 #include "mlxpmd.h"
 #include "mlxpmd_ptype.h"
+
+/* Byte 0 of the CQE: the header types are those of the inner headers; the outer header is IPv6. */
+#define TUNNELED PRM_CQE64_TLS_OUTER_L3_TUNNELED_TUNNELED_MASK
+#define OUTER_IPV6 PRM_CQE64_TLS_OUTER_L3_TUNNELED_OUTER_L3_MASK
+/* l4_hdr_type_etc: the packet is an IP fragment; a C-VLAN tag was stripped. */
+#define IP_FRAG PRM_CQE64_L4_HDR_TYPE_ETC_IP_FRAG_MASK
+#define STRIPPED PRM_CQE64_L4_HDR_TYPE_ETC_CV_MASK
 
 uint64_t mlxpmd_ptype_table[MLXPMD_PTYPE_ENTRIES] __rte_cache_aligned;
 
@@ -30,13 +41,13 @@ l4_ptype(const struct stack *s, uint8_t l4, bool frag)
 	if (frag)
 		return s->frag;
 	switch (l4) {
-	case MLXPMD_CQE_L4_TCP:
-	case MLXPMD_CQE_L4_TCP_EMPTY_ACK:
-	case MLXPMD_CQE_L4_TCP_ACK:
+	case PRM_CQE_L4_HDR_TYPE_TCP:
+	case PRM_CQE_L4_HDR_TYPE_TCP_EMPTY_ACK:
+	case PRM_CQE_L4_HDR_TYPE_TCP_ACK:
 		return s->tcp;
-	case MLXPMD_CQE_L4_UDP:
+	case PRM_CQE_L4_HDR_TYPE_UDP:
 		return s->udp;
-	case MLXPMD_CQE_L4_NONE:
+	case PRM_CQE_L4_HDR_TYPE_NONE:
 		return s->nonfrag;
 	default:
 		return 0; /* Codes the PRM leaves reserved. */
@@ -46,20 +57,20 @@ l4_ptype(const struct stack *s, uint8_t l4, bool frag)
 static uint32_t
 ptype(uint8_t etc, uint8_t tunnel)
 {
-	const struct stack *s = (tunnel & MLXPMD_CQE_TUNNELED) ? &inner : &outermost;
-	uint8_t l3 = (etc >> MLXPMD_CQE_L3_SHIFT) & 3;
-	uint8_t l4 = (etc >> MLXPMD_CQE_L4_SHIFT) & 7;
+	const struct stack *s = (tunnel & TUNNELED) ? &inner : &outermost;
+	uint8_t l3 = PRM_BITS(etc, CQE64_L4_HDR_TYPE_ETC_L3_HDR_TYPE);
+	uint8_t l4 = PRM_BITS(etc, CQE64_L4_HDR_TYPE_ETC_L4_HDR_TYPE);
 	uint32_t type = RTE_PTYPE_L2_ETHER;
 
-	if (tunnel & MLXPMD_CQE_TUNNELED)
-		type |= (tunnel & MLXPMD_CQE_OUTER_IPV6) ? outermost.ipv6 : outermost.ipv4;
+	if (tunnel & TUNNELED)
+		type |= (tunnel & OUTER_IPV6) ? outermost.ipv6 : outermost.ipv4;
 	if (l3 == MLX5_CQE_L3_HDR_TYPE_IPV4)
 		type |= s->ipv4;
 	else if (l3 == MLX5_CQE_L3_HDR_TYPE_IPV6)
 		type |= s->ipv6;
 	else
 		return type; /* Without IP the device looks no further. */
-	return type | l4_ptype(s, l4, etc & MLXPMD_CQE_IP_FRAG);
+	return type | l4_ptype(s, l4, etc & IP_FRAG);
 }
 
 /*
@@ -69,9 +80,9 @@ ptype(uint8_t etc, uint8_t tunnel)
 static uint32_t
 csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
 {
-	uint8_t l3 = (etc >> MLXPMD_CQE_L3_SHIFT) & 3;
-	uint8_t l4 = (etc >> MLXPMD_CQE_L4_SHIFT) & 7;
-	bool plain = !(tunnel & MLXPMD_CQE_TUNNELED);
+	uint8_t l3 = PRM_BITS(etc, CQE64_L4_HDR_TYPE_ETC_L3_HDR_TYPE);
+	uint8_t l4 = PRM_BITS(etc, CQE64_L4_HDR_TYPE_ETC_L4_HDR_TYPE);
+	bool plain = !(tunnel & TUNNELED);
 	uint32_t flags = 0;
 
 	if (l3_ok)
@@ -80,8 +91,8 @@ csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
 		flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
 	if (l4_ok)
 		flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-	else if (plain && l3_ok && !(etc & MLXPMD_CQE_IP_FRAG) && l4 >= MLXPMD_CQE_L4_TCP &&
-		 l4 <= MLXPMD_CQE_L4_TCP_ACK)
+	else if (plain && l3_ok && !(etc & IP_FRAG) && l4 >= PRM_CQE_L4_HDR_TYPE_TCP &&
+		 l4 <= PRM_CQE_L4_HDR_TYPE_TCP_ACK)
 		flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	return flags;
 }
@@ -115,8 +126,8 @@ RTE_INIT(mlxpmd_ptype_init)
 	for (i = 0; i < MLXPMD_PTYPE_ENTRIES; i++) {
 		etc = i & 0xff;
 		tunnel = i >> 11;
-		flags = csum_flags(etc, i & 0x200, i & 0x400, tunnel);
-		if (etc & MLXPMD_CQE_CV)
+		flags = csum_flags(etc, i & MLX5_CQE_L3_OK << 8, i & MLX5_CQE_L4_OK << 8, tunnel);
+		if (etc & STRIPPED)
 			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 		mlxpmd_ptype_table[i] = (uint64_t)flags << 32 | ptype(etc, tunnel);
 	}

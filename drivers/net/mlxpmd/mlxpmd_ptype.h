@@ -11,25 +11,6 @@
 
 #include <rte_common.h>
 
-/*
- * Bits of the CQE (PRM, Completion Queue Entry; the constants that mlx5dv.h has are used by name):
- * byte 0x00 pkt_info, byte 0x1c hds_ip_ext, byte 0x1d l4_hdr_type_etc.
- */
-#define MLXPMD_CQE_TUNNELED 0x01	/**< pkt_info: l3/l4 types are those of the inner headers. */
-#define MLXPMD_CQE_OUTER_IPV6 0x02	/**< pkt_info: with TUNNELED, the outer header. */
-#define MLXPMD_CQE_CV 0x01		/**< l4_hdr_type_etc: a C-VLAN tag was stripped. */
-#define MLXPMD_CQE_L3_SHIFT 2		/**< l4_hdr_type_etc: two bits, MLX5_CQE_L3_HDR_TYPE_*. */
-#define MLXPMD_CQE_L4_SHIFT 4		/**< l4_hdr_type_etc: three bits, enum mlxpmd_cqe_l4. */
-#define MLXPMD_CQE_IP_FRAG 0x80		/**< l4_hdr_type_etc: the packet is an IP fragment. */
-
-enum mlxpmd_cqe_l4 {
-	MLXPMD_CQE_L4_NONE = 0,
-	MLXPMD_CQE_L4_TCP = 1,
-	MLXPMD_CQE_L4_UDP = 2,
-	MLXPMD_CQE_L4_TCP_EMPTY_ACK = 3,
-	MLXPMD_CQE_L4_TCP_ACK = 4,
-};
-
 /** All ol_flags that the table can give fit the low half: ptype in bits 0..31, ol_flags in 32..63. */
 #define MLXPMD_PTYPE_ENTRIES 8192
 extern uint64_t mlxpmd_ptype_table[MLXPMD_PTYPE_ENTRIES] __rte_cache_aligned;

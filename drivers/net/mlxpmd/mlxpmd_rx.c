@@ -5,9 +5,9 @@
 #include "mlxpmd_rx_frame.h"
 
 static void
-mark(struct rte_mbuf *m, const uint8_t *cqe)
+mark(struct rte_mbuf *m, const struct mlx5_cqe64 *cqe)
 {
-	uint32_t tag = mlxpmd_cqe_be32(cqe, MLXPMD_CQE_TAIL) & MLXPMD_TAG_MASK;
+	uint32_t tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MLXPMD_TAG_MASK;
 
 	if (tag == 0 || tag == MLXPMD_TAG_DEFAULT)
 		return;
@@ -16,11 +16,12 @@ mark(struct rte_mbuf *m, const uint8_t *cqe)
 }
 
 __rte_noinline void
-mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uint8_t *cqe)
+mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
+		      const struct mlx5_cqe64 *cqe)
 {
 	uint16_t i;
 
-	for (i = 0; i < n; i++, cqe += sizeof(struct mlx5_cqe64)) {
+	for (i = 0; i < n; i++, cqe++) {
 		struct rte_mbuf *m = pkts[i];
 
 		m->ol_flags |= rxq->ol_init;

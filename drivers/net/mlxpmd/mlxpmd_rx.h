@@ -16,28 +16,10 @@
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
 
-/*
- * Ethernet fields of a responder CQE (PRM, Completion Queue Entry) where mlx5dv.h's struct has names for
- * other transports; byte offsets.
- */
-#define MLXPMD_CQE_PKT_INFO 0x00
-#define MLXPMD_CQE_RX_HASH_RES 0x0c
-#define MLXPMD_CQE_RX_HASH_TYPE 0x10
-#define MLXPMD_CQE_HDS_IP_EXT 0x1c
-#define MLXPMD_CQE_L4_HDR_TYPE_ETC 0x1d
-#define MLXPMD_CQE_VLAN_INFO 0x1e
-#define MLXPMD_CQE_BYTE_CNT 0x2c
-#define MLXPMD_CQE_TIMESTAMP 0x30
-
-static_assert(offsetof(struct mlx5_cqe64, hds_ip_ext) == MLXPMD_CQE_HDS_IP_EXT, "CQE layout");
-static_assert(offsetof(struct mlx5_cqe64, vlan_info) == MLXPMD_CQE_VLAN_INFO, "CQE layout");
-static_assert(offsetof(struct mlx5_cqe64, byte_cnt) == MLXPMD_CQE_BYTE_CNT, "CQE layout");
-static_assert(offsetof(struct mlx5_cqe64, timestamp) == MLXPMD_CQE_TIMESTAMP, "CQE layout");
-
 /** Flow tag, in sop_drop_qpn. */
-#define MLXPMD_TAG_MASK 0xffffffu
-/** Flow tag of packets that no rule marked, when firmware writes one (else 0). */
-#define MLXPMD_TAG_DEFAULT 0xffffffu
+#define MLXPMD_TAG_MASK PRM_CQE64_SOP_DROP_QPN_FLOW_TAG_MASK
+/** Flow tag of packets that no rule marked, when firmware writes one (else 0): all ones. */
+#define MLXPMD_TAG_DEFAULT MLXPMD_TAG_MASK
 
 /** The burst prefetches this many packets ahead, so elts goes on for as many NULLs after the ring. */
 #define MLXPMD_RX_ELTS_AHEAD 8
@@ -85,20 +67,21 @@ struct mlxpmd_rx_rare {
 };
 
 /** A second look at a run in which something rare was seen: bad checksums, flow tags, pinned buffers. */
-void mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uint8_t *cqe);
+void mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
+			   const struct mlx5_cqe64 *cqe);
 
 /** What the next CQE's tail has to be: this lap's owner, a plain responder CQE, the WQE that is next. */
 static __rte_always_inline uint32_t
 mlxpmd_rx_tail_wanted(const struct mlxpmd_rxq *rxq)
 {
-	return (uint32_t)rxq->rq_ci << MLXPMD_TAIL_COUNTER_SHIFT | (uint32_t)MLX5_CQE_RESP_SEND << 4 |
+	return (uint32_t)rxq->rq_ci << MLXPMD_TAIL_COUNTER_SHIFT | (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
 	       ((rxq->cq_ci >> rxq->log_cqes) & 1);
 }
 
 /** Steps over a run of packets that were taken from the CQEs at `first`. */
 static __rte_always_inline void
 mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
-		  const struct mlxpmd_rx_rare *rare, const uint8_t *first)
+		  const struct mlxpmd_rx_rare *rare, const struct mlx5_cqe64 *first)
 {
 	rxq->stats.bytes += bytes;
 	rxq->cq_ci += n;

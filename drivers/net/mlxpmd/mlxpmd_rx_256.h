@@ -22,19 +22,19 @@ load256(const void *at)
 }
 
 static __rte_always_inline __m256i
-load128x2(const uint8_t *low, const uint8_t *high)
+load128x2(const void *low, const void *high)
 {
-	__m128i first = _mm_load_si128((const __m128i *)low);
+	__m128i first = _mm_load_si128(low);
 
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(first), _mm_load_si128((const __m128i *)high), 1);
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(first), _mm_load_si128(high), 1);
 }
 
 /* The timestamps of four CQEs, and their tails, each as it lies in memory. */
 static __rte_always_inline void
-load_ends(const uint8_t *cqe, __m256i *even, __m256i *odd)
+load_ends(const struct mlx5_cqe64 *cqe, __m256i *even, __m256i *odd)
 {
-	*even = load128x2(cqe + MLXPMD_CQE_TIMESTAMP, cqe + 2 * 64 + MLXPMD_CQE_TIMESTAMP);
-	*odd = load128x2(cqe + 64 + MLXPMD_CQE_TIMESTAMP, cqe + 3 * 64 + MLXPMD_CQE_TIMESTAMP);
+	*even = load128x2(&cqe[0].timestamp, &cqe[2].timestamp);
+	*odd = load128x2(&cqe[1].timestamp, &cqe[3].timestamp);
 }
 
 static __rte_always_inline __m256i
@@ -48,8 +48,9 @@ swap64(__m256i v)
 
 /* Everything of a CQE that goes into the mbuf, by its offsets in the CQE: 00 1c 08 10 | 00 2c 1c 0c. */
 static __rte_always_inline __m256i
-cqe_words(const uint8_t *cqe)
+cqe_words(const struct mlx5_cqe64 *at)
 {
+	const uint8_t *cqe = (const uint8_t *)at;
 #ifdef __AVX512VL__
 	const __m256i words = _mm256_set_epi32(3, 7, 11, 0, 4, 2, 7, 0);
 
@@ -162,7 +163,7 @@ or3(__m256i a, __m256i b, __m256i c)
 
 /* @return false when a stamp has no value: then the group is not for this loop. */
 static __rte_always_inline bool
-stamps(const struct mlxpmd_clock_avx2 *clock, const uint8_t *cqe, __m256i *value, const unsigned int f)
+stamps(const struct mlxpmd_clock_avx2 *clock, const struct mlx5_cqe64 *cqe, __m256i *value, const unsigned int f)
 {
 	__m256i even, odd, ts, bad;
 
@@ -211,7 +212,7 @@ or64(__m256i v)
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
-	const uint8_t *first = (const uint8_t *)&rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	const struct mlx5_cqe64 *first = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
 	struct rte_mbuf **elt = &rxq->elts[rxq->rq_ci & rxq->wqe_mask], **const end = pkts + (n & -GROUP);
 	struct rte_mbuf **pkt;
 	const uint64_t step = 1u << MLXPMD_TAIL_COUNTER_SHIFT;
@@ -225,7 +226,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 					_mm256_set_epi64x(3 * step, 2 * step, step, 0));
 	__m256i tags = _mm256_setzero_si256(), flags = tags, lengths = tags, value = tags;
 
-	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP * sizeof(struct mlx5_cqe64)) {
+	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP) {
 		__m256i even, odd, tails, v0, v1, v2, v3, both;
 		__m128i class;
 
@@ -236,9 +237,9 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		/* Ownership before contents. */
 		rte_io_rmb();
 		v0 = _mm256_shuffle_epi8(cqe_words(cqe), order);
-		v1 = _mm256_shuffle_epi8(cqe_words(cqe + 64), order);
-		v2 = _mm256_shuffle_epi8(cqe_words(cqe + 128), order);
-		v3 = _mm256_shuffle_epi8(cqe_words(cqe + 192), order);
+		v1 = _mm256_shuffle_epi8(cqe_words(cqe + 1), order);
+		v2 = _mm256_shuffle_epi8(cqe_words(cqe + 2), order);
+		v3 = _mm256_shuffle_epi8(cqe_words(cqe + 3), order);
 		/* Headers of all four in the lower half, lengths in the upper. */
 		both = _mm256_unpackhi_epi64(_mm256_unpacklo_epi32(v0, v1), _mm256_unpacklo_epi32(v2, v3));
 		if (unlikely(!lengths_fit(both, limit)))

@@ -129,7 +129,7 @@ rings_set(struct mlxpmd_rxq *rxq)
 	rxq->wqes = rxq->rq.wqes;
 	rxq->rq_dbrec = rxq->rq.dbrec;
 	for (i = 0; i <= rxq->cqe_mask; i++)
-		rxq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << 4 | MLX5_CQE_OWNER_MASK);
+		rxq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT | MLX5_CQE_OWNER_MASK);
 	for (i = 0; i < segs; i++) {
 		bool first = (i & (rxq->segs_per_wqe - 1)) == 0;
 

@@ -18,8 +18,9 @@
 #define F_IFMA 0x100u
 
 static __rte_always_inline __m512i
-load128x4(const uint8_t *at, const size_t step)
+load128x4(const uint8_t *at)
 {
+	const size_t step = 2 * sizeof(struct mlx5_cqe64);
 	__m512i v = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)at));
 
 	v = _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(at + step)), 1);
@@ -29,10 +30,10 @@ load128x4(const uint8_t *at, const size_t step)
 
 /* The timestamps of eight CQEs, and their tails, each as it lies in memory. */
 static __rte_always_inline void
-load_ends(const uint8_t *cqe, __m512i *even, __m512i *odd)
+load_ends(const struct mlx5_cqe64 *cqe, __m512i *even, __m512i *odd)
 {
-	*even = load128x4(cqe + MLXPMD_CQE_TIMESTAMP, 2 * sizeof(struct mlx5_cqe64));
-	*odd = load128x4(cqe + sizeof(struct mlx5_cqe64) + MLXPMD_CQE_TIMESTAMP, 2 * sizeof(struct mlx5_cqe64));
+	*even = load128x4((const uint8_t *)&cqe[0].timestamp);
+	*odd = load128x4((const uint8_t *)&cqe[1].timestamp);
 }
 
 static __rte_always_inline __m512i
@@ -67,9 +68,9 @@ image_order(const unsigned int f)
 }
 
 static __rte_always_inline __m512i
-images(const struct order *order, const uint8_t *cqe)
+images(const struct order *order, const struct mlx5_cqe64 *cqe)
 {
-	__m512i v = _mm512_permutex2var_epi32(_mm512_load_si512(cqe), order->words, _mm512_load_si512(cqe + 64));
+	__m512i v = _mm512_permutex2var_epi32(_mm512_load_si512(cqe), order->words, _mm512_load_si512(cqe + 1));
 
 	return _mm512_shuffle_epi8(v, order->bytes);
 }
@@ -146,7 +147,7 @@ clock_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
 
 /* @return false when a stamp has no value: then the group is not for this loop. */
 static __rte_always_inline bool
-stamps(const struct clock *clock, const uint8_t *cqe, __m512i *value, const unsigned int f)
+stamps(const struct clock *clock, const struct mlx5_cqe64 *cqe, __m512i *value, const unsigned int f)
 {
 	__m512i even, odd, ts;
 
@@ -186,7 +187,7 @@ stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m512i value)
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
-	const uint8_t *first = (const uint8_t *)&rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	const struct mlx5_cqe64 *first = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
 	struct rte_mbuf **elt = &rxq->elts[rxq->rq_ci & rxq->wqe_mask], **const end = pkts + (n & -GROUP);
 	struct rte_mbuf **pkt;
 	const __m512i check = _mm512_set1_epi64(rxq->tail_check), limit = _mm512_set1_epi32(rxq->len_max);
@@ -202,7 +203,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	struct mlxpmd_rx_rare rare;
 	uint16_t got;
 
-	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP * sizeof(struct mlx5_cqe64)) {
+	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP) {
 		__m512i even, odd, tails, v01, v23, v45, v67, both, class;
 		__m128i c0, c1;
 
@@ -213,9 +214,9 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		/* Ownership before contents. */
 		rte_io_rmb();
 		v01 = images(&order, cqe);
-		v23 = images(&order, cqe + 128);
-		v45 = images(&order, cqe + 256);
-		v67 = images(&order, cqe + 384);
+		v23 = images(&order, cqe + 2);
+		v45 = images(&order, cqe + 4);
+		v67 = images(&order, cqe + 6);
 		/* Quarters: headers of 0 2 4 6, their lengths, headers of 1 3 5 7, their lengths. */
 		both = _mm512_unpackhi_epi64(_mm512_unpacklo_epi32(v01, v23), _mm512_unpacklo_epi32(v45, v67));
 		if (unlikely(_mm512_mask_cmpge_epu32_mask(is_length, _mm512_sub_epi32(both, _mm512_set1_epi32(1)),

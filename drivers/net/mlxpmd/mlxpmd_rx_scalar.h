@@ -16,24 +16,12 @@
 #include "mlxpmd_ptype.h"
 #include "mlxpmd_rx.h"
 
-static __rte_always_inline uint32_t
-mlxpmd_cqe_be32(const uint8_t *cqe, unsigned int offset)
-{
-	return rte_be_to_cpu_32(*(const unaligned_uint32_t *)(cqe + offset));
-}
-
-static __rte_always_inline uint16_t
-mlxpmd_cqe_be16(const uint8_t *cqe, unsigned int offset)
-{
-	return rte_be_to_cpu_16(*(const unaligned_uint16_t *)(cqe + offset));
-}
-
 /* Header bits to packet type and flags: the whole of ptype, checksums and VLAN in one look-up. */
 static __rte_always_inline uint64_t
-mlxpmd_cqe_classify(const uint8_t *cqe)
+mlxpmd_cqe_classify(const struct prm_cqe64 *cqe)
 {
-	return mlxpmd_ptype_table[mlxpmd_ptype_index(cqe[MLXPMD_CQE_PKT_INFO],
-						     mlxpmd_cqe_be16(cqe, MLXPMD_CQE_HDS_IP_EXT))];
+	return mlxpmd_ptype_table[mlxpmd_ptype_index(cqe->tls_outer_l3_tunneled,
+						     rte_be_to_cpu_16(cqe->hdr_type_etc))];
 }
 
 /** The value of a device timestamp; false when it has none. The kind is known when compiling. */
@@ -53,25 +41,24 @@ mlxpmd_rx_stamp(const struct mlxpmd_clock_snap *snap, uint64_t ts, uint64_t *val
 
 /* Everything of the first mbuf but data_len and nb_segs. */
 static __rte_always_inline void
-mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const uint8_t *cqe, uint32_t len,
+mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm_cqe64 *cqe, uint32_t len,
 		    struct mlxpmd_rx_rare *rare, bool ts_usable, const unsigned int f)
 {
 	const uint64_t class = mlxpmd_cqe_classify(cqe);
 	uint64_t ol_flags = (class >> 32) & rxq->flag_mask, value;
 
 	rare->flags |= ol_flags;
-	rare->tags_be |= *(const unaligned_uint32_t *)(cqe + MLXPMD_CQE_TAIL);
+	rare->tags_be |= cqe->sop_drop_qpn;
 	m->packet_type = (uint32_t)class;
 	m->pkt_len = len;
-	m->vlan_tci = mlxpmd_cqe_be16(cqe, MLXPMD_CQE_VLAN_INFO);
+	m->vlan_tci = rte_be_to_cpu_16(cqe->vlan_info);
 	if (f & MLXPMD_RX_F_HASH) {
-		m->hash.rss = mlxpmd_cqe_be32(cqe, MLXPMD_CQE_RX_HASH_RES);
+		m->hash.rss = rte_be_to_cpu_32(cqe->rx_hash_result);
 		/* The type says whether there is a hash at all; its value may well be 0. */
-		ol_flags |= (uint32_t)(cqe[MLXPMD_CQE_RX_HASH_TYPE] != 0) * RTE_MBUF_F_RX_RSS_HASH;
+		ol_flags |= (uint32_t)(cqe->rx_hash_type != 0) * RTE_MBUF_F_RX_RSS_HASH;
 	}
 	if (f & MLXPMD_RX_F_STAMP) {
-		uint64_t ts = rte_be_to_cpu_64(
-			*(const unaligned_uint64_t *)(cqe + MLXPMD_CQE_TIMESTAMP));
+		uint64_t ts = rte_be_to_cpu_64(cqe->timestamp);
 
 		if (likely(ts_usable && mlxpmd_rx_stamp(&rxq->snap, ts, &value, f))) {
 			*RTE_MBUF_DYNFIELD(m, rxq->ts_offset, uint64_t *) = value;
@@ -120,7 +107,7 @@ static __rte_always_inline uint16_t
 mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
 		     const unsigned int f)
 {
-	const uint8_t *first = (const uint8_t *)&rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	const struct mlx5_cqe64 *first = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
 	const uint16_t log_segs = (f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0;
 	struct rte_mbuf **elt = &rxq->elts[(rxq->rq_ci & rxq->wqe_mask) << log_segs];
 	const uint64_t mbuf_init = rxq->mbuf_init;
@@ -137,20 +124,20 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 			break;
 		/* Ownership before contents. */
 		rte_io_rmb();
-		len = mlxpmd_cqe_be32(cqe, MLXPMD_CQE_BYTE_CNT);
+		len = rte_be_to_cpu_32(cqe->byte_cnt);
 		if (unlikely(len - 1 >= rxq->len_max))
 			break;
 		m = *elt;
 		rte_prefetch0(elt[MLXPMD_RX_ELTS_AHEAD << log_segs]);
 		mlxpmd_rx_rearm(m, mbuf_init);
-		mlxpmd_rx_fill_head(rxq, m, cqe, len, &rare, ts_usable, f);
+		mlxpmd_rx_fill_head(rxq, m, (const struct prm_cqe64 *)cqe, len, &rare, ts_usable, f);
 		if (f & MLXPMD_RX_F_SCATTER)
 			mlxpmd_rx_chain(rxq, elt, len);
 		else
 			m->data_len = len;
 		bytes += len;
 		*pkt = m;
-		cqe += sizeof(struct mlx5_cqe64);
+		cqe++;
 		elt += (size_t)1 << log_segs;
 		want += 1u << MLXPMD_TAIL_COUNTER_SHIFT;
 	}

@@ -93,7 +93,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	}
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLXPMD_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, PRM_WQE_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
 	wqe[1] = 0;
 	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(title)) : 0;
 	wqe[3] = 0;
@@ -122,9 +122,9 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	const uint32_t max = send_max(txq, RTE_MIN(n, txq->rs_thresh));
 	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
 	struct rte_mbuf **elt = &txq->elts[txq->elts_pi & txq->elts_mask];
-	const uint64_t qpn_ds = mlxpmd_be32_pair(0, rte_cpu_to_be_32(txq->sqn << 8 |
+	const uint64_t qpn_ds = mlxpmd_be32_pair(0, rte_cpu_to_be_32(txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT |
 								     (MLXPMD_TITLE_DS + 1)));
-	uint32_t opcode = (uint32_t)txq->pi << 8 | MLX5_OPCODE_SEND;
+	uint32_t opcode = (uint32_t)txq->pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT | MLX5_OPCODE_SEND;
 	struct mr_local mr = mr_local(txq);
 	uint64_t bytes = 0;
 	uint32_t i;
@@ -145,7 +145,7 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 			break;
 		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
 			vlan = mlxpmd_tx_eth_vlan(m);
-		wqe[0] = qpn_ds | mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & 0xffffff), 0);
+		wqe[0] = qpn_ds | mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK), 0);
 		wqe[1] = 0;
 		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
 			 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
@@ -153,7 +153,7 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		wqe[4] = mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
 		wqe[5] = rte_cpu_to_be_64(addr);
 		wqe += MLX5_SEND_WQE_BB / sizeof(*wqe);
-		opcode += 1u << 8;
+		opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
 		elt[i] = m;
 		bytes += len;
 		/* In a mix with multi-packet WQEs only those with a tag are for here. */

@@ -17,14 +17,14 @@
 #include "mlxpmd_rxtx.h"
 #include "mlxpmd_timesync.h"
 
-/** Enhanced multi-packet send: one title, then one data segment per packet (PRM, Send WQE opcodes). */
-#define MLXPMD_OPCODE_ENHANCED_MPSW 0x29
-/** Ethernet segment: the dword where an inline header's size would be; the low half is the TCI. */
-#define MLXPMD_ETH_VLAN_INSERT UINT32_C(0x80000000)
-/** 16-byte units: control and Ethernet segment; WQEBB. */
+/** Unit of a WQE's length. */
+#define MLXPMD_DS_BYTES sizeof(struct mlx5_wqe_data_seg)
+/** Units of control and Ethernet segment, and of a WQEBB. */
 #define MLXPMD_TITLE_DS 2
 #define MLXPMD_WQEBB_DS 4
-#define MLXPMD_DS_BYTES 16
+static_assert(sizeof(struct prm_wqe_ctrl_seg) + sizeof(struct prm_wqe_eth_seg) == MLXPMD_TITLE_DS * MLXPMD_DS_BYTES,
+	      "WQE layout");
+static_assert(MLX5_SEND_WQE_BB == MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES, "WQE layout");
 /** Most header bytes that a device can ask to be inlined: Ethernet with a tag, IPv6, TCP. */
 #define MLXPMD_INLINE_MAX (18 + 40 + 20)
 
@@ -46,8 +46,9 @@ mlxpmd_be32_pair(uint32_t first_be, uint32_t second_be)
 static __rte_always_inline uint64_t
 mlxpmd_tx_ctrl(const struct mlxpmd_txq *txq, uint16_t pi, uint8_t opcode, uint32_t ds)
 {
-	return mlxpmd_be32_pair(rte_cpu_to_be_32((uint32_t)pi << 8 | opcode),
-				rte_cpu_to_be_32(txq->sqn << 8 | ds));
+	return mlxpmd_be32_pair(rte_cpu_to_be_32((uint32_t)pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT |
+						 opcode),
+				rte_cpu_to_be_32(txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT | ds));
 }
 
 /**
@@ -79,7 +80,7 @@ mlxpmd_tx_eth_first(uint32_t cs_flags)
 static __rte_always_inline uint64_t
 mlxpmd_tx_eth_vlan(const struct rte_mbuf *m)
 {
-	return mlxpmd_be32_pair(0, rte_cpu_to_be_32(MLXPMD_ETH_VLAN_INSERT | m->vlan_tci));
+	return mlxpmd_be32_pair(0, rte_cpu_to_be_32((uint32_t)PRM_WQE_VLAN_INSERT << 16 | m->vlan_tci));
 }
 
 static __rte_always_inline void *

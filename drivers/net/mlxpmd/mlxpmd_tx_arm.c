@@ -13,8 +13,8 @@
 #define RS_THRESH_DEFAULT 32
 /* Completions that may be outstanding beyond one per rs_thresh: a long WQE asks for its own. */
 #define CQE_SLACK 8
-/* A control segment counts its WQE's 16-byte units in 6 bits. */
-#define DS_MAX 63
+/* Most 16-byte units that a control segment can count. */
+#define DS_MAX PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK
 
 static int
 fail(const struct mlxpmd_txq *txq, int err, const char *why)
@@ -28,7 +28,12 @@ fail(const struct mlxpmd_txq *txq, int err, const char *why)
 static int
 inline_bytes(uint8_t mode)
 {
-	static const uint8_t by_mode[] = { 0, 18, 18 + 40, MLXPMD_INLINE_MAX };
+	static const uint8_t by_mode[] = {
+		[PRM_MIN_INLINE_MODE_NONE] = 0,
+		[PRM_MIN_INLINE_MODE_L2] = 18,
+		[PRM_MIN_INLINE_MODE_IP] = 18 + 40,
+		[PRM_MIN_INLINE_MODE_TCP_UDP] = MLXPMD_INLINE_MAX,
+	};
 
 	return mode < RTE_DIM(by_mode) ? by_mode[mode] : -EINVAL;
 }
@@ -63,7 +68,7 @@ sizes_set(struct mlxpmd_txq *txq)
 	if (hdr < 0)
 		return fail(txq, EINVAL, "the device's inline mode is unknown");
 	txq->inline_bytes = hdr;
-	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, (uint32_t)DS_MAX);
+	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, DS_MAX);
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
 		return fail(txq, EINVAL, "the device's largest WQE is too small");
 	txq->elts_mask = elts - 1;
@@ -102,7 +107,7 @@ rings_set(struct mlxpmd_txq *txq)
 	txq->cqes = txq->cq.cqes;
 	txq->cq_dbrec = txq->cq.dbrec;
 	for (i = 0; i <= txq->cqe_mask; i++)
-		txq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << 4 | MLX5_CQE_OWNER_MASK);
+		txq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT | MLX5_CQE_OWNER_MASK);
 	memset(txq->wqes, 0, (txq->wqe_mask + 1u) * (size_t)MLX5_SEND_WQE_BB);
 	txq->cq_ci = 0;
 	txq->cq_dbrec[0] = 0;

@@ -214,11 +214,11 @@ static uint16_t
 wqe_packets(const struct mlxpmd_txq *txq, uint16_t wqe, uint16_t *wqebbs)
 {
 	const struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
-	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & 0x3f;
+	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK;
 
 	*wqebbs = (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
-	switch (rte_be_to_cpu_32(ctrl->opmod_idx_opcode) & 0xff) {
-	case MLXPMD_OPCODE_ENHANCED_MPSW:
+	switch (PRM_BITS(rte_be_to_cpu_32(ctrl->opmod_idx_opcode), WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPCODE)) {
+	case PRM_WQE_OPCODE_ENHANCED_MPSW:
 		return ds - MLXPMD_TITLE_DS;
 	case MLX5_OPCODE_SEND:
 		return 1;

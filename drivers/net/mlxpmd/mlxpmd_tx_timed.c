@@ -11,11 +11,8 @@
 #include "mlxpmd_timesync.h"
 #include "mlxpmd_tx.h"
 
-/* PRM, WAIT: control segment and a segment of 32 bytes; opcode modifier TIME; the condition's name is the clock's. */
-#define WAIT_OPCODE 0x0f
-#define WAIT_MOD_TIME 2
-#define WAIT_DS 3
-#define WAIT_CYCLIC_SMALLER 5
+/* WAIT WQE: control segment and wait segment. */
+#define WAIT_DS (1 + sizeof(struct prm_wqe_wait_seg) / MLXPMD_DS_BYTES)
 /*
  * The device compares modulo a power of two of at least so many seconds, and takes what is more than half of it
  * ahead for past. A quarter ahead is what we let a packet wait, so that there is as much again for a queue
@@ -125,16 +122,19 @@ plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 static void
 wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 {
+	const uint32_t mod = PRM_WAIT_OPC_MOD_TIME << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_SHIFT;
 	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	struct prm_wqe_wait_seg *wait = (struct prm_wqe_wait_seg *)&wqe[2];
 
-	wqe[0] = mlxpmd_be32_pair(rte_cpu_to_be_32((uint32_t)WAIT_MOD_TIME << 24 | (uint32_t)txq->pi << 8 |
-						   WAIT_OPCODE),
-				  rte_cpu_to_be_32(txq->sqn << 8 | WAIT_DS));
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, PRM_WQE_OPCODE_WAIT, WAIT_DS) | mlxpmd_be32_pair(rte_cpu_to_be_32(mod), 0);
 	wqe[1] = 0;
-	wqe[2] = mlxpmd_be32_pair(rte_cpu_to_be_32(WAIT_CYCLIC_SMALLER), 0);
-	wqe[3] = 0;
-	wqe[4] = rte_cpu_to_be_64(stamp & txq->time_mask);
-	wqe[5] = rte_cpu_to_be_64(txq->time_mask);
+	/* Wait while the clock is smaller than the value, modulo the mask. */
+	wait->operation = rte_cpu_to_be_32(PRM_WAIT_COND_CYCLIC_SMALLER);
+	wait->lkey = 0;
+	wait->va_high = 0;
+	wait->va_low = 0;
+	wait->value = rte_cpu_to_be_64(stamp & txq->time_mask);
+	wait->mask = rte_cpu_to_be_64(txq->time_mask);
 	txq->pi++;
 }
 

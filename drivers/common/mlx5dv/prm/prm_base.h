@@ -31,6 +31,9 @@
 #define PRM_ONES64(width) (UINT64_MAX >> (64 - (width)))
 #define PRM_ONES32(width) (UINT32_MAX >> (32 - (width)))
 
+/* Bits of a member of a WQE, CQE or EQE, in host order: PRM_BITS(etc, CQE64_L4_HDR_TYPE_ETC_L4_HDR_TYPE). */
+#define PRM_BITS(value, bits) (((value) & PRM_##bits##_MASK) >> PRM_##bits##_SHIFT)
+
 /* What a row of a layout is. */
 enum prm_field_kind {
 	PRM_FIELD_SCALAR, /* bits hi..lo; hi > 31 spans dword and dword + 1 */
