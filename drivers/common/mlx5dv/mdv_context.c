@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mdv_private.h"
+#include "mdv_stage.h"
 
 int
 mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
@@ -154,12 +155,16 @@ td_down(struct mdv_dev *dev)
 	mdv_obj_destroy(dev->td);
 }
 
-/** Order matters: each stage may use what stands above it. */
-static const struct {
-	const char *name;
-	int (*up)(struct mdv_dev *dev);
-	void (*down)(struct mdv_dev *dev);
-} stages[] = {
+static void
+mdv_stage_failed(const struct mdv_dev *dev, const char *name, int ret)
+{
+	MDV_LOG(DEBUG, &dev->pci, "open failed at stage \"%s\": %s", name, mdv_errno_name(-ret));
+}
+
+MDV_STAGES_DEFINE(mdv, struct mdv_dev)
+
+/* A stage may use everything that the stages before it set up. */
+static const struct mdv_stage stages[] = {
 	{ "context", context_up, context_down },
 	{ "capabilities", mdv_caps_read, NULL },
 	{ "LAG", mdv_lag_check, NULL },
@@ -178,14 +183,6 @@ static const struct mdv_backend *const backends[] = {
 	[MDV_OPEN_VERBS] = &mdv_backend_verbs,
 	[MDV_OPEN_VFIO] = &mdv_backend_vfio,
 };
-
-static void
-stages_down(struct mdv_dev *dev, size_t n)
-{
-	while (n-- > 0)
-		if (stages[n].down != NULL)
-			stages[n].down(dev);
-}
 
 int
 mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out)
@@ -208,12 +205,8 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	dev->backend = backends[mode];
 	dev->netdev_sock = -1;
 	pthread_mutex_init(&dev->objects_lock, NULL);
-	for (size_t i = 0; i < RTE_DIM(stages); i++) {
-		ret = stages[i].up(dev);
-		if (ret == 0)
-			continue;
-		MDV_LOG(DEBUG, pci, "open stopped at stage \"%s\"", stages[i].name);
-		stages_down(dev, i);
+	ret = mdv_stages_up(dev, stages, RTE_DIM(stages));
+	if (ret != 0) {
 		free(dev);
 		return mdv_fail(-ret);
 	}
@@ -228,6 +221,6 @@ mdv_close(struct mdv_dev *dev)
 {
 	if (dev == NULL)
 		return;
-	stages_down(dev, RTE_DIM(stages));
+	mdv_stages_down(dev, stages, RTE_DIM(stages));
 	free(dev);
 }

@@ -11,6 +11,8 @@
 
 #include <time.h>
 
+#include <mdv_stage.h>
+
 #include "mlxpmd.h"
 
 /** The time of the control plane: CLOCK_MONOTONIC. */
@@ -23,17 +25,14 @@ mlxpmd_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* ---- stages (mlxpmd_stage.c): set-up in steps, unwound backwards ---- */
-struct mlxpmd_stage {
-	const char *name;
-	int (*up)(struct mlxpmd_port *port);
-	void (*down)(struct mlxpmd_port *port); /**< NULL: nothing to undo. */
-};
-/** Runs all stages forwards; a failed one undoes those before it. */
-int mlxpmd_stages_up(struct mlxpmd_port *port, const struct mlxpmd_stage *stages, unsigned int n);
-/** Undoes stages n-1 .. 0. */
-void mlxpmd_stages_down(struct mlxpmd_port *port, const struct mlxpmd_stage *stages,
-			unsigned int n);
+/* ---- stages (mdv_stage.h): set-up in steps, unwound in reverse order ---- */
+static inline void
+mlxpmd_stage_failed(const struct mlxpmd_port *port, const char *name, int rc)
+{
+	MLXPMD_LOG(DEBUG, "port %u: stage %s failed: %s", port->port_id, name, rte_strerror(-rc));
+}
+
+MDV_STAGES_DEFINE(mlxpmd, struct mlxpmd_port)
 
 /* ---- ethdev (mlxpmd_ethdev.c) ---- */
 /** A zeroed port becomes usable; 1 when the device is meant for another driver. */
