@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include <mdv.h>
-#include <mdv_devx.h>
+#include <mdv_inspect.h>
 
 #include "explain.h"
 #include "tm.h"

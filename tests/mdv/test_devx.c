@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mdv_devx.h>
+#include <mdv_inspect.h>
 
 #include "mdv_test.h"
 

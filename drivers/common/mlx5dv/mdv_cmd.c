@@ -9,14 +9,6 @@
 
 RTE_LOG_REGISTER_DEFAULT(mdv_logtype, NOTICE)
 
-const char *
-mdv_errno_name(int err)
-{
-	const char *name = strerrorname_np(err);
-
-	return name != NULL ? name : "errno";
-}
-
 static uint16_t
 mailbox_opcode(const void *in)
 {

@@ -96,9 +96,3 @@ mdv_quiesce_wait(struct mdv_dev *dev)
 		rte_delay_us_sleep(1000);
 	}
 }
-
-const char *
-mdv_syndrome_name(uint8_t syndrome)
-{
-	return prm_cqe_syndrome_name(syndrome);
-}

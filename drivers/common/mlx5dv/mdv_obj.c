@@ -5,19 +5,106 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mdv_inspect.h"
 #include "mdv_private.h"
 
-/** Replies of create and modify commands are a head and an id; general objects stay below this. */
+/** Largest outbox of a create or modify command, general objects included. */
 #define MDV_OUT_BYTES_MAX 256
 
-/** One command makes entries of flow tables and changes them: it has a counterpart that destroys. */
+/* ------------------------------------------------------------------ list of the device's objects */
+
+/** Name of the object type: the name of its create or query command without the verb. */
+static const char *
+without_verb(const char *command)
+{
+	static const char *const verbs[] = { "CREATE_", "ALLOC_", "QUERY_", "SET_" };
+
+	for (size_t i = 0; i < RTE_DIM(verbs); i++)
+		if (strncmp(command, verbs[i], strlen(verbs[i])) == 0)
+			return command + strlen(verbs[i]);
+	return command;
+}
+
+static void
+objects_add(struct mdv_obj *obj)
+{
+	struct mdv_dev *dev = obj->dev;
+
+	pthread_mutex_lock(&dev->objects_lock);
+	LIST_INSERT_HEAD(&dev->objects, obj, next);
+	pthread_mutex_unlock(&dev->objects_lock);
+}
+
+static void
+objects_remove(struct mdv_obj *obj)
+{
+	struct mdv_dev *dev = obj->dev;
+
+	pthread_mutex_lock(&dev->objects_lock);
+	LIST_REMOVE(obj, next);
+	pthread_mutex_unlock(&dev->objects_lock);
+}
+
+unsigned int
+mdv_objects_get(struct mdv_dev *dev, struct mdv_obj_info *info, unsigned int n)
+{
+	const struct mdv_obj *obj;
+	unsigned int count = 0;
+
+	pthread_mutex_lock(&dev->objects_lock);
+	LIST_FOREACH(obj, &dev->objects, next) {
+		if (count < n) {
+			info[count].type = without_verb(prm_command_name(obj->create_opcode));
+			info[count].id = obj->id;
+			info[count].create_opcode = obj->create_opcode;
+		}
+		count++;
+	}
+	pthread_mutex_unlock(&dev->objects_lock);
+	return count;
+}
+
+/** The object that a query command names; the caller holds objects_lock. */
+static struct mdv_obj *
+objects_find(struct mdv_dev *dev, const struct prm_command *cmd, const void *in)
+{
+	const char *type = without_verb(cmd->name);
+	uint32_t id = prm_field_ref_get(in, cmd->in_id);
+	struct mdv_obj *obj;
+
+	LIST_FOREACH(obj, &dev->objects, next)
+		if (obj->id == id &&
+		    strcmp(without_verb(prm_command_name(obj->create_opcode)), type) == 0)
+			return obj;
+	return NULL;
+}
+
+int
+mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const void *in,
+		  size_t in_bytes, void *out, size_t out_bytes)
+{
+	struct mdv_obj *obj;
+	int ret = -ENOENT;
+
+	/* mdv_obj_destroy() removes the object from the list first, so the lock keeps it alive. */
+	pthread_mutex_lock(&dev->objects_lock);
+	obj = objects_find(dev, cmd, in);
+	if (obj != NULL)
+		ret = mdv_exec_query_try(obj, in, in_bytes, out, out_bytes);
+	pthread_mutex_unlock(&dev->objects_lock);
+	return ret;
+}
+
+/* ------------------------------------------------------------------ create, modify, query, destroy */
+
+/** SET_FLOW_TABLE_ENTRY both creates and modifies; it is the modify command that has a destroy command. */
 static bool
-makes(const struct prm_command *cmd, enum prm_command_class cls)
+also_creates(const struct prm_command *cmd, enum prm_command_class cls)
 {
 	return cls == PRM_CMD_CREATE && cmd->cls == PRM_CMD_MODIFY && cmd->destroy_opcode != 0;
 }
 
-/** The table's row for an inbox, if it is of the class asked for and long enough. */
+/** Looks up an inbox in the command table. NULL with EINVAL if its class or length is wrong. */
 static const struct prm_command *
 command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_command_class cls)
 {
@@ -28,7 +115,7 @@ command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_comman
 	if (in_bytes >= 2)
 		opcode = (uint16_t)(bytes[0] << 8 | bytes[1]);
 	cmd = prm_command_find(opcode);
-	if (cmd == NULL || (cmd->cls != cls && !makes(cmd, cls))) {
+	if (cmd == NULL || (cmd->cls != cls && !also_creates(cmd, cls))) {
 		MDV_LOG(ERR, &dev->pci, "%s (0x%x) is not a command of this kind",
 			prm_command_name(opcode), opcode);
 		rte_errno = EINVAL;
@@ -43,7 +130,7 @@ command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_comman
 	return cmd;
 }
 
-/** Modify and query commands name their object; the kernel refuses a mismatch without a word. */
+/** The inbox must carry the object's own id: for any other the kernel returns EINVAL without a log line. */
 static int
 check_id(const struct mdv_obj *obj, const struct prm_command *cmd, const void *in)
 {
@@ -54,7 +141,7 @@ check_id(const struct mdv_obj *obj, const struct prm_command *cmd, const void *i
 	id = prm_field_ref_get(in, cmd->in_id);
 	if (id == obj->id)
 		return 0;
-	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) names object 0x%x, the handle is of 0x%x",
+	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) has object id 0x%x, the handle has 0x%x",
 		cmd->name, cmd->opcode, id, obj->id);
 	return mdv_fail(EINVAL);
 }
@@ -81,10 +168,10 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	}
 	obj->dev = dev;
 	obj->create_opcode = cmd->opcode;
-	/* Where the device gives no number, the caller chose one: an entry's index. */
+	/* A flow table entry has no id of the device's choice: its index is in the inbox. */
 	obj->id = cmd->cls == PRM_CMD_CREATE ? prm_field_ref_get(out, cmd->out_id)
 					     : prm_field_ref_get(in, cmd->in_id);
-	mdv_objects_add(obj);
+	objects_add(obj);
 	MDV_LOG(DEBUG, &dev->pci, "%s (0x%x) -> 0x%x", cmd->name, cmd->opcode, obj->id);
 	return obj;
 }
@@ -126,7 +213,7 @@ mdv_obj_destroy(struct mdv_obj *obj)
 
 	if (obj == NULL)
 		return 0;
-	mdv_objects_remove(obj);
+	objects_remove(obj);
 	cmd = prm_command_find(obj->create_opcode);
 	ret = mdv_exec_destroy(obj, cmd->destroy_opcode);
 	free(obj);

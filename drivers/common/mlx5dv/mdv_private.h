@@ -196,11 +196,14 @@ struct ibv_device;
 /** The PCI function behind an RDMA device; -ENOENT for a device that has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
 
-/* ------------------------------------------------------------------ mdv_devx.c: the list of objects */
+/* ------------------------------------------------------------------ mdv_obj.c */
 
-/** At creation, and before destruction: who looks at an object holds the list's lock. */
-void mdv_objects_add(struct mdv_obj *obj);
-void mdv_objects_remove(struct mdv_obj *obj);
+/**
+ * Runs a query command on the object of this device that its inbox names. A refusal is neither
+ * logged nor counted. 0; -ENOENT no such object; or as mdv_obj_query().
+ */
+int mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const void *in,
+		      size_t in_bytes, void *out, size_t out_bytes);
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 

@@ -12,7 +12,7 @@
 
 #include <rte_telemetry.h>
 
-#include <mdv_devx.h>
+#include <mdv_inspect.h>
 #include <mdv_mlx4.h>
 
 #include "mlxpmd_ctrl.h"

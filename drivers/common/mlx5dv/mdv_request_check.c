@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Which questions to a device change nothing: commands and registers by lists of those that only read, and of
- * what may be set in them to say what is read. All else is refused, and named: a counter that is cleared as it
- * is read, a snapshot that is taken, memory that the device writes, and bits that no field is known for.
+ * Check that a command only reads. Commands, registers and the fields that may be set in them are
+ * listed here; everything else is refused, because the PRM has reads with side effects: counters that
+ * are cleared when read, snapshots, replies that the device writes to memory.
  */
 
 #include <stdio.h>
 #include <string.h>
 
-#include "mdv_devx_gate.h"
 #include "mdv_private.h"
+#include "mdv_request_check.h"
 
-/** A command or register that reads, and the fields that say what. */
+/** A command or register that can be read without side effects, and the fields that select what. */
 struct reader {
 	uint16_t number;
-	const char *fields; /**< Between blanks. */
+	const char *fields; /**< Separated and surrounded by blanks. */
 };
 
-/** Of every command. */
+/** Fields of every command. */
 #define ANY " opcode op_mod uid vhca_tunnel_id "
 #define VPORT " other_vport vport_number port_num "
 
@@ -64,12 +64,12 @@ static const struct reader commands[] = {
 	{ PRM_CMD_OP_QUERY_GENERAL_OBJECT, " obj_type obj_id " },
 };
 
-/** Of every register that is read: the command's own. */
+/** Fields of ACCESS_REGISTER itself. */
 #define ANY_REGISTER ANY " register_id argument "
 #define PORT " swid local_port pnat plane_ind "
 #define GROUPS " feature_group access_reg_group "
 
-/** Not MCIA: a cable's module forgets its alarms as they are read. */
+/** MCIA is missing because reading a cable module clears its alarm flags (SFF-8636, CMIS). */
 static const struct reader registers[] = {
 	{ PRM_REG_QPTS, PORT },
 	{ PRM_REG_QTCT, " port_number prio " },
@@ -136,72 +136,72 @@ listed(const char *fields, const char *name, size_t len)
 	return false;
 }
 
-/** A walk over all that is set in an inbox. */
-struct look {
+/** State of the walk over the fields of an inbox. */
+struct walk {
 	const char *any, *fields;
-	const char *reg;	/**< Name of the register's layout, before its fields; or NULL. */
-	unsigned int bits;	/**< That belong to fields. */
+	const char *reg;	/**< Prefix of the register's field paths, NULL without register. */
+	unsigned int bits;	/**< Set bits that belong to known fields. */
 	char *refused;
 };
 
 static void
-look_at(void *arg, const char *path, uint64_t value, const char *name)
+walk_field(void *arg, const char *path, uint64_t value, const char *name)
 {
-	struct look *l = arg;
-	size_t of_register = l->reg != NULL ? strlen(l->reg) : 0, len;
-	const char *fields = l->any;
+	struct walk *w = arg;
+	size_t of_register = w->reg != NULL ? strlen(w->reg) : 0, len;
+	const char *fields = w->any;
 
 	RTE_SET_USED(name);
-	l->bits += __builtin_popcountll(value);
-	if (of_register != 0 && strncmp(path, l->reg, of_register) == 0 && path[of_register] == '.') {
+	w->bits += __builtin_popcountll(value);
+	if (of_register != 0 && strncmp(path, w->reg, of_register) == 0 && path[of_register] == '.') {
 		path += of_register + 1;
-		fields = l->fields;
-	} else if (of_register == 0 && listed(l->fields, path, strlen(path))) {
+		fields = w->fields;
+	} else if (of_register == 0 && listed(w->fields, path, strlen(path))) {
 		return;
 	}
 	len = strlen(path);
-	if (!listed(fields, path, len) && l->refused[0] == '\0')
-		snprintf(l->refused, MDV_REFUSED_BYTES, "%s", path);
+	if (!listed(fields, path, len) && w->refused[0] == '\0')
+		snprintf(w->refused, MDV_REFUSED_BYTES, "%s", path);
 }
 
-/** Only fields that say what is read are set; the layouts name every bit that is known. */
+/** Only listed fields are set, and every set bit belongs to a field of the layout. */
 static bool
-only_selects(struct look *l, const uint32_t *in, size_t in_bytes)
+only_selects(struct walk *w, const uint32_t *in, size_t in_bytes)
 {
 	unsigned int bits = 0;
 
-	prm_decode_in(in, in_bytes, true, look_at, l);
+	prm_decode_in(in, in_bytes, true, walk_field, w);
 	for (size_t i = 0; i < in_bytes / 4; i++)
 		bits += __builtin_popcount(in[i]);
-	if (bits != l->bits && l->refused[0] == '\0')
-		snprintf(l->refused, MDV_REFUSED_BYTES, "bits of no known field");
-	return l->refused[0] == '\0';
+	if (bits != w->bits && w->refused[0] == '\0')
+		snprintf(w->refused, MDV_REFUSED_BYTES, "bits of no known field");
+	return w->refused[0] == '\0';
 }
 
 bool
-mdv_devx_read_only(const uint32_t *in, size_t in_bytes, char refused[MDV_REFUSED_BYTES])
+mdv_request_reads_only(const uint32_t *in, size_t in_bytes, char refused[MDV_REFUSED_BYTES])
 {
 	const uint16_t opcode = prm_cmd_in_get_opcode((const void *)in);
 	const struct prm_access_register_in *access = (const void *)in;
-	struct look l = { .any = ANY, .refused = refused };
+	struct walk w = { .any = ANY, .refused = refused };
 	const struct reader *r = find(commands, RTE_DIM(commands), opcode);
 
 	refused[0] = '\0';
-	if (mdv_devx_is_register(opcode)) {
+	if (mdv_request_is_register(opcode)) {
 		r = find(registers, RTE_DIM(registers), prm_access_register_in_get_register_id(access));
 		if (prm_access_register_in_get_op_mod(access) != PRM_ACCESS_REG_OP_READ || r == NULL)
 			return false;
-		l.any = ANY_REGISTER;
-		l.reg = prm_register_layout(r->number)->name;
+		w.any = ANY_REGISTER;
+		w.reg = prm_register_layout(r->number)->name;
 	}
 	if (r == NULL)
 		return false;
-	l.fields = r->fields;
-	return only_selects(&l, in, in_bytes);
+	w.fields = r->fields;
+	return only_selects(&w, in, in_bytes);
 }
 
 bool
-mdv_devx_is_register(uint16_t opcode)
+mdv_request_is_register(uint16_t opcode)
 {
 	return opcode == PRM_CMD_OP_ACCESS_REGISTER || opcode == PRM_CMD_OP_ACCESS_REGISTER_USER;
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Names and explanations of error numbers, command statuses and syndromes. */
+
+#include <string.h>
+
+#include "mdv_inspect.h"
+#include "mdv_private.h"
+
+const char *
+mdv_errno_name(int err)
+{
+	const char *name = strerrorname_np(err);
+
+	return name != NULL ? name : "errno";
+}
+
+void
+mdv_explain(uint8_t status, uint32_t syndrome, struct mdv_explanation *e)
+{
+	int err = prm_status_errno(status);
+
+	e->name = prm_status_name(status);
+	e->errno_name = err == 0 ? "0" : mdv_errno_name(err);
+	e->meaning = prm_status_text(status);
+	if (e->meaning == NULL)
+		e->meaning = "unknown status: the firmware may be newer than this driver";
+	e->syndrome = prm_syndrome_text(syndrome);
+	if (e->syndrome == NULL)
+		e->syndrome = syndrome == 0 ? "the firmware gives no syndrome" :
+			      "a firmware syndrome that is not published: NVIDIA support can "
+			      "interpret it, given the firmware version";
+}
+
+int
+mdv_status_find(const char *name, uint8_t *status)
+{
+	for (unsigned int i = 0; i <= UINT8_MAX; i++) {
+		if (strcasecmp(prm_status_name(i), name) == 0 && prm_status_text(i) != NULL) {
+			*status = i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+const char *
+mdv_syndrome_name(uint8_t syndrome)
+{
+	return prm_cqe_syndrome_name(syndrome);
+}
+
+const char *
+mdv_syndrome_meaning(uint8_t syndrome)
+{
+	const char *text = prm_cqe_syndrome_text(syndrome);
+
+	return text != NULL ? text : "unknown syndrome of an error completion";
+}
