@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Receive, off the fast path: refill, completions that are no packet, ring status. */
+/* Receive WQEs: refill with mbufs, repost after a reset, free. */
 
-#include <rte_branch_prediction.h>
 #include <ethdev_driver.h>
+#include <rte_branch_prediction.h>
 
 #include "mlxpmd_rx.h"
 
-/* mbufs per bulk request: a mempool cache serves it, and the WQEs of four cache lines are written at once. */
+/* mbufs per bulk request: fits a mempool cache. */
 #define REFILL_BULK 64
 
 static __rte_always_inline uintptr_t
 mbuf_buffer(const struct mlxpmd_rxq *rxq, const struct rte_mbuf *m)
 {
-	/* Of an ordinary pool the buffer follows the mbuf, whose cache line need not be touched. */
+	/* The buffer usually follows its mbuf: computing the address avoids a load from the mbuf. */
 	return rxq->buf_offset != 0 ? (uintptr_t)m + rxq->buf_offset : (uintptr_t)m->buf_addr;
 }
 
-/* Key of an address; false when no registered range holds it. */
+/* Finds the lkey of an address. Returns false if no registered range contains it. */
 static bool
 refill_lkey(const struct mlxpmd_rxq *rxq, uintptr_t addr, uint32_t *lkey_be)
 {
@@ -38,7 +38,7 @@ refill_lkey(const struct mlxpmd_rxq *rxq, uintptr_t addr, uint32_t *lkey_be)
 	return false;
 }
 
-/* Points one data segment at an mbuf; false when it lies in memory that the device does not know. */
+/* Writes an mbuf's buffer address to its data segment. Returns false if the buffer is not registered. */
 static __rte_always_inline bool
 post_seg(const struct mlxpmd_rxq *rxq, uint32_t elt, uint16_t headroom)
 {
@@ -51,7 +51,7 @@ post_seg(const struct mlxpmd_rxq *rxq, uint32_t elt, uint16_t headroom)
 	return true;
 }
 
-/* As many as there are, up to k: the ring must not stay dry while the pool has a few. */
+/* Halves the request until the pool can serve it, so that the last mbufs of a pool are used. */
 static uint16_t
 get_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint16_t k)
 {
@@ -67,7 +67,7 @@ give_back(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint16_t k)
 		rte_mempool_put_bulk(rxq->mp, (void **)elt, k);
 }
 
-/* Single-segment WQEs, up to the ring's end. @return WQEs posted. */
+/* Fills single-segment WQEs, at most up to the end of the ring. Returns their number. */
 static uint16_t
 refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 {
@@ -91,7 +91,7 @@ refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 	return i;
 }
 
-/* Fills the missing places of one WQE. @return false when the pool or the registration falls short. */
+/* Fills the empty segments of one WQE. Returns false if the pool is empty or a buffer is not registered. */
 static bool
 refill_wqe(struct mlxpmd_rxq *rxq, uint32_t first)
 {
@@ -125,7 +125,7 @@ refill_scatter(struct mlxpmd_rxq *rxq, uint16_t holes)
 	return i;
 }
 
-/* mbufs that unposted WQEs lack. */
+/* Number of mbufs that the WQEs not posted yet are short of. */
 static uint32_t
 missing(const struct mlxpmd_rxq *rxq)
 {
@@ -154,7 +154,7 @@ mlxpmd_rx_refill(struct mlxpmd_rxq *rxq)
 			break;
 		rxq->rq_pi += k;
 	}
-	/* WQEs before the index that lets the device use them. */
+	/* mlxpmd_dbrec_write() orders the WQEs before the index. */
 	if (likely(rxq->rq_pi != rq_pi))
 		mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
 	lack = holes == 0 ? 0 : missing(rxq);
@@ -173,7 +173,7 @@ mlxpmd_rx_repost(struct mlxpmd_rxq *rxq)
 	for (i = 0; i < segs; i++) {
 		bool first = (i & (rxq->segs_per_wqe - 1u)) == 0;
 
-		/* What scatter left in holes is posted with them; else those places hold stale pointers. */
+		/* With scatter, unposted WQEs keep their unused mbufs; without, their elts are stale pointers. */
 		if ((i >= posted && rxq->log_segs == 0) || rxq->elts[i] == NULL)
 			continue;
 		if (!post_seg(rxq, i, first ? rxq->headroom : 0))
@@ -192,108 +192,4 @@ mlxpmd_rx_wqe_free(struct mlxpmd_rxq *rxq, uint16_t wqe)
 		rte_mbuf_raw_free(elt[s]);
 		elt[s] = NULL;
 	}
-}
-
-static void
-drop_one(struct mlxpmd_rxq *rxq)
-{
-	mlxpmd_rx_wqe_free(rxq, rxq->rq_ci);
-	rxq->rq_ci++;
-	rxq->cq_ci++;
-}
-
-uint16_t
-mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq)
-{
-	mlxpmd_qstate_let_go(&rxq->state);
-	return 0;
-}
-
-/* The rest of the call may finish what it began; mlxpmd_rx_not_ready() ends it. */
-static void
-fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause)
-{
-	rxq->cause = cause;
-	__atomic_store_n(&rxq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
-}
-
-bool
-mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
-{
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
-	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
-	const uint64_t tail = mlxpmd_cqe_tail(cqe);
-	const uint16_t counter = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
-	const bool in_step = rxq->rq_ci != rxq->rq_pi && ((counter ^ rxq->rq_ci) & rxq->wqe_mask) == 0;
-	const bool error = mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR;
-	bool drop;
-
-	/* Ownership, seen by the caller, before contents. */
-	rte_io_rmb();
-	/* It may have come between the fast path's look and the caller's: then it is an ordinary packet. */
-	if (in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
-	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
-	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
-		return true;
-	if (error) {
-		rxq->stats.errors++;
-		rxq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
-		rxq->syndrome = err->syndrome;
-		rxq->vendor_syndrome = err->vendor_err_synd;
-		/* A packet too long for its WQE is that packet's loss; all else stops the RQ. */
-		drop = in_step && err->syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
-	} else {
-		rxq->stats.cqe_bad++;
-		/* A length that cannot be, at the right place: the step is kept, the packet is not. */
-		drop = in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
-		       ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0;
-	}
-	if (drop)
-		drop_one(rxq);
-	else
-		fail(rxq, error && in_step ? MLXPMD_CAUSE_ERROR : MLXPMD_CAUSE_BAD);
-	return drop;
-}
-
-/* Is the completion `offset` places ahead there? */
-static bool
-completed(const struct mlxpmd_rxq *rxq, uint32_t offset)
-{
-	uint32_t ci = rxq->cq_ci + offset;
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[ci & rxq->cqe_mask];
-
-	return !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (ci >> rxq->log_cqes) & 1);
-}
-
-int
-mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
-{
-	const struct mlxpmd_rxq *rxq = queue;
-
-	if (offset > rxq->wqe_mask)
-		return -EINVAL;
-	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY ||
-	    offset >= (uint16_t)(rxq->rq_pi - rxq->rq_ci))
-		return RTE_ETH_RX_DESC_UNAVAIL;
-	return completed(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
-}
-
-uint32_t
-mlxpmd_rx_queue_count(void *queue)
-{
-	const struct mlxpmd_rxq *rxq = queue;
-	uint32_t low = 0, high, mid;
-
-	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY)
-		return 0;
-	high = (uint16_t)(rxq->rq_pi - rxq->rq_ci);
-	/* CQEs come in order: the first that is not there is found by halving. */
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (completed(rxq, mid))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
 }

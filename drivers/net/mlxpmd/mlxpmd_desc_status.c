@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Descriptor status and number of used receive descriptors, for ethdev. */
+
+#include <ethdev_driver.h>
+
+#include "mlxpmd_rx.h"
+#include "mlxpmd_tx.h"
+
+/* Has the device written the CQE `offset` entries after cq_ci? */
+static bool
+completed(const struct mlxpmd_rxq *rxq, uint32_t offset)
+{
+	uint32_t ci = rxq->cq_ci + offset;
+	const struct mlx5_cqe64 *cqe = &rxq->cqes[ci & rxq->cqe_mask];
+
+	return !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (ci >> rxq->log_cqes) & 1);
+}
+
+int
+mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
+{
+	const struct mlxpmd_rxq *rxq = queue;
+
+	if (offset > rxq->wqe_mask)
+		return -EINVAL;
+	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY ||
+	    offset >= (uint16_t)(rxq->rq_pi - rxq->rq_ci))
+		return RTE_ETH_RX_DESC_UNAVAIL;
+	return completed(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
+}
+
+uint32_t
+mlxpmd_rx_queue_count(void *queue)
+{
+	const struct mlxpmd_rxq *rxq = queue;
+	uint32_t low = 0, high, mid;
+
+	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY)
+		return 0;
+	high = (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+	/* CQEs are written in order: binary search for the first that is not. */
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (completed(rxq, mid))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+int
+mlxpmd_tx_descriptor_status(void *queue, uint16_t offset)
+{
+	struct mlxpmd_txq *txq = queue;
+	uint16_t in_flight;
+
+	if (offset > txq->elts_mask)
+		return -EINVAL;
+	if (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY)
+		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, false, true);
+	if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY) {
+		(void)mlxpmd_tx_not_ready(txq);
+		return RTE_ETH_TX_DESC_UNAVAIL;
+	}
+	in_flight = txq->elts_pi - txq->elts_ci;
+	/* Offset 0 is the next free entry; the packets in flight follow the free ones. */
+	return offset < txq->elts_mask + 1 - in_flight ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL;
+}

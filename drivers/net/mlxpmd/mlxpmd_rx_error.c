@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Receive completions that the fast path does not handle: error completions and CQEs that make no sense. */
+
+#include <ethdev_driver.h>
+#include <rte_branch_prediction.h>
+
+#include "mlxpmd_rx.h"
+
+static void
+drop_one(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_rx_wqe_free(rxq, rxq->rq_ci);
+	rxq->rq_ci++;
+	rxq->cq_ci++;
+}
+
+uint16_t
+mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_qstate_let_go(&rxq->state);
+	return 0;
+}
+
+/* The burst may still deliver packets that it has; mlxpmd_rx_not_ready() at its end quiesces the queue. */
+static void
+fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause)
+{
+	rxq->cause = cause;
+	__atomic_store_n(&rxq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
+}
+
+bool
+mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
+{
+	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
+	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
+	const uint64_t tail = mlxpmd_cqe_tail(cqe);
+	const uint16_t counter = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
+	const bool in_step = rxq->rq_ci != rxq->rq_pi && ((counter ^ rxq->rq_ci) & rxq->wqe_mask) == 0;
+	const bool error = mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR;
+	bool drop;
+
+	/*
+	 * Order the load of op_own (by the caller) before the loads of the CQE's other members. Load-load order is
+	 * enough: nothing is written to the CQE.
+	 */
+	rte_io_rmb();
+	/* The device may have written the CQE after the fast path read it: then it is an ordinary packet. */
+	if (in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
+	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
+	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
+		return true;
+	if (error) {
+		rxq->stats.errors++;
+		rxq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+		rxq->syndrome = err->syndrome;
+		rxq->vendor_syndrome = err->vendor_err_synd;
+		/* A packet longer than its WQE is dropped; any other syndrome puts the RQ into the error state. */
+		drop = in_step && err->syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
+	} else {
+		rxq->stats.cqe_bad++;
+		/* Impossible length in the expected CQE: drop the packet, the indices remain in step. */
+		drop = in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
+		       ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0;
+	}
+	if (drop)
+		drop_one(rxq);
+	else
+		fail(rxq, error && in_step ? MLXPMD_CAUSE_ERROR : MLXPMD_CAUSE_BAD);
+	return drop;
+}

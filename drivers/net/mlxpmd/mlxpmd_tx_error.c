@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Send queues that fail: error completions, and which packets were lost. */
+
+#include <ethdev_driver.h>
+
+#include "mlxpmd_tx.h"
+
+/* Number of packets in the WQE at `wqe`, and of its WQEBBs (0: no WQE starts there). */
+static uint16_t
+wqe_packets(const struct mlxpmd_txq *txq, uint16_t wqe, uint16_t *wqebbs)
+{
+	const struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
+	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK;
+
+	*wqebbs = (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+	switch (PRM_BITS(rte_be_to_cpu_32(ctrl->opmod_idx_opcode), WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPCODE)) {
+	case PRM_WQE_OPCODE_ENHANCED_MPSW:
+		return ds - MLXPMD_TITLE_DS;
+	case MLX5_OPCODE_SEND:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Walks the ring to the elts index of a WQE's first packet. Returns the oldest packet if no WQE starts there. */
+static uint16_t
+first_of_wqe(const struct mlxpmd_txq *txq, uint16_t wqe)
+{
+	uint16_t at = txq->ci, elts = txq->elts_ci, wqebbs, packets;
+
+	while (at != wqe) {
+		packets = wqe_packets(txq, at, &wqebbs);
+		at += wqebbs;
+		elts += packets;
+		if (wqebbs == 0 || (uint16_t)(at - txq->ci) >= (uint16_t)(txq->pi - txq->ci))
+			return txq->elts_ci;
+	}
+	return elts;
+}
+
+/* The packets from elts index `first` on were not sent: moves them from packets and bytes to errors. */
+static void
+count_lost(struct mlxpmd_txq *txq, uint16_t first)
+{
+	uint16_t i;
+
+	for (i = first; i != txq->elts_pi; i++)
+		txq->stats.bytes -= txq->elts[i & txq->elts_mask]->pkt_len;
+	txq->stats.packets -= (uint16_t)(txq->elts_pi - first);
+	txq->stats.errors += (uint16_t)(txq->elts_pi - first);
+}
+
+void
+mlxpmd_txq_judge(struct mlxpmd_txq *txq)
+{
+	if (txq->elts == NULL || txq->judged)
+		return;
+	/* The SQ executes WQEs in order: all before the failed one were sent, none from it on. */
+	txq->first_lost = txq->cause == MLXPMD_CAUSE_ERROR ? first_of_wqe(txq, txq->failed_wqe) : txq->elts_ci;
+	txq->judged = true;
+}
+
+void
+mlxpmd_txq_abandon(struct mlxpmd_txq *txq)
+{
+	mlxpmd_txq_judge(txq);
+	txq->judged = false;
+	count_lost(txq, txq->first_lost);
+	txq->cause = MLXPMD_CAUSE_NONE;
+	txq->elts_ci = txq->elts_pi;
+	txq->ci = txq->pi;
+}
+
+uint32_t
+mlxpmd_tx_settle(struct mlxpmd_txq *txq)
+{
+	uint16_t first, lost;
+
+	mlxpmd_txq_judge(txq);
+	txq->judged = false;
+	first = txq->first_lost;
+	lost = txq->elts_pi - first;
+	count_lost(txq, first);
+	if (txq->stamp_due)
+		mlxpmd_timesync_tx_forget(txq);
+	mlxpmd_tx_free_any(txq, txq->elts_pi);
+	txq->ci = txq->pi;
+	return lost;
+}
+
+void
+mlxpmd_tx_exception(struct mlxpmd_txq *txq)
+{
+	const struct mlx5_cqe64 *cqe = &txq->cqes[txq->cq_ci & txq->cqe_mask];
+	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
+	const uint64_t tail = mlxpmd_cqe_tail(cqe);
+
+	/*
+	 * Order the load of op_own (by the caller) before the loads of the CQE's other members. Load-load order is
+	 * enough: nothing is written to the CQE.
+	 */
+	rte_io_rmb();
+	txq->failed_wqe = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
+	if (mlxpmd_cqe_opcode(tail) == MLX5_CQE_REQ_ERR &&
+	    (uint16_t)(txq->failed_wqe - txq->ci) < (uint16_t)(txq->pi - txq->ci)) {
+		txq->cause = MLXPMD_CAUSE_ERROR;
+		txq->syndrome = err->syndrome;
+		txq->vendor_syndrome = err->vendor_err_synd;
+		txq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+	} else {
+		/* Unknown which packets were sent; the device may still read their buffers. */
+		txq->cause = MLXPMD_CAUSE_BAD;
+		txq->stats.cqe_bad++;
+	}
+	__atomic_store_n(&txq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
+	(void)mlxpmd_tx_not_ready(txq);
+}
+
+uint16_t
+mlxpmd_tx_not_ready(struct mlxpmd_txq *txq)
+{
+	mlxpmd_qstate_let_go(&txq->state);
+	return 0;
+}

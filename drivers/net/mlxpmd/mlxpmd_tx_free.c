@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Frees sent mbufs, and gets packets completed that are stuck: doorbell again, NOP with a completion. */
+
+#include <ethdev_driver.h>
+
+#include "mlxpmd_tx.h"
+
+/* mbufs of one mempool that are freed with one bulk request. */
+struct free_bulk {
+	struct rte_mempool *mp;
+	unsigned int n;
+	struct rte_mbuf *m[64];
+};
+
+static __rte_always_inline void
+free_bulk_add(struct free_bulk *b, struct rte_mbuf *m)
+{
+	if (unlikely(b->n == RTE_DIM(b->m) || (m->pool != b->mp && b->n != 0))) {
+		rte_mempool_put_bulk(b->mp, (void **)b->m, b->n);
+		b->n = 0;
+	}
+	b->mp = m->pool;
+	b->m[b->n++] = m;
+}
+
+void
+mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
+{
+	struct free_bulk bulk = { .n = 0 };
+	struct rte_mbuf *m, *next;
+
+	for (; txq->elts_ci != elts_end; txq->elts_ci++) {
+		m = txq->elts[txq->elts_ci & txq->elts_mask];
+		do {
+			next = m->next;
+			m = rte_pktmbuf_prefree_seg(m);
+			if (likely(m != NULL))
+				free_bulk_add(&bulk, m);
+			m = next;
+		} while (unlikely(m != NULL));
+	}
+	if (bulk.n != 0)
+		rte_mempool_put_bulk(bulk.mp, (void **)bulk.m, bulk.n);
+}
+
+void
+mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
+{
+	struct rte_mbuf **elt;
+	uint16_t n, to_end, at;
+
+	while ((n = elts_end - txq->elts_ci) != 0) {
+		at = txq->elts_ci & txq->elts_mask;
+		to_end = txq->elts_mask + 1 - at;
+		n = RTE_MIN(n, to_end);
+		elt = &txq->elts[at];
+		rte_mempool_put_bulk(elt[0]->pool, (void **)elt, n);
+		txq->elts_ci += n;
+	}
+}
+
+void
+mlxpmd_tx_full(struct mlxpmd_txq *txq)
+{
+	if (++txq->fulls % MLXPMD_TX_FULLS_PER_DOORBELL == 0 && txq->pi != txq->ci)
+		mlxpmd_tx_doorbell(txq);
+}
+
+void
+mlxpmd_txq_flush(struct mlxpmd_txq *txq)
+{
+	mlxpmd_u64 *wqe;
+
+	if (txq->state != MLXPMD_QS_READY || txq->wqebb_comp == txq->pi || mlxpmd_tx_room(txq) == 0)
+		return;
+	wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_NOP, 1);
+	wqe[1] = 0;
+	txq->last = txq->pi++;
+	mlxpmd_tx_ask(txq, txq->last);
+	mlxpmd_tx_doorbell(txq);
+}
+
+int
+mlxpmd_tx_done_cleanup(void *queue, uint32_t free_cnt)
+{
+	struct mlxpmd_txq *txq = queue;
+	uint16_t before, freed = 0, one;
+
+	while (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY) {
+		before = txq->elts_ci;
+		mlxpmd_tx_reap(txq, 1, false, true);
+		/* The queue failed or was quiesced: elts_ci belongs to the control plane. */
+		if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY)
+			continue;
+		one = txq->elts_ci - before;
+		freed += one;
+		if (one == 0 || (free_cnt != 0 && freed >= free_cnt))
+			return freed;
+	}
+	(void)mlxpmd_tx_not_ready(txq);
+	return freed;
+}

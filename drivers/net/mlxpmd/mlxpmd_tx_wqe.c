@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Transmit WQEs of any shape: several segments, inline header, VLAN tag; and memory keys of their buffers. */
+
+#include <string.h>
+
+#include <ethdev_driver.h>
+#include <rte_ether.h>
+
+#include "mlxpmd_tx.h"
+
+static const struct mdv_mr_range *
+range_in_set(const struct mdv_mr_set *set, uintptr_t addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->n; i++)
+		if (addr >= set->range[i].start && addr < set->range[i].end)
+			return &set->range[i];
+	return NULL;
+}
+
+bool
+mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr)
+{
+	const struct mdv_mr_range *range = mdv_mr_find(txq->mdv, addr);
+	const struct mdv_mr_set *set;
+
+	/* An attached external buffer belongs to no mempool: its owner registers it (rte_dev_dma_map()). */
+	if (range == NULL && (!RTE_MBUF_HAS_EXTBUF(m) || RTE_MBUF_HAS_PINNED_EXTBUF(m))) {
+		if (RTE_MBUF_CLONED(m))
+			m = rte_mbuf_from_indirect((struct rte_mbuf *)(uintptr_t)m);
+		set = mdv_mr_mempool(txq->mdv, m->pool);
+		range = set != NULL ? range_in_set(set, addr) : NULL;
+	}
+	if (range == NULL)
+		return false;
+	txq->mr_last = *range;
+	return true;
+}
+
+/* The i-th 16-byte unit of the WQE at pi; wraps at the end of the ring. */
+static void *
+wqe_ds(const struct mlxpmd_txq *txq, uint32_t i)
+{
+	size_t ring_bytes = ((size_t)txq->wqe_mask + 1) * MLX5_SEND_WQE_BB;
+	size_t at = (size_t)txq->pi * MLX5_SEND_WQE_BB + (size_t)i * MLXPMD_DS_BYTES;
+
+	return txq->wqes + (at & (ring_bytes - 1));
+}
+
+/* A position in a packet. */
+struct cursor {
+	const struct rte_mbuf *seg;
+	uint32_t offset;
+};
+
+/* Copies n bytes; the packet has at least that many left. */
+static void
+cursor_copy(struct cursor *c, uint8_t *to, uint32_t n)
+{
+	while (n != 0) {
+		uint32_t part = RTE_MIN(n, c->seg->data_len - c->offset);
+
+		memcpy(to, rte_pktmbuf_mtod_offset(c->seg, const uint8_t *, c->offset), part);
+		to += part;
+		n -= part;
+		c->offset += part;
+		if (c->offset == c->seg->data_len) {
+			c->seg = c->seg->next;
+			c->offset = 0;
+		}
+	}
+}
+
+/*
+ * Copies the header that the WQE carries inline, with a VLAN tag inserted if the packet requests one.
+ * Returns its length in bytes, 0 if the packet is too short for a tag.
+ */
+static uint32_t
+inline_header(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, uint8_t *hdr)
+{
+	uint32_t n = RTE_MIN((uint32_t)txq->inline_bytes, m->pkt_len);
+	const uint32_t macs = 2 * RTE_ETHER_ADDR_LEN;
+	uint32_t tag;
+
+	if (!(m->ol_flags & RTE_MBUF_F_TX_VLAN)) {
+		cursor_copy(c, hdr, n);
+		return n;
+	}
+	if (n < macs)
+		return 0;
+	tag = rte_cpu_to_be_32((uint32_t)RTE_ETHER_TYPE_VLAN << 16 | m->vlan_tci);
+	cursor_copy(c, hdr, macs);
+	memcpy(hdr + macs, &tag, sizeof(tag));
+	cursor_copy(c, hdr + macs + sizeof(tag), n - macs);
+	return n + sizeof(tag);
+}
+
+/* Writes an Ethernet segment with an inline header of n bytes. Returns its length in 16-byte units. */
+static uint32_t
+put_eth_inline(const struct mlxpmd_txq *txq, const uint8_t *hdr, uint32_t n)
+{
+	struct mlx5_wqe_eth_seg *eth = wqe_ds(txq, 1);
+	uint32_t at = RTE_MIN(n, (uint32_t)sizeof(eth->inline_hdr_start)), ds = 2, part;
+
+	eth->inline_hdr_sz = rte_cpu_to_be_16(n);
+	memcpy(eth->inline_hdr_start, hdr, at);
+	for (; at < n; at += part, ds++) {
+		part = RTE_MIN(n - at, (uint32_t)MLXPMD_DS_BYTES);
+		memcpy(wqe_ds(txq, ds), hdr + at, part);
+	}
+	return ds - 1;
+}
+
+/* Writes data segments for the rest of the packet, from unit ds on. Returns the next unit, 0 if it cannot be sent. */
+static uint32_t
+put_segments(struct mlxpmd_txq *txq, const struct cursor *from, uint32_t ds)
+{
+	const struct rte_mbuf *seg;
+	uint32_t offset = from->offset, len;
+	uintptr_t addr;
+	mlxpmd_u64 *dseg;
+
+	for (seg = from->seg; seg != NULL; seg = seg->next, offset = 0) {
+		len = seg->data_len - offset;
+		if (len == 0)
+			continue; /* A byte_count of 0 means 2 GiB. */
+		if (ds >= txq->max_ds)
+			return 0;
+		addr = rte_pktmbuf_mtod_offset(seg, uintptr_t, offset);
+		if (!mlxpmd_tx_mr_hit(txq, addr) && !mlxpmd_tx_mr_lookup(txq, seg, addr))
+			return 0;
+		dseg = wqe_ds(txq, ds++);
+		dseg[0] = mlxpmd_be32_pair(rte_cpu_to_be_32(len), txq->mr_last.lkey_be);
+		dseg[1] = rte_cpu_to_be_64(addr);
+	}
+	return ds;
+}
+
+/* Upper bound of the 16-byte units of the packet's WQE. Checked against free space before the ring is written. */
+static uint32_t
+ds_bound(const struct mlxpmd_txq *txq, const struct rte_mbuf *m)
+{
+	uint32_t hdr = txq->inline_bytes + (txq->inline_bytes != 0 ? sizeof(uint32_t) : 0);
+
+	return MLXPMD_TITLE_DS + m->nb_segs + (hdr + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
+}
+
+static uint32_t
+put_title(struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c)
+{
+	uint8_t hdr[MLXPMD_INLINE_MAX + sizeof(uint32_t)];
+	mlxpmd_u64 *title = wqe_ds(txq, 0);
+	uint32_t n;
+
+	title[1] = 0;
+	title[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags));
+	title[3] = 0;
+	if (txq->inline_bytes == 0) {
+		if (m->ol_flags & RTE_MBUF_F_TX_VLAN)
+			title[3] = mlxpmd_tx_eth_vlan(m);
+		return MLXPMD_TITLE_DS;
+	}
+	n = inline_header(txq, m, c, hdr);
+	return n != 0 ? 1 + put_eth_inline(txq, hdr, n) : 0;
+}
+
+/* Checks that nb_segs and pkt_len match the chain: the loops over its segments rely on it. */
+static bool
+chain_sane(const struct rte_mbuf *m)
+{
+	const struct rte_mbuf *seg;
+	uint32_t bytes = 0, n = 0;
+
+	for (seg = m; seg != NULL && n <= m->nb_segs; seg = seg->next, n++)
+		bytes += seg->data_len;
+	return seg == NULL && n == m->nb_segs && bytes == m->pkt_len && bytes != 0;
+}
+
+int
+mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	struct cursor c = { .seg = m };
+	uint32_t bound = ds_bound(txq, m), ds;
+
+	if (!chain_sane(m))
+		return MLXPMD_TX_REFUSED;
+	/* Never more than max_ds is written, nor more than the ring has. */
+	bound = (RTE_MIN(bound, (uint32_t)txq->max_ds) + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+	if (bound > mlxpmd_tx_room(txq))
+		return bound > txq->wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_NO_ROOM;
+	ds = put_title(txq, m, &c);
+	if (ds != 0)
+		ds = put_segments(txq, &c, ds);
+	if (ds == 0)
+		return MLXPMD_TX_REFUSED;
+	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_SEND, ds);
+	txq->elts[txq->elts_pi & txq->elts_mask] = m;
+	txq->stats.bytes += m->pkt_len;
+	mlxpmd_tx_post(txq, ds, 1, true);
+	return 1;
+}
+
+void
+mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	rte_pktmbuf_free(m);
+	txq->stats.dropped++;
+}
