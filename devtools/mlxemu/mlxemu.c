@@ -2,29 +2,15 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* mlxemu: runs any dynamically linked program on emulated ConnectX devices. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/emu_lie.h"
 #include "core/emu_number.h"
-#include "fw/fw_syndrome.h"
+#include "fw/emu_fw_syndrome.h"
 #include "mlxemu.h"
 #include "prm.h"
-
-int
-mlxemu_fail(int status, const char *fmt, ...)
-{
-	char line[2 * PATH_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "mlxemu: %s\n", line);
-	return status;
-}
 
 void
 mlxemu_usage(void)

@@ -5,7 +5,7 @@
  * object with "ok", a refusal says why in one line, and the machine works on.
  */
 #include "../dp/rig.h"
-#include "core/emu_ctl.h"
+#include "ctl/emu_ctl.h"
 #include "core/emu_fault.h"
 #include "fz.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/emu_ctl.h"
+#include "ctl/emu_ctl.h"
 #include "core/emu_fault.h"
 #include "core/emu_lie.h"
 #include "fw_fixture.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "abi.h"
-#include "core/emu_ctl.h"
+#include "ctl/emu_ctl.h"
 #include "ctl_server.h"
 
 #define CONNECTIONS 16

@@ -23,6 +23,7 @@
 #include "core/emu_lie.h"
 #include "core/emu_number.h"
 #include "core/emu_pci.h"
+#include "ctl/emu_ledger.h"
 #include "ctl_server.h"
 #include "dp/emu_dp.h"
 #include "trap_pages.h"
@@ -521,7 +522,7 @@ abi_model_finish(void)
 		abi_fd_unhide_close(abi_the_machine.wake_fd);
 		abi_the_machine.wake_fd = -1;
 		emu_lock(&abi_the_machine);
-		emu_audit_ledger(&abi_the_machine);
+		emu_ledger_end(&abi_the_machine);
 		abi_uverbs_exit();
 		abi_vfio_exit();
 		emu_wire_detach(&abi_the_machine);

@@ -49,7 +49,7 @@ static struct {
 	struct left_entry left[LEFT_KINDS];
 	unsigned left_used;
 	uint64_t left_total;
-} ledger;
+} audit;
 
 const char *
 emu_audit_kind_name(enum emu_audit_kind kind)
@@ -67,11 +67,11 @@ emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
 	va_end(ap);
-	if (ledger.count[kind] < TEXTS_KEPT)
-		memcpy(ledger.text[kind][ledger.count[kind]], text, sizeof(text));
-	if (ledger.count[kind] < TEXTS_KEPT)
+	if (audit.count[kind] < TEXTS_KEPT)
+		memcpy(audit.text[kind][audit.count[kind]], text, sizeof(text));
+	if (audit.count[kind] < TEXTS_KEPT)
 		emu_trace_note(dev, "unlawful: %s: %s", kind_names[kind], text + n);
-	ledger.count[kind]++;
+	audit.count[kind]++;
 }
 
 uint64_t
@@ -80,50 +80,50 @@ emu_audit_total(void)
 	uint64_t total = 0;
 
 	for (unsigned k = 0; k < EMU_AUDIT_KINDS; k++)
-		total += ledger.count[k];
+		total += audit.count[k];
 	return total;
 }
 
 uint64_t
 emu_audit_count(enum emu_audit_kind kind)
 {
-	return (unsigned)kind < EMU_AUDIT_KINDS ? ledger.count[kind] : 0;
+	return (unsigned)kind < EMU_AUDIT_KINDS ? audit.count[kind] : 0;
 }
 
 uint64_t
 emu_audit_left_total(void)
 {
-	return ledger.left_total;
+	return audit.left_total;
 }
 
 void
 emu_audit_reset(void)
 {
-	memset(&ledger, 0, sizeof(ledger));
+	memset(&audit, 0, sizeof(audit));
 }
 
 const char *
 emu_audit_text(enum emu_audit_kind kind, unsigned i)
 {
-	if ((unsigned)kind >= EMU_AUDIT_KINDS || i >= TEXTS_KEPT || i >= ledger.count[kind])
+	if ((unsigned)kind >= EMU_AUDIT_KINDS || i >= TEXTS_KEPT || i >= audit.count[kind])
 		return NULL;
-	return ledger.text[kind][i];
+	return audit.text[kind][i];
 }
 
 void
 emu_audit_left(struct emu_dev *dev, const char *what, unsigned count)
 {
-	struct left_entry *e = ledger.left;
+	struct left_entry *e = audit.left;
 	unsigned i;
 
-	ledger.left_total += count;
-	for (i = 0; i < ledger.left_used; i++)
+	audit.left_total += count;
+	for (i = 0; i < audit.left_used; i++)
 		if (e[i].port == dev->index && strcmp(e[i].what, what) == 0)
 			break;
 	if (i == LEFT_KINDS)
 		return;
-	if (i == ledger.left_used) {
-		ledger.left_used++;
+	if (i == audit.left_used) {
+		audit.left_used++;
 		e[i].port = dev->index;
 		snprintf(e[i].what, sizeof(e[i].what), "%s", what);
 	}
@@ -180,41 +180,30 @@ report_faults(FILE *f)
 		fprintf(f, "%s\n", line);
 }
 
-/* The ledger's lines, kept until the report is written. */
+/* The lines of the ledger, kept until the report is written. */
 static char *ledger_text;
 
 void
-emu_audit_ledger(struct emu_machine *m)
+emu_audit_set_ledger(char *text)
 {
-	size_t len;
-	FILE *f;
-
 	free(ledger_text);
-	ledger_text = NULL;
-	f = open_memstream(&ledger_text, &len);
-	if (f == NULL)
-		return;
-	emu_ledger_end(m, f);
-	if (fclose(f) != 0) {
-		free(ledger_text);
-		ledger_text = NULL;
-	}
+	ledger_text = text;
 }
 
 static void
 report_unlawful(FILE *f)
 {
 	for (unsigned k = 0; k < EMU_AUDIT_KINDS; k++) {
-		uint64_t kept = ledger.count[k] < TEXTS_KEPT ? ledger.count[k] : TEXTS_KEPT;
+		uint64_t kept = audit.count[k] < TEXTS_KEPT ? audit.count[k] : TEXTS_KEPT;
 
 		for (uint64_t i = 0; i < kept; i++)
-			fprintf(f, "unlawful %s: %s\n", kind_names[k], ledger.text[k][i]);
-		if (ledger.count[k] > kept)
+			fprintf(f, "unlawful %s: %s\n", kind_names[k], audit.text[k][i]);
+		if (audit.count[k] > kept)
 			fprintf(f, "unlawful %s: %" PRIu64 " more\n", kind_names[k],
-				ledger.count[k] - kept);
-		if (ledger.count[k] != 0)
+				audit.count[k] - kept);
+		if (audit.count[k] != 0)
 			fprintf(f, "unlawful total %s %" PRIu64 "\n", kind_names[k],
-				ledger.count[k]);
+				audit.count[k]);
 	}
 }
 
@@ -228,14 +217,14 @@ report_compose(FILE *f, struct emu_machine *m)
 		report_stats(f, &m->dev[p]);
 	if (ledger_text != NULL)
 		fputs(ledger_text, f);
-	for (unsigned i = 0; i < ledger.left_used; i++)
-		fprintf(f, "left port %u: %" PRIu64 " %s\n", ledger.left[i].port,
-			ledger.left[i].count, ledger.left[i].what);
+	for (unsigned i = 0; i < audit.left_used; i++)
+		fprintf(f, "left port %u: %" PRIu64 " %s\n", audit.left[i].port,
+			audit.left[i].count, audit.left[i].what);
 	report_unlawful(f);
-	if (unlawful == 0 && ledger.left_total == 0)
+	if (unlawful == 0 && audit.left_total == 0)
 		fprintf(f, "audit: clean\n");
 	else
-		fprintf(f, "audit: %" PRIu64 " left, %" PRIu64 " unlawful\n", ledger.left_total,
+		fprintf(f, "audit: %" PRIu64 " left, %" PRIu64 " unlawful\n", audit.left_total,
 			unlawful);
 }
 
@@ -280,5 +269,5 @@ emu_audit_write(struct emu_machine *m, const char *path)
 	free(text);
 	if (ret != 0)
 		return ret;
-	return emu_audit_total() == 0 && ledger.left_total == 0 ? 0 : 1;
+	return emu_audit_total() == 0 && audit.left_total == 0 ? 0 : 1;
 }

@@ -9,7 +9,7 @@
 #ifndef EMU_AUDIT_H
 #define EMU_AUDIT_H
 
-#include <stdio.h>
+#include <stddef.h>
 
 #include "emu_dev.h"
 
@@ -45,12 +45,8 @@ const char *emu_audit_text(enum emu_audit_kind kind, unsigned i);
 void emu_audit_reset(void);
 /** Objects found when a context closed or the process ended; one line per type. */
 void emu_audit_left(struct emu_dev *dev, const char *what, unsigned count);
-/** Takes the ledger before the program holds anything. */
-void emu_ledger_begin(struct emu_machine *m);
-/** What the program holds at its end, before the kernel takes it back: `ledger end ...` lines. */
-void emu_ledger_end(struct emu_machine *m, FILE *f);
-/** Takes the ledger at the program's end into the report. */
-void emu_audit_ledger(struct emu_machine *m);
+/** Lines of the ledger for the report, allocated by malloc(); owned by the audit from now on. NULL: none. */
+void emu_audit_set_ledger(char *text);
 /**
  * Appends the report as text to path: per port the counters (`port 0 tx_frames 123` lines), what
  * was left, what was unlawful, and a last line `audit: clean` or `audit: N left, M unlawful`.

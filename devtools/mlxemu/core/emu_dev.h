@@ -180,7 +180,27 @@ struct emu_machine {
 	_Atomic bool asleep; /**< The engine waits for wake_fd. */
 	_Atomic bool paused;   /**< The data path stands still. */
 	pthread_cond_t resume; /**< With mutex: paused ended. */
+	const struct emu_dp_ops *dp_ops;   /**< NULL before emu_dp_init(): no contexts, no wires. */
 	const struct emu_front_ops *front; /**< NULL: there is no front end. */
+};
+
+/** What became of a frame offered to a port. */
+enum emu_rx_result {
+	EMU_RX_TAKEN, /**< Delivered, or dropped and counted. */
+	EMU_RX_FULL,  /**< Its receive queue has no WQE posted; nothing was done or counted. */
+};
+/**
+ * What core and wire need of the data path, which is a higher layer. emu_dp_init() installs the
+ * table; contracts: dp/emu_dp.h. Lock held.
+ */
+struct emu_dp_ops {
+	void (*ingress)(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+	enum emu_rx_result (*offer)(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+	bool (*can_receive)(struct emu_dev *dev, uint64_t quiet_ns);
+	bool (*unsettled)(struct emu_dev *dev, uint64_t now_ns, uint64_t quiet_ns);
+	bool (*ruled)(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+	void (*event)(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
+	void (*forget)(struct emu_obj *obj);
 };
 
 /** What only the front end can count. */

@@ -12,7 +12,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_fault.h"
 #include "emu_lie.h"
@@ -268,7 +267,7 @@ emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len)
 static void
 uar_release(struct emu_obj *obj)
 {
-	emu_dp_forget(obj);
+	emu_machine_of(obj->dev)->dp_ops->forget(obj);
 }
 
 int

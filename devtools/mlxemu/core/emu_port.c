@@ -6,7 +6,6 @@
 
 #include <prm.h>
 
-#include "../dp/emu_dp.h"
 #include "emu_audit.h"
 #include "emu_dev.h"
 #include "emu_pci.h"
@@ -132,7 +131,7 @@ port_event(struct emu_dev *dev, unsigned sub_type)
 	eqe[EQE_SUB_TYPE] = (uint8_t)sub_type;
 	eqe[EQE_PORT_NUM] = 1 << 4;
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		emu_dp_event(ctx, NULL, EVENT_PORT_CHANGE, eqe);
+		emu_machine_of(dev)->dp_ops->event(ctx, NULL, EVENT_PORT_CHANGE, eqe);
 }
 
 static void

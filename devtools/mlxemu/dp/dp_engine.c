@@ -95,6 +95,16 @@ port_fini(struct emu_dev *dev)
 	dev->dp = NULL;
 }
 
+static const struct emu_dp_ops dp_ops = {
+	.ingress = emu_dp_ingress,
+	.offer = emu_dp_offer,
+	.can_receive = emu_dp_can_receive,
+	.unsettled = emu_dp_unsettled,
+	.ruled = emu_dp_ruled,
+	.event = emu_dp_event,
+	.forget = emu_dp_forget,
+};
+
 int
 emu_dp_init(struct emu_machine *m)
 {
@@ -104,6 +114,7 @@ emu_dp_init(struct emu_machine *m)
 	if (shared == NULL)
 		return -ENOMEM;
 	shared->machine = m;
+	m->dp_ops = &dp_ops;
 	dp_fault_init();
 	TAILQ_INIT(&shared->compressing);
 	for (unsigned i = 0; i < m->ports && ret == 0; i++)

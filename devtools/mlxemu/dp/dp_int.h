@@ -11,7 +11,7 @@
 #include "../core/emu_audit.h"
 #include "dp_parse.h"
 #include "dp_rss.h"
-#include "dp_table.h"
+#include "emu_dp_table.h"
 #include "dp_time.h"
 #include "emu_dp.h"
 

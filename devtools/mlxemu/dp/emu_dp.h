@@ -71,11 +71,6 @@ int emu_inject_type(const char *name, const char **known);
 int emu_dp_inject(struct emu_dev *dev, const struct emu_inject *spec,
 		  struct emu_inject_result *result, char *err, size_t err_len);
 
-/** What became of a frame offered to a port. */
-enum emu_rx_result {
-	EMU_RX_TAKEN, /**< Delivered, or dropped and counted. */
-	EMU_RX_FULL,  /**< Its receive queue has no WQE posted; nothing was done or counted. */
-};
 /** A frame arrives from the wire at this port and is the port's problem now; lock held. */
 void emu_dp_ingress(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 /** The same for wires that can wait: leaves the frame to the caller when no WQE is posted. */

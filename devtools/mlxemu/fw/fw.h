@@ -6,9 +6,9 @@
 
 #include "../core/emu_audit.h"
 #include "../core/emu_obj.h"
-#include "../dp/dp_table.h"
+#include "../dp/emu_dp_table.h"
 #include "emu_fw.h"
-#include "fw_syndrome.h"
+#include "emu_fw_syndrome.h"
 #include "prm.h"
 
 /** Largest mailboxes: an RQT with all its entries; a capability page. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* The table of refusals. */
-#include "fw_syndrome.h"
+#include "emu_fw_syndrome.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #ifndef EMU_WIRE_H
 #define EMU_WIRE_H
 
-#include "../core/emu_dev.h"
+#include "core/emu_dev.h"
 
 enum emu_wire_kind {
 	EMU_WIRE_NONE,

@@ -4,7 +4,6 @@
 #ifndef EMU_WIRE_INT_H
 #define EMU_WIRE_INT_H
 
-#include "../dp/emu_dp.h"
 #include "emu_wire.h"
 
 #define WIRE_FRAME_BYTES 65600u /* more than any TAP hands out */
@@ -37,6 +36,13 @@ struct emu_wire_port {
 	struct emu_wire_stats stats;
 	void *priv; /**< The kind's own. */
 };
+
+/** The operations of the data path behind the port. */
+static inline const struct emu_dp_ops *
+wire_dp(struct emu_dev *dev)
+{
+	return emu_machine_of(dev)->dp_ops;
+}
 
 extern const struct wire_ops wire_none_ops, wire_pair_ops, wire_tap_ops, wire_pcap_ops,
 	wire_sock_ops;

@@ -7,7 +7,7 @@ static enum emu_wire_result
 pair_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 {
 	if (!w->lossless) {
-		emu_dp_ingress(w->peer, frame, len);
+		wire_dp(w->peer)->ingress(w->peer, frame, len);
 		return EMU_WIRE_SENT;
 	}
 	return wire_deliver(w, w->peer, frame, len) ? EMU_WIRE_SENT : EMU_WIRE_HOLD;

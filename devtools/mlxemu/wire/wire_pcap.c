@@ -190,7 +190,7 @@ timely(struct emu_wire_port *w, bool unsettled)
 {
 	const struct pcap_wire *p = w->priv;
 
-	return !unsettled || emu_dp_ruled(w->dev, p->frame, p->frame_bytes);
+	return !unsettled || wire_dp(w->dev)->ruled(w->dev, p->frame, p->frame_bytes);
 }
 
 static unsigned
@@ -206,14 +206,14 @@ pcap_poll(struct emu_wire_port *w, unsigned budget)
 		return 0;
 	if (!p->started && now - p->asked_ns > QUIET_NS / 16) {
 		p->asked_ns = now;
-		p->started = emu_dp_can_receive(w->dev, QUIET_NS);
+		p->started = wire_dp(w->dev)->can_receive(w->dev, QUIET_NS);
 	}
 	if (!p->started)
 		return 0;
-	unsettled = emu_dp_unsettled(w->dev, now, SETTLE_NS);
+	unsettled = wire_dp(w->dev)->unsettled(w->dev, now, SETTLE_NS);
 	/* A receiver that is slow holds up nobody: a capture waits for ever. */
 	while (n < budget && (p->frame != NULL || next_frame(p)) && timely(w, unsettled) &&
-	       emu_dp_offer(w->dev, p->frame, p->frame_bytes) == EMU_RX_TAKEN) {
+	       wire_dp(w->dev)->offer(w->dev, p->frame, p->frame_bytes) == EMU_RX_TAKEN) {
 		p->frame = NULL;
 		w->stats.replayed++;
 		n++;

@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../core/emu_audit.h"
+#include "core/emu_audit.h"
 #include "wire_int.h"
 
 #define GREETING "mlxemu wire 1\n"
@@ -323,7 +323,7 @@ take(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 {
 	if (w->lossless)
 		return wire_deliver(w, w->dev, frame, len);
-	emu_dp_ingress(w->dev, frame, len);
+	wire_dp(w->dev)->ingress(w->dev, frame, len);
 	return true;
 }
 

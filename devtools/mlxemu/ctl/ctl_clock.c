@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "core/emu_clock.h"
 #include "emu_ctl.h"
 
 #define MAX_STEP_NS (INT64_MAX / 4)

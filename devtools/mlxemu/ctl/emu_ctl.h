@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "emu_dev.h"
+#include "core/emu_dev.h"
 
 /** Longest request taken. */
 #define EMU_CTL_REQUEST_BYTES (1u << 20)
@@ -51,14 +51,14 @@ struct emu_ctl_command {
 const struct emu_ctl_command *emu_ctl_command_at(unsigned i);
 
 /* Commands by file: 0 or what emu_ctl_fail() returned. */
-int emu_ctl_ledger(struct emu_ctl *c);	 /* emu_ledger.c */
-int emu_ctl_audit(struct emu_ctl *c);	 /* emu_ledger.c */
-int emu_ctl_counters(struct emu_ctl *c); /* emu_ledger.c */
-int emu_ctl_register(struct emu_ctl *c);    /* emu_cr.c */
-int emu_ctl_health(struct emu_ctl *c);	    /* emu_cr.c */
-int emu_ctl_clock(struct emu_ctl *c);	    /* emu_clock_ctl.c */
-int emu_ctl_clock_step(struct emu_ctl *c);  /* emu_clock_ctl.c */
-int emu_ctl_clock_slew(struct emu_ctl *c);  /* emu_clock_ctl.c */
-int emu_ctl_clock_drift(struct emu_ctl *c); /* emu_clock_ctl.c */
+int emu_ctl_ledger(struct emu_ctl *c);	 /* ctl_ledger.c */
+int emu_ctl_audit(struct emu_ctl *c);	 /* ctl_ledger.c */
+int emu_ctl_counters(struct emu_ctl *c); /* ctl_ledger.c */
+int emu_ctl_register(struct emu_ctl *c);    /* ctl_register.c */
+int emu_ctl_health(struct emu_ctl *c);	    /* ctl_register.c */
+int emu_ctl_clock(struct emu_ctl *c);	    /* ctl_clock.c */
+int emu_ctl_clock_step(struct emu_ctl *c);  /* ctl_clock.c */
+int emu_ctl_clock_slew(struct emu_ctl *c);  /* ctl_clock.c */
+int emu_ctl_clock_drift(struct emu_ctl *c); /* ctl_clock.c */
 
 #endif /* EMU_CTL_H */

@@ -6,11 +6,13 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "emu_audit.h"
+#include "core/emu_audit.h"
+#include "core/emu_obj.h"
 #include "emu_ctl.h"
-#include "emu_obj.h"
+#include "emu_ledger.h"
 
 /** What programs hold of one port. */
 struct ledger {
@@ -115,8 +117,8 @@ emu_ledger_begin(struct emu_machine *m)
 	fds_begin = program_fds(m);
 }
 
-void
-emu_ledger_end(struct emu_machine *m, FILE *f)
+static void
+ledger_print(struct emu_machine *m, FILE *f)
 {
 	struct ledger l;
 
@@ -134,6 +136,23 @@ emu_ledger_end(struct emu_machine *m, FILE *f)
 	if (m->front != NULL && m->front->program_fds != NULL)
 		fprintf(f, "ledger begin fds %u\nledger end fds %u\n", fds_begin,
 			program_fds(m));
+}
+
+void
+emu_ledger_end(struct emu_machine *m)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL)
+		return;
+	ledger_print(m, f);
+	if (fclose(f) != 0) {
+		free(text);
+		text = NULL;
+	}
+	emu_audit_set_ledger(text);
 }
 
 int

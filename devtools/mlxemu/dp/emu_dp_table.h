@@ -5,8 +5,8 @@
  * packet's headers are brought into the layout of fte_match_set_lyr_2_4, and each rule is a masked
  * comparison of it; the first one in the table's order that fits decides.
  */
-#ifndef DP_TABLE_H
-#define DP_TABLE_H
+#ifndef EMU_DP_TABLE_H
+#define EMU_DP_TABLE_H
 
 #include "../core/emu_obj.h"
 #include "emu_dp.h"
@@ -72,4 +72,4 @@ const struct dp_table *dp_steer_root(const struct emu_dev *dev);
 /** Dwords of a mask or value as a command or call carries it; host order. */
 void dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len);
 
-#endif /* DP_TABLE_H */
+#endif /* EMU_DP_TABLE_H */

@@ -6,8 +6,8 @@
  * The numbers are this emulator's own (a card's are not published) and stay what they are, so
  * that a log can be explained later. High byte 0xe5, then the subject, then the case.
  */
-#ifndef FW_SYNDROME_H
-#define FW_SYNDROME_H
+#ifndef EMU_FW_SYNDROME_H
+#define EMU_FW_SYNDROME_H
 
 #include <stdint.h>
 
@@ -215,4 +215,4 @@ const struct fw_syndrome_info *fw_syndrome_info(enum fw_syndrome s);
 /** By the number in an outbox; NULL when it is none of ours. */
 const struct fw_syndrome_info *fw_syndrome_explain(uint32_t code);
 
-#endif /* FW_SYNDROME_H */
+#endif /* EMU_FW_SYNDROME_H */

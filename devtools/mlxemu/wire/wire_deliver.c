@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Delivers frames to a port, and holds them for a limited time while no receive WQE is posted. */
+#include <time.h>
+
+#include "wire_int.h"
+
+/* A sender on a cable waits so long for a receiver, and then, if in vain, so long not at all. */
+#define HOLD_LIMIT_NS 100000000ull
+#define LOSSY_NS 1000000000ull
+/* A wire with a queue of its own behind it holds up nobody else: it waits longer, every time. */
+#define QUEUE_HOLD_LIMIT_NS 1000000000ull
+
+uint64_t
+wire_mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+bool
+wire_patience_ended(struct emu_wire_port *w, struct wire_hold *h)
+{
+	uint64_t now = wire_mono_ns();
+
+	if (now < h->lossy_until_ns)
+		return true;
+	if (h->since_ns == 0) {
+		h->since_ns = now;
+		w->stats.holds++;
+	}
+	if (now - h->since_ns < (w->has_queue ? QUEUE_HOLD_LIMIT_NS : HOLD_LIMIT_NS))
+		return false;
+	if (!w->has_queue)
+		h->lossy_until_ns = now + LOSSY_NS;
+	return true;
+}
+
+bool
+wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len)
+{
+	if (wire_dp(dev)->offer(dev, frame, len) == EMU_RX_FULL) {
+		if (!wire_patience_ended(w, &w->hold))
+			return false;
+		w->stats.hold_timeouts++;
+		wire_dp(dev)->ingress(dev, frame, len);
+	}
+	w->hold.since_ns = 0;
+	return true;
+}
