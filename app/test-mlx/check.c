@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-
 #include "gen.h"
 
 /* What became of one received packet. */

@@ -13,8 +13,6 @@
 
 #include "gen.h"
 
-
-
 #ifdef __SSE4_2__
 
 uint32_t

@@ -63,7 +63,8 @@ address_decode(const uint8_t *modrm, uint8_t p0, const ucontext_t *uc, struct ev
 	int32_t disp;
 
 	if (rm == 4) {
-		unsigned int index = (modrm[1] >> 3 & 7) | (p0 & 0x40 ? 0 : 8), b = (modrm[1] & 7) | (p0 & 0x20 ? 0 : 8);
+		unsigned int index = (modrm[1] >> 3 & 7) | (p0 & 0x40 ? 0 : 8);
+		unsigned int b = (modrm[1] & 7) | (p0 & 0x20 ? 0 : 8);
 
 		next++;
 		base = mod == 0 && (b & 7) == 5 ? 0 : general(uc, b);

@@ -61,7 +61,8 @@ LPM_ARGS = ["--rule_ipv4={files}/v4", "--rule_ipv6={files}/v6"]
 
 PROGRAMS = {
     "l2fwd": Program(["-p", "3", "-T", "0"], TWO, plain, exactly(mac_of_l2fwd)),
-    "l2fwd-jobstats": Program(["-p", "3", "-q", "1", "-l"], "entering main loop on lcore 1", plain, exactly(mac_of_l2fwd),
+    "l2fwd-jobstats": Program(["-p", "3", "-q", "1", "-l"], "entering main loop on lcore 1", plain,
+                              exactly(mac_of_l2fwd),
                               ends="dies"),
     "l3fwd": Program(["-p", "3", "--config=(0,0,0),(0,1,1),(1,0,0),(1,1,1)", *LPM_ARGS], TWO,
                      lambda port: to_the_other(port, "198.18.{}.1") +

@@ -79,7 +79,8 @@ def fragments(sent, got):
               "a checksum of the IP header is wrong")
         whole = {bytes(d[IP].payload) for d in defragment(came)}
         want = {f[34:] for f in sent[port]}
-        check(whole == want, f"port {1 - port}: {len(came)} fragments make {len(whole & want)} of {len(want)} datagrams")
+        check(whole == want,
+              f"port {1 - port}: {len(came)} fragments make {len(whole & want)} of {len(want)} datagrams")
 
 
 def header_good(head):

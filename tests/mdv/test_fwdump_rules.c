@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Register dumps of a card that fails by rule: the rule stands before each case (meson.build gives it to the emulator). */
+/* Register dumps of a card that fails by a fault rule, which meson.build passes to the emulator. */
 
 #include <mdv_vsc.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_eth_dev_get_reg_info(): the card's registers as ethdev hands them out, while the port forwards and after it failed. */
+/* rte_eth_dev_get_reg_info(): the card's registers, while the port forwards and after the firmware failed. */
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -151,7 +151,8 @@ act_damage(void)
 }
 
 static void (*const acts[])(void) = {
-	act_rx_queue, act_tx_queue, act_port, act_stats, act_stats, act_settings, act_error, act_error, act_error, act_damage,
+	act_rx_queue, act_tx_queue, act_port, act_stats, act_stats, act_settings, act_error, act_error, act_error,
+	act_damage,
 };
 
 int

@@ -80,7 +80,10 @@ errors_polled(void)
 	return stats(PORT_A).ierrors;
 }
 
-/* Every completion of one receive queue is an error: bounded resets and lines, others go on; packets too long cost nothing else. */
+/*
+ * Every completion of one receive queue is an error: resets and log lines are bounded, other queues continue, and
+ * packets that are too long cost nothing else.
+ */
 static void
 rx_storm(const struct pmd_conf *conf)
 {

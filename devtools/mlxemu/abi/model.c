@@ -501,7 +501,6 @@ abi_report_write(void)
 void
 abi_model_finish(void)
 {
-
 	/*
 	 * A vfork child shares the memory but is another process; a signal handler may run on top
 	 * of a thread that is inside the model, and then nothing can be stopped in order.

@@ -30,7 +30,8 @@ struct emu_wire_plan {
 /**
  * Parses the --wire options. SPEC is `pair[:lossless]`, `loop[:lossless]`, `none`,
  * `A=pair:B[:lossless]`, `PORT=loop[:lossless]`, `PORT=tap:IFNAME[@NETNS]`,
- * `PORT=pcap:IN[,OUT]` (IN may be empty), `PORT=sock:PATH[:up][:lossless]`, `PORT=none`. Without a port: all ports not yet named.
+ * `PORT=pcap:IN[,OUT]` (IN may be empty), `PORT=sock:PATH[:up][:lossless]`, `PORT=none`. Without a port: all ports
+ * not yet named.
  * Ports left over are paired two by two (0-1, 2-3), a single one looped.
  * @param plan ports entries, written.
  * @return 0 or -EINVAL with one line in err that names the option and what is allowed.

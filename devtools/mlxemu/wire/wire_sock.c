@@ -5,7 +5,8 @@
  * listens, the other connects; when one goes, the one that is left waits for the next.
  *
  * Both ends begin with a greeting, and the port has carrier from the other's greeting to the end
- * of the connection, or all the time where the plan says up. Then follow frames, each behind its length in 4 bytes, little-endian.
+ * of the connection, or all the time where the plan says up. Then follow frames, each behind its length in 4 bytes,
+ * little-endian.
  */
 #include <endian.h>
 #include <errno.h>

@@ -28,7 +28,7 @@ is_our_port(const char *net_dir, const char *name)
 	file = fopen(path, "re");
 	if (file == NULL)
 		return errno == ENOENT ? 0 : -errno;
-	ours = fgets(text, sizeof(text), file) != NULL && atoi(text) == MDV_IB_PORT - 1;
+	ours = fgets(text, sizeof(text), file) != NULL && strtol(text, NULL, 10) == MDV_IB_PORT - 1;
 	fclose(file);
 	return ours;
 }

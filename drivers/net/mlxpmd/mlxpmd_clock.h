@@ -46,8 +46,8 @@ typedef uint64_t mlxpmd_clock_word __attribute__((__may_alias__));
 #define MLXPMD_CLOCK_SNAP_WORDS (sizeof(struct mlxpmd_clock_snap) / sizeof(mlxpmd_clock_word))
 
 /**
- * Converts; false when the stamp is outside the line. Exact, no overflow anywhere: as shift is 32 at most, the upper half of
- * off gives whole units alone, and the lower half's product and frac fit 64 bits.
+ * Converts; false when the stamp is outside the line. Exact, no overflow anywhere: as shift is 32 at most, the upper
+ * half of off gives whole units alone, and the lower half's product and frac fit 64 bits.
  */
 static __rte_always_inline bool
 mlxpmd_clock_convert(const struct mlxpmd_clock_snap *s, uint64_t ts, uint64_t *out)

@@ -74,7 +74,8 @@ void mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint1
 static __rte_always_inline uint32_t
 mlxpmd_rx_tail_wanted(const struct mlxpmd_rxq *rxq)
 {
-	return (uint32_t)rxq->rq_ci << MLXPMD_TAIL_COUNTER_SHIFT | (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
+	return (uint32_t)rxq->rq_ci << MLXPMD_TAIL_COUNTER_SHIFT |
+	       (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
 	       ((rxq->cq_ci >> rxq->log_cqes) & 1);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
 #include <mdv_inspect.h>
@@ -42,7 +43,7 @@ words_split(struct words *words, const char *params)
 	words->n = 0;
 	if (params == NULL || strlen(params) >= sizeof(words->text))
 		return -EINVAL;
-	strcpy(words->text, params);
+	strlcpy(words->text, params, sizeof(words->text));
 	while (next != NULL) {
 		if (words->n == WORDS_MAX)
 			return -EINVAL;

@@ -145,7 +145,8 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 			break;
 		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
 			vlan = mlxpmd_tx_eth_vlan(m);
-		wqe[0] = qpn_ds | mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK), 0);
+		wqe[0] = qpn_ds |
+			mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK), 0);
 		wqe[1] = 0;
 		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
 			 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;

@@ -51,8 +51,9 @@ mlxpmd_txq_times_set(struct mlxpmd_txq *txq)
 }
 
 /*
- * The first stamp whose value is not before `value`; false when that is before the line, or once round the counter. Beyond
- * the line's end it is where the line would go on: nobody knows better yet where a time to come will be. How far ahead
+ * The first stamp whose value is not before `value`; false when that is before the line, or once round the counter.
+ * Beyond the line's
+ * end it is where the line would go on: nobody knows better yet where a time to come will be. How far ahead
  * of now it may be is for the caller to bound.
  */
 static bool
@@ -126,7 +127,8 @@ wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
 	struct prm_wqe_wait_seg *wait = (struct prm_wqe_wait_seg *)&wqe[2];
 
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, PRM_WQE_OPCODE_WAIT, WAIT_DS) | mlxpmd_be32_pair(rte_cpu_to_be_32(mod), 0);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, PRM_WQE_OPCODE_WAIT, WAIT_DS) |
+		 mlxpmd_be32_pair(rte_cpu_to_be_32(mod), 0);
 	wqe[1] = 0;
 	/* Wait while the clock is smaller than the value, modulo the mask. */
 	wait->operation = rte_cpu_to_be_32(PRM_WAIT_COND_CYCLIC_SMALLER);
