@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The FreeBSD side of register dumps, built from the source that is used there, against a kernel made of the
- * page mlx5io(4): open, close and ioctl are this file's.
+ * The FreeBSD backend of register dumps, built from the source that FreeBSD uses, against a model of
+ * the kernel: open, close and ioctl are functions of this file.
+ *
+ * The model returns what mlx5_ctl_ioctl() of freebsd-src, sys/dev/mlx5/mlx5_core/mlx5_fwdump.c
+ * returns, in the same order of checks: ENOTTY, EBADF for the access mode, ENOENT and EINVAL of
+ * mlx5_dbsf_to_core(), then the state of the dump (EIO and ENOENT without buffer, EEXIST).
  */
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +20,23 @@
 #include <mdv_fwdump_int.h>
 
 #include "../check.h"
+
+/*
+ * The binary interface of a 64-bit FreeBSD, computed from freebsd-src 7648bc9fee8d: sizes and offsets
+ * of struct mlx5_tool_addr, mlx5_fwdump_reg and mlx5_fwdump_get, and the ioctl numbers.
+ */
+_Static_assert(sizeof(struct mlx5_tool_addr) == 8 && offsetof(struct mlx5_tool_addr, bus) == 4 &&
+	       offsetof(struct mlx5_tool_addr, slot) == 5 && offsetof(struct mlx5_tool_addr, func) == 6,
+	       "struct mlx5_tool_addr");
+_Static_assert(sizeof(struct mlx5_fwdump_reg) == 8 && offsetof(struct mlx5_fwdump_reg, val) == 4,
+	       "struct mlx5_fwdump_reg");
+_Static_assert(sizeof(void *) != 8 ||
+	       (sizeof(struct mlx5_fwdump_get) == 32 && offsetof(struct mlx5_fwdump_get, buf) == 8 &&
+		offsetof(struct mlx5_fwdump_get, reg_cnt) == 16 &&
+		offsetof(struct mlx5_fwdump_get, reg_filled) == 24), "struct mlx5_fwdump_get");
+_Static_assert(sizeof(void *) != 8 || MLX5_FWDUMP_GET == 0xc0206d01, "MLX5_FWDUMP_GET");
+_Static_assert(MLX5_FWDUMP_RESET == 0x80086d02, "MLX5_FWDUMP_RESET");
+_Static_assert(MLX5_FWDUMP_FORCE == 0x80086d03, "MLX5_FWDUMP_FORCE");
 
 int fake_open(const char *path, int flags, ...);
 int fake_close(int fd);
@@ -25,7 +47,7 @@ int mdv_logtype;
 #define CTL_FD 77
 #define REGISTERS 5
 
-/** The kernel: one device, at 1:2:3.4. */
+/** The kernel: one mlx5 device, at 1:2:3.4; prepared: it has a buffer for a dump. */
 static struct {
 	int flags, opens, closes;
 	bool prepared, held;
@@ -83,7 +105,7 @@ kernel_does(unsigned long request, void *arg)
 	if (addr->domain != 1 || addr->bus != 2 || addr->slot != 3)
 		return ENOENT;
 	if (addr->func != 4)
-		return EINVAL; /* another driver's */
+		return EINVAL; /* bound to another driver */
 	if (get)
 		return kernel_get(arg);
 	if (request == MLX5_FWDUMP_RESET) {
@@ -166,7 +188,7 @@ test_modes(void)
 	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ, &h), 0);
 	CHECK_EQ(mdv_fwdump_take(h), -EBADF);
 	CHECK_EQ(mdv_fwdump_reset(h), -EBADF);
-	/* The kernel's own answer, were it asked. */
+	/* The kernel refuses it as well. */
 	h->access |= MDV_FWDUMP_WRITE;
 	CHECK_EQ(mdv_fwdump_take(h), -EBADF);
 	mdv_fwdump_close(h);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Register dumps on FreeBSD: the ioctls of mlx5io(4); the kernel takes, keeps and gives the dump. */
+/*
+ * Register dumps on FreeBSD: the ioctls of mlx5io(4). The kernel takes, keeps and returns the dump
+ * (sys/dev/mlx5/mlx5_core/mlx5_fwdump.c).
+ */
 
 #include <fcntl.h>
 #include <paths.h>
@@ -22,9 +25,9 @@ address_of(const struct mdv_fwdump *h)
 	};
 }
 
-/* The states that the page names are answers; the rest is told. */
+/* EEXIST, ENOENT and EBADF are documented states and not logged. */
 static int
-verdict(const struct mdv_fwdump *h, const char *what, int ret)
+ioctl_result(const struct mdv_fwdump *h, const char *what, int ret)
 {
 	int err = ret == 0 ? 0 : errno;
 
@@ -34,15 +37,15 @@ verdict(const struct mdv_fwdump *h, const char *what, int ret)
 }
 
 static int
-ask(const struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled)
+dump_get(const struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled)
 {
 	struct mlx5_fwdump_get get = {
 		.devaddr = address_of(h),
-		/* One layout: two words. */
+		/* Both structures are two 32-bit words. */
 		.buf = (struct mlx5_fwdump_reg *)regs,
 		.reg_cnt = count,
 	};
-	int ret = verdict(h, "MLX5_FWDUMP_GET", ioctl(h->ctl, MLX5_FWDUMP_GET, &get));
+	int ret = ioctl_result(h, "MLX5_FWDUMP_GET", ioctl(h->ctl, MLX5_FWDUMP_GET, &get));
 
 	*filled = ret == 0 ? get.reg_filled : 0;
 	return ret;
@@ -56,12 +59,12 @@ mdv_fwdump_sys_open(struct mdv_fwdump *h)
 	size_t count;
 	int ret;
 
-	_Static_assert(sizeof(struct mlx5_fwdump_reg) == sizeof(struct mdv_fwdump_reg), "one layout");
+	_Static_assert(sizeof(struct mlx5_fwdump_reg) == sizeof(struct mdv_fwdump_reg), "same layout");
 	h->ctl = open(MLX5_DEV_PATH, flags[h->access] | O_CLOEXEC);
 	if (h->ctl < 0)
-		return verdict(h, "cannot open " MLX5_DEV_PATH, -1);
-	/* Is it a device of that driver? Only who may read can ask without changing anything. */
-	ret = (h->access & MDV_FWDUMP_READ) != 0 ? ask(h, NULL, 0, &count) : 0;
+		return ioctl_result(h, "cannot open " MLX5_DEV_PATH, -1);
+	/* Check that the device belongs to mlx5; without read access no ioctl is free of side effects. */
+	ret = (h->access & MDV_FWDUMP_READ) != 0 ? dump_get(h, NULL, 0, &count) : 0;
 	if (ret != -ENOENT && ret != -EINVAL)
 		return 0;
 	mdv_fwdump_sys_close(h);
@@ -81,13 +84,13 @@ mdv_fwdump_sys_take(struct mdv_fwdump *h)
 {
 	struct mlx5_tool_addr addr = address_of(h);
 
-	return verdict(h, "MLX5_FWDUMP_FORCE", ioctl(h->ctl, MLX5_FWDUMP_FORCE, &addr));
+	return ioctl_result(h, "MLX5_FWDUMP_FORCE", ioctl(h->ctl, MLX5_FWDUMP_FORCE, &addr));
 }
 
 int
 mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled)
 {
-	return ask(h, regs, count, filled);
+	return dump_get(h, regs, count, filled);
 }
 
 int
@@ -95,19 +98,19 @@ mdv_fwdump_sys_reset(struct mdv_fwdump *h)
 {
 	struct mlx5_tool_addr addr = address_of(h);
 
-	return verdict(h, "MLX5_FWDUMP_RESET", ioctl(h->ctl, MLX5_FWDUMP_RESET, &addr));
+	return ioctl_result(h, "MLX5_FWDUMP_RESET", ioctl(h->ctl, MLX5_FWDUMP_RESET, &addr));
 }
 
-/* The kernel tells neither when it was taken nor by whom; that there is one shows in its first register. */
+/* The kernel reports neither time nor process. Reading one register fails if no dump is kept. */
 int
 mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 {
 	struct mdv_fwdump_reg first;
 	size_t count;
-	int ret = ask(h, &first, 1, &count);
+	int ret = dump_get(h, &first, 1, &count);
 
 	if (ret == 0)
-		ret = ask(h, NULL, 0, &count);
+		ret = dump_get(h, NULL, 0, &count);
 	if (ret != 0)
 		return ret;
 	info->route = MDV_FWDUMP_MLX5CTL;
