@@ -5,13 +5,13 @@
  * mlx5dv common layer: opens DEVX contexts of ConnectX devices through rdma-core, runs firmware
  * commands, creates firmware objects, and registers memory. No ethdev here.
  *
- * Functions that return int give 0 or a negative errno, those that return a pointer NULL, and both
- * set rte_errno. A failure is logged once, where it happens, with the names of command, status and
- * object; exceptions say so. Nothing here is for the fast path but the ring addresses that the
- * queue constructors hand out, and mdv_mr_find().
+ * On failure, functions that return int return a negative errno, functions that return a pointer
+ * return NULL, and both set rte_errno. A failure is logged once, where it happens, with the names of
+ * command, status and object; functions that do not log are documented as such. The fast path uses
+ * only the ring addresses that the queue constructors return, and mdv_mr_find().
  *
- * Threads: different devices are independent. On one device commands, memory registration and
- * rules may run in parallel; a single object or queue belongs to one thread at a time.
+ * Threads: different devices are independent. On one device, commands, memory registration and
+ * rules may run in parallel; an object or queue must be used by one thread at a time.
  */
 #ifndef MDV_H
 #define MDV_H
@@ -37,7 +37,7 @@ extern "C" {
 /* ------------------------------------------------------------------ devices and capabilities */
 
 /**
- * Capabilities the layer and its users act on; read once at open, range-checked, host order.
+ * Capabilities that the layer and its users need; read once at open, range-checked, host order.
  * Source: QUERY_HCA_CAP (general and Ethernet offload pages), NIC vport context, PMTU register.
  */
 struct mdv_caps {
@@ -45,14 +45,14 @@ struct mdv_caps {
 	uint8_t log_max_cq_sz;	/**< log2 of CQEs in a CQ. */
 	uint8_t log_max_wq_sz;	/**< log2 of WQEs (RQ) or WQEBBs (SQ). */
 	uint8_t log_max_rqt_size;
-	uint8_t log_max_l2_table; /**< Addresses of the card's switch (MPFS); 0: not this function's. */
+	uint8_t log_max_l2_table; /**< Entries of the MPFS table; 0: this function may not write it. */
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
-	uint8_t min_inline_mode; /**< enum of nic_vport_context: 0 none, 1 L2, ... */
-	uint8_t num_ports;	/**< Of the function. */
-	uint8_t num_lag_ports;	/**< Ports that the device can bond, 0: it cannot bond this one. */
-	uint16_t max_mtu;	/**< Largest MTU of the interface, bytes above Ethernet. */
+	uint8_t min_inline_mode; /**< min_wqe_inline_mode of nic_vport_context: 0 none, 1 L2, ... */
+	uint8_t num_ports;	/**< Ports of the function. */
+	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */
+	uint16_t max_mtu;	/**< Largest MTU, in bytes of Ethernet payload. */
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
-	uint32_t device_frequency_khz; /**< 0: the device told nothing that can be a clock. */
+	uint32_t device_frequency_khz; /**< 0: not reported, or outside the plausible range. */
 	bool csum, vlan_insert, vlan_strip, scatter_fcs, rss_ipv4_ipv6, tunnel_csum;
 	bool wait_on_time;	/**< A send queue can wait for a device time (WAIT WQE). */
 	bool mpw, ts_realtime, ts_free_running, umr_relaxed_ordering;
@@ -60,19 +60,19 @@ struct mdv_caps {
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
 };
 
-/** By which door a device is reached. */
+/** Way of access to a device. */
 enum mdv_open_mode {
-	MDV_OPEN_VERBS, /**< Beside the kernel's driver, which keeps the interface (mlx5_ib). */
-	MDV_OPEN_VFIO, /**< In its place: the whole function is the process's own (vfio-pci). */
+	MDV_OPEN_VERBS, /**< Through mlx5_ib, which keeps the kernel interface. */
+	MDV_OPEN_VFIO, /**< Through vfio-pci: the process owns the function. */
 };
 
 /** One opened device. Fields are read-only for users. */
 struct mdv_dev {
 	enum mdv_open_mode mode;
-	const struct mdv_backend *backend; /**< What differs by mode (mdv_backend.h). */
+	const struct mdv_backend *backend; /**< Operations that differ by mode (mdv_backend.h). */
 	struct rte_pci_addr pci;
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
-	char netdev_name[16];	/**< Kernel interface of port 1, empty when there is none (here). */
+	char netdev_name[16];	/**< Kernel interface of port 1; empty: none in this network namespace. */
 	char fw_version[64];
 	struct ibv_context *ibv;
 	struct ibv_pd *pd;
@@ -82,38 +82,38 @@ struct mdv_dev {
 	struct mdv_caps caps;
 	struct mdv_mr_table *mr; /**< Registered mempools (mdv_mr.c). */
 	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */
-	struct mdv_counter_set *counters; /**< Which counters answer (mdv_counters.c). */
+	struct mdv_counter_set *counters; /**< Counters that the device supports (mdv_counters.c). */
 	struct mdv_obj *td;
-	LIST_HEAD(, mdv_obj) objects; /**< All there are: mdv_objects_get(). */
+	LIST_HEAD(, mdv_obj) objects; /**< All existing objects: mdv_objects_get(). */
 	pthread_mutex_t objects_lock;
-	/** The device's timer registers as the library maps them; NULL until a clock asked, or without. */
+	/** Timer registers, mapped by rdma-core; NULL: no clock opened yet, or not mapped. */
 	const volatile void *core_clock;
-	bool clock_real_time; /**< A clock is open that wants stamps in seconds and nanoseconds. */
-	uint64_t refused;	/**< Commands refused so far, without those that only ask. */
-	uint32_t lost;		/**< Queues and keys that the device would not destroy. */
-	int netdev_sock;	/**< Socket for the interface's ioctls, -1 without one. */
-	int netdev_index;	/**< The interface's number: a successor may have its name. */
-	bool removed;		/**< Removed: mdv_removed(). */
-	bool quiesced;		/**< And writes nothing any more: mdv_quiesced(). */
-	uint64_t quiesce_until_tsc; /**< When mdv_quiesce_wait() gives up; 0: nobody waited yet. */
-	uint64_t ibdev_inode;	/**< Of the device's folder in sysfs, 0: not known. */
-	struct mdv_vfio *vfio;	/**< What only a VFIO context has (mdv_vfio.h), else NULL. */
-	bool suspect;		/**< Something answered as if it were: mdv_suspect(). */
-	/** Calls of the library that run commands, where the process has the device to itself. */
+	bool clock_real_time; /**< The open clock uses timestamps in the real-time format. */
+	uint64_t refused;	/**< Commands refused so far, without mdv_cmd_try() and requests. */
+	uint32_t lost;		/**< Queues and keys that the device refused to destroy. */
+	int netdev_sock;	/**< Socket for ioctls on the interface; -1: no interface. */
+	int netdev_index;	/**< Interface index; another interface may reuse the name. */
+	bool removed;		/**< See mdv_removed(). */
+	bool quiesced;		/**< See mdv_quiesced(). */
+	uint64_t quiesce_until_tsc; /**< End of mdv_quiesce_wait(); 0: not called yet. */
+	uint64_t ibdev_inode;	/**< Inode of the device's sysfs directory; 0: unknown. */
+	struct mdv_vfio *vfio;	/**< State of a VFIO context (mdv_vfio.h), else NULL. */
+	bool suspect;		/**< See mdv_suspect(). */
+	/** Calls of rdma-core that run commands; counted in VFIO mode only. */
 	uint32_t calls_begun, calls_ended;
 };
 
 /**
  * Opens the mlx5 device at a PCI address with DEVX, allocates PD, TD and UAR, reads capabilities
- * and registers the mempools there are.
+ * and registers all existing mempools.
  *
  * @param pci
- *   Address of the PCI function whose RDMA device is to be opened.
+ *   Address of the PCI function.
  * @param mode
- *   By which door. MDV_OPEN_VFIO wants a function bound to vfio-pci, whose IOMMU group is the
- *   process's to open.
+ *   Way of access. MDV_OPEN_VFIO requires a function that is bound to vfio-pci and an IOMMU group
+ *   that this process may open.
  * @param[out] out
- *   The device, to be released by mdv_close(); NULL on failure.
+ *   The device; release it with mdv_close(). NULL on failure.
  * @return
  *   0; -EINVAL no such mode; -ENODEV no RDMA device at that address; -ENOTSUP not mlx5, no DEVX, not
  *   Ethernet, or a required capability is missing; or the error of the step that failed. Nothing is
@@ -122,63 +122,64 @@ struct mdv_dev {
 __rte_internal
 int mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out);
 
-/** Releases everything; every object must have been destroyed. NULL is allowed. */
+/** Closes the device. All its objects must have been destroyed before. NULL is allowed. */
 __rte_internal
 void mdv_close(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ firmware commands, objects */
 
 /**
- * Runs a command that concerns no object of ours (mlx5dv_devx_general_cmd).
+ * Runs a command that addresses no object of this layer (mlx5dv_devx_general_cmd()).
  *
  * @param in
  *   Inbox, big-endian as the PRM lays it out.
  * @param[out] out
- *   Outbox; cleared here, filled by the device also on refusal.
+ *   Outbox; cleared first, and filled by the device even if it refuses the command.
  * @return
- *   0; or -errno: of the firmware's status where there is one, else the kernel's. One log line
- *   with names on refusal.
+ *   0, or a negative errno: of the firmware status if there is one, else of the kernel.
  */
 __rte_internal
 int mdv_cmd(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes);
 
-/** As mdv_cmd() but a refusal is neither logged nor counted: for asking whether the device can. */
+/** As mdv_cmd(), but a refusal is neither logged nor counted. For probing optional features. */
 __rte_internal
 int mdv_cmd_try(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 		size_t out_bytes);
 
-/** A firmware object made by a create command; id is where the command table says it is. */
+/** A firmware object. */
 struct mdv_obj {
 	struct mdv_dev *dev;
 	struct mlx5dv_devx_obj *devx;
 	uint16_t create_opcode;
-	uint32_t id;
-	LIST_ENTRY(mdv_obj) next; /**< Of the device's list. */
+	uint32_t id;		/**< From the outbox field that the command table names. */
+	LIST_ENTRY(mdv_obj) next; /**< In the list of the device. */
 };
 
 /**
- * The one create engine: any inbox whose opcode the command table has as a create command.
+ * Creates a firmware object of any type.
  *
+ * @param in
+ *   Inbox of a command that the command table (prm/commands.yaml) lists as a create command.
  * @return
- *   The object, to be released by mdv_obj_destroy(). NULL with rte_errno: EINVAL for an inbox that
- *   is no create command or too short, else as mdv_cmd().
+ *   The object; release it with mdv_obj_destroy(). NULL with rte_errno: EINVAL not a create command
+ *   or too short, else as mdv_cmd().
  */
 __rte_internal
 struct mdv_obj *mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes);
 
-/** Runs a modify command of the object; the inbox carries the object's id. As mdv_cmd(). */
+/** Runs a modify command on the object, whose id the inbox must contain. As mdv_cmd(). */
 __rte_internal
 int mdv_obj_modify(struct mdv_obj *obj, const void *in, size_t in_bytes);
 
-/** Runs a query command of the object; the inbox carries the object's id. As mdv_cmd(). */
+/** Runs a query command on the object, whose id the inbox must contain. As mdv_cmd(). */
 __rte_internal
 int mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		  size_t out_bytes);
 
 /**
- * Destroys, trying up to three times within a few milliseconds. A refusal that lasts is logged and
- * returned, and the handle's memory freed in any case: the kernel keeps the object until the device
- * is closed. NULL is allowed.
+ * Destroys the object, with up to three attempts within a few milliseconds. If all are refused, that
+ * is logged and returned; the kernel then keeps the object until the device is closed. The handle
+ * is freed in any case. NULL is allowed.
  */
 __rte_internal
 int mdv_obj_destroy(struct mdv_obj *obj);
@@ -194,21 +195,21 @@ struct mdv_ring {
 
 struct mdv_cq {
 	struct mdv_obj *obj;
-	struct mdv_ring ring;	/**< CQEs, then the doorbell record. */
-	struct mlx5_cqe64 *cqes; /**< Initialised as invalid. */
+	struct mdv_ring ring;	/**< CQEs, followed by the doorbell record. */
+	struct mlx5_cqe64 *cqes; /**< Initialised with opcode MLX5_CQE_INVALID. */
 	volatile uint32_t *dbrec; /**< [0] consumer index, [1] arm; big-endian. */
 	uint32_t cqn;
 	uint8_t log_cqes;
-	bool arm_event;		/**< An event came since it was armed; this and the next: mdv_cq_arm(). */
-	uint32_t arm_sn, arm_ci; /**< What it was armed with last. */
-	struct mdv_vector *vector; /**< Attached to it; NULL: none. */
+	bool arm_event;		/**< An event arrived since the CQ was armed; for mdv_cq_arm(). */
+	uint32_t arm_sn, arm_ci; /**< Values of the last arming, for mdv_cq_arm(). */
+	struct mdv_vector *vector; /**< Attached vector, or NULL. */
 };
 struct mdv_vector; /* mdv_vector.h */
 struct mdv_cq_attr {
 	uint8_t log_cqes;
 	int socket_id;
 	bool overrun_ignore;
-	const struct mdv_vector *vector; /**< Whose EQ hears of completions; NULL: event queue 0. */
+	const struct mdv_vector *vector; /**< Its EQ receives completion events; NULL: EQ of vector 0. */
 };
 
 /**
@@ -217,12 +218,12 @@ struct mdv_cq_attr {
  * @param[out] cq
  *   Overwritten; zeroed on failure.
  * @return
- *   0; -EINVAL too large; -ENOMEM; or the device's answer.
+ *   0; -EINVAL too large; -ENOMEM; or the error of the device.
  */
 __rte_internal
 int mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq *cq);
 
-/** Idempotent on a zeroed struct; so are all destructors of queues. */
+/** Destroys the CQ. Like all destructors of queues it accepts a zeroed structure. */
 __rte_internal
 void mdv_cq_destroy(struct mdv_cq *cq);
 
@@ -312,11 +313,11 @@ int mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on);
 __rte_internal
 int mdv_rq_destroy(struct mdv_rq *rq);
 
-/** A TIS of priority 0 in the device's transport domain. */
+/** Creates a TIS of priority 0 in the transport domain of the device. */
 __rte_internal
 struct mdv_obj *mdv_tis_create(struct mdv_dev *dev);
 
-/** A table of n RQ numbers, 1 <= n <= 1 << log_max_size, that may grow to 1 << log_max_size. */
+/** Creates an RQT of n RQ numbers, 1 <= n <= 1 << log_max_size; it can grow to 1 << log_max_size. */
 __rte_internal
 struct mdv_obj *mdv_rqt_create(struct mdv_dev *dev, uint8_t log_max_size, const uint32_t *rqn,
 			       unsigned int n);
@@ -325,47 +326,51 @@ struct mdv_obj *mdv_rqt_create(struct mdv_dev *dev, uint8_t log_max_size, const 
 __rte_internal
 int mdv_rqt_modify(struct mdv_obj *rqt, const uint32_t *rqn, unsigned int n);
 
-/** What a TIR may hash; same meaning as rx_hash_field_select. */
+/** Fields that a TIR can hash; numbered as in rx_hash_field_select (PRM, TIR context). */
 enum mdv_hash_field {
 	MDV_HASH_SRC_IP = 1 << 0, MDV_HASH_DST_IP = 1 << 1,
 	MDV_HASH_SRC_PORT = 1 << 2, MDV_HASH_DST_PORT = 1 << 3,
 };
 struct mdv_tir_attr {
-	uint32_t rqn;		/**< Direct, when rqtn is 0. */
+	uint32_t rqn;		/**< Destination if rqtn is 0. */
 	uint32_t rqtn;
 	bool ipv6, udp;		/**< l3_prot_type, l4_prot_type of the selector. */
-	uint32_t hash_fields;	/**< 0: no hash; direct, or over a table of one entry. */
+	uint32_t hash_fields;	/**< 0: no hash; then rqtn must have one entry. */
 	bool symmetric;
-	const uint8_t *key;	/**< 40 bytes, with hash_fields. */
+	const uint8_t *key;	/**< 40 bytes; required if hash_fields is not 0. */
 };
 
-/** NULL with EINVAL: hash without a key; ENOTSUP: fields beyond caps.rx_hash_fields. */
+/** Creates a TIR. NULL with EINVAL: hash without a key; ENOTSUP: fields not in caps.rx_hash_fields. */
 __rte_internal
 struct mdv_obj *mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr);
 
-/** Changes key, fields and symmetry, and the table to rqtn; with rqtn 0 the destination stays. */
+/** Changes key, fields and symmetry, and the RQT unless rqtn is 0. */
 __rte_internal
 int mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr);
 
-/** A set of queue counters for RQs (counter_set_id is the object's id). */
+/** Allocates a queue counter set for RQs; its counter_set_id is the id of the object. */
 __rte_internal
 struct mdv_obj *mdv_q_counter_create(struct mdv_dev *dev);
 
 /**
- * Packets dropped for want of a posted WQE, on all RQs of the set since its creation: a count of 32 bits
- * that wraps. quiet: a refusal is neither logged nor counted. Without waiting: mdv_q_counter_read_async().
+ * Reads the number of packets that were dropped because an RQ of the set had no WQE posted. The
+ * counter has 32 bits and wraps (QUERY_Q_COUNTER, out_of_buffer). mdv_q_counter_read_async() does
+ * not wait for the device.
+ *
+ * @param quiet
+ *   Neither log nor count a refusal.
  */
 __rte_internal
 int mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet);
 
 /* ------------------------------------------------------------------ memory registration */
 
-/** A registered stretch of host memory; lkey is big-endian, ready for a data segment. */
+/** A registered range of host memory; lkey in big-endian, as a data segment has it. */
 struct mdv_mr_range {
 	uintptr_t start, end;
 	uint32_t lkey_be;
 };
-/** Ranges of one mempool, sorted by start; stays valid until the mempool or the device goes. */
+/** Ranges of a mempool, sorted by start. Valid until the mempool is freed or the device closed. */
 struct mdv_mr_set {
 	const struct rte_mempool *mp;
 	unsigned int n;
@@ -373,36 +378,37 @@ struct mdv_mr_set {
 };
 
 /**
- * Registers a mempool (all its chunks, adjacent ones under one key) or finds it registered.
+ * Returns the registered ranges of a mempool and registers the mempool if necessary; adjacent chunks
+ * share a memory key.
  *
- * Mempools that exist when the device is opened are registered then, those created later by their
- * ready event; all are forgotten by their destroy event, or when their memory is freed. Objects
- * whose data lies elsewhere (pinned external buffers) need mdv_mr_map_external() as well.
+ * Existing mempools are registered by mdv_open(), later ones at their ready event. They are
+ * deregistered at their destroy event or when their memory is freed. Pinned external buffers
+ * require mdv_mr_map_external() in addition.
  *
  * @return
- *   The ranges; NULL with rte_errno. A failed registration is retried at most once a second: in
- *   between the old error comes back at once and is not logged again.
+ *   The ranges; NULL with rte_errno. A failed registration is retried at most once per second; until
+ *   then the same error is returned without a log line.
  */
 __rte_internal
 const struct mdv_mr_set *mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp);
 
 /**
- * Finds (never registers) the range that holds addr, over all mempools and external memory.
- * Takes a read lock that is held for writing for an instant only; may be called from a burst.
- * NULL if none, without logging or rte_errno.
+ * Finds the registered range that contains addr, in mempools and external memory. Takes a read
+ * lock that writers hold only briefly; may be called from a burst function. NULL if there is none;
+ * neither logs nor sets rte_errno.
  */
 __rte_internal
 const struct mdv_mr_range *mdv_mr_find(struct mdv_dev *dev, uintptr_t addr);
 
-/** Registers memory that is no mempool's, for rte_dev_dma_map(). -EEXIST when it is already. */
+/** Registers memory outside mempools, for rte_dev_dma_map(). -EEXIST: already registered. */
 __rte_internal
 int mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes);
 
-/** Takes the same addr and bytes as were mapped. -ENOENT when they were not. */
+/** Deregisters it; addr and bytes as in mdv_mr_map_external(). -ENOENT: not registered. */
 __rte_internal
 int mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes);
 
-/** Generation, moved when any range goes away: caches of ranges are void then. */
+/** Generation of the ranges. It changes when a range is deregistered, which invalidates caches. */
 __rte_internal
 uint32_t mdv_mr_generation(const struct mdv_dev *dev);
 
@@ -411,7 +417,7 @@ uint32_t mdv_mr_generation(const struct mdv_dev *dev);
 /** A rule on the port's NIC RX root table, through mlx5dv_create_flow(). */
 struct mdv_rule;
 struct mdv_rule_attr {
-	uint16_t priority;	/**< 0 first. */
+	uint16_t priority;	/**< 0 is matched first. */
 	bool match_dmac;
 	uint8_t dmac[6], dmac_mask[6];
 	uint16_t ethertype;	/**< Host order, 0: any. */
@@ -419,49 +425,50 @@ struct mdv_rule_attr {
 	uint8_t ip_proto;	/**< 0: any. */
 	bool match_frag, frag;	/**< IP fragment or not. */
 	bool match_vlan;
-	uint16_t vlan_id;	/**< Of the first tag, with match_vlan; 0xffff: untagged. */
+	uint16_t vlan_id;	/**< Of the outer tag, if match_vlan; 0xffff: untagged. */
 	struct mdv_obj *tir;	/**< Destination; NULL: drop. */
 	uint32_t tag;		/**< Flow tag in the CQE, 0: none. */
 };
 
-/** Rules of equal masks and priority share a matcher. The TIR must outlive its rules. */
+/** Creates a rule. Rules with equal masks and priority share a matcher. The TIR must outlive them. */
 __rte_internal
 struct mdv_rule *mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr);
 
-/** Removes the rule; as with mdv_obj_destroy() its memory is freed in any case. NULL is allowed. */
+/** Destroys the rule; as mdv_obj_destroy(), its memory is freed in any case. NULL is allowed. */
 __rte_internal
 int mdv_rule_destroy(struct mdv_rule *rule);
 
 /* ------------------------------------------------------------------ port */
 
-/** speed_mbps is 0 when unknown; without an interface here 1 Gb/s reads as verbs' one lane of 2.5. */
+/** State of the link. */
 struct mdv_link {
 	bool up;
+	/** 0: unknown. Without interface 2500 for a link of 1 Gb/s: the slowest lane that verbs has. */
 	uint32_t speed_mbps;
 };
 
-/** State as ibv_query_port() tells it, speed as the interface does (ETHTOOL_GLINKSETTINGS), or verbs. */
+/** Reads the state (ibv_query_port(3)) and the speed (ETHTOOL_GLINKSETTINGS, else ibv_query_port()). */
 __rte_internal
 int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link);
 
 /**
- * The interface's address where there is one (it is what the vport lets in), else the vport's
- * permanent one (QUERY_NIC_VPORT_CONTEXT).
+ * Reads the MAC address: of the interface, which is the one that the vport accepts; without interface
+ * the permanent address of the vport (QUERY_NIC_VPORT_CONTEXT).
  */
 __rte_internal
 int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);
 
 /**
- * Can the port be set from here? Beside the kernel's driver, which owns the port, only through its
- * interface, if that is in this network namespace; else always.
+ * Returns whether this process can change the settings of the port: in VFIO mode always, in verbs mode
+ * if the kernel interface is in this network namespace.
  */
 __rte_internal
 bool mdv_port_owned(const struct mdv_dev *dev);
 
 /*
- * The port's settings. Beside the kernel's driver the functions below go to its interface
- * (netdevice(7)) and give -ENOTSUP when there is none in this network namespace, else what the
- * ioctl answers.
+ * Settings of the port. In verbs mode these functions are ioctls on the kernel interface
+ * (netdevice(7)) and return its error, or -ENOTSUP without an interface in this network namespace.
+ * In VFIO mode they are firmware commands.
  */
 __rte_internal
 int mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu);
@@ -483,85 +490,89 @@ int mdv_port_up_set(struct mdv_dev *dev, bool up);
 /** Upper bound of mdv_counters_count(). */
 #define MDV_COUNTERS_MAX 64
 
-/** How many vport and physical port counters this device answers for; fixed at open. */
+/** Number of vport and physical port counters of the device; constant after open. */
 __rte_internal
 unsigned int mdv_counters_count(const struct mdv_dev *dev);
 
-/** Name as in ethtool -S, such as "rx_vport_unicast_packets"; NULL beyond the last. */
+/** Name of a counter as in ethtool -S, such as "rx_vport_unicast_packets"; NULL beyond the last. */
 __rte_internal
 const char *mdv_counter_name(const struct mdv_dev *dev, unsigned int i);
 
 /**
- * Reads the first n counters, raw: they count since the device started, for all its users. Those whose source
- * does not answer keep their last good values; that is one line until it answers again. Any thread.
+ * Reads the first n counters. They are raw: they count from the start of the device and for all its
+ * users. If a source of counters fails, its counters keep their last values and one line is logged
+ * until it succeeds again. May be called from any thread.
  *
  * @return
- *   0; or why the first source that did not answer has not. All n values are set in any case.
+ *   0, or the error of the first source that failed. All n values are set in any case.
  */
 __rte_internal
 int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
 
 /* ------------------------------------------------------------------ events and removal */
 
-/** What mdv_events_take() tells, as bits. */
+/** Events that mdv_events_take() returns, as bits. */
 enum mdv_event {
-	MDV_EVENT_LINK = 1 << 0, /**< The port went up or down: ask which. */
-	MDV_EVENT_REMOVED = 1 << 1, /**< The device is removed, or past help: mdv_removed() from now on. */
+	MDV_EVENT_LINK = 1 << 0, /**< The link went up or down: read it with mdv_port_link(). */
+	MDV_EVENT_REMOVED = 1 << 1, /**< The device was removed or failed: mdv_removed() is true. */
 };
 
-/** Descriptor that becomes readable when there are events (ibv_get_async_event(3)); not to be read. */
+/** Descriptor that is readable when there are events (ibv_get_async_event(3)). Do not read from it. */
 __rte_internal
 int mdv_event_fd(const struct mdv_dev *dev);
 
-/** Takes all events that have come, without waiting. Bits of enum mdv_event. Logs nothing. */
+/** Takes all pending events without waiting. Bits of enum mdv_event. Logs nothing. */
 __rte_internal
 uint32_t mdv_events_take(struct mdv_dev *dev);
 
 /**
- * The device is not there any more: commands fail, nothing is repeated, and failures are logged for
- * debugging only. What is destroyed is released on the host's side once the device is at rest,
- * whatever the kernel answers.
+ * Returns whether the device was removed. Commands then fail without being repeated, and failures
+ * are logged at level debug only. Destructors release host memory once the device is quiesced,
+ * whatever the kernel returns.
  */
 __rte_internal
 bool mdv_removed(const struct mdv_dev *dev);
 
 /**
- * Of a device that is gone: nothing writes to the host's memory for it any more. The kernel answers
- * calls by EIO before it takes queues down, one command each (ib_uverbs_free_hw_resources), so that
- * an EIO proves nothing; IBV_EVENT_DEVICE_FATAL comes after the last of them (since Linux 5.8), and
- * the device's folder in sysfs goes after that.
+ * Returns whether a removed device does no DMA any more. EIO from a call does not prove that: the
+ * kernel disassociates the context before it destroys the queues, with one command each (Linux,
+ * ib_uverbs_free_hw_resources()). IBV_EVENT_DEVICE_FATAL is reported after the last of these
+ * commands (since Linux 5.8), and the sysfs directory of the device is deleted after that.
  */
 __rte_internal
 bool mdv_quiesced(const struct mdv_dev *dev);
 
 /**
- * Waits for that, for two seconds from the first call for this device on. What is released waits by
- * itself; an application that is to be told of the removal is told afterwards.
+ * Waits until a removed device is quiesced, up to two seconds after the first call for this device.
+ * Destructors of queues call it. An application must be notified of the removal after this wait.
  *
  * @return
- *   true: at rest. false: not gone, or the kernel did not say in time.
+ *   true: quiesced. false: the device is not removed, or the time is over.
  */
 __rte_internal
 bool mdv_quiesce_wait(struct mdv_dev *dev);
+/** Marks the device as removed. */
 __rte_internal
 void mdv_removed_set(struct mdv_dev *dev);
 
-/** An answer was EIO or ENODEV without a status of the firmware: mdv_alive() tells what it means. */
+/** A call failed with EIO or ENODEV and without firmware status: call mdv_alive() to find out why. */
 __rte_internal
 bool mdv_suspect(const struct mdv_dev *dev);
 
-/** Asks the kernel whether the device is there; false makes it gone. Takes back the suspicion. */
+/** Checks whether the device is present, marks it as removed if not, and clears mdv_suspect(). */
 __rte_internal
 bool mdv_alive(struct mdv_dev *dev);
 
 /**
- * Looks at the kernel's interface without asking the device: does its link run?
- * 0; -ENOTSUP no interface here; -ENODEV it is gone; other -errno. Logs nothing.
+ * Reads IFF_RUNNING of the kernel interface, which takes no firmware command.
+ *
+ * @return
+ *   0; -ENOTSUP no interface here; -ENODEV the interface was deleted; other -errno. Logs nothing.
  */
 __rte_internal
 int mdv_port_running(struct mdv_dev *dev, bool *running);
 
-/** Name of an error completion's syndrome, "LOCAL_PROT_ERR"; of unknown ones "UNKNOWN". */
+/** Name of the syndrome of an error completion, such as "LOCAL_PROT_ERR"; "UNKNOWN". */
 __rte_internal
 const char *mdv_syndrome_name(uint8_t syndrome);
 
