@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What differs from one door to a device to the other, and the two tables of it. */
+/* Operations that differ between a verbs and a VFIO context. */
 #ifndef MDV_BACKEND_H
 #define MDV_BACKEND_H
 
 #include "mdv.h"
 #include "mdv_vector.h"
 
-/** The port's settings; each as the function of mdv.h that it stands behind. */
+/** Settings of the port; each as the function mdv_port_*() of mdv.h. */
 struct mdv_port_ops {
 	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
 	int (*running)(struct mdv_dev *dev, bool *running);
@@ -24,41 +24,41 @@ struct mdv_port_ops {
 
 struct mdv_backend {
 	const char *name;
-	/** ACCESS_REGISTER, or what a user of the kernel's driver has of it. */
+	/** ACCESS_REGISTER or, for users of mlx5_ib, ACCESS_REGISTER_USER. */
 	uint16_t register_opcode;
 	/**
-	 * The process has the function to itself: no kernel driver runs commands beside it, and none
-	 * answers in place of a device that went. Then the library waits for a completion for ever,
-	 * and a signal that ends its wait leaves the command with the device.
+	 * No kernel driver uses the function. libmlx5 then waits for the completion of a command
+	 * without limit, also if the device was removed, and a signal that interrupts the wait
+	 * leaves the command outstanding in the device (libmlx5, mlx5_vfio.c).
 	 */
-	bool alone;
+	bool exclusive;
 	/** Finds and opens the device: dev->ibv, ibdev_name. 0 or -errno, logged. */
 	int (*open)(struct mdv_dev *dev);
 	void (*close)(struct mdv_dev *dev);
 	/** caps.pci_device_id, caps.vport_num, fw_version. 0 or -errno, logged. */
 	int (*identify)(struct mdv_dev *dev);
-	/** Looks for the port's interface, or puts the port in order. 0 or -errno, logged. */
+	/** Finds the interface of the port (verbs) or writes its MPFS entry (VFIO). 0 or -errno, logged. */
 	int (*port_up)(struct mdv_dev *dev);
 	void (*port_down)(struct mdv_dev *dev);
-	/** There is a UAR by now. 0 or -errno, logged. */
+	/** Called after the UAR was allocated. 0 or -errno, logged. */
 	int (*events_up)(struct mdv_dev *dev);
 	void (*events_down)(struct mdv_dev *dev);
 	int (*event_fd)(const struct mdv_dev *dev);
 	uint32_t (*events_take)(struct mdv_dev *dev);
-	/** A question that every device answers. 0, or a positive errno: EIO, ENODEV it went. */
+	/** 0; EIO or ENODEV: the device was removed or failed; other positive errno. */
 	int (*health_check)(struct mdv_dev *dev);
-	/** Is it certain that a device which is gone writes nothing any more? */
+	/** Returns whether a removed device certainly does no DMA any more. */
 	bool (*quiesced)(const struct mdv_dev *dev);
-	/** The device's counter. 0 or a positive errno; logs nothing. */
+	/** Reads the free-running counter. 0 or a positive errno; logs nothing. */
 	int (*counter)(struct mdv_dev *dev, uint64_t *cycles);
-	/** Registers from internal_timer_h on, NULL: out of reach. */
+	/** Mapped registers from internal_timer_h on; NULL: not mapped. */
 	const volatile void *(*core_clock)(struct mdv_dev *dev);
-	/** Fills in fd and eqn. 0 or -errno, logged. */
+	/** Sets fd and eqn. 0 or -errno, logged. */
 	int (*vector_up)(struct mdv_vector *vector);
 	void (*vector_down)(struct mdv_vector *vector);
 	/** 0 or -errno, logged. */
 	int (*vector_attach)(struct mdv_vector *vector, struct mdv_cq *cq);
-	/** Takes what raises the descriptor, and lets it be raised again. Was there any? */
+	/** Consumes pending events and re-arms the descriptor. Returns whether there were any. */
 	bool (*vector_drain)(struct mdv_vector *vector);
 	const struct mdv_port_ops *port;
 };

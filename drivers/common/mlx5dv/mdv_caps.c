@@ -116,7 +116,7 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 		caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
-	caps->access_reg_user = dev->backend->alone || prm_cmd_hca_cap_get_access_register_user(cap);
+	caps->access_reg_user = dev->backend->exclusive || prm_cmd_hca_cap_get_access_register_user(cap);
 	caps->umr_relaxed_ordering = prm_cmd_hca_cap_get_relaxed_ordering_write(cap);
 	return 0;
 }

@@ -125,7 +125,7 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 bool
 mdv_unresponsive(struct mdv_dev *dev)
 {
-	return dev->backend->alone && (mdv_removed(dev) || dev->backend->health_check(dev) != 0);
+	return dev->backend->exclusive && (mdv_removed(dev) || dev->backend->health_check(dev) != 0);
 }
 
 void
@@ -135,7 +135,7 @@ mdv_signals_block(const struct mdv_dev *dev, sigset_t *was)
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 	sigset_t all;
 
-	if (!dev->backend->alone)
+	if (!dev->backend->exclusive)
 		return;
 	sigfillset(&all);
 	for (size_t i = 0; i < RTE_DIM(faults); i++)
@@ -146,7 +146,7 @@ mdv_signals_block(const struct mdv_dev *dev, sigset_t *was)
 void
 mdv_signals_restore(const struct mdv_dev *dev, const sigset_t *was)
 {
-	if (dev->backend->alone)
+	if (dev->backend->exclusive)
 		pthread_sigmask(SIG_SETMASK, was, NULL);
 }
 
@@ -154,7 +154,7 @@ void
 mdv_run_begin(struct mdv_dev *dev, sigset_t *was)
 {
 	mdv_signals_block(dev, was);
-	if (dev->backend->alone)
+	if (dev->backend->exclusive)
 		__atomic_fetch_add(&dev->calls_begun, 1, __ATOMIC_ACQ_REL);
 }
 
@@ -163,7 +163,7 @@ mdv_run_end(struct mdv_dev *dev, const sigset_t *was)
 {
 	int err = errno;
 
-	if (!dev->backend->alone)
+	if (!dev->backend->exclusive)
 		return;
 	__atomic_fetch_add(&dev->calls_ended, 1, __ATOMIC_ACQ_REL);
 	mdv_signals_restore(dev, was);
@@ -175,7 +175,7 @@ mdv_run_errno(const struct mdv_dev *dev, int ret)
 {
 	int err = mdv_positive_errno(ret);
 
-	return err != 0 && dev->backend->alone && mdv_removed(dev) ? ENODEV : err;
+	return err != 0 && dev->backend->exclusive && mdv_removed(dev) ? ENODEV : err;
 }
 
 static int

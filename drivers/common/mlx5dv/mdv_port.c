@@ -51,7 +51,7 @@ mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6])
 bool
 mdv_port_owned(const struct mdv_dev *dev)
 {
-	return dev->backend->alone || dev->netdev_name[0] != '\0';
+	return dev->backend->exclusive || dev->netdev_name[0] != '\0';
 }
 
 int

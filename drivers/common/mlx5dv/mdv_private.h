@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the files of the common layer share and nobody else sees. */
+/* Internal declarations of the common layer. */
 #ifndef MDV_PRIVATE_H
 #define MDV_PRIVATE_H
 
@@ -18,13 +18,13 @@
 #include "mdv.h"
 #include "mdv_backend.h"
 
-/** Unit of all page sizes the device is told of, whatever the host's page (PRM: 4 KiB). */
+/** Unit of page sizes in commands, independent of the host's page size (PRM: adapter page, 4 KiB). */
 #define MDV_ADAPTER_PAGE_BYTES 4096u
-/** A doorbell record has a cache line of its own. */
+/** A doorbell record has its own cache line. */
 #define MDV_DBREC_BYTES 64u
 #define MDV_CQE_BYTES 64u
 #define MDV_LOG_WQEBB_BYTES 6
-/** Smallest receive WQE: one data segment. */
+/** Smallest receive WQE: one data segment of 16 bytes. */
 #define MDV_LOG_RQ_STRIDE_MIN 4
 #define MDV_LOG_RQ_STRIDE_MAX 9
 
@@ -33,18 +33,18 @@
 
 extern int mdv_logtype;
 
-/** One line, beginning with the device's PCI address. */
+/** Logs one line that begins with the PCI address of the device. */
 #define MDV_LOG(level, pci, fmt, ...) \
 	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
 		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
 
-/** As MDV_LOG(ERR), but of a removed device, where everything fails, only for who looks closely. */
+/** As MDV_LOG(ERR), but at level debug for a removed device, of which every call fails. */
 #define MDV_LOG_ERR(dev, fmt, ...) \
 	rte_log(mdv_removed(dev) ? RTE_LOG_DEBUG : RTE_LOG_ERR, mdv_logtype, \
 		"mlx5dv: " PCI_PRI_FMT ": " fmt "\n", (dev)->pci.domain, (dev)->pci.bus, \
 		(dev)->pci.devid, (dev)->pci.function, ##__VA_ARGS__)
 
-/** Sets rte_errno and returns -err: the end of every failing path. */
+/** Sets rte_errno and returns -err. */
 static inline int
 mdv_fail(int err)
 {
@@ -52,10 +52,10 @@ mdv_fail(int err)
 	return -err;
 }
 
-/** "EINVAL"; a number's name unknown to the host comes as "errno". */
+/** Name of an errno, such as "EINVAL"; "errno" if libc does not know the number. */
 const char *mdv_errno_name(int err);
 
-/** What a library call says of failure, as a positive errno: some give that, some -1 and errno. */
+/** Positive errno of a call of rdma-core: some return it, some its negative, some -1 and set errno. */
 static inline int
 mdv_positive_errno(int ret)
 {
@@ -64,24 +64,25 @@ mdv_positive_errno(int ret)
 	return ret < 0 ? -ret : ret;
 }
 
-/** A system call that a signal interrupted is repeated, but not for ever. */
+/** Attempts of a call that fails with EINTR. */
 #define MDV_EINTR_TRIES 100
 
 /**
- * Would a call of the library that runs a command wait for ever? A device that went does not
- * answer, and where the process has it to itself, nobody does in its place. Looks at the device.
+ * Returns whether a command would never complete. In VFIO mode libmlx5 waits for a completion without
+ * limit, so commands must not be sent to a removed or failed device. Runs the health check.
  */
 bool mdv_unresponsive(struct mdv_dev *dev);
-/** Keeps signals from this thread, where they would break into a command (struct mdv_backend). */
+/** In VFIO mode blocks the signals that would interrupt a command (struct mdv_backend, exclusive). */
 void mdv_signals_block(const struct mdv_dev *dev, sigset_t *was);
+/** Restores the signal mask that mdv_signals_block() saved. */
 void mdv_signals_restore(const struct mdv_dev *dev, const sigset_t *was);
 
-/** Around such a call: signals, and how many there are (struct mdv_dev, calls_begun). */
+/** Before a call that runs a command: blocks signals and counts calls_begun. */
 void mdv_run_begin(struct mdv_dev *dev, sigset_t *was);
-/** Sets errno to ENODEV if the device went meanwhile: the library's own says nothing then. */
+/** After it. Sets errno to ENODEV if the device was removed meanwhile; libmlx5 sets others. */
 void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
 
-/** Makes a call of the library that runs a command, without signals where it cannot bear them. */
+/** Calls a function of rdma-core that runs a command. */
 #define MDV_RUN(dev, call) __extension__({ \
 	sigset_t run_was_; \
 	mdv_run_begin(dev, &run_was_); \
@@ -90,12 +91,14 @@ void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
 	run_ret_; \
 })
 
-/** The same of a call that gives an error number, if it can come to an end: a positive errno, or 0. */
+/** MDV_RUN() for a call that returns an error number. Positive errno or 0; ENODEV without the call if
+ * the device is unresponsive.
+ */
 #define MDV_RUN_ERR(dev, call) \
 	(mdv_unresponsive(dev) ? ENODEV : mdv_run_errno(dev, MDV_RUN(dev, call)))
 int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
-/** Makes a call again that a signal interrupted: one that gives a pointer, NULL and errno. */
+/** Repeats a call that returns a pointer while it fails with EINTR. */
 #define MDV_RETRY_PTR(call) __extension__({ \
 	__auto_type make_ret_ = (call); \
 	for (int make_n_ = 1; make_ret_ == NULL && errno == EINTR && make_n_ < MDV_EINTR_TRIES; \
@@ -104,7 +107,7 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 	make_ret_; \
 })
 
-/** The same of a call that gives an error number: the positive errno, or 0. */
+/** Repeats a call that returns an error number while it is EINTR. Positive errno or 0. */
 #define MDV_RETRY_ERR(call) __extension__({ \
 	int ask_err_ = EINTR; \
 	for (int ask_n_ = 0; ask_err_ == EINTR && ask_n_ < MDV_EINTR_TRIES; ask_n_++) \
@@ -113,8 +116,8 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 })
 
 /**
- * Runs a call that takes something down, up to three times, a millisecond apart: one refusal that
- * passes would otherwise strand all that the object stands on. The last positive errno, or 0.
+ * Runs a call that destroys an object, with up to three attempts, 1 ms apart: a single temporary
+ * refusal would leave the object and everything it refers to. The last positive errno, or 0.
  */
 #define MDV_RUN_DESTROY(dev, call) __extension__({ \
 	int undo_err_, undo_tries_ = 0; \
@@ -129,46 +132,48 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
 /* ------------------------------------------------------------------ mdv_event.c */
 
-/** How long the kernel is given to take a removed device's objects down. */
+/** Time for the kernel to destroy the objects of a removed device: assumed, commands take ms. */
 #define MDV_QUIESCE_MS 2000
 void mdv_quiesced_set(struct mdv_dev *dev);
-/** Remembers that an answer was one of a device that is not there: mdv_suspect(). */
+/** Sets mdv_suspect() if err is EIO or ENODEV. */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
 
 /* ------------------------------------------------------------------ mdv_port.c */
 
-/** The own vport's context, without its lists. As mdv_cmd(). */
+/** Queries the context of the function's own vport, without its address lists. As mdv_cmd(). */
 int mdv_vport_query(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out);
-/** The own vport's address. As mdv_cmd(). */
+/** Reads the permanent address of the function's own vport. As mdv_cmd(). */
 int mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6]);
 
 /* ------------------------------------------------------------------ mdv_verbs_port.c */
 
 struct ifreq;
 /**
- * An ioctl on the device's interface; fills in its name. Logs nothing. 0 or a positive errno: ENOTSUP
- * no interface here; ENODEV it is gone, even if another has its name by now.
+ * Runs an ioctl on the kernel interface of the device; fills in ifr_name. Logs nothing. 0 or a
+ * positive errno: ENOTSUP no interface here; ENODEV it was deleted, even if its name is in use again.
  */
 int mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr);
 
 /* ------------------------------------------------------------------ mdv_ethtool.c: logs nothing */
 
 /**
- * Looks up statistics of the interface by name; index[k] is -1 for those that there are not.
- * @return How many statistics the interface has, 0: none can be read.
+ * Looks up statistics of the interface by name; index[k] is -1 if names[k] does not exist.
+ *
+ * @return
+ *   Number of statistics of the interface; 0: none, or they cannot be read.
  */
 uint32_t mdv_ethtool_find(struct mdv_dev *dev, const char *const *names, unsigned int n, int *index);
-/** Reads them. 0; -ESTALE when there are more or fewer by now; other -errno. */
+/** Reads them. 0; -ESTALE their number changed since mdv_ethtool_find(); other -errno. */
 int mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned int n,
 		     uint64_t *values);
-/** 0: not known, or no interface here. */
+/** Speed of the interface in Mb/s; 0: unknown, or no interface here. */
 uint32_t mdv_ethtool_speed_mbps(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ mdv_cmd.c */
 
-/** Both mailboxes of a command hold at least their common head. */
+/** Smallest inbox and outbox: the header that all commands share (PRM, command interface). */
 #define MDV_MAILBOX_BYTES_MIN 16
-/** What the outbox and the system call say together. Logs unless quiet. 0 or -errno. */
+/** Result of a command from its outbox and the errno of the call. Logs unless quiet. 0 or -errno. */
 int mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out,
 		int sys_err, bool quiet);
 struct mlx5dv_devx_obj *mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes,
@@ -177,23 +182,23 @@ int mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *
 		    size_t out_bytes);
 int mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		   size_t out_bytes);
-/** Hands a query over; -EAGAIN is not logged. */
+/** Starts an asynchronous query, see mdv_async_query(). -EAGAIN is not logged. */
 int mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
 			 uint64_t number, struct mlx5dv_devx_cmd_comp *comp, bool quiet);
-/** May the inbox be a query of this object? 0; -EINVAL and one line. */
+/** Checks that the inbox is a query of this object. 0; -EINVAL, logged. */
 int mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes);
 /** As mdv_exec_query() but a refusal is neither logged nor counted. */
 int mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		       size_t out_bytes);
 int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
-/** Reads a register, by the command that the door has for it; quiet: no line when it is declined. */
+/** Reads a register with the command of the backend; quiet: neither log nor count a refusal. */
 int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
 		      bool quiet);
-/** Writes one, which a user of the kernel's driver may not. As mdv_cmd(); reg: as it was answered. */
+/** Writes a register, in VFIO mode only; reg receives the reply. As mdv_cmd(). */
 int mdv_register_write(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes);
 
 struct ibv_device;
-/** The PCI function behind an RDMA device; -ENOENT for a device that has none; other -errno. */
+/** PCI address of an RDMA device; -ENOENT if it has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
 
 /* ------------------------------------------------------------------ mdv_obj.c */
@@ -207,29 +212,29 @@ int mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const 
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 
-/** Queries, checks and stores capabilities. -ENOTSUP when the device cannot be used. */
+/** Queries, checks and stores capabilities. -ENOTSUP: the device lacks a required one. */
 int mdv_caps_read(struct mdv_dev *dev);
 
 /**
- * Refuses a port that is bonded in the device with another: queues without a port of their own to
- * send by would share the bond's. A device that does not answer has no bond. 0, -ENOTSUP.
+ * Refuses a port that is part of an active LAG: its queues would use the ports of the LAG. A device
+ * that refuses QUERY_LAG has no LAG. 0; -ENOTSUP.
  */
 int mdv_lag_check(struct mdv_dev *dev);
-/** What QUERY_LAG's good answer means: 0, or -ENOTSUP and one line when the bond is active. */
+/** Evaluates a successful reply of QUERY_LAG. 0; -ENOTSUP, logged: the LAG is active. */
 int mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out);
 
-/** One limit told by the device: below min it cannot be used, above max it is not believed. */
+/** Range of a capability: below min the device cannot be used, values above max become max. */
 struct mdv_cap_limit {
 	const char *name;
 	uint32_t min, max;
 };
-/** Brings *value into the limit, with one line if it must. 0; -ENOTSUP when it is below min. */
+/** Reduces *value to the maximum, logged. 0; -ENOTSUP, logged: it is below the minimum. */
 int mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit,
 		  uint32_t *value);
 
 /* ------------------------------------------------------------------ the rest */
 
-/** Copies NAME= of a sysfs uevent file. 0, -ENOENT, or what opening the file says. */
+/** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
 
 int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_id,
@@ -264,16 +269,16 @@ int mdv_port_open(struct mdv_dev *dev);
 void mdv_port_close(struct mdv_dev *dev);
 int mdv_counters_open(struct mdv_dev *dev);
 void mdv_counters_close(struct mdv_dev *dev);
-/** Rows of the counter table that name a field no layout has; 0, or the table is wrong. */
+/** Number of rows of the counter table whose field is in no layout; must be 0. */
 unsigned int mdv_counters_unknown(void);
 int mdv_mr_open(struct mdv_dev *dev);
 void mdv_mr_close(struct mdv_dev *dev);
 int mdv_rules_open(struct mdv_dev *dev);
 void mdv_rules_close(struct mdv_dev *dev);
 
-/** Two registers of the device as one number that does not change from one to the other. */
+/** Reads a 64-bit value of two 32-bit device registers consistently. */
 uint64_t mdv_clock_pair(const volatile void *registers);
-/** |delta| up to which 64-bit delta * mult + frac neither wraps nor crosses half of the mask. */
+/** Largest |delta| for which delta * mult + frac fits in 64 bits and delta in half of the mask. */
 uint64_t mdv_clock_window(const struct mdv_clock_point *point);
 
 #endif /* MDV_PRIVATE_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The door in place of the kernel's driver: libmlx5 runs the function's firmware through VFIO. It
- * lists nothing, knows neither port nor clock, and gives non-cached doorbell pages only; in return
- * commands have all the rights that the kernel's driver has otherwise.
+ * VFIO backend: libmlx5 takes the place of the kernel driver (mlx5dv_get_vfio_device_list(3)). Its
+ * context has no port queries, no clock and only non-cached UARs, but commands have the same rights
+ * as those of the kernel driver.
  */
 
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "mdv_vfio.h"
 
 #define MDV_PATH_BYTES 128
-/** Of the command interface, which all ConnectX have had since ConnectX-4 (PRM). */
+/** Revision of the command interface of ConnectX-4 and later (PRM, cmd_interface_rev). */
 #define MDV_CMD_INTERFACE_REV 5
-/** What is read of the initialization segment: up to the real time. */
+/** Part of the initialization segment that is used: up to real_time. */
 #define MDV_SEGMENT_BYTES ((PRM_INITIAL_SEG_REAL_TIME_DW + 2) * 4)
 
 /* ------------------------------------------------------------------ finding and opening */
@@ -28,7 +28,7 @@ function_path(const struct mdv_dev *dev, const char *file, char *path)
 		 dev->pci.bus, dev->pci.devid, dev->pci.function, file);
 }
 
-/** The last part of where a link of the function leads; empty: there is no such link. */
+/** Last component of the target of a symbolic link in the function's sysfs directory; "" if none. */
 static void
 function_link(const struct mdv_dev *dev, const char *file, char *name, size_t bytes)
 {
@@ -43,7 +43,7 @@ function_link(const struct mdv_dev *dev, const char *file, char *name, size_t by
 	snprintf(name, bytes, "%.*s", (int)bytes - 1, slash != NULL ? slash + 1 : target);
 }
 
-/** The library's reasons are few words: looks for what a user can do about it. */
+/** Logs the probable cause of a failed open, of which libmlx5 reports only an errno. */
 static int
 explain(const struct mdv_dev *dev, const char *what, int err)
 {
@@ -51,7 +51,7 @@ explain(const struct mdv_dev *dev, const char *what, int err)
 
 	function_link(dev, "driver", driver, sizeof(driver));
 	function_link(dev, "iommu_group", group, sizeof(group));
-	/* A group can be open once: by whoever has any of its functions. */
+	/* A VFIO group can be opened only once, for all of its functions. */
 	if (err == EBUSY)
 		MDV_LOG(ERR, &dev->pci, "%s: the function is in use, by another program or by EAL "
 			"(/dev/vfio/%s)", what, group);
@@ -83,7 +83,7 @@ context_open(struct mdv_dev *dev)
 	errno = 0;
 	list = mlx5dv_get_vfio_device_list(&attr);
 	if (list == NULL) {
-		/* It has no errno for a function that it does not find. */
+		/* libmlx5 sets no errno if it does not find the function. */
 		err = errno == ENOMEM ? ENOMEM : ENODEV;
 		return explain(dev, "no mlx5 device through VFIO", err);
 	}
@@ -103,11 +103,11 @@ vfio_free(struct mdv_dev *dev)
 	dev->vfio = NULL;
 }
 
-/* Last, when nobody runs a command any more: from here on the pump is not there to look. */
+/* After the last command: without the event thread a command may wait forever. */
 static void
 vfio_close(struct mdv_dev *dev)
 {
-	mdv_vfio_pump_stop(dev);
+	mdv_vfio_thread_stop(dev);
 	mdv_vfio_close_context(dev);
 	vfio_free(dev);
 }
@@ -122,7 +122,7 @@ vfio_open(struct mdv_dev *dev)
 		MDV_LOG(ERR, &dev->pci, "no memory for a VFIO context");
 		return mdv_fail(ENOMEM);
 	}
-	dev->vfio->event_fd = dev->vfio->stop_fd = dev->vfio->bell_fd = dev->vfio->end_fd = -1;
+	dev->vfio->event_fd = dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = -1;
 	dev->vfio->l2_index = MDV_L2_NONE;
 	pthread_mutex_init(&dev->vfio->eq_lock, NULL);
 	ret = context_open(dev);
@@ -132,22 +132,22 @@ vfio_open(struct mdv_dev *dev)
 	}
 	ret = mdv_vfio_waits_up(dev);
 	if (ret == 0)
-		ret = mdv_vfio_pump_start(dev);
+		ret = mdv_vfio_thread_start(dev);
 	if (ret == 0)
 		return 0;
 	vfio_close(dev);
 	return mdv_fail(-ret);
 }
 
-/* ------------------------------------------------------------------ what it is */
+/* ------------------------------------------------------------------ identification */
 
-/** Where an address of this process is mapped from. */
+/** A line of /proc/self/maps, proc(5). */
 struct mapping {
 	unsigned long end, offset, inode;
 	char perms[8], dev[16];
 };
 
-/* The rest of a line that is longer is none. */
+/* The rest of an overlong line does not match the format and is skipped. */
 static bool
 next_mapping(FILE *maps, unsigned long *start, struct mapping *m)
 {
@@ -160,7 +160,7 @@ next_mapping(FILE *maps, unsigned long *start, struct mapping *m)
 	return false;
 }
 
-/* Pieces of one mapping that differ in their rights are taken together. */
+/* Joins adjacent parts of one mapping that differ in their permissions. */
 static bool
 mapping_of(uintptr_t addr, struct mapping *m)
 {
@@ -183,8 +183,8 @@ mapping_of(uintptr_t addr, struct mapping *m)
 }
 
 /*
- * The library maps BAR 0 in one piece and gives a page of it as UAR, whose number is its place (PRM,
- * UAR pages). Should it ever do otherwise, nothing is read there.
+ * libmlx5 maps BAR 0 as a whole, and UAR page n is at n * 4 KiB of BAR 0 (PRM, UAR pages). Verify
+ * both in /proc/self/maps and in the segment itself before use.
  */
 static const struct prm_initial_seg *
 segment_of(const struct mdv_dev *dev)
@@ -219,16 +219,16 @@ vfio_identify(struct mdv_dev *dev)
 	function_path(dev, "device", path);
 	file = fopen(path, "re");
 	if (file == NULL || fgets(text, sizeof(text), file) == NULL)
-		MDV_LOG(DEBUG, &dev->pci, "%s cannot be read", path);
+		MDV_LOG(DEBUG, &dev->pci, "cannot read %s", path);
 	if (file != NULL)
 		fclose(file);
 	dev->caps.pci_device_id = strtoul(text, NULL, 16);
-	/* The initialization segment tells it, once there is a UAR to find that by. */
+	/* vfio_events_up() reads it from the initialization segment, which needs a UAR. */
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "unknown");
 	return 0;
 }
 
-/* ------------------------------------------------------------------ its counter */
+/* ------------------------------------------------------------------ free-running counter */
 
 static int
 vfio_counter(struct mdv_dev *dev, uint64_t *cycles)
@@ -257,8 +257,8 @@ read_fw_version(struct mdv_dev *dev)
 	const struct prm_initial_seg *seg = dev->vfio->seg;
 
 	if (seg == NULL)
-		MDV_LOG(NOTICE, &dev->pci, "the head of BAR 0 is out of reach: no device time, and no "
-			"warning before the library ends the process on a fatal error");
+		MDV_LOG(NOTICE, &dev->pci, "initialization segment not accessible: no device clock, "
+			"and libmlx5 aborts the process on a fatal error");
 	else
 		snprintf(dev->fw_version, sizeof(dev->fw_version), "%u.%u.%04u",
 			 prm_initial_seg_get_fw_rev_major(seg),
@@ -277,7 +277,7 @@ vfio_events_up(struct mdv_dev *dev)
 const struct mdv_backend mdv_backend_vfio = {
 	.name = "vfio",
 	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER,
-	.alone = true,
+	.exclusive = true,
 	.open = vfio_open,
 	.close = vfio_close,
 	.identify = vfio_identify,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What a device has that was opened through VFIO: the pump, the initialization segment, events. */
+/* State of a device that was opened through VFIO. */
 #ifndef MDV_VFIO_H
 #define MDV_VFIO_H
 
@@ -13,51 +13,53 @@
 
 struct mdv_vfio {
 	/**
-	 * The head of BAR 0, as the library mapped it, found through the UAR, whose page it is part
-	 * of: page n is n * 4 KiB behind it. NULL where that cannot be seen to be so. Atomic: the pump
-	 * runs before it is known.
+	 * Initialization segment at the start of BAR 0, located from a UAR that libmlx5 mapped. NULL:
+	 * not located. Atomic, because the event thread starts before the UAR exists.
 	 */
 	const struct prm_initial_seg *seg;
-	pthread_t pump;
-	int stop_fd;	   /**< Wakes the pump, which then ends. */
-	bool pump_runs;
-	uint32_t counter;  /**< The health counter at the last look, */
-	uint64_t look_tsc; /**< when that was, 0: there was none, */
-	uint64_t stood_tsc; /**< and for how long it has not moved. */
-	int event_fd;	   /**< Of the vector; the pump wakes it as well. -1: not up. */
-	struct mdv_msi *msi; /**< There is no opening without one. */
+	pthread_t event_thread;
+	int stop_fd;	   /**< Ends the event thread. */
+	bool event_thread_runs;
+	uint32_t health_counter; /**< Value at the last check. */
+	uint64_t health_check_tsc; /**< Time of the last check; 0: none yet. */
+	uint64_t health_stalled_tsc; /**< For how long the counter has not changed. */
+	int event_fd;	   /**< Of the vector; also signalled if the device fails. -1: not set up. */
+	struct mdv_msi *msi;
 	struct mdv_eq *eq;
-	int l2_index;	/**< Entry of the card's table of addresses that is the port's, or MDV_L2_NONE. */
-	bool l2_refused; /**< It was said already. */
-	pthread_mutex_t eq_lock; /**< Whoever takes events, or gives the device up. */
-	int bell_fd;	   /**< The library's own events descriptor, whatever has its number by now, */
-	int end_fd;	   /**< and what is to have it when the device is given up. */
-	uint32_t ended;	   /**< mdv_dev.calls_ended at the last look, */
-	uint64_t waited_look_tsc; /**< when that was, */
-	uint64_t waited_tsc; /**< and for how long no call that was begun has ended. */
+	int l2_index;	/**< MPFS entry of the port, or MDV_L2_NONE. */
+	bool l2_refused; /**< A refusal of SET_L2_TABLE_ENTRY was logged. */
+	pthread_mutex_t eq_lock; /**< Protects eq and event_fd. */
+	int library_event_fd; /**< Duplicate of the events descriptor of libmlx5. */
+	int closed_fd;	   /**< Replaces that descriptor when the device fails. */
+	uint32_t calls_ended; /**< mdv_dev.calls_ended at the last check. */
+	uint64_t calls_check_tsc; /**< Time of the last check. */
+	uint64_t calls_stalled_tsc; /**< For how long no call has ended although one was running. */
 };
 
-/** Why a device is past help, or NULL while it is well. Any thread; a few reads of registers. */
+/**
+ * Reason of a fatal state, or NULL. Reads a few registers; any thread. As Linux does in
+ * check_fatal_sensors() (drivers/net/ethernet/mellanox/mlx5/core/health.c).
+ */
 const char *mdv_vfio_fatal_reason(struct mdv_dev *dev);
-/** Lets the library serve the device's requests from a thread of its own. 0 or -errno, logged. */
-int mdv_vfio_pump_start(struct mdv_dev *dev);
-void mdv_vfio_pump_stop(struct mdv_dev *dev);
+/** Starts the thread that calls mlx5dv_vfio_process_events(3). 0 or -errno, logged. */
+int mdv_vfio_thread_start(struct mdv_dev *dev);
+void mdv_vfio_thread_stop(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ mdv_vfio_wait.c */
 
-/** Holds what is needed to end waits, once the library has opened the device. 0 or -errno, logged. */
+/** Opens the descriptors that mdv_vfio_waits_end() needs. 0 or -errno, logged. */
 int mdv_vfio_waits_up(struct mdv_dev *dev);
-/** Every thread that waits in the library for the device leaves it, and no other gets stuck. Once. */
+/** Ends all waits for commands in libmlx5; later commands fail at once. Call once. */
 void mdv_vfio_waits_end(struct mdv_dev *dev);
 void mdv_vfio_waits_down(struct mdv_dev *dev);
-/** Has no command come to its end for so long that none will? The pump's only. */
+/** Returns whether a command has timed out. Event thread only. */
 bool mdv_vfio_waits_long(struct mdv_dev *dev);
-/** Closes the library's context, in the background if the device does not answer. Logs. */
+/** Closes the context, in the background if the device is unresponsive. Logs. */
 void mdv_vfio_close_context(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ events and the port */
 
-/** The port's address is another now: writes it where the card looks it up. Logs what is refused. */
+/** Writes the new address of the port into the MPFS table. Logs a refusal. */
 void mdv_vfio_l2_move(struct mdv_dev *dev, const uint8_t mac[6]);
 
 /* As in struct mdv_backend. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The thread that serves the device's requests, its health, and the port's events. */
+/* VFIO: the thread that serves requests of the device and polls its health; events of the port. */
 
 #include <poll.h>
 #include <stdlib.h>
@@ -13,55 +13,55 @@
 
 #include "mdv_vfio.h"
 
-/** PRM, event types. */
+/** PRM, event types: Port Change. */
 #define MDV_EVENT_TYPE_PORT_CHANGE 0x09
-/** As many as may come while the machine does not get round to it. */
+/** log2 of the EQ's size: more port events than are expected between two reads (assumed). */
 #define MDV_EVENT_LOG_EQES 8
 /*
- * The library looks at the device's health in the same call by which it serves requests, and ends
- * the process when it does not like what it sees: all ones, an error of the firmware, or a health
- * counter that stood still over three of its looks, which are a second apart. Looked at first, and
- * sooner, the port goes like any that was pulled out, and the library is not asked any more.
+ * mlx5dv_vfio_process_events() checks the health of the device and calls abort() if reads return all
+ * ones, the firmware reports a fatal error, or the health counter did not change in three checks
+ * that are a second apart (libmlx5, mlx5_vfio.c). This thread polls the same registers more often,
+ * marks a failed device as removed, and does not call libmlx5 any more.
  */
-#define MDV_LOOK_MS 100
-/** Looks at which the library is called, if the device has asked for nothing; serving costs a doorbell. */
-#define MDV_LOOKS_TO_SERVE 10
+#define MDV_HEALTH_POLL_MS 100
+/** Polls per call of libmlx5 if the device has no request; each call writes a doorbell. */
+#define MDV_POLLS_PER_SERVE 10
 /*
- * It ends the process at the third of its looks, a second or more apart, that finds the counter as it
- * was; 0 at the first of all looks is as it was. Sooner is two seconds and a half, and of the time
- * between two looks here, however long the thread did not run, a second counts.
+ * libmlx5 aborts 3 s after the counter changed last, or 2 s if the counter is 0 at the first check
+ * and another second has not passed. Time in which this thread was not scheduled counts at most
+ * MDV_STEP_MAX_MS, because libmlx5 did not check either.
  */
-#define MDV_STOOD_MS 2500
-#define MDV_STOOD_STEP_MS 1000
-/* PRM, initialization segment: nic_interface, as Linux reads it, with three bits. */
+#define MDV_STALLED_MS 2500
+#define MDV_STEP_MAX_MS 1000
+/* PRM, initialization segment: nic_interface; three bits, as in Linux (health.c, get_nic_state). */
 #define MDV_NIC_SHIFT 8
 #define MDV_NIC_MASK 7
 #define MDV_NIC_DISABLED 1
 #define MDV_NIC_RESET 7
-/* PRM, health buffer: synd, as Linux names it. */
+/* PRM, health buffer: synd; name as in Linux, enum in health.c. */
 #define MDV_SYND_ASYNC_EQ_OVERRUN 0x0c
 
 /* ------------------------------------------------------------------ health */
 
 static const char *
-sick_registers(const struct prm_initial_seg *seg)
+fatal_registers(const struct prm_initial_seg *seg)
 {
 	const struct prm_health_buffer *health = prm_initial_seg_health_buffer_c(seg);
 	uint32_t nic;
 
-	/* All reads of a device that is not there come back as ones. */
+	/* PCI reads of a removed device return all ones. */
 	if (seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX)
-		return "it does not answer on the bus";
+		return "no response on the PCI bus";
 	if (prm_health_buffer_get_fw_version(health) == UINT32_MAX)
-		return "its health buffer does not answer";
+		return "health buffer not readable";
 	if (prm_health_buffer_get_rfr(health) != 0 && prm_health_buffer_get_synd(health) != 0)
 		return prm_health_buffer_get_synd(health) == MDV_SYND_ASYNC_EQ_OVERRUN ?
-			"its firmware reports a fatal error: an event queue ran over" :
-			"its firmware reports a fatal error";
+			"fatal firmware error: event queue overrun" :
+			"fatal firmware error";
 	nic = rte_be_to_cpu_32(seg->dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW]) >> MDV_NIC_SHIFT &
 	      MDV_NIC_MASK;
 	if (nic == MDV_NIC_DISABLED || nic == MDV_NIC_RESET)
-		return "its firmware took the interface down";
+		return "firmware disabled the interface";
 	return NULL;
 }
 
@@ -74,34 +74,33 @@ segment(const struct mdv_dev *dev)
 const char *
 mdv_vfio_fatal_reason(struct mdv_dev *dev)
 {
-	/* Not before there is a UAR, by which it is found. */
 	const struct prm_initial_seg *seg = segment(dev);
 
 	if (seg == NULL)
 		return NULL;
-	/* As the device has them now. */
+	/* Read the registers again, also if the caller did so before. */
 	rte_compiler_barrier();
-	return sick_registers(seg);
+	return fatal_registers(seg);
 }
 
-/** Has the counter stood for as long as the library will soon not put up with? The pump's only. */
+/** Returns whether the health counter has not changed for MDV_STALLED_MS. Event thread only. */
 static bool
-stands_still(struct mdv_dev *dev)
+health_stalled(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
-	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STOOD_STEP_MS;
+	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STEP_MAX_MS;
 	const struct prm_initial_seg *seg = segment(dev);
 	uint32_t counter;
 
 	if (seg == NULL)
 		return false;
 	counter = prm_initial_seg_get_health_counter(seg);
-	v->stood_tsc += v->look_tsc != 0 ? RTE_MIN(now - v->look_tsc, step) : step;
-	if (counter != v->counter)
-		v->stood_tsc = 0;
-	v->counter = counter;
-	v->look_tsc = now;
-	return v->stood_tsc >= rte_get_tsc_hz() / 1000 * MDV_STOOD_MS;
+	v->health_stalled_tsc += v->health_check_tsc != 0 ? RTE_MIN(now - v->health_check_tsc, step) : step;
+	if (counter != v->health_counter)
+		v->health_stalled_tsc = 0;
+	v->health_counter = counter;
+	v->health_check_tsc = now;
+	return v->health_stalled_tsc >= rte_get_tsc_hz() / 1000 * MDV_STALLED_MS;
 }
 
 static void
@@ -109,17 +108,17 @@ wake(int fd)
 {
 	const uint64_t one = 1;
 
-	/* A counter at its limit is readable as well. */
+	/* EAGAIN means that the counter is at its limit, and the descriptor readable. */
 	(void)!write(fd, &one, sizeof(one));
 }
 
 static void
-give_up(struct mdv_dev *dev, const char *why)
+device_failed(struct mdv_dev *dev, const char *why)
 {
-	/* The pump sees it, and whoever asks: one of them says so. */
+	/* Event thread and health checks may find the failure at the same time: log it once. */
 	pthread_mutex_lock(&dev->vfio->eq_lock);
 	if (!mdv_removed(dev)) {
-		MDV_LOG(ERR, &dev->pci, "the device is past help: %s", why);
+		MDV_LOG(ERR, &dev->pci, "device failed: %s", why);
 		mdv_removed_set(dev);
 		mdv_vfio_waits_end(dev);
 		if (dev->vfio->event_fd >= 0)
@@ -128,32 +127,32 @@ give_up(struct mdv_dev *dev, const char *why)
 	pthread_mutex_unlock(&dev->vfio->eq_lock);
 }
 
-/* ------------------------------------------------------------------ the pump */
+/* ------------------------------------------------------------------ the event thread */
 
-/** Looks at the device, and serves what it asked for. False: it is not to be asked any more. */
+/** Polls the health and serves requests of the device. False: the device failed. */
 static bool
-pump_once(struct mdv_dev *dev, bool serve)
+thread_step(struct mdv_dev *dev, bool serve)
 {
 	const char *why = mdv_vfio_fatal_reason(dev);
 	int err = 0;
 
-	if (why == NULL && stands_still(dev))
-		why = "its health counter stands still";
+	if (why == NULL && health_stalled(dev))
+		why = "health counter stalled";
 	if (why == NULL && mdv_vfio_waits_long(dev))
-		why = "it does not answer a command";
+		why = "command timeout";
 	if (why == NULL && serve && !mdv_removed(dev)) {
 		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
 		if (err != 0 && !mdv_removed(dev))
-			MDV_LOG(ERR, &dev->pci, "a request of the device was not served: %s%s",
+			MDV_LOG(ERR, &dev->pci, "cannot serve a request of the device: %s%s",
 				mdv_errno_name(err), err == ENOMEM ? " (locked memory limit?)" : "");
 	}
 	if (why != NULL)
-		give_up(dev, why);
+		device_failed(dev, why);
 	return !mdv_removed(dev);
 }
 
 static void *
-pump(void *arg)
+event_thread(void *arg)
 {
 	struct mdv_dev *dev = arg;
 	struct pollfd fds[] = {
@@ -162,15 +161,15 @@ pump(void *arg)
 	};
 
 	for (unsigned int n = 0; fds[0].revents == 0; n++) {
-		if (!pump_once(dev, fds[1].revents != 0 || n % MDV_LOOKS_TO_SERVE == 0))
+		if (!thread_step(dev, fds[1].revents != 0 || n % MDV_POLLS_PER_SERVE == 0))
 			break;
-		(void)poll(fds, RTE_DIM(fds), MDV_LOOK_MS);
+		(void)poll(fds, RTE_DIM(fds), MDV_HEALTH_POLL_MS);
 	}
 	return NULL;
 }
 
 int
-mdv_vfio_pump_start(struct mdv_dev *dev)
+mdv_vfio_thread_start(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 	sigset_t was;
@@ -180,36 +179,36 @@ mdv_vfio_pump_start(struct mdv_dev *dev)
 	if (v->stop_fd < 0)
 		err = errno;
 	if (err == 0) {
-		/* Born without signals: one would break into a command. */
+		/* The thread inherits the blocked signals; they would interrupt commands. */
 		mdv_signals_block(dev, &was);
-		err = abs(rte_ctrl_thread_create(&v->pump, "mdv-vfio", NULL, pump, dev));
+		err = abs(rte_ctrl_thread_create(&v->event_thread, "mdv-vfio", NULL, event_thread, dev));
 		mdv_signals_restore(dev, &was);
 	}
-	v->pump_runs = err == 0;
+	v->event_thread_runs = err == 0;
 	if (err == 0)
 		return 0;
 	if (v->stop_fd >= 0)
 		close(v->stop_fd);
 	v->stop_fd = -1;
-	MDV_LOG(ERR, &dev->pci, "no thread to serve the device's requests: %s", mdv_errno_name(err));
+	MDV_LOG(ERR, &dev->pci, "cannot create the event thread: %s", mdv_errno_name(err));
 	return mdv_fail(err);
 }
 
 void
-mdv_vfio_pump_stop(struct mdv_dev *dev)
+mdv_vfio_thread_stop(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 
-	if (!v->pump_runs)
+	if (!v->event_thread_runs)
 		return;
 	wake(v->stop_fd);
-	pthread_join(v->pump, NULL);
+	pthread_join(v->event_thread, NULL);
 	close(v->stop_fd);
 	v->stop_fd = -1;
-	v->pump_runs = false;
+	v->event_thread_runs = false;
 }
 
-/* ------------------------------------------------------------------ the port's events */
+/* ------------------------------------------------------------------ events of the port */
 
 int
 mdv_vfio_events_up(struct mdv_dev *dev)
@@ -241,7 +240,7 @@ mdv_vfio_events_down(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 
-	/* The pump runs on, and wakes who may wait there. */
+	/* The event thread still runs and must not write to the descriptor any more. */
 	pthread_mutex_lock(&v->eq_lock);
 	v->event_fd = -1;
 	pthread_mutex_unlock(&v->eq_lock);
@@ -272,7 +271,7 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 	mdv_eq_arm(v->eq);
 	if (mdv_removed(dev)) {
 		events |= MDV_EVENT_REMOVED;
-		/* Whoever else looks there finds it as well. */
+		/* Keep the descriptor readable, so that every poller notices the removal. */
 		wake(v->event_fd);
 	}
 	pthread_mutex_unlock(&v->eq_lock);
@@ -285,11 +284,11 @@ mdv_vfio_health_check(struct mdv_dev *dev)
 	const char *why = mdv_vfio_fatal_reason(dev);
 
 	if (why != NULL)
-		give_up(dev, why);
+		device_failed(dev, why);
 	return mdv_removed(dev) ? ENODEV : 0;
 }
 
-/* A device that is off the bus writes nothing; one whose firmware failed may. */
+/* A device that is off the bus does no DMA; one whose firmware failed may. */
 bool
 mdv_vfio_quiesced(const struct mdv_dev *dev)
 {

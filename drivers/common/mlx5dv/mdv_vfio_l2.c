@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The table of unicast addresses by which a card that several functions share (SR-IOV, multi-host)
- * knows whose a frame is (MPFS). The kernel's driver keeps it for its interface; a function that
- * is opened in its place keeps its own. As there, only a manager of the switch writes it.
+ * VFIO: the L2 table (MPFS), which assigns unicast addresses to the physical functions of a card that
+ * several functions share. In verbs mode the kernel writes it; here the port writes its own entry.
+ * As in Linux (mlx5_core, lib/mpfs.c), only the manager of the eswitch may write the table.
  */
 
 #include <string.h>
@@ -22,7 +22,7 @@ entry_delete(struct mdv_dev *dev, int index)
 	(void)mdv_cmd(dev, &in, sizeof(in), &out, sizeof(out));
 }
 
-/** Refused, promiscuous mode is still a way, and the port goes on: one line. */
+/** A refusal is only logged: the port works, in promiscuous mode also for unicast. */
 static int
 entry_set(struct mdv_dev *dev, int index, const uint8_t mac[6])
 {
@@ -52,7 +52,7 @@ mdv_vfio_l2_move(struct mdv_dev *dev, const uint8_t mac[6])
 {
 	int old = dev->vfio->l2_index, index = old == 0 ? 1 : 0;
 
-	/* A table of one entry is none (Linux, mpfs.c). */
+	/* As Linux: log_max_l2_table 0 means that there is no table (lib/mpfs.c, mlx5_mpfs_init). */
 	if (dev->caps.log_max_l2_table == 0 || dev->vfio->l2_refused)
 		return;
 	if (entry_set(dev, index, mac) != 0) {

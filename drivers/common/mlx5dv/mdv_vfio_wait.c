@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Threads that wait in the library for a device that went, and closing what does not answer.
+ * VFIO: end of waits for commands of a removed device, and closing an unresponsive device.
  *
- * The library waits for a command's end without a limit, on two descriptors: one of its own, and the
- * one that it gives its user to poll (mlx5dv_vfio_get_events_fd(3)). It gives a command up when that
- * one cannot be read. So the user's is replaced in place by one that always has something to be read,
- * and never can: a folder. Whoever waits is woken by the old one, fails, and lets the next one in,
- * who fails at once. The number stays the library's, to be closed by it.
+ * libmlx5 waits for the end of a command without limit, with poll() on two descriptors: an internal
+ * one and that of mlx5dv_vfio_get_events_fd(3). It fails the command if the latter cannot be read.
+ * When the device fails, mdv_vfio_waits_end() replaces that descriptor with dup3() by one of a
+ * directory, which is always readable for poll() and whose read() fails with EISDIR. Then it writes
+ * to the duplicate of the old one, which wakes the current waiter; that waiter and all later
+ * commands fail. libmlx5 closes the descriptor, whose number has not changed.
  */
 
 #include <fcntl.h>
@@ -21,14 +22,14 @@
 
 #include "mdv_vfio.h"
 
-/* As long as the kernel's own driver waits for a command. */
-#define MDV_ANSWER_MS 60000
-/* Of the time between two looks, however long the thread did not run, so much counts. */
-#define MDV_STEP_MS 1000
-/* A close of a device that is well takes tens of milliseconds, three seconds at the most. */
+/* Command timeout of Linux (mlx5_core, cmd.c, MLX5_CMD_TIMEOUT_MSEC). */
+#define MDV_CMD_TIMEOUT_MS 60000
+/* Largest time between two checks that counts as waiting; the thread may not have been scheduled. */
+#define MDV_STEP_MAX_MS 1000
+/* Closing a working device takes tens of ms, at most 3 s (measured on the emulator under load). */
 #define MDV_CLOSE_MS 4000
 
-/* ------------------------------------------------------------------ an end to waiting */
+/* ------------------------------------------------------------------ end of waits */
 
 int
 mdv_vfio_waits_up(struct mdv_dev *dev)
@@ -36,16 +37,17 @@ mdv_vfio_waits_up(struct mdv_dev *dev)
 	struct mdv_vfio *v = dev->vfio;
 	int err = 0;
 
-	/* Now: on the day there may be no descriptors left. */
-	v->bell_fd = fcntl(mlx5dv_vfio_get_events_fd(dev->ibv), F_DUPFD_CLOEXEC, 0);
-	if (v->bell_fd < 0)
+	/* Reserve the descriptors now: none may be left when the device fails. */
+	v->library_event_fd = fcntl(mlx5dv_vfio_get_events_fd(dev->ibv), F_DUPFD_CLOEXEC, 0);
+	if (v->library_event_fd < 0)
 		err = errno;
-	v->end_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (err == 0 && v->end_fd < 0)
+	v->closed_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (err == 0 && v->closed_fd < 0)
 		err = errno;
 	if (err == 0)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "no descriptors to end a wait by: %s", mdv_errno_name(err));
+	MDV_LOG(ERR, &dev->pci, "no descriptors to end waits for commands: %s",
+		mdv_errno_name(err));
 	mdv_vfio_waits_down(dev);
 	return mdv_fail(err);
 }
@@ -55,11 +57,11 @@ mdv_vfio_waits_end(struct mdv_dev *dev)
 {
 	const uint64_t one = 1;
 
-	if (dup3(dev->vfio->end_fd, mlx5dv_vfio_get_events_fd(dev->ibv), O_CLOEXEC) < 0)
-		MDV_LOG(ERR, &dev->pci, "threads that wait for it cannot be woken: %s",
+	if (dup3(dev->vfio->closed_fd, mlx5dv_vfio_get_events_fd(dev->ibv), O_CLOEXEC) < 0)
+		MDV_LOG(ERR, &dev->pci, "cannot wake threads that wait for commands: %s",
 			mdv_errno_name(errno));
-	/* After that: who is woken finds the new one. */
-	(void)!write(dev->vfio->bell_fd, &one, sizeof(one));
+	/* Wake after the replacement, so that the waiter reads from the new descriptor. */
+	(void)!write(dev->vfio->library_event_fd, &one, sizeof(one));
 }
 
 void
@@ -67,33 +69,33 @@ mdv_vfio_waits_down(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 
-	if (v->bell_fd >= 0)
-		close(v->bell_fd);
-	if (v->end_fd >= 0)
-		close(v->end_fd);
-	v->bell_fd = v->end_fd = -1;
+	if (v->library_event_fd >= 0)
+		close(v->library_event_fd);
+	if (v->closed_fd >= 0)
+		close(v->closed_fd);
+	v->library_event_fd = v->closed_fd = -1;
 }
 
 bool
 mdv_vfio_waits_long(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
-	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STEP_MS;
+	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STEP_MAX_MS;
 	uint32_t ended = __atomic_load_n(&dev->calls_ended, __ATOMIC_ACQUIRE);
 	uint32_t begun = __atomic_load_n(&dev->calls_begun, __ATOMIC_ACQUIRE);
 
-	if (begun == ended || ended != v->ended)
-		v->waited_tsc = 0;
+	if (begun == ended || ended != v->calls_ended)
+		v->calls_stalled_tsc = 0;
 	else
-		v->waited_tsc += RTE_MIN(now - v->waited_look_tsc, step);
-	v->ended = ended;
-	v->waited_look_tsc = now;
-	return v->waited_tsc >= rte_get_tsc_hz() / 1000 * MDV_ANSWER_MS;
+		v->calls_stalled_tsc += RTE_MIN(now - v->calls_check_tsc, step);
+	v->calls_ended = ended;
+	v->calls_check_tsc = now;
+	return v->calls_stalled_tsc >= rte_get_tsc_hz() / 1000 * MDV_CMD_TIMEOUT_MS;
 }
 
 /* ------------------------------------------------------------------ closing */
 
-/** Of who closes and who waits for it: the last one frees it. */
+/** Shared by the closing thread and its waiter; the last user frees it. */
 struct closing {
 	struct ibv_context *ibv;
 	int done_fd;
@@ -145,7 +147,7 @@ closing_start(struct mdv_dev *dev, pthread_t *thread)
 	return NULL;
 }
 
-/** Has it come to its end by then? */
+/** Waits up to ms milliseconds. Returns whether the context is closed. */
 static bool
 closing_wait(const struct closing *c, int ms)
 {
@@ -162,38 +164,38 @@ closing_wait(const struct closing *c, int ms)
 }
 
 /*
- * Closing runs four commands, and here the library looks for the end of each by itself, in a loop, for
- * a minute. Until it is through the kernel waits for the function, and a successor for its place: so it
- * is done for a device that does not answer too, by a thread that gets only what time is left over.
+ * Closing runs four commands, for each of which libmlx5 polls up to a minute in a busy loop. The
+ * context of an unresponsive device must be closed as well, because until then the kernel does not
+ * release the function. A detached thread of scheduling class SCHED_IDLE does that.
  */
 void
 mdv_vfio_close_context(struct mdv_dev *dev)
 {
 	const struct sched_param none = { 0 };
-	bool deaf = mdv_unresponsive(dev);
+	bool unresponsive = mdv_unresponsive(dev);
 	struct closing *c;
 	pthread_t thread;
 
-	/* A thread that is still in there has what would be freed. */
+	/* A thread that is still inside libmlx5 uses the context. */
 	if (__atomic_load_n(&dev->calls_ended, __ATOMIC_ACQUIRE) !=
 	    __atomic_load_n(&dev->calls_begun, __ATOMIC_ACQUIRE)) {
-		MDV_LOG(ERR, &dev->pci, "a command still runs: the context stays open until the "
-			"process ends");
+		MDV_LOG(ERR, &dev->pci, "a command is still running: the context stays open until "
+			"the process ends");
 		return;
 	}
 	c = closing_start(dev, &thread);
 	if (c == NULL) {
 		MDV_LOG(WARNING, &dev->pci, "no thread to close the context%s",
-			deaf ? ": it stays open until the process ends" : "");
-		if (!deaf)
+			unresponsive ? ": it stays open until the process ends" : "");
+		if (!unresponsive)
 			(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
 		return;
 	}
-	if (!deaf && closing_wait(c, MDV_CLOSE_MS)) {
+	if (!unresponsive && closing_wait(c, MDV_CLOSE_MS)) {
 		pthread_join(thread, NULL);
 	} else {
-		MDV_LOG(NOTICE, &dev->pci, "the device does not answer: its context is closed in "
-			"the background, which takes up to four minutes");
+		MDV_LOG(NOTICE, &dev->pci, "device unresponsive: its context is closed in the "
+			"background, which takes up to four minutes");
 		(void)pthread_setschedparam(thread, SCHED_IDLE, &none);
 		pthread_detach(thread);
 	}
