@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Command line: one table of options, used by the parser and by the help.
+ * Command line: the table of options, for the parser and --help.
  */
 
 #include <errno.h>
@@ -20,10 +20,10 @@ bad(const char *option, const char *value, const char *allowed)
 	return -EINVAL;
 }
 
-/* One setter per plain number: option, field, smallest, largest. */
+/* Setter of a number: option, field, minimum, maximum. */
 #define NUMBER(func, option, field, min, max)						\
 	NUMBER_UP_TO(func, option, field, min, max, #max)
-/* Or with words for the largest: a literal of 64 bits ends in a letter. */
+/* The same with the maximum as text: the macro UINT64_MAX has a suffix. */
 #define NUMBER_UP_TO(func, option, field, min, max, max_text)				\
 static int										\
 func(struct tm_config *cfg, const char *value)						\
@@ -129,7 +129,7 @@ set_tx_offloads(struct tm_config *cfg, const char *value)
 	return tm_offloads_parse(false, value, &cfg->tx_offloads);
 }
 
-/* PORT=REST; returns REST or NULL. */
+/* Split PORT=REST; returns REST, or NULL after tm_error(). */
 static const char *
 port_value(const char *option, const char *value, uint16_t *port)
 {
@@ -225,56 +225,56 @@ set_rx_intr(struct tm_config *cfg, const char *value __rte_unused)
 }
 
 const struct tm_arg tm_args[] = {
-	{ "fwd", "MODE", "what to do with packets: io mac macswap rxonly txonly gen (default io)",
+	{ "fwd", "MODE", "forwarding mode, see below: io mac macswap rxonly txonly gen (io)",
 	  set_fwd },
-	{ "run", "SECONDS", "stop after this time", set_run },
-	{ "count", "N", "stop after N packets: made per port (gen, txonly), else received in all",
+	{ "run", "SECONDS", "stop after this time (no limit)", set_run },
+	{ "count", "N", "stop after N packets: sent per port (gen, txonly), or received in total",
 	  set_count },
 	{ "rxq", "N", "Rx queues per port, 1 to 64 (1)", set_rxq },
 	{ "txq", "N", "Tx queues per port, 1 to 64 (1)", set_txq },
 	{ "rxd", "N", "Rx descriptors per queue (1024)", set_rxd },
 	{ "txd", "N", "Tx descriptors per queue (1024)", set_txd },
 	{ "burst", "N", "packets per burst, 1 to 512 (32)", set_burst },
-	{ "mbufs", "N", "packet buffers in all (computed)", set_mbufs },
-	{ "mbuf-size", "BYTES", "buffer with 128 bytes of headroom (2176); small makes segments",
+	{ "mbufs", "N", "number of packet buffers (computed from the queues)", set_mbufs },
+	{ "mbuf-size", "BYTES", "size of a buffer with its 128 bytes of headroom (2176)",
 	  set_mbuf_size },
-	{ "mtu", "N", "MTU of all ports (the device's own)", set_mtu },
-	{ "max-pkt-len", "N", "largest frame with FCS, instead of --mtu", set_max_pkt_len },
-	{ "portmask", "MASK", "ports to use (all)", set_portmask },
+	{ "mtu", "N", "MTU of all ports (that of the device)", set_mtu },
+	{ "max-pkt-len", "N", "largest frame with FCS; alternative to --mtu", set_max_pkt_len },
+	{ "portmask", "MASK", "ports to use, a bit each (all)", set_portmask },
 	{ "topology", "KIND", "paired 0<->1 2<->3, chained 0->1->2->0, loop 0->0 (paired)",
 	  set_topology },
 	{ "rx-offloads", "LIST", "checksum ipv4-cksum udp-cksum tcp-cksum vlan-strip timestamp "
 	  "rss-hash scatter ... none (timestamp where offered)", set_rx_offloads },
 	{ "tx-offloads", "LIST", "checksum vlan-insert multi-segs mbuf-fast-free ... (none)",
 	  set_tx_offloads },
-	{ "rx-intr", NULL, "sleep when nothing comes, until an Rx interrupt (io, mac, macswap, rxonly)",
+	{ "rx-intr", NULL, "sleep until an Rx interrupt if there are no packets (io, mac, macswap, rxonly)",
 	  set_rx_intr },
-	{ "promisc", NULL, "promiscuous mode on (default)", set_promisc },
-	{ "no-promisc", NULL, "leave promiscuous mode off", set_no_promisc },
-	{ "peer-mac", "PORT=MAC", "destination of what PORT sends (mac, txonly, gen)",
+	{ "promisc", NULL, "enable promiscuous mode (default)", set_promisc },
+	{ "no-promisc", NULL, "do not enable promiscuous mode", set_no_promisc },
+	{ "peer-mac", "PORT=MAC", "destination address of packets that PORT sends (mac, txonly, gen)",
 	  set_peer_mac },
-	{ "tx-retries", "N", "retries per burst that the Tx queue does not take, before drop (256)",
+	{ "tx-retries", "N", "retries before packets that the Tx queue does not accept are dropped (256)",
 	  set_retries },
-	{ "pkt-len", "A[-B]", "length of made frames without FCS (60)", set_pkt_len },
+	{ "pkt-len", "A[-B]", "length of generated frames without FCS (60)", set_pkt_len },
 	{ "flows", "N", "flows per sending queue (8)", set_flows },
 	{ "rate", "PPS", "packets per second and sending port (as fast as possible)", set_rate },
 	{ "window", "N", "at most N packets in flight per sending queue (no limit)", set_window },
-	{ "vlan", "ID", "VLAN tag of made packets", set_vlan },
-	{ "seed", "N", "seed of payloads (1)", set_seed },
-	{ "gen-ports", "MASK", "ports that make packets (all)", set_genmask },
-	{ "drain", "SECONDS", "how long packets in flight may be quiet before they are lost (1)",
+	{ "vlan", "ID", "VLAN id of generated packets (no tag)", set_vlan },
+	{ "seed", "N", "seed of lengths and payloads (1)", set_seed },
+	{ "gen-ports", "MASK", "ports that generate packets, a bit each (all)", set_genmask },
+	{ "drain", "SECONDS", "at the end, receive until no packet came for this time (1)",
 	  set_drain },
-	{ "pcap-in", "PORT=FILE", "send the capture FILE out of PORT", set_pcap_in },
-	{ "pcap-out", "PORT=FILE", "write what PORT receives", set_pcap_out },
-	{ "meta-out", "PORT=FILE", "write what the device said about each packet, as JSON lines",
+	{ "pcap-in", "PORT=FILE", "send the packets of capture FILE from PORT", set_pcap_in },
+	{ "pcap-out", "PORT=FILE", "write the packets that PORT receives to capture FILE", set_pcap_out },
+	{ "meta-out", "PORT=FILE", "write the metadata of each received packet, as JSON lines",
 	  set_meta_out },
-	{ "strict", NULL, "any drop or error counter that is not 0 is a failure", set_strict },
+	{ "strict", NULL, "fail if any drop or error counter is not 0", set_strict },
 	{ "cmds", "FILE", "run the commands in FILE", set_cmds },
 	{ "interactive", NULL, "read commands from the terminal", set_interactive },
 	{ "auto-start", NULL, "start forwarding before the first command", set_auto_start },
-	{ "stats-period", "SECONDS", "print counters while running", set_period },
-	{ "json", "FILE", "write the final statistics", set_json },
-	{ "quiet", NULL, "no notes, only results", set_quiet },
+	{ "stats-period", "SECONDS", "print counters at this interval", set_period },
+	{ "json", "FILE", "write the final statistics as JSON", set_json },
+	{ "quiet", NULL, "print only errors and results", set_quiet },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -300,7 +300,7 @@ arg_find(const char *name, size_t len)
 	return NULL;
 }
 
-/* Takes argv[i] and what belongs to it; returns how many, or negative errno. */
+/* Process argv[i] and its value; returns the number of arguments, or negative errno. */
 static int
 arg_take(struct tm_config *cfg, int argc, char **argv, int i)
 {
@@ -336,7 +336,7 @@ static int
 args_agree(const struct tm_config *cfg)
 {
 	if (cfg->mtu != 0 && cfg->max_pkt_len != 0) {
-		tm_error("--mtu and --max-pkt-len say the same thing, give one");
+		tm_error("--mtu and --max-pkt-len are alternatives, give one of them");
 		return -EINVAL;
 	}
 	if (cfg->mbufs != 0 && cfg->mbufs < 2u * cfg->burst) {
@@ -350,7 +350,7 @@ args_agree(const struct tm_config *cfg)
 	for (unsigned int i = 0; i < RTE_MAX_ETHPORTS; i++)
 		if (cfg->files[i].pcap_in != NULL && tm_pcap_check(cfg->files[i].pcap_in) != 0)
 			return -EINVAL;
-	/* Commands may choose another engine before they start anything. */
+	/* Commands can select another mode before the first start. */
 	return (cfg->cmds_path == NULL && !cfg->interactive) || cfg->auto_start ? tm_intr_check(cfg) : 0;
 }
 

@@ -3,20 +3,20 @@
 
 /**
  * @file
- * Checker: every packet that comes back is compared with what was sent, and counted once.
+ * Checker: compare each received packet with what was sent, and count it once.
  */
 
 #include <string.h>
 
 #include "gen.h"
 
-/* What became of one received packet. */
-enum fate { FATE_OK, FATE_FOREIGN, FATE_CORRUPT, FATE_LENGTH, FATE_NOMEM };
+/* The result of checking one received packet. */
+enum packet_result { RESULT_OK, RESULT_FOREIGN, RESULT_CORRUPT, RESULT_LENGTH, RESULT_NOMEM };
 
-/* A packet taken apart. */
+/* The parsed headers of a packet. */
 struct view {
 	struct tm_gen_frame fr;
-	uint32_t tag;		/* bytes of a VLAN tag still in the packet */
+	uint32_t tag;		/* bytes of a VLAN tag that is in the packet */
 	uint32_t len;		/* frame without that tag */
 	uint16_t vlan;
 	uint32_t flow;
@@ -35,23 +35,23 @@ chain_sound(const struct rte_mbuf *m)
 	return sum == m->pkt_len && segs == m->nb_segs;
 }
 
-/* Up to n bytes from off into room; returns how many there were. */
+/* Copy up to n bytes from offset off to data; returns how many the packet has. */
 static uint32_t
-copy_out(const struct rte_mbuf *m, uint32_t off, uint32_t n, void *room)
+copy_out(const struct rte_mbuf *m, uint32_t off, uint32_t n, void *data)
 {
 	const void *p;
 
 	if (off >= m->pkt_len)
 		return 0;
 	n = RTE_MIN(n, m->pkt_len - off);
-	p = rte_pktmbuf_read(m, off, n, room);
-	if (p != room)
-		memcpy(room, p, n);
+	p = rte_pktmbuf_read(m, off, n, data);
+	if (p != data)
+		memcpy(data, p, n);
 	return n;
 }
 
-/* Is it one of this run's packets, whole or cut short? */
-static enum fate
+/* Parse the headers: does the packet belong to this run, and are its headers complete? */
+static enum packet_result
 view_take(const struct tm_gen *g, const struct rte_mbuf *m, struct view *v)
 {
 	struct rte_vlan_hdr tag;
@@ -59,12 +59,12 @@ view_take(const struct tm_gen *g, const struct rte_mbuf *m, struct view *v)
 
 	memset(v, 0, sizeof(*v));
 	if (copy_out(m, 0, sizeof(v->fr.eth), &v->fr.eth) < sizeof(v->fr.eth))
-		return FATE_FOREIGN;
+		return RESULT_FOREIGN;
 	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)
 		v->vlan = m->vlan_tci & 0xfff;
 	if (v->fr.eth.ether_type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN)) {
 		if (copy_out(m, sizeof(v->fr.eth), sizeof(tag), &tag) < sizeof(tag))
-			return FATE_FOREIGN;
+			return RESULT_FOREIGN;
 		v->tag = sizeof(tag);
 		v->vlan = rte_be_to_cpu_16(tag.vlan_tci) & 0xfff;
 		v->fr.eth.ether_type = tag.eth_proto;
@@ -75,16 +75,16 @@ view_take(const struct tm_gen *g, const struct rte_mbuf *m, struct view *v)
 	if (v->fr.eth.ether_type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4) ||
 	    have < TM_GEN_PAYLOAD_OFF || v->fr.ip.next_proto_id != IPPROTO_UDP ||
 	    v->fr.udp.dst_port != rte_cpu_to_be_16(TM_GEN_PORT))
-		return FATE_FOREIGN;
+		return RESULT_FOREIGN;
 	if (have < sizeof(v->fr))
-		return FATE_LENGTH;
+		return RESULT_LENGTH;
 	if (v->fr.hdr.magic != rte_cpu_to_be_16(TM_GEN_MAGIC) ||
 	    v->fr.hdr.run != rte_cpu_to_be_16(g->run))
-		return FATE_FOREIGN;
+		return RESULT_FOREIGN;
 	v->flow = rte_be_to_cpu_16(v->fr.hdr.flow);
 	v->seq = (uint64_t)rte_be_to_cpu_16(v->fr.hdr.seq_hi) << 32 |
 		rte_be_to_cpu_32(v->fr.hdr.seq_lo);
-	return v->flow < g->nb_flows ? FATE_OK : FATE_CORRUPT;
+	return v->flow < g->nb_flows ? RESULT_OK : RESULT_CORRUPT;
 }
 
 static bool
@@ -115,7 +115,7 @@ payload_intact(const struct tm_gen *g, const struct rte_mbuf *m, const struct vi
 	return crc == rte_be_to_cpu_32(v->fr.hdr.crc);
 }
 
-/* Addresses, ports, lengths and checksums, as the flow and sequence number demand them. */
+/* Compare addresses, ports, lengths and checksums with those of this flow and sequence number. */
 static bool
 headers_intact(const struct tm_app *app, const struct rte_mbuf *m, const struct view *v)
 {
@@ -134,33 +134,33 @@ headers_intact(const struct tm_app *app, const struct rte_mbuf *m, const struct 
 			v->tag + RTE_ETHER_HDR_LEN + sizeof(v->fr.ip)) == 0;
 }
 
-static enum fate
-packet_judge(const struct tm_app *app, const struct rte_mbuf *m, struct view *v)
+static enum packet_result
+packet_check(const struct tm_app *app, const struct rte_mbuf *m, struct view *v)
 {
 	const struct tm_gen *g = app->gen;
 	uint32_t claimed, made;
-	enum fate fate;
+	enum packet_result result;
 
 	if (!chain_sound(m))
-		return FATE_CORRUPT;
-	fate = view_take(g, m, v);
-	if (fate != FATE_OK)
-		return fate;
+		return RESULT_CORRUPT;
+	result = view_take(g, m, v);
+	if (result != RESULT_OK)
+		return result;
 	claimed = rte_be_to_cpu_16(v->fr.hdr.length);
 	made = tm_gen_length(g, v->flow, v->seq) - (app->cfg.vlan ? RTE_VLAN_HLEN : 0);
 	if (claimed != made)
-		return FATE_CORRUPT;
+		return RESULT_CORRUPT;
 	if (v->len != made)
-		return FATE_LENGTH;
-	return payload_intact(g, m, v) && headers_intact(app, m, v) ? FATE_OK : FATE_CORRUPT;
+		return RESULT_LENGTH;
+	return payload_intact(g, m, v) && headers_intact(app, m, v) ? RESULT_OK : RESULT_CORRUPT;
 }
 
-/* Note the number; a flow may come back on several queues, thus the lock. */
-static enum fate
+/* Record the sequence number. The lock is needed because RSS may spread a flow over several queues. */
+static enum packet_result
 packet_track(struct tm_gen *g, const struct view *v, bool *fresh)
 {
 	struct tm_gen_flow *f = &g->flows[v->flow];
-	enum fate fate = FATE_OK;
+	enum packet_result result = RESULT_OK;
 
 	rte_spinlock_lock(&f->lock);
 	switch (tm_track_mark(f, v->seq)) {
@@ -175,30 +175,30 @@ packet_track(struct tm_gen *g, const struct view *v, bool *fresh)
 		f->duplicate++;
 		break;
 	case TM_TRACK_ABSURD:
-		fate = FATE_CORRUPT;
+		result = RESULT_CORRUPT;
 		break;
 	default:
-		fate = FATE_NOMEM;
+		result = RESULT_NOMEM;
 	}
 	rte_spinlock_unlock(&f->lock);
-	return fate;
+	return result;
 }
 
 static void
-fate_count(struct tm_stats *st, enum fate fate)
+result_count(struct tm_stats *st, enum packet_result result)
 {
 	uint64_t *const counter[] = {
-		[FATE_OK] = &st->chk_ok, [FATE_FOREIGN] = &st->chk_foreign,
-		[FATE_CORRUPT] = &st->chk_corrupt, [FATE_LENGTH] = &st->chk_length,
-		[FATE_NOMEM] = &st->chk_nomem,
+		[RESULT_OK] = &st->chk_ok, [RESULT_FOREIGN] = &st->chk_foreign,
+		[RESULT_CORRUPT] = &st->chk_corrupt, [RESULT_LENGTH] = &st->chk_length,
+		[RESULT_NOMEM] = &st->chk_nomem,
 	};
 
-	(*counter[fate])++;
+	(*counter[result])++;
 }
 
-/* The device called an intact packet bad. */
+/* The packet is intact, but an Rx checksum flag of the device is BAD. */
 static bool
-verdict_wrong(const struct rte_mbuf *m)
+cksum_result_wrong(const struct rte_mbuf *m)
 {
 	return (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
 		(m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD;
@@ -213,15 +213,15 @@ tm_check_burst(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, 
 	struct view v;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum fate fate = packet_judge(app, pkts[i], &v);
+		enum packet_result result = packet_check(app, pkts[i], &v);
 		bool fresh = false;
 
-		if (fate == FATE_OK) {
-			if (verdict_wrong(pkts[i]))
-				s->stats.chk_verdict++;
-			fate = packet_track(g, &v, &fresh);
+		if (result == RESULT_OK) {
+			if (cksum_result_wrong(pkts[i]))
+				s->stats.chk_cksum++;
+			result = packet_track(g, &v, &fresh);
 		}
-		fate_count(&s->stats, fate);
+		result_count(&s->stats, result);
 		if (!fresh)
 			continue;
 		if (v.flow / g->flows_per_stream != owner && acked > 0) {
@@ -236,7 +236,7 @@ tm_check_burst(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, 
 }
 
 void
-tm_check_verdict(const struct tm_app *app, struct tm_gen_verdict *v)
+tm_check_result_get(const struct tm_app *app, struct tm_check_result *v)
 {
 	const struct tm_gen *g = app->gen;
 	uint64_t marked = 0, noted = 0;
@@ -261,25 +261,25 @@ tm_check_verdict(const struct tm_app *app, struct tm_gen_verdict *v)
 	v->corrupt = st.chk_corrupt;
 	v->length = st.chk_length;
 	v->foreign = st.chk_foreign;
-	v->verdict = st.chk_verdict;
+	v->cksum_wrong = st.chk_cksum;
 	v->nomem = st.chk_nomem;
 	v->arrived = st.rx_packets;
 	v->balanced = marked == noted && st.chk_ok == noted + v->duplicate &&
 		v->arrived == st.chk_ok + v->foreign + v->corrupt + v->length + v->nomem;
 	v->ok = v->balanced && v->sent > 0 && v->lost == 0 && v->duplicate == 0 &&
 		v->reorder == 0 && v->corrupt == 0 && v->length == 0 && v->unsent == 0 &&
-		v->verdict == 0 && v->nomem == 0;
+		v->cksum_wrong == 0 && v->nomem == 0;
 }
 
 static void
-reasons(struct tm_app *app, const struct tm_gen_verdict *v)
+reasons(struct tm_app *app, const struct tm_check_result *v)
 {
 	const struct { uint64_t n; const char *what; } t[] = {
 		{ v->lost, "packets lost" }, { v->duplicate, "packets duplicated" },
 		{ v->reorder, "packets out of order" }, { v->corrupt, "packets corrupted" },
 		{ v->length, "packets of wrong length" },
 		{ v->unsent, "packets received that were not sent" },
-		{ v->verdict, "intact packets called bad by the device" },
+		{ v->cksum_wrong, "intact packets with a bad Rx checksum flag" },
 		{ v->nomem, "packets not tracked, out of memory" },
 	};
 
@@ -289,33 +289,33 @@ reasons(struct tm_app *app, const struct tm_gen_verdict *v)
 	if (v->sent == 0)
 		tm_fail(app, "check: nothing was sent");
 	if (!v->balanced)
-		tm_fail(app, "check: the checker's own counts disagree");
+		tm_fail(app, "check: the counts of the checker are inconsistent");
 }
 
 static void
-verdict_print(const struct tm_gen_verdict *v, FILE *out)
+result_print(const struct tm_check_result *v, FILE *out)
 {
 	fprintf(out, "generator and checker:\n"
 		"  sent %" PRIu64 " = received %" PRIu64 " + lost %" PRIu64 "\n"
 		"  duplicate %" PRIu64 ", out of order %" PRIu64 ", corrupt %" PRIu64
 		", wrong length %" PRIu64 "\n"
-		"  bad checksum verdict %" PRIu64 ", never sent %" PRIu64 ", foreign %" PRIu64 "\n"
-		"  verdict: %s\n",
+		"  wrong checksum flag %" PRIu64 ", not sent %" PRIu64 ", foreign %" PRIu64 "\n"
+		"  result: %s\n",
 		v->sent, v->received, v->lost, v->duplicate, v->reorder, v->corrupt, v->length,
-		v->verdict, v->unsent, v->foreign, v->ok ? "OK" : "FAILED");
+		v->cksum_wrong, v->unsent, v->foreign, v->ok ? "OK" : "FAILED");
 }
 
 int
-tm_check_report(struct tm_app *app, FILE *out, bool judge)
+tm_check_report(struct tm_app *app, FILE *out, bool record)
 {
-	struct tm_gen_verdict v;
+	struct tm_check_result v;
 
 	if (app->gen == NULL || !app->gen->checks)
 		return 0;
-	tm_check_verdict(app, &v);
+	tm_check_result_get(app, &v);
 	if (out != NULL)
-		verdict_print(&v, out);
-	if (judge && !v.ok)
+		result_print(&v, out);
+	if (record && !v.ok)
 		reasons(app, &v);
 	return v.ok ? 0 : -1;
 }
@@ -323,13 +323,13 @@ tm_check_report(struct tm_app *app, FILE *out, bool judge)
 void
 tm_check_json(const struct tm_app *app, FILE *out)
 {
-	struct tm_gen_verdict v;
+	struct tm_check_result v;
 
-	tm_check_verdict(app, &v);
+	tm_check_result_get(app, &v);
 	fprintf(out, "{\"sent\": %" PRIu64 ", \"received\": %" PRIu64 ", \"lost\": %" PRIu64
 		", \"duplicate\": %" PRIu64 ", \"reorder\": %" PRIu64 ", \"corrupt\": %" PRIu64
-		", \"length\": %" PRIu64 ", \"verdict_wrong\": %" PRIu64 ", \"unsent\": %" PRIu64
+		", \"length\": %" PRIu64 ", \"cksum_wrong\": %" PRIu64 ", \"unsent\": %" PRIu64
 		", \"foreign\": %" PRIu64 ", \"untracked\": %" PRIu64 ", \"ok\": %s}",
-		v.sent, v.received, v.lost, v.duplicate, v.reorder, v.corrupt, v.length, v.verdict,
+		v.sent, v.received, v.lost, v.duplicate, v.reorder, v.corrupt, v.length, v.cksum_wrong,
 		v.unsent, v.foreign, v.nomem, v.ok ? "true" : "false");
 }

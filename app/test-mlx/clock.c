@@ -3,11 +3,11 @@
 
 /**
  * @file
- * RX timestamps: which unit and epoch they have, as far as ethdev lets one find out.
+ * Rx timestamps: determine their unit and epoch.
  *
- * ethdev leaves the unit of a timestamp to the driver. rte_eth_read_clock() is in the same
- * domain, so its distance to CLOCK_REALTIME tells whether it counts ns since 1970-01-01 UTC,
- * and else its rate against this host's clock tells whether it counts ns.
+ * ethdev does not define the unit of a timestamp. rte_eth_read_clock() reads the same clock: if it
+ * is within a day of CLOCK_REALTIME, timestamps are ns since 1970-01-01 UTC; otherwise its rate,
+ * measured with this host's clock, shows whether they are ns.
  */
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #include "tm_clock.h"
 
 #define PROBE_US 20000
-#define READS 16			/* a busy host interrupts some */
+#define READS 16			/* the shortest of these is used: a busy host delays some */
 #define RATE_TOLERANCE 0.005
 #define UTC_TOLERANCE_NS (24 * 3600 * INT64_C(1000000000))
 
@@ -46,7 +46,6 @@ tm_realtime_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Device clock with the host's at the middle of the call; the shortest of some calls. */
 int
 tm_clock_read(uint16_t port_id, uint64_t *device, uint64_t *mono, uint64_t *real)
 {
@@ -81,7 +80,7 @@ tm_clock_refresh(struct tm_port *p)
 		return;
 	c->hz = (double)(int64_t)(dev - c->base_dev) * 1e9 / (double)(mono - c->base_mono);
 	c->offset_ns = (int64_t)(dev - real);
-	/* whatever the rate: ticks do not say today's date in ns by chance */
+	/* Whatever the rate: other units do not match the date of today by chance. */
 	c->utc = llabs(c->offset_ns) < UTC_TOLERANCE_NS;
 	c->unit = c->utc || fabs(c->hz / 1e9 - 1) < RATE_TOLERANCE ? TM_CLOCK_NS : TM_CLOCK_TICKS;
 }

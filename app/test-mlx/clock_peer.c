@@ -3,8 +3,8 @@
 
 /**
  * @file
- * Port to port: when the one says that a packet left against when the other says that it came. Works
- * where no capture knows the truth, that is on cards.
+ * Compare the Tx timestamp of a packet at one port with its Rx timestamp at another one. This needs no
+ * capture with true times, and so works with cards.
  */
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "tm_clock.h"
 
 #define TRAVEL_LIMIT_NS (100 * UINT64_C(1000000))
-#define STRANGERS 32
+#define RX_BURST 32
 #define PTP_HEADER_BYTES 44
 #define PTP_SEQUENCE 30			/* offset of the sequence number in a PTP header */
 
@@ -27,7 +27,7 @@ struct peer_run {
 	uint64_t lost, unstamped_tx, unstamped_rx;
 };
 
-/* A PTP Sync over Ethernet, padded to the minimum: what every card stamps. */
+/* A PTP Sync message over Ethernet, padded to the minimum: every card timestamps these. */
 static struct rte_mbuf *
 sync_make(const struct peer_run *r, uint16_t sequence)
 {
@@ -63,13 +63,13 @@ is_ours(const struct rte_mbuf *m, uint16_t sequence)
 		ptp[PTP_SEQUENCE] == sequence >> 8 && ptp[PTP_SEQUENCE + 1] == (sequence & 0xff);
 }
 
-/* -ETIMEDOUT: it did not come; -ENODATA: it came without a stamp. */
+/* -ETIMEDOUT: not received; -ENODATA: received without a timestamp. */
 static int
 sync_await(const struct peer_run *r, uint16_t sequence, uint64_t *ns)
 {
 	const struct tm_app *app = r->app;
 	uint64_t start = tm_now_ns();
-	struct rte_mbuf *pkts[STRANGERS];
+	struct rte_mbuf *pkts[RX_BURST];
 	int ret = -ETIMEDOUT;
 
 	while (ret == -ETIMEDOUT && tm_now_ns() - start < TRAVEL_LIMIT_NS) {
@@ -102,7 +102,7 @@ sent_await(uint16_t port_id, uint64_t *ns)
 	return 0;
 }
 
-/* One packet; 1 when it gave a pair. */
+/* Send one packet; 1 if both timestamps were read, else 0. */
 static int
 sync_once(struct peer_run *r, uint16_t sequence, struct tm_pair *pair)
 {
@@ -131,7 +131,7 @@ peer_check(const struct peer_run *r)
 	if (ret == 0 && (!app->ports[r->rx_port].started || !app->ports[r->tx_port].started))
 		ret = -ENETDOWN;
 	if (ret != 0)
-		tm_error("clock verify: port %u cannot stamp what it sends: %s", r->tx_port,
+		tm_error("clock verify: port %u cannot timestamp the packets that it sends: %s", r->tx_port,
 			 rte_strerror(-ret));
 	return ret;
 }
@@ -139,14 +139,14 @@ peer_check(const struct peer_run *r)
 static size_t
 peer_measure(struct peer_run *r, struct tm_pair *pairs, uint64_t count)
 {
-	uint64_t said = tm_now_ns();
+	uint64_t printed = tm_now_ns();
 	size_t n = 0;
 
 	for (uint64_t i = 0; i < count && r->app->signal == 0; i++) {
 		pairs[n].n = i;
 		n += sync_once(r, i, &pairs[n]);
-		if (tm_now_ns() - said > 2 * TM_NS_PER_S) {
-			said = tm_now_ns();
+		if (tm_now_ns() - printed > 2 * TM_NS_PER_S) {
+			printed = tm_now_ns();
 			tm_note(r->app, "  %" PRIu64 " of %" PRIu64 " packets", i + 1, count);
 		}
 	}
@@ -170,12 +170,12 @@ tm_clock_verify_peer(struct tm_app *app, uint16_t rx_port, uint16_t tx_port, uin
 		tm_error("clock verify: no memory for %" PRIu64 " packets", count);
 		return -ENOMEM;
 	}
-	e.judged = peer_measure(&r, pairs, count);
+	e.compared = peer_measure(&r, pairs, count);
 	(void)rte_eth_timesync_disable(tx_port);
 	e.absent = r.unstamped_rx + r.unstamped_tx;
 	e.unknown = r.lost;
 	snprintf(title, sizeof(title), "sending by port %u", tx_port);
-	ret = tm_errors_judge(rx_port, title, pairs, &e, out);
+	ret = tm_errors_report(rx_port, title, pairs, &e, out);
 	free(pairs);
 	return ret;
 }

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Report of a port's clock: what ethdev shows, what the driver reports by telemetry, the Rx timestamps.
+ * Report of a port's clock: rte_eth_read_clock(), the driver's telemetry, the Rx timestamps.
  */
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ tm_clock_driver_read(uint16_t port_id)
 	json_t *clock;
 
 	snprintf(command, sizeof(command), "/mlxpmd/clock,%u", port_id);
-	clock = tm_telemetry_ask(command);
+	clock = tm_telemetry_request(command);
 	if (json_is_object(clock))
 		return clock;
 	json_decref(clock);
@@ -105,6 +105,6 @@ tm_report_clock(const struct tm_app *app, uint16_t port_id, FILE *out)
 	}
 	stamp_print(out, c, "first", s.first);
 	stamp_print(out, c, "last ", s.last);
-	fprintf(out, "  stamped packets: %" PRIu64 ", stamps going backwards in a queue: %" PRIu64
-		"\n", s.count, s.backwards);
+	fprintf(out, "  packets with a timestamp: %" PRIu64 ", timestamps lower than the one before in their "
+		"queue: %" PRIu64 "\n", s.count, s.backwards);
 }

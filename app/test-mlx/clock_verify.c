@@ -3,7 +3,7 @@
 
 /**
  * @file
- * The error of each received packet's timestamp against a capture of the true moments.
+ * The error of received packets' timestamps, compared with a capture of the true times.
  */
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "tm_clock.h"
 
-/* A capture that another thread writes may be behind for so long. */
+/* Another process may still be writing the capture: read it again for this time. */
 #define TRUTH_TRIES 20
 #define TRUTH_WAIT_NS (100 * UINT64_C(1000000))
 
@@ -56,7 +56,7 @@ sorted(const struct tm_stamp_list *l)
 	return copy;
 }
 
-/* Both lists by key and order; equal packets meet in the order in which they came. */
+/* Both lists are sorted by key, then by order: equal packets are matched in the order of reception. */
 static void
 merge(const struct tm_stamp *s, size_t ns, const struct tm_stamp *t, size_t nt,
       struct tm_pair *pairs, struct tm_errors *e)
@@ -71,7 +71,7 @@ merge(const struct tm_stamp *s, size_t ns, const struct tm_stamp *t, size_t nt,
 			continue;
 		}
 		if (s[i].present)
-			pairs[e->judged++] = (struct tm_pair) {
+			pairs[e->compared++] = (struct tm_pair) {
 				.truth_ns = t[j].ns, .stamp_ns = s[i].ns, .n = s[i].n,
 			};
 		else
@@ -91,7 +91,7 @@ tm_pairs_join(const struct tm_stamp_list *stamps, const struct tm_stamp_list *tr
 	*pairs = malloc(RTE_MAX(stamps->n, 1u) * sizeof(**pairs));
 	if (s != NULL && t != NULL && *pairs != NULL) {
 		merge(s, stamps->n, t, truth->n, *pairs, e);
-		qsort(*pairs, e->judged, sizeof(**pairs), by_order);
+		qsort(*pairs, e->compared, sizeof(**pairs), by_order);
 		ret = 0;
 	}
 	free(s);
@@ -104,13 +104,13 @@ moments(const int64_t *d, struct tm_errors *e)
 {
 	double sum = 0, squares = 0;
 
-	for (size_t i = 0; i < e->judged; i++)
+	for (size_t i = 0; i < e->compared; i++)
 		sum += (double)(d[i] - e->median);
-	sum /= (double)e->judged;
-	for (size_t i = 0; i < e->judged; i++)
+	sum /= (double)e->compared;
+	for (size_t i = 0; i < e->compared; i++)
 		squares += ((double)(d[i] - e->median) - sum) * ((double)(d[i] - e->median) - sum);
 	e->mean = (double)e->median + sum;
-	e->rms = sqrt(squares / (double)e->judged);
+	e->rms = sqrt(squares / (double)e->compared);
 }
 
 int
@@ -118,23 +118,23 @@ tm_errors_of(const struct tm_pair *pairs, struct tm_errors *e)
 {
 	int64_t *d;
 
-	if (e->judged == 0)
+	if (e->compared == 0)
 		return 0;
-	d = malloc(e->judged * sizeof(*d));
+	d = malloc(e->compared * sizeof(*d));
 	if (d == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < e->judged; i++)
+	for (size_t i = 0; i < e->compared; i++)
 		d[i] = (int64_t)(pairs[i].stamp_ns - pairs[i].truth_ns);
-	qsort(d, e->judged, sizeof(*d), by_value);
+	qsort(d, e->compared, sizeof(*d), by_value);
 	e->min = d[0];
-	e->max = d[e->judged - 1];
-	e->median = d[e->judged / 2];
+	e->max = d[e->compared - 1];
+	e->median = d[e->compared / 2];
 	moments(d, e);
-	for (size_t i = 0; i < e->judged; i++)
+	for (size_t i = 0; i < e->compared; i++)
 		d[i] = llabs(d[i] - e->median);
-	qsort(d, e->judged, sizeof(*d), by_value);
-	e->p99 = d[(e->judged - 1) * 99 / 100];
-	e->worst = d[e->judged - 1];
+	qsort(d, e->compared, sizeof(*d), by_value);
+	e->p99 = d[(e->compared - 1) * 99 / 100];
+	e->worst = d[e->compared - 1];
 	free(d);
 	return 0;
 }
@@ -142,9 +142,9 @@ tm_errors_of(const struct tm_pair *pairs, struct tm_errors *e)
 static void
 errors_print(uint16_t port_id, const char *against, const struct tm_errors *e)
 {
-	printf("port %u against %s: %zu packets, %zu judged, %zu without a stamp, %zu lost or not in the truth\n",
-	       port_id, against, e->packets, e->judged, e->absent, e->unknown);
-	if (e->judged == 0)
+	printf("port %u against %s: %zu packets, %zu compared, %zu without a timestamp, %zu lost or not in the capture\n",
+	       port_id, against, e->packets, e->compared, e->absent, e->unknown);
+	if (e->compared == 0)
 		return;
 	printf("  error: min %+" PRId64 " ns, median %+" PRId64 " ns, mean %+.1f ns, max %+" PRId64 " ns\n",
 	       e->min, e->median, e->mean, e->max);
@@ -153,23 +153,23 @@ errors_print(uint16_t port_id, const char *against, const struct tm_errors *e)
 }
 
 int
-tm_errors_judge(uint16_t port_id, const char *against, const struct tm_pair *pairs,
+tm_errors_report(uint16_t port_id, const char *against, const struct tm_pair *pairs,
 		struct tm_errors *e, const char *out)
 {
 	int ret = tm_errors_of(pairs, e);
 
 	if (ret != 0) {
-		tm_error("clock verify: no memory for %zu packets", e->judged);
+		tm_error("clock verify: no memory for %zu packets", e->compared);
 		return ret;
 	}
 	errors_print(port_id, against, e);
-	if (e->judged > 0)
-		return tm_clock_plot(out, against, pairs, e->judged, e->median);
-	tm_error("clock verify: no packet of port %u has both a stamp and a true moment", port_id);
+	if (e->compared > 0)
+		return tm_clock_plot(out, against, pairs, e->compared, e->median);
+	tm_error("clock verify: no packet of port %u has both a timestamp and a true time", port_id);
 	return -EIO;
 }
 
-/* Reads the truth again while it does not have all packets yet. */
+/* Read the capture again until it has all packets. */
 static int
 truth_join(struct tm_app *app, const struct tm_stamp_list *stamps, const char *path,
 	   struct tm_pair **pairs, struct tm_errors *e)
@@ -213,7 +213,7 @@ tm_clock_verify(struct tm_app *app, uint16_t port_id, const char *truth, const c
 	}
 	ret = truth_join(app, p->recorded, truth, &pairs, &e);
 	if (ret == 0)
-		ret = tm_errors_judge(port_id, truth, pairs, &e, out);
+		ret = tm_errors_report(port_id, truth, pairs, &e, out);
 	free(pairs);
 	return ret;
 }

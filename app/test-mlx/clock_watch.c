@@ -3,7 +3,7 @@
 
 /**
  * @file
- * What the driver says of its clocks, once or every second.
+ * `clock watch`: the driver's clock data, a line per port every second.
  */
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "tm_clock.h"
 
-/** Columns of `clock watch`: names of the driver's answer. */
+/** Columns: keys of the reply to /mlxpmd/clock. */
 static const struct column {
 	const char *key, *head;
 	int width;
@@ -73,7 +73,7 @@ tm_clock_watch(struct tm_app *app, uint64_t ns)
 		passed = tm_now_ns() - start;
 	}
 	if (!any) {
-		tm_error("clock watch: no driver here answers /mlxpmd/clock, or telemetry is off");
+		tm_error("clock watch: no driver here has telemetry command /mlxpmd/clock, or telemetry is off");
 		return -ENOTSUP;
 	}
 	return 0;

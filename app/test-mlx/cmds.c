@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Commands: the list, from a file, from a terminal.
+ * Commands: the table, and reading them from a file or a terminal.
  */
 
 #include <errno.h>
@@ -41,7 +41,7 @@ help_run(struct tm_app *app __rte_unused, struct tm_words *words __rte_unused)
 }
 
 TM_WORD(help_word, 0, "help");
-TM_CMD(tm_cmd_help, help_run, "help: this list", TM_TOKEN(help_word));
+TM_CMD(tm_cmd_help, help_run, "help: print this list", TM_TOKEN(help_word));
 
 static const char *
 parse_reason(int ret)
@@ -56,7 +56,7 @@ parse_reason(int ret)
 	}
 }
 
-/* One line of a script; 0, or negative after the failure was recorded. */
+/* Run one line of a script; 0, or negative after tm_fail(). */
 static int
 line_run(struct tm_app *app, struct cmdline *cl, const char *path, unsigned int number,
 	 const char *text)

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * How commands are declared: words of DPDK's cmdline library and one function each.
+ * Declaration of commands: tokens of DPDK's cmdline library, and one function each.
  */
 
 #ifndef TM_CMDS_H
@@ -14,26 +14,26 @@
 
 #include "tm.h"
 
-/** What the parser read: the words of a command, and the rest of the line where it takes one. */
+/** The parsed line: the words of a command, and for some commands the rest of the line. */
 struct tm_words {
 	cmdline_fixed_string_t w[7];
 	cmdline_multi_string_t rest;
 };
 
-/** 0 or negative errno after one line on stderr. */
+/** The function of a command: 0 or negative errno after tm_error(). */
 struct tm_cmd_op {
 	int (*run)(struct tm_app *app, struct tm_words *words);
 };
 
 /* cmds_common.c */
-/** Before a line is parsed: the program that its command acts on. */
+/** Call before parsing a line: sets the app that the command acts on, and its result to 0. */
 void tm_cmd_begin(struct tm_app *app);
-/** What the command of the last line returned. */
+/** The result of the command in the last line. */
 int tm_cmd_result(void);
-/** The library calls this with a struct tm_cmd_op as data. */
+/** Callback of the cmdline library; data is a struct tm_cmd_op. */
 void tm_cmd_call(void *parsed, struct cmdline *cl, void *data);
 
-/* Word number n must be text ("a#b": one of them), or may be anything when text is NULL. */
+/* Word number n must be text ("a#b": one of these); any word if text is NULL. */
 #define TM_WORD(id, n, text)								\
 	static cmdline_parse_token_string_t id =					\
 		TOKEN_STRING_INITIALIZER(struct tm_words, w[n], text)
@@ -48,12 +48,12 @@ void tm_cmd_call(void *parsed, struct cmdline *cl, void *data);
 	}
 #define TM_TOKEN(id) ((void *)&(id))
 
-/** Calls f for the port that text names, or for each when it is "all"; the first error. */
+/** Call f for the port number in text, or for all ports if it is "all"; returns the first error. */
 int tm_cmd_ports(struct tm_app *app, const char *text,
 		 int (*f)(struct tm_app *app, uint16_t port_id, const void *arg), const void *arg);
-/** Text as ns; -EINVAL and a line when it is no number of seconds. */
+/** Convert seconds to ns; -EINVAL after tm_error(). */
 int tm_cmd_seconds(const char *text, uint64_t *ns);
-/** -EBUSY and a line when forwarding runs. */
+/** 0, or -EBUSY after tm_error() while forwarding is running. */
 int tm_cmd_idle(const struct tm_app *app, const char *what);
 
 extern cmdline_parse_inst_t tm_cmd_start, tm_cmd_stop, tm_cmd_port, tm_cmd_check, tm_cmd_wait,

@@ -25,7 +25,7 @@ watch_run(struct tm_app *app, struct tm_words *words)
 TM_WORD(watch_clock, 0, "clock");
 TM_WORD(watch_word, 1, "watch");
 TM_WORD(watch_seconds, 2, NULL);
-TM_CMD(tm_cmd_clock_watch, watch_run, "clock watch SECONDS: what the driver says of its clocks",
+TM_CMD(tm_cmd_clock_watch, watch_run, "clock watch SECONDS: print the driver's clock data every second",
        TM_TOKEN(watch_clock), TM_TOKEN(watch_word), TM_TOKEN(watch_seconds));
 
 static int
@@ -47,10 +47,10 @@ TM_WORD(record_clock, 0, "clock");
 TM_WORD(record_word, 1, "record");
 TM_WORD(record_which, 2, NULL);
 TM_WORD(record_on, 3, "on#off");
-TM_CMD(tm_cmd_clock_record, record_run, "clock record P|all on|off: keep the stamps of the next runs",
+TM_CMD(tm_cmd_clock_record, record_run, "clock record P|all on|off: record the timestamps of the next runs",
        TM_TOKEN(record_clock), TM_TOKEN(record_word), TM_TOKEN(record_which), TM_TOKEN(record_on));
 
-/* What a command of two file names names: "-" stands for no picture. */
+/* The argument OUT: NULL for "-". */
 static const char *
 out_name(const char *word)
 {
@@ -76,7 +76,7 @@ verify_run(struct tm_app *app, struct tm_words *words)
 	int ret = tm_cmd_idle(app, "clock verify");
 
 	if (ret == 0 && strcmp(words->w[2], "all") == 0) {
-		tm_error("clock verify: one port at a time");
+		tm_error("clock verify: give one port, not all");
 		return -EINVAL;
 	}
 	return ret != 0 ? ret : tm_cmd_ports(app, words->w[2], verify_one, &f);
@@ -89,7 +89,8 @@ TM_WORD(verify_truth, 3, "truth");
 TM_WORD(verify_file, 4, NULL);
 TM_WORD(verify_out, 5, NULL);
 TM_CMD(tm_cmd_clock_verify, verify_run,
-       "clock verify P truth CAPTURE OUT: recorded stamps against true times; OUT.csv, OUT.svg (- none)",
+       "clock verify P truth CAPTURE OUT: compare recorded timestamps with true times; "
+       "writes OUT.csv, OUT.svg (-: none)",
        TM_TOKEN(verify_clock), TM_TOKEN(verify_word), TM_TOKEN(verify_which),
        TM_TOKEN(verify_truth), TM_TOKEN(verify_file), TM_TOKEN(verify_out));
 
@@ -139,6 +140,6 @@ TM_WORD(peer_port, 4, NULL);
 TM_WORD(peer_count, 5, NULL);
 TM_WORD(peer_out, 6, NULL);
 TM_CMD(tm_cmd_clock_peer, peer_run,
-       "clock verify P from Q COUNT OUT: receipt at P against sending by Q; OUT.csv, OUT.svg (- none)",
+       "clock verify P from Q COUNT OUT: compare Rx timestamps of P with Tx timestamps of Q; files as above",
        TM_TOKEN(peer_clock), TM_TOKEN(peer_word), TM_TOKEN(peer_which), TM_TOKEN(peer_from),
        TM_TOKEN(peer_port), TM_TOKEN(peer_count), TM_TOKEN(peer_out));

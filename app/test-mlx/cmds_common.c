@@ -3,7 +3,7 @@
 
 /**
  * @file
- * What the functions of the commands share: the call by the cmdline library, ports, arguments.
+ * Common functions of commands: the callback of the cmdline library, ports, arguments.
  */
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 
 /**
  * @file
- * Looking at a port's firmware: capabilities, objects, commands that only ask. The driver answers by
- * telemetry; what a refusal means the program tells itself.
+ * Commands that query a port's firmware: capabilities, objects, query commands. They use the driver's
+ * telemetry; `devx explain` needs no driver.
  */
 
 #include <ctype.h>
@@ -19,7 +19,7 @@
 #define NAME_WIDTH 32
 #define LINE_COLUMNS 100
 
-/* ------------------------------------------------------------------ printing an answer */
+/* ------------------------------------------------------------------ printing a reply */
 
 static void
 scalar_print(const json_t *v)
@@ -35,7 +35,7 @@ scalar_print(const json_t *v)
 		printf("-");
 }
 
-/* Numbers and names side by side, as many as a line takes. */
+/* Print numbers and names, as many as fit a line. */
 static void
 array_print(const json_t *array)
 {
@@ -75,9 +75,9 @@ object_print(const json_t *object)
 	}
 }
 
-/* ------------------------------------------------------------------ questions */
+/* ------------------------------------------------------------------ queries */
 
-/* A word of digits alone below the number of ports is a port; opcodes begin above. */
+/* A decimal number below RTE_MAX_ETHPORTS is a port; opcodes begin at 0x100. */
 static bool
 word_is_port(const char *word, size_t len)
 {
@@ -94,15 +94,15 @@ word_is_port(const char *word, size_t len)
 	return tm_parse_u64(text, 0, RTE_MAX_ETHPORTS - 1, &port) == 0;
 }
 
-/* "/mlxpmd/WHAT,PORT,WORD,WORD" of "[PORT] WORD WORD": telemetry's command. -E2BIG too long. */
+/* Convert "[PORT] WORD WORD" to the telemetry command "/mlxpmd/WHAT,PORT,WORD,WORD". -E2BIG: too long. */
 static int
-question_make(const struct tm_app *app, const char *what, const char *rest, char *command, size_t size)
+request_make(const struct tm_app *app, const char *what, const char *rest, char *command, size_t size)
 {
 	size_t len = strcspn(rest, " \t");
 	size_t n = snprintf(command, size, "/mlxpmd/%s", what);
 	const char *word = rest;
 
-	/* A PCI address names a device that is no port of this driver's. */
+	/* A PCI address is that of a device that is not a port of mlxpmd. */
 	if (!word_is_port(rest, len) && memchr(rest, ':', len) == NULL)
 		n += snprintf(command + n, size - n, ",%u", app->nb_ports > 0 ? app->port_ids[0] : 0);
 	for (word += strspn(word, " \t"); *word != '\0' && n < size; word += strspn(word, " \t")) {
@@ -113,7 +113,7 @@ question_make(const struct tm_app *app, const char *what, const char *rest, char
 	return n < size ? 0 : -E2BIG;
 }
 
-/* A port that is not there is told by the program: telemetry's answer would not say why. */
+/* Check the port here: the reply of telemetry would not contain the reason. */
 static int
 port_check(const char *what, const char *rest)
 {
@@ -127,11 +127,11 @@ port_check(const char *what, const char *rest)
 	return -ENODEV;
 }
 
-/* What can be asked, and how many words each takes behind the port. */
-static const struct question {
+/* The commands, and the number of words after the port. */
+static const struct query {
 	const char *what, *takes, *example;
 	unsigned int min, max;
-} questions[] = {
+} queries[] = {
 	{ "caps", "[PORT] [PAGE], or the PCI address of an mlx4 device", "devx caps 1 ethernet_offloads", 0, 1 },
 	{ "objects", "[PORT]", "devx objects 1", 0, 0 },
 	{ "cmd", "[PORT] OPCODE [HEX]", "devx cmd QUERY_SQ 00000000000010a7", 1, 2 },
@@ -139,15 +139,15 @@ static const struct question {
 };
 
 static int
-question_usage(const struct question *q)
+query_usage(const struct query *q)
 {
 	tm_error("devx %s takes: %s (%s)", q->what, q->takes, q->example);
 	return -EINVAL;
 }
 
-/* Right number of words? The first may be a port; a PCI address stands alone. */
+/* Check the number of words. The first may be a port; nothing may follow a PCI address. */
 static int
-question_check(const struct question *q, const char *rest)
+query_check(const struct query *q, const char *rest)
 {
 	size_t len = strcspn(rest, " \t");
 	unsigned int n = 0;
@@ -157,46 +157,46 @@ question_check(const struct question *q, const char *rest)
 		word += strspn(word, " \t");
 	}
 	if (memchr(rest, ':', len) != NULL)
-		return n == 1 ? 0 : question_usage(q);
+		return n == 1 ? 0 : query_usage(q);
 	n -= word_is_port(rest, len);
-	return n >= q->min && n <= q->max ? 0 : question_usage(q);
+	return n >= q->min && n <= q->max ? 0 : query_usage(q);
 }
 
 static int
-devx_ask(struct tm_app *app, const struct question *q, const char *rest)
+devx_request(struct tm_app *app, const struct query *q, const char *rest)
 {
-	const char *verdict, *what = q->what;
+	const char *result, *what = q->what;
 	char command[1024];
-	json_t *answer;
+	json_t *reply;
 	int ret;
 
 	if (strcmp(what, "explain") == 0)
 		return tm_explain_line(rest);
 	if (port_check(what, rest) != 0)
 		return -ENODEV;
-	if (question_check(q, rest) != 0)
+	if (query_check(q, rest) != 0)
 		return -EINVAL;
-	if (question_make(app, what, rest, command, sizeof(command)) != 0) {
-		tm_error("devx %s: too long: a question has room for %zu characters", what, sizeof(command) - 1);
+	if (request_make(app, what, rest, command, sizeof(command)) != 0) {
+		tm_error("devx %s: too long: the limit is %zu characters", what, sizeof(command) - 1);
 		return -E2BIG;
 	}
-	answer = tm_telemetry_ask(command);
-	if (!json_is_object(answer)) {
-		tm_error("devx %s %s: no driver here answers that, or telemetry is off", what, rest);
-		json_decref(answer);
+	reply = tm_telemetry_request(command);
+	if (!json_is_object(reply)) {
+		tm_error("devx %s %s: no driver here has this telemetry command, or telemetry is off", what, rest);
+		json_decref(reply);
 		return -ENOTSUP;
 	}
-	object_print(answer);
-	verdict = json_string_value(json_object_get(answer, "answer"));
-	ret = verdict == NULL || strcmp(verdict, "done") == 0 ? 0 : -EREMOTEIO;
-	json_decref(answer);
+	object_print(reply);
+	result = json_string_value(json_object_get(reply, "answer"));
+	ret = result == NULL || strcmp(result, "done") == 0 ? 0 : -EREMOTEIO;
+	json_decref(reply);
 	return ret;
 }
 
-static const struct question *
-question_find(const char *what)
+static const struct query *
+query_find(const char *what)
 {
-	const struct question *q = questions;
+	const struct query *q = queries;
 
 	while (strcmp(q->what, what) != 0)
 		q++;
@@ -206,23 +206,23 @@ question_find(const char *what)
 static int
 devx_run(struct tm_app *app, struct tm_words *words)
 {
-	return devx_ask(app, question_find(words->w[1]), words->rest);
+	return devx_request(app, query_find(words->w[1]), words->rest);
 }
 
-/* The library leaves what a shorter command does not have. */
+/* The cmdline library does not fill words->rest for this shorter command. */
 static int
 devx_short_run(struct tm_app *app, struct tm_words *words)
 {
-	const struct question *q = question_find(words->w[1]);
+	const struct query *q = query_find(words->w[1]);
 
-	return q->min == 0 ? devx_ask(app, q, "") : question_usage(q);
+	return q->min == 0 ? devx_request(app, q, "") : query_usage(q);
 }
 
 static int
 devx_usage_run(struct tm_app *app __rte_unused, struct tm_words *words __rte_unused)
 {
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-		(void)question_usage(&questions[i]);
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		(void)query_usage(&queries[i]);
 	return -EINVAL;
 }
 
@@ -230,10 +230,11 @@ TM_WORD(devx_word, 0, "devx");
 TM_WORD(devx_what, 1, "caps#objects#cmd#explain");
 TM_REST(devx_rest);
 TM_CMD(tm_cmd_devx, devx_run,
-       "devx caps [P|PCI] [PAGE] | objects [P] | cmd [P] OPCODE [HEX] | explain STATUS|cqe [SYNDROME]: the firmware",
+       "devx caps [P|PCI] [PAGE] | objects [P] | cmd [P] OPCODE [HEX] | explain STATUS|cqe [SYNDROME]: "
+       "query the firmware",
        TM_TOKEN(devx_word), TM_TOKEN(devx_what), TM_TOKEN(devx_rest));
 
-TM_CMD(tm_cmd_devx_short, devx_short_run, "devx caps|objects: of the first port",
+TM_CMD(tm_cmd_devx_short, devx_short_run, "devx caps|objects: the same for the first port",
        TM_TOKEN(devx_word), TM_TOKEN(devx_what));
 
-TM_CMD(tm_cmd_devx_usage, devx_usage_run, "devx: what it takes, with examples", TM_TOKEN(devx_word));
+TM_CMD(tm_cmd_devx_usage, devx_usage_run, "devx: print the arguments, with examples", TM_TOKEN(devx_word));

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Commands that run something: start, stop, check, wait, sleep, ports, clear, quit.
+ * Commands start, stop, check, wait, sleep, start|stop port, clear, quit.
  */
 
 #include <errno.h>
@@ -24,17 +24,17 @@ static int
 stop_run(struct tm_app *app, struct tm_words *words __rte_unused)
 {
 	if (!app->running) {
-		tm_error("forwarding does not run");
+		tm_error("forwarding is not running");
 		return -EALREADY;
 	}
-	/* a bad verdict is recorded; the command itself did its work */
+	/* A failed check is recorded for the exit code; the command has succeeded. */
 	tm_run_stop(app);
 	tm_report_forward(app, stdout);
 	return 0;
 }
 
 TM_WORD(stop_word, 0, "stop");
-TM_CMD(tm_cmd_stop, stop_run, "stop: receive what is in flight, stop, judge",
+TM_CMD(tm_cmd_stop, stop_run, "stop: receive packets in flight, stop, check the result",
        TM_TOKEN(stop_word));
 
 static int
@@ -42,12 +42,12 @@ check_run(struct tm_app *app, struct tm_words *words __rte_unused)
 {
 	if (app->running)
 		tm_run_stop(app);
-	if (!app->verdict_given) {
-		tm_error("nothing ran yet that could be checked");
+	if (!app->result_known) {
+		tm_error("no run to check: start first");
 		return -ENODATA;
 	}
-	printf("check: %s\n", app->verdict_ok ? "OK" : "FAILED");
-	return app->verdict_ok ? 0 : -EIO;
+	printf("check: %s\n", app->result_ok ? "OK" : "FAILED");
+	return app->result_ok ? 0 : -EIO;
 }
 
 TM_WORD(check_word, 0, "check");
@@ -58,8 +58,8 @@ static int
 wait_run(struct tm_app *app, struct tm_words *words __rte_unused)
 {
 	if (!app->running || !tm_run_finite(app)) {
-		tm_error("wait: %s", app->running ? "no count and no capture, this never ends" :
-			 "forwarding does not run");
+		tm_error("wait: %s", app->running ? "there is neither a count nor a capture: the run never ends" :
+			 "forwarding is not running");
 		return -EINVAL;
 	}
 	tm_run_wait(app, UINT64_MAX);
@@ -67,7 +67,7 @@ wait_run(struct tm_app *app, struct tm_words *words __rte_unused)
 }
 
 TM_WORD(wait_word, 0, "wait");
-TM_CMD(tm_cmd_wait, wait_run, "wait: until --count is reached and captures are sent",
+TM_CMD(tm_cmd_wait, wait_run, "wait: wait until --count is reached and captures are sent",
        TM_TOKEN(wait_word));
 
 static int
@@ -79,7 +79,7 @@ wait_for_run(struct tm_app *app, struct tm_words *words)
 		return -EINVAL;
 	tm_run_wait(app, ns);
 	if (app->running && !tm_run_done(app) && !app->quit) {
-		tm_error("not done after %s s", words->w[1]);
+		tm_error("not finished after %s s", words->w[1]);
 		return -ETIMEDOUT;
 	}
 	return 0;
@@ -87,7 +87,7 @@ wait_for_run(struct tm_app *app, struct tm_words *words)
 
 TM_WORD(wait_for_word, 0, "wait");
 TM_WORD(wait_for_seconds, 1, NULL);
-TM_CMD(tm_cmd_wait_for, wait_for_run, "wait SECONDS: the same, fail when it takes longer",
+TM_CMD(tm_cmd_wait_for, wait_for_run, "wait SECONDS: the same, fail if it takes longer",
        TM_TOKEN(wait_for_word), TM_TOKEN(wait_for_seconds));
 
 static int
@@ -103,7 +103,7 @@ sleep_run(struct tm_app *app, struct tm_words *words)
 
 TM_WORD(sleep_word, 0, "sleep");
 TM_WORD(sleep_seconds, 1, NULL);
-TM_CMD(tm_cmd_sleep, sleep_run, "sleep SECONDS: forwarding goes on meanwhile",
+TM_CMD(tm_cmd_sleep, sleep_run, "sleep SECONDS: wait, forwarding continues",
        TM_TOKEN(sleep_word), TM_TOKEN(sleep_seconds));
 
 static int
@@ -114,7 +114,7 @@ quit_run(struct tm_app *app, struct tm_words *words __rte_unused)
 }
 
 TM_WORD(quit_word, 0, "quit");
-TM_CMD(tm_cmd_quit, quit_run, "quit: stop, report, end", TM_TOKEN(quit_word));
+TM_CMD(tm_cmd_quit, quit_run, "quit: stop, print the report, exit", TM_TOKEN(quit_word));
 
 static int
 port_one(struct tm_app *app, uint16_t port_id, const void *arg)
@@ -172,5 +172,5 @@ clear_fwd_run(struct tm_app *app, struct tm_words *words __rte_unused)
 
 TM_WORD(clear_fwd_word, 0, "clear");
 TM_WORD(clear_fwd_what, 1, "fwd");
-TM_CMD(tm_cmd_clear_fwd, clear_fwd_run, "clear fwd: forward statistics and timestamps",
+TM_CMD(tm_cmd_clear_fwd, clear_fwd_run, "clear fwd: clear forward statistics and timestamps",
        TM_TOKEN(clear_fwd_word), TM_TOKEN(clear_fwd_what));

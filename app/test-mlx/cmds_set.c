@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Commands that set something: options of the next run, port modes, files of a port.
+ * Commands set, pcap and meta: options of the next run, port modes, files of a port.
  */
 
 #include <errno.h>
@@ -33,7 +33,7 @@ TM_WORD(set_word, 0, "set");
 TM_WORD(set_what, 1, SETTABLE);
 TM_WORD(set_value, 2, NULL);
 TM_CMD(tm_cmd_set, set_run, "set fwd|burst|count|rate|window|pkt-len|flows|seed|vlan|gen-ports|"
-       "peer-mac|tx-retries|drain|stats-period VALUE: as the option of that name",
+       "peer-mac|tx-retries|drain|stats-period VALUE: as the option of this name",
        TM_TOKEN(set_word), TM_TOKEN(set_what), TM_TOKEN(set_value));
 
 static int
@@ -175,7 +175,7 @@ file_run(struct tm_app *app, struct tm_words *words)
 	if (ret != 0)
 		return ret;
 	if (strcmp(words->w[0], "meta") == 0 && strcmp(words->w[1], "in") == 0) {
-		tm_error("meta can only go out");
+		tm_error("meta: only out is possible");
 		return -EINVAL;
 	}
 	return tm_cmd_ports(app, words->w[2], file_one, words);
@@ -185,7 +185,7 @@ TM_WORD(file_word, 0, "pcap#meta");
 TM_WORD(file_way, 1, "in#out");
 TM_WORD(file_which, 2, NULL);
 TM_REST(file_path);
-TM_CMD(tm_cmd_file, file_run, "pcap in|out P FILE, meta out P FILE: from the next start on",
+TM_CMD(tm_cmd_file, file_run, "pcap in|out P FILE, meta out P FILE: from the next start",
        TM_TOKEN(file_word), TM_TOKEN(file_way), TM_TOKEN(file_which), TM_TOKEN(file_path));
 
 static int

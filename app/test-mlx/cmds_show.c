@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Commands that show something.
+ * Commands show ...
  */
 
 #include <string.h>

@@ -3,10 +3,10 @@
 
 /**
  * @file
- * CRC-32C (Castagnoli) of bytes at any address, in pieces of any length.
+ * CRC-32C (Castagnoli), for any alignment and length, in any number of parts.
  *
- * rte_hash_crc() reads its argument as 64-bit words whatever it is, which a compiler may
- * order before the writes of the real type; packets here are written as structures.
+ * rte_hash_crc() reads its argument as 64-bit words. Packets are written here as structures; under C's
+ * aliasing rules the compiler may move these writes behind such reads.
  */
 
 #include <string.h>
@@ -32,7 +32,7 @@ tm_crc32c(const void *data, uint32_t n, uint32_t crc)
 
 #else
 
-#define POLYNOMIAL 0x82f63b78u	/* reflected 0x1edc6f41 */
+#define POLYNOMIAL 0x82f63b78u	/* 0x1edc6f41, bits reversed */
 
 static uint32_t table[256];
 

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * The doctor: what stands between this machine and a running port, a line for each thing.
+ * `--doctor`: check this machine for what a port needs, and print one line per check.
  */
 
 #ifndef TM_DOCTOR_H
@@ -12,34 +12,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What a line says: all is well; something to know; this has to be mended. */
+/** Result of a check: good; a note; an error that prevents a port from running. */
 enum dr_state { DR_GOOD, DR_NOTE, DR_BAD };
 
 struct doctor {
-	unsigned int good, notes, bad;
-	unsigned int devices;	/**< on PCI, of the vendor, that mlxpmd drives */
-	unsigned int others;	/**< on PCI, of the vendor, that it does not */
-	unsigned int verbs;	/**< of them with a verbs device */
-	unsigned int vfio;	/**< of them on vfio-pci */
-	unsigned int grouped;	/**< of those with an IOMMU group */
-	unsigned int openable;	/**< of those with nodes that this user may open */
+	unsigned int good, notes, bad;	/**< numbers of lines */
+	unsigned int devices;	/**< PCI devices of the vendor that mlxpmd supports */
+	unsigned int others;	/**< PCI devices of the vendor that it does not support */
+	unsigned int verbs;	/**< devices with a verbs device */
+	unsigned int vfio;	/**< devices bound to vfio-pci */
+	unsigned int grouped;	/**< vfio devices with an IOMMU group */
+	unsigned int openable;	/**< vfio devices whose nodes this user may open */
 };
 
 /**
- * One line: "good  NAME: TEXT", and below it what to do where that is not NULL.
- * @param advice NULL, or one sentence.
+ * Print "good  NAME  TEXT", and below it the advice.
+ * @param advice What to do, or NULL.
  */
-void dr_say(struct doctor *d, enum dr_state state, const char *name, const char *advice,
+void dr_print(struct doctor *d, enum dr_state state, const char *name, const char *advice,
 	    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/** First line of a file without the newline; false when it cannot be read. */
+/** Read the first line of a file, without the newline; false if it cannot be read. */
 bool dr_read(const char *path, char *line, size_t size);
-/** As dr_read(), of a path made by printf. */
+/** As dr_read(), with a printf-like path. */
 bool dr_readf(char *line, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/** Last component of what a symbolic link points to; false when there is none. */
+/** Read the last component of a symbolic link's target; false if there is no link. */
 bool dr_link(const char *path, char *name, size_t size);
 
 #define DR_IOMMU_GROUPS "/sys/kernel/iommu_groups"
-/** The group of this number was made up by VFIO's no-IOMMU mode. */
+/** Is this IOMMU group one of VFIO's no-IOMMU mode (drivers/vfio/group.c, vfio_noiommu_group_alloc())? */
 bool dr_noiommu(const char *group);
 
 /* doctor_dev.c: devices, kernel modules, device nodes, interfaces, firmware, clocks */
@@ -54,7 +54,7 @@ void dr_lockdown(struct doctor *d);
 void dr_host_clock(struct doctor *d);
 void dr_versions(struct doctor *d);
 
-/** All of it. @return 0 when nothing is bad, else 1. */
+/** Run all checks. @return 0 if no result is bad, else 1. */
 int tm_doctor(void);
 
 #endif

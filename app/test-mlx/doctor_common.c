@@ -3,7 +3,7 @@
 
 /**
  * @file
- * What the checks of --doctor share: printing a finding, reading sysfs. No EAL, no device.
+ * Common functions of --doctor: printing a result, reading sysfs. Needs neither EAL nor a device.
  */
 
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static const char *const state_str[] = {
 };
 
 void
-dr_say(struct doctor *d, enum dr_state state, const char *name, const char *advice, const char *fmt,
+dr_print(struct doctor *d, enum dr_state state, const char *name, const char *advice, const char *fmt,
        ...)
 {
 	va_list ap;

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * The doctor on devices: what is plugged in, who drives it, and whether this user may open it.
+ * `--doctor`: PCI devices, their kernel drivers, and whether this user may open them.
  */
 
 #include <dirent.h>
@@ -21,12 +21,12 @@
 
 #define PCI "/sys/bus/pci/devices"
 #define VENDOR 0x15b3
-#define NAME_BYTES 256	/* of a folder entry */
+#define NAME_BYTES 256	/* d_name of struct dirent */
 
-/** Cards by PCI id; virtual functions beside their physical ones. */
+/** PCI device ids (linux/drivers/net/ethernet/mellanox/mlx5/core/main.c, mlx5_core_pci_table). */
 static const struct {
 	unsigned int id;
-	const char *name, *served_by;	/**< NULL: mlxpmd */
+	const char *name, *served_by;	/**< served_by: another PMD, NULL = mlxpmd */
 } cards[] = {
 	{ 0x1003, "ConnectX-3", "net_mlx4" }, { 0x1007, "ConnectX-3 Pro", "net_mlx4" },
 	{ 0x1013, "ConnectX-4", NULL }, { 0x1014, "ConnectX-4 VF", NULL },
@@ -52,7 +52,7 @@ card_name(unsigned int id, const char **served_by)
 	return "unknown card";
 }
 
-/* The first entry of a folder below the device whose name begins so. */
+/* Find the first entry with this prefix in a folder below the device. */
 static bool
 child(const char *pci, const char *folder, const char *prefix, char name[NAME_BYTES])
 {
@@ -74,7 +74,7 @@ child(const char *pci, const char *folder, const char *prefix, char name[NAME_BY
 }
 
 static void
-node_look(struct doctor *d, const char *pci, const char *uverbs)
+node_check(struct doctor *d, const char *pci, const char *uverbs)
 {
 	char path[512];
 	int fd;
@@ -83,17 +83,17 @@ node_look(struct doctor *d, const char *pci, const char *uverbs)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
 		close(fd);
-		dr_say(d, DR_GOOD, pci, NULL, "%s can be opened", path);
+		dr_print(d, DR_GOOD, pci, NULL, "%s can be opened", path);
 		return;
 	}
-	dr_say(d, DR_BAD, pci, errno == ENOENT ?
-	       "let udev make it, or give it to the container (--device, an SR-IOV device plugin)" :
-	       "run as root, or give this user the node (a udev rule, group rdma)",
+	dr_print(d, DR_BAD, pci, errno == ENOENT ?
+	       "let udev create it, or pass it to the container (--device, an SR-IOV device plugin)" :
+	       "run as root, or give this user access to the node (a udev rule, group rdma)",
 	       "%s cannot be opened: %s", path, strerror(errno));
 }
 
 static void
-firmware_look(struct doctor *d, const char *pci, const char *ibdev)
+firmware_check(struct doctor *d, const char *pci, const char *ibdev)
 {
 	char fw[64], layer[32];
 
@@ -101,60 +101,60 @@ firmware_look(struct doctor *d, const char *pci, const char *ibdev)
 		snprintf(fw, sizeof(fw), "of unknown version");
 	if (!dr_readf(layer, sizeof(layer), PCI "/%s/infiniband/%s/ports/1/link_layer", pci, ibdev))
 		snprintf(layer, sizeof(layer), "unknown");
-	dr_say(d, DR_GOOD, pci, NULL, "firmware %s (%s), port of type %s", fw, ibdev, layer);
+	dr_print(d, DR_GOOD, pci, NULL, "firmware %s (%s), port type %s", fw, ibdev, layer);
 	if (strcmp(layer, "Ethernet") != 0 && strcmp(layer, "unknown") != 0)
-		dr_say(d, DR_BAD, pci, "set it to Ethernet: mlxconfig -d PCI set LINK_TYPE_P1=2, then reset",
-		       "port 1 is of type %s", layer);
+		dr_print(d, DR_BAD, pci, "set the type to Ethernet: mlxconfig -d PCI set LINK_TYPE_P1=2, then reset the card",
+		       "port 1 has type %s", layer);
 }
 
-/* The interface says whether the port is in this network namespace. */
+/* sysfs shows the network interface only in its own network namespace. */
 static void
-interface_look(struct doctor *d, const char *pci)
+interface_check(struct doctor *d, const char *pci)
 {
 	char name[NAME_BYTES], state[32];
 
 	if (!child(pci, "net", "", name)) {
-		dr_say(d, DR_NOTE, pci, "MTU, MAC, promiscuous mode and port counters need it: run there, "
-		       "or move it here (ip link set IF netns)",
-		       "its network interface is not in this namespace");
+		dr_print(d, DR_NOTE, pci, "run there, or move the interface here (ip link set IF netns): MTU, "
+		       "MAC, promiscuous mode and port counters need it",
+		       "the network interface is not in this namespace");
 		return;
 	}
 	if (!dr_readf(state, sizeof(state), "/sys/class/net/%s/operstate", name))
 		snprintf(state, sizeof(state), "unknown");
-	dr_say(d, DR_GOOD, pci, NULL, "interface %s, link %s", name, state);
+	dr_print(d, DR_GOOD, pci, NULL, "interface %s, link %s", name, state);
 }
 
 static void
-ptp_look(struct doctor *d, const char *pci)
+ptp_check(struct doctor *d, const char *pci)
 {
 	char name[NAME_BYTES];
 
 	if (child(pci, "ptp", "ptp", name))
-		dr_say(d, DR_GOOD, pci, NULL, "clock /dev/%s: nanoseconds in that clock's time", name);
+		dr_print(d, DR_GOOD, pci, NULL, "PTP clock /dev/%s: timestamps are in its time", name);
 	else
-		dr_say(d, DR_NOTE, pci, "clock=host calibrates against this host; the kernel needs "
-		       "CONFIG_PTP_1588_CLOCK for clock=page", "the kernel gives it no PTP clock");
+		dr_print(d, DR_NOTE, pci, "use devarg clock=host; clock=page needs a kernel with "
+		       "CONFIG_PTP_1588_CLOCK", "no PTP clock in the kernel");
 }
 
 static void
-bound_look(struct doctor *d, const char *pci)
+bound_check(struct doctor *d, const char *pci)
 {
 	char ibdev[NAME_BYTES], uverbs[NAME_BYTES];
 
 	if (!child(pci, "infiniband", "", ibdev) ||
 	    !child(pci, "infiniband_verbs", "uverbs", uverbs)) {
-		dr_say(d, DR_BAD, pci, "modprobe mlx5_ib ib_uverbs; look for its errors in dmesg",
-		       "the kernel's driver made no verbs device");
+		dr_print(d, DR_BAD, pci, "modprobe mlx5_ib ib_uverbs; see dmesg for errors",
+		       "the kernel has no verbs device for it");
 		return;
 	}
 	d->verbs++;
-	node_look(d, pci, uverbs);
-	firmware_look(d, pci, ibdev);
-	interface_look(d, pci);
-	ptp_look(d, pci);
+	node_check(d, pci, uverbs);
+	firmware_check(d, pci, ibdev);
+	interface_check(d, pci);
+	ptp_check(d, pci);
 }
 
-/* A node of VFIO, opened, or -1 after a line; a group that a program has already is opened by nobody else. */
+/* Open a VFIO node; -1 after printing a line. EBUSY: another program has opened the group, so it is usable. */
 static int
 vfio_node_open(struct doctor *d, const char *pci, const char *path, bool *usable)
 {
@@ -164,36 +164,36 @@ vfio_node_open(struct doctor *d, const char *pci, const char *path, bool *usable
 	if (fd >= 0)
 		return fd;
 	if (errno == EBUSY)
-		dr_say(d, DR_NOTE, pci, "one program at a time has a group", "%s is in use", path);
+		dr_print(d, DR_NOTE, pci, "only one program can open a group", "%s is in use", path);
 	else
-		dr_say(d, DR_BAD, pci, errno == ENOENT ?
-		       "modprobe vfio-pci, or give it to the container (--device)" :
-		       "run as root, or give this user the node: chown USER", "%s cannot be opened: %s",
+		dr_print(d, DR_BAD, pci, errno == ENOENT ?
+		       "modprobe vfio-pci, or pass the node to the container (--device)" :
+		       "run as root, or give this user the node: chown USER NODE", "%s cannot be opened: %s",
 		       path, strerror(errno));
 	return -1;
 }
 
 static bool
-vfio_container_look(struct doctor *d, const char *pci)
+vfio_container_check(struct doctor *d, const char *pci)
 {
 	bool usable;
 	int fd = vfio_node_open(d, pci, "/dev/vfio/vfio", &usable);
 
 	if (fd < 0)
 		return usable;
-	/* Of what is no VFIO node nothing is said. */
+	/* The ioctl fails on a file that is not a VFIO node: report no error. */
 	usable = ioctl(fd, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) != 0;
 	close(fd);
 	if (usable)
-		dr_say(d, DR_GOOD, pci, NULL, "/dev/vfio/vfio can be opened");
+		dr_print(d, DR_GOOD, pci, NULL, "/dev/vfio/vfio can be opened");
 	else
-		dr_say(d, DR_BAD, pci, "modprobe vfio_iommu_type1", "VFIO has no IOMMU of type 1 here, "
-		       "which libmlx5 needs");
+		dr_print(d, DR_BAD, pci, "modprobe vfio_iommu_type1", "VFIO has no IOMMU of type 1, "
+		       "which libmlx5 requires");
 	return usable;
 }
 
 static bool
-vfio_group_look(struct doctor *d, const char *pci, const char *group)
+vfio_group_check(struct doctor *d, const char *pci, const char *group)
 {
 	struct vfio_group_status status = { .argsz = sizeof(status) };
 	char path[NAME_BYTES + 16];
@@ -208,41 +208,41 @@ vfio_group_look(struct doctor *d, const char *pci, const char *group)
 		 (status.flags & VFIO_GROUP_FLAGS_VIABLE) != 0;
 	close(fd);
 	if (usable)
-		dr_say(d, DR_GOOD, pci, NULL, "%s can be opened", path);
+		dr_print(d, DR_GOOD, pci, NULL, "%s can be opened", path);
 	else
-		dr_say(d, DR_BAD, pci, "bind all of " DR_IOMMU_GROUPS "/GROUP/devices to vfio-pci, or to no driver",
-		       "group %s has other devices, which drivers of the kernel hold", group);
+		dr_print(d, DR_BAD, pci, "bind all devices in " DR_IOMMU_GROUPS "/GROUP/devices to vfio-pci, or to no driver",
+		       "group %s has other devices, which are bound to kernel drivers", group);
 	return usable;
 }
 
 static void
-vfio_look(struct doctor *d, const char *pci, const char *name, unsigned int id)
+vfio_check(struct doctor *d, const char *pci, const char *name, unsigned int id)
 {
-	static const char instead[] = "switch the IOMMU on (BIOS, kernel command line; in a virtual machine a "
-				      "virtual one), or dpdk-devbind.py -b mlx5_core PCI";
+	static const char instead[] = "enable the IOMMU (BIOS, kernel command line; in a virtual machine a "
+				      "virtual IOMMU), or dpdk-devbind.py -b mlx5_core PCI";
 	char path[512], group[64];
 	bool container;
 
 	d->vfio++;
-	dr_say(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver vfio-pci: devarg open=vfio", name, id);
+	dr_print(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver vfio-pci: devarg open=vfio", name, id);
 	snprintf(path, sizeof(path), PCI "/%s/iommu_group", pci);
 	if (!dr_link(path, group, sizeof(group))) {
-		dr_say(d, DR_BAD, pci, instead, "it has no IOMMU group");
+		dr_print(d, DR_BAD, pci, instead, "no IOMMU group");
 		return;
 	}
 	if (dr_noiommu(group)) {
-		dr_say(d, DR_BAD, pci, instead, "VFIO has it in no-IOMMU mode (/dev/vfio/noiommu-%s): libmlx5 "
-		       "needs an IOMMU of type 1", group);
+		dr_print(d, DR_BAD, pci, instead, "in VFIO's no-IOMMU mode (/dev/vfio/noiommu-%s): libmlx5 "
+		       "requires an IOMMU of type 1", group);
 		return;
 	}
 	d->grouped++;
-	/* Both are needed, and each is told. */
-	container = vfio_container_look(d, pci);
-	d->openable += vfio_group_look(d, pci, group) && container;
+	/* Check both nodes, even if the first one fails. */
+	container = vfio_container_check(d, pci);
+	d->openable += vfio_group_check(d, pci, group) && container;
 }
 
 static void
-device_look(struct doctor *d, const char *pci, unsigned int id)
+device_check(struct doctor *d, const char *pci, unsigned int id)
 {
 	const char *served_by, *name = card_name(id, &served_by);
 	char path[512], driver[64];
@@ -251,23 +251,23 @@ device_look(struct doctor *d, const char *pci, unsigned int id)
 	if (!dr_link(path, driver, sizeof(driver)))
 		snprintf(driver, sizeof(driver), "none");
 	if (served_by != NULL) {
-		dr_say(d, DR_NOTE, pci, NULL, "%s (15b3:%04x): DPDK's %s serves it, not mlxpmd", name, id,
+		dr_print(d, DR_NOTE, pci, NULL, "%s (15b3:%04x): supported by DPDK's %s, not by mlxpmd", name, id,
 		       served_by);
 		d->others++;
 		return;
 	}
 	d->devices++;
 	if (strcmp(driver, "mlx5_core") == 0) {
-		dr_say(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver mlx5_core", name, id);
-		bound_look(d, pci);
+		dr_print(d, DR_GOOD, pci, NULL, "%s (15b3:%04x), driver mlx5_core", name, id);
+		bound_check(d, pci);
 		return;
 	}
 	if (strcmp(driver, "vfio-pci") == 0) {
-		vfio_look(d, pci, name, id);
+		vfio_check(d, pci, name, id);
 		return;
 	}
-	dr_say(d, DR_BAD, pci, "modprobe mlx5_core, or dpdk-devbind.py -b mlx5_core PCI",
-	       "%s (15b3:%04x), driver %s: mlxpmd works beside mlx5_core, or on vfio-pci", name, id,
+	dr_print(d, DR_BAD, pci, "modprobe mlx5_core, or dpdk-devbind.py -b mlx5_core PCI",
+	       "%s (15b3:%04x), driver %s: mlxpmd requires mlx5_core or vfio-pci", name, id,
 	       driver);
 }
 
@@ -283,18 +283,18 @@ dr_devices(struct doctor *d)
 
 		if (dr_readf(text, sizeof(text), PCI "/%s/vendor", pci) &&
 		    strtoul(text, NULL, 16) == VENDOR &&
-		    /* only network controllers: the cards have other functions, too */
+		    /* network controllers only: cards have other functions as well */
 		    dr_readf(text, sizeof(text), PCI "/%s/class", pci) &&
 		    strtoul(text, NULL, 16) >> 16 == 0x02 &&
 		    dr_readf(text, sizeof(text), PCI "/%s/device", pci))
-			device_look(d, pci, strtoul(text, NULL, 16));
+			device_check(d, pci, strtoul(text, NULL, 16));
 		free(e[i]);
 	}
 	free(e);
 	if (d->devices == 0)
-		dr_say(d, DR_NOTE, "devices", "mlxemu run -- PROGRAM ... gives a program emulated ones",
-		       d->others > 0 ? "none on this machine's PCI that mlxpmd drives" :
-		       "no ConnectX or BlueField on this machine's PCI");
+		dr_print(d, DR_NOTE, "devices", "mlxemu run -- PROGRAM ... emulates devices",
+		       d->others > 0 ? "none on PCI that mlxpmd supports" :
+		       "no ConnectX or BlueField on PCI");
 }
 
 void
@@ -303,9 +303,9 @@ dr_modules(struct doctor *d)
 	static const char *const names[] = { "mlx5_core", "mlx5_ib", "ib_uverbs" };
 	char missing[64] = "", path[64];
 
-	/* With verbs devices there, built in or not, they have done their work; vfio-pci needs none. */
+	/* If all verbs devices exist, the modules are loaded or built in; vfio-pci needs none of them. */
 	if (d->devices > 0 && d->verbs + d->vfio == d->devices) {
-		dr_say(d, DR_GOOD, "modules", NULL, "the devices above have what they need");
+		dr_print(d, DR_GOOD, "modules", NULL, "the devices above need no other modules");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -316,10 +316,10 @@ dr_modules(struct doctor *d)
 		}
 	}
 	if (missing[0] != '\0' && d->devices == 0)
-		dr_say(d, DR_NOTE, "modules", NULL, "not loaded, and no device for them:%s", missing);
+		dr_print(d, DR_NOTE, "modules", NULL, "not loaded, and no device needs them:%s", missing);
 	else if (missing[0] != '\0')
-		dr_say(d, DR_BAD, "modules", "modprobe mlx5_core mlx5_ib ib_uverbs", "not loaded:%s",
+		dr_print(d, DR_BAD, "modules", "modprobe mlx5_core mlx5_ib ib_uverbs", "not loaded:%s",
 		       missing);
 	else
-		dr_say(d, DR_GOOD, "modules", NULL, "mlx5_core, mlx5_ib, ib_uverbs are loaded");
+		dr_print(d, DR_GOOD, "modules", NULL, "mlx5_core, mlx5_ib, ib_uverbs are loaded");
 }

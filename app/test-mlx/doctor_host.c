@@ -3,7 +3,7 @@
 
 /**
  * @file
- * The doctor on the machine around the devices.
+ * `--doctor`: memory, namespaces, IOMMU, lockdown, host clock, versions.
  */
 
 #include <dirent.h>
@@ -25,7 +25,7 @@
 #define CAP_IPC_LOCK_BIT 14
 #define HUGEPAGES "/sys/kernel/mm/hugepages"
 
-/* Root in a container may lack the very capability. */
+/* Root in a container may not have the capability. */
 static bool
 may_lock(void)
 {
@@ -49,19 +49,19 @@ dr_memlock(struct doctor *d)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
 		return;
 	if (may_lock())
-		dr_say(d, DR_GOOD, "memlock", NULL, "CAP_IPC_LOCK: no limit on pinned memory");
+		dr_print(d, DR_GOOD, "memlock", NULL, "CAP_IPC_LOCK: no limit on pinned memory");
 	else if (limit.rlim_cur == RLIM_INFINITY)
-		dr_say(d, DR_GOOD, "memlock", NULL, "unlimited");
+		dr_print(d, DR_GOOD, "memlock", NULL, "unlimited");
 	else if (limit.rlim_cur >= MEMLOCK_WANTED)
-		dr_say(d, DR_NOTE, "memlock", "ulimit -l unlimited lets every mempool be registered",
+		dr_print(d, DR_NOTE, "memlock", "ulimit -l unlimited, if mempools are larger",
 		       "%llu MiB of memory may be pinned", (unsigned long long)limit.rlim_cur / MIB);
 	else
-		dr_say(d, DR_BAD, "memlock", "ulimit -l unlimited (limits.conf, systemd LimitMEMLOCK=infinity, "
+		dr_print(d, DR_BAD, "memlock", "ulimit -l unlimited (limits.conf, systemd LimitMEMLOCK=infinity, "
 		       "docker --ulimit memlock=-1)", "only %llu KiB of memory may be pinned",
 		       (unsigned long long)limit.rlim_cur / 1024);
 }
 
-/* Where EAL makes its files. */
+/* The folder in which EAL creates its files. */
 static bool
 huge_mounted(char *mount, size_t size)
 {
@@ -99,22 +99,22 @@ dr_hugepages(struct doctor *d)
 	if (dir != NULL)
 		closedir(dir);
 	if (free_bytes > 0 && !huge_mounted(mount, sizeof(mount)))
-		dr_say(d, DR_NOTE, "hugepages", "mkdir -p /dev/hugepages && mount -t hugetlbfs nodev /dev/hugepages, "
-		       "or EAL's --in-memory", "%llu of %llu MiB are free, but no hugetlbfs is mounted",
+		dr_print(d, DR_NOTE, "hugepages", "mkdir -p /dev/hugepages && mount -t hugetlbfs nodev /dev/hugepages, "
+		       "or give EAL --in-memory", "%llu of %llu MiB are free, but no hugetlbfs is mounted",
 		       free_bytes / MIB, total_bytes / MIB);
 	else if (free_bytes > 0 && access(mount, W_OK | X_OK) != 0)
-		dr_say(d, DR_NOTE, "hugepages", "run as root, give this user the folder (chown), or EAL's "
+		dr_print(d, DR_NOTE, "hugepages", "run as root, give this user the folder (chown), or give EAL "
 		       "--in-memory", "%llu of %llu MiB are free, but %s cannot be written: %s",
 		       free_bytes / MIB, total_bytes / MIB, mount, strerror(errno));
 	else if (free_bytes > 0)
-		dr_say(d, DR_GOOD, "hugepages", NULL, "%llu of %llu MiB are free", free_bytes / MIB,
+		dr_print(d, DR_GOOD, "hugepages", NULL, "%llu of %llu MiB are free", free_bytes / MIB,
 		       total_bytes / MIB);
 	else
-		dr_say(d, DR_NOTE, "hugepages", "dpdk-hugepages.py --setup 1G, or EAL's --no-huge (slower)",
-		       total_bytes > 0 ? "all %llu MiB are in use" : "none set up", total_bytes / MIB);
+		dr_print(d, DR_NOTE, "hugepages", "dpdk-hugepages.py --setup 1G, or give EAL --no-huge (slower)",
+		       total_bytes > 0 ? "all %llu MiB are in use" : "none reserved", total_bytes / MIB);
 }
 
-/* Interfaces of this process's network namespace, without the loopback. */
+/* Number of network interfaces in this namespace, except loopback. */
 static unsigned int
 interfaces(void)
 {
@@ -133,23 +133,23 @@ interfaces(void)
 void
 dr_netns(struct doctor *d)
 {
-	static const char move[] = "run where the card's interface is, or move it here (ip link set IF netns)";
+	static const char move[] = "run in the namespace of the card's interface, or move it here (ip link set IF netns)";
 	struct stat mine, first;
 	unsigned int n = interfaces();
-	/* Who may not trace the first process is not told. */
+	/* Without the right to trace process 1, its namespace cannot be read (namespaces(7)). */
 	bool known = stat("/proc/self/ns/net", &mine) == 0 && stat("/proc/1/ns/net", &first) == 0;
 
 	if (known && (mine.st_ino != first.st_ino || mine.st_dev != first.st_dev))
-		dr_say(d, DR_NOTE, "netns", move, "a network namespace of its own with %u interfaces: devices "
-		       "show only those that were moved here", n);
+		dr_print(d, DR_NOTE, "netns", move, "not that of process 1, with %u interfaces: sysfs shows only the "
+		       "interfaces in this namespace", n);
 	else if (n == 0)
-		dr_say(d, DR_NOTE, "netns", move, "this network namespace has only the loopback interface");
+		dr_print(d, DR_NOTE, "netns", move, "only the loopback interface");
 	else
-		dr_say(d, DR_GOOD, "netns", NULL, "%s with %u interfaces", known ?
-		       "the first process's network namespace" : "a network namespace", n);
+		dr_print(d, DR_GOOD, "netns", NULL, "%s%u interfaces", known ?
+		       "that of process 1, with " : "", n);
 }
 
-/* Groups behind an IOMMU; the kernel names those otherwise that no-IOMMU mode made up. */
+/* Number of IOMMU groups, except those of VFIO's no-IOMMU mode. */
 static unsigned int
 iommu_groups(void)
 {
@@ -171,16 +171,15 @@ dr_iommu(struct doctor *d)
 	char mode[8] = "";
 
 	if (groups > 0)
-		dr_say(d, DR_GOOD, "IOMMU", NULL, "%u groups", groups);
+		dr_print(d, DR_GOOD, "IOMMU", NULL, "%u groups", groups);
 	else if (d->grouped > 0)
-		dr_say(d, DR_GOOD, "IOMMU", NULL, "groups of the devices above");
+		dr_print(d, DR_GOOD, "IOMMU", NULL, "groups of the devices above");
 	else if (dr_read("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", mode, sizeof(mode)) &&
 		 mode[0] == 'Y')
-		dr_say(d, DR_NOTE, "IOMMU", "switch the IOMMU on (BIOS, kernel command line), or stay beside "
-		       "mlx5_core", "none, and VFIO is in no-IOMMU mode: libmlx5 opens no device that way, "
-		       "it needs an IOMMU of type 1");
+		dr_print(d, DR_NOTE, "IOMMU", "enable the IOMMU (BIOS, kernel command line), or use "
+		       "mlx5_core", "none, and VFIO is in no-IOMMU mode: libmlx5 requires an IOMMU of type 1");
 	else
-		dr_say(d, DR_NOTE, "IOMMU", NULL, "none: VFIO is not possible; beside mlx5_core it is not needed");
+		dr_print(d, DR_NOTE, "IOMMU", NULL, "none: VFIO is not possible; mlx5_core does not need it");
 }
 
 void
@@ -189,13 +188,12 @@ dr_lockdown(struct doctor *d)
 	char line[64];
 
 	if (!dr_read("/sys/kernel/security/lockdown", line, sizeof(line)))
-		dr_say(d, DR_GOOD, "lockdown", NULL, "none that this kernel shows");
+		dr_print(d, DR_GOOD, "lockdown", NULL, "none that the kernel reports (no securityfs)");
 	else if (strstr(line, "[none]") != NULL)
-		dr_say(d, DR_GOOD, "lockdown", NULL, "none");
+		dr_print(d, DR_GOOD, "lockdown", NULL, "none");
 	else
-		dr_say(d, DR_NOTE, "lockdown", "fwdump takes the kernel's own route (devlink) where there is one",
-		       "%s: PCI config space and registers cannot be read from programs; forwarding is "
-		       "not touched by that", line);
+		dr_print(d, DR_NOTE, "lockdown", "fwdump uses devlink, if the kernel has it",
+		       "%s: programs cannot access PCI config space and registers; forwarding is not affected", line);
 }
 
 void
@@ -205,18 +203,18 @@ dr_host_clock(struct doctor *d)
 
 	if (!dr_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
 		     sizeof(name))) {
-		dr_say(d, DR_NOTE, "host clock", NULL, "the kernel does not show its clock source");
+		dr_print(d, DR_NOTE, "host clock", NULL, "the clock source is unknown");
 		return;
 	}
-	/* Emulated counters of hypervisors are read by a call or a trap: fine for a clock, not for the TSC. */
+	/* Reading other clock sources (HPET, ACPI PM, Hyper-V, Xen) takes a system call or a trap. */
 	if (strcmp(name, "tsc") == 0 || strcmp(name, "kvm-clock") == 0 || strcmp(name, "arch_sys_counter") == 0)
-		dr_say(d, DR_GOOD, "host clock", NULL, "%s", name);
+		dr_print(d, DR_GOOD, "host clock", NULL, "%s", name);
 	else
-		dr_say(d, DR_NOTE, "host clock", "see why the kernel does not trust the TSC (dmesg | grep -i tsc)",
-		       "%s: slow to read, timestamps against it are less certain", name);
+		dr_print(d, DR_NOTE, "host clock", "find out why the kernel does not use the TSC (dmesg | grep -i tsc)",
+		       "%s: slow to read, which makes calibrated timestamps less accurate", name);
 }
 
-/* libmlx5.so.1.24.44.0 is of rdma-core 44.0: the release follows the two numbers of the interface. */
+/* libmlx5.so.1.24.44.0 belongs to rdma-core 44.0: the release follows the two numbers of the ABI. */
 static bool
 library_release(const char *soname, const char *symbol, char *release, size_t size)
 {
@@ -241,14 +239,14 @@ dr_versions(struct doctor *d)
 {
 	char verbs[64], mlx5[64];
 
-	dr_say(d, DR_GOOD, "DPDK", NULL, "%s", rte_version());
+	dr_print(d, DR_GOOD, "DPDK", NULL, "%s", rte_version());
 	if (!library_release("libibverbs.so.1", "ibv_get_device_list", verbs, sizeof(verbs)) ||
 	    !library_release("libmlx5.so.1", "mlx5dv_init_obj", mlx5, sizeof(mlx5)))
-		dr_say(d, DR_BAD, "rdma-core", "install packages libibverbs1 and ibverbs-providers",
+		dr_print(d, DR_BAD, "rdma-core", "install packages libibverbs1 and ibverbs-providers",
 		       "libibverbs.so.1 or libmlx5.so.1 is missing: %s", dlerror());
 	else if (strcmp(verbs, mlx5) != 0)
-		dr_say(d, DR_BAD, "rdma-core", "install both from one source",
+		dr_print(d, DR_BAD, "rdma-core", "install both from the same release",
 		       "libibverbs is %s, libmlx5 %s", verbs, mlx5);
 	else
-		dr_say(d, DR_GOOD, "rdma-core", NULL, "%s", mlx5);
+		dr_print(d, DR_GOOD, "rdma-core", NULL, "%s", mlx5);
 }

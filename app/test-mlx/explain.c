@@ -3,7 +3,7 @@
 
 /**
  * @file
- * `devx explain`: what a refusal of the firmware means, without a device and without EAL.
+ * `devx explain`: print the meaning of a refused firmware command, or of an error completion.
  */
 
 #include <errno.h>
@@ -27,7 +27,7 @@ completion(const char *word)
 	uint64_t syndrome;
 
 	if (tm_parse_u64(word, 0, UINT8_MAX, &syndrome) != 0) {
-		tm_error("devx explain cqe: '%s' is no syndrome of a completion (0 to 0xff)", word);
+		tm_error("devx explain cqe: '%s' is not a syndrome of a completion (0 to 0xff)", word);
 		return -EINVAL;
 	}
 	line("completion", mdv_syndrome_name(syndrome));
@@ -45,12 +45,12 @@ refusal(const char *word, const char *more)
 	if (mdv_status_find(word, &found) == 0) {
 		status = found;
 	} else if (tm_parse_u64(word, 0, UINT8_MAX, &status) != 0) {
-		tm_error("devx explain: '%s' is no status, neither by name (BAD_RES_STATE) nor by number (0 to 0xff)",
-			 word);
+		tm_error("devx explain: '%s' is not a status: give a name (BAD_RES_STATE) or a number "
+			 "(0 to 0xff)", word);
 		return -EINVAL;
 	}
 	if (more != NULL && tm_parse_u64(more, 0, UINT32_MAX, &syndrome) != 0) {
-		tm_error("devx explain: '%s' is no syndrome (a number of 32 bits)", more);
+		tm_error("devx explain: '%s' is not a syndrome (a number of 32 bits)", more);
 		return -EINVAL;
 	}
 	mdv_explain(status, syndrome, &e);
@@ -90,7 +90,7 @@ tm_explain_line(const char *rest)
 void
 tm_explain_help(FILE *out)
 {
-	fputs("       dpdk-test-mlx devx explain STATUS|cqe [SYNDROME]     what a refusal of the firmware means\n",
+	fputs("       dpdk-test-mlx devx explain STATUS|cqe [SYNDROME]        explain a refused firmware command or a CQE\n",
 	      out);
 }
 
@@ -99,7 +99,7 @@ tm_explain_main(int argc, char **argv)
 {
 	if (argc > 0 && strcmp(argv[0], "explain") == 0)
 		return tm_explain(argc - 1, (const char *const *)(argv + 1)) == 0 ? TM_EXIT_OK : TM_EXIT_SETUP;
-	tm_error("devx %s: without a port there is only explain; for the others start with ports and type them (--interactive, --cmds FILE)",
-		 argc > 0 ? argv[0] : "");
+	tm_error("devx %s: only explain works without a port; give the others as commands "
+		 "(--interactive, --cmds FILE)", argc > 0 ? argv[0] : "");
 	return TM_EXIT_SETUP;
 }

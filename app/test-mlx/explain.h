@@ -3,7 +3,7 @@
 
 /**
  * @file
- * What a refusal of the firmware means. No EAL, no device.
+ * The meaning of a refused firmware command. Needs neither EAL nor a device.
  */
 
 #ifndef TM_EXPLAIN_H
@@ -11,14 +11,14 @@
 
 #include <stdio.h>
 
-/** STATUS [SYNDROME], or cqe SYNDROME: prints what it means. 0, or -EINVAL and a line on stderr. */
+/** Print the meaning of STATUS [SYNDROME], or of cqe SYNDROME. 0, or -EINVAL after tm_error(). */
 int tm_explain(unsigned int n, const char *const words[]);
-/** The same of words in a line. */
+/** The same, for words in one line. */
 int tm_explain_line(const char *rest);
 
-/** `devx ...` instead of EAL's options: argv is what follows the word. @return 0; 2 wrong arguments. */
+/** `dpdk-test-mlx devx ...`; argv begins after the word. @return 0; 2 wrong arguments. */
 int tm_explain_main(int argc, char **argv);
-/** What it takes, a line. */
+/** Print the usage, one line. */
 void tm_explain_help(FILE *out);
 
 #endif

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Modes that end or begin the way of a packet: rxonly, txonly, gen.
+ * Modes in which packets begin or end here: rxonly, txonly, gen.
  */
 
 #include "gen.h"
@@ -23,7 +23,7 @@ rxonly_poll(struct tm_app *app, struct tm_stream *s)
 static uint32_t
 txonly_poll(struct tm_app *app, struct tm_stream *s)
 {
-	/* an Rx queue that nobody empties would stall some devices */
+	/* Some devices stop when an Rx queue is full. */
 	return tm_gen_transmit(app, s) + rxonly_poll(app, s);
 }
 
@@ -42,7 +42,7 @@ gen_poll(struct tm_app *app, struct tm_stream *s)
 }
 
 const struct tm_engine tm_engine_rxonly = {
-	.name = "rxonly", .help = "receive and free", .poll = rxonly_poll,
+	.name = "rxonly", .help = "receive and free packets", .poll = rxonly_poll,
 };
 
 const struct tm_engine tm_engine_txonly = {
@@ -51,6 +51,6 @@ const struct tm_engine tm_engine_txonly = {
 };
 
 const struct tm_engine tm_engine_gen = {
-	.name = "gen", .help = "make UDP packets, verify each one that comes back, give a verdict",
+	.name = "gen", .help = "make UDP packets, send them, and check each one that comes back",
 	.generates = true, .checks = true, .poll = gen_poll,
 };

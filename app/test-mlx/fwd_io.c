@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Forwarding modes io, mac, macswap: send what was received, with which addresses.
+ * Forwarding modes io, mac, macswap; they differ in the Ethernet addresses.
  */
 
 #include "tm.h"
@@ -66,16 +66,16 @@ macswap_poll(struct tm_app *app, struct tm_stream *s)
 }
 
 const struct tm_engine tm_engine_io = {
-	.name = "io", .help = "send out of the peer port what a port receives, untouched",
+	.name = "io", .help = "send received packets from the peer port, unchanged",
 	.poll = io_poll,
 };
 
 const struct tm_engine tm_engine_mac = {
-	.name = "mac", .help = "like io, source becomes the port's address, destination --peer-mac",
+	.name = "mac", .help = "like io; source is the sending port's address, destination --peer-mac",
 	.poll = mac_poll,
 };
 
 const struct tm_engine tm_engine_macswap = {
-	.name = "macswap", .help = "like io, source and destination address exchanged",
+	.name = "macswap", .help = "like io; source and destination address are exchanged",
 	.poll = macswap_poll,
 };

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * `fwdump`: register dumps from the command line, without EAL and without an open device.
+ * `fwdump`: register dumps on the command line, without EAL and without opening the device.
  */
 
 #include <errno.h>
@@ -19,20 +19,20 @@
 #include "fwdump.h"
 #include "tm.h"
 
-/* What a state means for who typed the command. */
+/* The error in terms of the command. */
 static const char *
 reason(const char *what, int ret)
 {
 	switch (-ret) {
 	case EEXIST:
-		return "a dump is kept already: read it with get, drop it with reset";
+		return "a dump is kept already: write it with get, delete it with reset";
 	case ENOENT:
-		return strcmp(what, "reset") == 0 ? "no dump is kept: there is none to drop" :
+		return strcmp(what, "reset") == 0 ? "no dump is kept: nothing to delete" :
 						    "no dump is kept: take one first";
 	case EIO:
-		return "there is no way to the registers, or the dump is damaged (see above)";
+		return "the registers cannot be accessed, or the dump is damaged (see above)";
 	case ENOTDIR:
-		return "the folder where dumps are kept is not there (see above)";
+		return "the folder for dumps does not exist (see above)";
 	default:
 		return rte_strerror(-ret);
 	}
@@ -52,7 +52,7 @@ dump_open(const char *what, const char *address, unsigned int access, struct mdv
 	int ret;
 
 	if (rte_pci_addr_parse(address, &pci) != 0) {
-		tm_error("fwdump %s: '%s' is no PCI address (0000:08:00.0)", what, address);
+		tm_error("fwdump %s: '%s' is not a PCI address (0000:08:00.0)", what, address);
 		return TM_EXIT_SETUP;
 	}
 	ret = mdv_fwdump_open(&pci, access, h);
@@ -60,7 +60,7 @@ dump_open(const char *what, const char *address, unsigned int access, struct mdv
 		return TM_EXIT_OK;
 	tm_error("fwdump %s %s: %s", what, address,
 		 ret == -ENOENT ? "there is no such PCI device" :
-		 ret == -EINVAL ? "this is no device that mlx5 drives" : rte_strerror(-ret));
+		 ret == -EINVAL ? "this is not an mlx5 device" : rte_strerror(-ret));
 	return TM_EXIT_FAILED;
 }
 
@@ -116,7 +116,7 @@ run_reset(int argc, char **argv)
 	return ret == 0 ? TM_EXIT_OK : failed("reset", argv[0], ret);
 }
 
-/* The dump to a file, or to stdout; what it is goes to stderr, so that it is not in the text. */
+/* Write the dump to a file, or to stdout. Its description goes to stderr: it is not part of the dump. */
 static int
 dump_write(const char *path, const struct mdv_fwdump_reg *regs, size_t count)
 {
@@ -206,10 +206,10 @@ static const struct verb {
 	int min, max;
 	int (*run)(int argc, char **argv);
 } verbs[] = {
-	{ "take", "ADDRESS", "takes a dump of a card's registers and keeps it", 1, 1, run_take },
-	{ "get", "ADDRESS [-o FILE]", "writes the dump that is kept: address TAB value", 1, 3, run_get },
-	{ "reset", "ADDRESS", "drops the dump that is kept", 1, 1, run_reset },
-	{ "diff", "A B", "the registers that two such files differ in; exit code 1 if there are any", 2, 2,
+	{ "take", "ADDRESS", "take a dump of a card's registers, and keep it", 1, 1, run_take },
+	{ "get", "ADDRESS [-o FILE]", "write the kept dump: address TAB value", 1, 3, run_get },
+	{ "reset", "ADDRESS", "delete the kept dump", 1, 1, run_reset },
+	{ "diff", "A B", "print the registers that differ between two such files; exit code 1 if there are any", 2, 2,
 	  run_diff },
 };
 
@@ -217,31 +217,31 @@ void
 tm_fwdump_help(FILE *out)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		fprintf(out, "       dpdk-test-mlx fwdump %s %s     %s\n", verbs[i].name, verbs[i].args,
+		fprintf(out, "       dpdk-test-mlx fwdump %-5s %-28s %s\n", verbs[i].name, verbs[i].args,
 			verbs[i].help);
 }
 
 static void
 usage(void)
 {
-	puts("dpdk-test-mlx fwdump: dumps of a card's registers, one kept per device. Needs root, no EAL, no open device.\n"
+	puts("dpdk-test-mlx fwdump: dumps of a card's registers, one per device. Needs root, but no EAL.\n"
 	     "\n"
 	     "Usage:");
 	tm_fwdump_help(stdout);
 	puts("\n"
 	     "ADDRESS is the PCI address (0000:c1:00.0). A file has a line per register, address TAB value; '#' begins a\n"
-	     "comment. The dump is kept in the folder MLXPMD_FWDUMP_DIR, else /run/mlxpmd.\n"
+	     "comment. The dump is kept in the folder $MLXPMD_FWDUMP_DIR, or in /run/mlxpmd.\n"
 	     "\n"
 	     "Examples:\n"
-	     "  What a card's registers hold now, for its vendor's support:\n"
+	     "  Save the present registers of a card, for its vendor's support:\n"
 	     "    dpdk-test-mlx fwdump take 0000:c1:00.0\n"
 	     "    dpdk-test-mlx fwdump get 0000:c1:00.0 -o registers.txt\n"
 	     "    dpdk-test-mlx fwdump reset 0000:c1:00.0\n"
-	     "  What changed between two dumps:\n"
+	     "  Print the changes between two dumps:\n"
 	     "    dpdk-test-mlx fwdump diff before.txt after.txt\n"
 	     "\n"
-	     "Exit code: 0 done, no difference; 1 it failed, or the files differ; 2 wrong arguments, or a file cannot be\n"
-	     "compared.");
+	     "Exit code: 0 success, no difference; 1 failure, or the files differ; 2 wrong arguments, or a file that cannot\n"
+	     "be compared.");
 }
 
 static bool
@@ -271,6 +271,6 @@ tm_fwdump(int argc, char **argv)
 	if (v != NULL)
 		tm_error("fwdump %s takes: %s", v->name, v->args);
 	else
-		tm_error("fwdump '%s': take, get, reset or diff (fwdump --help)", argc > 0 ? argv[0] : "");
+		tm_error("fwdump '%s': use take, get, reset or diff (see fwdump --help)", argc > 0 ? argv[0] : "");
 	return TM_EXIT_SETUP;
 }

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Register dumps as text: two columns, as FreeBSD's mlx5tool has them.
+ * Register dumps as text: two columns, the format of FreeBSD's mlx5tool(8).
  */
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ fwdump_text_write(FILE *out, const struct mdv_fwdump_reg *regs, size_t count)
 	return fflush(out) == 0 ? 0 : -errno;
 }
 
-/* A number of 32 bits and what is behind it; false when there is none. */
+/* Read a hexadecimal number of 32 bits at *at, and advance; false if there is none. */
 static bool
 word_read(char **at, uint32_t *to)
 {
@@ -41,7 +41,7 @@ word_read(char **at, uint32_t *to)
 }
 
 static int
-line_read(struct fwdump_text *text, size_t *room, char *line)
+line_read(struct fwdump_text *text, size_t *size, char *line)
 {
 	struct mdv_fwdump_reg reg, *more;
 
@@ -51,9 +51,9 @@ line_read(struct fwdump_text *text, size_t *room, char *line)
 	if (!word_read(&line, &reg.addr) || !word_read(&line, &reg.val) ||
 	    line[strspn(line, " \t")] != '\0')
 		return -EINVAL;
-	if (text->count == *room) {
-		*room = *room != 0 ? 2 * *room : 1024;
-		more = realloc(text->regs, *room * sizeof(*more));
+	if (text->count == *size) {
+		*size = *size != 0 ? 2 * *size : 1024;
+		more = realloc(text->regs, *size * sizeof(*more));
 		if (more == NULL)
 			return -ENOMEM;
 		text->regs = more;

@@ -3,11 +3,11 @@
 
 /**
  * @file
- * Generator: UDP packets that carry flow, sequence number, length and a checksum of a seeded
- * pattern, so that whoever receives one can tell all that happened to it.
+ * Generator: UDP packets with flow, sequence number, length, and a CRC of a seeded pattern. The
+ * checker (check.c) detects loss, duplication, reordering and corruption from these alone.
  *
  * Flow i of stream s has the number s * flows + i. Addresses are from 198.18.0.0/15, which
- * RFC 2544 keeps for such tests.
+ * RFC 2544, appendix C.2.2, reserves for benchmarks.
  */
 
 #include <errno.h>
@@ -18,12 +18,12 @@
 
 #include "gen.h"
 
-#define STALL_MS 500		/* a full window without progress for so long is written off */
+#define STALL_MS 500		/* after this time without progress, packets in flight count as lost */
 
 static uint64_t
 mix(uint64_t x)
 {
-	/* splitmix64's finisher */
+	/* the finaliser of splitmix64 */
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return x ^ (x >> 31);
@@ -60,13 +60,13 @@ streams_prepare(struct tm_app *app)
 		if (!s->has_tx || (cfg->genmask != 0 && (s->tx_port >= 64 ||
 		    !(cfg->genmask & RTE_BIT64(s->tx_port)))))
 			s->gen_quota = 0;
-		/* the first queues take what does not divide */
+		/* The remainder of the division goes to the first queues. */
 		tm_pacer_start(&s->pacer, cfg->rate == 0 ? 0 :
 			       RTE_MAX(cfg->rate / txq + (s->tx_queue < cfg->rate % txq), 1u));
 	}
 }
 
-/* A longer frame than the MTU admits is the peer's right to drop. */
+/* The receiving port may drop frames that are longer than its MTU permits. */
 static int
 length_fits(const struct tm_app *app)
 {
@@ -82,7 +82,7 @@ length_fits(const struct tm_app *app)
 		}
 	}
 	if (app->cfg.len_min < TM_MIN_FRAME + tag) {
-		tm_error("packets with a VLAN tag have %u bytes or more", TM_MIN_FRAME + tag);
+		tm_error("packets with a VLAN tag must have %u bytes or more", TM_MIN_FRAME + tag);
 		return -EINVAL;
 	}
 	return 0;
@@ -99,7 +99,7 @@ tm_gen_create(struct tm_app *app)
 	if (length_fits(app) != 0)
 		return -EINVAL;
 	if (nb_flows > TM_GEN_MAX_FLOWS) {
-		tm_error("%u flows on %u streams are more than %u in all", cfg->flows,
+		tm_error("%u flows on each of %u streams: only %u flows are supported", cfg->flows,
 			 app->nb_streams, TM_GEN_MAX_FLOWS);
 		return -EINVAL;
 	}
@@ -143,7 +143,7 @@ tm_gen_free(struct tm_app *app)
 	app->gen = NULL;
 }
 
-/* Put n bytes at off; the chain is long enough. */
+/* Write n bytes at offset off; the chain must be long enough. */
 static void
 chain_write(struct rte_mbuf *m, uint32_t off, const void *data, uint32_t n)
 {
@@ -166,7 +166,7 @@ chain_write(struct rte_mbuf *m, uint32_t off, const void *data, uint32_t n)
 	}
 }
 
-/* Buffers for len bytes; NULL when the pool has not enough. */
+/* A chain of mbufs for len bytes; NULL if the pool has too few. */
 static struct rte_mbuf *
 chain_alloc(struct rte_mempool *pool, uint32_t len)
 {
@@ -223,7 +223,7 @@ payload_crc(const struct tm_gen_hdr *h, const uint8_t *pattern, uint32_t n)
 	return n > 0 ? tm_crc32c(pattern, n, crc) : crc;
 }
 
-/* IP and UDP checksums, by the device where it was asked to. */
+/* IP and UDP checksums: in software, unless the Tx offload is enabled. */
 static void
 frame_checksums(struct rte_mbuf *m, struct tm_gen_frame *fr, uint64_t offloads,
 		const uint8_t *pattern, uint32_t n)
@@ -243,7 +243,7 @@ frame_checksums(struct rte_mbuf *m, struct tm_gen_frame *fr, uint64_t offloads,
 		m->ol_flags |= RTE_MBUF_F_TX_UDP_CKSUM;
 		return;
 	}
-	/* headers are an even number of bytes, so the two sums just add */
+	/* The headers have an even number of bytes: the sum of both parts is the sum of the two sums. */
 	sum = (uint32_t)rte_raw_cksum(RTE_PTR_ADD(fr, offsetof(struct tm_gen_frame, udp)),
 				      sizeof(fr->udp) + sizeof(fr->hdr)) +
 		rte_raw_cksum(pattern, n);
@@ -253,7 +253,7 @@ frame_checksums(struct rte_mbuf *m, struct tm_gen_frame *fr, uint64_t offloads,
 	fr->udp.dgram_cksum = sum != 0 ? sum : 0xffff;
 }
 
-/* The tag goes into the packet, unless the device inserts it. */
+/* Write the VLAN tag into the packet, unless the device inserts it. */
 static void
 frame_vlan(struct rte_mbuf *m, uint32_t vlan, uint64_t offloads)
 {
@@ -283,7 +283,7 @@ packet_build(struct tm_app *app, const struct tm_stream *s, uint32_t flow, uint6
 	struct tm_gen_frame fr;
 	struct rte_mbuf *m;
 
-	/* a VLAN tag takes its four bytes from the payload */
+	/* The four bytes of a VLAN tag are part of the length. */
 	len -= app->cfg.vlan != 0 ? RTE_VLAN_HLEN : 0;
 	tag = app->cfg.vlan != 0 && !(offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) ?
 		RTE_VLAN_HLEN : 0;
@@ -308,7 +308,7 @@ packet_build(struct tm_app *app, const struct tm_stream *s, uint32_t flow, uint6
 	return m;
 }
 
-/* Fill the queue of packets not yet taken by the device, up to n in all. */
+/* Build packets until n are pending. */
 static void
 pending_fill(struct tm_app *app, struct tm_stream *s, uint32_t n)
 {
@@ -333,7 +333,10 @@ pending_fill(struct tm_app *app, struct tm_stream *s, uint32_t n)
 	}
 }
 
-/* Packets that the window still admits. Losses would close it for good: they are written off. */
+/*
+ * Packets that the window permits. Lost packets would close the window permanently: after STALL_MS without
+ * progress, all packets in flight no longer count for the window.
+ */
 static uint32_t
 window_allow(struct tm_app *app, struct tm_stream *s, uint32_t max)
 {
@@ -379,7 +382,7 @@ tm_gen_transmit(struct tm_app *app, struct tm_stream *s)
 	s->pending_head += sent;
 	s->pending_count -= sent;
 	s->pacer.used += sent;
-	/* after the packets are out: a reader that sees it early only waits longer */
+	/* Store after sending. A reader that finds an old value only waits longer. */
 	__atomic_store_n(&s->gen_sent, s->gen_sent + sent, __ATOMIC_RELAXED);
 	return sent;
 }
@@ -392,7 +395,7 @@ tm_gen_settle(struct tm_app *app)
 	for (uint16_t i = 0; i < app->nb_streams; i++) {
 		struct tm_stream *s = &app->streams[i];
 
-		/* flows take turns, so walking back takes each flow's last number */
+		/* Flows take turns: going backwards removes the last sequence number of each. */
 		while (s->pending_count > 0) {
 			uint32_t f = (s->gen_next_flow + g->flows_per_stream - 1) %
 				g->flows_per_stream;

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * --rx-intr: lcores that find nothing to receive sleep until an interrupt of one of their queues.
+ * --rx-intr: lcores without packets to receive sleep until an interrupt of one of their queues.
  */
 
 #include <errno.h>
@@ -15,10 +15,9 @@
 
 #include "tm.h"
 
-/* An lcore that sleeps sees within this time that the run is to end. */
+/* A sleeping lcore notices the end of the run after this time. */
 #define SLEEP_MS 20
 
-/* Who sends by itself has always something to do. */
 int
 tm_intr_check(const struct tm_config *cfg)
 {
@@ -28,7 +27,7 @@ tm_intr_check(const struct tm_config *cfg)
 		sends |= cfg->files[i].pcap_in != NULL;
 	if (!cfg->rx_intr || !sends)
 		return 0;
-	tm_error("--rx-intr: %s sends of its own accord and cannot sleep",
+	tm_error("--rx-intr: %s sends packets without receiving any, and cannot sleep",
 		 cfg->engine->generates ? cfg->engine->name : "a port with a capture");
 	return -EINVAL;
 }
@@ -87,9 +86,9 @@ tm_intr_close(struct tm_app *app)
 	}
 }
 
-/* Orders an interrupt of every queue of the lcore, or takes them all back; *first is one of its streams. */
+/* Enable or disable the interrupts of all queues of the lcore; *first is set to one of its streams. */
 static int
-lcore_order(struct tm_app *app, unsigned int lcore, bool on, struct tm_stream **first)
+intr_enable(struct tm_app *app, unsigned int lcore, bool on, struct tm_stream **first)
 {
 	int ret = 0;
 
@@ -115,8 +114,8 @@ tm_intr_sleep(struct tm_app *app, unsigned int lcore)
 	uint64_t begin;
 	int n;
 
-	/* A queue that cannot be waited for, as of a port that is gone, is polled. */
-	if (app->intr_epfd[lcore] < 0 || lcore_order(app, lcore, true, &first) != 0)
+	/* If interrupts cannot be enabled, for example because the device was removed, poll. */
+	if (app->intr_epfd[lcore] < 0 || intr_enable(app, lcore, true, &first) != 0)
 		return;
 	begin = tm_now_ns();
 	n = rte_epoll_wait(app->intr_epfd[lcore], events, TM_MAX_QUEUES, SLEEP_MS);
@@ -124,5 +123,5 @@ tm_intr_sleep(struct tm_app *app, unsigned int lcore)
 	first->stats.rx_slept_ns += tm_now_ns() - begin;
 	for (int i = 0; i < n; i++)
 		((struct tm_stream *)events[i].epdata.data)->stats.rx_wakes++;
-	(void)lcore_order(app, lcore, false, &first);
+	(void)intr_enable(app, lcore, false, &first);
 }

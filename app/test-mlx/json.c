@@ -3,7 +3,7 @@
 
 /**
  * @file
- * The final statistics for programs: one JSON object.
+ * --json: the final statistics as one JSON object.
  */
 
 #include <errno.h>

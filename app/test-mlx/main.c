@@ -3,7 +3,7 @@
 
 /**
  * @file
- * dpdk-test-mlx: forwards, generates and verifies packets on any DPDK port.
+ * dpdk-test-mlx: forward, generate and check packets on any DPDK port.
  */
 
 #include <errno.h>
@@ -21,14 +21,14 @@
 #include "fwdump.h"
 #include "tm.h"
 
-static struct tm_app app_room;
+static struct tm_app the_app;
 
 static void
 on_signal(int number)
 {
-	app_room.signal = number;
-	app_room.quit = true;
-	/* a second one ends the program at once */
+	the_app.signal = number;
+	the_app.quit = true;
+	/* A second signal ends the program at once. */
 	signal(number, SIG_DFL);
 }
 
@@ -43,7 +43,7 @@ args_split(int argc, char **argv)
 }
 
 static bool
-wanted(int argc, char **argv, const char *option)
+option_given(int argc, char **argv, const char *option)
 {
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], option) == 0)
@@ -62,7 +62,7 @@ run_once(struct tm_app *app)
 	tm_run_stop(app);
 }
 
-/* Does some port come from this device? A device may give several, with longer names. */
+/* Is there a port of this device? A device may have several ports, with longer names. */
 static bool
 device_present(const char *address)
 {
@@ -76,7 +76,7 @@ device_present(const char *address)
 	return false;
 }
 
-/* EAL says nothing of a device that was named with -a and is not there. */
+/* EAL reports no error if a device named with -a does not exist. */
 static int
 devices_check(int argc, char **argv)
 {
@@ -97,15 +97,15 @@ devices_check(int argc, char **argv)
 			continue;
 		rte_pci_device_name(&pci, name, sizeof(name));
 		if (!device_present(name)) {
-			tm_error("device %s gives no Ethernet port: it does not exist, or no "
-				 "driver takes it", name);
+			tm_error("device %s has no Ethernet port: it does not exist, or has no "
+				 "driver", name);
 			return -ENODEV;
 		}
 	}
 	return 0;
 }
 
-/* Commands by file, then by terminal; without either one run by the options. */
+/* Run commands from the file, then from the terminal; without either, run once with the options. */
 static void
 work(struct tm_app *app)
 {
@@ -153,7 +153,7 @@ app_main(struct tm_app *app, int eal_argc, char **argv)
 				strsignal(app->signal));
 		tm_report_final(app, stdout);
 		if (app->cfg.json_path != NULL && tm_json_write(app, app->cfg.json_path) != 0)
-			tm_fail(app, "no statistics in '%s'", app->cfg.json_path);
+			tm_fail(app, "no statistics written to '%s'", app->cfg.json_path);
 	}
 	tm_ports_close(app);
 	if (ret != 0)
@@ -172,12 +172,12 @@ eal_start(int split, char **argv)
 		tm_error("no memory for %d arguments", split);
 		return -ENOMEM;
 	}
-	/* EAL moves and overwrites arguments; without "--" it cannot mistake ours for its own */
+	/* EAL reorders and overwrites arguments: give it a copy, without those of this program. */
 	memcpy(copy, argv, split * sizeof(*copy));
 	ret = rte_eal_init(split, copy);
 	free(copy);
 	if (ret < 0)
-		tm_error("EAL cannot start: %s (no hugepages? then --no-huge; see the lines above)",
+		tm_error("EAL cannot start: %s (see the lines above; without hugepages give --no-huge)",
 			 rte_strerror(rte_errno));
 	return ret;
 }
@@ -186,17 +186,17 @@ int
 main(int argc, char **argv)
 {
 	int split = args_split(argc, argv), ret;
-	struct tm_app *app = &app_room;
+	struct tm_app *app = &the_app;
 
 	if (argc > 1 && strcmp(argv[1], "fwdump") == 0)
 		return tm_fwdump(argc - 2, argv + 2);
-	if (wanted(argc, argv, "--help") || wanted(argc, argv, "-h")) {
+	if (option_given(argc, argv, "--help") || option_given(argc, argv, "-h")) {
 		tm_help_print(stdout);
 		return TM_EXIT_OK;
 	}
 	if (argc > 1 && strcmp(argv[1], "devx") == 0)
 		return tm_explain_main(argc - 2, argv + 2);
-	if (wanted(argc, argv, "--doctor"))
+	if (option_given(argc, argv, "--doctor"))
 		return tm_doctor() == 0 ? TM_EXIT_OK : TM_EXIT_FAILED;
 	tm_config_defaults(&app->cfg);
 	app->ts_offset = -1;

@@ -3,8 +3,8 @@
 
 /**
  * @file
- * What the device said about each received packet, as JSON lines, for comparison with an
- * independent reading of the same packets.
+ * --meta-out: the mbuf metadata of each received packet as JSON lines, for comparison with an
+ * independent parser of the same packets.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include "tm.h"
 
-/* IP and L4 verdicts have four values each. */
+/* RTE_MBUF_F_RX_IP_CKSUM_* and RTE_MBUF_F_RX_L4_CKSUM_* have four values each. */
 static const char *
 cksum_str(uint64_t flags, uint64_t good, uint64_t bad)
 {

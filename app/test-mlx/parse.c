@@ -19,7 +19,7 @@ tm_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 	unsigned long long v;
 	char *end;
 
-	/* strtoull() takes "-1" and leading space; we do not */
+	/* strtoull() accepts "-1" and leading space: reject them */
 	if (text[0] < '0' || text[0] > '9')
 		return -EINVAL;
 	errno = 0;
@@ -147,7 +147,7 @@ tm_offloads_str(bool rx, uint64_t bits, char *buf, size_t size)
 	t = offload_table(rx, &n);
 	buf[0] = '\0';
 	for (unsigned int i = 0; i < n; i++) {
-		/* the group names come first; single bits suffice here */
+		/* Skip "none" and names of several bits. */
 		if (__builtin_popcountll(t[i].bits) != 1 || (bits & t[i].bits) == 0)
 			continue;
 		used += snprintf(buf + used, size - used, "%s%s", used ? "," : "", t[i].name);

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Capture files: open one for reading, write what a port receives into one.
+ * Capture files: open one for reading; write the packets that a port receives.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@ tm_pcap_open(const char *path)
 	pcap_t *p = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
 
 	if (p == NULL) {
-		/* libpcap names the file in some messages and not in others */
+		/* The messages of libpcap do not always contain the file name. */
 		tm_error("cannot read capture '%s': %s", path, why);
 		return NULL;
 	}
@@ -51,7 +51,7 @@ pcap_sink_write(struct tm_sink *k, const struct tm_app *app, const struct tm_str
 {
 	uint64_t ns = tm_stamp_ns(app, s->rx_port, m, host_ns);
 	struct pcap_pkthdr h = {
-		/* the precision of the file is ns: the field is not microseconds here */
+		/* The precision of the file is ns: tv_usec holds nanoseconds. */
 		.ts = { .tv_sec = ns / TM_NS_PER_S, .tv_usec = ns % TM_NS_PER_S },
 		.caplen = m->pkt_len, .len = m->pkt_len,
 	};

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Differences of two clocks as a table and, by gnuplot, as a picture.
+ * Write the differences of two clocks as a CSV table, and plot them with gnuplot.
  */
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "tm_clock.h"
 
-#define POINTS 5000	/* so many points at most make the upper picture; the lower counts all packets */
+#define POINTS 5000	/* limit of the upper plot; the histogram has all packets */
 
 static int
 csv_write(const char *path, const struct tm_pair *pairs, size_t n)
@@ -38,8 +38,8 @@ csv_write(const char *path, const struct tm_pair *pairs, size_t n)
 }
 
 /*
- * Errors are drawn about the median: what two clocks are apart in all is a number, not a picture.
- * gnuplot's quotes: a name is put between single ones and may not hold any.
+ * The plots show errors relative to the median, because the offset of the clocks may be much larger than they.
+ * File names are in single quotes, which gnuplot cannot escape: the caller rejects names that contain one.
  */
 static void
 script_write(FILE *g, const char *csv, const char *svg, const char *title,
@@ -75,7 +75,7 @@ svg_write(const char *csv, const char *svg, const char *title, const struct tm_p
 	status = pclose(g);
 	if (status == 0)
 		return 0;
-	tm_error("'%s' was not drawn: %s", svg, WIFEXITED(status) && WEXITSTATUS(status) == 127 ?
+	tm_error("'%s' cannot be plotted: %s", svg, WIFEXITED(status) && WEXITSTATUS(status) == 127 ?
 		 "gnuplot is not installed (package gnuplot-nox)" : "gnuplot failed");
 	return -EIO;
 }
@@ -90,7 +90,7 @@ tm_clock_plot(const char *out, const char *title, const struct tm_pair *pairs, s
 	if (out == NULL)
 		return 0;
 	if (strlen(out) > sizeof(csv) - 5 || strchr(out, '\'') != NULL || strchr(title, '\'') != NULL) {
-		tm_error("clock verify: '%s' cannot be the name of a picture", out);
+		tm_error("clock verify: '%s' is too long for a file name, or has a quote", out);
 		return -EINVAL;
 	}
 	snprintf(csv, sizeof(csv), "%s.csv", out);

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Ports: find, configure with the offloads asked for, start, stop, close.
+ * Ports: find, configure, start, stop, close.
  */
 
 #include <errno.h>
@@ -72,7 +72,7 @@ peer_of(const struct tm_app *app, uint16_t i)
 	case TM_TOPOLOGY_CHAINED:
 		return app->port_ids[(i + 1) % n];
 	case TM_TOPOLOGY_PAIRED:
-		/* the last of an odd number has nobody but itself */
+		/* The last port of an odd number is its own peer. */
 		return app->port_ids[(i ^ 1) < n ? i ^ 1 : i];
 	default:
 		return app->port_ids[i];
@@ -93,7 +93,7 @@ port_probe(struct tm_app *app, uint16_t i)
 	if (ret == 0)
 		ret = rte_eth_macaddr_get(id, &p->mac);
 	if (ret != 0)
-		tm_error("port %u (%s): cannot be asked what it can do: %s", id, p->name,
+		tm_error("port %u (%s): capabilities cannot be read: %s", id, p->name,
 			 rte_strerror(-ret));
 	for (unsigned int q = 0; q < TM_MAX_QUEUES; q++)
 		rte_spinlock_init(&p->txq_lock[q]);
@@ -117,7 +117,7 @@ static int
 queues_check(const struct tm_app *app, const struct tm_port *p)
 {
 	if (app->cfg.rxq > p->info.max_rx_queues || app->cfg.txq > p->info.max_tx_queues) {
-		tm_error("port %u (%s): %u Rx and %u Tx queues asked for, it has %u and %u",
+		tm_error("port %u (%s): %u Rx and %u Tx queues requested, it has %u and %u",
 			 p->port_id, p->name, app->cfg.rxq, app->cfg.txq, p->info.max_rx_queues,
 			 p->info.max_tx_queues);
 		return -EINVAL;
@@ -125,7 +125,7 @@ queues_check(const struct tm_app *app, const struct tm_port *p)
 	return 0;
 }
 
-/* The MTU to configure: what was asked for, or the device's own. */
+/* The MTU to configure: that of the options, or the device's own. */
 static int
 mtu_choose(const struct tm_app *app, const struct tm_port *p, uint32_t *mtu)
 {
@@ -152,13 +152,13 @@ mtu_choose(const struct tm_app *app, const struct tm_port *p, uint32_t *mtu)
 	return 0;
 }
 
-/* Frames longer than a buffer need segments; devices that list the offload want it set. */
+/* Frames longer than a buffer need several segments: enable the offloads if the device has them. */
 static void
 offloads_add(const struct tm_app *app, struct tm_port *p, uint32_t mtu)
 {
-	uint32_t room = app->cfg.mbuf_size - RTE_PKTMBUF_HEADROOM;
+	uint32_t data_room = app->cfg.mbuf_size - RTE_PKTMBUF_HEADROOM;
 
-	if (mtu + tm_port_overhead(&p->info) <= room)
+	if (mtu + tm_port_overhead(&p->info) <= data_room)
 		return;
 	if (p->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER)
 		p->conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
@@ -247,7 +247,7 @@ port_configure(struct tm_app *app, struct tm_port *p)
 	return ret;
 }
 
-/* The field and flag exist once a port asked for timestamps. */
+/* The dynamic field and flag exist if a driver has registered them. */
 static void
 stamps_find(struct tm_app *app)
 {
@@ -292,7 +292,7 @@ tm_port_start(struct tm_app *app, uint16_t port_id)
 	}
 	p->started = true;
 	if (app->cfg.promisc && !p->promisc_set) {
-		/* devices without the operation take every frame anyway */
+		/* Devices without the operation receive all frames. */
 		ret = rte_eth_promiscuous_enable(port_id);
 		if (ret != 0 && ret != -ENOTSUP)
 			tm_error("port %u (%s): promiscuous mode refused: %s", port_id, p->name,

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Replay: send the frames of a capture out of a port.
+ * Replay: send the packets of a capture from a port.
  */
 
 #include <errno.h>
@@ -16,14 +16,14 @@
 
 #include "tm.h"
 
-/** A capture on its way out of a port. */
+/** A capture that is sent from a port. */
 struct tm_replay {
 	char *path;
 	pcap_t *pcap;
 	struct tm_pacer pacer;
-	const uint8_t *held;		/* record that waits for buffers; libpcap's memory */
+	const uint8_t *held;		/* record that is not yet in buffers; owned by libpcap */
 	uint32_t held_len;
-	struct rte_mbuf *next;		/* in buffers, not yet taken by the device */
+	struct rte_mbuf *next;		/* in buffers, not yet accepted by the device */
 	uint64_t read, sent, truncated, too_long;
 	uint64_t base_rx;		/* for the window */
 	uint64_t stall_tsc, stall_rx, written_off;
@@ -44,7 +44,7 @@ replay_open(struct tm_app *app, struct tm_port *p)
 	if (r->pcap == NULL)
 		return -EINVAL;
 	tm_pacer_start(&r->pacer, app->cfg.rate);
-	/* each port is the destination of exactly one stream's first queue */
+	/* Queue 0 of a port is the Tx queue of exactly one stream. */
 	for (uint16_t i = 0; i < app->nb_streams; i++) {
 		struct tm_stream *s = &app->streams[i];
 
@@ -104,7 +104,7 @@ tm_replays_free(struct tm_app *app)
 	}
 }
 
-/* The record as buffers; NULL when the pool is empty. */
+/* Copy the record into mbufs; NULL if the pool is empty. */
 static struct rte_mbuf *
 record_mbuf(struct tm_app *app, const uint8_t *data, uint32_t len)
 {
@@ -132,7 +132,7 @@ record_mbuf(struct tm_app *app, const uint8_t *data, uint32_t len)
 	}
 }
 
-/* The next record that fits the port into r->held; false at the end of the file. */
+/* Read the next record that fits the port's MTU into r->held; false at the end of the file. */
 static bool
 record_read(struct tm_replay *r, const struct tm_port *p)
 {
@@ -161,7 +161,7 @@ record_read(struct tm_replay *r, const struct tm_port *p)
 	return false;
 }
 
-/* Make r->next, if there is a record and there are buffers for it. */
+/* Set r->next, if there are a record and buffers. */
 static void
 replay_read(struct tm_app *app, struct tm_replay *r, const struct tm_port *p)
 {
@@ -172,7 +172,7 @@ replay_read(struct tm_app *app, struct tm_replay *r, const struct tm_port *p)
 		r->held = NULL;
 }
 
-/* What the peer port received so far. */
+/* Packets that the peer port has received. */
 static uint64_t
 peer_rx(const struct tm_app *app, const struct tm_port *p)
 {
@@ -246,7 +246,7 @@ tm_replay_report(const struct tm_port *p, FILE *out)
 	fprintf(out, "port %u sent %" PRIu64 " of %" PRIu64 " records of %s", p->port_id, r->sent,
 		r->read, r->path);
 	if (r->truncated > 0)
-		fprintf(out, ", %" PRIu64 " of them captured in part", r->truncated);
+		fprintf(out, ", %" PRIu64 " of them truncated in the capture", r->truncated);
 	fputc('\n', out);
 }
 
@@ -262,20 +262,19 @@ tm_replay_json(const struct tm_port *p, FILE *out)
 		r->truncated, r->done ? "true" : "false");
 }
 
-int
-tm_replay_judge(struct tm_app *app, struct tm_port *p)
+void
+tm_replay_check(struct tm_app *app, struct tm_port *p)
 {
 	const struct tm_replay *r = p->replay;
 
 	if (r == NULL)
-		return 0;
+		return;
 	if (r->error[0] != '\0')
-		tm_fail(app, "capture '%s' breaks off after record %" PRIu64 ": %s", r->path,
+		tm_fail(app, "capture '%s' ends early, after record %" PRIu64 ": %s", r->path,
 			r->read, r->error);
 	if (r->too_long > 0)
 		tm_fail(app, "capture '%s': %" PRIu64 " records do not fit port %u's MTU %u",
 			r->path, r->too_long, p->port_id, p->mtu);
 	if (!r->done && app->signal == 0)
 		tm_fail(app, "capture '%s': only %" PRIu64 " packets were sent", r->path, r->sent);
-	return 0;
 }

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * What people read: port statistics, forward statistics, configuration, the final report.
+ * Reports as text: port statistics, forward statistics, configuration, the final report.
  */
 
 #include <errno.h>
@@ -111,7 +111,7 @@ tm_report_config(const struct tm_app *app, FILE *out)
 	}
 }
 
-/* How much of a run its lcores slept, all together. */
+/* The share of the run in which the lcores slept, their average. */
 static void
 report_sleep(const struct tm_app *app, const struct tm_stats *st, FILE *out)
 {
@@ -139,8 +139,8 @@ tm_report_forward(const struct tm_app *app, FILE *out)
 			id, rx.rx_packets, rx.rx_bytes, tx.tx_packets, tx.tx_bytes, tx.tx_dropped,
 			tx.tx_retries);
 		if (tx.gen_nombuf + tx.tx_refused + tx.window_stalls > 0)
-			fprintf(out, "  port %u: no buffer to make a packet %" PRIu64
-				", refused by Tx prepare %" PRIu64 ", window written off %" PRIu64
+			fprintf(out, "  port %u: no buffer for a packet %" PRIu64
+				", refused by Tx prepare %" PRIu64 ", window stalls %" PRIu64
 				"\n", id, tx.gen_nombuf, tx.tx_refused, tx.window_stalls);
 	}
 	if (app->cfg.rx_intr) {

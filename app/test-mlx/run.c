@@ -3,7 +3,7 @@
 
 /**
  * @file
- * A run: start the lcores, wait, stop the senders, receive what is in flight, judge.
+ * A run: start the lcores, wait, stop sending, receive packets in flight, check the result.
  */
 
 #include <errno.h>
@@ -17,12 +17,12 @@
 
 #include "gen.h"
 
-#define IDLE_PASSES 256			/* empty passes before the lcore lets others run */
+#define IDLE_PASSES 256			/* passes without a packet before the lcore yields or sleeps */
 #define STEP_NS (10 * 1000000ULL)
-#define GRACE_NS (20 * 1000000ULL)	/* for a duplicate behind the last packet */
-#define STUCK_NS (10 * TM_NS_PER_S)	/* senders that get nowhere for so long are stopped */
-#define DRAIN_LOOKS 16
-#define DRAIN_LIMIT 10			/* times --drain, whatever still comes */
+#define GRACE_NS (20 * 1000000ULL)	/* time to receive a duplicate of the last packet */
+#define STUCK_NS (10 * TM_NS_PER_S)	/* stop a run whose senders make no progress for this time */
+#define DRAIN_POLLS 16
+#define DRAIN_LIMIT 10			/* limit of the drain, in multiples of --drain */
 
 static uint32_t
 lcore_pass(struct tm_app *app, unsigned int lcore)
@@ -41,9 +41,9 @@ lcore_pass(struct tm_app *app, unsigned int lcore)
 	return handled;
 }
 
-/* An lcore that found nothing for a while. */
+/* After IDLE_PASSES without a packet: sleep with --rx-intr, else yield. */
 static void
-lcore_rest(struct tm_app *app, unsigned int lcore, unsigned int idle)
+lcore_idle(struct tm_app *app, unsigned int lcore, unsigned int idle)
 {
 	if (idle < IDLE_PASSES)
 		return;
@@ -61,7 +61,7 @@ lcore_main(void *arg)
 
 	while (__atomic_load_n(&app->phase, __ATOMIC_ACQUIRE) != TM_PHASE_STOPPED) {
 		idle = lcore_pass(app, lcore) > 0 ? 0 : idle + 1;
-		lcore_rest(app, lcore, idle);
+		lcore_idle(app, lcore, idle);
 	}
 	return 0;
 }
@@ -110,7 +110,7 @@ tm_run_start(struct tm_app *app)
 	int ret;
 
 	if (app->running) {
-		tm_error("forwarding runs already");
+		tm_error("forwarding is already running");
 		return -EALREADY;
 	}
 	app->run_no++;
@@ -119,8 +119,7 @@ tm_run_start(struct tm_app *app)
 	if (ret != 0)
 		return ret;
 	app->running = true;
-	app->verdict_given = false;
-	app->limit_hit = false;
+	app->result_known = false;
 	app->start_ns = tm_now_ns();
 	app->next_stats_ns = app->start_ns + (uint64_t)(app->cfg.stats_period_s * 1e9);
 	__atomic_store_n(&app->phase, TM_PHASE_RUN, __ATOMIC_RELEASE);
@@ -154,7 +153,7 @@ tm_run_idle(struct tm_app *app, uint64_t ns)
 		if (app->nb_workers == 0 && app->running) {
 			for (unsigned int i = 0; i < 32; i++)
 				idle = lcore_pass(app, rte_lcore_id()) > 0 ? 0 : idle + 1;
-			lcore_rest(app, rte_lcore_id(), idle);
+			lcore_idle(app, rte_lcore_id(), idle);
 		} else {
 			now = tm_now_ns();
 			usleep(now < end ? RTE_MIN(end - now, STEP_NS) / 1000 : 0);
@@ -164,7 +163,7 @@ tm_run_idle(struct tm_app *app, uint64_t ns)
 	} while (now < end && app->signal == 0);
 }
 
-/* Is every capture sent? *any says whether there is one. */
+/* Are all captures sent? Sets *any if there is a capture. */
 static bool
 replays_done(const struct tm_app *app, bool *any)
 {
@@ -206,7 +205,7 @@ tm_run_done(struct tm_app *app)
 	return st.rx_packets >= app->cfg.count;
 }
 
-/* Something that this program sends is unfinished and does not move. */
+/* Sending is not finished, and no packet was sent or received for STUCK_NS. */
 static bool
 run_stuck(struct tm_app *app, uint64_t *moved, uint64_t *since_ns)
 {
@@ -232,11 +231,10 @@ tm_run_wait(struct tm_app *app, uint64_t limit_ns)
 	while (!app->quit && app->running && !tm_run_done(app)) {
 		now = tm_now_ns();
 		if (now - start >= limit_ns) {
-			app->limit_hit = true;
 			return;
 		}
 		if (run_stuck(app, &moved, &since)) {
-			tm_fail(app, "nothing was sent for %u s, the port does not take packets",
+			tm_fail(app, "no packet was sent for %u s: the port does not accept packets",
 				(unsigned int)(STUCK_NS / TM_NS_PER_S));
 			return;
 		}
@@ -244,7 +242,7 @@ tm_run_wait(struct tm_app *app, uint64_t limit_ns)
 	}
 }
 
-/* All that was sent is back, as far as this program can know. */
+/* All packets that were sent have come back, if that is known. */
 static bool
 all_back(const struct tm_app *app)
 {
@@ -258,13 +256,13 @@ all_back(const struct tm_app *app)
 	return sent == acked && !any;
 }
 
-/* Receive until everything is back, or nothing came for a while; never for ever. */
+/* Receive until all packets are back, no packet came for --drain seconds, or DRAIN_LIMIT times that have passed. */
 static void
 run_drain(struct tm_app *app)
 {
 	uint64_t quiet_ns = (uint64_t)(app->cfg.drain_s * 1e9);
 	uint64_t start = tm_now_ns(), last = start, now = start, seen = UINT64_MAX;
-	unsigned int looks = 0;
+	unsigned int polls = 0;
 	struct tm_stats st;
 
 	do {
@@ -276,20 +274,20 @@ run_drain(struct tm_app *app)
 		tm_stats_sum(app, -1, -1, &st);
 		now = tm_now_ns();
 		if (st.rx_packets != seen) {
-			/* the time in which all was done, without the wait for more */
+			/* The duration of the run ends with the last packet, not with the drain. */
 			if (seen != UINT64_MAX)
 				app->stop_ns = now;
 			seen = st.rx_packets;
 			last = now;
-			looks = 0;
+			polls = 0;
 		}
-		/* time alone says little on a host that left us waiting */
-	} while ((now - last < quiet_ns || ++looks < DRAIN_LOOKS) &&
+		/* A busy host may not have run the receiving thread in this time: also count the polls. */
+	} while ((now - last < quiet_ns || ++polls < DRAIN_POLLS) &&
 		 now - start < DRAIN_LIMIT * quiet_ns);
 }
 
 static void
-count_judge(struct tm_app *app)
+count_check(struct tm_app *app)
 {
 	uint64_t sent = 0, wanted = 0;
 	struct tm_stats st;
@@ -299,7 +297,7 @@ count_judge(struct tm_app *app)
 	tm_stats_sum(app, -1, -1, &st);
 	if (!app->cfg.engine->generates) {
 		if (st.rx_packets < app->cfg.count)
-			tm_fail(app, "received %" PRIu64 " packets of %" PRIu64 " awaited",
+			tm_fail(app, "received %" PRIu64 " packets of %" PRIu64 " expected",
 				st.rx_packets, app->cfg.count);
 		return;
 	}
@@ -308,11 +306,11 @@ count_judge(struct tm_app *app)
 		wanted += app->streams[i].gen_quota;
 	}
 	if (sent < wanted)
-		tm_fail(app, "sent %" PRIu64 " packets of %" PRIu64 " asked for", sent, wanted);
+		tm_fail(app, "sent %" PRIu64 " packets of %" PRIu64 " requested", sent, wanted);
 }
 
 static void
-strict_judge(struct tm_app *app, const struct tm_port *p)
+strict_check(struct tm_app *app, const struct tm_port *p)
 {
 	const struct rte_eth_stats *e = &p->final_stats;
 	struct tm_stats st;
@@ -330,29 +328,29 @@ strict_judge(struct tm_app *app, const struct tm_port *p)
 }
 
 static int
-run_judge(struct tm_app *app)
+run_check(struct tm_app *app)
 {
 	unsigned int before = app->failures;
 
 	if (app->gen != NULL && app->gen->checks)
 		tm_check_report(app, app->cfg.cmds_path != NULL || app->cfg.interactive ?
 				stdout : NULL, true);
-	count_judge(app);
+	count_check(app);
 	for (uint16_t i = 0; i < app->nb_ports; i++) {
 		struct tm_port *p = &app->ports[app->port_ids[i]];
 
-		tm_replay_judge(app, p);
+		tm_replay_check(app, p);
 		if (app->cfg.strict)
-			strict_judge(app, p);
+			strict_check(app, p);
 	}
-	app->verdict_given = true;
-	app->verdict_ok = app->failures == before;
-	return app->verdict_ok ? 0 : -EIO;
+	app->result_known = true;
+	app->result_ok = app->failures == before;
+	return app->result_ok ? 0 : -EIO;
 }
 
 /*
- * A driver may show what the device counted a while ago, and say how long: what is judged is to have
- * been counted after the last packet. A device that is well answers long before that.
+ * mlxpmd returns counters of the device that it has read earlier, and their age. Wait until they have been read
+ * after the last packet, at most SETTLE_NS: a device that answers commands needs much less.
  */
 #define SETTLE_NS (TM_NS_PER_S / 2)
 
@@ -403,7 +401,7 @@ tm_run_stop(struct tm_app *app)
 				rte_strerror(-ret));
 	}
 	tm_sinks_close(app);
-	ret = run_judge(app);
+	ret = run_check(app);
 	tm_replays_close(app);
 	tm_note(app, "forwarding stopped: %s, %.3f s", app->cfg.engine->name,
 		(double)(app->stop_ns - app->start_ns) / 1e9);

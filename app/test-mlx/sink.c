@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Files that get every packet a port receives: opened at start, closed at stop.
+ * Files to which every received packet of a port is written: opened at start, closed at stop.
  */
 
 #include <errno.h>

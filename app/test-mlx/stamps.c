@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Lists of packets and moments: of what a port received, and of a capture.
+ * Lists of packets with their timestamps: received by a port, or of a capture.
  */
 
 #include <errno.h>
@@ -16,13 +16,13 @@
 
 #include "tm_clock.h"
 
-#define FIRST_ROOM 4096
+#define INITIAL_CAPACITY 4096
 
 int
 tm_stamps_add(struct tm_stamp_list *l, uint64_t key, uint64_t ns, bool present)
 {
 	if (l->n == l->room) {
-		size_t room = l->room > 0 ? 2 * l->room : FIRST_ROOM;
+		size_t room = l->room > 0 ? 2 * l->room : INITIAL_CAPACITY;
 		struct tm_stamp *items = realloc(l->items, room * sizeof(*items));
 
 		if (items == NULL)
@@ -64,11 +64,11 @@ tm_stamps_load(struct tm_stamp_list *l, const char *path)
 	if (p == NULL)
 		return -EINVAL;
 	while (ret == 0 && (got = pcap_next_ex(p, &h, &bytes)) == 1)
-		/* the precision is ns: the field is not microseconds here */
+		/* The precision is ns: tv_usec holds nanoseconds. */
 		ret = tm_stamps_add(l, tm_stamp_key(bytes, h->caplen),
 				    (uint64_t)h->ts.tv_sec * TM_NS_PER_S + h->ts.tv_usec, true);
 	if (got == PCAP_ERROR) {
-		tm_error("capture '%s' breaks off: %s", path, pcap_geterr(p));
+		tm_error("capture '%s' ends early: %s", path, pcap_geterr(p));
 		ret = -EIO;
 	}
 	pcap_close(p);
@@ -88,7 +88,7 @@ stamps_write(struct tm_sink *k, const struct tm_app *app, const struct tm_stream
 	return tm_stamps_add(k->file, tm_stamp_key(bytes, m->pkt_len), v, present);
 }
 
-/* The list stays: whoever closes the sink takes it over. */
+/* Keep the list: the caller that closes the sink owns it. */
 static int
 stamps_close(struct tm_sink *k __rte_unused)
 {

@@ -3,7 +3,7 @@
 
 /**
  * @file
- * Streams: an Rx queue and the Tx queue it feeds; the common receive and send steps.
+ * Streams (an Rx queue and its Tx queue), and the common functions to receive and send.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "tm.h"
 
-#define SPIN_RETRIES 32		/* of 1 us each; then it sleeps */
+#define SPIN_RETRIES 32		/* of 1 us each, then sleep */
 #define SLEEP_US 50
 
 static void
@@ -30,12 +30,12 @@ stream_fill(struct tm_app *app, struct tm_stream *s, uint16_t port_id, uint16_t 
 	s->tx_port = rx->peer;
 	s->tx_queue = q % tx->txq;
 	s->has_tx = q < tx->txq;
-	/* with fewer Tx than Rx queues, several streams send on one */
+	/* With fewer Tx than Rx queues, several streams share a Tx queue. */
 	if (!s->has_tx)
 		tx->txq_shared[s->tx_queue] = true;
 }
 
-static int
+static void
 lcores_assign(struct tm_app *app)
 {
 	unsigned int lcores[RTE_MAX_LCORE], n = 0, id;
@@ -45,7 +45,6 @@ lcores_assign(struct tm_app *app)
 	app->nb_workers = RTE_MIN(n, (unsigned int)app->nb_streams);
 	for (uint16_t i = 0; i < app->nb_streams; i++)
 		app->streams[i].lcore = n > 0 ? lcores[i % n] : rte_get_main_lcore();
-	return 0;
 }
 
 int
@@ -72,7 +71,8 @@ tm_streams_create(struct tm_app *app)
 			stream_fill(app, s, app->port_ids[i], q);
 		}
 	}
-	return lcores_assign(app);
+	lcores_assign(app);
+	return 0;
 }
 
 static void
@@ -129,7 +129,7 @@ tm_tx(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t 
 	uint64_t bytes[TM_MAX_BURST], sum = 0;
 	uint16_t sent, ready = n;
 
-	/* the driver owns a packet once it took it, so lengths are read before */
+	/* The driver may free packets that it accepts: read the lengths before. */
 	for (uint16_t i = 0; i < n; i++)
 		bytes[i] = rte_pktmbuf_pkt_len(pkts[i]);
 	if (p->txq_shared[s->tx_queue])
@@ -154,7 +154,7 @@ tm_tx_all(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint1
 	uint16_t sent = tm_tx(app, s, pkts, n);
 
 	for (uint32_t i = 0; sent < n && i < app->cfg.tx_retries; i++) {
-		/* the device may want this very CPU: a software one, or a virtual machine's */
+		/* A software device may need this CPU to make progress. */
 		if (i < SPIN_RETRIES)
 			rte_delay_us_block(1);
 		else

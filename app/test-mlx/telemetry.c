@@ -3,8 +3,8 @@
 
 /**
  * @file
- * A client of this process's own telemetry socket: drivers answer questions there that ethdev has
- * no function for.
+ * A client of this process's own telemetry socket: drivers offer data there for which ethdev has no
+ * function.
  */
 
 #include <string.h>
@@ -17,10 +17,10 @@
 
 #include "tm_clock.h"
 
-#define ANSWER_BYTES 65536
-#define PATIENCE_S 2
+#define REPLY_BYTES 65536
+#define TIMEOUT_S 2
 
-/* Of several processes in one run folder the second has ":1" behind the name, and so on. */
+/* EAL appends ":1", ":2", ... if the socket of another process exists (lib/telemetry/telemetry.c). */
 static int
 socket_connect(int fd, unsigned int i)
 {
@@ -37,30 +37,30 @@ socket_connect(int fd, unsigned int i)
 static json_t *
 receive(int fd)
 {
-	char *text = malloc(ANSWER_BYTES);
+	char *text = malloc(REPLY_BYTES);
 	json_t *json = NULL;
 	ssize_t n;
 
 	if (text == NULL)
 		return NULL;
-	n = recv(fd, text, ANSWER_BYTES, 0);
+	n = recv(fd, text, REPLY_BYTES, 0);
 	if (n > 0)
 		json = json_loadb(text, n, 0, NULL);
 	free(text);
 	return json;
 }
 
-/* A connection that greeted us as this process; -1: not that socket. */
+/* Connect to socket i; -1 if its first message does not contain the pid of this process. */
 static int
 socket_open(unsigned int i)
 {
-	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	const struct timeval timeout = { .tv_sec = TIMEOUT_S };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	json_t *hello = NULL;
 
 	if (fd < 0)
 		return -1;
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	if (socket_connect(fd, i) == 0)
 		hello = receive(fd);
 	if (json_integer_value(json_object_get(hello, "pid")) != getpid()) {
@@ -72,9 +72,9 @@ socket_open(unsigned int i)
 }
 
 json_t *
-tm_telemetry_ask(const char *command)
+tm_telemetry_request(const char *command)
 {
-	json_t *answer = NULL, *value;
+	json_t *reply = NULL, *value;
 	char name[64];
 	int fd = -1;
 
@@ -83,11 +83,11 @@ tm_telemetry_ask(const char *command)
 	if (fd < 0)
 		return NULL;
 	if (send(fd, command, strlen(command), MSG_NOSIGNAL) > 0)
-		answer = receive(fd);
+		reply = receive(fd);
 	close(fd);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(command, ","), command);
-	value = json_incref(json_object_get(answer, name));
-	json_decref(answer);
+	value = json_incref(json_object_get(reply, name));
+	json_decref(reply);
 	if (json_is_null(value)) {
 		json_decref(value);
 		return NULL;

@@ -3,14 +3,14 @@
 
 /**
  * @file
- * Which sequence numbers of a flow came back: exact for any distance, small when none is lost.
+ * Received sequence numbers of a flow: exact for any reordering, and small if no packet is lost.
  */
 
 #include <stdlib.h>
 
 #include "gen.h"
 
-/* Stands for a chunk all of whose numbers came back. */
+/* Represents every chunk whose bits are all set. */
 static struct tm_gen_chunk full;
 
 static int

@@ -99,7 +99,7 @@ def breaks_off(work):
     result = run(["net_ring0"], "--fwd", "rxonly", "--pcap-in", f"0={work}/in.pcap", "--run", 10,
                  "--drain", 0.1)
     check(result.status == 1, result.out)
-    check("breaks off after record 9" in result.out, result.out)
+    check("ends early, after record 9" in result.out, result.out)
 
 
 def full_disk(work):

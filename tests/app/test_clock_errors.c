@@ -72,9 +72,9 @@ joined_by_key(void)
 	CHECK(tm_stamps_add(&stamps, 77777, 5, true) == 0);
 	join(&stamps, &truth);
 	CHECK(errors.packets == 10001 && errors.absent == 1000 && errors.unknown == 1);
-	CHECK(errors.judged == 9000);
+	CHECK(errors.compared == 9000);
 	CHECK(errors.min == 7 && errors.max == 7 && errors.median == 7 && errors.worst == 0);
-	for (size_t i = 1; i < errors.judged; i++)
+	for (size_t i = 1; i < errors.compared; i++)
 		CHECK(pairs[i - 1].n < pairs[i].n);
 	free(stamps.items);
 	free(truth.items);
@@ -91,7 +91,7 @@ figures(void)
 		CHECK(tm_stamps_add(&stamps, i, (UINT64_C(1) << 62) - 5000000000 + i, true) == 0);
 	}
 	join(&stamps, &truth);
-	CHECK(errors.judged == 101 && errors.unknown == 0);
+	CHECK(errors.compared == 101 && errors.unknown == 0);
 	CHECK(errors.min == -5000000000 && errors.max == -4999999900);
 	CHECK(errors.median == -4999999950 && fabs(errors.mean + 4999999950.0) < 1e-3);
 	CHECK(fabs(errors.rms - sqrt(850)) < 1e-6);
@@ -106,11 +106,11 @@ nothing_to_judge(void)
 	struct tm_stamp_list none = { .n = 0 }, one = { .n = 0 };
 
 	join(&none, &none);
-	CHECK(errors.judged == 0 && errors.packets == 0);
+	CHECK(errors.compared == 0 && errors.packets == 0);
 	CHECK(tm_stamps_add(&one, 1, 1, true) == 0);
 	join(&one, &none);
-	CHECK(errors.judged == 0 && errors.unknown == 1);
-	CHECK(tm_errors_judge(0, "nothing", pairs, &errors, NULL) == -EIO);
+	CHECK(errors.compared == 0 && errors.unknown == 1);
+	CHECK(tm_errors_report(0, "nothing", pairs, &errors, NULL) == -EIO);
 	free(one.items);
 }
 

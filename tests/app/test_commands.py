@@ -58,7 +58,7 @@ this line is never read
                          vdevs=["net_ring0", "net_null0,no-rx=1"]))
     check(apptest.read_capture(work / "out.pcap") == apptest.frames(30), "the captures differ")
     check(len((work / "meta").read_text().splitlines()) == 30, "metadata lines")
-    for text in ("sent 5000 = received 5000 + lost 0", "verdict: OK", "MTU 1500", "check: OK",
+    for text in ("sent 5000 = received 5000 + lost 0", "  result: OK", "MTU 1500", "check: OK",
                  "driver net_ring",
                  "MTU 1400", "address 02:00:00:00:00:77"):
         check(text in result.out, f"no '{text}' in\n{result.out}")
@@ -66,19 +66,19 @@ this line is never read
 
 def failing_commands(work):
     for line, word in (("stat", "unknown command"), ("show port stats 7", "no port '7'"),
-                       ("show port stats", "wrong arguments"), ("stop", "does not run"),
+                       ("show port stats", "wrong arguments"), ("stop", "is not running"),
                        ("set burst 0", "--burst"), ("set mtu 0 12", "not an MTU"),
                        ("pcap in 0 /nonexistent.pcap", "/nonexistent.pcap"),
-                       ("sleep long", "not a number"), ("check", "nothing ran"),
-                       ("set mac 0 xy", "not an Ethernet address"), ("meta in 0 x", "only go out"),
+                       ("sleep long", "not a number"), ("check", "no run to check"),
+                       ("set mac 0 xy", "not an Ethernet address"), ("meta in 0 x", "only out is possible"),
                        ("start port x", "no port 'x'"), ("set fwd gem", "gem"), ("clock watch x", "not a number"),
-                       ("clock watch 1", "no driver here answers"),
+                       ("clock watch 1", "no driver here has"),
                        ("clock record 3 on", "no port '3'"),
                        ("clock verify 0 truth x -", "no recorded packets"),
-                       ("clock verify all truth x -", "one port at a time"),
+                       ("clock verify all truth x -", "give one port"),
                        ("clock verify 0 from 4 1 -", "no port '4'"),
                        ("clock verify 0 from 0 0 -", "not a number of packets"),
-                       ("clock verify 0 from 0 1 -", "cannot stamp")):
+                       ("clock verify 0 from 0 1 -", "cannot timestamp")):
         result = script(work, f"show config\n\n{line}\nshow fwd\n")
         check(result.status == 1, f"'{line}': exit code {result.status}")
         check(f"{work}/script:3: '{line}'" in result.out, f"'{line}' not named:\n{result.out}")

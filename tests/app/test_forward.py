@@ -77,7 +77,7 @@ def count_not_reached(work):
     result = run([f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out.pcap"],
                  "--fwd", "rxonly", "--count", 11, "--run", 0.5)
     check(result.status == 1, f"exit code {result.status}")
-    check("received 10 packets of 11 awaited" in result.out, result.out)
+    check("received 10 packets of 11 expected" in result.out, result.out)
 
 
 def chained(work):
@@ -108,7 +108,7 @@ def port_that_takes_nothing(_work):
     """The same queue with enough buffers: it is noticed that nothing moves."""
     result = run(["net_ring0"], "--fwd", "txonly", "--txq", 2, "--count", 8000)
     check(result.status == 1, result.out)
-    check("does not take packets" in result.out, result.out)
+    check("does not accept packets" in result.out, result.out)
 
 
 if __name__ == "__main__":

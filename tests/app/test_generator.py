@@ -10,7 +10,7 @@ def loop(vdevs, count, *options, **more):
     result = good(run(vdevs, "--fwd", "gen", "--count", count, "--run", 40, *options, **more))
     c = result.json["check"]
     check(c["sent"] == count * len(vdevs) and c["received"] == c["sent"], f"{c}")
-    for name in ("lost", "duplicate", "reorder", "corrupt", "length", "verdict_wrong", "unsent",
+    for name in ("lost", "duplicate", "reorder", "corrupt", "length", "cksum_wrong", "unsent",
                  "foreign", "untracked"):
         check(c[name] == 0, f"{name}: {c}")
     return result

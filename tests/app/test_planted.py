@@ -35,7 +35,7 @@ def judge(what, result, **want):
         check(got[name] == want.get(name, 0), f"{what}: {name} is {got[name]}: {got}")
     failed = any(value for name, value in want.items() if name != "foreign")
     check(result.status == (1 if failed else 0), f"{what}: exit code {result.status}")
-    check(("verdict: FAILED" if failed else "verdict: OK") in result.out, result.out)
+    check(("  result: FAILED" if failed else "  result: OK") in result.out, result.out)
 
 
 def nothing(work):

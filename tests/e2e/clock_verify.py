@@ -31,8 +31,8 @@ clock verify 1 from 0 200 {work}/peer
 
 
 def figures(out, against):
-    text = re.search(rf"port 1 against {re.escape(against)}: (\d+) packets, (\d+) judged, (\d+) without a "
-                     r"stamp, (\d+) lost.*\n +error: min ([-+]\d+) ns, median ([-+]\d+) .*max ([-+]\d+) ns\n"
+    text = re.search(rf"port 1 against {re.escape(against)}: (\d+) packets, (\d+) compared, (\d+) without a "
+                     r"timestamp, (\d+) lost.*\n +error: min ([-+]\d+) ns, median ([-+]\d+) .*max ([-+]\d+) ns\n"
                      r".*worst (\d+) ns", out)
     check(text, f"no figures against {against}:\n{out[-3000:]}")
     return map(int, text.groups())
@@ -58,14 +58,14 @@ def one(profile):
                           "--capture", f"1={work}/truth.pcapng:rx"])
         check(done.status == 0, f"{profile}: exit {done.status}:\n{done.out[-3000:]}")
         check(done.report.get("audit") == "clean", f"audit {done.report.get('audit')}")
-        packets, judged, absent, lost, least, median, most, worst = figures(
+        packets, compared, absent, lost, least, median, most, worst = figures(
             done.out, f"{work}/truth.pcapng")
-        check((packets, judged, absent, lost) == (FRAMES, FRAMES, 0, 0), f"{profile}:\n{done.out[-3000:]}")
+        check((packets, compared, absent, lost) == (FRAMES, FRAMES, 0, 0), f"{profile}:\n{done.out[-3000:]}")
         check(-WORST_NS <= least and most <= WORST_NS, f"{profile}: errors of {least} to {most} ns")
         written(work, "error", FRAMES)
         print(f"{profile}: {FRAMES} stamps, error {least:+d} to {most:+d} ns, median {median:+d}")
-        packets, judged, absent, lost, least, median, most, worst = figures(done.out, "sending by port 0")
-        check((packets, judged, absent, lost) == (200, 200, 0, 0), f"{profile}:\n{done.out[-3000:]}")
+        packets, compared, absent, lost, least, median, most, worst = figures(done.out, "sending by port 0")
+        check((packets, compared, absent, lost) == (200, 200, 0, 0), f"{profile}:\n{done.out[-3000:]}")
         check(worst <= WORST_NS, f"{profile}: port to port, errors of {least} to {most} ns")
         written(work, "peer", 200)
         print(f"{profile}: port to port {least:+d} to {most:+d} ns, median {median:+d}")

@@ -53,7 +53,7 @@ def dump(path):
 
 def states(work):
     said(1, "get", PF, want="no dump is kept")
-    said(1, "reset", PF, want="no dump is kept: there is none to drop")
+    said(1, "reset", PF, want="no dump is kept: nothing to delete")
     out = said(0, "take", PF)
     check(re.fullmatch(rf"{PF}: \d+ registers by vsc, \d+-\d\d-\d\d .* UTC, process \d+\n", out), out)
     said(1, "take", PF, want="a dump is kept already")

@@ -49,7 +49,7 @@ def sleeps(work, queues, lcores):
 
 def refused(work):
     result, _, _, _ = run(work, 1, "0", "--fwd", "gen")
-    e2e.check(result.status != 0 and "gen sends of its own accord and cannot sleep" in result.out,
+    e2e.check(result.status != 0 and "gen sends packets without receiving any, and cannot sleep" in result.out,
               result.out[-3000:])
 
 

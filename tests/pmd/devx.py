@@ -40,14 +40,14 @@ SCRIPT = [
     ("devx objects 0 1", ["devx objects takes:"], False),
     ("devx caps 0000:c1:00.0 general", ["devx caps takes:"], False),
     ("devx explain", ["devx explain takes:"], False),
-    ("devx explain 9 zz", ["'zz' is no syndrome"], False),
-    ("devx explain cqe 256", ["'256' is no syndrome of a completion"], False),
-    ("devx explain WHAT", ["'WHAT' is no status"], False),
+    ("devx explain 9 zz", ["'zz' is not a syndrome"], False),
+    ("devx explain cqe 256", ["'256' is not a syndrome of a completion"], False),
+    ("devx explain WHAT", ["'WHAT' is not a status"], False),
     ("devx cmd 7 NOP", ["no port '7'"], False),
     ("devx caps 5", ["no port '5'"], False),
     ("devx objects 5", ["no port '5'"], False),
     ("devx objects 99", ["no port '99'"], False),
-    ("devx explain 1000", ["'1000' is no status"], False),
+    ("devx explain 1000", ["'1000' is not a status"], False),
 ]
 FAULT = "on cmd.entry match op=QUERY_ADAPTER do fail status=RESOURCE_BUSY syndrome=0x123456"
 
@@ -121,7 +121,7 @@ def check_alone():
     """Without EAL: what a refusal means, and what else there is."""
     for words, status, want in ((["explain", "9", "0x2a3d5c"], 0, "BAD_RES_STATE"),
                                 (["explain", "cqe", "4"], 0, "LOCAL_PROT_ERR"),
-                                (["explain"], 2, "devx explain takes:"), (["explain", "x"], 2, "no status"),
+                                (["explain"], 2, "devx explain takes:"), (["explain", "x"], 2, "not a status"),
                                 (["caps"], 2, "without a port"), ([], 2, "without a port")):
         done = subprocess.run([str(TEST_MLX), "devx", *words], check=False, timeout=60, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

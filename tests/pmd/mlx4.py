@@ -26,7 +26,7 @@ def ours(result):
 def check_refused():
     result = start("-a", "0000:c1:00.0", "--")
     check(ours(result) == [LINE], result.out)
-    check(result.status == 2 and "gives no Ethernet port" in result.out, result.out)
+    check(result.status == 2 and "has no Ethernet port" in result.out, result.out)
     check("\naudit: clean" in result.out, result.out[-2000:])
 
 
