@@ -36,7 +36,7 @@ struct mlxemu_run {
 	bool virtual_time;
 	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as typed. */
 	unsigned nclock;
-	char doors[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_DOOR_* per port. */
+	char fronts[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_FRONT_* per port. */
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
 	unsigned vfs;		 /**< --vf: a bit per port. */
 	unsigned mpfs;		 /**< --mpfs: the same. */

@@ -22,8 +22,8 @@ mlxemu_run_usage(void)
 	       "  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	       "                   an RDMA device mlx5_0, mlx5_1, ...\n"
 	       "  --profile NAME   the card to be (default cx6dx; `mlxemu profiles` lists them)\n"
-	       "  --open DOOR      how programs come to the ports: verbs (the kernel's driver, default),\n"
-	       "                   vfio (vfio-pci), or both, one after the other; PORT=DOOR for one port\n"
+	       "  --open FRONT     driver of the ports: verbs (the kernel's mlx5 driver, default),\n"
+	       "                   vfio (vfio-pci), or both, one at a time; PORT=FRONT for one port\n"
 	       "  --vf PORT        the port is a virtual function: it has no gateway to the card's\n"
 	       "                   registers; may be given for each port\n"
 	       "  --mpfs PORT      the port shares its card with others and manages the table of\n"
@@ -40,7 +40,7 @@ mlxemu_run_usage(void)
 	       "                   no receive buffer posted), sock :up before it (the link is up\n"
 	       "                   also while nobody is at the other end)\n"
 	       "  --audit          print the reports at the end (stderr) and exit 3 when the program\n"
-	       "                   left objects behind or did something unlawful\n"
+	       "                   left objects behind or committed a violation\n"
 	       "  --report FILE    write the reports to FILE\n"
 	       "  --trace FILE     write every firmware command, decoded, to FILE\n"
 	       "  --fault RULE     make the device or the kernel fail; may be given several times:\n"
@@ -52,7 +52,7 @@ mlxemu_run_usage(void)
 	       "  --lie FIELD[=VALUE]  say something untrue, always: for tests of tests; may be given\n"
 	       "                   several times (`mlxemu lies` lists what there is)\n"
 	       "  --check buffers  watch receive buffers: one that is posted while it is posted\n"
-	       "                   already is unlawful (bad buffer)\n"
+	       "                   already is a violation (bad buffer)\n"
 	       "  --clock KIND     host: time passes by itself (default); virtual: only by commands\n"
 	       "                   and packets, the same in each run\n"
 	       "  --clock-hz N     frequency of the device's counter (default: the profile's); this\n"
@@ -107,16 +107,16 @@ option_ports(struct mlxemu_run *run, const char *value)
 	return MLXEMU_OK;
 }
 
-/* --open DOOR or PORT=DOOR: kept as digits of EMU_DOOR_* bits, which the program is given. */
+/* --open FRONT or PORT=FRONT: kept as digits of EMU_FRONT_* bits, which the program is given. */
 static int
 option_open(struct mlxemu_run *run, const char *value)
 {
 	static const struct {
 		const char *name;
-		uint8_t doors;
+		uint8_t fronts;
 	} kinds[] = {
-		{"verbs", EMU_DOOR_VERBS}, {"vfio", EMU_DOOR_VFIO},
-		{"both", EMU_DOOR_VERBS | EMU_DOOR_VFIO},
+		{"verbs", EMU_FRONT_VERBS}, {"vfio", EMU_FRONT_VFIO},
+		{"both", EMU_FRONT_VERBS | EMU_FRONT_VFIO},
 	};
 	const char *name = strchr(value, '=');
 	unsigned first = 0, last = EMU_MAX_PORTS - 1;
@@ -131,7 +131,7 @@ option_open(struct mlxemu_run *run, const char *value)
 	name = name != NULL ? name + 1 : value;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].name, name) == 0) {
-			memset(run->doors + first, '0' + kinds[i].doors, last - first + 1);
+			memset(run->fronts + first, '0' + kinds[i].fronts, last - first + 1);
 			return MLXEMU_OK;
 		}
 	return mlxemu_fail(MLXEMU_USAGE, "--open '%s': verbs, vfio or both", value);
@@ -406,7 +406,7 @@ options_check(const struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE, "--open: there %s only %u port%s", run->ports == 1 ? "is" : "are",
 				   run->ports, run->ports == 1 ? "" : "s");
 	for (unsigned i = 0; run->profile->mlx4 && i < run->ports; i++)
-		if (run->doors[i] != '0' + EMU_DOOR_VERBS)
+		if (run->fronts[i] != '0' + EMU_FRONT_VERBS)
 			return mlxemu_fail(MLXEMU_USAGE, "--open: a %s can be opened through verbs only",
 					   run->profile->card);
 	for (unsigned i = 0; i < run->ncaptures; i++)
@@ -454,7 +454,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 
 	run->ports = 1;
 	run->profile = emu_profile_find("cx6dx");
-	memset(run->doors, '0' + EMU_DOOR_VERBS, EMU_MAX_PORTS);
+	memset(run->fronts, '0' + EMU_FRONT_VERBS, EMU_MAX_PORTS);
 	while (i < argc && argv[i][0] == '-') {
 		if (strcmp(argv[i], "--") == 0) {
 			i++;

@@ -50,7 +50,7 @@ rundir_tree(struct mlxemu_run *run)
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].vf = (run->vfs >> i & 1) != 0;
 	for (i = 0; i < run->ports; i++)
-		machine.dev[i].doors = (uint8_t)(run->doors[i] - '0');
+		machine.dev[i].fronts = (uint8_t)(run->fronts[i] - '0');
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
 	/* What outlives a process: one that is killed leaves the card as it is. */
 	for (i = 0; i < run->ports && ret == 0; i++) {
@@ -258,7 +258,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_VF", bits, 1);
 	snprintf(bits, sizeof(bits), "0x%x", run->mpfs);
 	setenv("MLXEMU_MPFS", bits, 1);
-	setenv("MLXEMU_OPEN", run->doors, 1);
+	setenv("MLXEMU_OPEN", run->fronts, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);
 	/* A link to the socket of the process that opened a device last. */

@@ -83,10 +83,10 @@ class Run:
         return free
 
 
-def unlawful(report, kind):
+def violations(report, kind):
     """How often: the texts that were kept and `N more`."""
-    kept = re.findall(rf"^unlawful {kind}: (?!\d+ more)", report.text, re.M)
-    more = re.findall(rf"^unlawful {kind}: (\d+) more", report.text, re.M)
+    kept = re.findall(rf"^violation {kind}: (?!\d+ more)", report.text, re.M)
+    more = re.findall(rf"^violation {kind}: (\d+) more", report.text, re.M)
     return len(kept) + sum(map(int, more))
 
 
@@ -98,10 +98,10 @@ def stock():
         free = run.restart()
         check(free == MBUFS, f"the mempool counts {free} mbufs of {MBUFS}")
         status, report = run.t.end()
-    twice = unlawful(report, "bad buffer")
+    twice = violations(report, "bad buffer")
     check(twice == FREE - 1 and status == 3,
           f"{twice} buffers posted twice, {FREE - 1} were expected; status {status}\n{report.text}")
-    check(unlawful(report, "bad state") > 0, "the second way to RDY was lawful?")
+    check(violations(report, "bad state") > 0, "the second way to RDY was lawful?")
     return f"one mbuf freed {FREE} times, {twice} postings of a posted buffer"
 
 

@@ -59,7 +59,7 @@ static void
 fails(struct bench *b, uint16_t index, uint8_t opcode, uint8_t syndrome)
 {
 	const struct prm_err_cqe *e;
-	uint64_t unlawful = rig_audit(b->r);
+	uint64_t violations = rig_audit(b->r);
 
 	begin(b, PRM_WQE_OPCODE_SEND);
 	rig_wqe_ptr(b->sq, b->f, 64, b->sq->port->lkey);
@@ -76,7 +76,7 @@ fails(struct bench *b, uint16_t index, uint8_t opcode, uint8_t syndrome)
 		CHECK_EQ(e->syndrome, PRM_CQE_SYNDROME_WR_FLUSH_ERR);
 	CHECK(rig_cqe(b->sq->cq) == NULL);
 	CHECK_EQ(b->sq->sq->state, EMU_QS_ERR);
-	CHECK_EQ(rig_audit(b->r), unlawful + 1);
+	CHECK_EQ(rig_audit(b->r), violations + 1);
 	recover(b);
 }
 
@@ -247,7 +247,7 @@ bad_producer(void)
 {
 	struct bench b = setup();
 	const struct prm_err_cqe *e;
-	uint64_t unlawful = rig_audit(b.r);
+	uint64_t violations = rig_audit(b.r);
 
 	begin(&b, PRM_WQE_OPCODE_SEND);
 	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
@@ -259,7 +259,7 @@ bad_producer(void)
 	if (e != NULL)
 		CHECK_EQ(e->syndrome, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 0);
-	CHECK_EQ(rig_audit(b.r), unlawful + 1);
+	CHECK_EQ(rig_audit(b.r), violations + 1);
 	recover(&b);
 	/* Backwards. */
 	b.sq->dbrec[1] = htobe32(0);
@@ -268,11 +268,11 @@ bad_producer(void)
 	CHECK(rig_cqe_error(b.sq->cq, PRM_CQE_OPCODE_REQ_ERR) != NULL);
 	recover(&b);
 	/* A doorbell in the name of an SQ that is not there. */
-	unlawful = rig_audit(b.r);
+	violations = rig_audit(b.r);
 	b.sq->db = htobe64(0x0000000aull << 32 | 0x00dead04);
 	rig_sq_bell(b.sq);
 	rig_run(b.r);
-	CHECK_EQ(rig_audit(b.r), unlawful + 1);
+	CHECK_EQ(rig_audit(b.r), violations + 1);
 	rig_free(b.r);
 }
 
@@ -313,7 +313,7 @@ late_doorbells(void)
 {
 	struct bench b = setup();
 	struct rig_sq *other = rig_sq_new(&b.r->port[0], rig_cq_new(&b.r->port[0], 6, 6), 5);
-	uint64_t unlawful = rig_audit(b.r);
+	uint64_t violations = rig_audit(b.r);
 	uint8_t out[16];
 
 	rig_send(b.sq, b.f, 64);
@@ -336,7 +336,7 @@ late_doorbells(void)
 	rig_send(other, b.f, 64);
 	CHECK_EQ(emu_fw_destroy(other->port->ctx, &other->sq->obj, out, sizeof(out)), 0);
 	rig_run(b.r);
-	CHECK_EQ(rig_audit(b.r), unlawful);
+	CHECK_EQ(rig_audit(b.r), violations);
 	rig_free(b.r);
 }
 
@@ -382,13 +382,13 @@ cq_overrun(void)
 	struct rig_port *p = &r->port[0];
 	struct rig_sq *sq = rig_sq_new(p, rig_cq_new(p, 2, 6), 6);
 	uint8_t *f = rig_mem(p, 64, 64);
-	uint64_t unlawful = rig_audit(r);
+	uint64_t violations = rig_audit(r);
 
 	for (unsigned i = 0; i < 6; i++)
 		rig_send(sq, f, 64);
 	rig_run(r);
 	CHECK_EQ(p->cq_err_events, 1);
-	CHECK_EQ(rig_audit(r), unlawful + 1);
+	CHECK_EQ(rig_audit(r), violations + 1);
 	CHECK_EQ(sq->sq->state, EMU_QS_ERR);
 	CHECK(sq->cq->cq->err);
 	for (unsigned i = 0; i < 4; i++) {

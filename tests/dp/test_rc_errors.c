@@ -8,12 +8,12 @@ static struct rig_port *p;
 static struct rig_qp *a, *b;
 static uint32_t rkey;
 static uint8_t *buf;
-static uint64_t unlawful_before; /* the ledger is the process' */
+static uint64_t violations_before; /* the ledger is the process' */
 
 static void
 begin(const struct rig_qp_attr *attr)
 {
-	unlawful_before = emu_audit_total();
+	violations_before = emu_audit_total();
 	r = rig_new(1, "none");
 	p = &r->port[0];
 	rkey = rig_remote_key(p);
@@ -24,9 +24,9 @@ begin(const struct rig_qp_attr *attr)
 }
 
 static void
-end(uint64_t unlawful)
+end(uint64_t violations)
 {
-	CHECK_EQ(rig_audit(r) - unlawful_before, unlawful);
+	CHECK_EQ(rig_audit(r) - violations_before, violations);
 	CHECK(rig_cqe(a->scq) == NULL && rig_cqe(a->rcq) == NULL);
 	CHECK(rig_cqe(b->scq) == NULL && rig_cqe(b->rcq) == NULL);
 	rig_free(r);

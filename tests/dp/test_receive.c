@@ -416,7 +416,7 @@ too_large_for_the_buffer(void)
 
 /* A key that does not allow the write: error, the rest flushed, the queue stopped until reset. */
 static void
-unlawful_buffer(void)
+buffer_posted_twice(void)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct rig *r = rig_new(1, "loop");
@@ -425,7 +425,7 @@ unlawful_buffer(void)
 		struct rig_rq *rq = rig_rq_new(p, cq, 2, 4, 0);
 		uint8_t *buf = rig_mem(p, 256, 64);
 		const struct prm_err_cqe *e;
-		uint64_t unlawful = rig_audit(r);
+		uint64_t violations = rig_audit(r);
 		struct rig_frame f;
 
 		rig_flow_all(p, rig_tir_new(p, rq, NULL, NULL), 0);
@@ -443,7 +443,7 @@ unlawful_buffer(void)
 			CHECK_EQ(e->syndrome, PRM_CQE_SYNDROME_WR_FLUSH_ERR);
 		CHECK_EQ(buf[0], 0xee);
 		CHECK_EQ(rq->rq->state, EMU_QS_ERR);
-		CHECK_EQ(rig_audit(r), unlawful + 1);
+		CHECK_EQ(rig_audit(r), violations + 1);
 		/* Posted to a dead queue: flushed as well. */
 		rig_post(rq, buf, 256, p->lkey);
 		rig_run(r);
@@ -466,7 +466,7 @@ bad_producer(void)
 {
 	struct rig *r = rig_new(1, "loop");
 	struct rig_rx *rx = rig_rx_new(&r->port[0], 2);
-	uint64_t unlawful = rig_audit(r);
+	uint64_t violations = rig_audit(r);
 	struct rig_frame f;
 
 	rx->rq->dbrec[0] = htobe32(5); /* the ring has 4 */
@@ -474,7 +474,7 @@ bad_producer(void)
 	arrive(r, 0, &f);
 	CHECK(rig_cqe_error(rx->cq, PRM_CQE_OPCODE_RESP_ERR) != NULL);
 	CHECK_EQ(rx->rq->rq->state, EMU_QS_ERR);
-	CHECK_EQ(rig_audit(r), unlawful + 1);
+	CHECK_EQ(rig_audit(r), violations + 1);
 	CHECK_EQ(r->port[0].dev->stats.rx_delivered_frames, 0);
 	rig_free(r);
 }
@@ -600,7 +600,7 @@ main(int argc, char **argv)
 		{"fcs_value", fcs_value},
 		{"out_of_buffer", out_of_buffer},
 		{"too_large_for_the_buffer", too_large_for_the_buffer},
-		{"unlawful_buffer", unlawful_buffer},
+		{"buffer_posted_twice", buffer_posted_twice},
 		{"bad_producer", bad_producer},
 		{"cq_overrun", cq_overrun},
 		{"timestamps", timestamps},

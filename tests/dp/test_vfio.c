@@ -34,13 +34,13 @@ begin(void)
 }
 
 static void
-end(uint64_t unlawful)
+end(uint64_t violations)
 {
-	for (unsigned k = 0; k < EMU_AUDIT_KINDS && emu_audit_total() != unlawful; k++)
+	for (unsigned k = 0; k < EMU_AUDIT_KINDS && emu_audit_total() != violations; k++)
 		if (emu_audit_text(k, 0) != NULL)
 			fprintf(stderr, "%s: %s\n", emu_audit_kind_name(k), emu_audit_text(k, 0));
-	CHECK_EQ(emu_audit_total(), unlawful);
-	CHECK_EQ(emu_audit_count(EMU_AUDIT_IOMMU), unlawful);
+	CHECK_EQ(emu_audit_total(), violations);
+	CHECK_EQ(emu_audit_count(EMU_AUDIT_IOMMU), violations);
 	rig_free(r);
 }
 

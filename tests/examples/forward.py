@@ -86,16 +86,16 @@ PROGRAMS = {
 
 
 def end(example, how):
-    """Ends it by SIGINT; whatever it left, it did nothing unlawful."""
+    """Ends it by SIGINT; whatever it left, it committed no violation."""
     audit = json.loads(example.ctl("--json", "audit"))
-    check(audit["unlawful"] == 0, f"{audit}")
+    check(audit["violations"] == 0, f"{audit}")
     if how == "closes":
         example.stop()
     elif how == "dies":
         example.stop(status=128 + signal.SIGINT, audit=None)
     else:
         report = example.stop(status=3, audit=None)
-        check(re.fullmatch(r"\d+ left, 0 unlawful", report.get("audit", "")), report.text)
+        check(re.fullmatch(r"\d+ left, 0 violations", report.get("audit", "")), report.text)
         # What it held the kernel takes from it; no thread of it may tell a tale of a lost device meanwhile.
         check(" is gone" not in example.log(), example.log())
 

@@ -109,7 +109,7 @@ unsigned int log_losses(void);
 /** Everything logged since log_clear(). */
 const char *log_text(void);
 
-/** What was left behind and what was unlawful so far, together. */
+/** Objects left behind plus violations so far. */
 unsigned int audit_take(void);
 /** The port is down, and nothing was lost so far. */
 void ledger_begin(void);

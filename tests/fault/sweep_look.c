@@ -191,7 +191,7 @@ audit_take(void)
 {
 	json_t *reply = ctl_ask("audit", NULL, NULL);
 	unsigned int n = json_integer_value(json_object_get(reply, "left")) +
-			 json_integer_value(json_object_get(reply, "unlawful"));
+			 json_integer_value(json_object_get(reply, "violations"));
 
 	json_decref(reply);
 	return n;

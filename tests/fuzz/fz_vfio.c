@@ -43,7 +43,7 @@ rundir(void)
 	char failed[512];
 
 	FZ_MUST(emu_machine_init(&machine, 1, emu_profile_find("cx6dx")) == 0);
-	machine.dev[0].doors = EMU_DOOR_VFIO;
+	machine.dev[0].fronts = EMU_FRONT_VFIO;
 	FZ_MUST(emu_sysfs_build(&machine, dir, failed, sizeof(failed)) == 0);
 	FZ_MUST(emu_pci_create(&machine.dev[0], dir) == 0);
 	emu_machine_fini(&machine);
@@ -495,7 +495,7 @@ end(void)
 	/* Firmware that failed begins anew with the next input. */
 	m->dev[0].removed = m->dev[0].failed = false;
 	m->dev[0].fatal = 0;
-	m->dev[0].gone_ns = 0;
+	m->dev[0].remove_ns = 0;
 	emu_port_set_carrier(&m->dev[0], true);
 	emu_port_cable(&m->dev[0], true, 0);
 	abi_leave();

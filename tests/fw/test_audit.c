@@ -50,10 +50,10 @@ test_report(const char *path)
 	slurp(path);
 	has("port 0 rx_out_of_buffer 12345678901234\n");
 	has("left port 0: 3 CQ\n");
-	has("unlawful bad state: port 0: DESTROY_CQ (0x401): BAD_RES, syndrome 0xe50101: ");
-	has("unlawful bad state: 4 more\n");
-	has("unlawful bad key: port 0: key 0x1234\n");
-	has("audit: 3 left, 21 unlawful\n");
+	has("violation bad state: port 0: DESTROY_CQ (0x401): BAD_RES, syndrome 0xe50101: ");
+	has("violation bad state: 4 more\n");
+	has("violation bad key: port 0: key 0x1234\n");
+	has("audit: 3 left, 21 violations\n");
 	CHECK(emu_audit_write(&f.m, "/nonexistent/report") < 0);
 }
 

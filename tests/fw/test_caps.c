@@ -84,12 +84,12 @@ test_lag(void)
 {
 	struct prm_query_lag_in in = {0};
 	const struct prm_query_lag_out *out = (const struct prm_query_lag_out *)f.out;
-	uint64_t unlawful = emu_audit_total();
+	uint64_t violations = emu_audit_total();
 
 	prm_query_lag_in_set_opcode(&in, PRM_CMD_OP_QUERY_LAG);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
 	CHECK_EQ(prm_lagc_get_lag_state(prm_query_lag_out_ctx_c(out)), 0);
-	CHECK_EQ(emu_audit_total(), unlawful);
+	CHECK_EQ(emu_audit_total(), violations);
 }
 
 /* The limits that the pages state are the limits that the commands have. */

@@ -45,7 +45,7 @@ def refuse_destroy(mlxemu, program, command, said, left):
     rule = f"on cmd.entry match op={command} count 3 do fail status=BAD_RES_STATE"
     # The library keeps its handle of an object that it could not destroy.
     code, text, hits = run(mlxemu, program, rule, leaks=False)
-    wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", f"{len(left)} left, 0 unlawful"]
+    wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", f"{len(left)} left, 0 violations"]
     wanted += [f": 1 {what}" for what in left]
     missing = [w for w in wanted if w not in text]
     if code == 0 or hits != 3 or missing or text.count("stays behind") != 1:

@@ -178,7 +178,7 @@ def run():
         testpmd.cmd("port stop 1")
         testpmd.cmd("port close 1")
         check(client.ask("/mlxpmd/objects,1") is None, "a closed port answers")
-        # Pages that the device does not have are refused, which the emulator calls unlawful.
+        # Pages that the device does not have are refused, which the emulator reports as a violation.
         status, report = testpmd.end()
         check(status in (0, 3) and " left" not in report.get("audit", "").replace("0 left", ""),
               report.text)

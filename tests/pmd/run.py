@@ -38,12 +38,12 @@ def run():
     lines = [line for line in result.out.splitlines() if not line.startswith("fault ")]
     print("\n".join(lines)[-20000:])
     if bad_states:
-        check(result.status == 3 and result.report["unlawful total bad state"] == bad_states and
-              result.report["audit"] == f"0 left, {bad_states} unlawful",
+        check(result.status == 3 and result.report["violation total bad state"] == bad_states and
+              result.report["audit"] == f"0 left, {bad_states} violations",
               f"exit status {result.status}, audit {result.report['audit']}")
     elif left:
         opened = sum(result.report.get(f"ledger end port {n} open_devices", 0) for n in (0, 1))
-        check(result.status == 3 and opened == left and result.report["audit"] == f"{left} left, 0 unlawful",
+        check(result.status == 3 and opened == left and result.report["audit"] == f"{left} left, 0 violations",
               f"exit status {result.status}, {opened} open, audit {result.report['audit']}")
     else:
         check(result.status == 0, f"exit status {result.status}")

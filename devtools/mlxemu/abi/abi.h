@@ -159,15 +159,16 @@ bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, 
 
 /** IOMMU group of port 0; port i has the i-th after it. */
 #define ABI_VFIO_GROUP_BASE 40u
-/** What stands for a lock where there is nobody to lock out. */
-#define ABI_DOOR_UNLOCKED 0x7fffffff
+/** Returned instead of a lock when the device can be opened through one front end only. */
+#define ABI_DRIVER_UNLOCKED 0x7fffffff
 /**
- * Takes the device for EMU_DOOR_VFIO, alone, or for one more user of EMU_DOOR_VERBS; for all
- * processes of the run. What to give to abi_door_unlock(), or -errno: -EBUSY when it is taken.
+ * Locks the device for all processes of the run: exclusively for EMU_FRONT_VFIO, shared for
+ * EMU_FRONT_VERBS. Returns the argument of abi_driver_unlock(), or -errno; -EBUSY if the other
+ * driver has the device.
  */
-int abi_door_lock(const struct emu_dev *dev, uint8_t door);
-/** Gives it back; below 0 nothing was taken. */
-void abi_door_unlock(int lock);
+int abi_driver_lock(const struct emu_dev *dev, uint8_t front);
+/** Releases the lock; a negative value is ignored. */
+void abi_driver_unlock(int lock);
 
 /* ---- uverbs (uverbs*.c) ---- */
 

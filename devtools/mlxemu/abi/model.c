@@ -87,7 +87,7 @@ abi_port_changed(struct emu_dev *dev)
 }
 
 static void
-abi_going(struct emu_dev *dev)
+abi_removing(struct emu_dev *dev)
 {
 	(void)dev;
 	abi_removed_any = true;
@@ -111,7 +111,7 @@ abi_removed(struct emu_dev *dev)
 static const struct emu_front_ops abi_front_ops = {
 	.port_changed = abi_port_changed,
 	.ledger = abi_ledger,
-	.going = abi_going,
+	.removing = abi_removing,
 	.removed = abi_removed,
 	.program_fds = abi_fd_program,
 	.doorbells_watch = abi_pages_watch,
@@ -153,15 +153,15 @@ abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
-/* MLXEMU_OPEN: a digit of EMU_DOOR_* bits per port; what is not told is the kernel's driver. */
+/* MLXEMU_OPEN: a digit of EMU_FRONT_* bits per port; what is not told is the kernel's driver. */
 static uint8_t
-abi_doors(unsigned port)
+abi_fronts(unsigned port)
 {
-	const char *doors = getenv("MLXEMU_OPEN");
+	const char *fronts = getenv("MLXEMU_OPEN");
 
-	if (doors == NULL || strlen(doors) <= port || doors[port] < '1' || doors[port] > '3')
-		return EMU_DOOR_VERBS;
-	return (uint8_t)(doors[port] - '0');
+	if (fronts == NULL || strlen(fronts) <= port || fronts[port] < '1' || fronts[port] > '3')
+		return EMU_FRONT_VERBS;
+	return (uint8_t)(fronts[port] - '0');
 }
 
 /* A variable with a bit for each port. */
@@ -201,7 +201,7 @@ abi_machine_describe(void)
 		struct emu_dev *dev = &abi_the_machine.dev[i];
 
 		dev->admin_up = true;
-		dev->doors = abi_doors(i);
+		dev->fronts = abi_fronts(i);
 		dev->vf = abi_port_bit("MLXEMU_VF", i);
 		dev->l2.on = abi_port_bit("MLXEMU_MPFS", i);
 		/* The card is one for all processes of the run, its state is not this one's. */
@@ -487,7 +487,7 @@ abi_leave(void)
 	pthread_sigmask(SIG_SETMASK, &abi_signal_mask, NULL);
 }
 
-/* Faults, counters, what was left and what was unlawful. */
+/* Faults, counters, objects left behind and violations. */
 static void
 abi_report_write(void)
 {

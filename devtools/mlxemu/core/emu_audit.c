@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Ledger of unlawful use and of what was left behind, and the report made from it. */
+/* The audit: violations and objects left behind; writes the report. */
 #include "emu_audit.h"
 
 #include <errno.h>
@@ -35,14 +35,14 @@ static const char *const kind_names[EMU_AUDIT_KINDS] = {
 	[EMU_AUDIT_IOMMU] = "iommu",
 };
 
-/** What was left of one type at one port. */
+/** Objects left behind, of one type at one port. */
 struct left_entry {
 	unsigned port;
 	char what[32];
 	uint64_t count;
 };
 
-/* One ledger per process, like the machine; guarded by the machine's lock. */
+/* One audit per process, like the machine; guarded by the machine's lock. */
 static struct {
 	uint64_t count[EMU_AUDIT_KINDS];
 	char text[EMU_AUDIT_KINDS][TEXTS_KEPT][TEXT_BYTES];
@@ -70,7 +70,7 @@ emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
 	if (audit.count[kind] < TEXTS_KEPT)
 		memcpy(audit.text[kind][audit.count[kind]], text, sizeof(text));
 	if (audit.count[kind] < TEXTS_KEPT)
-		emu_trace_note(dev, "unlawful: %s: %s", kind_names[kind], text + n);
+		emu_trace_note(dev, "violation: %s: %s", kind_names[kind], text + n);
 	audit.count[kind]++;
 }
 
@@ -168,7 +168,7 @@ report_stats(FILE *f, const struct emu_dev *dev)
 		fprintf(f, "port %u %s %" PRIu64 "\n", dev->index, name, value);
 }
 
-/* What was asked about, and each planned fault that happened. */
+/* Numbers of events that the fault rules saw, and each hit. */
 static void
 report_faults(FILE *f)
 {
@@ -191,18 +191,18 @@ emu_audit_set_ledger(char *text)
 }
 
 static void
-report_unlawful(FILE *f)
+report_violations(FILE *f)
 {
 	for (unsigned k = 0; k < EMU_AUDIT_KINDS; k++) {
 		uint64_t kept = audit.count[k] < TEXTS_KEPT ? audit.count[k] : TEXTS_KEPT;
 
 		for (uint64_t i = 0; i < kept; i++)
-			fprintf(f, "unlawful %s: %s\n", kind_names[k], audit.text[k][i]);
+			fprintf(f, "violation %s: %s\n", kind_names[k], audit.text[k][i]);
 		if (audit.count[k] > kept)
-			fprintf(f, "unlawful %s: %" PRIu64 " more\n", kind_names[k],
+			fprintf(f, "violation %s: %" PRIu64 " more\n", kind_names[k],
 				audit.count[k] - kept);
 		if (audit.count[k] != 0)
-			fprintf(f, "unlawful total %s %" PRIu64 "\n", kind_names[k],
+			fprintf(f, "violation total %s %" PRIu64 "\n", kind_names[k],
 				audit.count[k]);
 	}
 }
@@ -210,7 +210,7 @@ report_unlawful(FILE *f)
 static void
 report_compose(FILE *f, struct emu_machine *m)
 {
-	uint64_t unlawful = emu_audit_total();
+	uint64_t violations = emu_audit_total();
 
 	report_faults(f);
 	for (unsigned p = 0; p < m->ports; p++)
@@ -220,15 +220,15 @@ report_compose(FILE *f, struct emu_machine *m)
 	for (unsigned i = 0; i < audit.left_used; i++)
 		fprintf(f, "left port %u: %" PRIu64 " %s\n", audit.left[i].port,
 			audit.left[i].count, audit.left[i].what);
-	report_unlawful(f);
-	if (unlawful == 0 && audit.left_total == 0)
+	report_violations(f);
+	if (violations == 0 && audit.left_total == 0)
 		fprintf(f, "audit: clean\n");
 	else
-		fprintf(f, "audit: %" PRIu64 " left, %" PRIu64 " unlawful\n", audit.left_total,
-			unlawful);
+		fprintf(f, "audit: %" PRIu64 " left, %" PRIu64 " violations\n", audit.left_total,
+			violations);
 }
 
-/* Plain system calls: the libc's open and write are interposed. */
+/* System calls: open() and write() of libc are interposed. */
 static int
 file_append(const char *path, const char *text, size_t len)
 {

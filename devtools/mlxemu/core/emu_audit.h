@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * What a program did wrong, and what it left behind; plus the command trace.
+ * The audit (violations, and objects that a program left behind) and the command trace.
  *
  * Both are written to files named by the launcher, because the program's own stdout and stderr
  * belong to the program.
@@ -13,7 +13,7 @@
 
 #include "emu_dev.h"
 
-/** Kinds of unlawful use; names in emu_audit.c. */
+/** Kinds of violations; names in emu_audit.c. */
 enum emu_audit_kind {
 	EMU_AUDIT_BAD_COMMAND,	 /**< Unknown opcode, wrong length, reserved bit, bad parameter. */
 	EMU_AUDIT_BAD_STATE,	 /**< Busy or destroyed object, forbidden transition. */
@@ -30,18 +30,18 @@ enum emu_audit_kind {
 };
 const char *emu_audit_kind_name(enum emu_audit_kind kind);
 
-/** Counts the entry and keeps the text of the first ones of each kind. printf-like. */
+/** Counts a violation and keeps the text of the first ones of each kind. printf-like. */
 void emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 uint64_t emu_audit_total(void);
 uint64_t emu_audit_count(enum emu_audit_kind kind);
-/** The i-th counter of a port by its name; false behind the last. */
+/** Name and value of the i-th counter of a port; false after the last. */
 bool emu_audit_stat(const struct emu_dev *dev, unsigned i, const char **name, uint64_t *value);
 /** Objects left so far, all types and ports. */
 uint64_t emu_audit_left_total(void);
-/** The i-th text kept of a kind; NULL when there is none. */
+/** The i-th text kept of a kind; NULL if there is none. */
 const char *emu_audit_text(enum emu_audit_kind kind, unsigned i);
-/** Empties the ledger: tests that provoke refusals, and a child after fork. */
+/** Clears the audit: for tests that provoke refusals, and for a child after fork(). */
 void emu_audit_reset(void);
 /** Objects found when a context closed or the process ended; one line per type. */
 void emu_audit_left(struct emu_dev *dev, const char *what, unsigned count);
@@ -49,17 +49,17 @@ void emu_audit_left(struct emu_dev *dev, const char *what, unsigned count);
 void emu_audit_set_ledger(char *text);
 /**
  * Appends the report as text to path: per port the counters (`port 0 tx_frames 123` lines), what
- * was left, what was unlawful, and a last line `audit: clean` or `audit: N left, M unlawful`.
+ * was left, the violations, and a last line `audit: clean` or `audit: N left, M violations`.
  * @return 0 when clean, 1 when not, -errno when the file cannot be written.
  */
 int emu_audit_write(struct emu_machine *m, const char *path);
 
 /** Opens the trace file (append, line buffered). 0 or -errno. */
 int emu_trace_open(const char *path);
-/** One command with its answer, decoded with names; does nothing when no trace is open. */
+/** Writes one command and its reply, decoded; does nothing if no trace is open. */
 void emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void *out,
 		       size_t out_len);
-/** One line of free text, e.g. a kernel call. */
+/** Writes one line of free text, e.g. a kernel call. */
 void emu_trace_note(struct emu_dev *dev, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The oscillator of a device, its free-running counter, and its own clock in real-time mode. */
+/* The oscillator of a device, its free-running counter, and its clock in real-time mode. */
 #include "emu_clock.h"
 
 #include "emu_dev.h"
@@ -9,7 +9,7 @@ typedef unsigned __int128 u128;
 typedef __int128 i128;
 
 #define CLOCK_MASK ((1ull << 41) - 1)
-/* The counter had run for some hours when the kernel's driver was loaded: more than its mask. */
+/* Counter when the kernel's driver loads: some hours, which is more than its 41-bit mask. */
 #define START_CYCLES (5ull << 41)
 #define WRAP_AHEAD_S 2u
 /* Frequency of cards whose firmware is in real-time mode. */
@@ -20,8 +20,8 @@ typedef __int128 i128;
 #define COUNTER_MASK (UINT64_MAX >> 1)
 
 /*
- * Integral of the wander since its wave began, in ns times parts per billion: the frequency error
- * goes up to +wander, down to -wander and back to 0 in straight lines, and is 0 on average.
+ * Integral of the wander since its start, in ns times parts per billion. The wander is a triangle
+ * wave between +wander and -wander; its average is 0.
  */
 static i128
 wander_sum(const struct emu_clock *c, uint64_t mono_ns)
@@ -33,7 +33,7 @@ wander_sum(const struct emu_clock *c, uint64_t mono_ns)
 		return 0;
 	x = (mono_ns - c->born_ns) % period;
 	peak = (i128)c->wander_ppb * period / 4;
-	/* Rising from 0 at the start, falling through 0 in the middle, rising to 0 at the end. */
+	/* The wave rises from 0, falls through 0 at half the period, and rises to 0 at the end. */
 	if (x < period / 4)
 		return 2 * (i128)c->wander_ppb * x * x / period;
 	if (x >= period - period / 4) {
@@ -44,7 +44,7 @@ wander_sum(const struct emu_clock *c, uint64_t mono_ns)
 	return peak - 2 * (i128)c->wander_ppb * y * y / period;
 }
 
-/* The frequency error of the wander at an instant, in parts per billion. */
+/* Present frequency error due to wander, in parts per billion. */
 static int64_t
 wander_now(const struct emu_clock *c, uint64_t mono_ns)
 {
@@ -70,7 +70,7 @@ run_since(const struct emu_clock *c, uint64_t mono_ns)
 		return c->anchor_frac;
 	sum = (i128)(mono_ns - c->anchor_ns) * (PPB + c->drift_ppb);
 	sum += wander_sum(c, mono_ns) - wander_sum(c, c->anchor_ns);
-	/* Drift and wander are bounded: the counter never runs back. */
+	/* The sum is positive: drift and wander are limited to EMU_CLOCK_MAX_PPB each. */
 	return (u128)sum * c->hz + c->anchor_frac;
 }
 
@@ -120,7 +120,7 @@ emu_clock_drift(struct emu_clock *c, int64_t ppb)
 uint64_t
 emu_clock_real_ns(const struct emu_clock *c, uint64_t cycles)
 {
-	/* An instant may lie a little before the last adjustment. */
+	/* cycles may be a little before the last adjustment. */
 	i128 run = (i128)(int64_t)(cycles - c->real_cycles) * (PPB + c->real_ppb) + c->real_frac;
 	i128 back = run < 0 ? (-run + c->hz - 1) / c->hz : 0;
 
@@ -169,7 +169,7 @@ emu_clock_init(struct emu_clock *c, uint64_t profile_hz, const struct emu_clock_
 	};
 	c->born_ns = c->anchor_ns = emu_mono_ns();
 	c->anchor_cycles = start_of(plan, hz);
-	/* The kernel sets both clocks from its own when it loads. */
+	/* The kernel sets both clocks to its real time when the driver loads (lib/clock.c). */
 	c->real_cycles = c->anchor_cycles;
 	c->real_ns = emu_time_utc(c->anchor_ns);
 	emu_clock_ptp_init(c, c->real_ns);

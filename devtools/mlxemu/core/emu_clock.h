@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Time: what truly passes, and what a device and its kernel make of it.
+ * Time: true time, the clocks of a device, and the kernel's PTP clock.
  *
- * True time is the host's CLOCK_MONOTONIC, or virtual; its nanoseconds since 1970 are one fixed
- * offset away, the same for all processes of a run. A device's oscillator runs beside it with a
- * frequency error (drift) that may itself come and go (wander); it drives the free-running
- * counter, and on cards in real-time mode a clock of seconds and nanoseconds. The kernel carries
- * a line over the counter, its PTP clock, and shows it in the clock page.
+ * True time is the host's CLOCK_MONOTONIC, or virtual. UTC differs from it by a fixed offset, which
+ * is the same for all processes of a run. The oscillator of a device has a constant frequency error
+ * (drift) and a periodic one (wander). It drives the free-running counter and, on cards in
+ * real-time mode, a clock of seconds and nanoseconds. The kernel derives its PTP clock from the
+ * counter (drivers/net/ethernet/mellanox/mlx5/core/lib/clock.c) and exports it in the clock page.
  */
 #ifndef EMU_CLOCK_H
 #define EMU_CLOCK_H
@@ -24,27 +24,27 @@ struct emu_dev;
 
 /* ---- true time (emu_time.c) ---- */
 
-uint64_t emu_mono_ns(void); /**< The time that everything in the model goes by. */
-/** From now on, before any machine: time passes only by what happens, see emu_time_pass(). */
+uint64_t emu_mono_ns(void); /**< True time: every timer of the model uses it. */
+/** Makes time virtual: only emu_time_pass() advances it. To be called before emu_machine_init(). */
 void emu_time_virtual(void);
 bool emu_time_is_virtual(void);
-/** Something took so long; without effect unless time is virtual. */
+/** Advances virtual time by the duration of an operation; no effect unless time is virtual. */
 void emu_time_pass(uint64_t ns);
 /**
- * Nanoseconds since 1970 (UTC as the host knows it) minus emu_mono_ns(); one number for a run,
- * taken once: steps of the host's clock do not reach it. Virtual time begins on 2023-11-14.
+ * UTC in ns since 1970 minus emu_mono_ns(). Measured once per run, so steps of the host's clock have
+ * no effect on it. Virtual time begins on 2023-11-14.
  */
 int64_t emu_time_offset(void);
-void emu_time_offset_set(int64_t ns); /**< As the launcher took it. */
+void emu_time_offset_set(int64_t ns); /**< As measured by the launcher. */
 static inline uint64_t
 emu_time_utc(uint64_t mono_ns)
 {
 	return mono_ns + (uint64_t)emu_time_offset();
 }
 
-/* ---- what a clock is to be like (emu_clock_plan.c) ---- */
+/* ---- options of the clocks (emu_clock_plan.c) ---- */
 
-/** What stamps can be: the values of PRM's ts_format_cap. */
+/** Supported timestamp formats: the values of ts_format_cap (PRM, HCA capabilities). */
 enum emu_clock_format {
 	EMU_CLOCK_FREE = 0,
 	EMU_CLOCK_REALTIME = 1,
@@ -63,23 +63,23 @@ struct emu_clock_plan {
 };
 
 /**
- * One of the options hz, start, drift, wander, kernel, format, with its value as typed, for all
- * ports or, `PORT=VALUE`, one. Of the process; before emu_machine_init().
+ * Sets one of the options hz, start, drift, wander, kernel, format from its text: VALUE for all
+ * ports, PORT=VALUE for one. Options are per process; to be called before emu_machine_init().
  * @return 0, or -EINVAL with what is allowed in err.
  */
 int emu_clock_plan_set(const char *option, const char *value, char *err, size_t err_len);
 /** The same from one line, `OPTION VALUE`. */
 int emu_clock_plan_line(const char *line, char *err, size_t err_len);
-/** Whether ports of this profile can be so; 0, or -EINVAL and one line in err. */
+/** Checks whether ports of this profile support the options; 0, or -EINVAL and one line in err. */
 int emu_clock_plan_check(unsigned ports, const struct emu_profile *profile, char *err,
 			 size_t err_len);
 const struct emu_clock_plan *emu_clock_plan_of(unsigned port);
-/** Parts per million, with up to 3 decimals, as parts per billion; false: no such number. */
+/** Parses parts per million with up to 3 decimals into parts per billion; false: no such number. */
 bool emu_clock_ppb(const char *ppm, int64_t *ppb);
 
 /* ---- a device's clock (emu_clock.c) ---- */
 
-/** Counter and what follows from it at an instant; for conversions close to it. */
+/** Counter at one point in time, with its rate: for conversions close to that point. */
 struct emu_clock_point {
 	uint64_t mono_ns;
 	uint64_t cycles;      /**< Counter, 63 bits. */
@@ -90,76 +90,76 @@ struct emu_clock_point {
 struct emu_clock {
 	uint64_t hz; /**< Nominal frequency of the counter. */
 	enum emu_clock_format format;
-	/* The oscillator: an exact line from an anchor, and a wave around it. */
+	/* The oscillator: an exact line from an anchor, plus the wander. */
 	int64_t drift_ppb;
 	uint64_t wander_ppb, wander_period_ns;
-	uint64_t born_ns;   /**< emu_mono_ns() when the wave began. */
-	uint64_t anchor_ns; /**< emu_mono_ns() ... */
-	uint64_t anchor_cycles, anchor_frac; /**< ... the counter then, 10^-18 of a cycle. */
-	/* Real-time mode: the device's own clock, an exact line over whole cycles. */
+	uint64_t born_ns;   /**< emu_mono_ns() at the start of the wander. */
+	uint64_t anchor_ns; /**< Anchor: emu_mono_ns(). */
+	uint64_t anchor_cycles, anchor_frac; /**< Anchor: counter, and 10^-18 of a cycle. */
+	/* Real-time mode: the device's clock, an exact line over whole cycles. */
 	int64_t real_ppb;
 	uint64_t real_cycles, real_ns, real_frac; /**< Anchor; frac in 1/hz of a ns. */
-	/* The kernel's PTP clock (timecounter), as its clock page shows it. */
+	/* The kernel's PTP clock (struct timecounter), as exported in the clock page. */
 	bool old_kernel;
 	uint32_t mult, shift, nominal_mult;
 	uint64_t mask;		  /**< 41 bits, like the kernel's. */
-	int64_t slew_ppb;	  /**< Correction of the slope that PTP asked for. */
+	int64_t slew_ppb;	  /**< Frequency correction set by PTP. */
 	uint64_t page_cycles, page_ns, page_frac; /**< Last point; cycles unmasked. */
 	uint64_t refresh_cycles;  /**< Distance at which the next point is due. */
 	uint64_t overflow_period; /**< In jiffies, as the kernel writes it. */
 };
 
-/** Starts now, with the kernel's driver just loaded. profile_hz is for plans without frequency. */
+/** Starts the clock as if the kernel's driver had just loaded. profile_hz: default frequency. */
 void emu_clock_init(struct emu_clock *c, uint64_t profile_hz, const struct emu_clock_plan *plan);
 uint64_t emu_clock_cycles(const struct emu_clock *c); /**< The counter now, 63 bits. */
 uint64_t emu_clock_cycles_at(const struct emu_clock *c, uint64_t mono_ns);
 void emu_clock_point(const struct emu_clock *c, uint64_t mono_ns, struct emu_clock_point *p);
-/** How much faster than its nominal frequency the counter runs at that moment. */
+/** Present frequency error of the counter in parts per billion. */
 int64_t emu_clock_error_ppb(const struct emu_clock *c, uint64_t mono_ns);
-/** The counter runs so much faster than its nominal frequency from now on. */
+/** Sets the drift: constant frequency error of the counter in parts per billion. */
 void emu_clock_drift(struct emu_clock *c, int64_t ppb);
-/** True when stamps can be in real time, and when they are unless asked otherwise. */
+/** True if the device supports real-time timestamps, and if it is the default format. */
 static inline bool
 emu_clock_real(const struct emu_clock *c)
 {
 	return c->format != EMU_CLOCK_FREE;
 }
-/** The device's own clock when the counter stands at cycles: ns since 1970. */
+/** Real-time clock at a counter value: ns since 1970. */
 uint64_t emu_clock_real_ns(const struct emu_clock *c, uint64_t cycles);
-/** From the present value of the counter on it is further by step_ns and runs faster by ppb. */
+/** Steps the real-time clock by step_ns and changes its rate by ppb, from the present counter value on. */
 void emu_clock_real_adjust(struct emu_clock *c, uint64_t cycles, int64_t step_ns, int64_t ppb);
-/** As stamps and registers have it: seconds in the upper, nanoseconds in the lower half. */
+/** Format of timestamps and registers: seconds in the upper 32 bits, nanoseconds in the lower. */
 static inline uint64_t
 emu_clock_pack(uint64_t ns)
 {
 	return ns / EMU_NS_PER_S << 32 | ns % EMU_NS_PER_S;
 }
 
-/* ---- the kernel's PTP clock and the pages that programs read (emu_clock_page.c) ---- */
+/* ---- the kernel's PTP clock and the clock pages (emu_clock_page.c) ---- */
 
 #define EMU_KERNEL_HZ 250u /**< Unit of overflow_period. */
-/** Slope of the kernel's generation, and a first point: the counter stands for ns. */
+/** Sets multiplier and shift of the kernel's generation, and the first point: the counter is ns now. */
 void emu_clock_ptp_init(struct emu_clock *c, uint64_t ns);
-/** What the kernel's PTP clock reads when the counter stands at cycles, which may lie back. */
+/** The kernel's PTP clock at a counter value, which may be before the last point. */
 uint64_t emu_clock_ptp_ns(const struct emu_clock *c, uint64_t cycles);
-/** PTP steps or slews the clock, as the kernel's clock operations do: pages change at once. */
+/** Steps or slews the PTP clock as the kernel's adjtime and adjfine do: the pages change at once. */
 void emu_clock_step(struct emu_dev *dev, int64_t ns);
 void emu_clock_slew(struct emu_dev *dev, int64_t ppb);
 /** Publishes a new point in the clock pages of every context of the device. */
 void emu_clock_publish(struct emu_dev *dev);
-/** Called often by the engine: refreshes clock pages when due, and registers that nobody else does. */
+/** Called by the engine in each pass: refreshes clock pages that are due, and the counter registers. */
 void emu_clock_tick(struct emu_dev *dev);
 
 /* ---- the counter's registers (emu_clock_regs.c) ---- */
 
 /**
- * Writes the present value into the page of every context; the model's lock is not needed.
- * @return false: somebody else is at it, and writes a time as good as this one.
+ * Writes the present counter into the page of every context; the machine's lock is not needed.
+ * @return false: another thread is writing them at the same time.
  */
 bool emu_clock_registers(struct emu_dev *dev);
 /**
- * Around changes of what emu_clock_registers() looks at: the oscillator, the device's own clock,
- * the list of contexts, its removal. Short, not nested.
+ * Lock out emu_clock_registers() while its inputs change: the oscillator, the real-time clock, the
+ * list of contexts, removal of the device. Not nested.
  */
 void emu_clock_hold(struct emu_dev *dev);
 void emu_clock_release(struct emu_dev *dev);

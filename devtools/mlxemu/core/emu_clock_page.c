@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The kernel's PTP clock over the counter, and the page through which programs read it: a point, a
- * slope, a sequence number.
+ * The kernel's PTP clock, derived from the counter, and the clock page in which programs read it
+ * (point, slope, sequence number).
  */
 #include <stdatomic.h>
 
@@ -35,9 +35,9 @@ log2_floor(uint64_t v)
 }
 
 /*
- * Shift and multiplier. Kernels since 6.7 (and those with the change backported) choose the
- * finest shift that still allows corrections of 1 scaled ppm, bounded so that the product with
- * one second's worth of cycles stays inside 64 bits; older ones have one for all.
+ * Shift and multiplier. Kernels since 6.7 (and those with the change backported) choose the largest
+ * shift with which one second of cycles times the multiplier still fits in 64 bits and a correction
+ * of 1 scaled ppm is possible; older kernels use a constant shift.
  */
 static void
 ptp_slope(struct emu_clock *c)
@@ -53,7 +53,7 @@ ptp_slope(struct emu_clock *c)
 	c->mult = c->nominal_mult;
 }
 
-/* Half of what 64 bits allow, and no more than a third of the mask. */
+/* Half of the time until 64 bits overflow, and at most a third of the counter's mask. */
 static void
 ptp_overflow(struct emu_clock *c)
 {
@@ -89,12 +89,12 @@ emu_clock_ptp_ns(const struct emu_clock *c, uint64_t cycles)
 	back = back * c->mult;
 	if (back <= c->page_frac)
 		return c->page_ns;
-	/* Rounds down, as forward. */
+	/* Round down, as in the forward direction. */
 	return c->page_ns -
 	       (uint64_t)((back - c->page_frac + ((u128)1 << c->shift) - 1) >> c->shift);
 }
 
-/* Carries the point along the line to now; the remainder keeps the line free of steps. */
+/* Move the point along the line to the present; keep the remainder so that the line has no steps. */
 static void
 ptp_advance(struct emu_clock *c, uint64_t now)
 {
@@ -118,7 +118,7 @@ page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
 	uint32_t sign = atomic_load_explicit(&page->sign, memory_order_relaxed);
 
 	atomic_store_explicit(&page->sign, sign | 1, memory_order_relaxed);
-	/* Readers that see a new field below must also see the odd sign: a full barrier. */
+	/* Full barrier: a reader that sees a new field below must also see the odd sequence number. */
 	atomic_thread_fence(memory_order_seq_cst);
 	page->nsec = told("nsec", c->page_ns);
 	page->cycles = told("cycles", c->page_cycles & c->mask);
@@ -127,7 +127,7 @@ page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
 	page->shift = (uint32_t)told("shift", c->shift);
 	page->mask = told("mask", c->mask);
 	page->overflow_period = told("overflow_period", c->overflow_period);
-	/* All fields are visible before the sign turns even again. */
+	/* Release: all fields are visible before the sequence number becomes even. */
 	if (!torn)
 		atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);
 }
@@ -143,7 +143,7 @@ pages_write(struct emu_dev *dev, bool torn)
 {
 	struct emu_ctx *ctx;
 
-	/* The page is the kernel's: there is none with VFIO. */
+	/* The clock page belongs to the kernel's driver: VFIO has none. */
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
 		if (ctx->iommu == NULL)
 			page_write(&dev->clock, page_of(ctx), torn);
@@ -156,7 +156,7 @@ emu_clock_publish(struct emu_dev *dev)
 	pages_write(dev, false);
 }
 
-/* The sign changes for about as long as a reader looks, again and again. */
+/* Keep the sequence number changing for longer than a reader retries. */
 static void
 flip(struct emu_dev *dev)
 {
@@ -172,8 +172,8 @@ flip(struct emu_dev *dev)
 }
 
 /*
- * The kernel has a new point or slope for the page: an event that rules may hit. Whatever they do
- * to the page, the kernel's own clock has moved.
+ * Publish a new point or slope, which is an event for fault rules. A rule changes the page only: the
+ * kernel's clock has moved in any case.
  */
 static void
 refresh(struct emu_dev *dev)
@@ -201,7 +201,7 @@ refresh(struct emu_dev *dev)
 	}
 }
 
-/* A step moves the last point where it stands; a card in real-time mode steps its own clock. */
+/* A step moves the last point; in real-time mode it steps the device's clock too. */
 void
 emu_clock_step(struct emu_dev *dev, int64_t ns)
 {
@@ -215,8 +215,8 @@ emu_clock_step(struct emu_dev *dev, int64_t ns)
 }
 
 /*
- * Kernels before 6.7 were asked in parts per billion of the multiplier, later ones in 2^-16 of a
- * part per million; both cut what is finer.
+ * The correction has a unit of 1 ppb before kernel 6.7 (adjfreq) and of 2^-16 ppm since (adjfine);
+ * finer parts are lost.
  */
 static uint32_t
 slewed_mult(const struct emu_clock *c, int64_t ppb)
@@ -252,14 +252,14 @@ emu_clock_tick(struct emu_dev *dev)
 	struct emu_clock *c = &dev->clock;
 	uint64_t now, due = c->refresh_cycles;
 
-	if (__builtin_expect((dev->replug_ns | dev->gone_ns) != 0, 0))
+	if (__builtin_expect((dev->replug_ns | dev->remove_ns) != 0, 0))
 		emu_port_tick(dev, emu_mono_ns());
 	if (TAILQ_EMPTY(&dev->contexts))
 		return;
 	if (!emu_machine_of(dev)->counters_live)
 		(void)emu_clock_registers(dev);
 	now = emu_clock_cycles(c);
-	/* While rules are about the page it is refreshed each millisecond. */
+	/* Refresh the page every millisecond while a fault rule applies to it. */
 	if (emu_fault_at(EMU_AT_CLOCK_PAGE))
 		due = c->hz / CLOCK_FAULT_HZ;
 	if (now - c->page_cycles < due)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the clocks of a run are to be like: the words after --clock-..., one plan per port. */
+/* The options --clock-...: one plan per port. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

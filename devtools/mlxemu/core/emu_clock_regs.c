@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The counter's registers, which programs read as memory. A front end that sees the loads has them
- * written before each; without one the engine writes them as it goes.
+ * The counter's registers, which programs read as memory. A front end that traps the loads has them
+ * written before each load; otherwise the engine writes them in each pass.
  */
 #include <endian.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 #include "emu_lie.h"
 
-/* The device's own clock in the page of its counter: initialisation segment 0x1040 and 0x1000. */
+/* Real-time clock and counter in one page: initialization segment, offsets 0x1040 and 0x1000. */
 #define REAL_TIME_OFFSET 0x40u
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The register space behind the gateway: which registers a card has, and what they hold at first. */
+/* CR space, read through the vendor specific capability: registers of each card, initial values. */
 #include "emu_pci.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "emu_audit.h"
 
-/** Registers one behind the other, 4 bytes apart. */
+/** Consecutive registers of 4 bytes. */
 struct cr_range {
 	uint32_t first, count;
 };
@@ -16,8 +16,8 @@ struct cr_range {
 #define CR_RANGES 12u
 
 /*
- * Addresses are scattered as on real cards: long blocks, short ones, single registers. What each
- * card has beside the common ones stands in the first rows.
+ * Addresses are scattered as on real cards: long blocks, short ones, single registers. The first
+ * ranges of a row differ by card, the common ones follow.
  */
 #define COMMON_RANGES \
 	{0xf0000, 16}, {0xf0040, 1}, {0x100000, 256}, {0x108000, 3}, {0x1f0200, 16}, \
@@ -91,7 +91,7 @@ emu_cr_find(const struct emu_dev *dev, uint32_t addr)
 	return before;
 }
 
-/* Something that no two registers have in common, nor two ports, nor two cards. */
+/* A value that differs between registers, ports and cards. */
 static uint32_t
 cr_mix(uint64_t z)
 {

@@ -122,9 +122,9 @@ struct emu_l2_table {
 	struct emu_l2_entry entry[EMU_L2_ENTRIES];
 };
 
-/* Who serves a device, and so how programs come to it. */
-#define EMU_DOOR_VERBS 1u /**< The kernel's driver: uverbs and a network interface. */
-#define EMU_DOOR_VFIO 2u  /**< vfio-pci. */
+/* Front ends of a device: the driver that a host would bind to it. */
+#define EMU_FRONT_VERBS 1u /**< mlx5_core and mlx5_ib: uverbs and a network interface. */
+#define EMU_FRONT_VFIO 2u  /**< vfio-pci. */
 
 struct emu_dev {
 	unsigned index;
@@ -143,12 +143,12 @@ struct emu_dev {
 	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
 	bool removed;	/**< Unplugged from the bus: nothing works any more. */
 	bool health_stopped; /**< The health counter stands still: who watches it gives the card up. */
-	uint32_t fatal; /**< Health syndrome that it is removed by at gone_ns; 0: none. */
+	uint32_t fatal; /**< Health syndrome that removes the device at remove_ns; 0: none. */
 	bool failed;	/**< Removed because its firmware failed: its PCI function is still there. */
 	bool vf;	/**< A virtual function: its configuration space has no gateway. */
-	uint8_t doors;	/**< EMU_DOOR_*: ways by which programs may open it. */
-	bool going;	/**< On its way there: the kernel answers no call any more, the device works. */
-	uint64_t gone_ns; /**< When it is removed (CLOCK_MONOTONIC), while going or for fatal. */
+	uint8_t fronts; /**< EMU_FRONT_*: front ends through which programs may open it. */
+	bool removing;	/**< Removal has begun: kernel calls fail with EIO, the device still works. */
+	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or fatal; 0: never. */
 	uint64_t replug_ns; /**< When it is plugged in again (emu_mono_ns()); 0: not by itself. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
@@ -212,8 +212,8 @@ struct emu_front_ops {
 	/** Link, address or MTU of the port changed: what the kernel's interface shows follows. */
 	void (*port_changed)(struct emu_dev *dev);
 	void (*ledger)(struct emu_dev *dev, struct emu_front_ledger *out);
-	/** The device is going: calls are answered by EIO from now on. */
-	void (*going)(struct emu_dev *dev);
+	/** Removal of the device has begun: calls fail with EIO from now on. */
+	void (*removing)(struct emu_dev *dev);
 	/** The device is gone: events, pages, names. */
 	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
@@ -349,11 +349,11 @@ void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
 void emu_dev_remove(struct emu_dev *dev, uint64_t ms);
 /** The firmware failed: the same to programs, but the PCI function is there until emu_dev_remove(). Lock held. */
 void emu_dev_fail(struct emu_dev *dev);
-/** Whether the kernel answers calls about the device by EIO. */
+/** Whether calls on the device's open files fail with EIO (kernel: ib_uverbs_disassociate_ucontext()). */
 static inline bool
-emu_dev_deaf(const struct emu_dev *dev)
+emu_dev_disassociated(const struct emu_dev *dev)
 {
-	return dev->going || dev->removed;
+	return dev->removing || dev->removed;
 }
 /** Called often by the engine: cables and removals that come by time. */
 void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Faults of the model on memory that the program took away: see emu_guard.h. */
+/* Faults of the model on memory that the program unmapped or protected: see emu_guard.h. */
 #include "emu_guard.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "emu_iommu.h"
 #include "emu_obj.h"
 
-/* libc's other name of sigaction(), which is interposed where the model runs. */
+/* Alias of sigaction() in libc: sigaction() itself is interposed. */
 int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
 static const int guarded[] = {SIGSEGV, SIGBUS};
@@ -70,7 +70,7 @@ search_mkey(struct emu_obj *obj, void *arg)
 	search_in(arg, obj, mkey->host, mkey->len);
 }
 
-/* Through VFIO it is mappings that a kernel pins, whatever lies over them. */
+/* With VFIO the kernel pins the mappings of the IOMMU, with or without a key over them. */
 static void
 search_iommu(struct emu_dev *dev, struct search *s)
 {
@@ -97,7 +97,7 @@ search(struct search *s)
 	return s->dev != NULL;
 }
 
-/* The libc's mmap is interposed where the model runs. */
+/* By system call: mmap() of libc is interposed. */
 static bool
 page_map(uint64_t page, int how)
 {
@@ -108,9 +108,9 @@ page_map(uint64_t page, int how)
 }
 
 /*
- * What can be read and written again in the place, and how it came to be otherwise. NULL: nothing
- * helps. The page stays until the program maps something over it or ends: it may have been put
- * in the middle of what the program reserved.
+ * Make the page accessible again; returns the reason of the fault as text, NULL if this fails. The
+ * new page stays until the program maps something else over it: it may be in the middle of a range
+ * that the program has reserved.
  */
 static const char *
 page_give(uint64_t page, int sig)
@@ -121,14 +121,14 @@ page_give(uint64_t page, int sig)
 		return "unmapped";
 	if (errno != EEXIST)
 		return NULL;
-	/* A mapping behind the end of its file. */
+	/* A mapping beyond the end of its file. */
 	if (sig == SIGBUS)
 		return page_map(page, MAP_FIXED) ? "cut off" : NULL;
 	return mprotect(at, EMU_PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? "made inaccessible"
 									  : NULL;
 }
 
-/* The thread holds the model's lock, and the fault is between two of its own instructions. */
+/* The fault is synchronous, and the thread holds the machine's lock: the model can be used here. */
 static bool
 mend(int sig, uint64_t addr)
 {
@@ -146,7 +146,7 @@ mend(int sig, uint64_t addr)
 	return true;
 }
 
-/* As if the guard were not there. */
+/* Do what would happen without the guard. */
 static void
 hand_on(int sig, siginfo_t *info, void *context)
 {
@@ -156,11 +156,11 @@ hand_on(int sig, siginfo_t *info, void *context)
 	if (act->sa_flags & SA_SIGINFO) {
 		act->sa_sigaction(sig, info, context);
 	} else if (act->sa_handler == SIG_IGN && info->si_code <= 0) {
-		return; /* sent by somebody */
+		return; /* sent by kill() */
 	} else if (act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN) {
 		act->sa_handler(sig);
 	} else {
-		/* The instruction is done again, and ends the process as it would have. */
+		/* The instruction is executed again and ends the process. */
 		__sigaction(sig, &fatal, NULL);
 		if (info->si_code <= 0)
 			raise(sig);
@@ -184,7 +184,7 @@ on_fault(int sig, siginfo_t *info, void *context)
 		hand_on(sig, info, context);
 }
 
-/* The program's own wishes about stack and masks hold for its handler. */
+/* Call the program's handler with the signal mask that the program has requested. */
 static int
 take(unsigned i)
 {

@@ -3,11 +3,10 @@
 /*
  * Memory that the program unmaps, or makes inaccessible, while the device has it registered.
  *
- * A kernel pins such pages: the device goes on with them, and nobody else sees what it does. Here
- * device and program share one address space, so the model's access faults. The guard takes the
- * fault of a thread that works in the model, gives the device a page of its own in the place, and
- * notes the registration as unlawful use. Every other fault is the program's, with the action
- * that the program has set for the signal.
+ * A kernel pins such pages, so the device keeps accessing them. Here device and program share one
+ * address space, and the access of the model faults. The guard handles the fault of a thread that
+ * runs model code: it maps a page for the device at this address and reports a violation. Every
+ * other fault belongs to the program and gets the action that the program has set for the signal.
  */
 #ifndef EMU_GUARD_H
 #define EMU_GUARD_H
@@ -16,20 +15,20 @@
 
 #include "emu_dev.h"
 
-/** Takes SIGSEGV and SIGBUS, for one machine of the process. 0 or -errno. */
+/** Installs the handlers of SIGSEGV and SIGBUS, for one machine per process. 0 or -errno. */
 int emu_guard_start(struct emu_machine *m);
 /**
- * Asked first, about each fault of the program's own code: true when it was something that the
- * front end has done for the program (a store into a device), which goes on then.
+ * Called first for each fault of the program's code. True: the front end emulated the access (a load
+ * or store to a device), and the program continues.
  */
 extern bool (*emu_guard_hook)(uint64_t addr, void *context);
-/** Gives them back to the program. */
+/** Restores the program's actions. */
 void emu_guard_stop(void);
-/** True when the guard stands between the program and this signal. */
+/** True if the guard handles this signal. */
 bool emu_guard_has(int sig);
 /**
- * sigaction() of the program for a signal that the guard has: act is kept and done where a fault
- * is not the model's.
+ * sigaction() of the program for a signal of the guard: act is stored, and used for faults that do
+ * not belong to the model.
  * @param act,old may be NULL.
  */
 int emu_guard_sigaction(int sig, const struct sigaction *act, struct sigaction *old);

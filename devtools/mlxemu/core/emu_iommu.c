@@ -21,7 +21,7 @@ struct emu_iommu {
 	struct emu_dev *dev;
 	struct iommu_map *map;
 	unsigned maps, room;
-	unsigned last; /* index of the last hit: rings and mailboxes are looked up in runs */
+	unsigned last; /* index of the last hit: consecutive lookups often hit the same mapping */
 	uint32_t generation;
 	emu_iommu_cb watcher;
 	void *watcher_arg;
@@ -53,7 +53,7 @@ emu_iommu_watch(struct emu_iommu *iommu, emu_iommu_cb cb, void *arg)
 	iommu->watcher_arg = arg;
 }
 
-/* Index of the first mapping that ends behind iova. */
+/* Index of the first mapping that ends after iova. */
 static unsigned
 first_behind(const struct emu_iommu *iommu, uint64_t iova)
 {
@@ -76,7 +76,7 @@ range_is_odd(uint64_t iova, uint64_t len)
 	return len == 0 || iova + len < iova || ((iova | len) & (EMU_PAGE_BYTES - 1)) != 0;
 }
 
-/* Addresses that a container of this platform does not offer. */
+/* Addresses outside the IOVA ranges of the container. */
 static bool
 range_is_reserved(uint64_t iova, uint64_t len)
 {
@@ -199,7 +199,7 @@ emu_iommu_at(struct emu_iommu *iommu, uint64_t iova, uint64_t len, bool write)
 	if (m == NULL || (len > m->len - (iova - m->iova) &&
 			  len > emu_iommu_span(iommu, iova, write))) {
 		emu_audit(iommu->dev, EMU_AUDIT_IOMMU,
-			  "DMA %s of IOVA 0x%" PRIx64 "+0x%" PRIx64 ": not mapped so",
+			  "DMA %s of IOVA 0x%" PRIx64 "+0x%" PRIx64 ": not mapped with this right",
 			  write ? "write" : "read", iova, len);
 		return NULL;
 	}

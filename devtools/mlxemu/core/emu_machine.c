@@ -58,12 +58,12 @@ void
 emu_unlock(struct emu_machine *m)
 {
 	release(m);
-	/* Set with the lock held: who comes after that sees it. */
+	/* Set with the lock held, so that every later holder sees it. */
 	if (__builtin_expect(atomic_load_explicit(&m->asleep, memory_order_relaxed), 0))
 		emu_engine_wake(m);
 }
 
-/* By the system call: where the model runs write() is interposed. */
+/* By system call: write() is interposed. */
 void
 emu_engine_wake(struct emu_machine *m)
 {
@@ -110,8 +110,8 @@ emu_engine_wait(struct emu_machine *m)
 
 __thread bool emu_thread_own __attribute__((tls_model("initial-exec")));
 
-/** What a thread is to do. */
-struct errand {
+/** Argument of a new thread. */
+struct thread_start {
 	void *(*run)(void *);
 	void *arg;
 };
@@ -119,26 +119,26 @@ struct errand {
 static void *
 thread_main(void *arg)
 {
-	struct errand *given = arg, errand = *given;
+	struct thread_start *given = arg, start = *given;
 
 	free(given);
 	emu_thread_own = true;
-	return errand.run(errand.arg);
+	return start.run(start.arg);
 }
 
 int
 emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg)
 {
-	struct errand *errand = malloc(sizeof(*errand));
+	struct thread_start *start = malloc(sizeof(*start));
 	sigset_t all, before;
 	pthread_attr_t attr;
 	cpu_set_t cpus;
 	int ret;
 
-	if (errand == NULL)
+	if (start == NULL)
 		return -ENOMEM;
-	*errand = (struct errand){.run = run, .arg = arg};
-	/* The program may have pinned the thread that is calling. */
+	*start = (struct thread_start){.run = run, .arg = arg};
+	/* Do not inherit the affinity of the calling thread. */
 	CPU_ZERO(&cpus);
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF) && i < CPU_SETSIZE; i++)
 		CPU_SET((int)i, &cpus);
@@ -147,15 +147,15 @@ emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
 	sigfillset(&all);
 	emu_guard_unblock(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(thread, &attr, thread_main, errand);
+	ret = pthread_create(thread, &attr, thread_main, start);
 	if (ret == EINVAL) /* a container may forbid some of the processors */
-		ret = pthread_create(thread, NULL, thread_main, errand);
+		ret = pthread_create(thread, NULL, thread_main, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (ret == 0)
 		pthread_setname_np(*thread, name);
 	else
-		free(errand);
+		free(start);
 	return -ret;
 }
 
@@ -176,7 +176,7 @@ dev_name_it(struct emu_dev *dev)
 		 dev->profile->mlx4 ? '4' : '5', i);
 	snprintf(dev->uverbs_name, sizeof(dev->uverbs_name), "uverbs%u", i);
 	snprintf(dev->netdev_name, sizeof(dev->netdev_name), "mlxemu%unp0", i);
-	/* Two functions a card, as dual-port cards have. */
+	/* Two functions per card, as on dual-port cards. */
 	snprintf(dev->pci_addr, sizeof(dev->pci_addr), "0000:%02x:00.%u", 0xc1 + i / 2, i % 2);
 }
 
@@ -190,7 +190,7 @@ dev_address_it(struct emu_dev *dev)
 	vport->permanent_mac[5] = (uint8_t)(dev->index * 0x10);
 	memcpy(vport->mac, vport->permanent_mac, sizeof(vport->mac));
 	vport->mtu = 1500;
-	/* EUI-64 as the card makes it: OUI, 03 00, then the serial part. */
+	/* node_guid as on cards: OUI, 03 00, rest of the MAC address. */
 	dev->node_guid = 0x0c42a103004ed000ull | vport->permanent_mac[5];
 }
 
@@ -218,7 +218,7 @@ dev_init(struct emu_dev *dev, unsigned index, const struct emu_profile *profile)
 	dev->index = index;
 	dev->profile = profile;
 	dev->admin_up = true;
-	dev->doors = EMU_DOOR_VERBS;
+	dev->fronts = EMU_FRONT_VERBS;
 	TAILQ_INIT(&dev->contexts);
 	dev_name_it(dev);
 	dev_address_it(dev);
@@ -282,7 +282,7 @@ emu_file_unmap(void *file)
 		munmap(file, EMU_FILE_BYTES);
 }
 
-/* A user id that no open context of the device has; never 0. */
+/* A uid that no open context of the device uses; never 0. */
 static uint16_t
 uid_new(struct emu_dev *dev)
 {
@@ -357,8 +357,8 @@ emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_op
 }
 
 /*
- * One sweep from the newest to the oldest. An older object may hold a newer one (an RQT
- * changed to point at new RQs), therefore what is still in use waits for the next sweep.
+ * One sweep from the newest to the oldest. An older object may reference a newer one (an RQT that
+ * was modified to point to new RQs); an object still in use is left for the next sweep.
  */
 static unsigned
 sweep_once(struct emu_ctx *ctx, unsigned found[EMU_OBJ_TYPES])
@@ -394,8 +394,8 @@ emu_ctx_sweep(struct emu_ctx *ctx)
 		total++;
 		emu_obj_destroy_forced(obj);
 	}
-	/* What a planned fault hid from the program is not the program's; nor is it after removal. */
-	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !emu_dev_deaf(ctx->dev); t++)
+	/* Do not report objects that a fault rule hid from the program, nor any after removal. */
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !emu_dev_disassociated(ctx->dev); t++)
 		if (found[t] != 0)
 			emu_audit_left(ctx->dev, emu_obj_type_name(t), found[t]);
 	return total;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Host memory: registration, keys, doorbell pages, and the only door through which data passes. */
+/* Host memory: registration, keys, doorbell pages, and the address lookup of every DMA. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ struct map_query {
 #define MAP_READABLE 1u
 #define MAP_WRITABLE 2u
 
-/** Walk over the process' mappings, in rising order of address. */
+/** Walk over the mappings of the process, in ascending order of address. */
 struct map_check {
 	uint64_t next, end; /* [next, end) has not been seen mapped yet */
 	bool write;
@@ -58,14 +58,14 @@ map_line(struct map_check *c, const char *line)
 		c->next = to;
 }
 
-/* Plain system calls: the libc's are interposed. */
+/* System calls: the functions of libc are interposed. */
 static int
 maps_open(const char *path)
 {
 	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 }
 
-/* 0 with the mapping at addr; -ENOENT: there is none; another: the kernel does not know the question. */
+/* 0 and the mapping at addr; -ENOENT: none; any other: the kernel does not support the ioctl. */
 static int
 map_at(int fd, uint64_t addr, struct map_query *q)
 {
@@ -93,8 +93,8 @@ maps_query(int fd, struct map_check *c)
 }
 
 /*
- * The kernel pins pages at registration; here the mappings are looked up instead, which neither
- * faults pages in nor changes their content.
+ * The kernel pins pages at registration. Here the mappings are looked up instead, which does not
+ * fault pages in.
  */
 static int
 maps_read(struct map_check *c)
@@ -114,7 +114,7 @@ maps_read(struct map_check *c)
 	       !c->refused) {
 		for (ssize_t i = 0; i < n; i++) {
 			if (buf[i] != '\n') {
-				/* Addresses and rights stand at the start; paths may be cut. */
+				/* Addresses and rights are at the start of the line; paths may be cut. */
 				if (fill < sizeof(line) - 1)
 					line[fill++] = buf[i];
 				continue;
@@ -190,7 +190,7 @@ emu_umem_log_page(const struct emu_umem *umem)
 		return umem->pages->log_page;
 	log_page = log_page_of(umem->addr);
 
-	/* No larger than the memory, rounded up: what the kernel asks of a page size. */
+	/* At most the length, rounded up (kernel: ib_umem_find_best_pgsz()). */
 	while (span < 63 && 1ull << span < umem->len)
 		span++;
 	if (log_page < LOG_PAGE_MIN)
@@ -198,7 +198,7 @@ emu_umem_log_page(const struct emu_umem *umem)
 	return log_page < span ? log_page : span;
 }
 
-/* The last byte can be read: catches a mapping that reaches beyond its file. */
+/* Check that the last byte can be read: the mapping may reach beyond the end of its file. */
 static bool
 byte_readable(uint64_t addr)
 {
@@ -206,7 +206,7 @@ byte_readable(uint64_t addr)
 	struct iovec local = {&byte, 1};
 	struct iovec remote = {(void *)(uintptr_t)addr, 1};
 
-	/* Where the call is not permitted there is nothing to learn from it. */
+	/* If the call is not permitted, assume that the memory is readable. */
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 || errno != EFAULT;
 }
 
@@ -239,7 +239,7 @@ emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t acces
 	if (ret != 0) {
 		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
 			  "umem 0x%" PRIx64 "+0x%" PRIx64 " access 0x%x: %s", addr, len, access,
-			  ret == -EINVAL ? "empty or wraps around" : "not mapped so");
+			  ret == -EINVAL ? "empty or wraps around" : "not mapped with this right");
 		return ret;
 	}
 	umem = emu_obj_new(ctx->dev, ctx, EMU_OBJ_UMEM, sizeof(*umem), NULL);
@@ -263,7 +263,7 @@ emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len)
 	return (void *)(uintptr_t)(umem->addr + offset);
 }
 
-/* The engine looks at the page as long as it knows it. */
+/* The engine polls the page until it is removed from its list. */
 static void
 uar_release(struct emu_obj *obj)
 {
@@ -322,7 +322,7 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 	mkey = emu_obj_new(ctx->dev, ctx, EMU_OBJ_MKEY, sizeof(*mkey), mr_release);
 	if (mkey == NULL)
 		return -ENOMEM;
-	/* The kernel counts the variant up from key to key. */
+	/* The variant is incremented from key to key, as in mlx5_ib (assign_mkey_variant()). */
 	mkey->variant = (uint8_t)(mkey->obj.id * 7 + 0x11);
 	mkey->pd = pdn;
 	mkey->local_read = true;
@@ -338,7 +338,7 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 	return 0;
 }
 
-/* The first two are those of every frame. */
+/* The first two cases are the ones of every frame. */
 static inline bool
 has_right(const struct emu_mkey *mkey, enum emu_dma_dir dir)
 {
@@ -384,7 +384,7 @@ emu_mkey_resolve(struct emu_mkey *mkey)
 	mkey->obj.dev->mkey_changes++;
 }
 
-/* A key whose memory is not all there: this access may be good all the same. */
+/* A key whose memory is not completely mapped: look up the memory of this access only. */
 static void *
 dma_piece(const struct emu_mkey *mkey, uint64_t at, uint64_t len, enum emu_dma_dir dir)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Numbers of options, rules and requests, all of one form. */
+/* Numbers in options, rules and requests. */
 #include "emu_number.h"
 
 #include <ctype.h>

@@ -8,12 +8,12 @@
 #include "emu_obj.h"
 
 /*
- * Freed ids needed in the queue before the oldest is given out again, so that a program which
- * uses a dead object is told so instead of hitting its successor.
+ * Freed ids that must be in the queue before the oldest is reused, so that a command with a stale id
+ * fails instead of reaching another object.
  */
 #define EMU_ID_DELAY 256u
 
-/** Where the ids of a type start and how many there may be. */
+/** First id of a type, and number of ids. */
 struct id_range {
 	const char *name;
 	uint32_t base, count; /* count 0: from the profile */
@@ -48,7 +48,7 @@ struct id_space {
 	struct emu_obj **slot;
 	uint32_t slots; /* allocated */
 	uint32_t base, count;
-	uint32_t fresh; /* slots below were in use at some time */
+	uint32_t fresh; /* slots from here on have never been used */
 	unsigned live;
 	uint32_t *freed; /* queue of indices; size slots, never overflows */
 	uint32_t freed_head, freed_len;
@@ -154,7 +154,7 @@ space_grow(struct id_space *s)
 	return 0;
 }
 
-/* Index of a free slot, or -1 when ids or memory ran out. */
+/* Index of a free slot, or -1 if out of ids or memory. */
 static int64_t
 space_take(struct id_space *s)
 {

@@ -41,26 +41,26 @@ enum emu_obj_type {
 const char *emu_obj_type_name(enum emu_obj_type type); /**< "CQ" */
 
 /**
- * refs counts the objects that use this one: while it is not 0 a destroy is refused with
- * BAD_RES_STATE. subscribed is set by the front end when somebody wants events.
+ * refs counts the objects that use this one: while it is not 0 a destroy command is refused with
+ * BAD_RES_STATE. The front end sets subscribed when a program has subscribed to events.
  */
 struct emu_obj {
 	enum emu_obj_type type;
 	uint32_t id; /**< cqn, sqn, tirn, mkey index ... unique per device and type. */
 	uint32_t refs;
 	struct emu_dev *dev;
-	struct emu_ctx *ctx; /**< NULL: made by the "kernel". */
+	struct emu_ctx *ctx; /**< NULL: created by the emulated kernel. */
 	/**
-	 * Drops references and frees what hangs on the object, not the object itself, which
-	 * emu_obj_destroy() frees afterwards. Under the lock; may be NULL.
+	 * Drops references and frees what belongs to the object; emu_obj_destroy() frees the object
+	 * afterwards. Lock held; may be NULL.
 	 */
 	void (*release)(struct emu_obj *obj);
 	void *abi;		  /**< The front end's handle, if it has one. */
 	void *dp;		  /**< State of dp/ for this object, if it has any. */
 	bool subscribed;
-	bool lost;	  /**< A planned fault told the program that it was not made. */
-	bool unmapped;	  /**< Its ring or record was taken out of the IOMMU, */
-	bool unmapped_met; /**< and the device wanted to go there. */
+	bool lost;	  /**< A fault rule reported the creation as failed to the program. */
+	bool unmapped;	  /**< Its ring or doorbell record is no longer mapped in the IOMMU. */
+	bool unmapped_met; /**< The device has tried to access unmapped memory of it. */
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
 
@@ -71,9 +71,9 @@ void *emu_obj_new(struct emu_dev *dev, struct emu_ctx *ctx, enum emu_obj_type ty
 void *emu_obj_find(struct emu_dev *dev, enum emu_obj_type type, uint32_t id);
 /** Unlinks, calls release, frees obj. 0 or -EBUSY when refs is not 0. */
 int emu_obj_destroy(struct emu_obj *obj);
-/** The same with no regard to refs: the last resort when a context closes. */
+/** The same regardless of refs: last resort when a context is closed. */
 void emu_obj_destroy_forced(struct emu_obj *obj);
-/** Makes and frees the (empty) table of a device; the latter destroys what is left. */
+/** Creates the empty table of a device, and frees it with all objects left in it. */
 int emu_obj_table_init(struct emu_dev *dev);
 void emu_obj_table_fini(struct emu_dev *dev);
 unsigned emu_obj_count(struct emu_dev *dev, enum emu_obj_type type);
@@ -85,11 +85,11 @@ static inline void emu_obj_unref(struct emu_obj *o) { o->refs--; }
 /* ---- memory (emu_mem.c) ---- */
 
 /**
- * Whether the process has mapped all of [addr, addr + len), writable if asked.
+ * Checks that the process has mapped all of [addr, addr + len), writable if requested.
  * @return 0; -EFAULT: no; -EINVAL: len 0 or wrap; another when the list of mappings cannot be read.
  */
 int emu_mem_check(uint64_t addr, uint64_t len, bool write);
-/** Memory that a VFIO context names by pages of one size (emu_pages.c). */
+/** Memory of a VFIO context as a list of pages of one size (emu_pages.c). */
 struct emu_pages {
 	uint64_t n;	  /**< Pages. */
 	uint64_t offset;  /**< Of the first byte in the first page. */
@@ -97,16 +97,16 @@ struct emu_pages {
 	bool write;	  /**< The entries let the device write. */
 	uint64_t pa[];	  /**< IOVAs. */
 };
-/** Room for n pages. NULL: no memory. */
+/** Allocates a list of n pages. NULL: no memory. */
 struct emu_pages *emu_pages_new(uint64_t n, unsigned log_page, uint64_t offset);
 void emu_pages_free(struct emu_pages *pages); /**< NULL is allowed. */
 /**
- * The memory at [at, at + len) behind the first byte, valid as emu_iommu_at() says. NULL: it is
- * not all mapped so, or not one piece of the process' memory.
+ * The memory at [at, at + len) relative to the first byte, valid as long as a result of
+ * emu_iommu_at(). NULL: not completely mapped with this right, or not contiguous in the process.
  */
 void *emu_pages_find(struct emu_iommu *iommu, const struct emu_pages *pages, uint64_t at,
 		     uint64_t len, bool write);
-/** The same for a DMA of the device: NULL was noted in the audit as `iommu`. */
+/** The same for a DMA of the device: NULL is a violation of kind `iommu`. */
 void *emu_pages_at(struct emu_iommu *iommu, const struct emu_pages *pages, uint64_t at,
 		   uint64_t len, bool write);
 
@@ -119,15 +119,16 @@ struct emu_umem {
 	struct emu_pages *pages; /**< Of a VFIO context; else NULL. */
 };
 /**
- * log2 of the pages that the kernel tells the device for a umem. It takes the largest size whose
- * pages are contiguous; that is known for huge pages only, of others the smallest is assumed.
+ * log2 of the page size that the kernel reports to the device for a umem. The kernel takes the
+ * largest size with contiguous pages; this is known for huge pages only, for others the smallest
+ * size is assumed.
  */
 unsigned emu_umem_log_page(const struct emu_umem *umem);
 struct emu_uar {
 	struct emu_obj obj;
 	uint64_t offset;      /**< In the uverbs file. */
 	volatile uint8_t *page; /**< The model's view of the doorbell page. */
-	unsigned sqs;	      /**< SQs that ring here; see dp_sq.c. */
+	unsigned sqs;	      /**< SQs with this doorbell page; see dp_sq.c. */
 	uint64_t last_db;     /**< Doorbell register value last seen by the engine. */
 };
 struct emu_mkey {
@@ -143,22 +144,22 @@ struct emu_mkey {
 	const struct emu_pages *pages;
 	struct emu_pages *own_pages; /**< The same list when it is the key's own, not a umem's. */
 	uint64_t at;
-	bool whole;		/**< host is good for all of it; else each access is looked up. */
+	bool whole;		/**< host is valid for the whole key; else each access is looked up. */
 };
-/** Looks whether all of a key over pages is mapped and one piece: whole and host. */
+/** Sets whole and host of a key over pages: whether all of it is mapped and contiguous. */
 void emu_mkey_resolve(struct emu_mkey *mkey);
-/** 0; -EFAULT: not mapped, or not writable although asked; -EINVAL: len 0 or wrap. */
+/** 0; -EFAULT: not mapped, or not writable although requested; -EINVAL: len 0 or wrap. */
 int emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t access,
 		    struct emu_umem **out);
 int emu_uar_create(struct emu_ctx *ctx, struct emu_uar **out);
-/** A verbs memory region: a key over process memory made by the kernel, not by a command. */
+/** A verbs memory region: a key over process memory that the kernel creates, not a command. */
 int emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, uint64_t iova,
 		  uint32_t access, struct emu_mkey **out);
 
 enum emu_dma_dir {
 	EMU_DMA_READ,
 	EMU_DMA_WRITE,
-	/* in the name of a remote QP: key and protection domain are the responder's */
+	/* requested by a remote QP: key and protection domain are the responder's */
 	EMU_DMA_REMOTE_READ,
 	EMU_DMA_REMOTE_WRITE,
 	EMU_DMA_REMOTE_ATOMIC,
@@ -170,9 +171,9 @@ emu_mkey_key(const struct emu_mkey *mkey)
 	return mkey->obj.id << 8 | mkey->variant;
 }
 /**
- * The only door to host memory. Resolves [addr, addr + len) under key for protection domain pd
+ * The only way to host memory. Resolves [addr, addr + len) under key for protection domain pd
  * and returns a window onto it, valid until the lock is dropped; NULL when the key is unknown,
- * of another PD, too short, or lacks the right - noted in the audit as unlawful.
+ * of another PD, too short, or lacks the right - reported as a violation.
  */
 void *emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
 	      enum emu_dma_dir dir);
@@ -191,7 +192,7 @@ struct emu_eq {
 	uint8_t *ring;
 	uint8_t log_size;
 	uint16_t vector;
-	bool oi;		 /**< Overwrites what was not consumed. */
+	bool oi;		 /**< Overrun ignore (PRM, EQ context). */
 	uint64_t events[4];	 /**< Bit per event type that is mapped here. */
 	uint32_t pi, ci;	 /**< 24 bits. */
 	bool armed, err;
@@ -201,7 +202,7 @@ struct emu_cq {
 	struct emu_obj obj;
 	struct emu_umem *umem, *dbr_umem;
 	struct emu_uar *uar;
-	uint8_t *ring;		     /**< Window. */
+	uint8_t *ring;		     /**< Address in this process. */
 	volatile uint32_t *dbrec;    /**< [0] consumer index, [1] arm; big-endian. */
 	uint8_t log_size, log_cqe_bytes; /**< 6 or 7. */
 	bool overrun_ignore, collapsed, err;
@@ -232,9 +233,9 @@ struct emu_sq {
 	uint32_t pd, user_index;
 	uint8_t log_wqebbs;
 	uint8_t min_inline_mode; /**< 0 none required, 1 L2, ... */
-	bool real_time;		 /**< Its completions carry the device's own clock. */
+	bool real_time;		 /**< Real-time timestamps in its completions. */
 	bool flush_in_error, allow_mpw, cd_master;
-	struct emu_qp *qp;	 /**< Whose send half this is; NULL: an Ethernet SQ of its own. */
+	struct emu_qp *qp;	 /**< The QP of which this is the send queue; NULL: an Ethernet SQ. */
 	uint16_t ci;		 /**< WQEBBs executed. */
 	uint16_t hw_pi;		 /**< Producer counter last read. */
 	uint64_t seen_db;	 /**< UAR doorbell acted upon. */
@@ -251,7 +252,7 @@ struct emu_rq {
 	volatile uint32_t *dbrec; /**< [0] producer counter, big-endian. */
 	uint32_t pd, user_index;
 	uint8_t log_wqes, log_stride_bytes;
-	bool real_time;		  /**< Its completions carry the device's own clock. */
+	bool real_time;		  /**< Real-time timestamps in its completions. */
 	bool vsd;		  /**< VLAN stripping disabled. */
 	bool scatter_fcs, flush_in_error, delay_drop;
 	/* Striding: a WQE is a next segment and data segments, and holds many frames. */
@@ -264,8 +265,8 @@ struct emu_rq {
 };
 
 /**
- * Receive WQEs that several QPs share: an RMP (what the kernel makes of an SRQ). A WQE of a linked
- * list begins with the index of its successor; the list starts at WQE 0.
+ * Receive WQEs shared by several QPs: an RMP, which mlx5_ib uses for an SRQ. A WQE of a linked list
+ * begins with the index of the next one; the list starts at WQE 0.
  */
 struct emu_srq {
 	struct emu_obj obj; /**< EMU_OBJ_RMP */
@@ -281,17 +282,17 @@ struct emu_srq {
 	uint16_t limit; /**< Armed: fewer posted WQEs raise SRQ_RQ_LIMIT once. 0: not armed. */
 };
 
-/** Where the packets of a connection go, as the address path (ads) or a UD WQE's AV says. */
+/** Destination of the packets of a connection, from the address path (ads) or the AV of a UD WQE. */
 struct emu_path {
 	uint8_t rgid[16], rmac[6];
 	uint8_t src_gid_index, sl, tclass, hop_limit;
-	bool force_loopback; /**< ads.fl: the own port, whatever GID and MAC say. */
+	bool force_loopback; /**< ads.fl: loopback, regardless of GID and MAC. */
 };
 
 /**
- * Queue pair of an RDMA transport: its two halves are a send and a receive queue whose id is the
- * qpn and which stand in no table. States as in PRM_QPC_STATE_*; the halves follow:
- * sq RDY in RTS; rq RDY from INIT to SQER; both ERR in ERR.
+ * Queue pair of an RDMA transport: a send and a receive queue whose id is the qpn; they are in no
+ * object table. The states of the queues follow the state of the QP (PRM_QPC_STATE_*): sq is RDY in
+ * RTS, rq is RDY from INIT to SQER, both are ERR in ERR.
  */
 struct emu_qp {
 	struct emu_obj obj; /**< EMU_OBJ_QP */
@@ -306,11 +307,11 @@ struct emu_qp {
 	uint32_t q_key;	    /**< UD */
 	uint8_t mtu;	    /**< PRM_QPC_MTU_* */
 	uint8_t log_msg_max;
-	uint8_t retry_count, rnr_retry; /**< rnr_retry 7: for ever. */
-	uint8_t ack_timeout;		/**< 4.096 us << n; 0: for ever. */
-	uint8_t min_rnr_nak;		/**< Code of the delay that a receiver asks for. */
+	uint8_t retry_count, rnr_retry; /**< rnr_retry 7: no limit. */
+	uint8_t ack_timeout;		/**< 4.096 us << n; 0: no timeout. */
+	uint8_t min_rnr_nak;		/**< Code of the delay in RNR NAKs. */
 	uint8_t log_sra_max, log_rra_max;
-	bool rre, rwe, rae; /**< What the peer may do here: read, write, atomics. */
+	bool rre, rwe, rae; /**< Rights of the peer: read, write, atomics. */
 	uint32_t next_send_psn, next_rcv_psn;
 	bool comm_est;	    /**< A packet arrived while in RTR. */
 };

@@ -33,7 +33,7 @@ iova_at(const struct emu_pages *pages, uint64_t at)
 	return pages->pa[at >> pages->log_page] + (at & ((1ull << pages->log_page) - 1));
 }
 
-/* Bytes from at on, of at most len, that lie on pages whose IOVAs follow each other. */
+/* Number of bytes from at on, at most len, on pages with consecutive IOVAs. */
 static uint64_t
 run_of(const struct emu_pages *pages, uint64_t at, uint64_t len)
 {
@@ -72,7 +72,7 @@ emu_pages_find(struct emu_iommu *iommu, const struct emu_pages *pages, uint64_t 
 		here = emu_iommu_at(iommu, iova, run, write);
 		if (first == NULL)
 			first = here;
-		/* In the process' memory the pieces must follow each other too. */
+		/* The pieces must be contiguous in the process too. */
 		if (here == NULL || here != first + done)
 			return NULL;
 		done += run;
@@ -89,8 +89,8 @@ emu_pages_at(struct emu_iommu *iommu, const struct emu_pages *pages, uint64_t at
 
 	if (found == NULL)
 		emu_audit(emu_iommu_dev(iommu), EMU_AUDIT_IOMMU,
-			  "DMA %s of 0x%" PRIx64 "+0x%" PRIx64 ": not mapped so, or scattered in "
-			  "the process' memory, which is not modelled", write ? "write" : "read",
+			  "DMA %s of 0x%" PRIx64 "+0x%" PRIx64 ": not mapped with this right, or "
+			  "not contiguous in the process, which is not modelled", write ? "write" : "read",
 			  inside(pages, all, len) ? iova_at(pages, all) : all, len);
 	return found;
 }

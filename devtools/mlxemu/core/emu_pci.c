@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Configuration space: its bytes, and what reading and writing the gateway's registers does. */
+/* PCI config space, and the registers of the vendor specific capability (VSC). */
 #include "emu_pci.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "emu_fault.h"
 
-/** As it lies in the file that processes share. */
+/** Layout of the file that the processes of a run share. */
 struct emu_pci {
 	_Atomic uint32_t config[EMU_PCI_CONFIG_BYTES / 4]; /* little endian, as PCI */
 	_Atomic uint32_t reg[];
@@ -26,7 +26,7 @@ pci_bytes(const struct emu_dev *dev)
 	return sizeof(struct emu_pci) + emu_cr_count(dev) * sizeof(uint32_t);
 }
 
-/* ---- what it holds at first ---- */
+/* ---- initial content ---- */
 
 static void
 put16(uint8_t *to, uint32_t v)
@@ -49,7 +49,7 @@ emu_pci_device_id(const struct emu_dev *dev)
 
 	if (!dev->vf)
 		return id;
-	/* From ConnectX-6 Dx on all cards' virtual functions have one id; before, the card's plus one. */
+	/* From ConnectX-6 Dx on virtual functions have a common id; before, the id of the card + 1. */
 	return id >= 0x101d ? 0x101e : id + 1;
 }
 
@@ -95,7 +95,7 @@ emu_pci_image(const struct emu_dev *dev, uint8_t config[EMU_PCI_CONFIG_BYTES])
 	put16(config, 0x15b3);
 	put16(config + 0x02, emu_pci_device_id(dev));
 	put16(config + 0x04, 0x0406); /* memory, bus master, no INTx */
-	put16(config + 0x06, 0x0010); /* there is a list of capabilities */
+	put16(config + 0x06, 0x0010); /* capability list present */
 	put16(config + 0x0a, 0x0200); /* Ethernet controller */
 	config[0x0c] = 0x10;	      /* cache line of 64 bytes */
 	config[0x0e] = 0x80;	      /* multi-function */
@@ -117,9 +117,9 @@ pci_fill(const struct emu_dev *dev, struct emu_pci *pci)
 	pci->config[(EMU_PCI_CAP_VSC + EMU_VSC_COUNTER) / 4] = emu_pci_has_vsc(dev);
 }
 
-/* ---- where it lies ---- */
+/* ---- the shared file ---- */
 
-/* By system call: the libc's names are interposed where the model runs. */
+/* System calls: the functions of libc are interposed. */
 static int
 pci_open(const struct emu_dev *dev, const char *dir, int flags)
 {
@@ -174,7 +174,7 @@ emu_pci_attach(struct emu_dev *dev, const char *dir)
 	if (pci == NULL)
 		return -ENOMEM;
 	if (!atomic_compare_exchange_strong(&dev->pci, &none, pci))
-		munmap(pci, pci_bytes(dev)); /* another thread was first */
+		munmap(pci, pci_bytes(dev)); /* another thread has attached it meanwhile */
 	return 0;
 }
 
@@ -187,7 +187,7 @@ emu_pci_detach(struct emu_dev *dev)
 		munmap(pci, pci_bytes(dev));
 }
 
-/* The space; made for this process alone when nobody attached a shared one. NULL: no memory. */
+/* The space; private to this process if no shared one is attached. NULL: no memory. */
 static struct emu_pci *
 pci_of(struct emu_dev *dev)
 {
@@ -229,7 +229,7 @@ emu_cr_write(struct emu_dev *dev, uint32_t addr, uint32_t value)
 	return true;
 }
 
-/* ---- the gateway ---- */
+/* ---- the vendor specific capability ---- */
 
 static bool
 space_known(uint32_t space)
@@ -238,7 +238,7 @@ space_known(uint32_t space)
 	       space == EMU_VSC_SPACE_SCAN;
 }
 
-/* A space is chosen: status 0 when there is none, else its size stands in the address register. */
+/* Select a space: status 0 if it does not exist, else the address register returns its size. */
 static void
 vsc_control(struct emu_dev *dev, _Atomic uint32_t *vsc, uint32_t value)
 {
@@ -252,7 +252,7 @@ vsc_control(struct emu_dev *dev, _Atomic uint32_t *vsc, uint32_t value)
 	vsc[EMU_VSC_CONTROL / 4] = space | EMU_VSC_SIZE_VALID | 1u << EMU_VSC_STATUS_SHIFT;
 }
 
-/* Where the walk goes on: the next register; behind the last one the end, and from there 0. */
+/* Next address of a walk: the next register; after the last one the end, and from there 0. */
 static uint32_t
 scan_next(struct emu_dev *dev, uint32_t addr)
 {
@@ -263,7 +263,7 @@ scan_next(struct emu_dev *dev, uint32_t addr)
 	return i < emu_cr_count(dev) ? emu_cr_address(dev, i) : emu_cr_end(dev);
 }
 
-/* An address begins an access: a read ends with the flag set, a write with the flag clear. */
+/* Writing the address starts an access: a read ends with the flag set, a write with it clear. */
 static void
 vsc_address(struct emu_dev *dev, _Atomic uint32_t *vsc, uint32_t value)
 {
@@ -295,7 +295,7 @@ vsc_semaphore(_Atomic uint32_t *vsc, uint32_t value)
 		atomic_compare_exchange_strong(&vsc[EMU_VSC_SEMAPHORE / 4], &nobody, value);
 }
 
-/* A ticket that is never 0. */
+/* Next ticket, never 0. */
 static uint32_t
 vsc_ticket(_Atomic uint32_t *vsc)
 {
@@ -306,7 +306,7 @@ vsc_ticket(_Atomic uint32_t *vsc)
 
 /* ---- access ---- */
 
-/** Name of a dword for fault rules: of the gateway's registers; "other". */
+/** Name of a dword in fault rules: a register of the VSC, or "other". */
 static const char *
 dword_name(const struct emu_dev *dev, uint32_t off)
 {
@@ -349,8 +349,8 @@ dword_read(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t *val
 }
 
 /*
- * What is no register of the gateway: command and status, and MSI-X's control, take what a kernel
- * writes there; everything else is as it was.
+ * Writes outside the VSC: command, status and MSI-X control are writable for the kernel, all other
+ * bits are read-only.
  */
 static void
 plain_write(struct emu_pci *pci, uint32_t off, uint32_t value, uint32_t mask)
@@ -385,7 +385,7 @@ dword_write(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t val
 		plain_write(pci, off, value, mask);
 		return 0;
 	}
-	/* The gateway is spoken to in dwords. */
+	/* The registers of the VSC are accessed as dwords only. */
 	if (mask != UINT32_MAX)
 		return 0;
 	if (in == EMU_VSC_CONTROL)
@@ -399,7 +399,7 @@ dword_write(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t val
 	return 0;
 }
 
-/* The part of the access that lies in one dword: its first byte there, and how many. */
+/* The part of the access within one dword: first byte and number of bytes. */
 static uint32_t
 part_of(uint32_t off, uint32_t len, uint32_t *first)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the kernel's network interface does to the device, and link state. */
+/* Settings of the kernel's network interface, link state, removal. */
 #include <errno.h>
 #include <string.h>
 
@@ -144,7 +144,7 @@ link_recompute(struct emu_dev *dev)
 		return;
 	dev->link_up = up;
 	emu_trace_note(dev, "link %s", up ? "up" : "down");
-	/* Who hears of the change and looks finds the new state. */
+	/* sysfs first: a program that gets the event reads the new state. */
 	if (front != NULL && front->port_changed != NULL)
 		front->port_changed(dev);
 	port_event(dev, up ? PORT_CHANGE_ACTIVE : PORT_CHANGE_DOWN);
@@ -163,7 +163,7 @@ gone(struct emu_dev *dev, bool failed)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
-	dev->gone_ns = 0;
+	dev->remove_ns = 0;
 	emu_clock_hold(dev);
 	dev->removed = true;
 	dev->failed = failed;
@@ -185,7 +185,7 @@ emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
-	/* A failed card can still be unplugged, and the kernel has nothing of it left to take down. */
+	/* A failed card can still be unplugged; the kernel has no objects of it left to destroy. */
 	if (dev->removed && !dev->failed)
 		return;
 	if (ms == 0 || dev->failed) {
@@ -193,13 +193,13 @@ emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 		gone(dev, false);
 		return;
 	}
-	if (dev->going)
+	if (dev->removing)
 		return;
 	emu_trace_note(dev, "is being removed");
-	dev->gone_ns = emu_mono_ns() + ms * 1000000u;
-	dev->going = true;
-	if (front != NULL && front->going != NULL)
-		front->going(dev);
+	dev->remove_ns = emu_mono_ns() + ms * 1000000u;
+	dev->removing = true;
+	if (front != NULL && front->removing != NULL)
+		front->removing(dev);
 }
 
 void
@@ -210,7 +210,7 @@ emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
 	if (dev->fatal != 0 && !dev->removed)
 		emu_dev_health(dev, dev->fatal);
 	dev->fatal = 0;
-	if (dev->gone_ns != 0 && mono_ns >= dev->gone_ns)
+	if (dev->remove_ns != 0 && mono_ns >= dev->remove_ns)
 		emu_dev_remove(dev, 0);
 }
 

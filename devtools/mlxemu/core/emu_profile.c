@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Profiles: what distinguishes one card from another, as data. */
+/* Profiles: data of the card models. */
 #include <string.h>
 
 #include "emu_dev.h"
 
-/* Limits that all generations share. */
+/* Limits common to all generations. */
 #define COMMON_LIMITS \
 	.log_max_cq = 20, .log_max_cq_sz = 22, .log_max_wq_sz = 15, .log_max_sq = 20, \
 	.log_max_rq = 20, .log_max_rqt = 18, .log_max_rqt_size = 11, .log_max_tir = 18, \

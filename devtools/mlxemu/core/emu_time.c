@@ -6,10 +6,10 @@
 
 #include "emu_clock.h"
 
-/* Virtual time: where it stands; it begins at a second. */
+/* Present virtual time; it begins at a full second. */
 #define VIRTUAL_START_NS EMU_NS_PER_S
 #define VIRTUAL_UTC_NS (1700000000ull * EMU_NS_PER_S)
-/* The two clocks cannot be read together: of so many tries the closest counts. */
+/* The two clocks cannot be read at the same time: take the closest pair of this many tries. */
 #define OFFSET_TRIES 16u
 
 static bool time_is_virtual;
@@ -76,7 +76,7 @@ offset_take(void)
 int64_t
 emu_time_offset(void)
 {
-	/* Two threads at the same time would take offsets a few ns apart: the last one stays. */
+	/* Concurrent callers measure offsets that differ by a few ns: the last one is kept. */
 	if (!atomic_load_explicit(&offset_known, memory_order_acquire))
 		emu_time_offset_set(offset_take());
 	return atomic_load_explicit(&offset_ns, memory_order_relaxed);

@@ -25,7 +25,7 @@
 static int trace_fd = -1;
 static uint64_t trace_start_ns;
 
-/** A line under construction; what does not fit is cut and marked. */
+/** A line being composed; text that does not fit is cut off and marked. */
 struct line {
 	size_t len;
 	char text[LINE_BYTES];
@@ -100,7 +100,7 @@ static void
 trace_field(void *arg, const char *path, uint64_t value, const char *enum_name)
 {
 	(void)arg;
-	/* The head of the line already says these. */
+	/* These are in the head of the line. */
 	if (strcmp(path, "opcode") == 0 || strcmp(path, "uid") == 0 ||
 	    strcmp(path, "status") == 0 || strcmp(path, "syndrome") == 0)
 		return;

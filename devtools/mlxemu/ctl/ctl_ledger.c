@@ -173,7 +173,7 @@ emu_ctl_audit(struct emu_ctl *c)
 		}
 	}
 	emu_ctl_set(c->out, "left", emu_audit_left_total());
-	emu_ctl_set(c->out, "unlawful", emu_audit_total());
+	emu_ctl_set(c->out, "violations", emu_audit_total());
 	json_object_set_new(c->out, "kinds", kinds);
 	json_object_set_new(c->out, "texts", texts);
 	return 0;

@@ -197,7 +197,7 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"help", "", "the commands", ctl_help},
 	{"ledger", "", "what programs hold: objects by type and port, memory, descriptors",
 	 emu_ctl_ledger},
-	{"audit", "", "what was left behind and what was unlawful so far", emu_ctl_audit},
+	{"audit", "", "objects left behind and violations so far", emu_ctl_audit},
 	{"counters", "", "frames, bytes, losses and bus traffic of each port", emu_ctl_counters},
 	{"fault.add", "rule=RULE", "adds a fault rule", ctl_fault_add},
 	{"fault.list", "", "the rules with what they saw and hit", ctl_fault_list},

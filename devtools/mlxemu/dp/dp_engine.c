@@ -273,7 +273,7 @@ at_rest(struct emu_machine *m)
 
 		if (dev->removed || port == NULL)
 			continue;
-		if ((dev->replug_ns | dev->gone_ns) != 0 || !TAILQ_EMPTY(&port->active) ||
+		if ((dev->replug_ns | dev->remove_ns) != 0 || !TAILQ_EMPTY(&port->active) ||
 		    !TAILQ_EMPTY(&port->timed) || !TAILQ_EMPTY(&port->failed))
 			return false;
 	}

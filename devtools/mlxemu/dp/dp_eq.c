@@ -92,7 +92,7 @@ overrun(struct emu_eq *eq, uint8_t type)
 	}
 	dev->stats.async_eq_overruns++;
 	dev->fatal = SYNDROME_ASYNC_EQ_OVERRUN;
-	dev->gone_ns = emu_mono_ns();
+	dev->remove_ns = emu_mono_ns();
 }
 
 /* Its ring cannot be written to any more; said once. */

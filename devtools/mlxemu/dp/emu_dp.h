@@ -34,7 +34,7 @@ void emu_dp_stop(struct emu_machine *m);
 /** One pass over all ports, lock held; returns work done. For tests without a thread. */
 unsigned emu_dp_poll(struct emu_machine *m);
 /**
- * Watches posted receive buffers: one that is posted again before it was used up is unlawful. Of
+ * Watches posted receive buffers: one that is posted again before it was used up is a violation. Of
  * the process; to be called before there are queues. False: out of memory.
  */
 bool emu_dp_check_buffers(bool on);

@@ -202,7 +202,7 @@ fw_teardown_hca(struct fw_cmd *c)
 	fw_l2_clear(c);
 	c->dev->l2.owned = false;
 	hca->state = EMU_HCA_ENABLED;
-	hca->asked = false;
+	hca->requested = false;
 	hca->roce = false;
 	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
 	emu_port_set_admin(c->dev, hca->admin_before);

@@ -75,13 +75,13 @@ fw_pages_balance(struct emu_ctx *ctx)
 	struct prm_eqe eqe = {.type = PRM_EVENT_TYPE_PAGE_REQUEST};
 	unsigned has;
 
-	if (hca->state != EMU_HCA_UP || hca->asked)
+	if (hca->state != EMU_HCA_UP || hca->requested)
 		return;
 	has = free_pages(ctx);
 	if (has >= PAGES_LOW && has <= PAGES_HIGH)
 		return;
 	eqe.page_req_num_pages = htobe32(has < PAGES_LOW ? PAGES_STEP : -PAGES_STEP);
-	hca->asked = emu_dp_eq_event(ctx, &eqe);
+	hca->requested = emu_dp_eq_event(ctx, &eqe);
 }
 
 static int
@@ -163,7 +163,7 @@ give(struct fw_cmd *c, unsigned n)
 		hca->page[hca->pages++] = iova;
 	}
 	hca->given += n;
-	hca->asked = false;
+	hca->requested = false;
 	return 0;
 }
 
@@ -196,7 +196,7 @@ take(struct fw_cmd *c, unsigned n)
 	}
 	prm_manage_pages_out_set_output_num_entries(c->out, n);
 	hca->taken += n;
-	hca->asked = false;
+	hca->requested = false;
 	return 0;
 }
 
@@ -217,6 +217,6 @@ fw_manage_pages(struct fw_cmd *c)
 	if (op != OP_CANT_GIVE)
 		return fw_refuse(c, FW_OP_MOD, "%u", op);
 	/* Asked again when the next object is made. */
-	c->ctx->hca.asked = false;
+	c->ctx->hca.requested = false;
 	return 0;
 }

@@ -21,7 +21,7 @@ wire_mono_ns(void)
 }
 
 bool
-wire_patience_ended(struct emu_wire_port *w, struct wire_hold *h)
+wire_hold_expired(struct emu_wire_port *w, struct wire_hold *h)
 {
 	uint64_t now = wire_mono_ns();
 
@@ -42,7 +42,7 @@ bool
 wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	if (wire_dp(dev)->offer(dev, frame, len) == EMU_RX_FULL) {
-		if (!wire_patience_ended(w, &w->hold))
+		if (!wire_hold_expired(w, &w->hold))
 			return false;
 		w->stats.hold_timeouts++;
 		wire_dp(dev)->ingress(dev, frame, len);

@@ -49,7 +49,7 @@ extern const struct wire_ops wire_none_ops, wire_pair_ops, wire_tap_ops, wire_pc
 
 uint64_t wire_mono_ns(void);
 /** Nothing can be handed over now: true when the time to wait is over. */
-bool wire_patience_ended(struct emu_wire_port *w, struct wire_hold *h);
+bool wire_hold_expired(struct emu_wire_port *w, struct wire_hold *h);
 /**
  * Gives a frame to dev, waiting for a receive buffer within bounds.
  * @return false: not yet, offer it again.

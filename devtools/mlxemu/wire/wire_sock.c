@@ -41,7 +41,7 @@ struct sock_buffer {
 struct sock {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int listener, fd;   /**< -1: none. */
-	bool greeted;	    /**< The other end has said who it is. */
+	bool hello_received;	    /**< The other end has said who it is. */
 	bool up;	    /**< Carrier whether there is another end or not. */
 	uint64_t tried_ns;  /**< When the other end was last looked for. */
 	uint64_t empty_at;  /**< Processor ticks of the last empty read; 0: there was something. */
@@ -67,7 +67,7 @@ static void
 connected(struct sock *s, int fd)
 {
 	s->fd = fd;
-	s->greeted = false;
+	s->hello_received = false;
 	s->in.from = s->in.to = 0;
 	s->out.from = 0;
 	s->out.to = GREETING_BYTES;
@@ -178,10 +178,10 @@ hang_up(struct emu_wire_port *w)
 {
 	struct sock *s = w->priv;
 
-	if (s->greeted && s->out.from != s->out.to)
+	if (s->hello_received && s->out.from != s->out.to)
 		w->stats.cut++;
 	close_fd(&s->fd);
-	s->greeted = false;
+	s->hello_received = false;
 	s->tried_ns = 0;
 	if (w->dev->carrier && !s->up)
 		emu_port_set_carrier(w->dev, false);
@@ -235,8 +235,8 @@ sock_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	struct sock_buffer *b = &s->out;
 	uint32_t length = htole32(len);
 
-	if (!s->greeted)
-		return s->up && w->lossless && !wire_patience_ended(w, &s->full) ?
+	if (!s->hello_received)
+		return s->up && w->lossless && !wire_hold_expired(w, &s->full) ?
 			       EMU_WIRE_HOLD : EMU_WIRE_LOST;
 	if (BUFFER_BYTES - b->to < LENGTH_BYTES + len) {
 		if (!flush(w))
@@ -246,7 +246,7 @@ sock_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 		b->from = 0;
 	}
 	if (BUFFER_BYTES - b->to < LENGTH_BYTES + len) {
-		if (!wire_patience_ended(w, &s->full))
+		if (!wire_hold_expired(w, &s->full))
 			return EMU_WIRE_HOLD;
 		w->stats.would_block++;
 		return EMU_WIRE_LOST;
@@ -286,7 +286,7 @@ fill(struct emu_wire_port *w)
 }
 
 static void
-greet(struct emu_wire_port *w)
+hello_receive(struct emu_wire_port *w)
 {
 	struct sock *s = w->priv;
 
@@ -299,7 +299,7 @@ greet(struct emu_wire_port *w)
 		return;
 	}
 	s->in.from += GREETING_BYTES;
-	s->greeted = true;
+	s->hello_received = true;
 	if (!w->dev->carrier)
 		emu_port_set_carrier(w->dev, true);
 }
@@ -377,11 +377,11 @@ sock_poll(struct emu_wire_port *w, unsigned budget)
 		wait_for_peer(s);
 	if (s->fd < 0 || !flush(w))
 		return 0;
-	if ((!s->greeted || next_frame(&s->in) == 0) && !fill(w))
+	if ((!s->hello_received || next_frame(&s->in) == 0) && !fill(w))
 		return 0;
-	if (!s->greeted)
-		greet(w);
-	return s->greeted ? take_frames(w, budget) : 0;
+	if (!s->hello_received)
+		hello_receive(w);
+	return s->hello_received ? take_frames(w, budget) : 0;
 }
 
 static bool

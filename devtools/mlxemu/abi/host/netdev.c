@@ -32,7 +32,7 @@ abi_netdev_find(const struct emu_machine *m, const char *name)
 	unsigned i;
 
 	for (i = 0; i < m->ports; i++)
-		if ((m->dev[i].doors & EMU_DOOR_VERBS) != 0 &&
+		if ((m->dev[i].fronts & EMU_FRONT_VERBS) != 0 &&
 		    strncmp(m->dev[i].netdev_name, name, IFNAMSIZ) == 0)
 			return (int)i;
 	return -1;
@@ -62,7 +62,7 @@ abi_netdev_name(unsigned index)
 		return NULL;
 	m = abi_machine();
 	if (m == NULL || index - ABI_IFINDEX_BASE >= m->ports ||
-	    (m->dev[index - ABI_IFINDEX_BASE].doors & EMU_DOOR_VERBS) == 0)
+	    (m->dev[index - ABI_IFINDEX_BASE].fronts & EMU_FRONT_VERBS) == 0)
 		return NULL;
 	return m->dev[index - ABI_IFINDEX_BASE].netdev_name;
 }

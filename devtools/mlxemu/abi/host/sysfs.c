@@ -177,11 +177,11 @@ tree_iommu(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, name, "%s", "");
 }
 
-/* Of both doors the kernel's driver is the one that looks bound. */
+/* With both front ends, sysfs shows the kernel's driver as bound. */
 static const char *
 tree_driver(const struct emu_dev *dev)
 {
-	if ((dev->doors & EMU_DOOR_VERBS) == 0)
+	if ((dev->fronts & EMU_FRONT_VERBS) == 0)
 		return "vfio-pci";
 	return dev->profile->mlx4 ? "mlx4_core" : "mlx5_core";
 }
@@ -219,7 +219,7 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 	tree_pci_config(t, dev);
 	snprintf(link, sizeof(link), "../../../bus/pci/drivers/%s", driver);
 	tree_link(t, "driver", link);
-	if ((dev->doors & EMU_DOOR_VFIO) != 0)
+	if ((dev->fronts & EMU_FRONT_VFIO) != 0)
 		tree_iommu(t, dev);
 	tree_base(t, PCI_SLOT_PARENT "/%s", dev->pci_addr);
 	tree_link(t, "subsystem", "../../../bus/pci");
@@ -402,7 +402,7 @@ emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t
 
 	for (i = 0; i < m->ports && t.err == 0; i++) {
 		tree_pci(&t, &m->dev[i]);
-		if ((m->dev[i].doors & EMU_DOOR_VERBS) == 0)
+		if ((m->dev[i].fronts & EMU_FRONT_VERBS) == 0)
 			continue;
 		tree_ibdev(&t, &m->dev[i]);
 		tree_uverbs(&t, &m->dev[i]);
@@ -419,7 +419,7 @@ emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
 {
 	struct tree t = {.dir = dir};
 
-	if ((dev->doors & EMU_DOOR_VERBS) == 0)
+	if ((dev->fronts & EMU_FRONT_VERBS) == 0)
 		return;
 	tree_ibdev_state(&t, dev);
 	t.err = 0;

@@ -13,7 +13,7 @@
 #include "abi/ctl_server.h"
 
 static void *
-late_symbol(const char *name)
+lazy_symbol(const char *name)
 {
 	static void *lib;
 
@@ -22,12 +22,12 @@ late_symbol(const char *name)
 	return lib != NULL ? dlsym(lib, name) : NULL;
 }
 
-#define LATE(name) ((__typeof__(&name))late_symbol(#name))
+#define LAZY(name) ((__typeof__(&name))lazy_symbol(#name))
 
 bool
 abi_json_loaded(void)
 {
-	return late_symbol("json_loadb") != NULL;
+	return lazy_symbol("json_loadb") != NULL;
 }
 
 /* All of these run only after abi_json_loaded() said yes. */
@@ -35,125 +35,125 @@ abi_json_loaded(void)
 json_t *
 json_loadb(const char *buffer, size_t len, size_t flags, json_error_t *error)
 {
-	return LATE(json_loadb)(buffer, len, flags, error);
+	return LAZY(json_loadb)(buffer, len, flags, error);
 }
 
 char *
 json_dumps(const json_t *json, size_t flags)
 {
-	return LATE(json_dumps)(json, flags);
+	return LAZY(json_dumps)(json, flags);
 }
 
 void
 json_delete(json_t *json)
 {
-	LATE(json_delete)(json);
+	LAZY(json_delete)(json);
 }
 
 json_t *
 json_object(void)
 {
-	return LATE(json_object)();
+	return LAZY(json_object)();
 }
 
 json_t *
 json_array(void)
 {
-	return LATE(json_array)();
+	return LAZY(json_array)();
 }
 
 json_t *
 json_string(const char *value)
 {
-	return LATE(json_string)(value);
+	return LAZY(json_string)(value);
 }
 
 json_t *
 json_integer(json_int_t value)
 {
-	return LATE(json_integer)(value);
+	return LAZY(json_integer)(value);
 }
 
 json_t *
 json_true(void)
 {
-	return LATE(json_true)();
+	return LAZY(json_true)();
 }
 
 json_t *
 json_false(void)
 {
-	return LATE(json_false)();
+	return LAZY(json_false)();
 }
 
 json_t *
 json_object_get(const json_t *object, const char *key)
 {
-	return LATE(json_object_get)(object, key);
+	return LAZY(json_object_get)(object, key);
 }
 
 int
 json_object_set_new(json_t *object, const char *key, json_t *value)
 {
-	return LATE(json_object_set_new)(object, key, value);
+	return LAZY(json_object_set_new)(object, key, value);
 }
 
 void *
 json_object_iter(json_t *object)
 {
-	return LATE(json_object_iter)(object);
+	return LAZY(json_object_iter)(object);
 }
 
 void *
 json_object_iter_next(json_t *object, void *at)
 {
-	return LATE(json_object_iter_next)(object, at);
+	return LAZY(json_object_iter_next)(object, at);
 }
 
 const char *
 json_object_iter_key(void *at)
 {
-	return LATE(json_object_iter_key)(at);
+	return LAZY(json_object_iter_key)(at);
 }
 
 int
 json_object_clear(json_t *object)
 {
-	return LATE(json_object_clear)(object);
+	return LAZY(json_object_clear)(object);
 }
 
 size_t
 json_array_size(const json_t *array)
 {
-	return LATE(json_array_size)(array);
+	return LAZY(json_array_size)(array);
 }
 
 json_t *
 json_array_get(const json_t *array, size_t index)
 {
-	return LATE(json_array_get)(array, index);
+	return LAZY(json_array_get)(array, index);
 }
 
 int
 json_array_append_new(json_t *array, json_t *value)
 {
-	return LATE(json_array_append_new)(array, value);
+	return LAZY(json_array_append_new)(array, value);
 }
 
 const char *
 json_string_value(const json_t *string)
 {
-	return LATE(json_string_value)(string);
+	return LAZY(json_string_value)(string);
 }
 
 json_int_t
 json_integer_value(const json_t *integer)
 {
-	return LATE(json_integer_value)(integer);
+	return LAZY(json_integer_value)(integer);
 }
 
 double
 json_number_value(const json_t *number)
 {
-	return LATE(json_number_value)(number);
+	return LAZY(json_number_value)(number);
 }

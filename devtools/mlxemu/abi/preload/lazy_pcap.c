@@ -14,7 +14,7 @@
 #include <pcap/pcap.h>
 
 static void *
-late_symbol(const char *name)
+lazy_symbol(const char *name)
 {
 	static void *lib;
 
@@ -24,13 +24,13 @@ late_symbol(const char *name)
 }
 
 /* Everything but the two functions that open has a handle from them: the library is there. */
-#define LATE(name) ((__typeof__(&name))late_symbol(#name))
+#define LAZY(name) ((__typeof__(&name))lazy_symbol(#name))
 
 pcap_t *
 pcap_open_offline_with_tstamp_precision(const char *path, u_int precision, char *err)
 {
 	__typeof__(&pcap_open_offline_with_tstamp_precision) f =
-		LATE(pcap_open_offline_with_tstamp_precision);
+		LAZY(pcap_open_offline_with_tstamp_precision);
 
 	if (f != NULL)
 		return f(path, precision, err);
@@ -42,7 +42,7 @@ pcap_t *
 pcap_open_dead_with_tstamp_precision(int linktype, int snaplen, u_int precision)
 {
 	__typeof__(&pcap_open_dead_with_tstamp_precision) f =
-		LATE(pcap_open_dead_with_tstamp_precision);
+		LAZY(pcap_open_dead_with_tstamp_precision);
 
 	return f != NULL ? f(linktype, snaplen, precision) : NULL;
 }
@@ -50,59 +50,59 @@ pcap_open_dead_with_tstamp_precision(int linktype, int snaplen, u_int precision)
 int
 pcap_datalink(pcap_t *p)
 {
-	return LATE(pcap_datalink)(p);
+	return LAZY(pcap_datalink)(p);
 }
 
 const char *
 pcap_datalink_val_to_name(int dlt)
 {
-	return LATE(pcap_datalink_val_to_name)(dlt);
+	return LAZY(pcap_datalink_val_to_name)(dlt);
 }
 
 int
 pcap_next_ex(pcap_t *p, struct pcap_pkthdr **header, const u_char **data)
 {
-	return LATE(pcap_next_ex)(p, header, data);
+	return LAZY(pcap_next_ex)(p, header, data);
 }
 
 char *
 pcap_geterr(pcap_t *p)
 {
-	return LATE(pcap_geterr)(p);
+	return LAZY(pcap_geterr)(p);
 }
 
 void
 pcap_close(pcap_t *p)
 {
-	LATE(pcap_close)(p);
+	LAZY(pcap_close)(p);
 }
 
 pcap_dumper_t *
 pcap_dump_open(pcap_t *p, const char *path)
 {
-	return LATE(pcap_dump_open)(p, path);
+	return LAZY(pcap_dump_open)(p, path);
 }
 
 void
 pcap_dump(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
 {
-	LATE(pcap_dump)(user, header, data);
+	LAZY(pcap_dump)(user, header, data);
 }
 
 FILE *
 pcap_dump_file(pcap_dumper_t *d)
 {
-	return LATE(pcap_dump_file)(d);
+	return LAZY(pcap_dump_file)(d);
 }
 
 int
 pcap_dump_flush(pcap_dumper_t *d)
 {
-	return LATE(pcap_dump_flush)(d);
+	return LAZY(pcap_dump_flush)(d);
 }
 
 void
 pcap_dump_close(pcap_dumper_t *d)
 {
-	LATE(pcap_dump_close)(d);
+	LAZY(pcap_dump_close)(d);
 }

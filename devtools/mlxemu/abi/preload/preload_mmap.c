@@ -42,7 +42,7 @@ abi_mmap_fault(int fd, off64_t offset)
 	if (m != NULL) {
 		struct emu_dev *dev = &m->dev[abi_uverbs_index(obj)];
 
-		ret = emu_dev_deaf(dev) ? -EIO
+		ret = emu_dev_disassociated(dev) ? -EIO
 					: emu_fault_errno(EMU_AT_MMAP, dev, abi_mmap_page(offset));
 		abi_leave();
 	}

@@ -90,7 +90,7 @@ static void
 abi_file_shut(struct abi_file *file, bool exiting)
 {
 	/* After removal they are the kernel's zeroed pages. */
-	unsigned maps = exiting || emu_dev_deaf(file->dev) ? 0 : abi_file_mappings(file);
+	unsigned maps = exiting || emu_dev_disassociated(file->dev) ? 0 : abi_file_mappings(file);
 
 	if (file->shut)
 		return;
@@ -108,7 +108,7 @@ abi_file_shut(struct abi_file *file, bool exiting)
 	}
 	emu_trace_note(file->dev, "%s closed", file->dev->uverbs_name);
 	abi_handles_fini(file);
-	abi_door_unlock(file->lock);
+	abi_driver_unlock(file->lock);
 }
 
 static void
@@ -241,19 +241,19 @@ abi_uverbs_open(unsigned n, int flags)
 	m = abi_enter();
 	if (m == NULL)
 		return -ENODEV;
-	ret = n < m->ports && !emu_dev_deaf(&m->dev[n]) ? 0 : -ENOENT;
-	if (ret == 0 && (m->dev[n].doors & EMU_DOOR_VERBS) == 0)
+	ret = n < m->ports && !emu_dev_disassociated(&m->dev[n]) ? 0 : -ENOENT;
+	if (ret == 0 && (m->dev[n].fronts & EMU_FRONT_VERBS) == 0)
 		ret = -ENOENT;
 	if (ret == 0)
 		ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[n], m->dev[n].uverbs_name);
 	if (ret == 0)
-		ret = lock = abi_door_lock(&m->dev[n], EMU_DOOR_VERBS);
+		ret = lock = abi_driver_lock(&m->dev[n], EMU_FRONT_VERBS);
 	if (lock == -EBUSY)
 		emu_trace_note(&m->dev[n], "open: %s: in use, by VFIO", m->dev[n].uverbs_name);
 	if (ret >= 0)
 		ret = abi_file_open(m, n, flags, lock);
 	if (ret < 0)
-		abi_door_unlock(lock);
+		abi_driver_unlock(lock);
 	abi_leave();
 	return ret;
 }
@@ -327,7 +327,7 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 	if (ret == 0 && call->method->run != abi_write_command)
 		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, call->method->name);
 	if (ret == 0)
-		ret = emu_dev_deaf(call->dev) ? -EIO : call->method->run(call);
+		ret = emu_dev_disassociated(call->dev) ? -EIO : call->method->run(call);
 	if (ret < 0)
 		emu_trace_note(call->dev, "call %s -> %s", call->method->name,
 			       strerrorname_np(-ret));
@@ -368,7 +368,7 @@ abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg)
 	call.ctx = call.file->ctx;
 	call.attrs = ((struct ib_uverbs_ioctl_hdr *)arg)->attrs;
 	call.nattrs = hdr.num_attrs;
-	ret = call.file->shut || emu_dev_deaf(call.dev)
+	ret = call.file->shut || emu_dev_disassociated(call.dev)
 		      ? -EIO
 		      : abi_call_run(&call, hdr.object_id, hdr.method_id);
 	delay_us = emu_fault_delay_take();

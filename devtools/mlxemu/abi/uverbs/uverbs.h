@@ -67,7 +67,7 @@ struct abi_file {
 	struct emu_dev *dev;
 	struct emu_ctx *ctx; /**< After GET_CONTEXT. */
 	void *map;	     /**< The whole file. */
-	int lock;	     /**< Of abi_door_lock(). */
+	int lock;	     /**< Of abi_driver_lock(). */
 	bool shut;	     /**< The model has ended: nothing works any more. */
 	struct abi_handle **handles;
 	unsigned nhandles;

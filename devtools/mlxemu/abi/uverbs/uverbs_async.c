@@ -44,14 +44,14 @@ struct abi_async {
 };
 
 /* Answers of slow commands, by the time they are due. Under the model's lock. */
-static struct abi_replies abi_late = TAILQ_HEAD_INITIALIZER(abi_late);
+static struct abi_replies abi_delayed = TAILQ_HEAD_INITIALIZER(abi_delayed);
 /* The thread that hands them out: runs from the first of them to the model's end. */
 static struct {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool runs, quit, moved; /* Under the mutex. */
-} abi_later = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} abi_reply_thread = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t
 abi_now_ns(void)
@@ -83,11 +83,11 @@ abi_async_close(struct abi_channel *ch)
 		TAILQ_REMOVE(&ch->async->ready, r, next);
 		free(r);
 	}
-	for (r = TAILQ_FIRST(&abi_late); r != NULL; r = next) {
+	for (r = TAILQ_FIRST(&abi_delayed); r != NULL; r = next) {
 		next = TAILQ_NEXT(r, next);
 		if (r->channel != ch)
 			continue;
-		TAILQ_REMOVE(&abi_late, r, next);
+		TAILQ_REMOVE(&abi_delayed, r, next);
 		free(r);
 	}
 	free(ch->async);
@@ -118,19 +118,19 @@ abi_reply_ready(struct abi_reply *r)
 
 /* Hands out what is due; when the next one is, 0: there is none. */
 static uint64_t
-abi_late_serve(void)
+abi_reply_serve(void)
 {
 	uint64_t next_ns = 0;
 	struct abi_reply *r;
 
 	if (abi_enter() == NULL)
 		return 0;
-	while ((r = TAILQ_FIRST(&abi_late)) != NULL) {
+	while ((r = TAILQ_FIRST(&abi_delayed)) != NULL) {
 		if (r->due_ns > abi_now_ns()) {
 			next_ns = r->due_ns;
 			break;
 		}
-		TAILQ_REMOVE(&abi_late, r, next);
+		TAILQ_REMOVE(&abi_delayed, r, next);
 		abi_reply_ready(r);
 	}
 	abi_leave();
@@ -138,47 +138,47 @@ abi_late_serve(void)
 }
 
 static void *
-abi_later_main(void *arg)
+abi_reply_main(void *arg)
 {
 	struct timespec until;
 	uint64_t next_ns;
 
 	(void)arg;
-	pthread_mutex_lock(&abi_later.mutex);
-	while (!abi_later.quit) {
-		abi_later.moved = false;
-		pthread_mutex_unlock(&abi_later.mutex);
-		next_ns = abi_late_serve();
-		pthread_mutex_lock(&abi_later.mutex);
+	pthread_mutex_lock(&abi_reply_thread.mutex);
+	while (!abi_reply_thread.quit) {
+		abi_reply_thread.moved = false;
+		pthread_mutex_unlock(&abi_reply_thread.mutex);
+		next_ns = abi_reply_serve();
+		pthread_mutex_lock(&abi_reply_thread.mutex);
 		until = (struct timespec){.tv_sec = (time_t)(next_ns / 1000000000u),
 					  .tv_nsec = (long)(next_ns % 1000000000u)};
-		while (!abi_later.quit && !abi_later.moved)
+		while (!abi_reply_thread.quit && !abi_reply_thread.moved)
 			if (next_ns == 0)
-				pthread_cond_wait(&abi_later.cond, &abi_later.mutex);
-			else if (pthread_cond_clockwait(&abi_later.cond, &abi_later.mutex,
+				pthread_cond_wait(&abi_reply_thread.cond, &abi_reply_thread.mutex);
+			else if (pthread_cond_clockwait(&abi_reply_thread.cond, &abi_reply_thread.mutex,
 							CLOCK_MONOTONIC, &until) == ETIMEDOUT)
 				break;
 	}
-	pthread_mutex_unlock(&abi_later.mutex);
+	pthread_mutex_unlock(&abi_reply_thread.mutex);
 	return NULL;
 }
 
 /* The list has changed: the thread is to look again. */
 static int
-abi_later_wake(void)
+abi_reply_wake(void)
 {
 	int ret = 0;
 
-	pthread_mutex_lock(&abi_later.mutex);
-	if (!abi_later.runs && !abi_later.quit) {
-		pthread_cond_init(&abi_later.cond, NULL);
-		ret = emu_thread_start(&abi_later.thread, "mlxemu-async", abi_later_main, NULL);
-		abi_later.runs = ret == 0;
+	pthread_mutex_lock(&abi_reply_thread.mutex);
+	if (!abi_reply_thread.runs && !abi_reply_thread.quit) {
+		pthread_cond_init(&abi_reply_thread.cond, NULL);
+		ret = emu_thread_start(&abi_reply_thread.thread, "mlxemu-async", abi_reply_main, NULL);
+		abi_reply_thread.runs = ret == 0;
 	}
-	abi_later.moved = true;
-	if (abi_later.runs)
-		pthread_cond_signal(&abi_later.cond);
-	pthread_mutex_unlock(&abi_later.mutex);
+	abi_reply_thread.moved = true;
+	if (abi_reply_thread.runs)
+		pthread_cond_signal(&abi_reply_thread.cond);
+	pthread_mutex_unlock(&abi_reply_thread.mutex);
 	return ret;
 }
 
@@ -187,14 +187,14 @@ abi_async_stop(void)
 {
 	bool runs;
 
-	pthread_mutex_lock(&abi_later.mutex);
-	abi_later.quit = true;
-	runs = abi_later.runs;
+	pthread_mutex_lock(&abi_reply_thread.mutex);
+	abi_reply_thread.quit = true;
+	runs = abi_reply_thread.runs;
 	if (runs)
-		pthread_cond_signal(&abi_later.cond);
-	pthread_mutex_unlock(&abi_later.mutex);
+		pthread_cond_signal(&abi_reply_thread.cond);
+	pthread_mutex_unlock(&abi_reply_thread.mutex);
 	if (runs)
-		pthread_join(abi_later.thread, NULL);
+		pthread_join(abi_reply_thread.thread, NULL);
 }
 
 /* Behind those that are due at the same time or before. */
@@ -204,16 +204,16 @@ abi_reply_late(struct abi_reply *r, uint64_t delay_us)
 	struct abi_reply *before;
 
 	r->due_ns = abi_now_ns() + 1000 * delay_us;
-	before = TAILQ_LAST(&abi_late, abi_replies);
+	before = TAILQ_LAST(&abi_delayed, abi_replies);
 	while (before != NULL && before->due_ns > r->due_ns)
 		before = TAILQ_PREV(before, abi_replies, next);
 	if (before != NULL) {
 		/* The thread knows when to look again. */
-		TAILQ_INSERT_AFTER(&abi_late, before, r, next);
+		TAILQ_INSERT_AFTER(&abi_delayed, before, r, next);
 		return 0;
 	}
-	TAILQ_INSERT_HEAD(&abi_late, r, next);
-	return abi_later_wake();
+	TAILQ_INSERT_HEAD(&abi_delayed, r, next);
+	return abi_reply_wake();
 }
 
 /* ---- submission and reading ---- */

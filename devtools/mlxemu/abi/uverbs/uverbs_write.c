@@ -174,7 +174,7 @@ abi_write_command(struct abi_call *call)
 		call->command = row->name;
 		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, row->name);
 		if (ret == 0)
-			ret = emu_dev_deaf(call->dev) ? -EIO : row->run(call);
+			ret = emu_dev_disassociated(call->dev) ? -EIO : row->run(call);
 		return ret;
 	}
 	emu_trace_note(call->dev, "write command 0x%x is not modelled -> EOPNOTSUPP", command);

@@ -139,7 +139,7 @@ container_drop_iommu(struct abi_vfio_container *c)
 {
 	unsigned left = c->iommu != NULL ? emu_iommu_count(c->iommu) : 0;
 
-	if (left != 0 && !emu_dev_deaf(c->dev))
+	if (left != 0 && !emu_dev_disassociated(c->dev))
 		emu_audit_left(c->dev, "IOMMU mapping", left);
 	emu_iommu_free(c->iommu);
 	c->iommu = NULL;
@@ -249,7 +249,7 @@ group_release(struct abi_fdobj *obj)
 			       ABI_VFIO_GROUP_BASE + g->dev->index);
 		leave(entered);
 	}
-	abi_door_unlock(g->lock);
+	abi_driver_unlock(g->lock);
 	abi_fd_put(container);
 	free(g);
 }
@@ -265,10 +265,10 @@ group_new(struct emu_dev *dev, int flags)
 	g->fo.kind = ABI_FD_VFIO_GROUP;
 	g->fo.release = group_release;
 	g->dev = dev;
-	g->lock = abi_door_lock(dev, EMU_DOOR_VFIO);
+	g->lock = abi_driver_lock(dev, EMU_FRONT_VFIO);
 	ret = g->lock < 0 ? g->lock : fd_make("vfio-group", flags, &g->fo);
 	if (ret < 0) {
-		abi_door_unlock(g->lock);
+		abi_driver_unlock(g->lock);
 		free(g);
 		return ret;
 	}
@@ -286,7 +286,7 @@ group_open(struct emu_machine *m, unsigned n, int flags)
 	if (n < ABI_VFIO_GROUP_BASE || n - ABI_VFIO_GROUP_BASE >= m->ports)
 		return -ENOENT;
 	dev = &m->dev[n - ABI_VFIO_GROUP_BASE];
-	if (emu_dev_deaf(dev) || (dev->doors & EMU_DOOR_VFIO) == 0)
+	if (emu_dev_disassociated(dev) || (dev->fronts & EMU_FRONT_VFIO) == 0)
 		return -ENOENT;
 	ret = emu_fault_errno(EMU_AT_OPEN, dev, "vfio");
 	if (ret == 0)
@@ -367,7 +367,7 @@ group_device(struct abi_vfio_group *g, const void *arg)
 		return abi_vfio_refuse(g->dev, ret, call, "no name");
 	if (n == sizeof(name) || strcmp(name, g->dev->pci_addr) != 0)
 		return abi_vfio_refuse(g->dev, -ENODEV, call, "no such device in the group");
-	if (emu_dev_deaf(g->dev))
+	if (emu_dev_disassociated(g->dev))
 		return -ENODEV;
 	if (d == NULL) {
 		ret = abi_vfio_device_open(g, &fd);
@@ -504,7 +504,7 @@ abi_vfio_exit(void)
 			abi_vfio_device_shut(devices[i], true);
 	for (unsigned i = 0; i < EMU_MAX_PORTS; i++)
 		if (groups[i] != NULL) {
-			abi_door_unlock(groups[i]->lock);
+			abi_driver_unlock(groups[i]->lock);
 			groups[i]->lock = -1;
 		}
 	TAILQ_FOREACH(c, &containers, next)

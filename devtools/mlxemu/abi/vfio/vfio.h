@@ -32,7 +32,7 @@ struct abi_vfio_group {
 	struct abi_fdobj fo;
 	struct emu_dev *dev;
 	struct abi_vfio_container *container; /**< A reference, or NULL. */
-	int lock; /**< Of abi_door_lock(). */
+	int lock; /**< Of abi_driver_lock(). */
 };
 
 /** A command whose answer is held back by a fault rule. */
@@ -80,7 +80,7 @@ int abi_vfio_device_open(struct abi_vfio_group *g, int *fd);
 void abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting);
 /** Gives up the interrupts. */
 void abi_vfio_irqs_close(struct abi_vfio_device *d);
-/** The device is going: who listens for errors and for the device to be given back is told. */
+/** The device is being removed: signals the eventfds of the error and request interrupts. */
 void abi_vfio_irqs_going(struct abi_vfio_device *d);
 
 /* ---- BAR 0 (vfio_cmd.c) ---- */

@@ -400,7 +400,7 @@ slot_run(struct abi_vfio_device *d, unsigned slot)
 
 /* What was held back and is due; the time of the next in *due_ns. */
 static void
-late_run(struct abi_vfio_device *d, uint64_t *due_ns)
+delayed_run(struct abi_vfio_device *d, uint64_t *due_ns)
 {
 	uint64_t now = emu_mono_ns();
 
@@ -430,7 +430,7 @@ abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 	for (unsigned i = 0; bells != 0; i++, bells >>= 1)
 		if ((bells & 1) != 0)
 			slot_run(d, i);
-	late_run(d, due_ns);
+	delayed_run(d, due_ns);
 	if (tick && !d->dev->health_stopped)
 		health_tick(d);
 }

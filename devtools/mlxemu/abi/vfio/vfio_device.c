@@ -128,12 +128,12 @@ abi_vfio_device_open(struct abi_vfio_group *g, int *fd)
 void
 abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting)
 {
-	unsigned maps = exiting || emu_dev_deaf(d->dev) ? 0 : abi_vfio_mappings(d->dev);
+	unsigned maps = exiting || emu_dev_disassociated(d->dev) ? 0 : abi_vfio_mappings(d->dev);
 
 	if (d->ctx == NULL)
 		return;
 	abi_vfio_device_set(d->dev, NULL);
-	if (!emu_dev_deaf(d->dev))
+	if (!emu_dev_disassociated(d->dev))
 		command_set(d, PCI_COMMAND_MASTER);
 	if (maps != 0)
 		emu_audit_left(d->dev, "mapping", maps);
