@@ -12,13 +12,6 @@
 
 /* Smallest MTU of IPv4; the kernel's own lower bound for Ethernet. */
 #define MTU_MIN 68u
-/* PORT_CHANGE event of the PRM: type, and the sub-types for the two directions. */
-#define EVENT_PORT_CHANGE 0x09u
-#define PORT_CHANGE_DOWN 1u
-#define PORT_CHANGE_ACTIVE 4u
-#define EQE_TYPE 0x01
-#define EQE_SUB_TYPE 0x03
-#define EQE_PORT_NUM 0x28 /* port number in the high nibble */
 
 int
 emu_port_set_mtu(struct emu_dev *dev, unsigned mtu)
@@ -124,14 +117,15 @@ emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add)
 static void
 port_event(struct emu_dev *dev, unsigned sub_type)
 {
-	uint8_t eqe[64] = {0};
+	struct prm_eqe eqe = {0};
 	struct emu_ctx *ctx;
 
-	eqe[EQE_TYPE] = EVENT_PORT_CHANGE;
-	eqe[EQE_SUB_TYPE] = (uint8_t)sub_type;
-	eqe[EQE_PORT_NUM] = 1 << 4;
+	/* By assignment: members of a union cannot be initialized together. */
+	eqe.type = PRM_EVENT_TYPE_PORT_CHANGE;
+	eqe.sub_type = (uint8_t)sub_type;
+	eqe.port = 1 << PRM_EQE_PORT_PORT_NUM_SHIFT;
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
-		emu_machine_of(dev)->dp_ops->event(ctx, NULL, EVENT_PORT_CHANGE, eqe);
+		emu_machine_of(dev)->dp_ops->event(ctx, NULL, PRM_EVENT_TYPE_PORT_CHANGE, &eqe);
 }
 
 static void
@@ -147,7 +141,7 @@ link_recompute(struct emu_dev *dev)
 	/* sysfs first: a program that gets the event reads the new state. */
 	if (front != NULL && front->port_changed != NULL)
 		front->port_changed(dev);
-	port_event(dev, up ? PORT_CHANGE_ACTIVE : PORT_CHANGE_DOWN);
+	port_event(dev, up ? PRM_PORT_CHANGE_SUBTYPE_ACTIVE : PRM_PORT_CHANGE_SUBTYPE_DOWN);
 }
 
 void

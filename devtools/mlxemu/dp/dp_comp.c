@@ -13,7 +13,7 @@
 #include "dp_int.h"
 
 #define MINIS_PER_CQE 8u
-#define CQE_FORMAT_COMPRESSED (3u << 2)
+#define CQE_FORMAT_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
 
 /* What a mini CQE carries beside the byte count: EXT is mini_cqe_res_format_ext. */
 enum mini_format {

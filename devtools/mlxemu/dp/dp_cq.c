@@ -6,10 +6,9 @@
 #include "dp_fault.h"
 #include "dp_int.h"
 
-/* Arm word (PRM, CQ doorbell record): sn << 28 | command << 24 | consumer index. */
-#define ARM_SN(w) ((w) >> 28 & 3)
-#define ARM_SOLICITED_ONLY(w) (((w) >> 24 & 1) != 0)
-#define CI_MASK 0xffffffu
+#define ARM_SN(w) PRM_BITS(w, CQ_DBREC_ARM_SN)
+#define ARM_SOLICITED_ONLY(w) (((w) & PRM_CQ_DBREC_ARM_SOLICITED_MASK) != 0)
+#define CI_MASK PRM_CQ_DBREC_INDEX_CI_MASK
 
 struct dp_cq *
 dp_cq_get(struct emu_cq *cq)

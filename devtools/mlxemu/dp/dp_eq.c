@@ -13,12 +13,9 @@
 #include "../core/emu_iommu.h"
 #include "dp_int.h"
 
-/* PRM, EQ doorbell: eqn << 24 | consumer index; at 0x40 it arms, at 0x48 it does not. */
-#define UAR_EQ_ARM 0x40u
-#define UAR_EQ_UPDATE 0x48u
-#define CI_MASK 0xffffffu
-/* PRM, health buffer: synd. */
-#define SYNDROME_ASYNC_EQ_OVERRUN 0x0cu
+#define UAR_EQ_ARM offsetof(struct prm_uar_page, eq_arm)
+#define UAR_EQ_UPDATE offsetof(struct prm_uar_page, eq_index)
+#define CI_MASK PRM_UAR_PAGE_EQ_ARM_CI_MASK
 
 static struct dp_eq *
 eq_get(struct emu_eq *eq)
@@ -91,7 +88,7 @@ overrun(struct emu_eq *eq, uint8_t type)
 		return;
 	}
 	dev->stats.async_eq_overruns++;
-	dev->fatal = SYNDROME_ASYNC_EQ_OVERRUN;
+	dev->fatal = PRM_HEALTH_SYND_ASYNC_EQ_OVERRUN_ERR;
 	dev->remove_ns = emu_mono_ns();
 }
 
@@ -225,14 +222,14 @@ doorbell(struct dp_uar *u, uint32_t db, bool arm)
 
 	u->uar->obj.dev->stats.doorbells++;
 	TAILQ_FOREACH(e, &u->eqs, next) {
-		if (e->eq->obj.id != db >> 24)
+		if (e->eq->obj.id != PRM_BITS(db, UAR_PAGE_EQ_ARM_EQN))
 			continue;
 		ring(e->eq, db & CI_MASK, arm);
 		return;
 	}
 	emu_audit(u->uar->obj.dev, EMU_AUDIT_BAD_DOORBELL,
 		  "UAR 0x%x: doorbell for EQ 0x%x, which does not ring here", u->uar->obj.id,
-		  db >> 24);
+		  PRM_BITS(db, UAR_PAGE_EQ_ARM_EQN));
 }
 
 bool

@@ -225,7 +225,10 @@ header_types(const uint8_t *d, const struct dp_layers *l, bool stripped)
 		     : empty ? PRM_CQE_L4_HDR_TYPE_TCP_EMPTY_ACK
 			     : PRM_CQE_L4_HDR_TYPE_TCP_ACK;
 	}
-	return (uint8_t)(l->frag << 7 | l4 << 4 | l->l3 << 2 | l->ip_ext << 1 | stripped);
+	return (uint8_t)(l->frag << PRM_CQE64_L4_HDR_TYPE_ETC_IP_FRAG_SHIFT |
+			 l4 << PRM_CQE64_L4_HDR_TYPE_ETC_L4_HDR_TYPE_SHIFT |
+			 l->l3 << PRM_CQE64_L4_HDR_TYPE_ETC_L3_HDR_TYPE_SHIFT |
+			 l->ip_ext << PRM_CQE64_L4_HDR_TYPE_ETC_IP_EXT_OPTS_SHIFT | stripped);
 }
 
 static void

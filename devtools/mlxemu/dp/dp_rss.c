@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Toeplitz and XOR8 hashes over the fields that rx_hash_field_select names. */
+#include <prm.h>
+
 #include "dp_rss.h"
 
 /* rx_hash_field_select: l3 type, l4 type, selected fields (PRM, TIR context). */
 #define SEL_L3_IPV6(s) ((s) >> 31 & 1)
 #define SEL_L4_UDP(s) ((s) >> 30 & 1)
-#define SEL_SRC_IP 0x1u
-#define SEL_DST_IP 0x2u
-#define SEL_SPORT 0x4u
-#define SEL_DPORT 0x8u
+#define SEL_SRC_IP PRM_RX_HASH_FIELDS_SRC_IP
+#define SEL_DST_IP PRM_RX_HASH_FIELDS_DST_IP
+#define SEL_SPORT PRM_RX_HASH_FIELDS_L4_SPORT
+#define SEL_DPORT PRM_RX_HASH_FIELDS_L4_DPORT
 #define SEL_FIELDS 0x3fffffffu
 
-#define FN_XOR8 1u /* PRM: rx_hash_fn INVERTED_XOR8 */
-#define FN_TOEPLITZ 2u
 
 void
 dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES])
@@ -125,7 +125,7 @@ dp_rss_hash(const struct emu_tir *tir, const struct dp_toeplitz *t, const struct
 	if (ports)
 		n = put_pair(in, n, l4, l4 + 2, 2, select >> 2 & 3, tir->symmetric);
 	*hash_type = type_of(l, select, ports);
-	if (tir->hash_fn == FN_TOEPLITZ && t != NULL)
+	if (tir->hash_fn == PRM_RX_HASH_FN_TOEPLITZ && t != NULL)
 		return dp_toeplitz_hash(t, in, n);
-	return tir->hash_fn == FN_XOR8 ? xor8_hash(in, n) : 0;
+	return tir->hash_fn == PRM_RX_HASH_FN_INVERTED_XOR8 ? xor8_hash(in, n) : 0;
 }

@@ -202,7 +202,8 @@ flush(struct dp_sq *q)
 
 	while (sq->ci != sq->hw_pi) {
 		const struct prm_wqe_ctrl_seg *ctrl = ctrl_of(sq, sq->ci);
-		uint8_t ds = be32toh(ctrl->qpn_ds) & 0x3f, ce = ctrl->fm_ce_se >> 2 & 3;
+		uint8_t ds = be32toh(ctrl->qpn_ds) & PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK;
+		uint8_t ce = PRM_BITS(ctrl->fm_ce_se, WQE_CTRL_SEG_FM_CE_SE_CE);
 		uint8_t opcode = be32toh(ctrl->opmod_idx_opcode) & 0xff;
 
 		if (sq->flush_in_error && (ce != PRM_WQE_CE_ONLY_FIRST_ERR || !q->failed))

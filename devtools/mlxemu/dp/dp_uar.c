@@ -9,9 +9,10 @@
 #include "dp_fault.h"
 #include "dp_int.h"
 
-/* PRM, UAR page format: CQ arm at 0x20; BlueFlame registers of 512 bytes, two halves each. */
-#define UAR_CQ_ARM 0x20u
-static const uint16_t sq_registers[] = {0x800, 0x900, 0xa00, 0xb00};
+#define UAR_CQ_ARM offsetof(struct prm_uar_page, cq_arm)
+#define UAR_SQ offsetof(struct prm_uar_page, sq_doorbell)
+/* BlueFlame registers of 512 bytes, two halves each (PRM, UAR page format). */
+static const uint16_t sq_registers[] = {UAR_SQ, UAR_SQ + 0x100, UAR_SQ + 0x200, UAR_SQ + 0x300};
 #define SQ_REGISTERS (sizeof(sq_registers) / sizeof(sq_registers[0]))
 
 struct dp_uar *

@@ -170,7 +170,7 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 				     "Ethernet segment missing");
 	memcpy(&eth, at(w, w->pos), sizeof(eth));
 	w->cs_flags = eth.cs_flags;
-	w->mss = be16toh(eth.mss) & 0x3fff;
+	w->mss = be16toh(eth.mss) & PRM_WQE_ETH_SEG_MSS_MSS_MASK;
 	type = be16toh(eth.inline_hdr_sz);
 	w->vlan_insert = (type & PRM_WQE_VLAN_INSERT) != 0;
 	if (eth.swp_flags != 0)
@@ -297,8 +297,8 @@ dp_wqe_read_ctrl(struct dp_wqe *w)
 	idx_opcode = be32toh(ctrl.opmod_idx_opcode);
 	qpn_ds = be32toh(ctrl.qpn_ds);
 	w->opcode = idx_opcode & 0xff;
-	w->opc_mod = (uint8_t)(idx_opcode >> 24);
-	w->ds = qpn_ds & 0x3f;
+	w->opc_mod = PRM_BITS(idx_opcode, WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD);
+	w->ds = qpn_ds & PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK;
 	w->ce = ctrl.fm_ce_se >> 2 & 3;
 	w->solicited = (ctrl.fm_ce_se >> 1 & 1) != 0;
 	w->imm = ctrl.imm;

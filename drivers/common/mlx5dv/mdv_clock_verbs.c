@@ -15,7 +15,7 @@
 /** Each try of ours is up to ten of the library's, which has no pause between them. */
 #define MDV_CLOCK_TRIES 4
 /** From internal_timer_h to real_time_h, bytes. */
-#define MDV_REAL_TIME_OFFSET 0x40
+#define MDV_REAL_TIME_OFFSET (4 * PRM_INITIAL_SEG_REAL_TIME_DW % MDV_ADAPTER_PAGE_BYTES)
 
 /*
  * The library waits at most ten looks for the writer to finish, but repeats without a bound while

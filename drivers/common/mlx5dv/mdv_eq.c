@@ -11,18 +11,11 @@
 
 #include "mdv_vfio.h"
 
-/* PRM, EQ doorbells: offsets in a UAR page. Both take the consumer index, the first one arms. */
-#define MDV_UAR_EQ_ARM 0x40
-#define MDV_UAR_EQ_INDEX 0x48
-#define MDV_EQN_SHIFT 24
-#define MDV_EQ_INDEX_MASK 0xffffffu
 #define MDV_LOG_EQES_MIN 7
 #define MDV_LOG_EQES_MAX 22
 /* An entry's owner bit before the device has written there for the first time. */
 #define MDV_EQE_OWNER_INIT 1
-#define MDV_EQE_BYTES 64u
 
-_Static_assert(sizeof(struct prm_eqe) == MDV_EQE_BYTES, "EQE");
 _Static_assert((1u << MDV_LOG_EQES_MIN) >= MDV_EQ_SPARE, "smallest EQ");
 
 /* ------------------------------------------------------------------ vectors */
@@ -214,7 +207,8 @@ tell_index(struct mdv_eq *eq, unsigned int offset)
 	eq->told = eq->index;
 	/* What was read of the entries, before the device may write there again. */
 	rte_io_mb();
-	*reg = rte_cpu_to_be_32(eq->eqn << MDV_EQN_SHIFT | (eq->index & MDV_EQ_INDEX_MASK));
+	*reg = rte_cpu_to_be_32(eq->eqn << PRM_UAR_PAGE_EQ_ARM_EQN_SHIFT |
+				(eq->index & PRM_UAR_PAGE_EQ_ARM_CI_MASK));
 	/* Where the page is write-combining the doorbell would linger. */
 	rte_wmb();
 }
@@ -231,14 +225,14 @@ mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe)
 	memcpy(eqe, (const void *)(uintptr_t)from, sizeof(*eqe));
 	eq->index++;
 	if (eq->index - eq->told >= MDV_EQ_SPARE / 2)
-		tell_index(eq, MDV_UAR_EQ_INDEX);
+		tell_index(eq, offsetof(struct prm_uar_page, eq_index));
 	return true;
 }
 
 void
 mdv_eq_arm(struct mdv_eq *eq)
 {
-	tell_index(eq, MDV_UAR_EQ_ARM);
+	tell_index(eq, offsetof(struct prm_uar_page, eq_arm));
 }
 
 /* ------------------------------------------------------------------ a vector for a CQ */

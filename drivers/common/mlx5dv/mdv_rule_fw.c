@@ -27,8 +27,6 @@
 #define FW_MODIFY_MISS 1
 /** op_mod of SET_FLOW_TABLE_ROOT that takes the root away. */
 #define FW_ROOT_DEFAULT 1
-/** op_mod of QUERY_HCA_CAP: the values in force. */
-#define FW_CAP_CUR 1
 
 struct fw_group {
 	TAILQ_ENTRY(fw_group) next;
@@ -112,7 +110,7 @@ limits_read(struct fw_table *t)
 		return -rte_errno;
 	memset(&in, 0, sizeof(in));
 	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
-	prm_query_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_FLOW_TABLE << 1 | FW_CAP_CUR);
+	prm_query_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_FLOW_TABLE << 1 | PRM_HCA_CAP_MODE_CUR);
 	ret = mdv_cmd(t->table.dev, &in, sizeof(in), out, sizeof(*out));
 	if (ret == 0)
 		ret = limits_check(t, prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(

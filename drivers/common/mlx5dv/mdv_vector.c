@@ -12,14 +12,6 @@
 #include "mdv_private.h"
 #include "mdv_vector.h"
 
-/* Doorbell record and register of a CQ (PRM, CQ Arm): sequence number, command "next completion", index. */
-#define MDV_CQ_ARM_SN_SHIFT 28
-#define MDV_CQ_ARM_SN_MASK 3u
-#define MDV_CQ_ARM_CI_MASK 0xffffffu
-#define MDV_UAR_CQ_ARM 0x20
-/* PRM, event types: completion. */
-#define MDV_EVENT_TYPE_COMP 0
-
 /* ------------------------------------------------------------------ beside the kernel's driver */
 
 int
@@ -62,7 +54,7 @@ mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 {
 	struct mdv_dev *dev = v->dev;
 	int err = MDV_RETRY_ERR(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
-							      MDV_EVENT_TYPE_COMP));
+							      PRM_EVENT_TYPE_COMP));
 
 	if (err == 0)
 		return 0;
@@ -159,21 +151,21 @@ bool
 mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 {
 	const struct mlx5dv_devx_uar *uar = cq->obj->dev->uar;
-	volatile uint64_t *reg = RTE_PTR_ADD(uar->base_addr, MDV_UAR_CQ_ARM);
+	volatile uint64_t *reg = RTE_PTR_ADD(uar->base_addr, offsetof(struct prm_uar_page, cq_arm));
 	uint32_t word;
 	bool fresh;
 
 	/* Who wakes by the descriptor and never acknowledges is served as well. */
 	if (cq->vector != NULL)
 		(void)cq->vector->dev->backend->vector_drain(cq->vector);
-	consumer_index &= MDV_CQ_ARM_CI_MASK;
+	consumer_index &= PRM_CQ_DBREC_ARM_CI_MASK;
 	/* Once for each order: whatever the event is seen by, it is the same event. */
 	fresh = cq->arm_event || consumer_index != cq->arm_ci;
 	if (fresh)
 		cq->arm_sn++;
 	cq->arm_event = false;
 	cq->arm_ci = consumer_index;
-	word = (cq->arm_sn & MDV_CQ_ARM_SN_MASK) << MDV_CQ_ARM_SN_SHIFT | consumer_index;
+	word = (cq->arm_sn << PRM_CQ_DBREC_ARM_SN_SHIFT & PRM_CQ_DBREC_ARM_SN_MASK) | consumer_index;
 	cq->dbrec[1] = rte_cpu_to_be_32(word);
 	/* The record before the doorbell that makes the device read it. */
 	rte_io_wmb();

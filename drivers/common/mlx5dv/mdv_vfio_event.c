@@ -14,7 +14,6 @@
 #include "mdv_vfio.h"
 
 /** PRM, event types: Port Change. */
-#define MDV_EVENT_TYPE_PORT_CHANGE 0x09
 /** log2 of the EQ's size: more port events than are expected between two reads (assumed). */
 #define MDV_EVENT_LOG_EQES 8
 /*
@@ -38,8 +37,6 @@
 #define MDV_NIC_MASK 7
 #define MDV_NIC_DISABLED 1
 #define MDV_NIC_RESET 7
-/* PRM, health buffer: synd; name as in Linux, enum in health.c. */
-#define MDV_SYND_ASYNC_EQ_OVERRUN 0x0c
 
 /* ------------------------------------------------------------------ health */
 
@@ -55,7 +52,7 @@ fatal_registers(const struct prm_initial_seg *seg)
 	if (prm_health_buffer_get_fw_version(health) == UINT32_MAX)
 		return "health buffer not readable";
 	if (prm_health_buffer_get_rfr(health) != 0 && prm_health_buffer_get_synd(health) != 0)
-		return prm_health_buffer_get_synd(health) == MDV_SYND_ASYNC_EQ_OVERRUN ?
+		return prm_health_buffer_get_synd(health) == PRM_HEALTH_SYND_ASYNC_EQ_OVERRUN_ERR ?
 			"fatal firmware error: event queue overrun" :
 			"fatal firmware error";
 	nic = rte_be_to_cpu_32(seg->dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW]) >> MDV_NIC_SHIFT &
@@ -221,7 +218,7 @@ mdv_vfio_events_up(struct mdv_dev *dev)
 		v->event_fd = v->msi->fd;
 		pthread_mutex_unlock(&v->eq_lock);
 		if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES,
-				  UINT64_C(1) << MDV_EVENT_TYPE_PORT_CHANGE, &v->eq) == 0)
+				  UINT64_C(1) << PRM_EVENT_TYPE_PORT_CHANGE, &v->eq) == 0)
 			return 0;
 		err = rte_errno;
 		pthread_mutex_lock(&v->eq_lock);
@@ -266,7 +263,7 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 	pthread_mutex_lock(&v->eq_lock);
 	mdv_msi_drain(v->msi);
 	while (mdv_eq_take(v->eq, &eqe))
-		if (eqe.type == MDV_EVENT_TYPE_PORT_CHANGE)
+		if (eqe.type == PRM_EVENT_TYPE_PORT_CHANGE)
 			events |= MDV_EVENT_LINK;
 	mdv_eq_arm(v->eq);
 	if (mdv_removed(dev)) {

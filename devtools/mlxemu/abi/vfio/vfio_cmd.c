@@ -22,18 +22,17 @@
 #include "core/emu_fault.h"
 #include "dp/emu_dp.h"
 #include "fw/emu_fw.h"
+#include "prm.h"
 #include "vfio.h"
 
 /* Initialisation segment. */
-#define SEG_FW_REV 0x0u
-#define SEG_CMDIF 0x4u
-#define SEG_CMDQ_HI 0x10u
-#define SEG_CMDQ_LO 0x14u
-#define SEG_DOORBELL 0x18u
-#define SEG_HEALTH_RFR 0x238u	    /* bit 31: the function needs a reset */
-#define SEG_HEALTH_SYNDROME 0x23du /* a byte */
-#define HEALTH_RFR 0x80000000u
-#define SEG_HEALTH_COUNTER 0x1010u
+#define SEG(field) (4 * PRM_INITIAL_SEG_##field##_DW)
+#define SEG_FW_REV SEG(FW_REV_MINOR)
+#define SEG_CMDIF SEG(CMD_INTERFACE_REV)
+#define SEG_CMDQ_HI SEG(CMDQ_PHY_ADDR_63_32)
+#define SEG_CMDQ_LO SEG(CMDQ_PHY_ADDR_31_12)
+#define SEG_DOORBELL SEG(COMMAND_DOORBELL_VECTOR)
+#define SEG_HEALTH_COUNTER SEG(HEALTH_COUNTER)
 #define CMDIF_REV 5u
 #define LOG_SLOTS 5u
 #define LOG_STRIDE 6u
@@ -42,46 +41,13 @@
 #define DOORBELL_PAGES 2u /* the segment's own: doorbell pages begin behind them */
 
 #define ENTRY_PCIE 7u
-#define INLINE_BYTES 16u
-#define BLOCK_BYTES 512u
-#define ENTRY_OWNER 1u
+#define INLINE_BYTES sizeof(((struct prm_cmd_entry *)0)->in)
+#define BLOCK_BYTES sizeof(((struct prm_cmd_mailbox *)0)->data)
+#define ENTRY_OWNER PRM_CMD_ENTRY_STATUS_OWN_OWNERSHIP_MASK
 /* Longest mailbox taken: 8 pages' worth of what the firmware itself accepts. */
 #define MAILBOX_MAX (1u << 17)
 
 #define TICK_NS 50000000
-
-/** What became of a command on its way; PRM, command delivery status. */
-enum delivery {
-	DELIVERY_OK = 0x0,
-	DELIVERY_TOKEN = 0x2,
-	DELIVERY_BLOCK = 0x3,
-	DELIVERY_OUT_PTR = 0x4,
-	DELIVERY_IN_PTR = 0x5,
-	DELIVERY_IN_LEN = 0x7,
-	DELIVERY_OUT_LEN = 0x8,
-	DELIVERY_ENTRY = 0x10,
-};
-
-/** Command queue entry. */
-struct entry {
-	uint8_t type, reserved0[3];
-	uint32_t in_len;
-	uint64_t in_ptr;
-	uint8_t in[INLINE_BYTES], out[INLINE_BYTES];
-	uint64_t out_ptr;
-	uint32_t out_len;
-	uint8_t token, signature, reserved1, status_own;
-};
-_Static_assert(sizeof(struct entry) == 64, "command queue entry");
-
-/** Mailbox block. */
-struct block {
-	uint8_t data[BLOCK_BYTES], reserved0[48];
-	uint64_t next;
-	uint32_t number;
-	uint8_t reserved1, token, ctrl_signature, signature;
-};
-_Static_assert(sizeof(struct block) == 576, "mailbox block");
 
 static struct {
 	pthread_mutex_t mutex; /* start and stop */
@@ -123,6 +89,7 @@ abi_vfio_bar_reset(struct abi_vfio_device *d)
 void
 abi_vfio_bar_gone(struct abi_vfio_device *d)
 {
+	struct prm_health_buffer *health;
 	uint32_t syndrome = 0;
 
 	if (!d->dev->failed) {
@@ -130,8 +97,10 @@ abi_vfio_bar_gone(struct abi_vfio_device *d)
 		return;
 	}
 	(void)emu_cr_read(d->dev, EMU_CR_HEALTH_SYNDROME, &syndrome);
-	seg_write(d, SEG_HEALTH_RFR, HEALTH_RFR);
-	d->bar[SEG_HEALTH_SYNDROME] = (uint8_t)syndrome;
+	health = prm_initial_seg_health_buffer((struct prm_initial_seg *)d->bar);
+	memset(&health->dw[PRM_HEALTH_BUFFER_RFR_DW], 0, sizeof(health->dw[0]));
+	prm_health_buffer_set_rfr(health, 1);
+	prm_health_buffer_set_synd(health, (uint8_t)syndrome);
 }
 
 static void
@@ -218,40 +187,40 @@ struct chain {
 };
 
 /* The next block of a chain, for len bytes. NULL: *why says what is wrong with it. */
-static struct block *
-chain_next(struct chain *c, enum delivery *why)
+static struct prm_cmd_mailbox *
+chain_next(struct chain *c, enum prm_cmd_delivery *why)
 {
-	struct block *b;
+	struct prm_cmd_mailbox *b;
 
-	*why = c->write ? DELIVERY_OUT_PTR : DELIVERY_IN_PTR;
+	*why = c->write ? PRM_CMD_DELIVERY_BAD_OUT_PTR : PRM_CMD_DELIVERY_BAD_IN_PTR;
 	/* The low bits of the pointer are reserved. */
 	if ((c->iova & (BLOCK_BYTES - 1)) != 0)
 		return NULL;
 	b = emu_iommu_at(c->d->ctx->iommu, c->iova, sizeof(*b), c->write);
 	if (b == NULL)
 		return NULL;
-	*why = DELIVERY_TOKEN;
+	*why = PRM_CMD_DELIVERY_TOKEN_ERR;
 	if (b->token != c->token)
 		return NULL;
-	*why = DELIVERY_BLOCK;
+	*why = PRM_CMD_DELIVERY_BAD_BLOCK_NUM;
 	if (be32toh(b->number) != c->number)
 		return NULL;
 	c->number++;
 	c->iova = be64toh(b->next);
-	*why = DELIVERY_OK;
+	*why = PRM_CMD_DELIVERY_OK;
 	return b;
 }
 
-static enum delivery
-chain_copy(struct abi_vfio_device *d, const struct entry *e, bool write, uint8_t *data, size_t len)
+static enum prm_cmd_delivery
+chain_copy(struct abi_vfio_device *d, const struct prm_cmd_entry *e, bool write, uint8_t *data, size_t len)
 {
 	struct chain c = {.d = d, .token = e->token, .write = write};
-	enum delivery why = DELIVERY_OK;
+	enum prm_cmd_delivery why = PRM_CMD_DELIVERY_OK;
 
 	c.iova = be64toh(write ? e->out_ptr : e->in_ptr);
 	while (len != 0) {
 		size_t n = len < BLOCK_BYTES ? len : BLOCK_BYTES;
-		struct block *b = chain_next(&c, &why);
+		struct prm_cmd_mailbox *b = chain_next(&c, &why);
 
 		if (b == NULL)
 			return why;
@@ -265,8 +234,8 @@ chain_copy(struct abi_vfio_device *d, const struct entry *e, bool write, uint8_t
 	return why;
 }
 
-static enum delivery
-input_read(struct abi_vfio_device *d, const struct entry *e, uint8_t *in, size_t len)
+static enum prm_cmd_delivery
+input_read(struct abi_vfio_device *d, const struct prm_cmd_entry *e, uint8_t *in, size_t len)
 {
 	size_t n = len < INLINE_BYTES ? len : INLINE_BYTES;
 
@@ -274,8 +243,8 @@ input_read(struct abi_vfio_device *d, const struct entry *e, uint8_t *in, size_t
 	return chain_copy(d, e, false, in + n, len - n);
 }
 
-static enum delivery
-output_write(struct abi_vfio_device *d, struct entry *e, uint8_t *out, size_t len)
+static enum prm_cmd_delivery
+output_write(struct abi_vfio_device *d, struct prm_cmd_entry *e, uint8_t *out, size_t len)
 {
 	size_t n = len < INLINE_BYTES ? len : INLINE_BYTES;
 
@@ -298,64 +267,64 @@ bus_master(struct abi_vfio_device *d)
 	return false;
 }
 
-static struct entry *
+static struct prm_cmd_entry *
 entry_at(struct abi_vfio_device *d, unsigned slot)
 {
 	uint64_t queue = (uint64_t)seg_read(d, SEG_CMDQ_HI) << 32 |
 			 (seg_read(d, SEG_CMDQ_LO) & ~(EMU_PAGE_BYTES - 1));
 
 	return emu_iommu_at(d->ctx->iommu, queue + ((uint64_t)slot << LOG_STRIDE),
-			    sizeof(struct entry), true);
+			    sizeof(struct prm_cmd_entry), true);
 }
 
 /* Hands the entry back: answer first, then the owner bit, then the event. */
 static void
 complete(struct abi_vfio_device *d, unsigned slot, uint8_t *out, size_t out_len, uint8_t delivery)
 {
-	enum delivery why = delivery;
-	struct entry *e;
+	enum prm_cmd_delivery why = delivery;
+	struct prm_cmd_entry *e;
 
 	/* By a rule behind the command the card may have gone. */
 	e = d->dev->removed ? NULL : entry_at(d, slot);
 	if (e == NULL)
 		return;
-	if (why == DELIVERY_OK)
+	if (why == PRM_CMD_DELIVERY_OK)
 		why = output_write(d, e, out, out_len);
-	if (why != DELIVERY_OK)
+	if (why != PRM_CMD_DELIVERY_OK)
 		emu_audit(d->dev, EMU_AUDIT_BAD_COMMAND, "slot %u: delivery status 0x%x", slot,
 			  why);
-	atomic_store_explicit((_Atomic uint8_t *)&e->status_own, (uint8_t)(why << 1),
+	atomic_store_explicit((_Atomic uint8_t *)&e->status_own, (uint8_t)(why << PRM_CMD_ENTRY_STATUS_OWN_STATUS_SHIFT),
 			      memory_order_release);
 	(void)emu_fw_command_done(d->ctx, 1u << slot);
 }
 
-static enum delivery
+static enum prm_cmd_delivery
 lengths_check(size_t in_len, size_t out_len)
 {
 	if (in_len < INLINE_BYTES || in_len > MAILBOX_MAX)
-		return DELIVERY_IN_LEN;
-	return out_len < INLINE_BYTES / 2 || out_len > MAILBOX_MAX ? DELIVERY_OUT_LEN
-								   : DELIVERY_OK;
+		return PRM_CMD_DELIVERY_IN_LEN_ERR;
+	return out_len < INLINE_BYTES / 2 || out_len > MAILBOX_MAX ? PRM_CMD_DELIVERY_OUT_LEN_ERR
+								   : PRM_CMD_DELIVERY_OK;
 }
 
 /* The answer of a command in memory of its own; NULL: it never comes. */
 static uint8_t *
-execute(struct abi_vfio_device *d, const struct entry *e, size_t *out_len, enum delivery *why)
+execute(struct abi_vfio_device *d, const struct prm_cmd_entry *e, size_t *out_len, enum prm_cmd_delivery *why)
 {
 	size_t in_len = be32toh(e->in_len);
 	uint8_t *in, *out;
 	int ret = 0;
 
 	*out_len = be32toh(e->out_len);
-	*why = e->type == ENTRY_PCIE ? lengths_check(in_len, *out_len) : DELIVERY_ENTRY;
-	if (*why != DELIVERY_OK)
+	*why = e->type == ENTRY_PCIE ? lengths_check(in_len, *out_len) : PRM_CMD_DELIVERY_CMD_DESCR_ERR;
+	if (*why != PRM_CMD_DELIVERY_OK)
 		in_len = *out_len = INLINE_BYTES;
 	in = malloc(in_len);
 	/* The firmware wants room for a whole header, whatever the program has room for. */
 	out = calloc(1, *out_len < INLINE_BYTES ? INLINE_BYTES : *out_len);
-	if (in != NULL && out != NULL && *why == DELIVERY_OK)
+	if (in != NULL && out != NULL && *why == PRM_CMD_DELIVERY_OK)
 		*why = input_read(d, e, in, in_len);
-	if (in != NULL && out != NULL && *why == DELIVERY_OK)
+	if (in != NULL && out != NULL && *why == PRM_CMD_DELIVERY_OK)
 		ret = emu_fw_exec(d->ctx, in, in_len, out,
 				  *out_len < INLINE_BYTES ? INLINE_BYTES : *out_len, NULL);
 	free(in);
@@ -369,8 +338,8 @@ execute(struct abi_vfio_device *d, const struct entry *e, size_t *out_len, enum 
 static void
 slot_run(struct abi_vfio_device *d, unsigned slot)
 {
-	struct entry *e = bus_master(d) ? entry_at(d, slot) : NULL;
-	enum delivery why;
+	struct prm_cmd_entry *e = bus_master(d) ? entry_at(d, slot) : NULL;
+	enum prm_cmd_delivery why;
 	size_t out_len;
 	uint64_t delay_us;
 	uint8_t *out;
