@@ -18,6 +18,7 @@
 #include "mlxpmd_clock.h"
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
+#include "../await.h"
 #include "../check.h"
 
 /** Starts EAL without a device; exits on failure. */

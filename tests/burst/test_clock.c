@@ -186,11 +186,9 @@ usable(void)
 static void
 refreshes_wait(unsigned int n)
 {
-	unsigned int until = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) + n, i;
+	unsigned int until = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) + n;
 
-	for (i = 0; i < 2000 && __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) < until; i++)
-		rte_delay_us_sleep(1000);
-	CHECK(i < 2000, "nobody refreshes");
+	CHECK(AWAIT(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) >= until, 2000), "nobody refreshes");
 }
 
 /* A page of one tick a nanosecond, wanted every 5 ms. The host's TSC counts from now, an hour after value 0. */
@@ -225,7 +223,7 @@ service_alone(void)
 	CHECK(port.clock->kind == MDV_CLOCK_LINE && usable(), "no line");
 	before = now_ns(&rc);
 	CHECK(rc == 0 && before >= 3600000000000 && before < 3660000000000, "%d: %" PRIu64, rc, before);
-	rte_delay_us_sleep(20000);
+	pass_us(20000); /* The period that the clock measures. */
 	after = now_ns(&rc);
 	CHECK(rc == 0 && after - before >= 19000000 && after - before < 2000000000, "20 ms are %" PRIu64 " ns",
 	      after - before);
@@ -238,7 +236,7 @@ service_alone(void)
 	CHECK(info.age_ns >= 7 && info.age_ns < 1000000000, "age %" PRIu64, info.age_ns);
 	rig_clock_rc = -EAGAIN;
 	refreshes_wait(2);
-	rte_delay_us_sleep(MLXPMD_CLOCK_LEASE_MS * 1000);
+	pass_us(MLXPMD_CLOCK_LEASE_MS * 1000); /* The snapshot must not expire meanwhile. */
 	CHECK(usable() && info_get().expired == 0, "a busy page costs stamps");
 	before = info_get().generation;
 	rig_clock_rc = 0;
@@ -301,7 +299,7 @@ broken(FILE *stream, char **log)
 	/* The line's own end, before the lease's. */
 	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
 	refreshes_wait(2);
-	rte_delay_us_sleep(30000);
+	pass_us(30000); /* Beyond the end of the line. */
 	CHECK(!usable(), "used after its end");
 	rig_clock_state.valid_tsc = UINT64_MAX;
 	refreshes_wait(2);
@@ -316,8 +314,7 @@ static void
 stall(void *arg __rte_unused)
 {
 	__atomic_store_n(&stalled, true, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&release, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(1000);
+	AWAIT_CERTAIN(__atomic_load_n(&release, __ATOMIC_ACQUIRE));
 }
 
 /* EAL's control thread hangs in somebody's call-back and there is no service core: absent, and back by itself. */
@@ -325,14 +322,11 @@ static void
 service_stalled(void)
 {
 	uint64_t expired = info_get().expired, begin = rte_rdtsc(), ms;
-	unsigned int i;
 	int rc;
 
 	CHECK(rte_eal_alarm_set(10, stall, NULL) == 0, "no alarm");
-	while (!__atomic_load_n(&stalled, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(100);
-	for (i = 0; i < 5000 && usable(); i++)
-		rte_delay_us_sleep(1000);
+	AWAIT_CERTAIN(__atomic_load_n(&stalled, __ATOMIC_ACQUIRE));
+	(void)AWAIT(!usable(), 5000);
 	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
 	CHECK(!usable() && ms <= MLXPMD_CLOCK_LEASE_MS + 1000, "believed for %" PRIu64 " ms", ms);
 	(void)now_ns(&rc);
@@ -371,7 +365,7 @@ service_core(void)
 	CHECK(refreshes <= ms / 5 + 3, "%u refreshes in %" PRIu64 " ms: some twice", refreshes, ms);
 	CHECK(after.by_service - before.by_service == 50, "by the service %" PRIu64,
 	      after.by_service - before.by_service);
-	rte_delay_us_sleep(300000);
+	pass_us(300000); /* The control thread notices that no service core runs the service. */
 	before = info_get();
 	refreshes_wait(5);
 	after = info_get();
@@ -387,14 +381,12 @@ alarm_fails(FILE *stream, char **log)
 
 	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
 	before = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
-	for (i = 0; i < 2000 && __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) == before; i++)
-		rte_delay_us_sleep(1000);
-	/* The tick that failed ends. */
-	rte_delay_us_sleep(20000);
+	(void)AWAIT(__atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) != before, 2000);
+	pass_us(20000); /* The callback in which it failed returns. */
 	before = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
 	for (i = 0; i < 3; i++) {
 		mlxpmd_clock_watch();
-		rte_delay_us_sleep(20000);
+		pass_us(20000); /* No refresh meanwhile. */
 	}
 	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == before, "refreshed without an alarm");
 	__atomic_store_n(&rig_alarm_rc, 0, __ATOMIC_RELAXED);
@@ -404,7 +396,7 @@ alarm_fails(FILE *stream, char **log)
 	before = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
 	rig_alarm_rc = 0;
 	mlxpmd_clock_watch();
-	rte_delay_us_sleep(100000);
+	pass_us(100000); /* The period in which alarms are counted. */
 	CHECK(__atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) - before <= 100 / 5 + 20, "two alarms at a time");
 	fflush(stream);
 	CHECK(lines_of(*log, "no alarm for the clocks") == 1 && lines_of(*log, "the clocks is back") == 1, "%s", *log);
@@ -419,8 +411,7 @@ hang(void)
 	if (!is_service)
 		return;
 	__atomic_store_n(&hung, true, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&hung_enough, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(1000);
+	AWAIT_CERTAIN(__atomic_load_n(&hung_enough, __ATOMIC_ACQUIRE));
 }
 
 static void *
@@ -448,13 +439,12 @@ refresh_hangs(void)
 	CHECK(rte_service_get_by_name("mlxpmd_clock", &id) == 0 && rte_service_runstate_set(id, 1) == 0, "no service");
 	rig_clock_hook = hang;
 	pthread_create(&thread, NULL, hang_main, &id);
-	while (!__atomic_load_n(&hung, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(1000);
+	AWAIT_CERTAIN(__atomic_load_n(&hung, __ATOMIC_ACQUIRE));
 	/* Until it does not count on the service core any more. */
-	rte_delay_us_sleep(250000);
+	pass_us(250000);
 	begin = rte_rdtsc();
 	alarms = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
-	rte_delay_us_sleep(200000);
+	pass_us(200000); /* The period in which alarms are counted. */
 	alarms = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) - alarms;
 	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
 	CHECK(alarms != 0 && alarms <= ms + 2, "%u alarms in %" PRIu64 " ms", alarms, ms);
@@ -532,7 +522,7 @@ two_ports(void)
 	CHECK(info.quality == MDV_CLOCK_GOOD && info.by_control >= 2, "port 1 is not served");
 	/* Another port's coming brings back an alarm that was lost. */
 	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
-	rte_delay_us_sleep(50000);
+	pass_us(50000); /* Long enough for the alarm to be lost. */
 	__atomic_store_n(&rig_alarm_rc, 0, __ATOMIC_RELAXED);
 	CHECK(mlxpmd_clock_open(&port) == 0, "not opened");
 	refreshes_wait(4);

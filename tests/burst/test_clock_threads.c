@@ -17,6 +17,7 @@
 #include "mlxpmd.h"
 #include "mlxpmd_clock_keeper.h"
 
+#include "../await.h"
 #include "../check.h"
 
 #define NB_DEVICES 8
@@ -119,7 +120,7 @@ mdv_clock_refresh(struct mdv_clock *d, struct mdv_clock_state *state)
 	if (what == 4)
 		s->quality = MDV_CLOCK_BROKEN;
 	if (what == 5)
-		usleep(20000); /* A device that takes its time. */
+		pass_us(20000); /* A slow device. */
 	if (what >= 48 && s->line.mult != 0) {
 		step = random_next(&d->random) & 1 ? 2000000000 : -1000000000;
 		s->steps++;
@@ -276,7 +277,7 @@ service_main(void *arg)
 	      rte_service_runstate_set(id, 1) == 0, "no service");
 	while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
 		(void)rte_service_run_iter_on_app_lcore(id, 0);
-		usleep(200);
+		pass_us(200); /* The period of the service core. */
 	}
 	rte_thread_unregister();
 	return NULL;
@@ -297,7 +298,7 @@ asker_main(void *arg)
 							     info.state.line.start, info.state.steps),
 			      "a torn state");
 		}
-		usleep(1000);
+		pass_us(1000); /* The rate of the reader. */
 	}
 	return NULL;
 }
@@ -380,8 +381,7 @@ main(void)
 		readers[i].is_lcore = i < NB_LCORES;
 		pthread_create(&readers[i].thread, NULL, reader_main, &readers[i]);
 	}
-	for (i = 0; i < SECONDS * 10 && !enough(); i++)
-		usleep(100000);
+	(void)AWAIT(enough(), SECONDS * 1000);
 	__atomic_store_n(&done, true, __ATOMIC_RELAXED);
 	for (i = 0; i < NB_READERS; i++)
 		pthread_join(readers[i].thread, NULL);

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../await.h"
+
 #define RING 128u
 #define BUF_BYTES 2048u
 #define WINDOW 32u
@@ -314,7 +316,7 @@ talk(struct worker *w)
 			return fail(w, "stopped: sent %u, acknowledged %u, got %u of %u", w->sent,
 				    w->acked, w->got, frames);
 		if (n == 0)
-			usleep(200);
+			pass_us(200); /* Between two polls of all queues. */
 	}
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../await.h"
 #include "rig.h"
 
 #define LOG_RING 6u
@@ -43,7 +44,7 @@ both_poll(struct end *a, struct end *b, unsigned n)
 	while (n-- != 0) {
 		emu_dp_poll(&a->r->m);
 		emu_dp_poll(&b->r->m);
-		usleep(20);
+		pass_us(20);
 	}
 }
 
@@ -222,12 +223,12 @@ nonsense(void)
 		CHECK_EQ(write(fd, said[i].bytes, said[i].n), said[i].n);
 		for (unsigned k = 0; k < 30; k++) {
 			emu_dp_poll(&a.r->m);
-			usleep(1000);
+			pass_us(1000); /* The carrier must stay down. */
 		}
 		close(fd);
 		for (unsigned k = 0; k < 30; k++) {
 			emu_dp_poll(&a.r->m);
-			usleep(1000);
+			pass_us(1000);
 		}
 		CHECK(!a.p->dev->carrier);
 	}
@@ -296,7 +297,7 @@ up(void)
 	rig_free(b.r);
 	for (unsigned i = 0; i < 20; i++) {
 		emu_dp_poll(&a.r->m);
-		usleep(100);
+		pass_us(100); /* The carrier must stay up. */
 	}
 	CHECK(a.p->dev->carrier);
 	rig_free(a.r);

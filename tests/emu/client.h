@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../await.h"
 #include "../check.h"
 
 #define CLIENT_MEM_BYTES (1u << 20)

@@ -75,8 +75,7 @@ case_wait_signal(unsigned port)
 	client_open(&left_behind, 0);
 	printf("waiting\n");
 	fflush(stdout);
-	while (interrupted == 0)
-		usleep(1000);
+	AWAIT_CERTAIN(interrupted != 0);
 	client_close(&left_behind);
 	exit(interrupted == SIGINT ? 42 : 43);
 }
@@ -188,10 +187,9 @@ blocked_main(void *arg)
 	sigfillset(&all);
 	CHECK_EQ(pthread_sigmask(SIG_BLOCK, &all, NULL), 0);
 	*(_Atomic bool *)arg = true;
-	while ((uar = blocked_uar) == NULL)
-		usleep(1000);
+	AWAIT_CERTAIN((uar = blocked_uar) != NULL);
 	for (unsigned i = 0; i < 6; i++) {
-		usleep(50000);
+		pass_us(50000); /* The emulator's engine sleeps again. */
 		*(volatile uint64_t *)uar->reg_addr = 0;
 	}
 	return NULL;
@@ -209,8 +207,7 @@ case_blocked(unsigned port)
 	struct client c;
 
 	CHECK_EQ(pthread_create(&thread, NULL, blocked_main, (void *)&ready), 0);
-	while (!ready)
-		usleep(1000);
+	AWAIT_CERTAIN(ready);
 	client_open(&c, port);
 	blocked_uar = c.uar;
 	pthread_join(thread, NULL);

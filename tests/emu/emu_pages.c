@@ -170,13 +170,7 @@ test_clock(int want)
 	if (ctx == NULL)
 		return;
 	/* The page is refreshed, and torn, once a millisecond: the first look may be earlier. */
-	for (int i = 0; i < 5000; i++) {
-		got = mlx5dv_get_clock_info(ctx, &info);
-		if (got == want)
-			break;
-		CHECK(got == 0);
-		usleep(1000);
-	}
+	(void)AWAIT((got = mlx5dv_get_clock_info(ctx, &info)) == want || got != 0, 5000);
 	CHECK_EQ(got, want);
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }

@@ -97,20 +97,16 @@ case_vfio_threads(unsigned port)
 static bool
 wait_for(const volatile uint32_t *word, uint32_t mask, uint32_t value)
 {
-	for (unsigned i = 0; i < 10000 && (ntohl(*word) & mask) != value; i++)
-		usleep(1000);
-	return (ntohl(*word) & mask) == value;
+	return AWAIT((ntohl(*word) & mask) == value, 10000);
 }
 
 static void
 health_moves(const volatile uint32_t *bar, bool moves)
 {
 	uint32_t before = bar[SEG_HEALTH_COUNTER];
-	unsigned i;
 
-	for (i = 0; i < (moves ? 5000u : 300u) && bar[SEG_HEALTH_COUNTER] == before; i++)
-		usleep(1000);
-	CHECK_EQ(bar[SEG_HEALTH_COUNTER] != before, moves);
+	/* A counter that stands still is watched for 300 ms. */
+	CHECK_EQ(AWAIT(bar[SEG_HEALTH_COUNTER] != before, moves ? 5000 : 300), moves);
 }
 
 static int
@@ -166,7 +162,7 @@ case_vfio_fatal(unsigned port)
 	CHECK(wait_for(&bar[SEG_RFR], 0x80000000, 0x80000000));
 	CHECK_EQ(ntohl(bar[SEG_SYNDROME]) >> 16 & 0xff, 8);
 	CHECK_EQ(pthread_create(&thread, NULL, asks_once, ctx), 0);
-	usleep(100000);
+	pass_us(100000); /* The command must not return. */
 	CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
 	/* It can still be unplugged. */
 	CHECK_EQ(vfio_pci_there(port), true);

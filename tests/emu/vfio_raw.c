@@ -300,11 +300,10 @@ interrupts(struct raw *r)
 static void
 bell_seen(const volatile uint32_t *b)
 {
-	for (unsigned ticks = 0, i = 0; ticks < 2 && i < 10000; i++) {
+	for (unsigned ticks = 0; ticks < 2; ticks++) {
 		uint32_t before = b[0x1010 / 4];
 
-		usleep(1000);
-		ticks += b[0x1010 / 4] != before;
+		(void)AWAIT(b[0x1010 / 4] != before, 5000);
 	}
 }
 

@@ -150,8 +150,7 @@ odd_load(void)
 	__asm__ volatile("addq (%1), %0" : "+r"(sum) : "r"(timer) : "memory");
 	CHECK(sum != 1);
 	first = *timer;
-	while (*timer == first)
-		usleep(100);
+	AWAIT_CERTAIN(*timer != first);
 	CHECK(be64toh(*timer) > be64toh(first));
 }
 

@@ -289,13 +289,7 @@ tx_done(struct bench *b)
 {
 	const struct prm_cqe64 *cqe = NULL;
 
-	for (unsigned ms = 0; cqe == NULL && ms < WAKE_MS; ms++) {
-		for (unsigned i = 0; cqe == NULL && i < 100; i++)
-			cqe = cqe_next(b, CLIENT_CQ, CLIENT_DBREC, &b->tx_ci);
-		if (cqe == NULL)
-			usleep(1000);
-	}
-	CHECK(cqe != NULL);
+	CHECK(AWAIT((cqe = cqe_next(b, CLIENT_CQ, CLIENT_DBREC, &b->tx_ci)) != NULL, WAKE_MS));
 	return cqe;
 }
 

@@ -18,6 +18,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "../await.h"
+
 #define PORT 0
 #define SYNC 0x00
 #define DELAY_REQ 0x01
@@ -89,20 +91,15 @@ sync_send(uint16_t sequence)
 {
 	struct rte_mbuf *m = message(SYNC, sequence, NULL);
 	struct timespec ts;
-	unsigned int i;
 
 	if (m == NULL)
 		return false;
 	m->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
 	send_now(m);
-	for (i = 0; i < 100000; i++) {
-		if (rte_eth_timesync_read_tx_timestamp(PORT, &ts) == 0) {
-			send_now(message(FOLLOW_UP, sequence, &ts));
-			return true;
-		}
-		rte_delay_us_sleep(10);
-	}
-	return false;
+	if (!AWAIT(rte_eth_timesync_read_tx_timestamp(PORT, &ts) == 0, 10000))
+		return false;
+	send_now(message(FOLLOW_UP, sequence, &ts));
+	return true;
 }
 
 /* A request, answered by when it came. */

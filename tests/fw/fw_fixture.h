@@ -11,6 +11,7 @@
 #include "core/emu_obj.h"
 #include "dp/emu_dp.h"
 #include "fw/fw.h"
+#include "../await.h"
 #include "../check.h"
 
 #define FIX_MEM_BYTES (1u << 20)

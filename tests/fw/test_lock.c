@@ -27,9 +27,7 @@ caller_once(void *arg)
 static void
 wait_for_waiters(unsigned n)
 {
-	for (unsigned i = 0; i < 5000 && atomic_load(&m.waiters) != n; i++)
-		usleep(100);
-	CHECK_EQ(atomic_load(&m.waiters), n);
+	CHECK(AWAIT(atomic_load(&m.waiters) == n, 5000));
 }
 
 /* The holder unlocks and locks again in one breath; the waiters come first, in their order. */
@@ -81,7 +79,7 @@ caller(void *arg)
 		CHECK(++inside == 1);
 		inside--;
 		emu_unlock(&m);
-		usleep(100);
+		pass_us(100); /* Without the lock. */
 	}
 	return NULL;
 }

@@ -10,6 +10,7 @@
 
 #include <mdv_private.h>
 
+#include "../await.h"
 #include "../check.h"
 
 /** From here on log lines go into a buffer. */

@@ -413,7 +413,7 @@ test_foreign_holder(void)
 	if (pid == 0) {
 		for (uint32_t addr = 0;; addr += 4) {
 			config_set(VSC(ADDRESS), addr & 0xffff);
-			usleep(20000);
+			pass_us(20000); /* The rate at which another program uses the gateway. */
 		}
 	}
 	log_begin();

@@ -172,10 +172,7 @@ serve(const struct kernel *k)
 static void *
 kernel_thread(void *arg)
 {
-	const struct timespec ms = { .tv_nsec = 1000000 };
-
-	while (__atomic_load_n(&far_end, __ATOMIC_ACQUIRE) < 0)
-		nanosleep(&ms, NULL);
+	AWAIT_CERTAIN(__atomic_load_n(&far_end, __ATOMIC_ACQUIRE) >= 0);
 	serve(arg);
 	shutdown(far_end, SHUT_WR);
 	return NULL;

@@ -246,7 +246,7 @@ check_rate(struct mdv_dev *dev)
 	double ticks;
 
 	REQUIRE(counter_read(dev, &a));
-	rte_delay_us_sleep(200 * 1000);
+	pass_us(200 * 1000); /* The period in which the rate is measured. */
 	REQUIRE(counter_read(dev, &b));
 	ticks = b.raw - a.raw;
 	CHECK(ticks > hz * 0.8 * ((b.before - a.after) / tsc_hz));

@@ -70,9 +70,7 @@ runner_main(void *arg)
 static bool
 ended(const struct runner *r, uint64_t since)
 {
-	while (!__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE) && seconds(since) < END_S)
-		rte_delay_us_sleep(1000);
-	return r->ended;
+	return AWAIT(__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE) || seconds(since) >= END_S, END_S * 1000) && r->ended;
 }
 
 static bool
@@ -104,8 +102,7 @@ test_wait_gone(struct mdv_dev *dev, const char *command)
 	runners_start(r, dev);
 	if (command != NULL) {
 		/* That each has been there. */
-		for (begin = rte_get_tsc_cycles(); !all_run(r) && seconds(begin) < END_S;)
-			rte_delay_us_sleep(1000);
+		(void)AWAIT(all_run(r), END_S * 1000);
 		CHECK(system(command) == 0);
 	}
 	begin = rte_get_tsc_cycles();

@@ -14,11 +14,12 @@
 #include <rte_mbuf_dyn.h>
 #include <rte_version.h>
 
+#include "../await.h"
 #include "compare.h"
 
 #define MEMORY_MB "512"
 #define MBUF_BYTES (2048 + RTE_PKTMBUF_HEADROOM)
-#define LINK_TRIES 200
+#define LINK_MS 2000
 
 /* Any key will do when it is the same for both; this is the one of the RSS specification. */
 static uint8_t rss_key[40] = {
@@ -189,11 +190,8 @@ link_wait(const struct cmp_arm *arm)
 {
 	struct rte_eth_link link = { 0 };
 
-	for (unsigned int i = 0; i < LINK_TRIES; i++) {
-		if (rte_eth_link_get_nowait(arm->port_id, &link) == 0 && link.link_status)
-			return 0;
-		rte_delay_us_sleep(10000);
-	}
+	if (AWAIT(rte_eth_link_get_nowait(arm->port_id, &link) == 0 && link.link_status, LINK_MS))
+		return 0;
 	return -ENETDOWN;
 }
 

@@ -268,15 +268,11 @@ unsigned int
 pmd_send(uint16_t port, uint16_t queue, const struct pmd_frame *frame)
 {
 	struct rte_mbuf *m = pmd_frame_make(frame, 0);
-	unsigned int tries;
 
 	if (m == NULL)
 		return 0;
-	for (tries = 0; tries < 10000; tries++) {
-		if (rte_eth_tx_burst(port, queue, &m, 1) == 1)
-			return 1;
-		rte_delay_us_sleep(10);
-	}
+	if (AWAIT(rte_eth_tx_burst(port, queue, &m, 1) == 1, 1000))
+		return 1;
 	rte_pktmbuf_free(m);
 	return 0;
 }
@@ -284,15 +280,26 @@ pmd_send(uint16_t port, uint16_t queue, const struct pmd_frame *frame)
 unsigned int
 pmd_recv(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, unsigned int n, unsigned int ms)
 {
-	uint64_t end = rte_get_timer_cycles() + ms * (rte_get_timer_hz() / 1000);
 	unsigned int got = 0;
 
-	while (got < n) {
-		got += rte_eth_rx_burst(port, queue, pkts + got, n - got);
-		if (got < n && rte_get_timer_cycles() > end)
-			break;
-		if (got < n)
-			rte_delay_us_sleep(20);
+	(void)AWAIT((got += rte_eth_rx_burst(port, queue, pkts + got, n - got)) == n, ms);
+	return got;
+}
+
+/* One burst of each queue, freed. */
+static unsigned int
+drain_once(uint16_t port, uint16_t nb_queues, unsigned int *count)
+{
+	struct rte_mbuf *pkts[32];
+	unsigned int got = 0, k;
+	uint16_t q;
+
+	for (q = 0; q < nb_queues; q++) {
+		k = rte_eth_rx_burst(port, q, pkts, 32);
+		rte_pktmbuf_free_bulk(pkts, k);
+		got += k;
+		if (count != NULL)
+			count[q] += k;
 	}
 	return got;
 }
@@ -300,25 +307,12 @@ pmd_recv(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, unsigned int n, 
 unsigned int
 pmd_drain(uint16_t port, unsigned int n, unsigned int ms, unsigned int *count)
 {
-	uint64_t end = rte_get_timer_cycles() + ms * (rte_get_timer_hz() / 1000);
 	struct rte_eth_dev_info info;
-	struct rte_mbuf *pkts[32];
-	unsigned int got = 0, k;
-	uint16_t q;
+	unsigned int got = 0;
 
-	if (rte_eth_dev_info_get(port, &info) != 0)
+	if (n == 0 || rte_eth_dev_info_get(port, &info) != 0)
 		return 0;
-	while (got < n && rte_get_timer_cycles() <= end) {
-		for (q = 0; q < info.nb_rx_queues; q++) {
-			k = rte_eth_rx_burst(port, q, pkts, 32);
-			rte_pktmbuf_free_bulk(pkts, k);
-			got += k;
-			if (count != NULL)
-				count[q] += k;
-		}
-		if (got < n)
-			rte_delay_us_sleep(20);
-	}
+	(void)AWAIT((got += drain_once(port, info.nb_rx_queues, count)) >= n, ms);
 	return got;
 }
 
@@ -374,15 +368,9 @@ pmd_xstat(uint16_t port, const char *name)
 void
 pmd_counts_settle(uint16_t port)
 {
-	uint64_t begin = rte_rdtsc(), hz = rte_get_tsc_hz(), age_us, passed_us;
+	uint64_t begin = rte_rdtsc(), hz = rte_get_tsc_hz(), age_us;
 
-	do {
-		age_us = RTE_MAX(pmd_xstat(port, "rx_missed_age_us"),
-				 pmd_xstat(port, "device_counters_age_us"));
-		passed_us = (rte_rdtsc() - begin) * 1000000 / hz;
-		if (age_us < passed_us)
-			return;
-		rte_delay_us_sleep(5000);
-	} while (passed_us < 20000000);
-	CHECK(false, "port %u: counts stay %" PRIu64 " us old", port, age_us);
+	CHECK(AWAIT((age_us = RTE_MAX(pmd_xstat(port, "rx_missed_age_us"), pmd_xstat(port, "device_counters_age_us"))) <
+		    (rte_rdtsc() - begin) * 1000000 / hz, 20000),
+	      "port %u: counts stay %" PRIu64 " us old", port, age_us);
 }

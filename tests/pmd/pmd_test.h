@@ -17,6 +17,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "../await.h"
 #include "../check.h"
 
 #define PMD_MAX_QUEUES 16

@@ -106,14 +106,14 @@ wait_until(bool want, unsigned int max_ms)
 	unsigned int ms;
 
 	for (ms = 0; ms < max_ms && usable() != want; ms += 10)
-		rte_delay_us_sleep(10000);
+		pass_us(10000);
 	return ms;
 }
 
 static void
 sleep_ms(unsigned int ms)
 {
-	rte_delay_us_sleep(ms * 1000);
+	pass_us(ms * 1000);
 }
 
 /* ------------------------------------------------------------------ service */
@@ -129,15 +129,13 @@ hold_here(void *arg)
 	struct hold *hold = arg;
 
 	__atomic_store_n(&hold->in, true, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&hold->go, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(1000);
+	AWAIT_CERTAIN(__atomic_load_n(&hold->go, __ATOMIC_ACQUIRE));
 }
 
 static void
 hold_wait(const struct hold *hold)
 {
-	while (!__atomic_load_n(&hold->in, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(1000);
+	AWAIT_CERTAIN(__atomic_load_n(&hold->in, __ATOMIC_ACQUIRE));
 }
 
 static int32_t

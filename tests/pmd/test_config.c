@@ -269,7 +269,7 @@ small_things(void)
 	CHECK_OK(rte_eth_tx_burst_mode_get(PORT_A, 0, &mode));
 	printf("Tx burst: %s\n", mode.info);
 	CHECK_OK(rte_eth_read_clock(PORT_A, &first));
-	rte_delay_us_sleep(20000);
+	pass_us(20000); /* The period that the clock measures. */
 	CHECK_OK(rte_eth_read_clock(PORT_A, &later));
 	CHECK(later > first && later - first >= 15000000 && later - first < 2000000000,
 	      "20 ms are %" PRIu64, later - first);
@@ -279,8 +279,7 @@ small_things(void)
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 128) < 0, "descriptor 128 of 128");
 	for (i = 0; i < 10; i++)
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
-	for (i = 0; i < 2000 && rte_eth_rx_queue_count(PORT_A, 0) != 10; i++)
-		rte_delay_us_sleep(1000);
+	(void)AWAIT(rte_eth_rx_queue_count(PORT_A, 0) == 10, 2000);
 	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 10, "%d wait", rte_eth_rx_queue_count(PORT_A, 0));
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 9) == RTE_ETH_RX_DESC_DONE, "status");
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 10) == RTE_ETH_RX_DESC_AVAIL, "status");

@@ -50,14 +50,7 @@ missed_settled(void)
 }
 
 /* What is behind may take long on a busy machine, but not for ever. */
-#define WAIT_US UINT64_C(20000000)
-#define WAIT_FOR(cond) \
-	do { \
-		uint64_t until_us_ = now_us() + WAIT_US; \
-		while (!(cond) && now_us() < until_us_) \
-			rte_delay_us_sleep(5000); \
-		CHECK(cond, "not within 20 s"); \
-	} while (0)
+#define WAIT_FOR(cond) CHECK(AWAIT(cond, 20000), "not within 20 s")
 
 /* A ring of 64 that nobody empties: all but 64 are missed. Those are received, so that the next find none. */
 static void
@@ -83,7 +76,7 @@ queries(const char *of, unsigned int us, uint64_t *passed_us)
 	uint64_t begin_us = now_us(), hits;
 
 	CHECK_OK(emu_fault("%sdo delay us=1", of));
-	rte_delay_us_sleep(us);
+	pass_us(us); /* The period in which queries are counted. */
 	hits = emu_fault_hits();
 	*passed_us = now_us() - begin_us;
 	emu_fault_clear();
@@ -139,13 +132,13 @@ first_reading(void)
 	for (i = 0; i < rounds; i++) {
 		pmd_port_down(PORT_A);
 		CHECK_OK(rte_eth_dev_start(PORT_A));
-		rte_delay_us_sleep(AGE_US + AGE_US / 2 + 20000 * i);
+		pass_us(AGE_US + AGE_US / 2 + 20000 * i); /* Without a reader, at another phase each round. */
 		CHECK_OK(rte_eal_remote_launch(ages_read, age_us, rte_get_next_lcore(-1, 1, 0)));
 		rte_eal_mp_wait_lcore();
 		oldest_us = RTE_MAX(oldest_us, age_us[1]);
 		young += age_us[0] <= AGE_US && age_us[1] <= UNREAD_AGE_US;
 		/* One reading ended the pause. */
-		rte_delay_us_sleep(AGE_US / 2);
+		pass_us(AGE_US / 2); /* Less than the period of the counts. */
 		soon += pmd_xstat(PORT_A, "device_counters_age_us") <= AGE_US;
 	}
 	printf("%u of %u first readings as young as stated, vport and wire at most %" PRIu64
@@ -170,7 +163,7 @@ ages(void)
 		age_us = RTE_MAX(pmd_xstat(PORT_A, "rx_missed_age_us"),
 				 pmd_xstat(PORT_A, "device_counters_age_us"));
 		young += age_us <= AGE_US;
-		rte_delay_us_sleep(7000);
+		pass_us(7000); /* 100 readings, spread over several periods. */
 	}
 	printf("%u of 100 readings at most %u us old\n", young, AGE_US);
 	CHECK(young > enough, "%u of 100 readings are as young as stated", young);
@@ -209,7 +202,7 @@ readings(void *arg)
 		r->slept += switches() != from;
 		r->long_ones += us > 1000;
 		r->longest_us = RTE_MAX(r->longest_us, us);
-		rte_delay_us_sleep(SLOW_US / 100);
+		pass_us(SLOW_US / 100); /* Readings at all phases of a slow command. */
 	}
 	return 0;
 }
@@ -303,7 +296,7 @@ overtaken(void)
 	do {
 		missed = missed_get();
 		most = RTE_MAX(most, missed);
-		rte_delay_us_sleep(5000);
+		pass_us(5000); /* The count stays 0 for the whole period. */
 	} while (now_us() < until_us);
 	CHECK(most == 0, "%" PRIu64 " missed after a reset", most);
 	emu_fault_clear();
@@ -370,7 +363,7 @@ full(uint64_t before)
 	do {
 		age_us = pmd_xstat(PORT_A, "rx_missed_age_us");
 		young = age_us <= AGE_US ? young + 1 : 0;
-		rte_delay_us_sleep(50000);
+		pass_us(50000); /* 20 readings in a row, half a period apart. */
 	} while (young < 20 && now_us() < until_us);
 	CHECK(young == 20, "age stays %" PRIu64 " us", age_us);
 	printf("%" PRIu64 " answers lost\n", emu_fault_hits());
@@ -387,7 +380,7 @@ wrap(uint64_t before)
 	CHECK_OK(emu_fault("on cmd.exit match op=QUERY_Q_COUNTER port=0 do set field=out_of_buffer value=0xfffffff0"));
 	CHECK(missed_settled() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
 	CHECK_OK(emu_fault("on cmd.exit match op=QUERY_Q_COUNTER port=0 do set field=out_of_buffer value=0"));
-	rte_delay_us_sleep(2 * AGE_US);
+	pass_us(2 * AGE_US); /* The wrong value must not become visible. */
 	CHECK(missed_get() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
 	emu_fault_clear();
 	end += (uint32_t)before + 16;

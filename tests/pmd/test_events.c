@@ -91,7 +91,6 @@ link_set(bool up)
 static void
 link_changes(void)
 {
-	uint64_t begin;
 	unsigned int i;
 
 	lsc_events = 0;
@@ -100,8 +99,7 @@ link_changes(void)
 		link_set(i % 2 == 0);
 		CHECK(wait_link(PORT_A, i % 2 == 0), "change %u was not seen", i);
 		/* The event comes after the state. */
-		for (begin = now_us(); lsc_events < i && now_us() - begin < LATE_US; )
-			rte_delay_us_sleep(1000);
+		(void)AWAIT(lsc_events >= i, LATE_US / 1000);
 		CHECK(lsc_events == i, "%u events of %u changes", lsc_events, i);
 	}
 	CHECK(is_up(PORT_A), "down in the end");
@@ -118,7 +116,8 @@ link_flaps(void)
 		link_set(i % 2 != 0);
 	}
 	CHECK(wait_link(PORT_A, true), "down after the last flap");
-	rte_delay_us_sleep(20000);
+	(void)AWAIT(lsc_events > 0 && lsc_events % 2 == 0, 5000);
+	pass_us(20000); /* No further event. */
 	CHECK(lsc_events > 0 && lsc_events <= FLAPS && lsc_events % 2 == 0, "%u events of %u changes", lsc_events, FLAPS);
 	printf("flaps: %u changes, %u events\n", FLAPS, lsc_events);
 	link_set(false);
@@ -142,8 +141,8 @@ flap(void *arg)
 
 	for (i = 0; i < f->changes; i++) {
 		link_set(i % 2 != 0);
-		for (next += 1000; now_us() < next; )
-			rte_delay_us_sleep(100);
+		next += 1000;
+		AWAIT_CERTAIN(now_us() >= next); /* 1 kHz. */
 	}
 	f->done = true;
 	return NULL;
@@ -190,7 +189,7 @@ flaps_by_the_clock(unsigned int changes)
 	/* The last event of the case before comes a little after the link's state. */
 	do {
 		before = lsc_events;
-		rte_delay_us_sleep(100000);
+		pass_us(100000); /* No event meanwhile. */
 	} while (lsc_events != before);
 	lsc_events = 0;
 	begin = now_us();
@@ -200,10 +199,8 @@ flaps_by_the_clock(unsigned int changes)
 	begin = now_us();
 	CHECK(wait_link(PORT_A, true) && now_us() - begin < NO_GLANCE_US, "down after the last");
 	/* The last one may still be on its way through EAL's thread. */
-	begin = now_us();
-	do
-		rte_delay_us_sleep(20000);
-	while (lsc_events % 2 != 0 && now_us() - begin < 5000000);
+	pass_us(20000);
+	(void)AWAIT(lsc_events % 2 == 0, 5000);
 	printf(", %u events\n", lsc_events);
 	CHECK(lsc_events > 0 && lsc_events <= f.changes && lsc_events % 2 == 0, "%u events", lsc_events);
 }
@@ -244,7 +241,7 @@ removal(void)
 		rte_pktmbuf_free(m);
 		CHECK(rte_eth_rx_burst(PORT_A, i % 2, &m, 1) == 0, "received by a port that is gone");
 	}
-	rte_delay_us_sleep(1100000);
+	pass_us(1100000); /* No second event. */
 	CHECK(rmv_events == 1, "%u removal events", rmv_events);
 	begin = now_us();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));

@@ -111,13 +111,11 @@ files(char *first, size_t bytes)
 static void
 failure(void)
 {
-	uint64_t begin = now_us();
 	char path[400] = "";
 
 	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_INTR_RMV, on_rmv, NULL));
 	CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"syndrome\":%u}", 0x10u));
-	while ((told == 0 || files(path, sizeof(path)) == 0) && now_us() - begin < 20000000)
-		rte_delay_us_sleep(1000);
+	(void)AWAIT(told != 0 && files(path, sizeof(path)) != 0, 20000);
 	CHECK(told == 1, "told %u times", told);
 	CHECK(files(path, sizeof(path)) == 1 && strstr(path, "fwdump-0000:c1:00.0-") != NULL, "%s", path);
 	CHECK(value_of(regs, read_all(regs), HEALTH) == 0x10, "no syndrome");
@@ -139,8 +137,7 @@ held(void)
 	CHECK_OK(flock(fd, LOCK_EX));
 	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_INTR_RMV, on_rmv, NULL));
 	CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"syndrome\":%u}", 0x10u));
-	for (begin = now_us(); told == 0 && now_us() - begin < 20000000;)
-		rte_delay_us_sleep(1000);
+	(void)AWAIT(told != 0, 20000);
 	CHECK(told == 1, "told %u times", told);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	begin = now_us();

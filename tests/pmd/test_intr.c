@@ -159,18 +159,7 @@ sleeper_stop(struct sleeper *s)
 static bool
 reaches(volatile unsigned int *what, unsigned int n)
 {
-	uint64_t end = now_us() + LOST_MS * 1000ull;
-	unsigned int i;
-
-	for (i = 0; *what < n; i++) {
-		if (i < 1000)
-			rte_pause();
-		else if (now_us() > end)
-			return false;
-		else
-			rte_delay_us_sleep(10);
-	}
-	return true;
+	return AWAIT(*what >= n, LOST_MS);
 }
 
 /* It is going to sleep, and had time to. */
@@ -178,7 +167,7 @@ static void
 until_asleep(struct sleeper *s)
 {
 	CHECK(reaches(&s->asleep, s->wakes + 1), "it does not go to sleep");
-	rte_delay_us_sleep(20000);
+	pass_us(20000); /* Between the flag and the system call nothing can be observed. */
 }
 
 /* ------------------------------------------------------------------ what is refused */
@@ -241,8 +230,7 @@ first_packet(void)
 		CHECK(pmd_drain(PORT_A, 1, 1000, NULL) == 1, "no packet");
 		/* Not ordered: it wakes nobody. There already when ordered: it wakes at once. */
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
-		while (rte_eth_rx_queue_count(PORT_A, 0) != 1)
-			rte_delay_us_sleep(10);
+		AWAIT_CERTAIN(rte_eth_rx_queue_count(PORT_A, 0) == 1);
 		CHECK(wait_on(epfd, 20) == 0, "woken though not ordered");
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
 		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken");
@@ -380,12 +368,12 @@ idle(bool strict)
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_B, q));
 	/* Clocks are looked at more often at first. */
 	if (strict)
-		rte_delay_us_sleep(SETTLE_MS * 1000);
+		pass_us(SETTLE_MS * 1000);
 	CHECK_OK(pthread_getcpuclockid(s.thread, &clock));
 	CHECK_OK(clock_gettime(clock, &ts));
 	thread_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;
 	n = usage_begin(usage, MAX_THREADS);
-	rte_delay_us_sleep(ms * 1000);
+	pass_us(ms * 1000); /* The period that is measured. */
 	usage_end(usage, n, &all_ns, &ours_ns);
 	CHECK_OK(clock_gettime(clock, &ts));
 	thread_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec - thread_ns;
@@ -409,7 +397,7 @@ missed_queries(unsigned int us, uint64_t *passed_us)
 	uint64_t begin = now_us(), hits;
 
 	CHECK_OK(emu_fault("on cmd.entry match op=QUERY_Q_COUNTER port=0 do delay us=1"));
-	rte_delay_us_sleep(us);
+	pass_us(us); /* The period in which queries are counted. */
 	hits = emu_fault_hits();
 	*passed_us = now_us() - begin;
 	emu_fault_clear();
@@ -426,7 +414,7 @@ asked_seldom(void)
 	pmd_ports_up(&queues);
 	for (q = 0; q < NB_QUEUES; q++)
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, q));
-	rte_delay_us_sleep(200000);
+	pass_us(200000); /* The rate before does not count. */
 	hits = missed_queries(1500000, &passed_us);
 	CHECK(hits > 0 && hits <= passed_us / MISSED_ASLEEP_US + 2, "%" PRIu64 " times in %" PRIu64 " us",
 	      hits, passed_us);
@@ -481,7 +469,7 @@ several_queues(void)
 		q = i % NB_QUEUES;
 		steer_to(q);
 		if (i % 3 == 0)
-			rte_delay_us_sleep(100);
+			pass_us(100); /* Another phase between the sleeper and the frame. */
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 		CHECK(reaches(&s.got[q], i / NB_QUEUES + 1), "frame %u did not come to queue %u", i, q);
 	}
@@ -541,12 +529,11 @@ repaired(void)
 		until_asleep(&s);
 		CHECK_OK(emu_fault("%s", faults[i]));
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
-		while (pmd_xstat(PORT_A, "rx_q1_resets") == 0 && s.lost == 0)
-			rte_delay_us_sleep(1000);
+		AWAIT_CERTAIN(pmd_xstat(PORT_A, "rx_q1_resets") != 0 || s.lost != 0);
 		emu_fault_clear();
 		/* That frame is lost, further ones are not. */
 		for (got = s.got[1]; got < 5; got++) {
-			rte_delay_us_sleep(2000);
+			pass_us(2000); /* The queue's thread is likely to sleep again. */
 			CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 			CHECK(reaches(&s.got[1], got + 1), "%s: not received after the repair", faults[i]);
 		}

@@ -198,8 +198,7 @@ stop_failed(const struct pmd_conf *conf)
 	steer_to(QUEUES - 1); /* A new RQ has a higher number: the last stays the last. */
 	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 count 1 do error syndrome=0x02"));
 	CHECK(send_bursts(0, 1) == 4, "not sent");
-	rte_delay_us_sleep(50000);
-	CHECK(emu_fault_hits() == 1, "%" PRIu64 " hits", emu_fault_hits());
+	CHECK(AWAIT(emu_fault_hits() == 1, 1000), "%" PRIu64 " hits", emu_fault_hits());
 	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, QUEUES - 1));
 	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, QUEUES - 1));
 	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "the Rx queue is not back");
@@ -207,7 +206,7 @@ stop_failed(const struct pmd_conf *conf)
 	CHECK_OK(emu_fault("on wqe.fetch match port=1 q=tx15 count 1 do error syndrome=0x04"));
 	fault_add("on cqe.write match port=1 q=tx15 do drop");
 	CHECK(send_bursts(QUEUES - 1, 1) == 4, "not sent");
-	rte_delay_us_sleep(20000);
+	pass_us(20000); /* Time for the WQE's error, of which nothing is visible. */
 	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, QUEUES - 1));
 	emu_fault_clear();
 	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, QUEUES - 1));
@@ -250,7 +249,7 @@ strip_meanwhile(const struct pmd_conf *conf)
 	CHECK(arrives_stripped(), "the wish was lost");
 	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx0 count 1 do error syndrome=0x02"));
 	CHECK(send_bursts(0, 1) == 4, "not sent");
-	rte_delay_us_sleep(20000);
+	CHECK(AWAIT(emu_fault_hits() == 1, 1000), "no error");
 	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, 0));
 	(void)drain_a(8, 600);
 	CHECK(!arrives_stripped(), "turned off, and it goes on");
@@ -285,7 +284,7 @@ empty_mempool(const struct pmd_conf *conf)
 		CHECK(drain_a(20, 1000) == 20, "after the repair, round %u", round);
 		rte_pktmbuf_free_bulk(hoard, n);
 		emu_fault_clear();
-		rte_delay_us_sleep(600000); /* Twice a second, no more. */
+		pass_us(600000); /* A queue is repaired at most twice a second. */
 		(void)drain_a(1, 10);
 	}
 	CHECK(send_bursts(0, 16) == 64 && drain_a(64, 1000) == 64, "with a full mempool again");
@@ -367,8 +366,7 @@ lost_doorbell(const struct pmd_conf *conf)
 	sent = queue_events;
 	(void)send_bursts(7, 16);
 	CHECK(wait_xstat(PORT_B, PORT_B, 7, "tx_q7_stalls", 0) != UINT64_MAX, "no stall was told");
-	rte_delay_us_sleep(20000);
-	CHECK(queue_events > sent, "no event");
+	CHECK(AWAIT(queue_events > sent, 1000), "no event");
 	emu_fault_clear();
 	pmd_ports_down();
 }

@@ -43,11 +43,7 @@ handlers(rte_eth_dev_cb_fn on_rmv)
 static bool
 wait_for(volatile bool *what)
 {
-	uint64_t begin = now_us();
-
-	while (!*what && now_us() - begin < LATE_US)
-		rte_delay_us_sleep(1000);
-	return *what;
+	return AWAIT(*what, LATE_US / 1000);
 }
 
 /* Sends a frame each way: the ports were at work. */
@@ -77,7 +73,7 @@ on_rmv_note(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 		concurrent = true;
 	teller = gettid();
 	told[port]++;
-	rte_delay_us_sleep(100000); /* The other port's turn has come long since. */
+	pass_us(100000); /* Time for a call-back of the other port, which must wait. */
 	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
 	done = told[PORT_A] != 0 && told[PORT_B] != 0;
 	return 0;
@@ -104,7 +100,7 @@ on_rmv_close_both(uint16_t port, enum rte_eth_event_type type, void *arg, void *
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
 	told[port]++;
-	rte_delay_us_sleep(100000);
+	pass_us(100000); /* Time for a call-back of the other port, which must wait. */
 	CHECK_OK(rte_eth_dev_stop(port));
 	CHECK_OK(rte_eth_dev_close(port));
 	CHECK_OK(rte_eth_dev_stop(1 - port));
@@ -120,7 +116,7 @@ close_both(void)
 	handlers(on_rmv_close_both);
 	remove_both();
 	CHECK(wait_for(&done), "the handler does not return");
-	rte_delay_us_sleep(200000);
+	pass_us(200000); /* No second call-back. */
 	CHECK(told[PORT_A] + told[PORT_B] == 1, "told %u, %u times", told[PORT_A], told[PORT_B]);
 	CHECK(rte_eth_dev_count_avail() == 0, "%u ports left", rte_eth_dev_count_avail());
 }
@@ -138,7 +134,7 @@ close_meanwhile(void)
 	before = told[PORT_A];
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 	CHECK_OK(rte_eth_dev_close(PORT_B));
-	rte_delay_us_sleep(300000);
+	pass_us(300000); /* No call-back after the close. */
 	CHECK(told[PORT_A] == before && before <= 1, "told %u times, %u before the close", told[PORT_A], before);
 }
 
@@ -173,7 +169,7 @@ shower(volatile bool *until, unsigned int ms)
 		/* An application that asks finds the EIO; later the port may be closed. */
 		if (now_us() - begin < 50000)
 			(void)rte_eth_stats_get(PORT_A, &stats);
-		rte_delay_us_sleep(500);
+		pass_us(500); /* The rate of the traffic. */
 	}
 }
 

@@ -45,7 +45,6 @@ send_at(uint64_t time)
 	struct pmd_frame f = pmd_frame_udp(PORT_A, PORT_B, 0);
 	rte_be64_t be = rte_cpu_to_be_64(time);
 	struct rte_mbuf *m;
-	unsigned int tries;
 
 	f.ether_type = 0x88b5;
 	f.bytes = 60;
@@ -55,11 +54,8 @@ send_at(uint64_t time)
 		m->ol_flags |= tx_flag;
 		*RTE_MBUF_DYNFIELD(m, tx_offset, uint64_t *) = time;
 	}
-	for (tries = 0; tries < 100000; tries++) {
-		if (rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1)
-			return;
-		rte_delay_us_sleep(20);
-	}
+	if (AWAIT(rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1, 10000))
+		return;
 	CHECK(false, "not taken");
 	rte_pktmbuf_free(m);
 }
@@ -189,15 +185,13 @@ stamped(void)
 	const uint64_t time = now() + 500 * MS;
 	struct timespec ts = { 0, 0 };
 	int64_t late;
-	unsigned int i;
 
 	CHECK_OK(rte_eth_timesync_enable(PORT_A));
 	m->ol_flags |= tx_flag | RTE_MBUF_F_TX_IEEE1588_TMST;
 	*RTE_MBUF_DYNFIELD(m, tx_offset, uint64_t *) = time;
 	CHECK(rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1, "not taken");
 	CHECK(rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) == -EINVAL, "before it left");
-	for (i = 0; i < 3000 && rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) != 0; i++)
-		rte_delay_us_sleep(1000);
+	(void)AWAIT(rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) == 0, 3000);
 	late = rte_timespec_to_ns(&ts) - time;
 	printf("left %" PRId64 " ns after its time by its own stamp\n", late);
 	CHECK(late >= ERROR_MIN_NS && late <= ERROR_MAX_NS, "%" PRId64, late);

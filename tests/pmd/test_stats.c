@@ -102,7 +102,7 @@ missed(void)
 		f = pmd_frame_udp(PORT_B, PORT_A, 1); /* One flow, one queue of 256. */
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
 	}
-	rte_delay_us_sleep(200000);
+	(void)AWAIT(pmd_xstat(PORT_A, "rx_vport_unicast_packets") >= 2000, 5000);
 	got = pmd_drain(PORT_A, 2000, 300, NULL);
 	pmd_counts_settle(PORT_A);
 	CHECK_OK(rte_eth_stats_get(PORT_A, &a));

@@ -50,16 +50,11 @@ static int
 tx_stamp(uint16_t port, int64_t *ns)
 {
 	struct timespec ts;
-	unsigned int i;
 
-	for (i = 0; i < 100000; i++) {
-		if (rte_eth_timesync_read_tx_timestamp(port, &ts) == 0) {
-			*ns = rte_timespec_to_ns(&ts);
-			return 0;
-		}
-		rte_delay_us_sleep(10);
-	}
-	return -1;
+	if (!AWAIT(rte_eth_timesync_read_tx_timestamp(port, &ts) == 0, 10000))
+		return -1;
+	*ns = rte_timespec_to_ns(&ts);
+	return 0;
 }
 
 static int
@@ -241,7 +236,7 @@ restart(const struct pmd_conf *conf)
 	(void)exchange(PORT_A, PTP_SYNC, &left, &came);
 	pmd_port_down(PORT_B);
 	CHECK_OK(pmd_port_up(PORT_B, conf));
-	rte_delay_us_sleep(100000);
+	pass_us(100000); /* Time for a stamp of the port's former life, which must not appear. */
 	(void)exchange(PORT_A, PTP_SYNC, &left, &came);
 	(void)exchange(PORT_B, PTP_DELAY_REQ, &left, &came);
 }
