@@ -17,11 +17,11 @@ mlxemu_usage(void)
 {
 	printf("usage: mlxemu run [options] -- PROGRAM [ARGS...]   run PROGRAM on emulated devices\n"
 	       "       mlxemu run --help                           the options, with examples\n"
-	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] ask or tell a running process\n"
+	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] control a running process\n"
 	       "       mlxemu ctl --help                           its options, with examples\n"
-	       "       mlxemu lies [PREFIX]                        what --lie can be about\n"
-	       "       mlxemu profiles                             the cards that can be emulated\n"
-	       "       mlxemu explain SYNDROME                     why the emulator refused a command\n"
+	       "       mlxemu lies [PREFIX]                        fields for --lie\n"
+	       "       mlxemu profiles                             the card models\n"
+	       "       mlxemu explain SYNDROME                     meaning of a syndrome of the emulator\n"
 	       "       mlxemu --help                               this text\n"
 	       "\n"
 	       "mlxemu is a software NVIDIA ConnectX below the kernel's ABI: unmodified rdma-core,\n"
@@ -56,17 +56,17 @@ mlxemu_explain(const char *text)
 	uint64_t code;
 
 	if (!emu_number(text, 0, UINT64_MAX, &code))
-		return mlxemu_fail(MLXEMU_USAGE, "'%s' is no number", text);
+		return mlxemu_fail(MLXEMU_USAGE, "'%s' is not a number", text);
 	info = code <= UINT32_MAX ? fw_syndrome_explain((uint32_t)code) : NULL;
 	if (info == NULL)
-		return mlxemu_fail(MLXEMU_FAILED, "0x%" PRIx64 " is no syndrome of the emulator's",
+		return mlxemu_fail(MLXEMU_FAILED, "0x%" PRIx64 " is not a syndrome of the emulator",
 				   code);
 	printf("0x%06x  %s  %s: %s\n", info->code, prm_status_name(info->status), info->name,
 	       info->cause);
 	return MLXEMU_OK;
 }
 
-/* Plans and opens what the program will find; each step undoes itself when it fails. */
+/* Prepares wires, run directory and environment; a failed step cleans up after itself. */
 static int
 mlxemu_prepare(struct mlxemu_run *run)
 {
@@ -80,7 +80,7 @@ mlxemu_prepare(struct mlxemu_run *run)
 	status = mlxemu_rundir_make(run);
 	if (status == MLXEMU_OK)
 		status = mlxemu_environment(run);
-	/* Last: whatever is refused has touched no file of the user's. */
+	/* Last: a refused option must not truncate files of the user. */
 	if (status == MLXEMU_OK)
 		status = mlxemu_files_make(run);
 	if (status != MLXEMU_OK)

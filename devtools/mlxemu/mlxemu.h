@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The launcher: what its files share. */
+/* Common to the files of the launcher. */
 #ifndef MLXEMU_H
 #define MLXEMU_H
 
@@ -12,7 +12,7 @@
 #include "core/emu_dev.h"
 #include "wire/emu_wire.h"
 
-/** Exit status of the launcher's own: usage, set-up failed, not clean, program not found. */
+/** Exit status of the launcher itself. */
 enum mlxemu_status {
 	MLXEMU_OK = 0,
 	MLXEMU_FAILED = 1,
@@ -26,15 +26,15 @@ enum mlxemu_status {
 struct mlxemu_run {
 	unsigned ports;
 	const struct emu_profile *profile;
-	const char *specs[MLXEMU_MAX_SPECS]; /**< --wire, as typed. */
+	const char *specs[MLXEMU_MAX_SPECS]; /**< --wire, as given. */
 	unsigned nspecs;
 	bool audit;
 	bool help;
-	const char *lies[MLXEMU_MAX_SPECS]; /**< --lie, as typed. */
+	const char *lies[MLXEMU_MAX_SPECS]; /**< --lie, as given. */
 	unsigned nlies;
-	const char *seed;	 /**< --seed, as typed, or NULL. */
+	const char *seed;	 /**< --seed, as given, or NULL. */
 	bool virtual_time;
-	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as typed. */
+	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as given. */
 	unsigned nclock;
 	char fronts[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_FRONT_* per port. */
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
@@ -60,22 +60,22 @@ void mlxemu_run_usage(void);
 /** `mlxemu ctl`: argv is what follows the word. A status. */
 int mlxemu_ctl(int argc, char **argv);
 void mlxemu_ctl_usage(void);
-/** Fills in run from what follows `run`. A status; with MLXEMU_OK and run->help help was asked. */
+/** Fills in run from what follows `run`. A status; run->help: --help was given. */
 int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
-/** Makes the files that the options name, empty: after everything else that can be refused. A status. */
+/** Creates or truncates the output files of the options; the last step of set-up. A status. */
 int mlxemu_files_make(const struct mlxemu_run *run);
-/** path made absolute by the current directory. False when too long. */
+/** Makes path absolute. False if it is too long. */
 bool mlxemu_absolute(const char *path, char *out, size_t len);
-/** Makes the run directory with the fake tree. A status; nothing is left when it is not OK. */
+/** Creates the run directory with its sysfs tree. A status; on failure nothing is left behind. */
 int mlxemu_rundir_make(struct mlxemu_run *run);
 void mlxemu_rundir_remove(const struct mlxemu_run *run);
 /** Finds the front-end library beside the launcher. A status. */
 int mlxemu_library_find(struct mlxemu_run *run);
-/** Environment of the program (in this process: the launcher execs nothing else). A status. */
+/** Sets the environment of the program, in this process. A status. */
 int mlxemu_environment(const struct mlxemu_run *run);
 /**
- * From here on signals wait until the program runs, and a reader that goes away does not end the
- * launcher: whatever was made is removed.
+ * Blocks signals until the program runs and ignores SIGPIPE, so that the launcher always removes the
+ * run directory.
  */
 void mlxemu_signals_hold(struct mlxemu_run *run);
 /** Runs the program to its end; the status to exit with. */

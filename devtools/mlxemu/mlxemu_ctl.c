@@ -21,19 +21,18 @@ mlxemu_ctl_usage(void)
 {
 	printf("usage: mlxemu ctl [--pid N] [--json] COMMAND [KEY=VALUE ...]\n"
 	       "\n"
-	       "Asks a process that runs on emulated devices, or tells it what to do.\n"
+	       "Sends a control command to a process with emulated devices and prints the reply.\n"
 	       "\n"
-	       "  --pid N          that process; else the one of MLXEMU_CTL, else the only one there is\n"
-	       "  --json           print the answer as it came\n"
-	       "  help             what the process can be told (the command to begin with)\n"
+	       "  --pid N          process to control (default: the one of MLXEMU_CTL, else the only one)\n"
+	       "  --json           print the reply as JSON\n"
+	       "  help             list the control commands\n"
 	       "\n"
-	       "A VALUE is a number, decimal or 0x..., true, false, a JSON text, or a string; each KEY\n"
-	       "may come once, and only those that `ctl help` names. `fault add RULE`,\n"
-	       "`fault list` and `fault clear` may be written with a blank, and so may `clock step NS`,\n"
-	       "`clock slew PPB` and `clock drift PPM`.\n"
+	       "A VALUE is a number, decimal or 0x..., true, false, a JSON text, or a string. Each KEY\\n"
+	       "is allowed once; `ctl help` lists the keys of a command. Short forms: `fault add RULE`,\\n"
+	       "`fault list`, `fault clear`, `clock step NS`, `clock slew PPB`, `clock drift PPM`.\n"
 	       "\n"
-	       "The exit status is 0, 1 when the process refused or cannot be reached, 2 for a wrong\n"
-	       "command line.\n"
+	       "The exit status is 0, 1 if the command failed or the process cannot be reached, 2 for an\\n"
+	       "invalid command line.\n"
 	       "\n"
 	       "examples:\n"
 	       "  mlxemu ctl ledger\n"
@@ -43,7 +42,7 @@ mlxemu_ctl_usage(void)
 	       "  mlxemu ctl inject port=0 frames=1000 len=64 'ptypes=[\"ipv4-udp\",\"ipv6-tcp\"]'\n");
 }
 
-/* Leaves out sockets of processes that were killed; false when none is left. */
+/* Remove sockets of processes that do not exist any more; false if none is left. */
 static bool
 ctl_living(glob_t *found)
 {

@@ -21,24 +21,24 @@ mlxemu_run_usage(void)
 	       "\n"
 	       "  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	       "                   an RDMA device mlx5_0, mlx5_1, ...\n"
-	       "  --profile NAME   the card to be (default cx6dx; `mlxemu profiles` lists them)\n"
+	       "  --profile NAME   card model (default cx6dx; `mlxemu profiles` lists them)\n"
 	       "  --open FRONT     driver of the ports: verbs (the kernel's mlx5 driver, default),\n"
 	       "                   vfio (vfio-pci), or both, one at a time; PORT=FRONT for one port\n"
-	       "  --vf PORT        the port is a virtual function: it has no gateway to the card's\n"
-	       "                   registers; may be given for each port\n"
-	       "  --mpfs PORT      the port shares its card with others and manages the table of\n"
-	       "                   addresses that says whose a frame is; may be given for each port\n"
-	       "  --wire SPEC      what a port is plugged into; may be given for each port:\n"
-	       "                     pair            ports two by two (the default: 0-1, 2-3, ...)\n"
+	       "  --vf PORT        the port is a virtual function: its PCI config space has no vendor\\n"
+	       "                   specific capability; may be given for each port\n"
+	       "  --mpfs PORT      the card has an MPFS (switch between functions), and the port\\n"
+	       "                   manages its address table; may be given for each port\n"
+	       "  --wire SPEC      what a port is connected to; may be given for each port:\n"
+	       "                     pair            ports in pairs (default: 0-1, 2-3, ...)\n"
 	       "                     A=pair:B        port A with port B\n"
-	       "                     loop, PORT=loop what is sent comes back\n"
-	       "                     PORT=tap:IFNAME[@NETNS]  the host's network stack\n"
+	       "                     loop, PORT=loop sent frames come back\n"
+	       "                     PORT=tap:IFNAME[@NETNS]  network stack of the host\n"
 	       "                     PORT=pcap:IN[,OUT]       frames from IN, sent frames to OUT\n"
 	       "                     PORT=sock:PATH  the port of another mlxemu with the same PATH\n"
 	       "                     PORT=none       no cable\n"
-	       "                   pair, loop and sock take :lossless (hold frames while the far end has\n"
-	       "                   no receive buffer posted), sock :up before it (the link is up\n"
-	       "                   also while nobody is at the other end)\n"
+	       "                   pair, loop and sock take :lossless (hold frames while the peer has no\\n"
+	       "                   receive WQE posted), sock :up before it (the link is up without\\n"
+	       "                   a peer too)\n"
 	       "  --audit          print the reports at the end (stderr) and exit 3 when the program\n"
 	       "                   left objects behind or committed a violation\n"
 	       "  --report FILE    write the reports to FILE\n"
@@ -46,32 +46,32 @@ mlxemu_run_usage(void)
 	       "  --fault RULE     make the device or the kernel fail; may be given several times:\n"
 	       "                     on PLACE [match KEY=VALUE ...] [after N] [every K] [count C]\n"
 	       "                       do ACTION [KEY=VALUE ...]\n"
-	       "                   a wrong word is answered with those that are allowed\n"
-	       "  --fault-file FILE  rules from FILE, one a line, '#' begins a comment\n"
-	       "  --seed N         where chances of rules begin (default 1)\n"
+	       "                   an error message lists the allowed words\n"
+	       "  --fault-file FILE  rules from FILE, one per line; '#' starts a comment\n"
+	       "  --seed N         seed of the random numbers of rules (default 1)\n"
 	       "  --lie FIELD[=VALUE]  say something untrue, always: for tests of tests; may be given\n"
 	       "                   several times (`mlxemu lies` lists what there is)\n"
-	       "  --check buffers  watch receive buffers: one that is posted while it is posted\n"
-	       "                   already is a violation (bad buffer)\n"
-	       "  --clock KIND     host: time passes by itself (default); virtual: only by commands\n"
-	       "                   and packets, the same in each run\n"
-	       "  --clock-hz N     frequency of the device's counter (default: the profile's); this\n"
-	       "                   and what follows may be for one port: --clock-hz PORT=N\n"
-	       "  --clock-start N  what it begins with; wrap: 2 s before its lower 41 bits wrap\n"
-	       "  --clock-drift PPM   how much faster it runs than the host's clock (-20.5)\n"
-	       "  --clock-wander PPM[:PERIOD_S]  how far that swings to and fro (period 60 s)\n"
-	       "  --clock-kernel old|new  the kernel's scale: one for all frequencies (before 6.7),\n"
-	       "                   or as fine as the frequency allows (default)\n"
-	       "  --clock-format free|realtime|both  what timestamps can be: the counter (default),\n"
-	       "                   seconds and nanoseconds, either (cx6dx, cx7)\n"
-	       "  --capture PORT=FILE[:rx|:tx]  write what arrives at a port and what leaves it, or one of\n"
-	       "                   both, with the true time of each frame, to FILE (pcapng)\n"
+	       "  --check buffers  check receive buffers: posting one twice is a violation\\n"
+	       "                   (bad buffer)\n"
+	       "  --clock KIND     host: real time (default); virtual: only commands and packets\\n"
+	       "                   advance time, the same in each run\n"
+	       "  --clock-hz N     frequency of the device's counter (default: the profile's); this\\n"
+	       "                   and the following options take PORT=VALUE for one port\n"
+	       "  --clock-start N  initial value of the counter; wrap: 2 s before its lower 41 bits wrap\n"
+	       "  --clock-drift PPM   frequency error of the counter (-20.5)\n"
+	       "  --clock-wander PPM[:PERIOD_S]  amplitude of a periodic frequency error (period 60 s)\n"
+	       "  --clock-kernel old|new  the kernel's clock scale: constant (before 6.7), or chosen by\\n"
+	       "                   frequency (default)\n"
+	       "  --clock-format free|realtime|both  supported timestamps: free-running counter\\n"
+	       "                   (default), real time, either (cx6dx, cx7)\n"
+	       "  --capture PORT=FILE[:rx|:tx]  write received and sent frames (or one of both) with their\\n"
+	       "                   true times to FILE (pcapng)\n"
 	       "  --help           this text\n"
 	       "\n"
-	       "Numbers are decimal or 0x... Nothing is made, and no file emptied, before all is checked.\n"
-	       "The exit status is the program's (128 + N when signal N ended it), 3 when it was 0 and\n"
-	       "the audit is not clean, 2 for bad options, 1 when set-up or a report failed, 127\n"
-	       "when there is no such program.\n"
+	       "Numbers are decimal or 0x... All options are checked before any file is created or truncated.\n"
+	       "The exit status is that of the program (128 + N if signal N ended it), 3 if it was 0 and\\n"
+	       "the audit is not clean, 2 for bad options, 1 if set-up or a report failed, 127 if the\\n"
+	       "program does not exist.\n"
 	       "\n"
 	       "examples:\n"
 	       "  mlxemu run -- ibv_devinfo -v\n"
@@ -388,7 +388,7 @@ option_value(struct mlxemu_run *run, int argc, char **argv, int *used)
 			   argv[0]);
 }
 
-/* What only all options together can tell. */
+/* Checks that need all options. */
 static int
 options_check(const struct mlxemu_run *run)
 {
@@ -416,7 +416,7 @@ options_check(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
-/* It begins empty. */
+/* Create or truncate a file. */
 static int
 file_make(const char *option, const char *path)
 {
@@ -440,7 +440,7 @@ mlxemu_files_make(const struct mlxemu_run *run)
 		struct emu_capture plan;
 		char err[512];
 
-		/* What option_capture() wrote. */
+		/* The text that option_capture() has stored. */
 		if (emu_capture_parse(run->captures[i], EMU_MAX_PORTS, &plan, err, sizeof(err)) == 0)
 			status = file_make("--capture", plan.path);
 	}

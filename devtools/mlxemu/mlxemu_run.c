@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Runs the program, passes signals on, and gathers what its processes reported. */
+/* Runs the program, forwards signals, and collects the reports of its processes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,13 +37,13 @@ mlxemu_signals_hold(struct mlxemu_run *run)
 	run->on_pipe = signal(SIGPIPE, SIG_IGN);
 }
 
-/* In the child: the launcher's signal state is not the program's. */
+/* In the child: restore the signal state before exec. */
 static void
 child_exec(const struct mlxemu_run *run, pid_t parent, int error_fd)
 {
 	int err;
 
-	/* A launcher that is killed takes the program along instead of leaving it half blind. */
+	/* If the launcher is killed, end the program too: the run directory has no owner then. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(MLXEMU_FAILED);
@@ -56,7 +56,7 @@ child_exec(const struct mlxemu_run *run, pid_t parent, int error_fd)
 	_exit(MLXEMU_NO_PROGRAM);
 }
 
-/* Waits for the child; signals from other processes go on to it. */
+/* Waits for the child; forwards signals from other processes. */
 static int
 child_wait(pid_t pid, const sigset_t *wanted)
 {
@@ -66,7 +66,7 @@ child_wait(pid_t pid, const sigset_t *wanted)
 	for (;;) {
 		if (sigwaitinfo(wanted, &info) < 0)
 			continue;
-		/* What the terminal sends reaches the program by itself: same process group. */
+		/* Signals of the terminal reach the program too: same process group. */
 		if (info.si_signo != SIGCHLD && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 		if (waitpid(pid, &status, WNOHANG) == pid)
@@ -109,7 +109,7 @@ mlxemu_program_run(const struct mlxemu_run *run)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Copies one report to f (may be NULL). Returns whether its verdict is "clean". */
+/* Copies one report to f (may be NULL). Returns whether it is clean. */
 static bool
 report_copy(const char *path, FILE *f, bool to_stderr)
 {

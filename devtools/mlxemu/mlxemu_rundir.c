@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The private directory of one run, the front-end library and the program's environment. */
+/* Run directory, search for the front-end library, environment of the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -44,7 +44,7 @@ rundir_tree(struct mlxemu_run *run)
 	if (ret != 0)
 		return mlxemu_fail(MLXEMU_FAILED, "cannot describe the devices: %s",
 				   strerror(-ret));
-	/* A plugged-in port has carrier from the start. */
+	/* A connected port has carrier from the start. */
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].link_up = run->plan[i].kind != EMU_WIRE_NONE;
 	for (i = 0; i < run->ports; i++)
@@ -52,7 +52,7 @@ rundir_tree(struct mlxemu_run *run)
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].fronts = (uint8_t)(run->fronts[i] - '0');
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
-	/* What outlives a process: one that is killed leaves the card as it is. */
+	/* PCI config space is shared by all processes of the run. */
 	for (i = 0; i < run->ports && ret == 0; i++) {
 		snprintf(failed, sizeof(failed), "configuration space of port %u", i);
 		ret = emu_pci_create(&machine.dev[i], run->dir);
@@ -110,7 +110,7 @@ mlxemu_library_find(struct mlxemu_run *run)
 			   MLXEMU_LIB_DIR);
 }
 
-/* `N=pcap:IN,OUT` with relative names: the program may change its directory first. */
+/* Make the names in `N=pcap:IN,OUT` absolute: the program may change its directory. */
 static int
 spec_absolute(const char *spec, char *out, size_t len)
 {
@@ -139,7 +139,7 @@ spec_absolute(const char *spec, char *out, size_t len)
 	return (int)n + snprintf(out + n, n < len ? len - n : 0, ",%s", full);
 }
 
-/* MLXEMU_WIRES: the specs, one a line. MLXEMU_WIRE_FDS: "port:fd" of the TAPs already open. */
+/* MLXEMU_WIRES: the specs, one per line. MLXEMU_WIRE_FDS: "port:fd" of the open TAPs. */
 static int
 environment_wires(const struct mlxemu_run *run)
 {
@@ -168,7 +168,7 @@ environment_wires(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
-/* Adds a line to the text of a variable; false when it is full. */
+/* Appends a line to the text of a variable; false if it does not fit. */
 static bool
 lines_add(char *text, size_t size, const char *line)
 {
@@ -178,7 +178,7 @@ lines_add(char *text, size_t size, const char *line)
 	return len > 0 && (size_t)len < size - n;
 }
 
-/* Options one a line; and what true time is, once for all processes. */
+/* Clock options, one per line, and the offset of UTC, which all processes share. */
 static int
 environment_clock(const struct mlxemu_run *run)
 {
@@ -203,7 +203,7 @@ environment_clock(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
-/* MLXEMU_FAULTS, MLXEMU_LIES: one a line. */
+/* MLXEMU_FAULTS, MLXEMU_LIES: one per line. */
 static int
 environment_faults(const struct mlxemu_run *run)
 {
@@ -223,7 +223,7 @@ environment_faults(const struct mlxemu_run *run)
 		setenv("MLXEMU_SEED", run->seed, 1);
 	else
 		unsetenv("MLXEMU_SEED");
-	/* May be set already by who starts the launcher. */
+	/* Without --check keep the value of the environment. */
 	if (run->check != NULL)
 		setenv("MLXEMU_CHECK", run->check, 1);
 	return environment_clock(run);
@@ -235,7 +235,7 @@ environment_preload(const struct mlxemu_run *run)
 	const char *old = getenv("LD_PRELOAD");
 	char value[4 * PATH_MAX];
 
-	/* A sanitizer's runtime insists on being first. */
+	/* The runtime of a sanitizer must be loaded first. */
 	snprintf(value, sizeof(value), "%s%s%s%s%s", MLXEMU_SANITIZER_RUNTIME,
 		 MLXEMU_SANITIZER_RUNTIME[0] != '\0' ? ":" : "", run->library,
 		 old != NULL && old[0] != '\0' ? ":" : "", old != NULL ? old : "");

@@ -15,7 +15,7 @@ typedef unsigned __int128 u128;
 #define CLOCK_FLIPS 2000u
 /* Shift of kernels before 6.7. */
 #define OLD_SHIFT 23u
-/* Scaled ppm, in which PTP asks for corrections: 2^-16 of a part per million. */
+/* Scaled ppm, the unit of PTP frequency corrections: 2^-16 ppm. */
 #define SCALED_PPM_ONE (1u << 16)
 
 /** Layout of the kernel's clock page: mlx5-abi.h, struct mlx5_ib_clock_info. */
@@ -107,7 +107,7 @@ ptp_advance(struct emu_clock *c, uint64_t now)
 }
 
 static uint64_t
-told(const char *name, uint64_t value)
+field_value(const char *name, uint64_t value)
 {
 	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
 }
@@ -120,13 +120,13 @@ page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
 	atomic_store_explicit(&page->sign, sign | 1, memory_order_relaxed);
 	/* Full barrier: a reader that sees a new field below must also see the odd sequence number. */
 	atomic_thread_fence(memory_order_seq_cst);
-	page->nsec = told("nsec", c->page_ns);
-	page->cycles = told("cycles", c->page_cycles & c->mask);
-	page->frac = told("frac", c->page_frac);
-	page->mult = (uint32_t)told("mult", c->mult);
-	page->shift = (uint32_t)told("shift", c->shift);
-	page->mask = told("mask", c->mask);
-	page->overflow_period = told("overflow_period", c->overflow_period);
+	page->nsec = field_value("nsec", c->page_ns);
+	page->cycles = field_value("cycles", c->page_cycles & c->mask);
+	page->frac = field_value("frac", c->page_frac);
+	page->mult = (uint32_t)field_value("mult", c->mult);
+	page->shift = (uint32_t)field_value("shift", c->shift);
+	page->mask = field_value("mask", c->mask);
+	page->overflow_period = field_value("overflow_period", c->overflow_period);
 	/* Release: all fields are visible before the sequence number becomes even. */
 	if (!torn)
 		atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);

@@ -27,7 +27,7 @@ emu_clock_release(struct emu_dev *dev)
 }
 
 static uint64_t
-told(const char *name, uint64_t value)
+reg_value(const char *name, uint64_t value)
 {
 	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
 }
@@ -37,11 +37,11 @@ static void
 write_held(struct emu_dev *dev)
 {
 	const struct emu_clock *c = &dev->clock;
-	uint64_t now = emu_clock_cycles(c), core = htobe64(told("core", now)), real = 0;
+	uint64_t now = emu_clock_cycles(c), core = htobe64(reg_value("core", now)), real = 0;
 	struct emu_ctx *ctx;
 
 	if (emu_clock_real(c))
-		real = htobe64(told("real", emu_clock_pack(emu_clock_real_ns(c, now))));
+		real = htobe64(reg_value("real", emu_clock_pack(emu_clock_real_ns(c, now))));
 	TAILQ_FOREACH(ctx, &dev->contexts, next) {
 		uint8_t *page = (uint8_t *)ctx->file + ctx->counter_page;
 

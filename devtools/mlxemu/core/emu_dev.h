@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The emulated machine and its devices: what every room of the emulator shares.
+ * The emulated machine and its devices: types and functions common to all layers of the emulator.
  *
- * One machine per process holds all emulated ports. One lock guards the whole model: the
- * front end takes it around each kernel call, the engine thread around each batch of work.
+ * One machine per process holds all emulated ports. One lock protects the whole model: the front
+ * end holds it during each kernel call, the engine thread during each batch of work.
  */
 #ifndef EMU_DEV_H
 #define EMU_DEV_H
@@ -22,7 +22,7 @@
 
 #define EMU_MAX_PORTS 16
 #define EMU_PAGE_BYTES 4096u
-/* Offsets of special pages in the file that stands for a uverbs device; kernel-given. */
+/* mmap offsets of special pages of a uverbs device (drivers/infiniband/hw/mlx5/main.c, mlx5_ib_mmap()). */
 #define EMU_CLOCK_INFO_OFFSET 0x700000u
 #define EMU_CORE_CLOCK_OFFSET 0x500000u
 /** Page of the counter's registers in BAR 0: initialisation segment, internal_timer. */
@@ -37,7 +37,7 @@ struct emu_iommu;
 struct emu_pci;
 struct emu_wire_port;
 
-/** What distinguishes one card from another: data only. */
+/** Data of a card model. */
 struct emu_profile {
 	const char *name;	/**< "cx6dx" as typed on the command line. */
 	const char *card;	/**< "ConnectX-6 Dx" for people. */
@@ -45,9 +45,9 @@ struct emu_profile {
 	uint16_t pci_device_id; /**< Vendor is always 0x15b3. */
 	uint16_t fw_major, fw_minor, fw_subminor;
 	uint64_t clock_hz; /**< Frequency of the free-running counter. */
-	bool real_time;	   /**< Has a clock of its own, which firmware can be told to stamp with. */
-	bool wait_on_time; /**< Send queues can wait for a time. */
-	bool mlx4;	   /**< Of the generation before: mlx4_core and mlx4_ib, nothing but queries. */
+	bool real_time;	   /**< Real-time clock: ts_format_cap allows real-time timestamps. */
+	bool wait_on_time; /**< wait_on_time capability of send queues. */
+	bool mlx4;	   /**< ConnectX-3: mlx4_core and mlx4_ib, queries only. */
 	uint32_t speed_mbps;
 	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
 		log_max_rqt_size, log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
@@ -57,17 +57,17 @@ struct emu_profile {
 extern const struct emu_profile *const emu_profiles[]; /**< NULL-terminated. */
 const struct emu_profile *emu_profile_find(const char *name);
 
-/** Frames and bytes a port moved and lost; the sums that tests compare. */
+/** Counters of a port; tests compare them. */
 struct emu_port_stats {
-	uint64_t tx_frames, tx_bytes;	/**< Handed to the wire. */
-	uint64_t rx_frames, rx_bytes;	/**< Taken from the wire. */
+	uint64_t tx_frames, tx_bytes;	/**< Sent to the wire. */
+	uint64_t rx_frames, rx_bytes;	/**< Received from the wire. */
 	uint64_t tx_mcast_frames, tx_bcast_frames, rx_mcast_frames, rx_bcast_frames;
 	uint64_t tx_mcast_bytes, tx_bcast_bytes, rx_mcast_bytes, rx_bcast_bytes;
 	uint64_t rx_delivered_frames;	/**< Written into some RQ, once per RQ. */
 	uint64_t rx_delivered_bytes;
 	uint64_t rx_out_of_buffer;	/**< No receive WQE posted. */
 	uint64_t rx_filtered;		/**< Not for this vport (address, promiscuity). */
-	uint64_t rx_kernel;		/**< No steering rule: left to the kernel's interface. */
+	uint64_t rx_kernel;		/**< No steering rule: delivered to the kernel's interface. */
 	uint64_t rx_dropped_by_rule;
 	uint64_t rx_oversize;		/**< Larger than the MTU or the posted buffer. */
 	uint64_t rx_link_down;
@@ -77,15 +77,14 @@ struct emu_port_stats {
 	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */
 	uint32_t async_eq_overruns, comp_eq_overruns; /**< EQs that ran over. */
-	/* What a card would have done over PCIe, per port. */
+	/* PCIe accesses of a card, per port. */
 	uint64_t doorbells, wqe_fetch_bytes, cqes, dma_reads, dma_read_bytes, dma_writes,
 		dma_write_bytes;
 };
 
-/** Addresses and modes of the port's own virtual port, as NIC vport context holds them. */
-/** An entry of the table of RoCE addresses that the owner of the function has written. */
+/** An entry of the RoCE address table (PRM, SET_ROCE_ADDRESS). */
 struct emu_roce_address {
-	bool written; /**< Else it is what a kernel has there for an interface without IP addresses. */
+	bool written; /**< Else the entry of the kernel for an interface without IP addresses. */
 	bool empty;
 	uint8_t version, l3_type; /* enum roce_version; 0 IPv4, 1 IPv6 */
 	uint8_t gid[16], mac[6];
@@ -94,6 +93,7 @@ struct emu_roce_address {
 #define EMU_ROCE_L3_IPV6 1u
 #define EMU_ROCE_ADDRESSES 16u /**< roce_cap.roce_address_table_size */
 
+/** Addresses and modes of the port's vport (PRM, NIC vport context). */
 struct emu_vport {
 	uint8_t permanent_mac[6];
 	uint8_t mac[6];
@@ -116,9 +116,9 @@ struct emu_l2_entry {
 	uint8_t mac[6];
 };
 struct emu_l2_table {
-	bool on;    /**< There is such a switch, and the function is its manager (--mpfs). */
-	bool owned; /**< A program has the function and keeps the table; else the kernel's driver. */
-	unsigned last; /**< Entry that was found last. */
+	bool on;    /**< The card has an MPFS, and the function manages its table (--mpfs). */
+	bool owned; /**< A program in VFIO mode manages the table; else the kernel's driver. */
+	unsigned last; /**< Last entry found. */
 	struct emu_l2_entry entry[EMU_L2_ENTRIES];
 };
 
@@ -131,7 +131,7 @@ struct emu_dev {
 	char ibdev_name[16];  /**< "mlx5_0" */
 	char uverbs_name[16]; /**< "uverbs0" */
 	char pci_addr[16];    /**< "0000:c1:00.0" */
-	char netdev_name[16]; /**< "mlxemu0np0": the interface the kernel would show. */
+	char netdev_name[16]; /**< "mlxemu0np0": the kernel's interface. */
 	const struct emu_profile *profile;
 	struct emu_vport vport;
 	struct emu_l2_table l2;
@@ -140,22 +140,22 @@ struct emu_dev {
 	bool admin_up;	/**< The kernel's interface is up. */
 	bool carrier;	/**< The wire has carrier. */
 	bool link_up;	/**< The wire has carrier and the port is up. */
-	bool unplugged; /**< The cable is out, by order; carrier comes back with it. */
-	bool removed;	/**< Unplugged from the bus: nothing works any more. */
-	bool health_stopped; /**< The health counter stands still: who watches it gives the card up. */
+	bool unplugged; /**< The cable is unplugged by a control command or fault rule. */
+	bool removed;	/**< Removed from the bus, or failed: no access works any more. */
+	bool health_stopped; /**< The health counter does not increment. */
 	uint32_t fatal; /**< Health syndrome that removes the device at remove_ns; 0: none. */
-	bool failed;	/**< Removed because its firmware failed: its PCI function is still there. */
+	bool failed;	/**< Removed because the firmware failed: the PCI function still exists. */
 	bool vf;	/**< A virtual function: its configuration space has no gateway. */
 	uint8_t fronts; /**< EMU_FRONT_*: front ends through which programs may open it. */
 	bool removing;	/**< Removal has begun: kernel calls fail with EIO, the device still works. */
 	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or fatal; 0: never. */
-	uint64_t replug_ns; /**< When it is plugged in again (emu_mono_ns()); 0: not by itself. */
+	uint64_t replug_ns; /**< When the cable is plugged in again (emu_mono_ns()); 0: never. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
 	TAILQ_HEAD(, emu_ctx) contexts;
 	_Atomic bool registers_held; /**< emu_clock_hold() */
 	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
-	uint32_t mkey_changes;	    /**< Counts up whenever a key stops to be what it was. */
+	uint32_t mkey_changes;	    /**< Incremented when a key changes or is destroyed. */
 	struct emu_pci *_Atomic pci; /**< Configuration and register space (emu_pci.h). */
 	void *dp;		    /**< State of dp/ for this port. */
 	void *steer;		    /**< State of dp/ steering for this port. */
@@ -164,22 +164,22 @@ struct emu_dev {
 struct emu_machine {
 	unsigned ports;
 	struct emu_dev dev[EMU_MAX_PORTS];
-	/* The lock is a queue: each caller draws a ticket and is served in order. */
-	pthread_mutex_t mutex; /**< Guards the tickets only, held for an instant. */
+	/* The machine's lock is a ticket lock: callers get it in the order of their calls. */
+	pthread_mutex_t mutex; /**< Protects the tickets only; held for a short time. */
 	pthread_cond_t turn;
 	uint64_t next_ticket, now_serving;
-	_Atomic pthread_t holder; /**< Of the lock; 0: nobody. In one word: who asks holds it, or sees another. */
-	_Atomic unsigned waiters; /**< Callers waiting: the engine may end its batch early. */
+	_Atomic pthread_t holder; /**< Holder of the lock; 0: none. */
+	_Atomic unsigned waiters; /**< Waiting callers: the engine may end its batch early. */
 	_Atomic bool stop;
 	/**
-	 * The front end sees each load from the counters' registers, and calls emu_clock_registers()
-	 * before; else they are as young as the engine's turns allow.
+	 * The front end traps each load of the counter registers and calls emu_clock_registers()
+	 * before it; otherwise the engine writes the registers in each pass.
 	 */
 	bool counters_live;
-	int wake_fd; /**< The front end's eventfd that ends the engine's sleep; -1: it only naps. */
+	int wake_fd; /**< eventfd of the front end that wakes the engine; -1: short sleeps only. */
 	_Atomic bool asleep; /**< The engine waits for wake_fd. */
-	_Atomic bool paused;   /**< The data path stands still. */
-	pthread_cond_t resume; /**< With mutex: paused ended. */
+	_Atomic bool paused;   /**< The data path is paused. */
+	pthread_cond_t resume; /**< With mutex: signals the end of a pause. */
 	const struct emu_dp_ops *dp_ops;   /**< NULL before emu_dp_init(): no contexts, no wires. */
 	const struct emu_front_ops *front; /**< NULL: there is no front end. */
 };
@@ -203,83 +203,83 @@ struct emu_dp_ops {
 	void (*forget)(struct emu_obj *obj);
 };
 
-/** What only the front end can count. */
+/** Resources that the front end counts. */
 struct emu_front_ledger {
 	unsigned files, mappings, channels, subscriptions;
 };
-/** What the front end does for the machine, lock held; each may be NULL. */
+/** Calls from the model to the front end, lock held; each may be NULL. */
 struct emu_front_ops {
-	/** Link, address or MTU of the port changed: what the kernel's interface shows follows. */
+	/** Link, address or MTU of the port changed: update sysfs. */
 	void (*port_changed)(struct emu_dev *dev);
 	void (*ledger)(struct emu_dev *dev, struct emu_front_ledger *out);
 	/** Removal of the device has begun: calls fail with EIO from now on. */
 	void (*removing)(struct emu_dev *dev);
-	/** The device is gone: events, pages, names. */
+	/** The device is removed: raise events, replace pages, remove names. */
 	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
 	unsigned (*program_fds)(void);
 	/**
-	 * From now on the first store into any doorbell page takes and leaves the lock, before it is
-	 * done. False: that cannot be seen to.
+	 * Trap the next store to any doorbell page; the trap takes and releases the lock, which wakes
+	 * the engine. False: not possible.
 	 */
 	bool (*doorbells_watch)(struct emu_machine *m);
-	/** An interrupt of a context that came through VFIO; nothing happens when nobody listens. */
+	/** Raises an interrupt of a VFIO context; no effect if no eventfd is set for the vector. */
 	void (*msix)(struct emu_ctx *ctx, unsigned vector);
 };
 
-/** What the front end does for a context when the model calls back. */
+/** Calls from the model to the front end for one context. */
 struct emu_ctx_ops {
 	/** An affiliated event for obj (its type as PRM event type; eqe is 64 bytes). */
 	void (*event)(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe);
 };
 
 /**
- * One open of a uverbs device with DEVX, or of a device through VFIO: owner of objects, UARs and
- * memory. With VFIO the program itself is what the kernel is otherwise.
+ * One open of a uverbs device, or of a device through VFIO: owner of objects, UARs and memory. With
+ * VFIO the program has the role of the kernel's driver.
  */
 struct emu_ctx {
 	struct emu_dev *dev;
-	uint16_t uid;	  /**< Firmware user id, never 0; of VFIO 0: commands are the owner's. */
+	uint16_t uid;	  /**< Firmware user id, never 0; 0 with VFIO: commands of the function's driver. */
 	bool devx;
-	void *file;	  /**< The model's mapping of the uverbs file, EMU_FILE_BYTES; of BAR 0. */
+	void *file;	  /**< Mapping of the uverbs file (EMU_FILE_BYTES) or of BAR 0 in the model. */
 	uint64_t uar_base, uar_end; /**< In file: UAR page i is at uar_base + i * 4096. */
-	struct emu_iommu *iommu; /**< VFIO: addresses in commands are IOVAs. NULL: pointers. */
-	struct emu_hca hca;	 /**< VFIO: how far the function is started. */
-	unsigned objects;	 /**< Owned. */
+	struct emu_iommu *iommu; /**< VFIO: addresses in commands are IOVAs. NULL: process addresses. */
+	struct emu_hca hca;	 /**< VFIO: state of the function. */
+	unsigned objects;	 /**< Number of owned objects. */
 	uint64_t counter_page; /**< In file: the page of the counter's registers. */
 	const struct emu_ctx_ops *ops;
-	void *priv;	  /**< The front end's. */
-	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: the order of clean-up. */
+	void *priv;	  /**< State of the front end. */
+	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: order of clean-up. */
 	TAILQ_ENTRY(emu_ctx) next;
 };
 
-/** Creates ports of one profile with permanent addresses and clocks; no wires, no threads. */
+/** Creates ports of one profile with permanent addresses and clocks, without wires and threads. */
 int emu_machine_init(struct emu_machine *m, unsigned ports, const struct emu_profile *profile);
 void emu_machine_fini(struct emu_machine *m);
 /**
- * Enter and leave the model. Not recursive. First come, first served: a thread that unlocks and
- * locks again at once stands behind everybody who was already waiting.
+ * Acquires the machine's lock. Not recursive. Callers get it in order: a thread that releases the
+ * lock and acquires it again waits for all earlier callers.
  */
 void emu_lock(struct emu_machine *m);
-/** Whatever was changed may be work: an engine that sleeps is woken. */
+/** Releases the lock and wakes the engine: the caller may have created work for it. */
 void emu_unlock(struct emu_machine *m);
 /** True when the calling thread has the lock. */
 bool emu_lock_is_mine(const struct emu_machine *m);
 struct emu_machine *emu_machine_of(struct emu_dev *dev);
-/** A thread of the model: all signals blocked but those of faults, free to run on every processor. 0 or -errno. */
+/** Starts a thread of the model: signals blocked except those of the guard, affinity to all processors. 0 or -errno. */
 int emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
-/** Whether the calling thread is one of those, not the program's. */
+/** Whether the calling thread was started by emu_thread_start(). */
 extern __thread bool emu_thread_own __attribute__((tls_model("initial-exec")));
 /**
- * The engine sleeps until somebody leaves the model, one of n descriptors is readable (fds has room
- * for one more), or ns have passed. Called with the lock, which is free when it returns.
+ * Sleeps until the lock is released by another thread, one of n descriptors is readable (fds has
+ * space for one more), or ns have passed. Called with the lock held; it is released on return.
  */
 void emu_engine_sleep(struct emu_machine *m, struct pollfd *fds, unsigned n, uint64_t ns);
-/** Ends its sleep; nothing happens when it is awake. */
+/** Wakes the engine; no effect if it is awake. */
 void emu_engine_wake(struct emu_machine *m);
-/** Pauses or resumes the data path. Lock held: it stands still as soon as this returns. */
+/** Pauses or resumes the data path. Lock held; the pause is effective on return. */
 void emu_engine_pause(struct emu_machine *m, bool pause);
-/** Engine thread, lock not held: returns when not paused. */
+/** Engine thread, lock not held: waits while the data path is paused. */
 void emu_engine_wait(struct emu_machine *m);
 static inline bool
 emu_engine_paused(struct emu_machine *m)
@@ -287,67 +287,67 @@ emu_engine_paused(struct emu_machine *m)
 	return atomic_load_explicit(&m->paused, memory_order_relaxed);
 }
 
-/** Completion vectors (and event queues) of a device, as the kernel would tell. */
+/** Completion vectors (and event queues) of a device in verbs mode (num_comp_vectors). */
 #define EMU_COMP_VECTORS 16
-/** Interrupts of a function that came through VFIO, and the EQs that can be made on it. */
+/** MSI-X vectors and maximum number of EQs of a function in VFIO mode. */
 #define EMU_MSIX_VECTORS 32
 #define EMU_MAX_EQS 32
-/** Event queue number of a completion vector; -EINVAL when there is no such vector. */
+/** Event queue number of a completion vector; -EINVAL if the vector does not exist. */
 int emu_eqn_of_vector(struct emu_dev *dev, unsigned vector);
-/** An empty file mapping as a context needs it; for tests without a front end. NULL: no memory. */
+/** An empty mapping for emu_ctx_open() in tests without a front end. NULL: no memory. */
 void *emu_file_map(void);
 void emu_file_unmap(void *file);
 
-/** The front end made file; the context starts with no objects. 0 or -errno. */
+/** Opens a context over file, which the front end has mapped. 0 or -errno. */
 int emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,
 		 struct emu_ctx **out);
 /**
- * The same through VFIO: bar is the model's mapping of BAR 0, iommu the address space of the
- * container, which outlives the context. There are no ops: events go to queues and interrupts.
+ * The same for VFIO: bar is the mapping of BAR 0 in the model, iommu the address space of the
+ * container, which must outlive the context. There are no ops: events go to EQs and interrupts.
  */
 int emu_ctx_open_vfio(struct emu_dev *dev, void *bar, uint64_t bar_bytes, struct emu_iommu *iommu,
 		      struct emu_ctx **out);
 /**
- * Destroys what the context still owns, newest first (what the kernel does when a process
- * closes the file), notes them per type in the audit, and returns how many objects that were.
+ * Destroys the objects that the context still owns, newest first, as the kernel does when a process
+ * closes the file. Reports them per type in the audit and returns their number.
  */
 unsigned emu_ctx_close(struct emu_ctx *ctx);
 /** The same, but the context stays (TEARDOWN_HCA). */
 unsigned emu_ctx_sweep(struct emu_ctx *ctx);
 
-/* Port control: what the kernel's interface (ioctl, netlink) does to the device. 0 or -errno. */
+/* Port control: settings of the kernel's interface (ioctl, netlink). 0 or -errno. */
 #define EMU_L2_OVERHEAD_BYTES 22u /**< Ethernet + VLAN + FCS: device MTU minus interface MTU. */
 int emu_port_set_mtu(struct emu_dev *dev, unsigned mtu);
 int emu_port_set_mac(struct emu_dev *dev, const uint8_t mac[6]);
 /**
- * Entry of the GID table, as the kernel fills it for an interface without IP addresses: the
- * link-local address, as RoCE v1 (index 0) and v2 (index 1); or as a program that has the function
- * through VFIO wrote it. False: the entry is empty.
+ * Entry of the GID table: as written by a program in VFIO mode, else as the kernel fills it for an
+ * interface without IP addresses (link-local address, RoCE v1 at index 0, v2 at index 1). False:
+ * the entry is empty.
  */
-#define EMU_PORT_GIDS 2u /**< Those that a kernel fills. */
+#define EMU_PORT_GIDS 2u /**< Number of entries that the kernel fills. */
 bool emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
-/** The same with all that belongs to it. */
+/** The complete entry. */
 bool emu_port_roce(const struct emu_dev *dev, unsigned index, struct emu_roce_address *a);
-/** Whether what is sent to this GID at this MAC address comes to the port. */
+/** Whether packets to this GID and MAC address are for this port. */
 bool emu_port_is_gid(const struct emu_dev *dev, const uint8_t gid[16], const uint8_t mac[6]);
 void emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti);
 int emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add);
 void emu_port_set_admin(struct emu_dev *dev, bool up);
 /** Called by wires when carrier changes; recomputes link_up and raises port events. */
 void emu_port_set_carrier(struct emu_dev *dev, bool carrier);
-/** Pulls or plugs the cable, and turns that back after ms milliseconds when ms is not 0. */
+/** Unplugs the cable or plugs it in; reverses this after ms milliseconds unless ms is 0. */
 void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
 /**
- * The card is gone, as after a hot-unplug: DMA ends at once, commands fail with EIO, programs get
- * the fatal event and find the kernel's objects, files and interface gone. Lock held; from within
- * the data path too, therefore memory is freed only when programs close their files.
+ * Removes the card, as a hot unplug: DMA ends at once, commands fail with EIO, programs get the
+ * fatal event, and the device's files and interface disappear. Lock held. May be called from the
+ * data path; memory is therefore freed only when programs close their files.
  *
  * @param ms
- *   What a kernel needs to take down what programs made, one command after the other: calls are
- *   answered by EIO at once, but only so many milliseconds later does all that end.
+ *   Duration of the removal in the kernel, which destroys the objects of programs one by one: calls
+ *   fail with EIO at once, DMA and names end after this number of milliseconds.
  */
 void emu_dev_remove(struct emu_dev *dev, uint64_t ms);
-/** The firmware failed: the same to programs, but the PCI function is there until emu_dev_remove(). Lock held. */
+/** Firmware failure: the same for programs, but the PCI function exists until emu_dev_remove(). Lock held. */
 void emu_dev_fail(struct emu_dev *dev);
 /** Whether calls on the device's open files fail with EIO (kernel: ib_uverbs_disassociate_ucontext()). */
 static inline bool
@@ -355,7 +355,7 @@ emu_dev_disassociated(const struct emu_dev *dev)
 {
 	return dev->removing || dev->removed;
 }
-/** Called often by the engine: cables and removals that come by time. */
+/** Called by the engine in each pass: timed changes of the cable and timed removal. */
 void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);
 
 #endif /* EMU_DEV_H */

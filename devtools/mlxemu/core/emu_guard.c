@@ -130,7 +130,7 @@ page_give(uint64_t page, int sig)
 
 /* The fault is synchronous, and the thread holds the machine's lock: the model can be used here. */
 static bool
-mend(int sig, uint64_t addr)
+map_page_at(int sig, uint64_t addr)
 {
 	struct search s = {.addr = addr};
 	const char *what;
@@ -171,16 +171,16 @@ static void
 on_fault(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	bool mended = info->si_code > 0 && machine != NULL;
+	bool handled = info->si_code > 0 && machine != NULL;
 
-	if (mended && emu_lock_is_mine(machine))
-		mended = mend(sig, (uintptr_t)info->si_addr);
-	else if (mended)
-		mended = emu_guard_hook != NULL &&
+	if (handled && emu_lock_is_mine(machine))
+		handled = map_page_at(sig, (uintptr_t)info->si_addr);
+	else if (handled)
+		handled = emu_guard_hook != NULL &&
 			 emu_guard_hook((uintptr_t)info->si_addr, context);
 
 	errno = saved;
-	if (!mended)
+	if (!handled)
 		hand_on(sig, info, context);
 }
 

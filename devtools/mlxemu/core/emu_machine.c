@@ -299,7 +299,7 @@ uid_new(struct emu_dev *dev)
 	return uid;
 }
 
-/* From here on the counter's registers are written. */
+/* Make the context visible; emu_clock_registers() writes its page from now on. */
 static void
 ctx_insert(struct emu_ctx *ctx)
 {

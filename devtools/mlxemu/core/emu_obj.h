@@ -177,7 +177,7 @@ emu_mkey_key(const struct emu_mkey *mkey)
  */
 void *emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
 	      enum emu_dma_dir dir);
-/** Window onto a umem (rings, doorbell records); NULL when it does not lie inside. */
+/** Window onto a umem (rings, doorbell records); NULL if it is not inside. */
 void *emu_umem_window(struct emu_umem *umem, uint64_t offset, uint64_t len);
 
 /* ---- queues: fw/ fills them in from the contexts, dp/ runs them ---- */

@@ -287,12 +287,12 @@ vsc_address(struct emu_dev *dev, _Atomic uint32_t *vsc, uint32_t value)
 static void
 vsc_semaphore(_Atomic uint32_t *vsc, uint32_t value)
 {
-	uint32_t nobody = 0;
+	uint32_t unlocked = 0;
 
 	if (value == 0)
 		vsc[EMU_VSC_SEMAPHORE / 4] = 0;
 	else
-		atomic_compare_exchange_strong(&vsc[EMU_VSC_SEMAPHORE / 4], &nobody, value);
+		atomic_compare_exchange_strong(&vsc[EMU_VSC_SEMAPHORE / 4], &unlocked, value);
 }
 
 /* Next ticket, never 0. */

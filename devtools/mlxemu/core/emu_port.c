@@ -153,7 +153,7 @@ emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms)
 }
 
 static void
-gone(struct emu_dev *dev, bool failed)
+dev_removed(struct emu_dev *dev, bool failed)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
@@ -171,7 +171,7 @@ void
 emu_dev_fail(struct emu_dev *dev)
 {
 	if (!dev->removed)
-		gone(dev, true);
+		dev_removed(dev, true);
 }
 
 void
@@ -184,7 +184,7 @@ emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 		return;
 	if (ms == 0 || dev->failed) {
 		emu_trace_note(dev, "removed");
-		gone(dev, false);
+		dev_removed(dev, false);
 		return;
 	}
 	if (dev->removing)

@@ -59,7 +59,7 @@ static const struct emu_profile cx7 = {
 	COMMON_LIMITS,
 };
 
-/* Another architecture: what libmlx4 asks when it opens a device is answered, and no more. */
+/* Another architecture: only the queries of libmlx4 at device open are supported. */
 static const struct emu_profile cx3 = {
 	.name = "cx3",
 	.card = "ConnectX-3",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Control of the clocks: what they truly show, and what PTP and the weather do to them. */
+/* Control commands of the clocks: true time, PTP, drift. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 
 #define MAX_STEP_NS (INT64_MAX / 4)
 
-/* One port, or all of them when none is named. */
+/* Range of ports: the one of the request, or all. */
 static int
 ports_named(struct emu_ctl *c, unsigned *first, unsigned *last)
 {
@@ -51,7 +51,7 @@ clock_json(const struct emu_dev *dev, uint64_t mono_ns)
 	json_object_set_new(o, "kernel", json_string(c->old_kernel ? "old" : "new"));
 	emu_ctl_set(o, "cycles", cycles);
 	json_object_set_new(o, "drift_ppb", json_integer(c->drift_ppb));
-	/* Drift and wander together, as they are now. */
+	/* Present sum of drift and wander. */
 	json_object_set_new(o, "error_ppb", json_integer(emu_clock_error_ppb(c, mono_ns)));
 	json_object_set_new(o, "slew_ppb", json_integer(c->slew_ppb));
 	emu_ctl_set(o, "ptp_ns", emu_clock_ptp_ns(c, cycles));
@@ -77,9 +77,9 @@ emu_ctl_clock(struct emu_ctl *c)
 	if (ret != 0)
 		return ret;
 	if (ns != 0 && !emu_time_is_virtual())
-		return emu_ctl_fail(c, -EINVAL, "time passes by itself: not --clock virtual");
+		return emu_ctl_fail(c, -EINVAL, "only virtual time can be advanced (--clock virtual)");
 	emu_time_pass(ns);
-	/* What happens by time has happened when the answer comes. */
+	/* Process timed events before the reply. */
 	for (unsigned i = 0; i < c->m->ports && ns != 0; i++)
 		emu_clock_tick(&c->m->dev[i]);
 	now = emu_mono_ns();

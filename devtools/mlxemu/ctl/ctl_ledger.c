@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The ledger: what programs hold at the moment. The same state gives the same text, so two
- * answers can be compared as they are.
+ * The ledger: resources that programs hold. Equal states give equal text, so that two replies can be
+ * compared as text.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "emu_ctl.h"
 #include "emu_ledger.h"
 
-/** What programs hold of one port. */
+/** Resources held by programs, of one port. */
 struct ledger {
 	uint64_t count[EMU_OBJ_TYPES];
 	uint64_t objects, lost, umem_bytes, mkey_bytes;
@@ -26,7 +26,7 @@ held_cb(struct emu_obj *obj, void *arg)
 {
 	struct ledger *l = arg;
 
-	/* The kernel's own (event queues) are nobody's leftovers. */
+	/* Objects of the kernel (event queues) belong to no program. */
 	if (obj->ctx == NULL)
 		return;
 	if (obj->lost) {
@@ -47,7 +47,7 @@ ledger_take(struct emu_dev *dev, struct ledger *l)
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
 
 	memset(l, 0, sizeof(*l));
-	/* The kernel took everything back when the device went. */
+	/* The kernel has destroyed all objects at removal. */
 	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !dev->removed; t++)
 		emu_obj_foreach(dev, t, held_cb, l);
 	if (front != NULL && front->ledger != NULL)
@@ -72,7 +72,7 @@ ledger_json(struct emu_dev *dev, const struct ledger *l)
 	json_object_set_new(port, "objects", objects);
 	emu_ctl_set(port, "umem_bytes", l->umem_bytes);
 	emu_ctl_set(port, "mkey_bytes", l->mkey_bytes);
-	/* Made, but a fault behind the command hid it from the program. */
+	/* Created, but a fault rule reported a failure to the program. */
 	if (l->lost != 0)
 		emu_ctl_set(port, "lost_to_faults", l->lost);
 	emu_ctl_set(port, "open_devices", l->front.files);
@@ -108,7 +108,7 @@ line(FILE *f, unsigned port, const char *what, uint64_t count)
 		fprintf(f, "ledger end port %u %s %" PRIu64 "\n", port, what, count);
 }
 
-/* Descriptors when the model started; what is not 0 is told at the end. */
+/* Descriptors of the program when the model started. */
 static unsigned fds_begin;
 
 void

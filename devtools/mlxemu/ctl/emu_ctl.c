@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The control commands: finds the one that a request names, runs it, composes the answer. */
+/* Control commands: looks up the command of a request, runs it, composes the reply. */
 #include "emu_ctl.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "core/emu_fault.h"
 #include "dp/emu_dp.h"
 
-/* A step keeps everybody else out: programs must get in between. */
+/* Release the lock after this many polls, so that programs can make calls. */
 #define STEPS_PER_LOCK 64u
 
 static int
@@ -195,31 +195,31 @@ static int ctl_help(struct emu_ctl *c);
 
 static const struct emu_ctl_command ctl_commands[] = {
 	{"help", "", "the commands", ctl_help},
-	{"ledger", "", "what programs hold: objects by type and port, memory, descriptors",
+	{"ledger", "", "resources held by programs: objects by type and port, memory, descriptors",
 	 emu_ctl_ledger},
 	{"audit", "", "objects left behind and violations so far", emu_ctl_audit},
-	{"counters", "", "frames, bytes, losses and bus traffic of each port", emu_ctl_counters},
+	{"counters", "", "frames, bytes, losses and PCIe traffic of each port", emu_ctl_counters},
 	{"fault.add", "rule=RULE", "adds a fault rule", ctl_fault_add},
-	{"fault.list", "", "the rules with what they saw and hit", ctl_fault_list},
+	{"fault.list", "", "the rules with their events and hits", ctl_fault_list},
 	{"fault.clear", "", "removes all rules", ctl_fault_clear},
 	{"fault.log", "", "the hits so far, the first 1024 of them", ctl_fault_log},
 	{"link", "[port=N] [state=up|down] [ms=N]",
-	 "pulls or plugs the cable, for N milliseconds if given; tells the link", ctl_link},
+	 "unplugs the cable or plugs it in, for N milliseconds if given; returns the link state", ctl_link},
 	{"remove", "[port=N] [ms=N]", "unplugs the device from the bus", ctl_remove},
 	{"register", "[port=N] addr=N [value=N]",
-	 "reads a register of the card's register space, or changes it", emu_ctl_register},
+	 "reads or writes a register of the CR space", emu_ctl_register},
 	{"health", "[port=N] [syndrome=N] [counter=stop|go]",
-	 "makes the firmware fail (0: no more), or its counter stand still; tells the syndrome",
+	 "sets the health syndrome (0: healthy), or stops the health counter; returns the syndrome",
 	 emu_ctl_health},
-	{"clock", "[ns=N]", "lets virtual time pass; tells the true time and that of each clock",
+	{"clock", "[ns=N]", "advances virtual time; returns the true time and the time of each clock",
 	 emu_ctl_clock},
 	{"clock.step", "ns=N [port=N]", "steps the PTP clock, also back", emu_ctl_clock_step},
-	{"clock.slew", "ppb=N [port=N]", "makes the PTP clock so much faster", emu_ctl_clock_slew},
-	{"clock.drift", "ppm=X [port=N]", "makes the oscillator so much faster", emu_ctl_clock_drift},
+	{"clock.slew", "ppb=N [port=N]", "changes the rate of the PTP clock by N ppb", emu_ctl_clock_slew},
+	{"clock.drift", "ppm=X [port=N]", "sets the drift of the oscillator to X ppm", emu_ctl_clock_drift},
 	{"engine", "[run=true|false]", "pauses or resumes the data path", ctl_engine},
-	{"engine.step", "[polls=N]", "passes over all queues while paused", ctl_engine_step},
+	{"engine.step", "[polls=N]", "polls all queues N times while paused", ctl_engine_step},
 	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP]",
-	 "frames arrive at the port now", ctl_inject},
+	 "delivers frames to the port", ctl_inject},
 };
 
 const struct emu_ctl_command *
@@ -244,7 +244,7 @@ ctl_help(struct emu_ctl *c)
 	return 0;
 }
 
-/* The next key that the text of a command's arguments names, "[port=N] addr=N"; NULL behind the last. */
+/* The next key that the text of a command's arguments names, "[port=N] addr=N"; NULL after the last. */
 static const char *
 known_key(const char **args, size_t *len)
 {
@@ -267,7 +267,7 @@ key_known(const struct emu_ctl_command *cmd, const char *key)
 	return strcmp(key, "cmd") == 0;
 }
 
-/* A key that means nothing to the command is a mistake of who asks. */
+/* Refuse keys that the command does not have. */
 static int
 ctl_keys(struct emu_ctl *c, const struct emu_ctl_command *cmd)
 {

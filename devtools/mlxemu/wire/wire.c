@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Plugging ports in and out, and the calls that the data path makes. */
+/* Connects and disconnects ports; calls of the data path. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

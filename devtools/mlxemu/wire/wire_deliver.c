@@ -5,10 +5,10 @@
 
 #include "wire_int.h"
 
-/* A sender on a cable waits so long for a receiver, and then, if in vain, so long not at all. */
+/* Lossless: a sender waits this long for a receive WQE; after a timeout it does not wait for LOSSY_NS. */
 #define HOLD_LIMIT_NS 100000000ull
 #define LOSSY_NS 1000000000ull
-/* A wire with a queue of its own behind it holds up nobody else: it waits longer, every time. */
+/* A wire with a queue of its own blocks no other sender: it may wait longer, and every time. */
 #define QUEUE_HOLD_LIMIT_NS 1000000000ull
 
 uint64_t

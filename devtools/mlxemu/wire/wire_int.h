@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the kinds of wire share: one table of operations each, one bound on waiting. */
+/* Common to the kinds of wire: table of operations, limited waiting for receive WQEs. */
 #ifndef EMU_WIRE_INT_H
 #define EMU_WIRE_INT_H
 
@@ -8,10 +8,10 @@
 
 #define WIRE_FRAME_BYTES 65600u /* more than any TAP hands out */
 
-/** Waiting for receive buffers, bounded so that a dead receiver does not stop the sender. */
+/** Waiting for receive WQEs; limited, so that a hung receiver does not stop the sender. */
 struct wire_hold {
 	uint64_t since_ns;	 /**< 0: not waiting. */
-	uint64_t lossy_until_ns; /**< After giving up: frames are not held before this. */
+	uint64_t lossy_until_ns; /**< After a timeout: frames are not held before this time. */
 };
 
 struct emu_wire_port;
@@ -24,17 +24,17 @@ struct wire_ops {
 	unsigned (*poll)(struct emu_wire_port *w, unsigned budget); /**< NULL: nothing to poll. */
 	/** As emu_wire_wait(); NULL: there is nothing to wait for. */
 	bool (*wait)(struct emu_wire_port *w, int *fd, uint64_t *ns);
-	bool own_carrier; /**< Comes and goes with something; else there from the first. */
+	bool own_carrier; /**< The wire sets carrier itself; else there is carrier from the start. */
 };
 
 struct emu_wire_port {
 	const struct wire_ops *ops;
 	struct emu_dev *dev, *peer;
 	bool lossless;
-	bool has_queue; /**< What is not read yet waits outside: no sender is held up. */
+	bool has_queue; /**< Unread frames wait in a queue outside: no sender of this process is blocked. */
 	struct wire_hold hold;
 	struct emu_wire_stats stats;
-	void *priv; /**< The kind's own. */
+	void *priv; /**< State of this kind of wire. */
 };
 
 /** The operations of the data path behind the port. */
@@ -48,11 +48,11 @@ extern const struct wire_ops wire_none_ops, wire_pair_ops, wire_tap_ops, wire_pc
 	wire_sock_ops;
 
 uint64_t wire_mono_ns(void);
-/** Nothing can be handed over now: true when the time to wait is over. */
+/** The frame cannot be delivered now: true if the time to wait is over. */
 bool wire_hold_expired(struct emu_wire_port *w, struct wire_hold *h);
 /**
- * Gives a frame to dev, waiting for a receive buffer within bounds.
- * @return false: not yet, offer it again.
+ * Delivers a frame to dev, or holds it for a limited time while no receive WQE is posted.
+ * @return false: not delivered yet, call again.
  */
 bool wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 
@@ -60,7 +60,7 @@ bool wire_deliver(struct emu_wire_port *w, struct emu_dev *dev, const uint8_t *f
 int wire_tap_open(const char *ifname, const char *netns, char *err, size_t err_len);
 /* wire_pcap.c: 0 or -errno + err. */
 int wire_pcap_check(const struct emu_wire_plan *plan, char *err, size_t err_len);
-/* wire_sock.c: the name can be had; 0 or -errno + err. */
+/* wire_sock.c: checks that the name can be used; 0 or -errno + err. */
 int wire_sock_check(const struct emu_wire_plan *plan, char *err, size_t err_len);
 
 #endif /* EMU_WIRE_INT_H */

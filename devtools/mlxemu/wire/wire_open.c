@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the launcher does with a plan before the program starts. */
+/* Opens and checks the wires in the launcher, before the program starts. */
 #include <unistd.h>
 
 #include "wire_int.h"

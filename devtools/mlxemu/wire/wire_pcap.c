@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Capture files: one is replayed into the port, one records what the port sends. */
+/* Capture files: one is replayed into the port, one records the sent frames. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -13,9 +13,9 @@
 #include "wire_int.h"
 
 #define SNAPLEN 262144
-/* Replay starts when the receiver's rules have been left alone for so long. */
+/* Replay starts when the steering rules of the port have not changed for this time. */
 #define QUIET_NS 300000000ull
-/* Programs take their rules away and make them anew; a busy machine may stop them in between. */
+/* Programs replace their rules, and may be preempted in between: wait this long before a loss. */
 #define SETTLE_NS 1000000000ull
 #define FLUSH_NS 200000000ull
 
@@ -23,9 +23,9 @@ struct pcap_wire {
 	pcap_t *in, *out_handle;
 	pcap_dumper_t *out;
 	bool started;
-	const uint8_t *frame; /**< Waits for a receive buffer; NULL: none. libpcap's memory. */
+	const uint8_t *frame; /**< Waits for a receive WQE; NULL: none. Memory of libpcap. */
 	uint32_t frame_bytes;
-	uint64_t asked_ns;    /**< When a receiver was last looked for. */
+	uint64_t checked_ns;  /**< Last check for a receiver. */
 	bool dirty;
 	uint64_t dirty_ns;
 };
@@ -38,7 +38,7 @@ open_in(const char *path, char *err, size_t err_len)
 	const char *link;
 
 	if (p == NULL) {
-		/* libpcap begins most messages with the name, not all. */
+		/* Most messages of libpcap begin with the name, but not all. */
 		snprintf(err, err_len, "pcap: cannot read %s: %s", path, why);
 		return NULL;
 	}
@@ -157,7 +157,7 @@ pcap_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	return EMU_WIRE_LOST;
 }
 
-/* So that a program that is killed leaves a readable file. */
+/* Flush, so that a killed program leaves a readable file. */
 static void
 flush_now_and_then(struct pcap_wire *p, uint64_t now)
 {
@@ -184,7 +184,7 @@ next_frame(struct pcap_wire *p)
 	return false;
 }
 
-/* False: nobody wants the frame, but the rule that did or will may be on its way. */
+/* False: no rule matches the frame, but rules have changed recently and a matching one may follow. */
 static bool
 timely(struct emu_wire_port *w, bool unsettled)
 {
@@ -204,14 +204,14 @@ pcap_poll(struct emu_wire_port *w, unsigned budget)
 	flush_now_and_then(p, now);
 	if (p->in == NULL)
 		return 0;
-	if (!p->started && now - p->asked_ns > QUIET_NS / 16) {
-		p->asked_ns = now;
+	if (!p->started && now - p->checked_ns > QUIET_NS / 16) {
+		p->checked_ns = now;
 		p->started = wire_dp(w->dev)->can_receive(w->dev, QUIET_NS);
 	}
 	if (!p->started)
 		return 0;
 	unsettled = wire_dp(w->dev)->unsettled(w->dev, now, SETTLE_NS);
-	/* A receiver that is slow holds up nobody: a capture waits for ever. */
+	/* A slow receiver blocks no other sender: wait without limit. */
 	while (n < budget && (p->frame != NULL || next_frame(p)) && timely(w, unsettled) &&
 	       wire_dp(w->dev)->offer(w->dev, p->frame, p->frame_bytes) == EMU_RX_TAKEN) {
 		p->frame = NULL;

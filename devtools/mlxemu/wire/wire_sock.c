@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * A cable to another process: a unix stream socket with the name PATH. Whoever comes first
- * listens, the other connects; when one goes, the one that is left waits for the next.
+ * A cable to another process: a UNIX stream socket with the name PATH. The first process listens,
+ * the second one connects; when one ends, the other waits for a new peer.
  *
- * Both ends begin with a greeting, and the port has carrier from the other's greeting to the end
- * of the connection, or all the time where the plan says up. Then follow frames, each behind its length in 4 bytes,
- * little-endian.
+ * Both ends send a hello line first. The port has carrier from the peer's hello to the end of the
+ * connection, or always with `up`. Frames follow, each preceded by its length (4 bytes,
+ * little-endian).
  */
 #include <endian.h>
 #include <errno.h>
@@ -23,29 +23,29 @@
 #include "core/emu_audit.h"
 #include "wire_int.h"
 
-#define GREETING "mlxemu wire 1\n"
-#define GREETING_BYTES (sizeof(GREETING) - 1)
+#define HELLO "mlxemu wire 1\n"
+#define HELLO_BYTES (sizeof(HELLO) - 1)
 #define LENGTH_BYTES 4u
-/* Some batches of small frames; what does not fit waits in the send queue of the device. */
+/* Some batches of small frames; frames that do not fit wait in the send queue of the device. */
 #define BUFFER_BYTES (256u << 10)
-/* Nobody at the other end: looked for again after so long. */
+/* Interval of connection attempts without a peer. */
 #define RETRY_NS 10000000ull
-/* Not read again for so long after finding nothing: a system call costs as much as ten frames. */
+/* Minimum interval of reads after an empty one: a system call costs as much as ten frames. */
 #define EMPTY_PAUSE_TICKS 8000u
 
 struct sock_buffer {
-	uint32_t from, to; /**< What is in it. */
+	uint32_t from, to; /**< Range of the valid bytes. */
 	uint8_t data[BUFFER_BYTES];
 };
 
 struct sock {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int listener, fd;   /**< -1: none. */
-	bool hello_received;	    /**< The other end has said who it is. */
-	bool up;	    /**< Carrier whether there is another end or not. */
-	uint64_t tried_ns;  /**< When the other end was last looked for. */
-	uint64_t empty_at;  /**< Processor ticks of the last empty read; 0: there was something. */
-	struct wire_hold full; /**< Of what is sent; the port's own is for what arrives. */
+	bool hello_received; /**< The peer is an emulator. */
+	bool up;	    /**< Carrier without a peer too. */
+	uint64_t tried_ns;  /**< Last connection attempt. */
+	uint64_t empty_at;  /**< TSC of the last empty read; 0: the last read returned data. */
+	struct wire_hold full; /**< For sent frames; the one of the port is for received frames. */
 	struct sock_buffer in, out;
 };
 
@@ -70,13 +70,13 @@ connected(struct sock *s, int fd)
 	s->hello_received = false;
 	s->in.from = s->in.to = 0;
 	s->out.from = 0;
-	s->out.to = GREETING_BYTES;
-	memcpy(s->out.data, GREETING, GREETING_BYTES);
+	s->out.to = HELLO_BYTES;
+	memcpy(s->out.data, HELLO, HELLO_BYTES);
 	s->empty_at = 0;
 	s->full.since_ns = 0;
 }
 
-/* Under the lock of the name: nobody else makes or removes the socket meanwhile. */
+/* With the lock of the name held: no other process creates or removes the socket meanwhile. */
 static int
 connect_or_listen(struct sock *s)
 {
@@ -90,10 +90,10 @@ connect_or_listen(struct sock *s)
 		connected(s, fd);
 		return 0;
 	}
-	/* EAGAIN: the one that listens has its hands full. */
+	/* EAGAIN: the backlog of the listener is full. */
 	ret = errno == EAGAIN ? -EAGAIN : 0;
 	if (ret == 0 && (errno == ECONNREFUSED || errno == ENOENT)) {
-		unlink(s->path); /* left behind by one that died */
+		unlink(s->path); /* left behind by a killed process */
 		if (bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0 && listen(fd, 1) == 0) {
 			s->listener = fd;
 			return 0;
@@ -114,7 +114,7 @@ look_for_peer(struct sock *s)
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	/* Held for the few calls in between. */
+	/* The lock is held for a few calls only. */
 	ret = flock(fd, LOCK_EX) == 0 ? connect_or_listen(s) : -errno;
 	close(fd);
 	return ret;
@@ -137,7 +137,7 @@ wire_sock_check(const struct emu_wire_plan *plan, char *err, size_t err_len)
 		return -errno;
 	}
 	if (lstat(plan->in, &st) == 0 && !S_ISSOCK(st.st_mode)) {
-		snprintf(err, err_len, "sock:%s: there is something that is no socket", plan->in);
+		snprintf(err, err_len, "sock:%s: the file exists and is no socket", plan->in);
 		return -EEXIST;
 	}
 	return 0;
@@ -172,7 +172,7 @@ sock_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err
 	return 0;
 }
 
-/* The connection is over: the next one finds the listener, or makes itself one. */
+/* Close the connection; a new peer connects to the listener, or becomes the listener. */
 static void
 hang_up(struct emu_wire_port *w)
 {
@@ -187,7 +187,7 @@ hang_up(struct emu_wire_port *w)
 		emu_port_set_carrier(w->dev, false);
 }
 
-/* Sends what the socket takes; false when the connection is over. */
+/* Send as much as the socket accepts; false if the connection has ended. */
 static bool
 flush(struct emu_wire_port *w)
 {
@@ -221,7 +221,7 @@ sock_detach(struct emu_wire_port *w)
 	if (s->fd >= 0)
 		flush(w);
 	close_fd(&s->fd);
-	/* The name goes with the one that listens at it. */
+	/* The listener removes the name. */
 	if (s->listener >= 0)
 		unlink(s->path);
 	close_fd(&s->listener);
@@ -258,7 +258,7 @@ sock_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	return EMU_WIRE_SENT;
 }
 
-/* Reads what there is behind what is left; false when the connection is over. */
+/* Append available bytes to the unread ones; false if the connection has ended. */
 static bool
 fill(struct emu_wire_port *w)
 {
@@ -290,21 +290,21 @@ hello_receive(struct emu_wire_port *w)
 {
 	struct sock *s = w->priv;
 
-	if (s->in.to - s->in.from < GREETING_BYTES)
+	if (s->in.to - s->in.from < HELLO_BYTES)
 		return;
-	if (memcmp(s->in.data + s->in.from, GREETING, GREETING_BYTES) != 0) {
-		emu_trace_note(w->dev, "sock:%s: the other end is no wire", s->path);
+	if (memcmp(s->in.data + s->in.from, HELLO, HELLO_BYTES) != 0) {
+		emu_trace_note(w->dev, "sock:%s: the peer is no wire", s->path);
 		w->stats.write_errors++;
 		hang_up(w);
 		return;
 	}
-	s->in.from += GREETING_BYTES;
+	s->in.from += HELLO_BYTES;
 	s->hello_received = true;
 	if (!w->dev->carrier)
 		emu_port_set_carrier(w->dev, true);
 }
 
-/* The next whole frame; 0: not yet. UINT32_MAX: the other end talks nonsense. */
+/* Length of the next complete frame; 0: not complete yet; UINT32_MAX: invalid length. */
 static uint32_t
 next_frame(const struct sock_buffer *b)
 {
@@ -337,7 +337,7 @@ take_frames(struct emu_wire_port *w, unsigned budget)
 
 	for (; n < budget && (len = next_frame(&s->in)) != 0; n++) {
 		if (len == UINT32_MAX) {
-			emu_trace_note(w->dev, "sock:%s: a frame of impossible length", s->path);
+			emu_trace_note(w->dev, "sock:%s: invalid frame length", s->path);
 			w->stats.write_errors++;
 			hang_up(w);
 			break;
@@ -349,7 +349,7 @@ take_frames(struct emu_wire_port *w, unsigned budget)
 	return n;
 }
 
-/* Nobody is connected: accepts who has come, or looks for the other end now and then. */
+/* Not connected: accept a peer, or try to connect at intervals. */
 static void
 wait_for_peer(struct sock *s)
 {

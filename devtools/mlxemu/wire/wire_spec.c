@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The --wire options, read into one plan per port. */
+/* Parses the --wire options into one plan per port. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ bad(struct parse *p, const char *spec, const char *why)
 	return -EINVAL;
 }
 
-/* A port number that ends at one of the characters in ends (or the string's end). */
+/* A port number that is followed by one of the characters in ends, or by the end of the string. */
 static bool
 read_port(const char **s, unsigned *port)
 {
@@ -63,7 +63,7 @@ plug_pair(struct parse *p, unsigned a, unsigned b, bool lossless)
 	}
 }
 
-/* Ports without a wire, two by two; a single one is looped. */
+/* Pair the ports without a wire; loop a single one. */
 static void
 pair_rest(struct parse *p, bool lossless)
 {
@@ -165,7 +165,7 @@ parse_pcap(struct parse *p, const char *spec, struct emu_wire_plan *plan, const 
 	return 0;
 }
 
-/* Takes one off the end of the first len characters. */
+/* Remove a suffix from the first len characters. */
 static bool
 drop_suffix(const char *s, size_t *len, const char *suffix)
 {
@@ -184,7 +184,7 @@ parse_sock(struct parse *p, const char *spec, struct emu_wire_plan *plan, const 
 
 	plan->lossless = drop_suffix(rest, &len, ":lossless");
 	plan->up = drop_suffix(rest, &len, ":up");
-	/* sockaddr_un has 108 bytes, the lock beside it a longer name. */
+	/* sockaddr_un has 108 bytes, and the name of the lock file is longer. */
 	if (len == 0 || len > 100)
 		return bad(p, spec, "the name of a socket has 1 to 100 characters");
 	memcpy(plan->in, rest, len);
@@ -242,7 +242,7 @@ emu_wire_parse(const char *const *specs, unsigned n, unsigned ports, struct emu_
 		else
 			ret = bad(&p, specs[i], "there is no such port");
 	}
-	/* What has no port takes what is left, whatever the order on the command line. */
+	/* A SPEC without port applies to the remaining ports, in any order on the command line. */
 	for (unsigned i = 0; i < n && ret == 0; i++)
 		if (strchr(specs[i], '=') == NULL)
 			ret = parse_all_ports(&p, specs[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A TAP interface: the far end is the host's own network stack. */
+/* A TAP interface: the peer is the network stack of the host. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
@@ -16,17 +16,17 @@
 #include "wire_int.h"
 
 #define TUN_DEVICE "/dev/net/tun"
-/* Not read again for so long after finding nothing: a system call costs as much as ten frames. */
+/* Minimum interval of reads after an empty one: a system call costs as much as ten frames. */
 #define EMPTY_PAUSE_TICKS 8000u
 
 struct tap {
 	int fd;
-	uint64_t empty_at; /**< Processor ticks of the last empty read; 0: there was something. */
-	uint32_t held;	   /**< Bytes of the frame that waits for a receive buffer; 0: none. */
+	uint64_t empty_at; /**< TSC of the last empty read; 0: the last read returned a frame. */
+	uint32_t held;	   /**< Bytes of the frame that waits for a receive WQE; 0: none. */
 	uint8_t frame[WIRE_FRAME_BYTES];
 };
 
-/** What the thread that enters the namespace needs and finds. */
+/** Request and result of the thread that enters the namespace. */
 struct tap_request {
 	const char *ifname, *netns;
 	int fd, error;
@@ -99,7 +99,7 @@ wire_tap_open(const char *ifname, const char *netns, char *err, size_t err_len)
 	if (netns[0] == '\0') {
 		open_here(&r);
 	} else {
-		/* The namespace is a thread's: one that enters it and ends leaves ours alone. */
+		/* A namespace is a property of the thread: use a temporary one. */
 		int ret = pthread_create(&thread, NULL, open_in_netns, &r);
 
 		if (ret != 0) {
@@ -131,7 +131,7 @@ tap_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err,
 		return -ENOMEM;
 	}
 	t->fd = plan->fd;
-	/* From here on it is ours alone; programs that this one starts do not get it. */
+	/* From now on programs that this one starts do not inherit it. */
 	fcntl(t->fd, F_SETFD, FD_CLOEXEC);
 	fcntl(t->fd, F_SETFL, fcntl(t->fd, F_GETFL) | O_NONBLOCK);
 	w->priv = t;
@@ -148,7 +148,7 @@ tap_detach(struct emu_wire_port *w)
 	free(t);
 }
 
-/* The interface was deleted: nothing goes either way any more. */
+/* The interface was deleted: no carrier any more. */
 static void
 unplugged(struct emu_wire_port *w)
 {
@@ -175,7 +175,7 @@ tap_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	return EMU_WIRE_LOST;
 }
 
-/* One frame into the buffer; false when there is none. */
+/* Read one frame into the buffer; false if there is none. */
 static bool
 tap_read(struct emu_wire_port *w)
 {
@@ -206,7 +206,7 @@ tap_poll(struct emu_wire_port *w, unsigned budget)
 	for (; n < budget; n++) {
 		if (t->held == 0 && !tap_read(w))
 			break;
-		/* The interface's own queue keeps what comes meanwhile. */
+		/* Further frames wait in the queue of the interface. */
 		if (!wire_deliver(w, w->dev, t->frame, t->held))
 			break;
 		t->held = 0;
