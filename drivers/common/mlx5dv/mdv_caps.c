@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Capabilities: asked for once at open, and not believed beyond what is possible. */
+/* Capabilities: read once at open and limited to plausible ranges. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "mdv_private.h"
 
-/** Bit 0 of QUERY_HCA_CAP's op_mod: current, not maximum; the page stands above it. */
+/** op_mod of QUERY_HCA_CAP: capability page in bits 1 and up, current values in bit 0. */
 #define MDV_CAP_OP_MOD(type) ((type) << 1 | PRM_HCA_CAP_MODE_CUR)
 /** The DS count of a control segment has six bits. */
 #define MDV_MAX_WQE_DS 63
 #define MDV_DS_BYTES 16
-/** MTU limit of ConnectX interfaces where the device does not tell (ip -d link shows maxmtu). */
+/** Largest MTU of mlx5 interfaces (maxmtu of ip -d link), if PMTU cannot be read. */
 #define MDV_DEFAULT_MAX_MTU 9978
-/** Ethernet, VLAN and FCS: what PMTU counts and an interface's MTU does not. */
+/** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
 #define MDV_L2_OVERHEAD_BYTES 22
-/** No ConnectX counts faster than 1 GHz; four times that is not a clock any more. */
+/** Plausible frequencies: ConnectX counters run at 156.25 MHz to 1 GHz; a wide margin (assumed). */
 #define MDV_MAX_FREQUENCY_KHZ 4000000u
 #define MDV_MIN_FREQUENCY_KHZ 1000u
 
@@ -24,12 +24,12 @@ int
 mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit, uint32_t *value)
 {
 	if (*value < limit->min) {
-		MDV_LOG(ERR, pci, "capability %s is %u, at least %u is needed", limit->name, *value,
+		MDV_LOG(ERR, pci, "capability %s is %u, at least %u is required", limit->name, *value,
 			limit->min);
 		return mdv_fail(ENOTSUP);
 	}
 	if (*value > limit->max) {
-		MDV_LOG(WARNING, pci, "capability %s is %u, more than possible: taken as %u",
+		MDV_LOG(WARNING, pci, "capability %s is %u, more than possible: using %u",
 			limit->name, *value, limit->max);
 		*value = limit->max;
 	}
@@ -82,14 +82,14 @@ read_clock_caps(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	uint32_t sq = prm_cmd_hca_cap_get_sq_ts_format(cap);
 	uint32_t khz = prm_cmd_hca_cap_get_device_frequency_khz(cap);
 
-	/* A format counts as there when both kinds of queue can use it. */
+	/* A format is usable if both RQs and SQs support it. */
 	caps->ts_free_running = rq != PRM_TS_FORMAT_CAP_REAL_TIME &&
 				sq != PRM_TS_FORMAT_CAP_REAL_TIME;
 	caps->ts_realtime = rq != PRM_TS_FORMAT_CAP_FREE_RUNNING &&
 			    sq != PRM_TS_FORMAT_CAP_FREE_RUNNING;
 	if (khz < MDV_MIN_FREQUENCY_KHZ || khz > MDV_MAX_FREQUENCY_KHZ) {
 		MDV_LOG(WARNING, &dev->pci,
-			"capability device_frequency_khz is %u: no clock counts like that", khz);
+			"capability device_frequency_khz is %u, not plausible", khz);
 		khz = 0;
 	}
 	caps->device_frequency_khz = khz;
@@ -145,7 +145,7 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 	caps->max_lso_bytes = log_lso == 0 ? 0 : 1u << log_lso;
 }
 
-/** How many headers a WQE must carry inline: fixed, none, or as the vport's context says. */
+/** Headers that a SEND WQE must carry inline: L2, none, or as in the vport context. */
 static int
 read_inline_mode(struct mdv_dev *dev, uint32_t cap)
 {
@@ -241,7 +241,7 @@ mdv_lag_check(struct mdv_dev *dev)
 	memset(&in, 0, sizeof(in));
 	prm_query_lag_in_set_opcode(&in, PRM_CMD_OP_QUERY_LAG);
 	if (mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out)) != 0) {
-		MDV_LOG(DEBUG, &dev->pci, "QUERY_LAG is refused: the port is taken as not bonded");
+		MDV_LOG(DEBUG, &dev->pci, "QUERY_LAG refused: assuming no LAG");
 		return 0;
 	}
 	return mdv_lag_reply_check(&dev->pci, &out);

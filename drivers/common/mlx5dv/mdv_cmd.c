@@ -17,7 +17,7 @@ mailbox_opcode(const void *in)
 	return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-/** Numbers of other objects that a command speaks of, for the log line. */
+/** Object numbers and states in an inbox, for the log line. */
 struct mailbox_names {
 	char text[160];
 	size_t used;
@@ -87,9 +87,9 @@ log_refusal(struct mdv_dev *dev, const void *in, size_t in_bytes, uint8_t status
 }
 
 /*
- * Since 2022 the kernel says EREMOTEIO and fills the outbox; before, it said an errno of its own
- * choice, with the outbox filled or not. So the outbox, zeroed before the call, is always asked
- * first, even when the call claims success.
+ * For a refused command Linux returns EREMOTEIO and the outbox since 2022; before, it returned some
+ * errno with or without the outbox. The outbox is zeroed before the call, and a status in it takes
+ * precedence over the errno, even if the call succeeded.
  */
 int
 mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void *out, int sys_err,
@@ -111,7 +111,7 @@ mdv_cmd_result(struct mdv_dev *dev, const void *in, size_t in_bytes, const void 
 	return mdv_fail(err);
 }
 
-/** A mailbox too short to be one would be read beyond its end. */
+/** The status is read from the outbox and the opcode from the inbox: both need a full header. */
 static int
 check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 {
@@ -131,7 +131,7 @@ mdv_unresponsive(struct mdv_dev *dev)
 void
 mdv_signals_block(const struct mdv_dev *dev, sigset_t *was)
 {
-	/* Those that an instruction raises are nobody's to keep away. */
+	/* Blocked synchronous signals would kill the process (sigprocmask(2)). */
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 	sigset_t all;
 
@@ -225,7 +225,7 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 	if (mdv_cmd_result(dev, in, in_bytes, out, err, false) == 0)
 		return devx;
 	err = rte_errno;
-	/* A handle together with a refusal would be a lie; it must not stay behind either way. */
+	/* A handle with a refusal is not expected. Destroy it, so that nothing leaks. */
 	if (devx != NULL)
 		(void)MDV_RUN(dev, mlx5dv_devx_obj_destroy(devx));
 	rte_errno = err;
@@ -295,7 +295,7 @@ mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 	if (err == 0)
 		return 0;
 	__atomic_fetch_add(&obj->dev->refused, 1, __ATOMIC_RELAXED);
-	/* The kernel keeps the device's answer to itself here: there is no outbox. */
+	/* mlx5dv_devx_obj_destroy() returns no outbox, hence no status. */
 	MDV_LOG_ERR(obj->dev, "%s (0x%x) refused, object 0x%x stays behind -> %s",
 		    prm_command_name(destroy_opcode), destroy_opcode, obj->id, mdv_errno_name(err));
 	return mdv_fail(err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Opens a device by its PCI address, in stages that are unwound backwards. */
+/* Opens and closes a device in stages. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ pd_down(struct mdv_dev *dev)
 {
 	int err;
 
-	/* What was lost still belongs to the PD: both go when the context closes, with the function's reset. */
+	/* Lost objects still refer to the PD; closing the context destroys both. */
 	if (dev->lost != 0) {
 		if (!mdv_removed(dev))
 			MDV_LOG(WARNING, &dev->pci,
@@ -192,7 +192,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 
 	*out = NULL;
 	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL) {
-		MDV_LOG(ERR, pci, "no way to open a device in mode %d", (int)mode);
+		MDV_LOG(ERR, pci, "unknown open mode %d", (int)mode);
 		return mdv_fail(EINVAL);
 	}
 	dev = calloc(1, sizeof(*dev));

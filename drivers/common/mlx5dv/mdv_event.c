@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Events, and that the device is gone: what is the same through all backends. */
+/* Events, removal and quiescence of a device, independent of the backend. */
 
 #include "mdv_private.h"
 
@@ -29,8 +29,8 @@ mdv_quiesced_set(struct mdv_dev *dev)
 }
 
 /*
- * A removed device's context stays open and answers everything by EIO (the kernel calls it
- * disassociated) or ENODEV. One such answer may have other reasons, two in a row are taken for it.
+ * The kernel disassociates the context of a removed device: all calls return EIO, or ENODEV. A single
+ * error may have another cause, so the device is removed only if two checks in a row fail.
  */
 bool
 mdv_alive(struct mdv_dev *dev)
@@ -82,7 +82,7 @@ mdv_quiesce_wait(struct mdv_dev *dev)
 		(void)mdv_alive(dev);
 	if (!mdv_removed(dev))
 		return false;
-	/* Once for all that wait, whenever they come. */
+	/* The first caller sets the deadline for all callers. */
 	if (!__atomic_compare_exchange_n(&dev->quiesce_until_tsc, &none, until, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
 		until = none;

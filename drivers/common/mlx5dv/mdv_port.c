@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The port, through whichever door. */
+/* Settings of the port, dispatched to the backend, and queries of the vport. */
 
 #include <string.h>
 

@@ -109,10 +109,10 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
 /** Repeats a call that returns an error number while it is EINTR. Positive errno or 0. */
 #define MDV_RETRY_ERR(call) __extension__({ \
-	int ask_err_ = EINTR; \
-	for (int ask_n_ = 0; ask_err_ == EINTR && ask_n_ < MDV_EINTR_TRIES; ask_n_++) \
-		ask_err_ = mdv_positive_errno(call); \
-	ask_err_; \
+	int retry_err_ = EINTR; \
+	for (int retry_n_ = 0; retry_err_ == EINTR && retry_n_ < MDV_EINTR_TRIES; retry_n_++) \
+		retry_err_ = mdv_positive_errno(call); \
+	retry_err_; \
 })
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The door beside the kernel's driver: a verbs context of the device with DEVX. */
+/* Verbs backend: opens a context with DEVX through mlx5_ib, next to the kernel driver. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define MDV_PATH_BYTES 512
 
-/** The PCI function behind an RDMA device; -ENOENT for a device that has none. */
+/* Soft RDMA devices (rxe, siw) have no PCI function: -ENOENT. */
 int
 mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
 {
@@ -39,7 +39,7 @@ bound_to_vfio(const struct rte_pci_addr *pci)
 	return n >= (ssize_t)strlen(vfio) && strcmp(target + n - strlen(vfio), vfio) == 0;
 }
 
-/** The RDMA device at the address; without one NULL, one line, and rte_errno. */
+/** The RDMA device at the address. NULL with rte_errno, logged. */
 static struct ibv_device *
 find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 {
@@ -55,7 +55,7 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 	}
 	rte_errno = unread != 0 ? unread : ENODEV;
 	if (unread != 0)
-		MDV_LOG(ERR, pci, "no RDMA device found: some do not tell their address: %s",
+		MDV_LOG(ERR, pci, "no RDMA device found, cannot read the address of some: %s",
 			mdv_errno_name(unread));
 	else
 		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
@@ -67,7 +67,7 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 
 /* ------------------------------------------------------------------ opening */
 
-/** libibverbs looks elsewhere for a node that it cannot open, and tells only how that ended. */
+/** The errno of opening the device node: libibverbs then tries others and returns the last errno. */
 static int
 node_errno(const struct ibv_device *ibdev, int err)
 {
@@ -102,7 +102,7 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 		mdv_errno_name(err),
 		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" :
 		err == EBUSY ? " (does another program have it through VFIO?)" : "");
-	/* The kernel says EINVAL or EOPNOTSUPP when it, or the firmware, has no DEVX. */
+	/* mlx5_ib returns EINVAL or EOPNOTSUPP if it or the firmware does not support DEVX. */
 	return mdv_fail(err == EINVAL || err == EOPNOTSUPP ? ENOTSUP : err);
 }
 
@@ -114,7 +114,7 @@ verbs_open(struct mdv_dev *dev)
 
 	errno = 0;
 	list = ibv_get_device_list(&n);
-	/* ENOSYS: the kernel's part is not loaded, there is nothing to list. */
+	/* ENOSYS: ib_uverbs is not loaded (ibv_get_device_list(3)). */
 	if (list == NULL && errno != 0 && errno != ENOSYS) {
 		int err = errno;
 
@@ -134,7 +134,7 @@ verbs_close(struct mdv_dev *dev)
 	ibv_close_device(dev->ibv);
 }
 
-/* ------------------------------------------------------------------ what it is */
+/* ------------------------------------------------------------------ identification */
 
 static void
 read_vport_number(struct mdv_dev *dev)
@@ -157,7 +157,7 @@ verbs_identify(struct mdv_dev *dev)
 		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
 		return mdv_fail(err);
 	}
-	/* Several ports in one device: a switch with its representors, or two networks. */
+	/* Several ports in one device: switchdev mode with representors, or multiport RoCE. */
 	if (attr.phys_port_cnt != 1) {
 		MDV_LOG(ERR, &dev->pci, "%s has %u ports; only devices of one port are supported",
 			dev->ibdev_name, attr.phys_port_cnt);
@@ -169,9 +169,9 @@ verbs_identify(struct mdv_dev *dev)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ its counter */
+/* ------------------------------------------------------------------ free-running counter */
 
-/* libmlx5 gives raw cycles in tv_nsec and leaves tv_sec 0 (mlx5_query_rt_values). */
+/* libmlx5 returns raw cycles in tv_nsec and 0 in tv_sec (libmlx5, verbs.c, mlx5_query_rt_values). */
 static int
 verbs_counter(struct mdv_dev *dev, uint64_t *cycles)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the kernel tells without being asked: link changes, and that the device is gone. */
+/* Verbs: asynchronous events, removal and health check. */
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "mdv_private.h"
 
-/** Taken at once; more than a device has to say between two looks. */
+/** Events taken per call; more than are expected between two calls (assumed). */
 #define MDV_EVENTS_MAX 256
 
-/** The device's folder in sysfs: 0 when it cannot be told, or there is none (any more). */
+/** Inode of the device's sysfs directory; 0 and *err if it does not exist or cannot be read. */
 static uint64_t
 folder_inode(const struct mdv_dev *dev, int *err)
 {
@@ -29,7 +29,7 @@ mdv_verbs_events_up(struct mdv_dev *dev)
 	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
 	err = errno;
-	MDV_LOG(ERR, &dev->pci, "the event descriptor cannot be made non-blocking: %s",
+	MDV_LOG(ERR, &dev->pci, "cannot set O_NONBLOCK on the event descriptor: %s",
 		mdv_errno_name(err));
 	return mdv_fail(err);
 }
@@ -76,7 +76,7 @@ mdv_verbs_events_take(struct mdv_dev *dev)
 	for (int i = 0; i < MDV_EVENTS_MAX; i++) {
 		errno = 0;
 		if (ibv_get_async_event(dev->ibv, &event) != 0) {
-			/* Nothing left; or the descriptor is dead, as it is of a device that went. */
+			/* After a removal reading the descriptor fails with EIO. */
 			if (errno != EAGAIN && errno != EINTR && !mdv_alive(dev))
 				events |= MDV_EVENT_REMOVED;
 			break;
@@ -85,14 +85,14 @@ mdv_verbs_events_take(struct mdv_dev *dev)
 		ibv_ack_async_event(&event);
 	}
 	if (events & MDV_EVENT_REMOVED) {
-		/* Of all that a program has, the kernel takes the event descriptor down last. */
+		/* The kernel reports the removal after it destroyed all objects: mdv_quiesced(). */
 		mdv_removed_set(dev);
 		mdv_quiesced_set(dev);
 	}
 	return events;
 }
 
-/* The folder outlives all that programs have, and a successor's is another one. */
+/* The sysfs directory is deleted after all objects; another device gets another inode. */
 bool
 mdv_verbs_quiesced(const struct mdv_dev *dev)
 {

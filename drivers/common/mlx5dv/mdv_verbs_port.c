@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The port: link from verbs, and the interface that the kernel keeps for it. */
+/* Verbs: link state from verbs, settings of the port through its kernel interface. */
 
 #include <dirent.h>
 #include <net/if.h>
@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ finding the interface */
 
-/** dev_port counts from 0 where RDMA ports count from 1. 1: ours; 0: not; negative errno. */
+/** Compares dev_port, which counts from 0, with the RDMA port, from 1. 1: equal; 0: not; -errno. */
 static int
 is_our_port(const char *net_dir, const char *name)
 {
@@ -33,7 +33,7 @@ is_our_port(const char *net_dir, const char *name)
 	return ours;
 }
 
-/** A device has no interface here, or one; 0, or a negative errno when that cannot be told. */
+/** Finds the interface of the port. 0, also without one; negative errno if sysfs cannot be read. */
 static int
 find_netdev(struct mdv_dev *dev)
 {
@@ -58,7 +58,7 @@ find_netdev(struct mdv_dev *dev)
 	return ours < 0 ? ours : 0;
 }
 
-/** The interface's number, which no other gets as long as the system runs. 0, or a positive errno. */
+/** Reads the interface index, which Linux does not reuse soon. 0 or a positive errno. */
 static int
 netdev_index(const struct mdv_dev *dev, int *index)
 {
@@ -72,8 +72,8 @@ netdev_index(const struct mdv_dev *dev, int *index)
 }
 
 /*
- * A device that comes again gets an interface of the same name, which is its new user's: it is not
- * ours to read, much less to change.
+ * After a removal another device may get an interface of the same name. Compare the index, so that
+ * only the interface found by mdv_verbs_port_up() is read or changed.
  */
 int
 mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr)
@@ -97,7 +97,7 @@ mdv_verbs_port_up(struct mdv_dev *dev)
 	int ret = find_netdev(dev);
 
 	if (ret != 0) {
-		MDV_LOG(ERR, &dev->pci, "cannot look for the interface of %s: %s", dev->ibdev_name,
+		MDV_LOG(ERR, &dev->pci, "cannot find the interface of %s: %s", dev->ibdev_name,
 			mdv_errno_name(-ret));
 		return mdv_fail(-ret);
 	}
@@ -111,11 +111,11 @@ mdv_verbs_port_up(struct mdv_dev *dev)
 			mdv_errno_name(err));
 		return mdv_fail(err);
 	}
-	/* An interface that sysfs shows may still live in another network namespace: ENODEV. */
+	/* sysfs may show an interface that is in another network namespace: ENODEV. */
 	ret = netdev_index(dev, &dev->netdev_index);
 	if (ret != 0 && ret != ENODEV) {
-		MDV_LOG(ERR, &dev->pci, "interface %s cannot be asked: %s", dev->netdev_name,
-			mdv_errno_name(ret));
+		MDV_LOG(ERR, &dev->pci, "cannot read the index of interface %s: %s",
+			dev->netdev_name, mdv_errno_name(ret));
 		mdv_verbs_port_down(dev);
 		return mdv_fail(ret);
 	}
@@ -136,7 +136,7 @@ mdv_verbs_port_down(struct mdv_dev *dev)
 	dev->netdev_name[0] = '\0';
 }
 
-/* ------------------------------------------------------------------ asking the interface */
+/* ------------------------------------------------------------------ settings */
 
 static int
 netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struct ifreq *ifr)
@@ -161,7 +161,7 @@ verbs_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
 {
 	struct ifreq ifr = { 0 };
 
-	if (netdev_ioctl(dev, SIOCGIFMTU, "tell its MTU", &ifr) != 0)
+	if (netdev_ioctl(dev, SIOCGIFMTU, "read the MTU", &ifr) != 0)
 		return -rte_errno;
 	*mtu = RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
 	return 0;
@@ -172,7 +172,7 @@ verbs_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 {
 	struct ifreq ifr = { .ifr_mtu = mtu };
 
-	return netdev_ioctl(dev, SIOCSIFMTU, "set its MTU", &ifr);
+	return netdev_ioctl(dev, SIOCSIFMTU, "set the MTU", &ifr);
 }
 
 static int
@@ -182,7 +182,7 @@ verbs_mac(struct mdv_dev *dev, uint8_t mac[6])
 
 	if (dev->netdev_sock < 0)
 		return mdv_vport_mac(dev, mac);
-	if (netdev_ioctl(dev, SIOCGIFHWADDR, "tell its address", &ifr) != 0)
+	if (netdev_ioctl(dev, SIOCGIFHWADDR, "read the address", &ifr) != 0)
 		return -rte_errno;
 	memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
 	return 0;
@@ -195,16 +195,16 @@ verbs_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 
 	ifr.ifr_hwaddr.sa_family = ARPHRD_ETHER;
 	memcpy(ifr.ifr_hwaddr.sa_data, mac, 6);
-	return netdev_ioctl(dev, SIOCSIFHWADDR, "set its address", &ifr);
+	return netdev_ioctl(dev, SIOCSIFHWADDR, "set the address", &ifr);
 }
 
-/** Changes one flag of the interface, leaving the others. */
+/** Changes one flag of the interface. */
 static int
 netdev_flag(struct mdv_dev *dev, short flag, bool on, const char *what)
 {
 	struct ifreq ifr = { 0 };
 
-	if (netdev_ioctl(dev, SIOCGIFFLAGS, "tell its flags", &ifr) != 0)
+	if (netdev_ioctl(dev, SIOCGIFFLAGS, "read the flags", &ifr) != 0)
 		return -rte_errno;
 	if (((ifr.ifr_flags & flag) != 0) == on)
 		return 0;
@@ -229,7 +229,7 @@ verbs_up_get(struct mdv_dev *dev, bool *up)
 {
 	struct ifreq ifr = { 0 };
 
-	if (netdev_ioctl(dev, SIOCGIFFLAGS, "tell its flags", &ifr) != 0)
+	if (netdev_ioctl(dev, SIOCGIFFLAGS, "read the flags", &ifr) != 0)
 		return -rte_errno;
 	*up = (ifr.ifr_flags & IFF_UP) != 0;
 	return 0;
@@ -238,7 +238,7 @@ verbs_up_get(struct mdv_dev *dev, bool *up)
 static int
 verbs_up_set(struct mdv_dev *dev, bool up)
 {
-	return netdev_flag(dev, IFF_UP, up, up ? "go up" : "go down");
+	return netdev_flag(dev, IFF_UP, up, up ? "set the link up" : "set the link down");
 }
 
 static int
@@ -311,7 +311,7 @@ verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 		return mdv_fail(err);
 	}
 	link->up = attr.state == IBV_PORT_ACTIVE;
-	/* Verbs know lanes only, of which none runs at 1 Gb/s: the interface knows better. */
+	/* Prefer the speed of the interface: verbs have no lane of 1 Gb/s. */
 	link->speed_mbps = link->up ? mdv_ethtool_speed_mbps(dev) : 0;
 	if (link->speed_mbps == 0)
 		link->speed_mbps = lanes_of_width(attr.active_width) *

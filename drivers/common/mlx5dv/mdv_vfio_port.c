@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The port without a kernel interface: registers of the port, and the context of the own vport. */
+/* VFIO: settings of the port through port registers and the NIC vport context. */
 
 #include <string.h>
 
 #include "mdv_vfio.h"
 
-/** PMTU counts Ethernet, VLAN and FCS as well, an interface's MTU does not. */
+/** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
 #define MDV_L2_OVERHEAD_BYTES 22
 #define MDV_MTU_MIN 68
-/** Entries of an address list; caps.log_max_current_mc_list of all cards allows that many. */
+/** Largest multicast list: log_max_current_mc_list is at least 7 on all supported cards (assumed). */
 #define MDV_MCAST_MAX 128
 #define MDV_LOCAL_PORT 1
 #define MDV_PORT_RATE_MBPS 100
 
-/* ------------------------------------------------------------------ the port's registers */
+/* ------------------------------------------------------------------ port registers */
 
 static int
 paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos)
@@ -47,7 +47,7 @@ vfio_up_set(struct mdv_dev *dev, bool up)
 	return mdv_register_write(dev, PRM_REG_PAOS, &paos, sizeof(paos));
 }
 
-/** Mb/s by the one protocol bit that is in operation (PRM, PTYS, eth_proto and ext_eth_proto). */
+/** Mb/s of the operational protocol, of which one bit is set (PRM, PTYS, eth_proto, ext_eth_proto). */
 static uint32_t
 speed_of(uint32_t eth, uint32_t ext)
 {
@@ -102,7 +102,7 @@ vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 	ret = link->up ? mdv_register_read(dev, PRM_REG_PTYS, &ptys, sizeof(ptys), false) : 0;
 	if (ret != 0 || !link->up)
 		return ret;
-	/* Where the device tells the rate as a number, that; a virtual function tells neither. */
+	/* Prefer the rate to the protocol bits. A virtual function reports neither. */
 	link->speed_mbps = prm_ptys_reg_get_data_rate_oper(&ptys) * MDV_PORT_RATE_MBPS;
 	if (link->speed_mbps == 0)
 		link->speed_mbps = speed_of(prm_ptys_reg_get_eth_proto_oper(&ptys),
@@ -110,7 +110,7 @@ vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 	return 0;
 }
 
-/* There is nobody but the device to ask: a register, without a line. */
+/* Without a kernel interface this takes a command. It is not logged: statistics poll it. */
 static int
 vfio_running(struct mdv_dev *dev, bool *running)
 {
@@ -127,16 +127,16 @@ vfio_running(struct mdv_dev *dev, bool *running)
 	return ret;
 }
 
-/* ------------------------------------------------------------------ the vport's context */
+/* ------------------------------------------------------------------ NIC vport context */
 
-/** A modify command with room for an address list. */
+/** Inbox of a modify command, with an address list. */
 struct vport_modify {
 	struct prm_modify_nic_vport_context_in in;
 	struct {
 		uint8_t reserved[2], mac[6];
 	} list[MDV_MCAST_MAX];
 };
-struct vport_answer {
+struct vport_reply {
 	struct prm_query_nic_vport_context_out out;
 	struct {
 		uint8_t reserved[2], mac[6];
@@ -180,7 +180,7 @@ vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 	return ret;
 }
 
-/* The bits go together: those that are not to change are told as they are. */
+/* One field_select bit covers all three flags: read them and write the unchanged ones back. */
 static int
 promisc_change(struct mdv_dev *dev, const bool *all, const bool *multicast)
 {
@@ -216,13 +216,13 @@ vfio_allmulti_set(struct mdv_dev *dev, bool on)
 	return promisc_change(dev, NULL, &on);
 }
 
-/** The list as the vport has it, ready to be written back. How many, or -errno. */
+/** Reads the multicast list into the inbox of a modify command. Number of addresses, or -errno. */
 static int
 mcast_read(struct mdv_dev *dev, struct vport_modify *m)
 {
 	struct prm_query_nic_vport_context_in in;
 	struct prm_nic_vport_context *ctx;
-	struct vport_answer now;
+	struct vport_reply now;
 	unsigned int n;
 
 	memset(&in, 0, sizeof(in));
@@ -255,7 +255,7 @@ vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 	if (add && i < n)
 		return 0;
 	if (add ? n == MDV_MCAST_MAX : i == n) {
-		MDV_LOG(ERR, &dev->pci, "%s", add ? "no room for another multicast address" :
+		MDV_LOG(ERR, &dev->pci, "%s", add ? "the multicast list is full" :
 			"the multicast address is not in the list");
 		return mdv_fail(add ? ENOSPC : EADDRNOTAVAIL);
 	}
@@ -298,8 +298,8 @@ vport_mtu_set(struct mdv_dev *dev, uint32_t bytes)
 }
 
 /*
- * The port's first, which bounds what comes in, and then the vport's, which a card that is a
- * switch looks at (order of Linux, mlx5e_set_dev_port_mtu).
+ * Set the MTU of the port, which limits received frames, and then that of the vport, which the eswitch
+ * uses (same order as mlx5e_set_mtu() in Linux, en_main.c).
  */
 static int
 vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
@@ -309,7 +309,7 @@ vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 	int ret;
 
 	if (mtu < MDV_MTU_MIN || mtu > dev->caps.max_mtu) {
-		MDV_LOG(ERR, &dev->pci, "an MTU of %u bytes: %d to %u are possible", mtu,
+		MDV_LOG(ERR, &dev->pci, "MTU of %u bytes is out of range: %d to %u", mtu,
 			MDV_MTU_MIN, dev->caps.max_mtu);
 		return mdv_fail(EINVAL);
 	}
