@@ -104,19 +104,19 @@ static const struct choice {
 	int counter_ret, utc_ret, chosen; /**< chosen: a source, or a negative errno. */
 	const char *because;
 } choices[] = {
-	{ "steered page", true, false, false, STEERED, 0, 0, MDV_CLOCK_PAGE, "a servo keeps" },
+	{ "steered page", true, false, false, STEERED, 0, 0, MDV_CLOCK_PAGE, "a servo disciplines" },
 	{ "steered, real time", true, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME,
-	  "a servo keeps" },
+	  "a servo disciplines" },
 	{ "untouched page", true, false, false, UNTOUCHED, 0, 0, MDV_CLOCK_HOST, "no servo" },
 	{ "no page", true, false, false, NO_PAGE, 0, 0, MDV_CLOCK_HOST, "no clock page" },
 	{ "busy page", true, false, false, BUSY, 0, 0, MDV_CLOCK_HOST, "no clock page" },
 	{ "no counter", true, false, false, UNTOUCHED, -ENOTSUP, 0, MDV_CLOCK_PAGE,
-	  "cannot be had" },
+	  "source host failed" },
 	{ "counter of another time", true, false, true, UNTOUCHED, 0, 0, MDV_CLOCK_PAGE,
-	  "cannot be had" },
+	  "source host failed" },
 	{ "no counter, real time", true, true, false, UNTOUCHED, -ENOTSUP, 0, MDV_CLOCK_REALTIME,
-	  "cannot be had" },
-	{ "real time only", false, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME, "no other way" },
+	  "source host failed" },
+	{ "real time only", false, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME, "only timestamp format" },
 	{ "nothing", true, false, false, NO_PAGE, -ENOTSUP, -ENOTSUP, -ENOTSUP, "no clock" },
 	{ "no stamps", false, false, false, STEERED, 0, 0, -ENOTSUP, "no clock" },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A device's clock: chooses its source, refreshes it, and says what may be thought of it. */
+/* Clock of a device: choice of the source, refresh, quality. */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,20 +11,19 @@
 #include "mdv_clock_int.h"
 #include "mdv_private.h"
 
-/* Slower than this and a servo's corrections reach the packets late; faster is work for nothing. */
-#define REFRESH_US 100000u
-/* While rates are not well known yet, or not any more. */
-#define FAST_US 10000u
-/* But no more than this part of a processor's time, whatever a reading costs. */
+/* Refresh period while a clock is unsettled: ten times as fast. */
+#define FAST_US (MDV_CLOCK_REFRESH_US / 10)
+/* Fast refreshes take at most 1/500 of a processor's time. */
 #define COST_LIMIT 500
-#define COST_FORGOTTEN 1.02
-/* The page is being written: that is soon over. */
+/* The cost is the minimum of recent refreshes; it grows by 2 % per refresh. */
+#define COST_GROWTH 1.02
+/* Period of retries while the kernel writes the clock page. */
 #define BUSY_US 1000u
-/* Openings of the host's clock where there is no other one. */
-#define ALONE_TRIES 4
+/* Attempts at opening source host if there is no other: assumed. */
+#define HOST_ONLY_TRIES 4
 
 static int __rte_format_printf(4, 5)
-tell(char *why, size_t bytes, int ret, const char *fmt, ...)
+set_reason(char *why, size_t bytes, int ret, const char *fmt, ...)
 {
 	va_list args;
 
@@ -57,20 +56,20 @@ passed(const struct mdv_clock *clock, uint64_t tsc)
 	return (int64_t)(clock->ops->tsc(clock->ctx) - tsc) >= 0;
 }
 
-/* A clock that nothing is known of is not one that this source reads. */
+/* A clock without any reading is not used by this source. */
 static bool
 unsettled(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 {
 	return f->track.set && mdv_clock_unsettled(clock, f);
 }
 
-/* The shortest of late: others lost their processor meanwhile, and did not use it. */
+/* Use the minimum: longer refreshes were preempted and did not use the processor. */
 static void
 cost_learn(struct mdv_clock *clock, uint64_t ticks)
 {
 	double us = (double)ticks * 1e6 / clock->facts.tsc_hz;
 
-	clock->cost_us = clock->cost_us == 0 ? us : RTE_MIN(clock->cost_us * COST_FORGOTTEN, us);
+	clock->cost_us = clock->cost_us == 0 ? us : RTE_MIN(clock->cost_us * COST_GROWTH, us);
 }
 
 static uint64_t
@@ -82,8 +81,9 @@ next_us(const struct mdv_clock *clock, int ret)
 	if (ret == -EAGAIN && clock->state.source == MDV_CLOCK_PAGE)
 		return BUSY_US;
 	if (!fast && ret == 0)
-		return REFRESH_US;
-	return RTE_MIN(RTE_MAX(FAST_US, (uint64_t)(clock->cost_us * COST_LIMIT)), REFRESH_US);
+		return MDV_CLOCK_REFRESH_US;
+	return RTE_MIN(RTE_MAX(FAST_US, (uint64_t)(clock->cost_us * COST_LIMIT)),
+		       MDV_CLOCK_REFRESH_US);
 }
 
 static enum mdv_clock_quality
@@ -153,13 +153,13 @@ reason(int ret)
 {
 	switch (ret) {
 	case -ENOTSUP:
-		return "there is none";
+		return "not supported";
 	case -ERANGE:
-		return "the counter does not run at the frequency that the device tells";
+		return "the counter does not run at the reported frequency";
 	case -ENODATA:
-		return "the counter stands still";
+		return "the counter does not run";
 	case -EAGAIN:
-		return "it is being written all the time";
+		return "the page stays busy";
 	default:
 		return mdv_errno_name(-ret);
 	}
@@ -172,54 +172,54 @@ open_wanted(struct mdv_clock *clock, enum mdv_clock_source source, char *why, si
 	int ret = open_source(clock, source);
 
 	if (ret != 0)
-		return tell(why, bytes, ret, "no clock %s: %s", name, reason(ret));
-	return tell(why, bytes, 0, "clock %s, as asked for", name);
+		return set_reason(why, bytes, ret, "no clock %s: %s", name, reason(ret));
+	return set_reason(why, bytes, 0, "clock %s, as requested", name);
 }
 
-/** The device's clock is what a PTP program keeps in step. */
+/** A PTP program disciplines the clock of the device: use it. */
 static int
 open_disciplined(struct mdv_clock *clock, char *why, size_t bytes)
 {
 	int ret;
 
 	if (open_source(clock, MDV_CLOCK_REALTIME) == 0)
-		return tell(why, bytes, 0, "clock realtime: a servo keeps the device's clock in "
-			    "step, and the device stamps in its time");
+		return set_reason(why, bytes, 0, "clock realtime: a servo disciplines the device's clock, "
+			    "and the device stamps in real time");
 	ret = open_source(clock, MDV_CLOCK_PAGE);
 	if (ret != 0)
-		return tell(why, bytes, ret, "no clock page: %s", reason(ret));
-	return tell(why, bytes, 0, "clock page: a servo keeps the device's clock in step");
+		return set_reason(why, bytes, ret, "no clock page: %s", reason(ret));
+	return set_reason(why, bytes, 0, "clock page: a servo disciplines the device's clock");
 }
 
 static int
-tell_host(const struct mdv_clock *clock, const char *seen, char *why, size_t bytes)
+host_chosen(const struct mdv_clock *clock, const char *seen, char *why, size_t bytes)
 {
-	return tell(why, bytes, 0, "clock host: %s; counter at %" PRIu64 " Hz, within %" PRIu64 " ns", seen,
+	return set_reason(why, bytes, 0, "clock host: %s; counter at %" PRIu64 " Hz, within %" PRIu64 " ns", seen,
 		    clock->state.frequency_hz, clock->state.uncertainty_ns);
 }
 
-/** Nobody is seen to care for the device's clock: better the host's, if it can be had. */
+/** No servo disciplines the clock of the device: prefer source host. */
 static int
-open_alone(struct mdv_clock *clock, bool page, char *why, size_t bytes)
+open_without_servo(struct mdv_clock *clock, bool page, char *why, size_t bytes)
 {
-	const char *seen = page ? "no servo is seen to keep the device's clock in step" :
+	const char *seen = page ? "no servo disciplines the device's clock" :
 				  "there is no clock page";
 	int ret = open_source(clock, MDV_CLOCK_HOST);
 
 	if (ret == 0)
-		return tell_host(clock, seen, why, bytes);
+		return host_chosen(clock, seen, why, bytes);
 	if (open_source(clock, MDV_CLOCK_REALTIME) == 0)
-		return tell(why, bytes, 0, "clock realtime: %s, and the host's cannot be had: %s",
+		return set_reason(why, bytes, 0, "clock realtime: %s, and source host failed: %s",
 			    seen, reason(ret));
 	if (page && open_source(clock, MDV_CLOCK_PAGE) == 0)
-		return tell(why, bytes, 0, "clock page: %s, but the host's cannot be had: %s",
+		return set_reason(why, bytes, 0, "clock page: %s, but source host failed: %s",
 			    seen, reason(ret));
-	/* On a machine that is busy now; without it there are no stamps for as long as the port lives. */
-	for (int i = 1; (ret == -ERANGE || ret == -ENODATA) && i < ALONE_TRIES; i++)
+	/* Calibration fails on a busy machine; without a clock the port has no timestamps. */
+	for (int i = 1; (ret == -ERANGE || ret == -ENODATA) && i < HOST_ONLY_TRIES; i++)
 		ret = open_source(clock, MDV_CLOCK_HOST);
 	if (ret == 0)
-		return tell_host(clock, seen, why, bytes);
-	return tell(why, bytes, ret, "no clock: %s, and the host's cannot be had: %s", seen,
+		return host_chosen(clock, seen, why, bytes);
+	return set_reason(why, bytes, ret, "no clock: %s, and source host failed: %s", seen,
 		    reason(ret));
 }
 
@@ -229,13 +229,13 @@ open_auto(struct mdv_clock *clock, char *why, size_t bytes)
 	bool page = open_source(clock, MDV_CLOCK_PAGE) == 0;
 
 	if (!clock->facts.free_running && !clock->facts.realtime)
-		return tell(why, bytes, -ENOTSUP, "no clock: the device stamps in no known way");
+		return set_reason(why, bytes, -ENOTSUP, "no clock: the device has no timestamp format");
 	if (!clock->facts.free_running)
-		return tell(why, bytes, open_source(clock, MDV_CLOCK_REALTIME),
-			    "clock realtime: the device stamps in no other way");
+		return set_reason(why, bytes, open_source(clock, MDV_CLOCK_REALTIME),
+			    "clock realtime: the only timestamp format of the device");
 	if (page && mdv_clock_servo_seen(clock))
 		return open_disciplined(clock, why, bytes);
-	return open_alone(clock, page, why, bytes);
+	return open_without_servo(clock, page, why, bytes);
 }
 
 int
@@ -248,10 +248,10 @@ mdv_clock_open_ops(const struct mdv_clock_ops *ops, void *ctx,
 
 	*out = NULL;
 	if ((unsigned int)wanted >= RTE_DIM(mdv_clock_sources))
-		return tell(why, why_bytes, mdv_fail(EINVAL), "no clock: no such source");
+		return set_reason(why, why_bytes, mdv_fail(EINVAL), "no clock: no such source");
 	clock = calloc(1, sizeof(*clock));
 	if (clock == NULL)
-		return tell(why, why_bytes, mdv_fail(ENOMEM), "no clock: no memory");
+		return set_reason(why, why_bytes, mdv_fail(ENOMEM), "no clock: no memory");
 	clock->ops = ops;
 	clock->ctx = ctx;
 	clock->facts = *facts;

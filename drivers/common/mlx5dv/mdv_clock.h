@@ -2,12 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Clock of a device: what turns its timestamps into time, where that comes from, and how good it
- * is.
+ * Clock of a device: conversion of its timestamps to time, and the quality of that conversion.
  *
- * A clock is refreshed by one thread; each refresh gives plain data that its caller publishes as it
- * likes. Nothing here is called from a burst, and only a refresh reads device or clock page. The
- * functions log nothing after mdv_clock_open(): what happens is counted in the state.
+ * One thread refreshes a clock; each refresh returns plain data, which the caller publishes. Burst
+ * functions call nothing here except mdv_clock_line_convert(), and only a refresh reads the device
+ * or the clock page. The functions do not log: they count in the state.
  */
 #ifndef MDV_CLOCK_H
 #define MDV_CLOCK_H
@@ -24,28 +23,28 @@ extern "C" {
 
 struct mdv_dev;
 
-/** Where the time comes from. */
+/** Clock source. */
 enum mdv_clock_source {
-	MDV_CLOCK_AUTO,	    /**< Only asked for: mdv_clock_open() chooses one of the others. */
+	MDV_CLOCK_AUTO,	    /**< Argument only: mdv_clock_open() chooses one of the others. */
 	MDV_CLOCK_PAGE,	    /**< The kernel's clock page (mlx5dv_get_clock_info): its PTP clock. */
-	MDV_CLOCK_HOST,	    /**< Core clock counter, calibrated here against CLOCK_REALTIME. */
+	MDV_CLOCK_HOST,	    /**< Free-running counter, calibrated against CLOCK_REALTIME. */
 	MDV_CLOCK_REALTIME, /**< The device stamps in seconds and nanoseconds itself. */
-	MDV_CLOCK_RAW,	    /**< Ticks of the free-running counter, as they come. */
+	MDV_CLOCK_RAW,	    /**< Ticks of the free-running counter. */
 };
 
-/** How a stamp of a completion becomes a value; follows from the source. */
+/** Conversion of a CQE timestamp to a value; follows from the source. */
 enum mdv_clock_kind {
 	MDV_CLOCK_LINE,	  /**< page, host: struct mdv_clock_line. */
 	MDV_CLOCK_TICKS,  /**< raw: the stamp is the value. */
-	MDV_CLOCK_PACKED, /**< realtime: seconds << 32 | nanoseconds; absent from 10^9 ns on. */
+	MDV_CLOCK_PACKED, /**< realtime: seconds << 32 | nanoseconds; invalid if nanoseconds >= 10^9. */
 };
 
-/** What may be thought of the values. */
+/** Quality of the values. */
 enum mdv_clock_quality {
-	MDV_CLOCK_GOOD,	    /**< Fresh, and kept in step with something outside this device. */
-	MDV_CLOCK_HOLDOVER, /**< Cannot be refreshed at present; the last line still holds. */
-	MDV_CLOCK_UNSYNCED, /**< Consistent, but nothing is seen to keep it in step, or not yet. */
-	MDV_CLOCK_BROKEN,   /**< No line holds: stamps must be absent. */
+	MDV_CLOCK_GOOD,	    /**< Up to date and synchronised to a clock outside the device. */
+	MDV_CLOCK_HOLDOVER, /**< The last refresh failed; the line before is still valid. */
+	MDV_CLOCK_UNSYNCED, /**< Consistent, but not known to be synchronised. */
+	MDV_CLOCK_BROKEN,   /**< No valid line: packets must not get timestamps. */
 };
 
 /**
@@ -77,25 +76,25 @@ struct mdv_clock_state {
 	struct mdv_clock_line line;
 	/** TSC to value: the clock now, without reading the device; mult 0 when not known. */
 	struct mdv_clock_line host;
-	uint64_t valid_tsc; /**< TSC from which on neither line may be used any more. */
-	uint64_t next_us;   /**< Microseconds within which the next refresh is wanted. */
-	/** Hz: the counter's, measured against the host's clock; nominal while not measured. */
+	uint64_t valid_tsc; /**< TSC at which both lines expire. */
+	uint64_t next_us;   /**< Time until the next refresh is due, in us. */
+	/** Hz of the counter, measured against CLOCK_REALTIME; nominal while not measured. */
 	uint64_t frequency_hz;
-	/** ppm: of values against the host's clock (page, realtime), of the counter (host, raw). */
+	/** ppm: of values against CLOCK_REALTIME (page, realtime), of the counter (host, raw). */
 	double drift_ppm;
-	int64_t offset_ns; /**< ns: value now less CLOCK_REALTIME; 0 for raw, or while not known. */
+	int64_t offset_ns; /**< Value now less CLOCK_REALTIME; 0 for raw, or while unknown. */
 	/**
-	 * ns: how far a value may be from what the source means, until valid_tsc. page: of the
+	 * Largest deviation of a value from the source's clock until valid_tsc. page: of the
 	 * conversion alone; realtime: its resolution; host: of the whole calibration.
 	 */
 	uint64_t uncertainty_ns;
-	uint64_t age_ns;    /**< ns since the reading that the line stands on was taken. */
-	uint64_t steps;	    /**< The value of one stamp jumped from one line to the next. */
-	uint64_t slews;	    /**< The rate was changed; page: the page's, else of what is compared. */
-	uint64_t refreshes; /**< Refreshes that gave a line. */
-	uint64_t busy;	    /**< Refreshes that found the page being written. */
-	uint64_t failed;    /**< Refreshes that gave nothing for another reason. */
-	uint64_t rejected;  /**< Readings of counter or page that were not believed. */
+	uint64_t age_ns;    /**< Time since the reading from which the line was computed. */
+	uint64_t steps;	    /**< Jumps of the value of a stamp from one line to the next. */
+	uint64_t slews;	    /**< Changes of rate: of the page (page), else of any followed clock. */
+	uint64_t refreshes; /**< Successful refreshes. */
+	uint64_t busy;	    /**< Refreshes that failed because the kernel was writing the page. */
+	uint64_t failed;    /**< Refreshes that failed for another reason. */
+	uint64_t rejected;  /**< Readings of counter or page that were rejected as outliers. */
 };
 
 /** A device's clock; belongs to one thread at a time. */
@@ -105,30 +104,29 @@ struct mdv_clock;
  * Opens a clock and takes its first readings, which may sleep some milliseconds.
  *
  * @param wanted
- *   MDV_CLOCK_AUTO: realtime or page where a servo is seen to keep the device's clock in step, else
- *   host, else what there is.
+ *   Source. MDV_CLOCK_AUTO: realtime or page if a servo disciplines the clock of the device, else
+ *   host, else any that works.
  * @param[out] out
- *   The clock, to be released by mdv_clock_close(); NULL on failure. It refers to dev. Queues that
- *   are created from now on stamp as it wants.
+ *   The clock; release it with mdv_clock_close(). NULL on failure. It refers to dev. Queues that
+ *   are created later use its timestamp format.
  * @param[out] why
- *   One line for the log: what was chosen and why, or why nothing could be. Without newline.
+ *   Text for the log, without newline: the choice and its reason, or the reason of the failure.
  * @return
- *   0; -ENOTSUP the device has no such source; -EAGAIN the clock page stayed busy; -ENOMEM; or what
- *   reading it says. Logs nothing: the caller does, with why.
+ *   0; -ENOTSUP the device has no such source; -EAGAIN the clock page stayed busy; -ENOMEM; or the
+ *   error of reading it. Logs nothing.
  */
 __rte_internal
 int mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clock **out,
 		   char *why, size_t why_bytes);
 
 /**
- * Takes new readings. The number of calls of the library is bounded; the library's own repetition
- * while the page changes below its copy is not (mlx5dv_get_clock_info, rdma-core 44): lines run out
- * by themselves meanwhile, whoever uses them.
+ * Takes new readings. mlx5dv_get_clock_info() repeats without limit while the kernel changes the page
+ * during its copy (rdma-core 44); the number of its calls is limited. Lines expire meanwhile.
  *
  * @param[out] state
- *   Always filled; with the last line that there was when there is no new one.
+ *   Always set; contains the previous line if there is no new one.
  * @return
- *   0; -EAGAIN busy, come again after next_us; other negative errno: could not be read.
+ *   0; -EAGAIN busy, call again after next_us; other negative errno: a reading failed.
  */
 __rte_internal
 int mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state);
@@ -137,11 +135,11 @@ int mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state);
 __rte_internal
 void mdv_clock_close(struct mdv_clock *clock);
 
-/** "page", "host", "realtime", "raw", "auto"; NULL for what is no source. */
+/** "page", "host", "realtime", "raw", "auto"; NULL for an invalid value. */
 __rte_internal
 const char *mdv_clock_source_name(enum mdv_clock_source source);
 
-/** "good", "holdover", "unsynced", "broken"; NULL for what is no quality. */
+/** "good", "holdover", "unsynced", "broken"; NULL for an invalid value. */
 __rte_internal
 const char *mdv_clock_quality_name(enum mdv_clock_quality quality);
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Clocks followed by the TSC: what every source measures, and what is told of it. */
+/*
+ * The clocks that are followed by the TSC, common to all sources, and the values reported for them.
+ *
+ * Constants marked "assumed" have no external source. The range in brackets is the one in which the
+ * tests page, faults, sources and host of tests/clock pass with all other constants unchanged.
+ */
 
 #include <errno.h>
 #include <math.h>
@@ -10,24 +15,30 @@
 
 #include "mdv_clock_int.h"
 
-/* Oscillators on one board at room temperature stay well within this, in ppb after a second. */
+/*
+ * Random walk of the rate of two crystal oscillators at constant temperature, in ppb per root of a
+ * second: assumed (1 to 10; with 30 the conversion is noisier than the test allows).
+ */
 #define WANDER_PPB 3.0
-/* The host's clock is steered by programs. */
+/* CLOCK_REALTIME, whose rate NTP and PTP programs adjust: assumed (more than 10, less than 100). */
 #define WALL_WANDER_PPB 30.0
-/* A bracket of two looks at the TSC shows what went wrong in it, but not in the counter's page. */
+/*
+ * Outliers in a row that are accepted as a step. A disturbed bus read shows in its bracket, a wrong
+ * value in the clock page does not: assumed (3 to 10). clock_gettime() returns no wrong values.
+ */
 #define COUNTER_CONFIRM 5
 #define WALL_CONFIRM 1
-#define COUNTER_READS 32
-/* Each is a load over PCIe that the processor waits for: fewer, once all goes as expected. */
+/* Readings per refresh while unsettled: all that a series takes; 24 exceed the test's error limit. */
+#define COUNTER_READS MDV_CLOCK_READS_MAX
+/* Once settled, because each reading is an uncached load over PCIe: assumed (8 to 32). */
 #define SETTLED_READS 24
+/* CLOCK_REALTIME is read through the vDSO: assumed (4 to 24). */
 #define WALL_READS 8
-/* What a clock did long ago is not odd any more, in seconds. */
-#define ODD_S 3
-/* A line holds at least so long, however short a time its clocks have been watched. */
-#define HOLD_MIN_S 1.0
-/* A rate that is known worse than this is not told. */
-#define RATE_KNOWN_PPB 5000.0
-/* TAI - UTC since 2017, for hosts that are not told. */
+/* Seconds without step or change of rate after which a clock is settled: assumed (1 to 10). */
+#define SETTLE_S 3
+/* A rate with a larger deviation is not reported: 1 % of the initial one (from there / 5 to * 4). */
+#define RATE_KNOWN_PPB (MDV_CLOCK_RATE_UNKNOWN_PPB / 100)
+/* TAI - UTC since 2017-01-01 (IERS Bulletin C 52), if the kernel does not know it (adjtimex(2)). */
 #define TAI_OFFSET_S 37
 
 double
@@ -41,10 +52,10 @@ mdv_clock_unsettled(const struct mdv_clock *clock, const struct mdv_clock_follow
 {
 	uint64_t since = clock->ops->tsc(clock->ctx) - f->unsettled_tsc;
 
-	return !f->track.set || (f->unsettled_tsc != 0 && since < ODD_S * clock->facts.tsc_hz);
+	return !f->track.set || (f->unsettled_tsc != 0 && since < SETTLE_S * clock->facts.tsc_hz);
 }
 
-/** Takes a reading of a clock. 0; -EAGAIN it was not believed, or there was none; other -errno. */
+/** Takes a reading of a clock. 0; -EAGAIN there was none, or it is an outlier; other -errno. */
 static int
 follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader reader,
        uint64_t mask, unsigned int reads)
@@ -60,7 +71,7 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 		clock->state.rejected += ret == -EAGAIN;
 		return ret;
 	}
-	/* The tightest bracket ever, forgotten slowly; what is wider now may be off by as much. */
+	/* The tightest bracket, growing by 1 % per reading. The excess of a wider one is uncertainty. */
 	f->half_ns = first ? s.half_ns : RTE_MIN(f->half_ns * 1.01, s.half_ns);
 	excess = s.half_ns - f->half_ns;
 	s.variance += excess * excess / 3;
@@ -69,7 +80,7 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 	if (fix != MDV_FIX_TAKEN)
 		f->unsettled_tsc = s.tsc;
 	clock->state.rejected += fix == MDV_FIX_REJECTED;
-	/* The page says itself when its rate changed: what it is compared with is not it. */
+	/* With source page only changes of the page's rate count, not those of CLOCK_REALTIME. */
 	clock->state.slews += fix == MDV_FIX_TURNED && clock->state.source != MDV_CLOCK_PAGE;
 	return fix == MDV_FIX_REJECTED ? -EAGAIN : 0;
 }
@@ -100,7 +111,6 @@ mdv_clock_follow_utc(struct mdv_clock *clock)
 		      device_reads(clock, &clock->utc));
 }
 
-/** Hz by the host's clock, of something that runs at rate by the TSC. */
 double
 mdv_clock_hz(const struct mdv_clock *clock, double rate)
 {
@@ -108,14 +118,13 @@ mdv_clock_hz(const struct mdv_clock *clock, double rate)
 				       rate * clock->facts.tsc_hz;
 }
 
-/** Seconds for which lines of these clocks hold from now on. */
 double
 mdv_clock_hold_s(const struct mdv_clock *clock, uint64_t tsc)
 {
 	double since = RTE_MIN(mdv_clock_since_s(clock, tsc, clock->counter.unsettled_tsc),
 			       mdv_clock_since_s(clock, tsc, clock->wall.unsettled_tsc));
 
-	return RTE_MIN(RTE_MAX(since, HOLD_MIN_S), MDV_CLOCK_HOLD_S);
+	return RTE_MIN(RTE_MAX(since, MDV_CLOCK_HOLD_S / 2), MDV_CLOCK_HOLD_S);
 }
 
 double
@@ -124,7 +133,6 @@ mdv_clock_followed_variance(const struct mdv_clock_followed *f, double ahead_s)
 	return mdv_clock_track_variance(&f->track, ahead_s) * RTE_MAX(f->track.nis, 1.0);
 }
 
-/** ns: how far a followed clock may be off where it is expected, for as long as lines hold. */
 uint64_t
 mdv_clock_followed_ns(const struct mdv_clock_followed *f)
 {
@@ -140,7 +148,6 @@ rate_known(const struct mdv_clock_followed *f)
 	return !f->track.set || f->track.rr < RATE_KNOWN_PPB * RATE_KNOWN_PPB;
 }
 
-/** The counter's frequency, and how values keep up with the host's clock; while that is known. */
 void
 mdv_clock_report_rates(struct mdv_clock *clock, double value_per_s, double nominal_per_s)
 {
@@ -153,7 +160,6 @@ mdv_clock_report_rates(struct mdv_clock *clock, double value_per_s, double nomin
 	s->drift_ppm = nominal_per_s > 0 ? (value_per_s / nominal_per_s - 1) * 1e6 : 0;
 }
 
-/** Lays the TSC's line, through a value at a TSC; rate in value units per tick. */
 void
 mdv_clock_report_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, double part, double rate)
 {
@@ -177,7 +183,6 @@ mdv_clock_tai_ns(const struct mdv_clock *clock)
 	return (int64_t)(s != 0 ? s : TAI_OFFSET_S) * MDV_NS_PER_S;
 }
 
-/** Compares a device's time with the host's, and tells which time it can be. */
 void
 mdv_clock_report_offset(struct mdv_clock *clock, uint64_t tsc, uint64_t value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The host's clock as a source: the counter calibrated against it, and how well. */
+/* Source host: the free-running counter, calibrated against CLOCK_REALTIME. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,21 +10,18 @@
 
 #include "mdv_clock_int.h"
 
-/* While readings are not believed the line holds on and its uncertainty grows, up to this. */
+/* Largest uncertainty in holdover, in ns: 100 us, assumed. */
 #define HOLDOVER_NS 100000.0
-/*
- * What an oscillator may do meanwhile that nobody notices, in ns per second: a part in a million.
- */
+/* Growth of the uncertainty in holdover, in ns per second: 1 ppm of unobserved drift. */
 #define HOLDOVER_NS_PER_S (HOLDOVER_NS / MDV_CLOCK_HOLDOVER_S)
-/* A first look at a counter: so many readings must agree, of no more tries, so far apart. */
+/* Opening takes OPEN_SAMPLES good readings out of OPEN_TRIES, OPEN_GAP_US apart: assumed. */
 #define OPEN_SAMPLES 4
 #define OPEN_TRIES 8
 #define OPEN_GAP_US 3000
 
 /*
- * ns: how far the line of counter and host's clock may be off for as long as it holds. To what the
- * filter thinks comes what it cannot see, half of a bracket, and what it has not made up its mind
- * about.
+ * Uncertainty of the line in ns, ahead_s seconds before and after now: the deviation that the filters
+ * estimate, plus half of the brackets, which they cannot see, plus the largest recent residuals.
  */
 static uint64_t
 host_uncertainty(const struct mdv_clock *clock, double ahead_s)
@@ -40,7 +37,7 @@ host_uncertainty(const struct mdv_clock *clock, double ahead_s)
 	return (uint64_t)RTE_MIN(ns, 1e12);
 }
 
-/** The value of a stamp if the line went on beyond both of its ends. */
+/** Value of a stamp on the line, extended beyond its span. */
 static uint64_t
 value_beyond(const struct mdv_clock_line *line, uint64_t ts)
 {
@@ -53,9 +50,8 @@ value_beyond(const struct mdv_clock_line *line, uint64_t ts)
 }
 
 /*
- * One stamp, by the old line and by the new one. A line that is past its time was followed by
- * nobody for a while, in which rates may have changed by a part in a million without anything being
- * set.
+ * Counts a step if a stamp differs between the old line and the new one by more than both allow. If
+ * the old line has expired, rates may have changed meanwhile: allow another 1 ppm.
  */
 static void
 host_moved(struct mdv_clock *clock, const struct mdv_clock_line *line, uint64_t ts, uint64_t tsc)
@@ -101,7 +97,7 @@ host_lines(struct mdv_clock *clock)
 	return 0;
 }
 
-/** The line that there is goes on to hold, for a while, but less and less is known of it. */
+/** Extends the last line with growing uncertainty, up to HOLDOVER_NS. */
 static void
 host_holdover(struct mdv_clock *clock)
 {
@@ -131,7 +127,7 @@ mdv_clock_host_refresh(struct mdv_clock *clock)
 	return ret;
 }
 
-/** A device that does not tell its counter's frequency: a first idea of it. */
+/** First estimate of the frequency, for a device without device_frequency_khz. */
 static int
 guess_frequency(struct mdv_clock *clock)
 {
@@ -151,7 +147,7 @@ guess_frequency(struct mdv_clock *clock)
 	return 0;
 }
 
-/* A counter at another frequency is off the line again and again, and believed one time in some. */
+/* -ERANGE: some readings were accepted, but too few, as with a counter of another frequency. */
 int
 mdv_clock_host_open(struct mdv_clock *clock)
 {
@@ -172,7 +168,5 @@ mdv_clock_host_open(struct mdv_clock *clock)
 bool
 mdv_clock_host_in_step(struct mdv_clock *clock)
 {
-	double hold = mdv_clock_hold_s(clock, clock->counter.track.tsc);
-
-	return hold >= MDV_CLOCK_HOLD_S / 2 && clock->ops->host_synced(clock->ctx);
+	return clock->ops->host_synced(clock->ctx);
 }

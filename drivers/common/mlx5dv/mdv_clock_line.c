@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The arithmetic of clock lines: exact, in 128 bits, with nothing that can wrap unnoticed. */
+/* Arithmetic of clock lines, exact in 128 bits. */
 
 #include <errno.h>
 #include <math.h>
@@ -36,15 +36,15 @@ mdv_clock_line_around(struct mdv_clock_line *line, uint64_t ticks, unsigned __in
 		      uint64_t before, uint64_t span)
 {
 	unsigned __int128 top = ((unsigned __int128)1 << 64) << line->shift;
-	unsigned __int128 room = (top - 1 - value) / line->mult;
+	unsigned __int128 limit = (top - 1 - value) / line->mult;
 
-	/* Values have 64 bits: a line is not led beyond either end of them. */
+	/* Keep all values of the line within 64 bits. */
 	if (value / line->mult < before) {
 		span -= before - (uint64_t)(value / line->mult);
 		before = (uint64_t)(value / line->mult);
 	}
-	if (room < span - before)
-		span = before + (uint64_t)room;
+	if (limit < span - before)
+		span = before + (uint64_t)limit;
 	value -= (unsigned __int128)before * line->mult;
 	line->base = ticks - before;
 	line->span = span;
@@ -53,8 +53,8 @@ mdv_clock_line_around(struct mdv_clock_line *line, uint64_t ticks, unsigned __in
 }
 
 /*
- * A shift that is too small is made larger, with mult and value, which changes nothing; one that is
- * too large cannot be made smaller without loss, and no kernel has one.
+ * A shift below the minimum is increased together with mult and value, which is exact. A shift above
+ * the maximum could not be decreased exactly and is refused; no kernel uses one.
  */
 int
 mdv_clock_line_of_point(const struct mdv_clock_point *point, struct mdv_clock_line *line)
@@ -75,13 +75,13 @@ mdv_clock_line_of_point(const struct mdv_clock_point *point, struct mdv_clock_li
 	line->mult = (uint32_t)(mult << more);
 	line->shift = point->shift + more;
 	line->mask = point->mask;
-	/* Where ahead and behind meet, a stamp is ahead: as mlx5dv_ts_to_ns() has it. */
+	/* A stamp at half of the mask is after the point, as in mlx5dv_ts_to_ns() (mlx5dv.h). */
 	mdv_clock_line_around(line, point->cycles, value << more, line->mask - line->mask / 2,
 			      line->mask);
 	return 0;
 }
 
-/* The largest shift that mult has room for: the rate is then known to 2^-32 at least. */
+/* Use the largest shift for which mult fits in 32 bits. */
 int
 mdv_clock_line_of_slope(const struct mdv_clock_slope *slope, struct mdv_clock_line *line)
 {

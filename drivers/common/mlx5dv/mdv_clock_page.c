@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The kernel's clock page as a source: its lines, how old it is, and who set it. */
+/* Source page: the clock page of the kernel (mlx5dv_get_clock_info(3)), its age and its servo. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,16 +10,16 @@
 
 #include "mdv_clock_int.h"
 
-/* The page is being written: that is soon over. */
+/* Attempts at opening while the kernel writes the page, which takes microseconds: assumed. */
 #define PAGE_OPEN_TRIES 20
 #define PAGE_OPEN_GAP_US 1000
-/* Of the counter's range: what the host's clock and the device's may differ by in all that time. */
+/* Part of the counter's range that is kept as a margin for rate differences of TSC and device. */
 #define PAGE_MARGIN 16
-/* Lines that differ by more than this are different. */
+/* Two lines agree within the rounding of both values to 1 ns. */
 #define PAGE_STEP_NS 2
-/* How far a page's rate may be from nominal; the kernel's driver lets a servo go half as far. */
+/* Largest deviation from the nominal rate; mlx5_core limits a servo to half of it (max_adj). */
 #define PAGE_RATE_LIMIT 0.1
-/* A servo that has done nothing for so long has gone; they correct once in some seconds. */
+/* Time without correction after which no servo is running: assumed; linuxptp corrects every second. */
 #define SERVO_NS (UINT64_C(120) * MDV_NS_PER_S)
 
 /** ns that ticks of a line's counter last. */
@@ -29,9 +29,7 @@ line_ns(const struct mdv_clock_line *line, uint64_t ticks)
 	return (uint64_t)(((unsigned __int128)ticks * line->mult) >> line->shift);
 }
 
-/**
- * How much later a stamp is by the new line than by the old one; INT64_MAX where one does not hold.
- */
+/** Value of a stamp on the new line less that on the old one; INT64_MAX outside of a line. */
 static int64_t
 shift_at(const struct mdv_clock_line *old, const struct mdv_clock_line *line, uint64_t ts)
 {
@@ -43,8 +41,8 @@ shift_at(const struct mdv_clock_line *old, const struct mdv_clock_line *line, ui
 }
 
 /*
- * A servo changes the rate where it is: then the lines cross between the last reading and the new
- * point. Where they do not, the time was set.
+ * Counts changes of rate and steps. If a servo changed the rate, old and new line cross between the
+ * last reading and the new point; if they do not cross there, the time was set.
  */
 static void
 page_moved(struct mdv_clock *clock, const struct mdv_clock_line *line, uint64_t now)
@@ -70,20 +68,21 @@ page_moved(struct mdv_clock *clock, const struct mdv_clock_line *line, uint64_t 
 }
 
 /*
- * Left alone the kernel moves its point every third of the mask, or as soon as 63 bits are full. A
- * servo has it moved at each correction, also where mult is too coarse to show one.
+ * Without servo mlx5_core updates the page after a third of the counter's range, or when 63 bits would
+ * overflow (lib/clock.c, mlx5_init_overflow_period). A servo updates it with each correction, even
+ * if the correction is too small to change mult.
  */
 static bool
 point_moved_early(const struct mdv_clock_point *was, const struct mdv_clock_point *is,
 		  const struct mdv_clock_line *line)
 {
 	uint64_t ticks = (is->cycles - was->cycles) & is->mask;
-	uint64_t alone = RTE_MIN((UINT64_MAX >> 1) / is->mult, is->mask / 3);
+	uint64_t period = RTE_MIN((UINT64_MAX >> 1) / is->mult, is->mask / 3);
 
-	return ticks != 0 && ticks < alone / 2 && line_ns(line, ticks) < SERVO_NS;
+	return ticks != 0 && ticks < period / 2 && line_ns(line, ticks) < SERVO_NS;
 }
 
-/* The kernel moves its point every third of the mask at the latest. */
+/* The kernel updates the page after a third of the counter's range at the latest. */
 static uint64_t
 page_overdue_ns(const struct mdv_clock_line *line)
 {
@@ -91,8 +90,8 @@ page_overdue_ns(const struct mdv_clock_line *line)
 }
 
 /*
- * How old the point is tells the counter; a first point without one is taken to be as old as points
- * become, later ones are as old as their first sight.
+ * TSC at which the point was valid, from the counter. If the counter cannot be read, the first point is
+ * assumed to have the maximum age, and later points to be new when they are first seen.
  */
 static uint64_t
 point_born(const struct mdv_clock *clock, const struct mdv_clock_line *line, uint64_t now)
@@ -108,7 +107,7 @@ point_born(const struct mdv_clock *clock, const struct mdv_clock_line *line, uin
 	return now - mdv_clock_ticks(age, clock->facts.tsc_hz);
 }
 
-/** The page's time by the TSC, so that nobody has to read the device to know what time it is. */
+/** Reports the line from TSC to page time, so that the time can be read without the device. */
 static void
 page_by_tsc(struct mdv_clock *clock)
 {
@@ -126,7 +125,7 @@ page_by_tsc(struct mdv_clock *clock)
 		clock->state.host.mult = 0;
 		return;
 	}
-	/* A reading that is not believed leaves a track that goes on; the page may have stepped. */
+	/* After an outlier the track is still valid, but the page may have stepped: report it. */
 	mdv_clock_report_time(clock, t->tsc, value, part * rate, rate * t->rate);
 	if (wall != 0)
 		return;
@@ -134,7 +133,7 @@ page_by_tsc(struct mdv_clock *clock)
 	mdv_clock_report_rates(clock, mdv_clock_hz(clock, rate * t->rate), MDV_NS_PER_S);
 }
 
-/** No servo takes a clock a tenth off its nominal rate: such a page tells of something else. */
+/** A page whose rate is too far from nominal is not a clock of this device. */
 static bool
 is_possible(const struct mdv_clock *clock, const struct mdv_clock_line *line)
 {
@@ -169,7 +168,7 @@ mdv_clock_page_refresh(struct mdv_clock *clock)
 		clock->point_tsc = point_born(clock, &line, now);
 	page_moved(clock, &line, now);
 	s->line = line;
-	/* Early enough that the counter has not come round to where it is taken for the past. */
+	/* Expire before a stamp could be taken for one of the past. */
 	ahead = RTE_MIN(line.span - ((point.cycles - line.base) & line.mask),
 			line.mask / 2 - line.mask / PAGE_MARGIN);
 	s->valid_tsc = clock->point_tsc +
@@ -194,9 +193,9 @@ mdv_clock_page_open(struct mdv_clock *clock)
 }
 
 /*
- * The kernel begins with 10^6 * 2^shift / kHz, rounded (clocks_khz2mult); a servo never ends there.
- * But the rate stays where the servo left it: whether there still is one is seen by what it does,
- * and for a while after the opening it is taken to be there.
+ * The kernel starts with mult = 10^6 * 2^shift / kHz, rounded (clocksource_khz2mult()), and a servo
+ * changes it. It keeps the last value when the servo ends, so corrections must be seen as well; in
+ * the first SERVO_NS after opening a changed mult is enough.
  */
 bool
 mdv_clock_servo_seen(const struct mdv_clock *clock)

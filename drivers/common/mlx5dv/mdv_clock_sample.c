@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
- * Readings of a clock between two looks at the TSC, of which the ones that took the shortest count.
- */
+/* Series of readings of a clock, each bracketed by two readings of the TSC. */
 
 #include <errno.h>
 #include <math.h>
@@ -12,22 +10,23 @@
 
 #include "mdv_clock_int.h"
 
-#define READS_MAX 32
-/* Fewer than these, and there is no telling the good ones from the others. */
+#define READS_MAX MDV_CLOCK_READS_MAX
+/* Smallest series from which outliers can be recognised. */
 #define READS_MIN 4
-/* Readings that took this much longer than the shortest are no better than none. */
+/* Readings with wider brackets than this (relative and in ns) are not used: assumed. */
 #define WIDTH_LIMIT 1.5
 #define WIDTH_LIMIT_NS 20
 /*
- * A value that is found again so often is written by software, if at all: a few changes of it have
- * to do, and it is not waited for longer than that.
+ * After so many equal values the counter is one that software updates (emulator), or stopped. Then
+ * READS_MIN changes are enough, and waiting is limited to STILL_NS, four times that for the first
+ * one: assumed.
  */
 #define STILL_READS 64
 #define STILL_NS 300000
 #define READS_LIMIT 20000
-/* Readings this many deviations off the middle one are left out. */
+/* Readings more than this many standard deviations from the median are not used. */
 #define OUTLIER 3.0
-/* Nothing is read more precisely than this, ns^2: two looks at the TSC take as long. */
+/* Smallest variance in ns^2: a reading of the TSC takes some nanoseconds. */
 #define FLOOR_NS2 9.0
 
 struct reading {
@@ -56,10 +55,7 @@ by_size(const void *a, const void *b)
 	return (*l > *r) - (*l < *r);
 }
 
-/**
- * y carried on from where the clock was expected to be: the nearest that agrees with it in the
- * mask.
- */
+/** Extends y beyond its mask to the value that is nearest to the expected one. */
 static uint64_t
 unwrap(const struct mdv_clock_track *t, uint64_t tsc, uint64_t y, uint64_t mask)
 {
@@ -74,8 +70,8 @@ unwrap(const struct mdv_clock_track *t, uint64_t tsc, uint64_t y, uint64_t mask)
 }
 
 /*
- * A value that was there before is no reading: on a card the counter moves on between any two, and
- * a page that software keeps in its place tells the time only at the moment when it changes.
+ * Equal values are not readings: the counter of a card changes between any two reads, and one that
+ * software updates is exact only when it changes.
  */
 static int
 read_series(const struct mdv_clock_ops *ops, void *ctx, mdv_clock_reader reader,
@@ -97,7 +93,7 @@ read_series(const struct mdv_clock_ops *ops, void *ctx, mdv_clock_reader reader,
 		if (i > 0 && y != last)
 			s->of[s->n++] = (struct reading){ .tsc = since + (after - since) / 2,
 							  .y = y, .width = after - since };
-		/* Where a value was found twice, the next one may have come any time since. */
+		/* After an equal value the next change may have happened any time since that read. */
 		since = i > 0 && y == last ? before : 0;
 		still += since != 0;
 		last = y;
@@ -121,7 +117,7 @@ median(const double *values, unsigned int n)
 	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/** Mean of the residuals without those far from the middle, and the variance of that mean. */
+/** Mean of the residuals without outliers, and the variance of that mean. */
 static double
 robust_mean(const struct reading *r, unsigned int n, double *variance)
 {
@@ -133,7 +129,7 @@ robust_mean(const struct reading *r, unsigned int n, double *variance)
 	middle = median(value, n);
 	for (unsigned int i = 0; i < n; i++)
 		off[i] = fabs(value[i] - middle);
-	/* 1.4826 makes a deviation of a median deviation. */
+	/* Standard deviation of a normal distribution = 1.4826 * median absolute deviation. */
 	limit = OUTLIER * 1.4826 * median(off, n) + 1;
 	for (unsigned int i = 0; i < n; i++) {
 		if (off[i] > limit)
@@ -146,7 +142,7 @@ robust_mean(const struct reading *r, unsigned int n, double *variance)
 	return middle + sum / used;
 }
 
-/** How many of the readings, sorted by their width, are to be believed: half, if they are alike. */
+/** Number of readings to use, sorted by width: at most half, and only tight ones. */
 static unsigned int
 tight_ones(const struct series *s, const struct mdv_clock_track *t)
 {
@@ -174,18 +170,18 @@ mdv_clock_sample_take(const struct mdv_clock_ops *ops, void *ctx, mdv_clock_read
 	sample->tsc = s.of[s.n - 1].tsc;
 	qsort(s.of, s.n, sizeof(s.of[0]), by_width);
 	n = tight_ones(&s, t);
-	/* Relative to the first of them, so that fractions of a unit survive. */
+	/* Relative to the first, so that fractions of a unit fit in a double. */
 	for (unsigned int i = 0; i < n; i++) {
 		double passed = (double)(int64_t)(s.of[i].tsc - s.of[0].tsc) * t->rate;
 		uint64_t units = (s.of[i].y - s.of[0].y) & mask;
-		double gone = units > mask / 2 ? -(double)((s.of[0].y - s.of[i].y) & mask) : units;
+		double elapsed = units > mask / 2 ? -(double)((s.of[0].y - s.of[i].y) & mask) : units;
 
-		s.of[i].residual = (gone - passed) * unit_ns;
+		s.of[i].residual = (elapsed - passed) * unit_ns;
 	}
 	mean = robust_mean(s.of, n, &sample->variance);
 	sample->half_ns = mdv_clock_ns(s.of[0].width, (uint64_t)t->tsc_hz) / 2.0;
 	sample->variance += FLOOR_NS2 + unit_ns * unit_ns / 12 / n;
-	/* Few readings do not tell how far they scatter: anywhere in their brackets. */
+	/* Too few readings to estimate the scatter: uniform within the bracket. */
 	if (n < READS_MIN)
 		sample->variance += sample->half_ns * sample->half_ns / 3;
 	sample->y = unwrap(t, s.of[0].tsc, s.of[0].y, mask);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What each source is; and those that need no line: real time, and ticks. */
+/* Table of the sources; sources realtime and raw, which need no line. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,10 +10,10 @@
 
 #include "mdv_clock_int.h"
 
-/* A device's time that is nearer than this to the host's, which is in step, is in step too. */
+/* A device time this near to CLOCK_REALTIME or TAI is synchronised if the host is: assumed. */
 #define UTC_IN_STEP_NS 1000000
 
-/* The stamps say themselves what they mean; what is measured here is how the device's time goes. */
+/* The device stamps in seconds and nanoseconds. Follow its clock for drift, offset and quality. */
 static int
 realtime_refresh(struct mdv_clock *clock)
 {
@@ -30,7 +30,7 @@ realtime_refresh(struct mdv_clock *clock)
 	if (ret != 0) {
 		if (ret != -EAGAIN)
 			s->host.mult = 0;
-		/* That it cannot be read says nothing of the stamps. */
+		/* The stamps are valid even if the clock cannot be read. */
 		return 0;
 	}
 	value = mdv_clock_track_at(t, t->tsc, &part);

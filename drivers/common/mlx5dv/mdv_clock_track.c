@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The estimator of one clock by another: phase and rate, and how well both are known. */
+/*
+ * Estimator of one clock by another: phase, rate and their covariance. Constants marked "assumed" are
+ * explained in mdv_clock_follow.c.
+ */
 
 #include <math.h>
 #include <string.h>
@@ -9,20 +12,24 @@
 
 #include "mdv_clock_int.h"
 
-/* Before anything is known: two oscillators at their limits, and a TSC calibrated in a hurry. */
-#define RATE_UNKNOWN_PPB 500e3
-/* Residuals beyond this many times what is expected of them are not believed at once. */
+/*
+ * Residuals of more standard deviations are outliers. For normally distributed residuals that is one
+ * false outlier in 2 days at 10 readings per second (3 to 5; 8 lets through what the test forbids).
+ */
 #define GATE 5.0
-/* Residuals of one sign, this many times what is expected on the average: the rate changed. */
+/*
+ * The rate changed if the moving average of normalised residuals exceeds TREND_GATE. Its standard
+ * deviation is sqrt(w / (2 - w)) = 0.42 for weight w, so the gate is at 5.5 deviations: assumed
+ * (more than 1.9, to 3; weight 0.1 to less than 0.6).
+ */
 #define TREND_GATE 2.3
 #define TREND_WEIGHT 0.3
-/* A change is noticed after this long or some readings: its size is what was found by then. */
-#define NOTICE_S 0.3
+/* Readings until a change of rate is detected: assumed (1 to 10). */
 #define NOTICE_READINGS 3
-#define NIS_WEIGHT 0.05
-/* How fast it is learnt that readings are worse than their own scatter tells, and forgotten. */
-#define EXCESS_WEIGHT 0.05
-/* What is left of the largest residual after each reading. */
+#define NOTICE_S (NOTICE_READINGS * MDV_CLOCK_REFRESH_US / 1e6)
+/* Weight of a reading in the slow averages, nis and excess: 20 readings, assumed (0.02 to 0.2). */
+#define SLOW_WEIGHT 0.05
+/* Decay per reading of the largest residual: to 3 % in a second, assumed (0.3 to 0.9). */
 #define OFF_KEPT 0.7
 
 void
@@ -35,7 +42,7 @@ mdv_clock_track_init(struct mdv_clock_track *t, double tsc_hz, double y_hz, doub
 	t->wander = wander;
 	t->confirm = confirm;
 	t->rate = y_hz / tsc_hz;
-	t->rr = RATE_UNKNOWN_PPB * RATE_UNKNOWN_PPB;
+	t->rr = MDV_CLOCK_RATE_UNKNOWN_PPB * MDV_CLOCK_RATE_UNKNOWN_PPB;
 }
 
 static double
@@ -44,7 +51,7 @@ ns_per_unit(const struct mdv_clock_track *t)
 	return MDV_NS_PER_S / t->y_hz;
 }
 
-/** Moves whole units from the fraction to where they belong. */
+/** Moves whole units from the fraction to y. */
 static void
 carry(uint64_t *y, double *part)
 {
@@ -81,7 +88,7 @@ mdv_clock_track_variance(const struct mdv_clock_track *t, double ahead_s)
 	return t->pp + 2 * ahead_s * t->pr + s * s * t->rr + walk * s * s * s / 3;
 }
 
-/** Moves the reference to a later moment. */
+/** Prediction step: moves the reference to a later TSC. */
 static void
 advance(struct mdv_clock_track *t, uint64_t tsc)
 {
@@ -112,14 +119,14 @@ restart(struct mdv_clock_track *t, uint64_t tsc, uint64_t y, double part, double
 	t->set = true;
 }
 
-/** ppb that the rate must be off for a residual that took so long to gather. */
+/** Error of the rate in ppb that explains a residual gathered over some seconds. */
 static double
 rate_behind(double residual, double seconds)
 {
-	return RTE_MIN(fabs(residual) / RTE_MAX(seconds, NOTICE_S), RATE_UNKNOWN_PPB);
+	return RTE_MIN(fabs(residual) / RTE_MAX(seconds, NOTICE_S), MDV_CLOCK_RATE_UNKNOWN_PPB);
 }
 
-/** Phase anew; the rate is as far off as would explain what was found since it was last right. */
+/** Accepts a step: restarts the phase and widens the rate by what explains the residual. */
 static void
 move(struct mdv_clock_track *t, uint64_t tsc, uint64_t y, double part, double variance,
      double residual)
@@ -144,8 +151,8 @@ correct(struct mdv_clock_track *t, double residual, double variance)
 }
 
 /*
- * Residuals that keep to one side mean a rate that is not what it was: it is taken to have changed
- * one reading ago, by about what explains the residual, and phase and rate are free to move so far.
+ * Detects a change of rate by residuals of one sign. The change is assumed to have happened one reading
+ * ago and to explain the residual; the variances grow accordingly, so that the filter follows.
  */
 static bool
 turned(struct mdv_clock_track *t, double residual, double expected, double since_s)
@@ -153,7 +160,7 @@ turned(struct mdv_clock_track *t, double residual, double expected, double since
 	double normal = residual / expected, off;
 
 	t->trend += TREND_WEIGHT * (normal - t->trend);
-	t->nis += NIS_WEIGHT * (normal * normal - t->nis);
+	t->nis += SLOW_WEIGHT * (normal * normal - t->nis);
 	if (fabs(t->trend) < TREND_GATE)
 		return false;
 	off = rate_behind(residual, NOTICE_READINGS * since_s);
@@ -165,10 +172,9 @@ turned(struct mdv_clock_track *t, double residual, double expected, double since
 }
 
 /*
- * Readings of one series can be off alike. How far they are, from one series to the next, is learnt
- * from how much residuals differ, those that are not believed included, but not from more than the
- * gate lets pass. Not from the residuals themselves: a rate that changed makes them large, and is
- * no scatter.
+ * Estimates the common error of the readings of a series, which their scatter does not show, from
+ * differences of successive residuals (outliers included, limited by the gate). Differences are used
+ * because a change of rate makes residuals large without making them scatter.
  */
 static void
 learn_excess(struct mdv_clock_track *t, double residual, double variance)
@@ -177,7 +183,7 @@ learn_excess(struct mdv_clock_track *t, double residual, double variance)
 
 	t->residual = residual;
 	found = RTE_MIN(found, GATE * GATE * (variance + t->excess));
-	t->excess += EXCESS_WEIGHT * (found - variance - t->excess);
+	t->excess += SLOW_WEIGHT * (found - variance - t->excess);
 	t->excess = RTE_MAX(t->excess, 0.0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Readings of the kernel's clock page, of the device's core clock and of the host's clocks. */
+/* Readings of the clock page, of the device's counter and real time, and of the host's clocks. */
 
 #include <string.h>
 #include <sys/timex.h>
@@ -12,16 +12,16 @@
 #include "mdv_clock_int.h"
 #include "mdv_private.h"
 
-/** Each try of ours is up to ten of the library's, which has no pause between them. */
+/** Calls of mlx5dv_get_clock_info(), each of which tries up to ten times without pause. */
 #define MDV_CLOCK_TRIES 4
 /** From internal_timer_h to real_time_h, bytes. */
 #define MDV_REAL_TIME_OFFSET (4 * PRM_INITIAL_SEG_REAL_TIME_DW % MDV_ADAPTER_PAGE_BYTES)
 
 /*
- * The library waits at most ten looks for the writer to finish, but repeats without a bound while
- * the page's sign differs before and after its copy. That repetition is not ours to bound: it ends
- * with the first copy that no update fell into, and the kernel updates a few times a minute. What
- * is bounded here is the number of calls.
+ * mlx5dv_get_clock_info() returns EBUSY after ten attempts while the kernel writes the page, but
+ * repeats without limit if the sign of the page changed during the copy (libmlx5). That ends with
+ * the first copy without an update in between; the kernel updates some times per minute. Only the
+ * number of calls is limited here.
  */
 static int
 read_page(struct mdv_dev *dev, struct mlx5dv_clock_info *info)
@@ -36,7 +36,7 @@ read_page(struct mdv_dev *dev, struct mlx5dv_clock_info *info)
 	return err;
 }
 
-/** A page that would make a conversion divide the undefined, shift too far or wrap at once. */
+/** Values with which a conversion is defined. */
 static bool
 is_sane(const struct mlx5dv_clock_info *info)
 {
@@ -52,7 +52,7 @@ mdv_clock_window(const struct mdv_clock_point *point)
 	return RTE_MIN(overflow, point->mask / 2);
 }
 
-/* On EBUSY the library may have written part of an earlier pass: so into a scratch struct first. */
+/* With EBUSY info may have been written partly: use a local copy. */
 int
 mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
 {
@@ -83,7 +83,7 @@ mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
 	return err != 0 ? mdv_fail(err) : 0;
 }
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ operations */
 
 static int
 verbs_page(void *ctx, struct mdv_clock_point *point)
@@ -114,9 +114,9 @@ mdv_clock_pair(const volatile void *registers)
 }
 
 /*
- * The registers real_time_h and real_time_l of the initialization segment lie 0x40 bytes behind
+ * The registers real_time_h and real_time_l of the initialization segment are 0x40 bytes after
  * internal_timer_h, in the page that the kernel maps for the core clock (PRM, initialization
- * segment; Linux, struct mlx5_init_seg). Where the device has no real time they read as zero.
+ * segment; Linux, struct mlx5_init_seg). They read as zero on a device without real-time clock.
  */
 static int
 verbs_utc(void *ctx, uint64_t *ns)
@@ -133,7 +133,7 @@ verbs_utc(void *ctx, uint64_t *ns)
 	return 0;
 }
 
-/* Neither before what is bracketed has been done, nor after what follows has begun. */
+/* The barriers keep the reading of the TSC between the loads before and after it. */
 static uint64_t
 host_tsc(void *ctx __rte_unused)
 {
@@ -156,7 +156,7 @@ host_realtime(void *ctx __rte_unused, uint64_t *ns)
 	return 0;
 }
 
-/* adjtimex(2) with no mode set only tells. */
+/* adjtimex(2) with modes 0 reads. */
 static int
 host_tai_offset_s(void *ctx __rte_unused)
 {
