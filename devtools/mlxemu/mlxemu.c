@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/emu_lie.h"
+#include "core/emu_fault.h"
 #include "core/emu_number.h"
 #include "fw/emu_fw_syndrome.h"
 #include "mlxemu.h"
@@ -19,7 +19,7 @@ mlxemu_usage(void)
 	       "       mlxemu run --help                           the options, with examples\n"
 	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] control a running process\n"
 	       "       mlxemu ctl --help                           its options, with examples\n"
-	       "       mlxemu lies [PREFIX]                        fields for --lie\n"
+	       "       mlxemu faults [EVENT [PREFIX]]              events of fault rules, names of values\n"
 	       "       mlxemu profiles                             the card models\n"
 	       "       mlxemu explain SYNDROME                     meaning of a syndrome of the emulator\n"
 	       "       mlxemu --help                               this text\n"
@@ -122,10 +122,10 @@ main(int argc, char **argv)
 		return mlxemu_run(argc - 2, argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "ctl") == 0)
 		return mlxemu_ctl(argc - 2, argv + 2);
-	if ((argc == 2 || argc == 3) && strcmp(argv[1], "lies") == 0) {
-		if (emu_lie_list(argv[2]) == 0)
-			return mlxemu_fail(MLXEMU_FAILED, "no lie begins with '%s' (mlxemu lies lists "
-					   "what there is)", argv[2]);
+	if (argc >= 2 && argc <= 4 && strcmp(argv[1], "faults") == 0) {
+		if (emu_fault_list(argv[2], argc == 4 ? argv[3] : NULL) == 0)
+			return mlxemu_fail(MLXEMU_FAILED, "no event or value '%s' (mlxemu faults lists "
+					   "the events)", argv[argc - 1]);
 		return MLXEMU_OK;
 	}
 	if (argc >= 2 && strcmp(argv[1], "explain") == 0)
@@ -138,10 +138,10 @@ main(int argc, char **argv)
 		return MLXEMU_OK;
 	}
 	if (argc < 2)
-		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, lies, profiles, "
+		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, faults, profiles, "
 				   "explain, --help)");
 	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
-	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, lies, profiles, explain, "
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, faults, profiles, explain, "
 			   "--help)", argv[1]);
 }

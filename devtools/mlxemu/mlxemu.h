@@ -30,8 +30,6 @@ struct mlxemu_run {
 	unsigned nspecs;
 	bool audit;
 	bool help;
-	const char *lies[MLXEMU_MAX_SPECS]; /**< --lie, as given. */
-	unsigned nlies;
 	const char *seed;	 /**< --seed, as given, or NULL. */
 	bool virtual_time;
 	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as given. */

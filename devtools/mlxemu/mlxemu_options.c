@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
-#include "core/emu_lie.h"
 #include "core/emu_number.h"
 #include "dp/emu_dp.h"
 #include "mlxemu.h"
@@ -24,9 +23,9 @@ mlxemu_run_usage(void)
 	       "  --profile NAME   card model (default cx6dx; `mlxemu profiles` lists them)\n"
 	       "  --open FRONT     driver of the ports: verbs (the kernel's mlx5 driver, default),\n"
 	       "                   vfio (vfio-pci), or both, one at a time; PORT=FRONT for one port\n"
-	       "  --vf PORT        the port is a virtual function: its PCI config space has no vendor\\n"
+	       "  --vf PORT        the port is a virtual function: its PCI config space has no vendor\n"
 	       "                   specific capability; may be given for each port\n"
-	       "  --mpfs PORT      the card has an MPFS (switch between functions), and the port\\n"
+	       "  --mpfs PORT      the card has an MPFS (switch between functions), and the port\n"
 	       "                   manages its address table; may be given for each port\n"
 	       "  --wire SPEC      what a port is connected to; may be given for each port:\n"
 	       "                     pair            ports in pairs (default: 0-1, 2-3, ...)\n"
@@ -36,41 +35,39 @@ mlxemu_run_usage(void)
 	       "                     PORT=pcap:IN[,OUT]       frames from IN, sent frames to OUT\n"
 	       "                     PORT=sock:PATH  the port of another mlxemu with the same PATH\n"
 	       "                     PORT=none       no cable\n"
-	       "                   pair, loop and sock take :lossless (hold frames while the peer has no\\n"
-	       "                   receive WQE posted), sock :up before it (the link is up without\\n"
+	       "                   pair, loop and sock take :lossless (hold frames while the peer has no\n"
+	       "                   receive WQE posted), sock :up before it (the link is up without\n"
 	       "                   a peer too)\n"
 	       "  --audit          print the reports at the end (stderr) and exit 3 when the program\n"
 	       "                   left objects behind or committed a violation\n"
 	       "  --report FILE    write the reports to FILE\n"
 	       "  --trace FILE     write every firmware command, decoded, to FILE\n"
-	       "  --fault RULE     make the device or the kernel fail; may be given several times:\n"
-	       "                     on PLACE [match KEY=VALUE ...] [after N] [every K] [count C]\n"
+	       "  --fault RULE     make the device or the kernel fail, or return wrong values; may be\n"
+	       "                   given several times (`mlxemu faults` lists events and actions):\n"
+	       "                     on EVENT [match KEY=VALUE ...] [after N] [every K] [count C]\n"
 	       "                       do ACTION [KEY=VALUE ...]\n"
-	       "                   an error message lists the allowed words\n"
 	       "  --fault-file FILE  rules from FILE, one per line; '#' starts a comment\n"
 	       "  --seed N         seed of the random numbers of rules (default 1)\n"
-	       "  --lie FIELD[=VALUE]  say something untrue, always: for tests of tests; may be given\n"
-	       "                   several times (`mlxemu lies` lists what there is)\n"
-	       "  --check buffers  check receive buffers: posting one twice is a violation\\n"
+	       "  --check buffers  check receive buffers: posting one twice is a violation\n"
 	       "                   (bad buffer)\n"
-	       "  --clock KIND     host: real time (default); virtual: only commands and packets\\n"
+	       "  --clock KIND     host: real time (default); virtual: only commands and packets\n"
 	       "                   advance time, the same in each run\n"
-	       "  --clock-hz N     frequency of the device's counter (default: the profile's); this\\n"
+	       "  --clock-hz N     frequency of the device's counter (default: the profile's); this\n"
 	       "                   and the following options take PORT=VALUE for one port\n"
 	       "  --clock-start N  initial value of the counter; wrap: 2 s before its lower 41 bits wrap\n"
 	       "  --clock-drift PPM   frequency error of the counter (-20.5)\n"
 	       "  --clock-wander PPM[:PERIOD_S]  amplitude of a periodic frequency error (period 60 s)\n"
-	       "  --clock-kernel old|new  the kernel's clock scale: constant (before 6.7), or chosen by\\n"
+	       "  --clock-kernel old|new  the kernel's clock scale: constant (before 6.7), or chosen by\n"
 	       "                   frequency (default)\n"
-	       "  --clock-format free|realtime|both  supported timestamps: free-running counter\\n"
+	       "  --clock-format free|realtime|both  supported timestamps: free-running counter\n"
 	       "                   (default), real time, either (cx6dx, cx7)\n"
-	       "  --capture PORT=FILE[:rx|:tx]  write received and sent frames (or one of both) with their\\n"
+	       "  --capture PORT=FILE[:rx|:tx]  write received and sent frames (or one of both) with their\n"
 	       "                   true times to FILE (pcapng)\n"
 	       "  --help           this text\n"
 	       "\n"
 	       "Numbers are decimal or 0x... All options are checked before any file is created or truncated.\n"
-	       "The exit status is that of the program (128 + N if signal N ended it), 3 if it was 0 and\\n"
-	       "the audit is not clean, 2 for bad options, 1 if set-up or a report failed, 127 if the\\n"
+	       "The exit status is that of the program (128 + N if signal N ended it), 3 if it was 0 and\n"
+	       "the audit is not clean, 2 for bad options, 1 if set-up or a report failed, 127 if the\n"
 	       "program does not exist.\n"
 	       "\n"
 	       "examples:\n"
@@ -78,7 +75,7 @@ mlxemu_run_usage(void)
 	       "  mlxemu run --ports 2 --audit -- ./my_program\n"
 	       "  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
 	       "  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n"
-	       "  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\\n"
+	       "  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\n"
 	       "                      status=NO_RESOURCES' -- ./my_program\n",
 	       EMU_MAX_PORTS);
 }
@@ -216,22 +213,6 @@ option_fault_file(struct mlxemu_run *run, const char *value)
 }
 
 static int
-option_lie(struct mlxemu_run *run, const char *value)
-{
-	char err[512] = "";
-
-	if (run->nlies == MLXEMU_MAX_SPECS)
-		return mlxemu_fail(MLXEMU_USAGE, "--lie given more than %d times",
-				   MLXEMU_MAX_SPECS);
-	if (strchr(value, '\n') != NULL)
-		return mlxemu_fail(MLXEMU_USAGE, "--lie with a line break in it");
-	if (emu_lie_add(value, err, sizeof(err)) != 0)
-		return mlxemu_fail(MLXEMU_USAGE, "--lie: %s", err);
-	run->lies[run->nlies++] = value;
-	return MLXEMU_OK;
-}
-
-static int
 option_seed(struct mlxemu_run *run, const char *value)
 {
 	uint64_t v;
@@ -351,7 +332,7 @@ static const struct option_row {
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
-	{"--fault-file", option_fault_file}, {"--lie", option_lie}, {"--seed", option_seed},
+	{"--fault-file", option_fault_file}, {"--seed", option_seed},
 	{"--clock", option_clock},   {"--check", option_check},	    {"--capture", option_capture},
 	{"--clock-hz", NULL},	     {"--clock-start", NULL},	    {"--clock-drift", NULL},
 	{"--clock-wander", NULL},    {"--clock-kernel", NULL},	    {"--clock-format", NULL},

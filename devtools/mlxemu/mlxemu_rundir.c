@@ -203,22 +203,18 @@ environment_clock(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
-/* MLXEMU_FAULTS, MLXEMU_LIES: one per line. */
+/* MLXEMU_FAULTS: one rule per line. */
 static int
 environment_faults(const struct mlxemu_run *run)
 {
-	static char rules[100000], lies[65536];
+	static char rules[100000];
 	struct emu_fault_info info;
 	unsigned i;
 
 	for (i = 0; emu_fault_info(i, &info); i++)
 		if (!lines_add(rules, sizeof(rules), info.text))
 			return mlxemu_fail(MLXEMU_USAGE, "--fault: too much text");
-	for (i = 0; i < run->nlies; i++)
-		if (!lines_add(lies, sizeof(lies), run->lies[i]))
-			return mlxemu_fail(MLXEMU_USAGE, "--lie: too much text");
 	setenv("MLXEMU_FAULTS", rules, 1);
-	setenv("MLXEMU_LIES", lies, 1);
 	if (run->seed != NULL)
 		setenv("MLXEMU_SEED", run->seed, 1);
 	else

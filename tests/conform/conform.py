@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What the tests with other people's software share: a case, its row of the table, and its lie.
+"""What the tests with other people's software share: a case, its row of the table, and its fault rule.
 
 A case is a function that drives a program nobody here wrote and checks what came of it. Its row is
-printed as one line `case: {JSON}`, which devtools/conform-table gathers. Each case names one lie
-(`mlxemu run --lie`): told to the same program, the same checks have to fail.
+printed as one line `case: {JSON}`, which devtools/conform-table gathers. Each case names one
+fault rule (`mlxemu run --fault`) that makes a value wrong: with it the same checks have to fail.
 """
 import json
 import os
@@ -30,7 +30,7 @@ class Case:
     name: str
     shows: str
     run: Callable
-    lie: str
+    rule: str
 
 
 @dataclass
@@ -58,25 +58,25 @@ def run_case(case):
         row(case.name, case.shows, packets, verdict, time.monotonic() - begin)
 
 
-def run_lie(case):
-    """The lie: the case has to fail, by one of its own checks. A tenth of the packets will do."""
+def run_wrong(case):
+    """With the rule: the case has to fail, by one of its own checks. A tenth of the packets will do."""
     begin, verdict, why = time.monotonic(), "not noticed", ""
     try:
-        case.run(Setup(emu_args=["--lie", case.lie], scale=0.1))
+        case.run(Setup(emu_args=["--fault", case.rule], scale=0.1))
     except e2e.Failed as err:
         verdict, why = "noticed", str(err).strip().splitlines()[0]
-        check(not why.startswith("testpmd ended:"), f"{case.lie}: nothing ran: {err}")
+        check(not why.startswith("testpmd ended:"), f"{case.rule}: nothing ran: {err}")
     finally:
-        row(f"{case.name}, lied to", f"--lie {case.lie}", 0, verdict, time.monotonic() - begin)
-    check(verdict == "noticed", f"{case.name} passes although told: --lie {case.lie}")
+        row(f"{case.name}, wrong value", f"--fault '{case.rule}'", 0, verdict, time.monotonic() - begin)
+    check(verdict == "noticed", f"{case.name} passes with --fault '{case.rule}'")
     print(f"noticed: {why}")
 
 
 def main(cases):
-    """NAME [--lie]: runs one case."""
+    """NAME [--wrong]: runs one case."""
     by_name = {case.name: case for case in cases}
-    args = [a for a in sys.argv[1:] if a != "--lie"]
+    args = [a for a in sys.argv[1:] if a != "--wrong"]
     if len(args) != 1 or args[0] not in by_name:
-        sys.exit(f"usage: {sys.argv[0]} {'|'.join(by_name)} [--lie]")
-    runner = run_lie if "--lie" in sys.argv else run_case
+        sys.exit(f"usage: {sys.argv[0]} {'|'.join(by_name)} [--wrong]")
+    runner = run_wrong if "--wrong" in sys.argv else run_case
     e2e.main(lambda: runner(by_name[args[0]]), needs=[e2e.MLXEMU])

@@ -5,7 +5,7 @@
 
 pyverbs.yaml says of each of the tests what becomes of it here: pass, skip, or "not modelled" with
 the reason. A case that changes side fails the run, and so does one that the list does not know.
-With --lies each passing case runs once more while the emulator tells the lie that the list names
+With --wrong each passing case runs once more under the fault rule that the list names
 for it: then the case has to fail, by itself and in time, and not because it never began.
 
 Few processes do it: one worker for each set of options runs many cases, and a hang or a crash
@@ -178,7 +178,7 @@ def judge(runner, listing, cases):
 
 
 def missed(entry, verdict):
-    """None, or why a verdict does not show that the case saw the lie."""
+    """None, or why a result does not show that the case noticed the wrong value."""
     if verdict.is_ not in ("fail", "error"):
         return f"{verdict.is_} ({verdict.reason})"
     if "Failed to open device" in verdict.reason and not entry.get("opens"):
@@ -188,30 +188,30 @@ def missed(entry, verdict):
     return None
 
 
-def judge_lies(runner, listing, cases):
-    """Each passing case under its lie; cases that share one share a worker."""
+def check_wrong_values(runner, listing, cases):
+    """Each passing case under its fault rule; cases that share one share a worker."""
     passing = {n: e for n, e in cases.items() if e["is"] == "pass"}
-    told = {n: e for n, e in passing.items() if "lie" in e}
-    none = {n: e["no lie"] for n, e in passing.items() if "no lie" in e}
+    wrong = {n: e for n, e in passing.items() if "wrong" in e}
+    none = {n: e["no wrong value"] for n, e in passing.items() if "no wrong value" in e}
     unnoticed, begin = {}, time.monotonic()
-    batches = list(by_key(told, lambda e: (e.get("group", "loop"), e["lie"])).items())
+    batches = list(by_key(wrong, lambda e: (e.get("group", "loop"), e["wrong"])).items())
     if os.environ.get("MLXPMD_SHORT"):
         batches = batches[::4]
-        told = {n: e for n, e in told.items() if any(n in names for _, names in batches)}
-        passing = {**told, **none}
-    for (group, lie), names in batches:
-        for name, verdict in runner.run(listing["groups"][group], names, ["--lie", lie]).items():
+        wrong = {n: e for n, e in wrong.items() if any(n in names for _, names in batches)}
+        passing = {**wrong, **none}
+    for (group, rule), names in batches:
+        for name, verdict in runner.run(listing["groups"][group], names, ["--fault", rule]).items():
             why = missed(cases[name], verdict)
             if why is not None:
-                unnoticed[name] = f"told --lie {lie}: {why}"
-    for name in sorted(set(passing) - set(told) - set(none)):
-        unnoticed[name] = "the list names no lie, nor why there is none"
+                unnoticed[name] = f"--fault {rule!r}: {why}"
+    for name in sorted(set(passing) - set(wrong) - set(none)):
+        unnoticed[name] = "the list has no rule, nor why there is none"
     for name, why in sorted(none.items()):
-        print(f"no lie: {name}: {why}")
+        print(f"no wrong value: {name}: {why}")
     for name, why in unnoticed.items():
         print(f"not noticed: {name}: {why}")
-    row("pyverbs, lied to", f"{len(set(told) - set(unnoticed))} of {len(passing)} passing cases "
-        f"fail by what they are told, {len(none)} can be told nothing", 0,
+    row("pyverbs, wrong values", f"{len(set(wrong) - set(unnoticed))} of {len(passing)} passing cases "
+        f"fail by their rule, for {len(none)} there is none", 0,
         "failed" if unnoticed else "noticed", time.monotonic() - begin)
     return not unnoticed
 
@@ -227,7 +227,7 @@ def unknown(runner, listing):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mlxemu", help="the launcher (default: that of MLXPMD_BUILD)")
-    parser.add_argument("--lies", action="store_true", help="run passing cases under their lies")
+    parser.add_argument("--wrong", action="store_true", help="run passing cases under their rules")
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     args = parser.parse_args()
     if os.geteuid() != 0 or not TESTS.is_dir():
@@ -242,7 +242,7 @@ def main():
         runner = Runner(mlxemu, directory)
         if not args.only and unknown(runner, listing):
             sys.exit(1)
-        ok = (judge_lies if args.lies else judge)(runner, listing, cases)
+        ok = (check_wrong_values if args.wrong else judge)(runner, listing, cases)
     sys.exit(0 if ok else 1)
 
 

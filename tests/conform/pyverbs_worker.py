@@ -48,7 +48,7 @@ class Result(unittest.TestResult):
 
 
 def load(directory):
-    # In place of this script's own folder, where another pyverbs lies.
+    # In place of this script's own folder, where another pyverbs is.
     sys.path[0] = directory
     module = importlib.machinery.SourceFileLoader(
         "tests", os.path.join(directory, "__init__.py")).load_module()

@@ -2,7 +2,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Debian's dpdk-testpmd with DPDK's own mlx5 PMD, unmodified, on the emulator.
 
-Usage: stock.py CASE [--lie]
+Usage: stock.py CASE [--wrong]
 """
 import conform
 import stock_flow

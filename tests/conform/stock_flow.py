@@ -190,9 +190,9 @@ def hash_values(setup, frames):
 
 CASES = [
     Case("flow", "rte_flow: queue, rss, drop, count on the root table", root_rules,
-         "cmd.QUERY_FLOW_COUNTER.packets=7"),
+         "on cmd.exit match op=QUERY_FLOW_COUNTER do set field=packets value=7"),
     Case("flow-mark", "rte_flow: mark, in plain and compressed completions", marks,
-         "cqe.sop_drop_qpn"),
+         "on cqe.write do set field=sop_drop_qpn"),
     Case("rss", "RSS: types, key, table and hash against Toeplitz", rss_types,
-         "cqe.rx_hash_result"),
+         "on cqe.write do set field=rx_hash_result"),
 ]

@@ -175,17 +175,17 @@ def tx_variants(setup):
 
 
 CASES = [
-    Case("io", "io forwarding, one queue", io_one_queue, "cqe.byte_cnt"),
-    Case("io-4", "io forwarding, four queues", io_four_queues, "frame.0"),
-    Case("mac", "mac and macswap, one and three segments", mac_modes, "frame.0"),
-    Case("rx", "rxonly: scalar and vector, one queue and four", rx_variants, "cqe.byte_cnt"),
+    Case("io", "io forwarding, one queue", io_one_queue, "on cqe.write do set field=byte_cnt"),
+    Case("io-4", "io forwarding, four queues", io_four_queues, "on rx.deliver do set off=0"),
+    Case("mac", "mac and macswap, one and three segments", mac_modes, "on rx.deliver do set off=0"),
+    Case("rx", "rxonly: scalar and vector, one queue and four", rx_variants, "on cqe.write do set field=byte_cnt"),
     Case("rx-mprq", "rxonly: multi-packet receive queue, scalar and vector", mprq_variants,
-         "cqe.byte_cnt"),
+         "on cqe.write do set field=byte_cnt"),
     Case("rx-comp", "rxonly: completions compressed, each format", cqe_compressed,
-         "cqe.byte_cnt"),
+         "on cqe.write do set field=byte_cnt"),
     Case("rx-scatter", "rxonly: frames in chains of mbufs, and large", rx_scattered,
-         "cqe.byte_cnt"),
-    Case("tx", "txonly; what the peer misses", sent, "cmd.QUERY_Q_COUNTER.out_of_buffer=7"),
+         "on cqe.write do set field=byte_cnt"),
+    Case("tx", "txonly; what the peer misses", sent, "on cmd.exit match op=QUERY_Q_COUNTER do set field=out_of_buffer value=7"),
     Case("tx-inline", "txonly: multi-packet write, inline", tx_variants,
-         "ioctl.ex_query_device:uhw.56=0"),
+         "on ioctl.out match method=ex_query_device attr=uhw do set off=56 value=0"),
 ]

@@ -33,8 +33,8 @@ def verbs_rules(setup):
 
 
 CASES = [
-    Case("verbs", "dv_flow_en=0: io and mac, one queue and four", verbs_forward, "frame.0"),
-    Case("verbs-rx", "dv_flow_en=0: rxonly, vector, scalar, MPRQ", verbs_receive, "cqe.byte_cnt"),
+    Case("verbs", "dv_flow_en=0: io and mac, one queue and four", verbs_forward, "on rx.deliver do set off=0"),
+    Case("verbs-rx", "dv_flow_en=0: rxonly, vector, scalar, MPRQ", verbs_receive, "on cqe.write do set field=byte_cnt"),
     Case("verbs-flow", "dv_flow_en=0: rte_flow queue, rss, drop, count", verbs_rules,
-         "ioctl.COUNTERS_READ.0=7"),
+         "on ioctl.out match method=COUNTERS_READ do set off=0 value=7"),
 ]

@@ -28,17 +28,17 @@ def run(*command, options=()):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def devices(lie=()):
+def devices(options=()):
     """three devices by name and GUID"""
-    done = run("ibv_devices", options=["--ports", "3", *lie])
+    done = run("ibv_devices", options=["--ports", "3", *options])
     check(done.returncode == 0, done.stdout)
     names = re.findall(r"^\s+(mlx5_\d)\s+[0-9a-f]{16}$", done.stdout, re.M)
     check(names == ["mlx5_0", "mlx5_1", "mlx5_2"], f"three devices in {done.stdout}")
 
 
-def devinfo(lie=()):
+def devinfo(options=()):
     """attributes of device and port"""
-    done = run("ibv_devinfo", "-v", options=lie)
+    done = run("ibv_devinfo", "-v", options=options)
     check(done.returncode == 0, done.stdout)
     for text in ("transport:\t\t\tInfiniBand (0)", "atomic_cap:\t\t\tATOMIC_HCA",
                  "link_layer:\t\tEthernet", "state:\t\t\tPORT_ACTIVE (4)"):
@@ -72,29 +72,29 @@ def pingpong():
 
 
 CASES = {
-    "ibv_devices": (devices, "sysfs.ibdev=mlx5_7"),
-    "ibv_devinfo": (devinfo, "ioctl.QUERY_PORT.26=1"),
-    # Told anything at all, the peer would still not answer: no lie.
+    "ibv_devices": (devices, "on sysfs.write match file=ibdev do set value=mlx5_7"),
+    "ibv_devinfo": (devinfo, "on ioctl.out match method=QUERY_PORT do set off=26 value=1"),
+    # The peer does not answer in any case: no rule.
     "ibv_rc_pingpong": (pingpong, None),
 }
 
 
 def main():
     name = sys.argv[1]
-    case, lie = CASES[name]
+    case, rule = CASES[name]
     begin = time.monotonic()
     case()
     print("case: " + json.dumps({"name": name, "shows": case.__doc__,
                                  "packets": 0, "verdict": "passed",
                                  "seconds": round(time.monotonic() - begin, 1)}))
-    if lie is None:
+    if rule is None:
         return
     try:
-        case(["--lie", lie])
+        case(["--fault", rule])
     except SystemExit as noticed:
         print(f"noticed: {str(noticed).splitlines()[0]}")
         return
-    sys.exit(f"passes although told --lie {lie}")
+    sys.exit(f"passes with --fault '{rule}'")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def bad_input(mlxemu):
     refused(mlxemu, 2, ['no program'], 'run', '--ports', '2', '--')
     refused(mlxemu, 2, ['ConnectX-3', 'verbs'], 'run', '--profile', 'cx3', '--open', 'vfio', *go)
     refused(mlxemu, 2, ['--open', 'only 1 port'], 'run', '--open', '5=vfio', *go)
-    refused(mlxemu, 1, ['zzz', 'mlxemu lies'], 'lies', 'zzz')
+    refused(mlxemu, 1, ['zzz', 'mlxemu faults'], 'faults', 'zzz')
     refused(mlxemu, 2, ['--ports'], 'run', '--ports', '0', *go)
     refused(mlxemu, 2, ['--ports', '16'], 'run', '--ports', '17', *go)
     refused(mlxemu, 2, ['--ports', 'two'], 'run', '--ports', 'two', *go)
@@ -111,14 +111,16 @@ def numbers(mlxemu):
     """Decimal or 0x, wherever an option has a number; a leading 0 is no octal."""
     run = Run(mlxemu, 'run', '--ports', '0x2', '--vf', '0x1', '--open', '0x0=both', '--wire', '0x0=pair:0x1',
               '--seed', '0x10', '--clock-hz', '0x1=0x9502F90', '--capture', '0x1=/dev/null', '--fault',
-              'on wire.tx match len=0x40 every 0x2 do drop', '--lie', 'frame.0x10=0xff', '--lie',
-              'ioctl.x:uhw.0x8.0x3-0x1', '--', 'sh', '-c', 'echo $MLXEMU_PORTS $MLXEMU_OPEN')
+              'on wire.tx match len=0x40 every 0x2 do drop', '--fault', 'on rx.deliver do set off=0x10 value=0xff', '--fault',
+              'on ioctl.out match method=x attr=uhw do set off=0x8 bits=0x3-0x1', '--', 'sh', '-c', 'echo $MLXEMU_PORTS $MLXEMU_OPEN')
     expect(run.status == 0 and run.out.startswith('2 31'), f'hexadecimal options: {run.out!r} {run.err!r}')
     expect(Run(mlxemu, 'run', '--ports', '010', '--', 'sh', '-c', 'exit $MLXEMU_PORTS').status == 10, '--ports 010')
     for args in (['--ports', '0x'], ['--ports', '0x11'], ['--ports', '-1'], ['--ports', ' 1'], ['--vf', '0x10'],
                  ['--seed', '0x10000000000000000'], ['--seed', '5s'], ['--open', '=vfio'], ['--capture', '0x=f'],
-                 ['--wire', '0xg=loop'], ['--lie', 'frame.5x'], ['--lie', 'ioctl.x.8.64'], ['--lie', 'ioctl.x.8y'],
-                 ['--lie', 'ioctl.x:zz.8']):
+                 ['--wire', '0xg=loop'], ['--fault', 'on rx.deliver do set off=5x'],
+                 ['--fault', 'on ioctl.out match method=x do set off=8 bits=64'],
+                 ['--fault', 'on ioctl.out match method=x do set off=8y'],
+                 ['--fault', 'on ioctl.out match method=x attr=zz do set off=8']):
         refused(mlxemu, 2, [args[0]], 'run', *args, '--', '/bin/true')
     for code in ('0xe50103', '15008003'):
         expect('BUSY' in Run(mlxemu, 'explain', code).out, f'explain {code}')

@@ -371,8 +371,8 @@ sweep(const char *kinds, const char *only, FILE *out)
 			    (sweep_ops[j].always || !sweep_kinds[i].teardown))
 				row_run(&sweep_kinds[i], &sweep_ops[j], out);
 	}
-	if (strstr(kinds, "lie") != NULL)
-		failed_rows += lies_run(out);
+	if (strstr(kinds, "value") != NULL)
+		failed_rows += values_run(out);
 }
 
 static void

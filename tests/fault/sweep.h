@@ -88,14 +88,14 @@ extern const unsigned int sweep_nb_kinds;
 /** Learns what the library asks of the device by itself. 0 or a negative errno. */
 int kinds_init(void);
 
-/* ------------------------------------------------------------------ sweep.c, sweep_lies.c */
+/* ------------------------------------------------------------------ sweep.c, sweep_values.c */
 
 uint64_t now_ms(void);
 /** One line of the table, and the same for the report. */
 void row_write(FILE *out, const char *kind, const char *name, unsigned int asked,
 	       unsigned int cells, unsigned int failed, unsigned int refused, uint64_t ms);
 /** Rows that failed. */
-unsigned int lies_run(FILE *out);
+unsigned int values_run(FILE *out);
 
 /* ------------------------------------------------------------------ sweep_look.c */
 

@@ -21,7 +21,7 @@ import e2e  # noqa: E402
 from e2e import check  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv[1])
-KINDS = sys.argv[2:] or ["ioctl", "command", "host", "lie", "destroy", "interface"]
+KINDS = sys.argv[2:] or ["ioctl", "command", "host", "value", "destroy", "interface"]
 SHORT = bool(os.environ.get("MLXPMD_SHORT"))
 # Short, it runs on machines of which nothing is known.
 LIMIT_S = 500 if SHORT else 300
@@ -32,7 +32,7 @@ MEANING = {
     "interface": "requests to the kernel's interface refused, five errnos",
     "host": "memory, descriptors, mappings and callbacks refused",
     "destroy": "what is taken down is refused for good",
-    "lie": "replies that are not true",
+    "value": "replies with wrong values",
 }
 # The other driver with our PCI ids is there, and must not be given the device.
 STOCK = sorted(pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_mlx5.so"))

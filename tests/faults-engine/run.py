@@ -49,23 +49,30 @@ def determinism():
     print(f"{len(first.splitlines())} lines equal in two runs, other ones with another seed")
 
 
-LIES = ["cqe.byte_cnt", "cqe.wqe_counter", "frame.last", "frame.14", "clock.mult", "clock.core=0",
-        "cmd.QUERY_HCA_CAP.log_max_cq", "ioctl.ex_query_device.8", "sysfs.mtu=9000",
-        "sysfs.node_guid", "counter.tx_frames", "mr.data", "eqe.sub_type=4"]
+WRONG_VALUES = [
+    "on cqe.write do set field=byte_cnt", "on cqe.write do set field=wqe_counter",
+    "on rx.deliver do set off=last", "on rx.deliver do set off=14",
+    "on clock.value match name=mult do set", "on clock.value match name=core do set value=0",
+    "on cmd.exit match op=QUERY_HCA_CAP do set field=log_max_cq",
+    "on ioctl.out match method=ex_query_device do set off=8",
+    "on sysfs.write match file=mtu do set value=9000",
+    "on sysfs.write match file=node_guid do set",
+    "on counter.read match name=tx_frames do set", "on dma.read do set off=0",
+    "on eqe.write do set field=sub_type value=4"]
 
 
-def lies():
-    """What looks at everything sees each lie; the truth is the same in two runs."""
-    truth = run("look.py", "--clock", "virtual", ports=1)
-    check(truth == run("look.py", "--clock", "virtual", ports=1), "the truth differs by itself")
-    for lie in LIES:
-        told = run("look.py", "--clock", "virtual", "--lie", lie, ports=1)
-        changed = [b for a, b in zip(truth.splitlines(), told.splitlines()) if a != b]
-        check(changed, f"nobody noticed the lie about {lie}")
-        print(f"{lie:32} {changed[0][:90]}")
-    done = subprocess.run([MLXEMU, "run", "--lie", "colour", "--", "true"], text=True,
+def values():
+    """look.py prints something else with each rule, and the same in two runs without."""
+    right = run("look.py", "--clock", "virtual", ports=1)
+    check(right == run("look.py", "--clock", "virtual", ports=1), "two runs without rules differ")
+    for rule in WRONG_VALUES:
+        wrong = run("look.py", "--clock", "virtual", "--fault", rule, ports=1)
+        changed = [b for a, b in zip(right.splitlines(), wrong.splitlines()) if a != b]
+        check(changed, f"no effect: {rule}")
+        print(f"{rule:60} {changed[0][:90]}")
+    done = subprocess.run([MLXEMU, "run", "--fault", "on colour do set", "--", "true"], text=True,
                           stderr=subprocess.PIPE, check=False)
-    check(done.returncode == 2 and "cmd.COMMAND.PATH" in done.stderr, done.stderr)
+    check(done.returncode == 2 and "cmd.exit" in done.stderr, done.stderr)
 
 
 def command_line():
@@ -102,5 +109,5 @@ def command_line():
     print("mlxemu ctl: ok")
 
 
-CASES = {"places": places, "determinism": determinism, "lies": lies, "ctl": command_line}
+CASES = {"places": places, "determinism": determinism, "values": values, "ctl": command_line}
 CASES[sys.argv[2]]()

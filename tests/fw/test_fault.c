@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Fault rules and lies: what is accepted, what is refused and named, and what hits. */
+/* Fault rules: which ones are accepted, error messages of the others, and which events they hit. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "ctl/emu_ctl.h"
 #include "core/emu_fault.h"
-#include "core/emu_lie.h"
 #include "fw_fixture.h"
 
 static struct fix f;
@@ -15,8 +14,8 @@ static struct fix f;
 static const struct refusal {
 	const char *rule, *names;
 } refusals[] = {
-	{"", "on PLACE"},
-	{"on", "no place"},
+	{"", "on EVENT"},
+	{"on", "unknown event"},
 	{"on a whim do fail", "'a'"},
 	{"do fail status=NO_RESOURCES", "'do'"},
 	{"on cmd.entry", "do ACTION"},
@@ -34,7 +33,8 @@ static const struct refusal {
 	{"on cmd.entry after -1 do fail status=NO_RESOURCES", "after '-1'"},
 	{"on cmd.entry every 0 do fail status=NO_RESOURCES", "every 0"},
 	{"on cmd.entry count 18446744073709551616 do fail status=NO_RESOURCES", "count"},
-	{"on cmd.exit do set field=cqn", "needs value="},
+	{"on pci.read do set", "needs value="},
+	{"on cmd.exit do set value=1", "needs field="},
 	{"on cqe.write match q=up0 do drop", "q='up0'"},
 	{"on cqe.write match q=rx do drop", "q='rx'"},
 	{"on cqe.write match chance=2 do drop", "chance='2'"},
@@ -97,7 +97,7 @@ static void
 test_counting(void)
 {
 	add("on cmd.entry match op=CREATE_CQ after 2 every 3 count 2 do fail status=NO_RESOURCES");
-	CHECK_EQ(emu_fault_armed, 1u << EMU_AT_CMD_ENTRY);
+	CHECK_EQ(emu_fault_armed, 1u << EMU_ON_CMD_ENTRY);
 	CHECK_EQ(refused(PRM_CMD_OP_CREATE_SQ, 4), 0);
 	CHECK_EQ(refused(PRM_CMD_OP_CREATE_CQ, 16), 1u << 2 | 1u << 5);
 	/* Nothing is asked any more once the last hit was made. */
@@ -163,38 +163,83 @@ test_exit(void)
 	emu_fault_clear();
 }
 
+static int
+exit_of(const char *method, int ret)
+{
+	const struct emu_fault_event e = {.kind = EMU_ON_IOCTL_EXIT, .dev = f.dev, .name = method};
+
+	return emu_fault_set_errno(&e, ret);
+}
+
 static void
-test_lies(void)
+test_set(void)
 {
 	static const char *const good[] = {
-		"cqe.byte_cnt", "cqe.l3_ok=1", "eqe.type=3", "frame.last", "frame.12=0xff",
-		"clock.mult", "ioctl.reg_mr.4", "ioctl.ex_query_device:uhw.8.0-3=2",
-		"ioctl.QUERY_PORT:1001.0.5", "sysfs.mtu=9000", "counter.rx_frames", "mr.data",
-		"cmd.QUERY_HCA_CAP.log_max_cq=0", "cmd.ALLOC_PD.pd", "cqe.error.op_own.opcode=0",
-		"cqe.error.syndrome", "errno.reg_mr", "errno.reg_mr=0", "errno.QUERY_PORT=EIO",
+		"on cqe.write do set field=byte_cnt",
+		"on cqe.write do set field=l3_ok value=1",
+		"on eqe.write do set field=type value=3",
+		"on rx.deliver do set off=last",
+		"on rx.deliver do set off=12 value=0xff",
+		"on clock.value match name=mult do set",
+		"on ioctl.out match method=reg_mr do set off=4",
+		"on ioctl.out match method=ex_query_device attr=uhw do set off=8 bits=0-3 value=2",
+		"on ioctl.out match method=QUERY_PORT attr=1001 do set off=0 bits=5",
+		"on sysfs.write match file=mtu do set value=9000",
+		"on counter.read match name=rx_frames do set",
+		"on dma.read do set off=0",
+		"on cmd.exit match op=QUERY_HCA_CAP do set field=log_max_cq value=0",
+		"on cmd.exit match op=ALLOC_PD do set field=pd",
+		"on cqe.write do set field=error.op_own.opcode value=0",
+		"on cqe.write do set field=error.syndrome",
+		"on ioctl.exit match method=reg_mr do set",
+		"on ioctl.exit match method=reg_mr do set errno=0",
+		"on ioctl.exit match method=QUERY_PORT do set errno=EIO",
 	};
 	static const char *const bad[] = {
-		"", "cqe", "cqe.", "cqe.colour", "eqe.byte_cnt", "frame.", "frame.x", "frame.-1",
-		"clock.tick", "ioctl.reg_mr", "ioctl.reg_mr.x", "counter.smiles", "mr.data=1",
-		"mr.key", "cmd.ALLOC_PD", "cmd.ALLOC_WORLD.pd", "cqe.byte_cnt=", "cqe.byte_cnt=many",
-		"sysfs.", "cqe.error.checksum", "cqe.error.", "eqe.error.type", "errno.", "errno.x=EODD",
+		"on cqe.write do set",
+		"on cqe.write do set field=",
+		"on cqe.write do set field=colour",
+		"on eqe.write do set field=byte_cnt",
+		"on rx.deliver do set",
+		"on rx.deliver do set off=",
+		"on rx.deliver do set off=x",
+		"on rx.deliver do set off=-1",
+		"on clock.value match name=tick do set",
+		"on ioctl.out match method=reg_mr do set",
+		"on ioctl.out match method=reg_mr do set off=x",
+		"on ioctl.out match method=reg_mr do set off=0 bits=64",
+		"on ioctl.out match method=reg_mr attr=zz do set off=0",
+		"on counter.read match name=smiles do set",
+		"on counter.read match name= do set",
+		"on dma.read do set off=key",
+		"on cmd.exit match op=ALLOC_PD do set",
+		"on cmd.exit match op=ALLOC_WORLD do set field=pd",
+		"on cqe.write do set field=byte_cnt value=",
+		"on cqe.write do set field=byte_cnt value=many",
+		"on sysfs.write match file= do set",
+		"on cqe.write do set field=error.checksum",
+		"on cqe.write do set field=error.",
+		"on eqe.write do set field=error.type",
+		"on ioctl.exit match method= do set",
+		"on ioctl.exit match method=x do set errno=EODD",
 	};
 	char err[512];
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		CHECK(emu_lie_add(good[i], err, sizeof(err)) == 0, "%s", err);
-	CHECK_EQ(emu_lie_errno("REG_MR", 0), 0); /* The later one of two. */
-	CHECK_EQ(emu_lie_errno("reg_mr", -ENOMEM), 0);
-	CHECK_EQ(emu_lie_errno("QUERY_PORT", 0), -EIO);
-	CHECK_EQ(emu_lie_errno("create_ah", -EPERM), -EPERM);
-	emu_lie_clear();
-	CHECK_EQ(emu_lie_add("errno.reg_mr", err, sizeof(err)), 0);
-	CHECK_EQ(emu_lie_errno("reg_mr", 0), -EINVAL);
-	CHECK_EQ(emu_lie_errno("reg_mr", -ENOMEM), 0);
-	emu_lie_clear();
+		add(good[i]);
+	CHECK_EQ(exit_of("REG_MR", 0), 0); /* The later one of two. */
+	CHECK_EQ(exit_of("reg_mr", -ENOMEM), 0);
+	CHECK_EQ(exit_of("QUERY_PORT", 0), -EIO);
+	CHECK_EQ(exit_of("create_ah", -EPERM), -EPERM);
+	emu_fault_clear();
+	CHECK_EQ(emu_fault_sets, 0);
+	add("on ioctl.exit match method=reg_mr do set");
+	CHECK_EQ(exit_of("reg_mr", 0), -EINVAL);
+	CHECK_EQ(exit_of("reg_mr", -ENOMEM), 0);
+	emu_fault_clear();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(emu_lie_add(bad[i], err, sizeof(err)) == -EINVAL, "'%s'", bad[i]);
-	CHECK_EQ(emu_lies, 0);
+		CHECK(emu_fault_add(bad[i], err, sizeof(err)) == -EINVAL, "'%s'", bad[i]);
+	CHECK_EQ(emu_fault_armed, 0);
 }
 
 /* The control commands answer whatever is thrown at them, in JSON. */
@@ -238,7 +283,7 @@ main(void)
 	test_counting();
 	test_chance();
 	test_exit();
-	test_lies();
+	test_set();
 	test_control();
 	fix_close(&f);
 	return check_exit("fault");

@@ -164,7 +164,7 @@ test_open(void)
 	mdv_fwdump_close(NULL);
 }
 
-/* A function of another vendor, or an older card: whatever this machine has, and a lie. */
+/* A function of another vendor, or an older card: whatever this machine has, and a wrong vendor id. */
 static void
 test_open_others(void)
 {

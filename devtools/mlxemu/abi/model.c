@@ -20,7 +20,6 @@
 #include "abi.h"
 #include "core/emu_fault.h"
 #include "core/emu_guard.h"
-#include "core/emu_lie.h"
 #include "core/emu_number.h"
 #include "core/emu_pci.h"
 #include "ctl/emu_ledger.h"
@@ -286,8 +285,6 @@ abi_faults_add(void)
 	if (added)
 		return 0;
 	ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
-	if (ret == 0)
-		ret = abi_lines_add("MLXEMU_LIES", emu_lie_add);
 	if (seed != NULL && emu_number(seed, 0, UINT64_MAX, &start))
 		emu_fault_seed(start);
 	added = ret == 0;

@@ -18,7 +18,7 @@
 
 #include "trap_pages.h"
 #include "abi/vfio/vfio.h"
-#include "core/emu_lie.h"
+#include "core/emu_fault.h"
 
 #define MAPS 1024u
 /* Of the error code that the processor gives with a fault. */
@@ -226,17 +226,17 @@ rung(struct page_map *map, uint64_t addr, void *context)
 	return true;
 }
 
-/* Lies are counted, under the model's lock. */
+/* Fault rules count events, which needs the machine's lock. */
 static void
 registers_write(struct emu_dev *dev)
 {
-	const bool lie = emu_lie_about(EMU_LIE_CLOCK);
+	const bool rules = emu_fault_at(EMU_ON_CLOCK_VALUE);
 
-	if (lie && abi_enter() == NULL)
+	if (rules && abi_enter() == NULL)
 		return;
 	for (unsigned i = 0; i < TRIES && !emu_clock_registers(dev); i++)
 		sched_yield();
-	if (lie)
+	if (rules)
 		abi_leave();
 }
 

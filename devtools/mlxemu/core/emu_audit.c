@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "emu_fault.h"
-#include "emu_lie.h"
 #include "emu_obj.h"
 
 #define TEXTS_KEPT 16u
@@ -146,15 +145,27 @@ static const struct {
 	STAT(dma_read_bytes), STAT(dma_writes), STAT(dma_write_bytes),
 };
 
+const char *
+emu_audit_stat_name(unsigned i)
+{
+	return i < sizeof(stat_rows) / sizeof(stat_rows[0]) ? stat_rows[i].name : NULL;
+}
+
 bool
 emu_audit_stat(const struct emu_dev *dev, unsigned i, const char **name, uint64_t *value)
 {
-	if (i >= sizeof(stat_rows) / sizeof(stat_rows[0]))
+	*name = emu_audit_stat_name(i);
+	if (*name == NULL)
 		return false;
-	*name = stat_rows[i].name;
 	memcpy(value, (const uint8_t *)&dev->stats + stat_rows[i].offset, sizeof(*value));
-	if (emu_lie_about(EMU_LIE_COUNTER))
-		*value = emu_lie_counter(*name, *value);
+	if (emu_fault_set_at(EMU_ON_COUNTER_READ)) {
+		const struct emu_fault_event e = {
+			.kind = EMU_ON_COUNTER_READ, .dev = (struct emu_dev *)(uintptr_t)dev,
+			.name = *name,
+		};
+
+		*value = emu_fault_set_value(&e, *value);
+	}
 	return true;
 }
 

@@ -35,7 +35,9 @@ void emu_audit(struct emu_dev *dev, enum emu_audit_kind kind, const char *fmt, .
 	__attribute__((format(printf, 3, 4)));
 uint64_t emu_audit_total(void);
 uint64_t emu_audit_count(enum emu_audit_kind kind);
-/** Name and value of the i-th counter of a port; false after the last. */
+/** Name of the i-th counter of a port; NULL after the last. */
+const char *emu_audit_stat_name(unsigned i);
+/** Name and value of the i-th counter; false after the last. The event counter.read of fault rules. */
 bool emu_audit_stat(const struct emu_dev *dev, unsigned i, const char **name, uint64_t *value);
 /** Objects left so far, all types and ports. */
 uint64_t emu_audit_left_total(void);

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 
 #include "emu_fault.h"
-#include "emu_lie.h"
 
 typedef unsigned __int128 u128;
 
@@ -106,27 +105,31 @@ ptp_advance(struct emu_clock *c, uint64_t now)
 	c->page_cycles = now;
 }
 
+/* The value as it is published: fault rules can change it. */
 static uint64_t
-field_value(const char *name, uint64_t value)
+published(struct emu_dev *dev, const char *name, uint64_t value)
 {
-	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
+	const struct emu_fault_event e = {.kind = EMU_ON_CLOCK_VALUE, .dev = dev, .name = name};
+
+	return emu_fault_set_at(EMU_ON_CLOCK_VALUE) ? emu_fault_set_value(&e, value) : value;
 }
 
 static void
-page_write(const struct emu_clock *c, struct clock_page *page, bool torn)
+page_write(struct emu_dev *dev, struct clock_page *page, bool torn)
 {
+	const struct emu_clock *c = &dev->clock;
 	uint32_t sign = atomic_load_explicit(&page->sign, memory_order_relaxed);
 
 	atomic_store_explicit(&page->sign, sign | 1, memory_order_relaxed);
 	/* Full barrier: a reader that sees a new field below must also see the odd sequence number. */
 	atomic_thread_fence(memory_order_seq_cst);
-	page->nsec = field_value("nsec", c->page_ns);
-	page->cycles = field_value("cycles", c->page_cycles & c->mask);
-	page->frac = field_value("frac", c->page_frac);
-	page->mult = (uint32_t)field_value("mult", c->mult);
-	page->shift = (uint32_t)field_value("shift", c->shift);
-	page->mask = field_value("mask", c->mask);
-	page->overflow_period = field_value("overflow_period", c->overflow_period);
+	page->nsec = published(dev, "nsec", c->page_ns);
+	page->cycles = published(dev, "cycles", c->page_cycles & c->mask);
+	page->frac = published(dev, "frac", c->page_frac);
+	page->mult = (uint32_t)published(dev, "mult", c->mult);
+	page->shift = (uint32_t)published(dev, "shift", c->shift);
+	page->mask = published(dev, "mask", c->mask);
+	page->overflow_period = published(dev, "overflow_period", c->overflow_period);
 	/* Release: all fields are visible before the sequence number becomes even. */
 	if (!torn)
 		atomic_store_explicit(&page->sign, (sign & ~1u) + 2, memory_order_release);
@@ -146,7 +149,7 @@ pages_write(struct emu_dev *dev, bool torn)
 	/* The clock page belongs to the kernel's driver: VFIO has none. */
 	TAILQ_FOREACH(ctx, &dev->contexts, next)
 		if (ctx->iommu == NULL)
-			page_write(&dev->clock, page_of(ctx), torn);
+			page_write(dev, page_of(ctx), torn);
 }
 
 void
@@ -178,9 +181,9 @@ flip(struct emu_dev *dev)
 static void
 refresh(struct emu_dev *dev)
 {
-	const struct emu_fault_query q = {.place = EMU_AT_CLOCK_PAGE, .dev = dev};
+	const struct emu_fault_event q = {.kind = EMU_ON_CLOCK_PAGE, .dev = dev};
 	const struct emu_fault_action *a =
-		emu_fault_at(EMU_AT_CLOCK_PAGE) ? emu_fault_ask(&q) : NULL;
+		emu_fault_at(EMU_ON_CLOCK_PAGE) ? emu_fault_hit(&q) : NULL;
 
 	switch (a != NULL ? a->act : EMU_ACT_NONE) {
 	case EMU_ACT_TEAR:
@@ -260,7 +263,7 @@ emu_clock_tick(struct emu_dev *dev)
 		(void)emu_clock_registers(dev);
 	now = emu_clock_cycles(c);
 	/* Refresh the page every millisecond while a fault rule applies to it. */
-	if (emu_fault_at(EMU_AT_CLOCK_PAGE))
+	if (emu_fault_at(EMU_ON_CLOCK_PAGE))
 		due = c->hz / CLOCK_FAULT_HZ;
 	if (now - c->page_cycles < due)
 		return;

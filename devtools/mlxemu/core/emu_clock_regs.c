@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "emu_lie.h"
+#include "emu_fault.h"
 
 /* Real-time clock and counter in one page: initialization segment, offsets 0x1040 and 0x1000. */
 #define REAL_TIME_OFFSET 0x40u
@@ -26,10 +26,13 @@ emu_clock_release(struct emu_dev *dev)
 	atomic_store_explicit(&dev->registers_held, false, memory_order_release);
 }
 
+/* The value as it is published: fault rules can change it. */
 static uint64_t
-reg_value(const char *name, uint64_t value)
+published(struct emu_dev *dev, const char *name, uint64_t value)
 {
-	return emu_lie_about(EMU_LIE_CLOCK) ? emu_lie_clock(name, value) : value;
+	const struct emu_fault_event e = {.kind = EMU_ON_CLOCK_VALUE, .dev = dev, .name = name};
+
+	return emu_fault_set_at(EMU_ON_CLOCK_VALUE) ? emu_fault_set_value(&e, value) : value;
 }
 
 /* Registers hi and lo side by side, big-endian: one store keeps the pair consistent. */
@@ -37,11 +40,11 @@ static void
 write_held(struct emu_dev *dev)
 {
 	const struct emu_clock *c = &dev->clock;
-	uint64_t now = emu_clock_cycles(c), core = htobe64(reg_value("core", now)), real = 0;
+	uint64_t now = emu_clock_cycles(c), core = htobe64(published(dev, "core", now)), real = 0;
 	struct emu_ctx *ctx;
 
 	if (emu_clock_real(c))
-		real = htobe64(reg_value("real", emu_clock_pack(emu_clock_real_ns(c, now))));
+		real = htobe64(published(dev, "real", emu_clock_pack(emu_clock_real_ns(c, now))));
 	TAILQ_FOREACH(ctx, &dev->contexts, next) {
 		uint8_t *page = (uint8_t *)ctx->file + ctx->counter_page;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Faults by rule: which event a rule hits, and the log of the hits. */
+/* Fault rules: the list, which rule hits an event, and the log of the hits. */
 #include "emu_fault.h"
 
 #include <errno.h>
@@ -21,15 +21,17 @@
 #define LOG_BYTES 256u
 #define FILE_BYTES_MAX (1u << 20)
 
-uint32_t emu_fault_armed;
+uint32_t emu_fault_armed, emu_fault_sets;
 
-/* All of it is guarded by the machine's lock. */
+/* Protected by the machine's lock. */
 static struct {
 	struct emu_rule *rules;
 	uint64_t seed, commands, ioctls, hits, delay_us;
 	unsigned rules_made;
-	char (*log)[LOG_BYTES];
 } fault = {.seed = 1};
+
+/* Static: a hit can be in a signal handler (clock.value), which must not allocate. */
+static char hit_log[LOG_LINES][LOG_BYTES];
 
 /* ---- the list ---- */
 
@@ -42,15 +44,20 @@ spent(const struct emu_rule *rule)
 static void
 arm(void)
 {
-	uint32_t armed = 0;
+	uint32_t armed = 0, sets = 0;
 
-	for (const struct emu_rule *r = fault.rules; r != NULL; r = r->next)
-		if (!spent(r))
-			armed |= 1u << r->place;
+	for (const struct emu_rule *r = fault.rules; r != NULL; r = r->next) {
+		if (spent(r))
+			continue;
+		armed |= 1u << r->kind;
+		if (r->action.act == EMU_ACT_SET)
+			sets |= 1u << r->kind;
+	}
 	emu_fault_armed = armed;
+	emu_fault_sets = sets;
 }
 
-/* Splitmix64: each rule has a stream of its own, so one does not disturb the other. */
+/* SplitMix64. Each rule has a stream of its own: adding one does not change the hits of another. */
 static uint64_t
 random_next(uint64_t *state)
 {
@@ -85,11 +92,11 @@ emu_fault_add(const char *text, char *err, size_t err_len)
 	return 0;
 }
 
-/* Every line of the text; the message gets the line's number. */
+/* Adds each line of the text; an error message begins with path and line number. */
 static int
 add_lines(const char *path, char *text, char *err, size_t err_len)
 {
-	char why[384], *line, *next = text;
+	char why[448], *line, *next = text;
 
 	for (unsigned n = 1; (line = strsep(&next, "\n")) != NULL; n++) {
 		char *comment = strchr(line, '#');
@@ -155,7 +162,7 @@ emu_fault_seed(uint64_t seed)
 
 /* ---- which rule hits ---- */
 
-/** The place of a queue among those of its kind that work, by number. */
+/** Counts the queues of a kind that have a lower number and are not in reset. */
 struct rank {
 	uint32_t id;
 	int64_t below;
@@ -172,10 +179,10 @@ rank_cb(struct emu_obj *obj, void *arg)
 }
 
 static bool
-is_queue(const struct emu_fault_match *m, const struct emu_fault_query *q)
+is_queue(const struct emu_fault_match *m, const struct emu_fault_event *e)
 {
-	const struct emu_obj *obj = m->q_is_rx ? (q->rq != NULL ? &q->rq->obj : NULL)
-					       : (q->sq != NULL ? &q->sq->obj : NULL);
+	const struct emu_obj *obj = m->q_is_rx ? (e->rq != NULL ? &e->rq->obj : NULL)
+					       : (e->sq != NULL ? &e->sq->obj : NULL);
 	struct rank rank = {0};
 
 	if (obj == NULL)
@@ -186,35 +193,79 @@ is_queue(const struct emu_fault_match *m, const struct emu_fault_query *q)
 }
 
 static bool
-differs(int64_t wanted, const struct emu_obj *obj)
+differs(int64_t required, const struct emu_obj *obj)
 {
-	return wanted >= 0 && (obj == NULL || obj->id != wanted);
+	return required >= 0 && (obj == NULL || obj->id != required);
 }
 
 static bool
-matches(const struct emu_rule *r, const struct emu_fault_query *q)
+is_error_cqe(const struct emu_fault_event *e)
+{
+	return e->kind == EMU_ON_CQE_WRITE && e->opcode >= PRM_CQE_OPCODE_REQ_ERR;
+}
+
+/* Whether name is path or its last components. */
+static bool
+ends_path(const char *path, const char *name)
+{
+	size_t n = strlen(path), m = strlen(name);
+
+	return m <= n && strcmp(path + n - m, name) == 0 && (m == n || path[n - m - 1] == '/');
+}
+
+static bool
+matches_name(const struct emu_fault_match *m, const struct emu_fault_event *e)
+{
+	if (m->name == NULL)
+		return true;
+	if (e->name == NULL)
+		return false;
+	return e->kind == EMU_ON_SYSFS_WRITE ? ends_path(e->name, m->name)
+					     : strcasecmp(m->name, e->name) == 0;
+}
+
+/* Restrictions that follow from the action. */
+static bool
+matches_action(const struct emu_fault_action *a, const struct emu_fault_event *e)
+{
+	/* An error CQE is not turned into another one; a normal one does not have its fields. */
+	if (a->act == EMU_ACT_ERROR && is_error_cqe(e))
+		return false;
+	if (a->member != NULL && e->kind == EMU_ON_CQE_WRITE)
+		return emu_fault_is_error_member(a->member) == is_error_cqe(e);
+	/* A command that was refused has no effect to hide; its reply can be changed. */
+	return !e->refused || a->act == EMU_ACT_SET;
+}
+
+/* The driver's part of a call (uhw) is another structure: only attr=uhw selects it. */
+static bool
+matches_attr(const struct emu_fault_match *m, const struct emu_fault_event *e)
+{
+	if (e->kind != EMU_ON_IOCTL_OUT)
+		return true;
+	return m->attr < 0 ? e->attr != EMU_FAULT_ATTR_UHW : e->attr == m->attr;
+}
+
+static bool
+matches(const struct emu_rule *r, const struct emu_fault_event *e)
 {
 	const struct emu_fault_match *m = &r->match;
 
-	if (r->place != q->place ||
-	    (m->port >= 0 && (q->dev == NULL || q->dev->index != m->port)) ||
-	    (m->op >= 0 && q->opcode != m->op) || (m->opcode >= 0 && q->opcode != m->opcode) ||
-	    (m->type >= 0 && q->type != m->type) || (m->len >= 0 && q->len != m->len))
+	if (r->kind != e->kind ||
+	    (m->port >= 0 && (e->dev == NULL || e->dev->index != m->port)) ||
+	    (m->op >= 0 && e->opcode != m->op) || (m->opcode >= 0 && e->opcode != m->opcode) ||
+	    (m->type >= 0 && e->type != m->type) || (m->len >= 0 && e->len != m->len))
 		return false;
-	if (m->method != NULL && (q->name == NULL || strcasecmp(m->method, q->name) != 0))
+	if (!matches_name(m, e) || !matches_attr(m, e) || !matches_action(&r->action, e))
 		return false;
-	/* A completion that is one already is not turned into an error. */
-	if (r->action.act == EMU_ACT_ERROR && q->place == EMU_AT_CQE_WRITE &&
-	    q->opcode >= PRM_CQE_OPCODE_REQ_ERR)
+	if (differs(m->sqn, e->sq != NULL ? &e->sq->obj : NULL) ||
+	    differs(m->rqn, e->rq != NULL ? &e->rq->obj : NULL) ||
+	    differs(m->cqn, e->cq != NULL ? &e->cq->obj : NULL))
 		return false;
-	if (differs(m->sqn, q->sq != NULL ? &q->sq->obj : NULL) ||
-	    differs(m->rqn, q->rq != NULL ? &q->rq->obj : NULL) ||
-	    differs(m->cqn, q->cq != NULL ? &q->cq->obj : NULL))
-		return false;
-	return m->q < 0 || is_queue(m, q);
+	return m->q < 0 || is_queue(m, e);
 }
 
-/* An event that the rule is about: is it one of those that it hits? */
+/* Counts a matching event; whether after, every, count and chance select it. */
 static bool
 due(struct emu_rule *r)
 {
@@ -228,46 +279,44 @@ due(struct emu_rule *r)
 }
 
 static void
-name_hit(const struct emu_fault_query *q, char *to, size_t len)
+name_hit(const struct emu_fault_event *e, char *to, size_t len)
 {
-	if (q->name != NULL)
-		snprintf(to, len, "%s", q->name);
-	else if (q->sq != NULL)
-		snprintf(to, len, "SQ 0x%x", q->sq->obj.id);
-	else if (q->rq != NULL)
-		snprintf(to, len, "RQ 0x%x", q->rq->obj.id);
-	else if (q->cq != NULL)
-		snprintf(to, len, "CQ 0x%x", q->cq->obj.id);
-	else if (q->place == EMU_AT_EQE_WRITE)
-		snprintf(to, len, "event 0x%x", q->type);
-	else if (q->place == EMU_AT_WIRE_RX || q->place == EMU_AT_WIRE_TX)
-		snprintf(to, len, "%u bytes", q->len);
+	if (e->name != NULL)
+		snprintf(to, len, "%s", e->name);
+	else if (e->sq != NULL)
+		snprintf(to, len, "SQ 0x%x", e->sq->obj.id);
+	else if (e->rq != NULL)
+		snprintf(to, len, "RQ 0x%x", e->rq->obj.id);
+	else if (e->cq != NULL)
+		snprintf(to, len, "CQ 0x%x", e->cq->obj.id);
+	else if (e->kind == EMU_ON_EQE_WRITE)
+		snprintf(to, len, "event 0x%x", e->type);
+	else if (e->kind == EMU_ON_WIRE_RX || e->kind == EMU_ON_WIRE_TX)
+		snprintf(to, len, "%u bytes", e->len);
 	else
 		snprintf(to, len, "%s", "");
 }
 
 static void
-note_hit(struct emu_rule *r, const struct emu_fault_query *q)
+note_hit(struct emu_rule *r, const struct emu_fault_event *e)
 {
 	char line[LOG_BYTES];
 
 	r->hits++;
 	fault.hits++;
-	name_hit(q, r->last, sizeof(r->last));
+	name_hit(e, r->last, sizeof(r->last));
 	snprintf(line, sizeof(line), "fault %" PRIu64 ": port %u %s%s%s", fault.hits,
-		 q->dev != NULL ? q->dev->index : 0, r->last, r->last[0] != '\0' ? ": " : "",
+		 e->dev != NULL ? e->dev->index : 0, r->last, r->last[0] != '\0' ? ": " : "",
 		 r->text);
-	if (q->dev != NULL)
-		emu_trace_note(q->dev, "%s", line);
-	if (fault.log == NULL)
-		fault.log = calloc(LOG_LINES, LOG_BYTES);
-	if (fault.log != NULL && fault.hits <= LOG_LINES)
-		memcpy(fault.log[fault.hits - 1], line, sizeof(line));
+	if (e->dev != NULL)
+		emu_trace_note(e->dev, "%s", line);
+	if (fault.hits <= LOG_LINES)
+		memcpy(hit_log[fault.hits - 1], line, sizeof(line));
 	if (spent(r))
 		arm();
 }
 
-/* What happens to a port, wherever the rule stands. */
+/* link and remove act on a port, whatever the event. */
 static bool
 acted_on_port(const struct emu_fault_action *a, struct emu_dev *dev)
 {
@@ -290,17 +339,30 @@ acted_on_port(const struct emu_fault_action *a, struct emu_dev *dev)
 }
 
 const struct emu_fault_action *
-emu_fault_ask(const struct emu_fault_query *q)
+emu_fault_hit(const struct emu_fault_event *e)
 {
 	for (struct emu_rule *r = fault.rules; r != NULL; r = r->next) {
-		if (!matches(r, q) || !due(r))
+		if (r->action.act == EMU_ACT_SET || !matches(r, e) || !due(r))
 			continue;
-		note_hit(r, q);
-		if (acted_on_port(&r->action, q->dev))
+		note_hit(r, e);
+		if (acted_on_port(&r->action, e->dev))
 			continue;
-		/* Commands: whoever waits for the answer sleeps, not the device. */
-		if (r->place == EMU_AT_CMD_ENTRY || r->place == EMU_AT_CMD_EXIT)
+		/* The caller of the command sleeps without the lock: the data path goes on. */
+		if (r->kind == EMU_ON_CMD_ENTRY || r->kind == EMU_ON_CMD_EXIT)
 			fault.delay_us += r->action.us;
+		return &r->action;
+	}
+	return NULL;
+}
+
+const struct emu_fault_action *
+emu_fault_next_set(const struct emu_fault_event *e, struct emu_rule **at)
+{
+	for (struct emu_rule *r = *at != NULL ? (*at)->next : fault.rules; r != NULL; r = r->next) {
+		if (r->action.act != EMU_ACT_SET || !matches(r, e) || !due(r))
+			continue;
+		note_hit(r, e);
+		*at = r;
 		return &r->action;
 	}
 	return NULL;
@@ -309,16 +371,16 @@ emu_fault_ask(const struct emu_fault_query *q)
 bool
 emu_fault_command(struct emu_dev *dev, uint16_t opcode, uint8_t *status, uint32_t *syndrome)
 {
-	struct emu_fault_query q = {
-		.place = EMU_AT_CMD_ENTRY, .dev = dev, .opcode = opcode,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_CMD_ENTRY, .dev = dev, .opcode = opcode,
 		.name = prm_command_name(opcode),
 	};
 	const struct emu_fault_action *a;
 
 	fault.commands++;
-	if (!emu_fault_at(EMU_AT_CMD_ENTRY))
+	if (!emu_fault_at(EMU_ON_CMD_ENTRY))
 		return false;
-	a = emu_fault_ask(&q);
+	a = emu_fault_hit(&e);
 	if (a == NULL || a->act != EMU_ACT_FAIL)
 		return false;
 	*status = a->status;
@@ -327,16 +389,16 @@ emu_fault_command(struct emu_dev *dev, uint16_t opcode, uint8_t *status, uint32_
 }
 
 int
-emu_fault_errno(enum emu_place place, struct emu_dev *dev, const char *name)
+emu_fault_errno(enum emu_fault_kind kind, struct emu_dev *dev, const char *name)
 {
-	struct emu_fault_query q = {.place = place, .dev = dev, .name = name};
+	struct emu_fault_event e = {.kind = kind, .dev = dev, .name = name};
 	const struct emu_fault_action *a;
 
-	if (place == EMU_AT_IOCTL)
+	if (kind == EMU_ON_IOCTL)
 		fault.ioctls++;
-	if (!emu_fault_at(place))
+	if (!emu_fault_at(kind))
 		return 0;
-	a = emu_fault_ask(&q);
+	a = emu_fault_hit(&e);
 	return a != NULL && a->act == EMU_ACT_FAIL ? -a->err : 0;
 }
 
@@ -370,7 +432,7 @@ emu_fault_hits(void)
 const char *
 emu_fault_log(unsigned i)
 {
-	return fault.log != NULL && i < fault.hits && i < LOG_LINES ? fault.log[i] : NULL;
+	return i < fault.hits && i < LOG_LINES ? hit_log[i] : NULL;
 }
 
 bool

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A rule, parsed: shared by the parser and the engine. */
+/* A parsed fault rule, and the tables of the words in it: shared by parser, engine and list. */
 #ifndef EMU_FAULT_RULE_H
 #define EMU_FAULT_RULE_H
 
 #include "emu_fault.h"
 
-/** What an event has to be; a value below 0 or a false flag asks for nothing. */
+/** What an event must have; a negative number, NULL or false does not restrict. */
 struct emu_fault_match {
-	int64_t port, op, opcode, sqn, rqn, cqn, type, len;
-	int64_t q;    /**< K of rxK or txK. */
+	int64_t port, op, opcode, sqn, rqn, cqn, type, len, attr;
+	int64_t q; /**< K of rxK or txK. */
 	bool q_is_rx;
-	char *method;
+	char *name;    /**< method=, page=, reg=, name=; the end of the path for file=. */
 	double chance; /**< 1: always. */
 };
 
 struct emu_rule {
 	struct emu_rule *next;
-	enum emu_place place;
+	enum emu_fault_kind kind;
 	struct emu_fault_match match;
 	uint64_t after, every, count;
 	struct emu_fault_action action;
@@ -27,9 +27,57 @@ struct emu_rule {
 	char last[40];
 };
 
-/** Parses one rule; the caller frees with emu_rule_free(). As emu_fault_add(). */
+/** Parses one rule; the caller frees it with emu_rule_free(). Returns as emu_fault_add(). */
 int emu_rule_parse(const char *text, struct emu_rule **out, char *err, size_t err_len);
 void emu_rule_free(struct emu_rule *rule);
-const char *emu_place_name(enum emu_place place);
+
+/**
+ * The next set rule after *at that hits the event, in *at and as return value; NULL: no more. *at is
+ * NULL at first.
+ */
+const struct emu_fault_action *emu_fault_next_set(const struct emu_fault_event *e,
+						  struct emu_rule **at);
+
+/* emu_fault_words.c */
+
+/** UVERBS_ATTR_UHW_OUT of rdma/ib_user_ioctl_cmds.h: the driver's part of a reply. */
+#define EMU_FAULT_ATTR_UHW 0x1001u
+
+extern const char *const emu_fault_names[EMU_FAULT_KINDS];
+
+/** A key after `match`, and the kinds of event that have it. */
+struct emu_fault_key {
+	const char *name;
+	uint32_t kinds;
+	bool (*set)(struct emu_rule *rule, const char *text);
+};
+extern const struct emu_fault_key emu_fault_keys[];
+extern const unsigned emu_fault_key_count;
+
+/** An argument of an action. */
+struct emu_fault_arg {
+	const char *name;
+	bool (*set)(struct emu_fault_action *action, const char *text);
+};
+extern const struct emu_fault_arg emu_fault_args[];
+extern const unsigned emu_fault_arg_count;
+
+/** An action at some kinds of event; needs, takes: one bit per row of emu_fault_args. */
+struct emu_fault_row {
+	const char *name;
+	enum emu_fault_act act;
+	uint32_t kinds;
+	uint64_t needs, takes;
+};
+extern const struct emu_fault_row emu_fault_rows[];
+extern const unsigned emu_fault_row_count;
+
+/** Before a field's name: that of error CQEs, where the same name is another place. */
+#define EMU_FAULT_OF_ERRORS "error."
+bool emu_fault_is_error_member(const struct prm_member *m);
+/** Whether the field belongs to the element that the event writes: CQE or EQE. */
+bool emu_fault_member_at(const struct prm_member *m, enum emu_fault_kind kind);
+/** The i-th name of clock.value; NULL after the last. */
+const char *emu_fault_clock_name(unsigned i);
 
 #endif /* EMU_FAULT_RULE_H */

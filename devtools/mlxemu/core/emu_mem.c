@@ -14,7 +14,6 @@
 
 #include "emu_audit.h"
 #include "emu_fault.h"
-#include "emu_lie.h"
 #include "emu_obj.h"
 
 /* IBV_ACCESS_*: LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND let the device write. */
@@ -231,7 +230,7 @@ emu_umem_create(struct emu_ctx *ctx, uint64_t addr, uint64_t len, uint32_t acces
 		struct emu_umem **out)
 {
 	struct emu_umem *umem;
-	int ret = emu_fault_errno(EMU_AT_UMEM_REG, ctx->dev, "umem");
+	int ret = emu_fault_errno(EMU_ON_UMEM_REG, ctx->dev, "umem");
 
 	if (ret != 0)
 		return ret;
@@ -305,7 +304,7 @@ emu_mr_create(struct emu_ctx *ctx, uint32_t pdn, uint64_t addr, uint64_t len, ui
 	struct emu_obj *pd = emu_obj_find(ctx->dev, EMU_OBJ_PD, pdn);
 	bool write = (access & ACCESS_WRITES) != 0;
 	struct emu_mkey *mkey;
-	int ret = emu_fault_errno(EMU_AT_MR_REG, ctx->dev, "MR");
+	int ret = emu_fault_errno(EMU_ON_MR_REG, ctx->dev, "MR");
 
 	if (ret != 0)
 		return ret;
@@ -402,6 +401,7 @@ emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t 
 {
 	const struct emu_mkey *mkey = emu_obj_find(dev, EMU_OBJ_MKEY, key >> 8);
 	const char *why = dma_refusal(mkey, pd, key, addr, len, dir);
+	void *data;
 
 	if (__builtin_expect(why != NULL, 0)) {
 		emu_audit(dev, EMU_AUDIT_BAD_KEY,
@@ -412,7 +412,12 @@ emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t 
 	}
 	if (__builtin_expect(mkey->pages != NULL && !mkey->whole, 0))
 		return dma_piece(mkey, addr - mkey->start, len, dir);
-	if (emu_lie_about(EMU_LIE_MR) && (dir == EMU_DMA_READ || dir == EMU_DMA_REMOTE_READ))
-		return emu_lie_data((void *)(uintptr_t)(mkey->host + (addr - mkey->start)), len);
-	return (void *)(uintptr_t)(mkey->host + (addr - mkey->start));
+	data = (void *)(uintptr_t)(mkey->host + (addr - mkey->start));
+	if (emu_fault_set_at(EMU_ON_DMA_READ) &&
+	    (dir == EMU_DMA_READ || dir == EMU_DMA_REMOTE_READ)) {
+		struct emu_fault_event e = {.kind = EMU_ON_DMA_READ, .dev = dev};
+
+		return emu_fault_set_copy(&e, data, len);
+	}
+	return data;
 }

@@ -322,19 +322,19 @@ dword_name(const struct emu_dev *dev, uint32_t off)
 }
 
 static const struct emu_fault_action *
-fault_of(struct emu_dev *dev, enum emu_place place, uint32_t off)
+fault_of(struct emu_dev *dev, enum emu_fault_kind kind, uint32_t off)
 {
-	struct emu_fault_query q = {.place = place, .dev = dev, .name = dword_name(dev, off)};
+	struct emu_fault_event q = {.kind = kind, .dev = dev, .name = dword_name(dev, off)};
 
-	if (!emu_fault_at(place) || !emu_lock_is_mine(emu_machine_of(dev)))
+	if (!emu_fault_at(kind) || !emu_lock_is_mine(emu_machine_of(dev)))
 		return NULL;
-	return emu_fault_ask(&q);
+	return emu_fault_hit(&q);
 }
 
 static int
 dword_read(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t *value)
 {
-	const struct emu_fault_action *fault = fault_of(dev, EMU_AT_PCI_READ, off);
+	const struct emu_fault_action *fault = fault_of(dev, EMU_ON_PCI_READ, off);
 	_Atomic uint32_t *vsc = &pci->config[EMU_PCI_CAP_VSC / 4];
 
 	if (fault != NULL && fault->act == EMU_ACT_FAIL)
@@ -343,8 +343,13 @@ dword_read(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t *val
 		*value = vsc_ticket(vsc);
 	else
 		*value = pci->config[off / 4];
-	if (fault != NULL && fault->act == EMU_ACT_SET)
-		*value = (uint32_t)fault->value;
+	if (emu_fault_set_at(EMU_ON_PCI_READ) && emu_lock_is_mine(emu_machine_of(dev))) {
+		const struct emu_fault_event e = {
+			.kind = EMU_ON_PCI_READ, .dev = dev, .name = dword_name(dev, off),
+		};
+
+		*value = (uint32_t)emu_fault_set_value(&e, *value);
+	}
 	return 0;
 }
 
@@ -373,7 +378,7 @@ plain_write(struct emu_pci *pci, uint32_t off, uint32_t value, uint32_t mask)
 static int
 dword_write(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t value, uint32_t mask)
 {
-	const struct emu_fault_action *fault = fault_of(dev, EMU_AT_PCI_WRITE, off);
+	const struct emu_fault_action *fault = fault_of(dev, EMU_ON_PCI_WRITE, off);
 	_Atomic uint32_t *vsc = &pci->config[EMU_PCI_CAP_VSC / 4];
 	uint32_t in = off - EMU_PCI_CAP_VSC;
 

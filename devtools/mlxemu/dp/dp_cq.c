@@ -193,7 +193,7 @@ dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t
 	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 |
 			(uint8_t)(opcode << 4 | (cq->pi >> cq->log_size & 1));
 
-	if (DP_UNLIKELY(dp_fault_cqe_pending) && dp_fault_cqe_apply(cq, cqe, &last, solicited))
+	if (dp_fault_cqe() && dp_fault_cqe_apply(cq, cqe, &last, solicited))
 		return;
 	/* Whoever sees the owner bit flip must see all that was written before. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
@@ -209,7 +209,7 @@ dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32
 	struct prm_err_cqe *err;
 	struct prm_cqe64 *cqe;
 
-	if (emu_fault_at(EMU_AT_CQE_WRITE))
+	if (emu_fault_at(EMU_ON_CQE_WRITE))
 		dp_fault_error_cqe(cq, opcode, opcode_qpn);
 	cqe = dp_cq_begin(cq);
 	err = (struct prm_err_cqe *)cqe;
@@ -289,7 +289,7 @@ dp_cq_arm(struct dp_uar *uar, uint64_t db, bool exact)
 		uint32_t word = be32toh(c->cq->dbrec[1]);
 
 		if ((exact ? c->cq->obj.id == cqn : ordered(c, cqn, word)) &&
-		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(NULL, c->cq)))
+		    !(emu_fault_at(EMU_ON_DOORBELL) && dp_fault_doorbell(NULL, c->cq)))
 			arm(c, word);
 	}
 }

@@ -265,7 +265,7 @@ static bool
 at_rest(struct emu_machine *m)
 {
 	if (m->wake_fd < 0 || !m->counters_live || dp_check_on || dp_fault_delayed ||
-	    emu_engine_paused(m) || emu_fault_at(EMU_AT_CLOCK_PAGE))
+	    emu_engine_paused(m) || emu_fault_at(EMU_ON_CLOCK_PAGE))
 		return false;
 	for (unsigned i = 0; i < m->ports; i++) {
 		const struct emu_dev *dev = &m->dev[i];

@@ -131,14 +131,20 @@ write_one(struct emu_eq *eq, const struct prm_eqe *eqe)
 bool
 dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
 {
-	const struct emu_fault_query q = {.place = EMU_AT_EQE_WRITE, .dev = eq->obj.dev,
+	const struct emu_fault_event e = {.kind = EMU_ON_EQE_WRITE, .dev = eq->obj.dev,
 					  .type = eqe->type};
 	const struct emu_fault_action *a =
-		emu_fault_at(EMU_AT_EQE_WRITE) ? emu_fault_ask(&q) : NULL;
+		emu_fault_at(EMU_ON_EQE_WRITE) ? emu_fault_hit(&e) : NULL;
+	struct prm_eqe changed;
 
-	/* Nobody on the device's side notices that it did not arrive. */
+	/* The device does not notice the loss. */
 	if (a != NULL && a->act == EMU_ACT_DROP)
 		return true;
+	if (emu_fault_set_at(EMU_ON_EQE_WRITE)) {
+		changed = *eqe;
+		emu_fault_set_eqe(&e, &changed);
+		eqe = &changed;
+	}
 	return write_one(eq, eqe) && (a == NULL || a->act != EMU_ACT_DUP || write_one(eq, eqe));
 }
 

@@ -7,9 +7,11 @@
 
 bool dp_fault_cqe_pending;
 
-/** What dp_cq_end() has to do with the completion that is being written. */
+/** The CQE that is being written: its queue, and an action that dp_cq_end() has to do. */
 static struct {
 	struct emu_cq *cq;
+	const struct emu_sq *sq;
+	const struct emu_rq *rq;
 	enum emu_fault_act act;
 	uint32_t off, xor_bits;
 } pending;
@@ -17,11 +19,11 @@ static struct {
 enum dp_exec
 dp_fault_fetch(struct dp_wqe *w)
 {
-	struct emu_fault_query q = {
-		.place = EMU_AT_WQE_FETCH, .dev = w->sq->obj.dev, .sq = w->sq, .cq = w->sq->cq,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_WQE_FETCH, .dev = w->sq->obj.dev, .sq = w->sq, .cq = w->sq->cq,
 		.opcode = w->opcode,
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&q);
+	const struct emu_fault_action *a = emu_fault_hit(&e);
 
 	if (w->sq->obj.dev->removed)
 		return DP_HOLD;
@@ -42,10 +44,10 @@ stops_rq(uint32_t syndrome)
 bool
 dp_fault_rq_fetch(struct emu_rq *rq)
 {
-	struct emu_fault_query q = {
-		.place = EMU_AT_WQE_FETCH, .dev = rq->obj.dev, .rq = rq, .cq = rq->cq,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_WQE_FETCH, .dev = rq->obj.dev, .rq = rq, .cq = rq->cq,
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&q);
+	const struct emu_fault_action *a = emu_fault_hit(&e);
 
 	if (rq->obj.dev->removed)
 		return true;
@@ -63,28 +65,28 @@ void
 dp_fault_init(void)
 {
 	pending.cq = NULL;
-	dp_fault_cqe_pending = emu_lie_about(EMU_LIE_CQE);
+	dp_fault_cqe_pending = false;
 }
 
 void
 dp_fault_deliver(struct emu_rq *rq, const struct dp_rx *rx, dp_fault_deliver_cb deliver)
 {
+	struct emu_fault_event e = {
+		.kind = EMU_ON_RX_DELIVER, .dev = rq->obj.dev, .rq = rq, .len = rx->pkt->len,
+	};
 	struct dp_pkt pkt = *rx->pkt;
-	struct dp_rx lie = *rx;
+	struct dp_rx changed = *rx;
+	static uint8_t copy[DP_MAX_FRAME];
 
-	pkt.data = emu_lie_frame(pkt.data, pkt.len);
-	lie.pkt = &pkt;
-	deliver(rq, &lie);
-}
-
-static void
-pend(struct emu_cq *cq, const struct emu_fault_action *a)
-{
-	pending.cq = cq;
-	pending.act = a->act;
-	pending.off = a->off;
-	pending.xor_bits = a->xor_bits;
-	dp_fault_cqe_pending = true;
+	if (pkt.len == 0 || pkt.len > sizeof(copy)) {
+		deliver(rq, rx);
+		return;
+	}
+	memcpy(copy, pkt.data, pkt.len);
+	emu_fault_set_bytes(&e, copy);
+	pkt.data = copy;
+	changed.pkt = &pkt;
+	deliver(rq, &changed);
 }
 
 static bool
@@ -93,21 +95,34 @@ writes_otherwise(enum emu_fault_act act)
 	return act == EMU_ACT_DROP || act == EMU_ACT_DUP || act == EMU_ACT_CORRUPT;
 }
 
+/* Notes the event for dp_fault_cqe_apply(), and its action if that is about how the CQE is written. */
+static void
+pend(struct emu_cq *cq, const struct emu_fault_event *e, const struct emu_fault_action *a)
+{
+	pending.cq = cq;
+	pending.sq = e->sq;
+	pending.rq = e->rq;
+	if (a == NULL || !writes_otherwise(a->act))
+		return;
+	pending.act = a->act;
+	pending.off = a->off;
+	pending.xor_bits = a->xor_bits;
+	dp_fault_cqe_pending = true;
+}
+
 bool
 dp_fault_sq_cqe(struct dp_sq *q, const struct dp_wqe *w)
 {
 	struct emu_sq *sq = q->sq;
-	struct emu_fault_query query = {
-		.place = EMU_AT_CQE_WRITE, .dev = sq->obj.dev, .sq = sq, .cq = sq->cq,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_CQE_WRITE, .dev = sq->obj.dev, .sq = sq, .cq = sq->cq,
 		.opcode = PRM_CQE_OPCODE_REQ,
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&query);
+	const struct emu_fault_action *a = emu_fault_hit(&e);
 
 	if (sq->obj.dev->removed)
 		return true;
-	if (a == NULL)
-		return false;
-	if (a->act == EMU_ACT_ERROR) {
+	if (a != NULL && a->act == EMU_ACT_ERROR) {
 		struct dp_wqe bad = *w;
 
 		bad.syndrome = (uint8_t)a->syndrome;
@@ -115,8 +130,7 @@ dp_fault_sq_cqe(struct dp_sq *q, const struct dp_wqe *w)
 		dp_sq_fail(q, &bad);
 		return true;
 	}
-	if (writes_otherwise(a->act))
-		pend(sq->cq, a);
+	pend(sq->cq, &e, a);
 	return false;
 }
 
@@ -140,17 +154,15 @@ uncount(struct emu_rq *rq, const struct dp_done *d)
 enum dp_fault_rx
 dp_fault_rq_cqe(struct emu_rq *rq, const struct dp_done *d)
 {
-	struct emu_fault_query q = {
-		.place = EMU_AT_CQE_WRITE, .dev = rq->obj.dev, .rq = rq, .cq = rq->cq,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_CQE_WRITE, .dev = rq->obj.dev, .rq = rq, .cq = rq->cq,
 		.opcode = PRM_CQE_OPCODE_RESP_SEND,
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&q);
+	const struct emu_fault_action *a = emu_fault_hit(&e);
 
 	if (rq->obj.dev->removed)
 		return DP_FAULT_RX_DONE;
-	if (a == NULL)
-		return DP_FAULT_RX_NONE;
-	if (a->act == EMU_ACT_ERROR) {
+	if (a != NULL && a->act == EMU_ACT_ERROR) {
 		uint32_t syndrome = a->syndrome;
 
 		uncount(rq, d);
@@ -160,8 +172,7 @@ dp_fault_rq_cqe(struct emu_rq *rq, const struct dp_done *d)
 				  a->vendor);
 		return stops_rq(syndrome) ? DP_FAULT_RX_STOP : DP_FAULT_RX_DONE;
 	}
-	if (writes_otherwise(a->act))
-		pend(rq->cq, a);
+	pend(rq->cq, &e, a);
 	return DP_FAULT_RX_NONE;
 }
 
@@ -170,15 +181,14 @@ dp_fault_error_cqe(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn)
 {
 	bool send = opcode == PRM_CQE_OPCODE_REQ_ERR;
 	uint32_t id = opcode_qpn & 0xffffff;
-	struct emu_fault_query q = {
-		.place = EMU_AT_CQE_WRITE, .dev = cq->obj.dev, .cq = cq, .opcode = opcode,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_CQE_WRITE, .dev = cq->obj.dev, .cq = cq, .opcode = opcode,
 		.sq = send ? emu_obj_find(cq->obj.dev, EMU_OBJ_SQ, id) : NULL,
 		.rq = send ? NULL : emu_obj_find(cq->obj.dev, EMU_OBJ_RQ, id),
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&q);
+	const struct emu_fault_action *a = emu_fault_hit(&e);
 
-	if (a != NULL && writes_otherwise(a->act))
-		pend(cq, a);
+	pend(cq, &e, a);
 }
 
 static void
@@ -196,14 +206,21 @@ dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, boo
 {
 	struct prm_cqe64 *again;
 
-	bool of_another = pending.cq != cq;
+	struct emu_fault_event e = {.kind = EMU_ON_CQE_WRITE, .dev = cq->obj.dev, .cq = cq};
 
-	dp_fault_cqe_pending = emu_lie_about(EMU_LIE_CQE);
-	if (emu_lie_about(EMU_LIE_CQE))
-		emu_lie_cqe(cqe, last);
+	/* Of another CQ: its CQE was never begun because the CQ is in error. */
+	bool mine = pending.cq == cq;
+
+	if (mine) {
+		e.sq = pending.sq;
+		e.rq = pending.rq;
+	}
+	if (emu_fault_set_at(EMU_ON_CQE_WRITE))
+		emu_fault_set_cqe(&e, cqe, last);
+	mine &= dp_fault_cqe_pending;
+	dp_fault_cqe_pending = false;
 	pending.cq = NULL;
-	/* Of a completion that was never begun, for its CQ is in error. */
-	if (of_another)
+	if (!mine)
 		return false;
 	switch (pending.act) {
 	case EMU_ACT_CORRUPT:

@@ -5,19 +5,24 @@
 #define EMU_DP_FAULT_H
 
 #include "../core/emu_fault.h"
-#include "../core/emu_lie.h"
 #include "../wire/emu_wire.h"
 #include "dp_int.h"
 
-/** A completion is to be written otherwise than usual: dp_cq_end() has to ask. */
+/** An action for the next CQE is pending: dp_cq_end() calls dp_fault_cqe_apply(). */
 extern bool dp_fault_cqe_pending;
+/** The same, or a set rule changes CQEs. */
+static inline bool
+dp_fault_cqe(void)
+{
+	return DP_UNLIKELY(dp_fault_cqe_pending | (emu_fault_sets >> EMU_ON_CQE_WRITE & 1));
+}
 /** Doorbells or frames wait for their time. */
 extern bool dp_fault_delayed;
 
-/** Before anything completes. */
+/** Drops what a former data path left pending. */
 void dp_fault_init(void);
 typedef void (*dp_fault_deliver_cb)(struct emu_rq *rq, const struct dp_rx *rx);
-/** Delivers the frame with a lie in it. */
+/** rx.deliver: delivers the frame as set rules change it. */
 void dp_fault_deliver(struct emu_rq *rq, const struct dp_rx *rx, dp_fault_deliver_cb deliver);
 
 /** wqe.fetch of an SQ: DP_DONE: go on; DP_ERROR with w->syndrome; DP_HOLD when the card is gone. */

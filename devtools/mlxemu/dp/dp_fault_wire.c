@@ -156,10 +156,10 @@ bool
 dp_fault_doorbell(struct dp_sq *q, struct emu_cq *cq)
 {
 	struct emu_obj *obj = q != NULL ? &q->sq->obj : &cq->obj;
-	struct emu_fault_query query = {
-		.place = EMU_AT_DOORBELL, .dev = obj->dev, .sq = q != NULL ? q->sq : NULL, .cq = cq,
+	struct emu_fault_event query = {
+		.kind = EMU_ON_DOORBELL, .dev = obj->dev, .sq = q != NULL ? q->sq : NULL, .cq = cq,
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&query);
+	const struct emu_fault_action *a = emu_fault_hit(&query);
 
 	if (obj->dev->removed)
 		return true;
@@ -235,12 +235,12 @@ static struct changed *
 ask(struct emu_dev *dev, bool tx, const uint8_t *frame, uint32_t len)
 {
 	struct changed *c = tx ? &changed_tx[dev->index] : &changed_rx[dev->index];
-	struct emu_fault_query q = {
-		.place = tx ? EMU_AT_WIRE_TX : EMU_AT_WIRE_RX, .dev = dev, .len = len,
+	struct emu_fault_event q = {
+		.kind = tx ? EMU_ON_WIRE_TX : EMU_ON_WIRE_RX, .dev = dev, .len = len,
 	};
 
 	if (!c->waiting)
-		change(c, emu_fault_ask(&q), frame, len, tx ? LATE_TX : LATE_RX, dev);
+		change(c, emu_fault_hit(&q), frame, len, tx ? LATE_TX : LATE_RX, dev);
 	else if (c->frame != c->copy)
 		c->frame = frame; /* the same again, perhaps elsewhere */
 	return c;

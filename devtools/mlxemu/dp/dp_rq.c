@@ -305,13 +305,13 @@ dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *
 	struct dp_cq *c = rq->cq->obj.dp;
 	struct prm_cqe64 *cqe;
 
-	if (emu_fault_at(EMU_AT_CQE_WRITE)) {
+	if (emu_fault_at(EMU_ON_CQE_WRITE)) {
 		enum dp_fault_rx fault = dp_fault_rq_cqe(rq, d);
 
 		if (fault != DP_FAULT_RX_NONE)
 			return fault == DP_FAULT_RX_DONE;
 	}
-	if (c != NULL && c->comp != NULL && !dp_fault_cqe_pending)
+	if (c != NULL && c->comp != NULL && !dp_fault_cqe())
 		return complete_comp(rq, rx, d);
 	cqe = dp_cq_begin_with_room(rq->cq);
 	if (DP_UNLIKELY(cqe == NULL))
@@ -466,9 +466,9 @@ dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
 	if (DP_UNLIKELY(dp_check_on))
 		dp_check_arrival(rq);
-	if (emu_fault_at(EMU_AT_WQE_FETCH) && dp_fault_rq_fetch(rq))
+	if (emu_fault_at(EMU_ON_WQE_FETCH) && dp_fault_rq_fetch(rq))
 		return;
-	if (emu_lie_about(EMU_LIE_FRAME))
+	if (emu_fault_set_at(EMU_ON_RX_DELIVER))
 		dp_fault_deliver(rq, rx, to_queue);
 	else
 		to_queue(rq, rx);

@@ -175,7 +175,7 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 	enum emu_rx_result result;
 	struct dp_pkt pkt;
 
-	if (emu_fault_at(EMU_AT_WIRE_RX) && dp_fault_wire_rx(dev, frame, len, may_wait, &result))
+	if (emu_fault_at(EMU_ON_WIRE_RX) && dp_fault_wire_rx(dev, frame, len, may_wait, &result))
 		return result;
 	if (DP_UNLIKELY(!dev->link_up || dev->dp == NULL)) {
 		dev->stats.rx_link_down++;

@@ -173,7 +173,7 @@ dp_sq_ring(struct dp_uar *uar, uint32_t sqn, bool exact)
 
 		/* A polled register kept only the last of several stores: look at the records too. */
 		if ((named || (!exact && record_pi(q->sq) != q->seen_pi)) &&
-		    !(emu_fault_at(EMU_AT_DOORBELL) && dp_fault_doorbell(q, NULL)))
+		    !(emu_fault_at(EMU_ON_DOORBELL) && dp_fault_doorbell(q, NULL)))
 			dp_sq_take(q);
 		found |= named;
 	}
@@ -231,7 +231,7 @@ dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 	struct emu_sq *sq = q->sq;
 	struct prm_cqe64 *cqe;
 
-	if (emu_fault_at(EMU_AT_CQE_WRITE) && dp_fault_sq_cqe(q, w))
+	if (emu_fault_at(EMU_ON_CQE_WRITE) && dp_fault_sq_cqe(q, w))
 		return;
 	cqe = dp_cq_begin(sq->cq);
 	/* A CQ in error is a catastrophe for the queues that complete to it. */

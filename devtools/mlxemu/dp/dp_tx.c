@@ -32,7 +32,7 @@ depart(const struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 
 	dp_time_departure(port, len, w->depart_ns);
 	port->shared->flight = &port->tx;
-	result = emu_fault_at(EMU_AT_WIRE_TX) ? dp_fault_wire_tx(port->dev, frame, len)
+	result = emu_fault_at(EMU_ON_WIRE_TX) ? dp_fault_wire_tx(port->dev, frame, len)
 					      : emu_wire_tx(port->dev, frame, len);
 	port->shared->flight = NULL;
 	if (DP_UNLIKELY(result == EMU_WIRE_HOLD))

@@ -316,7 +316,7 @@ dp_wqe_read_ctrl(struct dp_wqe *w)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "qpn is not the SQ's number");
 	/* A WAIT is fetched once, however often it is looked at. */
-	return emu_fault_at(EMU_AT_WQE_FETCH) && !w->q->waiting ? dp_fault_fetch(w) : DP_DONE;
+	return emu_fault_at(EMU_ON_WQE_FETCH) && !w->q->waiting ? dp_fault_fetch(w) : DP_DONE;
 }
 
 enum dp_exec

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../core/emu_fault.h"
-#include "../core/emu_lie.h"
 #include "fw.h"
 
 /* Shortest mailbox that the kernel passes on; PRM: command headers. */
@@ -369,28 +368,23 @@ fault_check(struct fw_cmd *c)
 	return -EREMOTEIO;
 }
 
-/* A planned fault behind a command that has taken effect. */
+/* cmd.exit, when ret is 0 or the command was refused. Returns what the command returns. */
 static int
-fault_exit(struct fw_cmd *c)
+fault_exit(struct fw_cmd *c, int ret)
 {
-	struct emu_fault_query q = {
-		.place = EMU_AT_CMD_EXIT, .dev = c->dev, .opcode = c->desc->opcode,
-		.name = c->desc->name,
+	struct emu_fault_event e = {
+		.kind = EMU_ON_CMD_EXIT, .dev = c->dev, .opcode = c->desc->opcode,
+		.name = c->desc->name, .refused = ret != 0,
 	};
-	const struct emu_fault_action *a = emu_fault_ask(&q);
-	struct prm_place place;
+	const struct emu_fault_action *a = emu_fault_hit(&e);
 	uint32_t syndrome;
 
-	if (a == NULL || a->act == EMU_ACT_DELAY)
-		return 0;
-	if (a->act == EMU_ACT_SET) {
-		if (prm_locate_out(c->in, c->in_len, c->out, c->out_len, a->field, &place))
-			prm_place_set(&place, a->value);
-		else
-			emu_trace_note(c->dev, "the answer has no field %s", a->field);
-		return 0;
-	}
-	/* What was made stays the device's: nobody has its number. */
+	if (emu_fault_set_at(EMU_ON_CMD_EXIT))
+		emu_fault_set_reply(&e, c->in, c->in_len, c->out,
+				    c->out_len < FW_OUT_BYTES ? c->out_len : FW_OUT_BYTES);
+	if (a == NULL || a->act != EMU_ACT_FAIL)
+		return ret;
+	/* The device keeps a created object; the program does not get its number. */
 	if (c->created != NULL)
 		c->created->lost = true;
 	syndrome = htobe32(a->syndrome);
@@ -475,13 +469,10 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 	c.desc = prm_command_find(opcode_of(inbox));
 	ret = in_len <= sizeof(inbox) ? dispatch(&c)
 				      : fw_refuse(&c, FW_IN_LONG, "%zu bytes", in_len);
-	if (ret == 0 && emu_fault_at(EMU_AT_CMD_EXIT))
-		ret = fault_exit(&c);
+	if (c.desc != NULL && emu_fault_at(EMU_ON_CMD_EXIT))
+		ret = fault_exit(&c, ret);
 	if (ctx->iommu != NULL && opcode_of(inbox) != PRM_CMD_OP_MANAGE_PAGES)
 		fw_pages_balance(ctx);
-	if (emu_lie_about(EMU_LIE_CMD))
-		emu_lie_reply(inbox, in_len, outbox,
-			      out_len < sizeof(outbox) ? out_len : sizeof(outbox));
 	emu_time_pass(COMMAND_NS);
 	memset(out, 0, out_len);
 	memcpy(out, outbox, out_len < sizeof(outbox) ? out_len : sizeof(outbox));

@@ -76,7 +76,7 @@ abi_pciconf_opened(int fd, const char *real_path)
 static int
 pciconf_do(const struct abi_pciconf *conf, bool write, uint32_t off, void *buf, uint32_t len)
 {
-	const bool rules = emu_fault_at(write ? EMU_AT_PCI_WRITE : EMU_AT_PCI_READ);
+	const bool rules = emu_fault_at(write ? EMU_ON_PCI_WRITE : EMU_ON_PCI_READ);
 	struct emu_machine *m = rules ? abi_enter() : abi_machine();
 	int ret;
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "abi/abi.h"
-#include "core/emu_lie.h"
+#include "core/emu_fault.h"
 #include "core/emu_pci.h"
 #include "sysfs.h"
 #include "abi/vfio/vfio.h"
@@ -110,9 +110,11 @@ tree_file(struct tree *t, const char *name, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (emu_lie_about(EMU_LIE_SYSFS)) {
+	if (emu_fault_set_at(EMU_ON_SYSFS_WRITE)) {
+		const struct emu_fault_event e = {.kind = EMU_ON_SYSFS_WRITE, .name = path};
+
 		snprintf(path, sizeof(path), "%s/%s", t->base, name);
-		emu_lie_sysfs(path, text, sizeof(text));
+		emu_fault_set_file(&e, text, sizeof(text));
 	}
 	tree_write(t, name, text, strlen(text));
 }

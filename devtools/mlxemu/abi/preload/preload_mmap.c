@@ -35,7 +35,7 @@ abi_mmap_fault(int fd, off64_t offset)
 	struct emu_machine *m;
 	int ret = 0;
 
-	if ((!emu_fault_at(EMU_AT_MMAP) && !abi_removed_any) || abi_inside != 0)
+	if ((!emu_fault_at(EMU_ON_MMAP) && !abi_removed_any) || abi_inside != 0)
 		return 0;
 	obj = abi_fd_get(fd, ABI_FD_UVERBS);
 	m = obj != NULL ? abi_enter() : NULL;
@@ -43,7 +43,7 @@ abi_mmap_fault(int fd, off64_t offset)
 		struct emu_dev *dev = &m->dev[abi_uverbs_index(obj)];
 
 		ret = emu_dev_disassociated(dev) ? -EIO
-					: emu_fault_errno(EMU_AT_MMAP, dev, abi_mmap_page(offset));
+					: emu_fault_errno(EMU_ON_MMAP, dev, abi_mmap_page(offset));
 		abi_leave();
 	}
 	abi_fd_put(obj);

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
-#include "core/emu_lie.h"
 #include "abi/trap_pages.h"
 #include "uverbs_obj.h"
 
@@ -245,7 +244,7 @@ abi_uverbs_open(unsigned n, int flags)
 	if (ret == 0 && (m->dev[n].fronts & EMU_FRONT_VERBS) == 0)
 		ret = -ENOENT;
 	if (ret == 0)
-		ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[n], m->dev[n].uverbs_name);
+		ret = emu_fault_errno(EMU_ON_OPEN, &m->dev[n], m->dev[n].uverbs_name);
 	if (ret == 0)
 		ret = lock = abi_driver_lock(&m->dev[n], EMU_FRONT_VERBS);
 	if (lock == -EBUSY)
@@ -325,15 +324,20 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 	ret = abi_attrs_check(call);
 	/* A write command has a name of its own: abi_write_command() asks. */
 	if (ret == 0 && call->method->run != abi_write_command)
-		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, call->method->name);
+		ret = emu_fault_errno(EMU_ON_IOCTL, call->dev, call->method->name);
 	if (ret == 0)
 		ret = emu_dev_disassociated(call->dev) ? -EIO : call->method->run(call);
 	if (ret < 0)
 		emu_trace_note(call->dev, "call %s -> %s", call->method->name,
 			       strerrorname_np(-ret));
-	if (emu_lie_about(EMU_LIE_ERRNO))
-		ret = emu_lie_errno(call->command != NULL ? call->command : call->method->name,
-				    ret);
+	if (emu_fault_set_at(EMU_ON_IOCTL_EXIT)) {
+		const struct emu_fault_event e = {
+			.kind = EMU_ON_IOCTL_EXIT, .dev = call->dev,
+			.name = call->command != NULL ? call->command : call->method->name,
+		};
+
+		ret = emu_fault_set_errno(&e, ret);
+	}
 	return ret;
 }
 

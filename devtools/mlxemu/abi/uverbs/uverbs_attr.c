@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "core/emu_lie.h"
+#include "core/emu_fault.h"
 #include "uverbs.h"
 
 /*
@@ -117,18 +117,21 @@ abi_in_alloc(const struct abi_call *call, uint16_t id, void **data, size_t *len)
 	return ret;
 }
 
-/* The kernel tells the program something untrue. */
+/* As abi_copy_to(), with the values that set rules give. */
 static int
-abi_out_lie(const struct abi_call *call, const struct ib_uverbs_attr *a, const void *src, size_t n)
+abi_out_changed(const struct abi_call *call, const struct ib_uverbs_attr *a, const void *src, size_t n)
 {
-	const char *name = call->command != NULL ? call->command : call->method->name;
+	const struct emu_fault_event e = {
+		.kind = EMU_ON_IOCTL_OUT, .dev = call->dev, .attr = a->attr_id,
+		.name = call->command != NULL ? call->command : call->method->name,
+	};
 	uint8_t *copy = malloc(n + 1);
 	int ret;
 
 	if (copy == NULL)
 		return -ENOMEM;
 	memcpy(copy, src, n);
-	emu_lie_ioctl(name, a->attr_id, copy, n);
+	emu_fault_set_out(&e, copy, n);
 	ret = abi_copy_to(a->data, copy, n);
 	free(copy);
 	return ret;
@@ -145,7 +148,7 @@ abi_out(const struct abi_call *call, uint16_t id, const void *src, size_t size)
 	if (a == NULL)
 		return 0;
 	n = a->len < size ? a->len : size;
-	ret = emu_lie_about(EMU_LIE_IOCTL) ? abi_out_lie(call, a, src, n)
+	ret = emu_fault_set_at(EMU_ON_IOCTL_OUT) ? abi_out_changed(call, a, src, n)
 					   : abi_copy_to(a->data, src, n);
 	for (; ret == 0 && n < a->len; n += tail) {
 		tail = a->len - n < sizeof(zero) ? a->len - n : sizeof(zero);

@@ -22,7 +22,6 @@
 #include <linux/sockios.h>
 
 #include "core/emu_fault.h"
-#include "core/emu_lie.h"
 #include "fw/emu_fw.h"
 #include "uverbs.h"
 
@@ -153,9 +152,9 @@ abi_channels_orphan(struct abi_file *file, bool exiting)
 bool
 abi_event_lost(struct emu_dev *dev)
 {
-	const struct emu_fault_query q = {.place = EMU_AT_EVENT_FD, .dev = dev};
+	const struct emu_fault_event q = {.kind = EMU_ON_EVENT_FD, .dev = dev};
 
-	return emu_fault_at(EMU_AT_EVENT_FD) && emu_fault_ask(&q) != NULL;
+	return emu_fault_at(EMU_ON_EVENT_FD) && emu_fault_hit(&q) != NULL;
 }
 
 bool
@@ -305,19 +304,18 @@ abi_event_deliver(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const
 static void
 abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const void *eqe)
 {
-	const struct emu_fault_query q = {.place = EMU_AT_EQE_WRITE, .dev = ctx->dev, .type = type};
+	const struct emu_fault_event q = {.kind = EMU_ON_EQE_WRITE, .dev = ctx->dev, .type = type};
 	const struct emu_fault_action *a =
-		emu_fault_at(EMU_AT_EQE_WRITE) ? emu_fault_ask(&q) : NULL;
+		emu_fault_at(EMU_ON_EQE_WRITE) ? emu_fault_hit(&q) : NULL;
 	enum emu_fault_act act = a != NULL ? a->act : EMU_ACT_NONE;
-
-	uint8_t lie[EQE_BYTES];
+	uint8_t changed[EQE_BYTES];
 
 	if (act == EMU_ACT_DROP || ctx->dev->removed)
 		return;
-	if (emu_lie_about(EMU_LIE_EQE)) {
-		memcpy(lie, eqe, sizeof(lie));
-		emu_lie_eqe(lie);
-		eqe = lie;
+	if (emu_fault_set_at(EMU_ON_EQE_WRITE)) {
+		memcpy(changed, eqe, sizeof(changed));
+		emu_fault_set_eqe(&q, changed);
+		eqe = changed;
 	}
 	abi_event_deliver(ctx, obj, type, eqe);
 	if (act == EMU_ACT_DUP)

@@ -172,7 +172,7 @@ abi_write_command(struct abi_call *call)
 		if (call->ctx == NULL)
 			return abi_refuse(call, -EINVAL, "%s before GET_CONTEXT", row->name);
 		call->command = row->name;
-		ret = emu_fault_errno(EMU_AT_IOCTL, call->dev, row->name);
+		ret = emu_fault_errno(EMU_ON_IOCTL, call->dev, row->name);
 		if (ret == 0)
 			ret = emu_dev_disassociated(call->dev) ? -EIO : row->run(call);
 		return ret;

@@ -163,7 +163,7 @@ static int
 container_open(struct emu_machine *m, int flags)
 {
 	struct abi_vfio_container *c;
-	int ret = emu_fault_errno(EMU_AT_OPEN, &m->dev[0], "vfio");
+	int ret = emu_fault_errno(EMU_ON_OPEN, &m->dev[0], "vfio");
 
 	if (ret != 0)
 		return ret;
@@ -288,7 +288,7 @@ group_open(struct emu_machine *m, unsigned n, int flags)
 	dev = &m->dev[n - ABI_VFIO_GROUP_BASE];
 	if (emu_dev_disassociated(dev) || (dev->fronts & EMU_FRONT_VFIO) == 0)
 		return -ENOENT;
-	ret = emu_fault_errno(EMU_AT_OPEN, dev, "vfio");
+	ret = emu_fault_errno(EMU_ON_OPEN, dev, "vfio");
 	if (ret == 0)
 		ret = group_new(dev, flags);
 	if (ret == -EBUSY)
@@ -434,7 +434,7 @@ ioctl_run(struct abi_fdobj *obj, unsigned long request, void *arg, struct abi_fd
 {
 	struct emu_dev *dev = dev_of(obj);
 	int ret = dev == NULL ? 0
-			      : emu_fault_errno(EMU_AT_IOCTL, dev, call_name(obj->kind, request));
+			      : emu_fault_errno(EMU_ON_IOCTL, dev, call_name(obj->kind, request));
 
 	if (ret != 0)
 		return ret;

@@ -113,7 +113,7 @@ mmap_check(struct abi_vfio_device *d, size_t len, int flags, off64_t off)
 		return abi_vfio_refuse(d->dev, -EINVAL, "mmap",
 				       "region %u, 0x%" PRIx64 "+0x%zx: BAR 0 only, shared",
 				       REGION_OF(off), at, len);
-	return emu_fault_errno(EMU_AT_MMAP, d->dev, "bar");
+	return emu_fault_errno(EMU_ON_MMAP, d->dev, "bar");
 }
 
 /* What the program wants to write to, it may only read: stores are seen as faults. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The device answers, but not the truth: numbers of objects that are none, capabilities that cannot
- * be. A port comes up and passes frames all the same, or fails with a line and leaves nothing.
+ * Replies with wrong values: object numbers that no object has, impossible capabilities. A port either
+ * comes up and passes frames, or fails with a log line and leaves nothing behind.
  */
 
 #include <inttypes.h>
@@ -16,11 +16,11 @@
 
 #define MOST_VALUES 4
 
-static const struct lie {
+static const struct wrong {
 	const char *command, *field;
 	unsigned int nb_values;
 	uint32_t value[MOST_VALUES];
-} lies[] = {
+} wrongs[] = {
 	{ "QUERY_HCA_CAP", "log_max_cq_sz", 4, { 0, 1, 16, 31 } },
 	{ "QUERY_HCA_CAP", "log_max_wq_sz", 4, { 0, 1, 16, 31 } },
 	{ "QUERY_HCA_CAP", "log_max_rqt_size", 4, { 0, 1, 16, 31 } },
@@ -48,15 +48,15 @@ struct outcome {
 };
 
 static void
-story(const struct lie *lie, uint32_t value, const char *what, int rc)
+report(const struct wrong *w, uint32_t value, const char *what, int rc)
 {
-	printf("FAILED lie, %s %s=%#" PRIx32 ": %s (%d)\n%s\n", lie->command, lie->field, value, what,
+	printf("FAILED value, %s %s=%#" PRIx32 ": %s (%d)\n%s\n", w->command, w->field, value, what,
 	       rc, log_text());
 }
 
-/* What is wrong with how the port took the lie; NULL: nothing. */
+/* What the port did wrong; NULL: nothing. */
 static const char *
-lie_judge(int rc, bool forwards)
+port_check(int rc, bool forwards)
 {
 	const char *line;
 	unsigned int n = log_complaints(&line);
@@ -67,7 +67,7 @@ lie_judge(int rc, bool forwards)
 }
 
 static const char *
-lie_aftermath(const char *before)
+aftermath(const char *before)
 {
 	char now[SWEEP_TEXT_BYTES];
 
@@ -77,16 +77,16 @@ lie_aftermath(const char *before)
 	if (strcmp(now, before) != 0)
 		return "something is left";
 	if (level_reach(LEVEL_STARTED) != 0 || !port_forwards(false))
-		return "does not work when the truth is told";
+		return "does not work without the rule";
 	return level_reach(LEVEL_NONE) != 0 ? "does not go down" : NULL;
 }
 
 static void
-lie_run(const struct lie *lie, uint32_t value, struct outcome *outcome)
+value_run(const struct wrong *w, uint32_t value, struct outcome *outcome)
 {
 	char rule[160], before[SWEEP_TEXT_BYTES];
 	struct ctl_fault fault;
-	const char *wrong, *after;
+	const char *problem, *after;
 	bool forwards = false;
 	int rc;
 
@@ -94,7 +94,7 @@ lie_run(const struct lie *lie, uint32_t value, struct outcome *outcome)
 	ledger_take(before, sizeof(before));
 	log_clear();
 	snprintf(rule, sizeof(rule), "on cmd.exit match op=%s do set field=%s value=%" PRIu32,
-		 lie->command, lie->field, value);
+		 w->command, w->field, value);
 	outcome->cells++;
 	if (ctl_fault_add(rule) != 0) {
 		outcome->failed++;
@@ -105,29 +105,29 @@ lie_run(const struct lie *lie, uint32_t value, struct outcome *outcome)
 		forwards = port_forwards(false);
 	ctl_fault_get(&fault);
 	ctl_fault_clear();
-	wrong = fault.hits == 0 ? "was never told" : lie_judge(rc, forwards);
-	after = lie_aftermath(before);
+	problem = fault.hits == 0 ? "the rule never hit" : port_check(rc, forwards);
+	after = aftermath(before);
 	outcome->refused += rc != 0;
-	if (wrong == NULL && after == NULL)
+	if (problem == NULL && after == NULL)
 		return;
 	outcome->failed++;
-	story(lie, value, wrong != NULL ? wrong : after, rc);
+	report(w, value, problem != NULL ? problem : after, rc);
 }
 
 unsigned int
-lies_run(FILE *out)
+values_run(FILE *out)
 {
 	unsigned int failed = 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(lies); i++) {
+	for (unsigned int i = 0; i < RTE_DIM(wrongs); i++) {
 		struct outcome outcome = { 0 };
 		char name[96];
 		uint64_t begin = now_ms();
 
-		for (unsigned int v = 0; v < lies[i].nb_values; v++)
-			lie_run(&lies[i], lies[i].value[v], &outcome);
-		snprintf(name, sizeof(name), "%s %s", lies[i].command, lies[i].field);
-		row_write(out, "lie", name, outcome.cells, outcome.cells, outcome.failed,
+		for (unsigned int v = 0; v < wrongs[i].nb_values; v++)
+			value_run(&wrongs[i], wrongs[i].value[v], &outcome);
+		snprintf(name, sizeof(name), "%s %s", wrongs[i].command, wrongs[i].field);
+		row_write(out, "value", name, outcome.cells, outcome.cells, outcome.failed,
 			  outcome.refused, now_ms() - begin);
 		failed += outcome.failed != 0;
 	}
