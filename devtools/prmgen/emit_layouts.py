@@ -16,7 +16,7 @@ def header(guard, purpose, body):
 
 
 class Symbols:
-    """Refuses two things with one C name."""
+    """Rejects duplicate C names."""
 
     def __init__(self):
         self.seen = {}
@@ -39,7 +39,7 @@ def enums_h(model):
         if wide:
             out += [f"#define {prefix}{k} {v:#x}u" for k, v in pairs]
         else:
-            # Flags combine, so no variable has their type; it stays without a name.
+            # Flags are combined, so no variable has their type: the enum is anonymous.
             out.append("enum {" if enum.flags else f"enum prm_{enum.name} {{")
             if not enum.flags and (enum.name in model.layouts or enum.name in model.structs):
                 raise PrmError(f"{enum.where}: there is a layout of this name")

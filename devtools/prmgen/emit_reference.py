@@ -22,7 +22,7 @@ def meaning(f):
     if f.enum:
         parts.append(f"enum [{f.enum.name}](#enum-{f.enum.name})")
     if f.overlay:
-        parts.append("another reading of the same bits")
+        parts.append("alternative meaning of the bits")
     return ", ".join(parts)
 
 

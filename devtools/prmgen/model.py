@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""The PRM description in memory: reads the YAML files and refuses what cannot be right."""
+"""Reads and validates the PRM description (YAML)."""
 
 import errno
 import glob
@@ -24,11 +24,11 @@ HEADER = {
 
 
 class PrmError(Exception):
-    """A mistake in the description; the text names the file, the layout and the row."""
+    """Error in the description; the text names file, layout and row."""
 
 
 class Field:
-    """One row. kind is scalar, nested or blob; count 0 means as many as the mailbox holds."""
+    """One row. kind is scalar, nested or blob; count 0: a trailing array."""
 
     def __init__(self, name, kind, dword):
         self.name, self.kind, self.dword = name, kind, dword
@@ -57,7 +57,7 @@ class Field:
         return 2 if self.hi > 31 else 1
 
     def masks(self):
-        """{dword: mask} of the bits this row names (arrays of known length included)."""
+        """{dword: mask} of the bits of this row, arrays of fixed length included."""
         if self.kind == "blob":
             return self.blob_masks()
         out = {}
@@ -94,7 +94,7 @@ class Layout:
 
     @property
     def variable(self):
-        """True when a trailing array, here or in the layout that ends this one, follows."""
+        """Does a trailing array follow, of this layout or of a nested one at its end?"""
         for f in self.fields:
             if f.trailing:
                 return True
@@ -104,7 +104,7 @@ class Layout:
         return False
 
     def valid_masks(self):
-        """Per dword the bits that some row names."""
+        """Per dword the bits that have a row."""
         masks = [0] * self.size
         for f in self.fields:
             for dword, mask in f.masks().items():
@@ -366,7 +366,7 @@ READERS = {"layouts": read_layout, "enums": read_enum, "commands": read_command,
 
 
 class UniqueLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """A loader to which a key given twice is a mistake."""
+    """A loader that rejects duplicate keys."""
 
     def construct_mapping(self, node, deep=False):
         seen = set()
@@ -417,7 +417,7 @@ def link(model):
 
 
 def add_cmd_op(model):
-    """The opcodes are an enum too, so that field `opcode` can be tied to it."""
+    """Adds an enum of the opcodes, for the field `opcode`."""
     if not model.commands:
         return
     enum = Enum("cmd_op", {c.name: c.opcode for c in model.commands.values()}, "commands")
@@ -435,7 +435,7 @@ def link_command(cmd, model):
     if cmd.id and not (cmd.outbox if cmd.cls == "create" else cmd.inbox).field(cmd.id):
         fail(cmd.where, f"no field '{cmd.id}' for the object's id")
     if cmd.request and not cmd.inbox.field(cmd.request):
-        fail(cmd.where, f"no field '{cmd.request}' that tells what is requested")
+        fail(cmd.where, f"no request field '{cmd.request}'")
     if cmd.destroy:
         if cmd.destroy not in model.commands:
             fail(cmd.where, f"unknown destroy command '{cmd.destroy}'")
@@ -458,7 +458,7 @@ def imply_header(layout, header):
 
 
 def check_layout(layout):
-    """Names unique, rows inside, no two rows on one bit (unions and overlays apart)."""
+    """Checks that names are unique, rows inside the layout, and bits used once (except overlays)."""
     names, owner = set(), {}
     for f in layout.fields:
         if f.name in names:
@@ -483,7 +483,7 @@ def check_layout(layout):
 
 
 def check_select(layout, f):
-    """`select` names what tells a union's members apart: a field beside it, or the request."""
+    """`select` names what selects the member of a union: a field of the same layout, or the request."""
     if f.select:
         chooser = layout.field(f.select)
         if not f.layout.union:
@@ -495,7 +495,7 @@ def check_select(layout, f):
 
 
 def check_acyclic(model):
-    """A layout that contains itself would have no end."""
+    """Rejects a layout that contains itself."""
     done = set()
 
     def visit(layout, path):
@@ -513,7 +513,7 @@ def check_acyclic(model):
 
 
 def load(folder):
-    """The model of all *.yaml files of a folder; PrmError when anything in it is wrong."""
+    """Loads all *.yaml files of a folder; raises PrmError if one is invalid."""
     paths = sorted(glob.glob(os.path.join(folder, "*.yaml")))
     if not paths:
         fail(folder, "no *.yaml file there")

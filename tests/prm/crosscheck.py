@@ -86,7 +86,7 @@ def inner_spans(f):
 
 
 def peer(layouts, aliases, field_aliases):
-    """A peer's layouts under our names; a tuple of our names stands for fields side by side."""
+    """A peer's layouts under our names; a tuple of our names is a field that we split."""
     out = {}
     for name, layout in layouts.items():
         name = aliases.get(name, name)

@@ -49,7 +49,7 @@ class Zero:
 
 
 def conditional(field, condition):
-    """A field that stands there only if the condition holds; alternatives share their place."""
+    """A field that exists only if the condition holds; alternatives have the same position."""
     return field if condition(Zero()) else None
 
 

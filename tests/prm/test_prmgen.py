@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What prmgen refuses, and that it says where in one line; and that it writes what it promises."""
+"""Errors that prmgen reports, in one line with their place; and its outputs."""
 
 import contextlib
 import io
@@ -40,7 +40,7 @@ def prmgen_command(*args):
 
 
 class Refusals(unittest.TestCase):
-    """Each mistake alone, in a description that is otherwise right."""
+    """One error at a time, in a description that is otherwise valid."""
 
     def refused(self, text, *words):
         with tempfile.TemporaryDirectory() as tmp:
@@ -77,10 +77,10 @@ class Refusals(unittest.TestCase):
         self.refused(self.rows("[0, 3, 4, one]"), "a.one", "bits 3..4")
 
     def test_unknown_nested(self):
-        self.refused(self.rows("[0, one, {layout: nowhere}]"), "unknown nested layout 'nowhere'")
+        self.refused(self.rows("[0, one, {layout: missing}]"), "unknown nested layout 'missing'")
 
     def test_unknown_enum(self):
-        self.refused(self.rows("[0, 3, 0, one, {enum: nowhere}]"), "unknown enum 'nowhere'")
+        self.refused(self.rows("[0, 3, 0, one, {enum: missing}]"), "unknown enum 'missing'")
 
     def test_unknown_option(self):
         self.refused(self.rows("[0, 3, 0, one, {enm: x}]"), "unknown option 'enm'")

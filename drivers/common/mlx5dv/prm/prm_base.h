@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Ground of the generated PRM accessors: bit fields in big-endian dwords and their description. */
+/* Used by the generated PRM accessors: bit fields in big-endian dwords, and their description. */
 
 #ifndef PRM_BASE_H
 #define PRM_BASE_H
@@ -16,7 +16,7 @@
 #define PRM_ASSERT(x) ((void)(x))
 #endif
 
-/* Host order from or to big-endian, both directions being the same swap. */
+/* Converts host order to big-endian and back: both are the same swap. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define PRM_BE16(x) __builtin_bswap16(x)
 #define PRM_BE32(x) __builtin_bswap32(x)
@@ -68,27 +68,27 @@ struct prm_field {
 	uint8_t hi, lo;
 	uint8_t byte; /* first byte of a blob in its dword */
 	bool array;
-	bool overlay; /* another reading of bits that an earlier row names */
-	int16_t select; /* of a union: index of the row whose value tells its members apart */
-	int32_t when; /* of a member of a union: that value; -1 = none */
+	bool overlay; /* alternative meaning of bits that an earlier row names */
+	int16_t select; /* of a union: index of the row whose value selects the member */
+	int32_t when; /* of a member of a union: value that selects it; -1 = none */
 };
 
 #define PRM_SELECT_NONE (-1)
-#define PRM_SELECT_REQUEST (-2) /* a field of the inbox that an outbox answers */
+#define PRM_SELECT_REQUEST (-2) /* selected by the request field of the inbox */
 
-/* A layout: its rows, and per dword (host order) the bits that are not reserved. */
+/* A layout: its rows, and the bits of each dword (host order) that are not reserved. */
 struct prm_layout {
 	const char *name;
 	const struct prm_field *fields;
 	const uint32_t *valid; /* NULL for a union */
-	const char *union_default; /* member to decode a union by; NULL = none */
+	const char *union_default; /* member by which to decode a union; NULL = none */
 	uint16_t dwords;
 	uint16_t field_count;
 	bool is_union;
 	bool variable; /* a trailing array follows the fixed dwords */
 };
 
-/** The dword at index @p i of a mailbox; reaches beyond the layout for trailing arrays. */
+/** Dword @p i of a mailbox; may be beyond the layout, in a trailing array. */
 static inline uint32_t *
 prm_dw(void *p, size_t i)
 {

@@ -6,7 +6,7 @@
 
 #include "prm.h"
 
-/* Where the check stands: `base` is the start of the whole inbox, for absolute dwords. */
+/* State of a check; `base` is the start of the inbox, from which violations count dwords. */
 struct walk {
 	const uint32_t *base;
 	struct prm_violation *v;
@@ -66,7 +66,7 @@ check_scalar(const struct walk *w, const struct prm_layout *l, const struct prm_
 	return violation(w, l, f->name, p + f->dword, value, "out of range");
 }
 
-/* Two nested layouts on one place: which of them it is depends on what the check does not know. */
+/* Two nested layouts at the same dword: the check does not know which of them applies. */
 static bool
 is_ambiguous(const struct prm_layout *l, const struct prm_field *f)
 {
@@ -89,7 +89,7 @@ check_nested(const struct walk *w, const struct prm_layout *l, const struct prm_
 
 	if (n->is_union || f->overlay || is_ambiguous(l, f) || at > dwords)
 		return 0;
-	/* The layout that ends its parent owns the parent's trailing array too. */
+	/* A nested layout at the end of its parent includes the trailing array. */
 	if (!f->array)
 		return check_dwords(w, n, p + at, n->variable && at + n->dwords == l->dwords ?
 				dwords - at :

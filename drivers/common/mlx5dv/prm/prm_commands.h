@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The command table: what each opcode is, how long its mailboxes are, where the object's id is. */
+/* The command table: name, class, lengths of the mailboxes and object id of each opcode. */
 
 #ifndef PRM_COMMANDS_H
 #define PRM_COMMANDS_H
@@ -31,8 +31,8 @@ struct prm_command {
 	struct prm_field_ref in_id; /* the object's id in the inbox (not of a create command) */
 	struct prm_field_ref out_id; /* the new object's id in the outbox of a create command */
 	enum prm_command_class cls;
-	struct prm_field_ref request; /* what of several things is asked for, in the inbox */
-	uint8_t request_shift; /* low bits of it that mean something else */
+	struct prm_field_ref request; /* field of the inbox that selects what a query returns */
+	uint8_t request_shift; /* number of low bits of it with another meaning */
 	bool in_variable; /* a trailing array may follow the fixed part of the inbox */
 };
 
@@ -49,16 +49,16 @@ const struct prm_command *prm_command_at(unsigned int i);
 /** Number of entries of the table. */
 unsigned int prm_command_count(void);
 
-/** Name of an opcode, such as "CREATE_CQ"; "UNKNOWN" when the table has none. */
+/** Name of an opcode, such as "CREATE_CQ"; "UNKNOWN" if the table has none. */
 const char *prm_command_name(uint16_t opcode);
 
-/** The bits @p r of a mailbox (which must reach that far); 0 when @p r is none. */
+/** Bits @p r of a mailbox, which must be long enough; 0 if @p r is empty. */
 uint32_t prm_field_ref_get(const void *mbox, struct prm_field_ref r);
 
-/** Sets the bits @p r of a mailbox; nothing when @p r is none. */
+/** Sets bits @p r of a mailbox; does nothing if @p r is empty. */
 void prm_field_ref_set(void *mbox, struct prm_field_ref r, uint32_t v);
 
-/** Positive errno that Linux gives a command status; 0 for OK, EIO for a status unknown. */
+/** Positive errno to which Linux maps a command status (cmd_status_to_err()): 0 for OK, EIO for an unknown one. */
 int prm_status_errno(uint8_t status);
 
 /** A member of a plain structure (WQE, CQE, EQE), or some of its bits: "hds_ip_ext.l3_ok". */
@@ -66,13 +66,13 @@ struct prm_member {
 	const char *structure, *name;
 	uint16_t offset;	/* bytes */
 	uint8_t bytes, hi, lo;	/* big-endian value and the bits of it */
-	bool overlay;		/* another reading of bytes that have a name already */
+	bool overlay;		/* alternative meaning of bytes that another member names */
 };
 
 /** Entry @p i of all members of all structures; NULL beyond the end. */
 const struct prm_member *prm_member_at(unsigned int i);
 
-/** The register layout an access register id has; NULL when none is described. */
+/** Layout of the register with this id; NULL if the description has none. */
 const struct prm_layout *prm_register_layout(uint16_t register_id);
 
 #endif /* PRM_COMMANDS_H */

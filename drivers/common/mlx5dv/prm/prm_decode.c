@@ -14,8 +14,8 @@ struct walk {
 	prm_decode_cb cb;
 	void *arg;
 	bool nonzero_only;
-	int32_t request; /* what the inbox asked for; -1 = not known */
-	const char *find; /* a path to look for instead of decoding */
+	int32_t request; /* value of the inbox's request field; -1 = unknown */
+	const char *find; /* path to find; NULL = decode */
 	struct prm_place *found;
 	char path[PATH_BYTES];
 };
@@ -32,7 +32,7 @@ prm_enum_find(const struct prm_enum *e, uint64_t value)
 	return NULL;
 }
 
-/* Appends ".name" or "name[i]", returns the new length; a path too long is cut, never overrun. */
+/* Appends ".name" or "name[i]" and returns the new length; truncates a path that is too long. */
 static size_t
 path_push(struct walk *w, size_t len, const char *name, long index)
 {
@@ -49,7 +49,7 @@ path_push(struct walk *w, size_t len, const char *name, long index)
 	return (size_t)n < room ? len + (size_t)n : PATH_BYTES - 1;
 }
 
-/* The whole path, or its end from some name on. */
+/* Does `find` equal the path or its last names? */
 static bool
 path_is(const char *path, const char *wanted)
 {
@@ -58,7 +58,7 @@ path_is(const char *path, const char *wanted)
 	return m <= n && strcmp(path + n - m, wanted) == 0 && (m == n || path[n - m - 1] == '.');
 }
 
-/* A field's place: from the dword at, 64 bits when hi is above 31. */
+/* Reads a field at a dword; 64 bits if hi is above 31. */
 struct bits {
 	const uint32_t *at;
 	unsigned int hi, lo;
@@ -93,7 +93,7 @@ decode_scalar(struct walk *w, const struct prm_field *f, const uint32_t *p, size
 	}
 }
 
-/* The value that tells which member of a union stands there; -1 when nothing tells. */
+/* The value that selects the member of a union; -1 if there is none. */
 static int32_t
 selected(const struct walk *w, const struct prm_layout *l, const struct prm_field *f,
 		const uint32_t *p, size_t dwords)
@@ -144,7 +144,7 @@ decode_nested(struct walk *w, const struct prm_layout *l, const struct prm_field
 		if (room == 0 || (f->array && room < n->dwords))
 			return;
 		len = path_push(w, path_len, f->name, f->array ? (long)i : -1);
-		/* The layout that ends its parent owns the trailing array too. */
+		/* A nested layout at the end of its parent includes the trailing array. */
 		if (!(!f->array && n->variable && at + n->dwords == l->dwords) && room > n->dwords)
 			room = n->dwords;
 		if (n->is_union)
@@ -154,7 +154,7 @@ decode_nested(struct walk *w, const struct prm_layout *l, const struct prm_field
 	}
 }
 
-/* Bytes come as the dwords that hold them; a blob that starts inside a dword by its bytes. */
+/* Reports the dwords of a blob; the bytes if it does not begin at a dword. */
 static void
 decode_blob(struct walk *w, const struct prm_field *f, const uint32_t *p, size_t dwords,
 		size_t path_len)
@@ -204,7 +204,7 @@ prm_decode(const struct prm_layout *l, const void *p, size_t len, bool nonzero_o
 	decode_layout(&w, l, p, len / 4, 0);
 }
 
-/* The register that an access register command carries; NULL when it is none or not described. */
+/* Layout of the register in an ACCESS_REGISTER command; NULL for another command or an unknown register. */
 static const struct prm_layout *
 carried_register(const struct prm_command *cmd, const void *in)
 {
@@ -213,7 +213,7 @@ carried_register(const struct prm_command *cmd, const void *in)
 	return prm_register_layout((uint16_t)prm_access_register_in_get_register_id(in));
 }
 
-/* The fixed part by the command's layout, the register behind it by its own. */
+/* Decodes the fixed part by the layout of the command, the register data by that of the register. */
 static void
 decode_mailbox(struct walk *w, const struct prm_layout *l, const struct prm_layout *reg,
 		const uint32_t *p, size_t dwords)

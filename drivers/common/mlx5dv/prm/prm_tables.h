@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Private to the prm library: the generated tables behind the public look-ups. */
+/* Private to the prm library: the generated tables. */
 
 #ifndef PRM_TABLES_H
 #define PRM_TABLES_H
