@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Ownership of completion queue entries, doorbell records, and stores that may alias anything.
+ * Ownership of CQEs, doorbell records, and a 64-bit type that may alias.
  */
 #ifndef MLXPMD_BURST_CQE_H
 #define MLXPMD_BURST_CQE_H
@@ -20,7 +20,7 @@
 #include <rte_common.h>
 #include <rte_io.h>
 
-/** Eight bytes of something that has another type elsewhere: ring entries, mbuf fields. */
+/** 64 bits of memory that is accessed by another type elsewhere: ring entries, mbuf fields. */
 typedef uint64_t mlxpmd_u64 __attribute__((__may_alias__));
 
 /** The last 8 bytes of a CQE: sop_drop_qpn, wqe_counter, signature, op_own. */
@@ -34,7 +34,7 @@ static_assert(MLXPMD_CQE_TAIL + sizeof(uint64_t) == sizeof(struct mlx5_cqe64), "
 #define MLXPMD_TAIL_OPCODE_SHIFT PRM_CQE64_OP_OWN_OPCODE_SHIFT
 #define MLXPMD_TAIL_COUNTER_SHIFT 16
 
-/** The last 8 bytes of a CQE by one load: ownership and what is checked with it cannot be torn apart. */
+/** Loads the last 8 bytes of a CQE at once, so that owner bit, opcode and counter belong to the same CQE. */
 static __rte_always_inline uint64_t
 mlxpmd_cqe_tail(const void *cqe)
 {
@@ -43,7 +43,7 @@ mlxpmd_cqe_tail(const void *cqe)
 	return rte_be_to_cpu_64(__atomic_load_n(tail, __ATOMIC_RELAXED));
 }
 
-/** Is the CQE the device's still? owner is the software's ownership bit of this lap. */
+/** Has the device not written the CQE yet? owner: the owner bit of CQEs of this pass of the ring. */
 static __rte_always_inline bool
 mlxpmd_cqe_absent(uint64_t tail, uint32_t owner)
 {
@@ -58,8 +58,8 @@ mlxpmd_cqe_opcode(uint64_t tail)
 }
 
 /**
- * Steps over completions without looking at them, as many as there are. Of a queue that is in reset none
- * comes after. @return The new consumer index.
+ * Skips all completions of a queue in reset, which gets no further ones.
+ * @return The new consumer index.
  */
 static inline uint32_t
 mlxpmd_cq_skip(const struct mlx5_cqe64 *cqes, uint8_t log_cqes, uint32_t ci)
@@ -72,13 +72,16 @@ mlxpmd_cq_skip(const struct mlx5_cqe64 *cqes, uint8_t log_cqes, uint32_t ci)
 }
 
 /**
- * Hands a consumer index to the device. What was read from the entries before has been read, and what was
- * written to rings before is visible, when the device sees the index.
+ * Writes an index to a doorbell record. The device may overwrite CQEs and read WQEs up to that index: all loads
+ * from CQEs and all stores to WQEs before this call are ordered before the store of the index.
  */
 static __rte_always_inline void
 mlxpmd_dbrec_write(volatile uint32_t *dbrec, uint32_t index)
 {
-	/* Loads before stores, which a store barrier alone would not order on weak machines. */
+	/*
+	 * The fence orders earlier loads before the store, which the write barrier does not do on weakly ordered
+	 * CPUs; rte_io_wmb() orders earlier stores as the device sees them. Both are compiler barriers on x86.
+	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	rte_io_wmb();
 	*dbrec = rte_cpu_to_be_32(index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Chooses the burst functions of a port by what it is configured for, and says which and why. */
+/* Selects the burst functions of a port by its configuration, and reports selection and reason. */
 
 #include <rte_mbuf_dyn.h>
 #include <rte_string_fns.h>
@@ -10,7 +10,7 @@
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
-/* Offloads that any Rx queue has: one function serves them all. */
+/* Offloads of all Rx queues: ethdev has one burst function per port. */
 static uint64_t
 rx_offloads(const struct rte_eth_dev *eth_dev)
 {
@@ -40,14 +40,14 @@ tx_offloads(const struct rte_eth_dev *eth_dev, bool *fast_free)
 			continue;
 		one = txq->offloads | eth_dev->data->dev_conf.txmode.offloads;
 		offloads |= one;
-		/* A promise for one queue is none for the others. */
+		/* Only if the application set it for every queue. */
 		*fast_free &= (one & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0;
 	}
 	*fast_free &= (offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0;
 	return offloads;
 }
 
-/* Does any Rx queue give out chains of segments? */
+/* Does any Rx queue deliver packets of several segments? */
 static bool
 rx_scatters(const struct rte_eth_dev *eth_dev)
 {
@@ -63,8 +63,8 @@ rx_scatters(const struct rte_eth_dev *eth_dev)
 }
 
 /*
- * Are stamps wanted of any queue? Then the one burst gives them to all, so each needs the field. There is room for
- * it in the mbuf: the queue that wants it has it since it was armed.
+ * Does any Rx queue deliver timestamps? The burst function then writes them for all queues, so each needs the offset
+ * of the dynamic field. Registration cannot fail for lack of space: a queue registered the same field already.
  */
 static bool
 rx_timestamps(const struct rte_eth_dev *eth_dev)
@@ -83,7 +83,7 @@ rx_timestamps(const struct rte_eth_dev *eth_dev)
 	return true;
 }
 
-/* The kind of timestamps that the port's clock makes of the device's. */
+/* The kind of timestamps that the port's clock yields. */
 static unsigned int
 rx_stamp_kind(const struct mlxpmd_port *port)
 {
@@ -122,11 +122,11 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 		*f = MLXPMD_TX_F_TIMED;
 	if (port->mdv->caps.min_inline_mode != 0) {
 		*f |= MLXPMD_TX_F_INLINE;
-		return "the device wants headers inline";
+		return "the device requires inline headers";
 	}
 	if (*f & MLXPMD_TX_F_TIMED) {
 		*f |= port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0;
-		return port->timesync.on ? "packets may ask for a stamp (timesync)" :
+		return port->timesync.on ? "packets may request a timestamp (timesync)" :
 		       "packets may have a send time";
 	}
 	if (offloads & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
@@ -134,7 +134,7 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 		*f |= MLXPMD_TX_F_OFFLOAD;
 	if (port->mdv->caps.mpw)
 		*f |= MLXPMD_TX_F_MPW;
-	/* What a port receives in segments it may be asked to forward. */
+	/* The application may forward received packets of several segments. */
 	if ((offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) || rx_scatters(eth_dev)) {
 		*f |= MLXPMD_TX_F_MULTI;
 		return port->mdv->caps.mpw ? "packets may have several segments" :
@@ -171,7 +171,7 @@ static int
 mode_get(const char *name, struct rte_eth_burst_mode *mode)
 {
 	if (name == NULL)
-		return -EINVAL; /* Not started yet: nothing is chosen. */
+		return -EINVAL; /* Not started yet. */
 	mode->flags = 0;
 	strlcpy(mode->info, name, sizeof(mode->info));
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Fills the table from CQE header bits to packet type and checksum flags, once, at load. */
+/* Fills the tables from CQE header bits to packet type and checksum flags when the driver is loaded. */
 
 #include <rte_mbuf.h>
 #include <rte_mbuf_ptype.h>
@@ -21,7 +21,7 @@
 
 uint64_t mlxpmd_ptype_table[MLXPMD_PTYPE_ENTRIES] __rte_cache_aligned;
 
-/* One header stack: the outermost has the plain values, what is in a tunnel the INNER ones. */
+/* Packet types of a header stack: the outermost one, and the one inside a tunnel. */
 struct stack {
 	uint32_t ipv4, ipv6, frag, tcp, udp, nonfrag;
 };
@@ -50,7 +50,7 @@ l4_ptype(const struct stack *s, uint8_t l4, bool frag)
 	case PRM_CQE_L4_HDR_TYPE_NONE:
 		return s->nonfrag;
 	default:
-		return 0; /* Codes the PRM leaves reserved. */
+		return 0; /* Reserved. */
 	}
 }
 
@@ -69,13 +69,13 @@ ptype(uint8_t etc, uint8_t tunnel)
 	else if (l3 == MLX5_CQE_L3_HDR_TYPE_IPV6)
 		type |= s->ipv6;
 	else
-		return type; /* Without IP the device looks no further. */
+		return type; /* The device parses no L4 header without IP. */
 	return type | l4_ptype(s, l4, etc & IP_FRAG);
 }
 
 /*
- * Good is what the device says it verified. Bad is said only where a clear bit can have no other
- * reason: an IPv4 header outside a tunnel; TCP or UDP, whole, over a good IP header.
+ * GOOD if the device reports that it verified the checksum. BAD only if a clear bit has no other possible reason: an
+ * IPv4 header outside a tunnel; an unfragmented TCP or UDP packet with a valid IP header.
  */
 static uint32_t
 csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * What a CQE says of a received packet's headers, as packet type and checksum flags, by one look-up.
+ * Tables from the header bits of a CQE to packet type and checksum flags.
  */
 #ifndef MLXPMD_PTYPE_H
 #define MLXPMD_PTYPE_H
@@ -11,13 +11,13 @@
 
 #include <rte_common.h>
 
-/** All ol_flags that the table can give fit the low half: ptype in bits 0..31, ol_flags in 32..63. */
+/** Packet type in bits 0..31, low 32 bits of ol_flags in 32..63. */
 #define MLXPMD_PTYPE_ENTRIES 8192
 extern uint64_t mlxpmd_ptype_table[MLXPMD_PTYPE_ENTRIES] __rte_cache_aligned;
 
 /**
  * Index of the table: l4_hdr_type_etc in bits 0..7; L2_OK, L3_OK and L4_OK in 8..10; tunnel bits in 11..12.
- * The first two bytes of it are the CQE's bytes 0x1c and 0x1d as a big-endian word. Any value is in range.
+ * hds_etc is hds_ip_ext << 8 | l4_hdr_type_etc. Any value is in range.
  */
 static inline uint32_t
 mlxpmd_ptype_index(uint8_t pkt_info, uint16_t hds_etc)
@@ -27,8 +27,8 @@ mlxpmd_ptype_index(uint8_t pkt_info, uint16_t hds_etc)
 
 #ifdef RTE_ARCH_X86
 /**
- * The same for vector bursts, as it lies in an mbuf from rearm_data on, so that one load brings it in place; and
- * the flag of the hash with it.
+ * The same for vector bursts, with the layout of the mbuf from rearm_data on, so that one load is enough. Includes
+ * the flag of the RSS hash.
  */
 struct mlxpmd_class {
 	uint32_t rearm_data[2];	/**< Zero. */
@@ -37,9 +37,9 @@ struct mlxpmd_class {
 	uint32_t after[3];	/**< Zero. */
 };
 /**
- * Index: L3_OK and L4_OK in bits 0..1, l4_hdr_type_etc in 2..9, tunnel bits in 10..11, and in 12 whether there is
- * a hash. The bytes hds_ip_ext, l4_hdr_type_etc, pkt_info and rx_hash_type, masked and limited, multiplied by pairs
- * and added, and the same again with the words that this gives, are the index in bytes.
+ * Index: L3_OK and L4_OK in bits 0..1, l4_hdr_type_etc in 2..9, tunnel bits in 10..11, in 12 whether there is a hash.
+ * The bytes hds_ip_ext, l4_hdr_type_etc, CQE byte 0 and rx_hash_type, masked and limited, give the byte offset by two
+ * multiply-add steps: of pairs of bytes, then of pairs of words.
  */
 #define MLXPMD_CLASSES 8192
 #define MLXPMD_CLASS_MASK 0xff03ff06u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The scalar receive bursts, one function per set of features, and the second look at what is rare. */
+/* Scalar receive bursts, one function per set of features, and the second pass for rare properties. */
 
 #include "mlxpmd_rx_frame.h"
 

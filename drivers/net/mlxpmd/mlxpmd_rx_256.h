@@ -2,8 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Receive with registers of 256 bits: four packets at a time, one mbuf to a register. Built twice, for AVX2 and for
- * AVX512-VL, whose permutation and ternary logic save some instructions.
+ * Receive with 256-bit registers: four packets at a time, one mbuf per register. Built twice, for AVX2 and for
+ * AVX512-VL, whose permutations and ternary logic save some instructions.
  */
 #ifndef MLXPMD_RX_256_H
 #define MLXPMD_RX_256_H
@@ -29,7 +29,7 @@ load128x2(const void *low, const void *high)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(first), _mm_load_si128(high), 1);
 }
 
-/* The timestamps of four CQEs, and their tails, each as it lies in memory. */
+/* Loads timestamps and tails of four CQEs, in memory order. */
 static __rte_always_inline void
 load_ends(const struct mlx5_cqe64 *cqe, __m256i *even, __m256i *odd)
 {
@@ -46,7 +46,7 @@ swap64(__m256i v)
 	return _mm256_shuffle_epi8(v, order);
 }
 
-/* Everything of a CQE that goes into the mbuf, by its offsets in the CQE: 00 1c 08 10 | 00 2c 1c 0c. */
+/* The words of a CQE that the mbuf needs, from offsets 00 1c 08 10 | 00 2c 1c 0c. */
 static __rte_always_inline __m256i
 cqe_words(const struct mlx5_cqe64 *at)
 {
@@ -58,15 +58,15 @@ cqe_words(const struct mlx5_cqe64 *at)
 #else
 	__m256i v = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)cqe));
 
-	/* Each load brings one or two words to their places and stays within the CQE. */
+	/* Each load puts one or two words into position, and does not read beyond the CQE. */
 	v = _mm256_blend_epi32(v, load256(cqe + 0x04), 0x48);
 	return _mm256_blend_epi32(v, load256(cqe + 0x18), 0x22);
 #endif
 }
 
 /*
- * The mbuf's image from these words: pkt_len, data_len, vlan_tci and hash in the upper half. In the lower half,
- * where rearm_data comes in the end, the header bytes in the order that the class table's index wants.
+ * Byte order for the mbuf fields: upper half pkt_len, data_len, vlan_tci, hash; lower half (later rearm_data and
+ * ol_flags) the header bytes in the order of the class table's index.
  */
 static __rte_always_inline __m256i
 image_order(const unsigned int f)
@@ -77,7 +77,7 @@ image_order(const unsigned int f)
 			       -1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, -1, -1);
 }
 
-/* Offsets into the class table, in the lower half. */
+/* Computes offsets into the class table, in the lower half. */
 static __rte_always_inline __m128i
 class_offsets(__m256i headers)
 {
@@ -89,7 +89,7 @@ class_offsets(__m256i headers)
 	return _mm_madd_epi16(v, _mm_set1_epi32(MLXPMD_CLASS_MUL_WORDS));
 }
 
-/* What a queue's packets have in common. */
+/* Common to the packets of a queue. */
 struct image {
 	__m256i keep;	/* Bits of the class, and all of the rest. */
 	__m256i set;	/* rearm_data, and the timestamp's flag. */
@@ -107,7 +107,7 @@ image_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
 	};
 }
 
-/* Writes the mbuf. @return What was written. */
+/* Writes the mbuf fields. @return The fields. */
 static __rte_always_inline __m256i
 image_store(const struct image *image, struct rte_mbuf *m, __m256i v, uint32_t class_offset)
 {
@@ -124,7 +124,7 @@ image_store(const struct image *image, struct rte_mbuf *m, __m256i v, uint32_t c
 	return v;
 }
 
-/* Are all tails as they have to be? */
+/* Do all tails have the expected values? */
 static __rte_always_inline bool
 tails_fit(__m256i tails, __m256i want, __m256i check)
 {
@@ -137,7 +137,7 @@ tails_fit(__m256i tails, __m256i want, __m256i check)
 #endif
 }
 
-/* The lengths are in the upper half; limit: len_max. */
+/* Are all lengths (upper half) in 1 .. len_max? limit: len_max. */
 static __rte_always_inline bool
 lengths_fit(__m256i headers_and_lengths, __m256i limit)
 {
@@ -161,13 +161,13 @@ or3(__m256i a, __m256i b, __m256i c)
 #endif
 }
 
-/* @return false when a stamp has no value: then the group is not for this loop. */
+/* @return false if a timestamp has no value: the scalar loop then handles the group. */
 static __rte_always_inline bool
 stamps(const struct mlxpmd_clock_avx2 *clock, const struct mlx5_cqe64 *cqe, __m256i *value, const unsigned int f)
 {
 	__m256i even, odd, ts, bad;
 
-	/* Read again, since the tails that came with them before had not been looked at. */
+	/* Load again: the first load was not ordered after the check of the owner bits. */
 	load_ends(cqe, &even, &odd);
 	ts = swap64(_mm256_unpacklo_epi64(even, odd));
 	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TICKS) {
@@ -208,7 +208,7 @@ or64(__m256i v)
 	return _mm_cvtsi128_si64(_mm_or_si128(w, _mm_unpackhi_epi64(w, w)));
 }
 
-/* Groups of packets from CQEs that follow each other in memory; stops at the first that is not whole or not plain. */
+/* Receives groups of packets from adjacent CQEs; stops at the first group that is incomplete or not ordinary. */
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
@@ -234,13 +234,13 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		tails = _mm256_unpackhi_epi64(even, odd);
 		if (!tails_fit(tails, want, check))
 			break;
-		/* Ownership before contents. */
+		/* Order the owner bits before the rest of the CQEs; load-load order is enough. */
 		rte_io_rmb();
 		v0 = _mm256_shuffle_epi8(cqe_words(cqe), order);
 		v1 = _mm256_shuffle_epi8(cqe_words(cqe + 1), order);
 		v2 = _mm256_shuffle_epi8(cqe_words(cqe + 2), order);
 		v3 = _mm256_shuffle_epi8(cqe_words(cqe + 3), order);
-		/* Headers of all four in the lower half, lengths in the upper. */
+		/* Headers of all four packets in the lower half, lengths in the upper half. */
 		both = _mm256_unpackhi_epi64(_mm256_unpacklo_epi32(v0, v1), _mm256_unpacklo_epi32(v2, v3));
 		if (unlikely(!lengths_fit(both, limit)))
 			break;
@@ -294,13 +294,13 @@ run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, 
 	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
 }
 
-/* WQEs are written whole, two to a store. */
+/* Writes whole WQEs, two per store. */
 static __rte_always_inline void
 post4(struct rte_mbuf **elt, __m256i *wqe, struct rte_mbuf *const *from, __m256i head, __m256i offset)
 {
 	__m256i mbufs = load256(from), addr = swap64(_mm256_add_epi64(mbufs, offset));
 
-	/* 0 2 1 3, so that the halves below begin with 0 1 and 2 3. */
+	/* Order 0 2 1 3: unpacking then yields 0 1 and 2 3. */
 	addr = _mm256_permute4x64_epi64(addr, _MM_SHUFFLE(3, 1, 2, 0));
 	_mm256_storeu_si256((__m256i *)elt, mbufs);
 	_mm256_storeu_si256(wqe, _mm256_unpacklo_epi64(head, addr));

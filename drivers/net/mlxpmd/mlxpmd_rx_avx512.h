@@ -2,8 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Receive with AVX-512: eight packets at a time, two mbufs to a register. Built twice, once for CPUs with IFMA,
- * which differ in how timestamps are converted.
+ * Receive with AVX-512: eight packets at a time, two mbufs per register. Built twice: for CPUs with IFMA the
+ * conversion of timestamps differs.
  */
 #ifndef MLXPMD_RX_AVX512_H
 #define MLXPMD_RX_AVX512_H
@@ -14,7 +14,7 @@
 #include "mlxpmd_rx_vec.h"
 
 #define GROUP 8
-/** Not of a template: this line is converted by IFMA. */
+/** Not a template feature: convert timestamps by IFMA. */
 #define F_IFMA 0x100u
 
 static __rte_always_inline __m512i
@@ -28,7 +28,7 @@ load128x4(const uint8_t *at)
 	return _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(at + 3 * step)), 3);
 }
 
-/* The timestamps of eight CQEs, and their tails, each as it lies in memory. */
+/* Loads timestamps and tails of eight CQEs, in memory order. */
 static __rte_always_inline void
 load_ends(const struct mlx5_cqe64 *cqe, __m512i *even, __m512i *odd)
 {
@@ -46,9 +46,9 @@ swap64(__m512i v)
 }
 
 /*
- * The mbufs' images of two CQEs. First the words to their places: by their offsets in the CQE 00 1c 08 10 and
- * 00 2c 1c 0c; then the bytes: pkt_len, data_len, vlan_tci and hash in the upper half of each, and in the lower,
- * where rearm_data comes in the end, the header bytes in the order that the class table's index wants.
+ * Order of words and bytes for the mbuf fields of two CQEs. Words from offsets 00 1c 08 10 | 00 2c 1c 0c of each CQE;
+ * bytes: upper half pkt_len, data_len, vlan_tci, hash; lower half (later rearm_data and ol_flags) the header bytes in
+ * the order of the class table's index.
  */
 struct order {
 	__m512i words, bytes;
@@ -75,7 +75,7 @@ images(const struct order *order, const struct mlx5_cqe64 *cqe)
 	return _mm512_shuffle_epi8(v, order->bytes);
 }
 
-/* Offsets into the class table: of packets 0 2 4 6 in the first quarter, 1 3 5 7 in the third. */
+/* Computes offsets into the class table: packets 0 2 4 6 in the first quarter, 1 3 5 7 in the third. */
 static __rte_always_inline __m512i
 class_offsets(__m512i v)
 {
@@ -85,7 +85,7 @@ class_offsets(__m512i v)
 	return _mm512_madd_epi16(v, _mm512_set1_epi32(MLXPMD_CLASS_MUL_WORDS));
 }
 
-/* What a queue's packets have in common, for two. */
+/* Common to the packets of a queue, for two packets. */
 struct image {
 	__m512i keep;	/* Bits of the class, and all of the rest. */
 	__m512i set;	/* rearm_data, and the timestamp's flag. */
@@ -109,7 +109,7 @@ class_load(uint32_t offset)
 	return _mm256_load_si256((const __m256i *)((const uint8_t *)mlxpmd_class_table + offset));
 }
 
-/* Writes two mbufs. @return What was written. */
+/* Writes the fields of two mbufs. @return The fields. */
 static __rte_always_inline __m512i
 images_store(const struct image *image, struct rte_mbuf **m, __m512i v, uint32_t class_first, uint32_t class_second)
 {
@@ -145,13 +145,13 @@ clock_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
 	return clock;
 }
 
-/* @return false when a stamp has no value: then the group is not for this loop. */
+/* @return false if a timestamp has no value: the scalar loop then handles the group. */
 static __rte_always_inline bool
 stamps(const struct clock *clock, const struct mlx5_cqe64 *cqe, __m512i *value, const unsigned int f)
 {
 	__m512i even, odd, ts;
 
-	/* Read again, since the tails that came with them before had not been looked at. */
+	/* Load again: the first load was not ordered after the check of the owner bits. */
 	load_ends(cqe, &even, &odd);
 	ts = swap64(_mm512_unpacklo_epi64(even, odd));
 	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TICKS) {
@@ -183,7 +183,7 @@ stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m512i value)
 	stamps_store2(rxq, elt + 6, _mm512_extracti32x4_epi32(value, 3));
 }
 
-/* Groups of packets from CQEs that follow each other in memory; stops at the first that is not whole or not plain. */
+/* Receives groups of packets from adjacent CQEs; stops at the first group that is incomplete or not ordinary. */
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
@@ -211,7 +211,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		tails = _mm512_unpackhi_epi64(even, odd);
 		if (_mm512_test_epi64_mask(_mm512_xor_si512(swap64(tails), want), check) != 0)
 			break;
-		/* Ownership before contents. */
+		/* Order the owner bits before the rest of the CQEs; load-load order is enough. */
 		rte_io_rmb();
 		v01 = images(&order, cqe);
 		v23 = images(&order, cqe + 2);
@@ -248,7 +248,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	return got;
 }
 
-/* @return 0 too when this is not for groups at all. */
+/* @return Number of packets; 0 also if the run is not suitable for groups. */
 static __rte_always_inline uint16_t
 run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
 {
@@ -275,7 +275,7 @@ run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, 
 	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
 }
 
-/* WQEs are written whole, four to a store. */
+/* Writes whole WQEs, four per store. */
 static __rte_always_inline void
 post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from)
 {

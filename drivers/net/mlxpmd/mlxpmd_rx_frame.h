@@ -2,15 +2,15 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * The frame of every receive burst; what differs between instruction sets is how a run of packets is taken and
- * how the ring is refilled. Both are given by name and inlined.
+ * Body of every receive burst. Instruction sets differ in two functions, which are inlined: processing a run of
+ * packets, and refill.
  */
 #ifndef MLXPMD_RX_FRAME_H
 #define MLXPMD_RX_FRAME_H
 
 #include "mlxpmd_rx_scalar.h"
 
-/** How an instruction set does it. */
+/** Functions of an instruction set. */
 struct mlxpmd_rx_isa {
 	/** As mlxpmd_rx_run_scalar(). */
 	uint16_t (*run)(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
@@ -19,7 +19,7 @@ struct mlxpmd_rx_isa {
 	void (*refill)(struct mlxpmd_rxq *rxq);
 };
 
-/* How many CQEs may be taken before a ring wraps or the posted WQEs end. */
+/* Number of CQEs that can be processed before a ring wraps or the posted WQEs end. */
 static __rte_always_inline uint16_t
 mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
 {
@@ -45,7 +45,7 @@ mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa)
 		isa.refill(rxq);
 }
 
-/* Also a clock that needs no line may be withdrawn. */
+/* Also for kinds without a line: a clock may become unusable at any time. */
 static __rte_always_inline bool
 mlxpmd_rx_clock_usable(struct mlxpmd_rxq *rxq, const unsigned int f)
 {
@@ -55,7 +55,7 @@ mlxpmd_rx_clock_usable(struct mlxpmd_rxq *rxq, const unsigned int f)
 	return mlxpmd_clock_usable(&rxq->snap, rte_rdtsc());
 }
 
-/* There is a completion. */
+/* The burst if there is a completion. */
 static __rte_always_inline uint16_t
 mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
 	       const unsigned int f)
@@ -74,14 +74,14 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		before = rxq->cq_ci;
 		if (likely(mlxpmd_rx_absent(rxq)) || !mlxpmd_rx_exception(rxq))
 			break;
-		/* What is discarded takes its time as well: a call has n completions to spend, not packets. */
+		/* Count dropped packets too: a call processes at most n completions. */
 		n -= rxq->cq_ci - before;
 	}
 	if (likely(rxq->cq_ci != cq_ci)) {
 		rxq->stats.packets += done;
 		mlxpmd_dbrec_write(rxq->cq_dbrec, rxq->cq_ci);
 	}
-	/* After the CQ's index: the device must not complete into entries still unread. */
+	/* After the consumer index: new WQEs must not complete into CQEs that are not read yet. */
 	if (likely(rxq->state == MLXPMD_QS_READY))
 		mlxpmd_rx_refill_if_due(rxq, isa);
 	else
@@ -96,14 +96,14 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	if (unlikely(mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY))
 		return mlxpmd_rx_not_ready(rxq);
 	if (mlxpmd_rx_absent(rxq)) {
-		/* The mempool may have mbufs again. */
+		/* Refill may have failed before; the mempool may have mbufs now. */
 		mlxpmd_rx_refill_if_due(rxq, isa);
 		return 0;
 	}
 	return mlxpmd_rx_some(rxq, pkts, n, isa, f);
 }
 
-/** One burst function: the frame for an instruction set and a set of features. */
+/** Defines a burst function for an instruction set and a set of features. */
 #define MLXPMD_RX_BURST(name, isa, features) \
 	static uint16_t \
 	rx_burst_##name(void *rxq, struct rte_mbuf **pkts, uint16_t n) \

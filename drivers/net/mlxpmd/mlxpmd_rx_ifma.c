@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Receive bursts with AVX-512 and IFMA: those that convert timestamps by a line; all others have no use for it. */
+/* Receive bursts with AVX-512 and IFMA: only those that convert timestamps by a line. */
 
 #include "mlxpmd_rx_avx512.h"
 

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Packets one at a time: the whole of the scalar bursts, and of the vector ones what does not fill a group.
+ * Receives packets one at a time: for scalar bursts, and for the rest that does not fill a group of a vector burst.
  */
 #ifndef MLXPMD_RX_SCALAR_H
 #define MLXPMD_RX_SCALAR_H
@@ -16,7 +16,7 @@
 #include "mlxpmd_ptype.h"
 #include "mlxpmd_rx.h"
 
-/* Header bits to packet type and flags: the whole of ptype, checksums and VLAN in one look-up. */
+/* Packet type, checksum and VLAN flags of a CQE by one table look-up. */
 static __rte_always_inline uint64_t
 mlxpmd_cqe_classify(const struct prm_cqe64 *cqe)
 {
@@ -24,7 +24,7 @@ mlxpmd_cqe_classify(const struct prm_cqe64 *cqe)
 						     rte_be_to_cpu_16(cqe->hdr_type_etc))];
 }
 
-/** The value of a device timestamp; false when it has none. The kind is known when compiling. */
+/** Converts a device timestamp; false if it has no value. The kind is a compile-time constant. */
 static __rte_always_inline bool
 mlxpmd_rx_stamp(const struct mlxpmd_clock_snap *snap, uint64_t ts, uint64_t *value, const unsigned int f)
 {
@@ -39,7 +39,7 @@ mlxpmd_rx_stamp(const struct mlxpmd_clock_snap *snap, uint64_t ts, uint64_t *val
 	}
 }
 
-/* Everything of the first mbuf but data_len and nb_segs. */
+/* Fills the first mbuf, except data_len and nb_segs. */
 static __rte_always_inline void
 mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm_cqe64 *cqe, uint32_t len,
 		    struct mlxpmd_rx_rare *rare, bool ts_usable, const unsigned int f)
@@ -54,7 +54,7 @@ mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm
 	m->vlan_tci = rte_be_to_cpu_16(cqe->vlan_info);
 	if (f & MLXPMD_RX_F_HASH) {
 		m->hash.rss = rte_be_to_cpu_32(cqe->rx_hash_result);
-		/* The type says whether there is a hash at all; its value may well be 0. */
+		/* A hash may be 0: rx_hash_type is 0 if there is none. */
 		ol_flags |= (uint32_t)(cqe->rx_hash_type != 0) * RTE_MBUF_F_RX_RSS_HASH;
 	}
 	if (f & MLXPMD_RX_F_STAMP) {
@@ -71,8 +71,8 @@ mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm
 }
 
 /*
- * Chains the segments that a packet fills; their places in elts are cleared, so that refill replaces
- * these and leaves the untouched ones where they are.
+ * Chains the segments that a packet fills. Clears their elts entries: refill replaces these and keeps the
+ * unused segments.
  */
 static __rte_always_inline void
 mlxpmd_rx_chain(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint32_t len)
@@ -95,14 +95,14 @@ mlxpmd_rx_chain(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint32_t len)
 	head->nb_segs = n;
 }
 
-/* data_off, refcnt, nb_segs and port by one store. */
+/* Writes data_off, refcnt, nb_segs and port with one store. */
 static __rte_always_inline void
 mlxpmd_rx_rearm(struct rte_mbuf *m, uint64_t init)
 {
 	*(mlxpmd_u64 *)((uint8_t *)m + offsetof(struct rte_mbuf, rearm_data)) = init;
 }
 
-/** Packets from CQEs that follow each other in memory; stops at the first that needs another look. */
+/** Receives packets from adjacent CQEs; stops at the first that is absent or not an ordinary packet. */
 static __rte_always_inline uint16_t
 mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
 		     const unsigned int f)
@@ -122,7 +122,10 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 
 		if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
 			break;
-		/* Ownership before contents. */
+		/*
+		 * Order the load of the owner bit before the loads of the other members. Load-load order is enough:
+		 * the CQE is not written.
+		 */
 		rte_io_rmb();
 		len = rte_be_to_cpu_32(cqe->byte_cnt);
 		if (unlikely(len - 1 >= rxq->len_max))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Which instruction sets the receive bursts are built for, and which of them is used. */
+/* The instruction sets for which receive bursts are built, and the selection of one. */
 
-/* rte_vect_get_max_simd_bitwidth(), which every driver asks. */
+/* For rte_vect_get_max_simd_bitwidth(), which all drivers with vector bursts call. */
 #ifndef ALLOW_EXPERIMENTAL_API
 #define ALLOW_EXPERIMENTAL_API
 #endif
@@ -90,7 +90,7 @@ mlxpmd_rx_choose(unsigned int f, bool scalar, const char **why)
 		limited = true;
 	}
 	if (scalar)
-		*why = "asked for by rx_burst=scalar";
+		*why = "selected by rx_burst=scalar";
 	else if (f & MLXPMD_RX_F_SCATTER)
 		*why = "rx_burst=auto: packets may have several segments";
 	else if (limited)

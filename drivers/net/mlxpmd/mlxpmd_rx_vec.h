@@ -2,25 +2,25 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * What the vector receive files share: the refill around their stores, and what their stores into an mbuf cover.
+ * Shared by the vector receive bursts: refill, layout of the mbuf fields that they write, burst templates.
  */
 #ifndef MLXPMD_RX_VEC_H
 #define MLXPMD_RX_VEC_H
 
 #include "mlxpmd_rx_frame.h"
 
-/* A mempool cache's objects are copied in blocks of this many at most. */
+/* Most mbufs that are copied from a mempool cache at once. */
 #define MLXPMD_REFILL_BLOCK 64
 
 /**
- * k mbufs from the pool, all or none: as rte_mempool_get_bulk(), but what the lcore's cache holds is not copied yet.
- * The order among them does not matter.
- * @return Where they are: in the cache, which no longer counts them, or in elt; NULL: none.
+ * Gets k mbufs from the pool or none, as rte_mempool_get_bulk(), but does not copy them from the lcore's cache.
+ * Their order does not matter.
+ * @return Pointer to the mbufs: in the cache, whose length no longer includes them, or elt; NULL: none.
  */
 static __rte_always_inline struct rte_mbuf *const *
 mlxpmd_rx_take(struct rte_mempool *mp, struct rte_mbuf **elt, uint16_t k)
 {
-/* A pool that checks or counts each object has to do it itself. */
+/* With checks or statistics, the mempool library must see each object. */
 #if !defined(RTE_LIBRTE_MEMPOOL_DEBUG) && !defined(RTE_LIBRTE_MEMPOOL_STATS)
 	struct rte_mempool_cache *cache = rte_mempool_default_cache(mp, rte_lcore_id());
 
@@ -32,12 +32,12 @@ mlxpmd_rx_take(struct rte_mempool *mp, struct rte_mbuf **elt, uint16_t k)
 	return rte_mempool_get_bulk(mp, (void **)elt, k) == 0 ? elt : NULL;
 }
 
-/** Puts k mbufs from `from` into elts and the WQEs at the same place. */
+/** Writes k mbufs from `from` to elts and WQEs, from index `at` on. */
 typedef void mlxpmd_rx_post_t(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from);
 
 /**
- * Refill of a ring of single buffers that follow their mbufs under one key. All else, and a pool that falls short,
- * is left to mlxpmd_rx_refill().
+ * Refills a ring of single-segment WQEs whose buffers follow their mbufs and have one lkey. Calls
+ * mlxpmd_rx_refill() for all other rings, and if the pool has too few mbufs.
  */
 static __rte_always_inline void
 mlxpmd_rx_refill_vec(struct mlxpmd_rxq *rxq, mlxpmd_rx_post_t post)
@@ -60,29 +60,30 @@ mlxpmd_rx_refill_vec(struct mlxpmd_rxq *rxq, mlxpmd_rx_post_t post)
 		post(rxq, at, k, from);
 		rxq->rq_pi += k;
 	}
-	/* WQEs before the index that lets the device use them. */
+	/* mlxpmd_dbrec_write() orders the WQEs before the index. */
 	if (likely(rxq->rq_pi != rq_pi))
 		mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
 	if (likely(holes == 0))
 		rxq->starved = 0;
 	else
-		mlxpmd_rx_refill(rxq); /* Takes what there is, and counts what is missing. */
+		mlxpmd_rx_refill(rxq); /* Posts the remaining mbufs of the pool and counts the missing ones. */
 }
 
-/** A WQE's address for an mbuf, and the two fields before it, of which all WQEs have the same. */
+/** Offset from an mbuf to the address in its WQE. */
 static __rte_always_inline uint64_t
 mlxpmd_rx_buffer_offset(const struct mlxpmd_rxq *rxq)
 {
 	return (uint64_t)rxq->buf_offset + rxq->headroom;
 }
 
+/** First 8 bytes of a WQE, which all WQEs have in common: byte_count and lkey. */
 static __rte_always_inline uint64_t
 mlxpmd_rx_wqe_head(const struct mlxpmd_rxq *rxq)
 {
 	return (uint64_t)rxq->lkey_be << 32 | rte_cpu_to_be_32(rxq->seg_first_bytes);
 }
 
-/** The last few of a block, one by one. */
+/** Posts the remaining mbufs of a block, one at a time. */
 static __rte_always_inline void
 mlxpmd_rx_post_scalar(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from)
 {
@@ -96,8 +97,8 @@ mlxpmd_rx_post_scalar(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rt
 }
 
 /**
- * Enough completions for a group, by a look at its last one? Says nothing about those before it: it only spares
- * the preparation of a vector loop where few packets come at a time.
+ * Tests the last CQE of a group, to avoid the set-up of the vector loop if few packets arrive at a time. The
+ * CQEs before it are tested by the loop.
  */
 static __rte_always_inline bool
 mlxpmd_rx_group_likely(const struct mlxpmd_rxq *rxq, uint16_t n, uint16_t group)
@@ -109,7 +110,7 @@ mlxpmd_rx_group_likely(const struct mlxpmd_rxq *rxq, uint16_t n, uint16_t group)
 }
 
 /*
- * What is written into an mbuf by one store: rearm_data, ol_flags, and rx_descriptor_fields1 as far as the hash.
+ * Written to an mbuf with one store: rearm_data, ol_flags, and rx_descriptor_fields1 up to the hash.
  */
 #define MLXPMD_RX_IMAGE_BYTES 32
 static_assert(offsetof(struct rte_mbuf, ol_flags) == offsetof(struct rte_mbuf, rearm_data) + 8, "mbuf layout");
@@ -120,7 +121,7 @@ static_assert(offsetof(struct rte_mbuf, vlan_tci) == offsetof(struct rte_mbuf, p
 static_assert(offsetof(struct rte_mbuf, hash) == offsetof(struct rte_mbuf, packet_type) + 12, "mbuf layout");
 static_assert(sizeof(struct mlxpmd_class) == MLXPMD_RX_IMAGE_BYTES, "one image");
 
-/** The mbufs of a later group; timestamps are written to their second line. */
+/** Prefetches the mbufs of a later group; the timestamp is in their second cache line. */
 static __rte_always_inline void
 mlxpmd_rx_prefetch(struct rte_mbuf *const *elt, const unsigned int group, const unsigned int f)
 {
@@ -135,7 +136,7 @@ mlxpmd_rx_prefetch(struct rte_mbuf *const *elt, const unsigned int group, const 
 	}
 }
 
-/** The bursts of an instruction set that takes all but segments, and their table. */
+/** The bursts of an instruction set, for all features except scatter, and their table. */
 #define MLXPMD_RX_VECTOR_BURSTS(isa) \
 	MLXPMD_RX_BURST(plain, isa, 0) \
 	MLXPMD_RX_BURST(ts, isa, MLXPMD_RX_F_TS) \
