@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What the tests of dpdk-test-mlx share: running it on software devices, making captures."""
+"""Common functions of the tests of dpdk-test-mlx: run it on software devices, write and read captures."""
 import collections
 import contextlib
 import json
@@ -34,13 +34,13 @@ def command(vdevs, options, lcores="0", memory_mb=256):
 
 
 def run(vdevs, *options, lcores="0", memory_mb=256, timeout=60, stdin=None):
-    """Runs the program; exit code, both streams' text, final statistics (None without)."""
+    """Run the program; returns exit code, stdout and stderr, final statistics (None if there are none)."""
     with tempfile.TemporaryDirectory(prefix="mlxapp.") as work:
         final = pathlib.Path(work) / "final.json"
         done = subprocess.run(command(vdevs, [*options, "--json", final], lcores, memory_mb),
                               input=stdin or b"", stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=timeout, check=False)
-        # a sanitizer build says so and goes on
+        # UBSan prints errors and continues.
         check(b"runtime error:" not in done.stdout, done.stdout.decode(errors="replace"))
         data = json.loads(final.read_text()) if final.exists() else None
         return Result(done.returncode, done.stdout.decode(errors="replace"), data)
@@ -54,7 +54,7 @@ def good(result):
 
 
 def frames(count, size=None):
-    """Different UDP frames, of 60 to 1514 bytes or of one size."""
+    """Frames of different content, with 60 to 1514 bytes or of one size."""
     made = []
     for n in range(count):
         length = size or 60 + n * 37 % 1455
@@ -79,7 +79,7 @@ def read_capture(path):
 
 
 def main(*tests):
-    """Runs each test in a folder of its own; the first failed check ends with exit code 1."""
+    """Run each test in a folder of its own; exit with code 1 at the first failed check."""
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="mlxapp.") as work:
             try:
@@ -88,7 +88,7 @@ def main(*tests):
                 print(f"{test.__name__}: FAILED: {err}")
                 sys.exit(1)
             except subprocess.TimeoutExpired as err:
-                print(f"{test.__name__}: FAILED: no end after {err.timeout} s: {err.cmd}")
+                print(f"{test.__name__}: FAILED: not finished after {err.timeout} s: {err.cmd}")
                 print((err.output or b"").decode(errors="replace")[-4000:])
                 sys.exit(1)
         print(f"{test.__name__}: ok")

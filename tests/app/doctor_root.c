@@ -3,8 +3,8 @@
 
 /**
  * @file
- * The doctor in a machine that a test made up: doctor_root FOLDER [UID]. Exit code 77 where a
- * root folder cannot be changed.
+ * Run --doctor with a test's folder as root: doctor_root FOLDER [UID]. Exit code 77 if chroot() is
+ * not permitted.
  */
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ main(int argc, char **argv)
 	unsigned int uid = argc > 2 ? (unsigned int)atoi(argv[2]) : 0;
 	int ret;
 
-	/* What it asks for by name is found no more then. */
+	/* Load these before chroot(): the doctor opens them by name. */
 	if (argc < 2 || dlopen("libibverbs.so.1", RTLD_NOW) == NULL ||
 	    dlopen("libmlx5.so.1", RTLD_NOW) == NULL)
 		return 2;
@@ -32,6 +32,6 @@ main(int argc, char **argv)
 		return 77;
 	ret = tm_doctor();
 	fflush(stdout);
-	/* Without /proc nothing else that runs at exit works. */
+	/* Skip exit handlers: some fail without /proc. */
 	_exit(ret);
 }

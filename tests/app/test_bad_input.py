@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Wrong arguments and impossible wishes: one line that names the thing, exit code 2."""
+"""Wrong arguments and impossible requests: one line that names the cause, exit code 2."""
 import os
 import pathlib
 import subprocess
@@ -106,7 +106,7 @@ def memory(_work):
 def no_hugepages(_work):
     free = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
     if free.exists() and int(free.read_text()) != 0:
-        print("no_hugepages: not tried, there are some")
+        print("no_hugepages: not tested, this machine has hugepages")
         return
     done = subprocess.run([str(apptest.PROGRAM), "--in-memory", "-m", "64", "--no-pci", "--"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20,

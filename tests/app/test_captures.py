@@ -43,7 +43,7 @@ def metadata(work):
     check([line["len"] for line in lines] == [len(p) for p in packets], "lengths differ")
     check([line["n"] for line in lines] == list(range(100)), "not numbered")
     for line in lines:
-        # a ring says nothing of its packets
+        # net_ring sets no packet metadata
         check(line["ip_cksum"] == "unknown" and line["l4_cksum"] == "unknown", f"{line}")
         check("rss_hash" not in line and "vlan_tci" not in line, f"{line}")
         check(abs(line["host_ns"] - time.time_ns()) < 60e9, f"{line}")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Joining stamps with true moments, and the figures made of their differences. */
+/* Join timestamps with true times, and compute the figures of their differences. */
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "../check.h"
 
-/* What clock_verify.c asks of the program around it. */
+/* Stubs of the functions that clock_verify.c calls. */
 void
 tm_error(const char *fmt, ...)
 {
@@ -59,7 +59,7 @@ join(const struct tm_stamp_list *stamps, const struct tm_stamp_list *truth)
 	CHECK(tm_errors_of(pairs, &errors) == 0);
 }
 
-/* Packets in any order, equal ones in the order of their coming, some without a stamp, some unknown. */
+/* Packets in any order, equal ones in the order of reception, some without a timestamp, some unknown. */
 static void
 joined_by_key(void)
 {
@@ -67,7 +67,7 @@ joined_by_key(void)
 
 	for (uint64_t i = 0; i < 10000; i++)
 		CHECK(tm_stamps_add(&truth, i % 5000, 1000 * i, true) == 0);
-	for (uint64_t i = 10000; i-- > 0;) /* the last first: only equal ones keep their order */
+	for (uint64_t i = 10000; i-- > 0;) /* in reverse order; only equal packets keep their order */
 		CHECK(tm_stamps_add(&stamps, i % 5000, 1000 * ((i + 5000) % 10000) + 7, i % 10 != 0) == 0);
 	CHECK(tm_stamps_add(&stamps, 77777, 5, true) == 0);
 	join(&stamps, &truth);
@@ -85,7 +85,7 @@ figures(void)
 {
 	struct tm_stamp_list stamps = { .n = 0 }, truth = { .n = 0 };
 
-	/* errors 0, 1, ... 100 about a difference that no 32 bits hold */
+	/* errors 0, 1, ... 100 in addition to an offset of more than 32 bits */
 	for (uint64_t i = 0; i <= 100; i++) {
 		CHECK(tm_stamps_add(&truth, i, UINT64_C(1) << 62, true) == 0);
 		CHECK(tm_stamps_add(&stamps, i, (UINT64_C(1) << 62) - 5000000000 + i, true) == 0);
@@ -101,7 +101,7 @@ figures(void)
 }
 
 static void
-nothing_to_judge(void)
+nothing_to_compare(void)
 {
 	struct tm_stamp_list none = { .n = 0 }, one = { .n = 0 };
 
@@ -130,7 +130,7 @@ main(void)
 {
 	joined_by_key();
 	figures();
-	nothing_to_judge();
+	nothing_to_compare();
 	keys_differ();
 	free(pairs);
 	return check_exit("clock_errors");

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Commands from a file and from standard input; a failing one names file and line."""
+"""Commands from a file and from standard input; a failed command is reported with file and line."""
 import time
 
 import apptest
@@ -83,7 +83,7 @@ def failing_commands(work):
         check(result.status == 1, f"'{line}': exit code {result.status}")
         check(f"{work}/script:3: '{line}'" in result.out, f"'{line}' not named:\n{result.out}")
         check(word in result.out, f"'{line}': no '{word}' in\n{result.out}")
-        check("forward statistics" in result.out, "the script did not go on")
+        check("forward statistics" in result.out, "the script did not continue")
 
 
 def running_and_stopped(work):
@@ -125,7 +125,7 @@ def standard_input(_work):
         result = good(run(["net_ring0"], "--interactive", "--fwd", "gen", "--count", "1000",
                           stdin=b"start\nwait 5\ncheck\nshow fwd\nquit\n", lcores=lcores))
         check("check: OK" in result.out and result.json["check"]["sent"] == 1000, result.out)
-        # the end of the input is an end, too
+        # the end of the input ends the program
         good(run(["net_ring0"], "--interactive", stdin=b"show config\n", lcores=lcores))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""The doctor: on this machine, on the emulator, and with something in the way."""
+"""--doctor on this machine, on the emulator, and without the right to pin memory."""
 import re
 import subprocess
 
@@ -19,12 +19,12 @@ def doctor(*before):
 
 
 def totals(done):
-    """The last line counts the others."""
-    said = [int(n) for n in re.search(r"^(\d+) good, (\d+) notes?, (\d+) bad", done.stdout,
-                                      re.M).groups()]
+    """The last line has the numbers of the other lines."""
+    counts = [int(n) for n in re.search(r"^(\d+) good, (\d+) notes?, (\d+) bad", done.stdout,
+                                        re.M).groups()]
     lines = [len(re.findall(rf"^{word}  ", done.stdout, re.M)) for word in ("good", "note", "BAD ")]
-    check(said == lines, f"{said} said, {lines} lines\n{done.stdout}")
-    check(done.returncode == (said[2] > 0), f"exit code {done.returncode}\n{done.stdout}")
+    check(counts == lines, f"{counts} counted, {lines} lines\n{done.stdout}")
+    check(done.returncode == (counts[2] > 0), f"exit code {done.returncode}\n{done.stdout}")
 
 
 def here(_work):

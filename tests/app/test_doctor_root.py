@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""The doctor in machines that are made up, file by file: a row for each state of each thing it looks at."""
+"""--doctor in a root folder of made-up files: one row for each result of each check."""
 import os
 import pathlib
 import resource
@@ -13,7 +13,7 @@ import apptest
 from apptest import check
 
 PROGRAM = apptest.BUILD / "tests/app/doctor_root"
-NOBODY = 65534
+OTHER_UID = 65534
 PCI = "/sys/bus/pci/devices/0000:01:00.0"
 FREE = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 TOTAL = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
@@ -46,11 +46,11 @@ NODEV = "no device for mlxpmd; mlxemu run"
 MAY_LOCK = {"/proc/self/status": "CapEff:\t0000000000004000"}
 
 
-def without(files, *gone):
-    return {path: what for path, what in files.items() if not any(path.startswith(start) for start in gone)}
+def without(files, *prefixes):
+    return {path: what for path, what in files.items() if not any(path.startswith(start) for start in prefixes)}
 
 
-# What is there; who asks; lines that have to be said (all words of each in one line, or in the advice below it).
+# Name, files, user id or memlock limit in bytes, lines that must be printed: all words in one line or its advice.
 ROWS = [
     ("nothing", {}, 0, [("note", "devices", "no ConnectX or BlueField", "mlxemu run"),
                         ("note", "modules", "mlx5_core mlx5_ib ib_uverbs"), ("note", "hugepages", "none reserved"),
@@ -62,9 +62,9 @@ ROWS = [
                                      ("good", "firmware 22.35.2000 (mlx5_0), port type Ethernet"),
                                      ("good", "interface eth7, link up"), ("good", "PTP clock /dev/ptp3"),
                                      ("good", "modules", "need no other modules"), (": ready",)]),
-    ("as somebody", VERBS, NOBODY, [("good", "/dev/infiniband/uverbs0 can be opened"), (": ready",)]),
+    ("as another user", VERBS, OTHER_UID, [("good", "/dev/infiniband/uverbs0 can be opened"), (": ready",)]),
     ("no node", without(VERBS, "/dev"), 0, [("BAD ", "uverbs0 cannot be opened: No such file", "udev")]),
-    ("no permission", {**VERBS, "/dev/infiniband/uverbs0": mode(0o600)}, NOBODY,
+    ("no permission", {**VERBS, "/dev/infiniband/uverbs0": mode(0o600)}, OTHER_UID,
      [("BAD ", "uverbs0 cannot be opened: Permission denied", "run as root")]),
     ("no verbs device", without(VERBS, f"{PCI}/infiniband_verbs"), 0,
      [("BAD ", "no verbs device", "modprobe mlx5_ib"), ("BAD ", "modules", "not loaded: mlx5_core mlx5_ib")]),
@@ -78,7 +78,7 @@ ROWS = [
     ("ConnectX-3", card("mlx4_core", "0x1003"), 0,
      [("note", "ConnectX-3 (15b3:1003)", "net_mlx4"), ("note", "devices", "none", "that mlxpmd supports"), (NODEV,)]),
     ("another function of a card", {**card(None), f"{PCI}/class": "0x080100"}, 0, [("note", "no ConnectX")]),
-    ("vfio", VFIO, NOBODY, [("good", "driver vfio-pci: devarg open=vfio"), ("good", "/dev/vfio/vfio can be opened"),
+    ("vfio", VFIO, OTHER_UID, [("good", "driver vfio-pci: devarg open=vfio"), ("good", "/dev/vfio/vfio can be opened"),
                             ("good", "/dev/vfio/7 can be opened"), ("good", "IOMMU", "1 groups"), (": ready",)]),
     ("vfio without a group", without(VFIO, f"{PCI}/iommu_group", "/sys/kernel"), 0,
      [("BAD ", "no IOMMU group", "dpdk-devbind.py -b mlx5_core"), ("note", "IOMMU", "not possible")]),
@@ -91,16 +91,18 @@ ROWS = [
      [("note", "IOMMU", "VFIO is not possible")]),
     ("vfio, no nodes", without(VFIO, "/dev"), 0,
      [("BAD ", "/dev/vfio/vfio cannot be opened", "modprobe vfio-pci"), ("BAD ", "/dev/vfio/7 cannot be opened")]),
-    ("vfio, no permission", {**VFIO, "/dev/vfio/7": mode(0o600)}, NOBODY,
+    ("vfio, no permission", {**VFIO, "/dev/vfio/7": mode(0o600)}, OTHER_UID,
      [("good", "/dev/vfio/vfio"), ("BAD ", "/dev/vfio/7 cannot be opened: Permission denied", "chown")]),
     ("hugepages", HUGE, 0, [("good", "hugepages", "16 of 32 MiB are free")]),
     ("hugepages in use", {**HUGE, FREE: "0"}, 0, [("note", "hugepages", "all 32 MiB are in use")]),
     ("hugepages not mounted", without(HUGE, "/proc"), 0, [("note", "hugepages", "no hugetlbfs", "mount -t hugetlbfs")]),
-    ("hugepages not permitted", HUGE, NOBODY, [("note", "hugepages", "/huge cannot be written: Permission denied")]),
+    ("hugepages not permitted", HUGE, OTHER_UID,
+     [("note", "hugepages", "/huge cannot be written: Permission denied")]),
     ("lockdown", {"/sys/kernel/security/lockdown": "none [integrity] confidentiality"}, 0,
      [("note", "lockdown", "[integrity]", "fwdump")]),
     ("no lockdown", {"/sys/kernel/security/lockdown": "[none] integrity confidentiality"}, 0, [("good", "lockdown")]),
-    ("own namespace", {"/proc/1/ns/net": "", "/proc/self/ns/net": ""}, 0, [("note", "netns", "not that of process 1", "ip link")]),
+    ("own namespace", {"/proc/1/ns/net": "", "/proc/self/ns/net": ""}, 0,
+     [("note", "netns", "not that of process 1", "ip link")]),
     ("first namespace", {"/proc/1/ns/net": "", "/proc/self/ns": link("../1/ns"),
                          "/proc/self/net/dev": "Inter-| x\n face |bytes\n    lo: 1 2\n  eth0: 3 4"}, 0,
      [("good", "netns", "that of process 1", "1 interfaces")]),
@@ -129,37 +131,37 @@ def build(root, files):
             at.chmod(what[1])
 
 
-def ask(files, who):
-    """who: a user, or from 64 KiB on root with so much memory to pin."""
-    limit = (lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (who, who))) if who > NOBODY else None
+def doctor(files, who):
+    """who: a user id up to OTHER_UID; above it root with this memlock limit in bytes."""
+    limit = (lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (who, who))) if who > OTHER_UID else None
     with tempfile.TemporaryDirectory(prefix="mlxdoctor.") as folder:
         os.chmod(folder, 0o755)
-        build(pathlib.Path(folder), files if who > NOBODY else {**MAY_LOCK, **files})
-        return subprocess.run([PROGRAM, folder, str(who if who <= NOBODY else 0)], timeout=60, text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              preexec_fn=limit)
+        build(pathlib.Path(folder), files if who > OTHER_UID else {**MAY_LOCK, **files})
+        return subprocess.run([PROGRAM, folder, str(who if who <= OTHER_UID else 0)], timeout=60, text=True,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit)
 
 
 def row(name, files, who, lines):
-    done = ask(files, who)
+    done = doctor(files, who)
     if done.returncode == 77:
-        print("not permitted to change the root folder")
+        print("SKIP: chroot is not permitted")
         sys.exit(77)
-    said = done.stdout.replace("\n                   -> ", " -> ").splitlines()
+    printed = done.stdout.replace("\n                   -> ", " -> ").splitlines()
     for words in lines:
         check(any(all(word in line for word in words) and (words[0] not in ("good", "note", "BAD ") or
-                                                           line.startswith(words[0])) for line in said),
+                                                           line.startswith(words[0])) for line in printed),
               f"{name}: no line with {words}\n{done.stdout}")
-    check(done.returncode == any(line.startswith("BAD ") for line in said), f"{name}: status {done.returncode}")
+    check(done.returncode == any(line.startswith("BAD ") for line in printed), f"{name}: status {done.returncode}")
     for thing in ("DPDK", "rdma-core", "modules", "memlock", "hugepages", "netns", "IOMMU", "lockdown", "host clock"):
-        check(sum(line[6:].startswith(thing) for line in said) == 1, f"{name}: one line about {thing}\n{done.stdout}")
+        check(sum(line[6:].startswith(thing) for line in printed) == 1,
+              f"{name}: one line about {thing}\n{done.stdout}")
 
 
 def rows(_work):
     most = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
     for name, files, who, lines in ROWS:
-        # More memory than this process may pin cannot be given.
-        if who <= NOBODY or most == resource.RLIM_INFINITY or who <= most:
+        # A limit above the hard limit of this process cannot be set.
+        if who <= OTHER_UID or most == resource.RLIM_INFINITY or who <= most:
             row(name, files, who, lines)
 
 

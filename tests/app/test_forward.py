@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Forwarding modes: what goes in on one port comes out of the other, addresses as promised."""
+"""Forwarding modes: packets received on one port are sent by the other, with the addresses of the mode."""
 import apptest
 from apptest import check, good, run
 
@@ -9,7 +9,7 @@ COUNT = 500
 
 
 def forward(work, mode, *options, lcores="0"):
-    """Captures through two ports; returns in 0, in 1, out of 0, out of 1."""
+    """Forward captures through two ports; returns the packets in 0, in 1, out 0, out 1."""
     first, second = apptest.frames(COUNT), apptest.frames(COUNT, 300)
     apptest.write_capture(work / "in0.pcap", first)
     apptest.write_capture(work / "in1.pcap", second)
@@ -92,7 +92,7 @@ def chained(work):
 
 
 def strict(work):
-    """Queue 1 of the ring is filled and never read, until no buffer is left to receive with."""
+    """Queue 1 of the ring is filled and never read, until there is no buffer to receive with."""
     apptest.write_capture(work / "in.pcap", apptest.frames(2000, 60))
     vdevs = ["net_ring0", f"net_pcap0,rx_pcap={work}/in.pcap,"
              f"tx_pcap={work}/a.pcap,tx_pcap={work}/b.pcap"]
@@ -105,7 +105,7 @@ def strict(work):
 
 
 def port_that_takes_nothing(_work):
-    """The same queue with enough buffers: it is noticed that nothing moves."""
+    """The same queue with enough buffers: the program detects that it makes no progress."""
     result = run(["net_ring0"], "--fwd", "txonly", "--txq", 2, "--count", 8000)
     check(result.status == 1, result.out)
     check("does not accept packets" in result.out, result.out)

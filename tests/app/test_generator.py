@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""The generator over a device that loses nothing: sent = received, nothing else counted."""
+"""The generator on a device that loses no packets: sent = received, all other counters are 0."""
 import apptest
 from apptest import check, good, run
 
@@ -53,7 +53,7 @@ def vlan_in_software(work):
     check(all(64 <= len(p) <= 200 for p in packets), "wrong lengths")
 
 
-def checksums_by_another_reading(work):
+def checksums_as_scapy_computes_them(work):
     from scapy.layers.inet import IP, UDP
     from scapy.layers.l2 import Ether
     loop(["net_ring0"], 300, "--pkt-len", "60-400", "--pcap-out", f"0={work}/out.pcap")
@@ -68,7 +68,7 @@ def same_seed_same_packets(work):
     for name, seed in (("a", 7), ("b", 7), ("c", 8)):
         loop(["net_ring0"], 100, "--seed", seed, "--pcap-out", f"0={work}/{name}.pcap")
     a, b, c = (apptest.read_capture(work / f"{n}.pcap") for n in "abc")
-    check(a == b, "the same seed gave other packets")
+    check(a == b, "the same seed gave different packets")
     check(a != c, "another seed gave the same packets")
 
 
@@ -78,7 +78,7 @@ def time_limit_without_count(_work):
     check(0.4 < result.json["seconds"] < 10, f"{result.json['seconds']} s")
 
 
-def port_that_eats_everything(_work):
+def port_that_drops_everything(_work):
     result = run(["net_null0,no-rx=1"], "--fwd", "gen", "--count", 1000, "--run", 10,
                  "--drain", 0.2)
     check(result.status == 1, f"exit code {result.status}")
@@ -90,7 +90,7 @@ def window_over_losses_ends(_work):
     result = run(["net_null0,no-rx=1"], "--fwd", "gen", "--count", 100, "--window", 40,
                  "--drain", 0.2, "--run", 20)
     check(result.status == 1 and result.json["check"]["lost"] == 100, result.out)
-    check(result.json["ports"][0]["forward"]["window_stalls"] >= 2, "no window was written off")
+    check(result.json["ports"][0]["forward"]["window_stalls"] >= 2, "the window never stalled")
 
 
 def foreign_packets_do_not_fail(_work):
@@ -102,6 +102,6 @@ def foreign_packets_do_not_fail(_work):
 
 if __name__ == "__main__":
     apptest.main(one_lcore, two_lcores, lengths_in_segments, two_ports_four_queues,
-                 window_and_odd_burst, rate, vlan_in_software, checksums_by_another_reading,
-                 same_seed_same_packets, time_limit_without_count, port_that_eats_everything,
+                 window_and_odd_burst, rate, vlan_in_software, checksums_as_scapy_computes_them,
+                 same_seed_same_packets, time_limit_without_count, port_that_drops_everything,
                  window_over_losses_ends, foreign_packets_do_not_fail)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""SIGINT and SIGTERM: stop, receive what is in flight, report, exit code of the check."""
+"""SIGINT and SIGTERM: stop, receive packets in flight, report, exit with the result of the check."""
 import json
 import pathlib
 import signal
@@ -13,7 +13,7 @@ from apptest import check
 
 
 def interrupt(work, vdevs, options, number, lcores="0"):
-    """Starts the program, signals it when it forwards; exit code, output, statistics."""
+    """Start the program, send the signal when it forwards; returns exit code, output, statistics."""
     final = pathlib.Path(work) / "final.json"
     process = subprocess.Popen(apptest.command(vdevs, [*options, "--json", final], lcores),
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -25,7 +25,7 @@ def interrupt(work, vdevs, options, number, lcores="0"):
         out += line
         if b"forwarding started" in line:
             break
-    # some traffic first
+    # Let some traffic pass first.
     try:
         process.wait(0.3)
     except subprocess.TimeoutExpired:
@@ -69,7 +69,7 @@ def in_a_script(work):
     (work / "script").write_text("start\nsleep 1000\nshow fwd\n")
     status, out, _ = interrupt(work, ["net_ring0"], ["--cmds", work / "script"], signal.SIGINT)
     check(status == 0, f"exit code {status}\n{out}")
-    check("test-mlx> show fwd" not in out, "the script went on")
+    check("test-mlx> show fwd" not in out, "the script continued")
 
 
 if __name__ == "__main__":

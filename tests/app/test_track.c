@@ -3,7 +3,7 @@
 
 /**
  * @file
- * The sequence tracker against a plain array of flags, and CRC-32C against its check value.
+ * Compare the sequence tracker with an array of flags, and CRC-32C with its check value.
  */
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define NUMBERS (10 * TM_GEN_CHUNK_BITS)
 
-/* Any order, with repetitions: the tracker says what a plain array says. */
+/* In any order, with repetitions, the tracker must return what the array contains. */
 static void
 test_against_array(unsigned int seed, unsigned int spread)
 {
@@ -70,7 +70,7 @@ test_absurd_number(void)
 	tm_track_free(&f);
 }
 
-/* The check value of CRC-32C is that of "123456789" with all ones in and out. */
+/* The check value is the CRC of "123456789" with initial value and final inversion ~0. */
 static void
 test_crc(void)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""One process generates and checks, another one sends back what it gets, over shared memory."""
+"""One process generates and checks packets, another one sends them back, over shared memory (memif)."""
 import signal
 import subprocess
 import threading
@@ -15,14 +15,14 @@ def over_memif(work):
     socket = work / "memif.sock"
     mirror = apptest.command([f"net_memif0,role=server,socket={socket},socket-abstract=no"],
                              ["--fwd", "macswap", "--topology", "loop"])
-    # the two programs have run-time folders of their own
+    # The two programs need different run-time folders.
     mirror[mirror.index("--file-prefix") + 1] += "b"
     process = subprocess.Popen(mirror, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)
     guard = threading.Timer(60, process.kill)
     guard.start()
     try:
-        # the client asks for its server only while it waits for the link
+        # The client connects only while it waits for the link: wait for the server's socket.
         end = time.monotonic() + 30
         while not socket.exists() and time.monotonic() < end:
             time.sleep(0.05)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Bad input ends with one clear line and a non-zero exit, and leaves nothing behind."""
+"""Invalid input causes one clear line and a non-zero exit code, and leaves no files or interfaces."""
 import os
 import pathlib
 import shutil
@@ -21,7 +21,7 @@ def run(options, program, env=None, prefix=()):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def judge(name, status, out, words):
+def expect(name, status, out, words):
     e2e.check(0 < status < 128, f"{name}: exit code {status}\n{out[-2000:]}")
     naming = [line for line in out.splitlines() if all(word in line for word in words)]
     e2e.check(len(naming) == 1, f"{name}: {len(naming)} lines have {words}\n{out[-2000:]}")
@@ -36,7 +36,7 @@ def app(devargs="", args=(), address=None):
 
 
 def without_net_admin():
-    """A prefix that runs a command without the right to make TAP devices, or None."""
+    """A prefix that runs a command without the right to create TAP devices, or None."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         return None
     return ["setpriv", "--bounding-set", "-net_admin,-sys_admin", "--inh-caps",
@@ -54,7 +54,7 @@ CASES = [
     ("unreadable capture, application", ["--ports", "1"],
      app(args=["--pcap-in", "0=/nonexistent.pcap"]), ["/nonexistent.pcap"]),
     ("unknown wire", ["--ports", "1", "--wire", "0=string"], app(), ["string"]),
-    ("wire of a port that is not there", ["--ports", "1", "--wire", "3=loop"], app(), ["3=loop"]),
+    ("wire of a port that does not exist", ["--ports", "1", "--wire", "3=loop"], app(), ["3=loop"]),
     ("too many ports", ["--ports", "99"], app(), ["99"]),
     ("unknown profile", ["--profile", "cx99"], app(), ["cx99", "cx6dx"]),
     ("bad fault rule", ["--fault", "on tuesday do fail"], app(), ["fault", "tuesday", "cmd.entry"]),
@@ -67,21 +67,21 @@ CASES = [
 def test_tap(env):
     prefix = without_net_admin()
     if prefix is None:
-        print("TAP not permitted: not tried, the right cannot be dropped here")
+        print("TAP not permitted: not tested: the capability cannot be dropped")
         return
     status, out = run(["--ports", "1", "--wire", "0=tap:mlxnever0"], app(), env, prefix)
-    judge("TAP not permitted", status, out, ["mlxnever0"])
+    expect("TAP not permitted", status, out, ["mlxnever0"])
 
 
 def test_no_hugepages(env):
     free = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
     if not free.exists() or int(free.read_text()) != 0:
-        print("no hugepages: not tried, there are some")
+        print("no hugepages: not tested, this machine has hugepages")
         return
     program = [e2e.TEST_MLX, "-l", "0", "--in-memory", "-m", "256", "--no-telemetry",
                "-d", e2e.PLUGIN, "-a", e2e.PCI[0], "--", *APP]
     status, out = run(["--ports", "1"], program, env)
-    judge("no hugepages", status, out, ["--no-huge"])
+    expect("no hugepages", status, out, ["--no-huge"])
 
 
 def test():
@@ -90,11 +90,11 @@ def test():
         before = set(pathlib.Path("/sys/class/net").iterdir())
         for name, options, program, words in CASES:
             status, out = run(options, program, env)
-            judge(name, status, out, words)
-            e2e.check(not os.listdir(work), f"{name}: left behind {os.listdir(work)}")
+            expect(name, status, out, words)
+            e2e.check(not os.listdir(work), f"{name}: left {os.listdir(work)}")
         test_tap(env)
         test_no_hugepages(env)
-        e2e.check(not os.listdir(work), f"left behind {os.listdir(work)}")
+        e2e.check(not os.listdir(work), f"left {os.listdir(work)}")
         e2e.check(set(pathlib.Path("/sys/class/net").iterdir()) <= before, "an interface is left")
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""A clock page that cannot be trusted: programs start and end in time, and no stamp is wrong.
+"""An inconsistent clock page: programs start and end in time, and no timestamp is wrong.
 
-The page is torn (the kernel seems to be writing for ever) or changes at each look. Then there is
-either no timestamp at all or, where a look succeeded, a right one.
+The page is torn (the kernel never finishes an update), changes at each read, or never changes. Then a packet has
+either no timestamp, or a correct one from a read that succeeded.
 """
 import time
 
@@ -27,7 +27,7 @@ def one(action, clock):
 
 
 def test():
-    # auto asks the page once and goes by the host's clock after that
+    # auto reads the page once, and then uses the host's clock
     for clock in ("page", "auto"):
         for action in ("tear", "flip", "freeze"):
             one(action, clock)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Every timestamp against the truth: by a capture of the true times, and from port to port.
+"""Compare every timestamp with the true time, from a capture and from port to port.
 
-The device's counter is as far from the host's as an oscillator may be, and the clock page is what
-the kernel makes of it; so the error is the counter's tick, and what the page's own scale adds.
+The frequency of the device's counter deviates from the host's clock, and the clock page converts it as in the
+kernel. The remaining error is a tick of the counter, and the rounding of the page's factor.
 """
 import csv
 import pathlib
@@ -14,7 +14,7 @@ import tempfile
 from e2e import TEST_MLX, check, eal, emu, main
 
 FRAMES = 20000
-# Between two pages of the kernel: no correction falls into the run.
+# The kernel makes no correction of its page during the run.
 WORST_NS = 20
 
 SCRIPT = """
@@ -45,7 +45,7 @@ def written(work, name, count):
     for row in rows:
         check(int(row["stamp_ns"]) - int(row["truth_ns"]) == int(row["error_ns"]), f"{row}")
     svg = pathlib.Path(f"{work}/{name}.svg").read_text(encoding="utf-8")
-    check(svg.startswith("<?xml") and "</svg>" in svg, f"{name}.svg is no picture")
+    check(svg.startswith("<?xml") and "</svg>" in svg, f"{name}.svg is not an SVG file")
 
 
 def one(profile):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What the end-to-end tests share: starting programs on the emulator, reading its report."""
+"""Common functions of the end-to-end tests: start programs on the emulator, read its report."""
 import collections
 import os
 import pathlib
@@ -14,7 +14,7 @@ BUILD = pathlib.Path(os.environ.get("MLXPMD_BUILD", "build")).resolve()
 MLXEMU = BUILD / "devtools/mlxemu/mlxemu"
 TEST_MLX = BUILD / "app/dpdk-test-mlx"
 PLUGIN = BUILD / "drivers/librte_net_mlxpmd.so"
-# Devices that fail leave register dumps: in the build tree, not in /run.
+# The driver keeps a register dump of a failed device: keep it in the build tree, not in /run.
 os.environ.setdefault("MLXPMD_FWDUMP_DIR", str(BUILD / "fwdump"))
 PCI = ["0000:c1:00.0", "0000:c1:00.1", "0000:c2:00.0", "0000:c2:00.1"]
 
@@ -34,8 +34,8 @@ def skip(reason):
 
 
 def eal(ports=2, devargs="", memory_mb=512, lcores="0"):
-    """EAL arguments: ordinary memory, only the emulated devices, our plugin."""
-    # More lcores than processors: "0@0,2@1", lcore at processor.
+    """EAL arguments: no hugepages, only the emulated devices, the plugin of this build."""
+    # With more lcores than processors: "0@0,2@1", LCORE@PROCESSOR.
     args = ["--lcores" if "@" in lcores else "-l", lcores, "--no-huge", "--no-shconf",
             "-m", str(memory_mb), "--no-telemetry", "-d", str(PLUGIN)]
     for address in PCI[:ports]:
@@ -64,12 +64,12 @@ class Report(dict):
 Result = collections.namedtuple("Result", "status out report")
 
 
-# In the short form of the tests, which runs on machines of any speed, all may take longer.
+# Factor of all time limits: the short form of the tests runs on machines of unknown speed.
 PATIENCE = 3 if os.environ.get("MLXPMD_SHORT") else 1
 
 
 def finish(command, timeout):
-    """Status and output of a command; one that takes too long is ended with all it started."""
+    """Run a command; returns exit code and output. After the time limit kill it and all that it started."""
     timeout *= PATIENCE
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True) as process:
@@ -82,7 +82,7 @@ def finish(command, timeout):
 
 
 def end(process):
-    """Ends a program that may still run, so that it can clear away what it made; at the latest after five seconds."""
+    """Terminate a program that may still be running; kill it if it has not cleaned up after 5 s."""
     if process.poll() is not None:
         return
     process.terminate()
@@ -94,7 +94,7 @@ def end(process):
 
 
 def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()):
-    """Runs a program on emulated ports; its output (both streams), status and the report."""
+    """Run a program on emulated ports; returns exit code, stdout with stderr, and the emulator's report."""
     with tempfile.TemporaryDirectory(prefix="mlxpmd-e2e.") as work:
         report = pathlib.Path(work) / "report"
         command = [str(MLXEMU), "run", "--ports", str(ports), "--report", str(report)]
@@ -109,8 +109,8 @@ def emu(program, ports=2, wires=(), faults=(), timeout=120, audit=True, extra=()
 
 
 def main(test, needs=(MLXEMU, TEST_MLX, PLUGIN)):
-    """Runs test(); a failed check or a time-out is one line and exit code 1."""
-    # Who ends a test that takes too long says so by this; what the test started ends with it.
+    """Run test(); a failed check or a time-out prints one line and exits with code 1."""
+    # meson ends a test at its time limit by SIGTERM: exit normally, so that programs are ended as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for program in needs:
         if not program.exists():
@@ -121,7 +121,7 @@ def main(test, needs=(MLXEMU, TEST_MLX, PLUGIN)):
         print(f"FAILED: {err}")
         sys.exit(1)
     except subprocess.TimeoutExpired as err:
-        print(f"FAILED: no end after {err.timeout} s: {' '.join(map(str, err.cmd))}")
+        print(f"FAILED: not finished after {err.timeout} s: {' '.join(map(str, err.cmd))}")
         if err.output:
             print(err.output.decode(errors="replace")[-4000:])
         sys.exit(1)

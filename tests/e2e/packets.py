@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Frames of every kind the metadata test wants: types, sizes, good and bad checksums, tags."""
+"""Frames for the metadata test: packet types, sizes, good and bad checksums, VLAN tags."""
 import random
 
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_NOP, fragment

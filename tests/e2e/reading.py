@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""An independent reading of a packet, by scapy: type, checksum verdicts, RSS hash.
+"""Packet type, checksum state and RSS hash of a packet, computed with scapy.
 
-Shares nothing with the driver or the emulator; hash and verdicts follow their public definitions.
+Independent of driver and emulator: hash and checksums follow their public definitions.
 """
 import ipaddress
 
@@ -13,7 +13,7 @@ from scapy.utils import checksum
 
 
 def toeplitz(key, data):
-    """Microsoft's definition: XOR of the key's 32-bit windows at each set bit of the input."""
+    """Toeplitz hash (Microsoft, "RSS Hashing Functions"): XOR of the key's windows at the set bits of the input."""
     window = int.from_bytes(key, "big")
     bits = len(key) * 8
     result = 0
@@ -24,7 +24,7 @@ def toeplitz(key, data):
 
 
 class Reading:
-    """What a device ought to say of a frame that arrived without VLAN stripping."""
+    """The expected metadata of a frame that was received without VLAN stripping."""
 
     def __init__(self, frame):
         self.frame = frame
@@ -60,14 +60,14 @@ class Reading:
 
     @property
     def ip_checksum_good(self):
-        """None: there is none (IPv6 or no IP)."""
+        """None: the packet has no IP header checksum."""
         if not isinstance(self.l3, IP):
             return None
         return checksum(bytes(self.l3)[:self.l3.ihl * 4]) == 0
 
     @property
     def l4_checksum_good(self):
-        """None: no whole TCP or UDP segment. UDP over IPv4 may go without (0): nothing is wrong."""
+        """None: no complete TCP or UDP segment. A UDP checksum of 0 over IPv4 means none (RFC 768): good."""
         if self.l4 is None:
             return None
         if isinstance(self.l4, UDP) and isinstance(self.l3, IP) and self.l4.chksum == 0:
@@ -82,7 +82,7 @@ class Reading:
         return in6_chksum(self.l3.nh, self.l3, segment) == 0
 
     def rss_hash(self, key):
-        """None: not IP, so there is nothing to hash."""
+        """None: not IP, no hash."""
         if self.l3 is None:
             return None
         data = (ipaddress.ip_address(self.l3.src).packed +

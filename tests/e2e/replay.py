@@ -1,11 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""A capture replayed into port 0 comes out of port 1 byte for byte, read as scapy reads it.
+"""Packets of a capture that are received on port 0 are sent from port 1 unchanged, with correct metadata.
 
-Two captures: frames of every kind made by scapy, and a real TCP conversation captured between two
-network namespaces (where those are permitted). Packet type, checksum verdicts and RSS hash that the
-device gave are compared with an independent reading of each packet.
+Two captures: frames of all kinds made by scapy, and a real TCP connection captured between two network namespaces
+(if these are permitted). Packet type, checksum flags and RSS hash are compared with those that scapy computes.
 """
 import collections
 import json
@@ -33,7 +32,7 @@ def read_capture(path):
 
 
 def replay(work, capture, queues):
-    """Replays; returns what came out of port 1, the metadata lines, and the RSS key."""
+    """Send the capture; returns the frames sent from port 1, the metadata lines, and the RSS key."""
     out, meta, final = work / "out.pcap", work / "meta", work / "json"
     count = len(read_capture(capture))
     program = [e2e.TEST_MLX, *e2e.eal(), "--", "--fwd", "io", "--promisc",
@@ -50,18 +49,18 @@ def replay(work, capture, queues):
     return read_capture(out), lines, key
 
 
-VERDICT = {True: ("good",), False: ("bad",), None: ("unknown", "none")}
-# A header without a checksum of its own (IPv6) is reported good by every mlx5 driver.
-IP_VERDICT = {**VERDICT, None: ("unknown", "none", "good")}
+FLAGS = {True: ("good",), False: ("bad",), None: ("unknown", "none")}
+# mlx5 drivers report good for IPv6 headers, which have no checksum.
+IP_FLAGS = {**FLAGS, None: ("unknown", "none", "good")}
 
 
 def compare(frame, line, key):
-    """Differences between what the device said and what the packet says."""
+    """Differences between the metadata from the device and the contents of the packet."""
     want = Reading(frame)
     bad = []
 
-    def differ(what, said, read):
-        bad.append(f"{what}: device {said}, reading {read}")
+    def differ(what, device, expected):
+        bad.append(f"{what}: device {device}, expected {expected}")
 
     if line["len"] != len(frame):
         differ("length", line["len"], len(frame))
@@ -72,21 +71,21 @@ def compare(frame, line, key):
     for name in ("TCP", "UDP", "FRAG"):
         if (f"L4_{name}" in ptype) != (want.l4_name == name):
             differ("L4 type", ptype, want.l4_name)
-    if line["ip_cksum"] not in IP_VERDICT[want.ip_checksum_good]:
+    if line["ip_cksum"] not in IP_FLAGS[want.ip_checksum_good]:
         differ("IP checksum", line["ip_cksum"], want.ip_checksum_good)
-    if line["l4_cksum"] not in VERDICT[want.l4_checksum_good]:
+    if line["l4_cksum"] not in FLAGS[want.l4_checksum_good]:
         differ("L4 checksum", line["l4_cksum"], want.l4_checksum_good)
     if line.get("rss_hash") != want.rss_hash(key):
         differ("RSS hash", line.get("rss_hash"), want.rss_hash(key))
     return bad
 
 
-def judge(name, work, capture, queues):
+def replay_and_check(name, work, capture, queues):
     frames = read_capture(capture)
     out, lines, key = replay(work, capture, queues)
     if queues == 1:
-        e2e.check(out == frames, f"{name}: what came out is not what went in")
-    # Several queues may overtake each other, but nothing is lost, made up or altered.
+        e2e.check(out == frames, f"{name}: frames sent and received differ")
+    # Several queues may change the order, but frames must not be lost, duplicated or modified.
     e2e.check(collections.Counter(out) == collections.Counter(frames), f"{name}: frames differ")
     e2e.check(len(lines) == len(frames), f"{name}: {len(lines)} metadata lines")
     if queues > 1:
@@ -101,11 +100,11 @@ def judge(name, work, capture, queues):
             if wrong <= 10:
                 print(f"{name}: frame {n}: {text}: {Reading(frame).ether.summary()}")
     e2e.check(wrong == 0, f"{name}: {wrong} differences in {len(frames)} frames")
-    print(f"{name}: {len(frames)} frames byte for byte, metadata as scapy reads them")
+    print(f"{name}: {len(frames)} frames unchanged, metadata as computed by scapy")
 
 
 def real_capture(work):
-    """A TCP conversation between two namespaces, as tcpdump saw it."""
+    """A TCP connection between two namespaces, captured by tcpdump."""
     with tapnet.TapNet(work) as net:
         net.capture()
         net.tcp(2, "50M")
@@ -118,15 +117,15 @@ def test():
         work = pathlib.Path(folder)
         made = work / "made.pcap"
         write_capture(made, packets.frames())
-        judge("made by scapy", work, made, 1)
-        judge("made by scapy", work, made, 4)
+        replay_and_check("made by scapy", work, made, 1)
+        replay_and_check("made by scapy", work, made, 4)
         if not tapnet.permitted():
-            print("real TCP: not tried, TAP devices are not permitted here")
+            print("real TCP: not tested, TAP devices are not permitted here")
             return
         real = real_capture(work)
         with PcapReader(str(real)) as reader:
             e2e.check(reader.linktype == 1, "the capture is not Ethernet")
-        judge("real TCP", work, real, 1)
+        replay_and_check("real TCP", work, real, 1)
 
 
 e2e.main(test)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""dpdk-test-mlx --rx-intr: all that comes is forwarded, and where nothing comes the lcore sleeps."""
+"""dpdk-test-mlx --rx-intr: all packets are forwarded, and without packets the lcore sleeps."""
 import json
 import pathlib
 import tempfile
@@ -38,12 +38,12 @@ def sleeps(work, queues, lcores):
     print("\n".join(line for line in result.out.splitlines() if "Rx interrupts" in line))
     e2e.check(result.status == 0, f"exit code {result.status}\n{result.out[-3000:]}")
     e2e.check(result.report.get("audit") == "clean", result.report.text)
-    e2e.check([bytes(data) for data, _ in RawPcapReader(str(out))] == frames, "not all that came was forwarded")
+    e2e.check([bytes(data) for data, _ in RawPcapReader(str(out))] == frames, "not all received frames were forwarded")
     ports = json.loads(final.read_text())["ports"]
     stats = [p["forward"] for p in ports]
     slept = sum(s["rx_slept_ns"] for s in stats)
-    e2e.check(sum(s["rx_wakes"] for s in stats) >= 1, "no interrupt woke it")
-    # The frames come within some milliseconds; a busy machine may take longer over them.
+    e2e.check(sum(s["rx_wakes"] for s in stats) >= 1, "no wake-up by an interrupt")
+    # The frames arrive within some milliseconds, on a busy machine later.
     e2e.check(slept > RUN_S * 1e9 / 2, f"asleep for {slept} ns of {RUN_S} s")
 
 

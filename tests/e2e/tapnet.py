@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Two network namespaces whose TAP devices are plugged into two emulated, forwarding ports."""
+"""Two network namespaces with TAP devices, connected by two emulated ports that forward."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ def ip(*args):
 
 
 def inside(name):
-    """The prefix of a command in a namespace; ip's own -n remounts /sys, which a chroot forbids."""
+    """The prefix of a command in a namespace. `ip -n` remounts /sys, which a chroot does not permit."""
     return ["nsenter", f"--net=/run/netns/{name}"]
 
 
@@ -27,7 +27,7 @@ def run_inside(name, *command):
 
 
 def permitted():
-    """Namespaces and TAP devices can be made here."""
+    """Are network namespaces and TAP devices permitted?"""
     if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
         return False
     probe = f"mlxe{os.getpid()}p"
@@ -78,7 +78,7 @@ class TapNet:
     def _start(self):
         for name, _, _ in self.sides:
             ip("netns", "add", name)
-            # Only what the test sends is to cross.
+            # No router solicitations: only the packets of the test are captured.
             subprocess.run([*inside(name), "sh", "-c",
                             "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"], check=False)
         wires = [word for n, (name, link, _) in enumerate(self.sides)
@@ -105,7 +105,7 @@ class TapNet:
         return subprocess.Popen([*inside(self.sides[side][0]), *command], **kwargs)
 
     def capture(self):
-        """Captures on both sides from now on, into side0.pcap and side1.pcap."""
+        """Start captures on both sides, into side0.pcap and side1.pcap."""
         for n, (_, link, _) in enumerate(self.sides):
             self.dumps.append(self.run(n, "tcpdump", "-i", link, "-w",
                                        str(self.work / f"side{n}.pcap"), "-B", "65536", "-U",
@@ -113,7 +113,7 @@ class TapNet:
         time.sleep(1)
 
     def tcp(self, seconds, rate):
-        """A TCP transfer from side 0 to 1; iperf3's own account of it."""
+        """A TCP transfer from side 0 to 1; returns the report of iperf3."""
         server = self.run(1, "iperf3", "-s", "-1", stdout=subprocess.DEVNULL)
         time.sleep(0.5)
         client = self.run(0, "iperf3", "-c", self.sides[1][2], "-t", str(seconds), "-b", rate,
@@ -125,7 +125,7 @@ class TapNet:
         return result
 
     def stop(self):
-        """Ends captures and application; both have to end well, and the audit to be clean."""
+        """Stop captures and application; checks exit code and audit, returns the report."""
         time.sleep(1)
         for dump in self.dumps:
             dump.send_signal(signal.SIGINT)
@@ -138,7 +138,7 @@ class TapNet:
         return report
 
     def frames(self, captured_at, sent_by):
-        """The IPv4 frames in a side's capture that a side's address sent, in order."""
+        """The IPv4 frames in a side's capture with the source address of a side, in order."""
         sender = bytes(map(int, self.sides[sent_by][2].split(".")))
         return [bytes(data) for data, _ in RawPcapReader(str(self.work / f"side{captured_at}.pcap"))
                 if data[12:14] == b"\x08\x00" and data[26:30] == sender]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What the tests of DPDK's example programs share: a program on emulated ports, and its cables' other ends."""
+"""Common classes of the tests of DPDK's examples: a program on emulated ports, and the other ends of their cables."""
 import os
 import pathlib
 import re
@@ -17,14 +17,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import e2e  # noqa: E402
 from e2e import check  # noqa: E402
 
-GREETING = b"mlxemu wire 1\n"
+HELLO = b"mlxemu wire 1\n"
 WAIT_S = 60 * e2e.PATIENCE
 MODES = ("verbs", "vfio")
 
 
-def modes(asked, short):
-    """Those that were asked for; else both, in the short form of the tests the one named."""
-    return asked or ([short] if os.environ.get("MLXPMD_SHORT") else MODES)
+def modes(given, short):
+    """The given modes; without any both, in the short form of the tests only one."""
+    return given or ([short] if os.environ.get("MLXPMD_SHORT") else MODES)
 
 
 MAC = [bytes.fromhex(f"0c42a14ed0{n}0") for n in range(2)]
@@ -32,7 +32,7 @@ PEER_MAC = bytes.fromhex("020000000001")
 
 
 class Cable:
-    """The other end of a port's `sock:` wire, which this test sends into and receives from."""
+    """The other end of a port's `sock:` wire."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -40,7 +40,7 @@ class Cable:
         self.data = b""
 
     def plug_in(self):
-        """Connects; the port has carrier from now on."""
+        """Connect; the port has carrier from now on."""
         end = time.monotonic() + WAIT_S
         while True:
             self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -49,17 +49,17 @@ class Cable:
                 break
             except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
                 self.sock.close()
-                check(time.monotonic() < end, f"nobody listens at {self.path}")
+                check(time.monotonic() < end, f"no listener at {self.path}")
                 time.sleep(0.02)
-        self.sock.sendall(GREETING)
+        self.sock.sendall(HELLO)
         self.data = b""
-        while len(self.data) < len(GREETING):
-            check(self._more(end - time.monotonic()), f"no greeting at {self.path}")
-        check(self.data.startswith(GREETING), f"greeted by {self.data[:20]}")
-        self.data = self.data[len(GREETING):]
+        while len(self.data) < len(HELLO):
+            check(self._more(end - time.monotonic()), f"no hello at {self.path}")
+        check(self.data.startswith(HELLO), f"wrong hello {self.data[:20]}")
+        self.data = self.data[len(HELLO):]
 
     def pull_out(self):
-        """Closes; the port loses carrier."""
+        """Close; the port loses carrier."""
         self.sock.close()
         self.sock = None
 
@@ -83,7 +83,7 @@ class Cable:
         return frame
 
     def receive(self, count, seconds=WAIT_S):
-        """The next frames, as many as come within the time but no more than count."""
+        """The next frames: count, or fewer after the time."""
         frames, end = [], time.monotonic() + seconds
         while len(frames) < count:
             frame = self._frame()
@@ -94,21 +94,21 @@ class Cable:
         return frames
 
     def quiet(self, seconds=0.2):
-        """What comes unasked for within the time."""
+        """All frames that arrive within the time."""
         return self.receive(1 << 30, seconds)
 
 
 class Example:
-    """A program on emulated ports, each plugged into a cable of the test's.
+    """A program on emulated ports, each connected to a Cable.
 
     with Example(program, arguments, ...) as x: x.wait("text"), x.cables[0].send(...), x.stop()
 
-    up: ports have carrier whoever is at the other end. patient: the cables are plugged in at once; else by who wants
-    to. shared: memory that a second process can share, by huge pages; again() is the command of such a process.
+    up: the ports have carrier even if no cable is connected. connect: connect the cables when the program starts.
+    shared: use hugepages, so that a second process can share memory; again() is the command of such a process.
     """
 
     def __init__(self, program, arguments, mode="verbs", ports=2, lcores="0,1", eal=(), emu=(), devargs="",
-                 up=True, memory_mb=512, stdin=subprocess.DEVNULL, patient=True, shared=False):
+                 up=True, memory_mb=512, stdin=subprocess.DEVNULL, connect=True, shared=False):
         self.work = tempfile.TemporaryDirectory(prefix="mlxpmd-ex.", ignore_cleanup_errors=True)
         folder = pathlib.Path(self.work.name)
         self.report_path, self.log_path = folder / "report", folder / "log"
@@ -127,16 +127,16 @@ class Example:
                                           str(program), *eal, extra, "--", *args]
         self.command = [*command, "--", str(program), *eal, *(["--", *arguments] if arguments is not None else [])]
         self.stdin = stdin
-        self.patient = patient
+        self.connect = connect
         self.process = None
 
     def __enter__(self):
         with open(self.log_path, "wb") as log:
-            # Line by line, though into a file.
+            # Line-buffered output, although it goes to a file.
             self.process = subprocess.Popen(["stdbuf", "-oL", *self.command], stdin=self.stdin, stdout=log,
                                             stderr=subprocess.STDOUT, env=self.env)
         try:
-            for cable in self.cables if self.patient else []:
+            for cable in self.cables if self.connect else []:
                 cable.plug_in()
         except BaseException as err:
             self.__exit__(type(err), err, None)
@@ -153,19 +153,19 @@ class Example:
         return self.log_path.read_text(errors="replace")
 
     def wait(self, pattern, seconds=WAIT_S, after=0):
-        """Until the program has printed it; the match."""
+        """Wait until the output matches; returns the match."""
         end = time.monotonic() + seconds
         while True:
             ended = self.process.poll()
             match = re.compile(pattern, re.M).search(self.log(), after)
             if match:
                 return match
-            check(ended is None, f"ended with {ended} before it said '{pattern}'")
-            check(time.monotonic() < end, f"has not said '{pattern}' in {seconds} s")
+            check(ended is None, f"ended with {ended} before it printed '{pattern}'")
+            check(time.monotonic() < end, f"has not printed '{pattern}' in {seconds} s")
             time.sleep(0.02)
 
     def ctl(self, *words):
-        """`mlxemu ctl` to the emulator below."""
+        """Run `mlxemu ctl` for this program."""
         done = subprocess.run([str(e2e.MLXEMU), "ctl", *words], env=self.env, timeout=WAIT_S, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         text = done.stdout.decode(errors="replace")
@@ -173,18 +173,18 @@ class Example:
         return text
 
     def pid(self):
-        """The program itself, below the launcher."""
+        """The pid of the program, a child of the launcher."""
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return int(children[0]) if children else self.process.pid
 
     def stop(self, by=signal.SIGINT, status=0, audit="clean"):
-        """Ends it, which must be as said; the emulator's report."""
+        """Send the signal; checks exit code and audit, returns the emulator's report."""
         if by is not None:
             self.process.send_signal(by)
         try:
             ended = self.process.wait(timeout=WAIT_S)
         except subprocess.TimeoutExpired:
-            raise e2e.Failed(f"runs on {WAIT_S} s after signal {by}") from None
+            raise e2e.Failed(f"still running {WAIT_S} s after signal {by}") from None
         report = e2e.Report(self.report_path)
         check(ended == status, f"exit status {ended}\n{report.text}")
         check(audit is None or report.get("audit") == audit, report.text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""DPDK's examples that forward: what goes in at one port comes out of the other as the example promises.
+"""DPDK's examples that forward: frames received on one port are sent from the other as the example defines.
 
 Usage: forward.py NAME PROGRAM [MODE]...: NAME is a row of PROGRAMS, MODE verbs or vfio (default: both; in the
 short form of the tests one of them).
@@ -21,21 +21,21 @@ from scapy.layers.inet6 import IPv6
 
 @dataclasses.dataclass
 class Program:
-    """How to run it, when it forwards, what to send at a port, and what has to come of it."""
+    """Arguments, output when it is ready, frames to send to a port, and check of the frames that it sends."""
     args: list
     ready: str
     frames: callable
     look: callable
-    count: int = 0            # of frames that come out for those of one port; 0: as many
-    ends: str = "closes"      # by SIGINT. dies: of the signal; exits: without closing its ports
+    count: int = 0            # frames sent for those received on one port; 0: the same number
+    ends: str = "closes"      # at SIGINT. dies: has no signal handler; exits: without closing its ports
     options: dict = dataclasses.field(default_factory=dict)
-    said: callable = None     # a further look at what it printed
-    files: dict = dataclasses.field(default_factory=dict)  # that it wants to read, in the folder {files}
-    mode: str = "verbs"       # of the short form
+    output: callable = None   # check of its output
+    files: dict = dataclasses.field(default_factory=dict)  # that it reads, in the folder {files}
+    mode: str = "verbs"       # in the short form of the tests
 
 
 def hardware_clock(text):
-    """Example rxtx_callbacks -t has measured the clock of rte_eth_read_clock(): the device's counter."""
+    """rxtx_callbacks -t measures the frequency of rte_eth_read_clock(): that of the device's counter."""
     hz = int(re.search(r"HW Freq ~= (\d+)", text).group(1))
     check(0.5 < hz / 156250000 < 2, f"the clock runs at {hz} Hz")
 
@@ -54,7 +54,7 @@ def to_the_other(port, pattern, **kwargs):
 
 TWO = "entering main loop on lcore 0[^!]*entering main loop on lcore 1|" \
       "entering main loop on lcore 1[^!]*entering main loop on lcore 0"
-# Its routes, as in the example's own files.
+# The routes of the example's own files.
 LPM = {"v4": "R198.18.0.0/24 0\nR198.18.1.0/24 1\n",
        "v6": "R2001:0200:0000:0000:0000:0000:0000:0000/64 0\nR2001:0200:0000:0001:0000:0000:0000:0000/64 1\n"}
 LPM_ARGS = ["--rule_ipv4={files}/v4", "--rule_ipv6={files}/v6"]
@@ -73,10 +73,10 @@ PROGRAMS = {
     "skeleton": Program([], "Core 0 forwarding packets", plain, exactly(as_it_is), ends="dies",
                         options={"lcores": "0"}, mode="vfio"),
     "rxtx_callbacks": Program(["-t"], "Core 0 forwarding packets", plain, exactly(as_it_is), ends="dies",
-                              # The counter itself: no busy machine can keep it from being had.
-                              options={"lcores": "0", "devargs": "clock=raw"}, said=hardware_clock),
+                              # clock=raw does not depend on the load of the machine.
+                              options={"lcores": "0", "devargs": "clock=raw"}, output=hardware_clock),
     "packet_ordering": Program(["-p", "3"], "REORDERAPP: worker_thread", plain, exactly(as_it_is),
-                               options={"lcores": "0@0,1@1,2@0,3@1"}, said=ordered),
+                               options={"lcores": "0@0,1@1,2@0,3@1"}, output=ordered),
     "ip_fragmentation": Program(["-p", "3", "-q", "1"], TWO,
                                 lambda port: frames_udp(port, [f"100.{20 - 10 * port}.0.1"], 20, [4000, 9000, 1600]),
                                 fragments, count=7 * 3 + 7 * 7 + 6 * 2, ends="dies", mode="vfio"),
@@ -86,7 +86,7 @@ PROGRAMS = {
 
 
 def end(example, how):
-    """Ends it by SIGINT; whatever it left, it committed no violation."""
+    """End it with SIGINT. It may leave objects, but the audit must have no violations."""
     audit = json.loads(example.ctl("--json", "audit"))
     check(audit["violations"] == 0, f"{audit}")
     if how == "closes":
@@ -94,10 +94,11 @@ def end(example, how):
     elif how == "dies":
         example.stop(status=128 + signal.SIGINT, audit=None)
     else:
+        printed = len(example.log())
         report = example.stop(status=3, audit=None)
         check(re.fullmatch(r"\d+ left, 0 violations", report.get("audit", "")), report.text)
-        # What it held the kernel takes from it; no thread of it may tell a tale of a lost device meanwhile.
-        check(" is gone" not in example.log(), example.log())
+        # The kernel releases its objects. No thread may report a lost device while it exits.
+        check("mlxpmd: port" not in example.log()[printed:], example.log())
 
 
 def forward(name, program, mode, folder):
@@ -116,16 +117,16 @@ def forward(name, program, mode, folder):
         case.look(sent, got)
         counters_agree(json.loads(example.ctl("--json", "counters"))["ports"], sent, got)
         end(example, case.ends)
-        if case.said is not None:
-            case.said(example.log())
+        if case.output is not None:
+            case.output(example.log())
     print(f"{name}, {mode}: {sum(map(len, sent))} frames in, {sum(map(len, got))} out, "
           f"{time.monotonic() - begin:.1f} s", flush=True)
 
 
 def run():
-    name, program, *asked = sys.argv[1:]
+    name, program, *given = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="mlxpmd-ex.") as folder:
-        for mode in exlib.modes(asked, PROGRAMS[name].mode):
+        for mode in exlib.modes(given, PROGRAMS[name].mode):
             forward(name, program, mode, folder)
 
 

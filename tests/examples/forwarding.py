@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Frames for DPDK's example programs, and looks at what the programs made of them."""
+"""Frames for DPDK's example programs, and checks of the frames that these send."""
 import collections
 import struct
 
@@ -16,7 +16,7 @@ def mac_text(mac):
 
 
 def frames_udp(port, destinations, count=FRAMES, sizes=(60, 64, 590, 1514), network=IP):
-    """UDP frames to a port, of so many flows as there are frames."""
+    """UDP frames for a port, each of another flow."""
     source = {"src": "10.9.0.1" if network is IP else "2001:db8::1"}
     frames = []
     for n in range(count):
@@ -34,13 +34,13 @@ def as_it_is(port, frame):
 
 
 def mac_of_l2fwd(port, frame):
-    """Example l2fwd and others: to 02:00:00:00:00:<port>, from the port that sends."""
+    """l2fwd and others: destination 02:00:00:00:00:<port>, source the sending port."""
     out = 1 - port
     return out, bytes.fromhex("0200000000") + bytes([out]) + MAC[out] + frame[12:]
 
 
 def routed(port, frame):
-    """As l2fwd; of IPv4 the time to live is one less and the checksum as it has to be then."""
+    """As l2fwd; in IPv4 the time to live is decremented and the checksum adjusted."""
     out, frame = mac_of_l2fwd(port, frame)
     if frame[12:14] == b"\x86\xdd":
         return out, frame
@@ -54,7 +54,7 @@ def routed(port, frame):
 
 
 def exactly(rule, in_order=True):
-    """A check of what came out at both ports: each frame as the rule (port, frame) -> (port, frame) says."""
+    """A check of the frames from both ports: the rule is (port, frame received) -> (port, frame sent)."""
     def look(sent, got):
         want = [[], []]
         for port, frames in enumerate(sent):
@@ -70,7 +70,7 @@ def exactly(rule, in_order=True):
 
 
 def fragments(sent, got):
-    """Example ip_fragmentation: whole datagrams of the same content, in frames of 1514 bytes at most."""
+    """ip_fragmentation: complete datagrams of the same content, in frames of at most 1514 bytes."""
     for port in (0, 1):
         came = [Ether(f) for f in got[1 - port]]
         check(all(len(f) <= 1514 for f in got[1 - port]), f"a fragment of {max(map(len, got[1 - port]))} bytes")

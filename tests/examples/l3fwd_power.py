@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""DPDK's example l3fwd-power, unmodified, in interrupt-only mode: sleeps at no traffic, is woken by each packet.
+"""DPDK's example l3fwd-power, unmodified, in interrupt-only mode: it sleeps without traffic, and packets wake it.
 
 Usage: l3fwd_power.py PROGRAM [--frames N] [--settle SECONDS] [--idle SECONDS] [--threads] [--show] [MODE]...
 
-It sleeps on the descriptors of its queues for 10 ms at a time (its own limit), and looks at its own clock then.
+It sleeps on the descriptors of its queues, for at most 10 ms, a limit of the example.
 """
 import argparse
 import json
@@ -19,19 +19,19 @@ import exlib
 import forwarding
 from exlib import WAIT_S, Example, check, e2e
 
-# Two queues of each port, one lcore for a queue of both.
+# Two queues per port; each lcore polls one queue of both ports.
 ARGS = ["-p", "3", "-P", "--interrupt-only", "--no-numa", "--config", "(0,0,0),(1,0,0),(0,1,1),(1,1,1)"]
 # Routes: 1.1.1.0/24 leads to port 0, 2.1.1.0/24 to port 1.
 DESTINATIONS = ["2.1.1.1", "1.1.1.1"]
-# A program that polls takes the whole of two processors, 200 %.
+# Limit of the share of a processor that an lcore takes; one that polls takes 1.0.
 IDLE_LCORE_MAX = 0.10
-# With driver and emulated device: some 7 % of a processor, while one thread that polls takes all of it.
+# Limit for the process, driver and emulated device included, which takes about 0.07.
 IDLE_PROCESS_MAX = 0.15 * e2e.PATIENCE
 LOG_MAX = 3000
 
 
 def cpu_ns(pid):
-    """Processor time of each thread by name and number."""
+    """Processor time of each thread: {(name, tid): ns}."""
     times = {}
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         times[(task / "comm").read_text().strip(), task.name] = int((task / "schedstat").read_text().split()[0])
@@ -39,7 +39,7 @@ def cpu_ns(pid):
 
 
 def idle(example, seconds, threads):
-    """Share of a processor that the lcores take, and the whole process."""
+    """Check the share of a processor that the lcores and the whole process take."""
     pid = example.pid()
     before, begin = cpu_ns(pid), time.monotonic()
     time.sleep(seconds)
@@ -52,8 +52,8 @@ def idle(example, seconds, threads):
           f"the whole process with the emulated device {100 * sum(shares.values()):.2f} % of a processor")
     for (name, _), share in sorted(shares.items(), key=lambda item: -item[1]) if threads else []:
         print(f"    {name}: {100 * share:.2f} %")
-    check(max(lcores) < IDLE_LCORE_MAX, "an lcore that has nothing to do does not sleep")
-    check(sum(shares.values()) < IDLE_PROCESS_MAX, f"somebody does not sleep: {shares}")
+    check(max(lcores) < IDLE_LCORE_MAX, "an lcore without packets does not sleep")
+    check(sum(shares.values()) < IDLE_PROCESS_MAX, f"a thread does not sleep: {shares}")
 
 
 def wakes(example):
@@ -61,7 +61,7 @@ def wakes(example):
 
 
 def one_by_one(example, count):
-    """Frames so far apart that each meets a sleeper; none is lost, each comes out at once."""
+    """Frames so far apart that the lcores sleep between them; each is forwarded."""
     rng = random.Random(5)
     ready = [forwarding.frames_udp(port, [DESTINATIONS[port]], count, [60, 1000]) for port in (0, 1)]
     sent, got, waits = [[], []], [[], []], []
@@ -73,20 +73,20 @@ def one_by_one(example, count):
         example.cables[port].send(frame)
         came = example.cables[1 - port].receive(1)
         waits.append(time.monotonic() - begin)
-        check(len(came) == 1, f"frame {n} has not come out within {WAIT_S} s")
+        check(len(came) == 1, f"frame {n} was not forwarded within {WAIT_S} s")
         sent[port].append(frame)
         got[1 - port] += came
     forwarding.exactly(forwarding.routed)(sent, got)
     print(f"  {count} frames one by one: {wakes(example)} wake-ups by interrupt, "
           f"{1e6 * statistics.median(waits):.0f} us from wire to wire in the median, "
           f"{1e6 * max(waits):.0f} us at most")
-    # The lcore may be awake when a frame comes, for it looks up each 10 ms; mostly it is not.
-    check(wakes(example) >= count // 4, "woken by what?")
+    # The lcore also wakes up every 10 ms, so that not every frame causes a wake-up by interrupt.
+    check(wakes(example) >= count // 4, "too few wake-ups by interrupt")
     return sent, got
 
 
 def bursts(example, sent, got):
-    """Many at once, of flows for all queues."""
+    """Send many frames at once, with flows for all queues."""
     for port in (0, 1):
         frames = forwarding.frames_udp(port, [DESTINATIONS[port]], 200)
         example.cables[port].send(*frames)
@@ -123,10 +123,10 @@ def run():
     parser.add_argument("program")
     parser.add_argument("modes", nargs="*", default=list(exlib.MODES))
     parser.add_argument("--frames", type=int, default=40 if os.environ.get("MLXPMD_SHORT") else 100)
-    parser.add_argument("--settle", type=float, default=2.0, help="seconds from its start to the look at it idle")
+    parser.add_argument("--settle", type=float, default=2.0, help="seconds between start and measurement when idle")
     parser.add_argument("--idle", type=float, default=1.0)
     parser.add_argument("--threads", action="store_true", help="processor time of each thread")
-    parser.add_argument("--show", action="store_true", help="what the program printed last")
+    parser.add_argument("--show", action="store_true", help="print the end of the program's output")
     options = parser.parse_args()
     for mode in options.modes:
         power(options.program, mode, options)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * A PTP master for tests of clients: Sync, Follow_Up with the Sync's own stamp, Delay_Resp with the request's.
+ * A PTP master for tests of clients: sends Sync and Follow_Up, and replies to Delay_Req with Delay_Resp.
  *
- * Public API only. Its clock is `--ahead-ns N` ahead of the port's. Ends by a signal, or after --rounds N.
+ * It uses DPDK's public API only. Its clock is --ahead-ns N ahead of the port's. It ends at a signal, or after
+ * --rounds N.
  */
 
 #include <getopt.h>
@@ -85,7 +86,7 @@ send_now(struct rte_mbuf *m)
 		;
 }
 
-/* Sync, and when it left. */
+/* Send Sync, and its Tx timestamp in Follow_Up. */
 static bool
 sync_send(uint16_t sequence)
 {
@@ -102,7 +103,7 @@ sync_send(uint16_t sequence)
 	return true;
 }
 
-/* A request, answered by when it came. */
+/* Reply to Delay_Req with its Rx timestamp. */
 static void
 request_answer(const struct rte_mbuf *request)
 {
@@ -147,7 +148,7 @@ port_up(int64_t ahead_ns)
 	return rc != 0 ? rc : rte_eth_macaddr_get(PORT, &self);
 }
 
-/* One Sync, then what comes in the next tenth of a second. */
+/* Send a Sync, then reply to requests for 100 ms. */
 static bool
 round_do(uint16_t sequence)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""DPDK's example ptpclient, unmodified, sets its clock by a master in another process, 1.5 s ahead of it.
+"""DPDK's example ptpclient, unmodified, synchronises with a master in another process whose clock is 1.5 s ahead.
 
-Usage: ptpclient.py CLIENT MASTER [--show]. Both run on a port of an emulator of their own; the cable is a socket.
+Usage: ptpclient.py CLIENT MASTER [--show]. Each runs on a port of its own emulator; a socket connects the ports.
 """
 import pathlib
 import re
@@ -16,7 +16,7 @@ from exlib import check, e2e
 
 AHEAD_NS = 1_500_000_000
 ROUNDS = 40
-# Both engines share the machine with everything else: frames lie in the socket until the other one looks.
+# On a busy machine frames wait in the socket until the other process runs.
 OFF_MAX_NS = 20_000_000
 
 
@@ -27,10 +27,10 @@ def start(program, wire, prefix, arguments):
 
 
 def exchanges(text):
-    """By how much the clock has been corrected in all, after each good exchange; and their number.
+    """The sum of the corrections of the clock after each good exchange, and the number of all exchanges.
 
-    The client waits a millisecond for the stamp of its request. On a busy machine the engine may take longer to
-    send it: then the client counts with 0, and the next exchange corrects the nonsense that it made of its clock.
+    The client waits 1 ms for the Tx timestamp of its request. On a busy machine the device may take longer: then
+    the client uses 0 as timestamp, and the next exchange corrects the error.
     """
     good, corrected, total = [], 0, 0
     for t3, delta in re.findall(r"T3 - Slave  Clock\.  (\d+s \d+ns).*?slave clocks:(-?\d+)ns", text, re.S):
@@ -46,24 +46,24 @@ def run():
     with tempfile.TemporaryDirectory(prefix="mlxpmd-ptp.") as work:
         wire = pathlib.Path(work) / "cable"
         client = start(client_program, wire, f"ptpc{time.time_ns()}", ["-p", "1", "-T", "0"])
-        time.sleep(3)  # It waits for nothing, so it should be there first.
+        time.sleep(3)  # The client does not wait for its link: let it start first.
         master = start(master_program, wire, f"ptpm{time.time_ns()}",
                        ["--ahead-ns", str(AHEAD_NS), "--rounds", str(ROUNDS)])
         try:
-            said = master.communicate(timeout=90)[0]
+            master_output = master.communicate(timeout=90)[0]
         finally:
             master.kill()
             client.terminate()
             try:
-                heard = client.communicate(timeout=10)[0]
+                client_output = client.communicate(timeout=10)[0]
             except subprocess.TimeoutExpired:
                 client.kill()
-                heard = client.communicate()[0]
+                client_output = client.communicate()[0]
     if "--show" in sys.argv:
-        print(heard)
-    check(master.returncode == 0, f"master: {said[-2000:]}")
-    good, total = exchanges(heard)
-    check(len(good) >= ROUNDS // 8, f"{len(good)} good exchanges of {total}: {heard[-2000:]}")
+        print(client_output)
+    check(master.returncode == 0, f"master: {master_output[-2000:]}")
+    good, total = exchanges(client_output)
+    check(len(good) >= ROUNDS // 8, f"{len(good)} good exchanges of {total}: {client_output[-2000:]}")
     wrong = [corrected - AHEAD_NS for corrected in good]
     print(f"{len(good)} good exchanges of {total}; after the first the clock is {wrong[0]} ns off, "
           f"in the median {int(statistics.median(wrong))} ns")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""DPDK's examples that want what the driver does not offer: they end at once, and a line says why.
+"""DPDK's examples that need features which the driver does not have: they exit, and a line has the reason.
 
 Usage: refused.py flow_filtering|ip_reassembly|ipv4_multicast PROGRAM [MODE]...
-       refused.py secondary SYMMETRIC_MP [MODE]...: needs 384 MiB of huge pages that are reserved and free
+       refused.py secondary SYMMETRIC_MP [MODE]...: needs 384 MiB of free hugepages
 """
 import dataclasses
 import os
@@ -22,7 +22,7 @@ class Refused:
     options: dict = dataclasses.field(default_factory=dict)
 
 
-# Frames of the largest MTU into mbufs of 2048 bytes, without the offload that spreads them.
+# They set the largest MTU with mbufs of 2048 bytes, without Rx offload scatter.
 NO_SCATTER = r"^.*mlxpmd: port 0 Rx queue 0: frames of up to 9728 bytes \(MTU 9710\) do not fit into 2048: " \
              r"allowed with Rx offload scatter or larger mbufs$"
 REFUSED = {
@@ -35,7 +35,7 @@ REFUSED = {
 
 def refused(name, program, mode):
     case = REFUSED[name]
-    with Example(program, case.args, mode, patient=False, **case.options) as example:
+    with Example(program, case.args, mode, connect=False, **case.options) as example:
         example.wait(case.line)
         example.stop(None, status=1)
     print(f"{name}, {mode}: refused, nothing left")
@@ -50,9 +50,9 @@ def huge_pages_free():
 
 
 def secondary(program, mode):
-    """The second process of example symmetric_mp is told why, and the first forwards on."""
+    """The second process of symmetric_mp prints the reason; the first one continues to run."""
     if huge_pages_free() < HUGE_MB or "hugetlbfs" not in pathlib.Path("/proc/mounts").read_text():
-        e2e.skip(f"processes share memory by huge pages only, and {HUGE_MB} MiB of them are not free and mounted")
+        e2e.skip(f"processes can share memory only with hugepages, and {HUGE_MB} MiB are not free and mounted")
     args = ["-p", "3", "--num-procs=2"]
     first_args = [*args, "--proc-id=0"]
     with Example(program, first_args, mode, lcores="0", memory_mb=HUGE_MB - 64, shared=True) as first:
@@ -60,17 +60,17 @@ def secondary(program, mode):
         again = first.again("--proc-type=secondary", [*args, "--proc-id=1"])
         done = subprocess.run(again, env={**os.environ, "TMPDIR": first.work.name}, timeout=WAIT_S, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        said = done.stdout.decode(errors="replace")
+        output = done.stdout.decode(errors="replace")
         for address in e2e.PCI[:2]:
-            check(f"mlxpmd: {address}: secondary processes are not supported" in said, said)
-        check(done.returncode == 1, f"exit status {done.returncode}\n{said}")
+            check(f"mlxpmd: {address}: secondary processes are not supported" in output, output)
+        check(done.returncode == 1, f"exit status {done.returncode}\n{output}")
         check(first.process.poll() is None, "the first process ended")
     print(f"secondary, {mode}: refused")
 
 
 def run():
-    name, program, *asked = sys.argv[1:]
-    for mode in exlib.modes(asked, "verbs"):
+    name, program, *given = sys.argv[1:]
+    for mode in exlib.modes(given, "verbs"):
         if name == "secondary":
             secondary(program, mode)
         else:
