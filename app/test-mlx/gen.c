@@ -18,7 +18,7 @@
 
 #include "gen.h"
 
-#define STALL_MS 500		/* after this time without progress, packets in flight count as lost */
+#define STALL_MS 500		/* limit of a closed window without progress */
 
 static uint64_t
 mix(uint64_t x)
