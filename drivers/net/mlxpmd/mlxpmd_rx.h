@@ -92,7 +92,7 @@ mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, ui
 		mlxpmd_rx_second_look(rxq, pkts, n, first);
 }
 
-/** Features of the burst templates. At most one kind of timestamp: TS (ns by a line), TICKS (raw), PACKED (real time). */
+/** Features of the burst templates. At most one kind of timestamp: TS (line), TICKS (raw), PACKED (real time). */
 #define MLXPMD_RX_F_SCATTER 1u
 #define MLXPMD_RX_F_TS 2u
 #define MLXPMD_RX_F_HASH 4u

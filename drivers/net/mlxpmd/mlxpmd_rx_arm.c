@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Makes a receive queue ready for the bursts, and takes back what it holds. */
+/* Prepares a receive queue for the bursts, and frees what it contains. */
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ sizes_set(struct mlxpmd_rxq *rxq)
 	if (rxq->rq.log_stride_bytes != rxq->log_segs + 4)
 		return fail(rxq, EINVAL, "the RQ's stride does not fit the segments");
 	if (room <= RTE_PKTMBUF_HEADROOM)
-		return fail(rxq, EINVAL, "mbufs have no room beyond the headroom");
+		return fail(rxq, EINVAL, "mbufs have no data room beyond the headroom");
 	rxq->log_cqes = rxq->cq.log_cqes;
 	rxq->cqe_mask = (1u << rxq->cq.log_cqes) - 1;
 	rxq->wqe_mask = wqes - 1;
@@ -45,7 +45,7 @@ sizes_set(struct mlxpmd_rxq *rxq)
 	rxq->seg_first_bytes = room - rxq->headroom;
 	rxq->seg_bytes = room;
 	rxq->len_max = rxq->seg_first_bytes + (rxq->segs_per_wqe - 1) * room;
-	/* Of a small ring an eighth, so that most of it is posted; half of it at most where one insists. */
+	/* Default: at most an eighth of the ring, so that most of it is posted. Configured: at most half of it. */
 	if (thresh == 0)
 		rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)FREE_THRESH_DEFAULT, wqes / 8));
 	else
@@ -56,7 +56,7 @@ sizes_set(struct mlxpmd_rxq *rxq)
 static uint32_t
 flag_mask(uint64_t offloads)
 {
-	/* Stripping may be switched while running, and the device says per packet what it did. */
+	/* Stripping can be changed at run time; the device reports per packet whether it stripped a tag. */
 	uint32_t mask = RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 
 	if (offloads & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM)
@@ -66,7 +66,7 @@ flag_mask(uint64_t offloads)
 	return mask;
 }
 
-/* What every fresh mbuf has in the 8 bytes that are written as one. */
+/* The 8 bytes (rearm_data) that each burst writes to a new mbuf. */
 static uint64_t
 mbuf_init(const struct mlxpmd_rxq *rxq)
 {
@@ -82,7 +82,7 @@ mbuf_init(const struct mlxpmd_rxq *rxq)
 	return init;
 }
 
-/* A field that the queue has once it keeps: a burst that writes stamps may be chosen already. */
+/* Never unsets the field: a burst that writes timestamps may be selected already. */
 static int
 timestamps_set(struct mlxpmd_rxq *rxq)
 {
@@ -93,7 +93,7 @@ timestamps_set(struct mlxpmd_rxq *rxq)
 	if (rxq->clock == NULL)
 		return fail(rxq, ENOTSUP, "no clock for timestamps");
 	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) != 0)
-		return fail(rxq, rte_errno, "no room in the mbuf for timestamps");
+		return fail(rxq, rte_errno, "no dynamic mbuf field for timestamps");
 	return 0;
 }
 
@@ -105,12 +105,12 @@ memory_set(struct mlxpmd_rxq *rxq)
 
 	rxq->mr = mdv_mr_mempool(rxq->port->mdv, rxq->mp);
 	if (rxq->mr == NULL)
-		return -rte_errno; /* Said there. */
+		return -rte_errno; /* Logged there. */
 	if (rxq->mr->n == 0)
 		return fail(rxq, EINVAL, "the mempool has no memory");
 	rxq->lkey_be = rxq->mr->range[0].lkey_be;
 	pinned = (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
-	/* Buffers pinned from elsewhere do not follow their mbufs. */
+	/* Pinned external buffers do not follow their mbufs. */
 	rxq->buf_offset = pinned ? 0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
 	rxq->ol_init = pinned ? RTE_MBUF_F_EXTERNAL : 0;
 	rxq->elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->elts[0]),
@@ -118,7 +118,7 @@ memory_set(struct mlxpmd_rxq *rxq)
 	return rxq->elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");
 }
 
-/* Fresh rings as the device and the bursts expect them at index 0. */
+/* Initializes the rings for index 0. */
 static void
 rings_set(struct mlxpmd_rxq *rxq)
 {
@@ -174,11 +174,11 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 	indices_set(rxq);
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {
-		rxq->stats.nombuf = nombuf; /* Told by the error. */
+		rxq->stats.nombuf = nombuf; /* The error reports it. */
 		mlxpmd_rxq_disarm(rxq);
 		return fail(rxq, ENOMEM, "the mempool cannot fill the ring");
 	}
-	/* What refill wrote there is for a queue that runs: on its way to RDY the device wants a 0. */
+	/* Refill wrote the index for a queue in RDY; the doorbell record must be 0 when the RQ goes to RDY. */
 	mlxpmd_dbrec_write(rxq->rq_dbrec, 0);
 	return 0;
 }
@@ -194,7 +194,7 @@ reverse(struct rte_mbuf **elts, uint32_t from, uint32_t to)
 	}
 }
 
-/* The mbufs of the WQE at rq_ci come to the front, all others follow in their order. */
+/* Rotates elts so that the mbufs of the WQE at rq_ci are first. */
 static void
 rotate(struct mlxpmd_rxq *rxq)
 {
@@ -238,7 +238,7 @@ mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq)
 	rxq->state = MLXPMD_QS_RESET;
 	if (rxq->elts == NULL)
 		return;
-	/* Holes first: what scatter left in them is an mbuf too, and else is a stale pointer. */
+	/* With scatter, unposted WQEs have mbufs too; without, their entries are stale pointers. */
 	elts = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
 	for (i = 0; i < elts; i++) {
 		uint16_t wqe = i >> rxq->log_segs;

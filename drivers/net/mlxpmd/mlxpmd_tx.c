@@ -7,10 +7,10 @@
 #include "mlxpmd.h"
 #include "mlxpmd_tx.h"
 
-/* The range used last, in registers. */
+/* The last used memory region, in registers. */
 struct mr_local {
 	uintptr_t start, size;
-	uint64_t lkey; /* In place for the second dword of a data segment. */
+	uint64_t lkey; /* In the position of the second dword of a data segment. */
 };
 
 static __rte_always_inline struct mr_local
@@ -23,7 +23,7 @@ mr_local(const struct mlxpmd_txq *txq)
 	};
 }
 
-/* Makes mr the range that holds addr, if it is not already. False: there is none. */
+/* Sets mr to the memory region of addr. Returns false if there is none. */
 static __rte_always_inline bool
 mr_follow(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr, struct mr_local *mr)
 {
@@ -35,7 +35,7 @@ mr_follow(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr, stru
 	return true;
 }
 
-/* Packets that one multi-packet WQE may take here: it ends with the WQEBB ring's and the elts ring's lap. */
+/* Most packets of a multi-packet WQE here: it must not wrap in either ring. */
 static __rte_always_inline uint32_t
 mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
@@ -47,7 +47,7 @@ mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 	return RTE_MIN(RTE_MIN(ds - MLXPMD_TITLE_DS, elts), n);
 }
 
-/* ol_flags of packets that go a way of their own. */
+/* ol_flags of packets that mlxpmd_tx_send_timed() sends. */
 static __rte_always_inline uint64_t
 timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 {
@@ -55,8 +55,8 @@ timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 }
 
 /*
- * One multi-packet WQE from packets that can share a title; the first of them can, and there is room for one.
- * Returns how many it took, MLXPMD_TX_REFUSED when the first cannot be sent.
+ * Writes a multi-packet WQE for packets with the same offloads. There is space for at least one packet.
+ * Returns the number of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
  */
 static __rte_always_inline int
 send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
@@ -82,7 +82,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 			break;
 		if (!mr_follow(txq, m, addr, &mr))
 			break;
-		/* A length of 0 would mean 2 GiB. */
+		/* A byte_count of 0 means 2 GiB. */
 		if (unlikely(len == 0))
 			break;
 		dseg[0] = mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
@@ -102,7 +102,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	return i;
 }
 
-/* Packets that may go as SEND WQEs of one WQEBB each before a ring wraps. */
+/* Most SEND WQEs of one WQEBB before a ring wraps. */
 static __rte_always_inline uint32_t
 send_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
@@ -113,8 +113,8 @@ send_max(const struct mlxpmd_txq *txq, uint32_t n)
 }
 
 /*
- * SEND WQEs of one WQEBB each for packets of one segment. There is room for one. Returns how many it took,
- * MLXPMD_TX_REFUSED when the first cannot be sent.
+ * Writes SEND WQEs of one WQEBB each for single-segment packets. There is space for at least one. Returns the number
+ * of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
  */
 static __rte_always_inline int
 send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
@@ -157,7 +157,7 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
 		elt[i] = m;
 		bytes += len;
-		/* In a mix with multi-packet WQEs only those with a tag are for here. */
+		/* Next to multi-packet WQEs, only packets with a VLAN tag are sent here. */
 		if (f & MLXPMD_TX_F_MPW) {
 			i++;
 			break;
@@ -166,14 +166,14 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
 	txq->stats.bytes += bytes;
-	/* All but the last need no look at the thresholds: a run is no longer than those. */
+	/* A run is not longer than the thresholds: test them for the last WQE only. */
 	txq->pi += i - 1;
 	txq->elts_pi += i - 1;
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + 1, 1, (f & MLXPMD_TX_F_MULTI) != 0);
 	return i;
 }
 
-/* The next WQE, of whatever kind suits the next packet. There is room for one WQEBB and one packet. */
+/* Writes the next WQE, of the kind that the next packet needs. There is space for one WQEBB and one packet. */
 static __rte_always_inline int
 send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
@@ -183,7 +183,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsi
 		return mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
-	/* A tag to insert is the title's, which a multi-packet WQE does not take it from. */
+	/* A multi-packet WQE cannot insert VLAN tags. */
 	if ((f & MLXPMD_TX_F_MPW) &&
 	    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
 		return send_mpw(txq, pkts, n, f);
@@ -259,7 +259,7 @@ TX_BURST(timed, TIMED | MULTI | OFFLOAD)
 TX_BURST(mpw_timed, MPW | TIMED | MULTI | OFFLOAD)
 TX_BURST(inline_timed, MLXPMD_TX_F_INLINE | TIMED | MULTI | OFFLOAD)
 
-/* Several segments need the general way to free, whatever the application promises. */
+/* With several segments fast free is not possible, even if the application enables it. */
 const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {
 	[0] = { tx_burst_plain, "Scalar" },
 	[MPW] = { tx_burst_mpw, "Scalar MPW" },

@@ -2,11 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * What the transmit files share: WQE building blocks, completion, the slow path, the templates' names.
+ * Shared by the transmit files: invariants, WQE building blocks, completions, burst templates.
  *
- * Invariants. elts has one entry per packet, elts_ci .. elts_pi - 1 are in flight, and each entry is freed
- * once: by the completion that covers it, by the error completion, or by disarm. wqe_info at the index of the
- * first WQEBB of a WQE that asks for a completion says where pi and elts_pi stood after it.
+ * Invariants: elts has one entry per packet; elts_ci .. elts_pi - 1 are in flight. Each entry is freed once: by
+ * the completion that covers it, by repair after an error completion, or by disarm. wqe_info, at the index of the
+ * first WQEBB of a WQE that requests a completion, has the values of pi and elts_pi after that WQE.
  */
 #ifndef MLXPMD_TX_H
 #define MLXPMD_TX_H
@@ -25,13 +25,13 @@
 static_assert(sizeof(struct prm_wqe_ctrl_seg) + sizeof(struct prm_wqe_eth_seg) == MLXPMD_TITLE_DS * MLXPMD_DS_BYTES,
 	      "WQE layout");
 static_assert(MLX5_SEND_WQE_BB == MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES, "WQE layout");
-/** Most header bytes that a device can ask to be inlined: Ethernet with a tag, IPv6, TCP. */
+/** Most header bytes that a device can require inline: Ethernet with VLAN tag, IPv6, TCP. */
 #define MLXPMD_INLINE_MAX (18 + 40 + 20)
 
 /** ol_flags that one title can differ by. */
 #define MLXPMD_TX_TITLE_FLAGS (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_VLAN)
 
-/** Two big-endian dwords that stand side by side, first the one at the lower address. */
+/** Combines two adjacent big-endian dwords; the first has the lower address. */
 static __rte_always_inline uint64_t
 mlxpmd_be32_pair(uint32_t first_be, uint32_t second_be)
 {
@@ -42,7 +42,7 @@ mlxpmd_be32_pair(uint32_t first_be, uint32_t second_be)
 #endif
 }
 
-/** First half of the control segment, also what the doorbell register takes. */
+/** First half of the control segment; also the value of the doorbell register. */
 static __rte_always_inline uint64_t
 mlxpmd_tx_ctrl(const struct mlxpmd_txq *txq, uint16_t pi, uint8_t opcode, uint32_t ds)
 {
@@ -52,13 +52,13 @@ mlxpmd_tx_ctrl(const struct mlxpmd_txq *txq, uint16_t pi, uint8_t opcode, uint32
 }
 
 /**
- * cs_flags of the Ethernet segment. The device computes whole checksums, pseudo-header included, over
- * whatever the packet's checksum fields hold. SCTP is not offered and asks for nothing.
+ * cs_flags of the Ethernet segment. The device computes complete checksums, pseudo-header included, regardless of
+ * the packet's checksum fields. SCTP is not an offload of the port: its flag is ignored.
  */
 static __rte_always_inline uint32_t
 mlxpmd_tx_cs_flags(uint64_t ol_flags)
 {
-	/* A byte per value of {IP_CKSUM, L4_MASK}; the three bits stand together. */
+	/* One byte per value of {IP_CKSUM, L4_MASK}, which are three adjacent bits of ol_flags. */
 	const uint64_t l3 = MLX5_ETH_WQE_L3_CSUM, l4 = MLX5_ETH_WQE_L4_CSUM;
 	const uint64_t by_request = l4 << 8 | l4 << 24 | l3 << 32 | (l3 | l4) << 40 | l3 << 48 |
 				    (l3 | l4) << 56;
@@ -76,7 +76,7 @@ mlxpmd_tx_eth_first(uint32_t cs_flags)
 	return mlxpmd_be32_pair(0, rte_cpu_to_be_32(cs_flags << 24));
 }
 
-/** Second half: VLAN tag for the device to insert. */
+/** Second half of the Ethernet segment: the VLAN tag that the device inserts. */
 static __rte_always_inline uint64_t
 mlxpmd_tx_eth_vlan(const struct rte_mbuf *m)
 {
@@ -95,16 +95,16 @@ mlxpmd_tx_room(const struct mlxpmd_txq *txq)
 	return txq->wqe_mask + 1 - (uint16_t)(txq->pi - txq->ci);
 }
 
-/** Is the address in the range used last? */
+/** Is the address in the last used memory region? */
 static __rte_always_inline bool
 mlxpmd_tx_mr_hit(const struct mlxpmd_txq *txq, uintptr_t addr)
 {
 	return addr - txq->mr_last.start < txq->mr_last.end - txq->mr_last.start;
 }
 
-/** Makes the WQE at `wqe`, the last that is written, ask for a completion that covers all so far. */
+/** Requests a completion of the WQE at `wqe`, the last one written; it covers all WQEs before it. */
 static __rte_always_inline void
-mlxpmd_tx_ask(struct mlxpmd_txq *txq, uint16_t wqe)
+mlxpmd_tx_request_cqe(struct mlxpmd_txq *txq, uint16_t wqe)
 {
 	struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
 	struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->wqe_mask];
@@ -117,8 +117,8 @@ mlxpmd_tx_ask(struct mlxpmd_txq *txq, uint16_t wqe)
 }
 
 /**
- * Accounts for a WQE that is written: its packets are in elts already. Asks for a completion when enough
- * packets (or, of long WQEs, WQEBBs) went without.
+ * Advances the indices over a written WQE, whose packets are in elts. Requests a completion if the last request is
+ * rs_thresh packets ago (or, with long WQEs, a quarter of the ring).
  */
 static __rte_always_inline void
 mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_wqes)
@@ -130,80 +130,85 @@ mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_
 	txq->elts_pi += packets;
 	if ((uint16_t)(txq->elts_pi - txq->elts_comp) >= txq->rs_thresh ||
 	    (long_wqes && (uint16_t)(txq->pi - txq->wqebb_comp) > txq->wqe_mask / 4))
-		mlxpmd_tx_ask(txq, wqe);
+		mlxpmd_tx_request_cqe(txq, wqe);
 }
 
-/** One doorbell for all that was posted. */
+/** Rings the doorbell for all posted WQEs. */
 static __rte_always_inline void
 mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 {
 	const uint64_t db = *(const mlxpmd_u64 *)mlxpmd_tx_wqebb(txq, txq->last);
 
-	/* WQEs before the record, */
+	/* Order the WQEs before the doorbell record. Both are in host memory: an I/O write barrier is enough. */
 	rte_io_wmb();
 	*txq->sq_dbrec = rte_cpu_to_be_32(txq->pi);
-	/* and the record before the register: the device reads both in answer to the register. */
+	/*
+	 * Order the record before the register, in response to which the device reads record and WQEs. The register
+	 * may be mapped write-combining, whose stores an I/O barrier does not order: a full write barrier is needed.
+	 */
 	rte_wmb();
 	*txq->db_reg = db;
+	/* Flush the write-combining buffer: the store would otherwise be delayed. */
 	if (unlikely(txq->db_wc))
 		rte_wmb();
 	txq->stats.doorbells++;
 }
 
-/** Results of building one WQE, when it is not the number of packets taken. */
+/** Results of building a WQE, other than the number of its packets. */
 #define MLXPMD_TX_NO_ROOM 0
 #define MLXPMD_TX_REFUSED (-1)
 
 /**
- * Makes mr_last hold addr, which is in m's buffer: known ranges, then m's mempool.
- * @return false when the device cannot be told of that memory.
+ * Sets mr_last to the memory region of addr, which is in m's buffer. Searches the registered regions, then registers
+ * m's mempool.
+ * @return false if the memory cannot be registered.
  */
 bool mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr);
 
 /**
- * One SEND WQE of any shape: many segments, inline header, VLAN tag, across the ring's end.
+ * Writes one SEND WQE of any shape: several segments, inline header, VLAN tag, wrapping at the end of the ring.
  * @return 1, MLXPMD_TX_NO_ROOM, MLXPMD_TX_REFUSED.
  */
 int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
 /**
- * A packet with the flag of a send time (after a WAIT WQE), or of a stamp (its WQE asks for a completion).
- * As mlxpmd_tx_send_any(), and the ring is as before when the packet was not taken.
+ * Sends a packet with a send time (after a WAIT WQE) or with a timestamp request (its WQE requests a completion).
+ * As mlxpmd_tx_send_any(); leaves the ring unchanged if the packet is not sent.
  */
 int mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
 /**
- * The device timestamp to wait for: the first whose value is not before `value`, exactly; s is used by LINE clocks.
- * @return false when there is none.
+ * Computes the first device timestamp whose value is not before `value`. Only LINE clocks use s.
+ * @return false if there is none.
  */
 bool mlxpmd_tx_time_stamp(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *s, uint64_t value,
 			  uint64_t *stamp);
 
-/** Frees a packet that cannot be sent, and counts it. */
+/** Frees a packet that cannot be sent and counts it as dropped. */
 void mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
-/** Bursts without any room between two repetitions of the doorbell. */
+/** Number of bursts that find the ring full before the doorbell is repeated. */
 #define MLXPMD_TX_FULLS_PER_DOORBELL 1024
 
-/** Completions looked at per burst: frees come in portions. */
+/** Most completions processed per burst; limits the time that a burst spends on freeing. */
 #define MLXPMD_TX_REAP_MAX 4
-/** Frees packets up to elts_end: any mbufs; or all unshared and from one mempool. */
+/** Free packets up to elts_end. fast: all mbufs have refcnt 1, one segment and the same mempool. */
 void mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end);
 void mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end);
 
-/** A completion that is no success: remembers it and lets the queue go. Nothing is freed here. */
+/** Handles an error completion: records it and quiesces the queue. Frees nothing. */
 void mlxpmd_tx_exception(struct mlxpmd_txq *txq);
-/** For mlxpmd_txq_rewind() and disarm: counts the packets that were not sent, and frees all. @return How many. */
+/** For mlxpmd_txq_rewind() and disarm: frees all packets. @return Number of packets that were not sent. */
 uint32_t mlxpmd_tx_settle(struct mlxpmd_txq *txq);
 /** As mlxpmd_rx_not_ready(). */
 uint16_t mlxpmd_tx_not_ready(struct mlxpmd_txq *txq);
 /**
- * A burst found no room for a single packet. Once in a while the doorbell is rung again: had the one that
- * filled the ring been lost, nothing would ever ring another.
+ * For a burst that finds the ring full. Repeats the doorbell now and then: if the doorbell that filled the ring was
+ * lost, no other one would follow.
  */
 void mlxpmd_tx_full(struct mlxpmd_txq *txq);
 
-/** Is this what a WQE in flight that asked for a completion would have left? */
+/** Is this a valid entry of a WQE in flight that requested a completion? */
 static __rte_always_inline bool
 mlxpmd_tx_info_sane(const struct mlxpmd_txq *txq, uint16_t wqe, const struct mlxpmd_txq_wqe *info)
 {
@@ -214,20 +219,19 @@ mlxpmd_tx_info_sane(const struct mlxpmd_txq *txq, uint16_t wqe, const struct mlx
 	       (uint16_t)(info->wqebb_end - wqe - 1) < MLX5_SEND_WQE_BB / MLXPMD_WQEBB_DS;
 }
 
-/** The completion of a WQE whose packet wants a stamp? Ownership was seen. */
+/** Stores the timestamp if the completion is that of the packet that requested one. The owner bit was checked. */
 static __rte_always_inline void
 mlxpmd_tx_stamp(struct mlxpmd_txq *txq, uint16_t wqe)
 {
 	if (likely(!txq->stamp_due || wqe != txq->stamp_wqe))
 		return;
-	/* Ownership before contents. */
+	/* Order the owner bit before the timestamp; load-load order is enough: the CQE is not written. */
 	rte_io_rmb();
 	mlxpmd_timesync_tx_done(txq, rte_be_to_cpu_64(txq->cqes[txq->cq_ci & txq->cqe_mask].timestamp));
 }
 
 /**
- * Takes up to max completions. fast: every mbuf of the queue is unshared and from one mempool; timed: some packets
- * may want a stamp.
+ * Processes up to max completions. fast: as mlxpmd_tx_free_fast(); timed: packets may request a timestamp.
  */
 static __rte_always_inline void
 mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const bool timed)
@@ -274,7 +278,7 @@ struct mlxpmd_tx_template {
 	uint16_t (*burst)(void *txq, struct rte_mbuf **pkts, uint16_t n);
 	const char *name;
 };
-/** By feature set; NULL where a set is covered by another. */
+/** By feature set; NULL if another set includes it. */
 extern const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES];
 
 #endif /* MLXPMD_TX_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Makes a send queue ready for the bursts, and takes back what it holds. */
+/* Prepares a send queue for the bursts, and frees what it contains. */
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "mlxpmd_tx.h"
 
 #define RS_THRESH_DEFAULT 32
-/* Completions that may be outstanding beyond one per rs_thresh: a long WQE asks for its own. */
+/* Outstanding completions in addition to one per rs_thresh: a long WQE may request its own. */
 #define CQE_SLACK 8
 /* Most 16-byte units that a control segment can count. */
 #define DS_MAX PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK
@@ -24,7 +24,7 @@ fail(const struct mlxpmd_txq *txq, int err, const char *why)
 	return -err;
 }
 
-/* Header bytes to inline for what the vport asks (PRM, nic_vport_context.min_wqe_inline_mode). */
+/* Header bytes to inline for the inline mode of the vport (PRM, nic_vport_context.min_wqe_inline_mode). */
 static int
 inline_bytes(uint8_t mode)
 {
@@ -38,7 +38,7 @@ inline_bytes(uint8_t mode)
 	return mode < RTE_DIM(by_mode) ? by_mode[mode] : -EINVAL;
 }
 
-/* A quarter of either ring at most may be without a completion, and every one asked for has a CQE. */
+/* At most a quarter of either ring has no completion requested; each requested completion has a CQE. */
 static int
 thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 {
@@ -93,7 +93,7 @@ memory_set(struct mlxpmd_txq *txq)
 	return fail(txq, ENOMEM, "no memory for the mbuf ring");
 }
 
-/* Fresh rings as the device and the bursts expect them at index 0. */
+/* Initializes the rings for index 0. */
 static void
 rings_set(struct mlxpmd_txq *txq)
 {
@@ -160,7 +160,7 @@ mlxpmd_txq_rewind(struct mlxpmd_txq *txq, bool fresh)
 {
 	uint32_t lost = mlxpmd_tx_settle(txq);
 
-	/* A completion of this lap must not find what an earlier one left. */
+	/* Remove the entries of the previous pass. */
 	memset(txq->wqe_info, 0, (txq->wqe_mask + 1u) * sizeof(txq->wqe_info[0]));
 	indices_reset(txq);
 	if (fresh) {
@@ -193,7 +193,7 @@ mlxpmd_tx_offloads(const struct mdv_caps *caps)
 	if (caps->csum)
 		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
-	/* With inline headers the tag is put in by the burst. */
+	/* With inline headers the burst inserts the tag. */
 	if (caps->vlan_insert || caps->min_inline_mode != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
 	return offloads;

@@ -78,7 +78,7 @@ mlxpmd_txq_flush(struct mlxpmd_txq *txq)
 	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_NOP, 1);
 	wqe[1] = 0;
 	txq->last = txq->pi++;
-	mlxpmd_tx_ask(txq, txq->last);
+	mlxpmd_tx_request_cqe(txq, txq->last);
 	mlxpmd_tx_doorbell(txq);
 }
 

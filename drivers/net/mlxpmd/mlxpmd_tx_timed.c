@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Packets with a time: sent not before it (WAIT WQE, RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP), or stamped when sent. */
+/* Packets with a send time (WAIT WQE, RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) or a timestamp request (timesync). */
 
 #include <rte_errno.h>
 #include <rte_mbuf_dyn.h>
@@ -14,9 +14,8 @@
 /* WAIT WQE: control segment and wait segment. */
 #define WAIT_DS (1 + sizeof(struct prm_wqe_wait_seg) / MLXPMD_DS_BYTES)
 /*
- * The device compares modulo a power of two of at least so many seconds, and takes what is more than half of it
- * ahead for past. A quarter ahead is what we let a packet wait, so that there is as much again for a queue
- * that stands still.
+ * The device compares times modulo a power of two of at least WAIT_RANGE_S, and treats a time more than half of it
+ * ahead as past. Packets wait at most a quarter: the other quarter allows for a queue that is blocked.
  */
 #define WAIT_RANGE_S 8
 #define WAIT_MAX_S (WAIT_RANGE_S / 4)
@@ -26,7 +25,7 @@ mlxpmd_tx_times(const struct mlxpmd_port *port)
 {
 	const struct mlxpmd_clock *clock = port->clock;
 
-	/* Whether a time is past cannot be said in ticks, which only the device counts. */
+	/* With raw ticks the driver cannot compare a send time with the present. */
 	return port->mdv->caps.wait_on_time && clock != NULL && clock->kind != MDV_CLOCK_TICKS &&
 	       (clock->kind == MDV_CLOCK_PACKED || port->mdv->caps.device_frequency_khz != 0);
 }
@@ -40,21 +39,19 @@ mlxpmd_txq_times_set(struct mlxpmd_txq *txq)
 	if (!(txq->offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
 		return 0;
 	if (rte_mbuf_dyn_tx_timestamp_register(&txq->time_offset, &txq->time_flag) != 0) {
-		MLXPMD_LOG(ERR, "port %u Tx queue %u: no room in the mbuf for timestamps: %s", txq->port_id,
+		MLXPMD_LOG(ERR, "port %u Tx queue %u: no dynamic mbuf field for timestamps: %s", txq->port_id,
 			   txq->queue_id, rte_strerror(rte_errno));
 		return -rte_errno;
 	}
-	/* Of the real-time format the seconds stand in the upper half. */
+	/* Real-time format: seconds in the upper 32 bits. */
 	txq->time_mask = txq->port->clock->kind == MDV_CLOCK_PACKED ?
 			 ((uint64_t)WAIT_RANGE_S << 32) - 1 : rte_align64pow2(WAIT_RANGE_S * hz) - 1;
 	return 0;
 }
 
 /*
- * The first stamp whose value is not before `value`; false when that is before the line, or once round the counter.
- * Beyond the line's
- * end it is where the line would go on: nobody knows better yet where a time to come will be. How far ahead
- * of now it may be is for the caller to bound.
+ * Computes the first timestamp whose value is not before `value`. False if it is before the line, or more than one
+ * period of the counter ahead. Extrapolates beyond the end of the line; the caller limits how far.
  */
 static bool
 line_invert(const struct mlxpmd_clock_snap *s, uint64_t value, uint64_t *stamp)
@@ -80,7 +77,7 @@ mlxpmd_tx_time_stamp(const struct mlxpmd_clock *clock, const struct mlxpmd_clock
 	return clock->kind == MDV_CLOCK_PACKED && value / NSEC_PER_SEC <= UINT32_MAX;
 }
 
-/* What is to become of a packet's time; counted when the packet is in the ring. */
+/* How to handle a packet's send time; counted when the packet is in the ring. */
 struct plan {
 	bool wait;
 	uint64_t stamp;		/* Device time to wait for. */
@@ -88,7 +85,7 @@ struct plan {
 	uint64_t *error;	/* Counter, or NULL. */
 };
 
-/* Fills the plan for a time in the clock's domain. */
+/* Decides how to handle a send time in the clock's domain. */
 static void
 plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 {
@@ -119,7 +116,7 @@ plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 	p->until_tsc = tsc + ahead * (rte_get_tsc_hz() / 1000) / (NSEC_PER_SEC / 1000);
 }
 
-/* A WQE of one WQEBB, for which there is room. It completes nothing by itself. */
+/* Writes a WAIT WQE of one WQEBB, for which there is space. It requests no completion. */
 static void
 wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 {
@@ -140,7 +137,7 @@ wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 	txq->pi++;
 }
 
-/* Packets leave in the order of posting, so an earlier time than the one before is one too late. */
+/* Packets leave in the order of posting: a time before that of the previous packet cannot be met. */
 static void
 plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
 {
@@ -149,7 +146,7 @@ plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
 	if ((int64_t)(time - txq->time_last) < 0)
 		txq->stats.time_order++;
 	txq->time_last = time;
-	/* Nor does it end the wait for that one. */
+	/* Keep the later end of waiting of the two. */
 	if (p->wait && (txq->time_until_tsc == 0 || (int64_t)(p->until_tsc - txq->time_until_tsc) > 0))
 		__atomic_store_n(&txq->time_until_tsc, p->until_tsc, __ATOMIC_RELAXED);
 }
@@ -171,14 +168,14 @@ mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		wait_put(txq, plan.stamp);
 	rc = mlxpmd_tx_send_any(txq, m);
 	if (rc != 1) {
-		/* Not rung yet: nobody waits for nothing. */
+		/* Remove the WAIT WQE; the doorbell was not rung yet. */
 		txq->pi = pi;
 		return rc;
 	}
 	if (timed)
 		plan_done(txq, time, &plan);
 	if (m->ol_flags & RTE_MBUF_F_TX_IEEE1588_TMST) {
-		mlxpmd_tx_ask(txq, txq->last);
+		mlxpmd_tx_request_cqe(txq, txq->last);
 		txq->stamp_wqe = txq->last;
 		txq->stamp_due = true;
 		mlxpmd_timesync_tx_sent(txq);
