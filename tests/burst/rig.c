@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* EAL, mempools, and a common layer that only remembers what it was told. */
 
-#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -23,8 +22,7 @@ unsigned int rig_clock_refreshes;
 void (*rig_clock_hook)(void);
 uint64_t rig_cycles;
 unsigned int rig_cycles_read;
-int rig_alarm_rc;
-unsigned int rig_alarms;
+int rig_thread_rc;
 
 void
 rig_init(void)
@@ -205,18 +203,16 @@ mdv_removed(const struct mdv_dev *dev)
 	return __atomic_load_n(&dev->removed, __ATOMIC_RELAXED);
 }
 
-/* ---- the drivers' alarms are EAL's, unless they fail ---- */
+/* ---- the drivers' threads are EAL's, unless their start fails ---- */
 
-#undef rte_eal_alarm_set
-int rte_eal_alarm_set(uint64_t us, rte_eal_alarm_callback cb, void *arg);
+#undef rte_ctrl_thread_create
+int rte_ctrl_thread_create(pthread_t *thread, const char *name, const pthread_attr_t *attr,
+			   void *(*start)(void *), void *arg);
 
 int
-rig_alarm_set(uint64_t us, rte_eal_alarm_callback cb, void *arg)
+rig_thread_create(pthread_t *thread, const char *name, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-	int rc = __atomic_load_n(&rig_alarm_rc, __ATOMIC_RELAXED);
-
-	__atomic_fetch_add(&rig_alarms, 1, __ATOMIC_RELAXED);
-	return rc != 0 ? rc : rte_eal_alarm_set(us, cb, arg);
+	return rig_thread_rc != 0 ? rig_thread_rc : rte_ctrl_thread_create(thread, name, attr, start, arg);
 }
 
 /* ---- mempools ---- */

@@ -48,8 +48,7 @@ extern unsigned int rig_clock_refreshes;
 extern void (*rig_clock_hook)(void);	/**< Called in each refresh, unless NULL. */
 extern uint64_t rig_cycles;
 extern unsigned int rig_cycles_read;
-extern int rig_alarm_rc;	/**< What setting an alarm gives; atomic. */
-extern unsigned int rig_alarms;	/**< Alarms asked for; atomic. */
+extern int rig_thread_rc;	/**< What the start of a thread returns, unless 0. */
 
 struct rte_mempool *rig_pool(const char *name, unsigned int n, unsigned int cache, uint16_t room);
 void rig_pool_free(struct rte_mempool *mp);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Conversion against exact arithmetic, publication, and the service: in time, late, stalled, broken, stepped. */
+/* Conversion against exact arithmetic, publication, and the refresh: in time, late, stalled, broken, stepped. */
 
 #include <rte_alarm.h>
 #include <rte_cycles.h>
-#include <rte_service.h>
 
-#include "mlxpmd_clock_keeper.h"
+#include "mlxpmd_clock_refresh.h"
 #include "rig.h"
 
 /* start + floor((off * mult + frac) / 2^shift), computed the long way. */
@@ -188,7 +187,7 @@ refreshes_wait(unsigned int n)
 {
 	unsigned int until = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) + n;
 
-	CHECK(AWAIT(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) >= until, 2000), "nobody refreshes");
+	CHECK(AWAIT(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) >= until, 2000), "no refresh");
 }
 
 /* A page of one tick a nanosecond, wanted every 5 ms. The host's TSC counts from now, an hour after value 0. */
@@ -212,7 +211,7 @@ source_set(void)
 
 /* Opens, says which, refreshes by itself, keeps what it has while the page is busy, follows what moved. */
 static void
-service_alone(void)
+refresh_alone(void)
 {
 	struct mlxpmd_clock_info info;
 	uint64_t before, after;
@@ -229,14 +228,13 @@ service_alone(void)
 	      after - before);
 	refreshes_wait(3);
 	info = info_get();
-	CHECK(info.by_service == 0 && info.by_control >= 3, "by %" PRIu64 ", %" PRIu64, info.by_service,
-	      info.by_control);
+	CHECK(info.attempts >= 3, "%" PRIu64 " refreshes", info.attempts);
 	CHECK(info.quality == MDV_CLOCK_GOOD && info.expired == 0, "quality %d, expired %" PRIu64, info.quality,
 	      info.expired);
 	CHECK(info.age_ns >= 7 && info.age_ns < 1000000000, "age %" PRIu64, info.age_ns);
 	rig_clock_rc = -EAGAIN;
 	refreshes_wait(2);
-	pass_us(MLXPMD_CLOCK_LEASE_MS * 1000); /* The snapshot must not expire meanwhile. */
+	pass_us(MLXPMD_CLOCK_VALID_MS * 1000); /* The snapshot must not expire meanwhile. */
 	CHECK(usable() && info_get().expired == 0, "a busy page costs stamps");
 	before = info_get().generation;
 	rig_clock_rc = 0;
@@ -296,7 +294,7 @@ broken(FILE *stream, char **log)
 	rig_clock_rc = 0;
 	refreshes_wait(2);
 	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
-	/* The line's own end, before the lease's. */
+	/* The line's own end, before that of a refresh. */
 	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
 	refreshes_wait(2);
 	pass_us(30000); /* Beyond the end of the line. */
@@ -308,152 +306,105 @@ broken(FILE *stream, char **log)
 	CHECK(lines_of(*log, "timestamps are absent") == 2 && lines_of(*log, "timestamps are back") == 2, "%s", *log);
 }
 
-static bool stalled, release;
+/* What keeps a thread until it is released. */
+static bool held, release;
 
 static void
-stall(void *arg __rte_unused)
+hold(void)
 {
-	__atomic_store_n(&stalled, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&held, true, __ATOMIC_RELEASE);
 	AWAIT_CERTAIN(__atomic_load_n(&release, __ATOMIC_ACQUIRE));
 }
 
-/* EAL's control thread hangs in somebody's call-back and there is no service core: absent, and back by itself. */
 static void
-service_stalled(void)
+hold_alarm(void *arg __rte_unused)
 {
-	uint64_t expired = info_get().expired, begin = rte_rdtsc(), ms;
+	hold();
+}
+
+static void
+hold_wait(void)
+{
+	AWAIT_CERTAIN(__atomic_load_n(&held, __ATOMIC_ACQUIRE));
+}
+
+static void
+hold_reset(void)
+{
+	__atomic_store_n(&held, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&release, false, __ATOMIC_RELEASE);
+}
+
+/* Each refresh is done once, and none is left out. */
+static void
+in_time(void)
+{
+	struct mlxpmd_clock_info before = info_get(), after;
+	unsigned int refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
+	uint64_t begin = rte_rdtsc(), ms;
+
+	refreshes_wait(50);
+	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - refreshes;
+	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
+	after = info_get();
+	CHECK(refreshes <= ms / 5 + 3, "%u refreshes in %" PRIu64 " ms: some twice", refreshes, ms);
+	CHECK(after.attempts - before.attempts + 1 >= refreshes && after.attempts - before.attempts <= refreshes + 1,
+	      "%" PRIu64 " refreshes of %u", after.attempts - before.attempts, refreshes);
+	CHECK(after.expired == before.expired, "expired");
+}
+
+/* A callback of the application blocks EAL's interrupt thread for longer than a line is valid: stamps stay. */
+static void
+interrupt_thread_stalled(void)
+{
+	uint64_t expired = info_get().expired;
+
+	hold_reset();
+	CHECK(rte_eal_alarm_set(10, hold_alarm, NULL) == 0, "no alarm");
+	hold_wait();
+	CHECK(!AWAIT(!usable(), MLXPMD_CLOCK_VALID_MS + 500), "absent");
+	CHECK(info_get().expired == expired, "expired");
+	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
+}
+
+/* A reading of the source hangs: no other one starts; stamps are absent after the validity, and come back. */
+static void
+refresh_hangs(void)
+{
+	uint64_t expired = info_get().expired, begin, ms;
+	unsigned int refreshes;
 	int rc;
 
-	CHECK(rte_eal_alarm_set(10, stall, NULL) == 0, "no alarm");
-	AWAIT_CERTAIN(__atomic_load_n(&stalled, __ATOMIC_ACQUIRE));
+	hold_reset();
+	rig_clock_hook = hold;
+	hold_wait();
+	begin = rte_rdtsc();
+	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
 	(void)AWAIT(!usable(), 5000);
 	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
-	CHECK(!usable() && ms <= MLXPMD_CLOCK_LEASE_MS + 1000, "believed for %" PRIu64 " ms", ms);
+	CHECK(!usable() && ms <= MLXPMD_CLOCK_VALID_MS + 1000, "valid for %" PRIu64 " ms", ms);
 	(void)now_ns(&rc);
 	CHECK(rc == -EAGAIN, "read_clock: %d", rc);
-	/* Nobody refreshes, and it is known all the same. */
+	/* Counted before the next refresh finds it. */
 	CHECK(info_get().expired == expired + 1 && info_get().quality == MDV_CLOCK_BROKEN, "expired %" PRIu64,
 	      info_get().expired - expired);
+	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == refreshes, "two refreshes at a time");
+	rig_clock_hook = NULL;
 	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
 	refreshes_wait(2);
 	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
 	CHECK(info_get().expired == expired + 1, "expired %" PRIu64, info_get().expired - expired);
 }
 
-/* A service core comes by: the control thread leaves the work to it, and takes it back when it stays away. */
+/* Without a thread to refresh it there is no clock; the next port starts the thread. */
 static void
-service_core(void)
+thread_fails(FILE *stream, char **log)
 {
-	struct mlxpmd_clock_info before, after;
-	uint64_t hz = rte_get_tsc_hz(), begin, ms;
-	unsigned int refreshes;
-	uint32_t id;
-
-	CHECK(rte_service_get_by_name("mlxpmd_clock", &id) == 0, "no service");
-	CHECK(rte_service_runstate_set(id, 1) == 0, "cannot run");
-	CHECK(rte_service_probe_capability(id, RTE_SERVICE_CAP_MT_SAFE) == 1, "needs a lock");
-	before = info_get();
-	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
-	begin = rte_rdtsc();
-	/* On a machine that is busy with others this thread may be kept from its work, and the other one does it. */
-	do {
-		(void)rte_service_run_iter_on_app_lcore(id, 0);
-		after = info_get();
-	} while (after.by_service - before.by_service < 50 && rte_rdtsc() - begin < 20 * hz);
-	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - refreshes;
-	ms = (rte_rdtsc() - begin) * 1000 / hz;
-	CHECK(refreshes <= ms / 5 + 3, "%u refreshes in %" PRIu64 " ms: some twice", refreshes, ms);
-	CHECK(after.by_service - before.by_service == 50, "by the service %" PRIu64,
-	      after.by_service - before.by_service);
-	pass_us(300000); /* The control thread notices that no service core runs the service. */
-	before = info_get();
-	refreshes_wait(5);
-	after = info_get();
-	CHECK(after.by_service == before.by_service && after.by_control > before.by_control, "nobody takes over");
-	CHECK(rte_service_runstate_set(id, 0) == 0, "cannot stop");
-}
-
-/* EAL has no memory for the control thread's alarm: it comes back when somebody looks after it, and is told once. */
-static void
-alarm_fails(FILE *stream, char **log)
-{
-	unsigned int before, i;
-
-	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
-	before = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
-	(void)AWAIT(__atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) != before, 2000);
-	pass_us(20000); /* The callback in which it failed returns. */
-	before = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
-	for (i = 0; i < 3; i++) {
-		mlxpmd_clock_watch();
-		pass_us(20000); /* No refresh meanwhile. */
-	}
-	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == before, "refreshed without an alarm");
-	__atomic_store_n(&rig_alarm_rc, 0, __ATOMIC_RELAXED);
-	mlxpmd_clock_watch();
-	refreshes_wait(3);
-	CHECK(usable(), "not back");
-	before = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
-	rig_alarm_rc = 0;
-	mlxpmd_clock_watch();
-	pass_us(100000); /* The period in which alarms are counted. */
-	CHECK(__atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) - before <= 100 / 5 + 20, "two alarms at a time");
+	rig_thread_rc = -EAGAIN;
+	CHECK(mlxpmd_clock_open(&port) == -EAGAIN && port.clock == NULL, "a clock without refreshes");
+	rig_thread_rc = 0;
 	fflush(stream);
-	CHECK(lines_of(*log, "no alarm for the clocks") == 1 && lines_of(*log, "the clocks is back") == 1, "%s", *log);
-}
-
-static __thread bool is_service;
-static bool hung, hung_enough;
-
-static void
-hang(void)
-{
-	if (!is_service)
-		return;
-	__atomic_store_n(&hung, true, __ATOMIC_RELEASE);
-	AWAIT_CERTAIN(__atomic_load_n(&hung_enough, __ATOMIC_ACQUIRE));
-}
-
-static void *
-hang_main(void *arg)
-{
-	uint32_t id = *(uint32_t *)arg;
-
-	is_service = true;
-	CHECK(rte_thread_register() == 0, "no lcore");
-	while (!__atomic_load_n(&hung_enough, __ATOMIC_ACQUIRE))
-		(void)rte_service_run_iter_on_app_lcore(id, 0);
-	rte_thread_unregister();
-	return NULL;
-}
-
-/* A refresh hangs on the service core: the control thread looks now and then, and does not spin. */
-static void
-refresh_hangs(void)
-{
-	unsigned int alarms;
-	pthread_t thread;
-	uint64_t begin, ms;
-	uint32_t id;
-
-	CHECK(rte_service_get_by_name("mlxpmd_clock", &id) == 0 && rte_service_runstate_set(id, 1) == 0, "no service");
-	rig_clock_hook = hang;
-	pthread_create(&thread, NULL, hang_main, &id);
-	AWAIT_CERTAIN(__atomic_load_n(&hung, __ATOMIC_ACQUIRE));
-	/* Until it does not count on the service core any more. */
-	pass_us(250000);
-	begin = rte_rdtsc();
-	alarms = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED);
-	pass_us(200000); /* The period in which alarms are counted. */
-	alarms = __atomic_load_n(&rig_alarms, __ATOMIC_RELAXED) - alarms;
-	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
-	CHECK(alarms != 0 && alarms <= ms + 2, "%u alarms in %" PRIu64 " ms", alarms, ms);
-	__atomic_store_n(&hung_enough, true, __ATOMIC_RELEASE);
-	pthread_join(thread, NULL);
-	CHECK(rte_service_runstate_set(id, 0) == 0, "cannot stop");
-	refreshes_wait(3);
-	rig_clock_hook = NULL;
-	CHECK(usable(), "not back");
+	CHECK(lines_of(*log, "thread mlxpmd-ctrl cannot be started") == 1, "%s", *log);
 }
 
 /* Whatever the source says of it: a device that is gone has no time, and the log says why. */
@@ -471,7 +422,7 @@ device_gone(FILE *stream, char **log)
 }
 
 static void
-service(void)
+refresh(void)
 {
 	char *log = NULL;
 	size_t bytes;
@@ -483,19 +434,19 @@ service(void)
 	rte_openlog_stream(stream);
 	port.mdv = &rig_mdv;
 	port.args.clock = MDV_CLOCK_PAGE;
-	service_alone();
+	refresh_alone();
 	fflush(stream);
 	CHECK(strcmp(log, "mlxpmd: port 0: the rig says so\n") == 0, "%s", log);
 	steps(stream, &log);
 	broken(stream, &log);
 	device_gone(stream, &log);
-	service_core();
+	in_time();
+	interrupt_thread_stalled();
 	refresh_hangs();
-	alarm_fails(stream, &log);
-	service_stalled();
 	mlxpmd_clock_close(&port);
 	CHECK(port.clock == NULL, "not closed");
 	mlxpmd_clock_close(&port);
+	thread_fails(stream, &log);
 	rte_openlog_stream(NULL);
 	rte_log_set_level(mlxpmd_logtype, RTE_LOG_EMERG);
 	rte_log_set_global_level(RTE_LOG_ERR);
@@ -503,7 +454,7 @@ service(void)
 	free(log);
 }
 
-/* Two ports and one service; one that leaves takes nobody's refreshes along. */
+/* Two ports and one thread; closing one leaves the refreshes of the other. */
 static void
 two_ports(void)
 {
@@ -514,19 +465,15 @@ two_ports(void)
 	CHECK(mlxpmd_clock_open(&port) == 0 && mlxpmd_clock_open(&other) == 0, "not opened");
 	mlxpmd_clock_close(&other);
 	refreshes_wait(3);
-	CHECK(usable(), "port 0 is not served any more");
+	CHECK(usable(), "port 0 is not refreshed any more");
 	CHECK(mlxpmd_clock_open(&other) == 0, "not opened again");
 	mlxpmd_clock_close(&port);
 	refreshes_wait(3);
 	mlxpmd_clock_info_get(other.clock, &info);
-	CHECK(info.quality == MDV_CLOCK_GOOD && info.by_control >= 2, "port 1 is not served");
-	/* Another port's coming brings back an alarm that was lost. */
-	__atomic_store_n(&rig_alarm_rc, -ENOMEM, __ATOMIC_RELAXED);
-	pass_us(50000); /* Long enough for the alarm to be lost. */
-	__atomic_store_n(&rig_alarm_rc, 0, __ATOMIC_RELAXED);
+	CHECK(info.quality == MDV_CLOCK_GOOD && info.attempts >= 2, "port 1 is not refreshed");
 	CHECK(mlxpmd_clock_open(&port) == 0, "not opened");
 	refreshes_wait(4);
-	CHECK(usable(), "port 0 is not served");
+	CHECK(usable(), "port 0 is not refreshed");
 	mlxpmd_clock_close(&port);
 	mlxpmd_clock_close(&other);
 }
@@ -567,7 +514,7 @@ main(void)
 	monotonic();
 	packed();
 	following();
-	service();
+	refresh();
 	two_ports();
 	unavailable();
 	return rig_end("clock");

@@ -2,7 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Forty-eight threads read timestamps by the clocks of eight devices that step, slew, are busy and break, while the
- * service refreshes them: no snapshot is torn, no step unreported, nobody waits. Built with the thread sanitizer.
+ * control thread refreshes them: no snapshot is torn, no step unreported, no reader waits. Built with the thread
+ * sanitizer.
  */
 
 #include <inttypes.h>
@@ -12,10 +13,9 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_service.h>
 
 #include "mlxpmd.h"
-#include "mlxpmd_clock_keeper.h"
+#include "mlxpmd_clock_refresh.h"
 
 #include "../await.h"
 #include "../check.h"
@@ -57,14 +57,6 @@ struct reader {
 };
 static struct reader readers[NB_READERS];
 static bool done;
-
-/* DPDK is not built with the sanitizer, and keeps its list of alarms by locks that are written in assembly. */
-const char *__tsan_default_suppressions(void);
-const char *
-__tsan_default_suppressions(void)
-{
-	return "race:rte_eal_alarm_set\nrace:rte_eal_alarm_cancel\n";
-}
 
 /* ------------------------------------------------------------------ devices */
 
@@ -265,23 +257,7 @@ reader_main(void *arg)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------ who refreshes, who asks */
-
-static void *
-service_main(void *arg)
-{
-	uint32_t id;
-
-	RTE_SET_USED(arg);
-	CHECK(rte_thread_register() == 0 && rte_service_get_by_name("mlxpmd_clock", &id) == 0 &&
-	      rte_service_runstate_set(id, 1) == 0, "no service");
-	while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
-		(void)rte_service_run_iter_on_app_lcore(id, 0);
-		pass_us(200); /* The period of the service core. */
-	}
-	rte_thread_unregister();
-	return NULL;
-}
+/* ------------------------------------------------------------------ the state of clocks */
 
 /* As telemetry and statistics do. */
 static void *
@@ -339,7 +315,7 @@ clocks_open(void)
 static void
 report(void)
 {
-	uint64_t rounds = UINT64_MAX, values = 0, absent = 0, moves = 0, steps = 0, service = 0, control = 0;
+	uint64_t rounds = UINT64_MAX, values = 0, absent = 0, moves = 0, steps = 0, refreshes = 0;
 	struct mlxpmd_clock_info info;
 	unsigned int i;
 
@@ -352,15 +328,12 @@ report(void)
 	}
 	for (i = 0; i < NB_DEVICES; i++) {
 		mlxpmd_clock_info_get(ports[i].clock, &info);
-		service += info.by_service;
-		control += info.by_control;
-		CHECK(info.by_service + info.by_control + 1 == devices[i].looks, "device %u was looked at %u times",
-		      i, devices[i].looks);
+		refreshes += info.attempts;
+		CHECK(info.attempts + 1 == devices[i].looks, "device %u was read %u times", i, devices[i].looks);
 	}
 	printf("%d threads, %d clocks: %" PRIu64 " values, %" PRIu64 " absent; generations taken %" PRIu64
-	       ", steps seen %" PRIu64 "; refreshes by service %" PRIu64 ", by control thread %" PRIu64
-	       "; least rounds %" PRIu64 "\n", NB_READERS, NB_DEVICES, values, absent, moves, steps, service,
-	       control, rounds);
+	       ", steps seen %" PRIu64 "; refreshes %" PRIu64
+	       "; least rounds %" PRIu64 "\n", NB_READERS, NB_DEVICES, values, absent, moves, steps, refreshes, rounds);
 	CHECK(rounds != 0 && values != 0 && absent != 0 && moves != 0 && steps != 0, "something was not tried");
 }
 
@@ -369,13 +342,12 @@ main(void)
 {
 	char *argv[] = { "clock_threads", "--no-huge", "--no-pci", "--no-shconf", "--no-telemetry", "-m", "32",
 			 "-l", "0", "--log-level", "error" };
-	pthread_t service, asker;
+	pthread_t asker;
 	unsigned int i;
 
 	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
 		return 1;
 	clocks_open();
-	pthread_create(&service, NULL, service_main, NULL);
 	pthread_create(&asker, NULL, asker_main, NULL);
 	for (i = 0; i < NB_READERS; i++) {
 		readers[i].is_lcore = i < NB_LCORES;
@@ -385,10 +357,9 @@ main(void)
 	__atomic_store_n(&done, true, __ATOMIC_RELAXED);
 	for (i = 0; i < NB_READERS; i++)
 		pthread_join(readers[i].thread, NULL);
-	pthread_join(service, NULL);
 	pthread_join(asker, NULL);
 	for (i = 0; i < NB_DEVICES; i++)
-		mlxpmd_clock_unserve(ports[i].clock);
+		mlxpmd_task_remove(&ports[i].clock->refresher->task);
 	report();
 	for (i = 0; i < NB_DEVICES; i++)
 		mlxpmd_clock_close(&ports[i]);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Telemetry of the clock against the emulator's truth, each source, with and without a service core."""
+"""Telemetry of the clock against the emulator's truth, each source, and the task that refreshes it."""
 import json
 import time
 
@@ -10,7 +10,7 @@ from telemetry_client import Client
 
 FIELDS = {"port", "quality", "source", "unit", "epoch", "frequency_hz", "offset_ns", "drift_ppm", "uncertainty_ns",
           "age_ns", "generation", "steps", "slews", "busy", "expired", "failed", "rejected", "refreshes",
-          "refresh_us", "by_service_core", "by_control_thread"}
+          "refresh_us", "attempts"}
 QUALITIES = ("good", "holdover", "unsynced", "broken")
 # A machine with much else to do reads the counter late; what is looked for is ten times as large.
 OFFSET_NS, DRIFT_PPM = 5e6, 10.0
@@ -114,29 +114,22 @@ def busy():
         testpmd.quit()
 
 
-def who(client):
-    """Refreshes of some two seconds, and how many were due at most: how long it is to the next one changes."""
-    begin, c = time.monotonic(), clock(client)
-    shortest = c["refresh_us"]
-    while time.monotonic() - begin < 2:
-        time.sleep(0.02)
-        d = clock(client)
-        shortest = min(shortest, d["refresh_us"])
-    return (d["by_service_core"] - c["by_service_core"], d["by_control_thread"] - c["by_control_thread"],
-            (time.monotonic() - begin) * 1e6 / shortest)
-
-
-def service_core():
-    """With a service core of EAL's that does the refreshes, and without; never both."""
+def once():
+    """The control thread refreshes when it is due, and each time once."""
     with start("clock=page") as testpmd:
-        service, control, due = who(Client())
-        print(f"no service core: {service} and {control} refreshes, {due:.0f} due")
-        check(service == 0 and 0 < control <= due * 1.2 + 3, f"{service} {control} {due}")
-        testpmd.quit()
-    with start("clock=page", lcores=["--lcores", "0@0,1@1,2@1", "-S", "2"]) as testpmd:
-        service, control, due = who(Client())
-        print(f"service core: {service} and {control} refreshes, {due:.0f} due")
-        check(service > control and 0 < service + control <= due * 1.2 + 3, f"{service} {control} {due}")
+        client = Client()
+        begin, c = time.monotonic(), clock(client)
+        task = client.ask("/mlxpmd/tasks,0")["clock"]
+        shortest = c["refresh_us"]
+        while time.monotonic() - begin < 2:
+            time.sleep(0.02)
+            d = clock(client)
+            shortest = min(shortest, d["refresh_us"])
+        after = client.ask("/mlxpmd/tasks,0")["clock"]
+        done, due = d["attempts"] - c["attempts"], (time.monotonic() - begin) * 1e6 / shortest
+        print(f"{done} refreshes, {after['runs'] - task['runs']} runs of the task, {due:.0f} due: {json.dumps(after)}")
+        check(0 < done <= due * 1.2 + 3, f"{done} {due}")
+        check(abs(after["runs"] - task["runs"] - done) <= 1 and after["thread"] == "mlxpmd-ctrl", after)
         testpmd.quit()
 
 
@@ -147,7 +140,7 @@ def run():
     source("clock=realtime", "realtime", "ns", "port 0: clock realtime", ["--clock-format", "both"])
     page_truth()
     busy()
-    service_core()
+    once()
 
 
 main(run)

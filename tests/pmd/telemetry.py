@@ -87,6 +87,29 @@ def check_slow(client, testpmd, port):
     check(stats["counters_age_us"] > 1000 * stats["stats_age_ms"], stats)
 
 
+def check_tasks(client, port):
+    """Names, threads and figures of the scheduled tasks."""
+    tasks = client.ask(f"/mlxpmd/tasks,{port}")
+    print(json.dumps(tasks, indent=1))
+    worker = f"mlxpmd-{port}"
+    check({name: task["thread"] for name, task in tasks.items()} == {
+        "imissed": "mlxpmd-ctrl", "clock": "mlxpmd-ctrl", "notify": "mlxpmd-ctrl", "events": "mlxpmd-ctrl",
+        "interface": "mlxpmd-ctrl", "queue_watch": "mlxpmd-ctrl", "imissed_wait": worker, "counters": worker,
+        "link": worker, "queue_repair": worker, "health": worker}, tasks)
+    for task in tasks.values():
+        check(sorted(task) == ["due_in_us", "last_ns", "late_max_us", "max_ns", "mean_ns", "period_us", "runs",
+                               "thread"], task)
+        check(task["last_ns"] <= task["max_ns"] and task["mean_ns"] <= task["max_ns"], task)
+        check(task["due_in_us"] == "never" or task["due_in_us"] <= task["period_us"], task)
+    for name in ("clock", "queue_watch", "imissed", "counters"):
+        check(tasks[name]["runs"] > 0 and tasks[name]["period_us"] > 0 and tasks[name]["max_ns"] > 0, tasks[name])
+    for name in ("queue_repair", "imissed_wait"):
+        check(tasks[name]["runs"] == 0 and tasks[name]["due_in_us"] == "never", tasks[name])
+    time.sleep(0.3)
+    later = client.ask(f"/mlxpmd/tasks,{port}")
+    check(later["clock"]["runs"] > tasks["clock"]["runs"], later)
+    check(later["queue_watch"]["runs"] > tasks["queue_watch"]["runs"], later)
+
 
 def run():
     args = pmdlib.eal("rx_burst=scalar", telemetry=True)
@@ -94,18 +117,20 @@ def run():
         client = Client()
         commands = client.ask("/")
         for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock",
-                     "/mlxpmd/stats"):
+                     "/mlxpmd/stats", "/mlxpmd/tasks"):
             check(name in commands, f"{name} is not listed")
             check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
         check(client.ask("/mlxpmd/list") == [0, 1], client.ask("/mlxpmd/list"))
         for port in (0, 1):
             print(json.dumps(check_info(client, port), indent=1))
         check_queues(client, 0)
+        check_tasks(client, 0)
         check_stats(client, testpmd, 1)
         check_unread(client, 1)
         check_slow(client, testpmd, 1)
         for bad in BAD:
-            for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats"):
+            for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats",
+                            "/mlxpmd/tasks"):
                 answer = client.ask(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
         check(client.ask("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")

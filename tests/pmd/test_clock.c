@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Timestamps while the clock's service does well and badly, and while the clock page lies: right or absent.
+ * Timestamps while threads of the driver and of EAL are held up, and while the clock page is wrong: right or absent.
  *
- * Usage: test_pmd_clock EAL-ARGUMENTS -- service|faults
+ * Usage: test_pmd_clock EAL-ARGUMENTS -- refresh|faults
  */
 
 #include <time.h>
@@ -12,16 +12,15 @@
 #include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <rte_mbuf_dyn.h>
-#include <rte_service.h>
-#include <rte_service_component.h>
 
+#include "emu_ctl.h"
 #include "pmd_test.h"
 
 /* A stamp lies between the sending and the reception by the host's clock, and this much beside. */
 #define NEAR_NS INT64_C(100000000)
-#define SERVICE_LCORE 1
-/* The driver believes a line for 2 s; a machine with more to do may notice later. */
-#define LEASE_MS 2000
+/* A line is valid for 2 s after a refresh; a busy machine may notice the end later. */
+#define VALID_MS 2000
+#define QUERIES "on cmd.exit match op=QUERY_Q_COUNTER port=0 "
 
 static int ts_offset;
 static uint64_t ts_flag;
@@ -116,9 +115,9 @@ sleep_ms(unsigned int ms)
 	pass_us(ms * 1000);
 }
 
-/* ------------------------------------------------------------------ service */
+/* ------------------------------------------------------------------ refresh */
 
-/* What keeps a thread from its work until it is let go. */
+/* What keeps a thread from its work until it is released. */
 struct hold {
 	bool in, go;
 };
@@ -138,106 +137,107 @@ hold_wait(const struct hold *hold)
 	AWAIT_CERTAIN(__atomic_load_n(&hold->in, __ATOMIC_ACQUIRE));
 }
 
-static int32_t
-hold_service(void *arg)
-{
-	if (!__atomic_load_n(&((struct hold *)arg)->go, __ATOMIC_ACQUIRE))
-		hold_here(arg);
-	return -EAGAIN;
-}
-
-static uint64_t
-service_calls(uint32_t id)
-{
-	uint64_t calls = 0;
-
-	CHECK_OK(rte_service_attr_get(id, RTE_SERVICE_ATTR_CALL_COUNT, &calls));
-	return calls;
-}
-
-/* The application gives the service a core, as it may at any time. */
-static uint32_t
-service_start(void)
-{
-	uint32_t id = 0;
-
-	CHECK_OK(rte_service_get_by_name("mlxpmd_clock", &id));
-	CHECK_OK(rte_service_lcore_add(SERVICE_LCORE));
-	CHECK_OK(rte_service_map_lcore_set(id, SERVICE_LCORE, 1));
-	CHECK_OK(rte_service_runstate_set(id, 1));
-	CHECK_OK(rte_service_set_stats_enable(id, 1));
-	CHECK_OK(rte_service_lcore_start(SERVICE_LCORE));
-	return id;
-}
-
-/* On the core of the clock's service another one hangs: EAL's control thread takes over. */
+/* Stamps stay right for twice the validity of a line, and the clock does not expire. */
 static void
-service_core_stalled(void)
+expect_right_long(const char *when)
 {
-	struct hold hold = { false, false };
-	struct rte_service_spec spec = { .name = "hold", .callback = hold_service,
-					 .callback_userdata = &hold, .socket_id = SOCKET_ID_ANY };
-	uint32_t id;
+	uint64_t expired = pmd_xstat(PORT_A, "clock_expired");
 
-	CHECK_OK(rte_service_component_register(&spec, &id));
-	CHECK_OK(rte_service_component_runstate_set(id, 1));
-	CHECK_OK(rte_service_map_lcore_set(id, SERVICE_LCORE, 1));
-	CHECK_OK(rte_service_runstate_set(id, 1));
-	hold_wait(&hold);
-	sleep_ms(2 * LEASE_MS);
-	expect_right("service core stalled");
-	__atomic_store_n(&hold.go, true, __ATOMIC_RELEASE);
-	CHECK_OK(rte_service_runstate_set(id, 0));
-	while (rte_service_may_be_active(id) == 1)
-		sleep_ms(1);
-	CHECK_OK(rte_service_map_lcore_set(id, SERVICE_LCORE, 0));
+	for (unsigned int i = 0; i < 8; i++) {
+		sleep_ms(VALID_MS / 4);
+		expect_right(when);
+	}
+	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired, "%s: expired", when);
 }
 
+/* A callback of the application blocks EAL's interrupt thread. */
 static void
-test_service(void)
+interrupt_thread_held(void)
 {
-	struct hold hold = { false, false };
-	uint64_t calls, expired;
-	unsigned int ms;
-	uint32_t id;
+	static struct hold hold;
 
-	expect_right("control thread");
-	sleep_ms(2 * LEASE_MS);
-	expect_right("control thread, later");
-	id = service_start();
-	sleep_ms(500);
-	calls = service_calls(id);
-	CHECK(calls != 0, "the service core does not run it");
-	expect_right("service core");
-	service_core_stalled();
-	/* The control thread hangs in a call-back of the application: the service core does it all. */
 	CHECK_OK(rte_eal_alarm_set(1, hold_here, &hold));
 	hold_wait(&hold);
-	sleep_ms(2 * LEASE_MS);
-	expect_right("control thread stalled");
-	/* And now nobody. */
-	expired = pmd_xstat(PORT_A, "clock_expired");
-	CHECK_OK(rte_service_runstate_set(id, 0));
-	ms = wait_until(false, 4 * LEASE_MS);
-	CHECK(ms <= LEASE_MS + 1000, "believed for %u ms", ms);
-	expect_absent("nobody refreshes");
+	expect_right_long("EAL's interrupt thread is held");
+	__atomic_store_n(&hold.go, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * Every firmware command of a port takes longer than a line is valid: those for the counters hold the worker, and
+ * neither this port's clock nor another one's expires.
+ */
+static void
+commands_held(unsigned int port)
+{
+	CHECK_OK(emu_fault("on cmd.entry match port=%u do delay us=%u", port, 3 * VALID_MS * 1000));
+	for (unsigned int ms = 0; ms < 20000 && emu_fault_hits() == 0; ms += 10) {
+		/* Makes the worker query them now. */
+		(void)pmd_xstat(port == 0 ? PORT_A : PORT_B, "device_counters_age_us");
+		sleep_ms(10);
+	}
+	CHECK(emu_fault_hits() > 0, "no command was held");
+	expect_right_long(port == 0 ? "commands of the port are held" : "commands of the other port are held");
+	emu_fault_clear();
+}
+
+/* Where the control thread is held: it logs that the device refuses a query, and the log blocks. */
+static struct hold log_hold;
+
+static ssize_t
+log_line(void *cookie, const char *text, size_t bytes)
+{
+	RTE_SET_USED(cookie);
+	fwrite(text, 1, bytes, stderr);
+	if (memmem(text, bytes, "QUERY_Q_COUNTER", strlen("QUERY_Q_COUNTER")) != NULL)
+		hold_here(&log_hold);
+	return (ssize_t)bytes;
+}
+
+static void
+control_thread_hold(void)
+{
+	log_hold.in = log_hold.go = false;
+	CHECK_OK(emu_fault(QUERIES "do fail status=NO_RESOURCES"));
+	hold_wait(&log_hold);
+	emu_fault_clear();
+}
+
+/* Without refreshes stamps are absent after the validity, counted once, and back with the next refresh. */
+static void
+control_thread_held(void)
+{
+	uint64_t expired = pmd_xstat(PORT_A, "clock_expired");
+	unsigned int ms;
+
+	control_thread_hold();
+	ms = wait_until(false, 4 * VALID_MS);
+	CHECK(ms <= VALID_MS + 1000, "valid for %u ms", ms);
+	expect_absent("no refresh");
 	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired + 1, "clock_expired %" PRIu64 " after %" PRIu64,
 	      pmd_xstat(PORT_A, "clock_expired"), expired);
-	CHECK_OK(rte_service_runstate_set(id, 1));
-	ms = wait_until(true, 2000);
-	expect_right("service core again");
-	/* Nobody again, and the control thread comes back. */
-	CHECK_OK(rte_service_runstate_set(id, 0));
-	(void)wait_until(false, 4 * LEASE_MS);
-	expect_absent("nobody again");
-	__atomic_store_n(&hold.go, true, __ATOMIC_RELEASE);
-	ms = wait_until(true, 2000);
-	expect_right("control thread again");
-	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired + 2, "clock_expired %" PRIu64,
+	__atomic_store_n(&log_hold.go, true, __ATOMIC_RELEASE);
+	(void)wait_until(true, 2000);
+	expect_right("refreshed again");
+	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired + 1, "clock_expired %" PRIu64,
 	      pmd_xstat(PORT_A, "clock_expired"));
+}
+
+static void
+test_refresh(void)
+{
+	FILE *log = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = log_line });
+
+	CHECK(log != NULL && setvbuf(log, NULL, _IOLBF, 1024) == 0 && rte_openlog_stream(log) == 0, "no log");
+	expect_right("at the start");
+	expect_right_long("undisturbed");
+	interrupt_thread_held();
+	commands_held(0);
+	commands_held(1);
+	control_thread_held();
+	control_thread_held();
 	CHECK_OK(rte_eth_xstats_reset(PORT_A));
 	CHECK(pmd_xstat(PORT_A, "clock_expired") == 0, "not reset");
-	CHECK_OK(rte_service_lcore_stop(SERVICE_LCORE));
+	rte_openlog_stream(NULL);
 }
 
 /* ------------------------------------------------------------------ faults of the clock page */
@@ -281,8 +281,8 @@ main(int argc, char **argv)
 	pmd_init(argc, argv);
 	pmd_ports_up(&conf);
 	CHECK_OK(rte_mbuf_dyn_rx_timestamp_register(&ts_offset, &ts_flag));
-	if (strcmp(what, "service") == 0)
-		test_service();
+	if (strcmp(what, "refresh") == 0)
+		test_refresh();
 	else
 		test_faults();
 	pmd_ports_down();

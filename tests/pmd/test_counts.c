@@ -21,7 +21,8 @@
 /* What stats_age_ms is without a devarg; vport and wire while nobody reads them. */
 #define AGE_US 100000
 #define UNREAD_AGE_US (10 * AGE_US)
-#define SLOW_US 500000
+/* Two of these are longer than the second after which a reply is late. */
+#define SLOW_US 700000
 /* One every 5 ms: for longer than a round of commands takes that are slowed so. */
 #define READINGS 700
 
@@ -215,7 +216,7 @@ readings_thread(void *arg)
 }
 
 /* Lines of the log that say so, of both kinds of counts. */
-static const char *const late_lines[] = { "not answer in time: imissed", "not answer in time: counts of vport" };
+static const char *const late_lines[] = { "not answer in time: imissed", "not answer in time: vport and physical counters" };
 static unsigned int late[RTE_DIM(late_lines)];
 
 static ssize_t
@@ -237,7 +238,7 @@ log_watch(void)
 }
 
 /*
- * Each command takes half a second: nobody waits for one, neither the main lcore nor a worker nor a thread that
+ * Each command takes SLOW_US: nobody waits for one, neither the main lcore nor a worker nor a thread that
  * is none (as telemetry's), the age says so, and the log once for each kind. The scheduler may take the
  * processor away at any time, and a lock of the clock's be held for a moment: a few readings are let off.
  */

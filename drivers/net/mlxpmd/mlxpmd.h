@@ -49,7 +49,8 @@ struct mlxpmd_devargs {
 int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
 
 struct mlxpmd_steer; /* mlxpmd_steer.c */
-struct mlxpmd_service; /* mlxpmd_service.c */
+struct mlxpmd_sched; /* mlxpmd_sched.h */
+struct mlxpmd_tasks; /* mlxpmd_tasks.c */
 struct mlxpmd_stats_base; /* mlxpmd_stats.c */
 struct mlxpmd_counts_cache; /* mlxpmd_counts.c */
 
@@ -91,11 +92,12 @@ struct mlxpmd_port {
 	uint16_t reta[MLXPMD_RETA_MAX], reta_size;
 	struct rte_ether_addr mac;	/**< The interface's present address. */
 	/**
-	 * Keeps the application's calls and the service apart: who changes queues, or what names them,
-	 * holds it. Never held while the application is called.
+	 * Serializes the application's calls and the port's tasks: held to change queues, or what names
+	 * them. Never held while the application is called.
 	 */
 	pthread_mutex_t lock;
-	struct mlxpmd_service *service;
+	struct mlxpmd_sched *worker;	/**< Thread for tasks that issue firmware commands. */
+	struct mlxpmd_tasks *tasks;
 	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
 	bool link_told;			/**< Link state that the application was last told: atomic. */
 	struct mlxpmd_rxq *rxqs[MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */

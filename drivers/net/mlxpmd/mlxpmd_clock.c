@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The port's clock: what a refresh of its source means for those who read timestamps by it. */
+/*
+ * The port's clock: a task of the control thread refreshes the source and publishes the line that bursts use.
+ *
+ * A refresh cannot block: sources read the kernel's clock page, which is memory (mlx5dv_get_clock_info(3)), and the
+ * device's timer in its mapped registers (ibv_query_rt_values_ex(3)), a PCIe read that the host completes with ones
+ * when the device was removed. There is no system call and no firmware command in it.
+ */
 
 #include <string.h>
 
@@ -9,7 +15,7 @@
 #include <rte_malloc.h>
 
 #include "mlxpmd.h"
-#include "mlxpmd_clock_keeper.h"
+#include "mlxpmd_clock_refresh.h"
 
 /* Of a source that steps all the time, one line is logged in so many seconds. */
 #define STEP_LOG_SECONDS 10
@@ -44,27 +50,27 @@ mlxpmd_clock_snap_raw(struct mlxpmd_clock_snap *s)
 	s->expires_tsc = rte_rdtsc() + INT64_MAX;
 }
 
-/* ------------------------------------------------------------------ what a refresh means */
+/* ------------------------------------------------------------------ publication; the lock is held */
 
-/* Stamps have become absent, or will have at now. */
+/* What is published has expired, or will have at now. */
 static bool
-ran_out(const struct mlxpmd_clock_keeper *k, uint64_t now)
+has_expired(const struct mlxpmd_clock_refresher *r, uint64_t now)
 {
-	return k->info.expires_tsc != 0 && (int64_t)(k->info.expires_tsc - now) <= 0;
+	return r->info.expires_tsc != 0 && (int64_t)(r->info.expires_tsc - now) <= 0;
 }
 
-/* Counted once each time, whoever notices. */
+/* Counts and logs once that stamps became absent. */
 static void
-out_note(struct mlxpmd_clock_keeper *k, const char *why)
+absent_note(struct mlxpmd_clock_refresher *r, const char *why)
 {
-	if (k->out)
+	if (r->absent)
 		return;
-	k->out = true;
-	k->info.expired++;
-	MLXPMD_LOG(WARNING, "port %u: timestamps are absent: %s", k->port_id, why);
+	r->absent = true;
+	r->info.expired++;
+	MLXPMD_LOG(WARNING, "port %u: timestamps are absent: %s", r->port_id, why);
 }
 
-/* How far the value of one and the same stamp moved from the old line to the new one. */
+/* How far the value of the same stamp moved from the old line to the new one. */
 static int64_t
 step_ns(const struct mlxpmd_clock_snap *old, const struct mlxpmd_clock_snap *new)
 {
@@ -76,37 +82,37 @@ step_ns(const struct mlxpmd_clock_snap *old, const struct mlxpmd_clock_snap *new
 	return (int64_t)(is - was);
 }
 
-/* Never silent: the counters move with each step, the log says it, though not more often than one can read. */
+/* Logs steps at a limited rate; the counter has all of them. */
 static void
-step_note(struct mlxpmd_clock_keeper *k, const struct mdv_clock_state *state,
+step_note(struct mlxpmd_clock_refresher *r, const struct mdv_clock_state *state,
 	  const struct mlxpmd_clock_snap *dev, uint64_t now)
 {
-	uint64_t unsaid = state->steps - k->steps_said;
+	uint64_t unlogged = state->steps - r->steps_logged;
 
-	if (unsaid == 0 ||
-	    (k->step_said_tsc != 0 && now - k->step_said_tsc < STEP_LOG_SECONDS * rte_get_tsc_hz()))
+	if (unlogged == 0 ||
+	    (r->step_logged_tsc != 0 && now - r->step_logged_tsc < STEP_LOG_SECONDS * rte_get_tsc_hz()))
 		return;
-	MLXPMD_LOG(WARNING, "port %u: the clock stepped, the last time by %+" PRId64 " ns; %" PRIu64 " steps since this was last said, %" PRIu64 " in all",
-		   k->port_id, step_ns(&k->last, dev), unsaid, state->steps);
-	k->steps_said = state->steps;
-	k->step_said_tsc = now;
+	MLXPMD_LOG(WARNING, "port %u: the clock stepped, the last time by %+" PRId64 " ns; %" PRIu64 " steps since the last such line, %" PRIu64 " in all",
+		   r->port_id, step_ns(&r->last, dev), unlogged, state->steps);
+	r->steps_logged = state->steps;
+	r->step_logged_tsc = now;
 }
 
-/* The line's own limit, or the lease, whichever ends first. */
+/* The end of the line, or of MLXPMD_CLOCK_VALID_MS, whichever is earlier. */
 static uint64_t
 expiry(const struct mdv_clock_state *state, uint64_t now)
 {
-	uint64_t lease = MLXPMD_CLOCK_LEASE_MS * rte_get_tsc_hz() / 1000;
+	uint64_t valid = MLXPMD_CLOCK_VALID_MS * rte_get_tsc_hz() / 1000;
 
 	if (state->valid_tsc < now)
 		return now;
-	return now + RTE_MIN(lease, state->valid_tsc - now);
+	return now + RTE_MIN(valid, state->valid_tsc - now);
 }
 
 static void
 lines_publish(struct mlxpmd_clock *clock, const struct mdv_clock_state *state, uint64_t now)
 {
-	struct mlxpmd_clock_keeper *k = clock->keeper;
+	struct mlxpmd_clock_refresher *r = clock->refresher;
 	struct mlxpmd_clock_snap dev, host;
 
 	if (clock->kind == MDV_CLOCK_TICKS)
@@ -119,29 +125,29 @@ lines_publish(struct mlxpmd_clock *clock, const struct mdv_clock_state *state, u
 		dev.expires_tsc = host.expires_tsc;
 	dev.steps = state->steps;
 	host.steps = state->steps;
-	step_note(k, state, &dev, now);
+	step_note(r, state, &dev, now);
 	mlxpmd_clock_publish(clock, &dev, &host);
-	k->last = dev;
-	k->info.expires_tsc = dev.expires_tsc;
-	k->info.generation = clock->board.generation;
-	if (k->out && !ran_out(k, now)) {
-		k->out = false;
-		MLXPMD_LOG(NOTICE, "port %u: timestamps are back", k->port_id);
+	r->last = dev;
+	r->info.expires_tsc = dev.expires_tsc;
+	r->info.generation = clock->board.generation;
+	if (r->absent && !has_expired(r, now)) {
+		r->absent = false;
+		MLXPMD_LOG(NOTICE, "port %u: timestamps are back", r->port_id);
 	}
 }
 
-/* A source that is not to be believed any more: what is published must not be used from here on. */
+/* The source is not to be trusted any more: what is published expires now. */
 static void
 lines_withdraw(struct mlxpmd_clock *clock, uint64_t now)
 {
-	struct mlxpmd_clock_keeper *k = clock->keeper;
+	struct mlxpmd_clock_refresher *r = clock->refresher;
 
-	if (k->info.expires_tsc == 0 || ran_out(k, now))
+	if (r->info.expires_tsc == 0 || has_expired(r, now))
 		return;
-	k->last.expires_tsc = now;
-	mlxpmd_clock_publish(clock, &k->last, NULL);
-	k->info.expires_tsc = now;
-	k->info.generation = clock->board.generation;
+	r->last.expires_tsc = now;
+	mlxpmd_clock_publish(clock, &r->last, NULL);
+	r->info.expires_tsc = now;
+	r->info.generation = clock->board.generation;
 }
 
 /* Ticks are right whatever the time is. */
@@ -153,68 +159,69 @@ is_broken(const struct mlxpmd_clock *clock, const struct mdv_clock_state *state,
 	return state->quality == MDV_CLOCK_BROKEN || (rc != 0 && rc != -EAGAIN);
 }
 
-uint64_t
-mlxpmd_clock_keep(struct mlxpmd_clock *clock, bool by_service)
+/* ------------------------------------------------------------------ refresh */
+
+/* @return ns after which the next refresh is due. */
+static uint64_t
+clock_refresh(void *arg)
 {
-	struct mlxpmd_clock_keeper *k = clock->keeper;
+	struct mlxpmd_clock *clock = arg;
+	struct mlxpmd_clock_refresher *r = clock->refresher;
 	struct mdv_clock_state state;
 	uint64_t now;
 	int rc;
 
-	rc = mdv_clock_refresh(k->mdv, &state);
+	rc = mdv_clock_refresh(r->mdv, &state);
 	/* Not every source reads the device each time. */
-	if (mdv_removed(k->dev))
+	if (mdv_removed(r->dev))
 		rc = -ENODEV;
 	now = rte_rdtsc();
-	pthread_mutex_lock(&k->lock);
-	if (ran_out(k, now))
-		out_note(k, rc == 0 ? "nobody refreshed the clock in time" :
-				      "nothing that the source told could be believed for long");
+	pthread_mutex_lock(&r->lock);
+	if (has_expired(r, now))
+		absent_note(r, rc == 0 ? "the clock was not refreshed in time" :
+			       "the source gave no usable reading for too long");
 	if (is_broken(clock, &state, rc)) {
 		lines_withdraw(clock, now);
-		out_note(k, rc != 0 ? rte_strerror(-rc) : "the source cannot be trusted");
-	} else if (rc == 0 || k->info.generation != 0) {
-		/* Of a busy source the last line again, for as long as it holds by itself. */
+		absent_note(r, rc != 0 ? rte_strerror(-rc) : "the source cannot be trusted");
+	} else if (rc == 0 || r->info.generation != 0) {
+		/* Of a busy source the last line again, for as long as the line itself holds. */
 		lines_publish(clock, &state, now);
 	}
-	k->info.kept_tsc = now;
-	k->info.state = state;
-	if (by_service)
-		k->info.by_service++;
-	else
-		k->info.by_control++;
-	pthread_mutex_unlock(&k->lock);
-	return RTE_MAX(MLXPMD_CLOCK_REFRESH_MIN_US,
-		       RTE_MIN(state.next_us, (uint64_t)MLXPMD_CLOCK_REFRESH_MAX_US));
+	r->info.refreshed_tsc = now;
+	r->info.state = state;
+	r->info.attempts++;
+	pthread_mutex_unlock(&r->lock);
+	return MLXPMD_NS_PER_US * RTE_MAX(MLXPMD_CLOCK_REFRESH_MIN_US,
+					  RTE_MIN(state.next_us, (uint64_t)MLXPMD_CLOCK_REFRESH_MAX_US));
 }
 
 void
 mlxpmd_clock_info_get(const struct mlxpmd_clock *clock, struct mlxpmd_clock_info *info)
 {
-	struct mlxpmd_clock_keeper *k = clock->keeper;
+	struct mlxpmd_clock_refresher *r = clock->refresher;
 	uint64_t now;
-	bool out;
+	bool expired;
 
-	pthread_mutex_lock(&k->lock);
+	pthread_mutex_lock(&r->lock);
 	now = rte_rdtsc();
-	*info = k->info;
-	out = ran_out(k, now);
-	if (out && !k->out)
-		info->expired++; /* Not noticed yet by who refreshes: nobody does. */
-	pthread_mutex_unlock(&k->lock);
+	*info = r->info;
+	expired = has_expired(r, now);
+	if (expired && !r->absent)
+		info->expired++; /* The next refresh will count it. */
+	pthread_mutex_unlock(&r->lock);
 	info->age_ns = info->state.age_ns;
-	if (now > info->kept_tsc)
-		info->age_ns += tsc_to_ns(now - info->kept_tsc);
-	info->quality = out || info->expires_tsc == 0 ? MDV_CLOCK_BROKEN : info->state.quality;
+	if (now > info->refreshed_tsc)
+		info->age_ns += tsc_to_ns(now - info->refreshed_tsc);
+	info->quality = expired || info->expires_tsc == 0 ? MDV_CLOCK_BROKEN : info->state.quality;
 }
 
-/* ------------------------------------------------------------------ coming and going */
+/* ------------------------------------------------------------------ open and close */
 
 static void
 clock_free(struct mlxpmd_clock *clock)
 {
-	mdv_clock_close(clock->keeper->mdv);
-	rte_free(clock->keeper);
+	mdv_clock_close(clock->refresher->mdv);
+	rte_free(clock->refresher);
 	rte_free(clock);
 }
 
@@ -222,25 +229,27 @@ static struct mlxpmd_clock *
 clock_alloc(uint16_t port_id)
 {
 	struct mlxpmd_clock *clock = rte_zmalloc("mlxpmd_clock", sizeof(*clock), RTE_CACHE_LINE_SIZE);
+	struct mlxpmd_clock_refresher *r;
 
 	if (clock == NULL)
 		return NULL;
-	clock->keeper = rte_zmalloc("mlxpmd_clock_keeper", sizeof(*clock->keeper), RTE_CACHE_LINE_SIZE);
-	if (clock->keeper == NULL) {
+	r = rte_zmalloc("mlxpmd_clock_refresher", sizeof(*r), RTE_CACHE_LINE_SIZE);
+	if (r == NULL) {
 		rte_free(clock);
 		return NULL;
 	}
-	clock->keeper->port_id = port_id;
-	pthread_mutex_init(&clock->keeper->lock, NULL);
+	r->port_id = port_id;
+	r->task = (struct mlxpmd_task){
+		.name = "clock", .port_id = port_id, .run = clock_refresh, .arg = clock, .fd = -1,
+	};
+	pthread_mutex_init(&r->lock, NULL);
+	clock->refresher = r;
 	return clock;
 }
 
-/*
- * Nobody asked for a source that is not there: that is how the device is. Else it is worth a line, and so
- * is one that is there and could not be believed now.
- */
+/* A clock that was requested and cannot be used is a warning; of clock=auto a note, if there is a source at all. */
 static void
-none_say(const struct mlxpmd_port *port, int rc, const char *why)
+none_log(const struct mlxpmd_port *port, int rc, const char *why)
 {
 	if (port->args.clock == MDV_CLOCK_AUTO && (rc == -ERANGE || rc == -ENODATA))
 		MLXPMD_LOG(NOTICE, "port %u: no timestamps are offered: %s", port->port_id, why);
@@ -255,9 +264,8 @@ int
 mlxpmd_clock_open(struct mlxpmd_port *port)
 {
 	struct mlxpmd_clock *clock = clock_alloc(port->port_id);
-	struct mlxpmd_clock_keeper *k;
+	struct mlxpmd_clock_refresher *r;
 	char why[WHY_BYTES] = "";
-	uint64_t next_us;
 	int rc;
 
 	port->clock = NULL;
@@ -266,20 +274,19 @@ mlxpmd_clock_open(struct mlxpmd_port *port)
 		rte_errno = ENOMEM;
 		return -rte_errno;
 	}
-	k = clock->keeper;
-	k->dev = port->mdv;
-	rc = mdv_clock_open(port->mdv, port->args.clock, &k->mdv, why, sizeof(why));
+	r = clock->refresher;
+	r->dev = port->mdv;
+	rc = mdv_clock_open(port->mdv, port->args.clock, &r->mdv, why, sizeof(why));
 	if (rc != 0) {
-		none_say(port, rc, why);
+		none_log(port, rc, why);
 		clock_free(clock);
 		return 0;
 	}
-	/* The source is known only now, and everything that is published depends on it. */
-	(void)mdv_clock_refresh(k->mdv, &k->info.state);
-	clock->kind = mdv_clock_kind_of(k->info.state.source);
-	next_us = mlxpmd_clock_keep(clock, false);
+	/* The first refresh finds the source, on which all that is published depends. */
+	(void)mdv_clock_refresh(r->mdv, &r->info.state);
+	clock->kind = mdv_clock_kind_of(r->info.state.source);
 	MLXPMD_LOG(NOTICE, "port %u: %s", port->port_id, why);
-	rc = mlxpmd_clock_serve(clock, next_us);
+	rc = mlxpmd_task_add(NULL, &r->task, clock_refresh(clock));
 	if (rc != 0)
 		clock_free(clock);
 	else
@@ -294,7 +301,7 @@ mlxpmd_clock_close(struct mlxpmd_port *port)
 
 	if (clock == NULL)
 		return;
-	mlxpmd_clock_unserve(clock);
+	mlxpmd_task_remove(&clock->refresher->task);
 	port->clock = NULL;
 	clock_free(clock);
 }
@@ -312,6 +319,6 @@ mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *value)
 	rc = mlxpmd_clock_now(port->clock, value);
 	if (rc == 0 || port->clock->kind != MDV_CLOCK_TICKS)
 		return rc;
-	/* Ticks that the host is not measured against: the device alone can tell, and only while it is there. */
+	/* No relation of ticks to the TSC is known: read the device, unless it was removed. */
 	return mdv_removed(port->mdv) ? -ENODEV : mdv_clock_raw(port->mdv, value);
 }

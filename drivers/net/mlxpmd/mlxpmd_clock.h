@@ -38,7 +38,7 @@ struct mlxpmd_clock_board {
 struct mlxpmd_clock {
 	struct mlxpmd_clock_board board;
 	enum mdv_clock_kind kind __rte_cache_aligned; /**< Fixed while the port is there. */
-	struct mlxpmd_clock_keeper *keeper;	/**< Of who refreshes: mlxpmd_clock_keeper.h. */
+	struct mlxpmd_clock_refresher *refresher; /**< mlxpmd_clock_refresh.h */
 };
 
 /* Snapshots are copied by words that are atomic each, so that a copy is never undefined, only stale. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * What the device counts: asked by the port's control thread, so that who reads statistics never waits
- * for a firmware command. Queue counters are asked without waiting, vport and wire by that thread.
+ * The device's counters. Two groups: imissed, and vport and physical counters.
  *
- * A running port's are asked for before they have the age that is allowed, whether somebody reads or not: so
- * the first reading finds them young as well. Vport and wire, which cost this thread and the kernel much more,
- * may be UNREAD_AGES as old while nobody reads them, and so may imissed while the application sleeps on all receive
- * queues: none of them misses anything before it is woken. For who reads more than once every LEASE_NS there is more
- * time for an answer. A stopped port's were asked for when it stopped; after that only for who reads, and his
- * first reading finds what there is.
+ * Each group has a task that queries it. How often depends on three things: whether the group was read in the last
+ * ten seconds, whether the port runs, and for imissed whether the application sleeps on all receive queues, for then
+ * no frame is missed before it is woken. See query_period_ns().
+ *
+ * imissed is queried without waiting, by the control thread. Vport and physical counters, and imissed where there is no
+ * asynchronous query, are queried by the port's worker.
  */
 
 #include <stdlib.h>
@@ -18,52 +17,55 @@
 
 #include "mlxpmd_ctrl.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-#define LEASE_NS (10000 * NS_PER_MS)
+/* A group that was not read for so long counts as unread. */
+#define READ_NS (10000 * MLXPMD_NS_PER_MS)
+/* The expensive group may be so many times older while it is unread. */
 #define UNREAD_AGES 10
-/* An answer that has not come by then is not waited for before asking again. */
-#define LATE_NS (1000 * NS_PER_MS)
-/* But not more often than this. */
+/* A query without a reply for so long is issued again, and a reader logs it. */
+#define LATE_NS (1000 * MLXPMD_NS_PER_MS)
+/* Limit of asynchronous queries without a reply. */
 #define OUTSTANDING_MAX 16
-/* The device's count of 32 bits must not wrap twice between two answers: enough for 800 million a second. */
-#define WATCH_NS (5000 * NS_PER_MS)
-/* A device that is late at times is told of once in such a time. */
-#define QUIET_NS (10000 * NS_PER_MS)
+/* The device's count of 32 bits must not wrap twice between two replies: enough for 800 million frames a second. */
+#define WRAP_NS (5000 * MLXPMD_NS_PER_MS)
+/* Late replies are logged once in such a time. */
+#define QUIET_NS (10000 * MLXPMD_NS_PER_MS)
 
-/* Rows of 64-bit words: they are copied as such. */
+/* struct mlxpmd_counts is copied by words. */
 #define WORDS (sizeof(struct mlxpmd_counts) / sizeof(uint64_t))
 static_assert(sizeof(struct mlxpmd_counts) % sizeof(uint64_t) == 0, "rows of words");
 
-/* When a kind of counts is due. */
-struct turn {
-	uint64_t read_ns;	/* When it was last read by anybody, 0: never. Atomic. */
-	uint64_t since_ns;	/* Of those readings the first one after a pause. Atomic. */
-	uint64_t tried_ns;	/* When the device was last asked. Atomic. */
-	bool wanted;		/* By who found it old: atomic. */
-	uint64_t late_ns, late_asked_ns; /* When it was found late last, and as of when. Atomic. */
-	bool failing;		/* The last answer; and that was logged. Atomic. */
-	pthread_mutex_t asking;	/* Of who waits for the device: one after the other. Taken before the cache's. */
+/* One group. */
+struct group {
+	uint64_t read_ns;	/* When it was last read, 0: unread. Atomic. */
+	uint64_t read_since_ns;	/* The first reading after it was unread. Atomic. */
+	uint64_t queried_ns;	/* When a query was last issued. Atomic. */
+	uint64_t late_ns, late_queried_ns; /* When values were last found late, and of which query. Atomic. */
+	bool failing;		/* The last query failed, which was logged. Atomic. */
+	pthread_mutex_t query_lock; /* Of a caller that waits for the device. Taken before the cache's. */
 };
 
 struct mlxpmd_counts_cache {
-	struct mdv_async *async; /* NULL: the control thread waits for the device. */
-	bool ended;		/* No answers come any more. Control thread only, as the next three. */
-	bool full;		/* So many answers are missing that the control thread waits. */
-	uint64_t youngest_ns;	/* Query whose answer is waited for, by when it was made; 0: none. */
-	uint64_t answered_ns;	/* The youngest that was answered. */
-	uint64_t age_ns;	/* 0: no cache. */
+	struct mlxpmd_task missed_task;	/* Control thread: queries imissed, takes replies. */
+	struct mlxpmd_task missed_wait_task; /* Worker: queries imissed and waits. */
+	struct mlxpmd_task counters_task; /* Worker: queries vport and physical counters. */
+	struct mdv_async *async; /* NULL: there are no asynchronous queries. */
+	bool ended;		/* The channel is closed. Control thread only, as the next three. */
+	bool full;		/* OUTSTANDING_MAX was reached, which was logged. */
+	uint64_t replied_ns;	/* The youngest query with a reply. */
+	uint64_t age_ns;	/* stats_age_ms; 0: no cache. */
+	uint64_t waiting_ns;	/* The youngest query, while it has no reply; 0: none. Atomic. */
 	bool asleep;		/* The application sleeps on all receive queues. Atomic. */
-	struct turn turn[MLXPMD_NB_COUNTS];
-	/* The one that was written last is read by all, without a lock: slot[generation & 1]. */
+	struct group group[MLXPMD_NB_COUNTS];
+	/* The latest values are slot[generation & 1]; readers copy them without a lock. */
 	uint32_t generation;
 	struct mlxpmd_counts slot[2];
-	pthread_mutex_t lock;	/* Of who has new counts; of what stands below. Readers have no need of it. */
+	pthread_mutex_t lock;	/* Of the writers, and of all that follows. */
 	struct mlxpmd_counts last;
-	uint32_t missed_raw;	/* As the device tells it: 32 bits. */
-	uint64_t missed_known_ns; /* When that was here: what was asked since then is younger. */
-	bool missed_asking;	/* Somebody waits for the device's answer. */
+	uint32_t missed_raw;	/* The device's 32 bits. */
+	uint64_t missed_known_ns; /* When they arrived: a query that was issued later is younger. */
+	bool missed_waiting;	/* A caller waits for the device's reply. */
 	struct mlxpmd_counts_info info;
-	uint64_t answer[MDV_Q_COUNTER_REPLY_BYTES / sizeof(uint64_t)];
+	uint64_t reply[MDV_Q_COUNTER_REPLY_BYTES / sizeof(uint64_t)];
 };
 
 /* ------------------------------------------------------------------ one writer at a time, many readers */
@@ -75,23 +77,23 @@ publish(struct mlxpmd_counts_cache *c)
 	uint32_t generation = c->generation + 1;
 	uint64_t *to = (uint64_t *)&c->slot[generation & 1];
 
-	/* Each release orders the number's last store before the word: who gets such a word sees it moved. */
+	/* Release: a reader that gets a word of this generation also sees that the previous one is overwritten. */
 	for (unsigned int i = 0; i < WORDS; i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
-	/* All words are seen before the number that names them. */
+	/* Release: all words are visible before the generation that names them. */
 	__atomic_store_n(&c->generation, generation, __ATOMIC_RELEASE);
 }
 
-/* Words first .. first + n - 1 of the counts, all of one generation. */
+/* The first n words of the counts, all of one generation. */
 static void
-words_get(const struct mlxpmd_counts_cache *c, struct mlxpmd_counts *out, size_t first, size_t n)
+words_get(const struct mlxpmd_counts_cache *c, struct mlxpmd_counts *out, size_t n)
 {
 	uint64_t *to = (uint64_t *)out;
 	uint32_t generation;
 
 	do {
 		generation = __atomic_load_n(&c->generation, __ATOMIC_ACQUIRE);
-		for (size_t i = first; i < first + n; i++)
+		for (size_t i = 0; i < n; i++)
 			to[i] = __atomic_load_n((const uint64_t *)&c->slot[generation & 1] + i,
 						__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&c->generation, __ATOMIC_ACQUIRE) != generation);
@@ -100,17 +102,17 @@ words_get(const struct mlxpmd_counts_cache *c, struct mlxpmd_counts *out, size_t
 static void
 snapshot(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, struct mlxpmd_counts *out)
 {
-	/* The times and missed stand in front of the counters. */
-	words_get(c, out, 0, which == MLXPMD_MISSED ?
+	/* Times and imissed precede the other counters. */
+	words_get(c, out, which == MLXPMD_MISSED ?
 		  offsetof(struct mlxpmd_counts, counters) / sizeof(uint64_t) : WORDS);
 }
 
-/* ------------------------------------------------------------------ what the device said */
+/* ------------------------------------------------------------------ replies */
 
 static void
-answered(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, int rc)
+replied(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, int rc)
 {
-	__atomic_store_n(&c->turn[which].failing, rc != 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->group[which].failing, rc != 0, __ATOMIC_RELAXED);
 	if (rc == 0)
 		c->info.readings[which]++;
 	else
@@ -118,92 +120,159 @@ answered(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, int rc)
 }
 
 /*
- * Under the lock. A 0 after another number tells nothing: a count does not go back, and the kernel leaves
- * zeros when it gives a query up.
+ * The lock is held. A 0 after another value is no count: a counter does not go back, and the kernel leaves an outbox
+ * of zeros when it gives a command up.
  */
 static void
-missed_take(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t asked_ns)
+missed_store(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t queried_ns)
 {
 	if (raw == 0 && c->missed_raw != 0)
 		return;
 	c->last.missed += (uint32_t)(raw - c->missed_raw);
 	c->missed_raw = raw;
 	c->missed_known_ns = mlxpmd_now_ns();
-	c->last.asked_ns[MLXPMD_MISSED] = asked_ns;
+	c->last.queried_ns[MLXPMD_MISSED] = queried_ns;
 	publish(c);
 }
 
 /*
- * Under the lock. The device need not execute queries in the order in which they were made: of two that
- * overlapped nobody knows whose count is the younger, and a step back would look like a wrap. The first
- * answer is taken, but for one that somebody waits for: he has asked for what is counted now.
+ * The lock is held. The device may execute queries in any order: of two that overlap it is unknown which count is
+ * younger, and a step back would look like a wrap. The first reply is used, unless a caller waits for its own, which
+ * must not be older than the call.
  */
 static bool
-missed_younger(const struct mlxpmd_counts_cache *c, uint64_t asked_ns)
+missed_is_younger(const struct mlxpmd_counts_cache *c, uint64_t queried_ns)
 {
-	return !c->missed_asking && asked_ns >= c->missed_known_ns;
+	return !c->missed_waiting && queried_ns >= c->missed_known_ns;
 }
 
 static bool
 failing(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which)
 {
-	return __atomic_load_n(&c->turn[which].failing, __ATOMIC_RELAXED);
+	return __atomic_load_n(&c->group[which].failing, __ATOMIC_RELAXED);
 }
 
+/* Waits for the device. */
 static void
 missed_read(struct mlxpmd_port *port, bool quiet)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	pthread_mutex_t *asking = &c->turn[MLXPMD_MISSED].asking;
-	uint64_t asked_ns;
+	pthread_mutex_t *query_lock = &c->group[MLXPMD_MISSED].query_lock;
+	uint64_t queried_ns;
 	uint32_t raw;
 	int rc;
 
 	if (port->q_counter == NULL)
 		return;
-	pthread_mutex_lock(asking);
+	pthread_mutex_lock(query_lock);
 	pthread_mutex_lock(&c->lock);
-	c->missed_asking = true;
+	c->missed_waiting = true;
 	pthread_mutex_unlock(&c->lock);
-	asked_ns = mlxpmd_now_ns();
+	queried_ns = mlxpmd_now_ns();
 	rc = mdv_q_counter_read(port->q_counter, &raw, quiet);
 	pthread_mutex_lock(&c->lock);
-	c->missed_asking = false;
-	answered(c, MLXPMD_MISSED, rc);
+	c->missed_waiting = false;
+	replied(c, MLXPMD_MISSED, rc);
 	if (rc == 0)
-		missed_take(c, raw, asked_ns);
+		missed_store(c, raw, queried_ns);
 	pthread_mutex_unlock(&c->lock);
-	pthread_mutex_unlock(asking);
+	pthread_mutex_unlock(query_lock);
 }
 
-/* Those that are not told keep their last values, with the time of what was told last of all. */
+/* Waits for the device. Counters without a reply keep their values; the time is that of the last complete reply. */
 static void
 counters_read(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	pthread_mutex_t *asking = &c->turn[MLXPMD_COUNTERS].asking;
-	uint64_t asked_ns, values[MDV_COUNTERS_MAX] = { 0 };
+	pthread_mutex_t *query_lock = &c->group[MLXPMD_COUNTERS].query_lock;
+	uint64_t queried_ns, values[MDV_COUNTERS_MAX] = { 0 };
 	int rc;
 
-	pthread_mutex_lock(asking);
-	asked_ns = mlxpmd_now_ns();
+	pthread_mutex_lock(query_lock);
+	queried_ns = mlxpmd_now_ns();
 	rc = mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
 	pthread_mutex_lock(&c->lock);
-	answered(c, MLXPMD_COUNTERS, rc);
+	replied(c, MLXPMD_COUNTERS, rc);
 	memcpy(c->last.counters, values, sizeof(values));
 	if (rc == 0)
-		c->last.asked_ns[MLXPMD_COUNTERS] = asked_ns;
+		c->last.queried_ns[MLXPMD_COUNTERS] = queried_ns;
 	publish(c);
 	pthread_mutex_unlock(&c->lock);
-	pthread_mutex_unlock(asking);
+	pthread_mutex_unlock(query_lock);
 }
 
-/* ------------------------------------------------------------------ the control thread */
+/* ------------------------------------------------------------------ when to query */
+
+static bool
+running(const struct mlxpmd_port *port)
+{
+	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
+}
+
+/* The device has no such counters: the values are always current. */
+static bool
+is_empty(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
+{
+	return which == MLXPMD_MISSED ? port->q_counter == NULL : mdv_counters_count(port->mdv) == 0;
+}
+
+static bool
+was_read(const struct group *g, uint64_t now_ns)
+{
+	uint64_t read_ns = __atomic_load_n(&g->read_ns, __ATOMIC_ACQUIRE);
+
+	return read_ns != 0 && (now_ns < read_ns || now_ns - read_ns <= READ_NS);
+}
+
+/* The age that the values of a running port may have. */
+static uint64_t
+allowed_ns(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, bool read)
+{
+	if (read || (which == MLXPMD_MISSED && !__atomic_load_n(&c->asleep, __ATOMIC_RELAXED)))
+		return c->age_ns;
+	return UNREAD_AGES * c->age_ns;
+}
 
 /*
- * Whether the control thread has to wait itself. While answers are missing it is asked as often as ever:
- * what is late may come yet, what is lost must not make the counts old for good.
+ * Time from one query to the next: half of the allowed age while the group is read, which leaves time for the reply,
+ * else three quarters. A stopped port's counters are queried only while they are read.
  */
+static uint64_t
+query_period_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t now_ns)
+{
+	const struct mlxpmd_counts_cache *c = port->counts;
+	bool read = was_read(&c->group[which], now_ns);
+	uint64_t period_ns = read ? c->age_ns / 2 : allowed_ns(c, which, false) / 4 * 3;
+
+	if (is_empty(port, which) || mdv_removed(port->mdv) || (!read && !running(port)))
+		return MLXPMD_TASK_IDLE;
+	if (which == MLXPMD_COUNTERS)
+		return period_ns;
+	period_ns = RTE_MIN(period_ns, WRAP_NS);
+	return __atomic_load_n(&c->waiting_ns, __ATOMIC_RELAXED) != 0 ? RTE_MAX(period_ns, LATE_NS) : period_ns;
+}
+
+/* Time until the next query, 0: now. */
+static uint64_t
+query_in_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t now_ns)
+{
+	uint64_t due_ns = query_period_ns(port, which, now_ns);
+
+	if (due_ns == MLXPMD_TASK_IDLE)
+		return MLXPMD_TASK_IDLE;
+	due_ns += __atomic_load_n(&port->counts->group[which].queried_ns, __ATOMIC_RELAXED);
+	return due_ns > now_ns ? due_ns - now_ns : 0;
+}
+
+static void
+queried(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, uint64_t now_ns)
+{
+	__atomic_store_n(&c->group[which].queried_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+/* ------------------------------------------------------------------ tasks */
+
+/* Whether the worker has to wait for the reply instead. */
 static bool
 must_wait(struct mlxpmd_port *port)
 {
@@ -214,191 +283,152 @@ must_wait(struct mlxpmd_port *port)
 		return true;
 	full = mdv_async_outstanding(c->async) >= OUTSTANDING_MAX;
 	if (full && !c->full)
-		MLXPMD_LOG(WARNING, "port %u: %u queries of the missed count are unanswered: "
-			   "the control thread waits for the device", port->port_id, OUTSTANDING_MAX);
+		MLXPMD_LOG(WARNING, "port %u: %u queries of the missed count have no reply: "
+			   "the worker waits for the device", port->port_id, OUTSTANDING_MAX);
 	c->full = full;
 	return full;
 }
 
 static void
-missed_ask(struct mlxpmd_port *port, uint64_t now_ns)
+missed_query(struct mlxpmd_port *port, uint64_t now_ns)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	bool wait;
-	int rc;
+	bool wait = must_wait(port);
+	int rc = 0;
 
-	if (port->q_counter == NULL)
-		return;
-	wait = must_wait(port);
+	if (!wait) {
+		mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
+		rc = mdv_q_counter_read_async(c->async, port->q_counter, now_ns);
+	}
+	__atomic_store_n(&c->waiting_ns, !wait && rc == 0 ? now_ns : 0, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&c->lock);
 	c->info.async = !wait;
-	pthread_mutex_unlock(&c->lock);
-	c->youngest_ns = 0;
-	if (wait) {
-		missed_read(port, failing(c, MLXPMD_MISSED));
-		return;
-	}
-	mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
-	rc = mdv_q_counter_read_async(c->async, port->q_counter, now_ns);
-	if (rc == 0)
-		c->youngest_ns = now_ns;
-	pthread_mutex_lock(&c->lock);
 	if (rc != 0)
-		answered(c, MLXPMD_MISSED, rc);
+		replied(c, MLXPMD_MISSED, rc);
+	if (c->async != NULL)
+		c->info.outstanding = mdv_async_outstanding(c->async);
+	pthread_mutex_unlock(&c->lock);
+	if (wait)
+		mlxpmd_task_request(&c->missed_wait_task);
+}
+
+static void
+reply_store(struct mlxpmd_counts_cache *c, const struct mdv_async_reply *reply)
+{
+	uint64_t queried_ns = reply->wr_id;
+	uint32_t raw = 0;
+	int rc = mdv_q_counter_read_result(reply, &raw);
+
+	if (queried_ns == __atomic_load_n(&c->waiting_ns, __ATOMIC_RELAXED))
+		__atomic_store_n(&c->waiting_ns, 0, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&c->lock);
+	/* A reply that was overtaken does not change whether the device fails. */
+	if (queried_ns > c->replied_ns)
+		replied(c, MLXPMD_MISSED, rc);
+	c->replied_ns = RTE_MAX(c->replied_ns, queried_ns);
+	if (rc == 0 && missed_is_younger(c, queried_ns))
+		missed_store(c, raw, queried_ns);
 	c->info.outstanding = mdv_async_outstanding(c->async);
 	pthread_mutex_unlock(&c->lock);
 }
 
 static void
-answers_take(struct mlxpmd_port *port)
+replies_take(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	struct mdv_async_reply answer;
-	uint32_t raw = 0;
+	struct mdv_async_reply reply;
 	int rc;
 
 	for (;;) {
 		mdv_async_quiet(c->async, failing(c, MLXPMD_MISSED));
-		rc = mdv_async_take(c->async, c->answer, sizeof(c->answer), &answer);
+		rc = mdv_async_take(c->async, c->reply, sizeof(c->reply), &reply);
 		if (rc == -EAGAIN)
 			return;
 		if (rc != 0)
 			break;
-		if (answer.wr_id == c->youngest_ns)
-			c->youngest_ns = 0;
-		rc = mdv_q_counter_read_result(&answer, &raw);
-		pthread_mutex_lock(&c->lock);
-		/* What a slow one says of the device is past. */
-		if (answer.wr_id > c->answered_ns)
-			answered(c, MLXPMD_MISSED, rc);
-		c->answered_ns = RTE_MAX(c->answered_ns, answer.wr_id);
-		if (rc == 0 && missed_younger(c, answer.wr_id))
-			missed_take(c, raw, answer.wr_id);
-		c->info.outstanding = mdv_async_outstanding(c->async);
-		pthread_mutex_unlock(&c->lock);
+		reply_store(c, &reply);
 	}
 	c->ended = true;
-	c->youngest_ns = 0;
+	c->missed_task.fd = -1; /* It stays readable. */
+	__atomic_store_n(&c->waiting_ns, 0, __ATOMIC_RELAXED);
 	if (!mdv_removed(port->mdv))
-		MLXPMD_LOG(WARNING, "port %u: no more answers to queries (%s): "
-			   "the control thread waits for the device", port->port_id, rte_strerror(-rc));
+		MLXPMD_LOG(WARNING, "port %u: no more replies to queries (%s): "
+			   "the worker waits for the device", port->port_id, rte_strerror(-rc));
 }
 
-static bool
-running(const struct mlxpmd_port *port)
-{
-	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
-}
-
-/* A device that has no such counts needs not be asked: what is shown is always true. */
-static bool
-countless(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
-{
-	return which == MLXPMD_MISSED ? port->q_counter == NULL : mdv_counters_count(port->mdv) == 0;
-}
-
-/* Whether somebody read it of late. */
-static bool
-is_leased(const struct turn *t, uint64_t now_ns)
-{
-	uint64_t read_ns = __atomic_load_n(&t->read_ns, __ATOMIC_ACQUIRE);
-
-	return read_ns != 0 && (now_ns < read_ns || now_ns - read_ns <= LEASE_NS);
-}
-
-/* How old these may be while the port runs. */
 static uint64_t
-allowed_ns(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, bool leased)
+missed_run(void *arg)
 {
-	if (leased || (which == MLXPMD_MISSED && !__atomic_load_n(&c->asleep, __ATOMIC_RELAXED)))
-		return c->age_ns;
-	return UNREAD_AGES * c->age_ns;
-}
-
-/* When the device is to be asked; UINT64_MAX: not while the port is stopped and nobody reads. */
-static uint64_t
-due_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t now_ns)
-{
-	const struct mlxpmd_counts_cache *c = port->counts;
-	const struct turn *t = &c->turn[which];
-	bool leased = is_leased(t, now_ns);
-	uint64_t pause_ns = leased ? c->age_ns / 2 : allowed_ns(c, which, false) / 4 * 3;
-
-	if (countless(port, which) || (!leased && !running(port)))
-		return UINT64_MAX;
-	if (which == MLXPMD_MISSED) {
-		pause_ns = RTE_MIN(pause_ns, WATCH_NS);
-		if (c->youngest_ns != 0)
-			pause_ns = RTE_MAX(pause_ns, LATE_NS);
-	}
-	return t->tried_ns + pause_ns;
-}
-
-void
-mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable)
-{
+	struct mlxpmd_port *port = arg;
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns, due;
+	uint64_t now_ns;
 
-	if (readable)
-		answers_take(port);
-	now_ns = mlxpmd_now_ns(); /* Not before: what was asked then would pass for older than the answers. */
-	if (c->age_ns == 0 || mdv_removed(port->mdv))
-		return;
-	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
-		due = due_ns(port, which, now_ns);
-		/* Who wanted it was forgotten meanwhile: the next one is to wake this thread again. */
-		if (due <= now_ns || due == UINT64_MAX)
-			__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
-		if (now_ns < due)
-			continue;
-		c->turn[which].tried_ns = now_ns;
-		if (which == MLXPMD_MISSED)
-			missed_ask(port, now_ns);
-		else
-			counters_read(port);
+	if (c->missed_task.revents != 0)
+		replies_take(port);
+	now_ns = mlxpmd_now_ns(); /* After the replies: a query must not seem older than they are. */
+	if (query_in_ns(port, MLXPMD_MISSED, now_ns) == 0) {
+		queried(c, MLXPMD_MISSED, now_ns);
+		missed_query(port, now_ns);
 	}
+	return query_in_ns(port, MLXPMD_MISSED, now_ns);
 }
 
-int
-mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port)
+static uint64_t
+missed_wait_run(void *arg)
 {
-	const struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns = mlxpmd_now_ns(), due = UINT64_MAX;
+	struct mlxpmd_port *port = arg;
 
-	if (c->age_ns == 0 || mdv_removed(port->mdv))
-		return -1;
-	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
-		due = RTE_MIN(due, due_ns(port, which, now_ns));
-	if (due == UINT64_MAX)
-		return -1;
-	return due <= now_ns ? 0 : (due - now_ns) / NS_PER_MS + 1;
+	missed_read(port, failing(port->counts, MLXPMD_MISSED));
+	return MLXPMD_TASK_IDLE;
 }
 
-int
-mlxpmd_counts_fd(const struct mlxpmd_port *port)
+static uint64_t
+counters_run(void *arg)
 {
-	const struct mlxpmd_counts_cache *c = port->counts;
+	struct mlxpmd_port *port = arg;
+	uint64_t now_ns = mlxpmd_now_ns();
 
-	/* Of a removed device it would be readable for ever. */
-	return c->async != NULL && !c->ended ? mdv_async_fd(c->async) : -1;
+	if (query_in_ns(port, MLXPMD_COUNTERS, now_ns) == 0) {
+		queried(port->counts, MLXPMD_COUNTERS, now_ns);
+		counters_read(port);
+	}
+	return query_in_ns(port, MLXPMD_COUNTERS, mlxpmd_now_ns());
+}
+
+static void
+task_request(struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which)
+{
+	mlxpmd_task_request(which == MLXPMD_MISSED ? &c->missed_task : &c->counters_task);
 }
 
 /* ------------------------------------------------------------------ readers */
 
-/* What is shown is older than was promised: one line, however many readers see it, and how often. */
+/* Logs once that the values are older than promised, however many readers find it. */
 static void
-late_tell(struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t asked_ns, uint64_t now_ns)
+late_log(struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t queried_ns, uint64_t now_ns)
 {
-	static const char *const names[] = { "imissed", "counts of vport and wire" };
-	struct turn *t = &port->counts->turn[which];
-	uint64_t late_ns = __atomic_exchange_n(&t->late_ns, now_ns, __ATOMIC_RELAXED);
+	static const char *const names[] = { "imissed is", "vport and physical counters are" };
+	struct group *g = &port->counts->group[which];
+	uint64_t late_ns = __atomic_exchange_n(&g->late_ns, now_ns, __ATOMIC_RELAXED);
 
-	if (__atomic_exchange_n(&t->late_asked_ns, asked_ns, __ATOMIC_RELAXED) == asked_ns ||
+	if (__atomic_exchange_n(&g->late_queried_ns, queried_ns, __ATOMIC_RELAXED) == queried_ns ||
 	    (late_ns != 0 && now_ns < late_ns + QUIET_NS))
 		return;
-	MLXPMD_LOG(WARNING, "port %u: the device does not answer in time: %s stay as they were %" PRIu64 " ms ago",
-		   port->port_id, names[which], (now_ns - asked_ns) / NS_PER_MS);
+	MLXPMD_LOG(WARNING, "port %u: the device does not answer in time: %s of %" PRIu64 " ms ago",
+		   port->port_id, names[which], (now_ns - queried_ns) / MLXPMD_NS_PER_MS);
+}
+
+/* read: the group was read recently, so these values had to become young since. */
+static bool
+is_late(struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t queried_ns, uint64_t now_ns, bool read)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	uint64_t due_ns = queried_ns + allowed_ns(c, which, read);
+
+	if (read)
+		due_ns = RTE_MAX(due_ns, __atomic_load_n(&c->group[which].read_since_ns, __ATOMIC_RELAXED));
+	/* A refusal was logged where it happened. */
+	return running(port) && now_ns > due_ns + LATE_NS && !failing(c, which);
 }
 
 void
@@ -417,42 +447,37 @@ mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		  struct mlxpmd_counts *counts)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	uint64_t now_ns = mlxpmd_now_ns(), late_ns;
-	struct turn *t = &c->turn[which];
-	bool leased;
+	uint64_t now_ns = mlxpmd_now_ns();
+	struct group *g = &c->group[which];
+	bool read;
 
 	if (c->age_ns == 0) {
 		mlxpmd_counts_read(port, which, counts);
 		return;
 	}
-	leased = is_leased(t, now_ns);
-	if (!leased)
-		__atomic_store_n(&t->since_ns, now_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->read_ns, now_ns, __ATOMIC_RELEASE);
+	read = was_read(g, now_ns);
+	if (!read)
+		__atomic_store_n(&g->read_since_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&g->read_ns, now_ns, __ATOMIC_RELEASE);
 	snapshot(c, which, counts);
-	if (countless(port, which))
-		counts->asked_ns[which] = now_ns;
-	if (countless(port, which) || mdv_removed(port->mdv))
+	if (is_empty(port, which))
+		counts->queried_ns[which] = now_ns;
+	if (is_empty(port, which) || mdv_removed(port->mdv))
 		return;
-	/* What was old by right when reading began has from then on to become young. */
-	late_ns = counts->asked_ns[which] + allowed_ns(c, which, leased);
-	if (leased)
-		late_ns = RTE_MAX(late_ns, __atomic_load_n(&t->since_ns, __ATOMIC_RELAXED));
-	/* A refusal has its line already. */
-	if (running(port) && now_ns > late_ns + LATE_NS && !failing(c, which))
-		late_tell(port, which, counts->asked_ns[which], now_ns);
-	/* With the first reading the control thread's pause is over. */
-	if (now_ns < counts->asked_ns[which] + c->age_ns &&
-	    (leased || allowed_ns(c, which, false) == c->age_ns))
-		return;
-	if (!__atomic_exchange_n(&t->wanted, true, __ATOMIC_ACQ_REL))
-		mlxpmd_service_wake(port);
+	if (is_late(port, which, counts->queried_ns[which], now_ns, read))
+		late_log(port, which, counts->queried_ns[which], now_ns);
+	/* The first reading shortens the period; a query that is due but was not issued is requested. */
+	if (!read || (now_ns >= counts->queried_ns[which] + c->age_ns && query_in_ns(port, which, now_ns) == 0))
+		task_request(c, which);
 }
 
 void
 mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep)
 {
-	__atomic_store_n(&port->counts->asleep, asleep, __ATOMIC_RELAXED);
+	struct mlxpmd_counts_cache *c = port->counts;
+
+	if (__atomic_exchange_n(&c->asleep, asleep, __ATOMIC_RELAXED) != asleep && !asleep)
+		task_request(c, MLXPMD_MISSED);
 }
 
 void
@@ -462,12 +487,12 @@ mlxpmd_counts_settle(struct mlxpmd_port *port)
 
 	if (c->age_ns == 0 || mdv_removed(port->mdv))
 		return;
-	mlxpmd_counts_asleep(port, false);
 	missed_read(port, failing(c, MLXPMD_MISSED));
 	counters_read(port);
+	__atomic_store_n(&c->asleep, false, __ATOMIC_RELAXED);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
-		__atomic_store_n(&c->turn[which].read_ns, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&c->turn[which].wanted, false, __ATOMIC_RELEASE);
+		__atomic_store_n(&c->group[which].read_ns, 0, __ATOMIC_RELEASE);
+		task_request(c, which);
 	}
 }
 
@@ -476,7 +501,7 @@ mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of w
 {
 	uint64_t now_ns = mlxpmd_now_ns();
 
-	return now_ns > counts->asked_ns[which] ? (now_ns - counts->asked_ns[which]) / 1000 : 0;
+	return now_ns > counts->queried_ns[which] ? (now_ns - counts->queried_ns[which]) / MLXPMD_NS_PER_US : 0;
 }
 
 void
@@ -489,7 +514,31 @@ mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info
 
 /* ------------------------------------------------------------------ stage of probe */
 
-/* A queue counter that was just made is 0, which is a reading. */
+static int
+tasks_add(struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts_cache *c = port->counts;
+	int rc;
+
+	c->missed_task = (struct mlxpmd_task){
+		.name = "imissed", .port_id = port->port_id, .run = missed_run, .arg = port,
+		.fd = c->async != NULL ? mdv_async_fd(c->async) : -1,
+	};
+	c->missed_wait_task = (struct mlxpmd_task){
+		.name = "imissed_wait", .port_id = port->port_id, .run = missed_wait_run, .arg = port, .fd = -1,
+	};
+	c->counters_task = (struct mlxpmd_task){
+		.name = "counters", .port_id = port->port_id, .run = counters_run, .arg = port, .fd = -1,
+	};
+	rc = mlxpmd_task_add(NULL, &c->missed_task, MLXPMD_TASK_IDLE);
+	if (rc == 0)
+		rc = mlxpmd_task_add(port->worker, &c->missed_wait_task, MLXPMD_TASK_IDLE);
+	if (rc == 0)
+		rc = mlxpmd_task_add(port->worker, &c->counters_task, MLXPMD_TASK_IDLE);
+	return rc;
+}
+
+/* A queue counter that was just created is 0, which is a reading. */
 int
 mlxpmd_counts_up(struct mlxpmd_port *port)
 {
@@ -500,23 +549,27 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 		MLXPMD_LOG(ERR, "port %u: no memory for the device's counters", port->port_id);
 		return -ENOMEM;
 	}
-	c->age_ns = port->args.stats_age_ms * NS_PER_MS;
+	c->age_ns = port->args.stats_age_ms * MLXPMD_NS_PER_MS;
 	rc = port->q_counter != NULL ? mdv_async_open(port->mdv, &c->async) : 0;
 	if (rc != 0 && rc != -EOPNOTSUPP) {
 		free(c);
 		return rc;
 	}
 	c->info.async = c->async != NULL;
-	c->last.asked_ns[MLXPMD_MISSED] = mlxpmd_now_ns();
-	c->turn[MLXPMD_MISSED].tried_ns = c->last.asked_ns[MLXPMD_MISSED];
+	c->last.queried_ns[MLXPMD_MISSED] = mlxpmd_now_ns();
+	queried(c, MLXPMD_MISSED, c->last.queried_ns[MLXPMD_MISSED]);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
-		pthread_mutex_init(&c->turn[which].asking, NULL);
+		pthread_mutex_init(&c->group[which].query_lock, NULL);
 	pthread_mutex_init(&c->lock, NULL);
 	publish(c);
 	port->counts = c;
-	if (c->age_ns != 0)
-		counters_read(port);
-	return 0;
+	if (c->age_ns == 0)
+		return 0;
+	counters_read(port);
+	rc = tasks_add(port);
+	if (rc != 0)
+		mlxpmd_counts_down(port);
+	return rc;
 }
 
 void
@@ -526,10 +579,14 @@ mlxpmd_counts_down(struct mlxpmd_port *port)
 
 	if (c == NULL)
 		return;
+	/* The worker's first: the control thread's task requests one of them. */
+	mlxpmd_task_remove(&c->counters_task);
+	mlxpmd_task_remove(&c->missed_wait_task);
+	mlxpmd_task_remove(&c->missed_task);
 	port->counts = NULL;
 	mdv_async_close(c->async);
 	pthread_mutex_destroy(&c->lock);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++)
-		pthread_mutex_destroy(&c->turn[which].asking);
+		pthread_mutex_destroy(&c->group[which].query_lock);
 	free(c);
 }

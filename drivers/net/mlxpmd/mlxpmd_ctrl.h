@@ -9,21 +9,12 @@
 #ifndef MLXPMD_CTRL_H
 #define MLXPMD_CTRL_H
 
-#include <time.h>
-
 #include <mdv_stage.h>
 
 #include "mlxpmd.h"
-
-/** The time of the control plane: CLOCK_MONOTONIC. */
-static inline uint64_t
-mlxpmd_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+#include "mlxpmd_counts.h"
+#include "mlxpmd_sched.h"
+#include "mlxpmd_tasks.h"
 
 /* ---- stages (mdv_stage.h): set-up in steps, unwound in reverse order ---- */
 static inline void
@@ -200,63 +191,14 @@ int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_na
 			    unsigned int n);
 int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 
-/* ---- what the device counts (mlxpmd_counts.c): read for all, by the port's control thread ---- */
-/** Which counts: one command for the first, some for the second. */
-enum mlxpmd_counts_of { MLXPMD_MISSED, MLXPMD_COUNTERS, MLXPMD_NB_COUNTS };
-/** What was counted, and when the device was asked: mlxpmd_now_ns(). */
-struct mlxpmd_counts {
-	uint64_t asked_ns[MLXPMD_NB_COUNTS];
-	uint64_t missed;	/**< Frames for our RQs that found no WQE posted, all RQs together. */
-	uint64_t counters[MDV_COUNTERS_MAX]; /**< Of vport and wire, as mdv_counters_read() tells them. */
-};
-/** What is to be known of the cache itself; plain data. */
-struct mlxpmd_counts_info {
-	uint64_t readings[MLXPMD_NB_COUNTS], failures[MLXPMD_NB_COUNTS]; /**< Since the port was probed. */
-	unsigned int outstanding; /**< Queries that the device has not answered yet. */
-	bool async;		/**< Queries without waiting; else the control thread waits. */
-};
-/** Of the probe's stage "statistics". */
-int mlxpmd_counts_up(struct mlxpmd_port *port);
-void mlxpmd_counts_down(struct mlxpmd_port *port);
+/* ---- queue watch and repair (mlxpmd_repair.c); the lock is held ---- */
 /**
- * What was read last of one kind; the other kind's fields are not set. Any thread, any time, and it never
- * waits: the device is asked by the port's control thread. With stats_age_ms=0, and so only, it is asked here.
+ * Reads the memory of every queue of a running port: no firmware command. *failed: a queue waits for
+ * mlxpmd_repair_tick().
+ * @return true when the application is to be notified (RTE_ETH_EVENT_QUEUE_STATE).
  */
-void mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
-		       struct mlxpmd_counts *counts);
-/** As mlxpmd_counts_get(), but the device is asked now, here: for who makes a new zero. */
-void mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
-			struct mlxpmd_counts *counts);
-/**
- * For who starts or stops a port, and may wait: asks for both kinds, for those that read next, and forgets who
- * read before. Nothing with stats_age_ms=0, or once the device is gone.
- */
-void mlxpmd_counts_settle(struct mlxpmd_port *port);
-/** For the control thread: whether the application sleeps on all receive queues. */
-void mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep);
-/** Microseconds since the device was asked for what stands in counts. */
-uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
-void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);
-/** For the control thread: readable when answers are there; -1: none ever are. */
-int mlxpmd_counts_fd(const struct mlxpmd_port *port);
-/** For the control thread: takes answers if that is readable, asks for what is due. */
-void mlxpmd_counts_serve(struct mlxpmd_port *port, bool readable);
-/** For the control thread: milliseconds until something is due; -1: nothing is. */
-int mlxpmd_counts_timeout_ms(const struct mlxpmd_port *port);
-
-/* ---- service (mlxpmd_service.c, mlxpmd_repair.c): one control thread per port ---- */
-/** Stages of probe. */
-int mlxpmd_service_up(struct mlxpmd_port *port);
-void mlxpmd_service_down(struct mlxpmd_port *port);
-/** Wakes the control thread, from any thread. */
-void mlxpmd_service_wake(const struct mlxpmd_port *port);
-/** Stages of dev_start, the last: queues are watched and repaired between. */
-int mlxpmd_service_start(struct mlxpmd_port *port);
-void mlxpmd_service_stop(struct mlxpmd_port *port);
-/**
- * Looks at every queue of a running port and repairs what failed. The lock is held.
- * @return true when the application is to be told (RTE_ETH_EVENT_QUEUE_STATE).
- */
+bool mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed);
+/** Repairs what failed, by firmware commands. @return as mlxpmd_repair_watch(). */
 bool mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns);
 /** Wants every queue back, for good: the device is gone. The lock is held. */
 void mlxpmd_repair_ask_all(struct mlxpmd_port *port);

@@ -155,7 +155,7 @@ static const struct mlxpmd_stage start_stages[] = {
 	{ "bursts", bursts_up, bursts_down },
 	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },
 	{ "steering", mlxpmd_steer_up, mlxpmd_steer_down },
-	{ "service", mlxpmd_service_start, mlxpmd_service_stop },
+	{ "tasks", mlxpmd_tasks_start, mlxpmd_tasks_stop },
 };
 
 int

@@ -144,11 +144,12 @@ static const struct mlxpmd_stage probe_stages[] = {
 	{ "MAC address", mlxpmd_mac_up, mlxpmd_mac_down },
 	{ "MTU", mlxpmd_mtu_remember, mlxpmd_mtu_restore },
 	{ "TIS", tis_up, tis_down },
+	{ "worker", mlxpmd_worker_up, mlxpmd_worker_down },
 	{ "statistics", mlxpmd_stats_up, mlxpmd_stats_down },
 	{ "clock", mlxpmd_clock_open, mlxpmd_clock_close },
 	{ "operations", ops_up, ops_down },
 	{ "telemetry", mlxpmd_telemetry_up, mlxpmd_telemetry_down },
-	{ "service", mlxpmd_service_up, mlxpmd_service_down },
+	{ "tasks", mlxpmd_tasks_up, mlxpmd_tasks_down },
 };
 
 /* ------------------------------------------------------------------ probe and close */

@@ -3,8 +3,8 @@
 /*
  * Watches queues, takes those that failed, and brings them back; buries those that fail too often.
  *
- * Runs in the port's service thread, under the port's lock. While all is well it reads a few words of
- * each queue's memory and asks the device nothing.
+ * The control thread watches, which reads a few words of each queue's memory; the port's worker repairs, by
+ * firmware commands. Both hold the port's lock.
  */
 
 #include <rte_cycles.h>
@@ -258,14 +258,18 @@ treat(const struct patient *p, uint64_t now_ns)
 	}
 }
 
+/* failed NULL: repairs; else watches, and reports a queue that is to be repaired. */
 static bool
-look(const struct patient *p, uint64_t now_ns)
+look(const struct patient *p, uint64_t now_ns, bool *failed)
 {
 	switch (mlxpmd_qstate_load(p->state)) {
 	case MLXPMD_QS_READY:
-		return watch(p, now_ns);
+		return failed != NULL && watch(p, now_ns);
 	case MLXPMD_QS_GIVEN:
-		return treat(p, now_ns);
+		if (failed == NULL)
+			return treat(p, now_ns);
+		*failed = true;
+		return false;
 	default:
 		return false;
 	}
@@ -273,8 +277,8 @@ look(const struct patient *p, uint64_t now_ns)
 
 /* ------------------------------------------------------------------ doors */
 
-bool
-mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns)
+static bool
+look_all(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
 {
 	struct patient p;
 	bool tell = false;
@@ -283,14 +287,26 @@ mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns)
 	for (i = 0; i < MLXPMD_MAX_QUEUES && !mdv_removed(port->mdv); i++) {
 		if (port->rxqs[i] != NULL && mlxpmd_rxq_state(port->rxqs[i]) != MLXPMD_QS_SETUP) {
 			p = rxq_patient(port->rxqs[i]);
-			tell |= look(&p, now_ns);
+			tell |= look(&p, now_ns, failed);
 		}
 		if (port->txqs[i] != NULL && mlxpmd_txq_state(port->txqs[i]) != MLXPMD_QS_SETUP) {
 			p = txq_patient(port->txqs[i]);
-			tell |= look(&p, now_ns);
+			tell |= look(&p, now_ns, failed);
 		}
 	}
 	return tell;
+}
+
+bool
+mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
+{
+	return look_all(port, now_ns, failed);
+}
+
+bool
+mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns)
+{
+	return look_all(port, now_ns, NULL);
 }
 
 void

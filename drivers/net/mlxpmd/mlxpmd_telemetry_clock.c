@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Telemetry: /mlxpmd/clock,PORT. Tells what the last refresh found; neither device nor clock page is read. */
+/* Telemetry: /mlxpmd/clock,PORT. Shows what the last refresh found; reads neither device nor clock page. */
 
 #include <rte_telemetry.h>
 
-#include "mlxpmd_clock_keeper.h"
+#include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
 
 /* DPDK 22.11 has no signed numbers of 64 bits and no fractions. */
@@ -56,8 +56,7 @@ add_history(struct rte_tel_data *d, const struct mlxpmd_clock_info *info)
 	rte_tel_data_add_dict_u64(d, "rejected", state->rejected);
 	rte_tel_data_add_dict_u64(d, "refreshes", state->refreshes);
 	rte_tel_data_add_dict_u64(d, "refresh_us", state->next_us);
-	rte_tel_data_add_dict_u64(d, "by_service_core", info->by_service);
-	rte_tel_data_add_dict_u64(d, "by_control_thread", info->by_control);
+	rte_tel_data_add_dict_u64(d, "attempts", info->attempts);
 }
 
 static int
@@ -86,5 +85,5 @@ telemetry_clock(const char *cmd, const char *params, struct rte_tel_data *d)
 RTE_INIT(mlxpmd_telemetry_clock_init)
 {
 	rte_telemetry_register_cmd("/mlxpmd/clock", telemetry_clock,
-				   "Source of timestamps, how good it is and what befell it. Parameters: port id");
+				   "Source of timestamps, its quality and history. Parameters: port id");
 }

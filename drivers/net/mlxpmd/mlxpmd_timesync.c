@@ -350,8 +350,8 @@ mlxpmd_timesync_read_tx(struct rte_eth_dev *eth_dev, struct timespec *ts)
 	return rc;
 }
 
-static void
-boxes_empty(struct mlxpmd_timesync *t)
+void
+mlxpmd_timesync_clear(struct mlxpmd_timesync *t)
 {
 	unsigned int i;
 
@@ -360,80 +360,4 @@ boxes_empty(struct mlxpmd_timesync *t)
 		t->rx[i].ready = false;
 	t->tx.state = MLXPMD_STAMP_NONE;
 	rte_spinlock_unlock(&t->lock);
-}
-
-/* ------------------------------------------------------------------ on and off */
-
-/* Other bursts, for a port that may be polled at this moment: what they need of the queues is there before. */
-static void
-bursts_change(struct mlxpmd_port *port)
-{
-	struct rte_eth_fp_ops *fp = &rte_eth_fp_ops[port->port_id];
-
-	if (!port->running)
-		return;
-	mlxpmd_burst_select(port->eth_dev);
-	rte_smp_wmb();
-	fp->rx_pkt_burst = port->eth_dev->rx_pkt_burst;
-	fp->tx_pkt_burst = port->eth_dev->tx_pkt_burst;
-}
-
-/* Queues that were set up without the offload get the place for stamps, which stays when timesync goes. */
-static int
-rx_field_set(struct mlxpmd_port *port)
-{
-	uint64_t flag;
-	unsigned int i;
-	int offset;
-
-	if (rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) != 0) {
-		MLXPMD_LOG(ERR, "port %u: timesync: no room in the mbuf for timestamps: %s", port->port_id,
-			   rte_strerror(rte_errno));
-		return -rte_errno;
-	}
-	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
-		if (port->rxqs[i] == NULL)
-			continue;
-		port->rxqs[i]->ts_flag = flag;
-		port->rxqs[i]->ts_offset = offset;
-	}
-	return 0;
-}
-
-int
-mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
-{
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	int rc;
-
-	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_TICKS) {
-		MLXPMD_LOG(ERR, "port %u: timesync: %s", port->port_id,
-			   port->clock == NULL ? "the port has no clock" :
-			   "clock=raw counts ticks: allowed are the other sources");
-		return -ENOTSUP;
-	}
-	pthread_mutex_lock(&port->lock);
-	rc = rx_field_set(port);
-	if (rc == 0 && !port->timesync.on) {
-		boxes_empty(&port->timesync);
-		port->timesync.on = true;
-		bursts_change(port);
-	}
-	pthread_mutex_unlock(&port->lock);
-	return rc;
-}
-
-int
-mlxpmd_timesync_disable(struct rte_eth_dev *eth_dev)
-{
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-
-	pthread_mutex_lock(&port->lock);
-	if (port->timesync.on) {
-		port->timesync.on = false;
-		bursts_change(port);
-		boxes_empty(&port->timesync);
-	}
-	pthread_mutex_unlock(&port->lock);
-	return 0;
 }

@@ -6,7 +6,7 @@
  * queue events summed over the port, then those kinds queue by queue. ethdev itself adds the basic ones.
  */
 
-#include "mlxpmd_clock_keeper.h"
+#include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
 
 struct xstat_kind {

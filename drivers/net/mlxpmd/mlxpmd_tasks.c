@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * The tasks of a port: device events, link, queue watch and repair, removal.
+ *
+ * Those of the control thread read memory, descriptors and the kernel's state of the interface, and issue no firmware
+ * command. What they find is handed to a task of the port's worker.
+ */
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "mlxpmd_ctrl.h"
+#include "mlxpmd_notify.h"
+
+/* Period of the queue watch: a failed queue is to be repaired within 10 ms. */
+#define WATCH_NS (2 * MLXPMD_NS_PER_MS)
+/* While the application sleeps on all receive queues: still within 10 ms, with a quarter of the wake-ups. */
+#define WATCH_ASLEEP_NS (8 * MLXPMD_NS_PER_MS)
+/* Period of the interface check, which finds a link change whose event was lost. */
+#define INTERFACE_NS (1000 * MLXPMD_NS_PER_MS)
+/* A close waits so long for the register dump of a failed device. */
+#define DUMP_CLOSE_NS (1000 * MLXPMD_NS_PER_MS)
+
+enum { TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, TASK_LINK, TASK_REPAIR, TASK_HEALTH, NB_TASKS };
+
+struct mlxpmd_tasks {
+	struct mlxpmd_port *port;
+	struct mlxpmd_notify notify;
+	struct mlxpmd_task task[NB_TASKS];
+	bool link_event;	/**< The device reported a link change: atomic. */
+	bool removed;		/**< The removal was handled; worker only. */
+	bool closing;		/**< Atomic. */
+	uint64_t closing_ns;	/**< Since when; written before closing. */
+};
+
+static bool
+running(const struct mlxpmd_port *port)
+{
+	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
+}
+
+static void
+request(struct mlxpmd_tasks *t, unsigned int task)
+{
+	mlxpmd_task_request(&t->task[task]);
+}
+
+/* ------------------------------------------------------------------ control thread: no firmware command */
+
+/*
+ * Takes the device's events. mdv_events_take() checks whether the device is alive only after the kernel has closed the
+ * event file of a disassociated context; the kernel then refuses the query without the device.
+ */
+static uint64_t
+events_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	struct mlxpmd_task *task = &t->task[TASK_EVENTS];
+	struct mdv_dev *mdv = t->port->mdv;
+	uint32_t events = mdv_events_take(mdv);
+
+	if ((events & MDV_EVENT_REMOVED) || mdv_removed(mdv)) {
+		task->fd = -1; /* It stays readable. */
+		request(t, TASK_HEALTH);
+		return MLXPMD_TASK_IDLE;
+	}
+	if (events & MDV_EVENT_LINK) {
+		__atomic_store_n(&t->link_event, true, __ATOMIC_RELAXED);
+		request(t, TASK_LINK);
+	}
+	if (task->revents & (POLLERR | POLLHUP | POLLNVAL)) {
+		MLXPMD_LOG(ERR, "port %u: its event descriptor was closed: link changes are polled", t->port->port_id);
+		task->fd = -1;
+	}
+	return MLXPMD_TASK_IDLE;
+}
+
+/*
+ * Reads the flags of the kernel's interface (SIOCGIFFLAGS, which takes no lock of the kernel's that a configuration
+ * holds). A context through VFIO has no interface: the worker reads the port's register.
+ */
+static uint64_t
+interface_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	struct mdv_dev *mdv = t->port->mdv;
+	bool up = false;
+	int rc;
+
+	if (mdv_removed(mdv) || mdv_suspect(mdv))
+		request(t, TASK_HEALTH);
+	if (mdv_removed(mdv))
+		return MLXPMD_TASK_IDLE;
+	if (mdv->mode == MDV_OPEN_VFIO) {
+		request(t, TASK_LINK);
+		return INTERFACE_NS;
+	}
+	rc = mdv_port_running(mdv, &up);
+	if (rc == -ENODEV)
+		request(t, TASK_HEALTH);
+	else if (rc == 0 && up != mlxpmd_link_told(t->port))
+		request(t, TASK_LINK);
+	return INTERFACE_NS;
+}
+
+/* Reads the queues' memory. The holder of the lock changes queues: the next run will do. */
+static uint64_t
+watch_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	struct mlxpmd_port *port = t->port;
+	bool asleep, failed = false;
+
+	if (mdv_removed(port->mdv) || mdv_suspect(port->mdv))
+		request(t, TASK_HEALTH);
+	if (mdv_removed(port->mdv) || !running(port))
+		return MLXPMD_TASK_IDLE;
+	if (pthread_mutex_trylock(&port->lock) != 0)
+		return WATCH_NS;
+	if (port->running && mlxpmd_repair_watch(port, mlxpmd_now_ns(), &failed))
+		mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_QUEUE);
+	asleep = port->running && mlxpmd_rx_intr_all_on(port);
+	pthread_mutex_unlock(&port->lock);
+	if (failed)
+		request(t, TASK_REPAIR);
+	mlxpmd_counts_asleep(port, asleep);
+	return asleep ? WATCH_ASLEEP_NS : WATCH_NS;
+}
+
+/* ------------------------------------------------------------------ worker: may issue firmware commands */
+
+/* Whether the link differs from what the application was told. */
+static bool
+link_differs(struct mlxpmd_tasks *t)
+{
+	bool up = false;
+	int rc = mdv_port_running(t->port->mdv, &up);
+
+	if (rc == -ENODEV)
+		request(t, TASK_HEALTH);
+	return rc == 0 && up != mlxpmd_link_told(t->port);
+}
+
+/* Takes the lock: a change during a start is handled after it, and not dropped. */
+static uint64_t
+link_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	struct mlxpmd_port *port = t->port;
+
+	if (!__atomic_exchange_n(&t->link_event, false, __ATOMIC_RELAXED) && !link_differs(t))
+		return MLXPMD_TASK_IDLE;
+	pthread_mutex_lock(&port->lock);
+	if (port->running && port->eth_dev->data->dev_conf.intr_conf.lsc && mlxpmd_link_look(port))
+		mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_LSC);
+	pthread_mutex_unlock(&port->lock);
+	return MLXPMD_TASK_IDLE;
+}
+
+static uint64_t
+repair_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	struct mlxpmd_port *port = t->port;
+
+	pthread_mutex_lock(&port->lock);
+	if (port->running && mlxpmd_repair_tick(port, mlxpmd_now_ns()))
+		mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_QUEUE);
+	pthread_mutex_unlock(&port->lock);
+	return MLXPMD_TASK_IDLE;
+}
+
+/* Another process may hold the register gateway for a minute: a close does not wait for it. */
+static bool
+dump_late(const void *arg)
+{
+	const struct mlxpmd_tasks *t = arg;
+
+	return __atomic_load_n(&t->closing, __ATOMIC_ACQUIRE) &&
+	       mlxpmd_now_ns() - t->closing_ns >= DUMP_CLOSE_NS;
+}
+
+static void
+removed(struct mlxpmd_tasks *t)
+{
+	struct mlxpmd_port *port = t->port;
+
+	MLXPMD_LOG(ERR, "port %u: %s was removed: nothing is received or sent any more", port->port_id,
+		   port->eth_dev->device->name);
+	/* Each burst quiesces its queue at its next call, and returns 0 from then on. */
+	pthread_mutex_lock(&port->lock);
+	mlxpmd_repair_ask_all(port);
+	pthread_mutex_unlock(&port->lock);
+	/* The application may close in its callback, which frees memory that the device was given. */
+	if (!mdv_quiesce_wait(port->mdv))
+		MLXPMD_LOG(WARNING, "port %u: %s that %s is quiesced: rings and mbufs in use are kept", port->port_id,
+			   port->mdv->mode == MDV_OPEN_VFIO ? "no source reports" : "the kernel does not report",
+			   port->eth_dev->device->name);
+	mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_RMV);
+	/* Takes up to a second, if the function's registers can still be read. */
+	mlxpmd_fwdump_fatal(port, dump_late, t);
+}
+
+static uint64_t
+health_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+
+	if (!t->removed && !mdv_alive(t->port->mdv)) {
+		t->removed = true;
+		removed(t);
+	}
+	return MLXPMD_TASK_IDLE;
+}
+
+/* ------------------------------------------------------------------ stages */
+
+/* Those of the worker are removed first: the others may request them, but not be requested by them any more. */
+static const struct {
+	const char *name;
+	uint64_t (*run)(void *arg);
+	bool worker;
+	uint64_t delay_ns;
+} rows[NB_TASKS] = {
+	[TASK_EVENTS] = { "events", events_run, false, MLXPMD_TASK_IDLE },
+	[TASK_INTERFACE] = { "interface", interface_run, false, INTERFACE_NS },
+	[TASK_WATCH] = { "queue_watch", watch_run, false, MLXPMD_TASK_IDLE },
+	[TASK_LINK] = { "link", link_run, true, MLXPMD_TASK_IDLE },
+	[TASK_REPAIR] = { "queue_repair", repair_run, true, MLXPMD_TASK_IDLE },
+	[TASK_HEALTH] = { "health", health_run, true, MLXPMD_TASK_IDLE },
+};
+
+int
+mlxpmd_worker_up(struct mlxpmd_port *port)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "mlxpmd-%u", port->port_id);
+	port->worker = mlxpmd_worker_create(name);
+	return port->worker != NULL ? 0 : -rte_errno;
+}
+
+void
+mlxpmd_worker_down(struct mlxpmd_port *port)
+{
+	mlxpmd_worker_destroy(port->worker);
+	port->worker = NULL;
+}
+
+int
+mlxpmd_tasks_up(struct mlxpmd_port *port)
+{
+	struct mlxpmd_tasks *t = calloc(1, sizeof(*t));
+	int rc;
+
+	if (t == NULL) {
+		MLXPMD_LOG(ERR, "port %u: no memory for its tasks", port->port_id);
+		return -ENOMEM;
+	}
+	t->port = port;
+	port->tasks = t;
+	rc = mlxpmd_notify_up(&t->notify, port);
+	for (unsigned int i = 0; rc == 0 && i < NB_TASKS; i++) {
+		t->task[i] = (struct mlxpmd_task){
+			.name = rows[i].name, .port_id = port->port_id, .run = rows[i].run, .arg = t,
+			.fd = i == TASK_EVENTS ? mdv_event_fd(port->mdv) : -1,
+		};
+		rc = mlxpmd_task_add(rows[i].worker ? port->worker : NULL, &t->task[i], rows[i].delay_ns);
+	}
+	if (rc != 0)
+		mlxpmd_tasks_down(port);
+	return rc;
+}
+
+void
+mlxpmd_tasks_down(struct mlxpmd_port *port)
+{
+	struct mlxpmd_tasks *t = port->tasks;
+
+	if (t == NULL)
+		return;
+	port->tasks = NULL;
+	t->closing_ns = mlxpmd_now_ns();
+	__atomic_store_n(&t->closing, true, __ATOMIC_RELEASE);
+	mlxpmd_notify_close(&t->notify);
+	for (unsigned int i = NB_TASKS; i > 0; i--)
+		mlxpmd_task_remove(&t->task[i - 1]);
+	mlxpmd_notify_down(&t->notify);
+	free(t);
+}
+
+int
+mlxpmd_tasks_start(struct mlxpmd_port *port)
+{
+	/* With link interrupts ethdev does not query the link: the events keep it up to date from here on. */
+	(void)mlxpmd_link_look(port);
+	(void)mlxpmd_link_tell(port);
+	__atomic_store_n(&port->running, true, __ATOMIC_RELAXED);
+	request(port->tasks, TASK_WATCH);
+	return 0;
+}
+
+void
+mlxpmd_tasks_stop(struct mlxpmd_port *port)
+{
+	__atomic_store_n(&port->running, false, __ATOMIC_RELAXED);
+}
