@@ -10,8 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import testlib  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("MLXPMD_BUILD", "build")).resolve()
 PROGRAM = BUILD / "app/dpdk-test-mlx"
+PREFIX = testlib.runtime_dir_removed(f"mlxapp{os.getpid()}")
 
 Result = collections.namedtuple("Result", "status out json")
 
@@ -27,7 +31,7 @@ def check(condition, message):
 
 def command(vdevs, options, lcores="0", memory_mb=256):
     eal = ["-l", lcores, "--no-huge", "-m", str(memory_mb), "--no-pci", "--no-telemetry",
-           "--file-prefix", f"mlxapp{os.getpid()}", "--log-level=lib.eal:error"]
+           "--file-prefix", PREFIX, "--log-level=lib.eal:error"]
     for vdev in vdevs:
         eal += ["--vdev", vdev]
     return [str(PROGRAM), *eal, "--", *map(str, options)]

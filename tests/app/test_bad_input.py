@@ -85,7 +85,7 @@ def devices(_work):
     refused(RING, ["--rx-offloads", "timestamp"], ["port 0", "timestamp"])
     refused(RING, ["--fwd", "gen", "--pkt-len", "9000"], ["port 0", "9000", "--mtu"])
     done = subprocess.run([str(apptest.PROGRAM), "--no-huge", "-m", "64", "--no-telemetry",
-                           "--file-prefix", f"mlxapp{os.getpid()}", "-a", "0000:fe:1f.7", "--"],
+                           "--file-prefix", apptest.PREFIX, "-a", "0000:fe:1f.7", "--"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20,
                           check=False)
     lines = [s for s in done.stdout.decode().splitlines() if "0000:fe:1f.7" in s]

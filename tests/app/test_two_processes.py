@@ -16,7 +16,7 @@ def over_memif(work):
     mirror = apptest.command([f"net_memif0,role=server,socket={socket},socket-abstract=no"],
                              ["--fwd", "macswap", "--topology", "loop"])
     # The two programs need different run-time folders.
-    mirror[mirror.index("--file-prefix") + 1] += "b"
+    mirror[mirror.index("--file-prefix") + 1] = apptest.testlib.runtime_dir_removed(apptest.PREFIX + "b")
     process = subprocess.Popen(mirror, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)
     guard = threading.Timer(60, process.kill)

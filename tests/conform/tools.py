@@ -67,7 +67,7 @@ def pingpong():
         check(client.returncode == 1 and "transport retry counter exceeded" in client.stdout,
               f"the peer does not answer: {client.stdout}")
     finally:
-        server.kill()
+        server.terminate()  # Not kill(): the launcher removes its run directory.
         server.communicate()
 
 

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import testlib  # noqa: E402
+
 SKIP = 77
 BUILD = pathlib.Path(os.environ.get("MLXPMD_BUILD", "build")).resolve()
 MLXEMU = BUILD / "devtools/mlxemu/mlxemu"

@@ -119,7 +119,8 @@ class Example:
         devargs = ",".join(([devargs] if devargs else []) + (["open=vfio"] if mode == "vfio" else []))
         for n in range(ports):
             command += ["--wire", f"{n}=sock:{folder}/cable{n}{':up' if up else ''}"]
-        eal = [*e2e.eal(ports, devargs, memory_mb, lcores), "--file-prefix", folder.name, *eal]
+        eal = [*e2e.eal(ports, devargs, memory_mb, lcores), "--file-prefix",
+               e2e.testlib.runtime_dir_removed(folder.name), *eal]
         if shared:
             eal = [word for word in eal if word not in ("--no-huge", "--no-shconf")]
         self.again = lambda extra, args: [*command[:2], "--ports", str(ports),

@@ -22,7 +22,7 @@ OFF_MAX_NS = 20_000_000
 
 def start(program, wire, prefix, arguments):
     command = [str(e2e.MLXEMU), "run", "--ports", "1", "--wire", f"0=sock:{wire}", "--", program,
-               *e2e.eal(1, "clock=page"), "--file-prefix", prefix, "--", *arguments]
+               *e2e.eal(1, "clock=page"), "--file-prefix", e2e.testlib.runtime_dir_removed(prefix), "--", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

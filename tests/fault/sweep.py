@@ -41,7 +41,8 @@ STOCK = sorted(pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_mlx5.so")
 def sweep(kind):
     rows = PROGRAM.parent / f"sweep-{kind}.json"
     rows.unlink(missing_ok=True)
-    args = e2e.eal(ports=0) + ["-a", "0000:ff:1f.7", "--file-prefix", f"sweep{kind}{os.getpid()}"]
+    args = e2e.eal(ports=0) + ["-a", "0000:ff:1f.7", "--file-prefix",
+                               e2e.testlib.runtime_dir_removed(f"sweep{kind}{os.getpid()}")]
     args = ["-d", str(STOCK[0])] + args
     result = e2e.emu([PROGRAM, *args, "--", kind, rows], ports=1, wires=["loop"], audit=False,
                      timeout=LIMIT_S)

@@ -3,6 +3,8 @@
 """Tables and the chart that `compare` makes of what compare_bench wrote."""
 
 import math
+import os
+import tempfile
 
 # PCIe: header, sequence number and CRCs of a memory write or read request with 64-bit address, and of
 # a completion with data (PCI Express base specification 3.0: 12..16 bytes of header, 8 around it).
@@ -109,12 +111,15 @@ def device_table(results):
 
 def chart(results, path):
     """Ratios as bars, with the goals. False without matplotlib."""
-    try:
-        import matplotlib
-        matplotlib.use('svg')
-        from matplotlib import pyplot
-    except ImportError:
-        return False
+    with tempfile.TemporaryDirectory(prefix='compare.') as config:
+        # Its list of fonts; without this variable it stays below HOME.
+        os.environ.setdefault('MPLCONFIGDIR', config)
+        try:
+            import matplotlib
+            matplotlib.use('svg')
+            from matplotlib import pyplot
+        except ImportError:
+            return False
     rows = [r for r in results if 'ratio' in r]
     colours = {'H': '#4878a8', 'E': '#d98e48', 'X': '#8a5fa8'}
     figure, axes = pyplot.subplots(figsize=(11, 1.2 + 0.34 * len(rows)))

@@ -19,7 +19,7 @@ from e2e import check  # noqa: E402
 PROMPT = "testpmd> "
 WAIT_S = 60
 # DPDK programs that run at the same time keep their files apart by this.
-PREFIX = f"mlxpmd{os.getpid()}"
+PREFIX = e2e.testlib.runtime_dir_removed(f"mlxpmd{os.getpid()}")
 
 
 def long_run():

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""What all Python tests share: waiting in one place, and EAL's runtime directories."""
+import atexit
+import os
+import shutil
+import time
+
+
+def await_until(condition, seconds, pause=0.02):
+    """Polls until the condition is true or the time is over; its last value."""
+    end = time.monotonic() + seconds
+    while True:
+        late = time.monotonic() >= end
+        value = condition()
+        if value or late:
+            return value
+        time.sleep(pause)
+
+
+def pass_time(seconds):
+    """Lets time pass. The caller states what must, or must not, happen meanwhile."""
+    time.sleep(max(0.0, seconds))
+
+
+def runtime_dir_removed(prefix):
+    """The --file-prefix, whose runtime directory is removed when the test ends: EAL never does that itself."""
+    for base in ("/run", os.environ.get("XDG_RUNTIME_DIR") or "/tmp"):
+        atexit.register(shutil.rmtree, f"{base}/dpdk/{prefix}", ignore_errors=True)
+    return prefix

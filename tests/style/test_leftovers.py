@@ -1,0 +1,41 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Plant each kind of leftover, and see devtools/leftovers report it and nothing else."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    """All paths are below folders of the test's own."""
+    tool = pathlib.Path(sys.argv[1]).resolve()
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="leftovers-") as work:
+        state = pathlib.Path(work) / "state"
+        tmp, home = pathlib.Path(work) / "tmp", pathlib.Path(work) / "home"
+        for folder in (tmp, home / ".config", home / ".cache"):
+            folder.mkdir(parents=True)
+        env = {**os.environ, "TMPDIR": str(tmp), "HOME": str(home)}
+
+        def report():
+            done = subprocess.run([tool, "--compare", state], env=env, stdout=subprocess.PIPE, text=True, check=False)
+            return done.returncode, [line for line in done.stdout.splitlines() if str(work) in line]
+
+        subprocess.run([tool, "--save", state], env=env, check=True)
+        if report()[1]:
+            wrong.append(f"nothing planted: {report()}")
+        for path in (tmp / "mlxemu.XXXXXX", home / "file", home / ".config/matplotlib", home / ".cache/matplotlib"):
+            path.mkdir()
+            if report() != (1, [f"left behind: {path}"]):
+                wrong.append(f"{path}: {report()}")
+            shutil.rmtree(path)
+    print("\n".join(wrong) or "4 leftovers: all reported")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
