@@ -185,7 +185,8 @@ CASES = [
          "on cqe.write do set field=byte_cnt"),
     Case("rx-scatter", "rxonly: frames in chains of mbufs, and large", rx_scattered,
          "on cqe.write do set field=byte_cnt"),
-    Case("tx", "txonly; what the peer misses", sent, "on cmd.exit match op=QUERY_Q_COUNTER do set field=out_of_buffer value=7"),
+    Case("tx", "txonly; what the peer misses", sent,
+         "on cmd.exit match op=QUERY_Q_COUNTER do set field=out_of_buffer value=7"),
     Case("tx-inline", "txonly: multi-packet write, inline", tx_variants,
          "on ioctl.out match method=ex_query_device attr=uhw do set off=56 value=0"),
 ]

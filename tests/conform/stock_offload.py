@@ -190,6 +190,7 @@ CASES = [
     Case("csum", "checksums verified and inserted, byte for byte", checksums, "on cqe.write do set field=l4_ok"),
     Case("tso", "TSO: segments byte for byte", segmentation, "on rx.deliver do set off=last"),
     Case("vlan", "VLAN strip and insert", vlan, "on rx.deliver do set off=last"),
-    Case("timestamp", "raw timestamps rise at the clock's rate", timestamps, "on cqe.write do set field=timestamp value=5"),
+    Case("timestamp", "raw timestamps rise at the clock's rate", timestamps,
+         "on cqe.write do set field=timestamp value=5"),
     Case("restart", "ports stopped, started, closed, attached", restarts, "on cqe.write do set field=byte_cnt"),
 ]

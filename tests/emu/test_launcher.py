@@ -111,8 +111,10 @@ def numbers(mlxemu):
     """Decimal or 0x, wherever an option has a number; a leading 0 is no octal."""
     run = Run(mlxemu, 'run', '--ports', '0x2', '--vf', '0x1', '--open', '0x0=both', '--wire', '0x0=pair:0x1',
               '--seed', '0x10', '--clock-hz', '0x1=0x9502F90', '--capture', '0x1=/dev/null', '--fault',
-              'on wire.tx match len=0x40 every 0x2 do drop', '--fault', 'on rx.deliver do set off=0x10 value=0xff', '--fault',
-              'on ioctl.out match method=x attr=uhw do set off=0x8 bits=0x3-0x1', '--', 'sh', '-c', 'echo $MLXEMU_PORTS $MLXEMU_OPEN')
+              'on wire.tx match len=0x40 every 0x2 do drop',
+              '--fault', 'on rx.deliver do set off=0x10 value=0xff', '--fault',
+              'on ioctl.out match method=x attr=uhw do set off=0x8 bits=0x3-0x1',
+              '--', 'sh', '-c', 'echo $MLXEMU_PORTS $MLXEMU_OPEN')
     expect(run.status == 0 and run.out.startswith('2 31'), f'hexadecimal options: {run.out!r} {run.err!r}')
     expect(Run(mlxemu, 'run', '--ports', '010', '--', 'sh', '-c', 'exit $MLXEMU_PORTS').status == 10, '--ports 010')
     for args in (['--ports', '0x'], ['--ports', '0x11'], ['--ports', '-1'], ['--ports', ' 1'], ['--vf', '0x10'],

@@ -14,7 +14,6 @@
 #define SEL_DPORT PRM_RX_HASH_FIELDS_L4_DPORT
 #define SEL_FIELDS 0x3fffffffu
 
-
 void
 dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES])
 {

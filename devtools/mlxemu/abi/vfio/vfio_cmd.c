@@ -293,7 +293,8 @@ complete(struct abi_vfio_device *d, unsigned slot, uint8_t *out, size_t out_len,
 	if (why != PRM_CMD_DELIVERY_OK)
 		emu_audit(d->dev, EMU_AUDIT_BAD_COMMAND, "slot %u: delivery status 0x%x", slot,
 			  why);
-	atomic_store_explicit((_Atomic uint8_t *)&e->status_own, (uint8_t)(why << PRM_CMD_ENTRY_STATUS_OWN_STATUS_SHIFT),
+	atomic_store_explicit((_Atomic uint8_t *)&e->status_own,
+			      (uint8_t)(why << PRM_CMD_ENTRY_STATUS_OWN_STATUS_SHIFT),
 			      memory_order_release);
 	(void)emu_fw_command_done(d->ctx, 1u << slot);
 }
