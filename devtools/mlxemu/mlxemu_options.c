@@ -75,7 +75,7 @@ mlxemu_run_usage(void)
 	       "  mlxemu run --ports 2 --audit -- ./my_program\n"
 	       "  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
 	       "  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n"
-	       "  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\n"
+	       "  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\\n"
 	       "                      status=NO_RESOURCES' -- ./my_program\n",
 	       EMU_MAX_PORTS);
 }

@@ -59,7 +59,7 @@ fill(struct rig_sq *sq, uint8_t **frames, unsigned n, unsigned len, unsigned per
 	rig_sq_bell(sq);
 }
 
-/* Port 0 sends to port 1, or nowhere; ticks per frame. */
+/* Port 0 sends to port 1, or unmapped_page; ticks per frame. */
 static double
 sending(bool far_end, unsigned len, unsigned per_wqe)
 {

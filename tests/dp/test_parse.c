@@ -42,7 +42,7 @@ work_on(uint8_t *d, unsigned len)
 	static const uint8_t key[40] = {1, 2, 3};
 	struct emu_tir tir = {.hash_fn = 2, .inner_select = 0xf};
 	static struct dp_toeplitz t;
-	struct dp_csum_verdict v;
+	struct dp_csum_result v;
 	struct dp_pkt pkt;
 	uint8_t type;
 

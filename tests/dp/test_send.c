@@ -246,7 +246,7 @@ completion_modes(void)
 	rig_free(b.r);
 }
 
-/* A record without a doorbell goes nowhere, as on a card; any store to the register does. */
+/* A record without a doorbell goes unmapped_page, as on a card; any store to the register does. */
 static void
 doorbell_is_needed(void)
 {

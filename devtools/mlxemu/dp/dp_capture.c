@@ -121,7 +121,7 @@ header(struct dp_capture *c, const struct emu_dev *dev)
 	put32(c, BYTE_ORDER_MAGIC);
 	put32(c, 1); /* version 1.0 */
 	put32(c, UINT32_MAX);
-	put32(c, UINT32_MAX); /* length not told */
+	put32(c, UINT32_MAX); /* section length: not specified */
 	option(c, OPT_COMMENT, comment, sizeof(comment) - 1);
 	option(c, OPT_END, NULL, 0);
 	block_end(c, at);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Watches over posted receive buffers: a buffer belongs to one receive WQE until the device has
- * used it up, and whoever posts it once more has lost count of his buffers.
+ * Checks posted receive buffers (`--check buffers`): a buffer belongs to one receive WQE until the
+ * device has consumed that WQE. A program that posts it again before has lost track of it.
  *
- * A card does not notice; here it is asked for (`--check buffers`), since every WQE is then read
- * when it is posted, and not only when it is used.
+ * A card does not detect this. The check reads every WQE when it is posted, not only when it is used.
  */
 #include <stdlib.h>
 
@@ -94,7 +93,7 @@ drop(struct dp_check_rq *c, const struct emu_rq *rq, uint16_t wqe)
 		}
 }
 
-/* Where a segment lies in the process; 0 when its key does not say, which is told at its use. */
+/* Address of a segment in the process; 0 if its key does not cover it, which its use reports. */
 static uint64_t
 host_of(struct emu_rq *rq, const struct prm_rq_wqe *seg)
 {
@@ -165,7 +164,7 @@ newly_posted(struct emu_obj *obj, void *arg)
 	    dp_rq_posted(rq) > 1u << rq->log_wqes)
 		return;
 	pi = (uint16_t)(rq->ci + dp_rq_posted(rq));
-	atomic_thread_fence(memory_order_acquire); /* the WQEs after the record that tells of them */
+	atomic_thread_fence(memory_order_acquire); /* read the WQEs after the doorbell record */
 	for (; c->head != pi; c->head++)
 		note(c, rq, c->head);
 }

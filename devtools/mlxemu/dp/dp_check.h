@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Watching over posted receive buffers; all of it is called only when dp_check_on says so. */
+/* Checks of posted receive buffers; call these functions only if dp_check_on is set. */
 #ifndef EMU_DP_CHECK_H
 #define EMU_DP_CHECK_H
 

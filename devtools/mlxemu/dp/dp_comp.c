@@ -30,14 +30,14 @@ struct dp_comp {
 	uint32_t n;   /**< Completions it holds; 0: not open. */
 	uint32_t rqn; /**< Whose they are: a CQE itself does not say. */
 	struct prm_cqe64 title;
-	struct prm_cqe64 compare; /**< Set bits: of these a reader asks the title. */
+	struct prm_cqe64 compare; /**< Set bits: a reader takes them from the title. */
 	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
 	TAILQ_ENTRY(dp_comp) next;
 };
 
 /*
- * Everything that a reader takes from the title must be true of the frame as well. What the
- * format leaves out altogether (hash or checksum, time stamp) is lost and tells nothing apart.
+ * Bits that must be equal in title and frame because a reader takes them from the title. Fields that
+ * the mini CQE format does not have (hash or checksum, time stamp) are lost and may differ.
  */
 static void
 compare_init(struct dp_comp *s)

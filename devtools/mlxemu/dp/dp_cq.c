@@ -119,8 +119,8 @@ dp_cq_overrun(struct emu_cq *cq)
 }
 
 /*
- * Entries not consumed yet. Only as many bits of the indices count as tell a full ring from an
- * empty one: programs are known to keep their consumer index in 16 bits, and cards do not mind.
+ * Number of CQEs that are not consumed. Compares only the index bits that distinguish a full ring from an
+ * empty one: programs keep the consumer index in 16 bits, and cards accept that (assumed).
  */
 static inline uint32_t
 unconsumed(const struct emu_cq *cq, uint32_t pi, uint32_t ci)
@@ -128,7 +128,7 @@ unconsumed(const struct emu_cq *cq, uint32_t pi, uint32_t ci)
 	return (pi - ci) & ((2u << cq->log_size) - 1);
 }
 
-/* The consumer index lies in the program's cache: it is read only when the known one is used up. */
+/* The consumer index is in the program's cache: read it only if the last known one leaves no room. */
 bool
 dp_cq_has_room(struct emu_cq *cq, uint32_t ahead)
 {
@@ -195,7 +195,7 @@ dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t
 
 	if (dp_fault_cqe() && dp_fault_cqe_apply(cq, cqe, &last, solicited))
 		return;
-	/* Whoever sees the owner bit flip must see all that was written before. */
+	/* Release: a reader that sees the new owner bit sees the whole CQE. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
 			      memory_order_release);
 	cq->obj.dev->stats.cqes++;
@@ -254,7 +254,7 @@ arm(struct dp_cq *c, uint32_t word)
 	if ((int)ARM_SN(word) == c->fired_sn)
 		return;
 	cq->armed_sn = word;
-	c->armed = c->asked = true;
+	c->armed = c->was_armed = true;
 	c->solicited_only = ARM_SOLICITED_ONLY(word);
 	if (unconsumed(cq, cq->pi, word) != 0 && !c->solicited_only)
 		notify(c, unconsumed(cq, cq->pi, word));
@@ -268,15 +268,15 @@ dp_cq_arm_again(struct emu_cq *cq, uint32_t word)
 }
 
 /*
- * One register serves all CQs of the page and keeps the last store only; the arm words in the
- * doorbell records tell about the others. A program's first word may well be 0, as its record was
- * before: of a CQ whose events somebody hears it is taken for an order, lest that be lost.
+ * One register serves all CQs of the page and keeps the last store only. The arm words in the doorbell
+ * records show the other requests. The first arm word of a program can be 0, the initial value of the
+ * record: if the CQ has a subscriber, treat it as a request, otherwise the request would be lost.
  */
 static bool
 ordered(const struct dp_cq *c, uint32_t cqn, uint32_t word)
 {
 	return c->cq->obj.id == cqn || word != c->cq->armed_sn ||
-	       (!c->asked && c->cq->obj.subscribed);
+	       (!c->was_armed && c->cq->obj.subscribed);
 }
 
 void

@@ -191,7 +191,7 @@ pseudo_sum(const uint8_t *data, const struct dp_layers *l)
 	       halves(rd64(h + 32));
 }
 
-/* Where the checksum stands, from the start of the header. */
+/* Offset of the checksum in the layer 4 header, bytes. */
 static uint32_t
 l4_csum_off(const struct dp_layers *l)
 {
@@ -209,7 +209,7 @@ udp_len_ok(const uint8_t *data, const struct dp_layers *l)
 }
 
 static bool
-l4_verdict(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
+l4_check(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
 {
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok || !udp_len_ok(data, l))
 		return false;
@@ -219,7 +219,7 @@ l4_verdict(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
 }
 
 void
-dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_verdict *v)
+dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_result *v)
 {
 	const uint8_t *h = data + l->l3_off;
 	uint32_t header_bytes = l->l4_off - l->l3_off;
@@ -236,7 +236,7 @@ dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_ve
 	rest = sum_l4(data, l);
 	v->raw = dp_csum_fold(header + rest);
 	v->l3_ok = l->l3_len_ok && (l->l3 == DP_L3_IPV6 || dp_csum_fold(header) == 0xffff);
-	v->l4_ok = l4_verdict(data, l, rest);
+	v->l4_ok = l4_check(data, l, rest);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Internet checksums: verdicts on received frames, insertion into sent ones. */
+/* Internet checksums: verification in received frames, insertion into sent ones. */
 #ifndef EMU_DP_CSUM_H
 #define EMU_DP_CSUM_H
 
@@ -24,19 +24,19 @@ dp_csum_fold(uint64_t sum)
 	return (uint16_t)(half >> 16);
 }
 
-struct dp_csum_verdict {
+struct dp_csum_result {
 	bool l3_ok, l4_ok;
 	uint16_t raw; /**< Sum of the whole IP packet, memory order; 0 for what is not IP. */
 };
 /** Checks one level of headers. UDP over IPv4 without a checksum counts as right. */
-void dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_verdict *v);
+void dp_csum_verify(const uint8_t *data, const struct dp_layers *l, struct dp_csum_result *v);
 
 /** Writes the IPv4 header checksum; nothing to do for IPv6. */
 void dp_csum_insert_l3(uint8_t *data, const struct dp_layers *l);
-/** Writes the TCP or UDP checksum whatever stood there; nothing to do for other protocols. */
+/** Writes the TCP or UDP checksum over the present value; does nothing for other protocols. */
 void dp_csum_insert_l4(uint8_t *data, const struct dp_layers *l);
 
-/** Ethernet frame check sequence as it stands on the wire (first byte sent first). */
+/** Ethernet frame check sequence in wire order (IEEE 802.3: first byte sent first). */
 uint32_t dp_fcs(const uint8_t *data, uint32_t len);
 
 #endif /* EMU_DP_CSUM_H */

@@ -9,7 +9,7 @@ dp_dma_find(struct dp_key *k, struct emu_dev *dev, uint32_t pd, uint32_t key, ui
 {
 	void *at = emu_dma(dev, pd, key, addr, len, dir);
 
-	/* The door has refused it and noted why; what is at hand stays as it is. */
+	/* emu_dma() refused the access and reported it to the audit: keep the cached key. */
 	if (at == NULL)
 		return NULL;
 	k->mkey = emu_obj_find(dev, EMU_OBJ_MKEY, key >> 8);

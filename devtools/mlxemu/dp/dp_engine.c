@@ -23,11 +23,11 @@
 /* Frames of one SQ, and of one wire, before the next has its turn. */
 #define SQ_BUDGET 64u
 #define WIRE_BUDGET 64u
-/* Passes under one lock while there is work and nobody waits. */
+/* Passes without releasing the lock, while there is work and no thread waits for the lock. */
 #define PASSES_PER_LOCK 8u
 /*
- * Idle passes: spin, then give the processor away, then nap ever longer; and at last sleep until
- * somebody stores into a doorbell, or comes to the model otherwise.
+ * Idle passes: spin, then yield, then sleep for increasing times, then sleep until a store to a
+ * doorbell or another call into the model.
  */
 #define IDLE_SPINS 256u
 #define IDLE_YIELDS 512u
@@ -260,7 +260,7 @@ nap(const struct dp_shared *shared, unsigned passes)
 	}
 }
 
-/* Nothing there that goes on by itself, or by what programs write where nobody sees it. */
+/* No work is pending that continues by itself or by stores that the engine does not notice. */
 static bool
 at_rest(struct emu_machine *m)
 {

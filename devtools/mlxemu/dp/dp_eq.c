@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Event queues of contexts that came through VFIO: writing EQEs, ownership, arming, interrupts.
+ * Event queues of VFIO contexts: writing EQEs, ownership, arming, interrupts.
  *
- * The doorbells of all EQs of a page are two registers, and nothing else says that an EQ is armed:
- * memory that is looked at now and then would keep the last store only. So the front end, which
- * sees every store, tells of each (emu_dp_uar_store()).
+ * All EQs of a page share two doorbell registers, and there is no other record that an EQ is armed:
+ * polling the page would find the last store only. The front end therefore passes every store to
+ * emu_dp_uar_store().
  */
 #include <stdlib.h>
 
@@ -92,7 +92,7 @@ overrun(struct emu_eq *eq, uint8_t type)
 	dev->remove_ns = emu_mono_ns();
 }
 
-/* Its ring cannot be written to any more; said once. */
+/* The ring cannot be written any more; reported once. */
 static void
 stop(struct emu_eq *eq, uint8_t type)
 {
@@ -120,7 +120,7 @@ write_one(struct emu_eq *eq, const struct prm_eqe *eqe)
 	to = (struct prm_eqe *)(eq->ring + (size_t)(eq->pi & (size - 1)) * sizeof(*to));
 	memcpy(to, eqe, offsetof(struct prm_eqe, owner));
 	owner = (uint8_t)(eq->pi >> eq->log_size & 1);
-	/* Whoever sees the owner bit flip must see all that was written before. */
+	/* Release: a reader that sees the new owner bit sees the whole EQE. */
 	atomic_store_explicit((_Atomic uint8_t *)&to->owner, owner, memory_order_release);
 	eq->pi = (eq->pi + 1) & CI_MASK;
 	if (eq->armed)
@@ -200,10 +200,10 @@ emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
 static bool
 consumed(struct emu_eq *eq, uint32_t ci)
 {
-	/* Neither before what was told nor beyond what was written; what was told may be told again. */
+	/* The index must be between the last one and the producer index; repeating the last is valid. */
 	if (((ci - eq->ci) & CI_MASK) > unconsumed(eq)) {
 		emu_audit(eq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
-			  "EQ 0x%x: consumer index 0x%x, told before 0x%x, events written up to 0x%x",
+			  "EQ 0x%x: consumer index 0x%x, previously 0x%x, events written up to 0x%x",
 			  eq->obj.id, ci, eq->ci, eq->pi);
 		return false;
 	}

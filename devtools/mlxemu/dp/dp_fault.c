@@ -142,7 +142,7 @@ uncount(struct emu_rq *rq, const struct dp_done *d)
 	uint32_t bytes = d->byte_cnt & (rq->striding ? 0xffffu : UINT32_MAX);
 
 	if (rq->striding && d->byte_cnt >> 31 != 0)
-		return; /* a filler, which no frame stands behind */
+		return; /* a filler CQE: there is no frame */
 	rq->frames--;
 	rq->bytes -= bytes;
 	stats->rx_delivered_frames--;
@@ -194,7 +194,7 @@ dp_fault_error_cqe(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn)
 static void
 store_last(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t last, bool solicited)
 {
-	/* Whoever sees the owner bit flip must see all that was written before. */
+	/* Release: a reader that sees the new owner bit sees the whole CQE. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
 			      memory_order_release);
 	cq->obj.dev->stats.cqes++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Fault rules in the data path. All of it is called only when emu_fault_at() says so. */
+/* Fault rules in the data path; call these functions only if emu_fault_at() is true. */
 #ifndef EMU_DP_FAULT_H
 #define EMU_DP_FAULT_H
 
@@ -25,7 +25,7 @@ typedef void (*dp_fault_deliver_cb)(struct emu_rq *rq, const struct dp_rx *rx);
 /** rx.deliver: delivers the frame as set rules change it. */
 void dp_fault_deliver(struct emu_rq *rq, const struct dp_rx *rx, dp_fault_deliver_cb deliver);
 
-/** wqe.fetch of an SQ: DP_DONE: go on; DP_ERROR with w->syndrome; DP_HOLD when the card is gone. */
+/** wqe.fetch of an SQ. DP_DONE: continue; DP_ERROR: w->syndrome is set; DP_HOLD: the device is removed. */
 enum dp_exec dp_fault_fetch(struct dp_wqe *w);
 /** wqe.fetch of an RQ: true when the frame is lost to an error. */
 bool dp_fault_rq_fetch(struct emu_rq *rq);
@@ -50,7 +50,7 @@ enum emu_wire_result dp_fault_wire_tx(struct emu_dev *dev, const uint8_t *frame,
 /** In place of receiving; true when done, with *result. False: receive as usual. */
 bool dp_fault_wire_rx(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait,
 		      enum emu_rx_result *result);
-/** Lets go what has waited long enough. */
+/** Releases delayed doorbells and frames whose time has come. */
 void dp_fault_release(struct emu_machine *m);
 /** Forgets what waits, at the end. */
 void dp_fault_fini(void);

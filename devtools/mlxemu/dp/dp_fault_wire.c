@@ -18,7 +18,7 @@ struct late {
 	uint64_t due_ns;
 	struct emu_dev *dev;
 	uint32_t id;   /* doorbell: sqn, or cqn of ... */
-	uint32_t word; /* ... an arm doorbell, with what it said */
+	uint32_t word; /* ... an arm doorbell, with this word */
 	uint32_t len;  /* frame */
 	uint8_t frame[];
 };
@@ -78,7 +78,7 @@ late_doorbell(enum late_kind kind, const struct emu_obj *obj, uint64_t us, uint3
 	late_insert(late);
 }
 
-/* Set while a frame arrives that was asked about already. */
+/* Set while a delayed frame arrives: rules have seen it already. */
 static bool passing;
 
 /* A send queue of its own, or the half of a queue pair: the numbers are of one space each. */
@@ -104,7 +104,7 @@ late_happens(struct late *late)
 	switch (late->kind) {
 	case LATE_DOORBELL:
 	case LATE_AGAIN:
-		/* It says whose record to look at, not what stands there. */
+		/* A doorbell names the queue; the device then reads the present doorbell record. */
 		sq = sq_find(late->dev, late->id);
 		if (sq != NULL && sq->obj.dp != NULL)
 			dp_sq_take(sq->obj.dp);
@@ -232,7 +232,7 @@ change(struct changed *c, const struct emu_fault_action *a, const uint8_t *frame
 }
 
 static struct changed *
-ask(struct emu_dev *dev, bool tx, const uint8_t *frame, uint32_t len)
+consult_rules(struct emu_dev *dev, bool tx, const uint8_t *frame, uint32_t len)
 {
 	struct changed *c = tx ? &changed_tx[dev->index] : &changed_rx[dev->index];
 	struct emu_fault_event q = {
@@ -254,7 +254,7 @@ dp_fault_wire_tx(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 
 	if (len > FRAME_BYTES_MAX)
 		return emu_wire_tx(dev, frame, len);
-	c = ask(dev, true, frame, len);
+	c = consult_rules(dev, true, frame, len);
 	if (dev->removed)
 		return EMU_WIRE_LOST;
 	while (c->times != 0 && result == EMU_WIRE_SENT) {
@@ -273,7 +273,7 @@ dp_fault_wire_rx(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool m
 
 	if (passing || len > FRAME_BYTES_MAX)
 		return false;
-	c = ask(dev, false, frame, len);
+	c = consult_rules(dev, false, frame, len);
 	*result = EMU_RX_TAKEN;
 	if (dev->removed)
 		return true;

@@ -19,7 +19,7 @@
 #define IPV4_BYTES 20u
 #define IPV6_BYTES 40u
 
-/** A kind of frame: what stands in its headers. */
+/** A kind of frame: its headers. */
 static const struct inject_type {
 	const char *name;
 	bool vlan, fragment;
@@ -56,7 +56,7 @@ emu_inject_type(const char *name, const char **known)
 	return -EINVAL;
 }
 
-/* Version, lengths and addresses; the last bytes of the addresses tell the flow. */
+/* Version, lengths and addresses; the last bytes of the addresses identify the flow. */
 static uint32_t
 put_ip(uint8_t *p, uint32_t left, const struct inject_type *t, uint32_t flow)
 {
@@ -224,7 +224,7 @@ cache_get(const char *path, char *err, size_t err_len)
 	struct stat st;
 	int ret;
 
-	/* The libc's stat is interposed; names of captures are nobody else's. */
+	/* System call: libc's stat() is interposed, and capture files are not emulated. */
 	if (syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0) {
 		snprintf(err, err_len, "%.2000s: %s", path, strerror(errno));
 		return -errno;

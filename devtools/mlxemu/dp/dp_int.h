@@ -86,7 +86,7 @@ struct dp_cq {
 	struct dp_uar *uar;
 	uint32_t ci;	 /**< Consumer index last read. */
 	bool armed, solicited_only;
-	bool asked;	 /**< It was armed before. */
+	bool was_armed;	 /**< Armed at least once. */
 	int fired_sn;	 /**< Arm sequence number that led to the last event; -1: none. */
 	uint32_t unnotified; /**< Completions since the last event, while armed. */
 	bool timed;
@@ -106,7 +106,7 @@ struct dp_sq {
 	uint16_t seen_pi;      /**< Doorbell record when the queue became ready or last rang. */
 	uint32_t frames_done;  /**< Frames of the WQE at ci that are on the wire already. */
 	bool waiting;	       /**< The WQE at ci is a WAIT whose time has not come, */
-	uint64_t due_ns;       /**< which is this (0: cannot be told), */
+	uint64_t due_ns;       /**< which is this (0: unknown), */
 	uint64_t look_ns;      /**< and is looked at again then. */
 	uint16_t due_pi;       /**< What had been posted when it was looked at before that time. */
 	uint64_t depart_ns;    /**< The last WAIT ended then; 0: it did not hold anything up. */
@@ -143,7 +143,7 @@ struct dp_piece {
 };
 
 /* dp_dma.c */
-/** Looks the key up anew; as emu_dma(). */
+/** Looks the key up and caches it; parameters and result as emu_dma(). */
 void *dp_dma_find(struct dp_key *k, struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr,
 		  uint32_t len, enum emu_dma_dir dir);
 /** emu_dma() by the key used last; NULL: another key, or it refuses. Nothing is noted. */
@@ -240,7 +240,7 @@ void dp_cq_forget(struct emu_cq *cq);
 void dp_cq_tick(struct dp_port *port);
 /** True when there is room for one more CQE behind `ahead` that are not written yet. */
 bool dp_cq_has_room(struct emu_cq *cq, uint32_t ahead);
-/** Where the CQE stands that comes `ahead` places after the next. */
+/** Address of the CQE `ahead` places after the next one. */
 struct prm_cqe64 *dp_cq_place(const struct emu_cq *cq, uint32_t ahead);
 /** CQEs were handed over: moves the producer, wakes the program. */
 void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
@@ -272,8 +272,8 @@ bool dp_eq_store(struct dp_uar *u, unsigned offset, uint32_t db);
 void dp_eq_forget(struct emu_eq *eq);
 
 /* dp_unmapped.c */
-/** The device wanted to go to memory of obj that is unmapped: audit and event, once (told). */
-void dp_unmapped_met(struct emu_obj *obj, bool *told);
+/** The device accessed unmapped memory of obj: audit and event, unless *reported is set. */
+void dp_unmapped_met(struct emu_obj *obj, bool *reported);
 
 /* dp_sq.c */
 /** A doorbell for sqn rang on the page; exact: and no other before it that was not seen. */
@@ -311,7 +311,7 @@ struct dp_source {
 	struct dp_piece part[3];
 	uint8_t fcs[4];
 };
-/** What the completion of a frame says about its place. */
+/** Where a frame was written, for its completion. */
 struct dp_done {
 	uint32_t byte_cnt; /**< As the CQE has it, strides included. */
 	uint16_t wqe_id, counter;
@@ -402,7 +402,7 @@ void dp_sq_count(struct dp_sq *q, const struct dp_wqe *w);
 void dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w);
 /** Error completion; the SQ goes to ERR. */
 void dp_sq_fail(struct dp_sq *q, const struct dp_wqe *w);
-/** At the end of a run: flushes a queue in error, lets go of one without work. */
+/** At the end of a run: flushes a queue in error, removes one without work from the active list. */
 void dp_sq_settle(struct dp_sq *q);
 /** Notes why a WQE is refused (audit) and with which syndrome. Returns DP_ERROR. */
 enum dp_exec dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why);
@@ -423,28 +423,28 @@ uint64_t dp_wait_departure(struct dp_sq *q, uint16_t index);
 enum dp_exec dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p);
 /** Sends a finished frame, unless it went out before the WQE had to wait. */
 enum dp_exec dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len);
-/** Inserts the checksums that cs_flags ask for. */
+/** Inserts the checksums that cs_flags select (PRM, Ethernet segment). */
 void dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags);
 /* dp_tso.c */
 enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
 
 /* dp_match.c */
-/** Tables that a packet can be asked in: the kernel's, then one of each level. */
+/** Largest number of tables that a packet passes: the kernel's, then one of each level. */
 #define DP_STEER_DEPTH (1u + EMU_DP_FT_LEVELS)
 /** What rules say of a packet. */
-enum dp_fate { DP_FATE_TIR, DP_FATE_DROP, DP_FATE_KERNEL };
-struct dp_verdict {
-	enum dp_fate fate;
+enum dp_dest { DP_DEST_TIR, DP_DEST_DROP, DP_DEST_KERNEL };
+struct dp_steer_result {
+	enum dp_dest dest;
 	struct emu_tir *tir;
 	uint32_t tag;
 	unsigned counters; /**< Of the rules on its way. */
 	struct emu_flow_counter *counter[DP_STEER_DEPTH];
 };
-/** Asks the table, and those that it leads to. */
-void dp_table_ask(struct dp_table *t, const struct dp_pkt *pkt, struct dp_verdict *v);
+/** Looks the packet up in the table and in the tables that matching rules forward it to. */
+void dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v);
 
 static inline void
-dp_verdict_count(const struct dp_verdict *v, uint32_t len)
+dp_steer_count(const struct dp_steer_result *v, uint32_t len)
 {
 	for (unsigned i = 0; i < v->counters; i++) {
 		v->counter[i]->packets++;
@@ -455,10 +455,8 @@ dp_verdict_count(const struct dp_verdict *v, uint32_t len)
 /* dp_steer.c */
 int dp_steer_init(struct emu_dev *dev);
 void dp_steer_fini(struct emu_dev *dev);
-/** True when the verdict on a frame's checksums decides about its way. */
-bool dp_steer_by_checksum(const struct emu_dev *dev);
 /** What becomes of an arriving packet; the kernel's when no rule wants it. */
-void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_verdict *v);
+void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v);
 /** True when a rule of the transmit table wants the frame dropped. */
 bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 /** Host time of the last change of rules. */

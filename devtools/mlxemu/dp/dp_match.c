@@ -28,7 +28,7 @@ dp_table_init(struct dp_table *t, bool kernel)
 	t->kernel = kernel;
 }
 
-/* Another mask has come, or gone. */
+/* A mask was added or removed. */
 static void
 masks_changed(struct dp_table *t)
 {
@@ -78,7 +78,7 @@ static uint32_t
 ok_bits(const struct dp_pkt *pkt)
 {
 	const struct dp_layers *l = &pkt->outer;
-	struct dp_csum_verdict v;
+	struct dp_csum_result v;
 
 	dp_csum_verify(pkt->data, l, &v);
 	return (uint32_t)((l->l3 != DP_L3_NONE && l->l3_len_ok) << 11 |
@@ -187,7 +187,7 @@ lookup(struct dp_table *t, const struct dp_pkt *pkt)
 
 /* Levels rise from table to table, so this ends, and there is room for all counters. */
 void
-dp_table_ask(struct dp_table *t, const struct dp_pkt *pkt, struct dp_verdict *v)
+dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v)
 {
 	const struct dp_rule *r;
 	struct dp_table *next = t;
@@ -208,10 +208,10 @@ dp_table_ask(struct dp_table *t, const struct dp_pkt *pkt, struct dp_verdict *v)
 	} while (next != NULL);
 	if (r != NULL && r->tir != NULL) {
 		v->tir = r->tir;
-		v->fate = DP_FATE_TIR;
+		v->dest = DP_DEST_TIR;
 	} else if (r != NULL ? r->drop : !t->kernel) {
-		v->fate = DP_FATE_DROP;
+		v->dest = DP_DEST_DROP;
 	} else {
-		v->fate = DP_FATE_KERNEL;
+		v->dest = DP_DEST_KERNEL;
 	}
 }

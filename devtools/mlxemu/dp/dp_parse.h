@@ -16,7 +16,7 @@
 #define DP_ETHERTYPE_SVLAN 0x88a8u
 #define DP_PROTO_TCP 6u
 #define DP_PROTO_UDP 17u
-#define DP_VXLAN_PORT 4789u /* IANA; the port a card expects unless told otherwise */
+#define DP_VXLAN_PORT 4789u /* IANA; a card's default */
 
 /* Values are the device's own l3_hdr_type. */
 enum dp_l3 { DP_L3_NONE = 0, DP_L3_IPV6 = 1, DP_L3_IPV4 = 2 };
@@ -24,7 +24,7 @@ enum dp_l4 { DP_L4_NONE, DP_L4_TCP, DP_L4_UDP };
 
 /**
  * One stack of headers: Ethernet (outer or inside a tunnel) up to layer 4. All offsets count
- * from the frame's first byte and every header announced here lies wholly inside the frame.
+ * from the frame's first byte, and every header found is completely inside the frame.
  */
 struct dp_layers {
 	enum dp_l3 l3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Queue pairs of RDMA transports: requester, responder, and what they tell each other. */
+/* Queue pairs of RDMA transports: requester, responder, and their messages. */
 #ifndef EMU_DP_QP_H
 #define EMU_DP_QP_H
 

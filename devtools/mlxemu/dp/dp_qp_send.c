@@ -12,7 +12,7 @@
 #define ACK_UNIT_NS 4096u
 #define QPN_MASK 0xffffffu
 
-/* Delay that an RNR NAK asks for, by its code, in 10 us (IBTA, table of RNR NAK timers). */
+/* Delay that an RNR NAK requests, by its code, in 10 us (IBTA, table of RNR NAK timers). */
 static const uint32_t rnr_delay_10us[32] = {
 	65536, 1,   2,	 3,   4,   6,	8,    12,   16,	  24,	32,   48,    64,    96,	   128, 192,
 	256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
@@ -161,7 +161,7 @@ execute(struct dp_qp *d, struct dp_wqe *w)
 		make_grh(qp, &r, grh);
 	if (peer != NULL)
 		ack = dp_qp_receive(peer, &r.msg);
-	/* Whether an unreliable message arrived is nobody's concern here. */
+	/* UC and UD have no acknowledgment. */
 	done = qp->st == PRM_QPC_ST_RC ? answered(d, w, ack, peer) : DP_DONE;
 	if (done != DP_DONE)
 		return done;

@@ -94,7 +94,7 @@ read_scatter(struct dp_wqe *w, struct dp_request *r)
 		p->data = emu_dma(w->sq->obj.dev, w->sq->pd, be32toh(seg.lkey), be64toh(seg.addr),
 				  p->len, EMU_DMA_WRITE);
 		if (p->data == NULL) {
-			w->syndrome = PRM_CQE_SYNDROME_LOCAL_PROT_ERR; /* the door has noted why */
+			w->syndrome = PRM_CQE_SYNDROME_LOCAL_PROT_ERR; /* emu_dma() reported the reason */
 			return DP_ERROR;
 		}
 		r->data.n++;

@@ -11,7 +11,7 @@
 #define PREFETCH_AHEAD 4u
 #define PREFETCH_RING_AHEAD 16u /* of WQEs: their lines come from the program's cache */
 #define BYTE_COUNT_2GB 0x80000000u
-#define MAC_BYTES 12u /* both addresses: what stands before a VLAN tag */
+#define MAC_BYTES 12u /* both addresses, in front of a VLAN tag */
 
 static void
 source_add(struct dp_source *s, const uint8_t *data, uint32_t len)
@@ -156,8 +156,8 @@ dp_rq_capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
 }
 
 /*
- * Brings the next buffer near. Nothing is known about its key yet: that it lies as far from its
- * device address as this one did is a guess, and a wrong one costs nothing.
+ * Prefetches the next buffer. Its key is not looked up yet: assume the same distance between device
+ * address and host address as for this one; a wrong guess has no effect.
  */
 static inline void
 prefetch_next(const struct emu_rq *rq, const uint8_t *to, uint64_t addr)
@@ -236,8 +236,8 @@ describe_headers(struct prm_cqe64 *cqe, const struct dp_rx *rx, bool stripped)
 {
 	const struct dp_pkt *pkt = rx->pkt;
 	const struct dp_layers *l = rx->tunneled ? &pkt->inner : &pkt->outer;
-	struct dp_csum_verdict outer, *v = &outer;
-	struct dp_csum_verdict inner;
+	struct dp_csum_result outer, *v = &outer;
+	struct dp_csum_result inner;
 
 	dp_csum_verify(pkt->data, &pkt->outer, &outer);
 	if (rx->tunneled) {
@@ -270,7 +270,7 @@ describe_queue(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_r
 	cqe->srqn_uidx = htobe32(1u << 24 | (rq->user_index & 0xffffff));
 }
 
-/* What every completion of a frame says, whatever kind of queue it lies in. */
+/* The CQE fields that receive queues of all kinds have in common. */
 static void
 describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 	 const struct dp_done *d)
@@ -361,7 +361,7 @@ dp_rq_source(struct dp_source *s, const struct emu_rq *rq, const struct dp_pkt *
 	return strip;
 }
 
-/* The producer index cannot be believed: no WQE is known to be posted. */
+/* Invalid producer index: it is unknown which WQEs are posted. */
 static void
 refuse_producer(struct emu_rq *rq)
 {

@@ -128,7 +128,7 @@ out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
 
 /* Steered to a TIR: to an RQ, or out of buffer. */
 static enum emu_rx_result
-to_tir(struct emu_dev *dev, const struct dp_verdict *v, const struct dp_pkt *pkt, bool may_wait)
+to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt, bool may_wait)
 {
 	struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
 	struct emu_rq *rq = pick_rq(v->tir, pkt, &rx);
@@ -138,7 +138,7 @@ to_tir(struct emu_dev *dev, const struct dp_verdict *v, const struct dp_pkt *pkt
 	if (DP_UNLIKELY(!posted) && ready && may_wait)
 		return EMU_RX_FULL;
 	arrived(dev, pkt->data, pkt->len);
-	dp_verdict_count(v, pkt->len);
+	dp_steer_count(v, pkt->len);
 	if (DP_UNLIKELY(!posted)) {
 		if (rq != NULL && rq->obj.unmapped)
 			dp_unmapped_met(&rq->obj, &rq->obj.unmapped_met);
@@ -153,14 +153,14 @@ to_tir(struct emu_dev *dev, const struct dp_verdict *v, const struct dp_pkt *pkt
 static enum emu_rx_result
 steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 {
-	struct dp_verdict v;
+	struct dp_steer_result v;
 
 	dp_steer_rx(dev, pkt, &v);
-	if (DP_LIKELY(v.fate == DP_FATE_TIR))
+	if (DP_LIKELY(v.dest == DP_DEST_TIR))
 		return to_tir(dev, &v, pkt, may_wait);
 	arrived(dev, pkt->data, pkt->len);
-	dp_verdict_count(&v, pkt->len);
-	if (v.fate == DP_FATE_DROP)
+	dp_steer_count(&v, pkt->len);
+	if (v.dest == DP_DEST_DROP)
 		dev->stats.rx_dropped_by_rule++;
 	else if (for_us(&dev->vport, pkt->data))
 		dev->stats.rx_kernel++;
@@ -271,13 +271,13 @@ emu_dp_unsettled(struct emu_dev *dev, uint64_t now_ns, uint64_t quiet_ns)
 bool
 emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
-	struct dp_verdict v;
+	struct dp_steer_result v;
 	struct dp_pkt pkt;
 
-	/* Rules are not even asked. */
+	/* Such a frame does not reach steering. */
 	if (dev->dp == NULL || !dev->link_up || len < DP_ETH_BYTES || len > dp_frame_limit(dev))
 		return true;
 	dp_parse(&pkt, frame, len, true);
 	dp_steer_rx(dev, &pkt, &v);
-	return v.fate != DP_FATE_KERNEL;
+	return v.dest != DP_DEST_KERNEL;
 }

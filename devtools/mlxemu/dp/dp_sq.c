@@ -110,7 +110,7 @@ complete_error(struct dp_sq *q, uint16_t index, uint8_t opcode, uint8_t syndrome
 	sq->obj.dev->stats.tx_errors++;
 }
 
-/* The producer index cannot be believed: nothing behind it can be executed or flushed. */
+/* Invalid producer index: it is unknown which WQEs to execute or to flush. */
 static void
 refuse_producer(struct dp_sq *q, uint16_t pi)
 {
@@ -147,7 +147,7 @@ dp_sq_take(struct dp_sq *q)
 		activate(q);
 }
 
-/* True: a doorbell of a queue whose memory is gone. */
+/* Whether the doorbell is of a queue whose memory is unmapped. */
 static bool
 dp_sq_met(struct emu_dev *dev, uint32_t sqn)
 {

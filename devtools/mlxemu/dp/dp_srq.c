@@ -18,7 +18,7 @@ srq_event(struct emu_srq *srq, uint16_t type)
 	emu_dp_event(srq->obj.ctx, &srq->obj, type, &eqe);
 }
 
-/* Tells once that fewer WQEs than the limit are left. */
+/* Reports once that fewer WQEs than the limit are left. */
 static void
 srq_limit_check(struct emu_srq *srq)
 {

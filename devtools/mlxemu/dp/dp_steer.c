@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Steering: the kernel's matchers and flows, which stand in its own tables, and which table is the
- * root of those that arriving packets are asked in.
+ * Steering: matchers and flows created through the kernel, which keeps them in tables of its own, and
+ * the choice of the root table for received packets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct dp_flow {
 	struct dp_rule rule; /* first in the table: by level, then the age of the group (mask), then age */
 	struct dp_matcher *matcher;
 	struct emu_obj *dest;
-	uint16_t level; /* of the kernel's tables the one it stands in, first is 0 */
+	uint16_t level; /* index of its table among the kernel's, 0: first */
 };
 
 /* mlx5_ib's tables: one per priority, then one for all that is multicast only. */
@@ -38,7 +38,7 @@ struct dp_flow {
 
 struct dp_steer {
 	struct dp_table table[2]; /* the kernel's: all of its levels in one list */
-	struct dp_table *root;	  /* asked instead of the kernel's receive table; may be NULL */
+	struct dp_table *root;	  /* replaces the kernel's receive table; may be NULL */
 	uint64_t changed_ns;
 	uint64_t walks;
 };
@@ -182,7 +182,7 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 	return known ? -EINVAL : -EOPNOTSUPP;
 }
 
-/* What the kernel answers for rules that firmware is not even asked about, or 0. */
+/* The kernel's errno for rules that it refuses without a firmware command, or 0. */
 static int
 check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const uint32_t value[DP_KEY_DWORDS])
 {
@@ -214,7 +214,7 @@ level_of(const struct dp_matcher *m, const uint32_t value[DP_KEY_DWORDS])
 	return (value[DMAC_HI] & DMAC_HI_GROUP_BIT) != 0 ? LEVEL_MULTICAST : m->priority;
 }
 
-/* The kernel's tables have levels as well, and the device lets nobody go down. */
+/* The kernel's tables have levels too; a rule must forward to a higher level. */
 static int
 check_level(struct emu_ctx *ctx, const struct emu_obj *dest, uint16_t level)
 {
@@ -228,7 +228,7 @@ check_level(struct emu_ctx *ctx, const struct emu_obj *dest, uint16_t level)
 	return -EINVAL;
 }
 
-/* A group of rules (equal masks) that is older stands first in its table, as the kernel lays it out. */
+/* Orders groups of rules (equal masks) by age, as mlx5_core's fs_core.c does. */
 static void
 flow_insert(struct emu_dev *dev, struct dp_table *t, struct dp_flow *f)
 {
@@ -301,35 +301,26 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 }
 
 void
-dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_verdict *v)
+dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
 {
 	struct dp_steer *s = dev->steer;
 
-	dp_table_ask(s->root != NULL ? s->root : &s->table[TABLE_RX], pkt, v);
-}
-
-bool
-dp_steer_by_checksum(const struct emu_dev *dev)
-{
-	const struct dp_steer *s = dev->steer;
-
-	/* Groups of programs' tables cannot ask for it. */
-	return s->table[TABLE_RX].uses_checksums;
+	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX], pkt, v);
 }
 
 bool
 dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	struct dp_steer *s = dev->steer;
-	struct dp_verdict v;
+	struct dp_steer_result v;
 	struct dp_pkt pkt;
 
 	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].rules)))
 		return false;
 	dp_parse(&pkt, frame, len, false);
-	dp_table_ask(&s->table[TABLE_TX], &pkt, &v);
-	dp_verdict_count(&v, len);
-	return v.fate == DP_FATE_DROP;
+	dp_table_lookup(&s->table[TABLE_TX], &pkt, &v);
+	dp_steer_count(&v, len);
+	return v.dest == DP_DEST_DROP;
 }
 
 uint64_t

@@ -2,8 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * When frames leave and arrive. The instants are true time; completions carry what the device's
- * clock shows at them. A batch of work takes the time once; its frames lie as far apart as on the
- * wire, and a frame on a cable arrives when it left, plus the cable.
+ * clock reads at them. The time is read once per batch of work; its frames are spaced by their wire
+ * time, and a frame arrives one cable delay after its departure.
  */
 #include "dp_time.h"
 

@@ -46,7 +46,7 @@ take(struct emu_uar *uar, unsigned offset)
 
 	if (DP_LIKELY(atomic_load_explicit(reg, memory_order_relaxed) == 0))
 		return 0;
-	/* It may have gone in this very pass, and then reads as ones. */
+	/* The device may have been removed during this pass: the page then reads as ones. */
 	if (DP_UNLIKELY(uar->obj.dev->removed))
 		return 0;
 	return be64toh(atomic_exchange_explicit(reg, 0, memory_order_acquire));

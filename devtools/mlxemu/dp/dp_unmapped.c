@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Memory of a VFIO context that comes and goes while the device knows it.
+ * Memory of a VFIO context that is unmapped and mapped again while device objects use it.
  *
- * All is settled when the program maps or unmaps, so that the data path has nothing to look at:
- * a key over memory that went is resolved anew at each access from then on, and a queue whose
- * ring or record went is out of the engine's lists at once. What the device would have met there
- * is told when it would have met it: at the next doorbell, frame, completion or event.
+ * The work is done when the program maps or unmaps, so that the data path needs no check: a key over
+ * unmapped memory is resolved at each access from then on, and a queue whose ring or doorbell record is
+ * unmapped leaves the engine's lists. The error is reported when the device would have accessed the
+ * memory: at the next doorbell, frame, completion or event.
  */
 #include "../core/emu_iommu.h"
 #include "dp_int.h"
 #include "dp_qp.h"
 
 /* What rings and records of such queues point to: there is never anything posted. */
-#define NOWHERE_BYTES 4096
-static uint8_t nowhere[NOWHERE_BYTES] __attribute__((aligned(64)));
+#define UNMAPPED_BYTES 4096
+static uint8_t unmapped_page[UNMAPPED_BYTES] __attribute__((aligned(64)));
 
 /** A range that is mapped, or that is about to be unmapped. */
 struct range {
@@ -104,8 +104,8 @@ static void
 sq_cut_off(struct emu_sq *sq)
 {
 	sq->state = EMU_QS_ERR;
-	sq->ring = nowhere;
-	sq->dbrec = (void *)nowhere;
+	sq->ring = unmapped_page;
+	sq->dbrec = (void *)unmapped_page;
 	sq->ci = sq->hw_pi = 0;
 }
 
@@ -113,20 +113,20 @@ static void
 rq_cut_off(struct emu_rq *rq)
 {
 	rq->state = EMU_QS_ERR;
-	rq->ring = nowhere;
-	rq->dbrec = (void *)nowhere;
+	rq->ring = unmapped_page;
+	rq->dbrec = (void *)unmapped_page;
 	rq->ci = 0;
 }
 
 static void
 srq_cut_off(struct emu_srq *srq)
 {
-	srq->ring = nowhere;
-	srq->dbrec = (void *)nowhere;
+	srq->ring = unmapped_page;
+	srq->dbrec = (void *)unmapped_page;
 	srq->head = srq->taken = 0;
 }
 
-/* The engine knows it no more; whoever asks finds it in error. */
+/* Disconnects an object from unmapped memory and from the engine; queries report it in error. */
 static void
 cut_off(struct emu_obj *obj)
 {
@@ -136,8 +136,8 @@ cut_off(struct emu_obj *obj)
 	emu_dp_forget(obj);
 	switch (obj->type) {
 	case EMU_OBJ_CQ:
-		((struct emu_cq *)obj)->ring = nowhere;
-		((struct emu_cq *)obj)->dbrec = (void *)nowhere;
+		((struct emu_cq *)obj)->ring = unmapped_page;
+		((struct emu_cq *)obj)->dbrec = (void *)unmapped_page;
 		break;
 	case EMU_OBJ_SQ:
 		sq_cut_off((struct emu_sq *)obj);
@@ -154,7 +154,7 @@ cut_off(struct emu_obj *obj)
 		srq_cut_off((struct emu_srq *)obj);
 		break;
 	default:
-		((struct emu_eq *)obj)->ring = nowhere;
+		((struct emu_eq *)obj)->ring = unmapped_page;
 		break;
 	}
 }
@@ -190,14 +190,14 @@ emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len)
 }
 
 void
-dp_unmapped_met(struct emu_obj *obj, bool *told)
+dp_unmapped_met(struct emu_obj *obj, bool *reported)
 {
 	struct prm_eqe eqe = {0};
 	uint16_t type = PRM_EVENT_TYPE_WQ_CATAS_ERROR;
 
-	if (*told)
+	if (*reported)
 		return;
-	*told = true;
+	*reported = true;
 	emu_audit(obj->dev, EMU_AUDIT_IOMMU, "%s 0x%x: its ring or record is not mapped any more",
 		  emu_obj_type_name(obj->type), obj->id);
 	eqe.qp_srq_n = htobe32(obj->id);

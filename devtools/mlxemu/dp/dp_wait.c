@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * WAIT on time: a send queue stands still until the device's clock compares with a value as the
- * WQE wants it. What follows leaves at that moment by the model's time, however late the engine's
- * thread comes to it, if it had been posted before.
+ * WAIT on time: a send queue stops until the comparison of the device's clock with a value holds that
+ * the WQE selects. WQEs that were posted before leave at that moment of the model's time, even if the
+ * engine's thread runs later.
  */
 #include "dp_int.h"
 
@@ -51,7 +51,7 @@ cycles_left(const struct emu_clock *c, bool real, uint64_t value, uint64_t time,
 	return (uint64_t)((unsigned __int128)ns * c->hz / (uint64_t)(1000000000 + c->real_ppb)) + 1;
 }
 
-/* When the counter has gone so much further. */
+/* The time when the counter has advanced by this much. */
 static uint64_t
 moment(const struct emu_clock_point *p, uint64_t cycles)
 {
@@ -78,7 +78,7 @@ hold(struct dp_wqe *w, uint64_t due_ns)
 	return DP_HOLD;
 }
 
-/* True when the moment can be told at which a clock that moves on fulfils the condition. */
+/* Whether the moment is known at which the advancing clock fulfils the condition. */
 static bool
 foreseen(unsigned condition, bool invert)
 {
@@ -98,7 +98,7 @@ wait_for(struct dp_wqe *w, const struct prm_wqe_wait_seg *seg)
 	struct emu_clock_point p;
 	struct dp_sq *q = w->q;
 
-	/* Behind another WAIT the queue stands at that one's moment; the engine may be late. */
+	/* After another WAIT the queue's time is the end of that WAIT; the engine may be later. */
 	emu_clock_point(clock, w->depart_ns != 0 ? w->depart_ns : now, &p);
 	time = w->sq->real_time ? emu_clock_pack(emu_clock_real_ns(clock, p.cycles)) : p.cycles;
 	if (compare(condition, value, time, mask) != invert) {

@@ -118,7 +118,7 @@ dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit)
 	len = be32toh(seg.byte_count);
 	if (len & PRM_WQE_INLINE_SEG)
 		return data_inline(w, p, len & ~PRM_WQE_INLINE_SEG);
-	/* 0 stands for 2 GB (PRM, data segment), which no frame can have. */
+	/* 0 means 2 GB (PRM, data segment), which no frame can have. */
 	if (len == 0 || len > limit || p->bytes > limit - len)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
 				     len == 0 ? "data segment of length 0, which means 2 GB"
@@ -126,7 +126,7 @@ dp_wqe_data(struct dp_wqe *w, struct dp_pieces *p, uint32_t limit)
 	data = dp_dma(&w->q->key, w->sq->obj.dev, w->sq->pd, be32toh(seg.lkey), be64toh(seg.addr), len,
 		       EMU_DMA_READ);
 	if (data == NULL) {
-		w->syndrome = PRM_CQE_SYNDROME_LOCAL_PROT_ERR; /* the door has noted why */
+		w->syndrome = PRM_CQE_SYNDROME_LOCAL_PROT_ERR; /* emu_dma() reported the reason */
 		return DP_ERROR;
 	}
 	add_piece(p, data, len);
@@ -222,8 +222,8 @@ execute_tso(struct dp_wqe *w)
 }
 
 /*
- * The frame of a data segment that points at it, with nothing to be done to it, goes out from
- * where it lies. False: it is another kind of segment, or one to be refused.
+ * Sends the frame of a single data segment without a copy if it needs no change. False: another kind of
+ * segment, or an invalid one.
  */
 static inline bool
 plain_frame(struct dp_wqe *w, const uint8_t **data, uint32_t *len)

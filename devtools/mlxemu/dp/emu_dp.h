@@ -49,7 +49,7 @@ int emu_capture_parse(const char *spec, unsigned ports, struct emu_capture *out,
 		      size_t err_len);
 /** The part of the text behind the file name. */
 const char *emu_capture_suffix(const struct emu_capture *plan);
-/** Captures a port from now to emu_dp_stop(), as the text says. 0 or -errno with one line in err. */
+/** Captures a port from now to emu_dp_stop(), as spec (`--capture`) selects. 0 or -errno with one line in err. */
 int emu_dp_capture(struct emu_machine *m, const char *spec, char *err, size_t err_len);
 
 /** Frames that arrive at a port by order (dp_inject.c). */
@@ -82,7 +82,7 @@ enum emu_rx_result emu_dp_offer(struct emu_dev *dev, const uint8_t *frame, uint3
 bool emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns);
 /** True when rules or addresses were changed in the last quiet_ns; now_ns: CLOCK_MONOTONIC. */
 bool emu_dp_unsettled(struct emu_dev *dev, uint64_t now_ns, uint64_t quiet_ns);
-/** True when a rule says what becomes of the frame, which would not be left to the kernel. */
+/** Whether a steering rule decides on the frame, which then does not go to the kernel. */
 bool emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 
 /**
@@ -90,7 +90,7 @@ bool emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
  * that is posted after it; fw/ calls this ahead of each command, so that it is so here too.
  */
 void emu_dp_take_doorbells(struct emu_dev *dev);
-/* fw/ tells about state changes, lock held. */
+/* State changes, called by fw/ with the lock held. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);
 void emu_dp_cq_created(struct emu_cq *cq);
@@ -106,15 +106,15 @@ struct emu_eq *emu_dp_eq_of(struct emu_ctx *ctx, uint8_t type);
 bool emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe);
 /**
  * A store of the program into a UAR page of its context, seen by the front end, lock held.
- * @param offset in ctx->file. @param value as it lies in memory, of 4 or 8 bytes.
- * @return true: taken, and not to be put into the page. False: to be stored; the engine looks there.
+ * @param offset in ctx->file. @param value 4 or 8 bytes in memory order.
+ * @return true: handled, do not store it in the page. False: store it; the engine polls the page.
  */
 bool emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned bytes);
 /** An event for obj (NULL: of the port), by whatever way its context has; eqe is 64 bytes. */
 void emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
 /**
- * A mapping of the context's IOMMU is about to go: keys and queues that lie on it are cut off.
- * @param va where the process has it.
+ * A mapping of the context's IOMMU is about to be removed: disconnects keys and queues that use it.
+ * @param va its address in the process.
  */
 void emu_dp_unmapping(struct emu_ctx *ctx, uint64_t iova, const void *va, uint64_t len);
 /** A mapping came: keys over it may be good again. */

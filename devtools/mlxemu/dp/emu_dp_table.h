@@ -33,7 +33,7 @@ struct dp_rule {
 };
 
 struct dp_table {
-	TAILQ_HEAD(dp_rules, dp_rule) rules; /**< In the order in which they are asked. */
+	TAILQ_HEAD(dp_rules, dp_rule) rules; /**< In the order of the lookup. */
 	TAILQ_HEAD(, dp_mask) masks;
 	struct dp_table *miss;	     /**< Where a packet goes that no rule wants. */
 	bool kernel;		     /**< Without miss: to the kernel's interface; else dropped. */
@@ -41,7 +41,7 @@ struct dp_table {
 	uint8_t used[DP_KEY_DWORDS];  /**< The dwords that are not 0 in it. */
 	unsigned uses;
 	bool uses_l3;	     /**< Some of them describe more than Ethernet. */
-	bool uses_checksums; /**< Or ask for l3_ok and its like. */
+	bool uses_checksums; /**< A mask has l3_ok or another result of checksum verification. */
 	uint64_t walk;	     /**< Last one that came by, see dp_steer_any(). */
 	/* The last packet's masked headers and what they led to. */
 	bool memo_valid;
@@ -64,8 +64,8 @@ void dp_table_remove(struct emu_dev *dev, struct dp_table *t, struct dp_rule *ru
 /** What a rule does, where a miss goes, or which table is the root has changed. */
 void dp_steer_changed(struct emu_dev *dev);
 /**
- * The table where arriving packets are asked first, in the kernel's stead; NULL: the kernel's.
- * The kernel's rules stay, but nobody asks them meanwhile.
+ * Sets the root table for received packets instead of the kernel's; NULL: the kernel's. The kernel's
+ * rules are kept, without effect meanwhile.
  */
 void dp_steer_set_root(struct emu_dev *dev, struct dp_table *t);
 const struct dp_table *dp_steer_root(const struct emu_dev *dev);

@@ -23,7 +23,7 @@ int emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t o
  * event, and the program has to look.
  */
 bool emu_fw_command_done(struct emu_ctx *ctx, uint32_t slots);
-/** True when the page of event capabilities says that programs may subscribe to the event. */
+/** True when the page of event capabilities allows programs to subscribe to the event. */
 bool emu_fw_event_raised(uint16_t type, bool affiliated);
 
 #endif /* EMU_FW_H */

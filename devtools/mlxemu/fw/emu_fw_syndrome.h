@@ -47,18 +47,18 @@
 	X(MKEY_FEATURE, 0xe50202, BAD_PARAM, "mkey feature without capability") \
 	X(MKEY_LENGTH, 0xe50203, BAD_PARAM, "length is 0, wraps around, or length64 is set") \
 	X(MKEY_PAGE_SIZE, 0xe50204, BAD_PARAM, "log_page_size out of range") \
-	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range lies outside the umem") \
+	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range is outside the umem") \
 	X(MKEY_TRANSLATIONS, 0xe50206, BAD_PARAM, "translations_octword_size too small for the range") \
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
 	/* This number is a card's. */ \
 	X(MKEY_UMEM_PAGE, 0x317175, BAD_PARAM, "log_page_size is not the umem's page size") \
 	X(MKEY_TABLE, 0xe50209, BAD_INPUT_LEN, "fewer translation entries than pages") \
-	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write asked for over a read-only umem") \
+	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write over a read-only umem") \
 	/* CQ */ \
 	X(CQ_SIZE, 0xe50301, EXCEED_LIM, "log_cq_size above log_max_cq_sz") \
 	X(CQ_CQE_SIZE, 0xe50302, BAD_PARAM, "cqe_sz is not 64 or 128 bytes, or another than before") \
-	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring lies outside its umem") \
-	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring lies in a read-only umem") \
+	X(CQ_RANGE, 0xe50303, BAD_PARAM, "ring is outside its umem") \
+	X(CQ_READ_ONLY, 0xe50304, BAD_PARAM, "ring is in a read-only umem") \
 	X(CQ_ALIGN, 0xe50305, BAD_PARAM, "ring offset is not aligned to its CQEs") \
 	X(CQ_COMPRESSION, 0xe50306, BAD_PARAM, "CQE compression without capability") \
 	X(CQ_NO_UMEM, 0xe50307, BAD_PARAM, "ring given as page list: user CQs live in a umem") \
@@ -74,17 +74,17 @@
 	X(WQ_FEATURE, 0xe50402, BAD_PARAM, "WQ feature without capability") \
 	X(WQ_STRIDE, 0xe50403, BAD_PARAM, "log_wq_stride out of range") \
 	X(WQ_SIZE, 0xe50404, EXCEED_LIM, "log_wq_sz above log_max_wq_sz") \
-	X(WQ_RANGE, 0xe50405, BAD_PARAM, "ring lies outside its umem") \
+	X(WQ_RANGE, 0xe50405, BAD_PARAM, "ring is outside its umem") \
 	X(WQ_ALIGN, 0xe50406, BAD_PARAM, "ring offset is not aligned to 64 bytes") \
 	X(WQ_PAGE_OFFSET, 0xe50407, BAD_PARAM, "page_offset must be 0 over a umem") \
 	X(WQ_COUNTERS, 0xe50408, BAD_PARAM, "hw_counter and sw_counter must be 0 at creation") \
 	X(DBR_ALIGN, 0xe50409, BAD_PARAM, "doorbell record is not aligned to 8 bytes") \
-	X(DBR_RANGE, 0xe5040a, BAD_PARAM, "doorbell record lies outside its umem") \
+	X(DBR_RANGE, 0xe5040a, BAD_PARAM, "doorbell record is outside its umem") \
 	X(TS_FORMAT, 0xe5040b, BAD_PARAM, "time stamp format without capability") \
 	X(WQ_STRIDES, 0xe5040c, BAD_PARAM, "number or size of strides out of range") \
 	/* queue states */ \
 	X(STATE_NOT_RST, 0xe50501, BAD_RES_STATE, "a queue is created in state RST") \
-	X(STATE_CLAIM, 0xe50502, BAD_RES_STATE, "queue is not in the state that the command says") \
+	X(STATE_CLAIM, 0xe50502, BAD_RES_STATE, "queue is not in the state that the command names") \
 	X(STATE_FORBIDDEN, 0xe50503, BAD_RES_STATE, "transition is not permitted") \
 	X(QUEUE_FIELD, 0xe50504, BAD_PARAM, "modify_bitmask names a field that cannot change") \
 	/* SQ */ \
@@ -153,7 +153,7 @@
 	X(TEARDOWN, 0xe51004, BAD_PARAM, "teardown profile without capability") \
 	X(UID, 0xe51005, BAD_RES, "user does not exist") \
 	X(PAGE_LIST, 0xe51006, BAD_PARAM, "ring or record given as page list: they live in umems") \
-	X(NO_PAGES, 0xe51007, NO_RESOURCES, "device waits for pages that it asked for") \
+	X(NO_PAGES, 0xe51007, NO_RESOURCES, "device waits for pages that it requested") \
 	X(PAGE, 0xe51008, BAD_PARAM, "page cannot be the device's") \
 	X(PAGE_COUNT, 0xe51009, BAD_INPUT_LEN, "mailbox is shorter than the list of pages") \
 	/* EQ */ \
@@ -169,7 +169,7 @@
 	X(UMEM_ATS, 0xe51201, BAD_PARAM, "ATS without capability") \
 	X(UMEM_PAGE_SIZE, 0xe51202, BAD_PARAM, "log_page_size out of range") \
 	X(UMEM_PAGES, 0xe51203, BAD_PARAM, "list of pages is empty, cut off or without read access") \
-	X(UMEM_OFFSET, 0xe51204, BAD_PARAM, "page_offset lies outside the page") \
+	X(UMEM_OFFSET, 0xe51204, BAD_PARAM, "page_offset is outside the page") \
 	/* flow tables, groups, entries */ \
 	X(NO_FLOW_TABLE, 0xe52001, BAD_RES, "flow table does not exist") \
 	X(NO_FLOW_GROUP, 0xe52002, BAD_RES, "flow group does not exist in the table") \
@@ -186,7 +186,7 @@
 	X(FG_RANGE, 0xe5200d, BAD_INDEX, "group ends before it starts or beyond its table") \
 	X(FG_OVERLAP, 0xe5200e, BAD_RES_STATE, "another group has some of these entries") \
 	X(FG_CRITERIA, 0xe5200f, BAD_PARAM, "criteria not enabled, or fields without capability") \
-	X(FTE_INDEX, 0xe52010, BAD_INDEX, "flow_index lies outside its group") \
+	X(FTE_INDEX, 0xe52010, BAD_INDEX, "flow_index is outside its group") \
 	X(FTE_EXISTS, 0xe52011, BAD_RES_STATE, "entry is in use already") \
 	X(FTE_VALUE, 0xe52012, BAD_PARAM, "match value goes beyond the group's criteria") \
 	X(FTE_ACTION, 0xe52013, BAD_PARAM, "action is not drop or forward, or without capability") \

@@ -166,7 +166,7 @@ void fw_flow_fields_cap(struct prm_flow_table_fields_supported *f);
 
 /* ---- work queues (fw_wq.c): what SQ and RQ have in common ---- */
 
-/** What a WQ context says, checked. */
+/** The fields of a WQ context, checked. */
 struct fw_wq {
 	struct emu_umem *umem, *dbr_umem;
 	struct emu_uar *uar; /**< SQ only. */
@@ -228,7 +228,7 @@ int fw_manage_pages(struct fw_cmd *c);
 /** Refuses when no page is left to make an object on; when INIT_HCA misses some. */
 int fw_pages_check(struct fw_cmd *c);
 int fw_pages_init_check(struct fw_cmd *c);
-/** Asks the owner for pages, or offers some, by an event. */
+/** Requests pages from the owner of the function, or returns some, by an event. */
 void fw_pages_balance(struct emu_ctx *ctx);
 
 int fw_query_adapter(struct fw_cmd *c);
@@ -310,7 +310,7 @@ int fw_query_vnic_env(struct fw_cmd *c);
 int fw_set_l2_table_entry(struct fw_cmd *c);
 int fw_query_l2_table_entry(struct fw_cmd *c);
 int fw_delete_l2_table_entry(struct fw_cmd *c);
-/** The function ends: so do its entries, and those that its owner left are told of. */
+/** The function ends: removes its L2 table entries; reports to the audit those that the owner left. */
 void fw_l2_clear(struct fw_cmd *c);
 
 int fw_access_register(struct fw_cmd *c);

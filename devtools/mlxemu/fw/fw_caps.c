@@ -78,7 +78,7 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_num_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_num_vhca_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_native_port_num(cap, PORTS);
-	/* As the first port of a card of two: it could be bonded, QUERY_LAG says that it is not. */
+	/* As the first port of a card with two: it could be bonded, but QUERY_LAG reports that it is not. */
 	prm_cmd_hca_cap_set_lag_master(cap, 1);
 	prm_cmd_hca_cap_set_num_lag_ports(cap, 2);
 	prm_cmd_hca_cap_set_vport_counters(cap, 1);
@@ -311,7 +311,7 @@ cap_events(const struct emu_dev *dev, void *page)
 	}
 }
 
-/* A page that clients read although the general page says that there is nothing in it. */
+/* A capability page that clients read although the general page does not announce it. */
 static void
 cap_empty(const struct emu_dev *dev, void *page)
 {

@@ -100,7 +100,7 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
 }
 
-/* The kernel's EQs are always there; one of the owner's stays as long as CQs tell it. */
+/* The kernel's EQs always exist; an EQ of a VFIO owner is held by the CQs that report to it. */
 static void
 cq_eq_set(struct fw_cq *cq, struct emu_obj *eq)
 {

@@ -10,13 +10,13 @@
 #include "../core/emu_fault.h"
 #include "fw.h"
 
-/* Shortest mailbox that the kernel passes on; PRM: command headers. */
-/* What a command takes of virtual time. */
+/* Virtual time of a command: assumed. */
 #define COMMAND_NS 10000u
+/* Shortest inbox and outbox that the kernel passes on: the command headers (mlx5_ifc.h). */
 #define MAILBOX_MIN_BYTES 16u
-/* Shortest answer: ENABLE_HCA's. */
+/* Shortest outbox through VFIO: ENABLE_HCA (PRM). */
 #define OUT_MIN_BYTES 12u
-/* Longer than any command in which umems are marked. */
+/* More than any command has before its last umem_valid bit. */
 #define MARKS_BYTES 512u
 
 static const struct fw_row fw_rows[] = {
@@ -143,7 +143,7 @@ fw_row_find(uint16_t opcode)
 	return NULL;
 }
 
-/* What nobody but the owner of the function may send, and what comes before INIT_HCA. */
+/* Commands that are reserved to the owner of the function, and those allowed before INIT_HCA. */
 static int
 check_owner(struct fw_cmd *c, const struct fw_row *row)
 {
@@ -237,7 +237,7 @@ fw_create(struct fw_cmd *c, enum emu_obj_type type, size_t size,
 	return 0;
 }
 
-/* Rings and records lie in umems: what the kernel marks in a user's command. */
+/* Sets the umem_valid bits, as mlx5_ib does in a user's command (devx.c, devx_set_umem_valid()). */
 static void
 mark_umems(struct fw_cmd *c)
 {
@@ -285,8 +285,8 @@ mark_umems(struct fw_cmd *c)
 }
 
 /*
- * What the kernel writes into a user's command before the device sees it. Whoever owns the
- * function writes all of it himself, and is a user of number 0.
+ * The fields that the kernel writes into a user's command before it sends it. The owner of a VFIO
+ * function writes them itself and has uid 0.
  */
 static int
 check_user(struct fw_cmd *c)

@@ -182,7 +182,7 @@ fw_destroy_flow_table(struct fw_cmd *c)
 	return ret != 0 ? ret : fw_destroy_object(c);
 }
 
-/* While a program's table is the root, the kernel's rules are asked for nothing. */
+/* While a program's table is the root, the kernel's rules have no effect. */
 int
 fw_set_flow_table_root(struct fw_cmd *c)
 {

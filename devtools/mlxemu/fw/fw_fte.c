@@ -14,7 +14,7 @@
 		  PRM_MODIFY_FTE_MASK_DESTINATION_LIST | PRM_MODIFY_FTE_MASK_FLOW_COUNTERS)
 
 /** What becomes of a packet. */
-struct fte_fate {
+struct fte_actions {
 	uint32_t action, tag;
 	struct emu_obj *dest; /* TIR or table */
 	struct emu_flow_counter *counter;
@@ -24,7 +24,7 @@ struct fw_fte {
 	struct emu_obj obj;
 	struct fw_flow_group *group;
 	uint32_t index;
-	struct fte_fate fate;
+	struct fte_actions actions;
 	struct dp_rule rule;
 };
 
@@ -47,7 +47,7 @@ fte_at_or_before(struct fw_flow_table *t, uint32_t index)
 }
 
 static void
-fate_ref(const struct fte_fate *f)
+actions_ref(const struct fte_actions *f)
 {
 	if (f->dest != NULL)
 		emu_obj_ref(f->dest);
@@ -56,7 +56,7 @@ fate_ref(const struct fte_fate *f)
 }
 
 static void
-fate_unref(const struct fte_fate *f)
+actions_unref(const struct fte_actions *f)
 {
 	if (f->dest != NULL)
 		emu_obj_unref(f->dest);
@@ -70,15 +70,15 @@ fte_release(struct emu_obj *obj)
 	struct fw_fte *fte = (struct fw_fte *)obj;
 
 	dp_table_remove(obj->dev, &fte->group->ft->ft.table, &fte->rule);
-	fate_unref(&fte->fate);
+	actions_unref(&fte->actions);
 	emu_obj_unref(&fte->group->obj);
 }
 
-/* ---- what a command asks for ---- */
+/* ---- the flow context of a command ---- */
 
 static int
 dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned level,
-	  struct fte_fate *f)
+	  struct fte_actions *f)
 {
 	unsigned type = prm_dest_format_struct_get_destination_type(d);
 	uint32_t id = prm_dest_format_struct_get_destination_id(d);
@@ -102,7 +102,7 @@ dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned lev
 
 /* One list: destinations, then counters. */
 static int
-lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level, struct fte_fate *f)
+lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level, struct fte_actions *f)
 {
 	uint32_t dests = prm_flow_context_get_destination_list_size(ctx);
 	uint32_t counters = prm_flow_context_get_flow_counter_list_size(ctx), id;
@@ -159,7 +159,7 @@ features_check(struct fw_cmd *c, const struct prm_flow_context *ctx)
 }
 
 static int
-fate_check(struct fw_cmd *c, const struct fte_fate *f)
+actions_check(struct fw_cmd *c, const struct fte_actions *f)
 {
 	bool drop = (f->action & PRM_FLOW_ACTION_DROP) != 0;
 	bool fwd = (f->action & PRM_FLOW_ACTION_FWD_DEST) != 0;
@@ -175,7 +175,7 @@ fate_check(struct fw_cmd *c, const struct fte_fate *f)
 }
 
 static int
-fate_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_fate *f)
+actions_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_actions *f)
 {
 	const struct prm_flow_context *ctx = prm_set_fte_in_flow_context_c(c->in);
 	int ret = features_check(c, ctx);
@@ -216,13 +216,13 @@ fte_find(struct fw_cmd *c, struct fw_fte **fte)
 }
 
 static void
-fte_apply(struct fw_fte *fte, const struct fte_fate *f)
+fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 {
 	struct dp_rule *r = &fte->rule;
 
-	fate_ref(f);
-	fate_unref(&fte->fate);
-	fte->fate = *f;
+	actions_ref(f);
+	actions_unref(&fte->actions);
+	fte->actions = *f;
 	r->tir = NULL;
 	r->table = NULL;
 	if (f->dest != NULL && f->dest->type == EMU_OBJ_TIR)
@@ -275,7 +275,7 @@ fte_create(struct fw_cmd *c)
 	struct fw_fte *fte, *before = NULL;
 	struct fw_flow_group *g;
 	struct fw_flow_table *t;
-	struct fte_fate fate;
+	struct fte_actions actions;
 	int ret = fte_table(c, &t);
 
 	if (ret == 0)
@@ -287,9 +287,9 @@ fte_create(struct fw_cmd *c)
 	if (ret == 0)
 		ret = value_read(c, g, value);
 	if (ret == 0)
-		ret = fate_read(c, t, &fate);
+		ret = actions_read(c, t, &actions);
 	if (ret == 0)
-		ret = fate_check(c, &fate);
+		ret = actions_check(c, &actions);
 	if (ret != 0)
 		return ret;
 	/* An entry is named by its index: its own id stays inside. */
@@ -302,7 +302,7 @@ fte_create(struct fw_cmd *c)
 	fte->rule.mask = &g->mask;
 	memcpy(fte->rule.value, value, sizeof(value));
 	emu_obj_ref(&g->obj);
-	fte_apply(fte, &fate);
+	fte_apply(fte, &actions);
 	dp_table_insert(c->dev, &t->ft.table, before != NULL ? &before->rule : NULL, &fte->rule);
 	return 0;
 }
@@ -312,26 +312,26 @@ static int
 fte_modify(struct fw_cmd *c)
 {
 	unsigned fields = prm_set_fte_in_get_modify_enable_mask(c->in);
-	struct fte_fate asked, next;
+	struct fte_actions given, next;
 	struct fw_fte *fte;
 	int ret = fte_find(c, &fte);
 
 	if (ret == 0 && (fields == 0 || (fields & ~(unsigned)MODIFIES) != 0))
 		ret = fw_refuse(c, FW_FTE_FIELD, "0x%x", fields);
 	if (ret == 0)
-		ret = fate_read(c, fte->group->ft, &asked);
+		ret = actions_read(c, fte->group->ft, &given);
 	if (ret != 0)
 		return ret;
-	next = fte->fate;
+	next = fte->actions;
 	if ((fields & PRM_MODIFY_FTE_MASK_ACTION) != 0)
-		next.action = asked.action;
+		next.action = given.action;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_TAG) != 0)
-		next.tag = asked.tag;
+		next.tag = given.tag;
 	if ((fields & PRM_MODIFY_FTE_MASK_DESTINATION_LIST) != 0)
-		next.dest = asked.dest;
+		next.dest = given.dest;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_COUNTERS) != 0)
-		next.counter = asked.counter;
-	ret = fate_check(c, &next);
+		next.counter = given.counter;
+	ret = actions_check(c, &next);
 	if (ret != 0)
 		return ret;
 	fte_apply(fte, &next);
@@ -346,7 +346,7 @@ fw_set_fte(struct fw_cmd *c)
 }
 
 static void
-lists_write(struct fw_cmd *c, const struct fte_fate *f)
+lists_write(struct fw_cmd *c, const struct fte_actions *f)
 {
 	struct prm_flow_context *ctx = prm_query_fte_out_flow_context(c->out);
 	size_t room = (c->out_len - c->desc->out_bytes_min) /
@@ -382,11 +382,11 @@ fw_query_fte(struct fw_cmd *c)
 	if (ret != 0)
 		return ret;
 	prm_flow_context_set_group_id(ctx, fte->group->obj.id);
-	prm_flow_context_set_flow_tag(ctx, fte->fate.tag);
-	prm_flow_context_set_action(ctx, fte->fate.action);
+	prm_flow_context_set_flow_tag(ctx, fte->actions.tag);
+	prm_flow_context_set_action(ctx, fte->actions.action);
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		value->dw[i] = PRM_BE32(fte->rule.value[i]);
-	lists_write(c, &fte->fate);
+	lists_write(c, &fte->actions);
 	return 0;
 }
 

@@ -64,7 +64,7 @@ fw_disable_hca(struct fw_cmd *c)
 int
 fw_query_issi(struct fw_cmd *c)
 {
-	/* The kernel has settled on it long before a user asks. */
+	/* The kernel selected the ISSI when it initialized the function. */
 	prm_query_issi_out_set_current_issi(c->out, c->ctx->iommu != NULL ? c->ctx->hca.issi
 									   : ISSI_MODELLED);
 	prm_query_issi_out_set_supported_issi_dw0(c->out, 1u << ISSI_MODELLED | 1u);
@@ -184,7 +184,7 @@ fw_init_hca(struct fw_cmd *c)
 	c->dev->l2.owned = true;
 	hca->admin_before = c->dev->admin_up;
 	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
-	/* Whoever had the function before has left it: it is down until this command or the owner. */
+	/* The link is administratively down since the previous owner left, until this command. */
 	emu_port_set_admin(c->dev, !hca->link_down);
 	return 0;
 }

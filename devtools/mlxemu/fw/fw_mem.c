@@ -76,7 +76,7 @@ mkey_table_check(struct fw_cmd *c, const struct prm_mkc *mkc, uint64_t pages)
 			 prm_mkc_get_translations_octword_size(mkc), pages);
 }
 
-/* The range must lie in the umem. */
+/* Checks that the range is inside the umem. */
 static int
 mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *umem)
 {
@@ -159,8 +159,8 @@ mkey_over_umem(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_obj *pd)
 }
 
 /*
- * A key with a table of its own, as the owner of a function makes them. Nobody looks at the memory
- * before it is used: what is not mapped then is a fault then.
+ * A key with its own translation table, as the owner of a VFIO function creates them. The memory is
+ * checked when it is used: an unmapped page is an error of that access.
  */
 static int
 mkey_over_table(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_obj *pd)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Pages of host memory that the owner of a function gives its firmware to live on. The model
- * keeps nothing in them but a mark, by which it sees whether anybody else wrote there; how many
- * it needs is made up, but what it asks for it waits for, and what it gives back it does not use.
+ * Pages of host memory that the owner of a function gives to the firmware (PRM, MANAGE_PAGES). The model
+ * writes only a mark into them, which detects writes by others. The number of pages that it needs is
+ * assumed; it waits for the pages that it requested and does not use those that it returned.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 
 #define PAGES_BOOT 16u
 #define PAGES_INIT 48u
-/* Objects that live on one page; fewer free pages are reason to ask for more, more to offer some. */
+/* Objects per page (assumed): decides when to request pages and when to return some. */
 #define OBJECTS_PER_PAGE 8u
 #define PAGES_LOW 8u
 #define PAGES_HIGH 96u
@@ -216,7 +216,7 @@ fw_manage_pages(struct fw_cmd *c)
 		return take(c, n);
 	if (op != OP_CANT_GIVE)
 		return fw_refuse(c, FW_OP_MOD, "%u", op);
-	/* Asked again when the next object is made. */
+	/* The next object that is created repeats the request. */
 	c->ctx->hca.requested = false;
 	return 0;
 }

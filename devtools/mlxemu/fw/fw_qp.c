@@ -11,7 +11,7 @@
 #define SQ_ALIGN_BYTES 64u
 #define LOG_STRIDE_MAX 5u /* max_wqe_sz_rq: 512 bytes */
 
-/* What the context asks for, found and checked. */
+/* The objects that the QP context refers to, found and checked. */
 struct qp_parts {
 	struct emu_obj *pd;
 	struct emu_cq *scq, *rcq;
@@ -77,7 +77,7 @@ sq_bytes(const struct prm_qpc *q)
 				    : 1ull << (prm_qpc_get_log_sq_size(q) + LOG_WQEBB_BYTES);
 }
 
-/* The receive ring stands first in the buffer, the send ring behind it. */
+/* The receive ring is at the start of the buffer, the send ring follows. */
 static int
 qp_rings_check(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
 {
@@ -122,7 +122,7 @@ qp_receive_check(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
 	return 0;
 }
 
-/* Counter set 0 stands for none. */
+/* Counter set 0: none. */
 static int
 qp_counter(struct fw_cmd *c, uint32_t id, struct emu_q_counter **counter)
 {

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * The state machine of queue pairs: one command per transition. Each has parameters that it always
- * takes and optional ones, taken when their bit stands in opt_param_mask (PRM, QP modify).
+ * takes and optional ones, taken if their bit is set in opt_param_mask (PRM, QP modify).
  */
 #include <endian.h>
 #include <string.h>
@@ -321,7 +321,7 @@ fw_modify_qp(struct fw_cmd *c)
 	if ((t->from & 1u << fw->qp.state) == 0)
 		return fw_refuse(c, FW_QP_STATE, "QP 0x%x is %s", c->obj->id,
 				 prm_qpc_state_name(fw->qp.state));
-	/* These carry no context and are told apart by that. */
+	/* Transitions without parameters have no context. */
 	if (t->take != NULL) {
 		ret = qp_next_context(c, t, &next);
 		if (ret == 0 && (prm_rst2init_qp_in_get_opt_param_mask(c->in) & OPT(COUNTER_SET_ID)))

@@ -192,7 +192,7 @@ mtutc_read(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* Of the mailboxes' integers nobody speaks: the register tells how DMA swaps, on x86 not at all. */
+/* HOST_ENDIANNESS is about the byte order of DMA data, not of mailboxes: x86 needs no swap. */
 static int
 host_endianness_read(struct fw_cmd *c, void *reg)
 {
@@ -241,7 +241,7 @@ reg_find(unsigned id)
 
 /* The answer to both: the register as it is. */
 static int
-reg_tell(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
+reg_write_back(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 {
 	size_t room = c->out_len - c->desc->out_bytes_min;
 	int ret = row->read(c, reg);
@@ -260,7 +260,7 @@ reg_get(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 
 	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min,
 	       given < row->bytes ? given : row->bytes);
-	return reg_tell(c, row, reg);
+	return reg_write_back(c, row, reg);
 }
 
 static int
@@ -275,7 +275,7 @@ reg_set(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 		return fw_refuse(c, FW_REG_LEN, "%zu of %u bytes", given, row->bytes);
 	memcpy(reg, (uint8_t *)c->in + c->desc->in_bytes_min, row->bytes);
 	ret = row->write(c, reg);
-	return ret == 0 ? reg_tell(c, row, reg) : ret;
+	return ret == 0 ? reg_write_back(c, row, reg) : ret;
 }
 
 static int

@@ -62,7 +62,7 @@ fw_create_rmp(struct fw_cmd *c)
 	return 0;
 }
 
-/* Only the limit can change: it is armed anew. */
+/* Only the limit can change; this arms its event again. */
 int
 fw_modify_rmp(struct fw_cmd *c)
 {

@@ -34,7 +34,7 @@ rq_features_check(struct fw_cmd *c, const struct prm_rqc *rqc)
 	return fw_ts_format_check(c, prm_rqc_get_ts_format(rqc));
 }
 
-/* Counter set 0 stands for none. */
+/* Counter set 0: none. */
 static int
 rq_counter(struct fw_cmd *c, const struct prm_rqc *rqc, struct emu_q_counter **counter)
 {
@@ -101,7 +101,7 @@ fw_create_rq(struct fw_cmd *c)
 	return 0;
 }
 
-/* Changes the counter set of a queue: the old one is let go. */
+/* Changes the counter set of a queue and releases the old one. */
 static int
 rq_set_counter(struct fw_cmd *c, struct fw_rq *rq, const struct prm_rqc *rqc)
 {
