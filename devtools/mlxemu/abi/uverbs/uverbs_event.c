@@ -23,12 +23,9 @@
 
 #include "core/emu_fault.h"
 #include "fw/emu_fw.h"
+#include "prm.h"
 #include "uverbs.h"
 
-#define EVENT_PORT_CHANGE 0x09
-#define EQE_BYTES 64
-#define EQE_SUB_TYPE 3
-#define PORT_SUB_TYPE_ACTIVE 4
 /* enum ibv_event_type */
 #define IBV_EVENT_DEVICE_FATAL 8
 #define IBV_EVENT_PORT_ACTIVE 9
@@ -245,7 +242,7 @@ abi_sub_deliver(struct abi_sub *sub, const void *eqe)
 {
 	struct {
 		uint64_t cookie;
-		uint8_t eqe[EQE_BYTES];
+		uint8_t eqe[sizeof(struct prm_eqe)];
 	} rec;
 	const uint64_t one = 1;
 
@@ -262,7 +259,7 @@ abi_sub_deliver(struct abi_sub *sub, const void *eqe)
 		return;
 	}
 	rec.cookie = sub->cookie;
-	memcpy(rec.eqe, eqe, EQE_BYTES);
+	memcpy(rec.eqe, eqe, sizeof(struct prm_eqe));
 	if (!abi_channel_send(sub->channel, &rec, sizeof(rec)))
 		emu_trace_note(sub->channel->file->dev, "event channel is full: event lost");
 }
@@ -273,8 +270,8 @@ abi_port_event(struct abi_file *file, const uint8_t *eqe)
 {
 	struct ib_uverbs_async_event_desc desc = {
 		.element = 1,
-		.event_type = eqe[EQE_SUB_TYPE] == PORT_SUB_TYPE_ACTIVE ? IBV_EVENT_PORT_ACTIVE
-									: IBV_EVENT_PORT_ERR,
+		.event_type = eqe[offsetof(struct prm_eqe, sub_type)] == PRM_PORT_CHANGE_SUBTYPE_ACTIVE ?
+				      IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR,
 	};
 	struct abi_channel *ch;
 
@@ -297,7 +294,7 @@ abi_event_deliver(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const
 			abi_sub_deliver(sub, eqe);
 	if (handle != NULL && handle->verbs != NULL)
 		abi_verbs_event(file, handle, type);
-	if (obj == NULL && type == EVENT_PORT_CHANGE)
+	if (obj == NULL && type == PRM_EVENT_TYPE_PORT_CHANGE)
 		abi_port_event(file, eqe);
 }
 
@@ -308,7 +305,7 @@ abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const voi
 	const struct emu_fault_action *a =
 		emu_fault_at(EMU_ON_EQE_WRITE) ? emu_fault_hit(&q) : NULL;
 	enum emu_fault_act act = a != NULL ? a->act : EMU_ACT_NONE;
-	uint8_t changed[EQE_BYTES];
+	uint8_t changed[sizeof(struct prm_eqe)];
 
 	if (act == EMU_ACT_DROP || ctx->dev->removed)
 		return;
