@@ -108,7 +108,7 @@ check_msi(struct mdv_dev *dev)
 		n++;
 	CHECK_EQ(ret, -ENOSPC);
 	CHECK(msi[n] == NULL);
-	CHECK_EQ(lines_with(log_end(), "ENOSPC (all of the function are taken)"), 1);
+	CHECK_EQ(lines_with(log_end(), "ENOSPC (all vectors of the function are in use)"), 1);
 	REQUIRE(n > 1);
 	one = msi[--n];
 	number = one->devx->vector;

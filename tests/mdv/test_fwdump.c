@@ -387,7 +387,7 @@ test_killed(void)
 	/* Not before the holder had its chances: a millisecond each. */
 	CHECK(ms_now() - begin >= MDV_VSC_TRIES);
 	CHECK_EQ(lines_of(log), 1);
-	CHECK_EQ(lines_with(log, "the lock of the register gateway was left behind: ticket 0x"), 1);
+	CHECK_EQ(lines_with(log, "the lock of the register gateway was stale: ticket 0x"), 1);
 	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
 	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
 	CHECK(n > 900);
@@ -420,7 +420,7 @@ test_foreign_holder(void)
 	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
 	log = log_end();
 	CHECK_EQ(lines_of(log), 1);
-	CHECK_EQ(lines_with(log, "the gateway's lock is held by somebody else"), 1);
+	CHECK_EQ(lines_with(log, "the gateway's lock is held by another process"), 1);
 	CHECK_EQ(config_get(VSC(SEMAPHORE)), ticket);
 	kill(pid, SIGKILL);
 	child_end(pid);
@@ -474,7 +474,7 @@ test_failures(void)
 		/* Only the write that gives the lock back may leave it there, and says so. */
 		if (config_get(VSC(SEMAPHORE)) != 0) {
 			left++;
-			CHECK_EQ(lines_with(log_end(), "cannot be given back"), 1);
+			CHECK_EQ(lines_with(log_end(), "cannot release the lock"), 1);
 			config_set(VSC(SEMAPHORE), 0);
 		} else {
 			(void)log_end();

@@ -32,7 +32,7 @@ rule_stuck(void)
 	log_begin();
 	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
 	log = log_end();
-	CHECK_EQ(lines_with(log, "cannot be cleared: ticket 0x77"), 1);
+	CHECK_EQ(lines_with(log, "cannot clear the stale lock of the register gateway: ticket 0x77"), 1);
 	mdv_fwdump_close(h);
 }
 

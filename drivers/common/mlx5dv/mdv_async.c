@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Asynchronous queries: which are outstanding, and whose an answer is.
- *
- * The kernel tells neither how long an answer is nor to what it is one, beyond the number that the
- * query was given. So each outstanding query has a slot, and that number names slot and use.
+ * Asynchronous queries. A completion contains only the wr_id of the query, not its length or object. Each
+ * outstanding query therefore has a slot, and the wr_id given to the kernel is slot and use count.
  */
 
 #include <fcntl.h>
@@ -15,17 +13,17 @@
 #include "mdv_async.h"
 #include "mdv_private.h"
 
-/** No query has a shorter outbox than the head of one, so there cannot be more of them at a time. */
+/** Most outstanding queries: the kernel limits the sum of their outboxes, each at least a header. */
 #define SLOTS_MAX (MDV_ASYNC_OUTBOXES_BYTES / MDV_MAILBOX_BYTES_MIN)
 #define SLOTS_FIRST 64
 #define NO_SLOT UINT32_MAX
-/** Of an inbox so much is kept, to name what was refused. */
+/** Part of an inbox that is kept for the log line of a refusal. */
 #define IN_KEPT_BYTES 48
 
 struct slot {
 	uint64_t wr_id;
-	uint32_t use;		/**< Moves when the slot is free again: answers of former uses are none. */
-	uint32_t next_free;	/**< Or NO_SLOT: the last. */
+	uint32_t use;		/**< Incremented when freed, to recognise late replies. */
+	uint32_t next_free;	/**< Next free slot, or NO_SLOT. */
 	uint16_t out_bytes;	/**< 0: free. */
 	uint16_t in_bytes;
 	uint32_t in[IN_KEPT_BYTES / 4];
@@ -47,7 +45,7 @@ fd_nonblock(const struct mdv_dev *dev, int fd)
 
 	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "the descriptor for answers cannot be made non-blocking: %s",
+	MDV_LOG(ERR, &dev->pci, "cannot set O_NONBLOCK on the completion descriptor: %s",
 		mdv_errno_name(errno));
 	return -errno;
 }
@@ -144,7 +142,7 @@ slot_free(struct mdv_async *async, uint32_t i)
 	async->outstanding--;
 }
 
-/** What the kernel is given as number: which slot, and which use of it. */
+/** The wr_id for the kernel: slot and use. */
 static uint64_t
 slot_number(const struct mdv_async *async, uint32_t i)
 {
@@ -162,7 +160,7 @@ slot_of(struct mdv_async *async, uint64_t number)
 	return &async->slots[i];
 }
 
-/* ------------------------------------------------------------------ query and answer */
+/* ------------------------------------------------------------------ query and reply */
 
 int
 mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, size_t in_bytes,
@@ -173,7 +171,7 @@ mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, si
 	int rc;
 
 	if (out_bytes < MDV_MAILBOX_BYTES_MIN || out_bytes > UINT16_MAX) {
-		MDV_LOG(ERR, &async->dev->pci, "an outbox of %zu bytes: %d to %d are possible",
+		MDV_LOG(ERR, &async->dev->pci, "outbox of %zu bytes is out of range: %d to %d",
 			out_bytes, MDV_MAILBOX_BYTES_MIN, UINT16_MAX);
 		return mdv_fail(EINVAL);
 	}
@@ -197,7 +195,7 @@ mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, si
 	return 0;
 }
 
-/* Who does not wait is told EAGAIN also of a device that is gone: the descriptor's end tells. */
+/* The kernel returns EAGAIN also after a removal; then the descriptor reports POLLHUP or POLLERR. */
 static int
 nothing_there(struct mdv_async *async)
 {
@@ -212,7 +210,7 @@ nothing_there(struct mdv_async *async)
 }
 
 int
-mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_async_reply *answer)
+mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_async_reply *reply)
 {
 	struct mlx5dv_devx_async_cmd_hdr *head = buf;
 	struct slot *s;
@@ -226,19 +224,19 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 	if (err != 0) {
 		mdv_suspect_if(async->dev, err);
 		if (err != ENOSPC)
-			MDV_LOG_ERR(async->dev, "answers cannot be read: %s", mdv_errno_name(err));
+			MDV_LOG_ERR(async->dev, "cannot read replies: %s", mdv_errno_name(err));
 		return mdv_fail(err);
 	}
 	s = slot_of(async, head->wr_id);
 	if (s == NULL) {
-		MDV_LOG(ERR, &async->dev->pci, "an answer with number 0x%" PRIx64 " is to no query",
+		MDV_LOG(ERR, &async->dev->pci, "reply with unknown number 0x%" PRIx64,
 			(uint64_t)head->wr_id);
 		return mdv_fail(EPROTO);
 	}
-	answer->wr_id = s->wr_id;
-	answer->out = head->out_data;
-	answer->out_bytes = s->out_bytes;
-	answer->rc = mdv_cmd_result(async->dev, s->in, s->in_bytes, head->out_data, 0,
+	reply->wr_id = s->wr_id;
+	reply->out = head->out_data;
+	reply->out_bytes = s->out_bytes;
+	reply->rc = mdv_cmd_result(async->dev, s->in, s->in_bytes, head->out_data, 0,
 				 async->quiet);
 	slot_free(async, (uint32_t)(s - async->slots));
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Vport and physical port counters, as far as the device answers. */
+/* Counters of the vport and the physical port, from commands or from the kernel interface. */
 
 #include <pthread.h>
 #include <stddef.h>
@@ -18,10 +18,10 @@ enum counter_source {
 	SOURCE_RFC_2863, /**< PPCNT, RFC 2863 group. */
 	SOURCE_COUNT,
 };
-/** In place of a source's dword: the interface's statistics have it (ETHTOOL_GSTATS). */
+/** Instead of a dword: the counter is read from the interface (ETHTOOL_GSTATS). */
 #define BY_INTERFACE UINT16_MAX
 
-/** Packets stand before bytes in a traffic_counter. */
+/** Dwords in a traffic_counter (PRM, QUERY_VPORT_COUNTER). */
 #define PACKETS 0
 #define BYTES 2
 
@@ -66,23 +66,23 @@ static const struct counter counters[] = {
 	{ "tx_discards_phy", SOURCE_RFC_2863, 0, "if_out_discards_high" },
 	{ "tx_errors_phy", SOURCE_RFC_2863, 0, "if_out_errors_high" },
 };
-_Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "more counters than users have room for");
+_Static_assert(RTE_DIM(counters) <= MDV_COUNTERS_MAX, "MDV_COUNTERS_MAX");
 
 struct mdv_counter_set {
-	bool answers[SOURCE_COUNT];
+	bool works[SOURCE_COUNT]; /**< The device supports this source. */
 	unsigned int n;
-	uint32_t ethtool_count; /**< Statistics of the interface, 0: not needed, or none. */
-	int ethtool_index[MDV_COUNTERS_MAX]; /**< By entry; -1: from its source, or not there. */
-	pthread_mutex_t lock; /**< Of all that a reading changes. */
-	uint64_t last[MDV_COUNTERS_MAX]; /**< By entry: the last good reading. */
-	bool failing; /**< The last reading, and that was logged. */
+	uint32_t ethtool_count; /**< Number of statistics of the interface; 0: not used. */
+	int ethtool_index[MDV_COUNTERS_MAX]; /**< By entry; -1: from a command, or missing. */
+	pthread_mutex_t lock; /**< Protects all fields that a reading changes. */
+	uint64_t last[MDV_COUNTERS_MAX]; /**< By entry: the last successful reading. */
+	bool failing; /**< The last reading failed, which was logged. */
 	struct {
 		const struct counter *counter;
 		uint16_t dword; /**< From the start of the reply: outbox, or counter group. */
 	} entry[MDV_COUNTERS_MAX];
 };
 
-/** Where a counter stands in the reply of its source; -1 when the layout has no such field. */
+/** Dword of a counter in the reply of its source; -1 if the layout has no such field. */
 static int
 dword_of(const struct counter *c)
 {
@@ -144,7 +144,7 @@ read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
 	return 0;
 }
 
-/** Reads all of a source; the dwords of its layout count from reply->dw. 0 or -errno. */
+/** Reads a source into reply->dw, at the offsets of its layout. 0 or -errno. */
 static int
 read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply, bool quiet)
 {
@@ -161,8 +161,8 @@ read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply,
 }
 
 /**
- * What the device does not tell a user may be known to the kernel, which reads the same registers: most
- * firmware refuses them to contexts without a privilege.
+ * Adds the port counters of the kernel interface if the device refuses PPCNT, as most firmware does for
+ * ACCESS_REGISTER_USER. The kernel reads the same registers.
  */
 static void
 add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
@@ -172,12 +172,12 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 
 	for (size_t i = 0; i < RTE_DIM(counters); i++)
 		names[i] = counters[i].name;
-	if (set->answers[SOURCE_802_3] && set->answers[SOURCE_RFC_2863])
+	if (set->works[SOURCE_802_3] && set->works[SOURCE_RFC_2863])
 		return;
 	set->ethtool_count = mdv_ethtool_find(dev, names, RTE_DIM(counters), index);
 	for (size_t i = 0; i < RTE_DIM(counters) && set->ethtool_count != 0; i++) {
-		/* The vport's are the device's own to tell: the interface counts otherwise. */
-		if (set->answers[counters[i].source] || counters[i].source == SOURCE_VPORT ||
+		/* Vport counters are not taken from the interface, which counts differently. */
+		if (set->works[counters[i].source] || counters[i].source == SOURCE_VPORT ||
 		    index[i] < 0)
 			continue;
 		set->entry[set->n].counter = &counters[i];
@@ -197,16 +197,16 @@ mdv_counters_open(struct mdv_dev *dev)
 		return mdv_fail(ENOMEM);
 	}
 	if (dev->caps.vport_counters)
-		set->answers[SOURCE_VPORT] = read_source(dev, SOURCE_VPORT, &reply, true) == 0;
+		set->works[SOURCE_VPORT] = read_source(dev, SOURCE_VPORT, &reply, true) == 0;
 	if (dev->caps.access_reg_user) {
-		set->answers[SOURCE_802_3] = read_source(dev, SOURCE_802_3, &reply, true) == 0;
-		set->answers[SOURCE_RFC_2863] =
+		set->works[SOURCE_802_3] = read_source(dev, SOURCE_802_3, &reply, true) == 0;
+		set->works[SOURCE_RFC_2863] =
 			read_source(dev, SOURCE_RFC_2863, &reply, true) == 0;
 	}
 	for (size_t i = 0; i < RTE_DIM(counters); i++) {
 		int dword = dword_of(&counters[i]);
 
-		if (!set->answers[counters[i].source] || dword < 0)
+		if (!set->works[counters[i].source] || dword < 0)
 			continue;
 		set->entry[set->n].counter = &counters[i];
 		set->ethtool_index[set->n] = -1;
@@ -238,7 +238,7 @@ mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
 	return i < dev->counters->n ? dev->counters->entry[i].counter->name : NULL;
 }
 
-/** Statistics come and go with what the interface is used for: the same names, wherever they stand now. */
+/** Looks up the names again: the set of statistics changes with the use of the interface. */
 static int
 interface_find(struct mdv_dev *dev, struct mdv_counter_set *set)
 {
@@ -279,7 +279,7 @@ take_source(struct mdv_dev *dev, struct mdv_counter_set *set, enum counter_sourc
 {
 	union reply reply;
 
-	/* A failure that lasts has its line already. */
+	/* Log the first failure only. */
 	if (read_source(dev, source, &reply, set->failing) != 0)
 		return -rte_errno;
 	for (unsigned int i = 0; i < set->n; i++) {
@@ -302,10 +302,10 @@ mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 	if (set->ethtool_count != 0)
 		rc = take_interface(dev, set);
 	if (rc != 0 && !set->failing)
-		MDV_LOG_ERR(dev, "statistics of interface %s cannot be read: %s: they stay as they were",
+		MDV_LOG_ERR(dev, "cannot read the statistics of interface %s: %s: keeping the last values",
 			    dev->netdev_name, mdv_errno_name(-rc));
 	for (enum counter_source source = 0; source < SOURCE_COUNT; source++) {
-		err = set->answers[source] ? take_source(dev, set, source) : 0;
+		err = set->works[source] ? take_source(dev, set, source) : 0;
 		rc = rc == 0 ? err : rc;
 	}
 	set->failing = rc != 0;

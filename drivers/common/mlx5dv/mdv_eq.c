@@ -13,7 +13,7 @@
 
 #define MDV_LOG_EQES_MIN 7
 #define MDV_LOG_EQES_MAX 22
-/* An entry's owner bit before the device has written there for the first time. */
+/* Owner bit of an entry that the device has not written yet. */
 #define MDV_EQE_OWNER_INIT 1
 
 _Static_assert((1u << MDV_LOG_EQES_MIN) >= MDV_EQ_SPARE, "smallest EQ");
@@ -34,8 +34,8 @@ mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 		err = msi->devx != NULL ? 0 : errno != 0 ? errno : EIO;
 	}
 	if (err != 0) {
-		MDV_LOG_ERR(dev, "no interrupt vector: one of MSI-X cannot be had: %s%s", mdv_errno_name(err),
-			    err == ENOSPC ? " (all of the function are taken)" : "");
+		MDV_LOG_ERR(dev, "no interrupt vector: cannot allocate one of MSI-X: %s%s", mdv_errno_name(err),
+			    err == ENOSPC ? " (all vectors of the function are in use)" : "");
 		free(msi);
 		return mdv_fail(err);
 	}
@@ -81,7 +81,7 @@ eqe_at(const struct mdv_eq *eq, uint32_t index)
 	return (volatile struct prm_eqe *)eq->devx->vaddr + slot;
 }
 
-/* The command's outbox has the device's word where there is one. */
+/* The status in the outbox takes precedence over errno, see mdv_cmd_result(). */
 static struct mlx5dv_devx_eq *
 run_create(struct mdv_dev *dev, const struct prm_create_eq_in *in, struct prm_create_eq_out *out)
 {
@@ -120,9 +120,9 @@ fill_create(const struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eq
 }
 
 /*
- * The library tells where the entries are only when the device may write there already, and the
- * caller's to do is to mark them all as not written. Events that came in between are passed over:
- * one of them unseen would hold up all that come after it.
+ * mlx5dv_devx_create_eq() returns the address of the entries after the EQ exists, so the owner bits are
+ * initialised while the device may already write events. Skip these events: an entry that was
+ * overwritten would never become valid and would block all later ones.
  */
 static int
 skip_early(struct mdv_eq *eq)
@@ -150,7 +150,7 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 
 	*out = NULL;
 	if (log_eqes < MDV_LOG_EQES_MIN || log_eqes > MDV_LOG_EQES_MAX) {
-		MDV_LOG(ERR, &dev->pci, "an EQ of 2^%u entries: 2^%d to 2^%d can be had", log_eqes,
+		MDV_LOG(ERR, &dev->pci, "EQ of 2^%u entries is out of range: 2^%d to 2^%d", log_eqes,
 			MDV_LOG_EQES_MIN, MDV_LOG_EQES_MAX);
 		return mdv_fail(EINVAL);
 	}
@@ -200,16 +200,16 @@ mdv_eq_destroy(struct mdv_eq *eq)
 /* ------------------------------------------------------------------ events */
 
 static void
-tell_index(struct mdv_eq *eq, unsigned int offset)
+write_index(struct mdv_eq *eq, unsigned int offset)
 {
 	volatile uint32_t *reg = RTE_PTR_ADD(eq->dev->uar->base_addr, offset);
 
-	eq->told = eq->index;
-	/* What was read of the entries, before the device may write there again. */
+	eq->written = eq->index;
+	/* Complete the reads of the entries before the device may overwrite them. */
 	rte_io_mb();
 	*reg = rte_cpu_to_be_32(eq->eqn << PRM_UAR_PAGE_EQ_ARM_EQN_SHIFT |
 				(eq->index & PRM_UAR_PAGE_EQ_ARM_CI_MASK));
-	/* Where the page is write-combining the doorbell would linger. */
+	/* Flush the store if the page is write-combining. */
 	rte_wmb();
 }
 
@@ -220,19 +220,19 @@ mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe)
 
 	if ((from->owner & 1) != (eq->index >> eq->log_eqes & 1))
 		return false;
-	/* The owner bit before what it stands for. */
+	/* Read the owner bit before the rest of the entry. */
 	rte_io_rmb();
 	memcpy(eqe, (const void *)(uintptr_t)from, sizeof(*eqe));
 	eq->index++;
-	if (eq->index - eq->told >= MDV_EQ_SPARE / 2)
-		tell_index(eq, offsetof(struct prm_uar_page, eq_index));
+	if (eq->index - eq->written >= MDV_EQ_SPARE / 2)
+		write_index(eq, offsetof(struct prm_uar_page, eq_index));
 	return true;
 }
 
 void
 mdv_eq_arm(struct mdv_eq *eq)
 {
-	tell_index(eq, offsetof(struct prm_uar_page, eq_arm));
+	write_index(eq, offsetof(struct prm_uar_page, eq_arm));
 }
 
 /* ------------------------------------------------------------------ a vector for a CQ */
@@ -261,14 +261,14 @@ mdv_vfio_vector_down(struct mdv_vector *v)
 	(void)mdv_msi_free(v->msi);
 }
 
-/* The CQ was made on the EQ: there is nothing to subscribe to. */
+/* The CQ context names the EQ, so no subscription is needed. */
 int
 mdv_vfio_vector_attach(struct mdv_vector *v __rte_unused, struct mdv_cq *cq __rte_unused)
 {
 	return 0;
 }
 
-/* While no event has come the queue is armed as it was: it costs a doorbell to do so. */
+/* Without new events the EQ is still armed: save the doorbell. */
 bool
 mdv_vfio_vector_drain(struct mdv_vector *v)
 {

@@ -2,10 +2,10 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Interrupt vectors and event queues of one's own: only for devices opened through VFIO
- * (MDV_OPEN_VFIO), elsewhere the kernel has them all.
+ * Interrupt vectors and event queues, in VFIO mode only (MDV_OPEN_VFIO); in verbs mode the kernel owns
+ * all of them.
  *
- * A vector, and a queue, belong to one thread at a time.
+ * A vector or queue must be used by one thread at a time.
  */
 #ifndef MDV_EQ_H
 #define MDV_EQ_H
@@ -18,37 +18,37 @@ struct prm_eqe;
 extern "C" {
 #endif
 
-/** An MSI-X vector and the descriptor that it makes readable. Fields are read-only for users. */
+/** An MSI-X vector and its descriptor. Fields are read-only for users. */
 struct mdv_msi {
 	struct mdv_dev *dev;
 	struct mlx5dv_devx_msi_vector *devx;
-	int vector;	/**< From 1 on: 0 is the library's. */
-	int fd;		/**< An eventfd, not blocking; lasts as long as the vector. */
+	int vector;	/**< 1 or more; libmlx5 uses vector 0. */
+	int fd;		/**< Non-blocking eventfd, closed by mdv_msi_free(). */
 };
 
 /**
- * Takes a free vector (mlx5dv_devx_alloc_msi_vector(3)).
+ * Allocates a vector (mlx5dv_devx_alloc_msi_vector(3)).
  *
  * @param[out] out
- *   The vector, to be released by mdv_msi_free(); NULL on failure.
+ *   The vector; release it with mdv_msi_free(). NULL on failure.
  * @return
- *   0; -ENOSPC all vectors of the function are taken; -EOPNOTSUPP not a VFIO context; -ENOMEM,
- *   -EMFILE; or why VFIO does not switch it on. One line.
+ *   0; -ENOSPC all vectors of the function are in use; -EOPNOTSUPP not a VFIO context; -ENOMEM;
+ *   -EMFILE; or the error of VFIO. Logged.
  */
 __rte_internal
 int mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out);
 
 /**
- * Gives it back and closes the descriptor. No EQ may use it any more. NULL is allowed.
+ * Frees the vector and closes the descriptor. No EQ may use it any more. NULL is allowed.
  *
  * @return
- *   0; or -errno and one line: -EINVAL, the library does not know it. The vector is the caller's
- *   then as before; the memory of the handle stays with it.
+ *   0; -EINVAL libmlx5 does not know the vector, logged. The caller then still owns the vector and
+ *   its handle.
  */
 __rte_internal
 int mdv_msi_free(struct mdv_msi *msi);
 
-/** Takes what has come and makes the descriptor unreadable until the next interrupt. */
+/** Consumes pending interrupts: the descriptor is not readable until the next one. */
 __rte_internal
 void mdv_msi_drain(const struct mdv_msi *msi);
 
@@ -57,55 +57,57 @@ struct mdv_eq {
 	struct mdv_dev *dev;
 	struct mlx5dv_devx_eq *devx;
 	uint32_t eqn;
-	uint32_t index;	/**< Consumer index: events taken since the start. */
-	uint32_t told;	/**< As the device last heard of it. */
+	uint32_t index;	/**< Consumer index: events taken since creation. */
+	uint32_t written; /**< Last consumer index that was written to the device. */
 	uint8_t log_eqes;
 };
 
-/** EQEs that there are beyond those asked for, so that the index need not be told with each. */
+/** EQEs in addition to those required, so that not every event needs a doorbell. */
 #define MDV_EQ_SPARE 128u
 
 /**
- * Makes an event queue, armed, whose first event raises the vector.
+ * Creates an armed event queue.
  *
  * @param msi
- *   Its vector, which must outlive it.
+ *   Its vector, which must outlive the queue.
  * @param log_eqes
- *   log2 of its entries, 7 to 22: MDV_EQ_SPARE of them or more.
+ *   log2 of the number of entries, 7 to 22.
  * @param events
- *   Bits of event types (PRM, Event Types) up to 63 that it is to be told of for the whole device;
- *   0 for one that only hears of the CQs created on it.
+ *   Bit mask of device-wide event types 0 to 63 (PRM, Event Types) that are reported to this queue;
+ *   0: only completion events of CQs created on it.
  * @param[out] out
- *   The queue, to be released by mdv_eq_destroy(); NULL on failure.
+ *   The queue; release it with mdv_eq_destroy(). NULL on failure.
  * @return
- *   0; -EINVAL sizes; -ENOMEM; -EOPNOTSUPP not a VFIO context; or the device's answer by name.
+ *   0; -EINVAL log_eqes out of range; -ENOMEM; -EOPNOTSUPP not a VFIO context; or as mdv_cmd().
  */
 __rte_internal
 int mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, uint64_t events,
 		  struct mdv_eq **out);
 
 /**
- * Destroys it. CQs created on it must have gone. NULL is allowed.
+ * Destroys the queue. Its CQs must have been destroyed before. NULL is allowed.
  *
  * @return
- *   0; or what the device answered: it may still write there, and queue and memory are lost until
+ *   0; or -errno if the device refused: it may still write to the queue, whose memory is lost until
  *   the process ends.
  */
 __rte_internal
 int mdv_eq_destroy(struct mdv_eq *eq);
 
 /**
- * The next event, a copy of it.
+ * Takes the next event.
  *
+ * @param[out] eqe
+ *   Copy of the EQE.
  * @return
- *   false: none has come.
+ *   false: no event.
  */
 __rte_internal
 bool mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe);
 
 /**
- * Tells the device how far events were taken, and asks for an interrupt at the next one; at once
- * if that has come already.
+ * Writes the consumer index to the device and requests an interrupt for the next event, immediately
+ * if there is one already.
  */
 __rte_internal
 void mdv_eq_arm(struct mdv_eq *eq);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the kernel's interface tells by SIOCETHTOOL: statistics and link speed. */
+/* Statistics and link speed of the kernel interface (SIOCETHTOOL). */
 
 #include <net/if.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #include "mdv_private.h"
 
-/** More than any interface is known to have; also the room for statistics that come between two calls. */
+/** Largest number of statistics that is accepted, and space for new ones between two calls: assumed. */
 #define MDV_ETHTOOL_STATS_MAX 16384u
 #define MDV_ETHTOOL_STATS_SLACK 4096u
-/** Words of each of three link mode masks that a kernel may ask for: they are counted in a signed byte. */
+/** Largest link_mode_masks_nwords, a signed byte (linux/ethtool.h), for each of three masks. */
 #define MDV_LINK_MODE_WORDS_MAX 128
 
 static int
@@ -25,7 +25,7 @@ ethtool_ioctl(struct mdv_dev *dev, void *request)
 	return -mdv_netdev_ioctl(dev, SIOCETHTOOL, &ifr);
 }
 
-/* How many statistics there are; 0 when that cannot be told. */
+/* Number of statistics; 0 if it cannot be read. */
 static uint32_t
 stats_count(struct mdv_dev *dev)
 {
@@ -76,7 +76,7 @@ mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned
 	struct ethtool_stats *stats;
 	int rc;
 
-	/* The kernel writes as many as there are by then, whatever it is told. */
+	/* The kernel writes as many values as it has now and ignores n_stats on input. */
 	stats = calloc(1, sizeof(*stats) + sizeof(uint64_t) * (count + MDV_ETHTOOL_STATS_SLACK));
 	if (stats == NULL)
 		return -ENOMEM;
@@ -84,16 +84,16 @@ mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned
 	stats->n_stats = count;
 	rc = ethtool_ioctl(dev, stats);
 	if (rc == 0 && stats->n_stats != count)
-		rc = -ESTALE; /* They are not where they were. */
+		rc = -ESTALE; /* The indices are no longer valid. */
 	for (unsigned int k = 0; rc == 0 && k < n; k++)
 		values[k] = index[k] >= 0 ? stats->data[index[k]] : 0;
 	free(stats);
 	return rc;
 }
 
-/* The first answer is the number of mask words, negative; the second is the settings. */
+/* The first call returns the number of mask words, negated; the second one the settings. */
 static uint32_t
-speed_ask(struct mdv_dev *dev, struct ethtool_link_settings *s)
+speed_read(struct mdv_dev *dev, struct ethtool_link_settings *s)
 {
 	int words;
 
@@ -115,9 +115,9 @@ speed_ask(struct mdv_dev *dev, struct ethtool_link_settings *s)
 uint32_t
 mdv_ethtool_speed_mbps(struct mdv_dev *dev)
 {
-	/* The settings, and behind them the masks that a kernel may want room for. */
-	uint32_t room[sizeof(struct ethtool_link_settings) / sizeof(uint32_t) +
+	/* The settings, followed by three masks. */
+	uint32_t buffer[sizeof(struct ethtool_link_settings) / sizeof(uint32_t) +
 		      3 * MDV_LINK_MODE_WORDS_MAX] = { 0 };
 
-	return speed_ask(dev, (struct ethtool_link_settings *)(void *)room);
+	return speed_read(dev, (struct ethtool_link_settings *)(void *)buffer);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Register dumps: what is the same on every system, the contract of mlx5io(4). */
+/* Register dumps: the part that is common to all systems. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_
 void
 mdv_fwdump_stop_by(struct mdv_fwdump *h, bool (*stop)(const void *arg), const void *arg)
 {
-	h->stop = (struct mdv_fwdump_stop){ .says = stop, .arg = arg };
+	h->stop = (struct mdv_fwdump_stop){ .stop = stop, .arg = arg };
 }
 
 void
@@ -89,8 +89,8 @@ mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 }
 
 int
-mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
-		struct mdv_fwdump_info *info)
+mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
+		       size_t *filled, struct mdv_fwdump_info *info)
 {
 	struct mdv_fwdump_info unwanted;
 
@@ -108,17 +108,17 @@ mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t
 int
 mdv_fwdump_add(struct mdv_fwdump_set *set, uint32_t addr, uint32_t val)
 {
-	if (set->count == set->room) {
-		size_t room = set->room != 0 ? 2 * set->room : 1024;
+	if (set->count == set->size) {
+		size_t size = set->size != 0 ? 2 * set->size : 1024;
 		void *more;
 
-		if (set->room >= MDV_FWDUMP_MAX)
+		if (set->size >= MDV_FWDUMP_MAX)
 			return -EOVERFLOW;
-		more = realloc(set->regs, room * sizeof(*set->regs));
+		more = realloc(set->regs, size * sizeof(*set->regs));
 		if (more == NULL)
 			return -ENOMEM;
 		set->regs = more;
-		set->room = room;
+		set->size = size;
 	}
 	set->regs[set->count++] = (struct mdv_fwdump_reg){ addr, val };
 	return 0;

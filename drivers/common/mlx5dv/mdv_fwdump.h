@@ -2,16 +2,15 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Dumps of a card's registers, with the contract of FreeBSD's mlx5io(4): one dump is taken and kept
- * per device until it is reset; it is read as pairs of address and value.
+ * Dumps of the registers of a card, with the semantics of FreeBSD's mlx5io(4): one dump per device is
+ * taken and kept until it is reset. It consists of pairs of address and value.
  *
- * Needs neither an open device nor EAL: a device is named by its PCI address. On Linux the dump is
- * kept in a file, so it outlives who took it, and any process of the user finds it; on FreeBSD the
- * kernel keeps it. A handle may be used by several threads at once, and several handles and processes
- * may be at the same device: one takes the dump, the others wait and find it.
+ * Requires neither an open device nor EAL. On Linux the dump is kept in a file, which all processes of
+ * the user can read; on FreeBSD the kernel keeps it. A handle may be used by several threads at
+ * once. If several processes take a dump of the same device, one takes it and the others wait.
  *
- * Functions give 0 or a negative errno and set rte_errno. What fails beyond the documented states
- * (a dump is there, there is none, wrong mode) is logged once, with every way that was tried.
+ * Functions return 0 or a negative errno and set rte_errno. Errors other than the documented states
+ * (-EEXIST, -ENOENT, -EBADF) are logged once, with every route that was tried.
  */
 #ifndef MDV_FWDUMP_H
 #define MDV_FWDUMP_H
@@ -27,7 +26,7 @@
 extern "C" {
 #endif
 
-/** Which way a dump came. */
+/** Route to the registers. */
 enum mdv_fwdump_route {
 	MDV_FWDUMP_NONE,
 	MDV_FWDUMP_VSC,		/**< Vendor-specific capability in PCI configuration space. */
@@ -36,7 +35,7 @@ enum mdv_fwdump_route {
 	MDV_FWDUMP_ROUTES,
 };
 
-/** What a handle may do: as O_RDONLY, O_WRONLY and both of open(2). */
+/** Access of a handle: as O_RDONLY, O_WRONLY and O_RDWR of open(2). */
 #define MDV_FWDUMP_READ 1u
 #define MDV_FWDUMP_WRITE 2u
 
@@ -45,15 +44,15 @@ struct mdv_fwdump_reg {
 	uint32_t addr, val;
 };
 
-/** What a register holds in a dump that the card would not show. */
+/** Value in a dump of a register that the card refused to read. */
 #define MDV_FWDUMP_UNREADABLE 0xbadacce5u
 
 struct mdv_fwdump_info {
 	enum mdv_fwdump_route route;
 	uint32_t count;		/**< Registers. */
-	uint32_t unreadable;	/**< Of them those that the card would not show. */
-	uint32_t pid;		/**< Of who took it. */
-	uint64_t taken_s;	/**< When: seconds since 1970, UTC. */
+	uint32_t unreadable;	/**< Registers that the card refused to read. */
+	uint32_t pid;		/**< Process that took the dump. */
+	uint64_t taken_s;	/**< Time of the dump, seconds since 1970 UTC. */
 };
 
 struct mdv_fwdump;
@@ -62,71 +61,72 @@ struct mdv_fwdump;
  * Opens dumps of the device at a PCI address.
  *
  * @param access
- *   MDV_FWDUMP_READ, MDV_FWDUMP_WRITE or both; get wants the first, take and reset the second.
+ *   MDV_FWDUMP_READ for get, MDV_FWDUMP_WRITE for take and reset, or both.
  * @param[out] out
- *   The handle, for mdv_fwdump_close(); NULL on failure.
+ *   The handle; release it with mdv_fwdump_close(). NULL on failure.
  * @return
- *   0; -ENOENT no PCI device there; -EINVAL it is not one of mlx5, or no access is asked for; -ENOMEM.
+ *   0; -ENOENT no such PCI device; -EINVAL not an mlx5 device, or invalid access; -ENOMEM.
  */
 __rte_internal
 int mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_fwdump **out);
 
 /**
- * Lets what is done with a handle be given up: where stop(arg) says so it ends soon, with -ECANCELED. Only
- * ways that can be given up are used from then on, so not devlink. To be called before others use it.
+ * Makes the operations of a handle cancelable: they end with -ECANCELED soon after stop(arg) returns
+ * true. devlink is not used any more, because it cannot be canceled. Call it before other threads
+ * use the handle.
  *
  * @param stop
- *   Called often, from the thread that waits. Of no effect where the kernel makes the dump (FreeBSD).
+ *   Called often by the waiting thread. Has no effect on FreeBSD, where the kernel takes the dump.
  */
 __rte_internal
 void mdv_fwdump_stop_by(struct mdv_fwdump *h, bool (*stop)(const void *arg), const void *arg);
 
-/** NULL is allowed. A dump that is kept stays. */
+/** Closes the handle; a dump stays kept. NULL is allowed. */
 __rte_internal
 void mdv_fwdump_close(struct mdv_fwdump *h);
 
 /**
- * Takes a dump and keeps it (FWDUMP_FORCE). May last seconds while others hold the card's lock.
+ * Takes a dump and keeps it (MLX5_FWDUMP_FORCE). May take seconds while others hold the card's lock.
  *
  * @return
- *   0; -EEXIST one is kept already; -EBADF the handle is not for writing; -EIO there is no way to the
- *   registers (no gateway, not permitted, and nothing to fall back on); -EBUSY somebody else holds the
- *   lock and is alive, or nothing can free it; -ETIMEDOUT the gateway does not answer; -ECANCELED
- *   mdv_fwdump_stop_by(); other errno of keeping the dump (-ENOSPC, -EACCES, -ENOTDIR).
+ *   0; -EEXIST one is kept already; -EBADF the handle is not for writing; -EIO no route to the
+ *   registers (no gateway, not permitted, no devlink); -EBUSY another process holds the card's lock;
+ *   -ETIMEDOUT the gateway does not respond; -ECANCELED see mdv_fwdump_stop_by(); other errno of
+ *   keeping the dump (-ENOSPC, -EACCES, -ENOTDIR).
  */
 __rte_internal
 int mdv_fwdump_take(struct mdv_fwdump *h);
 
 /**
- * Reads the dump that is kept (FWDUMP_GET).
+ * Reads the dump that is kept (MLX5_FWDUMP_GET).
  *
  * @param[out] regs
- *   Room for count registers; NULL: only how many there are is wanted, which needs no dump: without
- *   one the card is asked.
+ *   Array of count registers. NULL: return only their number, read from the card if no dump is kept.
  * @param[out] filled
- *   Registers written; with regs NULL those that there are.
+ *   Number of registers written; with regs NULL the number of all registers.
  * @return
- *   0, also when there are more than count; -ENOENT none is kept; -EBADF the handle is not for reading;
- *   -EINVAL filled is NULL; -EIO what is kept cannot be read, or with NULL as mdv_fwdump_take().
+ *   0, also if there are more than count; -ENOENT none is kept; -EBADF the handle is not for reading;
+ *   -EINVAL filled is NULL; -EIO the dump cannot be read; with regs NULL also as mdv_fwdump_take().
  */
 __rte_internal
 int mdv_fwdump_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled);
 
-/** Drops the dump that is kept (FWDUMP_RESET). 0; -ENOENT none is kept; -EBADF not for writing. */
+/** Deletes the dump (MLX5_FWDUMP_RESET). 0; -ENOENT none is kept; -EBADF not for writing. */
 __rte_internal
 int mdv_fwdump_reset(struct mdv_fwdump *h);
 
-/** How the dump that is kept came to be. 0; -ENOENT none is kept; -EIO it cannot be read. */
+/** Describes the dump that is kept. 0; -ENOENT none is kept; -EIO it cannot be read. */
 __rte_internal
 int mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info);
 
 /**
- * The registers as they are now; nothing is kept, and what is kept stays. As mdv_fwdump_get(), but the
- * handle must be for both, and errors are those of mdv_fwdump_take() without -EEXIST.
+ * Reads the current registers without keeping them; a dump that is kept is not changed. As
+ * mdv_fwdump_get(), but the handle must be for reading and writing.
  *
  * @param[out] info
- *   Which way it came; NULL is allowed.
- * @return -ENOTSUP where the kernel keeps the dumps (FreeBSD).
+ *   Route and number of registers. NULL is allowed.
+ * @return
+ *   As mdv_fwdump_take() without -EEXIST; -ENOTSUP on FreeBSD.
  */
 __rte_internal
 int mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Registers from the kernel: mlx5_core's health reporter fw_fatal reads them through the gateway when a dump
- * is asked for, and keeps that dump until `devlink health dump clear`.
+ * Registers from the kernel: the health reporter fw_fatal of mlx5_core reads them through the gateway
+ * (diag/crdump.c) and keeps the dump until `devlink health dump clear`.
  *
- * What comes is the space from address 0 on as an array of words, with a filler where there is no register.
+ * The dump is the space from address 0 as an array of words, with a filler for missing registers.
  */
 
 #include <stdio.h>
@@ -22,8 +22,8 @@
 #include "mdv_fwdump_devlink.h"
 
 #define MESSAGE_BYTES 65536
-/* The kernel may have to read all registers first. */
-#define ANSWER_TIMEOUT_S 30
+/* The kernel may have to read all registers first: assumed. */
+#define REPLY_TIMEOUT_S 30
 #define REPORTER "fw_fatal"
 #define PAYLOAD_NAME "crdump_data"
 
@@ -57,7 +57,7 @@ request_begin(struct request *r, uint16_t family, uint16_t flags, uint8_t cmd, u
 	r->genl.version = version;
 }
 
-/* The attribute at *at and the one behind it; NULL at the end, or where the length is nonsense. */
+/* Returns the attribute at *at and advances; NULL at the end or for an invalid length. */
 static const struct nlattr *
 attr_next(const uint8_t **at, size_t *left)
 {
@@ -122,7 +122,7 @@ mdv_fwdump_devlink_parse(struct mdv_fwdump_devlink *p, const void *attrs, size_t
 	return ret;
 }
 
-/* One datagram; 1 when it was the last of the answer, 0 when more come, -errno. */
+/* Parses a datagram. 1: end of the reply; 0: more follows; -errno. */
 static int
 messages(struct mdv_fwdump_devlink *p, const void *buf, size_t len, uint16_t *family)
 {
@@ -159,7 +159,7 @@ messages(struct mdv_fwdump_devlink *p, const void *buf, size_t len, uint16_t *fa
 }
 
 static int
-ask(int sock, const struct request *r, struct mdv_fwdump_devlink *p, uint16_t *family)
+request_run(int sock, const struct request *r, struct mdv_fwdump_devlink *p, uint16_t *family)
 {
 	uint8_t *buf = malloc(MESSAGE_BYTES);
 	ssize_t n;
@@ -177,7 +177,7 @@ ask(int sock, const struct request *r, struct mdv_fwdump_devlink *p, uint16_t *f
 }
 
 static int
-dump_ask(int sock, const struct rte_pci_addr *pci, struct mdv_fwdump_set *set)
+dump_read(int sock, const struct rte_pci_addr *pci, struct mdv_fwdump_set *set)
 {
 	struct mdv_fwdump_devlink p = { .set = set };
 	uint16_t family = 0;
@@ -187,7 +187,7 @@ dump_ask(int sock, const struct rte_pci_addr *pci, struct mdv_fwdump_set *set)
 
 	request_begin(&r, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
 	request_string(&r, CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME);
-	ret = ask(sock, &r, NULL, &family);
+	ret = request_run(sock, &r, NULL, &family);
 	if (ret != 0)
 		return ret;
 	snprintf(name, sizeof(name), PCI_PRI_FMT, pci->domain, pci->bus, pci->devid, pci->function);
@@ -196,7 +196,7 @@ dump_ask(int sock, const struct rte_pci_addr *pci, struct mdv_fwdump_set *set)
 	request_string(&r, DEVLINK_ATTR_BUS_NAME, "pci");
 	request_string(&r, DEVLINK_ATTR_DEV_NAME, name);
 	request_string(&r, DEVLINK_ATTR_HEALTH_REPORTER_NAME, REPORTER);
-	ret = ask(sock, &r, &p, &family);
+	ret = request_run(sock, &r, &p, &family);
 	return ret == 0 && set->count == 0 ? -ENODATA : ret;
 }
 
@@ -204,14 +204,14 @@ int
 mdv_fwdump_by_devlink(const struct rte_pci_addr *pci, struct mdv_fwdump_set *set,
 		      char why[MDV_FWDUMP_WHY])
 {
-	const struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
+	const struct timeval timeout = { .tv_sec = REPLY_TIMEOUT_S };
 	int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC), ret;
 
 	ret = sock >= 0 ? 0 : -errno;
 	if (ret == 0)
 		(void)setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	if (ret == 0)
-		ret = dump_ask(sock, pci, set);
+		ret = dump_read(sock, pci, set);
 	if (sock >= 0)
 		close(sock);
 	set->route = MDV_FWDUMP_DEVLINK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the files of register dumps share: the handle, what a system does, the ways to the registers. */
+/* Internal declarations of register dumps. */
 #ifndef MDV_FWDUMP_INT_H
 #define MDV_FWDUMP_INT_H
 
@@ -14,45 +14,45 @@
 
 extern int mdv_logtype;
 
-/** One line, beginning with the device's PCI address. */
+/** Logs one line that begins with the PCI address of the device. */
 #define FWDUMP_LOG(level, pci, fmt, ...) \
 	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
 		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
 
-/** Who says that nobody waits any longer; says NULL: all waits are waited out. */
+/** Cancellation, see mdv_fwdump_stop_by(). stop NULL: never. */
 struct mdv_fwdump_stop {
-	bool (*says)(const void *arg);
+	bool (*stop)(const void *arg);
 	const void *arg;
 };
 
 static inline bool
 mdv_fwdump_stopped(const struct mdv_fwdump_stop *stop)
 {
-	return stop->says != NULL && stop->says(stop->arg);
+	return stop->stop != NULL && stop->stop(stop->arg);
 }
 
 struct mdv_fwdump {
 	struct rte_pci_addr pci;
 	unsigned int access;
-	char name[96];	/**< Of the file in which a dump is kept (Linux). */
-	int ctl;	/**< /dev/mlx5ctl (FreeBSD). */
+	char name[96];	/**< Name of the file with the dump (Linux). */
+	int ctl;	/**< Descriptor of /dev/mlx5ctl (FreeBSD). */
 	struct mdv_fwdump_stop stop;
 };
 
-/** A dump under construction. Whoever has it frees regs. */
+/** A dump under construction. The owner frees regs. */
 struct mdv_fwdump_set {
 	struct mdv_fwdump_reg *regs;
-	size_t count, room;
+	size_t count, size;
 	uint32_t unreadable;
 	enum mdv_fwdump_route route;
 };
-/** Adds a register; -ENOMEM, -EOVERFLOW beyond what any card has. */
+/** Adds a register. 0; -ENOMEM; -EOVERFLOW more than MDV_FWDUMP_MAX. */
 int mdv_fwdump_add(struct mdv_fwdump_set *set, uint32_t addr, uint32_t val);
 
-/** Most registers that are believed: the gateway's address has 30 bits, real cards have some 100,000. */
+/** Most registers of a dump, to bound the walk: real cards have some 100,000. */
 #define MDV_FWDUMP_MAX (1u << 22)
 
-/* ---- the system's part: mdv_fwdump_linux.c or mdv_fwdump_freebsd.c; as the public functions ---- */
+/* ---- mdv_fwdump_linux.c or mdv_fwdump_freebsd.c; as the public functions ---- */
 
 int mdv_fwdump_sys_open(struct mdv_fwdump *h);
 void mdv_fwdump_sys_close(struct mdv_fwdump *h);
@@ -64,32 +64,33 @@ int mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info);
 int mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
 			size_t *filled, struct mdv_fwdump_info *info);
 
-/* ---- ways to the registers (Linux); why gets one clause when it is no way ---- */
+/* ---- routes to the registers (Linux); on failure why receives one clause ---- */
 
 #define MDV_FWDUMP_WHY 160
-/** Through configuration space; values_too: else addresses only. 0, -errno as mdv_fwdump_take(). */
+/** Through configuration space; values_too false: addresses only. 0 or -errno as mdv_fwdump_take(). */
 int mdv_fwdump_by_vsc(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set,
 		      char why[MDV_FWDUMP_WHY]);
-/** What the kernel's health reporter has, or takes when it is asked. */
+/** From the health reporter of the kernel, which takes a dump if it has none. 0 or -errno. */
 int mdv_fwdump_by_devlink(const struct rte_pci_addr *pci, struct mdv_fwdump_set *set,
 			  char why[MDV_FWDUMP_WHY]);
 
 /* ---- keeping a dump in a file (mdv_fwdump_store.c) ---- */
 
-/** The right to make the dump, held; the kernel takes it back when the process ends. */
+/** Exclusive access while a dump is taken. */
 struct mdv_fwdump_store {
-	int dir, busy;	/**< Folder; the file that is being made, locked. */
+	int dir, busy;	/**< Directory; new file, locked until closed. */
 };
-/** Waits for others who make one. 0; -EEXIST a dump is kept; -ECANCELED; -errno; logged but for -EEXIST. */
+/** Waits for other processes. 0; -EEXIST a dump is kept (not logged); -ECANCELED; other -errno. */
 int mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *store);
 /** Keeps the dump. 0 or -errno, logged. */
 int mdv_fwdump_store_keep(const struct mdv_fwdump *h, struct mdv_fwdump_store *store,
 			  const struct mdv_fwdump_set *set);
-/** Ends what begin began, whether it was kept or not. */
+/** Ends the access, whether the dump was kept or not. */
 void mdv_fwdump_store_end(const struct mdv_fwdump *h, struct mdv_fwdump_store *store);
-/** Reads what is kept: info, up to count registers. 0, -ENOENT, -EIO. */
+/** Reads info and up to count registers of the dump that is kept. 0; -ENOENT; -EIO. */
 int mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 			  struct mdv_fwdump_reg *regs, size_t count, size_t *filled);
+/** Deletes the dump that is kept. 0; -ENOENT; other -errno, logged. */
 int mdv_fwdump_store_drop(const struct mdv_fwdump *h);
 
 #endif /* MDV_FWDUMP_INT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Register dumps on Linux: which device it is, which ways there are, where a dump is kept. */
+/* Register dumps on Linux: identity of the device and routes to its registers. */
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "mdv_fwdump_int.h"
 
 #define PCI_VENDOR_MELLANOX 0x15b3u
-/* pci.ids: below stand ConnectX-3 and older, which mlx4 drives. */
+/* pci.ids: smaller ids are ConnectX-3 and older, which mlx4 drives. */
 #define PCI_DEVICE_MLX5_FIRST 0x1011u
 
 static int
@@ -33,8 +33,8 @@ id_read(const struct mdv_fwdump *h, const char *what, unsigned int *id)
 }
 
 /*
- * The device has a file name, and so has whatever comes after it to its address: the folder's number and,
- * where the file system tells it, its time of birth are part of the name.
+ * Another device may get the same PCI address later. The file name therefore contains a hash of the
+ * inode and, if sysfs has it, the creation time of the device's sysfs directory.
  */
 static int
 name_make(struct mdv_fwdump *h)
@@ -77,10 +77,7 @@ mdv_fwdump_sys_close(struct mdv_fwdump *h)
 	(void)h;
 }
 
-/*
- * All ways, the most telling first. What the gateway said counts when no other answers: that it is busy or
- * dead is more than that the kernel has nothing.
- */
+/* Tries the gateway, then devlink. If both fail, the error of the gateway is the more specific one. */
 static int
 by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)
 {
@@ -91,7 +88,7 @@ by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)
 		return 0;
 	set->count = 0;
 	set->unreadable = 0;
-	if (h->stop.says != NULL) {
+	if (h->stop.stop != NULL) {
 		FWDUMP_LOG(ERR, &h->pci, "no registers by the gateway -> %s: %s; devlink is not waited for",
 			   rte_strerror(-ret), vsc);
 		return ret;
@@ -158,8 +155,8 @@ mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 }
 
 int
-mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled,
-		    struct mdv_fwdump_info *info)
+mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
+			   size_t *filled, struct mdv_fwdump_info *info)
 {
 	struct mdv_fwdump_set set = { 0 };
 	int ret = by_any(h, regs != NULL, &set);

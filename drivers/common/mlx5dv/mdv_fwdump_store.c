@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Keeps a dump in a file, one per device, in a folder of the user's own.
+ * Keeps a dump in a file, one per device, in a directory of the user.
  *
- * NAME.new is the dump that is being made: whoever has it locked makes it, and that lock is the busy
- * flag, which the kernel clears however the process ends. NAME is the dump that is kept; it appears
- * complete or not at all, and never in place of another.
+ * NAME.new is the dump that is being taken. The process that holds its lock takes it; the kernel releases
+ * the lock when the process ends. NAME is the dump that is kept. link(2) creates it, so that it is
+ * complete and never replaces another.
  */
 
 #include <fcntl.h>
@@ -22,25 +22,25 @@
 
 #define STORE_MAGIC 0x3150445746584c4dull /* "MLXFWDP1" */
 #define STORE_MODE 0600
-/* Another maker is waited for so long: the gateway's own waits are shorter. */
+/* Longest wait for another process: 60 s, longer than the waits at the gateway. */
 #define BUSY_TRIES 6000
 #define BUSY_PAUSE_NS 10000000
 
-/** Head of the file; the registers follow. In the machine's own byte order: it is for this machine. */
+/** Header of the file, followed by the registers; in host byte order. */
 struct store_head {
 	uint64_t magic, taken_s;
 	uint32_t route, count, unreadable, pid;
 };
 
-/* Where: said by the environment; /run for root; the user's run folder; /tmp. */
+/* The directory: MLXPMD_FWDUMP_DIR; /run for root; the user's run directory; /tmp. */
 static int
 folder_path(char *path, size_t bytes)
 {
-	const char *said = getenv("MLXPMD_FWDUMP_DIR"), *run = getenv("XDG_RUNTIME_DIR");
+	const char *dir = getenv("MLXPMD_FWDUMP_DIR"), *run = getenv("XDG_RUNTIME_DIR");
 	int n;
 
-	if (said != NULL && said[0] != '\0')
-		n = snprintf(path, bytes, "%s", said);
+	if (dir != NULL && dir[0] != '\0')
+		n = snprintf(path, bytes, "%s", dir);
 	else if (geteuid() == 0)
 		n = snprintf(path, bytes, "/run/mlxpmd");
 	else if (run != NULL && run[0] == '/')
@@ -50,7 +50,7 @@ folder_path(char *path, size_t bytes)
 	return n > 0 && (size_t)n < bytes ? 0 : -ENAMETOOLONG;
 }
 
-/* Nobody else may put files there: a dump of somebody's making would be believed. */
+/* Refuse a directory in which other users could place a forged dump. */
 static int
 folder_check(int dir)
 {
@@ -61,7 +61,7 @@ folder_check(int dir)
 	return st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EACCES;
 }
 
-/* The folder's descriptor or -errno; -ENOENT when it is not to be made. Logs but for that. */
+/* Descriptor of the directory or -errno, logged; -ENOENT if it is not to be created, not logged. */
 static int
 folder_open(const struct mdv_fwdump *h, bool make)
 {
@@ -84,9 +84,9 @@ folder_open(const struct mdv_fwdump *h, bool make)
 	return ret;
 }
 
-/* A folder that is not there is no dump that is not kept. */
+/* ENOENT means that no dump is kept; use ENOTDIR if the directory cannot be created. */
 static int
-no_dump_said(int ret)
+no_directory(int ret)
 {
 	return ret == -ENOENT ? -ENOTDIR : ret;
 }
@@ -97,7 +97,7 @@ new_name(const struct mdv_fwdump *h, char *name, size_t bytes)
 	snprintf(name, bytes, "%s.new", h->name);
 }
 
-/* Opens NAME.new and locks it; -EAGAIN when the name became another file meanwhile. */
+/* Opens NAME.new and locks it; -EAGAIN if it is locked, or was replaced meanwhile. */
 static int
 busy_try(int dir, const char *name)
 {
@@ -108,7 +108,7 @@ busy_try(int dir, const char *name)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
 		ret = errno == EWOULDBLOCK || errno == EINTR ? -EAGAIN : -errno;
-	/* The one who had it before may have kept or removed it. */
+	/* The previous holder may have linked or deleted it. */
 	else if (fstat(fd, &mine) != 0 || fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
 		 mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
 		ret = -EAGAIN;
@@ -128,7 +128,7 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 	store->busy = -1;
 	store->dir = folder_open(h, true);
 	if (store->dir < 0)
-		return no_dump_said(store->dir);
+		return no_directory(store->dir);
 	new_name(h, name, sizeof(name));
 	for (int i = 0; ret == -EAGAIN && i < BUSY_TRIES; i++) {
 		ret = busy_try(store->dir, name);
@@ -143,7 +143,7 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 			   ret == -EAGAIN ? "another process makes one and does not end" :
 			   ret == -ECANCELED ? "another process makes one, and is not waited for any longer" :
 					       rte_strerror(-ret));
-		return ret == -EAGAIN ? -EBUSY : no_dump_said(ret);
+		return ret == -EAGAIN ? -EBUSY : no_directory(ret);
 	}
 	store->busy = ret;
 	if (faccessat(store->dir, h->name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
@@ -223,7 +223,7 @@ read_all(int fd, void *to, size_t bytes)
 	return 0;
 }
 
-/* Anything may stand in a file. */
+/* The contents of the file are not trusted. */
 static int
 head_check(int fd, const struct store_head *head)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A dump through the gateway: the scan space tells which registers there are, the protected one what they hold. */
+/* Register dump through the gateway: addresses from the scan space, values from the protected space. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "mdv_vsc.h"
 
 /*
- * The walk begins at 0. What ends it is not written down anywhere: FreeBSD stops when the next address is
- * 0 or the same, Linux at the size of the space. Here each of them ends it, and whatever does not rise.
+ * The walk begins at address 0. Its end is not documented: FreeBSD stops if the next address is 0 or the
+ * same, Linux at the size of the space. Stop at either, and at any address that does not increase.
  */
 static int
 walk(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
@@ -39,7 +39,7 @@ fill(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
 	uint32_t size;
 	int ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_PROTECTED, &size);
 
-	/* Without it what the walk found on its way is all there is. */
+	/* Without protected space keep the values of the walk. */
 	if (ret == -ENOTSUP)
 		return 0;
 	for (size_t i = 0; ret == 0 && i < set->count; i++) {
@@ -55,7 +55,7 @@ fill(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
 	return ret == 0 && set->unreadable == set->count ? -ENODATA : ret;
 }
 
-/* What stands in the way, and what that makes of it for the caller. */
+/* Describes an error and maps it to the errno of mdv_fwdump_take(). */
 static int
 explain(int ret, bool has_config, char *why)
 {
@@ -68,7 +68,7 @@ explain(int ret, bool has_config, char *why)
 		ret = -EIO;
 		break;
 	case EPERM:
-		what = "writing configuration space is not permitted (kernel lockdown?)";
+		what = "writing to configuration space is not permitted (kernel lockdown?)";
 		ret = -EIO;
 		break;
 	case EROFS:
@@ -98,10 +98,10 @@ explain(int ret, bool has_config, char *why)
 		ret = -EIO;
 		break;
 	case EBUSY:
-		what = "the gateway's lock is held by somebody else";
+		what = "the gateway's lock is held by another process";
 		break;
 	case ECANCELED:
-		what = "nobody waits for it any longer";
+		what = "the wait was canceled";
 		break;
 	case ETIMEDOUT:
 		what = "the gateway does not answer: its flag never changes";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What mlx4 devices tell; they are not driven. */
+/* Information about mlx4 devices (ConnectX-3), which this layer does not drive. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define PATH_BYTES 512
 #define VENDOR 0x15b3
 
-/* pci.ids, vendor 15b3; of the older ones libmlx4 knows many more, net_mlx4 none. */
+/* pci.ids, vendor 15b3. libmlx4 also supports older cards, which DPDK's net_mlx4 does not. */
 static const struct {
 	uint16_t pci_device_id;
 	const char *card;
@@ -32,7 +32,7 @@ mdv_mlx4_card(uint16_t pci_device_id)
 	return NULL;
 }
 
-/** A number in a file of the device's folder; 0 when it cannot be read. */
+/** Reads a hexadecimal number from the device's sysfs directory; 0 if it cannot be read. */
 static unsigned long
 pci_number(const struct ibv_device *ibdev, const char *name)
 {
@@ -50,8 +50,9 @@ pci_number(const struct ibv_device *ibdev, const char *name)
 }
 
 /**
- * libmlx4 takes devices by these ids; whose provider a context has, no public function tells. The other
- * library is asked too: a device that both would take is left alone.
+ * mlx4dv_query_device() does not check that a context belongs to libmlx4, and libmlx4 has no function
+ * like mlx5dv_is_supported(). Check the PCI ids that libmlx4 matches, and that libmlx5 does not
+ * claim the device.
  */
 static bool
 is_mlx4(struct ibv_device *ibdev, uint16_t *pci_device_id)
@@ -66,14 +67,14 @@ is_mlx4(struct ibv_device *ibdev, uint16_t *pci_device_id)
 }
 
 static int
-ask(struct ibv_context *ibv, struct mdv_mlx4 *out)
+attributes_read(struct ibv_context *ibv, struct mdv_mlx4 *out)
 {
 	const uint64_t wanted = out->comp_mask;
 	struct mlx4dv_context attrs = { .comp_mask = wanted };
 	struct ibv_device_attr device;
 	int err = MDV_RETRY_ERR(ibv_query_device(ibv, &device));
 
-	/* The context's own word, behind that of the folder. */
+	/* Compare the id of the context with that of sysfs. */
 	if (err == 0 && device.vendor_part_id != out->pci_device_id)
 		err = ENOTSUP;
 	if (err == 0)
@@ -102,7 +103,7 @@ query(struct ibv_device *ibdev, struct mdv_mlx4 *out)
 	ibv = MDV_RETRY_PTR(ibv_open_device(ibdev));
 	if (ibv == NULL)
 		return errno != 0 ? -errno : -EIO;
-	ret = ask(ibv, out);
+	ret = attributes_read(ibv, out);
 	ibv_close_device(ibv);
 	return ret;
 }

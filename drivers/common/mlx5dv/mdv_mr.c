@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The table of registered memory: mempools, external memory, look-up by address. */
+/* Table of registered memory: mempools, external memory, look-up by address. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------ index for look-ups */
 
-/** The reader of max_end: no range at or before entry i reaches beyond it. */
+/** Computes max_end: no range at or before entry i ends beyond it. */
 static void
 index_rebuild(struct mdv_mr_table *t)
 {
@@ -32,7 +32,7 @@ index_compare(const void *a, const void *b)
 	return (x->range->start > y->range->start) - (x->range->start < y->range->start);
 }
 
-/** Makes room outside of the readers' lock, then switches over inside. -ENOMEM. */
+/** Builds a new index without the lock of readers, and replaces the old one with it. -ENOMEM. */
 static int
 index_add(struct mdv_mr_table *t, const struct mdv_mr_set *set)
 {
@@ -134,7 +134,7 @@ entry_of_external(struct mdv_mr_table *t, uintptr_t start, uintptr_t end)
 	return NULL;
 }
 
-/** Out of sight first, so that nobody finds a key that is about to go. */
+/** Removes the entry from the index first, so that a key is not found after its destruction. */
 static void
 entry_drop(struct mdv_dev *dev, struct mr_entry *e)
 {
@@ -179,7 +179,7 @@ failure_forget(struct mdv_mr_table *t, const struct rte_mempool *mp)
 	free(f);
 }
 
-/** Without memory to remember it the next attempt just comes earlier. */
+/** If there is no memory for the note, the registration is only retried earlier. */
 static void
 failure_note(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
 {
@@ -248,7 +248,7 @@ forget_mempool(struct mdv_dev *dev, const struct rte_mempool *mp)
 	pthread_mutex_unlock(&dev->mr->control_lock);
 }
 
-/** A mempool flagged so holds nothing that a device will read or write. */
+/** Devices do not access mempools with RTE_MEMPOOL_F_NON_IO. */
 static bool
 is_for_io(const struct rte_mempool *mp)
 {
@@ -263,7 +263,7 @@ on_mempool_event(enum rte_mempool_event event, struct rte_mempool *mp, void *arg
 	if (event == RTE_MEMPOOL_EVENT_DESTROY)
 		forget_mempool(dev, mp);
 	else if (event == RTE_MEMPOOL_EVENT_READY && is_for_io(mp))
-		/* A failure is logged, and repeated when somebody asks for the mempool. */
+		/* A failure is logged; mdv_mr_mempool() tries again. */
 		mdv_mr_mempool(dev, mp);
 }
 
@@ -274,7 +274,7 @@ on_existing_mempool(struct rte_mempool *mp, void *arg)
 		mdv_mr_mempool(arg, mp);
 }
 
-/* ------------------------------------------------------------------ memory that goes away */
+/* ------------------------------------------------------------------ freed memory */
 
 static bool
 entry_overlaps(const struct mr_entry *e, uintptr_t start, uintptr_t end)
@@ -286,8 +286,8 @@ entry_overlaps(const struct mr_entry *e, uintptr_t start, uintptr_t end)
 }
 
 /*
- * Hugepages returned to the system below a key that still stands: the device must lose it first.
- * EAL holds its memory lock here, so nothing in this file takes memory from EAL.
+ * EAL returns hugepages to the system: destroy the keys that cover them first. EAL holds its memory
+ * lock here, so this file must not allocate memory from EAL.
  */
 static void
 on_memory_event(enum rte_mem_event event, const void *addr, size_t bytes, void *arg)
@@ -316,8 +316,8 @@ mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	int ret = 0;
 
 	if (bytes == 0 || start + bytes < start) {
-		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is no memory", bytes,
-			addr);
+		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is not a valid range",
+			bytes, addr);
 		return mdv_fail(EINVAL);
 	}
 	pthread_mutex_lock(&dev->mr->control_lock);
@@ -353,7 +353,7 @@ mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes)
 
 /* ------------------------------------------------------------------ open, close */
 
-/** Unique per device: EAL keeps callbacks by name and argument. */
+/** EAL identifies callbacks by name and argument. */
 static void
 callback_name(const struct mdv_dev *dev, char *name, size_t bytes)
 {
@@ -371,7 +371,7 @@ subscribe(struct mdv_dev *dev)
 		return mdv_fail(rte_errno);
 	}
 	callback_name(dev, name, sizeof(name));
-	/* ENOTSUP: with --no-huge or --legacy-mem no page ever goes back. */
+	/* ENOTSUP: with --no-huge or --legacy-mem EAL never frees pages. */
 	if (rte_mem_event_callback_register(name, on_memory_event, dev) != 0 &&
 	    rte_errno != ENOTSUP) {
 		int err = rte_errno;
@@ -405,7 +405,7 @@ mdv_mr_open(struct mdv_dev *dev)
 		dev->mr = NULL;
 		return mdv_fail(err);
 	}
-	/* After subscribing: a mempool made in between is seen twice, not never. */
+	/* Walk after subscribing: a mempool created in between is then found twice, not missed. */
 	rte_mempool_walk(on_existing_mempool, dev);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Registered memory: how an entry is made (mdv_mr_entry.c), and how entries are kept (mdv_mr.c). */
+/* Registered memory: creation of entries (mdv_mr_entry.c) and their table (mdv_mr.c). */
 #ifndef MDV_MR_H
 #define MDV_MR_H
 
@@ -11,7 +11,7 @@
 
 #include "mdv_private.h"
 
-/** One key and the pages below it. */
+/** A memory region of verbs: one key. */
 struct mr_region {
 	struct ibv_mr *mr;
 };
@@ -20,7 +20,7 @@ struct mr_region {
 struct mr_entry {
 	TAILQ_ENTRY(mr_entry) next;
 	struct mr_region *regions; /**< One per set.range. */
-	struct mdv_mr_set set;	   /**< Last: it ends in an array. */
+	struct mdv_mr_set set;	   /**< Last member, because it ends with a flexible array. */
 };
 
 struct mr_failure {
@@ -36,8 +36,8 @@ struct mr_index {
 };
 
 /**
- * control_lock serialises changes, which run firmware commands and may take long; index_lock is
- * held for writing only while a finished index is switched in: readers never wait for the device.
+ * control_lock serialises changes, which run firmware commands and may take long. index_lock is held
+ * for writing only to replace the index, so that readers never wait for the device.
  */
 struct mdv_mr_table {
 	pthread_mutex_t control_lock;
@@ -49,21 +49,21 @@ struct mdv_mr_table {
 	uint32_t generation;
 };
 
-/** Registers all chunks of a mempool. NULL and rte_errno, logged; nothing left behind. */
+/** Registers all chunks of a mempool, or none. NULL with rte_errno, logged. */
 struct mr_entry *mdv_mr_entry_of_mempool(struct mdv_dev *dev, struct rte_mempool *mp);
 /** Registers [start, end). NULL and rte_errno, logged. */
 struct mr_entry *mdv_mr_entry_of_external(struct mdv_dev *dev, uintptr_t start, uintptr_t end);
-/** Takes the keys from the device and frees the entry. */
+/** Destroys the keys and frees the entry. */
 void mdv_mr_entry_free(struct mdv_dev *dev, struct mr_entry *e);
 
-/** A stretch of memory on its way to a range: exact bounds, and the page size it stands on. */
+/** Contiguous memory to be registered: exact bounds and page size. */
 struct mr_chunk {
 	uintptr_t start, end;
 	size_t page_bytes;
 };
 /**
- * Sorts chunks and joins those whose pages touch, so that one key serves both; a gap between two
- * chunks on the same page belongs to the pool's own memory. Returns how many remain.
+ * Sorts chunks and joins those whose pages are adjacent, so that they share a key. A gap between two
+ * chunks on the same page is part of the pool's memory. Returns the new number of chunks.
  */
 unsigned int mdv_mr_chunks_merge(struct mr_chunk *chunks, unsigned int n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Makes memory keys: verbs memory regions of the PD that the queues belong to. */
+/* Creates memory keys: memory regions of verbs in the PD of the queues. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +41,10 @@ region_down(struct mdv_dev *dev, struct mr_region *region)
 /*
  * Registers the pages of a chunk; the range gets the exact bounds and the key.
  *
- * The key is the kernel's to make, not DEVX's: the pages of a umem are as large as the host's memory
- * happens to be contiguous, and firmware refuses a DEVX key that starts elsewhere in such a page than
- * the umem does. It also means one entry per hugepage instead of one per 4 KiB. A kernel or a device
- * without relaxed ordering drops that flag (ibv_reg_mr(3), optional access flags).
+ * Use ibv_reg_mr() rather than CREATE_MKEY over a umem: the kernel chooses the page size of a umem by
+ * the contiguity of host memory, and firmware refuses a key whose offset in such a page differs from
+ * that of the umem. ibv_reg_mr() also uses one translation entry per hugepage. Kernels and devices
+ * without relaxed ordering ignore that flag (ibv_reg_mr(3), optional access flags).
  */
 static int
 region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *region,
@@ -105,7 +105,7 @@ mdv_mr_chunks_merge(struct mr_chunk *chunks, unsigned int n)
 	return kept + 1;
 }
 
-/** The page that memory stands on: EAL's for its own, the system's for any other. */
+/** Page size of memory: of its memory segment if it is EAL's, else of the system. */
 static size_t
 page_bytes_of(const void *addr)
 {

@@ -227,7 +227,7 @@ mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet)
 }
 
 _Static_assert(MDV_Q_COUNTER_REPLY_BYTES >=
-	       MDV_ASYNC_REPLY_BYTES(sizeof(struct prm_query_q_counter_out)), "answer's room");
+	       MDV_ASYNC_REPLY_BYTES(sizeof(struct prm_query_q_counter_out)), "size of the reply");
 
 int
 mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
@@ -240,13 +240,13 @@ mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint6
 }
 
 int
-mdv_q_counter_read_result(const struct mdv_async_reply *answer, uint32_t *out_of_buffer)
+mdv_q_counter_read_result(const struct mdv_async_reply *reply, uint32_t *out_of_buffer)
 {
-	const struct prm_query_q_counter_out *out = answer->out;
+	const struct prm_query_q_counter_out *out = reply->out;
 
-	if (answer->rc != 0)
-		return mdv_fail(-answer->rc);
-	if (answer->out_bytes < sizeof(*out))
+	if (reply->rc != 0)
+		return mdv_fail(-reply->rc);
+	if (reply->out_bytes < sizeof(*out))
 		return mdv_fail(EINVAL);
 	*out_of_buffer = prm_query_q_counter_out_get_out_of_buffer(out);
 	return 0;

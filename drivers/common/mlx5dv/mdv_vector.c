@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Completion interrupts: eventfds that the kernel signals for armed CQs (DEVX events), and arming. */
+/* Completion interrupts: vectors and arming of CQs. */
 
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -12,7 +12,7 @@
 #include "mdv_private.h"
 #include "mdv_vector.h"
 
-/* ------------------------------------------------------------------ beside the kernel's driver */
+/* ------------------------------------------------------------------ verbs backend */
 
 int
 mdv_verbs_vector_up(struct mdv_vector *v)
@@ -34,7 +34,7 @@ mdv_verbs_vector_up(struct mdv_vector *v)
 	}
 	if (err == 0)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "no interrupt vector: %s cannot be had: %s", what,
+	MDV_LOG(ERR, &dev->pci, "no interrupt vector: cannot create %s: %s", what,
 		mdv_errno_name(err));
 	mdv_verbs_vector_down(v);
 	return mdv_fail(err);
@@ -64,14 +64,14 @@ mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 	return mdv_fail(err);
 }
 
-/* The descriptor is all there is. */
+/* The eventfd is the only state. */
 bool
 mdv_verbs_vector_drain(struct mdv_vector *v __rte_unused)
 {
 	return false;
 }
 
-/* ------------------------------------------------------------------ through whichever door */
+/* ------------------------------------------------------------------ common part */
 
 int
 mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
@@ -121,7 +121,7 @@ mdv_vector_ack(struct mdv_vector *vector)
 	uint64_t events;
 	int err = 0;
 
-	/* One event, or several: between two orders the device delivers one. */
+	/* The eventfd counts; the device raises at most one event per arming. */
 	while (read(vector->fd, &events, sizeof(events)) < 0) {
 		err = errno;
 		if (err != EINTR)
@@ -130,7 +130,7 @@ mdv_vector_ack(struct mdv_vector *vector)
 	}
 	if (err != 0 && err != EAGAIN)
 		return mdv_fail(err);
-	/* Somebody else may have read the descriptor. */
+	/* The application may have read the descriptor. */
 	if (!vector->dev->backend->vector_drain(vector) && err == EAGAIN)
 		return 0;
 	if (vector->cq != NULL)
@@ -143,7 +143,7 @@ mdv_vector_kick(const struct mdv_vector *vector)
 {
 	const uint64_t one = 1;
 
-	/* A counter at its limit is readable as well. */
+	/* EAGAIN means that the counter is at its limit, and the descriptor readable. */
 	(void)!write(vector->fd, &one, sizeof(one));
 }
 
@@ -155,11 +155,11 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 	uint32_t word;
 	bool fresh;
 
-	/* Who wakes by the descriptor and never acknowledges is served as well. */
+	/* An application may poll the descriptor and never call mdv_vector_ack(). */
 	if (cq->vector != NULL)
 		(void)cq->vector->dev->backend->vector_drain(cq->vector);
 	consumer_index &= PRM_CQ_DBREC_ARM_CI_MASK;
-	/* Once for each order: whatever the event is seen by, it is the same event. */
+	/* Increment sn only if the event of the last arming was delivered, see mdv_cq_arm(). */
 	fresh = cq->arm_event || consumer_index != cq->arm_ci;
 	if (fresh)
 		cq->arm_sn++;
@@ -167,11 +167,11 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 	cq->arm_ci = consumer_index;
 	word = (cq->arm_sn << PRM_CQ_DBREC_ARM_SN_SHIFT & PRM_CQ_DBREC_ARM_SN_MASK) | consumer_index;
 	cq->dbrec[1] = rte_cpu_to_be_32(word);
-	/* The record before the doorbell that makes the device read it. */
+	/* Write the doorbell record before the doorbell: the device then reads it. */
 	rte_io_wmb();
-	/* In one store, so that doorbells of other CQs do not mix with it. */
+	/* One 64-bit store: threads that arm other CQs use the same register. */
 	*reg = rte_cpu_to_be_64((uint64_t)word << 32 | cq->cqn);
-	/* Where the page is write-combining the doorbell would linger. */
+	/* Flush the store if the page is write-combining. */
 	rte_wmb();
 	return fresh;
 }

@@ -4,12 +4,12 @@
  * @file
  * Completion interrupts: descriptors that become readable when an armed CQ has completions.
  *
- * A cycle of sleep and wake is: mdv_vector_ack(), mdv_cq_arm(), poll the descriptor; and again. The
- * CQ is armed with the consumer index, so that a device whose completions are ahead of it raises the
- * event at once: between the last look at the CQ and the arming nothing is lost. Events that come
- * while nobody waits leave the descriptor readable until the next mdv_vector_ack().
+ * To sleep until a completion, call mdv_vector_ack(), mdv_cq_arm(), then poll the descriptor. The CQ is
+ * armed with the consumer index: the device raises the event at once if there are completions beyond
+ * it, so that none is missed between the last poll of the CQ and the arming. The descriptor stays
+ * readable until the next mdv_vector_ack().
  *
- * A vector and its CQ belong to one thread at a time, but mdv_vector_kick() is for any.
+ * A vector and its CQ must be used by one thread at a time; mdv_vector_kick() may be called by any.
  */
 #ifndef MDV_VECTOR_H
 #define MDV_VECTOR_H
@@ -23,67 +23,69 @@ extern "C" {
 /** Fields are read-only for users. */
 struct mdv_vector {
 	struct mdv_dev *dev;
-	int fd;			/**< An eventfd, not blocking; lasts as long as the vector. */
+	int fd;			/**< Non-blocking eventfd, closed by mdv_vector_free(). */
 	uint32_t eqn;		/**< EQ for CQs of this vector. */
-	struct mdv_cq *cq;	/**< Attached; NULL: none. */
-	struct mlx5dv_devx_event_channel *channel; /**< Verbs: carries the subscriptions. */
-	struct mdv_msi *msi;	/**< VFIO: where fd comes from, */
-	struct mdv_eq *eq;	/**< and what raises it. */
+	struct mdv_cq *cq;	/**< Attached CQ, or NULL. */
+	struct mlx5dv_devx_event_channel *channel; /**< Verbs: channel of the subscription. */
+	struct mdv_msi *msi;	/**< VFIO: vector that owns fd. */
+	struct mdv_eq *eq;	/**< VFIO: EQ of the vector. */
 };
 
 /**
- * Makes a vector: a descriptor, and the EQ that its CQs are to name (struct mdv_cq_attr).
+ * Allocates a vector: a descriptor, and the EQ for its CQs (struct mdv_cq_attr).
  *
  * @param[out] out
- *   The vector, to be released by mdv_vector_free(); NULL on failure.
+ *   The vector; release it with mdv_vector_free(). NULL on failure.
  * @return
- *   0; -EOPNOTSUPP where the kernel has no DEVX events; -ENOSPC where, through VFIO, all vectors of the
- *   function are taken; or why a descriptor cannot be had (-EMFILE, -ENOMEM).
+ *   0; -EOPNOTSUPP the kernel has no DEVX events; -ENOSPC all vectors of the function are in use (VFIO);
+ *   -EMFILE; -ENOMEM.
  */
 __rte_internal
 int mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out);
 
-/** Closes the descriptor; its CQs must have been destroyed. NULL is allowed. */
+/** Frees the vector and closes the descriptor. Destroy its CQs before. NULL is allowed. */
 __rte_internal
 void mdv_vector_free(struct mdv_vector *vector);
 
 /**
- * Events of this CQ, made with the vector in its attributes, go to the descriptor from now on, until
- * the CQ is destroyed. cq is remembered: it may not move. Another CQ takes the place of the one before.
+ * Attaches a CQ, which must have been created with the vector in its attributes: its events make the
+ * descriptor readable until it is destroyed. The vector keeps the pointer to cq and replaces a CQ
+ * that was attached before.
  *
  * @return
- *   0; or what the kernel says of the subscription.
+ *   0; or the error of the subscription.
  */
 __rte_internal
 int mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq);
 
 /**
- * Takes the events that have come, and makes the descriptor unreadable until the next one.
+ * Consumes pending events: the descriptor is not readable until the next one.
  *
  * @return
- *   1: there were some; 0: none; -errno when the descriptor cannot be read.
+ *   1: there were events; 0: none; -errno the descriptor cannot be read.
  */
 __rte_internal
 int mdv_vector_ack(struct mdv_vector *vector);
 
-/** Makes the descriptor readable, as an event does: wakes who sleeps on it. */
+/** Makes the descriptor readable as an event does, which wakes a thread that polls it. */
 __rte_internal
 void mdv_vector_kick(const struct mdv_vector *vector);
 
 /**
- * Asks for one event: of the first completion at or after consumer_index, at once if it is there
- * already. Neither a command nor a system call: a doorbell record and a doorbell.
+ * Arms the CQ: requests one event for the first completion at or after consumer_index, immediately if
+ * there is one already. Takes neither a command nor a system call: it writes the doorbell record and
+ * the CQ doorbell.
  *
- * The sequence number that goes along moves on only after an event, as the device demands: it takes
- * no second order with the number of an event that it delivered. That there was one is seen by
- * mdv_vector_ack(), or by the consumer index having moved since.
+ * The sequence number (PRM, CQ doorbell, cmd_sn) must be incremented after an event, and only then: the
+ * device ignores a request with the number of an event that it has delivered. An event is recognised
+ * by mdv_vector_ack() or by a changed consumer index.
  *
  * @param consumer_index
- *   Completions consumed so far; of it the lower 24 bits count.
+ *   Completions consumed so far; the lower 24 bits are used.
  * @return
- *   false: the order has the number of the last one, as far as is known not answered yet. Should
- *   somebody else have read the descriptor, the device takes no order: there is a completion at
- *   consumer_index then, which the caller has to see for himself.
+ *   false: the request repeats the last sequence number, because no event is known since. If the
+ *   application read the descriptor itself, the device ignores the request, and there is a completion
+ *   at consumer_index: poll the CQ.
  */
 __rte_internal
 bool mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index);

@@ -32,7 +32,7 @@
  */
 #define MDV_STALLED_MS 2500
 #define MDV_STEP_MAX_MS 1000
-/* PRM, initialization segment: nic_interface; three bits, as in Linux (health.c, get_nic_state). */
+/* PRM, initialization segment: nic_interface; three bits, as in mlx5_get_nic_state() of Linux. */
 #define MDV_NIC_SHIFT 8
 #define MDV_NIC_MASK 7
 #define MDV_NIC_DISABLED 1

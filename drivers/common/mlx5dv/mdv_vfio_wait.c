@@ -22,7 +22,7 @@
 
 #include "mdv_vfio.h"
 
-/* Command timeout of Linux (mlx5_core, cmd.c, MLX5_CMD_TIMEOUT_MSEC). */
+/* Command timeout of Linux (mlx5_core, MLX5_CMD_TIMEOUT_MSEC). */
 #define MDV_CMD_TIMEOUT_MS 60000
 /* Largest time between two checks that counts as waiting; the thread may not have been scheduled. */
 #define MDV_STEP_MAX_MS 1000

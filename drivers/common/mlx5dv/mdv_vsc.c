@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The gateway in configuration space: finding it, its lock, its spaces, reading through it. */
+/* The register gateway in PCI configuration space: capability, lock, spaces and reads. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define PCI_CAP_POINTER 0x34u
 #define PCI_CAP_VENDOR_SPECIFIC 0x09u
 #define PCI_CAPS_MAX 48
-/* The capability's registers and fields: facts of FreeBSD's mlx5_vsc.c and Linux's pci_vsc.c. */
+/* Registers and fields of the capability, as in FreeBSD's mlx5_vsc.c and Linux's lib/pci_vsc.c. */
 #define VSC_CONTROL 0x04u
 #define VSC_COUNTER 0x08u
 #define VSC_SEMAPHORE 0x0cu
@@ -32,10 +32,10 @@
 #define VSC_ADDR(address) ((address) & 0x3fffffffu)
 #define VSC_SYNDROME (1u << 30)
 #define VSC_FLAG (1u << 31)
-/* Between two tries for the semaphore: as Linux, 1 to 2 ms. */
+/* Pause between two attempts at the semaphore: 1 to 2 ms, as in Linux. */
 #define LOCK_PAUSE_US 1000
 #define FLAG_PAUSE_EVERY 16
-/* Another process of ours that dumps is waited for so long. */
+/* Longest wait for another process of this driver: 30 s, assumed. */
 #define FLOCK_TRIES 3000
 #define FLOCK_PAUSE_US 10000
 
@@ -53,7 +53,7 @@ stopped(const struct mdv_vsc *vsc)
 	return vsc->stop != NULL && mdv_fwdump_stopped(vsc->stop);
 }
 
-/* A file of sysfs gives what it has in one read; less is the end of configuration space. */
+/* A short read is the end of configuration space, or of the 64 bytes that unprivileged users see. */
 static int
 config_read(const struct mdv_vsc *vsc, uint32_t off, uint32_t *val)
 {
@@ -62,12 +62,15 @@ config_read(const struct mdv_vsc *vsc, uint32_t off, uint32_t *val)
 
 	*val = 0;
 	if (n != (ssize_t)sizeof(le))
-		return n < 0 ? -errno : -EACCES; /* the unprivileged see the first 64 bytes */
+		return n < 0 ? -errno : -EACCES;
 	*val = rte_le_to_cpu_32(le);
 	return 0;
 }
 
-/* Of a card that fell off the bus all reads give ones; whether it is that tells what is never so. */
+/*
+ * Reads of a card that is off the bus return all ones. A register may contain that value as well, so
+ * check the vendor id, which never does.
+ */
 static int
 config_get(const struct mdv_vsc *vsc, uint32_t off, uint32_t *val)
 {
@@ -103,7 +106,7 @@ vsc_set(const struct mdv_vsc *vsc, uint32_t reg, uint32_t val)
 	return config_write(vsc, vsc->cap + reg, val);
 }
 
-/* ------------------------------------------------------------------ finding it */
+/* ------------------------------------------------------------------ capability */
 
 static int
 cap_find(struct mdv_vsc *vsc)
@@ -157,9 +160,9 @@ mdv_vsc_close(struct mdv_vsc *vsc)
 
 /* ------------------------------------------------------------------ the lock */
 
-/* Processes of ours stand in line here; the card's lock is for all the others. */
+/* Serialise the processes of this driver by a file lock before they compete for the card's lock. */
 static int
-line_up(const struct mdv_vsc *vsc)
+file_lock(const struct mdv_vsc *vsc)
 {
 	for (int i = 0; i < FLOCK_TRIES; i++) {
 		if (flock(vsc->fd, LOCK_EX | LOCK_NB) == 0)
@@ -173,27 +176,30 @@ line_up(const struct mdv_vsc *vsc)
 	return -EBUSY;
 }
 
-/* held: it is known to be ours. */
+/* held: the semaphore was seen with this ticket. */
 static void
-lock_give_back(struct mdv_vsc *vsc, bool held)
+semaphore_release(struct mdv_vsc *vsc, bool held)
 {
 	uint32_t holder = 0;
 	int ret = vsc_get(vsc, VSC_SEMAPHORE, &holder);
 
-	/* Somebody may have taken us for dead; who cannot look gives back what was his, as the kernels do. */
+	/*
+	 * Another process may have cleared the semaphore as stale and taken it: release it only if it
+	 * still has this ticket. If it cannot be read, release it, as the kernels do without reading.
+	 */
 	if ((ret == 0 && holder == vsc->ticket) || (ret != 0 && ret != -ENODEV && held))
 		ret = vsc_set(vsc, VSC_SEMAPHORE, 0);
 	else if (ret == 0)
-		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken from us: ticket 0x%x is now 0x%x",
+		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken by another process: ticket 0x%x is now 0x%x",
 			   vsc->ticket, holder);
-	/* With a device that is gone the lock is gone as well. */
+	/* A removed device has no lock. */
 	if (ret != 0 && ret != -ENODEV)
-		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway cannot be given back: %s",
+		FWDUMP_LOG(WARNING, &vsc->pci, "cannot release the lock of the register gateway: %s",
 			   rte_strerror(-ret));
 	vsc->ticket = 0;
 }
 
-/* One try: 0 taken, 1 somebody has it (*holder, or 0 when he was quicker), -errno. */
+/* One attempt. 0: taken; 1: held by another, *holder its ticket or 0 if it is unknown; -errno. */
 static int
 lock_try(struct mdv_vsc *vsc, uint32_t *holder)
 {
@@ -211,20 +217,20 @@ lock_try(struct mdv_vsc *vsc, uint32_t *holder)
 	ret = vsc_get(vsc, VSC_SEMAPHORE, &now);
 	if (ret == 0 && ticket != 0 && now == ticket)
 		return 0;
-	/* Taken perhaps, but not seen: it must not be left there. */
+	/* The semaphore may have been taken although reading it back failed. */
 	if (ret != 0)
-		lock_give_back(vsc, false);
+		semaphore_release(vsc, false);
 	vsc->ticket = 0;
 	return ret != 0 ? ret : 1;
 }
 
-/** Whoever holds the lock, looked at from outside. */
+/** Observation of the holder of the lock. */
 struct watch {
 	uint32_t ticket, address;
-	unsigned int moves;	/**< Something changed between two looks. */
+	unsigned int moves;	/**< Changes between two observations. */
 };
 
-/* Who lives gives the ticket back, or moves the address: each access goes through that register. */
+/* A live holder releases the ticket or changes the address register, which every access uses. */
 static int
 watch_look(struct mdv_vsc *vsc, struct watch *w, uint32_t holder, unsigned int nth)
 {
@@ -239,25 +245,25 @@ watch_look(struct mdv_vsc *vsc, struct watch *w, uint32_t holder, unsigned int n
 	return 0;
 }
 
-/* All tries found one ticket, whose holder did nothing: it is cleared, as the vendor's tools do. */
+/* All attempts saw the same ticket and no access: clear it, as mstflint does on request. */
 static int
 lock_take_over(struct mdv_vsc *vsc, uint32_t dead)
 {
 	uint32_t holder = 0;
 	int ret = vsc_get(vsc, VSC_SEMAPHORE, &holder);
 
-	/* Only that ticket, and not one that came a moment ago. */
+	/* Clear only the stale ticket, not a new one. */
 	if (ret == 0 && holder == dead)
 		ret = vsc_set(vsc, VSC_SEMAPHORE, 0);
 	if (ret == 0)
 		ret = lock_try(vsc, &holder);
 	if (ret == 0)
 		FWDUMP_LOG(WARNING, &vsc->pci,
-			   "the lock of the register gateway was left behind: ticket 0x%x stood there for %u tries and its holder did nothing; cleared, and taken with ticket 0x%x",
+			   "the lock of the register gateway was stale: ticket 0x%x did not change in %u tries and its holder did nothing; cleared, and taken with ticket 0x%x",
 			   dead, MDV_VSC_TRIES, vsc->ticket);
 	else if (ret > 0)
 		FWDUMP_LOG(ERR, &vsc->pci,
-			   "the lock of the register gateway cannot be cleared: ticket 0x%x stood there for %u tries, and 0x%x is there now",
+			   "cannot clear the stale lock of the register gateway: ticket 0x%x did not change in %u tries, and is 0x%x now",
 			   dead, MDV_VSC_TRIES, holder);
 	return ret > 0 ? -EBUSY : ret;
 }
@@ -267,7 +273,7 @@ mdv_vsc_lock(struct mdv_vsc *vsc)
 {
 	struct watch w = { 0 };
 	uint32_t holder;
-	int ret = line_up(vsc);
+	int ret = file_lock(vsc);
 
 	for (unsigned int i = 0; ret == 0 && i < MDV_VSC_TRIES; i++) {
 		ret = lock_try(vsc, &holder);
@@ -293,7 +299,7 @@ mdv_vsc_unlock(struct mdv_vsc *vsc)
 {
 	if (vsc->ticket == 0)
 		return;
-	lock_give_back(vsc, true);
+	semaphore_release(vsc, true);
 	flock(vsc->fd, LOCK_UN);
 }
 
