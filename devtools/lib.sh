@@ -77,8 +77,8 @@ plugin_folder_check() {
 	path=$(realpath -m -- "$1") || return 1
 	while [ "$path" != / ]; do
 		if [ -d "$path" ] && [ -n "$(find "$path" -maxdepth 0 -perm -o=w)" ]; then
-			echo "$path is writable by every user, and DPDK loads no plugin from below such a folder;" \
-				"move this clone, for example to ~ or /opt" >&2
+			echo "$path is writable by every user, and DPDK loads no plugin from below such a folder:" \
+				"clone (or give --builddir) elsewhere, for example below ~ or /opt" >&2
 			return 1
 		fi
 		path=$(dirname -- "$path")

@@ -218,21 +218,25 @@ const char *tm_offloads_str(bool rx, uint64_t bits, char *buf, size_t size);
 /** Write text as a JSON string, with quotes. */
 void tm_json_string(FILE *out, const char *text);
 
-/* port.c */
+/* port.c: 0 or negative errno after tm_error() */
+/** Find, configure and start the ports; creates the pool. */
 int tm_ports_setup(struct tm_app *app);
 int tm_port_start(struct tm_app *app, uint16_t port_id);
 int tm_port_stop(struct tm_app *app, uint16_t port_id);
+/** Stop and close all ports; failures are recorded with tm_fail(). */
 void tm_ports_close(struct tm_app *app);
+/** Is it one of app->port_ids? */
 bool tm_port_used(const struct tm_app *app, uint16_t port_id);
 /** Largest frame without FCS that the port's MTU permits. */
 uint32_t tm_port_frame_max(const struct tm_port *p);
 /** Bytes of a frame with FCS in addition to the MTU: RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN or more. */
 uint32_t tm_port_overhead(const struct rte_eth_dev_info *info);
 
-/* pool.c */
+/* pool.c: 0 or negative errno after tm_error() */
 int tm_pool_create(struct tm_app *app);
 
 /* stream.c */
+/** Create the streams and assign them to lcores; 0 or negative errno after tm_error(). */
 int tm_streams_create(struct tm_app *app);
 /** Receive a burst; updates counters and timestamps, writes captures. */
 uint16_t tm_rx(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts);
@@ -259,6 +263,7 @@ void tm_intr_close(struct tm_app *app);
 void tm_intr_sleep(struct tm_app *app, unsigned int lcore);
 
 /* run.c */
+/** Open the files, allocate the flows, launch the lcores; 0 or negative errno after tm_error(). */
 int tm_run_start(struct tm_app *app);
 /** Wait; poll the streams if there is no worker lcore; print periodic statistics. */
 void tm_run_idle(struct tm_app *app, uint64_t ns);
@@ -293,6 +298,7 @@ int tm_json_write(const struct tm_app *app, const char *path);
 /** CLOCK_MONOTONIC, CLOCK_REALTIME in ns. */
 uint64_t tm_now_ns(void);
 uint64_t tm_realtime_ns(void);
+/** Determine unit and epoch of the port's clock; takes 20 ms. */
 void tm_clock_probe(struct tm_port *p);
 /** Measure the rate again, over the time since the probe. */
 void tm_clock_refresh(struct tm_port *p);
@@ -313,6 +319,7 @@ int tm_replays_open(struct tm_app *app);
 /** Close the captures; their counters remain for the report until the next open or free. */
 void tm_replays_close(struct tm_app *app);
 void tm_replays_free(struct tm_app *app);
+/** Send the next packets of the stream's capture; returns their number. */
 uint32_t tm_replay_poll(struct tm_app *app, struct tm_stream *s);
 bool tm_replay_done(const struct tm_replay *r);
 /** Print one line of the report. */
@@ -344,8 +351,10 @@ struct tm_sink {
 /** Open k->path, set k->ops and k->file; 0 or negative errno after tm_error(). */
 int tm_pcap_sink_open(struct tm_sink *k);
 int tm_meta_sink_open(struct tm_sink *k);
+/** Open or close the files of all ports; failures to write are recorded with tm_fail(). */
 int tm_sinks_open(struct tm_app *app);
 void tm_sinks_close(struct tm_app *app);
+/** Write a burst of received packets to the files of the port. */
 void tm_sink_write(struct tm_app *app, struct tm_stream *s, struct rte_mbuf **pkts, uint16_t n);
 #define TM_SINK_FLAT_BYTES 65536u
 /** The packet's bytes in one piece, in k->flat if it has several segments; NULL if it is too long. */
@@ -357,8 +366,10 @@ tm_sink_flat(struct tm_sink *k, const struct rte_mbuf *m)
 }
 
 /* gen.c */
+/** Allocate the flows of a run and reset the streams; 0 or negative errno after tm_error(). */
 int tm_gen_create(struct tm_app *app);
 void tm_gen_free(struct tm_app *app);
+/** Make and send packets, as many as count, rate and window permit; returns their number. */
 uint32_t tm_gen_transmit(struct tm_app *app, struct tm_stream *s);
 /** Free packets that were made but not sent, and set the flows' numbers of packets sent. */
 void tm_gen_settle(struct tm_app *app);
@@ -366,7 +377,7 @@ bool tm_gen_done(const struct tm_app *app);
 /** Packets sent, and distinct packets received. */
 void tm_gen_progress(const struct tm_app *app, uint64_t *sent, uint64_t *acked);
 
-/* cmds.c */
+/* cmds.c: 0 or negative errno after tm_fail() */
 int tm_cmds_script(struct tm_app *app, const char *path);
 int tm_cmds_interactive(struct tm_app *app);
 

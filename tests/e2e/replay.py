@@ -16,7 +16,7 @@ from scapy.utils import PcapReader, RawPcapReader, RawPcapWriter
 import e2e
 import packets
 import tapnet
-from reading import Reading
+from expected_metadata import Expected
 
 
 def write_capture(path, frames):
@@ -56,7 +56,7 @@ IP_FLAGS = {**FLAGS, None: ("unknown", "none", "good")}
 
 def compare(frame, line, key):
     """Differences between the metadata from the device and the contents of the packet."""
-    want = Reading(frame)
+    want = Expected(frame)
     bad = []
 
     def differ(what, device, expected):
@@ -98,7 +98,7 @@ def replay_and_check(name, work, capture, queues):
         for text in compare(frame, line, key):
             wrong += 1
             if wrong <= 10:
-                print(f"{name}: frame {n}: {text}: {Reading(frame).ether.summary()}")
+                print(f"{name}: frame {n}: {text}: {Expected(frame).ether.summary()}")
     e2e.check(wrong == 0, f"{name}: {wrong} differences in {len(frames)} frames")
     print(f"{name}: {len(frames)} frames unchanged, metadata as computed by scapy")
 

@@ -23,7 +23,7 @@ def toeplitz(key, data):
     return result
 
 
-class Reading:
+class Expected:
     """The expected metadata of a frame that was received without VLAN stripping."""
 
     def __init__(self, frame):
