@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Transport objects: TIS, RQ table, TIR with its hash, queue counters. */
+/* Transport objects: TIS, RQT, TIR and queue counters. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ check_rqt_size(struct mdv_dev *dev, uint8_t log_max_size, unsigned int n)
 	return 0;
 }
 
-/** A zeroed inbox with room for n RQ numbers behind the fixed part; NULL and rte_errno. */
+/** Allocates a zeroed inbox with n RQ numbers after the fixed part. NULL with rte_errno. */
 static void *
 rqt_inbox(struct mdv_dev *dev, size_t fixed_bytes, unsigned int n, size_t *bytes)
 {
@@ -128,8 +128,8 @@ selected_fields(uint32_t hash_fields)
 }
 
 /*
- * Over a table the function is always Toeplitz, also with no field selected, as the stock PMD has
- * it; such a TIR needs a table of one entry, since what no field hashes to is not documented.
+ * With an RQT the hash function is always Toeplitz, even without fields, as in DPDK's mlx5. The PRM does
+ * not document the hash of no fields, so such a TIR requires an RQT of one entry.
  */
 static void
 tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Steering rules of a port: from attributes to what is compared; a back end does the rest. */
+/* Steering rules of a port: conversion of attributes to mask and value, for either backend. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ mdv_rules_no_memory(const struct mdv_dev *dev)
 int
 mdv_rules_open(struct mdv_dev *dev)
 {
-	/* Without a kernel the root table is ours to make. */
+	/* In VFIO mode there is no root table yet. */
 	dev->rules = dev->mode == MDV_OPEN_VFIO ? mdv_rules_fw_new(dev, mdv_rules_fw_root)
 						: mdv_rules_verbs_new(dev);
 	if (dev->rules == NULL)
@@ -60,7 +60,7 @@ set_dmac_match(const struct mdv_rule_attr *attr, struct prm_fte_match_set_lyr_2_
 {
 	uint8_t masked[6];
 
-	/* A value bit outside of the mask would make the kernel refuse the rule. */
+	/* The kernel refuses value bits outside the mask. */
 	for (int i = 0; i < 6; i++)
 		masked[i] = attr->dmac[i] & attr->dmac_mask[i];
 	set_dmac(mask, attr->dmac_mask);

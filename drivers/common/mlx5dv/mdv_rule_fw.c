@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Rules by firmware commands, for a device without a kernel: flow tables, groups, entries (PRM: flow
- * table commands).
+ * Rules in VFIO mode: flow tables, groups and entries by command (PRM, flow table commands).
  *
- * There is one table for each priority that was ever asked for, as in the kernel. The first one is
- * the root, and what finds no entry in a table goes on to the next; behind the last it is dropped. A
- * table has a group of entries for each mask, and more of them, larger ones, when it needs more.
+ * Each priority that was used has a table, as in the kernel. The first table is the root. A packet that
+ * matches no entry of a table continues in the next one, and is dropped after the last. A table has
+ * a group of entries for each mask, and further, larger groups if the first is full.
  */
 
 #include <stdlib.h>
@@ -16,21 +15,21 @@
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
-/** log2 of a table's entries: twice what all addresses and VLANs of a port come to. */
+/** log2 of the entries of a table: twice the addresses and VLANs of a port. */
 #define FW_LOG_ENTRIES 14u
-/** Entries of the first group of a mask, and of the largest. */
+/** Entries of the first group and of the largest group of a mask. */
 #define FW_GROUP_MIN 64u
 #define FW_GROUP_MAX 1024u
-/** Level of priority 0; the following ones stand above each other. */
+/** Level of priority 0; further priorities have the next levels. */
 #define FW_LEVEL 1u
 /** modify_field_select: table_miss_action and table_miss_id. */
 #define FW_MODIFY_MISS 1
-/** op_mod of SET_FLOW_TABLE_ROOT that takes the root away. */
+/** op_mod of SET_FLOW_TABLE_ROOT: reset to default. */
 #define FW_ROOT_DEFAULT 1
 
 struct fw_group {
 	TAILQ_ENTRY(fw_group) next;
-	struct mdv_obj *obj; /**< NULL: the device would not let it go, and holds its entries. */
+	struct mdv_obj *obj; /**< NULL: the device refused to destroy the group. */
 	struct prm_fte_match_set_lyr_2_4 mask;
 	uint32_t first, entries, users;
 	uint64_t used[FW_GROUP_MAX / 64]; /**< One bit per entry. */
@@ -46,7 +45,7 @@ struct fw_priority {
 struct fw_table {
 	struct mdv_rule_table table;
 	mdv_rules_root set_root;
-	uint8_t log_entries; /**< 0: the device was not asked yet. */
+	uint8_t log_entries; /**< 0: the capabilities were not read yet. */
 	uint8_t levels;
 	bool resets_root;
 	TAILQ_HEAD(, fw_priority) priorities; /**< The first is the root. */
@@ -60,7 +59,7 @@ struct fw_rule {
 	uint32_t bit;
 };
 
-/** calloc() that explains itself. */
+/** calloc() that logs a failure. */
 static void *
 fw_alloc(const struct fw_table *t, size_t bytes)
 {
@@ -71,7 +70,7 @@ fw_alloc(const struct fw_table *t, size_t bytes)
 	return p;
 }
 
-/* ------------------------------------------------------------------ what the device can do */
+/* ------------------------------------------------------------------ capabilities */
 
 static int
 limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
@@ -162,7 +161,7 @@ table_create(struct fw_table *t, uint16_t priority, const struct fw_priority *ne
 	return mdv_obj_create(t->table.dev, &in, sizeof(in));
 }
 
-/** Lets packets reach a table: from the one before it, or as the root. */
+/** Connects a table: as the destination of misses of the previous one, or as the root. */
 static int
 table_enter(struct fw_table *t, struct fw_priority *prev, struct fw_priority *prio)
 {
@@ -230,7 +229,7 @@ priority_get(struct fw_table *t, uint16_t priority)
 
 /* ------------------------------------------------------------------ groups, by mask */
 
-/** The first gap of so many entries; *after is the group before it. UINT32_MAX: none. */
+/** First gap of that many entries; *after is the group before it. UINT32_MAX: none. */
 static uint32_t
 gap_find(const struct fw_table *t, const struct fw_priority *p, uint32_t entries,
 	 struct fw_group **after)
@@ -260,7 +259,7 @@ group_create(struct fw_table *t, const struct fw_priority *p, const struct fw_gr
 	prm_create_flow_group_in_set_table_id(&in, p->table->id);
 	prm_create_flow_group_in_set_start_flow_index(&in, g->first);
 	prm_create_flow_group_in_set_end_flow_index(&in, g->first + g->entries - 1);
-	/* Headers of which nothing is compared are not to be named. */
+	/* match_criteria_enable must not include headers with an empty mask. */
 	if (memcmp(&g->mask, &nothing, sizeof(nothing)) != 0)
 		prm_create_flow_group_in_set_match_criteria_enable(
 			&in, PRM_MATCH_CRITERIA_ENABLE_OUTER);
@@ -326,7 +325,7 @@ group_put(struct fw_priority *p, struct fw_group *g)
 	if (g->users != 0)
 		return;
 	if (mdv_obj_destroy(g->obj) != 0) {
-		/* No other can stand there. */
+		/* The index stays in use. */
 		g->obj = NULL;
 		return;
 	}
@@ -412,7 +411,7 @@ fw_destroy(struct mdv_rule *base)
 	struct fw_rule *r = (struct fw_rule *)base;
 	int ret = mdv_obj_destroy(r->entry);
 
-	/* Where the device keeps an entry, no other can stand: neither it nor its group is free. */
+	/* The device kept the entry: neither its index nor its group is free. */
 	if (ret == 0) {
 		r->group->used[r->bit / 64] &= ~RTE_BIT64(r->bit % 64);
 		r->group->users--;
@@ -422,7 +421,7 @@ fw_destroy(struct mdv_rule *base)
 	return ret;
 }
 
-/** From the root on: each table holds the one that its misses go to. A root may go while it is one. */
+/** Destroy from the root on: each table refers to the next one. The root may be destroyed as it is. */
 static void
 fw_close(struct mdv_rule_table *table)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Steering rules: what the front (mdv_rule.c) and the back ends share. */
+/* Internal declarations of steering rules. */
 #ifndef MDV_RULE_INT_H
 #define MDV_RULE_INT_H
 
@@ -10,14 +10,14 @@
 
 #include "mdv.h"
 
-/** What a packet must look like, in the device's format; no value bit beyond the mask. */
+/** Mask and value in device format; no value bit outside the mask. */
 struct mdv_match {
 	struct prm_fte_match_set_lyr_2_4 mask, value;
 };
 
 /**
- * A way to bring rules into the device. create and destroy run with the table's lock held; what
- * fails is logged and sets rte_errno. destroy frees the rule in any case, close the table.
+ * Backend of rules. create and destroy run with the lock of the table held. A failure is logged and sets
+ * rte_errno. destroy frees the rule in any case; close frees the table.
  */
 struct mdv_rule_ops {
 	struct mdv_rule *(*create)(struct mdv_rule_table *t, const struct mdv_rule_attr *attr,
@@ -26,7 +26,7 @@ struct mdv_rule_ops {
 	void (*close)(struct mdv_rule_table *t);
 };
 
-/** Stands first in each back end's own. */
+/** First member of the rule of each backend. */
 struct mdv_rule_table {
 	struct mdv_dev *dev;
 	const struct mdv_rule_ops *ops;
@@ -34,24 +34,24 @@ struct mdv_rule_table {
 	unsigned int rules;
 };
 
-/** The same; the front fills it in. */
+/** First member of the table of each backend; set by mdv_rule.c. */
 struct mdv_rule {
 	struct mdv_rule_table *table;
 };
 
-/** "priority 1, dmac 01:00:5e:00:00:00, ethertype 0x800, ..." for the log line. */
+/** Text for log lines: "priority 1, dmac 01:00:5e:00:00:00, ethertype 0x800, ...". */
 void mdv_rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes);
-/** One line; NULL and ENOMEM. */
+/** Logs a line. NULL with ENOMEM. */
 struct mdv_rule_table *mdv_rules_no_memory(const struct mdv_dev *dev);
 
-/** mdv_rule_verbs.c: the kernel's matchers and flows. */
+/** mdv_rule_verbs.c: matchers and flows of mlx5_ib. */
 struct mdv_rule_table *mdv_rules_verbs_new(struct mdv_dev *dev);
 
-/** Makes a table the first that arriving packets are asked in; NULL: as without one. 0 or -errno. */
+/** Makes a table the root of received packets; NULL: resets the root. 0 or -errno. */
 typedef int (*mdv_rules_root)(struct mdv_dev *dev, struct mdv_obj *table);
-/** By SET_FLOW_TABLE_ROOT, which only a device without a kernel takes. */
+/** By SET_FLOW_TABLE_ROOT, in VFIO mode only. */
 int mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table);
-/** mdv_rule_fw.c: flow tables of our own, by command; nothing is made before the first rule. */
+/** mdv_rule_fw.c: flow tables by command; nothing is created before the first rule. */
 struct mdv_rule_table *mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root);
 
 #endif /* MDV_RULE_INT_H */

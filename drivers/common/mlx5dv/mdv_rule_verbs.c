@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Rules through the kernel: mlx5dv matchers, shared by equal masks, and flows. */
+/* Rules in verbs mode: flows of mlx5dv; rules with equal masks share a matcher. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
-/** Outer headers only: the shortest mask every kernel takes. */
+/** Outer headers only: the shortest mask that all kernels accept. */
 #define MDV_MATCH_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
 
-/** Mask or value as the kernel wants it: a size and device-format bytes. */
+/** As struct mlx5dv_flow_match_parameters: size and bytes in device format. */
 struct match_param {
 	size_t match_sz;
 	struct prm_fte_match_set_lyr_2_4 outer;
@@ -40,7 +40,7 @@ struct verbs_rule {
 	struct ibv_flow *flow;
 };
 
-/** Never fails on its own account: destroys the matcher when its last rule is gone. Lock held. */
+/** Destroys the matcher with its last rule; a failure is only logged. Lock held. */
 static void
 matcher_put(struct verbs_table *t, struct matcher *m)
 {
@@ -65,7 +65,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 	struct mlx5dv_flow_matcher_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL,
 		.priority = priority,
-		/* Headers of which nothing is compared are not to be named. */
+		/* match_criteria_enable must not include headers with an empty mask. */
 		.match_criteria_enable = any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER,
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
 	};
@@ -83,7 +83,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 	return handle;
 }
 
-/** The matcher of a mask and priority, made when there is none yet. Lock held. */
+/** Finds or creates the matcher of a mask and priority. Lock held. */
 static struct matcher *
 matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t priority)
 {
