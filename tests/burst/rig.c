@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* EAL, mempools, and a common layer that only remembers what it was told. */
+/* EAL, mempools, and a common layer that only records calls. */
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -159,7 +159,7 @@ int
 mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clock **out, char *why,
 	       size_t why_bytes)
 {
-	snprintf(why, why_bytes, "the rig says so");
+	snprintf(why, why_bytes, "injected by the rig");
 	*out = rig_clock_open_rc == 0 ? (struct mdv_clock *)dev : NULL;
 	if (wanted != MDV_CLOCK_AUTO)
 		rig_clock_state.source = wanted;

@@ -45,7 +45,7 @@ general(const ucontext_t *uc, unsigned int reg)
 	return uc->uc_mcontext.gregs[order[reg]];
 }
 
-/* What an EVEX-encoded instruction of this form says (SDM vol. 2, 2.7). */
+/* Fields of an EVEX-encoded instruction (SDM vol. 2, 2.7). */
 struct evex {
 	unsigned int dest, first, second, length, mask_reg, lanes;
 	bool zeroing, broadcast, memory, upper;
@@ -146,7 +146,7 @@ handler(int sig, siginfo_t *info __rte_unused, void *context)
 	struct evex e = { 0 };
 
 	if (area == NULL || !decode((const uint8_t *)uc->uc_mcontext.gregs[REG_RIP], uc, &e)) {
-		signal(sig, SIG_DFL); /* Not ours: it comes again. */
+		signal(sig, SIG_DFL); /* Another instruction: raise the signal again. */
 		return;
 	}
 	carry_out(&e, area);

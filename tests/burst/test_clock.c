@@ -8,7 +8,7 @@
 #include "mlxpmd_clock_refresh.h"
 #include "rig.h"
 
-/* start + floor((off * mult + frac) / 2^shift), computed the long way. */
+/* start + floor((off * mult + frac) / 2^shift), computed by long division. */
 static uint64_t
 exact(const struct mdv_clock_line *l, uint64_t off)
 {
@@ -18,7 +18,7 @@ exact(const struct mdv_clock_line *l, uint64_t off)
 	return (uint64_t)((unsigned __int128)l->start + sum / unit);
 }
 
-/* The stamp has bits above the mask now and then: they say nothing. */
+/* Timestamps sometimes have bits above the mask, which conversion must ignore. */
 static void
 compare(const struct mdv_clock_line *l, const struct mlxpmd_clock_snap *s, uint64_t off)
 {
@@ -63,7 +63,7 @@ conversion(void)
 	}
 }
 
-/* Stamps in order convert to values in order, over the whole window. */
+/* Increasing timestamps convert to increasing values, over the whole window. */
 static void
 monotonic(void)
 {
@@ -80,7 +80,7 @@ monotonic(void)
 	}
 }
 
-/* Stamps in seconds and nanoseconds: the second has 10^9 of these and no more. */
+/* Real-time format: the nanoseconds are below 10^9. */
 static void
 packed(void)
 {
@@ -90,7 +90,7 @@ packed(void)
 
 	CHECK(mlxpmd_clock_unpack(UINT64_C(1) << 32 | 999999999, &ns) && ns == 1999999999, "%" PRIu64, ns);
 	CHECK(!mlxpmd_clock_unpack(UINT64_C(1) << 32 | 1000000000, &ns), "a second of more than 10^9 ns");
-	/* Beyond 2038, and the last second there is. */
+	/* Beyond 2038, and the largest number of seconds. */
 	CHECK(mlxpmd_clock_value(&clock, &s, UINT64_C(0x80000000) << 32 | 5, &ns) &&
 	      ns == UINT64_C(2147483648000000005), "%" PRIu64, ns);
 	CHECK(mlxpmd_clock_value(&clock, &s, UINT64_C(0xffffffff) << 32, &ns) &&
@@ -99,7 +99,7 @@ packed(void)
 	CHECK(mlxpmd_clock_value(&clock, &s, UINT64_MAX, &ns) && ns == UINT64_MAX, "ticks are what they are");
 }
 
-/* What is published carries its own check: the fields are made of one number. */
+/* All fields of a published line derive from one number, so that a torn copy is detected. */
 static void
 snap_make(struct mlxpmd_clock_snap *s, uint64_t n)
 {
@@ -110,7 +110,7 @@ snap_make(struct mlxpmd_clock_snap *s, uint64_t n)
 	s->expires_tsc = rte_rdtsc() + INT64_MAX;
 }
 
-/* A queue follows what is published, and is not held up by a publisher that stands still half-way. */
+/* A queue copies published lines, and does not wait for a publisher that stopped half-way. */
 static void
 following(void)
 {
@@ -128,25 +128,25 @@ following(void)
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 1 && mine.mult == s.mult, "generation %u", mine.generation);
 	CHECK(mlxpmd_clock_usable(&mine, rte_rdtsc()), "not usable");
-	/* Half of the next generation is written, in the other slot: who comes now still gets this one. */
+	/* Half of the next generation is written, to the other slot: readers still get this one. */
 	clock.board.slot[0].dev.mult = 12345;
 	memset(&mine, 0, sizeof(mine));
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 1 && mine.mult == s.mult, "held up by a publisher at work");
 	snap_make(&s, 2);
 	mlxpmd_clock_publish(&clock, &s, NULL);
-	/* Overtaken: what was looked for is gone, what one has stays. */
+	/* The slot was overwritten while it was read: the reader keeps its snapshot. */
 	CHECK(!mlxpmd_clock_take(&clock.board, 1, (mlxpmd_clock_word *)&mine, 1), "an old generation from a slot that has moved");
 	CHECK(mine.generation == 1, "touched");
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 2 && mine.start == s.start, "did not follow");
 	lines = mlxpmd_clock_lcore(&clock, &stack);
 	CHECK(lines == &clock.board.lcore[rte_lcore_id()] && lines->dev.generation == 2, "no copy per lcore");
-	CHECK(lines->host.generation == 2 && lines->host.mult == 0, "a host line from nowhere");
+	CHECK(lines->host.generation == 2 && lines->host.mult == 0, "a host line without a source");
 	clock.board.generation = UINT32_MAX;
 	mlxpmd_clock_publish(&clock, &s, &host);
 	mlxpmd_clock_follow(&clock, &mine);
-	CHECK(mine.generation == 2 && mine.start == s.start, "0 says never");
+	CHECK(mine.generation == 2 && mine.start == s.start, "generation 0 is reserved");
 	CHECK(((uintptr_t)&clock.board.lcore[1] & 63) == 0 && sizeof(s) == 64, "not a cache line");
 }
 
@@ -181,7 +181,7 @@ usable(void)
 	return mlxpmd_clock_usable(&mine, rte_rdtsc());
 }
 
-/* Waits until the source was read n times more. */
+/* Waits for n further reads of the source. */
 static void
 refreshes_wait(unsigned int n)
 {
@@ -209,7 +209,7 @@ source_set(void)
 	};
 }
 
-/* Opens, says which, refreshes by itself, keeps what it has while the page is busy, follows what moved. */
+/* Opens, logs the source, refreshes, keeps the line while the page is busy, follows changes. */
 static void
 refresh_alone(void)
 {
@@ -239,10 +239,10 @@ refresh_alone(void)
 	before = info_get().generation;
 	rig_clock_rc = 0;
 	refreshes_wait(2);
-	CHECK(info_get().generation > before, "the generation stands still");
+	CHECK(info_get().generation > before, "the generation does not change");
 }
 
-/* As lines of the log, one per change and no more. */
+/* Logs one line per change. */
 static unsigned int
 lines_of(const char *text, const char *what)
 {
@@ -253,7 +253,7 @@ lines_of(const char *text, const char *what)
 	return n;
 }
 
-/* A step is told by counters and log, and packets follow. A storm of them is not a storm of lines. */
+/* A step is counted and logged, and timestamps follow it. The log is limited for frequent steps. */
 static void
 steps(FILE *stream, char **log)
 {
@@ -274,7 +274,7 @@ steps(FILE *stream, char **log)
 	      lines_of(*log, "stepped") == 1, "%s", *log);
 }
 
-/* A source that is not to be believed: absent at once, and back with the first good reading. */
+/* An implausible source: timestamps absent at once, and back with the first good reading. */
 static void
 broken(FILE *stream, char **log)
 {
@@ -283,18 +283,18 @@ broken(FILE *stream, char **log)
 
 	rig_clock_state.quality = MDV_CLOCK_BROKEN;
 	refreshes_wait(2);
-	CHECK(!usable(), "a broken clock is believed");
+	CHECK(!usable(), "a broken clock is used");
 	(void)now_ns(&rc);
 	CHECK(rc == -EAGAIN, "read_clock of a broken clock: %d", rc);
 	rig_clock_state.quality = MDV_CLOCK_GOOD;
 	rig_clock_rc = -EIO;
 	refreshes_wait(2);
-	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "what cannot be read is believed");
+	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "an unreadable clock is used");
 	CHECK(info_get().expired == expired + 1, "counted %" PRIu64 " times", info_get().expired - expired);
 	rig_clock_rc = 0;
 	refreshes_wait(2);
 	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
-	/* The line's own end, before that of a refresh. */
+	/* The end of the line, before the end of its validity. */
 	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
 	refreshes_wait(2);
 	pass_us(30000); /* Beyond the end of the line. */
@@ -306,7 +306,7 @@ broken(FILE *stream, char **log)
 	CHECK(lines_of(*log, "timestamps are absent") == 2 && lines_of(*log, "timestamps are back") == 2, "%s", *log);
 }
 
-/* What keeps a thread until it is released. */
+/* Blocks a thread until it is released. */
 static bool held, release;
 
 static void
@@ -335,7 +335,7 @@ hold_reset(void)
 	__atomic_store_n(&release, false, __ATOMIC_RELEASE);
 }
 
-/* Each refresh is done once, and none is left out. */
+/* Each refresh is done exactly once. */
 static void
 in_time(void)
 {
@@ -407,13 +407,13 @@ thread_fails(FILE *stream, char **log)
 	CHECK(lines_of(*log, "thread mlxpmd-ctrl cannot be started") == 1, "%s", *log);
 }
 
-/* Whatever the source says of it: a device that is gone has no time, and the log says why. */
+/* A removed device has no time, whatever its source returns, and the reason is logged. */
 static void
-device_gone(FILE *stream, char **log)
+device_removed(FILE *stream, char **log)
 {
 	__atomic_store_n(&rig_mdv.removed, true, __ATOMIC_RELAXED);
 	refreshes_wait(2);
-	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "the time of a device that is gone");
+	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "the time of a removed device");
 	fflush(stream);
 	CHECK(lines_of(*log, "timestamps are absent: No such device") == 1, "%s", *log);
 	__atomic_store_n(&rig_mdv.removed, false, __ATOMIC_RELAXED);
@@ -436,10 +436,10 @@ refresh(void)
 	port.args.clock = MDV_CLOCK_PAGE;
 	refresh_alone();
 	fflush(stream);
-	CHECK(strcmp(log, "mlxpmd: port 0: the rig says so\n") == 0, "%s", log);
+	CHECK(strcmp(log, "mlxpmd: port 0: injected by the rig\n") == 0, "%s", log);
 	steps(stream, &log);
 	broken(stream, &log);
-	device_gone(stream, &log);
+	device_removed(stream, &log);
 	in_time();
 	interrupt_thread_stalled();
 	refresh_hangs();
@@ -484,11 +484,11 @@ unavailable(void)
 	int rc;
 
 	rig_clock_open_rc = -ENOTSUP;
-	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock == NULL, "a clock from nowhere");
+	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock == NULL, "a clock without a source");
 	(void)now_ns(&rc);
 	CHECK(rc == -ENOTSUP, "read_clock without a clock: %d", rc);
 	rig_clock_open_rc = 0;
-	/* Ticks hold whatever is with the source. */
+	/* Raw ticks do not need the source. */
 	port.args.clock = MDV_CLOCK_RAW;
 	rig_clock_state = (struct mdv_clock_state) { .source = MDV_CLOCK_RAW, .quality = MDV_CLOCK_UNSYNCED };
 	rig_cycles = 0x123456789abcdef;
@@ -501,7 +501,7 @@ unavailable(void)
 	rig_cycles_read = 0;
 	__atomic_store_n(&rig_mdv.removed, true, __ATOMIC_RELAXED);
 	(void)now_ns(&rc);
-	CHECK(rc == -ENODEV && rig_cycles_read == 0, "read_clock of a device that is gone: %d", rc);
+	CHECK(rc == -ENODEV && rig_cycles_read == 0, "read_clock of a removed device: %d", rc);
 	__atomic_store_n(&rig_mdv.removed, false, __ATOMIC_RELAXED);
 	mlxpmd_clock_close(&port);
 }

@@ -22,9 +22,9 @@
 
 #define NB_DEVICES 8
 #define NB_READERS 48
-/* The rest are threads that EAL knows nothing of. */
+/* The others are not EAL threads. */
 #define NB_LCORES 40
-/* Until every reader came round so often and every clock was published so often, or the time is up. */
+/* Rounds of every reader and publications of every clock before the test ends, unless it times out. */
 #define ROUNDS 200
 #define GENERATIONS 100
 #define SECONDS 30
@@ -36,7 +36,7 @@
 
 int mlxpmd_logtype;
 
-/* A device whose counter is this host's TSC; what it says of it changes with each look. */
+/* A device whose counter is the TSC of this host; its line changes with each read. */
 struct mdv_clock {
 	uint64_t random;
 	struct mdv_clock_state state;
@@ -44,7 +44,7 @@ struct mdv_clock {
 };
 static struct mdv_clock devices[NB_DEVICES];
 static struct mlxpmd_port ports[NB_DEVICES];
-/* Its publisher was stopped half-way, for good. */
+/* Its publisher stopped half-way and does not continue. */
 static struct mlxpmd_clock frozen;
 
 struct reader {
@@ -171,7 +171,7 @@ whole(const struct mlxpmd_clock_snap *s)
 	      "generation %u is torn", s->generation);
 }
 
-/* One and the same stamp by the line before and the line now: near each other, or a step is reported. */
+/* Converts a timestamp by the previous and the present line: the values are close, or a step is reported. */
 static void
 moved(struct reader *r, const struct mlxpmd_clock_snap *old, const struct mlxpmd_clock_snap *new)
 {
@@ -222,7 +222,7 @@ read_lcore(struct reader *r, unsigned int i)
 	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(ports[i].clock, &stack);
 	uint64_t value;
 
-	CHECK((lines == &stack) == !r->is_lcore, "somebody else's lines");
+	CHECK((lines == &stack) == !r->is_lcore, "the lines of another thread");
 	if (lines->dev.generation != 0) {
 		whole(&lines->dev);
 		whole(&lines->host);
@@ -248,9 +248,9 @@ reader_main(void *arg)
 		}
 		mine.generation = 0;
 		mlxpmd_clock_follow(&frozen, &mine);
-		CHECK(mine.generation == 1 && mine.start == 4711, "held up by a publisher that stands still");
+		CHECK(mine.generation == 1 && mine.start == 4711, "blocked by a publisher that stopped");
 		__atomic_fetch_add(&r->rounds, 1, __ATOMIC_RELAXED);
-		sched_yield(); /* There may be two cores for all. */
+		sched_yield(); /* The machine may have two cores. */
 	}
 	if (r->is_lcore)
 		rte_thread_unregister();

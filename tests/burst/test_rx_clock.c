@@ -42,7 +42,7 @@ line_random(struct mlxpmd_clock_snap *s, unsigned int shift, unsigned int bits)
 	s->start = random_edge();
 }
 
-/* Once more, written down as the definition says. */
+/* Reference implementation, by the definition. */
 static void
 reference(const struct mlxpmd_clock_snap *s)
 {
