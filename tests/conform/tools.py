@@ -85,7 +85,7 @@ def main():
     begin = time.monotonic()
     case()
     print("case: " + json.dumps({"name": name, "shows": case.__doc__,
-                                 "packets": 0, "verdict": "passed",
+                                 "packets": 0, "result": "passed",
                                  "seconds": round(time.monotonic() - begin, 1)}))
     if rule is None:
         return
