@@ -304,7 +304,7 @@ ctl_show(const char *answer, bool as_json)
 }
 
 static int
-ctl_ask(const char *path, const json_t *request, bool as_json)
+ctl_command_run(const char *path, const json_t *request, bool as_json)
 {
 	int fd = ctl_connect(path), status;
 	char *answer;
@@ -385,7 +385,7 @@ mlxemu_ctl(int argc, char **argv)
 	else
 		status = ctl_search(o.pid[0] != '\0' ? o.pid : NULL, path, sizeof(path));
 	if (status == MLXEMU_OK)
-		status = ctl_ask(path, request, o.as_json);
+		status = ctl_command_run(path, request, o.as_json);
 	json_decref(request);
 	return status;
 }

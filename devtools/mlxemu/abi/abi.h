@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The kernel's side of the emulator: what the preloaded front end's files share.
+ * Front ends of the emulator, which stand in for the kernel: common declarations.
  *
- * preload_*.c replace libc functions and only decide whether a call is about the emulated
- * devices; paths.c and fds.c hold that decision; uverbs_*.c answer the RDMA ioctl; netdev.c
- * answers for the ports' network interfaces; model.c starts and stops the model behind it all.
+ * preload/ replaces libc functions and passes calls on emulated devices to the other folders;
+ * paths.c and fds.c tell which calls those are. uverbs/ implements the RDMA ioctl, vfio/ the VFIO
+ * ioctls, host/ sysfs, network interfaces and PCI config space. model.c starts and stops the model.
  */
 #ifndef ABI_H
 #define ABI_H
@@ -26,13 +26,13 @@
 #define ABI_UVERBS_MAJOR 231
 #define ABI_UVERBS_MINOR 192
 #define ABI_VFIO_MAJOR 235 /* dynamic in Linux */
-/** First interface index of the emulated ports: far above what a kernel hands out. */
+/** First interface index of the emulated ports: above the indices that a kernel assigns. */
 #define ABI_IFINDEX_BASE 100001
 #define ABI_GID_TABLE_LEN 16
 
-/* ---- the real libc (real_libc.c) ---- */
+/* ---- functions of libc (real_libc.c) ---- */
 
-/** The next definition of name after ours; caches it in slot. Never NULL for libc's own. */
+/** The next definition of name after this library (RTLD_NEXT), cached in slot. Not NULL for libc functions. */
 void *abi_real_symbol(const char *name, void *_Atomic *slot);
 #define ABI_REAL(name)                                                                             \
 	({                                                                                         \
@@ -46,28 +46,28 @@ int abi_real_lstat(const char *path, struct stat *st);
 int abi_real_ioctl(int fd, unsigned long request, void *arg);
 long abi_real_write(int fd, const void *buf, size_t len);
 
-/** Non-zero while this thread runs model or front-end code: interposers then step aside. */
+/** Not 0 while this thread runs model or front-end code: interposers call libc directly then. */
 extern __thread unsigned abi_inside __attribute__((tls_model("initial-exec")));
 
 /* ---- paths (paths.c) ---- */
 
 #define ABI_PATH_MAX 4608
 /**
- * The path that the call should really use: path itself, or one inside the run directory
- * written to buf (ABI_PATH_MAX bytes).
+ * The path to use instead of path: path itself, or one inside the run directory, written to buf
+ * (ABI_PATH_MAX bytes).
  */
 const char *abi_path(const char *path, char *buf);
-/** Turns a path inside the run directory back into what the program believes in. In place. */
+/** Translates a path inside the run directory back to the path that the program uses. In place. */
 void abi_path_unmap(char *path);
 /* Nodes in /dev: uverbsN is N, vfio/N is ABI_NODE_GROUP + N. */
 #define ABI_NODE_NONE -1
 #define ABI_NODE_VFIO 0x10000
 #define ABI_NODE_GROUP 0x20000
-/** The node that a path inside the run directory stands for. */
+/** The device node of a path inside the run directory. */
 int abi_path_node(const char *real_path);
-/** The run directory, or NULL when the program does not run under the launcher. */
+/** The run directory, or NULL if the program does not run under the launcher. */
 const char *abi_run_dir(void);
-/** Makes a stat result look like the character device. */
+/** Changes a stat result to that of the character device. */
 void abi_stat_node(struct stat *st, int node);
 /** Its device number. */
 dev_t abi_node_rdev(int node);
@@ -85,79 +85,79 @@ enum abi_fd_kind {
 	ABI_FD_VFIO_DEVICE,
 };
 
-/** Something behind one or more of the program's descriptors; lives while refs is not 0. */
+/** Object of one or more descriptors of the program; freed when refs becomes 0. */
 struct abi_fdobj {
 	enum abi_fd_kind kind;
-	unsigned refs; /**< Descriptors plus calls under way. Under the table's lock. */
-	dev_t st_dev;  /**< Identity of the open file, to notice a reused number. */
+	unsigned refs; /**< Descriptors plus calls in progress. Protected by the table's lock. */
+	dev_t st_dev;  /**< Identity of the open file, to detect a reused number. */
 	ino_t st_ino;
 	void (*release)(struct abi_fdobj *obj); /**< After the last reference, no lock held. */
 };
-/** Enters fd; takes a reference. 0 or -EMFILE when the number is beyond the table. */
+/** Adds fd; takes a reference. 0, or -EMFILE if the number is beyond the table. */
 int abi_fd_add(int fd, struct abi_fdobj *obj);
-/** The object behind fd with a reference taken, or NULL when there is none of that kind. */
+/** The object of fd with a reference taken, or NULL if there is none of this kind. */
 struct abi_fdobj *abi_fd_get(int fd, enum abi_fd_kind kind);
 void abi_fd_put(struct abi_fdobj *obj);
-/** Another reference, for somebody who keeps the object. */
+/** Takes another reference. */
 void abi_fd_ref(struct abi_fdobj *obj);
-/** Quick look without a reference. */
+/** Kind of a descriptor, without taking a reference. */
 enum abi_fd_kind abi_fd_kind(int fd);
-/** A duplicate of from came to be at to. */
+/** Records that to is a duplicate of from. */
 void abi_fd_dup(int from, int to);
-/** Forgets fd, returns its object (reference now the caller's) or NULL. */
+/** Removes fd; returns its object, with the reference transferred to the caller, or NULL. */
 struct abi_fdobj *abi_fd_take(int fd);
-/** A descriptor for the model's own use, out of the program's way. Closes fd. */
+/** Moves fd to a high number for use by the model. Closes fd. Returns the new descriptor or -errno. */
 int abi_fd_hide(int fd);
 /**
- * The model's own copy of the program's eventfd.
- * @return -EBADF: no descriptor, -EINVAL: another kind of one.
+ * Duplicates an eventfd of the program for the model.
+ * @return the descriptor; -EBADF: not open; -EINVAL: no eventfd.
  */
 int abi_eventfd_take(int fd);
 void abi_fd_unhide_close(int fd);
 /**
- * TAP descriptors on their way from the launcher to the process that will open a device: they
- * survive programs that close everything they inherit.
+ * TAP descriptors that the launcher has opened for the process that opens a device. They stay open
+ * in programs that close all inherited descriptors.
  */
 bool abi_fd_guarded(int fd);
 void abi_fd_unguard(int fd);
-/** Open descriptors of the process without the model's own. */
+/** Number of open descriptors of the process without those of the model. */
 unsigned abi_fd_program(void);
-/** Any descriptor that close() has to look at? */
+/** Whether any descriptor needs special treatment at close(). */
 bool abi_fd_any(void);
-/** After fork in the child: forget everything, the model is the parent's. */
+/** In the child after fork(): drops all entries, because the model belongs to the parent. */
 void abi_fd_reset(void);
 
 /* ---- the model (model.c) ---- */
 
-/** The machine, initialised at first use; NULL when the environment names none. */
+/** The machine, initialized at first use; NULL if the environment describes none. */
 struct emu_machine *abi_machine(void);
 /** Starts wires and engine at the first open of a device. 0 or -errno. */
 int abi_model_start(void);
 /** Reads the fault rules of the environment, once for the process. 0 or -errno. */
 int abi_model_faults(void);
-/** Enter and leave the model: lock, and interposers stand aside. */
+/** Enter and leave the model: machine's lock, and interposers disabled for this thread. */
 struct emu_machine *abi_enter(void);
 void abi_leave(void);
-/** Stops the model and writes the report; harmless when nothing was started. */
+/** Stops the model and writes the report; no effect if the model was not started. */
 void abi_model_finish(void);
-/** True after the model's end, and in a child of fork() whose parent owned it. */
+/** True after the end of the model, and in a child of fork() whose parent ran the model. */
 bool abi_model_dead(void);
-/** True in a vfork() child: the memory is the parent's, the descriptors are not. */
+/** True in a vfork() child, which shares memory with the parent but not descriptors. */
 bool abi_model_foreign(void);
 
-/* ---- configuration space of the ports' PCI functions (pci_config.c) ---- */
+/* ---- PCI config space of the ports (host/pci_config.c) ---- */
 
-/** A file of the fake tree was opened: gives fd, tracked when it is a config file; or -1 and errno. */
+/** To be called after open() of a file in the sysfs tree. Returns fd, tracked if it is a config file; or -1 and errno. */
 int abi_pciconf_opened(int fd, const char *real_path);
 /**
- * Reads or writes a config file; off below 0 means its own offset.
- * @return False: the descriptor is none. Else *done is what the call returns, with errno.
+ * Reads or writes a config file; off < 0: at the file offset.
+ * @return false: fd is no config file. Else *done is the result of the call, with errno.
  */
 bool abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
 
-/* ---- one driver at a time (driver_lock.c) ---- */
+/* ---- lock of the bound driver (driver_lock.c) ---- */
 
-/** IOMMU group of port 0; port i has the i-th after it. */
+/** IOMMU group of port 0; port i has group ABI_VFIO_GROUP_BASE + i. */
 #define ABI_VFIO_GROUP_BASE 40u
 /** Returned instead of a lock when the device can be opened through one front end only. */
 #define ABI_DRIVER_UNLOCKED 0x7fffffff
@@ -178,20 +178,20 @@ int abi_uverbs_open(unsigned n, int flags);
 /** Answers RDMA_VERBS_IOCTL. 0 or -errno. */
 int abi_uverbs_ioctl(struct abi_fdobj *obj, void *arg);
 /**
- * read() on a channel whose records do not lie in the descriptor itself: true when it is one, with
- * what to return, bytes or -errno, in *ret.
+ * read() on a channel whose records are kept by the model. True: *ret is the result, bytes or
+ * -errno. False: not such a channel.
  */
 bool abi_channel_read(int fd, void *buf, size_t len, long *ret);
-/** Ends the thread that hands out answers later. */
+/** Stops the thread that delivers delayed replies. */
 void abi_async_stop(void);
 unsigned abi_uverbs_index(const struct abi_fdobj *obj);
-/** The program mapped a part of a device's file; lock held. */
+/** To be called after mmap() of a device's file; lock held. */
 void abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t offset);
-/** Some device is gone. */
+/** Set when the removal of any device has begun. */
 extern bool abi_removed_any;
-/** The device is gone: what its open files notice of it. */
+/** The device was removed: signals its open files. */
 void abi_uverbs_removed(struct emu_dev *dev);
-/** What programs hold at this device beside objects; lock held. */
+/** Adds the open files, mappings and channels of a device to out; lock held. */
 void abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
 /** Closes every open device, as the end of the process does; lock held. */
 void abi_uverbs_exit(void);
@@ -200,42 +200,42 @@ void abi_uverbs_exit(void);
 
 /** Opens ABI_NODE_VFIO or a group. fd or -errno. */
 int abi_vfio_open(int node, int flags);
-/** A call on a container, group or device: what it returns, or -errno. */
+/** ioctl() of a container, group or device: its result, or -errno. */
 int abi_vfio_ioctl(int fd, enum abi_fd_kind kind, unsigned long request, void *arg);
 static inline bool
 abi_fd_is_vfio(enum abi_fd_kind kind)
 {
 	return kind >= ABI_FD_VFIO_CONTAINER && kind <= ABI_FD_VFIO_DEVICE;
 }
-/** pread() and pwrite() of a device's regions. False: not of a device. Else *done and errno. */
+/** pread() and pwrite() of a device's regions. False: fd is no VFIO device. Else *done is the result, with errno. */
 bool abi_vfio_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize_t *done);
-/** mmap() of a device. False: not of a device. Else *at is what it returns, with errno. */
+/** mmap() of a device. False: fd is no VFIO device. Else *at is the result, with errno. */
 bool abi_vfio_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t off, void **at);
-/** The program unmapped a range, or mapped something else over it. */
+/** To be called before munmap(), or before mmap() over a range. */
 void abi_vfio_unmapped(uint64_t addr, uint64_t len);
-/** As with uverbs: what is held, the end of a device, the end of the process; lock held. */
+/** The same as for uverbs; lock held. */
 void abi_vfio_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
 void abi_vfio_removed(struct emu_dev *dev);
 void abi_vfio_exit(void);
-/** An interrupt. */
+/** Raises an interrupt. */
 void abi_vfio_msix(struct emu_ctx *ctx, unsigned vector);
-/** For the guard: a fault at addr was a store into BAR 0, and has been done. */
+/** For the guard: true if the fault at addr was a store to BAR 0, which has been emulated. */
 bool abi_vfio_trap(uint64_t addr, void *context);
-/** The model's end: stores into BAR 0 of threads that still run are nobody's, and no faults any more. */
+/** At the end of the model: makes BAR 0 writable, so that later stores of the program do not fault. */
 void abi_vfio_trap_end(void);
-/** Ends the thread that executes commands. */
+/** Stops the thread that executes commands. */
 void abi_vfio_thread_stop(void);
 
 /* ---- network interfaces of the ports (netdev.c) ---- */
 
-/** 1 when the request was about an emulated interface (result in *ret), 0 when it was not. */
+/** 1 if the request was for an emulated interface (result in *ret), else 0. */
 int abi_netdev_ioctl(unsigned long request, void *arg, int *ret);
-/** Interface index of an emulated name, 0 when the name is not ours. */
+/** Interface index of an emulated interface, 0 for any other name. */
 unsigned abi_netdev_index(const char *name);
-/** Name of an emulated interface, NULL when the index is not ours. */
+/** Name of an emulated interface, NULL for any other index. */
 const char *abi_netdev_name(unsigned index);
 
-/* ---- statistics of the interfaces (ethtool_stats.c); arg is the request's own structure ---- */
+/* ---- statistics of the interfaces (ethtool_stats.c); arg is the structure of the request ---- */
 
 uint32_t abi_ethtool_stats_count(void);
 /** ETHTOOL_GSSET_INFO, _GSTRINGS, _GSTATS. 0 or -errno. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The control socket: a thread of its own takes requests, one a line, and answers in order. It
- * is the program's process, so it blocks all signals and its descriptors are out of the way.
+ * The control socket: a thread receives requests, one per line, and replies in order. It runs in the
+ * process of the program; therefore it blocks all signals and uses high descriptor numbers.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -25,7 +25,7 @@
 
 #define CONNECTIONS 16
 #define READ_BYTES 4096u
-/* A client that does not read its answers holds up the others so long. */
+/* A client that does not read its replies blocks the others for at most this time. */
 #define SEND_TIMEOUT_S 2
 #define JOIN_TIMEOUT_S 5
 
@@ -69,7 +69,7 @@ ctl_send(const struct connection *c, const char *text, size_t len)
 	return true;
 }
 
-/* The answer and its line end in one write: who reads a packet at a time has it all. */
+/* Send reply and newline in one write, so that the client can read it with one call. */
 static bool
 ctl_answer(const struct connection *c, const char *request, size_t len)
 {
@@ -93,7 +93,7 @@ ctl_answer(const struct connection *c, const char *request, size_t len)
 	return sent;
 }
 
-/* Answers every complete line; false when the connection is of no more use. */
+/* Reply to every complete line; false if the connection must be closed. */
 static bool
 ctl_lines(struct connection *c)
 {
@@ -191,7 +191,7 @@ ctl_thread(void *arg)
 	}
 }
 
-/* Names of sockets are short: the directory is reached through a descriptor. */
+/* sun_path is short: use a path through a descriptor of the directory. */
 static int
 ctl_bind(int fd, const char *dir, const char *name)
 {
@@ -225,7 +225,7 @@ ctl_listen(const char *dir)
 		abi_real_close(fd);
 		return ret;
 	}
-	/* "ctl": the process that came last. */
+	/* The link "ctl" points to the latest process. */
 	snprintf(fresh, sizeof(fresh), "%.4096s/new.%d", dir, (int)getpid());
 	snprintf(link, sizeof(link), "%.4096s/ctl", dir);
 	if (symlink(name, fresh) == 0 && rename(fresh, link) != 0)
@@ -276,7 +276,7 @@ abi_ctl_stop(void)
 	ctl.running = false;
 	if (abi_real_write(ctl.wake, &one, sizeof(one)) != sizeof(one))
 		return;
-	/* Bounded: the process may be ending in the middle of a request. */
+	/* With a limit: the process may end in the middle of a request. */
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += JOIN_TIMEOUT_S;
 	if (pthread_timedjoin_np(ctl.thread, NULL, &until) != 0)

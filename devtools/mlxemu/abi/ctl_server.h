@@ -9,13 +9,13 @@
 #include "core/emu_dev.h"
 
 /**
- * Listens at <dir>/ctl.PID, makes <dir>/ctl a link to it, and starts the thread that answers.
+ * Listens at <dir>/ctl.PID, creates the link <dir>/ctl to it, and starts the thread.
  * 0 or -errno.
  */
 int abi_ctl_start(struct emu_machine *m, const char *dir);
-/** Ends the thread and removes the socket; lock not held. Harmless when there is none. */
+/** Stops the thread and removes the socket; lock not held. No effect if not started. */
 void abi_ctl_stop(void);
-/** libjansson could be loaded (lazy_jansson.c). */
+/** Whether libjansson could be loaded (lazy_jansson.c). */
 bool abi_json_loaded(void);
 
 #endif /* ABI_CTL_SERVER_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The program's descriptors that stand for emulated things, and the model's own. */
+/* Table of the program's descriptors of emulated files; descriptors of the model. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -18,7 +18,7 @@
 #include "abi.h"
 
 #define ABI_FDS 65536
-/* Where the model's descriptors go: above what programs count on, below the usual limit. */
+/* Lowest descriptor of the model: above those that programs use, below the usual limit. */
 #define ABI_HIDDEN_BASE 600
 
 static struct abi_fdobj *_Atomic abi_fds[ABI_FDS];
@@ -26,7 +26,7 @@ static pthread_mutex_t abi_fds_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct abi_fdobj abi_fd_model = {.kind = ABI_FD_MODEL, .refs = 1};
 static _Atomic unsigned abi_fds_used;
 
-/* Not to be interrupted by a handler that needs the table too. */
+/* Signals are blocked: a handler may need the table too. */
 static void
 abi_fds_lock(sigset_t *saved)
 {
@@ -120,7 +120,7 @@ abi_fd_add(int fd, struct abi_fdobj *obj)
 	if (old == NULL)
 		abi_fds_used++;
 	abi_fds_unlock(&saved);
-	/* The number was reused behind our back. */
+	/* The number was closed and reused without a call to this library. */
 	if (old != NULL)
 		abi_fd_put(old);
 	return 0;
@@ -192,7 +192,7 @@ abi_fd_dup(int from, int to)
 {
 	struct abi_fdobj *obj = abi_model_foreign() ? NULL : abi_fd_peek(from);
 
-	/* The model's descriptors are the model's alone: a copy of one is the program's. */
+	/* A duplicate of a descriptor of the model belongs to the program. */
 	if (obj != NULL && obj->kind != ABI_FD_MODEL)
 		(void)abi_fd_add(to, obj);
 }
@@ -205,7 +205,7 @@ abi_fd_program(void)
 	unsigned count = 0;
 	long n, at;
 
-	/* Not by opendir(): that would be the model's memory in the program's heap. */
+	/* getdents64() instead of opendir(): do not allocate from the program's heap. */
 	while (dir >= 0 && (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (at = 0; at < n;) {
 			const struct dirent64 *e = (const struct dirent64 *)(buf + at);
@@ -236,7 +236,7 @@ abi_fd_hide(int fd)
 int
 abi_eventfd_take(int fd)
 {
-	/* Its name in /proc tells what made it. */
+	/* The name in /proc shows the type. */
 	static const char name[] = "anon_inode:[eventfd]";
 	char path[32], what[sizeof(name)];
 	ssize_t n;

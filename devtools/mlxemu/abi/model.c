@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Starts the model at the first open of a device and ends it, with its report, in time. */
+/* Starts the model at the first open of a device; stops it and writes the report at process end. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -31,12 +31,12 @@
 
 #define ABI_MAX_SPECS 64
 
-/** Life of the model in this process. */
+/** State of the model in this process. */
 enum abi_model_state {
-	ABI_MODEL_NONE,	   /**< Nothing happened yet. */
+	ABI_MODEL_NONE,	   /**< Not initialized. */
 	ABI_MODEL_DESCRIBED, /**< The machine exists: ports have addresses and clocks. */
 	ABI_MODEL_RUNNING, /**< Wires are plugged in, the engine runs. */
-	ABI_MODEL_DEAD,	   /**< Finished, or the parent's. */
+	ABI_MODEL_DEAD,	   /**< Stopped, or owned by the parent. */
 };
 
 static struct emu_machine abi_the_machine;
@@ -46,7 +46,7 @@ static pid_t abi_owner;
 /** The thread that ends the process, once abi_ending is set. */
 static pthread_t abi_ender;
 static _Atomic bool abi_ending;
-/* Somebody may join a thread that waits for the end. */
+/* Limit of the wait: another thread may join the waiting one. */
 #define ABI_END_S 1
 static __thread bool abi_end_waited;
 
@@ -62,7 +62,7 @@ abi_model_dead(void)
 	return atomic_load(&abi_state) == ABI_MODEL_DEAD;
 }
 
-/* The child has the parent's memory but neither its engine nor its wires. */
+/* The child has a copy of the parent's memory, but no engine and no wires. */
 static void
 abi_forked_child(void)
 {
@@ -74,7 +74,7 @@ abi_forked_child(void)
 		abi_fd_reset();
 		abi_owner = 0;
 	} else if (abi_owner != 0) {
-		/* Before that there is only configuration space, which is all processes'. */
+		/* Not running yet: only PCI config space is in use, which all processes share. */
 		abi_owner = getpid();
 	}
 }
@@ -117,7 +117,7 @@ static const struct emu_front_ops abi_front_ops = {
 	.msix = abi_vfio_msix,
 };
 
-/* One line on the program's stderr: these are the user's mistakes, not the program's. */
+/* Print one line to the program's stderr: an error of the user, not of the program. */
 static int
 abi_model_fail(int ret, const char *what)
 {
@@ -132,8 +132,8 @@ abi_model_fail(int ret, const char *what)
 }
 
 /*
- * One line of an environment variable after the other. The launcher checked them: a mistake here
- * means somebody else set the variable.
+ * Parse an environment variable line by line. The launcher has checked the lines: an error means that
+ * the variable was changed afterwards.
  */
 static int
 abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size_t err_len))
@@ -152,7 +152,7 @@ abi_lines_add(const char *variable, int (*add)(const char *line, char *err, size
 	return ret == 0 ? 0 : abi_model_fail(ret, err);
 }
 
-/* MLXEMU_OPEN: a digit of EMU_FRONT_* bits per port; what is not told is the kernel's driver. */
+/* MLXEMU_OPEN: a digit of EMU_FRONT_* bits per port; the default is EMU_FRONT_VERBS. */
 static uint8_t
 abi_fronts(unsigned port)
 {
@@ -163,7 +163,7 @@ abi_fronts(unsigned port)
 	return (uint8_t)(fronts[port] - '0');
 }
 
-/* A variable with a bit for each port. */
+/* A variable with one bit per port. */
 static bool
 abi_port_bit(const char *variable, unsigned port)
 {
@@ -203,7 +203,7 @@ abi_machine_describe(void)
 		dev->fronts = abi_fronts(i);
 		dev->vf = abi_port_bit("MLXEMU_VF", i);
 		dev->l2.on = abi_port_bit("MLXEMU_MPFS", i);
-		/* The card is one for all processes of the run, its state is not this one's. */
+		/* All processes of the run share the card's PCI config space. */
 		(void)emu_pci_attach(dev, abi_run_dir());
 	}
 	abi_the_machine.front = &abi_front_ops;
@@ -230,7 +230,7 @@ abi_machine(void)
 	return state == ABI_MODEL_DESCRIBED || state == ABI_MODEL_RUNNING ? &abi_the_machine : NULL;
 }
 
-/* Gives the TAP descriptors that the launcher opened to the plan: "port:fd,port:fd". */
+/* Set the TAP descriptors of the launcher in the plan: "port:fd,port:fd". */
 static void
 abi_wire_fds(struct emu_wire_plan *plan, unsigned ports)
 {
@@ -307,7 +307,7 @@ abi_model_faults(void)
 	return ret;
 }
 
-/* MLXEMU_CHECK: what is watched beyond what a card would notice. */
+/* MLXEMU_CHECK: checks beyond those of a card. */
 static int
 abi_checks_enable(void)
 {
@@ -332,7 +332,7 @@ abi_mark_file(const char *name, char *path, size_t len)
 	snprintf(path, len, "%s/%s.%d", abi_run_dir(), name, (int)abi_owner);
 }
 
-/* Tells the launcher that this process will owe it a report. */
+/* Create the file active.PID: the launcher expects a report of this process. */
 static int
 abi_mark_active(void)
 {
@@ -342,7 +342,7 @@ abi_mark_active(void)
 	abi_mark_file("active", path, sizeof(path));
 	fd = abi_real_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return abi_model_fail(-errno, "the run directory is gone: no device can be opened");
+		return abi_model_fail(-errno, "the run directory does not exist any more: no device can be opened");
 	abi_real_close(fd);
 	return 0;
 }
@@ -353,7 +353,7 @@ abi_trap(uint64_t addr, void *context)
 	return abi_pages_trap(addr, context) || abi_vfio_trap(addr, context);
 }
 
-/* Without a descriptor for that it naps, as long as it has nothing to do. */
+/* Without an eventfd the idle engine sleeps for short intervals only. */
 static void
 abi_engine_may_sleep(struct emu_machine *m)
 {
@@ -390,9 +390,9 @@ abi_model_up(void)
 		abi_engine_may_sleep(&abi_the_machine);
 	if (ret == 0)
 		ret = emu_dp_start(&abi_the_machine);
-	/* A run without it is still a run. */
+	/* Continue without a control socket. */
 	if (ret == 0 && abi_ctl_start(&abi_the_machine, abi_run_dir()) != 0)
-		(void)abi_model_fail(0, "there is no control socket: the run directory refuses it");
+		(void)abi_model_fail(0, "the control socket cannot be created in the run directory");
 	if (ret == 0) {
 		emu_ledger_begin(&abi_the_machine);
 		at_quick_exit(abi_model_finish);
@@ -414,7 +414,7 @@ abi_model_start(void)
 	pthread_mutex_lock(&abi_state_mutex);
 	if (atomic_load(&abi_state) == ABI_MODEL_DESCRIBED) {
 		ret = abi_model_up();
-		/* What failed once is not tried again half set up. */
+		/* Do not try again after a failure: the set-up is incomplete. */
 		if (ret != 0)
 			atomic_store(&abi_state, ABI_MODEL_DEAD);
 	}
@@ -423,14 +423,14 @@ abi_model_start(void)
 	return ret;
 }
 
-/* What the thread had before it entered the model. */
+/* State of the thread before it entered the model. */
 static __thread sigset_t abi_signal_mask;
 static __thread int abi_cancel_state;
 
 /*
- * As in the kernel: while a process ends, a call of another thread of it does not come back. One
- * wait for each thread: who is still there afterwards is being waited for, and makes more calls.
- * Nobody but the ender itself waits for the emulator's own threads.
+ * In the kernel a system call of another thread does not return while the process exits. Let each
+ * such thread wait once for a limited time: the exiting thread may be joining it. Threads of the
+ * emulator do not wait, because the exiting thread joins them.
  */
 static void
 abi_end_wait(void)
@@ -449,8 +449,8 @@ abi_end_wait(void)
 }
 
 /*
- * As in the kernel: no signal handler runs on top of a call (it might make another), and a call
- * is no place to cancel a thread.
+ * As in a system call, no signal handler runs inside the model (it could call the model again), and
+ * the thread is not cancelled there.
  */
 struct emu_machine *
 abi_enter(void)
@@ -499,8 +499,8 @@ void
 abi_model_finish(void)
 {
 	/*
-	 * A vfork child shares the memory but is another process; a signal handler may run on top
-	 * of a thread that is inside the model, and then nothing can be stopped in order.
+	 * A vfork() child is another process with the same memory. A thread inside the model may call
+	 * exit() from a signal handler; the model cannot be stopped then.
 	 */
 	if (atomic_load(&abi_state) != ABI_MODEL_RUNNING || abi_model_foreign() ||
 	    abi_inside != 0)

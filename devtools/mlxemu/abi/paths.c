@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Which paths belong to the emulated devices, and where they really are. */
+/* Translation of paths in /sys and /dev to paths in the run directory. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -12,9 +12,9 @@
 #include "abi.h"
 
 /*
- * "always": the emulator's version replaces the kernel's, so that a host's own RDMA devices stay
- * out of sight. The others are rewritten only where the fake tree has such an entry; a folder with
- * entries of both stays the kernel's.
+ * "always": the emulator's folder replaces the kernel's, which hides RDMA devices of the host. Other
+ * paths are translated only if the emulator's tree has this entry; a folder with entries of both
+ * remains the kernel's.
  */
 enum abi_path_how { ABI_PATH_ALWAYS, ABI_PATH_ENTRIES, ABI_PATH_EXISTING };
 static const struct abi_path_rule {
@@ -42,7 +42,7 @@ abi_run_dir(void)
 
 	if (d == NULL) {
 		d = getenv("MLXEMU_DIR");
-		/* A program that empties its environment later still has its devices. */
+		/* Keep a copy: the program may clear its environment. */
 		d = d != NULL ? strdup(d) : NULL;
 		if (d == NULL)
 			d = "";
@@ -51,7 +51,7 @@ abi_run_dir(void)
 	return d[0] != '\0' ? d : NULL;
 }
 
-/* Copies path with runs of slashes and "/." parts folded; false when it does not fit. */
+/* Copy path without repeated slashes and "/." parts; false if it does not fit. */
 static bool
 abi_path_fold(const char *path, char *out, size_t size)
 {
@@ -128,7 +128,7 @@ abi_path_unmap(char *path)
 	memmove(path, path + n + 5, strlen(path + n + 5) + 1);
 }
 
-/* The number behind a prefix of names in /dev, below max; -1: the path is none of these. */
+/* The number after a prefix of a name in /dev, below max; -1: no such name. */
 static long
 abi_path_number(const char *tail, const char *prefix, unsigned long max)
 {
@@ -162,7 +162,7 @@ abi_path_node(const char *real_path)
 	return (int)abi_path_number(tail, "infiniband/uverbs", EMU_MAX_PORTS);
 }
 
-/* Linux: major 231 is InfiniBand's, 10:196 the container's; groups have a major of their own. */
+/* Linux: major 231 for uverbs, 10:196 for the VFIO container; groups have a dynamic major. */
 dev_t
 abi_node_rdev(int node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Finds libc's own definitions of the functions that the front end replaces. */
+/* Looks up the libc definitions of replaced functions. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 

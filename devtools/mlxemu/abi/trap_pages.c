@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Pages of a device in the program's memory that are no memory on a card.
+ * Register pages of a device in the program's memory.
  *
- * A counter is another one at each load: its page cannot be read, and each load of it faults and
- * is done here. Doorbell pages of a verbs context are memory that the engine looks at, store after
- * store; but while it sleeps they cannot be written to, and the first store faults, wakes it, and
- * is done before, or again. (Stores into BAR 0 always fault: vfio_trap.c.)
+ * The page of the counter is not readable: each load faults and is emulated with the present value.
+ * Doorbell pages of a verbs context are memory that the engine polls. While the engine sleeps they
+ * are not writable: the first store faults, is emulated or restarted, and wakes the engine. Stores
+ * to BAR 0 (VFIO) always fault: vfio_trap.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -21,18 +21,18 @@
 #include "core/emu_fault.h"
 
 #define MAPS 1024u
-/* Of the error code that the processor gives with a fault. */
+/* Bits of the page fault error code (x86). */
 #define FAULT_WRITE 2u
-/* Somebody else is at the registers, for a moment unless it lost its processor. */
+/* Another thread writes the registers; this takes long only if it is preempted. */
 #define TRIES 100u
 
 /** A mapping; empty when len is 0. Written under the machine's lock, read in faults. */
 static struct page_map {
 	_Atomic uint64_t addr, len;
 	struct emu_dev *dev;
-	uint8_t *mem;	    /* as the model has it */
+	uint8_t *mem;	    /* mapping of the model */
 	bool counter;	    /* else doorbells */
-	int prot;	    /* as the program has asked */
+	int prot;	    /* as requested by the program */
 	_Atomic bool shut;
 } maps[MAPS];
 static _Atomic unsigned maps_end; /* entries ever used */
@@ -43,7 +43,7 @@ protect(struct page_map *map, bool shut)
 {
 	int prot = !shut ? map->prot : map->counter ? PROT_NONE : map->prot & ~PROT_WRITE;
 
-	/* What can be written can be read: doorbells are often mapped for writing alone. */
+	/* Readable too: doorbell pages are often mapped with PROT_WRITE only. */
 	if (shut && !map->counter)
 		prot |= PROT_READ;
 	if (mprotect((void *)(uintptr_t)atomic_load(&map->addr), atomic_load(&map->len), prot) != 0)
@@ -69,7 +69,7 @@ overlaps(struct page_map *map, uint64_t addr, uint64_t len)
 	return n != 0 && addr < at + n && at < addr + len;
 }
 
-/* Memory like any other from now on. */
+/* Stop trapping: make the page plain memory. */
 static void
 map_drop(struct page_map *map)
 {
@@ -99,7 +99,7 @@ map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem
 	return NULL;
 }
 
-/* The page can be read as it is, and is as young as the engine's turns allow. */
+/* Readable without traps; the engine updates it in each pass. */
 static void
 counter_by_engine(struct emu_dev *dev, const char *why)
 {
@@ -133,7 +133,7 @@ abi_pages_unmapped(uint64_t addr, uint64_t len)
 
 	while (i < n && !overlaps(&maps[i], addr, len))
 		i++;
-	/* Under the lock: the engine does not change rights of what is somebody else's by then. */
+	/* Lock held: otherwise the engine could change the rights of a new mapping at this address. */
 	if (i == n || abi_inside != 0 || abi_enter() == NULL)
 		return;
 	for (; i < n; i++)
@@ -181,7 +181,7 @@ abi_pages_watch(struct emu_machine *m)
 
 /* ---- faults ---- */
 
-/* Usual doorbells are stored here, before anybody is woken; the program goes on behind that. */
+/* Emulate the usual doorbell stores before waking the engine, and continue after the instruction. */
 static bool
 store_do(const struct page_map *map, uint64_t addr, void *context)
 {
@@ -200,10 +200,10 @@ store_do(const struct page_map *map, uint64_t addr, void *context)
 }
 
 /*
- * The engine is woken when the model is left, and finds the store. One that is not done here is
- * done again by the program, which may be kept from it until the engine sleeps once more.
- * Another thread may have been faster; but a page that was open the last time too is one that the
- * program itself has taken its rights from.
+ * Releasing the lock wakes the engine, which finds the store. A store that is not emulated is
+ * restarted; it may fault again if the engine sleeps before that. Another thread may have unprotected
+ * the page already; but if it was unprotected at the last fault too, the program itself has removed
+ * the rights.
  */
 static bool
 rung(struct page_map *map, uint64_t addr, void *context)
@@ -211,7 +211,7 @@ rung(struct page_map *map, uint64_t addr, void *context)
 	static __thread uint64_t open_at __attribute__((tls_model("initial-exec")));
 	bool shut;
 
-	/* After the model's end, and in a child of fork(), nobody looks. */
+	/* Nothing polls the page after the end of the model, nor in a child of fork(). */
 	if (abi_enter() == NULL)
 		return protect(map, false);
 	shut = atomic_load(&map->shut);

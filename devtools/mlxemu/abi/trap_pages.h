@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Pages of a device in the program's memory whose loads or stores the model must see. */
+/* Register pages of a device in the program's memory: traps of loads and stores. */
 #ifndef ABI_PAGES_H
 #define ABI_PAGES_H
 
 #include "abi.h"
 
 /**
- * The program mapped the page of dev's counter at addr; mem is where the model has it. Loads are
- * answered with the present value from now on. Lock held, as in all of these unless told otherwise.
+ * To be called when the program maps the counter page of dev at addr; mem is the mapping of the
+ * model. Loads return the present value from now on. Lock held, here and below unless noted.
  */
 void abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, uint8_t *mem);
-/** The program mapped doorbells of a verbs context; mem as above. */
+/** The same for doorbell pages of a verbs context. */
 void abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot,
 			 uint8_t *mem);
-/** The program is about to unmap a range, or to map something else there; lock not held. */
+/** To be called before the program unmaps a range, or maps something else over it; lock not held. */
 void abi_pages_unmapped(uint64_t addr, uint64_t len);
-/** The model is about to unmap its side: the program's counter pages are memory from now on. */
+/** To be called before the model unmaps mem: the counter pages become plain memory. */
 void abi_pages_forget(const void *mem, uint64_t len);
-/** Doorbells of a device, or (NULL) all pages, have the rights again that the program has asked for. */
+/** Restores the rights requested by the program on doorbell pages of a device, or (NULL) on all pages. */
 void abi_pages_open(const struct emu_dev *dev);
-/** As emu_front_ops.doorbells_watch. */
+/** Implements emu_front_ops.doorbells_watch. */
 bool abi_pages_watch(struct emu_machine *m);
-/** For the guard: a fault at addr was such a load or store, and the program goes on; lock not held. */
+/** For the guard: true if the fault at addr was such a load or store, which has been emulated; lock not held. */
 bool abi_pages_trap(uint64_t addr, void *context);
 
 /** A load instruction into a general register (x86_load.c). */
 struct abi_load {
-	unsigned len;	/**< Of the instruction. */
-	unsigned bytes; /**< Loaded: 1, 2, 4 or 8. */
-	unsigned to;	/**< Bytes of the register that take it. */
+	unsigned len;	/**< Bytes of the instruction. */
+	unsigned bytes; /**< Bytes loaded: 1, 2, 4 or 8. */
+	unsigned to;	/**< Bytes of the register that are written. */
 	int reg;	/**< The register, as a gregs index. */
 	bool sign, swap;
 };
-/** Decodes the instruction that context stands at. False: none that is known. */
+/** Decodes the instruction at the program counter of context. False: not supported. */
 bool abi_load_decode(const void *context, struct abi_load *out);
-/** Does it, and steps behind it. regs are a context's gregs. */
+/** Emulates the load and advances the program counter. regs: gregs of a context. */
 void abi_load_do(const struct abi_load *l, const uint8_t *from, long long *regs);
 
 #endif /* ABI_PAGES_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Loads from registers of a device, as compilers make them: moves into a general register, with
- * zeros or the sign above, or with the bytes swapped. x86-64. What stores there are: x86_store.c.
+ * Decodes the load instructions that compilers use for device registers: moves to a general
+ * register, with zero or sign extension, or with byte swap (x86-64). Stores: x86_store.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -15,7 +15,7 @@
 #define REX_W 8u
 #define REX_R 4u
 
-/* gregs by number of the register in an instruction. */
+/* gregs index by register number of an instruction. */
 static const uint8_t greg_of[16] = {
 	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
 	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
@@ -34,7 +34,7 @@ operand_len(const uint8_t *p)
 	return len + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-/* By the opcode alone; the rest is as after a plain move of `whole` bytes. */
+/* Decode by opcode; the default is a plain move of `whole` bytes. */
 static bool
 kind_of(const uint8_t **p, unsigned whole, struct abi_load *l)
 {
@@ -82,7 +82,7 @@ abi_load_decode(const void *context, struct abi_load *l)
 		return false;
 	reg = (*p >> 3 & 7) | ((rex & REX_R) != 0 ? 8 : 0);
 	len = operand_len(p);
-	/* Of one byte without REX 4 to 7 are ah to bh. */
+	/* Byte registers 4 to 7 without REX are ah to bh. */
 	if (len == 0 || (l->to == 1 && rex == 0 && reg >= 4))
 		return false;
 	l->reg = greg_of[reg];
@@ -100,7 +100,7 @@ abi_load_do(const struct abi_load *l, const uint8_t *from, long long *regs)
 		value = __builtin_bswap64(value) >> (64 - 8 * l->bytes);
 	if (l->sign && (value >> (8 * l->bytes - 1)) != 0)
 		value |= UINT64_MAX << (8 * l->bytes);
-	/* What is shorter than four bytes leaves the others as they are; four clear them. */
+	/* A write of less than four bytes keeps the other bytes; one of four clears the upper half. */
 	if (l->to < 4)
 		keep = UINT64_MAX << (8 * l->to);
 	else if (l->to == 4)

@@ -15,7 +15,7 @@
 #define REX_W 8u
 #define REX_R 4u
 
-/** Where the decoder stands. */
+/** Position of the decoder. */
 struct decode {
 	const uint8_t *p, *start;
 	const ucontext_t *uc;
@@ -24,13 +24,13 @@ struct decode {
 	unsigned reg;		/* of ModRM, extended */
 };
 
-/* gregs by number of the register in an instruction. */
+/* gregs index by register number of an instruction. */
 static const uint8_t greg_of[16] = {
 	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
 	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
-/* Steps over ModRM, SIB and displacement; false for a register operand: no store to memory. */
+/* Skip ModRM, SIB and displacement; false for a register operand, which is no store to memory. */
 static bool
 modrm(struct decode *d)
 {
@@ -65,7 +65,7 @@ operand_bytes(const struct decode *d)
 	return (d->rex & REX_W) != 0 ? 8 : d->operand16 ? 2 : 4;
 }
 
-/* From a general register; of one byte without REX 4 to 7 are ah to bh. */
+/* Value of a general register; byte registers 4 to 7 without REX are ah to bh. */
 static bool
 general(struct decode *d, struct abi_store *s, unsigned bytes)
 {
@@ -110,7 +110,7 @@ swapped(struct decode *d, struct abi_store *s)
 	return true;
 }
 
-/* From a vector register of 16 bytes; wider ones are not in the context that signals are given. */
+/* Value of an xmm register; wider ones are not in the fpregs of a signal context. */
 static bool
 vector(struct decode *d, struct abi_store *s, unsigned bytes)
 {
@@ -193,11 +193,11 @@ prefix(struct decode *d)
 	case 0xf3:
 		d->repeat = true;
 		break;
-	case 0xf0: /* lock: as it is */
+	case 0xf0: /* lock: no effect on the decoding */
 	case 0x2e:
 	case 0x3e:
 	case 0x64:
-	case 0x65: /* fs, gs: the address is known already */
+	case 0x65: /* fs, gs: si_addr has the address */
 		break;
 	default:
 		return false;

@@ -349,7 +349,7 @@ void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
 void emu_dev_remove(struct emu_dev *dev, uint64_t ms);
 /** Firmware failure: the same for programs, but the PCI function exists until emu_dev_remove(). Lock held. */
 void emu_dev_fail(struct emu_dev *dev);
-/** Whether calls on the device's open files fail with EIO (kernel: ib_uverbs_disassociate_ucontext()). */
+/** Whether calls on the device's open files fail with EIO (kernel: uverbs_main.c, disassociate_srcu). */
 static inline bool
 emu_dev_disassociated(const struct emu_dev *dev)
 {

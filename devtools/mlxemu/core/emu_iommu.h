@@ -14,7 +14,7 @@
 /* Rights of a mapping; same values as VFIO_DMA_MAP_FLAG_READ and _WRITE. */
 #define EMU_IOMMU_READ 1u  /**< The device may read. */
 #define EMU_IOMMU_WRITE 2u /**< The device may write. */
-/** The range reserved for interrupts on x86 (drivers/iommu: MSI_IOVA), begin and end. */
+/** The range reserved for interrupts on x86 (intel_iommu_get_resv_regions()), begin and end. */
 #define EMU_IOMMU_MSI_FIRST 0xfee00000ull
 #define EMU_IOMMU_MSI_END 0xfef00000ull
 /** First address that cannot be mapped: 48 bits, as with four levels of tables. */

@@ -8,10 +8,10 @@
 
 #include "abi/abi.h"
 
-/* Counters with "phy" in the name see the wire, FCS included; those of the vport do not. */
+/* Counters of the physical port ("phy") include the FCS, those of the vport do not. */
 #define FCS_BYTES 4u
 
-/* A value is the sum of member, less others, plus an FCS for each of `frames`. */
+/* A value is a member minus others, plus the FCS bytes of `frames`. */
 struct ethtool_stat {
 	const char *name;
 	uint16_t plus, minus[3], frames;
@@ -52,12 +52,12 @@ static const struct ethtool_stat stats_table[] = {
 	SUM("tx_discards_phy", tx_discards),
 	SUM("rx_discards_phy", rx_link_down),
 	SUM("rx_steer_missed_packets", rx_filtered),
-	/* Perfect cables. */
+	/* No bit errors are modelled. */
 	ZERO("rx_crc_errors_phy"),
 	ZERO("rx_in_range_len_errors_phy"),
 	ZERO("rx_symbol_err_phy"),
 	ZERO("tx_errors_phy"),
-	/* Of the kernel's own queues, which do not exist here. */
+	/* Counters of the kernel's queues, which do not exist here. */
 	ZERO("rx_wqe_err"),
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The ports' network interfaces as the socket ioctls see them. */
+/* Socket ioctls on the network interfaces of the ports. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -17,7 +17,7 @@
 #include "abi/abi.h"
 #include "sysfs.h"
 
-/* All emulated names begin like this: other names are let go at once. */
+/* Prefix of all emulated names: other names are rejected without a search. */
 static bool
 abi_netdev_maybe(const char *name)
 {
@@ -25,7 +25,7 @@ abi_netdev_maybe(const char *name)
 	       abi_run_dir() != NULL;
 }
 
-/* Index of the port whose interface has this name, -1 when none has. */
+/* Index of the port whose interface has this name; -1: none. */
 static int
 abi_netdev_find(const struct emu_machine *m, const char *name)
 {
@@ -38,7 +38,7 @@ abi_netdev_find(const struct emu_machine *m, const char *name)
 	return -1;
 }
 
-/* Names are settled before any thread starts: no lock is needed to compare them. */
+/* Names are set before any thread starts: no lock is needed to compare them. */
 unsigned
 abi_netdev_index(const char *name)
 {
@@ -126,7 +126,7 @@ abi_ethtool_gset(const struct emu_dev *dev, void *arg)
 	return 0;
 }
 
-/* No link mode words are told, only speed and duplex; the handshake says so as the kernel does. */
+/* Reports speed and duplex without link mode masks; the handshake for the mask size is the kernel's (net/ethtool/ioctl.c). */
 static int
 abi_ethtool_link_settings(const struct emu_dev *dev, void *arg)
 {
@@ -258,14 +258,14 @@ abi_netdev_request(struct emu_machine *m, int port, unsigned long request, struc
 	bool set = abi_netdev_is_set(request);
 	int ret;
 
-	/* The interface went with its device. */
+	/* The interface was removed with its device. */
 	if (dev->removed)
 		return -ENODEV;
 	(void)abi_enter();
 	ret = set ? abi_netdev_set(dev, request, ifr) : abi_netdev_get(dev, request, ifr);
 	if (set) {
 		emu_trace_note(dev, "%s: request 0x%lx -> %d", dev->netdev_name, request, ret);
-		/* Multicast lists stand in no file of sysfs. */
+		/* Multicast lists are not in sysfs. */
 		if (request != SIOCADDMULTI && request != SIOCDELMULTI)
 			emu_sysfs_refresh(dev, abi_run_dir());
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The `config` file of an emulated PCI function. The descriptor is that of a file with the space as
- * it was at the start, so size, offset and mmap are the kernel's; what is read and written is the
- * card's.
+ * The `config` file of an emulated PCI function. The descriptor is one of a file with the initial
+ * content, so the kernel handles size, offset and mmap; reads and writes go to the model.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -29,7 +28,7 @@ pciconf_release(struct abi_fdobj *obj)
 	free(obj);
 }
 
-/* Index of the port whose config file this is, -1 when it is none. */
+/* Index of the port of a config file; -1: no config file. */
 static int
 pciconf_index(const char *real_path, const struct emu_machine *m)
 {
@@ -72,7 +71,7 @@ abi_pciconf_opened(int fd, const char *real_path)
 	return -1;
 }
 
-/* The lock is only for rules: the space looks after itself, and the engine need not wait. */
+/* Take the lock only if there are fault rules: the space itself needs none. */
 static int
 pciconf_do(const struct abi_pciconf *conf, bool write, uint32_t off, void *buf, uint32_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The part of /sys and /dev that shows the emulated devices, as files in a private directory. */
+/* Emulated entries of /sys and /dev, as files in the run directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #define PCI_SLOT_PARENT "/sys/devices/mlxemu"
 
-/** Where files are being made; remembers the first failure. */
+/** Directory in which files are created; keeps the first error. */
 struct tree {
 	const char *dir;
 	char base[PATH_MAX]; /* prefix of the names given to tree_*() */
@@ -56,7 +56,7 @@ tree_fail(struct tree *t, const char *path)
 	snprintf(t->failed, sizeof(t->failed), "%s", path);
 }
 
-/* Makes all missing directories of path; with last_too also path itself. */
+/* Create all missing directories of path; with last_too path itself too. */
 static void
 tree_mkdirs(struct tree *t, char *path, bool last_too)
 {
@@ -89,7 +89,7 @@ tree_write(struct tree *t, const char *name, const void *data, size_t len)
 
 	if (!tree_path(t, name, path))
 		return;
-	/* A refresh finds its folders; only the first writing makes them. */
+	/* The folders exist, except at the first write. */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0 && errno == ENOENT) {
 		tree_mkdirs(t, path, false);
@@ -133,7 +133,7 @@ tree_link(struct tree *t, const char *name, const char *target)
 
 /* ---- contents ---- */
 
-/* As it is at the start, for who reads it by stdio; descriptors lead to the card (pci_config.c). */
+/* Initial content; accesses by descriptor go to the model (pci_config.c). */
 static void
 tree_pci_config(struct tree *t, const struct emu_dev *dev)
 {
@@ -143,7 +143,7 @@ tree_pci_config(struct tree *t, const struct emu_dev *dev)
 	tree_write(t, "config", config, sizeof(config));
 }
 
-/* Thirteen lines "start end flags", of which only BAR 0 is in use (32 MiB a function). */
+/* Thirteen lines "start end flags"; only BAR 0 is in use (32 MiB per function). */
 static void
 tree_pci_resource(struct tree *t, unsigned index)
 {
@@ -158,7 +158,7 @@ tree_pci_resource(struct tree *t, unsigned index)
 	tree_write(t, "resource", text, n);
 }
 
-/* The IOMMU group, which is the device's alone, and the nodes of VFIO. */
+/* IOMMU group, with this device only, and the nodes of VFIO. */
 static void
 tree_iommu(struct tree *t, const struct emu_dev *dev)
 {
@@ -205,7 +205,7 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, "revision", "0x00\n");
 	tree_file(t, "irq", "0\n");
 	tree_file(t, "enable", "1\n");
-	/* No NUMA affinity told, as on machines with one node. */
+	/* No NUMA node, as on machines with one node. */
 	tree_file(t, "numa_node", "-1\n");
 	tree_file(t, "local_cpus", "ffffffff\n");
 	tree_file(t, "current_link_speed", "16.0 GT/s PCIe\n");
@@ -255,7 +255,7 @@ tree_gids(struct tree *t, const struct emu_dev *dev)
 			  "%02x%02x:%02x%02x:%02x%02x:%02x%02x\n",
 			  g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], g[8], g[9], g[10], g[11],
 			  g[12], g[13], g[14], g[15]);
-		/* Entries without a GID fail to read in the kernel; here they are absent. */
+		/* In the kernel reading an empty entry fails; here the file does not exist. */
 		if (!used)
 			continue;
 		snprintf(name, sizeof(name), "ports/1/gid_attrs/types/%u", i);
@@ -375,7 +375,7 @@ tree_netdev(struct tree *t, const struct emu_dev *dev)
 	tree_link(t, dev->netdev_name, link);
 }
 
-/* The machine's own PCI functions stay visible beside the emulated ones. */
+/* PCI functions of the host stay visible next to the emulated ones. */
 static void
 tree_real_pci(struct tree *t)
 {
@@ -428,16 +428,16 @@ emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
 	tree_netdev_state(&t, dev);
 }
 
-/* Behind the links; the launcher removes it with the rest. */
+/* Rename the target of the links; the launcher removes it with the run directory. */
 static void
 tree_away(const struct emu_dev *dev, const char *dir, const char *name)
 {
-	char path[PATH_MAX], gone[PATH_MAX];
+	char path[PATH_MAX], removed[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s%s%s", dir, dev->pci_addr,
 		 name[0] != '\0' ? "/" : "", name);
-	snprintf(gone, sizeof(gone), "%s/gone.%s.%s", dir, dev->pci_addr, name);
-	(void)rename(path, gone);
+	snprintf(removed, sizeof(removed), "%s/removed.%s.%s", dir, dev->pci_addr, name);
+	(void)rename(path, removed);
 }
 
 void
@@ -446,7 +446,7 @@ emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
 	static const struct {
 		const char *folder;
 		size_t name; /* offset in struct emu_dev */
-		bool pci;    /* stays when only the firmware failed */
+		bool pci;    /* kept if only the firmware has failed */
 	} entries[] = {
 		{"/dev/infiniband", offsetof(struct emu_dev, uverbs_name), false},
 		{"/sys/class/infiniband_verbs", offsetof(struct emu_dev, uverbs_name), false},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The part of /sys and /dev that shows the emulated devices, as files in a private directory. */
+/* Emulated entries of /sys and /dev, as files in the run directory. */
 #ifndef ABI_SYSFS_H
 #define ABI_SYSFS_H
 
@@ -9,8 +9,8 @@
 #include "core/emu_dev.h"
 
 /**
- * Builds <dir>/root/{sys,dev} for all ports of the machine. 0 or -errno; on failure path receives
- * the name that could not be made.
+ * Creates <dir>/root/{sys,dev} for all ports of the machine. 0 or -errno; on failure path is the name
+ * that could not be created.
  */
 int emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t path_len);
 /** Rewrites the files that follow the state of the port's interface (MTU, address, link). */
@@ -18,7 +18,7 @@ void emu_sysfs_refresh(const struct emu_dev *dev, const char *dir);
 /** GID as the kernel derives it from the MAC address; index 0: RoCE v1, 1: RoCE v2. */
 bool emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
 
-/** Takes the device's entries away: PCI function, RDMA device, node, interface. */
+/** Removes the entries of a device: PCI function, RDMA device, node, interface. */
 void emu_sysfs_remove(const struct emu_dev *dev, const char *dir);
 
 #endif /* ABI_SYSFS_H */

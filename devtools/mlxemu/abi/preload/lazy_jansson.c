@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * libjansson, loaded when the first control request comes: like libpcap (lazy_pcap.c), so that
- * programs which are never asked anything load nothing but libc.
+ * libjansson, loaded at the first control request, so that programs without control requests load
+ * nothing but libc (as with libpcap: lazy_pcap.c).
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ abi_json_loaded(void)
 	return lazy_symbol("json_loadb") != NULL;
 }
 
-/* All of these run only after abi_json_loaded() said yes. */
+/* The functions below are called only after abi_json_loaded() has returned true. */
 
 json_t *
 json_loadb(const char *buffer, size_t len, size_t flags, json_error_t *error)

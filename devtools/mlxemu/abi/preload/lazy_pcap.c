@@ -3,9 +3,9 @@
 /*
  * libpcap, loaded when a wire needs it.
  *
- * The front end is loaded into every process of a run. libpcap brings a dozen libraries with it,
- * whose constructors would run in programs that never see a capture file; with these
- * definitions, private to the front end, nothing but libc is loaded beforehand.
+ * The front end is loaded into every process of a run. libpcap depends on a dozen libraries, whose
+ * constructors would run in programs without capture files. With these definitions, which are
+ * private to the front end, only libc is loaded at start.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ lazy_symbol(const char *name)
 	return lib != NULL ? dlsym(lib, name) : NULL;
 }
 
-/* Everything but the two functions that open has a handle from them: the library is there. */
+/* All functions except the two that open need a handle: the library is loaded then. */
 #define LAZY(name) ((__typeof__(&name))lazy_symbol(#name))
 
 pcap_t *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* For the files that define libc functions anew; each of them is listed in mlxemu.map. */
+/* For files that replace libc functions; each function is listed in mlxemu.map. */
 #ifndef PRELOAD_H
 #define PRELOAD_H
 
@@ -8,7 +8,7 @@
 
 #define ABI_EXPORT __attribute__((visibility("default")))
 
-/* Names that libc exports and no header declares. */
+/* Functions that libc exports without declaration. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dirfd, const char *path, int flags);
@@ -30,8 +30,7 @@ ssize_t __pread_chk(int fd, void *buf, size_t len, off_t off, size_t size);
 ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t off, size_t size);
 
 /**
- * Path of a stat-like call; *node becomes the node in /dev that the path stands for, or
- * ABI_NODE_NONE.
+ * Translated path of a stat-like call; *node is set to the node in /dev, or ABI_NODE_NONE.
  */
 const char *abi_stat_path(const char *path, char *buf, int *node);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The ends of a process: the report is written on every way out that runs code. */
+/* Process exit: writes the report on every exit path that runs code. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -25,7 +25,7 @@ _Exit(int status)
 	__builtin_unreachable();
 }
 
-/* exit(): after the program's own atexit functions and destructors. */
+/* exit(): after atexit functions and destructors of the program. */
 __attribute__((destructor)) static void
 abi_destructor(void)
 {

@@ -29,7 +29,7 @@ close(int fd)
 
 	if (abi_inside != 0)
 		return ABI_REAL(close)(fd);
-	/* Programs that close everything they did not open must not cut the model's wires. */
+	/* Keep descriptors of the model open: programs may close all that they did not open. */
 	if (kind == ABI_FD_MODEL || abi_fd_guarded(fd)) {
 		errno = EBADF;
 		return -1;
@@ -52,7 +52,7 @@ abi_fd_limit(void)
 	return lim.rlim_cur;
 }
 
-/* Closes first..last (both included) one by one; the model's stay. */
+/* Close first to last (inclusive) one by one, except those of the model. */
 static void
 abi_close_each(unsigned first, unsigned last)
 {
@@ -61,7 +61,7 @@ abi_close_each(unsigned first, unsigned last)
 
 	for (fd = first; fd <= last && fd < max; fd++)
 		(void)close((int)fd);
-	/* Nothing of ours is that high. */
+	/* No descriptor of the model is that high. */
 	if (fd <= last)
 		(void)ABI_REAL(close_range)(fd, last, 0);
 }
@@ -94,7 +94,7 @@ dup(int fd)
 	return ret;
 }
 
-/* dup2 and dup3: to is closed on the way. */
+/* dup2() and dup3() close to. */
 static int
 abi_dup_to(int from, int to, int flags, bool three)
 {
@@ -160,7 +160,7 @@ fcntl64(int fd, int cmd, ...)
 	return abi_fcntl_done(fd, cmd, ABI_REAL(fcntl64)(fd, cmd, arg));
 }
 
-/* An ioctl on a uverbs descriptor; 1 when it was one. */
+/* ioctl() on a uverbs descriptor; 0: not one. */
 static int
 abi_ioctl_uverbs(int fd, unsigned long request, void *arg, int *ret)
 {
@@ -209,7 +209,7 @@ ioctl(int fd, unsigned long request, ...)
 	return ret;
 }
 
-/* The write() interface of uverbs is not offered: libraries are told so at the first probe. */
+/* The write() interface of uverbs is not supported; it fails at the first use. */
 ABI_EXPORT ssize_t
 write(int fd, const void *buf, size_t len)
 {
@@ -224,7 +224,7 @@ write(int fd, const void *buf, size_t len)
 	return ABI_REAL(write)(fd, buf, len);
 }
 
-/* 1 when it was a channel whose records are the model's, or a config file; *ret as of read(). */
+/* 1 if fd is a channel with records kept by the model, or a config file; *ret as of read(). */
 static int
 abi_read_channel(int fd, void *buf, size_t len, ssize_t *ret)
 {
@@ -259,7 +259,7 @@ __read_chk(int fd, void *buf, size_t len, size_t size)
 	return ABI_REAL(__read_chk)(fd, buf, len, size);
 }
 
-/* A host with RDMA of its own must not show its devices beside the emulated ones. */
+/* Hide RDMA devices of the host: refuse NETLINK_RDMA sockets. */
 ABI_EXPORT int
 socket(int domain, int type, int protocol)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * mmap of a device, so that it can be told to fail, and so that what is no memory on a card is seen
- * (trap_pages.c; through VFIO all stores, vfio_trap.c). Mapping itself needs no help: the descriptor is a
- * file that program and model share.
+ * mmap() of a device, for fault rules and for traps on register pages (trap_pages.c, vfio_trap.c).
+ * The mapping itself is done by the kernel: the descriptor is a file that program and model share.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -17,7 +16,7 @@
 #include "abi/trap_pages.h"
 #include "preload.h"
 
-/* What lies at an offset of a device: the kernel's clock page, the counter, doorbells. */
+/* Name of the page at an offset of a device: clock page, counter, doorbells. */
 static const char *
 abi_mmap_page(off64_t offset)
 {
@@ -66,8 +65,8 @@ abi_mmap_watch(void *at, size_t len, int prot, int fd, off64_t offset)
 }
 
 /*
- * By the system call and not by the next definition of the name: loaders and sanitizers map
- * memory before any name can be looked up.
+ * A system call instead of the next definition: loaders and sanitizers map memory before symbols can
+ * be looked up.
  */
 static void *
 abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
@@ -96,7 +95,7 @@ abi_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 ABI_EXPORT int
 munmap(void *addr, size_t len)
 {
-	/* Before: as soon as it is unmapped another thread may map something there. */
+	/* Before the system call: afterwards another thread may map something there. */
 	if (abi_inside == 0) {
 		abi_vfio_unmapped((uintptr_t)addr, len);
 		abi_pages_unmapped((uintptr_t)addr, len);

@@ -13,7 +13,7 @@
 
 #include "preload.h"
 
-/* Only O_CREAT and O_TMPFILE come with a mode. */
+/* Only O_CREAT and O_TMPFILE have a mode. */
 #define ABI_MODE_ARG(flags, mode)                                                                  \
 	do {                                                                                       \
 		if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) {                  \
@@ -24,7 +24,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* A node of a device: 1 and the descriptor in *fd, else 0. */
+/* Open a device node: 1 and the descriptor in *fd; 0: path is none. */
 static int
 abi_open_node(const char *real_path, int flags, int *fd)
 {
@@ -73,7 +73,7 @@ open64(const char *path, int flags, ...)
 	return p == buf ? abi_pciconf_opened(fd, p) : fd;
 }
 
-/* The checked forms that _FORTIFY_SOURCE calls: no mode. */
+/* Variants without mode, used by _FORTIFY_SOURCE. */
 ABI_EXPORT int
 __open_2(const char *path, int flags)
 {
@@ -188,7 +188,7 @@ abi_glob_closedir(void *dir)
 	(void)closedir(dir);
 }
 
-/* libc's glob() walks with its own calls; let it use ours, the results keep their names. */
+/* glob() calls functions inside libc: pass it the replaced ones. The results keep their names. */
 static void
 abi_glob_hooks(glob_t *g, int *flags)
 {
@@ -215,6 +215,6 @@ glob(const char *pattern, int flags, int (*errfunc)(const char *, int), glob_t *
 ABI_EXPORT int
 glob64(const char *pattern, int flags, int (*errfunc)(const char *, int), glob64_t *g)
 {
-	/* One layout on x86-64. */
+	/* glob_t and glob64_t have the same layout on x86-64. */
 	return glob(pattern, flags, errfunc, (glob_t *)g);
 }

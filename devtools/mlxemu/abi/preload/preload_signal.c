@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Signal actions and masks of the program for the faults that the guard looks at first. The program
- * finds what it has set, and its handlers are called for its own faults.
+ * Signal actions and masks for the signals of the guard. The program reads back what it has set, and
+ * its handlers are called for its own faults.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -22,7 +22,7 @@ sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return emu_guard_sigaction(sig, act, old);
 }
 
-/* As glibc's by default: calls are restarted, the signal is blocked in its handler. */
+/* signal() as in glibc by default: SA_RESTART, signal blocked in its handler. */
 ABI_EXPORT __sighandler_t
 signal(int sig, __sighandler_t handler)
 {
@@ -39,8 +39,8 @@ signal(int sig, __sighandler_t handler)
 }
 
 /*
- * A card takes a store whatever signals are blocked; here it is a fault, which would end a thread
- * that blocks it. Also of threads that choose their mask before a device is opened.
+ * A store to a device may fault here, which ends a thread that blocks the signal. Keep the signals of
+ * the guard unblocked, also in threads that set their mask before a device is opened.
  */
 static const sigset_t *
 abi_mask(int how, const sigset_t *set, sigset_t *copy)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Replaced libc functions that ask about files: nodes look like character devices. */
+/* Replaced stat functions of libc: device nodes look like character devices. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -27,7 +27,7 @@ abi_stat_done(int ret, void *st, int node)
 	return ret;
 }
 
-/* Device number behind a descriptor, -1 when it is none. */
+/* Device node of a descriptor; -1: none. */
 static int
 abi_stat_fd(int fd)
 {
@@ -44,7 +44,7 @@ abi_stat_fd(int fd)
 	return n;
 }
 
-/* The descriptor itself is meant. (Declared never NULL, but programs do pass NULL.) */
+/* AT_EMPTY_PATH: the descriptor itself. (Declared nonnull, but programs pass NULL.) */
 static bool
 abi_stat_itself(const char *path, int flags)
 {
@@ -88,7 +88,7 @@ ABI_FSTAT(fstat64, struct stat64)
 ABI_FSTATAT(fstatat, struct stat)
 ABI_FSTATAT(fstatat64, struct stat64)
 
-/* What programs linked against an older libc call. */
+/* Entry points of programs linked against glibc before 2.33. */
 #define ABI_XSTAT(name, type)                                                                      \
 	ABI_EXPORT int name(int ver, const char *path, type *st)                                   \
 	{                                                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Opens and closes uverbs devices and hands each ioctl to its method. */
+/* Opens and closes uverbs devices; dispatches ioctls to methods. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -19,7 +19,7 @@
 #include "abi/trap_pages.h"
 #include "uverbs_obj.h"
 
-/* Every open file, for the end of the process. Under the machine's lock. */
+/* All open files, for process exit. Protected by the machine's lock. */
 static TAILQ_HEAD(, abi_file) abi_files = TAILQ_HEAD_INITIALIZER(abi_files);
 
 static const struct abi_method_table *const abi_tables[] = {
@@ -35,8 +35,8 @@ abi_uverbs_index(const struct abi_fdobj *obj)
 }
 
 /*
- * Mappings of the file beside the model's own: the program's doorbell and clock pages. Read with
- * the real calls and no heap: this also runs at the end of a process.
+ * Number of mappings of the file by the program (doorbell and clock pages). Uses system calls and no
+ * heap, because it also runs at process exit.
  */
 static unsigned
 abi_file_mappings(const struct abi_file *file)
@@ -50,7 +50,7 @@ abi_file_mappings(const struct abi_file *file)
 
 	if (fd < 0)
 		return 0;
-	/* Neighbours of the same rights are one. */
+	/* The kernel merges neighbours with equal rights. */
 	abi_pages_open(file->dev);
 	/* Fields: range, rights, offset, device, inode, name. */
 	snprintf(tail, sizeof(tail), " %02x:%02x %" PRIu64 " ",
@@ -84,11 +84,11 @@ abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t
 				    (uint8_t *)file->map + offset);
 }
 
-/* Ends the context: what the kernel's release does. Lock held. */
+/* Closes the context, as the release() of the kernel's file does. Lock held. */
 static void
 abi_file_shut(struct abi_file *file, bool exiting)
 {
-	/* After removal they are the kernel's zeroed pages. */
+	/* After removal the mappings are zeroed pages of the kernel. */
 	unsigned maps = exiting || emu_dev_disassociated(file->dev) ? 0 : abi_file_mappings(file);
 
 	if (file->shut)
@@ -114,10 +114,10 @@ static void
 abi_file_release(struct abi_fdobj *obj)
 {
 	struct abi_file *file = (struct abi_file *)obj;
-	/* A stale entry may be found while a call is under way. */
+	/* May be called for a stale table entry during another call. */
 	const bool inside = abi_inside != 0;
 
-	/* After the model's end the file was shut already; its memory may still be mapped. */
+	/* The file was shut at the end of the model; its memory may still be mapped. */
 	if (!inside && abi_enter() == NULL)
 		return;
 	abi_file_shut(file, false);
@@ -150,9 +150,9 @@ abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 bool abi_removed_any;
 
 /*
- * What the kernel does to open files when the device goes: the fatal event and then the end on
- * every channel, and in place of doorbell pages and the counter zeroed memory. The clock page is
- * ordinary memory of the kernel's and stays as it was.
+ * Open files at removal, as in the kernel: fatal event, then end of file on every channel; zeroed
+ * pages replace doorbell pages and the counter (rdma_umap_fault()). The clock page is memory of the
+ * kernel and stays.
  */
 void
 abi_uverbs_removed(struct emu_dev *dev)
@@ -178,7 +178,7 @@ abi_uverbs_exit(void)
 		abi_file_shut(TAILQ_FIRST(&abi_files), true);
 }
 
-/* A sparse file that every later mmap() of the program shares with the model. */
+/* A sparse file: later mmap() calls of the program share it with the model. */
 static int
 abi_file_make(struct abi_file *file)
 {
@@ -266,7 +266,7 @@ abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* To ask for what is not modelled is no offence: the answer says so. */
+	/* A request for something that is not modelled is no violation: it fails with EOPNOTSUPP. */
 	if (err == -EOPNOTSUPP)
 		emu_trace_note(call->dev, "%s: %s: not modelled -> EOPNOTSUPP", call->method->name,
 			       text);
@@ -304,7 +304,7 @@ abi_method_at(unsigned i)
 
 /*
  * Methods that are not modelled are refused with EOPNOTSUPP, not EPROTONOSUPPORT: the latter
- * makes libraries repeat the request by write(), which is not offered. Asking is no offence, so
+ * makes libraries repeat the request by write(), which is not supported. The request is no violation, so
  * this goes to the trace and not to the audit.
  */
 static int
@@ -322,7 +322,7 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 	if (call->method->needs_ctx && call->ctx == NULL)
 		return abi_refuse(call, -EINVAL, "before GET_CONTEXT");
 	ret = abi_attrs_check(call);
-	/* A write command has a name of its own: abi_write_command() asks. */
+	/* Fault rules name write commands by command: abi_write_command() checks them. */
 	if (ret == 0 && call->method->run != abi_write_command)
 		ret = emu_fault_errno(EMU_ON_IOCTL, call->dev, call->method->name);
 	if (ret == 0)
@@ -341,7 +341,7 @@ abi_call_run(struct abi_call *call, uint16_t object, uint16_t method)
 	return ret;
 }
 
-/* A slow command: the caller waits, the model does not. */
+/* A slow command: the caller sleeps with the lock released. */
 static void
 abi_delay(uint64_t us)
 {

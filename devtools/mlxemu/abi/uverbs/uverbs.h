@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The uverbs ioctl: what the files of its methods share.
+ * The uverbs ioctl: declarations common to the files of its methods.
  *
  * A method is a row: object, method, attributes, handler. The dispatcher checks the attributes
- * against the row (as the kernel's own tables do) before it calls the handler, so a handler
- * finds mandatory attributes present, of proper length, and handles resolved on demand.
+ * against the row before it calls the handler, as the kernel does (core/uverbs_ioctl.c). A handler
+ * can rely on mandatory attributes being present with a valid length and a valid handle.
  */
 #ifndef UVERBS_H
 #define UVERBS_H
@@ -23,34 +23,34 @@ struct abi_async;
 struct abi_sub;
 struct abi_verbs;
 
-/** A number that the program holds for an object; one number space per open file, from 1. */
+/** A handle of the program; one number space per open file, from 1. */
 struct abi_handle {
 	uint32_t id;
 	uint16_t object;     /**< UVERBS_OBJECT_* or MLX5_IB_OBJECT_*. */
-	struct emu_obj *obj; /**< What it stands for; NULL for what exists in the kernel only. */
-	/** As the kernel keeps it: creating opcode (general object type above it) << 32 | id. */
+	struct emu_obj *obj; /**< The firmware object; NULL for kernel objects. */
+	/** obj_id of devx.c: creating opcode (general object type above it) << 32 | id. */
 	uint64_t devx_id;
 	unsigned users;		 /**< Verbs objects that refer to this one. */
 	struct abi_verbs *verbs; /**< uverbs_obj.h; NULL for DEVX objects, PDs and MRs. */
 };
 
-/** The model's end of an event descriptor. */
+/** An event descriptor, as seen by the model. */
 struct abi_channel {
-	struct abi_fdobj fo;   /**< First: the program's end. */
+	struct abi_fdobj fo;   /**< First: descriptor of the program. */
 	uint16_t object;       /**< UVERBS_OBJECT_ASYNC_EVENT, MLX5_IB_OBJECT_DEVX_ASYNC_* ... */
 	int model_fd;
-	int peer_fd; /**< The program's end again, to take back what was not read; or -1. */
+	int peer_fd; /**< Duplicate of the program's descriptor, to remove unread records; or -1. */
 	struct abi_async *async; /**< uverbs_async.c: of a command channel of an open device. */
 	bool omit_data;
 	struct abi_file *file; /**< NULL once the device was closed. */
 	/* Subscriptions whose records are in the socket, oldest first (omit_data only). */
 	struct abi_sub **sent;
 	unsigned nsent, sent_room;
-	int record_bytes;      /**< What one record adds to the socket's queue. */
+	int record_bytes;      /**< Bytes that one record adds to the socket's queue. */
 	TAILQ_ENTRY(abi_channel) next;
 };
 
-/** One event type of one object (or of none) that the program wants to hear of. */
+/** Subscription to one event type of one object, or to an unaffiliated event. */
 struct abi_sub {
 	struct abi_channel *channel;
 	struct abi_handle *handle; /**< NULL: unaffiliated. */
@@ -68,7 +68,7 @@ struct abi_file {
 	struct emu_ctx *ctx; /**< After GET_CONTEXT. */
 	void *map;	     /**< The whole file. */
 	int lock;	     /**< Of abi_driver_lock(). */
-	bool shut;	     /**< The model has ended: nothing works any more. */
+	bool shut;	     /**< The model has ended: all calls fail. */
 	struct abi_handle **handles;
 	unsigned nhandles;
 	struct emu_obj *td; /**< Transport domain of the verbs queues, while there are any. */
@@ -79,7 +79,7 @@ struct abi_file {
 	TAILQ_ENTRY(abi_file) next;
 };
 
-/** One ioctl under way. */
+/** An ioctl being executed. */
 struct abi_call {
 	struct abi_file *file;
 	struct emu_dev *dev;
@@ -87,12 +87,12 @@ struct abi_call {
 	struct ib_uverbs_attr *attrs;
 	unsigned nattrs;
 	const struct abi_method *method;
-	const char *command; /**< Name of the write command, when it is one. */
+	const char *command; /**< Name of the write command, if it is one. */
 };
 
 enum abi_attr_kind {
 	ABI_ATTR_NONE,	/**< Ends a list. */
-	ABI_ATTR_IN,	/**< Data; up to 8 bytes stand in the attribute itself. */
+	ABI_ATTR_IN,	/**< Data; up to 8 bytes are in the attribute itself. */
 	ABI_ATTR_OUT,	/**< Data; always a pointer. */
 	ABI_ATTR_HANDLE, /**< An object. */
 	ABI_ATTR_NEW,	/**< A new object. */
@@ -124,23 +124,23 @@ struct abi_attr_spec {
 struct abi_method {
 	uint16_t object, method;
 	const char *name; /**< For traces. */
-	/** Lock held. 0 or -errno. NULL: known but not offered. */
+	/** Lock held. 0 or -errno. NULL: known but not supported. */
 	int (*run)(struct abi_call *call);
 	bool needs_ctx;
 	struct abi_attr_spec attrs[ABI_MAX_SPEC + 1]; /**< Ends with ABI_ATTR_NONE. */
 };
-/** The methods of one file; the dispatcher goes through all tables. */
+/** The methods of one file; the dispatcher searches all tables. */
 struct abi_method_table {
 	const struct abi_method *methods;
 	unsigned count;
 };
 extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_mem_methods,
 	abi_event_methods, abi_flow_methods;
-/** The row of a method; NULL when there is none. */
+/** The row of a method; NULL if there is none. */
 const struct abi_method *abi_method_find(uint16_t object, uint16_t method);
 /** The same of an mlx4 device, which has fewer (uverbs_mlx4.c). */
 const struct abi_method *abi_mlx4_method(uint16_t object, uint16_t method);
-/** For tests: the i-th method of all tables, NULL behind the last. */
+/** For tests: the i-th method of all tables, NULL after the last. */
 const struct abi_method *abi_method_at(unsigned i);
 #define ABI_METHODS(array) {array, sizeof(array) / sizeof((array)[0])}
 
@@ -149,15 +149,15 @@ const struct abi_method *abi_method_at(unsigned i);
 /** Checks the call's attributes against its method's row. 0 or -errno as the kernel's. */
 int abi_attrs_check(struct abi_call *call);
 struct ib_uverbs_attr *abi_attr(const struct abi_call *call, uint16_t id);
-/** Up to 8 bytes of input as a number; 0 when the attribute is absent. */
+/** Up to 8 bytes of input as a number; 0 if the attribute is absent. */
 uint64_t abi_in_u64(const struct abi_call *call, uint16_t id);
-/** Copies input to dst, zero-filled beyond what came. 0 or -EFAULT. */
+/** Copies input to dst and fills the rest with zeros. 0 or -EFAULT. */
 int abi_in(const struct abi_call *call, uint16_t id, void *dst, size_t size);
 /** A private copy of the input; the caller frees. 0, -EFAULT or -ENOMEM. */
 int abi_in_alloc(const struct abi_call *call, uint16_t id, void **data, size_t *len);
 /** Length of an attribute, 0 when absent. */
 size_t abi_len(const struct abi_call *call, uint16_t id);
-/** Copies to the program: at most what it has room for, its tail zeroed. Absent: nothing. */
+/** Copies to the program, at most the length of the attribute; zeroes its tail. Absent: no effect. */
 int abi_out(const struct abi_call *call, uint16_t id, const void *src, size_t size);
 int abi_out_u32(const struct abi_call *call, uint16_t id, uint32_t v);
 int abi_out_u64(const struct abi_call *call, uint16_t id, uint64_t v);
@@ -169,75 +169,75 @@ int abi_copy_to(uint64_t dst, const void *src, size_t len);
 
 /* ---- handles (uverbs_handles.c) ---- */
 
-/** A new number for obj (may be NULL), also stored in obj->abi. NULL: out of memory. */
+/** A new handle of obj (may be NULL), also stored in obj->abi. NULL: out of memory. */
 struct abi_handle *abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj);
 struct abi_handle *abi_handle_find(const struct abi_file *file, uint32_t id);
-/** Frees the number and drops the object's subscriptions. */
+/** Frees the handle and the subscriptions of the object. */
 void abi_handle_free(struct abi_file *file, struct abi_handle *handle);
 void abi_handles_fini(struct abi_file *file);
 
 /* ---- events (uverbs_event.c) ---- */
 
 extern const struct emu_ctx_ops abi_ctx_ops;
-/** One record; false when the program does not read and the socket is full. */
+/** Sends one record; false if the socket is full because the program does not read. */
 bool abi_channel_send(struct abi_channel *ch, const void *data, size_t len);
-/** An event of a verbs object, told in verbs words (uverbs_verbs_event.c). */
+/** An event of a verbs object, as verbs event (uverbs_verbs_event.c). */
 void abi_verbs_event(struct abi_file *file, struct abi_handle *h, uint16_t type);
-/** The channel goes: no object completes into it any more. */
-void abi_verbs_channel_gone(struct abi_channel *ch);
+/** The channel is closed: objects must not use it any more. */
+void abi_verbs_channel_removed(struct abi_channel *ch);
 /** A new channel; the program's descriptor or -errno. */
 int abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data);
 void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 		   const struct abi_handle *handle);
-/** The device is gone: IBV_EVENT_DEVICE_FATAL where it is heard, then hang-up everywhere. */
+/** The device was removed: IBV_EVENT_DEVICE_FATAL on event files, then hang-up on all files. */
 void abi_channels_removed(struct abi_file *file);
-/** The file closes: its channels live on without it, at an exit in silence. */
+/** The file is closed: its channels remain, without wake-ups at process exit. */
 void abi_channels_orphan(struct abi_file *file, bool exiting);
-/** A planned fault: the wake-up gets lost. */
+/** True if a fault rule loses the wake-up. */
 bool abi_event_lost(struct emu_dev *dev);
 
-/* ---- answers to asynchronous queries (uverbs_async.c) ---- */
+/* ---- replies of asynchronous queries (uverbs_async.c) ---- */
 
-/** The list of a command channel; closing it drops what was not read. 0 or -ENOMEM. */
+/** Creates the list of a command channel; closing it frees unread replies. 0 or -ENOMEM. */
 int abi_async_open(struct abi_channel *ch);
 void abi_async_close(struct abi_channel *ch);
-/** Takes room for an outbox until it is read; -EAGAIN: as much as the kernel lets is taken. */
+/** Reserves the bytes of an outbox until it is read; -EAGAIN: over the limit of the kernel. */
 int abi_async_take(struct abi_channel *ch, size_t out_len);
-/** Gives the room back. */
+/** Releases the reserved bytes. */
 void abi_async_give(struct abi_channel *ch, size_t out_len);
-/** The answer comes to lie in the channel, delay_us from now. 0 or -ENOMEM. */
+/** Adds the reply to the channel, delay_us from now. 0 or -ENOMEM. */
 int abi_async_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t out_len,
 		    uint64_t delay_us);
 
 /* ---- DEVX (uverbs_devx.c, uverbs_devx_cmds.c) ---- */
 
 enum abi_devx_class { ABI_DEVX_CREATE, ABI_DEVX_MODIFY, ABI_DEVX_QUERY, ABI_DEVX_GENERAL };
-/** Does the kernel let this command pass by this method? */
+/** Whether the kernel allows this command in this method. */
 bool abi_devx_allowed(enum abi_devx_class cls, const void *in);
-/** The object that a query or modify command names, encoded like abi_handle.devx_id; 0: none. */
+/** The object of a query or modify command, encoded like abi_handle.devx_id; 0: none. */
 uint64_t abi_devx_object(const void *in);
-/** Encoded identity of the object that a create command made. */
+/** Encoded id of the object that a create command has created. */
 uint64_t abi_devx_created(const void *in, const void *out);
-/** Sets the "this address is in a umem" bits that belong to the kernel. */
+/** Sets the umem_valid bits, as the kernel does (devx_set_umem_valid()). */
 void abi_devx_set_umem_valid(void *in, size_t len);
 uint16_t abi_devx_opcode(const void *in);
 /** True for a CREATE_MKEY whose key refers to other keys. */
 bool abi_devx_indirect_mkey(const void *in, size_t len);
 
-/** Notes a refused call in the audit and returns err. */
+/** Reports a refused call as a violation and returns err. */
 int abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* ---- INVOKE_WRITE (uverbs_write.c) ---- */
 int abi_write_command(struct abi_call *call);
-/** Destroys the object behind a handle of any kind; 0 or -errno as the kernel answers. */
+/** Destroys the object of a handle of any type; 0 or the kernel's -errno. */
 int abi_destroy(struct abi_call *call, struct abi_handle *handle);
 
-/** A port as ib_uverbs_query_port tells it. */
+/** Fills the reply of QUERY_PORT (kernel: ib_uverbs_query_port()). */
 void abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r);
 void abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r);
 int abi_device_attributes_ex(struct abi_call *call);
-/** What all of these cards tell alike: firmware, GUIDs, vendor, one port. Clears r first. */
+/** Clears r and sets the attributes common to all cards: firmware, GUIDs, vendor, one port. */
 void abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r);
 void abi_mlx4_attributes(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r);
 int abi_mlx4_attributes_ex(struct abi_call *call);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Answers to asynchronous queries: what a command channel holds until the program reads it.
+ * Replies of asynchronous queries, kept in a command channel until the program reads them.
  *
- * As in the kernel the answers lie in a list, the oldest first, and what they take is counted from
- * the submission to the read. The channel's socket carries nothing but "there is something": one
- * byte while the list is not empty, so that poll and epoll see it. A program that reads by other
- * means than read() sees that byte.
+ * As in the kernel the replies are in a list, oldest first, and their bytes are counted from the
+ * submission to the read. The socket of the channel contains one byte while the list is not empty,
+ * for poll() and epoll. A program that uses other functions than read() gets that byte.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -24,13 +23,13 @@
 #include "core/emu_fault.h"
 #include "uverbs.h"
 
-/* mlx5_ib, MAX_ASYNC_BYTES_IN_USE: outboxes of a channel, asked for and not yet read. */
+/* MAX_ASYNC_BYTES_IN_USE of hw/mlx5/devx.c: limit of the unread outboxes of a channel. */
 #define ABI_ASYNC_BYTES_MAX (1u << 20)
 
 struct abi_reply {
 	TAILQ_ENTRY(abi_reply) next;
 	struct abi_channel *channel;
-	uint64_t due_ns; /* Of a late one: CLOCK_MONOTONIC. */
+	uint64_t due_ns; /* Delayed reply: CLOCK_MONOTONIC. */
 	size_t out_len;
 	/* What is read: struct mlx5_ib_uapi_devx_async_cmd_hdr. */
 	uint64_t wr_id;
@@ -43,9 +42,9 @@ struct abi_async {
 	size_t bytes_in_use;
 };
 
-/* Answers of slow commands, by the time they are due. Under the model's lock. */
+/* Replies of slow commands, by due time. Protected by the machine's lock. */
 static struct abi_replies abi_delayed = TAILQ_HEAD_INITIALIZER(abi_delayed);
-/* The thread that hands them out: runs from the first of them to the model's end. */
+/* The thread that delivers them: runs from the first one to the end of the model. */
 static struct {
 	pthread_t thread;
 	pthread_mutex_t mutex;
@@ -94,7 +93,7 @@ abi_async_close(struct abi_channel *ch)
 	ch->async = NULL;
 }
 
-/* The answer is there to be read. */
+/* Make the reply readable. */
 static void
 abi_reply_ready(struct abi_reply *r)
 {
@@ -103,20 +102,20 @@ abi_reply_ready(struct abi_reply *r)
 	char byte;
 
 	if (abi_event_lost(ch->file->dev)) {
-		/* Nobody will ever read it: what it takes stays taken. */
+		/* The event is lost, and the program never reads the reply: its bytes stay reserved. */
 		free(r);
 		return;
 	}
 	TAILQ_INSERT_TAIL(&ch->async->ready, r, next);
-	/* Each answer wakes, also who waits for edges: the mark is renewed. */
+	/* Renew the mark byte for each reply: an edge-triggered epoll must wake up too. */
 	(void)send(ch->model_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!first)
 		(void)recv(ch->peer_fd, &byte, 1, MSG_DONTWAIT);
 }
 
-/* ---- answers that take their time ---- */
+/* ---- delayed replies ---- */
 
-/* Hands out what is due; when the next one is, 0: there is none. */
+/* Deliver the replies that are due; returns when the next one is due, 0: none. */
 static uint64_t
 abi_reply_serve(void)
 {
@@ -163,7 +162,7 @@ abi_reply_main(void *arg)
 	return NULL;
 }
 
-/* The list has changed: the thread is to look again. */
+/* The list has changed: wake the thread. */
 static int
 abi_reply_wake(void)
 {
@@ -197,7 +196,7 @@ abi_async_stop(void)
 		pthread_join(abi_reply_thread.thread, NULL);
 }
 
-/* Behind those that are due at the same time or before. */
+/* Insert after all replies that are due at the same time or earlier. */
 static int
 abi_reply_late(struct abi_reply *r, uint64_t delay_us)
 {
@@ -208,7 +207,7 @@ abi_reply_late(struct abi_reply *r, uint64_t delay_us)
 	while (before != NULL && before->due_ns > r->due_ns)
 		before = TAILQ_PREV(before, abi_replies, next);
 	if (before != NULL) {
-		/* The thread knows when to look again. */
+		/* Not the first one: no need to wake the thread. */
 		TAILQ_INSERT_AFTER(&abi_delayed, before, r, next);
 		return 0;
 	}
@@ -250,7 +249,7 @@ abi_async_reply(struct abi_channel *ch, uint64_t wr_id, const void *out, size_t 
 	return 0;
 }
 
-/* Takes the oldest. Bytes read, or -errno as the kernel's; -EAGAIN: nothing there. */
+/* Read the oldest reply. Number of bytes, or the kernel's -errno; -EAGAIN: none. */
 static long
 abi_async_pop(struct abi_channel *ch, void *buf, size_t len)
 {
@@ -268,14 +267,14 @@ abi_async_pop(struct abi_channel *ch, void *buf, size_t len)
 	TAILQ_REMOVE(&ch->async->ready, r, next);
 	if (TAILQ_EMPTY(&ch->async->ready))
 		(void)recv(ch->peer_fd, &byte, 1, MSG_DONTWAIT);
-	/* An address that is none costs the answer, as in the kernel. */
+	/* With an invalid address the reply is lost, as in the kernel. */
 	ret = abi_copy_to((uintptr_t)buf, &r->wr_id, bytes);
 	abi_async_give(ch, r->out_len);
 	free(r);
 	return ret == 0 ? (long)bytes : ret;
 }
 
-/* Who does not wait is told EAGAIN also of a device that is gone, and poll() says the rest. */
+/* With O_NONBLOCK the result is EAGAIN for a removed device too; poll() reports the removal. */
 static long
 abi_async_read(struct abi_channel *ch, int fd, void *buf, size_t len)
 {
@@ -299,8 +298,8 @@ abi_async_read(struct abi_channel *ch, int fd, void *buf, size_t len)
 }
 
 /*
- * A record of an event channel, which the socket holds: all of one have the same length, and a
- * buffer that is too small for it leaves it there.
+ * Read a record of an event channel from the socket. All records of a channel have the same length;
+ * with a buffer that is too small the record stays in the socket.
  */
 static long
 abi_event_read(int fd, void *buf, size_t len)

@@ -95,8 +95,8 @@ abi_in(const struct abi_call *call, uint16_t id, void *dst, size_t size)
 }
 
 /*
- * Whoever looks for an object's number in a command finds zeros behind a short one: the length is
- * the firmware's to judge, later.
+ * A command that is too short for the object's number is padded with zeros: the firmware checks the
+ * length later.
  */
 #define IN_ROOM 64
 
@@ -190,7 +190,7 @@ abi_spec_find(const struct abi_call *call, uint16_t id)
 	return NULL;
 }
 
-/* What is longer than this kernel knows must be zero beyond it. */
+/* Input longer than the kernel's structure must be zero in the rest. */
 static int
 abi_check_tail(const struct ib_uverbs_attr *a, size_t known)
 {

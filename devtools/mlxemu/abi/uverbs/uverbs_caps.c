@@ -27,7 +27,7 @@
 #define RX_HASH_TOEPLITZ (1u << 0)
 #define RX_HASH_FIELDS 0xffu
 
-/** The current capabilities of the device, as firmware told them. */
+/** Current capabilities of the device (QUERY_HCA_CAP). */
 struct abi_caps {
 	struct prm_query_hca_cap_out general, eth, memory;
 };
@@ -159,7 +159,7 @@ abi_attributes_receive(const struct prm_cmd_hca_cap *cap, struct mlx5_ib_query_d
 			r->cqe_comp_caps.supported_format |= MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX;
 	}
 	if (prm_cmd_hca_cap_get_striding_rq(cap)) {
-		/* mlx5_ib knows the ranges by heart: firmware tells only about the short end. */
+		/* The ranges are constants of mlx5_ib; firmware reports only the lower limit. */
 		r->striding_rq_caps.min_single_stride_log_num_of_bytes = 6;
 		r->striding_rq_caps.max_single_stride_log_num_of_bytes = 13;
 		r->striding_rq_caps.min_single_wqe_log_num_of_strides = few ? 3 : 9;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs completion queues, made as mlx5_ib makes them. */
+/* Verbs completion queues, created like mlx5_ib does (hw/mlx5/cq.c). */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,7 @@ cq_check_driver(struct abi_call *call, const struct mlx5_ib_create_cq *uhw)
 	if (uhw->reserved0 != 0 || uhw->reserved1 != 0 ||
 	    (uhw->cqe_size != 64 && uhw->cqe_size != 128))
 		return abi_refuse(call, -EINVAL, "entries of %u bytes", uhw->cqe_size);
-	/* Whether there are stamps in real time is asked when a queue is made. */
+	/* Support of real-time timestamps is checked when a queue is created. */
 	if ((uhw->flags & ~(MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX |
 			    MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
 			    MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS)) != 0)
@@ -193,7 +193,7 @@ abi_cq_destroy(struct abi_call *call)
 	struct ib_uverbs_destroy_cq_resp resp = {0};
 	int ret;
 
-	/* The numbers are the object's last word, they go with it. */
+	/* The reply has the numbers of events: read them before the object is freed. */
 	if (h->users == 0)
 		abi_events_reported(call->file, h->verbs, &resp.comp_events_reported,
 				    &resp.async_events_reported);
@@ -202,7 +202,7 @@ abi_cq_destroy(struct abi_call *call)
 			: abi_out(call, UVERBS_ATTR_DESTROY_CQ_RESP, &resp, sizeof(resp));
 }
 
-/* enum ib_cq_attr_mask: the one attribute that there is. */
+/* enum ib_cq_attr_mask: the only attribute. */
 #define CQ_ATTR_MODERATE 1u
 
 int
@@ -253,7 +253,7 @@ cq_resize(struct abi_call *call, struct abi_handle *h, const struct mlx5_ib_resi
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	prm_cqc_set_cqe_sz(cqc, h->verbs->cq.cqe_sz);
 	ret = abi_kernel_cmd(call, &cmd, sizeof(cmd), &out, sizeof(out), NULL);
-	/* The ring was pinned first: the new one takes the old one's place, or goes. */
+	/* The new ring was pinned first: it replaces the old one, or is released on failure. */
 	abi_verbs_drop_newest(h, ret == 0 ? 0 : -1);
 	return ret;
 }

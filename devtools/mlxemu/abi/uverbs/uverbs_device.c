@@ -21,7 +21,7 @@
 
 /* ---- GET_CONTEXT ---- */
 
-/* Sizes as mlx5_ib reports them for these cards; UARs come as objects, none are mapped ahead. */
+/* Sizes as reported by mlx5_ib for these cards; no UARs are allocated in advance. */
 static void
 abi_context_limits(const struct emu_dev *dev, struct mlx5_ib_alloc_ucontext_resp *r)
 {
@@ -88,7 +88,7 @@ abi_get_context(struct abi_call *call)
 	return ret;
 }
 
-/* A process that imports the context asks what its creator was told. */
+/* A process that imports the context queries the reply of its creation. */
 static int
 abi_query_context(struct abi_call *call)
 {
@@ -135,7 +135,7 @@ abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp 
 	unsigned lane_mbps = dev->profile->speed_mbps / lanes;
 
 	memset(r, 0, sizeof(*r));
-	/* As mlx5_ib sets them on every RoCE port; the CM itself is other modules' and not there. */
+	/* As mlx5_ib sets them on every RoCE port; connection management itself is not emulated. */
 	r->port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS;
 	r->max_msg_sz = 0x40000000;
 	r->gid_tbl_len = ABI_GID_TABLE_LEN;
@@ -162,7 +162,7 @@ abi_query_port(struct abi_call *call)
 	return abi_out(call, UVERBS_ATTR_QUERY_PORT_RESP, &r, sizeof(r));
 }
 
-/* Only E-Switch ports have anything to tell here; a plain function answers with no flags. */
+/* Only E-Switch ports report flags. */
 static int
 abi_mlx5_query_port(struct abi_call *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* DEVX: firmware commands that the program composes itself, under the kernel's rules. */
+/* DEVX: firmware commands of the program, with the checks of the kernel (hw/mlx5/devx.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define MBOX_MIN 16
 #define MBOX_STATUS 0
 
-/** A command on its way: private copies of both mailboxes. */
+/** A command being executed: copies of both mailboxes. */
 struct abi_cmd {
 	void *in, *out;
 	size_t in_len, out_len;
@@ -27,7 +27,7 @@ abi_cmd_fini(struct abi_cmd *cmd)
 	free(cmd->out);
 }
 
-/* Fetches the inbox, makes room for the reply; refuses what the kernel refuses for any. */
+/* Copies the inbox, allocates the outbox; checks common to all methods. */
 static int
 abi_cmd_init(struct abi_call *call, struct abi_cmd *cmd, enum abi_devx_class cls, uint16_t in_id,
 	     size_t out_len)
@@ -57,7 +57,7 @@ abi_cmd_init(struct abi_call *call, struct abi_cmd *cmd, enum abi_devx_class cls
 	return ret;
 }
 
-/* Runs it and copies the reply out also when the firmware refused: it says why. */
+/* Execute the command; copy the reply on refusal too, because it has status and syndrome. */
 static int
 abi_cmd_exec(struct abi_call *call, struct abi_cmd *cmd, uint16_t out_id, struct emu_obj **created)
 {
@@ -92,7 +92,7 @@ abi_obj_create_run(struct abi_call *call, struct abi_cmd *cmd)
 	struct abi_handle *h;
 	int ret;
 
-	/* Keys over keys are not modelled: no capability tells whether there are any. */
+	/* Indirect mkeys are not modelled, and no capability reports them. */
 	if (abi_devx_indirect_mkey(cmd->in, cmd->in_len))
 		return -EOPNOTSUPP;
 	abi_devx_set_umem_valid(cmd->in, cmd->in_len);
@@ -125,7 +125,7 @@ abi_obj_create(struct abi_call *call)
 	return ret;
 }
 
-/* A query or modify command must name the very object that the handle stands for. */
+/* A query or modify command must contain the number of the handle's object (devx_is_valid_obj_id()). */
 static int
 abi_obj_check(struct abi_call *call, const struct abi_cmd *cmd, uint16_t handle_id)
 {
@@ -172,8 +172,8 @@ abi_obj_modify(struct abi_call *call)
 }
 
 /*
- * The device does it at once; a slow command's answer comes later, while the caller goes on. The
- * answer carries the firmware's verdict: the submission itself succeeded.
+ * The device executes the command at once; the reply of a slow one is delayed without blocking the caller. The
+ * reply contains the firmware's status: the submission itself succeeds.
  */
 static int
 abi_query_submit(struct abi_call *call, struct abi_channel *channel, struct abi_cmd *cmd)
@@ -229,21 +229,21 @@ abi_query_eqn(struct abi_call *call)
 	uint64_t vector = abi_in_u64(call, MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC);
 	int eqn = vector <= UINT32_MAX ? emu_eqn_of_vector(call->dev, (unsigned)vector) : -EINVAL;
 
-	/* The kernel knows no such vector: ENOENT. */
+	/* The kernel returns ENOENT for an invalid vector. */
 	if (eqn < 0)
 		return abi_refuse(call, -ENOENT, "completion vector %u does not exist",
 				  (unsigned)vector);
 	return abi_out_u32(call, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, eqn);
 }
 
-/* Only legacy UARs have a number of their own to translate; with UAR objects there are none. */
+/* Only legacy UARs have an index to translate; UAR objects have none. */
 static int
 abi_query_uar(struct abi_call *call)
 {
 	return abi_refuse(call, -EINVAL, "UARs are objects in this context");
 }
 
-/* What a firmware object's destroy command answers, as errno: this method has no reply to copy. */
+/* Status of the destroy command of a firmware object as errno: this method copies no reply. */
 static int
 abi_destroy_fw(struct abi_call *call, struct emu_obj *obj)
 {
@@ -253,7 +253,7 @@ abi_destroy_fw(struct abi_call *call, struct emu_obj *obj)
 	return ret == -EREMOTEIO ? -prm_status_errno(reply[MBOX_STATUS]) : ret;
 }
 
-/* The kernel destroys an MR's key by the device's command: a planned fault may meet it. */
+/* The kernel destroys the key of an MR by a command, to which fault rules apply. */
 static int
 abi_destroy_mr(struct abi_call *call, struct emu_obj *obj)
 {
@@ -289,7 +289,7 @@ abi_destroy(struct abi_call *call, struct abi_handle *handle)
 		if (ret != 0)
 			emu_audit(call->dev, EMU_AUDIT_BAD_STATE, "%s: %s 0x%x is in use",
 				  call->method->name, emu_obj_type_name(obj->type), obj->id);
-		/* DESTROY_UMEM fails with BAD_RES_STATE, which the kernel calls EINVAL. */
+		/* DESTROY_UMEM fails with BAD_RES_STATE, which the kernel maps to EINVAL. */
 		if (ret == -EBUSY && handle->object == MLX5_IB_OBJECT_DEVX_UMEM)
 			ret = -EINVAL;
 		break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Which firmware commands the kernel lets pass by which DEVX method, and where in them the object
- * stands (facts of the kernel's devx.c and of the PRM, kept apart from the generated table so
- * that a mistake there shows).
+ * Firmware commands that the kernel allows per DEVX method, and the position of the object number in
+ * them: facts of drivers/infiniband/hw/mlx5/devx.c (devx_is_obj_create_cmd() and others) and of the
+ * PRM. Positions are independent of the generated layouts, so that an error in those is detected.
  */
 #include <endian.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "prm.h"
 #include "uverbs.h"
 
-/* Commands that name an object: by which method, made by which command, id in which bits. */
+/* Commands on an object: method, creating command, position and bits of the id. */
 static const struct devx_row {
 	uint16_t opcode;
 	enum abi_devx_class cls;
@@ -19,7 +19,7 @@ static const struct devx_row {
 	uint8_t id_dword; /* in the inbox; CREATE: in the outbox */
 	uint8_t id_bits;
 } devx_rows[] = {
-	/* create; the id stands in the outbox */
+	/* create; the id is in the outbox */
 	{PRM_CMD_OP_CREATE_GENERAL_OBJECT, ABI_DEVX_CREATE, 0, 2, 32},
 	{PRM_CMD_OP_CREATE_MKEY, ABI_DEVX_CREATE, 0, 2, 24},
 	{PRM_CMD_OP_CREATE_CQ, ABI_DEVX_CREATE, 0, 2, 24},
@@ -105,7 +105,7 @@ static const struct devx_row {
 	{0x72a, ABI_DEVX_MODIFY, 0x717, 2, 24}, /* MODIFY_XRQ */
 };
 
-/* Commands without an object of the program's, outside the range that always passes. */
+/* Commands without object, outside the range of opcodes that is always allowed. */
 static const uint16_t devx_general[] = {
 	0x100, /* QUERY_HCA_CAP */
 	0x101, /* QUERY_ADAPTER */
@@ -182,7 +182,7 @@ devx_id(const struct devx_row *row, const void *mbox)
 	return row->id_bits == 32 ? v : v & ((1u << row->id_bits) - 1);
 }
 
-/* General objects differ by type: it is part of their identity. */
+/* The type of a general object is part of its encoded id. */
 static uint64_t
 devx_encode(uint32_t creator, const void *in, uint32_t id)
 {
@@ -213,7 +213,7 @@ abi_devx_created(const void *in, const void *out)
 	return row != NULL ? devx_encode(row->opcode, in, devx_id(row, mbox)) : 0;
 }
 
-/* Where create and modify commands carry their umem_valid bits. */
+/* Positions of the umem_valid bits in create and modify commands. */
 static const struct umem_row {
 	uint16_t opcode;
 	struct {

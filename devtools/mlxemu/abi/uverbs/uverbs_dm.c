@@ -15,7 +15,7 @@
 
 _Static_assert(ABI_DM_PAGES <= 64, "the pages of a file are bits of one word");
 
-/* The lowest run of free pages; -ENOMEM when there is none. */
+/* The lowest range of free pages; -ENOMEM if there is none. */
 static int
 dm_take(struct abi_file *file, unsigned pages)
 {
@@ -57,7 +57,7 @@ abi_dm_alloc(struct abi_call *call)
 	unsigned pages;
 	int ret;
 
-	/* Other kinds are the device's own tables. */
+	/* Other types are tables of the device. */
 	if (abi_in_u64(call, MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE) != MLX5_IB_UAPI_DM_TYPE_MEMIC)
 		return -EOPNOTSUPP;
 	if (len == 0 || len > abi_dm_bytes_max(call) ||
@@ -104,7 +104,7 @@ abi_dm_query(struct abi_call *call)
 				      h->verbs->dm.length);
 }
 
-/* Addresses under the key count from 0: the page's own place is the card's business. */
+/* Addresses of the key are offsets from 0 (zero based MR). */
 static int
 abi_dm_mr_reg(struct abi_call *call)
 {
@@ -124,7 +124,7 @@ abi_dm_mr_reg(struct abi_call *call)
 	if (offset > dm->verbs->dm.length || len > dm->verbs->dm.length - offset)
 		return abi_refuse(call, -EINVAL, "region beyond the device memory");
 	host = (uintptr_t)call->file->map + DM_OFFSET(dm->verbs->dm.first) + offset;
-	/* A region of nothing is one; that there is memory is clear. */
+	/* A length of 0 is allowed; the memory exists in any case. */
 	ret = emu_mr_create(call->ctx, pd->obj->id, host, len != 0 ? len : 1, 0, access, &mkey);
 	if (ret != 0)
 		return ret;

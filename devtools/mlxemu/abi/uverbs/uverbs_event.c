@@ -6,7 +6,7 @@
  * A channel is a pair of sequenced-packet sockets: one record a read, poll, epoll and O_NONBLOCK
  * work as on the kernel's descriptors. Differences: a read with too small a buffer cuts the
  * record instead of failing, and after the device is closed reads end with 0 instead of EIO.
- * Channels of DEVX, for events and for the answers of commands, have neither: uverbs_async.c.
+ * DEVX channels, for events and for replies of commands, behave like the kernel's: uverbs_async.c.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -31,7 +31,7 @@
 #define IBV_EVENT_PORT_ACTIVE 9
 #define IBV_EVENT_PORT_ERR 10
 #define MAX_EVENTS 16
-/* Room for events that the program does not read. */
+/* Limit of unread events. */
 #define CHANNEL_BYTES (1u << 20)
 
 /* ---- channels ---- */
@@ -49,7 +49,7 @@ abi_channel_unlink(struct abi_channel *ch)
 		abi_fd_unhide_close(sub->eventfd);
 		free(sub);
 	}
-	abi_verbs_channel_gone(ch);
+	abi_verbs_channel_removed(ch);
 	abi_async_close(ch);
 	TAILQ_REMOVE(&ch->file->channels, ch, next);
 	abi_fd_unhide_close(ch->model_fd);
@@ -66,7 +66,7 @@ static void
 abi_channel_release(struct abi_fdobj *obj)
 {
 	struct abi_channel *ch = (struct abi_channel *)obj;
-	/* A call that held the last reference is inside the model already. */
+	/* The last reference may have been held by a call inside the model. */
 	const bool inside = abi_inside != 0;
 
 	if (!inside && abi_enter() == NULL)
@@ -79,8 +79,8 @@ abi_channel_release(struct abi_fdobj *obj)
 }
 
 /*
- * Records of verbs objects are taken back when the object goes before they were read, and the mark
- * of a command channel when the last answer was.
+ * Unread records of a verbs object are removed when the object is destroyed, and the mark
+ * of a command channel with the last reply.
  */
 static int
 abi_channel_peer(uint16_t object, int fd)
@@ -139,13 +139,13 @@ abi_channels_orphan(struct abi_file *file, bool exiting)
 		/* libibverbs closes the device before its event descriptor: no leftover. */
 		if (ch->object != UVERBS_OBJECT_ASYNC_EVENT)
 			emu_audit_left(file->dev, "event channel", 1);
-		/* Nobody who waits for an event is woken by the end of his own process. */
+		/* Process exit must not wake threads that wait for events. */
 		if (!exiting)
 			abi_channel_unlink(ch);
 	}
 }
 
-/* A planned fault: the wake-up gets lost. */
+/* Fault rule: the wake-up is lost. */
 bool
 abi_event_lost(struct emu_dev *dev)
 {
@@ -177,7 +177,7 @@ abi_channels_removed(struct abi_file *file)
 
 /* ---- delivery ---- */
 
-/* Bytes that the program has not read yet, as the socket counts them (with its own overhead). */
+/* Unread bytes as counted by the socket, with its overhead. */
 static int
 abi_channel_queued(const struct abi_channel *ch)
 {
@@ -186,7 +186,7 @@ abi_channel_queued(const struct abi_channel *ch)
 	return abi_real_ioctl(ch->model_fd, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
-/* Subscriptions whose record was read meanwhile may send one again. */
+/* Subscriptions whose record has been read may send another one. */
 static void
 abi_channel_reap(struct abi_channel *ch)
 {
@@ -217,7 +217,7 @@ abi_channel_note_sent(struct abi_channel *ch, struct abi_sub *sub)
 	return true;
 }
 
-/* Only the cookie, and one record per subscription at a time. */
+/* omit_data: only the cookie, and one record per subscription at a time. */
 static void
 abi_sub_deliver_cookie(struct abi_sub *sub)
 {
@@ -232,7 +232,7 @@ abi_sub_deliver_cookie(struct abi_sub *sub)
 		return;
 	}
 	sub->pending = true;
-	/* All records are equal: the first into an empty socket tells what one takes. */
+	/* All records have the same size: measure it with the first one in an empty socket. */
 	if (ch->nsent == 1 && ch->record_bytes == 0)
 		ch->record_bytes = abi_channel_queued(ch);
 }
@@ -249,7 +249,7 @@ abi_sub_deliver(struct abi_sub *sub, const void *eqe)
 	if (sub->eventfd >= 0) {
 		if (abi_event_lost(sub->channel->file->dev))
 			return;
-		/* A counter at its limit stays there, as the kernel's signal does. */
+		/* The counter of an eventfd saturates, as with eventfd_signal(). */
 		if (abi_real_write(sub->eventfd, &one, sizeof(one)) < 0)
 			return;
 		return;
@@ -264,7 +264,7 @@ abi_sub_deliver(struct abi_sub *sub, const void *eqe)
 		emu_trace_note(sub->channel->file->dev, "event channel is full: event lost");
 }
 
-/* Port events also reach the device's own event descriptor, in verbs words. */
+/* Port events are also sent to the device's event descriptor, as verbs events. */
 static void
 abi_port_event(struct abi_file *file, const uint8_t *eqe)
 {
@@ -383,7 +383,7 @@ abi_subscribe_check(struct abi_call *call, const uint16_t *types, size_t n, bool
 	    abi_attr(call, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE) != NULL)
 		return abi_refuse(call, -EINVAL, "both an eventfd and a cookie");
 	for (i = 0; i < n; i++)
-		/* mlx5_ib goes by the device's event capabilities. */
+		/* mlx5_ib checks the event capabilities of the device. */
 		if (!emu_fw_event_raised(types[i], affiliated))
 			return abi_refuse(call, -EINVAL, "event 0x%x is none of %s", types[i],
 					  affiliated ? "an object's" : "the device's");
@@ -426,7 +426,7 @@ abi_subscribe(struct abi_call *call)
 	return ret;
 }
 
-/* ---- methods that make channels ---- */
+/* ---- methods that create channels ---- */
 
 static int
 abi_channel_method(struct abi_call *call, uint16_t attr, uint16_t object, bool omit_data)

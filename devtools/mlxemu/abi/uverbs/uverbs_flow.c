@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Steering as the kernel offers it: matchers and flows on the NIC's own tables. */
+/* Steering by matchers and flows of mlx5_ib (hw/mlx5/fs.c). */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "prm.h"
 #include "uverbs_obj.h"
 
-/* Opcodes of the commands that made a flow's destination or counter. */
+/* Opcode of the command that has created a destination or counter of a flow. */
 #define CREATED_BY(h) ((uint16_t)((h)->devx_id >> 32))
 
 static int
@@ -24,7 +24,7 @@ abi_matcher_attr(struct abi_call *call, struct emu_matcher_attr *attr)
 	attr->priority = (uint16_t)abi_in_u64(call, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE);
 	attr->criteria = (uint8_t)abi_in_u64(call, MLX5_IB_ATTR_FLOW_MATCHER_MATCH_CRITERIA);
 	attr->flags = (uint32_t)abi_in_u64(call, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_FLAGS);
-	/* One way or the other of saying "transmit side", not both. */
+	/* Either the flow table type or the flag selects the transmit side, not both. */
 	if (abi_attr(call, MLX5_IB_ATTR_FLOW_MATCHER_FLOW_FLAGS) != NULL &&
 	    abi_attr(call, MLX5_IB_ATTR_FLOW_MATCHER_FT_TYPE) != NULL)
 		return abi_refuse(call, -EINVAL, "both flags and table type");
@@ -62,7 +62,7 @@ abi_matcher_create(struct abi_call *call)
 	return 0;
 }
 
-/* At most one counter, made by ALLOC_FLOW_COUNTER without bulk. */
+/* At most one counter, of ALLOC_FLOW_COUNTER without bulk. */
 static int
 abi_flow_counter(struct abi_call *call, struct emu_flow_attr *attr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The numbers by which a program knows its objects. */
+/* Handles: numbers of a program's objects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ abi_handle_free(struct abi_file *file, struct abi_handle *handle)
 	free(handle);
 }
 
-/* What exists in the kernel only stands in no table of the device: it is counted here. */
+/* Kernel objects are in no table of the device: count them here. */
 static void
 abi_handles_left(const struct abi_file *file, uint16_t object, const char *name)
 {

@@ -78,7 +78,7 @@ abi_create_ah(struct abi_call *call)
 	pd = abi_handle_of(call, in.pd_handle, UVERBS_OBJECT_PD);
 	if (pd == NULL)
 		return -EINVAL;
-	/* RoCE has no local identifiers: without a GID there is nothing to go by. */
+	/* RoCE has no LIDs: a GID is required. */
 	if (in.attr.port_num != 1 || !in.attr.is_global ||
 	    !emu_port_gid(call->dev, in.attr.grh.sgid_index, gid))
 		return abi_refuse(call, -EINVAL, "address from GID %u of port %u%s",
@@ -97,7 +97,7 @@ abi_create_ah(struct abi_call *call)
 	return ret != 0 ? abi_verbs_undo(call, h, ret) : 0;
 }
 
-/* ---- what this device does not have ---- */
+/* ---- not supported by this device ---- */
 
 int
 abi_open_xrcd(struct abi_call *call)

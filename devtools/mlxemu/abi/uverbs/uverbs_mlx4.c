@@ -2,7 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * An mlx4 device (ConnectX-3) as mlx4_ib would show it to libmlx4: context, device and port queries, GIDs,
- * PDs, events. It has no queues and no memory regions, says so in its attributes, and refuses them.
+ * PDs, events. Queues and memory regions are not supported: the attributes report
+ * limits of 0, and calls are refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #include "uverbs.h"
 
-/** Sizes that the library takes for granted; QP numbers must be a power of two. */
+/** Sizes expected by libmlx4; qp_tab_size must be a power of two. */
 #define MLX4_QP_TAB_SIZE (1u << 17)
 #define MLX4_CQE_BYTES 32
 /** Receive WQEs of 32 segments of 16 bytes, which can hold data instead. */
@@ -20,7 +21,7 @@
 static int
 abi_mlx4_get_context(struct abi_call *call)
 {
-	/* No BlueFlame: there is nothing that could be sent. */
+	/* No BlueFlame: there are no send queues. */
 	const struct mlx4_ib_alloc_ucontext_resp resp = {
 		.qp_tab_size = MLX4_QP_TAB_SIZE,
 		.cqe_size = MLX4_CQE_BYTES,
@@ -52,7 +53,7 @@ int
 abi_mlx4_attributes_ex(struct abi_call *call)
 {
 	struct ib_uverbs_ex_query_device_resp core = {0};
-	/* No page of the core clock, no RSS, no segmentation: nothing of them is there. */
+	/* No core clock page, no RSS, no TSO. */
 	struct mlx4_uverbs_ex_query_device_resp uhw = {
 		.max_inl_recv_sz = MLX4_MAX_INL_RECV_BYTES,
 	};
@@ -80,7 +81,7 @@ static const struct abi_method abi_methods[] = {
 	  ABI_OUT(UVERBS_ATTR_UHW_OUT, sizeof(struct mlx4_ib_alloc_ucontext_resp))}},
 };
 
-/** The kernel core's own methods, which are every device's. */
+/** Methods of ib_uverbs, which all devices have. */
 static const struct {
 	uint16_t object, method;
 } generic[] = {

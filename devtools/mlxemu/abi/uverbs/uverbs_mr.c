@@ -18,7 +18,7 @@
 	 IB_UVERBS_ACCESS_MW_BIND | IB_UVERBS_ACCESS_ZERO_BASED | IB_UVERBS_ACCESS_ON_DEMAND |     \
 	 IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE)
 
-/** Where a region lies: in the process and for the device. */
+/** Address of a region in the process and for the device. */
 struct mr_place {
 	uint64_t host, len, iova;
 };
@@ -28,24 +28,24 @@ abi_mr_access(struct abi_call *call, uint32_t access)
 {
 	if ((access & ~(uint32_t)ACCESS_KNOWN) != 0)
 		return abi_refuse(call, -EINVAL, "access 0x%x", access);
-	/* What the far side may write the near side must be able to. */
+	/* Remote write requires local write. */
 	if ((access & (IB_UVERBS_ACCESS_REMOTE_WRITE | IB_UVERBS_ACCESS_REMOTE_ATOMIC)) != 0 &&
 	    (access & IB_UVERBS_ACCESS_LOCAL_WRITE) == 0)
 		return abi_refuse(call, -EINVAL, "access 0x%x without local writing", access);
-	/* On-demand paging is not offered. */
+	/* On-demand paging is not supported. */
 	return (access & IB_UVERBS_ACCESS_ON_DEMAND) != 0 ? -EOPNOTSUPP : 0;
 }
 
 static int
 mr_offsets(struct abi_call *call, uint64_t start, uint64_t iova)
 {
-	/* The same offset into a page on both sides. */
+	/* Process address and device address must have the same offset in the page. */
 	if ((start & (EMU_PAGE_BYTES - 1)) == (iova & (EMU_PAGE_BYTES - 1)))
 		return 0;
 	return abi_refuse(call, -EINVAL, "start and iova differ in their page offset");
 }
 
-/* The kernel makes an MR's key by the device's command, where a planned fault meets it. */
+/* The kernel creates the key of an MR by a command, to which fault rules apply. */
 static int
 mr_fault(struct abi_call *call)
 {
@@ -110,7 +110,7 @@ mr_access_of(const struct emu_mkey *mkey)
 	       (mkey->remote_atomic ? IB_UVERBS_ACCESS_REMOTE_ATOMIC : 0);
 }
 
-/* What a region says of itself; the key's name and owner stay. */
+/* Properties of a region; number and owner of the key do not change. */
 static void
 mr_swap(struct emu_mkey *a, struct emu_mkey *b)
 {
@@ -128,7 +128,7 @@ mr_swap(struct emu_mkey *a, struct emu_mkey *b)
 	b->pd = t.pd;
 }
 
-/* mlx5_ib changes the key in place: who holds it goes on with it. */
+/* mlx5_ib changes the key in place: its number stays valid. */
 static int
 mr_change(struct abi_call *call, struct abi_handle *h, const struct ib_uverbs_rereg_mr *in,
 	   const struct abi_handle *pd)
@@ -146,7 +146,7 @@ mr_change(struct abi_call *call, struct abi_handle *h, const struct ib_uverbs_re
 	ret = mr_make(call, pd, &at, access, &mkey);
 	if (ret != 0)
 		return ret;
-	/* The new one leaves with the old one's reference to its domain. */
+	/* The temporary key is destroyed with the reference to the old protection domain. */
 	mr_swap(old, mkey);
 	return emu_obj_destroy(&mkey->obj);
 }
@@ -181,7 +181,7 @@ abi_rereg_mr(struct abi_call *call)
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
-/* For a process that imports the region: what it cannot know. */
+/* Attributes for a process that imports the region. */
 static int
 abi_query_mr(struct abi_call *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs objects: handles with parts, and commands that the kernel runs for them. */
+/* Verbs objects: handles with parts, and the firmware commands of the kernel for them. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -128,7 +128,7 @@ abi_verbs_td(struct abi_call *call, struct abi_handle *h, uint32_t *tdn)
 	return 0;
 }
 
-/* A firmware object goes by its command, memory and rules without one. */
+/* Firmware objects are destroyed by a command; memory and rules without one. */
 static int
 part_destroy(struct abi_call *call, const struct abi_part *part)
 {
@@ -153,7 +153,7 @@ td_put(struct abi_call *call)
 		file->td = NULL;
 }
 
-/* Parts from the newest on; what does not go stays a part. */
+/* Destroy parts from the newest on; stop at one that cannot be destroyed. */
 static int
 parts_destroy(struct abi_call *call, struct abi_handle *h)
 {

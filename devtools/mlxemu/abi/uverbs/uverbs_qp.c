@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs queue pairs: creation and destruction; which kind of firmware object stands behind one. */
+/* Verbs queue pairs: creation, destruction, choice of the firmware object. */
 #include <errno.h>
 #include <string.h>
 
 #include "uverbs_qp.h"
 
-/* Create flags that some kind of QP here can honour. */
+/* Create flags that are supported by some type of QP. */
 #define QP_CREATE_FLAGS                                                                            \
 	(IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING |                   \
 	 IB_UVERBS_QP_CREATE_SQ_SIG_ALL | IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
 #define QP_CREATE_FLAGS_RAW                                                                        \
 	(IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING)
-/* Driver flags: permissions that the device does not use, and where the doorbell page is named. */
+/* Driver flags: hints that the device does not use, and the presence of the doorbell page index. */
 #define QP_DRIVER_FLAGS                                                                            \
 	(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE |                               \
 	 MLX5_QP_FLAG_UAR_PAGE_INDEX | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC |                         \
@@ -24,7 +24,7 @@ power_of_two(uint32_t v)
 	return (v & (v - 1)) == 0;
 }
 
-/* mlx5_ib: the rings as the library sized them, for what the program asked. */
+/* Sizes of the rings as computed by the library from the requested capabilities (mlx5_ib: set_rq_size()). */
 static int
 qp_check_sizes(struct abi_call *call, const struct abi_qp_req *req)
 {
@@ -123,7 +123,7 @@ qp_answer(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *
 	struct abi_qp *qp = &h->verbs->qp;
 	int ret;
 
-	/* The receive ring as it came out; what is sent was the library's own sum. */
+	/* Capabilities of the receive ring; the library has computed those of the send ring. */
 	qp->cap = req->cap;
 	if (qp->kind != ABI_QP_RSS) {
 		qp->cap.max_recv_wr = req->srq != NULL ? 0 : req->uhw.rq_wqe_count;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the files of verbs queue pairs share. */
+/* Common to the files of verbs queue pairs. */
 #ifndef UVERBS_QP_H
 #define UVERBS_QP_H
 
 #include "uverbs_obj.h"
 
-/** A request to create a QP, as it came. */
+/** A request to create a QP. */
 struct abi_qp_req {
 	uint32_t type, flags;
 	struct ib_uverbs_qp_cap cap;
 	struct abi_handle *pd, *send_cq, *recv_cq, *srq, *ind_tbl;
-	struct mlx5_ib_create_qp uhw; /**< Not of RSS QPs, whose layout is another. */
+	struct mlx5_ib_create_qp uhw; /**< Not for RSS QPs, which have another layout. */
 };
 
-/** SQ with TIS, RQ with TIR, each when there is such a ring. */
+/** SQ with TIS and RQ with TIR, each if the QP has this ring. */
 int abi_qp_raw_make(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *req,
 		    struct mlx5_ib_create_qp_resp *resp);
 /** A TIR that spreads over an indirection table. */
@@ -44,9 +44,9 @@ abi_log2(uint32_t v)
 int abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to);
 int abi_qp_transport_modify(struct abi_call *call, struct abi_qp *qp, unsigned to,
 			    const struct ib_uverbs_modify_qp *attr);
-/** The state that the firmware objects are in; -errno. */
+/** State of the firmware objects; or -errno. */
 int abi_qp_raw_state(struct abi_call *call, const struct abi_qp *qp);
-/** What the firmware says of the QP, into the answer; 0 or -errno. */
+/** Fills the reply from the firmware's QP context; 0 or -errno. */
 int abi_qp_transport_query(struct abi_call *call, const struct abi_qp *qp,
 			   struct ib_uverbs_query_qp_resp *resp);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Raw packet QPs: an SQ behind a TIS, an RQ before a TIR; and RSS QPs, which are a TIR alone. */
+/* Raw packet QPs (SQ with TIS, RQ with TIR) and RSS QPs (TIR only). */
 #include <errno.h>
 #include <string.h>
 
@@ -197,7 +197,7 @@ rss_read(struct abi_call *call, uint32_t entries, struct mlx5_ib_create_qp_rss *
 		return abi_refuse(call, -EINVAL, "key of %u bytes", rss->rx_key_len);
 	/* A table of one entry needs no hash. */
 	if (rss->rx_hash_fields_mask == 0 && entries > 1)
-		return abi_refuse(call, -EINVAL, "no fields to tell %u queues by", entries);
+		return abi_refuse(call, -EINVAL, "no hash fields for %u queues", entries);
 	if ((rss->rx_hash_fields_mask & MLX5_RX_HASH_IPSEC_SPI) != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "hash of IPsec fields");
 	return 0;
@@ -224,7 +224,7 @@ abi_qp_rss_make(struct abi_call *call, struct abi_handle *h, const struct abi_qp
 	prm_tirc_set_indirect_table(tirc, req->ind_tbl->obj->id);
 	prm_tirc_set_transport_domain(tirc, tdn);
 	prm_tirc_set_tunneled_offload_en(tirc, (rss.flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS) != 0);
-	/* Of tunnelled packets the inner headers, if that is asked. */
+	/* Inner headers of tunnelled packets if requested. */
 	select = (rss.rx_hash_fields_mask & MLX5_RX_HASH_INNER) != 0
 			 ? prm_tirc_rx_hash_field_selector_inner(tirc)
 			 : prm_tirc_rx_hash_field_selector_outer(tirc);
@@ -272,7 +272,7 @@ abi_sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to)
 	return abi_kernel_cmd(call, &in, sizeof(in), &out, sizeof(out), NULL);
 }
 
-/* mlx5_ib: a receive ring runs from INIT on, a send ring from RTS on. */
+/* mlx5_ib: the RQ is ready from INIT on, the SQ from RTS on. */
 int
 abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to)
 {
@@ -296,7 +296,7 @@ abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to)
 	return ret;
 }
 
-/* An error on either side is the QP's: queried from the device, as mlx5_ib does. */
+/* An error of SQ or RQ is one of the QP: query both from the device, as mlx5_ib does. */
 int
 abi_qp_raw_state(struct abi_call *call, const struct abi_qp *qp)
 {

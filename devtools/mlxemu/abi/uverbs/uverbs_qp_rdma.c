@@ -51,7 +51,7 @@ rdma_rings(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req 
 	return ret;
 }
 
-/* One format for both directions: what either CQ insists on, unless they disagree. */
+/* One timestamp format for both CQs; an error if they require different ones. */
 static int
 qp_ts_format(struct abi_call *call, const struct abi_qp_req *req)
 {
@@ -103,7 +103,7 @@ abi_qp_transport_make(struct abi_call *call, struct abi_handle *h, const struct 
 
 /* ---- states ---- */
 
-/* RoCE v2: the source port that a flow label stands for, so that switches spread the flows. */
+/* RoCE v2: UDP source port from the flow label (rdma_flow_label_to_udp_sport()). */
 static uint16_t
 udp_sport(uint32_t label, uint32_t local, uint32_t remote)
 {
@@ -165,7 +165,7 @@ set_access(struct prm_qpc *qpc, uint32_t access)
 	prm_qpc_set_atomic_mode(qpc, atomic ? 1 : 0);
 }
 
-/* The whole context; the device takes what the transition and the mask name. */
+/* The complete context; the device uses the fields of the transition and of the mask. */
 static int
 set_context(struct abi_call *call, const struct abi_qp *qp, const struct ib_uverbs_modify_qp *a,
 	    struct prm_qpc *qpc)
@@ -219,7 +219,7 @@ static const struct {
 	 OPT(Q_KEY)},
 };
 
-/* Optional parameters that the attributes of a request name. */
+/* Optional parameters of the attributes of a request. */
 static uint32_t
 optional_of(uint32_t mask)
 {

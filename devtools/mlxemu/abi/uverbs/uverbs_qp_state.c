@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* States of verbs queue pairs: which changes the verbs permit with which attributes; query. */
+/* States of verbs queue pairs: permitted transitions and attributes; query. */
 #include <errno.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@
 #define ALL (RC | UC | UD | RAW)
 #define CONNECTED (RC | UC)
 
-/* InfiniBand specification, modify QP: the attributes that a change needs and those it takes. */
+/* InfiniBand specification, modify QP: required and optional attributes (kernel: qp_state_table). */
 static const struct qp_row {
 	uint8_t from, to;
 	uint16_t types;
@@ -108,7 +108,7 @@ check_values(struct abi_call *call, const struct ib_uverbs_modify_qp *a)
 	return 0;
 }
 
-/* What a query shall tell later: the attributes that the mask names. */
+/* Store the attributes of the mask for later queries. */
 static void
 remember(struct abi_qp *qp, const struct ib_uverbs_modify_qp *a)
 {

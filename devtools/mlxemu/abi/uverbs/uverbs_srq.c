@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs shared receive queues: receive memory pools, as mlx5_ib makes them of basic SRQs. */
+/* Verbs shared receive queues: mlx5_ib creates an RMP for a basic SRQ (hw/mlx5/srq_cmd.c). */
 #include <errno.h>
 
 #include "uverbs_qp.h"

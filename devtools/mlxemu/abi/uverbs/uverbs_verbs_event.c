@@ -58,7 +58,7 @@ async_channel(const struct abi_file *file, const struct abi_verbs *v)
 	return ch;
 }
 
-/* PRM event types of queues in verbs words; enum ibv_event_type. */
+/* PRM event types of queues and their enum ibv_event_type. */
 static const struct {
 	uint16_t object, prm;
 	uint32_t ibv;
@@ -153,7 +153,7 @@ abi_events_reported(struct abi_file *file, struct abi_verbs *v, uint32_t *comp, 
 }
 
 void
-abi_verbs_channel_gone(struct abi_channel *ch)
+abi_verbs_channel_removed(struct abi_channel *ch)
 {
 	unsigned i;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Verbs flows: a list of header specifications becomes a matcher and a rule, as mlx5_ib
- * translates it; the destination is the TIR of a raw packet or RSS QP.
+ * Verbs flows: translates a list of header specifications into a matcher and a rule, as mlx5_ib does
+ * (hw/mlx5/fs.c, parse_flow_attr()). The destination is the TIR of a raw packet or RSS QP.
  */
 #include <endian.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define SPECS_MAX 10
 #define CRITERIA_OUTER 1
 
-/** A flow on its way: what packets must look like, and what happens to them. */
+/** A flow being created: match and actions. */
 struct flow_req {
 	struct abi_call *call;
 	struct prm_fte_match_set_lyr_2_4 mask, value;
@@ -74,7 +74,7 @@ spec_eth(struct flow_req *r, const void *spec)
 
 	put_eth(&r->mask, &s->mask);
 	put_eth(&r->value, &s->val);
-	/* Asking for a tag's fields asks for a tag. */
+	/* A match on VLAN fields implies a match on cvlan_tag. */
 	if (s->mask.vlan_tag != 0) {
 		prm_fte_match_set_lyr_2_4_set_cvlan_tag(&r->mask, 1);
 		prm_fte_match_set_lyr_2_4_set_cvlan_tag(&r->value, 1);
@@ -97,7 +97,7 @@ put_class(match_t *m, uint8_t tos, uint8_t proto)
 	prm_fte_match_set_lyr_2_4_set_ip_protocol(m, proto);
 }
 
-/* IPv4 addresses stand in the last of the four dwords. */
+/* IPv4 addresses are in the last of the four dwords. */
 static void
 put_ipv4(match_t *m, const struct ib_uverbs_flow_ipv4_filter *f)
 {
@@ -140,7 +140,7 @@ spec_ipv6(struct flow_req *r, const void *spec)
 	return 0;
 }
 
-/* Each protocol has its own dword: destination port below the source port. */
+/* Ports are in one dword per protocol, destination port in the lower half. */
 static int
 spec_ports(struct flow_req *r, const void *spec, unsigned dword, uint8_t proto)
 {
@@ -253,7 +253,7 @@ specs_put(struct flow_req *r, const uint8_t *specs, size_t len, unsigned n)
 
 /* ---- counters ---- */
 
-/* The first flow that counts fixes what each index of a counters object means. */
+/* The first flow with a counters object fixes the meaning of its indices. */
 static int
 counters_describe(struct flow_req *r, struct abi_counters *c)
 {
@@ -464,7 +464,7 @@ abi_create_flow(struct abi_call *call)
 	if (ret != 0)
 		return ret;
 	memcpy(&in, data, sizeof(in));
-	/* Libraries may leave room behind the last specification. */
+	/* There may be unused space after the last specification. */
 	if (in.flow_attr.size > len - sizeof(in))
 		ret = abi_refuse(call, -EINVAL, "%u bytes of specifications, %zu came",
 				 in.flow_attr.size, len - sizeof(in));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs work queues (receive rings without a QP) and the tables that spread over them. */
+/* Verbs work queues (RQs without a QP) and indirection tables. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define LOG_STRIDE_BYTES_BASE 6u
 #define LOG_STRIDES_BASE 9u
 
-/* mlx5_ib knows the ranges by heart; what is out of them does not fit the command's fields. */
+/* The ranges are constants of mlx5_ib; values outside do not fit the fields of the command. */
 static int
 wq_strides_check(struct abi_call *call, const struct mlx5_ib_create_wq *uhw)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The legacy commands that libraries still send, wrapped into the INVOKE_WRITE method. */
+/* Legacy write commands, sent through the INVOKE_WRITE method. */
 #include <errno.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ abi_write_query_port(struct abi_call *call)
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
 }
 
-/* As mlx5_ib does: ALLOC_PD in the name of the context. */
+/* As mlx5_ib: ALLOC_PD with the uid of the context. */
 static int
 abi_alloc_pd(struct abi_call *call)
 {
@@ -75,7 +75,7 @@ abi_alloc_pd(struct abi_call *call)
 	return ret != 0 ? ret : abi_out_u32(call, UVERBS_ATTR_UHW_OUT, obj->id);
 }
 
-/* The handle in a command that carries nothing else. */
+/* The handle of a command that has no other input. */
 static int
 abi_write_destroy(struct abi_call *call, uint16_t object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Opens and closes containers and groups of VFIO, and answers their ioctls. */
+/* VFIO containers and groups: open, close, ioctls (kernel: drivers/vfio/container.c, group.c). */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -23,7 +23,7 @@ static TAILQ_HEAD(, abi_vfio_container) containers = TAILQ_HEAD_INITIALIZER(cont
 static struct abi_vfio_group *groups[EMU_MAX_PORTS];
 static struct abi_vfio_device *devices[EMU_MAX_PORTS];
 
-/* Calls by name: what rules of ioctl match, and what the trace shows. */
+/* Names of the ioctls, for fault rules and the trace. */
 static const struct call_name {
 	unsigned long request;
 	const char *name;
@@ -41,7 +41,7 @@ static const struct call_name {
 	{VFIO_DEVICE_SET_IRQS, "VFIO_DEVICE_SET_IRQS"},
 	{VFIO_DEVICE_RESET, "VFIO_DEVICE_RESET"},
 };
-/* These share their numbers with calls of a device: a container's are these. */
+/* Ioctls of a container whose numbers are also ioctls of a device. */
 static const struct call_name iommu_names[] = {
 	{VFIO_IOMMU_GET_INFO, "VFIO_IOMMU_GET_INFO"},
 	{VFIO_IOMMU_MAP_DMA, "VFIO_IOMMU_MAP_DMA"},
@@ -75,7 +75,7 @@ abi_vfio_refuse(struct emu_dev *dev, int err, const char *call, const char *fmt,
 	va_list ap;
 
 	va_start(ap, fmt);
-	/* Never NULL, but gcc's sanitizer takes it for possible and warns. */
+	/* Never NULL; the check avoids a warning of gcc with sanitizers. */
 	if (fmt != NULL)
 		vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -100,7 +100,7 @@ abi_vfio_in(void *out, const void *arg, size_t min)
 
 /* ---- descriptors ---- */
 
-/* Something to have a number for: calls do not come this far. */
+/* A descriptor to reserve a number: calls on it are intercepted. */
 static int
 fd_make(const char *name, int flags, struct abi_fdobj *fo)
 {
@@ -116,7 +116,7 @@ fd_make(const char *name, int flags, struct abi_fdobj *fo)
 	return ret != 0 ? ret : fd;
 }
 
-/* Entered unless the thread is inside already: a stale entry may be found during a call. */
+/* Enter the model, unless this thread is inside: a stale table entry may be released during a call. */
 static bool
 enter(bool *entered)
 {
@@ -133,7 +133,7 @@ leave(bool entered)
 
 /* ---- container ---- */
 
-/* Without groups the address space goes. */
+/* Without groups the address space is removed. */
 static void
 container_drop_iommu(struct abi_vfio_container *c)
 {
@@ -214,13 +214,13 @@ container_ioctl(struct abi_vfio_container *c, unsigned long request, void *arg)
 	default:
 		break;
 	}
-	/* The kernel hands everything else to the IOMMU's driver, if there is one. */
+	/* The kernel passes all other ioctls to the IOMMU driver, if there is one. */
 	return c->iommu != NULL ? abi_vfio_iommu_ioctl(c, request, arg) : -EINVAL;
 }
 
 /* ---- group ---- */
 
-/* Gives the container back; the reference is dropped outside the lock. */
+/* Detach from the container; the caller drops the reference after releasing the lock. */
 static struct abi_fdobj *
 group_detach(struct abi_vfio_group *g)
 {
@@ -305,7 +305,7 @@ group_status(struct abi_vfio_group *g, void *arg)
 
 	if (ret != 0)
 		return abi_vfio_refuse(g->dev, ret, "VFIO_GROUP_GET_STATUS", "argsz");
-	/* The kernel's driver has let go of the device: a group's owner holds off its users. */
+	/* The lock is exclusive: no process uses the device through the kernel's driver. */
 	s.flags = VFIO_GROUP_FLAGS_VIABLE;
 	if (g->container != NULL)
 		s.flags |= VFIO_GROUP_FLAGS_CONTAINER_SET;
@@ -373,7 +373,7 @@ group_device(struct abi_vfio_group *g, const void *arg)
 		ret = abi_vfio_device_open(g, &fd);
 		return ret != 0 ? ret : fd;
 	}
-	/* Another descriptor for what is open. */
+	/* Another descriptor of an open device. */
 	fd = ABI_REAL(fcntl)(d->file, F_DUPFD_CLOEXEC, 0);
 	ret = fd < 0 ? -errno : abi_fd_add(fd, &d->fo);
 	if (ret != 0 && fd >= 0)
@@ -398,7 +398,7 @@ group_ioctl(struct abi_vfio_group *g, unsigned long request, void *arg, struct a
 	}
 }
 
-/* ---- what the interposers call ---- */
+/* ---- calls of the interposers ---- */
 
 int
 abi_vfio_open(int node, int flags)
@@ -490,7 +490,7 @@ abi_vfio_removed(struct emu_dev *dev)
 
 	if (d == NULL)
 		return;
-	abi_vfio_bar_gone(d);
+	abi_vfio_bar_removed(d);
 	abi_vfio_irqs_going(d);
 }
 

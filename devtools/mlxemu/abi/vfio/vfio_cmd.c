@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The device's side of BAR 0: initialisation segment, command queue, health. Offsets and layouts:
- * PRM, initialisation segment and command interface.
+ * BAR 0 in the device: initialization segment, command queue, health. Offsets and layouts: PRM,
+ * initialization segment and command interface.
  *
- * A doorbell only wakes a thread, as a store to a card returns at once; the thread reads entries
- * and mailboxes through the IOMMU, lets the firmware execute, and hands the entry back.
+ * A doorbell store returns at once, as on a card, and wakes a thread. The thread reads command queue
+ * entries and mailboxes through the IOMMU, executes the command and returns the entry to software.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -25,7 +25,7 @@
 #include "prm.h"
 #include "vfio.h"
 
-/* Initialisation segment. */
+/* Initialization segment. */
 #define SEG(field) (4 * PRM_INITIAL_SEG_##field##_DW)
 #define SEG_FW_REV SEG(FW_REV_MINOR)
 #define SEG_CMDIF SEG(CMD_INTERFACE_REV)
@@ -38,13 +38,13 @@
 #define LOG_STRIDE 6u
 #define NIC_IFC_MASK 0x700u
 #define CMDQ_LO_FIXED (LOG_SLOTS << 4 | LOG_STRIDE)
-#define DOORBELL_PAGES 2u /* the segment's own: doorbell pages begin behind them */
+#define DOORBELL_PAGES 2u /* pages of the segment; UAR pages follow */
 
 #define ENTRY_PCIE 7u
 #define INLINE_BYTES sizeof(((struct prm_cmd_entry *)0)->in)
 #define BLOCK_BYTES sizeof(((struct prm_cmd_mailbox *)0)->data)
 #define ENTRY_OWNER PRM_CMD_ENTRY_STATUS_OWN_OWNERSHIP_MASK
-/* Longest mailbox taken: 8 pages' worth of what the firmware itself accepts. */
+/* Maximum length of a mailbox. */
 #define MAILBOX_MAX (1u << 17)
 
 #define TICK_NS 50000000
@@ -57,7 +57,7 @@ static struct {
 	sem_t bell;
 } worker = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- the initialisation segment ---- */
+/* ---- initialization segment ---- */
 
 static void
 seg_write(struct abi_vfio_device *d, unsigned off, uint32_t value)
@@ -87,7 +87,7 @@ abi_vfio_bar_reset(struct abi_vfio_device *d)
 }
 
 void
-abi_vfio_bar_gone(struct abi_vfio_device *d)
+abi_vfio_bar_removed(struct abi_vfio_device *d)
 {
 	struct prm_health_buffer *health;
 	uint32_t syndrome = 0;
@@ -109,7 +109,7 @@ health_tick(struct abi_vfio_device *d)
 	seg_write(d, SEG_HEALTH_COUNTER, ++d->health & 0xffffff);
 }
 
-/* Of the segment only three words can be written. */
+/* Only three words of the segment are writable. */
 static void
 seg_store(struct abi_vfio_device *d, uint64_t off, uint32_t value)
 {
@@ -150,7 +150,7 @@ uar_store(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes, unsigne
 		if (emu_dp_uar_store(d->ctx, off, value, len))
 			return;
 	}
-	/* Left for the engine, which looks at the registers of queues. */
+	/* Leave it to the engine, which polls the UAR pages. */
 	if (len == 8)
 		atomic_store_explicit((_Atomic uint64_t *)(d->bar + off), value,
 				      memory_order_release);
@@ -177,7 +177,7 @@ abi_vfio_bar_store(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes
 
 /* ---- mailboxes ---- */
 
-/** A chain of blocks, walked once. */
+/** Iterator over a chain of mailbox blocks. */
 struct chain {
 	struct abi_vfio_device *d;
 	uint64_t iova;
@@ -186,7 +186,7 @@ struct chain {
 	bool write;
 };
 
-/* The next block of a chain, for len bytes. NULL: *why says what is wrong with it. */
+/* The next mailbox block of a chain, for len bytes. NULL: *why is the reason. */
 static struct prm_cmd_mailbox *
 chain_next(struct chain *c, enum prm_cmd_delivery *why)
 {
@@ -277,14 +277,14 @@ entry_at(struct abi_vfio_device *d, unsigned slot)
 			    sizeof(struct prm_cmd_entry), true);
 }
 
-/* Hands the entry back: answer first, then the owner bit, then the event. */
+/* Complete the entry: reply, then ownership bit, then event. */
 static void
 complete(struct abi_vfio_device *d, unsigned slot, uint8_t *out, size_t out_len, uint8_t delivery)
 {
 	enum prm_cmd_delivery why = delivery;
 	struct prm_cmd_entry *e;
 
-	/* By a rule behind the command the card may have gone. */
+	/* A fault rule may have removed the device. */
 	e = d->dev->removed ? NULL : entry_at(d, slot);
 	if (e == NULL)
 		return;
@@ -308,7 +308,7 @@ lengths_check(size_t in_len, size_t out_len)
 								   : PRM_CMD_DELIVERY_OK;
 }
 
-/* The answer of a command in memory of its own; NULL: it never comes. */
+/* Allocated reply of a command; NULL: no reply. */
 static uint8_t *
 execute(struct abi_vfio_device *d, const struct prm_cmd_entry *e, size_t *out_len, enum prm_cmd_delivery *why)
 {
@@ -321,7 +321,7 @@ execute(struct abi_vfio_device *d, const struct prm_cmd_entry *e, size_t *out_le
 	if (*why != PRM_CMD_DELIVERY_OK)
 		in_len = *out_len = INLINE_BYTES;
 	in = malloc(in_len);
-	/* The firmware wants room for a whole header, whatever the program has room for. */
+	/* The buffer for the firmware has at least the size of a header. */
 	out = calloc(1, *out_len < INLINE_BYTES ? INLINE_BYTES : *out_len);
 	if (in != NULL && out != NULL && *why == PRM_CMD_DELIVERY_OK)
 		*why = input_read(d, e, in, in_len);
@@ -329,7 +329,7 @@ execute(struct abi_vfio_device *d, const struct prm_cmd_entry *e, size_t *out_le
 		ret = emu_fw_exec(d->ctx, in, in_len, out,
 				  *out_len < INLINE_BYTES ? INLINE_BYTES : *out_len, NULL);
 	free(in);
-	/* A device that has gone away says nothing. */
+	/* A removed device sends no replies. */
 	if (in != NULL && ret != -EIO)
 		return out;
 	free(out);
@@ -368,7 +368,7 @@ slot_run(struct abi_vfio_device *d, unsigned slot)
 	free(out);
 }
 
-/* What was held back and is due; the time of the next in *due_ns. */
+/* Deliver delayed replies that are due; reduce *due_ns to the time of the next one. */
 static void
 delayed_run(struct abi_vfio_device *d, uint64_t *due_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A device behind VFIO: its regions, its interrupts, its life. */
+/* VFIO devices: open, close, information, interrupts (kernel: drivers/vfio/pci/vfio_pci_core.c). */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -22,7 +22,7 @@
 #define MIN_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)0)->field))
 #define REGION_OFFSET(index) ((uint64_t)(index) << ABI_VFIO_REGION_SHIFT)
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static void
 device_release(struct abi_fdobj *obj)
@@ -30,7 +30,7 @@ device_release(struct abi_fdobj *obj)
 	struct abi_vfio_device *d = (struct abi_vfio_device *)obj;
 	const bool inside = abi_inside != 0;
 
-	/* After the model's end it was shut already; its memory may still be mapped. */
+	/* The device was closed at the end of the model; its memory may still be mapped. */
 	if (inside || abi_enter() != NULL) {
 		abi_vfio_device_shut(d, false);
 		if (!inside)
@@ -60,7 +60,7 @@ file_make(struct abi_vfio_device *d)
 	return -ENOMEM;
 }
 
-/* vfio-pci takes bus mastering away at open, and leaves the device as it found it. */
+/* vfio-pci clears bus mastering at open and restores config space at close. */
 static void
 command_set(struct abi_vfio_device *d, uint8_t on)
 {
@@ -75,7 +75,7 @@ device_new(struct abi_vfio_group *g, int fd, struct abi_vfio_device *d)
 {
 	int ret;
 
-	/* The model's own descriptor: further ones of the program are copies of it. */
+	/* Descriptor of the model; descriptors of the program are duplicates of it. */
 	d->file = ABI_REAL(fcntl)(fd, F_DUPFD_CLOEXEC, 0);
 	if (d->file < 0)
 		return -errno;
@@ -198,7 +198,7 @@ get_region_info(struct abi_vfio_device *d, void *arg)
 	return abi_copy_to((uintptr_t)arg, &info, sizeof(info));
 }
 
-/* Interrupts of an index. */
+/* Number of interrupts of an index. */
 static unsigned
 irq_count(unsigned index)
 {
@@ -278,7 +278,7 @@ abi_vfio_irqs_close(struct abi_vfio_device *d)
 	irq_drop(&d->req_fd);
 }
 
-/* The model's copy of an eventfd; -1 for none. 0 or -errno. */
+/* Duplicate an eventfd for the model; fd < 0: none. 0 or -errno. */
 static int
 eventfd_take(int fd, int *copy)
 {
@@ -286,7 +286,7 @@ eventfd_take(int fd, int *copy)
 	return fd < 0 || *copy >= 0 ? 0 : *copy;
 }
 
-/* Descriptors for vectors from start on; what was set stays set when one is refused. */
+/* Set the eventfds of vectors from start on; on an error those already set stay set. */
 static int
 msix_set(struct abi_vfio_device *d, unsigned start, unsigned count, const int32_t *fds)
 {
@@ -301,7 +301,7 @@ msix_set(struct abi_vfio_device *d, unsigned start, unsigned count, const int32_
 	return 0;
 }
 
-/* The first call says how many vectors there will be. */
+/* The first call sets the number of vectors. */
 static int
 msix_eventfds(struct abi_vfio_device *d, const struct vfio_irq_set *set, const int32_t *fds)
 {
@@ -342,7 +342,7 @@ msix_trigger(struct abi_vfio_device *d, const struct vfio_irq_set *set, const vo
 	return 0;
 }
 
-/* Error and request: one descriptor each. */
+/* Error and request interrupts: one eventfd each. */
 static int
 single_trigger(int *fd, const struct vfio_irq_set *set, const int32_t *fds)
 {
@@ -401,7 +401,7 @@ irq_set_check(const struct vfio_irq_set *set, int bytes)
 static int
 irq_set_run(struct abi_vfio_device *d, const struct vfio_irq_set *set, const void *data)
 {
-	/* Masking of MSI-X, and INTx and MSI as a whole, are not offered by vfio-pci here. */
+	/* Not supported: masking of MSI-X vectors, INTx, MSI. */
 	if ((set->flags & VFIO_IRQ_SET_ACTION_TYPE_MASK) != VFIO_IRQ_SET_ACTION_TRIGGER)
 		return -ENOTTY;
 	switch (set->index) {

@@ -13,11 +13,11 @@
 #include "abi/uverbs/uverbs.h"
 #include "vfio.h"
 
-/* 4 KiB, 2 MiB and 1 GiB, as Intel's IOMMUs have them. */
+/* 4 KiB, 2 MiB and 1 GiB, as on Intel IOMMUs. */
 #define PAGE_SIZES 0x40201000ull
 #define MIN_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)0)->field))
 
-/** The information with its capabilities behind it, as the kernel lays them out. */
+/** Information followed by its capabilities, in the kernel's layout. */
 struct info {
 	struct vfio_iommu_type1_info info;
 	struct {
@@ -63,7 +63,7 @@ get_info(struct abi_vfio_container *c, void *arg)
 		i.info.cap_offset = offsetof(struct info, iova);
 		return abi_copy_to((uintptr_t)arg, &i, sizeof(i));
 	}
-	/* How much room the capabilities need. */
+	/* Report the size that the capabilities need. */
 	i.info.argsz = sizeof(i);
 	return abi_copy_to((uintptr_t)arg, &i, room < sizeof(i.info) ? room : sizeof(i.info));
 }
@@ -104,7 +104,7 @@ map_dma(struct abi_vfio_container *c, void *arg)
 			       map_reason(ret));
 }
 
-/* Everything there is: the whole range that can be mapped holds it. */
+/* VFIO_DMA_UNMAP_FLAG_ALL: unmap the whole range. */
 static int
 unmap_all(struct abi_vfio_container *c, struct vfio_iommu_type1_dma_unmap *u)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Regions of a device behind VFIO by mmap, pread and pwrite. */
+/* Access to regions of a VFIO device by mmap(), pread() and pwrite(). */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -20,7 +20,7 @@
 #define REGION_OF(off) ((unsigned)((uint64_t)(off) >> ABI_VFIO_REGION_SHIFT))
 #define OFFSET_IN(off) ((uint64_t)(off) & ((1ull << ABI_VFIO_REGION_SHIFT) - 1))
 
-/* The kernel moves registers in pieces of at most 8 bytes; a store is one register write. */
+/* The kernel accesses registers in units of at most 8 bytes; each unit is one register write. */
 static void
 bar_write(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes, size_t len)
 {
@@ -72,7 +72,7 @@ region_access(struct abi_vfio_device *d, bool write, void *buf, size_t len, off6
 	return ret != 0 ? ret : (ssize_t)len;
 }
 
-/* The device behind a descriptor, referenced; NULL: it is somebody else's, or the model's own call. */
+/* The device of a descriptor, with a reference; NULL: another descriptor, or a call of the model. */
 static struct abi_fdobj *
 device_get(int fd)
 {
@@ -116,7 +116,7 @@ mmap_check(struct abi_vfio_device *d, size_t len, int flags, off64_t off)
 	return emu_fault_errno(EMU_ON_MMAP, d->dev, "bar");
 }
 
-/* What the program wants to write to, it may only read: stores are seen as faults. */
+/* Map read-only also if PROT_WRITE is requested: stores must fault. */
 static int
 mmap_run(struct abi_vfio_device *d, void *addr, size_t len, int prot, int flags, int fd,
 	 off64_t off, void **at)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Stores of the program into BAR 0. Registers there are shared: one doorbell arms every event
- * queue, another rings for every command. Memory that is looked at now and then would lose one of
- * two stores in a row, therefore the program's mappings can only be read: each store faults, is
- * done here on the program's behalf, in order, and the program goes on behind it.
+ * Stores of the program to BAR 0. Registers there are shared: one doorbell arms all event queues,
+ * another one is for all commands. Polling would lose one of two consecutive stores. Therefore the
+ * program's mappings are read-only: each store faults and is emulated in order, and the program
+ * continues after it.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -26,7 +26,7 @@ static struct trap_map {
 	struct emu_dev *dev;
 	bool dead; /* the device was closed */
 } maps[MAPS];
-static _Atomic unsigned maps_used; /* any at all: unmapping need not look */
+static _Atomic unsigned maps_used; /* number of mappings: 0 lets munmap() skip the search */
 
 void
 abi_vfio_mapped(struct abi_vfio_device *d, uint64_t addr, uint64_t len, uint64_t off)
@@ -53,7 +53,7 @@ abi_vfio_unmapped(uint64_t addr, uint64_t len)
 	for (unsigned i = 0; i < MAPS; i++) {
 		uint64_t at = atomic_load(&maps[i].addr), n = atomic_load(&maps[i].len);
 
-		/* Parts that stay mapped are of no use to anybody. */
+		/* A partial munmap() drops the whole mapping. */
 		if (n == 0 || addr >= at + n || addr + len <= at)
 			continue;
 		atomic_store(&maps[i].len, 0);
@@ -97,7 +97,7 @@ abi_vfio_trap_end(void)
 				       atomic_load(&maps[i].len), PROT_READ | PROT_WRITE);
 }
 
-/* An instruction that cannot be decoded ends the program: say why. */
+/* An instruction that cannot be decoded ends the program: print the reason. */
 static void
 complain(const uint8_t *code)
 {
@@ -117,7 +117,7 @@ apply(struct trap_map *map, uint64_t addr, struct abi_store *s, greg_t *regs)
 {
 	struct abi_vfio_device *d;
 
-	/* After the model's end the card is nobody's. */
+	/* After the end of the model stores have no effect. */
 	if (abi_enter() == NULL)
 		return;
 	d = map->dead ? NULL : abi_vfio_of(map->dev);
