@@ -4,7 +4,7 @@
  * Front ends of the emulator, which stand in for the kernel: common declarations.
  *
  * preload/ replaces libc functions and passes calls on emulated devices to the other folders;
- * paths.c and fds.c tell which calls those are. uverbs/ implements the RDMA ioctl, vfio/ the VFIO
+ * paths.c and fds.c determine which calls those are. uverbs/ implements the RDMA ioctl, vfio/ the VFIO
  * ioctls, host/ sysfs, network interfaces and PCI config space. model.c starts and stops the model.
  */
 #ifndef ABI_H

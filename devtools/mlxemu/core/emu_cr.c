@@ -119,12 +119,3 @@ emu_cr_initial(const struct emu_dev *dev, uint32_t i)
 		return cr_mix((uint64_t)p->pci_device_id << 40 | (uint64_t)dev->index << 32 | addr);
 	}
 }
-
-void
-emu_dev_health(struct emu_dev *dev, uint32_t syndrome)
-{
-	emu_trace_note(dev, "health syndrome 0x%x", syndrome);
-	(void)emu_cr_write(dev, EMU_CR_HEALTH_SYNDROME, syndrome);
-	if (syndrome != 0)
-		emu_dev_fail(dev);
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The machine: its lock, its devices and the contexts that programs open on them. */
+/* The machine: its devices, the contexts that programs open on them, and threads of the model. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "emu_audit.h"
@@ -19,94 +18,6 @@
 
 /* First event queue number that completion vectors use; lower ones are the driver's own. */
 #define EMU_FIRST_EQN 0x0au
-
-void
-emu_lock(struct emu_machine *m)
-{
-	uint64_t ticket;
-
-	pthread_mutex_lock(&m->mutex);
-	ticket = m->next_ticket++;
-	if (ticket != m->now_serving) {
-		atomic_fetch_add_explicit(&m->waiters, 1, memory_order_relaxed);
-		while (ticket != m->now_serving)
-			pthread_cond_wait(&m->turn, &m->mutex);
-		atomic_fetch_sub_explicit(&m->waiters, 1, memory_order_relaxed);
-	}
-	pthread_mutex_unlock(&m->mutex);
-	atomic_store_explicit(&m->holder, pthread_self(), memory_order_relaxed);
-}
-
-bool
-emu_lock_is_mine(const struct emu_machine *m)
-{
-	return atomic_load_explicit(&m->holder, memory_order_relaxed) == pthread_self();
-}
-
-static void
-release(struct emu_machine *m)
-{
-	atomic_store_explicit(&m->holder, 0, memory_order_relaxed);
-	pthread_mutex_lock(&m->mutex);
-	m->now_serving++;
-	if (m->now_serving != m->next_ticket)
-		pthread_cond_broadcast(&m->turn);
-	pthread_mutex_unlock(&m->mutex);
-}
-
-void
-emu_unlock(struct emu_machine *m)
-{
-	release(m);
-	/* Set with the lock held, so that every later holder sees it. */
-	if (__builtin_expect(atomic_load_explicit(&m->asleep, memory_order_relaxed), 0))
-		emu_engine_wake(m);
-}
-
-/* By system call: write() is interposed. */
-void
-emu_engine_wake(struct emu_machine *m)
-{
-	const uint64_t one = 1;
-
-	if (m->wake_fd >= 0 && atomic_exchange(&m->asleep, false))
-		(void)!syscall(SYS_write, m->wake_fd, &one, sizeof(one));
-}
-
-void
-emu_engine_sleep(struct emu_machine *m, struct pollfd *fds, unsigned n, uint64_t ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(ns / EMU_NS_PER_S),
-				       .tv_nsec = (long)(ns % EMU_NS_PER_S)};
-	uint64_t count;
-
-	fds[n] = (struct pollfd){.fd = m->wake_fd, .events = POLLIN};
-	atomic_store(&m->asleep, true);
-	release(m);
-	if (ppoll(fds, n + 1, &limit, NULL) > 0 && fds[n].revents != 0)
-		(void)!syscall(SYS_read, m->wake_fd, &count, sizeof(count));
-	atomic_store(&m->asleep, false);
-}
-
-void
-emu_engine_pause(struct emu_machine *m, bool pause)
-{
-	pthread_mutex_lock(&m->mutex);
-	atomic_store_explicit(&m->paused, pause, memory_order_relaxed);
-	pthread_cond_broadcast(&m->resume);
-	pthread_mutex_unlock(&m->mutex);
-}
-
-void
-emu_engine_wait(struct emu_machine *m)
-{
-	if (!emu_engine_paused(m))
-		return;
-	pthread_mutex_lock(&m->mutex);
-	while (emu_engine_paused(m))
-		pthread_cond_wait(&m->resume, &m->mutex);
-	pthread_mutex_unlock(&m->mutex);
-}
 
 __thread bool emu_thread_own __attribute__((tls_model("initial-exec")));
 
@@ -157,14 +68,6 @@ emu_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
 	else
 		free(start);
 	return -ret;
-}
-
-struct emu_machine *
-emu_machine_of(struct emu_dev *dev)
-{
-	struct emu_dev *first = dev - dev->index;
-
-	return (struct emu_machine *)((uint8_t *)first - offsetof(struct emu_machine, dev));
 }
 
 static void

@@ -175,6 +175,15 @@ emu_dev_fail(struct emu_dev *dev)
 }
 
 void
+emu_dev_health(struct emu_dev *dev, uint32_t syndrome)
+{
+	emu_trace_note(dev, "health syndrome 0x%x", syndrome);
+	(void)emu_cr_write(dev, EMU_CR_HEALTH_SYNDROME, syndrome);
+	if (syndrome != 0)
+		emu_dev_fail(dev);
+}
+
+void
 emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
