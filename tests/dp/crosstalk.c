@@ -2,9 +2,9 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Many threads on the devices of a process, each with a queue pair of its own, exchange frames with
- * as many threads at the far ends of the cables. Every frame says who sent it, to whom, in which
- * round and as which in turn, and its bytes follow from that: whatever arrives at the wrong place,
- * twice, late, out of turn or damaged is found. Plain verbs, raw packet QPs.
+ * as many threads at the far ends of the cables. Every frame has its sender, receiver, round and
+ * sequence number, which determine its bytes: a frame that is misdirected, duplicated, late, out of
+ * order or damaged is detected. Plain verbs, raw packet QPs.
  *
  *   crosstalk --me N --peers LEFT,RIGHT [--threads T] [--rounds R] [--frames F]
  *
@@ -227,16 +227,16 @@ check_frame(struct worker *w, const uint8_t *d, uint32_t len)
 		return fail(w, "cross-talk: frame from %02x:%02x to %02x:%02x", h.from[1],
 			    h.from[3], h.to[1], h.to[3]);
 	if (be32toh(h.magic) != MAGIC || be32toh(h.len) != len)
-		return fail(w, "frame of %u bytes says %u", len, be32toh(h.len));
+		return fail(w, "frame of %u bytes has length %u in its header", len, be32toh(h.len));
 	for (i = sizeof(h); i < len && d[i] == pattern(&h, i); i++)
 		;
 	if (i != len)
 		return fail(w, "byte %u of frame %u is damaged", i, be32toh(h.seq));
-	/* The other end may be a round ahead, or have said hello once too often in the last. */
+	/* The peer may be a round ahead, or have sent a surplus hello in the last one. */
 	if (be32toh(h.round) != w->round)
 		return be16toh(h.kind) == KIND_HELLO ||
 		       fail(w, "kind %u of round %u", be16toh(h.kind), be32toh(h.round));
-	/* What was said before we listened is not heard; from then on nothing is lost or repeated. */
+	/* Frames sent before this end was ready are lost; later ones are neither lost nor repeated. */
 	if (w->met && be32toh(h.turn) != w->peer_turn)
 		return fail(w, "turn %u where %u was to come", be32toh(h.turn), w->peer_turn);
 	w->peer_turn = be32toh(h.turn) + 1;
@@ -300,16 +300,16 @@ say_something(struct worker *w)
 static bool
 talk(struct worker *w)
 {
-	bool greeted = false;
+	bool replied = false;
 
 	while (w->got < frames || w->acked < frames || w->flying != 0 || w->owe_ack) {
 		int n = receive(w);
 
 		if (n < 0 || !reap_sent(w))
 			return false;
-		/* Whoever meets us late has not heard our hello of before. */
-		if (w->met && !greeted)
-			greeted = send_frame(w, KIND_HELLO);
+		/* A peer that starts late did not receive the former hello. */
+		if (w->met && !replied)
+			replied = send_frame(w, KIND_HELLO);
 		if (!say_something(w))
 			return false;
 		if (now_ns() - started_ns > LIMIT_NS || atomic_load(&failures) != 0)

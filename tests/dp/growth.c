@@ -15,7 +15,7 @@
 /* What the allocator may need to find its pace; a leak of one object per cycle is far above. */
 #define SLACK_BYTES (192u << 10)
 
-/* What asks the kernel each time, or keeps ids back, in fewer of the short form. */
+/* slow_cycles: of objects that need system calls or whose ids are reused late. */
 static uint64_t cycles = 50000, slow_cycles = 5000, packets = 5000000;
 
 static uint64_t

@@ -60,7 +60,7 @@ rig_group(struct rig_port *p, const struct emu_obj *t, uint32_t first, uint32_t 
 
 struct emu_obj *
 rig_entry(struct rig_port *p, const struct emu_obj *t, const struct emu_obj *g, uint32_t index,
-	  const struct rig_match *m, const struct rig_fate *fate)
+	  const struct rig_match *m, const struct rig_actions *act)
 {
 	struct {
 		struct prm_set_fte_in in;
@@ -73,27 +73,27 @@ rig_entry(struct rig_port *p, const struct emu_obj *t, const struct emu_obj *g, 
 	prm_set_fte_in_set_opcode(&e.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
 	prm_set_fte_in_set_table_id(&e.in, t->id);
 	prm_set_fte_in_set_flow_index(&e.in, index);
-	prm_set_fte_in_set_op_mod(&e.in, fate->modify != 0);
-	prm_set_fte_in_set_modify_enable_mask(&e.in, fate->modify);
+	prm_set_fte_in_set_op_mod(&e.in, act->modify != 0);
+	prm_set_fte_in_set_modify_enable_mask(&e.in, act->modify);
 	prm_flow_context_set_group_id(ctx, g->id);
-	prm_flow_context_set_flow_tag(ctx, fate->tag);
+	prm_flow_context_set_flow_tag(ctx, act->tag);
 	match_fill(prm_flow_context_match_value(ctx), m, false);
-	if (fate->dest != NULL) {
-		bool tir = fate->dest->type == EMU_OBJ_TIR;
+	if (act->dest != NULL) {
+		bool tir = act->dest->type == EMU_OBJ_TIR;
 
 		action = PRM_FLOW_ACTION_FWD_DEST;
 		e.list[2 * n++] = htobe32((uint32_t)(tir ? PRM_FLOW_DEST_TYPE_TIR :
 							   PRM_FLOW_DEST_TYPE_FLOW_TABLE) << 24 |
-					  fate->dest->id);
+					  act->dest->id);
 		prm_flow_context_set_destination_list_size(ctx, 1);
 	}
-	if (fate->counter != NULL) {
+	if (act->counter != NULL) {
 		action |= PRM_FLOW_ACTION_COUNT;
-		e.list[2 * n++] = htobe32(fate->counter->id);
+		e.list[2 * n++] = htobe32(act->counter->id);
 		prm_flow_context_set_flow_counter_list_size(ctx, 1);
 	}
 	prm_flow_context_set_action(ctx, action);
-	if (fate->modify == 0)
+	if (act->modify == 0)
 		return made(p, &e, sizeof(e.in) + 8 * n);
 	CHECK_EQ(rig_fw(p, &e, sizeof(e.in) + 8 * n, NULL), 0);
 	return NULL;

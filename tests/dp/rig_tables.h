@@ -14,7 +14,7 @@ struct rig_match {
 	bool frag, by_frag; /**< Fragments or not, with by_frag. */
 };
 
-struct rig_fate {
+struct rig_actions {
 	const struct emu_obj *dest; /**< TIR or table; NULL: drop. */
 	const struct emu_obj *counter;
 	uint32_t tag;
@@ -28,7 +28,7 @@ struct emu_obj *rig_group(struct rig_port *p, const struct emu_obj *t, uint32_t 
 			  const struct rig_match *m);
 /** The new entry; NULL for changes. */
 struct emu_obj *rig_entry(struct rig_port *p, const struct emu_obj *t, const struct emu_obj *g,
-			  uint32_t index, const struct rig_match *m, const struct rig_fate *fate);
+			  uint32_t index, const struct rig_match *m, const struct rig_actions *act);
 /** NULL: the kernel's. */
 void rig_root(struct rig_port *p, const struct emu_obj *t);
 /** NULL: the default. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The bench by the other door: the port's context came through VFIO. Memory has IOVAs that are no
- * addresses of the process, registered by commands; events come through an event queue.
+ * The bench on a VFIO context. Memory is registered by commands and has IOVAs that differ from the
+ * addresses in the process; events arrive in an event queue.
  */
 #include "core/emu_iommu.h"
 #include "rig_vfio.h"

@@ -15,7 +15,7 @@ void rig_vfio_open(struct rig_port *p);
 /** A key over the arena by its own table; addresses are those of the process. access as for MRs. */
 uint32_t rig_vfio_key(struct rig_port *p, uint32_t pd, uint32_t access);
 void rig_mtt(struct prm_mtt *mtt, uint64_t iova);
-/** Tells the EQ how far it is consumed. */
+/** Rings the EQ's doorbell with the consumer index. */
 void rig_eq_ring(struct rig_port *p, bool arm);
 /** The next event, consumed; NULL when there is none. */
 const struct prm_eqe *rig_eqe(struct rig_port *p);

@@ -4,7 +4,7 @@
 
 usage: stock_time.py
 
-The emulator's captures tell the truth: each stamp that testpmd prints must be what the clock showed
+The emulator's captures have the true times: each stamp that testpmd prints must be what the clock read
 when the frame arrived, and each scheduled frame must leave at its time.
 """
 import pathlib
@@ -90,7 +90,7 @@ def send_on_time(work):
     odd = [g for g in gaps if abs(g - intra) > 1 and abs(g - inter) > 1 and 100 < g < 10 * inter]
     check(len(within) >= 60 and len(between) >= 20,
           f"{len(within)} gaps of {intra} ns, {len(between)} of {inter} ns: {gaps[:60]}")
-    check(len(odd) <= 2, f"gaps that were not asked for: {odd[:20]}")
+    check(len(odd) <= 2, f"unexpected gaps: {odd[:20]}")
     print(f"sent on time: {len(within)} gaps of {intra} ns, {len(between)} of {inter} ns")
 
 

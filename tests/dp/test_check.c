@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Watching receive buffers: posted twice is told, used up and posted again is not. */
+/* --check buffers: a buffer that is posted twice is reported, one that was consumed in between is not. */
 #include "rig.h"
 
 #define LOG_SIZE 4
 #define WQES (1u << LOG_SIZE)
 
-/* What was told since the last time; the ledger is then empty again. */
+/* Number of reports since the last call. */
 static uint64_t
-told(struct rig *r)
+reports(struct rig *r)
 {
 	uint64_t n;
 
@@ -47,9 +47,9 @@ used_and_posted_again(void)
 		/* Posting, using and posting between two looks of the engine is lawful too. */
 		post(rx, i % WQES);
 		if (i % 3 == 0)
-			CHECK_EQ(told(r), 0);
+			CHECK_EQ(reports(r), 0);
 	}
-	CHECK_EQ(told(r), 0);
+	CHECK_EQ(reports(r), 0);
 	rig_free(r);
 }
 
@@ -59,17 +59,17 @@ posted_twice(void)
 	struct rig *r = rig_new(1, "loop");
 	struct rig_rx *rx = rig_rx_new(&r->port[0], LOG_SIZE);
 
-	CHECK_EQ(told(r), 0);
+	CHECK_EQ(reports(r), 0);
 	arrive(r, rx, 3);
 	post(rx, 0);
 	post(rx, 0);
 	post(rx, 2);
-	CHECK_EQ(told(r), 1);
-	/* And again when one of the two is used: the other one still is posted. */
+	CHECK_EQ(reports(r), 1);
+	/* Reported again after one of the two was consumed: the other one is still posted. */
 	arrive(r, rx, WQES - 3);
 	arrive(r, rx, 1);
 	post(rx, 0);
-	CHECK_EQ(told(r), 1);
+	CHECK_EQ(reports(r), 1);
 	rig_free(r);
 }
 
@@ -83,9 +83,9 @@ posted_in_another_queue(void)
 
 	arrive(r, rx, 1);
 	rig_post(other, rx->buf[0], RIG_BUF_BYTES, r->port[0].lkey);
-	CHECK_EQ(told(r), 0);
+	CHECK_EQ(reports(r), 0);
 	rig_post(other, rx->buf[1], RIG_BUF_BYTES, r->port[0].lkey);
-	CHECK_EQ(told(r), 1);
+	CHECK_EQ(reports(r), 1);
 	rig_free(r);
 }
 
@@ -95,14 +95,14 @@ reset_forgets(void)
 	struct rig *r = rig_new(1, "loop");
 	struct rig_rx *rx = rig_rx_new(&r->port[0], LOG_SIZE);
 
-	CHECK_EQ(told(r), 0);
+	CHECK_EQ(reports(r), 0);
 	CHECK_EQ(rig_rq_modify(rx->rq, EMU_QS_RDY, EMU_QS_RST), 0);
 	rx->rq->pi = 0;
 	rx->rq->dbrec[0] = 0;
 	CHECK_EQ(rig_rq_modify(rx->rq, EMU_QS_RST, EMU_QS_RDY), 0);
 	for (unsigned i = 0; i < WQES; i++)
 		post(rx, i);
-	CHECK_EQ(told(r), 0);
+	CHECK_EQ(reports(r), 0);
 	rig_free(r);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Compressed completions, decoded by a reader of its own that works on bytes and knows nothing of
- * the model: what it finds must be what a CQ without compression says about the same frames.
+ * Compressed completions, decoded by an independent reader that works on bytes: the result must equal
+ * the CQEs of a CQ without compression for the same frames.
  */
 #include "rig.h"
 
@@ -160,7 +160,7 @@ send(struct both *b, unsigned version, unsigned proto, unsigned payload, int vla
 	b->sent++;
 }
 
-/* One frame as both CQs tell it; payload: its number at the end of the buffer. */
+/* Compares the CQEs of one frame in both CQs; payload: its number at the end of the buffer. */
 static void
 compare(struct both *b, const struct seen *s)
 {

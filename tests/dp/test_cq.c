@@ -64,7 +64,7 @@ test_count(void)
 		CHECK_EQ(p->comp_events, i >= 3);
 		rig_qp_cqe(q->scq, q, PRM_CQE_OPCODE_REQ);
 	}
-	/* Armed anew it counts anew. */
+	/* Arming again restarts the count. */
 	arm(q->scq, 1, false);
 	for (unsigned i = 1; i <= 3; i++) {
 		CHECK_EQ(p->comp_events, 1);
@@ -111,7 +111,7 @@ test_solicited(void)
 	arm(q->scq, 0, true);
 	message(false);
 	CHECK_EQ(p->comp_events, 0);
-	/* It is the receiver that is asked to wake. */
+	/* The solicited bit of the sender wakes the receiver. */
 	message(true);
 	CHECK_EQ(p->comp_events, 1);
 	CHECK_EQ(p->last_event_obj, q->rcq->cq->obj.id);

@@ -233,7 +233,7 @@ bad_ethernet_and_inline(void)
 	fails(&b, rig_wqe_end(b.sq), PRM_WQE_OPCODE_ENHANCED_MPSW,
 	      PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	b.sq->sq->allow_mpw = true;
-	/* Multi-packet with one bad frame in the middle: those before it are gone. */
+	/* Multi-packet with one bad frame in the middle: those before it are sent already. */
 	begin(&b, PRM_WQE_OPCODE_ENHANCED_MPSW);
 	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
 	rig_wqe_ptr(b.sq, b.f, 64, 0x77);
@@ -524,7 +524,7 @@ cq_first_orders(void)
 
 	for (unsigned i = 0; i < 3; i++)
 		cq[i] = rig_cq_new(p, 6, 6);
-	/* Nobody hears of the last one: to it, silence is no order. */
+	/* The last CQ has no subscriber: its arm word 0 is not a request. */
 	cq[0]->cq->obj.subscribed = cq[1]->cq->obj.subscribed = true;
 	rig_cq_arm(cq[0], 0, false, true);
 	rig_cq_arm(cq[1], 0, false, true);

@@ -67,7 +67,7 @@ send_from(struct bench *b, const uint8_t *at, unsigned lost)
 	CHECK_EQ(emu_audit_count(EMU_AUDIT_LOST_MEMORY), b->lost + lost);
 }
 
-/* The audit says which registration it was. */
+/* The audit names the registration. */
 static void
 named(const struct bench *b, const char *what)
 {

@@ -57,7 +57,7 @@ send(struct bench *b, const struct rig_eth *eth, unsigned inl)
 	CHECK(rig_cqe(b->sq->cq) != NULL);
 }
 
-/* Whatever stands in the fields before; the source in host memory stays as it was. */
+/* The former content of the fields has no effect; the source in host memory does not change. */
 static void
 checksums(void)
 {
@@ -82,7 +82,7 @@ checksums(void)
 		CHECK_EQ(next(&b, &got)->hds_ip_ext, 7);
 		CHECK(got.len == want.len && memcmp(got.data, want.data, want.len) == 0);
 		CHECK(memcmp(b.f->data, before.data, before.len) == 0);
-		/* Only what is asked for. */
+		/* Only the requested checksum. */
 		send(&b, &(struct rig_eth){.vlan = -1, .cs_flags = PRM_ETH_CS_FLAGS_L3}, 0);
 		next(&b, &got);
 		CHECK(memcmp(got.data + field, "\x5a\xa5", 2) == 0);

@@ -220,7 +220,7 @@ test_self(void)
 	end();
 }
 
-/* Two QPs take from one list, in its order; the limit tells once. */
+/* Two QPs take from one SRQ in its order; the limit event is raised once. */
 static void
 test_shared(void)
 {
@@ -250,7 +250,7 @@ test_shared(void)
 		CHECK(memcmp(in + 256 * i, out + i, 200) == 0);
 	}
 	CHECK_EQ(p->events[PRM_EVENT_TYPE_SRQ_RQ_LIMIT], 1);
-	/* The last one of a QP is told when it cannot take any more. */
+	/* The last-WQE event comes when the QP cannot take another WQE. */
 	CHECK_EQ(rig_qp_go(c, PRM_CMD_OP_2ERR_QP, 0, NULL), 0);
 	CHECK_EQ(p->events[PRM_EVENT_TYPE_SRQ_LAST_WQE], 1);
 	end();

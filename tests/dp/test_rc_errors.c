@@ -112,7 +112,7 @@ test_opc_mod(void)
 	}
 }
 
-/* A peer that does not answer: in the wrong state, of another number, gone. */
+/* A peer that does not answer: in the wrong state, with another number, destroyed. */
 static void
 test_no_answer(void)
 {
@@ -299,7 +299,7 @@ test_again(void)
 	end(1);
 }
 
-/* A datagram sender's error stops its sending only, and can be mended. */
+/* An error of a UD sender stops sending only and can be repaired (IBTA, SQE state). */
 static void
 test_datagram(void)
 {
@@ -332,7 +332,7 @@ static void
 test_overrun(void)
 {
 	begin(&(struct rig_qp_attr){0});
-	/* The consumer forgets to tell: the ring of 32 is full. */
+	/* The consumer does not update its index: the ring of 32 is full. */
 	b->rcq->cq->pi += 32;
 	rig_post(b->rq, buf + 4096, 64, rkey);
 	wqe_send(a, 64, rkey);

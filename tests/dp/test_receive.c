@@ -95,9 +95,9 @@ tcp_kinds(void)
 	rig_free(r);
 }
 
-/* One bit wrong anywhere that a checksum covers shows in the right verdict. */
+/* A wrong bit in the range of a checksum clears the right bit of the CQE. */
 static void
-checksum_verdicts(void)
+checksum_results(void)
 {
 	struct rig *r = rig_new(1, "loop");
 	struct rig_rx *rx = rig_rx_new(&r->port[0], 4);
@@ -593,7 +593,7 @@ main(int argc, char **argv)
 		{"header_types", header_types},
 		{"tcp_kinds", tcp_kinds},
 		{"many_segments", many_segments},
-		{"checksum_verdicts", checksum_verdicts},
+		{"checksum_results", checksum_results},
 		{"fragments_and_others", fragments_and_others},
 		{"tunnels", tunnels},
 		{"vlan_and_fcs", vlan_and_fcs},

@@ -41,7 +41,7 @@ rule(const char *text)
 		fprintf(stderr, "%s\n", err);
 }
 
-/* A WQE that stands in the record, but nobody rings. */
+/* Posts a WQE in the doorbell record without ringing the doorbell. */
 static void
 record_only(struct bench *b)
 {
@@ -81,7 +81,7 @@ doorbell_twice(void)
 	CHECK_EQ(s->doorbells, 2);
 	CHECK_EQ(s->tx_frames, 2);
 	CHECK(rig_cqe(b.sq->cq) != NULL);
-	/* The rule is used up: what nobody rings for stays. */
+	/* The rule has no hits left: a WQE without a doorbell stays posted. */
 	record_only(&b);
 	run_for_us(&b, 25000);
 	CHECK_EQ(s->tx_frames, 2);
@@ -164,7 +164,7 @@ main(int argc, char **argv)
 		{NULL, NULL},
 	};
 
-	/* However slow the machine: 20 ms end when they are told to. */
+	/* Virtual time: 20 ms end at a defined point on a slow machine too. */
 	emu_time_virtual();
 	return rig_main(argc, argv, tests);
 }

@@ -26,7 +26,7 @@ static const uint8_t rss_key[40] = {0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0x
 static struct bench
 setup(void)
 {
-	/* IPv4 and UDP, by the flow tag to be told from the rule for everything. */
+	/* IPv4 and UDP; the flow tag distinguishes it from the rule for everything. */
 	static const uint32_t mask[16] = {[4] = 0xff001e00}, value[16] = {[4] = 0x11000800};
 	struct rig_hash h = {.l4 = 1, .fields = 0xf, .key = rss_key};
 	struct bench b = {.r = rig_new(1, "0=none")};
@@ -155,7 +155,7 @@ table_changed(void)
 	rig_free(b.r);
 }
 
-/* A queue that is reset takes nothing; the one that fails says so once. */
+/* A queue in reset receives nothing. */
 static void
 queue_changed(void)
 {

@@ -13,7 +13,7 @@ pattern(struct rig_port *p, const struct emu_dev *to, unsigned len, unsigned see
 	for (unsigned i = 0; i < len; i++)
 		f[i] = (uint8_t)(i * 13 + seed * 101 + (i >> 8));
 	memcpy(f, to->vport.mac, 6);
-	f[12] = 0x88; /* an ethertype nobody parses */
+	f[12] = 0x88; /* an unknown ethertype */
 	f[13] = 0xb5;
 	return f;
 }
@@ -212,7 +212,7 @@ multi_packet(void)
 	rig_free(b.r);
 }
 
-/* Completions only where asked for; NOP completes too. */
+/* Completions only where requested; NOP completes too. */
 static void
 completion_modes(void)
 {

@@ -59,7 +59,7 @@ meet(struct end *a, struct end *b)
 	return false;
 }
 
-/* Sizes and content follow from the number; mark tells the ends apart. */
+/* Sizes and content follow from the number; mark identifies the end. */
 static unsigned
 make(uint8_t *d, uint32_t number, uint8_t mark)
 {
@@ -169,7 +169,7 @@ comes_and_goes(void)
 	end_new(&a, spec);
 	end_new(&b, spec);
 	CHECK(meet(&a, &b));
-	/* Sent while nobody is there: a discard each. */
+	/* Sent without a peer: a discard each. */
 	rig_free(b.r);
 	for (unsigned i = 0; i < 500 && a.p->dev->carrier; i++)
 		both_poll(&a, &a, 1);
@@ -202,14 +202,14 @@ dial(void)
 	return fd;
 }
 
-/* What is said to the port is not believed; the port outlives it and takes the next. */
+/* A peer with an invalid handshake is disconnected; the port accepts the next one. */
 static void
 nonsense(void)
 {
 	static const struct {
 		const char *bytes;
 		unsigned n;
-	} said[] = {{"GET / HTTP/1.1\r\n\r\n", 18},
+	} sent[] = {{"GET / HTTP/1.1\r\n\r\n", 18},
 		    {"mlxemu wire 1\n\0\0\0\0", 18},
 		    {"mlxemu wire 1\n\xff\xff\xff\x7f", 18},
 		    {"mlxemu wire 1\n\x00\x01\x01\x00", 18},
@@ -217,10 +217,10 @@ nonsense(void)
 	struct end a, b;
 
 	end_new(&a, spec);
-	for (unsigned i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+	for (unsigned i = 0; i < sizeof(sent) / sizeof(sent[0]); i++) {
 		int fd = dial();
 
-		CHECK_EQ(write(fd, said[i].bytes, said[i].n), said[i].n);
+		CHECK_EQ(write(fd, sent[i].bytes, sent[i].n), sent[i].n);
 		for (unsigned k = 0; k < 30; k++) {
 			emu_dp_poll(&a.r->m);
 			pass_us(1000); /* The carrier must stay down. */
@@ -276,7 +276,7 @@ names(void)
 	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), -EINVAL);
 }
 
-/* With :up the link is there before anybody is, and after everybody has gone; what is sent first waits. */
+/* With :up the link is up without a peer, before and after; the first frames wait. */
 static void
 up(void)
 {

@@ -27,8 +27,8 @@ taken(struct rig_rx *rx, uint32_t *tag)
 }
 
 /*
- * Rules see every frame. The addresses of the kernel's interface only tell what nobody wanted
- * from what the kernel gets.
+ * Rules see every frame. Of frames that match no rule, the addresses of the kernel's interface decide
+ * which ones the kernel gets.
  */
 static void
 address_filter(void)
@@ -155,7 +155,7 @@ every_field(void)
 	rig_free(r);
 }
 
-/* Lower number first, then the older; a rule gone is a rule forgotten. */
+/* Lower priority number first, then the older rule; a destroyed rule has no effect. */
 static void
 priorities(void)
 {

@@ -23,13 +23,13 @@ setup(void)
 	return b;
 }
 
-#define NOBODY 0xffffffffu
-/* A frame comes, twice: what was learnt of the first must hold for the second. The tag it got. */
+#define NO_QUEUE 0xffffffffu
+/* Delivers a frame twice; both must have the same result. Returns its flow tag. */
 static uint32_t
 comes(struct bench *b)
 {
 	const struct prm_cqe64 *cqe;
-	uint32_t tag[2] = {NOBODY, NOBODY};
+	uint32_t tag[2] = {NO_QUEUE, NO_QUEUE};
 
 	for (unsigned i = 0; i < 2; i++) {
 		emu_dp_ingress(b->p->dev, b->f.data, b->f.len);
@@ -44,7 +44,7 @@ comes(struct bench *b)
 
 static const struct rig_match any, ipv4 = {.ip_version = 4}, udp = {.ip_version = 4, .proto = 17};
 
-/* A program's root takes the kernel's place, whole; what nobody wants there is dropped. */
+/* A program's root table replaces all of the kernel's; frames that match nothing are dropped. */
 static void
 the_root(void)
 {
@@ -54,19 +54,19 @@ the_root(void)
 
 	CHECK_EQ(comes(&b), 0); /* the kernel's rule */
 	rig_root(b.p, t);
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	CHECK_EQ(s->rx_dropped_by_rule, 2);
 	CHECK_EQ(s->rx_kernel + s->rx_filtered, 0);
 	CHECK(!emu_dp_can_receive(b.p->dev, 0));
-	fte = rig_entry(b.p, t, g, 2, &ipv4, &(struct rig_fate){.dest = &b.rx->tir->obj, .tag = 0xabc});
+	fte = rig_entry(b.p, t, g, 2, &ipv4, &(struct rig_actions){.dest = &b.rx->tir->obj, .tag = 0xabc});
 	CHECK(emu_dp_can_receive(b.p->dev, 0));
 	CHECK_EQ(comes(&b), 0xabc);
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, fte, NULL, 0), 0);
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	rig_root(b.p, NULL);
 	CHECK_EQ(comes(&b), 0);
 	rig_root(b.p, t);
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	/* The table goes, and with it the root. */
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, g, NULL, 0), 0);
 	CHECK_EQ(emu_fw_destroy(b.p->ctx, t, NULL, 0), 0);
@@ -83,7 +83,7 @@ order(void)
 	struct emu_obj *t = rig_table(b.p, 0);
 	struct emu_obj *wide = rig_group(b.p, t, 8, 11, &any), *narrow = rig_group(b.p, t, 2, 5, &udp);
 	struct emu_obj *late = rig_group(b.p, t, 12, 15, &ipv4), *fte;
-	struct rig_fate to = {.dest = &b.rx->tir->obj};
+	struct rig_actions to = {.dest = &b.rx->tir->obj};
 
 	rig_root(b.p, t);
 	to.tag = 12;
@@ -120,31 +120,31 @@ tables(void)
 	c[0] = rig_flow_counter(b.p);
 	c[1] = rig_flow_counter(b.p);
 	rig_root(b.p, t[0]);
-	rig_entry(b.p, t[0], g[0], 0, &udp, &(struct rig_fate){.dest = t[2], .counter = c[0], .tag = 5});
-	CHECK_EQ(comes(&b), NOBODY);
-	rig_entry(b.p, t[2], g[2], 0, &udp, &(struct rig_fate){.dest = &b.rx->tir->obj, .counter = c[1]});
+	rig_entry(b.p, t[0], g[0], 0, &udp, &(struct rig_actions){.dest = t[2], .counter = c[0], .tag = 5});
+	CHECK_EQ(comes(&b), NO_QUEUE);
+	rig_entry(b.p, t[2], g[2], 0, &udp, &(struct rig_actions){.dest = &b.rx->tir->obj, .counter = c[1]});
 	CHECK_EQ(comes(&b), 5);
 	CHECK_EQ(rig_packets(c[0]), 4);
 	CHECK_EQ(rig_packets(c[1]), 2);
 	/* Another tag on the way; then another way. */
-	rig_entry(b.p, t[2], g[2], 0, &udp, &(struct rig_fate){.dest = &b.rx->tir->obj, .tag = 6,
+	rig_entry(b.p, t[2], g[2], 0, &udp, &(struct rig_actions){.dest = &b.rx->tir->obj, .tag = 6,
 						      .modify = PRM_MODIFY_FTE_MASK_FLOW_TAG});
 	CHECK_EQ(comes(&b), 6);
 	rig_entry(b.p, t[0], g[0], 0, &udp,
-	      &(struct rig_fate){.dest = t[1], .modify = PRM_MODIFY_FTE_MASK_DESTINATION_LIST});
-	CHECK_EQ(comes(&b), NOBODY);
+	      &(struct rig_actions){.dest = t[1], .modify = PRM_MODIFY_FTE_MASK_DESTINATION_LIST});
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	rig_miss(b.p, t[1], t[2]);
 	CHECK_EQ(comes(&b), 6);
 	CHECK(emu_dp_can_receive(b.p->dev, 0));
 	CHECK_EQ(rig_packets(c[0]), 10);
 	CHECK_EQ(rig_packets(c[1]), 6);
 	rig_miss(b.p, t[1], NULL);
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	rig_entry(b.p, t[0], g[0], 0, &udp,
-	      &(struct rig_fate){.modify = PRM_MODIFY_FTE_MASK_ACTION |
+	      &(struct rig_actions){.modify = PRM_MODIFY_FTE_MASK_ACTION |
 				       PRM_MODIFY_FTE_MASK_DESTINATION_LIST |
 				       PRM_MODIFY_FTE_MASK_FLOW_COUNTERS});
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	CHECK_EQ(rig_packets(c[0]), 12);
 	CHECK_EQ(rig_audit(b.r), 0);
 	rig_free(b.r);
@@ -163,7 +163,7 @@ all_levels(void)
 		t[i] = rig_table(b.p, i);
 		c[i] = rig_flow_counter(b.p);
 		rig_entry(b.p, t[i], rig_group(b.p, t[i], 0, 0, &ipv4), 0, &ipv4,
-		      &(struct rig_fate){.dest = to, .counter = c[i], .tag = i == 0});
+		      &(struct rig_actions){.dest = to, .counter = c[i], .tag = i == 0});
 	}
 	rig_root(b.p, t[0]);
 	CHECK_EQ(comes(&b), 1);
@@ -187,7 +187,7 @@ fields(void)
 	for (unsigned i = 0; i < 4; i++) {
 		g[i] = rig_group(b.p, t, 4 * i, 4 * i + 3, &by[i]);
 		rig_entry(b.p, t, g[i], 4 * i, &by[i],
-		      &(struct rig_fate){.dest = &b.rx->tir->obj, .tag = 0x10 + i});
+		      &(struct rig_actions){.dest = &b.rx->tir->obj, .tag = 0x10 + i});
 	}
 	CHECK_EQ(comes(&b), 0x11);
 	rig_ip_frame(&b.f, b.p->dev, 4, 6, 64, 0, 0x2abc);
@@ -196,7 +196,7 @@ fields(void)
 	CHECK_EQ(comes(&b), 0x12);
 	b.f.data[18 + 6] |= 0x20; /* more fragments */
 	rig_fix_checksums(&b.f, 18);
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	rig_ip_frame(&b.f, b.p->dev, 6, 17, 64, 0, 0x2abd);
 	CHECK_EQ(comes(&b), 0x13);
 	rig_free(b.r);
@@ -218,7 +218,7 @@ from_the_kernel(void)
 	CHECK_EQ(emu_flow_create(b.p->ctx, matcher, &attr, &flow), -EINVAL);
 	CHECK_EQ(emu_matcher_create(b.p->ctx, &low, &matcher), 0);
 	CHECK_EQ(emu_flow_create(b.p->ctx, matcher, &attr, &flow), -EINVAL);
-	/* The table for what is multicast only stands behind all others. */
+	/* The multicast table follows all others. */
 	mask[2] = htobe32(0x01000000);
 	attr.value = mask;
 	attr.value_len = sizeof(mask);
@@ -226,9 +226,9 @@ from_the_kernel(void)
 	CHECK_EQ(emu_flow_create(b.p->ctx, matcher, &attr, &flow), -EINVAL);
 	flow = rig_flow(b.p, 4, zero, zero, &(struct emu_flow_attr){.dest = t, .has_tag = true,
 								    .tag = 0x44});
-	CHECK_EQ(comes(&b), NOBODY);
+	CHECK_EQ(comes(&b), NO_QUEUE);
 	CHECK_EQ(b.p->dev->stats.rx_dropped_by_rule, 2);
-	rig_entry(b.p, t, g, 0, &udp, &(struct rig_fate){.dest = &b.rx->tir->obj});
+	rig_entry(b.p, t, g, 0, &udp, &(struct rig_actions){.dest = &b.rx->tir->obj});
 	CHECK_EQ(comes(&b), 0x44);
 	CHECK(emu_fw_destroy(b.p->ctx, t, NULL, 0) != 0);
 	CHECK_EQ(emu_obj_destroy(flow), 0);

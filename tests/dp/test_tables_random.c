@@ -9,7 +9,7 @@
 #define COUNTERS 4u
 #define FRAMES 6u
 #define STEPS 3000u
-#define NOBODY 0xffffffffu
+#define NO_QUEUE 0xffffffffu
 
 /* What frames there are, and what a model needs to know of them. */
 static const struct frame {
@@ -98,7 +98,7 @@ fits(const struct rig_match *m, const struct frame *f)
 	       (m->proto == 0 || m->proto == f->proto) && (m->vid == 0 || m->vid == f->vlan);
 }
 
-/* The tag of a frame, or NOBODY; counts. */
+/* The tag of a frame, or NO_QUEUE; counts. */
 static uint32_t
 predict(struct world *w, const struct frame *f)
 {
@@ -123,7 +123,7 @@ predict(struct world *w, const struct frame *f)
 			tag = t->entry[i].tag;
 		at = t->entry[i].to;
 	}
-	return at == -2 ? tag : NOBODY;
+	return at == -2 ? tag : NO_QUEUE;
 }
 
 /* ---- the device ---- */
@@ -132,7 +132,7 @@ static uint32_t
 comes(struct world *w, unsigned frame)
 {
 	const struct prm_cqe64 *cqe;
-	uint32_t tag = NOBODY;
+	uint32_t tag = NO_QUEUE;
 
 	emu_dp_ingress(w->p->dev, w->frame[frame].data, w->frame[frame].len);
 	while ((cqe = rig_cqe(w->rx->cq)) != NULL) {
@@ -143,7 +143,7 @@ comes(struct world *w, unsigned frame)
 }
 
 static void
-fate_choose(struct world *w, unsigned table, struct entry *e, struct rig_fate *f)
+actions_choose(struct world *w, unsigned table, struct entry *e, struct rig_actions *f)
 {
 	unsigned higher = TABLES - 1 - table, way = any(w, 4);
 
@@ -166,23 +166,23 @@ change_entry(struct world *w)
 	unsigned group = index / (ENTRIES / GROUPS);
 	struct table *t = &w->table[table];
 	struct entry *e = &t->entry[index];
-	struct rig_fate fate = {0};
+	struct rig_actions act = {0};
 
 	if (e->obj != NULL && any(w, 2)) {
 		CHECK_EQ(emu_fw_destroy(w->p->ctx, e->obj, NULL, 0), 0);
 		e->obj = NULL;
 		return;
 	}
-	fate_choose(w, table, e, &fate);
+	actions_choose(w, table, e, &act);
 	if (e->obj != NULL) {
-		fate.modify = PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG |
+		act.modify = PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG |
 			      PRM_MODIFY_FTE_MASK_DESTINATION_LIST |
 			      PRM_MODIFY_FTE_MASK_FLOW_COUNTERS;
-		rig_entry(w->p, t->obj, t->group[group], index, e->match, &fate);
+		rig_entry(w->p, t->obj, t->group[group], index, e->match, &act);
 		return;
 	}
 	e->match = &kinds[group][any(w, 3)];
-	e->obj = rig_entry(w->p, t->obj, t->group[group], index, e->match, &fate);
+	e->obj = rig_entry(w->p, t->obj, t->group[group], index, e->match, &act);
 }
 
 static void
@@ -217,12 +217,12 @@ run(uint64_t seed)
 			uint32_t want = predict(w, &frames[frame]);
 
 			CHECK_EQ(comes(w, frame), want);
-			delivered += want != NOBODY;
+			delivered += want != NO_QUEUE;
 		}
 	}
 	for (unsigned i = 0; i < COUNTERS; i++)
 		CHECK_EQ(rig_packets(w->counter[i]), w->counted[i]);
-	/* The model is not asked about nothing. */
+	/* Enough frames are delivered. */
 	CHECK(delivered > STEPS / 4);
 	CHECK_EQ(rig_audit(w->r), 0);
 	rig_free(w->r);

@@ -109,7 +109,7 @@ frames_both_ways(void)
 	rig_free(r);
 }
 
-/* The launcher's part: what it says when a TAP cannot be had. */
+/* The launcher: its error message if a TAP cannot be created. */
 static void
 bad_taps(void)
 {

@@ -76,7 +76,7 @@ received(struct rig_rx *rx)
 
 static const struct emu_clock_plan ghz = {.hz = 1000000000};
 
-/* Sent stamps lie a wire time apart, received ones a cable behind them; one cycle is 1 ns. */
+/* Send stamps are spaced by the wire time, receive stamps follow by the cable delay; a cycle is 1 ns. */
 static void
 departures_and_arrivals(void)
 {
@@ -348,7 +348,7 @@ waits_for_its_time(void)
 		ring(&b);
 		CHECK(rig_cqe(b.sq->cq) == NULL);
 		pass(&b, at - emu_clock_cycles(b.from));
-		CHECK(rig_cqe(b.sq->cq) == NULL); /* the clock stands at the value, not beyond it */
+		CHECK(rig_cqe(b.sq->cq) == NULL); /* the clock is at the value, not beyond it */
 		pass(&b, 1 + late_us * US);
 		for (unsigned i = 0; i < 3; i++) {
 			got = stamp(b.sq->cq);
@@ -367,7 +367,7 @@ waits_for_its_time(void)
 	}
 }
 
-/* What lies in the past goes at once; so does what is further ahead than half of the mask. */
+/* A time in the past is sent at once; so is one ahead by more than half of the mask. */
 static void
 past_and_far_future(void)
 {
@@ -489,7 +489,7 @@ conditions(void)
 		CHECK_EQ(rig_cqe(b.sq->cq) != NULL, rows[i].at_once);
 		if (rows[i].at_once)
 			continue;
-		/* A queue that waits can be reset, and begins anew. */
+		/* A waiting queue can be reset and works again. */
 		CHECK_EQ(rig_sq_modify(b.sq, PRM_SQC_STATE_RDY, PRM_SQC_STATE_ERR), 0);
 		rig_run(b.r);
 		while (rig_cqe(b.sq->cq) != NULL)

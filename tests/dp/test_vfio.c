@@ -76,7 +76,7 @@ test_arm(void)
 	CHECK_EQ(p->interrupts, 1);
 	CHECK(rig_eqe(p) != NULL);
 	CHECK(rig_eqe(p) == NULL);
-	/* The EQ is not armed: the event is written, nobody is woken. */
+	/* The EQ is not armed: the event is written without an interrupt. */
 	rig_cq_arm(rx->cq, 1, false, true);
 	CHECK(frame());
 	CHECK_EQ(p->interrupts, 1);
@@ -205,7 +205,7 @@ test_bad_doorbells(void)
 	rig_eq_ring(p, true);
 	p->eqn--;
 	CHECK_EQ(emu_audit_count(EMU_AUDIT_BAD_DOORBELL), 2);
-	/* Before what was told; the same once more is lawful. */
+	/* An index before the last one; repeating the last one is valid. */
 	events(2);
 	CHECK(rig_eqe(p) != NULL && rig_eqe(p) != NULL);
 	rig_eq_ring(p, false);
@@ -223,7 +223,7 @@ test_bad_doorbells(void)
 	end(0);
 }
 
-/* A completion that finds no room; the event says so. */
+/* CQ overrun, and its event. */
 static void
 test_cq_error(void)
 {
@@ -402,11 +402,11 @@ test_queues_unmapped(void)
 	rig_cq_arm(rx->cq, 0, false, true);
 	rig_run(r);
 	unmap_all();
-	/* As if the memory were somebody else's now, the bench's own structures included. */
+	/* As if the memory had another user now, the bench's own structures included. */
 	memset(p->arena, 0xee, RIG_ARENA_BYTES / 2);
 	rig_run(r);
 	CHECK_EQ(emu_audit_total(), 0);
-	/* The doorbell of the SQ, told by an event into an EQ that is gone too. */
+	/* The doorbell of the SQ; its event goes to an EQ that is unmapped too. */
 	*(volatile uint64_t *)(uintptr_t)(p->uar->page + 0x800) =
 		htobe64((uint64_t)sqn << 8 | 2);
 	rig_run(r);

@@ -327,14 +327,14 @@ arrived_after(struct rig *r, const struct emu_port_stats *s, uint64_t enough, ui
 	return s->rx_frames;
 }
 
-/* While a program replaces its rules what none of them takes waits, but not for ever. */
+/* While a program replaces its rules, frames without a match wait for a limited time. */
 static void
 rules_replaced(void)
 {
 	const struct emu_port_stats *s;
 	struct rig_rx *rx;
 	char specs[400];
-	uint64_t gone;
+	uint64_t removed_ns;
 	struct rig *r;
 
 	write_capture(path_in, DLT_EN10MB, 200);
@@ -347,12 +347,12 @@ rules_replaced(void)
 		;
 	for (unsigned i = 0; i < 64; i++)
 		rig_post(rx->rq, rx->buf[i], RIG_BUF_BYTES, r->port[0].lkey);
-	gone = now_ns();
+	removed_ns = now_ns();
 	emu_obj_destroy(rx->flow);
 	rig_run(r);
 	rx->flow = rig_flow_all(&r->port[0], rx->tir, 0);
-	/* Where the machine stood still for so long the frames were lost as they should. */
-	if (now_ns() - gone < 900000000u) {
+	/* On a machine that stalled for longer the frames are lost as specified. */
+	if (now_ns() - removed_ns < 900000000u) {
 		CHECK_EQ(arrived_after(r, s, 128, LONG_NS), 128);
 		CHECK_EQ(s->rx_delivered_frames, 128);
 		CHECK_EQ(s->rx_kernel + s->rx_filtered, 0);

@@ -29,7 +29,7 @@ OK, LOC_LEN, LOC_QP_OP, WR_FLUSH, REM_OP = 0, 1, 2, 5, 11
 
 
 class rules:
-    """Rules for the time of a with block; afterwards each must have hit as often as said."""
+    """Rules for the time of a with block; afterwards each must have the expected number of hits."""
 
     def __init__(self, ctl, *texts, hits=1):
         self.ctl, self.texts, self.hits = ctl, texts, hits
@@ -254,7 +254,7 @@ def kernel_calls(ctl, rig):
 
 
 def maps(ctl, _rig):
-    """libmlx5 opens a device with each one of its three pages missing, or says ENOMEM."""
+    """libmlx5 opens a device with each one of its three pages missing, or reports ENOMEM."""
     for k in range(3):
         with rules(ctl, f"on mmap after {k} count 1 do fail errno=ENOMEM"):
             try:
@@ -290,14 +290,14 @@ def events_taken(rig):
 
 def remove(ctl, rig):
     """The last one: nothing of the device works afterwards."""
-    # First the kernel is deaf, and the device goes on: the fatal event tells when that ends.
+    # First calls fail and the device works: the fatal event marks the end of that.
     with rules(ctl, "on doorbell count 1 do remove ms=500"):
         sent, got = rig.exchange(4, expect=4)
         check(len(sent) == 4 and len(got) == 4, sent, got)
     refused(lambda: PD(rig.context), errno.EIO)
     heard = events_taken(rig)
     check(e.IBV_EVENT_DEVICE_FATAL not in heard and os.path.exists("/sys/class/infiniband/mlx5_0"),
-          "gone too early", heard)
+          "removed too early", heard)
     time.sleep(0.6)
     sent, got = rig.exchange(1, expect=1, wait_s=0.1)
     check(not sent and not got, sent, got)
@@ -309,7 +309,7 @@ def remove(ctl, rig):
               os.readlink(f"/proc/self/fd/{fd}").startswith("/memfd:uverbs0"))
     try:
         mmap.mmap(fd, 4096, offset=0x700000)
-        check(False, "a page of a device that is gone was mapped")
+        check(False, "a page of a removed device was mapped")
     except OSError as error:
         check(error.errno == errno.EIO, error)
     check(not os.path.exists("/sys/class/infiniband/mlx5_0"), "still in sysfs")
@@ -348,7 +348,7 @@ def main():
             rig.close()
     print(f"{len(cases)} cases, {failed} failed")
     sys.stdout.flush()
-    # Objects of a device that is gone cannot be destroyed one by one: the file is closed instead.
+    # Objects of a removed device cannot be destroyed one by one: close the file instead.
     for fd in os.listdir("/proc/self/fd"):
         if os.path.exists(f"/proc/self/fd/{fd}") and \
                 os.readlink(f"/proc/self/fd/{fd}").startswith("/memfd:uverbs0"):

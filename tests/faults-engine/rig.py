@@ -40,13 +40,13 @@ class Ctl:
         self.socket.connect(os.environ["MLXEMU_CTL"])
         self.file = self.socket.makefile("rw")
 
-    def ask(self, cmd, **args):
+    def request(self, cmd, **args):
         self.file.write(json.dumps({"cmd": cmd, **args}) + "\n")
         self.file.flush()
         return json.loads(self.file.readline())
 
     def __call__(self, cmd, **args):
-        answer = self.ask(cmd, **args)
+        answer = self.request(cmd, **args)
         check(answer.pop("ok"), cmd, args, answer)
         return answer
 

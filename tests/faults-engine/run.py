@@ -87,7 +87,7 @@ def command_line():
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             check(done.returncode == status, f"ctl {words}: {done.returncode} {done.stdout}")
             return done.stdout
-        check("no process" in ctl("ledger", status=1), "nobody there")
+        check("no process" in ctl("ledger", status=1), "no process")
         with subprocess.Popen([MLXEMU, "run", "--wire", "loop", "--audit", "--", "/usr/bin/python3",
                                "-B", "-c", script, str(HERE)], env=env, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE,

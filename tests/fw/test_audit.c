@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Report and trace: everything is in them, and a clean run says so. */
+/* Report and trace are complete; a clean run is reported as clean. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -78,7 +78,7 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_sq_ts_format(cap), PRM_TS_FORMAT_CAP_FREE_RUNNING);
 }
 
-/* A program may ask for the bond, and is told that there is none. */
+/* QUERY_LAG reports that there is no bond. */
 static void
 test_lag(void)
 {

@@ -212,7 +212,7 @@ register_of(const void *file, unsigned offset)
 
 /*
  * A front end that sees the loads has the registers written before each, without the model's lock,
- * while PTP and the oscillator change and contexts come and go: they never run back, and tell the
+ * while PTP and the oscillator change and contexts come and go: they never run back, and have the
  * time of the load.
  */
 static void

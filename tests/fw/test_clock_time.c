@@ -42,7 +42,7 @@ be64_at(const struct fix *f, unsigned offset)
 	return be64toh(v);
 }
 
-/* After whole seconds a counter stands where its frequency and drift say, to the cycle. */
+/* After whole seconds a counter has advanced by its frequency and drift, to the cycle. */
 static void
 test_drift(void)
 {
@@ -325,7 +325,7 @@ sq_taken(struct fix *f, unsigned format, uint32_t cqn, uint32_t tisn)
 	return syndrome == 0;
 }
 
-/* Which formats a card has, what it says about them, and what a queue then stamps with. */
+/* The time stamp formats of a card, its capabilities, and the stamps of a queue. */
 static void
 test_formats(struct fix *f)
 {
@@ -386,7 +386,7 @@ test_real(struct fix *f)
 	emu_clock_tick(f->dev);
 	CHECK(be64_at(f, 0x40) >> 32 > INT32_MAX);
 	CHECK_EQ(be64_at(f, 0x40), emu_clock_pack(emu_clock_real_ns(c, emu_clock_cycles(c))));
-	/* Back without a clock of its own the register says nothing. */
+	/* In free-running mode again the register reads 0. */
 	CHECK_EQ(emu_clock_pack(1999999999), 1ull << 32 | 999999999);
 }
 

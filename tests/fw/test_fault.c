@@ -100,7 +100,7 @@ test_counting(void)
 	CHECK_EQ(emu_fault_armed, 1u << EMU_ON_CMD_ENTRY);
 	CHECK_EQ(refused(PRM_CMD_OP_CREATE_SQ, 4), 0);
 	CHECK_EQ(refused(PRM_CMD_OP_CREATE_CQ, 16), 1u << 2 | 1u << 5);
-	/* Nothing is asked any more once the last hit was made. */
+	/* No event is matched after the last hit. */
 	CHECK_EQ(emu_fault_armed, 0);
 	emu_fault_clear();
 	/* The first that hits decides, and those behind it do not see the event. */

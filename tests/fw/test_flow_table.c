@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Flow tables, groups and entries by command: what is made, told, changed, refused, kept alive. */
+/* Flow tables, groups and entries by command: create, query, modify, refusals, references. */
 #include <stdlib.h>
 
 #include "fw_fixture.h"
@@ -174,14 +174,14 @@ static void
 test_table(void)
 {
 	struct prm_create_flow_table_in in;
-	const struct prm_flow_table_context *told;
+	const struct prm_flow_table_context *reply;
 	uint32_t id = table(63, 16);
 
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_TABLE, id, 0, 0, 64), 0);
-	told = prm_query_flow_table_out_flow_table_context((void *)f.out);
-	CHECK_EQ(prm_flow_table_context_get_level(told), 63);
-	CHECK_EQ(prm_flow_table_context_get_log_size(told), 16);
-	CHECK_EQ(prm_flow_table_context_get_table_miss_action(told), 0);
+	reply = prm_query_flow_table_out_flow_table_context((void *)f.out);
+	CHECK_EQ(prm_flow_table_context_get_level(reply), 63);
+	CHECK_EQ(prm_flow_table_context_get_log_size(reply), 16);
+	CHECK_EQ(prm_flow_table_context_get_table_miss_action(reply), 0);
 	CHECK_EQ(table_destroy(id), 0);
 	REFUSED(table_destroy(id), NO_OBJECT);
 	REFUSED(table_with(prm_flow_table_context_set_level, 64), FT_LEVEL);
@@ -222,7 +222,7 @@ static void
 test_miss(void)
 {
 	uint32_t low = table(1, 2), high = table(2, 2);
-	const struct prm_flow_table_context *told;
+	const struct prm_flow_table_context *reply;
 
 	REFUSED(set_miss(low, 0, PRM_FLOW_TABLE_MISS_ACTION_FORWARD, high), FT_FIELD);
 	REFUSED(set_miss(low, 0x8001, PRM_FLOW_TABLE_MISS_ACTION_FORWARD, high), FT_FIELD);
@@ -231,9 +231,9 @@ test_miss(void)
 	for (unsigned i = 0; i < 2; i++)
 		CHECK_EQ(set_miss(low, MISS_TABLE, PRM_FLOW_TABLE_MISS_ACTION_FORWARD, high), 0);
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_TABLE, low, 0, 0, 64), 0);
-	told = prm_query_flow_table_out_flow_table_context((void *)f.out);
-	CHECK_EQ(prm_flow_table_context_get_table_miss_id(told), high);
-	CHECK_EQ(prm_flow_table_context_get_table_miss_action(told), 1);
+	reply = prm_query_flow_table_out_flow_table_context((void *)f.out);
+	CHECK_EQ(prm_flow_table_context_get_table_miss_id(reply), high);
+	CHECK_EQ(prm_flow_table_context_get_table_miss_action(reply), 1);
 	REFUSED(table_destroy(high), BUSY);
 	CHECK_EQ(*(uint8_t *)f.out, PRM_STATUS_BAD_RES_STATE);
 	CHECK_EQ(set_miss(low, MISS_TABLE, PRM_FLOW_TABLE_MISS_ACTION_DEFAULT, 0), 0);
@@ -312,19 +312,19 @@ test_group_criteria(void)
 	uint32_t id = table(0, 4), g, known[16];
 	struct prm_create_flow_group_in in;
 	struct prm_fte_match_set_lyr_2_4 *outer = group_in(&in, id, 2, 5);
-	const struct prm_query_flow_group_out *told = (void *)f.out;
+	const struct prm_query_flow_group_out *reply = (void *)f.out;
 
-	/* All that the capabilities name, at once; it is told as it came. */
+	/* All that the capabilities name, at once; the query returns them unchanged. */
 	fw_flow_fields(known);
 	for (unsigned i = 0; i < 16; i++)
 		outer->dw[i] = PRM_BE32(known[i]);
 	CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
 	g = fix_id(&f);
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_GROUP, id, g, 0, PRM_QUERY_FLOW_GROUP_OUT_BYTES), 0);
-	CHECK_EQ(prm_query_flow_group_out_get_start_flow_index(told), 2);
-	CHECK_EQ(prm_query_flow_group_out_get_end_flow_index(told), 5);
-	CHECK_EQ(prm_query_flow_group_out_get_match_criteria_enable(told), 1);
-	CHECK(memcmp(prm_query_flow_group_out_match_criteria_c(told),
+	CHECK_EQ(prm_query_flow_group_out_get_start_flow_index(reply), 2);
+	CHECK_EQ(prm_query_flow_group_out_get_end_flow_index(reply), 5);
+	CHECK_EQ(prm_query_flow_group_out_get_match_criteria_enable(reply), 1);
+	CHECK(memcmp(prm_query_flow_group_out_match_criteria_c(reply),
 		     prm_create_flow_group_in_match_criteria_c(&in),
 		     PRM_FTE_MATCH_PARAM_BYTES) == 0);
 	REFUSED(name(PRM_CMD_OP_QUERY_FLOW_GROUP, id + 1, g, 0, PRM_QUERY_FLOW_GROUP_OUT_BYTES),
@@ -354,7 +354,7 @@ static void
 test_entry(void)
 {
 	uint32_t id = table(0, 4), to = table(1, 0), g = group(id, 4, 11);
-	const struct prm_flow_context *told;
+	const struct prm_flow_context *reply;
 	struct fte e;
 
 	fte_in(&e, id, g, 6);
@@ -366,8 +366,8 @@ test_entry(void)
 	REFUSED(fte_exec(&e), FTE_EXISTS);
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY, id, 0, 6, PRM_QUERY_FTE_OUT_BYTES + 16),
 		 0);
-	told = prm_query_fte_out_flow_context((void *)f.out);
-	CHECK(memcmp(told, prm_set_fte_in_flow_context(&e.in), PRM_FLOW_CONTEXT_BYTES + 16) == 0);
+	reply = prm_query_fte_out_flow_context((void *)f.out);
+	CHECK(memcmp(reply, prm_set_fte_in_flow_context(&e.in), PRM_FLOW_CONTEXT_BYTES + 16) == 0);
 	REFUSED(name(PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY, id, 0, 7, PRM_QUERY_FTE_OUT_BYTES), NO_FTE);
 	/* Everything that it uses stays. */
 	REFUSED(group_destroy(id, g), BUSY);
@@ -449,7 +449,7 @@ static void
 test_modify(void)
 {
 	uint32_t id = table(0, 2), g = group(id, 0, 3);
-	const struct prm_flow_context *told;
+	const struct prm_flow_context *reply;
 	struct prm_flow_context *ctx;
 	struct fte e;
 
@@ -467,10 +467,10 @@ test_modify(void)
 						     PRM_MODIFY_FTE_MASK_DESTINATION_LIST);
 	CHECK_EQ(fte_exec(&e), 0);
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY, id, 0, 1, PRM_QUERY_FTE_OUT_BYTES), 0);
-	told = prm_query_fte_out_flow_context((void *)f.out);
-	CHECK_EQ(prm_flow_context_get_action(told), PRM_FLOW_ACTION_DROP);
-	CHECK_EQ(prm_flow_context_get_flow_tag(told), 0);
-	CHECK_EQ(prm_flow_context_get_destination_list_size(told), 0);
+	reply = prm_query_fte_out_flow_context((void *)f.out);
+	CHECK_EQ(prm_flow_context_get_action(reply), PRM_FLOW_ACTION_DROP);
+	CHECK_EQ(prm_flow_context_get_flow_tag(reply), 0);
+	CHECK_EQ(prm_flow_context_get_destination_list_size(reply), 0);
 	/* Its TIR is free, until it comes back. */
 	fte_dest(&e, PRM_FLOW_DEST_TYPE_TIR, tirn);
 	prm_set_fte_in_set_modify_enable_mask(&e.in, PRM_MODIFY_FTE_MASK_ACTION |
@@ -479,7 +479,7 @@ test_modify(void)
 	CHECK_EQ(fte_exec(&e), 0);
 	REFUSED(fix_simple(&f, PRM_CMD_OP_DESTROY_TIR, tirn), BUSY);
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_TABLE_ENTRY, id, 0, 1, PRM_QUERY_FTE_OUT_BYTES), 0);
-	CHECK_EQ(prm_flow_context_get_flow_tag(told), 0x77);
+	CHECK_EQ(prm_flow_context_get_flow_tag(reply), 0x77);
 	prm_set_fte_in_set_flow_index(&e.in, 2);
 	REFUSED(fte_exec(&e), NO_FTE);
 	CHECK_EQ(fte_delete(id, 1), 0);

@@ -44,7 +44,7 @@ test_order(void)
 	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_HCA_STATE));
 	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_DISABLE_HCA, 0), fix_code(FW_HCA_STATE));
 	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), 0);
-	/* The end: what is left goes with it, pages come back, and it can begin anew. */
+	/* The end: what is left goes with it, pages come back, and it can start again. */
 	prm_teardown_hca_in_set_opcode(&down, PRM_CMD_OP_TEARDOWN_HCA);
 	prm_teardown_hca_in_set_profile(&down, 2);
 	CHECK_EQ(vfix_exec(&v, &down, sizeof(down)), fix_code(FW_TEARDOWN));
@@ -151,7 +151,7 @@ test_roce_addresses(void)
 	CHECK_EQ(prm_roce_addr_layout_get_roce_version(roce_get(1)), 0);
 	CHECK(emu_port_gid(v.dev, 5, gid) && !emu_port_gid(v.dev, 1, other));
 	CHECK(emu_port_is_gid(v.dev, gid, mac) && !emu_port_is_gid(v.dev, gid, v.dev->vport.mac));
-	/* The next owner begins anew. */
+	/* The next owner starts from the beginning. */
 	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_TEARDOWN_HCA, 0), 0);
 	CHECK(!emu_port_gid(v.dev, 5, gid) && emu_port_gid(v.dev, 1, other));
 }
@@ -172,14 +172,14 @@ test_pages(void)
 	iova = v.page_iova;
 	CHECK_EQ(vfix_give_at(&v, &iova, 1), fix_code(FW_PAGE));
 	CHECK_EQ(vfix_manage(&v, 7, 0), fix_code(FW_OP_MOD));
-	/* More objects than the pages are good for: the device asks, and waits. */
+	/* More objects than the pages are good for: the device requests pages and waits. */
 	CHECK(vfix_eq(&v, 1ull << PRM_EVENT_TYPE_PAGE_REQUEST, 3) != 0);
 	while (vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0) == 0)
 		;
 	CHECK_EQ(PRM_BE32(v.out[1]), fix_code(FW_NO_PAGES));
 	CHECK_EQ(vfix_eqe_type(&v, 0), PRM_EVENT_TYPE_PAGE_REQUEST);
 	CHECK_EQ(PRM_BE32(vfix_eqe(&v, 0)->page_req_num_pages), 32);
-	/* Asked once, however often it could not; again only when the owner has nothing. */
+	/* One request for several failures; another one only if the owner has no pages. */
 	CHECK_EQ(vfix_eqe_owner(&v, 1), 1);
 	CHECK_EQ(vfix_manage(&v, 0, 0), 0);
 	CHECK_EQ(vfix_eqe_owner(&v, 1), 1);
@@ -187,7 +187,7 @@ test_pages(void)
 	CHECK_EQ(vfix_eqe_owner(&v, 1), 0);
 	CHECK_EQ(vfix_give(&v, 32), 0);
 	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), 0);
-	/* And when they are gone it offers some back. */
+	/* It returns pages after the objects were destroyed. */
 	while (vfix_free_a_pd(&v) && vfix_eqe_owner(&v, 2) != 0)
 		;
 	CHECK_EQ(vfix_eqe_owner(&v, 2), 1);
@@ -289,7 +289,7 @@ test_l2_table(void)
 	CHECK_EQ(v.dev->l2.entry[3].vlan_valid, false);
 	CHECK_EQ(l2_other(PRM_CMD_OP_DELETE_L2_TABLE_ENTRY, 3), 0);
 	CHECK_EQ(l2_other(PRM_CMD_OP_DELETE_L2_TABLE_ENTRY, 3), fix_code(FW_L2_EMPTY));
-	/* What is left when the function ends is told, and gone. */
+	/* Entries left at the end of the function are reported and removed. */
 	CHECK_EQ(l2_set(5, 2, false), 0);
 	CHECK_EQ(emu_audit_left_total(), 0);
 	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_TEARDOWN_HCA, 0), 0);

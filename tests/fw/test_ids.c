@@ -31,7 +31,7 @@ test_unique(void)
 	CHECK_EQ(emu_obj_count(f.dev, EMU_OBJ_CQ), 0);
 }
 
-/* The id of a dead object stays dead for a good while, and the table does not grow for ever. */
+/* The id of a destroyed object is reused late, and the table does not grow without limit. */
 static void
 test_reuse(void)
 {

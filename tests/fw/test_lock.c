@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The lock hands over: a thread that relocks at once stands behind those who waited already. */
+/* The lock is fair: a thread that locks again at once queues behind the waiting threads. */
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -84,7 +84,7 @@ caller(void *arg)
 	return NULL;
 }
 
-/* Nobody is inside together with another, and nobody is left waiting. */
+/* Mutual exclusion, and every waiting thread gets the lock. */
 static void
 test_exclusion(void)
 {

@@ -56,7 +56,7 @@ test_arithmetic(void)
 	CHECK(reg((void *)(uintptr_t)0xffff800000000000ull, 16, 0) == -EFAULT);
 }
 
-/* A mapping longer than its file has pages that nobody can touch. */
+/* A mapping longer than its file has inaccessible pages. */
 static void
 test_past_file_end(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Memory keys and the door to host memory: what is registered can be reached, nothing else. */
+/* Memory keys and DMA: registered memory is accessible, nothing else. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -53,8 +53,8 @@ test_create(void)
 }
 
 /*
- * Huge pages are told to the device as such, and a key with smaller ones does not fit them. The
- * memory is never touched: there need not be any huge page on the machine.
+ * The device gets the page size of huge pages; a key with smaller pages does not fit them. The memory
+ * is never accessed: the machine needs no huge pages.
  */
 static void
 test_huge(void)
@@ -97,7 +97,7 @@ dma(uint32_t pd, uint32_t key, uint64_t addr, uint64_t len, enum emu_dma_dir dir
 }
 
 static void
-test_door(void)
+test_dma(void)
 {
 	uint32_t index = fix_mkey(&f), key = index << 8 | 0x42, other_pd;
 	uint64_t start = (uintptr_t)f.mem + FIX_DATA_OFFSET, end = start + 0x10000;
@@ -181,7 +181,7 @@ main(void)
 	fix_open(&f);
 	test_create();
 	test_huge();
-	test_door();
+	test_dma();
 	test_rights();
 	test_iova();
 	test_verbs_mr();

@@ -47,7 +47,7 @@ busy(struct fix *f, uint16_t opcode, uint32_t id)
 }
 
 static void
-gone(struct fix *f, uint16_t opcode, uint32_t id)
+destroyed(struct fix *f, uint16_t opcode, uint32_t id)
 {
 	CHECK_EQ(fix_simple(f, opcode, id), 0);
 	CHECK_EQ(fix_simple(f, opcode, id), fix_code(FW_NO_OBJECT));
@@ -72,21 +72,21 @@ test_busy(struct fix *f)
 	CHECK_EQ(emu_obj_destroy(&f->uar->obj), (unsigned long long)-EBUSY);
 	CHECK_EQ(emu_audit_total(), 7);
 
-	gone(f, PRM_CMD_OP_DESTROY_TIR, w.tir_direct);
+	destroyed(f, PRM_CMD_OP_DESTROY_TIR, w.tir_direct);
 	busy(f, PRM_CMD_OP_DESTROY_RQ, w.rq);
-	gone(f, PRM_CMD_OP_DESTROY_TIR, w.tir);
-	gone(f, PRM_CMD_OP_DESTROY_RQT, w.rqt);
-	gone(f, PRM_CMD_OP_DESTROY_RQ, w.rq);
-	gone(f, PRM_CMD_OP_DEALLOC_Q_COUNTER, w.q_counter);
+	destroyed(f, PRM_CMD_OP_DESTROY_TIR, w.tir);
+	destroyed(f, PRM_CMD_OP_DESTROY_RQT, w.rqt);
+	destroyed(f, PRM_CMD_OP_DESTROY_RQ, w.rq);
+	destroyed(f, PRM_CMD_OP_DEALLOC_Q_COUNTER, w.q_counter);
 	busy(f, PRM_CMD_OP_DESTROY_CQ, w.cq);
-	gone(f, PRM_CMD_OP_DESTROY_SQ, w.sq);
-	gone(f, PRM_CMD_OP_DESTROY_CQ, w.cq);
-	gone(f, PRM_CMD_OP_DESTROY_TIS, w.tis);
-	gone(f, PRM_CMD_OP_DEALLOC_TRANSPORT_DOMAIN, f->td);
+	destroyed(f, PRM_CMD_OP_DESTROY_SQ, w.sq);
+	destroyed(f, PRM_CMD_OP_DESTROY_CQ, w.cq);
+	destroyed(f, PRM_CMD_OP_DESTROY_TIS, w.tis);
+	destroyed(f, PRM_CMD_OP_DEALLOC_TRANSPORT_DOMAIN, f->td);
 	busy(f, PRM_CMD_OP_DEALLOC_PD, f->pd);
-	gone(f, PRM_CMD_OP_DESTROY_MKEY, w.mkey);
-	gone(f, PRM_CMD_OP_DEALLOC_FLOW_COUNTER, w.flow_counter);
-	gone(f, PRM_CMD_OP_DEALLOC_PD, f->pd);
+	destroyed(f, PRM_CMD_OP_DESTROY_MKEY, w.mkey);
+	destroyed(f, PRM_CMD_OP_DEALLOC_FLOW_COUNTER, w.flow_counter);
+	destroyed(f, PRM_CMD_OP_DEALLOC_PD, f->pd);
 	CHECK_EQ(emu_obj_destroy(&f->uar->obj), 0);
 	CHECK_EQ(emu_obj_destroy(&f->umem->obj), 0);
 	CHECK(TAILQ_EMPTY(&f->ctx->owned));
@@ -155,7 +155,7 @@ objects_of(struct fix *f)
 	return n;
 }
 
-/* A context that closes with everything in place leaves nothing, and says what there was. */
+/* A context that closes with everything in place leaves nothing, and the audit lists the objects. */
 static void
 test_close(struct fix *f)
 {

@@ -260,7 +260,7 @@ test_parameters(void)
 	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_QP, qpn), 0);
 }
 
-/* What was set is what the query tells, and what was not asked for has not changed. */
+/* The query returns the values that were set; other fields have not changed. */
 static void
 test_context(void)
 {
@@ -295,7 +295,7 @@ test_context(void)
 	CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_QP, qpn), 0);
 }
 
-/* Whatever a QP uses stays until it is gone; another user cannot touch it. */
+/* Objects that a QP uses exist until it is destroyed; another user cannot access it. */
 static void
 test_references(void)
 {

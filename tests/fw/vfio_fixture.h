@@ -9,7 +9,7 @@
 
 #define VFIX_IOVA 0x10000000ull /* of the first byte of memory */
 #define VFIX_MEM_BYTES (4u << 20)
-/* What lies where in the memory: pages for the firmware from 2 MiB on. */
+/* Layout of the memory: pages for the firmware from 2 MiB on. */
 #define VFIX_EQ_OFFSET 0x100000u
 #define VFIX_PAGES_OFFSET 0x200000u
 #define VFIX_QUERY_BOOT 1u
@@ -38,7 +38,7 @@ struct vfix {
 /** A machine of 2 ports, a VFIO context on port 0 that is not started, all memory mapped. */
 void vfix_open(struct vfix *v);
 void vfix_close(struct vfix *v);
-/** Runs the boot commands as far as asked. */
+/** Runs the boot commands up to a stage. */
 void vfix_boot_until(struct vfix *v, enum vfix_stage stage);
 
 /** Syndrome of a command, 0 for success. */
