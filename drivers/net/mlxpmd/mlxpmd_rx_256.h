@@ -328,6 +328,6 @@ refill(struct mlxpmd_rxq *rxq)
 	mlxpmd_rx_refill_vec(rxq, post);
 }
 
-#define ISA256 ((struct mlxpmd_rx_isa){ run, refill })
+#define VECTOR ((struct mlxpmd_rx_isa){ run, refill })
 
 #endif /* MLXPMD_RX_256_H */

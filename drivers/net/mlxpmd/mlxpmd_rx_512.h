@@ -5,8 +5,8 @@
  * Receive with AVX-512: eight packets at a time, two mbufs per register. Built twice: for CPUs with IFMA the
  * conversion of timestamps differs.
  */
-#ifndef MLXPMD_RX_AVX512_H
-#define MLXPMD_RX_AVX512_H
+#ifndef MLXPMD_RX_512_H
+#define MLXPMD_RX_512_H
 
 #include <immintrin.h>
 
@@ -302,6 +302,6 @@ refill(struct mlxpmd_rxq *rxq)
 	mlxpmd_rx_refill_vec(rxq, post);
 }
 
-#define AVX512 ((struct mlxpmd_rx_isa){ run, refill })
+#define VECTOR ((struct mlxpmd_rx_isa){ run, refill })
 
-#endif /* MLXPMD_RX_AVX512_H */
+#endif /* MLXPMD_RX_512_H */
