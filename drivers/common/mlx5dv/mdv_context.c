@@ -9,28 +9,6 @@
 #include "mdv_private.h"
 #include "mdv_stage.h"
 
-int
-mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
-{
-	size_t name_len = strlen(name);
-	char line[256];
-	FILE *file = fopen(path, "re");
-	int ret = -ENOENT;
-
-	if (file == NULL)
-		return -errno;
-	while (fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, name, name_len) != 0 || line[name_len] != '=')
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		snprintf(value, bytes, "%s", line + name_len + 1);
-		ret = 0;
-		break;
-	}
-	fclose(file);
-	return ret;
-}
-
 /* ------------------------------------------------------------------ stages */
 
 static int

@@ -105,25 +105,6 @@ mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t
 	return fail(mdv_fwdump_sys_get_current(h, regs, count, filled, info));
 }
 
-int
-mdv_fwdump_add(struct mdv_fwdump_set *set, uint32_t addr, uint32_t val)
-{
-	if (set->count == set->size) {
-		size_t size = set->size != 0 ? 2 * set->size : 1024;
-		void *more;
-
-		if (set->size >= MDV_FWDUMP_MAX)
-			return -EOVERFLOW;
-		more = realloc(set->regs, size * sizeof(*set->regs));
-		if (more == NULL)
-			return -ENOMEM;
-		set->regs = more;
-		set->size = size;
-	}
-	set->regs[set->count++] = (struct mdv_fwdump_reg){ addr, val };
-	return 0;
-}
-
 const char *
 mdv_fwdump_route_name(enum mdv_fwdump_route route)
 {

@@ -197,6 +197,10 @@ int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size
 /** Writes a register, in VFIO mode only; reg receives the reply. As mdv_cmd(). */
 int mdv_register_write(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes);
 
+/* ------------------------------------------------------------------ mdv_verbs.c */
+
+/** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
+int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
 struct ibv_device;
 /** PCI address of an RDMA device; -ENOENT if it has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
@@ -233,9 +237,6 @@ int mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *li
 		  uint32_t *value);
 
 /* ------------------------------------------------------------------ the rest */
-
-/** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
-int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
 
 int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_id,
 		   struct mdv_ring *ring);

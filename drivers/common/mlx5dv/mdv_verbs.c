@@ -11,6 +11,28 @@
 
 #define MDV_PATH_BYTES 512
 
+int
+mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
+{
+	size_t name_len = strlen(name);
+	char line[256];
+	FILE *file = fopen(path, "re");
+	int ret = -ENOENT;
+
+	if (file == NULL)
+		return -errno;
+	while (fgets(line, sizeof(line), file) != NULL) {
+		if (strncmp(line, name, name_len) != 0 || line[name_len] != '=')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(value, bytes, "%s", line + name_len + 1);
+		ret = 0;
+		break;
+	}
+	fclose(file);
+	return ret;
+}
+
 /* Soft RDMA devices (rxe, siw) have no PCI function: -ENOENT. */
 int
 mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
