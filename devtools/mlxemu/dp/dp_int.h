@@ -29,29 +29,29 @@ struct dp_sq;
 struct dp_comp;
 struct dp_uar;
 
-/** Of the machine: the engine works on one frame at a time. */
+/** State of the machine: the engine processes one frame at a time. */
 struct dp_shared {
 	struct emu_machine *machine;
 	pthread_t thread;
 	bool running;
-	uint64_t mono_ns; /**< Host time of the batch that is being worked on. */
-	uint64_t due_ns;  /**< When the next of the queues that wait is to go on. */
-	const struct dp_instant *flight; /**< When the frame handed over left; NULL: now. */
-	uint64_t clock_tsc; /**< Processor ticks when the clock pages were last seen to. */
+	uint64_t mono_ns; /**< Host time of the present batch. */
+	uint64_t due_ns;  /**< Earliest time at which a waiting queue continues. */
+	const struct dp_instant *flight; /**< Departure of the frame being delivered; NULL: now. */
+	uint64_t clock_tsc; /**< TSC when the clock pages were last refreshed. */
 	TAILQ_HEAD(, dp_comp) compressing; /**< Sessions of all ports that are open. */
 	uint8_t frame[DP_MAX_FRAME + 64];     /**< Gathered or changed frame. */
 	uint8_t message[DP_MAX_MESSAGE + 64]; /**< Gathered LSO payload. */
 };
 
-/** Of a port: dev->dp. */
+/** State of a port: dev->dp. */
 struct dp_port {
 	struct emu_dev *dev;
 	struct dp_shared *shared;
-	TAILQ_HEAD(, dp_uar) uars;    /**< Pages that some queue rings at. */
+	TAILQ_HEAD(, dp_uar) uars;    /**< Doorbell pages that a queue uses. */
 	TAILQ_HEAD(dp_sq_head, dp_sq) active; /**< SQs with work. */
 	TAILQ_HEAD(, dp_cq) timed;    /**< CQs whose event waits for its period to end. */
 	TAILQ_HEAD(, dp_rq) failed;   /**< RQs in ERR: newly posted WQEs are flushed. */
-	struct dp_instant rx, tx;     /**< When the last frame had arrived, had left. */
+	struct dp_instant rx, tx;     /**< End of the last frame's arrival, departure. */
 	struct emu_clock_point now;   /**< The clock at the batch's time, taken when needed. */
 	uint64_t ns_per_byte_q32;     /**< Wire time of a byte. */
 	uint32_t tick_ns;	      /**< One tick of the device's clock, rounded up. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * A frame's way in: link, the card's switch if there is one, size, steering, hash, receive queue. A
- * function without a switch in front of it sees every frame of the wire; the addresses of the
- * kernel's interface matter only for what no rule takes.
+ * Path of a received frame: link, L2 table of the card's switch (if enabled), size, steering, hash,
+ * receive queue. Without the L2 table a function gets every frame of the wire; the addresses of the
+ * kernel's interface apply only to frames that match no rule.
  */
 #include <time.h>
 
@@ -27,7 +27,7 @@ is_broadcast(const uint8_t *mac)
 	return memcmp(mac, "\xff\xff\xff\xff\xff\xff", 6) == 0;
 }
 
-/* What the kernel's interface would take. */
+/* Whether the kernel's interface would accept the frame. */
 static bool
 for_us(const struct emu_vport *v, const uint8_t *mac)
 {
@@ -49,7 +49,7 @@ l2_matches(const struct emu_l2_entry *e, const uint8_t *frame)
 				  ((frame[14] & 0xf) << 8 | frame[15]) == e->vlan);
 }
 
-/* The switch of a shared card: does it lead the frame to this function? len is a header's at least. */
+/* Whether the L2 table forwards the frame to this function (PRM, SET_L2_TABLE_ENTRY). */
 static __attribute__((noinline)) bool
 l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
 {
@@ -58,7 +58,7 @@ l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
 
 	if ((frame[0] & 1) != 0 || v->promisc_uc || v->promisc_all)
 		return true;
-	/* The kernel's driver keeps the addresses of its interface there. */
+	/* Without a VFIO owner the table has the addresses of the kernel's interface. */
 	if (!t->owned)
 		return for_us(v, frame);
 	if (l2_matches(&t->entry[t->last], frame))
@@ -71,7 +71,7 @@ l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
 	return false;
 }
 
-/* The frame is the port's now: it arrives at this moment, whatever becomes of it. */
+/* Sets the arrival time; the frame counts as received even if it is dropped later. */
 static inline void
 note_arrival(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
@@ -109,7 +109,7 @@ pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
 	rx->hash = dp_rss_hash(tir, dp_tir_key(tir), pkt, &rx->hash_type);
 	if (tir->rqt == NULL || tir->rqt->size == 0)
 		return NULL;
-	/* Tables have a power of two of entries as a rule, and a division costs as much as a hash. */
+	/* Most tables have a power of two of entries; avoid the division then. */
 	if (DP_LIKELY((tir->rqt->size & (tir->rqt->size - 1)) == 0))
 		return tir->rqt->rq[rx->hash & (tir->rqt->size - 1)];
 	return tir->rqt->rq[rx->hash % tir->rqt->size];
@@ -195,7 +195,7 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 	return steer(dev, &pkt, may_wait);
 }
 
-/* The wire brought it, and that is all that is counted of it. */
+/* Counts a frame that the L2 table does not forward to this function. */
 static bool
 elsewhere(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {

@@ -29,13 +29,13 @@ struct prm_eqe;
 int emu_dp_init(struct emu_machine *m);
 /** Starts the engine thread (all signals blocked but those of faults, affinity to all CPUs). 0 or -errno. */
 int emu_dp_start(struct emu_machine *m);
-/** Stops and joins it, if it runs; frees the state. Objects may outlive it. Lock not held. */
+/** Stops and joins the engine thread, if it runs, and frees the state. Objects may exist longer. Lock not held. */
 void emu_dp_stop(struct emu_machine *m);
 /** One pass over all ports, lock held; returns work done. For tests without a thread. */
 unsigned emu_dp_poll(struct emu_machine *m);
 /**
- * Watches posted receive buffers: one that is posted again before it was used up is a violation. Of
- * the process; to be called before there are queues. False: out of memory.
+ * Checks posted receive buffers: posting one again before it was consumed is a violation. For the whole
+ * process; call it before queues are created. False: out of memory.
  */
 bool emu_dp_check_buffers(bool on);
 
@@ -47,19 +47,19 @@ struct emu_capture {
 /** Reads PORT=FILE[:rx|:tx]. 0, or -EINVAL with one line in err. */
 int emu_capture_parse(const char *spec, unsigned ports, struct emu_capture *out, char *err,
 		      size_t err_len);
-/** The part of the text behind the file name. */
+/** The part of the text after the file name. */
 const char *emu_capture_suffix(const struct emu_capture *plan);
 /** Captures a port from now to emu_dp_stop(), as spec (`--capture`) selects. 0 or -errno with one line in err. */
 int emu_dp_capture(struct emu_machine *m, const char *spec, char *err, size_t err_len);
 
-/** Frames that arrive at a port by order (dp_inject.c). */
+/** Injected frames: they arrive at a port on request (dp_inject.c). */
 #define EMU_INJECT_TYPES 16u
 struct emu_inject {
-	const char *file; /**< A capture: its frames, from the first on; NULL: made ones. */
+	const char *file; /**< A capture: its frames from the first on; NULL: generated ones. */
 	uint64_t frames;  /**< How many; 0 with a file: each of it once. */
-	uint32_t len;	  /**< Bytes of a made frame without FCS (more where its headers need it). */
-	uint32_t flows;	  /**< Made frames differ in addresses and ports, in turn. */
-	unsigned types;	  /**< Kinds of made frames, in turn. */
+	uint32_t len;	  /**< Bytes of a generated frame without FCS (more if its headers need it). */
+	uint32_t flows;	  /**< Number of flows: generated frames use their addresses and ports in turn. */
+	unsigned types;	  /**< Kinds of generated frames, in turn. */
 	int type[EMU_INJECT_TYPES];
 };
 struct emu_inject_result {
@@ -67,42 +67,42 @@ struct emu_inject_result {
 };
 /** Number of a kind of frame by name; -EINVAL, and all the names in known. */
 int emu_inject_type(const char *name, const char **known);
-/** Lock held; all is done on return. 0 or -errno with one line in err. */
+/** Injects all frames before it returns. Lock held. 0 or -errno with one line in err. */
 int emu_dp_inject(struct emu_dev *dev, const struct emu_inject *spec,
 		  struct emu_inject_result *result, char *err, size_t err_len);
 
-/** A frame arrives from the wire at this port and is the port's problem now; lock held. */
+/** Delivers a frame from the wire to the port, which receives or drops it. Lock held. */
 void emu_dp_ingress(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
-/** The same for wires that can wait: leaves the frame to the caller when no WQE is posted. */
+/** The same for wires that can wait: EMU_RX_FULL, and the caller keeps the frame, if no WQE is posted. */
 enum emu_rx_result emu_dp_offer(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 /**
- * True when traffic may begin: some rule leads to a receive queue with WQEs posted, and rules
- * and addresses have been left alone for quiet_ns (a program sets up rule after rule).
+ * Whether traffic can start: a rule leads to a receive queue with posted WQEs, and rules and addresses
+ * have not changed for quiet_ns (a program adds its rules one by one).
  */
 bool emu_dp_can_receive(struct emu_dev *dev, uint64_t quiet_ns);
-/** True when rules or addresses were changed in the last quiet_ns; now_ns: CLOCK_MONOTONIC. */
+/** Whether rules or addresses changed in the last quiet_ns; now_ns: CLOCK_MONOTONIC. */
 bool emu_dp_unsettled(struct emu_dev *dev, uint64_t now_ns, uint64_t quiet_ns);
 /** Whether a steering rule decides on the frame, which then does not go to the kernel. */
 bool emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 
 /**
  * Takes the doorbells rung so far, lock held. A store to a UAR reaches a card before a command
- * that is posted after it; fw/ calls this ahead of each command, so that it is so here too.
+ * that is posted after it; fw/ calls this before each command to keep that order.
  */
 void emu_dp_take_doorbells(struct emu_dev *dev);
 /* State changes, called by fw/ with the lock held. */
 void emu_dp_sq_changed(struct emu_sq *sq); /**< created, RST->RDY, ->ERR: flush, destroyed next */
 void emu_dp_rq_changed(struct emu_rq *rq);
 void emu_dp_cq_created(struct emu_cq *cq);
-/** Marks the end of the old ring and goes on in the new one. False: outstanding CQEs do not fit. */
+/** Writes the resize CQE into the old ring and continues in the new one. False: outstanding CQEs do not fit. */
 bool emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size);
 void emu_dp_qp_changed(struct emu_qp *qp); /**< created, or its state or context changed */
 void emu_dp_srq_armed(struct emu_srq *srq); /**< a new limit: it may be passed already */
-/** An EQ of a VFIO context was made. False: no memory. */
+/** An EQ of a VFIO context was created. False: no memory. */
 bool emu_dp_eq_created(struct emu_eq *eq);
 /** The context's EQ to which a type of event is mapped; NULL: none. */
 struct emu_eq *emu_dp_eq_of(struct emu_ctx *ctx, uint8_t type);
-/** An event of the device into that EQ. False: there is none, or it takes no more. */
+/** Writes an event into the EQ of its type. False: there is no such EQ, or it is full. */
 bool emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe);
 /**
  * A store of the program into a UAR page of its context, seen by the front end, lock held.
@@ -110,14 +110,14 @@ bool emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe);
  * @return true: handled, do not store it in the page. False: store it; the engine polls the page.
  */
 bool emu_dp_uar_store(struct emu_ctx *ctx, uint64_t offset, uint64_t value, unsigned bytes);
-/** An event for obj (NULL: of the port), by whatever way its context has; eqe is 64 bytes. */
+/** Reports an event of obj (NULL: of the port) to the context, by uverbs or an EQ; eqe: 64 bytes. */
 void emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
 /**
  * A mapping of the context's IOMMU is about to be removed: disconnects keys and queues that use it.
  * @param va its address in the process.
  */
 void emu_dp_unmapping(struct emu_ctx *ctx, uint64_t iova, const void *va, uint64_t len);
-/** A mapping came: keys over it may be good again. */
+/** A mapping was added: keys over it can become valid again. */
 void emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len);
 /** fw/ announces that the object is about to be freed: forget every pointer to it. */
 void emu_dp_forget(struct emu_obj *obj);
