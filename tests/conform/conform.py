@@ -2,7 +2,7 @@
 # Copyright 2026 The mlxpmd Authors
 """What the tests with other people's software share: a case, its row of the table, and its fault rule.
 
-A case is a function that drives a program nobody here wrote and checks what came of it. Its row is
+A case is a function that drives a program that is not part of this project and checks its result. Its row is
 printed as one line `case: {JSON}`, which devtools/conform-table gathers. Each case names one
 fault rule (`mlxemu run --fault`) that makes a value wrong: with it the same checks have to fail.
 """
@@ -43,32 +43,32 @@ class Setup:
         return max(1, int(full * self.scale))
 
 
-def row(name, shows, packets, verdict, seconds):
+def row(name, shows, packets, result, seconds):
     print("case: " + json.dumps({"name": name, "shows": shows, "packets": packets,
-                                 "result": verdict, "seconds": round(seconds, 1)}), flush=True)
+                                 "result": result, "seconds": round(seconds, 1)}), flush=True)
 
 
 def run_case(case):
     """The truth: the case has to pass."""
-    begin, verdict, packets = time.monotonic(), "failed", 0
+    begin, result, packets = time.monotonic(), "failed", 0
     try:
         packets = case.run(Setup(scale=0.1 if SHORT else 1.0))
-        verdict = "passed"
+        result = "passed"
     finally:
-        row(case.name, case.shows, packets, verdict, time.monotonic() - begin)
+        row(case.name, case.shows, packets, result, time.monotonic() - begin)
 
 
 def run_wrong(case):
     """With the rule: the case has to fail, by one of its own checks. A tenth of the packets will do."""
-    begin, verdict, why = time.monotonic(), "not noticed", ""
+    begin, result, why = time.monotonic(), "not noticed", ""
     try:
         case.run(Setup(emu_args=["--fault", case.rule], scale=0.1))
     except e2e.Failed as err:
-        verdict, why = "noticed", str(err).strip().splitlines()[0]
+        result, why = "noticed", str(err).strip().splitlines()[0]
         check(not why.startswith("testpmd ended:"), f"{case.rule}: nothing ran: {err}")
     finally:
-        row(f"{case.name}, wrong value", f"--fault '{case.rule}'", 0, verdict, time.monotonic() - begin)
-    check(verdict == "noticed", f"{case.name} passes with --fault '{case.rule}'")
+        row(f"{case.name}, wrong value", f"--fault '{case.rule}'", 0, result, time.monotonic() - begin)
+    check(result == "noticed", f"{case.name} passes with --fault '{case.rule}'")
     print(f"noticed: {why}")
 
 

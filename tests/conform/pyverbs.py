@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""rdma-core's own Python tests on emulated devices, judged against a list.
+"""rdma-core's own Python tests on emulated devices, compared with a list.
 
-pyverbs.yaml says of each of the tests what becomes of it here: pass, skip, or "not modelled" with
+pyverbs.yaml has the expected result of each test: pass, skip, or "not modelled" with
 the reason. A case that changes side fails the run, and so does one that the list does not know.
 With --wrong each passing case runs once more under the fault rule that the list names
 for it: then the case has to fail, by itself and in time, and not because it never began.
@@ -33,9 +33,9 @@ PYTHON = "/usr/bin/python3"
 WORKER = HERE / "pyverbs_worker.py"
 # Longest time that one case may take; its own limits (polling, joining) are shorter.
 CASE_SECONDS = 60
-# What a case may be in the list, and the verdict that it then has to give.
+# What a case may be in the list, and the result that it then must have.
 SIDES = {"pass": "pass", "skip": "skip", "not modelled": "skip"}
-# The tests ask `ip` for the address of the port's interface: the kernel of the worker's own
+# The tests read by `ip` the address of the port's interface: the kernel of the worker's own
 # network namespace has one of that name. Its MAC is port 0's.
 NAMESPACE = """
 ip link set lo up
@@ -48,7 +48,7 @@ fi
 exec "$@"
 """
 
-Verdict = collections.namedtuple("Verdict", "is_ reason trace")
+Outcome = collections.namedtuple("Outcome", "is_ reason trace")
 
 
 class Runner:
@@ -101,8 +101,8 @@ class Runner:
         return (self.directory / "log").read_text(errors="replace").strip()[-2000:]
 
     def run(self, group, cases, extra=()):
-        """{case: Verdict}; as many workers as hangs and crashes make necessary."""
-        verdicts, todo, results = {}, list(cases), self.directory / "results"
+        """{case: Outcome}; as many workers as hangs and crashes make necessary."""
+        outcomes, todo, results = {}, list(cases), self.directory / "results"
         while todo:
             process = self.start(group, todo, results, list(extra))
             hung = self.wait(process, results)
@@ -111,16 +111,16 @@ class Runner:
                 entry = json.loads(line)
                 current = entry.get("start")
                 if current is None:
-                    verdicts[entry["case"]] = Verdict(entry["verdict"], entry["reason"],
+                    outcomes[entry["case"]] = Outcome(entry["outcome"], entry["reason"],
                                                       entry["trace"])
             if current is not None:
                 what = "hang" if hung else "crash"
-                verdicts[current] = Verdict(what, f"exit status {process.returncode}", self.log())
-            left = [c for c in todo if c not in verdicts]
+                outcomes[current] = Outcome(what, f"exit status {process.returncode}", self.log())
+            left = [c for c in todo if c not in outcomes]
             if len(left) == len(todo):
                 sys.exit(f"the worker ran nothing (status {process.returncode}): {self.log()}")
             todo = left
-        return verdicts
+        return outcomes
 
     def names(self):
         """Every case that the tests consist of."""
@@ -131,9 +131,9 @@ class Runner:
         return results.read_text().split()
 
 
-def row(name, shows, cases, verdict, seconds):
+def row(name, shows, cases, outcome, seconds):
     print("case: " + json.dumps({"name": name, "shows": shows, "packets": cases,
-                                 "result": verdict, "seconds": round(seconds, 1)}), flush=True)
+                                 "result": outcome, "seconds": round(seconds, 1)}), flush=True)
 
 
 def by_key(cases, key):
@@ -143,14 +143,14 @@ def by_key(cases, key):
     return parts
 
 
-def wrong_side(entry, verdict):
-    """None, or what is wrong with a verdict."""
-    if verdict.is_ not in (SIDES[entry["is"]], entry.get("may")):
-        return f"{verdict.is_} ({verdict.reason}), the list says {entry['is']}"
+def wrong_side(entry, outcome):
+    """None, or what is wrong with a result."""
+    if outcome.is_ not in (SIDES[entry["is"]], entry.get("may")):
+        return f"{outcome.is_} ({outcome.reason}), the list has {entry['is']}"
     return None
 
 
-def tier_rows(listing, cases, verdicts, wrong, seconds):
+def tier_rows(listing, cases, outcomes, wrong, seconds):
     """The table: of each tier, how many passed, were skipped, are not modelled."""
     for tier, names in sorted(by_key(cases, lambda e: e["tier"]).items()):
         counts = collections.Counter(cases[n]["is"] for n in names if n not in wrong)
@@ -162,29 +162,29 @@ def tier_rows(listing, cases, verdicts, wrong, seconds):
             seconds * len(names) / len(cases))
 
 
-def judge(runner, listing, cases):
-    wrong, verdicts, begin = {}, {}, time.monotonic()
+def check_list(runner, listing, cases):
+    wrong, outcomes, begin = {}, {}, time.monotonic()
     for group, names in by_key(cases, lambda e: e.get("group", "loop")).items():
-        verdicts.update(runner.run(listing["groups"][group], names))
-    for name, verdict in verdicts.items():
-        why = wrong_side(cases[name], verdict)
+        outcomes.update(runner.run(listing["groups"][group], names))
+    for name, outcome in outcomes.items():
+        why = wrong_side(cases[name], outcome)
         if why is not None:
             wrong[name] = why
-            print(f"{name}: {why}\n{verdict.trace}")
-    tier_rows(listing, cases, verdicts, wrong, time.monotonic() - begin)
+            print(f"{name}: {why}\n{outcome.trace}")
+    tier_rows(listing, cases, outcomes, wrong, time.monotonic() - begin)
     for name, why in wrong.items():
         print(f"wrong: {name}: {why}")
     return not wrong
 
 
-def missed(entry, verdict):
+def missed(entry, outcome):
     """None, or why a result does not show that the case noticed the wrong value."""
-    if verdict.is_ not in ("fail", "error"):
-        return f"{verdict.is_} ({verdict.reason})"
-    if "Failed to open device" in verdict.reason and not entry.get("opens"):
-        return f"the device did not open, which says nothing of the case ({verdict.reason})"
-    if re.search(r", in setUp$", verdict.trace, re.MULTILINE):
-        return f"failed before it began ({verdict.reason})"
+    if outcome.is_ not in ("fail", "error"):
+        return f"{outcome.is_} ({outcome.reason})"
+    if "Failed to open device" in outcome.reason and not entry.get("opens"):
+        return f"the device did not open, so the case did not run ({outcome.reason})"
+    if re.search(r", in setUp$", outcome.trace, re.MULTILINE):
+        return f"failed before it began ({outcome.reason})"
     return None
 
 
@@ -200,8 +200,8 @@ def check_wrong_values(runner, listing, cases):
         wrong = {n: e for n, e in wrong.items() if any(n in names for _, names in batches)}
         passing = {**wrong, **none}
     for (group, rule), names in batches:
-        for name, verdict in runner.run(listing["groups"][group], names, ["--fault", rule]).items():
-            why = missed(cases[name], verdict)
+        for name, outcome in runner.run(listing["groups"][group], names, ["--fault", rule]).items():
+            why = missed(cases[name], outcome)
             if why is not None:
                 unnoticed[name] = f"--fault {rule!r}: {why}"
     for name in sorted(set(passing) - set(wrong) - set(none)):
@@ -242,7 +242,7 @@ def main():
         runner = Runner(mlxemu, directory)
         if not args.only and unknown(runner, listing):
             sys.exit(1)
-        ok = (check_wrong_values if args.wrong else judge)(runner, listing, cases)
+        ok = (check_wrong_values if args.wrong else check_list)(runner, listing, cases)
     sys.exit(0 if ok else 1)
 
 

@@ -19,16 +19,16 @@ import unittest
 
 
 class Result(unittest.TestResult):
-    """The verdict on one case: the first thing that was not a pass decides."""
+    """The outcome of one case: the first thing that was not a pass decides."""
 
     def __init__(self):
         super().__init__()
-        self.verdict, self.reason, self.trace = "pass", "", ""
+        self.outcome, self.reason, self.trace = "pass", "", ""
 
-    def note(self, verdict, err):
-        if self.verdict in ("fail", "error"):
+    def note(self, outcome, err):
+        if self.outcome in ("fail", "error"):
             return
-        self.verdict = verdict
+        self.outcome = outcome
         self.reason = f"{err[0].__name__}: {err[1]}"
         self.trace = "".join(traceback.format_exception(*err))
 
@@ -43,8 +43,8 @@ class Result(unittest.TestResult):
             self.note("fail" if issubclass(err[0], test.failureException) else "error", err)
 
     def addSkip(self, test, reason):
-        if self.verdict == "pass":
-            self.verdict, self.reason = "skip", reason
+        if self.outcome == "pass":
+            self.outcome, self.reason = "skip", reason
 
 
 def load(directory):
@@ -79,7 +79,7 @@ def run_case(name):
         result.note("error", sys.exc_info())
     # Contexts that a case left to the garbage collector are closed before the next one begins.
     gc.collect()
-    return {"case": name, "verdict": result.verdict, "reason": result.reason,
+    return {"case": name, "outcome": result.outcome, "reason": result.reason,
             "trace": result.trace}
 
 

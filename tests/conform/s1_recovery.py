@@ -61,7 +61,7 @@ class Run:
         return int(re.search(r"common_pool_count=(\d+)", text).group(1))
 
     def piece(self, frames):
-        """Arrives while nobody polls, then is forwarded. What has been received so far."""
+        """Frames arrive while testpmd is stopped, then are forwarded. Returns what was received so far."""
         self.t.ctl("inject", "port=0", f"frames={frames}", "len=60")
         self.t.watch("start", lambda text: "TX offloads" in text)
         time.sleep(0.5)
@@ -141,12 +141,12 @@ PARTS = {
 def run():
     for name in sys.argv[1:] or PARTS:
         test, shows = PARTS[name]
-        begin, verdict = time.monotonic(), "failed"
+        begin, result = time.monotonic(), "failed"
         try:
             shows = f"{shows}: {test()}"
-            verdict = "passed"
+            result = "passed"
         finally:
-            conform.row(f"s1 {name}", shows, 0, verdict, time.monotonic() - begin)
+            conform.row(f"s1 {name}", shows, 0, result, time.monotonic() - begin)
 
 
 conform.e2e.main(run, needs=[conform.e2e.MLXEMU])

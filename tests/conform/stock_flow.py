@@ -85,14 +85,14 @@ def root_rules(setup, devargs=""):
     return total
 
 
-# Of a line of verbose rxonly: mark, hash and queue, as far as they are told.
-TOLD = re.compile(r"src=.*?length=\d+(?=.*Receive queue)(?:.*? RSS hash=0x([0-9a-f]+))?"
+# Of a line of verbose rxonly: mark, hash and queue, as far as they are printed.
+PRINTED = re.compile(r"src=.*?length=\d+(?=.*Receive queue)(?:.*? RSS hash=0x([0-9a-f]+))?"
                   r"(?:.*? FDIR matched ID=0x([0-9a-f]+))?")
 
 
-def told(text):
-    """(hash, mark) of each frame, None for what is not told."""
-    return [tuple(g and int(g, 16) for g in m.groups()) for m in TOLD.finditer(text)]
+def printed(text):
+    """(hash, mark) of each frame, None for what is not printed."""
+    return [tuple(g and int(g, 16) for g in m.groups()) for m in PRINTED.finditer(text)]
 
 
 def watched(setup, devargs, rules, frames, count):
@@ -105,8 +105,8 @@ def watched(setup, devargs, rules, frames, count):
             text = t.watch("start", lambda text: text.count("restore info") >= count)
             t.watch("stop", lambda text: "Done." in text)
             t.quit()
-    lines = told(text)
-    check(len(lines) == count, f"{devargs}: {len(lines)} of {count} frames told")
+    lines = printed(text)
+    check(len(lines) == count, f"{devargs}: {len(lines)} of {count} frames printed")
     return lines
 
 
@@ -155,7 +155,7 @@ TABLE = [3, 1, 0, 2]
 
 
 def rss_types(setup):
-    """Fields, key and table of RSS: exactly the frames that Toeplitz says for each queue."""
+    """Fields, key and table of RSS: each queue receives exactly the frames that the Toeplitz hash selects."""
     count = 0
     for make, pattern, types, which in TYPES:
         frames, total = make(), setup.packets(0.2 * MILLION)

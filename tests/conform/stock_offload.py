@@ -27,8 +27,8 @@ def damaged(frames, offset):
     return [f[:offset] + bytes([f[offset] ^ 0x55]) + f[offset + 1:] for f in frames]
 
 
-def verdicts(setup, frames):
-    """How many frames were found good, by IP and by TCP or UDP; the PMD never says bad."""
+def checksum_counts(setup, frames):
+    """How many frames were found good, by IP and by TCP or UDP; the PMD never reports a bad one."""
     with stocklib.Replay(frames, len(frames)) as replay:
         with stocklib.testpmd(setup, "", ["--forward-mode=rxonly", "--enable-rx-cksum",
                                           "--no-flush-rx"], wires=replay.wires) as t:
@@ -40,12 +40,12 @@ def verdicts(setup, frames):
 
 
 def checksums(setup):
-    """Wrong checksums are told apart on receive, and all are right on transmit."""
+    """Wrong checksums are detected on receive, and all are right on transmit."""
     total = setup.packets(MILLION)
     good = udp_flows(64, 90) + tcp_flows(64, 90) + udp6_flows(64, 90)
     bad_ip, bad_l4 = damaged(udp_flows(64, 90), 24), damaged(tcp_flows(64, 90), 50)
     for kind, wanted in ((good, [192, 192]), (bad_ip, [0, 64]), (bad_l4, [64, 0])):
-        found = verdicts(setup, kind)
+        found = checksum_counts(setup, kind)
         check(found == wanted, f"{found} frames good by IP and L4, not {wanted}")
     frames = good + bad_ip + bad_l4
     expected = collections.Counter()
@@ -116,7 +116,7 @@ def vlan(setup):
 
 
 def stamps_of(t, frames):
-    """Timestamps of frames that are injected while nobody polls."""
+    """Timestamps of frames that are injected while testpmd is stopped."""
     t.ctl("inject", "port=0", f"frames={frames}", "len=60")
     text = t.watch("start", lambda text: text.count("restore info") >= frames)
     t.watch("stop", lambda text: "Done." in text)
@@ -145,9 +145,9 @@ def timestamps(setup):
     stamps = first + second
     check(len(stamps) == 128, f"{len(stamps)} of 128 frames have a timestamp")
     check(all(a < b for a, b in zip(stamps, stamps[1:])), "timestamps do not rise")
-    told = (second[0] - first[0]) / CLOCK_HZ
-    check(abs(told - seconds) < 0.1 + late,
-          f"{told:.3f} s by timestamps, {seconds:.3f} s by the host")
+    measured = (second[0] - first[0]) / CLOCK_HZ
+    check(abs(measured - seconds) < 0.1 + late,
+          f"{measured:.3f} s by timestamps, {seconds:.3f} s by the host")
     return total
 
 

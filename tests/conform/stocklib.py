@@ -39,10 +39,10 @@ def testpmd(setup, devargs="", args=(), wires=("pair:lossless",)):
 def check_burst_mode(t, direction, mode):
     """The PMD chose the burst function that the case is about (None: any)."""
     text = t.cmd(f"show {direction}q info 0 0")
-    said = re.search(r"Burst mode: (.+)", text)
-    check(said is not None, text)
-    check(mode is None or said.group(1).split(" + ")[0].strip() == mode,
-          f"burst mode is {said.group(1)!r}, not {mode!r}")
+    match = re.search(r"Burst mode: (.+)", text)
+    check(match is not None, text)
+    check(mode is None or match.group(1).split(" + ")[0].strip() == mode,
+          f"burst mode is {match.group(1)!r}, not {mode!r}")
 
 
 def queues(n):

@@ -3,7 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """rdma-core's command-line tools on emulated devices.
 
-ibv_devices and ibv_devinfo tell what there is. The ping-pong tools are two processes, and an RDMA
+ibv_devices and ibv_devinfo list the devices. The ping-pong tools are two processes, and an RDMA
 path between processes is not modelled: each end comes up as far as it can alone (QPs to INIT,
 addresses exchanged by a TCP socket), and the sender then reports that its peer does not answer.
 """
@@ -56,7 +56,7 @@ def connect(args):
 
 
 def pingpong():
-    """server and client in two processes: the peer does not answer, and the tool says so"""
+    """server and client in two processes: the peer does not answer, and the tool reports it"""
     args = ["ibv_rc_pingpong", "-g", "1", "-d", "mlx5_0", "-p", "18517", "-n", "1"]
     server = subprocess.Popen([MLXEMU, "run", "--", *args], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)

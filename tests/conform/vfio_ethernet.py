@@ -4,8 +4,8 @@
 
 usage: vfio_ethernet.py DIRECTORY
 
-The test of the package skips itself on Ethernet: without the kernel nobody has filled the GID table
-that verbs would ask for, and the port's state is read by MADs. Its own resources do all the work here
+The test of the package skips itself on Ethernet: without the kernel the GID table is empty
+that verbs would use, and the port's state is read by MADs. Its own resources do all the work here
 (context, PD, MR, doorbells, MSI vector and EQ, CQ, QPs, traffic); what is replaced is where GIDs come
 from and how one waits for the port.
 """

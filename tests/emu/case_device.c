@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What a device says about itself, and its clock. */
+/* Attributes of a device, and its clock. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -255,7 +255,7 @@ case_async(unsigned port)
 	client_close(&c);
 }
 
-/* What ibv_get_async_event() tells of the link, and refusals of subscriptions. */
+/* Link events of ibv_get_async_event(), and subscriptions that are refused. */
 void
 case_link(unsigned port)
 {

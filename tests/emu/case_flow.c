@@ -5,7 +5,7 @@
 
 #include "client.h"
 
-/* fte_match_set_lyr_2_4 stands first: dmac in the first 6 bytes of dwords 2 and 3. */
+/* fte_match_set_lyr_2_4 comes first: dmac in the first 6 bytes of dwords 2 and 3. */
 #define MATCH_BYTES 64
 #define DMAC_OFFSET 8
 #define CRITERIA_OUTER 1
@@ -191,7 +191,7 @@ static void
 entry_change(struct client *c, struct client_obj *entry, struct entry *e)
 {
 	struct prm_query_fte_in query = {0};
-	const struct prm_query_fte_out *told = (void *)c->out;
+	const struct prm_query_fte_out *reply = (void *)c->out;
 	int op_mod = prm_set_fte_in_get_op_mod(&e->in);
 
 	/* As a new one it is no change of an old one. */
@@ -209,7 +209,7 @@ entry_change(struct client *c, struct client_obj *entry, struct entry *e)
 	prm_query_fte_in_set_flow_index(&query, 3);
 	CHECK_EQ(mlx5dv_devx_obj_query(entry->obj, &query, sizeof(query), c->out,
 				       PRM_QUERY_FTE_OUT_BYTES + 8), 0);
-	CHECK_EQ(prm_flow_context_get_flow_tag(prm_query_fte_out_flow_context_c(told)), 0x1234);
+	CHECK_EQ(prm_flow_context_get_flow_tag(prm_query_fte_out_flow_context_c(reply)), 0x1234);
 }
 
 /* The way of a program into tables of its own: a rule of the kernel's with the table as its object. */

@@ -135,7 +135,7 @@ wq_try(struct bench *b, uint32_t log_bytes, uint32_t log_strides)
 			.single_wqe_log_num_of_strides = log_strides},
 		.wr = 4, .sge = 1};
 	struct ib_uverbs_attr *handle = call_add(&w, UVERBS_ATTR_CREATE_WQ_HANDLE, 0, 0);
-	struct wq_call gone = {0};
+	struct wq_call destroy = {0};
 	int ret;
 
 	call_add(&w, UVERBS_ATTR_CREATE_WQ_PD_HANDLE, b->c.pd->handle, 0);
@@ -151,9 +151,9 @@ wq_try(struct bench *b, uint32_t log_bytes, uint32_t log_strides)
 	ret = call_do(b, &w, UVERBS_METHOD_WQ_CREATE);
 	if (ret != 0)
 		return ret;
-	call_add(&gone, UVERBS_ATTR_DESTROY_WQ_HANDLE, handle->data, 0);
-	call_add(&gone, UVERBS_ATTR_DESTROY_WQ_RESP, (uintptr_t)&gone.wr, sizeof(gone.wr));
-	CHECK_EQ(call_do(b, &gone, UVERBS_METHOD_WQ_DESTROY), 0);
+	call_add(&destroy, UVERBS_ATTR_DESTROY_WQ_HANDLE, handle->data, 0);
+	call_add(&destroy, UVERBS_ATTR_DESTROY_WQ_RESP, (uintptr_t)&destroy.wr, sizeof(destroy.wr));
+	CHECK_EQ(call_do(b, &destroy, UVERBS_METHOD_WQ_DESTROY), 0);
 	return 0;
 }
 

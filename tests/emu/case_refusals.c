@@ -159,7 +159,7 @@ case_kernel_refusals(unsigned port)
 	client_close(&c);
 }
 
-/* libmlx5 asks for DEVX in any case; only a kernel without it, or no permission, says no. */
+/* libmlx5 requests DEVX in any case; a kernel without it, or without permission, refuses. */
 void
 case_no_devx(unsigned port)
 {

@@ -16,7 +16,7 @@
 #define GID_INDEX 1
 #define MESSAGE_BYTES 256u
 
-/** Two RC QPs of one process, a CQ that tells by a channel. */
+/** Two RC QPs of one process, a CQ with a completion channel. */
 struct pair {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
@@ -154,7 +154,7 @@ pair_exchange(struct client *c, struct pair *p, uint8_t fill)
 	CHECK(memcmp(c->mem, c->mem + MESSAGE_BYTES, MESSAGE_BYTES) == 0);
 }
 
-/* An event that nobody reads does not keep ibv_destroy_cq() waiting. */
+/* An event that was not read does not block ibv_destroy_cq(). */
 static void
 check_pair(struct client *c)
 {
@@ -193,7 +193,7 @@ check_srq(struct client *c)
 	CHECK_EQ(ibv_destroy_srq(srq), 0);
 }
 
-/* A raw packet QP, with a flow to it, and what stands behind it. */
+/* A raw packet QP, with a flow to it, and the objects it needs. */
 static void
 check_raw(struct client *c, struct ibv_cq *cq)
 {
@@ -388,7 +388,7 @@ on_own_fault(int sig)
 
 /* The program's own faults stay its own: it finds its handler, and the handler is called. */
 static void
-check_own_fault(volatile uint8_t *gone)
+check_own_fault(volatile uint8_t *unmapped)
 {
 	struct sigaction act;
 
@@ -397,7 +397,7 @@ check_own_fault(volatile uint8_t *gone)
 	CHECK(act.sa_handler == on_own_fault);
 	switch (sigsetjmp(fault_out, 1)) {
 	case 0:
-		*gone = 1;
+		*unmapped = 1;
 		CHECK(!"reached");
 		break;
 	case SIGSEGV:

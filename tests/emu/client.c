@@ -100,7 +100,7 @@ client_create(struct client *c, const void *in, size_t in_len)
 	return o;
 }
 
-/* What every later step stands on: without it the program ends. */
+/* Every later step needs this: exit on failure. */
 static struct client_obj
 must(struct client_obj o, const char *what)
 {

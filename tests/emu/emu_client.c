@@ -26,7 +26,7 @@ leave_objects(unsigned port)
 	CHECK(client_cq(&left_behind).obj != NULL);
 }
 
-/* Objects that nobody destroys, and the file is closed. */
+/* Close the file without destroying the objects. */
 static void
 case_leave(unsigned port)
 {
@@ -65,7 +65,7 @@ on_interrupt(int sig)
 	interrupted = sig;
 }
 
-/* Says so, waits for the signal, cleans up, and ends with 42. */
+/* Prints a line, waits for the signal, cleans up, and exits with 42. */
 static void
 case_wait_signal(unsigned port)
 {
@@ -197,7 +197,7 @@ blocked_main(void *arg)
 
 /*
  * A thread that blocked all signals before there was a device rings a doorbell all the same, also of
- * a device that has been at rest for a while. (A doorbell of zeros rings for nobody.)
+ * a device that has been idle for a while. (A doorbell of zeros addresses no queue.)
  */
 static void
 case_blocked(unsigned port)

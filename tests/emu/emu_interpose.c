@@ -65,7 +65,7 @@ check_files(void)
 	CHECK(fd >= 0);
 	close(fd);
 	close(dir);
-	/* Links and real paths stay in the world that the program believes in. */
+	/* Links and real paths show the emulated files only. */
 	CHECK(readlink(IBDEV, buf, sizeof(buf)) > 0);
 	full = realpath(IBDEV "/device", NULL);
 	CHECK(full != NULL && strcmp(full, "/sys/devices/mlxemu/0000:c1:00.0") == 0);

@@ -14,7 +14,7 @@
 #define STATUS PRM_STATUS_NO_RESOURCES
 #define SYNDROME 0x2a3d5cu
 
-/** The outbox says why, and nothing else is in it. */
+/** The outbox has status and syndrome, and nothing else. */
 static void
 check_refusal(const uint8_t *out)
 {

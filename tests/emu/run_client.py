@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Runs one case of emu_client and checks the launcher's verdict on it.
+"""Runs one case of emu_client and checks its exit status and report.
 
 usage: run_client.py MLXEMU PROGRAM CASE STATUS [LINE...]
 
 STATUS is the exit status that `mlxemu run --audit` must have; each LINE must be found in its
-report. The run directory must be gone afterwards.
+report. The run directory must not exist afterwards.
 """
 import os
 import subprocess
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 
-def judge(got, left, status, lines):
+def check_run(got, left, status, lines):
     """1, and what is wrong with a run: its exit status, what is left of it, lines that are not there; or 0."""
     bad = []
     if got.returncode != status:
@@ -40,7 +40,7 @@ def main():
                              timeout=60, check=False)
         left = os.listdir(tmp)
     sys.stderr.write(got.stderr)
-    return judge(got, left, int(status), lines)
+    return check_run(got, left, int(status), lines)
 
 
 if __name__ == '__main__':

@@ -1,19 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Runs one case of emu_vfio and checks the launcher's verdict on it.
+"""Runs one case of emu_vfio and checks its exit status and report.
 
 usage: run_vfio.py MLXEMU PROGRAM CASE STATUS [--opt=OPTION ...] [--env=NAME=VALUE ...] [LINE...]
 
 STATUS is the exit status that `mlxemu run --open vfio --audit` with the further OPTIONs must have;
-each LINE must be found in its report. The run directory must be gone afterwards.
+each LINE must be found in its report. The run directory must not exist afterwards.
 """
 import os
 import subprocess
 import sys
 import tempfile
 
-from run_client import judge
+from run_client import check_run
 
 
 def main():
@@ -30,7 +30,7 @@ def main():
                              timeout=80, check=False)
         left = os.listdir(tmp)
     sys.stderr.write(got.stdout + got.stderr)
-    return judge(got, left, int(status), lines)
+    return check_run(got, left, int(status), lines)
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""The device's clock as unmodified rdma-core shows it, against what the emulator says is true.
+"""The device's clock as unmodified rdma-core shows it, compared with the emulator's own values.
 
 usage: test_clock.py MLXEMU
 
@@ -69,7 +69,7 @@ def agree(clock, what, truth):
     raw = clock.raw()
     expect(raw == truth["cycles"], f"{what}: the counter is {raw}, not {truth['cycles']}")
     ns = clock.ns(raw)
-    expect(ns == truth["ptp_ns"], f"{what}: the page says {ns}, not {truth['ptp_ns']}")
+    expect(ns == truth["ptp_ns"], f"{what}: the page has {ns}, not {truth['ptp_ns']}")
 
 
 def ptp(clock, hz):
@@ -81,7 +81,7 @@ def ptp(clock, hz):
     clock.ctl("clock", "slew", "50000")
     expect(abs(clock.ns(raw) - ns) <= 1, "a slew does not break the line")
     after = clock.truth(f"ns={NS}")
-    expect(after["slew_ppb"] == 50000, "the slew is told")
+    expect(after["slew_ppb"] == 50000, "the slew is reported")
     # Cycles in a second, scaled by mult: a step of the old scale is up to 120 ppb.
     want = (after["cycles"] - before["cycles"]) * NS // hz * (1 + 50e-6)
     expect(abs(clock.ns(clock.raw()) - ns - want) < 130, "the slew bends the line")
@@ -100,7 +100,7 @@ def oscillator(clock, hz):
 
 
 def busy(clock):
-    """A page that is being written for ever: EBUSY; without the rule it heals by itself."""
+    """A page whose writer never finishes: EBUSY; without the rule it is readable again."""
     clock.ctl("fault", "add", "on clock.page do tear")
     clock.truth("ns=2000000")
     try:
@@ -132,7 +132,7 @@ def child(mlxemu, hz, shift, real):
 
 
 def answers(mlxemu):
-    """What a context says that lacks one of the two pages: a number, or the errno."""
+    """The reply of a context that lacks one of the two pages: a number, or the errno."""
     clock = Clock(mlxemu)
     for read in (clock.raw, lambda: clock.ns(0)):
         try:

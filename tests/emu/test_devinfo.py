@@ -59,7 +59,7 @@ def main():
     for ports, profile in runs:
         names = sorted(re.findall(r'mlx5_\d+', run(mlxemu, ports, profile, 'ibv_devices')))
         bad += check('ibv_devices', names, [f'mlx5_{i}' for i in range(ports)])
-        # Libraries list devices in the directory's order, which is nobody's.
+        # Libraries list devices in the directory's order, which is arbitrary.
         devices = sorted(fields(run(mlxemu, ports, profile, 'ibv_devinfo', '-v')),
                          key=lambda dev: dev['hca_id'])
         bad += check('devices', len(devices), ports)

@@ -41,7 +41,7 @@ def refused(mlxemu, status, words, *args, **kw):
     run = Run(mlxemu, *args, **kw)
     lines = run.err.splitlines()
     expect(run.status == status, f'{run.args}: status {run.status}, not {status}')
-    expect(len(lines) == 1 and lines[0].startswith('mlxemu: '), f'{run.args}: said {run.err!r}')
+    expect(len(lines) == 1 and lines[0].startswith('mlxemu: '), f'{run.args}: printed {run.err!r}')
     for word in words:
         expect(word in run.err, f'{run.args}: {word!r} is not in {run.err!r}')
     expect(run.out == '', f'{run.args}: wrote {run.out!r} to stdout')
@@ -89,7 +89,7 @@ def bad_input(mlxemu):
 
 
 def refused_makes_nothing(mlxemu):
-    """Whatever is refused, and wherever it stands: no file is made, none is emptied."""
+    """A refused command line creates no file and truncates none, wherever the refused word is."""
     bad = (['--frobnicate'], ['--ports', '0'], ['--wire', '7=loop'], ['--capture', '1=d'], ['--vf', '3'],
            ['--wire', '0=pcap:/nonexistent/in.pcap'], ['--report', '/nonexistent/r'], ['--capture', '0=.'],
            ['--trace', 'r/'], ['--profile', 'cx3', '--open', 'vfio'])
@@ -128,7 +128,7 @@ def numbers(mlxemu):
         expect('BUSY' in Run(mlxemu, 'explain', code).out, f'explain {code}')
 
 
-def ask(mlxemu, tmp):
+def control(mlxemu, tmp):
     """To the process that runs below tmp: what is not known is named, with what is; numbers are decimal or 0x."""
     folder = os.path.join(tmp, os.listdir(tmp)[0])
     pid = [name[4:] for name in os.listdir(folder) if name.startswith('ctl.')][0]
@@ -157,13 +157,13 @@ def ask(mlxemu, tmp):
     expect(got.stdout == b'link up\n', f'--pid in hexadecimal: {got}')
 
 
-def asked(mlxemu, client):
+def control_by_pid(mlxemu, client):
     with tempfile.TemporaryDirectory() as tmp:
         with subprocess.Popen([mlxemu, 'run', '--ports', '2', '--', client, 'wait-signal'],
                               env=dict(os.environ, TMPDIR=tmp), text=True, stdout=subprocess.PIPE) as proc:
             try:
                 expect(proc.stdout.readline() == 'waiting\n', 'the program waits')
-                ask(mlxemu, tmp)
+                control(mlxemu, tmp)
             finally:
                 proc.terminate()
     for words, args in ((['--pid', 'value'], ['--pid']), (["'no'"], ['--pid', 'no']), (["'*'"], ['--pid=*', 'help']),
@@ -218,12 +218,12 @@ def statuses(mlxemu, quiet):
     expect(Run(mlxemu, 'run', '--', 'sh', '-c', 'kill -9 $$').status == 137, 'status 128 + 9')
     run = Run(mlxemu, 'run', '--audit', '--', quiet)
     expect(run.status == 0, f'a program without RDMA: {run.out}{run.err}')
-    expect(run.err == 'audit: clean (no process opened a device)\n', f'said {run.err!r}')
+    expect(run.err == 'audit: clean (no process opened a device)\n', f'printed {run.err!r}')
     # The program's own options are its own, and an existing LD_PRELOAD stays.
     run = Run(mlxemu, 'run', 'echo', '--ports', '99')
-    expect(run.out == '--ports 99\n', f'said {run.out!r}')
+    expect(run.out == '--ports 99\n', f'printed {run.out!r}')
     run = Run(mlxemu, 'run', '--', 'sh', '-c', 'echo $LD_PRELOAD', env={'LD_PRELOAD': 'libdl.so.2'})
-    # A launcher built with a sanitizer does not start behind somebody else's library.
+    # A launcher built with a sanitizer does not start after another preloaded library.
     if 'ASan runtime does not come first' not in run.err:
         expect(run.out.strip().endswith(':libdl.so.2'), f'LD_PRELOAD {run.out!r}')
         expect('libmlxemu.so' in run.out, f'LD_PRELOAD {run.out!r}')
@@ -278,8 +278,8 @@ def signals(mlxemu, client):
             expect(not os.listdir(tmp), f'{sig.name}: left something')
 
 
-def reader_gone(mlxemu):
-    """Nobody reads the report: the run directory goes all the same."""
+def reader_closed(mlxemu):
+    """The report's reader exits: the run directory is removed all the same."""
     with tempfile.TemporaryDirectory() as tmp:
         read_end, write_end = os.pipe()
         os.close(read_end)
@@ -287,8 +287,8 @@ def reader_gone(mlxemu):
                               env=dict(os.environ, TMPDIR=tmp), stdout=subprocess.DEVNULL,
                               stderr=write_end) as proc:
             os.close(write_end)
-            expect(proc.wait(timeout=60) == 0, f'reader gone: status {proc.returncode}')
-        expect(not os.listdir(tmp), 'reader gone: left something')
+            expect(proc.wait(timeout=60) == 0, f'reader closed: status {proc.returncode}')
+        expect(not os.listdir(tmp), 'reader closed: left something')
 
 
 def main():
@@ -296,7 +296,7 @@ def main():
     bad_input(mlxemu)
     refused_makes_nothing(mlxemu)
     numbers(mlxemu)
-    asked(mlxemu, client)
+    control_by_pid(mlxemu, client)
     unprivileged(mlxemu)
     tap_through_closing_program(mlxemu)
     help_pages(mlxemu)
@@ -304,7 +304,7 @@ def main():
     files(mlxemu, client)
     killed(mlxemu, client)
     signals(mlxemu, client)
-    reader_gone(mlxemu)
+    reader_closed(mlxemu)
     return 1 if FAILED else 0
 
 

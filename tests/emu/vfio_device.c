@@ -57,7 +57,7 @@ case_vfio_faults(unsigned port)
 }
 
 static void *
-asks(void *arg)
+commands(void *arg)
 {
 	struct ibv_context *ctx = arg;
 	sigset_t all;
@@ -70,7 +70,7 @@ asks(void *arg)
 	return NULL;
 }
 
-/* Two ports, three threads, and somebody who takes the events. */
+/* Two ports, three threads, and one that reads the events. */
 void
 case_vfio_threads(unsigned port)
 {
@@ -84,7 +84,7 @@ case_vfio_threads(unsigned port)
 		return;
 	p = (struct pollfd){.fd = mlx5dv_vfio_get_events_fd(two), .events = POLLIN};
 	for (unsigned i = 0; i < 3; i++)
-		CHECK_EQ(pthread_create(&thread[i], NULL, asks, of[i]), 0);
+		CHECK_EQ(pthread_create(&thread[i], NULL, commands, of[i]), 0);
 	for (unsigned i = 0; i < COMMANDS; i++)
 		if (poll(&p, 1, 1) > 0)
 			CHECK_EQ(mlx5dv_vfio_process_events(two), 0);
@@ -105,7 +105,7 @@ health_moves(const volatile uint32_t *bar, bool moves)
 {
 	uint32_t before = bar[SEG_HEALTH_COUNTER];
 
-	/* A counter that stands still is watched for 300 ms. */
+	/* A stopped counter is watched for 300 ms. */
 	CHECK_EQ(AWAIT(bar[SEG_HEALTH_COUNTER] != before, moves ? 5000 : 300), moves);
 }
 
@@ -130,14 +130,14 @@ vfio_pci_there(unsigned port)
 }
 
 static void *
-asks_once(void *arg)
+command_once(void *arg)
 {
-	/* There is no answer any more: the library waits for ever. */
+	/* There is no reply: the library waits without a limit. */
 	(void)vfio_query_caps(arg);
 	return NULL;
 }
 
-/* The segment's words live; then the firmware fails, says so there, and answers nothing. */
+/* The health counter runs; then the firmware fails, reports it in the segment, and answers no command. */
 void
 case_vfio_fatal(unsigned port)
 {
@@ -161,7 +161,7 @@ case_vfio_fatal(unsigned port)
 	CHECK_EQ(control("health syndrome=8"), 0);
 	CHECK(wait_for(&bar[SEG_RFR], 0x80000000, 0x80000000));
 	CHECK_EQ(ntohl(bar[SEG_SYNDROME]) >> 16 & 0xff, 8);
-	CHECK_EQ(pthread_create(&thread, NULL, asks_once, ctx), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, command_once, ctx), 0);
 	pass_us(100000); /* The command must not return. */
 	CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
 	/* It can still be unplugged. */
@@ -186,10 +186,10 @@ case_vfio_remove(unsigned port)
 	if (ctx == NULL)
 		return;
 	bar = bar_of(ctx);
-	CHECK_EQ(pthread_create(&thread, NULL, asks_once, ctx), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, command_once, ctx), 0);
 	CHECK(wait_for(&bar[SEG_FW_VERSION], 0xffffffff, 0xffffffff));
 	CHECK_EQ(ntohl(bar[0]), 0xffffffff);
-	/* The name is gone. */
+	/* The device is no longer listed. */
 	CHECK(vfio_open(port) == NULL);
 	CHECK_EQ(pthread_tryjoin_np(thread, NULL), EBUSY);
 	_exit(check_failures != 0);
@@ -273,7 +273,7 @@ case_vfio_shut(unsigned port)
 	CHECK(vfio_open(port) == NULL);
 	CHECK_EQ(errno, EBUSY);
 	CHECK(ibv_open_device(list[port]) == NULL);
-	/* The library tells another errno than it got. */
+	/* The library returns another errno than it received. */
 	CHECK_EQ(open("/dev/infiniband/uverbs0", O_RDWR), -1);
 	CHECK_EQ(errno, EBUSY);
 	ibv_free_device_list(list);

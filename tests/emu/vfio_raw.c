@@ -53,7 +53,7 @@ nodes(unsigned port)
 	CHECK_EQ(stat(group_node(port), &st), 0);
 	CHECK(S_ISCHR(st.st_mode));
 	CHECK_ERRNO(open("/dev/vfio/39", O_RDWR), ENOENT);
-	/* No door of the kernel's driver. */
+	/* No entry point of the kernel's driver. */
 	CHECK_ERRNO(open("/dev/infiniband/uverbs0", O_RDWR), ENOENT);
 	CHECK_ERRNO(stat("/sys/class/infiniband/mlx5_0", &st), ENOENT);
 }
@@ -275,7 +275,7 @@ interrupts(struct raw *r)
 	CHECK_ERRNO(irqs_set(r, VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_MASK, 0, 1, 0), ENOTTY);
 	CHECK_ERRNO(irqs_set(r, fds, 0, 1, null), EINVAL);
 	CHECK_ERRNO(irqs_set(r, fds, 0, 1, 1000), EBADF);
-	/* The first call says how many. */
+	/* The first call returns the number. */
 	CHECK_EQ(irqs_set(r, fds, 0, 4, -1), 0);
 	CHECK_ERRNO(irqs_set(r, fds, 4, 1, ev), EINVAL);
 	CHECK_EQ(irqs_set(r, fds, 3, 1, ev), 0);
@@ -296,7 +296,7 @@ interrupts(struct raw *r)
 	close(ev);
 }
 
-/* Whoever counts the health counter up has looked at the doorbell before, each time. */
+/* The thread that increments the health counter reads the doorbell before, each time. */
 static void
 bell_seen(const volatile uint32_t *b)
 {
@@ -385,7 +385,7 @@ case_vfio_raw(unsigned port)
 	munmap(r.memory, 16 * PAGE);
 }
 
-/* The command queue's page goes while the device has it mapped: a kernel pins it, here it is told. */
+/* Unmap the command queue's page while the device uses it: a kernel pins it, the emulator reports it. */
 void
 case_vfio_lost(unsigned port)
 {
@@ -419,7 +419,7 @@ case_vfio_lost(unsigned port)
 	CHECK_EQ(close(r.container), 0);
 }
 
-/* Who listens is told that the card goes; what is left of it reads as ones. */
+/* The request eventfd signals the removal; registers read as ones afterwards. */
 void
 case_vfio_request(unsigned port)
 {

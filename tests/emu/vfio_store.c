@@ -88,7 +88,7 @@ wide(uint32_t v)
 	}
 }
 
-/* The present value, whatever lies between two loads. */
+/* The present value, for any time between two loads. */
 static void
 counter_moves(void)
 {
@@ -102,7 +102,7 @@ counter_moves(void)
 	}
 }
 
-/* The upper half stands still for seconds: each form of load finds its bytes. */
+/* The upper half does not change for seconds: each form of load finds its bytes. */
 static void
 loads(void)
 {

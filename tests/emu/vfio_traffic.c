@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Queues of a program that has the device through VFIO: made by DEVX over umems, frames steered by
- * flow tables, completions told by an event queue that wakes a sleeper through its MSI vector.
+ * flow tables, completions reported by an event queue that wakes a sleeper through its MSI vector.
  */
 #include <linux/vfio.h>
 #include <poll.h>
@@ -23,7 +23,7 @@
 #define TX_DATA (CLIENT_DATA + ENTRIES * BUF_BYTES)
 #define FRAME_BYTES 128u
 #define LOG_EQ 6u
-#define WAKE_MS 20000 /* a machine may be slow; a lost wake-up is for ever */
+#define WAKE_MS 20000 /* a machine may be slow; a lost wake-up never comes */
 #define EQ_ARM 0x40u
 #define CQ_ARM 0x20u
 
@@ -40,7 +40,7 @@ struct bench {
 	uint32_t tx_ci, rx_ci, arm_sn;
 };
 
-/* What the library asks of its users: events are looked at when its descriptor says so. */
+/* As the library requires: process events when its descriptor is readable. */
 static void *
 pump(void *arg)
 {
@@ -142,7 +142,7 @@ open_eq(struct bench *b)
 	return true;
 }
 
-/* The receive CQ is the EQ's; that of the sender is told to the library's, which passes over it. */
+/* The receive CQ is the EQ's; the sender's reports to the library's EQ, which ignores it. */
 static void
 open_cqs(struct bench *b)
 {
@@ -324,7 +324,7 @@ eq_take(struct bench *b)
 	return n;
 }
 
-/* Sleeps until the receive CQ has something. False: nobody woke it. */
+/* Sleeps until the receive CQ has something. False: it was not woken. */
 static bool
 sleep_for(struct bench *b)
 {

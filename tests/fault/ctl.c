@@ -49,7 +49,7 @@ exchange(const json_t *request)
 }
 
 json_t *
-ctl_ask(const char *command, const char *key, const char *value)
+ctl_request(const char *command, const char *key, const char *value)
 {
 	json_t *request = json_object(), *reply;
 	char *text;
@@ -73,7 +73,7 @@ ctl_ask(const char *command, const char *key, const char *value)
 int
 ctl_fault_add(const char *rule)
 {
-	json_t *reply = ctl_ask("fault.add", "rule", rule);
+	json_t *reply = ctl_request("fault.add", "rule", rule);
 
 	json_decref(reply);
 	return reply != NULL ? 0 : -EINVAL;
@@ -82,7 +82,7 @@ ctl_fault_add(const char *rule)
 void
 ctl_fault_get(struct ctl_fault *fault)
 {
-	json_t *reply = ctl_ask("fault.list", NULL, NULL), *rule;
+	json_t *reply = ctl_request("fault.list", NULL, NULL), *rule;
 	const char *name;
 	size_t i;
 
@@ -100,5 +100,5 @@ ctl_fault_get(struct ctl_fault *fault)
 void
 ctl_fault_clear(void)
 {
-	json_decref(ctl_ask("fault.clear", NULL, NULL));
+	json_decref(ctl_request("fault.clear", NULL, NULL));
 }

@@ -17,9 +17,9 @@ int ctl_open(void);
  * @param command its name
  * @param key, value one argument of the command, or NULL
  * @return the reply, to be freed by json_decref(); NULL, after one line on stdout, when there is
- *   none or it says that the command failed
+ *   none, or the reply reports an error
  */
-json_t *ctl_ask(const char *command, const char *key, const char *value);
+json_t *ctl_request(const char *command, const char *key, const char *value);
 /** Adds a fault rule. 0 or -EINVAL. */
 int ctl_fault_add(const char *rule);
 /** What the rules saw and hit since they were added. */

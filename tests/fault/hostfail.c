@@ -77,7 +77,7 @@ hostfail_disarm(struct hostfail_hit *out)
 
 /* ------------------------------------------------------------------ the functions */
 
-/* real_NAME is the function itself, fake_NAME stands before it. */
+/* real_NAME is the function itself, fake_NAME replaces it. */
 #define FAKE(type, name, failure, err, params, args) \
 	static type (*real_##name) params; \
 	static type \
@@ -159,7 +159,7 @@ FAKE(int, rte_mem_event_callback_register, -1, ENOMEM,
 FAKE(int, rte_mempool_event_callback_register, -ENOMEM, ENOMEM, (void *fn, void *arg), (fn, arg))
 FAKE(int, rte_mbuf_dyn_rx_timestamp_register, -1, ENOMEM, (int *offset, uint64_t *flag),
      (offset, flag))
-/* Does not tell why: text that cannot be read, or no memory. */
+/* No errno is known: unreadable text, or no memory. */
 FAKE(struct rte_kvargs *, rte_kvargs_parse, NULL, EINVAL,
      (const char *args, const char *const keys[]), (args, keys))
 FAKE(int, rte_ctrl_thread_create, -EAGAIN, EAGAIN,

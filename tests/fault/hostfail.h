@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * The host says no: the k-th call that a library makes of the host's functions fails.
+ * Failures of the host: the k-th call that a library makes to a function of the host fails.
  *
  * The imports of the named libraries (malloc, mmap, socket, rte_zmalloc, ...) are led through here,
  * those of everybody else are not: an emulated device in the same process keeps its memory. Only

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Runs the cells of the fault matrix and says how each came out; see sweep.h. */
+/* Runs the cells of the fault matrix and prints the result of each; see sweep.h. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "sweep.h"
 
 #define POOL_MBUFS 1023
-/* More than any operation asks for: the loop over k ends before. */
+/* More requests than any operation makes: the loop over k ends before. */
 #define MOST_K 2000
 /* Failed cells of one operation whose log is shown. */
 #define MOST_LOGS 3
@@ -129,7 +129,7 @@ operate(const struct op *op)
 }
 
 static void
-judge_failure(struct cell *c)
+check_failure(struct cell *c)
 {
 	int rc;
 
@@ -149,14 +149,14 @@ judge_failure(struct cell *c)
 }
 
 static void
-judge_success(struct cell *c)
+check_success(struct cell *c)
 {
 	const char *line;
 	unsigned int n = log_complaints(&line);
 
 	expect(c, c->op->always || c->hit.harmless || c->kind->tolerated(c->op, c->k, &c->hit),
 	       "did not fail");
-	/* One lost object keeps all that it stands on, and each is named. */
+	/* A leaked object keeps the objects that it needs, and each is reported. */
 	if (c->kind->teardown)
 		expect(c, n > 0 && n == log_losses(), "%u lines of log, %u of losses", n,
 		       log_losses());
@@ -232,20 +232,20 @@ cell_run(struct cell *c)
 	if (!c->hit.hit)
 		expect(c, c->rc == 0, "not hit, returned %d", c->rc);
 	else if (c->rc != 0)
-		judge_failure(c);
+		check_failure(c);
 	else
-		judge_success(c);
+		check_success(c);
 	cell_finish(c);
 }
 
 /* ------------------------------------------------------------------ one operation, one kind */
 
 struct row {
-	unsigned int asked, cells, failed, refused; /* refused: the operation failed, as it must. */
+	unsigned int requests, cells, failed, refused; /* refused: the operation failed, as it must. */
 };
 
 static void
-tell_story(const struct cell *c)
+story_print(const struct cell *c)
 {
 	printf("FAILED %s, %s %u (%s%s%s %s): %s\n", c->op->name, c->kind->name, c->k, c->hit.name,
 	       c->hit.by[0] != '\0' ? " by " : "", c->hit.by, c->hit.hit ? c->hit.what : "not hit",
@@ -265,7 +265,7 @@ row_cell(struct row *row, const struct kind *kind, const struct op *op, unsigned
 	c.variant = variant;
 	cell_run(&c);
 	if (c.why[0] != '\0') {
-		tell_story(&c);
+		story_print(&c);
 		if (row->failed++ < MOST_LOGS)
 			printf("%s\n", log_text());
 	}
@@ -275,15 +275,15 @@ row_cell(struct row *row, const struct kind *kind, const struct op *op, unsigned
 }
 
 void
-row_write(FILE *out, const char *kind, const char *name, unsigned int asked, unsigned int cells,
+row_write(FILE *out, const char *kind, const char *name, unsigned int requests, unsigned int cells,
 	  unsigned int failed, unsigned int refused, uint64_t ms)
 {
-	printf("%-9s %-32s %4u asked for, %5u cells, %5u passed, %5u clean errors, %6" PRIu64
-	       " ms\n", kind, name, asked, cells, cells - failed, refused, ms);
+	printf("%-9s %-32s %4u requests, %5u cells, %5u passed, %5u clean errors, %6" PRIu64
+	       " ms\n", kind, name, requests, cells, cells - failed, refused, ms);
 	if (out != NULL)
-		fprintf(out, "{\"kind\": \"%s\", \"operation\": \"%s\", \"asked\": %u, "
+		fprintf(out, "{\"kind\": \"%s\", \"operation\": \"%s\", \"requests\": %u, "
 			"\"cells\": %u, \"passed\": %u, \"errors\": %u, \"ms\": %" PRIu64 "}\n",
-			kind, name, asked, cells, cells - failed, refused, ms);
+			kind, name, requests, cells, cells - failed, refused, ms);
 }
 
 static void
@@ -296,10 +296,10 @@ row_run(const struct kind *kind, const struct op *op, FILE *out)
 	for (unsigned int v = 0; v < kind->nb_variants; v++) {
 		for (k = v % stride; k < MOST_K && row_cell(&row, kind, op, k, v); k += stride)
 			;
-		row.asked = RTE_MAX(row.asked, k);
+		row.requests = RTE_MAX(row.requests, k);
 	}
 	failed_rows += row.failed != 0;
-	row_write(out, kind->name, op->name, row.asked, row.cells, row.failed, row.refused,
+	row_write(out, kind->name, op->name, row.requests, row.cells, row.failed, row.refused,
 		  now_ms() - begin);
 }
 

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * The sweep: each operation of a port, with each of the things it asks of the device or of the
+ * The sweep: each operation of a port, with each of its requests to the device or to the
  * host refused in turn, in one process.
  *
  * A cell is (operation, k, fault): the k-th thing is refused, then the operation must have failed
@@ -39,7 +39,7 @@ struct op {
 	int (*undo)(void);
 	/** What the port would take along if it still meant to do what failed, or NULL. */
 	int (*change)(void);
-	/** Second queue stands still meanwhile. */
+	/** The second queue is idle meanwhile. */
 	bool one_queue;
 	/** The link is down in between: nothing passes. */
 	bool silent;
@@ -85,14 +85,14 @@ struct kind {
 };
 extern const struct kind sweep_kinds[];
 extern const unsigned int sweep_nb_kinds;
-/** Learns what the library asks of the device by itself. 0 or a negative errno. */
+/** Finds which commands the library sends by itself. 0 or a negative errno. */
 int kinds_init(void);
 
 /* ------------------------------------------------------------------ sweep.c, sweep_values.c */
 
 uint64_t now_ms(void);
 /** One line of the table, and the same for the report. */
-void row_write(FILE *out, const char *kind, const char *name, unsigned int asked,
+void row_write(FILE *out, const char *kind, const char *name, unsigned int requests,
 	       unsigned int cells, unsigned int failed, unsigned int refused, uint64_t ms);
 /** Rows that failed. */
 unsigned int values_run(FILE *out);
@@ -104,7 +104,7 @@ int log_open(void);
 void log_clear(void);
 /** Warnings and errors of the driver since log_clear(): how many, and the last one. */
 unsigned int log_complaints(const char **last);
-/** Of these, how many tell of something that stays behind. */
+/** Of these, how many report something that is left behind. */
 unsigned int log_losses(void);
 /** Everything logged since log_clear(). */
 const char *log_text(void);

@@ -31,7 +31,7 @@ MEANING = {
     "ioctl": "system calls refused, six errnos",
     "interface": "requests to the kernel's interface refused, five errnos",
     "host": "memory, descriptors, mappings and callbacks refused",
-    "destroy": "what is taken down is refused for good",
+    "destroy": "each destroy command is refused permanently",
     "value": "replies with wrong values",
 }
 # The other driver with our PCI ids is there, and must not be given the device.
@@ -69,8 +69,8 @@ def report(rows, seconds):
     cells, passed = (sum(row[key] for row in rows) for key in ("cells", "passed"))
     summary.append(("all", "", cells, passed, sum(row["errors"] for row in rows), f"{seconds:.1f}"))
     short = table(["kind", "what", "cells", "passed", "clean errors", "s"], summary)
-    detail = table(["kind", "operation", "asked for", "cells", "passed", "ms"],
-                   [[row[key] for key in ("kind", "operation", "asked", "cells", "passed", "ms")]
+    detail = table(["kind", "operation", "requests", "cells", "passed", "ms"],
+                   [[row[key] for key in ("kind", "operation", "requests", "cells", "passed", "ms")]
                     for row in rows if row["cells"]])
     (PROGRAM.parent / "fault-matrix.rst").write_text(
         "Fault matrix\n============\n\n" + short + "\nBy operation\n------------\n\n" + detail)

@@ -119,7 +119,7 @@ command_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 	return command_destroys(hit) || listed(spared, RTE_DIM(spared), op, hit);
 }
 
-/* libibverbs takes EIO of a destroy for a device that is gone, and says that all is well. */
+/* libibverbs takes EIO of a destroy for a removed device, and returns success. */
 static bool
 command_lost(const struct hit *hit)
 {
@@ -169,12 +169,12 @@ ioctl_destroys(const struct hit *hit)
 	       strstr(hit->name, "DEALLOC") != NULL;
 }
 
-/* Which command it was is the other kind's matter: those of probe that may fail are not told apart. */
+/* Which command it was is the other kind's matter: the commands of probe that may fail are not distinguished. */
 static bool
 ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 {
 	static const struct spared spared[] = {
-		{ NULL, "QUERY_PORT" }, /* ethdev asks for the speeds ahead of anything. */
+		{ NULL, "QUERY_PORT" }, /* ethdev reads the speeds before anything else. */
 		{ NULL, "UAR_ALLOC" },	/* There is another kind of UAR. */
 		{ "probe", "ex_query_device" },
 		{ "probe", "MLX5_QUERY_PORT" }, /* Then the vport is the first. */
@@ -196,7 +196,7 @@ ioctl_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 }
 
 /*
- * libibverbs takes EIO for a device that is gone, the driver takes ENODEV for it. The library says
+ * libibverbs takes EIO for a removed device, the driver takes ENODEV for it. The library reports
  * nothing of UARs. And it tries once more in the way of older kernels when it opens a device.
  */
 static bool
@@ -243,13 +243,13 @@ hostfail_result(unsigned int i, struct hit *hit)
 static bool
 interface_tolerated(const struct op *op, unsigned int k, const struct hit *hit)
 {
-	/* Operations that ask the interface nothing but what they need. */
+	/* Operations whose requests to the interface are all needed. */
 	static const char *const needs_all[] = {
 		"probe", "promiscuous on", "promiscuous off", "allmulticast on", "allmulticast off", "link down",
 	};
 	bool may_spare = true;
 
-	/* Speed and physical counters: the device's own registers tell them as well. */
+	/* Speed and physical counters: the device's registers have them, too. */
 	if (strcmp(hit->name, "SIOCETHTOOL") == 0)
 		return true;
 	for (unsigned int i = 0; i < RTE_DIM(needs_all); i++)
@@ -312,22 +312,22 @@ host_lost(const struct hit *hit)
 	return strcmp(hit->name, "mmap") == 0 && begins(hit->by, "libmlx5");
 }
 
-/* libibverbs says something else of its own failures. */
+/* libibverbs reports its own failures with another errno. */
 static void
 library_errno(struct hit *hit)
 {
 	static const struct {
 		const char *name;
 		int err;
-	} said[] = {
+	} reported[] = {
 		{ "opendir", ENODEV }, /* Nothing to list: no device. */
 		{ "openat", ENODEV },
 		{ "open", ENOENT },
 	};
 
-	for (size_t i = 0; i < RTE_DIM(said); i++)
-		if (begins(hit->by, "libibverbs") && strcmp(hit->name, said[i].name) == 0)
-			hit->err = said[i].err;
+	for (size_t i = 0; i < RTE_DIM(reported); i++)
+		if (begins(hit->by, "libibverbs") && strcmp(hit->name, reported[i].name) == 0)
+			hit->err = reported[i].err;
 	hit->what = strerrorname_np(hit->err);
 }
 
@@ -338,7 +338,7 @@ host_disarm(unsigned int i, struct hit *hit)
 	library_errno(hit);
 }
 
-/* ------------------------------------------------------------------ teardown refused for good */
+/* ------------------------------------------------------------------ teardown refused permanently */
 
 /* The driver tries three times; TIRs and RQTs hold what they lead to. */
 static const char *const destroys[] = {

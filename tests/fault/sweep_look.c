@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What is looked at after each cell: the log, what is held, what the port says, whether it works. */
+/* Checks after each cell: the log, objects held, values of the port, and whether it forwards. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -169,7 +169,7 @@ without_uars(json_t *ledger)
 void
 ledger_take(char *text, size_t bytes)
 {
-	json_t *reply = ctl_ask("ledger", NULL, NULL);
+	json_t *reply = ctl_request("ledger", NULL, NULL);
 	size_t used = heap_ledger(text, bytes);
 	char *device;
 
@@ -189,7 +189,7 @@ ledger_take(char *text, size_t bytes)
 unsigned int
 audit_take(void)
 {
-	json_t *reply = ctl_ask("audit", NULL, NULL);
+	json_t *reply = ctl_request("audit", NULL, NULL);
 	unsigned int n = json_integer_value(json_object_get(reply, "left")) +
 			 json_integer_value(json_object_get(reply, "violations"));
 

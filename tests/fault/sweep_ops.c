@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What can be asked of a port, and what brings it to where that can be asked. */
+/* The operations of a port, and how to bring it to the state in which each can run. */
 
 #include <errno.h>
 
@@ -34,8 +34,8 @@ static int
 do_probe(void)
 {
 	/*
-	 * The host's clock is judged by how busy the machine is, and may have a line of its own to say. For
-	 * statistics the device is asked by who reads them: at the time of that operation, and at no other.
+	 * The quality of the host clock depends on the load of the machine, and may cause a log line. For
+	 * statistics the device is queried by the reader: during that operation, and at no other time.
 	 */
 	return rte_dev_probe(SWEEP_PCI ",clock=page,stats_age_ms=0");
 }
@@ -66,7 +66,7 @@ do_close(void)
 	return rc != 0 ? rc : removed;
 }
 
-/* What the device does not have is not asked for. */
+/* Do not request what the device does not have. */
 static int
 do_configure(void)
 {
@@ -414,7 +414,7 @@ nothing(void)
 /* One direction, and the way back. */
 #define THERE(do_, undo_) RUNNING, .run = do_, .undo = undo_
 #define BACK(do_, undo_) RUNNING, .prepare = do_, .run = undo_, .undo = nothing
-#define ASKS(do_) RUNNING, .run = do_, .undo = nothing
+#define QUERY(do_) RUNNING, .run = do_, .undo = nothing
 const struct op sweep_ops[] = {
 	{ "probe", LEVEL_NONE, LEVEL_PROBED, .run = do_probe },
 	{ "configure", LEVEL_PROBED, LEVEL_CONFIGURED, .run = do_configure },
@@ -442,14 +442,14 @@ const struct op sweep_ops[] = {
 	{ "rx queue start", BACK(do_rxq_stop, do_rxq_start), .one_queue = true },
 	{ "tx queue stop", THERE(do_txq_stop, do_txq_start) },
 	{ "tx queue start", BACK(do_txq_stop, do_txq_start) },
-	{ "stats", ASKS(do_stats) },
-	{ "stats reset", ASKS(do_stats_reset) },
-	{ "xstats", ASKS(do_xstats) },
-	{ "xstats reset", ASKS(do_xstats_reset) },
-	{ "link", ASKS(do_link) },
+	{ "stats", QUERY(do_stats) },
+	{ "stats reset", QUERY(do_stats_reset) },
+	{ "xstats", QUERY(do_xstats) },
+	{ "xstats reset", QUERY(do_xstats_reset) },
+	{ "link", QUERY(do_link) },
 	{ "link down", THERE(do_link_down, do_link_up), .silent = true },
 	{ "link up", BACK(do_link_down, do_link_up), .silent = true },
-	{ "info", ASKS(do_info) },
+	{ "info", QUERY(do_info) },
 	{ "stop", LEVEL_STARTED, LEVEL_SET_UP, .run = do_stop, .always = true },
 	{ "close", LEVEL_SET_UP, LEVEL_NONE, .run = do_close, .always = true },
 	{ "remove", LEVEL_STARTED, LEVEL_NONE, .run = do_remove, .always = true },

@@ -3,7 +3,7 @@
 /*
  * What the fuzz targets share: reading an input piece by piece, and giving up with a reason.
  *
- * An input is a list of records, each begun by a byte that says what it is; numbers are little
+ * An input is a list of records, each begun by a byte with its type; numbers are little
  * endian; an input that ends early reads as zeros. So every byte string is some program.
  */
 #ifndef FZ_H

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Requests to the control socket from bytes, a line each: every one gets an answer that is a JSON
- * object with "ok", a refusal says why in one line, and the machine works on.
+ * object with "ok", a refusal has its reason in one line, and the machine continues.
  */
 #include "../dp/rig.h"
 #include "ctl/emu_ctl.h"

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Frames from the wire: parsed, steered, hashed, spread and completed whatever they hold. What is
- * delivered is the frame (less a stripped tag), its completion says so, and no byte beyond it is
+ * delivered is the frame (less a stripped tag), its completion reports it, and no byte beyond it is
  * touched.
  */
 #include "../dp/rig.h"

@@ -8,7 +8,7 @@
 #include "fz.h"
 
 /**
- * A fuzzer does not guess 64-bit addresses and keys: a segment gets ones that lie in the arena,
+ * A fuzzer does not guess 64-bit addresses and keys: a segment gets ones that are in the arena,
  * or begin so near its end that they leave it.
  */
 static inline void

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Rule files from bytes: each line is taken or refused with one line that names what is wrong,
- * and rules that were taken can be asked and removed.
+ * and accepted rules can be listed and removed.
  */
 #include <errno.h>
 

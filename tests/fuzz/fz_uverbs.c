@@ -3,7 +3,7 @@
 /*
  * Kernel calls from bytes: the front end's own dispatcher is called as the interposed ioctl()
  * calls it. Whatever the attributes hold, the call returns 0 or an errno, writes nothing beyond
- * the room that an attribute gave, and closing the device leaves no object behind.
+ * the space of an attribute, and closing the device leaves no object behind.
  */
 #include <errno.h>
 #include <fcntl.h>

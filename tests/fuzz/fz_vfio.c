@@ -3,7 +3,7 @@
 /*
  * A device behind VFIO from bytes: ioctls of container, group and device with any structure, stores
  * into BAR 0, command queue entries with any mailboxes, and memory that changes under the device.
- * Whatever comes, calls return a result or an errno, write nothing beyond the room they were given,
+ * For any input, calls return a result or an errno, write nothing beyond the space they were given,
  * and closing everything leaves nothing behind.
  */
 #include <errno.h>
@@ -154,7 +154,7 @@ call(int fd, unsigned long request, void *arg)
 	return ret;
 }
 
-/* Any structure, of the length that it says, or shorter: then what lies behind it is not touched. */
+/* Any structure, of the length in its header, or shorter: then the bytes after it are not touched. */
 static void
 any_ioctl(struct fz_in *in)
 {
@@ -492,7 +492,7 @@ end(void)
 	for (unsigned t = 0; t < EMU_OBJ_TYPES; t++)
 		left += emu_obj_count(&m->dev[0], t);
 	emu_audit_reset();
-	/* Firmware that failed begins anew with the next input. */
+	/* Firmware that failed is reset before the next input. */
 	m->dev[0].removed = m->dev[0].failed = false;
 	m->dev[0].fatal = 0;
 	m->dev[0].remove_ns = 0;

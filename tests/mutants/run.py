@@ -3,7 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Puts bugs that other drivers shipped into a copy of ours and sees which test catches each.
 
-A test is run on the copy as it is before it judges a mutant: it has to pass there. A change that
+A test is run on the copy as it is before it runs on a mutant: it has to pass there. A change that
 no longer fits the source, or that does not compile, is an error and not a catch, and so is a test
 that takes too long, but for bugs of which that is the sign (`hangs`).
 """
@@ -29,7 +29,7 @@ EXAMPLES = """examples:
 
 
 class Broken(Exception):
-    """The mutants cannot be judged."""
+    """The mutants cannot be run."""
 
 
 def run(command, timeout=900):
@@ -77,20 +77,20 @@ def changed(mutant, tree):
         text = texts.get(path, path.read_text(encoding="utf-8"))
         found = text.count(change["old"])
         if found != 1:
-            raise Broken(f"{mutant['id']}: its place stands {found} times in {change['file']}")
+            raise Broken(f"{mutant['id']}: its text is {found} times in {change['file']}")
         texts[path] = text.replace(change["old"], change["new"])
     return texts
 
 
-class Judge:
+class Runner:
     """The tests of one build folder: what they need, and how long they take on the driver as it is."""
 
     def __init__(self, build):
         self.build, self.seconds = build, {}
-        self.tests = {test["name"]: test for test in self.ask("--tests")}
-        self.files = {target["id"]: target["filename"] for target in self.ask("--targets")}
+        self.tests = {test["name"]: test for test in self.introspect("--tests")}
+        self.files = {target["id"]: target["filename"] for target in self.introspect("--targets")}
 
-    def ask(self, what):
+    def introspect(self, what):
         done = subprocess.run(["meson", "introspect", str(self.build), what], check=True,
                               stdout=subprocess.PIPE)
         return json.loads(done.stdout)
@@ -105,7 +105,7 @@ class Judge:
              f"{what}: compiling")
 
     def run(self, test, limit):
-        """OK, FAIL, TIMEOUT or what else meson says."""
+        """OK, FAIL, TIMEOUT or another result of meson."""
         name, _, case = test.partition(":")
         log = self.build / "meson-logs/testlog.json"
         log.unlink(missing_ok=True)
@@ -118,37 +118,37 @@ class Judge:
         return next((r for r in results if r != "OK"), "OK" if results else "nothing")
 
     def honest(self, test):
-        """It passes on the driver as it is; asked once."""
+        """It passes on the driver as it is; run once."""
         if test in self.seconds:
             return
         self.compile(test, "the driver as it is")
         print(f"mutants: {test} on the driver as it is", flush=True)
         start = time.monotonic()
-        verdict = self.run(test, 600)
-        if verdict != "OK":
-            raise Broken(f"test '{test}' on the driver without any bug put in: {verdict}")
+        result = self.run(test, 600)
+        if result != "OK":
+            raise Broken(f"test '{test}' on the driver without any bug put in: {result}")
         self.seconds[test] = time.monotonic() - start
 
     def catches(self, test, mutant):
         limit = max(HANG_S, HANG_TIMES * self.seconds[test])
-        verdict = self.run(test, limit if mutant.get("hangs") else 10 * limit)
-        if verdict not in ("OK", "FAIL", "ERROR") and not (verdict == "TIMEOUT"
+        result = self.run(test, limit if mutant.get("hangs") else 10 * limit)
+        if result not in ("OK", "FAIL", "ERROR") and not (result == "TIMEOUT"
                                                            and mutant.get("hangs")):
-            raise Broken(f"{mutant['id']}: {test}: {verdict}, which proves nothing")
-        return verdict != "OK"
+            raise Broken(f"{mutant['id']}: {test}: {result}, which proves nothing")
+        return result != "OK"
 
 
-def one(mutant, tree, judge):
+def one(mutant, tree, runner):
     """Name of the test that caught it, or None."""
     texts = changed(mutant, tree)
     before = {path: path.read_text(encoding="utf-8") for path in texts}
     for test in mutant["tests"]:
-        judge.honest(test)
+        runner.honest(test)
         try:
             for path, text in texts.items():
                 path.write_text(text, encoding="utf-8")
-            judge.compile(test, mutant["id"])
-            if judge.catches(test, mutant):
+            runner.compile(test, mutant["id"])
+            if runner.catches(test, mutant):
                 return test
         finally:
             for path, text in before.items():
@@ -157,7 +157,7 @@ def one(mutant, tree, judge):
 
 
 def prepare(mutants, tree):
-    """The judge of a copy whose build folder lies in it, as others' does: ccache then knows both."""
+    """The runner of a copy; its build folder is inside, at the usual place, so that ccache finds both."""
     copy_tree(tree)
     for mutant in mutants:
         changed(mutant, tree)
@@ -165,14 +165,14 @@ def prepare(mutants, tree):
     if not (build / "build.ninja").exists():
         print("mutants: configuring", flush=True)
         must(["meson", "setup", str(build), str(tree)], "configuring")
-    return Judge(build)
+    return Runner(build)
 
 
 def report(rows, work):
     caught = sum(row["caught_by"] is not None for row in rows)
     print(f"\n{'bug':4} {'caught by':22} {'s':>5}  what was done to the driver")
     for row in rows:
-        print(f"{row['id']:4} {row['caught_by'] or 'NOBODY':22} {row['seconds']:5.0f}  {row['here']}")
+        print(f"{row['id']:4} {row['caught_by'] or 'NOTHING':22} {row['seconds']:5.0f}  {row['here']}")
     (work / "mutants.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print(f"\nmutants: {caught} of {len(rows)} caught")
     return caught == len(rows)
@@ -206,10 +206,10 @@ def main():
                 changed(m, ROOT)
             print(f"mutants: {len(mutants)} changes have their place")
             return 0
-        judge = prepare(mutants, work / "tree")
+        runner = prepare(mutants, work / "tree")
         for m in mutants:
             start = time.monotonic()
-            caught = one(m, work / "tree", judge)
+            caught = one(m, work / "tree", runner)
             rows.append({"id": m["id"], "here": m["here"], "shipped": m["shipped"],
                          "caught_by": caught, "seconds": time.monotonic() - start})
             print(f"mutants: {m['id']}: {'caught by ' + caught if caught else 'NOT CAUGHT'}",

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * What a burst costs: instructions by single-stepping, TSC ticks by timing, against rings that are filled in
- * advance by a device that then stands still. Every figure is gated on the bursts' having done their work.
+ * advance by a device that then stops. A figure counts only if the bursts did their work.
  *
  * Instructions are exact and hold anywhere; ticks hold for this machine and moment.
  */
@@ -236,7 +236,7 @@ main(int argc, char **argv)
 	mlxpmd_clock_snap_from(&snap, &line);
 	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 3600;
 	mlxpmd_clock_publish(&ts_clock, &snap, NULL);
-	printf("%-42s %8s %10s %10s %10s\n", "burst of 32 unless said; ring 1024", "instr", "tsc min",
+	printf("%-42s %8s %10s %10s %10s\n", "burst of 32 by default; ring 1024", "instr", "tsc min",
 	       "tsc p10", "tsc median");
 	RIG_RX_EACH
 		good = good && measure_all(false, rounds);

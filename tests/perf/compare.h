@@ -23,15 +23,15 @@
 
 enum cmp_arm_id { CMP_STOCK, CMP_OURS, CMP_ARMS };
 
-/** Who wrote the completions, and where they lie when the driver comes. */
+/** Which agent wrote the completions, and where they are when the driver reads them. */
 enum cmp_regime {
 	CMP_H,	/**< The driver's own core: its private caches. */
 	CMP_X,	/**< Another core: dirty in that core's private caches. */
 	CMP_E,	/**< Another core, which then evicted them from its private caches. */
-	CMP_D,	/**< Nobody's cache, memory: for the cost of a line only. */
+	CMP_D,	/**< Memory, in no cache: for the cost of a line only. */
 };
 
-/** What the command line asks for. */
+/** Options of the command line. */
 struct cmp_config {
 	const char *pci[CMP_ARMS];
 	const char *devargs[CMP_ARMS];
@@ -39,7 +39,7 @@ struct cmp_config {
 	const char *rows;	/**< Names, separated by commas. */
 	const char *out;	/**< Results, one JSON object a line; NULL: stdout. */
 	const char *traffic;	/**< "uniform" or "mixed". */
-	const char *profile;	/**< Where the stepped addresses go; NULL: nowhere. */
+	const char *profile;	/**< Where the stepped addresses go; NULL: they are dropped. */
 	uint32_t frame_bytes;	/**< Without FCS, of uniform traffic. */
 	uint16_t ring, burst, fill;
 	uint16_t queues;
@@ -66,14 +66,14 @@ struct cmp_arm {
 	void *rxq, *txq;
 	void *rxq_idle;		/**< A second queue that nothing arrives at; NULL without one. */
 	struct rte_mempool *pool;
-	int ts_offset;		/**< Of the Rx timestamp in mbufs, -1: none is asked for. */
+	int ts_offset;		/**< Of the Rx timestamp in mbufs, -1: none is requested. */
 	uint64_t ts_flag;
 	struct rte_mbuf *pkts[CMP_MAX_FILL + CMP_PAD];
 	uint32_t n;		/**< Packets in pkts. */
 	uint32_t arrive;	/**< Packets that come before the timed stretch. */
 };
 
-/* Members of a result; without memory a figure is missing, which its reader tells. */
+/* Members of a result; if memory is short a figure is missing, which its reader reports. */
 static inline void
 cmp_json_number(json_t *o, const char *key, double value)
 {
@@ -108,28 +108,28 @@ void cmp_ports_close(struct cmp_arm arms[CMP_ARMS]);
 /** Versions, burst functions, device arguments ... as an object; NULL: no memory. */
 json_t *cmp_settings(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS]);
 
-/* compare_device.c: all return 0 or -errno and have said why. */
+/* compare_device.c: all return 0, or -errno after printing the reason. */
 /** Connects to the emulator that this process runs on. */
 int cmp_device_open(const struct cmp_config *c);
 void cmp_device_close(void);
-/** The device runs by itself, or stands still but for the calls below. */
+/** The device runs by itself, or only during the calls below. */
 int cmp_device_run(bool run);
-/** Frames arrive at the port, and lie completed where the regime wants them. */
+/** Frames arrive at the port, and their completions are where the regime requires. */
 int cmp_device_inject(const struct cmp_arm *arm, uint32_t frames, const char *file);
-/** The device does all that it was told by doorbells. */
+/** The device executes all WQEs that doorbells announced. */
 int cmp_device_settle(void);
 /** Counters of a port by name, an object for the caller to delete; NULL on failure. */
 json_t *cmp_device_counters(const struct cmp_arm *arm);
-/** Pins the device's threads and makes the caches be as the regime says from now on. */
+/** Pins the device's threads and makes the caches be as the regime requires from now on. */
 int cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime);
-/** TSC ticks that a load of a line takes which another party left as the regime says. */
+/** TSC ticks that a load of a line takes which another agent left as the regime requires. */
 double cmp_device_line_ticks(const struct cmp_config *c, enum cmp_regime regime);
 
 /* compare_evict.c */
 /** A thread on the device's CPU, to write lines and to evict its private caches. 0 or -errno. */
 int cmp_evictor_start(int cpu);
 void cmp_evictor_stop(void);
-/** Writes to these lines when n is not 0, then evicts when asked to. Returns when done. */
+/** Writes to these lines when n is not 0, then evicts on request. Returns when done. */
 void cmp_evictor_do(uint8_t *lines, uint32_t n, bool evict);
 
 /* compare_traffic.c */
@@ -139,7 +139,7 @@ int cmp_traffic_make(const struct cmp_config *c, const struct cmp_arm arms[CMP_A
 /** The file to be injected in this round. */
 const char *cmp_traffic_file(const struct cmp_arm *arm, uint32_t round);
 void cmp_traffic_remove(void);
-/** One frame to be sent: mixes what i says into it. Returns its length. */
+/** One frame to be sent: its content depends on i. Returns its length. */
 uint32_t cmp_traffic_frame(const struct cmp_config *c, uint8_t *to, uint32_t i);
 
 typedef uint32_t (*cmp_timed)(struct cmp_arm *arm, const struct cmp_config *c);
@@ -176,7 +176,7 @@ int cmp_clock_open(const struct cmp_config *c);
 void cmp_clock_close(void);
 
 /* compare_gate.c */
-/** Whether both drivers do the row's work alike; says the first difference. Adds "gate" to out. */
+/** Whether both drivers do the row's work alike; prints the first difference. Adds "gate" to out. */
 bool cmp_gate(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
 	      json_t *out);
 
@@ -190,7 +190,7 @@ bool cmp_count(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const s
 /** Core cycles per TSC tick, by a chain of multiplications of known latency. */
 double cmp_core_per_tsc(void);
 
-/** Set by SIGINT and SIGTERM: whoever loops looks at it. */
+/** Set by SIGINT and SIGTERM: loops test it. */
 extern volatile bool cmp_stop;
 
 /** One line on stderr. */

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Drives mlxpmd and DPDK's own mlx5 driver in turn, each on its port of one emulated device that
- * fills a ring and then stands still, and writes what each cost: one JSON object a line.
+ * fills a ring and then stops, and writes what each cost: one JSON object a line.
  *
  * `compare` (beside this file) runs it for a table of settings and makes tables and charts of it.
  */
@@ -29,7 +29,7 @@ static const char usage[] =
 "  --rx-offloads A,B      names as DPDK has them: CHECKSUM, RSS_HASH, TIMESTAMP ... (default\n"
 "                         IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM,RSS_HASH)\n"
 "  --tx-offloads A,B      the same for sending (default MBUF_FAST_FREE)\n"
-"  --tx-checksums all|every-second   sent packets ask for IPv4 and UDP checksums\n"
+"  --tx-checksums all|every-second   sent packets request IPv4 and UDP checksums\n"
 "  --traffic uniform|mixed\n"
 "  --frame-bytes N        of uniform and sent frames, without FCS (default 60)\n"
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
@@ -261,7 +261,7 @@ line_write(const struct cmp_config *c, json_t *o)
 	return good;
 }
 
-/* The cost of a line in each regime says what its letter stands for on this machine. */
+/* The cost of a line in each regime shows what its letter means on this machine. */
 static bool
 settings_write(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 {

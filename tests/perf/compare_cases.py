@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass, field
 
-# Both drivers, unless a case says otherwise. The stock driver's own choices are written out, so that
+# Both drivers, unless a case has its own options. The stock driver's own choices are written out, so that
 # nothing depends on the number of queues or on what it finds out about the device.
 STOCK = {
     'rx_vec_en': 1, 'mprq_en': 0, 'rxq_cqe_comp_en': 0,
@@ -60,7 +60,7 @@ CASES = [
     Case('B3', 'receive 60 B and free', row='rx_free'),
     Case('B4', 'receive 60 B, stock with compressed CQEs', stock={'rxq_cqe_comp_en': 1},
          regimes='HE', goal={'H': Goal(1.8, 2.7, 3.2, (24, 18, 13))},
-         alike=False, note='mlxpmd does not ask for compression: it takes plain CQEs'),
+         alike=False, note='mlxpmd does not use compression: it takes plain CQEs'),
     Case('B5.raw', 'receive, raw timestamps', devargs='clock=raw',
          options={'rx-offloads': STAMPS}),
     Case('B5.raw-ns', 'receive: stock raw, mlxpmd nanoseconds', options={'rx-offloads': STAMPS},
@@ -83,10 +83,10 @@ CASES = [
     Case('B9.128', 'send 128 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
          options={'frame-bytes': 128}, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
          alike=False, note='mlxpmd does not inline: it sends by pointer'),
-    Case('B10', 'send 60 B, all ask for checksums', row='tx',
+    Case('B10', 'send 60 B, all request checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'all'},
          goal={'H': Goal(1.5, 2.2, 3.0)}),
-    Case('B10.alt', 'send 60 B, every second asks for checksums', row='tx',
+    Case('B10.alt', 'send 60 B, every second requests checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'every-second'},
          goal={'H': Goal(1.5, 2.2, 3.0)}),
     Case('B11', 'forward 60 B', row='forward', regimes='HE',
@@ -109,7 +109,7 @@ REGIMES = {
     'E': "written by another core, which then evicts them from its private caches",
 }
 LEFT_OUT = [
-    ('regime L', 'needs the device itself to push lines to the shared cache (cldemote); E stands near it '
+    ('regime L', 'needs the device itself to push lines to the shared cache (cldemote); E is close to it '
                  'and is named for what it is'),
     ('B5 real-time format', 'the emulated devices have the free-running format only'),
     ('B4 sessions of a given length, enhanced layout', 'the device makes one session of what arrives '
@@ -134,7 +134,7 @@ def groups(wanted, regimes):
     found = {}
     for regime in regimes:
         for case in wanted:
-            # X stands in for E where it is asked for.
+            # X replaces E on request.
             if regime in case.regimes or (regime == 'X' and 'E' in case.regimes):
                 found.setdefault((regime, tuple(settings_of(case))), []).append(case)
     return [(regime, list(args), cases) for (regime, args), cases in found.items()]

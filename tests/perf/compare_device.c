@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The emulated device: its socket, its threads' places, and where its completions lie. */
+/* The emulated device: its socket, its threads' places, and where its completions are. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -68,7 +68,7 @@ exchange(const char *request, size_t len)
 
 /* The reply to a request that ends with a newline; NULL when refused. Freed by the caller. */
 static json_t *
-ask(const char *request)
+request_send(const char *request)
 {
 	int rc = exchange(request, strlen(request));
 	const json_t *error;
@@ -88,11 +88,11 @@ ask(const char *request)
 	return NULL;
 }
 
-/* Asks, and takes one number out of the reply when name is not NULL. */
+/* Sends a request, and takes one number out of the reply when name is not NULL. */
 static int
-ask_number(const char *request, const char *name, double *value)
+request_number(const char *request, const char *name, double *value)
 {
-	json_t *json = ask(request);
+	json_t *json = request_send(request);
 	const json_t *item;
 	int rc = 0;
 
@@ -174,7 +174,7 @@ cmp_device_close(void)
 int
 cmp_device_run(bool run)
 {
-	return ask_number(run ? "{\"cmd\":\"engine\",\"run\":true}\n" :
+	return request_number(run ? "{\"cmd\":\"engine\",\"run\":true}\n" :
 				"{\"cmd\":\"engine\",\"run\":false}\n", NULL, NULL);
 }
 
@@ -197,7 +197,7 @@ cmp_device_inject(const struct cmp_arm *arm, uint32_t frames, const char *file)
 	snprintf(request, sizeof(request),
 		 "{\"cmd\":\"inject\",\"port\":%u,\"frames\":%u,\"file\":\"%s\"}\n", arm->emu_port,
 		 frames, file);
-	rc = ask_number(request, "delivered", &delivered);
+	rc = request_number(request, "delivered", &delivered);
 	if (rc == 0 && delivered != frames)
 		rc = fail(-EIO, request, "not all frames found a receive buffer");
 	if (rc != 0)
@@ -219,7 +219,7 @@ cmp_device_settle(void)
 
 	snprintf(request, sizeof(request), "{\"cmd\":\"engine.step\",\"polls\":%u}\n", SETTLE_STEP);
 	for (i = 0; rc == 0 && work != 0 && i < SETTLE_PASSES; i++)
-		rc = ask_number(request, "work", &work);
+		rc = request_number(request, "work", &work);
 	if (rc == 0 && work != 0)
 		rc = fail(-ETIMEDOUT, request, "it still has work to do");
 	return rc;
@@ -228,7 +228,7 @@ cmp_device_settle(void)
 json_t *
 cmp_device_counters(const struct cmp_arm *arm)
 {
-	json_t *json = ask("{\"cmd\":\"counters\"}\n"), *port;
+	json_t *json = request_send("{\"cmd\":\"counters\"}\n"), *port;
 
 	if (json == NULL)
 		return NULL;

@@ -22,7 +22,7 @@ static pthread_t thread;
 static bool started;
 static uint8_t *sweep;
 static struct {
-	sem_t asked;
+	sem_t requested;
 	_Atomic unsigned int done;
 	_Atomic bool stop;
 	unsigned int tickets;
@@ -50,7 +50,7 @@ evictor(void *arg)
 {
 	(void)arg;
 	for (;;) {
-		while (sem_wait(&job.asked) != 0)
+		while (sem_wait(&job.requested) != 0)
 			;
 		if (atomic_load(&job.stop))
 			return NULL;
@@ -74,7 +74,7 @@ cmp_evictor_start(int cpu)
 	/* Own pages: untouched ones would all be the same page of zeroes. */
 	for (i = 0; i < EVICT_BYTES; i += LINE)
 		sweep[i] = (uint8_t)i;
-	sem_init(&job.asked, 0, 0);
+	sem_init(&job.requested, 0, 0);
 	atomic_store(&job.stop, false);
 	atomic_store(&job.done, job.tickets);
 	CPU_ZERO(&cpus);
@@ -100,7 +100,7 @@ cmp_evictor_stop(void)
 	if (!started)
 		return;
 	atomic_store(&job.stop, true);
-	sem_post(&job.asked);
+	sem_post(&job.requested);
 	pthread_join(thread, NULL);
 	free(sweep);
 	sweep = NULL;
@@ -117,7 +117,7 @@ cmp_evictor_do(uint8_t *lines, uint32_t n, bool evict)
 	job.evict = evict;
 	job.tickets++;
 	/* Publishes the above, too. */
-	sem_post(&job.asked);
+	sem_post(&job.requested);
 	while (atomic_load_explicit(&job.done, memory_order_acquire) != job.tickets)
 		rte_pause();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Interleaved rounds, what is judged about them, and instructions by single-stepping. */
+/* Interleaved rounds, which of them count, and instructions by single-stepping. */
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #define SPREAD_MAX 0.08
 #define CALIBRATIONS 2001u
 #define STEP_PACKETS 2048u
-/* A sample is over in milliseconds: a driver may look after a device that stands still for long. */
+/* A sample is over in milliseconds: a driver may check a device that stops for long. */
 #define STEP_FILL 128u
 #define STEP_WARM 8u
 #define COUNT_SAMPLES 64u
@@ -216,7 +216,7 @@ rounds_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct
 	  struct run *run)
 {
 	static const enum cmp_arm_id order[] = { CMP_STOCK, CMP_OURS, CMP_OURS, CMP_STOCK };
-	uint64_t said = rte_rdtsc();
+	uint64_t printed = rte_rdtsc();
 	uint32_t at[CMP_ARMS] = { 0, 0 };
 	struct sample s = { 0 };
 
@@ -228,8 +228,8 @@ rounds_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct
 			run->ticks[order[i]][at[order[i]]++] = s.ticks;
 			run->switches += s.switches;
 		}
-		if (rte_rdtsc() - said > 2 * rte_get_tsc_hz()) {
-			said = rte_rdtsc();
+		if (rte_rdtsc() - printed > 2 * rte_get_tsc_hz()) {
+			printed = rte_rdtsc();
 			fprintf(stderr, "compare_bench: row %s: round %u of %u\n", row->name, round,
 				c->rounds);
 		}
@@ -256,7 +256,7 @@ run_sum_up(const struct cmp_row *row, const struct cmp_config *c, struct run *ru
 
 /* Why the run does not count; empty when it does. */
 static void
-run_judge(const struct cmp_config *c, const struct run *run, char *why, size_t len)
+run_check(const struct cmp_config *c, const struct run *run, char *why, size_t len)
 {
 	why[0] = '\0';
 	if (run->switches * ROUNDS_PER_SWITCH > c->rounds) {
@@ -390,7 +390,7 @@ attempts_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 			return false;
 		run->nothing = ticks_of_nothing(row, c);
 		run_sum_up(row, c, run);
-		run_judge(c, run, why, sizeof(why));
+		run_check(c, run, why, sizeof(why));
 		if (why[0] == '\0' || attempt >= c->attempts) {
 			run_add(arms, run, attempt, why, out);
 			return true;
@@ -419,7 +419,7 @@ cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 
 /* ---- device-side counts ---- */
 
-/* One burst a sample: a device that stands still sees only the last doorbell of many. */
+/* One burst a sample: a stopped device sees only the last doorbell of many. */
 static bool
 count_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c, json_t *out)
 {

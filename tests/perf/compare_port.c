@@ -84,7 +84,7 @@ eal_open(const struct cmp_config *c)
 	return -EIO;
 }
 
-/* Ours is loaded when the stock driver has its port already: who asks for a port first gets it. */
+/* Ours is loaded when the stock driver has its port already: the first driver to probe a port gets it. */
 static int
 ours_plug(const struct cmp_config *c)
 {

@@ -50,7 +50,7 @@ cmp_clock_close(void)
 	clock_ctx = NULL;
 }
 
-/* ---- timed loops: nothing in them but calls of the driver and what the row says ---- */
+/* ---- timed loops: nothing in them but calls of the driver and the work of the row ---- */
 
 uint32_t
 cmp_drain(struct cmp_arm *arm, const struct cmp_config *c)

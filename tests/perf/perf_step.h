@@ -20,7 +20,7 @@ extern volatile uint64_t perf_steps;
 int perf_step_init(void);
 
 /**
- * Also notes where each instruction stood, up to max of them from the next reset on; NULL: no more.
+ * Also stores the address of each instruction, up to max of them from the next reset on; NULL: no more.
  * The memory stays the caller's.
  */
 void perf_step_record(uintptr_t *where, uint64_t max);

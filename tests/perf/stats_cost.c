@@ -2,9 +2,9 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * What readers of statistics cost who forwards: io forwarding on a worker, statistics read 10,000 times a
- * second by nobody, by another thread, by the worker itself. Three kinds of round in turn, so that what the
+ * second by no thread, by another thread, by the worker itself. Three kinds of round in turn, so that what the
  * machine does meanwhile hits all alike. Bursts and readings in which the scheduler took the processor away
- * are set aside: they tell of the machine's other work. Who waits by itself is not.
+ * are set aside: they measure other load of the machine. Voluntary waits are kept.
  *
  * Usage: stats_cost EAL-ARGUMENTS -- [SECONDS-OF-A-ROUND [ROUNDS]]; two ports on a cable, two lcores
  */
@@ -23,8 +23,8 @@
 #define ROUNDS_MAX 64u
 #define READS_PER_S 10000
 
-enum who { NOBODY, THREAD, WORKER, NB_WHO };
-static const char *const who_names[NB_WHO] = { "nobody", "another thread", "the worker itself" };
+enum who { NO_THREAD, THREAD, WORKER, NB_WHO };
+static const char *const who_names[NB_WHO] = { "no thread", "another thread", "the worker itself" };
 
 /* Durations in TSC ticks. */
 struct samples {
@@ -50,7 +50,7 @@ sample(struct samples *s, uint64_t ticks)
 		s->at[s->n++] = RTE_MIN(ticks, UINT32_MAX);
 }
 
-/* Whether the scheduler took the processor away since the last time this was asked (getrusage(2)). */
+/* Whether the scheduler took the processor away since the last call (getrusage(2)). */
 static bool
 preempted(void)
 {
