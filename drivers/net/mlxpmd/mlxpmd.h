@@ -17,6 +17,7 @@
 #include <mdv.h>
 #include <mdv_vector.h>
 
+#include "mlxpmd_log.h"
 #include "mlxpmd_rxtx.h"
 #include "mlxpmd_timesync.h"
 
@@ -26,11 +27,6 @@
 #define MLXPMD_MAX_MC_ADDRS 128
 #define MLXPMD_RSS_KEY_BYTES 40
 #define MLXPMD_RETA_MAX 512
-
-extern int mlxpmd_logtype;
-#define MLXPMD_LOG(level, ...) \
-	rte_log(RTE_LOG_##level, mlxpmd_logtype, \
-		RTE_FMT("mlxpmd: " RTE_FMT_HEAD(__VA_ARGS__,) "\n", RTE_FMT_TAIL(__VA_ARGS__,)))
 
 enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
 

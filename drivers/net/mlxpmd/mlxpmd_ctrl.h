@@ -112,17 +112,17 @@ int mlxpmd_rx_intr_disable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 
 /* ---- RSS (mlxpmd_rss.c) ---- */
 /** Traffic classes, each with a TIR of its own; the last takes what the others leave. */
-enum mlxpmd_class {
-	MLXPMD_CLASS_IPV4_TCP, MLXPMD_CLASS_IPV4_UDP, MLXPMD_CLASS_IPV4,
-	MLXPMD_CLASS_IPV6_TCP, MLXPMD_CLASS_IPV6_UDP, MLXPMD_CLASS_IPV6,
-	MLXPMD_CLASS_OTHER, MLXPMD_NB_CLASSES
+enum mlxpmd_rss_class {
+	MLXPMD_RSS_CLASS_IPV4_TCP, MLXPMD_RSS_CLASS_IPV4_UDP, MLXPMD_RSS_CLASS_IPV4,
+	MLXPMD_RSS_CLASS_IPV6_TCP, MLXPMD_RSS_CLASS_IPV6_UDP, MLXPMD_RSS_CLASS_IPV6,
+	MLXPMD_RSS_CLASS_OTHER, MLXPMD_NB_RSS_CLASSES
 };
 uint64_t mlxpmd_rss_supported(const struct mdv_caps *caps);
 uint16_t mlxpmd_rss_reta_size(const struct mdv_caps *caps);
 /** Takes key and hash functions from dev_conf and lays out the default table. */
 int mlxpmd_rss_configure(struct mlxpmd_port *port);
 /** enum mdv_hash_field bits that a class is hashed by under rss_hf. */
-uint32_t mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_class class);
+uint32_t mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_rss_class class);
 int mlxpmd_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *conf);
 int mlxpmd_rss_hash_conf_get(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *conf);
 int mlxpmd_reta_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_reta_entry64 *conf,

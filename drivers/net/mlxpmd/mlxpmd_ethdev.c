@@ -8,8 +8,6 @@
 
 #include "mlxpmd_ctrl.h"
 
-RTE_LOG_REGISTER_DEFAULT(mlxpmd_logtype, NOTICE);
-
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
 
 /* ethdev asks where another call failed: 1 when the device is gone. */

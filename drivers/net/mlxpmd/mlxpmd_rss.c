@@ -22,14 +22,14 @@ static const uint8_t rss_default_key[MLXPMD_RSS_KEY_BYTES] = {
 /** Which hash functions give a class its ports (l4), and which its addresses (l3). */
 static const struct {
 	uint64_t l4, l3;
-} rss_class_hf[MLXPMD_NB_CLASSES] = {
-	[MLXPMD_CLASS_IPV4_TCP] = { RTE_ETH_RSS_NONFRAG_IPV4_TCP, RTE_ETH_RSS_IPV4 },
-	[MLXPMD_CLASS_IPV4_UDP] = { RTE_ETH_RSS_NONFRAG_IPV4_UDP, RTE_ETH_RSS_IPV4 },
-	[MLXPMD_CLASS_IPV4] = { 0, RSS_IPV4_HF },
-	[MLXPMD_CLASS_IPV6_TCP] = { RSS_IPV6_TCP_HF, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_IPV6_EX },
-	[MLXPMD_CLASS_IPV6_UDP] = { RSS_IPV6_UDP_HF, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_IPV6_EX },
-	[MLXPMD_CLASS_IPV6] = { 0, RSS_IPV6_HF },
-	[MLXPMD_CLASS_OTHER] = { 0, 0 },
+} rss_class_hf[MLXPMD_NB_RSS_CLASSES] = {
+	[MLXPMD_RSS_CLASS_IPV4_TCP] = { RTE_ETH_RSS_NONFRAG_IPV4_TCP, RTE_ETH_RSS_IPV4 },
+	[MLXPMD_RSS_CLASS_IPV4_UDP] = { RTE_ETH_RSS_NONFRAG_IPV4_UDP, RTE_ETH_RSS_IPV4 },
+	[MLXPMD_RSS_CLASS_IPV4] = { 0, RSS_IPV4_HF },
+	[MLXPMD_RSS_CLASS_IPV6_TCP] = { RSS_IPV6_TCP_HF, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_IPV6_EX },
+	[MLXPMD_RSS_CLASS_IPV6_UDP] = { RSS_IPV6_UDP_HF, RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_IPV6_EX },
+	[MLXPMD_RSS_CLASS_IPV6] = { 0, RSS_IPV6_HF },
+	[MLXPMD_RSS_CLASS_OTHER] = { 0, 0 },
 };
 
 static uint32_t
@@ -47,7 +47,7 @@ rss_fields_narrow(uint64_t rss_hf, uint32_t fields)
 }
 
 uint32_t
-mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_class class)
+mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_rss_class class)
 {
 	if (rss_hf & rss_class_hf[class].l4)
 		return rss_fields_narrow(rss_hf, RSS_IP_FIELDS | RSS_PORT_FIELDS);

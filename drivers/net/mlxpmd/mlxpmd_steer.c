@@ -26,7 +26,7 @@ struct steer_key {
 
 struct steer_entry {
 	struct steer_key key;
-	struct mdv_rule *rule[MLXPMD_NB_CLASSES];
+	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
 };
 
 struct steer_list {
@@ -38,7 +38,7 @@ struct mlxpmd_steer {
 	struct mdv_obj *rqt;	    /**< The redirection table; NULL without RSS. */
 	struct mdv_obj *rqt_first;  /**< Its first entry, for classes without a hash. */
 	uint32_t rqn[MLXPMD_RETA_MAX]; /**< What the tables hold. */
-	struct mdv_obj *tir[MLXPMD_NB_CLASSES]; /**< Without RSS only the last one. */
+	struct mdv_obj *tir[MLXPMD_NB_RSS_CLASSES]; /**< Without RSS only the last one. */
 	bool rss;
 	struct steer_list list;
 };
@@ -53,14 +53,14 @@ struct mlxpmd_steer {
 static const struct {
 	uint16_t priority;
 	uint8_t ip_version, ip_proto;
-} steer_class[MLXPMD_NB_CLASSES] = {
-	[MLXPMD_CLASS_IPV4_TCP] = { 0, 4, IPPROTO_TCP },
-	[MLXPMD_CLASS_IPV4_UDP] = { 0, 4, IPPROTO_UDP },
-	[MLXPMD_CLASS_IPV4] = { 1, 4, 0 },
-	[MLXPMD_CLASS_IPV6_TCP] = { 0, 6, IPPROTO_TCP },
-	[MLXPMD_CLASS_IPV6_UDP] = { 0, 6, IPPROTO_UDP },
-	[MLXPMD_CLASS_IPV6] = { 1, 6, 0 },
-	[MLXPMD_CLASS_OTHER] = { 2, 0, 0 },
+} steer_class[MLXPMD_NB_RSS_CLASSES] = {
+	[MLXPMD_RSS_CLASS_IPV4_TCP] = { 0, 4, IPPROTO_TCP },
+	[MLXPMD_RSS_CLASS_IPV4_UDP] = { 0, 4, IPPROTO_UDP },
+	[MLXPMD_RSS_CLASS_IPV4] = { 1, 4, 0 },
+	[MLXPMD_RSS_CLASS_IPV6_TCP] = { 0, 6, IPPROTO_TCP },
+	[MLXPMD_RSS_CLASS_IPV6_UDP] = { 0, 6, IPPROTO_UDP },
+	[MLXPMD_RSS_CLASS_IPV6] = { 1, 6, 0 },
+	[MLXPMD_RSS_CLASS_OTHER] = { 2, 0, 0 },
 };
 
 /* ------------------------------------------------------------------ RQT and TIRs */
@@ -118,13 +118,13 @@ rqts_create(struct mlxpmd_port *port)
 }
 
 static uint32_t
-class_fields(const struct mlxpmd_port *port, enum mlxpmd_class class, uint64_t rss_hf)
+class_fields(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, uint64_t rss_hf)
 {
 	return port->steer->rss ? mlxpmd_rss_class_fields(rss_hf, class) : 0;
 }
 
 static void
-tir_attr(const struct mlxpmd_port *port, enum mlxpmd_class class, const uint8_t *key,
+tir_attr(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, const uint8_t *key,
 	 uint64_t rss_hf, struct mdv_tir_attr *attr)
 {
 	const struct mlxpmd_steer *steer = port->steer;
@@ -146,7 +146,7 @@ tirs_create(struct mlxpmd_port *port)
 	struct mdv_tir_attr attr;
 	int class;
 
-	for (class = steer->rss ? 0 : MLXPMD_CLASS_OTHER; class < MLXPMD_NB_CLASSES; class++) {
+	for (class = steer->rss ? 0 : MLXPMD_RSS_CLASS_OTHER; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		tir_attr(port, class, port->rss_key, port->rss_hf, &attr);
 		steer->tir[class] = mdv_tir_create(port->mdv, &attr);
 		if (steer->tir[class] == NULL)
@@ -157,7 +157,7 @@ tirs_create(struct mlxpmd_port *port)
 
 /* A class that gains its hash, or loses it, changes tables by the same command. */
 static int
-tir_modify(struct mlxpmd_port *port, enum mlxpmd_class class, uint64_t old_hf, const uint8_t *key,
+tir_modify(struct mlxpmd_port *port, enum mlxpmd_rss_class class, uint64_t old_hf, const uint8_t *key,
 	   uint64_t rss_hf)
 {
 	struct mdv_tir_attr attr;
@@ -173,7 +173,7 @@ mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 {
 	int class, rc = 0;
 
-	for (class = 0; class < MLXPMD_CLASS_OTHER && port->steer->rss; class++) {
+	for (class = 0; class < MLXPMD_RSS_CLASS_OTHER && port->steer->rss; class++) {
 		rc = tir_modify(port, class, port->rss_hf, key, rss_hf);
 		if (rc != 0)
 			break;
@@ -263,7 +263,7 @@ entry_destroy(struct steer_entry *entry)
 {
 	int class;
 
-	for (class = 0; class < MLXPMD_NB_CLASSES; class++) {
+	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		if (entry->rule[class] != NULL)
 			(void)mdv_rule_destroy(entry->rule[class]);
 		entry->rule[class] = NULL;
@@ -278,7 +278,7 @@ entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 	struct mdv_rule_attr attr;
 	int class;
 
-	for (class = 0; class < MLXPMD_NB_CLASSES; class++) {
+	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		if (port->steer->tir[class] == NULL)
 			continue;
 		attr = (struct mdv_rule_attr){
@@ -384,7 +384,7 @@ mlxpmd_steer_nb_rules(const struct mlxpmd_port *port)
 	int class;
 
 	for (i = 0; port->steer != NULL && i < port->steer->list.n; i++)
-		for (class = 0; class < MLXPMD_NB_CLASSES; class++)
+		for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++)
 			n += port->steer->list.entry[i].rule[class] != NULL;
 	return n;
 }
@@ -427,7 +427,7 @@ mlxpmd_steer_down(struct mlxpmd_port *port)
 	for (i = 0; i < steer->list.n; i++)
 		entry_destroy(&steer->list.entry[i]);
 	free(steer->list.entry);
-	for (class = 0; class < MLXPMD_NB_CLASSES; class++)
+	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++)
 		(void)mdv_obj_destroy(steer->tir[class]);
 	(void)mdv_obj_destroy(steer->rqt);
 	(void)mdv_obj_destroy(steer->rqt_first);
