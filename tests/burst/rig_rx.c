@@ -91,10 +91,10 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	r->q.cq.log_cqes = log_cqes;
 	r->q.cq.cqes = (void *)r->cq;
 	r->q.cq.dbrec = r->dbrec;
-	r->q.rq.wqes = r->rq;
-	r->q.rq.dbrec = &r->rq_dbrec;
-	r->q.rq.log_wqes = log_wqes;
-	r->q.rq.log_stride_bytes = 4 + log_segs;
+	r->q.rq.wq.wqes = r->rq;
+	r->q.rq.wq.dbrec = &r->rq_dbrec;
+	r->q.rq.wq.log_wq_sz = log_wqes;
+	r->q.rq.wq.log_wq_stride = 4 + log_segs;
 	rc = mlxpmd_rxq_arm(&r->q);
 	if (rc == 0) {
 		/* The device has to find 0 on the way to RDY. */
@@ -179,9 +179,9 @@ rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_
 {
 	uint16_t posted = get32(&r->rq_dbrec) - r->wqe_count;
 	uint32_t stride = 16u << r->q.log_segs, done = 0, part, i, s;
-	const uint8_t *wqe = r->rq + (size_t)(r->wqe_count % (1u << r->q.rq.log_wqes)) * stride;
+	const uint8_t *wqe = r->rq + (size_t)(r->wqe_count % (1u << r->q.rq.wq.log_wq_sz)) * stride;
 
-	if (posted == 0 || posted > 1u << r->q.rq.log_wqes) {
+	if (posted == 0 || posted > 1u << r->q.rq.wq.log_wq_sz) {
 		CHECK(posted == 0, "doorbell record %u, counter %u", get32(&r->rq_dbrec), r->wqe_count);
 		r->out_of_buffer++;
 		return false;

@@ -35,11 +35,11 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	t->q.cq.log_cqes = log_cqes;
 	t->q.cq.cqes = (void *)t->cq;
 	t->q.cq.dbrec = t->dbrec;
-	t->q.sq.wqes = t->sq;
-	t->q.sq.dbrec = &t->sq_dbrec;
+	t->q.sq.wq.wqes = t->sq;
+	t->q.sq.wq.dbrec = &t->sq_dbrec;
 	t->q.sq.db_reg = &t->db_reg;
-	t->q.sq.sqn = 0xabcdef;
-	t->q.sq.log_wqebbs = log_wqebbs;
+	t->q.sq.wq.number = 0xabcdef;
+	t->q.sq.wq.log_wq_sz = log_wqebbs;
 	if (mlxpmd_txq_arm(&t->q) == 0) {
 		mlxpmd_txq_open(&t->q);
 		return t;
@@ -84,7 +84,7 @@ rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
 static const uint8_t *
 wqe_byte(const struct rig_tx *t, uint16_t at, uint32_t offset)
 {
-	size_t ring = (size_t)64 << t->q.sq.log_wqebbs;
+	size_t ring = (size_t)64 << t->q.sq.wq.log_wq_sz;
 
 	return t->sq + ((size_t)at * 64 + offset) % ring;
 }
@@ -178,7 +178,7 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 	if (t->db_reg == t->db_seen)
 		return 0; /* A doorbell record alone wakes nobody. */
 	t->db_seen = t->db_reg;
-	CHECK((uint16_t)(pi - t->executed) <= 1u << t->q.sq.log_wqebbs, "%u WQEBBs",
+	CHECK((uint16_t)(pi - t->executed) <= 1u << t->q.sq.wq.log_wq_sz, "%u WQEBBs",
 	      (uint16_t)(pi - t->executed));
 	while (t->executed != pi) {
 		at = t->executed;

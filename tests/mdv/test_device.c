@@ -128,12 +128,12 @@ make_queues(struct mdv_dev *dev)
 	if (ret == 0)
 		ret = mdv_sq_create(dev, &sq_attr, &sq);
 	if (ret == 0)
-		ret = mdv_sq_modify(&sq, MDV_QS_RDY);
+		ret = mdv_wq_modify(&sq.wq, MDV_QS_RDY);
 	if (ret == 0)
 		ret = mdv_rq_create(dev, &rq_attr, &rq);
 	if (ret == 0)
-		ret = mdv_rq_modify(&rq, MDV_QS_RDY);
-	if (ret == 0 && (rqt = mdv_rqt_create(dev, 1, &rq.rqn, 1)) == NULL)
+		ret = mdv_wq_modify(&rq.wq, MDV_QS_RDY);
+	if (ret == 0 && (rqt = mdv_rqt_create(dev, 1, &rq.wq.number, 1)) == NULL)
 		ret = -rte_errno;
 	tir_attr.rqtn = rqt != NULL ? rqt->id : 0;
 	if (ret == 0 && (tir = mdv_tir_create(dev, &tir_attr)) == NULL)
@@ -144,8 +144,8 @@ make_queues(struct mdv_dev *dev)
 	mdv_rule_destroy(rule);
 	mdv_obj_destroy(tir);
 	mdv_obj_destroy(rqt);
-	mdv_rq_destroy(&rq);
-	mdv_sq_destroy(&sq);
+	mdv_wq_destroy(&rq.wq);
+	mdv_wq_destroy(&sq.wq);
 	mdv_obj_destroy(tis);
 	mdv_cq_destroy(&cq);
 	return ret;

@@ -15,8 +15,8 @@ sq_state(struct mdv_sq *sq)
 
 	memset(&in, 0, sizeof(in));
 	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
-	prm_query_sq_in_set_sqn(&in, sq->sqn);
-	if (mdv_obj_query(sq->obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+	prm_query_sq_in_set_sqn(&in, sq->wq.number);
+	if (mdv_obj_query(sq->wq.obj, &in, sizeof(in), &out, sizeof(out)) != 0)
 		return UINT32_MAX;
 	return prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out));
 }
@@ -30,8 +30,8 @@ rq_query(struct mdv_rq *rq, struct prm_rqc *rqc)
 
 	memset(&in, 0, sizeof(in));
 	prm_query_rq_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQ);
-	prm_query_rq_in_set_rqn(&in, rq->rqn);
-	if (mdv_obj_query(rq->obj, &in, sizeof(in), &out, sizeof(out)) != 0)
+	prm_query_rq_in_set_rqn(&in, rq->wq.number);
+	if (mdv_obj_query(rq->wq.obj, &in, sizeof(in), &out, sizeof(out)) != 0)
 		return false;
 	*rqc = *prm_query_rq_out_rq_context_c(&out);
 	return true;
@@ -90,20 +90,20 @@ check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 	CHECK_EQ(mdv_sq_create(dev, &attr, &other), 0);
 	CHECK(sq.db_shared || sq.db_reg != other.db_reg);
 	CHECK_EQ((uintptr_t)sq.db_reg % 8, 0);
-	CHECK_EQ((uintptr_t)sq.dbrec % 8, 4);
+	CHECK_EQ((uintptr_t)sq.wq.dbrec % 8, 4);
 	CHECK_EQ(sq_state(&sq), MDV_QS_RST);
 	for (size_t i = 0; i < RTE_DIM(way); i++) {
-		CHECK_EQ(mdv_sq_modify(&sq, way[i]), 0);
-		CHECK_EQ(sq.state, way[i]);
+		CHECK_EQ(mdv_wq_modify(&sq.wq, way[i]), 0);
+		CHECK_EQ(sq.wq.state, way[i]);
 		CHECK_EQ(sq_state(&sq), way[i]);
 	}
 	/* Prohibited moves are refused here and never reach the device. */
 	log_begin();
-	CHECK_EQ(mdv_sq_modify(&sq, MDV_QS_ERR), -EINVAL);
+	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_ERR), -EINVAL);
 	CHECK_EQ(lines_with(log_end(), "cannot go from state RST to ERR"), 1);
-	CHECK_EQ(sq.state, MDV_QS_RST);
-	mdv_sq_destroy(&other);
-	mdv_sq_destroy(&sq);
+	CHECK_EQ(sq.wq.state, MDV_QS_RST);
+	mdv_wq_destroy(&other.wq);
+	mdv_wq_destroy(&sq.wq);
 }
 
 static void
@@ -119,7 +119,7 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	REQUIRE(counter != NULL);
 	attr.counter_set_id = counter->id;
 	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), 0);
-	REQUIRE(rq.obj != NULL && rq_query(&rq, &rqc));
+	REQUIRE(rq.wq.obj != NULL && rq_query(&rq, &rqc));
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
 	CHECK_EQ(prm_rqc_get_cqn(&rqc), cq->cqn);
 	CHECK_EQ(prm_rqc_get_counter_set_id(&rqc), counter->id);
@@ -129,7 +129,7 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(lines_with(log_end(), "VLAN stripping changes on ready queues only"), 1);
 	CHECK(rq_query(&rq, &rqc));
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
-	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_RDY), 0);
+	CHECK_EQ(mdv_wq_modify(&rq.wq, MDV_QS_RDY), 0);
 	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, true), 0);
 	CHECK(rq_query(&rq, &rqc));
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 0);
@@ -137,11 +137,11 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, false), 0);
 	CHECK(rq_query(&rq, &rqc));
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
-	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_ERR), 0);
-	CHECK_EQ(mdv_rq_modify(&rq, MDV_QS_RST), 0);
+	CHECK_EQ(mdv_wq_modify(&rq.wq, MDV_QS_ERR), 0);
+	CHECK_EQ(mdv_wq_modify(&rq.wq, MDV_QS_RST), 0);
 	CHECK_EQ(mdv_q_counter_read(counter, &out_of_buffer, false), 0);
 	CHECK_EQ(out_of_buffer, 0);
-	mdv_rq_destroy(&rq);
+	mdv_wq_destroy(&rq.wq);
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
 }
 

@@ -36,9 +36,9 @@ setup_up(struct mdv_dev *dev, struct setup *s)
 	rq_attr.cqn = s->cq.cqn;
 	for (int i = 0; i < RQS && ok; i++)
 		ok = mdv_rq_create(dev, &rq_attr, &s->rq[i]) == 0 &&
-		     mdv_rq_modify(&s->rq[i], MDV_QS_RDY) == 0;
+		     mdv_wq_modify(&s->rq[i].wq, MDV_QS_RDY) == 0;
 	for (int i = 0; i < TABLE; i++)
-		s->rqn[i] = s->rq[i % RQS].rqn;
+		s->rqn[i] = s->rq[i % RQS].wq.number;
 	if (ok)
 		s->rqt = mdv_rqt_create(dev, 8, s->rqn, TABLE);
 	return ok && s->rqt != NULL;
@@ -49,7 +49,7 @@ setup_down(struct setup *s)
 {
 	CHECK_EQ(mdv_obj_destroy(s->rqt), 0);
 	for (int i = 0; i < RQS; i++)
-		mdv_rq_destroy(&s->rq[i]);
+		mdv_wq_destroy(&s->rq[i].wq);
 	mdv_cq_destroy(&s->cq);
 }
 
@@ -201,10 +201,10 @@ test_rss(struct mdv_dev *dev)
 		check_rqt(dev, &s);
 		check_tir(dev, &s);
 		check_bad_tir(dev, &s);
-		direct.rqn = s.rq[1].rqn;
+		direct.rqn = s.rq[1].wq.number;
 		tir = mdv_tir_create(dev, &direct);
 		CHECK(tir != NULL && tir_query(tir, &tirc));
-		CHECK_EQ(prm_tirc_get_inline_rqn(&tirc), s.rq[1].rqn);
+		CHECK_EQ(prm_tirc_get_inline_rqn(&tirc), s.rq[1].wq.number);
 		CHECK_EQ(mdv_obj_destroy(tir), 0);
 	}
 	setup_down(&s);
@@ -268,7 +268,7 @@ test_rules(struct mdv_dev *dev)
 	struct setup s;
 
 	CHECK(setup_up(dev, &s));
-	attr.rqn = s.rq[0].rqn;
+	attr.rqn = s.rq[0].wq.number;
 	tir = mdv_tir_create(dev, &attr);
 	CHECK(tir != NULL);
 	if (tir != NULL) {

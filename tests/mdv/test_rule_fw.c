@@ -38,7 +38,7 @@ queue_up(struct mdv_dev *dev)
 	rq_attr.cqn = cq.cqn;
 	if (mdv_rq_create(dev, &rq_attr, &rq) != 0)
 		return false;
-	tir_attr.rqn = rq.rqn;
+	tir_attr.rqn = rq.wq.number;
 	tir = mdv_tir_create(dev, &tir_attr);
 	return tir != NULL;
 }
@@ -47,7 +47,7 @@ static void
 queue_down(void)
 {
 	CHECK_EQ(mdv_obj_destroy(tir), 0);
-	CHECK_EQ(mdv_rq_destroy(&rq), 0);
+	CHECK_EQ(mdv_wq_destroy(&rq.wq), 0);
 	mdv_cq_destroy(&cq);
 }
 

@@ -211,7 +211,7 @@ test_transitions(void)
 			int ret;
 
 			log_begin();
-			ret = mdv_queue_transition(&fake, "SQ", 7, state[from], state[to]);
+			ret = mdv_wq_transition(&fake, "SQ", 7, state[from], state[to]);
 			CHECK_EQ(lines_of(log_end()), permitted[from][to] ? 0 : 1);
 			CHECK_EQ(ret, permitted[from][to] ? 0 : -EINVAL);
 		}
@@ -325,8 +325,8 @@ test_zeroed_destructors(void)
 	struct mdv_rq rq = { 0 };
 
 	mdv_cq_destroy(&cq);
-	mdv_sq_destroy(&sq);
-	mdv_rq_destroy(&rq);
+	mdv_wq_destroy(&sq.wq);
+	mdv_wq_destroy(&rq.wq);
 	CHECK_EQ(mdv_obj_destroy(NULL), 0);
 	CHECK_EQ(mdv_rule_destroy(NULL), 0);
 }

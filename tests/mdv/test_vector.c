@@ -50,14 +50,14 @@ bell_up(struct mdv_dev *dev, struct mdv_obj *tis, struct bell *b)
 	if (ret == 0)
 		ret = mdv_sq_create(dev, &sq_attr, &b->sq);
 	if (ret == 0)
-		ret = mdv_sq_modify(&b->sq, MDV_QS_RDY);
+		ret = mdv_wq_modify(&b->sq.wq, MDV_QS_RDY);
 	return ret;
 }
 
 static void
 bell_down(struct bell *b)
 {
-	(void)mdv_sq_destroy(&b->sq);
+	(void)mdv_wq_destroy(&b->sq.wq);
 	mdv_cq_destroy(&b->cq);
 	mdv_vector_free(b->vector);
 	memset(b, 0, sizeof(*b));
@@ -68,13 +68,13 @@ static void
 ring_it(struct bell *b)
 {
 	struct mlx5_wqe_ctrl_seg *ctrl =
-		RTE_PTR_ADD(b->sq.wqes, (size_t)(b->pi & ((1u << LOG_WQEBBS) - 1)) * 64);
+		RTE_PTR_ADD(b->sq.wq.wqes, (size_t)(b->pi & ((1u << LOG_WQEBBS) - 1)) * 64);
 
-	mlx5dv_set_ctrl_seg(ctrl, b->pi, MLX5_OPCODE_NOP, 0, b->sq.sqn, MLX5_WQE_CTRL_CQ_UPDATE, 1,
+	mlx5dv_set_ctrl_seg(ctrl, b->pi, MLX5_OPCODE_NOP, 0, b->sq.wq.number, MLX5_WQE_CTRL_CQ_UPDATE, 1,
 			    0, 0);
 	b->pi++;
 	rte_io_wmb();
-	*b->sq.dbrec = rte_cpu_to_be_32(b->pi);
+	*b->sq.wq.dbrec = rte_cpu_to_be_32(b->pi);
 	rte_io_wmb();
 	*b->sq.db_reg = *(uint64_t *)ctrl;
 	rte_wmb();

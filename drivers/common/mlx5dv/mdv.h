@@ -227,20 +227,58 @@ int mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct md
 __rte_internal
 void mdv_cq_destroy(struct mdv_cq *cq);
 
+/** States of an RQ or SQ (PRM, RQC.state and SQC.state). */
 enum mdv_queue_state { MDV_QS_RST = 0, MDV_QS_RDY = 1, MDV_QS_ERR = 3 };
 
+/** Work queue: what RQ and SQ have in common. Read-only for users. */
+struct mdv_wq {
+	const struct mdv_wq_ops *ops; /**< Commands of RQ or SQ. */
+	struct mdv_obj *obj;	/**< NULL: not created. */
+	struct mdv_ring ring;	/**< WQEs, then the doorbell record. */
+	void *wqes;
+	volatile uint32_t *dbrec; /**< Producer index: word [0] of the record for an RQ, [1] for an SQ; big-endian. */
+	uint32_t number;	/**< rqn or sqn. */
+	uint8_t log_wq_sz;	/**< log2 of WQEs of an RQ, of WQEBBs of an SQ. */
+	uint8_t log_wq_stride;	/**< log2 of bytes per WQE or WQEBB. */
+	enum mdv_queue_state state; /**< As far as the host knows: mdv_wq_state_read(). */
+};
+
+/**
+ * Moves the queue by MODIFY_RQ or MODIFY_SQ: RST to RDY, RDY to RST or ERR, ERR to RST.
+ *
+ * @return
+ *   0, with wq->state updated; -EINVAL for any other transition; or the error of the command.
+ */
+__rte_internal
+int mdv_wq_modify(struct mdv_wq *wq, enum mdv_queue_state to);
+
+/**
+ * Reads the state from the device (QUERY_RQ, QUERY_SQ) into wq->state, so that the next mdv_wq_modify() starts
+ * from the right one: a queue goes to ERR by itself at an error.
+ *
+ * @return
+ *   0; -EPROTO for an undefined state; or the error of the command.
+ */
+__rte_internal
+int mdv_wq_state_read(struct mdv_wq *wq);
+
+/**
+ * Destroys the RQ or SQ that wq is the base of, and zeroes all of it. Idempotent on a zeroed structure.
+ *
+ * @return
+ *   0; or the error of the command when the queue was not destroyed and the device may still access ring and
+ *   buffers: then the ring is leaked, and the caller must not free the buffers.
+ */
+__rte_internal
+int mdv_wq_destroy(struct mdv_wq *wq);
+
+/** Send queue; its WQEs are WQEBBs of 64 bytes. */
 struct mdv_sq {
-	struct mdv_obj *obj;
-	struct mdv_ring ring;
-	void *wqes;		/**< 64-byte WQEBBs. */
-	volatile uint32_t *dbrec; /**< The SQ's producer word (already [1]), big-endian. */
-	volatile uint64_t *db_reg; /**< Doorbell register: first 8 bytes of the control segment. */
-	uint32_t sqn;
-	uint8_t log_wqebbs;
-	enum mdv_queue_state state;
-	struct mlx5dv_devx_uar *uar; /**< Own doorbell register, unless db_shared. */
-	bool db_wc;	/**< Write-combining: without rte_wmb() after the store it may linger. */
-	bool db_shared; /**< The device's one register: writers of several SQs need a lock. */
+	struct mdv_wq wq;
+	volatile uint64_t *db_reg; /**< Doorbell register: takes the first 8 bytes of the control segment. */
+	struct mlx5dv_devx_uar *uar; /**< Page of the register; owned, unless db_shared. */
+	bool db_wc;	/**< Write-combining: a store needs rte_wmb() after it to leave the processor. */
+	bool db_shared; /**< The register is the context's only one: writers of several SQs need a lock. */
 };
 struct mdv_sq_attr {
 	uint8_t log_wqebbs;
@@ -252,39 +290,10 @@ struct mdv_sq_attr {
 __rte_internal
 int mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq *sq);
 
-/**
- * Moves the queue: RST to RDY, RDY to RST or ERR, ERR to RST.
- *
- * @return
- *   0, with sq->state moved; -EINVAL for any other move; or the device's answer.
- */
-__rte_internal
-int mdv_sq_modify(struct mdv_sq *sq, enum mdv_queue_state to);
-
-/**
- * Asks the device for the queue's state (QUERY_SQ), which it leaves by itself at an error, so that the
- * next mdv_sq_modify() starts from the right one. 0; -EPROTO for a state that there is not; or the
- * device's answer.
- */
-__rte_internal
-int mdv_sq_state_read(struct mdv_sq *sq);
-
-/**
- * 0; or what the device answered, when it did not destroy the queue and may still use ring and buffers:
- * the ring is kept then, and the buffers are to be kept as well.
- */
-__rte_internal
-int mdv_sq_destroy(struct mdv_sq *sq);
-
+/** Receive queue; its WQEs are arrays of data segments. */
 struct mdv_rq {
-	struct mdv_obj *obj;
-	struct mdv_ring ring;
-	void *wqes;		/**< 1 << log_wqes WQEs of 1 << log_stride_bytes: data segments. */
-	volatile uint32_t *dbrec; /**< The RQ's producer word ([0]), big-endian. */
-	uint32_t rqn;
-	uint8_t log_wqes, log_stride_bytes;
-	bool vlan_strip;	/**< As the device was last told. */
-	enum mdv_queue_state state;
+	struct mdv_wq wq;
+	bool vlan_strip;	/**< Last value written to the device. */
 };
 struct mdv_rq_attr {
 	uint8_t log_wqes, log_stride_bytes; /**< Stride 4 (one segment) to 9. */
@@ -293,25 +302,13 @@ struct mdv_rq_attr {
 	bool vlan_strip, scatter_fcs;
 };
 
-/** Creates an RQ in state RST. As mdv_cq_create(); -ENOTSUP for an offload the device lacks. */
+/** Creates an RQ in state RST. As mdv_cq_create(); -ENOTSUP for an offload that the device lacks. */
 __rte_internal
 int mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq *rq);
 
-/** As mdv_sq_modify(). */
-__rte_internal
-int mdv_rq_modify(struct mdv_rq *rq, enum mdv_queue_state to);
-
-/** As mdv_sq_state_read(), by QUERY_RQ. */
-__rte_internal
-int mdv_rq_state_read(struct mdv_rq *rq);
-
-/** Turns VLAN stripping on or off in state RDY; -EINVAL in others, where it is for creation. */
+/** Turns VLAN stripping on or off in state RDY; -EINVAL in other states, where mdv_rq_attr decides. */
 __rte_internal
 int mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on);
-
-/** As mdv_sq_destroy(). */
-__rte_internal
-int mdv_rq_destroy(struct mdv_rq *rq);
 
 /** Creates a TIS of priority 0 in the transport domain of the device. */
 __rte_internal

@@ -251,20 +251,33 @@ int mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
 /** Timestamp format a queue asks for: the clock's; without one free running, if the device can. */
 uint32_t mdv_ts_format(const struct mdv_dev *dev);
 
-/** Common part of a send or receive queue's work queue context. */
-struct mdv_wq_place {
-	const struct mdv_ring *ring;
-	size_t dbrec_offset; /**< Of the pair of words, from the start of the ring. */
-	uint8_t log_stride_bytes, log_entries;
-};
-void mdv_wq_fill(const struct mdv_dev *dev, struct prm_wq *wq, const struct mdv_wq_place *place);
+/* ------------------------------------------------------------------ mdv_wq.c */
 
-/** May a queue go from one state to the other by one MODIFY command? 0 or -EINVAL, logged. */
-int mdv_queue_transition(const struct mdv_dev *dev, const char *what, uint32_t number,
-			 enum mdv_queue_state from, enum mdv_queue_state to);
-/** Takes a state that the device told; -EPROTO and one line when it is none. */
-int mdv_queue_state_take(const struct mdv_dev *dev, const char *what, uint32_t number,
-			 uint32_t told, enum mdv_queue_state *state);
+/** What differs between RQ and SQ. */
+struct mdv_wq_ops {
+	const char *name;	/**< "RQ" or "SQ", for messages. */
+	size_t bytes;		/**< Size of the structure that begins with the mdv_wq. */
+	unsigned int dbrec_word; /**< Word of the doorbell record: MLX5_RCV_DBR or MLX5_SND_DBR. */
+	int (*modify)(struct mdv_wq *wq, enum mdv_queue_state to); /**< MODIFY_RQ, MODIFY_SQ. */
+	int (*query_state)(struct mdv_wq *wq, uint32_t *state); /**< QUERY_RQ, QUERY_SQ. */
+	void (*release)(struct mdv_wq *wq); /**< After the object was destroyed; NULL: nothing to do. */
+};
+struct mdv_wq_attr {
+	uint8_t log_wq_sz, log_wq_stride;
+	int socket_id;
+};
+/** Checks the size and allocates ring and doorbell record; sets all fields but number and state. 0 or -errno. */
+int mdv_wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struct mdv_wq_attr *attr,
+		      struct mdv_wq *wq);
+/** Writes the queue's "wq" context into the inbox of its create command. */
+void mdv_wq_fill(const struct mdv_wq *wq, const struct mdv_dev *dev, struct prm_wq *out);
+/** Runs the create command; the ring is freed on failure. 0 or -errno. */
+int mdv_wq_create(struct mdv_wq *wq, struct mdv_dev *dev, const void *in, size_t in_bytes);
+/** Does one MODIFY command lead from one state to the other? 0; or -EINVAL, logged. */
+int mdv_wq_transition(const struct mdv_dev *dev, const char *name, uint32_t number, enum mdv_queue_state from,
+		      enum mdv_queue_state to);
+
+/* ------------------------------------------------------------------ the rest */
 
 int mdv_port_open(struct mdv_dev *dev);
 void mdv_port_close(struct mdv_dev *dev);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Ring memory shared with the device, and what all queues have in common. */
+/* Ring memory shared with the device, and the timestamp format of all queues. */
 
 #include <rte_malloc.h>
 
@@ -42,10 +42,10 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 
 	if (ring->umem != NULL) {
 		err = MDV_RUN_DESTROY(dev, mlx5dv_devx_umem_dereg(ring->umem));
-		/* Of a device at rest nothing writes there any more, whatever is refused. */
+		/* A removed and quiesced device does no DMA, even if the kernel refuses to release the umem. */
 		if (err != 0 && !mdv_quiesce_wait(dev)) {
-			/* The device may still write there: better lost than handed to others. */
-			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes stays behind -> %s",
+			/* The device may still write there: leak the memory rather than reuse it. */
+			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes cannot be released: its memory is leaked -> %s",
 				ring->bytes, mdv_errno_name(err));
 			ring->addr = NULL;
 		}
@@ -73,58 +73,4 @@ mdv_ts_format(const struct mdv_dev *dev)
 {
 	return dev->caps.ts_free_running && !dev->clock_real_time ? PRM_TS_FORMAT_FREE_RUNNING :
 								   PRM_TS_FORMAT_REAL_TIME;
-}
-
-/*
- * Addresses are offsets into the umem. The valid bits of both umem ids a kernel's driver sets by
- * itself; where there is none they are ours to set.
- * log_wq_pg_sz 0 stands for 4 KiB, the page that all offsets count in.
- */
-void
-mdv_wq_fill(const struct mdv_dev *dev, struct prm_wq *wq, const struct mdv_wq_place *place)
-{
-	prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC);
-	prm_wq_set_pd(wq, dev->pdn);
-	prm_wq_set_log_wq_stride(wq, place->log_stride_bytes);
-	prm_wq_set_log_wq_sz(wq, place->log_entries);
-	prm_wq_set_wq_umem_valid(wq, 1);
-	prm_wq_set_dbr_umem_valid(wq, 1);
-	prm_wq_set_wq_umem_id(wq, place->ring->umem->umem_id);
-	prm_wq_set_wq_umem_offset(wq, 0);
-	prm_wq_set_dbr_umem_id(wq, place->ring->umem->umem_id);
-	prm_wq_set_dbr_addr(wq, place->dbrec_offset);
-}
-
-/*
- * Permitted: reset to ready, ready to reset, ready to error, error to reset. Prohibited: error to
- * ready, because the queue's counters would go on where they were; reset to error, because there
- * is nothing to flush; and staying where one is.
- */
-int
-mdv_queue_transition(const struct mdv_dev *dev, const char *what, uint32_t number,
-		     enum mdv_queue_state from, enum mdv_queue_state to)
-{
-	bool permitted = (from == MDV_QS_RST && to == MDV_QS_RDY) ||
-			 (from == MDV_QS_RDY && to == MDV_QS_RST) ||
-			 (from == MDV_QS_RDY && to == MDV_QS_ERR) ||
-			 (from == MDV_QS_ERR && to == MDV_QS_RST);
-
-	if (permitted)
-		return 0;
-	MDV_LOG(ERR, &dev->pci, "%s 0x%x cannot go from state %s to %s", what, number,
-		prm_sqc_state_name(from), prm_sqc_state_name(to));
-	return mdv_fail(EINVAL);
-}
-
-int
-mdv_queue_state_take(const struct mdv_dev *dev, const char *what, uint32_t number, uint32_t told,
-		     enum mdv_queue_state *state)
-{
-	if (told != MDV_QS_RST && told != MDV_QS_RDY && told != MDV_QS_ERR) {
-		MDV_LOG(ERR, &dev->pci, "%s 0x%x is said to be in state %u, which there is not", what,
-			number, told);
-		return mdv_fail(EPROTO);
-	}
-	*state = (enum mdv_queue_state)told;
-	return 0;
 }

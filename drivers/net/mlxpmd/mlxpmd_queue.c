@@ -29,13 +29,13 @@ state_of(const struct mdv_obj *obj, const uint8_t *state)
 enum mlxpmd_qstate
 mlxpmd_rxq_state(const struct mlxpmd_rxq *rxq)
 {
-	return state_of(rxq->rq.obj, &rxq->state);
+	return state_of(rxq->rq.wq.obj, &rxq->state);
 }
 
 enum mlxpmd_qstate
 mlxpmd_txq_state(const struct mlxpmd_txq *txq)
 {
-	return state_of(txq->sq.obj, &txq->state);
+	return state_of(txq->sq.wq.obj, &txq->state);
 }
 
 static int
@@ -87,7 +87,7 @@ rxq_objects_up(struct mlxpmd_rxq *rxq)
 static int
 rxq_objects_down(struct mlxpmd_rxq *rxq)
 {
-	int rc = mdv_rq_destroy(&rxq->rq);
+	int rc = mdv_wq_destroy(&rxq->rq.wq);
 
 	mdv_cq_destroy(&rxq->cq);
 	return rc;
@@ -122,7 +122,7 @@ rxq_start(struct mlxpmd_rxq *rxq)
 		rc = mlxpmd_rxq_arm(rxq);
 	if (rc != 0)
 		return rc;
-	rc = mdv_rq_modify(&rxq->rq, MDV_QS_RDY);
+	rc = mdv_wq_modify(&rxq->rq.wq, MDV_QS_RDY);
 	if (rc != 0) {
 		mlxpmd_rxq_disarm(rxq);
 		return rc;
@@ -135,12 +135,12 @@ rxq_start(struct mlxpmd_rxq *rxq)
 static int
 rq_move(struct mdv_rq *rq, enum mdv_queue_state to)
 {
-	const bool was_ready = rq->state == MDV_QS_RDY;
-	int rc = mdv_rq_modify(rq, to);
+	const bool was_ready = rq->wq.state == MDV_QS_RDY;
+	int rc = mdv_wq_modify(&rq->wq, to);
 
-	if (rc == 0 || !was_ready || mdv_rq_state_read(rq) != 0 || rq->state != MDV_QS_ERR)
+	if (rc == 0 || !was_ready || mdv_wq_state_read(&rq->wq) != 0 || rq->wq.state != MDV_QS_ERR)
 		return rc;
-	return to == MDV_QS_ERR ? 0 : mdv_rq_modify(rq, to);
+	return to == MDV_QS_ERR ? 0 : mdv_wq_modify(&rq->wq, to);
 }
 
 /*
@@ -151,14 +151,14 @@ static int
 rq_reset(struct mlxpmd_rxq *rxq, bool failed)
 {
 	struct mdv_rq *rq = &rxq->rq;
-	int rc = mdv_rq_state_read(rq);
+	int rc = mdv_wq_state_read(&rq->wq);
 
 	if (!failed)
 		rc = 0;
 	/* By way of error, as the device goes itself: what is posted is flushed. */
-	if (rc == 0 && failed && rq->state == MDV_QS_RDY)
+	if (rc == 0 && failed && rq->wq.state == MDV_QS_RDY)
 		rc = rq_move(rq, MDV_QS_ERR);
-	if (rc == 0 && rq->state != MDV_QS_RST)
+	if (rc == 0 && rq->wq.state != MDV_QS_RST)
 		rc = rq_move(rq, MDV_QS_RST);
 	return rc;
 }
@@ -217,7 +217,7 @@ rxq_renew(struct mlxpmd_rxq *rxq)
 		rxq->rq = old_rq;
 		return rc;
 	}
-	(void)mdv_rq_destroy(&old_rq); /* In reset: it holds nothing. */
+	(void)mdv_wq_destroy(&old_rq.wq); /* In reset: it holds nothing. */
 	mdv_cq_destroy(&old_cq);
 	return 0;
 }
@@ -236,7 +236,7 @@ mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq)
 	if (rc == 0)
 		rc = mlxpmd_rxq_rewind(rxq, fresh);
 	if (rc == 0)
-		rc = mdv_rq_modify(&rxq->rq, MDV_QS_RDY);
+		rc = mdv_wq_modify(&rxq->rq.wq, MDV_QS_RDY);
 	/* What was wished for while it was away. */
 	if (rc == 0 && rxq->rq.vlan_strip != strip)
 		rc = mdv_rq_set_vlan_strip(&rxq->rq, strip);
@@ -254,7 +254,7 @@ mlxpmd_rxqs_down(struct mlxpmd_port *port)
 
 	for (i = 0; i < data->nb_rx_queues; i++) {
 		rxq = data->rx_queues[i];
-		if (rxq == NULL || rxq->rq.obj == NULL)
+		if (rxq == NULL || rxq->rq.wq.obj == NULL)
 			continue;
 		if (rxq_stop(rxq) != 0) {
 			/* It goes in whatever state it is. */
@@ -384,7 +384,7 @@ txq_start(struct mlxpmd_txq *txq)
 		rc = mlxpmd_txq_arm(txq);
 	if (rc != 0)
 		return rc;
-	rc = mdv_sq_modify(&txq->sq, MDV_QS_RDY);
+	rc = mdv_wq_modify(&txq->sq.wq, MDV_QS_RDY);
 	if (rc != 0) {
 		mlxpmd_txq_disarm(txq);
 		return rc;
@@ -413,12 +413,12 @@ txq_drain(struct mlxpmd_txq *txq)
 static int
 sq_move(struct mdv_sq *sq, enum mdv_queue_state to)
 {
-	const bool was_ready = sq->state == MDV_QS_RDY;
-	int rc = mdv_sq_modify(sq, to);
+	const bool was_ready = sq->wq.state == MDV_QS_RDY;
+	int rc = mdv_wq_modify(&sq->wq, to);
 
-	if (rc == 0 || !was_ready || mdv_sq_state_read(sq) != 0 || sq->state != MDV_QS_ERR)
+	if (rc == 0 || !was_ready || mdv_wq_state_read(&sq->wq) != 0 || sq->wq.state != MDV_QS_ERR)
 		return rc;
-	return to == MDV_QS_ERR ? 0 : mdv_sq_modify(sq, to);
+	return to == MDV_QS_ERR ? 0 : mdv_wq_modify(&sq->wq, to);
 }
 
 /* As rq_reset(). */
@@ -426,13 +426,13 @@ static int
 sq_reset(struct mlxpmd_txq *txq, bool failed)
 {
 	struct mdv_sq *sq = &txq->sq;
-	int rc = mdv_sq_state_read(sq);
+	int rc = mdv_wq_state_read(&sq->wq);
 
 	if (!failed)
 		rc = 0;
-	if (rc == 0 && failed && sq->state == MDV_QS_RDY)
+	if (rc == 0 && failed && sq->wq.state == MDV_QS_RDY)
 		rc = sq_move(sq, MDV_QS_ERR);
-	if (rc == 0 && sq->state != MDV_QS_RST)
+	if (rc == 0 && sq->wq.state != MDV_QS_RST)
 		rc = sq_move(sq, MDV_QS_RST);
 	return rc;
 }
@@ -466,7 +466,7 @@ txq_destroy(struct mlxpmd_txq *txq)
 		return;
 	/* A queue that could not be stopped still holds packets, and its ring goes now. */
 	mlxpmd_txq_judge(txq);
-	rc = mdv_sq_destroy(&txq->sq);
+	rc = mdv_wq_destroy(&txq->sq.wq);
 	mdv_cq_destroy(&txq->cq);
 	if (rc != 0 && txq->elts != NULL) {
 		kept("Tx", txq->port_id, txq->queue_id, (uint16_t)(txq->elts_pi - txq->elts_ci), rc);
@@ -489,7 +489,7 @@ txq_renew(struct mlxpmd_txq *txq)
 		txq->sq = old_sq;
 		return rc;
 	}
-	(void)mdv_sq_destroy(&old_sq);
+	(void)mdv_wq_destroy(&old_sq.wq);
 	mdv_cq_destroy(&old_cq);
 	return 0;
 }
@@ -505,7 +505,7 @@ mlxpmd_txq_reset(struct mlxpmd_txq *txq, uint32_t *lost)
 	if (rc != 0)
 		return rc;
 	*lost += mlxpmd_txq_rewind(txq, fresh);
-	rc = mdv_sq_modify(&txq->sq, MDV_QS_RDY);
+	rc = mdv_wq_modify(&txq->sq.wq, MDV_QS_RDY);
 	if (rc == 0)
 		mlxpmd_txq_open(txq);
 	return rc;
@@ -520,7 +520,7 @@ mlxpmd_txqs_down(struct mlxpmd_port *port)
 
 	for (i = 0; i < data->nb_tx_queues; i++) {
 		txq = data->tx_queues[i];
-		if (txq == NULL || txq->sq.obj == NULL)
+		if (txq == NULL || txq->sq.wq.obj == NULL)
 			continue;
 		if (txq_stop(txq) != 0)
 			/* It goes in whatever state it is. */

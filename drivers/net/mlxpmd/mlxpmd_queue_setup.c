@@ -156,7 +156,7 @@ mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 
 	if (rxq == NULL)
 		return;
-	if (rxq->rq.obj != NULL) {
+	if (rxq->rq.wq.obj != NULL) {
 		MLXPMD_LOG(ERR, "port %u Rx queue %u: cannot be released while the port is started",
 			   rxq->port_id, queue_id);
 		return;
@@ -239,7 +239,7 @@ mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 
 	if (txq == NULL)
 		return;
-	if (txq->sq.obj != NULL) {
+	if (txq->sq.wq.obj != NULL) {
 		MLXPMD_LOG(ERR, "port %u Tx queue %u: cannot be released while the port is started",
 			   txq->port_id, queue_id);
 		return;

@@ -26,12 +26,12 @@ static int
 sizes_set(struct mlxpmd_rxq *rxq)
 {
 	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
-	uint32_t wqes = 1u << rxq->rq.log_wqes;
+	uint32_t wqes = 1u << rxq->rq.wq.log_wq_sz;
 	uint16_t thresh = rxq->conf.rx_free_thresh;
 
-	if (rxq->cq.log_cqes < rxq->rq.log_wqes || rxq->cq.log_cqes > 15)
+	if (rxq->cq.log_cqes < rxq->rq.wq.log_wq_sz || rxq->cq.log_cqes > 15)
 		return fail(rxq, EINVAL, "the CQ does not fit the RQ");
-	if (rxq->rq.log_stride_bytes != rxq->log_segs + 4)
+	if (rxq->rq.wq.log_wq_stride != rxq->log_segs + 4)
 		return fail(rxq, EINVAL, "the RQ's stride does not fit the segments");
 	if (room <= RTE_PKTMBUF_HEADROOM)
 		return fail(rxq, EINVAL, "mbufs have no data room beyond the headroom");
@@ -126,8 +126,8 @@ rings_set(struct mlxpmd_rxq *rxq)
 
 	rxq->cqes = rxq->cq.cqes;
 	rxq->cq_dbrec = rxq->cq.dbrec;
-	rxq->wqes = rxq->rq.wqes;
-	rxq->rq_dbrec = rxq->rq.dbrec;
+	rxq->wqes = rxq->rq.wq.wqes;
+	rxq->rq_dbrec = rxq->rq.wq.dbrec;
 	for (i = 0; i <= rxq->cqe_mask; i++)
 		rxq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT | MLX5_CQE_OWNER_MASK);
 	for (i = 0; i < segs; i++) {

@@ -69,7 +69,7 @@ struct mlxpmd_clock_snap {
  * The control plane sets before arming: port, cq, rq, socket_id, conf, nb_desc, mp, offloads,
  * port_id, queue_id, log_segs (rq's stride is 16 << log_segs bytes); conf.rx_free_thresh may be 0 for
  * the default. mlxpmd_rxq_arm() derives the rest. A CQ has to be new at each arm: the consumer starts
- * at 0. cq.log_cqes >= rq.log_wqes.
+ * at 0. cq.log_cqes >= rq.wq.log_wq_sz.
  */
 struct mlxpmd_rxq {
 	/* Read-only while running. */

@@ -42,7 +42,7 @@ inline_bytes(uint8_t mode)
 static int
 thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 {
-	uint32_t wqebbs = 1u << txq->sq.log_wqebbs, cqes = 1u << txq->cq.log_cqes;
+	uint32_t wqebbs = 1u << txq->sq.wq.log_wq_sz, cqes = 1u << txq->cq.log_cqes;
 	uint32_t most = RTE_MIN(elts, wqebbs) / 4;
 	uint32_t rs = txq->conf.tx_rs_thresh != 0 ? txq->conf.tx_rs_thresh : RS_THRESH_DEFAULT;
 
@@ -63,7 +63,7 @@ sizes_set(struct mlxpmd_txq *txq)
 	const struct mdv_caps *caps = &txq->mdv->caps;
 	int hdr = inline_bytes(caps->min_inline_mode);
 
-	if (txq->sq.log_wqebbs > 15 || txq->cq.log_cqes > 15 || elts > 32768)
+	if (txq->sq.wq.log_wq_sz > 15 || txq->cq.log_cqes > 15 || elts > 32768)
 		return fail(txq, EINVAL, "the rings are too large");
 	if (hdr < 0)
 		return fail(txq, EINVAL, "the device's inline mode is unknown");
@@ -72,7 +72,7 @@ sizes_set(struct mlxpmd_txq *txq)
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
 		return fail(txq, EINVAL, "the device's largest WQE is too small");
 	txq->elts_mask = elts - 1;
-	txq->wqe_mask = (1u << txq->sq.log_wqebbs) - 1;
+	txq->wqe_mask = (1u << txq->sq.wq.log_wq_sz) - 1;
 	txq->cqe_mask = (1u << txq->cq.log_cqes) - 1;
 	txq->log_cqes = txq->cq.log_cqes;
 	return thresholds_set(txq, elts);
@@ -99,11 +99,11 @@ rings_set(struct mlxpmd_txq *txq)
 {
 	uint32_t i;
 
-	txq->wqes = txq->sq.wqes;
-	txq->sq_dbrec = txq->sq.dbrec;
+	txq->wqes = txq->sq.wq.wqes;
+	txq->sq_dbrec = txq->sq.wq.dbrec;
 	txq->db_reg = txq->sq.db_reg;
 	txq->db_wc = txq->sq.db_wc;
-	txq->sqn = txq->sq.sqn;
+	txq->sqn = txq->sq.wq.number;
 	txq->cqes = txq->cq.cqes;
 	txq->cq_dbrec = txq->cq.dbrec;
 	for (i = 0; i <= txq->cqe_mask; i++)

@@ -37,8 +37,8 @@ strip_set(struct mlxpmd_rxq *rxq, bool on)
 	state = mlxpmd_rxq_state(rxq);
 	if (state == MLXPMD_QS_READY || state == MLXPMD_QS_ASKED) {
 		/* The device may have stopped it, which its burst has not seen yet. */
-		rc = mdv_rq_state_read(&rxq->rq);
-		if (rc == 0 && rxq->rq.state == MDV_QS_RDY)
+		rc = mdv_wq_state_read(&rxq->rq.wq);
+		if (rc == 0 && rxq->rq.wq.state == MDV_QS_RDY)
 			rc = mdv_rq_set_vlan_strip(&rxq->rq, on);
 	}
 	if (rc == 0 && on)
