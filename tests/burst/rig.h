@@ -60,7 +60,7 @@ uint32_t rig_random(void);
 
 /* ---- receive ---- */
 struct rig_rx {
-	struct mlxpmd_rxq q;
+	struct mlxpmd_rxq rxq;
 	struct mlxpmd_port port;
 	uint8_t *cq, *rq;
 	uint32_t dbrec[2], rq_dbrec;
@@ -101,12 +101,12 @@ rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t 
 {
 	const struct mlxpmd_rx_template *t = &rig_rx_variant->templates[f];
 
-	return (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst(&r->q, pkts, n);
+	return (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst(&r->rxq, pkts, n);
 }
 
 /* ---- transmit ---- */
 struct rig_tx {
-	struct mlxpmd_txq q;
+	struct mlxpmd_txq txq;
 	struct mlxpmd_port port;
 	uint8_t *cq, *sq;
 	uint32_t dbrec[2], sq_dbrec;
@@ -140,7 +140,7 @@ void rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe
 static inline uint16_t
 rig_tx_burst(struct rig_tx *t, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
-	return mlxpmd_tx_templates[f].burst(&t->q, pkts, n);
+	return mlxpmd_tx_templates[f].burst(&t->txq, pkts, n);
 }
 /** A packet of len bytes with pattern seq in `segs` segments of random sizes. */
 struct rte_mbuf *rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int segs);

@@ -81,25 +81,25 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 			      RTE_ALIGN_CEIL((size_t)16 << (log_wqes + log_segs), RING_ALIGN));
 	r->port.mdv = &rig_mdv;
 	r->port.clock = clock;
-	r->q.port = &r->port;
-	r->q.port_id = 3;
-	r->q.queue_id = 1;
-	r->q.mp = mp;
-	r->q.offloads = offloads;
-	r->q.nb_desc = 1u << (log_wqes + log_segs);
-	r->q.log_segs = log_segs;
-	r->q.cq.log_cqes = log_cqes;
-	r->q.cq.cqes = (void *)r->cq;
-	r->q.cq.dbrec = r->dbrec;
-	r->q.rq.wq.wqes = r->rq;
-	r->q.rq.wq.dbrec = &r->rq_dbrec;
-	r->q.rq.wq.log_wq_sz = log_wqes;
-	r->q.rq.wq.log_wq_stride = 4 + log_segs;
-	rc = mlxpmd_rxq_arm(&r->q);
+	r->rxq.q.port = &r->port;
+	r->rxq.q.port_id = 3;
+	r->rxq.q.queue_id = 1;
+	r->rxq.mp = mp;
+	r->rxq.q.offloads = offloads;
+	r->rxq.q.nb_desc = 1u << (log_wqes + log_segs);
+	r->rxq.log_segs = log_segs;
+	r->rxq.q.hw.cq.log_cqes = log_cqes;
+	r->rxq.q.hw.cq.cqes = (void *)r->cq;
+	r->rxq.q.hw.cq.dbrec = r->dbrec;
+	r->rxq.q.hw.rq.wq.wqes = r->rq;
+	r->rxq.q.hw.rq.wq.dbrec = &r->rq_dbrec;
+	r->rxq.q.hw.rq.wq.log_wq_sz = log_wqes;
+	r->rxq.q.hw.rq.wq.log_wq_stride = 4 + log_segs;
+	rc = mlxpmd_rxq_arm(&r->rxq);
 	if (rc == 0) {
 		/* The device has to find 0 on the way to RDY. */
 		CHECK(r->rq_dbrec == 0, "doorbell record 0x%x of an RQ in reset", r->rq_dbrec);
-		mlxpmd_rxq_post(&r->q);
+		mlxpmd_queue_ready(&r->rxq.q);
 		return r;
 	}
 	free(r->cq);
@@ -111,7 +111,7 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 void
 rig_rx_free(struct rig_rx *r)
 {
-	mlxpmd_rxq_disarm(&r->q);
+	mlxpmd_rxq_disarm(&r->rxq);
 	free(r->cq);
 	free(r->rq);
 	free(r);
@@ -121,7 +121,7 @@ rig_rx_free(struct rig_rx *r)
 static uint8_t *
 cqe_slot(const struct rig_rx *r, uint8_t *owner)
 {
-	uint32_t n = 1u << r->q.cq.log_cqes;
+	uint32_t n = 1u << r->rxq.q.hw.cq.log_cqes;
 
 	*owner = (r->cqe_count / n) & 1;
 	return r->cq + (size_t)(r->cqe_count % n) * 64;
@@ -178,16 +178,16 @@ bool
 rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_cqe *c)
 {
 	uint16_t posted = get32(&r->rq_dbrec) - r->wqe_count;
-	uint32_t stride = 16u << r->q.log_segs, done = 0, part, i, s;
-	const uint8_t *wqe = r->rq + (size_t)(r->wqe_count % (1u << r->q.rq.wq.log_wq_sz)) * stride;
+	uint32_t stride = 16u << r->rxq.log_segs, done = 0, part, i, s;
+	const uint8_t *wqe = r->rq + (size_t)(r->wqe_count % (1u << r->rxq.q.hw.rq.wq.log_wq_sz)) * stride;
 
-	if (posted == 0 || posted > 1u << r->q.rq.wq.log_wq_sz) {
+	if (posted == 0 || posted > 1u << r->rxq.q.hw.rq.wq.log_wq_sz) {
 		CHECK(posted == 0, "doorbell record %u, counter %u", get32(&r->rq_dbrec), r->wqe_count);
 		r->out_of_buffer++;
 		return false;
 	}
 	/* The CQ must not overrun: the consumer index is that far behind at most. */
-	CHECK(r->cqe_count - get32(&r->dbrec[0]) < 1u << r->q.cq.log_cqes, "CQ overrun");
+	CHECK(r->cqe_count - get32(&r->dbrec[0]) < 1u << r->rxq.q.hw.cq.log_cqes, "CQ overrun");
 	for (s = 0; done < len && s < stride / 16; s++, wqe += 16) {
 		uint8_t *to = (uint8_t *)(uintptr_t)get64(wqe + 8);
 
@@ -206,7 +206,7 @@ rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_
 bool
 rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len)
 {
-	uint32_t at = 0, i, nb = 0, room = rte_pktmbuf_data_room_size(r->q.mp);
+	uint32_t at = 0, i, nb = 0, room = rte_pktmbuf_data_room_size(r->rxq.mp);
 	const struct rte_mbuf *s;
 
 	if (m->pkt_len != len || m->port != 3)
@@ -214,7 +214,7 @@ rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uin
 	for (s = m; s != NULL; s = s->next, nb++) {
 		const uint8_t *p = rte_pktmbuf_mtod(s, const uint8_t *);
 
-		if (rte_mbuf_refcnt_read(s) != 1 || s->pool != r->q.mp || s->data_len == 0 ||
+		if (rte_mbuf_refcnt_read(s) != 1 || s->pool != r->rxq.mp || s->data_len == 0 ||
 		    s->data_off != (s == m ? RTE_PKTMBUF_HEADROOM : 0) || s->data_off + s->data_len > room)
 			return false;
 		for (i = 0; i < s->data_len; i++)

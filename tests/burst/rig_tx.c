@@ -29,19 +29,19 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	rig_mdv.caps.max_sq_desc_ds = max_ds;
 	rig_mdv.caps.min_inline_mode = inline_mode;
 	t->port.mdv = &rig_mdv;
-	t->q.port = &t->port;
-	t->q.mdv = &rig_mdv;
-	t->q.nb_desc = nb_desc;
-	t->q.cq.log_cqes = log_cqes;
-	t->q.cq.cqes = (void *)t->cq;
-	t->q.cq.dbrec = t->dbrec;
-	t->q.sq.wq.wqes = t->sq;
-	t->q.sq.wq.dbrec = &t->sq_dbrec;
-	t->q.sq.db_reg = &t->db_reg;
-	t->q.sq.wq.number = 0xabcdef;
-	t->q.sq.wq.log_wq_sz = log_wqebbs;
-	if (mlxpmd_txq_arm(&t->q) == 0) {
-		mlxpmd_txq_open(&t->q);
+	t->txq.q.port = &t->port;
+	t->txq.mdv = &rig_mdv;
+	t->txq.q.nb_desc = nb_desc;
+	t->txq.q.hw.cq.log_cqes = log_cqes;
+	t->txq.q.hw.cq.cqes = (void *)t->cq;
+	t->txq.q.hw.cq.dbrec = t->dbrec;
+	t->txq.q.hw.sq.wq.wqes = t->sq;
+	t->txq.q.hw.sq.wq.dbrec = &t->sq_dbrec;
+	t->txq.q.hw.sq.db_reg = &t->db_reg;
+	t->txq.q.hw.sq.wq.number = 0xabcdef;
+	t->txq.q.hw.sq.wq.log_wq_sz = log_wqebbs;
+	if (mlxpmd_txq_arm(&t->txq) == 0) {
+		mlxpmd_queue_ready(&t->txq.q);
 		return t;
 	}
 	free(t->cq);
@@ -53,7 +53,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 void
 rig_tx_free(struct rig_tx *t)
 {
-	mlxpmd_txq_disarm(&t->q);
+	mlxpmd_txq_disarm(&t->txq);
 	free(t->cq);
 	free(t->sq);
 	free(t);
@@ -62,7 +62,7 @@ rig_tx_free(struct rig_tx *t)
 void
 rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
 {
-	uint32_t n = 1u << t->q.cq.log_cqes;
+	uint32_t n = 1u << t->txq.q.hw.cq.log_cqes;
 	uint8_t *cqe = t->cq + (size_t)(t->cqe_count % n) * 64;
 	unsigned int i;
 
@@ -84,7 +84,7 @@ rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
 static const uint8_t *
 wqe_byte(const struct rig_tx *t, uint16_t at, uint32_t offset)
 {
-	size_t ring = (size_t)64 << t->q.sq.wq.log_wq_sz;
+	size_t ring = (size_t)64 << t->txq.q.hw.sq.wq.log_wq_sz;
 
 	return t->sq + ((size_t)at * 64 + offset) % ring;
 }
@@ -178,7 +178,7 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 	if (t->db_reg == t->db_seen)
 		return 0; /* A doorbell record alone wakes nobody. */
 	t->db_seen = t->db_reg;
-	CHECK((uint16_t)(pi - t->executed) <= 1u << t->q.sq.wq.log_wq_sz, "%u WQEBBs",
+	CHECK((uint16_t)(pi - t->executed) <= 1u << t->txq.q.hw.sq.wq.log_wq_sz, "%u WQEBBs",
 	      (uint16_t)(pi - t->executed));
 	while (t->executed != pi) {
 		at = t->executed;

@@ -19,36 +19,56 @@ home(const char *what)
 
 /* ---- the table ---- */
 
-/* Each cell says where to or why not; what the inline steps do is what the table permits. */
+/* What the steps without a table do in each state; all others leave the state alone. */
+static uint8_t
+quiesced_from(uint8_t state)
+{
+	return state == MLXPMD_QS_ERROR || state == MLXPMD_QS_QUIESCING ? MLXPMD_QS_QUIESCED : state;
+}
+
+static uint8_t
+requested_from(uint8_t state)
+{
+	return state == MLXPMD_QS_READY ? MLXPMD_QS_QUIESCING : state;
+}
+
+static void
+steps_of_bursts(uint8_t from)
+{
+	uint8_t state = from;
+
+	mlxpmd_qstate_quiesce(&state);
+	CHECK(state == quiesced_from(from), "quiesce in %s", mlxpmd_qstate_name(from));
+	state = from;
+	CHECK(mlxpmd_qstate_request(&state) == (from == MLXPMD_QS_READY), "request in %s", mlxpmd_qstate_name(from));
+	CHECK(state == requested_from(from), "request in %s", mlxpmd_qstate_name(from));
+}
+
+/* Each cell has a state or a reason. */
 static void
 table(void)
 {
-	unsigned int from, step, lawful = 0;
+	unsigned int from, step, permitted = 0;
 
 	for (from = 0; from < MLXPMD_NB_QS; from++) {
 		const struct mlxpmd_qmove *row = mlxpmd_qmoves[from];
-		uint8_t state = from;
 
 		for (step = 0; step < MLXPMD_NB_STEPS; step++) {
-			lawful += row[step].why == NULL;
+			permitted += row[step].why == NULL;
 			CHECK(row[step].why != NULL || row[step].to < MLXPMD_NB_QS, "%u %u", from, step);
 			CHECK(row[step].why == NULL || row[step].to == 0, "%u %u: both", from, step);
+			CHECK((mlxpmd_qstate_may("Rx", 0, 0, from, step) == 0) == (row[step].why == NULL), "%s in %s",
+			      mlxpmd_qstep_name(step), mlxpmd_qstate_name(from));
 		}
 		if (from == MLXPMD_QS_SETUP)
 			continue;
-		mlxpmd_qstate_let_go(&state);
-		CHECK((state != from) == (row[MLXPMD_STEP_LET_GO].why == NULL), "let go in %s", mlxpmd_qstate_name(from));
-		CHECK(state == from || state == row[MLXPMD_STEP_LET_GO].to, "let go in %s", mlxpmd_qstate_name(from));
-		state = from;
-		CHECK(mlxpmd_qstate_ask(&state) == (row[MLXPMD_STEP_ASK].why == NULL), "ask in %s",
-		      mlxpmd_qstate_name(from));
-		CHECK(state == from || state == row[MLXPMD_STEP_ASK].to, "ask in %s", mlxpmd_qstate_name(from));
-		/* From wherever a queue may stand between two calls the application gets out by a stop. */
+		steps_of_bursts(from);
+		/* Between two calls the application can stop a queue in every state. */
 		CHECK(from == MLXPMD_QS_ERROR || from == MLXPMD_QS_REPAIR || row[MLXPMD_STEP_STOP].why == NULL,
 		      "no way out of %s", mlxpmd_qstate_name(from));
 	}
-	CHECK(lawful == 19, "%u lawful steps", lawful);
-	CHECK(mlxpmd_qstate_may("Rx", 0, 0, MLXPMD_QS_DEAD, MLXPMD_STEP_START) == -EINVAL, "a dead queue starts");
+	CHECK(permitted == 13, "%u permitted steps", permitted);
+	CHECK(mlxpmd_qstate_may("Rx", 0, 0, MLXPMD_QS_FAILED, MLXPMD_STEP_START) == -EINVAL, "a failed queue starts");
 }
 
 /* ---- the limits ---- */
@@ -72,11 +92,11 @@ live(uint64_t every_ns, bool resets_fail)
 			mlxpmd_repair_failed(&r, now);
 		if (r.since_ns == 0)
 			continue;
-		switch (mlxpmd_repair_verdict(&r, now)) {
-		case MLXPMD_REPAIR_BURY:
+		switch (mlxpmd_repair_decide(&r, now)) {
+		case MLXPMD_REPAIR_FAIL:
 			life.died_ns = now - begin;
 			break;
-		case MLXPMD_REPAIR_NOW:
+		case MLXPMD_REPAIR_RESET:
 			at[life.resets++] = now;
 			r.reset_ns[r.nb_reset++ % RTE_DIM(r.reset_ns)] = now;
 			if (resets_fail) {
@@ -176,26 +196,26 @@ begin_again(const struct rx_case *c)
 		r->wqe_count++;
 	}
 	take(r, c->f, c->position, len);
-	CHECK(r->q.state == MLXPMD_QS_GIVEN && r->q.cause == MLXPMD_CAUSE_ERROR, "state %u, cause %u", r->q.state,
-	      r->q.cause);
-	CHECK(r->q.stats.errors == (c->syndrome == 0x01 ? 2 : 1), "%" PRIu64 " errors", r->q.stats.errors);
-	CHECK(r->q.stats.syndromes[mlxpmd_syndrome_class[c->syndrome]] >= 1, "class of %#x", c->syndrome);
-	CHECK(rig_rx_burst(r, c->f, &m, 1) == 0 && mlxpmd_rx_queue_count(&r->q) == 0, "worked on after letting go");
-	posted = r->q.rq_pi - r->q.rq_ci;
+	CHECK(r->rxq.q.state == MLXPMD_QS_QUIESCED && r->rxq.q.cause == MLXPMD_CAUSE_ERROR, "state %u, cause %u", r->rxq.q.state,
+	      r->rxq.q.cause);
+	CHECK(r->rxq.q.stats.errors == (c->syndrome == 0x01 ? 2 : 1), "%" PRIu64 " errors", r->rxq.q.stats.errors);
+	CHECK(r->rxq.q.stats.syndromes[mlxpmd_syndrome_class[c->syndrome]] >= 1, "class of %#x", c->syndrome);
+	CHECK(rig_rx_burst(r, c->f, &m, 1) == 0 && mlxpmd_rx_queue_count(&r->rxq) == 0, "worked on after letting go");
+	posted = r->rxq.q.pi - r->rxq.q.ci;
 	/* A pool that has fewer than the ring lacks: these stay where they are. */
 	if (c->empty)
 		rte_mempool_put_bulk(pool, (void **)spare, RTE_DIM(spare));
-	CHECK(mlxpmd_rxq_rewind(&r->q, c->fresh) == 0, "not rewound");
-	CHECK(mlxpmd_rxq_rewind(&r->q, c->fresh) == 0, "not repeated");
+	CHECK(mlxpmd_rxq_rewind(&r->rxq, c->fresh) == 0, "not rewound");
+	CHECK(mlxpmd_rxq_rewind(&r->rxq, c->fresh) == 0, "not repeated");
 	if (c->empty)
 		CHECK(rte_mempool_get_bulk(pool, (void **)spare, RTE_DIM(spare)) == 0, "the pool was asked");
-	CHECK(r->q.rq_ci == 0 && r->q.rq_pi == posted && r->rq_dbrec == 0, "indices");
+	CHECK(r->rxq.q.ci == 0 && r->rxq.q.pi == posted && r->rq_dbrec == 0, "indices");
 	r->wqe_count = 0;
 	if (c->fresh)
 		r->cqe_count = 0;
 	CHECK(rte_be_to_cpu_32(r->dbrec[0]) == r->cqe_count, "consumer index %u of %u", rte_be_to_cpu_32(r->dbrec[0]),
 	      r->cqe_count);
-	mlxpmd_rxq_post(&r->q);
+	mlxpmd_queue_ready(&r->rxq.q);
 	if (c->empty) {
 		/* All that is held can be filled, and not one more. */
 		i = arrive(r, 64, len);
@@ -209,7 +229,7 @@ begin_again(const struct rx_case *c)
 		CHECK(arrive(r, 31, len) == 31, "no WQE after the repair");
 		take(r, c->f, 31, len);
 	}
-	CHECK(r->q.state == MLXPMD_QS_READY && r->q.stats.cqe_bad == 0, "state %u", r->q.state);
+	CHECK(r->rxq.q.state == MLXPMD_QS_READY && r->rxq.q.stats.cqe_bad == 0, "state %u", r->rxq.q.state);
 	rig_rx_free(r);
 	home("begin_again");
 }
@@ -239,11 +259,11 @@ asked(void)
 	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
 	struct rte_mbuf *m;
 
-	CHECK(mlxpmd_qstate_ask(&r->q.state) && mlxpmd_qstate_ask(&t->q.state), "not ready");
+	CHECK(mlxpmd_qstate_request(&r->rxq.q.state) && mlxpmd_qstate_request(&t->txq.q.state), "not ready");
 	CHECK(arrive(r, 1, 60) == 1, "no WQE");
-	CHECK(rig_rx_burst(r, 0, &m, 1) == 0 && r->q.state == MLXPMD_QS_GIVEN, "state %u", r->q.state);
-	CHECK(rig_tx_burst(t, 0, NULL, 0) == 0 && t->q.state == MLXPMD_QS_GIVEN, "state %u", t->q.state);
-	CHECK(r->q.cause == MLXPMD_CAUSE_NONE && t->q.cause == MLXPMD_CAUSE_NONE, "cause");
+	CHECK(rig_rx_burst(r, 0, &m, 1) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
+	CHECK(rig_tx_burst(t, 0, NULL, 0) == 0 && t->txq.q.state == MLXPMD_QS_QUIESCED, "state %u", t->txq.q.state);
+	CHECK(r->rxq.q.cause == MLXPMD_CAUSE_NONE && t->txq.q.cause == MLXPMD_CAUSE_NONE, "cause");
 	rig_rx_free(r);
 	rig_tx_free(t);
 	home("asked");

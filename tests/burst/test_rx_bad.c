@@ -80,11 +80,11 @@ one_odd(const struct odd *o, unsigned int good, unsigned int f)
 	}
 	CHECK(n - after == good, "%s: %u of %u before it", o->what, n - after, good);
 	CHECK(after == (o->stops || o->nothing ? 0 : 4), "%s: %u after it", o->what, after);
-	CHECK(r->q.state == (o->stops ? MLXPMD_QS_GIVEN : MLXPMD_QS_READY), "%s: state %u", o->what, r->q.state);
-	CHECK(r->q.stats.errors == (unsigned int)(error && !o->nothing), "%s: errors", o->what);
-	CHECK(r->q.stats.cqe_bad == (unsigned int)(!error && !o->nothing), "%s: cqe_bad", o->what);
-	CHECK(!error || (r->q.syndrome == o->syndrome && r->q.vendor_syndrome == 0x77), "%s", o->what);
-	CHECK(r->q.stats.packets == n, "%s: packets", o->what);
+	CHECK(r->rxq.q.state == (o->stops ? MLXPMD_QS_QUIESCED : MLXPMD_QS_READY), "%s: state %u", o->what, r->rxq.q.state);
+	CHECK(r->rxq.q.stats.errors == (unsigned int)(error && !o->nothing), "%s: errors", o->what);
+	CHECK(r->rxq.q.stats.cqe_bad == (unsigned int)(!error && !o->nothing), "%s: cqe_bad", o->what);
+	CHECK(!error || (r->rxq.q.syndrome == o->syndrome && r->rxq.q.vendor_syndrome == 0x77), "%s", o->what);
+	CHECK(r->rxq.q.stats.packets == n, "%s: packets", o->what);
 	if (o->stops)
 		CHECK(rig_rx_burst(r, f, pkts, 64) == 0, "%s: received in error", o->what);
 	rig_rx_free(r);
@@ -103,8 +103,8 @@ between_two_looks(void)
 	struct rte_mbuf *m = NULL;
 
 	CHECK(rig_rx_packet(r, 9, 60, &c), "no WQE");
-	CHECK(mlxpmd_rx_exception(&r->q), "not to be looked at again");
-	CHECK(r->q.stats.cqe_bad == 0 && r->q.stats.errors == 0 && r->q.rq_ci == 0, "taken for a bad one");
+	CHECK(mlxpmd_rx_exception(&r->rxq), "not to be looked at again");
+	CHECK(r->rxq.q.stats.cqe_bad == 0 && r->rxq.q.stats.errors == 0 && r->rxq.q.ci == 0, "taken for a bad one");
 	CHECK(rig_rx_burst(r, 0, &m, 1) == 1 && rig_rx_match(r, m, 9, 60), "lost");
 	rte_pktmbuf_free(m);
 	rig_rx_free(r);
@@ -128,10 +128,10 @@ bad_in_a_row(void)
 	}
 	for (i = 1; i <= 8; i++) {
 		n = rig_rx_burst(r, 0, pkts, 8);
-		CHECK(n == 0 && r->q.cq_ci == i * 8, "call %u: %u packets, CQ index %u", i, n, r->q.cq_ci);
+		CHECK(n == 0 && r->rxq.q.cq_ci == i * 8, "call %u: %u packets, CQ index %u", i, n, r->rxq.q.cq_ci);
 	}
-	CHECK(r->q.stats.errors == 32 && r->q.stats.cqe_bad == 32, "%" PRIu64 " errors, %" PRIu64 " refused",
-	      r->q.stats.errors, r->q.stats.cqe_bad);
+	CHECK(r->rxq.q.stats.errors == 32 && r->rxq.q.stats.cqe_bad == 32, "%" PRIu64 " errors, %" PRIu64 " refused",
+	      r->rxq.q.stats.errors, r->rxq.q.stats.cqe_bad);
 	CHECK(rig_rx_packet(r, 9, 60, &c) && rig_rx_burst(r, 0, pkts, 8) == 1 && rig_rx_match(r, pkts[0], 9, 60),
 	      "the packet after them");
 	rte_pktmbuf_free(pkts[0]);
@@ -153,7 +153,7 @@ unposted(void)
 		CHECK(rig_rx_packet(r, i, 60, &c), "no WQE");
 	rig_rx_cqe(r, 60, r->wqe_count, &c);
 	n = rig_rx_burst(r, 0, pkts, 128);
-	CHECK(n == 64 && r->q.stats.cqe_bad == 1 && r->q.state == MLXPMD_QS_GIVEN, "%u delivered", n);
+	CHECK(n == 64 && r->rxq.q.stats.cqe_bad == 1 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "%u delivered", n);
 	rte_pktmbuf_free_bulk(pkts, n);
 	rig_rx_free(r);
 	rig_pool_release(pool);
@@ -186,22 +186,22 @@ random_cqes(uint8_t log_segs, unsigned int f, unsigned int rounds)
 			cqe[0x3f] = (cqe[0x3f] & 0xfe) | owner;
 		n = rig_rx_burst(r, f, pkts, 1 + rig_random() % 64);
 		for (k = 0; k < n; k++) {
-			CHECK(pkts[k]->pkt_len != 0 && pkts[k]->pkt_len <= r->q.len_max, "length %u",
+			CHECK(pkts[k]->pkt_len != 0 && pkts[k]->pkt_len <= r->rxq.len_max, "length %u",
 			      pkts[k]->pkt_len);
 			CHECK(rte_mbuf_check(pkts[k], 1, &(const char *){ NULL }) == 0, "broken mbuf");
 			rte_pktmbuf_free(pkts[k]);
 		}
 		delivered += n;
-		if (r->q.state == MLXPMD_QS_READY && r->q.cq_ci == r->cqe_count)
+		if (r->rxq.q.state == MLXPMD_QS_READY && r->rxq.q.cq_ci == r->cqe_count)
 			continue;
 		/* Stopped or out of step: start again, as a restart of the queue does. */
-		bad += r->q.stats.cqe_bad + r->q.stats.errors;
+		bad += r->rxq.q.stats.cqe_bad + r->rxq.q.stats.errors;
 		rig_rx_free(r);
 		if (i % 64 == 0)
 			home("random");
 		r = rig_rx_new(6, log_segs, 6, pool, 0, NULL);
 	}
-	bad += r->q.stats.cqe_bad + r->q.stats.errors;
+	bad += r->rxq.q.stats.cqe_bad + r->rxq.q.stats.errors;
 	CHECK(bad > rounds / 8 && delivered > rounds / 4, "%" PRIu64 " bad, %" PRIu64 " delivered", bad,
 	      delivered);
 	rig_rx_free(r);

@@ -91,9 +91,9 @@ headers(void)
 		CHECK(!vlan || m->vlan_tci == 0xa123, "tci %#x", m->vlan_tci);
 		rte_pktmbuf_free(m);
 	}
-	CHECK(r->q.stats.l3_csum_bad == l3_bad && l3_bad != 0, "l3 %u", l3_bad);
-	CHECK(r->q.stats.l4_csum_bad == l4_bad && l4_bad != 0, "l4 %u", l4_bad);
-	CHECK(r->q.stats.packets == 1u << 13, "packets %" PRIu64, r->q.stats.packets);
+	CHECK(r->rxq.q.stats.l3_csum_bad == l3_bad && l3_bad != 0, "l3 %u", l3_bad);
+	CHECK(r->rxq.q.stats.l4_csum_bad == l4_bad && l4_bad != 0, "l4 %u", l4_bad);
+	CHECK(r->rxq.q.stats.packets == 1u << 13, "packets %" PRIu64, r->rxq.q.stats.packets);
 	rig_rx_free(r);
 }
 
@@ -203,13 +203,13 @@ timestamp(void)
 	rte_pktmbuf_free(m);
 	c.ts = 5000000 + 1000001;
 	m = one(r, MLXPMD_RX_F_TS, &c);
-	CHECK(m->ol_flags == 0 && r->q.stats.ts_absent == 1, "out of the window");
+	CHECK(m->ol_flags == 0 && r->rxq.q.stats.ts_absent == 1, "out of the window");
 	rte_pktmbuf_free(m);
 	c.ts = 5000000;
 	snap.expires_tsc = rte_rdtsc() - 1;
 	mlxpmd_clock_publish(&clock, &snap, NULL);
 	m = one(r, MLXPMD_RX_F_TS | MLXPMD_RX_F_SCATTER, &c);
-	CHECK(m->ol_flags == 0 && r->q.stats.ts_absent == 2, "expired");
+	CHECK(m->ol_flags == 0 && r->rxq.q.stats.ts_absent == 2, "expired");
 	rte_pktmbuf_free(m);
 	mlxpmd_clock_snap_raw(&snap);
 	mlxpmd_clock_publish(&clock, &snap, NULL);

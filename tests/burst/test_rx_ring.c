@@ -46,7 +46,7 @@ laps(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, unsigned int f)
 	uint16_t n, k;
 
 	CHECK(r != NULL, "no queue");
-	CHECK(r->q.len_max == max, "len_max %u", r->q.len_max);
+	CHECK(r->rxq.len_max == max, "len_max %u", r->rxq.len_max);
 	memset(&fifo, 0, sizeof(fifo));
 	for (round = 0; round < 3000; round++) {
 		for (n = rig_random() % 100; n != 0; n--) {
@@ -63,8 +63,8 @@ laps(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, unsigned int f)
 	while ((n = rig_rx_burst(r, f, pkts, 32)) != 0)
 		take(r, &fifo, pkts, n);
 	CHECK(fifo.in == fifo.out && fifo.in > 3u << log_wqes, "%u in, %u out", fifo.in, fifo.out);
-	CHECK(r->q.stats.packets == fifo.out && r->q.stats.cqe_bad == 0 && r->q.stats.nombuf == 0,
-	      "packets %" PRIu64, r->q.stats.packets);
+	CHECK(r->rxq.q.stats.packets == fifo.out && r->rxq.q.stats.cqe_bad == 0 && r->rxq.q.stats.nombuf == 0,
+	      "packets %" PRIu64, r->rxq.q.stats.packets);
 	rig_rx_free(r);
 	home("laps");
 }
@@ -83,7 +83,7 @@ segments(void)
 		for (d = -1; d <= 1; d++) {
 			uint32_t len = 2048 + s * room + d;
 
-			if (len > r->q.len_max)
+			if (len > r->rxq.len_max)
 				continue;
 			CHECK(rig_rx_packet(r, ++seq, len, &c), "no WQE");
 			CHECK(rig_rx_burst(r, MLXPMD_RX_F_SCATTER, &m, 1) == 1, "nothing");
@@ -122,21 +122,21 @@ shortage_at(uint8_t log_segs, unsigned int left, unsigned int packets)
 		CHECK(rig_rx_match(r, kept[i], i, 100), "packet %u", i);
 	missing = packets > left ? packets - left : 0;
 	/* Below the threshold nobody asks for mbufs. */
-	if (packets < r->q.free_thresh) {
-		CHECK(r->q.stats.nombuf == 0, "%" PRIu64, r->q.stats.nombuf);
+	if (packets < r->rxq.free_thresh) {
+		CHECK(r->rxq.q.stats.nombuf == 0, "%" PRIu64, r->rxq.q.stats.nombuf);
 	} else {
-		unsigned int holes = mlxpmd_rx_holes(&r->q);
+		unsigned int holes = mlxpmd_rx_holes(&r->rxq);
 
 		/* Late holes may still be short of a threshold. */
-		CHECK(holes == missing || holes < r->q.free_thresh, "%u holes, %u missing", holes, missing);
-		CHECK(r->q.stats.nombuf <= missing, "%" PRIu64 ", %u missing", r->q.stats.nombuf, missing);
-		CHECK(holes < r->q.free_thresh || r->q.stats.nombuf == missing, "%" PRIu64 " not %u",
-		      r->q.stats.nombuf, missing);
+		CHECK(holes == missing || holes < r->rxq.free_thresh, "%u holes, %u missing", holes, missing);
+		CHECK(r->rxq.q.stats.nombuf <= missing, "%" PRIu64 ", %u missing", r->rxq.q.stats.nombuf, missing);
+		CHECK(holes < r->rxq.free_thresh || r->rxq.q.stats.nombuf == missing, "%" PRIu64 " not %u",
+		      r->rxq.q.stats.nombuf, missing);
 	}
 	rig_pool_release(pool);
 	rte_pktmbuf_free_bulk(kept, got);
 	(void)rig_rx_burst(r, f, pkts, 32);
-	CHECK(mlxpmd_rx_holes(&r->q) < r->q.free_thresh, "not refilled: %u", mlxpmd_rx_holes(&r->q));
+	CHECK(mlxpmd_rx_holes(&r->rxq) < r->rxq.free_thresh, "not refilled: %u", mlxpmd_rx_holes(&r->rxq));
 	for (i = 0; rig_rx_packet(r, i, 50, &c); i++)
 		;
 	for (n = 0; (got = rig_rx_burst(r, f, pkts, 64)) != 0; n += got) {
@@ -144,7 +144,7 @@ shortage_at(uint8_t log_segs, unsigned int left, unsigned int packets)
 			CHECK(rig_rx_match(r, pkts[i], n + i, 50), "packet %u", n + i);
 		rte_pktmbuf_free_bulk(pkts, got);
 	}
-	CHECK(n >= 64u - r->q.free_thresh, "%u packets after the shortage", n);
+	CHECK(n >= 64u - r->rxq.free_thresh, "%u packets after the shortage", n);
 	rig_rx_free(r);
 	home("shortage");
 }
@@ -185,7 +185,7 @@ toggling(void)
 		if (round & 1)
 			rig_pool_release(pool);
 	}
-	CHECK(r->q.stats.nombuf != 0 && next > 100000, "%u packets", next);
+	CHECK(r->rxq.q.stats.nombuf != 0 && next > 100000, "%u packets", next);
 	rig_rx_free(r);
 	home("toggling");
 }
@@ -204,7 +204,7 @@ pieces(void)
 	rig_mempool_parts = 3;
 	r = rig_rx_new(7, 0, 7, mp, 0, NULL);
 	rig_mempool_parts = 1;
-	CHECK(r != NULL && r->q.mr->n == 3, "not three ranges");
+	CHECK(r != NULL && r->rxq.mr->n == 3, "not three ranges");
 	while (seq < 3000) {
 		for (n = 0; n < 64 && rig_rx_packet(r, seq, 80, &c); n++)
 			seq++;
@@ -235,7 +235,7 @@ unregistered(uint8_t log_segs)
 	rig_mempool_parts = 3;
 	r = rig_rx_new(6, log_segs, 6, mp, 0, NULL);
 	rig_mempool_parts = 1;
-	set = (struct mdv_mr_set *)(uintptr_t)r->q.mr;
+	set = (struct mdv_mr_set *)(uintptr_t)r->rxq.mr;
 	set->n = 2;
 	for (i = 0; i < 200; i++) {
 		for (n = 0; n < 64 && rig_rx_packet(r, seq, 80, &c); n++)
@@ -247,10 +247,10 @@ unregistered(uint8_t log_segs)
 			}
 	}
 	CHECK(seq == next && seq > 64, "%u in, %u out", seq, next);
-	CHECK(r->q.stats.nombuf != 0, "nothing was missing");
+	CHECK(r->rxq.q.stats.nombuf != 0, "nothing was missing");
 	set->n = 3;
 	(void)rig_rx_burst(r, f, pkts, 32);
-	CHECK(mlxpmd_rx_holes(&r->q) < r->q.free_thresh, "not refilled");
+	CHECK(mlxpmd_rx_holes(&r->rxq) < r->rxq.free_thresh, "not refilled");
 	rig_rx_free(r);
 	CHECK(rte_mempool_avail_count(mp) == 300, "unregistered: %u", rte_mempool_avail_count(mp));
 	rig_pool_free(mp);
@@ -273,10 +273,10 @@ arming(void)
 	rig_mempool_fails = false;
 	r = rig_rx_new(6, 0, 6, pool, 0, NULL);
 	CHECK(r != NULL, "no queue");
-	mlxpmd_rxq_disarm(&r->q);
-	mlxpmd_rxq_disarm(&r->q);
+	mlxpmd_rxq_disarm(&r->rxq);
+	mlxpmd_rxq_disarm(&r->rxq);
 	home("arming");
-	CHECK(mlxpmd_rxq_arm(&r->q) == 0, "not armed again");
+	CHECK(mlxpmd_rxq_arm(&r->rxq) == 0, "not armed again");
 	rig_rx_free(r);
 	home("arming again");
 }
@@ -292,17 +292,17 @@ status(void)
 	for (lap = 0; lap < 5; lap++) {
 		for (i = 0; i < 20; i++)
 			CHECK(rig_rx_packet(r, i, 60, &c), "no WQE");
-		CHECK(mlxpmd_rx_queue_count(&r->q) == 20, "%u", mlxpmd_rx_queue_count(&r->q));
-		CHECK(mlxpmd_rx_descriptor_status(&r->q, 19) == RTE_ETH_RX_DESC_DONE, "19");
-		CHECK(mlxpmd_rx_descriptor_status(&r->q, 20) == RTE_ETH_RX_DESC_AVAIL, "20");
+		CHECK(mlxpmd_rx_queue_count(&r->rxq) == 20, "%u", mlxpmd_rx_queue_count(&r->rxq));
+		CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 19) == RTE_ETH_RX_DESC_DONE, "19");
+		CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 20) == RTE_ETH_RX_DESC_AVAIL, "20");
 		n = rig_rx_burst(r, 0, pkts, 64);
 		CHECK(n == 20, "%u", n);
 		rte_pktmbuf_free_bulk(pkts, n);
-		CHECK(mlxpmd_rx_queue_count(&r->q) == 0, "not 0");
-		CHECK(mlxpmd_rx_descriptor_status(&r->q, 63) ==
-		      (mlxpmd_rx_holes(&r->q) ? RTE_ETH_RX_DESC_UNAVAIL : RTE_ETH_RX_DESC_AVAIL), "63");
+		CHECK(mlxpmd_rx_queue_count(&r->rxq) == 0, "not 0");
+		CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 63) ==
+		      (mlxpmd_rx_holes(&r->rxq) ? RTE_ETH_RX_DESC_UNAVAIL : RTE_ETH_RX_DESC_AVAIL), "63");
 	}
-	CHECK(mlxpmd_rx_descriptor_status(&r->q, 64) == -EINVAL, "64");
+	CHECK(mlxpmd_rx_descriptor_status(&r->rxq, 64) == -EINVAL, "64");
 	rig_rx_free(r);
 	home("status");
 }

@@ -186,7 +186,7 @@ random_headers(void)
 static uint8_t *
 slot(const struct rig_rx *r, uint32_t index)
 {
-	return r->cq + (size_t)(index & ((1u << r->q.cq.log_cqes) - 1)) * 64;
+	return r->cq + (size_t)(index & ((1u << r->rxq.q.hw.cq.log_cqes) - 1)) * 64;
 }
 
 /* Makes the newest completion senseless; the same for both. */
@@ -237,10 +237,10 @@ late(void)
 	for (i = 0; i < ARMS; i++) {
 		struct rig_rx *r = arms[i].r;
 
-		for (ci = r->q.cq_ci; ci != r->cqe_count; ci++) {
+		for (ci = r->rxq.q.cq_ci; ci != r->cqe_count; ci++) {
 			uint8_t *cqe = slot(r, ci);
 
-			cqe[0x3f] = (cqe[0x3f] & 0xfe) | (ci >> r->q.cq.log_cqes & 1);
+			cqe[0x3f] = (cqe[0x3f] & 0xfe) | (ci >> r->rxq.q.hw.cq.log_cqes & 1);
 			if (cqe[0x3f] >> 4 == 15)
 				cqe[0x3f] = 0x20 | (cqe[0x3f] & 0x0f);
 		}
@@ -266,7 +266,7 @@ arrive(const struct plan *p, uint32_t *seq)
 static struct rte_mbuf *
 posted(const struct rig_rx *r, uint16_t index)
 {
-	return r->q.elts[index & r->q.wqe_mask];
+	return r->rxq.q.elts[index & r->rxq.q.wqe_mask];
 }
 
 /* What lies in the ring is marked, so that a write to it is seen. */
@@ -277,7 +277,7 @@ poison(void)
 	uint16_t w;
 
 	for (i = 0; i < ARMS; i++)
-		for (w = arms[i].r->q.rq_ci; w != arms[i].r->q.rq_pi; w++) {
+		for (w = arms[i].r->rxq.q.ci; w != arms[i].r->rxq.q.pi; w++) {
 			memset((uint8_t *)posted(arms[i].r, w) + IMAGE_AT, POISON, IMAGE_BYTES);
 			memset((uint8_t *)posted(arms[i].r, w) + ts_at, POISON, 8);
 		}
@@ -290,7 +290,7 @@ untouched(const struct arm *a, uint16_t rq_pi)
 	uint16_t w;
 
 	memset(want, POISON, sizeof(want));
-	for (w = a->r->q.rq_ci; w != rq_pi; w++) {
+	for (w = a->r->rxq.q.ci; w != rq_pi; w++) {
 		const uint8_t *m = (const uint8_t *)posted(a->r, w);
 
 		CHECK(memcmp(m + IMAGE_AT, want, IMAGE_BYTES) == 0, "features %u: an undelivered mbuf was written", f);
@@ -324,11 +324,11 @@ same_mbuf(const struct rte_mbuf *a, const struct rte_mbuf *b)
 static void
 wqes_fit(const struct rig_rx *r)
 {
-	const struct mlxpmd_rxq *q = &r->q;
+	const struct mlxpmd_rxq *q = &r->rxq;
 	uint16_t w;
 
-	for (w = q->rq_ci; w != q->rq_pi; w++) {
-		const struct mlx5_wqe_data_seg *seg = &q->wqes[w & q->wqe_mask];
+	for (w = q->q.ci; w != q->q.pi; w++) {
+		const struct mlx5_wqe_data_seg *seg = mlxpmd_rx_dseg(q, w & q->q.wqe_mask);
 		const struct rte_mbuf *m = posted(r, w);
 
 		CHECK(rte_be_to_cpu_64(seg->addr) == (uintptr_t)m->buf_addr + RTE_PKTMBUF_HEADROOM, "WQE %u: address", w);
@@ -340,11 +340,11 @@ wqes_fit(const struct rig_rx *r)
 static void
 same_queue(const struct rig_rx *a, const struct rig_rx *b)
 {
-	CHECK(a->q.cq_ci == b->q.cq_ci && a->q.rq_ci == b->q.rq_ci && a->q.rq_pi == b->q.rq_pi,
-	      "indices %u %u %u not %u %u %u", b->q.cq_ci, b->q.rq_ci, b->q.rq_pi, a->q.cq_ci, a->q.rq_ci, a->q.rq_pi);
-	CHECK(a->q.state == b->q.state && a->q.cause == b->q.cause, "state %u not %u", b->q.state, a->q.state);
-	CHECK(a->q.syndrome == b->q.syndrome && a->q.starved == b->q.starved, "syndrome, starved");
-	CHECK(memcmp(&a->q.stats, &b->q.stats, sizeof(a->q.stats)) == 0, "features %u: counters", f);
+	CHECK(a->rxq.q.cq_ci == b->rxq.q.cq_ci && a->rxq.q.ci == b->rxq.q.ci && a->rxq.q.pi == b->rxq.q.pi,
+	      "indices %u %u %u not %u %u %u", b->rxq.q.cq_ci, b->rxq.q.ci, b->rxq.q.pi, a->rxq.q.cq_ci, a->rxq.q.ci, a->rxq.q.pi);
+	CHECK(a->rxq.q.state == b->rxq.q.state && a->rxq.q.cause == b->rxq.q.cause, "state %u not %u", b->rxq.q.state, a->rxq.q.state);
+	CHECK(a->rxq.q.syndrome == b->rxq.q.syndrome && a->rxq.q.starved == b->rxq.q.starved, "syndrome, starved");
+	CHECK(memcmp(&a->rxq.q.stats, &b->rxq.q.stats, sizeof(a->rxq.q.stats)) == 0, "features %u: counters", f);
 	CHECK(a->dbrec[0] == b->dbrec[0] && a->rq_dbrec == b->rq_dbrec, "doorbell records");
 }
 
@@ -354,9 +354,9 @@ receive(void)
 	uint16_t want = rig_random() % (rig_random() % 2 ? 8 : BURST_MAX), n[ARMS], pi[ARMS], i;
 
 	for (i = 0; i < ARMS; i++)
-		pi[i] = arms[i].r->q.rq_pi;
+		pi[i] = arms[i].r->rxq.q.pi;
 	poison();
-	n[SCALAR] = mlxpmd_rx_templates[f].burst(&arms[SCALAR].r->q, arms[SCALAR].got, want);
+	n[SCALAR] = mlxpmd_rx_templates[f].burst(&arms[SCALAR].r->rxq, arms[SCALAR].got, want);
 	n[VECTOR] = rig_rx_burst(arms[VECTOR].r, f, arms[VECTOR].got, want);
 	CHECK(n[SCALAR] == n[VECTOR], "features %u: %u packets not %u", f, n[VECTOR], n[SCALAR]);
 	nb_groups += n[VECTOR] >= 8;
@@ -376,7 +376,7 @@ static void
 restart(const struct plan *p)
 {
 	nb_restarts++;
-	nb_absent += arms[VECTOR].r->q.stats.ts_absent;
+	nb_absent += arms[VECTOR].r->rxq.q.stats.ts_absent;
 	queues_close();
 	kept_free(); /* A ring is armed full. */
 	queues_open(p);
@@ -392,7 +392,7 @@ play(const struct plan *p)
 	queues_open(p);
 	/* Under the key that the queue uses for the pool. */
 	for (n = 0; n < ARMS && p->pinned; n++)
-		rig_range_add(arms[n].buffers, (size_t)p->pool * ROOM, rte_be_to_cpu_32(arms[n].r->q.lkey_be));
+		rig_range_add(arms[n].buffers, (size_t)p->pool * ROOM, rte_be_to_cpu_32(arms[n].r->rxq.lkey_be));
 	for (round = 0; round < p->rounds && check_failures == 0; round++) {
 		if (round % 64 == 0)
 			line_new();
@@ -402,11 +402,11 @@ play(const struct plan *p)
 		late();
 		if (p->keep == 0 || round % p->keep == 0)
 			kept_free();
-		if (arms[SCALAR].r->q.state != MLXPMD_QS_READY)
+		if (arms[SCALAR].r->rxq.q.state != MLXPMD_QS_READY)
 			restart(p);
 	}
 	CHECK(check_failures == 0, "%s, %s, features %u, round %u", rig_rx_variant->name, p->what, f, round);
-	nb_absent += arms[VECTOR].r->q.stats.ts_absent;
+	nb_absent += arms[VECTOR].r->rxq.q.stats.ts_absent;
 	queues_close();
 	arms_close(p);
 }
@@ -428,7 +428,7 @@ headers(void)
 		for (k = 0; k < ARMS; k++)
 			CHECK(rig_rx_packet(arms[k].r, i, 60, &c), "no WQE");
 		if (i % 32 == 31) {
-			while (arms[SCALAR].r->q.cq_ci != arms[SCALAR].r->cqe_count && check_failures == 0)
+			while (arms[SCALAR].r->rxq.q.cq_ci != arms[SCALAR].r->cqe_count && check_failures == 0)
 				receive();
 			kept_free();
 		}

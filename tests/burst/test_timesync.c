@@ -39,7 +39,7 @@ static void
 arrive(const uint8_t *frame, uint32_t len, uint64_t stamp)
 {
 	const struct rig_rx_cqe c = { .ts = stamp };
-	struct rte_mbuf *m = r->q.elts[r->wqe_count & r->q.wqe_mask];
+	struct rte_mbuf *m = r->rxq.q.elts[r->wqe_count & r->rxq.q.wqe_mask];
 
 	CHECK(rig_rx_packet(r, 0, len, &c), "no WQE");
 	memcpy(rte_pktmbuf_mtod(m, void *), frame, len);
@@ -100,7 +100,7 @@ one(const char *hex, uint64_t stamp)
 	struct rte_mbuf *m = NULL;
 
 	arrive(frame, 12 + unhex(frame + 12, hex), stamp);
-	CHECK(burst(&r->q, &m, 1) == 1, "nothing came");
+	CHECK(burst(&r->rxq, &m, 1) == 1, "nothing came");
 	return m;
 }
 
@@ -145,7 +145,7 @@ boxes(void)
 
 	for (i = 0; i < 6; i++)
 		arrive(frame, len, 100 + i);
-	CHECK(burst(&r->q, m, 8) == 6, "not received");
+	CHECK(burst(&r->rxq, m, 8) == 6, "not received");
 	for (i = 0; i < 6; i++)
 		CHECK(m[i]->timesync == RTE_MIN(i, 3u) && (m[i]->ol_flags & TMST), "mbuf %u: %u", i, m[i]->timesync);
 	for (i = 0; i < 4; i++)
@@ -206,7 +206,7 @@ arithmetic(void)
 	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "negative");
 	m = one("88f7" "0002002c", 100);
 	CHECK(stamp_read(0, &ns) == 0 && ns == line.start + 400 + r->port.timesync.offset_ns, "stamp without offset");
-	CHECK(*RTE_MBUF_DYNFIELD(m, r->q.ts_offset, uint64_t *) == line.start + 400, "the mbuf has the clock's value");
+	CHECK(*RTE_MBUF_DYNFIELD(m, r->rxq.ts_offset, uint64_t *) == line.start + 400, "the mbuf has the clock's value");
 	CHECK(mlxpmd_read_clock(&dev, &clock_ns) == 0 && clock_ns - line.start < slack, "the clock moved");
 	rte_pktmbuf_free(m);
 	port_clock.kind = MDV_CLOCK_TICKS;
@@ -227,10 +227,10 @@ main(void)
 	r->port.eth_dev = &dev;
 	dev_data.dev_private = &r->port;
 	pthread_mutex_init(&r->port.lock, NULL);
-	r->port.rxqs[0] = &r->q;
+	r->port.queues[MLXPMD_RX][0] = &r->rxq.q;
 	burst = mlxpmd_rx_templates[MLXPMD_RX_F_TS].burst;
 	CHECK(mlxpmd_timesync_rx_wrap(&r->port, burst) == burst, "a burst of its own while timesync is off");
-	CHECK(mlxpmd_timesync_enable(&dev) == 0 && r->q.ts_offset > 0, "not enabled");
+	CHECK(mlxpmd_timesync_enable(&dev) == 0 && r->rxq.ts_offset > 0, "not enabled");
 	burst = mlxpmd_timesync_rx_wrap(&r->port, burst);
 	recognition();
 	boxes();

@@ -46,26 +46,26 @@ fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 	struct rig_tx *t = rig_tx_new(6, 64, 7, 63, 0);
 	unsigned int lap, n, total, wake;
 
-	mlxpmd_txq_disarm(&t->q);
-	t->q.conf.tx_rs_thresh = rs_thresh;
-	CHECK(mlxpmd_txq_arm(&t->q) == 0, "not armed");
-	mlxpmd_txq_open(&t->q);
+	mlxpmd_txq_disarm(&t->txq);
+	t->txq.conf.tx_rs_thresh = rs_thresh;
+	CHECK(mlxpmd_txq_arm(&t->txq) == 0, "not armed");
+	mlxpmd_queue_ready(&t->txq.q);
 	for (lap = 0; lap < 50; lap++) {
 		total = out();
 		for (wake = 0; (n = send_n(t, f, burst)) != 0; total += n, wake++)
 			CHECK(out() == total + n, "freed %u early", total + n - out());
 		CHECK(total == 64, "ring of 64 took %u", total);
 		CHECK(send_n(t, f, burst) == 0, "a full ring took more");
-		CHECK(lap != 0 || t->q.stats.doorbells == wake, "%" PRIu64 " doorbells for %u bursts",
-		      t->q.stats.doorbells, wake);
+		CHECK(lap != 0 || t->txq.q.stats.doorbells == wake, "%" PRIu64 " doorbells for %u bursts",
+		      t->txq.q.stats.doorbells, wake);
 		(void)rig_tx_run(t, true, ignore, NULL);
 		CHECK(t->any_asked, "no completion was asked for in a full ring");
-		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		CHECK(out() < rs_thresh + burst, "%u still out", out());
-		CHECK(mlxpmd_tx_descriptor_status(&t->q, 0) == RTE_ETH_TX_DESC_DONE, "next place is free");
-		CHECK(out() == 0 || mlxpmd_tx_descriptor_status(&t->q, 63) == RTE_ETH_TX_DESC_FULL, "oldest");
+		CHECK(mlxpmd_tx_descriptor_status(&t->txq, 0) == RTE_ETH_TX_DESC_DONE, "next place is free");
+		CHECK(out() == 0 || mlxpmd_tx_descriptor_status(&t->txq, 63) == RTE_ETH_TX_DESC_FULL, "oldest");
 	}
-	CHECK(t->q.stats.packets == t->q.stats.bytes / 64 && t->q.stats.errors == 0, "counters");
+	CHECK(t->txq.q.stats.packets == t->txq.q.stats.bytes / 64 && t->txq.q.stats.errors == 0, "counters");
 	rig_tx_free(t);
 	home("fill_and_drain");
 }
@@ -83,8 +83,8 @@ bounded(void)
 	before = out();
 	CHECK(send_n(t, 0, 1) == 1, "not taken");
 	CHECK(before + 1 - out() == MLXPMD_TX_REAP_MAX * 32, "freed %u at once", before + 1 - out());
-	CHECK(t->q.stats.completions == MLXPMD_TX_REAP_MAX, "%" PRIu64, t->q.stats.completions);
-	CHECK(mlxpmd_tx_done_cleanup(&t->q, 40) == 64, "cleanup");
+	CHECK(t->txq.q.stats.completions == MLXPMD_TX_REAP_MAX, "%" PRIu64, t->txq.q.stats.completions);
+	CHECK(mlxpmd_tx_done_cleanup(&t->txq, 40) == 64, "cleanup");
 	rig_tx_free(t);
 	home("bounded");
 }
@@ -96,33 +96,33 @@ flush(unsigned int f)
 	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
 	unsigned int n;
 
-	mlxpmd_txq_flush(&t->q);
-	CHECK(t->q.pi == 0 && t->q.stats.doorbells == 0, "a flush of nothing");
+	mlxpmd_txq_flush(&t->txq);
+	CHECK(t->txq.q.pi == 0 && t->txq.q.stats.doorbells == 0, "a flush of nothing");
 	for (n = 1; n < 40; n++) {
 		CHECK(send_n(t, f, n) == n, "not taken");
-		mlxpmd_txq_flush(&t->q);
-		mlxpmd_txq_flush(&t->q);
+		mlxpmd_txq_flush(&t->txq);
+		mlxpmd_txq_flush(&t->txq);
 		CHECK(rig_tx_run(t, true, ignore, NULL) == n, "not %u sent", n);
-		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
-		CHECK(t->q.ci == t->q.pi && out() == 0, "%u: %u out", n, out());
+		(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
+		CHECK(t->txq.q.ci == t->txq.q.pi && out() == 0, "%u: %u out", n, out());
 	}
-	CHECK(t->q.state == MLXPMD_QS_READY && t->q.stats.errors == 0, "stopped");
+	CHECK(t->txq.q.state == MLXPMD_QS_READY && t->txq.q.stats.errors == 0, "stopped");
 	/* The WQE that does nothing fails: nobody's packet is lost by it. */
 	CHECK(send_n(t, f, 3) == 3, "not taken");
-	n = t->q.pi;
-	mlxpmd_txq_flush(&t->q);
+	n = t->txq.q.pi;
+	mlxpmd_txq_flush(&t->txq);
 	rig_tx_cqe(t, 13, 5, n);
-	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
-	CHECK(t->q.state == MLXPMD_QS_GIVEN && t->q.stats.errors == 0 && out() == 3, "%u out", out());
-	mlxpmd_txq_flush(&t->q);
-	CHECK(mlxpmd_txq_rewind(&t->q, false) == 0 && out() == 0, "%" PRIu64 " lost", t->q.stats.errors);
+	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
+	CHECK(t->txq.q.state == MLXPMD_QS_QUIESCED && t->txq.q.stats.errors == 0 && out() == 3, "%u out", out());
+	mlxpmd_txq_flush(&t->txq);
+	CHECK(mlxpmd_txq_rewind(&t->txq, false) == 0 && out() == 0, "%" PRIu64 " lost", t->txq.q.stats.errors);
 	rig_tx_free(t);
 	/* A full ring: the flush does nothing, and the ring asked for itself. */
 	t = rig_tx_new(6, 64, 6, 63, 0);
 	while (send_n(t, 0, 7) != 0)
 		;
-	mlxpmd_txq_flush(&t->q);
-	CHECK((uint16_t)(t->q.pi - t->q.ci) == 64, "beyond the ring");
+	mlxpmd_txq_flush(&t->txq);
+	CHECK((uint16_t)(t->txq.q.pi - t->txq.q.ci) == 64, "beyond the ring");
 	rig_tx_free(t);
 	home("flush");
 }
@@ -131,22 +131,22 @@ flush(unsigned int f)
 static void
 again(struct rig_tx *t, unsigned int f)
 {
-	const uint64_t packets = t->q.stats.packets, errors = t->q.stats.errors;
+	const uint64_t packets = t->txq.q.stats.packets, errors = t->txq.q.stats.errors;
 	unsigned int lap, n, sent = 0;
 
 	t->executed = 0;
 	t->db_seen = t->db_reg;
 	CHECK(t->sq_dbrec == 0, "doorbell record %#x of an SQ in reset", t->sq_dbrec);
-	mlxpmd_txq_open(&t->q);
+	mlxpmd_queue_ready(&t->txq.q);
 	for (lap = 0; lap < 30; lap++) {
 		n = send_n(t, f, 32);
 		CHECK(n == 32, "took %u in lap %u", n, lap);
 		sent += n;
 		CHECK(rig_tx_run(t, true, ignore, NULL) == n, "lap %u", lap);
-		(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+		(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 	}
-	CHECK(t->q.state == MLXPMD_QS_READY && t->q.stats.cqe_bad == 0, "state %u", t->q.state);
-	CHECK(t->q.stats.packets == packets + sent && t->q.stats.errors == errors, "counters");
+	CHECK(t->txq.q.state == MLXPMD_QS_READY && t->txq.q.stats.cqe_bad == 0, "state %u", t->txq.q.state);
+	CHECK(t->txq.q.stats.packets == packets + sent && t->txq.q.stats.errors == errors, "counters");
 }
 
 /*
@@ -162,7 +162,7 @@ error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t synd
 	struct rte_mbuf *m;
 
 	for (i = 0; i < posted; i++) {
-		starts[k] = t->q.pi;
+		starts[k] = t->txq.q.pi;
 		per[k] = send_n(t, f, 1 + i % 5);
 		CHECK(per[k] == 1 + i % 5, "not taken");
 		/* One WQE per packet unless many share one. */
@@ -184,20 +184,20 @@ error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t synd
 	m = rig_tx_mbuf(pool, 0, 64, 1);
 	CHECK(rig_tx_burst(t, f, &m, 1) == 0, "sent in error");
 	rte_pktmbuf_free(m);
-	CHECK(t->q.state == MLXPMD_QS_GIVEN && t->q.syndrome == syndrome && t->q.vendor_syndrome == 0x55,
+	CHECK(t->txq.q.state == MLXPMD_QS_QUIESCED && t->txq.q.syndrome == syndrome && t->txq.q.vendor_syndrome == 0x55,
 	      "state");
-	CHECK(t->q.stats.errors == 0 && out() != 0, "the burst settled it");
+	CHECK(t->txq.q.stats.errors == 0 && out() != 0, "the burst settled it");
 	/* Flushes follow, and count nothing more. */
 	rig_tx_cqe(t, 13, 5, starts[failing]);
-	CHECK(send_n(t, f, 3) == 0 && mlxpmd_tx_done_cleanup(&t->q, 0) == 0, "worked on after letting go");
-	CHECK(mlxpmd_tx_descriptor_status(&t->q, 0) == RTE_ETH_TX_DESC_UNAVAIL, "status in error");
-	lost = mlxpmd_txq_rewind(&t->q, false);
-	CHECK(t->q.stats.packets == before && t->q.stats.bytes == before * 64, "%" PRIu64 " sent, not %u",
-	      t->q.stats.packets, before);
+	CHECK(send_n(t, f, 3) == 0 && mlxpmd_tx_done_cleanup(&t->txq, 0) == 0, "worked on after letting go");
+	CHECK(mlxpmd_tx_descriptor_status(&t->txq, 0) == RTE_ETH_TX_DESC_UNAVAIL, "status in error");
+	lost = mlxpmd_txq_rewind(&t->txq, false);
+	CHECK(t->txq.q.stats.packets == before && t->txq.q.stats.bytes == before * 64, "%" PRIu64 " sent, not %u",
+	      t->txq.q.stats.packets, before);
 	for (i = failing, done = 0; i < k; i++)
 		done += per[i];
-	CHECK(t->q.stats.errors == done && lost == done, "%" PRIu64 " lost, not %u", t->q.stats.errors, done);
-	CHECK(t->q.stats.syndromes[mlxpmd_syndrome_class[syndrome]] == 1, "class of syndrome %#x", syndrome);
+	CHECK(t->txq.q.stats.errors == done && lost == done, "%" PRIu64 " lost, not %u", t->txq.q.stats.errors, done);
+	CHECK(t->txq.q.stats.syndromes[mlxpmd_syndrome_class[syndrome]] == 1, "class of syndrome %#x", syndrome);
 	home("error_at");
 	again(t, f);
 	rig_tx_free(t);
@@ -236,20 +236,20 @@ nonsense(void)
 		for (k = rig_random() % 12; k != 0; k--) {
 			(void)send_n(t, k & 1 ? MLXPMD_TX_F_MPW : 0, 1 + rig_random() % 60);
 			(void)rig_tx_run(t, true, ignore, NULL);
-			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		}
 		(void)send_n(t, i & 1 ? MLXPMD_TX_F_MPW : 0, 40);
 		held = out();
 		cqe = t->cq + (size_t)(t->cqe_count % 64) * 64;
-		rig_tx_cqe(t, rig_random() & 15, rig_random(), i % 3 ? t->q.ci + rig_random() % 64 : rig_random());
+		rig_tx_cqe(t, rig_random() & 15, rig_random(), i % 3 ? t->txq.q.ci + rig_random() % 64 : rig_random());
 		if (i % 5 == 0)
 			cqe[rig_random() % 64] = rig_random();
 		(void)send_n(t, 0, 1);
-		if (t->q.stats.cqe_bad != 0) {
+		if (t->txq.q.stats.cqe_bad != 0) {
 			stops++;
-			CHECK(t->q.state == MLXPMD_QS_GIVEN && out() == held, "%u of %u held", out(), held);
+			CHECK(t->txq.q.state == MLXPMD_QS_QUIESCED && out() == held, "%u of %u held", out(), held);
 		}
-		CHECK(out() == (uint16_t)(t->q.elts_pi - t->q.elts_ci), "%u out", out());
+		CHECK(out() == (uint16_t)(t->txq.elts_pi - t->txq.elts_ci), "%u out", out());
 		rig_tx_free(t);
 		home("nonsense");
 	}
@@ -274,7 +274,7 @@ owners(void)
 	for (i = 0; i < 64; i++)
 		while (rig_tx_burst(t, MLXPMD_TX_F_MULTI, &pkts[i], 1) == 0) {
 			(void)rig_tx_run(t, true, ignore, NULL);
-			CHECK(t->q.state == MLXPMD_QS_READY, "stopped");
+			CHECK(t->txq.q.state == MLXPMD_QS_READY, "stopped");
 		}
 	rig_tx_free(t);
 	for (i = 0; i < 64; i++)

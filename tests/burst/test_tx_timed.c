@@ -62,10 +62,10 @@ tx_new(uint16_t nb_desc, uint8_t inline_mode)
 	t->port.eth_dev = &dev;
 	dev_data.dev_private = &t->port;
 	pthread_mutex_init(&t->port.lock, NULL);
-	t->q.offloads = RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
-	CHECK(mlxpmd_txq_times_set(&t->q) == 0, "no field");
-	offset = t->q.time_offset;
-	flag = t->q.time_flag;
+	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
+	CHECK(mlxpmd_txq_times_set(&t->txq) == 0, "no field");
+	offset = t->txq.time_offset;
+	flag = t->txq.time_flag;
 	return t;
 }
 
@@ -152,9 +152,9 @@ wait_bytes(enum mdv_clock_kind kind, unsigned int f)
 	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, time, &want), "no stamp");
 	CHECK(t->nb_waits == 1 && t->wait_mask == mask, "%u waits, mask %#" PRIx64, t->nb_waits, t->wait_mask);
 	CHECK(t->wait_value == (want & mask), "%#" PRIx64 " not %#" PRIx64, t->wait_value, want & mask);
-	CHECK(t->q.stats.packets == 3 && t->q.stats.doorbells == 1, "counters");
-	CHECK((int64_t)(t->q.time_until_tsc - rte_rdtsc()) > (int64_t)rte_get_tsc_hz() / 3 &&
-	      (int64_t)(t->q.time_until_tsc - rte_rdtsc()) < (int64_t)rte_get_tsc_hz() / 2, "until");
+	CHECK(t->txq.q.stats.packets == 3 && t->txq.q.stats.doorbells == 1, "counters");
+	CHECK((int64_t)(t->txq.time_until_tsc - rte_rdtsc()) > (int64_t)rte_get_tsc_hz() / 3 &&
+	      (int64_t)(t->txq.time_until_tsc - rte_rdtsc()) < (int64_t)rte_get_tsc_hz() / 2, "until");
 	done(t, "wait_bytes");
 }
 
@@ -169,9 +169,9 @@ bad_times(void)
 
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 5) == 5, "not taken");
 	CHECK(rig_tx_run(t, true, ignore, NULL) == 5 && t->nb_waits == 3, "%u waits", t->nb_waits);
-	CHECK(t->q.stats.time_past == 2 && t->q.stats.time_future == 1 && t->q.stats.time_order == 2,
-	      "past %" PRIu64 ", future %" PRIu64 ", order %" PRIu64, t->q.stats.time_past,
-	      t->q.stats.time_future, t->q.stats.time_order);
+	CHECK(t->txq.q.stats.time_past == 2 && t->txq.q.stats.time_future == 1 && t->txq.q.stats.time_order == 2,
+	      "past %" PRIu64 ", future %" PRIu64 ", order %" PRIu64, t->txq.q.stats.time_past,
+	      t->txq.q.stats.time_future, t->txq.q.stats.time_order);
 	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, start + 2 * SECOND, &want) &&
 	      mlxpmd_tx_time_stamp(&port_clock, &line, now() + 2 * SECOND, &limit), "no stamp");
 	CHECK(t->wait_value >= (want & 0x7fffffff) && t->wait_value <= (limit & 0x7fffffff), "not capped");
@@ -182,7 +182,7 @@ bad_times(void)
 	m[0] = packet(now() + SECOND);
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 1) == 1, "not taken");
 	CHECK(rig_tx_run(t, true, ignore, NULL) == 1 && t->nb_waits == 3, "waits for a time that nobody knows");
-	CHECK(t->q.stats.time_unknown == 1, "not counted");
+	CHECK(t->txq.q.stats.time_unknown == 1, "not counted");
 	clock_set(MDV_CLOCK_LINE, 0);
 	done(t, "bad_times");
 }
@@ -197,11 +197,11 @@ latest_wait(void)
 	struct rte_mbuf *later;
 
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 2) == 2, "not taken");
-	left = t->q.time_until_tsc - rte_rdtsc();
+	left = t->txq.time_until_tsc - rte_rdtsc();
 	CHECK(left > hz / 2 && left < hz, "waits for another %" PRId64 " of %" PRId64, left, hz);
 	later = packet(now() + 2 * SECOND - SECOND / 10);
 	CHECK(rig_tx_burst(t, MPW_TIMED, &later, 1) == 1, "not taken");
-	left = t->q.time_until_tsc - rte_rdtsc();
+	left = t->txq.time_until_tsc - rte_rdtsc();
 	CHECK(left > hz && left < 2 * hz, "waits for another %" PRId64 " of %" PRId64, left, hz);
 	CHECK(rig_tx_run(t, true, ignore, NULL) == 3 && t->nb_waits == 3, "%u waits", t->nb_waits);
 	done(t, "latest_wait");
@@ -226,9 +226,9 @@ full_ring(void)
 	}
 	took += rig_tx_run(t, true, ignore, NULL);
 	CHECK(took == sent, "%u of %u", took, sent);
-	CHECK(t->nb_waits + t->q.stats.time_past == 2400, "%u waits, %" PRIu64 " past", t->nb_waits,
-	      t->q.stats.time_past);
-	CHECK(t->q.state == MLXPMD_QS_READY && t->q.stats.errors == 0 && t->q.stats.dropped == 0, "counters");
+	CHECK(t->nb_waits + t->txq.q.stats.time_past == 2400, "%u waits, %" PRIu64 " past", t->nb_waits,
+	      t->txq.q.stats.time_past);
+	CHECK(t->txq.q.state == MLXPMD_QS_READY && t->txq.q.stats.errors == 0 && t->txq.q.stats.dropped == 0, "counters");
 	done(t, "full_ring");
 }
 
@@ -242,7 +242,7 @@ refused(void)
 	m[0]->pkt_len++;
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 2) == 2, "not taken");
 	CHECK(rig_tx_run(t, true, ignore, NULL) == 1 && t->nb_waits == 0, "%u waits", t->nb_waits);
-	CHECK(t->q.stats.dropped == 1 && t->q.time_last == 0, "counters");
+	CHECK(t->txq.q.stats.dropped == 1 && t->txq.time_last == 0, "counters");
 	done(t, "refused");
 }
 
@@ -255,9 +255,9 @@ error(void)
 
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 3) == 3, "not taken");
 	rig_tx_cqe(t, 13, 4, 3);
-	CHECK(mlxpmd_tx_done_cleanup(&t->q, 0) == 0 && t->q.state == MLXPMD_QS_GIVEN, "not let go");
-	CHECK(mlxpmd_txq_rewind(&t->q, false) == 2, "lost %" PRIu64, t->q.stats.errors);
-	CHECK(t->q.stats.packets == 1 && t->q.time_until_tsc == 0, "%" PRIu64 " sent", t->q.stats.packets);
+	CHECK(mlxpmd_tx_done_cleanup(&t->txq, 0) == 0 && t->txq.q.state == MLXPMD_QS_QUIESCED, "not let go");
+	CHECK(mlxpmd_txq_rewind(&t->txq, false) == 2, "lost %" PRIu64, t->txq.q.stats.errors);
+	CHECK(t->txq.q.stats.packets == 1 && t->txq.time_until_tsc == 0, "%" PRIu64 " sent", t->txq.q.stats.packets);
 	done(t, "error");
 }
 
@@ -299,7 +299,7 @@ stamps(unsigned int f, bool burst_first)
 		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
 		CHECK(t->any_asked || i % 3 == 0, "no completion asked for");
 		if (burst_first)
-			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		if (i % 3 == 0) {
 			CHECK(stamp_read(&ns) == -EINVAL, "nobody asked");
 			continue;
@@ -337,7 +337,7 @@ stamps_busy(void)
 		stamp_send(t, MPW_TIMED, true);
 		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
 		if (i == 1)
-			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		pthread_mutex_lock(&t->port.lock);
 		pthread_create(&thread, NULL, stamp_meanwhile, &rc);
 		pthread_join(thread, NULL);
@@ -364,15 +364,15 @@ stamps_lost(void)
 	rig_tx_cqe(t, 0, 0, 1);
 	CHECK(mlxpmd_clock_convert(&line, 999, &want), "no value");
 	CHECK(stamp_read(&ns) == 0 && ns == want, "the second one's");
-	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 	CHECK(stamp_read(&ns) == -EINVAL, "again");
 	/* An error before the stamp: it does not come. */
 	stamp_send(t, MPW_TIMED, true);
 	rig_tx_cqe(t, 13, 4, 2);
 	CHECK(stamp_read(&ns) == -EINVAL, "of a packet that failed");
-	(void)mlxpmd_tx_done_cleanup(&t->q, 0);
-	(void)mlxpmd_txq_rewind(&t->q, false);
-	mlxpmd_txq_open(&t->q);
+	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
+	(void)mlxpmd_txq_rewind(&t->txq, false);
+	mlxpmd_queue_ready(&t->txq.q);
 	CHECK(t->port.timesync.tx.state == MLXPMD_STAMP_NONE && t->port.timesync.tx_absent == 1, "still waits");
 	t->executed = 0;
 	line.expires_tsc = rte_rdtsc() - 1;

@@ -179,8 +179,8 @@ traffic(const struct mix *mix, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max
 	rte_pktmbuf_free_bulk(pkts, n);
 	(void)rig_tx_run(t, true, sent, NULL);
 	CHECK(fifo_out == fifo_in - n && fifo_out > 3u << log_wqebbs, "%u sent of %u", fifo_out, fifo_in - n);
-	CHECK(t->q.stats.packets == fifo_out && t->q.stats.dropped == 0, "packets %" PRIu64,
-	      t->q.stats.packets);
+	CHECK(t->txq.q.stats.packets == fifo_out && t->txq.q.stats.dropped == 0, "packets %" PRIu64,
+	      t->txq.q.stats.packets);
 	rig_tx_free(t);
 	home("traffic");
 }
@@ -200,15 +200,15 @@ every_offset(uint8_t inline_mode)
 			fifo_in = 0;
 			fifo_out = 0;
 			/* Up to the place, then the packet, completed in between. */
-			while (t->q.pi != 16 + at) {
+			while (t->txq.q.pi != 16 + at) {
 				m = rig_tx_mbuf(pool, fifo_in, 14, 1);
 				expect(m, fifo_in, inline_mode != 0);
-				CHECK(rig_tx_burst(t, f, &m, 1) == 1, "no room at %u", t->q.pi);
+				CHECK(rig_tx_burst(t, f, &m, 1) == 1, "no room at %u", t->txq.q.pi);
 				(void)rig_tx_run(t, true, sent, NULL);
-				if ((uint16_t)(t->q.pi - 16 - at) < 0x8000 && t->q.pi != 16 + at)
+				if ((uint16_t)(t->txq.q.pi - 16 - at) < 0x8000 && t->txq.q.pi != 16 + at)
 					break;
 			}
-			(void)mlxpmd_tx_done_cleanup(&t->q, 0);
+			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 			m = rig_tx_mbuf(pool, fifo_in, 100 * segs, segs);
 			m->ol_flags = RTE_MBUF_F_TX_VLAN;
 			m->vlan_tci = 0x1234;
@@ -263,8 +263,8 @@ refused(unsigned int f)
 	rig_mempool_fails = false;
 	(void)rig_tx_run(t, true, sent, NULL);
 	CHECK(fifo_out == 8 && fifo_in == 8, "%u of %u sent", fifo_out, fifo_in);
-	CHECK(t->q.stats.dropped == 4 && t->q.stats.packets == 8, "%" PRIu64 " dropped, %" PRIu64 " packets",
-	      t->q.stats.dropped, t->q.stats.packets);
+	CHECK(t->txq.q.stats.dropped == 4 && t->txq.q.stats.packets == 8, "%" PRIu64 " dropped, %" PRIu64 " packets",
+	      t->txq.q.stats.dropped, t->txq.q.stats.packets);
 	rig_tx_free(t);
 	CHECK(rte_mempool_avail_count(alien) == 64, "alien mbufs are lost");
 	rte_mempool_free(alien);
@@ -308,7 +308,7 @@ memory(void)
 		}
 		calls = rig_mempool_calls;
 		CHECK(rig_tx_burst(t, ALL_FLAGS, &m, 1) == 1, "attached");
-		CHECK(t->q.stats.dropped == 1, "dropped %" PRIu64, t->q.stats.dropped);
+		CHECK(t->txq.q.stats.dropped == 1, "dropped %" PRIu64, t->txq.q.stats.dropped);
 		CHECK(rig_mempool_calls == calls, "the wrong memory was registered");
 		(void)rig_tx_run(t, true, sent, NULL);
 	}
@@ -319,7 +319,7 @@ memory(void)
 	m->data_len = m->pkt_len = 100;
 	rig_nb_ranges--;
 	rig_generation++;
-	CHECK(rig_tx_burst(t, ALL_FLAGS, &m, 1) == 1 && t->q.stats.dropped == 2, "a key that is void");
+	CHECK(rig_tx_burst(t, ALL_FLAGS, &m, 1) == 1 && t->txq.q.stats.dropped == 2, "a key that is void");
 	CHECK(fifo_out == 3, "%u sent", fifo_out);
 	rig_tx_free(t);
 	home("attached");

@@ -102,7 +102,7 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 static uint16_t
 call(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 {
-	return r->tx ? mlxpmd_tx_templates[r->features].burst(&b->tx->q, pkts, r->per_burst) :
+	return r->tx ? mlxpmd_tx_templates[r->features].burst(&b->tx->txq, pkts, r->per_burst) :
 		       rig_rx_burst(b->rx, r->features, pkts, BURST);
 }
 

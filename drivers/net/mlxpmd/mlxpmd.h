@@ -96,8 +96,7 @@ struct mlxpmd_port {
 	struct mlxpmd_tasks *tasks;
 	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
 	bool link_told;			/**< Link state that the application was last told: atomic. */
-	struct mlxpmd_rxq *rxqs[MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
-	struct mlxpmd_txq *txqs[MLXPMD_MAX_QUEUES];
+	struct mlxpmd_queue *queues[MLXPMD_NB_KINDS][MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
 	struct mlxpmd_timesync timesync;
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
 	struct mlxpmd_filter filter;

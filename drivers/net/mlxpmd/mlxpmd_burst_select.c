@@ -21,7 +21,7 @@ rx_offloads(const struct rte_eth_dev *eth_dev)
 	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
 		rxq = eth_dev->data->rx_queues[i];
 		if (rxq != NULL)
-			offloads |= rxq->offloads;
+			offloads |= rxq->q.offloads;
 	}
 	return offloads;
 }
@@ -38,7 +38,7 @@ tx_offloads(const struct rte_eth_dev *eth_dev, bool *fast_free)
 		txq = eth_dev->data->tx_queues[i];
 		if (txq == NULL)
 			continue;
-		one = txq->offloads | eth_dev->data->dev_conf.txmode.offloads;
+		one = txq->q.offloads | eth_dev->data->dev_conf.txmode.offloads;
 		offloads |= one;
 		/* Only if the application set it for every queue. */
 		*fast_free &= (one & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0;

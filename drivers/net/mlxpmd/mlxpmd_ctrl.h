@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Doors between the rooms of the control plane; nothing here is called by a burst.
+ * Functions of the control plane, by file. Bursts call none of them.
  *
  * Functions return 0 or a negative errno and log a failure once, where it happens.
  */
@@ -54,7 +54,7 @@ void mlxpmd_mtu_restore(struct mlxpmd_port *port);
 /** RTE_ETH_LINK_SPEED_* of the speed that the port runs at, 0 when it is down. */
 uint32_t mlxpmd_link_speed_capa(struct mlxpmd_port *port);
 
-/* ---- queues (mlxpmd_queue.c, mlxpmd_queue_setup.c) ---- */
+/* ---- queues (mlxpmd_queue.c, mlxpmd_queue_setup.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
 #define MLXPMD_DESC_MIN 64
 #define MLXPMD_DESC_MAX 16384
 #define MLXPMD_DESC_DEFAULT 512
@@ -74,37 +74,71 @@ int mlxpmd_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 int mlxpmd_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id);
-/** Stages of dev_start: creates, arms and starts every queue that is not deferred. */
+/** Stages of dev_start: create all queues, and arm and start those that are not deferred. */
 int mlxpmd_rxqs_up(struct mlxpmd_port *port);
 void mlxpmd_rxqs_down(struct mlxpmd_port *port);
 int mlxpmd_txqs_up(struct mlxpmd_port *port);
 void mlxpmd_txqs_down(struct mlxpmd_port *port);
-/** log2 of the data segments that a frame of the port may need from this queue; or -EINVAL. */
+/** log2 of the data segments that a frame with this MTU needs; -EINVAL: too many, or without scatter. */
 int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
-enum mlxpmd_qstate mlxpmd_rxq_state(const struct mlxpmd_rxq *rxq);
-enum mlxpmd_qstate mlxpmd_txq_state(const struct mlxpmd_txq *txq);
 /**
- * For a queue in state REPAIR: takes RQ/SQ through error and reset to RDY, replaces the CQ where it cannot be
- * trusted, and hands the queue to its burst: READY. A failure leaves state and mbufs; it may be repeated.
+ * For a queue in state REPAIR: takes RQ or SQ through ERR and RST to RDY, replaces a CQ that cannot be trusted, and
+ * returns the queue to its burst: READY. Adds packets lost to *lost. State and mbufs are kept on failure; may be
+ * repeated.
  */
-int mlxpmd_rxq_reset(struct mlxpmd_rxq *rxq);
-/** As mlxpmd_rxq_reset(); packets lost are added to *lost. */
-int mlxpmd_txq_reset(struct mlxpmd_txq *txq, uint32_t *lost);
+int mlxpmd_queue_reset(struct mlxpmd_queue *q, uint32_t *lost);
+
+/** What the application requests of a queue, for the functions below. */
+struct mlxpmd_queue_attr {
+	struct rte_eth_dev *eth_dev;
+	const struct mlxpmd_queue_ops *ops;
+	enum mlxpmd_queue_kind kind;
+	uint16_t queue_id, nb_desc;
+	unsigned int socket_id;
+	uint64_t offloads;
+	bool deferred_start;
+	struct mlxpmd_queue_thresh {
+		const char *name;	/**< NULL: unused. */
+		uint16_t value;
+		uint16_t divisor;	/**< At most nb_desc / divisor is allowed; with 1 nb_desc - 1. */
+	} thresh[2];
+};
+/** Checks sizes; rounds nb_desc up to a power of two. 0 or -EINVAL. */
+int mlxpmd_queue_attr_check(struct mlxpmd_queue_attr *attr);
+/** Allocates a struct mlxpmd_rxq or mlxpmd_txq of that size and sets its head. NULL: no memory. */
+void *mlxpmd_queue_alloc(const struct mlxpmd_queue_attr *attr, size_t bytes);
+/** With rc 0 makes the queue known to ethdev and the port; else frees it. Returns rc. */
+int mlxpmd_queue_register(struct mlxpmd_queue *q, int rc);
+
+/** Queue i of ethdev's arrays; NULL: not set up. */
+static inline struct mlxpmd_queue *
+mlxpmd_queue_at(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, uint16_t i)
+{
+	return kind == MLXPMD_RX ? data->rx_queues[i] : data->tx_queues[i];
+}
+
+static inline uint16_t
+mlxpmd_queues_count(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind)
+{
+	return kind == MLXPMD_RX ? data->nb_rx_queues : data->nb_tx_queues;
+}
+
+/** RTE_ETH_QUEUE_STATE_*, by queue. */
+static inline uint8_t *
+mlxpmd_queue_ethdev_state(struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind)
+{
+	return kind == MLXPMD_RX ? data->rx_queue_state : data->tx_queue_state;
+}
 
 /* ---- receive interrupts (mlxpmd_rx_intr.c) ---- */
-/** Stage of dev_start: a vector for each queue, in EAL's handle; with intr_conf.rxq 0 none. They outlast the stop. */
+/** Stage of dev_start: with intr_conf.rxq a vector for each queue, in EAL's handle. Vectors are kept at a stop. */
 int mlxpmd_rx_intr_up(struct mlxpmd_port *port);
-/** Takes the queue's vector away, and the port's out of all epoll sets. NULL is allowed. */
-void mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq);
-/** Wakes who waits for this queue. After its state changed: returns when nobody acts upon the old one. */
-void mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq);
-/** That alone, without waking. */
-void mlxpmd_rxq_intr_sync(struct mlxpmd_rxq *rxq);
-/**
- * For the service: wakes who waits though a packet has been there for long and the event did not come.
- * there: a completion stands at ci.
- */
-void mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t now_ns);
+/** Frees the queue's vector, if it has one, and removes the port's vectors from all epoll sets. */
+void mlxpmd_rxq_intr_release(struct mlxpmd_queue *q);
+/** As mlxpmd_queue_ops.sync: after a change of state; wake: the application, if it sleeps on the queue. */
+void mlxpmd_rxq_intr_sync(struct mlxpmd_queue *q, bool wake);
+/** As mlxpmd_queue_ops.watch: wakes the application if a completion has been there for 100 ms without an event. */
+void mlxpmd_rxq_intr_watch(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns);
 /** Does the application sleep on every receive queue? The port's lock is held. */
 bool mlxpmd_rx_intr_all_on(const struct mlxpmd_port *port);
 int mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id);
@@ -170,20 +204,16 @@ struct mlxpmd_stats_base {
 	uint64_t missed;		/**< The device's count at the last reset. */
 	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters at the last xstats reset. */
 	uint64_t clock[MLXPMD_CLOCK_COUNTERS]; /**< The clock's at the last xstats reset. */
-	struct mlxpmd_rxq_stats rx_gone; /**< Since the last reset, of queues released since. */
-	struct mlxpmd_txq_stats tx_gone;
+	struct mlxpmd_queue_stats released[MLXPMD_NB_KINDS]; /**< Since the last reset, of queues released since. */
 };
 int mlxpmd_stats_up(struct mlxpmd_port *port);
 void mlxpmd_stats_down(struct mlxpmd_port *port);
-/** Sums of a port's queues since the last reset, released queues included. */
-void mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx,
-		      struct mlxpmd_txq_stats *tx);
+/** Sum over the port's queues of one kind since the last reset, released queues included. */
+void mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum);
 /** Counters of one queue since the last reset. */
-void mlxpmd_rxq_stats_get(const struct mlxpmd_rxq *rxq, struct mlxpmd_rxq_stats *out);
-void mlxpmd_txq_stats_get(const struct mlxpmd_txq *txq, struct mlxpmd_txq_stats *out);
-/** Keeps in the port's sums what a queue counted that is about to be released. */
-void mlxpmd_rxq_stats_retire(struct mlxpmd_rxq *rxq);
-void mlxpmd_txq_stats_retire(struct mlxpmd_txq *txq);
+void mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *out);
+/** Adds the counters of a queue that is about to be released to the port's. */
+void mlxpmd_queue_stats_retire(struct mlxpmd_queue *q);
 int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
 int mlxpmd_stats_reset(struct rte_eth_dev *eth_dev);
 int mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n);
@@ -200,8 +230,8 @@ int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 bool mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed);
 /** Repairs what failed, by firmware commands. @return as mlxpmd_repair_watch(). */
 bool mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns);
-/** Wants every queue back, for good: the device is gone. The lock is held. */
-void mlxpmd_repair_ask_all(struct mlxpmd_port *port);
+/** The device was removed: requests all queues, permanently. The lock is held. */
+void mlxpmd_repair_request_all(struct mlxpmd_port *port);
 /** Reads the link and stores it. @return true when it is another than the application was told. */
 bool mlxpmd_link_look(struct mlxpmd_port *port);
 /** What is stored is taken for told. @return true when it is another than was told before. */

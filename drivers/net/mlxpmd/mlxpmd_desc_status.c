@@ -11,10 +11,10 @@
 static bool
 completed(const struct mlxpmd_rxq *rxq, uint32_t offset)
 {
-	uint32_t ci = rxq->cq_ci + offset;
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[ci & rxq->cqe_mask];
+	uint32_t ci = rxq->q.cq_ci + offset;
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[ci & rxq->q.cqe_mask];
 
-	return !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (ci >> rxq->log_cqes) & 1);
+	return !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (ci >> rxq->q.log_cqes) & 1);
 }
 
 int
@@ -22,10 +22,10 @@ mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 {
 	const struct mlxpmd_rxq *rxq = queue;
 
-	if (offset > rxq->wqe_mask)
+	if (offset > rxq->q.wqe_mask)
 		return -EINVAL;
-	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY ||
-	    offset >= (uint16_t)(rxq->rq_pi - rxq->rq_ci))
+	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY ||
+	    offset >= (uint16_t)(rxq->q.pi - rxq->q.ci))
 		return RTE_ETH_RX_DESC_UNAVAIL;
 	return completed(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }
@@ -36,9 +36,9 @@ mlxpmd_rx_queue_count(void *queue)
 	const struct mlxpmd_rxq *rxq = queue;
 	uint32_t low = 0, high, mid;
 
-	if (mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY)
+	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY)
 		return 0;
-	high = (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+	high = (uint16_t)(rxq->q.pi - rxq->q.ci);
 	/* CQEs are written in order: binary search for the first that is not. */
 	while (low < high) {
 		mid = (low + high) / 2;
@@ -58,9 +58,9 @@ mlxpmd_tx_descriptor_status(void *queue, uint16_t offset)
 
 	if (offset > txq->elts_mask)
 		return -EINVAL;
-	if (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY)
+	if (mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY)
 		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, false, true);
-	if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY) {
+	if (mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY) {
 		(void)mlxpmd_tx_not_ready(txq);
 		return RTE_ETH_TX_DESC_UNAVAIL;
 	}

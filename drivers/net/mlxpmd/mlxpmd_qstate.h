@@ -2,36 +2,53 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * The life of a queue, receive or send: its states, and which step leads from which to which.
+ * State machine of a queue, receive or send.
  *
- *            create          start               fail              let go           take
- *   SETUP ----------> RESET ---------> READY -----------> ERROR -----------> GIVEN --------> REPAIR
- *         <----------    ^               |  \                                ^  ^  \             |
- *            destroy     |         ask   |   ASKED --------------------------+  |   \ bury       |
- *                        |               v             let go                   |    v           |
- *                        +------ stop, from any state below that is             +-- retry -- DEAD|
- *                                not inside a burst                 READY <------- return -------+
+ *                      SETUP
+ *                create | ^ destroy
+ *                       v |
+ *      +------------> RESET <------------------ stop --------------------+
+ *      |         start  |                                                |
+ *     stop              v          request by the control plane          |
+ *      +------------- READY ------------------------> QUIESCING ---------+
+ *                    ^  |                             |      |           |
+ *             repair |  | error found by the burst    |      |           |
+ *          succeeded |  v                             |      |           |
+ *                    | ERROR <------ error -----------+      |           |
+ *                    |  |                                    |           |
+ *                    |  | end of the burst                   | next call |
+ *                    |  v                                    v           |
+ *                    | QUIESCED <------------------------- (same) -------+
+ *                    |  |  ^                                             |
+ *                    |  |  | retry: the repair did not succeed           |
+ *                    |  v  |                                             |
+ *                   REPAIR                                               |
+ *                       |  fail: too many failures (also from QUIESCED)  |
+ *                       v                                                |
+ *                     FAILED --------------------------------------------+
  *
- * Who owns the rings, the mbufs and the counters is a matter of the state alone:
+ * The state decides who owns rings, mbufs and counters:
  *
- * | state  | owner        | the device                                            |
- * |--------|--------------|-------------------------------------------------------|
- * | SETUP  | control      | knows nothing of the queue                            |
- * | RESET  | control      | CQ and RQ/SQ exist, in reset; no mbuf is held          |
- * | READY  | burst        | works                                                 |
- * | ASKED  | burst        | works; the service wants the queue at the next call   |
- * | ERROR  | burst        | stopped, or cannot be believed; the call goes on       |
- * | GIVEN  | service      | as before; no burst touches the queue any more        |
- * | REPAIR | service      | is taken to reset and back                            |
- * | DEAD   | control      | failed too often: waits for stop and start            |
+ * | state     | owner         | the device                                                         |
+ * |-----------|---------------|--------------------------------------------------------------------|
+ * | SETUP     | control plane | has no object                                                      |
+ * | RESET     | control plane | CQ and RQ or SQ exist, in reset; no mbuf is held                    |
+ * | READY     | burst         | works                                                              |
+ * | QUIESCING | burst         | works; the control plane has requested the queue                   |
+ * | ERROR     | burst         | stopped or not to be trusted; the burst that found it still runs   |
+ * | QUIESCED  | control plane | as before; no burst uses the queue                                 |
+ * | REPAIR    | control plane | goes through reset to ready                                        |
+ * | FAILED    | control plane | failed too often; stop and start it                                |
  *
- * The hand-over costs a burst nothing: it looks at the state at its beginning anyway, and only what is
- * not READY goes on to a function of its own. A burst that meets an error counts, sets ERROR, finishes
- * its call and ends it by GIVEN (store-release): that is the safe point. Return is a store-release of
- * READY, which the burst's load-acquire pairs with. ASKED is set by compare-and-swap from READY, so a
- * burst that fails at that moment is not overwritten; the reverse order ends in GIVEN as well.
+ * Bursts pay nothing for this: a burst reads the state at its beginning anyway, and calls a function for all states
+ * but READY. A burst that finds an error counts it, stores ERROR, finishes its call, and stores QUIESCED (release);
+ * from then on the control plane may use the queue. It returns the queue by a store-release of READY, which pairs with
+ * the burst's load-acquire. QUIESCING is set by compare-and-swap from READY, so it does not overwrite the ERROR of a
+ * burst that fails at the same moment; in both orders the queue gets to QUIESCED.
  *
- * All steps but fail and let go run under the port's lock, so application and service never meet.
+ * The application's calls and the control thread take their steps under the port's lock. The two steps of bursts,
+ * "error" and "quiesce", need no lock, nor does the request: these three, and the return to READY, are the functions
+ * below. For all others mlxpmd_qstate_may() looks the step up in a table.
  */
 #ifndef MLXPMD_QSTATE_H
 #define MLXPMD_QSTATE_H
@@ -45,25 +62,25 @@
 enum mlxpmd_qstate {
 	MLXPMD_QS_RESET = 0,
 	MLXPMD_QS_READY,
-	MLXPMD_QS_ASKED,
+	MLXPMD_QS_QUIESCING,
 	MLXPMD_QS_ERROR,
-	MLXPMD_QS_GIVEN,
+	MLXPMD_QS_QUIESCED,
 	MLXPMD_QS_REPAIR,
-	MLXPMD_QS_DEAD,
-	MLXPMD_QS_SETUP, /**< RESET of a queue without objects: never stored, see mlxpmd_rxq_state(). */
+	MLXPMD_QS_FAILED,
+	MLXPMD_QS_SETUP, /**< RESET of a queue without objects: never stored, see mlxpmd_queue_state(). */
 	MLXPMD_NB_QS
 };
 
+/** Steps of the control plane that are looked up before they are taken. */
 enum mlxpmd_qstep {
 	MLXPMD_STEP_CREATE, MLXPMD_STEP_START, MLXPMD_STEP_STOP, MLXPMD_STEP_DESTROY,
-	/* The burst's. */
-	MLXPMD_STEP_FAIL, MLXPMD_STEP_LET_GO,
-	/* The service's. */
-	MLXPMD_STEP_ASK, MLXPMD_STEP_TAKE, MLXPMD_STEP_RETURN, MLXPMD_STEP_RETRY, MLXPMD_STEP_BURY,
+	MLXPMD_STEP_REPAIR,	/**< Begins a repair. */
+	MLXPMD_STEP_RETRY,	/**< The repair did not succeed: later again. */
+	MLXPMD_STEP_FAIL,	/**< No more repairs. */
 	MLXPMD_NB_STEPS
 };
 
-/** One cell of the table; why != NULL: prohibited, and that is the reason. */
+/** Cell of the table; why != NULL: the step is forbidden, for this reason. */
 struct mlxpmd_qmove {
 	uint8_t to;
 	const char *why;
@@ -73,21 +90,21 @@ extern const struct mlxpmd_qmove mlxpmd_qmoves[MLXPMD_NB_QS][MLXPMD_NB_STEPS];
 const char *mlxpmd_qstate_name(enum mlxpmd_qstate state);
 const char *mlxpmd_qstep_name(enum mlxpmd_qstep step);
 
-/** 0; or -EINVAL and one line that says the reason. kind: "Rx" or "Tx". */
+/** 0; or -EINVAL and one message with the reason. kind: "Rx" or "Tx". */
 int mlxpmd_qstate_may(const char *kind, uint16_t port_id, uint16_t queue_id,
 		      enum mlxpmd_qstate from, enum mlxpmd_qstep step);
 
-/** Why a queue was given up; what the repair does depends on it. */
+/** Why a queue is repaired; the repair depends on it. */
 enum mlxpmd_qcause {
 	MLXPMD_CAUSE_NONE,
-	MLXPMD_CAUSE_ERROR,	/**< An error completion: the device stopped and says so. */
-	MLXPMD_CAUSE_BAD,	/**< A completion that makes no sense: the CQ cannot be trusted. */
+	MLXPMD_CAUSE_ERROR,	/**< An error completion: the device stopped the queue. */
+	MLXPMD_CAUSE_BAD,	/**< An invalid completion: the CQ cannot be trusted. */
 	MLXPMD_CAUSE_LOST,	/**< A completion is missing before one that came. */
-	MLXPMD_CAUSE_STALL,	/**< Nothing completes though it was asked for. */
+	MLXPMD_CAUSE_STALL,	/**< Requested completions do not come. */
 };
 const char *mlxpmd_qcause_name(enum mlxpmd_qcause cause);
 
-/** Kinds of syndromes that are counted apart (PRM, error completion). */
+/** Classes of syndromes, each with a counter (PRM, error CQE; infiniband/mlx5dv.h). */
 enum mlxpmd_syndrome_class {
 	MLXPMD_SYN_UNKNOWN,
 	MLXPMD_SYN_LENGTH,	/**< LOCAL_LENGTH_ERR */
@@ -98,67 +115,68 @@ enum mlxpmd_syndrome_class {
 	MLXPMD_SYN_RETRY,	/**< TRANSPORT_RETRY_EXC_ERR, RNR_RETRY_EXC_ERR */
 	MLXPMD_NB_SYN
 };
-/** Any byte has a class. */
+/** By syndrome. */
 extern const uint8_t mlxpmd_syndrome_class[256];
 
 /**
- * What the service remembers of a queue's failures; under the port's lock, zeroed by a start.
+ * Failures and repairs of a queue so far. Under the port's lock; zeroed by a start.
  *
- * Limits: at most MLXPMD_REPAIR_RESETS resets in a second, dead at the MLXPMD_REPAIR_FAILURES-th failure
- * within ten. A failure is an error that takes a reset, or a reset that does not succeed; a reset is
- * tried again after 10, 20, 40, 80 ms.
+ * Limits: at most MLXPMD_REPAIR_RESETS repairs in a second; FAILED at the MLXPMD_REPAIR_FAILURES-th failure within
+ * ten seconds. A failure is an error that needs a repair, or a repair that does not succeed, which is retried after
+ * 10, 20, 40, 80 ms.
  */
 #define MLXPMD_REPAIR_RESETS 2
 #define MLXPMD_REPAIR_FAILURES 5
 struct mlxpmd_repair {
 	uint64_t failed_ns[MLXPMD_REPAIR_FAILURES], reset_ns[MLXPMD_REPAIR_RESETS];
 	uint32_t nb_failed, nb_reset;
-	uint64_t since_ns;	/**< When the failure was seen that is not repaired yet; 0: none. */
-	uint64_t retry_ns;	/**< Not before. */
-	uint16_t tries;		/**< Resets of this failure that did not succeed. */
-	uint8_t want;		/**< Cause for which the queue was asked back. */
-	/* A READY queue that may be stuck: by what, where, since when. */
-	uint8_t watch_what;
+	uint64_t since_ns;	/**< When the present failure was found; 0: there is none. */
+	uint64_t retry_ns;	/**< Do not repair before. */
+	uint16_t tries;		/**< Repairs of this failure that did not succeed. */
+	uint8_t cause;		/**< Cause for which the queue was requested. */
+	/* A READY queue that may be stuck: how, where, since when. */
+	uint8_t watch_cause;
 	uint32_t watch_ci;
 	uint64_t watch_ns;
-	bool stalled;		/**< Told already. */
+	bool stall_logged;
 };
-enum mlxpmd_verdict { MLXPMD_REPAIR_WAIT, MLXPMD_REPAIR_NOW, MLXPMD_REPAIR_BURY };
+enum mlxpmd_repair_action { MLXPMD_REPAIR_WAIT, MLXPMD_REPAIR_RESET, MLXPMD_REPAIR_FAIL };
+/** Records a failure. */
 void mlxpmd_repair_failed(struct mlxpmd_repair *r, uint64_t now_ns);
-/** What to do about a failure that is not repaired yet. */
-enum mlxpmd_verdict mlxpmd_repair_verdict(const struct mlxpmd_repair *r, uint64_t now_ns);
+/** What to do now about the present failure. */
+enum mlxpmd_repair_action mlxpmd_repair_decide(const struct mlxpmd_repair *r, uint64_t now_ns);
 
 static __rte_always_inline uint8_t
 mlxpmd_qstate_load(const uint8_t *state)
 {
-	/* What the service did to the queue is seen by whoever sees READY. */
+	/* Acquire: after READY the burst sees what the control plane did to the queue. */
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
 }
 
 static inline void
 mlxpmd_qstate_store(uint8_t *state, enum mlxpmd_qstate to)
 {
-	/* All that was done to the queue is seen by whoever sees the new state. */
+	/* Release: what was done to the queue before is visible with the new state. */
 	__atomic_store_n(state, (uint8_t)to, __ATOMIC_RELEASE);
 }
 
-/** A burst's last act on a queue that is not READY: from here on it is the service's. */
+/** Last access of a burst to a queue that is not READY: passes it to the control plane. */
 static inline void
-mlxpmd_qstate_let_go(uint8_t *state)
+mlxpmd_qstate_quiesce(uint8_t *state)
 {
 	const uint8_t now = __atomic_load_n(state, __ATOMIC_RELAXED);
 
-	if (now == MLXPMD_QS_ERROR || now == MLXPMD_QS_ASKED)
-		mlxpmd_qstate_store(state, MLXPMD_QS_GIVEN);
+	if (now == MLXPMD_QS_ERROR || now == MLXPMD_QS_QUIESCING)
+		mlxpmd_qstate_store(state, MLXPMD_QS_QUIESCED);
 }
 
-/** The service wants a READY queue; false when it is not READY. */
+/** Requests a READY queue from its burst. false: it is not READY. */
 static inline bool
-mlxpmd_qstate_ask(uint8_t *state)
+mlxpmd_qstate_request(uint8_t *state)
 {
 	uint8_t ready = MLXPMD_QS_READY;
 
-	return __atomic_compare_exchange_n(state, &ready, MLXPMD_QS_ASKED, false, __ATOMIC_ACQ_REL,
+	return __atomic_compare_exchange_n(state, &ready, MLXPMD_QS_QUIESCING, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED);
 }
 

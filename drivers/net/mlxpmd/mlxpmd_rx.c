@@ -25,8 +25,8 @@ mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 		struct rte_mbuf *m = pkts[i];
 
 		m->ol_flags |= rxq->ol_init;
-		rxq->stats.l3_csum_bad += (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0;
-		rxq->stats.l4_csum_bad += (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0;
+		rxq->q.stats.l3_csum_bad += (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0;
+		rxq->q.stats.l4_csum_bad += (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0;
 		mark(m, cqe);
 	}
 }

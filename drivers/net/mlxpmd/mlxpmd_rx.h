@@ -30,7 +30,7 @@
 static __rte_always_inline uint16_t
 mlxpmd_rx_holes(const struct mlxpmd_rxq *rxq)
 {
-	return rxq->wqe_mask + 1 - (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+	return rxq->q.wqe_mask + 1 - (uint16_t)(rxq->q.pi - rxq->q.ci);
 }
 
 /**
@@ -38,6 +38,13 @@ mlxpmd_rx_holes(const struct mlxpmd_rxq *rxq)
  * once (rx_nombuf), not at every attempt.
  */
 void mlxpmd_rx_refill(struct mlxpmd_rxq *rxq);
+
+/** The i-th data segment of the ring. */
+static __rte_always_inline struct mlx5_wqe_data_seg *
+mlxpmd_rx_dseg(const struct mlxpmd_rxq *rxq, uint32_t i)
+{
+	return (struct mlx5_wqe_data_seg *)rxq->q.wqes + i;
+}
 
 /**
  * Handles the CQE at cq_ci, which the fast path did not process. Frees the mbufs of dropped packets.
@@ -74,9 +81,9 @@ void mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint1
 static __rte_always_inline uint32_t
 mlxpmd_rx_tail_wanted(const struct mlxpmd_rxq *rxq)
 {
-	return (uint32_t)rxq->rq_ci << MLXPMD_TAIL_COUNTER_SHIFT |
+	return (uint32_t)rxq->q.ci << MLXPMD_TAIL_COUNTER_SHIFT |
 	       (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
-	       ((rxq->cq_ci >> rxq->log_cqes) & 1);
+	       ((rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
 }
 
 /** Advances the indices over n packets, whose CQEs begin at `first`, and counts them. */
@@ -84,9 +91,9 @@ static __rte_always_inline void
 mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
 		  const struct mlxpmd_rx_rare *rare, const struct mlx5_cqe64 *first)
 {
-	rxq->stats.bytes += bytes;
-	rxq->cq_ci += n;
-	rxq->rq_ci += n;
+	rxq->q.stats.bytes += bytes;
+	rxq->q.cq_ci += n;
+	rxq->q.ci += n;
 	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
 		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))
 		mlxpmd_rx_second_look(rxq, pkts, n, first);

@@ -212,8 +212,8 @@ or64(__m256i v)
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
-	const struct mlx5_cqe64 *first = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
-	struct rte_mbuf **elt = &rxq->elts[rxq->rq_ci & rxq->wqe_mask], **const end = pkts + (n & -GROUP);
+	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
+	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask], **const end = pkts + (n & -GROUP);
 	struct rte_mbuf **pkt;
 	const uint64_t step = 1u << MLXPMD_TAIL_COUNTER_SHIFT;
 	const __m256i check = _mm256_set1_epi64x(rxq->tail_check), limit = _mm256_set1_epi32(rxq->len_max);
@@ -312,8 +312,8 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 {
 	const __m256i head = _mm256_set1_epi64x(mlxpmd_rx_wqe_head(rxq));
 	const __m256i offset = _mm256_set1_epi64x(mlxpmd_rx_buffer_offset(rxq));
-	struct rte_mbuf **elt = &rxq->elts[at], **const end = elt + (k & -8);
-	__m256i *wqe = (__m256i *)&rxq->wqes[at];
+	struct rte_mbuf **elt = &rxq->q.elts[at], **const end = elt + (k & -8);
+	__m256i *wqe = (__m256i *)mlxpmd_rx_dseg(rxq, at);
 
 	for (; elt != end; elt += 8, from += 8, wqe += 4) {
 		post4(elt, wqe, from, head, offset);

@@ -187,8 +187,8 @@ stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m512i value)
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
-	const struct mlx5_cqe64 *first = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
-	struct rte_mbuf **elt = &rxq->elts[rxq->rq_ci & rxq->wqe_mask], **const end = pkts + (n & -GROUP);
+	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
+	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask], **const end = pkts + (n & -GROUP);
 	struct rte_mbuf **pkt;
 	const __m512i check = _mm512_set1_epi64(rxq->tail_check), limit = _mm512_set1_epi32(rxq->len_max);
 	const __m512i step = _mm512_set1_epi64(GROUP << MLXPMD_TAIL_COUNTER_SHIFT);
@@ -283,8 +283,8 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 	const __m512i offset = _mm512_set1_epi64(mlxpmd_rx_buffer_offset(rxq));
 	const __m512i first = _mm512_set_epi64(11, 0, 10, 0, 9, 0, 8, 0);
 	const __m512i second = _mm512_set_epi64(15, 0, 14, 0, 13, 0, 12, 0);
-	struct rte_mbuf **elt = &rxq->elts[at], **const end = elt + (k & -GROUP);
-	uint8_t *wqe = (uint8_t *)&rxq->wqes[at];
+	struct rte_mbuf **elt = &rxq->q.elts[at], **const end = elt + (k & -GROUP);
+	uint8_t *wqe = (uint8_t *)mlxpmd_rx_dseg(rxq, at);
 
 	for (; elt != end; elt += GROUP, from += GROUP, wqe += 128) {
 		__m512i mbufs = _mm512_loadu_si512(from), addr = swap64(_mm512_add_epi64(mbufs, offset));

@@ -17,7 +17,7 @@
 static int
 fail(const struct mlxpmd_rxq *rxq, int err, const char *why)
 {
-	MLXPMD_LOG(ERR, "port %u: rxq %u cannot be armed: %s", rxq->port_id, rxq->queue_id, why);
+	MLXPMD_LOG(ERR, "port %u: rxq %u cannot be armed: %s", rxq->q.port_id, rxq->q.queue_id, why);
 	rte_errno = err;
 	return -err;
 }
@@ -26,20 +26,20 @@ static int
 sizes_set(struct mlxpmd_rxq *rxq)
 {
 	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
-	uint32_t wqes = 1u << rxq->rq.wq.log_wq_sz;
+	uint32_t wqes = 1u << rxq->q.hw.rq.wq.log_wq_sz;
 	uint16_t thresh = rxq->conf.rx_free_thresh;
 
-	if (rxq->cq.log_cqes < rxq->rq.wq.log_wq_sz || rxq->cq.log_cqes > 15)
+	if (rxq->q.hw.cq.log_cqes < rxq->q.hw.rq.wq.log_wq_sz || rxq->q.hw.cq.log_cqes > 15)
 		return fail(rxq, EINVAL, "the CQ does not fit the RQ");
-	if (rxq->rq.wq.log_wq_stride != rxq->log_segs + 4)
+	if (rxq->q.hw.rq.wq.log_wq_stride != rxq->log_segs + 4)
 		return fail(rxq, EINVAL, "the RQ's stride does not fit the segments");
 	if (room <= RTE_PKTMBUF_HEADROOM)
 		return fail(rxq, EINVAL, "mbufs have no data room beyond the headroom");
-	rxq->log_cqes = rxq->cq.log_cqes;
-	rxq->cqe_mask = (1u << rxq->cq.log_cqes) - 1;
-	rxq->wqe_mask = wqes - 1;
+	rxq->q.log_cqes = rxq->q.hw.cq.log_cqes;
+	rxq->q.cqe_mask = (1u << rxq->q.hw.cq.log_cqes) - 1;
+	rxq->q.wqe_mask = wqes - 1;
 	rxq->tail_check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
-			  (uint32_t)rxq->wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
+			  (uint32_t)rxq->q.wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
 	rxq->segs_per_wqe = 1u << rxq->log_segs;
 	rxq->headroom = RTE_PKTMBUF_HEADROOM;
 	rxq->seg_first_bytes = room - rxq->headroom;
@@ -73,7 +73,7 @@ mbuf_init(const struct mlxpmd_rxq *rxq)
 	struct rte_mbuf m = {
 		.data_off = rxq->headroom,
 		.nb_segs = 1,
-		.port = rxq->port_id,
+		.port = rxq->q.port_id,
 	};
 	uint64_t init;
 
@@ -86,9 +86,9 @@ mbuf_init(const struct mlxpmd_rxq *rxq)
 static int
 timestamps_set(struct mlxpmd_rxq *rxq)
 {
-	rxq->clock = rxq->port->clock;
+	rxq->clock = rxq->q.port->clock;
 	memset(&rxq->snap, 0, sizeof(rxq->snap));
-	if (!(rxq->offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) && !rxq->port->timesync.on)
+	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) && !rxq->q.port->timesync.on)
 		return 0;
 	if (rxq->clock == NULL)
 		return fail(rxq, ENOTSUP, "no clock for timestamps");
@@ -100,10 +100,10 @@ timestamps_set(struct mlxpmd_rxq *rxq)
 static int
 memory_set(struct mlxpmd_rxq *rxq)
 {
-	size_t elts = ((size_t)rxq->wqe_mask + 1 + MLXPMD_RX_ELTS_AHEAD) << rxq->log_segs;
+	size_t elts = ((size_t)rxq->q.wqe_mask + 1 + MLXPMD_RX_ELTS_AHEAD) << rxq->log_segs;
 	bool pinned;
 
-	rxq->mr = mdv_mr_mempool(rxq->port->mdv, rxq->mp);
+	rxq->mr = mdv_mr_mempool(rxq->q.port->mdv, rxq->mp);
 	if (rxq->mr == NULL)
 		return -rte_errno; /* Logged there. */
 	if (rxq->mr->n == 0)
@@ -113,54 +113,46 @@ memory_set(struct mlxpmd_rxq *rxq)
 	/* Pinned external buffers do not follow their mbufs. */
 	rxq->buf_offset = pinned ? 0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
 	rxq->ol_init = pinned ? RTE_MBUF_F_EXTERNAL : 0;
-	rxq->elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->elts[0]),
-				       RTE_CACHE_LINE_SIZE, rxq->socket_id);
-	return rxq->elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");
+	rxq->q.elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->q.elts[0]),
+				       RTE_CACHE_LINE_SIZE, rxq->q.socket_id);
+	return rxq->q.elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");
 }
 
 /* Initializes the rings for index 0. */
 static void
 rings_set(struct mlxpmd_rxq *rxq)
 {
-	uint32_t i, segs = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+	uint32_t i, segs = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
 
-	rxq->cqes = rxq->cq.cqes;
-	rxq->cq_dbrec = rxq->cq.dbrec;
-	rxq->wqes = rxq->rq.wq.wqes;
-	rxq->rq_dbrec = rxq->rq.wq.dbrec;
-	for (i = 0; i <= rxq->cqe_mask; i++)
-		rxq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT | MLX5_CQE_OWNER_MASK);
+	mlxpmd_queue_rings_set(&rxq->q);
 	for (i = 0; i < segs; i++) {
+		struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, i);
 		bool first = (i & (rxq->segs_per_wqe - 1)) == 0;
 
-		rxq->wqes[i].byte_count = rte_cpu_to_be_32(first ? rxq->seg_first_bytes :
-								   rxq->seg_bytes);
-		rxq->wqes[i].lkey = rxq->lkey_be;
-		rxq->wqes[i].addr = 0;
+		dseg->byte_count = rte_cpu_to_be_32(first ? rxq->seg_first_bytes : rxq->seg_bytes);
+		dseg->lkey = rxq->lkey_be;
+		dseg->addr = 0;
 	}
-	rxq->cq_ci = 0;
-	rxq->cq_dbrec[0] = 0;
-	rxq->rq_dbrec[0] = 0;
 }
 
 static void
 indices_set(struct mlxpmd_rxq *rxq)
 {
-	rxq->rq_ci = 0;
-	rxq->rq_pi = 0;
-	rxq->starved = 0;
-	rxq->syndrome = 0;
-	rxq->vendor_syndrome = 0;
-	memset(&rxq->repair, 0, sizeof(rxq->repair));
+	rxq->q.ci = 0;
+	rxq->q.pi = 0;
+	rxq->q.starved = 0;
+	rxq->q.syndrome = 0;
+	rxq->q.vendor_syndrome = 0;
+	memset(&rxq->q.repair, 0, sizeof(rxq->q.repair));
 }
 
 int
 mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 {
-	uint64_t nombuf = rxq->stats.nombuf;
+	uint64_t nombuf = rxq->q.stats.nombuf;
 	int rc;
 
-	rxq->state = MLXPMD_QS_RESET;
+	rxq->q.state = MLXPMD_QS_RESET;
 	rc = sizes_set(rxq);
 	if (rc == 0)
 		rc = timestamps_set(rxq);
@@ -168,18 +160,18 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 		rc = memory_set(rxq);
 	if (rc != 0)
 		return rc;
-	rxq->flag_mask = flag_mask(rxq->offloads);
+	rxq->flag_mask = flag_mask(rxq->q.offloads);
 	rxq->mbuf_init = mbuf_init(rxq);
 	rings_set(rxq);
 	indices_set(rxq);
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {
-		rxq->stats.nombuf = nombuf; /* The error reports it. */
+		rxq->q.stats.nombuf = nombuf; /* The error reports it. */
 		mlxpmd_rxq_disarm(rxq);
 		return fail(rxq, ENOMEM, "the mempool cannot fill the ring");
 	}
 	/* Refill wrote the index for a queue in RDY; the doorbell record must be 0 when the RQ goes to RDY. */
-	mlxpmd_dbrec_write(rxq->rq_dbrec, 0);
+	mlxpmd_dbrec_write(rxq->q.wq_dbrec, 0);
 	return 0;
 }
 
@@ -198,36 +190,25 @@ reverse(struct rte_mbuf **elts, uint32_t from, uint32_t to)
 static void
 rotate(struct mlxpmd_rxq *rxq)
 {
-	uint32_t by = (uint32_t)(rxq->rq_ci & rxq->wqe_mask) << rxq->log_segs;
-	uint32_t n = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+	uint32_t by = (uint32_t)(rxq->q.ci & rxq->q.wqe_mask) << rxq->log_segs;
+	uint32_t n = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
 
-	reverse(rxq->elts, 0, by);
-	reverse(rxq->elts, by, n);
-	reverse(rxq->elts, 0, n);
+	reverse(rxq->q.elts, 0, by);
+	reverse(rxq->q.elts, by, n);
+	reverse(rxq->q.elts, 0, n);
 }
 
 int
 mlxpmd_rxq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 {
 	rotate(rxq);
-	rxq->rq_pi -= rxq->rq_ci;
-	rxq->rq_ci = 0;
-	if (fresh) {
+	rxq->q.pi -= rxq->q.ci;
+	rxq->q.ci = 0;
+	if (fresh)
 		rings_set(rxq);
-	} else {
-		rxq->cq_ci = mlxpmd_cq_skip(rxq->cqes, rxq->log_cqes, rxq->cq_ci);
-		mlxpmd_dbrec_write(rxq->cq_dbrec, rxq->cq_ci);
-		rxq->rq_dbrec[0] = 0;
-	}
+	else
+		mlxpmd_queue_cq_resume(&rxq->q);
 	return mlxpmd_rx_repost(rxq) ? 0 : -EFAULT;
-}
-
-void
-mlxpmd_rxq_post(struct mlxpmd_rxq *rxq)
-{
-	mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
-	rxq->cause = MLXPMD_CAUSE_NONE;
-	mlxpmd_qstate_store(&rxq->state, MLXPMD_QS_READY);
 }
 
 void
@@ -235,21 +216,21 @@ mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq)
 {
 	uint32_t i, elts;
 
-	rxq->state = MLXPMD_QS_RESET;
-	if (rxq->elts == NULL)
+	rxq->q.state = MLXPMD_QS_RESET;
+	if (rxq->q.elts == NULL)
 		return;
 	/* With scatter, unposted WQEs have mbufs too; without, their entries are stale pointers. */
-	elts = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+	elts = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
 	for (i = 0; i < elts; i++) {
 		uint16_t wqe = i >> rxq->log_segs;
-		bool posted = ((wqe - rxq->rq_ci) & rxq->wqe_mask) < (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+		bool posted = ((wqe - rxq->q.ci) & rxq->q.wqe_mask) < (uint16_t)(rxq->q.pi - rxq->q.ci);
 
-		if (rxq->elts[i] != NULL && (posted || rxq->log_segs != 0))
-			rte_mbuf_raw_free(rxq->elts[i]);
+		if (rxq->q.elts[i] != NULL && (posted || rxq->log_segs != 0))
+			rte_mbuf_raw_free(rxq->q.elts[i]);
 	}
-	rxq->rq_ci = rxq->rq_pi;
-	rte_free(rxq->elts);
-	rxq->elts = NULL;
+	rxq->q.ci = rxq->q.pi;
+	rte_free(rxq->q.elts);
+	rxq->q.elts = NULL;
 }
 
 uint64_t

@@ -10,15 +10,15 @@
 static void
 drop_one(struct mlxpmd_rxq *rxq)
 {
-	mlxpmd_rx_wqe_free(rxq, rxq->rq_ci);
-	rxq->rq_ci++;
-	rxq->cq_ci++;
+	mlxpmd_rx_wqe_free(rxq, rxq->q.ci);
+	rxq->q.ci++;
+	rxq->q.cq_ci++;
 }
 
 uint16_t
 mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq)
 {
-	mlxpmd_qstate_let_go(&rxq->state);
+	mlxpmd_qstate_quiesce(&rxq->q.state);
 	return 0;
 }
 
@@ -26,18 +26,18 @@ mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq)
 static void
 fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause)
 {
-	rxq->cause = cause;
-	__atomic_store_n(&rxq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
+	rxq->q.cause = cause;
+	__atomic_store_n(&rxq->q.state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
 }
 
 bool
 mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 {
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
 	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
 	const uint64_t tail = mlxpmd_cqe_tail(cqe);
 	const uint16_t counter = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
-	const bool in_step = rxq->rq_ci != rxq->rq_pi && ((counter ^ rxq->rq_ci) & rxq->wqe_mask) == 0;
+	const bool in_step = rxq->q.ci != rxq->q.pi && ((counter ^ rxq->q.ci) & rxq->q.wqe_mask) == 0;
 	const bool error = mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR;
 	bool drop;
 
@@ -52,14 +52,14 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
 		return true;
 	if (error) {
-		rxq->stats.errors++;
-		rxq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
-		rxq->syndrome = err->syndrome;
-		rxq->vendor_syndrome = err->vendor_err_synd;
+		rxq->q.stats.errors++;
+		rxq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+		rxq->q.syndrome = err->syndrome;
+		rxq->q.vendor_syndrome = err->vendor_err_synd;
 		/* A packet longer than its WQE is dropped; any other syndrome puts the RQ into the error state. */
 		drop = in_step && err->syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 	} else {
-		rxq->stats.cqe_bad++;
+		rxq->q.stats.cqe_bad++;
 		/* Impossible length in the expected CQE: drop the packet, the indices remain in step. */
 		drop = in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
 		       ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0;

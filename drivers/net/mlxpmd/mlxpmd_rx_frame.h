@@ -23,9 +23,9 @@ struct mlxpmd_rx_isa {
 static __rte_always_inline uint16_t
 mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
 {
-	uint32_t to_cq_end = rxq->cqe_mask + 1 - (rxq->cq_ci & rxq->cqe_mask);
-	uint32_t to_rq_end = rxq->wqe_mask + 1 - (rxq->rq_ci & rxq->wqe_mask);
-	uint32_t posted = (uint16_t)(rxq->rq_pi - rxq->rq_ci);
+	uint32_t to_cq_end = rxq->q.cqe_mask + 1 - (rxq->q.cq_ci & rxq->q.cqe_mask);
+	uint32_t to_rq_end = rxq->q.wqe_mask + 1 - (rxq->q.ci & rxq->q.wqe_mask);
+	uint32_t posted = (uint16_t)(rxq->q.pi - rxq->q.ci);
 
 	return RTE_MIN(RTE_MIN(to_cq_end, to_rq_end), RTE_MIN(posted, (uint32_t)n));
 }
@@ -33,9 +33,9 @@ mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
 static __rte_always_inline bool
 mlxpmd_rx_absent(const struct mlxpmd_rxq *rxq)
 {
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
 
-	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (rxq->cq_ci >> rxq->log_cqes) & 1);
+	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
 }
 
 static __rte_always_inline void
@@ -61,7 +61,7 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 	       const unsigned int f)
 {
 	const bool ts_usable = mlxpmd_rx_clock_usable(rxq, f);
-	const uint32_t cq_ci = rxq->cq_ci;
+	const uint32_t cq_ci = rxq->q.cq_ci;
 	uint16_t done = 0, run, got;
 	uint32_t before;
 
@@ -71,18 +71,18 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		done += got;
 		if (likely(got == run && run != 0))
 			continue;
-		before = rxq->cq_ci;
+		before = rxq->q.cq_ci;
 		if (likely(mlxpmd_rx_absent(rxq)) || !mlxpmd_rx_exception(rxq))
 			break;
 		/* Count dropped packets too: a call processes at most n completions. */
-		n -= rxq->cq_ci - before;
+		n -= rxq->q.cq_ci - before;
 	}
-	if (likely(rxq->cq_ci != cq_ci)) {
-		rxq->stats.packets += done;
-		mlxpmd_dbrec_write(rxq->cq_dbrec, rxq->cq_ci);
+	if (likely(rxq->q.cq_ci != cq_ci)) {
+		rxq->q.stats.packets += done;
+		mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
 	}
 	/* After the consumer index: new WQEs must not complete into CQEs that are not read yet. */
-	if (likely(rxq->state == MLXPMD_QS_READY))
+	if (likely(rxq->q.state == MLXPMD_QS_READY))
 		mlxpmd_rx_refill_if_due(rxq, isa);
 	else
 		(void)mlxpmd_rx_not_ready(rxq);
@@ -93,7 +93,7 @@ static __rte_always_inline uint16_t
 mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
 		const unsigned int f)
 {
-	if (unlikely(mlxpmd_qstate_load(&rxq->state) != MLXPMD_QS_READY))
+	if (unlikely(mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY))
 		return mlxpmd_rx_not_ready(rxq);
 	if (mlxpmd_rx_absent(rxq)) {
 		/* Refill may have failed before; the mempool may have mbufs now. */

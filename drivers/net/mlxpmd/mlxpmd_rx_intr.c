@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Receive interrupts: the application sleeps on a queue's descriptor instead of polling.
+ * Receive interrupts: the application sleeps on a queue's file descriptor instead of polling.
  *
- * Bursts know nothing of it. A queue is armed when the application says that it is going to sleep
- * (rx_queue_intr_enable), with the burst's consumer index: what has come since its last poll wakes it at
- * once. Descriptors last from the port's first start until their queue is released, so that a stop,
- * a repair or the removal of the device can wake a sleeper, whose epoll set goes on to be valid.
+ * Bursts are not involved. rx_queue_intr_enable() arms the CQ with the burst's consumer index, so that a packet which
+ * came after the last poll raises the event at once. File descriptors exist from the first start of the port until
+ * the release of their queue: stop, repair and removal of the device can wake a sleeping application, and its epoll
+ * set stays valid.
  *
- * rxq->intr_lock is for what the queue's CQ is just now: who exchanges or destroys it makes the state
- * another than READY first and then goes once through the lock, so that nobody arms it any more.
+ * rxq->intr_lock protects the CQ against being armed while it is replaced or destroyed: before that the state becomes
+ * another than READY, and then the lock is taken and released once (mlxpmd_rxq_intr_sync()).
  */
 
 #ifndef ALLOW_EXPERIMENTAL_API
@@ -25,17 +25,17 @@
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_ctrl.h"
 
-/* An event that has not come by then was lost on its way, by the device or the kernel. */
+/* An event that is this late was lost, by the device or the kernel. */
 #define LATE_NS UINT64_C(100000000)
 
-/* Queue q has epoll entry q, and interrupt vector q behind those that EAL has for other purposes. */
+/* Queue q has epoll entry q, and interrupt vector q after those that EAL reserves. */
 static int
 handle_fill(struct rte_intr_handle *handle, struct rte_eth_dev_data *data)
 {
 	int rc = rte_intr_vec_list_alloc(handle, "mlxpmd_intr_vec", MLXPMD_MAX_QUEUES);
 	uint16_t i;
 
-	/* Their descriptors are read here: EAL leaves those of this type alone. */
+	/* EAL does not read descriptors of this type; mdv_vector_ack() does. */
 	if (rc == 0)
 		rc = rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
 	for (i = 0; rc == 0 && i < data->nb_rx_queues; i++) {
@@ -72,10 +72,11 @@ mlxpmd_rx_intr_up(struct mlxpmd_port *port)
 		struct mlxpmd_rxq *rxq = data->rx_queues[i];
 
 		if (!data->dev_conf.intr_conf.rxq) {
-			mlxpmd_rxq_intr_release(rxq);
+			if (rxq != NULL)
+				mlxpmd_rxq_intr_release(&rxq->q);
 			continue;
 		}
-		/* A queue that was not set up is refused by the stage of queues. */
+		/* The stage that starts the queues reports a queue that was not set up. */
 		if (rxq == NULL)
 			return 0;
 		if (rxq->vector == NULL)
@@ -83,7 +84,7 @@ mlxpmd_rx_intr_up(struct mlxpmd_port *port)
 	}
 	if (rc != 0 || !data->dev_conf.intr_conf.rxq)
 		return rc;
-	/* As the port was before, so that what is in epoll sets stays there. */
+	/* Unchanged since the last start: the application's epoll sets stay valid. */
 	if (rte_intr_nb_efd_get(eth_dev->intr_handle) == data->nb_rx_queues)
 		return 0;
 	handle_clear(eth_dev->intr_handle);
@@ -94,15 +95,16 @@ mlxpmd_rx_intr_up(struct mlxpmd_port *port)
 }
 
 void
-mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq)
+mlxpmd_rxq_intr_release(struct mlxpmd_queue *q)
 {
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 	struct mdv_vector *vector;
 
-	if (rxq == NULL || rxq->vector == NULL)
+	if (rxq->vector == NULL)
 		return;
-	/* All of the port: one that keeps its vector is entered again at the next start. */
-	handle_clear(rxq->port->eth_dev->intr_handle);
-	/* The control thread may be about to wake who sleeps here: the device may go at any time. */
+	/* Clear the entries of all queues: the next start adds those that still have a vector. */
+	handle_clear(rxq->q.port->eth_dev->intr_handle);
+	/* The control thread may wake the application at any time, for example at a removal. */
 	rte_spinlock_lock(&rxq->intr_lock);
 	vector = rxq->vector;
 	rxq->vector = NULL;
@@ -112,17 +114,12 @@ mlxpmd_rxq_intr_release(struct mlxpmd_rxq *rxq)
 }
 
 void
-mlxpmd_rxq_intr_sync(struct mlxpmd_rxq *rxq)
+mlxpmd_rxq_intr_sync(struct mlxpmd_queue *q, bool wake)
 {
-	rte_spinlock_lock(&rxq->intr_lock);
-	rte_spinlock_unlock(&rxq->intr_lock);
-}
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 
-void
-mlxpmd_rxq_intr_wake(struct mlxpmd_rxq *rxq)
-{
 	rte_spinlock_lock(&rxq->intr_lock);
-	if (rxq->intr_on)
+	if (wake && rxq->intr_on)
 		mdv_vector_kick(rxq->vector);
 	rte_spinlock_unlock(&rxq->intr_lock);
 }
@@ -134,38 +131,42 @@ mlxpmd_rx_intr_all_on(const struct mlxpmd_port *port)
 
 	if (!port->eth_dev->data->dev_conf.intr_conf.rxq)
 		return false;
-	for (i = 0; i < MLXPMD_MAX_QUEUES; i++)
-		if (port->rxqs[i] != NULL &&
-		    !__atomic_load_n(&port->rxqs[i]->intr_on, __ATOMIC_RELAXED))
+	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
+		struct mlxpmd_queue *q = port->queues[MLXPMD_RX][i];
+
+		if (q != NULL && !__atomic_load_n(&mlxpmd_rxq_of(q)->intr_on, __ATOMIC_RELAXED))
 			return false;
+	}
 	return true;
 }
 
-/* The lock is held. */
+/* intr_lock is held. */
 static void
 late_wake(struct mlxpmd_rxq *rxq, uint64_t late_ns)
 {
 	struct pollfd fd = { .fd = rxq->vector->fd, .events = POLLIN };
 
-	/* Woken already: it is the application that is late. */
+	/* The event is there: the application has not handled it yet. */
 	if (poll(&fd, 1, 0) != 0)
 		return;
 	mdv_vector_kick(rxq->vector);
-	if (!rxq->intr_late_told)
-		MLXPMD_LOG(WARNING, "port %u Rx queue %u: no interrupt came for a packet that is there since %u ms: woken by the driver, from now on without a word",
-			   rxq->port_id, rxq->queue_id, (unsigned int)(late_ns / 1000000u));
-	rxq->intr_late_told = true;
+	if (!rxq->intr_late_logged)
+		MLXPMD_LOG(WARNING, "port %u Rx queue %u: no interrupt for a packet that arrived %u ms ago: the driver wakes the application, and does not log this again",
+			   rxq->q.port_id, rxq->q.queue_id, (unsigned int)(late_ns / 1000000u));
+	rxq->intr_late_logged = true;
 }
 
 void
-mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t now_ns)
+mlxpmd_rxq_intr_watch(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns)
 {
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
+
 	rte_spinlock_lock(&rxq->intr_lock);
-	if (!rxq->intr_on || !there) {
+	if (!rxq->intr_on || !completed) {
 		rxq->intr_late_ns = 0;
-	} else if (rxq->intr_late_ns == 0 || rxq->intr_late_ci != ci) {
+	} else if (rxq->intr_late_ns == 0 || rxq->intr_late_ci != cq_ci) {
 		rxq->intr_late_ns = now_ns;
-		rxq->intr_late_ci = ci;
+		rxq->intr_late_ci = cq_ci;
 	} else if (now_ns - rxq->intr_late_ns >= LATE_NS) {
 		late_wake(rxq, now_ns - rxq->intr_late_ns);
 		rxq->intr_late_ns = now_ns;
@@ -173,23 +174,26 @@ mlxpmd_rxq_intr_watch(struct mlxpmd_rxq *rxq, bool there, uint32_t ci, uint64_t 
 	rte_spinlock_unlock(&rxq->intr_lock);
 }
 
-/* Whoever read the descriptor himself and took no packet has used up the order: the packet is there. */
+/*
+ * Arms the CQ. If it was armed at this index before, an application that read the descriptor itself and took no packet
+ * has consumed the event, and the device sends no other for the same packet: raise one.
+ */
 static void
-rxq_order(struct mlxpmd_rxq *rxq)
+intr_arm(struct mlxpmd_rxq *rxq)
 {
-	const uint32_t ci = __atomic_load_n(&rxq->cq_ci, __ATOMIC_RELAXED);
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[ci & rxq->cqe_mask];
+	const uint32_t ci = __atomic_load_n(&rxq->q.cq_ci, __ATOMIC_RELAXED);
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[ci & rxq->q.cqe_mask];
 
-	if (!mdv_cq_arm(&rxq->cq, ci) &&
-	    !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), ci >> rxq->log_cqes & 1))
+	if (!mdv_cq_arm(&rxq->q.hw.cq, ci) &&
+	    !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), ci >> rxq->q.log_cqes & 1))
 		mdv_vector_kick(rxq->vector);
 }
 
-/* Is there anything to sleep for? The lock is held. */
+/* intr_lock is held. */
 static int
 rxq_intr_enable(struct mlxpmd_rxq *rxq)
 {
-	const enum mlxpmd_qstate state = mlxpmd_rxq_state(rxq);
+	const enum mlxpmd_qstate state = mlxpmd_queue_state(&rxq->q);
 	int rc;
 
 	if (state == MLXPMD_QS_SETUP || state == MLXPMD_QS_RESET)
@@ -199,10 +203,10 @@ rxq_intr_enable(struct mlxpmd_rxq *rxq)
 		return rc;
 	__atomic_store_n(&rxq->intr_on, true, __ATOMIC_RELAXED);
 	if (state == MLXPMD_QS_READY)
-		rxq_order(rxq);
-	else if (state == MLXPMD_QS_ASKED)
-		mdv_vector_kick(rxq->vector); /* To let go, the burst has to be called. */
-	/* Of a queue under repair the service wakes whoever waits for it. */
+		intr_arm(rxq);
+	else if (state == MLXPMD_QS_QUIESCING)
+		mdv_vector_kick(rxq->vector); /* Only a call of the burst can quiesce the queue. */
+	/* In all other states the control thread wakes the application at the next change. */
 	return 0;
 }
 
@@ -214,10 +218,10 @@ mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 
 	if (rxq->vector == NULL) {
 		MLXPMD_LOG(ERR, "port %u Rx queue %u: no interrupts: allowed with intr_conf.rxq, once the port was started",
-			   rxq->port_id, queue_id);
+			   rxq->q.port_id, queue_id);
 		return -EINVAL;
 	}
-	if (mdv_removed(rxq->port->mdv))
+	if (mdv_removed(rxq->q.port->mdv))
 		return -ENODEV;
 	rte_spinlock_lock(&rxq->intr_lock);
 	rc = rxq_intr_enable(rxq);

@@ -42,8 +42,8 @@ refill_lkey(const struct mlxpmd_rxq *rxq, uintptr_t addr, uint32_t *lkey_be)
 static __rte_always_inline bool
 post_seg(const struct mlxpmd_rxq *rxq, uint32_t elt, uint16_t headroom)
 {
-	struct mlx5_wqe_data_seg *dseg = &rxq->wqes[elt];
-	uintptr_t addr = mbuf_buffer(rxq, rxq->elts[elt]) + headroom;
+	struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, elt);
+	uintptr_t addr = mbuf_buffer(rxq, rxq->q.elts[elt]) + headroom;
 
 	if (unlikely(rxq->mr->n != 1) && !refill_lkey(rxq, addr, &dseg->lkey))
 		return false;
@@ -71,9 +71,9 @@ give_back(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint16_t k)
 static uint16_t
 refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 {
-	uint32_t at = rxq->rq_pi & rxq->wqe_mask;
-	uint16_t k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->wqe_mask + 1 - at), (uint32_t)REFILL_BULK);
-	struct rte_mbuf **elt = &rxq->elts[at];
+	uint32_t at = rxq->q.pi & rxq->q.wqe_mask;
+	uint16_t k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->q.wqe_mask + 1 - at), (uint32_t)REFILL_BULK);
+	struct rte_mbuf **elt = &rxq->q.elts[at];
 	uint16_t i;
 
 	k = get_some(rxq, elt, k);
@@ -81,7 +81,7 @@ refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 		uintptr_t offset = rxq->buf_offset + rxq->headroom;
 
 		for (i = 0; i < k; i++)
-			rxq->wqes[at + i].addr = rte_cpu_to_be_64((uintptr_t)elt[i] + offset);
+			mlxpmd_rx_dseg(rxq, at + i)->addr = rte_cpu_to_be_64((uintptr_t)elt[i] + offset);
 		return k;
 	}
 	for (i = 0; i < k; i++)
@@ -99,13 +99,13 @@ refill_wqe(struct mlxpmd_rxq *rxq, uint32_t first)
 	uint16_t s;
 
 	for (s = 0; s < rxq->segs_per_wqe; s++) {
-		if (rxq->elts[first + s] != NULL)
+		if (rxq->q.elts[first + s] != NULL)
 			continue;
 		if (rte_mempool_get(rxq->mp, (void **)&fresh) != 0)
 			return false;
-		rxq->elts[first + s] = fresh;
+		rxq->q.elts[first + s] = fresh;
 		if (!post_seg(rxq, first + s, s == 0 ? rxq->headroom : 0)) {
-			rxq->elts[first + s] = NULL;
+			rxq->q.elts[first + s] = NULL;
 			rte_mempool_put(rxq->mp, fresh);
 			return false;
 		}
@@ -120,7 +120,7 @@ refill_scatter(struct mlxpmd_rxq *rxq, uint16_t holes)
 
 	holes = RTE_MIN(holes, REFILL_BULK);
 	for (i = 0; i < holes; i++)
-		if (!refill_wqe(rxq, (uint32_t)((rxq->rq_pi + i) & rxq->wqe_mask) << rxq->log_segs))
+		if (!refill_wqe(rxq, (uint32_t)((rxq->q.pi + i) & rxq->q.wqe_mask) << rxq->log_segs))
 			break;
 	return i;
 }
@@ -135,9 +135,9 @@ missing(const struct mlxpmd_rxq *rxq)
 	if (rxq->log_segs == 0)
 		return holes;
 	for (i = 0; i < holes; i++) {
-		first = (uint32_t)((rxq->rq_pi + i) & rxq->wqe_mask) << rxq->log_segs;
+		first = (uint32_t)((rxq->q.pi + i) & rxq->q.wqe_mask) << rxq->log_segs;
 		for (s = 0; s < rxq->segs_per_wqe; s++)
-			n += rxq->elts[first + s] == NULL;
+			n += rxq->q.elts[first + s] == NULL;
 	}
 	return n;
 }
@@ -145,36 +145,36 @@ missing(const struct mlxpmd_rxq *rxq)
 void
 mlxpmd_rx_refill(struct mlxpmd_rxq *rxq)
 {
-	uint16_t rq_pi = rxq->rq_pi, holes, k;
+	uint16_t rq_pi = rxq->q.pi, holes, k;
 	uint32_t lack;
 
 	while ((holes = mlxpmd_rx_holes(rxq)) != 0) {
 		k = rxq->log_segs == 0 ? refill_plain(rxq, holes) : refill_scatter(rxq, holes);
 		if (k == 0)
 			break;
-		rxq->rq_pi += k;
+		rxq->q.pi += k;
 	}
 	/* mlxpmd_dbrec_write() orders the WQEs before the index. */
-	if (likely(rxq->rq_pi != rq_pi))
-		mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
+	if (likely(rxq->q.pi != rq_pi))
+		mlxpmd_dbrec_write(rxq->q.wq_dbrec, rxq->q.pi);
 	lack = holes == 0 ? 0 : missing(rxq);
-	if (unlikely(lack > rxq->starved))
-		rxq->stats.nombuf += lack - rxq->starved;
-	rxq->starved = lack;
+	if (unlikely(lack > rxq->q.starved))
+		rxq->q.stats.nombuf += lack - rxq->q.starved;
+	rxq->q.starved = lack;
 }
 
 bool
 mlxpmd_rx_repost(struct mlxpmd_rxq *rxq)
 {
-	const uint32_t posted = (uint32_t)(uint16_t)(rxq->rq_pi - rxq->rq_ci) << rxq->log_segs;
-	const uint32_t segs = ((uint32_t)rxq->wqe_mask + 1) << rxq->log_segs;
+	const uint32_t posted = (uint32_t)(uint16_t)(rxq->q.pi - rxq->q.ci) << rxq->log_segs;
+	const uint32_t segs = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
 	uint32_t i;
 
 	for (i = 0; i < segs; i++) {
 		bool first = (i & (rxq->segs_per_wqe - 1u)) == 0;
 
 		/* With scatter, unposted WQEs keep their unused mbufs; without, their elts are stale pointers. */
-		if ((i >= posted && rxq->log_segs == 0) || rxq->elts[i] == NULL)
+		if ((i >= posted && rxq->log_segs == 0) || rxq->q.elts[i] == NULL)
 			continue;
 		if (!post_seg(rxq, i, first ? rxq->headroom : 0))
 			return false;
@@ -185,7 +185,7 @@ mlxpmd_rx_repost(struct mlxpmd_rxq *rxq)
 void
 mlxpmd_rx_wqe_free(struct mlxpmd_rxq *rxq, uint16_t wqe)
 {
-	struct rte_mbuf **elt = &rxq->elts[(uint32_t)(wqe & rxq->wqe_mask) << rxq->log_segs];
+	struct rte_mbuf **elt = &rxq->q.elts[(uint32_t)(wqe & rxq->q.wqe_mask) << rxq->log_segs];
 	uint16_t s;
 
 	for (s = 0; s < rxq->segs_per_wqe; s++) {

@@ -64,7 +64,7 @@ mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm
 			*RTE_MBUF_DYNFIELD(m, rxq->ts_offset, uint64_t *) = value;
 			ol_flags |= rxq->ts_flag;
 		} else {
-			rxq->stats.ts_absent++;
+			rxq->q.stats.ts_absent++;
 		}
 	}
 	m->ol_flags = ol_flags;
@@ -107,9 +107,9 @@ static __rte_always_inline uint16_t
 mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
 		     const unsigned int f)
 {
-	const struct mlx5_cqe64 *first = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask], *cqe = first;
+	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
 	const uint16_t log_segs = (f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0;
-	struct rte_mbuf **elt = &rxq->elts[(rxq->rq_ci & rxq->wqe_mask) << log_segs];
+	struct rte_mbuf **elt = &rxq->q.elts[(rxq->q.ci & rxq->q.wqe_mask) << log_segs];
 	const uint64_t mbuf_init = rxq->mbuf_init;
 	uint32_t want = mlxpmd_rx_tail_wanted(rxq);
 	struct rte_mbuf **pkt = pkts, **const end = pkts + n;

@@ -42,7 +42,7 @@ typedef void mlxpmd_rx_post_t(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, s
 static __rte_always_inline void
 mlxpmd_rx_refill_vec(struct mlxpmd_rxq *rxq, mlxpmd_rx_post_t post)
 {
-	const uint16_t rq_pi = rxq->rq_pi;
+	const uint16_t rq_pi = rxq->q.pi;
 	struct rte_mbuf *const *from;
 	uint32_t at, k;
 	uint16_t holes;
@@ -52,19 +52,19 @@ mlxpmd_rx_refill_vec(struct mlxpmd_rxq *rxq, mlxpmd_rx_post_t post)
 		return;
 	}
 	while ((holes = mlxpmd_rx_holes(rxq)) != 0) {
-		at = rxq->rq_pi & rxq->wqe_mask;
-		k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->wqe_mask + 1u - at), (uint32_t)MLXPMD_REFILL_BLOCK);
-		from = mlxpmd_rx_take(rxq->mp, &rxq->elts[at], k);
+		at = rxq->q.pi & rxq->q.wqe_mask;
+		k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->q.wqe_mask + 1u - at), (uint32_t)MLXPMD_REFILL_BLOCK);
+		from = mlxpmd_rx_take(rxq->mp, &rxq->q.elts[at], k);
 		if (unlikely(from == NULL))
 			break;
 		post(rxq, at, k, from);
-		rxq->rq_pi += k;
+		rxq->q.pi += k;
 	}
 	/* mlxpmd_dbrec_write() orders the WQEs before the index. */
-	if (likely(rxq->rq_pi != rq_pi))
-		mlxpmd_dbrec_write(rxq->rq_dbrec, rxq->rq_pi);
+	if (likely(rxq->q.pi != rq_pi))
+		mlxpmd_dbrec_write(rxq->q.wq_dbrec, rxq->q.pi);
 	if (likely(holes == 0))
-		rxq->starved = 0;
+		rxq->q.starved = 0;
 	else
 		mlxpmd_rx_refill(rxq); /* Posts the remaining mbufs of the pool and counts the missing ones. */
 }
@@ -91,8 +91,8 @@ mlxpmd_rx_post_scalar(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rt
 	uint16_t i;
 
 	for (i = 0; i < k; i++) {
-		rxq->elts[at + i] = from[i];
-		rxq->wqes[at + i].addr = rte_cpu_to_be_64((uintptr_t)from[i] + offset);
+		rxq->q.elts[at + i] = from[i];
+		mlxpmd_rx_dseg(rxq, at + i)->addr = rte_cpu_to_be_64((uintptr_t)from[i] + offset);
 	}
 }
 
@@ -103,10 +103,10 @@ mlxpmd_rx_post_scalar(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rt
 static __rte_always_inline bool
 mlxpmd_rx_group_likely(const struct mlxpmd_rxq *rxq, uint16_t n, uint16_t group)
 {
-	const struct mlx5_cqe64 *cqe = &rxq->cqes[rxq->cq_ci & rxq->cqe_mask];
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
 
 	return n >= group &&
-	       !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe + group - 1), (rxq->cq_ci >> rxq->log_cqes) & 1);
+	       !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe + group - 1), (rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
 }
 
 /*

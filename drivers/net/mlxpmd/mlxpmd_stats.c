@@ -1,97 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Basic statistics: what the queues counted since the last reset, and the device's count of frames
+ * Basic statistics: the counters of the queues since the last reset, and the device's count of frames
  * that found no buffer, as it was read last (mlxpmd_counts.c).
  *
- * Only a queue's lcore writes its counters, so a reset remembers where they stood.
+ * Only a queue's lcore writes its counters, so a reset saves their values as the new base.
  */
 
 #include <stdlib.h>
 
 #include "mlxpmd_ctrl.h"
 
-/* Both structures are rows of 64-bit counters; they are summed and subtracted as such. */
-static_assert(sizeof(struct mlxpmd_rxq_stats) % sizeof(uint64_t) == 0, "rows of counters");
-static_assert(sizeof(struct mlxpmd_txq_stats) % sizeof(uint64_t) == 0, "rows of counters");
-#define RX_ROWS (sizeof(struct mlxpmd_rxq_stats) / sizeof(uint64_t))
-#define TX_ROWS (sizeof(struct mlxpmd_txq_stats) / sizeof(uint64_t))
+/* The structure is an array of 64-bit counters; it is added and subtracted as such. */
+static_assert(sizeof(struct mlxpmd_queue_stats) % sizeof(uint64_t) == 0, "array of counters");
+#define COUNTERS (sizeof(struct mlxpmd_queue_stats) / sizeof(uint64_t))
 
 static void
-rows_diff(void *out, const void *now, const void *base, unsigned int n)
+stats_add(struct mlxpmd_queue_stats *out, const struct mlxpmd_queue_stats *add)
 {
-	const volatile uint64_t *a = now;
-	const uint64_t *b = base;
-	uint64_t *o = out;
+	const uint64_t *a = (const uint64_t *)add;
+	uint64_t *o = (uint64_t *)out;
 	unsigned int i;
 
-	for (i = 0; i < n; i++)
-		o[i] = a[i] - b[i];
-}
-
-static void
-rows_add(void *out, const void *add, unsigned int n)
-{
-	const uint64_t *a = add;
-	uint64_t *o = out;
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
+	for (i = 0; i < COUNTERS; i++)
 		o[i] += a[i];
 }
 
 void
-mlxpmd_rxq_stats_get(const struct mlxpmd_rxq *rxq, struct mlxpmd_rxq_stats *out)
+mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *out)
 {
-	rows_diff(out, &rxq->stats, &rxq->stats_base, RX_ROWS);
+	const volatile uint64_t *now = (const volatile uint64_t *)&q->stats;
+	const uint64_t *base = (const uint64_t *)&q->stats_base;
+	uint64_t *o = (uint64_t *)out;
+	unsigned int i;
+
+	for (i = 0; i < COUNTERS; i++)
+		o[i] = now[i] - base[i];
 }
 
 void
-mlxpmd_txq_stats_get(const struct mlxpmd_txq *txq, struct mlxpmd_txq_stats *out)
+mlxpmd_queue_stats_retire(struct mlxpmd_queue *q)
 {
-	rows_diff(out, &txq->stats, &txq->stats_base, TX_ROWS);
+	struct mlxpmd_queue_stats now;
+
+	mlxpmd_queue_stats_get(q, &now);
+	stats_add(&q->port->stats_base->released[q->kind], &now);
 }
 
 void
-mlxpmd_rxq_stats_retire(struct mlxpmd_rxq *rxq)
-{
-	struct mlxpmd_rxq_stats now;
-
-	mlxpmd_rxq_stats_get(rxq, &now);
-	rows_add(&rxq->port->stats_base->rx_gone, &now, RX_ROWS);
-}
-
-void
-mlxpmd_txq_stats_retire(struct mlxpmd_txq *txq)
-{
-	struct mlxpmd_txq_stats now;
-
-	mlxpmd_txq_stats_get(txq, &now);
-	rows_add(&txq->port->stats_base->tx_gone, &now, TX_ROWS);
-}
-
-void
-mlxpmd_stats_sum(struct mlxpmd_port *port, struct mlxpmd_rxq_stats *rx,
-		 struct mlxpmd_txq_stats *tx)
+mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
 {
 	const struct rte_eth_dev_data *data = port->eth_dev->data;
-	struct mlxpmd_rxq_stats one_rx;
-	struct mlxpmd_txq_stats one_tx;
+	struct mlxpmd_queue_stats one;
 	uint16_t i;
 
-	*rx = port->stats_base->rx_gone;
-	*tx = port->stats_base->tx_gone;
-	for (i = 0; i < data->nb_rx_queues; i++) {
-		if (data->rx_queues[i] == NULL)
+	*sum = port->stats_base->released[kind];
+	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
+		if (mlxpmd_queue_at(data, kind, i) == NULL)
 			continue;
-		mlxpmd_rxq_stats_get(data->rx_queues[i], &one_rx);
-		rows_add(rx, &one_rx, RX_ROWS);
-	}
-	for (i = 0; i < data->nb_tx_queues; i++) {
-		if (data->tx_queues[i] == NULL)
-			continue;
-		mlxpmd_txq_stats_get(data->tx_queues[i], &one_tx);
-		rows_add(tx, &one_tx, TX_ROWS);
+		mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &one);
+		stats_add(sum, &one);
 	}
 }
 
@@ -102,31 +70,37 @@ stats_missed(struct mlxpmd_port *port)
 	struct mlxpmd_counts counts;
 
 	mlxpmd_counts_get(port, MLXPMD_MISSED, &counts);
-	/* Who resets in another thread may know more than what was found here. */
+	/* A reset in another thread may have read a later count than this one. */
 	return counts.missed > base ? counts.missed - base : 0;
+}
+
+/* A copy of the counters of queue i; all 0 if it is not set up. */
+static struct mlxpmd_queue_stats
+stats_of(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, uint16_t i)
+{
+	struct mlxpmd_queue_stats stats = { 0 };
+
+	if (mlxpmd_queue_at(data, kind, i) != NULL)
+		mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &stats);
+	return stats;
 }
 
 static void
 stats_queues(const struct rte_eth_dev_data *data, struct rte_eth_stats *stats)
 {
-	struct mlxpmd_rxq_stats rx;
-	struct mlxpmd_txq_stats tx;
+	struct mlxpmd_queue_stats one;
 	uint16_t i;
 
 	for (i = 0; i < RTE_MIN(data->nb_rx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		if (data->rx_queues[i] == NULL)
-			continue;
-		mlxpmd_rxq_stats_get(data->rx_queues[i], &rx);
-		stats->q_ipackets[i] = rx.packets;
-		stats->q_ibytes[i] = rx.bytes;
-		stats->q_errors[i] = rx.errors + rx.cqe_bad;
+		one = stats_of(data, MLXPMD_RX, i);
+		stats->q_ipackets[i] = one.packets;
+		stats->q_ibytes[i] = one.bytes;
+		stats->q_errors[i] = one.errors + one.cqe_bad;
 	}
 	for (i = 0; i < RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		if (data->tx_queues[i] == NULL)
-			continue;
-		mlxpmd_txq_stats_get(data->tx_queues[i], &tx);
-		stats->q_opackets[i] = tx.packets;
-		stats->q_obytes[i] = tx.bytes;
+		one = stats_of(data, MLXPMD_TX, i);
+		stats->q_opackets[i] = one.packets;
+		stats->q_obytes[i] = one.bytes;
 	}
 }
 
@@ -134,10 +108,10 @@ int
 mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct mlxpmd_rxq_stats rx;
-	struct mlxpmd_txq_stats tx;
+	struct mlxpmd_queue_stats rx, tx;
 
-	mlxpmd_stats_sum(port, &rx, &tx);
+	mlxpmd_stats_sum(port, MLXPMD_RX, &rx);
+	mlxpmd_stats_sum(port, MLXPMD_TX, &tx);
 	stats->ipackets = rx.packets;
 	stats->ibytes = rx.bytes;
 	stats->ierrors = rx.errors + rx.cqe_bad;
@@ -156,22 +130,17 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct rte_eth_dev_data *data = eth_dev->data;
 	struct mlxpmd_counts counts;
-	struct mlxpmd_rxq *rxq;
-	struct mlxpmd_txq *txq;
-	uint16_t i;
+	struct mlxpmd_queue *q;
+	unsigned int kind, i;
 
-	for (i = 0; i < data->nb_rx_queues; i++) {
-		rxq = data->rx_queues[i];
-		if (rxq != NULL)
-			rxq->stats_base = rxq->stats;
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
+			q = mlxpmd_queue_at(data, kind, i);
+			if (q != NULL)
+				q->stats_base = q->stats;
+		}
 	}
-	for (i = 0; i < data->nb_tx_queues; i++) {
-		txq = data->tx_queues[i];
-		if (txq != NULL)
-			txq->stats_base = txq->stats;
-	}
-	memset(&port->stats_base->rx_gone, 0, sizeof(port->stats_base->rx_gone));
-	memset(&port->stats_base->tx_gone, 0, sizeof(port->stats_base->tx_gone));
+	memset(port->stats_base->released, 0, sizeof(port->stats_base->released));
 	data->rx_mbuf_alloc_failed = 0;
 	mlxpmd_counts_read(port, MLXPMD_MISSED, &counts);
 	__atomic_store_n(&port->stats_base->missed, counts.missed, __ATOMIC_RELAXED);
@@ -190,7 +159,7 @@ q_counter_up(struct mlxpmd_port *port)
 	return port->q_counter != NULL ? 0 : -rte_errno;
 }
 
-/* A fresh queue counter starts at 0; vport and physical counters run since the device came up. */
+/* A new queue counter starts at 0; vport and physical counters count since the device was initialized. */
 int
 mlxpmd_stats_up(struct mlxpmd_port *port)
 {

@@ -73,7 +73,7 @@ rqt_entries(const struct mlxpmd_port *port, uint32_t *rqn)
 
 	for (i = 0; i < port->reta_size; i++) {
 		rxq = port->eth_dev->data->rx_queues[port->reta[i]];
-		rqn[i] = rxq->rq.wq.number;
+		rqn[i] = rxq->q.hw.rq.wq.number;
 	}
 }
 

@@ -190,7 +190,7 @@ removed(struct mlxpmd_tasks *t)
 		   port->eth_dev->device->name);
 	/* Each burst quiesces its queue at its next call, and returns 0 from then on. */
 	pthread_mutex_lock(&port->lock);
-	mlxpmd_repair_ask_all(port);
+	mlxpmd_repair_request_all(port);
 	pthread_mutex_unlock(&port->lock);
 	/* The application may close in its callback, which frees memory that the device was given. */
 	if (!mdv_quiesce_wait(port->mdv))

@@ -242,64 +242,41 @@ telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
 
 /* ------------------------------------------------------------------ queues */
 
-/* What a queue has to say of its health. */
-struct health {
-	uint16_t queue_id;
-	enum mlxpmd_qstate state;
-	uint8_t syndrome, vendor_syndrome;
-	uint64_t errors, refused, resets, stalls;
-	bool tx;
-};
-
 static int
-add_health(struct rte_tel_data *d, const struct health *h)
+add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 {
+	const bool tx = q->kind == MLXPMD_TX;
 	struct rte_tel_data *c = rte_tel_data_alloc();
+	struct mlxpmd_queue_stats stats;
 	char name[16];
 
 	if (c == NULL)
 		return -ENOMEM;
+	mlxpmd_queue_stats_get(q, &stats);
 	rte_tel_data_start_dict(c);
-	rte_tel_data_add_dict_string(c, "state", mlxpmd_qstate_name(h->state));
-	rte_tel_data_add_dict_u64(c, h->tx ? "packets_lost" : "completion_errors", h->errors);
-	rte_tel_data_add_dict_u64(c, "completions_refused", h->refused);
-	rte_tel_data_add_dict_u64(c, "resets", h->resets);
-	if (h->tx)
-		rte_tel_data_add_dict_u64(c, "stalls", h->stalls);
+	rte_tel_data_add_dict_string(c, "state", mlxpmd_qstate_name(mlxpmd_queue_state(q)));
+	rte_tel_data_add_dict_u64(c, tx ? "packets_lost" : "completion_errors", stats.errors);
+	rte_tel_data_add_dict_u64(c, "completions_refused", stats.cqe_bad);
+	rte_tel_data_add_dict_u64(c, "resets", stats.resets);
+	if (tx)
+		rte_tel_data_add_dict_u64(c, "stalls", stats.stalls);
 	rte_tel_data_add_dict_string(c, "last_syndrome",
-				     h->syndrome != 0 ? mdv_syndrome_name(h->syndrome) : "none");
-	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", h->vendor_syndrome);
-	snprintf(name, sizeof(name), "%s%u", h->tx ? "tx" : "rx", h->queue_id);
+				     q->syndrome != 0 ? mdv_syndrome_name(q->syndrome) : "none");
+	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", q->vendor_syndrome);
+	snprintf(name, sizeof(name), "%s%u", tx ? "tx" : "rx", q->queue_id);
 	return add_container(d, name, c);
 }
 
 static int
 add_queues(struct rte_tel_data *d, const struct mlxpmd_port *port)
 {
-	struct mlxpmd_rxq_stats rx;
-	struct mlxpmd_txq_stats tx;
-	unsigned int i;
+	unsigned int kind, i;
 	int rc = 0;
 
-	for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++) {
-		const struct mlxpmd_rxq *rxq = port->rxqs[i];
-
-		if (rxq == NULL)
-			continue;
-		mlxpmd_rxq_stats_get(rxq, &rx);
-		rc = add_health(d, &(struct health){ i, mlxpmd_rxq_state(rxq), rxq->syndrome,
-				rxq->vendor_syndrome, rx.errors, rx.cqe_bad, rx.resets, 0, false });
-	}
-	for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++) {
-		const struct mlxpmd_txq *txq = port->txqs[i];
-
-		if (txq == NULL)
-			continue;
-		mlxpmd_txq_stats_get(txq, &tx);
-		rc = add_health(d, &(struct health){ i, mlxpmd_txq_state(txq), txq->syndrome,
-				txq->vendor_syndrome, tx.errors, tx.cqe_bad, tx.resets, tx.stalls,
-				true });
-	}
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++)
+			if (port->queues[kind][i] != NULL)
+				rc = add_queue(d, port->queues[kind][i]);
 	return rc;
 }
 

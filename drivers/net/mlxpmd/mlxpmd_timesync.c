@@ -126,7 +126,7 @@ static uint16_t
 rx_burst_ptp(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct mlxpmd_rxq *rxq = queue;
-	struct mlxpmd_timesync *t = &rxq->port->timesync;
+	struct mlxpmd_timesync *t = &rxq->q.port->timesync;
 	uint16_t got = t->rx_burst(queue, pkts, n), i;
 	unsigned int box = 0;
 	uint64_t flags;
@@ -180,7 +180,7 @@ tx_fill(struct mlxpmd_port *port, uint64_t stamp)
 void
 mlxpmd_timesync_tx_sent(struct mlxpmd_txq *txq)
 {
-	struct mlxpmd_timesync *t = &txq->port->timesync;
+	struct mlxpmd_timesync *t = &txq->q.port->timesync;
 
 	rte_spinlock_lock(&t->lock);
 	t->tx.state = MLXPMD_STAMP_DUE;
@@ -199,19 +199,19 @@ tx_due(const struct mlxpmd_timesync *t, const struct mlxpmd_txq *txq)
 void
 mlxpmd_timesync_tx_done(struct mlxpmd_txq *txq, uint64_t stamp)
 {
-	struct mlxpmd_timesync *t = &txq->port->timesync;
+	struct mlxpmd_timesync *t = &txq->q.port->timesync;
 
 	txq->stamp_due = false;
 	rte_spinlock_lock(&t->lock);
 	if (tx_due(t, txq))
-		tx_fill(txq->port, stamp);
+		tx_fill(txq->q.port, stamp);
 	rte_spinlock_unlock(&t->lock);
 }
 
 void
 mlxpmd_timesync_tx_forget(struct mlxpmd_txq *txq)
 {
-	struct mlxpmd_timesync *t = &txq->port->timesync;
+	struct mlxpmd_timesync *t = &txq->q.port->timesync;
 
 	txq->stamp_due = false;
 	rte_spinlock_lock(&t->lock);
@@ -232,14 +232,14 @@ tx_peek(struct mlxpmd_port *port)
 {
 	struct mlxpmd_timesync *t = &port->timesync;
 	const struct mlxpmd_txq *txq = t->tx.txq;
-	uint32_t ci = __atomic_load_n(&txq->cq_ci, __ATOMIC_RELAXED), n;
+	uint32_t ci = __atomic_load_n(&txq->q.cq_ci, __ATOMIC_RELAXED), n;
 	const struct mlx5_cqe64 *cqe;
 	uint64_t tail;
 
-	for (n = 0; n <= txq->cqe_mask; n++, ci++) {
-		cqe = &txq->cqes[ci & txq->cqe_mask];
+	for (n = 0; n <= txq->q.cqe_mask; n++, ci++) {
+		cqe = &txq->q.cqes[ci & txq->q.cqe_mask];
 		tail = mlxpmd_cqe_tail(cqe);
-		if (mlxpmd_cqe_absent(tail, ci >> txq->log_cqes & 1) || mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ)
+		if (mlxpmd_cqe_absent(tail, ci >> txq->q.log_cqes & 1) || mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ)
 			return;
 		if ((uint16_t)((uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT) != t->tx.wqe)
 			continue;

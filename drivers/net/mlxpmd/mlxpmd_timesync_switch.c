@@ -36,10 +36,12 @@ rx_field_set(struct mlxpmd_port *port)
 		return -rte_errno;
 	}
 	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
-		if (port->rxqs[i] == NULL)
+		struct mlxpmd_queue *q = port->queues[MLXPMD_RX][i];
+
+		if (q == NULL)
 			continue;
-		port->rxqs[i]->ts_flag = flag;
-		port->rxqs[i]->ts_offset = offset;
+		mlxpmd_rxq_of(q)->ts_flag = flag;
+		mlxpmd_rxq_of(q)->ts_offset = offset;
 	}
 	return 0;
 }

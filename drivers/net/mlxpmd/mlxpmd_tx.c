@@ -39,7 +39,7 @@ mr_follow(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr, stru
 static __rte_always_inline uint32_t
 mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
-	uint32_t to_end = txq->wqe_mask + 1 - (txq->pi & txq->wqe_mask);
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
 	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_room(txq));
 	uint32_t ds = RTE_MIN(wqebbs * MLXPMD_WQEBB_DS, (uint32_t)txq->max_ds);
 	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
@@ -64,9 +64,9 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	const uint32_t max = mpw_max(txq, n);
 	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
 	const uint64_t title = pkts[0]->ol_flags & alike;
-	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
 	mlxpmd_u64 *dseg = wqe + 4;
-	struct rte_mbuf **elt = &txq->elts[txq->elts_pi & txq->elts_mask];
+	struct rte_mbuf **elt = &txq->q.elts[txq->elts_pi & txq->elts_mask];
 	struct mr_local mr = mr_local(txq);
 	uint64_t bytes = 0;
 	uint32_t i;
@@ -93,11 +93,11 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	}
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, PRM_WQE_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
 	wqe[1] = 0;
 	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(title)) : 0;
 	wqe[3] = 0;
-	txq->stats.bytes += bytes;
+	txq->q.stats.bytes += bytes;
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
 }
@@ -106,7 +106,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 static __rte_always_inline uint32_t
 send_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
-	uint32_t to_end = txq->wqe_mask + 1 - (txq->pi & txq->wqe_mask);
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
 	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
 
 	return RTE_MIN(RTE_MIN(to_end, (uint32_t)mlxpmd_tx_room(txq)), RTE_MIN(elts, n));
@@ -120,11 +120,11 @@ static __rte_always_inline int
 send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	const uint32_t max = send_max(txq, RTE_MIN(n, txq->rs_thresh));
-	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
-	struct rte_mbuf **elt = &txq->elts[txq->elts_pi & txq->elts_mask];
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	struct rte_mbuf **elt = &txq->q.elts[txq->elts_pi & txq->elts_mask];
 	const uint64_t qpn_ds = mlxpmd_be32_pair(0, rte_cpu_to_be_32(txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT |
 								     (MLXPMD_TITLE_DS + 1)));
-	uint32_t opcode = (uint32_t)txq->pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT | MLX5_OPCODE_SEND;
+	uint32_t opcode = (uint32_t)txq->q.pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT | MLX5_OPCODE_SEND;
 	struct mr_local mr = mr_local(txq);
 	uint64_t bytes = 0;
 	uint32_t i;
@@ -165,9 +165,9 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	}
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	txq->stats.bytes += bytes;
+	txq->q.stats.bytes += bytes;
 	/* A run is not longer than the thresholds: test them for the last WQE only. */
-	txq->pi += i - 1;
+	txq->q.pi += i - 1;
 	txq->elts_pi += i - 1;
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + 1, 1, (f & MLXPMD_TX_F_MULTI) != 0);
 	return i;
@@ -198,9 +198,9 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	uint16_t elts_pi, done = 0;
 	int rc;
 
-	if (likely(mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY))
+	if (likely(mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY))
 		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast, (f & MLXPMD_TX_F_TIMED) != 0);
-	if (unlikely(mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY))
+	if (unlikely(mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY))
 		return mlxpmd_tx_not_ready(txq);
 	if (unlikely(generation != txq->mr_generation)) {
 		txq->mr_generation = generation;
@@ -222,7 +222,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		mlxpmd_tx_drop(txq, pkts[done++]);
 	}
 	if (likely(txq->elts_pi != elts_pi)) {
-		txq->stats.packets += (uint16_t)(txq->elts_pi - elts_pi);
+		txq->q.stats.packets += (uint16_t)(txq->elts_pi - elts_pi);
 		mlxpmd_tx_doorbell(txq);
 	} else if (unlikely(done != n)) {
 		mlxpmd_tx_full(txq);

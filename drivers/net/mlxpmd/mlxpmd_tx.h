@@ -86,13 +86,13 @@ mlxpmd_tx_eth_vlan(const struct rte_mbuf *m)
 static __rte_always_inline void *
 mlxpmd_tx_wqebb(const struct mlxpmd_txq *txq, uint16_t pi)
 {
-	return txq->wqes + (size_t)(pi & txq->wqe_mask) * MLX5_SEND_WQE_BB;
+	return (uint8_t *)txq->q.wqes + (size_t)(pi & txq->q.wqe_mask) * MLX5_SEND_WQE_BB;
 }
 
 static __rte_always_inline uint16_t
 mlxpmd_tx_room(const struct mlxpmd_txq *txq)
 {
-	return txq->wqe_mask + 1 - (uint16_t)(txq->pi - txq->ci);
+	return txq->q.wqe_mask + 1 - (uint16_t)(txq->q.pi - txq->q.ci);
 }
 
 /** Is the address in the last used memory region? */
@@ -107,13 +107,13 @@ static __rte_always_inline void
 mlxpmd_tx_request_cqe(struct mlxpmd_txq *txq, uint16_t wqe)
 {
 	struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
-	struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->wqe_mask];
+	struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->q.wqe_mask];
 
 	ctrl->fm_ce_se = MLX5_WQE_CTRL_CQ_UPDATE;
-	info->wqebb_end = txq->pi;
+	info->wqebb_end = txq->q.pi;
 	info->elts_end = txq->elts_pi;
 	txq->elts_comp = txq->elts_pi;
-	txq->wqebb_comp = txq->pi;
+	txq->wqebb_comp = txq->q.pi;
 }
 
 /**
@@ -123,13 +123,13 @@ mlxpmd_tx_request_cqe(struct mlxpmd_txq *txq, uint16_t wqe)
 static __rte_always_inline void
 mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_wqes)
 {
-	const uint16_t wqe = txq->pi;
+	const uint16_t wqe = txq->q.pi;
 
 	txq->last = wqe;
-	txq->pi += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+	txq->q.pi += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	txq->elts_pi += packets;
 	if ((uint16_t)(txq->elts_pi - txq->elts_comp) >= txq->rs_thresh ||
-	    (long_wqes && (uint16_t)(txq->pi - txq->wqebb_comp) > txq->wqe_mask / 4))
+	    (long_wqes && (uint16_t)(txq->q.pi - txq->wqebb_comp) > txq->q.wqe_mask / 4))
 		mlxpmd_tx_request_cqe(txq, wqe);
 }
 
@@ -141,7 +141,7 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 
 	/* Order the WQEs before the doorbell record. Both are in host memory: an I/O write barrier is enough. */
 	rte_io_wmb();
-	*txq->sq_dbrec = rte_cpu_to_be_32(txq->pi);
+	*txq->q.wq_dbrec = rte_cpu_to_be_32(txq->q.pi);
 	/*
 	 * Order the record before the register, in response to which the device reads record and WQEs. The register
 	 * may be mapped write-combining, whose stores an I/O barrier does not order: a full write barrier is needed.
@@ -151,7 +151,7 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 	/* Flush the write-combining buffer: the store would otherwise be delayed. */
 	if (unlikely(txq->db_wc))
 		rte_wmb();
-	txq->stats.doorbells++;
+	txq->q.stats.doorbells++;
 }
 
 /** Results of building a WQE, other than the number of its packets. */
@@ -212,10 +212,10 @@ void mlxpmd_tx_full(struct mlxpmd_txq *txq);
 static __rte_always_inline bool
 mlxpmd_tx_info_sane(const struct mlxpmd_txq *txq, uint16_t wqe, const struct mlxpmd_txq_wqe *info)
 {
-	uint16_t in_flight = txq->pi - txq->ci, wqe_end = info->wqebb_end - txq->ci;
+	uint16_t in_flight = txq->q.pi - txq->q.ci, wqe_end = info->wqebb_end - txq->q.ci;
 	uint16_t elts = txq->elts_pi - txq->elts_ci, elts_end = info->elts_end - txq->elts_ci;
 
-	return (uint16_t)(wqe - txq->ci) < in_flight && wqe_end <= in_flight && elts_end <= elts &&
+	return (uint16_t)(wqe - txq->q.ci) < in_flight && wqe_end <= in_flight && elts_end <= elts &&
 	       (uint16_t)(info->wqebb_end - wqe - 1) < MLX5_SEND_WQE_BB / MLXPMD_WQEBB_DS;
 }
 
@@ -227,7 +227,7 @@ mlxpmd_tx_stamp(struct mlxpmd_txq *txq, uint16_t wqe)
 		return;
 	/* Order the owner bit before the timestamp; load-load order is enough: the CQE is not written. */
 	rte_io_rmb();
-	mlxpmd_timesync_tx_done(txq, rte_be_to_cpu_64(txq->cqes[txq->cq_ci & txq->cqe_mask].timestamp));
+	mlxpmd_timesync_tx_done(txq, rte_be_to_cpu_64(txq->q.cqes[txq->q.cq_ci & txq->q.cqe_mask].timestamp));
 }
 
 /**
@@ -236,13 +236,13 @@ mlxpmd_tx_stamp(struct mlxpmd_txq *txq, uint16_t wqe)
 static __rte_always_inline void
 mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const bool timed)
 {
-	const uint32_t cq_ci = txq->cq_ci;
+	const uint32_t cq_ci = txq->q.cq_ci;
 
 	while (max-- != 0) {
-		const uint32_t owner = (txq->cq_ci >> txq->log_cqes) & 1;
-		const uint64_t tail = mlxpmd_cqe_tail(&txq->cqes[txq->cq_ci & txq->cqe_mask]);
+		const uint32_t owner = (txq->q.cq_ci >> txq->q.log_cqes) & 1;
+		const uint64_t tail = mlxpmd_cqe_tail(&txq->q.cqes[txq->q.cq_ci & txq->q.cqe_mask]);
 		const uint16_t wqe = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
-		const struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->wqe_mask];
+		const struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->q.wqe_mask];
 
 		if (mlxpmd_cqe_absent(tail, owner))
 			break;
@@ -253,16 +253,16 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 		}
 		if (timed)
 			mlxpmd_tx_stamp(txq, wqe);
-		txq->ci = info->wqebb_end;
+		txq->q.ci = info->wqebb_end;
 		if (fast)
 			mlxpmd_tx_free_fast(txq, info->elts_end);
 		else
 			mlxpmd_tx_free_any(txq, info->elts_end);
-		txq->cq_ci++;
+		txq->q.cq_ci++;
 	}
-	if (txq->cq_ci != cq_ci) {
-		txq->stats.completions += txq->cq_ci - cq_ci;
-		mlxpmd_dbrec_write(txq->cq_dbrec, txq->cq_ci);
+	if (txq->q.cq_ci != cq_ci) {
+		txq->q.stats.completions += txq->q.cq_ci - cq_ci;
+		mlxpmd_dbrec_write(txq->q.cq_dbrec, txq->q.cq_ci);
 	}
 }
 

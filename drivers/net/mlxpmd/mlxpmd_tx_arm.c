@@ -19,7 +19,7 @@
 static int
 fail(const struct mlxpmd_txq *txq, int err, const char *why)
 {
-	MLXPMD_LOG(ERR, "port %u: txq %u cannot be armed: %s", txq->port_id, txq->queue_id, why);
+	MLXPMD_LOG(ERR, "port %u: txq %u cannot be armed: %s", txq->q.port_id, txq->q.queue_id, why);
 	rte_errno = err;
 	return -err;
 }
@@ -42,7 +42,7 @@ inline_bytes(uint8_t mode)
 static int
 thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 {
-	uint32_t wqebbs = 1u << txq->sq.wq.log_wq_sz, cqes = 1u << txq->cq.log_cqes;
+	uint32_t wqebbs = 1u << txq->q.hw.sq.wq.log_wq_sz, cqes = 1u << txq->q.hw.cq.log_cqes;
 	uint32_t most = RTE_MIN(elts, wqebbs) / 4;
 	uint32_t rs = txq->conf.tx_rs_thresh != 0 ? txq->conf.tx_rs_thresh : RS_THRESH_DEFAULT;
 
@@ -52,18 +52,17 @@ thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 	if (elts / rs + CQE_SLACK > cqes)
 		return fail(txq, EINVAL, "the CQ does not fit the SQ");
 	txq->rs_thresh = rs;
-	txq->free_thresh = txq->conf.tx_free_thresh;
 	return 0;
 }
 
 static int
 sizes_set(struct mlxpmd_txq *txq)
 {
-	uint32_t elts = rte_align32pow2(RTE_MAX(txq->nb_desc, 8u));
+	uint32_t elts = rte_align32pow2(RTE_MAX(txq->q.nb_desc, 8u));
 	const struct mdv_caps *caps = &txq->mdv->caps;
 	int hdr = inline_bytes(caps->min_inline_mode);
 
-	if (txq->sq.wq.log_wq_sz > 15 || txq->cq.log_cqes > 15 || elts > 32768)
+	if (txq->q.hw.sq.wq.log_wq_sz > 15 || txq->q.hw.cq.log_cqes > 15 || elts > 32768)
 		return fail(txq, EINVAL, "the rings are too large");
 	if (hdr < 0)
 		return fail(txq, EINVAL, "the device's inline mode is unknown");
@@ -72,22 +71,22 @@ sizes_set(struct mlxpmd_txq *txq)
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
 		return fail(txq, EINVAL, "the device's largest WQE is too small");
 	txq->elts_mask = elts - 1;
-	txq->wqe_mask = (1u << txq->sq.wq.log_wq_sz) - 1;
-	txq->cqe_mask = (1u << txq->cq.log_cqes) - 1;
-	txq->log_cqes = txq->cq.log_cqes;
+	txq->q.wqe_mask = (1u << txq->q.hw.sq.wq.log_wq_sz) - 1;
+	txq->q.cqe_mask = (1u << txq->q.hw.cq.log_cqes) - 1;
+	txq->q.log_cqes = txq->q.hw.cq.log_cqes;
 	return thresholds_set(txq, elts);
 }
 
 static int
 memory_set(struct mlxpmd_txq *txq)
 {
-	txq->elts = rte_zmalloc_socket("mlxpmd_txq_elts",
-				       (txq->elts_mask + 1u) * sizeof(txq->elts[0]),
-				       RTE_CACHE_LINE_SIZE, txq->socket_id);
+	txq->q.elts = rte_zmalloc_socket("mlxpmd_txq_elts",
+				       (txq->elts_mask + 1u) * sizeof(txq->q.elts[0]),
+				       RTE_CACHE_LINE_SIZE, txq->q.socket_id);
 	txq->wqe_info = rte_zmalloc_socket("mlxpmd_txq_info",
-					   (txq->wqe_mask + 1u) * sizeof(txq->wqe_info[0]),
-					   RTE_CACHE_LINE_SIZE, txq->socket_id);
-	if (txq->elts != NULL && txq->wqe_info != NULL)
+					   (txq->q.wqe_mask + 1u) * sizeof(txq->wqe_info[0]),
+					   RTE_CACHE_LINE_SIZE, txq->q.socket_id);
+	if (txq->q.elts != NULL && txq->wqe_info != NULL)
 		return 0;
 	mlxpmd_txq_disarm(txq);
 	return fail(txq, ENOMEM, "no memory for the mbuf ring");
@@ -97,29 +96,19 @@ memory_set(struct mlxpmd_txq *txq)
 static void
 rings_set(struct mlxpmd_txq *txq)
 {
-	uint32_t i;
-
-	txq->wqes = txq->sq.wq.wqes;
-	txq->sq_dbrec = txq->sq.wq.dbrec;
-	txq->db_reg = txq->sq.db_reg;
-	txq->db_wc = txq->sq.db_wc;
-	txq->sqn = txq->sq.wq.number;
-	txq->cqes = txq->cq.cqes;
-	txq->cq_dbrec = txq->cq.dbrec;
-	for (i = 0; i <= txq->cqe_mask; i++)
-		txq->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT | MLX5_CQE_OWNER_MASK);
-	memset(txq->wqes, 0, (txq->wqe_mask + 1u) * (size_t)MLX5_SEND_WQE_BB);
-	txq->cq_ci = 0;
-	txq->cq_dbrec[0] = 0;
-	txq->sq_dbrec[0] = 0;
+	mlxpmd_queue_rings_set(&txq->q);
+	txq->db_reg = txq->q.hw.sq.db_reg;
+	txq->db_wc = txq->q.hw.sq.db_wc;
+	txq->sqn = txq->q.hw.sq.wq.number;
+	memset(txq->q.wqes, 0, (txq->q.wqe_mask + 1u) * (size_t)MLX5_SEND_WQE_BB);
 }
 
 static void
 indices_reset(struct mlxpmd_txq *txq)
 {
-	txq->pi = 0;
+	txq->q.pi = 0;
 	txq->last = 0;
-	txq->ci = 0;
+	txq->q.ci = 0;
 	txq->elts_pi = 0;
 	txq->elts_ci = 0;
 	txq->elts_comp = 0;
@@ -134,7 +123,7 @@ mlxpmd_txq_arm(struct mlxpmd_txq *txq)
 {
 	int rc;
 
-	txq->state = MLXPMD_QS_RESET;
+	txq->q.state = MLXPMD_QS_RESET;
 	rc = sizes_set(txq);
 	if (rc == 0)
 		rc = memory_set(txq);
@@ -142,17 +131,10 @@ mlxpmd_txq_arm(struct mlxpmd_txq *txq)
 		return rc;
 	rings_set(txq);
 	indices_reset(txq);
-	txq->syndrome = 0;
-	txq->vendor_syndrome = 0;
-	memset(&txq->repair, 0, sizeof(txq->repair));
+	txq->q.syndrome = 0;
+	txq->q.vendor_syndrome = 0;
+	memset(&txq->q.repair, 0, sizeof(txq->q.repair));
 	return 0;
-}
-
-void
-mlxpmd_txq_open(struct mlxpmd_txq *txq)
-{
-	txq->cause = MLXPMD_CAUSE_NONE;
-	mlxpmd_qstate_store(&txq->state, MLXPMD_QS_READY);
 }
 
 uint32_t
@@ -161,27 +143,24 @@ mlxpmd_txq_rewind(struct mlxpmd_txq *txq, bool fresh)
 	uint32_t lost = mlxpmd_tx_settle(txq);
 
 	/* Remove the entries of the previous pass. */
-	memset(txq->wqe_info, 0, (txq->wqe_mask + 1u) * sizeof(txq->wqe_info[0]));
+	memset(txq->wqe_info, 0, (txq->q.wqe_mask + 1u) * sizeof(txq->wqe_info[0]));
 	indices_reset(txq);
-	if (fresh) {
+	if (fresh)
 		rings_set(txq);
-	} else {
-		txq->cq_ci = mlxpmd_cq_skip(txq->cqes, txq->log_cqes, txq->cq_ci);
-		mlxpmd_dbrec_write(txq->cq_dbrec, txq->cq_ci);
-		txq->sq_dbrec[0] = 0;
-	}
+	else
+		mlxpmd_queue_cq_resume(&txq->q);
 	return lost;
 }
 
 void
 mlxpmd_txq_disarm(struct mlxpmd_txq *txq)
 {
-	txq->state = MLXPMD_QS_RESET;
-	if (txq->elts != NULL)
+	txq->q.state = MLXPMD_QS_RESET;
+	if (txq->q.elts != NULL)
 		(void)mlxpmd_tx_settle(txq);
-	rte_free(txq->elts);
+	rte_free(txq->q.elts);
 	rte_free(txq->wqe_info);
-	txq->elts = NULL;
+	txq->q.elts = NULL;
 	txq->wqe_info = NULL;
 }
 

@@ -28,13 +28,13 @@ wqe_packets(const struct mlxpmd_txq *txq, uint16_t wqe, uint16_t *wqebbs)
 static uint16_t
 first_of_wqe(const struct mlxpmd_txq *txq, uint16_t wqe)
 {
-	uint16_t at = txq->ci, elts = txq->elts_ci, wqebbs, packets;
+	uint16_t at = txq->q.ci, elts = txq->elts_ci, wqebbs, packets;
 
 	while (at != wqe) {
 		packets = wqe_packets(txq, at, &wqebbs);
 		at += wqebbs;
 		elts += packets;
-		if (wqebbs == 0 || (uint16_t)(at - txq->ci) >= (uint16_t)(txq->pi - txq->ci))
+		if (wqebbs == 0 || (uint16_t)(at - txq->q.ci) >= (uint16_t)(txq->q.pi - txq->q.ci))
 			return txq->elts_ci;
 	}
 	return elts;
@@ -47,30 +47,30 @@ count_lost(struct mlxpmd_txq *txq, uint16_t first)
 	uint16_t i;
 
 	for (i = first; i != txq->elts_pi; i++)
-		txq->stats.bytes -= txq->elts[i & txq->elts_mask]->pkt_len;
-	txq->stats.packets -= (uint16_t)(txq->elts_pi - first);
-	txq->stats.errors += (uint16_t)(txq->elts_pi - first);
+		txq->q.stats.bytes -= txq->q.elts[i & txq->elts_mask]->pkt_len;
+	txq->q.stats.packets -= (uint16_t)(txq->elts_pi - first);
+	txq->q.stats.errors += (uint16_t)(txq->elts_pi - first);
 }
 
 void
-mlxpmd_txq_judge(struct mlxpmd_txq *txq)
+mlxpmd_txq_lost_find(struct mlxpmd_txq *txq)
 {
-	if (txq->elts == NULL || txq->judged)
+	if (txq->q.elts == NULL || txq->lost_known)
 		return;
 	/* The SQ executes WQEs in order: all before the failed one were sent, none from it on. */
-	txq->first_lost = txq->cause == MLXPMD_CAUSE_ERROR ? first_of_wqe(txq, txq->failed_wqe) : txq->elts_ci;
-	txq->judged = true;
+	txq->first_lost = txq->q.cause == MLXPMD_CAUSE_ERROR ? first_of_wqe(txq, txq->failed_wqe) : txq->elts_ci;
+	txq->lost_known = true;
 }
 
 void
 mlxpmd_txq_abandon(struct mlxpmd_txq *txq)
 {
-	mlxpmd_txq_judge(txq);
-	txq->judged = false;
+	mlxpmd_txq_lost_find(txq);
+	txq->lost_known = false;
 	count_lost(txq, txq->first_lost);
-	txq->cause = MLXPMD_CAUSE_NONE;
+	txq->q.cause = MLXPMD_CAUSE_NONE;
 	txq->elts_ci = txq->elts_pi;
-	txq->ci = txq->pi;
+	txq->q.ci = txq->q.pi;
 }
 
 uint32_t
@@ -78,22 +78,22 @@ mlxpmd_tx_settle(struct mlxpmd_txq *txq)
 {
 	uint16_t first, lost;
 
-	mlxpmd_txq_judge(txq);
-	txq->judged = false;
+	mlxpmd_txq_lost_find(txq);
+	txq->lost_known = false;
 	first = txq->first_lost;
 	lost = txq->elts_pi - first;
 	count_lost(txq, first);
 	if (txq->stamp_due)
 		mlxpmd_timesync_tx_forget(txq);
 	mlxpmd_tx_free_any(txq, txq->elts_pi);
-	txq->ci = txq->pi;
+	txq->q.ci = txq->q.pi;
 	return lost;
 }
 
 void
 mlxpmd_tx_exception(struct mlxpmd_txq *txq)
 {
-	const struct mlx5_cqe64 *cqe = &txq->cqes[txq->cq_ci & txq->cqe_mask];
+	const struct mlx5_cqe64 *cqe = &txq->q.cqes[txq->q.cq_ci & txq->q.cqe_mask];
 	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
 	const uint64_t tail = mlxpmd_cqe_tail(cqe);
 
@@ -104,23 +104,23 @@ mlxpmd_tx_exception(struct mlxpmd_txq *txq)
 	rte_io_rmb();
 	txq->failed_wqe = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
 	if (mlxpmd_cqe_opcode(tail) == MLX5_CQE_REQ_ERR &&
-	    (uint16_t)(txq->failed_wqe - txq->ci) < (uint16_t)(txq->pi - txq->ci)) {
-		txq->cause = MLXPMD_CAUSE_ERROR;
-		txq->syndrome = err->syndrome;
-		txq->vendor_syndrome = err->vendor_err_synd;
-		txq->stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+	    (uint16_t)(txq->failed_wqe - txq->q.ci) < (uint16_t)(txq->q.pi - txq->q.ci)) {
+		txq->q.cause = MLXPMD_CAUSE_ERROR;
+		txq->q.syndrome = err->syndrome;
+		txq->q.vendor_syndrome = err->vendor_err_synd;
+		txq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
 	} else {
 		/* Unknown which packets were sent; the device may still read their buffers. */
-		txq->cause = MLXPMD_CAUSE_BAD;
-		txq->stats.cqe_bad++;
+		txq->q.cause = MLXPMD_CAUSE_BAD;
+		txq->q.stats.cqe_bad++;
 	}
-	__atomic_store_n(&txq->state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
+	__atomic_store_n(&txq->q.state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
 	(void)mlxpmd_tx_not_ready(txq);
 }
 
 uint16_t
 mlxpmd_tx_not_ready(struct mlxpmd_txq *txq)
 {
-	mlxpmd_qstate_let_go(&txq->state);
+	mlxpmd_qstate_quiesce(&txq->q.state);
 	return 0;
 }

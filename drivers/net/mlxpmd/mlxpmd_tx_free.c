@@ -31,7 +31,7 @@ mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
 	struct rte_mbuf *m, *next;
 
 	for (; txq->elts_ci != elts_end; txq->elts_ci++) {
-		m = txq->elts[txq->elts_ci & txq->elts_mask];
+		m = txq->q.elts[txq->elts_ci & txq->elts_mask];
 		do {
 			next = m->next;
 			m = rte_pktmbuf_prefree_seg(m);
@@ -54,7 +54,7 @@ mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
 		at = txq->elts_ci & txq->elts_mask;
 		to_end = txq->elts_mask + 1 - at;
 		n = RTE_MIN(n, to_end);
-		elt = &txq->elts[at];
+		elt = &txq->q.elts[at];
 		rte_mempool_put_bulk(elt[0]->pool, (void **)elt, n);
 		txq->elts_ci += n;
 	}
@@ -63,7 +63,7 @@ mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
 void
 mlxpmd_tx_full(struct mlxpmd_txq *txq)
 {
-	if (++txq->fulls % MLXPMD_TX_FULLS_PER_DOORBELL == 0 && txq->pi != txq->ci)
+	if (++txq->fulls % MLXPMD_TX_FULLS_PER_DOORBELL == 0 && txq->q.pi != txq->q.ci)
 		mlxpmd_tx_doorbell(txq);
 }
 
@@ -72,12 +72,12 @@ mlxpmd_txq_flush(struct mlxpmd_txq *txq)
 {
 	mlxpmd_u64 *wqe;
 
-	if (txq->state != MLXPMD_QS_READY || txq->wqebb_comp == txq->pi || mlxpmd_tx_room(txq) == 0)
+	if (txq->q.state != MLXPMD_QS_READY || txq->wqebb_comp == txq->q.pi || mlxpmd_tx_room(txq) == 0)
 		return;
-	wqe = mlxpmd_tx_wqebb(txq, txq->pi);
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_NOP, 1);
+	wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_NOP, 1);
 	wqe[1] = 0;
-	txq->last = txq->pi++;
+	txq->last = txq->q.pi++;
 	mlxpmd_tx_request_cqe(txq, txq->last);
 	mlxpmd_tx_doorbell(txq);
 }
@@ -88,11 +88,11 @@ mlxpmd_tx_done_cleanup(void *queue, uint32_t free_cnt)
 	struct mlxpmd_txq *txq = queue;
 	uint16_t before, freed = 0, one;
 
-	while (mlxpmd_qstate_load(&txq->state) == MLXPMD_QS_READY) {
+	while (mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY) {
 		before = txq->elts_ci;
 		mlxpmd_tx_reap(txq, 1, false, true);
 		/* The queue failed or was quiesced: elts_ci belongs to the control plane. */
-		if (mlxpmd_qstate_load(&txq->state) != MLXPMD_QS_READY)
+		if (mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY)
 			continue;
 		one = txq->elts_ci - before;
 		freed += one;

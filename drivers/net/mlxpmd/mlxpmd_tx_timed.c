@@ -36,15 +36,15 @@ mlxpmd_txq_times_set(struct mlxpmd_txq *txq)
 	const uint64_t hz = (uint64_t)txq->mdv->caps.device_frequency_khz * 1000;
 
 	txq->time_flag = 0;
-	if (!(txq->offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
+	if (!(txq->q.offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
 		return 0;
 	if (rte_mbuf_dyn_tx_timestamp_register(&txq->time_offset, &txq->time_flag) != 0) {
-		MLXPMD_LOG(ERR, "port %u Tx queue %u: no dynamic mbuf field for timestamps: %s", txq->port_id,
-			   txq->queue_id, rte_strerror(rte_errno));
+		MLXPMD_LOG(ERR, "port %u Tx queue %u: no dynamic mbuf field for timestamps: %s", txq->q.port_id,
+			   txq->q.queue_id, rte_strerror(rte_errno));
 		return -rte_errno;
 	}
 	/* Real-time format: seconds in the upper 32 bits. */
-	txq->time_mask = txq->port->clock->kind == MDV_CLOCK_PACKED ?
+	txq->time_mask = txq->q.port->clock->kind == MDV_CLOCK_PACKED ?
 			 ((uint64_t)WAIT_RANGE_S << 32) - 1 : rte_align64pow2(WAIT_RANGE_S * hz) - 1;
 	return 0;
 }
@@ -89,7 +89,7 @@ struct plan {
 static void
 plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 {
-	struct mlxpmd_clock *clock = txq->port->clock;
+	struct mlxpmd_clock *clock = txq->q.port->clock;
 	struct mlxpmd_clock_lines stack;
 	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(clock, &stack);
 	const uint64_t tsc = rte_rdtsc();
@@ -98,21 +98,21 @@ plan_make(struct mlxpmd_txq *txq, uint64_t time, struct plan *p)
 
 	if (!mlxpmd_clock_usable(&lines->dev, tsc) || lines->host.mult == 0 ||
 	    !mlxpmd_clock_convert(&lines->host, tsc, &now)) {
-		p->error = &txq->stats.time_unknown;
+		p->error = &txq->q.stats.time_unknown;
 		return;
 	}
 	ahead = time - now;
 	if (ahead <= 0) {
-		p->error = &txq->stats.time_past;
+		p->error = &txq->q.stats.time_past;
 		return;
 	}
 	if ((uint64_t)ahead > WAIT_MAX_S * NSEC_PER_SEC) {
-		p->error = &txq->stats.time_future;
+		p->error = &txq->q.stats.time_future;
 		ahead = WAIT_MAX_S * NSEC_PER_SEC;
 	}
 	p->wait = mlxpmd_tx_time_stamp(clock, &lines->dev, now + ahead, &p->stamp);
 	if (!p->wait)
-		p->error = &txq->stats.time_unknown;
+		p->error = &txq->q.stats.time_unknown;
 	p->until_tsc = tsc + ahead * (rte_get_tsc_hz() / 1000) / (NSEC_PER_SEC / 1000);
 }
 
@@ -121,10 +121,10 @@ static void
 wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 {
 	const uint32_t mod = PRM_WAIT_OPC_MOD_TIME << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_SHIFT;
-	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->pi);
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
 	struct prm_wqe_wait_seg *wait = (struct prm_wqe_wait_seg *)&wqe[2];
 
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->pi, PRM_WQE_OPCODE_WAIT, WAIT_DS) |
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_WAIT, WAIT_DS) |
 		 mlxpmd_be32_pair(rte_cpu_to_be_32(mod), 0);
 	wqe[1] = 0;
 	/* Wait while the clock is smaller than the value, modulo the mask. */
@@ -134,7 +134,7 @@ wait_put(struct mlxpmd_txq *txq, uint64_t stamp)
 	wait->va_low = 0;
 	wait->value = rte_cpu_to_be_64(stamp & txq->time_mask);
 	wait->mask = rte_cpu_to_be_64(txq->time_mask);
-	txq->pi++;
+	txq->q.pi++;
 }
 
 /* Packets leave in the order of posting: a time before that of the previous packet cannot be met. */
@@ -144,7 +144,7 @@ plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
 	if (p->error != NULL)
 		(*p->error)++;
 	if ((int64_t)(time - txq->time_last) < 0)
-		txq->stats.time_order++;
+		txq->q.stats.time_order++;
 	txq->time_last = time;
 	/* Keep the later end of waiting of the two. */
 	if (p->wait && (txq->time_until_tsc == 0 || (int64_t)(p->until_tsc - txq->time_until_tsc) > 0))
@@ -155,7 +155,7 @@ int
 mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {
 	const bool timed = (m->ol_flags & txq->time_flag) != 0;
-	const uint16_t pi = txq->pi;
+	const uint16_t pi = txq->q.pi;
 	struct plan plan = { .wait = false };
 	uint64_t time = 0;
 	int rc;
@@ -169,7 +169,7 @@ mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	rc = mlxpmd_tx_send_any(txq, m);
 	if (rc != 1) {
 		/* Remove the WAIT WQE; the doorbell was not rung yet. */
-		txq->pi = pi;
+		txq->q.pi = pi;
 		return rc;
 	}
 	if (timed)

@@ -43,10 +43,10 @@ mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t 
 static void *
 wqe_ds(const struct mlxpmd_txq *txq, uint32_t i)
 {
-	size_t ring_bytes = ((size_t)txq->wqe_mask + 1) * MLX5_SEND_WQE_BB;
-	size_t at = (size_t)txq->pi * MLX5_SEND_WQE_BB + (size_t)i * MLXPMD_DS_BYTES;
+	size_t ring_bytes = ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB;
+	size_t at = (size_t)txq->q.pi * MLX5_SEND_WQE_BB + (size_t)i * MLXPMD_DS_BYTES;
 
-	return txq->wqes + (at & (ring_bytes - 1));
+	return (uint8_t *)txq->q.wqes + (at & (ring_bytes - 1));
 }
 
 /* A position in a packet. */
@@ -189,15 +189,15 @@ mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	/* Never more than max_ds is written, nor more than the ring has. */
 	bound = (RTE_MIN(bound, (uint32_t)txq->max_ds) + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	if (bound > mlxpmd_tx_room(txq))
-		return bound > txq->wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_NO_ROOM;
+		return bound > txq->q.wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_NO_ROOM;
 	ds = put_title(txq, m, &c);
 	if (ds != 0)
 		ds = put_segments(txq, &c, ds);
 	if (ds == 0)
 		return MLXPMD_TX_REFUSED;
-	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->pi, MLX5_OPCODE_SEND, ds);
-	txq->elts[txq->elts_pi & txq->elts_mask] = m;
-	txq->stats.bytes += m->pkt_len;
+	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_SEND, ds);
+	txq->q.elts[txq->elts_pi & txq->elts_mask] = m;
+	txq->q.stats.bytes += m->pkt_len;
 	mlxpmd_tx_post(txq, ds, 1, true);
 	return 1;
 }
@@ -206,5 +206,5 @@ void
 mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {
 	rte_pktmbuf_free(m);
-	txq->stats.dropped++;
+	txq->q.stats.dropped++;
 }

@@ -33,19 +33,19 @@ strip_set(struct mlxpmd_rxq *rxq, bool on)
 	enum mlxpmd_qstate state;
 	int rc = 0;
 
-	pthread_mutex_lock(&rxq->port->lock);
-	state = mlxpmd_rxq_state(rxq);
-	if (state == MLXPMD_QS_READY || state == MLXPMD_QS_ASKED) {
+	pthread_mutex_lock(&rxq->q.port->lock);
+	state = mlxpmd_queue_state(&rxq->q);
+	if (state == MLXPMD_QS_READY || state == MLXPMD_QS_QUIESCING) {
 		/* The device may have stopped it, which its burst has not seen yet. */
-		rc = mdv_wq_state_read(&rxq->rq.wq);
-		if (rc == 0 && rxq->rq.wq.state == MDV_QS_RDY)
-			rc = mdv_rq_set_vlan_strip(&rxq->rq, on);
+		rc = mdv_wq_state_read(&rxq->q.hw.rq.wq);
+		if (rc == 0 && rxq->q.hw.rq.wq.state == MDV_QS_RDY)
+			rc = mdv_rq_set_vlan_strip(&rxq->q.hw.rq, on);
 	}
 	if (rc == 0 && on)
-		rxq->offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+		rxq->q.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	else if (rc == 0)
-		rxq->offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
-	pthread_mutex_unlock(&rxq->port->lock);
+		rxq->q.offloads &= ~RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+	pthread_mutex_unlock(&rxq->q.port->lock);
 	return rc;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Extended statistics: the device's vport and physical counters as they were read last (mlxpmd_counts.c) and how
- * old they are, what befell the port's clock, then the kinds of
- * queue events summed over the port, then those kinds queue by queue. ethdev itself adds the basic ones.
+ * Extended statistics, in this order: the device's vport and physical counters as they were read last
+ * (mlxpmd_counts.c) and their age, counters of the port's clock, counters of queues as sums over the port, then the
+ * same for each queue. ethdev adds the basic statistics.
  */
 
 #include "mlxpmd_clock_refresh.h"
@@ -11,47 +11,51 @@
 
 struct xstat_kind {
 	const char *name;
-	size_t offset;		/**< Of a counter in mlxpmd_rxq_stats or mlxpmd_txq_stats. */
+	size_t offset;		/**< Of a counter in struct mlxpmd_queue_stats or mlxpmd_clock_info. */
 };
 
-#define SYN(queue, class) \
-	offsetof(struct mlxpmd_##queue##_stats, syndromes) + MLXPMD_SYN_##class * sizeof(uint64_t)
+#define COUNTER(field) offsetof(struct mlxpmd_queue_stats, field)
+#define SYNDROMES \
+	{ "errors_length", COUNTER(syndromes[MLXPMD_SYN_LENGTH]) }, \
+	{ "errors_operation", COUNTER(syndromes[MLXPMD_SYN_OPERATION]) }, \
+	{ "errors_protection", COUNTER(syndromes[MLXPMD_SYN_PROTECTION]) }, \
+	{ "errors_flush", COUNTER(syndromes[MLXPMD_SYN_FLUSH]) }, \
+	{ "errors_remote", COUNTER(syndromes[MLXPMD_SYN_REMOTE]) }, \
+	{ "errors_retry", COUNTER(syndromes[MLXPMD_SYN_RETRY]) }, \
+	{ "errors_unknown", COUNTER(syndromes[MLXPMD_SYN_UNKNOWN]) }
 
 static const struct xstat_kind rx_kinds[] = {
-	{ "mbuf_missing", offsetof(struct mlxpmd_rxq_stats, nombuf) },
-	{ "completion_errors", offsetof(struct mlxpmd_rxq_stats, errors) },
-	{ "completions_refused", offsetof(struct mlxpmd_rxq_stats, cqe_bad) },
-	{ "timestamps_absent", offsetof(struct mlxpmd_rxq_stats, ts_absent) },
-	{ "l3_csum_bad", offsetof(struct mlxpmd_rxq_stats, l3_csum_bad) },
-	{ "l4_csum_bad", offsetof(struct mlxpmd_rxq_stats, l4_csum_bad) },
-	{ "resets", offsetof(struct mlxpmd_rxq_stats, resets) },
-	{ "errors_length", SYN(rxq, LENGTH) },
-	{ "errors_operation", SYN(rxq, OPERATION) },
-	{ "errors_protection", SYN(rxq, PROTECTION) },
-	{ "errors_flush", SYN(rxq, FLUSH) },
-	{ "errors_remote", SYN(rxq, REMOTE) },
-	{ "errors_retry", SYN(rxq, RETRY) },
-	{ "errors_unknown", SYN(rxq, UNKNOWN) },
+	{ "mbuf_missing", COUNTER(nombuf) },
+	{ "completion_errors", COUNTER(errors) },
+	{ "completions_refused", COUNTER(cqe_bad) },
+	{ "timestamps_absent", COUNTER(ts_absent) },
+	{ "l3_csum_bad", COUNTER(l3_csum_bad) },
+	{ "l4_csum_bad", COUNTER(l4_csum_bad) },
+	{ "resets", COUNTER(resets) },
+	SYNDROMES,
 };
 static const struct xstat_kind tx_kinds[] = {
-	{ "completion_errors", offsetof(struct mlxpmd_txq_stats, errors) },
-	{ "dropped", offsetof(struct mlxpmd_txq_stats, dropped) },
-	{ "completions", offsetof(struct mlxpmd_txq_stats, completions) },
-	{ "doorbells", offsetof(struct mlxpmd_txq_stats, doorbells) },
-	{ "completions_refused", offsetof(struct mlxpmd_txq_stats, cqe_bad) },
-	{ "resets", offsetof(struct mlxpmd_txq_stats, resets) },
-	{ "stalls", offsetof(struct mlxpmd_txq_stats, stalls) },
-	{ "timestamp_past_errors", offsetof(struct mlxpmd_txq_stats, time_past) },
-	{ "timestamp_future_errors", offsetof(struct mlxpmd_txq_stats, time_future) },
-	{ "timestamp_order_errors", offsetof(struct mlxpmd_txq_stats, time_order) },
-	{ "timestamp_clock_errors", offsetof(struct mlxpmd_txq_stats, time_unknown) },
-	{ "errors_length", SYN(txq, LENGTH) },
-	{ "errors_operation", SYN(txq, OPERATION) },
-	{ "errors_protection", SYN(txq, PROTECTION) },
-	{ "errors_flush", SYN(txq, FLUSH) },
-	{ "errors_remote", SYN(txq, REMOTE) },
-	{ "errors_retry", SYN(txq, RETRY) },
-	{ "errors_unknown", SYN(txq, UNKNOWN) },
+	{ "completion_errors", COUNTER(errors) },
+	{ "dropped", COUNTER(dropped) },
+	{ "completions", COUNTER(completions) },
+	{ "doorbells", COUNTER(doorbells) },
+	{ "completions_refused", COUNTER(cqe_bad) },
+	{ "resets", COUNTER(resets) },
+	{ "stalls", COUNTER(stalls) },
+	{ "timestamp_past_errors", COUNTER(time_past) },
+	{ "timestamp_future_errors", COUNTER(time_future) },
+	{ "timestamp_order_errors", COUNTER(time_order) },
+	{ "timestamp_clock_errors", COUNTER(time_unknown) },
+	SYNDROMES,
+};
+/** By enum mlxpmd_queue_kind. */
+static const struct {
+	const char *direction;
+	const struct xstat_kind *kinds;
+	unsigned int n;
+} queue_kinds[MLXPMD_NB_KINDS] = {
+	{ "rx", rx_kinds, RTE_DIM(rx_kinds) },
+	{ "tx", tx_kinds, RTE_DIM(tx_kinds) },
 };
 
 static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
@@ -60,7 +64,7 @@ static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
 	{ "clock_busy", offsetof(struct mlxpmd_clock_info, state.busy) },
 };
 
-/* How old the device's counts are: of imissed, and of those of vport and wire. */
+/* Age of imissed, and of the vport and physical counters. */
 static const struct {
 	const char *name;
 	enum mlxpmd_counts_of of;
@@ -79,20 +83,19 @@ xstats_count(const struct rte_eth_dev *eth_dev)
 
 /* queue < 0: the sum over the port. */
 static unsigned int
-names_put(struct rte_eth_xstat_name *names, const struct xstat_kind *kinds, unsigned int n,
-	  const char *direction, int queue)
+names_put(struct rte_eth_xstat_name *names, enum mlxpmd_queue_kind kind, int queue)
 {
+	const char *direction = queue_kinds[kind].direction, *name;
 	unsigned int i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < queue_kinds[kind].n; i++) {
+		name = queue_kinds[kind].kinds[i].name;
 		if (queue < 0)
-			snprintf(names[i].name, sizeof(names[i].name), "%s_%s", direction,
-				 kinds[i].name);
+			snprintf(names[i].name, sizeof(names[i].name), "%s_%s", direction, name);
 		else
-			snprintf(names[i].name, sizeof(names[i].name), "%s_q%d_%s", direction, queue,
-				 kinds[i].name);
+			snprintf(names[i].name, sizeof(names[i].name), "%s_q%d_%s", direction, queue, name);
 	}
-	return n;
+	return queue_kinds[kind].n;
 }
 
 int
@@ -100,7 +103,7 @@ mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *
 			unsigned int n)
 {
 	const struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
-	unsigned int count = xstats_count(eth_dev), at, i;
+	unsigned int count = xstats_count(eth_dev), at, i, kind;
 
 	if (names == NULL || n < count)
 		return count;
@@ -110,27 +113,25 @@ mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *
 		strlcpy(names[at++].name, age_kinds[i].name, sizeof(names[at].name));
 	for (i = 0; i < RTE_DIM(clock_kinds); i++)
 		strlcpy(names[at++].name, clock_kinds[i].name, sizeof(names[at].name));
-	at += names_put(&names[at], rx_kinds, RTE_DIM(rx_kinds), "rx", -1);
-	at += names_put(&names[at], tx_kinds, RTE_DIM(tx_kinds), "tx", -1);
-	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
-		at += names_put(&names[at], rx_kinds, RTE_DIM(rx_kinds), "rx", i);
-	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
-		at += names_put(&names[at], tx_kinds, RTE_DIM(tx_kinds), "tx", i);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		at += names_put(&names[at], kind, -1);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++)
+			at += names_put(&names[at], kind, i);
 	return at;
 }
 
 static unsigned int
-values_put(struct rte_eth_xstat *xstats, const struct xstat_kind *kinds, unsigned int n,
-	   const void *stats)
+values_put(struct rte_eth_xstat *xstats, enum mlxpmd_queue_kind kind, const struct mlxpmd_queue_stats *stats)
 {
 	unsigned int i;
 
-	for (i = 0; i < n; i++)
-		xstats[i].value = *(const uint64_t *)((const uint8_t *)stats + kinds[i].offset);
-	return n;
+	for (i = 0; i < queue_kinds[kind].n; i++)
+		xstats[i].value = *(const uint64_t *)((const uint8_t *)stats + queue_kinds[kind].kinds[i].offset);
+	return queue_kinds[kind].n;
 }
 
-/* Since the clock was opened; all 0 for a port without one. */
+/* Since the clock was opened; all 0 without a clock. */
 static void
 clock_counters(const struct mlxpmd_port *port, uint64_t *counters)
 {
@@ -155,7 +156,7 @@ values_clock(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
 	return RTE_DIM(clock_kinds);
 }
 
-/* The counters, then the ages of what is shown: that of imissed is read by ethdev in the same call. */
+/* The counters, then their ages. ethdev reads imissed, whose age is the first, in the same call. */
 static unsigned int
 values_device(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
 {
@@ -175,23 +176,16 @@ values_device(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
 }
 
 static unsigned int
-values_queues(const struct rte_eth_dev_data *data, struct rte_eth_xstat *xstats)
+values_queues(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, struct rte_eth_xstat *xstats)
 {
-	struct mlxpmd_rxq_stats rx;
-	struct mlxpmd_txq_stats tx;
+	struct mlxpmd_queue_stats stats;
 	unsigned int at = 0, i;
 
-	for (i = 0; i < data->nb_rx_queues; i++) {
-		memset(&rx, 0, sizeof(rx));
-		if (data->rx_queues[i] != NULL)
-			mlxpmd_rxq_stats_get(data->rx_queues[i], &rx);
-		at += values_put(&xstats[at], rx_kinds, RTE_DIM(rx_kinds), &rx);
-	}
-	for (i = 0; i < data->nb_tx_queues; i++) {
-		memset(&tx, 0, sizeof(tx));
-		if (data->tx_queues[i] != NULL)
-			mlxpmd_txq_stats_get(data->tx_queues[i], &tx);
-		at += values_put(&xstats[at], tx_kinds, RTE_DIM(tx_kinds), &tx);
+	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
+		memset(&stats, 0, sizeof(stats));
+		if (mlxpmd_queue_at(data, kind, i) != NULL)
+			mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &stats);
+		at += values_put(&xstats[at], kind, &stats);
 	}
 	return at;
 }
@@ -200,18 +194,19 @@ int
 mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	unsigned int count = xstats_count(eth_dev), at, i;
-	struct mlxpmd_rxq_stats rx;
-	struct mlxpmd_txq_stats tx;
+	unsigned int count = xstats_count(eth_dev), at, i, kind;
+	struct mlxpmd_queue_stats sum;
 
 	if (xstats == NULL || n < count)
 		return count;
 	at = values_device(port, xstats);
 	at += values_clock(port, &xstats[at]);
-	mlxpmd_stats_sum(port, &rx, &tx);
-	at += values_put(&xstats[at], rx_kinds, RTE_DIM(rx_kinds), &rx);
-	at += values_put(&xstats[at], tx_kinds, RTE_DIM(tx_kinds), &tx);
-	at += values_queues(eth_dev->data, &xstats[at]);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		mlxpmd_stats_sum(port, kind, &sum);
+		at += values_put(&xstats[at], kind, &sum);
+	}
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		at += values_queues(eth_dev->data, kind, &xstats[at]);
 	for (i = 0; i < at; i++)
 		xstats[i].id = i;
 	return at;

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Receive queues on the control plane: what differs from send queues, from set-up to stop. */
+
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_mbuf_dyn.h>
+
+#include "mlxpmd_ctrl.h"
+
+int
+mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
+{
+	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
+	uint32_t frame = mtu + MLXPMD_FRAME_OVERHEAD, first, segs;
+	int log_segs;
+
+	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC))
+		frame -= RTE_ETHER_CRC_LEN;
+	if (room <= RTE_PKTMBUF_HEADROOM) {
+		MLXPMD_LOG(ERR, "port %u Rx queue %u: mbufs of %u bytes: allowed are above the headroom of %d",
+			   rxq->q.port_id, rxq->q.queue_id, room, RTE_PKTMBUF_HEADROOM);
+		return -EINVAL;
+	}
+	first = room - RTE_PKTMBUF_HEADROOM;
+	if (frame <= first)
+		return 0;
+	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
+		MLXPMD_LOG(ERR, "port %u Rx queue %u: frames of up to %u bytes (MTU %u) do not fit into %u: allowed with Rx offload scatter or larger mbufs",
+			   rxq->q.port_id, rxq->q.queue_id, frame, mtu, first);
+		return -EINVAL;
+	}
+	segs = 1 + (frame - first + room - 1) / room;
+	log_segs = rte_log2_u32(rte_align32pow2(segs));
+	if ((1u << log_segs) > MLXPMD_RX_MAX_SEGS || rxq->q.nb_desc >> log_segs < 2) {
+		MLXPMD_LOG(ERR, "port %u Rx queue %u: frames of up to %u bytes need %u mbufs each: allowed are %d, and half of the %u descriptors",
+			   rxq->q.port_id, rxq->q.queue_id, frame, segs, MLXPMD_RX_MAX_SEGS,
+			   rxq->q.nb_desc);
+		return -EINVAL;
+	}
+	return log_segs;
+}
+
+/* ------------------------------------------------------------------ operations */
+
+static int
+rxq_prepare(struct mlxpmd_queue *q)
+{
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
+	int rc = mlxpmd_rxq_log_segs(rxq, q->port->eth_dev->data->mtu);
+
+	if (rc < 0)
+		return rc;
+	rxq->log_segs = rc;
+	return 0;
+}
+
+/* One completion per WQE, so a CQ as large as the RQ cannot overrun. */
+static int
+rxq_create(struct mlxpmd_queue *q)
+{
+	const struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
+	uint8_t log_wqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
+	struct mdv_cq_attr cq_attr = {
+		.log_cqes = log_wqes, .socket_id = q->socket_id, .vector = rxq->vector,
+	};
+	struct mdv_rq_attr rq_attr = {
+		.log_wqes = log_wqes,
+		.log_stride_bytes = 4 + rxq->log_segs,
+		.socket_id = q->socket_id,
+		.counter_set_id = q->port->q_counter != NULL ? q->port->q_counter->id : 0,
+		.vlan_strip = (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0,
+		.scatter_fcs = (q->offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC) != 0,
+	};
+	int rc;
+
+	rc = mdv_cq_create(q->port->mdv, &cq_attr, &q->hw.cq);
+	if (rc != 0)
+		return rc;
+	rq_attr.cqn = q->hw.cq.cqn;
+	if (rxq->vector != NULL)
+		rc = mdv_vector_attach(rxq->vector, &q->hw.cq);
+	if (rc == 0)
+		rc = mdv_rq_create(q->port->mdv, &rq_attr, &q->hw.rq);
+	if (rc != 0)
+		mdv_cq_destroy(&q->hw.cq);
+	return rc;
+}
+
+/* The RQT refers to RQs by number. */
+static int
+rxq_replaced(struct mlxpmd_queue *q)
+{
+	return mlxpmd_steer_reta(q->port);
+}
+
+static int
+rxq_arm(struct mlxpmd_queue *q)
+{
+	return mlxpmd_rxq_arm(mlxpmd_rxq_of(q));
+}
+
+static void
+rxq_disarm(struct mlxpmd_queue *q)
+{
+	mlxpmd_rxq_disarm(mlxpmd_rxq_of(q));
+}
+
+/* Packets in the RQ's buffers that were not delivered are not counted: the device counts what it drops. */
+static int
+rxq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
+{
+	RTE_SET_USED(lost);
+	return mlxpmd_rxq_rewind(mlxpmd_rxq_of(q), fresh);
+}
+
+/* VLAN stripping that was switched while the queue was under repair. */
+static int
+rxq_configure(struct mlxpmd_queue *q)
+{
+	const bool strip = (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+
+	return q->hw.rq.vlan_strip != strip ? mdv_rq_set_vlan_strip(&q->hw.rq, strip) : 0;
+}
+
+static unsigned int
+rxq_abandon(struct mlxpmd_queue *q)
+{
+	rte_free(q->elts);
+	q->elts = NULL;
+	return (uint16_t)(q->pi - q->ci) << mlxpmd_rxq_of(q)->log_segs;
+}
+
+const struct mlxpmd_queue_ops mlxpmd_rxq_ops = {
+	.name = "Rx",
+	.prepare = rxq_prepare,
+	.create = rxq_create,
+	.replaced = rxq_replaced,
+	.arm = rxq_arm,
+	.disarm = rxq_disarm,
+	.rewind = rxq_rewind,
+	.configure = rxq_configure,
+	.abandon = rxq_abandon,
+	.sync = mlxpmd_rxq_intr_sync,
+	.watch = mlxpmd_rxq_intr_watch,
+	.release = mlxpmd_rxq_intr_release,
+};
+
+/* ------------------------------------------------------------------ set-up */
+
+static int
+rxconf_check(struct mlxpmd_queue_attr *attr, const struct rte_eth_rxconf *conf)
+{
+	uint16_t port_id = attr->eth_dev->data->port_id;
+
+	if (conf->rx_nseg != 0 || conf->share_group != 0) {
+		MLXPMD_LOG(ERR, "port %u Rx queue %u: buffer split and shared queues are not supported",
+			   port_id, attr->queue_id);
+		return -ENOTSUP;
+	}
+	if (conf->rx_drop_en == 0)
+		MLXPMD_LOG(DEBUG, "port %u Rx queue %u: rx_drop_en=0 is ignored: a full queue drops",
+			   port_id, attr->queue_id);
+	return mlxpmd_queue_attr_check(attr);
+}
+
+/* Also for a deferred queue: the burst function is chosen at start, by the fields of all queues. */
+static int
+timestamp_register(struct mlxpmd_rxq *rxq)
+{
+	rxq->ts_offset = -1;
+	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+		return 0;
+	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) == 0)
+		return 0;
+	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room in the mbuf for timestamps: %s",
+		   rxq->q.port_id, rxq->q.queue_id, rte_strerror(rte_errno));
+	return -rte_errno;
+}
+
+int
+mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
+		      unsigned int socket_id, const struct rte_eth_rxconf *conf,
+		      struct rte_mempool *mp)
+{
+	struct mlxpmd_queue_attr attr = {
+		.eth_dev = eth_dev, .ops = &mlxpmd_rxq_ops, .kind = MLXPMD_RX,
+		.queue_id = queue_id, .nb_desc = nb_desc, .socket_id = socket_id,
+		.offloads = conf->offloads | eth_dev->data->dev_conf.rxmode.offloads,
+		.deferred_start = conf->rx_deferred_start,
+		.thresh = { { "rx_free_thresh", conf->rx_free_thresh, 2 } },
+	};
+	struct mlxpmd_rxq *rxq;
+	int rc;
+
+	if (mp == NULL) {
+		MLXPMD_LOG(ERR, "port %u Rx queue %u: no mempool", eth_dev->data->port_id, queue_id);
+		return -EINVAL;
+	}
+	rc = rxconf_check(&attr, conf);
+	if (rc != 0)
+		return rc;
+	rxq = mlxpmd_queue_alloc(&attr, sizeof(*rxq));
+	if (rxq == NULL)
+		return -ENOMEM;
+	rxq->conf = *conf;
+	rxq->conf.offloads = rxq->q.offloads;
+	rxq->mp = mp;
+	rte_spinlock_init(&rxq->intr_lock);
+	return mlxpmd_queue_register(&rxq->q, timestamp_register(rxq));
+}
+
+void
+mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_rxq_info *info)
+{
+	const struct mlxpmd_rxq *rxq = eth_dev->data->rx_queues[queue_id];
+
+	if (rxq == NULL)
+		return;
+	info->mp = rxq->mp;
+	info->conf = rxq->conf;
+	info->scattered_rx = rxq->log_segs != 0;
+	info->nb_desc = rxq->q.nb_desc;
+	info->rx_buf_size = rte_pktmbuf_data_room_size(rxq->mp) - RTE_PKTMBUF_HEADROOM;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Send queues on the control plane: what differs from receive queues, from set-up to stop. */
+
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+
+#include "mlxpmd_ctrl.h"
+
+/*
+ * How long the stop of a send queue waits for posted packets. A loaded host may schedule an emulated device late,
+ * so this is more than the milliseconds that a card needs.
+ */
+#define DRAIN_US 200000
+#define DRAIN_POLL_US 50
+
+/* ------------------------------------------------------------------ operations */
+
+/* At most one completion per WQEBB, so a CQ as large as the SQ cannot overrun. */
+static int
+txq_create(struct mlxpmd_queue *q)
+{
+	uint8_t log_wqebbs = rte_log2_u32(q->nb_desc);
+	struct mdv_cq_attr cq_attr = { .log_cqes = log_wqebbs, .socket_id = q->socket_id };
+	struct mdv_sq_attr sq_attr = {
+		.log_wqebbs = log_wqebbs,
+		.socket_id = q->socket_id,
+		.tisn = q->port->tis->id,
+	};
+	int rc;
+
+	rc = mdv_cq_create(q->port->mdv, &cq_attr, &q->hw.cq);
+	if (rc != 0)
+		return rc;
+	sq_attr.cqn = q->hw.cq.cqn;
+	rc = mdv_sq_create(q->port->mdv, &sq_attr, &q->hw.sq);
+	if (rc != 0)
+		mdv_cq_destroy(&q->hw.cq);
+	return rc;
+}
+
+static int
+txq_arm(struct mlxpmd_queue *q)
+{
+	return mlxpmd_txq_arm(mlxpmd_txq_of(q));
+}
+
+static void
+txq_disarm(struct mlxpmd_queue *q)
+{
+	mlxpmd_txq_disarm(mlxpmd_txq_of(q));
+}
+
+static int
+txq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
+{
+	*lost += mlxpmd_txq_rewind(mlxpmd_txq_of(q), fresh);
+	return 0;
+}
+
+/* Sends what is posted, because the reset drops it. Gives up on a device that does not complete it in time. */
+static void
+txq_drain(struct mlxpmd_queue *q)
+{
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+	unsigned int waited_us;
+
+	for (waited_us = 0; waited_us < DRAIN_US; waited_us += DRAIN_POLL_US) {
+		(void)mlxpmd_tx_done_cleanup(txq, 0);
+		/* In each round: a full ring has room for the NOP only after the first completion. */
+		mlxpmd_txq_flush(txq);
+		if (q->state != MLXPMD_QS_READY || q->ci == q->pi || mdv_removed(txq->mdv))
+			return;
+		rte_delay_us_sleep(DRAIN_POLL_US);
+	}
+}
+
+static void
+txq_settle(struct mlxpmd_queue *q)
+{
+	mlxpmd_txq_lost_find(mlxpmd_txq_of(q));
+}
+
+static unsigned int
+txq_abandon(struct mlxpmd_queue *q)
+{
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+	unsigned int mbufs = (uint16_t)(txq->elts_pi - txq->elts_ci);
+
+	mlxpmd_txq_abandon(txq);
+	return mbufs;
+}
+
+/* Is the device waiting for the send time of a packet? */
+static bool
+waits_for_time(const struct mlxpmd_txq *txq)
+{
+	uint64_t until_tsc = __atomic_load_n(&txq->time_until_tsc, __ATOMIC_RELAXED);
+
+	return until_tsc != 0 && (int64_t)(until_tsc - rte_rdtsc()) > 0;
+}
+
+/* Runs beside the burst: an inconsistent pair of indices is corrected at the next call. */
+static bool
+txq_waits(const struct mlxpmd_queue *q)
+{
+	const struct mlxpmd_txq *txq = container_of(q, struct mlxpmd_txq, q);
+	uint16_t comp = __atomic_load_n(&txq->wqebb_comp, __ATOMIC_RELAXED);
+	uint16_t ci = __atomic_load_n(&q->ci, __ATOMIC_RELAXED);
+
+	return (uint16_t)(comp - ci) != 0 && (uint16_t)(comp - ci) <= q->wqe_mask + 1u && !waits_for_time(txq);
+}
+
+const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
+	.name = "Tx",
+	.create = txq_create,
+	.arm = txq_arm,
+	.disarm = txq_disarm,
+	.rewind = txq_rewind,
+	.drain = txq_drain,
+	.settle = txq_settle,
+	.abandon = txq_abandon,
+	.waits = txq_waits,
+};
+
+/* ------------------------------------------------------------------ set-up */
+
+int
+mlxpmd_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
+		      unsigned int socket_id, const struct rte_eth_txconf *conf)
+{
+	struct mlxpmd_queue_attr attr = {
+		.eth_dev = eth_dev, .ops = &mlxpmd_txq_ops, .kind = MLXPMD_TX,
+		.queue_id = queue_id, .nb_desc = nb_desc, .socket_id = socket_id,
+		.offloads = conf->offloads | eth_dev->data->dev_conf.txmode.offloads,
+		.deferred_start = conf->tx_deferred_start,
+		.thresh = { { "tx_rs_thresh", conf->tx_rs_thresh, 4 },
+			    { "tx_free_thresh", conf->tx_free_thresh, 1 } },
+	};
+	struct mlxpmd_txq *txq;
+	int rc;
+
+	rc = mlxpmd_queue_attr_check(&attr);
+	if (rc != 0)
+		return rc;
+	txq = mlxpmd_queue_alloc(&attr, sizeof(*txq));
+	if (txq == NULL)
+		return -ENOMEM;
+	txq->mdv = txq->q.port->mdv;
+	txq->conf = *conf;
+	txq->conf.offloads = txq->q.offloads;
+	return mlxpmd_queue_register(&txq->q, mlxpmd_txq_times_set(txq));
+}
+
+void
+mlxpmd_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_txq_info *info)
+{
+	const struct mlxpmd_txq *txq = eth_dev->data->tx_queues[queue_id];
+
+	if (txq == NULL)
+		return;
+	info->conf = txq->conf;
+	info->nb_desc = txq->q.nb_desc;
+}
