@@ -101,6 +101,8 @@ class Tree:
                 continue
             words = shlex.split(entry['command'])
             output = entry.get('output') or words[words.index('-o') + 1]
+            if self.relative(os.path.join(entry['directory'], output)).startswith('tests/'):
+                continue  # a test's own copy of the object
             if os.path.basename(words[0]) == 'ccache':
                 words = words[1:]
             self.compiler = self.compiler or [words[0]]
