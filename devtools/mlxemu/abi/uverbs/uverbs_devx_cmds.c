@@ -207,7 +207,7 @@ abi_devx_created(const void *in, const void *out)
 {
 	uint16_t opcode = abi_devx_opcode(in);
 	const struct devx_row *row = devx_row_find(opcode, ABI_DEVX_CREATE);
-	/* The program chooses where an entry stands: the device gives it no number. */
+	/* The program chooses the index of an entry: the outbox has none. */
 	const void *mbox = opcode == PRM_CMD_OP_SET_FLOW_TABLE_ENTRY ? in : out;
 
 	return row != NULL ? devx_encode(row->opcode, in, devx_id(row, mbox)) : 0;
