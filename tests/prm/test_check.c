@@ -4,11 +4,13 @@
 
 #include <errno.h>
 
-#include "prm.h"
+#include <prm.h>
+
+#include "../../devtools/mlxemu/fw/fw_check.h"
 #include "../check.h"
 
 static uint32_t mbox[0x1000];
-static struct prm_violation v;
+static struct fw_violation v;
 
 static void *
 inbox(uint16_t opcode)
@@ -24,7 +26,7 @@ test_every_command_empty(void)
 {
 	for (unsigned int i = 0; i < prm_command_count(); i++) {
 		const struct prm_command *cmd = prm_command_at(i);
-		int ret = prm_check_in(inbox(cmd->opcode), cmd->in_bytes_min, &v);
+		int ret = fw_check_in(inbox(cmd->opcode), cmd->in_bytes_min, &v);
 
 		if (ret != 0)
 			fprintf(stderr, "%s: %s.%s %s\n", cmd->name, v.layout, v.field, v.why);
@@ -43,7 +45,7 @@ test_every_command_full(void)
 		inbox(cmd->opcode);
 		for (unsigned int d = 1; d < cmd->in->dwords; d++)
 			mbox[d] = PRM_BE32(cmd->in->valid[d]);
-		ret = prm_check_in(mbox, cmd->in_bytes_min, &v);
+		ret = fw_check_in(mbox, cmd->in_bytes_min, &v);
 		/* All ones in a nested context reaches its reserved bits. */
 		CHECK(ret == 0 || strcmp(v.why, "reserved bits set") == 0 ||
 				strcmp(v.why, "out of range") == 0);
@@ -64,7 +66,7 @@ test_every_reserved_bit(void)
 			if (reserved == 0)
 				continue;
 			in[d] |= PRM_BE32(reserved & -reserved);
-			CHECK(prm_check_in(in, cmd->in_bytes_min, &v) == -EINVAL);
+			CHECK(fw_check_in(in, cmd->in_bytes_min, &v) == -EINVAL);
 			CHECK(v.dword == d && v.value == (reserved & -reserved));
 			CHECK_STR(v.layout, cmd->in->name);
 			CHECK_STR(v.field, "reserved");
@@ -79,7 +81,7 @@ test_reserved_in_nested(void)
 	struct prm_create_sq_in *in = inbox(PRM_CMD_OP_CREATE_SQ);
 
 	prm_sqc_wq(prm_create_sq_in_ctx(in))->dw[30] = PRM_BE32(1);
-	CHECK(prm_check_in(in, sizeof(*in), &v) == -EINVAL);
+	CHECK(fw_check_in(in, sizeof(*in), &v) == -EINVAL);
 	CHECK_STR(v.layout, "wq");
 	CHECK(v.dword == 8 + 12 + 30 && v.value == 1);
 }
@@ -91,9 +93,9 @@ test_reserved_in_trailing(void)
 			inbox(PRM_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT);
 	struct prm_set_fte_in *fte;
 
-	CHECK(prm_check_in(in, sizeof(*in) + 16, &v) == 0);
+	CHECK(fw_check_in(in, sizeof(*in) + 16, &v) == 0);
 	fte = inbox(PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
-	CHECK(prm_check_in(fte, sizeof(*fte) + 16, &v) == 0);
+	CHECK(fw_check_in(fte, sizeof(*fte) + 16, &v) == 0);
 }
 
 static void
@@ -102,9 +104,9 @@ test_out_of_range(void)
 	struct prm_modify_sq_in *in = inbox(PRM_CMD_OP_MODIFY_SQ);
 
 	prm_modify_sq_in_set_sq_state(in, PRM_SQC_STATE_ERR);
-	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
+	CHECK(fw_check_in(in, sizeof(*in), &v) == 0);
 	prm_modify_sq_in_set_sq_state(in, 2);
-	CHECK(prm_check_in(in, sizeof(*in), &v) == -EINVAL);
+	CHECK(fw_check_in(in, sizeof(*in), &v) == -EINVAL);
 	CHECK_STR(v.why, "out of range");
 	CHECK_STR(v.field, "sq_state");
 	CHECK(v.value == 2 && v.dword == 2);
@@ -115,18 +117,18 @@ test_too_short(void)
 {
 	struct prm_create_cq_in *in = inbox(PRM_CMD_OP_CREATE_CQ);
 
-	CHECK(prm_check_in(in, sizeof(*in) - 4, &v) == -EINVAL);
+	CHECK(fw_check_in(in, sizeof(*in) - 4, &v) == -EINVAL);
 	CHECK_STR(v.why, "too short");
 	CHECK(v.value == sizeof(*in) - 4);
-	CHECK(prm_check_in(in, 8, &v) == -EINVAL);
-	CHECK(prm_check_in(in, 0, NULL) == -EINVAL);
-	CHECK(prm_check_in(in, sizeof(*in), NULL) == 0);
+	CHECK(fw_check_in(in, 8, &v) == -EINVAL);
+	CHECK(fw_check_in(in, 0, NULL) == -EINVAL);
+	CHECK(fw_check_in(in, sizeof(*in), NULL) == 0);
 }
 
 static void
 test_unknown_opcode(void)
 {
-	CHECK(prm_check_in(inbox(0xfff), 16, &v) == -EINVAL);
+	CHECK(fw_check_in(inbox(0xfff), 16, &v) == -EINVAL);
 	CHECK_STR(v.why, "unknown opcode");
 	CHECK(v.value == 0xfff);
 }
@@ -143,7 +145,7 @@ test_uid_is_lawful_everywhere(void)
 
 		prm_cmd_in_set_uid(inbox(cmd->opcode), 0xffff);
 		CHECK(cmd->opcode == PRM_CMD_OP_DESTROY_UCTX ||
-				prm_check_in(mbox, cmd->in_bytes_min, &v) == 0);
+				fw_check_in(mbox, cmd->in_bytes_min, &v) == 0);
 	}
 }
 
@@ -158,7 +160,7 @@ test_modify_tir_indirect_table(void)
 	CHECK(PRM_BE32(prm_modify_tir_in_bitmask(in)->dw[1]) ==
 			(PRM_MODIFY_TIR_BITMASK_INDIRECT_TABLE |
 			 PRM_MODIFY_TIR_BITMASK_TUNNELED_OFFLOAD_EN));
-	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
+	CHECK(fw_check_in(in, sizeof(*in), &v) == 0);
 }
 
 /* Dword 3 of the header means one thing to CREATE and another to QUERY: neither is refused. */
@@ -168,10 +170,10 @@ test_general_object_parameters(void)
 	struct prm_general_obj_in_cmd_hdr *in = inbox(PRM_CMD_OP_QUERY_GENERAL_OBJECT);
 
 	prm_general_obj_query_param_set_obj_offset(prm_general_obj_in_cmd_hdr_query(in), 0x7fffffff);
-	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
+	CHECK(fw_check_in(in, sizeof(*in), &v) == 0);
 	in = inbox(PRM_CMD_OP_CREATE_GENERAL_OBJECT);
 	prm_general_obj_create_param_set_log_obj_range(prm_general_obj_in_cmd_hdr_create(in), 5);
-	CHECK(prm_check_in(in, sizeof(*in), &v) == 0);
+	CHECK(fw_check_in(in, sizeof(*in), &v) == 0);
 }
 
 static void
@@ -179,8 +181,8 @@ test_layout_check(void)
 {
 	struct prm_ptys_reg reg = { { 0 } };
 
-	CHECK(prm_check_layout(&prm_layout_ptys_reg, &reg, sizeof(reg), &v) == 0);
-	CHECK(prm_check_layout(&prm_layout_ptys_reg, &reg, sizeof(reg) - 1, &v) == -EINVAL);
+	CHECK(fw_check_layout(&prm_layout_ptys_reg, &reg, sizeof(reg), &v) == 0);
+	CHECK(fw_check_layout(&prm_layout_ptys_reg, &reg, sizeof(reg) - 1, &v) == -EINVAL);
 	CHECK_STR(v.why, "too short");
 }
 

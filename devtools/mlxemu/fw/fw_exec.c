@@ -9,6 +9,7 @@
 
 #include "../core/emu_fault.h"
 #include "fw.h"
+#include "fw_check.h"
 
 /* Virtual time of a command: assumed. */
 #define COMMAND_NS 10000u
@@ -328,7 +329,7 @@ fw_in_ends_at(const struct fw_cmd *c, size_t bytes)
 static int
 check_mailboxes(struct fw_cmd *c)
 {
-	struct prm_violation v;
+	struct fw_violation v;
 
 	if (c->in_len < c->desc->in_bytes_min)
 		return fw_refuse(c, FW_IN_SHORT, "%zu of %u bytes", c->in_len,
@@ -346,7 +347,7 @@ check_mailboxes(struct fw_cmd *c)
 	if (c->out_len < c->desc->out_bytes_min)
 		return fw_refuse(c, FW_OUT_SHORT, "%zu of %u bytes", c->out_len,
 				 c->desc->out_bytes_min);
-	if (prm_check_in(c->in, c->in_len, &v) != 0)
+	if (fw_check_in(c->in, c->in_len, &v) != 0)
 		return fw_refuse(c, FW_RESERVED, "%s.%s dword %u value 0x%llx: %s", v.layout,
 				 v.field != NULL ? v.field : "", v.dword,
 				 (unsigned long long)v.value, v.why);

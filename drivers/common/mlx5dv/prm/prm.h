@@ -6,7 +6,6 @@
 #define PRM_H
 
 #include "prm_base.h"
-#include "prm_check.h"
 #include "prm_commands.h"
 #include "prm_decode.h"
 #include "prm_enums.h"

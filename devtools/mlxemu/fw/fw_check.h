@@ -2,13 +2,13 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Validation of command inboxes before they are executed. */
 
-#ifndef PRM_CHECK_H
-#define PRM_CHECK_H
+#ifndef FW_CHECK_H
+#define FW_CHECK_H
 
-#include "prm_base.h"
+#include <prm.h>
 
 /** Violation found in an inbox. */
-struct prm_violation {
+struct fw_violation {
 	const char *layout, *field; /* field is "reserved" if no row names the bits */
 	uint32_t dword; /* counted from the start of the inbox */
 	uint64_t value; /* offending bits or value; the length for "too short" */
@@ -25,10 +25,10 @@ struct prm_violation {
  * @param v    filled if the check fails; may be NULL
  * @return 0, or -EINVAL
  */
-int prm_check_in(const void *in, size_t len, struct prm_violation *v);
+int fw_check_in(const void *in, size_t len, struct fw_violation *v);
 
-/** As prm_check_in() for one layout, such as a register or the parameters of an object. */
-int prm_check_layout(const struct prm_layout *l, const void *p, size_t len,
-		struct prm_violation *v);
+/** As fw_check_in() for one layout, such as a register or the parameters of an object. */
+int fw_check_layout(const struct prm_layout *l, const void *p, size_t len,
+		struct fw_violation *v);
 
-#endif /* PRM_CHECK_H */
+#endif /* FW_CHECK_H */

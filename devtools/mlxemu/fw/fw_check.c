@@ -4,12 +4,14 @@
 
 #include <errno.h>
 
-#include "prm.h"
+#include <prm.h>
+
+#include "fw_check.h"
 
 /* State of a check; `base` is the start of the inbox, from which violations count dwords. */
 struct walk {
 	const uint32_t *base;
-	struct prm_violation *v;
+	struct fw_violation *v;
 };
 
 static int check_dwords(const struct walk *w, const struct prm_layout *l, const uint32_t *p,
@@ -20,7 +22,7 @@ violation(const struct walk *w, const struct prm_layout *l, const char *field, c
 		uint64_t value, const char *why)
 {
 	if (w->v != NULL)
-		*w->v = (struct prm_violation){
+		*w->v = (struct fw_violation){
 			.layout = l->name,
 			.field = field,
 			.dword = (uint32_t)(at - w->base),
@@ -123,7 +125,7 @@ check_dwords(const struct walk *w, const struct prm_layout *l, const uint32_t *p
 }
 
 int
-prm_check_layout(const struct prm_layout *l, const void *p, size_t len, struct prm_violation *v)
+fw_check_layout(const struct prm_layout *l, const void *p, size_t len, struct fw_violation *v)
 {
 	struct walk w = { .base = p, .v = v };
 
@@ -133,7 +135,7 @@ prm_check_layout(const struct prm_layout *l, const void *p, size_t len, struct p
 }
 
 int
-prm_check_in(const void *in, size_t len, struct prm_violation *v)
+fw_check_in(const void *in, size_t len, struct fw_violation *v)
 {
 	struct walk w = { .base = in, .v = v };
 	const struct prm_command *cmd;
