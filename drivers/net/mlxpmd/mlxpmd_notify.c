@@ -41,16 +41,27 @@ static void
 deliver(void *arg)
 {
 	struct mlxpmd_notify *notify = arg;
-	uint32_t pending, notice;
+	uint32_t pending[MLXPMD_NB_NOTICES], notice;
 
 	/* Before the exchange: a notice that is added after it gets an alarm of its own. */
 	__atomic_store_n(&notify->alarm_set, false, __ATOMIC_SEQ_CST);
-	pending = __atomic_exchange_n(&notify->pending, 0, __ATOMIC_SEQ_CST);
+	for (notice = 0; notice < MLXPMD_NB_NOTICES; notice++)
+		pending[notice] = __atomic_exchange_n(&notify->pending[notice], 0, __ATOMIC_SEQ_CST);
 	delivering = notify;
-	for (notice = MLXPMD_NOTICE_RMV; notice <= MLXPMD_NOTICE_QUEUE && delivering == notify; notice <<= 1)
-		if ((pending & notice) && is_wanted(notify, notice))
+	for (notice = 0; notice < MLXPMD_NB_NOTICES; notice++)
+		for (; pending[notice] != 0 && delivering == notify && is_wanted(notify, notice); pending[notice]--)
 			notice_deliver(notify->port, notice);
 	delivering = NULL;
+}
+
+static bool
+is_pending(const struct mlxpmd_notify *notify)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < MLXPMD_NB_NOTICES; i++)
+		sum |= __atomic_load_n(&notify->pending[i], __ATOMIC_SEQ_CST);
+	return sum != 0;
 }
 
 static uint64_t
@@ -59,8 +70,7 @@ notify_run(void *arg)
 	struct mlxpmd_notify *notify = arg;
 	int rc;
 
-	if (__atomic_load_n(&notify->pending, __ATOMIC_SEQ_CST) == 0 ||
-	    __atomic_exchange_n(&notify->alarm_set, true, __ATOMIC_SEQ_CST))
+	if (!is_pending(notify) || __atomic_exchange_n(&notify->alarm_set, true, __ATOMIC_SEQ_CST))
 		return MLXPMD_TASK_IDLE;
 	rc = rte_eal_alarm_set(1, deliver, notify);
 	if (rc == 0)
@@ -76,7 +86,11 @@ notify_run(void *arg)
 void
 mlxpmd_notify_add(struct mlxpmd_notify *notify, enum mlxpmd_notice notice)
 {
-	__atomic_fetch_or(&notify->pending, notice, __ATOMIC_SEQ_CST);
+	/* Each reset of a queue is an event; removal and link are states, reported once. */
+	if (notice == MLXPMD_NOTICE_QUEUE)
+		__atomic_fetch_add(&notify->pending[notice], 1, __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n(&notify->pending[notice], 1, __ATOMIC_SEQ_CST);
 	mlxpmd_task_request(&notify->task);
 }
 

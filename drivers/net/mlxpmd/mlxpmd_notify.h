@@ -14,17 +14,13 @@
 
 struct mlxpmd_port;
 
-/** Pending notifications, as bits: several of a kind become one. */
-enum mlxpmd_notice {
-	MLXPMD_NOTICE_RMV = 1 << 0,
-	MLXPMD_NOTICE_LSC = 1 << 1,
-	MLXPMD_NOTICE_QUEUE = 1 << 2,
-};
+/** Kinds of notifications, in the order of delivery. */
+enum mlxpmd_notice { MLXPMD_NOTICE_RMV, MLXPMD_NOTICE_LSC, MLXPMD_NOTICE_QUEUE, MLXPMD_NB_NOTICES };
 
 struct mlxpmd_notify {
 	struct mlxpmd_port *port;
 	struct mlxpmd_task task; /**< Of the control thread: sets the alarm. */
-	uint32_t pending;	/**< enum mlxpmd_notice: atomic. */
+	uint32_t pending[MLXPMD_NB_NOTICES]; /**< How many of each kind: atomic. */
 	bool alarm_set;		/**< deliver() will run: atomic. */
 	bool alarm_failed;	/**< That was logged. */
 	bool closing;		/**< Atomic: nothing is delivered any more. */
