@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Talks to the emulator's control socket: JSON lines, one reply for each. */
+/* Client of the emulator's control socket: one JSON object per line, one reply per request. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 static char reply[65536];
 
 static int
-connected(void)
+socket_get(void)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const char *path = getenv("MLXEMU_CTL");
@@ -25,7 +25,7 @@ connected(void)
 	if (fd >= 0)
 		return fd;
 	if (path == NULL || strlen(path) >= sizeof(to.sun_path)) {
-		printf("FAILED no control socket: is this the emulator?\n");
+		printf("FAILED MLXEMU_CTL is not set: the program does not run on the emulator\n");
 		return -1;
 	}
 	strcpy(to.sun_path, path);
@@ -43,7 +43,7 @@ exchange(const char *request)
 {
 	size_t at = 0;
 	ssize_t n;
-	int fd = connected();
+	int fd = socket_get();
 
 	if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request))
 		return -1;

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Runs one test program on two emulated ports and one cable; the audit must be clean.
+"""Run one test program on two emulated ports that are connected; the audit must be clean.
 
 Usage: run.py [--fault RULE]... [--emu OPTIONS] [--devargs DEVARGS] [--lcores LIST] [--bad-states N] [--left N]
        PROGRAM [ARGUMENT...]
 
---emu takes further options of `mlxemu run`, in one word.
-
-With --bad-states the audit is to have exactly so many commands that came too late: the queue had left
-the state that they name. Nothing else may be in it.
-
-With --left so many devices are to be open at the end: of those that went libmlx5 takes minutes to let go.
+--fault RULE      a fault rule of the emulator
+--emu OPTIONS     further options of `mlxemu run`, as one argument
+--devargs, --lcores  as for EAL
+--bad-states N    the audit must have exactly N violations "bad state", that is MODIFY commands whose current
+                  state the queue has already left, and no other violation
+--left N          N devices must still be open at the end: libmlx5 closes a removed device only after minutes
 """
 import pmdlib
 import sys
@@ -34,7 +34,7 @@ def run():
         args = args[2:]
     result = emu([args[0], *pmdlib.eal(**eal), *args[1:]], faults=faults, timeout=600,
                  extra=extra)
-    # The emulator's report has a line for each hit of a rule.
+    # The emulator prints a line for each hit of a rule; omit them.
     lines = [line for line in result.out.splitlines() if not line.startswith("fault ")]
     print("\n".join(lines)[-20000:])
     if bad_states:
@@ -47,7 +47,7 @@ def run():
               f"exit status {result.status}, {opened} open, audit {result.report['audit']}")
     else:
         check(result.status == 0, f"exit status {result.status}")
-    # A program that opened no device would be clean as well.
+    # A program that used no device would have a clean audit as well.
     check(result.report.port(0, "rx_frames") > 0, "port 0 received nothing")
 
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Link changes and removal, told by events: one for each change at most, the last state right; after a removal
- * bursts return nothing, stop and close work, and every mbuf comes home. test_pmd_events links: without the removal.
+ * Events of link changes and of a removal: at most one for each link change, and the last reported state is the
+ * present one; after a removal bursts return 0, stop and close work, and every mbuf is freed.
+ *
+ * Usage: test_pmd_events EAL-ARGUMENTS [-- links]; links: without the removal.
  */
 
 #include <pthread.h>
@@ -15,11 +17,12 @@
 #include "pmd_test.h"
 
 #define FLAPS 300
-#define SOON_US 100000
-#define FOUND_US 20000000
+/* Limit of the removal event when the kernel driver reports the removal, and when the driver polls for it (VFIO). */
+#define REPORTED_US 100000
+#define POLLED_US 20000000
 #define LATE_US 1500000
-/* Before the interface is looked at again, even on a busy machine. */
-#define NO_GLANCE_US 700000
+/* Less than the period of the interface check: a link change seen within this time was reported by an event. */
+#define BY_EVENT_US 700000
 
 static volatile unsigned int lsc_events, rmv_events;
 static volatile uint64_t rmv_us;
@@ -87,7 +90,7 @@ link_set(bool up)
 	CHECK_OK(emu_ctl("{\"cmd\":\"link\",\"port\":0,\"state\":\"%s\"}", up ? "up" : "down"));
 }
 
-/* Each change is told once, and what rte_eth_link_get() says follows. */
+/* Each change is reported by one event, and rte_eth_link_get_nowait() returns the new state. */
 static void
 link_changes(void)
 {
@@ -98,14 +101,14 @@ link_changes(void)
 	for (i = 1; i <= 20; i++) {
 		link_set(i % 2 == 0);
 		CHECK(wait_link(PORT_A, i % 2 == 0), "change %u was not seen", i);
-		/* The event comes after the state. */
+		/* The state changes before the event is delivered. */
 		(void)AWAIT(lsc_events >= i, LATE_US / 1000);
 		CHECK(lsc_events == i, "%u events of %u changes", lsc_events, i);
 	}
 	CHECK(is_up(PORT_A), "down in the end");
 }
 
-/* As fast as the device is told: an event at most for each, and in the end the truth. */
+/* Changes as fast as the emulator takes them: at most one event for each, and the last state is right. */
 static void
 link_flaps(void)
 {
@@ -117,7 +120,7 @@ link_flaps(void)
 	}
 	CHECK(wait_link(PORT_A, true), "down after the last flap");
 	(void)AWAIT(lsc_events > 0 && lsc_events % 2 == 0, 5000);
-	pass_us(20000); /* No further event. */
+	pass_us(20000); /* No further event may come. */
 	CHECK(lsc_events > 0 && lsc_events <= FLAPS && lsc_events % 2 == 0, "%u events of %u changes", lsc_events, FLAPS);
 	printf("flaps: %u changes, %u events\n", FLAPS, lsc_events);
 	link_set(false);
@@ -126,7 +129,7 @@ link_flaps(void)
 	CHECK(wait_link(PORT_A, true), "down in the end");
 }
 
-/* A change each millisecond, whatever the port is doing. */
+/* A thread that changes the link once per millisecond. */
 struct flapper {
 	unsigned int changes;
 	volatile bool done;
@@ -148,7 +151,7 @@ flap(void *arg)
 	return NULL;
 }
 
-/* The last change comes anywhere in a start or stop: it is known soon, not with the next look at the interface. */
+/* The last change comes at any moment of a start or stop: its event is not lost, so no interface check is needed. */
 static void
 flaps_and_starts(void)
 {
@@ -166,30 +169,30 @@ flaps_and_starts(void)
 			starts++;
 		}
 		begin = now_us();
-		CHECK(wait_link(PORT_A, false) && now_us() - begin < NO_GLANCE_US, "down not seen after %" PRIu64 " us",
+		CHECK(wait_link(PORT_A, false) && now_us() - begin < BY_EVENT_US, "down not seen after %" PRIu64 " us",
 		      now_us() - begin);
 		pthread_join(thread, NULL);
 		begin = now_us();
 		link_set(true);
-		CHECK(wait_link(PORT_A, true) && now_us() - begin < NO_GLANCE_US, "up not seen after %" PRIu64 " us",
+		CHECK(wait_link(PORT_A, true) && now_us() - begin < BY_EVENT_US, "up not seen after %" PRIu64 " us",
 		      now_us() - begin);
 	}
 	printf("flaps during %u starts\n", starts);
 }
 
-/* 1 kHz: an event for each change at most, and in the end the truth. */
+/* A change each millisecond: at most one event for each, and the last state is right. */
 static void
-flaps_by_the_clock(unsigned int changes)
+flaps_at_1khz(unsigned int changes)
 {
 	struct flapper f = { .changes = changes };
 	unsigned int before;
 	pthread_t thread;
 	uint64_t begin;
 
-	/* The last event of the case before comes a little after the link's state. */
+	/* The last event of the previous case may be delivered after the state has changed. */
 	do {
 		before = lsc_events;
-		pass_us(100000); /* No event meanwhile. */
+		pass_us(100000); /* Until no event comes within this time. */
 	} while (lsc_events != before);
 	lsc_events = 0;
 	begin = now_us();
@@ -197,22 +200,22 @@ flaps_by_the_clock(unsigned int changes)
 	pthread_join(thread, NULL);
 	printf("1 kHz: %u changes in %" PRIu64 " ms", f.changes, (now_us() - begin) / 1000);
 	begin = now_us();
-	CHECK(wait_link(PORT_A, true) && now_us() - begin < NO_GLANCE_US, "down after the last");
-	/* The last one may still be on its way through EAL's thread. */
+	CHECK(wait_link(PORT_A, true) && now_us() - begin < BY_EVENT_US, "down after the last");
+	/* EAL's interrupt thread may not have delivered the last event yet. */
 	pass_us(20000);
 	(void)AWAIT(lsc_events % 2 == 0, 5000);
 	printf(", %u events\n", lsc_events);
 	CHECK(lsc_events > 0 && lsc_events <= f.changes && lsc_events % 2 == 0, "%u events", lsc_events);
 }
 
-/* With traffic under way in both directions; the other port goes on. */
+/* A port is removed during traffic in both directions; the other port continues. */
 static void
 removal(void)
 {
 	struct pmd_frame to_a = pmd_frame_udp(PORT_B, PORT_A, 1), to_b = pmd_frame_udp(PORT_A, PORT_B, 1);
-	/* Without the kernel's driver nobody tells of it: it is found by looking, when the machine comes to that. */
-	const uint64_t soon = pmd_devarg(PORT_A, "open=vfio") ? FOUND_US : SOON_US;
-	uint64_t begin, told, took;
+	/* Through VFIO no event reports the removal: the driver finds it by polling, which has no strict deadline. */
+	const uint64_t limit = pmd_devarg(PORT_A, "open=vfio") ? POLLED_US : REPORTED_US;
+	uint64_t begin, reported, took;
 	unsigned int i, got = 0;
 	struct rte_mbuf *m;
 
@@ -221,38 +224,38 @@ removal(void)
 		if (i % 4 == 0)
 			got += pmd_drain(PORT_B, 8, 0, NULL);
 	}
-	/* It was at work, and is while it goes: see below. */
+	/* The port works; the loop below continues to use it during the removal. */
 	got += pmd_drain(PORT_B, 100 - got, 2000, NULL);
 	CHECK(got == 100, "%u of 100 frames arrived", got);
 	begin = now_us();
 	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0}"));
-	while (rmv_events == 0 && now_us() - begin < RTE_MAX(soon, (uint64_t)LATE_US)) {
+	while (rmv_events == 0 && now_us() - begin < RTE_MAX(limit, (uint64_t)LATE_US)) {
 		m = pmd_frame_make(&to_b, 0);
 		if (rte_eth_tx_burst(PORT_A, 0, &m, 1) == 0)
 			rte_pktmbuf_free(m);
 		(void)pmd_drain(PORT_A, 8, 0, NULL);
 	}
 	CHECK(rmv_events == 1 && rte_eth_dev_is_removed(PORT_A) == 1, "%u removal events", rmv_events);
-	told = rmv_us - begin;
-	CHECK(told < soon, "told after %" PRIu64 " us", told);
+	reported = rmv_us - begin;
+	CHECK(reported < limit, "reported after %" PRIu64 " us", reported);
 	for (i = 0; i < 1000; i++) {
 		m = pmd_frame_make(&to_b, 0);
-		CHECK(rte_eth_tx_burst(PORT_A, i % 2, &m, 1) == 0, "sent by a port that is gone");
+		CHECK(rte_eth_tx_burst(PORT_A, i % 2, &m, 1) == 0, "a removed port sends");
 		rte_pktmbuf_free(m);
-		CHECK(rte_eth_rx_burst(PORT_A, i % 2, &m, 1) == 0, "received by a port that is gone");
+		CHECK(rte_eth_rx_burst(PORT_A, i % 2, &m, 1) == 0, "a removed port receives");
 	}
-	pass_us(1100000); /* No second event. */
+	pass_us(1100000); /* No second event may come. */
 	CHECK(rmv_events == 1, "%u removal events", rmv_events);
 	begin = now_us();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
-	CHECK(rte_eth_dev_start(PORT_A) < 0, "a port that is gone starts");
+	CHECK(rte_eth_dev_start(PORT_A) < 0, "a removed port starts");
 	CHECK_OK(rte_eth_dev_close(PORT_A));
 	took = now_us() - begin;
 	CHECK(took < (pmd_devarg(PORT_B, "open=vfio") ? 5000000 : 1000000), "stop and close took %" PRIu64 " us", took);
-	printf("removal: told after %" PRIu64 " us, stop and close took %" PRIu64 " us\n", told, took);
+	printf("removal: reported after %" PRIu64 " us, stop and close took %" PRIu64 " us\n", reported, took);
 }
 
-/* A port whose link went up and down takes frames, and stops. */
+/* After the link changes the port still receives and stops. */
 static void
 links_only(void)
 {
@@ -274,7 +277,7 @@ main(int argc, char **argv)
 	link_changes();
 	link_flaps();
 	flaps_and_starts();
-	flaps_by_the_clock(getenv("PMD_TEST_LONG") != NULL ? 10000 : 200);
+	flaps_at_1khz(getenv("PMD_TEST_LONG") != NULL ? 10000 : 200);
 	if (strcmp(argv[argc - 1], "links") != 0)
 		removal();
 	else

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_eth_dev_get_reg_info(): the card's registers, while the port forwards and after the firmware failed. */
+/*
+ * Register dumps: rte_eth_dev_get_reg_info() on a running port and after a firmware failure, and the dump that the
+ * driver writes to a file when the firmware fails.
+ *
+ * Usage: test_pmd_fwdump EAL-ARGUMENTS [-- held]; held: the register gateway is locked during the failure.
+ */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,14 +18,14 @@
 #include "emu_ctl.h"
 #include "pmd_test.h"
 
-#define ROOM 4096
+#define MAX_REGS 4096
 #define HEALTH 0x1f0200u
 
 struct reg {
 	uint32_t addr, val;
 };
 
-static struct reg regs[ROOM], part[ROOM];
+static struct reg regs[MAX_REGS], part[MAX_REGS];
 static char folder[] = "/tmp/mlxfwdump.XXXXXX";
 
 static uint32_t
@@ -39,9 +44,9 @@ read_all(struct reg *to)
 	struct rte_dev_reg_info info = { .data = NULL };
 
 	CHECK_OK(rte_eth_dev_get_reg_info(PORT_A, &info));
-	CHECK(info.width == sizeof(*to) && info.length > 900 && info.length <= ROOM, "%u of %u bytes",
+	CHECK(info.width == sizeof(*to) && info.length > 900 && info.length <= MAX_REGS, "%u of %u bytes",
 	      info.length, info.width);
-	if (info.length > ROOM)
+	if (info.length > MAX_REGS)
 		return 0;
 	info.data = to;
 	CHECK_OK(rte_eth_dev_get_reg_info(PORT_A, &info));
@@ -64,19 +69,19 @@ whole_and_parts(void)
 	info = (struct rte_dev_reg_info) { .data = part, .offset = n + 1 };
 	info.length = 1;
 	CHECK_EQ(rte_eth_dev_get_reg_info(PORT_A, &info), -EINVAL);
-	/* DPDK's ethtool example: no length, an offset that nobody set. */
+	/* DPDK's example application ethtool passes length 0 and an uninitialized offset. */
 	memset(part, 0, sizeof(part));
 	info = (struct rte_dev_reg_info) { .data = part, .offset = 0xdeadbeef };
 	CHECK_OK(rte_eth_dev_get_reg_info(PORT_A, &info));
 	CHECK(info.length == n && memcmp(part, regs, n * sizeof(part[0])) == 0, "%u", info.length);
-	/* Registers as they are now. */
+	/* Each call reads the registers again. */
 	CHECK_OK(emu_ctl("{\"cmd\":\"register\",\"addr\":%u,\"value\":%u}", 0x100004u, 0x5a5a5a5au));
 	CHECK(value_of(part, read_all(part), 0x100004) == 0x5a5a5a5a, "0x%x",
 	      value_of(part, n, 0x100004));
 	CHECK(value_of(regs, n, HEALTH) == 0, "a syndrome");
 }
 
-static volatile unsigned int told;
+static volatile unsigned int removals;
 
 static int
 on_rmv(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
@@ -85,7 +90,7 @@ on_rmv(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 	RTE_SET_USED(type);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
-	told++;
+	removals++;
 	return 0;
 }
 
@@ -107,7 +112,7 @@ files(char *first, size_t bytes)
 	return n;
 }
 
-/* The firmware fails: told once, dumped once, and the registers can still be read. */
+/* The firmware fails: one removal event, one dump file, and the registers can still be read. */
 static void
 failure(void)
 {
@@ -115,8 +120,8 @@ failure(void)
 
 	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_INTR_RMV, on_rmv, NULL));
 	CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"syndrome\":%u}", 0x10u));
-	(void)AWAIT(told != 0 && files(path, sizeof(path)) != 0, 20000);
-	CHECK(told == 1, "told %u times", told);
+	(void)AWAIT(removals != 0 && files(path, sizeof(path)) != 0, 20000);
+	CHECK(removals == 1, "%u removal events", removals);
 	CHECK(files(path, sizeof(path)) == 1 && strstr(path, "fwdump-0000:c1:00.0-") != NULL, "%s", path);
 	CHECK(value_of(regs, read_all(regs), HEALTH) == 0x10, "no syndrome");
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
@@ -126,7 +131,7 @@ failure(void)
 	CHECK_OK(rmdir(folder));
 }
 
-/* Somebody is at the gateway, and stays there: a close does not wait for him. */
+/* Another process holds the lock of the register gateway: no dump is taken, and the close does not wait for it. */
 static void
 held(void)
 {
@@ -137,12 +142,12 @@ held(void)
 	CHECK_OK(flock(fd, LOCK_EX));
 	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_INTR_RMV, on_rmv, NULL));
 	CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"syndrome\":%u}", 0x10u));
-	(void)AWAIT(told != 0, 20000);
-	CHECK(told == 1, "told %u times", told);
+	(void)AWAIT(removals != 0, 20000);
+	CHECK(removals == 1, "%u removal events", removals);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	begin = now_us();
 	CHECK_OK(rte_eth_dev_close(PORT_A));
-	/* A second; he would have been waited for half a minute. */
+	/* The close waits for a dump for 1 s, the dump for the lock for 30 s. */
 	CHECK(now_us() - begin < 15000000, "closed after %" PRIu64 " us", now_us() - begin);
 	printf("closed after %" PRIu64 " us\n", now_us() - begin);
 	close(fd);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the application may do when it is told of a removal, and in which thread it is told; a case by argument. */
+/*
+ * Removal of a device: in which thread and how often RTE_ETH_EVENT_INTR_RMV is reported, and that its callback may
+ * stop and close ports. A removed device does not come back, so each run has one case, named by the last argument.
+ */
 
 #include <unistd.h>
 
@@ -11,10 +14,11 @@
 
 #define LATE_US 20000000
 
-static volatile unsigned int told[2], inside;
+/* Removal events by port, and callbacks that run at present. */
+static volatile unsigned int events[2], running;
 static volatile bool concurrent, done;
-static bool alone; /* Without the kernel's driver. */
-static volatile pid_t teller;
+static bool vfio; /* The ports are opened through VFIO: no kernel driver reports the removal. */
+static volatile pid_t callback_tid;
 
 static void
 ports_up(void)
@@ -28,7 +32,7 @@ ports_up(void)
 		CHECK_OK(rte_eth_tx_queue_setup(port, 0, 256, SOCKET_ID_ANY, NULL));
 		CHECK_OK(rte_eth_dev_start(port));
 	}
-	CHECK(pmd_drain(PORT_A, 1, 0, NULL) == 0, "a frame of nobody");
+	CHECK(pmd_drain(PORT_A, 1, 0, NULL) == 0, "a frame that was not sent");
 }
 
 static void
@@ -46,7 +50,7 @@ wait_for(volatile bool *what)
 	return AWAIT(*what, LATE_US / 1000);
 }
 
-/* Sends a frame each way: the ports were at work. */
+/* Sends a frame in each direction, so that the queues have been used before the removal. */
 static void
 traffic(void)
 {
@@ -64,31 +68,31 @@ remove_both(void)
 }
 
 static int
-on_rmv_note(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
+on_rmv_count(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 {
 	RTE_SET_USED(type);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
-	if (__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST) != 0 || (teller != 0 && teller != gettid()))
+	if (__atomic_fetch_add(&running, 1, __ATOMIC_SEQ_CST) != 0 || (callback_tid != 0 && callback_tid != gettid()))
 		concurrent = true;
-	teller = gettid();
-	told[port]++;
-	pass_us(100000); /* Time for a call-back of the other port, which must wait. */
-	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
-	done = told[PORT_A] != 0 && told[PORT_B] != 0;
+	callback_tid = gettid();
+	events[port]++;
+	pass_us(100000); /* A callback of the other port must not start within this time. */
+	__atomic_fetch_sub(&running, 1, __ATOMIC_SEQ_CST);
+	done = events[PORT_A] != 0 && events[PORT_B] != 0;
 	return 0;
 }
 
-/* DPDK promises call-backs one thread for all ports. */
+/* Callbacks of all ports run in one thread, EAL's interrupt thread, and each port reports its removal once. */
 static void
 one_thread(void)
 {
-	handlers(on_rmv_note);
+	handlers(on_rmv_count);
 	remove_both();
-	CHECK(wait_for(&done), "told %u, %u times", told[PORT_A], told[PORT_B]);
-	CHECK(!concurrent, "call-backs run side by side, or in different threads");
-	CHECK(teller != gettid(), "not in a thread of its own");
-	CHECK(told[PORT_A] == 1 && told[PORT_B] == 1, "told %u, %u times", told[PORT_A], told[PORT_B]);
+	CHECK(wait_for(&done), "%u and %u removal events", events[PORT_A], events[PORT_B]);
+	CHECK(!concurrent, "callbacks run concurrently, or in different threads");
+	CHECK(callback_tid != gettid(), "callbacks run in the main thread");
+	CHECK(events[PORT_A] == 1 && events[PORT_B] == 1, "%u and %u removal events", events[PORT_A], events[PORT_B]);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 }
@@ -99,8 +103,8 @@ on_rmv_close_both(uint16_t port, enum rte_eth_event_type type, void *arg, void *
 	RTE_SET_USED(type);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
-	told[port]++;
-	pass_us(100000); /* Time for a call-back of the other port, which must wait. */
+	events[port]++;
+	pass_us(100000); /* A callback of the other port must not start within this time. */
 	CHECK_OK(rte_eth_dev_stop(port));
 	CHECK_OK(rte_eth_dev_close(port));
 	CHECK_OK(rte_eth_dev_stop(1 - port));
@@ -109,44 +113,47 @@ on_rmv_close_both(uint16_t port, enum rte_eth_event_type type, void *arg, void *
 	return 0;
 }
 
-/* A card with two ports goes: the handler of either closes both. */
+/* Both ports of a card are removed: the first callback stops and closes both, and no second callback follows. */
 static void
 close_both(void)
 {
 	handlers(on_rmv_close_both);
 	remove_both();
-	CHECK(wait_for(&done), "the handler does not return");
-	pass_us(200000); /* No second call-back. */
-	CHECK(told[PORT_A] + told[PORT_B] == 1, "told %u, %u times", told[PORT_A], told[PORT_B]);
+	CHECK(wait_for(&done), "the callback does not return");
+	pass_us(200000); /* No second callback may run. */
+	CHECK(events[PORT_A] + events[PORT_B] == 1, "%u and %u removal events", events[PORT_A], events[PORT_B]);
 	CHECK(rte_eth_dev_count_avail() == 0, "%u ports left", rte_eth_dev_count_avail());
 }
 
-/* The application closes on its own account while the event is on its way: told before the close, or never. */
+/* The application closes the ports while the event is pending: the callback runs before the close or not at all. */
 static void
 close_meanwhile(void)
 {
 	unsigned int before;
 
-	handlers(on_rmv_note);
+	handlers(on_rmv_count);
 	remove_both();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_close(PORT_A));
-	before = told[PORT_A];
+	before = events[PORT_A];
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 	CHECK_OK(rte_eth_dev_close(PORT_B));
-	pass_us(300000); /* No call-back after the close. */
-	CHECK(told[PORT_A] == before && before <= 1, "told %u times, %u before the close", told[PORT_A], before);
+	pass_us(300000); /* No callback may run after the close. */
+	CHECK(events[PORT_A] == before && before <= 1, "%u removal events, %u before the close", events[PORT_A], before);
 }
 
-/* The kernel says EIO long before the device stops writing: who is told may free what it was given. */
+/*
+ * System calls fail with EIO this long before the device stops its DMA. The event must not come earlier than that,
+ * because its callback may free the mbufs.
+ */
 #define LATE_MS 400
-static volatile uint64_t told_us;
+static volatile uint64_t event_us;
 
 static int
 on_rmv_close(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 {
-	told_us = now_us();
-	told[port]++;
+	event_us = now_us();
+	events[port]++;
 	RTE_SET_USED(type);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
@@ -156,9 +163,9 @@ on_rmv_close(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 	return 0;
 }
 
-/* Frames to port A until the condition holds; those that it still takes in are written to its buffers. */
+/* Sends frames to port A until the condition holds, for at most ms: the device writes to the buffers of port A. */
 static void
-shower(volatile bool *until, unsigned int ms)
+send_until(volatile bool *until, unsigned int ms)
 {
 	struct pmd_frame to_a = pmd_frame_udp(PORT_B, PORT_A, 1);
 	uint64_t begin = now_us();
@@ -166,77 +173,82 @@ shower(volatile bool *until, unsigned int ms)
 
 	while (!*until && now_us() - begin < ms * 1000ull) {
 		(void)pmd_send(PORT_B, 0, &to_a);
-		/* An application that asks finds the EIO; later the port may be closed. */
+		/* Lets a call of the application fail with EIO. Only at first: the callback closes the port later. */
 		if (now_us() - begin < 50000)
 			(void)rte_eth_stats_get(PORT_A, &stats);
 		pass_us(500); /* The rate of the traffic. */
 	}
 }
 
+/* The event is reported when the device has stopped its DMA, not at the first EIO. */
 static void
-told_late(void)
+reported_late(void)
 {
 	uint64_t begin = now_us();
 
 	handlers(on_rmv_close);
 	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0,\"ms\":%u}", LATE_MS));
-	shower(&done, alone ? 20000 : 3000);
-	CHECK(done && told[PORT_A] == 1, "told %u times", told[PORT_A]);
-	CHECK(told_us - begin >= LATE_MS * 1000, "told after %" PRIu64 " us, while the device still wrote", told_us - begin);
-	/* Without the kernel's driver nobody tells of it: it is found by looking, when the machine comes to that. */
-	CHECK(alone || told_us - begin < LATE_MS * 1000 + 2000000, "told after %" PRIu64 " us", told_us - begin);
-	printf("told %" PRIu64 " us after the kernel said so\n", told_us - begin);
+	send_until(&done, vfio ? 20000 : 3000);
+	CHECK(done && events[PORT_A] == 1, "%u removal events", events[PORT_A]);
+	CHECK(event_us - begin >= LATE_MS * 1000, "reported after %" PRIu64 " us, while the device still wrote",
+	      event_us - begin);
+	/* Through VFIO no event reports the removal: the driver finds it by polling, which has no strict deadline. */
+	CHECK(vfio || event_us - begin < LATE_MS * 1000 + 2000000, "reported after %" PRIu64 " us", event_us - begin);
+	printf("reported %" PRIu64 " us after the removal began\n", event_us - begin);
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 }
 
-/* The application is first: its close waits. Without the kernel's driver the device serves it to the end. */
+/*
+ * The application closes the port before the device has stopped its DMA: the close waits for that. Through VFIO the
+ * driver stops the device itself, because the device executes commands until it is removed.
+ */
 static void
 close_early(void)
 {
 	uint64_t begin = now_us(), took;
 
-	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0,\"ms\":%u}", alone ? 20000 : LATE_MS));
-	shower(&done, 20);
+	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0,\"ms\":%u}", vfio ? 20000 : LATE_MS));
+	send_until(&done, 20);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_close(PORT_A));
 	took = now_us() - begin;
-	CHECK(alone || (took >= LATE_MS * 1000 && took < LATE_MS * 1000 + 500000), "closed after %" PRIu64 " us", took);
+	CHECK(vfio || (took >= LATE_MS * 1000 && took < LATE_MS * 1000 + 500000), "closed after %" PRIu64 " us", took);
 	CHECK(took < 10000000, "closed after %" PRIu64 " us", took);
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 }
 
-/* Without the kernel's driver: no command ends any more, some thread is in the middle of one, and the device goes. */
+/* VFIO: command completions are lost, so a thread waits for a command when the device is removed. */
 static void
-answer_lost(void)
+completion_lost(void)
 {
 	CHECK_OK(emu_fault("on eqe.write match port=0 do drop"));
-	/* The control thread looks at the link every second. */
-	shower(&done, 1500);
-	CHECK(emu_fault_hits() > 0, "no command was under way");
+	/* The driver reads the link every second, through VFIO with a command. */
+	send_until(&done, 1500);
+	CHECK(emu_fault_hits() > 0, "no command was pending");
 	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0}"));
-	CHECK(wait_for(&done), "it is told of nothing");
+	CHECK(wait_for(&done), "no removal event");
 }
 
-/* The fatal event gets lost: the device's folder tells. */
+/* The fatal event of the device is lost: the driver finds the removal because the sysfs directory disappears. */
 static void
 event_lost(void)
 {
 	handlers(on_rmv_close);
-	if (alone) {
-		answer_lost();
+	if (vfio) {
+		completion_lost();
 	} else {
 		CHECK_OK(emu_fault("on event.fd do drop"));
 		CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0,\"ms\":%u}", LATE_MS));
-		shower(&done, 3000);
+		send_until(&done, 3000);
 	}
-	CHECK(done && told[PORT_A] == 1, "told %u times", told[PORT_A]);
+	CHECK(done && events[PORT_A] == 1, "%u removal events", events[PORT_A]);
 	emu_fault_clear();
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 }
 
-/* The kernel's driver takes a minute, and the device works on meanwhile. */
+/* The kernel driver takes a minute for the removal; the device works until then. */
 static void
-kernel_lingers(void)
+removal_slow(void)
 {
 	struct pmd_frame to_b = pmd_frame_udp(PORT_A, PORT_B, 1);
 
@@ -245,30 +257,30 @@ kernel_lingers(void)
 }
 
 /*
- * What does not come to an end: the port is closed in time, and nobody gets what the device may use. Without
- * the kernel's driver that is firmware that failed, on a card that is still there.
+ * The device is never quiesced: the close returns after its time limit, and the mbufs that the device may still write
+ * to are not freed. Through VFIO the cause is failed firmware on a card that is still present.
  */
 static void
-never_at_rest(void)
+never_quiesced(void)
 {
 	uint64_t begin = now_us();
 	struct rte_mbuf *m;
 	unsigned int kept;
 
-	if (alone)
+	if (vfio)
 		CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"port\":0,\"syndrome\":8}"));
 	else
-		kernel_lingers();
+		removal_slow();
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_close(PORT_A));
-	CHECK(now_us() - begin < (alone ? 8000000 : 3000000), "closed after %" PRIu64 " us", now_us() - begin);
-	if (!alone) {
-		CHECK(pmd_recv(PORT_B, 0, &m, 1, 100) == 1, "the device was at work no more");
+	CHECK(now_us() - begin < (vfio ? 8000000 : 3000000), "closed after %" PRIu64 " us", now_us() - begin);
+	if (!vfio) {
+		CHECK(pmd_recv(PORT_B, 0, &m, 1, 100) == 1, "the device did not send: it was quiesced");
 		rte_pktmbuf_free(m);
 	}
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
 	kept = rte_mempool_in_use_count(pmd_pool);
-	CHECK(kept >= 255 && kept <= 260, "%u mbufs are kept", kept);
+	CHECK(kept >= 255 && kept <= 260, "%u mbufs are not freed", kept);
 	rte_eal_cleanup();
 	exit(check_exit("removal"));
 }
@@ -280,10 +292,10 @@ static const struct {
 	{ "one_thread", one_thread },
 	{ "close_both", close_both },
 	{ "close_meanwhile", close_meanwhile },
-	{ "told_late", told_late },
+	{ "reported_late", reported_late },
 	{ "close_early", close_early },
 	{ "event_lost", event_lost },
-	{ "never_at_rest", never_at_rest },
+	{ "never_quiesced", never_quiesced },
 };
 
 int
@@ -292,9 +304,9 @@ main(int argc, char **argv)
 	const char *want = argv[argc - 1];
 	unsigned int i;
 
-	alarm(100); /* A dead-lock ends the program, and the test. */
+	alarm(100); /* Ends the program after a deadlock. */
 	pmd_init(argc, argv);
-	alone = pmd_devarg(PORT_A, "open=vfio");
+	vfio = pmd_devarg(PORT_A, "open=vfio");
 	for (i = 0; i < RTE_DIM(cases) && strcmp(want, cases[i].name) != 0; i++)
 		;
 	if (i == RTE_DIM(cases)) {
