@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the PMD's tests share. */
+/* Common functions of the PMD's test programs. */
 
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ pmd_fini(void)
 	unsigned int held = rte_mempool_in_use_count(pmd_pool);
 	uint16_t port;
 
-	CHECK(held == 0, "%u mbufs were not given back", held);
+	CHECK(held == 0, "%u mbufs were not freed", held);
 	RTE_ETH_FOREACH_DEV(port)
 		CHECK_OK(rte_eth_dev_close(port));
 	rte_mempool_free(pmd_pool);
@@ -136,13 +136,13 @@ pmd_ports_down(void)
 /* ------------------------------------------------------------------ frames */
 
 static uint8_t *
-put_ipv4(uint8_t *p, const struct pmd_frame *f, uint16_t room)
+put_ipv4(uint8_t *p, const struct pmd_frame *f, uint16_t bytes)
 {
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)p;
 
 	memset(ip, 0, sizeof(*ip));
 	ip->version_ihl = 0x45;
-	ip->total_length = rte_cpu_to_be_16(room);
+	ip->total_length = rte_cpu_to_be_16(bytes);
 	ip->fragment_offset = rte_cpu_to_be_16(f->fragment ? RTE_IPV4_HDR_MF_FLAG : 0);
 	ip->time_to_live = 64;
 	ip->next_proto_id = f->proto;
@@ -153,14 +153,14 @@ put_ipv4(uint8_t *p, const struct pmd_frame *f, uint16_t room)
 }
 
 static uint8_t *
-put_ipv6(uint8_t *p, const struct pmd_frame *f, uint16_t room)
+put_ipv6(uint8_t *p, const struct pmd_frame *f, uint16_t bytes)
 {
 	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)p;
 	uint32_t src = rte_cpu_to_be_32(f->src_ip), dst = rte_cpu_to_be_32(f->dst_ip);
 
 	memset(ip, 0, sizeof(*ip));
 	ip->vtc_flow = rte_cpu_to_be_32(6u << 28);
-	ip->payload_len = rte_cpu_to_be_16(room - sizeof(*ip));
+	ip->payload_len = rte_cpu_to_be_16(bytes - sizeof(*ip));
 	ip->proto = f->proto;
 	ip->hop_limits = 64;
 	ip->src_addr[0] = ip->dst_addr[0] = 0xfd;
@@ -170,14 +170,14 @@ put_ipv6(uint8_t *p, const struct pmd_frame *f, uint16_t room)
 }
 
 static uint8_t *
-put_l4(uint8_t *p, const struct pmd_frame *f, uint16_t room)
+put_l4(uint8_t *p, const struct pmd_frame *f, uint16_t bytes)
 {
 	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)p;
 	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)p;
 
 	if (f->proto == IPPROTO_UDP) {
 		*udp = (struct rte_udp_hdr){ rte_cpu_to_be_16(f->src_port),
-					     rte_cpu_to_be_16(f->dst_port), rte_cpu_to_be_16(room), 0 };
+					     rte_cpu_to_be_16(f->dst_port), rte_cpu_to_be_16(bytes), 0 };
 		return p + sizeof(*udp);
 	}
 	if (f->proto == IPPROTO_TCP) {
@@ -286,7 +286,7 @@ pmd_recv(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, unsigned int n, 
 	return got;
 }
 
-/* One burst of each queue, freed. */
+/* Receives one burst from each queue and frees the packets. */
 static unsigned int
 drain_once(uint16_t port, uint16_t nb_queues, unsigned int *count)
 {
@@ -317,8 +317,8 @@ pmd_drain(uint16_t port, unsigned int n, unsigned int ms, unsigned int *count)
 }
 
 /*
- * A frame that does come follows as a marker, so nobody waits for what does not come. It is told by
- * its length. Frames of one send queue stay in order, and one receive queue takes them.
+ * A marker frame, recognized by its length, follows the tested one. If the marker arrives first the tested frame was
+ * not delivered, so no timeout is needed. Both use one send queue and one receive queue, which keeps their order.
  */
 #define MARKER_BYTES 77
 
@@ -330,15 +330,15 @@ pmd_arrives(const struct pmd_frame *frame)
 	struct rte_mbuf *m;
 
 	marker.bytes = MARKER_BYTES;
-	CHECK(pmd_send(PORT_B, 0, frame) == 1, "frame not taken");
-	CHECK(pmd_send(PORT_B, 0, &marker) == 1, "marker not taken");
+	CHECK(pmd_send(PORT_B, 0, frame) == 1, "frame not sent");
+	CHECK(pmd_send(PORT_B, 0, &marker) == 1, "marker not sent");
 	while (!marked && pmd_recv(PORT_A, 0, &m, 1, 2000) == 1) {
-		CHECK(!arrived || m->pkt_len == MARKER_BYTES, "frame of %u bytes too many", m->pkt_len);
+		CHECK(!arrived || m->pkt_len == MARKER_BYTES, "unexpected frame of %u bytes", m->pkt_len);
 		marked = m->pkt_len == MARKER_BYTES;
 		arrived |= !marked;
 		rte_pktmbuf_free(m);
 	}
-	CHECK(marked, "marker did not come");
+	CHECK(marked, "marker not received");
 	return arrived;
 }
 
@@ -372,5 +372,5 @@ pmd_counts_settle(uint16_t port)
 
 	CHECK(AWAIT((age_us = RTE_MAX(pmd_xstat(port, "rx_missed_age_us"), pmd_xstat(port, "device_counters_age_us"))) <
 		    (rte_rdtsc() - begin) * 1000000 / hz, 20000),
-	      "port %u: counts stay %" PRIu64 " us old", port, age_us);
+	      "port %u: counters are %" PRIu64 " us old", port, age_us);
 }

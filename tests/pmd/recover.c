@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What tests of recovery share. */
+/* Common functions of the tests of queue repair. */
 
 #include "recover.h"
 
@@ -76,12 +76,12 @@ wait_xstat(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, 
 }
 
 uint64_t
-wait_count(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t want)
+wait_count(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t value)
 {
 	uint64_t begin = now_us();
 	struct rte_mbuf *m;
 
-	while (pmd_xstat(port, name) < want) {
+	while (pmd_xstat(port, name) < value) {
 		if (now_us() - begin > 5000000)
 			return UINT64_MAX;
 		if (poll_port == PORT_B)

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * What tests of recovery share: traffic from PORT_B to PORT_A on many queues, faults, counters.
+ * Common functions of the tests of queue repair: traffic from PORT_B to PORT_A on many queues, faults, counters.
  */
 #ifndef RECOVER_H
 #define RECOVER_H
@@ -11,37 +11,40 @@
 #include "pmd_test.h"
 
 #define QUEUES 16
-/* The last: rules count queues by those that are not in reset, so it hits no other while it is. */
-#define STORMY 15
-/* Promised for a machine of one's own; of a shared one half of them at least, and none is late. */
+/*
+ * The queue that fails all the time. Fault rules number the queues that are not in reset, so a rule for the last
+ * queue hits no other one while the last queue is in reset.
+ */
+#define STORM_QUEUE 15
+/* A repair takes at most SOON_US on an idle machine. On a busy one half of them must, and all less than LATE_US. */
 #define SOON_US 10000
 #define LATE_US 500000
 
 struct recover_case {
 	const char *name;
 	void (*run)(const struct pmd_conf *conf);
-	bool alone; /**< Only by its name. */
+	bool alone; /**< Runs only if PMD_TEST_ONLY names it. */
 };
-/** After pmd_init(): counts events, learns the table's size. */
+/** Call after pmd_init(): reads the size of the RSS table and counts queue events. */
 void recover_init(void);
-/** Runs all cases, or the one that PMD_TEST_ONLY names; what main() returns. */
+/** Runs all cases, or the one that PMD_TEST_ONLY names. Returns the status for main(). */
 int recover_main(int argc, char **argv, const struct recover_case *cases, unsigned int n);
 
-/** Of RTE_ETH_EVENT_QUEUE_STATE, from both ports. */
+/** Number of RTE_ETH_EVENT_QUEUE_STATE events of both ports. */
 extern volatile unsigned int queue_events;
-/** PORT_A's table: entry i leads to one queue, or by turns to two. */
+/** Points all entries of PORT_A's RSS table to one queue, or even and odd entries to one queue each. */
 void steer_to(uint16_t queue);
 void steer_both(uint16_t even, uint16_t odd);
-/** Receives and frees n frames on PORT_A; how many came. */
+/** Receives and frees up to n frames on PORT_A; the number received. */
 unsigned int drain_a(unsigned int n, unsigned int ms);
 struct rte_eth_stats stats(uint16_t port);
-/** Bursts of 4 on one queue of PORT_B; what it takes. */
+/** Sends bursts of 4 frames on one queue of PORT_B; the number of frames that the queue accepted. */
 unsigned int send_bursts(uint16_t queue, unsigned int bursts);
-/** Polls a queue until an xstat moves beyond what it was. Microseconds, UINT64_MAX: it did not. */
+/** Polls a queue until an xstat exceeds `before`. Microseconds; UINT64_MAX after 5 s. */
 uint64_t wait_xstat(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t before);
-/** The same until it is as high as wanted. */
-uint64_t wait_count(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t want);
-/** A fault rule besides those that stand. */
+/** Polls a queue until an xstat reaches `value`. Microseconds; UINT64_MAX after 5 s. */
+uint64_t wait_count(uint16_t port, uint16_t poll_port, uint16_t queue, const char *name, uint64_t value);
+/** Adds a fault rule to the existing ones. */
 void fault_add(const char *rule);
 
 #endif /* RECOVER_H */

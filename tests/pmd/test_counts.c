@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * What the device counts is read by the port's own thread: statistics wait for no command, show how old
- * they are, and what goes wrong with the device's answers does no harm to the count.
+ * Device counters (imissed, vport and physical counters) are read by the control thread and the port's worker:
+ * statistics calls wait for no firmware command and report the age of the values, and commands that are slow, refused
+ * or lost do not make the counters wrong.
  */
 
 #include <pthread.h>
@@ -18,12 +19,12 @@
 
 #define QUERIES "on cmd.entry match op=QUERY_Q_COUNTER port=0 "
 #define VPORT_QUERIES "on cmd.entry match op=QUERY_VPORT_COUNTER port=0 "
-/* What stats_age_ms is without a devarg; vport and wire while nobody reads them. */
+/* Default of stats_age_ms, and the age of vport and physical counters while the application does not read them. */
 #define AGE_US 100000
 #define UNREAD_AGE_US (10 * AGE_US)
-/* Two of these are longer than the second after which a reply is late. */
+/* Delay of a slow command. The driver logs a reply as late after 1 s, so two of these are late. */
 #define SLOW_US 700000
-/* One every 5 ms: for longer than a round of commands takes that are slowed so. */
+/* Readings of each thread: they take longer than a round of slow commands. */
 #define READINGS 700
 
 static const struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 512, .nb_rx_desc = 64 };
@@ -50,10 +51,10 @@ missed_settled(void)
 	return missed_get();
 }
 
-/* What is behind may take long on a busy machine, but not for ever. */
+/* Waits for a condition that may take long on a busy machine. */
 #define WAIT_FOR(cond) CHECK(AWAIT(cond, 20000), "not within 20 s")
 
-/* A ring of 64 that nobody empties: all but 64 are missed. Those are received, so that the next find none. */
+/* Sends n frames to a ring of 64 that is not polled: n - 64 are missed. Then receives the 64, to empty the ring. */
 static void
 miss(unsigned int n)
 {
@@ -64,19 +65,19 @@ miss(unsigned int n)
 	arrived = pmd_xstat(PORT_A, "rx_vport_unicast_packets");
 	for (sent = 0; sent < n; sent++)
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "frame %u", sent);
-	/* The device's port counts what its queue has no buffer for as well. */
+	/* The vport counter includes frames for which the queue has no buffer. */
 	WAIT_FOR(pmd_xstat(PORT_A, "rx_vport_unicast_packets") >= arrived + n);
 	WAIT_FOR(rte_eth_rx_queue_count(PORT_A, 0) == 64);
 	CHECK(pmd_drain(PORT_A, 64, 5000, NULL) == 64, "not all received");
 }
 
-/* How often the device was asked within a while. The rule does nothing but count. */
+/* Counts query commands for us microseconds; the fault rule only counts. */
 static uint64_t
-queries(const char *of, unsigned int us, uint64_t *passed_us)
+queries(const char *rule, unsigned int us, uint64_t *passed_us)
 {
 	uint64_t begin_us = now_us(), hits;
 
-	CHECK_OK(emu_fault("%sdo delay us=1", of));
+	CHECK_OK(emu_fault("%sdo delay us=1", rule));
 	pass_us(us); /* The period in which queries are counted. */
 	hits = emu_fault_hits();
 	*passed_us = now_us() - begin_us;
@@ -84,29 +85,29 @@ queries(const char *of, unsigned int us, uint64_t *passed_us)
 	return hits;
 }
 
-/* Whether the device was asked, and at most once in a time of less than that. */
+/* Checks that there are queries, and at most one per period_us. */
 static void
-asked(const char *of, unsigned int us, uint64_t every_us)
+check_rate(const char *rule, unsigned int us, uint64_t period_us)
 {
-	uint64_t passed_us, hits = queries(of, us, &passed_us);
+	uint64_t passed_us, hits = queries(rule, us, &passed_us);
 
-	CHECK(hits > 0 && hits <= passed_us / every_us + 3, "%" PRIu64 " times in %" PRIu64 " us: %s",
-	      hits, passed_us, of);
+	CHECK(hits > 0 && hits <= passed_us / period_us + 3, "%" PRIu64 " times in %" PRIu64 " us: %s",
+	      hits, passed_us, rule);
 }
 
 /*
- * A running port's are asked for whether somebody reads or not, and not more often whoever reads; vport and
- * wire rarely, until somebody reads them.
+ * Rate of the queries of a running port: imissed is queried whether the application reads it or not; vport and
+ * physical counters are queried rarely until it reads them.
  */
 static void
-unread(void)
+query_rates(void)
 {
-	asked(QUERIES, 500000, AGE_US / 4 * 3);
+	check_rate(QUERIES, 500000, AGE_US / 4 * 3);
 	(void)missed_get();
-	asked(QUERIES, 500000, AGE_US / 2);
-	asked(VPORT_QUERIES, UNREAD_AGE_US / 2 * 3, UNREAD_AGE_US / 4 * 3);
+	check_rate(QUERIES, 500000, AGE_US / 2);
+	check_rate(VPORT_QUERIES, UNREAD_AGE_US / 2 * 3, UNREAD_AGE_US / 4 * 3);
 	(void)pmd_xstat(PORT_A, "device_counters_age_us");
-	asked(VPORT_QUERIES, 500000, AGE_US / 2);
+	check_rate(VPORT_QUERIES, 500000, AGE_US / 2);
 }
 
 static int
@@ -120,8 +121,8 @@ ages_read(void *arg)
 }
 
 /*
- * Nobody has read since the start: the first reading, by a worker, finds imissed as young as any, vport and wire
- * as old as they may be unread. The next one finds those young.
+ * The first reading after a start, by a worker lcore: imissed is at most AGE_US old, vport and physical counters at
+ * most UNREAD_AGE_US. They are at most AGE_US old at the second reading.
  */
 static void
 first_reading(void)
@@ -133,24 +134,24 @@ first_reading(void)
 	for (i = 0; i < rounds; i++) {
 		pmd_port_down(PORT_A);
 		CHECK_OK(rte_eth_dev_start(PORT_A));
-		pass_us(AGE_US + AGE_US / 2 + 20000 * i); /* Without a reader, at another phase each round. */
+		pass_us(AGE_US + AGE_US / 2 + 20000 * i); /* No reader; each round ends at another phase of the period. */
 		CHECK_OK(rte_eal_remote_launch(ages_read, age_us, rte_get_next_lcore(-1, 1, 0)));
 		rte_eal_mp_wait_lcore();
 		oldest_us = RTE_MAX(oldest_us, age_us[1]);
 		young += age_us[0] <= AGE_US && age_us[1] <= UNREAD_AGE_US;
-		/* One reading ended the pause. */
-		pass_us(AGE_US / 2); /* Less than the period of the counts. */
+		/* The first reading requested a query of vport and physical counters. */
+		pass_us(AGE_US / 2); /* Less than their period. */
 		soon += pmd_xstat(PORT_A, "device_counters_age_us") <= AGE_US;
 	}
-	printf("%u of %u first readings as young as stated, vport and wire at most %" PRIu64
+	printf("%u of %u first readings within their limits, vport and physical counters at most %" PRIu64
 	       " us old; %u of the second at most %u us\n", young, rounds, oldest_us, soon, AGE_US);
-	CHECK(young >= enough && soon >= enough, "%u and %u of %u readings are as young as stated", young, soon,
+	CHECK(young >= enough && soon >= enough, "%u and %u of %u readings are within their limits", young, soon,
 	      rounds);
 }
 
 /*
- * From the first reading on counts are as young as promised; a machine that is busy may be late at times,
- * and of the short form's machines nothing is known.
+ * From the first reading on all counters are at most AGE_US old. Not every reading must be, because a busy machine may
+ * delay the threads; the short form runs on machines of unknown speed.
  */
 static void
 ages(void)
@@ -167,10 +168,10 @@ ages(void)
 		pass_us(7000); /* 100 readings, spread over several periods. */
 	}
 	printf("%u of 100 readings at most %u us old\n", young, AGE_US);
-	CHECK(young > enough, "%u of 100 readings are as young as stated", young);
+	CHECK(young > enough, "%u of 100 readings are young enough", young);
 }
 
-/* What one thread saw of its readings: a wait of any kind is a switch that the thread asked for itself. */
+/* Readings of one thread. A reading slept if it caused a voluntary context switch. */
 struct readings {
 	unsigned int slept, long_ones;
 	uint64_t longest_us;
@@ -198,12 +199,12 @@ readings(void *arg)
 		from = switches();
 		from_us = now_us();
 		CHECK_OK(rte_eth_stats_get(PORT_A, &s));
-		CHECK(rte_eth_xstats_get(PORT_A, xstats, RTE_DIM(xstats)) <= (int)RTE_DIM(xstats), "no room");
+		CHECK(rte_eth_xstats_get(PORT_A, xstats, RTE_DIM(xstats)) <= (int)RTE_DIM(xstats), "too many xstats");
 		us = now_us() - from_us;
 		r->slept += switches() != from;
 		r->long_ones += us > 1000;
 		r->longest_us = RTE_MAX(r->longest_us, us);
-		pass_us(SLOW_US / 100); /* Readings at all phases of a slow command. */
+		pass_us(SLOW_US / 100); /* Spreads the readings over all phases of a slow command. */
 	}
 	return 0;
 }
@@ -215,8 +216,10 @@ readings_thread(void *arg)
 	return NULL;
 }
 
-/* Lines of the log that say so, of both kinds of counts. */
-static const char *const late_lines[] = { "not answer in time: imissed", "not answer in time: vport and physical counters" };
+/* The log lines about late replies, for both kinds of counters. */
+static const char *const late_lines[] = {
+	"not answer in time: imissed", "not answer in time: vport and physical counters",
+};
 static unsigned int late[RTE_DIM(late_lines)];
 
 static ssize_t
@@ -238,15 +241,15 @@ log_watch(void)
 }
 
 /*
- * Each command takes SLOW_US: nobody waits for one, neither the main lcore nor a worker nor a thread that
- * is none (as telemetry's), the age says so, and the log once for each kind. The scheduler may take the
- * processor away at any time, and a lock of the clock's be held for a moment: a few readings are let off.
+ * Each command takes SLOW_US. No reader waits for one, neither the main lcore nor a worker lcore nor a thread that is
+ * not an lcore (as telemetry's); the age grows, and one line is logged for each kind of counters. A few readings may
+ * sleep or take long, because of the scheduler and of the clock's lock.
  */
 static void
 slow(void)
 {
-	static const char *const who[] = { "main lcore", "worker", "thread" };
-	struct readings r[RTE_DIM(who)] = { 0 };
+	static const char *const readers[] = { "main lcore", "worker", "thread" };
+	struct readings r[RTE_DIM(readers)] = { 0 };
 	unsigned int before[RTE_DIM(late)];
 	uint64_t age_us, begin_us = now_us();
 	unsigned int most;
@@ -262,15 +265,15 @@ slow(void)
 	rte_eal_mp_wait_lcore();
 	age_us = pmd_xstat(PORT_A, "device_counters_age_us");
 	emu_fault_clear();
-	for (unsigned int i = 0; i < RTE_DIM(who); i++) {
+	for (unsigned int i = 0; i < RTE_DIM(readers); i++) {
 		printf("%s: %u readings, %u slept, %u took over 1 ms, the longest %" PRIu64 " us, of commands of %u us\n",
-		       who[i], READINGS, r[i].slept, r[i].long_ones, r[i].longest_us, SLOW_US);
-		CHECK(r[i].slept <= READINGS / 20, "%s: %u readings waited", who[i], r[i].slept);
-		CHECK(short_form() || r[i].long_ones <= READINGS / 20, "%s: %u readings took long", who[i],
+		       readers[i], READINGS, r[i].slept, r[i].long_ones, r[i].longest_us, SLOW_US);
+		CHECK(r[i].slept <= READINGS / 20, "%s: %u readings waited", readers[i], r[i].slept);
+		CHECK(short_form() || r[i].long_ones <= READINGS / 20, "%s: %u readings took long", readers[i],
 		      r[i].long_ones);
 	}
 	CHECK(age_us > AGE_US, "age %" PRIu64, age_us);
-	/* One line, and not another one within ten seconds, however long this machine took. */
+	/* At most one line per kind in ten seconds. */
 	most = 1 + (now_us() - begin_us) / 10000000;
 	for (unsigned int i = 0; i < RTE_DIM(late); i++)
 		CHECK(late[i] > 0 && late[i] <= before[i] + most, "%u lines, %u before: %s", late[i], before[i],
@@ -279,8 +282,8 @@ slow(void)
 }
 
 /*
- * The answer to an older query comes behind that of a younger one: taken for the count it would be a step
- * back, which looks like a wrap: four billion frames.
+ * The reply to an older query arrives after that to a newer one. If it were used the counter would go back, which looks
+ * like a wrap of its 32 bits: imissed would grow by 2^32.
  */
 static void
 overtaken(void)
@@ -288,7 +291,7 @@ overtaken(void)
 	uint64_t until_us, missed, most = 0;
 
 	CHECK_OK(rte_eth_stats_reset(PORT_A));
-	/* Asked by the control thread; its answer has left the device, and comes late. */
+	/* A query of the control thread, whose reply is delayed. */
 	CHECK_OK(emu_fault(QUERIES "count 1 do delay us=%u", 2 * SLOW_US));
 	WAIT_FOR(emu_fault_hits() == 1);
 	miss(200);
@@ -297,7 +300,7 @@ overtaken(void)
 	do {
 		missed = missed_get();
 		most = RTE_MAX(most, missed);
-		pass_us(5000); /* The count stays 0 for the whole period. */
+		pass_us(5000); /* imissed must stay 0 for the whole period. */
 	} while (now_us() < until_us);
 	CHECK(most == 0, "%" PRIu64 " missed after a reset", most);
 	emu_fault_clear();
@@ -305,8 +308,8 @@ overtaken(void)
 }
 
 /*
- * What was missed is known to the last frame once the port is stopped, whoever reads when; while nobody does,
- * nobody asks.
+ * A stop reads the counters: imissed is exact then, also after the next start. While the port is stopped the device is
+ * queried only if the application reads the statistics.
  */
 static void
 stopped(void)
@@ -325,11 +328,11 @@ stopped(void)
 	CHECK(hits == 0, "%" PRIu64 " queries of a stopped port", hits);
 	(void)missed_get();
 	hits = queries(QUERIES, 500000, &passed_us);
-	CHECK(hits > 0, "no queries for who reads");
+	CHECK(hits > 0, "no queries after a reading");
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 }
 
-/* One line of log and the count stays; it moves again when the device answers again. */
+/* Refused queries leave imissed unchanged; it is right again after the next query that succeeds. */
 static void
 refused(uint64_t before)
 {
@@ -342,18 +345,18 @@ refused(uint64_t before)
 	CHECK(missed_settled() == before + 200 - 64, "%" PRIu64 " missed after %" PRIu64, missed_get(), before);
 }
 
-/* Answers that never come: the device is asked again, without an end to it. */
+/* Three replies are lost: the driver repeats the query. */
 static void
 lost(uint64_t before)
 {
 	CHECK_OK(emu_fault("on event.fd count 3 do drop"));
 	pmd_counts_settle(PORT_A);
-	CHECK(emu_fault_hits() == 3, "%" PRIu64 " answers lost", emu_fault_hits());
+	CHECK(emu_fault_hits() == 3, "%" PRIu64 " replies lost", emu_fault_hits());
 	emu_fault_clear();
 	CHECK(missed_settled() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
 }
 
-/* No answer ever comes: after sixteen of them the control thread waits itself, and counts are young again. */
+/* All replies are lost: after sixteen of them the worker issues synchronous commands, and the ages are small again. */
 static void
 full(uint64_t before)
 {
@@ -367,12 +370,12 @@ full(uint64_t before)
 		pass_us(50000); /* 20 readings in a row, half a period apart. */
 	} while (young < 20 && now_us() < until_us);
 	CHECK(young == 20, "age stays %" PRIu64 " us", age_us);
-	printf("%" PRIu64 " answers lost\n", emu_fault_hits());
+	printf("%" PRIu64 " replies lost\n", emu_fault_hits());
 	emu_fault_clear();
 	CHECK(missed_settled() == before, "%" PRIu64 " missed, not %" PRIu64, missed_get(), before);
 }
 
-/* The device's count has 32 bits and wraps; what the kernel gave up reads as 0, which is no count. */
+/* The device's counter has 32 bits and wraps. A reply of 0 is not a value: a command that the kernel gave up has 0. */
 static void
 wrap(uint64_t before)
 {
@@ -381,7 +384,7 @@ wrap(uint64_t before)
 	CHECK_OK(emu_fault("on cmd.exit match op=QUERY_Q_COUNTER port=0 do set field=out_of_buffer value=0xfffffff0"));
 	CHECK(missed_settled() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
 	CHECK_OK(emu_fault("on cmd.exit match op=QUERY_Q_COUNTER port=0 do set field=out_of_buffer value=0"));
-	pass_us(2 * AGE_US); /* The wrong value must not become visible. */
+	pass_us(2 * AGE_US); /* The 0 must not become visible. */
 	CHECK(missed_get() == end, "%" PRIu64 " missed, not %" PRIu64, missed_get(), end);
 	emu_fault_clear();
 	end += (uint32_t)before + 16;
@@ -392,7 +395,7 @@ wrap(uint64_t before)
 	CHECK(missed_settled() == 100 - 64, "%" PRIu64 " missed after a reset", missed_get());
 }
 
-/* The largest of many readings; none is smaller than the one before. */
+/* Reads imissed for 1 s; no value is smaller than the previous one. Stores the largest in *arg. */
 static int
 reader(void *arg)
 {
@@ -407,8 +410,8 @@ reader(void *arg)
 }
 
 /*
- * Each reading asks the device, in two threads, while a full ring misses frames: whose query was executed
- * first is not who asked first, and a step back would be taken for a wrap.
+ * stats_age_ms=0: each reading queries the device. Two threads read while a full ring misses frames. The device may
+ * execute their queries in another order than they were issued, and a step back must not be taken for a wrap.
  */
 static void
 readers(void)
@@ -439,14 +442,14 @@ main(int argc, char **argv)
 		pmd_ports_down();
 		return pmd_fini();
 	}
-	unread();
+	query_rates();
 	first_reading();
 	ages();
 	slow();
 	miss(300);
 	CHECK(missed_settled() == 300 - 64, "%" PRIu64 " missed", missed_get());
 	refused(missed_get());
-	/* Without the kernel's driver each is waited for, by the control thread. */
+	/* Through VFIO all queries are synchronous commands: there is no asynchronous reply to lose. */
 	if (!pmd_devarg(PORT_A, "open=vfio")) {
 		lost(missed_get());
 		if (getenv("PMD_TEST_LONG") != NULL)

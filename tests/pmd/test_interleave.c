@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Errors at random while the application starts and stops queues and ports, reads counters and changes settings, and
- * another thread polls: no dead-lock, no mbuf lost, and in the end everything works.
+ * Random errors while one thread starts and stops queues and ports, reads counters and changes settings, and another
+ * one polls: no deadlock, no lost mbuf, and at the end all queues work.
  *
- * PMD_TEST_ROUNDS: how many acts (default 400); PMD_TEST_SEED: which.
+ * PMD_TEST_ROUNDS: number of actions (default 400); PMD_TEST_SEED: seed of their choice.
  */
 
 #include <pthread.h>
@@ -17,13 +17,13 @@
 #include "recover.h"
 
 #define POLLED 4
-/* No act may take longer: the machine may be slow, a dead-lock is for ever. */
-#define ACT_S 30
+/* An action that takes longer is a deadlock, even on a slow machine. */
+#define ACTION_S 30
 
-/* The application's own care: nobody polls a queue that is being stopped. */
+/* ethdev requires that the application does not poll a queue while it stops the queue. */
 static rte_spinlock_t rx_lock[POLLED], tx_lock[POLLED];
 static volatile bool polling = true;
-static uint64_t seed = 1, received, taken;
+static uint64_t seed = 1, received, accepted;
 
 static uint32_t
 below(uint32_t n)
@@ -46,7 +46,7 @@ poller(void *arg)
 			;
 		i = rte_eth_tx_burst(PORT_B, q, pkts, n);
 		rte_spinlock_unlock(&tx_lock[q]);
-		taken += i;
+		accepted += i;
 		rte_pktmbuf_free_bulk(pkts + i, n - i);
 		rte_spinlock_lock(&rx_lock[q]);
 		n = rte_eth_rx_burst(PORT_A, q, pkts, 8);
@@ -75,7 +75,7 @@ all_locks(bool take)
 }
 
 static void
-act_rx_queue(void)
+action_rx_queue(void)
 {
 	uint16_t q = below(POLLED);
 
@@ -86,7 +86,7 @@ act_rx_queue(void)
 }
 
 static void
-act_tx_queue(void)
+action_tx_queue(void)
 {
 	uint16_t q = below(POLLED);
 
@@ -97,7 +97,7 @@ act_tx_queue(void)
 }
 
 static void
-act_port(void)
+action_port(void)
 {
 	const uint16_t port = below(2);
 
@@ -108,7 +108,7 @@ act_port(void)
 }
 
 static void
-act_stats(void)
+action_stats(void)
 {
 	struct rte_eth_xstat xstats[1024];
 	struct rte_eth_stats s;
@@ -120,7 +120,7 @@ act_stats(void)
 }
 
 static void
-act_settings(void)
+action_settings(void)
 {
 	struct rte_eth_link link;
 
@@ -131,7 +131,7 @@ act_settings(void)
 }
 
 static void
-act_error(void)
+action_error(void)
 {
 	static const uint8_t syndromes[] = { 0x01, 0x02, 0x04, 0x05, 0x22 };
 
@@ -144,15 +144,15 @@ act_error(void)
 }
 
 static void
-act_damage(void)
+action_damage(void)
 {
 	CHECK_OK(emu_fault("on cqe.write match port=%u q=%cx%u count 1 do corrupt off=0x%x xor=0x%x", below(2),
 			   below(2) ? 'r' : 't', below(POLLED), 0x3c + below(4), 1 + below(255)));
 }
 
-static void (*const acts[])(void) = {
-	act_rx_queue, act_tx_queue, act_port, act_stats, act_stats, act_settings, act_error, act_error, act_error,
-	act_damage,
+static void (*const actions[])(void) = {
+	action_rx_queue, action_tx_queue, action_port, action_stats, action_stats, action_settings,
+	action_error, action_error, action_error, action_damage,
 };
 
 int
@@ -173,9 +173,9 @@ main(int argc, char **argv)
 	pmd_ports_up(&conf);
 	CHECK_OK(pthread_create(&thread, NULL, poller, NULL));
 	for (i = 0; i < n; i++) {
-		alarm(ACT_S);
+		alarm(ACTION_S);
 		begin = now_us();
-		acts[below(RTE_DIM(acts))]();
+		actions[below(RTE_DIM(actions))]();
 		longest_us = RTE_MAX(longest_us, now_us() - begin);
 		pass_us(below(3000)); /* A random phase. */
 	}
@@ -185,15 +185,15 @@ main(int argc, char **argv)
 	emu_fault_clear();
 	pmd_ports_down();
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
-	/* Dead queues are revived by the start. */
+	/* A start makes failed queues READY. */
 	pmd_ports_up(&conf);
 	for (q = 0; q < POLLED; q++) {
 		steer_to(q);
 		CHECK(send_bursts(q, 8) == 32 && drain_a(32, 1000) == 32, "queue %u does not work", q);
 	}
 	pmd_ports_down();
-	CHECK(received > 0 && taken >= received, "%" PRIu64 " taken, %" PRIu64 " received", taken, received);
-	printf("%u acts, the longest took %" PRIu64 " us; %" PRIu64 " packets taken, %" PRIu64 " received\n", n, longest_us,
-	       taken, received);
+	CHECK(received > 0 && accepted >= received, "%" PRIu64 " accepted, %" PRIu64 " received", accepted, received);
+	printf("%u actions, the longest took %" PRIu64 " us; %" PRIu64 " packets accepted, %" PRIu64 " received\n", n,
+	       longest_us, accepted, received);
 	return pmd_fini();
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Receive interrupts, as DPDK's l3fwd-power uses them: a thread polls, and when nothing comes orders an
- * interrupt and sleeps. No wake-up may be lost, whatever happens meanwhile.
+ * Receive interrupts, as DPDK's l3fwd-power uses them: a thread polls; if there is no packet it enables the interrupts
+ * of its queues and sleeps. No wake-up may be lost, in particular not during a stop, a repair or a removal.
  *
- * test_pmd_intr [removal]; PMD_TEST_ROUNDS: sleeps in the races.
+ * Usage: test_pmd_intr EAL-ARGUMENTS [-- removal]
+ * PMD_TEST_ROUNDS: number of frames in races(), and strict limits of the idle cost.
  */
 
 #include <dirent.h>
@@ -22,35 +23,38 @@
 #include "recover.h"
 
 #define NB_QUEUES 4
-/* A wake-up that has not come by then is lost, however busy the machine is. */
+/* A wake-up that has not come by then is lost, even on a busy machine. */
 #define LOST_MS 30000
 #define ROUNDS_DEFAULT 5000
 #define IDLE_MS 1000
 #define IDLE_STRICT_MS 10000
 #define SETTLE_MS 15000
 /*
- * Of the time, in hundredths: what a sleeping thread may take, and the whole process once it has
- * settled; at first, and on a machine with much else to do, it is more, but nothing spins.
+ * Limits of the processor time in percent of one core. IDLE_PERCENT: a sleeping thread and, in the strict form, the
+ * whole process. BUSY_PERCENT: the whole process in the default form, which does not wait until the clock has settled.
  */
 #define IDLE_PERCENT 2
-/* By default: three quarters of ten times stats_age_ms. */
-#define MISSED_ASLEEP_US 750000
 #define BUSY_PERCENT 15
+/* Period of the imissed queries while all queues sleep: three quarters of ten times the default of stats_age_ms. */
+#define MISSED_ASLEEP_US 750000
 #define MAX_THREADS 32
 
 static const struct pmd_conf one_queue = { .nb_rxq = 1, .nb_txq = 1, .rxq_intr = true };
 static const struct pmd_conf queues = { .nb_rxq = NB_QUEUES, .nb_txq = 1, .rxq_intr = true,
 					.rss_hf = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_UDP };
 
-/** A thread that polls, and sleeps in between. */
+/** A thread that polls, and sleeps while there are no packets. */
 struct sleeper {
 	pthread_t thread;
 	uint16_t nb_queues;
 	int epfd;
 	volatile bool quit;
-	volatile unsigned int asleep;	/**< Times that it went to sleep, */
-	volatile unsigned int wakes;	/**< and woke. */
-	volatile unsigned int lost, refused, got[NB_QUEUES], strange;
+	volatile unsigned int asleep;	/**< How often it went to sleep. */
+	volatile unsigned int wakes;	/**< How often it returned from the sleep. */
+	volatile unsigned int lost;	/**< Sleeps that ended by the timeout LOST_MS. */
+	volatile unsigned int refused;	/**< Failed calls of rte_eth_dev_rx_intr_enable(). */
+	volatile unsigned int got[NB_QUEUES]; /**< Packets by queue. */
+	volatile unsigned int invalid;	/**< Events with the data of no queue. */
 };
 
 static unsigned int
@@ -94,7 +98,7 @@ sleep_once(struct sleeper *s)
 	if (n <= 0)
 		s->lost++;
 	for (i = 0; i < n; i++)
-		s->strange += (uintptr_t)events[i].epdata.data >= s->nb_queues;
+		s->invalid += (uintptr_t)events[i].epdata.data >= s->nb_queues;
 	s->wakes++;
 }
 
@@ -107,7 +111,7 @@ sleeper_main(void *arg)
 	while (!s->quit) {
 		if (poll_queues(s) != 0)
 			continue;
-		/* A port that is stopped lets nobody sleep: who goes on has nothing to do there. */
+		/* Enabling fails on a stopped queue or port: the thread ends. */
 		if (!intr_on(s))
 			break;
 		sleep_once(s);
@@ -129,15 +133,15 @@ sleeper_start(struct sleeper *s, uint16_t nb_queues)
 	CHECK_OK(pthread_create(&s->thread, NULL, sleeper_main, s));
 }
 
-/* Joins a thread that something has woken, or a last frame will. */
+/* Joins a thread that was woken, or will be by a last frame. */
 static void
 sleeper_join(struct sleeper *s)
 {
 	uint64_t begin = now_us();
 
 	CHECK_OK(pthread_join(s->thread, NULL));
-	CHECK(now_us() - begin < LOST_MS * 1000ull / 2, "it slept on");
-	CHECK(s->lost == 0 && s->strange == 0, "%u wake-ups lost, %u strange", s->lost, s->strange);
+	CHECK(now_us() - begin < LOST_MS * 1000ull / 2, "the thread was not woken");
+	CHECK(s->lost == 0 && s->invalid == 0, "%u wake-ups lost, %u invalid events", s->lost, s->invalid);
 }
 
 static void
@@ -155,19 +159,19 @@ sleeper_stop(struct sleeper *s)
 	close(s->epfd);
 }
 
-/* Waits until a number is at least so large. */
+/* Waits until a counter is at least n. */
 static bool
-reaches(volatile unsigned int *what, unsigned int n)
+reaches(volatile unsigned int *count, unsigned int n)
 {
-	return AWAIT(*what >= n, LOST_MS);
+	return AWAIT(*count >= n, LOST_MS);
 }
 
-/* It is going to sleep, and had time to. */
+/* Waits until the thread sleeps, as far as that can be observed. */
 static void
 until_asleep(struct sleeper *s)
 {
-	CHECK(reaches(&s->asleep, s->wakes + 1), "it does not go to sleep");
-	pass_us(20000); /* Between the flag and the system call nothing can be observed. */
+	CHECK(reaches(&s->asleep, s->wakes + 1), "the thread does not go to sleep");
+	pass_us(20000); /* From the increment of the counter to the system call; nothing can be observed in between. */
 }
 
 /* ------------------------------------------------------------------ what is refused */
@@ -194,15 +198,15 @@ refusals(void)
 	CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
 	pmd_port_down(PORT_A);
 	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "stopped");
-	/* And back. */
+	/* Without interrupts again. */
 	CHECK_OK(pmd_port_up(PORT_A, &polled));
-	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "not configured any more");
-	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) < 0, "not configured any more");
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "no longer configured");
+	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) < 0, "no longer configured");
 	pmd_port_down(PORT_A);
 	close(epfd);
 }
 
-/* ------------------------------------------------------------------ first packet, and none */
+/* ------------------------------------------------------------------ single packets */
 
 static int
 wait_on(int epfd, int ms)
@@ -212,6 +216,7 @@ wait_on(int epfd, int ms)
 	return rte_epoll_wait(epfd, &event, 1, ms);
 }
 
+/* A packet wakes the thread if the interrupt is enabled, whether it arrives before or after the enabling. */
 static void
 first_packet(void)
 {
@@ -221,20 +226,20 @@ first_packet(void)
 	pmd_ports_up(&one_queue);
 	CHECK_OK(rte_eth_dev_rx_intr_ctl_q(PORT_A, 0, epfd, RTE_INTR_EVENT_ADD, NULL));
 	for (round = 0; round < 5; round++) {
-		/* Asleep before it comes. */
+		/* The packet arrives after the interrupt was enabled. */
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
-		CHECK(wait_on(epfd, 20) == 0, "woken by nothing");
+		CHECK(wait_on(epfd, 20) == 0, "woken without a packet");
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken");
 		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
 		CHECK(pmd_drain(PORT_A, 1, 1000, NULL) == 1, "no packet");
-		/* Not ordered: it wakes nobody. There already when ordered: it wakes at once. */
+		/* The packet arrives while the interrupt is disabled: no wake-up until it is enabled. */
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 		AWAIT_CERTAIN(rte_eth_rx_queue_count(PORT_A, 0) == 1);
-		CHECK(wait_on(epfd, 20) == 0, "woken though not ordered");
+		CHECK(wait_on(epfd, 20) == 0, "woken while the interrupt is disabled");
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
 		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken");
-		/* Ordered once more without a look at the queue. */
+		/* Enabled again without polling the queue. */
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
 		CHECK(wait_on(epfd, LOST_MS) == 1, "not woken again");
 		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
@@ -245,7 +250,7 @@ first_packet(void)
 	close(epfd);
 }
 
-/* Who reads the descriptor himself, and does not poll, is woken again by the next order. */
+/* An application that reads the event descriptor itself and does not poll is woken again after the next enabling. */
 static void
 own_reader(void)
 {
@@ -268,12 +273,15 @@ own_reader(void)
 		CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
 		CHECK(pmd_drain(PORT_A, 1, 1000, NULL) == 1, "no packet");
 	}
-	/* And not only by the control thread, which on a slow machine may have come before the order. */
+	/*
+	 * At least once by the enabling itself: a later wake-up may come from the control thread, which finds waiting
+	 * packets.
+	 */
 	CHECK(pmd_devarg(PORT_A, "open=vfio") || at_once > 0, "never woken at once");
 	pmd_ports_down();
 }
 
-/* ------------------------------------------------------------------ what idleness costs */
+/* ------------------------------------------------------------------ idle cost */
 
 /** Processor time of a thread. */
 struct usage {
@@ -298,7 +306,7 @@ tid_ns(long tid)
 	return ns;
 }
 
-/* All threads of the process, the emulator's as well: that is what a user sees in top. */
+/* Reads the processor time of all threads of the process, the emulator's included, as top shows it. */
 static unsigned int
 usage_begin(struct usage *u, unsigned int max)
 {
@@ -325,7 +333,7 @@ usage_begin(struct usage *u, unsigned int max)
 	return n;
 }
 
-/* What each took since; the sums of all, and of all but the emulator's, which on a card are not there. */
+/* Processor time since usage_begin(): of each thread, of all, and of all but the emulator's threads. */
 static void
 usage_end(struct usage *u, unsigned int n, uint64_t *all_ns, uint64_t *ours_ns)
 {
@@ -348,7 +356,7 @@ usage_print(const struct usage *u, unsigned int n, unsigned int ms)
 		printf("  %-16s %7.3f %%\n", u[i].name, u[i].ns / (ms * 1e4));
 }
 
-/* Both ports' queues have their interrupts ordered; nobody polls. */
+/* Processor time while the interrupts of all queues of both ports are enabled and no queue is polled. */
 static void
 idle(bool strict)
 {
@@ -366,18 +374,18 @@ idle(bool strict)
 	until_asleep(&s);
 	for (q = 0; q < NB_QUEUES; q++)
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_B, q));
-	/* Clocks are looked at more often at first. */
+	/* The clock is refreshed more often at first. */
 	if (strict)
 		pass_us(SETTLE_MS * 1000);
 	CHECK_OK(pthread_getcpuclockid(s.thread, &clock));
 	CHECK_OK(clock_gettime(clock, &ts));
 	thread_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;
 	n = usage_begin(usage, MAX_THREADS);
-	pass_us(ms * 1000); /* The period that is measured. */
+	pass_us(ms * 1000); /* The measured period. */
 	usage_end(usage, n, &all_ns, &ours_ns);
 	CHECK_OK(clock_gettime(clock, &ts));
 	thread_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec - thread_ns;
-	printf("idle for %u ms: the sleeping thread took %.3f %%, all threads together %.3f %%, without the emulator's %.3f %%\n",
+	printf("idle for %u ms: the sleeping thread took %.3f %%, all threads %.3f %%, all without the emulator's %.3f %%\n",
 	       ms, thread_ns / (ms * 1e4), all_ns / (ms * 1e4), ours_ns / (ms * 1e4));
 	if (strict || all_ns >= limit_ns)
 		usage_print(usage, n, ms);
@@ -390,7 +398,7 @@ idle(bool strict)
 	pmd_ports_down();
 }
 
-/* How often the device is asked for what its queues missed. The rule does nothing but count. */
+/* Counts the imissed queries for us microseconds; the fault rule only counts. */
 static uint64_t
 missed_queries(unsigned int us, uint64_t *passed_us)
 {
@@ -404,9 +412,9 @@ missed_queries(unsigned int us, uint64_t *passed_us)
 	return hits;
 }
 
-/* Of queues that all sleep little is asked, until one is awake. */
+/* imissed is queried rarely while the application sleeps on all queues, and at the normal rate if one is awake. */
 static void
-asked_seldom(void)
+queried_rarely(void)
 {
 	uint64_t passed_us, hits;
 	uint16_t q;
@@ -414,7 +422,7 @@ asked_seldom(void)
 	pmd_ports_up(&queues);
 	for (q = 0; q < NB_QUEUES; q++)
 		CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, q));
-	pass_us(200000); /* The rate before does not count. */
+	pass_us(200000); /* Queries that were due before the sleep. */
 	hits = missed_queries(1500000, &passed_us);
 	CHECK(hits > 0 && hits <= passed_us / MISSED_ASLEEP_US + 2, "%" PRIu64 " times in %" PRIu64 " us",
 	      hits, passed_us);
@@ -428,7 +436,7 @@ asked_seldom(void)
 
 /* ------------------------------------------------------------------ races */
 
-/* A frame for each sleep, sent at any moment around the order. */
+/* One frame for each sleep, sent at a random time around the enabling of the interrupt. */
 static void
 races(unsigned int rounds)
 {
@@ -451,7 +459,7 @@ races(unsigned int rounds)
 	CHECK(i == rounds, "frame %u was not received", i);
 	printf("%u frames in %.1f s: %u sleeps, %u wakes, %u lost\n", i, (now_us() - begin) / 1e6, s.asleep,
 	       s.wakes, s.lost);
-	CHECK(s.wakes >= rounds / 20, "it slept %u times only", s.wakes);
+	CHECK(s.wakes >= rounds / 20, "the thread slept only %u times", s.wakes);
 	sleeper_stop(&s);
 	pmd_ports_down();
 }
@@ -469,18 +477,18 @@ several_queues(void)
 		q = i % NB_QUEUES;
 		steer_to(q);
 		if (i % 3 == 0)
-			pass_us(100); /* Another phase between the sleeper and the frame. */
+			pass_us(100); /* Varies the phase between the sleep and the frame. */
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
-		CHECK(reaches(&s.got[q], i / NB_QUEUES + 1), "frame %u did not come to queue %u", i, q);
+		CHECK(reaches(&s.got[q], i / NB_QUEUES + 1), "frame %u not received on queue %u", i, q);
 	}
 	steer_to(0);
 	sleeper_stop(&s);
 	pmd_ports_down();
 }
 
-/* ------------------------------------------------------------------ what happens to sleepers */
+/* ------------------------------------------------------------------ stop, repair, lost events, removal */
 
-/* Stop wakes; what is in an epoll set stays there for the next start, and works. */
+/* A stop wakes the thread; a descriptor stays valid in the epoll set and works after the next start. */
 static void
 stop_start(void)
 {
@@ -492,7 +500,7 @@ stop_start(void)
 	sleeper_start(&s, 1);
 	for (round = 0; round < 6; round++) {
 		until_asleep(&s);
-		/* A port that is stopped may not be polled, and the thread knows; of a queue it is told. */
+		/* A stopped port must not be polled: end the thread. Of a stopped queue it learns when enabling fails. */
 		s.quit = round % 2 == 0;
 		s.refused = 0;
 		CHECK_OK(round % 2 ? rte_eth_dev_rx_queue_stop(PORT_A, 0) : rte_eth_dev_stop(PORT_A));
@@ -501,7 +509,7 @@ stop_start(void)
 		CHECK_OK(round % 2 ? rte_eth_dev_rx_queue_start(PORT_A, 0) : rte_eth_dev_start(PORT_A));
 		s.quit = false;
 		CHECK_OK(pthread_create(&s.thread, NULL, sleeper_main, &s));
-		/* Awake or asleep, whichever it is by now. */
+		/* The thread may be awake or asleep. */
 		got = s.got[0];
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 		CHECK(reaches(&s.got[0], got + 1), "not received after start");
@@ -510,14 +518,14 @@ stop_start(void)
 	pmd_ports_down();
 }
 
-/* A queue that fails under a sleeper is repaired though nobody polls, and goes on to wake. */
+/* A queue that fails while the application sleeps is repaired without a burst, and its interrupts work afterwards. */
 static void
 repaired(void)
 {
 	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 0);
 	static const char *const faults[] = {
-		"on cqe.write match port=0 q=rx1 count 1 do error syndrome=0x04", /* Its CQ goes on. */
-		"on cqe.write match port=0 q=rx1 count 1 do corrupt off=61 xor=0x55", /* A new CQ. */
+		"on cqe.write match port=0 q=rx1 count 1 do error syndrome=0x04", /* The CQ is kept. */
+		"on cqe.write match port=0 q=rx1 count 1 do corrupt off=61 xor=0x55", /* The CQ is replaced. */
 	};
 	unsigned int i, got;
 	struct sleeper s;
@@ -531,9 +539,9 @@ repaired(void)
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 		AWAIT_CERTAIN(pmd_xstat(PORT_A, "rx_q1_resets") != 0 || s.lost != 0);
 		emu_fault_clear();
-		/* That frame is lost, further ones are not. */
+		/* The frame with the error is lost, the following ones are not. */
 		for (got = s.got[1]; got < 5; got++) {
-			pass_us(2000); /* The queue's thread is likely to sleep again. */
+			pass_us(2000); /* The thread is likely to sleep again. */
 			CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
 			CHECK(reaches(&s.got[1], got + 1), "%s: not received after the repair", faults[i]);
 		}
@@ -544,8 +552,8 @@ repaired(void)
 }
 
 /*
- * An event that gets lost on its way: the driver sees that a packet waits. Of the interrupts of a device
- * without the kernel's driver one may as well be that of a command, which would never end.
+ * A lost event: the control thread finds the waiting packet and wakes the application. Through VFIO the second rule is
+ * left out: it could drop the interrupt of a command, which would then never end.
  */
 static void
 event_lost(void)
@@ -564,18 +572,18 @@ event_lost(void)
 		until_asleep(&s);
 		CHECK_OK(emu_fault("%s", faults[i]));
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
-		CHECK(reaches(&s.got[0], 2 * i + 1), "%s: it slept on", faults[i]);
+		CHECK(reaches(&s.got[0], 2 * i + 1), "%s: the thread was not woken", faults[i]);
 		CHECK(emu_fault_hits() == 1, "%" PRIu64 " hits", emu_fault_hits());
 		emu_fault_clear();
 		until_asleep(&s);
 		CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
-		CHECK(reaches(&s.got[0], 2 * i + 2), "%s: no interrupts any more", faults[i]);
+		CHECK(reaches(&s.got[0], 2 * i + 2), "%s: no further interrupts", faults[i]);
 	}
 	sleeper_stop(&s);
 	pmd_ports_down();
 }
 
-/* The last act of a run: a removed device does not come back. */
+/* A removal wakes the thread, and interrupts cannot be enabled afterwards. The device does not come back. */
 static void
 removal(void)
 {
@@ -590,7 +598,7 @@ removal(void)
 	until_asleep(&s);
 	CHECK_OK(emu_ctl("{\"cmd\":\"remove\",\"port\":0}"));
 	sleeper_join(&s);
-	CHECK(s.refused != 0, "it may sleep on a device that is gone");
+	CHECK(s.refused != 0, "interrupts can be enabled on a removed device");
 	close(s.epfd);
 	pmd_ports_down();
 }
@@ -610,7 +618,7 @@ main(int argc, char **argv)
 	first_packet();
 	own_reader();
 	idle(rounds != NULL);
-	asked_seldom();
+	queried_rarely();
 	several_queues();
 	stop_start();
 	repaired();

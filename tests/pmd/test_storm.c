@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Errors without end on one queue: bounded resets, bounded lines, then the queue is dead; others notice nothing. */
+/*
+ * One queue fails all the time: the number of resets and of log lines is bounded, then the queue is FAILED until it is
+ * stopped and started. Other queues are not affected.
+ */
 
 #include <stdio.h>
 
 #include "recover.h"
 
+/* Frames that are too long for their WQEs, how many of them are in flight, and how long the last may take. */
 #define LONG_FRAMES 2000
-/* Of them on their way at a time, and how long they may be after the last was sent. */
 #define LONG_FLYING 64
 #define LONG_LATE_US 200000
 
-/* Each WQE fails: at most two resets a second, then the queue is dead; others go on; a start revives it. */
+/* Every WQE of a send queue fails: at most two resets per second, then the queue is FAILED; a start makes it READY. */
 static void
 storm(const struct pmd_conf *conf)
 {
@@ -23,28 +26,28 @@ storm(const struct pmd_conf *conf)
 	begin = now_us();
 	lost = stats(PORT_B).oerrors;
 	for (sent = 0; queue_events - events < 5 && now_us() - begin < 10000000; ) {
-		sent += send_bursts(STORMY, 1);
+		sent += send_bursts(STORM_QUEUE, 1);
 		others += send_bursts(1, 1);
 		others -= drain_a(4, 100);
 	}
-	CHECK(now_us() - begin > 1000000, "dead after %" PRIu64 " us: more than two resets a second", now_us() - begin);
+	CHECK(now_us() - begin > 1000000, "failed after %" PRIu64 " us: more than two resets a second", now_us() - begin);
 	resets = pmd_xstat(PORT_B, "tx_q15_resets");
 	CHECK(resets == 4, "%" PRIu64 " resets of five failures", resets);
 	CHECK(others == 0, "%u packets of another queue lost", others);
-	CHECK(send_bursts(STORMY, 1) == 0, "a dead queue takes packets");
+	CHECK(send_bursts(STORM_QUEUE, 1) == 0, "a failed queue accepts packets");
 	CHECK(queue_events - events == 5, "%u events", queue_events - events);
 	CHECK(pmd_xstat(PORT_B, "tx_q1_resets") == 0, "another queue was reset");
 	emu_fault_clear();
-	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, STORMY));
+	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, STORM_QUEUE));
 	CHECK(stats(PORT_B).oerrors - lost == sent, "%" PRIu64 " lost of %u", stats(PORT_B).oerrors - lost, sent);
-	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, STORMY));
-	CHECK(send_bursts(STORMY, 8) == 32, "does not take");
-	CHECK(drain_a(32, 1000) == 32, "does not send after its revival");
+	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, STORM_QUEUE));
+	CHECK(send_bursts(STORM_QUEUE, 8) == 32, "packets not accepted after start");
+	CHECK(drain_a(32, 1000) == 32, "packets not sent after start");
 	pmd_ports_down();
 	printf("storm: %u packets lost, %" PRIu64 " resets\n", sent, resets);
 }
 
-/* Log lines of the driver, while they go to a file of their own. */
+/* Receives the driver's log lines between log_begin() and log_end(). */
 static FILE *log_file;
 
 static void
@@ -68,14 +71,14 @@ log_end(const char *what)
 	return lines;
 }
 
-/* Polls the queue of errors; how many the port has counted. */
+/* Polls STORM_QUEUE and returns the port's ierrors. */
 static uint64_t
 errors_polled(void)
 {
 	struct rte_mbuf *m;
 
 	for (unsigned int i = 0; i < 16; i++)
-		if (rte_eth_rx_burst(PORT_A, STORMY, &m, 1) == 1)
+		if (rte_eth_rx_burst(PORT_A, STORM_QUEUE, &m, 1) == 1)
 			rte_pktmbuf_free(m);
 	return stats(PORT_A).ierrors;
 }
@@ -91,7 +94,7 @@ rx_storm(const struct pmd_conf *conf)
 	uint64_t begin, took_us, errors, counted = 0;
 
 	pmd_ports_up(conf);
-	steer_both(1, STORMY);
+	steer_both(1, STORM_QUEUE);
 	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 do error syndrome=0x04"));
 	log_begin();
 	for (begin = now_us(); queue_events - events < 5 && now_us() - begin < 10000000; ) {
@@ -107,16 +110,16 @@ rx_storm(const struct pmd_conf *conf)
 	CHECK(took_us > 1000000 && lines >= 5 && lines <= 10 * (1 + took_us / 1000000), "%u lines in %" PRIu64 " us", lines,
 	      took_us);
 	emu_fault_clear();
-	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, STORMY));
-	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, STORMY));
-	/* Too long for their WQEs, one by one: counted and gone. The cable may still hold frames of before. */
-	steer_to(STORMY);
+	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, STORM_QUEUE));
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, STORM_QUEUE));
+	/* Frames that are too long for their WQEs are counted and dropped. First drain the frames sent so far. */
+	steer_to(STORM_QUEUE);
 	(void)drain_a(10000, LONG_LATE_US / 1000);
 	errors = stats(PORT_A).ierrors;
 	CHECK_OK(emu_fault("on cqe.write match port=0 q=rx15 do error syndrome=0x01"));
 	log_begin();
 	begin = now_us();
-	/* A cable holds frames for so long only: a machine that is busy with other things misses some. */
+	/* The emulated cable drops frames that wait too long, so on a busy machine some of those sent do not arrive. */
 	for (sent = 0; counted < LONG_FRAMES && now_us() - begin < 10000000; counted = errors_polled() - errors)
 		if (sent < counted + LONG_FLYING)
 			sent += send_bursts(0, 1);
@@ -125,7 +128,7 @@ rx_storm(const struct pmd_conf *conf)
 	CHECK(log_end("port 0 ") == 0, "lines for packets that are too long");
 	CHECK(counted >= LONG_FRAMES && counted <= sent, "%" PRIu64 " counted, %u sent", counted, sent);
 	emu_fault_clear();
-	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "not as before");
+	CHECK(send_bursts(0, 8) == 32 && drain_a(32, 1000) == 32, "queue does not receive");
 	pmd_ports_down();
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
 	printf("rx storm: 4 resets, %u lines in %" PRIu64 " us\n", lines, took_us);
