@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Timestamps while threads of the driver and of EAL are held up, and while the clock page is wrong: right or absent.
+ * Rx timestamps are right or absent, but never wrong: while threads of the driver and of EAL are blocked, and while the
+ * clock page has faults.
  *
  * Usage: test_pmd_clock EAL-ARGUMENTS -- refresh|faults
  */
@@ -16,9 +17,9 @@
 #include "emu_ctl.h"
 #include "pmd_test.h"
 
-/* A stamp lies between the sending and the reception by the host's clock, and this much beside. */
+/* A right stamp is at most this far outside the time from the sending to the reception, by the host's clock. */
 #define NEAR_NS INT64_C(100000000)
-/* A line is valid for 2 s after a refresh; a busy machine may notice the end later. */
+/* A snapshot expires 2 s after a refresh; a busy machine may notice that later. */
 #define VALID_MS 2000
 #define QUERIES "on cmd.exit match op=QUERY_Q_COUNTER port=0 "
 
@@ -34,17 +35,17 @@ host_ns(void)
 	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
 }
 
-/* When the last frame was about to be sent, and had been received, by the host's clock. */
+/* Time before the last frame was sent and after it was received, by the host's clock. */
 static int64_t sent_ns, received_ns;
 
-/* How far a time lies outside of these. */
+/* How far a time is outside of sent_ns .. received_ns; negative if before. */
 static int64_t
 off_ns(int64_t ns)
 {
 	return ns < sent_ns ? ns - sent_ns : ns > received_ns ? ns - received_ns : 0;
 }
 
-/* Sends a frame over the cable; its stamp, 0: absent. */
+/* Sends a frame from PORT_B to PORT_A and returns its Rx timestamp; 0 if it has none. */
 static int64_t
 stamp_get(void)
 {
@@ -64,7 +65,7 @@ stamp_get(void)
 	return stamp;
 }
 
-/* Present and right, the present time too. */
+/* The timestamp of a frame is present and right, and so is the time of rte_eth_read_clock(). */
 static void
 expect_right(const char *when)
 {
@@ -79,15 +80,15 @@ expect_right(const char *when)
 	CHECK(llabs(off_ns(now)) < NEAR_NS, "%s: the time is off by %" PRId64 " ns", when, off_ns(now));
 }
 
-/* Absent, and counted as such. */
+/* The timestamp of a frame is absent and counted as absent; rte_eth_read_clock() fails. */
 static void
 expect_absent(const char *when)
 {
 	uint64_t absent = pmd_xstat(PORT_A, "rx_timestamps_absent"), now;
 
-	CHECK(stamp_get() == 0, "%s: still there", when);
+	CHECK(stamp_get() == 0, "%s: timestamp present", when);
 	CHECK(pmd_xstat(PORT_A, "rx_timestamps_absent") == absent + 1, "%s: not counted", when);
-	CHECK(rte_eth_read_clock(PORT_A, &now) == -EAGAIN, "%s: the time is told", when);
+	CHECK(rte_eth_read_clock(PORT_A, &now) == -EAGAIN, "%s: a time is returned", when);
 }
 
 static bool
@@ -98,13 +99,13 @@ usable(void)
 	return rte_eth_read_clock(PORT_A, &now) == 0;
 }
 
-/* Milliseconds until usable() is as wanted; at most max_ms. */
+/* Milliseconds until usable() returns the given value; at most max_ms. */
 static unsigned int
-wait_until(bool want, unsigned int max_ms)
+wait_until(bool value, unsigned int max_ms)
 {
 	unsigned int ms;
 
-	for (ms = 0; ms < max_ms && usable() != want; ms += 10)
+	for (ms = 0; ms < max_ms && usable() != value; ms += 10)
 		pass_us(10000);
 	return ms;
 }
@@ -117,7 +118,7 @@ sleep_ms(unsigned int ms)
 
 /* ------------------------------------------------------------------ refresh */
 
-/* What keeps a thread from its work until it is released. */
+/* Blocks a thread: `in` is set when it is blocked, `go` releases it. */
 struct hold {
 	bool in, go;
 };
@@ -137,7 +138,7 @@ hold_wait(const struct hold *hold)
 	AWAIT_CERTAIN(__atomic_load_n(&hold->in, __ATOMIC_ACQUIRE));
 }
 
-/* Stamps stay right for twice the validity of a line, and the clock does not expire. */
+/* Timestamps stay right for twice the validity of a snapshot, and the clock does not expire. */
 static void
 expect_right_long(const char *when)
 {
@@ -150,7 +151,7 @@ expect_right_long(const char *when)
 	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired, "%s: expired", when);
 }
 
-/* A callback of the application blocks EAL's interrupt thread. */
+/* A callback of the application blocks EAL's interrupt thread: refreshes do not depend on that thread. */
 static void
 interrupt_thread_held(void)
 {
@@ -158,29 +159,29 @@ interrupt_thread_held(void)
 
 	CHECK_OK(rte_eal_alarm_set(1, hold_here, &hold));
 	hold_wait(&hold);
-	expect_right_long("EAL's interrupt thread is held");
+	expect_right_long("EAL's interrupt thread is blocked");
 	__atomic_store_n(&hold.go, true, __ATOMIC_RELEASE);
 }
 
 /*
- * Every firmware command of a port takes longer than a line is valid: those for the counters hold the worker, and
- * neither this port's clock nor another one's expires.
+ * Every firmware command of a port takes longer than a snapshot is valid. The counter queries block the port's worker,
+ * but no port's clock expires, because the control thread refreshes the clocks and issues no commands.
  */
 static void
 commands_held(unsigned int port)
 {
 	CHECK_OK(emu_fault("on cmd.entry match port=%u do delay us=%u", port, 3 * VALID_MS * 1000));
 	for (unsigned int ms = 0; ms < 20000 && emu_fault_hits() == 0; ms += 10) {
-		/* Makes the worker query them now. */
+		/* Makes the worker query the counters now. */
 		(void)pmd_xstat(port == 0 ? PORT_A : PORT_B, "device_counters_age_us");
 		sleep_ms(10);
 	}
-	CHECK(emu_fault_hits() > 0, "no command was held");
-	expect_right_long(port == 0 ? "commands of the port are held" : "commands of the other port are held");
+	CHECK(emu_fault_hits() > 0, "no command was delayed");
+	expect_right_long(port == 0 ? "commands of the port are delayed" : "commands of the other port are delayed");
 	emu_fault_clear();
 }
 
-/* Where the control thread is held: it logs that the device refuses a query, and the log blocks. */
+/* Blocks the control thread: it logs a refused query, and log_line() blocks. */
 static struct hold log_hold;
 
 static ssize_t
@@ -202,7 +203,10 @@ control_thread_hold(void)
 	emu_fault_clear();
 }
 
-/* Without refreshes stamps are absent after the validity, counted once, and back with the next refresh. */
+/*
+ * Without refreshes the snapshot expires: timestamps are absent, clock_expired is incremented once, and timestamps are
+ * present again after the next refresh.
+ */
 static void
 control_thread_held(void)
 {
@@ -243,8 +247,8 @@ test_refresh(void)
 /* ------------------------------------------------------------------ faults of the clock page */
 
 /*
- * Six seconds of frames while the page is torn, flips, freezes or jumps (--fault): each stamp is right, or absent
- * and counted, or by a source that is known to have stepped.
+ * Frames for six seconds while the clock page is torn, flips, freezes or jumps (fault rule of the command line). Each
+ * timestamp is right, or absent and counted, or it follows a step that clock_steps reports.
  */
 static void
 test_faults(void)
@@ -264,8 +268,8 @@ test_faults(void)
 		stepped = stepped || pmd_xstat(PORT_A, "clock_steps") != 0;
 		CHECK(stepped, "off by %" PRId64 " ns, and no step is reported", off_ns(stamp));
 	}
-	CHECK(pmd_xstat(PORT_A, "rx_timestamps_absent") == absent_before + absent, "absent ones are not counted");
-	printf("%" PRIu64 " frames, %" PRIu64 " without a stamp, %" PRIu64 " after a step; clock_steps %" PRIu64
+	CHECK(pmd_xstat(PORT_A, "rx_timestamps_absent") == absent_before + absent, "absent timestamps are not counted");
+	printf("%" PRIu64 " frames, %" PRIu64 " without a timestamp, %" PRIu64 " after a step; clock_steps %" PRIu64
 	       ", clock_expired %" PRIu64 ", clock_busy %" PRIu64 "\n", frames, absent, moved,
 	       pmd_xstat(PORT_A, "clock_steps"), pmd_xstat(PORT_A, "clock_expired"),
 	       pmd_xstat(PORT_A, "clock_busy"));

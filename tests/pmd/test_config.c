@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What a port says of itself holds, and what it cannot is refused and leaves nothing behind. */
+/*
+ * Configuration: the values of rte_eth_dev_info_get() are right, and a configuration that is not supported is refused,
+ * keeps no mbufs and leaves the port usable.
+ */
 
 #include <rte_cycles.h>
 
@@ -137,7 +140,7 @@ setup_bad(void)
 	tx.tx_free_thresh = 96;
 	CHECK_OK(txq(128, &tx));
 
-	/* Mbufs too small for the MTU: said at start, and the port still works afterwards. */
+	/* Mbufs that are too small for the MTU: the start fails, and the port can be set up and started afterwards. */
 	tiny = rte_pktmbuf_pool_create("tiny", 511, 0, 0, RTE_PKTMBUF_HEADROOM + 512, SOCKET_ID_ANY);
 	CHECK(tiny != NULL, "no mempool");
 	CHECK_OK(rxq(128, NULL, tiny));
@@ -148,7 +151,7 @@ setup_bad(void)
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK(rte_mempool_in_use_count(tiny) == 0, "mbufs held");
 
-	/* More descriptors than mbufs. */
+	/* The mempool has fewer mbufs than the ring has descriptors. */
 	CHECK_OK(configure(1, 1, &(struct rte_eth_conf){
 		.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER }));
 	CHECK_OK(rxq(1024, NULL, tiny));
@@ -170,7 +173,7 @@ size_passes(uint16_t bytes)
 	return pmd_arrives(&f);
 }
 
-/* As many segments as the port says it can send. */
+/* A frame of nb_seg_max segments is sent. */
 static void
 segments(void)
 {
@@ -182,12 +185,12 @@ segments(void)
 	f.bytes = max * 100;
 	m = pmd_frame_make(&f, 100);
 	CHECK(m != NULL && m->nb_segs == max, "frame of %u segments", max);
-	CHECK(rte_eth_tx_burst(PORT_B, 0, &m, 1) == 1, "%u segments not taken", max);
+	CHECK(rte_eth_tx_burst(PORT_B, 0, &m, 1) == 1, "%u segments not sent", max);
 	if (pmd_recv(PORT_A, 0, &m, 1, 2000) == 1) {
-		CHECK(m->pkt_len == f.bytes, "%u bytes of %u came", m->pkt_len, f.bytes);
+		CHECK(m->pkt_len == f.bytes, "%u bytes of %u received", m->pkt_len, f.bytes);
 		rte_pktmbuf_free(m);
 	} else {
-		CHECK(false, "%u segments did not come", max);
+		CHECK(false, "%u segments not received", max);
 	}
 	CHECK(pmd_xstat(PORT_B, "tx_dropped") == dropped, "dropped");
 }
@@ -211,11 +214,11 @@ mtu(void)
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 9000));
 	CHECK(rte_eth_dev_set_mtu(PORT_A, 67) < 0, "MTU 67");
 	CHECK(rte_eth_dev_set_mtu(PORT_A, info.max_mtu + 1) < 0, "MTU %u", info.max_mtu + 1);
-	CHECK(size_passes(1518), "1518 bytes, after refusals");
+	CHECK(size_passes(1518), "1518 bytes, after refused MTUs");
 	pmd_ports_down();
 	conf.mtu = 1500;
 	pmd_ports_up(&conf);
-	CHECK(rte_eth_dev_set_mtu(PORT_A, 9000) == -EBUSY, "more segments while running");
+	CHECK(rte_eth_dev_set_mtu(PORT_A, 9000) == -EBUSY, "MTU that needs more segments while running");
 	pmd_ports_down();
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 9000));
 	CHECK_OK(rte_eth_dev_start(PORT_A));
@@ -240,19 +243,19 @@ link_state(void)
 	CHECK_OK(rte_eth_dev_set_link_up(PORT_A));
 	CHECK_OK(rte_eth_link_get(PORT_A, &link));
 	CHECK(link.link_status == RTE_ETH_LINK_UP, "down after set_link_up");
-	CHECK(size_passes(64), "frame after the link came back");
-	/* Starting brings up an interface that is found down. */
+	CHECK(size_passes(64), "frame after set_link_up");
+	/* A start brings the interface up. */
 	CHECK_OK(rte_eth_dev_set_link_down(PORT_A));
 	pmd_port_down(PORT_A);
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK_OK(rte_eth_link_get(PORT_A, &link));
 	CHECK(link.link_status == RTE_ETH_LINK_UP, "down after start");
-	CHECK(size_passes(64), "frame after start raised the interface");
+	CHECK(size_passes(64), "frame after start");
 	pmd_ports_down();
 }
 
 static void
-small_things(void)
+queue_queries(void)
 {
 	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = 128 };
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
@@ -269,18 +272,18 @@ small_things(void)
 	CHECK_OK(rte_eth_tx_burst_mode_get(PORT_A, 0, &mode));
 	printf("Tx burst: %s\n", mode.info);
 	CHECK_OK(rte_eth_read_clock(PORT_A, &first));
-	pass_us(20000); /* The period that the clock measures. */
+	pass_us(20000); /* The period that the device's clock measures. */
 	CHECK_OK(rte_eth_read_clock(PORT_A, &later));
 	CHECK(later > first && later - first >= 15000000 && later - first < 2000000000,
 	      "20 ms are %" PRIu64, later - first);
-	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 0, "%d before", rte_eth_rx_queue_count(PORT_A, 0));
+	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 0, "%d packets before", rte_eth_rx_queue_count(PORT_A, 0));
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 0) == RTE_ETH_RX_DESC_AVAIL, "status");
 	CHECK(rte_eth_tx_descriptor_status(PORT_A, 0, 0) == RTE_ETH_TX_DESC_DONE, "status");
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 128) < 0, "descriptor 128 of 128");
 	for (i = 0; i < 10; i++)
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
 	(void)AWAIT(rte_eth_rx_queue_count(PORT_A, 0) == 10, 2000);
-	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 10, "%d wait", rte_eth_rx_queue_count(PORT_A, 0));
+	CHECK(rte_eth_rx_queue_count(PORT_A, 0) == 10, "%d packets", rte_eth_rx_queue_count(PORT_A, 0));
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 9) == RTE_ETH_RX_DESC_DONE, "status");
 	CHECK(rte_eth_rx_descriptor_status(PORT_A, 0, 10) == RTE_ETH_RX_DESC_AVAIL, "status");
 	CHECK(rte_eth_tx_done_cleanup(PORT_B, 0, 0) >= 0, "cleanup");
@@ -298,6 +301,6 @@ main(int argc, char **argv)
 	setup_bad();
 	mtu();
 	link_state();
-	small_things();
+	queue_queries();
 	return pmd_fini();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Grammar of the device arguments: what is taken, what is refused, and the one line that says why. */
+/* Parser of the devargs: accepted and refused strings, and the one log line of a refused string. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ int mlxpmd_logtype;
 
 #define AUTO MLXPMD_BURST_AUTO
 #define SCALAR MLXPMD_BURST_SCALAR
-#define CHOSEN MDV_CLOCK_AUTO
+#define CLOCK_AUTO MDV_CLOCK_AUTO
 #define RAW MDV_CLOCK_RAW
 #define BURSTS "allowed are auto, scalar"
 #define CLOCKS "allowed are auto, page, host, realtime, raw"
@@ -25,28 +25,28 @@ static const struct {
 	const char *args;
 	int rc;
 	struct mlxpmd_devargs want;
-	const char *line;	/**< The whole message, NULL: none. */
+	const char *line;	/**< The whole log line without the prefix; NULL: none. */
 } cases[] = {
-	{ "", 0, { AUTO, AUTO, CHOSEN }, NULL },
-	{ "rx_burst=auto", 0, { AUTO, AUTO, CHOSEN }, NULL },
-	{ "rx_burst=scalar", 0, { SCALAR, AUTO, CHOSEN }, NULL },
-	{ "tx_burst=scalar", 0, { AUTO, SCALAR, CHOSEN }, NULL },
+	{ "", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
+	{ "rx_burst=auto", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
+	{ "rx_burst=scalar", 0, { SCALAR, AUTO, CLOCK_AUTO }, NULL },
+	{ "tx_burst=scalar", 0, { AUTO, SCALAR, CLOCK_AUTO }, NULL },
 	{ "clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
-	{ "clock=auto", 0, { AUTO, AUTO, CHOSEN }, NULL },
+	{ "clock=auto", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
 	{ "clock=page", 0, { AUTO, AUTO, MDV_CLOCK_PAGE }, NULL },
 	{ "clock=host", 0, { AUTO, AUTO, MDV_CLOCK_HOST }, NULL },
 	{ "clock=realtime", 0, { AUTO, AUTO, MDV_CLOCK_REALTIME }, NULL },
 	{ "clock=raw,tx_burst=scalar,rx_burst=scalar", 0, { SCALAR, SCALAR, RAW }, NULL },
-	{ "open=verbs", 0, { AUTO, AUTO, CHOSEN, MDV_OPEN_VERBS }, NULL },
-	{ "open=vfio", 0, { AUTO, AUTO, CHOSEN, MDV_OPEN_VFIO }, NULL },
-	{ "class=eth", 0, { AUTO, AUTO, CHOSEN }, NULL },
-	{ "class=eth,rx_burst=scalar", 0, { SCALAR, AUTO, CHOSEN }, NULL },
+	{ "open=verbs", 0, { AUTO, AUTO, CLOCK_AUTO, MDV_OPEN_VERBS }, NULL },
+	{ "open=vfio", 0, { AUTO, AUTO, CLOCK_AUTO, MDV_OPEN_VFIO }, NULL },
+	{ "class=eth", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
+	{ "class=eth,rx_burst=scalar", 0, { SCALAR, AUTO, CLOCK_AUTO }, NULL },
 	{ "driver=net_mlxpmd,clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
-	/* Meant for somebody else: not ours, not an error. */
+	/* For another driver: the device is not probed, without an error. */
 	{ "class=crypto", 1, { 0 }, "left to another driver: class=crypto is not eth" },
 	{ "class=eth:vdpa", 1, { 0 }, "left to another driver: class=eth:vdpa is not eth" },
 	{ "driver=net_mlx5", 1, { 0 }, "left to another driver: driver=net_mlx5 is not net_mlxpmd" },
-	/* Mistakes. */
+	/* Invalid. */
 	{ "rx_burst=fast", -EINVAL, { 0 }, "devarg rx_burst=fast: " BURSTS },
 	{ "tx_burst=AUTO", -EINVAL, { 0 }, "devarg tx_burst=AUTO: " BURSTS },
 	{ "tx_burst=", -EINVAL, { 0 }, "devarg tx_burst=: " BURSTS },
@@ -143,7 +143,7 @@ check_ages(void)
 	return failed;
 }
 
-/* Any string is answered with at most one line, and a mistake with exactly one. */
+/* Random strings: an accepted one logs nothing, every other one logs exactly one line. */
 static unsigned int
 check_random(unsigned int rounds)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What comes up is what was asked for: addresses, broadcast, multicast, promiscuous, VLANs. */
+/* Rx filters: a port receives only the frames that its addresses, promiscuous mode and VLAN filter select. */
 
 #include "pmd_test.h"
 
@@ -11,9 +11,9 @@ static const struct rte_ether_addr group_a = { { 0x01, 0x00, 0x5e, 0x00, 0x00, 0
 static const struct rte_ether_addr group_b = { { 0x33, 0x33, 0x00, 0x00, 0x00, 0x0b } };
 static const struct rte_ether_addr broadcast = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
 
-/* Three kinds of traffic, since each class has rules of its own. */
+/* Whether PORT_A receives frames with this destination (NULL: its own) and VLAN. Each kind has its own steering rules. */
 static bool
-comes(const struct rte_ether_addr *dst, int vlan)
+arrives(const struct rte_ether_addr *dst, int vlan)
 {
 	static const struct { uint16_t type; uint8_t proto; } kinds[] = {
 		{ RTE_ETHER_TYPE_IPV4, IPPROTO_UDP }, { RTE_ETHER_TYPE_IPV4, IPPROTO_TCP },
@@ -32,7 +32,7 @@ comes(const struct rte_ether_addr *dst, int vlan)
 		f.proto = kinds[i].proto;
 		n += pmd_arrives(&f);
 	}
-	CHECK(n == 0 || n == RTE_DIM(kinds), "%u of %zu kinds came", n, RTE_DIM(kinds));
+	CHECK(n == 0 || n == RTE_DIM(kinds), "%u of %zu kinds received", n, RTE_DIM(kinds));
 	return n == RTE_DIM(kinds);
 }
 
@@ -41,25 +41,25 @@ unicast(void)
 {
 	struct rte_ether_addr own, addr;
 
-	CHECK(comes(NULL, -1), "own address");
-	CHECK(!comes(&foreign, -1), "foreign address");
-	CHECK(comes(&broadcast, -1), "broadcast");
+	CHECK(arrives(NULL, -1), "own address");
+	CHECK(!arrives(&foreign, -1), "foreign address");
+	CHECK(arrives(&broadcast, -1), "broadcast");
 
 	addr = second;
 	CHECK_OK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 0));
-	CHECK(comes(&second, -1), "second address");
-	CHECK(!comes(&foreign, -1), "foreign address with a second one set");
+	CHECK(arrives(&second, -1), "second address");
+	CHECK(!arrives(&foreign, -1), "foreign address with a second one set");
 	CHECK_OK(rte_eth_dev_mac_addr_remove(PORT_A, &addr));
-	CHECK(!comes(&second, -1), "second address, removed");
+	CHECK(!arrives(&second, -1), "second address, removed");
 
 	CHECK_OK(rte_eth_macaddr_get(PORT_A, &own));
 	addr = third;
 	CHECK_OK(rte_eth_dev_default_mac_addr_set(PORT_A, &addr));
-	CHECK(comes(&third, -1), "new default address");
-	CHECK(!comes(&own, -1), "old default address");
+	CHECK(arrives(&third, -1), "new default address");
+	CHECK(!arrives(&own, -1), "old default address");
 	CHECK_OK(rte_eth_dev_default_mac_addr_set(PORT_A, &own));
-	CHECK(comes(&own, -1), "own address again");
-	CHECK(!comes(&third, -1), "other default address, given up");
+	CHECK(arrives(&own, -1), "own address again");
+	CHECK(!arrives(&third, -1), "previous default address");
 	addr = group_a;
 	CHECK(rte_eth_dev_default_mac_addr_set(PORT_A, &addr) < 0, "group address as default");
 	CHECK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 0) < 0, "group address as second");
@@ -73,33 +73,33 @@ multicast(void)
 	struct rte_ether_addr list[2] = { group_a, group_b }, many[200];
 	unsigned int i;
 
-	CHECK(!comes(&group_a, -1), "group not asked for");
+	CHECK(!arrives(&group_a, -1), "group not in the list");
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, list, 2));
-	CHECK(comes(&group_a, -1), "first group");
-	CHECK(comes(&group_b, -1), "second group");
+	CHECK(arrives(&group_a, -1), "first group");
+	CHECK(arrives(&group_b, -1), "second group");
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, &list[1], 1));
-	CHECK(!comes(&group_a, -1), "first group, left");
-	CHECK(comes(&group_b, -1), "second group, kept");
+	CHECK(!arrives(&group_a, -1), "first group, removed");
+	CHECK(arrives(&group_b, -1), "second group, kept");
 	CHECK_OK(rte_eth_allmulticast_enable(PORT_A));
-	CHECK(comes(&group_a, -1), "all multicast");
-	CHECK(comes(&broadcast, -1), "broadcast with all multicast");
-	CHECK(!comes(&foreign, -1), "foreign address with all multicast");
+	CHECK(arrives(&group_a, -1), "all multicast");
+	CHECK(arrives(&broadcast, -1), "broadcast with all multicast");
+	CHECK(!arrives(&foreign, -1), "foreign address with all multicast");
 	CHECK_OK(rte_eth_allmulticast_disable(PORT_A));
-	CHECK(!comes(&group_a, -1), "all multicast off");
+	CHECK(!arrives(&group_a, -1), "all multicast off");
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, NULL, 0));
-	CHECK(!comes(&group_b, -1), "list emptied");
+	CHECK(!arrives(&group_b, -1), "list emptied");
 
 	list[0] = second;
 	CHECK(rte_eth_dev_set_mc_addr_list(PORT_A, list, 1) < 0, "unicast in the multicast list");
 	for (i = 0; i < RTE_DIM(many); i++)
 		many[i] = (struct rte_ether_addr){ { 0x01, 0, 0x5e, 1, 1, i } };
-	CHECK(rte_eth_dev_set_mc_addr_list(PORT_A, many, RTE_DIM(many)) < 0, "too long a list");
+	CHECK(rte_eth_dev_set_mc_addr_list(PORT_A, many, RTE_DIM(many)) < 0, "list of 200 groups");
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, many, 128));
-	CHECK(comes(&many[127], -1), "last of 128 groups");
+	CHECK(arrives(&many[127], -1), "last of 128 groups");
 	for (i = 0; i < 128; i++)
 		many[i].addr_bytes[3] = 2;
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, many, 128));
-	CHECK(comes(&many[127], -1), "last of 128 others");
+	CHECK(arrives(&many[127], -1), "last of 128 others");
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, NULL, 0));
 }
 
@@ -108,14 +108,14 @@ promiscuous(void)
 {
 	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
 	CHECK(rte_eth_promiscuous_get(PORT_A) == 1, "state");
-	CHECK(comes(&foreign, -1), "foreign address");
-	CHECK(comes(&group_a, -1), "group");
-	CHECK(comes(NULL, 100), "VLAN");
+	CHECK(arrives(&foreign, -1), "foreign address");
+	CHECK(arrives(&group_a, -1), "group");
+	CHECK(arrives(NULL, 100), "VLAN");
 	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
-	CHECK(!comes(&foreign, -1), "foreign address afterwards");
+	CHECK(!arrives(&foreign, -1), "foreign address afterwards");
 }
 
-/* What was asked for outlives a stop. */
+/* The configuration is kept across a stop and start. */
 static void
 restart(void)
 {
@@ -124,13 +124,13 @@ restart(void)
 	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_start(PORT_A));
-	CHECK(comes(&foreign, -1), "promiscuous after a restart");
+	CHECK(arrives(&foreign, -1), "promiscuous after a restart");
 	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_mac_addr_add(PORT_A, &addr, 0));
 	CHECK_OK(rte_eth_dev_start(PORT_A));
-	CHECK(comes(&second, -1), "address added while stopped");
-	CHECK(!comes(&foreign, -1), "foreign address after a restart");
+	CHECK(arrives(&second, -1), "address added while stopped");
+	CHECK(!arrives(&foreign, -1), "foreign address after a restart");
 	CHECK_OK(rte_eth_dev_mac_addr_remove(PORT_A, &addr));
 }
 
@@ -139,30 +139,30 @@ vlans(const struct pmd_conf *conf)
 {
 	struct pmd_conf vlan_conf = *conf;
 
-	CHECK(comes(NULL, 100), "VLAN without a filter");
+	CHECK(arrives(NULL, 100), "VLAN without a filter");
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	vlan_conf.rx_offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 	CHECK_OK(pmd_port_up(PORT_A, &vlan_conf));
-	CHECK(!comes(NULL, 100), "VLAN not in the filter");
+	CHECK(!arrives(NULL, 100), "VLAN not in the filter");
 	CHECK_OK(rte_eth_dev_vlan_filter(PORT_A, 100, 1));
 	CHECK_OK(rte_eth_dev_vlan_filter(PORT_A, 4095, 1));
-	CHECK(comes(NULL, 100), "VLAN 100 in the filter");
-	CHECK(comes(NULL, 4095), "VLAN 4095 in the filter");
-	CHECK(comes(&broadcast, 100), "broadcast in VLAN 100");
-	CHECK(!comes(NULL, 101), "VLAN 101 not in the filter");
-	CHECK(!comes(&foreign, 100), "foreign address in VLAN 100");
-	CHECK(comes(NULL, -1), "untagged");
+	CHECK(arrives(NULL, 100), "VLAN 100 in the filter");
+	CHECK(arrives(NULL, 4095), "VLAN 4095 in the filter");
+	CHECK(arrives(&broadcast, 100), "broadcast in VLAN 100");
+	CHECK(!arrives(NULL, 101), "VLAN 101 not in the filter");
+	CHECK(!arrives(&foreign, 100), "foreign address in VLAN 100");
+	CHECK(arrives(NULL, -1), "untagged");
 	CHECK_OK(rte_eth_dev_vlan_filter(PORT_A, 100, 0));
-	CHECK(!comes(NULL, 100), "VLAN 100 taken out");
+	CHECK(!arrives(NULL, 100), "VLAN 100 removed");
 	CHECK(rte_eth_dev_vlan_filter(PORT_A, 4096, 1) < 0, "VLAN 4096");
 	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, 0));
-	CHECK(comes(NULL, 101), "filter switched off");
+	CHECK(arrives(NULL, 101), "filter switched off");
 	CHECK_OK(rte_eth_dev_set_vlan_offload(PORT_A, RTE_ETH_VLAN_FILTER_OFFLOAD));
-	CHECK(!comes(NULL, 101), "filter switched on again");
-	CHECK(comes(NULL, 4095), "VLAN 4095 still in the filter");
+	CHECK(!arrives(NULL, 101), "filter switched on again");
+	CHECK(arrives(NULL, 4095), "VLAN 4095 still in the filter");
 }
 
-/* A tagged frame comes stripped, or as it was sent. */
+/* A tagged frame is received without its tag if stripping is on, else unchanged. */
 static void
 strip_check(int on)
 {
@@ -172,7 +172,7 @@ strip_check(int on)
 	f.vlan = 0x6123;
 	CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
 	if (pmd_recv(PORT_A, 0, &m, 1, 2000) != 1) {
-		CHECK(false, "frame did not come, strip %d", on);
+		CHECK(false, "frame not received, strip %d", on);
 		return;
 	}
 	CHECK(((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) == on, "flags %#" PRIx64, m->ol_flags);
@@ -191,7 +191,7 @@ strip(void)
 		CHECK_OK(rte_eth_dev_set_vlan_strip_on_queue(PORT_A, 0, on & 1));
 		strip_check(on & 1);
 	}
-	/* While the queue, or the port, is stopped, the wish is kept for the start. */
+	/* A change while the queue or the port is stopped takes effect at the start. */
 	for (on = 1; on >= 0; on--) {
 		CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 0));
 		CHECK_OK(rte_eth_dev_set_vlan_strip_on_queue(PORT_A, 0, on));
@@ -214,7 +214,7 @@ main(int argc, char **argv)
 	unsigned int round;
 
 	pmd_init(argc, argv);
-	/* With RSS every class has a TIR of its own, without all share one. */
+	/* With RSS each traffic class has its own TIR; without RSS all share one. */
 	for (round = 0; round < 2; round++) {
 		pmd_ports_up(&conf);
 		unicast();

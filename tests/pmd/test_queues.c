@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Queues one by one: deferred start, stop and start under traffic, prohibited transitions. */
+/* Single queues: deferred start, stop and start during traffic, timestamps of one queue, prohibited transitions. */
 
 #include <rte_mbuf_dyn.h>
 
@@ -11,7 +11,7 @@
 static struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / 64];
 static uint16_t reta_size;
 
-/* All traffic to one queue of PORT_A. */
+/* Steers all traffic to one queue of PORT_A. */
 static void
 steer_to(uint16_t queue)
 {
@@ -24,9 +24,9 @@ steer_to(uint16_t queue)
 	CHECK_OK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size));
 }
 
-/* How many of n frames come; the first may take first_ms. */
+/* Sends n frames to one receive queue and returns how many it received; the first may take first_ms. */
 static unsigned int
-come_within(uint16_t txq, uint16_t rxq, unsigned int n, unsigned int first_ms)
+through_within(uint16_t txq, uint16_t rxq, unsigned int n, unsigned int first_ms)
 {
 	unsigned int i, sent = 0, got = 0;
 	struct rte_mbuf *m;
@@ -47,7 +47,7 @@ come_within(uint16_t txq, uint16_t rxq, unsigned int n, unsigned int first_ms)
 static unsigned int
 through(uint16_t txq, uint16_t rxq, unsigned int n)
 {
-	return come_within(txq, rxq, n, 5000);
+	return through_within(txq, rxq, n, 5000);
 }
 
 static void
@@ -59,7 +59,7 @@ rx_stop_start(void)
 	for (round = 0; round < 20 && check_failures == 0; round++) {
 		CHECK(through(0, 1, 300) == 300, "queue 1, round %u", round);
 		CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 1));
-		CHECK(come_within(0, 1, 3, 50) == 0, "stopped queue received");
+		CHECK(through_within(0, 1, 3, 50) == 0, "stopped queue received");
 		CHECK(through(0, 2, 100) == 100, "queue 2 while 1 is stopped");
 		missed = pmd_xstat(PORT_A, "rx_missed_errors");
 		CHECK(missed != UINT64_MAX, "no rx_missed_errors");
@@ -79,7 +79,7 @@ tx_stop_start(void)
 		CHECK(through(1, 0, 300) == 300, "send queue 1, round %u", round);
 		CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_B, 1));
 		m = pmd_frame_make(&f, 0);
-		CHECK(m != NULL && rte_eth_tx_burst(PORT_B, 1, &m, 1) == 0, "stopped queue took a frame");
+		CHECK(m != NULL && rte_eth_tx_burst(PORT_B, 1, &m, 1) == 0, "stopped queue accepted a frame");
 		rte_pktmbuf_free(m);
 		CHECK(through(0, 0, 100) == 100, "send queue 0 while 1 is stopped");
 		CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, 1));
@@ -102,7 +102,7 @@ deferred(struct pmd_conf *conf)
 	CHECK_OK(rte_eth_tx_queue_info_get(PORT_B, 1, &tx));
 	CHECK(tx.conf.tx_deferred_start == 1 && tx.queue_state == RTE_ETH_QUEUE_STATE_STOPPED,
 	      "deferred %u, state %u", tx.conf.tx_deferred_start, tx.queue_state);
-	CHECK(come_within(0, 3, 3, 50) == 0, "deferred queue received");
+	CHECK(through_within(0, 3, 3, 50) == 0, "deferred queue received");
 	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 3));
 	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_B, 1));
 	CHECK(through(1, 3, 200) == 200, "deferred queues, started");
@@ -111,7 +111,7 @@ deferred(struct pmd_conf *conf)
 	conf->deferred_txq = 0;
 }
 
-/* One frame to a queue of PORT_A: is it stamped? The buffer must be the mbuf's own, whoever wrote into the mbuf. */
+/* Sends one frame to a queue of PORT_A; whether it has a timestamp. The mbuf's buf_addr must be unchanged. */
 static bool
 stamped(uint16_t rxq, uint64_t flag)
 {
@@ -129,7 +129,10 @@ stamped(uint16_t rxq, uint64_t flag)
 	return is;
 }
 
-/* Timestamps wanted of one queue only: it has them, and no other's mbufs suffer, also when that one starts again. */
+/*
+ * Timestamps are configured for one queue only: its frames have them, and the mbufs of the other queues are intact,
+ * also after one of these was restarted.
+ */
 static void
 stamps_of_one(const struct rte_eth_dev_info *info)
 {
@@ -145,7 +148,7 @@ stamps_of_one(const struct rte_eth_dev_info *info)
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	for (i = 0; i < 100; i++)
 		n += stamped(0, flag);
-	CHECK(n > 0, "no frame of 100 is stamped");
+	CHECK(n > 0, "none of 100 frames has a timestamp");
 	CHECK_OK(rte_eth_timesync_enable(PORT_A));
 	CHECK_OK(rte_eth_timesync_disable(PORT_A));
 	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 1));
@@ -157,14 +160,14 @@ stamps_of_one(const struct rte_eth_dev_info *info)
 static void
 prohibited(void)
 {
-	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 0)); /* Running already: ethdev says so. */
+	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 0)); /* Already started: ethdev returns 0. */
 	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 0));
 	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_A, 0));
 	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_A, 0));
-	CHECK(rte_eth_dev_rx_queue_start(PORT_A, QUEUES) < 0, "queue that is not there");
-	CHECK(rte_eth_dev_tx_queue_stop(PORT_A, QUEUES) < 0, "queue that is not there");
+	CHECK(rte_eth_dev_rx_queue_start(PORT_A, QUEUES) < 0, "queue that does not exist");
+	CHECK(rte_eth_dev_tx_queue_stop(PORT_A, QUEUES) < 0, "queue that does not exist");
 	CHECK(rte_eth_rx_queue_setup(PORT_A, 0, 128, SOCKET_ID_ANY, NULL, pmd_pool) == -EBUSY,
-	      "set-up of a running queue");
+	      "setup of a started queue");
 	CHECK(rte_eth_dev_close(PORT_A) < 0, "close of a started port");
 	pmd_ports_down();
 	CHECK(rte_eth_dev_rx_queue_start(PORT_A, 0) < 0, "queue of a stopped port");

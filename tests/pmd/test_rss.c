@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* RSS: hash and queue of every packet against DPDK's own Toeplitz; key, functions, table changed. */
+/*
+ * RSS: hash and queue of each packet are compared with DPDK's Toeplitz function (rte_softrss()), also after changes of
+ * key, hash functions and table.
+ */
 
 #include <rte_thash.h>
 
@@ -48,7 +51,7 @@ queue_expected(uint32_t hash)
 	return reta[i / RTE_ETH_RETA_GROUP_SIZE].reta[i % RTE_ETH_RETA_GROUP_SIZE];
 }
 
-/* One packet; queue and hash as computed. l3, l4: what it should be hashed by. */
+/* Checks queue and hash of one packet. l3, l4: the hash covers the addresses, and the ports too. */
 static void
 packet(const struct pmd_frame *f, bool l3, bool l4)
 {
@@ -133,10 +136,10 @@ table_update(void)
 	CHECK_OK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size));
 	memcpy(before, reta, sizeof(before));
 	reta_read();
-	CHECK(memcmp(before, reta, reta_size / 64 * sizeof(reta[0])) == 0, "table read back differs");
+	CHECK(memcmp(before, reta, reta_size / 64 * sizeof(reta[0])) == 0, "the table read differs from the table set");
 	all_kinds(true);
 
-	/* Only masked entries change. */
+	/* Only entries in the mask change. */
 	memset(before, 0, sizeof(before));
 	before[1].mask = 1u << 5;
 	before[1].reta[5] = 3;
@@ -144,10 +147,10 @@ table_update(void)
 	reta[1].reta[5] = 3;
 	memcpy(before, reta, sizeof(before));
 	reta_read();
-	CHECK(memcmp(before, reta, reta_size / 64 * sizeof(reta[0])) == 0, "one entry read back");
+	CHECK(memcmp(before, reta, reta_size / 64 * sizeof(reta[0])) == 0, "one entry changed: table read differs");
 
 	before[0].reta[0] = QUEUES;
-	CHECK(rte_eth_dev_rss_reta_update(PORT_A, before, reta_size) < 0, "queue that is not there");
+	CHECK(rte_eth_dev_rss_reta_update(PORT_A, before, reta_size) < 0, "queue that does not exist");
 	CHECK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size / 2) < 0, "half a table");
 	CHECK(rte_eth_dev_rss_reta_query(PORT_A, reta, 64) < 0, "part of a table");
 }
@@ -166,7 +169,7 @@ key_update(void)
 	all_kinds(true);
 	conf.rss_key = other;
 	CHECK_OK(rte_eth_dev_rss_hash_conf_get(PORT_A, &conf));
-	CHECK(memcmp(other, key, sizeof(key)) == 0, "key read back differs");
+	CHECK(memcmp(other, key, sizeof(key)) == 0, "the key read differs from the key set");
 	conf.rss_key_len = 39;
 	CHECK(rte_eth_dev_rss_hash_update(PORT_A, &conf) < 0, "key of 39 bytes");
 	conf.rss_key_len = 52;
@@ -186,14 +189,14 @@ functions_update(void)
 	flows(RTE_ETHER_TYPE_IPV4, IPPROTO_UDP, false, false, false);
 	flows(RTE_ETHER_TYPE_IPV6, IPPROTO_TCP, false, false, false);
 	CHECK_OK(rte_eth_dev_rss_hash_conf_get(PORT_A, &conf));
-	CHECK(conf.rss_hf == RTE_ETH_RSS_NONFRAG_IPV4_TCP, "functions read back %#" PRIx64, conf.rss_hf);
+	CHECK(conf.rss_hf == RTE_ETH_RSS_NONFRAG_IPV4_TCP, "functions %#" PRIx64, conf.rss_hf);
 	conf.rss_hf = RTE_ETH_RSS_VXLAN;
-	CHECK(rte_eth_dev_rss_hash_update(PORT_A, &conf) < 0, "function that is not offered");
+	CHECK(rte_eth_dev_rss_hash_update(PORT_A, &conf) < 0, "function that is not supported");
 }
 
 /*
- * What has no hash goes where the table's first entry points, also when that changes alone, and
- * when the queue it points at gets another number by a restart. Here only IPv4/TCP has a hash.
+ * Packets without a hash go to the queue of the first table entry, also after a change of this entry alone, and after a
+ * restart of the queue, which gives it another rqn. Here only IPv4/TCP has a hash.
  */
 static void
 first_entry(void)
@@ -216,7 +219,7 @@ first_entry(void)
 	}
 }
 
-/* The table in place is part of the configuration; key and functions outlive a restart. */
+/* Table, key and hash functions are kept across a stop and start. */
 static void
 restart(void)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP: packets leave at their time. Each carries in its bytes when it is to leave,
- * so that whoever captured the wire can say how far off it was.
+ * RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP: packets leave at their send time. Each packet contains its send time, so the
+ * error can also be computed from a capture of the wire; sendtime.py does that.
+ *
+ * Usage: test_pmd_sendtime EAL-ARGUMENTS -- can|cannot; cannot: the device does not support the offload.
  */
 
 #include <rte_mbuf_dyn.h>
@@ -12,16 +14,16 @@
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
-#define TIME_AT 16		/* Of the frame: eight bytes, big-endian. */
+#define TIME_AT 16		/* Offset of the send time in the frame: eight bytes, big-endian. */
 #define NB_BATCHES 10
 #define NB_BATCH 100
 #define LEAD_NS (200 * MS)
 #define SPACING_NS 50000
-/* Documented: times further ahead are cut to this. */
+/* The driver reduces send times that are further in the future to this; see doc/guide/ptp.md. */
 #define MAX_AHEAD_NS (2 * SECOND)
 /*
- * Serialisation of a short frame at 100 Gb/s, 5 ns of cable, one tick to wait for and one of the stamp. The clock page
- * that both times are read by may have moved between them, by a few ns either way.
+ * Serialization of a short frame at 100 Gb/s, 5 ns of cable, one tick of the wait and one of the Rx timestamp. The
+ * clock page converts both times and may change in between, by a few ns in either direction.
  */
 #define ERROR_MAX_NS 40
 #define ERROR_MIN_NS (-10)
@@ -38,7 +40,7 @@ now(void)
 	return ns;
 }
 
-/* time 0: none is asked for. */
+/* Sends a packet with a send time; 0: without. */
 static void
 send_at(uint64_t time)
 {
@@ -56,11 +58,11 @@ send_at(uint64_t time)
 	}
 	if (AWAIT(rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1, 10000))
 		return;
-	CHECK(false, "not taken");
+	CHECK(false, "not sent");
 	rte_pktmbuf_free(m);
 }
 
-/* How long after its time the next packet arrived. */
+/* Receives the next packet; how many ns after its send time it arrived. INT64_MIN if none came. */
 static int64_t
 arrived(unsigned int ms)
 {
@@ -69,10 +71,10 @@ arrived(unsigned int ms)
 	int64_t late;
 
 	if (pmd_recv(PORT_B, 0, &m, 1, ms) != 1) {
-		CHECK(false, "nothing came");
+		CHECK(false, "nothing received");
 		return INT64_MIN;
 	}
-	CHECK(m->ol_flags & rx_flag, "no Rx stamp");
+	CHECK(m->ol_flags & rx_flag, "no Rx timestamp");
 	memcpy(&be, rte_pktmbuf_mtod_offset(m, void *, TIME_AT), sizeof(be));
 	late = *RTE_MBUF_DYNFIELD(m, rx_offset, uint64_t *) - rte_be_to_cpu_64(be);
 	rte_pktmbuf_free(m);
@@ -89,12 +91,12 @@ errors_are(uint64_t past, uint64_t future, uint64_t order)
 	CHECK(pmd_xstat(PORT_A, "tx_timestamp_order_errors") == order, "order %" PRIu64,
 	      pmd_xstat(PORT_A, "tx_timestamp_order_errors"));
 	CHECK(pmd_xstat(PORT_A, "tx_timestamp_clock_errors") == 0, "clock");
-	CHECK(pmd_xstat(PORT_A, "tx_stalls") == 0 && pmd_xstat(PORT_A, "tx_resets") == 0, "a wait taken for a stall");
+	CHECK(pmd_xstat(PORT_A, "tx_stalls") == 0 && pmd_xstat(PORT_A, "tx_resets") == 0, "the wait was counted as a stall");
 }
 
 /*
- * A number of packets handed over well before their times. False when that took too long, on a machine with other
- * things to do: then they say nothing.
+ * Sends NB_BATCH packets well before their send times and updates the range of the errors. False if a busy machine was
+ * too slow for that: then the batch is not evaluated.
  */
 static bool
 batch(int64_t *least, int64_t *most)
@@ -106,7 +108,7 @@ batch(int64_t *least, int64_t *most)
 	for (i = 0; i < NB_BATCH; i++)
 		send_at(begin + i * SPACING_NS);
 	if (now() >= begin) {
-		CHECK(pmd_drain(PORT_B, NB_BATCH, 5000, NULL) == NB_BATCH, "not all came");
+		CHECK(pmd_drain(PORT_B, NB_BATCH, 5000, NULL) == NB_BATCH, "packets lost");
 		return false;
 	}
 	printf("batch %" PRIu64 " .. %" PRIu64 "\n", begin, begin + NB_BATCH * SPACING_NS);
@@ -127,14 +129,17 @@ in_time(void)
 	for (tries = 0; tries < 10 * NB_BATCHES && good < NB_BATCHES; tries++)
 		good += batch(&least, &most);
 	CHECK(good == NB_BATCHES, "%u of %u batches in time", good, tries);
-	printf("%u packets, %" PRId64 " .. %" PRId64 " ns after their times\n", good * NB_BATCH, least, most);
+	printf("%u packets, %" PRId64 " .. %" PRId64 " ns after their send times\n", good * NB_BATCH, least, most);
 	CHECK(least >= ERROR_MIN_NS && most <= ERROR_MAX_NS, "%" PRId64 " .. %" PRId64, least, most);
 	CHECK(good != tries || pmd_xstat(PORT_A, "tx_timestamp_past_errors") == 0, "past");
 	CHECK_OK(rte_eth_xstats_reset(PORT_A));
 	errors_are(0, 0, 0);
 }
 
-/* Past: at once. Out of order: right behind the one before. Too far: after two seconds. */
+/*
+ * Invalid send times are counted. A time in the past: the packet leaves at once. A time before that of the previous
+ * packet: it leaves right after that one. A time too far in the future: it leaves after MAX_AHEAD_NS.
+ */
 static void
 bad_times(void)
 {
@@ -143,7 +148,7 @@ bad_times(void)
 
 	send_at(begin - SECOND);
 	late = arrived(1000);
-	CHECK(late >= (int64_t)SECOND && late < (int64_t)(2 * SECOND), "%" PRId64 " ns after a past time", late);
+	CHECK(late >= (int64_t)SECOND && late < (int64_t)(2 * SECOND), "%" PRId64 " ns after a time in the past", late);
 	errors_are(1, 0, 1);
 	begin = now();
 	send_at(begin + 900 * MS);
@@ -158,25 +163,25 @@ bad_times(void)
 	send_at(0);
 	late = arrived(5000);
 	ahead = 3600 * SECOND + late;
-	CHECK(ahead >= MAX_AHEAD_NS && ahead < MAX_AHEAD_NS + SECOND, "left %" PRIu64 " ns ahead", ahead);
-	(void)arrived(1000); /* That without a time came behind. */
+	CHECK(ahead >= MAX_AHEAD_NS && ahead < MAX_AHEAD_NS + SECOND, "sent %" PRIu64 " ns ahead", ahead);
+	(void)arrived(1000); /* The packet without a send time follows. */
 	errors_are(1, 1, 2);
 }
 
-/* Nothing completes for almost two seconds, and rightly so. */
+/* No WQE completes for almost two seconds because of a send time: the stall detection must not reset the queue. */
 static void
 long_wait(void)
 {
 	int64_t late;
 
-	/* The last one asked for an hour ahead: this is before it. */
+	/* Counted as out of order: the send time of the last packet was an hour ahead. */
 	send_at(now() + 1900 * MS);
 	late = arrived(5000);
 	CHECK(late >= ERROR_MIN_NS && late <= ERROR_MAX_NS, "%" PRId64, late);
 	errors_are(1, 1, 3);
 }
 
-/* A stamp of a packet that had a time. */
+/* A packet with a send time and a request for a PTP Tx timestamp: the timestamp is the send time. */
 static void
 stamped(void)
 {
@@ -189,13 +194,13 @@ stamped(void)
 	CHECK_OK(rte_eth_timesync_enable(PORT_A));
 	m->ol_flags |= tx_flag | RTE_MBUF_F_TX_IEEE1588_TMST;
 	*RTE_MBUF_DYNFIELD(m, tx_offset, uint64_t *) = time;
-	CHECK(rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1, "not taken");
-	CHECK(rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) == -EINVAL, "before it left");
+	CHECK(rte_eth_tx_burst(PORT_A, 0, &m, 1) == 1, "not sent");
+	CHECK(rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) == -EINVAL, "a Tx timestamp before the send time");
 	(void)AWAIT(rte_eth_timesync_read_tx_timestamp(PORT_A, &ts) == 0, 3000);
 	late = rte_timespec_to_ns(&ts) - time;
-	printf("left %" PRId64 " ns after its time by its own stamp\n", late);
+	printf("Tx timestamp %" PRId64 " ns after the send time\n", late);
 	CHECK(late >= ERROR_MIN_NS && late <= ERROR_MAX_NS, "%" PRId64, late);
-	CHECK(pmd_drain(PORT_B, 1, 1000, NULL) == 1, "nothing came");
+	CHECK(pmd_drain(PORT_B, 1, 1000, NULL) == 1, "nothing received");
 }
 
 int
@@ -221,7 +226,7 @@ main(int argc, char **argv)
 		long_wait();
 		stamped();
 	} else {
-		send_at(now() + 1000 * SECOND); /* Who did not ask for the offload gets none. */
+		send_at(now() + 1000 * SECOND); /* Ignored, because the offload is not configured. */
 		CHECK(arrived(1000) < 0, "late");
 		errors_are(0, 0, 0);
 	}

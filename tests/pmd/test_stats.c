@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Counters: per queue, per port, extended; they agree with what was sent, and reset to zero. */
+/* Statistics per queue and per port, basic and extended: they match the traffic, and a reset sets them to 0. */
 
 #include <rte_cycles.h>
 
@@ -59,7 +59,7 @@ extended(const unsigned int *per_queue)
 	char name[64];
 
 	CHECK(n > 0 && n < 1024, "%d xstats", n);
-	CHECK(rte_eth_xstats_get_names(PORT_A, names, 1024) == n, "names and values differ in number");
+	CHECK(rte_eth_xstats_get_names(PORT_A, names, 1024) == n, "numbers of names and values differ");
 	CHECK(rte_eth_xstats_get(PORT_A, xstats, 1024) == n, "number changed");
 	CHECK(rte_eth_xstats_get(PORT_A, xstats, n - 1) == n, "short array");
 	for (i = 0; i < n; i++) {
@@ -82,14 +82,14 @@ extended(const unsigned int *per_queue)
 	      pmd_xstat(PORT_A, "rx_vport_unicast_packets"));
 	CHECK(pmd_xstat(PORT_B, "tx_vport_unicast_packets") == FRAMES, "tx_vport_unicast_packets %" PRIu64,
 	      pmd_xstat(PORT_B, "tx_vport_unicast_packets"));
-	/* From the device's registers, or from the interface where those are refused. */
+	/* From the device's registers, or from the kernel interface if the firmware refuses them. */
 	CHECK(pmd_xstat(PORT_A, "rx_packets_phy") == FRAMES, "rx_packets_phy %" PRIu64,
 	      pmd_xstat(PORT_A, "rx_packets_phy"));
 	CHECK(pmd_xstat(PORT_B, "tx_packets_phy") == FRAMES, "tx_packets_phy %" PRIu64,
 	      pmd_xstat(PORT_B, "tx_packets_phy"));
 }
 
-/* A ring that nobody empties: the device counts what finds no buffer, and every frame is somewhere. */
+/* A ring that is not polled: each frame is received later or counted in imissed. */
 static void
 missed(void)
 {
@@ -99,7 +99,7 @@ missed(void)
 
 	CHECK_OK(rte_eth_stats_reset(PORT_A));
 	for (i = 0; i < 2000; i++) {
-		f = pmd_frame_udp(PORT_B, PORT_A, 1); /* One flow, one queue of 256. */
+		f = pmd_frame_udp(PORT_B, PORT_A, 1); /* One flow: one queue of 256 descriptors. */
 		CHECK(pmd_send(PORT_B, 0, &f) == 1, "not sent");
 	}
 	(void)AWAIT(pmd_xstat(PORT_A, "rx_vport_unicast_packets") >= 2000, 5000);
@@ -137,14 +137,14 @@ main(int argc, char **argv)
 
 	pmd_init(argc, argv);
 	pmd_ports_up(&conf);
-	CHECK_OK(rte_eth_xstats_reset(PORT_A)); /* Vport counters run from when the device came up. */
+	CHECK_OK(rte_eth_xstats_reset(PORT_A)); /* Vport counters count from the start of the device. */
 	CHECK_OK(rte_eth_xstats_reset(PORT_B));
 	traffic(per_queue);
 	basic(per_queue);
 	pmd_counts_settle(PORT_A);
 	pmd_counts_settle(PORT_B);
 	extended(per_queue);
-	/* Totals outlive a stop and new queues. */
+	/* Totals are kept across a stop and a reconfiguration. */
 	pmd_ports_down();
 	conf.nb_rxq = 1;
 	CHECK_OK(pmd_port_configure(PORT_A, &conf));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_eth_timesync_*: stamps of PTP messages on a cable of known delay, and a clock set by them. */
+/* rte_eth_timesync_*: timestamps of PTP messages on a cable of known delay, and a clock that is adjusted with them. */
 
 #include <rte_time.h>
 
@@ -11,8 +11,8 @@
 #define PTP_FOLLOW_UP 0x08
 #define SECOND INT64_C(1000000000)
 /*
- * The emulator's cable: a frame arrives 5 ns after its last bit left, and each end rounds down to a tick of its own
- * counter (at the slowest 12.8 ns); its clock page and our arithmetic may add 1 ns each.
+ * Delay of the emulated cable: a frame arrives 5 ns after its last bit was sent. Each port rounds down to a tick of its
+ * counter (at most 12.8 ns); clock page and conversion may add 1 ns each.
  */
 #define CABLE_NS 5
 #define ROUNDING_NS 15
@@ -27,9 +27,9 @@ ptp_frame(uint16_t from, uint16_t to)
 	return f;
 }
 
-/* A message, with a request for a stamp; 1 when taken. */
+/* Sends a PTP message, with or without a request for a Tx timestamp. Number of packets sent: 1 or 0. */
 static unsigned int
-ptp_send(uint16_t from, uint8_t type, bool want)
+ptp_send(uint16_t from, uint8_t type, bool stamp)
 {
 	struct pmd_frame f = ptp_frame(from, !from);
 	struct rte_mbuf *m = pmd_frame_make(&f, 0);
@@ -37,7 +37,7 @@ ptp_send(uint16_t from, uint8_t type, bool want)
 
 	msg[0] = type;
 	msg[1] = 2;
-	if (want)
+	if (stamp)
 		m->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
 	if (rte_eth_tx_burst(from, 0, &m, 1) == 1)
 		return 1;
@@ -45,7 +45,7 @@ ptp_send(uint16_t from, uint8_t type, bool want)
 	return 0;
 }
 
-/* As programs do: asks for the stamp alone, without sending anything more. */
+/* Polls for the Tx timestamp without sending further packets, as PTP clients do. */
 static int
 tx_stamp(uint16_t port, int64_t *ns)
 {
@@ -76,30 +76,30 @@ phc(uint16_t port)
 	return rte_timespec_to_ns(&ts);
 }
 
-/* One message from here to the other port: when it left and when it came, by either clock. */
+/* Sends one message to the other port; its Tx timestamp by the sender's clock, its Rx timestamp by the receiver's. */
 static bool
-exchange(uint16_t from, uint8_t type, int64_t *left, int64_t *came)
+exchange(uint16_t from, uint8_t type, int64_t *tx_ns, int64_t *rx_ns)
 {
 	struct rte_mbuf *m;
 	bool good;
 
-	CHECK(ptp_send(from, type, true) == 1, "not taken");
-	good = tx_stamp(from, left) == 0;
-	CHECK(good, "port %u: no Tx stamp", from);
+	CHECK(ptp_send(from, type, true) == 1, "not sent");
+	good = tx_stamp(from, tx_ns) == 0;
+	CHECK(good, "port %u: no Tx timestamp", from);
 	if (pmd_recv(!from, 0, &m, 1, 2000) != 1) {
-		CHECK(false, "port %u: nothing came", !from);
+		CHECK(false, "port %u: nothing received", !from);
 		return false;
 	}
 	CHECK((m->ol_flags & RTE_MBUF_F_RX_IEEE1588_PTP) && (m->ol_flags & RTE_MBUF_F_RX_IEEE1588_TMST),
 	      "flags %#" PRIx64, m->ol_flags);
-	good &= rx_stamp(!from, m->timesync, came) == 0;
-	CHECK(good, "port %u: no Rx stamp", !from);
-	CHECK(rx_stamp(!from, m->timesync, &(int64_t){ 0 }) == -EINVAL, "twice");
+	good &= rx_stamp(!from, m->timesync, rx_ns) == 0;
+	CHECK(good, "port %u: no Rx timestamp", !from);
+	CHECK(rx_stamp(!from, m->timesync, &(int64_t){ 0 }) == -EINVAL, "the Rx timestamp can be read twice");
 	rte_pktmbuf_free(m);
 	return good;
 }
 
-/* Off: no flags, no stamps. */
+/* Timesync disabled: no flags, no timestamps. */
 static void
 off(void)
 {
@@ -107,8 +107,8 @@ off(void)
 	struct timespec ts;
 	uint16_t port;
 
-	CHECK(ptp_send(PORT_A, PTP_SYNC, true) == 1, "not taken");
-	CHECK(pmd_recv(PORT_B, 0, &m, 1, 2000) == 1, "nothing came");
+	CHECK(ptp_send(PORT_A, PTP_SYNC, true) == 1, "not sent");
+	CHECK(pmd_recv(PORT_B, 0, &m, 1, 2000) == 1, "nothing received");
 	CHECK((m->ol_flags & (RTE_MBUF_F_RX_IEEE1588_PTP | RTE_MBUF_F_RX_IEEE1588_TMST)) == 0, "flags %#" PRIx64,
 	      m->ol_flags);
 	rte_pktmbuf_free(m);
@@ -127,33 +127,33 @@ mode_is(uint16_t port, const char *word, bool there)
 	CHECK((strstr(mode.info, word) != NULL) == there, "%s", mode.info);
 }
 
-/* Both clocks are the same UTC, so each way has the cable's delay; the general message has no stamp. */
+/* Both clocks have the same UTC, so Rx minus Tx timestamp is the cable's delay; a general message has no timestamp. */
 static void
 delays(void)
 {
-	int64_t left, came, least = INT64_MAX, most = INT64_MIN;
+	int64_t tx_ns, rx_ns, least = INT64_MAX, most = INT64_MIN;
 	struct rte_mbuf *m = NULL;
 	unsigned int i;
 
 	for (i = 0; i < 200; i++) {
-		if (!exchange(i & 1, i & 2 ? PTP_SYNC : PTP_DELAY_REQ, &left, &came))
+		if (!exchange(i & 1, i & 2 ? PTP_SYNC : PTP_DELAY_REQ, &tx_ns, &rx_ns))
 			return;
-		least = RTE_MIN(least, came - left);
-		most = RTE_MAX(most, came - left);
+		least = RTE_MIN(least, rx_ns - tx_ns);
+		most = RTE_MAX(most, rx_ns - tx_ns);
 	}
 	printf("one-way delay %" PRId64 " .. %" PRId64 " ns\n", least, most);
 	CHECK(least >= CABLE_NS - ROUNDING_NS && most <= CABLE_NS + ROUNDING_NS, "%" PRId64 " .. %" PRId64, least,
 	      most);
-	CHECK(llabs(phc(PORT_A) - came) < 10 * SECOND, "the PHC is elsewhere");
-	CHECK(ptp_send(PORT_A, PTP_FOLLOW_UP, false) == 1 && pmd_recv(PORT_B, 0, &m, 1, 2000) == 1, "nothing came");
+	CHECK(llabs(phc(PORT_A) - rx_ns) < 10 * SECOND, "the PHC differs from the timestamps");
+	CHECK(ptp_send(PORT_A, PTP_FOLLOW_UP, false) == 1 && pmd_recv(PORT_B, 0, &m, 1, 2000) == 1, "nothing received");
 	if (m == NULL)
 		return;
 	CHECK((m->ol_flags & RTE_MBUF_F_RX_IEEE1588_PTP) && !(m->ol_flags & RTE_MBUF_F_RX_IEEE1588_TMST), "follow-up");
-	CHECK(rx_stamp(PORT_B, 0, &came) == -EINVAL, "a stamp of a general message");
+	CHECK(rx_stamp(PORT_B, 0, &rx_ns) == -EINVAL, "a general message has a timestamp");
 	rte_pktmbuf_free(m);
 }
 
-/* What a PTP client computes of one exchange. */
+/* Offset and delay as a PTP client computes them from one Sync and one Delay_Req. */
 static bool
 offset_measure(int64_t *offset, int64_t *delay)
 {
@@ -166,7 +166,7 @@ offset_measure(int64_t *offset, int64_t *delay)
 	return true;
 }
 
-/* The client's clock is wrong by a lot, then by a little: it is right after each adjustment. */
+/* The clock of PORT_B is wrong by large and small offsets: it is right after each adjustment. */
 static void
 servo(void)
 {
@@ -192,7 +192,7 @@ servo(void)
 	CHECK(llabs(phc(PORT_A) - phc(PORT_B)) < SECOND, "the clocks disagree");
 }
 
-/* Requests for stamps anywhere among other packets: all are sent, in order; the last one's is there. */
+/* Timestamp requests among other packets: all packets are sent in order, and the last request gets its timestamp. */
 static void
 mixture(void)
 {
@@ -214,31 +214,31 @@ mixture(void)
 		for (sent = 0; sent < 32;)
 			sent += rte_eth_tx_burst(PORT_A, 0, out + sent, 32 - sent);
 		got = pmd_recv(PORT_B, 0, in, 32, 2000);
-		CHECK(got == 32, "%u came", got);
+		CHECK(got == 32, "%u received", got);
 		for (k = 0; k < got; k++)
 			bad += in[k]->pkt_len != 60 + k;
 		rte_pktmbuf_free_bulk(in, got);
-		CHECK(stamped == 0 || tx_stamp(PORT_A, &ns) == 0, "no stamp in round %u", round);
+		CHECK(stamped == 0 || tx_stamp(PORT_A, &ns) == 0, "no Tx timestamp in round %u", round);
 	}
 	CHECK(bad == 0, "%u out of order", bad);
 }
 
-/* The port stops and starts, and so do its queues: timesync stays on. */
+/* Timesync stays enabled when queues or the port are stopped and started. */
 static void
 restart(const struct pmd_conf *conf)
 {
-	int64_t left, came;
+	int64_t tx_ns, rx_ns;
 
 	CHECK_OK(rte_eth_dev_rx_queue_stop(PORT_B, 0));
 	CHECK_OK(rte_eth_dev_rx_queue_start(PORT_B, 0));
 	CHECK_OK(rte_eth_dev_tx_queue_stop(PORT_A, 0));
 	CHECK_OK(rte_eth_dev_tx_queue_start(PORT_A, 0));
-	(void)exchange(PORT_A, PTP_SYNC, &left, &came);
+	(void)exchange(PORT_A, PTP_SYNC, &tx_ns, &rx_ns);
 	pmd_port_down(PORT_B);
 	CHECK_OK(pmd_port_up(PORT_B, conf));
-	pass_us(100000); /* Time for a stamp of the port's former life, which must not appear. */
-	(void)exchange(PORT_A, PTP_SYNC, &left, &came);
-	(void)exchange(PORT_B, PTP_DELAY_REQ, &left, &came);
+	pass_us(100000); /* No timestamp from before the stop may appear. */
+	(void)exchange(PORT_A, PTP_SYNC, &tx_ns, &rx_ns);
+	(void)exchange(PORT_B, PTP_DELAY_REQ, &tx_ns, &rx_ns);
 }
 
 int
