@@ -25,6 +25,10 @@ mlxpmd_stage_failed(const struct mlxpmd_port *port, const char *name, int rc)
 
 MDV_STAGES_DEFINE(mlxpmd, struct mlxpmd_port)
 
+/* ---- devargs (mlxpmd_devargs.c); mlxpmd_devargs_parse() is in mlxpmd.h ---- */
+/** Parses digits, up to max; base as strtoul(3). text NULL: -EINVAL. */
+int mlxpmd_number_parse(const char *text, int base, unsigned long max, unsigned long *value);
+
 /* ---- ethdev (mlxpmd_ethdev.c) ---- */
 /** A zeroed port becomes usable; 1 when the device is meant for another driver. */
 int mlxpmd_dev_init(struct rte_eth_dev *eth_dev);
@@ -248,21 +252,31 @@ int mlxpmd_get_reg(struct rte_eth_dev *eth_dev, struct rte_dev_reg_info *info);
  */
 void mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), const void *arg);
 
-/* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_*.c) ---- */
+/* ---- telemetry (mlxpmd_telemetry.c, mlxpmd_telemetry_devx.c) ---- */
 struct rte_tel_data;
 /** Stages of probe: the port is listed from then on. */
 int mlxpmd_telemetry_up(struct mlxpmd_port *port);
 void mlxpmd_telemetry_down(struct mlxpmd_port *port);
+/** Fills the dictionary d with facts about a port, which is not closed meanwhile. @return 0 or a negative errno. */
+typedef int (*mlxpmd_telemetry_fill_t)(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg);
 /**
- * Answers about the port that params name by fill(), which adds to a dictionary; it may not go meanwhile.
- * @return 0; -EINVAL or -ENODEV for what is no port of ours; or what fill() says.
+ * Starts the dictionary d and calls fill() for the port whose id params is.
+ * @return -EINVAL: no number; -ENODEV: no port of this driver; else what fill() returned.
  */
-int mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
-			  int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port));
+int mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d, mlxpmd_telemetry_fill_t fill, void *arg);
+/** Adds a child to a dictionary, which frees it; frees it at once on failure. */
+int mlxpmd_telemetry_add(struct rte_tel_data *d, const char *name, struct rte_tel_data *child);
+/** Adds an empty child dictionary. NULL: no memory or no room. */
+struct rte_tel_data *mlxpmd_telemetry_dict(struct rte_tel_data *d, const char *name);
 
-/** As mlxpmd_telemetry_port(), with something for fill() to know. */
-int mlxpmd_telemetry_ask(const char *params, struct rte_tel_data *d,
-			 int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg),
-			 void *arg);
+/** The parameters of a command, separated by commas. */
+#define MLXPMD_WORDS_BYTES 1024
+struct mlxpmd_words {
+	char text[MLXPMD_WORDS_BYTES];
+	const char *w[4];	/**< In text; may be empty. */
+	unsigned int n;
+};
+/** -EINVAL: no text, too long or too many words. */
+int mlxpmd_words_split(struct mlxpmd_words *words, const char *params);
 
 #endif /* MLXPMD_CTRL_H */

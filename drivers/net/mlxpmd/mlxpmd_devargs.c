@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Parses the device arguments; what is allowed stands in one table. */
+/* Parses the device arguments, by one table of keys and allowed values. */
+
+#include <ctype.h>
+#include <stdlib.h>
 
 #include <rte_devargs.h>
 #include <rte_kvargs.h>
@@ -8,63 +11,46 @@
 #include "mlxpmd_ctrl.h"
 
 #define DEVARGS_MAX_VALUES 5
-/* A line of log shows this much of a string that came from the command line. */
+/* Characters that a log line shows of a string from the command line. */
 #define DEVARGS_SHOWN 64
 
-/** One key, the words that it takes, and what each stands for. */
+/** One key, the words that it takes, and their values. */
 struct devarg {
 	const char *key;
-	const char *allowed;	/**< For the reader. */
+	const char *allowed;	/**< For messages. */
 	const char *word[DEVARGS_MAX_VALUES];
 	unsigned int value[DEVARGS_MAX_VALUES];
-	void (*set)(struct mlxpmd_devargs *args, unsigned int value);
-	unsigned int min, max;	/**< Or a number; max 0: none. */
+	size_t offset;		/**< Of the field in struct mlxpmd_devargs: an enumeration or an unsigned int. */
+	unsigned int min, max;	/**< Range of numbers; max 0: takes words only. */
 };
 
-static void
-set_rx_burst(struct mlxpmd_devargs *args, unsigned int value)
-{
-	args->rx_burst = value;
-}
-
-static void
-set_tx_burst(struct mlxpmd_devargs *args, unsigned int value)
-{
-	args->tx_burst = value;
-}
-
-static void
-set_clock(struct mlxpmd_devargs *args, unsigned int value)
-{
-	args->clock = value;
-}
-
-static void
-set_open(struct mlxpmd_devargs *args, unsigned int value)
-{
-	args->open = value;
-}
-
-static void
-set_stats_age(struct mlxpmd_devargs *args, unsigned int value)
-{
-	args->stats_age_ms = value;
-}
-
+#define FIELD(name) offsetof(struct mlxpmd_devargs, name)
 static const struct devarg devargs_table[] = {
 	{ "rx_burst", "auto, scalar", { "auto", "scalar" },
-	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_rx_burst },
+	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, FIELD(rx_burst) },
 	{ "tx_burst", "auto, scalar", { "auto", "scalar" },
-	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, set_tx_burst },
+	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, FIELD(tx_burst) },
 	{ "clock", "auto, page, host, realtime, raw", { "auto", "page", "host", "realtime", "raw" },
 	  { MDV_CLOCK_AUTO, MDV_CLOCK_PAGE, MDV_CLOCK_HOST, MDV_CLOCK_REALTIME, MDV_CLOCK_RAW },
-	  set_clock },
-	{ "stats_age_ms", "0, and 10 to 60000", { "0" }, { 0 }, set_stats_age, 10, 60000 },
-	{ "open", "verbs, vfio", { "verbs", "vfio" }, { MDV_OPEN_VERBS, MDV_OPEN_VFIO }, set_open },
+	  FIELD(clock) },
+	{ "stats_age_ms", "0, and 10 to 60000", { "0" }, { 0 }, FIELD(stats_age_ms), 10, 60000 },
+	{ "open", "verbs, vfio", { "verbs", "vfio" }, { MDV_OPEN_VERBS, MDV_OPEN_VFIO }, FIELD(open) },
 };
 #define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
-/* A monitor that asks once a second gets what is a tenth of that old. */
+/* A monitor that reads once a second gets values that are at most a tenth of a second old. */
 #define STATS_AGE_MS 100
+
+int
+mlxpmd_number_parse(const char *text, int base, unsigned long max, unsigned long *value)
+{
+	char *end;
+
+	if (text == NULL || !isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	*value = strtoul(text, &end, base);
+	return *end == '\0' && errno == 0 && *value <= max ? 0 : -EINVAL;
+}
 
 static const struct devarg *
 devarg_find(const char *key)
@@ -77,51 +63,30 @@ devarg_find(const char *key)
 	return NULL;
 }
 
-/* Digits only, and within the limits. */
-static bool
-devarg_number(const struct devarg *arg, const char *value, unsigned int *out)
-{
-	unsigned long n = 0;
-
-	if (value == NULL || value[0] == '\0')
-		return false;
-	for (; *value != '\0'; value++) {
-		if (*value < '0' || *value > '9')
-			return false;
-		n = 10 * n + (unsigned long)(*value - '0');
-		if (n > arg->max)
-			return false;
-	}
-	*out = n;
-	return n >= arg->min && arg->max != 0;
-}
-
 static int
-devarg_apply(const char *dev, const struct devarg *arg, const char *value,
-	     struct mlxpmd_devargs *out)
+devarg_apply(const char *dev, const struct devarg *arg, const char *value, struct mlxpmd_devargs *out)
 {
-	unsigned int i;
+	unsigned int *field = (unsigned int *)((uint8_t *)out + arg->offset), i;
+	unsigned long n;
 
 	for (i = 0; value != NULL && i < DEVARGS_MAX_VALUES && arg->word[i] != NULL; i++) {
 		if (strcmp(arg->word[i], value) == 0) {
-			arg->set(out, arg->value[i]);
+			*field = arg->value[i];
 			return 0;
 		}
 	}
-	if (devarg_number(arg, value, &i)) {
-		arg->set(out, i);
+	if (arg->max != 0 && mlxpmd_number_parse(value, 10, arg->max, &n) == 0 && n >= arg->min) {
+		*field = n;
 		return 0;
 	}
 	if (value == NULL)
-		MLXPMD_LOG(ERR, "%s: devarg %s has no value: allowed are %s", dev, arg->key,
-			   arg->allowed);
+		MLXPMD_LOG(ERR, "%s: devarg %s has no value: allowed are %s", dev, arg->key, arg->allowed);
 	else
-		MLXPMD_LOG(ERR, "%s: devarg %s=%.*s: allowed are %s", dev, arg->key, DEVARGS_SHOWN,
-			   value, arg->allowed);
+		MLXPMD_LOG(ERR, "%s: devarg %s=%.*s: allowed are %s", dev, arg->key, DEVARGS_SHOWN, value, arg->allowed);
 	return -EINVAL;
 }
 
-/* Generic keys of EAL, which say what the device is meant for: 0 ours, 1 somebody else's. */
+/* Generic keys of EAL, which select a driver. @return 0 for this one, 1 for another. */
 static int
 devarg_generic(const char *dev, const char *key, const char *value)
 {

@@ -4,11 +4,10 @@
  * The card's registers: rte_eth_dev_get_reg_info(), a dump when the firmware fails, and telemetry's
  * /mlxpmd/fwdump/take, /get and /reset.
  *
- * Registers are reached beside the open device, so a dump works where the device answers nothing any more. What
- * lasts long is done without any lock of the port's.
+ * Registers are read without the open device, so a dump works where the firmware answers no command any more. What
+ * takes long is done without a lock of the port.
  */
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #include <rte_telemetry.h>
@@ -17,16 +16,16 @@
 
 #include "mlxpmd_ctrl.h"
 
-/* Of one telemetry answer: its buffer has room for so many registers. */
+/* Registers that fit the buffer of one telemetry reply. */
 #define PAGE_MAX 200u
 #define BOTH (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)
 
 /* ------------------------------------------------------------------ ethdev */
 
 /*
- * All of them or the part from offset on; a "register" is the pair of address and value. Length 0 is all of
- * them: so DPDK's ethtool example and dpdk-proc-info ask, with room for what the first call told, and the
- * former leaves offset unset.
+ * Copies all registers or the part from offset on; a "register" is a pair of address and value. Length 0 requests
+ * all of them: DPDK's ethtool example and dpdk-proc-info pass that, with room for the count that the first call
+ * returned, and the example leaves offset unset.
  */
 static int
 registers_get(struct mdv_fwdump *h, struct rte_dev_reg_info *info)
@@ -86,7 +85,7 @@ mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), con
 	struct mdv_fwdump *h;
 	int rc;
 
-	/* Unplugged: there is nothing to look at. */
+	/* Unplugged: there are no registers to read. */
 	if (mdv_fwdump_open(&port->mdv->pci, BOTH, &h) != 0)
 		return;
 	mdv_fwdump_stop_by(h, stop, arg);
@@ -97,63 +96,54 @@ mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), con
 		MLXPMD_LOG(NOTICE, "port %u: %u registers of %s are kept (%s): dpdk-test-mlx fwdump get %s",
 			   port->port_id, info.count, name, mdv_fwdump_route_name(info.route), name);
 	else if (rc == -EEXIST)
-		MLXPMD_LOG(NOTICE, "port %u: a dump of %s is kept already, its registers are not looked at again",
+		MLXPMD_LOG(NOTICE, "port %u: a dump of %s is kept already, its registers are not read again",
 			   port->port_id, name);
 	mdv_fwdump_close(h);
 }
 
 /* ------------------------------------------------------------------ telemetry */
 
-/** What is asked: a port's device, and which part of its dump. */
-struct question {
+/** A port's PCI address, and the part of its dump to return. */
+struct request {
 	struct rte_pci_addr pci;
 	uint32_t first, count;
 };
 
 static int
-question_port(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
+request_port(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 {
-	struct question *q = arg;
+	struct request *q = arg;
 
 	q->pci = port->mdv->pci;
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	return 0;
 }
 
-/* "PORT", or with parts "PORT[,FIRST[,COUNT]]": digits only. */
+/* PORT[,FIRST[,COUNT]], of which at most words_max are allowed. */
 static int
-question_read(const char *params, struct rte_tel_data *d, bool parts, struct question *q)
+request_parse(const char *params, struct rte_tel_data *d, unsigned int words_max, struct request *q)
 {
-	char port[8];
-	size_t n = params != NULL ? strcspn(params, ",") : 0;
-	uint32_t *to[] = { &q->first, &q->count };
-	const char *p;
+	unsigned long first = 0, count = PAGE_MAX;
+	struct mlxpmd_words words;
 
-	*q = (struct question){ .count = PAGE_MAX };
-	if (n == 0 || n >= sizeof(port) || (!parts && params[n] != '\0'))
+	if (mlxpmd_words_split(&words, params) != 0 || words.n > words_max ||
+	    (words.n > 1 && mlxpmd_number_parse(words.w[1], 10, UINT32_MAX, &first) != 0) ||
+	    (words.n > 2 && mlxpmd_number_parse(words.w[2], 10, PAGE_MAX, &count) != 0))
 		return -EINVAL;
-	snprintf(port, sizeof(port), "%.*s", (int)n, params);
-	p = params + n;
-	for (unsigned int i = 0; *p != '\0'; i++) {
-		unsigned long v;
-		char *end;
-
-		if (i == RTE_DIM(to) || !isdigit((unsigned char)p[1]))
-			return -EINVAL;
-		v = strtoul(p + 1, &end, 10);
-		if ((*end != '\0' && *end != ',') || v > UINT32_MAX)
-			return -EINVAL;
-		*to[i] = v;
-		p = end;
-	}
-	if (q->count > PAGE_MAX)
-		return -EINVAL;
-	return mlxpmd_telemetry_ask(port, d, question_port, q);
+	*q = (struct request){ .first = first, .count = count };
+	return mlxpmd_telemetry_port(words.w[0], d, request_port, q);
 }
 
-/* The states of the contract are answers. */
 static int
-answer(struct rte_tel_data *d, int rc)
+add_result(struct rte_tel_data *d, const char *name, const char *text)
+{
+	rte_tel_data_add_dict_string(d, "result", name);
+	return rte_tel_data_add_dict_string(d, "text", text);
+}
+
+/* The results that mdv_fwdump.h documents, by name. */
+static int
+add_errno(struct rte_tel_data *d, int rc)
 {
 	static const struct {
 		int err;
@@ -163,18 +153,14 @@ answer(struct rte_tel_data *d, int rc)
 		{ EEXIST, "EEXIST", "a dump is kept already" },
 		{ ENOENT, "ENOENT", "no dump is kept" },
 		{ EIO, "EIO", "there is no way to the registers, or the dump is damaged" },
-		{ EBUSY, "EBUSY", "somebody else holds the lock of the register gateway" },
+		{ EBUSY, "EBUSY", "another program holds the lock of the register gateway" },
 		{ ETIMEDOUT, "ETIMEDOUT", "the register gateway does not answer" },
 	};
 
-	for (unsigned int i = 0; i < RTE_DIM(rows); i++) {
-		if (rows[i].err != -rc)
-			continue;
-		rte_tel_data_add_dict_string(d, "result", rows[i].name);
-		return rte_tel_data_add_dict_string(d, "text", rows[i].text);
-	}
-	rte_tel_data_add_dict_string(d, "result", "error");
-	return rte_tel_data_add_dict_string(d, "text", rte_strerror(-rc));
+	for (unsigned int i = 0; i < RTE_DIM(rows); i++)
+		if (rows[i].err == -rc)
+			return add_result(d, rows[i].name, rows[i].text);
+	return add_result(d, "error", rte_strerror(-rc));
 }
 
 static void
@@ -190,27 +176,22 @@ add_info(struct rte_tel_data *d, const struct mdv_fwdump_info *info)
 static int
 add_values(struct rte_tel_data *d, const struct mdv_fwdump_reg *regs, size_t n)
 {
-	struct rte_tel_data *c = rte_tel_data_alloc();
+	struct rte_tel_data *c = mlxpmd_telemetry_dict(d, "values");
 	char addr[16], val[16];
-	int rc;
 
 	if (c == NULL)
 		return -ENOMEM;
-	rte_tel_data_start_dict(c);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(addr, sizeof(addr), "0x%08" PRIx32, regs[i].addr);
 		snprintf(val, sizeof(val), "0x%08" PRIx32, regs[i].val);
 		rte_tel_data_add_dict_string(c, addr, val);
 	}
-	rc = rte_tel_data_add_dict_container(d, "values", c, 0);
-	if (rc != 0)
-		rte_tel_data_free(c);
-	return rc;
+	return 0;
 }
 
-/* The part that is asked for; the whole is read, which is a file in memory. */
+/* Reads the whole dump, which is a file in memory, and adds the requested part. */
 static int
-dump_part(struct mdv_fwdump *h, const struct question *q, struct rte_tel_data *d)
+fwdump_get(struct mdv_fwdump *h, const struct request *q, struct rte_tel_data *d)
 {
 	struct mdv_fwdump_reg *all = NULL;
 	struct mdv_fwdump_info info;
@@ -232,75 +213,61 @@ dump_part(struct mdv_fwdump *h, const struct question *q, struct rte_tel_data *d
 }
 
 static int
-fwdump_take(struct mdv_fwdump *h, const struct question *q, struct rte_tel_data *d)
+fwdump_take(struct mdv_fwdump *h, const struct request *q __rte_unused, struct rte_tel_data *d)
 {
 	struct mdv_fwdump_info info;
 	int rc = mdv_fwdump_take(h);
 
-	RTE_SET_USED(q);
 	if (rc == 0 && mdv_fwdump_info(h, &info) == 0)
 		add_info(d, &info);
 	return rc;
 }
 
 static int
-fwdump_reset(struct mdv_fwdump *h, const struct question *q, struct rte_tel_data *d)
+fwdump_reset(struct mdv_fwdump *h, const struct request *q __rte_unused, struct rte_tel_data *d __rte_unused)
 {
-	RTE_SET_USED(q);
-	RTE_SET_USED(d);
 	return mdv_fwdump_reset(h);
 }
 
-/* The port may go meanwhile: only its address is needed. */
+static const struct {
+	const char *name;
+	unsigned int words_max;
+	int (*run)(struct mdv_fwdump *h, const struct request *q, struct rte_tel_data *d);
+	const char *help;
+} commands[] = {
+	{ "/mlxpmd/fwdump/take", 1, fwdump_take,
+	  "Takes a dump of the card's registers and keeps it. Parameters: port id" },
+	{ "/mlxpmd/fwdump/get", 3, fwdump_get,
+	  "The dump that is kept, up to 200 registers. Parameters: port id[,first[,count]]" },
+	{ "/mlxpmd/fwdump/reset", 1, fwdump_reset, "Drops the dump that is kept. Parameters: port id" },
+};
+
+/* Needs only the PCI address of the port, which may be closed meanwhile. */
 static int
-ask(const char *params, struct rte_tel_data *d, bool parts,
-    int (*what)(struct mdv_fwdump *h, const struct question *q, struct rte_tel_data *d))
+telemetry_fwdump(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct mdv_fwdump *h;
-	struct question q;
-	int rc = question_read(params, d, parts, &q);
+	struct request q;
+	unsigned int i = 0;
+	int rc;
 
+	while (strcmp(commands[i].name, cmd) != 0)
+		i++;
+	rc = request_parse(params, d, commands[i].words_max, &q);
 	if (rc != 0)
 		return rc;
 	rc = mdv_fwdump_open(&q.pci, BOTH, &h);
-	if (rc == -ENOENT) {
-		rte_tel_data_add_dict_string(d, "result", "ENOENT");
-		return rte_tel_data_add_dict_string(d, "text", "there is no such PCI device any more");
+	if (rc == -ENOENT)
+		return add_result(d, "ENOENT", "there is no such PCI device any more");
+	if (rc == 0) {
+		rc = commands[i].run(h, &q, d);
+		mdv_fwdump_close(h);
 	}
-	if (rc != 0)
-		return answer(d, rc);
-	rc = what(h, &q, d);
-	mdv_fwdump_close(h);
-	return answer(d, rc);
-}
-
-static int
-telemetry_take(const char *cmd, const char *params, struct rte_tel_data *d)
-{
-	RTE_SET_USED(cmd);
-	return ask(params, d, false, fwdump_take);
-}
-
-static int
-telemetry_get(const char *cmd, const char *params, struct rte_tel_data *d)
-{
-	RTE_SET_USED(cmd);
-	return ask(params, d, true, dump_part);
-}
-
-static int
-telemetry_reset(const char *cmd, const char *params, struct rte_tel_data *d)
-{
-	RTE_SET_USED(cmd);
-	return ask(params, d, false, fwdump_reset);
+	return add_errno(d, rc);
 }
 
 RTE_INIT(mlxpmd_telemetry_fwdump_init)
 {
-	rte_telemetry_register_cmd("/mlxpmd/fwdump/take", telemetry_take,
-				   "Takes a dump of the card's registers and keeps it. Parameters: port id");
-	rte_telemetry_register_cmd("/mlxpmd/fwdump/get", telemetry_get,
-				   "The dump that is kept, up to 200 registers. Parameters: port id[,first[,count]]");
-	rte_telemetry_register_cmd("/mlxpmd/fwdump/reset", telemetry_reset,
-				   "Drops the dump that is kept. Parameters: port id");
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++)
+		rte_telemetry_register_cmd(commands[i].name, telemetry_fwdump, commands[i].help);
 }

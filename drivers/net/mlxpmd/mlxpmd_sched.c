@@ -309,42 +309,20 @@ mlxpmd_task_request(struct mlxpmd_task *task)
 
 /* ------------------------------------------------------------------ telemetry */
 
-static void
-task_info(const struct mlxpmd_sched *s, const struct mlxpmd_task *task, uint64_t now_ns,
-	  struct mlxpmd_task_info *info)
+int
+mlxpmd_tasks_visit(uint16_t port_id, struct mlxpmd_sched *worker,
+		   int (*visit)(void *arg, const char *thread, const struct mlxpmd_task *task), void *arg)
 {
-	*info = (struct mlxpmd_task_info){
-		.name = task->name,
-		.period_ns = task->period_ns,
-		.due_in_ns = task->due_ns == MLXPMD_TASK_IDLE ? MLXPMD_TASK_IDLE :
-			     task->due_ns > now_ns ? task->due_ns - now_ns : 0,
-		.runs = task->runs,
-		.last_ns = task->last_ns,
-		.mean_ns = task->runs != 0 ? task->total_ns / task->runs : 0,
-		.max_ns = task->max_ns,
-		.late_max_ns = task->late_max_ns,
-	};
-	memcpy(info->thread, s->name, sizeof(info->thread));
-}
-
-static unsigned int
-tasks_copy(struct mlxpmd_sched *s, uint16_t port_id, struct mlxpmd_task_info *infos, unsigned int n)
-{
+	struct mlxpmd_sched *scheds[] = { &control, worker };
 	const struct mlxpmd_task *task;
-	unsigned int i = 0;
+	int rc = 0;
 
-	pthread_mutex_lock(&s->lock);
-	TAILQ_FOREACH(task, &s->tasks, next)
-		if (task->port_id == port_id && i < n)
-			task_info(s, task, mlxpmd_now_ns(), &infos[i++]);
-	pthread_mutex_unlock(&s->lock);
-	return i;
-}
-
-unsigned int
-mlxpmd_tasks_get(uint16_t port_id, struct mlxpmd_sched *worker, struct mlxpmd_task_info *infos, unsigned int n)
-{
-	unsigned int i = tasks_copy(&control, port_id, infos, n);
-
-	return worker != NULL ? i + tasks_copy(worker, port_id, infos + i, n - i) : i;
+	for (unsigned int i = 0; i < RTE_DIM(scheds) && scheds[i] != NULL; i++) {
+		pthread_mutex_lock(&scheds[i]->lock);
+		TAILQ_FOREACH(task, &scheds[i]->tasks, next)
+			if (rc == 0 && task->port_id == port_id)
+				rc = visit(arg, scheds[i]->name, task);
+		pthread_mutex_unlock(&scheds[i]->lock);
+	}
+	return rc;
 }

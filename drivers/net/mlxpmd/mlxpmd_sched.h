@@ -57,15 +57,6 @@ struct mlxpmd_task {
 	TAILQ_ENTRY(mlxpmd_task) next;
 };
 
-/** Public view of a task, for telemetry. */
-struct mlxpmd_task_info {
-	const char *name;
-	char thread[16];
-	uint64_t period_ns;	/**< What the last run returned. */
-	uint64_t due_in_ns;	/**< 0: due now; MLXPMD_TASK_IDLE: not due. */
-	uint64_t runs, last_ns, mean_ns, max_ns, late_max_ns;
-};
-
 /**
  * Starts a worker thread of that name (at most 15 characters).
  * @return NULL with rte_errno set; logged.
@@ -92,10 +83,11 @@ void mlxpmd_task_remove(struct mlxpmd_task *task);
 void mlxpmd_task_request(struct mlxpmd_task *task);
 
 /**
- * Copies a port's tasks: those of the control thread, then those of its worker (NULL: none).
- * @return How many were copied, at most n.
+ * Calls visit() for a port's tasks: those of the control thread, then those of its worker (NULL: none). Holds the
+ * scheduler's lock: visit() must not call the scheduler.
+ * @return The first result of visit() that is not 0, else 0.
  */
-unsigned int mlxpmd_tasks_get(uint16_t port_id, struct mlxpmd_sched *worker,
-			      struct mlxpmd_task_info *infos, unsigned int n);
+int mlxpmd_tasks_visit(uint16_t port_id, struct mlxpmd_sched *worker,
+		       int (*visit)(void *arg, const char *thread, const struct mlxpmd_task *task), void *arg);
 
 #endif /* MLXPMD_SCHED_H */

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Telemetry: /mlxpmd/list, /mlxpmd/info,PORT and /mlxpmd/queues,PORT; which ports there are for the others.
+ * Telemetry of ports: the list of ports, and the commands of the table at the end of this file.
  *
- * Runs in telemetry's own threads, so it looks only at ports on the list, under its lock, and only
- * at what stands from probe to close, and at queues under the port's lock; the device is not asked
- * anything.
+ * Runs in telemetry's own threads, under the lock of the list: a port that is found there is not closed meanwhile.
+ * No command of this file waits for the device, except /mlxpmd/stats with stats_age_ms=0.
  */
 
-#include <ctype.h>
-#include <pthread.h>
-
+#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
-#include "mlxpmd_clock.h"
+#include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
 
 static TAILQ_HEAD(, mlxpmd_port) telemetry_ports = TAILQ_HEAD_INITIALIZER(telemetry_ports);
@@ -48,24 +45,60 @@ mlxpmd_telemetry_down(struct mlxpmd_port *port)
 	pthread_mutex_unlock(&telemetry_lock);
 }
 
-/* Digits only, nothing before or behind them. */
-static int
-param_port(const char *params, uint16_t *port_id)
+int
+mlxpmd_words_split(struct mlxpmd_words *words, const char *params)
 {
-	unsigned long value = 0;
-	const char *p;
+	char *next = words->text;
 
-	if (params == NULL || params[0] == '\0')
+	words->n = 0;
+	if (params == NULL || strlcpy(words->text, params, sizeof(words->text)) >= sizeof(words->text))
 		return -EINVAL;
-	for (p = params; *p != '\0'; p++) {
-		if (!isdigit((unsigned char)*p))
+	while (next != NULL) {
+		if (words->n == RTE_DIM(words->w))
 			return -EINVAL;
-		value = value * 10 + (*p - '0');
-		if (value >= RTE_MAX_ETHPORTS)
-			return -EINVAL;
+		words->w[words->n++] = strsep(&next, ",");
 	}
-	*port_id = value;
 	return 0;
+}
+
+int
+mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d, mlxpmd_telemetry_fill_t fill, void *arg)
+{
+	struct mlxpmd_port *port;
+	unsigned long port_id;
+	int rc = mlxpmd_number_parse(params, 10, RTE_MAX_ETHPORTS - 1, &port_id);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&telemetry_lock);
+	port = port_find(port_id);
+	if (port != NULL) {
+		rte_tel_data_start_dict(d);
+		rc = fill(d, port, arg);
+	}
+	pthread_mutex_unlock(&telemetry_lock);
+	return port != NULL ? rc : -ENODEV;
+}
+
+int
+mlxpmd_telemetry_add(struct rte_tel_data *d, const char *name, struct rte_tel_data *child)
+{
+	int rc = rte_tel_data_add_dict_container(d, name, child, 0);
+
+	if (rc != 0)
+		rte_tel_data_free(child);
+	return rc;
+}
+
+struct rte_tel_data *
+mlxpmd_telemetry_dict(struct rte_tel_data *d, const char *name)
+{
+	struct rte_tel_data *c = rte_tel_data_alloc();
+
+	if (c == NULL)
+		return NULL;
+	rte_tel_data_start_dict(c);
+	return mlxpmd_telemetry_add(d, name, c) == 0 ? c : NULL;
 }
 
 static int
@@ -84,25 +117,15 @@ telemetry_list(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
-/* A container is d's once it is added, ours to free until then. */
-static int
-add_container(struct rte_tel_data *d, const char *name, struct rte_tel_data *child)
-{
-	int rc = rte_tel_data_add_dict_container(d, name, child, 0);
-
-	if (rc != 0)
-		rte_tel_data_free(child);
-	return rc;
-}
+/* ------------------------------------------------------------------ /mlxpmd/info */
 
 static int
 add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 {
-	struct rte_tel_data *c = rte_tel_data_alloc();
+	struct rte_tel_data *c = mlxpmd_telemetry_dict(d, "capabilities");
 
 	if (c == NULL)
 		return -ENOMEM;
-	rte_tel_data_start_dict(c);
 	rte_tel_data_add_dict_int(c, "pci_device_id", caps->pci_device_id);
 	rte_tel_data_add_dict_int(c, "vport", caps->vport_num);
 	rte_tel_data_add_dict_int(c, "log_max_cq_sz", caps->log_max_cq_sz);
@@ -123,30 +146,28 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "timestamp_real_time", caps->ts_realtime);
 	rte_tel_data_add_dict_int(c, "queue_counters", caps->q_counters);
 	rte_tel_data_add_dict_int(c, "vport_counters", caps->vport_counters);
-	return add_container(d, "capabilities", c);
+	return 0;
 }
 
 static int
 add_burst(struct rte_tel_data *d, const char *direction, const char *name, const char *why)
 {
-	struct rte_tel_data *c = rte_tel_data_alloc();
+	struct rte_tel_data *c = mlxpmd_telemetry_dict(d, direction);
 
 	if (c == NULL)
 		return -ENOMEM;
-	rte_tel_data_start_dict(c);
 	rte_tel_data_add_dict_string(c, "name", name != NULL ? name : "none");
 	rte_tel_data_add_dict_string(c, "why", why != NULL ? why : "the port was not started yet");
-	return add_container(d, direction, c);
+	return 0;
 }
 
 static int
 add_devargs(struct rte_tel_data *d, const struct mlxpmd_devargs *args)
 {
-	struct rte_tel_data *c = rte_tel_data_alloc();
+	struct rte_tel_data *c = mlxpmd_telemetry_dict(d, "devargs");
 
 	if (c == NULL)
 		return -ENOMEM;
-	rte_tel_data_start_dict(c);
 	rte_tel_data_add_dict_string(c, "rx_burst",
 				     args->rx_burst == MLXPMD_BURST_SCALAR ? "scalar" : "auto");
 	rte_tel_data_add_dict_string(c, "tx_burst",
@@ -154,7 +175,7 @@ add_devargs(struct rte_tel_data *d, const struct mlxpmd_devargs *args)
 	rte_tel_data_add_dict_string(c, "clock", mdv_clock_source_name(args->clock));
 	rte_tel_data_add_dict_int(c, "stats_age_ms", args->stats_age_ms);
 	rte_tel_data_add_dict_string(c, "open", args->open == MDV_OPEN_VFIO ? "vfio" : "verbs");
-	return add_container(d, "devargs", c);
+	return 0;
 }
 
 static void
@@ -171,54 +192,14 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	rte_tel_data_add_dict_string(d, "firmware", mdv->fw_version);
 	rte_tel_data_add_dict_string(d, "mac", mac);
 	rte_tel_data_add_dict_int(d, "started", port->eth_dev->data->dev_started);
-	rte_tel_data_add_dict_int(d, "gone", mdv_removed(mdv));
+	rte_tel_data_add_dict_int(d, "removed", mdv_removed(mdv));
 	rte_tel_data_add_dict_u64(d, "commands_refused", mdv->refused);
 	rte_tel_data_add_dict_string(d, "timestamp_unit", port->clock == NULL ? "none" :
 				     port->clock->kind == MDV_CLOCK_TICKS ? "ticks" : "ns");
 }
 
-int
-mlxpmd_telemetry_ask(const char *params, struct rte_tel_data *d,
-		     int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg),
-		     void *arg)
-{
-	struct mlxpmd_port *port;
-	uint16_t port_id;
-	int rc = param_port(params, &port_id);
-
-	if (rc != 0)
-		return rc;
-	pthread_mutex_lock(&telemetry_lock);
-	port = port_find(port_id);
-	if (port != NULL) {
-		rte_tel_data_start_dict(d);
-		rc = fill(d, port, arg);
-	}
-	pthread_mutex_unlock(&telemetry_lock);
-	return port != NULL ? rc : -ENODEV;
-}
-
-struct fill_port {
-	int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port);
-};
-
 static int
-fill_port(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
-{
-	return ((const struct fill_port *)arg)->fill(d, port);
-}
-
-int
-mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d,
-		      int (*fill)(struct rte_tel_data *d, struct mlxpmd_port *port))
-{
-	struct fill_port arg = { fill };
-
-	return mlxpmd_telemetry_ask(params, d, fill_port, &arg);
-}
-
-static int
-add_info(struct rte_tel_data *d, struct mlxpmd_port *port)
+add_info(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
 {
 	int rc;
 
@@ -233,27 +214,21 @@ add_info(struct rte_tel_data *d, struct mlxpmd_port *port)
 	return rc;
 }
 
-static int
-telemetry_info(const char *cmd, const char *params, struct rte_tel_data *d)
-{
-	RTE_SET_USED(cmd);
-	return mlxpmd_telemetry_port(params, d, add_info);
-}
-
-/* ------------------------------------------------------------------ queues */
+/* ------------------------------------------------------------------ /mlxpmd/queues */
 
 static int
 add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 {
 	const bool tx = q->kind == MLXPMD_TX;
-	struct rte_tel_data *c = rte_tel_data_alloc();
 	struct mlxpmd_queue_stats stats;
+	struct rte_tel_data *c;
 	char name[16];
 
+	snprintf(name, sizeof(name), "%s%u", tx ? "tx" : "rx", q->queue_id);
+	c = mlxpmd_telemetry_dict(d, name);
 	if (c == NULL)
 		return -ENOMEM;
 	mlxpmd_queue_stats_get(q, &stats);
-	rte_tel_data_start_dict(c);
 	rte_tel_data_add_dict_string(c, "state", mlxpmd_qstate_name(mlxpmd_queue_state(q)));
 	rte_tel_data_add_dict_u64(c, tx ? "packets_lost" : "completion_errors", stats.errors);
 	rte_tel_data_add_dict_u64(c, "completions_refused", stats.cqe_bad);
@@ -263,47 +238,189 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 	rte_tel_data_add_dict_string(c, "last_syndrome",
 				     q->syndrome != 0 ? mdv_syndrome_name(q->syndrome) : "none");
 	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", q->vendor_syndrome);
-	snprintf(name, sizeof(name), "%s%u", tx ? "tx" : "rx", q->queue_id);
-	return add_container(d, name, c);
+	return 0;
 }
 
 static int
-add_queues(struct rte_tel_data *d, const struct mlxpmd_port *port)
+add_queues(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
 {
 	unsigned int kind, i;
 	int rc = 0;
 
+	pthread_mutex_lock(&port->lock);
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
 		for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++)
 			if (port->queues[kind][i] != NULL)
 				rc = add_queue(d, port->queues[kind][i]);
-	return rc;
-}
-
-static int
-add_queues_locked(struct rte_tel_data *d, struct mlxpmd_port *port)
-{
-	int rc;
-
-	pthread_mutex_lock(&port->lock);
-	rc = add_queues(d, port);
 	pthread_mutex_unlock(&port->lock);
 	return rc;
 }
 
-static int
-telemetry_queues(const char *cmd, const char *params, struct rte_tel_data *d)
+/* ------------------------------------------------------------------ /mlxpmd/clock: what the last refresh found */
+
+/* DPDK 22.11 has no signed numbers of 64 bits and no fractions. */
+static void
+add_signed(struct rte_tel_data *d, const char *name, int64_t value)
 {
-	RTE_SET_USED(cmd);
-	return mlxpmd_telemetry_port(params, d, add_queues_locked);
+	char text[32];
+
+	snprintf(text, sizeof(text), "%+" PRId64, value);
+	rte_tel_data_add_dict_string(d, name, text);
+}
+
+static void
+add_fraction(struct rte_tel_data *d, const char *name, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%+.4f", value);
+	rte_tel_data_add_dict_string(d, name, text);
+}
+
+static void
+add_quality(struct rte_tel_data *d, const struct mlxpmd_clock_info *info)
+{
+	const struct mdv_clock_state *state = &info->state;
+
+	rte_tel_data_add_dict_string(d, "quality", mdv_clock_quality_name(info->quality));
+	rte_tel_data_add_dict_string(d, "source", mdv_clock_source_name(state->source));
+	rte_tel_data_add_dict_string(d, "unit", state->unit);
+	rte_tel_data_add_dict_string(d, "epoch", state->epoch);
+	rte_tel_data_add_dict_u64(d, "frequency_hz", state->frequency_hz);
+	add_signed(d, "offset_ns", state->offset_ns);
+	add_fraction(d, "drift_ppm", state->drift_ppm);
+	rte_tel_data_add_dict_u64(d, "uncertainty_ns", state->uncertainty_ns);
+	rte_tel_data_add_dict_u64(d, "age_ns", info->age_ns);
+}
+
+static void
+add_history(struct rte_tel_data *d, const struct mlxpmd_clock_info *info)
+{
+	const struct mdv_clock_state *state = &info->state;
+
+	rte_tel_data_add_dict_u64(d, "generation", info->generation);
+	rte_tel_data_add_dict_u64(d, "steps", state->steps);
+	rte_tel_data_add_dict_u64(d, "slews", state->slews);
+	rte_tel_data_add_dict_u64(d, "busy", state->busy);
+	rte_tel_data_add_dict_u64(d, "expired", info->expired);
+	rte_tel_data_add_dict_u64(d, "failed", state->failed);
+	rte_tel_data_add_dict_u64(d, "rejected", state->rejected);
+	rte_tel_data_add_dict_u64(d, "refreshes", state->refreshes);
+	rte_tel_data_add_dict_u64(d, "refresh_us", state->next_us);
+	rte_tel_data_add_dict_u64(d, "attempts", info->attempts);
+}
+
+static int
+add_clock(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
+{
+	struct mlxpmd_clock_info info;
+
+	rte_tel_data_add_dict_int(d, "port", port->port_id);
+	if (port->clock == NULL) {
+		rte_tel_data_add_dict_string(d, "source", "none");
+		return 0;
+	}
+	mlxpmd_clock_info_get(port->clock, &info);
+	add_quality(d, &info);
+	add_history(d, &info);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ /mlxpmd/stats */
+
+/* Totals since the device was initialized (missed: since the probe): a reset of statistics does not change them. */
+static int
+add_stats(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
+{
+	struct mlxpmd_counts missed, counters;
+	struct mlxpmd_counts_info info;
+	struct rte_tel_data *c;
+
+	mlxpmd_counts_get(port, MLXPMD_MISSED, &missed);
+	mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counters);
+	mlxpmd_counts_info_get(port, &info);
+	rte_tel_data_add_dict_int(d, "stats_age_ms", port->args.stats_age_ms);
+	rte_tel_data_add_dict_string(d, "missed_by", port->args.stats_age_ms == 0 ? "reader" :
+				     info.async ? "asynchronous query" : "worker");
+	rte_tel_data_add_dict_u64(d, "missed", missed.missed);
+	rte_tel_data_add_dict_u64(d, "missed_age_us", mlxpmd_counts_age_us(&missed, MLXPMD_MISSED));
+	rte_tel_data_add_dict_u64(d, "missed_readings", info.readings[MLXPMD_MISSED]);
+	rte_tel_data_add_dict_u64(d, "missed_failures", info.failures[MLXPMD_MISSED]);
+	rte_tel_data_add_dict_int(d, "unanswered", info.outstanding);
+	rte_tel_data_add_dict_u64(d, "counters_age_us", mlxpmd_counts_age_us(&counters, MLXPMD_COUNTERS));
+	rte_tel_data_add_dict_u64(d, "counters_readings", info.readings[MLXPMD_COUNTERS]);
+	rte_tel_data_add_dict_u64(d, "counters_failures", info.failures[MLXPMD_COUNTERS]);
+	c = mlxpmd_telemetry_dict(d, "counters");
+	if (c == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < mdv_counters_count(port->mdv); i++)
+		rte_tel_data_add_dict_u64(c, mdv_counter_name(port->mdv, i), counters.counters[i]);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ /mlxpmd/tasks */
+
+static int
+add_task(void *arg, const char *thread, const struct mlxpmd_task *task)
+{
+	struct rte_tel_data *t = mlxpmd_telemetry_dict(arg, task->name);
+	uint64_t now_ns = mlxpmd_now_ns();
+
+	if (t == NULL)
+		return -ENOMEM;
+	rte_tel_data_add_dict_string(t, "thread", thread);
+	/* 0: runs on request only. */
+	rte_tel_data_add_dict_u64(t, "period_us", task->period_ns == MLXPMD_TASK_IDLE ? 0 :
+				  task->period_ns / MLXPMD_NS_PER_US);
+	if (task->due_ns == MLXPMD_TASK_IDLE)
+		rte_tel_data_add_dict_string(t, "due_in_us", "never");
+	else
+		rte_tel_data_add_dict_u64(t, "due_in_us", task->due_ns > now_ns ?
+					  (task->due_ns - now_ns) / MLXPMD_NS_PER_US : 0);
+	rte_tel_data_add_dict_u64(t, "runs", task->runs);
+	rte_tel_data_add_dict_u64(t, "last_ns", task->last_ns);
+	rte_tel_data_add_dict_u64(t, "mean_ns", task->runs != 0 ? task->total_ns / task->runs : 0);
+	rte_tel_data_add_dict_u64(t, "max_ns", task->max_ns);
+	rte_tel_data_add_dict_u64(t, "late_max_us", task->late_max_ns / MLXPMD_NS_PER_US);
+	return 0;
+}
+
+static int
+add_tasks(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
+{
+	return mlxpmd_tasks_visit(port->port_id, port->worker, add_task, d);
+}
+
+/* ------------------------------------------------------------------ commands with a port id as their only parameter */
+
+static const struct {
+	const char *name;
+	mlxpmd_telemetry_fill_t fill;
+	const char *help;
+} commands[] = {
+	{ "/mlxpmd/info", add_info,
+	  "Device, firmware, capabilities used, burst functions and why. Parameters: port id" },
+	{ "/mlxpmd/queues", add_queues, "State of each queue, its errors, resets and stalls. Parameters: port id" },
+	{ "/mlxpmd/clock", add_clock, "Source of timestamps, its quality and history. Parameters: port id" },
+	{ "/mlxpmd/stats", add_stats, "The device's counters, their age and source. Parameters: port id" },
+	{ "/mlxpmd/tasks", add_tasks,
+	  "Scheduled tasks, their threads, due times and measured cost. Parameters: port id" },
+};
+
+static int
+telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	unsigned int i = 0;
+
+	while (strcmp(commands[i].name, cmd) != 0)
+		i++;
+	return mlxpmd_telemetry_port(params, d, commands[i].fill, NULL);
 }
 
 RTE_INIT(mlxpmd_telemetry_init)
 {
-	rte_telemetry_register_cmd("/mlxpmd/queues", telemetry_queues,
-				   "State of each queue, its errors, resets and stalls. Parameters: port id");
 	rte_telemetry_register_cmd("/mlxpmd/list", telemetry_list,
 				   "Ports that mlxpmd drives. Takes no parameters");
-	rte_telemetry_register_cmd("/mlxpmd/info", telemetry_info,
-				   "Device, firmware, capabilities used, burst functions and why. Parameters: port id");
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++)
+		rte_telemetry_register_cmd(commands[i].name, telemetry_port, commands[i].help);
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
 #include <mdv_inspect.h>
@@ -18,50 +17,12 @@
 
 #include "mlxpmd_ctrl.h"
 
-/* Words of a question: more are refused. */
-#define WORDS_MAX 4
-#define WORDS_BYTES 1024
 /* Fields that one dictionary is given; telemetry has room for RTE_TEL_MAX_DICT_ENTRIES. */
 #define FIELDS_MAX 240
 #define OBJECTS_MAX 4096
 /* Of an answer in hex: bytes of a line, and lines. */
 #define LINE_BYTES 32
 #define LINES_MAX 64
-
-/* "0,general" as words; empty ones count. */
-struct words {
-	char text[WORDS_BYTES];
-	const char *w[WORDS_MAX];
-	unsigned int n;
-};
-
-static int
-words_split(struct words *words, const char *params)
-{
-	char *next = words->text;
-
-	words->n = 0;
-	if (params == NULL || strlen(params) >= sizeof(words->text))
-		return -EINVAL;
-	strlcpy(words->text, params, sizeof(words->text));
-	while (next != NULL) {
-		if (words->n == WORDS_MAX)
-			return -EINVAL;
-		words->w[words->n++] = strsep(&next, ",");
-	}
-	return 0;
-}
-
-/* A container is d's once it is added, ours to free until then. */
-static int
-add_child(struct rte_tel_data *d, const char *name, struct rte_tel_data *child)
-{
-	int rc = rte_tel_data_add_dict_container(d, name, child, 0);
-
-	if (rc != 0)
-		rte_tel_data_free(child);
-	return rc;
-}
 
 /* ------------------------------------------------------------------ answers of the firmware */
 
@@ -121,7 +82,7 @@ add_fields(struct rte_tel_data *d, const struct mdv_request *q)
 		return -ENOMEM;
 	rte_tel_data_start_dict(f.d);
 	mdv_reply_fields(q, add_field, &f);
-	rc = add_child(d, "fields", f.d);
+	rc = mlxpmd_telemetry_add(d, "fields", f.d);
 	if (f.left_out > 0)
 		rte_tel_data_add_dict_int(d, "left_out", f.left_out);
 	return rc;
@@ -149,7 +110,7 @@ add_hex(struct rte_tel_data *d, const struct mdv_request *q)
 			snprintf(&line[2 * i], 3, "%02x", out[at + i]);
 		rte_tel_data_add_array_string(lines, line);
 	}
-	return add_child(d, "hex", lines);
+	return mlxpmd_telemetry_add(d, "hex", lines);
 }
 
 /* Without a word of the firmware: who said no? The kernel answers EINVAL to what its list does not have. */
@@ -196,7 +157,7 @@ add_page_names(struct rte_tel_data *d)
 	rte_tel_data_start_array(names, RTE_TEL_STRING_VAL);
 	for (unsigned int i = 0; (name = mdv_caps_page_name(i)) != NULL; i++)
 		rte_tel_data_add_array_string(names, name);
-	return add_child(d, "pages", names);
+	return mlxpmd_telemetry_add(d, "pages", names);
 }
 
 static int
@@ -251,8 +212,8 @@ static int
 telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct mdv_request *q;
-	struct words words;
-	int rc = words_split(&words, params);
+	struct mlxpmd_words words;
+	int rc = mlxpmd_words_split(&words, params);
 
 	RTE_SET_USED(cmd);
 	if (rc != 0 || words.n > 2)
@@ -263,7 +224,7 @@ telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (q == NULL)
 		return -ENOMEM;
 	if (mdv_request_caps(words.n > 1 ? words.w[1] : "GENERAL", q) == 0) {
-		rc = mlxpmd_telemetry_ask(words.w[0], d, add_caps, q);
+		rc = mlxpmd_telemetry_port(words.w[0], d, add_caps, q);
 	} else {
 		rte_tel_data_start_dict(d);
 		rte_tel_data_add_dict_string(d, "answer", "not asked: there is no such page");
@@ -293,7 +254,7 @@ add_type(struct rte_tel_data *d, struct mdv_obj_info *info, unsigned int n)
 		info[i].type = NULL;
 	}
 	field_name(name, sizeof(name), type);
-	return add_child(d, name, ids);
+	return mlxpmd_telemetry_add(d, name, ids);
 }
 
 static int
@@ -319,7 +280,7 @@ add_objects(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 		rte_tel_data_free(types);
 		return rc;
 	}
-	return add_child(d, "types", types);
+	return mlxpmd_telemetry_add(d, "types", types);
 }
 
 static int
@@ -331,7 +292,7 @@ telemetry_objects(const char *cmd, const char *params, struct rte_tel_data *d)
 	RTE_SET_USED(cmd);
 	if (info == NULL)
 		return -ENOMEM;
-	rc = mlxpmd_telemetry_ask(params, d, add_objects, info);
+	rc = mlxpmd_telemetry_port(params, d, add_objects, info);
 	free(info);
 	return rc;
 }
@@ -395,10 +356,10 @@ tell_unasked(struct rte_tel_data *d, int rc, const char *refused)
 static int
 telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	uint8_t rest[WORDS_BYTES / 2];
+	uint8_t rest[MLXPMD_WORDS_BYTES / 2];
 	struct mdv_request *q;
-	struct words words;
-	int rc = words_split(&words, params), n = 0;
+	struct mlxpmd_words words;
+	int rc = mlxpmd_words_split(&words, params), n = 0;
 
 	RTE_SET_USED(cmd);
 	if (rc != 0 || words.n < 2 || words.n > 3)
@@ -411,7 +372,7 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (q == NULL)
 		return -ENOMEM;
 	rc = mdv_request_make(words.w[1], rest, n, q);
-	rc = rc == 0 ? mlxpmd_telemetry_ask(words.w[0], d, add_command, q) : tell_unasked(d, rc, q->refused);
+	rc = rc == 0 ? mlxpmd_telemetry_port(words.w[0], d, add_command, q) : tell_unasked(d, rc, q->refused);
 	free(q);
 	return rc;
 }
@@ -419,23 +380,11 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 /* ------------------------------------------------------------------ explain */
 
 static int
-number_parse(const char *text, unsigned long max, unsigned long *value)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	*value = strtoul(text, &end, 0);
-	return *end == '\0' && errno == 0 && *value <= max ? 0 : -EINVAL;
-}
-
-static int
 explain_completion(struct rte_tel_data *d, const char *text)
 {
 	unsigned long syndrome;
 
-	if (number_parse(text, UINT8_MAX, &syndrome) != 0)
+	if (mlxpmd_number_parse(text, 0, UINT8_MAX, &syndrome) != 0)
 		return -EINVAL;
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "completion", mdv_syndrome_name(syndrome));
@@ -448,19 +397,19 @@ telemetry_explain(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	unsigned long status = 0, syndrome = 0;
 	struct mdv_explanation e;
-	struct words words;
+	struct mlxpmd_words words;
 	uint8_t found;
 
 	RTE_SET_USED(cmd);
-	if (words_split(&words, params) != 0 || words.n > 2)
+	if (mlxpmd_words_split(&words, params) != 0 || words.n > 2)
 		return -EINVAL;
 	if (words.n == 2 && strcmp(words.w[0], "cqe") == 0)
 		return explain_completion(d, words.w[1]);
 	if (mdv_status_find(words.w[0], &found) == 0)
 		status = found;
-	else if (number_parse(words.w[0], UINT8_MAX, &status) != 0)
+	else if (mlxpmd_number_parse(words.w[0], 0, UINT8_MAX, &status) != 0)
 		return -EINVAL;
-	if (words.n == 2 && number_parse(words.w[1], UINT32_MAX, &syndrome) != 0)
+	if (words.n == 2 && mlxpmd_number_parse(words.w[1], 0, UINT32_MAX, &syndrome) != 0)
 		return -EINVAL;
 	mdv_explain(status, syndrome, &e);
 	rte_tel_data_start_dict(d);
