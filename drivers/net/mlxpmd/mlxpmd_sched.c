@@ -161,8 +161,9 @@ sched_main(void *arg)
 
 /* ------------------------------------------------------------------ threads */
 
+/* For port_id, which is named in the log. */
 static int
-sched_start(struct mlxpmd_sched *s)
+sched_start(struct mlxpmd_sched *s, uint16_t port_id)
 {
 	int rc = 0;
 
@@ -174,7 +175,7 @@ sched_start(struct mlxpmd_sched *s)
 		rc = abs(rte_ctrl_thread_create(&s->thread, s->name, NULL, sched_main, s));
 	if (rc == 0)
 		return 0;
-	MLXPMD_LOG(ERR, "thread %s cannot be started: %s", s->name, rte_strerror(rc));
+	MLXPMD_LOG(ERR, "port %u: thread %s cannot be started: %s", port_id, s->name, rte_strerror(rc));
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);
 	s->wake_fd = -1;
@@ -195,20 +196,20 @@ sched_stop(struct mlxpmd_sched *s)
 }
 
 struct mlxpmd_sched *
-mlxpmd_worker_create(const char *name)
+mlxpmd_worker_create(uint16_t port_id)
 {
 	struct mlxpmd_sched *s = calloc(1, sizeof(*s));
 
 	if (s == NULL) {
-		MLXPMD_LOG(ERR, "no memory for thread %s", name);
+		MLXPMD_LOG(ERR, "port %u: no memory for the worker", port_id);
 		rte_errno = ENOMEM;
 		return NULL;
 	}
-	snprintf(s->name, sizeof(s->name), "%s", name);
+	snprintf(s->name, sizeof(s->name), "mlxpmd-%u", port_id);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->idle, NULL);
 	TAILQ_INIT(&s->tasks);
-	if (sched_start(s) == 0)
+	if (sched_start(s, port_id) == 0)
 		return s;
 	free(s);
 	return NULL;
@@ -254,7 +255,7 @@ mlxpmd_task_add(struct mlxpmd_sched *worker, struct mlxpmd_task *task, uint64_t 
 	}
 	pthread_mutex_lock(&control_lock);
 	if (TAILQ_EMPTY(&control.tasks))
-		rc = sched_start(&control);
+		rc = sched_start(&control, task->port_id);
 	if (rc == 0)
 		task_insert(&control, task, delay_ns);
 	pthread_mutex_unlock(&control_lock);

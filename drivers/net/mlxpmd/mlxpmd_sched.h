@@ -58,10 +58,10 @@ struct mlxpmd_task {
 };
 
 /**
- * Starts a worker thread of that name (at most 15 characters).
+ * Starts the worker thread of a port, mlxpmd-N.
  * @return NULL with rte_errno set; logged.
  */
-struct mlxpmd_sched *mlxpmd_worker_create(const char *name);
+struct mlxpmd_sched *mlxpmd_worker_create(uint16_t port_id);
 /** All tasks must have been removed. NULL is allowed. */
 void mlxpmd_worker_destroy(struct mlxpmd_sched *worker);
 

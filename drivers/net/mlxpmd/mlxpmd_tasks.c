@@ -234,10 +234,7 @@ static const struct {
 int
 mlxpmd_worker_up(struct mlxpmd_port *port)
 {
-	char name[16];
-
-	snprintf(name, sizeof(name), "mlxpmd-%u", port->port_id);
-	port->worker = mlxpmd_worker_create(name);
+	port->worker = mlxpmd_worker_create(port->port_id);
 	return port->worker != NULL ? 0 : -rte_errno;
 }
 
