@@ -2,11 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * From device timestamps to nanoseconds: one publisher per port, private copies for all who read.
+ * Conversion of device timestamps to nanoseconds: one publisher per port, private copies for all readers.
  *
- * A reader belongs to one thread: a receive queue has a copy of its own (it belongs to one lcore at a
- * time), everything else on an lcore shares that lcore's, and other threads take one on their stack. A
- * reader looks at one number, and copies when it moved; it never waits, and makes one try.
+ * A copy belongs to one thread: each receive queue has its own (one lcore polls it at a time), all other code on an
+ * lcore shares that lcore's copy, and other threads copy to their stack. A reader compares one generation number and
+ * copies when it changed. It makes one attempt and never waits.
  */
 #ifndef MLXPMD_CLOCK_H
 #define MLXPMD_CLOCK_H
@@ -19,15 +19,15 @@
 
 #include "mlxpmd_rxtx.h"
 
-/** Everything that is published at a time. Both lines have the same generation and expiry. */
+/** Published together. Both lines have the same generation and expiry. */
 struct mlxpmd_clock_lines {
 	struct mlxpmd_clock_snap dev;	/**< Device timestamp to value; TICKS and PACKED use no line. */
 	struct mlxpmd_clock_snap host;	/**< TSC to value; mult 0: not known. */
 };
 
 /**
- * What is published, and the lcores' copies of it. Generation g stands in slot[g & 1]: while the next one is being
- * written, into the other slot, this one can still be read.
+ * The published lines, and the lcores' copies. Generation g is in slot[g & 1]: it can be read while the next one is
+ * written to the other slot.
  */
 struct mlxpmd_clock_board {
 	uint32_t generation __rte_cache_aligned; /**< 0: nothing yet. */
@@ -37,11 +37,11 @@ struct mlxpmd_clock_board {
 
 struct mlxpmd_clock {
 	struct mlxpmd_clock_board board;
-	enum mdv_clock_kind kind __rte_cache_aligned; /**< Fixed while the port is there. */
+	enum mdv_clock_kind kind __rte_cache_aligned; /**< Fixed from probe to close. */
 	struct mlxpmd_clock_refresher *refresher; /**< mlxpmd_clock_refresh.h */
 };
 
-/* Snapshots are copied by words that are atomic each, so that a copy is never undefined, only stale. */
+/* Snapshots are copied by atomic words: a copy that races with the publisher is defined, and then discarded. */
 typedef uint64_t mlxpmd_clock_word __attribute__((__may_alias__));
 #define MLXPMD_CLOCK_SNAP_WORDS (sizeof(struct mlxpmd_clock_snap) / sizeof(mlxpmd_clock_word))
 
@@ -68,9 +68,9 @@ mlxpmd_clock_unpack(uint64_t ts, uint64_t *out)
 }
 
 /**
- * Copies n snapshots of generation `generation`. The loads acquire, so that who got a word of a later
- * generation also sees that the number has moved on; on x86 they are plain loads.
- * @return false when the publisher has come round to this slot meanwhile: mine is as it was.
+ * Copies n snapshots of generation `generation`. The loads acquire: a reader that gets a word of a later generation
+ * also sees the later number. On x86 they are plain loads.
+ * @return false if the publisher has reused the slot meanwhile: mine is unchanged.
  */
 static __rte_always_inline bool
 mlxpmd_clock_take(const struct mlxpmd_clock_board *board, uint32_t generation,
@@ -89,7 +89,7 @@ mlxpmd_clock_take(const struct mlxpmd_clock_board *board, uint32_t generation,
 	return true;
 }
 
-/** Takes the published line if it moved. One try: who is overtaken by the publisher keeps what it has. */
+/** Copies the published line if it changed. One attempt: a reader that the publisher overtakes keeps its copy. */
 static __rte_always_inline void
 mlxpmd_clock_follow(const struct mlxpmd_clock *clock, struct mlxpmd_clock_snap *mine)
 {
@@ -99,7 +99,7 @@ mlxpmd_clock_follow(const struct mlxpmd_clock *clock, struct mlxpmd_clock_snap *
 		(void)mlxpmd_clock_take(&clock->board, generation, (mlxpmd_clock_word *)mine, 1);
 }
 
-/** May the line be used now? tsc from rte_rdtsc(). */
+/** Whether the line is valid now. tsc from rte_rdtsc(). */
 static __rte_always_inline bool
 mlxpmd_clock_usable(const struct mlxpmd_clock_snap *s, uint64_t tsc)
 {
@@ -107,8 +107,8 @@ mlxpmd_clock_usable(const struct mlxpmd_clock_snap *s, uint64_t tsc)
 }
 
 /**
- * The calling lcore's own lines, followed; of a thread that is no lcore, *stack.
- * Good until the same lcore calls again. Whether they are usable is for the caller to ask.
+ * The calling lcore's copy of the lines, brought up to date; in a thread without an lcore id, *stack.
+ * Valid until the same lcore calls again. The caller checks mlxpmd_clock_usable().
  */
 static inline const struct mlxpmd_clock_lines *
 mlxpmd_clock_lcore(struct mlxpmd_clock *clock, struct mlxpmd_clock_lines *stack)
@@ -126,7 +126,7 @@ mlxpmd_clock_lcore(struct mlxpmd_clock *clock, struct mlxpmd_clock_lines *stack)
 	return mine;
 }
 
-/** Reads a stamp of whatever kind the clock has; false: absent. For paths that are not built for one kind. */
+/** Converts a stamp by the clock's kind; false: absent. For paths that are not compiled for one kind. */
 static inline bool
 mlxpmd_clock_value(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *s, uint64_t ts,
 		   uint64_t *out)
@@ -140,14 +140,14 @@ mlxpmd_clock_value(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_s
 }
 
 /**
- * Makes lines the published ones (mlxpmd_clock_publish.c): they become the next generation. One publisher at a
- * time; it waits for nobody. host NULL: not known.
+ * Publishes lines as the next generation (mlxpmd_clock_publish.c). One publisher at a time; does not wait for
+ * readers. host NULL: not known.
  */
 void mlxpmd_clock_publish(struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *dev,
 			  const struct mlxpmd_clock_snap *host);
 
 /**
- * The present time in the clock's domain, by the host's TSC: the device is not read, nobody is waited for.
+ * The present time in the clock's domain, by the host's TSC. Reads no device and never waits.
  * @return 0; -EAGAIN timestamps are absent at present; -ENOTSUP the TSC is not known in that domain.
  */
 static inline int
@@ -157,7 +157,7 @@ mlxpmd_clock_now(struct mlxpmd_clock *clock, uint64_t *value)
 	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(clock, &stack);
 	uint64_t tsc = rte_rdtsc();
 
-	/* The generation is the device line's: a thread without an lcore may have come away with nothing. */
+	/* Generation 0: the copy of a thread without an lcore id failed. */
 	if (lines->dev.generation == 0 || !mlxpmd_clock_usable(&lines->host, tsc))
 		return -EAGAIN;
 	if (lines->host.mult == 0)
@@ -165,7 +165,7 @@ mlxpmd_clock_now(struct mlxpmd_clock *clock, uint64_t *value)
 	return mlxpmd_clock_convert(&lines->host, tsc, value) ? 0 : -EAGAIN;
 }
 
-/** A line as a snapshot; expires_tsc, generation and steps are left to the caller. */
+/** A line as a snapshot; the caller sets expires_tsc, generation and steps. */
 void mlxpmd_clock_snap_from(struct mlxpmd_clock_snap *s, const struct mdv_clock_line *line);
 /** The identity. */
 void mlxpmd_clock_snap_raw(struct mlxpmd_clock_snap *s);

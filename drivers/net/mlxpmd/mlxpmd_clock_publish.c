@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Publication of a clock's lines: the one writer's side of mlxpmd_clock_take(). */
+/* Publication of a clock's lines: the writer's side of mlxpmd_clock_take(). */
 
 #include "mlxpmd_clock.h"
 
@@ -15,8 +15,8 @@ words_store(mlxpmd_clock_word *to, const struct mlxpmd_clock_snap *s, uint32_t g
 		copy = *s;
 	copy.generation = generation;
 	/*
-	 * Each release orders the number's last store before the word: a reader of the generation before the last,
-	 * whose slot this is, that gets such a word also finds that the number is no longer its own.
+	 * Release: orders the previous store of the board's generation before the word. A reader of the generation that
+	 * this slot held before, if it gets such a word, also finds that the board's generation has changed.
 	 */
 	for (i = 0; i < MLXPMD_CLOCK_SNAP_WORDS; i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
@@ -30,10 +30,10 @@ mlxpmd_clock_publish(struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap 
 	struct mlxpmd_clock_lines *slot;
 
 	if (generation == 0)
-		generation = 2; /* 0 says never; the slots go on taking turns. */
+		generation = 2; /* 0 means never published; slots keep alternating. */
 	slot = &clock->board.slot[generation & 1];
 	words_store((mlxpmd_clock_word *)&slot->dev, dev, generation);
 	words_store((mlxpmd_clock_word *)&slot->host, host, generation);
-	/* All words are seen before the number that names them. */
+	/* Release: all words are visible before the generation that names them. */
 	__atomic_store_n(&clock->board.generation, generation, __ATOMIC_RELEASE);
 }

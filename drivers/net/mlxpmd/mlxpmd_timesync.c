@@ -23,14 +23,14 @@
 
 /* ------------------------------------------------------------------ PTP messages */
 
-/* n bytes at an offset of a packet's first segment, where all headers stand; NULL when it is shorter. */
+/* n bytes at an offset of a packet's first segment, which has all headers; NULL if it is shorter. */
 static const void *
 at(const struct rte_mbuf *m, uint32_t offset, uint32_t n)
 {
 	return offset + n <= m->data_len ? rte_pktmbuf_mtod_offset(m, const void *, offset) : NULL;
 }
 
-/* EtherType, inside one VLAN tag if there is one; *offset is where what it names begins. */
+/* EtherType, behind one VLAN tag if present; *offset: the start of the payload that it names. */
 static uint16_t
 ethertype(const struct rte_mbuf *m, uint32_t *offset)
 {
@@ -47,7 +47,7 @@ ethertype(const struct rte_mbuf *m, uint32_t *offset)
 	return vlan != NULL ? rte_be_to_cpu_16(vlan->eth_proto) : 0;
 }
 
-/* Is a UDP datagram for the event port here? *offset moves to its contents. */
+/* Whether there is a UDP header with the event port; *offset moves to its payload. */
 static bool
 udp_event(const struct rte_mbuf *m, uint32_t *offset)
 {
@@ -159,7 +159,7 @@ mlxpmd_timesync_rx_wrap(struct mlxpmd_port *port, mlxpmd_rx_burst_t burst)
 
 /* ------------------------------------------------------------------ send */
 
-/* Under the mailbox's lock. */
+/* The mailbox's lock is held. */
 static void
 tx_fill(struct mlxpmd_port *port, uint64_t stamp)
 {
@@ -189,7 +189,7 @@ mlxpmd_timesync_tx_sent(struct mlxpmd_txq *txq)
 	rte_spinlock_unlock(&t->lock);
 }
 
-/* Does the mailbox wait for this WQE? */
+/* Whether the mailbox waits for this WQE. */
 static bool
 tx_due(const struct mlxpmd_timesync *t, const struct mlxpmd_txq *txq)
 {
@@ -223,9 +223,9 @@ mlxpmd_timesync_tx_forget(struct mlxpmd_txq *txq)
 }
 
 /*
- * Looks for the completion without taking it, which is the burst's to do, perhaps on another lcore. The mailbox's
- * lock is held, and a burst that comes to this completion has to get it: as long as the mailbox waits, the
- * device cannot have the entry back.
+ * Searches the CQ for the completion without consuming it, which a burst does, perhaps on another lcore. The
+ * mailbox's lock is held, and a burst takes it before it consumes this completion: while the mailbox waits, the
+ * device cannot reuse the entry.
  */
 static void
 tx_peek(struct mlxpmd_port *port)
@@ -334,8 +334,8 @@ mlxpmd_timesync_read_tx(struct rte_eth_dev *eth_dev, struct timespec *ts)
 
 	rte_spinlock_lock(&t->lock);
 	/*
-	 * The port's lock keeps the queue's rings in place. Who holds it may have firmware to wait for, and then
-	 * the stamp is not there yet: lcores poll this.
+	 * The port's lock keeps the queue's rings allocated. Its holder may wait for the firmware: lcores poll this
+	 * function, so it does not wait and the stamp is reported as not available.
 	 */
 	if (t->tx.state == MLXPMD_STAMP_DUE && pthread_mutex_trylock(&port->lock) == 0) {
 		tx_peek(port);

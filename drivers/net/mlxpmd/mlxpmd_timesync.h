@@ -9,8 +9,8 @@
  * timestamp field of mbufs and rte_eth_read_clock() stay in the clock's own domain. The PHC applies at the time
  * of reading: a stamp taken before an adjustment and read after it is in the adjusted time.
  *
- * While timesync is on, the port receives through a burst that looks for PTP messages after the one that the
- * offloads ask for, and sends through the templates of MLXPMD_TX_F_TIMED. While it is off nothing of it runs.
+ * While timesync is on, the port's receive burst is a wrapper that searches the received packets for PTP messages,
+ * and its send burst is a template with MLXPMD_TX_F_TIMED. While it is off none of this code runs.
  */
 #ifndef MLXPMD_TIMESYNC_H
 #define MLXPMD_TIMESYNC_H
@@ -25,9 +25,9 @@ struct mlxpmd_port;
 struct mlxpmd_txq;
 
 /**
- * Receive mailboxes. The n-th event message of one burst call goes to mailbox n (all beyond the last to the
- * last), whose number the mbuf has in its field timesync: so that who passes that as flags reads the right one,
- * and so does who receives packets one by one and passes 0.
+ * Receive mailboxes. The n-th event message of a burst call goes to mailbox n, those beyond the last to the last.
+ * The mbuf's field timesync has the mailbox's number, which the application passes as flags; one that receives
+ * packets one by one may pass 0.
  */
 #define MLXPMD_TIMESYNC_RX_BOXES 4
 
@@ -35,28 +35,28 @@ typedef uint16_t (*mlxpmd_rx_burst_t)(void *rxq, struct rte_mbuf **pkts, uint16_
 
 enum mlxpmd_stamp_state {
 	MLXPMD_STAMP_NONE,
-	MLXPMD_STAMP_DUE,	/**< The packet is sent; its completion was not seen yet. */
+	MLXPMD_STAMP_DUE,	/**< The packet is posted; its completion has not been seen. */
 	MLXPMD_STAMP_READY,
 };
 
 struct mlxpmd_timesync {
-	rte_spinlock_t lock;	/**< Of the mailboxes and the offset; held for an instant. */
+	rte_spinlock_t lock;	/**< Of the mailboxes and the offset. */
 	bool on;		/**< Changed under the port's lock. */
-	mlxpmd_rx_burst_t rx_burst; /**< What the PTP burst receives by. */
+	mlxpmd_rx_burst_t rx_burst; /**< Burst that the wrapper calls. */
 	int64_t offset_ns;	/**< PHC time less clock value. */
 	struct {
 		uint64_t ns;	/**< Clock value. */
 		bool ready;
 	} rx[MLXPMD_TIMESYNC_RX_BOXES];
-	/** Of the last packet that asked: an earlier one whose stamp was not read loses it. */
+	/** Of the last packet with RTE_MBUF_F_TX_IEEE1588_TMST: an earlier stamp that was not read is lost. */
 	struct {
 		enum mlxpmd_stamp_state state;
-		uint16_t wqe;	/**< Which completion it comes with, while DUE. */
+		uint16_t wqe;	/**< WQE index of its completion, while DUE. */
 		const struct mlxpmd_txq *txq;
 		uint64_t ns;	/**< Clock value, when READY. */
 	} tx;
-	uint64_t rx_stamps, tx_stamps;	/**< Given to the mailboxes. */
-	uint64_t rx_absent, tx_absent;	/**< Event messages, packets that asked, without a usable stamp. */
+	uint64_t rx_stamps, tx_stamps;	/**< Stored in the mailboxes. */
+	uint64_t rx_absent, tx_absent;	/**< Packets without a usable stamp. */
 };
 
 /* ---- ethdev operations ---- */
@@ -73,15 +73,15 @@ int mlxpmd_timesync_write_time(struct rte_eth_dev *eth_dev, const struct timespe
 void mlxpmd_timesync_clear(struct mlxpmd_timesync *t);
 
 /* ---- for the choice of bursts ---- */
-/** The burst that the port is to receive by: `burst` itself unless timesync is on. */
+/** The receive burst of the port: `burst` itself unless timesync is on. */
 mlxpmd_rx_burst_t mlxpmd_timesync_rx_wrap(struct mlxpmd_port *port, mlxpmd_rx_burst_t burst);
 
 /* ---- for the send path ---- */
-/** The WQE at txq->stamp_wqe was posted for a packet that wants a stamp: the mailbox is its own now. */
+/** The WQE at txq->stamp_wqe was posted for a packet with a requested stamp: it occupies the mailbox. */
 void mlxpmd_timesync_tx_sent(struct mlxpmd_txq *txq);
-/** Its completion came, with this device timestamp. */
+/** Its completion has this device timestamp. */
 void mlxpmd_timesync_tx_done(struct mlxpmd_txq *txq, uint64_t stamp);
-/** It will not come any more. */
+/** Its completion will not arrive: the queue is reset or stopped. */
 void mlxpmd_timesync_tx_forget(struct mlxpmd_txq *txq);
 
 #endif /* MLXPMD_TIMESYNC_H */
