@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Looking at the firmware: `devx` of dpdk-test-mlx, and the telemetry below it."""
+"""Inspection of the firmware: the command `devx` of dpdk-test-mlx, and /mlxpmd/caps, objects, cmd and explain."""
 import pathlib
 import random
 import subprocess
@@ -12,7 +12,7 @@ from e2e import MLXEMU, TEST_MLX, Failed, check, emu, eal as e2e_eal, main
 from telemetry_client import Client
 
 SCRIPT = [
-    # line, words of its answer; a line that fails says so
+    # command, words of its output, whether it succeeds
     ("devx caps", ["log_max_cq_sz", "22 (0x16)", "port_type", "ETHERNET", "DEV_MEM"], True),
     ("devx caps 1 ethernet_offloads", ["mlx5_1", "csum_cap", "NOT_REQUIRED"], True),
     ("devx caps 0 nonsense", ["there is no such page", "ETHERNET_OFFLOADS"], False),
@@ -20,7 +20,7 @@ SCRIPT = [
     ("devx cmd QUERY_ISSI", ["QUERY_ISSI", "266 (0x10a)", "supported_issi_dw0"], True),
     ("devx cmd 1 0x754", ["QUERY_NIC_VPORT_CONTEXT", "mac_addr_31_0"], True),
     ("devx cmd QUERY_SQ", ["no such object of this port"], False),
-    # `clear` of a queue counter.
+    # The field `clear` of QUERY_Q_COUNTER is set.
     ("devx cmd QUERY_Q_COUNTER 00000000" + 16 * "00" + "80000000", ["changes something, or may: clear"],
      False),
     ("devx cmd TEARDOWN_HCA", ["this command changes something", "EPERM"], False),
@@ -53,7 +53,7 @@ FAULT = "on cmd.entry match op=QUERY_ADAPTER do fail status=RESOURCE_BUSY syndro
 
 
 def check_program():
-    """Every line of the script, and which of them failed."""
+    """Run all commands of the script; check the output of each and whether it failed."""
     with tempfile.TemporaryDirectory(prefix="mlxpmd-devx.") as work:
         script = pathlib.Path(work) / "script"
         script.write_text("".join(line + "\n" for line, _, _ in SCRIPT))
@@ -67,58 +67,59 @@ def check_program():
         for word in words:
             check(word in part, f"no '{word}' in\n{part}")
         check(("': " in part and "script:" in part.split("--- final report")[0]) != good, part)
-    # A question that is refused is nobody's mistake; nothing was left behind.
+    # A refused query is not a violation, and no object is left.
     check("\naudit: clean" in result.out, result.out[-3000:])
 
 
 def check_caps(client):
-    caps = client.ask("/mlxpmd/caps,1")
+    caps = client.query("/mlxpmd/caps,1")
     check(caps["port"] == 1 and caps["device"] == "mlx5_1" and caps["driver"] == "mlx5", caps)
     check(caps["fields"]["log_max_cq_sz"] == 22 and "left_out" not in caps, caps)
     for page in caps["pages"]:
-        answer = client.ask(f"/mlxpmd/caps,0,{page}")
+        answer = client.query(f"/mlxpmd/caps,0,{page}")
         check(answer["answer"] in ("done", "refused"), answer)
         check("fields" in answer or answer["errno"] == "EINVAL", answer)
 
 
 def check_objects(client, testpmd):
-    running = client.ask("/mlxpmd/objects,0")
+    running = client.query("/mlxpmd/objects,0")
     check(running["objects"] == sum(len(v) for v in running["types"].values()), running)
     check(len(running["types"]["RQ"]) == 1 and len(running["types"]["SQ"]) == 1, running)
     number = running["types"]["SQ"][0]
-    # A queue of the port can be asked about; bytes 4 to 7 are op_mod, 8 to 11 the queue.
-    answer = client.ask(f"/mlxpmd/cmd,0,QUERY_SQ,{0:08x}{number:08x}")
+    # A queue of the port may be queried; the parameters are op_mod and sqn.
+    answer = client.query(f"/mlxpmd/cmd,0,QUERY_SQ,{0:08x}{number:08x}")
     check(answer["answer"] == "done" and answer["fields"]["sq_context/state"] == "RDY", answer)
     check(answer["hex"][0].startswith("00" * 16), answer)
-    check(client.ask(f"/mlxpmd/cmd,1,QUERY_SQ,{0:08x}{number + 1:08x}")["errno"] == "ENOENT",
-          "nobody's queue")
+    check(client.query(f"/mlxpmd/cmd,1,QUERY_SQ,{0:08x}{number + 1:08x}")["errno"] == "ENOENT",
+          "a queue that does not exist")
     testpmd.cmd("port stop 0")
-    stopped = client.ask("/mlxpmd/objects,0")
+    stopped = client.query("/mlxpmd/objects,0")
     check("RQ" not in stopped["types"] and stopped["objects"] < running["objects"], stopped)
     testpmd.cmd("port start 0")
-    check(client.ask("/mlxpmd/objects,0")["objects"] == running["objects"], "after a restart")
+    check(client.query("/mlxpmd/objects,0")["objects"] == running["objects"], "after a restart")
 
 
-def check_nonsense(client):
+def check_invalid(client):
+    """Random and invalid parameters are refused."""
     rng = random.Random(1)
     words = ["0", "1", "NOP", "QUERY_ISSI", "general", "9", "0x9", "cqe", "0000", "zz", "", " ",
              "-1", "4294967296", "%s", "QUERY_RQT", "0xfff", "9" * 300, "aa" * 400]
     for command in ("caps", "objects", "cmd", "explain"):
         for _ in range(60):
             params = ",".join(rng.choice(words) for _ in range(rng.randint(0, 5)))
-            answer = client.ask(f"/mlxpmd/{command},{params}")
+            answer = client.query(f"/mlxpmd/{command},{params}")
             check(answer is None or isinstance(answer, dict), f"{command},{params}: {answer}")
     for bad in ("caps", "caps,2", "caps,x", "objects", "objects,0,0", "cmd,0",
                 "cmd,9,NOP", "explain", "explain,256", "explain,9,x", "explain,cqe",
                 "explain,cqe,256"):
-        check(client.ask("/mlxpmd/" + bad) is None, bad)
+        check(client.query("/mlxpmd/" + bad) is None, bad)
     for bad in ("xx", "0", "0x00", "00 "):
-        answer = client.ask(f"/mlxpmd/cmd,0,NOP,{bad}")
+        answer = client.query(f"/mlxpmd/cmd,0,NOP,{bad}")
         check(answer["errno"] == "EINVAL" and "two digits a byte" in answer["answer"], answer)
 
 
 def check_alone():
-    """Without EAL: what a refusal means, and what else there is."""
+    """`dpdk-test-mlx devx` without EAL: `explain` works, the other commands require a port."""
     for words, status, want in ((["explain", "9", "0x2a3d5c"], 0, "BAD_RES_STATE"),
                                 (["explain", "cqe", "4"], 0, "LOCAL_PROT_ERR"),
                                 (["explain"], 2, "devx explain takes:"), (["explain", "x"], 2, "not a status"),
@@ -129,12 +130,12 @@ def check_alone():
 
 
 def connected(process):
-    """A client of the program that starts just now."""
+    """Wait until the program has started; a telemetry client of it."""
     end = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < end:
         try:
             client = Client()
-            if client.ask("/mlxpmd/list") == [0, 1]:
+            if client.query("/mlxpmd/list") == [0, 1]:
                 return client
         except OSError:
             pass
@@ -142,8 +143,8 @@ def connected(process):
     raise Failed("the program does not start")
 
 
-def check_gone():
-    """Of a device that was unplugged, whose port is still there: who said no."""
+def check_removed():
+    """The device was removed and its port is not closed yet: replies state why there is no result."""
     eal = [a for a in e2e_eal(2) if a != "--no-telemetry"]
     command = [MLXEMU, "run", "--ports", "2", "--", TEST_MLX, *eal, "--file-prefix", pmdlib.PREFIX, "--",
                "--interactive"]
@@ -152,12 +153,12 @@ def check_gone():
             client = connected(process)
             subprocess.run([str(MLXEMU), "ctl", "--pid", str(client.hello["pid"]), "remove", "port=0"], check=True)
             for command in ("cmd,0,QUERY_ISSI", "caps,0"):
-                answer = client.ask("/mlxpmd/" + command)
+                answer = client.query("/mlxpmd/" + command)
                 check(answer["answer"] in ("the device is gone", "the device does not answer"), answer)
             for verb in ("take", "get", "reset"):
-                answer = client.ask(f"/mlxpmd/fwdump/{verb},0")
+                answer = client.query(f"/mlxpmd/fwdump/{verb},0")
                 check(answer["result"] == "ENOENT" and "no such PCI device" in answer["text"], answer)
-            check(client.ask("/mlxpmd/fwdump/get,1")["text"] == "no dump is kept", "the other port")
+            check(client.query("/mlxpmd/fwdump/get,1")["text"] == "no dump is kept", "the other port")
         finally:
             process.stdin.close()
             process.wait(60)
@@ -167,18 +168,18 @@ def check_gone():
 def run():
     check_alone()
     check_program()
-    check_gone()
+    check_removed()
     with pmdlib.Testpmd(eal_args=pmdlib.eal(telemetry=True)) as testpmd:
         client = Client()
         for name in ("/mlxpmd/caps", "/mlxpmd/objects", "/mlxpmd/cmd", "/mlxpmd/explain"):
             check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
         check_objects(client, testpmd)
         check_caps(client)
-        check_nonsense(client)
+        check_invalid(client)
         testpmd.cmd("port stop 1")
         testpmd.cmd("port close 1")
-        check(client.ask("/mlxpmd/objects,1") is None, "a closed port answers")
-        # Pages that the device does not have are refused, which the emulator reports as a violation.
+        check(client.query("/mlxpmd/objects,1") is None, "a closed port replies")
+        # Capability pages that the device does not have are refused, which the audit reports as a violation.
         status, report = testpmd.end()
         check(status in (0, 3) and " left" not in report.get("audit", "").replace("0 left", ""),
               report.text)

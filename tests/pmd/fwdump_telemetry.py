@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Register dumps by telemetry, and the one that is taken by itself when the firmware fails."""
+"""Register dumps by telemetry, and the dump that the driver takes when the firmware fails."""
 import glob
 import os
 import pathlib
@@ -16,17 +16,18 @@ HEALTH = "0x001f0200"
 BAD = ["", ",", ",x", ",-1", ",2", ",0x0", ",0 ", ", 0", ",31", ",65536", "," + "9" * 500]
 
 
-def state(client, verb, want, port=0):
-    answer = client.ask(f"/mlxpmd/fwdump/{verb},{port}")
-    check(answer["port"] == port and answer["result"] == want and answer["text"], answer)
+def state(client, verb, result, port=0):
+    """Send take, get or reset; the reply, whose result must be as given."""
+    answer = client.query(f"/mlxpmd/fwdump/{verb},{port}")
+    check(answer["port"] == port and answer["result"] == result and answer["text"], answer)
     return answer
 
 
 def whole(client):
-    """All registers, page by page."""
+    """Read all registers of the dump, page by page."""
     values, first = {}, 0
     while True:
-        answer = client.ask(f"/mlxpmd/fwdump/get,0,{first}")
+        answer = client.query(f"/mlxpmd/fwdump/get,0,{first}")
         check(answer["result"] == "ok" and answer["first"] == first, answer)
         if not answer["values"]:
             check(len(values) == answer["registers"], f"{len(values)} of {answer['registers']}")
@@ -36,6 +37,7 @@ def whole(client):
 
 
 def states(client, testpmd):
+    """take, get and reset with and without a dump; a second dump has the values of its time."""
     state(client, "get", "ENOENT")
     state(client, "reset", "ENOENT")
     answer = state(client, "take", "ok")
@@ -44,9 +46,9 @@ def states(client, testpmd):
     state(client, "take", "EEXIST")
     before = whole(client)
     check(len(before) == answer["registers"] and before[HEALTH] == "0x00000000", len(before))
-    page = client.ask("/mlxpmd/fwdump/get,0,3,2")["values"]
+    page = client.query("/mlxpmd/fwdump/get,0,3,2")["values"]
     check(page == dict(list(before.items())[3:5]), page)
-    check(client.ask("/mlxpmd/fwdump/get,0,99999")["values"] == {}, "registers behind the last")
+    check(client.query("/mlxpmd/fwdump/get,0,99999")["values"] == {}, "registers after the last")
     state(client, "reset", "ok")
     testpmd.ctl("register", "addr=1048576", "value=1")
     state(client, "take", "ok")
@@ -54,23 +56,23 @@ def states(client, testpmd):
     state(client, "reset", "ok")
     changed = {a for a in before if after.get(a) != before[a]}
     check(changed == {"0x00100000"} and after["0x00100000"] == "0x00000001", changed)
-    # a function without a gateway
+    # A VF has no register gateway.
     state(client, "take", "EIO", port=1)
 
 
 def bad_input(client):
     for verb in ("take", "get", "reset"):
         for bad in BAD:
-            answer = client.ask(f"/mlxpmd/fwdump/{verb}{bad}")
+            answer = client.query(f"/mlxpmd/fwdump/{verb}{bad}")
             check(answer is None, f"{verb}{bad}: {answer}")
     for bad in ("0,", "0,x", "0,0,", "0,0,201", "0,0,1,1", "0,-1", "0,4294967296"):
-        answer = client.ask(f"/mlxpmd/fwdump/get,{bad}")
+        answer = client.query(f"/mlxpmd/fwdump/get,{bad}")
         check(answer is None, f"get,{bad}: {answer}")
-    check(client.ask("/mlxpmd/fwdump/take,0,0") is None, "take has one parameter")
+    check(client.query("/mlxpmd/fwdump/take,0,0") is None, "take has one parameter")
 
 
 def failure(testpmd, kept):
-    """The firmware fails: one dump, by itself; testpmd closes the port, the dump stays."""
+    """The firmware fails: the driver writes one dump to a file, which is kept when testpmd closes the port."""
     testpmd.ctl("health", "syndrome=16")
     end = time.monotonic() + 10 * PATIENCE
     while not glob.glob(f"{kept}/fwdump-0000:c1:00.0-" + "?" * 16) and time.monotonic() < end:
@@ -80,7 +82,7 @@ def failure(testpmd, kept):
     data = pathlib.Path(files[0]).read_bytes()
     values = dict(struct.iter_unpack("=II", data[32:]))
     check(values[int(HEALTH, 16)] == 0x10, "the syndrome is not in the dump")
-    # the dump may be there before its line
+    # The file may exist before the line is logged.
     testpmd.watch("", lambda text: "are kept" in text, 10 * PATIENCE)
     check("port 0: 0000:c1:00.0 was removed" in testpmd.log, testpmd.log)
     check(testpmd.log.count("registers of 0000:c1:00.0 are kept (vsc): dpdk-test-mlx fwdump get") == 1, testpmd.log)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""testpmd's hotplug: a port is closed, its device detached and attached again, and forwards as before.
+"""Hotplug with testpmd: close a port, detach its device, attach it again; the port forwards afterwards.
 
 Usage: hotplug.py verbs|vfio
 """
@@ -26,12 +26,12 @@ def run():
         for n in range(ROUNDS):
             testpmd.cmd("port stop all")
             testpmd.cmd("port close 0")
-            said = testpmd.cmd(f"device detach {ADDRESS}")
-            check("Now total ports is 1" in said, said)
-            said = testpmd.cmd(f"port attach {again}")
-            check("Port 0 is attached. Now total ports is 2" in said, said)
-            said = testpmd.cmd("port start all")
-            check("0C:42:A1:4E:D0:00" in said and "0C:42:A1:4E:D0:10" in said, said)
+            output = testpmd.cmd(f"device detach {ADDRESS}")
+            check("Now total ports is 1" in output, output)
+            output = testpmd.cmd(f"port attach {again}")
+            check("Port 0 is attached. Now total ports is 2" in output, output)
+            output = testpmd.cmd("port start all")
+            check("0C:42:A1:4E:D0:00" in output and "0C:42:A1:4E:D0:10" in output, output)
             testpmd.cmd("clear port stats all")
             testpmd.cmd("set fwd io")
             pmdlib.circulate(testpmd, 1, PACKETS, SECONDS_MAX)

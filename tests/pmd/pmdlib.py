@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What the PMD's tests with other people's programs share: an interactive dpdk-testpmd."""
+"""Common functions of the PMD's Python tests: an interactive dpdk-testpmd on the emulator, and checks of statistics."""
 import json
 import os
 import pathlib
@@ -18,12 +18,12 @@ from e2e import check  # noqa: E402
 
 PROMPT = "testpmd> "
 WAIT_S = 60
-# DPDK programs that run at the same time keep their files apart by this.
+# --file-prefix: separates the run-time files of DPDK programs that run at the same time.
 PREFIX = e2e.testlib.runtime_dir_removed(f"mlxpmd{os.getpid()}")
 
 
 def long_run():
-    """Whether the whole of a test is asked for, or its quick form."""
+    """Whether the long form of a test was requested."""
     return "--long" in sys.argv
 
 
@@ -33,9 +33,9 @@ def eal(devargs="", memory_mb=1024, lcores="0,1", telemetry=False):
 
 
 class Testpmd:
-    """Debian's dpdk-testpmd on two emulated ports, driven through its prompt.
+    """Debian's dpdk-testpmd on two emulated ports, controlled through its prompt.
 
-    emu_args are further options of `mlxemu run`; eal_args None is our PMD on both ports.
+    emu_args are further options of `mlxemu run`; without eal_args mlxpmd drives both ports.
     """
 
     def __init__(self, args=(), wires=(), eal_args=None, emu_args=(), mbufs=60000):
@@ -50,7 +50,7 @@ class Testpmd:
                     f"--total-num-mbufs={mbufs}", *args]
         self.log = ""
         ours, theirs = pty.openpty()
-        # A folder of its own for temporary files: that is how ctl() finds this run and no other.
+        # A private TMPDIR: ctl() finds the control socket of this run and no other.
         self.env = {**os.environ, "TMPDIR": self.work.name}
         self.process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
                                         close_fds=True, env=self.env)
@@ -70,12 +70,12 @@ class Testpmd:
             print(self.log[-6000:])
 
     def _read(self, end):
-        """What came, as far as there is something; None at the end of the terminal."""
+        """Wait for output and return it; None at the end of the terminal."""
         ready = select.select([self.fd], [], [], max(0.0, end - time.monotonic()))[0]
-        check(ready, f"testpmd is silent for {WAIT_S} s after: {self.log[-500:]}")
+        check(ready, f"no output of testpmd for {WAIT_S} s after: {self.log[-500:]}")
         try:
             data = os.read(self.fd, 65536)
-        except OSError:  # The far end is closed.
+        except OSError:  # testpmd has closed the terminal.
             return None
         text = data.decode(errors="replace").replace("\r", "")
         self.log += text
@@ -90,30 +90,29 @@ class Testpmd:
         return text
 
     def cmd(self, command):
-        """One command; what it printed."""
+        """Run a command; its output."""
         os.write(self.fd, command.encode() + b"\n")
-        # The terminal echoes the line behind a prompt of its own; the next prompt ends the answer.
+        # The output ends with the next prompt.
         return self._until_prompt()
 
     def watch(self, command, done, seconds=30):
-        """One command whose output has no end; what it printed until done(text), or the time is up.
+        """Run a command whose output has no recognizable end; the output until done(text) or the time limit.
 
-        The other thread's lines come between everything, the prompt included.
+        Lines of other threads may come at any place, even within the prompt.
         """
         os.write(self.fd, command.encode() + b"\n")
         text, end = "", time.monotonic() + seconds
         while not done(text) and select.select([self.fd], [], [],
                                                max(0.0, end - time.monotonic()))[0]:
             text += self._read(end) or ""
-        # What still comes belongs to this command, the prompt above all; but a thread that complains
-        # all the time is not waited for.
+        # Read the rest of the output, in particular the prompt, but for at most 2 s: a thread may log continuously.
         end = min(end, time.monotonic() + 2)
         while select.select([self.fd], [], [], 0.2)[0] and time.monotonic() < end:
             text += self._read(end) or ""
         return text
 
     def ctl(self, *words):
-        """`mlxemu ctl` to the emulator below; what it answered."""
+        """Run `mlxemu ctl` for this emulator; its reply."""
         done = subprocess.run([str(e2e.MLXEMU), "ctl", "--json", *words], env=self.env, timeout=60,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         text = done.stdout.decode(errors="replace")
@@ -121,12 +120,12 @@ class Testpmd:
         return json.loads(text)
 
     def stats(self, port):
-        """RX-packets and so on of `show port stats`."""
+        """The values of `show port stats` (RX-packets and so on)."""
         text = self.cmd(f"show port stats {port}")
         return {k: int(v) for k, v in re.findall(r"([RT]X-\w+):\s+(\d+)", text)}
 
     def xstats(self, port):
-        """Extended statistics, the device's counts among them read since the call."""
+        """Extended statistics; the device counters in them were read after this call."""
         begin = time.monotonic()
         while True:
             text = self.cmd(f"show port xstats {port}")
@@ -138,7 +137,7 @@ class Testpmd:
             time.sleep(0.02)
 
     def end(self):
-        """Ends it; exit status (3: the audit found something) and the emulator's report."""
+        """End testpmd; exit status (3: the audit is not clean) and the emulator's report."""
         os.write(self.fd, b"quit\n")
         end = time.monotonic() + WAIT_S
         while self._read(end) is not None:
@@ -147,24 +146,24 @@ class Testpmd:
         return status, e2e.Report(self.report_path)
 
     def quit(self):
-        """Ends it, which must be clean; the emulator's report."""
+        """End testpmd and check that status and audit are clean; the emulator's report."""
         status, report = self.end()
         check(status == 0, f"exit status {status}\n{report.text}")
         check(report.get("audit") == "clean", report.text)
         return report
 
 
-# Of testpmd's basic statistics: the name in extended statistics, the same in every PMD.
+# Name of testpmd's basic statistics, and of the same values in the extended statistics of any PMD.
 GOOD = [("RX-packets", "rx_good_packets"), ("TX-packets", "tx_good_packets"),
         ("RX-bytes", "rx_good_bytes"), ("TX-bytes", "tx_good_bytes")]
-# What the emulator counts for them while a port is lossless.
+# The emulator's counters that are equal to them on a lossless cable.
 EMULATOR = [("RX-packets", "rx_frames"), ("RX-packets", "rx_delivered_frames"),
             ("TX-packets", "tx_frames"), ("RX-bytes", "rx_bytes"), ("TX-bytes", "tx_bytes")]
 BAD_WORDS = ("error", "discard", "drop", "missing", "refused", "oversize", "crc")
 
 
 def check_statistics(testpmd, port, pairs=()):
-    """One port's statistics agree among themselves, and nothing was lost; the basic ones."""
+    """Check that a port's basic and extended statistics agree and that nothing was lost; the basic ones."""
     s, x = testpmd.stats(port), testpmd.xstats(port)
     for a, b in [*GOOD, *pairs]:
         check(s[a] == x.get(b), f"port {port}: {a} {s[a]}, xstat {b} {x.get(b)}")
@@ -187,7 +186,7 @@ def check_report(report, port, stats, pairs=tuple(EMULATOR)):
 
 
 def empty_cable(testpmd, seconds=20):
-    """Waits until both ports have what the other sent, as far as that happens at all."""
+    """Wait until each port has received all packets that the other has sent, or until the time limit."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         stats = [testpmd.stats(p) for p in (0, 1)]
@@ -197,7 +196,7 @@ def empty_cable(testpmd, seconds=20):
 
 
 def circulate(testpmd, bursts, target, seconds_max):
-    """A burst goes round until target packets were received; the cable is emptied. Seconds."""
+    """Forward bursts in a loop until `target` packets were received, then empty the cable. Seconds of forwarding."""
     begin = time.monotonic()
     testpmd.cmd(f"start tx_first {bursts}")
     while True:

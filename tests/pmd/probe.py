@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Probe: devargs refused by one line, and a device that is ours is never left to another driver."""
+"""Probe: refused devargs are logged in one line, and a device whose probe failed is not left to another driver."""
 import re
 
 import pmdlib
 from e2e import check, emu, main
 
-ANSWERS = [
-    # devargs, the one line (None: taken)
+CASES = [
+    # devargs, log line (None: accepted)
     ("rx_burst=scalar,tx_burst=scalar,clock=raw", None),
     ("class=eth,rx_burst=auto", None),
     ("driver=net_mlxpmd", None),
@@ -23,14 +23,14 @@ ANSWERS = [
 def start(devargs, faults=()):
     program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1"), "--log-level=bus.pci:info", "--",
                "--no-mlockall", "--total-num-mbufs=4096", "--tx-first"]
-    # Without ports testpmd ends by itself at the end of its input; with them as well.
+    # testpmd ends at the end of its input, with and without ports.
     return emu(["timeout", "-s", "INT", "60", *program], faults=faults)
 
 
-def check_answer(devargs, line):
+def check_devargs(devargs, line):
     result = start(devargs)
     ours = re.findall(r"^mlxpmd: 0000:c1:00.0: (.*?)\r?$", result.out, re.M)
-    check("driver: mlx5_pci" not in result.out, f"{devargs}: left to net_mlx5\n{result.out}")
+    check("driver: mlx5_pci" not in result.out, f"{devargs}: probed by net_mlx5\n{result.out}")
     check("\naudit: clean" in result.out, f"{devargs}: {result.out[-3000:]}")
     if line is None:
         check(result.report.port(0, "tx_frames") > 0, f"{devargs}: no traffic\n{result.out[-3000:]}")
@@ -38,27 +38,27 @@ def check_answer(devargs, line):
     else:
         check(ours == [line], f"{devargs}: {ours} instead of {line}\n{result.out[-3000:]}")
         check("No probed ethernet devices" in result.out, result.out[-3000:])
-    print(f"{devargs}: {line or 'taken'}", flush=True)
+    print(f"{devargs}: {line or 'accepted'}", flush=True)
 
 
 def check_failed_probe():
-    """The device refuses a command of probe: negative errno, so nobody else is asked."""
+    """A command of the probe is refused: a negative errno, so EAL does not try another driver."""
     result = start("", faults=["on cmd.entry match op=CREATE_TIS do fail status=NO_RESOURCES"])
-    check("driver: mlx5_pci" not in result.out, f"left to net_mlx5\n{result.out}")
+    check("driver: mlx5_pci" not in result.out, f"probed by net_mlx5\n{result.out}")
     check("CREATE_TIS" in result.out and "No probed ethernet devices" in result.out, result.out)
-    print("CREATE_TIS refused: nobody else was asked", flush=True)
+    print("CREATE_TIS refused: no other driver probed the device", flush=True)
 
 
 def check_other_class():
-    """The user says that the device is not for us."""
+    """The devarg driver=net_mlx5 leaves the device to net_mlx5."""
     result = start("driver=net_mlx5")
-    check("driver: mlx5_pci" in result.out, f"net_mlx5 was not asked\n{result.out}")
-    print("driver=net_mlx5: net_mlx5 was asked", flush=True)
+    check("driver: mlx5_pci" in result.out, f"not probed by net_mlx5\n{result.out}")
+    print("driver=net_mlx5: probed by net_mlx5", flush=True)
 
 
 def run():
-    for devargs, line in ANSWERS:
-        check_answer(devargs, line)
+    for devargs, line in CASES:
+        check_devargs(devargs, line)
     check_failed_probe()
     check_other_class()
 

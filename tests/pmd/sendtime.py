@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Send times against the true moments of a capture: packets leave at their time, and how far off.
+"""Compare the send times of packets with the times of a capture of the wire, and print the errors.
 
-Usage: sendtime.py PROGRAM. Runs it on a device that can wait for a time, and on one that cannot.
+Usage: sendtime.py PROGRAM
+
+Run the program on a device that supports send times and on one that does not.
 """
 import pathlib
 import re
@@ -15,22 +17,22 @@ from scapy.utils import RawPcapNgReader
 
 ETHERTYPE = 0x88b5
 TIME_AT = 16
-# The last bit leaves a short frame's time (6.7 ns at 100 Gb/s) after the first, which waits for a tick; the clock page
-# by which the time is asked for may be a few ns off.
+# The first bit waits for a tick of the device's clock, and the last bit is sent 6.7 ns later (short frame, 100 Gb/s).
+# The clock page, which converts the send time, may be a few ns off.
 ERROR_MIN_NS, ERROR_MAX_NS = -5, 20
 NB_PACKETS = 1000
 
 
 def frames(path):
-    """(true moment, asked moment) of each frame that asked for one, in ns."""
+    """Yield (capture time, send time) in ns of each frame that has a send time."""
     reader = RawPcapNgReader(str(path))
     for data, meta in reader:
         if int.from_bytes(data[12:14], "big") != ETHERTYPE:
             continue
-        true_ns = ((meta.tshigh << 32) + meta.tslow) * 10 ** 9 // meta.tsresol
-        asked = int.from_bytes(data[TIME_AT:TIME_AT + 8], "big")
-        if asked:
-            yield true_ns, asked
+        captured_ns = ((meta.tshigh << 32) + meta.tslow) * 10 ** 9 // meta.tsresol
+        send_ns = int.from_bytes(data[TIME_AT:TIME_AT + 8], "big")
+        if send_ns:
+            yield captured_ns, send_ns
     reader.close()
 
 
@@ -39,7 +41,7 @@ def distribution(errors):
     at = {name: errors[min(len(errors) - 1, int(len(errors) * part))]
           for name, part in (("median", .5), ("p99", .99))}
     return f"{len(errors)} packets: least {errors[0]} ns, median {at['median']} ns, " \
-           f"p99 {at['p99']} ns, most {errors[-1]} ns after their times"
+           f"p99 {at['p99']} ns, most {errors[-1]} ns after their send times"
 
 
 def run():
@@ -51,10 +53,10 @@ def run():
         print(result.out[-20000:])
         check(result.status == 0, f"exit status {result.status}")
         good = [range(int(a), int(b)) for a, b in re.findall(r"^batch (\d+) \.\. (\d+)$", result.out, re.M)]
-        errors = [true - asked for true, asked in frames(capture) if any(asked in b for b in good)]
+        errors = [captured - send for captured, send in frames(capture) if any(send in b for b in good)]
     check(len(errors) == NB_PACKETS, f"{len(errors)} frames captured")
     print("by the capture:", distribution(errors))
-    check(min(errors) >= ERROR_MIN_NS and max(errors) <= ERROR_MAX_NS, "sent at another time")
+    check(min(errors) >= ERROR_MIN_NS and max(errors) <= ERROR_MAX_NS, "error of the send time out of range")
     result = emu([program, *pmdlib.eal("clock=page", lcores="0"), "--", "cannot"], timeout=120)
     check(result.status == 0, f"without the capability: {result.out[-2000:]}")
 

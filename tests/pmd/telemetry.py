@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Telemetry over DPDK's socket: what /mlxpmd/* answers, and that no parameter upsets it."""
+"""Telemetry: the replies of /mlxpmd/*, and that invalid parameters are refused."""
 import json
 import random
 import time
@@ -15,7 +15,7 @@ BAD = ["", ",", ",x", ",0x0", ",-1", ",+0", ", 0", ",0 ", ",0,1", ",000000000000
 
 
 def check_info(client, port):
-    info = client.ask(f"/mlxpmd/info,{port}")
+    info = client.query(f"/mlxpmd/info,{port}")
     check(info["port"] == port, info)
     check(info["pci"] == f"0000:c1:00.{port}", info)
     check(info["device"] == f"mlx5_{port}", info)
@@ -33,7 +33,7 @@ def check_info(client, port):
 
 
 def check_queues(client, port):
-    queues = client.ask(f"/mlxpmd/queues,{port}")
+    queues = client.query(f"/mlxpmd/queues,{port}")
     print(json.dumps(queues, indent=1))
     check(sorted(queues) == ["rx0", "tx0"], queues)
     for queue in queues.values():
@@ -42,9 +42,9 @@ def check_queues(client, port):
 
 
 def check_stats(client, testpmd, port):
-    """The device's counts, and how old they are; two readings, the second of something new."""
+    """Device counters, their ages and the figures of their queries."""
     testpmd.xstats(port)
-    stats = client.ask(f"/mlxpmd/stats,{port}")
+    stats = client.query(f"/mlxpmd/stats,{port}")
     print(json.dumps(stats, indent=1))
     check(stats["stats_age_ms"] == 100 and stats["missed_by"] == "asynchronous query", stats)
     check(stats["missed"] == 0 and stats["missed_readings"] > 0, stats)
@@ -54,42 +54,42 @@ def check_stats(client, testpmd, port):
     check(stats["counters"]["rx_vport_unicast_packets"] == 0, stats)
 
 
-def check_unread(client, port):
-    """Counts are young for who goes on asking, and telemetry waits for no command."""
+def check_ages(client, port):
+    """A client that reads repeatedly gets values that are at most stats_age_ms old."""
     young, rounds = 0, 6
     for _ in range(rounds):
         time.sleep(0.25)
-        stats = client.ask(f"/mlxpmd/stats,{port}")
+        stats = client.query(f"/mlxpmd/stats,{port}")
         young += max(stats["missed_age_us"], stats["counters_age_us"]) <= 1000 * stats["stats_age_ms"]
-    print(f"{young} of {rounds} answers as young as stated")
+    print(f"{young} of {rounds} replies at most stats_age_ms old")
     check(young > 0, stats)
 
 
 def check_slow(client, testpmd, port):
-    """Each firmware command takes half a second."""
+    """Each firmware command takes half a second: telemetry does not wait for one."""
     waits = []
     testpmd.ctl("fault", "add", f"on cmd.entry match port={port} do delay us=500000")
     time.sleep(0.3)
     for _ in range(60):
         for command in ("/ethdev/stats", "/ethdev/xstats", "/mlxpmd/stats"):
             begin = time.monotonic()
-            answer = client.ask(f"{command},{port}")
+            answer = client.query(f"{command},{port}")
             waits.append(time.monotonic() - begin)
             check(answer, command)
         time.sleep(0.01)
-    stats = client.ask(f"/mlxpmd/stats,{port}")
+    stats = client.query(f"/mlxpmd/stats,{port}")
     testpmd.ctl("fault.clear")
     waits.sort()
-    print(f"{len(waits)} answers, half of them within {1000 * waits[len(waits) // 2]:.2f} ms, the last after "
-          f"{1000 * waits[-1]:.1f} ms, of commands of 500 ms")
-    # A machine with other work to do may be late at times.
+    print(f"{len(waits)} replies while a command takes 500 ms: median {1000 * waits[len(waits) // 2]:.2f} ms, "
+          f"longest {1000 * waits[-1]:.1f} ms")
+    # A busy machine may delay a tenth of the replies.
     check(waits[len(waits) * 9 // 10] < 0.25, waits)
     check(stats["counters_age_us"] > 1000 * stats["stats_age_ms"], stats)
 
 
 def check_tasks(client, port):
     """Names, threads and figures of the scheduled tasks."""
-    tasks = client.ask(f"/mlxpmd/tasks,{port}")
+    tasks = client.query(f"/mlxpmd/tasks,{port}")
     print(json.dumps(tasks, indent=1))
     worker = f"mlxpmd-{port}"
     check({name: task["thread"] for name, task in tasks.items()} == {
@@ -106,7 +106,7 @@ def check_tasks(client, port):
     for name in ("queue_repair", "imissed_wait"):
         check(tasks[name]["runs"] == 0 and tasks[name]["due_in_us"] == "never", tasks[name])
     time.sleep(0.3)
-    later = client.ask(f"/mlxpmd/tasks,{port}")
+    later = client.query(f"/mlxpmd/tasks,{port}")
     check(later["clock"]["runs"] > tasks["clock"]["runs"], later)
     check(later["queue_watch"]["runs"] > tasks["queue_watch"]["runs"], later)
 
@@ -115,36 +115,36 @@ def run():
     args = pmdlib.eal("rx_burst=scalar", telemetry=True)
     with pmdlib.Testpmd(eal_args=args) as testpmd:
         client = Client()
-        commands = client.ask("/")
+        commands = client.query("/")
         for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock",
                      "/mlxpmd/stats", "/mlxpmd/tasks"):
             check(name in commands, f"{name} is not listed")
-            check(client.raw(f"/help,{name}")["/help"], f"no help for {name}")
-        check(client.ask("/mlxpmd/list") == [0, 1], client.ask("/mlxpmd/list"))
+            check(client.raw(f"/help,{name}")["/help"], f"{name} has no help")
+        check(client.query("/mlxpmd/list") == [0, 1], client.query("/mlxpmd/list"))
         for port in (0, 1):
             print(json.dumps(check_info(client, port), indent=1))
         check_queues(client, 0)
         check_tasks(client, 0)
         check_stats(client, testpmd, 1)
-        check_unread(client, 1)
+        check_ages(client, 1)
         check_slow(client, testpmd, 1)
         for bad in BAD:
             for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats",
                             "/mlxpmd/tasks"):
-                answer = client.ask(command + bad)
+                answer = client.query(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
-        check(client.ask("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
+        check(client.query("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
         rng = random.Random(1)
         for _ in range(2000):
             bad = "".join(rng.choice("0123456789,x- %\x7f") for _ in range(rng.randint(1, 40)))
-            answer = client.ask("/mlxpmd/info," + bad)
+            answer = client.query("/mlxpmd/info," + bad)
             check(answer is None or bad.lstrip("0") in ("", "1"), f"/mlxpmd/info,{bad}: {answer}")
-        # Closed ports are gone.
+        # A closed port is not listed and has no replies.
         testpmd.cmd("port stop 1")
         testpmd.cmd("port close 1")
-        check(client.ask("/mlxpmd/list") == [0], client.ask("/mlxpmd/list"))
-        check(client.ask("/mlxpmd/info,1") is None, "a closed port answers")
-        check(client.ask("/mlxpmd/clock,1") is None, "a closed port's clock answers")
+        check(client.query("/mlxpmd/list") == [0], client.query("/mlxpmd/list"))
+        check(client.query("/mlxpmd/info,1") is None, "a closed port replies")
+        check(client.query("/mlxpmd/clock,1") is None, "a closed port's clock replies")
         check_info(client, 0)
         testpmd.quit()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""DPDK's telemetry socket of the program that pmdlib started."""
+"""Client of the DPDK telemetry socket of a program that was started with pmdlib's --file-prefix."""
 import json
 import socket
 
@@ -15,9 +15,11 @@ class Client:
         self.hello = json.loads(self.sock.recv(16384).decode())
 
     def raw(self, command):
+        """Send a command; the whole reply."""
         self.sock.send(command.encode("latin-1"))
         return json.loads(self.sock.recv(self.hello["max_output_len"]).decode("latin-1"))
 
-    def ask(self, command):
+    def query(self, command):
+        """Send a command; the value of the reply, None if the command failed."""
         answer = self.raw(command)
         return answer[command.split(",")[0]]

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Debian's dpdk-testpmd on two ports and one cable: nothing lost, nothing altered, counters equal.
+"""Forwarding by Debian's dpdk-testpmd on two ports: no frame is lost or altered, and all counters agree.
 
 Usage: testpmd.py [--long]
 
-Two kinds of run. Round: a burst is sent into the cable and forwarded for ever, by io or macswap; in
-the end testpmd's counters, the PMD's extended statistics and the emulator's report must be the same
-numbers. Through: frames from a capture go in at port 0 and must come out of port 1 byte for byte.
---long moves 10 million packets in each mode.
+Two kinds of run. round_trip(): a burst circulates between the two connected ports, forwarded by io or macswap; at the
+end testpmd's statistics, the PMD's extended statistics and the emulator's report are equal. through(): frames from a
+capture arrive at port 0 and must be sent by port 1 unchanged. --long forwards 10 million packets in each mode.
 """
 import collections
 import itertools
@@ -23,7 +22,7 @@ from scapy.utils import RawPcapReader, RawPcapWriter
 LONG = pmdlib.long_run()
 SECONDS_MAX = 3000 if LONG else 120
 STALL_S = 20
-# Frames and how testpmd builds them: lengths of the segments.
+# Frames of round_trip(); testpmd builds them from segments of these lengths.
 ROUND_FRAMES = [
     # name, --txpkts, MTU
     ("60 bytes", "60", 1500),
@@ -36,21 +35,21 @@ PACKETS_OTHER = 200_000 if LONG else 4_000
 
 
 def arguments(mode, queues, mtu):
-    # Descriptors are mbufs, and a frame of 9000 bytes takes eight: rings for 512 frames at least.
+    # A descriptor holds one mbuf, and a frame of 9000 bytes takes eight: the ring must hold 512 frames.
     args = [f"--forward-mode={mode}", f"--rxq={queues}", f"--txq={queues}", "--txd=1024",
             f"--rxd={4096 if mtu > 1500 else 1024}"]
     if mtu > 1500:
-        # Frame on the wire: Ethernet header, one tag, FCS.
+        # Plus Ethernet header, one VLAN tag and FCS.
         args += ["--enable-scatter", f"--max-pkt-len={mtu + 22}"]
     return args
 
 
-# The PMD's vport counters are firmware's, and all frames of these tests are unicast.
+# All frames of these tests are unicast, so the firmware's vport counters are equal to testpmd's.
 VPORT = [("RX-packets", "rx_vport_unicast_packets"), ("TX-packets", "tx_vport_unicast_packets")]
 
 
 def equal_counters(testpmd):
-    """Sums of both ports after everything was received; ends the program."""
+    """Check all counters after everything was received, and end testpmd; the statistics of both ports."""
     stats = [pmdlib.check_statistics(testpmd, p, VPORT) for p in (0, 1)]
     for port in (0, 1):
         check(stats[port]["RX-packets"] == stats[1 - port]["TX-packets"],
@@ -63,12 +62,11 @@ def equal_counters(testpmd):
 
 
 def round_trip(mode, queues, name, txpkts, mtu):
-    """A burst goes round until enough packets were forwarded; then the cable is emptied."""
+    """Forward a burst in a loop until enough packets were received, empty the cable, compare the counters."""
     target = PACKETS.get(name, PACKETS_OTHER)
     with pmdlib.Testpmd(arguments(mode, queues, mtu), wires=["pair:lossless"]) as testpmd:
         testpmd.cmd(f"set txpkts {txpkts}")
-        # Bursts of 32 on each queue of both ports: all together less than one ring, since RSS may
-        # lead them all to one queue.
+        # All bursts of 32 packets (one per queue and port) must fit into one ring: RSS may select one queue for all.
         seconds = pmdlib.circulate(testpmd, 1 if mtu > 1500 else 2, target, SECONDS_MAX)
         stats = equal_counters(testpmd)
     total = sum(s["RX-packets"] for s in stats)
@@ -77,7 +75,7 @@ def round_trip(mode, queues, name, txpkts, mtu):
 
 
 def frames_random(count, longest):
-    """Lengths over the whole range, contents random: UDP, TCP, other and no IP at all."""
+    """Frames of random lengths and contents: UDP, TCP, other IP protocols, and not IP."""
     rng = random.Random(count)
     frames = []
     for n in range(count):
@@ -87,7 +85,7 @@ def frames_random(count, longest):
         if n % 4 == 0:
             frames.append(head + b"\x88\xb5" + n.to_bytes(4, "big") + rng.randbytes(size - 18))
             continue
-        # Ports and addresses differ, so that flows meet all queues; checksums are the payload's own.
+        # Different addresses and ports select all queues; the checksum fields are random.
         ip = bytes([0x45, 0]) + (size - 14).to_bytes(2, "big") + n.to_bytes(4, "big")[2:] + b"\0\0" \
             + bytes([64, (17, 6, 1)[n % 3]]) + b"\0\0" + bytes([10, 0, n >> 8 & 255, n & 255]) \
             + bytes([10, 1, 0, 1])
@@ -96,6 +94,7 @@ def frames_random(count, longest):
 
 
 def through(queues, mtu):
+    """Forward frames from a capture file to another one, and compare the files."""
     frames = frames_random(20_000 if LONG else 1_500, mtu + 14)
     with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
         inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
@@ -106,7 +105,7 @@ def through(queues, mtu):
         writer.close()
         with pmdlib.Testpmd(arguments("io", queues, mtu),
                             wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"]) as testpmd:
-            # A full send queue is tried again; by default testpmd drops what it does not take.
+            # Retry if the send queue is full: by default testpmd drops the packets.
             testpmd.cmd("set fwd io retry")
             testpmd.cmd("set burst tx delay 20 retry 50000")
             testpmd.cmd("start")
@@ -123,7 +122,7 @@ def through(queues, mtu):
     if queues == 1:
         for n, (a, b) in enumerate(zip(frames, got)):
             check(a == b, f"frame {n} of {len(a)} bytes was altered")
-    else:  # Order holds within a queue only.
+    else:  # The order is kept within each queue only.
         check(collections.Counter(frames) == collections.Counter(got), "frames were altered")
     print(f"through, {queues} queues, up to {mtu + 14} bytes: {len(frames)} frames, none altered",
           flush=True)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Runs a test program of PTP stamps or send times on two emulated ports whose clocks are right.
+"""Run a test program of PTP timestamps on two emulated ports, with the clock page as clock source.
 
-Usage: timesync.py PROGRAM [-- ARGUMENT...]; further options of `mlxemu run` by --emu OPTION.
+Usage: timesync.py [--emu OPTION]... PROGRAM [-- ARGUMENT...]
+
+--emu OPTION  a further option of `mlxemu run`
 """
 import sys
 
@@ -15,7 +17,7 @@ def run():
     while args[0] == "--emu":
         extra.append(args[1])
         args = args[2:]
-    # The page's time is the emulator's own, without an estimate in between.
+    # With the clock page timestamps are exact: no calibration by the driver.
     result = emu([args[0], *pmdlib.eal("clock=page", lcores="0"), *args[1:]], timeout=120, extra=extra)
     print(result.out[-20000:])
     check(result.status == 0, f"exit status {result.status}")

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""testpmd forwards on ports opened through VFIO: nothing is lost, all counters agree, the audit is empty.
+"""testpmd forwards on ports opened through VFIO: no packet is lost, all counters agree, the audit is clean.
 
-Usage: vfio_forward.py [--long]: ten million packets instead of some.
+Usage: vfio_forward.py [--long]
+
+--long  ten million packets instead of 200,000
 """
 import pmdlib
 from e2e import MLXEMU, PLUGIN, main
