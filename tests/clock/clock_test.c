@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Runs one of the tests of the clock by its name. */
+/* Runs one of the clock tests, selected by name. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The calibrated clock on an emulated device, by rdma-core's own mappings. The emulator's clock
- * page goes by true time but for the drift that it is told, so that page and host must agree on
- * each stamp.
+ * The calibrated clock on an emulated device, through rdma-core's mappings. The emulator's clock page follows true
+  * time except for the given drift, so page and host must agree on each timestamp.
  *
  * emu_host SECONDS DRIFT_PPM
  */
@@ -24,9 +23,9 @@ struct watch {
 	struct mdv_dev *dev;
 	struct mdv_clock *host, *page;
 	struct mdv_clock_state h, p;
-	double off[STAMPS_MAX];	  /**< Host less page, ns. */
-	double drift[STAMPS_MAX]; /**< What the clock said of the counter meanwhile, ppm. */
-	double said[STAMPS_MAX];  /**< Uncertainty that it published, ns. */
+	double off[STAMPS_MAX];	  /**< Value of host minus value of page, ns. */
+	double drift[STAMPS_MAX]; /**< Drift of the counter that the clock reported at that time, ppm. */
+	double published[STAMPS_MAX];  /**< Uncertainty that the clock published, ns. */
 	unsigned int n, absent;
 };
 static struct watch w;
@@ -39,7 +38,7 @@ by_size(const void *a, const void *b)
 	return (*l > *r) - (*l < *r);
 }
 
-/** A stamp of now, by both. */
+/** Converts a timestamp taken now with both clocks. */
 static void
 stamp(double since_s, double drift_ppm)
 {
@@ -55,7 +54,7 @@ stamp(double since_s, double drift_ppm)
 	}
 	w.off[w.n] = (double)(int64_t)(host - page) + drift_ppm * since_s * 1e3;
 	w.drift[w.n] = w.h.drift_ppm;
-	w.said[w.n] = (double)w.h.uncertainty_ns;
+	w.published[w.n] = (double)w.h.uncertainty_ns;
 	w.n++;
 }
 
@@ -69,7 +68,7 @@ watch(double seconds, double drift_ppm)
 		mdv_clock_refresh(w.page, &w.p);
 		mdv_clock_refresh(w.host, &w.h);
 		for (int i = 0; i < 10; i++) {
-			pass_us(w.h.next_us / 10); /* Stamps at ten moments of a period. */
+			pass_us(w.h.next_us / 10); /* Timestamps at ten points of a refresh period. */
 			since = (rte_rdtsc() - begin) / hz;
 			if (since >= LOCK_S)
 				stamp(since, drift_ppm);
@@ -78,8 +77,8 @@ watch(double seconds, double drift_ppm)
 }
 
 /*
- * The two clocks began apart. On a machine that is busy any one stamp may be off: the middle of them all
- * is what they are compared with.
+ * The two clocks have a constant difference. On a busy machine a single timestamp may be inaccurate, so all are
+ * compared with their median.
  */
 static double
 middle_off(void)
@@ -92,7 +91,7 @@ middle_off(void)
 }
 
 static void
-tell(double drift_ppm)
+report(double drift_ppm)
 {
 	const struct mdv_clock_state *h = &w.h;
 	double worst = 0, middle;
@@ -102,7 +101,7 @@ tell(double drift_ppm)
 	middle = middle_off();
 	for (unsigned int i = 0; i < w.n; i++) {
 		worst = fmax(worst, fabs(w.off[i] - middle));
-		uncovered += fabs(w.off[i] - middle) > w.said[i];
+		uncovered += fabs(w.off[i] - middle) > w.published[i];
 	}
 	qsort(w.off, w.n, sizeof(w.off[0]), by_size);
 	qsort(w.drift, w.n, sizeof(w.drift[0]), by_size);
@@ -115,7 +114,7 @@ tell(double drift_ppm)
 	       (unsigned long)h->refreshes, (unsigned long)h->busy, (unsigned long)h->rejected);
 	CHECK(fabs(w.drift[w.n / 2] - drift_ppm) < 1);
 	CHECK(w.absent * 20 < w.n);
-	/* What is promised is judged in virtual time; here the machine has a word in it. */
+	/* The bounds are checked in virtual time (test_host.c); here the load of the machine affects the values. */
 	CHECK(uncovered * 20 < w.n);
 }
 
@@ -128,7 +127,7 @@ run(double seconds, double drift_ppm)
 	REQUIRE(test_device(0, &pci) == 0);
 	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &w.dev) == 0);
 	CHECK_EQ(mdv_clock_open(w.dev, MDV_CLOCK_PAGE, &w.page, why, sizeof(why)), 0);
-	/* On a machine with no time for it the host's clock cannot be had at once, and the page is taken. */
+	/* On a busy machine the calibration may fail when the clock is opened; source page is then selected. */
 	for (int i = 0; i < 5 && (w.host == NULL || strstr(why, "clock host") == NULL); i++) {
 		mdv_clock_close(w.host);
 		CHECK_EQ(mdv_clock_open(w.dev, MDV_CLOCK_AUTO, &w.host, why, sizeof(why)), 0);
@@ -137,7 +136,7 @@ run(double seconds, double drift_ppm)
 	REQUIRE(w.page != NULL && w.host != NULL);
 	watch(seconds, drift_ppm);
 	CHECK_EQ(w.h.source, MDV_CLOCK_HOST);
-	tell(drift_ppm);
+	report(drift_ppm);
 	mdv_clock_close(w.host);
 	mdv_clock_close(w.page);
 	mdv_close(w.dev);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The simulated device: time passes only by what is read. */
+/* The simulated device. Only readings and sleeps let virtual time pass. */
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "sim.h"
 
 #define PS_PER_NS 1000
-/* A unit of a run, in what its base counts: ps times uHz. */
+/* A unit of a run in units of its base: ps times uHz. */
 #define UNIT ((unsigned __int128)1000000000000000000ull)
 
 uint64_t
@@ -236,11 +236,11 @@ const struct mdv_clock_ops sim_ops = {
 	.sleep_us = sim_sleep_us,
 };
 
-/* ------------------------------------------------------------------ the kernel's page */
+/* ------------------------------------------------------------------ clock page of the kernel */
 
 /*
- * Kernels until 6.6 take a shift of 23; later ones the finest that leaves room for corrections
- * (mlx5_ptp_shift_constant): performance figures of both are in the guide.
+ * Kernels up to 6.6 use a shift of 23; later ones the largest that leaves a margin for corrections
+ * (mlx5_ptp_shift_constant()). The guide has figures for both.
  */
 void
 sim_page_init(struct sim *s, uint64_t hz, bool old_kernel, uint64_t ns)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
- * A device and a host in virtual time behind the clock's table of readings; and it knows the truth.
- */
+/* A simulated device and host in virtual time, behind the clock's table of readings. The true time is known. */
 #ifndef SIM_H
 #define SIM_H
 
@@ -14,17 +12,17 @@
 
 #include "../check.h"
 
-/** How long a reading of the counter takes on its way there and back, ns. */
+/** Delay of a reading of the counter, request and reply, ns. */
 enum sim_jitter {
-	SIM_EXACT,	/**< 300 each way. */
-	SIM_HIDDEN,	/**< 800 in all, the reading +-200 evenly off the middle, unseen. */
-	SIM_NORMAL,	/**< 400, with a normal deviation of 200, each way, at least 100. */
-	SIM_TAIL,	/**< 300 and an exponential of mean 200 each way. */
-	SIM_OUTLIERS,	/**< As SIM_TAIL; one in 50 is held up by up to 50 us on either way. */
-	SIM_ONE_SIDED,	/**< As SIM_TAIL, and the way back takes 400 more. */
+	SIM_EXACT,	/**< 300 each. */
+	SIM_HIDDEN,	/**< 800 in total; reading uniformly up to 200 off the middle, undetectable. */
+	SIM_NORMAL,	/**< Normal, mean 400, standard deviation 200, each; at least 100. */
+	SIM_TAIL,	/**< 300 plus an exponential of mean 200, each. */
+	SIM_OUTLIERS,	/**< As SIM_TAIL; one in 50 is delayed by up to 50 us in either direction. */
+	SIM_ONE_SIDED,	/**< As SIM_TAIL, and the reply takes 400 more. */
 };
 
-/** A clock that runs evenly from some moment on, exactly: value = base + (t - since) * rate. */
+/** A clock with a constant rate since some time: value = base + (t - since) * rate, exactly. */
 struct sim_run {
 	int64_t since_ps;
 	unsigned __int128 base; /**< Units times 10^18. */
@@ -37,16 +35,16 @@ struct sim {
 	struct sim_run tsc, counter, wall, utc;
 	enum sim_jitter jitter;
 	uint64_t counter_mask;
-	bool synced;	/**< The host's clock is. */
-	int counter_ret, utc_ret, page_ret; /**< What readings give, 0: they work. */
-	bool counter_still; /**< The counter's register does not move. */
-	int64_t still_until_ps; /**< Nor before this time. */
+	bool synced;	/**< The host's clock is synchronised. */
+	int counter_ret, utc_ret, page_ret; /**< Results of the readings, 0: they succeed. */
+	bool counter_still; /**< The counter's register does not change. */
+	int64_t still_until_ps; /**< It does not change before this time. */
 	uint64_t still;
-	uint64_t page_step_ps;	/**< Software writes the counter so often; 0: a register. */
-	struct mdv_clock_point point; /**< What the page says. */
-	uint64_t point_ticks; /**< The point's counter, unmasked. */
-	struct mdv_clock_point kept; /**< What it said before something overwrote it. */
-	bool point_garbled; /**< A reading that fails leaves rubbish behind. */
+	uint64_t page_step_ps;	/**< Interval at which software updates the counter; 0: it is a register. */
+	struct mdv_clock_point point; /**< Content of the page. */
+	uint64_t point_ticks; /**< Counter of the point, unmasked. */
+	struct mdv_clock_point kept; /**< Previous content, while a test has overwritten it. */
+	bool point_garbled; /**< A reading that fails leaves garbage in the result. */
 	uint64_t reads;
 };
 
@@ -55,27 +53,27 @@ extern const struct mdv_clock_ops sim_ops;
 #define SIM_TSC_HZ 2500000000u
 #define SIM_EPOCH_NS (1700000000ull * MDV_NS_PER_S)
 
-/** A counter of hz, off by ppm; the host's clock is the truth; the TSC is off by 13 ppm. */
+/** A counter of hz with an error of ppm. The host's clock is true time; the TSC has an error of 13 ppm. */
 void sim_init(struct sim *s, uint64_t hz, double ppm, uint64_t start, uint64_t seed);
-/** From now on the clock runs at this many units per second. */
+/** Sets the rate of a clock in units per second, from now on. */
 void sim_set_rate(struct sim *s, struct sim_run *run, double hz);
-/** From now on it is ahead by so many units. */
+/** Advances a clock by a number of units. */
 void sim_step(struct sim *s, struct sim_run *run, int64_t units);
 uint64_t sim_read(const struct sim *s, const struct sim_run *run, int64_t at_ps);
 /** As sim_read(), with the fraction. */
 double sim_fraction(const struct sim *s, const struct sim_run *run, int64_t at_ps, uint64_t *whole);
 void sim_pass_ns(struct sim *s, double ns);
 uint64_t sim_random(struct sim *s);
-/** 0 to 1, without 1. */
+/** Uniform in [0, 1). */
 double sim_uniform(struct sim *s);
 
-/** What the kernel makes of a counter: the point that it publishes at first. */
+/** The first point that a kernel publishes for a counter of hz. */
 void sim_page_init(struct sim *s, uint64_t hz, bool old_kernel, uint64_t ns);
-/** Moves the point to now, as the kernel does before it changes anything. */
+/** Moves the point to now, as the kernel does before each change. */
 void sim_page_advance(struct sim *s);
-/** ns after which the kernel moves its point anyway. */
+/** Time in ns after which the kernel moves its point by itself. */
 uint64_t sim_page_period_ns(const struct sim *s);
-/** The time of a point so many ticks after it (or before), in 128 bits. */
+/** Time that many ticks after a point, or before it; in 128 bits. */
 uint64_t sim_page_time(const struct mdv_clock_point *p, int64_t delta);
 
 void test_page(void);

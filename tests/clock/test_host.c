@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The calibration against the host's clock, compared with the truth in virtual time. */
+/* The calibration against the host's clock, compared with true time in virtual time. */
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define STAMPS_PER_REFRESH 20
 
-/** What the errors of converted stamps come to. */
+/** Statistics of the errors of converted timestamps. */
 struct errors {
 	uint64_t stamps, absent, uncovered;
 	double squares, worst, unsure;
@@ -33,7 +33,7 @@ rms(const struct errors *e)
 	return e->stamps == 0 ? INFINITY : sqrt(e->squares / e->stamps);
 }
 
-/** A packet arrives now: its stamp, converted, against the time that it is. */
+/** Compares the converted timestamp of a packet that arrives now with true time. */
 static void
 stamp(struct sim *s, const struct mdv_clock_state *state, struct errors *e)
 {
@@ -48,7 +48,7 @@ stamp(struct sim *s, const struct mdv_clock_state *state, struct errors *e)
 		count(e, (double)(int64_t)(value - whole) - part, state->uncertainty_ns);
 }
 
-/** Refreshes as wanted, with some delay, for so long; stamps arrive in between. */
+/** Refreshes when due, with some delay, for a time; timestamps are taken in between. */
 static void
 run(struct sim *s, struct mdv_clock *clock, struct mdv_clock_state *state, double seconds,
     struct errors *e)
@@ -84,7 +84,7 @@ open_host(struct sim *s, uint64_t hz, struct mdv_clock_state *state)
 	return clock;
 }
 
-/** Something that happens to the clocks after a while. */
+/** A change of the clocks during a run. */
 typedef void (*event)(struct sim *s, uint64_t hz, double ppm);
 
 static void
@@ -112,7 +112,7 @@ nothing(struct sim *s, uint64_t hz, double ppm)
 static const struct model {
 	const char *name;
 	enum sim_jitter jitter;
-	bool bias; /**< No estimator can see it: only the uncertainty has to cover it. */
+	bool bias; /**< No estimator can detect it: only the uncertainty must cover it. */
 } models[] = {
 	{ "exact", SIM_EXACT, false },	  { "hidden", SIM_HIDDEN, false },
 	{ "normal", SIM_NORMAL, false },  { "tail", SIM_TAIL, false },
@@ -133,7 +133,7 @@ static const struct scene scenes[] = {
 	{ "host +1 ppm", host_faster, 1000, 1000 },
 };
 
-/** 2 s to lock, half a minute as it is, half a minute with what happens. */
+/** 2 s to settle, half a minute unchanged, half a minute after the change. */
 static void
 play(const struct scene *scene, const struct model *m, uint64_t hz, double ppm, uint64_t seed,
      struct errors *e)

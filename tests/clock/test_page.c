@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/*
- * Lines of the clock page against 128-bit arithmetic, and against the kernel's page as time passes.
- */
+/* Lines of the clock page against 128-bit arithmetic, and against the kernel's page over time. */
 
 #include <errno.h>
 #include <math.h>
@@ -28,7 +26,7 @@ distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/** Does the value that a stamp should have fit 64 bits? */
+/** Whether the value of a timestamp fits in 64 bits. */
 static bool
 has_value(const struct mdv_clock_point *p, int64_t delta)
 {
@@ -55,7 +53,7 @@ check_stamp(const struct mdv_clock_point *p, const struct mdv_clock_line *line, 
 	t->right += off <= 1;
 }
 
-/** Whoever converts by vectors relies on these. */
+/** Properties on which the vector conversion depends. */
 static void
 check_form(const struct mdv_clock_line *line)
 {
@@ -79,12 +77,12 @@ check_point(struct sim *s, const struct mdv_clock_point *p, struct tally *t)
 		check_stamp(p, &line, edges[i], t);
 	for (int i = 0; i < 200; i++)
 		check_stamp(p, &line, (int64_t)(sim_random(s) & MASK) - (int64_t)(MASK / 2) - 1, t);
-	/* Small distances are what packets have. */
+	/* Packets have small distances. */
 	for (int i = 0; i < 50; i++)
 		check_stamp(p, &line, (int64_t)(sim_random(s) >> 30) - (1ll << 33), t);
 }
 
-/** Moments that arithmetic may trip over: now, 31 and 32 bits of seconds, both ends of 64 bits. */
+/** Extreme times: now, 31 and 32 bits of seconds, both ends of 64 bits. */
 static const uint64_t moments[] = {
 	SIM_EPOCH_NS, (1ull << 31) * S - 1, (1ull << 31) * S + 5 * S, (1ull << 32) * S, 0, 1000,
 	INT64_MAX, (1ull << 63) + 3, UINT64_MAX - 7,
@@ -130,7 +128,7 @@ test_points(void)
 		}
 }
 
-/** Pages that no kernel writes: some can be had exactly, the others are refused. */
+/** Pages that no kernel writes: some convert exactly, the others are refused. */
 static void
 test_odd_points(void)
 {
@@ -151,10 +149,10 @@ test_odd_points(void)
 			check_point(&s, &p, &t);
 	}
 	p = fine;
-	p.shift = 20; /* What mult would be at 21 has 33 bits. */
+	p.shift = 20; /* With a shift of 21 mult would have 33 bits. */
 	CHECK(mdv_clock_line_of_point(&p, &line) == -EPROTO);
 	p = fine;
-	p.frac = 5ull << 29; /* More than a whole nanosecond, exactly the same time. */
+	p.frac = 5ull << 29; /* More than a nanosecond; the time is exactly the same. */
 	check_point(&s, &p, &t);
 	CHECK(t.wrong == 0);
 	for (int i = 0; i < 3; i++) {
@@ -168,19 +166,19 @@ test_odd_points(void)
 	CHECK(mdv_clock_line_of_point(&p, &line) == -EPROTO);
 }
 
-/* ------------------------------------------------------------------ as time passes */
+/* ------------------------------------------------------------------ over time */
 
-/** What happens between two refreshes; true when the page was changed. */
+/** A change between two refreshes. Returns whether the page was changed. */
 typedef bool (*mishap)(struct sim *s);
 
 struct world {
 	struct sim s;
 	struct mdv_clock *clock;
 	struct mdv_clock_state state;
-	struct mdv_clock_point seen; /**< The page when it was read last. */
-	uint64_t seen_ticks, set;    /**< How often somebody set the page. */
-	uint64_t moved_ps;	     /**< When the kernel moved its point last. */
-	bool kernel_sleeps;	     /**< It never moves its point. */
+	struct mdv_clock_point seen; /**< The page when it was last read. */
+	uint64_t seen_ticks, set;    /**< Number of times that a servo or a step set the page. */
+	uint64_t moved_ps;	     /**< Time at which the kernel last moved its point. */
+	bool kernel_sleeps;	     /**< The kernel never moves its point. */
 };
 
 static bool
@@ -220,7 +218,7 @@ world_refresh(struct world *w)
 }
 
 /**
- * A packet arrived waited_ns ago and is converted now: as the page says, or did when it was read.
+ * Converts the timestamp of a packet that arrived waited_ns ago: by the page, or by its content when it was last read.
  */
 static void
 world_stamp(struct world *w, uint64_t waited_ns, struct tally *t)
@@ -244,7 +242,7 @@ world_stamp(struct world *w, uint64_t waited_ns, struct tally *t)
 	t->right += off <= 1;
 }
 
-/** The kernel keeps its page as it does, the clock is refreshed as it wants, packets come. */
+/** The kernel maintains its page, the clock is refreshed when due, packets arrive. */
 static void
 world_run(struct world *w, mishap happens, unsigned int refreshes, unsigned int stamps,
 	  double gap_scale, struct tally *t)
@@ -290,7 +288,7 @@ servo_and_steps(struct sim *s)
 	return true;
 }
 
-/** Frequencies, kernels, drifts; just before the counter wraps and 32-bit seconds end. */
+/** Frequencies, kernels, drifts; just before the counter wraps and before 32-bit seconds end. */
 static void
 test_running(void)
 {
@@ -326,7 +324,7 @@ test_running(void)
 	CHECK(t.absent == 0);
 }
 
-/** A rate that no servo makes is refused; a point that is newer than the counter reads is new. */
+/** A rate that no servo sets is refused; a point later than the counter's reading is accepted as new. */
 static void
 test_doubtful_points(void)
 {
@@ -395,7 +393,7 @@ backwards(struct sim *s)
 	return true;
 }
 
-/* The point goes back on the counter and on the line alike: no time changes. */
+/* The point goes back on the counter and on the line alike: converted times do not change. */
 static bool
 older_point(struct sim *s)
 {
@@ -417,7 +415,7 @@ refused(struct sim *s)
 	return false;
 }
 
-/* What no kernel writes, now and then, and no error. */
+/* Sometimes a page that no kernel writes, without an error. */
 static bool
 nonsense(struct sim *s)
 {
@@ -463,8 +461,8 @@ static const struct fault {
 	const char *name;
 	mishap happens;
 	bool kernel_sleeps;
-	double gap_scale; /**< How much later than wanted the clock is refreshed. */
-	bool runs_out;	  /**< Stamps must become absent in the end. */
+	double gap_scale; /**< Factor by which refreshes are late. */
+	bool runs_out;	  /**< Timestamps must become absent in the end. */
 } faults[] = {
 	{ "torn", torn, false, 1, false },
 	{ "stuck updating", stuck, true, 25, true },
@@ -486,21 +484,19 @@ play(const struct fault *f, uint64_t hz, bool old_kernel, struct tally *t)
 	if (!world_open(&w, hz, old_kernel, 37, SIM_EPOCH_NS, (5ull << 41) - 2 * hz))
 		return;
 	w.kernel_sleeps = f->kernel_sleeps;
-	/* While busy it is asked 100 times as often. */
+	/* While the page is busy, it is refreshed 100 times as often. */
 	world_run(&w, f->happens, f->happens == stuck ? 100000 : 2500, f->happens == stuck ? 2 : 50,
 		  f->gap_scale, t);
 	if (f->runs_out && hz == 1000000000)
 		CHECK(t->absent > absent);
 	if (!f->runs_out)
 		CHECK(t->absent == absent);
-	/*
-	 * Two changes of rate between two readings may look like a step; no step looks like none.
-	 */
+	/* Two changes of rate between two readings may look like a step; a step never looks like none. */
 	CHECK(w.state.steps == w.set || (f->happens == torn && w.state.steps > w.set));
 	CHECK(f->happens != refused || w.state.failed > 0);
 	CHECK(f->happens != torn || w.state.busy > 0);
 	CHECK(f->happens != nonsense || w.state.rejected > 100);
-	/* And when all is well again, it is well again. */
+	/* After the fault, timestamps are correct again. */
 	w.s.page_ret = 0;
 	if (w.s.kept.mask != 0)
 		w.s.point = w.s.kept;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Which source a clock chooses, what it says of itself, and what it does when things go wrong. */
+/* Selection of the source, the values that a clock reports, and its behaviour after failures. */
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@ struct rig {
 	struct sim s;
 	struct mdv_clock *clock;
 	struct mdv_clock_state state;
-	int64_t spent_ps; /**< In refreshes of rig_run(). */
+	int64_t spent_ps; /**< Time spent in refreshes by rig_run(). */
 	char why[200];
 };
 
@@ -45,7 +45,7 @@ rig_init(struct rig *r, uint64_t seed)
 	r->s.jitter = SIM_TAIL;
 }
 
-/** Refreshes as wanted for so long; how often that gave a line. */
+/** Refreshes when due for a time. Returns the number of refreshes that yielded a line. */
 static unsigned int
 rig_run(struct rig *r, double seconds)
 {
@@ -68,7 +68,7 @@ usable(const struct rig *r)
 	       (int64_t)(r->state.valid_tsc - sim_read(&r->s, &r->s.tsc, r->s.now_ps)) > 0;
 }
 
-/** ns by which a packet's time is off the truth now; NAN when it has none. */
+/** Error of the timestamp of a packet that arrives now, ns; NAN if it is absent. */
 static double
 stamp_error(const struct rig *r)
 {
@@ -81,7 +81,7 @@ stamp_error(const struct rig *r)
 	return (double)(int64_t)(value - whole) - part;
 }
 
-/** The same of the clock by the TSC, against what it has to be, in value units. */
+/** The same for the line from the TSC, against the given truth, in units of the value. */
 static double
 host_error(const struct rig *r, uint64_t truth, double part)
 {
@@ -149,7 +149,7 @@ test_auto(void)
 	}
 }
 
-/* A machine with no time for it while the clock is opened, and nothing but the host's clock to be had. */
+/* Calibration fails while the clock is opened on a busy machine, and no other source is available. */
 static void
 test_alone_late(void)
 {
@@ -163,7 +163,7 @@ test_alone_late(void)
 }
 
 static void
-test_asked_for(void)
+test_requested(void)
 {
 	struct rig r;
 
@@ -185,9 +185,9 @@ test_asked_for(void)
 	mdv_clock_close(NULL);
 }
 
-/* ------------------------------------------------------------------ the clock by the TSC */
+/* ------------------------------------------------------------------ the line from the TSC */
 
-/** A second after lock, read_clock's answer against the truth, a few times between refreshes. */
+/** Largest error of the line from the TSC one second after settling, at several times between refreshes. */
 static double
 worst_host_error(struct rig *r, struct sim_run *truth)
 {
@@ -242,7 +242,7 @@ test_by_tsc(void)
 	CHECK(llabs(r.state.offset_ns) < 100000);
 	mdv_clock_close(r.clock);
 
-	/* The page counts 20 ppm too fast with the counter: that is its time. */
+	/* The page counts 20 ppm too fast with the counter, and so must the line. */
 	rig_init(&r, 5);
 	sim_page_init(&r.s, HZ, false, SIM_EPOCH_NS + 37ull * MDV_NS_PER_S);
 	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, false, HZ / 1000) == 0);
@@ -273,7 +273,7 @@ page_open(struct rig *r, uint64_t seed, bool old_kernel, unsigned int off_nomina
 	return rig_open(r, MDV_CLOCK_PAGE, true, false, HZ / 1000) == 0;
 }
 
-/** Seconds with something done to the page in each of them. */
+/** Runs for some seconds, with a change of the page in each. */
 static void
 page_run(struct rig *r, unsigned int seconds, void (*each)(struct sim *s))
 {
@@ -284,7 +284,7 @@ page_run(struct rig *r, unsigned int seconds, void (*each)(struct sim *s))
 	mdv_clock_refresh(r->clock, &r->state);
 }
 
-/** A kernel that nobody asks anything moves its point when it must. */
+/** The kernel without a servo: moves its point only when it is due. */
 static void
 left_alone(struct sim *s)
 {
@@ -294,7 +294,7 @@ left_alone(struct sim *s)
 		sim_page_advance(s);
 }
 
-/** How the host's clock and the counter's oscillator wander is no change of the page. */
+/** Wander of the host's clock and of the counter's oscillator is no change of the page. */
 static void
 test_page_alone(void)
 {
@@ -318,7 +318,7 @@ steer(struct sim *s)
 	s->point.mult += sim_random(s) % 2 ? 3 : -3;
 }
 
-/** A servo is seen while it works, finely or too little to show, and no longer when it has gone. */
+/** A servo is seen while it corrects, even by less than mult can show, and not after it has ended. */
 static void
 test_servo_goes(void)
 {
@@ -338,7 +338,7 @@ test_servo_goes(void)
 		CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
 		mdv_clock_close(r.clock);
 	}
-	/* What one left behind that had gone before: seen through once it has been watched. */
+	/* A rate left by an earlier servo: detected two minutes after the clock was opened. */
 	CHECK(page_open(&r, 53, false, 12345) && r.state.quality == MDV_CLOCK_GOOD);
 	page_run(&r, 300, left_alone);
 	CHECK(r.state.quality == MDV_CLOCK_UNSYNCED && r.state.slews == 0);
@@ -353,7 +353,7 @@ page_error(const struct rig *r)
 	return host_error(r, sim_page_time(&r->s.point, (int64_t)(ticks - r->s.point_ticks)), 0);
 }
 
-/** The clock by the TSC steps with the stamps, also where the counter is not believed meanwhile. */
+/** The line from the TSC steps together with timestamps, even while readings of the counter are rejected. */
 static void
 test_page_steps(void)
 {
@@ -378,9 +378,7 @@ test_page_steps(void)
 	mdv_clock_close(r.clock);
 }
 
-/*
- * ------------------------------------------------------------------ mishaps of a calibrated clock
- */
+/* ------------------------------------------------------------------ failures of a calibrated clock */
 
 static bool
 host_open(struct rig *r, uint64_t seed)
@@ -394,7 +392,7 @@ host_open(struct rig *r, uint64_t seed)
 	return true;
 }
 
-/** The counter's register stands still: holdover, then nothing, then all is well again. */
+/** The counter's register stops: holdover, then broken, then good again. */
 static void
 test_still(void)
 {
@@ -420,7 +418,7 @@ test_still(void)
 }
 
 static void
-test_gone(void)
+test_removed(void)
 {
 	struct rig r;
 
@@ -433,7 +431,7 @@ test_gone(void)
 	mdv_clock_close(r.clock);
 }
 
-/** Somebody sets the host's clock, by much and by little, or the device starts its counter anew. */
+/** A program sets the host's clock, by much or little, or the device restarts its counter. */
 static void
 test_steps(void)
 {
@@ -458,7 +456,7 @@ test_steps(void)
 	}
 }
 
-/** Nobody refreshes: stamps run out by themselves, and come back right. */
+/** No refresh: timestamps become absent by themselves, and are correct after the next refresh. */
 static void
 test_stalled(void)
 {
@@ -478,7 +476,7 @@ test_stalled(void)
 	mdv_clock_close(r.clock);
 }
 
-/** Uncommon devices and moments: no frequency told, a counter about to wrap, the end of 31 bits. */
+/** Unusual devices and times: unknown frequency, a counter about to wrap, the end of 31-bit seconds. */
 static void
 test_uncommon(void)
 {
@@ -504,7 +502,7 @@ test_uncommon(void)
 	}
 }
 
-/** A counter that software keeps: read at the moment of change, stale ones are left out. */
+/** A counter that software updates: it is read at the moment of change, and stale readings are discarded. */
 static void
 test_kept_by_software(void)
 {
@@ -526,7 +524,7 @@ test_kept_by_software(void)
 		printf("kept by software every %6llu ns: error %.0f ns, published %llu, %.3f %% of the time\n",
 		       (unsigned long long)every_ns[i], stamp_error(&r),
 		       (unsigned long long)r.state.uncertainty_ns, r.spent_ps / 5e10);
-		/* Also while refreshes are wanted often. */
+		/* Also with the short refresh period. */
 		CHECK(r.spent_ps < 5e12 / 90);
 		CHECK(fabs(stamp_error(&r)) < (double)r.state.uncertainty_ns);
 		mdv_clock_close(r.clock);
@@ -538,13 +536,13 @@ test_sources(void)
 {
 	test_auto();
 	test_alone_late();
-	test_asked_for();
+	test_requested();
 	test_by_tsc();
 	test_page_alone();
 	test_servo_goes();
 	test_page_steps();
 	test_still();
-	test_gone();
+	test_removed();
 	test_steps();
 	test_stalled();
 	test_uncommon();
