@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Checks, and the log as text, for the tests of the common layer. */
+/* Capture of the log and look-up of devices, for the tests of the common layer. */
 
 #include <stdlib.h>
 #include <string.h>

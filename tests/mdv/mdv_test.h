@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Checks, and the log as text, for the tests of the common layer. */
+/* What the tests of the common layer share: capture of the log, and tests that run in several programs. */
 #ifndef MDV_TEST_H
 #define MDV_TEST_H
 
@@ -13,18 +13,18 @@
 #include "../await.h"
 #include "../check.h"
 
-/** From here on log lines go into a buffer. */
+/** Captures log lines in a buffer from now on. */
 void log_begin(void);
-/** The lines since log_begin(), '\0'-terminated, valid until the next log_begin(). */
+/** Returns the lines since log_begin(), '\0'-terminated, valid until the next log_begin(). */
 const char *log_end(void);
-/** How many lines of a text contain a string. */
+/** Counts the lines of a text that contain a string. */
 unsigned int lines_with(const char *text, const char *what);
 unsigned int lines_of(const char *text);
 
-/** Address of the i-th mlx5 device of this machine. 0 or -ENODEV. */
+/** Finds the address of the i-th mlx5 device of this machine. 0; -ENODEV. */
 int test_device(unsigned int i, struct rte_pci_addr *pci);
 
-/* The tests on an emulated device; dev is open. */
+/* Tests on an emulated device; dev is open. */
 void test_queues(struct mdv_dev *dev);
 void test_rss(struct mdv_dev *dev);
 void test_rules(struct mdv_dev *dev);
@@ -34,16 +34,16 @@ void test_hotplug(struct mdv_dev *dev);
 void test_eq(struct mdv_dev *dev);
 void test_eq_refused(struct mdv_dev *dev);
 void test_port(struct mdv_dev *dev);
-/** The address can be read, changed and put back. */
+/** Reads, changes and restores the MAC address. */
 void test_port_mac(struct mdv_dev *dev);
 void test_counters(struct mdv_dev *dev);
 void test_clock(struct mdv_dev *dev);
 void test_vector(struct mdv_dev *dev);
 void test_devx(struct mdv_dev *dev);
 void test_devx_refused(struct mdv_dev *dev);
-/** The device goes while threads run commands, by a shell command or (NULL) by a rule; closes it. */
-void test_wait_gone(struct mdv_dev *dev, const char *command);
-/** Closes it, in the course of which it goes. */
-void test_close_gone(struct mdv_dev *dev);
+/** Removes the device while threads run commands, by a shell command or, if NULL, a fault rule; closes it. */
+void test_wait_removed(struct mdv_dev *dev, const char *command);
+/** Closes the device; a fault rule removes it meanwhile. */
+void test_close_removed(struct mdv_dev *dev);
 
 #endif /* MDV_TEST_H */

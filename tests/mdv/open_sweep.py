@@ -4,15 +4,15 @@
 
 usage: open_sweep.py MLXEMU MDV_DEVICE
 
-A destroy command refused once is repeated, and nothing is left behind. Refused for good, teardown
-goes on, one line says what stays behind, and exactly that object is left, with what it stands on.
-Everything else that opening asks for is refused in turn by the suite "fault".
+A destroy command that is refused once or twice is retried, and nothing is left. If it is always refused, teardown
+continues, one log line names the object that stays behind, and exactly that object and those that it depends on are
+left. The suite "fault" refuses all other commands of opening in turn.
 """
 import os
 import subprocess
 import sys
 
-# Per command the line that says so, and what is left.
+# Per command: the log line, and the objects that are left.
 DESTROYING = {
     "DEALLOC_TRANSPORT_DOMAIN": ("DEALLOC_TRANSPORT_DOMAIN (0x", ["TD"]),
     "DEALLOC_PD": (": PD 0x", ["PD"]),
@@ -21,7 +21,7 @@ DESTROYING = {
 
 
 def run(mlxemu, program, rule, leaks=True):
-    """Exit code, text, and how often the rule was applied."""
+    """Returns exit code, output, and how often the rule was applied."""
     env = dict(os.environ)
     if not leaks:
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
@@ -35,8 +35,8 @@ def run(mlxemu, program, rule, leaks=True):
     return done.returncode, done.stdout, int(hits[0])
 
 
-def refuse_destroy(mlxemu, program, command, said, left):
-    """Refused twice it is repeated and nothing is left; refused a third time it is given up."""
+def refuse_destroy(mlxemu, program, command, logged, left):
+    """The command succeeds after up to two refusals; after the third the object is left."""
     for count in 1, 2:
         rule = f"on cmd.entry match op={command} count {count} do fail status=BAD_RES_STATE"
         code, text, hits = run(mlxemu, program, rule)
@@ -45,7 +45,7 @@ def refuse_destroy(mlxemu, program, command, said, left):
     rule = f"on cmd.entry match op={command} count 3 do fail status=BAD_RES_STATE"
     # The library keeps its handle of an object that it could not destroy.
     code, text, hits = run(mlxemu, program, rule, leaks=False)
-    wanted = [said, "stays behind -> EINVAL", "opened 3 of 3", f"{len(left)} left, 0 violations"]
+    wanted = [logged, "stays behind -> EINVAL", "opened 3 of 3", f"{len(left)} left, 0 violations"]
     wanted += [f": 1 {what}" for what in left]
     missing = [w for w in wanted if w not in text]
     if code == 0 or hits != 3 or missing or text.count("stays behind") != 1:
@@ -54,8 +54,8 @@ def refuse_destroy(mlxemu, program, command, said, left):
 
 def main():
     mlxemu, program = sys.argv[1:3]
-    for command, (said, left) in DESTROYING.items():
-        refuse_destroy(mlxemu, program, command, said, left)
+    for command, (logged, left) in DESTROYING.items():
+        refuse_destroy(mlxemu, program, command, logged, left)
 
 
 if __name__ == "__main__":

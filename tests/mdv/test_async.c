@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Asynchronous queries, through the common layer and by the library's own calls.
+ * Asynchronous queries, through the common layer and through the calls of the library.
  *
- * mdv_async all       what a sound device answers; its first QUERY_TIS takes 700 ms
- * mdv_async many      100,230 queries, or 11,565 of them, none answered before the last is asked
- * mdv_async library   what the library's calls return; the emulator's audit names the refused ones
+ * mdv_async all       replies of a device without faults, except that the first QUERY_TIS takes 700 ms
+ * mdv_async many      11,565 queries (PMD_TEST_LONG: 100,230), all issued before the first reply
+ * mdv_async library   return values of the library; the emulator's audit lists the refused calls
  * mdv_async refused   the device refuses the first QUERY_Q_COUNTER
- * mdv_async lost      the wake-up of the first answer gets lost
+ * mdv_async lost      the event of the first reply is lost
  * mdv_async nomem     the kernel has no memory for the first asynchronous query
  * mdv_async removal   the device is removed by the first QUERY_CQ
  */
@@ -29,17 +29,17 @@
 #include "mdv_test.h"
 
 #define OUT_BYTES sizeof(struct prm_query_q_counter_out)
-#define ANSWER_BYTES MDV_ASYNC_REPLY_BYTES(OUT_BYTES)
-/* Of many queries: what one channel takes of them. */
+#define REPLY_BYTES MDV_ASYNC_REPLY_BYTES(OUT_BYTES)
+/* Queries per channel in test_many(). */
 #define CQ_BYTES sizeof(struct prm_query_cq_out)
 #define PER_CHANNEL (MDV_ASYNC_OUTBOXES_BYTES / CQ_BYTES)
-/* Together 100,230 queries in flight (PMD_TEST_LONG); for those who wait less. */
+/* Number of channels: 100,230 queries in flight with PMD_TEST_LONG, fewer without. */
 #define CHANNELS 26
 #define CHANNELS_SHORT 3
-/* To see how long asking takes here. */
+/* Queries with which many_query_us() measures the time per query. */
 #define TRIAL 500
 #define ATTEMPTS 5
-/* About so many objects: their answers differ. */
+/* Number of CQs, so that replies differ. */
 #define CQS 8
 #define WAIT_MS 60000
 
@@ -62,7 +62,7 @@ query_fill(const struct mdv_obj *counter, struct prm_query_q_counter_in *in)
 }
 
 static int
-ask(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
+query_issue(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
 {
 	struct prm_query_q_counter_in in;
 
@@ -83,22 +83,22 @@ test_one(struct mdv_dev *dev)
 	REQUIRE(mdv_async_open(dev, &async) == 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EAGAIN);
 	CHECK(!readable(mdv_async_fd(async), 0));
-	CHECK_EQ(ask(async, counter, UINT64_MAX), 0);
+	CHECK_EQ(query_issue(async, counter, UINT64_MAX), 0);
 	CHECK_EQ(mdv_async_outstanding(async), 1);
 	CHECK(readable(mdv_async_fd(async), WAIT_MS));
-	/* A buffer that is too small costs nothing, one that fits exactly is enough. */
+	/* A buffer that is too small does not lose the reply; one of the exact size is sufficient. */
 	CHECK_EQ(mdv_async_take(async, buf, 8, &answer), -EINVAL);
-	CHECK_EQ(mdv_async_take(async, buf, ANSWER_BYTES - 1, &answer), -ENOSPC);
+	CHECK_EQ(mdv_async_take(async, buf, REPLY_BYTES - 1, &answer), -ENOSPC);
 	CHECK(readable(mdv_async_fd(async), 0));
-	CHECK_EQ(mdv_async_take(async, buf, ANSWER_BYTES, &answer), 0);
+	CHECK_EQ(mdv_async_take(async, buf, REPLY_BYTES, &answer), 0);
 	CHECK(answer.wr_id == UINT64_MAX);
 	CHECK_EQ(answer.rc, 0);
 	CHECK_EQ(answer.out_bytes, OUT_BYTES);
 	CHECK(answer.out == &buf[1]);
 	CHECK(!readable(mdv_async_fd(async), 0));
 	CHECK_EQ(mdv_async_outstanding(async), 0);
-	/* What it asked about is gone before the answer is taken. */
-	CHECK_EQ(ask(async, counter, 5), 0);
+	/* The object is destroyed before the reply is taken. */
+	CHECK_EQ(query_issue(async, counter, 5), 0);
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	CHECK_EQ(answer.wr_id, 5);
@@ -106,7 +106,7 @@ test_one(struct mdv_dev *dev)
 	mdv_async_close(NULL);
 }
 
-/** Each is refused here, with one line, and nothing stays outstanding. */
+/** Each call is refused by the common layer with one log line, and nothing stays outstanding. */
 static void
 test_misuse(struct mdv_dev *dev)
 {
@@ -136,7 +136,7 @@ test_misuse(struct mdv_dev *dev)
 }
 
 static int
-ask_cq(struct mdv_async *async, struct mdv_cq *cq, uint64_t wr_id)
+query_cq(struct mdv_async *async, struct mdv_cq *cq, uint64_t wr_id)
 {
 	struct prm_query_cq_in in = { 0 };
 
@@ -145,9 +145,9 @@ ask_cq(struct mdv_async *async, struct mdv_cq *cq, uint64_t wr_id)
 	return mdv_async_query(async, cq->obj, &in, sizeof(in), CQ_BYTES, wr_id);
 }
 
-/** What the device says of a CQ to who waits. */
+/** The device's reply to a synchronous query of a CQ. */
 static void
-cq_answer(struct mdv_cq *cq, struct prm_query_cq_out *out)
+cq_query_wait(struct mdv_cq *cq, struct prm_query_cq_out *out)
 {
 	struct prm_query_cq_in in = { 0 };
 
@@ -156,7 +156,7 @@ cq_answer(struct mdv_cq *cq, struct prm_query_cq_out *out)
 	CHECK_EQ(mdv_obj_query(cq->obj, &in, sizeof(in), out, sizeof(*out)), 0);
 }
 
-/** About which CQ a channel's i-th query is. */
+/** Index of the CQ that the i-th query of a channel reads. */
 static unsigned int
 cq_of(uint64_t i, unsigned int channel)
 {
@@ -164,19 +164,19 @@ cq_of(uint64_t i, unsigned int channel)
 }
 
 static unsigned int
-many_ask(struct mdv_async **async, unsigned int channels, struct mdv_cq *cqs)
+many_query(struct mdv_async **async, unsigned int channels, struct mdv_cq *cqs)
 {
 	unsigned int sent = 0;
 
 	for (uint64_t i = 0; i < PER_CHANNEL; i++)
 		for (unsigned int c = 0; c < channels; c++)
-			sent += ask_cq(async[c], &cqs[cq_of(i, c)], i << 8 | c) == 0;
+			sent += query_cq(async[c], &cqs[cq_of(i, c)], i << 8 | c) == 0;
 	return sent;
 }
 
-/** Microseconds that n queries take to ask, by the look of a few. */
+/** Estimates the time in microseconds that n queries take to issue, from a few of them. */
 static uint64_t
-many_ask_us(struct mdv_dev *dev, struct mdv_cq *cq, unsigned int n)
+many_query_us(struct mdv_dev *dev, struct mdv_cq *cq, unsigned int n)
 {
 	struct mdv_async *async;
 	uint64_t begin_us;
@@ -185,16 +185,16 @@ many_ask_us(struct mdv_dev *dev, struct mdv_cq *cq, unsigned int n)
 	CHECK_EQ(emu_fault("on cmd.entry match op=QUERY_CQ do delay us=1000000"), 0);
 	begin_us = now_us();
 	for (unsigned int i = 0; i < TRIAL; i++)
-		CHECK_EQ(ask_cq(async, cq, i), 0);
+		CHECK_EQ(query_cq(async, cq, i), 0);
 	begin_us = now_us() - begin_us;
 	emu_fault_clear();
 	mdv_async_close(async);
 	return begin_us * n / TRIAL;
 }
 
-/** Each answer is the next one of its channel, and what the device says of that CQ, to the last bit. */
+/** Each reply is the next one of its channel, and equal to the synchronous reply for that CQ. */
 static unsigned int
-many_take(struct mdv_async **async, unsigned int channels, const struct prm_query_cq_out *said)
+many_take(struct mdv_async **async, unsigned int channels, const struct prm_query_cq_out *expected)
 {
 	unsigned int taken = 0, misplaced = 0, wrong = 0;
 	struct mdv_async_reply answer;
@@ -210,53 +210,53 @@ many_take(struct mdv_async **async, unsigned int channels, const struct prm_quer
 			taken++;
 			misplaced += answer.wr_id != (i << 8 | c);
 			wrong += answer.rc != 0 || answer.out_bytes != CQ_BYTES ||
-				 memcmp(answer.out, &said[cq_of(i, c)], CQ_BYTES) != 0;
+				 memcmp(answer.out, &expected[cq_of(i, c)], CQ_BYTES) != 0;
 		}
 	CHECK_EQ(misplaced, 0);
 	CHECK_EQ(wrong, 0);
 	return taken;
 }
 
-/** None is answered before all are asked. @return false: this machine took longer than it was given. */
+/** Issues all queries before the first reply. @return false: it took longer than the delay of the replies. */
 static bool
-many_round(struct mdv_async **async, unsigned int channels, struct mdv_cq *cqs, const struct prm_query_cq_out *said,
+many_round(struct mdv_async **async, unsigned int channels, struct mdv_cq *cqs, const struct prm_query_cq_out *expected,
 	   uint64_t late_us)
 {
 	uint64_t begin_us = now_us(), us;
 	unsigned int sent, early = 0;
 
 	CHECK_EQ(emu_fault("on cmd.entry match op=QUERY_CQ do delay us=%" PRIu64, late_us), 0);
-	sent = many_ask(async, channels, cqs);
+	sent = many_query(async, channels, cqs);
 	CHECK_EQ(sent, channels * PER_CHANNEL);
 	log_begin();
 	for (unsigned int c = 0; c < channels; c++) {
 		CHECK_EQ(mdv_async_outstanding(async[c]), PER_CHANNEL);
-		CHECK_EQ(ask_cq(async[c], &cqs[0], 0), -EAGAIN);
+		CHECK_EQ(query_cq(async[c], &cqs[0], 0), -EAGAIN);
 	}
 	CHECK_EQ(lines_of(log_end()), 0);
-	/* Answers come in order: where the first is not there none is. */
+	/* Replies arrive in order: without the first there is none. */
 	for (unsigned int c = 0; c < channels; c++)
 		early += readable(mdv_async_fd(async[c]), 0);
 	us = now_us() - begin_us;
 	emu_fault_clear();
-	/* No answer comes early. */
+	/* No reply is early. */
 	CHECK(early == 0 || us > late_us);
-	CHECK_EQ(many_take(async, channels, said), sent);
-	printf("%u queries on %u channels, asked within %" PRIu64 " ms, answered after %" PRIu64 " ms: %s; "
-	       "in order and whole\n", sent, channels, us / 1000, late_us / 1000,
-	       early == 0 ? "none by then" : "some by then");
+	CHECK_EQ(many_take(async, channels, expected), sent);
+	printf("%u queries on %u channels, issued within %" PRIu64 " ms, replies after %" PRIu64 " ms: %s; "
+	       "in order and complete\n", sent, channels, us / 1000, late_us / 1000,
+	       early == 0 ? "none early" : "some early");
 	return early == 0;
 }
 
 /**
- * As many as the kernel lets, on many channels, none of which is answered before all are asked; each channel's
- * answers come in order and are whole.
+ * Issues as many queries as the kernel permits, on many channels, before the first reply; the replies of
+ * each channel are complete and in order.
  */
 static void
 test_many(struct mdv_dev *dev)
 {
 	unsigned int channels = getenv("PMD_TEST_LONG") != NULL ? CHANNELS : CHANNELS_SHORT;
-	struct prm_query_cq_out said[CQS];
+	struct prm_query_cq_out expected[CQS];
 	struct mdv_async *async[CHANNELS];
 	struct mdv_async_reply answer;
 	struct mdv_cq cqs[CQS];
@@ -267,27 +267,27 @@ test_many(struct mdv_dev *dev)
 		const struct mdv_cq_attr attr = { .log_cqes = 6 + i, .socket_id = SOCKET_ID_ANY };
 
 		REQUIRE(mdv_cq_create(dev, &attr, &cqs[i]) == 0);
-		cq_answer(&cqs[i], &said[i]);
+		cq_query_wait(&cqs[i], &expected[i]);
 		for (unsigned int k = 0; k < i; k++)
-			CHECK(memcmp(&said[i], &said[k], CQ_BYTES) != 0);
+			CHECK(memcmp(&expected[i], &expected[k], CQ_BYTES) != 0);
 	}
 	for (unsigned int c = 0; c < channels; c++)
 		REQUIRE(mdv_async_open(dev, &async[c]) == 0);
-	late_us = 500000 + 3 * many_ask_us(dev, &cqs[0], channels * PER_CHANNEL);
+	late_us = 500000 + 3 * many_query_us(dev, &cqs[0], channels * PER_CHANNEL);
 	for (unsigned int i = 0; i < ATTEMPTS && !unanswered; i++, late_us *= 2)
-		unanswered = many_round(async, channels, cqs, said, late_us);
+		unanswered = many_round(async, channels, cqs, expected, late_us);
 	CHECK(unanswered);
 	for (unsigned int c = 0; c < channels; c++) {
-		CHECK_EQ(mdv_async_take(async[c], buf, ANSWER_BYTES, &answer), -EAGAIN);
-		/* There is room again. */
-		CHECK_EQ(ask_cq(async[c], &cqs[0], 1), 0);
+		CHECK_EQ(mdv_async_take(async[c], buf, REPLY_BYTES, &answer), -EAGAIN);
+		/* The outboxes are free again. */
+		CHECK_EQ(query_cq(async[c], &cqs[0], 1), 0);
 		mdv_async_close(async[c]);
 	}
 	for (unsigned int i = 0; i < CQS; i++)
 		mdv_cq_destroy(&cqs[i]);
 }
 
-/** A slow command: nobody waits for it, those behind it pass, and its answer is found by its number. */
+/** A slow command blocks no thread; later commands overtake it, and its number identifies its reply. */
 static void
 test_slow(struct mdv_dev *dev)
 {
@@ -304,13 +304,13 @@ test_slow(struct mdv_dev *dev)
 	prm_query_tis_in_set_tisn(&in, tis->id);
 	t0 = rte_rdtsc();
 	CHECK_EQ(mdv_async_query(async, tis, &in, sizeof(in), sizeof(struct prm_query_tis_out), 1), 0);
-	CHECK_EQ(ask(async, counter, 2), 0);
+	CHECK_EQ(query_issue(async, counter, 2), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	CHECK_EQ(answer.wr_id, 2);
 	CHECK_EQ(answer.out_bytes, OUT_BYTES);
 	CHECK_EQ(mdv_async_outstanding(async), 1);
 	CHECK(readable(mdv_async_fd(async), WAIT_MS));
-	CHECK(rte_rdtsc() - t0 > hz / 2); /* The rule says 700 ms. */
+	CHECK(rte_rdtsc() - t0 > hz / 2); /* The fault rule delays by 700 ms. */
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	CHECK_EQ(answer.wr_id, 1);
 	CHECK_EQ(answer.rc, 0);
@@ -320,7 +320,7 @@ test_slow(struct mdv_dev *dev)
 	mdv_obj_destroy(tis);
 }
 
-/* ------------------------------------------------------------------ the library's own calls */
+/* ------------------------------------------------------------------ calls of the library */
 
 static void
 nothing(int sig)
@@ -328,7 +328,7 @@ nothing(int sig)
 	RTE_SET_USED(sig);
 }
 
-/** read() that waits is woken by a signal, and gives what comes. */
+/** A signal interrupts a blocking read(), which then returns the next reply. */
 static void
 test_waiting(struct mlx5dv_devx_cmd_comp *comp)
 {
@@ -342,7 +342,7 @@ test_waiting(struct mlx5dv_devx_cmd_comp *comp)
 	fcntl(comp->fd, F_SETFL, fcntl(comp->fd, F_GETFL) | O_NONBLOCK);
 }
 
-/** Each value of mlx5dv_devx_obj_query_async(3) and mlx5dv_devx_get_async_cmd_comp. */
+/** Each return value of mlx5dv_devx_obj_query_async(3) and mlx5dv_devx_get_async_cmd_comp(3). */
 static void
 test_library(struct mdv_dev *dev)
 {
@@ -365,17 +365,17 @@ test_library(struct mdv_dev *dev)
 	prm_query_q_counter_in_set_opcode(&in, PRM_CMD_OP_DEALLOC_Q_COUNTER);
 	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), OUT_BYTES, 1, comp), EINVAL);
 	query_fill(counter, &in);
-	/* The firmware's refusal is an answer. */
+	/* A refusal by the firmware is a reply. */
 	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), 16, 2, comp), 0);
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, 8), ENOSPC);
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, 23), ENOSPC);
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, 24), 0);
 	CHECK(head->wr_id == 2 && head->out_data[0] == PRM_STATUS_BAD_OUTPUT_LEN);
-	/* An address that is none costs the answer. */
+	/* An invalid address loses the reply. */
 	CHECK_EQ(mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), OUT_BYTES, 3, comp), 0);
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, hole, 4096), EFAULT);
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EAGAIN);
-	/* 1 MiB of outboxes, and not a byte more; the rest of the room can still be had. */
+	/* The limit is 1 MiB of outboxes exactly; a smaller outbox can still use the remainder. */
 	for (n = 0; mlx5dv_devx_obj_query_async(counter->devx, &in, sizeof(in), big, n, comp) == 0; n++)
 		;
 	CHECK_EQ(n, MDV_ASYNC_OUTBOXES_BYTES / big);
@@ -394,7 +394,7 @@ test_library(struct mdv_dev *dev)
 	mdv_obj_destroy(other);
 }
 
-/* ------------------------------------------------------------------ what goes wrong by rule */
+/* ------------------------------------------------------------------ fault rules */
 
 static void
 test_refused(struct mdv_dev *dev)
@@ -407,7 +407,7 @@ test_refused(struct mdv_dev *dev)
 	REQUIRE(counter != NULL);
 	REQUIRE(mdv_async_open(dev, &async) == 0);
 	log_begin();
-	CHECK_EQ(ask(async, counter, 9), 0);
+	CHECK_EQ(query_issue(async, counter, 9), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	text = log_end();
 	CHECK_EQ(answer.wr_id, 9);
@@ -416,7 +416,7 @@ test_refused(struct mdv_dev *dev)
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "QUERY_Q_COUNTER (0x773) refused: NO_RESOURCES (0x0f), syndrome 0x2a3d5c"), 1);
 	fputs(text, stdout);
-	CHECK_EQ(ask(async, counter, 10), 0);
+	CHECK_EQ(query_issue(async, counter, 10), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	CHECK_EQ(answer.rc, 0);
 	mdv_async_close(async);
@@ -432,9 +432,9 @@ test_lost(struct mdv_dev *dev)
 
 	REQUIRE(counter != NULL);
 	REQUIRE(mdv_async_open(dev, &async) == 0);
-	CHECK_EQ(ask(async, counter, 1), 0);
+	CHECK_EQ(query_issue(async, counter, 1), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EAGAIN);
-	CHECK_EQ(ask(async, counter, 2), 0);
+	CHECK_EQ(query_issue(async, counter, 2), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	CHECK_EQ(answer.wr_id, 2);
 	CHECK_EQ(mdv_async_outstanding(async), 1);
@@ -453,18 +453,18 @@ test_nomem(struct mdv_dev *dev)
 	REQUIRE(counter != NULL);
 	REQUIRE(mdv_async_open(dev, &async) == 0);
 	log_begin();
-	CHECK_EQ(ask(async, counter, 1), -ENOMEM);
+	CHECK_EQ(query_issue(async, counter, 1), -ENOMEM);
 	text = log_end();
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "QUERY_Q_COUNTER (0x773) failed without a status"), 1);
 	CHECK_EQ(mdv_async_outstanding(async), 0);
-	CHECK_EQ(ask(async, counter, 2), 0);
+	CHECK_EQ(query_issue(async, counter, 2), 0);
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
 	mdv_async_close(async);
 	mdv_obj_destroy(counter);
 }
 
-/** Answers that lie there are lost with the device, and who waits is woken. */
+/** Removal of the device loses replies that were not taken, and wakes a blocked reader. */
 static void
 test_removal(struct mdv_dev *dev)
 {
@@ -481,14 +481,14 @@ test_removal(struct mdv_dev *dev)
 	REQUIRE(counter != NULL && comp != NULL);
 	REQUIRE(mdv_cq_create(dev, &attr, &cq) == 0);
 	REQUIRE(mdv_async_open(dev, &async) == 0);
-	CHECK_EQ(ask(async, counter, 1), 0);
+	CHECK_EQ(query_issue(async, counter, 1), 0);
 	prm_query_cq_in_set_opcode(&in, PRM_CMD_OP_QUERY_CQ);
 	prm_query_cq_in_set_cqn(&in, cq.cqn);
 	CHECK_EQ(mdv_obj_query(cq.obj, &in, sizeof(in), &out, sizeof(out)), -EIO);
 	CHECK(readable(mdv_async_fd(async), 0));
 	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EIO);
-	CHECK_EQ(ask(async, counter, 2), -EIO);
-	/* Who waits is told EIO, who does not EAGAIN, as Linux does. */
+	CHECK_EQ(query_issue(async, counter, 2), -EIO);
+	/* As on Linux, a blocking reader gets EIO, a non-blocking one EAGAIN. */
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EIO);
 	fcntl(comp->fd, F_SETFL, O_NONBLOCK);
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EAGAIN);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The common layer on a device that is there (emulated, or a spare card).
+ * The common layer on a device, emulated or real.
  *
- * mdv_device all            every constructor and destructor; nothing is refused by the device
- * mdv_device refused COMMAND STATUS ERRNO   the device is told to refuse COMMAND once with STATUS
- * mdv_device reopen         opens three times, of which one may fail
- * mdv_device asked          a command that only asks is refused: QUERY_ISSI with RESOURCE_BUSY
+ * mdv_device all            every constructor and destructor; the device refuses nothing
+ * mdv_device refused COMMAND STATUS ERRNO   a fault rule refuses COMMAND once with STATUS
+ * mdv_device reopen         opens three times; one of them may fail
+ * mdv_device query          a command that only reads is refused: QUERY_ISSI with RESOURCE_BUSY
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "mdv_test.h"
 
-/* With MDV_TEST_HUGE=1 the test runs on hugepages, where memory can be given back. */
+/* With MDV_TEST_HUGE=1 the test uses hugepages, whose memory EAL can return to the system. */
 #define NEEDED_HUGE_MIB 80u
 #define SKIPPED 77
 
@@ -58,7 +58,7 @@ check_opened(const struct mdv_dev *dev, const struct rte_pci_addr *pci)
 	CHECK_EQ(caps->rx_hash_fields, 0xf);
 }
 
-/** Ports are independent: both open at a time, and again and again. */
+/** Two ports can be open at the same time, and repeatedly. */
 static void
 test_open(void)
 {
@@ -98,13 +98,13 @@ run_all(void)
 	}
 	CHECK_EQ(dev->refused, 0);
 	mdv_close(dev);
-	/* After close a mempool concerns nobody. */
+	/* After close a mempool may be freed: the event callback is unregistered. */
 	rte_mempool_free(early);
 }
 
 /* ------------------------------------------------------------------ refusals */
 
-/** What must not stay behind when the device refuses one command of a queue's making. */
+/** Creates what a queue needs; must leave nothing if the device refuses one of the commands. */
 static int
 make_queues(struct mdv_dev *dev)
 {
@@ -151,7 +151,7 @@ make_queues(struct mdv_dev *dev)
 	return ret;
 }
 
-/** Each of the commands a data path needs, refused: one line, its errno, and a clean second try. */
+/** For each command that a data path needs: the refusal logs one line with its errno, and a second try succeeds. */
 static void
 run_refused(const char *command, const char *status, const char *err)
 {
@@ -181,7 +181,7 @@ run_refused(const char *command, const char *status, const char *err)
 	mdv_close(dev);
 }
 
-/** Opens and closes once; a failure is one line and leaves nothing. True when it opened. */
+/** Opens and closes once; a failure logs one line and leaves nothing. Returns whether it opened. */
 static bool
 open_once(const struct rte_pci_addr *pci)
 {
@@ -204,7 +204,7 @@ open_once(const struct rte_pci_addr *pci)
 	return ret == 0;
 }
 
-/** Some command, of whichever opening, is refused once: that opening fails or does without. */
+/** A command of any of the three openings is refused once: that opening fails or continues without it. */
 static void
 run_reopen(void)
 {
@@ -221,7 +221,7 @@ run_reopen(void)
 	rte_mempool_free(mp);
 }
 
-/** MiB in free 2 MiB hugepages. */
+/** Size of free 2 MiB hugepages in MiB. */
 static unsigned int
 free_huge_mib(void)
 {
@@ -261,7 +261,7 @@ eal_up(const char *program)
 }
 
 static void
-run_asked(void)
+run_query(void)
 {
 	struct rte_pci_addr pci;
 	struct mdv_dev *dev;
@@ -276,15 +276,15 @@ int
 main(int argc, char **argv)
 {
 	if (argc < 2 || eal_up(argv[0]) < 0) {
-		fprintf(stderr, "usage: %s all|reopen|asked|refused COMMAND STATUS ERRNO\n", argv[0]);
+		fprintf(stderr, "usage: %s all|reopen|query|refused COMMAND STATUS ERRNO\n", argv[0]);
 		return 2;
 	}
 	if (strcmp(argv[1], "all") == 0)
 		run_all();
 	else if (strcmp(argv[1], "reopen") == 0)
 		run_reopen();
-	else if (strcmp(argv[1], "asked") == 0)
-		run_asked();
+	else if (strcmp(argv[1], "query") == 0)
+		run_query();
 	else if (strcmp(argv[1], "refused") == 0 && argc == 5)
 		run_refused(argv[2], argv[3], argv[4]);
 	else

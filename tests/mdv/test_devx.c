@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Looking at a device: its list of objects, questions to its firmware, explanations. */
+/* Inspection of a device: list of its objects, commands that only read, explanations. */
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ test_list(struct mdv_dev *dev)
 	counter = mdv_q_counter_create(dev);
 	REQUIRE(counter != NULL);
 	CHECK_EQ(mdv_objects_get(dev, NULL, 0), before + 4);
-	/* Newest first, and no more than there is room for. */
+	/* Newest first, and not more than the array holds. */
 	CHECK_EQ(mdv_objects_get(dev, &newest, 1), before + 4);
 	CHECK(strcmp(newest.type, "Q_COUNTER") == 0 && newest.id == counter->id);
 	CHECK_EQ(newest.create_opcode, PRM_CMD_OP_ALLOC_Q_COUNTER);
@@ -54,12 +54,12 @@ test_list(struct mdv_dev *dev)
 struct looker {
 	struct mdv_dev *dev;
 	bool stop;
-	uint64_t looks, errors;
+	uint64_t queries, errors;
 };
 
-/** Lists and asks while others make and destroy: a question meets an object, or there is none. */
+/** Lists and queries while other threads create and destroy: the object is found, or does not exist. */
 static void *
-look(void *arg)
+list_and_query(void *arg)
 {
 	struct looker *l = arg;
 	struct mdv_request *q = malloc(sizeof(*q));
@@ -77,7 +77,7 @@ look(void *arg)
 			l->errors += mdv_request_make("QUERY_TIS", rest, sizeof(rest), q) != 0;
 			ret = mdv_request_run(l->dev, q);
 			l->errors += ret != 0 && ret != -ENOENT;
-			l->looks++;
+			l->queries++;
 		}
 	}
 	free(q);
@@ -91,7 +91,7 @@ test_list_threads(struct mdv_dev *dev)
 	struct mdv_obj *tis;
 	pthread_t thread;
 
-	REQUIRE(pthread_create(&thread, NULL, look, &looker) == 0);
+	REQUIRE(pthread_create(&thread, NULL, list_and_query, &looker) == 0);
 	for (unsigned int i = 0; i < 300; i++) {
 		tis = mdv_tis_create(dev);
 		CHECK(tis != NULL);
@@ -109,7 +109,7 @@ struct seen {
 };
 
 static void
-see(void *arg, const char *path, uint64_t value, const char *name)
+field_seen(void *arg, const char *path, uint64_t value, const char *name)
 {
 	struct seen *s = arg;
 	const char *dot = strrchr(path, '.');
@@ -121,13 +121,13 @@ see(void *arg, const char *path, uint64_t value, const char *name)
 }
 
 static void
-test_questions(struct mdv_dev *dev, struct mdv_request *q)
+test_queries(struct mdv_dev *dev, struct mdv_request *q)
 {
 	struct seen seen = { .path = "log_max_cq_sz" };
 
 	CHECK_EQ(mdv_request_caps("general", q), 0);
 	CHECK_EQ(mdv_request_run(dev, q), 0);
-	mdv_reply_fields(q, see, &seen);
+	mdv_reply_fields(q, field_seen, &seen);
 	CHECK_EQ(seen.value, dev->caps.log_max_cq_sz);
 	CHECK(seen.fields > 50);
 	CHECK_EQ(mdv_request_caps("no page", q), -ENOENT);
@@ -137,7 +137,7 @@ test_questions(struct mdv_dev *dev, struct mdv_request *q)
 }
 
 static void
-test_unasked(struct mdv_request *q)
+test_not_permitted(struct mdv_request *q)
 {
 	static const char *const changing[] = {
 		"CREATE_CQ", "MODIFY_SQ", "DESTROY_TIR", "MODIFY_NIC_VPORT_CONTEXT", "TEARDOWN_HCA",
@@ -155,7 +155,7 @@ test_unasked(struct mdv_request *q)
 	CHECK_EQ(mdv_request_make("NOP", rest, 12, q), 0);
 }
 
-/** Sets the highest bit of a dword of the inbox; that is refused, and the field named. */
+/** Sets the highest bit of a dword of the inbox; the command is refused, and the field named. */
 static void
 refused_bit(const char *command, uint8_t *rest, unsigned int bytes, unsigned int dword, uint8_t bits,
 	    const char *field, struct mdv_request *q)
@@ -175,7 +175,7 @@ refused_bit(const char *command, uint8_t *rest, unsigned int bytes, unsigned int
 	rest[4 * dword - 4] = 0;
 }
 
-/* What a question changes as it reads, by the name of its field. */
+/* Fields that give a query a side effect. */
 static void
 test_changing_bits(struct mdv_request *q)
 {
@@ -186,7 +186,7 @@ test_changing_bits(struct mdv_request *q)
 		{ "QUERY_FLOW_COUNTER", 3, 0x10, "mkey" },
 		{ "QUERY_FLOW_COUNTER", 6, 0x80, "clear" },
 		{ "QUERY_FLOW_COUNTER", 6, 0x40, "dump_to_memory" },
-		/* What nobody here knows may be anything. */
+		/* Unknown bits may have any effect. */
 		{ "QUERY_SQ", 2, 0x80, "bits of no known field" },
 		{ "NOP", 2, 0x80, "bits of no known field" },
 	};
@@ -197,9 +197,9 @@ test_changing_bits(struct mdv_request *q)
 			    bits[i].field, q);
 }
 
-/** Each command that the table takes for a question is one here as well, or this test knows why not. */
+/** A command may be issued if and only if the command table marks it as a query, or if it is NOP. */
 static void
-test_all_questions(struct mdv_request *q)
+test_all_commands(struct mdv_request *q)
 {
 	const struct prm_command *cmd;
 
@@ -208,7 +208,7 @@ test_all_questions(struct mdv_request *q)
 			 cmd->cls == PRM_CMD_QUERY || cmd->opcode == PRM_CMD_OP_NOP ? 0 : -EPERM);
 }
 
-/* Registers that are read: known ones, and with nothing set but what says which. */
+/* Registers that are read: known ones only, and only with fields that select what is read. */
 static void
 test_registers(struct mdv_request *q)
 {
@@ -267,16 +267,16 @@ test_devx(struct mdv_dev *dev)
 	REQUIRE(q != NULL);
 	test_list(dev);
 	test_list_threads(dev);
-	test_unasked(q);
+	test_not_permitted(q);
 	test_changing_bits(q);
-	test_all_questions(q);
+	test_all_commands(q);
 	test_registers(q);
-	test_questions(dev, q);
+	test_queries(dev, q);
 	test_explanations();
 	free(q);
 }
 
-/** QUERY_ISSI is refused by a rule: that is told, and neither logged nor counted. */
+/** A fault rule refuses QUERY_ISSI: the caller gets the refusal; it is neither logged nor counted. */
 void
 test_devx_refused(struct mdv_dev *dev)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Vectors and event queues of a VFIO context: each return value that mlx5dv_devx_alloc_msi_vector(3)
- * and mlx5dv_devx_create_eq(3) tell of, from the library and through the common layer.
+ * Vectors and event queues of a VFIO context: each return value in mlx5dv_devx_alloc_msi_vector(3) and
+  * mlx5dv_devx_create_eq(3), from the library and through the common layer.
  */
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 #define VECTORS_MAX 256
 #define LOG_EQES 7
 
-/* ------------------------------------------------------------------ the library by itself */
+/* ------------------------------------------------------------------ the library */
 
-/* Vector 0 is the library's, the others are ours until there are none. */
+/* Vector 0 belongs to the library; the others can be allocated until none is free. */
 static void
 check_vectors(struct mdv_dev *dev)
 {
@@ -36,7 +36,7 @@ check_vectors(struct mdv_dev *dev)
 	}
 	CHECK_EQ(errno, ENOSPC);
 	REQUIRE(n > 1 && n < VECTORS_MAX);
-	/* Not its vector, not its descriptor, the library's own, none at all: all stay the caller's. */
+	/* Invalid: descriptor of another vector, the library's vector, an unknown vector. Nothing is freed. */
 	last = v[n - 1];
 	fd = last->fd;
 	number = last->vector;
@@ -48,7 +48,7 @@ check_vectors(struct mdv_dev *dev)
 	last->vector = 10000;
 	CHECK_EQ(mlx5dv_devx_free_msi_vector(last), EINVAL);
 	last->vector = number;
-	/* Given back it can be had again. */
+	/* A freed vector can be allocated again. */
 	CHECK_EQ(mlx5dv_devx_free_msi_vector(last), 0);
 	v[n - 1] = mlx5dv_devx_alloc_msi_vector(dev->ibv);
 	CHECK(v[n - 1] != NULL && v[n - 1]->vector == number);
@@ -77,7 +77,7 @@ check_queues(struct mdv_dev *dev)
 	struct mlx5dv_devx_eq *eq;
 
 	REQUIRE(v != NULL);
-	/* Too short, another command, the library's vector. */
+	/* Mailbox too short, another command, the library's vector. */
 	fill(dev, v->vector, &in);
 	CHECK(mlx5dv_devx_create_eq(dev->ibv, &in, sizeof(in) - 4, &out, sizeof(out)) == NULL);
 	CHECK_EQ(errno, EINVAL);
@@ -95,7 +95,7 @@ check_queues(struct mdv_dev *dev)
 	CHECK_EQ(mlx5dv_devx_free_msi_vector(v), 0);
 }
 
-/* ------------------------------------------------------------------ the common layer's */
+/* ------------------------------------------------------------------ the common layer */
 
 static void
 check_msi(struct mdv_dev *dev)
@@ -149,7 +149,7 @@ check_eq(struct mdv_dev *dev)
 	CHECK_EQ(mdv_msi_free(msi), 0);
 }
 
-/* The device's refusals: its outbox is the caller's, and what was not destroyed too. */
+/* Refusals by the device: the outbox is returned, and an object that was not destroyed stays valid. */
 void
 test_eq_refused(struct mdv_dev *dev)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Register dumps against an emulated card: the states of mlx5io(4), the card's own registers, locks left behind
- * and held, failures at each access. Port 0 has a gateway, port 1 is a virtual function.
+ * Register dumps of an emulated card: the states of mlx5io(4), the card's registers, stale locks and locks in
+  * use, failures of each access. Port 0 has a gateway, port 1 is a virtual function.
  *
- * The program's own pread() and pwrite() stand before the library's: they count accesses, and make one fail.
+ * The program's own pread() and pwrite() replace those of libc: they count accesses, and make one of them fail.
  */
 
 #include <dlfcn.h>
@@ -26,14 +26,14 @@ static const struct rte_pci_addr vf = { 0, 0xc1, 0, 1 };
 struct mdv_fwdump_reg regs[ROOM], other[ROOM];
 char folder[64];
 
-/** Accesses of this process, and the one that is to fail; both may be threads'. */
+/** Accesses of this process and its children, and the one that fails. */
 static struct {
 	long count, fail_at;
-	long gone_at; /**< From this one on there is no card: reads give ones, writes go nowhere. */
-	bool swallow; /**< The address is not written: its flag stays as it is. */
-} access_room;
+	long removed_at; /**< From this access on the card is removed: reads return all ones, writes have no effect. */
+	bool swallow; /**< Writes of the address are ignored, so its flag does not change. */
+} accesses;
 
-/** What opening configuration space fails with, from then on; 0: it does not. */
+/** If not 0, the errno with which opening configuration space fails. */
 static int open_errno;
 
 int open64(const char *path, int flags, ...);
@@ -41,16 +41,16 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t off);
 ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t off);
 
 static bool
-gone(void)
+card_removed(void)
 {
-	return access_room.gone_at != 0 &&
-	       __atomic_load_n(&access_room.count, __ATOMIC_RELAXED) >= access_room.gone_at;
+	return accesses.removed_at != 0 &&
+	       __atomic_load_n(&accesses.count, __ATOMIC_RELAXED) >= accesses.removed_at;
 }
 
 static bool
 fails(void)
 {
-	return __atomic_add_fetch(&access_room.count, 1, __ATOMIC_RELAXED) == access_room.fail_at;
+	return __atomic_add_fetch(&accesses.count, 1, __ATOMIC_RELAXED) == accesses.fail_at;
 }
 
 int
@@ -79,7 +79,7 @@ pread64(int fd, void *buf, size_t len, off64_t off)
 	errno = EIO;
 	if (fails())
 		return -1;
-	if (!gone())
+	if (!card_removed())
 		return next(fd, buf, len, off);
 	memset(buf, 0xff, len);
 	return len;
@@ -95,11 +95,11 @@ pwrite64(int fd, const void *buf, size_t len, off64_t off)
 	errno = EIO;
 	if (fails())
 		return -1;
-	return gone() || (access_room.swallow && off == VSC(ADDRESS)) ? (ssize_t)len :
+	return card_removed() || (accesses.swallow && off == VSC(ADDRESS)) ? (ssize_t)len :
 									next(fd, buf, len, off);
 }
 
-/* ---- what the card is like, seen past the code under test ---- */
+/* ---- state of the card, read without the code under test ---- */
 
 int
 config_open(void)
@@ -154,17 +154,17 @@ ms_now(void)
 static void
 test_open(void)
 {
-	const struct rte_pci_addr nowhere = { 0, 0xfe, 0x1f, 7 };
+	const struct rte_pci_addr absent = { 0, 0xfe, 0x1f, 7 };
 	struct mdv_fwdump *h;
 
-	CHECK_EQ(mdv_fwdump_open(&nowhere, BOTH, &h), -ENOENT);
+	CHECK_EQ(mdv_fwdump_open(&absent, BOTH, &h), -ENOENT);
 	CHECK(h == NULL && rte_errno == ENOENT);
 	CHECK_EQ(mdv_fwdump_open(&pf, 0, &h), -EINVAL);
 	CHECK_EQ(mdv_fwdump_open(&pf, 4, &h), -EINVAL);
 	mdv_fwdump_close(NULL);
 }
 
-/* A function of another vendor, or an older card: whatever this machine has, and a wrong vendor id. */
+/* A function of another vendor: a fault rule changes the vendor ID. */
 static void
 test_open_others(void)
 {
@@ -206,7 +206,7 @@ test_states(void)
 	CHECK_EQ(info.unreadable, 0);
 	CHECK_EQ(info.route, MDV_FWDUMP_VSC);
 	CHECK_EQ(info.pid, getpid());
-	/* It outlives the handle. */
+	/* The dump outlives the handle. */
 	mdv_fwdump_close(h);
 	h = opened(&pf, BOTH);
 	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
@@ -236,7 +236,7 @@ test_modes(void)
 	mdv_fwdump_close(w);
 }
 
-/* The dump is the register space, each register once, in its order. */
+/* The dump equals the register space: each register once, in ascending order. */
 static void
 test_equals(void)
 {
@@ -255,7 +255,7 @@ test_equals(void)
 	}
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	emu_machine_fini(&m);
-	/* Registers as they are now are the same; none is kept by looking. */
+	/* The current registers are equal; reading them keeps no dump. */
 	memset(other, 0, sizeof(other));
 	CHECK_EQ(mdv_fwdump_get_current(h, other, ROOM, &n, &info), 0);
 	CHECK_EQ(info.count, n);
@@ -268,7 +268,7 @@ test_equals(void)
 	mdv_fwdump_close(h);
 }
 
-/* Two dumps around a change differ in that register only. */
+/* Two dumps, before and after a change, differ in that register only. */
 static void
 test_change(void)
 {
@@ -320,7 +320,7 @@ test_virtual(void)
 	mdv_fwdump_close(h);
 }
 
-/* Why configuration space cannot be opened, by name. */
+/* The log states by name why configuration space cannot be opened. */
 static void
 test_no_way_in(void)
 {
@@ -361,7 +361,7 @@ child_end(pid_t pid)
 	return status;
 }
 
-/* Killed between lock and unlock: the ticket stays, and the next one gets over it, saying so. */
+/* Killed between lock and unlock: the ticket stays; the next process clears it and logs one line. */
 static void
 test_killed(void)
 {
@@ -384,7 +384,7 @@ test_killed(void)
 	begin = ms_now();
 	CHECK_EQ(mdv_fwdump_take(h), 0);
 	log = log_end();
-	/* Not before the holder had its chances: a millisecond each. */
+	/* Not before the holder had its time: a millisecond per try. */
 	CHECK(ms_now() - begin >= MDV_VSC_TRIES);
 	CHECK_EQ(lines_of(log), 1);
 	CHECK_EQ(lines_with(log, "the lock of the register gateway was stale: ticket 0x"), 1);
@@ -399,7 +399,7 @@ test_killed(void)
 	mdv_fwdump_close(h);
 }
 
-/* Somebody else's tool that is at work: its lock is not touched. */
+/* The lock of another program that uses the gateway is not cleared. */
 static void
 test_foreign_holder(void)
 {
@@ -430,18 +430,18 @@ test_foreign_holder(void)
 	mdv_fwdump_close(h);
 }
 
-/* The flag never changes; nothing is left locked, nothing kept, nothing busy. */
+/* The flag never changes; afterwards nothing is locked or kept, and no process is busy. */
 static void
 test_flag(void)
 {
 	struct mdv_fwdump *h = opened(&pf, BOTH);
 	const char *log;
 
-	access_room.swallow = true;
+	accesses.swallow = true;
 	log_begin();
 	CHECK_EQ(mdv_fwdump_take(h), -ETIMEDOUT);
 	log = log_end();
-	access_room.swallow = false;
+	accesses.swallow = false;
 	CHECK_EQ(lines_with(log, "its flag never changes"), 1);
 	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
@@ -449,7 +449,7 @@ test_flag(void)
 	mdv_fwdump_close(h);
 }
 
-/* The k-th access fails, for the k around the lock and many between. */
+/* The k-th access fails, for each k around the lock and many values between. */
 static void
 test_failures(void)
 {
@@ -458,20 +458,20 @@ test_failures(void)
 	size_t all, n;
 	long total;
 
-	access_room.count = access_room.fail_at = 0;
+	accesses.count = accesses.fail_at = 0;
 	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &all, NULL), 0);
-	total = access_room.count;
+	total = accesses.count;
 	CHECK(total > 3000);
 	for (long k = 1; k <= total; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
 		int ret;
 
 		log_begin();
-		access_room.count = 0;
-		access_room.fail_at = k;
+		accesses.count = 0;
+		accesses.fail_at = k;
 		ret = mdv_fwdump_take(h);
-		access_room.fail_at = 0;
+		accesses.fail_at = 0;
 		failed += ret != 0;
-		/* Only the write that gives the lock back may leave it there, and says so. */
+		/* Only a failing release may leave the lock taken, and it is logged. */
 		if (config_get(VSC(SEMAPHORE)) != 0) {
 			left++;
 			CHECK_EQ(lines_with(log_end(), "cannot release the lock"), 1);
@@ -479,7 +479,7 @@ test_failures(void)
 		} else {
 			(void)log_end();
 		}
-		/* Nothing is kept of what failed, and nothing is busy. */
+		/* A failed dump is not kept, and the next one is not refused as busy. */
 		CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), ret == 0 ? 0 : -ENOENT);
 		CHECK_EQ(mdv_fwdump_reset(h), ret == 0 ? 0 : -ENOENT);
 	}
@@ -492,7 +492,7 @@ test_failures(void)
 	mdv_fwdump_close(h);
 }
 
-/* The card falls off the bus at the k-th access: that is no dump, and it is told for what it is. */
+/* The card is removed at the k-th access: no dump is kept, and the log states that the device does not answer. */
 static void
 test_falls_off(void)
 {
@@ -501,16 +501,16 @@ test_falls_off(void)
 	long total;
 	size_t n;
 
-	access_room.count = 0;
+	accesses.count = 0;
 	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), 0);
-	total = access_room.count;
-	/* The last two give the lock back. */
+	total = accesses.count;
+	/* The last two accesses release the lock. */
 	for (long k = 1; k <= total - 2; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
 		log_begin();
-		access_room.count = 0;
-		access_room.gone_at = k;
+		accesses.count = 0;
+		accesses.removed_at = k;
 		CHECK_EQ(mdv_fwdump_take(h), -EIO);
-		access_room.gone_at = 0;
+		accesses.removed_at = 0;
 		log = log_end();
 		CHECK_EQ(lines_of(log), 1);
 		CHECK_EQ(lines_with(log, "the device does not answer"), 1);
@@ -529,7 +529,7 @@ rule_none(void)
 	static void (*const tests[])(void) = {
 		test_open, test_states, test_modes, test_equals, test_change, test_virtual, test_flag,
 		test_no_way_in, test_failures, test_falls_off, test_crowd, test_store, test_devlink,
-		test_devlink_asked,
+		test_devlink_exchange,
 	};
 
 	for (size_t i = 0; i < RTE_DIM(tests); i++)
@@ -569,7 +569,7 @@ main(int argc, char **argv)
 			done++;
 		}
 	}
-	/* Nothing may be left there. */
+	/* The directory must be empty: rmdir() succeeds. */
 	CHECK_EQ(rmdir(folder), 0);
 	CHECK_EQ(done, 1);
 	return check_exit("fwdump");

@@ -16,19 +16,19 @@
 #define BOTH (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)
 #define VSC(reg) (EMU_PCI_CAP_VSC + EMU_VSC_##reg)
 
-/** Port 0, with a gateway. */
+/** Port 0, which has a gateway. */
 extern const struct rte_pci_addr pf;
 extern struct mdv_fwdump_reg regs[ROOM], other[ROOM];
-/** Where dumps are kept. */
+/** The folder for dumps. */
 extern char folder[64];
 
 struct mdv_fwdump *opened(const struct rte_pci_addr *pci, unsigned int access);
-/** A dword of port 0's configuration space, past the code under test. */
+/** Reads a dword of port 0's configuration space without the code under test. */
 uint32_t config_get(uint32_t off);
 void config_set(uint32_t off, uint32_t v);
 int config_open(void);
 uint64_t ms_now(void);
-/** fork(), without what is in buffers; waits for the end, and gives its status. */
+/** fork() with flushed buffers; waits for the end of the child, and returns its status. */
 pid_t child_begin(void);
 int child_end(pid_t pid);
 
@@ -39,9 +39,9 @@ void test_given_up(void);
 void test_devlink(void);
 
 /* test_fwdump_devlink.c */
-void test_devlink_asked(void);
+void test_devlink_exchange(void);
 
-/* test_fwdump_rules.c: cases of a card that fails by rule */
+/* test_fwdump_rules.c: a card that fails by a fault rule */
 void rule_lockdown(void);
 void rule_stuck(void);
 void rule_flag(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Register dumps by the kernel's devlink, the whole conversation: the program's own socket() stands before the
- * library's and gives one end of a pair, at whose other end a thread judges each request and answers as a kernel does.
+ * Register dumps through the kernel's devlink, the whole exchange: the program's own socket() replaces that of libc
+  * and returns one end of a socket pair. At the other end a thread checks each request and replies like a kernel.
  */
 
 #include <dlfcn.h>
@@ -21,16 +21,16 @@
 #define FAMILY 0x1a
 #define BYTES 4096
 
-/** How the kernel answers. */
+/** How the kernel replies. */
 struct kernel {
 	int family_error;	/**< there is no such family */
-	int dump_error;		/**< the reporter refuses, in place of the dump or behind its first message */
-	unsigned int messages;	/**< the dump comes in so many */
-	bool hangs_up;		/**< nothing comes behind them, the end neither */
-	bool nonsense;		/**< a message that is longer than what came */
-	int ret;		/**< what becomes of it */
+	int dump_error;		/**< the reporter refuses the dump, or fails after its first message */
+	unsigned int messages;	/**< number of messages of the dump */
+	bool hangs_up;		/**< closes the socket after them, without the end of the dump */
+	bool nonsense;		/**< a message whose length field exceeds the received bytes */
+	int ret;		/**< expected result */
 	unsigned int words;
-	const char *why;	/**< a part of the reason */
+	const char *why;	/**< a part of the expected reason */
 };
 
 static int far_end = -1;
@@ -75,7 +75,7 @@ message_begin(uint8_t *buf, uint16_t type, uint16_t flags, size_t bytes)
 	return buf + NLMSG_HDRLEN;
 }
 
-/* The error, or the end, or with 0 the acknowledgement. */
+/* An error; the end of a dump; or, with error 0, an acknowledgement. */
 static void
 answer_status(uint16_t type, int error)
 {
@@ -85,9 +85,9 @@ answer_status(uint16_t type, int error)
 	CHECK(send(far_end, buf, NLMSG_HDRLEN + sizeof(int), 0) > 0);
 }
 
-/* An attribute of the request as text. */
+/* Whether an attribute of the request has this text. */
 static bool
-asks(const uint8_t *buf, uint16_t type, const char *text)
+attr_is(const uint8_t *buf, uint16_t type, const char *text)
 {
 	const struct nlmsghdr *nl = (const struct nlmsghdr *)buf;
 	const struct nlattr *a;
@@ -115,7 +115,7 @@ request_get(uint8_t *buf, uint16_t family, uint8_t cmd)
 	return n > 0;
 }
 
-/* Three words a message; the name comes in the first alone. */
+/* Three values per message; only the first one contains the name. */
 static void
 answer_dump(const struct kernel *k, unsigned int i)
 {
@@ -147,7 +147,7 @@ serve(const struct kernel *k)
 
 	if (!request_get(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY))
 		return;
-	CHECK(asks(buf, CTRL_ATTR_FAMILY_NAME, "devlink"));
+	CHECK(attr_is(buf, CTRL_ATTR_FAMILY_NAME, "devlink"));
 	if (k->family_error != 0) {
 		answer_status(NLMSG_ERROR, -k->family_error);
 		return;
@@ -159,8 +159,8 @@ serve(const struct kernel *k)
 	if (!request_get(buf, FAMILY, DEVLINK_CMD_HEALTH_REPORTER_DUMP_GET))
 		return;
 	CHECK((((struct nlmsghdr *)buf)->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP);
-	CHECK(asks(buf, DEVLINK_ATTR_BUS_NAME, "pci") && asks(buf, DEVLINK_ATTR_DEV_NAME, "0000:c1:00.0") &&
-	      asks(buf, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw_fatal"));
+	CHECK(attr_is(buf, DEVLINK_ATTR_BUS_NAME, "pci") && attr_is(buf, DEVLINK_ATTR_DEV_NAME, "0000:c1:00.0") &&
+	      attr_is(buf, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw_fatal"));
 	for (unsigned int i = 0; i < k->messages; i++)
 		answer_dump(k, i);
 	if (k->dump_error != 0)
@@ -179,7 +179,7 @@ kernel_thread(void *arg)
 }
 
 void
-test_devlink_asked(void)
+test_devlink_exchange(void)
 {
 	static struct kernel kernels[] = {
 		{ .messages = 1, .words = 3 },

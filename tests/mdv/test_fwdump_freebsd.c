@@ -188,7 +188,7 @@ test_modes(void)
 	CHECK_EQ(mdv_fwdump_open(&pci, MDV_FWDUMP_READ, &h), 0);
 	CHECK_EQ(mdv_fwdump_take(h), -EBADF);
 	CHECK_EQ(mdv_fwdump_reset(h), -EBADF);
-	/* The kernel refuses it as well. */
+	/* The kernel refuses the access mode as well. */
 	h->access |= MDV_FWDUMP_WRITE;
 	CHECK_EQ(mdv_fwdump_take(h), -EBADF);
 	mdv_fwdump_close(h);

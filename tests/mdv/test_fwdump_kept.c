@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Register dumps: many who take them at once, the file where one is kept, and what the kernel's answer is made of. */
+/* Register dumps: concurrent users, the file that keeps a dump, cancellation, and parsing of devlink's reply. */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,17 +13,17 @@
 
 #include "test_fwdump.h"
 
-/* ---- many at once ---- */
+/* ---- concurrent users ---- */
 
 #define THREADS 4
 #define ROUNDS 6
 
-/** Shared with processes: what became of all the tries. */
+/** Results of all tries, in memory shared with the child processes. */
 struct tally {
 	unsigned int taken, there, bad;
 };
 
-/* Takes, reads and drops: one at a time has it, and whoever reads finds it whole or not at all. */
+/* Takes, reads and deletes: only one at a time succeeds, and a reader finds a complete dump or none. */
 static void
 crowd(struct tally *tally)
 {
@@ -86,9 +86,9 @@ test_crowd(void)
 	munmap(tally, sizeof(*tally));
 }
 
-/* ---- where it is kept ---- */
+/* ---- the file ---- */
 
-/* Killed while it wrote; a damaged file; a folder that others may write to. */
+/* A process killed while it wrote; a damaged file; a folder that others may write to. */
 void
 test_store(void)
 {
@@ -131,7 +131,7 @@ test_store(void)
 	mdv_fwdump_close(h);
 }
 
-/* ---- given up ---- */
+/* ---- cancellation ---- */
 
 static unsigned int stop_after;
 
@@ -143,7 +143,7 @@ stop_soon(const void *arg)
 	return *left == 0 || --*left == 0;
 }
 
-/* Whoever has it in hand may give it up: in any wait, and anywhere in the middle. */
+/* A dump can be cancelled in each wait, and while it reads registers. */
 void
 test_given_up(void)
 {
@@ -156,7 +156,7 @@ test_given_up(void)
 	int fd;
 
 	mdv_fwdump_stop_by(h, stop_soon, &left);
-	/* A dead one's ticket: without it that would take two seconds. */
+	/* The ticket of a dead process; without cancellation clearing it takes two seconds. */
 	for (size_t i = 0; i < 2 * RTE_DIM(after); i++) {
 		config_set(VSC(SEMAPHORE), i < RTE_DIM(after) ? 0 : 0x55);
 		stop_after = RTE_MIN(after[i % RTE_DIM(after)], i < RTE_DIM(after) ? 1500u : 100u);
@@ -167,7 +167,7 @@ test_given_up(void)
 		CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
 	}
 	config_set(VSC(SEMAPHORE), 0);
-	/* Another process makes one, and does not end. */
+	/* Another process takes a dump and does not finish. */
 	snprintf(path, sizeof(path), "%s/%s.new", folder, h->name);
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	CHECK_EQ(flock(fd, LOCK_EX), 0);
@@ -176,7 +176,7 @@ test_given_up(void)
 	CHECK_EQ(mdv_fwdump_take(h), -ECANCELED);
 	CHECK_EQ(lines_with(log_end(), "is not waited for any longer"), 1);
 	close(fd);
-	/* One of us is at the gateway. */
+	/* Another process of this driver uses the gateway. */
 	fd = config_open();
 	CHECK_EQ(flock(fd, LOCK_EX), 0);
 	stop_after = 2;
@@ -184,7 +184,7 @@ test_given_up(void)
 	CHECK_EQ(mdv_fwdump_take(h), -ECANCELED);
 	CHECK_EQ(lines_with(log_end(), "the wait was canceled"), 1);
 	close(fd);
-	/* No wait was waited out: they are of 60 and 30 s. */
+	/* No wait lasted until its timeout, 60 s or 30 s. */
 	CHECK(ms_now() - begin < 20000);
 	stop_after = UINT32_MAX;
 	CHECK_EQ(mdv_fwdump_take(h), 0);
@@ -192,7 +192,7 @@ test_given_up(void)
 	mdv_fwdump_close(h);
 }
 
-/* ---- the kernel's answer ---- */
+/* ---- the reply of devlink ---- */
 
 static size_t
 attr_put(uint8_t *at, uint16_t type, const void *data, size_t len)
@@ -222,7 +222,7 @@ test_devlink(void)
 	n += attr_put(inner + n, DATA, first, sizeof(first));
 	len = attr_put(outer, FMSG | 0x8000, inner, n);
 	CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, len), 0);
-	/* It goes on in the next message; and ends with another name. */
+	/* A register continues in the next message, and ends with another name. */
 	n = attr_put(inner, DATA, second, sizeof(second));
 	n += attr_put(inner + n, NAME, "more", 5);
 	n += attr_put(inner + n, DATA, no, sizeof(no));
@@ -231,7 +231,7 @@ test_devlink(void)
 	CHECK_EQ(set.count, 3);
 	CHECK(set.count == 3 && set.regs[0].addr == 0 && set.regs[0].val == 0x11 &&
 	      set.regs[1].addr == 4 && set.regs[2].addr == 12 && set.regs[2].val == 0x44);
-	/* Cut anywhere, with any length in it. */
+	/* Truncated at any byte, and with any length field. */
 	for (size_t cut = 0; cut <= len; cut++)
 		CHECK_EQ(mdv_fwdump_devlink_parse(&p, outer, cut), 0);
 	for (int value = 0; value < 256; value++) {

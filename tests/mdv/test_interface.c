@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * An interface that changes behind the driver's back: statistics come and go, it fails, another takes its name.
+ * A network interface that changes at run time: statistics appear and disappear, reading fails, another interface
+  * takes its name.
  *
- * The program's own ioctl() stands before the library's and changes what the kernel answers. Counters of the
- * wire must come from the interface: the registers are refused by a fault rule.
+ * The program's own ioctl() replaces that of libc and modifies the kernel's reply. A fault rule refuses the
+  * registers, so that the physical counters come from the interface.
  */
 
 #include <dlfcn.h>
@@ -20,12 +21,12 @@
 
 #include "mdv_test.h"
 
-/** What the interface is like. */
+/** Modifications of the interface. */
 static struct {
 	bool more;		/**< One more statistic, before all others. */
-	const char *without;	/**< This one has another name. */
-	int fails;		/**< errno of each question for statistics. */
-	bool successor;		/**< It is another one of the same name. */
+	const char *without;	/**< The statistic of this name gets another name. */
+	int fails;		/**< errno of each request for statistics. */
+	bool successor;		/**< Another interface has taken the name. */
 } is;
 
 static void
@@ -117,7 +118,7 @@ statistics_move(struct mdv_dev *dev)
 	is.more = true;
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
 	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
-	/* And one less again, of those that are read. */
+	/* One of the statistics that are read disappears. */
 	is.more = false;
 	is.without = "rx_symbol_err_phy";
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
@@ -132,7 +133,7 @@ statistics_move(struct mdv_dev *dev)
 	CHECK_EQ(lines_of(log_end()), 0);
 }
 
-/* The values stay, one line tells. */
+/* The last values stay, and one line is logged. */
 static void
 statistics_fail(struct mdv_dev *dev)
 {
@@ -156,7 +157,7 @@ statistics_fail(struct mdv_dev *dev)
 	is.fails = 0;
 }
 
-/* What is not ours is neither changed nor read. */
+/* An interface of another device is neither changed nor read. */
 static void
 successor(struct mdv_dev *dev)
 {

@@ -17,7 +17,7 @@
 
 #define PAGE 4096
 
-/** How many objects of a pool are not found, or not by a range that holds all of them. */
+/** Counts the objects of a pool that are not found, or not in a range that contains all of them. */
 static void
 count_unregistered(struct rte_mempool *mp, void *arg, void *obj, unsigned int i)
 {
@@ -41,7 +41,7 @@ unregistered(struct mdv_dev *dev, struct rte_mempool *mp)
 	return missing;
 }
 
-/** The registration behind the key covers the range and belongs to our PD. */
+/** The memory region of the key covers the range and belongs to the PD of the device. */
 static void
 check_key(struct mdv_dev *dev, const struct mdv_mr_range *range)
 {
@@ -71,7 +71,7 @@ check_late_pool(struct mdv_dev *dev)
 	uintptr_t addr;
 
 	REQUIRE(mp != NULL);
-	/* Nobody asked: the ready event did it. */
+	/* The event MEMPOOL_READY registered the pool. */
 	CHECK_EQ(unregistered(dev, mp), 0);
 	set = mdv_mr_mempool(dev, mp);
 	REQUIRE(set != NULL && set->n > 0);
@@ -86,7 +86,7 @@ check_late_pool(struct mdv_dev *dev)
 	CHECK(mdv_mr_generation(dev) != generation);
 }
 
-/** Never frees: the test owns the memory and gives it back after the pool. */
+/** Frees nothing: the test owns the memory and frees it after the pool. */
 static void
 keep_chunk(struct rte_mempool_memhdr *memhdr, void *opaque)
 {
@@ -135,7 +135,7 @@ check_chunks(struct mdv_dev *dev)
 	munmap(memory, 4 * chunk);
 }
 
-/** A pool without memory is refused, and asked for again within the second it is not tried again. */
+/** A pool without memory is refused; within a second it is not tried again. */
 static void
 check_failing_pool(struct mdv_dev *dev)
 {
@@ -175,7 +175,7 @@ test_external_memory(struct mdv_dev *dev)
 	const struct mdv_mr_range *outer, *inner;
 
 	REQUIRE(memory != MAP_FAILED);
-	/* Not on page bounds: the range is exact all the same. */
+	/* Not page-aligned: the range is exact all the same. */
 	CHECK_EQ(mdv_mr_map_external(dev, memory + 100, 6 * PAGE), 0);
 	outer = mdv_mr_find(dev, (uintptr_t)memory + 100);
 	REQUIRE(outer != NULL);
@@ -183,7 +183,7 @@ test_external_memory(struct mdv_dev *dev)
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 99) == NULL);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 100 + 6 * PAGE - 1) == outer);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 100 + 6 * PAGE) == NULL);
-	/* A mapping inside of another: the inner one is found inside, the outer one beyond it. */
+	/* A mapping inside another: inside, the inner one is found, beyond it the outer one. */
 	CHECK_EQ(mdv_mr_map_external(dev, memory + PAGE, PAGE), 0);
 	inner = mdv_mr_find(dev, (uintptr_t)memory + PAGE);
 	CHECK(inner != NULL && inner != outer);
@@ -201,8 +201,8 @@ test_external_memory(struct mdv_dev *dev)
 }
 
 /**
- * Memory that EAL gives back to the system while it is registered, which only happens with
- * hugepages: the key goes before the memory does.
+ * Memory that EAL returns to the system while it is registered, which happens only with hugepages: the key
+ * is removed before the memory.
  */
 void
 test_hotplug(struct mdv_dev *dev)
@@ -212,7 +212,7 @@ test_hotplug(struct mdv_dev *dev)
 	uint32_t generation;
 
 	if (!rte_eal_has_hugepages()) {
-		printf("no hugepages: memory is never given back, hot-unplug not tested\n");
+		printf("no hugepages: memory is never returned, hot-unplug not tested\n");
 		return;
 	}
 	memory = rte_malloc("mdv_hotplug", bytes, PAGE);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * mlx4dv_query_device(3): what the library really does, and what the common layer makes of it.
+ * mlx4dv_query_device(3): what the library does, and what the common layer returns.
  *
- * mdv_mlx4 cx3     on a ConnectX-3
- * mdv_mlx4 mlx5    on a device that is none: never asked
- * mdv_mlx4 fails ERRNO   opening or asking is refused by a rule
+ * mdv_mlx4 cx3            on a ConnectX-3
+ * mdv_mlx4 mlx5           on an mlx5 device: the library is not called
+ * mdv_mlx4 fails ERRNO    a fault rule refuses opening or the query
  */
 
 #include <errno.h>
@@ -20,7 +20,10 @@
 /* Receive WQEs of 32 segments of 16 bytes. */
 #define INLINE_BYTES 512
 
-/** Unmodified libmlx4: 0 always; comp_mask is said to be in and out, and is overwritten. */
+/**
+ * Unmodified libmlx4 always returns 0. It overwrites comp_mask, which mlx4dv_query_device(3) documents as input and
+ * output.
+ */
 static void
 test_library(void)
 {
@@ -41,7 +44,7 @@ test_library(void)
 	CHECK_EQ(attrs.version, 0);
 	CHECK_EQ(attrs.comp_mask, 0);
 	CHECK_EQ(attrs.max_inl_recv_sz, INLINE_BYTES);
-	/* What the device has not is refused, not pretended. */
+	/* What the device does not support is refused. */
 	pd = ibv_alloc_pd(ibv);
 	REQUIRE(pd != NULL);
 	errno = 0;
@@ -67,14 +70,14 @@ test_layer(const struct rte_pci_addr *pci)
 	CHECK_EQ(mlx4.version, 0);
 	CHECK_EQ(mlx4.comp_mask, 0);
 	CHECK_EQ(mlx4.max_inl_recv_sz, INLINE_BYTES);
-	/* Who wants to drive it is refused with one line. */
+	/* Opening the device to drive it fails with one line. */
 	log_begin();
 	CHECK_EQ(mdv_open(pci, MDV_OPEN_VERBS, &dev), -ENOTSUP);
 	CHECK_EQ(lines_with(log_end(), "mlx4_0 is not an mlx5 device"), 1);
 }
 
 static void
-test_nowhere(struct rte_pci_addr pci)
+test_absent(struct rte_pci_addr pci)
 {
 	struct mdv_mlx4 mlx4 = { .comp_mask = 1, .ports = 7 };
 
@@ -83,7 +86,7 @@ test_nowhere(struct rte_pci_addr pci)
 	CHECK(mlx4.ports == 0 && mlx4.comp_mask == 0);
 }
 
-/** An mlx5 context in the hands of mlx4dv_query_device() would be read as something else. */
+/** mlx4dv_query_device() would misinterpret an mlx5 context, so it must not be called. */
 static void
 test_mlx5(const struct rte_pci_addr *pci)
 {
@@ -105,7 +108,7 @@ main(int argc, char **argv)
 	if (strcmp(argv[1], "cx3") == 0) {
 		test_library();
 		test_layer(&pci);
-		test_nowhere(pci);
+		test_absent(pci);
 	} else if (strcmp(argv[1], "mlx5") == 0) {
 		test_mlx5(&pci);
 	} else if (strcmp(argv[1], "fails") == 0 && argc == 3) {

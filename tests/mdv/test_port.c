@@ -56,7 +56,7 @@ check_modes(struct mdv_dev *dev)
 	CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
 }
 
-/** Ports 0 and 1 are a pair: both up is a link. */
+/** Ports 0 and 1 are a pair: the link is up if both are. */
 static void
 check_link(struct mdv_dev *dev)
 {
@@ -74,7 +74,7 @@ check_link(struct mdv_dev *dev)
 	CHECK(link.up);
 }
 
-/** The same device with its interface out of reach: one clear line each, -ENOTSUP. */
+/** A device whose interface is out of reach: each call logs one line and returns -ENOTSUP. */
 static void
 check_no_interface(struct mdv_dev *dev)
 {
@@ -91,7 +91,7 @@ check_no_interface(struct mdv_dev *dev)
 	CHECK_EQ(mdv_port_mac(dev, permanent), 0);
 	CHECK_EQ(lines_with(log_end(), "the port has no interface here"), 3);
 	dev->netdev_sock = sock;
-	/* Nothing changed the address for good, so the vport's own is the interface's. */
+	/* No permanent change of the address was made, so the vport has the address of the interface. */
 	CHECK(memcmp(mac, permanent, 6) == 0);
 }
 
@@ -123,7 +123,7 @@ test_counters(struct mdv_dev *dev)
 	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
 	for (unsigned int i = 0; i < n; i++)
 		CHECK(values[i] < 1ull << 40);
-	/* Asked for more than there are, it writes those there are. */
+	/* With a larger buffer than needed only the existing counters are written. */
 	CHECK_EQ(mdv_counters_read(dev, values, n + 1), 0);
 	CHECK_EQ(values[n], 0xa5a5a5a5a5a5a5a5);
 	values[1] = 0xa5;
@@ -133,7 +133,7 @@ test_counters(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ clock */
 
-/** A reference of its own: 128 bits, either direction. */
+/** Independent reference: 128 bits, before and after the point. */
 static uint64_t
 reference_ns(const struct mdv_clock_point *p, uint64_t cycles)
 {
@@ -168,7 +168,7 @@ check_point(struct mdv_dev *dev)
 	}
 }
 
-/** The counter runs at the frequency the device tells, and the page makes wall time of it. */
+/** The counter runs at the reported frequency, and the page converts it to wall time. */
 static void
 check_running(struct mdv_dev *dev)
 {
@@ -186,7 +186,7 @@ check_running(struct mdv_dev *dev)
 	tsc_b = rte_get_tsc_cycles();
 	seconds = (double)(tsc_b - tsc_a) / rte_get_tsc_hz();
 	CHECK(b > a);
-	/* A fifth covers the tick of a page and a busy machine; a wrong unit is far outside. */
+	/* A fifth is enough for the tick of a page and a busy machine; a wrong unit is far outside. */
 	CHECK((b - a) / seconds > cycles_per_s * 0.8);
 	CHECK((b - a) / seconds < cycles_per_s * 1.2);
 	REQUIRE(mdv_clock_read(dev, &p) == 0);

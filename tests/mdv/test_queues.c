@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Queues, transport objects and rules on a device, each asked for what it became. */
+/* Queues, transport objects and rules on a device: each is created, queried and compared with its attributes. */
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ sq_state(struct mdv_sq *sq)
 	return prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out));
 }
 
-/** The RQ as the device has it. */
+/** Reads the context of the RQ from the device. */
 static bool
 rq_query(struct mdv_rq *rq, struct prm_rqc *rqc)
 {
@@ -97,7 +97,7 @@ check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 		CHECK_EQ(sq.wq.state, way[i]);
 		CHECK_EQ(sq_state(&sq), way[i]);
 	}
-	/* Prohibited moves are refused here and never reach the device. */
+	/* Prohibited changes are refused without a command. */
 	log_begin();
 	CHECK_EQ(mdv_wq_modify(&sq.wq, MDV_QS_ERR), -EINVAL);
 	CHECK_EQ(lines_with(log_end(), "cannot go from state RST to ERR"), 1);
@@ -123,7 +123,7 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(prm_rqc_get_vsd(&rqc), 1);
 	CHECK_EQ(prm_rqc_get_cqn(&rqc), cq->cqn);
 	CHECK_EQ(prm_rqc_get_counter_set_id(&rqc), counter->id);
-	/* Not ready: refused here, the device is not asked. */
+	/* Not ready: refused without a command. */
 	log_begin();
 	CHECK_EQ(mdv_rq_set_vlan_strip(&rq, true), -EINVAL);
 	CHECK_EQ(lines_with(log_end(), "VLAN stripping changes on ready queues only"), 1);
@@ -145,7 +145,7 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
 }
 
-/** A mailbox of the wrong kind, or for somebody else, is refused before it leaves. */
+/** A mailbox of the wrong command, or for another object, is refused without a command. */
 static void
 check_engine(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 {

@@ -53,7 +53,7 @@ setup_down(struct setup *s)
 	mdv_cq_destroy(&s->cq);
 }
 
-/** The table as the device has it: its actual size, and the numbers. */
+/** Reads the table from the device: its actual size, and the RQ numbers. */
 static uint32_t
 rqt_query(struct mdv_obj *rqt, uint32_t *rqn, unsigned int room)
 {
@@ -123,7 +123,7 @@ check_selector(const struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 	CHECK_EQ(prm_tirc_get_rx_hash_symmetric(tirc), attr->symmetric);
 }
 
-/** With a table's number the TIR goes over to it, and lets go of the other; without it stays. */
+/** With the number of a table, MODIFY_TIR assigns it to the TIR and releases the old one; without, the TIR keeps it. */
 static void
 check_tir_table(struct mdv_dev *dev, const struct setup *s, struct mdv_obj *tir,
 		struct mdv_tir_attr *attr)
@@ -221,7 +221,7 @@ check_rules(struct mdv_dev *dev, struct mdv_obj *tir)
 		/* Same mask, same priority: one matcher for both. */
 		{ .priority = 0, .match_dmac = true, .dmac = { 2, 0, 0, 0, 0, 2 },
 		  .dmac_mask = { 255, 255, 255, 255, 255, 255 }, .tir = tir, .tag = 0x1234 },
-		/* All multicast; value bits outside of the mask are not the caller's trouble. */
+		/* All multicast frames; bits of the value outside the mask are ignored. */
 		{ .priority = 1, .match_dmac = true, .dmac = { 1, 2, 3, 4, 5, 6 },
 		  .dmac_mask = { 1, 0, 0, 0, 0, 0 }, .tir = tir },
 		{ .priority = 1, .ethertype = 0x800, .ip_proto = 6, .tir = tir },
@@ -236,7 +236,7 @@ check_rules(struct mdv_dev *dev, struct mdv_obj *tir)
 		rule[i] = mdv_rule_create(dev, &attr[i]);
 		CHECK(rule[i] != NULL);
 	}
-	/* Backwards and forwards: matchers go with the last rule, in whatever order. */
+	/* In either order of destruction a matcher is destroyed with its last rule. */
 	for (size_t i = 0; i < RTE_DIM(attr); i += 2)
 		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
 	rule[0] = mdv_rule_create(dev, &attr[0]);

@@ -3,12 +3,12 @@
 /*
  * Rules by firmware flow tables: layout of tables, groups and entries, many rules, refusals.
  *
- * mdv_rule_fw verbs             on a device that the kernel has: a rule of the kernel's stands for
- *                               the root, which only a device without one lets be set
- * mdv_rule_fw vfio ADDRESS      on a device without a kernel
- * mdv_rule_fw refused COMMAND   the device (of the kernel's) refuses COMMAND once
- * mdv_rule_fw kept              the device (of the kernel's) refuses DESTROY_FLOW_GROUP, three times
- * mdv_rule_fw unset ADDRESS     the device (without a kernel) refuses SET_FLOW_TABLE_ROOT once
+ * mdv_rule_fw verbs             with the kernel's driver, which owns the root table: one of its rules leads
+  *                               to the first table of the test
+  * mdv_rule_fw vfio ADDRESS      through VFIO
+  * mdv_rule_fw refused COMMAND   with the kernel's driver; a fault rule refuses COMMAND once
+  * mdv_rule_fw kept              with the kernel's driver; DESTROY_FLOW_GROUP is refused three times
+  * mdv_rule_fw unset ADDRESS     through VFIO; SET_FLOW_TABLE_ROOT is refused once
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #include "mdv_test.h"
 
-/* Where packets go: one queue. */
+/* One queue that receives all packets. */
 static struct mdv_cq cq;
 static struct mdv_rq rq;
 static struct mdv_obj *tir;
@@ -51,14 +51,14 @@ queue_down(void)
 	mdv_cq_destroy(&cq);
 }
 
-/* ------------------------------------------------------------------ the way to the first table */
+/* ------------------------------------------------------------------ the first table */
 
 static struct mlx5dv_flow_matcher *matcher;
 static struct ibv_flow *flow;
 static struct mdv_obj *root;
 static unsigned int roots;
 
-/* With the kernel there: a rule for everything that leads to our first table. */
+/* With the kernel's driver: a rule that matches every frame leads to the first table of the test. */
 static int
 enter(struct mdv_dev *dev, struct mdv_obj *table)
 {
@@ -86,7 +86,7 @@ enter(struct mdv_dev *dev, struct mdv_obj *table)
 	return flow != NULL ? 0 : mdv_fail(errno);
 }
 
-/* Without it: as the driver does. */
+/* Through VFIO: makes the table the root, as the driver does. */
 static int
 enter_root(struct mdv_dev *dev, struct mdv_obj *table)
 {
@@ -95,7 +95,7 @@ enter_root(struct mdv_dev *dev, struct mdv_obj *table)
 	return mdv_rules_fw_root(dev, table);
 }
 
-/* The device's rules are brought in by our own tables from now on. */
+/* From now on the rules of the device are installed in flow tables. */
 static void
 switch_to_tables(struct mdv_dev *dev)
 {
@@ -106,10 +106,10 @@ switch_to_tables(struct mdv_dev *dev)
 	pthread_mutex_init(&dev->rules->lock, NULL);
 }
 
-/* ------------------------------------------------------------------ what the device holds */
+/* ------------------------------------------------------------------ state of the device */
 
 static bool
-table_ask(uint32_t id, struct prm_flow_table_context *ctx)
+table_query(uint32_t id, struct prm_flow_table_context *ctx)
 {
 	struct prm_query_flow_table_in in = { 0 };
 	struct prm_query_flow_table_out out = { 0 };
@@ -122,7 +122,7 @@ table_ask(uint32_t id, struct prm_flow_table_context *ctx)
 	return true;
 }
 
-/* The root stands for the lowest priority that was asked for, and leads to the next. */
+/* The root is the table of the lowest priority in use, and leads to the next one. */
 static void
 test_priorities(struct mdv_dev *dev)
 {
@@ -130,7 +130,7 @@ test_priorities(struct mdv_dev *dev)
 	struct mdv_rule_attr attr = { .tir = tir };
 	struct mdv_rule *rule[RTE_DIM(order)];
 	struct prm_flow_table_context ctx = { { 0 } };
-	/* Priority of the root after each step, and how often it was set. */
+	/* Priority of the root after each step, and how often the root was set. */
 	static const struct { unsigned int level, sets; } want[] = {
 		{ 4, 1 }, { 4, 1 }, { 1, 2 }, { 1, 2 },
 	};
@@ -140,14 +140,14 @@ test_priorities(struct mdv_dev *dev)
 		rule[i] = mdv_rule_create(dev, &attr);
 		REQUIRE(rule[i] != NULL);
 		CHECK_EQ(roots, want[i].sets);
-		CHECK(table_ask(root->id, &ctx));
+		CHECK(table_query(root->id, &ctx));
 		CHECK_EQ(prm_flow_table_context_get_level(&ctx), want[i].level);
 		CHECK_EQ(prm_flow_table_context_get_table_miss_action(&ctx), i != 0);
 		CHECK_EQ(prm_flow_table_context_get_log_size(&ctx), 14);
 	}
 	for (size_t i = 0; i < RTE_DIM(order); i++)
 		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
-	/* Tables stay for the next rules, and so does the root. */
+	/* Tables and the root stay for later rules. */
 	CHECK(root != NULL);
 	attr.priority = 63;
 	log_begin();
@@ -157,7 +157,7 @@ test_priorities(struct mdv_dev *dev)
 }
 
 #define MANY 5000u
-/* As many as a port's addresses and VLANs make; holes are filled before more is asked for. */
+/* As many rules as the addresses and VLANs of a port need; free entries are used before a group is created. */
 static void
 test_many(struct mdv_dev *dev)
 {
@@ -188,7 +188,7 @@ test_many(struct mdv_dev *dev)
 	free(rule);
 }
 
-/* Sixteen masks of one priority, each with a group of its own. */
+/* Sixteen masks of one priority: each has a group of its own. */
 static void
 test_masks(struct mdv_dev *dev)
 {
@@ -208,7 +208,7 @@ test_masks(struct mdv_dev *dev)
 		CHECK_EQ(mdv_rule_destroy(rule[i * 7 % 16]), 0);
 }
 
-/* A rule that the device would not take leaves nothing behind, and the next one works. */
+/* A rule that the device refuses leaves nothing, and the next one succeeds. */
 static void
 test_refused(struct mdv_dev *dev, const char *command)
 {
@@ -231,7 +231,7 @@ test_refused(struct mdv_dev *dev, const char *command)
 	CHECK_EQ(mdv_rule_destroy(first), 0);
 }
 
-/* A group that the device would not let go stays in its way: others are made beside it. */
+/* A group that the device refuses to destroy stays; further groups are created beside it. */
 static void
 test_kept(struct mdv_dev *dev)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What needs no device: verdicts on replies, limits, merging, windows, an absent device. */
+/* Functions that need no device: checks of replies, limits, merging, clock windows, an absent device. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ fill_create_sq(struct prm_create_sq_in *in)
 	prm_sqc_set_cqn(prm_create_sq_in_ctx(in), 0x41);
 }
 
-/** The line that style asks for, word by word. */
+/** The complete log line of a refusal. */
 static void
 test_refusal_line(void)
 {
@@ -55,7 +55,7 @@ test_refusal_line(void)
 			   "(0x09), syndrome 0x2a3d5c, cqn 0x41 -> EINVAL\n") == 0);
 }
 
-/** Each status the device can give, by the errno Linux gives it; 99 is none it knows. */
+/** Each status has the errno that Linux returns for it; status 99 does not exist. */
 static void
 test_status_errno(void)
 {
@@ -76,7 +76,7 @@ test_status_errno(void)
 	fill_create_sq(&in);
 	for (size_t i = 0; i < RTE_DIM(row); i++) {
 		fill_reply(&out, row[i].status, 1);
-		/* Kernels of all ages: with EREMOTEIO, with an errno of their own, with none. */
+		/* Kernels of different versions: EREMOTEIO, an errno of their own, none. */
 		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EREMOTEIO, true), -row[i].err);
 		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, EFAULT, true), -row[i].err);
 		CHECK_EQ(mdv_cmd_result(&fake, &in, sizeof(in), &out, 0, true), -row[i].err);
@@ -102,7 +102,7 @@ test_kernel_refusal(void)
 }
 
 static void
-test_quiet_verdict(void)
+test_quiet_refusal(void)
 {
 	struct prm_create_sq_in in;
 	struct prm_create_sq_out out;
@@ -116,7 +116,7 @@ test_quiet_verdict(void)
 	CHECK_EQ(fake.refused, before);
 }
 
-/** A mailbox full of numbers does not overrun the line. */
+/** A mailbox that is full of numbers does not overflow the log line. */
 static void
 test_long_refusal(void)
 {
@@ -142,7 +142,7 @@ test_cap_limits(void)
 {
 	static const struct mdv_cap_limit limit = { "log_max_cq_sz", 6, 22 };
 	static const struct {
-		uint32_t told, taken;
+		uint32_t reported, taken;
 		int ret;
 		unsigned int lines;
 	} row[] = {
@@ -151,7 +151,7 @@ test_cap_limits(void)
 	};
 
 	for (size_t i = 0; i < RTE_DIM(row); i++) {
-		uint32_t value = row[i].told;
+		uint32_t value = row[i].reported;
 		const char *text;
 
 		log_begin();
@@ -163,7 +163,7 @@ test_cap_limits(void)
 	}
 }
 
-/** Any state but 0 is a bond; what else the answer holds does not matter. */
+/** Any state but 0 is a bond; other fields of the reply do not matter. */
 static void
 test_lag(void)
 {
@@ -184,13 +184,13 @@ test_lag(void)
 					  "card, bonded ports are not supported: take its interface "
 					  "out of the bond"), state != 0);
 	}
-	/* Where it stands in the mailbox: bits 2..0 of the third dword, big-endian (PRM: LAGC). */
+	/* Position in the mailbox: bits 2..0 of the third dword, big-endian (PRM: LAGC). */
 	memset(&out, 0, sizeof(out));
 	((uint8_t *)&out)[11] = 1;
 	log_begin();
 	CHECK_EQ(mdv_lag_reply_check(&fake.pci, &out), -ENOTSUP);
 	CHECK_EQ(lines_of(log_end()), 1);
-	/* A device that cannot bond is not asked: there is none behind fake. */
+	/* Without the capability no command is issued; it would fail, because there is no device behind fake. */
 	fake.caps.num_lag_ports = 0;
 	CHECK_EQ(mdv_lag_check(&fake), 0);
 }
@@ -223,15 +223,15 @@ test_clock_window(void)
 {
 	struct mdv_clock_point p = { .mask = (1ull << 41) - 1, .mult = 1, .shift = 0 };
 
-	/* mult 1: the mask bounds. */
+	/* With mult 1 the mask is the limit. */
 	CHECK_EQ(mdv_clock_window(&p), p.mask / 2);
-	/* 156.25 MHz, 6.4 ns a cycle, with the shift of kernels since 6.7: wraps after 34.4 s. */
+	/* 156.25 MHz, 6.4 ns per cycle, with the shift of kernels since 6.7: overflows after 34.4 s. */
 	p.mult = 3435973837u;
 	p.shift = 29;
 	CHECK_EQ(mdv_clock_window(&p), UINT64_MAX / p.mult);
 	CHECK(mdv_clock_window(&p) < 35ull * 156250000);
 	CHECK(mdv_clock_window(&p) > 34ull * 156250000);
-	/* The fraction counts: the last cycle that fits, and no further. */
+	/* The fraction counts: the last cycle that fits, and the first that does not. */
 	p.frac = UINT64_MAX / 2;
 	CHECK(mdv_clock_window(&p) * p.mult <= UINT64_MAX - p.frac);
 	CHECK((mdv_clock_window(&p) + 1) > (UINT64_MAX - p.frac) / p.mult);
@@ -243,11 +243,11 @@ static void
 test_merge(void)
 {
 	struct mr_chunk c[] = {
-		{ 0x40000, 0x41000, 0x1000 }, /* apart */
+		{ 0x40000, 0x41000, 0x1000 }, /* separate */
 		{ 0x10000, 0x12000, 0x1000 },
-		{ 0x12000, 0x14000, 0x1000 }, /* touches the one before */
+		{ 0x12000, 0x14000, 0x1000 }, /* adjacent to the previous one */
 		{ 0x14800, 0x14900, 0x1000 }, /* same page as the end, after a gap */
-		{ 0x15000, 0x15080, 0x1000 }, /* next page to one that is not full */
+		{ 0x15000, 0x15080, 0x1000 }, /* page after one that is not full */
 		{ 0x17000, 0x17001, 0x1000 }, /* next page but one */
 	};
 	unsigned int n = mdv_mr_chunks_merge(c, RTE_DIM(c));
@@ -262,7 +262,7 @@ test_merge(void)
 	CHECK_EQ(mdv_mr_chunks_merge(c, 1), 1);
 }
 
-/** A chunk inside of another must not shorten it. */
+/** A chunk inside another one must not shorten it. */
 static void
 test_merge_contained(void)
 {
@@ -298,7 +298,7 @@ test_uevent(void)
 	CHECK_EQ(mdv_uevent_read(path, "DRIVER", value, sizeof(value)), -ENOENT);
 }
 
-/** An address that no device has: one line, nothing else. */
+/** An address without a device: one line. */
 static void
 test_absent(void)
 {
@@ -331,7 +331,7 @@ test_zeroed_destructors(void)
 	CHECK_EQ(mdv_rule_destroy(NULL), 0);
 }
 
-/** Every counter stands where the layout says: none is named that no layout has. */
+/** Each counter is at the offset of the layout, and each name is in a layout. */
 static void
 test_counter_table(void)
 {
@@ -345,7 +345,7 @@ main(void)
 	test_refusal_line();
 	test_status_errno();
 	test_kernel_refusal();
-	test_quiet_verdict();
+	test_quiet_refusal();
 	test_long_refusal();
 	test_cap_limits();
 	test_lag();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Interrupts: vectors, arming, and wake-ups that must not get lost. NOP WQEs make the completions. */
+/* Interrupts: vectors, arming, and wake-ups that must not be lost. NOP WQEs generate the completions. */
 
 #include <errno.h>
 #include <poll.h>
@@ -18,9 +18,9 @@
 #include "mdv_test.h"
 
 #define LOG_WQEBBS 6
-/* A wake-up that has not come by then does not come any more, however busy the machine is. */
+/* A wake-up that has not come within this time is lost, however busy the machine is. */
 #define WAKE_MS 20000
-/* And one that is not to come would be here by then. */
+/* An unexpected wake-up comes within this time. */
 #define QUIET_MS 20
 
 struct bell {
@@ -63,7 +63,7 @@ bell_down(struct bell *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* One completion, some time soon. */
+/* Generates one completion, after some time. */
 static void
 ring_it(struct bell *b)
 {
@@ -80,7 +80,7 @@ ring_it(struct bell *b)
 	rte_wmb();
 }
 
-/* Consumes a completion, if there is one. */
+/* Consumes a completion if there is one. */
 static bool
 take(struct bell *b)
 {
@@ -107,7 +107,7 @@ wakes(const struct bell *b, int ms)
 	return n == 1 && (fd.revents & POLLIN);
 }
 
-/* What an application does between its polls. */
+/* The sequence of an application between its polls. */
 static bool
 sleeps_through(struct bell *b)
 {
@@ -119,13 +119,13 @@ sleeps_through(struct bell *b)
 static void
 check_one(struct bell *b)
 {
-	/* Not armed: completions wake nobody. */
+	/* Not armed: completions do not wake. */
 	ring_it(b);
 	while (!take(b))
 		;
 	CHECK(!wakes(b, QUIET_MS));
 	CHECK_EQ(mdv_vector_ack(b->vector), 0);
-	/* Armed, and the completion comes; one event for two of them. */
+	/* Armed before the completion: one event for two completions. */
 	mdv_cq_arm(&b->cq, b->ci);
 	CHECK(!wakes(b, QUIET_MS));
 	ring_it(b);
@@ -133,14 +133,14 @@ check_one(struct bell *b)
 	CHECK(wakes(b, WAKE_MS));
 	CHECK_EQ(mdv_vector_ack(b->vector), 1);
 	CHECK_EQ(mdv_vector_ack(b->vector), 0);
-	/* Armed again though both lie there: at once. */
+	/* Armed again while two completions are pending: wakes at once. */
 	CHECK(sleeps_through(b));
 	while (!take(b))
 		;
 	CHECK(sleeps_through(b));
 	while (!take(b))
 		;
-	/* Nothing left. Armed twice is armed once. */
+	/* No completion pending. Arming twice is the same as arming once. */
 	(void)mdv_vector_ack(b->vector);
 	mdv_cq_arm(&b->cq, b->ci);
 	mdv_cq_arm(&b->cq, b->ci);
@@ -152,7 +152,7 @@ check_one(struct bell *b)
 	CHECK_EQ(mdv_vector_ack(b->vector), 1);
 }
 
-/* An application that reads the descriptor itself, and one that reads nothing but CQEs. */
+/* An application that reads the descriptor itself, and one that only polls CQEs. */
 static void
 check_readers(struct bell *b)
 {
@@ -179,7 +179,7 @@ check_readers(struct bell *b)
 	CHECK(sleeps_through(b));
 	while (!take(b))
 		;
-	/* Kicked without any event; what is armed stays so. */
+	/* mdv_vector_kick() wakes without an event; the CQ stays armed. */
 	(void)mdv_vector_ack(b->vector);
 	mdv_cq_arm(&b->cq, b->ci);
 	for (i = 0; i < 9; i++) {
@@ -194,7 +194,7 @@ check_readers(struct bell *b)
 	(void)mdv_vector_ack(b->vector);
 }
 
-/* The completion comes before, while and after the CQ is armed: it wakes in any case. */
+/* The completion comes before, during and after arming: it wakes in each case. */
 static void
 check_races(struct bell *b, unsigned int rounds)
 {
@@ -229,7 +229,7 @@ check_many(struct mdv_dev *dev, struct mdv_obj *tis)
 	memset(b, 0, sizeof(b));
 	for (i = 0; i < RTE_DIM(b); i++)
 		CHECK_EQ(bell_up(dev, tis, &b[i]), 0);
-	/* All of one doorbell page, armed one right after the other; the first words are all alike. */
+	/* All CQs share a doorbell page and are armed one after the other with the same first words. */
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < RTE_DIM(b); i++)
 			mdv_cq_arm(&b[i].cq, b[i].ci);
@@ -245,7 +245,7 @@ check_many(struct mdv_dev *dev, struct mdv_obj *tis)
 		bell_down(&b[i]);
 }
 
-/* Where descriptors are short there is no vector, one line, and nothing left. */
+/* Without a free descriptor no vector is created, one line is logged, and nothing is left. */
 static void
 check_refused(struct mdv_dev *dev)
 {
@@ -273,7 +273,7 @@ test_vector(struct mdv_dev *dev)
 
 	REQUIRE(tis != NULL);
 	REQUIRE(bell_up(dev, tis, &b) == 0);
-	/* Beside the kernel's driver the EQ is its; else it is the vector's own. */
+	/* In verbs mode the EQ belongs to the kernel, through VFIO to the vector. */
 	CHECK_EQ(b.vector->eqn == dev->eqn, dev->mode == MDV_OPEN_VERBS);
 	check_one(&b);
 	check_readers(&b);

@@ -3,17 +3,17 @@
 /*
  * The common layer on a device opened through VFIO.
  *
- * mdv_vfio all ADDRESS       everything that does not need the kernel
- * mdv_vfio closed ADDRESS    opens nothing: says why
- * mdv_vfio reopen ADDRESS    opens three times, of which one may fail
- * mdv_vfio refused ADDRESS   the device is told to refuse the third CREATE_EQ, and DESTROY_EQ once
- * mdv_vfio busy ADDRESS      either driver has it: the other door is shut, in another process too
- * mdv_vfio held ADDRESS      somebody has it, either way: both doors are shut
- * mdv_vfio table ADDRESS     the card's table of addresses refuses the port's
- * mdv_vfio gone ADDRESS COMMAND   the shell command takes the device away, or makes it fail
- * mdv_vfio waiting ADDRESS [COMMAND]   the same with commands under way; a fault rule, if there is no command
- * mdv_vfio overrun ADDRESS COMMAND   the shell command makes more events than the queue has room for
- * mdv_vfio closing ADDRESS   a fault rule takes the device away while it is closed
+ * mdv_vfio all ADDRESS       everything that works without the kernel's driver
+ * mdv_vfio closed ADDRESS    the function is not bound to vfio-pci: opening fails and logs the reason
+ * mdv_vfio reopen ADDRESS    opens three times; one of them may fail
+ * mdv_vfio refused ADDRESS   fault rules refuse the third CREATE_EQ, and DESTROY_EQ once
+ * mdv_vfio busy ADDRESS      while one mode has it open, the other fails, also in another process
+ * mdv_vfio held ADDRESS      another process has it open: both modes fail
+ * mdv_vfio table ADDRESS     the card refuses the entry in its table of addresses
+ * mdv_vfio removal ADDRESS COMMAND   the shell command removes the device, or makes it fail
+ * mdv_vfio waiting ADDRESS [COMMAND]   the same while commands are under way; by a fault rule without COMMAND
+ * mdv_vfio overrun ADDRESS COMMAND   the shell command generates more events than the queue can hold
+ * mdv_vfio closing ADDRESS   a fault rule removes the device while it is closed
  */
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 #include "mdv_test.h"
 
-/* A wake-up that has not come by then does not come any more, however busy the machine is. */
+/* A wake-up that has not come within this time is lost, however busy the machine is. */
 #define WAKE_MS 20000
 
 static struct mdv_dev *
@@ -50,7 +50,7 @@ open_it(const char *address)
 	return open_by(address, MDV_OPEN_VFIO);
 }
 
-/* ------------------------------------------------------------------ what it is */
+/* ------------------------------------------------------------------ properties */
 
 static void
 test_opened(struct mdv_dev *dev)
@@ -72,7 +72,7 @@ test_opened(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ the port */
 
-/** Who asks for a channel is told at once, and without a line: there is another way. */
+/** Creating a channel for asynchronous queries fails without a log line, because the driver has an alternative. */
 static void
 test_no_async(struct mdv_dev *dev)
 {
@@ -173,7 +173,7 @@ readable(int fd, int ms)
 	return n == 1;
 }
 
-/* The descriptor says so, and the event; the state is what it says. */
+/* The descriptor becomes readable, an event is reported, and the state agrees with it. */
 static void
 check_link_to(struct mdv_dev *dev, bool up)
 {
@@ -194,7 +194,7 @@ check_link_to(struct mdv_dev *dev, bool up)
 	CHECK_EQ(running, up);
 }
 
-/* More changes than the event queue has entries: taken as they come, none is lost. */
+/* More changes than the event queue has entries, taken one by one: none is lost. */
 static void
 test_link(struct mdv_dev *dev)
 {
@@ -210,7 +210,7 @@ test_link(struct mdv_dev *dev)
 		check_link_to(dev, false);
 		check_link_to(dev, true);
 	}
-	/* And several at once are one wake-up. */
+	/* Several changes at once are one wake-up. */
 	for (int i = 0; i < 40; i++)
 		CHECK_EQ(mdv_port_up_set(dev, i & 1), 0);
 	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
@@ -221,7 +221,7 @@ test_link(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ clock */
 
-/** A reading of the counter, and between which two of the TSC it was made. */
+/** A reading of the counter, and the TSC before and after it. */
 struct reading {
 	uint64_t raw, before, after;
 };
@@ -237,7 +237,7 @@ counter_read(struct mdv_dev *dev, struct reading *r)
 	return ret == 0;
 }
 
-/* However long the thread stood between two readings: so much time passed at the least and at most. */
+/* The thread may be preempted between the readings, so the brackets give lower and upper bounds of the time. */
 static void
 check_rate(struct mdv_dev *dev)
 {
@@ -263,7 +263,7 @@ test_vfio_clock(struct mdv_dev *dev)
 
 	CHECK_EQ(mdv_clock_read(dev, &point), -ENOTSUP);
 	check_rate(dev);
-	/* Of its own accord the clock is the host's, calibrated by the counter. */
+	/* By default the source is the host's clock, calibrated with the counter. */
 	CHECK_EQ(mdv_clock_open(dev, MDV_CLOCK_PAGE, &clock, why, sizeof(why)), -ENOTSUP);
 	CHECK(strstr(why, "no clock page") != NULL);
 	for (int i = 0; i < 10 && clock == NULL; i++)
@@ -298,7 +298,7 @@ static const struct {
 	{ "eq", test_eq },
 };
 
-/** By the other door it is not there, and the line says which one to take. */
+/** Opening through verbs fails, and the log names the devarg to use. */
 static void
 verbs_hint(const char *address)
 {
@@ -328,14 +328,14 @@ run_all(const char *address)
 		printf("%s: %s\n", tests[i].name, check_failures == before ? "ok" : "FAILED");
 		fflush(stdout);
 	}
-	/* Nobody else may have it meanwhile. */
+	/* A second opening fails. */
 	log_begin();
 	second = open_it(address);
 	CHECK(second == NULL);
 	CHECK_EQ(lines_of(log_end()), 1);
 	CHECK_EQ(dev->refused, 0);
 	mdv_close(dev);
-	/* After close a mempool concerns nobody. */
+	/* After close a mempool may be freed: the event callback is unregistered. */
 	rte_mempool_free(early);
 	for (int i = 0; i < 3; i++) {
 		dev = open_it(address);
@@ -344,7 +344,7 @@ run_all(const char *address)
 	}
 }
 
-/** A function that is not there for VFIO: one line that says what to do. */
+/** A function that is not bound to vfio-pci: one line with the remedy. */
 static void
 run_closed(const char *address)
 {
@@ -360,7 +360,7 @@ run_closed(const char *address)
 	CHECK_EQ(lines_with(text, "not to vfio-pci"), 1);
 }
 
-/** The card's table of addresses refuses the port's: promiscuous mode may help, and that is said once. */
+/** The card refuses the entry in its table of addresses: one line that recommends promiscuous mode. */
 static void
 run_table(const char *address)
 {
@@ -381,7 +381,7 @@ run_table(const char *address)
 }
 
 static void
-check_shut(const char *address, enum mdv_open_mode mode, const char *line)
+check_unavailable(const char *address, enum mdv_open_mode mode, const char *line)
 {
 	const char *text;
 
@@ -397,7 +397,7 @@ check_shut(const char *address, enum mdv_open_mode mode, const char *line)
 static void
 run_held(const char *address)
 {
-	check_shut(address, MDV_OPEN_VFIO, "the function is in use");
+	check_unavailable(address, MDV_OPEN_VFIO, "the function is in use");
 }
 
 /** The same in another process. */
@@ -417,12 +417,12 @@ run_busy(const char *address)
 	struct mdv_dev *dev = open_it(address);
 
 	REQUIRE(dev != NULL);
-	check_shut(address, MDV_OPEN_VERBS, "through VFIO");
+	check_unavailable(address, MDV_OPEN_VERBS, "through VFIO");
 	held_elsewhere(address);
 	mdv_close(dev);
 	dev = open_by(address, MDV_OPEN_VERBS);
 	REQUIRE(dev != NULL);
-	check_shut(address, MDV_OPEN_VFIO, "the function is in use");
+	check_unavailable(address, MDV_OPEN_VFIO, "the function is in use");
 	held_elsewhere(address);
 	mdv_close(dev);
 	dev = open_it(address);
@@ -430,7 +430,7 @@ run_busy(const char *address)
 	mdv_close(dev);
 }
 
-/** Some command, of whichever opening, is refused once: that opening fails or does without. */
+/** A command of any of the three openings is refused once: that opening fails or continues without it. */
 static void
 run_reopen(const char *address)
 {
@@ -462,11 +462,11 @@ run_refused(const char *address)
 }
 
 /*
- * A device that went: the event comes, whatever is asked of it fails at once, and all can be taken
- * down. The library would wait for ever, or end the process.
+ * A removed device: the event comes, every call fails at once, and everything can be destroyed. The library
+ * alone would wait without limit, or end the process.
  */
 static void
-run_gone(const char *address, const char *command)
+run_removal(const char *address, const char *command)
 {
 	const struct mdv_cq_attr attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
 	struct mdv_dev *dev = open_it(address);
@@ -486,7 +486,7 @@ run_gone(const char *address, const char *command)
 	CHECK_EQ(mdv_port_running(dev, &up), -ENODEV);
 	CHECK(mdv_cq_create(dev, &attr, &other) < 0);
 	CHECK(rte_get_tsc_cycles() - tsc < hz * 10);
-	printf("at rest: %d\n", mdv_quiesce_wait(dev));
+	printf("quiesced: %d\n", mdv_quiesce_wait(dev));
 	mdv_cq_destroy(&cq);
 	mdv_close(dev);
 }
@@ -497,10 +497,10 @@ run_waiting(const char *address, const char *command)
 	struct mdv_dev *dev = open_it(address);
 
 	REQUIRE(dev != NULL);
-	test_wait_gone(dev, command);
+	test_wait_removed(dev, command);
 }
 
-/** Nobody takes the port's events: the firmware gives up, and the log says why. */
+/** The events of the port are not taken: the firmware fails, and the log states the reason. */
 static void
 run_overrun(const char *address, const char *command)
 {
@@ -526,14 +526,14 @@ run_closing(const char *address)
 	struct mdv_dev *dev = open_it(address);
 
 	REQUIRE(dev != NULL);
-	test_close_gone(dev);
+	test_close_removed(dev);
 }
 
 static const struct {
 	const char *name;
 	void (*run)(const char *address, const char *command);
-} gone_modes[] = {
-	{ "gone", run_gone },
+} removal_modes[] = {
+	{ "removal", run_removal },
 	{ "waiting", run_waiting },
 	{ "overrun", run_overrun },
 };
@@ -559,12 +559,12 @@ main(int argc, char **argv)
 	for (size_t i = 0; argc == 3 && i < RTE_DIM(runs); i++)
 		if (strcmp(argv[1], runs[i].name) == 0)
 			run = runs[i].run;
-	for (size_t i = 0; argc >= 3 && i < RTE_DIM(gone_modes); i++)
-		if (strcmp(argv[1], gone_modes[i].name) == 0)
-			run_with = gone_modes[i].run;
+	for (size_t i = 0; argc >= 3 && i < RTE_DIM(removal_modes); i++)
+		if (strcmp(argv[1], removal_modes[i].name) == 0)
+			run_with = removal_modes[i].run;
 	if ((run == NULL && run_with == NULL) || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
 		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|table|closing ADDRESS, or\n"
-			"       %s gone|waiting|overrun ADDRESS COMMAND\n", argv[0], argv[0]);
+			"       %s removal|waiting|overrun ADDRESS COMMAND\n", argv[0], argv[0]);
 		return 2;
 	}
 	if (run != NULL)

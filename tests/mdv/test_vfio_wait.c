@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Threads in the middle of a command when a device that was opened through VFIO goes; closing it then. */
+/* Removal of a VFIO device while threads are in the middle of a command, and while it is closed. */
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include "mdv_test.h"
 
 #define THREADS 6
-/* What does not end by then hangs, however busy the machine is: the library itself waits a minute. */
+/* A thread that has not returned within this time hangs; the library itself waits a minute. */
 #define END_S 30
 
 struct runner {
@@ -25,14 +25,14 @@ struct runner {
 	bool ended;
 };
 
-/** The stop-watch of a check. */
+/** Seconds since a TSC value. */
 static double
 seconds(uint64_t since)
 {
 	return (double)(rte_get_tsc_cycles() - since) / rte_get_tsc_hz();
 }
 
-/* Each way into the library that runs a command. */
+/* Each function of the library that runs a command. */
 static int
 run_one(struct mdv_dev *dev, unsigned int kind)
 {
@@ -91,9 +91,9 @@ runners_start(struct runner *r, struct mdv_dev *dev)
 	}
 }
 
-/* One has a command under way that is never answered, the others wait behind it. */
+/* One thread has a command under way that never completes, the others wait behind it. */
 void
-test_wait_gone(struct mdv_dev *dev, const char *command)
+test_wait_removed(struct mdv_dev *dev, const char *command)
 {
 	struct pollfd event = { .fd = mdv_event_fd(dev), .events = POLLIN };
 	static struct runner r[THREADS];
@@ -101,7 +101,7 @@ test_wait_gone(struct mdv_dev *dev, const char *command)
 
 	runners_start(r, dev);
 	if (command != NULL) {
-		/* That each has been there. */
+		/* Each thread has called the library. */
 		(void)AWAIT(all_run(r), END_S * 1000);
 		CHECK(system(command) == 0);
 	}
@@ -124,9 +124,9 @@ test_wait_gone(struct mdv_dev *dev, const char *command)
 	printf("closed after %.3f s\n", seconds(begin));
 }
 
-/* It goes in the middle of being closed, by which time nobody looks after it. */
+/* The device is removed in the middle of its close, when its event thread has ended. */
 void
-test_close_gone(struct mdv_dev *dev)
+test_close_removed(struct mdv_dev *dev)
 {
 	uint64_t begin = rte_get_tsc_cycles();
 
