@@ -133,7 +133,7 @@ def killed(_work):
     ticket = semaphore()
     check(ticket != 0, "the lock is free")
     expect(1, "get", PF, want="no dump is kept")
-    expect(0, "take", PF, want=f"was left behind: ticket {ticket:#x} ")
+    expect(0, "take", PF, want=f"was stale: ticket {ticket:#x} ")
     check(semaphore() == 0, "the lock is not released")
     expect(0, "reset", PF)
 
