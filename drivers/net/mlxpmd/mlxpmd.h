@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * The PMD's own view of a port: what the control plane keeps, and the doors to its rooms.
+ * The state of a port, and what bursts and control plane share.
  */
 #ifndef MLXPMD_H
 #define MLXPMD_H
@@ -34,13 +34,13 @@ struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mdv_clock_source clock;
 	enum mdv_open_mode open;
-	unsigned int stats_age_ms;	/**< How old the device's counts may be; 0: asked at each reading. */
+	unsigned int stats_age_ms;	/**< Maximum age of the device's counters; 0: each reading queries them. */
 };
 /**
  * Parses devargs; one line per mistake that names the key and what is allowed.
  *
- * @return 0; -EINVAL for a mistake; 1 when the generic keys class= or driver= say that the device is
- *   meant for another driver.
+ * @return 0; -EINVAL for a mistake; 1 when the generic keys class= or driver= name another
+ *   driver.
  */
 int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
 
@@ -50,7 +50,7 @@ struct mlxpmd_tasks; /* mlxpmd_tasks.c */
 struct mlxpmd_stats_base; /* mlxpmd_stats.c */
 struct mlxpmd_counts_cache; /* mlxpmd_counts.c */
 
-/** Which frames the application asked for. */
+/** Frames that the application requested. */
 struct mlxpmd_filter {
 	bool promisc, allmulti;
 	bool vlan_on;		/**< Only untagged frames and those of vlan_ids. */
@@ -60,7 +60,7 @@ struct mlxpmd_filter {
 	uint16_t nb_mc;
 };
 
-/** What was asked of the kernel's interface, and how it was found: close puts it back. */
+/** State that the port gave the kernel interface, and the one that it found and restores at close. */
 struct mlxpmd_netdev {
 	bool promisc, allmulti;
 	bool raised;		/**< It was down, and brought up for the port. */
@@ -95,7 +95,7 @@ struct mlxpmd_port {
 	struct mlxpmd_sched *worker;	/**< Thread for tasks that issue firmware commands. */
 	struct mlxpmd_tasks *tasks;
 	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
-	bool link_told;			/**< Link state that the application was last told: atomic. */
+	bool link_notified;		/**< Link state that the application was last notified of: atomic. */
 	struct mlxpmd_queue *queues[MLXPMD_NB_KINDS][MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
 	struct mlxpmd_timesync timesync;
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;

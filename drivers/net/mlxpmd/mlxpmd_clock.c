@@ -52,6 +52,40 @@ mlxpmd_clock_snap_raw(struct mlxpmd_clock_snap *s)
 
 /* ------------------------------------------------------------------ publication; the lock is held */
 
+static void
+words_store(mlxpmd_clock_word *to, const struct mlxpmd_clock_snap *s, uint32_t generation)
+{
+	struct mlxpmd_clock_snap copy = { .generation = 0 };
+	const mlxpmd_clock_word *from = (const mlxpmd_clock_word *)&copy;
+	unsigned int i;
+
+	if (s != NULL)
+		copy = *s;
+	copy.generation = generation;
+	/*
+	 * Release: orders the last store of the generation before the word. A reader that still copies the generation
+	 * that was in this slot, and gets such a word, then sees that the generation has changed.
+	 */
+	for (i = 0; i < MLXPMD_CLOCK_SNAP_WORDS; i++)
+		__atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
+}
+
+void
+mlxpmd_clock_publish(struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *dev,
+		     const struct mlxpmd_clock_snap *host)
+{
+	uint32_t generation = clock->board.generation + 1;
+	struct mlxpmd_clock_lines *slot;
+
+	if (generation == 0)
+		generation = 2; /* 0 means none; 2 keeps the slots alternating. */
+	slot = &clock->board.slot[generation & 1];
+	words_store((mlxpmd_clock_word *)&slot->dev, dev, generation);
+	words_store((mlxpmd_clock_word *)&slot->host, host, generation);
+	/* Release: all words are visible before the generation that names them. */
+	__atomic_store_n(&clock->board.generation, generation, __ATOMIC_RELEASE);
+}
+
 /* What is published has expired, or will have at now. */
 static bool
 has_expired(const struct mlxpmd_clock_refresher *r, uint64_t now)

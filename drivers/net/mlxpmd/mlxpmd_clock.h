@@ -139,10 +139,7 @@ mlxpmd_clock_value(const struct mlxpmd_clock *clock, const struct mlxpmd_clock_s
 	return true;
 }
 
-/**
- * Publishes lines as the next generation (mlxpmd_clock_publish.c). One publisher at a time; does not wait for
- * readers. host NULL: not known.
- */
+/** Publishes lines as the next generation. One publisher at a time; does not wait for readers. host NULL: not known. */
 void mlxpmd_clock_publish(struct mlxpmd_clock *clock, const struct mlxpmd_clock_snap *dev,
 			  const struct mlxpmd_clock_snap *host);
 

@@ -203,12 +203,6 @@ counters_read(struct mlxpmd_port *port)
 
 /* ------------------------------------------------------------------ when to query */
 
-static bool
-running(const struct mlxpmd_port *port)
-{
-	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
-}
-
 /* The device has no such counters: the values are always current. */
 static bool
 is_empty(const struct mlxpmd_port *port, enum mlxpmd_counts_of which)
@@ -244,7 +238,7 @@ query_period_ns(const struct mlxpmd_port *port, enum mlxpmd_counts_of which, uin
 	bool read = was_read(&c->group[which], now_ns);
 	uint64_t period_ns = read ? c->age_ns / 2 : allowed_ns(c, which, false) / 4 * 3;
 
-	if (is_empty(port, which) || mdv_removed(port->mdv) || (!read && !running(port)))
+	if (is_empty(port, which) || mdv_removed(port->mdv) || (!read && !mlxpmd_running(port)))
 		return MLXPMD_TASK_IDLE;
 	if (which == MLXPMD_COUNTERS)
 		return period_ns;
@@ -428,7 +422,7 @@ is_late(struct mlxpmd_port *port, enum mlxpmd_counts_of which, uint64_t queried_
 	if (read)
 		due_ns = RTE_MAX(due_ns, __atomic_load_n(&c->group[which].read_since_ns, __ATOMIC_RELAXED));
 	/* A refusal was logged where it happened. */
-	return running(port) && now_ns > due_ns + LATE_NS && !failing(c, which);
+	return mlxpmd_running(port) && now_ns > due_ns + LATE_NS && !failing(c, which);
 }
 
 void

@@ -14,7 +14,6 @@
 #include "mlxpmd.h"
 #include "mlxpmd_counts.h"
 #include "mlxpmd_sched.h"
-#include "mlxpmd_tasks.h"
 
 /* ---- stages (mdv_stage.h): set-up in steps, unwound in reverse order ---- */
 static inline void
@@ -178,7 +177,6 @@ int mlxpmd_steer_sync(struct mlxpmd_port *port);
 int mlxpmd_steer_reta(struct mlxpmd_port *port);
 /** Writes key and hash functions into the TIRs; on failure they are as before. */
 int mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf);
-unsigned int mlxpmd_steer_nb_rules(const struct mlxpmd_port *port);
 
 /* ---- addresses (mlxpmd_mac.c, mlxpmd_vlan.c) ---- */
 /** A new filter, in the rules and in the kernel's interface; on failure the old one stays. */
@@ -216,6 +214,9 @@ void mlxpmd_stats_down(struct mlxpmd_port *port);
 void mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum);
 /** Counters of one queue since the last reset. */
 void mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *out);
+/** The same of queue i of ethdev's array; all 0 if it is not set up. */
+struct mlxpmd_queue_stats mlxpmd_queue_stats_at(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind,
+						uint16_t i);
 /** Adds the counters of a queue that is about to be released to the port's. */
 void mlxpmd_queue_stats_retire(struct mlxpmd_queue *q);
 int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
@@ -236,19 +237,36 @@ bool mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed
 bool mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns);
 /** The device was removed: requests all queues, permanently. The lock is held. */
 void mlxpmd_repair_request_all(struct mlxpmd_port *port);
-/** Reads the link and stores it. @return true when it is another than the application was told. */
-bool mlxpmd_link_look(struct mlxpmd_port *port);
-/** What is stored is taken for told. @return true when it is another than was told before. */
-bool mlxpmd_link_tell(struct mlxpmd_port *port);
-/** Whether the application was last told that the link is up. */
-bool mlxpmd_link_told(const struct mlxpmd_port *port);
+/** Reads the link and stores it in ethdev. @return Whether it differs from the last one notified. */
+bool mlxpmd_link_refresh(struct mlxpmd_port *port);
+/** Records that the application is notified of ethdev's link. @return Whether it differs from the last one. */
+bool mlxpmd_link_set_notified(struct mlxpmd_port *port);
+/** Whether the application was last notified that the link is up. */
+bool mlxpmd_link_notified(const struct mlxpmd_port *port);
+
+/* ---- tasks (mlxpmd_tasks.c) ---- */
+/** Between a start that succeeded and the stop. For threads without the port's lock. */
+static inline bool
+mlxpmd_running(const struct mlxpmd_port *port)
+{
+	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
+}
+/** Stages of probe: the port's worker thread. */
+int mlxpmd_worker_up(struct mlxpmd_port *port);
+void mlxpmd_worker_down(struct mlxpmd_port *port);
+/** Stages of probe, the last: the tasks. */
+int mlxpmd_tasks_up(struct mlxpmd_port *port);
+void mlxpmd_tasks_down(struct mlxpmd_port *port);
+/** Stages of dev_start, the last: queues are watched and repaired until the stop. */
+int mlxpmd_tasks_start(struct mlxpmd_port *port);
+void mlxpmd_tasks_stop(struct mlxpmd_port *port);
 
 /* ---- the card's registers (mlxpmd_fwdump.c) ---- */
 /** rte_eth_dev_get_reg_info(): pairs of address and value, as they are now; needs no dump and keeps none. */
 int mlxpmd_get_reg(struct rte_eth_dev *eth_dev, struct rte_dev_reg_info *info);
 /**
- * The device is gone for the kernel: if its function is still there, a dump is taken and kept. Needs no lock.
- * Given up soon where stop(arg) says so.
+ * After a removal: takes a dump of the registers and keeps it, if the PCI function can still be read. Needs no lock.
+ * Stops soon after stop(arg) returns true.
  */
 void mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), const void *arg);
 

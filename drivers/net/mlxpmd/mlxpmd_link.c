@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Link state and MTU; the kernel owns both, the port asks it. */
+/* Link state and MTU of the kernel interface. */
 
 #include <rte_cycles.h>
 
 #include "mlxpmd_ctrl.h"
 
-/* How long a caller of rte_eth_link_get() waits for the link, and how often it looks. */
+/* How long a caller of rte_eth_link_get() waits for the link, and how often it is read. */
 #define LINK_WAIT_MS 1000
 #define LINK_POLL_MS 20
 
@@ -55,31 +55,31 @@ mlxpmd_link_update(struct rte_eth_dev *eth_dev, int wait_to_complete)
 }
 
 bool
-mlxpmd_link_told(const struct mlxpmd_port *port)
+mlxpmd_link_notified(const struct mlxpmd_port *port)
 {
-	return __atomic_load_n(&port->link_told, __ATOMIC_RELAXED);
+	return __atomic_load_n(&port->link_notified, __ATOMIC_RELAXED);
 }
 
 bool
-mlxpmd_link_look(struct mlxpmd_port *port)
+mlxpmd_link_refresh(struct mlxpmd_port *port)
 {
 	struct rte_eth_link link;
 
 	if (link_read(port, &link) != 0)
 		return false;
 	(void)rte_eth_linkstatus_set(port->eth_dev, &link);
-	return (link.link_status == RTE_ETH_LINK_UP) != mlxpmd_link_told(port);
+	return (link.link_status == RTE_ETH_LINK_UP) != mlxpmd_link_notified(port);
 }
 
 bool
-mlxpmd_link_tell(struct mlxpmd_port *port)
+mlxpmd_link_set_notified(struct mlxpmd_port *port)
 {
 	struct rte_eth_link link;
 	bool up;
 
 	(void)rte_eth_linkstatus_get(port->eth_dev, &link);
 	up = link.link_status == RTE_ETH_LINK_UP;
-	return __atomic_exchange_n(&port->link_told, up, __ATOMIC_RELAXED) != up;
+	return __atomic_exchange_n(&port->link_notified, up, __ATOMIC_RELAXED) != up;
 }
 
 int
@@ -150,7 +150,7 @@ mlxpmd_mtu_set(struct rte_eth_dev *eth_dev, uint16_t mtu)
 		}
 	}
 	if (!eth_dev->data->dev_started)
-		return 0; /* dev_start puts it in place. */
+		return 0; /* dev_start sets it. */
 	if (!port->netdev.mtu_known) {
 		MLXPMD_LOG(ERR, "port %u: MTU cannot be set: no kernel interface in this network namespace",
 			   port->port_id);

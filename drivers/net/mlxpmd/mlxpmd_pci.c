@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The driver's face to EAL's PCI bus: ids, registration, probe and remove. */
+/* PCI drivers: ids, registration, probe and remove. */
 
 #include <ethdev_pci.h>
+
+#include <mdv_mlx4.h>
 
 #include "mlxpmd_ctrl.h"
 
@@ -35,7 +37,7 @@ mdv_of_pci(const struct rte_pci_device *pci)
 	return eth_dev != NULL ? MLXPMD_PORT(eth_dev)->mdv : NULL;
 }
 
-/* The device is given virtual addresses, so the iova plays no part. */
+/* Memory is registered by virtual address: the iova is unused. */
 static int
 mlxpmd_pci_dma_map(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
 {
@@ -102,10 +104,9 @@ ids_overlap(const struct rte_pci_id *a, const struct rte_pci_id *b)
 }
 
 /*
- * The bus asks drivers in the order of their registration, and a program that is linked with a
- * driver for our devices (as dpdk-testpmd is with net_mlx5) has registered it before EAL loads any
- * plugin. Who loads this one by -d wants it asked first: such drivers are registered again, behind
- * it. The list's head is the bus's own; from our entry one can walk back without it.
+ * The bus probes drivers in the order of their registration. A program that is linked with a driver for the same
+ * devices (as dpdk-testpmd with net_mlx5) has registered it before EAL loads plugins (-d). Register such drivers
+ * again, behind this one. The list's head is private to the bus; walk back from our entry instead.
  */
 static void
 register_first(struct rte_pci_driver *driver)
@@ -114,7 +115,7 @@ register_first(struct rte_pci_driver *driver)
 	struct rte_pci_driver *other, *before;
 
 	rte_pci_register(driver);
-	/* A second copy of this plugin, from the folder of installed ones: the first stays in front. */
+	/* A second copy of this plugin, from the folder of installed ones, does not move the first. */
 	for (other = TAILQ_PREV(driver, list, next); other != NULL;
 	     other = TAILQ_PREV(other, list, next))
 		if (strcmp(other->driver.name, driver->driver.name) == 0)
@@ -128,10 +129,40 @@ register_first(struct rte_pci_driver *driver)
 	}
 }
 
+/*
+ * Cards of the generation before (mlx4) have the same vendor id and another interface: a driver of its own, which
+ * logs what serves them, keeps them out of the table of devices that this plugin claims to support. It returns a
+ * positive number, so the bus probes the next driver.
+ */
+static int
+mlx4_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
+{
+	RTE_SET_USED(driver);
+	MLXPMD_LOG(NOTICE, "%s: %s (%04x:%04x) is an mlx4 device: " MDV_MLX4_SERVED_BY
+		   " serves it (-d librte_net_mlx4.so), mlxpmd does not", pci->name,
+		   mdv_mlx4_card(pci->id.device_id), pci->id.vendor_id, pci->id.device_id);
+	return 1;
+}
+
+/* The ids of net_mlx4. */
+static const struct rte_pci_id mlx4_ids[] = {
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1003) },
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1004) },
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1007) },
+	{ .vendor_id = 0 },
+};
+
+static struct rte_pci_driver mlx4_driver = {
+	.driver = { .name = "net_mlxpmd_mlx4" },
+	.id_table = mlx4_ids,
+	.probe = mlx4_probe,
+};
+
 RTE_INIT(mlxpmd_pci_register)
 {
 	mlxpmd_pci_driver.driver.name = MLXPMD_DRIVER_NAME;
 	register_first(&mlxpmd_pci_driver);
+	rte_pci_register(&mlx4_driver);
 }
 
 RTE_PMD_EXPORT_NAME(net_mlxpmd, __COUNTER__);

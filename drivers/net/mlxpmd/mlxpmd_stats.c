@@ -38,6 +38,16 @@ mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *
 		o[i] = now[i] - base[i];
 }
 
+struct mlxpmd_queue_stats
+mlxpmd_queue_stats_at(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, uint16_t i)
+{
+	struct mlxpmd_queue_stats stats = { 0 };
+
+	if (mlxpmd_queue_at(data, kind, i) != NULL)
+		mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &stats);
+	return stats;
+}
+
 void
 mlxpmd_queue_stats_retire(struct mlxpmd_queue *q)
 {
@@ -56,9 +66,7 @@ mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct m
 
 	*sum = port->stats_base->released[kind];
 	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
-		if (mlxpmd_queue_at(data, kind, i) == NULL)
-			continue;
-		mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &one);
+		one = mlxpmd_queue_stats_at(data, kind, i);
 		stats_add(sum, &one);
 	}
 }
@@ -74,17 +82,6 @@ stats_missed(struct mlxpmd_port *port)
 	return counts.missed > base ? counts.missed - base : 0;
 }
 
-/* A copy of the counters of queue i; all 0 if it is not set up. */
-static struct mlxpmd_queue_stats
-stats_of(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, uint16_t i)
-{
-	struct mlxpmd_queue_stats stats = { 0 };
-
-	if (mlxpmd_queue_at(data, kind, i) != NULL)
-		mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &stats);
-	return stats;
-}
-
 static void
 stats_queues(const struct rte_eth_dev_data *data, struct rte_eth_stats *stats)
 {
@@ -92,13 +89,13 @@ stats_queues(const struct rte_eth_dev_data *data, struct rte_eth_stats *stats)
 	uint16_t i;
 
 	for (i = 0; i < RTE_MIN(data->nb_rx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		one = stats_of(data, MLXPMD_RX, i);
+		one = mlxpmd_queue_stats_at(data, MLXPMD_RX, i);
 		stats->q_ipackets[i] = one.packets;
 		stats->q_ibytes[i] = one.bytes;
 		stats->q_errors[i] = one.errors + one.cqe_bad;
 	}
 	for (i = 0; i < RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		one = stats_of(data, MLXPMD_TX, i);
+		one = mlxpmd_queue_stats_at(data, MLXPMD_TX, i);
 		stats->q_opackets[i] = one.packets;
 		stats->q_obytes[i] = one.bytes;
 	}

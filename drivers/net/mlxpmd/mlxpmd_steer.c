@@ -377,18 +377,6 @@ mlxpmd_steer_sync(struct mlxpmd_port *port)
 	return 0;
 }
 
-unsigned int
-mlxpmd_steer_nb_rules(const struct mlxpmd_port *port)
-{
-	unsigned int i, n = 0;
-	int class;
-
-	for (i = 0; port->steer != NULL && i < port->steer->list.n; i++)
-		for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++)
-			n += port->steer->list.entry[i].rule[class] != NULL;
-	return n;
-}
-
 /* ------------------------------------------------------------------ up and down */
 
 int

@@ -4,14 +4,18 @@
  * The tasks of a port: device events, link, queue watch and repair, removal.
  *
  * Those of the control thread read memory, descriptors and the kernel's state of the interface, and issue no firmware
- * command. What they find is handed to a task of the port's worker.
+ * command. They request a task of the port's worker for what needs one.
+ *
+ * The application's callbacks run in EAL's interrupt thread, for all ports: an application may close any port from
+ * there (rte_eth_dev_callback_register()). An alarm that expires at once brings the driver into that thread.
  */
 
 #include <poll.h>
 #include <stdlib.h>
 
+#include <rte_alarm.h>
+
 #include "mlxpmd_ctrl.h"
-#include "mlxpmd_notify.h"
 
 /* Period of the queue watch: a failed queue is to be repaired within 10 ms. */
 #define WATCH_NS (2 * MLXPMD_NS_PER_MS)
@@ -22,28 +26,102 @@
 /* A close waits so long for the register dump of a failed device. */
 #define DUMP_CLOSE_NS (1000 * MLXPMD_NS_PER_MS)
 
-enum { TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, TASK_LINK, TASK_REPAIR, TASK_HEALTH, NB_TASKS };
+/* After EAL had no memory for the alarm. */
+#define ALARM_RETRY_NS (10 * MLXPMD_NS_PER_MS)
+
+/* Pending notifications, as bits: several of a kind become one. */
+enum { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_QUEUE = 1 << 2 };
+
+enum { TASK_NOTIFY, TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, TASK_LINK, TASK_REPAIR, TASK_HEALTH, NB_TASKS };
 
 struct mlxpmd_tasks {
 	struct mlxpmd_port *port;
-	struct mlxpmd_notify notify;
 	struct mlxpmd_task task[NB_TASKS];
+	uint32_t notices;	/**< Pending NOTICE_ bits: atomic. */
+	bool alarm_set;		/**< deliver() will run: atomic. */
+	bool alarm_failed;	/**< That was logged. */
 	bool link_event;	/**< The device reported a link change: atomic. */
 	bool removed;		/**< The removal was handled; worker only. */
-	bool closing;		/**< Atomic. */
+	bool closing;		/**< Nothing is delivered any more: atomic. */
 	uint64_t closing_ns;	/**< Since when; written before closing. */
 };
 
-static bool
-running(const struct mlxpmd_port *port)
-{
-	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
-}
+/** Whose notices this thread delivers; NULL once a callback has closed that port. */
+static __thread struct mlxpmd_tasks *delivering;
 
 static void
 request(struct mlxpmd_tasks *t, unsigned int task)
 {
 	mlxpmd_task_request(&t->task[task]);
+}
+
+/* ------------------------------------------------------------------ notification of the application */
+
+/* Any thread of the driver; takes no lock. */
+static void
+notify(struct mlxpmd_tasks *t, uint32_t notice)
+{
+	__atomic_fetch_or(&t->notices, notice, __ATOMIC_SEQ_CST);
+	request(t, TASK_NOTIFY);
+}
+
+static void
+notice_deliver(struct mlxpmd_port *port, uint32_t notice)
+{
+	const struct rte_eth_intr_conf *conf = &port->eth_dev->data->dev_conf.intr_conf;
+	enum rte_eth_event_type event = RTE_ETH_EVENT_QUEUE_STATE;
+
+	if (notice == NOTICE_RMV && !conf->rmv)
+		return;
+	if (notice == NOTICE_LSC && (!conf->lsc || !mlxpmd_link_set_notified(port)))
+		return;
+	if (notice != NOTICE_QUEUE)
+		event = notice == NOTICE_RMV ? RTE_ETH_EVENT_INTR_RMV : RTE_ETH_EVENT_INTR_LSC;
+	rte_eth_dev_callback_process(port->eth_dev, event, NULL);
+}
+
+/* Of a stopped port only the removal is reported. */
+static bool
+is_reported(const struct mlxpmd_tasks *t, uint32_t notice)
+{
+	return !__atomic_load_n(&t->closing, __ATOMIC_ACQUIRE) && (notice == NOTICE_RMV || mlxpmd_running(t->port));
+}
+
+/* The alarm's callback. If an application's callback closes the port, t is freed and delivering is NULL. */
+static void
+deliver(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	uint32_t pending, notice;
+
+	/* Before the exchange: a notice that is added after it gets an alarm of its own. */
+	__atomic_store_n(&t->alarm_set, false, __ATOMIC_SEQ_CST);
+	pending = __atomic_exchange_n(&t->notices, 0, __ATOMIC_SEQ_CST);
+	delivering = t;
+	for (notice = NOTICE_RMV; notice <= NOTICE_QUEUE && delivering == t; notice <<= 1)
+		if ((pending & notice) && is_reported(t, notice))
+			notice_deliver(t->port, notice);
+	delivering = NULL;
+}
+
+static uint64_t
+notify_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	int rc;
+
+	if (__atomic_load_n(&t->notices, __ATOMIC_SEQ_CST) == 0 ||
+	    __atomic_exchange_n(&t->alarm_set, true, __ATOMIC_SEQ_CST))
+		return MLXPMD_TASK_IDLE;
+	rc = rte_eal_alarm_set(1, deliver, t);
+	if (rc == 0)
+		return MLXPMD_TASK_IDLE;
+	__atomic_store_n(&t->alarm_set, false, __ATOMIC_SEQ_CST);
+	if (!t->alarm_failed)
+		MLXPMD_LOG(WARNING, "port %u: no alarm for the notification of an event: %s, retried",
+			   t->port->port_id, rte_strerror(-rc));
+	t->alarm_failed = true;
+	return ALARM_RETRY_NS;
 }
 
 /* ------------------------------------------------------------------ control thread: no firmware command */
@@ -76,6 +154,18 @@ events_run(void *arg)
 	return MLXPMD_TASK_IDLE;
 }
 
+/* Whether the link differs from the state that the application was last notified of. */
+static bool
+link_differs(struct mlxpmd_tasks *t)
+{
+	bool up = false;
+	int rc = mdv_port_running(t->port->mdv, &up);
+
+	if (rc == -ENODEV)
+		request(t, TASK_HEALTH);
+	return rc == 0 && up != mlxpmd_link_notified(t->port);
+}
+
 /*
  * Reads the flags of the kernel's interface (SIOCGIFFLAGS, which takes no lock of the kernel's that a configuration
  * holds). A context through VFIO has no interface: the worker reads the port's register.
@@ -85,26 +175,17 @@ interface_run(void *arg)
 {
 	struct mlxpmd_tasks *t = arg;
 	struct mdv_dev *mdv = t->port->mdv;
-	bool up = false;
-	int rc;
 
 	if (mdv_removed(mdv) || mdv_suspect(mdv))
 		request(t, TASK_HEALTH);
 	if (mdv_removed(mdv))
 		return MLXPMD_TASK_IDLE;
-	if (mdv->mode == MDV_OPEN_VFIO) {
-		request(t, TASK_LINK);
-		return INTERFACE_NS;
-	}
-	rc = mdv_port_running(mdv, &up);
-	if (rc == -ENODEV)
-		request(t, TASK_HEALTH);
-	else if (rc == 0 && up != mlxpmd_link_told(t->port))
+	if (mdv->mode == MDV_OPEN_VFIO || link_differs(t))
 		request(t, TASK_LINK);
 	return INTERFACE_NS;
 }
 
-/* Reads the queues' memory. The holder of the lock changes queues: the next run will do. */
+/* Reads the queues' memory. Another thread that holds the lock changes queues: the next run reads them. */
 static uint64_t
 watch_run(void *arg)
 {
@@ -114,12 +195,12 @@ watch_run(void *arg)
 
 	if (mdv_removed(port->mdv) || mdv_suspect(port->mdv))
 		request(t, TASK_HEALTH);
-	if (mdv_removed(port->mdv) || !running(port))
+	if (mdv_removed(port->mdv) || !mlxpmd_running(port))
 		return MLXPMD_TASK_IDLE;
 	if (pthread_mutex_trylock(&port->lock) != 0)
 		return WATCH_NS;
 	if (port->running && mlxpmd_repair_watch(port, mlxpmd_now_ns(), &failed))
-		mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_QUEUE);
+		notify(t, NOTICE_QUEUE);
 	asleep = port->running && mlxpmd_rx_intr_all_on(port);
 	pthread_mutex_unlock(&port->lock);
 	if (failed)
@@ -129,18 +210,6 @@ watch_run(void *arg)
 }
 
 /* ------------------------------------------------------------------ worker: may issue firmware commands */
-
-/* Whether the link differs from what the application was told. */
-static bool
-link_differs(struct mlxpmd_tasks *t)
-{
-	bool up = false;
-	int rc = mdv_port_running(t->port->mdv, &up);
-
-	if (rc == -ENODEV)
-		request(t, TASK_HEALTH);
-	return rc == 0 && up != mlxpmd_link_told(t->port);
-}
 
 /* Takes the lock: a change during a start is handled after it, and not dropped. */
 static uint64_t
@@ -152,8 +221,8 @@ link_run(void *arg)
 	if (!__atomic_exchange_n(&t->link_event, false, __ATOMIC_RELAXED) && !link_differs(t))
 		return MLXPMD_TASK_IDLE;
 	pthread_mutex_lock(&port->lock);
-	if (port->running && port->eth_dev->data->dev_conf.intr_conf.lsc && mlxpmd_link_look(port))
-		mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_LSC);
+	if (port->running && port->eth_dev->data->dev_conf.intr_conf.lsc && mlxpmd_link_refresh(port))
+		notify(t, NOTICE_LSC);
 	pthread_mutex_unlock(&port->lock);
 	return MLXPMD_TASK_IDLE;
 }
@@ -166,7 +235,7 @@ repair_run(void *arg)
 
 	pthread_mutex_lock(&port->lock);
 	if (port->running && mlxpmd_repair_tick(port, mlxpmd_now_ns()))
-		mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_QUEUE);
+		notify(t, NOTICE_QUEUE);
 	pthread_mutex_unlock(&port->lock);
 	return MLXPMD_TASK_IDLE;
 }
@@ -197,7 +266,7 @@ removed(struct mlxpmd_tasks *t)
 		MLXPMD_LOG(WARNING, "port %u: %s that %s is quiesced: rings and mbufs in use are kept", port->port_id,
 			   port->mdv->mode == MDV_OPEN_VFIO ? "no source reports" : "the kernel does not report",
 			   port->eth_dev->device->name);
-	mlxpmd_notify_add(&t->notify, MLXPMD_NOTICE_RMV);
+	notify(t, NOTICE_RMV);
 	/* Takes up to a second, if the function's registers can still be read. */
 	mlxpmd_fwdump_fatal(port, dump_late, t);
 }
@@ -216,13 +285,17 @@ health_run(void *arg)
 
 /* ------------------------------------------------------------------ stages */
 
-/* Those of the worker are removed first: the others may request them, but not be requested by them any more. */
+/*
+ * Removed from the last to the first: tasks of the worker before those that request them, and "notify", which all
+ * others request, at the end.
+ */
 static const struct {
 	const char *name;
 	uint64_t (*run)(void *arg);
 	bool worker;
 	uint64_t delay_ns;
 } rows[NB_TASKS] = {
+	[TASK_NOTIFY] = { "notify", notify_run, false, MLXPMD_TASK_IDLE },
 	[TASK_EVENTS] = { "events", events_run, false, MLXPMD_TASK_IDLE },
 	[TASK_INTERFACE] = { "interface", interface_run, false, INTERFACE_NS },
 	[TASK_WATCH] = { "queue_watch", watch_run, false, MLXPMD_TASK_IDLE },
@@ -249,7 +322,7 @@ int
 mlxpmd_tasks_up(struct mlxpmd_port *port)
 {
 	struct mlxpmd_tasks *t = calloc(1, sizeof(*t));
-	int rc;
+	int rc = 0;
 
 	if (t == NULL) {
 		MLXPMD_LOG(ERR, "port %u: no memory for its tasks", port->port_id);
@@ -257,7 +330,6 @@ mlxpmd_tasks_up(struct mlxpmd_port *port)
 	}
 	t->port = port;
 	port->tasks = t;
-	rc = mlxpmd_notify_up(&t->notify, port);
 	for (unsigned int i = 0; rc == 0 && i < NB_TASKS; i++) {
 		t->task[i] = (struct mlxpmd_task){
 			.name = rows[i].name, .port_id = port->port_id, .run = rows[i].run, .arg = t,
@@ -280,10 +352,12 @@ mlxpmd_tasks_down(struct mlxpmd_port *port)
 	port->tasks = NULL;
 	t->closing_ns = mlxpmd_now_ns();
 	__atomic_store_n(&t->closing, true, __ATOMIC_RELEASE);
-	mlxpmd_notify_close(&t->notify);
 	for (unsigned int i = NB_TASKS; i > 0; i--)
 		mlxpmd_task_remove(&t->task[i - 1]);
-	mlxpmd_notify_down(&t->notify);
+	/* Waits for a callback that is running, unless it is the caller. */
+	(void)rte_eal_alarm_cancel(deliver, t);
+	if (delivering == t)
+		delivering = NULL;
 	free(t);
 }
 
@@ -291,8 +365,8 @@ int
 mlxpmd_tasks_start(struct mlxpmd_port *port)
 {
 	/* With link interrupts ethdev does not query the link: the events keep it up to date from here on. */
-	(void)mlxpmd_link_look(port);
-	(void)mlxpmd_link_tell(port);
+	(void)mlxpmd_link_refresh(port);
+	(void)mlxpmd_link_set_notified(port);
 	__atomic_store_n(&port->running, true, __ATOMIC_RELAXED);
 	request(port->tasks, TASK_WATCH);
 	return 0;

@@ -13,7 +13,7 @@
 #include "mlxpmd_ctrl.h"
 #include "mlxpmd_tx.h"
 
-/* IEEE 1588-2008, 13.3.2.2: messages of types 0..3 are events, those that are timed; 13.3.2.1: version. */
+/* IEEE 1588-2008, 13.3.2.2: types 0..3 are event messages, which get a time stamp; 13.3.2.1: version. */
 #define PTP_TYPE_MASK 0x0f
 #define PTP_EVENT_TYPES 4
 #define PTP_VERSION_MASK 0x0f
@@ -80,7 +80,7 @@ ipv6_event(const struct rte_mbuf *m, uint32_t *offset)
 	return udp_event(m, offset);
 }
 
-/* RTE_MBUF_F_RX_IEEE1588_PTP for PTP over Ethernet, _TMST for messages to be timed. */
+/* RTE_MBUF_F_RX_IEEE1588_PTP for PTP over Ethernet, _TMST for event messages. */
 static uint64_t
 ptp_flags(const struct rte_mbuf *m)
 {
@@ -243,7 +243,7 @@ tx_peek(struct mlxpmd_port *port)
 			return;
 		if ((uint16_t)((uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT) != t->tx.wqe)
 			continue;
-		/* Ownership before contents. */
+		/* Read the owner bit before the timestamp. */
 		rte_io_rmb();
 		tx_fill(port, rte_be_to_cpu_64(cqe->timestamp));
 		return;
@@ -252,12 +252,17 @@ tx_peek(struct mlxpmd_port *port)
 
 /* ------------------------------------------------------------------ the PHC */
 
+/* The PHC counts ns: a clock of ticks is not enough. */
+static bool
+has_time(const struct mlxpmd_port *port)
+{
+	return port->clock != NULL && port->clock->kind != MDV_CLOCK_TICKS;
+}
+
 static int
 now_get(struct mlxpmd_port *port, uint64_t *now)
 {
-	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_TICKS)
-		return -ENOTSUP;
-	return mlxpmd_read_clock(port->eth_dev, now);
+	return has_time(port) ? mlxpmd_read_clock(port->eth_dev, now) : -ENOTSUP;
 }
 
 int
@@ -298,7 +303,7 @@ mlxpmd_timesync_adjust(struct rte_eth_dev *eth_dev, int64_t delta_ns)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 
-	if (port->clock == NULL || port->clock->kind == MDV_CLOCK_TICKS)
+	if (!has_time(port))
 		return -ENOTSUP;
 	rte_spinlock_lock(&port->timesync.lock);
 	port->timesync.offset_ns += delta_ns;
@@ -350,8 +355,10 @@ mlxpmd_timesync_read_tx(struct rte_eth_dev *eth_dev, struct timespec *ts)
 	return rc;
 }
 
-void
-mlxpmd_timesync_clear(struct mlxpmd_timesync *t)
+/* ------------------------------------------------------------------ enable and disable */
+
+static void
+boxes_clear(struct mlxpmd_timesync *t)
 {
 	unsigned int i;
 
@@ -360,4 +367,80 @@ mlxpmd_timesync_clear(struct mlxpmd_timesync *t)
 		t->rx[i].ready = false;
 	t->tx.state = MLXPMD_STAMP_NONE;
 	rte_spinlock_unlock(&t->lock);
+}
+
+/* Selects bursts again, which may be polled at this moment: the queues must be ready for the new ones. */
+static void
+bursts_change(struct mlxpmd_port *port)
+{
+	struct rte_eth_fp_ops *fp = &rte_eth_fp_ops[port->port_id];
+
+	if (!port->running)
+		return;
+	mlxpmd_burst_select(port->eth_dev);
+	rte_smp_wmb();
+	fp->rx_pkt_burst = port->eth_dev->rx_pkt_burst;
+	fp->tx_pkt_burst = port->eth_dev->tx_pkt_burst;
+}
+
+/* Sets the mbuf field of timestamps in queues that were set up without the offload, permanently. */
+static int
+rx_field_set(struct mlxpmd_port *port)
+{
+	uint64_t flag;
+	unsigned int i;
+	int offset;
+
+	if (rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) != 0) {
+		MLXPMD_LOG(ERR, "port %u: timesync: no free field in the mbuf for timestamps: %s", port->port_id,
+			   rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
+		struct mlxpmd_queue *q = port->queues[MLXPMD_RX][i];
+
+		if (q == NULL)
+			continue;
+		mlxpmd_rxq_of(q)->ts_flag = flag;
+		mlxpmd_rxq_of(q)->ts_offset = offset;
+	}
+	return 0;
+}
+
+int
+mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc;
+
+	if (!has_time(port)) {
+		MLXPMD_LOG(ERR, "port %u: timesync: %s", port->port_id,
+			   port->clock == NULL ? "the port has no clock" :
+			   "clock=raw counts ticks: allowed are the other sources");
+		return -ENOTSUP;
+	}
+	pthread_mutex_lock(&port->lock);
+	rc = rx_field_set(port);
+	if (rc == 0 && !port->timesync.on) {
+		boxes_clear(&port->timesync);
+		port->timesync.on = true;
+		bursts_change(port);
+	}
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_timesync_disable(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	pthread_mutex_lock(&port->lock);
+	if (port->timesync.on) {
+		port->timesync.on = false;
+		bursts_change(port);
+		boxes_clear(&port->timesync);
+	}
+	pthread_mutex_unlock(&port->lock);
+	return 0;
 }

@@ -68,10 +68,6 @@ int mlxpmd_timesync_adjust(struct rte_eth_dev *eth_dev, int64_t delta_ns);
 int mlxpmd_timesync_read_time(struct rte_eth_dev *eth_dev, struct timespec *ts);
 int mlxpmd_timesync_write_time(struct rte_eth_dev *eth_dev, const struct timespec *ts);
 
-/* ---- for enable and disable (mlxpmd_timesync_switch.c) ---- */
-/** Empties all mailboxes. */
-void mlxpmd_timesync_clear(struct mlxpmd_timesync *t);
-
 /* ---- for the choice of bursts ---- */
 /** The receive burst of the port: `burst` itself unless timesync is on. */
 mlxpmd_rx_burst_t mlxpmd_timesync_rx_wrap(struct mlxpmd_port *port, mlxpmd_rx_burst_t burst);

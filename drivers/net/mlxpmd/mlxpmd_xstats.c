@@ -6,8 +6,13 @@
  * same for each queue. ethdev adds the basic statistics.
  */
 
+#include <stdarg.h>
+
 #include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
+
+/* Ages of imissed, and of the vport and physical counters. */
+#define NB_AGES 2
 
 struct xstat_kind {
 	const char *name;
@@ -64,162 +69,137 @@ static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
 	{ "clock_busy", offsetof(struct mlxpmd_clock_info, state.busy) },
 };
 
-/* Age of imissed, and of the vport and physical counters. */
-static const struct {
-	const char *name;
-	enum mlxpmd_counts_of of;
-} age_kinds[] = {
-	{ "rx_missed_age_us", MLXPMD_MISSED },
-	{ "device_counters_age_us", MLXPMD_COUNTERS },
-};
-
 static unsigned int
 xstats_count(const struct rte_eth_dev *eth_dev)
 {
-	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + RTE_DIM(age_kinds) +
+	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + NB_AGES +
 	       RTE_DIM(clock_kinds) + RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
 	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
 }
 
-/* queue < 0: the sum over the port. */
-static unsigned int
-names_put(struct rte_eth_xstat_name *names, enum mlxpmd_queue_kind kind, int queue)
-{
-	const char *direction = queue_kinds[kind].direction, *name;
-	unsigned int i;
+/* Destination of a walk over all statistics: names or values. */
+struct walk {
+	struct rte_eth_xstat_name *names;
+	struct rte_eth_xstat *xstats;
+	unsigned int n;
+};
 
-	for (i = 0; i < queue_kinds[kind].n; i++) {
-		name = queue_kinds[kind].kinds[i].name;
-		if (queue < 0)
-			snprintf(names[i].name, sizeof(names[i].name), "%s_%s", direction, name);
-		else
-			snprintf(names[i].name, sizeof(names[i].name), "%s_q%d_%s", direction, queue, name);
+static void __rte_format_printf(3, 4)
+put(struct walk *w, uint64_t value, const char *format, ...)
+{
+	va_list args;
+
+	if (w->names != NULL) {
+		va_start(args, format);
+		vsnprintf(w->names[w->n].name, sizeof(w->names[w->n].name), format, args);
+		va_end(args);
+	} else {
+		w->xstats[w->n] = (struct rte_eth_xstat){ .id = w->n, .value = value };
 	}
-	return queue_kinds[kind].n;
+	w->n++;
 }
 
-int
-mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names,
-			unsigned int n)
+static uint64_t
+counter_of(const void *counters, const struct xstat_kind *kind)
 {
-	const struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
-	unsigned int count = xstats_count(eth_dev), at, i, kind;
-
-	if (names == NULL || n < count)
-		return count;
-	for (at = 0; at < mdv_counters_count(mdv); at++)
-		strlcpy(names[at].name, mdv_counter_name(mdv, at), sizeof(names[at].name));
-	for (i = 0; i < RTE_DIM(age_kinds); i++)
-		strlcpy(names[at++].name, age_kinds[i].name, sizeof(names[at].name));
-	for (i = 0; i < RTE_DIM(clock_kinds); i++)
-		strlcpy(names[at++].name, clock_kinds[i].name, sizeof(names[at].name));
-	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
-		at += names_put(&names[at], kind, -1);
-	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
-		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++)
-			at += names_put(&names[at], kind, i);
-	return at;
+	return *(const uint64_t *)((const uint8_t *)counters + kind->offset);
 }
 
-static unsigned int
-values_put(struct rte_eth_xstat *xstats, enum mlxpmd_queue_kind kind, const struct mlxpmd_queue_stats *stats)
+/* queue < 0: the sum over the port. */
+static void
+put_queue(struct walk *w, enum mlxpmd_queue_kind kind, int queue, const struct mlxpmd_queue_stats *stats)
 {
-	unsigned int i;
+	const char *direction = queue_kinds[kind].direction;
+	const struct xstat_kind *k = queue_kinds[kind].kinds, *end = k + queue_kinds[kind].n;
 
-	for (i = 0; i < queue_kinds[kind].n; i++)
-		xstats[i].value = *(const uint64_t *)((const uint8_t *)stats + queue_kinds[kind].kinds[i].offset);
-	return queue_kinds[kind].n;
+	for (; k < end; k++) {
+		if (queue < 0)
+			put(w, counter_of(stats, k), "%s_%s", direction, k->name);
+		else
+			put(w, counter_of(stats, k), "%s_q%d_%s", direction, queue, k->name);
+	}
+}
+
+/* The counters, then the ages. ethdev reads imissed, whose age is the first, in the same call. */
+static void
+put_device(struct walk *w, struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts counts = { .missed = 0 }, missed = { .missed = 0 };
+	const uint64_t *base = port->stats_base->counters, *now = counts.counters;
+
+	if (w->xstats != NULL) {
+		mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counts);
+		mlxpmd_counts_get(port, MLXPMD_MISSED, &missed);
+	}
+	for (unsigned int i = 0; i < mdv_counters_count(port->mdv); i++)
+		put(w, now[i] > base[i] ? now[i] - base[i] : 0, "%s", mdv_counter_name(port->mdv, i));
+	put(w, mlxpmd_counts_age_us(&missed, MLXPMD_MISSED), "rx_missed_age_us");
+	put(w, mlxpmd_counts_age_us(&counts, MLXPMD_COUNTERS), "device_counters_age_us");
 }
 
 /* Since the clock was opened; all 0 without a clock. */
 static void
-clock_counters(const struct mlxpmd_port *port, uint64_t *counters)
+clock_info(const struct mlxpmd_port *port, struct mlxpmd_clock_info *info)
 {
-	struct mlxpmd_clock_info info = { 0 };
-	unsigned int i;
-
+	memset(info, 0, sizeof(*info));
 	if (port->clock != NULL)
-		mlxpmd_clock_info_get(port->clock, &info);
-	for (i = 0; i < RTE_DIM(clock_kinds); i++)
-		counters[i] = *(const uint64_t *)((const uint8_t *)&info + clock_kinds[i].offset);
+		mlxpmd_clock_info_get(port->clock, info);
 }
 
-static unsigned int
-values_clock(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
+static int
+walk(struct rte_eth_dev *eth_dev, struct walk *w)
 {
-	uint64_t counters[RTE_DIM(clock_kinds)];
-	unsigned int i;
-
-	clock_counters(port, counters);
-	for (i = 0; i < RTE_DIM(clock_kinds); i++)
-		xstats[i].value = counters[i] - port->stats_base->clock[i];
-	return RTE_DIM(clock_kinds);
-}
-
-/* The counters, then their ages. ethdev reads imissed, whose age is the first, in the same call. */
-static unsigned int
-values_device(struct mlxpmd_port *port, struct rte_eth_xstat *xstats)
-{
-	unsigned int nb_counters = mdv_counters_count(port->mdv), at, i;
-	const struct mlxpmd_stats_base *base = port->stats_base;
-	struct mlxpmd_counts counts, missed;
-
-	mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counts);
-	mlxpmd_counts_get(port, MLXPMD_MISSED, &missed);
-	for (at = 0; at < nb_counters; at++)
-		xstats[at].value = counts.counters[at] > base->counters[at] ?
-			counts.counters[at] - base->counters[at] : 0;
-	for (i = 0; i < RTE_DIM(age_kinds); i++)
-		xstats[at++].value = mlxpmd_counts_age_us(age_kinds[i].of == MLXPMD_MISSED ? &missed :
-							  &counts, age_kinds[i].of);
-	return at;
-}
-
-static unsigned int
-values_queues(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, struct rte_eth_xstat *xstats)
-{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_queue_stats stats;
-	unsigned int at = 0, i;
+	struct mlxpmd_clock_info info;
+	unsigned int kind, i;
 
-	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
-		memset(&stats, 0, sizeof(stats));
-		if (mlxpmd_queue_at(data, kind, i) != NULL)
-			mlxpmd_queue_stats_get(mlxpmd_queue_at(data, kind, i), &stats);
-		at += values_put(&xstats[at], kind, &stats);
+	put_device(w, port);
+	clock_info(port, &info);
+	for (i = 0; i < RTE_DIM(clock_kinds); i++)
+		put(w, counter_of(&info, &clock_kinds[i]) - port->stats_base->clock[i], "%s", clock_kinds[i].name);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		mlxpmd_stats_sum(port, kind, &stats);
+		put_queue(w, kind, -1, &stats);
 	}
-	return at;
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++) {
+			stats = mlxpmd_queue_stats_at(eth_dev->data, kind, i);
+			put_queue(w, kind, i, &stats);
+		}
+	}
+	return w->n;
+}
+
+int
+mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n)
+{
+	struct walk w = { .names = names };
+	unsigned int count = xstats_count(eth_dev);
+
+	return names == NULL || n < count ? (int)count : walk(eth_dev, &w);
 }
 
 int
 mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	unsigned int count = xstats_count(eth_dev), at, i, kind;
-	struct mlxpmd_queue_stats sum;
+	struct walk w = { .xstats = xstats };
+	unsigned int count = xstats_count(eth_dev);
 
-	if (xstats == NULL || n < count)
-		return count;
-	at = values_device(port, xstats);
-	at += values_clock(port, &xstats[at]);
-	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
-		mlxpmd_stats_sum(port, kind, &sum);
-		at += values_put(&xstats[at], kind, &sum);
-	}
-	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
-		at += values_queues(eth_dev->data, kind, &xstats[at]);
-	for (i = 0; i < at; i++)
-		xstats[i].id = i;
-	return at;
+	return xstats == NULL || n < count ? (int)count : walk(eth_dev, &w);
 }
 
 int
 mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_clock_info info;
 	struct mlxpmd_counts counts;
 
 	mlxpmd_counts_read(port, MLXPMD_COUNTERS, &counts);
 	memcpy(port->stats_base->counters, counts.counters, sizeof(counts.counters));
-	clock_counters(port, port->stats_base->clock);
+	clock_info(port, &info);
+	for (unsigned int i = 0; i < RTE_DIM(clock_kinds); i++)
+		port->stats_base->clock[i] = counter_of(&info, &clock_kinds[i]);
 	return mlxpmd_stats_reset(eth_dev);
 }
