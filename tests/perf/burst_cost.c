@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * What a burst costs: instructions by single-stepping, TSC ticks by timing, against rings that are filled in
- * advance by a device that then stops. A figure counts only if the bursts did their work.
+ * Cost of a burst: instructions by single-stepping and TSC ticks by timing, on rings that are filled before. The
+ * program fails unless each burst handles all its packets.
  *
- * Instructions are exact and hold anywhere; ticks hold for this machine and moment.
+ * The instruction count is exact and the same on any machine; ticks depend on the machine and its load.
  */
 
 #include <rte_eal.h>
@@ -21,12 +21,12 @@
 static struct rte_mempool *pool;
 static struct mlxpmd_clock ts_clock;
 
-/* ---- one thing to measure ---- */
+/* ---- one measurement ---- */
 
 struct run {
 	const char *name;
 	unsigned int features, per_burst;
-	bool tx, multi;		/* multi: two segments each. */
+	bool tx, multi;		/* multi: packets of two segments. */
 	uint32_t bytes;
 };
 static const struct run runs[] = {
@@ -72,12 +72,12 @@ nothing(void *arg __rte_unused, const struct rig_tx_packet *p __rte_unused)
 {
 }
 
-/* Up to FILL packets' worth of bursts; each is handed to `timed` with what it needs prepared. */
+/* Prepares FILL / BURST bursts and calls `timed` for each; the mean of the results. */
 static uint64_t
 round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *, const struct run *,
 								   struct rte_mbuf **))
 {
-	unsigned int bursts = r->per_burst != 0 ? FILL / BURST : FILL / BURST, i, k;
+	unsigned int bursts = FILL / BURST, i, k;
 	struct rte_mbuf *pkts[BURST];
 	uint64_t sum = 0;
 
@@ -174,7 +174,7 @@ bench_open(struct bench *b, const struct run *r)
 
 static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];
 
-/* @return false when the rig found fault, or mbufs are missing. */
+/* @return false if a check of the rig failed or mbufs are missing. */
 static bool
 measure(const struct run *r, unsigned int rounds)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * B14: what it costs to make nanoseconds of device timestamps, 32 to a call, from an array and from completions: the
- * conversions of the receive bursts, beside mlx5dv_ts_to_ns() for each stamp. All in turn in every round, so that
- * what disturbs the machine disturbs all.
+ * B14: cost of converting device timestamps to nanoseconds, 32 per call, from an array and from CQEs. The conversions
+ * of the receive bursts are compared with one call of mlx5dv_ts_to_ns() per timestamp. Each round runs all of them in
+ * turn, so that other load of the machine affects all alike.
  */
 
 #include <infiniband/mlx5dv.h>
@@ -22,7 +22,7 @@
 struct arm {
 	const char *name;
 	const struct clock_kernel *kernel; /* NULL: mlx5dv_ts_to_ns(). */
-	bool there, cqes;
+	bool supported, cqes;
 	uint64_t ticks[ROUNDS];
 };
 static struct arm arms[16];
@@ -36,13 +36,13 @@ static struct mlx5dv_clock_info info = {
 static struct mlxpmd_clock_snap line;
 
 static void
-arm_add(const char *name, const struct clock_kernel *kernel, bool there)
+arm_add(const char *name, const struct clock_kernel *kernel, bool supported)
 {
 	for (unsigned int c = 0; c < 2; c++)
-		arms[nb_arms++] = (struct arm){ .name = name, .kernel = kernel, .there = there, .cqes = c };
+		arms[nb_arms++] = (struct arm){ .name = name, .kernel = kernel, .supported = supported, .cqes = c };
 }
 
-/* As a caller does it with the stock driver's raw stamps. */
+/* What an application does with the raw timestamps of the stock driver. */
 static __rte_noinline void
 library(bool from_cqes)
 {
@@ -69,7 +69,7 @@ timed(const struct arm *a)
 			(void)a->kernel->cqes(&line, cqes, value, BATCH);
 		else
 			(void)a->kernel->array(&line, ts, value, BATCH);
-		/* What was stored was wanted. */
+		/* The compiler must not drop the stores. */
 		rte_compiler_barrier();
 	}
 	return rte_rdtsc_precise() - from;
@@ -83,7 +83,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All arms' values are the same, or their figures mean nothing. */
+/* Whether all conversions give the same values; otherwise their costs cannot be compared. */
 static bool
 alike(void)
 {
@@ -93,10 +93,10 @@ alike(void)
 	memcpy(expected, value, sizeof(expected));
 	for (i = 0; i < nb_arms; i++) {
 		memset(value, 0, sizeof(value));
-		if (arms[i].there)
+		if (arms[i].supported)
 			(void)timed(&arms[i]);
-		if (arms[i].there && memcmp(value, expected, sizeof(expected)) != 0) {
-			fprintf(stderr, "clock_cost: %s does not give what mlx5dv_ts_to_ns() gives\n", arms[i].name);
+		if (arms[i].supported && memcmp(value, expected, sizeof(expected)) != 0) {
+			fprintf(stderr, "clock_cost: values of %s and mlx5dv_ts_to_ns() differ\n", arms[i].name);
 			return false;
 		}
 	}
@@ -114,8 +114,8 @@ report(unsigned int rounds)
 		struct arm *a = &arms[i];
 		double median;
 
-		if (!a->there) {
-			printf("%-18s %-12s not on this machine, so not measured\n", a->name, a->cqes ? "completions" : "array");
+		if (!a->supported) {
+			printf("%-18s %-12s not supported by this processor\n", a->name, a->cqes ? "completions" : "array");
 			continue;
 		}
 		qsort(a->ticks, rounds, sizeof(a->ticks[0]), compare);
@@ -157,7 +157,7 @@ main(int argc, char **argv)
 		return 1;
 	for (r = 0; r < rounds; r++)
 		for (i = 0; i < nb_arms; i++)
-			arms[i].ticks[r] = arms[i].there ? timed(&arms[i]) : 0;
+			arms[i].ticks[r] = arms[i].supported ? timed(&arms[i]) : 0;
 	report(rounds);
 	rte_eal_cleanup();
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Drives mlxpmd and DPDK's own mlx5 driver in turn, each on its port of one emulated device that
- * fills a ring and then stops, and writes what each cost: one JSON object a line.
+ * Runs mlxpmd and DPDK's own mlx5 driver in turn, each on its port of one emulated device that fills a ring and then
+ * stops, and writes the cost of each: one JSON object per line.
  *
- * `compare` (beside this file) runs it for a table of settings and makes tables and charts of it.
+ * The script `compare` in this folder runs the program for a table of settings and prints tables and charts.
  */
 
 #include <errno.h>
@@ -26,24 +26,25 @@ static const char usage[] =
 "                         poll16 empty tx forward\n"
 "  --stock-devargs S      device arguments of DPDK's mlx5 driver\n"
 "  --devargs S            device arguments of mlxpmd\n"
-"  --rx-offloads A,B      names as DPDK has them: CHECKSUM, RSS_HASH, TIMESTAMP ... (default\n"
+"  --rx-offloads A,B      names of DPDK: CHECKSUM, RSS_HASH, TIMESTAMP ... (default\n"
 "                         IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM,RSS_HASH)\n"
 "  --tx-offloads A,B      the same for sending (default MBUF_FAST_FREE)\n"
 "  --tx-checksums all|every-second   sent packets request IPv4 and UDP checksums\n"
 "  --traffic uniform|mixed\n"
-"  --frame-bytes N        of uniform and sent frames, without FCS (default 60)\n"
+"  --frame-bytes N        length of uniform and of sent frames, without FCS (default 60)\n"
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
 "  --pool N --cache N     mempool of each driver (defaults 32767, 512)\n"
-"  --rounds N             of stock, mlxpmd, mlxpmd, stock (default 4000)\n"
-"  --attempts N           at runs that the machine does not disturb (default 3)\n"
-"  --regime H|X|E         completions come from the driver's core; from another; from\n"
-"                         another and evicted from its private caches (default H)\n"
+"  --rounds N             rounds of stock, mlxpmd, mlxpmd, stock (default 4000)\n"
+"  --attempts N           runs of a row until one is not disturbed by other load (default 3)\n"
+"  --regime H|X|E         completions are written by the driver's core (H), by another core\n"
+"                         (X), or by another core that then evicts them from its private\n"
+"                         caches (E) (default H)\n"
 "  --cpu N --device-cpu N (defaults 1 and 0)\n"
-"  --simd-bits 64|128|256|512   the widest registers that EAL allows drivers (default: EAL's own)\n"
-"  --no-huge              ordinary memory\n"
-"  --gate-only            only see that both drivers do the same\n"
-"  --profile FILE         append the addresses of all instructions stepped through\n"
-"  --out FILE             append results there (default: standard output)\n"
+"  --simd-bits 64|128|256|512   widest SIMD registers that EAL allows (default: EAL's)\n"
+"  --no-huge              use ordinary pages\n"
+"  --gate-only            only check that both drivers do the same work\n"
+"  --profile FILE         append the addresses of all instructions executed\n"
+"  --out FILE             append the results to FILE (default: standard output)\n"
 "\n"
 "Exit status: 0 all rows done, 1 something failed, 2 wrong usage, 130 interrupted.\n";
 
@@ -87,11 +88,11 @@ wrong(int id, const char *value)
 {
 	for (const struct option *o = options; o->name != NULL; o++)
 		if (o->val == id)
-			CMP_SAY("--%s %s: not allowed; see --help", o->name, value);
+			CMP_LOG("--%s %s: not allowed; see --help", o->name, value);
 	return false;
 }
 
-/* A set of offloads by their names in DPDK. */
+/* Parses a list of DPDK's names of offloads. */
 static bool
 parse_offloads(const char *list, const char *(*name_of)(uint64_t), uint64_t *out)
 {
@@ -154,7 +155,7 @@ set_text(struct cmp_config *c, int id, const char *v)
 	case O_PLUGIN: c->plugin = v; return true;
 	case O_ROWS: c->rows = v; return true;
 	case O_STOCK_DEVARGS: c->devargs[CMP_STOCK] = v; return true;
-	case O_DEVARGS: c->devargs[CMP_OURS] = v; return true;
+	case O_DEVARGS: c->devargs[CMP_MLXPMD] = v; return true;
 	case O_RX: return parse_offloads(v, rte_eth_dev_rx_offload_name, &c->rx_offloads);
 	case O_TX: return parse_offloads(v, rte_eth_dev_tx_offload_name, &c->tx_offloads);
 	case O_TX_CSUM: return parse_checksums(v, c);
@@ -209,7 +210,7 @@ row_list_ok(const char *list)
 	return true;
 }
 
-/* 0, or the exit status. */
+/* 0; otherwise the program ends: -1 after --help, else the exit status. */
 static int
 parse(int argc, char **argv, struct cmp_config *c)
 {
@@ -232,7 +233,7 @@ parse(int argc, char **argv, struct cmp_config *c)
 	if (c->fill == 0)
 		c->fill = RTE_MIN(c->ring / 2, CMP_MAX_FILL);
 	if (optind != argc || c->plugin == NULL || c->fill > c->ring || !row_list_ok(c->rows)) {
-		CMP_SAY("--plugin, known rows and a fill within the ring are needed; see --help");
+		CMP_LOG("--plugin, existing rows and a fill of at most the ring are required; see --help");
 		return 2;
 	}
 	return 0;
@@ -253,7 +254,7 @@ line_write(const struct cmp_config *c, json_t *o)
 	bool good = f != NULL && text != NULL && fprintf(f, "%s\n", text) > 0 && fflush(f) == 0;
 
 	if (!good)
-		CMP_SAY("%s: %s", c->out != NULL ? c->out : "standard output", strerror(errno));
+		CMP_LOG("%s: %s", c->out != NULL ? c->out : "standard output", strerror(errno));
 	if (f != NULL && f != stdout)
 		fclose(f);
 	free(text);
@@ -261,7 +262,7 @@ line_write(const struct cmp_config *c, json_t *o)
 	return good;
 }
 
-/* The cost of a line in each regime shows what its letter means on this machine. */
+/* Also measures a load of a cache line in each regime, which shows what the regimes mean on this machine. */
 static bool
 settings_write(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 {
@@ -319,7 +320,7 @@ work(const struct cmp_config *c, struct cmp_arm arms[CMP_ARMS])
 	if (!good)
 		return false;
 	good = settings_write(c, arms) && cmp_device_regime(c, c->regime) == 0 && rows_do(c, arms);
-	/* The drivers' way down needs a device that answers. */
+	/* The drivers issue commands when their ports are closed. */
 	return cmp_device_run(true) == 0 && good;
 }
 

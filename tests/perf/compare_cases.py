@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What `compare` measures: rows, the settings of both drivers for each, and the goals."""
+"""The rows that `compare` measures, the settings of both drivers for each, and the goals."""
 
 from dataclasses import dataclass, field
 
-# Both drivers, unless a case has its own options. The stock driver's own choices are written out, so that
-# nothing depends on the number of queues or on what it finds out about the device.
+# Default settings. The devargs that the stock driver would choose by itself are explicit, so that they do not depend on
+# the number of queues or on the device.
 STOCK = {
     'rx_vec_en': 1, 'mprq_en': 0, 'rxq_cqe_comp_en': 0,
     'txqs_min_inline': 8,       # one queue: no inlining
@@ -19,7 +19,7 @@ FAST = 'MBUF_FAST_FREE'
 
 @dataclass
 class Goal:
-    """Ratios stock / mlxpmd to be reached, and instructions of mlxpmd per unit; None: no goal."""
+    """Goals: ratios stock / mlxpmd, and instructions of mlxpmd per unit as (must, target, stretch); None: no goal."""
     must: float = None
     target: float = None
     stretch: float = None
@@ -31,14 +31,14 @@ class Case:
     """One row of the result."""
     id: str
     title: str
-    row: str = 'rx'             # of compare_bench
+    row: str = 'rx'             # row of compare_bench
     stock: dict = field(default_factory=dict)
     devargs: str = ''
     options: dict = field(default_factory=dict)
     regimes: str = 'H'
     goal: dict = field(default_factory=dict)    # by regime
     note: str = ''
-    alike: bool = True          # both use the same features: the goals mean something
+    alike: bool = True          # both drivers use the same features of the device, so the goals apply
 
 
 WIDE = {'simd-bits': 512}   # EAL's default on x86 is 256
@@ -60,14 +60,14 @@ CASES = [
     Case('B3', 'receive 60 B and free', row='rx_free'),
     Case('B4', 'receive 60 B, stock with compressed CQEs', stock={'rxq_cqe_comp_en': 1},
          regimes='HE', goal={'H': Goal(1.8, 2.7, 3.2, (24, 18, 13))},
-         alike=False, note='mlxpmd does not use compression: it takes plain CQEs'),
+         alike=False, note='mlxpmd does not use CQE compression'),
     Case('B5.raw', 'receive, raw timestamps', devargs='clock=raw',
          options={'rx-offloads': STAMPS}),
     Case('B5.raw-ns', 'receive: stock raw, mlxpmd nanoseconds', options={'rx-offloads': STAMPS},
          goal={'H': Goal(1.7, 2.1, 2.6)}),
     Case('B5.ns', 'receive, nanoseconds', row='rx_ns', options={'rx-offloads': STAMPS},
          goal={'H': Goal(2.2, 2.6, 3.2)},
-         note='stock: raw stamps, mlx5dv_ts_to_ns() per packet by the caller'),
+         note='stock: raw timestamps, the application calls mlx5dv_ts_to_ns() per packet'),
     Case('B5.raw-ns.512', 'receive: stock raw, mlxpmd ns, 512 bits', options={'rx-offloads': STAMPS, **WIDE},
          note=WIDE_NOTE, goal={'H': Goal(1.7, 2.1, 2.6)}),
     Case('B5.ns.512', 'receive, nanoseconds, 512 bits', row='rx_ns', options={'rx-offloads': STAMPS, **WIDE},
@@ -109,16 +109,15 @@ REGIMES = {
     'E': "written by another core, which then evicts them from its private caches",
 }
 LEFT_OUT = [
-    ('regime L', 'needs the device itself to push lines to the shared cache (cldemote); E is close to it '
-                 'and is named for what it is'),
+    ('regime L', 'the device would have to push lines to the shared cache (cldemote); E is similar'),
     ('B5 real-time format', 'the emulated devices have the free-running format only'),
-    ('B4 sessions of a given length, enhanced layout', 'the device makes one session of what arrives '
-                                                       'together; it has the basic layout only'),
+    ('B4 sessions of a given length, enhanced layout', 'the device compresses what arrives together into one '
+                                                       'session; it has the basic layout only'),
 ]
 
 
 def settings_of(case):
-    """The case's options of compare_bench but for the row, as a list of arguments."""
+    """The arguments of compare_bench for a case, except the row."""
     stock = {**STOCK, **case.stock}
     options = {'rx-offloads': RX_OFFLOADS, 'tx-offloads': FAST, **case.options}
     args = ['--stock-devargs', ','.join(f'{k}={v}' for k, v in stock.items())]
@@ -130,11 +129,11 @@ def settings_of(case):
 
 
 def groups(wanted, regimes):
-    """Cases with equal settings share a process: [(regime, args, [case, ...])]."""
+    """Group cases with equal settings, which share a process: [(regime, args, [case, ...])]."""
     found = {}
     for regime in regimes:
         for case in wanted:
-            # X replaces E on request.
+            # Regime X is measured for the cases that have E.
             if regime in case.regimes or (regime == 'X' and 'E' in case.regimes):
                 found.setdefault((regime, tuple(settings_of(case))), []).append(case)
     return [(regime, list(args), cases) for (regime, args), cases in found.items()]

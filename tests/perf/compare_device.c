@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The emulated device: its socket, its threads' places, and where its completions are. */
+/* The emulated device: its control socket, the CPU of its threads, and the caches that hold its completions. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,25 +18,25 @@
 #include "compare.h"
 
 #define REPLY_MAX (256u << 10)
-/* A device that still has work after so many passes does not come to an end. */
+/* A device that still has work after this many passes never becomes idle. */
 #define SETTLE_PASSES 100000u
 #define SETTLE_STEP 16u
-/* Between the device's last write and the driver's first look, so that caches have done theirs. */
-#define REST_NS 8000u
+/* Pause between the device's last write and the driver's first read: write-backs and evictions end within it. */
+#define PAUSE_NS 8000u
 
 static int ctl = -1;
 static char reply[REPLY_MAX];
 static enum cmp_regime regime_now;
-static uint64_t rest_ticks;
+static uint64_t pause_ticks;
 
 static int
 fail(int rc, const char *request, const char *why)
 {
-	CMP_SAY("the emulator did not do %.200s: %s", request, why);
+	CMP_LOG("the emulator refused or failed %.200s: %s", request, why);
 	return rc;
 }
 
-/* Sends a request and reads its reply, which is in `reply` then. */
+/* Sends a request and stores its reply in `reply`. */
 static int
 exchange(const char *request, size_t len)
 {
@@ -66,7 +66,7 @@ exchange(const char *request, size_t len)
 	return 0;
 }
 
-/* The reply to a request that ends with a newline; NULL when refused. Freed by the caller. */
+/* Sends a request, which ends with a newline. Returns the reply, which the caller frees; NULL if refused. */
 static json_t *
 request_send(const char *request)
 {
@@ -83,12 +83,12 @@ request_send(const char *request)
 		return json;
 	error = json_object_get(json, "error");
 	fail(-EIO, request,
-	     json_is_string(error) ? json_string_value(error) : "it replied with no JSON");
+	     json_is_string(error) ? json_string_value(error) : "the reply is not JSON");
 	json_decref(json);
 	return NULL;
 }
 
-/* Sends a request, and takes one number out of the reply when name is not NULL. */
+/* Sends a request and, unless name is NULL, reads one number of the reply. */
 static int
 request_number(const char *request, const char *name, double *value)
 {
@@ -103,13 +103,13 @@ request_number(const char *request, const char *name, double *value)
 		if (json_is_number(item))
 			*value = json_number_value(item);
 		else
-			rc = fail(-EPROTO, request, "its reply lacks a number");
+			rc = fail(-EPROTO, request, "the reply lacks a number");
 	}
 	json_decref(json);
 	return rc;
 }
 
-/* Puts every thread of the emulator onto one CPU. */
+/* Pins all threads of the emulator to one CPU. */
 static int
 pin_threads(int cpu)
 {
@@ -137,7 +137,7 @@ pin_threads(int cpu)
 	closedir(dir);
 	if (pinned != 0)
 		return 0;
-	CMP_SAY("none of the emulator's threads can be put onto CPU %d", cpu);
+	CMP_LOG("no thread of the emulator can be pinned to CPU %d", cpu);
 	return -ESRCH;
 }
 
@@ -149,16 +149,16 @@ cmp_device_open(const struct cmp_config *c)
 
 	(void)c;
 	if (path == NULL || strlen(path) >= sizeof(addr.sun_path)) {
-		CMP_SAY("no emulator: run this program by `mlxemu run --ports 2 -- ...`");
+		CMP_LOG("no emulator: run this program with `mlxemu run --ports 2 -- ...`");
 		return -ENODEV;
 	}
 	strcpy(addr.sun_path, path);
 	ctl = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (ctl < 0 || connect(ctl, (struct sockaddr *)&addr, sizeof(addr)) != 0) {
-		CMP_SAY("control socket %s: %s", path, strerror(errno));
+		CMP_LOG("control socket %s: %s", path, strerror(errno));
 		return -ENODEV;
 	}
-	rest_ticks = rte_get_tsc_hz() * REST_NS / 1000000000u;
+	pause_ticks = rte_get_tsc_hz() * PAUSE_NS / 1000000000u;
 	return 0;
 }
 
@@ -179,9 +179,9 @@ cmp_device_run(bool run)
 }
 
 static void
-rest(void)
+cache_pause(void)
 {
-	uint64_t end = rte_rdtsc() + rest_ticks;
+	uint64_t end = rte_rdtsc() + pause_ticks;
 
 	while (rte_rdtsc() < end)
 		rte_pause();
@@ -205,7 +205,7 @@ cmp_device_inject(const struct cmp_arm *arm, uint32_t frames, const char *file)
 	if (regime_now == CMP_E)
 		cmp_evictor_do(NULL, 0, true);
 	if (regime_now != CMP_H)
-		rest();
+		cache_pause();
 	return 0;
 }
 
@@ -221,7 +221,7 @@ cmp_device_settle(void)
 	for (i = 0; rc == 0 && work != 0 && i < SETTLE_PASSES; i++)
 		rc = request_number(request, "work", &work);
 	if (rc == 0 && work != 0)
-		rc = fail(-ETIMEDOUT, request, "it still has work to do");
+		rc = fail(-ETIMEDOUT, request, "the device does not become idle");
 	return rc;
 }
 
@@ -234,7 +234,7 @@ cmp_device_counters(const struct cmp_arm *arm)
 		return NULL;
 	port = json_incref(json_array_get(json_object_get(json, "ports"), arm->emu_port));
 	if (port == NULL)
-		fail(-EPROTO, "counters", "its reply lacks the port");
+		fail(-EPROTO, "counters", "the reply lacks the port");
 	json_decref(json);
 	return port;
 }
@@ -245,7 +245,7 @@ cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime)
 	int rc;
 
 	if (regime != CMP_H && c->cpu == c->device_cpu) {
-		CMP_SAY("regimes X and E need a second CPU");
+		CMP_LOG("regimes X and E need a second CPU");
 		return -ENOTSUP;
 	}
 	cmp_evictor_stop();
@@ -256,17 +256,17 @@ cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime)
 	return rc;
 }
 
-/* ---- what a load costs in a regime ---- */
+/* ---- cost of a load in a regime ---- */
 
 #define PROBE_LINES 512u
 #define PROBE_TURNS 64u
 struct probe_line {
-	uint64_t written;	/**< By the other party. */
+	uint64_t written;	/**< Written by the core that the regime defines. */
 	struct probe_line *next;
 	uint8_t pad[48];
 };
 
-/* One cycle through all lines (Sattolo's shuffle), in an order that no prefetcher follows. */
+/* Links all lines to one cycle in random order (Sattolo's algorithm), which no prefetcher can follow. */
 static void
 probe_link(struct probe_line *lines)
 {
@@ -301,7 +301,7 @@ probe_write(struct probe_line *lines, enum cmp_regime regime)
 		return;
 	}
 	cmp_evictor_do((uint8_t *)lines, PROBE_LINES, regime == CMP_E);
-	rest();
+	cache_pause();
 }
 
 static int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A helper on the device's CPU: writes lines there, and empties its private caches. */
+/* A thread on the device's CPU: writes cache lines there and evicts its private caches. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #include "compare.h"
 
-/* Several times the private caches of any processor of the day, and less than its shared cache. */
+/* Several times the private caches of current processors, and less than their shared cache. */
 #define EVICT_BYTES (6u << 20)
 #define LINE 64u
 
@@ -40,7 +40,7 @@ work(void)
 		*(volatile uint64_t *)(job.lines + (size_t)i * LINE) = i;
 	if (!job.evict)
 		return;
-	/* Not by writing: what leaves the shared cache in turn needs no write-back then. */
+	/* Only reads: lines evicted from the shared cache by these need no write-back. */
 	for (i = 0; i < EVICT_BYTES; i += LINE)
 		(void)*(volatile uint8_t *)(sweep + i);
 }
@@ -71,7 +71,7 @@ cmp_evictor_start(int cpu)
 	sweep = aligned_alloc(1u << 21, EVICT_BYTES);
 	if (sweep == NULL)
 		return -ENOMEM;
-	/* Own pages: untouched ones would all be the same page of zeroes. */
+	/* Write once: pages that were never written would all map the zero page. */
 	for (i = 0; i < EVICT_BYTES; i += LINE)
 		sweep[i] = (uint8_t)i;
 	sem_init(&job.requested, 0, 0);
@@ -116,7 +116,7 @@ cmp_evictor_do(uint8_t *lines, uint32_t n, bool evict)
 	job.n = n;
 	job.evict = evict;
 	job.tickets++;
-	/* Publishes the above, too. */
+	/* Also publishes the writes to job above. */
 	sem_post(&job.requested);
 	while (atomic_load_explicit(&job.done, memory_order_acquire) != job.tickets)
 		rte_pause();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The gate before each row: figures of drivers that do not do the same work mean nothing. */
+/* The check before each row that both drivers do the same work; otherwise their costs cannot be compared. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 
 #include "compare.h"
 
-/* Behind the addresses: each port has its own. */
+/* Payload is compared from this offset: the MAC addresses differ by port. */
 #define FROM_BYTE 12u
 #define POISON 0x5ca1ab1eu
 
-/** What an application sees of a received packet. */
+/** The fields of a received mbuf that are defined for an application. */
 struct view {
 	uint64_t ol_flags, payload;
 	uint32_t ptype, pkt_len, hash;
@@ -47,7 +47,7 @@ view_of(const struct rte_mbuf *m)
 		v.hash = m->hash.rss;
 	if (m->ol_flags & RTE_MBUF_F_RX_VLAN)
 		v.vlan_tci = m->vlan_tci;
-	/* Elsewhere in memory, as MPRQ has it: the offset is the driver's own business. */
+	/* With an external buffer (MPRQ of the stock driver) data_off is not defined. */
 	if (m->ol_flags & RTE_MBUF_F_EXTERNAL) {
 		v.ol_flags &= ~RTE_MBUF_F_EXTERNAL;
 		v.data_off = RTE_PKTMBUF_HEADROOM;
@@ -58,13 +58,13 @@ view_of(const struct rte_mbuf *m)
 #define DIFFER(field) \
 	do { \
 		if ((uint64_t)a->field != (uint64_t)b->field) \
-			CMP_SAY("  packet %u: " #field ": stock 0x%" PRIx64 ", mlxpmd 0x%" PRIx64, \
+			CMP_LOG("  packet %u: " #field ": stock 0x%" PRIx64 ", mlxpmd 0x%" PRIx64, \
 				i, \
 				(uint64_t)a->field, (uint64_t)b->field); \
 	} while (0)
 
 static void
-say_difference(uint32_t i, const struct view *a, const struct view *b)
+difference_print(uint32_t i, const struct view *a, const struct view *b)
 {
 	DIFFER(ol_flags);
 	DIFFER(payload);
@@ -87,7 +87,7 @@ same_view(const struct view *a, const struct view *b)
 	       a->nb_segs == b->nb_segs && a->refcnt == b->refcnt;
 }
 
-/* All stamped, and in the order of their arrival. */
+/* Whether all packets have timestamps that do not decrease. */
 static bool
 stamps_rise(const struct cmp_arm *arm)
 {
@@ -96,8 +96,8 @@ stamps_rise(const struct cmp_arm *arm)
 	for (uint32_t i = 0; arm->ts_offset >= 0 && i < arm->n; i++) {
 		now = *RTE_MBUF_DYNFIELD(arm->pkts[i], arm->ts_offset, uint64_t *);
 		if (!(arm->pkts[i]->ol_flags & arm->ts_flag) || now < last) {
-			CMP_SAY("  %s: packet %u: timestamp %s", arm->name, i,
-				now < last ? "before the one ahead of it" : "missing");
+			CMP_LOG("  %s: packet %u: timestamp %s", arm->name, i,
+				now < last ? "before that of the previous packet" : "missing");
 			return false;
 		}
 		last = now;
@@ -115,18 +115,18 @@ gate_rx(struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c)
 			return false;
 		(void)cmp_drain(&arms[a], c);
 		if (arms[a].n != n) {
-			CMP_SAY("  %s: received %u of %u packets", arms[a].name, arms[a].n, n);
+			CMP_LOG("  %s: received %u of %u packets", arms[a].name, arms[a].n, n);
 			bad++;
 		}
 		bad += !stamps_rise(&arms[a]);
 	}
 	for (uint32_t i = 0; bad == 0 && i < n; i++) {
 		struct view v[CMP_ARMS] = { view_of(arms[CMP_STOCK].pkts[i]),
-					    view_of(arms[CMP_OURS].pkts[i]) };
+					    view_of(arms[CMP_MLXPMD].pkts[i]) };
 
-		if (same_view(&v[CMP_STOCK], &v[CMP_OURS]))
+		if (same_view(&v[CMP_STOCK], &v[CMP_MLXPMD]))
 			continue;
-		say_difference(i, &v[CMP_STOCK], &v[CMP_OURS]);
+		difference_print(i, &v[CMP_STOCK], &v[CMP_MLXPMD]);
 		bad++;
 	}
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
@@ -136,7 +136,7 @@ gate_rx(struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c)
 	return bad == 0;
 }
 
-/* ---- what goes out of one port comes in at the other ---- */
+/* ---- sending: the other port receives the frames ---- */
 
 /** A frame on the wire, from byte FROM_BYTE on. */
 struct wire_frame {
@@ -158,18 +158,18 @@ collect(struct cmp_arm *from, const struct cmp_config *c, struct wire_frame *out
 			(v.ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) == 0;
 	}
 	if (from->n != n)
-		CMP_SAY("  %u of %u frames came out of the wire", from->n, n);
+		CMP_LOG("  %u of %u frames received from the wire", from->n, n);
 	else if (!good)
-		CMP_SAY("  frames came out of the wire with bad checksums");
+		CMP_LOG("  frames on the wire have wrong checksums");
 	good &= from->n == n;
 	rte_pktmbuf_free_bulk(from->pkts, from->n);
 	from->n = 0;
 	return good;
 }
 
-/* One sample of the row by `arm`, seen by the other port. */
+/* Sends one sample of the row on `arm` and receives it on the other port. */
 static bool
-send_and_see(const struct cmp_row *row, struct cmp_arm *arm, struct cmp_arm *other,
+send_and_receive(const struct cmp_row *row, struct cmp_arm *arm, struct cmp_arm *other,
 	     const struct cmp_config *c, struct wire_frame *out)
 {
 	uint32_t sent;
@@ -180,7 +180,7 @@ send_and_see(const struct cmp_row *row, struct cmp_arm *arm, struct cmp_arm *oth
 	good = row->prepare(arm, c, 0);
 	sent = good ? row->timed(arm, c) : 0;
 	if (good && sent != c->fill)
-		CMP_SAY("  %s: sent %u of %u packets", arm->name, sent, c->fill);
+		CMP_LOG("  %s: sent %u of %u packets", arm->name, sent, c->fill);
 	good = good && sent == c->fill && row->settle(arm, c) && collect(other, c, out, c->fill);
 	return rte_eth_promiscuous_disable(other->port_id) == 0 && good;
 }
@@ -194,12 +194,12 @@ gate_tx(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct c
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
 		seen[a] = calloc(c->fill, sizeof(*seen[a]));
 		good = good && seen[a] != NULL &&
-		       send_and_see(row, &arms[a], &arms[1 - a], c, seen[a]);
+		       send_and_receive(row, &arms[a], &arms[1 - a], c, seen[a]);
 	}
 	for (uint32_t i = 0; good && i < c->fill; i++) {
 		good = seen[0][i].len == seen[1][i].len && seen[0][i].digest == seen[1][i].digest;
 		if (!good)
-			CMP_SAY("  frame %u on the wire differs: stock %u bytes, mlxpmd %u", i,
+			CMP_LOG("  frame %u on the wire differs: stock %u bytes, mlxpmd %u", i,
 				seen[0][i].len, seen[1][i].len);
 	}
 	free(seen[0]);
@@ -207,7 +207,7 @@ gate_tx(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct c
 	return good;
 }
 
-/* ---- what an empty poll writes ---- */
+/* ---- mbufs that an empty poll writes to ---- */
 
 static void
 poison(struct rte_mempool *mp, void *arg, void *obj, unsigned int i)
@@ -243,7 +243,7 @@ gate_idle(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct
 		rte_mempool_obj_iter(arms[a].pool, poison, NULL);
 		(void)row->timed(&arms[a], c);
 		if (arms[a].n != 0) {
-			CMP_SAY("  %s: %u packets out of nothing", arms[a].name, arms[a].n);
+			CMP_LOG("  %s: %u packets, though none were sent", arms[a].name, arms[a].n);
 			return false;
 		}
 		rte_mempool_obj_iter(arms[a].pool, count_unpoisoned, &written);
@@ -267,7 +267,7 @@ cmp_gate(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct 
 	if (good && (row->gates & CMP_GATE_IDLE))
 		good = gate_idle(row, arms, c, out);
 	if (!good)
-		CMP_SAY("row %s: the drivers do not do the same: its figures would mean nothing",
+		CMP_LOG("row %s: the drivers do not do the same work: not measured",
 			row->name);
 	cmp_json_bool(out, "gate", good);
 	return good;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Interleaved rounds, which of them count, and instructions by single-stepping. */
+/* Measurement of a row: interleaved rounds, the check that they were not disturbed, and the instruction count. */
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -14,12 +14,12 @@
 #include "compare.h"
 #include "perf_step.h"
 
-/* A run is kept when it was left alone: limits of doc/guide/performance.md. */
+/* Limits of an undisturbed run; see doc/guide/performance.md. */
 #define ROUNDS_PER_SWITCH 100u
 #define SPREAD_MAX 0.08
 #define CALIBRATIONS 2001u
 #define STEP_PACKETS 2048u
-/* A sample is over in milliseconds: a driver may check a device that stops for long. */
+/* A stepped sample must end within milliseconds: drivers check a device that does not work for longer. */
 #define STEP_FILL 128u
 #define STEP_WARM 8u
 #define COUNT_SAMPLES 64u
@@ -67,7 +67,7 @@ cmp_core_per_tsc(void)
 	return (double)IMUL_CHAIN * IMUL_CYCLES / best;
 }
 
-/* ---- bursts that do nothing: what is left is the harness ---- */
+/* ---- bursts that do nothing, to measure the cost of the measuring loop ---- */
 
 static uint16_t
 null_burst(void *q, struct rte_mbuf **pkts, uint16_t n)
@@ -78,7 +78,7 @@ null_burst(void *q, struct rte_mbuf **pkts, uint16_t n)
 }
 
 static struct cmp_arm null_arm = {
-	.id = CMP_OURS, .name = "nothing", .rx = null_burst, .tx = null_burst,
+	.id = CMP_MLXPMD, .name = "nothing", .rx = null_burst, .tx = null_burst,
 };
 
 /* ---- samples ---- */
@@ -100,7 +100,7 @@ involuntary(void)
 	return u.ru_nivcsw;
 }
 
-/** What becomes of one sample. */
+/** The result of one sample: TSC ticks, involuntary context switches, instructions. */
 struct sample {
 	uint64_t ticks, switches, steps;
 };
@@ -113,18 +113,18 @@ units_right(const struct cmp_row *row, const struct cmp_arm *arm, const struct c
 
 	if (units == want && (row->k == 0 || arm->n == row->k))
 		return true;
-	CMP_SAY("row %s: %s did %u of %u %ss, with %u packets", row->name, arm->name, units, want,
+	CMP_LOG("row %s: %s did %u of %u %ss, with %u packets", row->name, arm->name, units, want,
 		row->unit, arm->n);
 	return false;
 }
 
-/* More than a refill may be short of, and less than what makes the mempool's cache overflow. */
+/* More than one refill, and less than what makes the mempool cache overflow. */
 #define LEVEL_SPARE 64u
 
 /*
- * Both mempool caches begin a sample with the same number of mbufs, such that neither runs empty nor
- * over: otherwise chance decides whose stretch has the mempool's ring in it. In a steady state there is
- * nothing to do here, and the mbufs are those that were used last.
+ * Both mempool caches begin a sample with the same number of mbufs and neither underflow nor overflow during it, so no
+ * sample includes an access to the mempool's ring by chance. In a steady state nothing is changed, and the mbufs are
+ * the most recently used ones.
  */
 static bool
 cache_level(const struct cmp_row *row, const struct cmp_arm *arm, const struct cmp_config *c)
@@ -176,7 +176,7 @@ sample_take(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_con
 	return units_right(row, arm, c, units) && row->settle(arm, c);
 }
 
-/* Ticks of the timer and the harness's own loop, once per sample. */
+/* Ticks of the timer and the measuring loop, per sample. */
 static uint64_t
 ticks_of_nothing(const struct cmp_row *row, const struct cmp_config *c)
 {
@@ -215,7 +215,7 @@ static bool
 rounds_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
 	  struct run *run)
 {
-	static const enum cmp_arm_id order[] = { CMP_STOCK, CMP_OURS, CMP_OURS, CMP_STOCK };
+	static const enum cmp_arm_id order[] = { CMP_STOCK, CMP_MLXPMD, CMP_MLXPMD, CMP_STOCK };
 	uint64_t printed = rte_rdtsc();
 	uint32_t at[CMP_ARMS] = { 0, 0 };
 	struct sample s = { 0 };
@@ -254,7 +254,7 @@ run_sum_up(const struct cmp_row *row, const struct cmp_config *c, struct run *ru
 	}
 }
 
-/* Why the run does not count; empty when it does. */
+/* Writes the reason why the run was disturbed; an empty string if it was not. */
 static void
 run_check(const struct cmp_config *c, const struct run *run, char *why, size_t len)
 {
@@ -273,7 +273,7 @@ run_check(const struct cmp_config *c, const struct run *run, char *why, size_t l
 	}
 }
 
-/* ---- where the instructions are ---- */
+/* ---- addresses of the instructions ---- */
 
 static void
 record_write(const struct cmp_config *c, const struct cmp_row *row, const struct cmp_arm *arm,
@@ -315,7 +315,7 @@ record_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_conf
 	free(where);
 }
 
-/* Instructions per unit: the mean over so many samples that refills have their share in it. */
+/* Instructions per unit: the mean over enough samples to include refills in proportion. */
 static bool
 steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c,
 	    double *instr)
@@ -370,7 +370,7 @@ run_add(const struct cmp_arm arms[CMP_ARMS], const struct run *run, uint32_t att
 		cmp_json_number(o, "median", run->median[a]);
 		cmp_json_number(o, "p90", run->p90[a]);
 	}
-	cmp_json_number(out, "ratio", run->median[CMP_STOCK] / run->median[CMP_OURS]);
+	cmp_json_number(out, "ratio", run->median[CMP_STOCK] / run->median[CMP_MLXPMD]);
 	cmp_json_number(out, "switches", (double)run->switches);
 	cmp_json_number(out, "attempts", attempts);
 	cmp_json_bool(out, "kept", why[0] == '\0');
@@ -395,7 +395,7 @@ attempts_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 			run_add(arms, run, attempt, why, out);
 			return true;
 		}
-		CMP_SAY("row %s: again, since %s", row->name, why);
+		CMP_LOG("row %s: repeated: %s", row->name, why);
 	}
 }
 
@@ -417,9 +417,9 @@ cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 	return good;
 }
 
-/* ---- device-side counts ---- */
+/* ---- counters of the device ---- */
 
-/* One burst a sample: a stopped device sees only the last doorbell of many. */
+/* A sample is one burst, because a stopped device sees only the last of several doorbells. */
 static bool
 count_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c, json_t *out)
 {

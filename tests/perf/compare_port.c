@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Brings both drivers up in one process, each on its port of the same emulated device. */
+/* Starts both drivers in one process, each on its port of the same emulated device. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define MBUF_BYTES (2048 + RTE_PKTMBUF_HEADROOM)
 #define LINK_MS 2000
 
-/* Any key will do when it is the same for both; this is the one of the RSS specification. */
+/* The key of the RSS specification; any key would do that is the same for both drivers. */
 static uint8_t rss_key[40] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
 	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
@@ -34,7 +34,7 @@ static const char *const name_of[CMP_ARMS] = { "stock", "mlxpmd" };
 static int
 fail(int rc, const struct cmp_arm *arm, const char *what)
 {
-	CMP_SAY("%s: %s: %s", arm->name, what, rte_strerror(-rc));
+	CMP_LOG("%s: %s: %s", arm->name, what, rte_strerror(-rc));
 	return rc;
 }
 
@@ -47,7 +47,7 @@ device_string(const struct cmp_config *c, enum cmp_arm_id id, char *out, size_t 
 		 args != NULL ? args : "");
 }
 
-/* EAL sees the stock driver's port alone. */
+/* Initializes EAL with the stock driver's port only. */
 static int
 eal_open(const struct cmp_config *c)
 {
@@ -70,7 +70,7 @@ eal_open(const struct cmp_config *c)
 	snprintf(simd, sizeof(simd), "--force-max-simd-bitwidth=%u", c->simd_bits);
 	if (c->simd_bits != 0)
 		argv[argc++] = strdup(simd);
-	/* Neither leaves files that another DPDK program could meet. */
+	/* Either way EAL creates no files that other DPDK programs use. */
 	if (c->hugepages) {
 		argv[argc++] = strdup("--in-memory");
 	} else {
@@ -80,29 +80,29 @@ eal_open(const struct cmp_config *c)
 	argv[argc] = NULL;
 	if (rte_eal_init(argc, argv) >= 0)
 		return 0;
-	CMP_SAY("EAL cannot start: %s", rte_strerror(rte_errno));
+	CMP_LOG("EAL cannot start: %s", rte_strerror(rte_errno));
 	return -EIO;
 }
 
-/* Ours is loaded when the stock driver has its port already: the first driver to probe a port gets it. */
+/* Loads mlxpmd after the stock driver has probed its port: both support the device, and the first driver gets it. */
 static int
-ours_plug(const struct cmp_config *c)
+mlxpmd_plug(const struct cmp_config *c)
 {
 	char device[256];
 	int rc;
 
 	if (dlopen(c->plugin, RTLD_NOW | RTLD_GLOBAL) == NULL) {
-		CMP_SAY("%s", dlerror());
+		CMP_LOG("%s", dlerror());
 		return -ENOENT;
 	}
-	device_string(c, CMP_OURS, device, sizeof(device));
+	device_string(c, CMP_MLXPMD, device, sizeof(device));
 	rc = rte_dev_probe(device);
 	if (rc != 0)
-		CMP_SAY("%s: cannot be probed: %s", device, rte_strerror(-rc));
+		CMP_LOG("%s: cannot be probed: %s", device, rte_strerror(-rc));
 	return rc;
 }
 
-/* Finds the port and makes sure that the right driver has it. */
+/* Finds the port and checks its driver. */
 static int
 arm_find(const struct cmp_config *c, struct cmp_arm *arm)
 {
@@ -114,7 +114,7 @@ arm_find(const struct cmp_config *c, struct cmp_arm *arm)
 	if (rc != 0)
 		return fail(rc, arm, c->pci[arm->id]);
 	if (strcmp(info.driver_name, driver_of[arm->id]) != 0) {
-		CMP_SAY("%s is with driver %s, not with %s: is another mlxpmd installed?",
+		CMP_LOG("%s was probed by %s, not by %s: is another mlxpmd installed?",
 			c->pci[arm->id], info.driver_name, driver_of[arm->id]);
 		return -EINVAL;
 	}
@@ -139,7 +139,7 @@ queues_setup(const struct cmp_config *c, struct cmp_arm *arm)
 	return rc;
 }
 
-/* Everything to the first queue: the second, if there is one, stays empty. */
+/* Points all RSS table entries to the first queue: a second queue stays empty. */
 static int
 reta_set(const struct cmp_arm *arm)
 {
@@ -232,9 +232,9 @@ cmp_ports_open(const struct cmp_config *c, struct cmp_arm arms[CMP_ARMS])
 		return rc;
 	rc = arm_find(c, &arms[CMP_STOCK]);
 	if (rc == 0)
-		rc = ours_plug(c);
+		rc = mlxpmd_plug(c);
 	if (rc == 0)
-		rc = arm_find(c, &arms[CMP_OURS]);
+		rc = arm_find(c, &arms[CMP_MLXPMD]);
 	for (unsigned int i = 0; rc == 0 && i < CMP_ARMS; i++)
 		rc = arm_configure(c, &arms[i]);
 	for (unsigned int i = 0; rc == 0 && i < CMP_ARMS; i++)
@@ -249,7 +249,7 @@ cmp_ports_close(struct cmp_arm arms[CMP_ARMS])
 		if (arms[i].port_id == UINT16_MAX)
 			continue;
 		if (rte_eth_dev_stop(arms[i].port_id) != 0)
-			CMP_SAY("%s: the port does not stop", arms[i].name);
+			CMP_LOG("%s: the port does not stop", arms[i].name);
 		rte_eth_dev_close(arms[i].port_id);
 		rte_mempool_free(arms[i].pool);
 		arms[i].port_id = UINT16_MAX;
@@ -276,7 +276,7 @@ arm_settings(const struct cmp_config *c, const struct cmp_arm *arm)
 	return o;
 }
 
-/* Names of the offloads in a set, as DPDK has them. */
+/* DPDK's names of the offloads in a set. */
 static json_t *
 offloads(uint64_t set, const char *(*name)(uint64_t))
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Where a burst's instructions are: functions by the library's symbols, and the instructions that run most."""
+"""Profile of a burst: instructions by function, and the instructions that are executed most often."""
 
 import bisect
 import subprocess
@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 
 @lru_cache
 def _functions(path):
-    """[(begin, end, name)] of a library; stripped ones have their exported functions only."""
+    """[(begin, end, name)] of a library; a stripped one has only its exported functions."""
     with open(path, 'rb') as f:
         elf = ELFFile(f)
         table = elf.get_section_by_name('.symtab') or elf.get_section_by_name('.dynsym')
@@ -30,7 +30,7 @@ def _name(path, offset):
 
 @lru_cache
 def _code(path, offset):
-    """The instruction at an offset, by objdump where there is one."""
+    """The instruction at an offset, disassembled by objdump; '' without objdump."""
     try:
         out = subprocess.run(['objdump', '-d', '--no-show-raw-insn', f'--start-address={offset:#x}',
                               f'--stop-address={offset + 15:#x}', path],
@@ -60,7 +60,7 @@ def _sections(record):
 
 
 def show(record, top):
-    """Prints, per row and driver, functions by instructions per unit, and the instructions run most."""
+    """Print for each row and driver the functions by instructions per unit, and the most executed instructions."""
     for heading, units, steps in _sections(record):
         by_function = {}
         for path, offset, count in steps:
@@ -69,6 +69,6 @@ def show(record, top):
         print(f'\n{heading}: instructions per unit, by function')
         for (library, name), count in sorted(by_function.items(), key=lambda e: -e[1])[:12]:
             print(f'  {count / units:8.2f}  {name}  {library}')
-        print(f'{heading}: instructions that run most')
+        print(f'{heading}: instructions executed most often')
         for path, offset, count in sorted(steps, key=lambda e: (-e[2], e[1]))[:top]:
             print(f'  {count / units:8.2f}  {offset:#8x}  {_name(path, offset)[:28]:28}  {_code(path, offset)}')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Tables and the chart that `compare` makes of what compare_bench wrote."""
+"""Tables and chart of the results of compare_bench."""
 
 import math
 import os
@@ -12,13 +12,13 @@ WRITE_OVERHEAD = READ_OVERHEAD = 24
 COMPLETION_OVERHEAD = 20
 MAX_PAYLOAD = 256
 DOORBELL_BYTES = 8
-# How a card fetches WQEs: several at a time.
+# Bytes of one fetch of WQEs by a card: several WQEs at a time.
 RQ_FETCH_BYTES = 64
 SQ_FETCH_BYTES = 256
 
 
 def _parts(bytes_, each):
-    """Pieces of at most MAX_PAYLOAD bytes that `each` transfers of bytes_ in all need."""
+    """Number of packets of at most MAX_PAYLOAD bytes for `each` transfers of bytes_ bytes in total."""
     return each * math.ceil(bytes_ / each / MAX_PAYLOAD) if each else 0
 
 
@@ -37,7 +37,7 @@ def pcie(counts, sends):
 
 
 def _reached(goals, good, alike):
-    """Goals as `must/target/stretch`, and the last of them that is good enough."""
+    """The goals as `must/target/stretch`, and the highest one that is reached."""
     if not alike:
         return f"{'/'.join(f'{g:g}' for g in goals)} (not alike)"
     reached = 'below'
@@ -63,7 +63,7 @@ def _instr_goal(result):
 
 
 def _grid(header, rows, left):
-    """Columns as wide as they need to be; the first `left` of them flush left."""
+    """Lines of a table with aligned columns; the first `left` columns are left-aligned."""
     widths = [max(len(r[i]) for r in [header, *rows]) for i in range(len(header))]
     for r in [header, *rows]:
         yield '  '.join(c.ljust(w) if i < left else c.rjust(w)
@@ -94,7 +94,7 @@ COUNTERS = [('doorbells', 'doorbells'), ('wqe_fetch_bytes', 'WQE bytes'), ('cqes
 
 
 def device_table(results):
-    """B13: what the device was made to do per packet."""
+    """B13: work of the device per packet."""
     rows = []
     for r in results:
         if r['regime'] != 'H' or r['unit'] != 'packet' or 'device' not in r:
@@ -110,9 +110,9 @@ def device_table(results):
 
 
 def chart(results, path):
-    """Ratios as bars, with the goals. False without matplotlib."""
+    """Write a bar chart of the ratios and goals. False without matplotlib."""
     with tempfile.TemporaryDirectory(prefix='compare.') as config:
-        # Its list of fonts; without this variable it stays below HOME.
+        # matplotlib writes its font cache here; without this variable it writes to HOME.
         os.environ.setdefault('MPLCONFIGDIR', config)
         try:
             import matplotlib
@@ -146,7 +146,7 @@ def chart(results, path):
 
 
 def settings_text(settings):
-    """The settings of one process, for people."""
+    """The settings of one process, as lines of text."""
     lines = []
     for arm in ('stock', 'mlxpmd'):
         s = settings[arm]

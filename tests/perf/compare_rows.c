@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What is measured: a table of rows, and the loops that they time. */
+/* The table of rows that can be measured, and their timed loops. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 
 #include "compare.h"
 
-/* Polls in a row that may find nothing before the rest counts as not coming. */
+/* Empty polls after which the missing packets are given up. */
 #define IDLE_MAX 64u
 #define EMPTY_POLLS 16u
 #define WARM_POLLS 16u
 
-/* ---- the caller's conversion of the stock driver's timestamps ---- */
+/* ---- conversion of the stock driver's timestamps by the application ---- */
 
 static struct ibv_context *clock_ctx;
 static struct mlx5dv_clock_info clock_info;
@@ -29,14 +29,14 @@ cmp_clock_open(const struct cmp_config *c)
 	if (!(c->rx_offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
 		return 0;
 	list = ibv_get_device_list(NULL);
-	/* The stock driver's port is the emulated machine's first. */
+	/* The stock driver has the first emulated port. */
 	for (dev = list; dev != NULL && *dev != NULL; dev++)
 		if (strcmp(ibv_get_device_name(*dev), "mlx5_0") == 0)
 			clock_ctx = ibv_open_device(*dev);
 	if (list != NULL)
 		ibv_free_device_list(list);
 	if (clock_ctx == NULL || mlx5dv_get_clock_info(clock_ctx, &clock_info) != 0) {
-		CMP_SAY("mlx5_0: no clock to convert timestamps by: %s", strerror(errno));
+		CMP_LOG("mlx5_0: no clock page to convert timestamps with: %s", strerror(errno));
 		return -ENODEV;
 	}
 	return 0;
@@ -50,7 +50,7 @@ cmp_clock_close(void)
 	clock_ctx = NULL;
 }
 
-/* ---- timed loops: nothing in them but calls of the driver and the work of the row ---- */
+/* ---- timed loops: only calls of the driver and the work of the row ---- */
 
 uint32_t
 cmp_drain(struct cmp_arm *arm, const struct cmp_config *c)
@@ -95,7 +95,7 @@ to_ns(const struct cmp_arm *arm, struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* Nanoseconds in the mbuf at the end: mlxpmd puts them there, the stock driver's caller has to. */
+/* All mbufs have nanoseconds at the end: mlxpmd stores them, the stock driver's raw timestamps are converted here. */
 static uint32_t
 drain_ns(struct cmp_arm *arm, const struct cmp_config *c)
 {
@@ -169,7 +169,7 @@ forward(struct cmp_arm *arm, const struct cmp_config *c)
 	return n;
 }
 
-/* ---- before and after ---- */
+/* ---- before and after the timed loops ---- */
 
 static bool
 rx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
@@ -187,14 +187,14 @@ rx_settle(struct cmp_arm *arm, const struct cmp_config *c)
 	return true;
 }
 
-/* As rx_prepare(), with the clock read afresh: once per so many packets costs next to nothing. */
+/* As rx_prepare(), and reads the clock page; not timed, because once per sample its cost is negligible. */
 static bool
 ns_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
 {
 	return rx_prepare(arm, c, round) && mlx5dv_get_clock_info(clock_ctx, &clock_info) == 0;
 }
 
-/* A driver that polls has its code at hand when packets come. */
+/* Polls an empty queue, so that the code is in the caches as in an application that polls all the time. */
 static void
 poll_warm(struct cmp_arm *arm, const struct cmp_config *c)
 {
@@ -224,7 +224,7 @@ cmp_tx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
 {
 	RTE_SET_USED(round);
 	if (rte_pktmbuf_alloc_bulk(arm->pool, arm->pkts, c->fill) != 0) {
-		CMP_SAY("%s: the mempool has no %u packets left", arm->name, c->fill);
+		CMP_LOG("%s: the mempool has fewer than %u mbufs", arm->name, c->fill);
 		return false;
 	}
 	arm->n = c->fill;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The frames that arrive and that are sent: valid Ethernet, made from a fixed seed. */
+/* Received and sent frames: valid Ethernet frames, generated from a fixed seed. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool made;
 static unsigned int files;
 static char paths[CMP_ARMS][CMP_TRAFFIC_FILES][sizeof(folder) + 32];
 
-/* Same numbers in every run: multiplier and increment of Knuth's MMIX generator. */
+/* Pseudo-random numbers, the same in each run: multiplier and increment of Knuth's MMIX generator. */
 static uint32_t
 draw(uint64_t *seed, uint32_t below)
 {
@@ -32,7 +32,7 @@ draw(uint64_t *seed, uint32_t below)
 	return (uint32_t)(*seed >> 33) % below;
 }
 
-/** What a frame is made of. */
+/** Description of a frame. */
 struct shape {
 	uint32_t bytes;
 	bool vlan, v6, tcp, fragment;
@@ -140,7 +140,7 @@ put_frame(uint8_t *to, const uint8_t dst[6], const struct shape *s)
 static struct shape
 shape_of(const struct cmp_config *c, uint32_t i, uint64_t *seed)
 {
-	/* Half of what an Internet exchange sees is small, a third large. */
+	/* About half of the frames are small and a third large, as at an Internet exchange. */
 	static const uint32_t sizes[] = { 60, 60, 64, 90, 128, 256, 576, 1024, 1400, 1514 };
 	struct shape s = { .bytes = c->frame_bytes, .flow = i % FLOWS };
 
@@ -174,7 +174,7 @@ file_make(const struct cmp_config *c, const uint8_t dst[6], const char *path, ui
 		pcap_dump((u_char *)d, &h, frame);
 	}
 	if (d == NULL)
-		CMP_SAY("%s: %s", path, p != NULL ? pcap_geterr(p) : "no memory");
+		CMP_LOG("%s: %s", path, p != NULL ? pcap_geterr(p) : "no memory");
 	if (d != NULL)
 		pcap_dump_close(d);
 	if (p != NULL)
@@ -189,11 +189,11 @@ cmp_traffic_make(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS]
 	int rc = 0;
 
 	if (mkdtemp(folder) == NULL) {
-		CMP_SAY("%s: %s", folder, strerror(errno));
+		CMP_LOG("%s: %s", folder, strerror(errno));
 		return -errno;
 	}
 	made = true;
-	/* Uniform frames are the same every time; mixed ones must not be learnt by heart. */
+	/* Several files of mixed frames, because a branch predictor could learn the order of a single one. */
 	files = strcmp(c->traffic, "mixed") == 0 ? CMP_TRAFFIC_FILES : 1;
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
 		rc = rte_eth_macaddr_get(arms[a].port_id, &mac);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The handler behind single-stepping. */
+/* Single-stepping: the SIGTRAP handler, which counts and records instructions. */
 
 #include <errno.h>
 #include <signal.h>

@@ -2,11 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Counts the instructions of a stretch of code by single-stepping it in its own process.
+ * Counts the instructions of a section of code by single-stepping it in its own process.
  *
- * The trap flag makes the processor raise a debug exception after each instruction, which arrives
- * as SIGTRAP (Intel SDM volume 3, single-step exception). Exact to the instruction, whatever
- * instruction set the code uses; about a microsecond each. A system call counts as one.
+ * With the trap flag set the processor raises a debug exception after each instruction, which the kernel delivers as
+ * SIGTRAP (Intel SDM volume 3, single-step exception). The count is exact for any instruction set; a step takes about a
+ * microsecond. A system call counts as one instruction.
  */
 #ifndef PERF_STEP_H
 #define PERF_STEP_H
@@ -16,12 +16,12 @@
 /** Instructions stepped since the last perf_step_reset(). */
 extern volatile uint64_t perf_steps;
 
-/** Takes SIGTRAP. 0 or -errno. */
+/** Installs the handler of SIGTRAP. 0 or -errno. */
 int perf_step_init(void);
 
 /**
- * Also stores the address of each instruction, up to max of them from the next reset on; NULL: no more.
- * The memory stays the caller's.
+ * Also stores the address of each instruction, up to max since the last reset; NULL: stop storing. The caller keeps
+ * ownership of the memory.
  */
 void perf_step_record(uintptr_t *where, uint64_t max);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * What readers of statistics cost who forwards: io forwarding on a worker, statistics read 10,000 times a
- * second by no thread, by another thread, by the worker itself. Three kinds of round in turn, so that what the
- * machine does meanwhile hits all alike. Bursts and readings in which the scheduler took the processor away
- * are set aside: they measure other load of the machine. Voluntary waits are kept.
+ * Cost of reading statistics: a worker lcore forwards while statistics are read 10,000 times per second by no thread,
+ * by another thread, or by the worker itself. The three kinds of rounds alternate, so that other load of the machine
+ * affects all alike. Bursts and readings with an involuntary context switch measure that load and are omitted; those
+ * with a voluntary wait are kept.
  *
- * Usage: stats_cost EAL-ARGUMENTS -- [SECONDS-OF-A-ROUND [ROUNDS]]; two ports on a cable, two lcores
+ * Usage: stats_cost EAL-ARGUMENTS -- [SECONDS-OF-A-ROUND [ROUNDS]]; needs two connected ports and two lcores
  */
 
 #include <sys/resource.h>
@@ -23,8 +23,8 @@
 #define ROUNDS_MAX 64u
 #define READS_PER_S 10000
 
-enum who { NO_THREAD, THREAD, WORKER, NB_WHO };
-static const char *const who_names[NB_WHO] = { "no thread", "another thread", "the worker itself" };
+enum reader { NO_THREAD, THREAD, WORKER, NB_READERS };
+static const char *const reader_names[NB_READERS] = { "no thread", "another thread", "the worker itself" };
 
 /* Durations in TSC ticks. */
 struct samples {
@@ -33,14 +33,14 @@ struct samples {
 };
 
 struct round {
-	double burst_p50, burst_p99, burst_p999, read_p50, read_p99, read_max, reads, mpps, aside;
+	double burst_p50, burst_p99, burst_p999, read_p50, read_p99, read_max, reads, mpps, omitted;
 };
 
 static struct samples bursts, reads;
-static struct round rounds[NB_WHO][ROUNDS_MAX];
-static size_t in_all[NB_WHO]; /* Bursts; a busy machine may have a round without any. */
+static struct round rounds[NB_READERS][ROUNDS_MAX];
+static size_t nb_bursts[NB_READERS]; /* Of all rounds; on a busy machine a round may have none. */
 static volatile bool quit;
-static uint64_t forwarded, aside; /* Of the worker. */
+static uint64_t forwarded, omitted; /* Packets and bursts of the worker. */
 static double ns_per_tick;
 
 static void
@@ -50,7 +50,7 @@ sample(struct samples *s, uint64_t ticks)
 		s->at[s->n++] = RTE_MIN(ticks, UINT32_MAX);
 }
 
-/* Whether the scheduler took the processor away since the last call (getrusage(2)). */
+/* Whether there was an involuntary context switch since the last call (getrusage(2)). */
 static bool
 preempted(void)
 {
@@ -93,7 +93,7 @@ read_once(unsigned int i)
 		sample(&reads, ticks);
 }
 
-/* What a port receives it sends back. */
+/* Receives one burst on a port and sends it on the same port. */
 static void
 bounce(uint16_t port)
 {
@@ -106,7 +106,7 @@ bounce(uint16_t port)
 	sent = rte_eth_tx_burst(port, 0, pkts, n);
 	ticks = rte_rdtsc() - begin;
 	if (preempted())
-		aside++;
+		omitted++;
 	else
 		sample(&bursts, ticks);
 	forwarded += sent;
@@ -138,14 +138,14 @@ refill(void)
 {
 	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
 
-	/* Who received nothing for a while has emptied the cable. */
+	/* Empty the cable: receive until no packet comes for 50 ms. */
 	pmd_drain(PORT_A, 100000, 50, NULL);
 	pmd_drain(PORT_B, 100000, 50, NULL);
 	for (unsigned int i = 0; i < IN_FLIGHT; i++)
 		(void)pmd_send(PORT_B, 0, &f);
 }
 
-/* Reads at its rate until the time is over, as far as the machine lets it. */
+/* Reads statistics READS_PER_S times per second, or as often as the machine permits. */
 static void
 read_for(uint64_t ticks)
 {
@@ -162,20 +162,20 @@ read_for(uint64_t ticks)
 }
 
 static void
-round_run(enum who who, double seconds, struct round *r)
+round_run(enum reader reader, double seconds, struct round *r)
 {
 	struct samples *const all[] = { &bursts, &reads };
 	unsigned int i;
 
 	refill();
 	bursts.n = reads.n = 0;
-	forwarded = aside = 0;
+	forwarded = omitted = 0;
 	quit = false;
-	CHECK_OK(rte_eal_remote_launch(forward, who == WORKER ? &bursts : NULL, rte_get_next_lcore(-1, 1, 0)));
-	if (who == THREAD)
+	CHECK_OK(rte_eal_remote_launch(forward, reader == WORKER ? &bursts : NULL, rte_get_next_lcore(-1, 1, 0)));
+	if (reader == THREAD)
 		read_for((uint64_t)(seconds * (double)rte_get_tsc_hz()));
 	else
-		pass_us((uint64_t)(seconds * 1e6)); /* The period that is measured. */
+		pass_us((uint64_t)(seconds * 1e6)); /* The measured period. */
 	quit = true;
 	rte_eal_mp_wait_lcore();
 	for (i = 0; i < RTE_DIM(all); i++)
@@ -184,12 +184,12 @@ round_run(enum who who, double seconds, struct round *r)
 		quantile(&bursts, 0.5), quantile(&bursts, 0.99), quantile(&bursts, 0.999),
 		quantile(&reads, 0.5), quantile(&reads, 0.99), quantile(&reads, 1),
 		(double)reads.n / seconds, (double)forwarded / seconds / 1e6,
-		100.0 * (double)aside / (double)(aside + bursts.n + 1),
+		100.0 * (double)omitted / (double)(omitted + bursts.n + 1),
 	};
-	in_all[who] += bursts.n;
+	nb_bursts[reader] += bursts.n;
 }
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ report */
 
 static int
 compare_double(const void *a, const void *b)
@@ -214,13 +214,13 @@ table(unsigned int n)
 	printf("Medians of %u rounds. ns: a burst (receive and send of 1 to %d), a reading.\n\n", n, BURST);
 	printf("%-18s %9s %9s %11s %8s %8s %9s %9s %7s %8s\n", "statistics read by", "burst p50", "burst p99",
 	       "burst p99.9", "reads/s", "read p50", "read p99", "read max", "Mpps", "aside, %");
-	for (int w = 0; w < NB_WHO; w++) {
+	for (int w = 0; w < NB_READERS; w++) {
 		const struct round *r = rounds[w];
 
 #define M(field) median(r, n, offsetof(struct round, field))
-		printf("%-18s %9.0f %9.0f %11.0f %8.0f %8.0f %9.0f %9.0f %7.3f %8.1f\n", who_names[w],
+		printf("%-18s %9.0f %9.0f %11.0f %8.0f %8.0f %9.0f %9.0f %7.3f %8.1f\n", reader_names[w],
 		       M(burst_p50), M(burst_p99), M(burst_p999), M(reads), M(read_p50), M(read_p99),
-		       M(read_max), M(mpps), M(aside));
+		       M(read_max), M(mpps), M(omitted));
 #undef M
 	}
 }
@@ -249,10 +249,10 @@ main(int argc, char **argv)
 	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
 	CHECK_OK(rte_eth_promiscuous_enable(PORT_B));
 	for (i = 0; i < n; i++)
-		for (int w = 0; w < NB_WHO; w++)
-			round_run((enum who)w, seconds, &rounds[w][i]);
-	for (int w = 0; w < NB_WHO; w++)
-		CHECK(in_all[w] != 0, "nothing was forwarded while %s read", who_names[w]);
+		for (int w = 0; w < NB_READERS; w++)
+			round_run((enum reader)w, seconds, &rounds[w][i]);
+	for (int w = 0; w < NB_READERS; w++)
+		CHECK(nb_bursts[w] != 0, "nothing was forwarded while %s read", reader_names[w]);
 	table(n);
 	pmd_ports_down();
 	return pmd_fini();
