@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Inside of the firmware: the command under execution, refusals, references between objects. */
+/* Private to the firmware: the command being executed, refusals, references between objects. */
 #ifndef FW_H
 #define FW_H
 
@@ -30,7 +30,7 @@ struct fw_cmd {
 	void *in;	     /**< Own copy, aligned; uid and umem valid bits set. */
 	size_t in_len;
 	void *out;	     /**< Zeroed, FW_OUT_BYTES long. */
-	size_t out_len;	     /**< What the caller has room for. */
+	size_t out_len;	     /**< Size of the caller's outbox. */
 	struct emu_obj *obj; /**< Object of a modify, query or destroy command. */
 	struct emu_obj *created;
 	enum fw_syndrome refused;
@@ -40,38 +40,46 @@ struct fw_cmd {
 typedef int (*fw_handler)(struct fw_cmd *c);
 
 /**
- * One row per opcode. type: the object that the command names by id, found and checked for its
- * owner before the handler runs; a destroy command needs no handler, one that has more to check
- * ends with fw_destroy_object().
+ * One row per opcode (fw_commands.h). The object that a command names by id is found, and its owner
+ * checked, before the handler runs. A destroy command without handler destroys that object; a handler
+ * of a destroy command ends with fw_destroy_object().
  */
 struct fw_row {
 	uint16_t opcode;
-	uint8_t type; /* enum emu_obj_type */
+	uint8_t type; /**< enum emu_obj_type */
 	fw_handler handler;
-	uint8_t flags; /* FW_*; 0: everybody's, when the function is up */
+	uint8_t flags; /**< FW_*; 0: allowed to all users, after INIT_HCA. */
 };
-#define FW_OWNER 1u /**< For the owner of the function alone: a kernel, or a program by VFIO. */
-#define FW_EARLY 2u /**< From ENABLE_HCA on. */
-#define FW_FIRST 4u /**< At any time. */
+#define FW_OWNER 1u /**< Only for the owner of the function: the kernel, or a program that uses VFIO. */
+#define FW_EARLY 2u /**< Allowed after ENABLE_HCA. */
+#define FW_FIRST 4u /**< Allowed before ENABLE_HCA. */
 const struct fw_row *fw_row_find(uint16_t opcode);
-/** For tests: the i-th row, NULL behind the last. */
+/** For tests: the i-th row, NULL after the last. */
 const struct fw_row *fw_row_at(unsigned i);
 
+/* ---- common to the handlers (fw_cmd.c) ---- */
+
+static inline uint16_t
+fw_opcode(const void *in)
+{
+	return (uint16_t)(((const uint8_t *)in)[0] << 8 | ((const uint8_t *)in)[1]);
+}
+
 /**
- * Fills status and syndrome into the outbox and notes the refusal in the audit.
- * @return -EREMOTEIO, for `return fw_refuse(...)`.
+ * Writes status and syndrome to the outbox and reports the refusal to the audit.
+ * @return -EREMOTEIO
  */
 int fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** Whether the inbox has that many bytes, and nothing but zeros behind them. */
+/** True if the inbox has at least that many bytes, and only zeros after them. */
 bool fw_in_ends_at(const struct fw_cmd *c, size_t bytes);
 
-/** Finds an object that the command refers to, of the same owner; refuses when there is none. */
+/** Finds an object of the same user that the command refers to, or refuses the command. */
 int fw_need(struct fw_cmd *c, enum emu_obj_type type, uint32_t id, enum fw_syndrome syndrome,
 	    void *out);
 
-/** Objects that an object keeps alive. Put into each object that refers to others. */
+/** References of an object to others, which cannot be destroyed meanwhile. */
 struct fw_holds {
 	unsigned count;
 	struct emu_obj *held[8];
@@ -79,12 +87,14 @@ struct fw_holds {
 void fw_hold(struct fw_holds *h, struct emu_obj *obj); /**< obj may be NULL. */
 void fw_holds_drop(struct fw_holds *h);
 
-/** Makes the object of a create command, size bytes large; refuses without ids or memory. */
+/** Destroys the command's object; refuses while others refer to it. */
+int fw_destroy_object(struct fw_cmd *c);
+/** Creates the object of a create command, of size bytes; refuses without a free id or memory. */
 int fw_create(struct fw_cmd *c, enum emu_obj_type type, size_t size,
 	      void (*release)(struct emu_obj *), void *out);
-#define FW_OUT_ID_DW 2 /* ids of created objects: dword 2 of the outbox, low 24 bits */
+#define FW_OUT_ID_DW 2 /**< Dword of the outbox with the id of a created object, low 24 bits. */
 
-/* ---- objects with what only the firmware needs ---- */
+/* ---- objects: that of the data path, references, and the context as last written ---- */
 
 struct fw_cq {
 	struct emu_cq cq;
@@ -156,15 +166,15 @@ struct fw_flow_table {
 	TAILQ_HEAD(, fw_flow_group) groups;
 };
 
-/** How the commands for tables begin: whose, and of which type. */
+/** Checks op_mod, vport and table type, which all commands on flow tables have. */
 int fw_flow_place_check(struct fw_cmd *c);
-/** A table that a command leads to from one of level: of the same user, and higher up. */
+/** Finds the destination of a jump from a table of this level: same user, higher level. */
 int fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out);
-/** The fields that groups may compare, as a mask; what the capabilities say (fw_flow_fields.c). */
+/** Fields that groups can match, as a mask and as a capability (fw_flow_fields.c). */
 void fw_flow_fields(uint32_t key[DP_KEY_DWORDS]);
 void fw_flow_fields_cap(struct prm_flow_table_fields_supported *f);
 
-/* ---- work queues (fw_wq.c): what SQ and RQ have in common ---- */
+/* ---- work queues of SQ, RQ and RMP (fw_wq.c) ---- */
 
 /** The fields of a WQ context, checked. */
 struct fw_wq {
@@ -181,141 +191,60 @@ struct fw_wq {
 struct fw_wq_limits {
 	uint8_t log_stride_min, log_stride_max;
 	bool needs_uar;
-	bool may_link; /**< Linked lists of WQEs as well as rings. */
-	bool may_stride; /**< Rings of WQEs that hold many frames each. */
+	bool may_link; /**< Linked lists are allowed. */
+	bool may_stride; /**< Striding RQs are allowed. */
 };
 int fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits,
 		struct fw_wq *out);
-/** A doorbell record: 8 bytes inside a umem, aligned. */
+/** Checks a doorbell record: 8 aligned bytes inside a umem. */
 int fw_dbrec_check(struct fw_cmd *c, uint32_t umem_id, uint64_t offset, struct emu_umem **umem,
 		   volatile uint32_t **dbrec);
-/** The time stamp format of a queue or CQ: what --clock-format lets the device have. */
+/** Checks the timestamp format of a queue or CQ against those that --clock-format allows. */
 int fw_ts_format_check(struct fw_cmd *c, unsigned format);
-/** Whether a queue with this format stamps with the device's own clock: so does DEFAULT, if it is on. */
+/** True if a queue with this format has real-time timestamps (DEFAULT: if the device's clock is on). */
 bool fw_ts_real(const struct emu_dev *dev, unsigned format);
 
-/** True when the state machine lets a queue go from one state to another. */
-bool fw_queue_may_go(enum emu_queue_state from, enum emu_queue_state to);
-/** Checks the claimed current state and the wanted one of a MODIFY command. */
+/** Checks current state (claimed) and new state of a MODIFY command. */
 int fw_queue_transition(struct fw_cmd *c, enum emu_queue_state is, unsigned claimed,
 			unsigned wanted);
 
-/* ---- handlers, by file ---- */
+/* ---- functions by file ---- */
 
-int fw_query_hca_cap(struct fw_cmd *c);
-/** Fills a page with what the device can do (maxima). False: there is no such page. */
+/** fw_caps.c: fills a page with the maxima of the device; false: there is no such page. */
 bool fw_cap_page(const struct emu_dev *dev, unsigned type, void *page);
-
-/* The function as its owner has it (fw_hca.c), and the pages it was given (fw_pages.c). */
-int fw_enable_hca(struct fw_cmd *c);
-int fw_disable_hca(struct fw_cmd *c);
-int fw_set_issi(struct fw_cmd *c);
-int fw_set_driver_version(struct fw_cmd *c);
-int fw_set_hca_cap(struct fw_cmd *c);
-int fw_init_hca(struct fw_cmd *c);
-int fw_teardown_hca(struct fw_cmd *c);
-int fw_alloc_uar(struct fw_cmd *c);
-/** Writes what the owner chose over a page of maxima. */
+/** fw_hca.c: overwrites a page of maxima with the values that SET_HCA_CAP has chosen. */
 void fw_hca_cap_current(const struct emu_ctx *ctx, unsigned type, void *page);
-int fw_create_umem(struct fw_cmd *c);
-/** A list of n translation entries; write is what all of them permit. NULL: no memory. */
+
+/** fw_mem.c: reads n translation entries; writable if all of them are. NULL: no memory. */
 struct emu_pages *fw_pages_read(const struct prm_mtt *mtt, uint64_t n, unsigned log_page,
 				uint64_t offset);
-int fw_create_eq(struct fw_cmd *c);
-int fw_query_eq(struct fw_cmd *c);
-int fw_query_pages(struct fw_cmd *c);
-int fw_manage_pages(struct fw_cmd *c);
-/** Refuses when no page is left to make an object on; when INIT_HCA misses some. */
+
+/** fw_pages.c: refuses a create command when the function has no free page for the object. */
 int fw_pages_check(struct fw_cmd *c);
+/** Refuses INIT_HCA while pages are missing. */
 int fw_pages_init_check(struct fw_cmd *c);
-/** Requests pages from the owner of the function, or returns some, by an event. */
+/** Requests pages from the owner of the function, or returns some, by a PAGE_REQUEST event. */
 void fw_pages_balance(struct emu_ctx *ctx);
 
-int fw_query_adapter(struct fw_cmd *c);
-int fw_query_issi(struct fw_cmd *c);
-int fw_query_special_contexts(struct fw_cmd *c);
-int fw_query_lag(struct fw_cmd *c);
-int fw_nop(struct fw_cmd *c);
-int fw_general_object(struct fw_cmd *c);
-int fw_kernel_only(struct fw_cmd *c);
-/** Destroys the command's object; refuses when it is in use (fw_exec.c). */
-int fw_destroy_object(struct fw_cmd *c);
-int fw_not_modelled(struct fw_cmd *c);
-
-int fw_alloc_pd(struct fw_cmd *c);
-int fw_alloc_td(struct fw_cmd *c);
-int fw_create_mkey(struct fw_cmd *c);
-int fw_query_mkey(struct fw_cmd *c);
-
-int fw_create_cq(struct fw_cmd *c);
-int fw_modify_cq(struct fw_cmd *c);
-int fw_query_cq(struct fw_cmd *c);
-
-int fw_create_sq(struct fw_cmd *c);
-int fw_modify_sq(struct fw_cmd *c);
-int fw_query_sq(struct fw_cmd *c);
-
-int fw_create_rq(struct fw_cmd *c);
-int fw_modify_rq(struct fw_cmd *c);
-int fw_query_rq(struct fw_cmd *c);
-
-int fw_create_rmp(struct fw_cmd *c);
-int fw_modify_rmp(struct fw_cmd *c);
-int fw_query_rmp(struct fw_cmd *c);
-
-int fw_create_qp(struct fw_cmd *c);
-int fw_modify_qp(struct fw_cmd *c); /**< Every transition. */
-int fw_query_qp(struct fw_cmd *c);
-
-int fw_create_rqt(struct fw_cmd *c);
-int fw_modify_rqt(struct fw_cmd *c);
-int fw_query_rqt(struct fw_cmd *c);
-
-int fw_create_tir(struct fw_cmd *c);
-int fw_modify_tir(struct fw_cmd *c);
-int fw_query_tir(struct fw_cmd *c);
-
-int fw_create_tis(struct fw_cmd *c);
-int fw_modify_tis(struct fw_cmd *c);
-int fw_query_tis(struct fw_cmd *c);
-
-int fw_alloc_q_counter(struct fw_cmd *c);
-int fw_query_q_counter(struct fw_cmd *c);
-int fw_alloc_flow_counter(struct fw_cmd *c);
-int fw_query_flow_counter(struct fw_cmd *c);
-
-int fw_set_flow_table_root(struct fw_cmd *c);
-int fw_create_flow_table(struct fw_cmd *c);
-int fw_modify_flow_table(struct fw_cmd *c);
-int fw_query_flow_table(struct fw_cmd *c);
-int fw_destroy_flow_table(struct fw_cmd *c);
-int fw_create_flow_group(struct fw_cmd *c);
-int fw_query_flow_group(struct fw_cmd *c);
-int fw_destroy_flow_group(struct fw_cmd *c);
-int fw_set_fte(struct fw_cmd *c); /**< New entries, and changes of old ones. */
-int fw_query_fte(struct fw_cmd *c);
-int fw_delete_fte(struct fw_cmd *c);
-/** The inbox of the command that destroys one of these objects; its length, 0: of no such type. */
+/**
+ * fw_flow_table.c, fw_fte.c: build the inbox that destroys an object of their types.
+ * @return its length in bytes; 0: the object is of another type.
+ */
 size_t fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
 size_t fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16]);
 
-int fw_query_vport_state(struct fw_cmd *c);
-int fw_modify_vport_state(struct fw_cmd *c);
-int fw_query_nic_vport_context(struct fw_cmd *c);
-int fw_modify_nic_vport_context(struct fw_cmd *c);
-int fw_query_vport_counter(struct fw_cmd *c);
-int fw_query_roce_address(struct fw_cmd *c);
-int fw_set_roce_address(struct fw_cmd *c);
-int fw_query_vnic_env(struct fw_cmd *c);
-int fw_set_l2_table_entry(struct fw_cmd *c);
-int fw_query_l2_table_entry(struct fw_cmd *c);
-int fw_delete_l2_table_entry(struct fw_cmd *c);
-/** The function ends: removes its L2 table entries; reports to the audit those that the owner left. */
+/** fw_l2.c: clears the L2 table when the function ends; the audit counts the entries left in it. */
 void fw_l2_clear(struct fw_cmd *c);
 
-int fw_access_register(struct fw_cmd *c);
-int fw_access_register_user(struct fw_cmd *c);
-/** The counter groups of PPCNT (fw_ppcnt.c); reg is read and filled. */
+/** fw_ppcnt.c: fills the counter group that reg selects. */
 int fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg);
+
+/* ---- handlers ---- */
+
+#define FW_COMMAND(op, type, handler, flags) int handler(struct fw_cmd *c);
+#define FW_DESTROY(op, type, flags)
+#include "fw_commands.h"
+#undef FW_COMMAND
+#undef FW_DESTROY
 
 #endif /* FW_H */

@@ -58,9 +58,3 @@ fw_kernel_only(struct fw_cmd *c)
 {
 	return fw_refuse(c, FW_KERNEL_ONLY, "%s", c->desc->name);
 }
-
-int
-fw_not_modelled(struct fw_cmd *c)
-{
-	return fw_refuse(c, FW_NOT_MODELLED, "%s", c->desc->name);
-}

@@ -154,11 +154,11 @@ fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits
 }
 
 /*
- * Permitted transitions, PRM: SQ and RQ states. An error is left by way of RST only, because
- * RST is what empties the queue; RST to ERR is how a queue that never ran is flushed.
+ * Permitted transitions (PRM, SQ and RQ states). ERR is left through RST only, because RST empties the
+ * queue; a queue that never ran is flushed by RST to ERR.
  */
-bool
-fw_queue_may_go(enum emu_queue_state from, enum emu_queue_state to)
+static bool
+may_change(enum emu_queue_state from, enum emu_queue_state to)
 {
 	static const bool may[4][4] = {
 		/* to:           RST    RDY    -      ERR */
@@ -183,7 +183,7 @@ fw_queue_transition(struct fw_cmd *c, enum emu_queue_state is, unsigned claimed,
 		return fw_refuse(c, FW_STATE_CLAIM, "%s 0x%x is %s, not %s",
 				 emu_obj_type_name(c->obj->type), c->obj->id, state_name(is),
 				 state_name(claimed));
-	if (!fw_queue_may_go(is, wanted))
+	if (!may_change(is, wanted))
 		return fw_refuse(c, FW_STATE_FORBIDDEN, "%s 0x%x from %s to %s",
 				 emu_obj_type_name(c->obj->type), c->obj->id, state_name(is),
 				 state_name(wanted));
