@@ -22,7 +22,12 @@ lazy_symbol(const char *name)
 	return lib != NULL ? dlsym(lib, name) : NULL;
 }
 
-#define LAZY(name) ((__typeof__(&name))lazy_symbol(#name))
+/* Definition of a function that calls the library's function of the same name. */
+#define LAZY(type, name, parameters, arguments)                                                    \
+	type name parameters                                                                       \
+	{                                                                                          \
+		return ((__typeof__(&name))lazy_symbol(#name))arguments;                           \
+	}
 
 bool
 abi_json_loaded(void)
@@ -32,128 +37,26 @@ abi_json_loaded(void)
 
 /* The functions below are called only after abi_json_loaded() has returned true. */
 
-json_t *
-json_loadb(const char *buffer, size_t len, size_t flags, json_error_t *error)
-{
-	return LAZY(json_loadb)(buffer, len, flags, error);
-}
-
-char *
-json_dumps(const json_t *json, size_t flags)
-{
-	return LAZY(json_dumps)(json, flags);
-}
-
-void
-json_delete(json_t *json)
-{
-	LAZY(json_delete)(json);
-}
-
-json_t *
-json_object(void)
-{
-	return LAZY(json_object)();
-}
-
-json_t *
-json_array(void)
-{
-	return LAZY(json_array)();
-}
-
-json_t *
-json_string(const char *value)
-{
-	return LAZY(json_string)(value);
-}
-
-json_t *
-json_integer(json_int_t value)
-{
-	return LAZY(json_integer)(value);
-}
-
-json_t *
-json_true(void)
-{
-	return LAZY(json_true)();
-}
-
-json_t *
-json_false(void)
-{
-	return LAZY(json_false)();
-}
-
-json_t *
-json_object_get(const json_t *object, const char *key)
-{
-	return LAZY(json_object_get)(object, key);
-}
-
-int
-json_object_set_new(json_t *object, const char *key, json_t *value)
-{
-	return LAZY(json_object_set_new)(object, key, value);
-}
-
-void *
-json_object_iter(json_t *object)
-{
-	return LAZY(json_object_iter)(object);
-}
-
-void *
-json_object_iter_next(json_t *object, void *at)
-{
-	return LAZY(json_object_iter_next)(object, at);
-}
-
-const char *
-json_object_iter_key(void *at)
-{
-	return LAZY(json_object_iter_key)(at);
-}
-
-int
-json_object_clear(json_t *object)
-{
-	return LAZY(json_object_clear)(object);
-}
-
-size_t
-json_array_size(const json_t *array)
-{
-	return LAZY(json_array_size)(array);
-}
-
-json_t *
-json_array_get(const json_t *array, size_t index)
-{
-	return LAZY(json_array_get)(array, index);
-}
-
-int
-json_array_append_new(json_t *array, json_t *value)
-{
-	return LAZY(json_array_append_new)(array, value);
-}
-
-const char *
-json_string_value(const json_t *string)
-{
-	return LAZY(json_string_value)(string);
-}
-
-json_int_t
-json_integer_value(const json_t *integer)
-{
-	return LAZY(json_integer_value)(integer);
-}
-
-double
-json_number_value(const json_t *number)
-{
-	return LAZY(json_number_value)(number);
-}
+LAZY(json_t *, json_loadb, (const char *buffer, size_t len, size_t flags, json_error_t *error),
+     (buffer, len, flags, error))
+LAZY(char *, json_dumps, (const json_t *json, size_t flags), (json, flags))
+LAZY(void, json_delete, (json_t *json), (json))
+LAZY(json_t *, json_object, (void), ())
+LAZY(json_t *, json_array, (void), ())
+LAZY(json_t *, json_string, (const char *value), (value))
+LAZY(json_t *, json_integer, (json_int_t value), (value))
+LAZY(json_t *, json_true, (void), ())
+LAZY(json_t *, json_false, (void), ())
+LAZY(json_t *, json_object_get, (const json_t *object, const char *key), (object, key))
+LAZY(int, json_object_set_new, (json_t *object, const char *key, json_t *value),
+     (object, key, value))
+LAZY(void *, json_object_iter, (json_t *object), (object))
+LAZY(void *, json_object_iter_next, (json_t *object, void *at), (object, at))
+LAZY(const char *, json_object_iter_key, (void *at), (at))
+LAZY(int, json_object_clear, (json_t *object), (object))
+LAZY(size_t, json_array_size, (const json_t *array), (array))
+LAZY(json_t *, json_array_get, (const json_t *array, size_t index), (array, index))
+LAZY(int, json_array_append_new, (json_t *array, json_t *value), (array, value))
+LAZY(const char *, json_string_value, (const json_t *string), (string))
+LAZY(json_int_t, json_integer_value, (const json_t *integer), (integer))
+LAZY(double, json_number_value, (const json_t *number), (number))

@@ -23,14 +23,18 @@ lazy_symbol(const char *name)
 	return lib != NULL ? dlsym(lib, name) : NULL;
 }
 
-/* All functions except the two that open need a handle: the library is loaded then. */
-#define LAZY(name) ((__typeof__(&name))lazy_symbol(#name))
+/* Definition of a function that calls the library's function of the same name. */
+#define LAZY(type, name, parameters, arguments)                                                    \
+	type name parameters                                                                       \
+	{                                                                                          \
+		return ((__typeof__(&name))lazy_symbol(#name))arguments;                           \
+	}
 
 pcap_t *
 pcap_open_offline_with_tstamp_precision(const char *path, u_int precision, char *err)
 {
 	__typeof__(&pcap_open_offline_with_tstamp_precision) f =
-		LAZY(pcap_open_offline_with_tstamp_precision);
+		lazy_symbol("pcap_open_offline_with_tstamp_precision");
 
 	if (f != NULL)
 		return f(path, precision, err);
@@ -42,67 +46,22 @@ pcap_t *
 pcap_open_dead_with_tstamp_precision(int linktype, int snaplen, u_int precision)
 {
 	__typeof__(&pcap_open_dead_with_tstamp_precision) f =
-		LAZY(pcap_open_dead_with_tstamp_precision);
+		lazy_symbol("pcap_open_dead_with_tstamp_precision");
 
 	return f != NULL ? f(linktype, snaplen, precision) : NULL;
 }
 
-int
-pcap_datalink(pcap_t *p)
-{
-	return LAZY(pcap_datalink)(p);
-}
+/* The other functions need a handle: the library is loaded when they are called. */
 
-const char *
-pcap_datalink_val_to_name(int dlt)
-{
-	return LAZY(pcap_datalink_val_to_name)(dlt);
-}
-
-int
-pcap_next_ex(pcap_t *p, struct pcap_pkthdr **header, const u_char **data)
-{
-	return LAZY(pcap_next_ex)(p, header, data);
-}
-
-char *
-pcap_geterr(pcap_t *p)
-{
-	return LAZY(pcap_geterr)(p);
-}
-
-void
-pcap_close(pcap_t *p)
-{
-	LAZY(pcap_close)(p);
-}
-
-pcap_dumper_t *
-pcap_dump_open(pcap_t *p, const char *path)
-{
-	return LAZY(pcap_dump_open)(p, path);
-}
-
-void
-pcap_dump(u_char *user, const struct pcap_pkthdr *header, const u_char *data)
-{
-	LAZY(pcap_dump)(user, header, data);
-}
-
-FILE *
-pcap_dump_file(pcap_dumper_t *d)
-{
-	return LAZY(pcap_dump_file)(d);
-}
-
-int
-pcap_dump_flush(pcap_dumper_t *d)
-{
-	return LAZY(pcap_dump_flush)(d);
-}
-
-void
-pcap_dump_close(pcap_dumper_t *d)
-{
-	LAZY(pcap_dump_close)(d);
-}
+LAZY(int, pcap_datalink, (pcap_t *p), (p))
+LAZY(const char *, pcap_datalink_val_to_name, (int dlt), (dlt))
+LAZY(int, pcap_next_ex, (pcap_t *p, struct pcap_pkthdr **header, const u_char **data),
+     (p, header, data))
+LAZY(char *, pcap_geterr, (pcap_t *p), (p))
+LAZY(void, pcap_close, (pcap_t *p), (p))
+LAZY(pcap_dumper_t *, pcap_dump_open, (pcap_t *p, const char *path), (p, path))
+LAZY(void, pcap_dump, (u_char *user, const struct pcap_pkthdr *header, const u_char *data),
+     (user, header, data))
+LAZY(FILE *, pcap_dump_file, (pcap_dumper_t *d), (d))
+LAZY(int, pcap_dump_flush, (pcap_dumper_t *d), (d))
+LAZY(void, pcap_dump_close, (pcap_dumper_t *d), (d))

@@ -29,6 +29,15 @@ int fcntl64(int fd, int cmd, ...);
 ssize_t __pread_chk(int fd, void *buf, size_t len, off_t off, size_t size);
 ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t off, size_t size);
 
+/** Definition of a function that calls libc's function of the same name; a path is abi_path(path, buf). */
+#define ABI_PATH_FUNCTION(type, name, parameters, arguments)                                       \
+	ABI_EXPORT type name parameters                                                            \
+	{                                                                                          \
+		char buf[ABI_PATH_MAX];                                                            \
+                                                                                                   \
+		return ABI_REAL(name) arguments;                                                   \
+	}
+
 /**
  * Translated path of a stat-like call; *node is set to the node in /dev, or ABI_NODE_NONE.
  */

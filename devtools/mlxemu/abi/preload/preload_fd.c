@@ -136,29 +136,20 @@ abi_fcntl_done(int fd, int cmd, int ret)
 	return ret;
 }
 
-ABI_EXPORT int
-fcntl(int fd, int cmd, ...)
-{
-	va_list ap;
-	void *arg;
+#define ABI_FCNTL(name)                                                                            \
+	ABI_EXPORT int name(int fd, int cmd, ...)                                                  \
+	{                                                                                          \
+		va_list ap;                                                                        \
+		void *arg;                                                                         \
+                                                                                                   \
+		va_start(ap, cmd);                                                                 \
+		arg = va_arg(ap, void *);                                                          \
+		va_end(ap);                                                                        \
+		return abi_fcntl_done(fd, cmd, ABI_REAL(name)(fd, cmd, arg));                      \
+	}
 
-	va_start(ap, cmd);
-	arg = va_arg(ap, void *);
-	va_end(ap);
-	return abi_fcntl_done(fd, cmd, ABI_REAL(fcntl)(fd, cmd, arg));
-}
-
-ABI_EXPORT int
-fcntl64(int fd, int cmd, ...)
-{
-	va_list ap;
-	void *arg;
-
-	va_start(ap, cmd);
-	arg = va_arg(ap, void *);
-	va_end(ap);
-	return abi_fcntl_done(fd, cmd, ABI_REAL(fcntl64)(fd, cmd, arg));
-}
+ABI_FCNTL(fcntl)
+ABI_FCNTL(fcntl64)
 
 /* ioctl() on a uverbs descriptor; 0: not one. */
 static int

@@ -43,132 +43,63 @@ abi_open_node(const char *real_path, int flags, int *fd)
 	return 1;
 }
 
-ABI_EXPORT int
-open(const char *path, int flags, ...)
-{
-	char buf[ABI_PATH_MAX];
-	const char *p = abi_path(path, buf);
-	unsigned mode = 0;
-	int fd;
+/* The body of an open function: real is the call of libc's function with the path p. */
+#define ABI_OPEN_BODY(real)                                                                        \
+	{                                                                                          \
+		char buf[ABI_PATH_MAX];                                                            \
+		const char *p = abi_path(path, buf);                                               \
+		unsigned mode = 0;                                                                 \
+		int fd;                                                                            \
+                                                                                                   \
+		ABI_MODE_ARG(flags, mode);                                                         \
+		if (p == buf && abi_open_node(p, flags, &fd))                                      \
+			return fd;                                                                 \
+		fd = real;                                                                         \
+		return p == buf ? abi_pciconf_opened(fd, p) : fd;                                  \
+	}
 
-	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_node(p, flags, &fd))
-		return fd;
-	fd = ABI_REAL(open)(p, flags, mode);
-	return p == buf ? abi_pciconf_opened(fd, p) : fd;
-}
+#define ABI_OPEN(name)                                                                             \
+	ABI_EXPORT int name(const char *path, int flags, ...)                                      \
+		ABI_OPEN_BODY(ABI_REAL(name)(p, flags, mode))
 
-ABI_EXPORT int
-open64(const char *path, int flags, ...)
-{
-	char buf[ABI_PATH_MAX];
-	const char *p = abi_path(path, buf);
-	unsigned mode = 0;
-	int fd;
+#define ABI_OPENAT(name)                                                                           \
+	ABI_EXPORT int name(int dirfd, const char *path, int flags, ...)                           \
+		ABI_OPEN_BODY(ABI_REAL(name)(dirfd, p, flags, mode))
 
-	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_node(p, flags, &fd))
-		return fd;
-	fd = ABI_REAL(open64)(p, flags, mode);
-	return p == buf ? abi_pciconf_opened(fd, p) : fd;
-}
+ABI_OPEN(open)
+ABI_OPEN(open64)
+ABI_OPENAT(openat)
+ABI_OPENAT(openat64)
 
 /* Variants without mode, used by _FORTIFY_SOURCE. */
-ABI_EXPORT int
-__open_2(const char *path, int flags)
-{
-	return open(path, flags);
-}
+#define ABI_OPEN_2(name, real)                                                                     \
+	ABI_EXPORT int name(const char *path, int flags)                                           \
+	{                                                                                          \
+		return real(path, flags);                                                          \
+	}
 
-ABI_EXPORT int
-__open64_2(const char *path, int flags)
-{
-	return open64(path, flags);
-}
+#define ABI_OPENAT_2(name, real)                                                                   \
+	ABI_EXPORT int name(int dirfd, const char *path, int flags)                                \
+	{                                                                                          \
+		return real(dirfd, path, flags);                                                   \
+	}
 
-ABI_EXPORT int
-openat(int dirfd, const char *path, int flags, ...)
-{
-	char buf[ABI_PATH_MAX];
-	const char *p = abi_path(path, buf);
-	unsigned mode = 0;
-	int fd;
+ABI_OPEN_2(__open_2, open)
+ABI_OPEN_2(__open64_2, open64)
+ABI_OPENAT_2(__openat_2, openat)
+ABI_OPENAT_2(__openat64_2, openat64)
 
-	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_node(p, flags, &fd))
-		return fd;
-	fd = ABI_REAL(openat)(dirfd, p, flags, mode);
-	return p == buf ? abi_pciconf_opened(fd, p) : fd;
-}
-
-ABI_EXPORT int
-openat64(int dirfd, const char *path, int flags, ...)
-{
-	char buf[ABI_PATH_MAX];
-	const char *p = abi_path(path, buf);
-	unsigned mode = 0;
-	int fd;
-
-	ABI_MODE_ARG(flags, mode);
-	if (p == buf && abi_open_node(p, flags, &fd))
-		return fd;
-	fd = ABI_REAL(openat64)(dirfd, p, flags, mode);
-	return p == buf ? abi_pciconf_opened(fd, p) : fd;
-}
-
-ABI_EXPORT int
-__openat_2(int dirfd, const char *path, int flags)
-{
-	return openat(dirfd, path, flags);
-}
-
-ABI_EXPORT int
-__openat64_2(int dirfd, const char *path, int flags)
-{
-	return openat64(dirfd, path, flags);
-}
-
-ABI_EXPORT FILE *
-fopen(const char *path, const char *mode)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(fopen)(abi_path(path, buf), mode);
-}
-
-ABI_EXPORT FILE *
-fopen64(const char *path, const char *mode)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(fopen64)(abi_path(path, buf), mode);
-}
-
-ABI_EXPORT DIR *
-opendir(const char *path)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(opendir)(abi_path(path, buf));
-}
-
-ABI_EXPORT int
-scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
-	int (*compare)(const struct dirent **, const struct dirent **))
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(scandir)(abi_path(path, buf), list, filter, compare);
-}
-
-ABI_EXPORT int
-scandir64(const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
-	  int (*compare)(const struct dirent64 **, const struct dirent64 **))
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(scandir64)(abi_path(path, buf), list, filter, compare);
-}
+ABI_PATH_FUNCTION(FILE *, fopen, (const char *path, const char *mode), (abi_path(path, buf), mode))
+ABI_PATH_FUNCTION(FILE *, fopen64, (const char *path, const char *mode), (abi_path(path, buf), mode))
+ABI_PATH_FUNCTION(DIR *, opendir, (const char *path), (abi_path(path, buf)))
+ABI_PATH_FUNCTION(int, scandir,
+		  (const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
+		   int (*compare)(const struct dirent **, const struct dirent **)),
+		  (abi_path(path, buf), list, filter, compare))
+ABI_PATH_FUNCTION(int, scandir64,
+		  (const char *path, struct dirent64 ***list, int (*filter)(const struct dirent64 *),
+		   int (*compare)(const struct dirent64 **, const struct dirent64 **)),
+		  (abi_path(path, buf), list, filter, compare))
 
 static void *
 abi_glob_opendir(const char *path)

@@ -13,69 +13,19 @@
 
 #include "preload.h"
 
-ABI_EXPORT int
-access(const char *path, int mode)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(access)(abi_path(path, buf), mode);
-}
-
-ABI_EXPORT int
-euidaccess(const char *path, int mode)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(euidaccess)(abi_path(path, buf), mode);
-}
-
-ABI_EXPORT int
-eaccess(const char *path, int mode)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(eaccess)(abi_path(path, buf), mode);
-}
-
-ABI_EXPORT int
-faccessat(int dirfd, const char *path, int mode, int flags)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(faccessat)(dirfd, abi_path(path, buf), mode, flags);
-}
-
-ABI_EXPORT ssize_t
-readlink(const char *path, char *out, size_t size)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(readlink)(abi_path(path, buf), out, size);
-}
-
-ABI_EXPORT ssize_t
-readlinkat(int dirfd, const char *path, char *out, size_t size)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(readlinkat)(dirfd, abi_path(path, buf), out, size);
-}
-
-ABI_EXPORT ssize_t
-__readlink_chk(const char *path, char *out, size_t len, size_t size)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(__readlink_chk)(abi_path(path, buf), out, len, size);
-}
-
-ABI_EXPORT ssize_t
-__readlinkat_chk(int dirfd, const char *path, char *out, size_t len, size_t size)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(__readlinkat_chk)(dirfd, abi_path(path, buf), out, len, size);
-}
+ABI_PATH_FUNCTION(int, access, (const char *path, int mode), (abi_path(path, buf), mode))
+ABI_PATH_FUNCTION(int, euidaccess, (const char *path, int mode), (abi_path(path, buf), mode))
+ABI_PATH_FUNCTION(int, eaccess, (const char *path, int mode), (abi_path(path, buf), mode))
+ABI_PATH_FUNCTION(int, faccessat, (int dirfd, const char *path, int mode, int flags),
+		  (dirfd, abi_path(path, buf), mode, flags))
+ABI_PATH_FUNCTION(ssize_t, readlink, (const char *path, char *out, size_t size),
+		  (abi_path(path, buf), out, size))
+ABI_PATH_FUNCTION(ssize_t, readlinkat, (int dirfd, const char *path, char *out, size_t size),
+		  (dirfd, abi_path(path, buf), out, size))
+ABI_PATH_FUNCTION(ssize_t, __readlink_chk, (const char *path, char *out, size_t len, size_t size),
+		  (abi_path(path, buf), out, len, size))
+ABI_PATH_FUNCTION(ssize_t, __readlinkat_chk, (int dirfd, const char *path, char *out, size_t len, size_t size),
+		  (dirfd, abi_path(path, buf), out, len, size))
 
 ABI_EXPORT char *
 realpath(const char *path, char *out)
@@ -113,26 +63,8 @@ canonicalize_file_name(const char *path)
 	return realpath(path, NULL);
 }
 
-ABI_EXPORT int
-chdir(const char *path)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(chdir)(abi_path(path, buf));
-}
-
-ABI_EXPORT ssize_t
-getxattr(const char *path, const char *name, void *value, size_t size)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(getxattr)(abi_path(path, buf), name, value, size);
-}
-
-ABI_EXPORT ssize_t
-lgetxattr(const char *path, const char *name, void *value, size_t size)
-{
-	char buf[ABI_PATH_MAX];
-
-	return ABI_REAL(lgetxattr)(abi_path(path, buf), name, value, size);
-}
+ABI_PATH_FUNCTION(int, chdir, (const char *path), (abi_path(path, buf)))
+ABI_PATH_FUNCTION(ssize_t, getxattr, (const char *path, const char *name, void *value, size_t size),
+		  (abi_path(path, buf), name, value, size))
+ABI_PATH_FUNCTION(ssize_t, lgetxattr, (const char *path, const char *name, void *value, size_t size),
+		  (abi_path(path, buf), name, value, size))
