@@ -74,8 +74,6 @@ int emu_clock_plan_line(const char *line, char *err, size_t err_len);
 int emu_clock_plan_check(unsigned ports, const struct emu_profile *profile, char *err,
 			 size_t err_len);
 const struct emu_clock_plan *emu_clock_plan_of(unsigned port);
-/** Parses parts per million with up to 3 decimals into parts per billion; false: no such number. */
-bool emu_clock_ppb(const char *ppm, int64_t *ppb);
 
 /* ---- a device's clock (emu_clock.c) ---- */
 

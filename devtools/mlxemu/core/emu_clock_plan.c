@@ -27,8 +27,9 @@ refuse(char *err, size_t err_len, const char *fmt, ...)
 	return -EINVAL;
 }
 
-bool
-emu_clock_ppb(const char *ppm, int64_t *ppb)
+/* Parses parts per million with up to 3 decimals into parts per billion; false: no such number. */
+static bool
+parse_ppb(const char *ppm, int64_t *ppb)
 {
 	bool negative = *ppm == '-';
 	const char *s = ppm + (*ppm == '-' || *ppm == '+');
@@ -72,7 +73,7 @@ set_start(struct emu_clock_plan *p, const char *value)
 static bool
 set_drift(struct emu_clock_plan *p, const char *value)
 {
-	return emu_clock_ppb(value, &p->drift_ppb);
+	return parse_ppb(value, &p->drift_ppb);
 }
 
 /* PPM[:PERIOD_S] */
@@ -88,7 +89,7 @@ set_wander(struct emu_clock_plan *p, const char *value)
 	if (n >= sizeof(ppm))
 		return false;
 	snprintf(ppm, sizeof(ppm), "%.*s", (int)n, value);
-	if (!emu_clock_ppb(ppm, &ppb) || ppb < 0 ||
+	if (!parse_ppb(ppm, &ppb) || ppb < 0 ||
 	    (colon != NULL && !emu_number(colon + 1, 1, MAX_PERIOD_S, &period_s)))
 		return false;
 	p->wander_ppb = (uint64_t)ppb;

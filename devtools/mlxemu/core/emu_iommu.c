@@ -22,7 +22,6 @@ struct emu_iommu {
 	struct iommu_map *map;
 	unsigned maps, room;
 	unsigned last; /* index of the last hit: consecutive lookups often hit the same mapping */
-	uint32_t generation;
 	emu_iommu_cb watcher;
 	void *watcher_arg;
 };
@@ -153,7 +152,6 @@ emu_iommu_unmap(struct emu_iommu *iommu, uint64_t iova, uint64_t len, uint64_t *
 			       iommu->map[i].len, false);
 	memmove(&iommu->map[from], &iommu->map[to], (iommu->maps - to) * sizeof(*iommu->map));
 	iommu->maps -= to - from;
-	iommu->generation++;
 	if (unmapped != NULL)
 		*unmapped = bytes;
 	return 0;
@@ -204,12 +202,6 @@ emu_iommu_at(struct emu_iommu *iommu, uint64_t iova, uint64_t len, bool write)
 		return NULL;
 	}
 	return m->va + (iova - m->iova);
-}
-
-uint32_t
-emu_iommu_generation(const struct emu_iommu *iommu)
-{
-	return iommu->generation;
 }
 
 struct emu_dev *

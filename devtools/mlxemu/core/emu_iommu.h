@@ -48,15 +48,13 @@ int emu_iommu_map(struct emu_iommu *iommu, uint64_t iova, void *va, uint64_t len
  */
 int emu_iommu_unmap(struct emu_iommu *iommu, uint64_t iova, uint64_t len, uint64_t *unmapped);
 /**
- * Memory at [iova, iova + len), valid until the lock is dropped or the generation moves.
+ * Memory at [iova, iova + len), valid until the lock is released or a mapping is removed.
  * @return NULL if a part is not mapped, lacks the right or is not contiguous in the process; this
  *   is a violation.
  */
 void *emu_iommu_at(struct emu_iommu *iommu, uint64_t iova, uint64_t len, bool write);
 /** Bytes from iova on that are contiguous in the process and have the right; 0: not mapped. */
 uint64_t emu_iommu_span(struct emu_iommu *iommu, uint64_t iova, bool write);
-/** Incremented when a mapping is removed: results of emu_iommu_at() are invalid then. */
-uint32_t emu_iommu_generation(const struct emu_iommu *iommu);
 /** The device of this address space. */
 struct emu_dev *emu_iommu_dev(const struct emu_iommu *iommu);
 /** Finds the mapping of an address of the process. False: none. */

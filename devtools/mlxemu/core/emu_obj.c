@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Object tables: one id space per type and device, looked up by index. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,25 +17,27 @@
 /** First id of a type, and number of ids. */
 struct id_range {
 	const char *name;
-	uint32_t base, count; /* count 0: from the profile */
+	uint32_t base, count;
+	size_t log_count_at; /* offset in struct emu_profile, instead of count */
 };
+#define PROFILE(limit) 0, offsetof(struct emu_profile, limit)
 
 static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_UMEM] = {"umem", 0x41, 1u << 20},
 	[EMU_OBJ_UAR] = {"UAR", 0x10, 1u << 14},
 	[EMU_OBJ_MATCHER] = {"matcher", 0x1, 1u << 16},
 	[EMU_OBJ_FLOW] = {"flow", 0x1, 1u << 20},
-	[EMU_OBJ_PD] = {"PD", 0x15, 0},
-	[EMU_OBJ_TD] = {"TD", 0x23, 0},
-	[EMU_OBJ_MKEY] = {"mkey", 0x1801, 0},
+	[EMU_OBJ_PD] = {"PD", 0x15, PROFILE(log_max_pd)},
+	[EMU_OBJ_TD] = {"TD", 0x23, PROFILE(log_max_td)},
+	[EMU_OBJ_MKEY] = {"mkey", 0x1801, PROFILE(log_max_mkey)},
 	[EMU_OBJ_EQ] = {"EQ", 0x0a, 0x80},
-	[EMU_OBJ_CQ] = {"CQ", 0x0403, 0},
-	[EMU_OBJ_SQ] = {"SQ", 0x10a7, 0},
-	[EMU_OBJ_RQ] = {"RQ", 0x20c5, 0},
+	[EMU_OBJ_CQ] = {"CQ", 0x0403, PROFILE(log_max_cq)},
+	[EMU_OBJ_SQ] = {"SQ", 0x10a7, PROFILE(log_max_sq)},
+	[EMU_OBJ_RQ] = {"RQ", 0x20c5, PROFILE(log_max_rq)},
 	[EMU_OBJ_RMP] = {"RMP", 0x30e1, 1u << 16},
-	[EMU_OBJ_RQT] = {"RQT", 0x0052, 0},
-	[EMU_OBJ_TIR] = {"TIR", 0x0131, 0},
-	[EMU_OBJ_TIS] = {"TIS", 0x0061, 0},
+	[EMU_OBJ_RQT] = {"RQT", 0x0052, PROFILE(log_max_rqt)},
+	[EMU_OBJ_TIR] = {"TIR", 0x0131, PROFILE(log_max_tir)},
+	[EMU_OBJ_TIS] = {"TIS", 0x0061, PROFILE(log_max_tis)},
 	[EMU_OBJ_QP] = {"QP", 0x4011, 1u << 18},
 	[EMU_OBJ_Q_COUNTER] = {"Q counter", 0x03, 0xf0},
 	[EMU_OBJ_FLOW_COUNTER] = {"flow counter", 0x11, 1u << 16},
@@ -69,28 +72,9 @@ emu_obj_type_name(enum emu_obj_type type)
 static uint32_t
 id_count(const struct emu_profile *p, enum emu_obj_type type)
 {
-	switch (type) {
-	case EMU_OBJ_PD:
-		return 1u << p->log_max_pd;
-	case EMU_OBJ_TD:
-		return 1u << p->log_max_td;
-	case EMU_OBJ_MKEY:
-		return 1u << p->log_max_mkey;
-	case EMU_OBJ_CQ:
-		return 1u << p->log_max_cq;
-	case EMU_OBJ_SQ:
-		return 1u << p->log_max_sq;
-	case EMU_OBJ_RQ:
-		return 1u << p->log_max_rq;
-	case EMU_OBJ_RQT:
-		return 1u << p->log_max_rqt;
-	case EMU_OBJ_TIR:
-		return 1u << p->log_max_tir;
-	case EMU_OBJ_TIS:
-		return 1u << p->log_max_tis;
-	default:
-		return id_ranges[type].count;
-	}
+	size_t at = id_ranges[type].log_count_at;
+
+	return at != 0 ? 1u << *((const uint8_t *)p + at) : id_ranges[type].count;
 }
 
 int

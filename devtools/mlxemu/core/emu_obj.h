@@ -238,7 +238,6 @@ struct emu_sq {
 	struct emu_qp *qp;	 /**< The QP of which this is the send queue; NULL: an Ethernet SQ. */
 	uint16_t ci;		 /**< WQEBBs executed. */
 	uint16_t hw_pi;		 /**< Producer counter last read. */
-	uint64_t seen_db;	 /**< UAR doorbell acted upon. */
 	uint64_t wqes, frames, bytes;
 };
 

@@ -53,8 +53,9 @@ emu_pci_device_id(const struct emu_dev *dev)
 	return id >= 0x101d ? 0x101e : id + 1;
 }
 
-bool
-emu_pci_has_vsc(const struct emu_dev *dev)
+/* True if the function has the VSC: virtual functions have none. */
+static bool
+has_vsc(const struct emu_dev *dev)
 {
 	return !dev->vf && !dev->profile->mlx4;
 }
@@ -75,13 +76,13 @@ image_caps(const struct emu_dev *dev, uint8_t *config)
 	put32(express + 12, 0x00000104);	/* x16, 16 GT/s */
 	put16(express + 18, 0x0104);
 	msix[0] = 0x11;
-	msix[1] = emu_pci_has_vsc(dev) ? EMU_PCI_CAP_VSC : EMU_PCI_CAP_PM;
+	msix[1] = has_vsc(dev) ? EMU_PCI_CAP_VSC : EMU_PCI_CAP_PM;
 	put16(msix + 2, EMU_PCI_MSIX_VECTORS - 1);
 	put32(msix + 4, EMU_PCI_MSIX_TABLE_OFFSET);
 	put32(msix + 8, EMU_PCI_MSIX_PBA_OFFSET);
 	pm[0] = 0x01;
 	put16(pm + 2, 0x0003);
-	if (!emu_pci_has_vsc(dev))
+	if (!has_vsc(dev))
 		return;
 	vsc[0] = 0x09;
 	vsc[1] = EMU_PCI_CAP_PM;
@@ -114,7 +115,7 @@ pci_fill(const struct emu_dev *dev, struct emu_pci *pci)
 	memcpy((void *)pci->config, config, sizeof(config));
 	for (uint32_t i = 0; i < emu_cr_count(dev); i++)
 		pci->reg[i] = emu_cr_initial(dev, i);
-	pci->config[(EMU_PCI_CAP_VSC + EMU_VSC_COUNTER) / 4] = emu_pci_has_vsc(dev);
+	pci->config[(EMU_PCI_CAP_VSC + EMU_VSC_COUNTER) / 4] = has_vsc(dev);
 }
 
 /* ---- the shared file ---- */
@@ -317,7 +318,7 @@ dword_name(const struct emu_dev *dev, uint32_t off)
 	};
 	uint32_t in = off - EMU_PCI_CAP_VSC;
 
-	return emu_pci_has_vsc(dev) && in >= EMU_VSC_CONTROL && in < EMU_VSC_BYTES ? names[in / 4]
+	return has_vsc(dev) && in >= EMU_VSC_CONTROL && in < EMU_VSC_BYTES ? names[in / 4]
 										   : "other";
 }
 
@@ -339,7 +340,7 @@ dword_read(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t *val
 
 	if (fault != NULL && fault->act == EMU_ACT_FAIL)
 		return -fault->err;
-	if (emu_pci_has_vsc(dev) && off == EMU_PCI_CAP_VSC + EMU_VSC_COUNTER)
+	if (has_vsc(dev) && off == EMU_PCI_CAP_VSC + EMU_VSC_COUNTER)
 		*value = vsc_ticket(vsc);
 	else
 		*value = pci->config[off / 4];
@@ -386,7 +387,7 @@ dword_write(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t val
 		return -fault->err;
 	if (fault != NULL && fault->act == EMU_ACT_DROP)
 		return 0;
-	if (!emu_pci_has_vsc(dev) || in >= EMU_VSC_BYTES) {
+	if (!has_vsc(dev) || in >= EMU_VSC_BYTES) {
 		plain_write(pci, off, value, mask);
 		return 0;
 	}

@@ -65,8 +65,6 @@ void emu_pci_detach(struct emu_dev *dev);
 void emu_pci_image(const struct emu_dev *dev, uint8_t config[EMU_PCI_CONFIG_BYTES]);
 /** Its PCI device id: the profile's, or that of the card's virtual functions. */
 uint16_t emu_pci_device_id(const struct emu_dev *dev);
-/** Whether the function has the VSC: a virtual function has none. */
-bool emu_pci_has_vsc(const struct emu_dev *dev);
 
 /**
  * Reads or writes configuration space as the kernel does for a program: in dwords, words and

@@ -83,13 +83,6 @@ notify(struct dp_cq *c, uint32_t n)
 }
 
 void
-dp_cq_notify(struct dp_cq *c, uint32_t n, bool solicited)
-{
-	if (solicited || !c->solicited_only)
-		notify(c, n);
-}
-
-void
 dp_cq_tick(struct dp_port *port)
 {
 	struct dp_cq *c, *next;
@@ -183,7 +176,8 @@ dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 	cq->pi += n;
 	__builtin_prefetch(dp_cq_place(cq, 0), 1);
 	if (DP_UNLIKELY(c->armed))
-		dp_cq_notify(c, n, solicited);
+		if (solicited || !c->solicited_only)
+			notify(c, n);
 }
 
 void

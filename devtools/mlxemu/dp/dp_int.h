@@ -226,8 +226,6 @@ dp_cq_begin_with_room(const struct emu_cq *cq)
 	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	return cqe;
 }
-/** The program wants to know about n completions. */
-void dp_cq_notify(struct dp_cq *c, uint32_t n, bool solicited);
 /** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
 bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);

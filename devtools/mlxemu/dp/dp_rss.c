@@ -35,8 +35,9 @@ dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES])
 	t->valid = true;
 }
 
-uint32_t
-dp_toeplitz_hash(const struct dp_toeplitz *t, const uint8_t *input, uint32_t len)
+/* len: at most DP_RSS_INPUT_BYTES. */
+static uint32_t
+toeplitz_hash(const struct dp_toeplitz *t, const uint8_t *input, uint32_t len)
 {
 	uint32_t hash = 0;
 
@@ -125,6 +126,6 @@ dp_rss_hash(const struct emu_tir *tir, const struct dp_toeplitz *t, const struct
 		n = put_pair(in, n, l4, l4 + 2, 2, select >> 2 & 3, tir->symmetric);
 	*hash_type = type_of(l, select, ports);
 	if (tir->hash_fn == PRM_RX_HASH_FN_TOEPLITZ && t != NULL)
-		return dp_toeplitz_hash(t, in, n);
+		return toeplitz_hash(t, in, n);
 	return tir->hash_fn == PRM_RX_HASH_FN_INVERTED_XOR8 ? xor8_hash(in, n) : 0;
 }

@@ -20,8 +20,6 @@ struct dp_toeplitz {
 	uint32_t nibble[DP_RSS_INPUT_BYTES * 2][16];
 };
 void dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES]);
-/** @param len at most DP_RSS_INPUT_BYTES. */
-uint32_t dp_toeplitz_hash(const struct dp_toeplitz *t, const uint8_t *input, uint32_t len);
 
 /**
  * Hash of a packet under the TIR's field selection, and the CQE's rx_hash_type. Both are 0 when

@@ -16,25 +16,24 @@ none_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	return EMU_WIRE_LOST;
 }
 
-const struct wire_ops wire_none_ops = {.tx = none_tx};
-
-static const struct wire_ops *
-ops_of(enum emu_wire_kind kind)
+/* A cable between two ports of the machine, or from a port to itself. */
+static enum emu_wire_result
+pair_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 {
-	switch (kind) {
-	case EMU_WIRE_LOOP:
-	case EMU_WIRE_PAIR:
-		return &wire_pair_ops;
-	case EMU_WIRE_TAP:
-		return &wire_tap_ops;
-	case EMU_WIRE_PCAP:
-		return &wire_pcap_ops;
-	case EMU_WIRE_SOCK:
-		return &wire_sock_ops;
-	default:
-		return &wire_none_ops;
+	if (!w->lossless) {
+		wire_dp(w->peer)->ingress(w->peer, frame, len);
+		return EMU_WIRE_SENT;
 	}
+	return wire_deliver(w, w->peer, frame, len) ? EMU_WIRE_SENT : EMU_WIRE_HOLD;
 }
+
+static const struct wire_ops none_ops = {.tx = none_tx}, pair_ops = {.tx = pair_tx};
+
+static const struct wire_ops *const kinds[] = {
+	[EMU_WIRE_NONE] = &none_ops,	  [EMU_WIRE_PAIR] = &pair_ops,
+	[EMU_WIRE_LOOP] = &pair_ops,	  [EMU_WIRE_TAP] = &wire_tap_ops,
+	[EMU_WIRE_PCAP] = &wire_pcap_ops, [EMU_WIRE_SOCK] = &wire_sock_ops,
+};
 
 static int
 attach_one(struct emu_machine *m, unsigned port, const struct emu_wire_plan *plan, char *err,
@@ -47,7 +46,7 @@ attach_one(struct emu_machine *m, unsigned port, const struct emu_wire_plan *pla
 		snprintf(err, err_len, "port %u: no memory for its wire", port);
 		return -ENOMEM;
 	}
-	w->ops = ops_of(plan->kind);
+	w->ops = kinds[plan->kind];
 	w->dev = &m->dev[port];
 	w->peer = plan->kind == EMU_WIRE_LOOP ? w->dev : &m->dev[plan->peer];
 	w->lossless = plan->lossless;
@@ -73,7 +72,7 @@ emu_wire_attach(struct emu_machine *m, const struct emu_wire_plan *plan, char *e
 		}
 	}
 	for (unsigned i = 0; i < m->ports; i++)
-		if (plan[i].kind != EMU_WIRE_NONE && !ops_of(plan[i].kind)->own_carrier)
+		if (plan[i].kind != EMU_WIRE_NONE && !kinds[plan[i].kind]->own_carrier)
 			emu_port_set_carrier(&m->dev[i], true);
 	return 0;
 }

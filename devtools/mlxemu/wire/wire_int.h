@@ -44,8 +44,7 @@ wire_dp(struct emu_dev *dev)
 	return emu_machine_of(dev)->dp_ops;
 }
 
-extern const struct wire_ops wire_none_ops, wire_pair_ops, wire_tap_ops, wire_pcap_ops,
-	wire_sock_ops;
+extern const struct wire_ops wire_tap_ops, wire_pcap_ops, wire_sock_ops;
 
 uint64_t wire_mono_ns(void);
 /** The frame cannot be delivered now: true if the time to wait is over. */

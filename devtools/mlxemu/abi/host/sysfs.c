@@ -233,12 +233,6 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 	tree_link(t, dev->pci_addr, link);
 }
 
-bool
-emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
-{
-	return emu_port_gid(dev, index, gid);
-}
-
 static void
 tree_gids(struct tree *t, const struct emu_dev *dev)
 {
@@ -247,7 +241,7 @@ tree_gids(struct tree *t, const struct emu_dev *dev)
 	unsigned i;
 
 	for (i = 0; i < ABI_GID_TABLE_LEN; i++) {
-		bool used = emu_sysfs_gid(dev, i, g);
+		bool used = emu_port_gid(dev, i, g);
 
 		snprintf(name, sizeof(name), "ports/1/gids/%u", i);
 		tree_file(t, name,

@@ -15,8 +15,6 @@
 int emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t path_len);
 /** Rewrites the files that follow the state of the port's interface (MTU, address, link). */
 void emu_sysfs_refresh(const struct emu_dev *dev, const char *dir);
-/** GID as the kernel derives it from the MAC address; index 0: RoCE v1, 1: RoCE v2. */
-bool emu_sysfs_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16]);
 
 /** Removes the entries of a device: PCI function, RDMA device, node, interface. */
 void emu_sysfs_remove(const struct emu_dev *dev, const char *dir);

@@ -179,7 +179,7 @@ static bool
 abi_gid_entry(const struct emu_dev *dev, unsigned index, struct ib_uverbs_gid_entry *e)
 {
 	memset(e, 0, sizeof(*e));
-	if (!emu_sysfs_gid(dev, index, (uint8_t *)e->gid))
+	if (!emu_port_gid(dev, index, (uint8_t *)e->gid))
 		return false;
 	e->gid_index = index;
 	e->port_num = 1;

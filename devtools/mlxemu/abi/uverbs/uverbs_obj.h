@@ -48,7 +48,6 @@ struct abi_qp {
 
 struct abi_srq {
 	uint32_t max_wr, max_sge, limit;
-	bool xrc;
 };
 
 struct abi_wq {
@@ -160,8 +159,6 @@ int abi_cq_ts_format(struct abi_call *call, const struct abi_handle *cq);
 struct abi_channel *abi_comp_channel(const struct abi_call *call, int fd);
 /** Stores the event descriptor of a create call, if it has one. 0 or -EBADF. */
 int abi_verbs_async(const struct abi_call *call, struct abi_handle *h, uint16_t attr);
-/** Removes unread records of an element from a channel; returns their number. */
-unsigned abi_channel_purge(struct abi_channel *channel, uint64_t element);
 /** Numbers of events that were sent: libibverbs waits until so many are acknowledged. */
 void abi_events_reported(struct abi_file *file, struct abi_verbs *v, uint32_t *comp,
 			 uint32_t *async);
@@ -184,7 +181,6 @@ int abi_open_xrcd(struct abi_call *call);
 int abi_modify_srq(struct abi_call *call);
 int abi_query_srq(struct abi_call *call);
 int abi_attach_mcast(struct abi_call *call);
-int abi_detach_mcast(struct abi_call *call);
 
 extern const struct abi_method_table abi_cq_methods, abi_qp_methods, abi_wq_methods,
 	abi_srq_methods, abi_vflow_methods, abi_mr_methods, abi_dm_methods;

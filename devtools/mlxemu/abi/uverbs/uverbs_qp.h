@@ -50,8 +50,7 @@ int abi_qp_raw_state(struct abi_call *call, const struct abi_qp *qp);
 int abi_qp_transport_query(struct abi_call *call, const struct abi_qp *qp,
 			   struct ib_uverbs_query_qp_resp *resp);
 
-/** Changes the state of an RQ or SQ by command. */
+/** Changes the state of an RQ by command. */
 int abi_rq_set_state(struct abi_call *call, struct emu_obj *rq, unsigned to);
-int abi_sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to);
 
 #endif /* UVERBS_QP_H */

@@ -258,8 +258,8 @@ abi_rq_set_state(struct abi_call *call, struct emu_obj *rq, unsigned to)
 	return abi_kernel_cmd(call, &in, sizeof(in), &out, sizeof(out), NULL);
 }
 
-int
-abi_sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to)
+static int
+sq_set_state(struct abi_call *call, struct emu_obj *sq, unsigned to)
 {
 	const unsigned from = ((struct emu_sq *)sq)->state;
 	struct prm_modify_sq_in in = {0};
@@ -292,7 +292,7 @@ abi_qp_raw_modify(struct abi_call *call, struct abi_qp *qp, unsigned to)
 	if (qp->rq != NULL && ((struct emu_rq *)qp->rq)->state != rows[to].rq)
 		ret = abi_rq_set_state(call, qp->rq, rows[to].rq);
 	if (ret == 0 && qp->sq != NULL && ((struct emu_sq *)qp->sq)->state != rows[to].sq)
-		ret = abi_sq_set_state(call, qp->sq, rows[to].sq);
+		ret = sq_set_state(call, qp->sq, rows[to].sq);
 	return ret;
 }
 

@@ -111,8 +111,9 @@ abi_verbs_event(struct abi_file *file, struct abi_handle *h, uint16_t type)
 			async_event(file, h->verbs, event_rows[i].ibv);
 }
 
-unsigned
-abi_channel_purge(struct abi_channel *ch, uint64_t element)
+/* Removes unread records of an element from a channel; returns their number. */
+static unsigned
+channel_purge(struct abi_channel *ch, uint64_t element)
 {
 	uint8_t (*kept)[RECORD_BYTES] = NULL, (*p)[RECORD_BYTES];
 	unsigned n = 0, i, removed = 0;
@@ -144,11 +145,11 @@ abi_events_reported(struct abi_file *file, struct abi_verbs *v, uint32_t *comp, 
 
 	if (comp != NULL) {
 		if (v->comp_events != 0 && v->cq.channel != NULL)
-			v->comp_events -= abi_channel_purge(v->cq.channel, v->user_handle);
+			v->comp_events -= channel_purge(v->cq.channel, v->user_handle);
 		*comp = v->comp_events;
 	}
 	if (ch != NULL && v->async_events != 0)
-		v->async_events -= abi_channel_purge(ch, v->user_handle);
+		v->async_events -= channel_purge(ch, v->user_handle);
 	*async = v->async_events;
 }
 
