@@ -135,29 +135,29 @@ sim_realtime(void *ctx, uint64_t *ns)
 }
 
 static void
-ways(struct sim *s, double *there, double *back)
+delays(struct sim *s, double *request, double *reply)
 {
-	*there = 300;
-	*back = 300;
+	*request = 300;
+	*reply = 300;
 	switch (s->jitter) {
 	case SIM_EXACT:
 		break;
 	case SIM_HIDDEN:
-		*there = 200 + 400 * sim_uniform(s);
-		*back = 800 - *there;
+		*request = 200 + 400 * sim_uniform(s);
+		*reply = 800 - *request;
 		break;
 	case SIM_NORMAL:
-		*there = fmax(100, 400 + 200 * normal(s));
-		*back = fmax(100, 400 + 200 * normal(s));
+		*request = fmax(100, 400 + 200 * normal(s));
+		*reply = fmax(100, 400 + 200 * normal(s));
 		break;
 	case SIM_OUTLIERS:
 		if (sim_random(s) % 50 == 0)
-			*(sim_random(s) % 2 ? there : back) += 50000 * sim_uniform(s);
+			*(sim_random(s) % 2 ? request : reply) += 50000 * sim_uniform(s);
 		/* fall through */
 	case SIM_TAIL:
 	case SIM_ONE_SIDED:
-		*there += exponential(s, 200);
-		*back += exponential(s, 200) + (s->jitter == SIM_ONE_SIDED ? 400 : 0);
+		*request += exponential(s, 200);
+		*reply += exponential(s, 200) + (s->jitter == SIM_ONE_SIDED ? 400 : 0);
 		break;
 	}
 }
@@ -166,15 +166,15 @@ static int
 sim_counter(void *ctx, uint64_t *cycles)
 {
 	struct sim *s = ctx;
-	double there, back;
+	double request, reply;
 	int64_t at;
 
 	s->reads++;
-	ways(s, &there, &back);
-	sim_pass_ns(s, there);
+	delays(s, &request, &reply);
+	sim_pass_ns(s, request);
 	at = s->page_step_ps == 0 ? s->now_ps : s->now_ps - s->now_ps % (int64_t)s->page_step_ps;
 	*cycles = s->counter_still || s->now_ps < s->still_until_ps ? s->still : sim_read(s, &s->counter, at);
-	sim_pass_ns(s, back);
+	sim_pass_ns(s, reply);
 	return s->counter_ret;
 }
 
@@ -182,12 +182,12 @@ static int
 sim_utc(void *ctx, uint64_t *ns)
 {
 	struct sim *s = ctx;
-	double there, back;
+	double request, reply;
 
-	ways(s, &there, &back);
-	sim_pass_ns(s, there);
+	delays(s, &request, &reply);
+	sim_pass_ns(s, request);
 	*ns = sim_read(s, &s->utc, s->now_ps);
-	sim_pass_ns(s, back);
+	sim_pass_ns(s, reply);
 	return s->utc_ret;
 }
 

@@ -476,7 +476,7 @@ static const struct fault {
 };
 
 static void
-play(const struct fault *f, uint64_t hz, bool old_kernel, struct tally *t)
+fault_run(const struct fault *f, uint64_t hz, bool old_kernel, struct tally *t)
 {
 	uint64_t absent = t->absent;
 	struct world w;
@@ -517,7 +517,7 @@ test_faults(void)
 
 		for (unsigned int f = 0; f < N_FREQUENCIES; f++)
 			for (int old = 0; old < 2; old++)
-				play(&faults[i], frequencies[f], old, &t);
+				fault_run(&faults[i], frequencies[f], old, &t);
 		printf("%-16s %10llu %10llu %10llu %8llu\n", faults[i].name,
 		       (unsigned long long)t.stamps, (unsigned long long)t.right,
 		       (unsigned long long)t.absent, (unsigned long long)t.wrong);

@@ -21,13 +21,13 @@ struct rig {
 };
 
 static int
-rig_open(struct rig *r, enum mdv_clock_source wanted, bool free_running, bool realtime,
+rig_open(struct rig *r, enum mdv_clock_source requested, bool free_running, bool realtime,
 	 uint32_t khz)
 {
 	const struct mdv_clock_facts facts = { .tsc_hz = SIM_TSC_HZ, .frequency_khz = khz,
 					       .free_running = free_running,
 					       .realtime = realtime };
-	int ret = mdv_clock_open_ops(&sim_ops, &r->s, &facts, wanted, &r->clock, r->why,
+	int ret = mdv_clock_open_ops(&sim_ops, &r->s, &facts, requested, &r->clock, r->why,
 				     sizeof(r->why));
 
 	CHECK((ret == 0) == (r->clock != NULL) && strlen(r->why) > 8);
@@ -112,7 +112,7 @@ static const struct choice {
 	{ "busy page", true, false, false, BUSY, 0, 0, MDV_CLOCK_HOST, "no clock page" },
 	{ "no counter", true, false, false, UNTOUCHED, -ENOTSUP, 0, MDV_CLOCK_PAGE,
 	  "source host failed" },
-	{ "counter of another time", true, false, true, UNTOUCHED, 0, 0, MDV_CLOCK_PAGE,
+	{ "counter of another rate", true, false, true, UNTOUCHED, 0, 0, MDV_CLOCK_PAGE,
 	  "source host failed" },
 	{ "no counter, real time", true, true, false, UNTOUCHED, -ENOTSUP, 0, MDV_CLOCK_REALTIME,
 	  "source host failed" },
@@ -151,7 +151,7 @@ test_auto(void)
 
 /* Calibration fails while the clock is opened on a busy machine, and no other source is available. */
 static void
-test_alone_late(void)
+test_host_only_late(void)
 {
 	struct rig r;
 
@@ -286,7 +286,7 @@ page_run(struct rig *r, unsigned int seconds, void (*each)(struct sim *s))
 
 /** The kernel without a servo: moves its point only when it is due. */
 static void
-left_alone(struct sim *s)
+kernel_only(struct sim *s)
 {
 	int64_t due = (int64_t)(sim_page_period_ns(s) / MDV_NS_PER_S);
 
@@ -296,7 +296,7 @@ left_alone(struct sim *s)
 
 /** Wander of the host's clock and of the counter's oscillator is no change of the page. */
 static void
-test_page_alone(void)
+test_page_without_servo(void)
 {
 	struct rig r;
 
@@ -304,7 +304,7 @@ test_page_alone(void)
 	for (int i = 1; i <= 10; i++) {
 		sim_set_rate(&r.s, &r.s.wall, MDV_NS_PER_S * (1 + (i % 2) * 1.28e-7));
 		sim_set_rate(&r.s, &r.s.counter, HZ * (1 + (i / 2 % 2) * 2e-7));
-		page_run(&r, 10, left_alone);
+		page_run(&r, 10, kernel_only);
 		CHECK(r.state.slews == 0 && r.state.quality == MDV_CLOCK_UNSYNCED);
 	}
 	CHECK(r.state.steps == 0 && r.state.failed == 0);
@@ -320,7 +320,7 @@ steer(struct sim *s)
 
 /** A servo is seen while it corrects, even by less than mult can show, and not after it has ended. */
 static void
-test_servo_goes(void)
+test_servo_ends(void)
 {
 	struct rig r;
 
@@ -328,19 +328,19 @@ test_servo_goes(void)
 		CHECK(page_open(&r, 51 + old_kernel, old_kernel, 0));
 		page_run(&r, 30, steer);
 		CHECK(r.state.quality == MDV_CLOCK_GOOD && r.state.slews > 25);
-		page_run(&r, 90, left_alone);
+		page_run(&r, 90, kernel_only);
 		CHECK(r.state.quality == MDV_CLOCK_GOOD);
-		page_run(&r, 600, left_alone);
+		page_run(&r, 600, kernel_only);
 		CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
 		page_run(&r, 300, sim_page_advance);
 		CHECK(r.state.quality == MDV_CLOCK_GOOD && r.state.steps == 0);
-		page_run(&r, 300, left_alone);
+		page_run(&r, 300, kernel_only);
 		CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
 		mdv_clock_close(r.clock);
 	}
 	/* A rate left by an earlier servo: detected two minutes after the clock was opened. */
 	CHECK(page_open(&r, 53, false, 12345) && r.state.quality == MDV_CLOCK_GOOD);
-	page_run(&r, 300, left_alone);
+	page_run(&r, 300, kernel_only);
 	CHECK(r.state.quality == MDV_CLOCK_UNSYNCED && r.state.slews == 0);
 	mdv_clock_close(r.clock);
 }
@@ -394,7 +394,7 @@ host_open(struct rig *r, uint64_t seed)
 
 /** The counter's register stops: holdover, then broken, then good again. */
 static void
-test_still(void)
+test_counter_stopped(void)
 {
 	uint64_t unsure;
 	struct rig r;
@@ -504,7 +504,7 @@ test_uncommon(void)
 
 /** A counter that software updates: it is read at the moment of change, and stale readings are discarded. */
 static void
-test_kept_by_software(void)
+test_software_counter(void)
 {
 	static const uint64_t every_ns[] = { 500, 2000, 10000, 100000 };
 	struct rig r;
@@ -514,14 +514,14 @@ test_kept_by_software(void)
 		r.s.jitter = SIM_EXACT;
 		r.s.page_step_ps = every_ns[i] * 1000;
 		if (rig_open(&r, MDV_CLOCK_HOST, true, false, HZ / 1000) != 0) {
-			printf("kept by software every %6llu ns: %s\n",
+			printf("updated by software every %6llu ns: %s\n",
 			       (unsigned long long)every_ns[i], r.why);
 			CHECK(every_ns[i] > 50000);
 			continue;
 		}
 		r.spent_ps = 0;
 		rig_run(&r, 5);
-		printf("kept by software every %6llu ns: error %.0f ns, published %llu, %.3f %% of the time\n",
+		printf("updated by software every %6llu ns: error %.0f ns, published %llu, %.3f %% of the time\n",
 		       (unsigned long long)every_ns[i], stamp_error(&r),
 		       (unsigned long long)r.state.uncertainty_ns, r.spent_ps / 5e10);
 		/* Also with the short refresh period. */
@@ -535,16 +535,16 @@ void
 test_sources(void)
 {
 	test_auto();
-	test_alone_late();
+	test_host_only_late();
 	test_requested();
 	test_by_tsc();
-	test_page_alone();
-	test_servo_goes();
+	test_page_without_servo();
+	test_servo_ends();
 	test_page_steps();
-	test_still();
+	test_counter_stopped();
 	test_removed();
 	test_steps();
 	test_stalled();
 	test_uncommon();
-	test_kept_by_software();
+	test_software_counter();
 }
