@@ -237,7 +237,7 @@ free_huge_mib(void)
 }
 
 static int
-eal_up(const char *program)
+eal_start(const char *program)
 {
 	const char *const huge[] = { program, "--in-memory", "--no-pci", "--no-telemetry", "-l", "0",
 				     "--iova-mode=va", "-m", "16" };
@@ -275,7 +275,7 @@ run_query(void)
 int
 main(int argc, char **argv)
 {
-	if (argc < 2 || eal_up(argv[0]) < 0) {
+	if (argc < 2 || eal_start(argv[0]) < 0) {
 		fprintf(stderr, "usage: %s all|reopen|query|refused COMMAND STATUS ERRNO\n", argv[0]);
 		return 2;
 	}

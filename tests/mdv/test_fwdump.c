@@ -299,7 +299,7 @@ test_change(void)
 }
 
 static void
-test_virtual(void)
+test_virtual_function(void)
 {
 	struct mdv_fwdump *h = opened(&vf, BOTH);
 	const char *log;
@@ -322,7 +322,7 @@ test_virtual(void)
 
 /* The log states by name why configuration space cannot be opened. */
 static void
-test_no_way_in(void)
+test_config_open_fails(void)
 {
 	static const struct {
 		int err;
@@ -494,7 +494,7 @@ test_failures(void)
 
 /* The card is removed at the k-th access: no dump is kept, and the log states that the device does not answer. */
 static void
-test_falls_off(void)
+test_card_removed(void)
 {
 	struct mdv_fwdump *h = opened(&pf, BOTH);
 	const char *log;
@@ -527,8 +527,8 @@ static void
 rule_none(void)
 {
 	static void (*const tests[])(void) = {
-		test_open, test_states, test_modes, test_equals, test_change, test_virtual, test_flag,
-		test_no_way_in, test_failures, test_falls_off, test_crowd, test_store, test_devlink,
+		test_open, test_states, test_modes, test_equals, test_change, test_virtual_function, test_flag,
+		test_config_open_fails, test_failures, test_card_removed, test_concurrent, test_store, test_devlink,
 		test_devlink_exchange,
 	};
 
@@ -541,7 +541,7 @@ rule_locks(void)
 {
 	test_killed();
 	test_foreign_holder();
-	test_given_up();
+	test_cancelled();
 }
 
 static const struct {

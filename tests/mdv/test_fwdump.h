@@ -33,9 +33,9 @@ pid_t child_begin(void);
 int child_end(pid_t pid);
 
 /* test_fwdump_kept.c */
-void test_crowd(void);
+void test_concurrent(void);
 void test_store(void);
-void test_given_up(void);
+void test_cancelled(void);
 void test_devlink(void);
 
 /* test_fwdump_devlink.c */

@@ -26,14 +26,14 @@ struct kernel {
 	int family_error;	/**< there is no such family */
 	int dump_error;		/**< the reporter refuses the dump, or fails after its first message */
 	unsigned int messages;	/**< number of messages of the dump */
-	bool hangs_up;		/**< closes the socket after them, without the end of the dump */
-	bool nonsense;		/**< a message whose length field exceeds the received bytes */
+	bool no_end;		/**< shuts the socket down after them, without the end of the dump */
+	bool bad_length;		/**< a message whose length field exceeds the received bytes */
 	int ret;		/**< expected result */
 	unsigned int words;
 	const char *why;	/**< a part of the expected reason */
 };
 
-static int far_end = -1;
+static int kernel_fd = -1;
 
 int
 socket(int domain, int type, int protocol)
@@ -43,11 +43,11 @@ socket(int domain, int type, int protocol)
 
 	if (next == NULL)
 		*(void **)&next = dlsym(RTLD_NEXT, "socket");
-	if (domain != AF_NETLINK || protocol != NETLINK_GENERIC || far_end != -2)
+	if (domain != AF_NETLINK || protocol != NETLINK_GENERIC || kernel_fd != -2)
 		return next(domain, type, protocol);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return -1;
-	far_end = pair[1];
+	kernel_fd = pair[1];
 	return pair[0];
 }
 
@@ -77,12 +77,12 @@ message_begin(uint8_t *buf, uint16_t type, uint16_t flags, size_t bytes)
 
 /* An error; the end of a dump; or, with error 0, an acknowledgement. */
 static void
-answer_status(uint16_t type, int error)
+reply_status(uint16_t type, int error)
 {
 	uint8_t buf[BYTES];
 
 	memcpy(message_begin(buf, type, 0, sizeof(int)), &error, sizeof(error));
-	CHECK(send(far_end, buf, NLMSG_HDRLEN + sizeof(int), 0) > 0);
+	CHECK(send(kernel_fd, buf, NLMSG_HDRLEN + sizeof(int), 0) > 0);
 }
 
 /* Whether an attribute of the request has this text. */
@@ -106,7 +106,7 @@ request_get(uint8_t *buf, uint16_t family, uint8_t cmd)
 {
 	const struct nlmsghdr *nl = (const struct nlmsghdr *)buf;
 	const struct genlmsghdr *genl = (const struct genlmsghdr *)(buf + NLMSG_HDRLEN);
-	ssize_t n = recv(far_end, buf, BYTES, 0);
+	ssize_t n = recv(kernel_fd, buf, BYTES, 0);
 
 	CHECK(n >= (ssize_t)(NLMSG_HDRLEN + GENL_HDRLEN) && nl->nlmsg_len == n);
 	CHECK_EQ(nl->nlmsg_type, family);
@@ -117,7 +117,7 @@ request_get(uint8_t *buf, uint16_t family, uint8_t cmd)
 
 /* Three values per message; only the first one contains the name. */
 static void
-answer_dump(const struct kernel *k, unsigned int i)
+reply_dump(const struct kernel *k, unsigned int i)
 {
 	const uint32_t words[] = { 3 * i, 3 * i + 1, 3 * i + 2 };
 	uint8_t buf[BYTES], nest[256], *at = nest;
@@ -134,9 +134,9 @@ answer_dump(const struct kernel *k, unsigned int i)
 	at += NLA_ALIGN(a.nla_len);
 	(void)message_begin(buf, FAMILY, NLM_F_MULTI, GENL_HDRLEN);
 	attr_add(buf, DEVLINK_ATTR_FMSG | NLA_F_NESTED, nest, at - nest);
-	if (k->nonsense)
+	if (k->bad_length)
 		((struct nlmsghdr *)buf)->nlmsg_len += 64;
-	CHECK(send(far_end, buf, ((struct nlmsghdr *)buf)->nlmsg_len - (k->nonsense ? 64 : 0), 0) > 0);
+	CHECK(send(kernel_fd, buf, ((struct nlmsghdr *)buf)->nlmsg_len - (k->bad_length ? 64 : 0), 0) > 0);
 }
 
 static void
@@ -149,32 +149,32 @@ serve(const struct kernel *k)
 		return;
 	CHECK(attr_is(buf, CTRL_ATTR_FAMILY_NAME, "devlink"));
 	if (k->family_error != 0) {
-		answer_status(NLMSG_ERROR, -k->family_error);
+		reply_status(NLMSG_ERROR, -k->family_error);
 		return;
 	}
 	(void)message_begin(buf, GENL_ID_CTRL, 0, GENL_HDRLEN);
 	attr_add(buf, CTRL_ATTR_FAMILY_NAME, "devlink", 8);
-	CHECK(send(far_end, buf, attr_add(buf, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)), 0) > 0);
-	answer_status(NLMSG_ERROR, 0);
+	CHECK(send(kernel_fd, buf, attr_add(buf, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)), 0) > 0);
+	reply_status(NLMSG_ERROR, 0);
 	if (!request_get(buf, FAMILY, DEVLINK_CMD_HEALTH_REPORTER_DUMP_GET))
 		return;
 	CHECK((((struct nlmsghdr *)buf)->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP);
 	CHECK(attr_is(buf, DEVLINK_ATTR_BUS_NAME, "pci") && attr_is(buf, DEVLINK_ATTR_DEV_NAME, "0000:c1:00.0") &&
 	      attr_is(buf, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw_fatal"));
 	for (unsigned int i = 0; i < k->messages; i++)
-		answer_dump(k, i);
+		reply_dump(k, i);
 	if (k->dump_error != 0)
-		answer_status(NLMSG_ERROR, -k->dump_error);
-	else if (!k->hangs_up && !k->nonsense)
-		answer_status(NLMSG_DONE, 0);
+		reply_status(NLMSG_ERROR, -k->dump_error);
+	else if (!k->no_end && !k->bad_length)
+		reply_status(NLMSG_DONE, 0);
 }
 
 static void *
 kernel_thread(void *arg)
 {
-	AWAIT_CERTAIN(__atomic_load_n(&far_end, __ATOMIC_ACQUIRE) >= 0);
+	AWAIT_CERTAIN(__atomic_load_n(&kernel_fd, __ATOMIC_ACQUIRE) >= 0);
 	serve(arg);
-	shutdown(far_end, SHUT_WR);
+	shutdown(kernel_fd, SHUT_WR);
 	return NULL;
 }
 
@@ -189,8 +189,8 @@ test_devlink_exchange(void)
 		{ .dump_error = ENODEV, .ret = -ENODEV, .why = "no such device" },
 		{ .dump_error = EOPNOTSUPP, .ret = -EOPNOTSUPP, .why = "not supported" },
 		{ .messages = 2, .dump_error = EIO, .ret = -EIO, .why = "Input/output" },
-		{ .messages = 2, .hangs_up = true, .ret = -ETIMEDOUT, .why = "timed out" },
-		{ .messages = 1, .nonsense = true, .ret = -EPROTO, .why = "Protocol error" },
+		{ .messages = 2, .no_end = true, .ret = -ETIMEDOUT, .why = "timed out" },
+		{ .messages = 1, .bad_length = true, .ret = -EPROTO, .why = "Protocol error" },
 	};
 
 	for (size_t i = 0; i < RTE_DIM(kernels); i++) {
@@ -199,12 +199,12 @@ test_devlink_exchange(void)
 		char why[MDV_FWDUMP_WHY] = "";
 		pthread_t thread;
 
-		far_end = -2;
+		kernel_fd = -2;
 		CHECK_EQ(pthread_create(&thread, NULL, kernel_thread, &kernels[i]), 0);
 		CHECK_EQ(mdv_fwdump_by_devlink(&pf, &set, why), k->ret);
 		pthread_join(thread, NULL);
-		close(far_end);
-		far_end = -1;
+		close(kernel_fd);
+		kernel_fd = -1;
 		CHECK_EQ(set.count, k->words);
 		CHECK_EQ(set.route, MDV_FWDUMP_DEVLINK);
 		for (size_t n = 0; n < set.count; n++)

@@ -25,36 +25,36 @@ struct tally {
 
 /* Takes, reads and deletes: only one at a time succeeds, and a reader finds a complete dump or none. */
 static void
-crowd(struct tally *tally)
+user_run(struct tally *tally)
 {
-	struct mdv_fwdump_reg *mine = malloc(ROOM * sizeof(*mine));
+	struct mdv_fwdump_reg *dump = malloc(ROOM * sizeof(*dump));
 	struct mdv_fwdump *h = opened(&pf, BOTH);
 	size_t n;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		int ret = mdv_fwdump_take(h), got = mdv_fwdump_get(h, mine, ROOM, &n);
+		int ret = mdv_fwdump_take(h), got = mdv_fwdump_get(h, dump, ROOM, &n);
 
 		__atomic_add_fetch(ret == 0 ? &tally->taken : ret == -EEXIST ? &tally->there : &tally->bad,
 				   1, __ATOMIC_RELAXED);
 		if ((got != 0 && got != -ENOENT) ||
-		    (got == 0 && (n < 900 || memcmp(mine, regs, n * sizeof(*mine)) != 0)))
+		    (got == 0 && (n < 900 || memcmp(dump, regs, n * sizeof(*dump)) != 0)))
 			__atomic_add_fetch(&tally->bad, 1, __ATOMIC_RELAXED);
 		if (ret == 0 && mdv_fwdump_reset(h) != 0)
 			__atomic_add_fetch(&tally->bad, 1, __ATOMIC_RELAXED);
 	}
 	mdv_fwdump_close(h);
-	free(mine);
+	free(dump);
 }
 
 static void *
-crowd_thread(void *tally)
+user_thread(void *tally)
 {
-	crowd(tally);
+	user_run(tally);
 	return NULL;
 }
 
 void
-test_crowd(void)
+test_concurrent(void)
 {
 	struct tally *tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -68,11 +68,11 @@ test_crowd(void)
 	log_begin();
 	pid = child_begin();
 	if (pid == 0) {
-		crowd(tally);
+		user_run(tally);
 		_exit(0);
 	}
 	for (int i = 0; i < THREADS; i++)
-		CHECK_EQ(pthread_create(&thread[i], NULL, crowd_thread, tally), 0);
+		CHECK_EQ(pthread_create(&thread[i], NULL, user_thread, tally), 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	CHECK_EQ(child_end(pid), 0);
@@ -145,7 +145,7 @@ stop_soon(const void *arg)
 
 /* A dump can be cancelled in each wait, and while it reads registers. */
 void
-test_given_up(void)
+test_cancelled(void)
 {
 	static const unsigned int after[] = { 1, 2, 100, 1500 };
 	unsigned int *const left = &stop_after;

@@ -26,18 +26,18 @@ static struct {
 	bool more;		/**< One more statistic, before all others. */
 	const char *without;	/**< The statistic of this name gets another name. */
 	int fails;		/**< errno of each request for statistics. */
-	bool successor;		/**< Another interface has taken the name. */
-} is;
+	bool replaced;		/**< Another interface has taken the name. */
+} changes;
 
 static void
 change_names(struct ethtool_gstrings *s)
 {
 	char *names = (char *)s->data;
 
-	for (uint32_t i = 0; is.without != NULL && i < s->len; i++)
-		if (strcmp(&names[i * ETH_GSTRING_LEN], is.without) == 0)
+	for (uint32_t i = 0; changes.without != NULL && i < s->len; i++)
+		if (strcmp(&names[i * ETH_GSTRING_LEN], changes.without) == 0)
 			names[i * ETH_GSTRING_LEN] = 'X';
-	if (!is.more)
+	if (!changes.more)
 		return;
 	memmove(names + ETH_GSTRING_LEN, names, (size_t)s->len * ETH_GSTRING_LEN);
 	memset(names, 0, ETH_GSTRING_LEN);
@@ -48,7 +48,7 @@ change_names(struct ethtool_gstrings *s)
 static void
 change_values(struct ethtool_stats *s)
 {
-	if (!is.more)
+	if (!changes.more)
 		return;
 	memmove(&s->data[1], &s->data[0], s->n_stats * sizeof(s->data[0]));
 	s->data[0] = 0xdeadbeef;
@@ -60,12 +60,12 @@ change(unsigned long request, struct ifreq *ifr)
 {
 	uint32_t *cmd = (uint32_t *)ifr->ifr_data;
 
-	if (request == SIOCGIFINDEX && is.successor)
+	if (request == SIOCGIFINDEX && changes.replaced)
 		ifr->ifr_ifindex++;
 	if (request != SIOCETHTOOL)
 		return;
 	if (*cmd == ETHTOOL_GSSET_INFO)
-		((struct ethtool_sset_info *)(void *)cmd)->data[0] += is.more;
+		((struct ethtool_sset_info *)(void *)cmd)->data[0] += changes.more;
 	else if (*cmd == ETHTOOL_GSTRINGS)
 		change_names((struct ethtool_gstrings *)(void *)cmd);
 	else if (*cmd == ETHTOOL_GSTATS)
@@ -86,8 +86,8 @@ ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	if (request == SIOCETHTOOL && is.fails != 0) {
-		errno = is.fails;
+	if (request == SIOCETHTOOL && changes.fails != 0) {
+		errno = changes.fails;
 		return -1;
 	}
 	rc = next(fd, request, arg);
@@ -115,19 +115,19 @@ statistics_move(struct mdv_dev *dev)
 
 	CHECK_EQ(mdv_counters_read(dev, before, n), 0);
 	log_begin();
-	is.more = true;
+	changes.more = true;
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
 	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
 	/* One of the statistics that are read disappears. */
-	is.more = false;
-	is.without = "rx_symbol_err_phy";
+	changes.more = false;
+	changes.without = "rx_symbol_err_phy";
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
 	CHECK_EQ(after[symbols], before[symbols]);
 	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
-	is.without = NULL;
-	is.more = true;
+	changes.without = NULL;
+	changes.more = true;
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
-	is.more = false;
+	changes.more = false;
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
 	CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
 	CHECK_EQ(lines_of(log_end()), 0);
@@ -142,24 +142,24 @@ statistics_fail(struct mdv_dev *dev)
 
 	CHECK_EQ(mdv_counters_read(dev, before, n), 0);
 	log_begin();
-	is.fails = ENODEV;
+	changes.fails = ENODEV;
 	for (int i = 0; i < 3; i++) {
 		CHECK_EQ(mdv_counters_read(dev, after, n), -ENODEV);
 		CHECK(memcmp(before, after, n * sizeof(before[0])) == 0);
 	}
 	CHECK_EQ(lines_with(log_end(), "ENODEV"), 1);
-	is.fails = 0;
+	changes.fails = 0;
 	log_begin();
 	CHECK_EQ(mdv_counters_read(dev, after, n), 0);
-	is.fails = EOPNOTSUPP;
+	changes.fails = EOPNOTSUPP;
 	CHECK_EQ(mdv_counters_read(dev, after, n), -EOPNOTSUPP);
 	CHECK_EQ(lines_with(log_end(), "EOPNOTSUPP"), 1);
-	is.fails = 0;
+	changes.fails = 0;
 }
 
 /* An interface of another device is neither changed nor read. */
 static void
-successor(struct mdv_dev *dev)
+replaced(struct mdv_dev *dev)
 {
 	uint16_t mtu = 0, seen = 0;
 	uint8_t mac[6];
@@ -167,7 +167,7 @@ successor(struct mdv_dev *dev)
 
 	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0 && mdv_port_up_get(dev, &was_up) == 0);
 	REQUIRE(mdv_port_mac(dev, mac) == 0);
-	is.successor = true;
+	changes.replaced = true;
 	log_begin();
 	CHECK_EQ(mdv_port_mtu_set(dev, mtu + 100), -ENODEV);
 	CHECK_EQ(mdv_port_mac_set(dev, (const uint8_t[6]) { 2, 0, 0, 0, 0, 1 }), -ENODEV);
@@ -177,7 +177,7 @@ successor(struct mdv_dev *dev)
 	CHECK_EQ(lines_with(log_end(), "ENODEV"), 5);
 	CHECK_EQ(mdv_port_running(dev, &up), -ENODEV);
 	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
-	is.successor = false;
+	changes.replaced = false;
 	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
 	CHECK_EQ(seen, mtu);
 	CHECK(mdv_port_up_get(dev, &up) == 0 && up == was_up);
@@ -200,7 +200,7 @@ main(void)
 	}
 	statistics_move(dev);
 	statistics_fail(dev);
-	successor(dev);
+	replaced(dev);
 	mdv_close(dev);
 	rte_eal_cleanup();
 	return check_exit("interface");

@@ -57,7 +57,7 @@ test_library(void)
 }
 
 static void
-test_layer(const struct rte_pci_addr *pci)
+test_common_layer(const struct rte_pci_addr *pci)
 {
 	struct mdv_mlx4 mlx4 = { .comp_mask = UINT64_MAX };
 	struct mdv_dev *dev = NULL;
@@ -107,7 +107,7 @@ main(int argc, char **argv)
 	CHECK(mdv_mlx4_card(0x1007) != NULL && mdv_mlx4_card(0x1013) == NULL);
 	if (strcmp(argv[1], "cx3") == 0) {
 		test_library();
-		test_layer(&pci);
+		test_common_layer(&pci);
 		test_absent(pci);
 	} else if (strcmp(argv[1], "mlx5") == 0) {
 		test_mlx5(&pci);

@@ -24,7 +24,7 @@ struct setup {
 };
 
 static bool
-setup_up(struct mdv_dev *dev, struct setup *s)
+setup_create(struct mdv_dev *dev, struct setup *s)
 {
 	const struct mdv_cq_attr cq_attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
 	struct mdv_rq_attr rq_attr = { .log_wqes = 6, .log_stride_bytes = 4,
@@ -45,7 +45,7 @@ setup_up(struct mdv_dev *dev, struct setup *s)
 }
 
 static void
-setup_down(struct setup *s)
+setup_destroy(struct setup *s)
 {
 	CHECK_EQ(mdv_obj_destroy(s->rqt), 0);
 	for (int i = 0; i < RQS; i++)
@@ -196,7 +196,7 @@ test_rss(struct mdv_dev *dev)
 	struct mdv_obj *tir;
 	struct setup s;
 
-	CHECK(setup_up(dev, &s));
+	CHECK(setup_create(dev, &s));
 	if (s.rqt != NULL) {
 		check_rqt(dev, &s);
 		check_tir(dev, &s);
@@ -207,7 +207,7 @@ test_rss(struct mdv_dev *dev)
 		CHECK_EQ(prm_tirc_get_inline_rqn(&tirc), s.rq[1].wq.number);
 		CHECK_EQ(mdv_obj_destroy(tir), 0);
 	}
-	setup_down(&s);
+	setup_destroy(&s);
 }
 
 /* ------------------------------------------------------------------ rules */
@@ -267,7 +267,7 @@ test_rules(struct mdv_dev *dev)
 	struct mdv_obj *tir;
 	struct setup s;
 
-	CHECK(setup_up(dev, &s));
+	CHECK(setup_create(dev, &s));
 	attr.rqn = s.rq[0].wq.number;
 	tir = mdv_tir_create(dev, &attr);
 	CHECK(tir != NULL);
@@ -276,5 +276,5 @@ test_rules(struct mdv_dev *dev)
 		check_bad_rules(dev, tir);
 	}
 	CHECK_EQ(mdv_obj_destroy(tir), 0);
-	setup_down(&s);
+	setup_destroy(&s);
 }

@@ -27,7 +27,7 @@ static struct mdv_rq rq;
 static struct mdv_obj *tir;
 
 static bool
-queue_up(struct mdv_dev *dev)
+queue_create(struct mdv_dev *dev)
 {
 	const struct mdv_cq_attr cq_attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
 	struct mdv_rq_attr rq_attr = { .log_wqes = 6, .log_stride_bytes = 4, .socket_id = SOCKET_ID_ANY };
@@ -44,7 +44,7 @@ queue_up(struct mdv_dev *dev)
 }
 
 static void
-queue_down(void)
+queue_destroy(void)
 {
 	CHECK_EQ(mdv_obj_destroy(tir), 0);
 	CHECK_EQ(mdv_wq_destroy(&rq.wq), 0);
@@ -60,7 +60,7 @@ static unsigned int roots;
 
 /* With the kernel's driver: a rule that matches every frame leads to the first table of the test. */
 static int
-enter(struct mdv_dev *dev, struct mdv_obj *table)
+kernel_root_set(struct mdv_dev *dev, struct mdv_obj *table)
 {
 	struct { size_t bytes; uint32_t dw[16]; } nothing = { .bytes = sizeof(nothing.dw) };
 	struct mlx5dv_flow_matcher_attr attr = {
@@ -88,7 +88,7 @@ enter(struct mdv_dev *dev, struct mdv_obj *table)
 
 /* Through VFIO: makes the table the root, as the driver does. */
 static int
-enter_root(struct mdv_dev *dev, struct mdv_obj *table)
+root_set(struct mdv_dev *dev, struct mdv_obj *table)
 {
 	roots++;
 	root = table;
@@ -100,7 +100,7 @@ static void
 switch_to_tables(struct mdv_dev *dev)
 {
 	mdv_rules_close(dev);
-	dev->rules = mdv_rules_fw_new(dev, dev->mode == MDV_OPEN_VFIO ? enter_root : enter);
+	dev->rules = mdv_rules_fw_new(dev, dev->mode == MDV_OPEN_VFIO ? root_set : kernel_root_set);
 	if (dev->rules == NULL)
 		exit(EXIT_FAILURE);
 	pthread_mutex_init(&dev->rules->lock, NULL);
@@ -300,9 +300,9 @@ main(int argc, char **argv)
 	if (dev == NULL)
 		return EXIT_FAILURE;
 	switch_to_tables(dev);
-	CHECK(queue_up(dev));
+	CHECK(queue_create(dev));
 	run(dev, argv[1], argument);
-	queue_down();
+	queue_destroy();
 	mdv_close(dev);
 	CHECK(flow == NULL && matcher == NULL);
 	(void)rte_eal_cleanup();

@@ -23,7 +23,7 @@
 /* An unexpected wake-up comes within this time. */
 #define QUIET_MS 20
 
-struct bell {
+struct intr_queue {
 	struct mdv_vector *vector;
 	struct mdv_cq cq;
 	struct mdv_sq sq;
@@ -32,7 +32,7 @@ struct bell {
 };
 
 static int
-bell_up(struct mdv_dev *dev, struct mdv_obj *tis, struct bell *b)
+intr_queue_create(struct mdv_dev *dev, struct mdv_obj *tis, struct intr_queue *b)
 {
 	struct mdv_cq_attr cq_attr = { .log_cqes = LOG_WQEBBS, .socket_id = SOCKET_ID_ANY };
 	struct mdv_sq_attr sq_attr = { .log_wqebbs = LOG_WQEBBS, .socket_id = SOCKET_ID_ANY,
@@ -55,7 +55,7 @@ bell_up(struct mdv_dev *dev, struct mdv_obj *tis, struct bell *b)
 }
 
 static void
-bell_down(struct bell *b)
+intr_queue_destroy(struct intr_queue *b)
 {
 	(void)mdv_wq_destroy(&b->sq.wq);
 	mdv_cq_destroy(&b->cq);
@@ -65,7 +65,7 @@ bell_down(struct bell *b)
 
 /* Generates one completion, after some time. */
 static void
-ring_it(struct bell *b)
+nop_post(struct intr_queue *b)
 {
 	struct mlx5_wqe_ctrl_seg *ctrl =
 		RTE_PTR_ADD(b->sq.wq.wqes, (size_t)(b->pi & ((1u << LOG_WQEBBS) - 1)) * 64);
@@ -82,7 +82,7 @@ ring_it(struct bell *b)
 
 /* Consumes a completion if there is one. */
 static bool
-take(struct bell *b)
+cqe_take(struct intr_queue *b)
 {
 	const struct mlx5_cqe64 *cqe = &b->cq.cqes[b->ci & ((1u << LOG_WQEBBS) - 1)];
 	const uint8_t op_own = *(const volatile uint8_t *)&cqe->op_own;
@@ -96,7 +96,7 @@ take(struct bell *b)
 }
 
 static bool
-wakes(const struct bell *b, int ms)
+wakes(const struct intr_queue *b, int ms)
 {
 	struct pollfd fd = { .fd = b->vector->fd, .events = POLLIN };
 	int n;
@@ -109,7 +109,7 @@ wakes(const struct bell *b, int ms)
 
 /* The sequence of an application between its polls. */
 static bool
-sleeps_through(struct bell *b)
+arm_and_wait(struct intr_queue *b)
 {
 	(void)mdv_vector_ack(b->vector);
 	mdv_cq_arm(&b->cq, b->ci);
@@ -117,67 +117,67 @@ sleeps_through(struct bell *b)
 }
 
 static void
-check_one(struct bell *b)
+check_one(struct intr_queue *b)
 {
 	/* Not armed: completions do not wake. */
-	ring_it(b);
-	while (!take(b))
+	nop_post(b);
+	while (!cqe_take(b))
 		;
 	CHECK(!wakes(b, QUIET_MS));
 	CHECK_EQ(mdv_vector_ack(b->vector), 0);
 	/* Armed before the completion: one event for two completions. */
 	mdv_cq_arm(&b->cq, b->ci);
 	CHECK(!wakes(b, QUIET_MS));
-	ring_it(b);
-	ring_it(b);
+	nop_post(b);
+	nop_post(b);
 	CHECK(wakes(b, WAKE_MS));
 	CHECK_EQ(mdv_vector_ack(b->vector), 1);
 	CHECK_EQ(mdv_vector_ack(b->vector), 0);
 	/* Armed again while two completions are pending: wakes at once. */
-	CHECK(sleeps_through(b));
-	while (!take(b))
+	CHECK(arm_and_wait(b));
+	while (!cqe_take(b))
 		;
-	CHECK(sleeps_through(b));
-	while (!take(b))
+	CHECK(arm_and_wait(b));
+	while (!cqe_take(b))
 		;
 	/* No completion pending. Arming twice is the same as arming once. */
 	(void)mdv_vector_ack(b->vector);
 	mdv_cq_arm(&b->cq, b->ci);
 	mdv_cq_arm(&b->cq, b->ci);
 	CHECK(!wakes(b, QUIET_MS));
-	ring_it(b);
+	nop_post(b);
 	CHECK(wakes(b, WAKE_MS));
-	while (!take(b))
+	while (!cqe_take(b))
 		;
 	CHECK_EQ(mdv_vector_ack(b->vector), 1);
 }
 
 /* An application that reads the descriptor itself, and one that only polls CQEs. */
 static void
-check_readers(struct bell *b)
+check_readers(struct intr_queue *b)
 {
 	uint64_t count;
 	int i;
 
 	for (i = 0; i < 9; i++) {
 		mdv_cq_arm(&b->cq, b->ci);
-		ring_it(b);
+		nop_post(b);
 		CHECK(wakes(b, WAKE_MS));
 		CHECK_EQ(read(b->vector->fd, &count, sizeof(count)), (ssize_t)sizeof(count));
 		CHECK_EQ(count, 1);
-		while (!take(b))
+		while (!cqe_take(b))
 			;
 	}
 	for (i = 0; i < 9; i++) {
 		mdv_cq_arm(&b->cq, b->ci);
-		ring_it(b);
-		while (!take(b))
+		nop_post(b);
+		while (!cqe_take(b))
 			;
 	}
 	CHECK(wakes(b, WAKE_MS));
-	ring_it(b);
-	CHECK(sleeps_through(b));
-	while (!take(b))
+	nop_post(b);
+	CHECK(arm_and_wait(b));
+	while (!cqe_take(b))
 		;
 	/* mdv_vector_kick() wakes without an event; the CQ stays armed. */
 	(void)mdv_vector_ack(b->vector);
@@ -187,33 +187,33 @@ check_readers(struct bell *b)
 		CHECK(wakes(b, 0));
 		CHECK_EQ(mdv_vector_ack(b->vector), 1);
 	}
-	ring_it(b);
+	nop_post(b);
 	CHECK(wakes(b, WAKE_MS));
-	while (!take(b))
+	while (!cqe_take(b))
 		;
 	(void)mdv_vector_ack(b->vector);
 }
 
 /* The completion comes before, during and after arming: it wakes in each case. */
 static void
-check_races(struct bell *b, unsigned int rounds)
+check_races(struct intr_queue *b, unsigned int rounds)
 {
 	unsigned int i, spins, lost = 0;
 
 	for (i = 0; i < rounds && lost == 0; i++) {
 		(void)mdv_vector_ack(b->vector);
 		if (i % 3 == 0) {
-			ring_it(b);
+			nop_post(b);
 			for (spins = i / 3 % 512; spins > 0; spins--)
 				rte_pause();
 		}
 		mdv_cq_arm(&b->cq, b->ci);
 		if (i % 3 != 0)
-			ring_it(b);
+			nop_post(b);
 		if (i % 3 == 2)
 			mdv_cq_arm(&b->cq, b->ci);
 		lost += !wakes(b, WAKE_MS);
-		while (!take(b))
+		while (!cqe_take(b))
 			;
 	}
 	CHECK_EQ(lost, 0);
@@ -223,26 +223,26 @@ check_races(struct bell *b, unsigned int rounds)
 static void
 check_many(struct mdv_dev *dev, struct mdv_obj *tis)
 {
-	struct bell b[4];
+	struct intr_queue b[4];
 	unsigned int i, round;
 
 	memset(b, 0, sizeof(b));
 	for (i = 0; i < RTE_DIM(b); i++)
-		CHECK_EQ(bell_up(dev, tis, &b[i]), 0);
+		CHECK_EQ(intr_queue_create(dev, tis, &b[i]), 0);
 	/* All CQs share a doorbell page and are armed one after the other with the same first words. */
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < RTE_DIM(b); i++)
 			mdv_cq_arm(&b[i].cq, b[i].ci);
 		for (i = 0; i < RTE_DIM(b); i++) {
-			ring_it(&b[i]);
+			nop_post(&b[i]);
 			CHECK(wakes(&b[i], WAKE_MS));
-			while (!take(&b[i]))
+			while (!cqe_take(&b[i]))
 				;
 			CHECK_EQ(mdv_vector_ack(b[i].vector), 1);
 		}
 	}
 	for (i = 0; i < RTE_DIM(b); i++)
-		bell_down(&b[i]);
+		intr_queue_destroy(&b[i]);
 }
 
 /* Without a free descriptor no vector is created, one line is logged, and nothing is left. */
@@ -269,16 +269,16 @@ test_vector(struct mdv_dev *dev)
 {
 	const char *rounds = getenv("MDV_TEST_RACES");
 	struct mdv_obj *tis = mdv_tis_create(dev);
-	struct bell b;
+	struct intr_queue b;
 
 	REQUIRE(tis != NULL);
-	REQUIRE(bell_up(dev, tis, &b) == 0);
+	REQUIRE(intr_queue_create(dev, tis, &b) == 0);
 	/* In verbs mode the EQ belongs to the kernel, through VFIO to the vector. */
 	CHECK_EQ(b.vector->eqn == dev->eqn, dev->mode == MDV_OPEN_VERBS);
 	check_one(&b);
 	check_readers(&b);
 	check_races(&b, rounds != NULL ? (unsigned int)atoi(rounds) : 3000);
-	bell_down(&b);
+	intr_queue_destroy(&b);
 	check_many(dev, tis);
 	check_refused(dev);
 	CHECK_EQ(mdv_obj_destroy(tis), 0);

@@ -45,7 +45,7 @@ open_by(const char *address, enum mdv_open_mode mode)
 }
 
 static struct mdv_dev *
-open_it(const char *address)
+open_vfio(const char *address)
 {
 	return open_by(address, MDV_OPEN_VFIO);
 }
@@ -319,7 +319,7 @@ run_all(const char *address)
 
 	REQUIRE(early != NULL);
 	verbs_hint(address);
-	dev = open_it(address);
+	dev = open_vfio(address);
 	REQUIRE(dev != NULL);
 	for (size_t i = 0; i < RTE_DIM(tests); i++) {
 		unsigned int before = check_failures;
@@ -330,7 +330,7 @@ run_all(const char *address)
 	}
 	/* A second opening fails. */
 	log_begin();
-	second = open_it(address);
+	second = open_vfio(address);
 	CHECK(second == NULL);
 	CHECK_EQ(lines_of(log_end()), 1);
 	CHECK_EQ(dev->refused, 0);
@@ -338,7 +338,7 @@ run_all(const char *address)
 	/* After close a mempool may be freed: the event callback is unregistered. */
 	rte_mempool_free(early);
 	for (int i = 0; i < 3; i++) {
-		dev = open_it(address);
+		dev = open_vfio(address);
 		CHECK(dev != NULL);
 		mdv_close(dev);
 	}
@@ -352,7 +352,7 @@ run_closed(const char *address)
 	const char *text;
 
 	log_begin();
-	dev = open_it(address);
+	dev = open_vfio(address);
 	text = log_end();
 	fputs(text, stdout);
 	CHECK(dev == NULL);
@@ -369,7 +369,7 @@ run_table(const char *address)
 	uint8_t mac[6];
 
 	log_begin();
-	dev = open_it(address);
+	dev = open_vfio(address);
 	REQUIRE(dev != NULL);
 	CHECK_EQ(mdv_port_mac(dev, mac), 0);
 	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
@@ -414,7 +414,7 @@ held_elsewhere(const char *address)
 static void
 run_busy(const char *address)
 {
-	struct mdv_dev *dev = open_it(address);
+	struct mdv_dev *dev = open_vfio(address);
 
 	REQUIRE(dev != NULL);
 	check_unavailable(address, MDV_OPEN_VERBS, "through VFIO");
@@ -425,7 +425,7 @@ run_busy(const char *address)
 	check_unavailable(address, MDV_OPEN_VFIO, "the function is in use");
 	held_elsewhere(address);
 	mdv_close(dev);
-	dev = open_it(address);
+	dev = open_vfio(address);
 	CHECK(dev != NULL);
 	mdv_close(dev);
 }
@@ -440,7 +440,7 @@ run_reopen(const char *address)
 
 	for (int i = 0; i < 3; i++) {
 		log_begin();
-		dev = open_it(address);
+		dev = open_vfio(address);
 		text = log_end();
 		fputs(text, stdout);
 		CHECK(dev != NULL || lines_of(text) >= 1);
@@ -454,7 +454,7 @@ run_reopen(const char *address)
 static void
 run_refused(const char *address)
 {
-	struct mdv_dev *dev = open_it(address);
+	struct mdv_dev *dev = open_vfio(address);
 
 	REQUIRE(dev != NULL);
 	test_eq_refused(dev);
@@ -469,7 +469,7 @@ static void
 run_removal(const char *address, const char *command)
 {
 	const struct mdv_cq_attr attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
-	struct mdv_dev *dev = open_it(address);
+	struct mdv_dev *dev = open_vfio(address);
 	uint64_t tsc, hz = rte_get_tsc_hz();
 	struct mdv_cq cq, other;
 	uint16_t mtu;
@@ -494,7 +494,7 @@ run_removal(const char *address, const char *command)
 static void
 run_waiting(const char *address, const char *command)
 {
-	struct mdv_dev *dev = open_it(address);
+	struct mdv_dev *dev = open_vfio(address);
 
 	REQUIRE(dev != NULL);
 	test_wait_removed(dev, command);
@@ -504,7 +504,7 @@ run_waiting(const char *address, const char *command)
 static void
 run_overrun(const char *address, const char *command)
 {
-	struct mdv_dev *dev = open_it(address);
+	struct mdv_dev *dev = open_vfio(address);
 	uint32_t events = 0;
 	const char *text;
 
@@ -523,7 +523,7 @@ run_overrun(const char *address, const char *command)
 static void
 run_closing(const char *address)
 {
-	struct mdv_dev *dev = open_it(address);
+	struct mdv_dev *dev = open_vfio(address);
 
 	REQUIRE(dev != NULL);
 	test_close_removed(dev);
