@@ -154,7 +154,7 @@ def check_removed():
             subprocess.run([str(MLXEMU), "ctl", "--pid", str(client.hello["pid"]), "remove", "port=0"], check=True)
             for command in ("cmd,0,QUERY_ISSI", "caps,0"):
                 answer = client.query("/mlxpmd/" + command)
-                check(answer["answer"] in ("the device is gone", "the device does not answer"), answer)
+                check(answer["answer"] in ("the device was removed", "the device does not answer"), answer)
             for verb in ("take", "get", "reset"):
                 answer = client.query(f"/mlxpmd/fwdump/{verb},0")
                 check(answer["result"] == "ENOENT" and "no such PCI device" in answer["text"], answer)

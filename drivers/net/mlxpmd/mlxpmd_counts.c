@@ -84,10 +84,12 @@ publish(struct mlxpmd_counts_cache *c)
 	__atomic_store_n(&c->generation, generation, __ATOMIC_RELEASE);
 }
 
-/* The first n words of the counts, all of one generation. */
+/* Copies the counts of one generation. */
 static void
-words_get(const struct mlxpmd_counts_cache *c, struct mlxpmd_counts *out, size_t n)
+snapshot(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, struct mlxpmd_counts *out)
 {
+	/* Times and imissed precede the other counters. */
+	const size_t n = which == MLXPMD_MISSED ? offsetof(struct mlxpmd_counts, counters) / sizeof(uint64_t) : WORDS;
 	uint64_t *to = (uint64_t *)out;
 	uint32_t generation;
 
@@ -97,14 +99,6 @@ words_get(const struct mlxpmd_counts_cache *c, struct mlxpmd_counts *out, size_t
 			to[i] = __atomic_load_n((const uint64_t *)&c->slot[generation & 1] + i,
 						__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&c->generation, __ATOMIC_ACQUIRE) != generation);
-}
-
-static void
-snapshot(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which, struct mlxpmd_counts *out)
-{
-	/* Times and imissed precede the other counters. */
-	words_get(c, out, which == MLXPMD_MISSED ?
-		  offsetof(struct mlxpmd_counts, counters) / sizeof(uint64_t) : WORDS);
 }
 
 /* ------------------------------------------------------------------ replies */
@@ -133,17 +127,6 @@ missed_store(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t queried_ns)
 	c->missed_known_ns = mlxpmd_now_ns();
 	c->last.queried_ns[MLXPMD_MISSED] = queried_ns;
 	publish(c);
-}
-
-/*
- * The lock is held. The device may execute queries in any order: of two that overlap it is unknown which count is
- * younger, and a step back would look like a wrap. The first reply is used, unless a caller waits for its own, which
- * must not be older than the call.
- */
-static bool
-missed_is_younger(const struct mlxpmd_counts_cache *c, uint64_t queried_ns)
-{
-	return !c->missed_waiting && queried_ns >= c->missed_known_ns;
 }
 
 static bool
@@ -320,7 +303,12 @@ reply_store(struct mlxpmd_counts_cache *c, const struct mdv_async_reply *reply)
 	if (queried_ns > c->replied_ns)
 		replied(c, MLXPMD_MISSED, rc);
 	c->replied_ns = RTE_MAX(c->replied_ns, queried_ns);
-	if (rc == 0 && missed_is_younger(c, queried_ns))
+	/*
+	 * The device may execute queries in any order: of two that overlap it is unknown which count is younger, and a
+	 * step back would look like a wrap. The first reply is used, unless a caller waits for its own, which must not
+	 * be older than the call.
+	 */
+	if (rc == 0 && !c->missed_waiting && queried_ns >= c->missed_known_ns)
 		missed_store(c, raw, queried_ns);
 	c->info.outstanding = mdv_async_outstanding(c->async);
 	pthread_mutex_unlock(&c->lock);
@@ -509,27 +497,23 @@ mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info
 /* ------------------------------------------------------------------ stage of probe */
 
 static int
+task_add(struct mlxpmd_port *port, struct mlxpmd_sched *sched, struct mlxpmd_task *task, const char *name,
+	 uint64_t (*run)(void *arg), int fd)
+{
+	*task = (struct mlxpmd_task){ .name = name, .port_id = port->port_id, .run = run, .arg = port, .fd = fd };
+	return mlxpmd_task_add(sched, task, MLXPMD_TASK_IDLE);
+}
+
+static int
 tasks_add(struct mlxpmd_port *port)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	int rc;
+	int rc = task_add(port, NULL, &c->missed_task, "imissed", missed_run,
+			  c->async != NULL ? mdv_async_fd(c->async) : -1);
 
-	c->missed_task = (struct mlxpmd_task){
-		.name = "imissed", .port_id = port->port_id, .run = missed_run, .arg = port,
-		.fd = c->async != NULL ? mdv_async_fd(c->async) : -1,
-	};
-	c->missed_wait_task = (struct mlxpmd_task){
-		.name = "imissed_wait", .port_id = port->port_id, .run = missed_wait_run, .arg = port, .fd = -1,
-	};
-	c->counters_task = (struct mlxpmd_task){
-		.name = "counters", .port_id = port->port_id, .run = counters_run, .arg = port, .fd = -1,
-	};
-	rc = mlxpmd_task_add(NULL, &c->missed_task, MLXPMD_TASK_IDLE);
 	if (rc == 0)
-		rc = mlxpmd_task_add(port->worker, &c->missed_wait_task, MLXPMD_TASK_IDLE);
-	if (rc == 0)
-		rc = mlxpmd_task_add(port->worker, &c->counters_task, MLXPMD_TASK_IDLE);
-	return rc;
+		rc = task_add(port, port->worker, &c->missed_wait_task, "imissed_wait", missed_wait_run, -1);
+	return rc == 0 ? task_add(port, port->worker, &c->counters_task, "counters", counters_run, -1) : rc;
 }
 
 /* A queue counter that was just created is 0, which is a reading. */

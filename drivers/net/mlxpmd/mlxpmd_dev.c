@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A port as a whole: what it can, configure, start and stop. */
+/* Capabilities of a port, configure, start and stop. */
 
 #include "mlxpmd_ctrl.h"
 
 #define DEV_BURST_DEFAULT 32
 
-/* ------------------------------------------------------------------ what it can */
+/* ------------------------------------------------------------------ capabilities */
 
 static void
 infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
@@ -38,7 +38,7 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 	const struct mdv_caps *caps = &port->mdv->caps;
 
 	info->rx_queue_offload_capa = mlxpmd_rx_offloads(caps);
-	/* The device has stamps, but the host's clock page cannot be read. */
+	/* The device has stamps, but no clock source can be used. */
 	if (port->clock == NULL)
 		info->rx_queue_offload_capa &= ~RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
@@ -118,7 +118,7 @@ mlxpmd_dev_configure(struct rte_eth_dev *eth_dev)
 		rc = mlxpmd_rss_configure(port);
 	if (rc != 0)
 		return rc;
-	/* Who asks for RSS reads the hash in most cases, and it comes for nothing. */
+	/* Most applications that use RSS read the hash, which costs nothing. */
 	if (port->rss_hf != 0)
 		conf->rxmode.offloads |= RTE_ETH_RX_OFFLOAD_RSS_HASH &
 					 mlxpmd_rx_offloads(&port->mdv->caps);
@@ -142,11 +142,11 @@ bursts_down(struct mlxpmd_port *port)
 {
 	port->eth_dev->rx_pkt_burst = mlxpmd_rx_burst_none;
 	port->eth_dev->tx_pkt_burst = mlxpmd_tx_burst_none;
-	/* Orders the functions before what the queues lose next. */
+	/* Orders the functions before the destruction of the queues. */
 	rte_smp_wmb();
 }
 
-/* Traffic is let in last and shut out first. */
+/* Steering rules are created after all that receives, and destroyed first. */
 static const struct mlxpmd_stage start_stages[] = {
 	{ "MTU", mlxpmd_mtu_apply, NULL },
 	{ "send queues", mlxpmd_txqs_up, mlxpmd_txqs_down },
@@ -165,7 +165,7 @@ mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 	int rc;
 
 	if (mdv_removed(port->mdv)) {
-		MLXPMD_LOG(ERR, "port %u: cannot start: %s is gone", port->port_id,
+		MLXPMD_LOG(ERR, "port %u: cannot start: %s was removed", port->port_id,
 			   eth_dev->device->name);
 		return -ENODEV;
 	}
@@ -184,7 +184,7 @@ mlxpmd_dev_stop(struct rte_eth_dev *eth_dev)
 
 	pthread_mutex_lock(&port->lock);
 	mlxpmd_stages_down(port, start_stages, RTE_DIM(start_stages));
-	/* Nothing is missed any more: this is the number that it ends with. */
+	/* No frame is missed any more: read the final count. */
 	mlxpmd_counts_settle(port);
 	pthread_mutex_unlock(&port->lock);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The driver's face to ethdev: table of operations, stages of probe, close. */
+/* Table of ethdev operations, stages of probe, close. */
 
 #include <net/if.h>
 
@@ -10,7 +10,7 @@
 
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
 
-/* ethdev asks where another call failed: 1 when the device is gone. */
+/* ethdev calls this after another call failed. @return 1 if the device was removed. */
 static int
 mlxpmd_is_removed(struct rte_eth_dev *eth_dev)
 {
@@ -182,7 +182,7 @@ mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
-	mlxpmd_telemetry_down(port); /* Nobody looks at the queues any more. */
+	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more. */
 	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
 		mlxpmd_rx_queue_release(eth_dev, i);
 	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Which frames the application asked for: addresses, promiscuous, all-multicast.
+ * Frames that the application requested: addresses, promiscuous, all-multicast.
  *
- * Two places must agree: the rules, which lead frames to our queues, and the kernel's interface,
- * whose address lists open the vport. The interface follows the filter while the port is started
- * and is put back as it was found afterwards.
+ * Two places must agree: the rules, which steer frames to the queues, and the kernel interface, whose address lists
+ * the kernel writes into the vport's context. The interface follows the filter while the port is started. Afterwards
+ * its previous state is restored.
  */
 
 #include <rte_malloc.h>
@@ -23,7 +23,7 @@ mc_listed(const struct rte_ether_addr *list, uint16_t n, const struct rte_ether_
 	return false;
 }
 
-/* The interface has no call for a second unicast address: it listens to all, the rules choose. */
+/* The interface has no call for a second unicast address: it receives all, the rules select. */
 static bool
 filter_needs_promisc(const struct mlxpmd_filter *filter)
 {
@@ -48,7 +48,7 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 		if (mc_listed(nd->mc, nd->nb_mc, &want->mc[i]))
 			continue;
 		if (nd->nb_mc == MLXPMD_MAX_MC_ADDRS)
-			break; /* The list is full of addresses that go below: come again. */
+			break; /* Full of addresses that are removed below: the caller repeats the call. */
 		rc = mdv_port_mcast(port->mdv, want->mc[i].addr_bytes, true);
 		if (rc != 0)
 			return rc;
@@ -92,7 +92,7 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 {
 	int rc;
 
-	/* Rules alone then: enough where no switch of the device stands before them. */
+	/* Rules alone: enough if no e-switch filters frames before they match the rules. */
 	if (!mdv_port_owned(port->mdv))
 		return 0;
 	rc = netdev_flags(port, filter_needs_promisc(want), want->allmulti);
@@ -103,7 +103,7 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	return rc;
 }
 
-/* An interface that is down holds the link down, and its address lists from the device. */
+/* An interface that is down keeps the link down and its address lists out of the device. */
 static int
 netdev_raise(struct mlxpmd_port *port)
 {
@@ -111,7 +111,7 @@ netdev_raise(struct mlxpmd_port *port)
 	int rc;
 
 	if (!mdv_port_owned(port->mdv)) {
-		MLXPMD_LOG(INFO, "port %u: no kernel interface here: its owner sees to link and filters",
+		MLXPMD_LOG(INFO, "port %u: no kernel interface here: its owner controls link and filters",
 			   port->port_id);
 		return 0;
 	}
@@ -153,7 +153,7 @@ mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 
 	port->filter = *want;
 	if (port->steer == NULL)
-		return 0; /* dev_start puts it in place. */
+		return 0; /* dev_start applies it. */
 	rc = netdev_follow(port, want);
 	if (rc == 0)
 		rc = mlxpmd_steer_sync(port);
@@ -164,44 +164,38 @@ mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	return rc;
 }
 
+static int
+filter_flags_set(struct rte_eth_dev *eth_dev, bool promisc, bool allmulti)
+{
+	struct mlxpmd_filter want = MLXPMD_PORT(eth_dev)->filter;
+
+	want.promisc = promisc;
+	want.allmulti = allmulti;
+	return mlxpmd_filter_set(MLXPMD_PORT(eth_dev), &want);
+}
+
 int
 mlxpmd_promiscuous_enable(struct rte_eth_dev *eth_dev)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct mlxpmd_filter want = port->filter;
-
-	want.promisc = true;
-	return mlxpmd_filter_set(port, &want);
+	return filter_flags_set(eth_dev, true, MLXPMD_PORT(eth_dev)->filter.allmulti);
 }
 
 int
 mlxpmd_promiscuous_disable(struct rte_eth_dev *eth_dev)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct mlxpmd_filter want = port->filter;
-
-	want.promisc = false;
-	return mlxpmd_filter_set(port, &want);
+	return filter_flags_set(eth_dev, false, MLXPMD_PORT(eth_dev)->filter.allmulti);
 }
 
 int
 mlxpmd_allmulticast_enable(struct rte_eth_dev *eth_dev)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct mlxpmd_filter want = port->filter;
-
-	want.allmulti = true;
-	return mlxpmd_filter_set(port, &want);
+	return filter_flags_set(eth_dev, MLXPMD_PORT(eth_dev)->filter.promisc, true);
 }
 
 int
 mlxpmd_allmulticast_disable(struct rte_eth_dev *eth_dev)
 {
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	struct mlxpmd_filter want = port->filter;
-
-	want.allmulti = false;
-	return mlxpmd_filter_set(port, &want);
+	return filter_flags_set(eth_dev, MLXPMD_PORT(eth_dev)->filter.promisc, false);
 }
 
 static int
@@ -225,7 +219,7 @@ mlxpmd_mac_addr_set(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr)
 	struct mlxpmd_filter want = port->filter;
 	int rc;
 
-	/* ethdev asks again at each start, and does not listen to the answer. */
+	/* ethdev sets the address again at each start, and ignores the result. */
 	if (rte_is_same_ether_addr(addr, &old))
 		return 0;
 	rc = netdev_mac_set(port, addr);
@@ -265,7 +259,7 @@ mlxpmd_mac_addr_remove(struct rte_eth_dev *eth_dev, uint32_t index)
 	if (index == 0 || index >= MLXPMD_MAX_MAC_ADDRS)
 		return;
 	memset(&want.mac[index], 0, sizeof(want.mac[index]));
-	/* The caller cannot be told: what could not be taken down goes with the next change. */
+	/* ethdev gets no error: what could not be removed is removed with the next change. */
 	if (mlxpmd_filter_set(port, &want) != 0)
 		port->filter = want;
 }

@@ -4,7 +4,7 @@
 
 #include "mlxpmd_ctrl.h"
 
-/* The key of Microsoft's RSS specification, which its verification vectors are made with. */
+/* The key of the verification suite of Microsoft's RSS specification. */
 static const uint8_t rss_default_key[MLXPMD_RSS_KEY_BYTES] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
 	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
@@ -19,7 +19,7 @@ static const uint8_t rss_default_key[MLXPMD_RSS_KEY_BYTES] = {
 #define RSS_IP_FIELDS (MDV_HASH_SRC_IP | MDV_HASH_DST_IP)
 #define RSS_PORT_FIELDS (MDV_HASH_SRC_PORT | MDV_HASH_DST_PORT)
 
-/** Which hash functions give a class its ports (l4), and which its addresses (l3). */
+/** Hash functions by which a class is hashed over addresses and ports (l4), or over addresses (l3). */
 static const struct {
 	uint64_t l4, l3;
 } rss_class_hf[MLXPMD_NB_RSS_CLASSES] = {
@@ -77,6 +77,15 @@ mlxpmd_rss_reta_size(const struct mdv_caps *caps)
 	return RTE_MIN(RTE_BIT32(RTE_MIN(caps->log_max_rqt_size, 15)), (uint32_t)MLXPMD_RETA_MAX);
 }
 
+static int
+key_check(const struct mlxpmd_port *port, uint8_t bytes)
+{
+	if (bytes == MLXPMD_RSS_KEY_BYTES)
+		return 0;
+	MLXPMD_LOG(ERR, "port %u: RSS key of %u bytes: allowed is %d", port->port_id, bytes, MLXPMD_RSS_KEY_BYTES);
+	return -EINVAL;
+}
+
 int
 mlxpmd_rss_configure(struct mlxpmd_port *port)
 {
@@ -84,12 +93,8 @@ mlxpmd_rss_configure(struct mlxpmd_port *port)
 	const struct rte_eth_rss_conf *conf = &data->dev_conf.rx_adv_conf.rss_conf;
 	uint16_t i;
 
-	if (conf->rss_key != NULL && conf->rss_key_len != 0 &&
-	    conf->rss_key_len != MLXPMD_RSS_KEY_BYTES) {
-		MLXPMD_LOG(ERR, "port %u: RSS key of %u bytes: allowed is %d", port->port_id,
-			   conf->rss_key_len, MLXPMD_RSS_KEY_BYTES);
+	if (conf->rss_key != NULL && conf->rss_key_len != 0 && key_check(port, conf->rss_key_len) != 0)
 		return -EINVAL;
-	}
 	memcpy(port->rss_key, conf->rss_key != NULL ? conf->rss_key : rss_default_key,
 	       sizeof(port->rss_key));
 	port->rss_hf = (data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) ? conf->rss_hf : 0;
@@ -106,11 +111,8 @@ mlxpmd_rss_hash_update(struct rte_eth_dev *eth_dev, struct rte_eth_rss_conf *con
 	const uint8_t *key = conf->rss_key != NULL ? conf->rss_key : port->rss_key;
 	int rc = 0;
 
-	if (conf->rss_key != NULL && conf->rss_key_len != MLXPMD_RSS_KEY_BYTES) {
-		MLXPMD_LOG(ERR, "port %u: RSS key of %u bytes: allowed is %d", port->port_id,
-			   conf->rss_key_len, MLXPMD_RSS_KEY_BYTES);
+	if (conf->rss_key != NULL && key_check(port, conf->rss_key_len) != 0)
 		return -EINVAL;
-	}
 	pthread_mutex_lock(&port->lock);
 	if (port->steer != NULL)
 		rc = mlxpmd_steer_hash(port, key, conf->rss_hf);

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Steering of a started port: one RQT over the queues, one of the first queue alone for what has no
- * hash, one TIR per traffic class, and rules on the NIC's RX root table that lead what the
- * application asked for to them.
+ * Steering of a started port: one RQT over the queues, one of the first queue alone for classes without a hash, one
+ * TIR per traffic class, and rules in the NIC's root table for received frames.
  *
- * The rules are the product of match keys (a destination address, a VLAN) and traffic classes.
- * What matches no rule goes on to the kernel's own tables, as without us.
+ * The rules are the product of match keys (a destination address, a VLAN) and traffic classes. Frames that match no
+ * rule go on to the kernel's own tables.
  */
 
 #include <stdlib.h>
 
 #include "mlxpmd_ctrl.h"
 
-/* Keys are addresses times VLANs: bounds what one call can ask of the device. */
+/* Keys are addresses times VLANs: limits the rules that one call creates. */
 #define STEER_MAX_KEYS 1024
-/* mdv_rule_attr: matches frames without a tag. */
+/* mdv_rule_attr.vlan_id: matches frames without a tag. */
 #define STEER_UNTAGGED 0xffff
 
-struct steer_key {
-	uint8_t dmac[RTE_ETHER_ADDR_LEN], mask[RTE_ETHER_ADDR_LEN];
-	bool match_vlan;
-	uint16_t vlan_id;
-};
-
 struct steer_entry {
-	struct steer_key key;
+	struct mdv_rule_attr key;	/* Address and VLAN; the rest is 0. Compared as bytes. */
 	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
 };
 
@@ -37,18 +30,18 @@ struct steer_list {
 struct mlxpmd_steer {
 	struct mdv_obj *rqt;	    /**< The redirection table; NULL without RSS. */
 	struct mdv_obj *rqt_first;  /**< Its first entry, for classes without a hash. */
-	uint32_t rqn[MLXPMD_RETA_MAX]; /**< What the tables hold. */
+	uint32_t rqn[MLXPMD_RETA_MAX]; /**< Entries of the tables. */
 	struct mdv_obj *tir[MLXPMD_NB_RSS_CLASSES]; /**< Without RSS only the last one. */
 	bool rss;
 	struct steer_list list;
 };
 
 /**
- * How a class is recognised. A fragment's ports are unknown, or not there, so it belongs to the
- * class that hashes addresses only: all fragments of a datagram reach one queue.
+ * Match of a class. A fragment belongs to the class that hashes addresses only, because not every fragment has the
+ * ports: all fragments of a datagram reach one queue.
  *
- * The order is that of creation, and must stay from narrow to wide: the kernel puts all rules for
- * multicast alone into one table whatever their priority, where the older group comes first.
+ * Rules are created in this order, which must stay from narrow to wide: the kernel puts all rules that match only
+ * multicast into one table whatever their priority, where the older group is matched first.
  */
 static const struct {
 	uint16_t priority;
@@ -97,10 +90,7 @@ mlxpmd_steer_reta(struct mlxpmd_port *port)
 	return rc;
 }
 
-/*
- * What a device makes of a hash over no field is not documented: only a table of one entry surely
- * leads to that entry.
- */
+/* The result of a hash over no field is not documented: classes without a hash use a table of one entry. */
 static int
 rqts_create(struct mlxpmd_port *port)
 {
@@ -155,7 +145,7 @@ tirs_create(struct mlxpmd_port *port)
 	return 0;
 }
 
-/* A class that gains its hash, or loses it, changes tables by the same command. */
+/* The command also changes the table, for a class that gets its first hash field or loses its last. */
 static int
 tir_modify(struct mlxpmd_port *port, enum mlxpmd_rss_class class, uint64_t old_hf, const uint8_t *key,
 	   uint64_t rss_hf)
@@ -183,10 +173,10 @@ mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 	return rc;
 }
 
-/* ------------------------------------------------------------------ keys the filter asks for */
+/* ------------------------------------------------------------------ keys of the filter */
 
 static int
-list_add(struct steer_list *list, const struct steer_key *key)
+list_add(struct steer_list *list, const struct mdv_rule_attr *key)
 {
 	if (list->n == STEER_MAX_KEYS)
 		return -ENOSPC;
@@ -195,18 +185,19 @@ list_add(struct steer_list *list, const struct steer_key *key)
 	return 0;
 }
 
-/* One address: as it is, or untagged and once for each VLAN that passes. */
+/* One address: alone, or with a VLAN filter once without a tag and once for each allowed VLAN. */
 static int
 list_add_addr(struct steer_list *list, const struct mlxpmd_filter *filter,
 	      const struct rte_ether_addr *addr, const struct rte_ether_addr *mask)
 {
-	struct steer_key key;
+	struct mdv_rule_attr key;
 	unsigned int id;
 	int rc;
 
-	memset(&key, 0, sizeof(key)); /* Keys are compared as bytes. */
+	memset(&key, 0, sizeof(key)); /* Padding too: keys are compared as bytes. */
+	key.match_dmac = true;
 	memcpy(key.dmac, addr->addr_bytes, sizeof(key.dmac));
-	memcpy(key.mask, mask->addr_bytes, sizeof(key.mask));
+	memcpy(key.dmac_mask, mask->addr_bytes, sizeof(key.dmac_mask));
 	key.match_vlan = filter->vlan_on;
 	key.vlan_id = filter->vlan_on ? STEER_UNTAGGED : 0;
 	rc = list_add(list, &key);
@@ -237,12 +228,12 @@ list_add_multicast(struct steer_list *list, const struct mlxpmd_filter *filter,
 	return rc;
 }
 
-/* Promiscuous means everything, whatever the other lists and the VLAN filter say. */
+/* Promiscuous overrides the address lists and the VLAN filter. */
 static int
 list_build(struct steer_list *list, const struct mlxpmd_filter *filter)
 {
 	static const struct rte_ether_addr exact = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
-	static const struct steer_key everything;
+	static const struct mdv_rule_attr everything;
 	unsigned int i;
 	int rc = 0;
 
@@ -273,26 +264,18 @@ entry_destroy(struct steer_entry *entry)
 static int
 entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 {
-	static const uint8_t any[RTE_ETHER_ADDR_LEN];
-	const struct steer_key *key = &entry->key;
 	struct mdv_rule_attr attr;
 	int class;
 
 	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		if (port->steer->tir[class] == NULL)
 			continue;
-		attr = (struct mdv_rule_attr){
-			.priority = steer_class[class].priority,
-			.match_dmac = memcmp(key->mask, any, sizeof(any)) != 0,
-			.ip_version = steer_class[class].ip_version,
-			.ip_proto = steer_class[class].ip_proto,
-			.match_frag = steer_class[class].ip_proto != 0,
-			.match_vlan = key->match_vlan,
-			.vlan_id = key->vlan_id,
-			.tir = port->steer->tir[class],
-		};
-		memcpy(attr.dmac, key->dmac, sizeof(attr.dmac));
-		memcpy(attr.dmac_mask, key->mask, sizeof(attr.dmac_mask));
+		attr = entry->key;
+		attr.priority = steer_class[class].priority;
+		attr.ip_version = steer_class[class].ip_version;
+		attr.ip_proto = steer_class[class].ip_proto;
+		attr.match_frag = attr.ip_proto != 0;
+		attr.tir = port->steer->tir[class];
 		entry->rule[class] = mdv_rule_create(port->mdv, &attr);
 		if (entry->rule[class] == NULL) {
 			int rc = -rte_errno;
@@ -305,7 +288,7 @@ entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 }
 
 static struct steer_entry *
-list_find(const struct steer_list *list, const struct steer_key *key)
+list_find(const struct steer_list *list, const struct mdv_rule_attr *key)
 {
 	unsigned int i;
 
@@ -315,7 +298,7 @@ list_find(const struct steer_list *list, const struct steer_key *key)
 	return NULL;
 }
 
-/* Creates the rules of new keys; a failure takes back what it created. */
+/* Creates the rules of new keys; destroys them again on failure. */
 static int
 list_create_missing(struct mlxpmd_port *port, struct steer_list *list)
 {
@@ -330,7 +313,7 @@ list_create_missing(struct mlxpmd_port *port, struct steer_list *list)
 	return rc;
 }
 
-/* Takes over the rules of keys that stay, destroys the rest, and becomes the port's list. */
+/* Makes list the port's list: moves the rules of keys that are in both, destroys the others. */
 static void
 list_replace(struct mlxpmd_port *port, struct steer_list *list)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Telemetry: /mlxpmd/caps, /mlxpmd/objects, /mlxpmd/cmd and /mlxpmd/explain: looking at a device's firmware.
+ * Telemetry: /mlxpmd/caps, /mlxpmd/objects, /mlxpmd/cmd and /mlxpmd/explain: the state of a device's firmware.
  *
- * Unlike the others these ask the device, by commands that change nothing, in telemetry's own thread.
+ * Issues firmware commands that change nothing, in telemetry's own thread.
  */
 
 #include <ctype.h>
@@ -17,14 +17,14 @@
 
 #include "mlxpmd_ctrl.h"
 
-/* Fields that one dictionary is given; telemetry has room for RTE_TEL_MAX_DICT_ENTRIES. */
+/* Limit of fields in a dictionary, below RTE_TEL_MAX_DICT_ENTRIES. */
 #define FIELDS_MAX 240
 #define OBJECTS_MAX 4096
-/* Of an answer in hex: bytes of a line, and lines. */
+/* Of a reply in hex: bytes of a line, and lines. */
 #define LINE_BYTES 32
 #define LINES_MAX 64
 
-/* ------------------------------------------------------------------ answers of the firmware */
+/* ------------------------------------------------------------------ replies of the firmware */
 
 struct fields {
 	struct rte_tel_data *d;
@@ -32,8 +32,8 @@ struct fields {
 };
 
 /*
- * Telemetry's names have neither dots nor brackets: "pas[2].low" becomes "pas/2/low". A page of
- * capabilities has one layout, whose name tells nothing more.
+ * Telemetry allows neither dots nor brackets in names: "pas[2].low" becomes "pas/2/low". Skips the name of the layout
+ * of a page of capabilities, because a page has only one.
  */
 static void
 field_name(char *name, size_t size, const char *path)
@@ -58,7 +58,7 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 	char name[RTE_TEL_MAX_STRING_LEN];
 	int rc;
 
-	/* Told by add_refusal(). */
+	/* Added by add_result(). */
 	if (strcmp(path, "status") == 0 || strcmp(path, "syndrome") == 0)
 		return;
 	if (f->n == FIELDS_MAX) {
@@ -75,20 +75,17 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 static int
 add_fields(struct rte_tel_data *d, const struct mdv_request *q)
 {
-	struct fields f = { .d = rte_tel_data_alloc() };
-	int rc;
+	struct fields f = { .d = mlxpmd_telemetry_dict(d, "fields") };
 
 	if (f.d == NULL)
 		return -ENOMEM;
-	rte_tel_data_start_dict(f.d);
 	mdv_reply_fields(q, add_field, &f);
-	rc = mlxpmd_telemetry_add(d, "fields", f.d);
 	if (f.left_out > 0)
 		rte_tel_data_add_dict_int(d, "left_out", f.left_out);
-	return rc;
+	return 0;
 }
 
-/* The answer as lines of hex, without the zeros at its end. */
+/* The reply as lines of hex, without the zeros at its end. */
 static int
 add_hex(struct rte_tel_data *d, const struct mdv_request *q)
 {
@@ -113,26 +110,26 @@ add_hex(struct rte_tel_data *d, const struct mdv_request *q)
 	return mlxpmd_telemetry_add(d, "hex", lines);
 }
 
-/* Without a word of the firmware: who said no? The kernel answers EINVAL to what its list does not have. */
+/* Reason of a failure without a reply. The kernel refuses a command that its list does not have with EINVAL. */
 static const char *
-unanswered(const struct mlxpmd_port *port, int err)
+no_reply_reason(const struct mlxpmd_port *port, int err)
 {
 	if (err == -ENOENT)
 		return "no such object of this port";
 	if (mdv_removed(port->mdv) || err == -ENODEV)
-		return "the device is gone";
+		return "the device was removed";
 	return err == -EINVAL || err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ?
 		       "not permitted by the kernel" : "the device does not answer";
 }
 
 static void
-add_refusal(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct mdv_request *q, int err)
+add_result(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct mdv_request *q, int err)
 {
 	struct mdv_explanation e;
 
 	mdv_explain(q->status, q->syndrome, &e);
 	rte_tel_data_add_dict_string(d, "answer", err == 0 ? "done" : q->status != 0 ? "refused" :
-				     unanswered(port, err));
+				     no_reply_reason(port, err));
 	if (err == 0)
 		return;
 	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-err));
@@ -169,12 +166,12 @@ add_caps(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_string(d, "device", port->mdv->ibdev_name);
 	rte_tel_data_add_dict_string(d, "driver", "mlx5");
-	add_refusal(d, port, q, err);
+	add_result(d, port, q, err);
 	rc = err == 0 ? add_fields(d, q) : 0;
 	return rc == 0 ? add_page_names(d) : rc;
 }
 
-/* A device that is no port of ours: what an mlx4 device says. It is opened for that, and closed. */
+/* The reply of an mlx4 device, which is no port of this driver: opens it, queries it and closes it. */
 static int
 caps_of_mlx4(struct rte_tel_data *d, const char *address)
 {
@@ -189,7 +186,7 @@ caps_of_mlx4(struct rte_tel_data *d, const char *address)
 	rte_tel_data_add_dict_string(d, "pci", address);
 	if (rc != 0) {
 		rte_tel_data_add_dict_string(d, "answer", rc == -ENOTSUP ?
-					     "no mlx4 device: mlxpmd's are asked by port" :
+					     "no mlx4 device: a port of mlxpmd is given by its id" :
 					     rc == -ENODEV ? "no RDMA device there" :
 					     "the device does not answer");
 		rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
@@ -227,7 +224,7 @@ telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 		rc = mlxpmd_telemetry_port(words.w[0], d, add_caps, q);
 	} else {
 		rte_tel_data_start_dict(d);
-		rte_tel_data_add_dict_string(d, "answer", "not asked: there is no such page");
+		rte_tel_data_add_dict_string(d, "answer", "not issued: there is no such page");
 		rc = add_page_names(d);
 	}
 	free(q);
@@ -236,7 +233,7 @@ telemetry_caps(const char *cmd, const char *params, struct rte_tel_data *d)
 
 /* ------------------------------------------------------------------ objects */
 
-/* All objects of the type of the first, whose entries are taken out of the list. */
+/* Adds all objects of the first one's type, and removes them from the list. */
 static int
 add_type(struct rte_tel_data *d, struct mdv_obj_info *info, unsigned int n)
 {
@@ -261,26 +258,22 @@ static int
 add_objects(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 {
 	struct mdv_obj_info *info = arg;
-	struct rte_tel_data *types = rte_tel_data_alloc();
 	unsigned int n = mdv_objects_get(port->mdv, info, OBJECTS_MAX);
+	struct rte_tel_data *types;
 	int rc = 0;
 
-	if (types == NULL)
-		return -ENOMEM;
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_int(d, "objects", n);
 	rte_tel_data_add_dict_int(d, "lost", port->mdv->lost);
 	rte_tel_data_add_dict_u64(d, "commands_refused", port->mdv->refused);
-	rte_tel_data_start_dict(types);
+	types = mlxpmd_telemetry_dict(d, "types");
+	if (types == NULL)
+		return -ENOMEM;
 	n = RTE_MIN(n, (unsigned int)OBJECTS_MAX);
 	for (unsigned int i = 0; rc == 0 && i < n; i++)
 		if (info[i].type != NULL)
 			rc = add_type(types, &info[i], n - i);
-	if (rc != 0) {
-		rte_tel_data_free(types);
-		return rc;
-	}
-	return mlxpmd_telemetry_add(d, "types", types);
+	return rc;
 }
 
 static int
@@ -299,14 +292,6 @@ telemetry_objects(const char *cmd, const char *params, struct rte_tel_data *d)
 
 /* ------------------------------------------------------------------ cmd */
 
-static int
-hex_digit(char c)
-{
-	if (!isxdigit((unsigned char)c))
-		return -1;
-	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* Pairs of digits, without anything between; the number of bytes or -EINVAL. */
 static int
 hex_parse(const char *text, uint8_t *bytes, size_t room)
@@ -314,9 +299,11 @@ hex_parse(const char *text, uint8_t *bytes, size_t room)
 	size_t n = 0;
 
 	for (; text[0] != '\0'; text += 2, n++) {
-		if (n == room || hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
+		const char digits[] = { text[0], text[1], '\0' };
+
+		if (n == room || !isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
 			return -EINVAL;
-		bytes[n] = hex_digit(text[0]) << 4 | hex_digit(text[1]);
+		bytes[n] = strtoul(digits, NULL, 16);
 	}
 	return n;
 }
@@ -330,25 +317,25 @@ add_command(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_string(d, "command", q->name);
 	rte_tel_data_add_dict_int(d, "opcode", q->opcode);
-	add_refusal(d, port, q, err);
+	add_result(d, port, q, err);
 	rc = add_fields(d, q);
 	return rc == 0 ? add_hex(d, q) : rc;
 }
 
-/* What cannot be asked is told as such: null would not say why. */
+/* A reply with the reason why a command was not issued; DPDK would reply null for an error. */
 static int
-tell_unasked(struct rte_tel_data *d, int rc, const char *refused)
+add_not_issued(struct rte_tel_data *d, int rc, const char *refused)
 {
-	char why[RTE_TEL_MAX_STRING_LEN] = "not asked: this command changes something, or may";
+	char why[RTE_TEL_MAX_STRING_LEN] = "not issued: this command changes something, or may";
 
 	if (refused[0] != '\0')
-		snprintf(why, sizeof(why), "not asked: this changes something, or may: %s", refused);
+		snprintf(why, sizeof(why), "not issued: this changes something, or may: %s", refused);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_string(d, "answer",
 				     rc == -EPERM ? why :
-				     rc == -EMSGSIZE ? "not asked: too many bytes for this command" :
-				     rc == -EINVAL ? "not asked: HEX is two digits a byte and nothing else" :
-				     "not asked: there is no such command");
+				     rc == -EMSGSIZE ? "not issued: too many bytes for this command" :
+				     rc == -EINVAL ? "not issued: HEX is two digits a byte and nothing else" :
+				     "not issued: there is no such command");
 	rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
 	return 0;
 }
@@ -367,12 +354,12 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (words.n == 3)
 		n = hex_parse(words.w[2], rest, sizeof(rest));
 	if (n < 0)
-		return tell_unasked(d, n, "");
+		return add_not_issued(d, n, "");
 	q = malloc(sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
 	rc = mdv_request_make(words.w[1], rest, n, q);
-	rc = rc == 0 ? mlxpmd_telemetry_port(words.w[0], d, add_command, q) : tell_unasked(d, rc, q->refused);
+	rc = rc == 0 ? mlxpmd_telemetry_port(words.w[0], d, add_command, q) : add_not_issued(d, rc, q->refused);
 	free(q);
 	return rc;
 }
@@ -424,11 +411,11 @@ telemetry_explain(const char *cmd, const char *params, struct rte_tel_data *d)
 RTE_INIT(mlxpmd_telemetry_devx_init)
 {
 	rte_telemetry_register_cmd("/mlxpmd/caps", telemetry_caps,
-				   "A page of the device's capabilities, as firmware tells it. Parameters: port id[,page], or PCI address of an mlx4 device");
+				   "A page of the device's capabilities, as the firmware reports it. Parameters: port id[,page], or PCI address of an mlx4 device");
 	rte_telemetry_register_cmd("/mlxpmd/objects", telemetry_objects,
 				   "Firmware objects of a port by type. Parameters: port id");
 	rte_telemetry_register_cmd("/mlxpmd/cmd", telemetry_cmd,
-				   "Runs a firmware command that only asks. Parameters: port id,opcode[,hex of inbox from byte 4 on]");
+				   "Runs a firmware command that only queries. Parameters: port id,opcode[,hex of inbox from byte 4 on]");
 	rte_telemetry_register_cmd("/mlxpmd/explain", telemetry_explain,
 				   "What a refusal means. Parameters: status[,syndrome], or cqe,syndrome of an error completion");
 }

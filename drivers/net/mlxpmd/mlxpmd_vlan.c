@@ -24,8 +24,8 @@ mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on)
 }
 
 /*
- * A queue that is not ready keeps the wish in its offloads: every start creates its RQ by them, and
- * every repair ends by telling the device.
+ * A queue that is not ready has the request in its offloads: a start creates the RQ by them, and a repair writes them
+ * to the device at its end.
  */
 static int
 strip_set(struct mlxpmd_rxq *rxq, bool on)
@@ -36,7 +36,7 @@ strip_set(struct mlxpmd_rxq *rxq, bool on)
 	pthread_mutex_lock(&rxq->q.port->lock);
 	state = mlxpmd_queue_state(&rxq->q);
 	if (state == MLXPMD_QS_READY || state == MLXPMD_QS_QUIESCING) {
-		/* The device may have stopped it, which its burst has not seen yet. */
+		/* The device may have stopped the RQ, which the burst has not found yet. */
 		rc = mdv_wq_state_read(&rxq->q.hw.rq.wq);
 		if (rc == 0 && rxq->q.hw.rq.wq.state == MDV_QS_RDY)
 			rc = mdv_rq_set_vlan_strip(&rxq->q.hw.rq, on);
