@@ -76,32 +76,32 @@ static void
 test_one(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_async *async;
 
 	REQUIRE(counter != NULL);
 	REQUIRE(mdv_async_open(dev, &async) == 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EAGAIN);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), -EAGAIN);
 	CHECK(!readable(mdv_async_fd(async), 0));
 	CHECK_EQ(query_issue(async, counter, UINT64_MAX), 0);
 	CHECK_EQ(mdv_async_outstanding(async), 1);
 	CHECK(readable(mdv_async_fd(async), WAIT_MS));
 	/* A buffer that is too small does not lose the reply; one of the exact size is sufficient. */
-	CHECK_EQ(mdv_async_take(async, buf, 8, &answer), -EINVAL);
-	CHECK_EQ(mdv_async_take(async, buf, REPLY_BYTES - 1, &answer), -ENOSPC);
+	CHECK_EQ(mdv_async_take(async, buf, 8, &reply), -EINVAL);
+	CHECK_EQ(mdv_async_take(async, buf, REPLY_BYTES - 1, &reply), -ENOSPC);
 	CHECK(readable(mdv_async_fd(async), 0));
-	CHECK_EQ(mdv_async_take(async, buf, REPLY_BYTES, &answer), 0);
-	CHECK(answer.wr_id == UINT64_MAX);
-	CHECK_EQ(answer.rc, 0);
-	CHECK_EQ(answer.out_bytes, OUT_BYTES);
-	CHECK(answer.out == &buf[1]);
+	CHECK_EQ(mdv_async_take(async, buf, REPLY_BYTES, &reply), 0);
+	CHECK(reply.wr_id == UINT64_MAX);
+	CHECK_EQ(reply.rc, 0);
+	CHECK_EQ(reply.out_bytes, OUT_BYTES);
+	CHECK(reply.out == &buf[1]);
 	CHECK(!readable(mdv_async_fd(async), 0));
 	CHECK_EQ(mdv_async_outstanding(async), 0);
 	/* The object is destroyed before the reply is taken. */
 	CHECK_EQ(query_issue(async, counter, 5), 0);
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
-	CHECK_EQ(answer.wr_id, 5);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
+	CHECK_EQ(reply.wr_id, 5);
 	mdv_async_close(async);
 	mdv_async_close(NULL);
 }
@@ -197,20 +197,20 @@ static unsigned int
 many_take(struct mdv_async **async, unsigned int channels, const struct prm_query_cq_out *expected)
 {
 	unsigned int taken = 0, misplaced = 0, wrong = 0;
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	int rc;
 
 	for (uint64_t i = 0; i < PER_CHANNEL; i++)
 		for (unsigned int c = 0; c < channels; c++) {
-			rc = mdv_async_take(async[c], buf, MDV_ASYNC_REPLY_BYTES(CQ_BYTES), &answer);
+			rc = mdv_async_take(async[c], buf, MDV_ASYNC_REPLY_BYTES(CQ_BYTES), &reply);
 			if (rc == -EAGAIN && readable(mdv_async_fd(async[c]), WAIT_MS))
-				rc = mdv_async_take(async[c], buf, MDV_ASYNC_REPLY_BYTES(CQ_BYTES), &answer);
+				rc = mdv_async_take(async[c], buf, MDV_ASYNC_REPLY_BYTES(CQ_BYTES), &reply);
 			if (rc != 0)
 				continue;
 			taken++;
-			misplaced += answer.wr_id != (i << 8 | c);
-			wrong += answer.rc != 0 || answer.out_bytes != CQ_BYTES ||
-				 memcmp(answer.out, &expected[cq_of(i, c)], CQ_BYTES) != 0;
+			misplaced += reply.wr_id != (i << 8 | c);
+			wrong += reply.rc != 0 || reply.out_bytes != CQ_BYTES ||
+				 memcmp(reply.out, &expected[cq_of(i, c)], CQ_BYTES) != 0;
 		}
 	CHECK_EQ(misplaced, 0);
 	CHECK_EQ(wrong, 0);
@@ -258,9 +258,9 @@ test_many(struct mdv_dev *dev)
 	unsigned int channels = getenv("PMD_TEST_LONG") != NULL ? CHANNELS : CHANNELS_SHORT;
 	struct prm_query_cq_out expected[CQS];
 	struct mdv_async *async[CHANNELS];
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_cq cqs[CQS];
-	bool unanswered = false;
+	bool none_early = false;
 	uint64_t late_us;
 
 	for (unsigned int i = 0; i < CQS; i++) {
@@ -274,11 +274,11 @@ test_many(struct mdv_dev *dev)
 	for (unsigned int c = 0; c < channels; c++)
 		REQUIRE(mdv_async_open(dev, &async[c]) == 0);
 	late_us = 500000 + 3 * many_query_us(dev, &cqs[0], channels * PER_CHANNEL);
-	for (unsigned int i = 0; i < ATTEMPTS && !unanswered; i++, late_us *= 2)
-		unanswered = many_round(async, channels, cqs, expected, late_us);
-	CHECK(unanswered);
+	for (unsigned int i = 0; i < ATTEMPTS && !none_early; i++, late_us *= 2)
+		none_early = many_round(async, channels, cqs, expected, late_us);
+	CHECK(none_early);
 	for (unsigned int c = 0; c < channels; c++) {
-		CHECK_EQ(mdv_async_take(async[c], buf, REPLY_BYTES, &answer), -EAGAIN);
+		CHECK_EQ(mdv_async_take(async[c], buf, REPLY_BYTES, &reply), -EAGAIN);
 		/* The outboxes are free again. */
 		CHECK_EQ(query_cq(async[c], &cqs[0], 1), 0);
 		mdv_async_close(async[c]);
@@ -293,7 +293,7 @@ test_slow(struct mdv_dev *dev)
 {
 	struct prm_query_tis_in in;
 	struct mdv_obj *counter = mdv_q_counter_create(dev), *tis = mdv_tis_create(dev);
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_async *async;
 	uint64_t t0, hz = rte_get_tsc_hz();
 
@@ -305,16 +305,16 @@ test_slow(struct mdv_dev *dev)
 	t0 = rte_rdtsc();
 	CHECK_EQ(mdv_async_query(async, tis, &in, sizeof(in), sizeof(struct prm_query_tis_out), 1), 0);
 	CHECK_EQ(query_issue(async, counter, 2), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
-	CHECK_EQ(answer.wr_id, 2);
-	CHECK_EQ(answer.out_bytes, OUT_BYTES);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
+	CHECK_EQ(reply.wr_id, 2);
+	CHECK_EQ(reply.out_bytes, OUT_BYTES);
 	CHECK_EQ(mdv_async_outstanding(async), 1);
 	CHECK(readable(mdv_async_fd(async), WAIT_MS));
 	CHECK(rte_rdtsc() - t0 > hz / 2); /* The fault rule delays by 700 ms. */
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
-	CHECK_EQ(answer.wr_id, 1);
-	CHECK_EQ(answer.rc, 0);
-	CHECK_EQ(answer.out_bytes, sizeof(struct prm_query_tis_out));
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
+	CHECK_EQ(reply.wr_id, 1);
+	CHECK_EQ(reply.rc, 0);
+	CHECK_EQ(reply.out_bytes, sizeof(struct prm_query_tis_out));
 	mdv_async_close(async);
 	mdv_obj_destroy(counter);
 	mdv_obj_destroy(tis);
@@ -400,7 +400,7 @@ static void
 test_refused(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_async *async;
 	const char *text;
 
@@ -408,17 +408,17 @@ test_refused(struct mdv_dev *dev)
 	REQUIRE(mdv_async_open(dev, &async) == 0);
 	log_begin();
 	CHECK_EQ(query_issue(async, counter, 9), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
 	text = log_end();
-	CHECK_EQ(answer.wr_id, 9);
-	CHECK_EQ(answer.rc, -EAGAIN);
+	CHECK_EQ(reply.wr_id, 9);
+	CHECK_EQ(reply.rc, -EAGAIN);
 	CHECK_EQ(dev->refused, 1);
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "QUERY_Q_COUNTER (0x773) refused: NO_RESOURCES (0x0f), syndrome 0x2a3d5c"), 1);
 	fputs(text, stdout);
 	CHECK_EQ(query_issue(async, counter, 10), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
-	CHECK_EQ(answer.rc, 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
+	CHECK_EQ(reply.rc, 0);
 	mdv_async_close(async);
 	mdv_obj_destroy(counter);
 }
@@ -427,16 +427,16 @@ static void
 test_lost(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_async *async;
 
 	REQUIRE(counter != NULL);
 	REQUIRE(mdv_async_open(dev, &async) == 0);
 	CHECK_EQ(query_issue(async, counter, 1), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EAGAIN);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), -EAGAIN);
 	CHECK_EQ(query_issue(async, counter, 2), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
-	CHECK_EQ(answer.wr_id, 2);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
+	CHECK_EQ(reply.wr_id, 2);
 	CHECK_EQ(mdv_async_outstanding(async), 1);
 	mdv_async_close(async);
 	mdv_obj_destroy(counter);
@@ -446,7 +446,7 @@ static void
 test_nomem(struct mdv_dev *dev)
 {
 	struct mdv_obj *counter = mdv_q_counter_create(dev);
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_async *async;
 	const char *text;
 
@@ -459,7 +459,7 @@ test_nomem(struct mdv_dev *dev)
 	CHECK_EQ(lines_with(text, "QUERY_Q_COUNTER (0x773) failed without a status"), 1);
 	CHECK_EQ(mdv_async_outstanding(async), 0);
 	CHECK_EQ(query_issue(async, counter, 2), 0);
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), 0);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), 0);
 	mdv_async_close(async);
 	mdv_obj_destroy(counter);
 }
@@ -474,7 +474,7 @@ test_removal(struct mdv_dev *dev)
 	struct mlx5dv_devx_async_cmd_hdr *head = (void *)buf;
 	struct prm_query_cq_in in = { 0 };
 	struct prm_query_cq_out out;
-	struct mdv_async_reply answer;
+	struct mdv_async_reply reply;
 	struct mdv_async *async;
 	struct mdv_cq cq;
 
@@ -486,7 +486,7 @@ test_removal(struct mdv_dev *dev)
 	prm_query_cq_in_set_cqn(&in, cq.cqn);
 	CHECK_EQ(mdv_obj_query(cq.obj, &in, sizeof(in), &out, sizeof(out)), -EIO);
 	CHECK(readable(mdv_async_fd(async), 0));
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EIO);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), -EIO);
 	CHECK_EQ(query_issue(async, counter, 2), -EIO);
 	/* As on Linux, a blocking reader gets EIO, a non-blocking one EAGAIN. */
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EIO);
@@ -494,7 +494,7 @@ test_removal(struct mdv_dev *dev)
 	CHECK_EQ(mlx5dv_devx_get_async_cmd_comp(comp, head, sizeof(buf)), EAGAIN);
 	CHECK(mdv_suspect(dev));
 	CHECK(!mdv_alive(dev));
-	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &answer), -EIO);
+	CHECK_EQ(mdv_async_take(async, buf, sizeof(buf), &reply), -EIO);
 	CHECK(mlx5dv_devx_create_cmd_comp(dev->ibv) == NULL);
 	mlx5dv_devx_destroy_cmd_comp(comp);
 	mdv_async_close(async);
