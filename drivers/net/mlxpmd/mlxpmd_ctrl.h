@@ -229,14 +229,14 @@ int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 /* ---- queue watch and repair (mlxpmd_repair.c); the lock is held ---- */
 /**
  * Reads the memory of every queue of a running port: no firmware command. *failed: a queue waits for
- * mlxpmd_repair_tick().
+ * mlxpmd_repair_run().
  * @return true when the application is to be notified (RTE_ETH_EVENT_QUEUE_STATE).
  */
 bool mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed);
 /** Repairs what failed, by firmware commands. @return as mlxpmd_repair_watch(). */
-bool mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns);
-/** The device was removed: requests all queues, permanently. The lock is held. */
-void mlxpmd_repair_request_all(struct mlxpmd_port *port);
+bool mlxpmd_repair_run(struct mlxpmd_port *port, uint64_t now_ns);
+/** The device was removed: requests all queues from their bursts, permanently. The lock is held. */
+void mlxpmd_repair_quiesce_all(struct mlxpmd_port *port);
 /** Reads the link and stores it in ethdev. @return Whether it differs from the last one notified. */
 bool mlxpmd_link_refresh(struct mlxpmd_port *port);
 /** Records that the application is notified of ethdev's link. @return Whether it differs from the last one. */

@@ -225,13 +225,13 @@ mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
 }
 
 bool
-mlxpmd_repair_tick(struct mlxpmd_port *port, uint64_t now_ns)
+mlxpmd_repair_run(struct mlxpmd_port *port, uint64_t now_ns)
 {
 	return queues_check(port, now_ns, NULL);
 }
 
 void
-mlxpmd_repair_request_all(struct mlxpmd_port *port)
+mlxpmd_repair_quiesce_all(struct mlxpmd_port *port)
 {
 	struct mlxpmd_queue *q;
 	unsigned int i, kind;

@@ -16,7 +16,7 @@ mark(struct rte_mbuf *m, const struct mlx5_cqe64 *cqe)
 }
 
 __rte_noinline void
-mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
+mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 		      const struct mlx5_cqe64 *cqe)
 {
 	uint16_t i;

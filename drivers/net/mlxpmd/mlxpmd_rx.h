@@ -74,12 +74,12 @@ struct mlxpmd_rx_rare {
 };
 
 /** Second pass over a run with rare properties: bad checksums, flow tags, pinned external buffers. */
-void mlxpmd_rx_second_look(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
+void mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 			   const struct mlx5_cqe64 *cqe);
 
 /** Expected tail of the next CQE: owner bit of this pass, responder opcode, counter of the next WQE. */
 static __rte_always_inline uint32_t
-mlxpmd_rx_tail_wanted(const struct mlxpmd_rxq *rxq)
+mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq)
 {
 	return (uint32_t)rxq->q.ci << MLXPMD_TAIL_COUNTER_SHIFT |
 	       (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
@@ -96,7 +96,7 @@ mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, ui
 	rxq->q.ci += n;
 	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
 		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))
-		mlxpmd_rx_second_look(rxq, pkts, n, first);
+		mlxpmd_rx_rare_handle(rxq, pkts, n, first);
 }
 
 /** Features of the burst templates. At most one kind of timestamp: TS (line), TICKS (raw), PACKED (real time). */

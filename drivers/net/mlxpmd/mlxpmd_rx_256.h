@@ -222,7 +222,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	const struct mlxpmd_clock_avx2 clock = (f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS ?
 						       mlxpmd_clock_avx2(&rxq->snap) :
 						       (struct mlxpmd_clock_avx2){ 0 };
-	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_wanted(rxq)),
+	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_expected(rxq)),
 					_mm256_set_epi64x(3 * step, 2 * step, step, 0));
 	__m256i tags = _mm256_setzero_si256(), flags = tags, lengths = tags, value = tags;
 

@@ -196,7 +196,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	const struct order order = image_order(f);
 	const struct image image = image_of(rxq, f);
 	const struct clock clock = clock_of(rxq, f);
-	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_wanted(rxq)),
+	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_expected(rxq)),
 					_mm512_slli_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
 							  MLXPMD_TAIL_COUNTER_SHIFT));
 	__m512i tags = _mm512_setzero_si512(), flags = tags, lengths = tags, value = tags;

@@ -25,7 +25,7 @@ fail(const struct mlxpmd_rxq *rxq, int err, const char *why)
 static int
 sizes_set(struct mlxpmd_rxq *rxq)
 {
-	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
+	uint32_t data_room = rte_pktmbuf_data_room_size(rxq->mp);
 	uint32_t wqes = 1u << rxq->q.hw.rq.wq.log_wq_sz;
 	uint16_t thresh = rxq->conf.rx_free_thresh;
 
@@ -33,7 +33,7 @@ sizes_set(struct mlxpmd_rxq *rxq)
 		return fail(rxq, EINVAL, "the CQ does not fit the RQ");
 	if (rxq->q.hw.rq.wq.log_wq_stride != rxq->log_segs + 4)
 		return fail(rxq, EINVAL, "the RQ's stride does not fit the segments");
-	if (room <= RTE_PKTMBUF_HEADROOM)
+	if (data_room <= RTE_PKTMBUF_HEADROOM)
 		return fail(rxq, EINVAL, "mbufs have no data room beyond the headroom");
 	rxq->q.log_cqes = rxq->q.hw.cq.log_cqes;
 	rxq->q.cqe_mask = (1u << rxq->q.hw.cq.log_cqes) - 1;
@@ -42,9 +42,9 @@ sizes_set(struct mlxpmd_rxq *rxq)
 			  (uint32_t)rxq->q.wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
 	rxq->segs_per_wqe = 1u << rxq->log_segs;
 	rxq->headroom = RTE_PKTMBUF_HEADROOM;
-	rxq->seg_first_bytes = room - rxq->headroom;
-	rxq->seg_bytes = room;
-	rxq->len_max = rxq->seg_first_bytes + (rxq->segs_per_wqe - 1) * room;
+	rxq->seg_first_bytes = data_room - rxq->headroom;
+	rxq->seg_bytes = data_room;
+	rxq->len_max = rxq->seg_first_bytes + (rxq->segs_per_wqe - 1) * data_room;
 	/* Default: at most an eighth of the ring, so that most of it is posted. Configured: at most half of it. */
 	if (thresh == 0)
 		rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)FREE_THRESH_DEFAULT, wqes / 8));
@@ -93,7 +93,7 @@ timestamps_set(struct mlxpmd_rxq *rxq)
 	if (rxq->clock == NULL)
 		return fail(rxq, ENOTSUP, "no clock for timestamps");
 	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) != 0)
-		return fail(rxq, rte_errno, "no dynamic mbuf field for timestamps");
+		return fail(rxq, rte_errno, "no room for timestamps in the mbuf");
 	return 0;
 }
 

@@ -78,14 +78,14 @@ static __rte_always_inline void
 mlxpmd_rx_chain(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint32_t len)
 {
 	struct rte_mbuf *head = elt[0], *seg = head;
-	uint32_t room = rxq->seg_first_bytes;
+	uint32_t seg_bytes = rxq->seg_first_bytes;
 	uint16_t n = 1;
 
 	elt[0] = NULL;
-	while (unlikely(len > room)) {
-		seg->data_len = room;
-		len -= room;
-		room = rxq->seg_bytes;
+	while (unlikely(len > seg_bytes)) {
+		seg->data_len = seg_bytes;
+		len -= seg_bytes;
+		seg_bytes = rxq->seg_bytes;
 		seg->next = elt[n];
 		seg = elt[n];
 		elt[n++] = NULL;
@@ -111,7 +111,7 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 	const uint16_t log_segs = (f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0;
 	struct rte_mbuf **elt = &rxq->q.elts[(rxq->q.ci & rxq->q.wqe_mask) << log_segs];
 	const uint64_t mbuf_init = rxq->mbuf_init;
-	uint32_t want = mlxpmd_rx_tail_wanted(rxq);
+	uint32_t want = mlxpmd_rx_tail_expected(rxq);
 	struct rte_mbuf **pkt = pkts, **const end = pkts + n;
 	struct mlxpmd_rx_rare rare = { 0, 0 };
 	uint64_t bytes = 0;

@@ -11,18 +11,18 @@
 int
 mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 {
-	uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
+	uint32_t data_room = rte_pktmbuf_data_room_size(rxq->mp);
 	uint32_t frame = mtu + MLXPMD_FRAME_OVERHEAD, first, segs;
 	int log_segs;
 
 	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC))
 		frame -= RTE_ETHER_CRC_LEN;
-	if (room <= RTE_PKTMBUF_HEADROOM) {
+	if (data_room <= RTE_PKTMBUF_HEADROOM) {
 		MLXPMD_LOG(ERR, "port %u Rx queue %u: mbufs of %u bytes: allowed are above the headroom of %d",
-			   rxq->q.port_id, rxq->q.queue_id, room, RTE_PKTMBUF_HEADROOM);
+			   rxq->q.port_id, rxq->q.queue_id, data_room, RTE_PKTMBUF_HEADROOM);
 		return -EINVAL;
 	}
-	first = room - RTE_PKTMBUF_HEADROOM;
+	first = data_room - RTE_PKTMBUF_HEADROOM;
 	if (frame <= first)
 		return 0;
 	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
@@ -30,7 +30,7 @@ mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 			   rxq->q.port_id, rxq->q.queue_id, frame, mtu, first);
 		return -EINVAL;
 	}
-	segs = 1 + (frame - first + room - 1) / room;
+	segs = 1 + (frame - first + data_room - 1) / data_room;
 	log_segs = rte_log2_u32(rte_align32pow2(segs));
 	if ((1u << log_segs) > MLXPMD_RX_MAX_SEGS || rxq->q.nb_desc >> log_segs < 2) {
 		MLXPMD_LOG(ERR, "port %u Rx queue %u: frames of up to %u bytes need %u mbufs each: allowed are %d, and half of the %u descriptors",
@@ -173,7 +173,7 @@ timestamp_register(struct mlxpmd_rxq *rxq)
 		return 0;
 	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) == 0)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room in the mbuf for timestamps: %s",
+	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room for timestamps in the mbuf: %s",
 		   rxq->q.port_id, rxq->q.queue_id, rte_strerror(rte_errno));
 	return -rte_errno;
 }

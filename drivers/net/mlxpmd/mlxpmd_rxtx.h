@@ -40,9 +40,9 @@ struct mlxpmd_clock_snap {
 /**
  * Receive queue.
  *
- * Set before arming: q (its read-only part but for rings and masks), mp, conf, log_segs (a WQE has 16 << log_segs bytes);
- * conf.rx_free_thresh may be 0 for the default. mlxpmd_rxq_arm() derives the rest. The CQ is new at each arming:
- * the consumer index starts at 0. cq.log_cqes >= wq.log_wq_sz.
+ * Set before arming: q (its read-only part but for rings and masks), mp, conf, log_segs (a WQE has
+ * 16 << log_segs bytes); conf.rx_free_thresh may be 0 for the default. mlxpmd_rxq_arm() derives the rest. The CQ is
+ * new at each arming: the consumer index starts at 0. cq.log_cqes >= wq.log_wq_sz.
  */
 struct mlxpmd_rxq {
 	struct mlxpmd_queue q;

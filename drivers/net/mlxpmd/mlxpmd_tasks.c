@@ -234,7 +234,7 @@ repair_run(void *arg)
 	struct mlxpmd_port *port = t->port;
 
 	pthread_mutex_lock(&port->lock);
-	if (port->running && mlxpmd_repair_tick(port, mlxpmd_now_ns()))
+	if (port->running && mlxpmd_repair_run(port, mlxpmd_now_ns()))
 		notify(t, NOTICE_QUEUE);
 	pthread_mutex_unlock(&port->lock);
 	return MLXPMD_TASK_IDLE;
@@ -259,7 +259,7 @@ removed(struct mlxpmd_tasks *t)
 		   port->eth_dev->device->name);
 	/* Each burst quiesces its queue at its next call, and returns 0 from then on. */
 	pthread_mutex_lock(&port->lock);
-	mlxpmd_repair_request_all(port);
+	mlxpmd_repair_quiesce_all(port);
 	pthread_mutex_unlock(&port->lock);
 	/* The application may close in its callback, which frees memory that the device was given. */
 	if (!mdv_quiesce_wait(port->mdv))

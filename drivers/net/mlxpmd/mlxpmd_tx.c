@@ -40,7 +40,7 @@ static __rte_always_inline uint32_t
 mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
 	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
-	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_room(txq));
+	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
 	uint32_t ds = RTE_MIN(wqebbs * MLXPMD_WQEBB_DS, (uint32_t)txq->max_ds);
 	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
 
@@ -109,7 +109,7 @@ send_max(const struct mlxpmd_txq *txq, uint32_t n)
 	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
 	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
 
-	return RTE_MIN(RTE_MIN(to_end, (uint32_t)mlxpmd_tx_room(txq)), RTE_MIN(elts, n));
+	return RTE_MIN(RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq)), RTE_MIN(elts, n));
 }
 
 /*
@@ -210,14 +210,14 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	while (done < n) {
 		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
 
-		if (unlikely(elts == 0 || mlxpmd_tx_room(txq) == 0))
+		if (unlikely(elts == 0 || mlxpmd_tx_free_wqebbs(txq) == 0))
 			break;
 		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), f);
 		if (likely(rc > 0)) {
 			done += rc;
 			continue;
 		}
-		if (rc == MLXPMD_TX_NO_ROOM)
+		if (rc == MLXPMD_TX_RING_FULL)
 			break;
 		mlxpmd_tx_drop(txq, pkts[done++]);
 	}

@@ -89,8 +89,9 @@ mlxpmd_tx_wqebb(const struct mlxpmd_txq *txq, uint16_t pi)
 	return (uint8_t *)txq->q.wqes + (size_t)(pi & txq->q.wqe_mask) * MLX5_SEND_WQE_BB;
 }
 
+/** Number of WQEBBs that can be written before the ring is full. */
 static __rte_always_inline uint16_t
-mlxpmd_tx_room(const struct mlxpmd_txq *txq)
+mlxpmd_tx_free_wqebbs(const struct mlxpmd_txq *txq)
 {
 	return txq->q.wqe_mask + 1 - (uint16_t)(txq->q.pi - txq->q.ci);
 }
@@ -155,7 +156,7 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 }
 
 /** Results of building a WQE, other than the number of its packets. */
-#define MLXPMD_TX_NO_ROOM 0
+#define MLXPMD_TX_RING_FULL 0
 #define MLXPMD_TX_REFUSED (-1)
 
 /**
@@ -167,7 +168,7 @@ bool mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintp
 
 /**
  * Writes one SEND WQE of any shape: several segments, inline header, VLAN tag, wrapping at the end of the ring.
- * @return 1, MLXPMD_TX_NO_ROOM, MLXPMD_TX_REFUSED.
+ * @return 1, MLXPMD_TX_RING_FULL, MLXPMD_TX_REFUSED.
  */
 int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 

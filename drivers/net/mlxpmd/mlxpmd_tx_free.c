@@ -72,7 +72,7 @@ mlxpmd_txq_flush(struct mlxpmd_txq *txq)
 {
 	mlxpmd_u64 *wqe;
 
-	if (txq->q.state != MLXPMD_QS_READY || txq->wqebb_comp == txq->q.pi || mlxpmd_tx_room(txq) == 0)
+	if (txq->q.state != MLXPMD_QS_READY || txq->wqebb_comp == txq->q.pi || mlxpmd_tx_free_wqebbs(txq) == 0)
 		return;
 	wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
 	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_NOP, 1);

@@ -39,7 +39,7 @@ mlxpmd_txq_times_set(struct mlxpmd_txq *txq)
 	if (!(txq->q.offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
 		return 0;
 	if (rte_mbuf_dyn_tx_timestamp_register(&txq->time_offset, &txq->time_flag) != 0) {
-		MLXPMD_LOG(ERR, "port %u Tx queue %u: no dynamic mbuf field for timestamps: %s", txq->q.port_id,
+		MLXPMD_LOG(ERR, "port %u Tx queue %u: no room for send times in the mbuf: %s", txq->q.port_id,
 			   txq->q.queue_id, rte_strerror(rte_errno));
 		return -rte_errno;
 	}

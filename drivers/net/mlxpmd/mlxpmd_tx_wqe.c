@@ -188,8 +188,8 @@ mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		return MLXPMD_TX_REFUSED;
 	/* Never more than max_ds is written, nor more than the ring has. */
 	bound = (RTE_MIN(bound, (uint32_t)txq->max_ds) + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
-	if (bound > mlxpmd_tx_room(txq))
-		return bound > txq->q.wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_NO_ROOM;
+	if (bound > mlxpmd_tx_free_wqebbs(txq))
+		return bound > txq->q.wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_RING_FULL;
 	ds = put_title(txq, m, &c);
 	if (ds != 0)
 		ds = put_segments(txq, &c, ds);

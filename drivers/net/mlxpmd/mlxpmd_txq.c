@@ -67,7 +67,7 @@ txq_drain(struct mlxpmd_queue *q)
 
 	for (waited_us = 0; waited_us < DRAIN_US; waited_us += DRAIN_POLL_US) {
 		(void)mlxpmd_tx_done_cleanup(txq, 0);
-		/* In each round: a full ring has room for the NOP only after the first completion. */
+		/* In each round: a full ring has a free WQEBB for the NOP only after the first completion. */
 		mlxpmd_txq_flush(txq);
 		if (q->state != MLXPMD_QS_READY || q->ci == q->pi || mdv_removed(txq->mdv))
 			return;
