@@ -134,7 +134,7 @@ first_reading(void)
 	for (i = 0; i < rounds; i++) {
 		pmd_port_down(PORT_A);
 		CHECK_OK(rte_eth_dev_start(PORT_A));
-		pass_us(AGE_US + AGE_US / 2 + 20000 * i); /* No reader; each round ends at another phase of the period. */
+		pass_us(AGE_US + AGE_US / 2 + 20000 * i); /* Each round ends at another phase of the period. */
 		CHECK_OK(rte_eal_remote_launch(ages_read, age_us, rte_get_next_lcore(-1, 1, 0)));
 		rte_eal_mp_wait_lcore();
 		oldest_us = RTE_MAX(oldest_us, age_us[1]);

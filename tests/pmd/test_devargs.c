@@ -77,7 +77,7 @@ static const struct {
 	{ "rx_burst=scalar,clock=1", -EINVAL, { 0 }, "devarg clock=1: " CLOCKS },
 };
 
-/* Runs one string and returns what was logged, without the prefix; the caller frees it. */
+/* Parses one string. Returns the logged text, which the caller frees. */
 static char *
 run(const char *args, int *rc, struct mlxpmd_devargs *out)
 {

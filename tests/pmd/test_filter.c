@@ -11,7 +11,7 @@ static const struct rte_ether_addr group_a = { { 0x01, 0x00, 0x5e, 0x00, 0x00, 0
 static const struct rte_ether_addr group_b = { { 0x33, 0x33, 0x00, 0x00, 0x00, 0x0b } };
 static const struct rte_ether_addr broadcast = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
 
-/* Whether PORT_A receives frames with this destination (NULL: its own) and VLAN. Each kind has its own steering rules. */
+/* Whether PORT_A receives frames to dst (NULL: its own address) with this VLAN. Each kind has own steering rules. */
 static bool
 arrives(const struct rte_ether_addr *dst, int vlan)
 {

@@ -174,7 +174,7 @@ until_asleep(struct sleeper *s)
 	pass_us(20000); /* From the increment of the counter to the system call; nothing can be observed in between. */
 }
 
-/* ------------------------------------------------------------------ what is refused */
+/* ------------------------------------------------------------------ refused calls */
 
 static void
 refusals(void)
@@ -500,7 +500,7 @@ stop_start(void)
 	sleeper_start(&s, 1);
 	for (round = 0; round < 6; round++) {
 		until_asleep(&s);
-		/* A stopped port must not be polled: end the thread. Of a stopped queue it learns when enabling fails. */
+		/* End the thread before the port stops. For a stopped queue it ends because enabling fails. */
 		s.quit = round % 2 == 0;
 		s.refused = 0;
 		CHECK_OK(round % 2 ? rte_eth_dev_rx_queue_stop(PORT_A, 0) : rte_eth_dev_stop(PORT_A));

@@ -168,9 +168,9 @@ steps_refused(const struct pmd_conf *conf)
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
 }
 
-/* The state query returns "ready" for a queue that has failed meanwhile: one reset, no second failure is counted. */
+/* The state query returns "ready" and the queue fails right after it: one reset, and no second failure is counted. */
 static void
-fails_meanwhile(const struct pmd_conf *conf)
+failure_after_query(const struct pmd_conf *conf)
 {
 	pmd_ports_up(conf);
 	steer_to(2);
@@ -233,7 +233,7 @@ arrives_stripped(void)
 
 /* VLAN stripping changes while a queue waits for the next repair, or has failed unseen: the repair applies it. */
 static void
-strip_meanwhile(const struct pmd_conf *conf)
+strip_during_repair(const struct pmd_conf *conf)
 {
 	const struct pmd_conf one = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = conf->nb_desc };
 
@@ -373,13 +373,13 @@ lost_doorbell(const struct pmd_conf *conf)
 }
 
 static const struct recover_case cases[] = {
-	{ "fails meanwhile", fails_meanwhile, true },
+	{ "failure after query", failure_after_query, true },
 	{ "tx", tx_cycles },
 	{ "rx", rx_cycles },
 	{ "empty mempool", empty_mempool },
 	{ "steps refused", steps_refused },
 	{ "stop failed", stop_failed },
-	{ "strip meanwhile", strip_meanwhile },
+	{ "strip during repair", strip_during_repair },
 	{ "bad completions", bad_completions },
 	{ "lost doorbell", lost_doorbell },
 };
