@@ -5,7 +5,6 @@
  * outstanding query therefore has a slot, and the wr_id given to the kernel is slot and use count.
  */
 
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,34 +37,21 @@ struct mdv_async {
 	bool quiet;
 };
 
-static int
-fd_nonblock(const struct mdv_dev *dev, int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
-		return 0;
-	MDV_LOG(ERR, &dev->pci, "cannot set O_NONBLOCK on the completion descriptor: %s",
-		mdv_errno_name(errno));
-	return -errno;
-}
-
 int
 mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 {
-	struct mdv_async *async = calloc(1, sizeof(*async));
+	struct mdv_async *async = mdv_zalloc(&dev->pci, sizeof(*async), "asynchronous queries");
 	int err;
 
 	*out = NULL;
-	if (async == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for asynchronous queries");
-		return mdv_fail(ENOMEM);
-	}
+	if (async == NULL)
+		return -ENOMEM;
 	async->dev = dev;
 	async->free_head = NO_SLOT;
 	errno = 0;
 	async->comp = MDV_RETRY_PTR(mlx5dv_devx_create_cmd_comp(dev->ibv));
-	err = async->comp != NULL ? -fd_nonblock(dev, async->comp->fd) : errno != 0 ? errno : EIO;
+	err = async->comp == NULL ? (errno != 0 ? errno : EIO) :
+	      -mdv_fd_nonblock(dev, async->comp->fd, "completion");
 	if (err == 0) {
 		*out = async;
 		return 0;

@@ -42,7 +42,7 @@ struct mdv_backend {
 	void (*port_down)(struct mdv_dev *dev);
 	/** Called after the UAR was allocated. 0 or -errno, logged. */
 	int (*events_up)(struct mdv_dev *dev);
-	void (*events_down)(struct mdv_dev *dev);
+	void (*events_down)(struct mdv_dev *dev); /**< May be NULL. */
 	int (*event_fd)(const struct mdv_dev *dev);
 	uint32_t (*events_take)(struct mdv_dev *dev);
 	/** 0; EIO or ENODEV: the device was removed or failed; other positive errno. */
@@ -56,9 +56,9 @@ struct mdv_backend {
 	/** Sets fd and eqn. 0 or -errno, logged. */
 	int (*vector_up)(struct mdv_vector *vector);
 	void (*vector_down)(struct mdv_vector *vector);
-	/** 0 or -errno, logged. */
+	/** 0 or -errno, logged. NULL: the EQ in the CQ context is enough. */
 	int (*vector_attach)(struct mdv_vector *vector, struct mdv_cq *cq);
-	/** Consumes pending events and re-arms the descriptor. Returns whether there were any. */
+	/** Consumes pending events and re-arms the descriptor. Returns whether there were any. NULL: none. */
 	bool (*vector_drain)(struct mdv_vector *vector);
 	const struct mdv_port_ops *port;
 };
@@ -71,7 +71,6 @@ extern const struct mdv_port_ops mdv_verbs_port;
 int mdv_verbs_port_up(struct mdv_dev *dev);
 void mdv_verbs_port_down(struct mdv_dev *dev);
 int mdv_verbs_events_up(struct mdv_dev *dev);
-void mdv_verbs_events_down(struct mdv_dev *dev);
 int mdv_verbs_event_fd(const struct mdv_dev *dev);
 uint32_t mdv_verbs_events_take(struct mdv_dev *dev);
 int mdv_verbs_health_check(struct mdv_dev *dev);
@@ -79,6 +78,5 @@ bool mdv_verbs_quiesced(const struct mdv_dev *dev);
 int mdv_verbs_vector_up(struct mdv_vector *v);
 void mdv_verbs_vector_down(struct mdv_vector *v);
 int mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
-bool mdv_verbs_vector_drain(struct mdv_vector *v);
 
 #endif /* MDV_BACKEND_H */

@@ -14,8 +14,6 @@
 #define MDV_DS_BYTES 16
 /** Largest MTU of mlx5 interfaces (maxmtu of ip -d link), if PMTU cannot be read. */
 #define MDV_DEFAULT_MAX_MTU 9978
-/** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
-#define MDV_L2_OVERHEAD_BYTES 22
 /** Plausible frequencies: ConnectX counters run at 156.25 MHz to 1 GHz; a wide margin (assumed). */
 #define MDV_MAX_FREQUENCY_KHZ 4000000u
 #define MDV_MIN_FREQUENCY_KHZ 1000u
@@ -36,12 +34,11 @@ mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit,
 	return 0;
 }
 
-static int
-query_page(struct mdv_dev *dev, uint16_t type, struct prm_query_hca_cap_out *out)
+int
+mdv_caps_page(struct mdv_dev *dev, uint16_t type, struct prm_query_hca_cap_out *out)
 {
-	struct prm_query_hca_cap_in in;
+	struct prm_query_hca_cap_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
 	prm_query_hca_cap_in_set_op_mod(&in, MDV_CAP_OP_MOD(type));
 	return mdv_cmd(dev, &in, sizeof(in), out, sizeof(*out));
@@ -170,13 +167,12 @@ read_inline_mode(struct mdv_dev *dev, uint32_t cap)
 static void
 read_max_mtu(struct mdv_dev *dev)
 {
-	struct prm_pmtu_reg pmtu;
+	struct prm_pmtu_reg pmtu = { 0 };
 	uint32_t bytes;
 
 	dev->caps.max_mtu = MDV_DEFAULT_MAX_MTU;
 	if (!dev->caps.access_reg_user)
 		return;
-	memset(&pmtu, 0, sizeof(pmtu));
 	prm_pmtu_reg_set_local_port(&pmtu, 1);
 	if (mdv_register_read(dev, PRM_REG_PMTU, &pmtu, sizeof(pmtu), true) != 0)
 		return;
@@ -191,9 +187,9 @@ read_pages(struct mdv_dev *dev, struct prm_query_hca_cap_out *out)
 	const struct prm_hca_cap_union *page = prm_query_hca_cap_out_capability_c(out);
 	const struct prm_per_protocol_networking_offload_caps *eth;
 
-	if (query_page(dev, PRM_HCA_CAP_TYPE_GENERAL, out) != 0 ||
+	if (mdv_caps_page(dev, PRM_HCA_CAP_TYPE_GENERAL, out) != 0 ||
 	    read_general(dev, prm_hca_cap_union_cmd_hca_cap_c(page)) != 0 ||
-	    query_page(dev, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, out) != 0)
+	    mdv_caps_page(dev, PRM_HCA_CAP_TYPE_ETHERNET_OFFLOADS, out) != 0)
 		return -rte_errno;
 	eth = prm_hca_cap_union_per_protocol_networking_offload_caps_c(page);
 	read_ethernet(dev, eth);
@@ -204,13 +200,11 @@ read_pages(struct mdv_dev *dev, struct prm_query_hca_cap_out *out)
 int
 mdv_caps_read(struct mdv_dev *dev)
 {
-	struct prm_query_hca_cap_out *out = malloc(sizeof(*out));
+	struct prm_query_hca_cap_out *out = mdv_zalloc(&dev->pci, sizeof(*out), "capabilities");
 	int ret;
 
-	if (out == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for capabilities");
-		return mdv_fail(ENOMEM);
-	}
+	if (out == NULL)
+		return -ENOMEM;
 	memset(&dev->caps, 0, sizeof(dev->caps));
 	ret = read_pages(dev, out);
 	free(out);
@@ -233,12 +227,11 @@ mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_o
 int
 mdv_lag_check(struct mdv_dev *dev)
 {
-	struct prm_query_lag_in in;
+	struct prm_query_lag_in in = { 0 };
 	struct prm_query_lag_out out;
 
 	if (dev->caps.num_lag_ports < 2)
 		return 0;
-	memset(&in, 0, sizeof(in));
 	prm_query_lag_in_set_opcode(&in, PRM_CMD_OP_QUERY_LAG);
 	if (mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out)) != 0) {
 		MDV_LOG(DEBUG, &dev->pci, "QUERY_LAG refused: assuming no LAG");

@@ -56,10 +56,9 @@ mdv_clock_window(const struct mdv_clock_point *point)
 int
 mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
 {
-	struct mlx5dv_clock_info info;
+	struct mlx5dv_clock_info info = { 0 };
 	int err;
 
-	memset(&info, 0, sizeof(info));
 	err = read_page(dev, &info);
 	if (err == EBUSY)
 		return mdv_fail(EAGAIN);

@@ -32,7 +32,8 @@ events_up(struct mdv_dev *dev)
 static void
 events_down(struct mdv_dev *dev)
 {
-	dev->backend->events_down(dev);
+	if (dev->backend->events_down != NULL)
+		dev->backend->events_down(dev);
 }
 
 static int
@@ -116,9 +117,8 @@ eqn_up(struct mdv_dev *dev)
 static int
 td_up(struct mdv_dev *dev)
 {
-	struct prm_alloc_transport_domain_in in;
+	struct prm_alloc_transport_domain_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_alloc_transport_domain_in_set_opcode(&in, PRM_CMD_OP_ALLOC_TRANSPORT_DOMAIN);
 	dev->td = mdv_obj_create(dev, &in, sizeof(in));
 	if (dev->td == NULL)
@@ -173,11 +173,9 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 		MDV_LOG(ERR, pci, "unknown open mode %d", (int)mode);
 		return mdv_fail(EINVAL);
 	}
-	dev = calloc(1, sizeof(*dev));
-	if (dev == NULL) {
-		MDV_LOG(ERR, pci, "no memory for a device");
-		return mdv_fail(ENOMEM);
-	}
+	dev = mdv_zalloc(pci, sizeof(*dev), "a device");
+	if (dev == NULL)
+		return -ENOMEM;
 	dev->pci = *pci;
 	dev->mode = mode;
 	dev->backend = backends[mode];

@@ -119,9 +119,8 @@ union reply {
 static int
 read_vport(struct mdv_dev *dev, union reply *reply, bool quiet)
 {
-	struct prm_query_vport_counter_in in;
+	struct prm_query_vport_counter_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_query_vport_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_COUNTER);
 	if (quiet)
 		return mdv_cmd_try(dev, &in, sizeof(in), &reply->vport, sizeof(reply->vport));
@@ -131,9 +130,8 @@ read_vport(struct mdv_dev *dev, union reply *reply, bool quiet)
 static int
 read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
 {
-	struct prm_ppcnt_reg reg;
+	struct prm_ppcnt_reg reg = { 0 };
 
-	memset(&reg, 0, sizeof(reg));
 	prm_ppcnt_reg_set_local_port(&reg, 1);
 	prm_ppcnt_reg_set_grp(&reg, group);
 	if (mdv_register_read(dev, PRM_REG_PPCNT, &reg, sizeof(reg), quiet) != 0)
@@ -189,13 +187,11 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 int
 mdv_counters_open(struct mdv_dev *dev)
 {
-	struct mdv_counter_set *set = calloc(1, sizeof(*set));
+	struct mdv_counter_set *set = mdv_zalloc(&dev->pci, sizeof(*set), "counters");
 	union reply reply;
 
-	if (set == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for counters");
-		return mdv_fail(ENOMEM);
-	}
+	if (set == NULL)
+		return -ENOMEM;
 	if (dev->caps.vport_counters)
 		set->works[SOURCE_VPORT] = read_source(dev, SOURCE_VPORT, &reply, true) == 0;
 	if (dev->caps.access_reg_user) {

@@ -128,9 +128,8 @@ static int
 skip_early(struct mdv_eq *eq)
 {
 	struct prm_query_eq_out out;
-	struct prm_query_eq_in in;
+	struct prm_query_eq_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_query_eq_in_set_opcode(&in, PRM_CMD_OP_QUERY_EQ);
 	prm_query_eq_in_set_eq_number(&in, eq->eqn);
 	if (mdv_cmd(eq->dev, &in, sizeof(in), &out, sizeof(out)) != 0)
@@ -154,11 +153,9 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 			MDV_LOG_EQES_MIN, MDV_LOG_EQES_MAX);
 		return mdv_fail(EINVAL);
 	}
-	eq = calloc(1, sizeof(*eq));
-	if (eq == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for an EQ");
-		return mdv_fail(ENOMEM);
-	}
+	eq = mdv_zalloc(&dev->pci, sizeof(*eq), "an EQ");
+	if (eq == NULL)
+		return -ENOMEM;
 	fill_create(dev, msi, log_eqes, events, &in);
 	eq->devx = run_create(dev, &in, &reply);
 	if (eq->devx == NULL) {
@@ -259,13 +256,6 @@ mdv_vfio_vector_down(struct mdv_vector *v)
 {
 	(void)mdv_eq_destroy(v->eq);
 	(void)mdv_msi_free(v->msi);
-}
-
-/* The CQ context names the EQ, so no subscription is needed. */
-int
-mdv_vfio_vector_attach(struct mdv_vector *v __rte_unused, struct mdv_cq *cq __rte_unused)
-{
-	return 0;
 }
 
 /* Without new events the EQ is still armed: save the doorbell. */

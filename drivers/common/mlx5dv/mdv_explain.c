@@ -2,7 +2,10 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Names and explanations of error numbers, command statuses and syndromes. */
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mdv_inspect.h"
 #include "mdv_private.h"
@@ -13,6 +16,38 @@ mdv_errno_name(int err)
 	const char *name = strerrorname_np(err);
 
 	return name != NULL ? name : "errno";
+}
+
+void *
+mdv_zalloc(const struct rte_pci_addr *pci, size_t bytes, const char *what)
+{
+	void *p = calloc(1, bytes);
+
+	if (p == NULL) {
+		MDV_LOG(ERR, pci, "no memory for %s", what);
+		rte_errno = ENOMEM;
+	}
+	return p;
+}
+
+void
+mdv_eventfd_signal(int fd)
+{
+	const uint64_t one = 1;
+
+	(void)!write(fd, &one, sizeof(one));
+}
+
+int
+mdv_fd_nonblock(const struct mdv_dev *dev, int fd, const char *what)
+{
+	int flags = fcntl(fd, F_GETFL), err;
+
+	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
+		return 0;
+	err = errno;
+	MDV_LOG(ERR, &dev->pci, "cannot set O_NONBLOCK on the %s descriptor: %s", what, mdv_errno_name(err));
+	return mdv_fail(err);
 }
 
 void

@@ -386,12 +386,10 @@ subscribe(struct mdv_dev *dev)
 int
 mdv_mr_open(struct mdv_dev *dev)
 {
-	struct mdv_mr_table *t = calloc(1, sizeof(*t));
+	struct mdv_mr_table *t = mdv_zalloc(&dev->pci, sizeof(*t), "the table of registered memory");
 
-	if (t == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for the table of registered memory");
-		return mdv_fail(ENOMEM);
-	}
+	if (t == NULL)
+		return -ENOMEM;
 	pthread_mutex_init(&t->control_lock, NULL);
 	rte_rwlock_init(&t->index_lock);
 	TAILQ_INIT(&t->entries);

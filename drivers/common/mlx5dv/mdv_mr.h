@@ -11,15 +11,10 @@
 
 #include "mdv_private.h"
 
-/** A memory region of verbs: one key. */
-struct mr_region {
-	struct ibv_mr *mr;
-};
-
 /** A mempool (set.mp) or external memory (set.mp NULL): set.n keys. */
 struct mr_entry {
 	TAILQ_ENTRY(mr_entry) next;
-	struct mr_region *regions; /**< One per set.range. */
+	struct ibv_mr **regions; /**< One per set.range. */
 	struct mdv_mr_set set;	   /**< Last member, because it ends with a flexible array. */
 };
 

@@ -26,16 +26,15 @@ page_ceil(uintptr_t addr, size_t page_bytes)
 /* ------------------------------------------------------------------ one key */
 
 static void
-region_down(struct mdv_dev *dev, struct mr_region *region)
+region_down(struct mdv_dev *dev, struct ibv_mr *mr)
 {
-	int err = region->mr != NULL ? MDV_RUN_DESTROY(dev, ibv_dereg_mr(region->mr)) : 0;
+	int err = MDV_RUN_DESTROY(dev, ibv_dereg_mr(mr));
 
 	if (err != 0) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
 		MDV_LOG_ERR(dev, "ibv_dereg_mr failed, the memory region stays behind -> %s",
 			    mdv_errno_name(err));
 	}
-	*region = (struct mr_region){ 0 };
 }
 
 /*
@@ -47,7 +46,7 @@ region_down(struct mdv_dev *dev, struct mr_region *region)
  * without relaxed ordering ignore that flag (ibv_reg_mr(3), optional access flags).
  */
 static int
-region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *region,
+region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct ibv_mr **mr,
 	  struct mdv_mr_range *range)
 {
 	uintptr_t start = page_floor(chunk->start, chunk->page_bytes);
@@ -59,8 +58,8 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *r
 		access |= IBV_ACCESS_RELAXED_ORDERING;
 	errno = 0;
 	if (!mdv_unresponsive(dev))
-		region->mr = MDV_RETRY_PTR(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
-	if (region->mr == NULL) {
+		*mr = MDV_RETRY_PTR(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
+	if (*mr == NULL) {
 		err = errno != 0 ? errno : mdv_unresponsive(dev) ? ENODEV : EIO;
 		MDV_LOG_ERR(dev, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",
 			    bytes, start, mdv_errno_name(err),
@@ -69,7 +68,7 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct mr_region *r
 	}
 	range->start = chunk->start;
 	range->end = chunk->end;
-	range->lkey_be = rte_cpu_to_be_32(region->mr->lkey);
+	range->lkey_be = rte_cpu_to_be_32((*mr)->lkey);
 	return 0;
 }
 
@@ -157,7 +156,7 @@ void
 mdv_mr_entry_free(struct mdv_dev *dev, struct mr_entry *e)
 {
 	for (unsigned int i = e->set.n; i > 0; i--)
-		region_down(dev, &e->regions[i - 1]);
+		region_down(dev, e->regions[i - 1]);
 	free(e->regions);
 	free(e);
 }

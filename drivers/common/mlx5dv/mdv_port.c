@@ -21,9 +21,8 @@ mdv_port_close(struct mdv_dev *dev)
 int
 mdv_vport_query(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out)
 {
-	struct prm_query_nic_vport_context_in in;
+	struct prm_query_nic_vport_context_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
 	return mdv_cmd(dev, &in, sizeof(in), out, sizeof(*out));
 }
@@ -46,6 +45,14 @@ mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6])
 	for (int i = 0; i < 4; i++)
 		mac[2 + i] = low >> (24 - 8 * i);
 	return 0;
+}
+
+void
+mdv_mac_fill(struct prm_mac_address_layout *addr, const uint8_t mac[6])
+{
+	prm_mac_address_layout_set_mac_addr_47_32(addr, (uint32_t)mac[0] << 8 | mac[1]);
+	prm_mac_address_layout_set_mac_addr_31_0(addr, (uint32_t)mac[2] << 24 | mac[3] << 16 |
+						       mac[4] << 8 | mac[5]);
 }
 
 bool

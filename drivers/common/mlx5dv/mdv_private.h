@@ -28,6 +28,9 @@
 #define MDV_LOG_RQ_STRIDE_MIN 4
 #define MDV_LOG_RQ_STRIDE_MAX 9
 
+/** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
+#define MDV_L2_OVERHEAD_BYTES 22
+
 /** One RDMA port per PCI function on all devices this layer opens. */
 #define MDV_IB_PORT 1
 
@@ -54,6 +57,12 @@ mdv_fail(int err)
 
 /** Name of an errno, such as "EINVAL"; "errno" if libc does not know the number. */
 const char *mdv_errno_name(int err);
+/** Zeroed memory, to be released with free(). NULL with ENOMEM, logged with the name of what it is for. */
+void *mdv_zalloc(const struct rte_pci_addr *pci, size_t bytes, const char *what);
+/** Makes an eventfd readable. EAGAIN means that its counter is at the limit, and the descriptor readable. */
+void mdv_eventfd_signal(int fd);
+/** Sets O_NONBLOCK. 0 or -errno, logged with the name of the descriptor. */
+int mdv_fd_nonblock(const struct mdv_dev *dev, int fd, const char *what);
 
 /** Positive errno of a call of rdma-core: some return it, some its negative, some -1 and set errno. */
 static inline int
@@ -144,6 +153,7 @@ void mdv_suspect_if(struct mdv_dev *dev, int err);
 int mdv_vport_query(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out);
 /** Reads the permanent address of the function's own vport. As mdv_cmd(). */
 int mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6]);
+void mdv_mac_fill(struct prm_mac_address_layout *addr, const uint8_t mac[6]);
 
 /* ------------------------------------------------------------------ mdv_verbs_port.c */
 
@@ -216,6 +226,8 @@ int mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const 
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 
+/** Queries the current values of a capability page. As mdv_cmd(). */
+int mdv_caps_page(struct mdv_dev *dev, uint16_t type, struct prm_query_hca_cap_out *out);
 /** Queries, checks and stores capabilities. -ENOTSUP: the device lacks a required one. */
 int mdv_caps_read(struct mdv_dev *dev);
 

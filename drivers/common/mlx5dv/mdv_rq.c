@@ -29,11 +29,10 @@ rq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 static int
 rq_query_state(struct mdv_wq *wq, uint32_t *state)
 {
-	struct prm_query_rq_in in;
+	struct prm_query_rq_in in = { 0 };
 	struct prm_query_rq_out out;
 	int rc;
 
-	memset(&in, 0, sizeof(in));
 	prm_query_rq_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQ);
 	prm_query_rq_in_set_rqn(&in, wq->number);
 	rc = mdv_obj_query(wq->obj, &in, sizeof(in), &out, sizeof(out));

@@ -13,9 +13,8 @@
 struct mdv_obj *
 mdv_tis_create(struct mdv_dev *dev)
 {
-	struct prm_create_tis_in in;
+	struct prm_create_tis_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_create_tis_in_set_opcode(&in, PRM_CMD_OP_CREATE_TIS);
 	prm_tisc_set_transport_domain(prm_create_tis_in_ctx(&in), dev->tdn);
 	return mdv_obj_create(dev, &in, sizeof(in));
@@ -152,12 +151,11 @@ tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 struct mdv_obj *
 mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 {
-	struct prm_create_tir_in in;
+	struct prm_create_tir_in in = { 0 };
 	struct prm_tirc *tirc = prm_create_tir_in_ctx(&in);
 
 	if (check_tir(dev, attr) != 0)
 		return NULL;
-	memset(&in, 0, sizeof(in));
 	prm_create_tir_in_set_opcode(&in, PRM_CMD_OP_CREATE_TIR);
 	prm_tirc_set_transport_domain(tirc, dev->tdn);
 	if (attr->rqtn != 0) {
@@ -176,11 +174,10 @@ mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 int
 mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr)
 {
-	struct prm_modify_tir_in in;
+	struct prm_modify_tir_in in = { 0 };
 
 	if (check_tir(tir->dev, attr) != 0)
 		return -rte_errno;
-	memset(&in, 0, sizeof(in));
 	prm_modify_tir_in_set_opcode(&in, PRM_CMD_OP_MODIFY_TIR);
 	prm_modify_tir_in_set_tirn(&in, tir->id);
 	prm_modify_tir_bitmask_set_hash(prm_modify_tir_in_bitmask(&in), 1);
@@ -195,9 +192,8 @@ mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr)
 struct mdv_obj *
 mdv_q_counter_create(struct mdv_dev *dev)
 {
-	struct prm_alloc_q_counter_in in;
+	struct prm_alloc_q_counter_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_alloc_q_counter_in_set_opcode(&in, PRM_CMD_OP_ALLOC_Q_COUNTER);
 	return mdv_obj_create(dev, &in, sizeof(in));
 }

@@ -3,24 +3,11 @@
 /* Steering rules of a port: conversion of attributes to mask and value, for either backend. */
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <rte_ether.h>
 
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
 #define MDV_VLAN_UNTAGGED 0xffff
-
-struct mdv_rule_table *
-mdv_rules_no_memory(const struct mdv_dev *dev)
-{
-	MDV_LOG(ERR, &dev->pci, "no memory for steering rules");
-	rte_errno = ENOMEM;
-	return NULL;
-}
 
 int
 mdv_rules_open(struct mdv_dev *dev)
@@ -121,35 +108,15 @@ check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	return 0;
 }
 
-void
-mdv_rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
-{
-	int n = snprintf(text, bytes, "priority %u", attr->priority);
-
-	if (attr->match_dmac)
-		n += snprintf(text + n, bytes - n, ", dmac " RTE_ETHER_ADDR_PRT_FMT,
-			      attr->dmac[0], attr->dmac[1], attr->dmac[2], attr->dmac[3],
-			      attr->dmac[4], attr->dmac[5]);
-	n += snprintf(text + n, bytes - n, ", ethertype 0x%x, IPv%u, protocol %u", attr->ethertype,
-		      attr->ip_version, attr->ip_proto);
-	if (attr->match_vlan)
-		n += snprintf(text + n, bytes - n, ", VLAN %u", attr->vlan_id);
-	if (attr->tir != NULL)
-		snprintf(text + n, bytes - n, ", tirn 0x%x", attr->tir->id);
-	else
-		snprintf(text + n, bytes - n, ", drop");
-}
-
 struct mdv_rule *
 mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
 	struct mdv_rule_table *t = dev->rules;
-	struct mdv_match match;
+	struct mdv_match match = { 0 };
 	struct mdv_rule *rule;
 
 	if (check_attr(dev, attr) != 0)
 		return NULL;
-	memset(&match, 0, sizeof(match));
 	set_match(attr, &match.mask, &match.value);
 	pthread_mutex_lock(&t->lock);
 	rule = t->ops->create(t, attr, &match);

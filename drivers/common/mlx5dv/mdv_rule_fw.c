@@ -59,17 +59,6 @@ struct fw_rule {
 	uint32_t bit;
 };
 
-/** calloc() that logs a failure. */
-static void *
-fw_alloc(const struct fw_table *t, size_t bytes)
-{
-	void *p = calloc(1, bytes);
-
-	if (p == NULL)
-		(void)mdv_rules_no_memory(t->table.dev);
-	return p;
-}
-
 /* ------------------------------------------------------------------ capabilities */
 
 static int
@@ -98,19 +87,15 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 static int
 limits_read(struct fw_table *t)
 {
-	struct prm_query_hca_cap_in in;
 	struct prm_query_hca_cap_out *out;
 	int ret;
 
 	if (t->log_entries != 0)
 		return 0;
-	out = fw_alloc(t, sizeof(*out));
+	out = mdv_zalloc(&t->table.dev->pci, sizeof(*out), "steering rules");
 	if (out == NULL)
 		return -rte_errno;
-	memset(&in, 0, sizeof(in));
-	prm_query_hca_cap_in_set_opcode(&in, PRM_CMD_OP_QUERY_HCA_CAP);
-	prm_query_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_FLOW_TABLE << 1 | PRM_HCA_CAP_MODE_CUR);
-	ret = mdv_cmd(t->table.dev, &in, sizeof(in), out, sizeof(*out));
+	ret = mdv_caps_page(t->table.dev, PRM_HCA_CAP_TYPE_FLOW_TABLE, out);
 	if (ret == 0)
 		ret = limits_check(t, prm_flow_table_nic_cap_flow_table_properties_nic_receive_c(
 					      (const struct prm_flow_table_nic_cap *)
@@ -124,10 +109,9 @@ limits_read(struct fw_table *t)
 int
 mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table)
 {
-	struct prm_set_flow_table_root_in in;
+	struct prm_set_flow_table_root_in in = { 0 };
 	struct prm_set_flow_table_root_out out;
 
-	memset(&in, 0, sizeof(in));
 	prm_set_flow_table_root_in_set_opcode(&in, PRM_CMD_OP_SET_FLOW_TABLE_ROOT);
 	prm_set_flow_table_root_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	if (table != NULL)
@@ -149,10 +133,9 @@ set_miss(struct prm_flow_table_context *ctx, const struct fw_priority *next)
 static struct mdv_obj *
 table_create(struct fw_table *t, uint16_t priority, const struct fw_priority *next)
 {
-	struct prm_create_flow_table_in in;
+	struct prm_create_flow_table_in in = { 0 };
 	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
 
-	memset(&in, 0, sizeof(in));
 	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
 	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_flow_table_context_set_level(ctx, FW_LEVEL + priority);
@@ -165,11 +148,10 @@ table_create(struct fw_table *t, uint16_t priority, const struct fw_priority *ne
 static int
 table_enter(struct fw_table *t, struct fw_priority *prev, struct fw_priority *prio)
 {
-	struct prm_modify_flow_table_in in;
+	struct prm_modify_flow_table_in in = { 0 };
 
 	if (prev == NULL)
 		return t->set_root(t->table.dev, prio->table);
-	memset(&in, 0, sizeof(in));
 	prm_modify_flow_table_in_set_opcode(&in, PRM_CMD_OP_MODIFY_FLOW_TABLE);
 	prm_modify_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_modify_flow_table_in_set_table_id(&in, prev->table->id);
@@ -182,7 +164,7 @@ static struct fw_priority *
 priority_new(struct fw_table *t, uint16_t priority, struct fw_priority *prev,
 	     struct fw_priority *next)
 {
-	struct fw_priority *p = fw_alloc(t, sizeof(*p));
+	struct fw_priority *p = mdv_zalloc(&t->table.dev->pci, sizeof(*p), "steering rules");
 	int err;
 
 	if (p == NULL)
@@ -251,9 +233,8 @@ static struct mdv_obj *
 group_create(struct fw_table *t, const struct fw_priority *p, const struct fw_group *g)
 {
 	static const struct prm_fte_match_set_lyr_2_4 nothing;
-	struct prm_create_flow_group_in in;
+	struct prm_create_flow_group_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
 	prm_create_flow_group_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
 	prm_create_flow_group_in_set_table_id(&in, p->table->id);
@@ -284,7 +265,7 @@ group_new(struct fw_table *t, struct fw_priority *p, const struct prm_fte_match_
 		rte_errno = ENOSPC;
 		return NULL;
 	}
-	g = fw_alloc(t, sizeof(*g));
+	g = mdv_zalloc(&t->table.dev->pci, sizeof(*g), "steering rules");
 	if (g == NULL)
 		return NULL;
 	g->mask = *mask;
@@ -380,7 +361,7 @@ fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	  const struct mdv_match *match)
 {
 	struct fw_table *t = (struct fw_table *)table;
-	struct fw_rule *r = fw_alloc(t, sizeof(*r));
+	struct fw_rule *r = mdv_zalloc(&table->dev->pci, sizeof(*r), "steering rules");
 	int err;
 
 	if (r == NULL)
@@ -453,10 +434,10 @@ static const struct mdv_rule_ops fw_ops = {
 struct mdv_rule_table *
 mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root)
 {
-	struct fw_table *t = calloc(1, sizeof(*t));
+	struct fw_table *t = mdv_zalloc(&dev->pci, sizeof(*t), "steering rules");
 
 	if (t == NULL)
-		return mdv_rules_no_memory(dev);
+		return NULL;
 	t->table.dev = dev;
 	t->table.ops = &fw_ops;
 	t->set_root = set_root;

@@ -39,11 +39,6 @@ struct mdv_rule {
 	struct mdv_rule_table *table;
 };
 
-/** Text for log lines: "priority 1, dmac 01:00:5e:00:00:00, ethertype 0x800, ...". */
-void mdv_rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes);
-/** Logs a line. NULL with ENOMEM. */
-struct mdv_rule_table *mdv_rules_no_memory(const struct mdv_dev *dev);
-
 /** mdv_rule_verbs.c: matchers and flows of mlx5_ib. */
 struct mdv_rule_table *mdv_rules_verbs_new(struct mdv_dev *dev);
 

@@ -2,9 +2,12 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Rules in verbs mode: flows of mlx5dv; rules with equal masks share a matcher. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+
+#include <rte_ether.h>
 
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
@@ -96,12 +99,9 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t prio
 		m->users++;
 		return m;
 	}
-	m = calloc(1, sizeof(*m));
-	if (m == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for a matcher");
-		rte_errno = ENOMEM;
+	m = mdv_zalloc(&dev->pci, sizeof(*m), "a matcher");
+	if (m == NULL)
 		return NULL;
-	}
 	m->mask = *mask;
 	m->priority = priority;
 	m->users = 1;
@@ -112,6 +112,26 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t prio
 	}
 	TAILQ_INSERT_TAIL(&t->matchers, m, next);
 	return m;
+}
+
+/** Text for log lines: "priority 1, dmac 01:00:5e:00:00:00, ethertype 0x800, ...". */
+static void
+rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
+{
+	int n = snprintf(text, bytes, "priority %u", attr->priority);
+
+	if (attr->match_dmac)
+		n += snprintf(text + n, bytes - n, ", dmac " RTE_ETHER_ADDR_PRT_FMT,
+			      attr->dmac[0], attr->dmac[1], attr->dmac[2], attr->dmac[3],
+			      attr->dmac[4], attr->dmac[5]);
+	n += snprintf(text + n, bytes - n, ", ethertype 0x%x, IPv%u, protocol %u", attr->ethertype,
+		      attr->ip_version, attr->ip_proto);
+	if (attr->match_vlan)
+		n += snprintf(text + n, bytes - n, ", VLAN %u", attr->vlan_id);
+	if (attr->tir != NULL)
+		snprintf(text + n, bytes - n, ", tirn 0x%x", attr->tir->id);
+	else
+		snprintf(text + n, bytes - n, ", drop");
 }
 
 static struct ibv_flow *
@@ -139,7 +159,7 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 	if (flow != NULL)
 		return flow;
 	err = errno != 0 ? errno : EIO;
-	mdv_rule_describe(attr, text, sizeof(text));
+	rule_describe(attr, text, sizeof(text));
 	MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
 	rte_errno = err;
 	return NULL;
@@ -152,14 +172,11 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	struct match_param mask = { .match_sz = MDV_MATCH_BYTES, .outer = match->mask };
 	struct match_param value = { .match_sz = MDV_MATCH_BYTES, .outer = match->value };
 	struct verbs_table *t = (struct verbs_table *)table;
-	struct verbs_rule *rule = calloc(1, sizeof(*rule));
+	struct verbs_rule *rule = mdv_zalloc(&table->dev->pci, sizeof(*rule), "a rule");
 	int err;
 
-	if (rule == NULL) {
-		MDV_LOG(ERR, &table->dev->pci, "no memory for a rule");
-		rte_errno = ENOMEM;
+	if (rule == NULL)
 		return NULL;
-	}
 	rule->matcher = matcher_get(t, &mask, attr->priority);
 	if (rule->matcher != NULL) {
 		rule->flow = flow_create(table->dev, attr, rule->matcher, &value);
@@ -203,10 +220,10 @@ static const struct mdv_rule_ops verbs_ops = {
 struct mdv_rule_table *
 mdv_rules_verbs_new(struct mdv_dev *dev)
 {
-	struct verbs_table *t = calloc(1, sizeof(*t));
+	struct verbs_table *t = mdv_zalloc(&dev->pci, sizeof(*t), "steering rules");
 
 	if (t == NULL)
-		return mdv_rules_no_memory(dev);
+		return NULL;
 	t->table.dev = dev;
 	t->table.ops = &verbs_ops;
 	TAILQ_INIT(&t->matchers);

@@ -43,9 +43,8 @@ detach_uar(struct mdv_wq *wq)
 static int
 sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 {
-	struct prm_modify_sq_in in;
+	struct prm_modify_sq_in in = { 0 };
 
-	memset(&in, 0, sizeof(in));
 	prm_modify_sq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_SQ);
 	prm_modify_sq_in_set_sqn(&in, wq->number);
 	prm_modify_sq_in_set_sq_state(&in, wq->state);
@@ -56,11 +55,10 @@ sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 static int
 sq_query_state(struct mdv_wq *wq, uint32_t *state)
 {
-	struct prm_query_sq_in in;
+	struct prm_query_sq_in in = { 0 };
 	struct prm_query_sq_out out;
 	int rc;
 
-	memset(&in, 0, sizeof(in));
 	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
 	prm_query_sq_in_set_sqn(&in, wq->number);
 	rc = mdv_obj_query(wq->obj, &in, sizeof(in), &out, sizeof(out));

@@ -64,26 +64,25 @@ mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 	return mdv_fail(err);
 }
 
-/* The eventfd is the only state. */
-bool
-mdv_verbs_vector_drain(struct mdv_vector *v __rte_unused)
-{
-	return false;
-}
-
 /* ------------------------------------------------------------------ common part */
+
+static bool
+vector_drain(struct mdv_vector *v)
+{
+	const struct mdv_backend *backend = v->dev->backend;
+
+	return backend->vector_drain != NULL && backend->vector_drain(v);
+}
 
 int
 mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
 {
-	struct mdv_vector *v = calloc(1, sizeof(*v));
+	struct mdv_vector *v = mdv_zalloc(&dev->pci, sizeof(*v), "an interrupt vector");
 	int ret;
 
 	*out = NULL;
-	if (v == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for an interrupt vector");
-		return mdv_fail(ENOMEM);
-	}
+	if (v == NULL)
+		return -ENOMEM;
 	v->dev = dev;
 	v->fd = -1;
 	ret = dev->backend->vector_up(v);
@@ -106,7 +105,8 @@ mdv_vector_free(struct mdv_vector *vector)
 int
 mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq)
 {
-	int ret = vector->dev->backend->vector_attach(vector, cq);
+	const struct mdv_backend *backend = vector->dev->backend;
+	int ret = backend->vector_attach != NULL ? backend->vector_attach(vector, cq) : 0;
 
 	if (ret != 0)
 		return ret;
@@ -131,7 +131,7 @@ mdv_vector_ack(struct mdv_vector *vector)
 	if (err != 0 && err != EAGAIN)
 		return mdv_fail(err);
 	/* The application may have read the descriptor. */
-	if (!vector->dev->backend->vector_drain(vector) && err == EAGAIN)
+	if (!vector_drain(vector) && err == EAGAIN)
 		return 0;
 	if (vector->cq != NULL)
 		vector->cq->arm_event = true;
@@ -141,10 +141,7 @@ mdv_vector_ack(struct mdv_vector *vector)
 void
 mdv_vector_kick(const struct mdv_vector *vector)
 {
-	const uint64_t one = 1;
-
-	/* EAGAIN means that the counter is at its limit, and the descriptor readable. */
-	(void)!write(vector->fd, &one, sizeof(one));
+	mdv_eventfd_signal(vector->fd);
 }
 
 bool
@@ -157,7 +154,7 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 
 	/* An application may poll the descriptor and never call mdv_vector_ack(). */
 	if (cq->vector != NULL)
-		(void)cq->vector->dev->backend->vector_drain(cq->vector);
+		(void)vector_drain(cq->vector);
 	consumer_index &= PRM_CQ_DBREC_ARM_CI_MASK;
 	/* Increment sn only if the event of the last arming was delivered, see mdv_cq_arm(). */
 	fresh = cq->arm_event || consumer_index != cq->arm_ci;

@@ -161,9 +161,8 @@ verbs_close(struct mdv_dev *dev)
 static void
 read_vport_number(struct mdv_dev *dev)
 {
-	struct mlx5dv_port port;
+	struct mlx5dv_port port = { 0 };
 
-	memset(&port, 0, sizeof(port));
 	if (mlx5dv_query_port(dev->ibv, 1, &port) == 0 &&
 	    (port.flags & MLX5DV_QUERY_PORT_VPORT) != 0)
 		dev->caps.vport_num = port.vport;
@@ -228,7 +227,6 @@ const struct mdv_backend mdv_backend_verbs = {
 	.port_up = mdv_verbs_port_up,
 	.port_down = mdv_verbs_port_down,
 	.events_up = mdv_verbs_events_up,
-	.events_down = mdv_verbs_events_down,
 	.event_fd = mdv_verbs_event_fd,
 	.events_take = mdv_verbs_events_take,
 	.health_check = mdv_verbs_health_check,
@@ -238,6 +236,5 @@ const struct mdv_backend mdv_backend_verbs = {
 	.vector_up = mdv_verbs_vector_up,
 	.vector_down = mdv_verbs_vector_down,
 	.vector_attach = mdv_verbs_vector_attach,
-	.vector_drain = mdv_verbs_vector_drain,
 	.port = &mdv_verbs_port,
 };

@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Verbs: asynchronous events, removal and health check. */
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "mdv_private.h"
@@ -23,20 +22,10 @@ folder_inode(const struct mdv_dev *dev, int *err)
 int
 mdv_verbs_events_up(struct mdv_dev *dev)
 {
-	int fd = dev->ibv->async_fd, flags = fcntl(fd, F_GETFL), err;
+	int err;
 
 	dev->ibdev_inode = folder_inode(dev, &err);
-	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
-		return 0;
-	err = errno;
-	MDV_LOG(ERR, &dev->pci, "cannot set O_NONBLOCK on the event descriptor: %s",
-		mdv_errno_name(err));
-	return mdv_fail(err);
-}
-
-void
-mdv_verbs_events_down(struct mdv_dev *dev __rte_unused)
-{
+	return mdv_fd_nonblock(dev, dev->ibv->async_fd, "event");
 }
 
 int

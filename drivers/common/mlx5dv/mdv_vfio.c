@@ -117,11 +117,9 @@ vfio_open(struct mdv_dev *dev)
 {
 	int ret;
 
-	dev->vfio = calloc(1, sizeof(*dev->vfio));
-	if (dev->vfio == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for a VFIO context");
-		return mdv_fail(ENOMEM);
-	}
+	dev->vfio = mdv_zalloc(&dev->pci, sizeof(*dev->vfio), "a VFIO context");
+	if (dev->vfio == NULL)
+		return -ENOMEM;
 	dev->vfio->event_fd = dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = -1;
 	dev->vfio->l2_index = MDV_L2_NONE;
 	pthread_mutex_init(&dev->vfio->eq_lock, NULL);
@@ -293,7 +291,6 @@ const struct mdv_backend mdv_backend_vfio = {
 	.core_clock = vfio_core_clock,
 	.vector_up = mdv_vfio_vector_up,
 	.vector_down = mdv_vfio_vector_down,
-	.vector_attach = mdv_vfio_vector_attach,
 	.vector_drain = mdv_vfio_vector_drain,
 	.port = &mdv_vfio_port,
 };

@@ -73,7 +73,6 @@ int mdv_vfio_health_check(struct mdv_dev *dev);
 bool mdv_vfio_quiesced(const struct mdv_dev *dev);
 int mdv_vfio_vector_up(struct mdv_vector *v);
 void mdv_vfio_vector_down(struct mdv_vector *v);
-int mdv_vfio_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
 bool mdv_vfio_vector_drain(struct mdv_vector *v);
 extern const struct mdv_port_ops mdv_vfio_port;
 

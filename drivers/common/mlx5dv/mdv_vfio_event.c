@@ -13,7 +13,6 @@
 
 #include "mdv_vfio.h"
 
-/** PRM, event types: Port Change. */
 /** log2 of the EQ's size: more port events than are expected between two reads (assumed). */
 #define MDV_EVENT_LOG_EQES 8
 /*
@@ -101,15 +100,6 @@ health_stalled(struct mdv_dev *dev)
 }
 
 static void
-wake(int fd)
-{
-	const uint64_t one = 1;
-
-	/* EAGAIN means that the counter is at its limit, and the descriptor readable. */
-	(void)!write(fd, &one, sizeof(one));
-}
-
-static void
 device_failed(struct mdv_dev *dev, const char *why)
 {
 	/* Event thread and health checks may find the failure at the same time: log it once. */
@@ -119,7 +109,7 @@ device_failed(struct mdv_dev *dev, const char *why)
 		mdv_removed_set(dev);
 		mdv_vfio_waits_end(dev);
 		if (dev->vfio->event_fd >= 0)
-			wake(dev->vfio->event_fd);
+			mdv_eventfd_signal(dev->vfio->event_fd);
 	}
 	pthread_mutex_unlock(&dev->vfio->eq_lock);
 }
@@ -198,7 +188,7 @@ mdv_vfio_thread_stop(struct mdv_dev *dev)
 
 	if (!v->event_thread_runs)
 		return;
-	wake(v->stop_fd);
+	mdv_eventfd_signal(v->stop_fd);
 	pthread_join(v->event_thread, NULL);
 	close(v->stop_fd);
 	v->stop_fd = -1;
@@ -207,28 +197,29 @@ mdv_vfio_thread_stop(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ events of the port */
 
+/* The event thread runs already, or still: it must not write to a closed descriptor. */
+static void
+event_fd_set(struct mdv_vfio *v, int fd)
+{
+	pthread_mutex_lock(&v->eq_lock);
+	v->event_fd = fd;
+	pthread_mutex_unlock(&v->eq_lock);
+}
+
 int
 mdv_vfio_events_up(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 	int err;
 
-	if (mdv_msi_alloc(dev, &v->msi) == 0) {
-		pthread_mutex_lock(&v->eq_lock);
-		v->event_fd = v->msi->fd;
-		pthread_mutex_unlock(&v->eq_lock);
-		if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES,
-				  UINT64_C(1) << PRM_EVENT_TYPE_PORT_CHANGE, &v->eq) == 0)
-			return 0;
-		err = rte_errno;
-		pthread_mutex_lock(&v->eq_lock);
-		v->event_fd = -1;
-		pthread_mutex_unlock(&v->eq_lock);
-		(void)mdv_msi_free(v->msi);
-		v->msi = NULL;
-	} else {
-		err = rte_errno;
-	}
+	if (mdv_msi_alloc(dev, &v->msi) != 0)
+		return -rte_errno;
+	event_fd_set(v, v->msi->fd);
+	if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES, UINT64_C(1) << PRM_EVENT_TYPE_PORT_CHANGE,
+			  &v->eq) == 0)
+		return 0;
+	err = rte_errno;
+	mdv_vfio_events_down(dev);
 	return mdv_fail(err);
 }
 
@@ -237,10 +228,7 @@ mdv_vfio_events_down(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 
-	/* The event thread still runs and must not write to the descriptor any more. */
-	pthread_mutex_lock(&v->eq_lock);
-	v->event_fd = -1;
-	pthread_mutex_unlock(&v->eq_lock);
+	event_fd_set(v, -1);
 	(void)mdv_eq_destroy(v->eq);
 	v->eq = NULL;
 	(void)mdv_msi_free(v->msi);
@@ -269,7 +257,7 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 	if (mdv_removed(dev)) {
 		events |= MDV_EVENT_REMOVED;
 		/* Keep the descriptor readable, so that every poller notices the removal. */
-		wake(v->event_fd);
+		mdv_eventfd_signal(v->event_fd);
 	}
 	pthread_mutex_unlock(&v->eq_lock);
 	return events;

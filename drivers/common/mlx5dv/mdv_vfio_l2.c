@@ -13,10 +13,9 @@
 static void
 entry_delete(struct mdv_dev *dev, int index)
 {
-	struct prm_delete_l2_table_entry_in in;
+	struct prm_delete_l2_table_entry_in in = { 0 };
 	struct prm_delete_l2_table_entry_out out;
 
-	memset(&in, 0, sizeof(in));
 	prm_delete_l2_table_entry_in_set_opcode(&in, PRM_CMD_OP_DELETE_L2_TABLE_ENTRY);
 	prm_delete_l2_table_entry_in_set_table_index(&in, index);
 	(void)mdv_cmd(dev, &in, sizeof(in), &out, sizeof(out));
@@ -26,18 +25,13 @@ entry_delete(struct mdv_dev *dev, int index)
 static int
 entry_set(struct mdv_dev *dev, int index, const uint8_t mac[6])
 {
-	struct prm_set_l2_table_entry_in in;
+	struct prm_set_l2_table_entry_in in = { 0 };
 	struct prm_set_l2_table_entry_out out;
-	struct prm_mac_address_layout *addr = prm_set_l2_table_entry_in_mac_address(&in);
 	int ret;
 
-	memset(&in, 0, sizeof(in));
 	prm_set_l2_table_entry_in_set_opcode(&in, PRM_CMD_OP_SET_L2_TABLE_ENTRY);
 	prm_set_l2_table_entry_in_set_table_index(&in, index);
-	prm_mac_address_layout_set_mac_addr_47_32(addr, (uint32_t)mac[0] << 8 | mac[1]);
-	prm_mac_address_layout_set_mac_addr_31_0(addr, (uint32_t)mac[2] << 24 |
-							       (uint32_t)mac[3] << 16 |
-							       (uint32_t)mac[4] << 8 | mac[5]);
+	mdv_mac_fill(prm_set_l2_table_entry_in_mac_address(&in), mac);
 	ret = mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out));
 	if (ret != 0)
 		MDV_LOG(WARNING, &dev->pci, "SET_L2_TABLE_ENTRY refused (status 0x%02x, syndrome "

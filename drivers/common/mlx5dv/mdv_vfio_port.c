@@ -6,8 +6,6 @@
 
 #include "mdv_vfio.h"
 
-/** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
-#define MDV_L2_OVERHEAD_BYTES 22
 #define MDV_MTU_MIN 68
 /** Largest multicast list: log_max_current_mc_list is at least 7 on all supported cards (assumed). */
 #define MDV_MCAST_MAX 128
@@ -17,18 +15,18 @@
 /* ------------------------------------------------------------------ port registers */
 
 static int
-paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos)
+paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos, bool quiet)
 {
 	memset(paos, 0, sizeof(*paos));
 	prm_paos_reg_set_local_port(paos, MDV_LOCAL_PORT);
-	return mdv_register_read(dev, PRM_REG_PAOS, paos, sizeof(*paos), false);
+	return mdv_register_read(dev, PRM_REG_PAOS, paos, sizeof(*paos), quiet);
 }
 
 static int
 vfio_up_get(struct mdv_dev *dev, bool *up)
 {
 	struct prm_paos_reg paos;
-	int ret = paos_read(dev, &paos);
+	int ret = paos_read(dev, &paos, false);
 
 	if (ret == 0)
 		*up = prm_paos_reg_get_admin_status(&paos) == PRM_PORT_STATUS_UP;
@@ -38,9 +36,8 @@ vfio_up_get(struct mdv_dev *dev, bool *up)
 static int
 vfio_up_set(struct mdv_dev *dev, bool up)
 {
-	struct prm_paos_reg paos;
+	struct prm_paos_reg paos = { 0 };
 
-	memset(&paos, 0, sizeof(paos));
 	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
 	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
 	prm_paos_reg_set_ase(&paos, 1);
@@ -89,14 +86,13 @@ static int
 vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 {
 	struct prm_paos_reg paos;
-	struct prm_ptys_reg ptys;
-	int ret = paos_read(dev, &paos);
+	struct prm_ptys_reg ptys = { 0 };
+	int ret = paos_read(dev, &paos, false);
 
 	if (ret != 0)
 		return ret;
 	link->up = prm_paos_reg_get_oper_status(&paos) == PRM_PORT_STATUS_UP;
 	link->speed_mbps = 0;
-	memset(&ptys, 0, sizeof(ptys));
 	prm_ptys_reg_set_local_port(&ptys, MDV_LOCAL_PORT);
 	prm_ptys_reg_set_proto_mask(&ptys, PRM_PTYS_PROTO_ETH);
 	ret = link->up ? mdv_register_read(dev, PRM_REG_PTYS, &ptys, sizeof(ptys), false) : 0;
@@ -119,9 +115,7 @@ vfio_running(struct mdv_dev *dev, bool *running)
 
 	if (mdv_removed(dev))
 		return -ENODEV;
-	memset(&paos, 0, sizeof(paos));
-	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
-	ret = mdv_register_read(dev, PRM_REG_PAOS, &paos, sizeof(paos), true);
+	ret = paos_read(dev, &paos, true);
 	if (ret == 0)
 		*running = prm_paos_reg_get_oper_status(&paos) == PRM_PORT_STATUS_UP;
 	return ret;
@@ -129,18 +123,17 @@ vfio_running(struct mdv_dev *dev, bool *running)
 
 /* ------------------------------------------------------------------ NIC vport context */
 
-/** Inbox of a modify command, with an address list. */
+/** Entry of an address list, which follows the fixed part of the mailbox. */
+struct vport_addr {
+	uint8_t reserved[2], mac[6];
+};
 struct vport_modify {
 	struct prm_modify_nic_vport_context_in in;
-	struct {
-		uint8_t reserved[2], mac[6];
-	} list[MDV_MCAST_MAX];
+	struct vport_addr list[MDV_MCAST_MAX];
 };
 struct vport_reply {
 	struct prm_query_nic_vport_context_out out;
-	struct {
-		uint8_t reserved[2], mac[6];
-	} list[MDV_MCAST_MAX];
+	struct vport_addr list[MDV_MCAST_MAX];
 };
 
 static void
@@ -161,19 +154,14 @@ modify_run(struct mdv_dev *dev, const struct vport_modify *m, unsigned int liste
 static int
 vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 {
-	struct prm_mac_address_layout *addr;
 	struct vport_modify m;
 	int ret;
 
 	modify_begin(&m);
 	prm_modify_nic_vport_field_select_set_permanent_address(
 		prm_modify_nic_vport_context_in_field_select(&m.in), 1);
-	addr = prm_nic_vport_context_permanent_address(
-		prm_modify_nic_vport_context_in_nic_vport_context(&m.in));
-	prm_mac_address_layout_set_mac_addr_47_32(addr, (uint32_t)mac[0] << 8 | mac[1]);
-	prm_mac_address_layout_set_mac_addr_31_0(addr, (uint32_t)mac[2] << 24 |
-							       (uint32_t)mac[3] << 16 |
-							       (uint32_t)mac[4] << 8 | mac[5]);
+	mdv_mac_fill(prm_nic_vport_context_permanent_address(
+			     prm_modify_nic_vport_context_in_nic_vport_context(&m.in)), mac);
 	ret = modify_run(dev, &m, 0);
 	if (ret == 0)
 		mdv_vfio_l2_move(dev, mac);
@@ -220,12 +208,11 @@ vfio_allmulti_set(struct mdv_dev *dev, bool on)
 static int
 mcast_read(struct mdv_dev *dev, struct vport_modify *m)
 {
-	struct prm_query_nic_vport_context_in in;
+	struct prm_query_nic_vport_context_in in = { 0 };
 	struct prm_nic_vport_context *ctx;
 	struct vport_reply now;
 	unsigned int n;
 
-	memset(&in, 0, sizeof(in));
 	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
 	prm_query_nic_vport_context_in_set_allowed_list_type(&in, PRM_NIC_VPORT_LIST_TYPE_MC);
 	if (mdv_cmd(dev, &in, sizeof(in), &now, sizeof(now)) != 0)
@@ -305,7 +292,7 @@ static int
 vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 {
 	uint32_t bytes = (uint32_t)mtu + MDV_L2_OVERHEAD_BYTES;
-	struct prm_pmtu_reg pmtu;
+	struct prm_pmtu_reg pmtu = { 0 };
 	int ret;
 
 	if (mtu < MDV_MTU_MIN || mtu > dev->caps.max_mtu) {
@@ -313,7 +300,6 @@ vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 			MDV_MTU_MIN, dev->caps.max_mtu);
 		return mdv_fail(EINVAL);
 	}
-	memset(&pmtu, 0, sizeof(pmtu));
 	prm_pmtu_reg_set_local_port(&pmtu, MDV_LOCAL_PORT);
 	prm_pmtu_reg_set_admin_mtu(&pmtu, bytes);
 	ret = mdv_register_write(dev, PRM_REG_PMTU, &pmtu, sizeof(pmtu));

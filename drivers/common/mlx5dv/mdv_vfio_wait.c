@@ -55,13 +55,11 @@ mdv_vfio_waits_up(struct mdv_dev *dev)
 void
 mdv_vfio_waits_end(struct mdv_dev *dev)
 {
-	const uint64_t one = 1;
-
 	if (dup3(dev->vfio->closed_fd, mlx5dv_vfio_get_events_fd(dev->ibv), O_CLOEXEC) < 0)
 		MDV_LOG(ERR, &dev->pci, "cannot wake threads that wait for commands: %s",
 			mdv_errno_name(errno));
 	/* Wake after the replacement, so that the waiter reads from the new descriptor. */
-	(void)!write(dev->vfio->library_event_fd, &one, sizeof(one));
+	mdv_eventfd_signal(dev->vfio->library_event_fd);
 }
 
 void
@@ -115,10 +113,9 @@ static void *
 closer(void *arg)
 {
 	struct closing *c = arg;
-	const uint64_t one = 1;
 
 	(void)ibv_close_device(c->ibv);
-	(void)!write(c->done_fd, &one, sizeof(one));
+	mdv_eventfd_signal(c->done_fd);
 	closing_free(c);
 	return NULL;
 }
