@@ -144,7 +144,7 @@ def member_rows(model):
 
 
 def tables_c(model):
-    out = ['#include "prm.h"', '#include "prm_tables.h"', ""]
+    out = ['#include "prm.h"', ""]
     out += enum_tables(model)
     for lay in model.layouts.values():
         out += layout_table(lay)

@@ -8,7 +8,7 @@
 
 #include <core/emu_pci.h>
 
-#include <mdv_fwdump_devlink.h>
+#include <mdv_fwdump_int.h>
 
 #include "mdv_test.h"
 

@@ -51,7 +51,7 @@ check_key(struct mdv_dev *dev, const struct mdv_mr_range *range)
 	     e = TAILQ_NEXT(e, next)) {
 		if (range < e->set.range || range >= e->set.range + e->set.n)
 			continue;
-		mr = e->regions[range - e->set.range].mr;
+		mr = e->regions[range - e->set.range];
 		REQUIRE(mr != NULL);
 		CHECK((uintptr_t)mr->addr <= range->start);
 		CHECK((uintptr_t)mr->addr + mr->length >= range->end);

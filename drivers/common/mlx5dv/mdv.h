@@ -92,6 +92,7 @@ struct mdv_dev {
 	uint64_t refused;	/**< Commands refused so far, without mdv_cmd_try() and requests. */
 	uint32_t lost;		/**< Queues and keys that the device refused to destroy. */
 	int netdev_sock;	/**< Socket for ioctls on the interface; -1: no interface. */
+	int event_fd;		/**< See mdv_event_fd(); -1: not set up. In VFIO mode of the vector. */
 	int netdev_index;	/**< Interface index; another interface may reuse the name. */
 	bool removed;		/**< See mdv_removed(). */
 	bool quiesced;		/**< See mdv_quiesced(). */

@@ -40,10 +40,9 @@ struct mdv_backend {
 	/** Finds the interface of the port (verbs) or writes its MPFS entry (VFIO). 0 or -errno, logged. */
 	int (*port_up)(struct mdv_dev *dev);
 	void (*port_down)(struct mdv_dev *dev);
-	/** Called after the UAR was allocated. 0 or -errno, logged. */
+	/** Sets dev->event_fd; called after the UAR was allocated. 0 or -errno, logged. */
 	int (*events_up)(struct mdv_dev *dev);
 	void (*events_down)(struct mdv_dev *dev); /**< May be NULL. */
-	int (*event_fd)(const struct mdv_dev *dev);
 	uint32_t (*events_take)(struct mdv_dev *dev);
 	/** 0; EIO or ENODEV: the device was removed or failed; other positive errno. */
 	int (*health_check)(struct mdv_dev *dev);
@@ -71,7 +70,6 @@ extern const struct mdv_port_ops mdv_verbs_port;
 int mdv_verbs_port_up(struct mdv_dev *dev);
 void mdv_verbs_port_down(struct mdv_dev *dev);
 int mdv_verbs_events_up(struct mdv_dev *dev);
-int mdv_verbs_event_fd(const struct mdv_dev *dev);
 uint32_t mdv_verbs_events_take(struct mdv_dev *dev);
 int mdv_verbs_health_check(struct mdv_dev *dev);
 bool mdv_verbs_quiesced(const struct mdv_dev *dev);

@@ -174,7 +174,7 @@ read_max_mtu(struct mdv_dev *dev)
 	if (!dev->caps.access_reg_user)
 		return;
 	prm_pmtu_reg_set_local_port(&pmtu, 1);
-	if (mdv_register_read(dev, PRM_REG_PMTU, &pmtu, sizeof(pmtu), true) != 0)
+	if (mdv_register_access(dev, PRM_REG_PMTU, PRM_ACCESS_REG_OP_READ, &pmtu, sizeof(pmtu), true) != 0)
 		return;
 	bytes = prm_pmtu_reg_get_max_mtu(&pmtu);
 	if (bytes > 1500 + MDV_L2_OVERHEAD_BYTES && bytes <= UINT16_MAX)

@@ -257,16 +257,10 @@ mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 }
 
 int
-mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes,
+	       bool quiet)
 {
-	return run_on(obj, mlx5dv_devx_obj_query, in, in_bytes, out, out_bytes, false);
-}
-
-int
-mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
-		   size_t out_bytes)
-{
-	return run_on(obj, mlx5dv_devx_obj_query, in, in_bytes, out, out_bytes, true);
+	return run_on(obj, mlx5dv_devx_obj_query, in, in_bytes, out, out_bytes, quiet);
 }
 
 int
@@ -301,9 +295,9 @@ mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 	return mdv_fail(err);
 }
 
-static int
-register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *reg,
-		size_t reg_bytes, bool quiet)
+int
+mdv_register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *reg,
+		    size_t reg_bytes, bool quiet)
 {
 	struct {
 		struct prm_access_register_in head;
@@ -326,17 +320,4 @@ register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *re
 		return -rte_errno;
 	memcpy(reg, out.data, reg_bytes);
 	return 0;
-}
-
-int
-mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
-		  bool quiet)
-{
-	return register_access(dev, register_id, PRM_ACCESS_REG_OP_READ, reg, reg_bytes, quiet);
-}
-
-int
-mdv_register_write(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes)
-{
-	return register_access(dev, register_id, PRM_ACCESS_REG_OP_WRITE, reg, reg_bytes, false);
 }

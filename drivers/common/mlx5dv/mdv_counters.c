@@ -134,7 +134,7 @@ read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
 
 	prm_ppcnt_reg_set_local_port(&reg, 1);
 	prm_ppcnt_reg_set_grp(&reg, group);
-	if (mdv_register_read(dev, PRM_REG_PPCNT, &reg, sizeof(reg), quiet) != 0)
+	if (mdv_register_access(dev, PRM_REG_PPCNT, PRM_ACCESS_REG_OP_READ, &reg, sizeof(reg), quiet) != 0)
 		return -rte_errno;
 	memset(reply, 0, sizeof(*reply));
 	memcpy(reply->dw, prm_ppcnt_reg_counter_set(&reg),

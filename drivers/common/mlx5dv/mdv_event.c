@@ -64,7 +64,7 @@ mdv_suspect_if(struct mdv_dev *dev, int err)
 int
 mdv_event_fd(const struct mdv_dev *dev)
 {
-	return dev->backend->event_fd(dev);
+	return dev->event_fd;
 }
 
 uint32_t

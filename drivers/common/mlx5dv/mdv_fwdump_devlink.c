@@ -19,7 +19,7 @@
 
 #include <rte_common.h>
 
-#include "mdv_fwdump_devlink.h"
+#include "mdv_fwdump_int.h"
 
 #define MESSAGE_BYTES 65536
 /* The kernel may have to read all registers first: assumed. */

@@ -70,6 +70,14 @@ int mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs
 /** Through configuration space; values_too false: addresses only. 0 or -errno as mdv_fwdump_take(). */
 int mdv_fwdump_by_vsc(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set,
 		      char why[MDV_FWDUMP_WHY]);
+/** State of the parser of devlink's replies. */
+struct mdv_fwdump_devlink {
+	struct mdv_fwdump_set *set;
+	uint32_t addr;	/**< Address of the next word. */
+	bool inside;	/**< The following values are registers. */
+};
+/** Adds the registers in attributes to the set; the dump may continue in the next message. 0 or -errno. */
+int mdv_fwdump_devlink_parse(struct mdv_fwdump_devlink *p, const void *attrs, size_t len);
 /** From the health reporter of the kernel, which takes a dump if it has none. 0 or -errno. */
 int mdv_fwdump_by_devlink(const struct rte_pci_addr *pci, struct mdv_fwdump_set *set,
 			  char why[MDV_FWDUMP_WHY]);

@@ -59,56 +59,36 @@ fill(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
 static int
 explain(int ret, bool has_config, char *why)
 {
+	static const struct {
+		int err, taken; /* errno of the gateway; of mdv_fwdump_take() */
+		const char *what;
+	} rows[] = {
+		{ ENOENT, EIO, "the function has no register gateway (a virtual function?)" },
+		{ EPERM, EIO, "writing to configuration space is not permitted (kernel lockdown?)" },
+		{ EROFS, EIO, "configuration space cannot be opened for writing (read-only /sys, as in containers?)" },
+		{ EMFILE, EIO, "the process has no file descriptor left (EMFILE)" },
+		{ ENFILE, EIO, "the system has no file descriptor left (ENFILE)" },
+		{ EACCES, EIO, "configuration space needs root" },
+		{ ENOTSUP, EIO, "the gateway has no scan space" },
+		{ ENODATA, EIO, "the gateway shows none of the registers" },
+		{ ENODEV, EIO, "the device does not answer" },
+		{ EBUSY, EBUSY, "the gateway's lock is held by another process" },
+		{ ECANCELED, ECANCELED, "the wait was canceled" },
+		{ ETIMEDOUT, ETIMEDOUT, "the gateway does not answer: its flag never changes" },
+	};
 	const char *what = rte_strerror(-ret);
+	int err = -ret;
 
-	switch (-ret) {
-	case ENOENT:
-		what = has_config ? "the function has no register gateway (a virtual function?)" :
-				    "no configuration space";
-		ret = -EIO;
-		break;
-	case EPERM:
-		what = "writing to configuration space is not permitted (kernel lockdown?)";
-		ret = -EIO;
-		break;
-	case EROFS:
-		what = "configuration space cannot be opened for writing (read-only /sys, as in containers?)";
-		ret = -EIO;
-		break;
-	case EMFILE:
-	case ENFILE:
-		what = ret == -EMFILE ? "the process has no file descriptor left (EMFILE)" :
-					"the system has no file descriptor left (ENFILE)";
-		ret = -EIO;
-		break;
-	case EACCES:
-		what = "configuration space needs root";
-		ret = -EIO;
-		break;
-	case ENOTSUP:
-		what = "the gateway has no scan space";
-		ret = -EIO;
-		break;
-	case ENODATA:
-		what = "the gateway shows none of the registers";
-		ret = -EIO;
-		break;
-	case ENODEV:
-		what = "the device does not answer";
-		ret = -EIO;
-		break;
-	case EBUSY:
-		what = "the gateway's lock is held by another process";
-		break;
-	case ECANCELED:
-		what = "the wait was canceled";
-		break;
-	case ETIMEDOUT:
-		what = "the gateway does not answer: its flag never changes";
-		break;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].err == -ret) {
+			what = rows[i].what;
+			err = rows[i].taken;
+		}
 	}
+	if (ret == -ENOENT && !has_config)
+		what = "no configuration space";
 	snprintf(why, MDV_FWDUMP_WHY, "%s", what);
-	return ret;
+	return -err;
 }
 
 int

@@ -25,26 +25,6 @@ without_verb(const char *command)
 	return command;
 }
 
-static void
-objects_add(struct mdv_obj *obj)
-{
-	struct mdv_dev *dev = obj->dev;
-
-	pthread_mutex_lock(&dev->objects_lock);
-	LIST_INSERT_HEAD(&dev->objects, obj, next);
-	pthread_mutex_unlock(&dev->objects_lock);
-}
-
-static void
-objects_remove(struct mdv_obj *obj)
-{
-	struct mdv_dev *dev = obj->dev;
-
-	pthread_mutex_lock(&dev->objects_lock);
-	LIST_REMOVE(obj, next);
-	pthread_mutex_unlock(&dev->objects_lock);
-}
-
 unsigned int
 mdv_objects_get(struct mdv_dev *dev, struct mdv_obj_info *info, unsigned int n)
 {
@@ -90,7 +70,7 @@ mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const void
 	pthread_mutex_lock(&dev->objects_lock);
 	obj = objects_find(dev, cmd, in);
 	if (obj != NULL)
-		ret = mdv_exec_query_try(obj, in, in_bytes, out, out_bytes);
+		ret = mdv_exec_query(obj, in, in_bytes, out, out_bytes, true);
 	pthread_mutex_unlock(&dev->objects_lock);
 	return ret;
 }
@@ -171,7 +151,9 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	/* A flow table entry has no id of the device's choice: its index is in the inbox. */
 	obj->id = cmd->cls == PRM_CMD_CREATE ? prm_field_ref_get(out, cmd->out_id)
 					     : prm_field_ref_get(in, cmd->in_id);
-	objects_add(obj);
+	pthread_mutex_lock(&dev->objects_lock);
+	LIST_INSERT_HEAD(&dev->objects, obj, next);
+	pthread_mutex_unlock(&dev->objects_lock);
 	MDV_LOG(DEBUG, &dev->pci, "%s (0x%x) -> 0x%x", cmd->name, cmd->opcode, obj->id);
 	return obj;
 }
@@ -202,7 +184,7 @@ mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, s
 {
 	if (mdv_obj_query_check(obj, in, in_bytes) != 0)
 		return -rte_errno;
-	return mdv_exec_query(obj, in, in_bytes, out, out_bytes);
+	return mdv_exec_query(obj, in, in_bytes, out, out_bytes, false);
 }
 
 int
@@ -213,7 +195,9 @@ mdv_obj_destroy(struct mdv_obj *obj)
 
 	if (obj == NULL)
 		return 0;
-	objects_remove(obj);
+	pthread_mutex_lock(&obj->dev->objects_lock);
+	LIST_REMOVE(obj, next);
+	pthread_mutex_unlock(&obj->dev->objects_lock);
 	cmd = prm_command_find(obj->create_opcode);
 	ret = mdv_exec_destroy(obj, cmd->destroy_opcode);
 	free(obj);

@@ -157,15 +157,6 @@ void mdv_mac_fill(struct prm_mac_address_layout *addr, const uint8_t mac[6]);
 
 /* ------------------------------------------------------------------ mdv_verbs_port.c */
 
-struct ifreq;
-/**
- * Runs an ioctl on the kernel interface of the device; fills in ifr_name. Logs nothing. 0 or a
- * positive errno: ENOTSUP no interface here; ENODEV it was deleted, even if its name is in use again.
- */
-int mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr);
-
-/* ------------------------------------------------------------------ mdv_ethtool.c: logs nothing */
-
 /**
  * Looks up statistics of the interface by name; index[k] is -1 if names[k] does not exist.
  *
@@ -190,22 +181,21 @@ struct mlx5dv_devx_obj *mdv_exec_create(struct mdv_dev *dev, const void *in, siz
 					void *out, size_t out_bytes);
 int mdv_exec_modify(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
 		    size_t out_bytes);
+/** quiet: neither log nor count a refusal. */
 int mdv_exec_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
-		   size_t out_bytes);
+		   size_t out_bytes, bool quiet);
 /** Starts an asynchronous query, see mdv_async_query(). -EAGAIN is not logged. */
 int mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_t out_bytes,
 			 uint64_t number, struct mlx5dv_devx_cmd_comp *comp, bool quiet);
 /** Checks that the inbox is a query of this object. 0; -EINVAL, logged. */
 int mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes);
-/** As mdv_exec_query() but a refusal is neither logged nor counted. */
-int mdv_exec_query_try(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out,
-		       size_t out_bytes);
 int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
-/** Reads a register with the command of the backend; quiet: neither log nor count a refusal. */
-int mdv_register_read(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes,
-		      bool quiet);
-/** Writes a register, in VFIO mode only; reg receives the reply. As mdv_cmd(). */
-int mdv_register_write(struct mdv_dev *dev, uint16_t register_id, void *reg, size_t reg_bytes);
+/**
+ * Reads a register (op PRM_ACCESS_REG_OP_READ), or writes it in VFIO mode (PRM_ACCESS_REG_OP_WRITE), with the
+ * command of the backend. reg receives the reply. quiet: neither log nor count a refusal. As mdv_cmd().
+ */
+int mdv_register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *reg,
+			size_t reg_bytes, bool quiet);
 
 /* ------------------------------------------------------------------ mdv_verbs.c */
 

@@ -214,8 +214,7 @@ mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet)
 	int rc;
 
 	q_counter_fill(counter, &in);
-	rc = quiet ? mdv_exec_query_try(counter, &in, sizeof(in), &out, sizeof(out)) :
-		     mdv_exec_query(counter, &in, sizeof(in), &out, sizeof(out));
+	rc = mdv_exec_query(counter, &in, sizeof(in), &out, sizeof(out), quiet);
 	if (rc != 0)
 		return rc;
 	*out_of_buffer = prm_query_q_counter_out_get_out_of_buffer(&out);

@@ -227,7 +227,6 @@ const struct mdv_backend mdv_backend_verbs = {
 	.port_up = mdv_verbs_port_up,
 	.port_down = mdv_verbs_port_down,
 	.events_up = mdv_verbs_events_up,
-	.event_fd = mdv_verbs_event_fd,
 	.events_take = mdv_verbs_events_take,
 	.health_check = mdv_verbs_health_check,
 	.quiesced = mdv_verbs_quiesced,

@@ -24,14 +24,9 @@ mdv_verbs_events_up(struct mdv_dev *dev)
 {
 	int err;
 
+	dev->event_fd = dev->ibv->async_fd;
 	dev->ibdev_inode = folder_inode(dev, &err);
-	return mdv_fd_nonblock(dev, dev->ibv->async_fd, "event");
-}
-
-int
-mdv_verbs_event_fd(const struct mdv_dev *dev)
-{
-	return dev->ibv->async_fd;
+	return mdv_fd_nonblock(dev, dev->event_fd, "event");
 }
 
 int

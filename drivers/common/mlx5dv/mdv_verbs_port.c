@@ -12,7 +12,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+
 #include "mdv_private.h"
+
+/** Largest number of statistics that is accepted, and space for new ones between two calls: assumed. */
+#define MDV_ETHTOOL_STATS_MAX 16384u
+#define MDV_ETHTOOL_STATS_SLACK 4096u
+/** Largest link_mode_masks_nwords, a signed byte (linux/ethtool.h), for each of three masks. */
+#define MDV_LINK_MODE_WORDS_MAX 128
 
 /* ------------------------------------------------------------------ finding the interface */
 
@@ -72,11 +81,12 @@ netdev_index(const struct mdv_dev *dev, int *index)
 }
 
 /*
- * After a removal another device may get an interface of the same name. Compare the index, so that
- * only the interface found by mdv_verbs_port_up() is read or changed.
+ * Runs an ioctl on the interface; fills in ifr_name. Logs nothing. 0 or a positive errno: ENOTSUP no interface
+ * here; ENODEV it was deleted. After a removal another device may get an interface of the same name. Compare the
+ * index, so that only the interface found by mdv_verbs_port_up() is read or changed.
  */
-int
-mdv_netdev_ioctl(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr)
+static int
+netdev_try(const struct mdv_dev *dev, unsigned long request, struct ifreq *ifr)
 {
 	int index = 0, err;
 
@@ -136,6 +146,113 @@ mdv_verbs_port_down(struct mdv_dev *dev)
 	dev->netdev_name[0] = '\0';
 }
 
+/* ------------------------------------------------------------------ ethtool: logs nothing */
+
+static int
+ethtool_ioctl(struct mdv_dev *dev, void *request)
+{
+	struct ifreq ifr = { .ifr_data = request };
+
+	return -netdev_try(dev, SIOCETHTOOL, &ifr);
+}
+
+/* Number of statistics; 0 if it cannot be read. */
+static uint32_t
+stats_count(struct mdv_dev *dev)
+{
+	struct ethtool_sset_info *info = calloc(1, sizeof(*info) + sizeof(info->data[0]));
+	uint32_t count = 0;
+
+	if (info == NULL)
+		return 0;
+	info->cmd = ETHTOOL_GSSET_INFO;
+	info->sset_mask = 1ULL << ETH_SS_STATS;
+	if (ethtool_ioctl(dev, info) == 0 && (info->sset_mask & 1ULL << ETH_SS_STATS))
+		count = info->data[0];
+	free(info);
+	return count <= MDV_ETHTOOL_STATS_MAX ? count : 0;
+}
+
+uint32_t
+mdv_ethtool_find(struct mdv_dev *dev, const char *const *names, unsigned int n, int *index)
+{
+	struct ethtool_gstrings *strings;
+	uint32_t count = stats_count(dev);
+	unsigned int i, k;
+
+	for (k = 0; k < n; k++)
+		index[k] = -1;
+	strings = count != 0 ? calloc(1, sizeof(*strings) + (size_t)ETH_GSTRING_LEN *
+				      (count + MDV_ETHTOOL_STATS_SLACK)) : NULL;
+	if (strings == NULL)
+		return 0;
+	strings->cmd = ETHTOOL_GSTRINGS;
+	strings->string_set = ETH_SS_STATS;
+	strings->len = count;
+	if (ethtool_ioctl(dev, strings) != 0 || strings->len != count)
+		count = 0;
+	for (i = 0; i < count; i++)
+		for (k = 0; k < n; k++)
+			if (strncmp((const char *)&strings->data[i * ETH_GSTRING_LEN], names[k],
+				    ETH_GSTRING_LEN) == 0)
+				index[k] = (int)i;
+	free(strings);
+	return count;
+}
+
+int
+mdv_ethtool_read(struct mdv_dev *dev, uint32_t count, const int *index, unsigned int n,
+		 uint64_t *values)
+{
+	struct ethtool_stats *stats;
+	int rc;
+
+	/* The kernel writes as many values as it has now and ignores n_stats on input. */
+	stats = calloc(1, sizeof(*stats) + sizeof(uint64_t) * (count + MDV_ETHTOOL_STATS_SLACK));
+	if (stats == NULL)
+		return -ENOMEM;
+	stats->cmd = ETHTOOL_GSTATS;
+	stats->n_stats = count;
+	rc = ethtool_ioctl(dev, stats);
+	if (rc == 0 && stats->n_stats != count)
+		rc = -ESTALE; /* The indices are no longer valid. */
+	for (unsigned int k = 0; rc == 0 && k < n; k++)
+		values[k] = index[k] >= 0 ? stats->data[index[k]] : 0;
+	free(stats);
+	return rc;
+}
+
+/* The first call returns the number of mask words, negated; the second one the settings. */
+static uint32_t
+speed_read(struct mdv_dev *dev, struct ethtool_link_settings *s)
+{
+	int words;
+
+	s->cmd = ETHTOOL_GLINKSETTINGS;
+	if (ethtool_ioctl(dev, s) != 0)
+		return 0;
+	words = -s->link_mode_masks_nwords;
+	if (words <= 0)
+		return 0;
+	memset(s, 0, sizeof(*s));
+	s->cmd = ETHTOOL_GLINKSETTINGS;
+	s->link_mode_masks_nwords = words;
+	if (ethtool_ioctl(dev, s) != 0 || s->link_mode_masks_nwords != words ||
+	    s->speed == (uint32_t)SPEED_UNKNOWN)
+		return 0;
+	return s->speed;
+}
+
+uint32_t
+mdv_ethtool_speed_mbps(struct mdv_dev *dev)
+{
+	/* The settings, followed by three masks. */
+	uint32_t buffer[sizeof(struct ethtool_link_settings) / sizeof(uint32_t) +
+		      3 * MDV_LINK_MODE_WORDS_MAX] = { 0 };
+
+	return speed_read(dev, (struct ethtool_link_settings *)(void *)buffer);
+}
+
 /* ------------------------------------------------------------------ settings */
 
 static int
@@ -147,7 +264,7 @@ netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struc
 		MDV_LOG(ERR, &dev->pci, "cannot %s: the port has no interface here", what);
 		return mdv_fail(ENOTSUP);
 	}
-	err = mdv_netdev_ioctl(dev, request, ifr);
+	err = netdev_try(dev, request, ifr);
 	if (err == 0)
 		return 0;
 	mdv_suspect_if(dev, err);
@@ -254,50 +371,13 @@ verbs_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 
 /* ------------------------------------------------------------------ link */
 
-/** Lanes of ibv_port_attr.active_width (IBTA PortInfo, LinkWidthActive). */
-static uint32_t
-lanes_of_width(uint8_t width)
-{
-	switch (width) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
+/** Lanes by ibv_port_attr.active_width (IBTA PortInfo, LinkWidthActive). */
+static const uint8_t lanes_of_width[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
 /** Mb/s of a lane by ibv_port_attr.active_speed (LinkSpeedActive: SDR, DDR, QDR, FDR10, ...). */
-static uint32_t
-mbps_of_speed(uint8_t speed)
-{
-	switch (speed) {
-	case 1:
-		return 2500;
-	case 2:
-		return 5000;
-	case 4:
-	case 8:
-		return 10000;
-	case 16:
-		return 14000;
-	case 32:
-		return 25000;
-	case 64:
-		return 50000;
-	case 128:
-		return 100000;
-	default:
-		return 0;
-	}
-}
+static const uint32_t mbps_of_speed[] = {
+	[1] = 2500, [2] = 5000, [4] = 10000, [8] = 10000, [16] = 14000, [32] = 25000, [64] = 50000,
+	[128] = 100000,
+};
 
 static int
 verbs_link(struct mdv_dev *dev, struct mdv_link *link)
@@ -313,9 +393,9 @@ verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 	link->up = attr.state == IBV_PORT_ACTIVE;
 	/* Prefer the speed of the interface: verbs have no lane of 1 Gb/s. */
 	link->speed_mbps = link->up ? mdv_ethtool_speed_mbps(dev) : 0;
-	if (link->speed_mbps == 0)
-		link->speed_mbps = lanes_of_width(attr.active_width) *
-				   mbps_of_speed(attr.active_speed);
+	if (link->speed_mbps == 0 && attr.active_width < RTE_DIM(lanes_of_width) &&
+	    attr.active_speed < RTE_DIM(mbps_of_speed))
+		link->speed_mbps = lanes_of_width[attr.active_width] * mbps_of_speed[attr.active_speed];
 	return 0;
 }
 
@@ -323,7 +403,7 @@ static int
 verbs_running(struct mdv_dev *dev, bool *running)
 {
 	struct ifreq ifr = { 0 };
-	int err = mdv_netdev_ioctl(dev, SIOCGIFFLAGS, &ifr);
+	int err = netdev_try(dev, SIOCGIFFLAGS, &ifr);
 
 	if (err == 0)
 		*running = (ifr.ifr_flags & IFF_RUNNING) != 0;

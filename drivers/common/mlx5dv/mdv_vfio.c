@@ -120,7 +120,7 @@ vfio_open(struct mdv_dev *dev)
 	dev->vfio = mdv_zalloc(&dev->pci, sizeof(*dev->vfio), "a VFIO context");
 	if (dev->vfio == NULL)
 		return -ENOMEM;
-	dev->vfio->event_fd = dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = -1;
+	dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = -1;
 	dev->vfio->l2_index = MDV_L2_NONE;
 	pthread_mutex_init(&dev->vfio->eq_lock, NULL);
 	ret = context_open(dev);
@@ -283,7 +283,6 @@ const struct mdv_backend mdv_backend_vfio = {
 	.port_down = mdv_vfio_port_down,
 	.events_up = vfio_events_up,
 	.events_down = mdv_vfio_events_down,
-	.event_fd = mdv_vfio_event_fd,
 	.events_take = mdv_vfio_events_take,
 	.health_check = mdv_vfio_health_check,
 	.quiesced = mdv_vfio_quiesced,

@@ -23,12 +23,11 @@ struct mdv_vfio {
 	uint32_t health_counter; /**< Value at the last check. */
 	uint64_t health_check_tsc; /**< Time of the last check; 0: none yet. */
 	uint64_t health_stalled_tsc; /**< For how long the counter has not changed. */
-	int event_fd;	   /**< Of the vector; also signalled if the device fails. -1: not set up. */
 	struct mdv_msi *msi;
 	struct mdv_eq *eq;
 	int l2_index;	/**< MPFS entry of the port, or MDV_L2_NONE. */
 	bool l2_refused; /**< A refusal of SET_L2_TABLE_ENTRY was logged. */
-	pthread_mutex_t eq_lock; /**< Protects eq and event_fd. */
+	pthread_mutex_t eq_lock; /**< Protects eq and mdv_dev.event_fd. */
 	int library_event_fd; /**< Duplicate of the events descriptor of libmlx5. */
 	int closed_fd;	   /**< Replaces that descriptor when the device fails. */
 	uint32_t calls_ended; /**< mdv_dev.calls_ended at the last check. */
@@ -67,7 +66,6 @@ int mdv_vfio_port_up(struct mdv_dev *dev);
 void mdv_vfio_port_down(struct mdv_dev *dev);
 int mdv_vfio_events_up(struct mdv_dev *dev);
 void mdv_vfio_events_down(struct mdv_dev *dev);
-int mdv_vfio_event_fd(const struct mdv_dev *dev);
 uint32_t mdv_vfio_events_take(struct mdv_dev *dev);
 int mdv_vfio_health_check(struct mdv_dev *dev);
 bool mdv_vfio_quiesced(const struct mdv_dev *dev);

@@ -108,8 +108,8 @@ device_failed(struct mdv_dev *dev, const char *why)
 		MDV_LOG(ERR, &dev->pci, "device failed: %s", why);
 		mdv_removed_set(dev);
 		mdv_vfio_waits_end(dev);
-		if (dev->vfio->event_fd >= 0)
-			mdv_eventfd_signal(dev->vfio->event_fd);
+		if (dev->event_fd >= 0)
+			mdv_eventfd_signal(dev->event_fd);
 	}
 	pthread_mutex_unlock(&dev->vfio->eq_lock);
 }
@@ -199,11 +199,11 @@ mdv_vfio_thread_stop(struct mdv_dev *dev)
 
 /* The event thread runs already, or still: it must not write to a closed descriptor. */
 static void
-event_fd_set(struct mdv_vfio *v, int fd)
+event_fd_set(struct mdv_dev *dev, int fd)
 {
-	pthread_mutex_lock(&v->eq_lock);
-	v->event_fd = fd;
-	pthread_mutex_unlock(&v->eq_lock);
+	pthread_mutex_lock(&dev->vfio->eq_lock);
+	dev->event_fd = fd;
+	pthread_mutex_unlock(&dev->vfio->eq_lock);
 }
 
 int
@@ -214,7 +214,7 @@ mdv_vfio_events_up(struct mdv_dev *dev)
 
 	if (mdv_msi_alloc(dev, &v->msi) != 0)
 		return -rte_errno;
-	event_fd_set(v, v->msi->fd);
+	event_fd_set(dev, v->msi->fd);
 	if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES, UINT64_C(1) << PRM_EVENT_TYPE_PORT_CHANGE,
 			  &v->eq) == 0)
 		return 0;
@@ -228,17 +228,11 @@ mdv_vfio_events_down(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
 
-	event_fd_set(v, -1);
+	event_fd_set(dev, -1);
 	(void)mdv_eq_destroy(v->eq);
 	v->eq = NULL;
 	(void)mdv_msi_free(v->msi);
 	v->msi = NULL;
-}
-
-int
-mdv_vfio_event_fd(const struct mdv_dev *dev)
-{
-	return dev->vfio->event_fd;
 }
 
 uint32_t
@@ -257,7 +251,7 @@ mdv_vfio_events_take(struct mdv_dev *dev)
 	if (mdv_removed(dev)) {
 		events |= MDV_EVENT_REMOVED;
 		/* Keep the descriptor readable, so that every poller notices the removal. */
-		mdv_eventfd_signal(v->event_fd);
+		mdv_eventfd_signal(dev->event_fd);
 	}
 	pthread_mutex_unlock(&v->eq_lock);
 	return events;

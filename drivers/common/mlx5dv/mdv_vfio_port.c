@@ -19,7 +19,7 @@ paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos, bool quiet)
 {
 	memset(paos, 0, sizeof(*paos));
 	prm_paos_reg_set_local_port(paos, MDV_LOCAL_PORT);
-	return mdv_register_read(dev, PRM_REG_PAOS, paos, sizeof(*paos), quiet);
+	return mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_READ, paos, sizeof(*paos), quiet);
 }
 
 static int
@@ -41,7 +41,7 @@ vfio_up_set(struct mdv_dev *dev, bool up)
 	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
 	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
 	prm_paos_reg_set_ase(&paos, 1);
-	return mdv_register_write(dev, PRM_REG_PAOS, &paos, sizeof(paos));
+	return mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_WRITE, &paos, sizeof(paos), false);
 }
 
 /** Mb/s of the operational protocol, of which one bit is set (PRM, PTYS, eth_proto, ext_eth_proto). */
@@ -95,7 +95,7 @@ vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 	link->speed_mbps = 0;
 	prm_ptys_reg_set_local_port(&ptys, MDV_LOCAL_PORT);
 	prm_ptys_reg_set_proto_mask(&ptys, PRM_PTYS_PROTO_ETH);
-	ret = link->up ? mdv_register_read(dev, PRM_REG_PTYS, &ptys, sizeof(ptys), false) : 0;
+	ret = link->up ? mdv_register_access(dev, PRM_REG_PTYS, PRM_ACCESS_REG_OP_READ, &ptys, sizeof(ptys), false) : 0;
 	if (ret != 0 || !link->up)
 		return ret;
 	/* Prefer the rate to the protocol bits. A virtual function reports neither. */
@@ -302,7 +302,7 @@ vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 	}
 	prm_pmtu_reg_set_local_port(&pmtu, MDV_LOCAL_PORT);
 	prm_pmtu_reg_set_admin_mtu(&pmtu, bytes);
-	ret = mdv_register_write(dev, PRM_REG_PMTU, &pmtu, sizeof(pmtu));
+	ret = mdv_register_access(dev, PRM_REG_PMTU, PRM_ACCESS_REG_OP_WRITE, &pmtu, sizeof(pmtu), false);
 	return ret != 0 ? ret : vport_mtu_set(dev, bytes);
 }
 

@@ -3,7 +3,6 @@
 /* Look-ups in the generated command table. */
 
 #include "prm.h"
-#include "prm_tables.h"
 
 const struct prm_command *
 prm_command_find(uint16_t opcode)

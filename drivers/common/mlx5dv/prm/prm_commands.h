@@ -75,4 +75,17 @@ const struct prm_member *prm_member_at(unsigned int i);
 /** Layout of the register with this id; NULL if the description has none. */
 const struct prm_layout *prm_register_layout(uint16_t register_id);
 
+/* The generated tables (prm_tables.c). */
+struct prm_register {
+	uint16_t id;
+	const struct prm_layout *layout;
+};
+
+extern const struct prm_member prm_members[];
+extern const unsigned int prm_members_count;
+extern const struct prm_command prm_commands[];
+extern const unsigned int prm_commands_count;
+extern const struct prm_register prm_registers[];
+extern const unsigned int prm_registers_count;
+
 #endif /* PRM_COMMANDS_H */
