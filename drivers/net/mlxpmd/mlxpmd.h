@@ -19,6 +19,7 @@
 
 #include "mlxpmd_log.h"
 #include "mlxpmd_rxtx.h"
+#include "mlxpmd_sched.h"
 #include "mlxpmd_timesync.h"
 
 #define MLXPMD_DRIVER_NAME "net_mlxpmd"
@@ -45,7 +46,6 @@ struct mlxpmd_devargs {
 int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
 
 struct mlxpmd_steer; /* mlxpmd_steer.c */
-struct mlxpmd_sched; /* mlxpmd_sched.h */
 struct mlxpmd_tasks; /* mlxpmd_tasks.c */
 struct mlxpmd_stats_base; /* mlxpmd_stats.c */
 struct mlxpmd_counts_cache; /* mlxpmd_counts.c */
@@ -92,7 +92,7 @@ struct mlxpmd_port {
 	 * them. Never held while the application is called.
 	 */
 	pthread_mutex_t lock;
-	struct mlxpmd_sched *worker;	/**< Thread for tasks that issue firmware commands. */
+	struct mlxpmd_sched worker;	/**< Thread for tasks that issue firmware commands. */
 	struct mlxpmd_tasks *tasks;
 	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
 	bool link_notified;		/**< Link state that the application was last notified of: atomic. */

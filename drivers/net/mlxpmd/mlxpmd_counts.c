@@ -512,8 +512,8 @@ tasks_add(struct mlxpmd_port *port)
 			  c->async != NULL ? mdv_async_fd(c->async) : -1);
 
 	if (rc == 0)
-		rc = task_add(port, port->worker, &c->missed_wait_task, "imissed_wait", missed_wait_run, -1);
-	return rc == 0 ? task_add(port, port->worker, &c->counters_task, "counters", counters_run, -1) : rc;
+		rc = task_add(port, &port->worker, &c->missed_wait_task, "imissed_wait", missed_wait_run, -1);
+	return rc == 0 ? task_add(port, &port->worker, &c->counters_task, "counters", counters_run, -1) : rc;
 }
 
 /* A queue counter that was just created is 0, which is a reading. */
@@ -557,10 +557,10 @@ mlxpmd_counts_down(struct mlxpmd_port *port)
 
 	if (c == NULL)
 		return;
-	/* The worker's first: the control thread's task requests one of them. */
-	mlxpmd_task_remove(&c->counters_task);
-	mlxpmd_task_remove(&c->missed_wait_task);
+	/* The control thread's first: it requests one of the worker's. */
 	mlxpmd_task_remove(&c->missed_task);
+	mlxpmd_task_remove(&c->missed_wait_task);
+	mlxpmd_task_remove(&c->counters_task);
 	port->counts = NULL;
 	mdv_async_close(c->async);
 	pthread_mutex_destroy(&c->lock);

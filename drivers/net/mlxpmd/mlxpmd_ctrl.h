@@ -12,7 +12,6 @@
 #include <mdv_stage.h>
 
 #include "mlxpmd.h"
-#include "mlxpmd_counts.h"
 #include "mlxpmd_sched.h"
 
 /* ---- stages (mdv_stage.h): set-up in steps, unwound in reverse order ---- */
@@ -200,6 +199,47 @@ int mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on
 int mlxpmd_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask);
 void mlxpmd_vlan_strip_queue_set(struct rte_eth_dev *eth_dev, uint16_t queue_id, int on);
 
+/* ---- the device's counters (mlxpmd_counts.c): tasks query them, readers get the last reply and never wait ---- */
+/** Groups of counters: one query for the first, up to three for the second. */
+enum mlxpmd_counts_of { MLXPMD_MISSED, MLXPMD_COUNTERS, MLXPMD_NB_COUNTS };
+
+/** Values, and when their query was issued: mlxpmd_now_ns(). */
+struct mlxpmd_counts {
+	uint64_t queried_ns[MLXPMD_NB_COUNTS];
+	uint64_t missed;	/**< Frames for the port's RQs that found no WQE posted (out_of_buffer). */
+	uint64_t counters[MDV_COUNTERS_MAX]; /**< Vport and physical counters, in the order of mdv_counters_read(). */
+};
+
+/** State of the cache: plain data. */
+struct mlxpmd_counts_info {
+	uint64_t readings[MLXPMD_NB_COUNTS], failures[MLXPMD_NB_COUNTS]; /**< Since the probe. */
+	unsigned int outstanding; /**< Asynchronous queries without a reply. */
+	bool async;		/**< The last query was asynchronous; else the port's worker waited for it. */
+};
+
+/** Of the probe's stage "statistics". */
+int mlxpmd_counts_up(struct mlxpmd_port *port);
+void mlxpmd_counts_down(struct mlxpmd_port *port);
+/**
+ * The last values of one group; the other group's fields are not set. Any thread; never waits and takes no lock.
+ * With stats_age_ms=0 only, the caller queries the device.
+ */
+void mlxpmd_counts_get(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
+		       struct mlxpmd_counts *counts);
+/** As mlxpmd_counts_get(), but the caller queries the device: for a reset. */
+void mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
+			struct mlxpmd_counts *counts);
+/**
+ * For start and stop of a port: queries both groups and waits. Both count as unread from then on.
+ * No operation with stats_age_ms=0 or after the removal of the device.
+ */
+void mlxpmd_counts_settle(struct mlxpmd_port *port);
+/** For the queue watch: whether the application sleeps on all receive queues. */
+void mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep);
+/** Microseconds since the query of these values was issued. */
+uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
+void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);
+
 /* ---- statistics (mlxpmd_stats.c, mlxpmd_xstats.c) ---- */
 #define MLXPMD_CLOCK_COUNTERS 3
 struct mlxpmd_stats_base {
@@ -251,9 +291,6 @@ mlxpmd_running(const struct mlxpmd_port *port)
 {
 	return __atomic_load_n(&port->running, __ATOMIC_RELAXED);
 }
-/** Stages of probe: the port's worker thread. */
-int mlxpmd_worker_up(struct mlxpmd_port *port);
-void mlxpmd_worker_down(struct mlxpmd_port *port);
 /** Stages of probe, the last: the tasks. */
 int mlxpmd_tasks_up(struct mlxpmd_port *port);
 void mlxpmd_tasks_down(struct mlxpmd_port *port);

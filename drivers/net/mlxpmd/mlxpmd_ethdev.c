@@ -142,7 +142,6 @@ static const struct mlxpmd_stage probe_stages[] = {
 	{ "MAC address", mlxpmd_mac_up, mlxpmd_mac_down },
 	{ "MTU", mlxpmd_mtu_remember, mlxpmd_mtu_restore },
 	{ "TIS", tis_up, tis_down },
-	{ "worker", mlxpmd_worker_up, mlxpmd_worker_down },
 	{ "statistics", mlxpmd_stats_up, mlxpmd_stats_down },
 	{ "clock", mlxpmd_clock_open, mlxpmd_clock_close },
 	{ "operations", ops_up, ops_down },
@@ -161,6 +160,7 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 	port->eth_dev = eth_dev;
 	port->port_id = eth_dev->data->port_id;
 	pthread_mutex_init(&port->lock, NULL);
+	mlxpmd_worker_init(&port->worker, port->port_id);
 	rc = mlxpmd_devargs_parse(eth_dev->device->devargs, &port->args);
 	if (rc != 0)
 		return rc;

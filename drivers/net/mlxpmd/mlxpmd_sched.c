@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -21,28 +20,14 @@
 /* The wake descriptor, and of each port those of events and of query replies. */
 #define FDS_MAX (1 + 2 * RTE_MAX_ETHPORTS)
 
-struct mlxpmd_sched {
-	char name[16];
-	pthread_t thread;
-	int wake_fd;
-	pthread_mutex_t lock;	/* Of all that follows; not held while a task runs or the thread sleeps. */
-	pthread_cond_t idle;	/* A run or a sleep has ended. */
-	bool quit;
-	bool sleeping;		/* In poll(2), with the descriptors of all tasks that have a slot. */
-	uint64_t sleeps;	/* That have ended. */
-	const struct mlxpmd_task *running;
-	TAILQ_HEAD(, mlxpmd_task) tasks;
-};
-
 static struct mlxpmd_sched control = {
 	.name = CONTROL_NAME,
+	.start_lock = PTHREAD_MUTEX_INITIALIZER,
 	.wake_fd = -1,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.idle = PTHREAD_COND_INITIALIZER,
 	.tasks = TAILQ_HEAD_INITIALIZER(control.tasks),
 };
-/* Start and stop of the control thread. */
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void
 wake(const struct mlxpmd_sched *s)
@@ -179,7 +164,6 @@ sched_start(struct mlxpmd_sched *s, uint16_t port_id)
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);
 	s->wake_fd = -1;
-	rte_errno = rc;
 	return -rc;
 }
 
@@ -195,35 +179,16 @@ sched_stop(struct mlxpmd_sched *s)
 	s->wake_fd = -1;
 }
 
-struct mlxpmd_sched *
-mlxpmd_worker_create(uint16_t port_id)
-{
-	struct mlxpmd_sched *s = calloc(1, sizeof(*s));
-
-	if (s == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for the worker", port_id);
-		rte_errno = ENOMEM;
-		return NULL;
-	}
-	snprintf(s->name, sizeof(s->name), "mlxpmd-%u", port_id);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->idle, NULL);
-	TAILQ_INIT(&s->tasks);
-	if (sched_start(s, port_id) == 0)
-		return s;
-	free(s);
-	return NULL;
-}
-
 void
-mlxpmd_worker_destroy(struct mlxpmd_sched *worker)
+mlxpmd_worker_init(struct mlxpmd_sched *worker, uint16_t port_id)
 {
-	if (worker == NULL)
-		return;
-	sched_stop(worker);
-	pthread_cond_destroy(&worker->idle);
-	pthread_mutex_destroy(&worker->lock);
-	free(worker);
+	memset(worker, 0, sizeof(*worker));
+	snprintf(worker->name, sizeof(worker->name), "mlxpmd-%u", port_id);
+	pthread_mutex_init(&worker->start_lock, NULL);
+	worker->wake_fd = -1;
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->idle, NULL);
+	TAILQ_INIT(&worker->tasks);
 }
 
 /* ------------------------------------------------------------------ tasks */
@@ -247,18 +212,15 @@ task_insert(struct mlxpmd_sched *s, struct mlxpmd_task *task, uint64_t delay_ns)
 int
 mlxpmd_task_add(struct mlxpmd_sched *worker, struct mlxpmd_task *task, uint64_t delay_ns)
 {
+	struct mlxpmd_sched *s = worker != NULL ? worker : &control;
 	int rc = 0;
 
-	if (worker != NULL) {
-		task_insert(worker, task, delay_ns);
-		return 0;
-	}
-	pthread_mutex_lock(&control_lock);
-	if (TAILQ_EMPTY(&control.tasks))
-		rc = sched_start(&control, task->port_id);
+	pthread_mutex_lock(&s->start_lock);
+	if (TAILQ_EMPTY(&s->tasks))
+		rc = sched_start(s, task->port_id);
 	if (rc == 0)
-		task_insert(&control, task, delay_ns);
-	pthread_mutex_unlock(&control_lock);
+		task_insert(s, task, delay_ns);
+	pthread_mutex_unlock(&s->start_lock);
 	return rc;
 }
 
@@ -287,15 +249,11 @@ mlxpmd_task_remove(struct mlxpmd_task *task)
 
 	if (s == NULL)
 		return;
-	if (s != &control) {
-		task_unlink(s, task);
-		return;
-	}
-	pthread_mutex_lock(&control_lock);
+	pthread_mutex_lock(&s->start_lock);
 	task_unlink(s, task);
 	if (TAILQ_EMPTY(&s->tasks))
 		sched_stop(s);
-	pthread_mutex_unlock(&control_lock);
+	pthread_mutex_unlock(&s->start_lock);
 }
 
 void
@@ -318,7 +276,7 @@ mlxpmd_tasks_visit(uint16_t port_id, struct mlxpmd_sched *worker,
 	const struct mlxpmd_task *task;
 	int rc = 0;
 
-	for (unsigned int i = 0; i < RTE_DIM(scheds) && scheds[i] != NULL; i++) {
+	for (unsigned int i = 0; i < RTE_DIM(scheds); i++) {
 		pthread_mutex_lock(&scheds[i]->lock);
 		TAILQ_FOREACH(task, &scheds[i]->tasks, next)
 			if (rc == 0 && task->port_id == port_id)

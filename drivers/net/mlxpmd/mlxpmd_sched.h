@@ -15,6 +15,7 @@
 #ifndef MLXPMD_SCHED_H
 #define MLXPMD_SCHED_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -36,8 +37,6 @@ mlxpmd_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-struct mlxpmd_sched;
-
 /** One task. The owner sets the first part before mlxpmd_task_add(); the rest belongs to the scheduler. */
 struct mlxpmd_task {
 	const char *name;
@@ -57,18 +56,28 @@ struct mlxpmd_task {
 	TAILQ_ENTRY(mlxpmd_task) next;
 };
 
-/**
- * Starts the worker thread of a port, mlxpmd-N.
- * @return NULL with rte_errno set; logged.
- */
-struct mlxpmd_sched *mlxpmd_worker_create(uint16_t port_id);
-/** All tasks must have been removed. NULL is allowed. */
-void mlxpmd_worker_destroy(struct mlxpmd_sched *worker);
+/** A scheduler. Its thread runs while it has tasks. */
+struct mlxpmd_sched {
+	char name[16];
+	pthread_mutex_t start_lock; /**< Start and stop of the thread; held while tasks are added and removed. */
+	pthread_t thread;
+	int wake_fd;
+	pthread_mutex_t lock;	/**< Of all that follows; not held while a task runs or the thread sleeps. */
+	pthread_cond_t idle;	/**< A run or a sleep has ended. */
+	bool quit;
+	bool sleeping;		/**< In poll(2), with the descriptors of all tasks that have a slot. */
+	uint64_t sleeps;	/**< That have ended. */
+	const struct mlxpmd_task *running;
+	TAILQ_HEAD(, mlxpmd_task) tasks;
+};
+
+/** Initializes the worker of a port, whose thread is named mlxpmd-N. */
+void mlxpmd_worker_init(struct mlxpmd_sched *worker, uint16_t port_id);
 
 /**
- * Adds a task that is due in delay_ns: to a worker, or with NULL to the control thread, which runs from the first
- * task on until the last one is removed.
- * @return 0; negative errno: the control thread cannot be started; logged.
+ * Adds a task that is due in delay_ns: to a worker, or with NULL to the control thread. Starts the thread for the first
+ * task; removing the last one stops it.
+ * @return 0; negative errno: the thread cannot be started; logged.
  */
 int mlxpmd_task_add(struct mlxpmd_sched *worker, struct mlxpmd_task *task, uint64_t delay_ns);
 /**
@@ -78,12 +87,12 @@ int mlxpmd_task_add(struct mlxpmd_sched *worker, struct mlxpmd_task *task, uint6
 void mlxpmd_task_remove(struct mlxpmd_task *task);
 /**
  * Makes a task due now; any thread, also a burst's: takes no lock. If the task is running it runs once more.
- * Nothing happens if it was not added. The caller makes sure that it is not freed meanwhile.
+ * Nothing happens if it was not added. The caller makes sure that it is neither freed nor removed meanwhile.
  */
 void mlxpmd_task_request(struct mlxpmd_task *task);
 
 /**
- * Calls visit() for a port's tasks: those of the control thread, then those of its worker (NULL: none). Holds the
+ * Calls visit() for a port's tasks: those of the control thread, then those of its worker. Holds the
  * scheduler's lock: visit() must not call the scheduler.
  * @return The first result of visit() that is not 0, else 0.
  */

@@ -32,7 +32,7 @@
 /* Pending notifications, as bits: several of a kind become one. */
 enum { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_QUEUE = 1 << 2 };
 
-enum { TASK_NOTIFY, TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, TASK_LINK, TASK_REPAIR, TASK_HEALTH, NB_TASKS };
+enum { TASK_NOTIFY, TASK_LINK, TASK_REPAIR, TASK_HEALTH, TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, NB_TASKS };
 
 struct mlxpmd_tasks {
 	struct mlxpmd_port *port;
@@ -286,8 +286,8 @@ health_run(void *arg)
 /* ------------------------------------------------------------------ stages */
 
 /*
- * Removed from the last to the first: tasks of the worker before those that request them, and "notify", which all
- * others request, at the end.
+ * Removed from the last to the first, so a task is removed after those that request it: tasks of the control thread,
+ * then those of the worker, and at the end "notify", which both request.
  */
 static const struct {
 	const char *name;
@@ -303,20 +303,6 @@ static const struct {
 	[TASK_REPAIR] = { "queue_repair", repair_run, true, MLXPMD_TASK_IDLE },
 	[TASK_HEALTH] = { "health", health_run, true, MLXPMD_TASK_IDLE },
 };
-
-int
-mlxpmd_worker_up(struct mlxpmd_port *port)
-{
-	port->worker = mlxpmd_worker_create(port->port_id);
-	return port->worker != NULL ? 0 : -rte_errno;
-}
-
-void
-mlxpmd_worker_down(struct mlxpmd_port *port)
-{
-	mlxpmd_worker_destroy(port->worker);
-	port->worker = NULL;
-}
 
 int
 mlxpmd_tasks_up(struct mlxpmd_port *port)
@@ -335,7 +321,7 @@ mlxpmd_tasks_up(struct mlxpmd_port *port)
 			.name = rows[i].name, .port_id = port->port_id, .run = rows[i].run, .arg = t,
 			.fd = i == TASK_EVENTS ? mdv_event_fd(port->mdv) : -1,
 		};
-		rc = mlxpmd_task_add(rows[i].worker ? port->worker : NULL, &t->task[i], rows[i].delay_ns);
+		rc = mlxpmd_task_add(rows[i].worker ? &port->worker : NULL, &t->task[i], rows[i].delay_ns);
 	}
 	if (rc != 0)
 		mlxpmd_tasks_down(port);

@@ -388,7 +388,7 @@ add_task(void *arg, const char *thread, const struct mlxpmd_task *task)
 static int
 add_tasks(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
 {
-	return mlxpmd_tasks_visit(port->port_id, port->worker, add_task, d);
+	return mlxpmd_tasks_visit(port->port_id, &port->worker, add_task, d);
 }
 
 /* ------------------------------------------------------------------ commands with a port id as their only parameter */

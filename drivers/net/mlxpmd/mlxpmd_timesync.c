@@ -159,16 +159,16 @@ mlxpmd_timesync_rx_wrap(struct mlxpmd_port *port, mlxpmd_rx_burst_t burst)
 
 /* ------------------------------------------------------------------ send */
 
-/* The mailbox's lock is held. */
+/* The mailbox's lock is held. stamp NULL: there is none. */
 static void
-tx_fill(struct mlxpmd_port *port, uint64_t stamp)
+tx_fill(struct mlxpmd_port *port, const uint64_t *stamp)
 {
 	struct mlxpmd_timesync *t = &port->timesync;
 	struct mlxpmd_clock_lines stack;
 	const struct mlxpmd_clock_lines *lines = mlxpmd_clock_lcore(port->clock, &stack);
 
-	if (mlxpmd_clock_usable(&lines->dev, rte_rdtsc()) &&
-	    mlxpmd_clock_value(port->clock, &lines->dev, stamp, &t->tx.ns)) {
+	if (stamp != NULL && mlxpmd_clock_usable(&lines->dev, rte_rdtsc()) &&
+	    mlxpmd_clock_value(port->clock, &lines->dev, *stamp, &t->tx.ns)) {
 		t->tx.state = MLXPMD_STAMP_READY;
 		t->tx_stamps++;
 	} else {
@@ -196,8 +196,8 @@ tx_due(const struct mlxpmd_timesync *t, const struct mlxpmd_txq *txq)
 	return t->tx.state == MLXPMD_STAMP_DUE && t->tx.txq == txq && t->tx.wqe == txq->stamp_wqe;
 }
 
-void
-mlxpmd_timesync_tx_done(struct mlxpmd_txq *txq, uint64_t stamp)
+static void
+tx_end(struct mlxpmd_txq *txq, const uint64_t *stamp)
 {
 	struct mlxpmd_timesync *t = &txq->q.port->timesync;
 
@@ -209,17 +209,15 @@ mlxpmd_timesync_tx_done(struct mlxpmd_txq *txq, uint64_t stamp)
 }
 
 void
+mlxpmd_timesync_tx_done(struct mlxpmd_txq *txq, uint64_t stamp)
+{
+	tx_end(txq, &stamp);
+}
+
+void
 mlxpmd_timesync_tx_forget(struct mlxpmd_txq *txq)
 {
-	struct mlxpmd_timesync *t = &txq->q.port->timesync;
-
-	txq->stamp_due = false;
-	rte_spinlock_lock(&t->lock);
-	if (tx_due(t, txq)) {
-		t->tx.state = MLXPMD_STAMP_NONE;
-		t->tx_absent++;
-	}
-	rte_spinlock_unlock(&t->lock);
+	tx_end(txq, NULL);
 }
 
 /*
@@ -234,7 +232,7 @@ tx_peek(struct mlxpmd_port *port)
 	const struct mlxpmd_txq *txq = t->tx.txq;
 	uint32_t ci = __atomic_load_n(&txq->q.cq_ci, __ATOMIC_RELAXED), n;
 	const struct mlx5_cqe64 *cqe;
-	uint64_t tail;
+	uint64_t tail, stamp;
 
 	for (n = 0; n <= txq->q.cqe_mask; n++, ci++) {
 		cqe = &txq->q.cqes[ci & txq->q.cqe_mask];
@@ -245,7 +243,8 @@ tx_peek(struct mlxpmd_port *port)
 			continue;
 		/* Read the owner bit before the timestamp. */
 		rte_io_rmb();
-		tx_fill(port, rte_be_to_cpu_64(cqe->timestamp));
+		stamp = rte_be_to_cpu_64(cqe->timestamp);
+		tx_fill(port, &stamp);
 		return;
 	}
 }
