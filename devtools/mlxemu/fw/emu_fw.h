@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Firmware: executes one command of one context; one row per opcode. */
+/* Firmware: executes commands of contexts. */
 #ifndef EMU_FW_H
 #define EMU_FW_H
 
@@ -19,8 +19,8 @@ int emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, s
 /** Destroys a firmware object by its destroy command (traced). 0 or -EREMOTEIO. */
 int emu_fw_destroy(struct emu_ctx *ctx, struct emu_obj *obj, void *out, size_t out_len);
 /**
- * Entries of the command queue of a VFIO context are done: bit per slot. False: no EQ takes the
- * event, and the program has to look.
+ * Reports completed entries of a VFIO context's command queue by a CMD event; one bit per slot. False: no
+ * EQ takes the event, so the program has to poll.
  */
 bool emu_fw_command_done(struct emu_ctx *ctx, uint32_t slots);
 /** True when the page of event capabilities allows programs to subscribe to the event. */

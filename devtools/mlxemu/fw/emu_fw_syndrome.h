@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Every reason for which a command is refused: syndrome, status, one line of explanation.
- *
- * The numbers are this emulator's own (a card's are not published) and stay what they are, so
- * that a log can be explained later. High byte 0xe5, then the subject, then the case.
+ * Every reason for which a command is refused: syndrome, status, one line of explanation. Syndromes of
+ * cards are not published: these are the emulator's own, and constant, so that old logs can be explained.
+ * 0xe5, then subject, then case, one byte each.
  */
 #ifndef EMU_FW_SYNDROME_H
 #define EMU_FW_SYNDROME_H
@@ -13,7 +12,7 @@
 
 /* X(name, syndrome, status, cause) */
 #define FW_SYNDROMES(X) \
-	/* the command as such */ \
+	/* any command */ \
 	X(UNKNOWN_OP, 0xe50001, BAD_OP, "opcode is not in the command table") \
 	X(NOT_MODELLED, 0xe50002, BAD_OP, "command is known but not modelled") \
 	X(IN_SHORT, 0xe50003, BAD_INPUT_LEN, "inbox is shorter than the command") \
@@ -50,7 +49,7 @@
 	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range is outside the umem") \
 	X(MKEY_TRANSLATIONS, 0xe50206, BAD_PARAM, "translations_octword_size too small for the range") \
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
-	/* This number is a card's. */ \
+	/* Observed on cards, unlike the others. */ \
 	X(MKEY_UMEM_PAGE, 0x317175, BAD_PARAM, "log_page_size is not the umem's page size") \
 	X(MKEY_TABLE, 0xe50209, BAD_INPUT_LEN, "fewer translation entries than pages") \
 	X(MKEY_WRITE, 0xe50208, BAD_PARAM, "local write over a read-only umem") \
@@ -146,7 +145,7 @@
 	/* RMP */ \
 	X(RMP_STATE, 0xe50f01, BAD_RES_STATE, "an RMP is created in state RDY and stays there") \
 	X(RMP_LIMIT, 0xe50f02, BAD_PARAM, "limit exceeds the number of WQEs") \
-	/* the function, by its owner */ \
+	/* the function: commands of its owner */ \
 	X(HCA_STATE, 0xe51001, BAD_SYS_STATE, "function is not in the state that the command needs") \
 	X(ISSI, 0xe51002, BAD_PARAM, "version of the command interface is not supported") \
 	X(CAP_VALUE, 0xe51003, BAD_PARAM, "capability cannot be set so") \
@@ -204,7 +203,7 @@ enum fw_syndrome {
 	FW_SYNDROME_COUNT,
 };
 
-/** What is known of one reason. */
+/** One reason of refusal. */
 struct fw_syndrome_info {
 	const char *name;
 	uint32_t code;
@@ -212,7 +211,7 @@ struct fw_syndrome_info {
 	const char *cause;
 };
 const struct fw_syndrome_info *fw_syndrome_info(enum fw_syndrome s);
-/** By the number in an outbox; NULL when it is none of ours. */
+/** The reason of a syndrome in an outbox; NULL if it is not one of the emulator. */
 const struct fw_syndrome_info *fw_syndrome_explain(uint32_t code);
 
 #endif /* EMU_FW_SYNDROME_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Device capabilities. Rule: what is not modelled is not advertised, and what is advertised is
- * modelled; so these functions are also the list of what this device can do.
+ * Device capabilities. A capability is reported if and only if it is modelled, so these functions are
+ * also the list of what the device supports.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ _Static_assert((int)EMU_CLOCK_FREE == (int)PRM_TS_FORMAT_CAP_FREE_RUNNING &&
 #define ATOMIC_HOST_ENDIANNESS 1u
 #define ATOMIC_CMP_SWAP 1u
 #define ATOMIC_FETCH_ADD 2u
-#define EVENT_WORDS 4u /* of 64 bits in the page of event capabilities */
+#define EVENT_WORDS 4u /* 64-bit words in the page of event capabilities */
 
 /* Limits of objects, from the profile. */
 static void
@@ -43,7 +43,7 @@ general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_log_max_rqt(cap, p->log_max_rqt);
 	prm_cmd_hca_cap_set_log_max_rqt_size(cap, p->log_max_rqt_size);
 	prm_cmd_hca_cap_set_log_max_wq_sz(cap, p->log_max_wq_sz);
-	/* Of one WQE: 16 basic blocks sent, 32 data segments received. */
+	/* Largest WQE: 16 WQEBBs of an SQ, 32 data segments of an RQ. */
 	prm_cmd_hca_cap_set_max_wqe_sz_sq(cap, 1024);
 	prm_cmd_hca_cap_set_max_wqe_sz_rq(cap, 512);
 	prm_cmd_hca_cap_set_log_max_stride_sz_rq(cap, 9);
@@ -78,13 +78,13 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_num_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_num_vhca_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_native_port_num(cap, PORTS);
-	/* As the first port of a card with two: it could be bonded, but QUERY_LAG reports that it is not. */
+	/* The first port of a card with two ports, which QUERY_LAG reports as not bonded. */
 	prm_cmd_hca_cap_set_lag_master(cap, 1);
 	prm_cmd_hca_cap_set_num_lag_ports(cap, 2);
 	prm_cmd_hca_cap_set_vport_counters(cap, 1);
 	prm_cmd_hca_cap_set_vport_group_manager(cap, 0);
 	prm_cmd_hca_cap_set_eth_virt(cap, 0);
-	/* Who is manager of the switch keeps its table. */
+	/* The manager of the MPFS maintains its table. */
 	prm_cmd_hca_cap_set_eswitch_manager(cap, dev->l2.on);
 	prm_cmd_hca_cap_set_log_max_l2_table(cap, dev->l2.on ? EMU_LOG_L2_TABLE : 0);
 	prm_cmd_hca_cap_set_log_max_current_uc_list(cap, 7);
@@ -126,7 +126,7 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_steering_format_version(cap, PRM_STEERING_FORMAT_CONNECTX_6DX);
 }
 
-/* Compressed completions in the basic layout, and receive WQEs that hold many frames. */
+/* CQE compression in the basic layout, striding RQ. */
 static void
 general_receive(struct prm_cmd_hca_cap *cap)
 {
@@ -139,7 +139,7 @@ general_receive(struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_ext_stride_num_range(cap, 1);
 }
 
-/* Queue pairs: what fw_qp.c makes and the engine runs by loopback. */
+/* Queue pairs: created by fw_qp.c, connected by loopback in the engine. */
 static void
 general_rdma(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 {
@@ -202,8 +202,8 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 }
 
 /*
- * Receive tables: the kernel's root, in which users' rules stand, and tables that programs make by
- * command. No software ownership, no header changes, one destination of an entry.
+ * Receive tables: the kernel's root table, which has the rules of verbs users, and tables that programs
+ * create by command. No tables owned by software, no header modification, one destination per entry.
  */
 static void
 cap_flow_table(const struct emu_dev *dev, void *page)
@@ -246,7 +246,7 @@ cap_roce(const struct emu_dev *dev, void *page)
 	prm_roce_cap_set_roce_address_table_size(cap, EMU_ROCE_ADDRESSES);
 }
 
-/* Of 8 bytes in the host's order. */
+/* 8 bytes, in the host's byte order. */
 static void
 cap_atomic(const struct emu_dev *dev, void *page)
 {
@@ -259,7 +259,7 @@ cap_atomic(const struct emu_dev *dev, void *page)
 	prm_atomic_caps_set_atomic_size_qp(cap, 1u << 3);
 }
 
-/* Memory of the device for programs, without operations of its own. */
+/* Device memory for programs, without memory operations. */
 static void
 cap_memory(const struct emu_dev *dev, void *page)
 {
@@ -273,7 +273,7 @@ cap_memory(const struct emu_dev *dev, void *page)
 	prm_device_mem_cap_set_max_memic_size(cap, 128u << 10);
 }
 
-/* What the model raises: dp/ for an object of the program, the port for the device. */
+/* Events that the model raises: affiliated ones in dp/, PORT_CHANGE in emu_port.c. */
 static const uint8_t object_events[] = {
 	PRM_EVENT_TYPE_COMP, PRM_EVENT_TYPE_COMM_EST, PRM_EVENT_TYPE_CQ_ERROR,
 	PRM_EVENT_TYPE_WQ_CATAS_ERROR, PRM_EVENT_TYPE_WQ_INVAL_REQ_ERROR,
@@ -311,7 +311,7 @@ cap_events(const struct emu_dev *dev, void *page)
 	}
 }
 
-/* A capability page that clients read although the general page does not announce it. */
+/* Clients read this page although no bit of the general page announces it. */
 static void
 cap_empty(const struct emu_dev *dev, void *page)
 {
@@ -341,7 +341,7 @@ static const struct {
 bool
 fw_cap_page(const struct emu_dev *dev, unsigned type, void *page)
 {
-	/* Only who manages the switch has these; of the switch nothing but its table is modelled. */
+	/* Only for the manager of the MPFS; nothing else of a switch is modelled. */
 	if ((type == PRM_HCA_CAP_TYPE_ESWITCH_FLOW_TABLE || type == PRM_HCA_CAP_TYPE_ESWITCH) &&
 	    !dev->l2.on)
 		return false;
@@ -368,7 +368,7 @@ fw_query_hca_cap(struct fw_cmd *c)
 				 prm_query_hca_cap_in_get_function_id(c->in));
 	if (!fw_cap_page(c->dev, type, page))
 		return fw_refuse(c, FW_CAP_TYPE, "%s (0x%x)", prm_hca_cap_type_name(type), type);
-	/* A kernel leaves them as they are, but for what no user sees. */
+	/* The kernel sets only capabilities that no user sees, so current values are the maxima. */
 	if (current && c->ctx->iommu != NULL)
 		fw_hca_cap_current(c->ctx, type, page);
 	return 0;

@@ -39,7 +39,7 @@ fw_need(struct fw_cmd *c, enum emu_obj_type type, uint32_t id, enum fw_syndrome 
 {
 	struct emu_obj *obj = emu_obj_find(c->dev, type, id);
 
-	/* Event queues of the kernel serve everybody who came through it. */
+	/* All users of the kernel's driver can use its event queues. */
 	if (obj == NULL ||
 	    (obj->ctx != c->ctx && !(type == EMU_OBJ_EQ && c->ctx->iommu == NULL && !obj->ctx)))
 		return fw_refuse(c, syndrome, "%s 0x%x%s", emu_obj_type_name(type), id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Counters that are objects: queue counters and flow counters. */
+/* Queue counters and flow counters. */
 #include "fw.h"
 
 static void

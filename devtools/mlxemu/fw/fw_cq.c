@@ -20,7 +20,7 @@ cq_release(struct emu_obj *obj)
 static int
 cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 {
-	/* The enhanced layout would change the full CQEs as well. */
+	/* The enhanced layout, which also changes full CQEs, is not modelled. */
 	if (prm_cqc_get_cqe_compression_layout(cqc) != PRM_CQE_COMP_LAYOUT_BASIC)
 		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "enhanced layout");
 	if (prm_cqc_get_cqe_comp_en(cqc) && prm_cqc_get_cqe_sz(cqc) != PRM_CQC_CQE_SZ_64B)
@@ -41,7 +41,10 @@ cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 	if (prm_cqc_get_cq_period_mode(cqc) != PRM_CQC_PERIOD_MODE_FROM_EQE)
 		return fw_refuse(c, FW_CQ_MODERATION, "period mode %u",
 				 prm_cqc_get_cq_period_mode(cqc));
-	/* The queues decide; 0 is what drivers leave here, also where no counter can be had. */
+	/*
+	 * The queues determine the format; drivers write 0 here even if the device has no free-running
+	 * timestamps.
+	 */
 	if (prm_cqc_get_cq_timestamp_format(cqc) == 0)
 		return 0;
 	return fw_ts_format_check(c, prm_cqc_get_cq_timestamp_format(cqc));
@@ -53,7 +56,7 @@ log_cqe_bytes(const struct prm_cqc *cqc)
 	return LOG_CQE_BYTES + (prm_cqc_get_cqe_sz(cqc) != PRM_CQC_CQE_SZ_64B);
 }
 
-/* The ring: in a umem the device may write, aligned, long enough. */
+/* The ring must be aligned and inside a umem that the device can write. */
 static int
 cq_ring_check(struct fw_cmd *c, const struct prm_cqc *cqc, struct emu_umem *umem, uint64_t offset,
 	      uint8_t **ring)
@@ -93,14 +96,14 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 	cq->cq.max_count = (uint16_t)prm_cqc_get_cq_max_count(cqc);
 	cq->cq.overrun_ignore = prm_cqc_get_oi(cqc);
 	cq->cq.collapsed = prm_cqc_get_cc(cqc);
-	/* It permits the device to compress; one entry for all has no room to. */
+	/* A collapsed CQ has one entry: nothing to compress. */
 	cq->cq.comp_en = prm_cqc_get_cqe_comp_en(cqc) && !cq->cq.collapsed;
 	cq->cq.mini_format = (uint8_t)(prm_cqc_get_mini_cqe_res_format_ext(cqc) << 2 |
 				       prm_cqc_get_mini_cqe_res_format(cqc));
 	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
 }
 
-/* The kernel's EQs always exist; an EQ of a VFIO owner is held by the CQs that report to it. */
+/* The kernel's EQs always exist; the CQ holds an EQ of a VFIO owner. */
 static void
 cq_eq_set(struct fw_cq *cq, struct emu_obj *eq)
 {
@@ -167,7 +170,7 @@ fw_create_cq(struct fw_cmd *c)
 	return 0;
 }
 
-/* Another ring, of another size; what is in the old one must fit, and the mark of its end. */
+/* Replaces the ring. The CQEs of the old ring and the resize CQE must fit into it. */
 static int
 cq_resize(struct fw_cmd *c, struct fw_cq *cq)
 {
@@ -194,7 +197,7 @@ cq_resize(struct fw_cmd *c, struct fw_cq *cq)
 	if (!emu_dp_cq_resize(&cq->cq, ring, (uint8_t)prm_cqc_get_log_cq_size(cqc)))
 		return fw_refuse(c, FW_CQ_OUTSTANDING, "2^%u entries",
 				 prm_cqc_get_log_cq_size(cqc));
-	/* The ring is what was held first. */
+	/* The umem of the ring is held first. */
 	emu_obj_ref(&umem->obj);
 	emu_obj_unref(&cq->cq.umem->obj);
 	cq->holds.held[0] = &umem->obj;
@@ -203,7 +206,7 @@ cq_resize(struct fw_cmd *c, struct fw_cq *cq)
 	return 0;
 }
 
-/* The fields of a modification, once all of them were found good. */
+/* Applies the fields, all of which have been checked. */
 static void
 cq_change(struct fw_cq *cq, const struct prm_cqc *cqc, uint32_t fields)
 {
@@ -227,7 +230,7 @@ fw_modify_cq(struct fw_cmd *c)
 	struct prm_modify_cq_in *in = c->in;
 	const struct prm_cqc *cqc = prm_modify_cq_in_cq_context(in);
 	struct fw_cq *cq = (struct fw_cq *)c->obj;
-	/* One dword that selects the fields of a modification, or of a resize. */
+	/* One dword selects the fields of a modification or of a resize. */
 	uint32_t fields = be32toh(in->dw[3]);
 	const uint32_t known = PRM_MODIFY_CQ_FIELD_OI | PRM_MODIFY_CQ_FIELD_C_EQN |
 			       PRM_MODIFY_CQ_FIELD_PERIOD | PRM_MODIFY_CQ_FIELD_MAX_COUNT;

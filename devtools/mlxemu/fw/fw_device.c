@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Commands about the device as a whole, and those that are refused as a whole. */
+/* Commands on the device, and commands that are always refused. */
 #include <string.h>
 
 #include "fw.h"
@@ -25,7 +25,7 @@ fw_query_adapter(struct fw_cmd *c)
 int
 fw_query_special_contexts(struct fw_cmd *c)
 {
-	/* None of the special keys has its capability; the reserved lkey is the kernel's. */
+	/* No capability of a special key is set; the reserved lkey is for the kernel. */
 	(void)c;
 	return 0;
 }
@@ -33,7 +33,7 @@ fw_query_special_contexts(struct fw_cmd *c)
 int
 fw_query_lag(struct fw_cmd *c)
 {
-	/* lag_state 0, inactive: creating one is the kernel's, and no model of ours. */
+	/* lag_state 0: not bonded. Only the kernel could create a bond. */
 	(void)c;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Event queues: their owner has them in its own memory, as a list of pages. */
+/* Event queues of VFIO owners, whose ring is a list of pages. */
 #include <endian.h>
 #include <inttypes.h>
 #include <string.h>
@@ -41,7 +41,7 @@ eq_context_check(struct fw_cmd *c, const struct prm_eqc *eqc)
 	return 0;
 }
 
-/* An event has one place to go to; how a card treats a second is not known. */
+/* One EQ per event type: how cards treat a second one is not known. */
 static int
 eq_events_check(struct fw_cmd *c, uint64_t events[4])
 {
@@ -56,7 +56,7 @@ eq_events_check(struct fw_cmd *c, uint64_t events[4])
 	return 0;
 }
 
-/* The list of pages behind the context, and the ring that they make. */
+/* Reads the list of pages that follows the context, and maps the ring. */
 static int
 eq_ring_check(struct fw_cmd *c, const struct prm_eqc *eqc, struct emu_pages **pages,
 	      uint8_t **ring)

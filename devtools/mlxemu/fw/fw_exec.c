@@ -15,7 +15,7 @@
 #define MAILBOX_MIN_BYTES 16u
 /* Shortest outbox through VFIO: ENABLE_HCA (PRM). */
 #define OUT_MIN_BYTES 12u
-/* More than any command has before its last umem_valid bit. */
+/* Upper limit of the position of umem_valid bits in an inbox. */
 #define MARKS_BYTES 512u
 
 #define FW_COMMAND(op, type, handler, flags) {PRM_CMD_OP_##op, EMU_OBJ_##type, handler, flags},
@@ -40,7 +40,7 @@ fw_row_find(uint16_t opcode)
 	return NULL;
 }
 
-/* Commands that are reserved to the owner of the function, and those allowed before INIT_HCA. */
+/* Refuses commands that only the owner of the function may send, or that need INIT_HCA. */
 static int
 check_owner(struct fw_cmd *c, const struct fw_row *row)
 {
@@ -101,8 +101,8 @@ mark_umems(struct fw_cmd *c)
 }
 
 /*
- * The fields that the kernel writes into a user's command before it sends it. The owner of a VFIO
- * function writes them itself and has uid 0.
+ * Sets the fields that the kernel writes into a user's command: uid and umem_valid bits. A VFIO owner has
+ * uid 0 and must not use umems.
  */
 static int
 check_user(struct fw_cmd *c)
@@ -116,7 +116,7 @@ check_user(struct fw_cmd *c)
 	}
 	if ((be32toh(dw[0]) & 0xffff) != 0)
 		return fw_refuse(c, FW_UID, "%u", be32toh(dw[0]) & 0xffff);
-	/* A key may come with its own table (fw_mem.c), and not every change of a CQ with a ring. */
+	/* An mkey can have its own translation table (fw_mem.c), and only a resize of a CQ has a ring. */
 	if (c->desc->opcode == PRM_CMD_OP_CREATE_MKEY ||
 	    (c->desc->opcode == PRM_CMD_OP_MODIFY_CQ && (be32toh(dw[1]) & 0xffff) == 0))
 		return 0;
@@ -137,8 +137,8 @@ check_mailboxes(struct fw_cmd *c)
 				 c->desc->in_bytes_min);
 	if (!c->desc->in_variable) {
 		/*
-		 * Kernels give old firmware the longer inboxes of new commands (INIT_HCA), and
-		 * programs a buffer that is large enough for all: zeros say nothing.
+		 * Newer kernels send longer inboxes (INIT_HCA), and programs use one buffer for all
+		 * commands: trailing zeros are allowed.
 		 */
 		if (!fw_in_ends_at(c, c->desc->in_bytes_min))
 			return fw_refuse(c, FW_IN_LONG, "%zu bytes instead of %u", c->in_len,
@@ -155,7 +155,7 @@ check_mailboxes(struct fw_cmd *c)
 	return 0;
 }
 
-/* A planned fault: status and syndrome are the rule's, and the program is not to blame. */
+/* Fails the command with status and syndrome of a fault rule; this is no violation. */
 static int
 fault_check(struct fw_cmd *c)
 {
@@ -170,7 +170,7 @@ fault_check(struct fw_cmd *c)
 	return -EREMOTEIO;
 }
 
-/* cmd.exit, when ret is 0 or the command was refused. Returns what the command returns. */
+/* Applies cmd.exit rules to the reply; ret and the result are the command's return value. */
 static int
 fault_exit(struct fw_cmd *c, int ret)
 {
@@ -276,7 +276,7 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 	return ret;
 }
 
-/* The command that destroys an object, from the row that creates the type. */
+/* The row with the destroy command of an object type. */
 static const struct prm_command *
 destroy_command_of(enum emu_obj_type type)
 {
@@ -289,7 +289,7 @@ destroy_command_of(enum emu_obj_type type)
 	return NULL;
 }
 
-/* Length of the inbox, 0 when no command destroys such an object. */
+/* Builds a destroy command. Returns its length, 0 if the object type has none. */
 static size_t
 destroy_inbox(const struct emu_obj *obj, uint32_t in[16])
 {

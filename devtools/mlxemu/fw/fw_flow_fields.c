@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What flow groups may compare: one list for the capabilities and for the check of criteria. */
+/* Fields that flow groups can match: one list for the capabilities and for the check of criteria. */
 #include <string.h>
 
 #include "fw.h"
 
-/* X(capability, field); addresses of IP are whole dwords. */
+/* X(capability, field). IP addresses, which are whole dwords, are below. */
 #define FLOW_FIELDS(X) \
 	X(outer_dmac, dmac_47_16) \
 	X(outer_dmac, dmac_15_0) \
@@ -16,7 +16,7 @@
 	X(outer_first_prio, first_prio) \
 	X(outer_first_cfi, first_cfi) \
 	X(outer_first_vid, first_vid) \
-	/* There is a tag, of the customer's kind: goes with the tag's fields. */ \
+	/* The packet has a C-VLAN tag; reported together with the fields of the tag. */ \
 	X(outer_first_vid, cvlan_tag) \
 	X(outer_first_svlan, svlan_tag) \
 	X(outer_frag, frag) \
@@ -28,11 +28,11 @@
 	X(outer_tcp_sport, tcp_sport) \
 	X(outer_tcp_dport, tcp_dport) \
 	X(outer_tcp_flags, tcp_flags) \
-	/* One field for both versions, and so are the capabilities. */ \
+	/* IPv4 and IPv6 share field and capability. */ \
 	X(outer_ipv4_ttl, ttl_hoplimit) \
 	X(outer_ipv6_hop_limit, ttl_hoplimit)
 
-#define SRC_IP 8u /* dwords of source and destination, IPv4 in the last one of each */
+#define SRC_IP 8u /* dwords of source and destination address; IPv4 is in the last one of each */
 
 void
 fw_flow_fields_cap(struct prm_flow_table_fields_supported *f)

@@ -11,7 +11,7 @@
 #define ROOT_SET 0u
 #define ROOT_TO_DEFAULT 1u
 
-/* All commands about tables have op_mod, vport and table_type in the same places. */
+/* op_mod, vport and table_type have the same position in all commands on tables. */
 static unsigned
 op_mod_max(uint16_t opcode)
 {
@@ -53,7 +53,7 @@ table_release(struct emu_obj *obj)
 {
 	struct fw_flow_table *t = (struct fw_flow_table *)obj;
 
-	/* The root may go: Linux does so with its last table. Then it is as before there was one. */
+	/* The root table can be destroyed, as Linux does with its last table; there is no root then. */
 	if (dp_steer_root(obj->dev) == &t->ft.table)
 		dp_steer_set_root(obj->dev, NULL);
 	if (t->miss != NULL)
@@ -61,7 +61,7 @@ table_release(struct emu_obj *obj)
 	emu_dp_forget(obj);
 }
 
-/* What a miss leads to: *miss is NULL for the default, which drops. */
+/* Destination of a miss; NULL: the default, which drops. */
 static int
 table_miss(struct fw_cmd *c, const struct prm_flow_table_context *ctx, unsigned level,
 	   struct fw_flow_table **miss)
@@ -182,7 +182,7 @@ fw_destroy_flow_table(struct fw_cmd *c)
 	return ret != 0 ? ret : fw_destroy_object(c);
 }
 
-/* While a program's table is the root, the kernel's rules have no effect. */
+/* The kernel's rules have no effect while a program's table is the root. */
 int
 fw_set_flow_table_root(struct fw_cmd *c)
 {
@@ -235,7 +235,7 @@ group_range_check(struct fw_cmd *c, const struct fw_flow_table *t, uint32_t firs
 	return 0;
 }
 
-/* Criteria that are enabled, and within them fields that the engine compares. */
+/* Only enabled criteria, and only fields that the engine compares. */
 static int
 group_criteria_check(struct fw_cmd *c, uint32_t mask[DP_KEY_DWORDS])
 {
@@ -296,7 +296,7 @@ fw_create_flow_group(struct fw_cmd *c)
 	return 0;
 }
 
-/* A group is named together with its table. */
+/* Commands name a group and its table. */
 static int
 group_check(struct fw_cmd *c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Entries of flow tables: which packets of a group, and what becomes of them. */
+/* Flow table entries: match values and actions. */
 #include <stddef.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define MODIFIES (PRM_MODIFY_FTE_MASK_ACTION | PRM_MODIFY_FTE_MASK_FLOW_TAG | \
 		  PRM_MODIFY_FTE_MASK_DESTINATION_LIST | PRM_MODIFY_FTE_MASK_FLOW_COUNTERS)
 
-/** What becomes of a packet. */
+/** Actions of an entry. */
 struct fte_actions {
 	uint32_t action, tag;
 	struct emu_obj *dest; /* TIR or table */
@@ -34,7 +34,7 @@ fte_of(struct dp_rule *rule)
 	return (struct fw_fte *)((char *)rule - offsetof(struct fw_fte, rule));
 }
 
-/* The last entry at or before an index. Programs mostly append: from the end. */
+/* The last entry at or before an index. Searches from the end, because programs mostly append. */
 static struct fw_fte *
 fte_at_or_before(struct fw_flow_table *t, uint32_t index)
 {
@@ -100,7 +100,7 @@ dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned lev
 	return ret;
 }
 
-/* One list: destinations, then counters. */
+/* The list has destinations first, then counters. */
 static int
 lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level, struct fte_actions *f)
 {
@@ -292,7 +292,7 @@ fte_create(struct fw_cmd *c)
 		ret = actions_check(c, &actions);
 	if (ret != 0)
 		return ret;
-	/* An entry is named by its index: its own id stays inside. */
+	/* Commands name an entry by its index; the object id is internal. */
 	fte = emu_obj_new(c->dev, c->ctx, EMU_OBJ_FTE, sizeof(*fte), fte_release);
 	if (fte == NULL)
 		return fw_refuse(c, FW_NO_RESOURCES, "%s", "flow table entries");
@@ -307,7 +307,7 @@ fte_create(struct fw_cmd *c)
 	return 0;
 }
 
-/* Which packets it wants, and its group, stay as they are. */
+/* Match values and group of an existing entry do not change. */
 static int
 fte_modify(struct fw_cmd *c)
 {

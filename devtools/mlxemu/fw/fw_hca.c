@@ -98,7 +98,7 @@ free_fields_clear(struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 0);
 }
 
-/** As the owner has set it; of a page that was not set, what the device can do. */
+/** A page as set by the owner, or the maxima if it was not set. */
 void
 fw_hca_cap_current(const struct emu_ctx *ctx, unsigned type, void *page)
 {
@@ -110,7 +110,7 @@ fw_hca_cap_current(const struct emu_ctx *ctx, unsigned type, void *page)
 	prm_cmd_hca_cap_set_log_uar_page_sz(page, 0);
 }
 
-/* Less than the device can do may be chosen, field by field, and never more. */
+/* Each value must not exceed that of the device. */
 static int
 caps_check(struct fw_cmd *c, const uint32_t *wanted, const uint32_t *most)
 {
@@ -197,7 +197,7 @@ fw_teardown_hca(struct fw_cmd *c)
 
 	if (profile != TEARDOWN_GRACEFUL && profile != TEARDOWN_FORCE)
 		return fw_refuse(c, FW_TEARDOWN, "%u", profile);
-	/* Nothing of the function works any more: what was left ends here. */
+	/* The function ends: remaining objects are released and reported. */
 	emu_ctx_sweep(c->ctx);
 	fw_l2_clear(c);
 	c->dev->l2.owned = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The table of unicast addresses by which a card that several functions share finds the one that a
- * frame is for (MPFS). Its owner, ordinarily the kernel's driver, keeps it: an index of its choice,
- * an address, and perhaps a VLAN.
+ * The L2 table of the MPFS, the switch between the functions of a card: it has the unicast addresses of
+ * this function. The owner of the function, normally the kernel's driver, writes the entries: index,
+ * address, optional VLAN.
  */
 #include <string.h>
 

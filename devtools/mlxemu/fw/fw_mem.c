@@ -6,10 +6,10 @@
 #include "fw.h"
 
 #define LOG_PAGE_MIN 12u
-/* Access modes: two low bits here, three high bits elsewhere in the context. */
+/* Access mode: access_mode_1_0 and access_mode_4_2 of the mkey context. */
 #define ACCESS_MODE(mkc) \
 	(prm_mkc_get_access_mode_1_0(mkc) | prm_mkc_get_access_mode_4_2(mkc) << 2)
-/* qpn of a key that every queue may use. */
+/* qpn of a key for all queues. */
 #define ANY_QPN 0xffffffu
 
 int
@@ -51,7 +51,7 @@ mkey_features_check(struct fw_cmd *c, const struct prm_mkc *mkc)
 	return 0;
 }
 
-/* How many pages the range has, and whether the key's table is large enough for them. */
+/* Computes the number of pages of the range; refuses a translation table that is too small. */
 static int
 mkey_pages_check(struct fw_cmd *c, const struct prm_mkc *mkc, uint64_t *pages)
 {
@@ -92,11 +92,11 @@ mkey_range_check(struct fw_cmd *c, const struct prm_mkc *mkc, struct emu_umem *u
 		return fw_refuse(c, FW_MKEY_RANGE, "umem 0x%x has 0x%" PRIx64
 				 " bytes, wanted 0x%" PRIx64 "+0x%" PRIx64,
 				 umem->obj.id, umem->len, offset, len);
-	/* The umem's table is the key's: its entries are pages of the size the kernel chose. */
+	/* The mkey uses the umem's translation table, whose page size the kernel has chosen. */
 	if (log_page < emu_umem_log_page(umem))
 		return fw_refuse(c, FW_MKEY_UMEM_PAGE, "2^%u, the umem has huge pages: 2^%u",
 				 log_page, emu_umem_log_page(umem));
-	/* The table has whole pages, so the offset inside a page cannot differ. */
+	/* The table has whole pages: offsets inside a page must be equal. */
 	in_page = start & ((1ull << log_page) - 1);
 	if (in_page != ((umem->addr + offset) & ((1ull << log_page) - 1)))
 		return fw_refuse(c, FW_MKEY_ALIGN, "0x%" PRIx64 " with pages of 2^%u", start,

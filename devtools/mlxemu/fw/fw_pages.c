@@ -118,7 +118,7 @@ has_page(const struct emu_hca *hca, uint64_t iova)
 	return false;
 }
 
-/* Looks at all of them before the first is taken. */
+/* Checks all pages before it takes the first one. */
 static int
 give_check(struct fw_cmd *c, unsigned n)
 {

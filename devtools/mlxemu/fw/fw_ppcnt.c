@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Counter groups of the port counters register, filled from the port's own sums. */
+/* Counter groups of register PPCNT, computed from the port's counters. */
 #include <endian.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "fw.h"
 
-/* On the wire a frame has 4 bytes of FCS that memory does not see; port counters see the wire. */
+/* Port counters include the FCS, which frames in memory do not have. */
 #define FCS_BYTES 4u
 
-/** What the groups are made of: sums as the wire sees them. */
+/** Sums that the groups are computed from; bytes include the FCS. */
 struct wire_sums {
 	uint64_t tx, rx, tx_octets, rx_octets;
 	uint64_t tx_uc, tx_mc, tx_bc, rx_uc, rx_mc, rx_bc;
@@ -107,7 +107,7 @@ static const struct {
 	GROUP(PRM_PPCNT_GRP_RFC_2819, rfc_2819),
 	GROUP(PRM_PPCNT_GRP_RFC_3635, rfc_3635),
 	GROUP(PRM_PPCNT_GRP_PER_PRIORITY, per_priority),
-	/* Perfect cables: no symbol errors, no corrected blocks, nothing congested. */
+	/* The physical layer has no errors: no symbol errors, no corrected blocks, no congestion. */
 	{PRM_PPCNT_GRP_ETHERNET_EXTENDED, 0, NULL},
 	{PRM_PPCNT_GRP_PHYSICAL_LAYER, 0, NULL},
 	{PRM_PPCNT_GRP_PHYSICAL_LAYER_STATISTICAL, 0, NULL},

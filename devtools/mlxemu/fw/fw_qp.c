@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Queue pairs: creation and query. RC, UC and UD; what they do is in dp/dp_qp.c. */
+/* Creation and query of RC, UC and UD queue pairs; dp/dp_qp*.c executes their WQEs. */
 #include <endian.h>
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 #define SQ_ALIGN_BYTES 64u
 #define LOG_STRIDE_MAX 5u /* max_wqe_sz_rq: 512 bytes */
 
-/* The objects that the QP context refers to, found and checked. */
+/* Objects that the QP context refers to. */
 struct qp_parts {
 	struct emu_obj *pd;
 	struct emu_cq *scq, *rcq;
@@ -152,7 +152,7 @@ qp_parts_find(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
 	return ret;
 }
 
-/* The halves stand in no table; their id, device and owner are the QP's. */
+/* SQ and RQ of a QP are not in the object tables; id, device and owner are those of the QP. */
 static void
 half_init(struct emu_obj *half, const struct emu_obj *qp, enum emu_obj_type type)
 {

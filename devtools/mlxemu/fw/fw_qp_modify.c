@@ -26,7 +26,7 @@ take_access(struct prm_qpc *to, const struct prm_qpc *from, uint32_t opt)
 	}
 }
 
-/* Port and key index, the part of the path that is set before the connection is known. */
+/* Port and key index: the part of the path that RST2INIT sets. */
 static void
 take_port(struct prm_qpc *to, const struct prm_qpc *from, uint32_t opt)
 {
@@ -118,7 +118,7 @@ check_port(struct fw_cmd *c, const struct prm_qpc *q)
 	return 0;
 }
 
-/* The path of a connection: an own GID that exists, and what its RoCE version permits. */
+/* Checks the path: the source GID exists, and the fields match its RoCE version. */
 static int
 check_path(struct fw_cmd *c, const struct prm_qpc *q)
 {
@@ -174,10 +174,10 @@ check_nothing(struct fw_cmd *c, const struct prm_qpc *q)
 #define OPT(o) PRM_QP_OPTPAR_##o
 #define OPT_ACCESS (OPT(RRE) | OPT(RWE) | OPT(RAE))
 
-/* Optional parameters: as Linux' mlx5_ib knows them. */
+/* Optional parameters (Linux, mlx5/qp.h, enum mlx5_qp_optpar). */
 static const struct qp_transition {
 	uint16_t opcode;
-	uint16_t from; /* bits of states */
+	uint16_t from; /* bit mask of states */
 	uint8_t to;
 	uint32_t optional;
 	void (*take)(struct prm_qpc *to, const struct prm_qpc *from);
@@ -217,7 +217,7 @@ transition_find(uint16_t opcode)
 	return NULL;
 }
 
-/* What the engine works with, from the context. */
+/* Copies the fields that the engine uses from the context. */
 static void
 qp_apply(struct emu_qp *qp, const struct prm_qpc *q)
 {
@@ -248,7 +248,7 @@ qp_apply(struct emu_qp *qp, const struct prm_qpc *q)
 	qp->rae = prm_qpc_get_rae(q);
 }
 
-/* A QP in reset knows nothing of its connection and its queues are empty. */
+/* RESET clears the connection and empties the queues. */
 static void
 qp_reset(struct emu_qp *qp)
 {
@@ -272,7 +272,7 @@ qp_go(struct emu_qp *qp, const struct qp_transition *t, const struct prm_qpc *q)
 	emu_dp_qp_changed(qp);
 }
 
-/* Changes the counter set; what was held last is the counter. */
+/* Changes the counter set, the last reference in holds. */
 static int
 qp_set_counter(struct fw_cmd *c, struct fw_qp *fw, const struct prm_qpc *in)
 {
@@ -290,7 +290,7 @@ qp_set_counter(struct fw_cmd *c, struct fw_qp *fw, const struct prm_qpc *in)
 	return 0;
 }
 
-/* The context as it would be: what the transition always takes, and what the mask names. */
+/* Builds the new context: required parameters of the transition, and optional ones in the mask. */
 static int
 qp_next_context(struct fw_cmd *c, const struct qp_transition *t, struct prm_qpc *next)
 {

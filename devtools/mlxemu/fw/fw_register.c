@@ -12,9 +12,9 @@
 struct reg_row {
 	uint16_t id;
 	uint16_t bytes;
-	int (*read)(struct fw_cmd *c, void *reg); /* gets the request's index fields */
+	int (*read)(struct fw_cmd *c, void *reg); /* in: the index fields of the request */
 	int (*write)(struct fw_cmd *c, void *reg); /* NULL: read-only */
-	bool owner; /* for the owner of the function alone */
+	bool owner; /* only for the owner of the function */
 };
 
 static int
@@ -54,7 +54,7 @@ paos_write(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* Copper cable of the profile's speed, in the old and in the extended speed words. */
+/* Copper cable of the profile's speed, as eth_proto and ext_eth_proto bits. */
 static void
 ptys_speed(uint32_t mbps, uint32_t *eth, uint32_t *ext)
 {
@@ -67,7 +67,7 @@ ptys_speed(uint32_t mbps, uint32_t *eth, uint32_t *ext)
 		*eth = PRM_PTYS_ETH_100GBASE_CR4;
 		*ext = PRM_PTYS_EXT_ETH_100GAUI_4;
 		break;
-	default: /* faster than the old word can say */
+	default: /* no eth_proto bit for this speed */
 		*eth = 0;
 		*ext = PRM_PTYS_EXT_ETH_200GAUI_4;
 		break;
@@ -126,7 +126,7 @@ pmtu_write(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* Flow control is off and stays off. */
+/* Flow control is off and cannot be enabled. */
 static int
 pfcc_read(struct fw_cmd *c, void *reg)
 {
@@ -192,7 +192,7 @@ mtutc_read(struct fw_cmd *c, void *reg)
 	return 0;
 }
 
-/* HOST_ENDIANNESS is about the byte order of DMA data, not of mailboxes: x86 needs no swap. */
+/* HOST_ENDIANNESS sets the byte order of DMA data, not of mailboxes; x86 needs no swap. */
 static int
 host_endianness_read(struct fw_cmd *c, void *reg)
 {
@@ -239,7 +239,7 @@ reg_find(unsigned id)
 	return NULL;
 }
 
-/* The answer to both: the register as it is. */
+/* Reads and writes return the present register. */
 static int
 reg_write_back(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 {
@@ -252,7 +252,7 @@ reg_write_back(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 	return ret;
 }
 
-/* A read may come without register data: then its index fields are 0, but for the port. */
+/* A read without register data has index fields 0, and port 1. */
 static int
 reg_get(struct fw_cmd *c, const struct reg_row *row, uint32_t *reg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Receive memory pools: what the kernel makes of a shared receive queue. */
+/* Receive memory pools, which the kernel creates for shared receive queues. */
 #include <endian.h>
 
 #include "fw.h"

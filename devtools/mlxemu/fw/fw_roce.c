@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The table of RoCE addresses. A kernel fills it from the interface's IP addresses; who has the
- * function through VFIO does so himself.
+ * The table of RoCE addresses. The kernel fills it from the IP addresses of the interface, a VFIO owner
+ * by command.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define VLAN_VALID 0x1000u
 
-/* Layout shared by both commands: which entry, on the only port. */
+/* Both commands have index and port in the same place. */
 static int
 entry_check(struct fw_cmd *c, unsigned index, unsigned port)
 {
@@ -67,7 +67,7 @@ fw_set_roce_address(struct fw_cmd *c)
 	a.mac[1] = (uint8_t)high;
 	for (unsigned i = 0; i < 4; i++)
 		a.mac[2 + i] = (uint8_t)(low >> (24 - 8 * i));
-	/* Zeros are how an entry is taken away. */
+	/* An entry of zeros removes the address. */
 	a.empty = memcmp(a.gid, none, sizeof(none)) == 0;
 	if (!a.empty && (a.mac[0] & 1) != 0)
 		return fw_refuse(c, FW_VPORT_ADDRESS, "entry %u", index);

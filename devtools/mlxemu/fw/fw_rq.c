@@ -5,7 +5,7 @@
 
 #include "fw.h"
 
-/* One data segment to as many as max_wqe_sz_rq (512 bytes) holds. */
+/* From one data segment up to max_wqe_sz_rq (512 bytes). */
 static const struct fw_wq_limits rq_limits = {
 	.log_stride_min = 4, .log_stride_max = 9, .needs_uar = false, .may_stride = true,
 };
@@ -111,7 +111,7 @@ rq_set_counter(struct fw_cmd *c, struct fw_rq *rq, const struct prm_rqc *rqc)
 
 	if (ret != 0)
 		return ret;
-	/* The counter is what was held last. */
+	/* The counter is the last reference in holds. */
 	if (rq->rq.q_counter != NULL)
 		emu_obj_unref(h->held[--h->count]);
 	fw_hold(h, counter != NULL ? &counter->obj : NULL);
@@ -150,7 +150,10 @@ fw_modify_rq(struct fw_cmd *c)
 	}
 	if (fw->rq.state == to)
 		return 0;
-	/* Hosts' drivers zero it for this step and post afterwards: what a card made of it is not known. */
+	/*
+	 * Drivers clear the doorbell record before this transition; how cards treat another value is not
+	 * known.
+	 */
 	if (fw->rq.state == EMU_QS_RST && to == EMU_QS_RDY && fw->rq.dbrec[0] != 0)
 		emu_audit(c->dev, EMU_AUDIT_BAD_DOORBELL,
 			  "RQ 0x%x goes to RDY with a doorbell record of %u", c->obj->id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Receive queue tables: what a hash points into. */
+/* Receive queue tables: the hash of a packet selects an entry. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ rqt_release(struct emu_obj *obj)
 	rqt_list_drop((struct emu_rqt *)obj);
 }
 
-/* List and inbox: ctx_bytes stand in front of the list. */
+/* Checks the list against maximum size and length of the inbox. */
 static int
 rqt_list_check(struct fw_cmd *c, const struct prm_rqtc *rqtc, uint32_t max_size)
 {

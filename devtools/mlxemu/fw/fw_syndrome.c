@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The table of refusals. */
+/* Reasons of refusals by syndrome. */
 #include "emu_fw_syndrome.h"
 
 #include <stddef.h>

@@ -46,10 +46,7 @@ tir_hash_fill(struct emu_tir *tir, const struct prm_tirc *tirc)
 	tir->inner_select = __builtin_bswap32(inner->dw[0]);
 }
 
-/*
- * Domain 0 is none: no loopback checks. Cards take it, as DPDK's own PMD makes its drop TIR
- * before it knows its domain.
- */
+/* Transport domain 0 means none. DPDK's mlx5 PMD creates its drop TIR so. */
 static int
 tir_domain(struct fw_cmd *c, const struct prm_tirc *tirc, struct emu_obj **td)
 {
@@ -105,7 +102,7 @@ tir_hash_copy(struct prm_tirc *to, const struct prm_tirc *from)
 		*prm_tirc_rx_hash_field_selector_inner_c(from);
 }
 
-/* The table a TIR points at; what was held last is its destination. */
+/* Replaces the RQT, the last reference in holds. */
 static int
 tir_set_table(struct fw_cmd *c, struct fw_tir *tir, const struct prm_tirc *tirc)
 {

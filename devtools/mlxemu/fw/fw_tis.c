@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Transport interface send: what SQs of one kind share. */
+/* Transport interface send: properties that SQs share. */
 #include "fw.h"
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Memory of users as the owner of the function registers it: a list of pages by IOVA. */
+/* Umems that a VFIO owner registers: lists of pages by IOVA. */
 #include <inttypes.h>
 
 #include "fw.h"

@@ -53,7 +53,7 @@ fw_modify_vport_state(struct fw_cmd *c)
 	return 0;
 }
 
-/* Addresses stand like MACs on the wire: high 16 bits, then low 32. */
+/* A MAC address is split into high 16 and low 32 bits. */
 static void
 mac_put(struct prm_mac_address_layout *to, const uint8_t mac[6])
 {
@@ -131,7 +131,7 @@ list_set(struct fw_cmd *c, const struct prm_nic_vport_context *ctx)
 	return 0;
 }
 
-/* All that can be refused is looked at before anything changes. */
+/* Checks everything before it changes anything. */
 static int
 context_check(struct fw_cmd *c, const struct prm_modify_nic_vport_field_select *f,
 	      const struct prm_nic_vport_context *ctx)
@@ -179,7 +179,7 @@ fw_modify_nic_vport_context(struct fw_cmd *c)
 		v->promisc_mc = prm_nic_vport_context_get_promisc_mc(ctx);
 		v->promisc_all = prm_nic_vport_context_get_promisc_all(ctx);
 	}
-	/* RoCE is the owner's to switch: a kernel does, as its users find it. */
+	/* Only the owner enables RoCE; for users of the kernel's driver it has a fixed state. */
 	if (prm_modify_nic_vport_field_select_get_roce_en(f))
 		c->ctx->hca.roce = prm_nic_vport_context_get_roce_en(ctx);
 	if (prm_modify_nic_vport_field_select_get_mtu(f))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Work queues: the checks that SQ and RQ share, and the state machine. */
+/* Work queues: checks common to SQ, RQ and RMP, and the state machine of SQ and RQ. */
 #include <inttypes.h>
 
 #include "fw.h"
@@ -44,8 +44,8 @@ fw_ts_real(const struct emu_dev *dev, unsigned format)
 }
 
 /*
- * A striding WQ: strides are written as 2^6 bytes << log_wqe_stride_size, their number as
- * 2^9 << log_wqe_num_of_strides, and values from 10 on stand for 2^3 and up (mlx5_ib, create_rq).
+ * Striding RQ: log_wqe_stride_size counts from 2^6 bytes, log_wqe_num_of_strides from 2^9 strides modulo
+ * 16, so that values from 10 on mean 2^3 and up (Linux, hw/mlx5/qp.c, create_rq()).
  */
 static int
 wq_striding_check(struct fw_cmd *c, const struct prm_wq *wq, struct fw_wq *out)
@@ -108,7 +108,7 @@ wq_ring_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limi
 
 	out->log_size = (uint8_t)prm_wq_get_log_wq_sz(wq);
 	out->log_stride = (uint8_t)prm_wq_get_log_wq_stride(wq);
-	/* A next segment and one data segment at least. */
+	/* At least a next segment and a data segment. */
 	if (out->log_stride < limits->log_stride_min + out->striding ||
 	    out->log_stride > limits->log_stride_max)
 		return fw_refuse(c, FW_WQ_STRIDE, "%u, allowed %u to %u", out->log_stride,
