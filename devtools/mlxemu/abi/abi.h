@@ -243,4 +243,13 @@ int abi_ethtool_sset_info(void *arg);
 int abi_ethtool_strings(void *arg);
 int abi_ethtool_stats(const struct emu_dev *dev, void *arg);
 
+/* ---- control socket of the process (ctl_server.c) ---- */
+
+/** Listens at <dir>/ctl.PID, creates the link <dir>/ctl to it, and starts the thread. 0 or -errno. */
+int abi_ctl_start(struct emu_machine *m, const char *dir);
+/** Stops the thread and removes the socket; lock not held. No effect if not started. */
+void abi_ctl_stop(void);
+/** Whether libjansson could be loaded (lazy_jansson.c). */
+bool abi_json_loaded(void);
+
 #endif /* ABI_H */

@@ -21,7 +21,6 @@
 
 #include "abi.h"
 #include "ctl/emu_ctl.h"
-#include "ctl_server.h"
 
 #define CONNECTIONS 16
 #define READ_BYTES 4096u

@@ -23,7 +23,6 @@
 #include "core/emu_number.h"
 #include "core/emu_pci.h"
 #include "ctl/emu_ledger.h"
-#include "ctl_server.h"
 #include "dp/emu_dp.h"
 #include "trap_pages.h"
 #include "abi/host/sysfs.h"

@@ -25,38 +25,15 @@ abi_real_symbol(const char *name, void *_Atomic *slot)
 	return p;
 }
 
-int
-abi_real_open(const char *path, int flags, unsigned mode)
-{
-	return ABI_REAL(open)(path, flags, mode);
-}
+#define REAL(type, name, parameters, arguments)                                                    \
+	type abi_real_##name parameters                                                            \
+	{                                                                                          \
+		return ABI_REAL(name) arguments;                                                   \
+	}
 
-int
-abi_real_close(int fd)
-{
-	return ABI_REAL(close)(fd);
-}
-
-int
-abi_real_fstat(int fd, struct stat *st)
-{
-	return ABI_REAL(fstat)(fd, st);
-}
-
-int
-abi_real_lstat(const char *path, struct stat *st)
-{
-	return ABI_REAL(lstat)(path, st);
-}
-
-int
-abi_real_ioctl(int fd, unsigned long request, void *arg)
-{
-	return ABI_REAL(ioctl)(fd, request, arg);
-}
-
-long
-abi_real_write(int fd, const void *buf, size_t len)
-{
-	return ABI_REAL(write)(fd, buf, len);
-}
+REAL(int, open, (const char *path, int flags, unsigned mode), (path, flags, mode))
+REAL(int, close, (int fd), (fd))
+REAL(int, fstat, (int fd, struct stat *st), (fd, st))
+REAL(int, lstat, (const char *path, struct stat *st), (path, st))
+REAL(int, ioctl, (int fd, unsigned long request, void *arg), (fd, request, arg))
+REAL(long, write, (int fd, const void *buf, size_t len), (fd, buf, len))

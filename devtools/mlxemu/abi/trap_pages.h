@@ -25,6 +25,13 @@ bool abi_pages_watch(struct emu_machine *m);
 /** For the guard: true if the fault at addr was such a load or store, which has been emulated; lock not held. */
 bool abi_pages_trap(uint64_t addr, void *context);
 
+/* Prefix bits, and indices of general registers in gregs by their number in an instruction. */
+#define ABI_REX_W 8u
+#define ABI_REX_R 4u
+extern const uint8_t abi_greg_of[16];
+/** Bytes of ModRM, SIB and displacement at p; 0: the operand is a register. */
+unsigned abi_operand_len(const uint8_t *p);
+
 /** A load instruction into a general register (x86_load.c). */
 struct abi_load {
 	unsigned len;	/**< Bytes of the instruction. */

@@ -12,18 +12,13 @@
 
 #include "trap_pages.h"
 
-#define REX_W 8u
-#define REX_R 4u
-
-/* gregs index by register number of an instruction. */
-static const uint8_t greg_of[16] = {
+const uint8_t abi_greg_of[16] = {
 	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
 	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
-/* Bytes of ModRM, SIB and displacement; 0: the operand is a register. */
-static unsigned
-operand_len(const uint8_t *p)
+unsigned
+abi_operand_len(const uint8_t *p)
 {
 	unsigned mod = p[0] >> 6, rm = p[0] & 7, len = rm == 4 ? 2 : 1;
 
@@ -78,14 +73,14 @@ abi_load_decode(const void *context, struct abi_load *l)
 
 	p += half;
 	rex = (*p & 0xf0) == 0x40 ? *p++ : 0;
-	if (!kind_of(&p, (rex & REX_W) != 0 ? 8 : half ? 2 : 4, l))
+	if (!kind_of(&p, (rex & ABI_REX_W) != 0 ? 8 : half ? 2 : 4, l))
 		return false;
-	reg = (*p >> 3 & 7) | ((rex & REX_R) != 0 ? 8 : 0);
-	len = operand_len(p);
+	reg = (*p >> 3 & 7) | ((rex & ABI_REX_R) != 0 ? 8 : 0);
+	len = abi_operand_len(p);
 	/* Byte registers 4 to 7 without REX are ah to bh. */
 	if (len == 0 || (l->to == 1 && rex == 0 && reg >= 4))
 		return false;
-	l->reg = greg_of[reg];
+	l->reg = abi_greg_of[reg];
 	l->len = (unsigned)(p - start) + len;
 	return true;
 }

@@ -11,9 +11,7 @@
 #include <ucontext.h>
 
 #include "abi/vfio/vfio.h"
-
-#define REX_W 8u
-#define REX_R 4u
+#include "trap_pages.h"
 
 /** Position of the decoder. */
 struct decode {
@@ -24,32 +22,15 @@ struct decode {
 	unsigned reg;		/* of ModRM, extended */
 };
 
-/* gregs index by register number of an instruction. */
-static const uint8_t greg_of[16] = {
-	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
-};
-
 /* Skip ModRM, SIB and displacement; false for a register operand, which is no store to memory. */
 static bool
 modrm(struct decode *d)
 {
-	uint8_t m = *d->p++;
-	unsigned mod = m >> 6, rm = m & 7;
+	unsigned len = abi_operand_len(d->p);
 
-	d->reg = (m >> 3 & 7) | ((d->rex & REX_R) != 0 ? 8 : 0);
-	if (mod == 3)
-		return false;
-	if (rm == 4) {
-		uint8_t sib = *d->p++;
-
-		if (mod == 0 && (sib & 7) == 5)
-			d->p += 4;
-	} else if (mod == 0 && rm == 5) {
-		d->p += 4;
-	}
-	d->p += mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	return true;
+	d->reg = (*d->p >> 3 & 7) | ((d->rex & ABI_REX_R) != 0 ? 8 : 0);
+	d->p += len != 0 ? len : 1;
+	return len != 0;
 }
 
 static bool
@@ -62,7 +43,7 @@ done(struct decode *d, struct abi_store *s)
 static unsigned
 operand_bytes(const struct decode *d)
 {
-	return (d->rex & REX_W) != 0 ? 8 : d->operand16 ? 2 : 4;
+	return (d->rex & ABI_REX_W) != 0 ? 8 : d->operand16 ? 2 : 4;
 }
 
 /* Value of a general register; byte registers 4 to 7 without REX are ah to bh. */
@@ -73,9 +54,9 @@ general(struct decode *d, struct abi_store *s, unsigned bytes)
 
 	if (!modrm(d))
 		return false;
-	value = (uint64_t)d->uc->uc_mcontext.gregs[greg_of[d->reg]];
+	value = (uint64_t)d->uc->uc_mcontext.gregs[abi_greg_of[d->reg]];
 	if (bytes == 1 && d->rex == 0 && d->reg >= 4)
-		value = (uint64_t)d->uc->uc_mcontext.gregs[greg_of[d->reg - 4]] >> 8;
+		value = (uint64_t)d->uc->uc_mcontext.gregs[abi_greg_of[d->reg - 4]] >> 8;
 	memcpy(s->data, &value, sizeof(value));
 	s->bytes = bytes;
 	return done(d, s);
@@ -106,7 +87,7 @@ swapped(struct decode *d, struct abi_store *s)
 {
 	if (!general(d, s, operand_bytes(d)))
 		return false;
-	s->swap = greg_of[d->reg];
+	s->swap = abi_greg_of[d->reg];
 	return true;
 }
 
@@ -138,9 +119,9 @@ two_bytes(struct decode *d, struct abi_store *s, uint8_t opcode)
 	case 0xd6: /* movq */
 		return vector(d, s, 8);
 	case 0x7e: /* movd, movq from a vector register */
-		return d->operand16 && vector(d, s, (d->rex & REX_W) != 0 ? 8 : 4);
+		return d->operand16 && vector(d, s, (d->rex & ABI_REX_W) != 0 ? 8 : 4);
 	case 0xc3: /* movnti */
-		return general(d, s, (d->rex & REX_W) != 0 ? 8 : 4);
+		return general(d, s, (d->rex & ABI_REX_W) != 0 ? 8 : 4);
 	default:
 		return false;
 	}
@@ -166,12 +147,12 @@ vex(struct decode *d, struct abi_store *s, bool three)
 {
 	uint8_t b = *d->p++;
 
-	d->rex = (b & 0x80) == 0 ? REX_R : 0;
+	d->rex = (b & 0x80) == 0 ? ABI_REX_R : 0;
 	if (three) {
 		if ((b & 0x1f) != 1)
 			return false;
 		b = *d->p++;
-		d->rex |= (b & 0x80) != 0 ? REX_W : 0;
+		d->rex |= (b & 0x80) != 0 ? ABI_REX_W : 0;
 	}
 	if ((b & 4) != 0) /* 32 bytes */
 		return false;

@@ -228,38 +228,17 @@ enum arg {
 	ARGS,
 };
 
-static bool
-arg_status(struct emu_fault_action *a, const char *text)
-{
-	uint64_t v;
-
-	if (!named(text, prm_status_name, 1, &v))
-		return false;
-	a->status = (uint8_t)v;
-	return true;
-}
-
-static bool
-arg_syndrome(struct emu_fault_action *a, const char *text)
-{
-	uint64_t v;
-
-	if (!emu_number(text, 0, UINT32_MAX, &v))
-		return false;
-	a->syndrome = (uint32_t)v;
-	return true;
-}
-
-static bool
-arg_cqe_syndrome(struct emu_fault_action *a, const char *text)
-{
-	uint64_t v;
-
-	if (!named(text, prm_cqe_syndrome_name, 1, &v))
-		return false;
-	a->syndrome = (uint32_t)v;
-	return true;
-}
+#define ARG_NAMED(arg, member, type, name) \
+	static bool arg_##arg(struct emu_fault_action *a, const char *text) \
+	{ \
+		uint64_t v; \
+		if (!named(text, name, 1, &v)) \
+			return false; \
+		a->member = (type)v; \
+		return true; \
+	}
+ARG_NAMED(status, status, uint8_t, prm_status_name)
+ARG_NAMED(cqe_syndrome, syndrome, uint32_t, prm_cqe_syndrome_name)
 
 static bool
 arg_errno(struct emu_fault_action *a, const char *text)
@@ -422,6 +401,7 @@ arg_file(struct emu_fault_action *a, const char *path)
 		a->key = (type)v; \
 		return true; \
 	}
+ARG_NUMBER(syndrome, uint32_t, UINT32_MAX)
 ARG_NUMBER(us, uint64_t, 600000000)
 ARG_NUMBER(off, uint32_t, 1u << 20)
 ARG_NUMBER(xor_bits, uint32_t, 255)

@@ -4,7 +4,6 @@
  * Captures of a port in pcapng: each frame with the true moment at which its last bit passed the
  * connector, in nanoseconds since 1970, its direction, and what the port's clocks showed then.
  */
-#include "dp_capture.h"
 
 #include <errno.h>
 #include <fcntl.h>

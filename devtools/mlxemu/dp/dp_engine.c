@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "../wire/emu_wire.h"
-#include "dp_capture.h"
 #include "dp_fault.h"
-#include "dp_check.h"
 #include "dp_int.h"
 #include "dp_qp.h"
 

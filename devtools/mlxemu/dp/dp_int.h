@@ -12,7 +12,6 @@
 #include "dp_parse.h"
 #include "dp_rss.h"
 #include "emu_dp_table.h"
-#include "dp_time.h"
 #include "emu_dp.h"
 
 #define DP_WQEBB_BYTES 64u
@@ -28,6 +27,12 @@
 struct dp_sq;
 struct dp_comp;
 struct dp_uar;
+
+/** A moment of true time: emu_mono_ns(), and 2^-32 of a nanosecond. */
+struct dp_instant {
+	uint64_t ns;
+	uint32_t frac;
+};
 
 /** State of the machine: the engine processes one frame at a time. */
 struct dp_shared {
@@ -114,11 +119,12 @@ struct dp_sq {
 };
 
 struct dp_check_rq;
+struct dp_capture;
 
 /** obj.dp of an emu_rq. */
 struct dp_rq {
 	struct emu_rq *rq;
-	struct dp_check_rq *check; /**< When buffers are watched (dp_check.h). */
+	struct dp_check_rq *check; /**< When buffers are watched (dp_check.c). */
 	struct dp_key key;
 	bool failed;
 	TAILQ_ENTRY(dp_rq) in_failed;
@@ -464,5 +470,41 @@ typedef bool (*dp_rule_cb)(const struct dp_rule *rule, void *arg);
 bool dp_steer_any(struct emu_dev *dev, dp_rule_cb cb, void *arg);
 /** The TIR's opened key; NULL when it does not hash by Toeplitz or memory ran out. */
 const struct dp_toeplitz *dp_tir_key(struct emu_tir *tir);
+
+/* dp_time.c: departure and arrival of frames, and timestamps of completions. */
+void dp_time_init(struct dp_port *port);
+/** Reads the time for the frames that follow; once per batch of a queue or wire. */
+void dp_batch_begin(struct dp_shared *shared);
+/**
+ * Sends a frame of len bytes: sets port->tx to the end of its departure.
+ * @param due_ns earliest departure; 0: when the engine processes it.
+ */
+void dp_time_departure(struct dp_port *port, uint32_t len, uint64_t due_ns);
+/** Receives a frame of len bytes: sets port->rx to the end of its arrival. */
+void dp_time_arrival(struct dp_port *port, uint32_t len);
+/** Timestamp of a CQE: counter or real-time clock of the device at an instant. */
+uint64_t dp_time_stamp(struct dp_port *port, const struct dp_instant *t, bool real);
+/** The timestamp of a WQE without frames, which ends now; due_ns as in dp_time_departure(). */
+uint64_t dp_time_stamp_now(struct dp_port *port, uint64_t due_ns, bool real);
+
+/* dp_check.c: checks of posted receive buffers; call these functions only if dp_check_on is set. */
+extern bool dp_check_on;
+/** Reads the receive queues of all ports: consumed WQEs first, then new ones. */
+void dp_check_pass(struct emu_machine *m);
+/** A frame is about to use the WQE at ci: checks the WQEs posted until now. */
+void dp_check_arrival(struct emu_rq *rq);
+/** The queue is reset or destroyed: forgets its WQEs. */
+void dp_check_forget(struct emu_rq *rq);
+
+/* dp_capture.c: frames of a port with the times of their arrival and departure. */
+enum dp_direction { DP_ARRIVED = 1, DP_LEFT = 2 }; /**< As in pcapng, epb_flags. */
+/** Writes the frame if this direction is captured. t: when its last bit passed the connector. */
+void dp_capture_frame(struct dp_port *port, enum dp_direction direction,
+		      const struct dp_instant *t, const uint8_t *frame, uint32_t len);
+/** A capture is open: dp_capture_tick() must be called periodically. */
+extern bool dp_capture_on;
+/** Flushes the files when it is time to. */
+void dp_capture_tick(struct dp_shared *shared);
+void dp_capture_close(struct dp_port *port);
 
 #endif /* EMU_DP_INT_H */

@@ -3,7 +3,6 @@
 /* Receive queues: scattering a frame into the posted buffers and completing it. */
 #include <stdlib.h>
 
-#include "dp_check.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"

@@ -7,7 +7,6 @@
  */
 #include <time.h>
 
-#include "dp_capture.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 #include "dp_int.h"

@@ -5,7 +5,6 @@
  * clock reads at them. The time is read once per batch of work; its frames are spaced by their wire
  * time, and a frame arrives one cable delay after its departure.
  */
-#include "dp_time.h"
 
 #include "dp_int.h"
 

@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* The last part of sending: offloads, the transmit table, the wire. */
 #include "../wire/emu_wire.h"
-#include "dp_capture.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
 

@@ -9,6 +9,29 @@
 
 #include "fw.h"
 
+static const struct fw_syndrome_info infos[FW_SYNDROME_COUNT] = {
+	[FW_OK] = {"OK", 0, PRM_STATUS_OK, "no refusal"},
+#define ROW(name_, code_, status_, cause_) \
+	[FW_##name_] = {#name_, code_, PRM_STATUS_##status_, cause_},
+	FW_SYNDROMES(ROW)
+#undef ROW
+};
+
+const struct fw_syndrome_info *
+fw_syndrome_info(enum fw_syndrome s)
+{
+	return &infos[(unsigned)s < FW_SYNDROME_COUNT ? s : FW_OK];
+}
+
+const struct fw_syndrome_info *
+fw_syndrome_explain(uint32_t code)
+{
+	for (unsigned i = FW_OK + 1; i < FW_SYNDROME_COUNT; i++)
+		if (infos[i].code == code)
+			return &infos[i];
+	return NULL;
+}
+
 int
 fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
 {

@@ -121,13 +121,22 @@ abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize
 	return true;
 }
 
+/* Access to a config file or to a region of a VFIO device at an offset. */
+static bool
+access_at(int fd, bool write, const void *buf, size_t len, off64_t off, ssize_t *done)
+{
+	void *p = (void *)(uintptr_t)buf;
+
+	return off >= 0 && (abi_pciconf_access(fd, write, p, len, off, done) ||
+			    abi_vfio_access(fd, write, p, len, off, done));
+}
+
 #define ABI_PREAD(name, type)                                                                      \
 	ABI_EXPORT ssize_t name(int fd, void *buf, size_t len, type off)                           \
 	{                                                                                          \
 		ssize_t done;                                                                      \
                                                                                                    \
-		if (off >= 0 && (abi_pciconf_access(fd, false, buf, len, off, &done) ||            \
-				 abi_vfio_access(fd, false, buf, len, off, &done)))                \
+		if (access_at(fd, false, buf, len, off, &done))                                    \
 			return done;                                                               \
 		return ABI_REAL(name)(fd, buf, len, off);                                          \
 	}
@@ -139,9 +148,7 @@ ABI_PREAD(pread64, off64_t)
 	{                                                                                          \
 		ssize_t done;                                                                      \
                                                                                                    \
-		if (off >= 0 && len <= size &&                                                     \
-		    (abi_pciconf_access(fd, false, buf, len, off, &done) ||                        \
-		     abi_vfio_access(fd, false, buf, len, off, &done)))                            \
+		if (len <= size && access_at(fd, false, buf, len, off, &done))                     \
 			return done;                                                               \
 		return ABI_REAL(name)(fd, buf, len, off, size);                                    \
 	}
@@ -153,10 +160,7 @@ ABI_PREAD_CHK(__pread64_chk, off64_t)
 	{                                                                                          \
 		ssize_t done;                                                                      \
                                                                                                    \
-		if (off >= 0 && (abi_pciconf_access(fd, true, (void *)(uintptr_t)buf, len, off,    \
-						    &done) ||                                      \
-				 abi_vfio_access(fd, true, (void *)(uintptr_t)buf, len, off,       \
-						 &done)))                                          \
+		if (access_at(fd, true, buf, len, off, &done))                                     \
 			return done;                                                               \
 		return ABI_REAL(name)(fd, buf, len, off);                                          \
 	}

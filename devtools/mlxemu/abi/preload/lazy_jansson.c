@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "abi/ctl_server.h"
+#include "abi/abi.h"
 
 static void *
 lazy_symbol(const char *name)

@@ -9,21 +9,15 @@
 
 #include "preload.h"
 
-ABI_EXPORT void
-_exit(int status)
-{
-	abi_model_finish();
-	ABI_REAL(_exit)(status);
-	__builtin_unreachable();
-}
-
-ABI_EXPORT void
-_Exit(int status)
-{
-	abi_model_finish();
-	ABI_REAL(_Exit)(status);
-	__builtin_unreachable();
-}
+#define ABI_EXIT(name)                                                                             \
+	ABI_EXPORT void name(int status)                                                           \
+	{                                                                                          \
+		abi_model_finish();                                                                \
+		ABI_REAL(name)(status);                                                            \
+		__builtin_unreachable();                                                           \
+	}
+ABI_EXIT(_exit)
+ABI_EXIT(_Exit)
 
 /* exit(): after atexit functions and destructors of the program. */
 __attribute__((destructor)) static void

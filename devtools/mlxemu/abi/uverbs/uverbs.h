@@ -171,6 +171,8 @@ int abi_copy_to(uint64_t dst, const void *src, size_t len);
 
 /** A new handle of obj (may be NULL), also stored in obj->abi. NULL: out of memory. */
 struct abi_handle *abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj);
+/** The same, also stored in an attribute of the call; destroys obj and returns -ENOMEM on failure. */
+int abi_handle_out(struct abi_call *call, uint16_t attr, uint16_t object, struct emu_obj *obj);
 struct abi_handle *abi_handle_find(const struct abi_file *file, uint32_t id);
 /** Frees the handle and the subscriptions of the object. */
 void abi_handle_free(struct abi_file *file, struct abi_handle *handle);

@@ -14,41 +14,37 @@
 #include "uverbs.h"
 
 /*
- * The kernel's copies fail with EFAULT where a memcpy() would kill the program. Where the system
- * call is not permitted (some containers) a plain copy has to do.
+ * Returns -EFAULT for invalid memory of the program, as the kernel's copies do. If the system call is
+ * not permitted (in some containers) it uses memcpy().
  */
-int
-abi_copy_from(void *dst, uint64_t src, size_t len)
+static int
+copy(void *to, const void *from, size_t len, bool write)
 {
-	struct iovec local = {dst, len}, remote = {(void *)(uintptr_t)src, len};
+	struct iovec local = {write ? (void *)(uintptr_t)from : to, len};
+	struct iovec remote = {write ? to : (void *)(uintptr_t)from, len};
 	ssize_t n;
 
 	if (len == 0)
 		return 0;
-	n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	n = (write ? process_vm_writev : process_vm_readv)(getpid(), &local, 1, &remote, 1, 0);
 	if (n == (ssize_t)len)
 		return 0;
 	if (n >= 0 || errno == EFAULT)
 		return -EFAULT;
-	memcpy(dst, (const void *)(uintptr_t)src, len);
+	memcpy(to, from, len);
 	return 0;
+}
+
+int
+abi_copy_from(void *dst, uint64_t src, size_t len)
+{
+	return copy(dst, (const void *)(uintptr_t)src, len, false);
 }
 
 int
 abi_copy_to(uint64_t dst, const void *src, size_t len)
 {
-	struct iovec local = {(void *)(uintptr_t)src, len}, remote = {(void *)(uintptr_t)dst, len};
-	ssize_t n;
-
-	if (len == 0)
-		return 0;
-	n = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
-	if (n == (ssize_t)len)
-		return 0;
-	if (n >= 0 || errno == EFAULT)
-		return -EFAULT;
-	memcpy((void *)(uintptr_t)dst, src, len);
-	return 0;
+	return copy((void *)(uintptr_t)dst, src, len, true);
 }
 
 struct ib_uverbs_attr *

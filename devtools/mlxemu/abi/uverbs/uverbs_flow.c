@@ -39,7 +39,6 @@ abi_matcher_create(struct abi_call *call)
 {
 	struct emu_matcher_attr attr = {0};
 	struct emu_obj *obj;
-	struct abi_handle *h;
 	void *mask;
 	int ret = abi_matcher_attr(call, &attr);
 
@@ -53,13 +52,8 @@ abi_matcher_create(struct abi_call *call)
 	free(mask);
 	if (ret != 0)
 		return ret;
-	h = abi_handle_new(call->file, MLX5_IB_OBJECT_FLOW_MATCHER, obj);
-	if (h == NULL) {
-		(void)emu_obj_destroy(obj);
-		return -ENOMEM;
-	}
-	abi_attr(call, MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE)->data = h->id;
-	return 0;
+	return abi_handle_out(call, MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE,
+			      MLX5_IB_OBJECT_FLOW_MATCHER, obj);
 }
 
 /* At most one counter, of ALLOC_FLOW_COUNTER without bulk. */
@@ -154,7 +148,6 @@ abi_flow_create(struct abi_call *call)
 	const struct abi_handle *matcher = abi_in_handle(call, MLX5_IB_ATTR_CREATE_FLOW_MATCHER);
 	struct emu_flow_attr attr = {0};
 	struct emu_obj *obj;
-	struct abi_handle *h;
 	void *value;
 	int ret = abi_flow_attr(call, &attr);
 
@@ -168,13 +161,7 @@ abi_flow_create(struct abi_call *call)
 	free(value);
 	if (ret != 0)
 		return ret;
-	h = abi_handle_new(call->file, UVERBS_OBJECT_FLOW, obj);
-	if (h == NULL) {
-		(void)emu_obj_destroy(obj);
-		return -ENOMEM;
-	}
-	abi_attr(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE)->data = h->id;
-	return 0;
+	return abi_handle_out(call, MLX5_IB_ATTR_CREATE_FLOW_HANDLE, UVERBS_OBJECT_FLOW, obj);
 }
 
 #define MATCH_BYTES sizeof(struct mlx5_ib_match_params)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Handles: numbers of a program's objects. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,19 @@ abi_handle_new(struct abi_file *file, uint16_t object, struct emu_obj *obj)
 		obj->abi = h;
 	file->handles[i] = h;
 	return h;
+}
+
+int
+abi_handle_out(struct abi_call *call, uint16_t attr, uint16_t object, struct emu_obj *obj)
+{
+	struct abi_handle *h = abi_handle_new(call->file, object, obj);
+
+	if (h == NULL) {
+		(void)emu_obj_destroy(obj);
+		return -ENOMEM;
+	}
+	abi_attr(call, attr)->data = h->id;
+	return 0;
 }
 
 struct abi_handle *

@@ -46,19 +46,15 @@ abi_umem_reg(struct abi_call *call)
 	uint64_t len = abi_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN);
 	uint64_t access = abi_in_u64(call, MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS);
 	struct emu_umem *umem;
-	struct abi_handle *h;
 	int ret = abi_umem_check(call, len, access);
 
 	if (ret == 0)
 		ret = emu_umem_create(call->ctx, addr, len, (uint32_t)access, &umem);
+	if (ret == 0)
+		ret = abi_handle_out(call, MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE,
+				     MLX5_IB_OBJECT_DEVX_UMEM, &umem->obj);
 	if (ret != 0)
 		return ret;
-	h = abi_handle_new(call->file, MLX5_IB_OBJECT_DEVX_UMEM, &umem->obj);
-	if (h == NULL) {
-		(void)emu_obj_destroy(&umem->obj);
-		return -ENOMEM;
-	}
-	abi_attr(call, MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE)->data = h->id;
 	return abi_out_u32(call, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, umem->obj.id);
 }
 
@@ -66,22 +62,17 @@ static int
 abi_uar_alloc(struct abi_call *call)
 {
 	uint64_t type = abi_in_u64(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE);
-	struct abi_handle *h;
 	struct emu_uar *uar;
 	int ret;
 
 	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 		return abi_refuse(call, -EOPNOTSUPP, "type %u", (unsigned)type);
 	ret = emu_uar_create(call->ctx, &uar);
-	if (ret != 0)
-		return ret;
-	h = abi_handle_new(call->file, MLX5_IB_OBJECT_UAR, &uar->obj);
-	if (h == NULL) {
-		(void)emu_obj_destroy(&uar->obj);
-		return -ENOMEM;
-	}
-	abi_attr(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE)->data = h->id;
-	ret = abi_out_u64(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uar->offset);
+	if (ret == 0)
+		ret = abi_handle_out(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, MLX5_IB_OBJECT_UAR,
+				     &uar->obj);
+	if (ret == 0)
+		ret = abi_out_u64(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uar->offset);
 	if (ret == 0)
 		ret = abi_out_u32(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, EMU_PAGE_BYTES);
 	if (ret == 0)

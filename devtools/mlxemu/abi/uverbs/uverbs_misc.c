@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Address handles, XRC domains, memory windows, multicast groups. */
+/* Address handles, and the MAC addresses of GIDs. */
 #include <errno.h>
 #include <string.h>
 
@@ -95,27 +95,4 @@ abi_create_ah(struct abi_call *call)
 	if (ret == 0)
 		ret = abi_out(call, UVERBS_ATTR_UHW_OUT, &uhw, sizeof(uhw));
 	return ret != 0 ? abi_verbs_undo(call, h, ret) : 0;
-}
-
-/* ---- not supported by this device ---- */
-
-int
-abi_open_xrcd(struct abi_call *call)
-{
-	(void)call;
-	return -EOPNOTSUPP;
-}
-
-int
-abi_alloc_mw(struct abi_call *call)
-{
-	(void)call;
-	return -EOPNOTSUPP;
-}
-
-int
-abi_attach_mcast(struct abi_call *call)
-{
-	(void)call;
-	return -EOPNOTSUPP;
 }

@@ -176,11 +176,8 @@ int abi_create_flow(struct abi_call *call);
 int abi_create_ah(struct abi_call *call);
 int abi_reg_mr(struct abi_call *call);
 int abi_rereg_mr(struct abi_call *call);
-int abi_alloc_mw(struct abi_call *call);
-int abi_open_xrcd(struct abi_call *call);
 int abi_modify_srq(struct abi_call *call);
 int abi_query_srq(struct abi_call *call);
-int abi_attach_mcast(struct abi_call *call);
 
 extern const struct abi_method_table abi_cq_methods, abi_qp_methods, abi_wq_methods,
 	abi_srq_methods, abi_vflow_methods, abi_mr_methods, abi_dm_methods;

@@ -8,7 +8,6 @@
 
 #include "core/emu_audit.h"
 #include "core/emu_fault.h"
-#include "core/emu_fault.h"
 #include "fw/emu_fw.h"
 #include "prm.h"
 #include "uverbs_obj.h"
@@ -93,18 +92,6 @@ abi_write_destroy(struct abi_call *call, uint16_t object)
 }
 
 static int
-abi_dealloc_pd(struct abi_call *call)
-{
-	return abi_write_destroy(call, UVERBS_OBJECT_PD);
-}
-
-static int
-abi_dereg_mr(struct abi_call *call)
-{
-	return abi_write_destroy(call, UVERBS_OBJECT_MR);
-}
-
-static int
 abi_create_comp_channel(struct abi_call *call)
 {
 	int fd = abi_channel_open(call->file, UVERBS_OBJECT_COMP_CHANNEL, false);
@@ -115,9 +102,10 @@ abi_create_comp_channel(struct abi_call *call)
 static const struct abi_write_row {
 	uint32_t command;
 	const char *name;
-	int (*run)(struct abi_call *call);
+	int (*run)(struct abi_call *call); /* NULL: destroys an object, or is not supported */
 	uint16_t in_min, out_min; /* core data, bytes */
 	bool mlx4;		  /* an mlx4 device has it too */
+	uint16_t destroys;	  /* type of the object */
 } abi_write_rows[] = {
 	{IB_USER_VERBS_CMD_QUERY_DEVICE, "query_device", abi_query_device, 8, 176, .mlx4 = true},
 	{EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "ex_query_device", abi_query_device_ex, 8, 184,
@@ -125,14 +113,14 @@ static const struct abi_write_row {
 	{IB_USER_VERBS_CMD_QUERY_PORT, "query_port", abi_write_query_port, 16, 40,
 	 .mlx4 = true},
 	{IB_USER_VERBS_CMD_ALLOC_PD, "alloc_pd", abi_alloc_pd, 8, 4, .mlx4 = true},
-	{IB_USER_VERBS_CMD_DEALLOC_PD, "dealloc_pd", abi_dealloc_pd, 4, 0, .mlx4 = true},
+	{IB_USER_VERBS_CMD_DEALLOC_PD, "dealloc_pd", NULL, 4, 0, true, UVERBS_OBJECT_PD},
 	{IB_USER_VERBS_CMD_REG_MR, "reg_mr", abi_reg_mr, 40, 12},
-	{IB_USER_VERBS_CMD_DEREG_MR, "dereg_mr", abi_dereg_mr, 4, 0},
+	{IB_USER_VERBS_CMD_DEREG_MR, "dereg_mr", NULL, 4, 0, .destroys = UVERBS_OBJECT_MR},
 	{IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, "create_comp_channel", abi_create_comp_channel, 8,
 	 4},
 	{IB_USER_VERBS_CMD_CREATE_AH, "create_ah", abi_create_ah, 56, 4},
 	{IB_USER_VERBS_CMD_REREG_MR, "rereg_mr", abi_rereg_mr, 48, 8},
-	{IB_USER_VERBS_CMD_ALLOC_MW, "alloc_mw", abi_alloc_mw, 16, 8},
+	{IB_USER_VERBS_CMD_ALLOC_MW, "alloc_mw", NULL, 16, 8},
 	{IB_USER_VERBS_CMD_RESIZE_CQ, "resize_cq", abi_resize_cq, 16, 4},
 	{EX(IB_USER_VERBS_EX_CMD_MODIFY_CQ), "ex_modify_cq", abi_modify_cq, 16, 0},
 	{IB_USER_VERBS_CMD_MODIFY_QP, "modify_qp", abi_modify_qp,
@@ -143,8 +131,8 @@ static const struct abi_write_row {
 	 sizeof(struct ib_uverbs_query_qp_resp)},
 	{IB_USER_VERBS_CMD_MODIFY_SRQ, "modify_srq", abi_modify_srq, 16, 0},
 	{IB_USER_VERBS_CMD_QUERY_SRQ, "query_srq", abi_query_srq, 16, 16},
-	{IB_USER_VERBS_CMD_ATTACH_MCAST, "attach_mcast", abi_attach_mcast, 24, 0},
-	{IB_USER_VERBS_CMD_OPEN_XRCD, "open_xrcd", abi_open_xrcd, 16, 4},
+	{IB_USER_VERBS_CMD_ATTACH_MCAST, "attach_mcast", NULL, 24, 0},
+	{IB_USER_VERBS_CMD_OPEN_XRCD, "open_xrcd", NULL, 16, 4},
 	{EX(IB_USER_VERBS_EX_CMD_MODIFY_WQ), "ex_modify_wq", abi_modify_wq,
 	 sizeof(struct ib_uverbs_ex_modify_wq), 0},
 	{EX(IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL), "ex_create_rwq_ind_tbl", abi_create_ind_tbl,
@@ -152,6 +140,14 @@ static const struct abi_write_row {
 	{EX(IB_USER_VERBS_EX_CMD_CREATE_FLOW), "ex_create_flow", abi_create_flow,
 	 sizeof(struct ib_uverbs_create_flow), 8},
 };
+
+static int
+abi_write_run(struct abi_call *call, const struct abi_write_row *row)
+{
+	if (row->run != NULL)
+		return row->run(call);
+	return row->destroys != 0 ? abi_write_destroy(call, row->destroys) : -EOPNOTSUPP;
+}
 
 int
 abi_write_command(struct abi_call *call)
@@ -174,7 +170,7 @@ abi_write_command(struct abi_call *call)
 		call->command = row->name;
 		ret = emu_fault_errno(EMU_ON_IOCTL, call->dev, row->name);
 		if (ret == 0)
-			ret = emu_dev_disassociated(call->dev) ? -EIO : row->run(call);
+			ret = emu_dev_disassociated(call->dev) ? -EIO : abi_write_run(call, row);
 		return ret;
 	}
 	emu_trace_note(call->dev, "write command 0x%x is not modelled -> EOPNOTSUPP", command);
