@@ -179,8 +179,6 @@ abi_pages_watch(struct emu_machine *m)
 	return true;
 }
 
-/* ---- faults ---- */
-
 /* Emulate the usual doorbell stores before waking the engine, and continue after the instruction. */
 static bool
 store_do(const struct page_map *map, uint64_t addr, void *context)

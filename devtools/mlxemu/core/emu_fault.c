@@ -33,8 +33,6 @@ static struct {
 /* Static: a hit can be in a signal handler (clock.value), which must not allocate. */
 static char hit_log[LOG_LINES][LOG_BYTES];
 
-/* ---- the list ---- */
-
 static bool
 spent(const struct emu_rule *rule)
 {
@@ -159,8 +157,6 @@ emu_fault_seed(uint64_t seed)
 	for (struct emu_rule *r = fault.rules; r != NULL; r = r->next)
 		random_begin(r, i++);
 }
-
-/* ---- which rule hits ---- */
 
 /** Counts the queues of a kind that have a lower number and are not in reset. */
 struct rank {

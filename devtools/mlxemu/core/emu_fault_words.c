@@ -47,8 +47,6 @@ const char *const emu_fault_names[EMU_FAULT_KINDS] = {
 	[EMU_ON_PCI_WRITE] = "pci.write",     [EMU_ON_SYSFS_WRITE] = "sysfs.write",
 };
 
-/* ---- values of match keys ---- */
-
 static bool
 match_number(const char *text, uint64_t max, int64_t *to)
 {
@@ -218,8 +216,6 @@ const struct emu_fault_key emu_fault_keys[] = {
 	{"len", ON_WIRE | ON(RX_DELIVER) | ON(DMA_READ), match_len},
 };
 const unsigned emu_fault_key_count = sizeof(emu_fault_keys) / sizeof(emu_fault_keys[0]);
-
-/* ---- arguments of actions ---- */
 
 enum arg {
 	ARG_STATUS, ARG_SYNDROME, ARG_ERRNO, ARG_US, ARG_FIELD, ARG_VALUE, ARG_OFF, ARG_XOR,

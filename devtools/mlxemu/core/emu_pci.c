@@ -26,8 +26,6 @@ pci_bytes(const struct emu_dev *dev)
 	return sizeof(struct emu_pci) + emu_cr_count(dev) * sizeof(uint32_t);
 }
 
-/* ---- initial content ---- */
-
 static void
 put16(uint8_t *to, uint32_t v)
 {
@@ -117,8 +115,6 @@ pci_fill(const struct emu_dev *dev, struct emu_pci *pci)
 		pci->reg[i] = emu_cr_initial(dev, i);
 	pci->config[(EMU_PCI_CAP_VSC + EMU_VSC_COUNTER) / 4] = has_vsc(dev);
 }
-
-/* ---- the shared file ---- */
 
 /* System calls: the functions of libc are interposed. */
 static int
@@ -230,8 +226,6 @@ emu_cr_write(struct emu_dev *dev, uint32_t addr, uint32_t value)
 	return true;
 }
 
-/* ---- the vendor specific capability ---- */
-
 static bool
 space_known(uint32_t space)
 {
@@ -304,8 +298,6 @@ vsc_ticket(_Atomic uint32_t *vsc)
 
 	return ticket != 0 ? ticket : atomic_fetch_add(&vsc[EMU_VSC_COUNTER / 4], 1);
 }
-
-/* ---- access ---- */
 
 /** Name of a dword in fault rules: a register of the VSC, or "other". */
 static const char *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Captures of a port in pcapng: each frame with the true moment at which its last bit passed the
- * connector, in nanoseconds since 1970, its direction, and what the port's clocks showed then.
+ * Captures of a port in pcapng: frames with direction, the true time at which the last bit passed the
+ * connector (nanoseconds since 1970), and the values of the port's clocks at that time.
  */
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 #define OPT_PACKET_FLAGS 2u
 #define TSRESOL_NS 9u
 #define BUFFER_BYTES (1u << 18)
-/* Largest frame with everything around it. */
+/* Largest block of a frame. */
 #define BLOCK_BYTES (DP_MAX_FRAME + 1024u)
 #define FLUSH_NS 100000000ull
 
@@ -126,7 +126,7 @@ header(struct dp_capture *c, const struct emu_dev *dev)
 	block_end(c, at);
 	at = block_begin(c, BLOCK_INTERFACE);
 	put32(c, LINKTYPE_ETHERNET);
-	put32(c, 0); /* frames are whole */
+	put32(c, 0); /* snaplen 0: no limit */
 	option(c, OPT_IF_NAME, dev->ibdev_name, (uint16_t)strlen(dev->ibdev_name));
 	option(c, OPT_IF_TSRESOL, &resolution, 1);
 	option(c, OPT_END, NULL, 0);
@@ -153,7 +153,7 @@ dp_capture_frame(struct dp_port *port, enum dp_direction direction, const struct
 	if (emu_clock_real(clock))
 		n += snprintf(comment + n, sizeof(comment) - (size_t)n, " real %" PRIu64,
 			      emu_clock_real_ns(clock, cycles));
-	comment[n++] = '\n'; /* some readers want a whole line: scapy */
+	comment[n++] = '\n'; /* scapy expects a complete line */
 	at = block_begin(c, BLOCK_PACKET);
 	put32(c, 0); /* interface */
 	put32(c, (uint32_t)(utc >> 32));

@@ -16,7 +16,7 @@
 
 bool dp_check_on;
 
-/** A posted segment, by where it begins. */
+/** A posted segment. */
 struct check_buffer {
 	uint64_t host; /**< Address in the process; 0: none. */
 	const struct emu_rq *rq;
@@ -24,15 +24,15 @@ struct check_buffer {
 	LIST_ENTRY(check_buffer) next;
 };
 
-/** Of a receive queue: what of its ring is known. */
+/** State of a receive queue. */
 struct dp_check_rq {
-	uint16_t tail, head; /**< WQEs noted, running counters as ci and the doorbell record. */
+	uint16_t tail, head; /**< Recorded WQEs [first, next): running counters like ci. */
 	unsigned segs;	     /**< Of a WQE. */
 	struct check_buffer buffer[];
 };
 
 LIST_HEAD(check_bucket, check_buffer);
-/* One machine a process, guarded by its lock. */
+/* One machine per process; protected by its lock. */
 static struct check_bucket *buckets;
 
 bool
@@ -94,7 +94,9 @@ drop(struct dp_check_rq *c, const struct emu_rq *rq, uint16_t wqe)
 		}
 }
 
-/* Address of a segment in the process; 0 if its key does not cover it, which its use reports. */
+/*
+ * Address of a segment in the process; 0 if the key does not cover it, which is reported when it is used.
+ */
 static uint64_t
 host_of(struct emu_rq *rq, const struct prm_rq_wqe *seg)
 {
@@ -137,7 +139,7 @@ note(struct dp_check_rq *c, struct emu_rq *rq, uint16_t wqe)
 	}
 }
 
-/* What the device used up is no longer posted. */
+/* Removes the segments of consumed WQEs. */
 static void
 used_up(struct emu_obj *obj, void *arg)
 {
@@ -165,7 +167,7 @@ newly_posted(struct emu_obj *obj, void *arg)
 	    dp_rq_posted(rq) > 1u << rq->log_wqes)
 		return;
 	pi = (uint16_t)(rq->ci + dp_rq_posted(rq));
-	atomic_thread_fence(memory_order_acquire); /* read the WQEs after the doorbell record */
+	atomic_thread_fence(memory_order_acquire); /* acquire: read the WQEs after the doorbell record */
 	for (; c->head != pi; c->head++)
 		note(c, rq, c->head);
 }
@@ -173,7 +175,7 @@ newly_posted(struct emu_obj *obj, void *arg)
 void
 dp_check_pass(struct emu_machine *m)
 {
-	/* First all that is free, then all that is new: a buffer may go from one queue to another. */
+	/* Consumed WQEs of all queues first: a program can post a buffer to another queue. */
 	for (unsigned i = 0; i < m->ports; i++)
 		emu_obj_foreach(&m->dev[i], EMU_OBJ_RQ, used_up, NULL);
 	for (unsigned i = 0; i < m->ports; i++)

@@ -15,7 +15,7 @@
 #define MINIS_PER_CQE 8u
 #define CQE_FORMAT_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
 
-/* What a mini CQE carries beside the byte count: EXT is mini_cqe_res_format_ext. */
+/* mini_cqe_res_format; EXT: with mini_cqe_res_format_ext. */
 enum mini_format {
 	MINI_HASH = PRM_CQC_MINI_CQE_FORMAT_HASH,
 	MINI_CSUM = PRM_CQC_MINI_CQE_FORMAT_CSUM,
@@ -27,10 +27,10 @@ enum mini_format {
 struct dp_comp {
 	struct emu_cq *cq;
 	struct dp_shared *shared;
-	uint32_t n;   /**< Completions it holds; 0: not open. */
-	uint32_t rqn; /**< Whose they are: a CQE itself does not say. */
+	uint32_t n;   /**< Completions in the session; 0: no session is open. */
+	uint32_t rqn; /**< RQ of the session, which CQEs do not contain. */
 	struct prm_cqe64 title;
-	struct prm_cqe64 compare; /**< Set bits: a reader takes them from the title. */
+	struct prm_cqe64 compare; /**< Set bits: taken from the title. */
 	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
 	TAILQ_ENTRY(dp_comp) next;
 };
@@ -66,7 +66,7 @@ dp_comp_new(struct emu_cq *cq)
 	return s;
 }
 
-/* The last 8 bytes, owner bit included, in one store: all else must be seen before it. */
+/* Release: the last 8 bytes, with the owner bit, become visible after the rest. */
 static void
 hand_over(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 *from)
 {
@@ -155,7 +155,7 @@ fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 		m->rx_hash_result = cqe->rx_hash_result;
 		return;
 	case MINI_FTAG_STRIDX:
-		/* The upper third of the tag takes the place of the byte count's upper byte. */
+		/* The upper byte of the 24-bit tag replaces the upper byte of the byte count. */
 		m->checksum = htobe16((uint16_t)tag);
 		m->byte_cnt = htobe32((tag >> 16) << 24 | (be32toh(cqe->byte_cnt) & 0xffffff));
 		break;
@@ -173,7 +173,7 @@ fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 	m->stride_index = format == MINI_CSUM ? 0 : cqe->wqe_counter;
 }
 
-/* The session may not wrap: DPDK's vector reader walks on without looking at the ring's end. */
+/* A session must not wrap: DPDK's vector reader does not check for the end of the ring. */
 static bool
 at_ring_end(const struct dp_comp *s)
 {

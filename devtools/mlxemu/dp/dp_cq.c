@@ -40,7 +40,10 @@ dp_cq_get(struct emu_cq *cq)
 void
 emu_dp_cq_created(struct emu_cq *cq)
 {
-	/* It may be armed before any queue uses it. Short of memory it is tried again then. */
+	/*
+	 * The program can arm the CQ before a queue uses it. Without memory this is repeated at the first
+	 * use.
+	 */
 	(void)dp_cq_get(cq);
 }
 
@@ -62,8 +65,8 @@ fire(struct dp_cq *c)
 }
 
 /*
- * Moderation: the event waits until so many completions are there, or for so long after the
- * first; with neither it comes at once.
+ * Moderation: raises the event after max_count completions, or period_us after the first one; at once if
+ * both are 0.
  */
 static void
 notify(struct dp_cq *c, uint32_t n)
@@ -226,7 +229,10 @@ emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 		return false;
 	if (c->comp != NULL)
 		dp_comp_flush(c->comp);
-	/* The mark takes a place in the old ring, and one of those in the new that are copied to. */
+	/*
+	 * The resize CQE needs a free entry in the old ring; the new ring must hold the outstanding CQEs
+	 * and one entry for it.
+	 */
 	if (unconsumed(cq, cq->pi, be32toh(cq->dbrec[0]) & CI_MASK) + 1 > 1u << log_size ||
 	    !dp_cq_has_room(cq, 0))
 		return false;
@@ -244,7 +250,10 @@ arm(struct dp_cq *c, uint32_t word)
 {
 	struct emu_cq *cq = c->cq;
 
-	/* The number of an event that was delivered arms nothing: it must be counted up first. */
+	/*
+	 * A request with the sequence number of the last event does not arm: the program must increment
+	 * it.
+	 */
 	if ((int)ARM_SN(word) == c->fired_sn)
 		return;
 	cq->armed_sn = word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Checksum arithmetic (RFC 1071) on whatever the parser found. */
+/* Checksums (RFC 1071) of parsed packets. */
 #include <endian.h>
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -30,8 +30,8 @@ rd32(const uint8_t *p)
 }
 
 /*
- * Sums here are of 32-bit words in 64 bits, which no frame can fill: there is no carry to be
- * brought round. Words of 16 bits add up to the same in one's complement.
+ * Sums 32-bit words in 64 bits, which cannot overflow for a frame, so that no carry is added. The folded
+ * result equals the one's complement sum of 16-bit words.
  */
 static inline uint64_t
 halves(uint64_t v)
@@ -39,7 +39,7 @@ halves(uint64_t v)
 	return (v & UINT32_MAX) + (v >> 32);
 }
 
-/* Fewer than 8 bytes. */
+/* The last bytes, fewer than 8. */
 static inline uint64_t
 sum_tail(const uint8_t *p, uint32_t len)
 {
@@ -63,9 +63,8 @@ sum_tail(const uint8_t *p, uint32_t len)
 #define LONG_BYTES 128u
 
 /*
- * Sum of len bytes, an even number. Reads up to 16 bytes before p, which must be readable, and masks
- * them out: the last load ends at the last byte. With an odd len the bytes would change places in
- * their 16-bit words.
+ * Sum of len bytes, an even number: an odd one would swap the bytes of the 16-bit words. The last load
+ * ends at the last byte, so up to 16 bytes before p must be readable; they are masked out.
  */
 static inline uint64_t
 sum_behind(const uint8_t *p, uint32_t len)
@@ -198,10 +197,7 @@ l4_csum_off(const struct dp_layers *l)
 	return l->l4 == DP_L4_TCP ? 16 : 6;
 }
 
-/*
- * A UDP datagram may be shorter than the IP packet that carries it; a card's parser takes the
- * length of the IP packet, and a disagreement is not a right checksum.
- */
+/* The length is that of the IP packet. A UDP length that differs makes the checksum wrong. */
 static bool
 udp_len_ok(const uint8_t *data, const struct dp_layers *l)
 {

@@ -17,7 +17,7 @@ dp_csum_fold(uint64_t sum)
 {
 	uint32_t half;
 
-	/* Added to itself with its halves changed over, the carries of both meet in the upper one. */
+	/* Adding the sum with swapped halves leaves the folded sum in the upper half. */
 	sum += sum << 32 | sum >> 32;
 	half = (uint32_t)(sum >> 32);
 	half += half << 16 | half >> 16;

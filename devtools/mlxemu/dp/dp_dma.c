@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The way to host memory for queues: the key used last is kept at hand. */
+/* Access to host memory by queues, which cache the last key. */
 #include "dp_int.h"
 
 void *
@@ -13,7 +13,7 @@ dp_dma_find(struct dp_key *k, struct emu_dev *dev, uint32_t pd, uint32_t key, ui
 	if (at == NULL)
 		return NULL;
 	k->mkey = emu_obj_find(dev, EMU_OBJ_MKEY, key >> 8);
-	/* Its memory is not all there: each access is looked up. */
+	/* A key with unmapped pages is not cached: emu_dma() checks each access. */
 	if (DP_UNLIKELY(k->mkey->pages != NULL && !k->mkey->whole))
 		k->mkey = NULL;
 	k->key = key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The engine: one thread that walks over all ports. */
+/* The engine: one thread that serves all ports. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,11 +14,11 @@
 #include "dp_int.h"
 #include "dp_qp.h"
 
-/* What a frame or WQE takes of virtual time. */
+/* Virtual time of a frame or WQE. */
 #define WORK_NS 100u
-/* Processor ticks between two looks at the clocks. */
+/* TSC ticks between two updates of the clocks. */
 #define CLOCK_TICKS 1200u
-/* Frames of one SQ, and of one wire, before the next has its turn. */
+/* Frames of one SQ or wire per pass. */
 #define SQ_BUDGET 64u
 #define WIRE_BUDGET 64u
 /* Passes without releasing the lock, while there is work and no thread waits for the lock. */
@@ -32,9 +32,9 @@
 #define IDLE_NAPS (IDLE_YIELDS + 64u * 5)
 #define NAP_MIN_NS 2000u
 #define NAP_MAX_NS 50000u
-/* What is due by time alone is looked at so often. */
+/* Interval of checks for timed work. */
 #define SLEEP_NS 100000000u
-/* Before a queue's time has come the last moment is spun away. */
+/* Spin for this time before the due time of a queue. */
 #define DUE_EARLY_NS 5000u
 
 static struct dp_shared *
@@ -142,7 +142,7 @@ emu_dp_forget(struct emu_obj *obj)
 		dp_cq_forget((struct emu_cq *)obj);
 		break;
 	case EMU_OBJ_EQ:
-		/* The kernel's have no state here. */
+		/* UARs of the kernel have no state. */
 		if (obj->dp != NULL)
 			dp_eq_forget((struct emu_eq *)obj);
 		break;
@@ -166,7 +166,7 @@ port_poll(struct dp_port *port)
 	struct dp_rq *failed;
 
 	dp_uar_scan(port);
-	/* Each active queue once, whatever it appends behind itself. */
+	/* Runs each queue that is active now once; queues can append others. */
 	last = TAILQ_LAST(&port->active, dp_sq_head);
 	for (q = TAILQ_FIRST(&port->active); q != NULL; q = next) {
 		next = q == last ? NULL : TAILQ_NEXT(q, in_active);
@@ -179,7 +179,7 @@ port_poll(struct dp_port *port)
 	return work;
 }
 
-/* Half a microsecond is fine enough for pages that programs read, and a pass may be shorter. */
+/* A pass can be shorter than half a microsecond, the resolution that the clock pages need. */
 static bool
 clock_due(struct dp_shared *shared)
 {
@@ -223,7 +223,7 @@ emu_dp_poll(struct emu_machine *m)
 	return work;
 }
 
-/* Nothing that is due by time is slept through: how long until then, at most ns. */
+/* Time until the next timed work, at most ns. */
 static uint64_t
 until_due(const struct dp_shared *shared, uint64_t ns)
 {
@@ -248,7 +248,7 @@ nap(const struct dp_shared *shared, unsigned passes)
 	} else if (passes < IDLE_YIELDS) {
 		sched_yield();
 	} else {
-		/* Doubles every 64 passes. */
+		/* The time doubles every 64 passes. */
 		unsigned step = (passes - IDLE_YIELDS) / 64;
 
 		ns = step > 4 ? NAP_MAX_NS : NAP_MIN_NS << step;
@@ -258,7 +258,7 @@ nap(const struct dp_shared *shared, unsigned passes)
 	}
 }
 
-/* No work is pending that continues by itself or by stores that the engine does not notice. */
+/* True if no pending work continues by time or by stores that do not wake the engine. */
 static bool
 at_rest(struct emu_machine *m)
 {
@@ -278,7 +278,7 @@ at_rest(struct emu_machine *m)
 	return true;
 }
 
-/* What the wires wait for; false: one of them wants to be polled. */
+/* Collects what the wires wait for; false: one of them must be polled. */
 static bool
 wires_wait(struct emu_machine *m, struct pollfd *fds, unsigned *n, uint64_t *ns)
 {
@@ -295,8 +295,8 @@ wires_wait(struct emu_machine *m, struct pollfd *fds, unsigned *n, uint64_t *ns)
 }
 
 /*
- * What rang before the front end watched the doorbells is found by one more pass; from then on it is
- * the front end that sees it. Returns what is then the number of idle passes.
+ * Lets the front end watch the doorbells, then makes one more pass for doorbells that rang before.
+ * Returns the new number of idle passes.
  */
 static unsigned
 rest(struct emu_machine *m, unsigned passes)

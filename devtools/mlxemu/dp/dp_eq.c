@@ -71,9 +71,9 @@ interrupt(struct emu_eq *eq)
 }
 
 /*
- * An EQ that ran over takes no more, and is counted by what it is for (PRM, vnic_diagnostic_statistics).
- * When events were lost that are not completions the firmware reports itself failed, by a syndrome
- * that Linux calls "async EQ buffer overrun" (health.c); not from within a command or a packet.
+ * An EQ that overran takes no more events, and QUERY_VNIC_ENV counts it by its purpose. The loss of
+ * events other than completions is fatal: health syndrome "async EQ buffer overrun" (Linux,
+ * mlx5/core/health.c). dev->fatal defers the failure, because a command or packet can be in progress.
  */
 static void
 overrun(struct emu_eq *eq, uint8_t type)
@@ -92,7 +92,7 @@ overrun(struct emu_eq *eq, uint8_t type)
 	dev->remove_ns = emu_mono_ns();
 }
 
-/* The ring cannot be written any more; reported once. */
+/* The memory of the ring is unmapped; report it once. */
 static void
 stop(struct emu_eq *eq, uint8_t type)
 {
@@ -137,7 +137,7 @@ dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
 		emu_fault_at(EMU_ON_EQE_WRITE) ? emu_fault_hit(&e) : NULL;
 	struct prm_eqe changed;
 
-	/* The device does not notice the loss. */
+	/* The loss has no effect on the EQ. */
 	if (a != NULL && a->act == EMU_ACT_DROP)
 		return true;
 	if (emu_fault_set_at(EMU_ON_EQE_WRITE)) {
@@ -148,7 +148,7 @@ dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe)
 	return write_one(eq, eqe) && (a == NULL || a->act != EMU_ACT_DUP || write_one(eq, eqe));
 }
 
-/** Search for the EQ that an event is mapped to. */
+/** Search key: the EQ to which an event type is mapped. */
 struct search {
 	const struct emu_ctx *ctx;
 	uint8_t type;
@@ -161,7 +161,7 @@ search_cb(struct emu_obj *obj, void *arg)
 	struct emu_eq *eq = (struct emu_eq *)obj;
 	struct search *s = arg;
 
-	/* The kernel's have no ring of the model. */
+	/* EQs of the kernel have no ring in the model. */
 	if (obj->ctx == s->ctx && s->found == NULL &&
 	    (eq->events[s->type / 64] >> s->type % 64 & 1) != 0)
 		s->found = eq;
@@ -196,11 +196,11 @@ emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
 		ctx->ops->event(ctx, obj, type, eqe);
 }
 
-/* False: the index is not one that the program can have come to. */
+/* False: invalid consumer index. */
 static bool
 consumed(struct emu_eq *eq, uint32_t ci)
 {
-	/* The index must be between the last one and the producer index; repeating the last is valid. */
+	/* Valid: from the last consumer index up to the producer index. */
 	if (((ci - eq->ci) & CI_MASK) > unconsumed(eq)) {
 		emu_audit(eq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
 			  "EQ 0x%x: consumer index 0x%x, previously 0x%x, events written up to 0x%x",

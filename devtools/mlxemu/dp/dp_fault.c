@@ -7,7 +7,7 @@
 
 bool dp_fault_cqe_pending;
 
-/** The CQE that is being written: its queue, and an action that dp_cq_end() has to do. */
+/** The CQE that is being written: its queue, and the action that dp_cq_end() carries out. */
 static struct {
 	struct emu_cq *cq;
 	const struct emu_sq *sq;
@@ -34,7 +34,7 @@ dp_fault_fetch(struct dp_wqe *w)
 	return DP_ERROR;
 }
 
-/* A frame too long for its WQE costs the WQE; any other error stops the queue. */
+/* A frame that is too long consumes its WQE; other errors stop the queue. */
 static bool
 stops_rq(uint32_t syndrome)
 {
@@ -58,8 +58,6 @@ dp_fault_rq_fetch(struct emu_rq *rq)
 		dp_rq_stop(rq);
 	return true;
 }
-
-/* ---- completions ---- */
 
 void
 dp_fault_init(void)
@@ -95,7 +93,7 @@ writes_otherwise(enum emu_fault_act act)
 	return act == EMU_ACT_DROP || act == EMU_ACT_DUP || act == EMU_ACT_CORRUPT;
 }
 
-/* Notes the event for dp_fault_cqe_apply(), and its action if that is about how the CQE is written. */
+/* Stores the event and an action that changes the write for dp_fault_cqe_apply(). */
 static void
 pend(struct emu_cq *cq, const struct emu_fault_event *e, const struct emu_fault_action *a)
 {
@@ -208,7 +206,7 @@ dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, boo
 
 	struct emu_fault_event e = {.kind = EMU_ON_CQE_WRITE, .dev = cq->obj.dev, .cq = cq};
 
-	/* Of another CQ: its CQE was never begun because the CQ is in error. */
+	/* False: the pending action is for another CQ, which is in error and did not end its CQE. */
 	bool mine = pending.cq == cq;
 
 	if (mine) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Fault rules in the data path: doorbells and frames, and those of both that wait. */
+/* Fault rules in the data path: doorbells, frames, and the list of delayed ones. */
 #include <stdlib.h>
 
 #include "dp_fault.h"
@@ -11,7 +11,7 @@ bool dp_fault_delayed;
 
 enum late_kind { LATE_DOORBELL, LATE_AGAIN, LATE_ARM, LATE_RX, LATE_TX };
 
-/** Something that happens later. */
+/** A delayed doorbell or frame. */
 struct late {
 	TAILQ_ENTRY(late) next;
 	enum late_kind kind;
@@ -22,7 +22,7 @@ struct late {
 	uint32_t len;  /* frame */
 	uint8_t frame[];
 };
-/* By due time; of equals the one that came first. Under the machine's lock. */
+/* Sorted by due time, then by arrival. Protected by the machine's lock. */
 static TAILQ_HEAD(late_head, late) late_list = TAILQ_HEAD_INITIALIZER(late_list);
 
 static void
@@ -39,7 +39,7 @@ late_insert(struct late *late)
 	dp_fault_delayed = true;
 }
 
-/* NULL without memory: then it is lost, which a rule may not mind. */
+/* NULL: out of memory; the doorbell or frame is lost then. */
 static struct late *
 late_new(enum late_kind kind, struct emu_dev *dev, uint64_t us, uint32_t frame_bytes)
 {
@@ -78,10 +78,10 @@ late_doorbell(enum late_kind kind, const struct emu_obj *obj, uint64_t us, uint3
 	late_insert(late);
 }
 
-/* Set while a delayed frame arrives: rules have seen it already. */
+/* Set while a delayed frame is delivered: rules were applied before. */
 static bool passing;
 
-/* A send queue of its own, or the half of a queue pair: the numbers are of one space each. */
+/* An SQ, or the SQ of a QP; SQs and QPs have separate number spaces. */
 static struct emu_sq *
 sq_find(struct emu_dev *dev, uint32_t sqn)
 {
@@ -99,7 +99,7 @@ late_happens(struct late *late)
 
 	if (late->dev->removed || late->dev->dp == NULL)
 		return;
-	/* One that came twice; one that came late was counted when it was rung. */
+	/* Duplicates only: a delayed doorbell was counted when it rang. */
 	late->dev->stats.doorbells += late->kind == LATE_AGAIN || late->kind == LATE_ARM;
 	switch (late->kind) {
 	case LATE_DOORBELL:
@@ -170,27 +170,25 @@ dp_fault_doorbell(struct dp_sq *q, struct emu_cq *cq)
 		return false;
 	if (q == NULL)
 		return a->act == EMU_ACT_DROP;
-	/* The record is not looked at before the next doorbell of this queue. */
+	/* Ignore the doorbell record until the next doorbell of this queue. */
 	q->seen_pi = (uint16_t)be32toh(q->sq->dbrec[1]);
 	if (a->act == EMU_ACT_DELAY)
 		late_doorbell(LATE_DOORBELL, obj, a->us, 0);
 	return true;
 }
 
-/* ---- frames ---- */
-
 /**
- * A frame after the rule: how often it comes, and as what. One that has to wait is offered again
- * and again but arrives once: what the rule made of it is kept until then.
+ * Result of rules for a frame: number of copies and content. The wire offers a held frame repeatedly; the
+ * result is kept until the frame is delivered.
  */
 struct changed {
 	bool waiting;
-	unsigned times; /* 0: lost or late */
+	unsigned times; /* 0: dropped or delayed */
 	const uint8_t *frame;
 	uint32_t len;
 	uint8_t copy[FRAME_BYTES_MAX];
 };
-/* By port; pages that no rule needs are never touched. */
+/* By port. Memory is touched only if a rule changes frames. */
 static struct changed changed_tx[EMU_MAX_PORTS], changed_rx[EMU_MAX_PORTS];
 
 static void
@@ -242,7 +240,7 @@ consult_rules(struct emu_dev *dev, bool tx, const uint8_t *frame, uint32_t len)
 	if (!c->waiting)
 		change(c, emu_fault_hit(&q), frame, len, tx ? LATE_TX : LATE_RX, dev);
 	else if (c->frame != c->copy)
-		c->frame = frame; /* the same again, perhaps elsewhere */
+		c->frame = frame; /* same frame offered again; its address can differ */
 	return c;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Frames made to order that arrive at a port as if from the wire; with the engine paused too. */
+/*
+ * Injected frames: generated or from a capture, delivered to a port like frames of the wire. Works while
+ * the engine is paused.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -15,7 +18,7 @@
 
 #define PROTO_TCP 6u
 #define PROTO_UDP 17u
-#define PROTO_NONE 253u /* for experiments, RFC 3692: nothing a parser knows */
+#define PROTO_NONE 253u /* experimental (RFC 3692): unknown to parsers */
 #define IPV4_BYTES 20u
 #define IPV6_BYTES 40u
 
@@ -147,12 +150,12 @@ inject_made(struct emu_dev *dev, const struct emu_inject *spec, struct emu_injec
 	}
 }
 
-/** The capture injected last, kept: a caller comes back with the same one many times. */
+/** Cache of the capture injected last: callers inject the same one repeatedly. */
 static struct {
 	char path[4096];
 	struct timespec changed;
-	uint8_t *bytes;	   /* frames one behind the other */
-	uint32_t *end;	   /* where each ends */
+	uint8_t *bytes;	   /* frames, concatenated */
+	uint32_t *end;	   /* end offset of each frame */
 	uint32_t frames, room;
 	size_t size, bytes_room;
 } cache;
@@ -247,7 +250,7 @@ cache_get(const char *path, char *err, size_t err_len)
 	return 0;
 }
 
-/* From the file's first frame on, and again when more are wanted than it has. */
+/* Starts again at the first frame if more are requested than the file has. */
 static int
 inject_file(struct emu_dev *dev, const struct emu_inject *spec, struct emu_inject_result *result,
 	    char *err, size_t err_len)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Tables of rules: what they compare, the packet's key, the search from table to table. */
+/* Rule tables: masks, the key of a packet, the search through tables. */
 #include "dp_csum.h"
 #include "dp_int.h"
 
-#define KEY_FIRST_L3 4u /* dwords before this are Ethernet's alone */
+#define KEY_FIRST_L3 4u /* dwords before this one have only Ethernet fields */
 /* Bits of dword 6: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
 #define KEY6_OK_BITS 0x0f00u
 
@@ -185,7 +185,7 @@ lookup(struct dp_table *t, const struct dp_pkt *pkt)
 	return r;
 }
 
-/* Levels rise from table to table, so this ends, and there is room for all counters. */
+/* The level increases from table to table, which limits tables and counters. */
 void
 dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_result *v)
 {

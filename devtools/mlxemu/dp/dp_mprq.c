@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Striding receive queues (multi-packet RQ): a WQE is one large buffer of strides, a frame takes as
- * many of them as it needs, one behind the other. What is left of a WQE and too short for the next
- * frame is given back by a filler completion.
+ * Striding receive queues (multi-packet RQ): a WQE is a buffer of strides, and a frame uses consecutive
+ * strides. If the rest of a WQE is too short for the next frame, a filler completion returns it.
  */
 #include "dp_int.h"
 
@@ -34,12 +33,12 @@ dp_mprq_has_room(const struct emu_rq *rq, const struct dp_pkt *pkt)
 	struct dp_source s;
 	uint32_t need;
 
-	/* As a rule there is room, whatever is stripped or added. */
+	/* Common case: enough strides even if the FCS is added. */
 	if (DP_LIKELY(strides_left(rq) >= strides_for(rq, pkt->len + sizeof(s.fcs))))
 		return true;
 	dp_rq_source(&s, rq, pkt);
 	need = strides_for(rq, s.bytes);
-	/* A frame that no WQE could hold is refused by an error, not for want of WQEs. */
+	/* A frame that is longer than any WQE causes an error completion, not an out-of-buffer drop. */
 	return strides_left(rq) >= need || need > 1u << rq->log_strides || dp_rq_posted(rq) > 1;
 }
 

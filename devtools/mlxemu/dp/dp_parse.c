@@ -137,7 +137,7 @@ dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, bool tunnels)
 	const struct dp_layers *o = &pkt->outer;
 	uint32_t inner_off;
 
-	/* Offsets are 16 bits: headers behind that are not headers any more. */
+	/* Offsets have 16 bits: headers beyond are not parsed. */
 	pkt->data = data;
 	pkt->len = len;
 	pkt->tunneled = false;

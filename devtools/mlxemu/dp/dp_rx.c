@@ -48,7 +48,7 @@ l2_matches(const struct emu_l2_entry *e, const uint8_t *frame)
 				  ((frame[14] & 0xf) << 8 | frame[15]) == e->vlan);
 }
 
-/* Whether the L2 table forwards the frame to this function (PRM, SET_L2_TABLE_ENTRY). */
+/* Whether the L2 table forwards the frame to this function; entries are set by SET_L2_TABLE_ENTRY. */
 static __attribute__((noinline)) bool
 l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
 {
@@ -125,7 +125,7 @@ out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
 		rq->q_counter->out_of_buffer++;
 }
 
-/* Steered to a TIR: to an RQ, or out of buffer. */
+/* Delivers a frame to an RQ of the TIR, or counts it as out of buffer. */
 static enum emu_rx_result
 to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt, bool may_wait)
 {
@@ -194,7 +194,7 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 	return steer(dev, &pkt, may_wait);
 }
 
-/* Counts a frame that the L2 table does not forward to this function. */
+/* True if the L2 table does not forward the frame to this function; counts it then. */
 static bool
 elsewhere(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {

@@ -72,7 +72,7 @@ emu_dp_sq_changed(struct emu_sq *sq)
 		q->frames_done = 0;
 		q->waiting = false;
 		q->depart_ns = 0;
-		/* What the record holds from before the reset is not work. */
+		/* The present value of the doorbell record is no request. */
 		q->seen_pi = record_pi(sq);
 		break;
 	case EMU_QS_ERR:
@@ -147,7 +147,7 @@ dp_sq_take(struct dp_sq *q)
 		activate(q);
 }
 
-/* Whether the doorbell is of a queue whose memory is unmapped. */
+/* True if the doorbell belongs to a queue with unmapped memory. */
 static bool
 dp_sq_met(struct emu_dev *dev, uint32_t sqn)
 {
@@ -171,7 +171,10 @@ dp_sq_ring(struct dp_uar *uar, uint32_t sqn, bool exact)
 	TAILQ_FOREACH(q, &uar->sqs, in_uar) {
 		bool named = q->sq->obj.id == sqn;
 
-		/* A polled register kept only the last of several stores: look at the records too. */
+		/*
+		 * A polled register has only the last of several stores: read the doorbell records of all
+		 * SQs.
+		 */
 		if ((named || (!exact && record_pi(q->sq) != q->seen_pi)) &&
 		    !(emu_fault_at(EMU_ON_DOORBELL) && dp_fault_doorbell(q, NULL)))
 			dp_sq_take(q);
@@ -216,7 +219,7 @@ flush(struct dp_sq *q)
 	}
 }
 
-/* When the last frame of the WQE had left; of a WQE without frames, when it was done. */
+/* Departure of the last frame, or end of a WQE without frames. */
 static uint64_t
 sent_stamp(const struct dp_wqe *w)
 {
@@ -234,7 +237,7 @@ dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 	if (emu_fault_at(EMU_ON_CQE_WRITE) && dp_fault_sq_cqe(q, w))
 		return;
 	cqe = dp_cq_begin(sq->cq);
-	/* A CQ in error is a catastrophe for the queues that complete to it. */
+	/* A CQ in error stops the queues that complete to it. */
 	if (DP_UNLIKELY(cqe == NULL)) {
 		sq->state = EMU_QS_ERR;
 		q->failed = true;
@@ -283,7 +286,7 @@ dp_wqe_begin(struct dp_wqe *w, struct dp_sq *q)
 	w->vendor = 0;
 }
 
-/* Executes the WQE at ci. DP_HOLD: the wire wants it later. */
+/* Executes the WQE at ci. DP_HOLD: the wire takes no frame now. */
 static enum dp_exec
 step(struct dp_sq *q, struct dp_wqe *w)
 {
@@ -298,7 +301,7 @@ step(struct dp_sq *q, struct dp_wqe *w)
 	dp_sq_count(q, w);
 	if (done == DP_ERROR) {
 		dp_sq_fail(q, w);
-		/* Its extent is known only when its first segment was readable. */
+		/* The size of the WQE is unknown if its control segment is invalid. */
 		sq->ci = w->ds == 0 ? sq->hw_pi : (uint16_t)(sq->ci + dp_wqebbs_of(w->ds));
 		return done;
 	}

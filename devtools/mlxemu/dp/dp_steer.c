@@ -27,18 +27,18 @@ struct dp_flow {
 	struct dp_rule rule; /* first in the table: by level, then the age of the group (mask), then age */
 	struct dp_matcher *matcher;
 	struct emu_obj *dest;
-	uint16_t level; /* index of its table among the kernel's, 0: first */
+	uint16_t level; /* index of the kernel's table, 0: first */
 };
 
-/* mlx5_ib's tables: one per priority, then one for all that is multicast only. */
+/* Tables of mlx5_ib: one per priority, then one for rules that match only multicast. */
 #define PRIORITY_MAX 15u
 #define LEVEL_MULTICAST (PRIORITY_MAX + 1)
 #define DMAC_HI 2u /* dmac_47_16 */
 #define DMAC_HI_GROUP_BIT 0x01000000u
 
 struct dp_steer {
-	struct dp_table table[2]; /* the kernel's: all of its levels in one list */
-	struct dp_table *root;	  /* replaces the kernel's receive table; may be NULL */
+	struct dp_table table[2]; /* rules of the kernel's tables, all levels in one list */
+	struct dp_table *root;	  /* root table instead of the kernel's; NULL: none */
 	uint64_t changed_ns;
 	uint64_t walks;
 };
@@ -59,7 +59,7 @@ dp_steer_init(struct emu_dev *dev)
 void
 dp_steer_fini(struct emu_dev *dev)
 {
-	/* The rules themselves are objects and go when their context does. */
+	/* The rules are objects, destroyed with their context. */
 	free(dev->steer);
 	dev->steer = NULL;
 }
@@ -95,7 +95,7 @@ dp_steer_root(const struct emu_dev *dev)
 	return s != NULL ? s->root : NULL;
 }
 
-/* What the device answers for a mask or value, or 0. */
+/* Errno of the device's refusal of a mask or value, or 0. */
 static int
 check_param(struct emu_ctx *ctx, const uint8_t *p, size_t len, const char *what)
 {
@@ -228,7 +228,7 @@ check_level(struct emu_ctx *ctx, const struct emu_obj *dest, uint16_t level)
 	return -EINVAL;
 }
 
-/* Orders groups of rules (equal masks) by age, as mlx5_core's fs_core.c does. */
+/* Orders groups (rules with equal masks) by age. */
 static void
 flow_insert(struct emu_dev *dev, struct dp_table *t, struct dp_flow *f)
 {
@@ -366,7 +366,7 @@ dp_tir_key(struct emu_tir *tir)
 			return NULL;
 		tir->obj.dp = t;
 	}
-	/* A MODIFY_TIR may have brought another key. */
+	/* MODIFY_TIR can change the key. */
 	if (DP_UNLIKELY(!t->valid || memcmp(t->key, tir->key, sizeof(t->key)) != 0))
 		dp_toeplitz_init(t, tir->key);
 	return t;

@@ -10,11 +10,11 @@
 
 /* How far the frames of a batch may run ahead of the time taken at its start. */
 #define SLACK_NS 500u
-/* Preamble, inter-frame gap and FCS: what the wire carries beside the frame. */
+/* Preamble, inter-frame gap and FCS. */
 #define WIRE_OVERHEAD_BYTES 24u
-/* A metre of cable. */
+/* 1 m of cable. */
 #define CABLE_NS 5u
-/* Instants so close to the batch's time are converted along its tangent. */
+/* Instants this close to the batch's time are converted with the clock's rate at that time. */
 #define NEAR_NS (1u << 20)
 
 void
@@ -31,8 +31,8 @@ dp_time_init(struct dp_port *port)
 }
 
 /*
- * The next frame of a line: a wire time behind the last one, or now, if that is later; with a
- * time when it was due, a wire time behind that at the earliest, which may have passed already.
+ * End of the next frame: a wire time after the previous frame, or now if that is later. With a due time:
+ * a wire time after the due time, which can be in the past, at the earliest.
  */
 static inline struct dp_instant
 after(struct dp_port *port, const struct dp_instant *last, uint32_t len, uint64_t due_ns)
@@ -49,7 +49,10 @@ after(struct dp_port *port, const struct dp_instant *last, uint32_t len, uint64_
 	if (t.ns < now)
 		return DP_LIKELY(due_ns == 0) ? (struct dp_instant){now, 0} : t;
 	if (DP_UNLIKELY(t.ns - now > SLACK_NS)) {
-		/* Faster than the wire: nothing happens in the future, nor two frames at one tick. */
+		/*
+		 * The engine is faster than the wire: limit the lead over host time, but keep one tick
+		 * between frames.
+		 */
 		dp_batch_begin(port->shared);
 		now = port->shared->mono_ns;
 		if (t.ns > now && t.ns > last->ns + port->tick_ns) {
@@ -120,6 +123,6 @@ dp_time_stamp_now(struct dp_port *port, uint64_t due_ns, bool real)
 {
 	struct dp_instant now = {due_ns != 0 ? due_ns : port->shared->mono_ns, 0};
 
-	/* Not before what the port sent last: completions of a queue are in order. */
+	/* Not before the last frame of the port: timestamps of a queue's completions increase. */
 	return dp_time_stamp(port, earlier(&now, &port->tx) ? &port->tx : &now, real);
 }

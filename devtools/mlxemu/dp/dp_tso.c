@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Large send offload: cuts one TCP message into frames, renewing the headers of each. */
+/* Large send offload: splits a TCP message into frames with adapted headers. */
 #include "dp_csum.h"
 #include "dp_int.h"
 
@@ -8,7 +8,7 @@
 #define TCP_PSH 0x08u
 #define TCP_CWR 0x80u
 
-/** What all segments of a message share. */
+/** Properties common to all segments of a message. */
 struct tso {
 	struct dp_wqe *w;
 	uint8_t *header; /**< At the start of the frame buffer. */
@@ -60,8 +60,8 @@ renew_header(struct tso *t, unsigned n, uint32_t offset, uint32_t len, bool last
 }
 
 /*
- * The lengths in the given headers are those of the whole message or nothing at all; they are
- * set right for the header alone so that the parser reads through to TCP.
+ * The headers have the length of the whole message, or none. Set the length of the headers alone, so that
+ * the parser reaches TCP.
  */
 static enum dp_exec
 parse_header(struct tso *t)

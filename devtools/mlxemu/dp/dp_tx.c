@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The last part of sending: offloads, the transmit table, the wire. */
+/* Sends frames: offloads, transmit table, wire. */
 #include "../wire/emu_wire.h"
 #include "dp_csum.h"
 #include "dp_fault.h"
@@ -21,7 +21,7 @@ count_sent(struct emu_port_stats *s, const uint8_t *frame, uint32_t len)
 	}
 }
 
-/* Onto the wire; a frame that the wire holds back did not leave. */
+/* Sends to the wire; a held frame has not departed. */
 static inline enum emu_wire_result
 depart(const struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 {
@@ -74,7 +74,7 @@ dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags)
 	struct dp_pkt pkt;
 
 	dp_parse(&pkt, frame, len, true);
-	/* Inside out: the outer checksum covers the inner one. */
+	/* Inner checksums first: the outer one covers them. */
 	if (pkt.tunneled) {
 		if (cs_flags & PRM_ETH_CS_FLAGS_L3_INNER)
 			dp_csum_insert_l3(frame, &pkt.inner);
@@ -87,7 +87,7 @@ dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags)
 		dp_csum_insert_l4(frame, &pkt.outer);
 }
 
-/* Opens a gap behind the addresses for the tag. */
+/* Inserts the tag after the addresses. */
 static uint32_t
 insert_vlan(uint8_t *frame, uint32_t len, uint16_t tpid, uint16_t tci)
 {
@@ -105,7 +105,7 @@ dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p)
 
 	if (DP_LIKELY(p->n == 1 && w->cs_flags == 0 && !w->vlan_insert))
 		return dp_tx_frame(w, p->piece[0].data, len);
-	/* Inline headers come on top of what the data segments were held to. */
+	/* The limit of data segments does not include inline headers. */
 	if (DP_UNLIKELY(len > DP_MAX_FRAME))
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, "message too long");
 	dp_pieces_copy(frame, p);

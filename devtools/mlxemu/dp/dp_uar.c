@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Doorbell pages. A page of memory cannot report a store, so each register is read on every
- * pass and cleared as it is taken: whatever is not zero was written since.
+ * Doorbell pages. Stores into memory cause no event, so each pass reads every register and clears it: a
+ * value other than 0 was written since.
  */
 #include <stdlib.h>
 
@@ -36,8 +36,8 @@ dp_uar_get(struct emu_uar *uar)
 }
 
 /*
- * Takes a doorbell. The exchange makes sure that a store of the program between the look and the
- * clearing is not lost, and orders the reads of records and WQEs behind it.
+ * Takes a doorbell. The exchange loses no store between read and clear, and orders later reads of
+ * doorbell records and WQEs.
  */
 static inline uint64_t
 take(struct emu_uar *uar, unsigned offset)
@@ -89,7 +89,7 @@ emu_dp_take_doorbells(struct emu_dev *dev)
 	if (dp_port_of(dev) == NULL)
 		return;
 	dp_uar_scan(dp_port_of(dev));
-	/* What a session holds has happened: the command finds it in the CQ. */
+	/* Write open sessions: their completions precede the command. */
 	dp_comp_flush_all(dp_port_of(dev)->shared);
 }
 

@@ -12,7 +12,7 @@
 #include "dp_int.h"
 #include "dp_qp.h"
 
-/* What rings and records of such queues point to: there is never anything posted. */
+/* Replaces rings and doorbell records of such queues; zeros: nothing is posted. */
 #define UNMAPPED_BYTES 4096
 static uint8_t unmapped_page[UNMAPPED_BYTES] __attribute__((aligned(64)));
 
@@ -33,7 +33,7 @@ pages_in(const struct emu_pages *pages, const struct range *r)
 	return false;
 }
 
-/* Of the same memory there may be other mappings: it has to be this umem's, and these bytes. */
+/* The same memory can have several mappings: check umem and range. */
 static bool
 bytes_in(const struct emu_umem *umem, const volatile void *at, uint64_t len, const struct range *r)
 {
@@ -179,7 +179,7 @@ emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len)
 	const struct range r = {.iova = iova, .len = len};
 	struct emu_obj *obj;
 
-	/* A queue stays in error; a key is as good as its memory is. */
+	/* Queues stay in error; a key works again when its memory is mapped. */
 	TAILQ_FOREACH(obj, &ctx->owned, owned) {
 		struct emu_mkey *mkey = (struct emu_mkey *)obj;
 

@@ -7,10 +7,10 @@
  */
 #include "dp_int.h"
 
-/* A waiting queue is looked at so often at least: drift, steps and slews move its moment. */
+/* Maximum interval between checks of a waiting queue: drift, steps and slews change its due time. */
 #define LOOK_NS 1000000u
 
-/* value OP time, of what the mask leaves of both; cyclic: by the shorter way round. */
+/* Compares value and time under the mask; cyclic: as sequence numbers. */
 static bool
 compare(unsigned condition, uint64_t value, uint64_t time, uint64_t mask)
 {
@@ -39,7 +39,7 @@ unpack(uint64_t packed)
 	return (packed >> 32) * EMU_NS_PER_S + (packed & UINT32_MAX);
 }
 
-/* Cycles until the clock, now at time, has passed a value ahead of it. */
+/* Cycles until the clock reaches a value; time: the present value of the clock. */
 static uint64_t
 cycles_left(const struct emu_clock *c, bool real, uint64_t value, uint64_t time, uint64_t mask)
 {
@@ -61,7 +61,7 @@ moment(const struct emu_clock_point *p, uint64_t cycles)
 	return p->mono_ns + (uint64_t)((way + p->rate_q40 - 1) / p->rate_q40);
 }
 
-/* The WQE stays at the queue's head until due_ns; 0: until a pass finds that it may go on. */
+/* Holds the WQE at ci until due_ns; 0: until the condition holds at a check. */
 static enum dp_exec
 hold(struct dp_wqe *w, uint64_t due_ns)
 {
@@ -78,7 +78,7 @@ hold(struct dp_wqe *w, uint64_t due_ns)
 	return DP_HOLD;
 }
 
-/* Whether the moment is known at which the advancing clock fulfils the condition. */
+/* True if the time is known at which the condition will hold. */
 static bool
 foreseen(unsigned condition, bool invert)
 {
@@ -141,7 +141,7 @@ dp_wait_goes_on(struct dp_sq *q)
 
 	if (q->sq->state != EMU_QS_RDY || shared->mono_ns >= q->look_ns)
 		return false;
-	/* What is posted by now was so before the moment. */
+	/* WQEs posted until now were posted before the due time. */
 	q->due_pi = q->sq->hw_pi;
 	if (q->due_ns < shared->due_ns)
 		shared->due_ns = q->due_ns;

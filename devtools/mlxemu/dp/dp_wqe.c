@@ -3,10 +3,10 @@
 /* Send WQEs: reads the segments, finds the data, executes each opcode. */
 #include "dp_fault.h"
 
-#define ETH_INLINE_OFF 14u /* inline header: from this byte of the Ethernet segment on */
+#define ETH_INLINE_OFF 14u /* offset of the inline header in the Ethernet segment */
 #define INLINE_SIZE_MASK 0x3ffu
 #define WQE_PREFETCH_BYTES (4 * DP_WQEBB_BYTES)
-#define VLAN_TYPE_SVLAN 1u /* beside PRM_WQE_VLAN_INSERT: tag is 802.1ad */
+#define VLAN_TYPE_SVLAN 1u /* with PRM_WQE_VLAN_INSERT: 802.1ad tag */
 
 enum dp_exec
 dp_wqe_refuse(struct dp_wqe *w, uint8_t syndrome, const char *why)
@@ -43,7 +43,7 @@ add_piece(struct dp_pieces *p, const uint8_t *data, uint32_t len)
 	p->bytes += len;
 }
 
-/* Inline bytes stand in the ring itself and go on at its start. */
+/* Inline data is in the ring and wraps at its end. */
 static void
 add_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t pos, uint32_t len)
 {
@@ -78,7 +78,7 @@ seg_round(uint32_t bytes)
 static enum dp_exec
 data_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t len)
 {
-	/* The length is checked first: it is the program's. */
+	/* Check the length, which the program has written, first. */
 	if (len > w->end - w->pos || seg_round(4 + len) > w->end - w->pos)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
 				     "inline data beyond the end of the WQE");
@@ -88,8 +88,8 @@ data_inline(struct dp_wqe *w, struct dp_pieces *p, uint32_t len)
 }
 
 /*
- * Brings the data of a coming segment near: the fourth next of a multi-packet WQE, or the one
- * of the next WQE. A guess on the key, like that of the receive side: wrong ones cost nothing.
+ * Prefetches the data of a later segment: four segments ahead in a multi-packet WQE, or that of the next
+ * WQE. Assumes the same key; a wrong guess has no effect.
  */
 static inline void
 prefetch_next(const struct dp_wqe *w, const uint8_t *data, uint64_t addr)
@@ -100,7 +100,7 @@ prefetch_next(const struct dp_wqe *w, const uint8_t *data, uint64_t addr)
 		(const struct prm_wqe_data_seg *)at(w, w->pos + ahead);
 
 	__builtin_prefetch((const void *)((uintptr_t)data + (be64toh(next->addr) - addr)));
-	/* The ring itself comes from the program's cache as well. */
+	/* The ring is in the program's cache as well: prefetch it. */
 	__builtin_prefetch(at(w, w->pos + WQE_PREFETCH_BYTES));
 }
 
@@ -315,7 +315,7 @@ dp_wqe_read_ctrl(struct dp_wqe *w)
 	if (qpn_ds >> 8 != w->sq->obj.id)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "qpn is not the SQ's number");
-	/* A WAIT is fetched once, however often it is looked at. */
+	/* Apply wqe.fetch rules to a WAIT once, not at each check. */
 	return emu_fault_at(EMU_ON_WQE_FETCH) && !w->q->waiting ? dp_fault_fetch(w) : DP_DONE;
 }
 
@@ -326,7 +326,7 @@ dp_wqe_execute(struct dp_wqe *w)
 
 	if (done != DP_DONE)
 		return done;
-	/* What an opcode does with a modifier is another operation: TSO with 1 is a legacy MPW. */
+	/* Opcode modifiers select other operations: TSO with 1 is a legacy multi-packet WQE. */
 	switch ((uint32_t)w->opc_mod << 8 | w->opcode) {
 	case PRM_WQE_OPCODE_NOP:
 		return DP_DONE;

@@ -46,8 +46,6 @@ fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table
 	return ret;
 }
 
-/* ---- tables ---- */
-
 static void
 table_release(struct emu_obj *obj)
 {
@@ -208,8 +206,6 @@ fw_set_flow_table_root(struct fw_cmd *c)
 		dp_steer_set_root(c->dev, &t->ft.table);
 	return ret;
 }
-
-/* ---- groups ---- */
 
 static void
 group_release(struct emu_obj *obj)

@@ -74,8 +74,6 @@ fte_release(struct emu_obj *obj)
 	emu_obj_unref(&fte->group->obj);
 }
 
-/* ---- the flow context of a command ---- */
-
 static int
 dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned level,
 	  struct fte_actions *f)
@@ -186,8 +184,6 @@ actions_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_actions
 	f->counter = NULL;
 	return ret != 0 ? ret : lists_read(c, ctx, t->ft.level, f);
 }
-
-/* ---- entries ---- */
 
 /* The table that a command names. */
 static int

@@ -91,8 +91,6 @@ abi_netdev_set_flags(struct emu_dev *dev, short flags)
 	return 0;
 }
 
-/* ---- SIOCETHTOOL ---- */
-
 static int
 abi_ethtool_drvinfo(const struct emu_dev *dev, void *arg)
 {
@@ -183,8 +181,6 @@ abi_ethtool(const struct emu_dev *dev, void *arg)
 		return -EOPNOTSUPP;
 	}
 }
-
-/* ---- the requests ---- */
 
 static int
 abi_netdev_get(const struct emu_dev *dev, unsigned long request, struct ifreq *ifr)

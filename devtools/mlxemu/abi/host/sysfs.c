@@ -131,8 +131,6 @@ tree_link(struct tree *t, const char *name, const char *target)
 		tree_fail(t, path);
 }
 
-/* ---- contents ---- */
-
 /* Initial content; accesses by descriptor go to the model (pci_config.c). */
 static void
 tree_pci_config(struct tree *t, const struct emu_dev *dev)

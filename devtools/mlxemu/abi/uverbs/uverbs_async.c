@@ -113,8 +113,6 @@ abi_reply_ready(struct abi_reply *r)
 		(void)recv(ch->peer_fd, &byte, 1, MSG_DONTWAIT);
 }
 
-/* ---- delayed replies ---- */
-
 /* Deliver the replies that are due; returns when the next one is due, 0: none. */
 static uint64_t
 abi_reply_serve(void)
@@ -214,8 +212,6 @@ abi_reply_late(struct abi_reply *r, uint64_t delay_us)
 	TAILQ_INSERT_HEAD(&abi_delayed, r, next);
 	return abi_reply_wake();
 }
-
-/* ---- submission and reading ---- */
 
 int
 abi_async_take(struct abi_channel *ch, size_t out_len)

@@ -19,8 +19,6 @@
 #define WIDTH_4X 2
 #define MTU_4096 5
 
-/* ---- GET_CONTEXT ---- */
-
 /* Sizes as reported by mlx5_ib for these cards; no UARs are allocated in advance. */
 static void
 abi_context_limits(const struct emu_dev *dev, struct mlx5_ib_alloc_ucontext_resp *r)
@@ -113,8 +111,6 @@ abi_query_pd(struct abi_call *call)
 			   abi_in_handle(call, MLX5_IB_ATTR_QUERY_PD_HANDLE)->obj->id);
 }
 
-/* ---- ports ---- */
-
 /* enum ib_mtu: the largest of 128 << n that fits into the interface's MTU. */
 static uint8_t
 abi_port_mtu(unsigned mtu)
@@ -172,8 +168,6 @@ abi_mlx5_query_port(struct abi_call *call)
 		return -EINVAL;
 	return abi_out(call, MLX5_IB_ATTR_QUERY_PORT, &r, sizeof(r));
 }
-
-/* ---- GIDs ---- */
 
 static bool
 abi_gid_entry(const struct emu_dev *dev, unsigned index, struct ib_uverbs_gid_entry *e)

@@ -34,8 +34,6 @@
 /* Limit of unread events. */
 #define CHANNEL_BYTES (1u << 20)
 
-/* ---- channels ---- */
-
 static void
 abi_channel_unlink(struct abi_channel *ch)
 {
@@ -174,8 +172,6 @@ abi_channels_removed(struct abi_file *file)
 		abi_channel_unlink(ch);
 	}
 }
-
-/* ---- delivery ---- */
 
 /* Unread bytes as counted by the socket, with its overhead. */
 static int
@@ -321,8 +317,6 @@ abi_ctx_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, const voi
 
 const struct emu_ctx_ops abi_ctx_ops = {.event = abi_ctx_event};
 
-/* ---- subscriptions ---- */
-
 void
 abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 	      const struct abi_handle *handle)
@@ -425,8 +419,6 @@ abi_subscribe(struct abi_call *call)
 	abi_fd_put(fo);
 	return ret;
 }
-
-/* ---- methods that create channels ---- */
 
 static int
 abi_channel_method(struct abi_call *call, uint16_t attr, uint16_t object, bool omit_data)

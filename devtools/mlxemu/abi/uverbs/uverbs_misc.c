@@ -8,8 +8,6 @@
 
 #define DEFAULT_TTL 64u
 
-/* ---- addresses ---- */
-
 static bool
 gid_is_link_local(const uint8_t gid[16])
 {

@@ -145,8 +145,6 @@ abi_qp_raw_make(struct abi_call *call, struct abi_handle *h, const struct abi_qp
 	return 0;
 }
 
-/* ---- RSS ---- */
-
 /* mlx5_ib: fields of IPv4 or IPv6, of TCP or UDP, not of both. */
 static int
 rss_fields(struct abi_call *call, uint64_t mask, struct prm_rx_hash_field_select *select)
@@ -241,8 +239,6 @@ abi_qp_rss_make(struct abi_call *call, struct abi_handle *h, const struct abi_qp
 	resp->tirn = h->verbs->qp.tir->id;
 	return 0;
 }
-
-/* ---- states ---- */
 
 int
 abi_rq_set_state(struct abi_call *call, struct emu_obj *rq, unsigned to)

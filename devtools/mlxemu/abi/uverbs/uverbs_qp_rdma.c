@@ -101,8 +101,6 @@ abi_qp_transport_make(struct abi_call *call, struct abi_handle *h, const struct 
 	return ret;
 }
 
-/* ---- states ---- */
-
 /* RoCE v2: UDP source port from the flow label (rdma_flow_label_to_udp_sport()). */
 static uint16_t
 udp_sport(uint32_t label, uint32_t local, uint32_t remote)

@@ -251,8 +251,6 @@ specs_put(struct flow_req *r, const uint8_t *specs, size_t len, unsigned n)
 	return at == len ? 0 : abi_refuse(r->call, -EINVAL, "%zu bytes too many", len - at);
 }
 
-/* ---- counters ---- */
-
 /* The first flow with a counters object fixes the meaning of its indices. */
 static int
 counters_describe(struct flow_req *r, struct abi_counters *c)
@@ -371,8 +369,6 @@ abi_counters_read(struct abi_call *call)
 	free(buf);
 	return ret;
 }
-
-/* ---- flows ---- */
 
 static int
 flow_check(struct abi_call *call, const struct ib_uverbs_create_flow *in, const struct abi_qp *qp)

@@ -218,8 +218,6 @@ abi_modify_wq(struct abi_call *call)
 	return ret;
 }
 
-/* ---- indirection tables ---- */
-
 /* One command with as many entries as the table has. */
 static int
 ind_tbl_make(struct abi_call *call, struct abi_handle *h, const uint32_t *wqs, unsigned n)

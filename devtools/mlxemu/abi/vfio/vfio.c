@@ -98,8 +98,6 @@ abi_vfio_in(void *out, const void *arg, size_t min)
 	return argsz < min ? -EINVAL : abi_copy_from(out, (uintptr_t)arg, min);
 }
 
-/* ---- descriptors ---- */
-
 /* A descriptor to reserve a number: calls on it are intercepted. */
 static int
 fd_make(const char *name, int flags, struct abi_fdobj *fo)
@@ -130,8 +128,6 @@ leave(bool entered)
 	if (entered)
 		abi_leave();
 }
-
-/* ---- container ---- */
 
 /* Without groups the address space is removed. */
 static void
@@ -217,8 +213,6 @@ container_ioctl(struct abi_vfio_container *c, unsigned long request, void *arg)
 	/* The kernel passes all other ioctls to the IOMMU driver, if there is one. */
 	return c->iommu != NULL ? abi_vfio_iommu_ioctl(c, request, arg) : -EINVAL;
 }
-
-/* ---- group ---- */
 
 /* Detach from the container; the caller drops the reference after releasing the lock. */
 static struct abi_fdobj *
@@ -397,8 +391,6 @@ group_ioctl(struct abi_vfio_group *g, unsigned long request, void *arg, struct a
 		return abi_vfio_refuse(g->dev, -ENOTTY, "ioctl", "0x%lx of a group", request);
 	}
 }
-
-/* ---- calls of the interposers ---- */
 
 int
 abi_vfio_open(int node, int flags)

@@ -57,8 +57,6 @@ static struct {
 	sem_t bell;
 } worker = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- initialization segment ---- */
-
 static void
 seg_write(struct abi_vfio_device *d, unsigned off, uint32_t value)
 {
@@ -175,8 +173,6 @@ abi_vfio_bar_store(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes
 	}
 }
 
-/* ---- mailboxes ---- */
-
 /** Iterator over a chain of mailbox blocks. */
 struct chain {
 	struct abi_vfio_device *d;
@@ -251,8 +247,6 @@ output_write(struct abi_vfio_device *d, struct prm_cmd_entry *e, uint8_t *out, s
 	memcpy(e->out, out, n);
 	return chain_copy(d, e, true, out + n, len - n);
 }
-
-/* ---- commands ---- */
 
 /* PCI command register, bit 2: without it a device cannot reach memory. */
 static bool
@@ -404,8 +398,6 @@ abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 	if (tick && !d->dev->health_stopped)
 		health_tick(d);
 }
-
-/* ---- the thread ---- */
 
 static void *
 work(void *arg)

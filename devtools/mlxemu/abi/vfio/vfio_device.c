@@ -22,8 +22,6 @@
 #define MIN_OF(type, field) (offsetof(struct type, field) + sizeof(((struct type *)0)->field))
 #define REGION_OFFSET(index) ((uint64_t)(index) << ABI_VFIO_REGION_SHIFT)
 
-/* ---- open and close ---- */
-
 static void
 device_release(struct abi_fdobj *obj)
 {
@@ -151,8 +149,6 @@ abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting)
 	emu_trace_note(d->dev, "%s closed", d->dev->pci_addr);
 }
 
-/* ---- information ---- */
-
 static int
 get_info(struct abi_vfio_device *d, void *arg)
 {
@@ -226,8 +222,6 @@ get_irq_info(struct abi_vfio_device *d, void *arg)
 	info.count = irq_count(info.index);
 	return abi_copy_to((uintptr_t)arg, &info, sizeof(info));
 }
-
-/* ---- interrupts ---- */
 
 static void
 kick(int fd)
