@@ -251,34 +251,33 @@ mlxpmd_clock_info_get(const struct mlxpmd_clock *clock, struct mlxpmd_clock_info
 
 /* ------------------------------------------------------------------ open and close */
 
+/* A clock and the part that only the control plane uses. */
+struct clock_memory {
+	struct mlxpmd_clock clock;
+	struct mlxpmd_clock_refresher refresher __rte_cache_aligned;
+};
+
 static void
 clock_free(struct mlxpmd_clock *clock)
 {
 	mdv_clock_close(clock->refresher->mdv);
-	rte_free(clock->refresher);
 	rte_free(clock);
 }
 
 static struct mlxpmd_clock *
 clock_alloc(uint16_t port_id)
 {
-	struct mlxpmd_clock *clock = rte_zmalloc("mlxpmd_clock", sizeof(*clock), RTE_CACHE_LINE_SIZE);
-	struct mlxpmd_clock_refresher *r;
+	struct clock_memory *m = rte_zmalloc("mlxpmd_clock", sizeof(*m), RTE_CACHE_LINE_SIZE);
 
-	if (clock == NULL)
+	if (m == NULL)
 		return NULL;
-	r = rte_zmalloc("mlxpmd_clock_refresher", sizeof(*r), RTE_CACHE_LINE_SIZE);
-	if (r == NULL) {
-		rte_free(clock);
-		return NULL;
-	}
-	r->port_id = port_id;
-	r->task = (struct mlxpmd_task){
-		.name = "clock", .port_id = port_id, .run = clock_refresh, .arg = clock, .fd = -1,
+	m->clock.refresher = &m->refresher;
+	m->refresher.port_id = port_id;
+	m->refresher.task = (struct mlxpmd_task){
+		.name = "clock", .port_id = port_id, .run = clock_refresh, .arg = &m->clock, .fd = -1,
 	};
-	pthread_mutex_init(&r->lock, NULL);
-	clock->refresher = r;
-	return clock;
+	pthread_mutex_init(&m->refresher.lock, NULL);
+	return &m->clock;
 }
 
 /* A clock that was requested and cannot be used is a warning; of clock=auto a note, if there is a source at all. */

@@ -42,6 +42,7 @@ struct group {
 	uint64_t late_ns, late_queried_ns; /* When values were last found late, and of which query. Atomic. */
 	bool failing;		/* The last query failed, which was logged. Atomic. */
 	pthread_mutex_t query_lock; /* Of a caller that waits for the device. Taken before the cache's. */
+	bool waiting;		/* Such a caller waits. Under the cache's lock. */
 };
 
 struct mlxpmd_counts_cache {
@@ -63,7 +64,6 @@ struct mlxpmd_counts_cache {
 	struct mlxpmd_counts last;
 	uint32_t missed_raw;	/* The device's 32 bits. */
 	uint64_t missed_known_ns; /* When they arrived: a query that was issued later is younger. */
-	bool missed_waiting;	/* A caller waits for the device's reply. */
 	struct mlxpmd_counts_info info;
 	uint64_t reply[MDV_Q_COUNTER_REPLY_BYTES / sizeof(uint64_t)];
 };
@@ -129,59 +129,52 @@ missed_store(struct mlxpmd_counts_cache *c, uint32_t raw, uint64_t queried_ns)
 	publish(c);
 }
 
+/* The lock is held. */
+static void
+counters_store(struct mlxpmd_counts_cache *c, const uint64_t *values, uint64_t queried_ns)
+{
+	memcpy(c->last.counters, values, sizeof(c->last.counters));
+	c->last.queried_ns[MLXPMD_COUNTERS] = queried_ns;
+	publish(c);
+}
+
 static bool
 failing(const struct mlxpmd_counts_cache *c, enum mlxpmd_counts_of which)
 {
 	return __atomic_load_n(&c->group[which].failing, __ATOMIC_RELAXED);
 }
 
-/* Waits for the device. */
+/*
+ * Queries a group and waits for the device. Counters without a reply keep their values; the time is that of the last
+ * complete reply. quiet: a refused query of imissed is not logged.
+ */
 static void
-missed_read(struct mlxpmd_port *port, bool quiet)
+group_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which, bool quiet)
 {
 	struct mlxpmd_counts_cache *c = port->counts;
-	pthread_mutex_t *query_lock = &c->group[MLXPMD_MISSED].query_lock;
-	uint64_t queried_ns;
-	uint32_t raw;
+	struct group *g = &c->group[which];
+	uint64_t queried_ns, values[MDV_COUNTERS_MAX] = { 0 };
+	uint32_t raw = 0;
 	int rc;
 
-	if (port->q_counter == NULL)
+	if (which == MLXPMD_MISSED && port->q_counter == NULL)
 		return;
-	pthread_mutex_lock(query_lock);
+	pthread_mutex_lock(&g->query_lock);
 	pthread_mutex_lock(&c->lock);
-	c->missed_waiting = true;
+	g->waiting = true;
 	pthread_mutex_unlock(&c->lock);
 	queried_ns = mlxpmd_now_ns();
-	rc = mdv_q_counter_read(port->q_counter, &raw, quiet);
+	rc = which == MLXPMD_MISSED ? mdv_q_counter_read(port->q_counter, &raw, quiet) :
+	     mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
 	pthread_mutex_lock(&c->lock);
-	c->missed_waiting = false;
-	replied(c, MLXPMD_MISSED, rc);
-	if (rc == 0)
+	g->waiting = false;
+	replied(c, which, rc);
+	if (which == MLXPMD_COUNTERS)
+		counters_store(c, values, rc == 0 ? queried_ns : c->last.queried_ns[which]);
+	else if (rc == 0)
 		missed_store(c, raw, queried_ns);
 	pthread_mutex_unlock(&c->lock);
-	pthread_mutex_unlock(query_lock);
-}
-
-/* Waits for the device. Counters without a reply keep their values; the time is that of the last complete reply. */
-static void
-counters_read(struct mlxpmd_port *port)
-{
-	struct mlxpmd_counts_cache *c = port->counts;
-	pthread_mutex_t *query_lock = &c->group[MLXPMD_COUNTERS].query_lock;
-	uint64_t queried_ns, values[MDV_COUNTERS_MAX] = { 0 };
-	int rc;
-
-	pthread_mutex_lock(query_lock);
-	queried_ns = mlxpmd_now_ns();
-	rc = mdv_counters_read(port->mdv, values, mdv_counters_count(port->mdv));
-	pthread_mutex_lock(&c->lock);
-	replied(c, MLXPMD_COUNTERS, rc);
-	memcpy(c->last.counters, values, sizeof(values));
-	if (rc == 0)
-		c->last.queried_ns[MLXPMD_COUNTERS] = queried_ns;
-	publish(c);
-	pthread_mutex_unlock(&c->lock);
-	pthread_mutex_unlock(query_lock);
+	pthread_mutex_unlock(&g->query_lock);
 }
 
 /* ------------------------------------------------------------------ when to query */
@@ -308,7 +301,7 @@ reply_store(struct mlxpmd_counts_cache *c, const struct mdv_async_reply *reply)
 	 * step back would look like a wrap. The first reply is used, unless a caller waits for its own, which must not
 	 * be older than the call.
 	 */
-	if (rc == 0 && !c->missed_waiting && queried_ns >= c->missed_known_ns)
+	if (rc == 0 && !c->group[MLXPMD_MISSED].waiting && queried_ns >= c->missed_known_ns)
 		missed_store(c, raw, queried_ns);
 	c->info.outstanding = mdv_async_outstanding(c->async);
 	pthread_mutex_unlock(&c->lock);
@@ -360,7 +353,7 @@ missed_wait_run(void *arg)
 {
 	struct mlxpmd_port *port = arg;
 
-	missed_read(port, failing(port->counts, MLXPMD_MISSED));
+	group_read(port, MLXPMD_MISSED, failing(port->counts, MLXPMD_MISSED));
 	return MLXPMD_TASK_IDLE;
 }
 
@@ -372,7 +365,7 @@ counters_run(void *arg)
 
 	if (query_in_ns(port, MLXPMD_COUNTERS, now_ns) == 0) {
 		queried(port->counts, MLXPMD_COUNTERS, now_ns);
-		counters_read(port);
+		group_read(port, MLXPMD_COUNTERS, false);
 	}
 	return query_in_ns(port, MLXPMD_COUNTERS, mlxpmd_now_ns());
 }
@@ -417,10 +410,7 @@ void
 mlxpmd_counts_read(struct mlxpmd_port *port, enum mlxpmd_counts_of which,
 		   struct mlxpmd_counts *counts)
 {
-	if (which == MLXPMD_MISSED)
-		missed_read(port, false);
-	else
-		counters_read(port);
+	group_read(port, which, false);
 	snapshot(port->counts, which, counts);
 }
 
@@ -469,10 +459,9 @@ mlxpmd_counts_settle(struct mlxpmd_port *port)
 
 	if (c->age_ns == 0 || mdv_removed(port->mdv))
 		return;
-	missed_read(port, failing(c, MLXPMD_MISSED));
-	counters_read(port);
 	__atomic_store_n(&c->asleep, false, __ATOMIC_RELAXED);
 	for (int which = 0; which < MLXPMD_NB_COUNTS; which++) {
+		group_read(port, which, failing(c, which));
 		__atomic_store_n(&c->group[which].read_ns, 0, __ATOMIC_RELEASE);
 		task_request(c, which);
 	}
@@ -543,7 +532,7 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 	port->counts = c;
 	if (c->age_ns == 0)
 		return 0;
-	counters_read(port);
+	group_read(port, MLXPMD_COUNTERS, false);
 	rc = tasks_add(port);
 	if (rc != 0)
 		mlxpmd_counts_down(port);

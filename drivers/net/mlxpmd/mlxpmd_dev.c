@@ -80,29 +80,29 @@ mlxpmd_fw_version_get(struct rte_eth_dev *eth_dev, char *version, size_t size)
 /* ------------------------------------------------------------------ configure */
 
 static int
-configure_refuse(const struct mlxpmd_port *port, const char *what, uint32_t value,
-		 const char *allowed)
-{
-	MLXPMD_LOG(ERR, "port %u: %s %#x: allowed is %s", port->port_id, what, value, allowed);
-	return -ENOTSUP;
-}
-
-static int
 configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 {
-	if ((conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG) != 0)
-		return configure_refuse(port, "Rx multi-queue mode", conf->rxmode.mq_mode,
-					"none or RSS");
-	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
-		return configure_refuse(port, "Tx multi-queue mode", conf->txmode.mq_mode, "none");
-	if (conf->lpbk_mode != 0)
-		return configure_refuse(port, "loopback mode", conf->lpbk_mode, "0");
-	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
-		return configure_refuse(port, "fixed link speed", conf->link_speeds,
-					port->mdv->mode == MDV_OPEN_VFIO ? "autonegotiation" :
-					"autonegotiation: the kernel owns the link");
-	if (conf->dcb_capability_en != 0)
-		return configure_refuse(port, "DCB", conf->dcb_capability_en, "0");
+	const struct {
+		const char *what;
+		uint32_t value, refused;	/* All bits, and those that are not supported. */
+		const char *allowed;
+	} rows[] = {
+		{ "Rx multi-queue mode", conf->rxmode.mq_mode, conf->rxmode.mq_mode & ~RTE_ETH_MQ_RX_RSS_FLAG,
+		  "none or RSS" },
+		{ "Tx multi-queue mode", conf->txmode.mq_mode, conf->txmode.mq_mode, "none" },
+		{ "loopback mode", conf->lpbk_mode, conf->lpbk_mode, "0" },
+		{ "fixed link speed", conf->link_speeds, conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED,
+		  port->mdv->mode == MDV_OPEN_VFIO ? "autonegotiation" : "autonegotiation: the kernel owns the link" },
+		{ "DCB", conf->dcb_capability_en, conf->dcb_capability_en, "0" },
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(rows); i++) {
+		if (rows[i].refused == 0)
+			continue;
+		MLXPMD_LOG(ERR, "port %u: %s %#x: allowed is %s", port->port_id, rows[i].what, rows[i].value,
+			   rows[i].allowed);
+		return -ENOTSUP;
+	}
 	return 0;
 }
 

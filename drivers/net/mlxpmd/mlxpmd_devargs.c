@@ -88,21 +88,13 @@ devarg_apply(const char *dev, const struct devarg *arg, const char *value, struc
 
 /* Generic keys of EAL, which select a driver. @return 0 for this one, 1 for another. */
 static int
-devarg_generic(const char *dev, const char *key, const char *value)
+devarg_generic(const char *dev, const char *key, const char *value, const char *mine)
 {
-	const char *mine = strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0 ? "eth" : MLXPMD_DRIVER_NAME;
-
 	if (value != NULL && strcmp(value, mine) == 0)
 		return 0;
 	MLXPMD_LOG(INFO, "%s: left to another driver: %s=%.*s is not %s", dev, key, DEVARGS_SHOWN,
 		   value != NULL ? value : "", mine);
 	return 1;
-}
-
-static bool
-devarg_is_generic(const char *key)
-{
-	return strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0 || strcmp(key, RTE_DEVARGS_KEY_DRIVER) == 0;
 }
 
 static int
@@ -117,8 +109,10 @@ devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
 			   DEVARGS_SHOWN, key);
 		return -EINVAL;
 	}
-	if (devarg_is_generic(key))
-		return devarg_generic(dev, key, value);
+	if (strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0)
+		return devarg_generic(dev, key, value, "eth");
+	if (strcmp(key, RTE_DEVARGS_KEY_DRIVER) == 0)
+		return devarg_generic(dev, key, value, MLXPMD_DRIVER_NAME);
 	arg = devarg_find(key);
 	if (arg == NULL) {
 		MLXPMD_LOG(ERR, "%s: unknown devarg %.*s: allowed are %s", dev, DEVARGS_SHOWN, key,

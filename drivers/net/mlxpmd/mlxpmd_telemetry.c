@@ -7,6 +7,8 @@
  * No command of this file waits for the device, except /mlxpmd/stats with stats_age_ms=0.
  */
 
+#include <stdarg.h>
+
 #include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
@@ -258,71 +260,48 @@ add_queues(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unu
 
 /* ------------------------------------------------------------------ /mlxpmd/clock: what the last refresh found */
 
-/* DPDK 22.11 has no signed numbers of 64 bits and no fractions. */
-static void
-add_signed(struct rte_tel_data *d, const char *name, int64_t value)
+/* As text: DPDK 22.11 has no signed numbers of 64 bits and no fractions. */
+static void __rte_format_printf(3, 4)
+add_text(struct rte_tel_data *d, const char *name, const char *format, ...)
 {
 	char text[32];
+	va_list args;
 
-	snprintf(text, sizeof(text), "%+" PRId64, value);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	rte_tel_data_add_dict_string(d, name, text);
-}
-
-static void
-add_fraction(struct rte_tel_data *d, const char *name, double value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%+.4f", value);
-	rte_tel_data_add_dict_string(d, name, text);
-}
-
-static void
-add_quality(struct rte_tel_data *d, const struct mlxpmd_clock_info *info)
-{
-	const struct mdv_clock_state *state = &info->state;
-
-	rte_tel_data_add_dict_string(d, "quality", mdv_clock_quality_name(info->quality));
-	rte_tel_data_add_dict_string(d, "source", mdv_clock_source_name(state->source));
-	rte_tel_data_add_dict_string(d, "unit", state->unit);
-	rte_tel_data_add_dict_string(d, "epoch", state->epoch);
-	rte_tel_data_add_dict_u64(d, "frequency_hz", state->frequency_hz);
-	add_signed(d, "offset_ns", state->offset_ns);
-	add_fraction(d, "drift_ppm", state->drift_ppm);
-	rte_tel_data_add_dict_u64(d, "uncertainty_ns", state->uncertainty_ns);
-	rte_tel_data_add_dict_u64(d, "age_ns", info->age_ns);
-}
-
-static void
-add_history(struct rte_tel_data *d, const struct mlxpmd_clock_info *info)
-{
-	const struct mdv_clock_state *state = &info->state;
-
-	rte_tel_data_add_dict_u64(d, "generation", info->generation);
-	rte_tel_data_add_dict_u64(d, "steps", state->steps);
-	rte_tel_data_add_dict_u64(d, "slews", state->slews);
-	rte_tel_data_add_dict_u64(d, "busy", state->busy);
-	rte_tel_data_add_dict_u64(d, "expired", info->expired);
-	rte_tel_data_add_dict_u64(d, "failed", state->failed);
-	rte_tel_data_add_dict_u64(d, "rejected", state->rejected);
-	rte_tel_data_add_dict_u64(d, "refreshes", state->refreshes);
-	rte_tel_data_add_dict_u64(d, "refresh_us", state->next_us);
-	rte_tel_data_add_dict_u64(d, "attempts", info->attempts);
 }
 
 static int
 add_clock(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
 {
 	struct mlxpmd_clock_info info;
+	const struct mdv_clock_state *state = &info.state;
 
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
-	if (port->clock == NULL) {
-		rte_tel_data_add_dict_string(d, "source", "none");
-		return 0;
-	}
+	if (port->clock == NULL)
+		return rte_tel_data_add_dict_string(d, "source", "none");
 	mlxpmd_clock_info_get(port->clock, &info);
-	add_quality(d, &info);
-	add_history(d, &info);
+	rte_tel_data_add_dict_string(d, "quality", mdv_clock_quality_name(info.quality));
+	rte_tel_data_add_dict_string(d, "source", mdv_clock_source_name(state->source));
+	rte_tel_data_add_dict_string(d, "unit", state->unit);
+	rte_tel_data_add_dict_string(d, "epoch", state->epoch);
+	rte_tel_data_add_dict_u64(d, "frequency_hz", state->frequency_hz);
+	add_text(d, "offset_ns", "%+" PRId64, state->offset_ns);
+	add_text(d, "drift_ppm", "%+.4f", state->drift_ppm);
+	rte_tel_data_add_dict_u64(d, "uncertainty_ns", state->uncertainty_ns);
+	rte_tel_data_add_dict_u64(d, "age_ns", info.age_ns);
+	rte_tel_data_add_dict_u64(d, "generation", info.generation);
+	rte_tel_data_add_dict_u64(d, "steps", state->steps);
+	rte_tel_data_add_dict_u64(d, "slews", state->slews);
+	rte_tel_data_add_dict_u64(d, "busy", state->busy);
+	rte_tel_data_add_dict_u64(d, "expired", info.expired);
+	rte_tel_data_add_dict_u64(d, "failed", state->failed);
+	rte_tel_data_add_dict_u64(d, "rejected", state->rejected);
+	rte_tel_data_add_dict_u64(d, "refreshes", state->refreshes);
+	rte_tel_data_add_dict_u64(d, "refresh_us", state->next_us);
+	rte_tel_data_add_dict_u64(d, "attempts", info.attempts);
 	return 0;
 }
 
