@@ -11,8 +11,8 @@ CASES = [
     ("rx_burst=scalar,tx_burst=scalar,clock=raw", None),
     ("class=eth,rx_burst=auto", None),
     ("driver=net_mlxpmd", None),
-    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto, scalar"),
-    ("clock=", "devarg clock=: allowed are auto, page, host, realtime, raw"),
+    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar"),
+    ("clock=", "devarg clock=: allowed are auto|page|host|realtime|raw"),
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
      "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, "

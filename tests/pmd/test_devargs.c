@@ -16,10 +16,10 @@ int mlxpmd_logtype;
 #define SCALAR MLXPMD_BURST_SCALAR
 #define CLOCK_AUTO MDV_CLOCK_AUTO
 #define RAW MDV_CLOCK_RAW
-#define BURSTS "allowed are auto, scalar"
-#define CLOCKS "allowed are auto, page, host, realtime, raw"
+#define BURSTS "allowed are auto|scalar"
+#define CLOCKS "allowed are auto|page|host|realtime|raw"
 #define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
-#define AGES "allowed are 0, and 10 to 60000"
+#define AGES "allowed are 0|10..60000"
 
 static const struct {
 	const char *args;
@@ -58,7 +58,7 @@ static const struct {
 	  "devarg rx_burst=18446744073709551616: " BURSTS },
 	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " BURSTS },
 	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: " CLOCKS },
-	{ "open=uio", -EINVAL, { 0 }, "devarg open=uio: allowed are verbs, vfio" },
+	{ "open=uio", -EINVAL, { 0 }, "devarg open=uio: allowed are verbs|vfio" },
 	{ "stats_age_ms=9", -EINVAL, { 0 }, "devarg stats_age_ms=9: " AGES },
 	{ "stats_age_ms=60001", -EINVAL, { 0 }, "devarg stats_age_ms=60001: " AGES },
 	{ "stats_age_ms=18446744073709551626", -EINVAL, { 0 },

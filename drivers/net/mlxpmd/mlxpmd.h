@@ -31,6 +31,18 @@
 
 enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
 
+/**
+ * The devargs: key, which is the field of struct mlxpmd_devargs, and alternatives. The words of an enumeration stand in
+ * the order of its values, "min..max" is a range of numbers. Parser, messages, telemetry and the text for
+ * dpdk-pmdinfo come from this table.
+ */
+#define MLXPMD_DEVARGS(ROW) \
+	ROW(rx_burst, "auto|scalar") \
+	ROW(tx_burst, "auto|scalar") \
+	ROW(clock, "auto|page|host|realtime|raw") \
+	ROW(stats_age_ms, "0|10..60000") \
+	ROW(open, "verbs|vfio")
+
 struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mdv_clock_source clock;
@@ -44,6 +56,9 @@ struct mlxpmd_devargs {
  *   driver.
  */
 int mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out);
+struct rte_tel_data;
+/** Adds all values to a telemetry dictionary. */
+void mlxpmd_devargs_show(const struct mlxpmd_devargs *args, struct rte_tel_data *dict);
 
 struct mlxpmd_steer; /* mlxpmd_steer.c */
 struct mlxpmd_tasks; /* mlxpmd_tasks.c */

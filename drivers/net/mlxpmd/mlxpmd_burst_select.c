@@ -153,6 +153,8 @@ tx_select(struct rte_eth_dev *eth_dev)
 	unsigned int f;
 
 	port->tx_burst_why = tx_features(eth_dev, &f);
+	if (port->args.tx_burst == MLXPMD_BURST_SCALAR)
+		port->tx_burst_why = "selected by tx_burst=scalar";
 	port->tx_burst_name = mlxpmd_tx_templates[f].name;
 	eth_dev->tx_pkt_burst = mlxpmd_tx_templates[f].burst;
 }

@@ -7,38 +7,34 @@
 
 #include <rte_devargs.h>
 #include <rte_kvargs.h>
+#include <rte_telemetry.h>
 
 #include "mlxpmd_ctrl.h"
 
-#define DEVARGS_MAX_VALUES 5
 /* Characters that a log line shows of a string from the command line. */
 #define DEVARGS_SHOWN 64
-
-/** One key, the words that it takes, and their values. */
-struct devarg {
-	const char *key;
-	const char *allowed;	/**< For messages. */
-	const char *word[DEVARGS_MAX_VALUES];
-	unsigned int value[DEVARGS_MAX_VALUES];
-	size_t offset;		/**< Of the field in struct mlxpmd_devargs: an enumeration or an unsigned int. */
-	unsigned int min, max;	/**< Range of numbers; max 0: takes words only. */
-};
-
-#define FIELD(name) offsetof(struct mlxpmd_devargs, name)
-static const struct devarg devargs_table[] = {
-	{ "rx_burst", "auto, scalar", { "auto", "scalar" },
-	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, FIELD(rx_burst) },
-	{ "tx_burst", "auto, scalar", { "auto", "scalar" },
-	  { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR }, FIELD(tx_burst) },
-	{ "clock", "auto, page, host, realtime, raw", { "auto", "page", "host", "realtime", "raw" },
-	  { MDV_CLOCK_AUTO, MDV_CLOCK_PAGE, MDV_CLOCK_HOST, MDV_CLOCK_REALTIME, MDV_CLOCK_RAW },
-	  FIELD(clock) },
-	{ "stats_age_ms", "0, and 10 to 60000", { "0" }, { 0 }, FIELD(stats_age_ms), 10, 60000 },
-	{ "open", "verbs, vfio", { "verbs", "vfio" }, { MDV_OPEN_VERBS, MDV_OPEN_VFIO }, FIELD(open) },
-};
-#define DEVARGS_KNOWN "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
 /* A monitor that reads once a second gets values that are at most a tenth of a second old. */
 #define STATS_AGE_MS 100
+
+struct devarg {
+	const char *key;
+	const char *allowed;	/**< As in MLXPMD_DEVARGS(). */
+	size_t offset;		/**< Of the field in struct mlxpmd_devargs: an enumeration or an unsigned int. */
+};
+
+#define ROW(key, allowed) { #key, allowed, offsetof(struct mlxpmd_devargs, key) },
+static const struct devarg devargs_table[] = { MLXPMD_DEVARGS(ROW) };
+
+#define KNOWN(key, allowed) #key "=" allowed ", "
+static const char known[] = MLXPMD_DEVARGS(KNOWN);
+/* Without the last separator. */
+#define KNOWN_LEN ((int)sizeof(known) - 3)
+
+/* The words of an enumeration have its values, in order. */
+static_assert(MLXPMD_BURST_AUTO == 0 && MLXPMD_BURST_SCALAR == 1, "auto|scalar");
+static_assert(MDV_CLOCK_AUTO == 0 && MDV_CLOCK_PAGE == 1 && MDV_CLOCK_HOST == 2 && MDV_CLOCK_REALTIME == 3 &&
+	      MDV_CLOCK_RAW == 4, "auto|page|host|realtime|raw");
+static_assert(MDV_OPEN_VERBS == 0 && MDV_OPEN_VFIO == 1, "verbs|vfio");
 
 int
 mlxpmd_number_parse(const char *text, int base, unsigned long max, unsigned long *value)
@@ -63,27 +59,58 @@ devarg_find(const char *key)
 	return NULL;
 }
 
+/* Whether value is the n-th alternative, of len characters: the same word, or a number within "min..max". */
+static bool
+alternative_parse(const char *alternative, size_t len, unsigned int n, const char *value, unsigned int *out)
+{
+	unsigned long number, min, max;
+
+	if (sscanf(alternative, "%lu..%lu", &min, &max) == 2) {
+		*out = mlxpmd_number_parse(value, 10, max, &number) == 0 && number >= min ? number : 0;
+		return *out != 0;
+	}
+	*out = n;
+	return strlen(value) == len && strncmp(alternative, value, len) == 0;
+}
+
 static int
 devarg_apply(const char *dev, const struct devarg *arg, const char *value, struct mlxpmd_devargs *out)
 {
-	unsigned int *field = (unsigned int *)((uint8_t *)out + arg->offset), i;
-	unsigned long n;
+	unsigned int *field = (unsigned int *)((uint8_t *)out + arg->offset), n = 0;
+	const char *alternative = arg->allowed;
+	size_t len;
 
-	for (i = 0; value != NULL && i < DEVARGS_MAX_VALUES && arg->word[i] != NULL; i++) {
-		if (strcmp(arg->word[i], value) == 0) {
-			*field = arg->value[i];
+	for (; value != NULL && *alternative != '\0'; alternative += len + (alternative[len] == '|')) {
+		len = strcspn(alternative, "|");
+		if (alternative_parse(alternative, len, n++, value, field))
 			return 0;
-		}
-	}
-	if (arg->max != 0 && mlxpmd_number_parse(value, 10, arg->max, &n) == 0 && n >= arg->min) {
-		*field = n;
-		return 0;
 	}
 	if (value == NULL)
 		MLXPMD_LOG(ERR, "%s: devarg %s has no value: allowed are %s", dev, arg->key, arg->allowed);
 	else
 		MLXPMD_LOG(ERR, "%s: devarg %s=%.*s: allowed are %s", dev, arg->key, DEVARGS_SHOWN, value, arg->allowed);
 	return -EINVAL;
+}
+
+void
+mlxpmd_devargs_show(const struct mlxpmd_devargs *args, struct rte_tel_data *dict)
+{
+	unsigned int i, value, n;
+	const char *word;
+	char text[16];
+
+	for (i = 0; i < RTE_DIM(devargs_table); i++) {
+		value = *(const unsigned int *)((const uint8_t *)args + devargs_table[i].offset);
+		word = devargs_table[i].allowed;
+		if (strstr(word, "..") != NULL) {
+			rte_tel_data_add_dict_int(dict, devargs_table[i].key, value);
+			continue;
+		}
+		for (n = 0; n < value; n++)
+			word += strcspn(word, "|") + 1;
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(word, "|"), word);
+		rte_tel_data_add_dict_string(dict, devargs_table[i].key, text);
+	}
 }
 
 /* Generic keys of EAL, which select a driver. @return 0 for this one, 1 for another. */
@@ -115,8 +142,7 @@ devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
 		return devarg_generic(dev, key, value, MLXPMD_DRIVER_NAME);
 	arg = devarg_find(key);
 	if (arg == NULL) {
-		MLXPMD_LOG(ERR, "%s: unknown devarg %.*s: allowed are %s", dev, DEVARGS_SHOWN, key,
-			   DEVARGS_KNOWN);
+		MLXPMD_LOG(ERR, "%s: unknown devarg %.*s: allowed are %.*s", dev, DEVARGS_SHOWN, key, KNOWN_LEN, known);
 		return -EINVAL;
 	}
 	return devarg_apply(dev, arg, value, out);
@@ -129,19 +155,13 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	unsigned int i;
 	int rc = 0;
 
-	*out = (struct mlxpmd_devargs){
-		.rx_burst = MLXPMD_BURST_AUTO,
-		.tx_burst = MLXPMD_BURST_AUTO,
-		.clock = MDV_CLOCK_AUTO,
-		.stats_age_ms = STATS_AGE_MS,
-		.open = MDV_OPEN_VERBS,
-	};
+	*out = (struct mlxpmd_devargs){ .stats_age_ms = STATS_AGE_MS };
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;
 	list = rte_kvargs_parse(devargs->args, NULL);
 	if (list == NULL) {
-		MLXPMD_LOG(ERR, "%s: devargs \"%.*s\" cannot be read: allowed are %s, up to %d of them",
-			   devargs->name, DEVARGS_SHOWN, devargs->args, DEVARGS_KNOWN, RTE_KVARGS_MAX);
+		MLXPMD_LOG(ERR, "%s: devargs \"%.*s\" cannot be read: allowed are %.*s, up to %d of them",
+			   devargs->name, DEVARGS_SHOWN, devargs->args, KNOWN_LEN, known, RTE_KVARGS_MAX);
 		return -EINVAL;
 	}
 	for (i = 0; rc == 0 && i < list->count; i++)

@@ -168,9 +168,5 @@ RTE_INIT(mlxpmd_pci_register)
 RTE_PMD_EXPORT_NAME(net_mlxpmd, __COUNTER__);
 RTE_PMD_REGISTER_PCI_TABLE(net_mlxpmd, mlxpmd_pci_ids);
 RTE_PMD_REGISTER_KMOD_DEP(net_mlxpmd, "* ib_uverbs & mlx5_core & mlx5_ib");
-RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd,
-	"rx_burst=auto|scalar "
-	"tx_burst=auto|scalar "
-	"clock=auto|page|host|realtime|raw "
-	"stats_age_ms=<0|10..60000> "
-	"open=verbs|vfio");
+#define PARAM(key, allowed) #key "=" allowed " "
+RTE_PMD_REGISTER_PARAM_STRING(net_mlxpmd, MLXPMD_DEVARGS(PARAM));

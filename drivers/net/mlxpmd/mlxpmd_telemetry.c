@@ -170,13 +170,7 @@ add_devargs(struct rte_tel_data *d, const struct mlxpmd_devargs *args)
 
 	if (c == NULL)
 		return -ENOMEM;
-	rte_tel_data_add_dict_string(c, "rx_burst",
-				     args->rx_burst == MLXPMD_BURST_SCALAR ? "scalar" : "auto");
-	rte_tel_data_add_dict_string(c, "tx_burst",
-				     args->tx_burst == MLXPMD_BURST_SCALAR ? "scalar" : "auto");
-	rte_tel_data_add_dict_string(c, "clock", mdv_clock_source_name(args->clock));
-	rte_tel_data_add_dict_int(c, "stats_age_ms", args->stats_age_ms);
-	rte_tel_data_add_dict_string(c, "open", args->open == MDV_OPEN_VFIO ? "vfio" : "verbs");
+	mlxpmd_devargs_show(args, c);
 	return 0;
 }
 
