@@ -95,7 +95,7 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	r->rxq.q.hw.rq.wq.dbrec = &r->rq_dbrec;
 	r->rxq.q.hw.rq.wq.log_wq_sz = log_wqes;
 	r->rxq.q.hw.rq.wq.log_wq_stride = 4 + log_segs;
-	rc = mlxpmd_rxq_arm(&r->rxq);
+	rc = mlxpmd_rxq_arm(&r->rxq.q);
 	if (rc == 0) {
 		/* The device has to find 0 on the way to RDY. */
 		CHECK(r->rq_dbrec == 0, "doorbell record 0x%x of an RQ in reset", r->rq_dbrec);
@@ -111,7 +111,7 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 void
 rig_rx_free(struct rig_rx *r)
 {
-	mlxpmd_rxq_disarm(&r->rxq);
+	mlxpmd_rxq_disarm(&r->rxq.q);
 	free(r->cq);
 	free(r->rq);
 	free(r);

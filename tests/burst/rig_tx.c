@@ -40,7 +40,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	t->txq.q.hw.sq.db_reg = &t->db_reg;
 	t->txq.q.hw.sq.wq.number = 0xabcdef;
 	t->txq.q.hw.sq.wq.log_wq_sz = log_wqebbs;
-	if (mlxpmd_txq_arm(&t->txq) == 0) {
+	if (mlxpmd_txq_arm(&t->txq.q) == 0) {
 		mlxpmd_queue_ready(&t->txq.q);
 		return t;
 	}
@@ -53,7 +53,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 void
 rig_tx_free(struct rig_tx *t)
 {
-	mlxpmd_txq_disarm(&t->txq);
+	mlxpmd_txq_disarm(&t->txq.q);
 	free(t->cq);
 	free(t->sq);
 	free(t);

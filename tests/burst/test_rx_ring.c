@@ -273,10 +273,10 @@ arming(void)
 	rig_mempool_fails = false;
 	r = rig_rx_new(6, 0, 6, pool, 0, NULL);
 	CHECK(r != NULL, "no queue");
-	mlxpmd_rxq_disarm(&r->rxq);
-	mlxpmd_rxq_disarm(&r->rxq);
+	mlxpmd_rxq_disarm(&r->rxq.q);
+	mlxpmd_rxq_disarm(&r->rxq.q);
 	home("arming");
-	CHECK(mlxpmd_rxq_arm(&r->rxq) == 0, "not armed again");
+	CHECK(mlxpmd_rxq_arm(&r->rxq.q) == 0, "not armed again");
 	rig_rx_free(r);
 	home("arming again");
 }

@@ -46,9 +46,9 @@ fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 	struct rig_tx *t = rig_tx_new(6, 64, 7, 63, 0);
 	unsigned int lap, n, total, wake;
 
-	mlxpmd_txq_disarm(&t->txq);
+	mlxpmd_txq_disarm(&t->txq.q);
 	t->txq.conf.tx_rs_thresh = rs_thresh;
-	CHECK(mlxpmd_txq_arm(&t->txq) == 0, "not armed");
+	CHECK(mlxpmd_txq_arm(&t->txq.q) == 0, "not armed");
 	mlxpmd_queue_ready(&t->txq.q);
 	for (lap = 0; lap < 50; lap++) {
 		total = out();

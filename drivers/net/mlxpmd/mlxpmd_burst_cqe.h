@@ -58,20 +58,6 @@ mlxpmd_cqe_opcode(uint64_t tail)
 }
 
 /**
- * Skips all completions of a queue in reset, which gets no further ones.
- * @return The new consumer index.
- */
-static inline uint32_t
-mlxpmd_cq_skip(const struct mlx5_cqe64 *cqes, uint8_t log_cqes, uint32_t ci)
-{
-	const uint32_t n = 1u << log_cqes, end = ci + n;
-
-	while (ci != end && !mlxpmd_cqe_absent(mlxpmd_cqe_tail(&cqes[ci & (n - 1)]), ci >> log_cqes & 1))
-		ci++;
-	return ci;
-}
-
-/**
  * Writes an index to a doorbell record. The device may overwrite CQEs and read WQEs up to that index: all loads
  * from CQEs and all stores to WQEs before this call are ordered before the store of the index.
  */

@@ -12,87 +12,31 @@
 #define NO(reason) { 0, reason }
 #define TO(state) { MLXPMD_QS_##state, NULL }
 
-#define HAS_OBJECTS "its objects exist and would leak"
-#define IN_BURST "a burst is still using it"
-#define IN_ERROR "it is in error: the device leaves that state by reset only"
-#define NO_REPAIR "it is not under repair"
-#define HOLDS_MBUFS "stop it first, it holds mbufs"
-#define RUNNING "it is running"
-#define STOPPED "the application stopped it"
+#define LEAKS NO("its objects exist and would leak")
+#define BURST NO("a burst is still using it")
+#define OWNED NO("the burst owns it: two threads would use one ring")
+#define ERROR NO("it is in error: the device leaves that state by reset only")
+#define NO_REPAIR NO("it is not under repair")
+#define IN_REPAIR NO("it is under repair")
+#define MBUFS NO("stop it first, it holds mbufs")
+#define RUNS NO("it is running")
+#define TWICE NO("it is running: its ring would be filled twice")
+#define FREED NO("it is running: the device would write to freed memory")
+#define STOPPED NO("the application stopped it")
+#define UNSET NO("the port is not started")
+#define FAILED NO("it failed too often: stop it first, it holds mbufs")
 
 const struct mlxpmd_qmove mlxpmd_qmoves[MLXPMD_NB_QS][MLXPMD_NB_STEPS] = {
-	[MLXPMD_QS_SETUP] = {
-		[MLXPMD_STEP_CREATE] = TO(RESET),
-		[MLXPMD_STEP_START] = NO("the port is not started: there is no queue to arm"),
-		[MLXPMD_STEP_STOP] = NO("the port is not started"),
-		[MLXPMD_STEP_DESTROY] = TO(SETUP),
-		[MLXPMD_STEP_REPAIR] = NO("there is nothing to repair"),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = NO("it was never started"),
-	},
-	[MLXPMD_QS_RESET] = {
-		[MLXPMD_STEP_CREATE] = NO(HAS_OBJECTS),
-		[MLXPMD_STEP_START] = TO(READY),
-		[MLXPMD_STEP_STOP] = TO(RESET),
-		[MLXPMD_STEP_DESTROY] = TO(SETUP),
-		[MLXPMD_STEP_REPAIR] = NO(STOPPED),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = NO(STOPPED),
-	},
-	[MLXPMD_QS_READY] = {
-		[MLXPMD_STEP_CREATE] = NO(RUNNING),
-		[MLXPMD_STEP_START] = NO("it is running: its ring would be filled twice"),
-		[MLXPMD_STEP_STOP] = TO(RESET),
-		[MLXPMD_STEP_DESTROY] = NO("it is running: the device would write to freed memory"),
-		[MLXPMD_STEP_REPAIR] = NO("the burst owns it: two threads would use one ring"),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = NO("it is running: request it first"),
-	},
-	[MLXPMD_QS_QUIESCING] = {
-		[MLXPMD_STEP_CREATE] = NO(RUNNING),
-		[MLXPMD_STEP_START] = NO("it is running: its ring would be filled twice"),
-		[MLXPMD_STEP_STOP] = TO(RESET), /* An application does not poll a queue that it stops. */
-		[MLXPMD_STEP_DESTROY] = NO("it is running: the device would write to freed memory"),
-		[MLXPMD_STEP_REPAIR] = NO("the burst owns it still: two threads would use one ring"),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = NO("the burst owns it still"),
-	},
-	[MLXPMD_QS_ERROR] = {
-		[MLXPMD_STEP_CREATE] = NO(HAS_OBJECTS),
-		[MLXPMD_STEP_START] = NO(IN_ERROR),
-		[MLXPMD_STEP_STOP] = NO(IN_BURST),
-		[MLXPMD_STEP_DESTROY] = NO(IN_BURST),
-		[MLXPMD_STEP_REPAIR] = NO(IN_BURST),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = NO(IN_BURST),
-	},
-	[MLXPMD_QS_QUIESCED] = {
-		[MLXPMD_STEP_CREATE] = NO(HAS_OBJECTS),
-		[MLXPMD_STEP_START] = NO(IN_ERROR),
-		[MLXPMD_STEP_STOP] = TO(RESET),
-		[MLXPMD_STEP_DESTROY] = NO(HOLDS_MBUFS),
-		[MLXPMD_STEP_REPAIR] = TO(REPAIR),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = TO(FAILED),
-	},
-	[MLXPMD_QS_REPAIR] = {
-		[MLXPMD_STEP_CREATE] = NO(HAS_OBJECTS),
-		[MLXPMD_STEP_START] = NO("it is under repair"),
-		[MLXPMD_STEP_STOP] = NO("it is under repair, which holds the port's lock"),
-		[MLXPMD_STEP_DESTROY] = NO(HOLDS_MBUFS),
-		[MLXPMD_STEP_REPAIR] = NO("it is under repair"),
-		[MLXPMD_STEP_RETRY] = TO(QUIESCED),
-		[MLXPMD_STEP_FAIL] = TO(FAILED),
-	},
-	[MLXPMD_QS_FAILED] = {
-		[MLXPMD_STEP_CREATE] = NO(HAS_OBJECTS),
-		[MLXPMD_STEP_START] = NO("it failed too often: stop it first, it holds mbufs"),
-		[MLXPMD_STEP_STOP] = TO(RESET),
-		[MLXPMD_STEP_DESTROY] = NO(HOLDS_MBUFS),
-		[MLXPMD_STEP_REPAIR] = NO("it failed too often: the application has to stop and start it"),
-		[MLXPMD_STEP_RETRY] = NO(NO_REPAIR),
-		[MLXPMD_STEP_FAIL] = NO("it has failed already"),
-	},
+	/*                       create     start      stop       destroy    repair      retry         fail */
+	[MLXPMD_QS_SETUP] =     { TO(RESET), UNSET,     UNSET,     TO(SETUP), UNSET,      NO_REPAIR,    UNSET },
+	[MLXPMD_QS_RESET] =     { LEAKS,     TO(READY), TO(RESET), TO(SETUP), STOPPED,    NO_REPAIR,    STOPPED },
+	[MLXPMD_QS_READY] =     { RUNS,      TWICE,     TO(RESET), FREED,     OWNED,      NO_REPAIR,    OWNED },
+	/* An application does not poll a queue that it stops. */
+	[MLXPMD_QS_QUIESCING] = { RUNS,      TWICE,     TO(RESET), FREED,     OWNED,      NO_REPAIR,    OWNED },
+	[MLXPMD_QS_ERROR] =     { LEAKS,     ERROR,     BURST,     BURST,     BURST,      NO_REPAIR,    BURST },
+	[MLXPMD_QS_QUIESCED] =  { LEAKS,     ERROR,     TO(RESET), MBUFS,     TO(REPAIR), NO_REPAIR,    TO(FAILED) },
+	[MLXPMD_QS_REPAIR] =    { LEAKS,     IN_REPAIR, IN_REPAIR, MBUFS,     IN_REPAIR,  TO(QUIESCED), TO(FAILED) },
+	[MLXPMD_QS_FAILED] =    { LEAKS,     FAILED,    TO(RESET), MBUFS,     FAILED,     NO_REPAIR,    FAILED },
 };
 
 static const char *const state_names[MLXPMD_NB_QS] = {

@@ -4,51 +4,40 @@
  * @file
  * State machine of a queue, receive or send.
  *
- *                      SETUP
- *                create | ^ destroy
- *                       v |
- *      +------------> RESET <------------------ stop --------------------+
- *      |         start  |                                                |
- *     stop              v          request by the control plane          |
- *      +------------- READY ------------------------> QUIESCING ---------+
- *                    ^  |                             |      |           |
- *             repair |  | error found by the burst    |      |           |
- *          succeeded |  v                             |      |           |
- *                    | ERROR <------ error -----------+      |           |
- *                    |  |                                    |           |
- *                    |  | end of the burst                   | next call |
- *                    |  v                                    v           |
- *                    | QUIESCED <------------------------- (same) -------+
- *                    |  |  ^                                             |
- *                    |  |  | retry: the repair did not succeed           |
- *                    |  v  |                                             |
- *                   REPAIR                                               |
- *                       |  fail: too many failures (also from QUIESCED)  |
- *                       v                                                |
- *                     FAILED --------------------------------------------+
+ *     SETUP
+ *       | create
+ *     RESET
+ *       | start
+ *     READY ---------------------------+
+ *       | the burst finds an error     | the control plane requests the queue
+ *     ERROR                        QUIESCING
+ *       | end of the burst             | next call of the burst
+ *       +------------+-----------------+
+ *                    |
+ *                QUIESCED
+ *                    | repair
+ *                 REPAIR
+ *                    | success
+ *                  READY
  *
- * The state decides who owns rings, mbufs and counters:
+ * | state     | owner         | the device                         | other ways out                |
+ * |-----------|---------------|------------------------------------|-------------------------------|
+ * | SETUP     | control plane | has no object                      |                               |
+ * | RESET     | control plane | RQ or SQ and CQ in reset; no mbufs | destroy: SETUP                |
+ * | READY     | burst         | works                              | stop: RESET                   |
+ * | ERROR     | burst         | stopped, or cannot be trusted      |                               |
+ * | QUIESCING | burst         | works                              | stop: RESET; error: ERROR     |
+ * | QUIESCED  | control plane | as before                          | stop: RESET; fail: FAILED     |
+ * | REPAIR    | control plane | goes through reset to ready        | retry: QUIESCED; fail: FAILED |
+ * | FAILED    | control plane | failed too often                   | stop: RESET                   |
  *
- * | state     | owner         | the device                                                         |
- * |-----------|---------------|--------------------------------------------------------------------|
- * | SETUP     | control plane | has no object                                                      |
- * | RESET     | control plane | CQ and RQ or SQ exist, in reset; no mbuf is held                    |
- * | READY     | burst         | works                                                              |
- * | QUIESCING | burst         | works; the control plane has requested the queue                   |
- * | ERROR     | burst         | stopped or not to be trusted; the burst that found it still runs   |
- * | QUIESCED  | control plane | as before; no burst uses the queue                                 |
- * | REPAIR    | control plane | goes through reset to ready                                        |
- * | FAILED    | control plane | failed too often; stop and start it                                |
+ * The owner alone uses rings, mbufs and counters. A burst reads the state at its beginning; if it is not READY the
+ * burst calls mlxpmd_qstate_quiesce(). It stores QUIESCED by a store-release; the control plane returns the queue by a
+ * store-release of READY, which pairs with the burst's load-acquire. QUIESCING is set by compare-and-swap from READY:
+ * it cannot overwrite the ERROR of a burst that fails at the same moment.
  *
- * Bursts pay nothing for this: a burst reads the state at its beginning anyway, and calls a function for all states
- * but READY. A burst that finds an error counts it, stores ERROR, finishes its call, and stores QUIESCED (release);
- * from then on the control plane may use the queue. It returns the queue by a store-release of READY, which pairs with
- * the burst's load-acquire. QUIESCING is set by compare-and-swap from READY, so it does not overwrite the ERROR of a
- * burst that fails at the same moment; in both orders the queue gets to QUIESCED.
- *
- * The application's calls and the control thread take their steps under the port's lock. The two steps of bursts,
- * "error" and "quiesce", need no lock, nor does the request: these three, and the return to READY, are the functions
- * below. For all others mlxpmd_qstate_may() looks the step up in a table.
+ * The steps of the control plane are looked up in a table (mlxpmd_qstate_may()) and taken under the port's lock. Those
+ * of bursts and the request need no lock: they are the functions at the end of this file.
  */
 #ifndef MLXPMD_QSTATE_H
 #define MLXPMD_QSTATE_H

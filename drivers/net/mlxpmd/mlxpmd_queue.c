@@ -241,30 +241,6 @@ queues_up(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind)
 	return rc;
 }
 
-int
-mlxpmd_rxqs_up(struct mlxpmd_port *port)
-{
-	return queues_up(port, MLXPMD_RX);
-}
-
-void
-mlxpmd_rxqs_down(struct mlxpmd_port *port)
-{
-	queues_down(port, MLXPMD_RX);
-}
-
-int
-mlxpmd_txqs_up(struct mlxpmd_port *port)
-{
-	return queues_up(port, MLXPMD_TX);
-}
-
-void
-mlxpmd_txqs_down(struct mlxpmd_port *port)
-{
-	queues_down(port, MLXPMD_TX);
-}
-
 /* ------------------------------------------------------------------ one queue of a started port */
 
 static int
@@ -300,26 +276,13 @@ ethdev_stop(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t q
 	return rc;
 }
 
-int
-mlxpmd_rx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id)
-{
-	return ethdev_start(eth_dev, MLXPMD_RX, queue_id);
-}
-
-int
-mlxpmd_rx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id)
-{
-	return ethdev_stop(eth_dev, MLXPMD_RX, queue_id);
-}
-
-int
-mlxpmd_tx_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id)
-{
-	return ethdev_start(eth_dev, MLXPMD_TX, queue_id);
-}
-
-int
-mlxpmd_tx_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id)
-{
-	return ethdev_stop(eth_dev, MLXPMD_TX, queue_id);
-}
+/* ethdev and the stages of dev_start call different functions for receive and send queues. */
+#define ENTRY_POINTS(dir, kind) \
+	int mlxpmd_##dir##qs_up(struct mlxpmd_port *port) { return queues_up(port, kind); } \
+	void mlxpmd_##dir##qs_down(struct mlxpmd_port *port) { queues_down(port, kind); } \
+	int mlxpmd_##dir##_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id) \
+	{ return ethdev_start(eth_dev, kind, queue_id); } \
+	int mlxpmd_##dir##_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id) \
+	{ return ethdev_stop(eth_dev, kind, queue_id); }
+ENTRY_POINTS(rx, MLXPMD_RX)
+ENTRY_POINTS(tx, MLXPMD_TX)

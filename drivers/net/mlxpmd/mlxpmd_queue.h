@@ -18,6 +18,7 @@
 
 #include <mdv.h>
 
+#include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_qstate.h"
 
 struct mlxpmd_port;
@@ -128,6 +129,13 @@ void mlxpmd_queue_rings_set(struct mlxpmd_queue *q);
 void mlxpmd_queue_cq_resume(struct mlxpmd_queue *q);
 /** The armed or rewound work queue is RDY: passes the posted WQEs to the device and the queue to the burst. */
 void mlxpmd_queue_ready(struct mlxpmd_queue *q);
+
+/** Has the device not written the CQE of consumer index ci yet? */
+static __rte_always_inline bool
+mlxpmd_queue_cqe_absent(const struct mlxpmd_queue *q, uint32_t ci)
+{
+	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(&q->cqes[ci & q->cqe_mask]), (ci >> q->log_cqes) & 1);
+}
 
 /** State of the queue; SETUP without objects, which is never stored. */
 static inline enum mlxpmd_qstate

@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* What arming and rewinding have in common for receive and send queues: rings, consumer index, start. */
 
-#include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_queue.h"
 
 void
@@ -24,7 +23,10 @@ mlxpmd_queue_rings_set(struct mlxpmd_queue *q)
 void
 mlxpmd_queue_cq_resume(struct mlxpmd_queue *q)
 {
-	q->cq_ci = mlxpmd_cq_skip(q->cqes, q->log_cqes, q->cq_ci);
+	const uint32_t end = q->cq_ci + q->cqe_mask + 1;
+
+	while (q->cq_ci != end && !mlxpmd_queue_cqe_absent(q, q->cq_ci))
+		q->cq_ci++;
 	mlxpmd_dbrec_write(q->cq_dbrec, q->cq_ci);
 	q->wq_dbrec[0] = 0;
 }

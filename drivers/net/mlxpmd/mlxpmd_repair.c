@@ -7,7 +7,6 @@
  * repairs, by firmware commands. Both hold the port's lock.
  */
 
-#include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_ctrl.h"
 
 #define MS_NS UINT64_C(1000000)
@@ -26,22 +25,14 @@ wake(struct mlxpmd_queue *q)
 
 /* ------------------------------------------------------------------ queues that run */
 
-static bool
-absent(const struct mlxpmd_queue *q, uint32_t ci)
-{
-	const struct mlx5_cqe64 *cqe = &q->cqes[ci & q->cqe_mask];
-
-	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), ci >> q->log_cqes & 1);
-}
-
 /* Why a READY queue may be stuck. It counts if it lasts. */
 static enum mlxpmd_qcause
 symptom(const struct mlxpmd_queue *q, uint32_t ci)
 {
 	/* A completion that is there waits for the application, not for the device. */
-	if (!absent(q, ci))
+	if (!mlxpmd_queue_cqe_absent(q, ci))
 		return MLXPMD_CAUSE_NONE;
-	if (!absent(q, ci + 1))
+	if (!mlxpmd_queue_cqe_absent(q, ci + 1))
 		return MLXPMD_CAUSE_LOST;
 	return q->ops->waits != NULL && q->ops->waits(q) ? MLXPMD_CAUSE_STALL : MLXPMD_CAUSE_NONE;
 }
@@ -69,7 +60,7 @@ watch(struct mlxpmd_queue *q, uint64_t now_ns)
 	uint64_t lasts_ns;
 
 	if (q->ops->watch != NULL)
-		q->ops->watch(q, !absent(q, ci), ci, now_ns);
+		q->ops->watch(q, !mlxpmd_queue_cqe_absent(q, ci), ci, now_ns);
 	if (cause == MLXPMD_CAUSE_NONE || cause != r->watch_cause || ci != r->watch_ci) {
 		r->watch_cause = cause;
 		r->watch_ci = ci;

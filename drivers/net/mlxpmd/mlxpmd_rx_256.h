@@ -272,26 +272,15 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	}
 }
 
-static __rte_always_inline bool
-group_suits(const struct mlxpmd_rxq *rxq, uint16_t n, bool ts_usable, const unsigned int f)
-{
-	if ((f & MLXPMD_RX_F_STAMP) && !ts_usable)
-		return false;
-	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS && !mlxpmd_clock_avx2_fits(&rxq->snap))
-		return false;
-	return mlxpmd_rx_group_likely(rxq, n, GROUP);
-}
-
+/* @return Number of packets; 0 also if the run is not suitable for groups. */
 static __rte_always_inline uint16_t
-run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
 {
-	uint16_t got = 0;
-
-	if (likely(group_suits(rxq, n, ts_usable, f)))
-		got = run_groups(rxq, pkts, n, f);
-	if (got == n)
-		return got;
-	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+	if (unlikely((f & MLXPMD_RX_F_STAMP) && !ts_usable))
+		return 0;
+	if (unlikely((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS && !mlxpmd_clock_avx2_fits(&rxq->snap)))
+		return 0;
+	return likely(mlxpmd_rx_group_likely(rxq, n, GROUP)) ? run_groups(rxq, pkts, n, f) : 0;
 }
 
 /* Writes whole WQEs, two per store. */
@@ -321,13 +310,5 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 	}
 	mlxpmd_rx_post_scalar(rxq, at + (k & -8), k % 8, from);
 }
-
-static __rte_noinline void
-refill(struct mlxpmd_rxq *rxq)
-{
-	mlxpmd_rx_refill_vec(rxq, post);
-}
-
-#define VECTOR ((struct mlxpmd_rx_isa){ run, refill })
 
 #endif /* MLXPMD_RX_256_H */

@@ -265,16 +265,6 @@ run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool t
 	return likely(mlxpmd_clock_avx512_fits(&rxq->snap)) ? run_groups(rxq, pkts, n, f) : 0;
 }
 
-static __rte_always_inline uint16_t
-run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
-{
-	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
-
-	if (got == n)
-		return got;
-	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
-}
-
 /* Writes whole WQEs, four per store. */
 static __rte_always_inline void
 post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *from)
@@ -295,13 +285,5 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 	}
 	mlxpmd_rx_post_scalar(rxq, at + (k & -GROUP), k % GROUP, from);
 }
-
-static __rte_noinline void
-refill(struct mlxpmd_rxq *rxq)
-{
-	mlxpmd_rx_refill_vec(rxq, post);
-}
-
-#define VECTOR ((struct mlxpmd_rx_isa){ run, refill })
 
 #endif /* MLXPMD_RX_512_H */

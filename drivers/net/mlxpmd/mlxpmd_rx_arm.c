@@ -147,8 +147,9 @@ indices_set(struct mlxpmd_rxq *rxq)
 }
 
 int
-mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
+mlxpmd_rxq_arm(struct mlxpmd_queue *q)
 {
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 	uint64_t nombuf = rxq->q.stats.nombuf;
 	int rc;
 
@@ -167,7 +168,7 @@ mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq)
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {
 		rxq->q.stats.nombuf = nombuf; /* The error reports it. */
-		mlxpmd_rxq_disarm(rxq);
+		mlxpmd_rxq_disarm(q);
 		return fail(rxq, ENOMEM, "the mempool cannot fill the ring");
 	}
 	/* Refill wrote the index for a queue in RDY; the doorbell record must be 0 when the RQ goes to RDY. */
@@ -212,25 +213,26 @@ mlxpmd_rxq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 }
 
 void
-mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq)
+mlxpmd_rxq_disarm(struct mlxpmd_queue *q)
 {
+	const struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 	uint32_t i, elts;
 
-	rxq->q.state = MLXPMD_QS_RESET;
-	if (rxq->q.elts == NULL)
+	q->state = MLXPMD_QS_RESET;
+	if (q->elts == NULL)
 		return;
 	/* With scatter, unposted WQEs have mbufs too; without, their entries are stale pointers. */
-	elts = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
+	elts = ((uint32_t)q->wqe_mask + 1) << rxq->log_segs;
 	for (i = 0; i < elts; i++) {
 		uint16_t wqe = i >> rxq->log_segs;
-		bool posted = ((wqe - rxq->q.ci) & rxq->q.wqe_mask) < (uint16_t)(rxq->q.pi - rxq->q.ci);
+		bool posted = ((wqe - q->ci) & q->wqe_mask) < (uint16_t)(q->pi - q->ci);
 
-		if (rxq->q.elts[i] != NULL && (posted || rxq->log_segs != 0))
-			rte_mbuf_raw_free(rxq->q.elts[i]);
+		if (q->elts[i] != NULL && (posted || rxq->log_segs != 0))
+			rte_mbuf_raw_free(q->elts[i]);
 	}
-	rxq->q.ci = rxq->q.pi;
-	rte_free(rxq->q.elts);
-	rxq->q.elts = NULL;
+	q->ci = q->pi;
+	rte_free(q->elts);
+	q->elts = NULL;
 }
 
 uint64_t

@@ -30,14 +30,6 @@ mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
 	return RTE_MIN(RTE_MIN(to_cq_end, to_rq_end), RTE_MIN(posted, (uint32_t)n));
 }
 
-static __rte_always_inline bool
-mlxpmd_rx_absent(const struct mlxpmd_rxq *rxq)
-{
-	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
-
-	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
-}
-
 static __rte_always_inline void
 mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa)
 {
@@ -72,7 +64,7 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		if (likely(got == run && run != 0))
 			continue;
 		before = rxq->q.cq_ci;
-		if (likely(mlxpmd_rx_absent(rxq)) || !mlxpmd_rx_exception(rxq))
+		if (likely(mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)) || !mlxpmd_rx_exception(rxq))
 			break;
 		/* Count dropped packets too: a call processes at most n completions. */
 		n -= rxq->q.cq_ci - before;
@@ -95,7 +87,7 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 {
 	if (unlikely(mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY))
 		return mlxpmd_rx_not_ready(rxq);
-	if (mlxpmd_rx_absent(rxq)) {
+	if (mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)) {
 		/* Refill may have failed before; the mempool may have mbufs now. */
 		mlxpmd_rx_refill_if_due(rxq, isa);
 		return 0;
@@ -103,12 +95,27 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	return mlxpmd_rx_some(rxq, pkts, n, isa, f);
 }
 
+/**
+ * Sets of features, without scatter: x(name, arg, features, suffix of the burst mode) for each, with x one of the two
+ * macros below.
+ */
+#define MLXPMD_RX_SETS(x, arg) \
+	x(plain, arg, 0, "") \
+	x(ts, arg, MLXPMD_RX_F_TS, " Timestamp") \
+	x(hash, arg, MLXPMD_RX_F_HASH, " Hash") \
+	x(ts_hash, arg, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH, " Timestamp Hash") \
+	x(ticks, arg, MLXPMD_RX_F_TICKS, " Ticks") \
+	x(ticks_hash, arg, MLXPMD_RX_F_TICKS | MLXPMD_RX_F_HASH, " Ticks Hash") \
+	x(packed, arg, MLXPMD_RX_F_PACKED, " Realtime") \
+	x(packed_hash, arg, MLXPMD_RX_F_PACKED | MLXPMD_RX_F_HASH, " Realtime Hash")
 /** Defines a burst function for an instruction set and a set of features. */
-#define MLXPMD_RX_BURST(name, isa, features) \
+#define MLXPMD_RX_BURST(name, isa, features, text) \
 	static uint16_t \
 	rx_burst_##name(void *rxq, struct rte_mbuf **pkts, uint16_t n) \
 	{ \
 		return mlxpmd_rx_burst(rxq, pkts, n, isa, features); \
 	}
+/** Its row in the table of templates. */
+#define MLXPMD_RX_ROW(name, isa_name, features, text) [features] = { rx_burst_##name, isa_name text },
 
 #endif /* MLXPMD_RX_FRAME_H */

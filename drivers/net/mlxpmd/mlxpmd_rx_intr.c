@@ -22,7 +22,6 @@
 #include <rte_interrupts.h>
 #include <rte_spinlock.h>
 
-#include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_ctrl.h"
 
 /* An event that is this late was lost, by the device or the kernel. */
@@ -182,10 +181,8 @@ static void
 intr_arm(struct mlxpmd_rxq *rxq)
 {
 	const uint32_t ci = __atomic_load_n(&rxq->q.cq_ci, __ATOMIC_RELAXED);
-	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[ci & rxq->q.cqe_mask];
 
-	if (!mdv_cq_arm(&rxq->q.hw.cq, ci) &&
-	    !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), ci >> rxq->q.log_cqes & 1))
+	if (!mdv_cq_arm(&rxq->q.hw.cq, ci) && !mlxpmd_queue_cqe_absent(&rxq->q, ci))
 		mdv_vector_kick(rxq->vector);
 }
 

@@ -13,8 +13,12 @@
 #include "mlxpmd.h"
 #include "mlxpmd_rx.h"
 
-#if defined(MLXPMD_RX_AVX512) || defined(MLXPMD_RX_AVX512VL) || defined(MLXPMD_RX_IFMA)
-static bool
+/* Of mlxpmd_rx_vector.c, as far as the compiler supports them. */
+extern const struct mlxpmd_rx_template mlxpmd_rx_ifma_templates[], mlxpmd_rx_avx512_templates[],
+	mlxpmd_rx_avx512vl_templates[], mlxpmd_rx_avx2_templates[];
+
+#ifdef RTE_ARCH_X86_64
+static __rte_unused bool
 has_avx512(void)
 {
 	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
@@ -22,30 +26,14 @@ has_avx512(void)
 	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
 	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
 }
-#endif
 
-#ifdef MLXPMD_RX_IFMA
-extern const struct mlxpmd_rx_template mlxpmd_rx_ifma_templates[MLXPMD_RX_TEMPLATES];
-
-static bool
+static __rte_unused bool
 has_ifma(void)
 {
 	return has_avx512() && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512IFMA) > 0;
 }
-#endif
 
-#ifdef MLXPMD_RX_AVX512
-extern const struct mlxpmd_rx_template mlxpmd_rx_avx512_templates[MLXPMD_RX_TEMPLATES];
-#endif
-
-#ifdef MLXPMD_RX_AVX512VL
-extern const struct mlxpmd_rx_template mlxpmd_rx_avx512vl_templates[MLXPMD_RX_TEMPLATES];
-#endif
-
-#ifdef MLXPMD_RX_AVX2
-extern const struct mlxpmd_rx_template mlxpmd_rx_avx2_templates[MLXPMD_RX_TEMPLATES];
-
-static bool
+static __rte_unused bool
 has_avx2(void)
 {
 	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;

@@ -136,25 +136,4 @@ mlxpmd_rx_prefetch(struct rte_mbuf *const *elt, const unsigned int group, const 
 	}
 }
 
-/** The bursts of an instruction set, for all features except scatter, and their table. */
-#define MLXPMD_RX_VECTOR_BURSTS(isa) \
-	MLXPMD_RX_BURST(plain, isa, 0) \
-	MLXPMD_RX_BURST(ts, isa, MLXPMD_RX_F_TS) \
-	MLXPMD_RX_BURST(hash, isa, MLXPMD_RX_F_HASH) \
-	MLXPMD_RX_BURST(ts_hash, isa, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH) \
-	MLXPMD_RX_BURST(ticks, isa, MLXPMD_RX_F_TICKS) \
-	MLXPMD_RX_BURST(ticks_hash, isa, MLXPMD_RX_F_TICKS | MLXPMD_RX_F_HASH) \
-	MLXPMD_RX_BURST(packed, isa, MLXPMD_RX_F_PACKED) \
-	MLXPMD_RX_BURST(packed_hash, isa, MLXPMD_RX_F_PACKED | MLXPMD_RX_F_HASH)
-#define MLXPMD_RX_VECTOR_TEMPLATES(isa_name) { \
-	[0] = { rx_burst_plain, isa_name }, \
-	[MLXPMD_RX_F_TS] = { rx_burst_ts, isa_name " Timestamp" }, \
-	[MLXPMD_RX_F_HASH] = { rx_burst_hash, isa_name " Hash" }, \
-	[MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH] = { rx_burst_ts_hash, isa_name " Timestamp Hash" }, \
-	[MLXPMD_RX_F_TICKS] = { rx_burst_ticks, isa_name " Ticks" }, \
-	[MLXPMD_RX_F_TICKS | MLXPMD_RX_F_HASH] = { rx_burst_ticks_hash, isa_name " Ticks Hash" }, \
-	[MLXPMD_RX_F_PACKED] = { rx_burst_packed, isa_name " Realtime" }, \
-	[MLXPMD_RX_F_PACKED | MLXPMD_RX_F_HASH] = { rx_burst_packed_hash, isa_name " Realtime Hash" }, \
-}
-
 #endif /* MLXPMD_RX_VEC_H */

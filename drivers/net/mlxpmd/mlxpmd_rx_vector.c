@@ -14,18 +14,35 @@
 #define TEMPLATES_OF(variant) mlxpmd_rx_##variant##_templates
 #define TEMPLATES(variant) TEMPLATES_OF(variant)
 
-#ifdef __AVX512IFMA__
 /* IFMA differs from AVX-512 only in the conversion of timestamps by a line. */
-MLXPMD_RX_BURST(ts, VECTOR, MLXPMD_RX_F_TS)
-MLXPMD_RX_BURST(ts_hash, VECTOR, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH)
+#ifdef __AVX512IFMA__
+#define SETS(x, arg) \
+	x(ts, arg, MLXPMD_RX_F_TS, " Timestamp") \
+	x(ts_hash, arg, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH, " Timestamp Hash")
+#else
+#define SETS MLXPMD_RX_SETS
+#endif
+
+static __rte_always_inline uint16_t
+run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+{
+	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
+
+	if (got == n)
+		return got;
+	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+}
+
+static __rte_noinline void
+refill(struct mlxpmd_rxq *rxq)
+{
+	mlxpmd_rx_refill_vec(rxq, post);
+}
+
+#define VECTOR ((struct mlxpmd_rx_isa){ run, refill })
+
+SETS(MLXPMD_RX_BURST, VECTOR)
 
 const struct mlxpmd_rx_template TEMPLATES(MLXPMD_RX_VARIANT)[MLXPMD_RX_TEMPLATES] = {
-	[MLXPMD_RX_F_TS] = { rx_burst_ts, MLXPMD_RX_NAME " Timestamp" },
-	[MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH] = { rx_burst_ts_hash, MLXPMD_RX_NAME " Timestamp Hash" },
+	SETS(MLXPMD_RX_ROW, MLXPMD_RX_NAME)
 };
-#else
-MLXPMD_RX_VECTOR_BURSTS(VECTOR)
-
-const struct mlxpmd_rx_template TEMPLATES(MLXPMD_RX_VARIANT)[MLXPMD_RX_TEMPLATES] =
-	MLXPMD_RX_VECTOR_TEMPLATES(MLXPMD_RX_NAME);
-#endif

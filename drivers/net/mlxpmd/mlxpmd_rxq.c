@@ -94,18 +94,6 @@ rxq_replaced(struct mlxpmd_queue *q)
 	return mlxpmd_steer_reta(q->port);
 }
 
-static int
-rxq_arm(struct mlxpmd_queue *q)
-{
-	return mlxpmd_rxq_arm(mlxpmd_rxq_of(q));
-}
-
-static void
-rxq_disarm(struct mlxpmd_queue *q)
-{
-	mlxpmd_rxq_disarm(mlxpmd_rxq_of(q));
-}
-
 /* Packets in the RQ's buffers that were not delivered are not counted: the device counts what it drops. */
 static int
 rxq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
@@ -136,8 +124,8 @@ const struct mlxpmd_queue_ops mlxpmd_rxq_ops = {
 	.prepare = rxq_prepare,
 	.create = rxq_create,
 	.replaced = rxq_replaced,
-	.arm = rxq_arm,
-	.disarm = rxq_disarm,
+	.arm = mlxpmd_rxq_arm,
+	.disarm = mlxpmd_rxq_disarm,
 	.rewind = rxq_rewind,
 	.configure = rxq_configure,
 	.abandon = rxq_abandon,

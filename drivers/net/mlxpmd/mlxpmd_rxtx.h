@@ -143,23 +143,23 @@ mlxpmd_txq_of(struct mlxpmd_queue *q)
  * @return 0; -ENOMEM: the mempool cannot fill the ring, or no memory; -EINVAL: mbufs are too small for the headroom,
  *   or sizes do not match; or why the mempool cannot be registered. Nothing is held on failure.
  */
-int mlxpmd_rxq_arm(struct mlxpmd_rxq *rxq);
+int mlxpmd_rxq_arm(struct mlxpmd_queue *q);
 /** Frees all mbufs of the queue; the device must not write any more. Idempotent on a zeroed structure. */
-void mlxpmd_rxq_disarm(struct mlxpmd_rxq *rxq);
+void mlxpmd_rxq_disarm(struct mlxpmd_queue *q);
 /** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */
-int mlxpmd_txq_arm(struct mlxpmd_txq *txq);
+int mlxpmd_txq_arm(struct mlxpmd_queue *q);
 /**
  * Finds the first packet that was not sent after an error completion, for mlxpmd_txq_disarm() to count. Reads the
  * ring: call it before the SQ is destroyed, when no burst uses the queue.
  */
-void mlxpmd_txq_lost_find(struct mlxpmd_txq *txq);
+void mlxpmd_txq_lost_find(struct mlxpmd_queue *q);
 /** Counts lost packets as mlxpmd_txq_disarm() does, but leaks the mbufs: the device may still read them. */
 void mlxpmd_txq_abandon(struct mlxpmd_txq *txq);
 /**
  * Frees all mbufs of the queue; the device must not read any more. Packets that are not known to be sent are
  * counted as errors. Idempotent on a zeroed structure.
  */
-void mlxpmd_txq_disarm(struct mlxpmd_txq *txq);
+void mlxpmd_txq_disarm(struct mlxpmd_queue *q);
 
 /**
  * Restarts a queue whose RQ is in RST at index 0 with the mbufs that it holds; none is allocated, so an empty

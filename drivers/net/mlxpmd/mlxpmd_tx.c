@@ -230,53 +230,43 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	return done;
 }
 
-#define TX_BURST(name, features) \
-	static uint16_t \
-	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \
-	{ \
-		return tx_burst(txq, pkts, n, features); \
-	}
-
 #define MPW MLXPMD_TX_F_MPW
 #define OFFLOAD MLXPMD_TX_F_OFFLOAD
 #define MULTI MLXPMD_TX_F_MULTI
 #define FAST MLXPMD_TX_F_FAST_FREE
+#define INLINE MLXPMD_TX_F_INLINE
 #define TIMED MLXPMD_TX_F_TIMED
-TX_BURST(plain, 0)
-TX_BURST(mpw, MPW)
-TX_BURST(offload, OFFLOAD)
-TX_BURST(mpw_offload, MPW | OFFLOAD)
-TX_BURST(multi, MULTI)
-TX_BURST(mpw_multi, MPW | MULTI)
-TX_BURST(multi_offload, MULTI | OFFLOAD)
-TX_BURST(mpw_multi_offload, MPW | MULTI | OFFLOAD)
-TX_BURST(fast, FAST)
-TX_BURST(mpw_fast, MPW | FAST)
-TX_BURST(offload_fast, OFFLOAD | FAST)
-TX_BURST(mpw_offload_fast, MPW | OFFLOAD | FAST)
-TX_BURST(inline, MLXPMD_TX_F_INLINE | MULTI | OFFLOAD)
-TX_BURST(timed, TIMED | MULTI | OFFLOAD)
-TX_BURST(mpw_timed, MPW | TIMED | MULTI | OFFLOAD)
-TX_BURST(inline_timed, MLXPMD_TX_F_INLINE | TIMED | MULTI | OFFLOAD)
+/* Name of the function, index in the table, features that the set implies, and the name of the burst mode. */
+#define TX_SETS(x) \
+	x(plain, 0, 0, "") \
+	x(mpw, MPW, 0, " MPW") \
+	x(offload, OFFLOAD, 0, " Offload") \
+	x(mpw_offload, MPW | OFFLOAD, 0, " MPW Offload") \
+	x(multi, MULTI, 0, " Multi-segment") \
+	x(mpw_multi, MPW | MULTI, 0, " MPW Multi-segment") \
+	x(multi_offload, MULTI | OFFLOAD, 0, " Multi-segment Offload") \
+	x(mpw_multi_offload, MPW | MULTI | OFFLOAD, 0, " MPW Multi-segment Offload") \
+	x(fast, FAST, 0, " Fast-free") \
+	x(mpw_fast, MPW | FAST, 0, " MPW Fast-free") \
+	x(offload_fast, OFFLOAD | FAST, 0, " Offload Fast-free") \
+	x(mpw_offload_fast, MPW | OFFLOAD | FAST, 0, " MPW Offload Fast-free") \
+	x(inline, INLINE, MULTI | OFFLOAD, " Inline Multi-segment Offload") \
+	x(timed, TIMED, MULTI | OFFLOAD, " Timed Multi-segment Offload") \
+	x(mpw_timed, MPW | TIMED, MULTI | OFFLOAD, " MPW Timed Multi-segment Offload") \
+	x(inline_timed, INLINE | TIMED, MULTI | OFFLOAD, " Inline Timed Multi-segment Offload")
+#define TX_BURST(name, features, implied, text) \
+	static uint16_t \
+	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \
+	{ \
+		return tx_burst(txq, pkts, n, (features) | (implied)); \
+	}
+#define TX_ROW(name, features, implied, text) [features] = { tx_burst_##name, "Scalar" text },
+
+TX_SETS(TX_BURST)
 
 /* With several segments fast free is not possible, even if the application enables it. */
 const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {
-	[0] = { tx_burst_plain, "Scalar" },
-	[MPW] = { tx_burst_mpw, "Scalar MPW" },
-	[OFFLOAD] = { tx_burst_offload, "Scalar Offload" },
-	[MPW | OFFLOAD] = { tx_burst_mpw_offload, "Scalar MPW Offload" },
-	[MULTI] = { tx_burst_multi, "Scalar Multi-segment" },
-	[MPW | MULTI] = { tx_burst_mpw_multi, "Scalar MPW Multi-segment" },
-	[MULTI | OFFLOAD] = { tx_burst_multi_offload, "Scalar Multi-segment Offload" },
-	[MPW | MULTI | OFFLOAD] = { tx_burst_mpw_multi_offload, "Scalar MPW Multi-segment Offload" },
-	[FAST] = { tx_burst_fast, "Scalar Fast-free" },
-	[MPW | FAST] = { tx_burst_mpw_fast, "Scalar MPW Fast-free" },
-	[OFFLOAD | FAST] = { tx_burst_offload_fast, "Scalar Offload Fast-free" },
-	[MPW | OFFLOAD | FAST] = { tx_burst_mpw_offload_fast, "Scalar MPW Offload Fast-free" },
-	[MLXPMD_TX_F_INLINE] = { tx_burst_inline, "Scalar Inline Multi-segment Offload" },
-	[TIMED] = { tx_burst_timed, "Scalar Timed Multi-segment Offload" },
-	[MPW | TIMED] = { tx_burst_mpw_timed, "Scalar MPW Timed Multi-segment Offload" },
-	[MLXPMD_TX_F_INLINE | TIMED] = { tx_burst_inline_timed, "Scalar Inline Timed Multi-segment Offload" },
+	TX_SETS(TX_ROW)
 };
 
 uint16_t

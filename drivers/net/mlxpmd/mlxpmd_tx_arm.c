@@ -88,7 +88,7 @@ memory_set(struct mlxpmd_txq *txq)
 					   RTE_CACHE_LINE_SIZE, txq->q.socket_id);
 	if (txq->q.elts != NULL && txq->wqe_info != NULL)
 		return 0;
-	mlxpmd_txq_disarm(txq);
+	mlxpmd_txq_disarm(&txq->q);
 	return fail(txq, ENOMEM, "no memory for the mbuf ring");
 }
 
@@ -119,8 +119,9 @@ indices_reset(struct mlxpmd_txq *txq)
 }
 
 int
-mlxpmd_txq_arm(struct mlxpmd_txq *txq)
+mlxpmd_txq_arm(struct mlxpmd_queue *q)
 {
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
 	int rc;
 
 	txq->q.state = MLXPMD_QS_RESET;
@@ -153,8 +154,10 @@ mlxpmd_txq_rewind(struct mlxpmd_txq *txq, bool fresh)
 }
 
 void
-mlxpmd_txq_disarm(struct mlxpmd_txq *txq)
+mlxpmd_txq_disarm(struct mlxpmd_queue *q)
 {
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+
 	txq->q.state = MLXPMD_QS_RESET;
 	if (txq->q.elts != NULL)
 		(void)mlxpmd_tx_settle(txq);

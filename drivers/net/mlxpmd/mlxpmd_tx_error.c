@@ -53,8 +53,10 @@ count_lost(struct mlxpmd_txq *txq, uint16_t first)
 }
 
 void
-mlxpmd_txq_lost_find(struct mlxpmd_txq *txq)
+mlxpmd_txq_lost_find(struct mlxpmd_queue *q)
 {
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+
 	if (txq->q.elts == NULL || txq->lost_known)
 		return;
 	/* The SQ executes WQEs in order: all before the failed one were sent, none from it on. */
@@ -65,7 +67,7 @@ mlxpmd_txq_lost_find(struct mlxpmd_txq *txq)
 void
 mlxpmd_txq_abandon(struct mlxpmd_txq *txq)
 {
-	mlxpmd_txq_lost_find(txq);
+	mlxpmd_txq_lost_find(&txq->q);
 	txq->lost_known = false;
 	count_lost(txq, txq->first_lost);
 	txq->q.cause = MLXPMD_CAUSE_NONE;
@@ -78,7 +80,7 @@ mlxpmd_tx_settle(struct mlxpmd_txq *txq)
 {
 	uint16_t first, lost;
 
-	mlxpmd_txq_lost_find(txq);
+	mlxpmd_txq_lost_find(&txq->q);
 	txq->lost_known = false;
 	first = txq->first_lost;
 	lost = txq->elts_pi - first;

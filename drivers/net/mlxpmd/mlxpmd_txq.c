@@ -40,18 +40,6 @@ txq_create(struct mlxpmd_queue *q)
 }
 
 static int
-txq_arm(struct mlxpmd_queue *q)
-{
-	return mlxpmd_txq_arm(mlxpmd_txq_of(q));
-}
-
-static void
-txq_disarm(struct mlxpmd_queue *q)
-{
-	mlxpmd_txq_disarm(mlxpmd_txq_of(q));
-}
-
-static int
 txq_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
 {
 	*lost += mlxpmd_txq_rewind(mlxpmd_txq_of(q), fresh);
@@ -73,12 +61,6 @@ txq_drain(struct mlxpmd_queue *q)
 			return;
 		rte_delay_us_sleep(DRAIN_POLL_US);
 	}
-}
-
-static void
-txq_settle(struct mlxpmd_queue *q)
-{
-	mlxpmd_txq_lost_find(mlxpmd_txq_of(q));
 }
 
 static unsigned int
@@ -114,11 +96,11 @@ txq_waits(const struct mlxpmd_queue *q)
 const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
 	.name = "Tx",
 	.create = txq_create,
-	.arm = txq_arm,
-	.disarm = txq_disarm,
+	.arm = mlxpmd_txq_arm,
+	.disarm = mlxpmd_txq_disarm,
 	.rewind = txq_rewind,
 	.drain = txq_drain,
-	.settle = txq_settle,
+	.settle = mlxpmd_txq_lost_find,
 	.abandon = txq_abandon,
 	.waits = txq_waits,
 };
