@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* EAL, mempools, and a common layer that only records calls. */
+/* EAL, mempools, and a stand-in for the common layer that records calls. */
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -203,7 +203,7 @@ mdv_removed(const struct mdv_dev *dev)
 	return __atomic_load_n(&dev->removed, __ATOMIC_RELAXED);
 }
 
-/* ---- the drivers' threads are EAL's, unless their start fails ---- */
+/* ---- threads of the driver: created by EAL, or made to fail ---- */
 
 #undef rte_ctrl_thread_create
 int rte_ctrl_thread_create(pthread_t *thread, const char *name, const pthread_attr_t *attr,
@@ -247,7 +247,7 @@ rig_pool_release(struct rte_mempool *mp)
 		rte_mempool_put(mp, held[--nb_held]);
 }
 
-/* ---- what the drivers allocate, where the sanitizer sees it ---- */
+/* ---- allocations of the driver, by malloc() for the sanitizer ---- */
 
 void *rig_zmalloc_socket(const char *type, size_t size, unsigned int align, int socket);
 void *rig_zmalloc(const char *type, size_t size, unsigned int align);

@@ -26,9 +26,9 @@ void rig_init(void);
 /** Ends EAL; then as check_exit(). */
 int rig_end(const char *name);
 
-/* ---- the host's fake common layer ---- */
+/* ---- stand-in for the common layer ---- */
 extern struct mdv_dev rig_mdv;
-/** Ranges that "the device" knows; beyond them it reads and writes nothing. */
+/** Memory registered with the emulated device, which accesses no other. */
 #define RIG_RANGES 8
 struct rig_range {
 	uintptr_t start, end;
@@ -38,21 +38,21 @@ extern struct rig_range rig_ranges[RIG_RANGES];
 extern unsigned int rig_nb_ranges;
 extern uint32_t rig_generation;
 extern unsigned int rig_mempool_calls;	/**< mdv_mr_mempool() calls. */
-extern unsigned int rig_mempool_parts;	/**< Into how many ranges a mempool is cut. */
+extern unsigned int rig_mempool_parts;	/**< Number of ranges of each mempool. */
 extern bool rig_mempool_fails;
 void rig_ranges_clear(void);
 void rig_range_add(const void *addr, size_t bytes, uint32_t lkey);
-extern struct mdv_clock_state rig_clock_state; /**< What a refresh gives. */
+extern struct mdv_clock_state rig_clock_state; /**< Result of each refresh. */
 extern int rig_clock_rc, rig_clock_open_rc;
 extern unsigned int rig_clock_refreshes;
 extern void (*rig_clock_hook)(void);	/**< Called in each refresh, unless NULL. */
 extern uint64_t rig_cycles;
 extern unsigned int rig_cycles_read;
-extern int rig_thread_rc;	/**< What the start of a thread returns, unless 0. */
+extern int rig_thread_rc;	/**< If not 0, starting a thread returns it. */
 
 struct rte_mempool *rig_pool(const char *name, unsigned int n, unsigned int cache, uint16_t room);
 void rig_pool_free(struct rte_mempool *mp);
-/** Takes mbufs out so that `left` remain; rig_pool_release() brings them back. */
+/** Allocates all mbufs but `left`; rig_pool_release() frees them. */
 void rig_pool_leave(struct rte_mempool *mp, unsigned int left);
 void rig_pool_release(struct rte_mempool *mp);
 
@@ -68,7 +68,7 @@ struct rig_rx {
 	uint16_t wqe_count;
 	unsigned int out_of_buffer;
 };
-/** Header fields of one completion, as the PRM has them. */
+/** Header fields of one completion (PRM, CQE). */
 struct rig_rx_cqe {
 	uint8_t pkt_info, hash_type, hds, etc;
 	uint32_t hash, tag;
@@ -84,18 +84,18 @@ bool rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct ri
 /** Writes a completion and nothing else. */
 void rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx_cqe *c);
 void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
-/** Is m the packet with pattern seq and length len? Also that the chain is well formed. */
+/** Is m a well-formed chain that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 uint8_t rig_pattern(uint32_t seq, uint32_t offset);
-/** The bursts under test; set by RIG_RX_EACH, the scalar ones at first. */
+/** The bursts under test, initially the scalar ones; set by RIG_RX_EACH. */
 extern const struct mlxpmd_rx_variant *rig_rx_variant;
-/** To the first, or next, variant that this machine has, and says which; false: none is left, back to scalar. */
+/** Selects the first, or next, variant that the CPU supports and prints it. false: none is left, scalar is selected. */
 bool rig_rx_first(void);
 bool rig_rx_next(void);
-/** What follows, once per variant. */
+/** Executes the following statement once per variant. */
 #define RIG_RX_EACH \
 	for (bool more = rig_rx_first(); more; more = rig_rx_next())
-/** As the driver does: where a variant has no burst for these features the scalar one serves. */
+/** As the driver: uses the scalar burst if the variant has none for these features. */
 static inline uint16_t
 rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -112,13 +112,13 @@ struct rig_tx {
 	uint32_t dbrec[2], sq_dbrec;
 	uint64_t db_reg, db_seen;
 	uint32_t cqe_count;
-	uint16_t executed;	/* WQEBBs that the device worked off. */
-	uint16_t asked;		/* Last WQE that wanted a completion. */
-	bool any_asked;
+	uint16_t executed;	/* WQEBBs that the device executed. */
+	uint16_t cqe_requested;	/* Last WQE that requested a completion. */
+	bool any_cqe_requested;
 	uint64_t stamp;		/* Timestamp of the next completion. */
-	unsigned int nb_waits;	/* WAITs met. */
-	uint64_t wait_value, wait_mask; /* Of the WAIT before the present packet. */
-	bool waited;		/* There was one. */
+	unsigned int nb_waits;	/* WAIT WQEs executed. */
+	uint64_t wait_value, wait_mask; /* Of the WAIT before the current packet. */
+	bool waited;		/* A WAIT precedes the current packet. */
 };
 /** One packet as the device would put it on the wire. */
 struct rig_tx_packet {
@@ -132,9 +132,9 @@ struct rig_tx_packet {
 struct rig_tx *rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds,
 			  uint8_t inline_mode);
 void rig_tx_free(struct rig_tx *t);
-/** The next packet the device sends; false: none is left. Completions are written as asked for when `complete`. */
+/** Executes WQEs up to the next packet. false: none is left. complete: writes the requested completions. */
 typedef void (*rig_tx_cb)(void *arg, const struct rig_tx_packet *p);
-/** Works off what the doorbell announced; calls cb per packet. Returns packets. */
+/** Executes all WQEs up to the doorbell record; calls cb for each packet. Returns the number of packets. */
 unsigned int rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg);
 void rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe);
 static inline uint16_t

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Runs code with AVX512-IFMA where the CPU has AVX-512 but not this: VPMADD52LUQ and VPMADD52HUQ raise SIGILL, are
- * decoded from memory and carried out on the registers that the kernel saved. Everything else in the object code is
- * executed as it is.
+ * Emulates AVX512-IFMA on CPUs that have AVX-512 without it: VPMADD52LUQ and VPMADD52HUQ raise SIGILL; the handler
+ * decodes them and changes the registers that the kernel saved. The CPU executes all other instructions.
  */
 
 #include <cpuid.h>

@@ -9,9 +9,9 @@
 
 #include "rig.h"
 
-/** From now on the two instructions work in this process. false: not even AVX-512 is there. */
+/** Installs the handler. false: the CPU has no AVX-512. */
 bool rig_ifma_emulate(void);
-/** How many were emulated: 0 on a machine that has them. */
+/** Number of emulated instructions: 0 if the CPU has IFMA. */
 extern unsigned long rig_ifma_done;
 
 #endif /* BURST_RIG_IFMA_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The receiving half of the rig's device. Offsets and codes are the PRM's, spelled out. */
+/* Receive side of the emulated device. Offsets and codes are literals from the PRM. */
 
 #include "rig_ifma.h"
 
@@ -97,7 +97,7 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	r->rxq.q.hw.rq.wq.log_wq_stride = 4 + log_segs;
 	rc = mlxpmd_rxq_arm(&r->rxq.q);
 	if (rc == 0) {
-		/* The device has to find 0 on the way to RDY. */
+		/* The doorbell record must be 0 when the RQ goes to RDY. */
 		CHECK(r->rq_dbrec == 0, "doorbell record 0x%x of an RQ in reset", r->rq_dbrec);
 		mlxpmd_queue_ready(&r->rxq.q);
 		return r;
@@ -117,7 +117,7 @@ rig_rx_free(struct rig_rx *r)
 	free(r);
 }
 
-/* The CQE slot that is next, and the owner bit of this lap. */
+/* Index of the next CQE, and the owner bit of this pass of the ring. */
 static uint8_t *
 cqe_slot(const struct rig_rx *r, uint8_t *owner)
 {
@@ -161,7 +161,7 @@ rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter)
 	cqe[0x37] = syndrome;
 }
 
-/* Does the device know this memory by this key? */
+/* Is the memory registered with this key? */
 static bool
 may_write(uint32_t lkey, uint64_t addr, uint32_t bytes)
 {
@@ -186,7 +186,7 @@ rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_
 		r->out_of_buffer++;
 		return false;
 	}
-	/* The CQ must not overrun: the consumer index is that far behind at most. */
+	/* The CQ must not overrun: the consumer index is at most one ring behind. */
 	CHECK(r->cqe_count - get32(&r->dbrec[0]) < 1u << r->rxq.q.hw.cq.log_cqes, "CQ overrun");
 	for (s = 0; done < len && s < stride / 16; s++, wqe += 16) {
 		uint8_t *to = (uint8_t *)(uintptr_t)get64(wqe + 8);

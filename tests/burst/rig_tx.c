@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The sending half of the rig's device. Offsets and codes are the PRM's, spelled out. */
+/* Send side of the emulated device. Offsets and codes are literals from the PRM. */
 
 #include "rig.h"
 
@@ -80,7 +80,7 @@ rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
 	t->cqe_count++;
 }
 
-/* Byte at an offset into the WQE that starts at WQEBB `at`, round the ring's end. */
+/* Byte at an offset into the WQE that starts at WQEBB `at`; wraps at the end of the ring. */
 static const uint8_t *
 wqe_byte(const struct rig_tx *t, uint16_t at, uint32_t offset)
 {
@@ -176,7 +176,7 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 	uint32_t ds;
 
 	if (t->db_reg == t->db_seen)
-		return 0; /* A doorbell record alone wakes nobody. */
+		return 0; /* The device does not read the doorbell record without a doorbell. */
 	t->db_seen = t->db_reg;
 	CHECK((uint16_t)(pi - t->executed) <= 1u << t->txq.q.hw.sq.wq.log_wq_sz, "%u WQEBBs",
 	      (uint16_t)(pi - t->executed));
@@ -208,13 +208,13 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 		CHECK((uint16_t)(pi - t->executed) < 0x8000, "WQE %u beyond the doorbell record", at);
 		if (flags != 8)
 			continue;
-		t->asked = at;
-		t->any_asked = true;
+		t->cqe_requested = at;
+		t->any_cqe_requested = true;
 		if (complete)
 			rig_tx_cqe(t, 0, 0, at);
 	}
 	CHECK(!t->waited, "a WAIT for nothing");
-	/* The register was given the beginning of the last WQE, but for flags that came later. */
+	/* The doorbell has the first 8 bytes of the last WQE, without flags that were set later. */
 	CHECK(memcmp((const void *)&t->db_reg, wqe_byte(t, last, 0), 8) == 0, "doorbell register");
 	return packets;
 }
@@ -229,7 +229,7 @@ rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int seg
 		m = rte_pktmbuf_alloc(mp);
 		if (m == NULL)
 			abort();
-		/* Some empty, the last takes what is left. */
+		/* Some are empty; the last has the remaining bytes. */
 		part = segs == 0 ? len - at : rig_random() % 3 * ((len - at) / (segs + 1)) / 2;
 		for (i = 0; i < part; i++)
 			rte_pktmbuf_mtod(m, uint8_t *)[i] = rig_pattern(seq, at + i);

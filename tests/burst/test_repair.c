@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The life of a queue: its table, the hand-over, the limits of repair, and a receive queue that begins again. */
+/* States of a queue: the table of steps, quiescing, the limits of repair, and the rewind of a receive queue. */
 
 #include "rig.h"
 
@@ -19,7 +19,7 @@ home(const char *what)
 
 /* ---- the table ---- */
 
-/* What the steps without a table do in each state; all others leave the state alone. */
+/* Results of the steps that are not in the table. */
 static uint8_t
 quiesced_from(uint8_t state)
 {
@@ -44,7 +44,7 @@ steps_of_bursts(uint8_t from)
 	CHECK(state == requested_from(from), "request in %s", mlxpmd_qstate_name(from));
 }
 
-/* Each cell has a state or a reason. */
+/* Each cell has either a state or a reason. */
 static void
 table(void)
 {
@@ -63,7 +63,7 @@ table(void)
 		if (from == MLXPMD_QS_SETUP)
 			continue;
 		steps_of_bursts(from);
-		/* Between two calls the application can stop a queue in every state. */
+		/* A queue that no burst or repair uses can be stopped in every state. */
 		CHECK(from == MLXPMD_QS_ERROR || from == MLXPMD_QS_REPAIR || row[MLXPMD_STEP_STOP].why == NULL,
 		      "no way out of %s", mlxpmd_qstate_name(from));
 	}
@@ -78,7 +78,7 @@ struct life {
 	uint64_t died_ns;
 };
 
-/* A queue that fails every `every_ns` after it came back, or whose resets all fail; for a minute at most. */
+/* Simulates a queue that fails every_ns after each repair, or whose resets all fail; for at most a minute. */
 static struct life
 live(uint64_t every_ns, bool resets_fail)
 {
@@ -136,7 +136,7 @@ limits(void)
 	      life.resets, life.died_ns / MS);
 }
 
-/* ---- a receive queue that begins again ---- */
+/* ---- rewind of a receive queue ---- */
 
 struct rx_case {
 	uint8_t syndrome, log_segs;
@@ -192,7 +192,7 @@ begin_again(const struct rx_case *c)
 	for (i = 1; i < 4; i++)
 		rig_rx_error(r, 0x05, r->wqe_count + i);
 	if (c->syndrome == 0x01) {
-		/* Too long: dropped, and the flush behind it is what stops the queue. */
+		/* Too long a packet is dropped; the flush error after it stops the queue. */
 		r->wqe_count++;
 	}
 	take(r, c->f, c->position, len);
@@ -200,15 +200,15 @@ begin_again(const struct rx_case *c)
 	      r->rxq.q.cause);
 	CHECK(r->rxq.q.stats.errors == (c->syndrome == 0x01 ? 2 : 1), "%" PRIu64 " errors", r->rxq.q.stats.errors);
 	CHECK(r->rxq.q.stats.syndromes[mlxpmd_syndrome_class[c->syndrome]] >= 1, "class of %#x", c->syndrome);
-	CHECK(rig_rx_burst(r, c->f, &m, 1) == 0 && mlxpmd_rx_queue_count(&r->rxq) == 0, "worked on after letting go");
+	CHECK(rig_rx_burst(r, c->f, &m, 1) == 0 && mlxpmd_rx_queue_count(&r->rxq) == 0, "used after it was quiesced");
 	posted = r->rxq.q.pi - r->rxq.q.ci;
-	/* A pool that has fewer than the ring lacks: these stay where they are. */
+	/* The pool has mbufs, but fewer than the ring lacks: the rewind must not allocate them. */
 	if (c->empty)
 		rte_mempool_put_bulk(pool, (void **)spare, RTE_DIM(spare));
 	CHECK(mlxpmd_rxq_rewind(&r->rxq, c->fresh) == 0, "not rewound");
 	CHECK(mlxpmd_rxq_rewind(&r->rxq, c->fresh) == 0, "not repeated");
 	if (c->empty)
-		CHECK(rte_mempool_get_bulk(pool, (void **)spare, RTE_DIM(spare)) == 0, "the pool was asked");
+		CHECK(rte_mempool_get_bulk(pool, (void **)spare, RTE_DIM(spare)) == 0, "the rewind allocated mbufs");
 	CHECK(r->rxq.q.ci == 0 && r->rxq.q.pi == posted && r->rq_dbrec == 0, "indices");
 	r->wqe_count = 0;
 	if (c->fresh)
@@ -217,7 +217,7 @@ begin_again(const struct rx_case *c)
 	      r->cqe_count);
 	mlxpmd_queue_ready(&r->rxq.q);
 	if (c->empty) {
-		/* All that is held can be filled, and not one more. */
+		/* One packet per posted WQE arrives, and no more. */
 		i = arrive(r, 64, len);
 		CHECK(i == posted, "%u WQEs posted, %u held mbufs", i, posted);
 		take(r, c->f, i, len);
@@ -251,9 +251,9 @@ rx_errors(void)
 	}
 }
 
-/* The service asks: the burst lets go at its next call, empty or not, and delivers what that call found first. */
+/* The control plane requests the queues: the next call of each burst quiesces its queue and delivers nothing. */
 static void
-asked(void)
+requested(void)
 {
 	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, 0, NULL);
 	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
@@ -266,7 +266,7 @@ asked(void)
 	CHECK(r->rxq.q.cause == MLXPMD_CAUSE_NONE && t->txq.q.cause == MLXPMD_CAUSE_NONE, "cause");
 	rig_rx_free(r);
 	rig_tx_free(t);
-	home("asked");
+	home("requested");
 }
 
 int
@@ -277,6 +277,6 @@ main(void)
 	table();
 	limits();
 	rx_errors();
-	asked();
+	requested();
 	return rig_end("repair");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Completions that are no packet: refused, counted, never delivered, never out of bounds. */
+/* Invalid and error completions: counted, never delivered, never read or written out of bounds. */
 
 #include "rig.h"
 
@@ -15,15 +15,15 @@ home(const char *what)
 	CHECK(n == POOL, "%s: %u of %u mbufs came home", what, n, POOL);
 }
 
-/* One odd completion between good ones. */
+/* One invalid completion between valid ones. */
 struct odd {
 	const char *what;
 	uint8_t opcode, syndrome;
 	int32_t len;		/* Of the CQE. */
-	int16_t counter_off;	/* From the right counter. */
+	int16_t counter_off;	/* Added to the valid counter. */
 	uint8_t xor_own;
-	bool stops;		/* The queue stops here; else it loses this packet only. */
-	bool nothing;		/* Looks like no completion at all. */
+	bool stops;		/* The queue stops; otherwise only this packet is dropped. */
+	bool nothing;		/* Reads as a CQE that is not written yet. */
 };
 static const struct odd odds[] = {
 	{ "opcode REQ", 0xf0, 0, 60, 0, 0, true, false },
@@ -92,8 +92,8 @@ one_odd(const struct odd *o, unsigned int good, unsigned int f)
 }
 
 /*
- * The completion comes after the fast path's look and before the next one, which then finds an ordinary packet:
- * it must be left for another look, neither counted nor dropped.
+ * The device writes the completion after the fast path read the CQE and before mlxpmd_rx_exception() does: it is an
+ * ordinary packet, neither counted nor dropped.
  */
 static void
 between_two_looks(void)
@@ -111,7 +111,7 @@ between_two_looks(void)
 	home("between_two_looks");
 }
 
-/* A ring full of completions that are discarded: each call spends no more of them than it was given room for. */
+/* A ring full of completions that are dropped: a call processes at most as many as packets were requested. */
 static void
 bad_in_a_row(void)
 {
@@ -139,7 +139,7 @@ bad_in_a_row(void)
 	home("bad_in_a_row");
 }
 
-/* A completion where no WQE is posted: no mbuf can belong to it. */
+/* A completion without a posted WQE has no mbuf. */
 static void
 unposted(void)
 {
@@ -161,8 +161,8 @@ unposted(void)
 }
 
 /*
- * Random completions: bytes at random, or good ones with one byte changed. What is delivered must be sane and the
- * mbufs must all come home; what it says may be nonsense, since nobody can tell.
+ * Random completions: random bytes, or valid ones with one byte changed. Delivered mbufs must be well formed and all
+ * mbufs must be freed in the end; the contents of the packets are not checked.
  */
 static void
 random_cqes(uint8_t log_segs, unsigned int f, unsigned int rounds)
@@ -194,7 +194,7 @@ random_cqes(uint8_t log_segs, unsigned int f, unsigned int rounds)
 		delivered += n;
 		if (r->rxq.q.state == MLXPMD_QS_READY && r->rxq.q.cq_ci == r->cqe_count)
 			continue;
-		/* Stopped or out of step: start again, as a restart of the queue does. */
+		/* Stopped or out of step: stop and start the queue. */
 		bad += r->rxq.q.stats.cqe_bad + r->rxq.q.stats.errors;
 		rig_rx_free(r);
 		if (i % 64 == 0)
@@ -224,7 +224,7 @@ main(int argc, char **argv)
 		bad_in_a_row();
 		random_cqes(0, 0, rounds);
 	}
-	/* Segments are the scalar bursts' alone. */
+	/* Only scalar bursts support segments. */
 	random_cqes(1, MLXPMD_RX_F_SCATTER, rounds);
 	return rig_end("rx_bad");
 }

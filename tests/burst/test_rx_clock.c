@@ -20,7 +20,7 @@ random64(void)
 	return (uint64_t)rig_random() << 32 | rig_random();
 }
 
-/* Around powers of two, where carries and truncations happen, else anywhere. */
+/* Near powers of two, for carries and truncation, or any value. */
 static uint64_t
 random_edge(void)
 {

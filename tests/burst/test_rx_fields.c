@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Every field that a received mbuf takes from its CQE. */
+/* All mbuf fields that are set from a CQE. */
 
 #include "rig.h"
 
@@ -8,7 +8,7 @@
 
 static struct rte_mempool *pool;
 
-/* Sends one packet through and gives the mbuf. */
+/* Receives one packet and returns its mbuf. */
 static struct rte_mbuf *
 one(struct rig_rx *r, unsigned int f, const struct rig_rx_cqe *c)
 {
@@ -22,7 +22,7 @@ one(struct rig_rx *r, unsigned int f, const struct rig_rx_cqe *c)
 	return m;
 }
 
-/* l3 2 bits, l4 3 bits, frag, tunnel 2 bits: what the packet is, said once more and differently. */
+/* Expected type and flags, written independently of the driver: l3 2 bits, l4 3 bits, frag, tunnel 2 bits. */
 static uint32_t
 want_ptype(unsigned int l3, unsigned int l4, bool frag, unsigned int tunnel)
 {
@@ -60,7 +60,7 @@ want_csum(unsigned int l3, unsigned int l4, bool frag, unsigned int tunnel, bool
 	return flags;
 }
 
-/* Every code that the header bits can hold, also those no device writes. */
+/* All values of the header bits, also those that no device writes. */
 static void
 headers(void)
 {
@@ -97,7 +97,7 @@ headers(void)
 	rig_rx_free(r);
 }
 
-/* Flags that the application did not ask for are not given. */
+/* Flags of offloads that were not requested are not set. */
 static void
 masked(void)
 {
@@ -142,7 +142,7 @@ hash(void)
 		CHECK(!hashed || m->hash.rss == cases[i].hash, "case %u: %#x", i, m->hash.rss);
 		rte_pktmbuf_free(m);
 		m = one(r, 0, &cases[i]);
-		CHECK((m->ol_flags & RTE_MBUF_F_RX_RSS_HASH) == 0, "case %u, not asked for", i);
+		CHECK((m->ol_flags & RTE_MBUF_F_RX_RSS_HASH) == 0, "case %u, not requested", i);
 		rte_pktmbuf_free(m);
 	}
 	rig_rx_free(r);
@@ -173,7 +173,7 @@ mark(void)
 	rig_rx_free(r);
 }
 
-/* ns in the dynamic field with the dynamic flag; out of the window or expired: absent and counted. */
+/* Dynamic field in ns and dynamic flag; neither, but a count, if out of range or expired. */
 static void
 timestamp(void)
 {

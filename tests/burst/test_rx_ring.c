@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Order, wrap-around, segments and shortage of buffers: every packet once, whole, and every mbuf accounted for. */
+/* Order, wrap-around, segments, lack of mbufs: each packet is delivered once and complete, and no mbuf is lost. */
 
 #include "rig.h"
 
@@ -15,7 +15,7 @@ home(const char *what)
 	CHECK(n == POOL, "%s: %u of %u mbufs came home", what, n, POOL);
 }
 
-/* Packets that must come out, in the order they went in. */
+/* Expected packets, in order. */
 struct fifo {
 	struct { uint32_t seq, len; } e[4096];
 	uint32_t in, out;
@@ -34,7 +34,7 @@ take(struct rig_rx *r, struct fifo *f, struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* Random arrivals and random burst sizes over many laps of rings of different sizes. */
+/* Random arrivals and burst sizes over many passes of rings of different sizes. */
 static void
 laps(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, unsigned int f)
 {
@@ -69,7 +69,7 @@ laps(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, unsigned int f)
 	home("laps");
 }
 
-/* Full-length packets for every number of segments, and the length at each boundary. */
+/* Packets of every number of segments, with lengths at each boundary. */
 static void
 segments(void)
 {
@@ -97,8 +97,8 @@ segments(void)
 }
 
 /*
- * The pool has `left` mbufs when `packets` have gone: what was delivered is delivered, what is missing is
- * counted exactly once, and one burst after the mbufs are back the ring is full again.
+ * The pool has `left` mbufs after `packets` were received: delivered packets are not affected, each missing mbuf is
+ * counted once, and the first burst after the mbufs are freed fills the ring.
  */
 static void
 shortage_at(uint8_t log_segs, unsigned int left, unsigned int packets)
@@ -121,13 +121,13 @@ shortage_at(uint8_t log_segs, unsigned int left, unsigned int packets)
 	for (i = 0; i < got; i++)
 		CHECK(rig_rx_match(r, kept[i], i, 100), "packet %u", i);
 	missing = packets > left ? packets - left : 0;
-	/* Below the threshold nobody asks for mbufs. */
+	/* Below the threshold the ring is not refilled. */
 	if (packets < r->rxq.free_thresh) {
 		CHECK(r->rxq.q.stats.nombuf == 0, "%" PRIu64, r->rxq.q.stats.nombuf);
 	} else {
 		unsigned int holes = mlxpmd_rx_holes(&r->rxq);
 
-		/* Late holes may still be short of a threshold. */
+		/* The last empty WQEs may be fewer than the threshold. */
 		CHECK(holes == missing || holes < r->rxq.free_thresh, "%u holes, %u missing", holes, missing);
 		CHECK(r->rxq.q.stats.nombuf <= missing, "%" PRIu64 ", %u missing", r->rxq.q.stats.nombuf, missing);
 		CHECK(holes < r->rxq.free_thresh || r->rxq.q.stats.nombuf == missing, "%" PRIu64 " not %u",
@@ -163,7 +163,7 @@ shortage(void)
 	}
 }
 
-/* Toggling between plenty and nothing for many bursts. */
+/* The pool is full and empty by turns for many bursts. */
 static void
 toggling(void)
 {
@@ -190,7 +190,7 @@ toggling(void)
 	home("toggling");
 }
 
-/* Mempools in several pieces: each buffer by its own piece's key. */
+/* Mempools of several memory regions: each buffer is posted with the lkey of its region. */
 static void
 pieces(void)
 {
@@ -219,7 +219,7 @@ pieces(void)
 	rig_pool_free(mp);
 }
 
-/* Buffers in memory that the device was never told of are not posted, not lost, and counted as missing. */
+/* Buffers in unregistered memory are not posted, not leaked, and counted as missing. */
 static void
 unregistered(uint8_t log_segs)
 {
@@ -257,7 +257,7 @@ unregistered(uint8_t log_segs)
 	rig_ranges_clear();
 }
 
-/* What cannot be armed says so, holds nothing, and can be tried again. */
+/* Arming that fails returns an error, holds nothing, and can be repeated. */
 static void
 arming(void)
 {

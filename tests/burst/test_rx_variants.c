@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Every instruction set gives what the scalar bursts give: the same completions, also senseless ones, to two queues;
- * then every mbuf field, counter and index has to agree, and no mbuf that was not delivered may have been written.
+ * All instruction sets give the results of the scalar bursts: two queues get the same completions, also invalid ones;
+ * then all mbuf fields, counters and indices must agree, and no undelivered mbuf may have been written.
  */
 
 /* rte_pktmbuf_pool_create_extbuf() */
@@ -23,18 +23,18 @@
 enum { SCALAR, VECTOR, ARMS };
 struct arm {
 	struct rte_mempool *mp;
-	void *buffers;	/* Of a pool that has them elsewhere. */
+	void *buffers;	/* Of a pool with pinned external buffers. */
 	struct rig_rx *r;
 	struct rte_mbuf *got[BURST_MAX];
 	struct rte_mbuf *kept[KEPT_MAX];
 };
-/* What a run is about. */
+/* Parameters of a run. */
 struct plan {
 	const char *what;
 	uint8_t log_wqes, log_cqes;
 	unsigned int pool, cache;
 	bool pinned;
-	unsigned int odd;	/* One completion in so many is senseless; 0: none. */
+	unsigned int odd;	/* One completion in so many is invalid; 0: none. */
 	unsigned int keep;	/* Bursts until the packets are freed. */
 	unsigned int rounds;
 };
@@ -134,7 +134,7 @@ random64(void)
 	return (uint64_t)rig_random() << 32 | rig_random();
 }
 
-/* Stamps that mostly have a value, whatever the kind. */
+/* Device timestamps, most of which can be converted. */
 static uint64_t
 random_stamp(void)
 {
@@ -145,7 +145,7 @@ random_stamp(void)
 	return line.base + random64() % RTE_MAX(line.span, 1u) + (rig_random() % 8 ? 0 : random64() & ~line.mask);
 }
 
-/* A line as the clock may give, anew every now and then; expired, or none, once in a while. */
+/* Sometimes replaces the line of the clock; rarely by an expired one or none. */
 static void
 line_new(void)
 {
@@ -160,7 +160,7 @@ line_new(void)
 	line.mult = rig_random();
 	line.frac = random64() & (RTE_BIT64(line.shift) - 1);
 	line.start = random64();
-	if (kind == 0) /* As raw ticks; no vector has a use for it. */
+	if (kind == 0) /* Identity, as for raw ticks: vector bursts do not convert by it. */
 		mlxpmd_clock_snap_raw(&line);
 	line.expires_tsc = rte_rdtsc() + (kind == 1 ? -1 : INT64_MAX / 2);
 	mlxpmd_clock_publish(&clock_, &line, NULL);
@@ -189,7 +189,7 @@ slot(const struct rig_rx *r, uint32_t index)
 	return r->cq + (size_t)(index & ((1u << r->rxq.q.hw.cq.log_cqes) - 1)) * 64;
 }
 
-/* Makes the newest completion senseless; the same for both. */
+/* Makes the newest completion of both queues invalid in the same way. */
 static void
 spoil(uint32_t what, uint32_t value)
 {
@@ -213,21 +213,21 @@ spoil(uint32_t what, uint32_t value)
 		case 3:
 			cqe[0x3f] ^= value & 0x0c;
 			break;
-		case 4: /* A packet too long: lost alone. */
+		case 4: /* Packet too long: only this packet is dropped. */
 			cqe[0x3f] = (cqe[0x3f] & 1) | 0xe0;
 			cqe[0x37] = 1;
 			break;
 		case 5:
 			cqe[value % 64] = value >> 8;
 			break;
-		default: /* Comes late: see late(). */
+		default: /* Written later: see late(). */
 			cqe[0x3f] ^= 1;
 			break;
 		}
 	}
 }
 
-/* All that claim the other lap's owner become visible. */
+/* Corrects the owner bit of CQEs that have that of the other pass. */
 static void
 late(void)
 {
@@ -269,7 +269,7 @@ posted(const struct rig_rx *r, uint16_t index)
 	return r->rxq.q.elts[index & r->rxq.q.wqe_mask];
 }
 
-/* What lies in the ring is marked, so that a write to it is seen. */
+/* Fills the posted mbufs with a pattern, to detect writes. */
 static void
 poison(void)
 {
@@ -315,12 +315,12 @@ same_mbuf(const struct rte_mbuf *a, const struct rte_mbuf *b)
 	CHECK(!(flags & ts_flag) || *RTE_MBUF_DYNFIELD(a, ts_at, const uint64_t *) ==
 	      *RTE_MBUF_DYNFIELD(b, ts_at, const uint64_t *), "features %u: timestamp", f);
 	CHECK(a->next == NULL && b->next == NULL, "next");
-	/* A senseless length reaches beyond what came. */
+	/* An invalid length exceeds the data that was written. */
 	CHECK(senseless || memcmp(rte_pktmbuf_mtod(a, void *), rte_pktmbuf_mtod(b, void *), a->data_len) == 0,
 	      "payload");
 }
 
-/* The ring points where the mbufs are. */
+/* Checks that the WQEs have the addresses of the mbufs. */
 static void
 wqes_fit(const struct rig_rx *r)
 {
@@ -378,7 +378,7 @@ restart(const struct plan *p)
 	nb_restarts++;
 	nb_absent += arms[VECTOR].r->rxq.q.stats.ts_absent;
 	queues_close();
-	kept_free(); /* A ring is armed full. */
+	kept_free(); /* Arming fills the whole ring. */
 	queues_open(p);
 }
 
@@ -390,7 +390,7 @@ play(const struct plan *p)
 	senseless = p->odd != 0;
 	arms_open(p);
 	queues_open(p);
-	/* Under the key that the queue uses for the pool. */
+	/* With the lkey that the queue uses for the pool. */
 	for (n = 0; n < ARMS && p->pinned; n++)
 		rig_range_add(arms[n].buffers, (size_t)p->pool * ROOM, rte_be_to_cpu_32(arms[n].r->rxq.lkey_be));
 	for (round = 0; round < p->rounds && check_failures == 0; round++) {
@@ -411,7 +411,7 @@ play(const struct plan *p)
 	arms_close(p);
 }
 
-/* Every code that the header bits can hold, in groups; test_rx_fields says what they mean. */
+/* All values of the header bits, in groups; test_rx_fields checks their meaning. */
 static void
 headers(void)
 {

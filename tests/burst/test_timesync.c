@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Which packets count as PTP, which mailbox has whose stamp, and the software clock's arithmetic. */
+/* Detection of PTP packets, mailboxes of timestamps, and arithmetic of the software clock. */
 
 #include <rte_time.h>
 
@@ -133,7 +133,7 @@ recognition(void)
 	}
 }
 
-/* In one burst each has its own mailbox, as far as there are; the last has the latest. */
+/* Each packet of a burst has its own mailbox; when there are no more, the last mailbox has the latest timestamp. */
 static void
 boxes(void)
 {
@@ -151,13 +151,13 @@ boxes(void)
 	for (i = 0; i < 4; i++)
 		CHECK(stamp_read(i, &ns) == 0 && ns == line.start + (i == 3 ? 105 : 100 + i) * 4, "box %u", i);
 	rte_pktmbuf_free_bulk(m, 6);
-	/* The latest, not the one that nobody read. */
+	/* The latest timestamp replaces one that was not read. */
 	rte_pktmbuf_free(one("88f7" "0002002c", 200));
 	rte_pktmbuf_free(one("88f7" "0002002c", 300));
 	CHECK(stamp_read(0, &ns) == 0 && ns == line.start + 1200, "an old one");
 }
 
-/* No usable line: no stamp, no flag, counted; the packet is a PTP packet all the same. */
+/* Without a usable line: no timestamp and no flag, but a count; the packet is still marked as PTP. */
 static void
 absent(void)
 {
@@ -184,7 +184,7 @@ phc(void)
 	return rte_timespec_to_ns(&ts);
 }
 
-/* Writing and adjusting move the PHC and its stamps, and the port's clock not at all. */
+/* Writing and adjusting change the PHC and its timestamps, not the port's clock. */
 static void
 arithmetic(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Completions: mbufs are freed when, and only when, the device has done with them; errors lose what they lose. */
+/* Completions: an mbuf is freed once, after its completion; errors lose the packets that were not sent. */
 
 #include "rig.h"
 
@@ -39,7 +39,7 @@ out(void)
 	return POOL - rte_mempool_avail_count(pool);
 }
 
-/* Nothing is freed before its completion; a full ring refuses; completions make room again. */
+/* mbufs are not freed before their completion; a full ring takes no packets; completions free entries. */
 static void
 fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 {
@@ -59,7 +59,7 @@ fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 		CHECK(lap != 0 || t->txq.q.stats.doorbells == wake, "%" PRIu64 " doorbells for %u bursts",
 		      t->txq.q.stats.doorbells, wake);
 		(void)rig_tx_run(t, true, ignore, NULL);
-		CHECK(t->any_asked, "no completion was asked for in a full ring");
+		CHECK(t->any_cqe_requested, "no completion was requested in a full ring");
 		(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		CHECK(out() < rs_thresh + burst, "%u still out", out());
 		CHECK(mlxpmd_tx_descriptor_status(&t->txq, 0) == RTE_ETH_TX_DESC_DONE, "next place is free");
@@ -70,7 +70,7 @@ fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 	home("fill_and_drain");
 }
 
-/* One burst call takes a bounded number of completions. */
+/* A burst processes a bounded number of completions. */
 static void
 bounded(void)
 {
@@ -89,7 +89,7 @@ bounded(void)
 	home("bounded");
 }
 
-/* Before a stop: what went without asking for a completion is asked for, and then all can be told to be sent. */
+/* Before a stop: the flush requests a completion for all WQEs without one, so that all packets complete. */
 static void
 flush(unsigned int f)
 {
@@ -107,7 +107,7 @@ flush(unsigned int f)
 		CHECK(t->txq.q.ci == t->txq.q.pi && out() == 0, "%u: %u out", n, out());
 	}
 	CHECK(t->txq.q.state == MLXPMD_QS_READY && t->txq.q.stats.errors == 0, "stopped");
-	/* The WQE that does nothing fails: nobody's packet is lost by it. */
+	/* The NOP fails: no packet is lost. */
 	CHECK(send_n(t, f, 3) == 3, "not taken");
 	n = t->txq.q.pi;
 	mlxpmd_txq_flush(&t->txq);
@@ -117,7 +117,7 @@ flush(unsigned int f)
 	mlxpmd_txq_flush(&t->txq);
 	CHECK(mlxpmd_txq_rewind(&t->txq, false) == 0 && out() == 0, "%" PRIu64 " lost", t->txq.q.stats.errors);
 	rig_tx_free(t);
-	/* A full ring: the flush does nothing, and the ring asked for itself. */
+	/* A full ring: the flush does nothing, because the bursts requested completions. */
 	t = rig_tx_new(6, 64, 6, 63, 0);
 	while (send_n(t, 0, 7) != 0)
 		;
@@ -127,7 +127,7 @@ flush(unsigned int f)
 	home("flush");
 }
 
-/* After the rewind: the device begins at WQE 0, its CQ goes on where it was; the queue works as a new one. */
+/* After the rewind the device starts at WQE 0, and its CQ continues at its index; the queue works as a new one. */
 static void
 again(struct rig_tx *t, unsigned int f)
 {
@@ -150,8 +150,8 @@ again(struct rig_tx *t, unsigned int f)
 }
 
 /*
- * An error at each place: what was before is sent, the rest is lost; the burst keeps its hands off from then on,
- * and after the rewind each mbuf was freed once and the queue works again.
+ * An error at each position: packets before it were sent, the others are lost; bursts no longer use the queue; the
+ * rewind frees each mbuf once, and the queue works again.
  */
 static void
 error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t syndrome)
@@ -165,7 +165,7 @@ error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t synd
 		starts[k] = t->txq.q.pi;
 		per[k] = send_n(t, f, 1 + i % 5);
 		CHECK(per[k] == 1 + i % 5, "not taken");
-		/* One WQE per packet unless many share one. */
+		/* One WQE per packet, except with multi-packet WQEs. */
 		if (!(f & MLXPMD_TX_F_MPW)) {
 			for (done = 1; done < per[k]; done++) {
 				starts[k + done] = starts[k] + done;
@@ -187,9 +187,9 @@ error_at(unsigned int f, unsigned int posted, unsigned int failing, uint8_t synd
 	CHECK(t->txq.q.state == MLXPMD_QS_QUIESCED && t->txq.q.syndrome == syndrome && t->txq.q.vendor_syndrome == 0x55,
 	      "state");
 	CHECK(t->txq.q.stats.errors == 0 && out() != 0, "the burst settled it");
-	/* Flushes follow, and count nothing more. */
+	/* Flush errors follow, which are not counted. */
 	rig_tx_cqe(t, 13, 5, starts[failing]);
-	CHECK(send_n(t, f, 3) == 0 && mlxpmd_tx_done_cleanup(&t->txq, 0) == 0, "worked on after letting go");
+	CHECK(send_n(t, f, 3) == 0 && mlxpmd_tx_done_cleanup(&t->txq, 0) == 0, "used after it was quiesced");
 	CHECK(mlxpmd_tx_descriptor_status(&t->txq, 0) == RTE_ETH_TX_DESC_UNAVAIL, "status in error");
 	lost = mlxpmd_txq_rewind(&t->txq, false);
 	CHECK(t->txq.q.stats.packets == before && t->txq.q.stats.bytes == before * 64, "%" PRIu64 " sent, not %u",
@@ -222,7 +222,7 @@ errors(void)
 	}
 }
 
-/* Completions that make no sense: nothing is freed that the device may read, the queue stops, disarm frees. */
+/* Invalid completions: the queue stops, and no mbuf is freed that the device may still read; disarm frees them. */
 static void
 nonsense(void)
 {
@@ -232,7 +232,7 @@ nonsense(void)
 
 	for (i = 0; i < 60000; i++) {
 		t = rig_tx_new(6, 64, 6, 63, 0);
-		/* Earlier laps leave traces that must not be taken for this one's. */
+		/* Entries of earlier passes must not be used for this one. */
 		for (k = rig_random() % 12; k != 0; k--) {
 			(void)send_n(t, k & 1 ? MLXPMD_TX_F_MPW : 0, 1 + rig_random() % 60);
 			(void)rig_tx_run(t, true, ignore, NULL);
@@ -256,7 +256,7 @@ nonsense(void)
 	CHECK(stops > 15000, "%u refused", stops);
 }
 
-/* Shared mbufs keep their other owner; mbufs of several pools go home each. */
+/* mbufs with a second reference are not freed; mbufs of several pools return to their own. */
 static void
 owners(void)
 {

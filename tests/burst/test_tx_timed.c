@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Packets with a send time, and packets that want a stamp: WQEs, completions, the mailbox, what is counted. */
+/* Packets with a send time or a timestamp request: WQEs, completions, mailbox, counters. */
 
 #include "rig.h"
 
@@ -14,7 +14,7 @@ static struct rte_eth_dev dev = { .data = &dev_data };
 static int offset;
 static uint64_t flag;
 
-/* A device at 156.25 MHz and its host at the TSC's frequency, both in a time that begins at 1000 s. */
+/* Lines of a device at 156.25 MHz and of the TSC; both start at 1000 s. */
 static struct mlxpmd_clock_snap line, host;
 
 static void
@@ -23,7 +23,7 @@ clock_set(enum mdv_clock_kind kind, uint64_t base)
 	const uint64_t tsc = rte_rdtsc();
 
 	memset(&line, 0, sizeof(line));
-	line.mult = (6u << 29) + (2u << 28) / 5 * 1; /* 6.2 ns and something. */
+	line.mult = (6u << 29) + (2u << 28) / 5 * 1; /* Slightly more than 6.2 ns. */
 	line.shift = 29;
 	line.base = base;
 	line.mask = RTE_BIT64(41) - 1;
@@ -96,7 +96,7 @@ ignore(void *arg __rte_unused, const struct rig_tx_packet *p __rte_unused)
 {
 }
 
-/* The stamp of a value is the first that is not before it: for any line, exactly. */
+/* Exact for any line: the first timestamp whose value is not before the given one. */
 static void
 inversion(void)
 {
@@ -127,7 +127,7 @@ inversion(void)
 	}
 	CHECK(bad == 0 && reached > 990000, "%u of %u wrong", bad, reached);
 	CHECK(!mlxpmd_tx_time_stamp(&c, &s, s.start - 1, &stamp), "before the line");
-	/* A line that holds for a second only: the time to come is where it would go on. */
+	/* A line of one second: later times are extrapolated. */
 	s = (struct mlxpmd_clock_snap) { .mult = 1u << 24, .shift = 24, .mask = RTE_BIT64(41) - 1, .span = SECOND };
 	CHECK(mlxpmd_tx_time_stamp(&c, &s, 3 * SECOND, &stamp) && stamp == 3 * SECOND, "beyond the line's end");
 	CHECK(mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41) - 1, &stamp) && stamp == RTE_BIT64(41) - 1, "a whole counter");
@@ -137,7 +137,7 @@ inversion(void)
 	CHECK(!mlxpmd_tx_time_stamp(&c, &s, (UINT64_C(1) << 32) * SECOND, &stamp), "beyond 32 bits of seconds");
 }
 
-/* Time to wait for, as it stands in the WQE; one that a line says is exact. */
+/* Value of the WAIT WQE; exact with a line. */
 static void
 wait_bytes(enum mdv_clock_kind kind, unsigned int f)
 {
@@ -158,7 +158,7 @@ wait_bytes(enum mdv_clock_kind kind, unsigned int f)
 	done(t, "wait_bytes");
 }
 
-/* Past: at once. Far: as far as is allowed. Disorder: in the order of posting. No clock: at once. All counted. */
+/* Past or no clock: sent at once. Too far: the longest wait. Out of order: order of posting. All are counted. */
 static void
 bad_times(void)
 {
@@ -175,19 +175,19 @@ bad_times(void)
 	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, start + 2 * SECOND, &want) &&
 	      mlxpmd_tx_time_stamp(&port_clock, &line, now() + 2 * SECOND, &limit), "no stamp");
 	CHECK(t->wait_value >= (want & 0x7fffffff) && t->wait_value <= (limit & 0x7fffffff), "not capped");
-	/* The service stands still. */
+	/* The control thread does not refresh the clock. */
 	line.expires_tsc = rte_rdtsc() - 1;
 	host.expires_tsc = line.expires_tsc;
 	mlxpmd_clock_publish(&port_clock, &line, &host);
 	m[0] = packet(now() + SECOND);
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 1) == 1, "not taken");
-	CHECK(rig_tx_run(t, true, ignore, NULL) == 1 && t->nb_waits == 3, "waits for a time that nobody knows");
+	CHECK(rig_tx_run(t, true, ignore, NULL) == 1 && t->nb_waits == 3, "waits for an unknown time");
 	CHECK(t->txq.q.stats.time_unknown == 1, "not counted");
 	clock_set(MDV_CLOCK_LINE, 0);
 	done(t, "bad_times");
 }
 
-/* The queue waits as long as for the latest of its times: an earlier one behind it is one too late. */
+/* The end of waiting is the latest of all send times; an earlier time that is posted later is counted. */
 static void
 latest_wait(void)
 {
@@ -207,7 +207,7 @@ latest_wait(void)
 	done(t, "latest_wait");
 }
 
-/* A full ring: what is not taken leaves nothing behind, and is counted once. */
+/* A full ring: a packet that is not taken leaves the ring unchanged, and is counted once it is. */
 static void
 full_ring(void)
 {
@@ -232,7 +232,7 @@ full_ring(void)
 	done(t, "full_ring");
 }
 
-/* What cannot be sent is dropped, and so is its WAIT. */
+/* A packet that cannot be sent is dropped with its WAIT. */
 static void
 refused(void)
 {
@@ -246,7 +246,7 @@ refused(void)
 	done(t, "refused");
 }
 
-/* An error completion of a packet behind a WAIT: the WAIT is no packet. */
+/* An error completion of a packet after a WAIT: the WAIT is not counted as a packet. */
 static void
 error(void)
 {
@@ -255,7 +255,7 @@ error(void)
 
 	CHECK(rig_tx_burst(t, MPW_TIMED, m, 3) == 3, "not taken");
 	rig_tx_cqe(t, 13, 4, 3);
-	CHECK(mlxpmd_tx_done_cleanup(&t->txq, 0) == 0 && t->txq.q.state == MLXPMD_QS_QUIESCED, "not let go");
+	CHECK(mlxpmd_tx_done_cleanup(&t->txq, 0) == 0 && t->txq.q.state == MLXPMD_QS_QUIESCED, "not quiesced");
 	CHECK(mlxpmd_txq_rewind(&t->txq, false) == 2, "lost %" PRIu64, t->txq.q.stats.errors);
 	CHECK(t->txq.q.stats.packets == 1 && t->txq.time_until_tsc == 0, "%" PRIu64 " sent", t->txq.q.stats.packets);
 	done(t, "error");
@@ -283,7 +283,7 @@ stamp_send(struct rig_tx *t, unsigned int f, bool want)
 	CHECK(rig_tx_burst(t, f, &m, 1) == 1, "not taken");
 }
 
-/* The stamp is there as soon as its completion is, whoever looks first, and once. */
+/* The timestamp can be read once, as soon as its completion is written, also if no burst processed that. */
 static void
 stamps(unsigned int f, bool burst_first)
 {
@@ -295,13 +295,13 @@ stamps(unsigned int f, bool burst_first)
 		t->stamp = 1000000 + i * 77;
 		stamp_send(t, f, i % 3 != 0);
 		CHECK(stamp_read(&ns) == -EINVAL, "a stamp before its completion");
-		t->any_asked = false;
+		t->any_cqe_requested = false;
 		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
-		CHECK(t->any_asked || i % 3 == 0, "no completion asked for");
+		CHECK(t->any_cqe_requested || i % 3 == 0, "no completion requested");
 		if (burst_first)
 			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		if (i % 3 == 0) {
-			CHECK(stamp_read(&ns) == -EINVAL, "nobody asked");
+			CHECK(stamp_read(&ns) == -EINVAL, "not requested");
 			continue;
 		}
 		CHECK(mlxpmd_clock_convert(&line, t->stamp, &want), "no value");
@@ -323,7 +323,7 @@ stamp_meanwhile(void *arg)
 	return &ns;
 }
 
-/* Somebody holds the port for long: a stamp that is known is there, one that would have to be looked for is not yet. */
+/* While another thread holds the port's lock, a stored timestamp can be read; the CQ is not polled for a new one. */
 static void
 stamps_busy(void)
 {
@@ -348,7 +348,7 @@ stamps_busy(void)
 	done(t, "stamps_busy");
 }
 
-/* Of two that ask the later has the mailbox; a queue that is reset gives none; nor does an expired line. */
+/* Of two requests the later has the mailbox; neither a reset queue nor an expired line yields a timestamp. */
 static void
 stamps_lost(void)
 {
@@ -366,7 +366,7 @@ stamps_lost(void)
 	CHECK(stamp_read(&ns) == 0 && ns == want, "the second one's");
 	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 	CHECK(stamp_read(&ns) == -EINVAL, "again");
-	/* An error before the stamp: it does not come. */
+	/* After an error there is no timestamp. */
 	stamp_send(t, MPW_TIMED, true);
 	rig_tx_cqe(t, 13, 4, 2);
 	CHECK(stamp_read(&ns) == -EINVAL, "of a packet that failed");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* What the bursts write into the SQ: byte for byte where it can be said, and as the device reads it everywhere. */
+/* WQEs that the bursts write: some compared byte by byte, all executed by the emulated device. */
 
 #include "rig.h"
 
@@ -21,7 +21,7 @@ struct wanted {
 	uint32_t seq, len;
 	uint64_t ol_flags;
 	uint16_t tci;
-	bool inlined; /* A tag is found in the data. */
+	bool inlined; /* The VLAN tag is in the data. */
 };
 static struct wanted fifo[8192];
 static uint32_t fifo_in, fifo_out;
@@ -45,7 +45,7 @@ sent(void *arg __rte_unused, const struct rig_tx_packet *p)
 		cs |= 0x40;
 	if (l4 == 1 || l4 == 3)
 		cs |= 0x80;
-	CHECK(fifo_in - fifo_out < RTE_DIM(fifo), "a packet from nowhere");
+	CHECK(fifo_in - fifo_out < RTE_DIM(fifo), "a packet that was not posted");
 	CHECK(p->cs_flags == cs, "cs_flags %#x not %#x", p->cs_flags, cs);
 	CHECK(p->vlan_insert == (vlan && !w->inlined) && (!p->vlan_insert || p->vlan_tci == w->tci), "vlan");
 	CHECK(p->len == w->len + (vlan && w->inlined ? 4 : 0), "length %u not %u", p->len, w->len);
@@ -61,7 +61,7 @@ sent(void *arg __rte_unused, const struct rig_tx_packet *p)
 	}
 }
 
-/* One SEND with everything in it, against bytes written down by hand. */
+/* A SEND WQE with all fields, compared with literal bytes. */
 static void
 send_bytes(void)
 {
@@ -92,7 +92,7 @@ send_bytes(void)
 	home("send_bytes");
 }
 
-/* A multi-packet WQE of five, against bytes written down by hand. */
+/* A multi-packet WQE of five packets, compared with literal bytes. */
 static void
 mpw_bytes(void)
 {
@@ -121,7 +121,7 @@ mpw_bytes(void)
 	home("mpw_bytes");
 }
 
-/* What kind of packets a template may be given. */
+/* Kinds of packets that a template supports. */
 struct mix {
 	unsigned int features;
 	unsigned int max_segs;
@@ -152,7 +152,7 @@ random_packet(const struct mix *mix, uint32_t seq)
 	return m;
 }
 
-/* Random packets, burst sizes and completions through rings of several sizes: each packet once, as it was. */
+/* Random packets, burst sizes and completions, rings of several sizes: each packet is sent once, unchanged. */
 static void
 traffic(const struct mix *mix, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
 {
@@ -185,7 +185,7 @@ traffic(const struct mix *mix, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max
 	home("traffic");
 }
 
-/* A packet of each number of segments at each place of the ring, and over its end. */
+/* A packet of each number of segments at each position in the ring, wrapping included. */
 static void
 every_offset(uint8_t inline_mode)
 {
@@ -199,7 +199,7 @@ every_offset(uint8_t inline_mode)
 			t = rig_tx_new(4, 64, 6, 63, inline_mode);
 			fifo_in = 0;
 			fifo_out = 0;
-			/* Up to the place, then the packet, completed in between. */
+			/* Fill up to the position and complete; then send the packet. */
 			while (t->txq.q.pi != 16 + at) {
 				m = rig_tx_mbuf(pool, fifo_in, 14, 1);
 				expect(m, fifo_in, inline_mode != 0);
@@ -223,7 +223,7 @@ every_offset(uint8_t inline_mode)
 	home("every_offset");
 }
 
-/* Packets that cannot be sent: freed, counted, and the others go. */
+/* Packets that cannot be sent are freed and counted; the others are sent. */
 static void
 refused(unsigned int f)
 {
@@ -249,7 +249,7 @@ refused(unsigned int f)
 		if (!bad)
 			expect(pkts[i], i, false);
 	}
-	/* Forty segments exceed the WQE only where each holds something. */
+	/* Empty segments need no data segment: forty exceed the WQE only if none is empty. */
 	if (pkts[6]->nb_segs == 40) {
 		struct rte_mbuf *s = pkts[6];
 
@@ -271,7 +271,7 @@ refused(unsigned int f)
 	home("refused");
 }
 
-/* Clones, attached buffers, and memory that comes and goes. */
+/* Clones, attached external buffers, and memory that is registered and unregistered. */
 static void
 memory(void)
 {
@@ -291,7 +291,7 @@ memory(void)
 	(void)rig_tx_run(t, true, sent, NULL);
 	rig_tx_free(t);
 	home("clone");
-	/* A buffer from outside, unknown at first: dropped, and nobody registers the mbuf's own pool for it. */
+	/* An unregistered external buffer: the packet is dropped, and the mbuf's own mempool is not registered. */
 	t = rig_tx_new(6, 64, 6, 63, 0);
 	for (i = 0; i < 100; i++)
 		outside[i] = rig_pattern(7, i);
@@ -299,7 +299,7 @@ memory(void)
 	shinfo.free_cb = (void *)&home;
 	for (i = 0; i < 2; i++) {
 		m = rte_pktmbuf_alloc(pool);
-		rte_mbuf_ext_refcnt_set(&shinfo, 2); /* Ours stays, the callback is not called. */
+		rte_mbuf_ext_refcnt_set(&shinfo, 2); /* The test keeps a reference: the callback is not called. */
 		rte_pktmbuf_attach_extbuf(m, outside, 0, sizeof(outside), &shinfo);
 		m->data_len = m->pkt_len = 100;
 		if (i == 1) {
@@ -312,9 +312,9 @@ memory(void)
 		CHECK(rig_mempool_calls == calls, "the wrong memory was registered");
 		(void)rig_tx_run(t, true, sent, NULL);
 	}
-	/* The range goes: a cached key must not be used again. */
+	/* The range is unregistered: the cached lkey must not be used any more. */
 	m = rte_pktmbuf_alloc(pool);
-	rte_mbuf_ext_refcnt_set(&shinfo, 3); /* One more is in flight. */
+	rte_mbuf_ext_refcnt_set(&shinfo, 3); /* Another packet is in flight. */
 	rte_pktmbuf_attach_extbuf(m, outside, 0, sizeof(outside), &shinfo);
 	m->data_len = m->pkt_len = 100;
 	rig_nb_ranges--;
