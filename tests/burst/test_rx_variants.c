@@ -145,7 +145,7 @@ random_stamp(void)
 	return line.base + random64() % RTE_MAX(line.span, 1u) + (rig_random() % 8 ? 0 : random64() & ~line.mask);
 }
 
-/* Sometimes replaces the line of the clock; rarely by an expired one or none. */
+/* Publishes a random line; one of 16 is the identity of raw ticks, one of 16 has expired. */
 static void
 line_new(void)
 {
@@ -160,7 +160,7 @@ line_new(void)
 	line.mult = rig_random();
 	line.frac = random64() & (RTE_BIT64(line.shift) - 1);
 	line.start = random64();
-	if (kind == 0) /* Identity, as for raw ticks: vector bursts do not convert by it. */
+	if (kind == 0) /* Vector bursts do not convert by it. */
 		mlxpmd_clock_snap_raw(&line);
 	line.expires_tsc = rte_rdtsc() + (kind == 1 ? -1 : INT64_MAX / 2);
 	mlxpmd_clock_publish(&clock_, &line, NULL);
@@ -227,7 +227,7 @@ spoil(uint32_t what, uint32_t value)
 	}
 }
 
-/* Corrects the owner bit of CQEs that have that of the other pass. */
+/* Writes the valid owner bit to all CQEs, and a valid opcode to those that have opcode 15. */
 static void
 late(void)
 {

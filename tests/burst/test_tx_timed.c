@@ -23,7 +23,7 @@ clock_set(enum mdv_clock_kind kind, uint64_t base)
 	const uint64_t tsc = rte_rdtsc();
 
 	memset(&line, 0, sizeof(line));
-	line.mult = (6u << 29) + (2u << 28) / 5 * 1; /* Slightly more than 6.2 ns. */
+	line.mult = (6u << 29) + (2u << 28) / 5 * 1; /* About 6.2 ns. */
 	line.shift = 29;
 	line.base = base;
 	line.mask = RTE_BIT64(41) - 1;
@@ -207,7 +207,7 @@ latest_wait(void)
 	done(t, "latest_wait");
 }
 
-/* A full ring: a packet that is not taken leaves the ring unchanged, and is counted once it is. */
+/* A full ring: a packet that is not taken leaves the ring unchanged; its send time is counted once. */
 static void
 full_ring(void)
 {
