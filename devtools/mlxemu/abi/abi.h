@@ -147,7 +147,7 @@ bool abi_model_foreign(void);
 
 /* ---- PCI config space of the ports (host/pci_config.c) ---- */
 
-/** To be called after open() of a file in the sysfs tree. Returns fd, tracked if it is a config file; or -1 and errno. */
+/** To be called after open() of a file in sysfs. Returns fd, tracked if it is a config file, or -1 and errno. */
 int abi_pciconf_opened(int fd, const char *real_path);
 /**
  * Reads or writes a config file; off < 0: at the file offset.

@@ -189,7 +189,7 @@ emu_umem_log_page(const struct emu_umem *umem)
 		return umem->pages->log_page;
 	log_page = log_page_of(umem->addr);
 
-	/* At most the length, rounded up (kernel: ib_umem_find_best_pgsz()). */
+	/* At most the length, rounded up to a power of two (hw/mlx5/devx.c, devx_umem_find_best_pgsize()). */
 	while (span < 63 && 1ull << span < umem->len)
 		span++;
 	if (log_page < LOG_PAGE_MIN)

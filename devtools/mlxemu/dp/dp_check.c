@@ -10,7 +10,6 @@
 
 #include "dp_int.h"
 
-
 #define BUCKETS 65536u
 #define NEXT_SEG_BYTES DP_SEG_BYTES /* before the data segments of a striding WQE */
 

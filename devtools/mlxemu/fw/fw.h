@@ -9,6 +9,7 @@
 #include "../dp/emu_dp_table.h"
 #include "emu_fw.h"
 #include "emu_fw_syndrome.h"
+#include "fw_commands.h"
 #include "prm.h"
 
 /** Largest mailboxes: an RQT with all its entries; a capability page. */
@@ -241,10 +242,8 @@ int fw_ppcnt(struct fw_cmd *c, struct prm_ppcnt_reg *reg);
 
 /* ---- handlers ---- */
 
-#define FW_COMMAND(op, type, handler, flags) int handler(struct fw_cmd *c);
-#define FW_DESTROY(op, type, flags)
-#include "fw_commands.h"
-#undef FW_COMMAND
-#undef FW_DESTROY
+#define FW_PROTOTYPE(op, type, handler, flags) int handler(struct fw_cmd *c);
+#define FW_NO_PROTOTYPE(op, type, flags)
+FW_COMMANDS(FW_PROTOTYPE, FW_NO_PROTOTYPE)
 
 #endif /* FW_H */

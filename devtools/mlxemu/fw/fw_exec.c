@@ -18,11 +18,9 @@
 /* Upper limit of the position of umem_valid bits in an inbox. */
 #define MARKS_BYTES 512u
 
-#define FW_COMMAND(op, type, handler, flags) {PRM_CMD_OP_##op, EMU_OBJ_##type, handler, flags},
-#define FW_DESTROY(op, type, flags) {PRM_CMD_OP_##op, EMU_OBJ_##type, NULL, flags},
-static const struct fw_row fw_rows[] = {
-#include "fw_commands.h"
-};
+#define ROW(op, type, handler, flags) {PRM_CMD_OP_##op, EMU_OBJ_##type, handler, flags},
+#define DESTROY_ROW(op, type, flags) {PRM_CMD_OP_##op, EMU_OBJ_##type, NULL, flags},
+static const struct fw_row fw_rows[] = {FW_COMMANDS(ROW, DESTROY_ROW)};
 #define FW_ROWS (sizeof(fw_rows) / sizeof(fw_rows[0]))
 
 const struct fw_row *

@@ -124,7 +124,10 @@ abi_ethtool_gset(const struct emu_dev *dev, void *arg)
 	return 0;
 }
 
-/* Reports speed and duplex without link mode masks; the handshake for the mask size is the kernel's (net/ethtool/ioctl.c). */
+/*
+ * Reports speed and duplex without link mode masks. A request with another number of words returns the
+ * negative number of words (linux/ethtool.h, struct ethtool_link_settings).
+ */
 static int
 abi_ethtool_link_settings(const struct emu_dev *dev, void *arg)
 {

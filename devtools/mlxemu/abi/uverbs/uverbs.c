@@ -150,9 +150,9 @@ abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 bool abi_removed_any;
 
 /*
- * Open files at removal, as in the kernel: fatal event, then end of file on every channel; zeroed
- * pages replace doorbell pages and the counter (rdma_umap_fault()). The clock page is memory of the
- * kernel and stays.
+ * Open files at removal, as in the kernel: fatal event, then end of file on every channel; zeroed pages
+ * replace doorbell pages and the counter (core/uverbs_main.c, rdma_umap_fault()). The clock page is
+ * memory of the kernel and stays.
  */
 void
 abi_uverbs_removed(struct emu_dev *dev)

@@ -38,7 +38,7 @@
 #define ALL (RC | UC | UD | RAW)
 #define CONNECTED (RC | UC)
 
-/* InfiniBand specification, modify QP: required and optional attributes (kernel: qp_state_table). */
+/* InfiniBand specification, modify QP: required and optional attributes (kernel: core/verbs.c, qp_state_table). */
 static const struct qp_row {
 	uint8_t from, to;
 	uint16_t types;
