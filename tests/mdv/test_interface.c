@@ -165,22 +165,22 @@ replaced(struct mdv_dev *dev)
 	uint8_t mac[6];
 	bool up = false, was_up;
 
-	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0 && mdv_port_up_get(dev, &was_up) == 0);
-	REQUIRE(mdv_port_mac(dev, mac) == 0);
+	REQUIRE(dev->port->mtu_get(dev, &mtu) == 0 && dev->port->up_get(dev, &was_up) == 0);
+	REQUIRE(dev->port->mac_get(dev, mac) == 0);
 	changes.replaced = true;
 	log_begin();
-	CHECK_EQ(mdv_port_mtu_set(dev, mtu + 100), -ENODEV);
-	CHECK_EQ(mdv_port_mac_set(dev, (const uint8_t[6]) { 2, 0, 0, 0, 0, 1 }), -ENODEV);
-	CHECK_EQ(mdv_port_promisc_set(dev, true), -ENODEV);
-	CHECK_EQ(mdv_port_mcast(dev, (const uint8_t[6]) { 1, 0, 0x5e, 0, 0, 1 }, true), -ENODEV);
-	CHECK_EQ(mdv_port_up_set(dev, !was_up), -ENODEV);
+	CHECK_EQ(dev->port->mtu_set(dev, mtu + 100), -ENODEV);
+	CHECK_EQ(dev->port->mac_set(dev, (const uint8_t[6]) { 2, 0, 0, 0, 0, 1 }), -ENODEV);
+	CHECK_EQ(dev->port->promisc_set(dev, true), -ENODEV);
+	CHECK_EQ(dev->port->mcast(dev, (const uint8_t[6]) { 1, 0, 0x5e, 0, 0, 1 }, true), -ENODEV);
+	CHECK_EQ(dev->port->up_set(dev, !was_up), -ENODEV);
 	CHECK_EQ(lines_with(log_end(), "ENODEV"), 5);
-	CHECK_EQ(mdv_port_running(dev, &up), -ENODEV);
+	CHECK_EQ(dev->port->running(dev, &up), -ENODEV);
 	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
 	changes.replaced = false;
-	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
+	CHECK_EQ(dev->port->mtu_get(dev, &seen), 0);
 	CHECK_EQ(seen, mtu);
-	CHECK(mdv_port_up_get(dev, &up) == 0 && up == was_up);
+	CHECK(dev->port->up_get(dev, &up) == 0 && up == was_up);
 	CHECK(mdv_alive(dev));
 }
 

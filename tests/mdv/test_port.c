@@ -15,14 +15,14 @@ test_port_mac(struct mdv_dev *dev)
 	static const uint8_t other[6] = { 0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee };
 	uint8_t mac[6], seen[6];
 
-	REQUIRE(mdv_port_mac(dev, mac) == 0);
+	REQUIRE(dev->port->mac_get(dev, mac) == 0);
 	CHECK((mac[0] & 1) == 0);
 	CHECK(memcmp(mac, "\0\0\0\0\0\0", 6) != 0);
-	CHECK_EQ(mdv_port_mac_set(dev, other), 0);
-	CHECK_EQ(mdv_port_mac(dev, seen), 0);
+	CHECK_EQ(dev->port->mac_set(dev, other), 0);
+	CHECK_EQ(dev->port->mac_get(dev, seen), 0);
 	CHECK(memcmp(seen, other, 6) == 0);
-	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
-	CHECK_EQ(mdv_port_mac(dev, seen), 0);
+	CHECK_EQ(dev->port->mac_set(dev, mac), 0);
+	CHECK_EQ(dev->port->mac_get(dev, seen), 0);
 	CHECK(memcmp(seen, mac, 6) == 0);
 }
 
@@ -31,14 +31,14 @@ check_mtu(struct mdv_dev *dev)
 {
 	uint16_t mtu, seen;
 
-	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0);
-	CHECK_EQ(mdv_port_mtu_set(dev, 9000), 0);
-	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
+	REQUIRE(dev->port->mtu_get(dev, &mtu) == 0);
+	CHECK_EQ(dev->port->mtu_set(dev, 9000), 0);
+	CHECK_EQ(dev->port->mtu_get(dev, &seen), 0);
 	CHECK_EQ(seen, 9000);
 	log_begin();
-	CHECK(mdv_port_mtu_set(dev, 60000) < 0);
+	CHECK(dev->port->mtu_set(dev, 60000) < 0);
 	CHECK_EQ(lines_with(log_end(), dev->netdev_name), 1);
-	CHECK_EQ(mdv_port_mtu_set(dev, mtu), 0);
+	CHECK_EQ(dev->port->mtu_set(dev, mtu), 0);
 	CHECK(dev->caps.max_mtu >= 9000);
 }
 
@@ -48,12 +48,12 @@ check_modes(struct mdv_dev *dev)
 	static const uint8_t group[6] = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x03 };
 
 	for (int on = 1; on >= 0; on--) {
-		CHECK_EQ(mdv_port_promisc_set(dev, on), 0);
-		CHECK_EQ(mdv_port_promisc_set(dev, on), 0);
-		CHECK_EQ(mdv_port_allmulti_set(dev, on), 0);
+		CHECK_EQ(dev->port->promisc_set(dev, on), 0);
+		CHECK_EQ(dev->port->promisc_set(dev, on), 0);
+		CHECK_EQ(dev->port->allmulti_set(dev, on), 0);
 	}
-	CHECK_EQ(mdv_port_mcast(dev, group, true), 0);
-	CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
+	CHECK_EQ(dev->port->mcast(dev, group, true), 0);
+	CHECK_EQ(dev->port->mcast(dev, group, false), 0);
 }
 
 /** Ports 0 and 1 are a pair: the link is up if both are. */
@@ -62,15 +62,15 @@ check_link(struct mdv_dev *dev)
 {
 	struct mdv_link link = { 0 };
 
-	CHECK_EQ(mdv_port_up_set(dev, true), 0);
-	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK_EQ(dev->port->up_set(dev, true), 0);
+	CHECK_EQ(dev->port->link(dev, &link), 0);
 	CHECK_EQ(link.speed_mbps, 100000);
 	CHECK(link.up);
-	CHECK_EQ(mdv_port_up_set(dev, false), 0);
-	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK_EQ(dev->port->up_set(dev, false), 0);
+	CHECK_EQ(dev->port->link(dev, &link), 0);
 	CHECK(!link.up);
-	CHECK_EQ(mdv_port_up_set(dev, true), 0);
-	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK_EQ(dev->port->up_set(dev, true), 0);
+	CHECK_EQ(dev->port->link(dev, &link), 0);
 	CHECK(link.up);
 }
 
@@ -82,13 +82,13 @@ check_no_interface(struct mdv_dev *dev)
 	uint8_t mac[6], permanent[6] = { 0 };
 	uint16_t mtu;
 
-	CHECK_EQ(mdv_port_mac(dev, mac), 0);
+	CHECK_EQ(dev->port->mac_get(dev, mac), 0);
 	dev->netdev_sock = -1;
 	log_begin();
-	CHECK_EQ(mdv_port_mtu_get(dev, &mtu), -ENOTSUP);
-	CHECK_EQ(mdv_port_promisc_set(dev, true), -ENOTSUP);
-	CHECK_EQ(mdv_port_mac_set(dev, mac), -ENOTSUP);
-	CHECK_EQ(mdv_port_mac(dev, permanent), 0);
+	CHECK_EQ(dev->port->mtu_get(dev, &mtu), -ENOTSUP);
+	CHECK_EQ(dev->port->promisc_set(dev, true), -ENOTSUP);
+	CHECK_EQ(dev->port->mac_set(dev, mac), -ENOTSUP);
+	CHECK_EQ(dev->port->mac_get(dev, permanent), 0);
 	CHECK_EQ(lines_with(log_end(), "the port has no interface here"), 3);
 	dev->netdev_sock = sock;
 	/* No permanent change of the address was made, so the vport has the address of the interface. */

@@ -89,16 +89,16 @@ check_mtu(struct mdv_dev *dev)
 {
 	uint16_t mtu, seen;
 
-	REQUIRE(mdv_port_mtu_get(dev, &mtu) == 0);
+	REQUIRE(dev->port->mtu_get(dev, &mtu) == 0);
 	CHECK(mtu >= 1500);
-	CHECK_EQ(mdv_port_mtu_set(dev, 9000), 0);
-	CHECK_EQ(mdv_port_mtu_get(dev, &seen), 0);
+	CHECK_EQ(dev->port->mtu_set(dev, 9000), 0);
+	CHECK_EQ(dev->port->mtu_get(dev, &seen), 0);
 	CHECK_EQ(seen, 9000);
 	log_begin();
-	CHECK_EQ(mdv_port_mtu_set(dev, 60000), -EINVAL);
-	CHECK_EQ(mdv_port_mtu_set(dev, 60), -EINVAL);
+	CHECK_EQ(dev->port->mtu_set(dev, 60000), -EINVAL);
+	CHECK_EQ(dev->port->mtu_set(dev, 60), -EINVAL);
 	CHECK_EQ(lines_with(log_end(), "out of range"), 2);
-	CHECK_EQ(mdv_port_mtu_set(dev, mtu), 0);
+	CHECK_EQ(dev->port->mtu_set(dev, mtu), 0);
 }
 
 static void
@@ -118,16 +118,16 @@ check_modes(struct mdv_dev *dev)
 {
 	bool all = true, mc = true;
 
-	CHECK_EQ(mdv_port_promisc_set(dev, true), 0);
+	CHECK_EQ(dev->port->promisc_set(dev, true), 0);
 	vport(dev, &all, &mc);
 	CHECK(all && !mc);
-	CHECK_EQ(mdv_port_allmulti_set(dev, true), 0);
+	CHECK_EQ(dev->port->allmulti_set(dev, true), 0);
 	vport(dev, &all, &mc);
 	CHECK(all && mc);
-	CHECK_EQ(mdv_port_promisc_set(dev, false), 0);
+	CHECK_EQ(dev->port->promisc_set(dev, false), 0);
 	vport(dev, &all, &mc);
 	CHECK(!all && mc);
-	CHECK_EQ(mdv_port_allmulti_set(dev, false), 0);
+	CHECK_EQ(dev->port->allmulti_set(dev, false), 0);
 	vport(dev, &all, &mc);
 	CHECK(!all && !mc);
 }
@@ -138,16 +138,16 @@ check_mcast(struct mdv_dev *dev)
 	uint8_t group[6] = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x00 };
 
 	for (group[5] = 0; group[5] < 8; group[5]++)
-		CHECK_EQ(mdv_port_mcast(dev, group, true), 0);
+		CHECK_EQ(dev->port->mcast(dev, group, true), 0);
 	group[5] = 3;
-	CHECK_EQ(mdv_port_mcast(dev, group, true), 0);
-	CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
+	CHECK_EQ(dev->port->mcast(dev, group, true), 0);
+	CHECK_EQ(dev->port->mcast(dev, group, false), 0);
 	log_begin();
-	CHECK_EQ(mdv_port_mcast(dev, group, false), -EADDRNOTAVAIL);
+	CHECK_EQ(dev->port->mcast(dev, group, false), -EADDRNOTAVAIL);
 	CHECK_EQ(lines_with(log_end(), "is not in the list"), 1);
 	for (group[5] = 0; group[5] < 8; group[5]++)
 		if (group[5] != 3)
-			CHECK_EQ(mdv_port_mcast(dev, group, false), 0);
+			CHECK_EQ(dev->port->mcast(dev, group, false), 0);
 }
 
 static void
@@ -180,17 +180,17 @@ check_link_to(struct mdv_dev *dev, bool up)
 	struct mdv_link link = { 0 };
 	bool running = !up, admin = !up;
 
-	CHECK_EQ(mdv_port_up_set(dev, up), 0);
+	CHECK_EQ(dev->port->up_set(dev, up), 0);
 	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
 	CHECK_EQ(mdv_events_take(dev), MDV_EVENT_LINK);
 	CHECK_EQ(mdv_events_take(dev), 0);
 	CHECK(!readable(mdv_event_fd(dev), 0));
-	CHECK_EQ(mdv_port_up_get(dev, &admin), 0);
+	CHECK_EQ(dev->port->up_get(dev, &admin), 0);
 	CHECK_EQ(admin, up);
-	CHECK_EQ(mdv_port_link(dev, &link), 0);
+	CHECK_EQ(dev->port->link(dev, &link), 0);
 	CHECK_EQ(link.up, up);
 	CHECK_EQ(link.speed_mbps, up ? 100000 : 0);
-	CHECK_EQ(mdv_port_running(dev, &running), 0);
+	CHECK_EQ(dev->port->running(dev, &running), 0);
 	CHECK_EQ(running, up);
 }
 
@@ -200,9 +200,9 @@ test_link(struct mdv_dev *dev)
 {
 	bool up;
 
-	REQUIRE(mdv_port_up_get(dev, &up) == 0);
+	REQUIRE(dev->port->up_get(dev, &up) == 0);
 	if (!up) {
-		CHECK_EQ(mdv_port_up_set(dev, true), 0);
+		CHECK_EQ(dev->port->up_set(dev, true), 0);
 		CHECK(readable(mdv_event_fd(dev), WAKE_MS));
 	}
 	(void)mdv_events_take(dev);
@@ -212,7 +212,7 @@ test_link(struct mdv_dev *dev)
 	}
 	/* Several changes at once are one wake-up. */
 	for (int i = 0; i < 40; i++)
-		CHECK_EQ(mdv_port_up_set(dev, i & 1), 0);
+		CHECK_EQ(dev->port->up_set(dev, i & 1), 0);
 	CHECK(readable(mdv_event_fd(dev), WAKE_MS));
 	CHECK_EQ(mdv_events_take(dev), MDV_EVENT_LINK);
 	check_link_to(dev, false);
@@ -371,8 +371,8 @@ run_table(const char *address)
 	log_begin();
 	dev = open_vfio(address);
 	REQUIRE(dev != NULL);
-	CHECK_EQ(mdv_port_mac(dev, mac), 0);
-	CHECK_EQ(mdv_port_mac_set(dev, mac), 0);
+	CHECK_EQ(dev->port->mac_get(dev, mac), 0);
+	CHECK_EQ(dev->port->mac_set(dev, mac), 0);
 	mdv_close(dev);
 	text = log_end();
 	fputs(text, stdout);
@@ -482,8 +482,8 @@ run_removal(const char *address, const char *command)
 	CHECK((mdv_events_take(dev) & MDV_EVENT_REMOVED) != 0);
 	CHECK(mdv_removed(dev) && !mdv_alive(dev));
 	tsc = rte_get_tsc_cycles();
-	CHECK_EQ(mdv_port_mtu_get(dev, &mtu), -ENODEV);
-	CHECK_EQ(mdv_port_running(dev, &up), -ENODEV);
+	CHECK_EQ(dev->port->mtu_get(dev, &mtu), -ENODEV);
+	CHECK_EQ(dev->port->running(dev, &up), -ENODEV);
 	CHECK(mdv_cq_create(dev, &attr, &other) < 0);
 	CHECK(rte_get_tsc_cycles() - tsc < hz * 10);
 	printf("quiesced: %d\n", mdv_quiesce_wait(dev));

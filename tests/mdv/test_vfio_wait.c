@@ -43,9 +43,9 @@ run_one(struct mdv_dev *dev, unsigned int kind)
 
 	switch (kind % 3) {
 	case 0:
-		return mdv_port_mtu_get(dev, &mtu);
+		return dev->port->mtu_get(dev, &mtu);
 	case 1:
-		return mdv_port_running(dev, &up);
+		return dev->port->running(dev, &up);
 	default:
 		if (mdv_cq_create(dev, &attr, &cq) != 0)
 			return -rte_errno;

@@ -30,10 +30,6 @@
 
 #include "mdv_clock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ------------------------------------------------------------------ devices and capabilities */
 
 /**
@@ -69,6 +65,7 @@ enum mdv_open_mode {
 /** One opened device. Fields are read-only for users. */
 struct mdv_dev {
 	enum mdv_open_mode mode;
+	const struct mdv_port_ops *port; /**< Operations of the port. */
 	const struct mdv_backend *backend; /**< Operations that differ by mode (mdv_backend.h). */
 	struct rte_pci_addr pci;
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
@@ -445,17 +442,6 @@ struct mdv_link {
 	uint32_t speed_mbps;
 };
 
-/** Reads the state (ibv_query_port(3)) and the speed (ETHTOOL_GLINKSETTINGS, else ibv_query_port()). */
-__rte_internal
-int mdv_port_link(struct mdv_dev *dev, struct mdv_link *link);
-
-/**
- * Reads the MAC address: of the interface, which is the one that the vport accepts; without interface
- * the permanent address of the vport (QUERY_NIC_VPORT_CONTEXT).
- */
-__rte_internal
-int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);
-
 /**
  * Returns whether this process can change the settings of the port: in VFIO mode always, in verbs mode
  * if the kernel interface is in this network namespace.
@@ -463,27 +449,33 @@ int mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6]);
 __rte_internal
 bool mdv_port_owned(const struct mdv_dev *dev);
 
-/*
- * Settings of the port. In verbs mode these functions are ioctls on the kernel interface
- * (netdevice(7)) and return its error, or -ENOTSUP without an interface in this network namespace.
+/**
+ * Operations of the port: dev->port->mtu_get(dev, &mtu). In verbs mode the settings are ioctls on the kernel
+ * interface (netdevice(7)) and return its error, or -ENOTSUP without an interface in this network namespace.
  * In VFIO mode they are firmware commands.
  */
-__rte_internal
-int mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu);
-__rte_internal
-int mdv_port_mtu_set(struct mdv_dev *dev, uint16_t mtu);
-__rte_internal
-int mdv_port_mac_set(struct mdv_dev *dev, const uint8_t mac[6]);
-__rte_internal
-int mdv_port_promisc_set(struct mdv_dev *dev, bool on);
-__rte_internal
-int mdv_port_allmulti_set(struct mdv_dev *dev, bool on);
-__rte_internal
-int mdv_port_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add);
-__rte_internal
-int mdv_port_up_get(struct mdv_dev *dev, bool *up);
-__rte_internal
-int mdv_port_up_set(struct mdv_dev *dev, bool up);
+struct mdv_port_ops {
+	/** Reads the state (ibv_query_port(3)) and the speed (ETHTOOL_GLINKSETTINGS, else ibv_query_port()). */
+	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
+	/**
+	 * Reads IFF_RUNNING of the kernel interface, which takes no firmware command. 0; -ENOTSUP no interface
+	 * here; -ENODEV the interface was deleted; other -errno. Logs nothing.
+	 */
+	int (*running)(struct mdv_dev *dev, bool *running);
+	/**
+	 * Reads the MAC address: of the interface, which is the one that the vport accepts; without interface
+	 * the permanent address of the vport (QUERY_NIC_VPORT_CONTEXT).
+	 */
+	int (*mac_get)(struct mdv_dev *dev, uint8_t mac[6]);
+	int (*mac_set)(struct mdv_dev *dev, const uint8_t mac[6]);
+	int (*mtu_get)(struct mdv_dev *dev, uint16_t *mtu);
+	int (*mtu_set)(struct mdv_dev *dev, uint16_t mtu);
+	int (*promisc_set)(struct mdv_dev *dev, bool on);
+	int (*allmulti_set)(struct mdv_dev *dev, bool on);
+	int (*mcast)(struct mdv_dev *dev, const uint8_t mac[6], bool add); /**< Joins or leaves a group. */
+	int (*up_get)(struct mdv_dev *dev, bool *up);
+	int (*up_set)(struct mdv_dev *dev, bool up);
+};
 
 /** Upper bound of mdv_counters_count(). */
 #define MDV_COUNTERS_MAX 64
@@ -511,7 +503,7 @@ int mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n);
 
 /** Events that mdv_events_take() returns, as bits. */
 enum mdv_event {
-	MDV_EVENT_LINK = 1 << 0, /**< The link went up or down: read it with mdv_port_link(). */
+	MDV_EVENT_LINK = 1 << 0, /**< The link went up or down: read it with mdv_port_ops.link. */
 	MDV_EVENT_REMOVED = 1 << 1, /**< The device was removed or failed: mdv_removed() is true. */
 };
 
@@ -561,20 +553,8 @@ bool mdv_suspect(const struct mdv_dev *dev);
 __rte_internal
 bool mdv_alive(struct mdv_dev *dev);
 
-/**
- * Reads IFF_RUNNING of the kernel interface, which takes no firmware command.
- *
- * @return
- *   0; -ENOTSUP no interface here; -ENODEV the interface was deleted; other -errno. Logs nothing.
- */
-__rte_internal
-int mdv_port_running(struct mdv_dev *dev, bool *running);
-
 /** Name of the syndrome of an error completion, such as "LOCAL_PROT_ERR"; "UNKNOWN". */
 __rte_internal
 const char *mdv_syndrome_name(uint8_t syndrome);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_H */

@@ -15,10 +15,6 @@
 
 #include "mdv.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /** A channel for replies. */
 struct mdv_async;
 
@@ -118,7 +114,4 @@ int mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, u
 __rte_internal
 int mdv_q_counter_read_result(const struct mdv_async_reply *reply, uint32_t *out_of_buffer);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_ASYNC_H */

@@ -7,21 +7,6 @@
 #include "mdv.h"
 #include "mdv_vector.h"
 
-/** Settings of the port; each as the function mdv_port_*() of mdv.h. */
-struct mdv_port_ops {
-	int (*link)(struct mdv_dev *dev, struct mdv_link *link);
-	int (*running)(struct mdv_dev *dev, bool *running);
-	int (*mac_get)(struct mdv_dev *dev, uint8_t mac[6]);
-	int (*mac_set)(struct mdv_dev *dev, const uint8_t mac[6]);
-	int (*mtu_get)(struct mdv_dev *dev, uint16_t *mtu);
-	int (*mtu_set)(struct mdv_dev *dev, uint16_t mtu);
-	int (*promisc_set)(struct mdv_dev *dev, bool on);
-	int (*allmulti_set)(struct mdv_dev *dev, bool on);
-	int (*mcast)(struct mdv_dev *dev, const uint8_t mac[6], bool add);
-	int (*up_get)(struct mdv_dev *dev, bool *up);
-	int (*up_set)(struct mdv_dev *dev, bool up);
-};
-
 struct mdv_backend {
 	const char *name;
 	/** ACCESS_REGISTER or, for users of mlx5_ib, ACCESS_REGISTER_USER. */
@@ -69,12 +54,5 @@ extern const struct mdv_backend mdv_backend_verbs, mdv_backend_vfio;
 extern const struct mdv_port_ops mdv_verbs_port;
 int mdv_verbs_port_up(struct mdv_dev *dev);
 void mdv_verbs_port_down(struct mdv_dev *dev);
-int mdv_verbs_events_up(struct mdv_dev *dev);
-uint32_t mdv_verbs_events_take(struct mdv_dev *dev);
-int mdv_verbs_health_check(struct mdv_dev *dev);
-bool mdv_verbs_quiesced(const struct mdv_dev *dev);
-int mdv_verbs_vector_up(struct mdv_vector *v);
-void mdv_verbs_vector_down(struct mdv_vector *v);
-int mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq);
 
 #endif /* MDV_BACKEND_H */

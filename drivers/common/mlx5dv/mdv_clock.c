@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Clock of a device: choice of the source, refresh, quality. */
+/* Clock of a device: choice of the source, refresh, quality; the sources realtime and raw. */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,6 +21,97 @@
 #define BUSY_US 1000u
 /* Attempts at opening source host if there is no other: assumed. */
 #define HOST_ONLY_TRIES 4
+/* A device time this near to CLOCK_REALTIME or TAI is synchronised if the host is: assumed. */
+#define UTC_IN_STEP_NS 1000000
+
+/* ------------------------------------------------------------------ sources realtime and raw */
+
+/* The device stamps in seconds and nanoseconds. Follow its clock for drift, offset and quality. */
+static int
+realtime_refresh(struct mdv_clock *clock)
+{
+	struct mdv_clock_state *s = &clock->state;
+	const struct mdv_clock_track *t = &clock->utc.track;
+	uint64_t now = clock->ops->tsc(clock->ctx), value, was;
+	int wall = mdv_clock_follow_wall(clock), ret;
+	double part;
+
+	s->valid_tsc = now + INT64_MAX / 2;
+	s->uncertainty_ns = 1;
+	mdv_clock_follow_counter(clock);
+	ret = mdv_clock_follow_utc(clock);
+	if (ret != 0) {
+		if (ret != -EAGAIN)
+			s->host.mult = 0;
+		/* The stamps are valid even if the clock cannot be read. */
+		return 0;
+	}
+	value = mdv_clock_track_at(t, t->tsc, &part);
+	if (clock->utc.moved && mdv_clock_line_convert(&s->host, t->tsc, &was) &&
+	    mdv_clock_distance(was, value) > clock->line_unsure_ns)
+		s->steps++;
+	clock->line_unsure_ns = mdv_clock_followed_ns(&clock->utc);
+	mdv_clock_report_time(clock, t->tsc, value, part, t->rate);
+	if (wall == 0) {
+		mdv_clock_report_offset(clock, t->tsc, value);
+		mdv_clock_report_rates(clock, mdv_clock_hz(clock, t->rate), MDV_NS_PER_S);
+	}
+	return 0;
+}
+
+static bool
+realtime_in_step(struct mdv_clock *clock)
+{
+	int64_t off = clock->state.offset_ns;
+
+	return clock->state.host.mult != 0 && clock->ops->host_synced(clock->ctx) &&
+	       (mdv_clock_is_near(off, 0, UTC_IN_STEP_NS) ||
+		mdv_clock_is_near(off, mdv_clock_tai_ns(clock), UTC_IN_STEP_NS));
+}
+
+/* ------------------------------------------------------------------ raw */
+
+static int
+raw_refresh(struct mdv_clock *clock)
+{
+	const struct mdv_clock_track *t = &clock->counter.track;
+	uint64_t value;
+	double part;
+	int ret;
+
+	clock->state.valid_tsc = clock->ops->tsc(clock->ctx) + INT64_MAX / 2;
+	mdv_clock_follow_wall(clock);
+	ret = mdv_clock_follow_counter(clock);
+	if (ret != 0 && ret != -EAGAIN)
+		clock->state.host.mult = 0;
+	if (ret != 0)
+		return 0;
+	value = mdv_clock_track_at(t, t->tsc, &part);
+	mdv_clock_report_time(clock, t->tsc, value, part, t->rate);
+	mdv_clock_report_rates(clock, mdv_clock_hz(clock, t->rate), clock->facts.frequency_khz * 1e3);
+	return 0;
+}
+
+static bool
+never_in_step(struct mdv_clock *clock __rte_unused)
+{
+	return false;
+}
+
+/** By enum mdv_clock_source; MDV_CLOCK_AUTO has only a name. */
+static const struct mdv_clock_source_ops sources[] = {
+	[MDV_CLOCK_AUTO] = { .name = "auto" },
+	[MDV_CLOCK_PAGE] = { "page", "ns", "ptp", mdv_clock_page_open, mdv_clock_page_refresh,
+			     mdv_clock_page_in_step },
+	[MDV_CLOCK_HOST] = { "host", "ns", "host realtime", mdv_clock_host_open,
+			     mdv_clock_host_refresh, mdv_clock_host_in_step },
+	[MDV_CLOCK_REALTIME] = { "realtime", "ns", "utc", realtime_refresh, realtime_refresh,
+				 realtime_in_step },
+	[MDV_CLOCK_RAW] = { "raw", "ticks", "device reset", raw_refresh, raw_refresh,
+			    never_in_step },
+};
+
+/* ------------------------------------------------------------------ names and reasons */
 
 static int __rte_format_printf(4, 5)
 set_reason(char *why, size_t bytes, int ret, const char *fmt, ...)
@@ -36,7 +127,7 @@ set_reason(char *why, size_t bytes, int ret, const char *fmt, ...)
 const char *
 mdv_clock_source_name(enum mdv_clock_source source)
 {
-	return (unsigned int)source < RTE_DIM(mdv_clock_sources) ? mdv_clock_sources[source].name :
+	return (unsigned int)source < RTE_DIM(sources) ? sources[source].name :
 								   NULL;
 }
 
@@ -93,7 +184,7 @@ quality_of(struct mdv_clock *clock, int ret)
 		return MDV_CLOCK_BROKEN;
 	if (ret != 0)
 		return MDV_CLOCK_HOLDOVER;
-	return mdv_clock_sources[clock->state.source].in_step(clock) ? MDV_CLOCK_GOOD :
+	return sources[clock->state.source].in_step(clock) ? MDV_CLOCK_GOOD :
 								       MDV_CLOCK_UNSYNCED;
 }
 
@@ -102,7 +193,7 @@ mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state)
 {
 	struct mdv_clock_state *s = &clock->state;
 	uint64_t began = clock->ops->tsc(clock->ctx);
-	int ret = mdv_clock_sources[s->source].refresh(clock);
+	int ret = sources[s->source].refresh(clock);
 
 	if (ret == 0) {
 		s->refreshes++;
@@ -129,8 +220,8 @@ begin(struct mdv_clock *clock, enum mdv_clock_source source)
 {
 	memset(&clock->state, 0, sizeof(clock->state));
 	clock->state.source = source;
-	clock->state.unit = mdv_clock_sources[source].unit;
-	clock->state.epoch = mdv_clock_sources[source].epoch;
+	clock->state.unit = sources[source].unit;
+	clock->state.epoch = sources[source].epoch;
 	clock->state.frequency_hz = (uint64_t)clock->facts.frequency_khz * 1000;
 	mdv_clock_source_init(clock);
 }
@@ -145,7 +236,7 @@ open_source(struct mdv_clock *clock, enum mdv_clock_source source)
 		return -ENOTSUP;
 	begin(clock, source);
 	clock->line_tsc = clock->ops->tsc(clock->ctx);
-	return mdv_clock_sources[source].open(clock);
+	return sources[source].open(clock);
 }
 
 static const char *
@@ -168,7 +259,7 @@ reason(int ret)
 static int
 open_wanted(struct mdv_clock *clock, enum mdv_clock_source source, char *why, size_t bytes)
 {
-	const char *name = mdv_clock_sources[source].name;
+	const char *name = sources[source].name;
 	int ret = open_source(clock, source);
 
 	if (ret != 0)
@@ -247,7 +338,7 @@ mdv_clock_open_ops(const struct mdv_clock_ops *ops, void *ctx,
 	int ret;
 
 	*out = NULL;
-	if ((unsigned int)wanted >= RTE_DIM(mdv_clock_sources))
+	if ((unsigned int)wanted >= RTE_DIM(sources))
 		return set_reason(why, why_bytes, mdv_fail(EINVAL), "no clock: no such source");
 	clock = calloc(1, sizeof(*clock));
 	if (clock == NULL)

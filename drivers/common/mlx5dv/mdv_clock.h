@@ -17,10 +17,6 @@
 
 #include <rte_compat.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct mdv_dev;
 
 /** Clock source. */
@@ -186,7 +182,4 @@ int mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point);
 __rte_internal
 int mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_CLOCK_H */

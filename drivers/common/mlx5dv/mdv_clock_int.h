@@ -202,9 +202,6 @@ struct mdv_clock_source_ops {
 	bool (*in_step)(struct mdv_clock *clock);
 };
 
-/** By enum mdv_clock_source; MDV_CLOCK_AUTO has only a name. */
-extern const struct mdv_clock_source_ops mdv_clock_sources[MDV_CLOCK_RAW + 1];
-
 /* ------------------------------------------------------------------ mdv_clock_follow.c */
 
 /** Validity of a line in seconds, before and after its reading: 20 refreshes. */

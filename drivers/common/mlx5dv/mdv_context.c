@@ -179,6 +179,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	dev->pci = *pci;
 	dev->mode = mode;
 	dev->backend = backends[mode];
+	dev->port = dev->backend->port;
 	dev->netdev_sock = dev->event_fd = -1;
 	pthread_mutex_init(&dev->objects_lock, NULL);
 	ret = mdv_stages_up(dev, stages, RTE_DIM(stages));

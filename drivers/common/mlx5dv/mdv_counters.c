@@ -146,16 +146,10 @@ read_ppcnt(struct mdv_dev *dev, uint32_t group, union reply *reply, bool quiet)
 static int
 read_source(struct mdv_dev *dev, enum counter_source source, union reply *reply, bool quiet)
 {
-	switch (source) {
-	case SOURCE_VPORT:
+	if (source == SOURCE_VPORT)
 		return read_vport(dev, reply, quiet);
-	case SOURCE_802_3:
-		return read_ppcnt(dev, PRM_PPCNT_GRP_IEEE_802_3, reply, quiet);
-	case SOURCE_RFC_2863:
-		return read_ppcnt(dev, PRM_PPCNT_GRP_RFC_2863, reply, quiet);
-	default:
-		return mdv_fail(EINVAL);
-	}
+	return read_ppcnt(dev, source == SOURCE_802_3 ? PRM_PPCNT_GRP_IEEE_802_3 : PRM_PPCNT_GRP_RFC_2863,
+			  reply, quiet);
 }
 
 /**

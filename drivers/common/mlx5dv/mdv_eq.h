@@ -14,10 +14,6 @@
 
 struct prm_eqe;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /** An MSI-X vector and its descriptor. Fields are read-only for users. */
 struct mdv_msi {
 	struct mdv_dev *dev;
@@ -112,7 +108,4 @@ bool mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe);
 __rte_internal
 void mdv_eq_arm(struct mdv_eq *eq);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_EQ_H */

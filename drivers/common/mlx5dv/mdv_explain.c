@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Names and explanations of error numbers, command statuses and syndromes. */
+/* Names and explanations of error numbers, command statuses and syndromes; small helpers of the layer. */
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -22,10 +22,6 @@
 #include <rte_compat.h>
 #include <rte_pci.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /** Route to the registers. */
 enum mdv_fwdump_route {
 	MDV_FWDUMP_NONE,
@@ -135,9 +131,5 @@ int mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, si
 /** "vsc", "devlink", "mlx5ctl"; "none". */
 __rte_internal
 const char *mdv_fwdump_route_name(enum mdv_fwdump_route route);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif /* MDV_FWDUMP_H */

@@ -59,6 +59,7 @@ void mdv_fwdump_sys_close(struct mdv_fwdump *h);
 int mdv_fwdump_sys_take(struct mdv_fwdump *h);
 int mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
 		       size_t *filled);
+/** On Linux in mdv_fwdump_store.c. */
 int mdv_fwdump_sys_reset(struct mdv_fwdump *h);
 int mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info);
 int mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
@@ -98,7 +99,5 @@ void mdv_fwdump_store_end(const struct mdv_fwdump *h, struct mdv_fwdump_store *s
 /** Reads info and up to count registers of the dump that is kept. 0; -ENOENT; -EIO. */
 int mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 			  struct mdv_fwdump_reg *regs, size_t count, size_t *filled);
-/** Deletes the dump that is kept. 0; -ENOENT; other -errno, logged. */
-int mdv_fwdump_store_drop(const struct mdv_fwdump *h);
 
 #endif /* MDV_FWDUMP_INT_H */

@@ -160,12 +160,6 @@ mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t cou
 }
 
 int
-mdv_fwdump_sys_reset(struct mdv_fwdump *h)
-{
-	return mdv_fwdump_store_drop(h);
-}
-
-int
 mdv_fwdump_sys_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 {
 	size_t filled;

@@ -273,7 +273,7 @@ mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 }
 
 int
-mdv_fwdump_store_drop(const struct mdv_fwdump *h)
+mdv_fwdump_sys_reset(struct mdv_fwdump *h)
 {
 	int dir = folder_open(h, false), ret;
 

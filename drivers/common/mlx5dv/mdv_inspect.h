@@ -17,10 +17,6 @@
 
 #include <rte_compat.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct mdv_dev;
 
 /* ------------------------------------------------------------------ objects */
@@ -146,7 +142,4 @@ int mdv_status_find(const char *name, uint8_t *status);
 __rte_internal
 const char *mdv_syndrome_meaning(uint8_t syndrome);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_INSPECT_H */

@@ -13,10 +13,6 @@
 #include <rte_compat.h>
 #include <rte_pci.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /** The DPDK driver of these devices. */
 #define MDV_MLX4_SERVED_BY "net_mlx4"
 
@@ -53,7 +49,4 @@ const char *mdv_mlx4_card(uint16_t pci_device_id);
 __rte_internal
 int mdv_mlx4_query(const struct rte_pci_addr *pci, struct mdv_mlx4 *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_MLX4_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Settings of the port, dispatched to the backend, and queries of the vport. */
+/* Queries of the vport, and the stages that set up and release the port. */
 
 #include <string.h>
 
@@ -59,70 +59,4 @@ bool
 mdv_port_owned(const struct mdv_dev *dev)
 {
 	return dev->backend->exclusive || dev->netdev_name[0] != '\0';
-}
-
-int
-mdv_port_link(struct mdv_dev *dev, struct mdv_link *link)
-{
-	return dev->backend->port->link(dev, link);
-}
-
-int
-mdv_port_running(struct mdv_dev *dev, bool *running)
-{
-	return dev->backend->port->running(dev, running);
-}
-
-int
-mdv_port_mac(struct mdv_dev *dev, uint8_t mac[6])
-{
-	return dev->backend->port->mac_get(dev, mac);
-}
-
-int
-mdv_port_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
-{
-	return dev->backend->port->mac_set(dev, mac);
-}
-
-int
-mdv_port_mtu_get(struct mdv_dev *dev, uint16_t *mtu)
-{
-	return dev->backend->port->mtu_get(dev, mtu);
-}
-
-int
-mdv_port_mtu_set(struct mdv_dev *dev, uint16_t mtu)
-{
-	return dev->backend->port->mtu_set(dev, mtu);
-}
-
-int
-mdv_port_promisc_set(struct mdv_dev *dev, bool on)
-{
-	return dev->backend->port->promisc_set(dev, on);
-}
-
-int
-mdv_port_allmulti_set(struct mdv_dev *dev, bool on)
-{
-	return dev->backend->port->allmulti_set(dev, on);
-}
-
-int
-mdv_port_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
-{
-	return dev->backend->port->mcast(dev, mac, add);
-}
-
-int
-mdv_port_up_get(struct mdv_dev *dev, bool *up)
-{
-	return dev->backend->port->up_get(dev, up);
-}
-
-int
-mdv_port_up_set(struct mdv_dev *dev, bool up)
-{
-	return dev->backend->port->up_set(dev, up);
 }

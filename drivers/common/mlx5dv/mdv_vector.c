@@ -3,7 +3,6 @@
 /* Completion interrupts: vectors and arming of CQs. */
 
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <rte_byteorder.h>
@@ -11,60 +10,6 @@
 
 #include "mdv_private.h"
 #include "mdv_vector.h"
-
-/* ------------------------------------------------------------------ verbs backend */
-
-int
-mdv_verbs_vector_up(struct mdv_vector *v)
-{
-	struct mdv_dev *dev = v->dev;
-	const char *what = "an eventfd";
-	int err = 0;
-
-	v->eqn = dev->eqn;
-	v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (v->fd < 0)
-		err = errno;
-	if (err == 0) {
-		what = "an event channel";
-		errno = 0;
-		v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
-				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
-		err = v->channel == NULL ? (errno != 0 ? errno : EIO) : 0;
-	}
-	if (err == 0)
-		return 0;
-	MDV_LOG(ERR, &dev->pci, "no interrupt vector: cannot create %s: %s", what,
-		mdv_errno_name(err));
-	mdv_verbs_vector_down(v);
-	return mdv_fail(err);
-}
-
-void
-mdv_verbs_vector_down(struct mdv_vector *v)
-{
-	if (v->channel != NULL)
-		mlx5dv_devx_destroy_event_channel(v->channel);
-	if (v->fd >= 0)
-		close(v->fd);
-}
-
-int
-mdv_verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
-{
-	struct mdv_dev *dev = v->dev;
-	int err = MDV_RETRY_ERR(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
-							      PRM_EVENT_TYPE_COMP));
-
-	if (err == 0)
-		return 0;
-	mdv_suspect_if(dev, err);
-	MDV_LOG_ERR(dev, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
-		    mdv_errno_name(err));
-	return mdv_fail(err);
-}
-
-/* ------------------------------------------------------------------ common part */
 
 static bool
 vector_drain(struct mdv_vector *v)

@@ -16,10 +16,6 @@
 
 #include "mdv.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /** Fields are read-only for users. */
 struct mdv_vector {
 	struct mdv_dev *dev;
@@ -90,7 +86,4 @@ void mdv_vector_kick(const struct mdv_vector *vector);
 __rte_internal
 bool mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index);
 
-#ifdef __cplusplus
-}
-#endif
 #endif /* MDV_VECTOR_H */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs backend: opens a context with DEVX through mlx5_ib, next to the kernel driver. */
+/* Verbs backend: opens a context with DEVX through mlx5_ib, next to the kernel driver; events and vectors. */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mdv_private.h"
 
 #define MDV_PATH_BYTES 512
+/** Events taken per call; more than are expected between two calls (assumed). */
+#define MDV_EVENTS_MAX 256
 
 int
 mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
@@ -218,6 +222,137 @@ verbs_core_clock(struct mdv_dev *dev)
 	return attr.hca_core_clock;
 }
 
+/* ------------------------------------------------------------------ events and health */
+
+/** Inode of the device's sysfs directory; 0 and *err if it does not exist or cannot be read. */
+static uint64_t
+folder_inode(const struct mdv_dev *dev, int *err)
+{
+	struct stat st;
+
+	*err = stat(dev->ibv->device->ibdev_path, &st) == 0 ? 0 : errno;
+	return *err == 0 ? st.st_ino : 0;
+}
+
+static int
+verbs_events_up(struct mdv_dev *dev)
+{
+	int err;
+
+	dev->event_fd = dev->ibv->async_fd;
+	dev->ibdev_inode = folder_inode(dev, &err);
+	return mdv_fd_nonblock(dev, dev->event_fd, "event");
+}
+
+static int
+verbs_health_check(struct mdv_dev *dev)
+{
+	struct ibv_port_attr attr;
+
+	return ibv_query_port(dev->ibv, MDV_IB_PORT, &attr);
+}
+
+static uint32_t
+event_bit(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+		return event->element.port_num == MDV_IB_PORT ? MDV_EVENT_LINK : 0;
+	case IBV_EVENT_DEVICE_FATAL:
+		return MDV_EVENT_REMOVED;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t
+verbs_events_take(struct mdv_dev *dev)
+{
+	struct ibv_async_event event;
+	uint32_t events = 0;
+
+	for (int i = 0; i < MDV_EVENTS_MAX; i++) {
+		errno = 0;
+		if (ibv_get_async_event(dev->ibv, &event) != 0) {
+			/* After a removal reading the descriptor fails with EIO. */
+			if (errno != EAGAIN && errno != EINTR && !mdv_alive(dev))
+				events |= MDV_EVENT_REMOVED;
+			break;
+		}
+		events |= event_bit(&event);
+		ibv_ack_async_event(&event);
+	}
+	if (events & MDV_EVENT_REMOVED) {
+		/* The kernel reports the removal after it destroyed all objects: mdv_quiesced(). */
+		mdv_removed_set(dev);
+		mdv_quiesced_set(dev);
+	}
+	return events;
+}
+
+/* The sysfs directory is deleted after all objects; another device gets another inode. */
+static bool
+verbs_quiesced(const struct mdv_dev *dev)
+{
+	int err;
+
+	return dev->ibdev_inode != 0 && folder_inode(dev, &err) != dev->ibdev_inode &&
+	       (err == 0 || err == ENOENT);
+}
+
+/* ------------------------------------------------------------------ interrupt vectors */
+
+static void
+verbs_vector_down(struct mdv_vector *v)
+{
+	if (v->channel != NULL)
+		mlx5dv_devx_destroy_event_channel(v->channel);
+	if (v->fd >= 0)
+		close(v->fd);
+}
+
+static int
+verbs_vector_up(struct mdv_vector *v)
+{
+	struct mdv_dev *dev = v->dev;
+	const char *what = "an eventfd";
+	int err = 0;
+
+	v->eqn = dev->eqn;
+	v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (v->fd < 0)
+		err = errno;
+	if (err == 0) {
+		what = "an event channel";
+		errno = 0;
+		v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
+				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
+		err = v->channel == NULL ? (errno != 0 ? errno : EIO) : 0;
+	}
+	if (err == 0)
+		return 0;
+	MDV_LOG(ERR, &dev->pci, "no interrupt vector: cannot create %s: %s", what,
+		mdv_errno_name(err));
+	verbs_vector_down(v);
+	return mdv_fail(err);
+}
+
+static int
+verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
+{
+	struct mdv_dev *dev = v->dev;
+	int err = MDV_RETRY_ERR(mlx5dv_devx_subscribe_devx_event_fd(v->channel, v->fd, cq->obj->devx,
+							      PRM_EVENT_TYPE_COMP));
+
+	if (err == 0)
+		return 0;
+	mdv_suspect_if(dev, err);
+	MDV_LOG_ERR(dev, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
+		    mdv_errno_name(err));
+	return mdv_fail(err);
+}
+
 const struct mdv_backend mdv_backend_verbs = {
 	.name = "verbs",
 	.register_opcode = PRM_CMD_OP_ACCESS_REGISTER_USER,
@@ -226,14 +361,14 @@ const struct mdv_backend mdv_backend_verbs = {
 	.identify = verbs_identify,
 	.port_up = mdv_verbs_port_up,
 	.port_down = mdv_verbs_port_down,
-	.events_up = mdv_verbs_events_up,
-	.events_take = mdv_verbs_events_take,
-	.health_check = mdv_verbs_health_check,
-	.quiesced = mdv_verbs_quiesced,
+	.events_up = verbs_events_up,
+	.events_take = verbs_events_take,
+	.health_check = verbs_health_check,
+	.quiesced = verbs_quiesced,
 	.counter = verbs_counter,
 	.core_clock = verbs_core_clock,
-	.vector_up = mdv_verbs_vector_up,
-	.vector_down = mdv_verbs_vector_down,
-	.vector_attach = mdv_verbs_vector_attach,
+	.vector_up = verbs_vector_up,
+	.vector_down = verbs_vector_down,
+	.vector_attach = verbs_vector_attach,
 	.port = &mdv_verbs_port,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Verbs: link state from verbs, settings of the port through its kernel interface. */
+/* Verbs: the kernel interface of the port, its settings, link and statistics. */
 
 #include <dirent.h>
 #include <net/if.h>

@@ -58,9 +58,6 @@ void mdv_vfio_close_context(struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ events and the port */
 
-/** Writes the new address of the port into the MPFS table. Logs a refusal. */
-void mdv_vfio_l2_move(struct mdv_dev *dev, const uint8_t mac[6]);
-
 /* As in struct mdv_backend. */
 int mdv_vfio_port_up(struct mdv_dev *dev);
 void mdv_vfio_port_down(struct mdv_dev *dev);

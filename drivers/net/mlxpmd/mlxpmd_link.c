@@ -22,7 +22,7 @@ link_read(struct mlxpmd_port *port, struct rte_eth_link *link)
 		.link_autoneg = RTE_ETH_LINK_AUTONEG,
 		.link_status = RTE_ETH_LINK_DOWN,
 	};
-	rc = mdv_port_link(port->mdv, &state);
+	rc = port->mdv->port->link(port->mdv, &state);
 	if (rc != 0)
 		return rc;
 	if (state.up) {
@@ -85,13 +85,17 @@ mlxpmd_link_set_notified(struct mlxpmd_port *port)
 int
 mlxpmd_link_up(struct rte_eth_dev *eth_dev)
 {
-	return mdv_port_up_set(MLXPMD_PORT(eth_dev)->mdv, true);
+	struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
+
+	return mdv->port->up_set(mdv, true);
 }
 
 int
 mlxpmd_link_down(struct rte_eth_dev *eth_dev)
 {
-	return mdv_port_up_set(MLXPMD_PORT(eth_dev)->mdv, false);
+	struct mdv_dev *mdv = MLXPMD_PORT(eth_dev)->mdv;
+
+	return mdv->port->up_set(mdv, false);
 }
 
 uint32_t
@@ -111,7 +115,7 @@ mtu_write(struct mlxpmd_port *port, uint16_t mtu)
 
 	if (port->netdev.mtu_known && port->netdev.mtu == mtu)
 		return 0;
-	rc = mdv_port_mtu_set(port->mdv, mtu);
+	rc = port->mdv->port->mtu_set(port->mdv, mtu);
 	if (rc != 0)
 		return rc;
 	port->netdev.mtu = mtu;
@@ -167,7 +171,7 @@ mlxpmd_mtu_remember(struct mlxpmd_port *port)
 
 	if (!mdv_port_owned(port->mdv))
 		return 0;
-	rc = mdv_port_mtu_get(port->mdv, &mtu);
+	rc = port->mdv->port->mtu_get(port->mdv, &mtu);
 	if (rc != 0)
 		return rc;
 	port->netdev.mtu_known = true;

@@ -49,7 +49,7 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 			continue;
 		if (nd->nb_mc == MLXPMD_MAX_MC_ADDRS)
 			break; /* Full of addresses that are removed below: the caller repeats the call. */
-		rc = mdv_port_mcast(port->mdv, want->mc[i].addr_bytes, true);
+		rc = port->mdv->port->mcast(port->mdv, want->mc[i].addr_bytes, true);
 		if (rc != 0)
 			return rc;
 		nd->mc[nd->nb_mc++] = want->mc[i];
@@ -59,7 +59,7 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 			i++;
 			continue;
 		}
-		rc = mdv_port_mcast(port->mdv, nd->mc[i].addr_bytes, false);
+		rc = port->mdv->port->mcast(port->mdv, nd->mc[i].addr_bytes, false);
 		if (rc != 0)
 			return rc;
 		nd->mc[i] = nd->mc[--nd->nb_mc];
@@ -73,13 +73,13 @@ netdev_flags(struct mlxpmd_port *port, bool promisc, bool allmulti)
 	int rc;
 
 	if (promisc != port->netdev.promisc) {
-		rc = mdv_port_promisc_set(port->mdv, promisc);
+		rc = port->mdv->port->promisc_set(port->mdv, promisc);
 		if (rc != 0)
 			return rc;
 		port->netdev.promisc = promisc;
 	}
 	if (allmulti != port->netdev.allmulti) {
-		rc = mdv_port_allmulti_set(port->mdv, allmulti);
+		rc = port->mdv->port->allmulti_set(port->mdv, allmulti);
 		if (rc != 0)
 			return rc;
 		port->netdev.allmulti = allmulti;
@@ -115,10 +115,10 @@ netdev_raise(struct mlxpmd_port *port)
 			   port->port_id);
 		return 0;
 	}
-	rc = mdv_port_up_get(port->mdv, &up);
+	rc = port->mdv->port->up_get(port->mdv, &up);
 	if (rc != 0 || up)
 		return rc;
-	rc = mdv_port_up_set(port->mdv, true);
+	rc = port->mdv->port->up_set(port->mdv, true);
 	if (rc == 0)
 		port->netdev.raised = true;
 	return rc;
@@ -205,7 +205,7 @@ netdev_mac_set(struct mlxpmd_port *port, const struct rte_ether_addr *addr)
 
 	if (rte_is_same_ether_addr(addr, &port->mac))
 		return 0;
-	rc = mdv_port_mac_set(port->mdv, addr->addr_bytes);
+	rc = port->mdv->port->mac_set(port->mdv, addr->addr_bytes);
 	if (rc == 0)
 		port->mac = *addr;
 	return rc;
@@ -295,7 +295,7 @@ mlxpmd_mac_up(struct mlxpmd_port *port)
 	struct rte_eth_dev_data *data = port->eth_dev->data;
 	int rc;
 
-	rc = mdv_port_mac(port->mdv, port->mac.addr_bytes);
+	rc = port->mdv->port->mac_get(port->mdv, port->mac.addr_bytes);
 	if (rc != 0)
 		return rc;
 	data->mac_addrs = rte_zmalloc("mlxpmd_mac", sizeof(port->filter.mac), 0);
@@ -315,7 +315,7 @@ mlxpmd_mac_down(struct mlxpmd_port *port)
 {
 	(void)netdev_mac_set(port, &port->netdev.mac_found);
 	if (port->netdev.raised)
-		(void)mdv_port_up_set(port->mdv, false);
+		(void)port->mdv->port->up_set(port->mdv, false);
 	rte_free(port->eth_dev->data->mac_addrs);
 	port->eth_dev->data->mac_addrs = NULL;
 }

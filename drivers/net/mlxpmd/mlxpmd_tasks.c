@@ -159,7 +159,7 @@ static bool
 link_differs(struct mlxpmd_tasks *t)
 {
 	bool up = false;
-	int rc = mdv_port_running(t->port->mdv, &up);
+	int rc = t->port->mdv->port->running(t->port->mdv, &up);
 
 	if (rc == -ENODEV)
 		request(t, TASK_HEALTH);
