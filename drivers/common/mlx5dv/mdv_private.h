@@ -201,6 +201,8 @@ int mdv_register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, 
 
 /** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
+/** Last component of the target of a symbolic link in a function's sysfs directory; "" if none. */
+void mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_t bytes);
 struct ibv_device;
 /** PCI address of an RDMA device; -ENOENT if it has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);

@@ -3,6 +3,7 @@
 /* Steering rules of a port: conversion of attributes to mask and value, for either backend. */
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
@@ -30,7 +31,9 @@ mdv_rules_close(struct mdv_dev *dev)
 		MDV_LOG(ERR, &dev->pci, "steering rules were left behind by their owner");
 	pthread_mutex_destroy(&t->lock);
 	dev->rules = NULL;
-	t->ops->close(t);
+	if (t->ops->close != NULL)
+		t->ops->close(t);
+	free(t);
 }
 
 static void

@@ -422,7 +422,6 @@ fw_close(struct mdv_rule_table *table)
 		(void)mdv_obj_destroy(p->table);
 		free(p);
 	}
-	free(t);
 }
 
 static const struct mdv_rule_ops fw_ops = {

@@ -17,7 +17,7 @@ struct mdv_match {
 
 /**
  * Backend of rules. create and destroy run with the lock of the table held. A failure is logged and sets
- * rte_errno. destroy frees the rule in any case; close frees the table.
+ * rte_errno. destroy frees the rule in any case; close, which may be NULL, releases what the table refers to.
  */
 struct mdv_rule_ops {
 	struct mdv_rule *(*create)(struct mdv_rule_table *t, const struct mdv_rule_attr *attr,
@@ -26,7 +26,7 @@ struct mdv_rule_ops {
 	void (*close)(struct mdv_rule_table *t);
 };
 
-/** First member of the rule of each backend. */
+/** First member of the table of each backend. */
 struct mdv_rule_table {
 	struct mdv_dev *dev;
 	const struct mdv_rule_ops *ops;
@@ -34,7 +34,7 @@ struct mdv_rule_table {
 	unsigned int rules;
 };
 
-/** First member of the table of each backend; set by mdv_rule.c. */
+/** First member of the rule of each backend; set by mdv_rule.c. */
 struct mdv_rule {
 	struct mdv_rule_table *table;
 };

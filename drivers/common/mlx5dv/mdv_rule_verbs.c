@@ -205,16 +205,9 @@ verbs_destroy(struct mdv_rule *base)
 	return err != 0 ? mdv_fail(err) : 0;
 }
 
-static void
-verbs_close(struct mdv_rule_table *table)
-{
-	free(table);
-}
-
 static const struct mdv_rule_ops verbs_ops = {
 	.create = verbs_create,
 	.destroy = verbs_destroy,
-	.close = verbs_close,
 };
 
 struct mdv_rule_table *

@@ -51,18 +51,19 @@ mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)
 	return rte_pci_addr_parse(slot, pci) == 0 ? 0 : -ENOENT;
 }
 
-static bool
-bound_to_vfio(const struct rte_pci_addr *pci)
+void
+mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_t bytes)
 {
-	static const char vfio[] = "/vfio-pci";
 	char path[128], target[256];
+	const char *slash;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/driver", pci->domain,
-		 pci->bus, pci->devid, pci->function);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/%s", pci->domain, pci->bus,
+		 pci->devid, pci->function, file);
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = '\0';
-	return n >= (ssize_t)strlen(vfio) && strcmp(target + n - strlen(vfio), vfio) == 0;
+	slash = strrchr(target, '/');
+	snprintf(name, bytes, "%.*s", (int)bytes - 1, slash != NULL ? slash + 1 : target);
 }
 
 /** The RDMA device at the address. NULL with rte_errno, logged. */
@@ -71,6 +72,7 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 {
 	struct rte_pci_addr found;
 	int ret, unread = 0;
+	char driver[64];
 
 	for (int i = 0; i < n; i++) {
 		ret = mdv_ibdev_pci(list[i], &found);
@@ -80,12 +82,13 @@ find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
 			unread = -ret;
 	}
 	rte_errno = unread != 0 ? unread : ENODEV;
+	mdv_pci_link(pci, "driver", driver, sizeof(driver));
 	if (unread != 0)
 		MDV_LOG(ERR, pci, "no RDMA device found, cannot read the address of some: %s",
 			mdv_errno_name(unread));
 	else
 		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
-			bound_to_vfio(pci) ? "it is bound to vfio-pci: devarg open=vfio" :
+			strcmp(driver, "vfio-pci") == 0 ? "it is bound to vfio-pci: devarg open=vfio" :
 			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
 				 "though there are others (a bonded port may have none)");
 	return NULL;

@@ -6,14 +6,21 @@
  * as those of the kernel driver.
  */
 
+#include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
+
+#include <rte_lcore.h>
 
 #include "mdv_vfio.h"
 
 #define MDV_PATH_BYTES 128
+/* Closing a working device takes tens of ms, at most 3 s (measured on the emulator under load). */
+#define MDV_CLOSE_MS 4000
 /** Revision of the command interface of ConnectX-4 and later (PRM, cmd_interface_rev). */
 #define MDV_CMD_INTERFACE_REV 5
 /** Part of the initialization segment that is used: up to real_time. */
@@ -21,36 +28,14 @@
 
 /* ------------------------------------------------------------------ finding and opening */
 
-static void
-function_path(const struct mdv_dev *dev, const char *file, char *path)
-{
-	snprintf(path, MDV_PATH_BYTES, "/sys/bus/pci/devices/" PCI_PRI_FMT "/%s", dev->pci.domain,
-		 dev->pci.bus, dev->pci.devid, dev->pci.function, file);
-}
-
-/** Last component of the target of a symbolic link in the function's sysfs directory; "" if none. */
-static void
-function_link(const struct mdv_dev *dev, const char *file, char *name, size_t bytes)
-{
-	char path[MDV_PATH_BYTES], target[256];
-	const char *slash;
-	ssize_t n;
-
-	function_path(dev, file, path);
-	n = readlink(path, target, sizeof(target) - 1);
-	target[n > 0 ? n : 0] = '\0';
-	slash = strrchr(target, '/');
-	snprintf(name, bytes, "%.*s", (int)bytes - 1, slash != NULL ? slash + 1 : target);
-}
-
 /** Logs the probable cause of a failed open, of which libmlx5 reports only an errno. */
 static int
 explain(const struct mdv_dev *dev, const char *what, int err)
 {
 	char driver[64], group[32];
 
-	function_link(dev, "driver", driver, sizeof(driver));
-	function_link(dev, "iommu_group", group, sizeof(group));
+	mdv_pci_link(&dev->pci, "driver", driver, sizeof(driver));
+	mdv_pci_link(&dev->pci, "iommu_group", group, sizeof(group));
 	/* A VFIO group can be opened only once, for all of its functions. */
 	if (err == EBUSY)
 		MDV_LOG(ERR, &dev->pci, "%s: the function is in use, by another program or by EAL "
@@ -94,6 +79,116 @@ context_open(struct mdv_dev *dev)
 	return dev->ibv != NULL ? 0 : explain(dev, "cannot open the device through VFIO", err);
 }
 
+/* ------------------------------------------------------------------ closing */
+
+/** Shared by the closing thread and its waiter; the last user frees it. */
+struct closing {
+	struct ibv_context *ibv;
+	int done_fd;
+	uint32_t users;
+};
+
+static void
+closing_free(struct closing *c)
+{
+	if (__atomic_sub_fetch(&c->users, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	close(c->done_fd);
+	free(c);
+}
+
+static void *
+closer(void *arg)
+{
+	struct closing *c = arg;
+
+	(void)ibv_close_device(c->ibv);
+	mdv_eventfd_signal(c->done_fd);
+	closing_free(c);
+	return NULL;
+}
+
+static struct closing *
+closing_start(struct mdv_dev *dev, pthread_t *thread)
+{
+	struct closing *c = calloc(1, sizeof(*c));
+	sigset_t was;
+	int ret;
+
+	if (c == NULL)
+		return NULL;
+	c->ibv = dev->ibv;
+	c->users = 2;
+	c->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->done_fd >= 0) {
+		mdv_signals_block(dev, &was);
+		ret = rte_ctrl_thread_create(thread, "mdv-close", NULL, closer, c);
+		mdv_signals_restore(dev, &was);
+		if (ret == 0)
+			return c;
+		close(c->done_fd);
+	}
+	free(c);
+	return NULL;
+}
+
+/** Waits up to ms milliseconds. Returns whether the context is closed. */
+static bool
+closing_wait(const struct closing *c, int ms)
+{
+	uint64_t hz = rte_get_tsc_hz(), until = rte_rdtsc() + hz / 1000 * ms;
+	struct pollfd fd = { .fd = c->done_fd, .events = POLLIN };
+	uint64_t now;
+
+	do {
+		now = rte_rdtsc();
+		if (poll(&fd, 1, now < until ? (until - now) * 1000 / hz + 1 : 0) > 0)
+			return true;
+	} while (now < until);
+	return false;
+}
+
+/*
+ * Closing runs four commands, for each of which libmlx5 polls up to a minute in a busy loop. The
+ * context of an unresponsive device must be closed as well, because until then the kernel does not
+ * release the function. A detached thread of scheduling class SCHED_IDLE does that.
+ */
+static void
+close_context(struct mdv_dev *dev)
+{
+	const struct sched_param none = { 0 };
+	bool unresponsive = mdv_unresponsive(dev);
+	struct closing *c;
+	pthread_t thread;
+
+	/* A thread that is still inside libmlx5 uses the context. */
+	if (__atomic_load_n(&dev->calls_ended, __ATOMIC_ACQUIRE) !=
+	    __atomic_load_n(&dev->calls_begun, __ATOMIC_ACQUIRE)) {
+		MDV_LOG(ERR, &dev->pci, "a command is still running: the context stays open until "
+			"the process ends");
+		return;
+	}
+	c = closing_start(dev, &thread);
+	if (c == NULL) {
+		MDV_LOG(WARNING, &dev->pci, "no thread to close the context%s",
+			unresponsive ? ": it stays open until the process ends" : "");
+		if (!unresponsive)
+			(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
+		return;
+	}
+	if (!unresponsive && closing_wait(c, MDV_CLOSE_MS)) {
+		pthread_join(thread, NULL);
+	} else {
+		MDV_LOG(NOTICE, &dev->pci, "device unresponsive: its context is closed in the "
+			"background, which takes up to four minutes");
+		(void)pthread_setschedparam(thread, SCHED_IDLE, &none);
+		pthread_detach(thread);
+	}
+	closing_free(c);
+}
+
+/* ------------------------------------------------------------------ opening */
+
 static void
 vfio_free(struct mdv_dev *dev)
 {
@@ -108,7 +203,7 @@ static void
 vfio_close(struct mdv_dev *dev)
 {
 	mdv_vfio_thread_stop(dev);
-	mdv_vfio_close_context(dev);
+	close_context(dev);
 	vfio_free(dev);
 }
 
@@ -214,7 +309,8 @@ vfio_identify(struct mdv_dev *dev)
 			"supported", dev->caps.num_ports);
 		return mdv_fail(ENOTSUP);
 	}
-	function_path(dev, "device", path);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/device", dev->pci.domain,
+		 dev->pci.bus, dev->pci.devid, dev->pci.function);
 	file = fopen(path, "re");
 	if (file == NULL || fgets(text, sizeof(text), file) == NULL)
 		MDV_LOG(DEBUG, &dev->pci, "cannot read %s", path);

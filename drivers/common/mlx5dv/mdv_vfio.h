@@ -44,18 +44,9 @@ const char *mdv_vfio_fatal_reason(struct mdv_dev *dev);
 int mdv_vfio_thread_start(struct mdv_dev *dev);
 void mdv_vfio_thread_stop(struct mdv_dev *dev);
 
-/* ------------------------------------------------------------------ mdv_vfio_wait.c */
-
-/** Opens the descriptors that mdv_vfio_waits_end() needs. 0 or -errno, logged. */
+/** Opens the descriptors that end waits for commands when the device fails. 0 or -errno, logged. */
 int mdv_vfio_waits_up(struct mdv_dev *dev);
-/** Ends all waits for commands in libmlx5; later commands fail at once. Call once. */
-void mdv_vfio_waits_end(struct mdv_dev *dev);
 void mdv_vfio_waits_down(struct mdv_dev *dev);
-/** Returns whether a command has timed out. Event thread only. */
-bool mdv_vfio_waits_long(struct mdv_dev *dev);
-/** Closes the context, in the background if the device is unresponsive. Logs. */
-void mdv_vfio_close_context(struct mdv_dev *dev);
-
 /* ------------------------------------------------------------------ events and the port */
 
 /* As in struct mdv_backend. */

@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* VFIO: the thread that serves requests of the device and polls its health; events of the port. */
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,84 @@
  */
 #define MDV_STALLED_MS 2500
 #define MDV_STEP_MAX_MS 1000
+/* Command timeout of Linux (mlx5_core, MLX5_CMD_TIMEOUT_MSEC). */
+#define MDV_CMD_TIMEOUT_MS 60000
 /* PRM, initialization segment: nic_interface; three bits, as in mlx5_get_nic_state() of Linux. */
 #define MDV_NIC_SHIFT 8
 #define MDV_NIC_MASK 7
 #define MDV_NIC_DISABLED 1
 #define MDV_NIC_RESET 7
+
+/* ------------------------------------------------------------------ end of waits for commands */
+
+/*
+ * libmlx5 waits for the end of a command without limit, with poll() on two descriptors: an internal one and that of
+ * mlx5dv_vfio_get_events_fd(3). It fails the command if the latter cannot be read. When the device fails, waits_end()
+ * replaces that descriptor with dup3() by one of a directory, which is always readable for poll() and whose read()
+ * fails with EISDIR. Then it writes to the duplicate of the old one, which wakes the current waiter; that waiter and
+ * all later commands fail. libmlx5 closes the descriptor, whose number has not changed.
+ */
+int
+mdv_vfio_waits_up(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+	int err = 0;
+
+	/* Reserve the descriptors now: none may be left when the device fails. */
+	v->library_event_fd = fcntl(mlx5dv_vfio_get_events_fd(dev->ibv), F_DUPFD_CLOEXEC, 0);
+	if (v->library_event_fd < 0)
+		err = errno;
+	v->closed_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (err == 0 && v->closed_fd < 0)
+		err = errno;
+	if (err == 0)
+		return 0;
+	MDV_LOG(ERR, &dev->pci, "no descriptors to end waits for commands: %s",
+		mdv_errno_name(err));
+	mdv_vfio_waits_down(dev);
+	return mdv_fail(err);
+}
+
+/** Ends all waits for commands; later commands fail at once. Called once. */
+static void
+waits_end(struct mdv_dev *dev)
+{
+	if (dup3(dev->vfio->closed_fd, mlx5dv_vfio_get_events_fd(dev->ibv), O_CLOEXEC) < 0)
+		MDV_LOG(ERR, &dev->pci, "cannot wake threads that wait for commands: %s",
+			mdv_errno_name(errno));
+	/* Wake after the replacement, so that the waiter reads from the new descriptor. */
+	mdv_eventfd_signal(dev->vfio->library_event_fd);
+}
+
+void
+mdv_vfio_waits_down(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+
+	if (v->library_event_fd >= 0)
+		close(v->library_event_fd);
+	if (v->closed_fd >= 0)
+		close(v->closed_fd);
+	v->library_event_fd = v->closed_fd = -1;
+}
+
+/** Returns whether a command has timed out. Event thread only. */
+static bool
+waits_long(struct mdv_dev *dev)
+{
+	struct mdv_vfio *v = dev->vfio;
+	uint64_t now = rte_rdtsc(), step = rte_get_tsc_hz() / 1000 * MDV_STEP_MAX_MS;
+	uint32_t ended = __atomic_load_n(&dev->calls_ended, __ATOMIC_ACQUIRE);
+	uint32_t begun = __atomic_load_n(&dev->calls_begun, __ATOMIC_ACQUIRE);
+
+	if (begun == ended || ended != v->calls_ended)
+		v->calls_stalled_tsc = 0;
+	else
+		v->calls_stalled_tsc += RTE_MIN(now - v->calls_check_tsc, step);
+	v->calls_ended = ended;
+	v->calls_check_tsc = now;
+	return v->calls_stalled_tsc >= rte_get_tsc_hz() / 1000 * MDV_CMD_TIMEOUT_MS;
+}
 
 /* ------------------------------------------------------------------ health */
 
@@ -107,7 +181,7 @@ device_failed(struct mdv_dev *dev, const char *why)
 	if (!mdv_removed(dev)) {
 		MDV_LOG(ERR, &dev->pci, "device failed: %s", why);
 		mdv_removed_set(dev);
-		mdv_vfio_waits_end(dev);
+		waits_end(dev);
 		if (dev->event_fd >= 0)
 			mdv_eventfd_signal(dev->event_fd);
 	}
@@ -125,7 +199,7 @@ thread_step(struct mdv_dev *dev, bool serve)
 
 	if (why == NULL && health_stalled(dev))
 		why = "health counter stalled";
-	if (why == NULL && mdv_vfio_waits_long(dev))
+	if (why == NULL && waits_long(dev))
 		why = "command timeout";
 	if (why == NULL && serve && !mdv_removed(dev)) {
 		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
