@@ -115,7 +115,7 @@ def start_stop_100_times(work):
 
 
 def auto_start(work):
-    result = good(script(work, "sleep 0.2\nstop\n", "--fwd", "gen", "--auto-start",
+    result = good(script(work, "wait 5\nstop\n", "--fwd", "gen", "--count", 1000, "--auto-start",
                          lcores="0-1"))
     check(result.json["check"]["sent"] > 0, f"{result.json['check']}")
 

@@ -5,7 +5,6 @@
 import signal
 import subprocess
 import threading
-import time
 
 import apptest
 from apptest import check, good, run
@@ -23,9 +22,7 @@ def over_memif(work):
     guard.start()
     try:
         # The client connects only while it waits for the link: wait for the server's socket.
-        end = time.monotonic() + 30
-        while not socket.exists() and time.monotonic() < end:
-            time.sleep(0.05)
+        check(apptest.testlib.await_until(socket.exists, 30), "the server makes no socket")
         result = good(run([f"net_memif0,role=client,socket={socket},socket-abstract=no"],
                           "--fwd", "gen", "--topology", "loop", "--count", 50000, "--window", 256,
                           "--pkt-len", "60-1514", "--run", 40, "--drain", 5))

@@ -27,6 +27,9 @@ import time
 
 import yaml
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import testlib  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 TESTS = pathlib.Path("/usr/share/doc/rdma-core/tests")
 PYTHON = "/usr/bin/python3"
@@ -84,18 +87,14 @@ class Runner:
 
     def wait(self, process, results):
         """Until the worker ends or a case takes too long. True when it had to be killed."""
-        size, since = -1, time.monotonic()
-        while process.poll() is None:
-            time.sleep(0.05)
-            now = results.stat().st_size
-            if now != size:
-                size, since = now, time.monotonic()
-            elif time.monotonic() - since > CASE_SECONDS:
-                # The worker leads its own session: its children go with it.
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                return True
-        return False
+        testlib.await_progress(lambda: results.stat().st_size, lambda _: process.poll() is not None, CASE_SECONDS,
+                               pause=0.05)
+        if process.poll() is not None:
+            return False
+        # The worker leads its own session: its children go with it.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
 
     def log(self):
         return (self.directory / "log").read_text(errors="replace").strip()[-2000:]

@@ -18,7 +18,7 @@ import time
 import conform
 import pmdlib
 import stocklib
-from e2e import check
+from e2e import check, testlib
 
 RULES = pathlib.Path(__file__).with_suffix("").parent / "s1.rules"
 RING = 512
@@ -64,7 +64,7 @@ class Run:
         """Frames arrive while testpmd is stopped, then are forwarded. Returns what was received so far."""
         self.t.ctl("inject", "port=0", f"frames={frames}", "len=60")
         self.t.watch("start", lambda text: "TX offloads" in text)
-        time.sleep(0.5)
+        testlib.pass_time(0.5, "testpmd forwards; frames that meet a failed queue cause no event to wait for")
         self.t.watch("stop", lambda text: "Done." in text)
         return self.t.stats(0)["RX-packets"]
 
@@ -79,7 +79,7 @@ class Run:
         self.t.cmd("port stop all")
         free = self.free_mbufs()
         self.t.cmd("port start all")
-        time.sleep(0.3)
+        testlib.pass_time(0.3, "the restarted queues poll: a buffer posted twice must be seen")
         return free
 
 

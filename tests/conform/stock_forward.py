@@ -3,12 +3,11 @@
 """Forwarding cases of the stock PMD: modes, queues, receive and transmit variants."""
 import collections
 import itertools
-import time
 
 import pmdlib
 import stocklib
 from conform import Case
-from e2e import check
+from e2e import check, testlib
 from frames import repeats, udp_flows
 from stock_wire import compare, readdressed, through
 from stocklib import forwarded, queues
@@ -127,7 +126,9 @@ def sent_only(setup, devargs="", count=MILLION, mode=None):
         t.cmd("start")
         stocklib.settle(lambda: t.stats(0)["TX-packets"], target)
         t.cmd("stop")
-        time.sleep(0.2)  # What was rung for is still sent.
+        # What was rung for is still sent.
+        testlib.await_until(lambda: all(
+            t.xstats(p)["rx_unicast_packets"] == t.stats(1 - p)["TX-packets"] for p in (0, 1)), 20)
         stats = [t.stats(p) for p in (0, 1)]
         xstats = [t.xstats(p) for p in (0, 1)]
         report = t.quit()

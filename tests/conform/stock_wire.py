@@ -2,10 +2,9 @@
 # Copyright 2026 The mlxpmd Authors
 """What leaves a port, frame by frame: recorded, and compared with what it should have been."""
 import collections
-import time
 
 import stocklib
-from e2e import check
+from e2e import check, testlib
 from scapy.all import IP, TCP, UDP, Ether
 
 PEER = "02:00:00:00:00:01"  # Whom testpmd sends to from port 1.
@@ -40,7 +39,8 @@ def through(setup, frames, total, args, cmds, devargs="", before=(), out_per_in=
             t.cmd("set burst tx delay 20 retry 50000")
             t.cmd("start")
             stocklib.settle(lambda: t.stats(1)["TX-packets"], total * out_per_in)
-            time.sleep(0.2)
+            # TX-packets counts what was posted: wait until the device has sent it.
+            testlib.await_until(lambda: t.ctl("counters")["ports"][1]["tx_frames"] >= total * out_per_in, 20)
             t.cmd("stop")
             stats = [t.stats(p) for p in (0, 1)]
             report = t.quit()

@@ -5,7 +5,6 @@ import pathlib
 import re
 import struct
 import tempfile
-import time
 
 import conform  # noqa: F401  (puts the shared modules on the path)
 import e2e
@@ -122,13 +121,7 @@ class Replay:
 
 def settle(value, target, seconds=SECONDS_MAX, quiet=10.0):
     """Waits until value() reaches target, or has not changed for a while; the last one."""
-    last, since, end = value(), time.monotonic(), time.monotonic() + seconds
-    while last < target and time.monotonic() < end and time.monotonic() - since < quiet:
-        time.sleep(0.1)
-        now = value()
-        if now != last:
-            last, since = now, time.monotonic()
-    return last
+    return e2e.testlib.await_progress(value, lambda last: last >= target, quiet, seconds)
 
 
 def rx_packets(t, port=0):

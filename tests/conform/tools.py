@@ -9,10 +9,14 @@ addresses exchanged by a TCP socket), and the sender then reports that its peer 
 """
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import testlib  # noqa: E402
 
 MLXEMU = os.path.join(os.environ.get("MLXPMD_BUILD", "build"), "devtools/mlxemu/mlxemu")
 SECONDS = 60
@@ -47,12 +51,14 @@ def devinfo(options=()):
 
 def connect(args):
     """The client; again while the server does not listen yet."""
-    until = time.monotonic() + SECONDS
-    while True:
-        client = run(*args, "127.0.0.1")
-        if "Couldn't connect" not in client.stdout or time.monotonic() > until:
-            return client
-        time.sleep(0.2)
+    clients = []
+
+    def connected():
+        clients.append(run(*args, "127.0.0.1"))
+        return "Couldn't connect" not in clients[-1].stdout
+
+    testlib.await_until(connected, SECONDS, pause=0.2)
+    return clients[-1]
 
 
 def pingpong():

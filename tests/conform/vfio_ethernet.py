@@ -17,9 +17,11 @@ import time
 import unittest
 
 sys.path[0] = sys.argv[1]
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 importlib.machinery.SourceFileLoader("tests", os.path.join(sys.argv[1], "__init__.py")).load_module()
 
 from args_parser import parser  # noqa: E402
+import testlib  # noqa: E402
 from tests import test_mlx5_vfio as theirs  # noqa: E402
 from tests.mlx5_base import PortStatus  # noqa: E402
 import pyverbs.enums as e  # noqa: E402
@@ -104,9 +106,7 @@ class VfioEthernet(theirs.Mlx5VfioTrafficTest):
         def work():
             self.port_to(PortStatus.MLX5_PORT_DOWN)
             self.port_to(PortStatus.MLX5_PORT_UP)
-            end = time.monotonic() + WAIT_S
-            while not self.caught_event and time.monotonic() < end:
-                time.sleep(0.05)
+            testlib.await_until(lambda: self.caught_event, WAIT_S, pause=0.05)
 
         self.pumped(work, self.vfio_process_events, self.vfio_process_async_events)
         self.assertTrue(self.caught_event, "no event of the port came by the vector")

@@ -16,7 +16,7 @@ import time
 for folder in ("pmd", "e2e"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / folder))
 import pmdlib  # noqa: E402
-from e2e import check  # noqa: E402
+from e2e import check, testlib  # noqa: E402
 
 
 def eal(devargs):
@@ -32,10 +32,10 @@ def one_round(options):
                         eal_args=eal(options.devargs), mbufs=20000) as testpmd:
         # 256 frames a port: more than a burst on the way everywhere, less than a ring.
         testpmd.cmd("start tx_first 8")
-        time.sleep(0.5)
+        testlib.pass_time(0.5, "warm-up: the rate of the steady state is measured")
         before = [testpmd.stats(port)["RX-packets"] for port in (0, 1)]
         begin = time.monotonic()
-        time.sleep(options.seconds)
+        testlib.pass_time(options.seconds, "frames are counted over this time")
         after = [testpmd.stats(port)["RX-packets"] for port in (0, 1)]
         seconds = time.monotonic() - begin
         testpmd.cmd("stop")

@@ -6,7 +6,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 from scapy.utils import RawPcapReader
 
@@ -41,10 +40,7 @@ def permitted():
 
 
 def wait_for(what, condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        e2e.check(time.monotonic() < end, f"{what}: not within {seconds} s")
-        time.sleep(0.1)
+    e2e.check(e2e.testlib.await_until(condition, seconds, pause=0.1), f"{what}: not within {seconds} s")
 
 
 class TapNet:
@@ -107,15 +103,17 @@ class TapNet:
     def capture(self):
         """Start captures on both sides, into side0.pcap and side1.pcap."""
         for n, (_, link, _) in enumerate(self.sides):
-            self.dumps.append(self.run(n, "tcpdump", "-i", link, "-w",
-                                       str(self.work / f"side{n}.pcap"), "-B", "65536", "-U",
-                                       stderr=subprocess.DEVNULL))
-        time.sleep(1)
+            log = self.work / f"tcpdump{n}"
+            with open(log, "w", encoding="utf-8") as file:
+                self.dumps.append(self.run(n, "tcpdump", "-i", link, "-w", str(self.work / f"side{n}.pcap"),
+                                           "-B", "65536", "-U", stderr=file))
+            wait_for(f"tcpdump on {link}", lambda log=log: "listening on" in log.read_text())
 
     def tcp(self, seconds, rate):
         """A TCP transfer from side 0 to 1; returns the report of iperf3."""
         server = self.run(1, "iperf3", "-s", "-1", stdout=subprocess.DEVNULL)
-        time.sleep(0.5)
+        listening = [*inside(self.sides[1][0]), "ss", "-Hltn", "sport = :5201"]
+        wait_for("iperf3 server", lambda: subprocess.run(listening, stdout=subprocess.PIPE, check=True).stdout)
         client = self.run(0, "iperf3", "-c", self.sides[1][2], "-t", str(seconds), "-b", rate,
                           "-i", "1", "-J", stdout=subprocess.PIPE)
         out, _ = client.communicate(timeout=seconds + 30)
@@ -126,7 +124,9 @@ class TapNet:
 
     def stop(self):
         """Stop captures and application; checks exit code and audit, returns the report."""
-        time.sleep(1)
+        captures = [self.work / f"side{n}.pcap" for n in range(len(self.dumps))]
+        e2e.testlib.await_progress(lambda: [path.stat().st_size for path in captures], lambda _: False, quiet=1,
+                                   seconds=20)
         for dump in self.dumps:
             dump.send_signal(signal.SIGINT)
             dump.wait(timeout=20)

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 FAILED = []
 
@@ -270,7 +269,6 @@ def signals(mlxemu, client):
                 expect(len(os.listdir(tmp)) == 1, 'a run directory while it runs')
                 mode = os.stat(os.path.join(tmp, os.listdir(tmp)[0])).st_mode & 0o777
                 expect(mode == 0o700, f'run directory mode {mode:o}')
-                time.sleep(0.1)
                 proc.send_signal(sig)
                 err = proc.communicate(timeout=30)[1]
             expect(proc.returncode == status, f'{sig.name}: status {proc.returncode}: {err}')

@@ -42,21 +42,22 @@ class Cable:
     def plug_in(self):
         """Connect; the port has carrier from now on."""
         end = time.monotonic() + WAIT_S
-        while True:
-            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                self.sock.connect(self.path)
-                break
-            except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
-                self.sock.close()
-                check(time.monotonic() < end, f"no listener at {self.path}")
-                time.sleep(0.02)
+        check(e2e.testlib.await_until(self._connected, WAIT_S), f"no listener at {self.path}")
         self.sock.sendall(HELLO)
         self.data = b""
         while len(self.data) < len(HELLO):
             check(self._more(end - time.monotonic()), f"no hello at {self.path}")
         check(self.data.startswith(HELLO), f"wrong hello {self.data[:20]}")
         self.data = self.data[len(HELLO):]
+
+    def _connected(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self.sock.connect(self.path)
+        except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
+            self.sock.close()
+            return False
+        return True
 
     def pull_out(self):
         """Close; the port loses carrier."""
@@ -155,15 +156,15 @@ class Example:
 
     def wait(self, pattern, seconds=WAIT_S, after=0):
         """Wait until the output matches; returns the match."""
-        end = time.monotonic() + seconds
-        while True:
+        def printed():
             ended = self.process.poll()
             match = re.compile(pattern, re.M).search(self.log(), after)
-            if match:
-                return match
-            check(ended is None, f"ended with {ended} before it printed '{pattern}'")
-            check(time.monotonic() < end, f"has not printed '{pattern}' in {seconds} s")
-            time.sleep(0.02)
+            check(match or ended is None, f"ended with {ended} before it printed '{pattern}'")
+            return match
+
+        match = e2e.testlib.await_until(printed, seconds)
+        check(match, f"has not printed '{pattern}' in {seconds} s")
+        return match
 
     def ctl(self, *words):
         """Run `mlxemu ctl` for this program."""

@@ -42,7 +42,7 @@ def idle(example, seconds, threads):
     """Check the share of a processor that the lcores and the whole process take."""
     pid = example.pid()
     before, begin = cpu_ns(pid), time.monotonic()
-    time.sleep(seconds)
+    e2e.testlib.pass_time(seconds, "processor time is measured without traffic: the threads must sleep")
     passed = (time.monotonic() - begin) * 1e9
     shares = {thread: (ns - before.get(thread, 0)) / passed for thread, ns in cpu_ns(pid).items()}
     lcores = [share for (name, number), share in shares.items()
@@ -68,7 +68,7 @@ def one_by_one(example, count):
     for n in range(count):
         port = rng.randrange(2)
         frame = ready[port][n]
-        time.sleep(rng.uniform(0.002, 0.03))
+        e2e.testlib.pass_time(rng.uniform(0.002, 0.03), "the lcores must fall asleep")
         begin = time.monotonic()
         example.cables[port].send(frame)
         came = example.cables[1 - port].receive(1)
@@ -103,7 +103,7 @@ def power(program, mode, options):
         example.wait("entering main interrupt loop on lcore 0")
         example.wait("entering main interrupt loop on lcore 1")
         check("RX interrupt won't enable" not in example.log(), "no interrupts")
-        time.sleep(options.settle)
+        e2e.testlib.pass_time(options.settle, "the work of the start must be over before processor time is measured")
         print(f"l3fwd-power, {mode}:")
         idle(example, options.idle, options.threads)
         sent, got = one_by_one(example, options.frames)

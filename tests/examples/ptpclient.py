@@ -46,7 +46,7 @@ def run():
     with tempfile.TemporaryDirectory(prefix="mlxpmd-ptp.") as work:
         wire = pathlib.Path(work) / "cable"
         client = start(client_program, wire, f"ptpc{time.time_ns()}", ["-p", "1", "-T", "0"])
-        time.sleep(3)  # The client does not wait for its link: let it start first.
+        e2e.testlib.pass_time(3, "the client starts; it prints nothing that could be waited for before it has a frame")
         master = start(master_program, wire, f"ptpm{time.time_ns()}",
                        ["--ahead-ns", str(AHEAD_NS), "--rounds", str(ROUNDS)])
         try:

@@ -23,6 +23,9 @@ from pyverbs.providers.mlx5.mlx5dv import Mlx5Context, Mlx5DVContextAttr, Mlx5UM
 from pyverbs.pyverbs_error import PyverbsRDMAError
 import pyverbs.enums as e
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import testlib  # noqa: E402
+
 from rig import Ctl, Failed, Rig, check
 
 OK, LOC_LEN, LOC_QP_OP, WR_FLUSH, REM_OP = 0, 1, 2, 5, 11
@@ -226,9 +229,9 @@ def clock(ctl, _rig):
     """The page is refreshed each millisecond while a rule is about it."""
     def meanwhile(rule):
         ctl("fault.add", rule=rule)
-        time.sleep(0.05)
+        testlib.pass_time(0.05, "the page is refreshed under the rule, whose effect must last")
         before = clock_page()
-        time.sleep(0.05)
+        testlib.pass_time(0.05, "a frozen page must not change")
         after = clock_page()
         ctl("fault.clear")
         return before, after
@@ -274,8 +277,7 @@ def link(ctl, rig):
         check(file.read() == "0\n", "carrier in sysfs")
     sent, got = rig.exchange(1, expect=1)
     check(len(sent) == 1 and not got, sent, got)
-    time.sleep(1.1)
-    check(state() == e.IBV_PORT_ACTIVE, "the link did not come back")
+    check(testlib.await_until(lambda: state() == e.IBV_PORT_ACTIVE, 10), "the link did not come back")
 
 
 def events_taken(rig):
@@ -298,7 +300,7 @@ def remove(ctl, rig):
     heard = events_taken(rig)
     check(e.IBV_EVENT_DEVICE_FATAL not in heard and os.path.exists("/sys/class/infiniband/mlx5_0"),
           "removed too early", heard)
-    time.sleep(0.6)
+    testlib.await_until(lambda: not os.path.exists("/sys/class/infiniband/mlx5_0"), 10)
     sent, got = rig.exchange(1, expect=1, wait_s=0.1)
     check(not sent and not got, sent, got)
     heard = events_taken(rig)

@@ -18,8 +18,24 @@ def await_until(condition, seconds, pause=0.02):
         time.sleep(pause)
 
 
-def pass_time(seconds):
-    """Lets time pass. The caller states what must, or must not, happen meanwhile."""
+def await_progress(value, done, quiet, seconds=float("inf"), pause=0.1):
+    """Polls until done(value()), until value() has not changed for `quiet` seconds, or until the time is over.
+
+    Its last value.
+    """
+    begin = since = time.monotonic()
+    last = value()
+    while not done(last) and time.monotonic() - begin < seconds and time.monotonic() - since < quiet:
+        time.sleep(pause)
+        now = value()
+        if now != last:
+            last, since = now, time.monotonic()
+    return last
+
+
+def pass_time(seconds, reason):
+    """Lets time pass, where time is what is tested; the reason states what must, or must not, happen meanwhile."""
+    assert reason
     time.sleep(max(0.0, seconds))
 
 

@@ -5,7 +5,7 @@ import json
 import time
 
 import pmdlib
-from e2e import check, main
+from e2e import check, main, testlib
 from telemetry_client import Client
 
 FIELDS = {"port", "quality", "source", "unit", "epoch", "frequency_hz", "offset_ns", "drift_ppm", "uncertainty_ns",
@@ -28,13 +28,14 @@ def clock(client, port=0):
 
 def until(client, what, good, seconds=20):
     """Wait until good(clock) is true and return that clock."""
-    end = time.monotonic() + seconds
-    while True:
-        c = clock(client)
-        if good(c):
-            return c
-        check(time.monotonic() < end, f"{what}: {c}")
-        time.sleep(0.1)
+    clocks = []
+
+    def met():
+        clocks.append(clock(client))
+        return good(clocks[-1])
+
+    check(testlib.await_until(met, seconds, pause=0.1), f"{what}: {clocks[-1]}")
+    return clocks[-1]
 
 
 def emulated(testpmd, port=0):
@@ -122,7 +123,7 @@ def once():
         task = client.query("/mlxpmd/tasks,0")["clock"]
         shortest = c["refresh_us"]
         while time.monotonic() - begin < 2:
-            time.sleep(0.02)
+            testlib.pass_time(0.02, "the shortest period of 2 s is sampled")
             d = clock(client)
             shortest = min(shortest, d["refresh_us"])
         after = client.query("/mlxpmd/tasks,0")["clock"]

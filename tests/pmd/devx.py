@@ -5,10 +5,9 @@ import pathlib
 import random
 import subprocess
 import tempfile
-import time
 
 import pmdlib
-from e2e import MLXEMU, TEST_MLX, Failed, check, emu, eal as e2e_eal, main
+from e2e import MLXEMU, TEST_MLX, check, emu, eal as e2e_eal, main, testlib
 from telemetry_client import Client
 
 SCRIPT = [
@@ -131,16 +130,17 @@ def check_alone():
 
 def connected(process):
     """Wait until the program has started; a telemetry client of it."""
-    end = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < end:
+    def listed():
+        check(process.poll() is None, "the program has ended")
         try:
             client = Client()
-            if client.query("/mlxpmd/list") == [0, 1]:
-                return client
+            return client if client.query("/mlxpmd/list") == [0, 1] else None
         except OSError:
-            pass
-        time.sleep(0.05)
-    raise Failed("the program does not start")
+            return None
+
+    client = testlib.await_until(listed, 60, pause=0.05)
+    check(client, "the program does not start")
+    return client
 
 
 def check_removed():

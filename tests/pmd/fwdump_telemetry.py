@@ -9,7 +9,7 @@ import tempfile
 import time
 
 import pmdlib
-from e2e import PATIENCE, check, main
+from e2e import PATIENCE, check, main, testlib
 from telemetry_client import Client
 
 HEALTH = "0x001f0200"
@@ -74,9 +74,7 @@ def bad_input(client):
 def failure(testpmd, kept):
     """The firmware fails: the driver writes one dump to a file, which is kept when testpmd closes the port."""
     testpmd.ctl("health", "syndrome=16")
-    end = time.monotonic() + 10 * PATIENCE
-    while not glob.glob(f"{kept}/fwdump-0000:c1:00.0-" + "?" * 16) and time.monotonic() < end:
-        time.sleep(0.05)
+    testlib.await_until(lambda: glob.glob(f"{kept}/fwdump-0000:c1:00.0-" + "?" * 16), 10 * PATIENCE)
     files = glob.glob(kept + "/*[!w]")
     check(len(files) == 1, os.listdir(kept))
     data = pathlib.Path(files[0]).read_bytes()

@@ -126,15 +126,17 @@ class Testpmd:
 
     def xstats(self, port):
         """Extended statistics; the device counters in them were read after this call."""
-        begin = time.monotonic()
-        while True:
+        begin, x = time.monotonic(), {}
+
+        def young():
             text = self.cmd(f"show port xstats {port}")
-            x = {k: int(v) for k, v in re.findall(r"^(\w+): (\d+)$", text, re.M)}
-            passed = time.monotonic() - begin
+            x.clear()
+            x.update((k, int(v)) for k, v in re.findall(r"^(\w+): (\d+)$", text, re.M))
             ages = [x.get("rx_missed_age_us", 0), x.get("device_counters_age_us", 0)]
-            if max(ages) < 1e6 * passed or passed > WAIT_S:
-                return x
-            time.sleep(0.02)
+            return max(ages) < 1e6 * (time.monotonic() - begin)
+
+        e2e.testlib.await_until(young, WAIT_S)
+        return x
 
     def end(self):
         """End testpmd; exit status (3: the audit is not clean) and the emulator's report."""
@@ -187,24 +189,20 @@ def check_report(report, port, stats, pairs=tuple(EMULATOR)):
 
 def empty_cable(testpmd, seconds=20):
     """Wait until each port has received all packets that the other has sent, or until the time limit."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    def empty():
         stats = [testpmd.stats(p) for p in (0, 1)]
-        if all(stats[p]["RX-packets"] == stats[1 - p]["TX-packets"] for p in (0, 1)):
-            return
-        time.sleep(0.05)
+        return all(stats[p]["RX-packets"] == stats[1 - p]["TX-packets"] for p in (0, 1))
+
+    e2e.testlib.await_until(empty, seconds, pause=0.05)
 
 
 def circulate(testpmd, bursts, target, seconds_max):
     """Forward bursts in a loop until `target` packets were received, then empty the cable. Seconds of forwarding."""
     begin = time.monotonic()
     testpmd.cmd(f"start tx_first {bursts}")
-    while True:
-        time.sleep(0.1)
-        moved = sum(testpmd.stats(p)["RX-packets"] for p in (0, 1))
-        if moved >= target:
-            break
-        check(time.monotonic() - begin < seconds_max, f"{moved} packets in {seconds_max} s")
+    moved = e2e.testlib.await_progress(lambda: sum(testpmd.stats(p)["RX-packets"] for p in (0, 1)),
+                                       lambda packets: packets >= target, seconds_max, seconds_max)
+    check(moved >= target, f"{moved} packets in {seconds_max} s")
     seconds = time.monotonic() - begin
     stopped = testpmd.cmd("stop")
     check("Done." in stopped, stopped)

@@ -6,7 +6,7 @@ import random
 import time
 
 import pmdlib
-from e2e import check, main
+from e2e import check, main, testlib
 from telemetry_client import Client
 
 BAD = ["", ",", ",x", ",0x0", ",-1", ",+0", ", 0", ",0 ", ",0,1", ",00000000000000000000000000001x",
@@ -58,7 +58,7 @@ def check_ages(client, port):
     """A client that reads repeatedly gets values that are at most stats_age_ms old."""
     young, rounds = 0, 6
     for _ in range(rounds):
-        time.sleep(0.25)
+        testlib.pass_time(0.25, "the values must be refreshed")
         stats = client.query(f"/mlxpmd/stats,{port}")
         young += max(stats["missed_age_us"], stats["counters_age_us"]) <= 1000 * stats["stats_age_ms"]
     print(f"{young} of {rounds} replies at most stats_age_ms old")
@@ -69,14 +69,14 @@ def check_slow(client, testpmd, port):
     """Each firmware command takes half a second: telemetry does not wait for one."""
     waits = []
     testpmd.ctl("fault", "add", f"on cmd.entry match port={port} do delay us=500000")
-    time.sleep(0.3)
+    check(testlib.await_until(lambda: testpmd.ctl("fault.list")["rules"][0]["hits"] > 0, 20), "no command is delayed")
     for _ in range(60):
         for command in ("/ethdev/stats", "/ethdev/xstats", "/mlxpmd/stats"):
             begin = time.monotonic()
             answer = client.query(f"{command},{port}")
             waits.append(time.monotonic() - begin)
             check(answer, command)
-        time.sleep(0.01)
+        testlib.pass_time(0.01, "the queries must spread over more than one delayed command")
     stats = client.query(f"/mlxpmd/stats,{port}")
     testpmd.ctl("fault.clear")
     waits.sort()
@@ -105,10 +105,9 @@ def check_tasks(client, port):
         check(tasks[name]["runs"] > 0 and tasks[name]["period_us"] > 0 and tasks[name]["max_ns"] > 0, tasks[name])
     for name in ("queue_repair", "imissed_wait"):
         check(tasks[name]["runs"] == 0 and tasks[name]["due_in_us"] == "never", tasks[name])
-    time.sleep(0.3)
-    later = client.query(f"/mlxpmd/tasks,{port}")
-    check(later["clock"]["runs"] > tasks["clock"]["runs"], later)
-    check(later["queue_watch"]["runs"] > tasks["queue_watch"]["runs"], later)
+    for name in ("clock", "queue_watch"):
+        check(testlib.await_until(lambda name=name: client.query(f"/mlxpmd/tasks,{port}")[name]["runs"] >
+                                  tasks[name]["runs"], 10), client.query(f"/mlxpmd/tasks,{port}"))
 
 
 def run():

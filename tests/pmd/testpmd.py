@@ -13,10 +13,9 @@ import itertools
 import pathlib
 import random
 import tempfile
-import time
 
 import pmdlib
-from e2e import check, main
+from e2e import check, main, testlib
 from scapy.utils import RawPcapReader, RawPcapWriter
 
 LONG = pmdlib.long_run()
@@ -109,12 +108,9 @@ def through(queues, mtu):
             testpmd.cmd("set fwd io retry")
             testpmd.cmd("set burst tx delay 20 retry 50000")
             testpmd.cmd("start")
-            sent, since = 0, time.monotonic()
-            while sent < len(frames) and time.monotonic() - since < STALL_S:
-                time.sleep(0.2)
-                now = testpmd.stats(1)["TX-packets"]
-                if now != sent:
-                    sent, since = now, time.monotonic()
+            # TX-packets counts what was posted: wait for what the device has sent.
+            testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][1]["tx_frames"],
+                                   lambda sent: sent >= len(frames), STALL_S)
             testpmd.cmd("stop")
             testpmd.quit()
         got = [bytes(data) for data, _ in RawPcapReader(str(out))]
