@@ -74,6 +74,14 @@ FAULTS = [
     ("a.py", GOOD_PY, ("    return", "\treturn"), "indentation by tabs"),
     ("a.py", GOOD_PY, ("    return 1", "    print(1)\n" * 71 + "    return 1"), "one(): 7"),
     ("a.sh", GOOD_SH, ("fi\n", "\n"), "syntax error"),
+    ("tests/a.c", GOOD_C, ("continue;", "usleep(1);"), "a test that sleeps"),
+    ("tests/a.c", GOOD_C, ("continue;", "nanosleep(end, NULL);"), "a test that sleeps"),
+    ("tests/a.c", GOOD_C, ("continue;", "rte_delay_ms(1);"), "a test that sleeps"),
+    ("tests/good.h", GOOD_H, ("int find", "#define NAP() sleep(1)\nint find"), "a test that sleeps"),
+    ("tests/a.py", GOOD_PY, ("return 1", "return time.sleep(1)"), "a test that sleeps"),
+    ("tests/a.py", GOOD_PY, ("    return 1", "    from time import sleep\n    return 1"), "a test that sleeps"),
+    ("tests/a.sh", GOOD_SH, ("\techo 1", "\tsleep 0.1"), "a test that sleeps"),
+    ("tests/a.sh", GOOD_SH, ("if true; then", "if sync; sleep 1; then"), "a test that sleeps"),
     ("a.txt", "plain text\n", ("plain", "zzword"), "retired word 'zzword'"),
     ("a.c", GOOD_C, ("none", "zzword_none"), "retired word"),
 ]
@@ -130,6 +138,19 @@ def check_faults(tree):
     return wrong
 
 
+def check_waiters(tree):
+    """The files that implement waiting may sleep, and so may code that is no test."""
+    wrong = []
+    for name in ("tests/lib/a.py", "devtools/a.py"):
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(GOOD_PY.replace("return 1", "return time.sleep(1)"))
+        if check_style(tree, name) != (0, []):
+            wrong.append(f"{name}: a sleep is reported")
+        path.unlink()
+    return wrong
+
+
 def check_retired(tree):
     """Exceptions and pending folders."""
     wrong = []
@@ -171,7 +192,7 @@ def main():
         git(tree, "init", "-q")
         git(tree, "add", ".")
         git(tree, "commit", "-q", "-m", "tests: begin")
-        wrong = check_faults(tree) + check_retired(tree) + check_commits(tree)
+        wrong = check_faults(tree) + check_waiters(tree) + check_retired(tree) + check_commits(tree)
     print("\n".join(wrong) or f"{len(FAULTS)} faults and {len(COMMITS)} messages: all as expected")
     return 1 if wrong else 0
 
