@@ -220,6 +220,8 @@ bool abi_devx_allowed(enum abi_devx_class cls, const void *in);
 uint64_t abi_devx_object(const void *in);
 /** Encoded id of the object that a create command has created. */
 uint64_t abi_devx_created(const void *in, const void *out);
+/** Sets the umem_valid bits, as the kernel does (devx_set_umem_valid()). */
+void abi_devx_set_umem_valid(void *in, size_t len);
 uint16_t abi_devx_opcode(const void *in);
 /** True for a CREATE_MKEY whose key refers to other keys. */
 bool abi_devx_indirect_mkey(const void *in, size_t len);

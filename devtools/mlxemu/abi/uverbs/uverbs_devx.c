@@ -95,6 +95,7 @@ abi_obj_create_run(struct abi_call *call, struct abi_cmd *cmd)
 	/* Indirect mkeys are not modelled, and no capability reports them. */
 	if (abi_devx_indirect_mkey(cmd->in, cmd->in_len))
 		return -EOPNOTSUPP;
+	abi_devx_set_umem_valid(cmd->in, cmd->in_len);
 	ret = abi_cmd_exec(call, cmd, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, &obj);
 	if (obj == NULL)
 		return ret != 0 ? ret : -EOPNOTSUPP;
@@ -149,8 +150,11 @@ abi_obj_access(struct abi_call *call, enum abi_devx_class cls)
 	if (ret != 0)
 		return ret;
 	ret = abi_obj_check(call, &cmd, MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE);
-	if (ret == 0)
+	if (ret == 0) {
+		if (cls == ABI_DEVX_MODIFY)
+			abi_devx_set_umem_valid(cmd.in, cmd.in_len);
 		ret = abi_cmd_exec(call, &cmd, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, NULL);
+	}
 	abi_cmd_fini(&cmd);
 	return ret;
 }

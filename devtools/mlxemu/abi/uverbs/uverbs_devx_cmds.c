@@ -213,6 +213,22 @@ abi_devx_created(const void *in, const void *out)
 	return row != NULL ? devx_encode(row->opcode, in, devx_id(row, mbox)) : 0;
 }
 
+/* Positions of the umem_valid bits in create and modify commands. */
+static const struct umem_row {
+	uint16_t opcode;
+	struct {
+		uint8_t dword, bit;
+	} at[2];
+} umem_rows[] = {
+	{PRM_CMD_OP_CREATE_MKEY, {{3, 30}}}, /* mkey_umem_valid */
+	{PRM_CMD_OP_CREATE_CQ, {{23, 31}, {4, 25}}}, /* cq_umem_valid, cqc.dbr_umem_valid */
+	{PRM_CMD_OP_MODIFY_CQ, {{23, 31}}}, /* cq_umem_valid */
+	/* In these the WQ begins 12 dwords into the context at dword 8. */
+	{PRM_CMD_OP_CREATE_SQ, {{29, 31}, {29, 30}}}, /* dbr_umem_valid, wq_umem_valid */
+	{PRM_CMD_OP_CREATE_RQ, {{29, 31}, {29, 30}}},
+	{PRM_CMD_OP_CREATE_RMP, {{29, 31}, {29, 30}}},
+};
+
 /* Access modes of an mkey that refer to other mkeys have no umem: KLMS, KSM. */
 #define MKC_DWORD 4
 static bool
@@ -228,4 +244,28 @@ bool
 abi_devx_indirect_mkey(const void *in, size_t len)
 {
 	return abi_devx_opcode(in) == 0x200 && len > 4 * MKC_DWORD + 4 && mkey_is_indirect(in);
+}
+
+void
+abi_devx_set_umem_valid(void *in, size_t len)
+{
+	uint16_t opcode = abi_devx_opcode(in);
+	unsigned i, k;
+	uint32_t v;
+
+	for (i = 0; i < sizeof(umem_rows) / sizeof(umem_rows[0]); i++) {
+		if (umem_rows[i].opcode != opcode)
+			continue;
+		if (opcode == 0x200 && len > 4 * MKC_DWORD && mkey_is_indirect(in))
+			return;
+		for (k = 0; k < 2; k++) {
+			unsigned at = 4 * umem_rows[i].at[k].dword;
+
+			if (at == 0 || at + 4 > len)
+				continue;
+			v = mbox_dword(in, at / 4) | 1u << umem_rows[i].at[k].bit;
+			v = htobe32(v);
+			memcpy((uint8_t *)in + at, &v, sizeof(v));
+		}
+	}
 }
