@@ -29,7 +29,7 @@
 /* After EAL had no memory for the alarm. */
 #define ALARM_RETRY_NS (10 * MLXPMD_NS_PER_MS)
 
-/* Pending notifications, as bits: several of a kind become one. */
+/* Pending notifications in one word: removal and link are bits; from NOTICE_QUEUE on is the number of queue resets. */
 enum { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_QUEUE = 1 << 2 };
 
 enum { TASK_NOTIFY, TASK_LINK, TASK_REPAIR, TASK_HEALTH, TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, NB_TASKS };
@@ -37,7 +37,7 @@ enum { TASK_NOTIFY, TASK_LINK, TASK_REPAIR, TASK_HEALTH, TASK_EVENTS, TASK_INTER
 struct mlxpmd_tasks {
 	struct mlxpmd_port *port;
 	struct mlxpmd_task task[NB_TASKS];
-	uint32_t notices;	/**< Pending NOTICE_ bits: atomic. */
+	uint32_t notices;	/**< Pending notifications: atomic. */
 	bool alarm_set;		/**< deliver() will run: atomic. */
 	bool alarm_failed;	/**< That was logged. */
 	bool link_event;	/**< The device reported a link change: atomic. */
@@ -61,7 +61,10 @@ request(struct mlxpmd_tasks *t, unsigned int task)
 static void
 notify(struct mlxpmd_tasks *t, uint32_t notice)
 {
-	__atomic_fetch_or(&t->notices, notice, __ATOMIC_SEQ_CST);
+	if (notice == NOTICE_QUEUE)
+		__atomic_fetch_add(&t->notices, NOTICE_QUEUE, __ATOMIC_SEQ_CST);
+	else
+		__atomic_fetch_or(&t->notices, notice, __ATOMIC_SEQ_CST);
 	request(t, TASK_NOTIFY);
 }
 
@@ -98,9 +101,11 @@ deliver(void *arg)
 	__atomic_store_n(&t->alarm_set, false, __ATOMIC_SEQ_CST);
 	pending = __atomic_exchange_n(&t->notices, 0, __ATOMIC_SEQ_CST);
 	delivering = t;
-	for (notice = NOTICE_RMV; notice <= NOTICE_QUEUE && delivering == t; notice <<= 1)
-		if ((pending & notice) && is_reported(t, notice))
+	for (; pending != 0 && delivering == t; pending -= notice) {
+		notice = (pending & NOTICE_RMV) ? NOTICE_RMV : (pending & NOTICE_LSC) ? NOTICE_LSC : NOTICE_QUEUE;
+		if (is_reported(t, notice))
 			notice_deliver(t->port, notice);
+	}
 	delivering = NULL;
 }
 
