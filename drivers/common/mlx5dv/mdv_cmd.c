@@ -7,8 +7,6 @@
 
 #include "mdv_private.h"
 
-RTE_LOG_REGISTER_DEFAULT(mdv_logtype, NOTICE)
-
 static uint16_t
 mailbox_opcode(const void *in)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Completion queues: 64-byte CQEs in ring memory, no interrupts asked for (mdv_vector.c). */
+/* Completion queues: 64-byte CQEs in ring memory, not armed for interrupts (mdv_vector.c). */
 
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "mdv_vector.h"
 
 /*
- * Opcode INVALID (0xf) makes an entry nobody's until the device writes it; the owner bit is that of
- * the pass before the first, so that a reader who looks at the bit alone waits too.
+ * Opcode INVALID (0xf) marks a CQE that the device has not written. The owner bit is that of the pass
+ * before the first, so that a check of the owner bit alone does not accept the CQE either.
  */
 #define MDV_CQE_INIT_OP_OWN ((MLX5_CQE_INVALID << 4) | MLX5_CQE_OWNER_MASK)
 

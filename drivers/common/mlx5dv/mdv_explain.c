@@ -10,6 +10,8 @@
 #include "mdv_inspect.h"
 #include "mdv_private.h"
 
+RTE_LOG_REGISTER_DEFAULT(mdv_logtype, NOTICE)
+
 const char *
 mdv_errno_name(int err)
 {

@@ -77,25 +77,6 @@ mdv_fwdump_sys_close(struct mdv_fwdump *h)
 	(void)h;
 }
 
-int
-mdv_fwdump_add(struct mdv_fwdump_set *set, uint32_t addr, uint32_t val)
-{
-	if (set->count == set->size) {
-		size_t size = set->size != 0 ? 2 * set->size : 1024;
-		void *more;
-
-		if (set->size >= MDV_FWDUMP_MAX)
-			return -EOVERFLOW;
-		more = realloc(set->regs, size * sizeof(*set->regs));
-		if (more == NULL)
-			return -ENOMEM;
-		set->regs = more;
-		set->size = size;
-	}
-	set->regs[set->count++] = (struct mdv_fwdump_reg){ addr, val };
-	return 0;
-}
-
 /* Tries the gateway, then devlink. If both fail, the error of the gateway is the more specific one. */
 static int
 by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Keeps a dump in a file, one per device, in a directory of the user.
+ * Collects the registers of a dump, and keeps it in a file, one per device, in a directory of the user.
  *
  * NAME.new is the dump that is being taken. The process that holds its lock takes it; the kernel releases
  * the lock when the process ends. NAME is the dump that is kept. link(2) creates it, so that it is
@@ -31,6 +31,25 @@ struct store_head {
 	uint64_t magic, taken_s;
 	uint32_t route, count, unreadable, pid;
 };
+
+int
+mdv_fwdump_add(struct mdv_fwdump_set *set, uint32_t addr, uint32_t val)
+{
+	if (set->count == set->size) {
+		size_t size = set->size != 0 ? 2 * set->size : 1024;
+		void *more;
+
+		if (set->size >= MDV_FWDUMP_MAX)
+			return -EOVERFLOW;
+		more = realloc(set->regs, size * sizeof(*set->regs));
+		if (more == NULL)
+			return -ENOMEM;
+		set->regs = more;
+		set->size = size;
+	}
+	set->regs[set->count++] = (struct mdv_fwdump_reg){ addr, val };
+	return 0;
+}
 
 /* The directory: MLXPMD_FWDUMP_DIR; /run for root; the user's run directory; /tmp. */
 static int

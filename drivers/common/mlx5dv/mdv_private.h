@@ -246,13 +246,12 @@ int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int sock
 		   struct mdv_ring *ring);
 void mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring);
 /**
- * Destroys a queue's object and frees its ring; when the device refuses, and is not at rest either, the
- * ring stays where it is, because the device may still write there, and is lost until the process ends.
- * 0 or -errno.
+ * Destroys a queue's object and frees its ring. If the object cannot be destroyed and the device is not
+ * quiesced, the ring is leaked, because the device may still write to it. 0 or -errno.
  */
 int mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
 
-/** Timestamp format a queue asks for: the clock's; without one free running, if the device can. */
+/** Timestamp format of queues: real time if the clock uses it, or if the device has no free-running format. */
 uint32_t mdv_ts_format(const struct mdv_dev *dev);
 
 /* ------------------------------------------------------------------ mdv_wq.c */
