@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <mdv_vsc.h>
+#include <mdv_fwdump_int.h>
 
 #include "test_fwdump.h"
 

@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Register dumps of a card that fails by a fault rule, which meson.build passes to the emulator. */
 
-#include <mdv_vsc.h>
+#include <mdv_fwdump_int.h>
 
 #include "test_fwdump.h"
 

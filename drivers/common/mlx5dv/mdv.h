@@ -66,7 +66,7 @@ enum mdv_open_mode {
 struct mdv_dev {
 	enum mdv_open_mode mode;
 	const struct mdv_port_ops *port; /**< Operations of the port. */
-	const struct mdv_backend *backend; /**< Operations that differ by mode (mdv_backend.h). */
+	const struct mdv_backend *backend; /**< Operations that differ by mode (mdv_private.h). */
 	struct rte_pci_addr pci;
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
 	char netdev_name[16];	/**< Kernel interface of port 1; empty: none in this network namespace. */

@@ -16,7 +16,7 @@
 #include <prm.h>
 
 #include "mdv.h"
-#include "mdv_backend.h"
+#include "mdv_vector.h"
 
 /** Unit of page sizes in commands, independent of the host's page size (PRM: adapter page, 4 KiB). */
 #define MDV_ADAPTER_PAGE_BYTES 4096u
@@ -46,6 +46,49 @@ extern int mdv_logtype;
 	rte_log(mdv_removed(dev) ? RTE_LOG_DEBUG : RTE_LOG_ERR, mdv_logtype, \
 		"mlx5dv: " PCI_PRI_FMT ": " fmt "\n", (dev)->pci.domain, (dev)->pci.bus, \
 		(dev)->pci.devid, (dev)->pci.function, ##__VA_ARGS__)
+
+/** Operations that differ between a verbs and a VFIO context. */
+struct mdv_backend {
+	const char *name;
+	/** ACCESS_REGISTER or, for users of mlx5_ib, ACCESS_REGISTER_USER. */
+	uint16_t register_opcode;
+	/**
+	 * No kernel driver uses the function. libmlx5 then waits for the completion of a command
+	 * without limit, also if the device was removed, and a signal that interrupts the wait
+	 * leaves the command outstanding in the device (libmlx5, mlx5_vfio.c).
+	 */
+	bool exclusive;
+	/** Finds and opens the device: dev->ibv, ibdev_name. 0 or -errno, logged. */
+	int (*open)(struct mdv_dev *dev);
+	void (*close)(struct mdv_dev *dev);
+	/** caps.pci_device_id, caps.vport_num, fw_version. 0 or -errno, logged. */
+	int (*identify)(struct mdv_dev *dev);
+	/** Finds the interface of the port (verbs) or writes its MPFS entry (VFIO). 0 or -errno, logged. */
+	int (*port_up)(struct mdv_dev *dev);
+	void (*port_down)(struct mdv_dev *dev);
+	/** Sets dev->event_fd; called after the UAR was allocated. 0 or -errno, logged. */
+	int (*events_up)(struct mdv_dev *dev);
+	void (*events_down)(struct mdv_dev *dev); /**< May be NULL. */
+	uint32_t (*events_take)(struct mdv_dev *dev);
+	/** 0; EIO or ENODEV: the device was removed or failed; other positive errno. */
+	int (*health_check)(struct mdv_dev *dev);
+	/** Returns whether a removed device certainly does no DMA any more. */
+	bool (*quiesced)(const struct mdv_dev *dev);
+	/** Reads the free-running counter. 0 or a positive errno; logs nothing. */
+	int (*counter)(struct mdv_dev *dev, uint64_t *cycles);
+	/** Mapped registers from internal_timer_h on; NULL: not mapped. */
+	const volatile void *(*core_clock)(struct mdv_dev *dev);
+	/** Sets fd and eqn. 0 or -errno, logged. */
+	int (*vector_up)(struct mdv_vector *vector);
+	void (*vector_down)(struct mdv_vector *vector);
+	/** 0 or -errno, logged. NULL: the EQ in the CQ context is enough. */
+	int (*vector_attach)(struct mdv_vector *vector, struct mdv_cq *cq);
+	/** Consumes pending events and re-arms the descriptor. Returns whether there were any. NULL: none. */
+	bool (*vector_drain)(struct mdv_vector *vector);
+	const struct mdv_port_ops *port;
+};
+
+extern const struct mdv_backend mdv_backend_verbs, mdv_backend_vfio;
 
 /** Sets rte_errno and returns -err. */
 static inline int
@@ -197,7 +240,11 @@ int mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode);
 int mdv_register_access(struct mdv_dev *dev, uint16_t register_id, uint32_t op, void *reg,
 			size_t reg_bytes, bool quiet);
 
-/* ------------------------------------------------------------------ mdv_verbs.c */
+/* ------------------------------------------------------------------ mdv_verbs*.c */
+
+extern const struct mdv_port_ops mdv_verbs_port;
+int mdv_verbs_port_up(struct mdv_dev *dev);
+void mdv_verbs_port_down(struct mdv_dev *dev);
 
 /** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
@@ -254,28 +301,6 @@ int mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
 /** Timestamp format of queues: real time if the clock uses it, or if the device has no free-running format. */
 uint32_t mdv_ts_format(const struct mdv_dev *dev);
 
-/* ------------------------------------------------------------------ mdv_wq.c */
-
-/** What differs between RQ and SQ. */
-struct mdv_wq_ops {
-	const char *name;	/**< "RQ" or "SQ", for messages. */
-	size_t bytes;		/**< Size of the structure that begins with the mdv_wq. */
-	unsigned int dbrec_word; /**< Word of the doorbell record: MLX5_RCV_DBR or MLX5_SND_DBR. */
-	int (*modify)(struct mdv_wq *wq, enum mdv_queue_state to); /**< MODIFY_RQ, MODIFY_SQ. */
-	int (*query_state)(struct mdv_wq *wq, uint32_t *state); /**< QUERY_RQ, QUERY_SQ. */
-	void (*release)(struct mdv_wq *wq); /**< After the object was destroyed; NULL: nothing to do. */
-};
-struct mdv_wq_attr {
-	uint8_t log_wq_sz, log_wq_stride;
-	int socket_id;
-};
-/** Checks the size and allocates ring and doorbell record; sets all fields but number and state. 0 or -errno. */
-int mdv_wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struct mdv_wq_attr *attr,
-		      struct mdv_wq *wq);
-/** Writes the queue's "wq" context into the inbox of its create command. */
-void mdv_wq_fill(const struct mdv_wq *wq, const struct mdv_dev *dev, struct prm_wq *out);
-/** Runs the create command; the ring is freed on failure. 0 or -errno. */
-int mdv_wq_create(struct mdv_wq *wq, struct mdv_dev *dev, const void *in, size_t in_bytes);
 /** Does one MODIFY command lead from one state to the other? 0; or -EINVAL, logged. */
 int mdv_wq_transition(const struct mdv_dev *dev, const char *name, uint32_t number, enum mdv_queue_state from,
 		      enum mdv_queue_state to);

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Work queues: what receive and send queues have in common. The differences are in mdv_rq.c and mdv_sq.c. */
+/* Work queues: what receive and send queues have in common, then what differs. */
 
 #include <string.h>
 
 #include "mdv_private.h"
 
-int
-mdv_wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struct mdv_wq_attr *attr,
-		  struct mdv_wq *wq)
+/* What differs between RQ and SQ. */
+struct mdv_wq_ops {
+	const char *name;	/**< "RQ" or "SQ", for messages. */
+	size_t bytes;		/**< Size of the structure that begins with the mdv_wq. */
+	unsigned int dbrec_word; /**< Word of the doorbell record: MLX5_RCV_DBR or MLX5_SND_DBR. */
+	int (*modify)(struct mdv_wq *wq, enum mdv_queue_state to); /**< MODIFY_RQ, MODIFY_SQ. */
+	int (*query_state)(struct mdv_wq *wq, uint32_t *state); /**< QUERY_RQ, QUERY_SQ. */
+	void (*release)(struct mdv_wq *wq); /**< After the object was destroyed; NULL: nothing to do. */
+};
+struct mdv_wq_attr {
+	uint8_t log_wq_sz, log_wq_stride;
+	int socket_id;
+};
+
+/* Checks the size and allocates ring and doorbell record; sets all fields but number and state. 0 or -errno. */
+static int
+wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struct mdv_wq_attr *attr,
+	      struct mdv_wq *wq)
 {
 	size_t wqe_bytes = (size_t)1 << (attr->log_wq_stride + attr->log_wq_sz);
 
@@ -29,12 +44,12 @@ mdv_wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struc
 }
 
 /*
- * Addresses in the context are offsets into the umem. For a DEVX context mlx5_ib sets both umem_valid bits itself
- * (drivers/infiniband/hw/mlx5/devx.c, devx_set_umem_valid()); with VFIO there is no kernel driver to set them.
- * log_wq_pg_sz stays 0: 4 KiB, the unit of all offsets.
+ * Writes the queue's context. Addresses in it are offsets into the umem. For a DEVX context mlx5_ib sets both
+ * umem_valid bits itself (drivers/infiniband/hw/mlx5/devx.c, devx_set_umem_valid()); with VFIO there is no kernel
+ * driver to set them. log_wq_pg_sz stays 0: 4 KiB, the unit of all offsets.
  */
-void
-mdv_wq_fill(const struct mdv_wq *wq, const struct mdv_dev *dev, struct prm_wq *out)
+static void
+wq_fill(const struct mdv_wq *wq, const struct mdv_dev *dev, struct prm_wq *out)
 {
 	uintptr_t dbrec = (uintptr_t)(wq->dbrec - wq->ops->dbrec_word);
 
@@ -50,8 +65,9 @@ mdv_wq_fill(const struct mdv_wq *wq, const struct mdv_dev *dev, struct prm_wq *o
 	prm_wq_set_dbr_addr(out, dbrec - (uintptr_t)wq->ring.addr);
 }
 
-int
-mdv_wq_create(struct mdv_wq *wq, struct mdv_dev *dev, const void *in, size_t in_bytes)
+/* Runs the create command; the ring is freed on failure. 0 or -errno. */
+static int
+wq_create(struct mdv_wq *wq, struct mdv_dev *dev, const void *in, size_t in_bytes)
 {
 	int err;
 
@@ -126,4 +142,256 @@ mdv_wq_destroy(struct mdv_wq *wq)
 		wq->ops->release(wq);
 	memset(wq, 0, wq->ops->bytes);
 	return rc;
+}
+
+/* ------------------------------------------------------------------ receive queues */
+
+/** MODIFY_RQ without attributes: the queue, its present and its new state. */
+static void
+rq_fill_modify(const struct mdv_wq *wq, enum mdv_queue_state to, struct prm_modify_rq_in *in)
+{
+	memset(in, 0, sizeof(*in));
+	prm_modify_rq_in_set_opcode(in, PRM_CMD_OP_MODIFY_RQ);
+	prm_modify_rq_in_set_rqn(in, wq->number);
+	prm_modify_rq_in_set_rq_state(in, wq->state);
+	prm_rqc_set_state(prm_modify_rq_in_ctx(in), to);
+}
+
+static int
+rq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
+{
+	struct prm_modify_rq_in in;
+
+	rq_fill_modify(wq, to, &in);
+	return mdv_obj_modify(wq->obj, &in, sizeof(in));
+}
+
+static int
+rq_query_state(struct mdv_wq *wq, uint32_t *state)
+{
+	struct prm_query_rq_in in = { 0 };
+	struct prm_query_rq_out out;
+	int rc;
+
+	prm_query_rq_in_set_opcode(&in, PRM_CMD_OP_QUERY_RQ);
+	prm_query_rq_in_set_rqn(&in, wq->number);
+	rc = mdv_obj_query(wq->obj, &in, sizeof(in), &out, sizeof(out));
+	if (rc == 0)
+		*state = prm_rqc_get_state(prm_query_rq_out_rq_context_c(&out));
+	return rc;
+}
+
+static const struct mdv_wq_ops rq_ops = {
+	.name = "RQ",
+	.bytes = sizeof(struct mdv_rq),
+	.dbrec_word = MLX5_RCV_DBR,
+	.modify = rq_modify,
+	.query_state = rq_query_state,
+};
+
+static int
+rq_check_attr(struct mdv_dev *dev, const struct mdv_rq_attr *attr)
+{
+	if (attr->log_stride_bytes < MDV_LOG_RQ_STRIDE_MIN ||
+	    attr->log_stride_bytes > MDV_LOG_RQ_STRIDE_MAX) {
+		MDV_LOG(ERR, &dev->pci, "RQ with WQEs of 2^%u bytes: allowed are 2^%u..2^%u",
+			attr->log_stride_bytes, MDV_LOG_RQ_STRIDE_MIN, MDV_LOG_RQ_STRIDE_MAX);
+		return mdv_fail(EINVAL);
+	}
+	if ((attr->vlan_strip && !dev->caps.vlan_strip) ||
+	    (attr->scatter_fcs && !dev->caps.scatter_fcs)) {
+		MDV_LOG(ERR, &dev->pci, "the device cannot %s on an RQ",
+			attr->vlan_strip && !dev->caps.vlan_strip ? "strip VLAN tags" :
+								    "keep the FCS");
+		return mdv_fail(ENOTSUP);
+	}
+	return 0;
+}
+
+static void
+rq_fill_create(const struct mdv_dev *dev, const struct mdv_rq_attr *attr, const struct mdv_rq *rq,
+	       struct prm_create_rq_in *in)
+{
+	struct prm_rqc *rqc = prm_create_rq_in_ctx(in);
+
+	memset(in, 0, sizeof(*in));
+	prm_create_rq_in_set_opcode(in, PRM_CMD_OP_CREATE_RQ);
+	prm_rqc_set_state(rqc, PRM_RQC_STATE_RST);
+	prm_rqc_set_mem_rq_type(rqc, PRM_RQC_MEM_RQ_TYPE_INLINE);
+	prm_rqc_set_flush_in_error_en(rqc, 1);
+	/* vsd: VLAN strip disable. */
+	prm_rqc_set_vsd(rqc, !attr->vlan_strip);
+	prm_rqc_set_scatter_fcs(rqc, attr->scatter_fcs);
+	prm_rqc_set_ts_format(rqc, mdv_ts_format(dev));
+	prm_rqc_set_cqn(rqc, attr->cqn);
+	prm_rqc_set_counter_set_id(rqc, attr->counter_set_id);
+	wq_fill(&rq->wq, dev, prm_rqc_wq(rqc));
+}
+
+int
+mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq *rq)
+{
+	const struct mdv_wq_attr wq_attr = {
+		.log_wq_sz = attr->log_wqes,
+		.log_wq_stride = attr->log_stride_bytes,
+		.socket_id = attr->socket_id,
+	};
+	struct prm_create_rq_in in;
+
+	memset(rq, 0, sizeof(*rq));
+	if (rq_check_attr(dev, attr) != 0 || wq_ring_alloc(dev, &rq_ops, &wq_attr, &rq->wq) != 0)
+		return -rte_errno;
+	rq->vlan_strip = attr->vlan_strip;
+	rq_fill_create(dev, attr, rq, &in);
+	if (wq_create(&rq->wq, dev, &in, sizeof(in)) == 0)
+		return 0;
+	memset(rq, 0, sizeof(*rq));
+	return -rte_errno;
+}
+
+int
+mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
+{
+	struct mdv_dev *dev = rq->wq.obj->dev;
+	struct prm_modify_rq_in in;
+
+	if (on && !dev->caps.vlan_strip) {
+		MDV_LOG(ERR, &dev->pci, "the device cannot strip VLAN tags on RQ 0x%x", rq->wq.number);
+		return mdv_fail(ENOTSUP);
+	}
+	/*
+	 * mlx5_core changes vsd of ready RQs only (drivers/net/ethernet/mellanox/mlx5/core/en_main.c,
+	 * mlx5e_modify_rq_vsd()), so that is what the firmware is known to accept.
+	 */
+	if (rq->wq.state != MDV_QS_RDY) {
+		MDV_LOG(ERR, &dev->pci, "VLAN stripping changes on ready queues only, RQ 0x%x is not ready",
+			rq->wq.number);
+		return mdv_fail(EINVAL);
+	}
+	rq_fill_modify(&rq->wq, rq->wq.state, &in);
+	prm_modify_rq_in_set_modify_bitmask(&in, PRM_MODIFY_RQ_BITMASK_VSD);
+	prm_rqc_set_vsd(prm_modify_rq_in_ctx(&in), !on);
+	if (mdv_obj_modify(rq->wq.obj, &in, sizeof(in)) != 0)
+		return -rte_errno;
+	rq->vlan_strip = on;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ send queues */
+
+/*
+ * mlx5dv_devx_alloc_uar(3) gives each caller a write-combining register (BF) of its own, but shares one
+ * non-cached page among all callers of a context. So try BF first.
+ */
+static int
+attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
+{
+	int err;
+
+	errno = 0;
+	sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
+	sq->db_wc = sq->uar != NULL;
+	if (sq->uar == NULL) {
+		sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
+		sq->db_shared = sq->uar != NULL;
+	}
+	if (sq->uar != NULL) {
+		sq->db_reg = sq->uar->reg_addr;
+		return 0;
+	}
+	err = errno != 0 ? errno : EIO;
+	MDV_LOG(ERR, &dev->pci, "no doorbell page for an SQ: %s", mdv_errno_name(err));
+	return mdv_fail(err);
+}
+
+static void
+detach_uar(struct mdv_wq *wq)
+{
+	struct mdv_sq *sq = container_of(wq, struct mdv_sq, wq);
+
+	mlx5dv_devx_free_uar(sq->uar);
+	sq->uar = NULL;
+}
+
+static int
+sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
+{
+	struct prm_modify_sq_in in = { 0 };
+
+	prm_modify_sq_in_set_opcode(&in, PRM_CMD_OP_MODIFY_SQ);
+	prm_modify_sq_in_set_sqn(&in, wq->number);
+	prm_modify_sq_in_set_sq_state(&in, wq->state);
+	prm_sqc_set_state(prm_modify_sq_in_ctx(&in), to);
+	return mdv_obj_modify(wq->obj, &in, sizeof(in));
+}
+
+static int
+sq_query_state(struct mdv_wq *wq, uint32_t *state)
+{
+	struct prm_query_sq_in in = { 0 };
+	struct prm_query_sq_out out;
+	int rc;
+
+	prm_query_sq_in_set_opcode(&in, PRM_CMD_OP_QUERY_SQ);
+	prm_query_sq_in_set_sqn(&in, wq->number);
+	rc = mdv_obj_query(wq->obj, &in, sizeof(in), &out, sizeof(out));
+	if (rc == 0)
+		*state = prm_sqc_get_state(prm_query_sq_out_sq_context_c(&out));
+	return rc;
+}
+
+static const struct mdv_wq_ops sq_ops = {
+	.name = "SQ",
+	.bytes = sizeof(struct mdv_sq),
+	.dbrec_word = MLX5_SND_DBR,
+	.modify = sq_modify,
+	.query_state = sq_query_state,
+	.release = detach_uar,
+};
+
+static void
+sq_fill_create(const struct mdv_dev *dev, const struct mdv_sq_attr *attr, const struct mdv_sq *sq,
+	       struct prm_create_sq_in *in)
+{
+	struct prm_sqc *sqc = prm_create_sq_in_ctx(in);
+
+	memset(in, 0, sizeof(*in));
+	prm_create_sq_in_set_opcode(in, PRM_CMD_OP_CREATE_SQ);
+	prm_sqc_set_state(sqc, PRM_SQC_STATE_RST);
+	prm_sqc_set_flush_in_error_en(sqc, 1);
+	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, dev->caps.mpw);
+	prm_sqc_set_min_wqe_inline_mode(sqc, dev->caps.min_inline_mode);
+	prm_sqc_set_ts_format(sqc, mdv_ts_format(dev));
+	prm_sqc_set_cqn(sqc, attr->cqn);
+	prm_sqc_set_tis_lst_sz(sqc, 1);
+	prm_sqc_set_tis_num_0(sqc, attr->tisn);
+	wq_fill(&sq->wq, dev, prm_sqc_wq(sqc));
+	prm_wq_set_uar_page(prm_sqc_wq(sqc), sq->uar->page_id);
+}
+
+int
+mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq *sq)
+{
+	const struct mdv_wq_attr wq_attr = {
+		.log_wq_sz = attr->log_wqebbs,
+		.log_wq_stride = MDV_LOG_WQEBB_BYTES,
+		.socket_id = attr->socket_id,
+	};
+	struct prm_create_sq_in in;
+	int rc;
+
+	memset(sq, 0, sizeof(*sq));
+	rc = attach_uar(dev, sq);
+	if (rc != 0)
+		return rc;
+	rc = wq_ring_alloc(dev, &sq_ops, &wq_attr, &sq->wq);
+	if (rc == 0) {
+		sq_fill_create(dev, attr, sq, &in);
+		rc = wq_create(&sq->wq, dev, &in, sizeof(in));
+	}
+	if (rc == 0)
+		return 0;
+	detach_uar(&sq->wq);
+	memset(sq, 0, sizeof(*sq));
+	return mdv_fail(-rc);
 }
