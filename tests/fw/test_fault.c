@@ -6,6 +6,7 @@
 
 #include "ctl/emu_ctl.h"
 #include "core/emu_fault.h"
+#include "core/emu_fault_rule.h"
 #include "fw_fixture.h"
 
 static struct fix f;
@@ -151,7 +152,7 @@ test_exit(void)
 	CHECK_EQ(f.ret, 0);
 	CHECK(prm_locate_out(&in, sizeof(in), f.out, 16, "pd", &place));
 	/* As much as the field has room for: 24 bits. */
-	CHECK_EQ(prm_place_get(&place), 0x234567);
+	CHECK_EQ(emu_place_get(&place), 0x234567);
 	CHECK(!prm_locate_out(&in, sizeof(in), f.out, 16, "nothing", &place));
 	emu_fault_clear();
 	add("on cmd.exit match op=ALLOC_PD do fail status=EXCEED_LIM syndrome=0x77");

@@ -4,6 +4,8 @@
 #ifndef EMU_FAULT_RULE_H
 #define EMU_FAULT_RULE_H
 
+#include <prm_decode.h>
+
 #include "emu_fault.h"
 
 /** What an event must have; a negative number, NULL or false does not restrict. */
@@ -79,5 +81,26 @@ bool emu_fault_is_error_member(const struct prm_member *m);
 bool emu_fault_member_at(const struct prm_member *m, enum emu_fault_kind kind);
 /** The i-th name of clock.value; NULL after the last. */
 const char *emu_fault_clock_name(unsigned i);
+
+/** Value of a field of a reply. */
+static inline uint64_t
+emu_place_get(const struct prm_place *p)
+{
+	return p->hi > 31 ? prm_get64(p->at, p->hi, p->lo) : prm_get32(p->at, p->hi, p->lo);
+}
+
+/** Sets the field; bits of @p v beyond its width are dropped. */
+static inline void
+emu_place_set(const struct prm_place *p, uint64_t v)
+{
+	unsigned int bits = p->hi - p->lo + 1;
+
+	if (bits < 64)
+		v &= (1ull << bits) - 1;
+	if (p->hi > 31)
+		prm_set64(p->at, p->hi, p->lo, v);
+	else
+		prm_set32(p->at, p->hi, p->lo, (uint32_t)v);
+}
 
 #endif /* EMU_FAULT_RULE_H */

@@ -45,7 +45,7 @@ emu_fault_set_reply(const struct emu_fault_event *e, const void *in, size_t in_l
 
 	FOREACH_SET(a, e) {
 		if (prm_locate_out(in, in_len, out, out_len, a->field, &place))
-			prm_place_set(&place, wrong_value(a, prm_place_get(&place)));
+			emu_place_set(&place, wrong_value(a, emu_place_get(&place)));
 		else
 			emu_trace_note(e->dev, "the reply has no field %s", a->field);
 	}

@@ -52,26 +52,6 @@ struct prm_place {
 bool prm_locate_out(const void *in, size_t in_len, void *out, size_t out_len, const char *path,
 		struct prm_place *place);
 
-static inline uint64_t
-prm_place_get(const struct prm_place *p)
-{
-	return p->hi > 31 ? prm_get64(p->at, p->hi, p->lo) : prm_get32(p->at, p->hi, p->lo);
-}
-
-/** Sets the field; bits of @p v beyond its width are dropped. */
-static inline void
-prm_place_set(const struct prm_place *p, uint64_t v)
-{
-	unsigned int bits = p->hi - p->lo + 1;
-
-	if (bits < 64)
-		v &= (1ull << bits) - 1;
-	if (p->hi > 31)
-		prm_set64(p->at, p->hi, p->lo, v);
-	else
-		prm_set32(p->at, p->hi, p->lo, (uint32_t)v);
-}
-
 /** Name of a value of an enumeration; NULL if it has none. */
 const char *prm_enum_find(const struct prm_enum *e, uint64_t value);
 
