@@ -4,7 +4,9 @@
 """Compares the PRM description with DPDK's mlx5_prm.h and pyverbs' mlx5_prm_structs.py.
 
 Every field that two of the three have is compared by position and width. The exit status is 0 when
-all agree but for the exceptions listed in crosscheck_tables.py, and enough was compared."""
+all agree but for the exceptions that crosscheck_tables.py lists for these releases of the peers, and enough
+was compared. The release of DPDK is in VERSION of its source tree, that of pyverbs is its package's; that of
+a single file is not known."""
 
 import argparse
 import functools
@@ -91,10 +93,13 @@ def peer(layouts, aliases, field_aliases):
     for name, layout in layouts.items():
         name = aliases.get(name, name)
         fields = out.setdefault(name, {})
+        names = {m.name for m in layout.members}
         for m in layout.members:
             if RESERVED.match(m.name):
                 continue
             mine = field_aliases.get((name, m.name), field_aliases.get(("*", m.name), m.name))
+            if mine in names:
+                mine = m.name  # this release of the peer has both names
             fields[mine] = (m.bit, m.width * m.count)
     return out
 
@@ -115,15 +120,16 @@ def lookup(fields, name):
 class Report:
     """Counts per pair, and what disagreed."""
 
-    def __init__(self):
+    def __init__(self, releases):
         self.counts, self.layouts, self.errors, self.used = {}, {}, [], set()
+        self.exceptions, self.required = tables.exceptions(releases)
 
     def compare(self, pair, layout, field, a, b):
         self.counts[pair] = self.counts.get(pair, 0) + 1
         if a == b or (a[0] == b[0] and 0 in (a[1], b[1])):
             return  # a trailing array has no length of its own: its start is what counts
         key = (layout, field if isinstance(field, str) else "+".join(field))
-        if (pair, *key) in tables.EXCEPTIONS:
+        if (pair, *key) in self.exceptions:
             self.used.add((pair, *key))
             return
         self.errors.append(f"{pair}: {'.'.join(key)}: bit {a[0]:#x} of {a[1]} bits against "
@@ -164,6 +170,20 @@ def dpdk_opcodes(path):
     return {name: int(value, 16) for name, value in found}
 
 
+def releases(args):
+    """The peers' releases, as far as they are known."""
+    known = {}
+    version = os.path.join(args.dpdk, "VERSION")
+    if os.path.exists(version):
+        with open(version, encoding="utf-8") as f:
+            known["dpdk"] = re.match(r"[\d.]+", f.read())[0]
+    if not args.pyverbs:
+        done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "python3-pyverbs"], capture_output=True,
+                              text=True, check=False)
+        known["pyverbs"] = re.match(r"[\d.]+", done.stdout)[0]
+    return known
+
+
 @functools.lru_cache(maxsize=None)
 def read_dpdk(path):
     """Layouts and opcodes of DPDK's header."""
@@ -186,7 +206,7 @@ def run(args):
     mine, opcodes = ours(args.yaml, args.prmgen)
     dpdk, dpdk_ops = read_dpdk(args.dpdk)
     pyverbs, pyverbs_ops = read_pyverbs(args.pyverbs)
-    report = Report()
+    report = Report(releases(args))
     compare_pair(report, "prm-dpdk", mine, dpdk, args.verbose)
     compare_pair(report, "prm-pyverbs", mine, pyverbs, args.verbose)
     compare_pair(report, "dpdk-pyverbs", dpdk, pyverbs, args.verbose)
@@ -204,7 +224,7 @@ def main(argv):
         return 1
     for pair, count in report.counts.items():
         print(f"{pair}: {count} fields compared in {report.layouts[pair]} layouts")
-    for stale in sorted(set(tables.EXCEPTIONS) - report.used):
+    for stale in sorted(report.required - report.used):
         report.errors.append(f"exception without a difference: {stale}")
     for pair in ("prm-dpdk", "prm-pyverbs"):
         if report.counts.get(pair, 0) < args.min:

@@ -136,22 +136,69 @@ for _ours, _theirs in (("outer_first_mpls", "outer_first_mpls"),
 # Other names of commands.
 OPCODE_ALIASES = {"ACCESS_REG": "ACCESS_REGISTER"}
 
-# (pair, layout, field) -> why the two may differ. Every entry must be a real difference.
+# (pair, layout, field) -> why the two differ. Every entry must be a real difference.
 EXCEPTIONS = {
-    ("prm-dpdk", "cqc", "cqe_compression_layout"):
-        "DPDK counts the reserved bits before the 2-bit field into it",
     ("prm-dpdk", "hca_cap_union", "qos_cap"): "DPDK's layout ends 24 bits short",
     ("prm-dpdk", "hca_cap_union", "virtio_emulation_cap"): "DPDK's layout ends a dword short",
-    ("prm-dpdk", "hca_cap_union", "wqe_based_flow_table_cap"): "DPDK's layout is older and shorter",
     ("prm-dpdk", "initial_seg", "nic_interface_supported"):
         "DPDK counts reserved bits before the 3-bit field into it",
     ("prm-dpdk", "mkc", "log_page_size"): "the field has grown by one bit to the left",
     ("prm-pyverbs", "mkc", "log_page_size"): "the field has grown by one bit to the left",
     ("prm-dpdk", "mtutc_reg", "utc_nsec"): "below 2^30 always; DPDK includes two reserved bits",
-    ("prm-dpdk", "set_fte_in", "flow_context"):
-        "DPDK counts the first destination of the trailing array into the context",
     ("prm-pyverbs", "cmd_hca_cap", "regexp_params"): "a bit of another meaning under that name",
     ("dpdk-pyverbs", "cmd_hca_cap", "regexp_params"): "a bit of another meaning under that name",
     ("prm-pyverbs", "query_hca_cap_out", "capability"): "pyverbs knows the general page only",
     ("dpdk-pyverbs", "query_hca_cap_out", "capability"): "pyverbs knows the general page only",
 }
+
+# The same for differences that only some releases of a peer have: (peer, first release, last release) -> ...
+LAST = "99"
+EXCEPTIONS_OF = {
+    ("dpdk", "22.11", "23.07"): {
+        ("prm-dpdk", "cqc", "cqe_compression_layout"): "DPDK counts the reserved bits before the 2-bit field into it",
+        ("prm-dpdk", "hca_cap_union", "wqe_based_flow_table_cap"): "DPDK's layout is older and shorter",
+        ("prm-dpdk", "set_fte_in", "flow_context"):
+            "DPDK counts the first destination of the trailing array into the context",
+    },
+    ("dpdk", "23.11", LAST): {
+        ("prm-dpdk", "cmd_hca_cap", "enhanced_cqe_compression"): "DPDK follows Linux here, we follow pyverbs",
+        ("dpdk-pyverbs", "cmd_hca_cap", "enhanced_cqe_compression"): "as above",
+        ("prm-dpdk", "cmd_hca_cap_2", "allowed_object_for_other_vhca_access"): "DPDK has the high dword apart",
+        ("prm-dpdk", "packet_reformat_context_in", "reformat_data"): "DPDK counts six bytes into it, Linux two",
+        ("prm-dpdk", "packet_reformat_context_in", "more_reformat_data"): "as above",
+    },
+    ("pyverbs", "56", LAST): {
+        ("prm-pyverbs", "cmd_hca_cap_2", "log_min_mkey_entity_size"): "pyverbs has one bit less than Linux",
+        ("prm-pyverbs", "cmd_hca_cap_2", "log_min_stride_wqe_sz"): "pyverbs has one bit less than DPDK",
+        ("dpdk-pyverbs", "cmd_hca_cap_2", "log_min_stride_wqe_sz"): "as above",
+        ("dpdk-pyverbs", "cmd_hca_cap_2", "allowed_object_for_other_vhca_access"): "DPDK has the high dword apart",
+    },
+    ("pyverbs", "65", LAST): {
+        ("prm-pyverbs", "flow_context", "encrypt_decrypt_obj_id"): "pyverbs leaves modify_header_id out",
+        ("prm-pyverbs", "flow_context", "match_value"): "as above",
+        ("prm-pyverbs", "flow_context", "execute_aso"): "as above",
+        ("dpdk-pyverbs", "flow_context", "encrypt_decrypt_obj_id"): "as above",
+        ("prm-pyverbs", "execute_aso", "exe_aso_ctrl"): "pyverbs has return_reg_id and aso_type before it, Linux in it",
+        ("prm-pyverbs", "exe_aso_ctrl_flow_meter", "action"): "as above",
+        ("prm-pyverbs", "exe_aso_ctrl_flow_meter", "init_color"): "as above",
+        ("prm-pyverbs", "exe_aso_ctrl_flow_meter", "meter_id"): "as above",
+    },
+}
+
+
+def release_key(release):
+    """Order of releases: 22.11.11 is between 22.11 and 23.07."""
+    return [int(number) for number in release.split(".")]
+
+
+def exceptions(releases):
+    """({key: why} that may be used, {key} that must be used) for {peer: its release, None if unknown}."""
+    allowed, required = dict(EXCEPTIONS), set(EXCEPTIONS)
+    for (peer, first, last), some in EXCEPTIONS_OF.items():
+        release = releases.get(peer)
+        if release is None:
+            allowed.update(some)
+        elif release_key(first) <= release_key(release) < release_key(last):
+            allowed.update(some)
+            required.update(some)
+    return allowed, required

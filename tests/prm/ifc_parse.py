@@ -103,6 +103,7 @@ def parse(path):
         text = strip_comments(f.read())
     macros = {m[1]: m[2] for m in re.finditer(r"^#define\s+(\w+)\s+\(?(0x[0-9a-f]+|\d+)\)?\s*$",
                                              text, flags=re.M)}
+    macros["CHAR_BIT"] = "8"
     layouts, skipped = {}, {}
     start = re.compile(r"^(struct|union)\s+(mlx5_ifc_\w+)\s*\{", flags=re.M)
     for m in start.finditer(text):

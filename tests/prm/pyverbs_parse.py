@@ -41,11 +41,11 @@ def field_list(name, default, field, count_from=None, **_):
     return Recorded(name, field.width, count_from(None) if count_from else len(default or []))
 
 
-class Zero:
-    """A packet whose every field is 0, to put the peer's conditions to."""
+class Zero(int):
+    """A packet whose every field is 0, also those of packets in it: the peer's conditions are called with it."""
 
     def __getattr__(self, name):
-        return 0
+        return Zero()
 
 
 def conditional(field, condition):
