@@ -1,13 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Summarise meson's testlog.json in one line: N passed, N failed, N skipped."""
+"""Summarise meson's testlog.json: skipped tests with reasons, and one line: N passed, N failed, N skipped."""
 import collections
 import json
 import sys
 
 PASSED = {"OK", "EXPECTEDFAIL"}
 SKIPPED = {"SKIP"}
+
+
+def reason(test):
+    """The last line that a skipped test printed: why it was skipped."""
+    lines = test.get("stdout", "").split("\n")
+    return next((line.strip().removeprefix("SKIP: ") for line in reversed(lines) if line.strip()), "no reason given")
 
 
 def main(path):
@@ -22,7 +28,7 @@ def main(path):
                     count["passed"] += 1
                 elif result in SKIPPED:
                     count["skipped"] += 1
-                    skipped.append(test["name"])
+                    skipped.append(f"{test['name']}: {reason(test)}")
                 else:
                     count["failed"] += 1
     except (OSError, ValueError, KeyError) as err:
