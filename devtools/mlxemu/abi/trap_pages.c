@@ -3,7 +3,9 @@
 /*
  * Register pages of a device in the program's memory.
  *
- * The page of the counter is not readable: each load faults and is emulated with the present value.
+ * The page of the counter is not readable: each load faults, and a copy of the instruction loads the present
+ * value (x86_load.c). A readable page that the engine updates would be late by a pass of the engine, and by up
+ * to 100 ms while it sleeps: it is what remains if an instruction is not supported.
  * Doorbell pages of a verbs context are memory that the engine polls. While the engine sleeps they
  * are not writable: the first store faults, is emulated or restarted, and wakes the engine. Stores
  * to BAR 0 (VFIO) always fault: vfio_trap.c.
@@ -11,7 +13,9 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -32,6 +36,7 @@ static struct page_map {
 	struct emu_dev *dev;
 	uint8_t *mem;	    /* mapping of the model */
 	bool counter;	    /* else doorbells */
+	struct abi_load_area *area; /* of a counter; kept for the next one */
 	int prot;	    /* as requested by the program */
 	_Atomic bool shut;
 } maps[MAPS];
@@ -74,6 +79,8 @@ static void
 map_drop(struct page_map *map)
 {
 	(void)protect(map, false);
+	if (map->counter)
+		(void)abi_load_area_set(&map->area, NULL);
 	atomic_store(&map->len, 0);
 }
 
@@ -115,7 +122,7 @@ abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, uint8_t *mem)
 {
 	struct page_map *map = map_new(dev, addr, EMU_PAGE_BYTES, prot, mem, true);
 
-	if (map == NULL || !protect(map, true))
+	if (map == NULL || !abi_load_area_set(&map->area, mem) || !protect(map, true))
 		counter_by_engine(dev, "too many mappings");
 }
 
@@ -142,12 +149,27 @@ abi_pages_unmapped(uint64_t addr, uint64_t len)
 	abi_leave();
 }
 
+static bool
+within(const struct page_map *map, const void *mem, uint64_t len)
+{
+	return atomic_load(&map->len) != 0 && (uintptr_t)map->mem - (uintptr_t)mem < len;
+}
+
+unsigned
+abi_pages_copies(const void *mem, uint64_t len)
+{
+	unsigned copies = 0;
+
+	for (unsigned i = 0; i < atomic_load(&maps_end); i++)
+		copies += within(&maps[i], mem, len) && maps[i].counter && maps[i].area != NULL;
+	return copies;
+}
+
 void
 abi_pages_forget(const void *mem, uint64_t len)
 {
 	for (unsigned i = 0; i < atomic_load(&maps_end); i++)
-		if (atomic_load(&maps[i].len) != 0 &&
-		    (uintptr_t)maps[i].mem - (uintptr_t)mem < len)
+		if (within(&maps[i], mem, len))
 			map_drop(&maps[i]);
 }
 
@@ -241,22 +263,21 @@ registers_write(struct emu_dev *dev)
 static bool
 counted(struct page_map *map, uint64_t addr, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t off = addr - atomic_load(&map->addr);
-	struct abi_load l;
+	const uint8_t *pc = (const uint8_t *)(uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	char why[80];
 
 	if (abi_model_dead() || abi_model_foreign())
 		return protect(map, false);
-	if (!abi_load_decode(context, &l) || off + l.bytes > EMU_PAGE_BYTES) {
-		if (abi_enter() != NULL) {
-			counter_by_engine(map->dev, "a load by an instruction that is not known here");
-			abi_leave();
-		}
-		return protect(map, false);
-	}
 	registers_write(map->dev);
-	abi_load_do(&l, map->mem + off, regs);
-	return true;
+	if (abi_load_move(map->area, addr - atomic_load(&map->addr), context))
+		return true;
+	if (abi_enter() != NULL) {
+		snprintf(why, sizeof(why), "no copy of the load %02x %02x %02x %02x %02x %02x at 0x%" PRIx64, pc[0], pc[1],
+			 pc[2], pc[3], pc[4], pc[5], (uint64_t)(uintptr_t)pc);
+		counter_by_engine(map->dev, why);
+		abi_leave();
+	}
+	return protect(map, false);
 }
 
 bool

@@ -16,6 +16,8 @@ void abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int p
 			 uint8_t *mem);
 /** To be called before the program unmaps a range, or maps something else over it; lock not held. */
 void abi_pages_unmapped(uint64_t addr, uint64_t len);
+/** Number of mappings that copies of loads have of counter pages in mem. */
+unsigned abi_pages_copies(const void *mem, uint64_t len);
 /** To be called before the model unmaps mem: the counter pages become plain memory. */
 void abi_pages_forget(const void *mem, uint64_t len);
 /** Restores the rights requested by the program on doorbell pages of a device, or (NULL) on all pages. */
@@ -32,17 +34,18 @@ extern const uint8_t abi_greg_of[16];
 /** Bytes of ModRM, SIB and displacement at p; 0: the operand is a register. */
 unsigned abi_operand_len(const uint8_t *p);
 
-/** A load instruction into a general register (x86_load.c). */
-struct abi_load {
-	unsigned len;	/**< Bytes of the instruction. */
-	unsigned bytes; /**< Bytes loaded: 1, 2, 4 or 8. */
-	unsigned to;	/**< Bytes of the register that are written. */
-	int reg;	/**< The register, as a gregs index. */
-	bool sign, swap;
-};
-/** Decodes the instruction at the program counter of context. False: not supported. */
-bool abi_load_decode(const void *context, struct abi_load *out);
-/** Emulates the load and advances the program counter. regs: gregs of a context. */
-void abi_load_do(const struct abi_load *l, const uint8_t *from, long long *regs);
+/** Copies of load instructions, and the page that they load from (x86_load.c). */
+struct abi_load_area;
+/**
+ * Lets the copies load from mem, a page of shared memory, or (NULL) from a page of zeros. Allocates *area if it is
+ * NULL; areas are never freed, because a thread may be executing a copy. False: no memory, or none that is
+ * executable.
+ */
+bool abi_load_area_set(struct abi_load_area **area, uint8_t *mem);
+/**
+ * Continues context at a copy of its instruction that loads from offset off of the page. Async-signal-safe.
+ * False: not supported.
+ */
+bool abi_load_move(struct abi_load_area *area, unsigned off, void *context);
 
 #endif /* ABI_PAGES_H */

@@ -68,7 +68,8 @@ abi_file_mappings(const struct abi_file *file)
 			have = 0;
 	}
 	abi_real_close(fd);
-	return count > 0 ? count - 1 : 0;
+	/* One mapping is the model's own. */
+	return count > 0 ? count - 1 - abi_pages_copies(file->map, EMU_FILE_BYTES) : 0;
 }
 
 void
