@@ -183,10 +183,13 @@ report_stats(FILE *f, const struct emu_dev *dev)
 static void
 report_faults(FILE *f)
 {
+	struct emu_fault_info info;
 	const char *line;
 
 	fprintf(f, "fault_commands %" PRIu64 "\nfault_ioctls %" PRIu64 "\nfault_hits %" PRIu64 "\n",
 		emu_fault_commands(), emu_fault_ioctls(), emu_fault_hits());
+	for (unsigned i = 0; emu_fault_info(i, &info); i++)
+		fprintf(f, "fault_rule seen %" PRIu64 ": %s\n", info.seen, info.text);
 	for (unsigned i = 0; (line = emu_fault_log(i)) != NULL; i++)
 		fprintf(f, "%s\n", line);
 }
