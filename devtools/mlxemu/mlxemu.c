@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* mlxemu: runs any dynamically linked program on emulated ConnectX devices. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/emu_fault.h"
 #include "core/emu_number.h"
@@ -17,6 +19,8 @@ mlxemu_usage(void)
 {
 	printf("usage: mlxemu run [options] -- PROGRAM [ARGS...]   run PROGRAM on emulated devices\n"
 	       "       mlxemu run --help                           the options, with examples\n"
+	       "       mlxemu sweep [options] -- PROGRAM [ARGS...] run it again with each request refused\n"
+	       "       mlxemu sweep --help                         its options, with examples\n"
 	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] control a running process\n"
 	       "       mlxemu ctl --help                           its options, with examples\n"
 	       "       mlxemu faults [EVENT [PREFIX]]              events of fault rules, names of values\n"
@@ -102,7 +106,7 @@ mlxemu_run(int argc, char **argv)
 		return MLXEMU_OK;
 	}
 	mlxemu_signals_hold(&run);
-	status = mlxemu_library_find(&run);
+	status = mlxemu_file_find("libmlxemu.so", run.library);
 	if (status == MLXEMU_OK)
 		status = mlxemu_prepare(&run);
 	if (status != MLXEMU_OK)
@@ -115,11 +119,39 @@ mlxemu_run(int argc, char **argv)
 	return status;
 }
 
+/* The sweep is a Python program that starts this launcher again for each run. */
+static int
+mlxemu_sweep(char **argv)
+{
+	char script[PATH_MAX], self[PATH_MAX];
+	char **words;
+	int n = 0, status = mlxemu_file_find("sweep.py", script);
+
+	if (status != MLXEMU_OK)
+		return status;
+	while (argv[n] != NULL)
+		n++;
+	words = calloc((size_t)n + 5, sizeof(*words));
+	if (words == NULL || realpath("/proc/self/exe", self) == NULL)
+		return mlxemu_fail(MLXEMU_FAILED, "sweep: %s", strerror(errno));
+	words[0] = "python3";
+	words[1] = "-B";
+	words[2] = script;
+	words[3] = self;
+	memcpy(words + 4, argv, (size_t)n * sizeof(*words));
+	execvp(words[0], words);
+	status = mlxemu_fail(MLXEMU_FAILED, "sweep needs python3: %s", strerror(errno));
+	free(words);
+	return status;
+}
+
 int
 main(int argc, char **argv)
 {
 	if (argc >= 2 && strcmp(argv[1], "run") == 0)
 		return mlxemu_run(argc - 2, argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "sweep") == 0)
+		return mlxemu_sweep(argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "ctl") == 0)
 		return mlxemu_ctl(argc - 2, argv + 2);
 	if (argc >= 2 && argc <= 4 && strcmp(argv[1], "faults") == 0) {
@@ -138,10 +170,10 @@ main(int argc, char **argv)
 		return MLXEMU_OK;
 	}
 	if (argc < 2)
-		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, ctl, faults, profiles, "
+		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, sweep, ctl, faults, profiles, "
 				   "explain, --help)");
 	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
-	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, ctl, faults, profiles, explain, "
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, sweep, ctl, faults, profiles, explain, "
 			   "--help)", argv[1]);
 }

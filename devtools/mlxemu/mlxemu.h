@@ -67,8 +67,8 @@ bool mlxemu_absolute(const char *path, char *out, size_t len);
 /** Creates the run directory with its sysfs tree. A status; on failure nothing is left behind. */
 int mlxemu_rundir_make(struct mlxemu_run *run);
 void mlxemu_rundir_remove(const struct mlxemu_run *run);
-/** Finds the front-end library beside the launcher. A status. */
-int mlxemu_library_find(struct mlxemu_run *run);
+/** Finds a file beside the launcher, else where it is installed; out: PATH_MAX bytes. A status. */
+int mlxemu_file_find(const char *name, char *out);
 /** Sets the environment of the program, in this process. A status. */
 int mlxemu_environment(const struct mlxemu_run *run);
 /**

@@ -86,28 +86,24 @@ mlxemu_rundir_make(struct mlxemu_run *run)
 }
 
 int
-mlxemu_library_find(struct mlxemu_run *run)
+mlxemu_file_find(const char *name, char *out)
 {
-	static const char *const places[] = {"libmlxemu.so", MLXEMU_LIB_DIR "/libmlxemu.so"};
-	char self[PATH_MAX] = "", path[2 * PATH_MAX];
+	char self[PATH_MAX] = "", path[3 * PATH_MAX];
 	char *slash;
-	unsigned i;
 
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return mlxemu_fail(MLXEMU_FAILED, "/proc/self/exe: %s", strerror(errno));
 	slash = strrchr(self, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (places[i][0] == '/')
-			snprintf(path, sizeof(path), "%s", places[i]);
-		else
-			snprintf(path, sizeof(path), "%s/%s", self, places[i]);
-		if (realpath(path, run->library) != NULL)
-			return MLXEMU_OK;
-	}
-	return mlxemu_fail(MLXEMU_FAILED, "libmlxemu.so is neither in %s nor in %s", self,
-			   MLXEMU_LIB_DIR);
+	snprintf(path, sizeof(path), "%s/%s", self, name);
+	if (realpath(path, out) != NULL)
+		return MLXEMU_OK;
+	snprintf(path, sizeof(path), "%s%s%s/%s", MLXEMU_LIB_DIR[0] != '/' ? self : "",
+		 MLXEMU_LIB_DIR[0] != '/' ? "/" : "", MLXEMU_LIB_DIR, name);
+	if (realpath(path, out) != NULL)
+		return MLXEMU_OK;
+	return mlxemu_fail(MLXEMU_FAILED, "%s is neither in %s nor in %s", name, self, MLXEMU_LIB_DIR);
 }
 
 /* Make the names in `N=pcap:IN,OUT` absolute: the program may change its directory. */

@@ -1,0 +1,44 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""The example project by its own meson.build and tests: they pass, and with the defect the sweep alone fails.
+
+usage: test_example.py MLXEMU FOLDER
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+MLXEMU, FOLDER = (pathlib.Path(arg).resolve() for arg in sys.argv[1:3])
+
+
+def results(work, name, *options):
+    """Names of the project's tests and how they ended."""
+    build = pathlib.Path(work) / name
+    env = dict(os.environ, PATH=f"{MLXEMU.parent}:{os.environ['PATH']}")
+    subprocess.run(["meson", "setup", "-Dtests=enabled", "-Dwerror=true", *options, build, FOLDER], env=env, check=True,
+                   stdout=subprocess.DEVNULL)
+    done = subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--timeout-multiplier", "4"], env=env,
+                          text=True, stdout=subprocess.PIPE, check=False)
+    log = (build / "meson-logs/testlog.json").read_text()
+    print(done.stdout)
+    failures = len(xml.parse(build / "sweep.xml").findall(".//failure"))
+    return {test["name"]: test["result"] for test in map(json.loads, log.splitlines())}, failures
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        repaired = results(work, "repaired")
+        leaks = results(work, "leaks", "-Dleaks=true")
+    passed = {name: "OK" for name in ("run", "two ports", "refused", "sweep")}
+    # A test that should fail and does is an expected failure.
+    passed["refused"] = "EXPECTEDFAIL"
+    assert repaired == (passed, 0), repaired
+    assert leaks == ({**passed, "sweep": "FAIL"}, 3), leaks
+
+
+main()
