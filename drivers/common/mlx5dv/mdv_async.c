@@ -48,10 +48,8 @@ mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 		return -ENOMEM;
 	async->dev = dev;
 	async->free_head = NO_SLOT;
-	errno = 0;
 	async->comp = MDV_RETRY_PTR(mlx5dv_devx_create_cmd_comp(dev->ibv));
-	err = async->comp == NULL ? (errno != 0 ? errno : EIO) :
-	      -mdv_fd_nonblock(dev, async->comp->fd, "completion");
+	err = async->comp == NULL ? errno : -mdv_fd_nonblock(dev, async->comp->fd, "completion");
 	if (err == 0) {
 		*out = async;
 		return 0;
@@ -103,10 +101,8 @@ slots_grow(struct mdv_async *async)
 	if (async->nb_slots >= SLOTS_MAX)
 		return -EAGAIN;
 	slots = realloc(async->slots, n * sizeof(*slots));
-	if (slots == NULL) {
-		MDV_LOG(ERR, &async->dev->pci, "no memory for %u asynchronous queries", n);
-		return -ENOMEM;
-	}
+	if (slots == NULL)
+		return MDV_FAIL(&async->dev->pci, ENOMEM, "no memory for %u asynchronous queries", n);
 	memset(&slots[async->nb_slots], 0, (n - async->nb_slots) * sizeof(*slots));
 	for (uint32_t i = async->nb_slots; i < n; i++)
 		slots[i].next_free = i + 1 < n ? i + 1 : NO_SLOT;
@@ -156,11 +152,9 @@ mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, si
 	uint32_t i;
 	int rc;
 
-	if (out_bytes < MDV_MAILBOX_BYTES_MIN || out_bytes > UINT16_MAX) {
-		MDV_LOG(ERR, &async->dev->pci, "outbox of %zu bytes is out of range: %d to %d",
-			out_bytes, MDV_MAILBOX_BYTES_MIN, UINT16_MAX);
-		return mdv_fail(EINVAL);
-	}
+	if (out_bytes < MDV_MAILBOX_BYTES_MIN || out_bytes > UINT16_MAX)
+		return MDV_FAIL(&async->dev->pci, EINVAL, "outbox of %zu bytes is out of range: %d to %d",
+				out_bytes, MDV_MAILBOX_BYTES_MIN, UINT16_MAX);
 	if (mdv_obj_query_check(obj, in, in_bytes) != 0)
 		return -rte_errno;
 	rc = async->free_head == NO_SLOT ? slots_grow(async) : 0;
@@ -214,11 +208,9 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 		return mdv_fail(err);
 	}
 	s = slot_of(async, head->wr_id);
-	if (s == NULL) {
-		MDV_LOG(ERR, &async->dev->pci, "reply with unknown number 0x%" PRIx64,
-			(uint64_t)head->wr_id);
-		return mdv_fail(EPROTO);
-	}
+	if (s == NULL)
+		return MDV_FAIL(&async->dev->pci, EPROTO, "reply with unknown number 0x%" PRIx64,
+				(uint64_t)head->wr_id);
 	reply->wr_id = s->wr_id;
 	reply->out = head->out_data;
 	reply->out_bytes = s->out_bytes;

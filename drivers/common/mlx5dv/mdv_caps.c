@@ -21,11 +21,9 @@
 int
 mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit, uint32_t *value)
 {
-	if (*value < limit->min) {
-		MDV_LOG(ERR, pci, "capability %s is %u, at least %u is required", limit->name, *value,
-			limit->min);
-		return mdv_fail(ENOTSUP);
-	}
+	if (*value < limit->min)
+		return MDV_FAIL(pci, ENOTSUP, "capability %s is %u, at least %u is required", limit->name,
+				*value, limit->min);
 	if (*value > limit->max) {
 		MDV_LOG(WARNING, pci, "capability %s is %u, more than possible: using %u",
 			limit->name, *value, limit->max);
@@ -99,10 +97,8 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	struct mdv_caps *caps = &dev->caps;
 
 	if (prm_cmd_hca_cap_get_port_type(cap) != PRM_PORT_TYPE_ETHERNET ||
-	    !prm_cmd_hca_cap_get_eth_net_offloads(cap)) {
-		MDV_LOG(ERR, &dev->pci, "the port is not Ethernet");
-		return mdv_fail(ENOTSUP);
-	}
+	    !prm_cmd_hca_cap_get_eth_net_offloads(cap))
+		return MDV_FAIL(&dev->pci, ENOTSUP, "the port is not Ethernet");
 	if (check_sizes(dev, cap) != 0)
 		return -rte_errno;
 	caps->num_ports = prm_cmd_hca_cap_get_num_ports(cap);
@@ -219,9 +215,8 @@ mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_o
 {
 	if (prm_lagc_get_lag_state(prm_query_lag_out_ctx_c(out)) == 0)
 		return 0;
-	MDV_LOG(ERR, pci, "the port is bonded with another of its card, bonded ports are not "
-		"supported: take its interface out of the bond (ip link set <interface> nomaster)");
-	return mdv_fail(ENOTSUP);
+	return MDV_FAIL(pci, ENOTSUP, "the port is bonded with another of its card, bonded ports are not "
+			"supported: take its interface out of the bond (ip link set <interface> nomaster)");
 }
 
 int

@@ -115,9 +115,8 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 {
 	if (in_bytes >= MDV_MAILBOX_BYTES_MIN && out_bytes >= MDV_MAILBOX_BYTES_MIN)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "command mailboxes of %zu and %zu bytes are shorter than %d",
-		in_bytes, out_bytes, MDV_MAILBOX_BYTES_MIN);
-	return mdv_fail(EINVAL);
+	return MDV_FAIL(&dev->pci, EINVAL, "command mailboxes of %zu and %zu bytes are shorter than %d",
+			in_bytes, out_bytes, MDV_MAILBOX_BYTES_MIN);
 }
 
 bool
@@ -222,11 +221,9 @@ mdv_exec_create(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out,
 	}
 	if (mdv_cmd_result(dev, in, in_bytes, out, err, false) == 0)
 		return devx;
-	err = rte_errno;
 	/* A handle with a refusal is not expected. Destroy it, so that nothing leaks. */
 	if (devx != NULL)
-		(void)MDV_RUN(dev, mlx5dv_devx_obj_destroy(devx));
-	rte_errno = err;
+		MDV_UNDO(MDV_RUN(dev, mlx5dv_devx_obj_destroy(devx)));
 	return NULL;
 }
 
@@ -288,9 +285,8 @@ mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 		return 0;
 	__atomic_fetch_add(&obj->dev->refused, 1, __ATOMIC_RELAXED);
 	/* mlx5dv_devx_obj_destroy() returns no outbox, hence no status. */
-	MDV_LOG_ERR(obj->dev, "%s (0x%x) refused, object 0x%x stays behind -> %s",
-		    prm_command_name(destroy_opcode), destroy_opcode, obj->id, mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL_DEV(obj->dev, err, "%s (0x%x) refused, object 0x%x stays behind -> %s",
+			    prm_command_name(destroy_opcode), destroy_opcode, obj->id, mdv_errno_name(err));
 }
 
 int

@@ -43,13 +43,9 @@ pd_up(struct mdv_dev *dev)
 	struct mlx5dv_obj obj = { .pd = { .out = &dv_pd } };
 	int err;
 
-	errno = 0;
 	dev->pd = MDV_RETRY_PTR(MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
-	if (dev->pd == NULL) {
-		err = errno != 0 ? errno : EIO;
-		MDV_LOG(ERR, &dev->pci, "ibv_alloc_pd failed: %s", mdv_errno_name(err));
-		return mdv_fail(err);
-	}
+	if (dev->pd == NULL)
+		return MDV_FAIL(&dev->pci, errno, "ibv_alloc_pd failed: %s", mdv_errno_name(errno));
 	obj.pd.in = dev->pd;
 	err = mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD);
 	if (err != 0) {
@@ -83,17 +79,12 @@ pd_down(struct mdv_dev *dev)
 static int
 uar_up(struct mdv_dev *dev)
 {
-	int err;
-
-	errno = 0;
 	dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
 	if (dev->uar == NULL)
 		dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (dev->uar != NULL)
 		return 0;
-	err = errno != 0 ? errno : EIO;
-	MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_alloc_uar failed: %s", mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL(&dev->pci, errno, "mlx5dv_devx_alloc_uar failed: %s", mdv_errno_name(errno));
 }
 
 static void
@@ -109,9 +100,7 @@ eqn_up(struct mdv_dev *dev)
 
 	if (err == 0)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "mlx5dv_devx_query_eqn of vector 0 failed: %s",
-		mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL(&dev->pci, err, "mlx5dv_devx_query_eqn of vector 0 failed: %s", mdv_errno_name(err));
 }
 
 static int
@@ -169,10 +158,8 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	int ret;
 
 	*out = NULL;
-	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL) {
-		MDV_LOG(ERR, pci, "unknown open mode %d", (int)mode);
-		return mdv_fail(EINVAL);
-	}
+	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL)
+		return MDV_FAIL(pci, EINVAL, "unknown open mode %d", (int)mode);
 	dev = mdv_zalloc(pci, sizeof(*dev), "a device");
 	if (dev == NULL)
 		return -ENOMEM;

@@ -18,9 +18,8 @@ check_attr(struct mdv_dev *dev, const struct mdv_cq_attr *attr)
 {
 	if (attr->log_cqes <= dev->caps.log_max_cq_sz)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "a CQ of 2^%u entries is too large, the device has 2^%u",
-		attr->log_cqes, dev->caps.log_max_cq_sz);
-	return mdv_fail(EINVAL);
+	return MDV_FAIL(&dev->pci, EINVAL, "a CQ of 2^%u entries is too large, the device has 2^%u",
+			attr->log_cqes, dev->caps.log_max_cq_sz);
 }
 
 static void
@@ -51,7 +50,6 @@ mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq
 {
 	struct prm_create_cq_in in;
 	size_t cqe_bytes = (size_t)MDV_CQE_BYTES << attr->log_cqes;
-	int err;
 
 	memset(cq, 0, sizeof(*cq));
 	if (check_attr(dev, attr) != 0 ||
@@ -69,10 +67,9 @@ mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq
 		cq->cqn = cq->obj->id;
 		return 0;
 	}
-	err = rte_errno;
-	mdv_ring_free(dev, &cq->ring);
+	MDV_UNDO(mdv_ring_free(dev, &cq->ring));
 	memset(cq, 0, sizeof(*cq));
-	return mdv_fail(err);
+	return -rte_errno;
 }
 
 void

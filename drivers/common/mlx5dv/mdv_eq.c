@@ -27,11 +27,10 @@ mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 	int err = ENOMEM;
 
 	*out = NULL;
-	errno = 0;
 	if (msi != NULL) {
 		msi->dev = dev;
 		msi->devx = MDV_RETRY_PTR(mlx5dv_devx_alloc_msi_vector(dev->ibv));
-		err = msi->devx != NULL ? 0 : errno != 0 ? errno : EIO;
+		err = msi->devx != NULL ? 0 : errno;
 	}
 	if (err != 0) {
 		MDV_LOG_ERR(dev, "no interrupt vector: cannot allocate one of MSI-X: %s%s", mdv_errno_name(err),
@@ -53,11 +52,9 @@ mdv_msi_free(struct mdv_msi *msi)
 	if (msi == NULL)
 		return 0;
 	err = mdv_positive_errno(mlx5dv_devx_free_msi_vector(msi->devx));
-	if (err != 0) {
-		MDV_LOG_ERR(msi->dev, "MSI-X vector %d stays behind -> %s", msi->vector,
-			    mdv_errno_name(err));
-		return mdv_fail(err);
-	}
+	if (err != 0)
+		return MDV_FAIL_DEV(msi->dev, err, "MSI-X vector %d stays behind -> %s", msi->vector,
+				    mdv_errno_name(err));
 	free(msi);
 	return 0;
 }
@@ -85,23 +82,14 @@ eqe_at(const struct mdv_eq *eq, uint32_t index)
 static struct mlx5dv_devx_eq *
 run_create(struct mdv_dev *dev, const struct prm_create_eq_in *in, struct prm_create_eq_out *out)
 {
-	struct mlx5dv_devx_eq *devx = NULL;
-	int err = ENODEV;
+	struct mlx5dv_devx_eq *devx;
 
 	memset(out, 0, sizeof(*out));
-	if (!mdv_unresponsive(dev)) {
-		errno = 0;
-		devx = MDV_RUN(dev, mlx5dv_devx_create_eq(dev->ibv, in, sizeof(*in), out,
-							  sizeof(*out)));
-		err = devx != NULL ? 0 : errno != 0 ? errno : EIO;
-	}
-	if (mdv_cmd_result(dev, in, sizeof(*in), out, err, false) == 0)
+	devx = MDV_RUN_PTR(dev, mlx5dv_devx_create_eq(dev->ibv, in, sizeof(*in), out, sizeof(*out)));
+	if (mdv_cmd_result(dev, in, sizeof(*in), out, devx != NULL ? 0 : errno, false) == 0)
 		return devx;
-	if (devx != NULL) {
-		err = rte_errno;
-		(void)MDV_RUN(dev, mlx5dv_devx_destroy_eq(devx));
-		rte_errno = err;
-	}
+	if (devx != NULL)
+		MDV_UNDO(MDV_RUN(dev, mlx5dv_devx_destroy_eq(devx)));
 	return NULL;
 }
 
@@ -148,11 +136,9 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 	int ret;
 
 	*out = NULL;
-	if (log_eqes < MDV_LOG_EQES_MIN || log_eqes > MDV_LOG_EQES_MAX) {
-		MDV_LOG(ERR, &dev->pci, "EQ of 2^%u entries is out of range: 2^%d to 2^%d", log_eqes,
-			MDV_LOG_EQES_MIN, MDV_LOG_EQES_MAX);
-		return mdv_fail(EINVAL);
-	}
+	if (log_eqes < MDV_LOG_EQES_MIN || log_eqes > MDV_LOG_EQES_MAX)
+		return MDV_FAIL(&dev->pci, EINVAL, "EQ of 2^%u entries is out of range: 2^%d to 2^%d", log_eqes,
+				MDV_LOG_EQES_MIN, MDV_LOG_EQES_MAX);
 	eq = mdv_zalloc(&dev->pci, sizeof(*eq), "an EQ");
 	if (eq == NULL)
 		return -ENOMEM;

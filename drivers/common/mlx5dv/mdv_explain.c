@@ -48,8 +48,8 @@ mdv_fd_nonblock(const struct mdv_dev *dev, int fd, const char *what)
 	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
 	err = errno;
-	MDV_LOG(ERR, &dev->pci, "cannot set O_NONBLOCK on the %s descriptor: %s", what, mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL(&dev->pci, err, "cannot set O_NONBLOCK on the %s descriptor: %s", what,
+			mdv_errno_name(err));
 }
 
 void

@@ -4,20 +4,8 @@
 #ifndef MDV_FWDUMP_INT_H
 #define MDV_FWDUMP_INT_H
 
-#include <errno.h>
-#include <stdbool.h>
-
-#include <rte_errno.h>
-#include <rte_log.h>
-
 #include "mdv_fwdump.h"
-
-extern int mdv_logtype;
-
-/** Logs one line that begins with the PCI address of the device. */
-#define FWDUMP_LOG(level, pci, fmt, ...) \
-	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
-		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
+#include "mdv_private.h"
 
 /** Cancellation, see mdv_fwdump_stop_by(). stop NULL: never. */
 struct mdv_fwdump_stop {

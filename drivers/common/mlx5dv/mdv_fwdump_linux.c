@@ -89,16 +89,16 @@ by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)
 	set->count = 0;
 	set->unreadable = 0;
 	if (h->stop.stop != NULL) {
-		FWDUMP_LOG(ERR, &h->pci, "no registers by the gateway -> %s: %s; devlink is not waited for",
-			   rte_strerror(-ret), vsc);
+		MDV_LOG(ERR, &h->pci, "no registers by the gateway -> %s: %s; devlink is not waited for",
+			rte_strerror(-ret), vsc);
 		return ret;
 	}
 	if (mdv_fwdump_by_devlink(&h->pci, set, devlink) == 0) {
-		FWDUMP_LOG(NOTICE, &h->pci, "registers come from devlink, since %s", vsc);
+		MDV_LOG(NOTICE, &h->pci, "registers come from devlink, since %s", vsc);
 		return 0;
 	}
-	FWDUMP_LOG(ERR, &h->pci, "no way to the registers -> %s: gateway: %s; devlink: %s",
-		   rte_strerror(-ret), vsc, devlink);
+	MDV_LOG(ERR, &h->pci, "no way to the registers -> %s: gateway: %s; devlink: %s",
+		rte_strerror(-ret), vsc, devlink);
 	return ret;
 }
 

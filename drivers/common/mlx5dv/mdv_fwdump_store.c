@@ -98,8 +98,8 @@ folder_open(const struct mdv_fwdump *h, bool make)
 	if (dir >= 0)
 		close(dir);
 	if (ret != -ENOENT || make)
-		FWDUMP_LOG(ERR, &h->pci, "a dump cannot be kept in %s: %s", path,
-			   ret == -EACCES && dir >= 0 ? "others may write there" : rte_strerror(-ret));
+		MDV_LOG(ERR, &h->pci, "a dump cannot be kept in %s: %s", path,
+			ret == -EACCES && dir >= 0 ? "others may write there" : rte_strerror(-ret));
 	return ret;
 }
 
@@ -158,9 +158,9 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 	}
 	if (ret < 0) {
 		close(store->dir);
-		FWDUMP_LOG(ERR, &h->pci, "a dump cannot be begun: %s",
-			   ret == -EAGAIN ? "another process makes one and does not end" :
-			   ret == -ECANCELED ? "another process makes one, and is not waited for any longer" :
+		MDV_LOG(ERR, &h->pci, "a dump cannot be begun: %s",
+			ret == -EAGAIN ? "another process makes one and does not end" :
+			ret == -ECANCELED ? "another process makes one, and is not waited for any longer" :
 					       rte_strerror(-ret));
 		return ret == -EAGAIN ? -EBUSY : no_directory(ret);
 	}
@@ -209,7 +209,7 @@ mdv_fwdump_store_keep(const struct mdv_fwdump *h, struct mdv_fwdump_store *store
 	if (ret == 0 && linkat(store->dir, name, store->dir, h->name, 0) != 0)
 		ret = -errno;
 	if (ret != 0 && ret != -EEXIST)
-		FWDUMP_LOG(ERR, &h->pci, "the dump cannot be kept: %s", rte_strerror(-ret));
+		MDV_LOG(ERR, &h->pci, "the dump cannot be kept: %s", rte_strerror(-ret));
 	return ret;
 }
 
@@ -286,9 +286,8 @@ mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 	if (ret == 0)
 		return 0;
 	*filled = 0;
-	FWDUMP_LOG(ERR, &h->pci, "the dump that is kept cannot be read: %s",
-		   ret == -EIO ? "it is damaged" : rte_strerror(-ret));
-	return -EIO;
+	return MDV_FAIL(&h->pci, EIO, "the dump that is kept cannot be read: %s",
+			ret == -EIO ? "it is damaged" : rte_strerror(-ret));
 }
 
 int
@@ -301,6 +300,6 @@ mdv_fwdump_sys_reset(struct mdv_fwdump *h)
 	ret = unlinkat(dir, h->name, 0) == 0 ? 0 : -errno;
 	close(dir);
 	if (ret != 0 && ret != -ENOENT)
-		FWDUMP_LOG(ERR, &h->pci, "the dump cannot be dropped: %s", rte_strerror(-ret));
+		MDV_LOG(ERR, &h->pci, "the dump cannot be dropped: %s", rte_strerror(-ret));
 	return ret;
 }

@@ -99,10 +99,9 @@ query(struct ibv_device *ibdev, struct mdv_mlx4 *out)
 		return -ENOTSUP;
 	snprintf(out->ibdev_name, sizeof(out->ibdev_name), "%s", ibv_get_device_name(ibdev));
 	out->card = mdv_mlx4_card(out->pci_device_id);
-	errno = 0;
 	ibv = MDV_RETRY_PTR(ibv_open_device(ibdev));
 	if (ibv == NULL)
-		return errno != 0 ? -errno : -EIO;
+		return -errno;
 	ret = attributes_read(ibv, out);
 	ibv_close_device(ibv);
 	return ret;

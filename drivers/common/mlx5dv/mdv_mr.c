@@ -315,11 +315,9 @@ mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	struct mr_entry *e;
 	int ret = 0;
 
-	if (bytes == 0 || start + bytes < start) {
-		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is not a valid range",
-			bytes, addr);
-		return mdv_fail(EINVAL);
-	}
+	if (bytes == 0 || start + bytes < start)
+		return MDV_FAIL(&dev->pci, EINVAL, "external memory of %zu bytes at %p is not a valid range",
+				bytes, addr);
 	pthread_mutex_lock(&dev->mr->control_lock);
 	if (entry_of_external(dev->mr, start, start + bytes) != NULL) {
 		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is mapped already",
@@ -347,8 +345,7 @@ mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	pthread_mutex_unlock(&dev->mr->control_lock);
 	if (e != NULL)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is not mapped", bytes, addr);
-	return mdv_fail(ENOENT);
+	return MDV_FAIL(&dev->pci, ENOENT, "external memory of %zu bytes at %p is not mapped", bytes, addr);
 }
 
 /* ------------------------------------------------------------------ open, close */
@@ -366,19 +363,15 @@ subscribe(struct mdv_dev *dev)
 {
 	char name[RTE_MEM_EVENT_CALLBACK_NAME_LEN];
 
-	if (rte_mempool_event_callback_register(on_mempool_event, dev) != 0) {
-		MDV_LOG(ERR, &dev->pci, "cannot follow mempools: %s", mdv_errno_name(rte_errno));
-		return mdv_fail(rte_errno);
-	}
+	if (rte_mempool_event_callback_register(on_mempool_event, dev) != 0)
+		return MDV_FAIL(&dev->pci, rte_errno, "cannot follow mempools: %s", mdv_errno_name(rte_errno));
 	callback_name(dev, name, sizeof(name));
 	/* ENOTSUP: with --no-huge or --legacy-mem EAL never frees pages. */
 	if (rte_mem_event_callback_register(name, on_memory_event, dev) != 0 &&
 	    rte_errno != ENOTSUP) {
-		int err = rte_errno;
-
-		MDV_LOG(ERR, &dev->pci, "cannot follow freed memory: %s", mdv_errno_name(err));
-		rte_mempool_event_callback_unregister(on_mempool_event, dev);
-		return mdv_fail(err);
+		MDV_LOG(ERR, &dev->pci, "cannot follow freed memory: %s", mdv_errno_name(rte_errno));
+		MDV_UNDO(rte_mempool_event_callback_unregister(on_mempool_event, dev));
+		return -rte_errno;
 	}
 	return 0;
 }
@@ -396,12 +389,10 @@ mdv_mr_open(struct mdv_dev *dev)
 	TAILQ_INIT(&t->failures);
 	dev->mr = t;
 	if (subscribe(dev) != 0) {
-		int err = rte_errno;
-
 		pthread_mutex_destroy(&t->control_lock);
 		free(t);
 		dev->mr = NULL;
-		return mdv_fail(err);
+		return -rte_errno;
 	}
 	/* Walk after subscribing: a mempool created in between is then found twice, not missed. */
 	rte_mempool_walk(on_existing_mempool, dev);

@@ -52,20 +52,14 @@ region_up(struct mdv_dev *dev, const struct mr_chunk *chunk, struct ibv_mr **mr,
 	uintptr_t start = page_floor(chunk->start, chunk->page_bytes);
 	size_t bytes = page_ceil(chunk->end, chunk->page_bytes) - start;
 	int access = IBV_ACCESS_LOCAL_WRITE;
-	int err;
 
 	if (dev->caps.umr_relaxed_ordering)
 		access |= IBV_ACCESS_RELAXED_ORDERING;
-	errno = 0;
-	if (!mdv_unresponsive(dev))
-		*mr = MDV_RETRY_PTR(MDV_RUN(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access)));
-	if (*mr == NULL) {
-		err = errno != 0 ? errno : mdv_unresponsive(dev) ? ENODEV : EIO;
-		MDV_LOG_ERR(dev, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s",
-			    bytes, start, mdv_errno_name(err),
-			    err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
-		return mdv_fail(err);
-	}
+	*mr = MDV_RUN_PTR(dev, ibv_reg_mr(dev->pd, (void *)start, bytes, access));
+	if (*mr == NULL)
+		return MDV_FAIL_DEV(dev, errno, "ibv_reg_mr of %zu bytes at 0x%" PRIxPTR " failed: %s%s", bytes,
+				    start, mdv_errno_name(errno),
+				    errno == ENOMEM || errno == EPERM ? " (locked memory limit?)" : "");
 	range->start = chunk->start;
 	range->end = chunk->end;
 	range->lkey_be = rte_cpu_to_be_32((*mr)->lkey);
@@ -172,10 +166,7 @@ entry_of_chunks(struct mdv_dev *dev, const struct rte_mempool *mp, const struct 
 	e->set.mp = mp;
 	for (unsigned int i = 0; i < n; i++) {
 		if (region_up(dev, &chunks[i], &e->regions[i], &e->set.range[i]) != 0) {
-			int err = rte_errno;
-
-			mdv_mr_entry_free(dev, e);
-			rte_errno = err;
+			MDV_UNDO(mdv_mr_entry_free(dev, e));
 			return NULL;
 		}
 		e->set.n++;

@@ -121,9 +121,8 @@ check_id(const struct mdv_obj *obj, const struct prm_command *cmd, const void *i
 	id = prm_field_ref_get(in, cmd->in_id);
 	if (id == obj->id)
 		return 0;
-	MDV_LOG(ERR, &obj->dev->pci, "%s (0x%x) has object id 0x%x, the handle has 0x%x",
-		cmd->name, cmd->opcode, id, obj->id);
-	return mdv_fail(EINVAL);
+	return MDV_FAIL(&obj->dev->pci, EINVAL, "%s (0x%x) has object id 0x%x, the handle has 0x%x", cmd->name,
+			cmd->opcode, id, obj->id);
 }
 
 struct mdv_obj *

@@ -47,6 +47,35 @@ extern int mdv_logtype;
 		"mlx5dv: " PCI_PRI_FMT ": " fmt "\n", (dev)->pci.domain, (dev)->pci.bus, \
 		(dev)->pci.devid, (dev)->pci.function, ##__VA_ARGS__)
 
+/** Sets rte_errno and returns -err. */
+static inline int
+mdv_fail(int err)
+{
+	rte_errno = err;
+	return -err;
+}
+
+/** Logs one line at level error, then as mdv_fail(). errno and rte_errno may be passed as err. */
+#define MDV_FAIL(pci, err, ...) __extension__({ \
+	const int fail_err_ = (err); \
+	MDV_LOG(ERR, pci, __VA_ARGS__); \
+	mdv_fail(fail_err_); \
+})
+
+/** As MDV_FAIL(), but logs as MDV_LOG_ERR(). */
+#define MDV_FAIL_DEV(dev, err, ...) __extension__({ \
+	const int fail_err_ = (err); \
+	MDV_LOG_ERR(dev, __VA_ARGS__); \
+	mdv_fail(fail_err_); \
+})
+
+/** Undoes a step after a failure, whose rte_errno it keeps. */
+#define MDV_UNDO(call) do { \
+	const int undo_errno_ = rte_errno; \
+	(void)(call); \
+	rte_errno = undo_errno_; \
+} while (0)
+
 /** Operations that differ between a verbs and a VFIO context. */
 struct mdv_backend {
 	const char *name;
@@ -89,14 +118,6 @@ struct mdv_backend {
 };
 
 extern const struct mdv_backend mdv_backend_verbs, mdv_backend_vfio;
-
-/** Sets rte_errno and returns -err. */
-static inline int
-mdv_fail(int err)
-{
-	rte_errno = err;
-	return -err;
-}
 
 /** Name of an errno, such as "EINVAL"; "errno" if libc does not know the number. */
 const char *mdv_errno_name(int err);
@@ -150,12 +171,15 @@ void mdv_run_end(struct mdv_dev *dev, const sigset_t *was);
 	(mdv_unresponsive(dev) ? ENODEV : mdv_run_errno(dev, MDV_RUN(dev, call)))
 int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
-/** Repeats a call that returns a pointer while it fails with EINTR. */
+/** Repeats a call that returns a pointer while it fails with EINTR. NULL: errno is the reason, never 0. */
 #define MDV_RETRY_PTR(call) __extension__({ \
+	errno = 0; \
 	__auto_type make_ret_ = (call); \
 	for (int make_n_ = 1; make_ret_ == NULL && errno == EINTR && make_n_ < MDV_EINTR_TRIES; \
 	     make_n_++) \
 		make_ret_ = (call); \
+	if (make_ret_ == NULL && errno == 0) \
+		errno = EIO; \
 	make_ret_; \
 })
 
@@ -166,6 +190,10 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 		retry_err_ = mdv_positive_errno(call); \
 	retry_err_; \
 })
+
+/** As MDV_RETRY_PTR(), for a call that runs a command. ENODEV without the call if the device is unresponsive. */
+#define MDV_RUN_PTR(dev, call) \
+	(mdv_unresponsive(dev) ? (errno = ENODEV, NULL) : MDV_RETRY_PTR(MDV_RUN(dev, call)))
 
 /**
  * Runs a call that destroys an object, with up to three attempts, 1 ms apart: a single temporary

@@ -10,29 +10,21 @@ int
 mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_id,
 	       struct mdv_ring *ring)
 {
-	int err;
-
 	/* Whole pages: what the device may write must not share a page with anything else. */
 	bytes = RTE_ALIGN_CEIL(bytes, (size_t)MDV_ADAPTER_PAGE_BYTES);
 	ring->addr = rte_zmalloc_socket(what, bytes, MDV_ADAPTER_PAGE_BYTES, socket_id);
-	if (ring->addr == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for a %s ring of %zu bytes on socket %d", what,
-			bytes, socket_id);
-		return mdv_fail(ENOMEM);
-	}
+	if (ring->addr == NULL)
+		return MDV_FAIL(&dev->pci, ENOMEM, "no memory for a %s ring of %zu bytes on socket %d", what,
+				bytes, socket_id);
 	ring->bytes = bytes;
-	errno = 0;
-	if (!mdv_unresponsive(dev))
-		ring->umem = MDV_RETRY_PTR(MDV_RUN(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes,
-									IBV_ACCESS_LOCAL_WRITE)));
+	ring->umem = MDV_RUN_PTR(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes, IBV_ACCESS_LOCAL_WRITE));
 	if (ring->umem != NULL)
 		return 0;
-	err = errno != 0 ? errno : mdv_unresponsive(dev) ? ENODEV : EIO;
-	MDV_LOG_ERR(dev, "mlx5dv_devx_umem_reg of a %s ring of %zu bytes failed: %s%s", what,
-		    bytes, mdv_errno_name(err),
-		    err == ENOMEM || err == EPERM ? " (locked memory limit?)" : "");
-	mdv_ring_free(dev, ring);
-	return mdv_fail(err);
+	(void)MDV_FAIL_DEV(dev, errno, "mlx5dv_devx_umem_reg of a %s ring of %zu bytes failed: %s%s", what, bytes,
+			   mdv_errno_name(errno),
+			   errno == ENOMEM || errno == EPERM ? " (locked memory limit?)" : "");
+	MDV_UNDO(mdv_ring_free(dev, ring));
+	return -rte_errno;
 }
 
 void

@@ -23,15 +23,11 @@ mdv_tis_create(struct mdv_dev *dev)
 static int
 check_rqt_size(struct mdv_dev *dev, uint8_t log_max_size, unsigned int n)
 {
-	if (log_max_size > dev->caps.log_max_rqt_size) {
-		MDV_LOG(ERR, &dev->pci, "an RQ table of 2^%u is too large, the device has 2^%u",
-			log_max_size, dev->caps.log_max_rqt_size);
-		return mdv_fail(EINVAL);
-	}
-	if (n == 0 || n > 1u << log_max_size) {
-		MDV_LOG(ERR, &dev->pci, "an RQ table of 2^%u cannot hold %u", log_max_size, n);
-		return mdv_fail(EINVAL);
-	}
+	if (log_max_size > dev->caps.log_max_rqt_size)
+		return MDV_FAIL(&dev->pci, EINVAL, "an RQ table of 2^%u is too large, the device has 2^%u",
+				log_max_size, dev->caps.log_max_rqt_size);
+	if (n == 0 || n > 1u << log_max_size)
+		return MDV_FAIL(&dev->pci, EINVAL, "an RQ table of 2^%u cannot hold %u", log_max_size, n);
 	return 0;
 }
 
@@ -104,16 +100,12 @@ check_tir(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 {
 	if (attr->hash_fields == 0)
 		return 0;
-	if (attr->key == NULL) {
-		MDV_LOG(ERR, &dev->pci, "a TIR that hashes needs a key of %d bytes",
-			MDV_TOEPLITZ_KEY_BYTES);
-		return mdv_fail(EINVAL);
-	}
-	if ((attr->hash_fields & ~dev->caps.rx_hash_fields) != 0) {
-		MDV_LOG(ERR, &dev->pci, "the device cannot hash fields 0x%x, only 0x%x",
-			attr->hash_fields, dev->caps.rx_hash_fields);
-		return mdv_fail(ENOTSUP);
-	}
+	if (attr->key == NULL)
+		return MDV_FAIL(&dev->pci, EINVAL, "a TIR that hashes needs a key of %d bytes",
+				MDV_TOEPLITZ_KEY_BYTES);
+	if ((attr->hash_fields & ~dev->caps.rx_hash_fields) != 0)
+		return MDV_FAIL(&dev->pci, ENOTSUP, "the device cannot hash fields 0x%x, only 0x%x",
+				attr->hash_fields, dev->caps.rx_hash_fields);
 	return 0;
 }
 

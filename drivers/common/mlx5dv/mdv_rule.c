@@ -98,16 +98,12 @@ set_match(const struct mdv_rule_attr *attr, struct prm_fte_match_set_lyr_2_4 *ma
 static int
 check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
-	if (attr->ip_version != 0 && attr->ip_version != 4 && attr->ip_version != 6) {
-		MDV_LOG(ERR, &dev->pci, "a rule's IP version is 4, 6 or any, not %u",
-			attr->ip_version);
-		return mdv_fail(EINVAL);
-	}
-	if (attr->match_vlan && attr->vlan_id > 0xfff && attr->vlan_id != MDV_VLAN_UNTAGGED) {
-		MDV_LOG(ERR, &dev->pci, "a rule's VLAN id is 0..4095 or untagged, not %u",
-			attr->vlan_id);
-		return mdv_fail(EINVAL);
-	}
+	if (attr->ip_version != 0 && attr->ip_version != 4 && attr->ip_version != 6)
+		return MDV_FAIL(&dev->pci, EINVAL, "a rule's IP version is 4, 6 or any, not %u",
+				attr->ip_version);
+	if (attr->match_vlan && attr->vlan_id > 0xfff && attr->vlan_id != MDV_VLAN_UNTAGGED)
+		return MDV_FAIL(&dev->pci, EINVAL, "a rule's VLAN id is 0..4095 or untagged, not %u",
+				attr->vlan_id);
 	return 0;
 }
 

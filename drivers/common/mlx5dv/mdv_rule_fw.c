@@ -69,15 +69,13 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 
 	if (!prm_flow_table_prop_layout_get_ft_support(rx) ||
 	    !prm_flow_table_prop_layout_get_flow_table_modify(rx) || log_size < 6 ||
-	    prm_flow_table_prop_layout_get_max_ft_level(rx) <= FW_LEVEL) {
-		MDV_LOG(ERR, &dev->pci,
-			"no rules: the device's receive tables cannot be made by command "
-			"(ft_support %u, flow_table_modify %u, log_max_ft_size %u, max_ft_level %u)",
-			prm_flow_table_prop_layout_get_ft_support(rx),
-			prm_flow_table_prop_layout_get_flow_table_modify(rx), log_size,
-			prm_flow_table_prop_layout_get_max_ft_level(rx));
-		return mdv_fail(ENOTSUP);
-	}
+	    prm_flow_table_prop_layout_get_max_ft_level(rx) <= FW_LEVEL)
+		return MDV_FAIL(&dev->pci, ENOTSUP,
+				"no rules: the device's receive tables cannot be made by command "
+				"(ft_support %u, flow_table_modify %u, log_max_ft_size %u, max_ft_level %u)",
+				prm_flow_table_prop_layout_get_ft_support(rx),
+				prm_flow_table_prop_layout_get_flow_table_modify(rx), log_size,
+				prm_flow_table_prop_layout_get_max_ft_level(rx));
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
 	t->levels = prm_flow_table_prop_layout_get_max_ft_level(rx);
 	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
@@ -165,7 +163,6 @@ priority_new(struct fw_table *t, uint16_t priority, struct fw_priority *prev,
 	     struct fw_priority *next)
 {
 	struct fw_priority *p = mdv_zalloc(&t->table.dev->pci, sizeof(*p), "steering rules");
-	int err;
 
 	if (p == NULL)
 		return NULL;
@@ -173,10 +170,8 @@ priority_new(struct fw_table *t, uint16_t priority, struct fw_priority *prev,
 	TAILQ_INIT(&p->groups);
 	p->table = table_create(t, priority, next);
 	if (p->table == NULL || table_enter(t, prev, p) != 0) {
-		err = rte_errno;
-		(void)mdv_obj_destroy(p->table);
+		MDV_UNDO(mdv_obj_destroy(p->table));
 		free(p);
-		rte_errno = err;
 		return NULL;
 	}
 	if (prev != NULL)
@@ -362,7 +357,6 @@ fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 {
 	struct fw_table *t = (struct fw_table *)table;
 	struct fw_rule *r = mdv_zalloc(&table->dev->pci, sizeof(*r), "steering rules");
-	int err;
 
 	if (r == NULL)
 		return NULL;
@@ -378,11 +372,9 @@ fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 		r->group->users++;
 		return &r->rule;
 	}
-	err = rte_errno;
 	if (r->group != NULL)
-		group_put(r->prio, r->group);
+		MDV_UNDO(group_put(r->prio, r->group));
 	free(r);
-	rte_errno = err;
 	return NULL;
 }
 

@@ -72,17 +72,11 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 		.match_criteria_enable = any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER,
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
 	};
-	struct mlx5dv_flow_matcher *handle;
-	int err;
+	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
 
-	errno = 0;
-	handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
-	if (handle == NULL) {
-		err = errno != 0 ? errno : EIO;
-		MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow_matcher of priority %u failed: %s",
-			priority, mdv_errno_name(err));
-		rte_errno = err;
-	}
+	if (handle == NULL)
+		(void)MDV_FAIL(&dev->pci, errno, "mlx5dv_create_flow_matcher of priority %u failed: %s",
+			       priority, mdv_errno_name(errno));
 	return handle;
 }
 
@@ -152,16 +146,13 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 	if (attr->tag != 0 && attr->tir != NULL)
 		actions[n++] = (struct mlx5dv_flow_action_attr){
 			.type = MLX5DV_FLOW_ACTION_TAG, .tag_value = attr->tag };
-	errno = 0;
-	flow = MDV_RETRY_PTR(mlx5dv_create_flow(m->handle,
-					   (struct mlx5dv_flow_match_parameters *)value, n,
-					   actions));
+	flow = MDV_RETRY_PTR(mlx5dv_create_flow(m->handle, (struct mlx5dv_flow_match_parameters *)value, n,
+						actions));
 	if (flow != NULL)
 		return flow;
-	err = errno != 0 ? errno : EIO;
+	err = errno;
 	rule_describe(attr, text, sizeof(text));
-	MDV_LOG(ERR, &dev->pci, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
-	rte_errno = err;
+	(void)MDV_FAIL(&dev->pci, err, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
 	return NULL;
 }
 
@@ -173,7 +164,6 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	struct match_param value = { .match_sz = MDV_MATCH_BYTES, .outer = match->value };
 	struct verbs_table *t = (struct verbs_table *)table;
 	struct verbs_rule *rule = mdv_zalloc(&table->dev->pci, sizeof(*rule), "a rule");
-	int err;
 
 	if (rule == NULL)
 		return NULL;
@@ -182,9 +172,7 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 		rule->flow = flow_create(table->dev, attr, rule->matcher, &value);
 		if (rule->flow != NULL)
 			return &rule->rule;
-		err = rte_errno;
-		matcher_put(t, rule->matcher);
-		rte_errno = err;
+		MDV_UNDO(matcher_put(t, rule->matcher));
 	}
 	free(rule);
 	return NULL;

@@ -117,16 +117,13 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 	int err;
 
-	if (!mlx5dv_is_supported(ibdev)) {
-		MDV_LOG(ERR, &dev->pci, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
-		return mdv_fail(ENOTSUP);
-	}
+	if (!mlx5dv_is_supported(ibdev))
+		return MDV_FAIL(&dev->pci, ENOTSUP, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
 	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
-	errno = 0;
 	dev->ibv = MDV_RETRY_PTR(mlx5dv_open_device(ibdev, &attr));
 	if (dev->ibv != NULL)
 		return 0;
-	err = node_errno(ibdev, errno != 0 ? errno : EIO);
+	err = node_errno(ibdev, errno);
 	MDV_LOG(ERR, &dev->pci, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
 		mdv_errno_name(err),
 		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" :
@@ -144,12 +141,8 @@ verbs_open(struct mdv_dev *dev)
 	errno = 0;
 	list = ibv_get_device_list(&n);
 	/* ENOSYS: ib_uverbs is not loaded (ibv_get_device_list(3)). */
-	if (list == NULL && errno != 0 && errno != ENOSYS) {
-		int err = errno;
-
-		MDV_LOG(ERR, &dev->pci, "cannot list RDMA devices: %s", mdv_errno_name(err));
-		return mdv_fail(err);
-	}
+	if (list == NULL && errno != 0 && errno != ENOSYS)
+		return MDV_FAIL(&dev->pci, errno, "cannot list RDMA devices: %s", mdv_errno_name(errno));
 	ibdev = find_ibdev(list, n, &dev->pci);
 	ret = ibdev != NULL ? open_ibdev(dev, ibdev) : -rte_errno;
 	if (list != NULL)
@@ -181,16 +174,12 @@ verbs_identify(struct mdv_dev *dev)
 	struct ibv_device_attr attr;
 	int err = MDV_RETRY_ERR(ibv_query_device(dev->ibv, &attr));
 
-	if (err != 0) {
-		MDV_LOG(ERR, &dev->pci, "ibv_query_device failed: %s", mdv_errno_name(err));
-		return mdv_fail(err);
-	}
+	if (err != 0)
+		return MDV_FAIL(&dev->pci, err, "ibv_query_device failed: %s", mdv_errno_name(err));
 	/* Several ports in one device: switchdev mode with representors, or multiport RoCE. */
-	if (attr.phys_port_cnt != 1) {
-		MDV_LOG(ERR, &dev->pci, "%s has %u ports; only devices of one port are supported",
-			dev->ibdev_name, attr.phys_port_cnt);
-		return mdv_fail(ENOTSUP);
-	}
+	if (attr.phys_port_cnt != 1)
+		return MDV_FAIL(&dev->pci, ENOTSUP, "%s has %u ports; only devices of one port are supported",
+				dev->ibdev_name, attr.phys_port_cnt);
 	read_vport_number(dev);
 	dev->caps.pci_device_id = attr.vendor_part_id;
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
@@ -328,10 +317,9 @@ verbs_vector_up(struct mdv_vector *v)
 		err = errno;
 	if (err == 0) {
 		what = "an event channel";
-		errno = 0;
 		v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
 				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
-		err = v->channel == NULL ? (errno != 0 ? errno : EIO) : 0;
+		err = v->channel == NULL ? errno : 0;
 	}
 	if (err == 0)
 		return 0;
@@ -351,9 +339,8 @@ verbs_vector_attach(struct mdv_vector *v, struct mdv_cq *cq)
 	if (err == 0)
 		return 0;
 	mdv_suspect_if(dev, err);
-	MDV_LOG_ERR(dev, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
-		    mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL_DEV(dev, err, "no interrupts of CQ 0x%x: subscription refused: %s", cq->cqn,
+			    mdv_errno_name(err));
 }
 
 const struct mdv_backend mdv_backend_verbs = {

@@ -106,35 +106,26 @@ mdv_verbs_port_up(struct mdv_dev *dev)
 {
 	int ret = find_netdev(dev);
 
-	if (ret != 0) {
-		MDV_LOG(ERR, &dev->pci, "cannot find the interface of %s: %s", dev->ibdev_name,
-			mdv_errno_name(-ret));
-		return mdv_fail(-ret);
-	}
+	if (ret != 0)
+		return MDV_FAIL(&dev->pci, -ret, "cannot find the interface of %s: %s", dev->ibdev_name,
+				mdv_errno_name(-ret));
 	if (dev->netdev_name[0] == '\0')
 		return 0;
 	dev->netdev_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (dev->netdev_sock < 0) {
-		int err = errno;
-
-		MDV_LOG(ERR, &dev->pci, "no socket for interface %s: %s", dev->netdev_name,
-			mdv_errno_name(err));
-		return mdv_fail(err);
-	}
+	if (dev->netdev_sock < 0)
+		return MDV_FAIL(&dev->pci, errno, "no socket for interface %s: %s", dev->netdev_name,
+				mdv_errno_name(errno));
 	/* sysfs may show an interface that is in another network namespace: ENODEV. */
 	ret = netdev_index(dev, &dev->netdev_index);
-	if (ret != 0 && ret != ENODEV) {
-		MDV_LOG(ERR, &dev->pci, "cannot read the index of interface %s: %s",
-			dev->netdev_name, mdv_errno_name(ret));
-		mdv_verbs_port_down(dev);
-		return mdv_fail(ret);
-	}
-	if (ret == ENODEV) {
-		MDV_LOG(NOTICE, &dev->pci, "interface %s is not in this network namespace",
-			dev->netdev_name);
-		mdv_verbs_port_down(dev);
-	}
-	return 0;
+	if (ret == 0)
+		return 0;
+	if (ret == ENODEV)
+		MDV_LOG(NOTICE, &dev->pci, "interface %s is not in this network namespace", dev->netdev_name);
+	else
+		MDV_LOG(ERR, &dev->pci, "cannot read the index of interface %s: %s", dev->netdev_name,
+			mdv_errno_name(ret));
+	mdv_verbs_port_down(dev);
+	return ret == ENODEV ? 0 : mdv_fail(ret);
 }
 
 void
@@ -260,17 +251,14 @@ netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struc
 {
 	int err;
 
-	if (dev->netdev_sock < 0) {
-		MDV_LOG(ERR, &dev->pci, "cannot %s: the port has no interface here", what);
-		return mdv_fail(ENOTSUP);
-	}
+	if (dev->netdev_sock < 0)
+		return MDV_FAIL(&dev->pci, ENOTSUP, "cannot %s: the port has no interface here", what);
 	err = netdev_try(dev, request, ifr);
 	if (err == 0)
 		return 0;
 	mdv_suspect_if(dev, err);
-	MDV_LOG_ERR(dev, "interface %s refused to %s: %s%s", dev->netdev_name, what,
-		    mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");
-	return mdv_fail(err);
+	return MDV_FAIL_DEV(dev, err, "interface %s refused to %s: %s%s", dev->netdev_name, what,
+			    mdv_errno_name(err), err == EPERM ? " (CAP_NET_ADMIN?)" : "");
 }
 
 static int
@@ -387,8 +375,7 @@ verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 
 	if (err != 0) {
 		mdv_suspect_if(dev, err);
-		MDV_LOG_ERR(dev, "ibv_query_port failed: %s", mdv_errno_name(err));
-		return mdv_fail(err);
+		return MDV_FAIL_DEV(dev, err, "ibv_query_port failed: %s", mdv_errno_name(err));
 	}
 	link->up = attr.state == IBV_PORT_ACTIVE;
 	/* Prefer the speed of the interface: verbs have no lane of 1 Gb/s. */

@@ -304,11 +304,9 @@ vfio_identify(struct mdv_dev *dev)
 	char path[MDV_PATH_BYTES], text[16] = "";
 	FILE *file;
 
-	if (dev->caps.num_ports != 1) {
-		MDV_LOG(ERR, &dev->pci, "the function has %u ports; only functions of one port are "
-			"supported", dev->caps.num_ports);
-		return mdv_fail(ENOTSUP);
-	}
+	if (dev->caps.num_ports != 1)
+		return MDV_FAIL(&dev->pci, ENOTSUP, "the function has %u ports; only functions of one port are "
+				"supported", dev->caps.num_ports);
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/device", dev->pci.domain,
 		 dev->pci.bus, dev->pci.devid, dev->pci.function);
 	file = fopen(path, "re");

@@ -251,8 +251,7 @@ mdv_vfio_thread_start(struct mdv_dev *dev)
 	if (v->stop_fd >= 0)
 		close(v->stop_fd);
 	v->stop_fd = -1;
-	MDV_LOG(ERR, &dev->pci, "cannot create the event thread: %s", mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL(&dev->pci, err, "cannot create the event thread: %s", mdv_errno_name(err));
 }
 
 void
@@ -284,7 +283,6 @@ int
 mdv_vfio_events_up(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
-	int err;
 
 	if (mdv_msi_alloc(dev, &v->msi) != 0)
 		return -rte_errno;
@@ -292,9 +290,8 @@ mdv_vfio_events_up(struct mdv_dev *dev)
 	if (mdv_eq_create(dev, v->msi, MDV_EVENT_LOG_EQES, UINT64_C(1) << PRM_EVENT_TYPE_PORT_CHANGE,
 			  &v->eq) == 0)
 		return 0;
-	err = rte_errno;
-	mdv_vfio_events_down(dev);
-	return mdv_fail(err);
+	MDV_UNDO(mdv_vfio_events_down(dev));
+	return -rte_errno;
 }
 
 void

@@ -319,11 +319,9 @@ vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 		;
 	if (add && i < n)
 		return 0;
-	if (add ? n == MDV_MCAST_MAX : i == n) {
-		MDV_LOG(ERR, &dev->pci, "%s", add ? "the multicast list is full" :
-			"the multicast address is not in the list");
-		return mdv_fail(add ? ENOSPC : EADDRNOTAVAIL);
-	}
+	if (add ? n == MDV_MCAST_MAX : i == n)
+		return MDV_FAIL(&dev->pci, add ? ENOSPC : EADDRNOTAVAIL, "%s",
+				add ? "the multicast list is full" : "the multicast address is not in the list");
 	if (add)
 		memcpy(m.list[n++].mac, mac, 6);
 	else
@@ -373,11 +371,9 @@ vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 	struct prm_pmtu_reg pmtu = { 0 };
 	int ret;
 
-	if (mtu < MDV_MTU_MIN || mtu > dev->caps.max_mtu) {
-		MDV_LOG(ERR, &dev->pci, "MTU of %u bytes is out of range: %d to %u", mtu,
-			MDV_MTU_MIN, dev->caps.max_mtu);
-		return mdv_fail(EINVAL);
-	}
+	if (mtu < MDV_MTU_MIN || mtu > dev->caps.max_mtu)
+		return MDV_FAIL(&dev->pci, EINVAL, "MTU of %u bytes is out of range: %d to %u", mtu,
+				MDV_MTU_MIN, dev->caps.max_mtu);
 	prm_pmtu_reg_set_local_port(&pmtu, MDV_LOCAL_PORT);
 	prm_pmtu_reg_set_admin_mtu(&pmtu, bytes);
 	ret = mdv_register_access(dev, PRM_REG_PMTU, PRM_ACCESS_REG_OP_WRITE, &pmtu, sizeof(pmtu), false);

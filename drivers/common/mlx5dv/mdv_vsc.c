@@ -196,12 +196,12 @@ semaphore_release(struct mdv_vsc *vsc, bool held)
 	if ((ret == 0 && holder == vsc->ticket) || (ret != 0 && ret != -ENODEV && held))
 		ret = vsc_set(vsc, VSC_SEMAPHORE, 0);
 	else if (ret == 0)
-		FWDUMP_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken by another process: ticket 0x%x is now 0x%x",
-			   vsc->ticket, holder);
+		MDV_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken by another process: ticket 0x%x is now 0x%x",
+			vsc->ticket, holder);
 	/* A removed device has no lock. */
 	if (ret != 0 && ret != -ENODEV)
-		FWDUMP_LOG(WARNING, &vsc->pci, "cannot release the lock of the register gateway: %s",
-			   rte_strerror(-ret));
+		MDV_LOG(WARNING, &vsc->pci, "cannot release the lock of the register gateway: %s",
+			rte_strerror(-ret));
 	vsc->ticket = 0;
 }
 
@@ -264,13 +264,13 @@ lock_take_over(struct mdv_vsc *vsc, uint32_t dead)
 	if (ret == 0)
 		ret = lock_try(vsc, &holder);
 	if (ret == 0)
-		FWDUMP_LOG(WARNING, &vsc->pci,
-			   "the lock of the register gateway was stale: ticket 0x%x did not change in %u tries and its holder did nothing; cleared, and taken with ticket 0x%x",
-			   dead, MDV_VSC_TRIES, vsc->ticket);
+		MDV_LOG(WARNING, &vsc->pci,
+			"the lock of the register gateway was stale: ticket 0x%x did not change in %u tries and its holder did nothing; cleared, and taken with ticket 0x%x",
+			dead, MDV_VSC_TRIES, vsc->ticket);
 	else if (ret > 0)
-		FWDUMP_LOG(ERR, &vsc->pci,
-			   "cannot clear the stale lock of the register gateway: ticket 0x%x did not change in %u tries, and is 0x%x now",
-			   dead, MDV_VSC_TRIES, holder);
+		MDV_LOG(ERR, &vsc->pci,
+			"cannot clear the stale lock of the register gateway: ticket 0x%x did not change in %u tries, and is 0x%x now",
+			dead, MDV_VSC_TRIES, holder);
 	return ret > 0 ? -EBUSY : ret;
 }
 

@@ -27,11 +27,10 @@ wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struct md
 {
 	size_t wqe_bytes = (size_t)1 << (attr->log_wq_stride + attr->log_wq_sz);
 
-	if (attr->log_wq_sz > dev->caps.log_max_wq_sz) {
-		MDV_LOG(ERR, &dev->pci, "%s of 2^%u entries is too large: the limit of the device is 2^%u",
-			ops->name, attr->log_wq_sz, dev->caps.log_max_wq_sz);
-		return mdv_fail(EINVAL);
-	}
+	if (attr->log_wq_sz > dev->caps.log_max_wq_sz)
+		return MDV_FAIL(&dev->pci, EINVAL,
+				"%s of 2^%u entries is too large: the limit of the device is 2^%u", ops->name,
+				attr->log_wq_sz, dev->caps.log_max_wq_sz);
 	wqe_bytes = RTE_ALIGN_CEIL(wqe_bytes, (size_t)MDV_DBREC_BYTES);
 	if (mdv_ring_alloc(dev, ops->name, wqe_bytes + MDV_DBREC_BYTES, attr->socket_id, &wq->ring) != 0)
 		return -rte_errno;
@@ -69,17 +68,14 @@ wq_fill(const struct mdv_wq *wq, const struct mdv_dev *dev, struct prm_wq *out)
 static int
 wq_create(struct mdv_wq *wq, struct mdv_dev *dev, const void *in, size_t in_bytes)
 {
-	int err;
-
 	wq->obj = mdv_obj_create(dev, in, in_bytes);
 	if (wq->obj != NULL) {
 		wq->number = wq->obj->id;
 		wq->state = MDV_QS_RST;
 		return 0;
 	}
-	err = rte_errno;
-	mdv_ring_free(dev, &wq->ring);
-	return mdv_fail(err);
+	MDV_UNDO(mdv_ring_free(dev, &wq->ring));
+	return -rte_errno;
 }
 
 /*
@@ -98,9 +94,8 @@ mdv_wq_transition(const struct mdv_dev *dev, const char *name, uint32_t number, 
 
 	if (permitted)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "%s 0x%x cannot go from state %s to %s", name, number,
-		prm_sqc_state_name(from), prm_sqc_state_name(to));
-	return mdv_fail(EINVAL);
+	return MDV_FAIL(&dev->pci, EINVAL, "%s 0x%x cannot go from state %s to %s", name, number,
+			prm_sqc_state_name(from), prm_sqc_state_name(to));
 }
 
 int
@@ -121,11 +116,9 @@ mdv_wq_state_read(struct mdv_wq *wq)
 
 	if (wq->ops->query_state(wq, &state) != 0)
 		return -rte_errno;
-	if (state != MDV_QS_RST && state != MDV_QS_RDY && state != MDV_QS_ERR) {
-		MDV_LOG(ERR, &dev->pci, "%s 0x%x: the device reports the undefined state %u", wq->ops->name,
-			wq->number, state);
-		return mdv_fail(EPROTO);
-	}
+	if (state != MDV_QS_RST && state != MDV_QS_RDY && state != MDV_QS_ERR)
+		return MDV_FAIL(&dev->pci, EPROTO, "%s 0x%x: the device reports the undefined state %u",
+				wq->ops->name, wq->number, state);
 	wq->state = (enum mdv_queue_state)state;
 	return 0;
 }
@@ -193,18 +186,13 @@ static int
 rq_check_attr(struct mdv_dev *dev, const struct mdv_rq_attr *attr)
 {
 	if (attr->log_stride_bytes < MDV_LOG_RQ_STRIDE_MIN ||
-	    attr->log_stride_bytes > MDV_LOG_RQ_STRIDE_MAX) {
-		MDV_LOG(ERR, &dev->pci, "RQ with WQEs of 2^%u bytes: allowed are 2^%u..2^%u",
-			attr->log_stride_bytes, MDV_LOG_RQ_STRIDE_MIN, MDV_LOG_RQ_STRIDE_MAX);
-		return mdv_fail(EINVAL);
-	}
+	    attr->log_stride_bytes > MDV_LOG_RQ_STRIDE_MAX)
+		return MDV_FAIL(&dev->pci, EINVAL, "RQ with WQEs of 2^%u bytes: allowed are 2^%u..2^%u",
+				attr->log_stride_bytes, MDV_LOG_RQ_STRIDE_MIN, MDV_LOG_RQ_STRIDE_MAX);
 	if ((attr->vlan_strip && !dev->caps.vlan_strip) ||
-	    (attr->scatter_fcs && !dev->caps.scatter_fcs)) {
-		MDV_LOG(ERR, &dev->pci, "the device cannot %s on an RQ",
-			attr->vlan_strip && !dev->caps.vlan_strip ? "strip VLAN tags" :
-								    "keep the FCS");
-		return mdv_fail(ENOTSUP);
-	}
+	    (attr->scatter_fcs && !dev->caps.scatter_fcs))
+		return MDV_FAIL(&dev->pci, ENOTSUP, "the device cannot %s on an RQ",
+				attr->vlan_strip && !dev->caps.vlan_strip ? "strip VLAN tags" : "keep the FCS");
 	return 0;
 }
 
@@ -255,19 +243,17 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 	struct mdv_dev *dev = rq->wq.obj->dev;
 	struct prm_modify_rq_in in;
 
-	if (on && !dev->caps.vlan_strip) {
-		MDV_LOG(ERR, &dev->pci, "the device cannot strip VLAN tags on RQ 0x%x", rq->wq.number);
-		return mdv_fail(ENOTSUP);
-	}
+	if (on && !dev->caps.vlan_strip)
+		return MDV_FAIL(&dev->pci, ENOTSUP, "the device cannot strip VLAN tags on RQ 0x%x",
+				rq->wq.number);
 	/*
 	 * mlx5_core changes vsd of ready RQs only (drivers/net/ethernet/mellanox/mlx5/core/en_main.c,
 	 * mlx5e_modify_rq_vsd()), so that is what the firmware is known to accept.
 	 */
-	if (rq->wq.state != MDV_QS_RDY) {
-		MDV_LOG(ERR, &dev->pci, "VLAN stripping changes on ready queues only, RQ 0x%x is not ready",
-			rq->wq.number);
-		return mdv_fail(EINVAL);
-	}
+	if (rq->wq.state != MDV_QS_RDY)
+		return MDV_FAIL(&dev->pci, EINVAL,
+				"VLAN stripping changes on ready queues only, RQ 0x%x is not ready",
+				rq->wq.number);
 	rq_fill_modify(&rq->wq, rq->wq.state, &in);
 	prm_modify_rq_in_set_modify_bitmask(&in, PRM_MODIFY_RQ_BITMASK_VSD);
 	prm_rqc_set_vsd(prm_modify_rq_in_ctx(&in), !on);
@@ -286,9 +272,6 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 static int
 attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
 {
-	int err;
-
-	errno = 0;
 	sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	sq->db_wc = sq->uar != NULL;
 	if (sq->uar == NULL) {
@@ -299,9 +282,7 @@ attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
 		sq->db_reg = sq->uar->reg_addr;
 		return 0;
 	}
-	err = errno != 0 ? errno : EIO;
-	MDV_LOG(ERR, &dev->pci, "no doorbell page for an SQ: %s", mdv_errno_name(err));
-	return mdv_fail(err);
+	return MDV_FAIL(&dev->pci, errno, "no doorbell page for an SQ: %s", mdv_errno_name(errno));
 }
 
 static void
