@@ -512,10 +512,8 @@ mlxpmd_counts_up(struct mlxpmd_port *port)
 	struct mlxpmd_counts_cache *c = calloc(1, sizeof(*c));
 	int rc;
 
-	if (c == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for the device's counters", port->port_id);
-		return -ENOMEM;
-	}
+	if (c == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for the device's counters", port->port_id);
 	c->age_ns = port->args.stats_age_ms * MLXPMD_NS_PER_MS;
 	rc = port->q_counter != NULL ? mdv_async_open(port->mdv, &c->async) : 0;
 	if (rc != 0 && rc != -EOPNOTSUPP) {

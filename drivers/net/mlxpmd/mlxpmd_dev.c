@@ -99,9 +99,8 @@ configure_check(const struct mlxpmd_port *port, const struct rte_eth_conf *conf)
 	for (unsigned int i = 0; i < RTE_DIM(rows); i++) {
 		if (rows[i].refused == 0)
 			continue;
-		MLXPMD_LOG(ERR, "port %u: %s %#x: allowed is %s", port->port_id, rows[i].what, rows[i].value,
-			   rows[i].allowed);
-		return -ENOTSUP;
+		return MLXPMD_FAIL(ENOTSUP, "port %u: %s %#x: allowed is %s", port->port_id, rows[i].what,
+				   rows[i].value, rows[i].allowed);
 	}
 	return 0;
 }
@@ -164,11 +163,9 @@ mlxpmd_dev_start(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
-	if (mdv_removed(port->mdv)) {
-		MLXPMD_LOG(ERR, "port %u: cannot start: %s was removed", port->port_id,
-			   eth_dev->device->name);
-		return -ENODEV;
-	}
+	if (mdv_removed(port->mdv))
+		return MLXPMD_FAIL(ENODEV, "port %u: cannot start: %s was removed", port->port_id,
+				   eth_dev->device->name);
 	pthread_mutex_lock(&port->lock);
 	rc = mlxpmd_stages_up(port, start_stages, RTE_DIM(start_stages));
 	if (rc == 0)

@@ -131,20 +131,17 @@ devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
 	const char *key = list->pairs[i].key, *value = list->pairs[i].value;
 	const struct devarg *arg;
 
-	if (rte_kvargs_count(list, key) > 1) {
-		MLXPMD_LOG(ERR, "%s: devarg %.*s is given more than once: allowed is once", dev,
-			   DEVARGS_SHOWN, key);
-		return -EINVAL;
-	}
+	if (rte_kvargs_count(list, key) > 1)
+		return MLXPMD_FAIL(EINVAL, "%s: devarg %.*s is given more than once: allowed is once", dev,
+				   DEVARGS_SHOWN, key);
 	if (strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0)
 		return devarg_generic(dev, key, value, "eth");
 	if (strcmp(key, RTE_DEVARGS_KEY_DRIVER) == 0)
 		return devarg_generic(dev, key, value, MLXPMD_DRIVER_NAME);
 	arg = devarg_find(key);
-	if (arg == NULL) {
-		MLXPMD_LOG(ERR, "%s: unknown devarg %.*s: allowed are %.*s", dev, DEVARGS_SHOWN, key, KNOWN_LEN, known);
-		return -EINVAL;
-	}
+	if (arg == NULL)
+		return MLXPMD_FAIL(EINVAL, "%s: unknown devarg %.*s: allowed are %.*s", dev, DEVARGS_SHOWN, key,
+				   KNOWN_LEN, known);
 	return devarg_apply(dev, arg, value, out);
 }
 
@@ -159,11 +156,11 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;
 	list = rte_kvargs_parse(devargs->args, NULL);
-	if (list == NULL) {
-		MLXPMD_LOG(ERR, "%s: devargs \"%.*s\" cannot be read: allowed are %.*s, up to %d of them",
-			   devargs->name, DEVARGS_SHOWN, devargs->args, KNOWN_LEN, known, RTE_KVARGS_MAX);
-		return -EINVAL;
-	}
+	if (list == NULL)
+		return MLXPMD_FAIL(EINVAL,
+				   "%s: devargs \"%.*s\" cannot be read: allowed are %.*s, up to %d of them",
+				   devargs->name, DEVARGS_SHOWN, devargs->args, KNOWN_LEN, known,
+				   RTE_KVARGS_MAX);
 	for (i = 0; rc == 0 && i < list->count; i++)
 		rc = devargs_pair(devargs->name, list, i, out);
 	rte_kvargs_free(list);

@@ -147,19 +147,17 @@ mlxpmd_mtu_set(struct rte_eth_dev *eth_dev, uint16_t mtu)
 		log_segs = mlxpmd_rxq_log_segs(rxq, mtu);
 		if (log_segs < 0)
 			return log_segs;
-		if (log_segs > rxq->log_segs) {
-			MLXPMD_LOG(ERR, "port %u: MTU %u needs more buffers per frame than Rx queue %u has: stop the port first",
-				   port->port_id, mtu, i);
-			return -EBUSY;
-		}
+		if (log_segs > rxq->log_segs)
+			return MLXPMD_FAIL(EBUSY,
+					   "port %u: MTU %u needs more buffers per frame than Rx queue %u has: stop the port first",
+					   port->port_id, mtu, i);
 	}
 	if (!eth_dev->data->dev_started)
 		return 0; /* dev_start sets it. */
-	if (!port->netdev.mtu_known) {
-		MLXPMD_LOG(ERR, "port %u: MTU cannot be set: no kernel interface in this network namespace",
-			   port->port_id);
-		return -ENOTSUP;
-	}
+	if (!port->netdev.mtu_known)
+		return MLXPMD_FAIL(ENOTSUP,
+				   "port %u: MTU cannot be set: no kernel interface in this network namespace",
+				   port->port_id);
 	return mtu_write(port, mtu);
 }
 

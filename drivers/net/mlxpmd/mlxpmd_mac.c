@@ -239,13 +239,11 @@ mlxpmd_mac_addr_add(struct rte_eth_dev *eth_dev, struct rte_ether_addr *addr, ui
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_filter want = port->filter;
 
-	if (pool != 0 || index >= MLXPMD_MAX_MAC_ADDRS || rte_is_multicast_ether_addr(addr)) {
-		MLXPMD_LOG(ERR, "port %u: address " RTE_ETHER_ADDR_PRT_FMT
-			   " at %u, pool %u: allowed are unicast, below %d, pool 0",
-			   port->port_id, RTE_ETHER_ADDR_BYTES(addr), index, pool,
-			   MLXPMD_MAX_MAC_ADDRS);
-		return -EINVAL;
-	}
+	if (pool != 0 || index >= MLXPMD_MAX_MAC_ADDRS || rte_is_multicast_ether_addr(addr))
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u: address " RTE_ETHER_ADDR_PRT_FMT " at %u, pool %u: allowed are unicast, below %d, pool 0",
+				   port->port_id, RTE_ETHER_ADDR_BYTES(addr), index, pool,
+				   MLXPMD_MAX_MAC_ADDRS);
 	want.mac[index] = *addr;
 	return mlxpmd_filter_set(port, &want);
 }
@@ -271,18 +269,15 @@ mlxpmd_set_mc_addr_list(struct rte_eth_dev *eth_dev, struct rte_ether_addr *list
 	struct mlxpmd_filter want = port->filter;
 	uint32_t i;
 
-	if (n > MLXPMD_MAX_MC_ADDRS) {
-		MLXPMD_LOG(ERR, "port %u: %u multicast addresses: allowed are up to %d",
-			   port->port_id, n, MLXPMD_MAX_MC_ADDRS);
-		return -ENOSPC;
-	}
+	if (n > MLXPMD_MAX_MC_ADDRS)
+		return MLXPMD_FAIL(ENOSPC, "port %u: %u multicast addresses: allowed are up to %d",
+				   port->port_id, n, MLXPMD_MAX_MC_ADDRS);
 	want.nb_mc = 0;
 	for (i = 0; i < n; i++) {
-		if (!rte_is_multicast_ether_addr(&list[i])) {
-			MLXPMD_LOG(ERR, "port %u: " RTE_ETHER_ADDR_PRT_FMT " is no multicast address",
-				   port->port_id, RTE_ETHER_ADDR_BYTES(&list[i]));
-			return -EINVAL;
-		}
+		if (!rte_is_multicast_ether_addr(&list[i]))
+			return MLXPMD_FAIL(EINVAL,
+					   "port %u: " RTE_ETHER_ADDR_PRT_FMT " is no multicast address",
+					   port->port_id, RTE_ETHER_ADDR_BYTES(&list[i]));
 		if (!mc_listed(want.mc, want.nb_mc, &list[i]))
 			want.mc[want.nb_mc++] = list[i];
 	}
@@ -299,11 +294,9 @@ mlxpmd_mac_up(struct mlxpmd_port *port)
 	if (rc != 0)
 		return rc;
 	data->mac_addrs = rte_zmalloc("mlxpmd_mac", sizeof(port->filter.mac), 0);
-	if (data->mac_addrs == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for %zu bytes of MAC addresses", port->port_id,
-			   sizeof(port->filter.mac));
-		return -ENOMEM;
-	}
+	if (data->mac_addrs == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for %zu bytes of MAC addresses", port->port_id,
+				   sizeof(port->filter.mac));
 	port->netdev.mac_found = port->mac;
 	port->filter.mac[0] = port->mac;
 	data->mac_addrs[0] = port->mac;

@@ -16,10 +16,8 @@ static int
 mlxpmd_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 {
 	RTE_SET_USED(driver);
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY) {
-		MLXPMD_LOG(ERR, "%s: secondary processes are not supported", pci->name);
-		return -ENOTSUP;
-	}
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return MLXPMD_FAIL(ENOTSUP, "%s: secondary processes are not supported", pci->name);
 	return rte_eth_dev_pci_generic_probe(pci, sizeof(struct mlxpmd_port), mlxpmd_dev_init);
 }
 

@@ -99,9 +99,8 @@ mlxpmd_qstate_may(const char *kind, uint16_t port_id, uint16_t queue_id, enum ml
 
 	if (move->why == NULL)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u %s queue %u: cannot %s in state %s: %s", port_id, kind, queue_id,
-		   step_names[step], state_names[from], move->why);
-	return -EINVAL;
+	return MLXPMD_FAIL(EINVAL, "port %u %s queue %u: cannot %s in state %s: %s", port_id, kind, queue_id,
+			   step_names[step], state_names[from], move->why);
 }
 
 /* ------------------------------------------------------------------ limits of repair */

@@ -211,11 +211,9 @@ queue_up(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, uint16_t queue_i
 	struct mlxpmd_queue *q = mlxpmd_queue_at(data, kind, queue_id);
 	int rc = 0;
 
-	if (q == NULL) {
-		MLXPMD_LOG(ERR, "port %u: %s queue %u of %u was not set up", port->port_id,
-			   kind == MLXPMD_RX ? "Rx" : "Tx", queue_id, mlxpmd_queues_count(data, kind));
-		return -EINVAL;
-	}
+	if (q == NULL)
+		return MLXPMD_FAIL(EINVAL, "port %u: %s queue %u of %u was not set up", port->port_id,
+				   kind == MLXPMD_RX ? "Rx" : "Tx", queue_id, mlxpmd_queues_count(data, kind));
 	if (q->ops->prepare != NULL)
 		rc = q->ops->prepare(q);
 	if (rc == 0)

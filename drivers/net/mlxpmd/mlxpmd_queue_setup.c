@@ -15,11 +15,9 @@ desc_round(struct mlxpmd_queue_attr *attr)
 	uint16_t port_id = attr->eth_dev->data->port_id;
 	uint32_t rounded = rte_align32pow2(attr->nb_desc);
 
-	if (attr->nb_desc < MLXPMD_DESC_MIN || rounded > MLXPMD_DESC_MAX) {
-		MLXPMD_LOG(ERR, "port %u %s queue %u: %u descriptors: allowed are %d..%d", port_id, name,
-			   attr->queue_id, attr->nb_desc, MLXPMD_DESC_MIN, MLXPMD_DESC_MAX);
-		return -EINVAL;
-	}
+	if (attr->nb_desc < MLXPMD_DESC_MIN || rounded > MLXPMD_DESC_MAX)
+		return MLXPMD_FAIL(EINVAL, "port %u %s queue %u: %u descriptors: allowed are %d..%d", port_id,
+				   name, attr->queue_id, attr->nb_desc, MLXPMD_DESC_MIN, MLXPMD_DESC_MAX);
 	if (rounded != attr->nb_desc)
 		MLXPMD_LOG(NOTICE, "port %u %s queue %u: %u descriptors rounded up to %u", port_id, name,
 			   attr->queue_id, attr->nb_desc, rounded);
@@ -34,9 +32,9 @@ thresh_check(const struct mlxpmd_queue_attr *attr, const struct mlxpmd_queue_thr
 
 	if (thresh->value <= max)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u %s queue %u: %s %u: allowed are 0 (default) .. %u", attr->eth_dev->data->port_id,
-		   attr->ops->name, attr->queue_id, thresh->name, thresh->value, max);
-	return -EINVAL;
+	return MLXPMD_FAIL(EINVAL, "port %u %s queue %u: %s %u: allowed are 0 (default) .. %u",
+			   attr->eth_dev->data->port_id, attr->ops->name, attr->queue_id, thresh->name,
+			   thresh->value, max);
 }
 
 int

@@ -82,8 +82,8 @@ key_check(const struct mlxpmd_port *port, uint8_t bytes)
 {
 	if (bytes == MLXPMD_RSS_KEY_BYTES)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u: RSS key of %u bytes: allowed is %d", port->port_id, bytes, MLXPMD_RSS_KEY_BYTES);
-	return -EINVAL;
+	return MLXPMD_FAIL(EINVAL, "port %u: RSS key of %u bytes: allowed is %d", port->port_id, bytes,
+			   MLXPMD_RSS_KEY_BYTES);
 }
 
 int
@@ -141,9 +141,8 @@ reta_size_check(const struct mlxpmd_port *port, uint16_t size)
 {
 	if (size == port->reta_size)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u: redirection table of %u entries: allowed is %u", port->port_id,
-		   size, port->reta_size);
-	return -EINVAL;
+	return MLXPMD_FAIL(EINVAL, "port %u: redirection table of %u entries: allowed is %u", port->port_id,
+			   size, port->reta_size);
 }
 
 int

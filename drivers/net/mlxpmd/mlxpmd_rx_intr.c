@@ -213,11 +213,10 @@ mlxpmd_rx_intr_enable(struct rte_eth_dev *eth_dev, uint16_t queue_id)
 	struct mlxpmd_rxq *rxq = eth_dev->data->rx_queues[queue_id];
 	int rc;
 
-	if (rxq->vector == NULL) {
-		MLXPMD_LOG(ERR, "port %u Rx queue %u: no interrupts: allowed with intr_conf.rxq, once the port was started",
-			   rxq->q.port_id, queue_id);
-		return -EINVAL;
-	}
+	if (rxq->vector == NULL)
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u Rx queue %u: no interrupts: allowed with intr_conf.rxq, once the port was started",
+				   rxq->q.port_id, queue_id);
 	if (mdv_removed(rxq->q.port->mdv))
 		return -ENODEV;
 	rte_spinlock_lock(&rxq->intr_lock);

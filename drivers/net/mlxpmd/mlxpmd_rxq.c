@@ -17,27 +17,24 @@ mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 
 	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC))
 		frame -= RTE_ETHER_CRC_LEN;
-	if (data_room <= RTE_PKTMBUF_HEADROOM) {
-		MLXPMD_LOG(ERR, "port %u Rx queue %u: mbufs of %u bytes: allowed are above the headroom of %d",
-			   rxq->q.port_id, rxq->q.queue_id, data_room, RTE_PKTMBUF_HEADROOM);
-		return -EINVAL;
-	}
+	if (data_room <= RTE_PKTMBUF_HEADROOM)
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u Rx queue %u: mbufs of %u bytes: allowed are above the headroom of %d",
+				   rxq->q.port_id, rxq->q.queue_id, data_room, RTE_PKTMBUF_HEADROOM);
 	first = data_room - RTE_PKTMBUF_HEADROOM;
 	if (frame <= first)
 		return 0;
-	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER)) {
-		MLXPMD_LOG(ERR, "port %u Rx queue %u: frames of up to %u bytes (MTU %u) do not fit into %u: allowed with Rx offload scatter or larger mbufs",
-			   rxq->q.port_id, rxq->q.queue_id, frame, mtu, first);
-		return -EINVAL;
-	}
+	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER))
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u Rx queue %u: frames of up to %u bytes (MTU %u) do not fit into %u: allowed with Rx offload scatter or larger mbufs",
+				   rxq->q.port_id, rxq->q.queue_id, frame, mtu, first);
 	segs = 1 + (frame - first + data_room - 1) / data_room;
 	log_segs = rte_log2_u32(rte_align32pow2(segs));
-	if ((1u << log_segs) > MLXPMD_RX_MAX_SEGS || rxq->q.nb_desc >> log_segs < 2) {
-		MLXPMD_LOG(ERR, "port %u Rx queue %u: frames of up to %u bytes need %u mbufs each: allowed are %d, and half of the %u descriptors",
-			   rxq->q.port_id, rxq->q.queue_id, frame, segs, MLXPMD_RX_MAX_SEGS,
-			   rxq->q.nb_desc);
-		return -EINVAL;
-	}
+	if ((1u << log_segs) > MLXPMD_RX_MAX_SEGS || rxq->q.nb_desc >> log_segs < 2)
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u Rx queue %u: frames of up to %u bytes need %u mbufs each: allowed are %d, and half of the %u descriptors",
+				   rxq->q.port_id, rxq->q.queue_id, frame, segs, MLXPMD_RX_MAX_SEGS,
+				   rxq->q.nb_desc);
 	return log_segs;
 }
 
@@ -141,11 +138,10 @@ rxconf_check(struct mlxpmd_queue_attr *attr, const struct rte_eth_rxconf *conf)
 {
 	uint16_t port_id = attr->eth_dev->data->port_id;
 
-	if (conf->rx_nseg != 0 || conf->share_group != 0) {
-		MLXPMD_LOG(ERR, "port %u Rx queue %u: buffer split and shared queues are not supported",
-			   port_id, attr->queue_id);
-		return -ENOTSUP;
-	}
+	if (conf->rx_nseg != 0 || conf->share_group != 0)
+		return MLXPMD_FAIL(ENOTSUP,
+				   "port %u Rx queue %u: buffer split and shared queues are not supported",
+				   port_id, attr->queue_id);
 	if (conf->rx_drop_en == 0)
 		MLXPMD_LOG(DEBUG, "port %u Rx queue %u: rx_drop_en=0 is ignored: a full queue drops",
 			   port_id, attr->queue_id);
@@ -161,9 +157,8 @@ timestamp_register(struct mlxpmd_rxq *rxq)
 		return 0;
 	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) == 0)
 		return 0;
-	MLXPMD_LOG(ERR, "port %u Rx queue %u: no room for timestamps in the mbuf: %s",
-		   rxq->q.port_id, rxq->q.queue_id, rte_strerror(rte_errno));
-	return -rte_errno;
+	return MLXPMD_FAIL(rte_errno, "port %u Rx queue %u: no room for timestamps in the mbuf: %s",
+			   rxq->q.port_id, rxq->q.queue_id, rte_strerror(rte_errno));
 }
 
 int
@@ -181,10 +176,8 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	struct mlxpmd_rxq *rxq;
 	int rc;
 
-	if (mp == NULL) {
-		MLXPMD_LOG(ERR, "port %u Rx queue %u: no mempool", eth_dev->data->port_id, queue_id);
-		return -EINVAL;
-	}
+	if (mp == NULL)
+		return MLXPMD_FAIL(EINVAL, "port %u Rx queue %u: no mempool", eth_dev->data->port_id, queue_id);
 	rc = rxconf_check(&attr, conf);
 	if (rc != 0)
 		return rc;

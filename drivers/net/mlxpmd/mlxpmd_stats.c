@@ -163,10 +163,8 @@ mlxpmd_stats_up(struct mlxpmd_port *port)
 	int rc;
 
 	port->stats_base = calloc(1, sizeof(*port->stats_base));
-	if (port->stats_base == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for statistics", port->port_id);
-		return -ENOMEM;
-	}
+	if (port->stats_base == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for statistics", port->port_id);
 	rc = q_counter_up(port);
 	if (rc == 0)
 		rc = mlxpmd_counts_up(port);

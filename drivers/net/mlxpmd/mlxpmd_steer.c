@@ -341,11 +341,9 @@ mlxpmd_steer_sync(struct mlxpmd_port *port)
 	int rc;
 
 	list.entry = calloc(STEER_MAX_KEYS, sizeof(*list.entry));
-	if (list.entry == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for %d steering keys", port->port_id,
-			   STEER_MAX_KEYS);
-		return -ENOMEM;
-	}
+	if (list.entry == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for %d steering keys", port->port_id,
+				   STEER_MAX_KEYS);
 	rc = list_build(&list, &port->filter);
 	if (rc != 0)
 		MLXPMD_LOG(ERR, "port %u: addresses times VLANs: allowed are up to %d",
@@ -371,10 +369,8 @@ mlxpmd_steer_up(struct mlxpmd_port *port)
 	if (data->nb_rx_queues == 0)
 		return 0; /* A port that only sends takes no traffic from the kernel. */
 	port->steer = calloc(1, sizeof(*port->steer));
-	if (port->steer == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for steering", port->port_id);
-		return -ENOMEM;
-	}
+	if (port->steer == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for steering", port->port_id);
 	port->steer->rss = (data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) != 0;
 	rc = rqts_create(port);
 	if (rc == 0)

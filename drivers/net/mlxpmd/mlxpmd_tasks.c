@@ -315,10 +315,8 @@ mlxpmd_tasks_up(struct mlxpmd_port *port)
 	struct mlxpmd_tasks *t = calloc(1, sizeof(*t));
 	int rc = 0;
 
-	if (t == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for its tasks", port->port_id);
-		return -ENOMEM;
-	}
+	if (t == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for its tasks", port->port_id);
 	t->port = port;
 	port->tasks = t;
 	for (unsigned int i = 0; rc == 0 && i < NB_TASKS; i++) {

@@ -390,11 +390,9 @@ rx_field_set(struct mlxpmd_port *port)
 	unsigned int i;
 	int offset;
 
-	if (rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) != 0) {
-		MLXPMD_LOG(ERR, "port %u: timesync: no free field in the mbuf for timestamps: %s", port->port_id,
-			   rte_strerror(rte_errno));
-		return -rte_errno;
-	}
+	if (rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) != 0)
+		return MLXPMD_FAIL(rte_errno, "port %u: timesync: no free field in the mbuf for timestamps: %s",
+				   port->port_id, rte_strerror(rte_errno));
 	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
 		struct mlxpmd_queue *q = port->queues[MLXPMD_RX][i];
 
@@ -412,12 +410,10 @@ mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	int rc;
 
-	if (!has_time(port)) {
-		MLXPMD_LOG(ERR, "port %u: timesync: %s", port->port_id,
-			   port->clock == NULL ? "the port has no clock" :
-			   "clock=raw counts ticks: allowed are the other sources");
-		return -ENOTSUP;
-	}
+	if (!has_time(port))
+		return MLXPMD_FAIL(ENOTSUP, "port %u: timesync: %s", port->port_id,
+				   port->clock == NULL ? "the port has no clock" :
+				   "clock=raw counts ticks: allowed are the other sources");
 	pthread_mutex_lock(&port->lock);
 	rc = rx_field_set(port);
 	if (rc == 0 && !port->timesync.on) {

@@ -38,11 +38,9 @@ mlxpmd_txq_times_set(struct mlxpmd_txq *txq)
 	txq->time_flag = 0;
 	if (!(txq->q.offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
 		return 0;
-	if (rte_mbuf_dyn_tx_timestamp_register(&txq->time_offset, &txq->time_flag) != 0) {
-		MLXPMD_LOG(ERR, "port %u Tx queue %u: no room for send times in the mbuf: %s", txq->q.port_id,
-			   txq->q.queue_id, rte_strerror(rte_errno));
-		return -rte_errno;
-	}
+	if (rte_mbuf_dyn_tx_timestamp_register(&txq->time_offset, &txq->time_flag) != 0)
+		return MLXPMD_FAIL(rte_errno, "port %u Tx queue %u: no room for send times in the mbuf: %s",
+				   txq->q.port_id, txq->q.queue_id, rte_strerror(rte_errno));
 	/* Real-time format: seconds in the upper 32 bits. */
 	txq->time_mask = txq->q.port->clock->kind == MDV_CLOCK_PACKED ?
 			 ((uint64_t)WAIT_RANGE_S << 32) - 1 : rte_align64pow2(WAIT_RANGE_S * hz) - 1;

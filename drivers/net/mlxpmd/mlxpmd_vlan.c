@@ -11,11 +11,9 @@ mlxpmd_vlan_filter_set(struct rte_eth_dev *eth_dev, uint16_t vlan_id, int on)
 	struct mlxpmd_filter want = port->filter;
 	uint64_t bit = RTE_BIT64(vlan_id % 64);
 
-	if (vlan_id > RTE_ETHER_MAX_VLAN_ID) {
-		MLXPMD_LOG(ERR, "port %u: VLAN id %u: allowed are 0..%d", port->port_id, vlan_id,
-			   RTE_ETHER_MAX_VLAN_ID);
-		return -EINVAL;
-	}
+	if (vlan_id > RTE_ETHER_MAX_VLAN_ID)
+		return MLXPMD_FAIL(EINVAL, "port %u: VLAN id %u: allowed are 0..%d", port->port_id, vlan_id,
+				   RTE_ETHER_MAX_VLAN_ID);
 	if (on)
 		want.vlan_ids[vlan_id / 64] |= bit;
 	else
