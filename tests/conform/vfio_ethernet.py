@@ -22,9 +22,9 @@ importlib.machinery.SourceFileLoader("tests", os.path.join(sys.argv[1], "__init_
 
 from args_parser import parser  # noqa: E402
 import testlib  # noqa: E402
+import verbs_enums as e  # noqa: E402
 from tests import test_mlx5_vfio as theirs  # noqa: E402
 from tests.mlx5_base import PortStatus  # noqa: E402
-import pyverbs.enums as e  # noqa: E402
 
 PCI = "0000:c1:00.0"
 MAC = "0c:42:a1:4e:d0:00"

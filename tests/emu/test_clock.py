@@ -41,10 +41,11 @@ class Clock:
     """mlx5_0 by pyverbs, and the truth by the control socket."""
 
     def __init__(self, mlxemu):
-        import pyverbs.enums as enums
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+        import verbs_enums
         from pyverbs.providers.mlx5 import mlx5dv
         self.mlxemu = mlxemu
-        self.mask = enums.IBV_VALUES_MASK_RAW_CLOCK
+        self.mask = verbs_enums.IBV_VALUES_MASK_RAW_CLOCK
         self.ctx = mlx5dv.Mlx5Context(mlx5dv.Mlx5DVContextAttr(), name="mlx5_0")
 
     def ctl(self, *words):

@@ -21,10 +21,10 @@ from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.providers.mlx5.mlx5dv import Mlx5Context, Mlx5DVContextAttr, Mlx5UMEM
 from pyverbs.pyverbs_error import PyverbsRDMAError
-import pyverbs.enums as e
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 import testlib  # noqa: E402
+import verbs_enums as e  # noqa: E402
 
 from rig import Ctl, Failed, Rig, check
 

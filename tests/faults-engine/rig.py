@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import socket
+import sys
 import time
 
 from pyverbs.cq import CQ
@@ -15,7 +16,9 @@ from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.spec import EthSpec
 from pyverbs.wr import SGE, RecvWR, SendWR
-import pyverbs.enums as e
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import verbs_enums as e  # noqa: E402
 
 MAC = "0c:42:a1:4e:d0:00"
 DEPTH = 32

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""The constants of libibverbs as pyverbs has them: in `enums` (rdma-core 44), or `libibverbs_enums` (56), or members
+of enumerations there (65)."""
+import enum
+
+try:
+    import pyverbs.libibverbs_enums as _enums
+except ImportError:
+    import pyverbs.enums as _enums
+
+for _name, _value in vars(_enums).items():
+    if isinstance(_value, type) and issubclass(_value, enum.Enum):
+        globals().update(_value.__members__)
+    elif _name.startswith("IBV_"):
+        globals()[_name] = _value
