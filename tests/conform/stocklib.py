@@ -20,10 +20,10 @@ VPORT = [("RX-packets", "rx_unicast_packets"), ("TX-packets", "tx_unicast_packet
 
 
 def eal(devargs=""):
-    """The stock PMD only: our plugin is not loaded."""
+    """The stock PMD only: our plugin is not loaded. EAL's line on each probe names the driver."""
     args = pmdlib.eal(devargs)
     at = args.index("-d")
-    return args[:at] + args[at + 2:]
+    return [*args[:at], *args[at + 2:], "--log-level=bus.pci:info"]
 
 
 # For rings of 1024 at both sides of four queues of two ports; memory that is touched costs time.

@@ -27,10 +27,10 @@ SEND_ON_TIMESTAMP = 0x200000
 
 
 def eal():
-    """The stock PMD only: our plugin is not loaded."""
+    """The stock PMD only: our plugin is not loaded. EAL's line on each probe names the driver."""
     args = pmdlib.eal()
     at = args.index("-d")
-    return args[:at] + args[at + 2:]
+    return [*args[:at], *args[at + 2:], "--log-level=bus.pci:info"]
 
 
 def capture(path):

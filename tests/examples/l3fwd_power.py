@@ -46,7 +46,7 @@ def idle(example, seconds, threads):
     passed = (time.monotonic() - begin) * 1e9
     shares = {thread: (ns - before.get(thread, 0)) / passed for thread, ns in cpu_ns(pid).items()}
     lcores = [share for (name, number), share in shares.items()
-              if number == str(pid) or name.startswith(("rte-worker", "lcore-worker"))]
+              if number == str(pid) or name.startswith(("rte-worker", "lcore-worker", "dpdk-worker"))]
     check(len(lcores) == 2, f"threads: {sorted(shares)}")
     print(f"  no traffic for {seconds} s: lcores {', '.join(f'{100 * s:.2f} %' for s in lcores)}, "
           f"the whole process with the emulated device {100 * sum(shares.values()):.2f} % of a processor")

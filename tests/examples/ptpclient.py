@@ -33,7 +33,9 @@ def exchanges(text):
     the client uses 0 as timestamp, and the next exchange corrects the error.
     """
     good, corrected, total = [], 0, 0
-    for t3, delta in re.findall(r"T3 - Slave  Clock\.  (\d+s \d+ns).*?slave clocks:(-?\d+)ns", text, re.S):
+    # DPDK up to 23.11 has other words than later releases.
+    line = r"T3 - (?:Slave  Clock|time receiver clock)\.  (\d+s \d+ns).*?(?:slave|receiver) clocks:(-?\d+)ns"
+    for t3, delta in re.findall(line, text, re.S):
         corrected += int(delta)
         total += 1
         if t3 != "0s 0ns":
