@@ -205,14 +205,12 @@ mdv_removed(const struct mdv_dev *dev)
 
 /* ---- threads of the driver: created by EAL, or made to fail ---- */
 
-#undef rte_ctrl_thread_create
-int rte_ctrl_thread_create(pthread_t *thread, const char *name, const pthread_attr_t *attr,
-			   void *(*start)(void *), void *arg);
+#undef mdv_thread_create
 
 int
-rig_thread_create(pthread_t *thread, const char *name, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+rig_thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(void *arg), void *arg)
 {
-	return rig_thread_rc != 0 ? rig_thread_rc : rte_ctrl_thread_create(thread, name, attr, start, arg);
+	return rig_thread_rc != 0 ? rig_thread_rc : mdv_thread_create(thread, name, run, arg);
 }
 
 /* ---- mempools ---- */

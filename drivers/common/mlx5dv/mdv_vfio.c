@@ -14,8 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <rte_lcore.h>
-
+#include "mdv_compat.h"
 #include "mdv_vfio.h"
 
 #define MDV_PATH_BYTES 128
@@ -97,7 +96,7 @@ closing_free(struct closing *c)
 	free(c);
 }
 
-static void *
+static mdv_thread_ret
 closer(void *arg)
 {
 	struct closing *c = arg;
@@ -105,7 +104,7 @@ closer(void *arg)
 	(void)ibv_close_device(c->ibv);
 	mdv_eventfd_signal(c->done_fd);
 	closing_free(c);
-	return NULL;
+	return 0;
 }
 
 static struct closing *
@@ -122,7 +121,7 @@ closing_start(struct mdv_dev *dev, pthread_t *thread)
 	c->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->done_fd >= 0) {
 		mdv_signals_block(dev, &was);
-		ret = rte_ctrl_thread_create(thread, "mdv-close", NULL, closer, c);
+		ret = mdv_thread_create(thread, "mdv-close", closer, c);
 		mdv_signals_restore(dev, &was);
 		if (ret == 0)
 			return c;

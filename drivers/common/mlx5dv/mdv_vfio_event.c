@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include <rte_byteorder.h>
-#include <rte_lcore.h>
 
+#include "mdv_compat.h"
 #include "mdv_vfio.h"
 
 /** log2 of the EQ's size: more port events than are expected between two reads (assumed). */
@@ -212,7 +212,7 @@ thread_step(struct mdv_dev *dev, bool serve)
 	return !mdv_removed(dev);
 }
 
-static void *
+static mdv_thread_ret
 event_thread(void *arg)
 {
 	struct mdv_dev *dev = arg;
@@ -226,7 +226,7 @@ event_thread(void *arg)
 			break;
 		(void)poll(fds, RTE_DIM(fds), MDV_HEALTH_POLL_MS);
 	}
-	return NULL;
+	return 0;
 }
 
 int
@@ -242,7 +242,7 @@ mdv_vfio_thread_start(struct mdv_dev *dev)
 	if (err == 0) {
 		/* The thread inherits the blocked signals; they would interrupt commands. */
 		mdv_signals_block(dev, &was);
-		err = abs(rte_ctrl_thread_create(&v->event_thread, "mdv-vfio", NULL, event_thread, dev));
+		err = -mdv_thread_create(&v->event_thread, "mdv-vfio", event_thread, dev);
 		mdv_signals_restore(dev, &was);
 	}
 	v->event_thread_runs = err == 0;

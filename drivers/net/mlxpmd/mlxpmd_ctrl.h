@@ -259,7 +259,8 @@ struct mlxpmd_queue_stats mlxpmd_queue_stats_at(const struct rte_eth_dev_data *d
 						uint16_t i);
 /** Adds the counters of a queue that is about to be released to the port's. */
 void mlxpmd_queue_stats_retire(struct mlxpmd_queue *q);
-int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
+/** queues may be NULL. */
+int mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues);
 int mlxpmd_stats_reset(struct rte_eth_dev *eth_dev);
 int mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n);
 int mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names,

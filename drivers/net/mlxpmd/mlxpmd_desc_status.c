@@ -30,7 +30,7 @@ mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 	return completed(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
 }
 
-uint32_t
+mdv_rx_queue_count
 mlxpmd_rx_queue_count(void *queue)
 {
 	const struct mlxpmd_rxq *rxq = queue;

@@ -17,6 +17,9 @@ mlxpmd_is_removed(struct rte_eth_dev *eth_dev)
 	return mdv_removed(MLXPMD_PORT(eth_dev)->mdv);
 }
 
+MDV_STATS_GET_OP(stats_get_op, mlxpmd_stats_get)
+MDV_PTYPES_GET_OP(ptypes_get_op, mlxpmd_ptypes_get)
+
 static const struct eth_dev_ops mlxpmd_ops = {
 	.dev_configure = mlxpmd_dev_configure,
 	.dev_start = mlxpmd_dev_start,
@@ -35,7 +38,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.mac_addr_set = mlxpmd_mac_addr_set,
 	.set_mc_addr_list = mlxpmd_set_mc_addr_list,
 	.mtu_set = mlxpmd_mtu_set,
-	.stats_get = mlxpmd_stats_get,
+	.stats_get = stats_get_op,
 	.stats_reset = mlxpmd_stats_reset,
 	.xstats_get = mlxpmd_xstats_get,
 	.xstats_reset = mlxpmd_xstats_reset,
@@ -47,7 +50,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.tx_burst_mode_get = mlxpmd_tx_burst_mode_get,
 	.fw_version_get = mlxpmd_fw_version_get,
 	.get_reg = mlxpmd_get_reg,
-	.dev_supported_ptypes_get = mlxpmd_ptypes_get,
+	.dev_supported_ptypes_get = ptypes_get_op,
 	.vlan_filter_set = mlxpmd_vlan_filter_set,
 	.vlan_strip_queue_set = mlxpmd_vlan_strip_queue_set,
 	.vlan_offload_set = mlxpmd_vlan_offload_set,
@@ -81,7 +84,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 static int
 device_up(struct mlxpmd_port *port)
 {
-	const struct rte_pci_device *pci = RTE_ETH_DEV_TO_PCI(port->eth_dev);
+	const struct rte_pci_device *pci = container_of(port->eth_dev->device, struct rte_pci_device, device);
 	int rc;
 
 	rc = mdv_open(&pci->addr, port->args.open, &port->mdv);

@@ -167,10 +167,10 @@ static void
 add_info(struct rte_tel_data *d, const struct mdv_fwdump_info *info)
 {
 	rte_tel_data_add_dict_string(d, "route", mdv_fwdump_route_name(info->route));
-	rte_tel_data_add_dict_u64(d, "registers", info->count);
-	rte_tel_data_add_dict_u64(d, "unreadable", info->unreadable);
-	rte_tel_data_add_dict_u64(d, "taken_s", info->taken_s);
-	rte_tel_data_add_dict_u64(d, "process", info->pid);
+	rte_tel_data_add_dict_uint(d, "registers", info->count);
+	rte_tel_data_add_dict_uint(d, "unreadable", info->unreadable);
+	rte_tel_data_add_dict_uint(d, "taken_s", info->taken_s);
+	rte_tel_data_add_dict_uint(d, "process", info->pid);
 }
 
 static int
@@ -205,7 +205,7 @@ fwdump_get(struct mdv_fwdump *h, const struct request *q, struct rte_tel_data *d
 	if (rc == 0) {
 		n = q->first < filled ? RTE_MIN(filled - q->first, (size_t)q->count) : 0;
 		add_info(d, &info);
-		rte_tel_data_add_dict_u64(d, "first", q->first);
+		rte_tel_data_add_dict_uint(d, "first", q->first);
 		rc = add_values(d, n != 0 ? all + q->first : all, n);
 	}
 	free(all);

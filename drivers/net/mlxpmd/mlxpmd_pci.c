@@ -4,6 +4,7 @@
 
 #include <ethdev_pci.h>
 
+#include <mdv_compat.h>
 #include <mdv_mlx4.h>
 
 #include "mlxpmd_ctrl.h"
@@ -104,22 +105,21 @@ ids_overlap(const struct rte_pci_id *a, const struct rte_pci_id *b)
 /*
  * The bus probes drivers in the order of their registration. A program that is linked with a driver for the same
  * devices (as dpdk-testpmd with net_mlx5) has registered it before EAL loads plugins (-d). Register such drivers
- * again, behind this one. The list's head is private to the bus; walk back from our entry instead.
+ * again, behind this one.
  */
 static void
 register_first(struct rte_pci_driver *driver)
 {
-	TAILQ_HEAD(list, rte_pci_driver);
 	struct rte_pci_driver *other, *before;
 
 	rte_pci_register(driver);
 	/* A second copy of this plugin, from the folder of installed ones, does not move the first. */
-	for (other = TAILQ_PREV(driver, list, next); other != NULL;
-	     other = TAILQ_PREV(other, list, next))
+	for (other = MDV_PCI_DRIVER_PREV(driver); other != NULL;
+	     other = MDV_PCI_DRIVER_PREV(other))
 		if (strcmp(other->driver.name, driver->driver.name) == 0)
 			return;
-	for (other = TAILQ_PREV(driver, list, next); other != NULL; other = before) {
-		before = TAILQ_PREV(other, list, next);
+	for (other = MDV_PCI_DRIVER_PREV(driver); other != NULL; other = before) {
+		before = MDV_PCI_DRIVER_PREV(other);
 		if (!ids_overlap(other->id_table, driver->id_table))
 			continue;
 		rte_pci_unregister(other);
@@ -163,7 +163,7 @@ RTE_INIT(mlxpmd_pci_register)
 	rte_pci_register(&mlx4_driver);
 }
 
-RTE_PMD_EXPORT_NAME(net_mlxpmd, __COUNTER__);
+MDV_PMD_EXPORT_NAME(net_mlxpmd);
 RTE_PMD_REGISTER_PCI_TABLE(net_mlxpmd, mlxpmd_pci_ids);
 RTE_PMD_REGISTER_KMOD_DEP(net_mlxpmd, "* ib_uverbs & mlx5_core & mlx5_ib");
 #define PARAM(key, allowed) #key "=" allowed " "

@@ -137,7 +137,7 @@ RTE_INIT(mlxpmd_ptype_init)
 }
 
 const uint32_t *
-mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev __rte_unused)
+mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev __rte_unused, size_t *count)
 {
 	static const uint32_t ptypes[] = {
 		RTE_PTYPE_L2_ETHER,
@@ -156,5 +156,7 @@ mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev __rte_unused)
 		RTE_PTYPE_UNKNOWN
 	};
 
+	/* Before 24.03 the last entry ends the list. */
+	*count = RTE_DIM(ptypes) - 1;
 	return ptypes;
 }

@@ -17,6 +17,7 @@
 #include <rte_spinlock.h>
 
 #include <mdv.h>
+#include <mdv_compat.h>
 
 #include "mlxpmd_queue.h"
 
@@ -186,7 +187,7 @@ void mlxpmd_txq_flush(struct mlxpmd_txq *txq);
 /* ethdev fast-path companions */
 int mlxpmd_rx_descriptor_status(void *rxq, uint16_t offset);
 int mlxpmd_tx_descriptor_status(void *txq, uint16_t offset);
-uint32_t mlxpmd_rx_queue_count(void *rxq);
+mdv_rx_queue_count mlxpmd_rx_queue_count(void *rxq);
 int mlxpmd_tx_done_cleanup(void *txq, uint32_t free_cnt);
 
 /** Offloads that the bursts implement with these capabilities: what dev_info reports. */

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include <rte_errno.h>
-#include <rte_lcore.h>
+
+#include <mdv_compat.h>
 
 #include "mlxpmd.h"
 #include "mlxpmd_sched.h"
@@ -126,7 +127,7 @@ sched_sleep(struct mlxpmd_sched *s)
 	pthread_cond_broadcast(&s->idle);
 }
 
-static void *
+static mdv_thread_ret
 sched_main(void *arg)
 {
 	struct mlxpmd_sched *s = arg;
@@ -141,7 +142,7 @@ sched_main(void *arg)
 			sched_sleep(s);
 	}
 	pthread_mutex_unlock(&s->lock);
-	return NULL;
+	return 0;
 }
 
 /* ------------------------------------------------------------------ threads */
@@ -157,7 +158,7 @@ sched_start(struct mlxpmd_sched *s, uint16_t port_id)
 	if (s->wake_fd < 0)
 		rc = errno;
 	if (rc == 0)
-		rc = abs(rte_ctrl_thread_create(&s->thread, s->name, NULL, sched_main, s));
+		rc = -mdv_thread_create(&s->thread, s->name, sched_main, s);
 	if (rc == 0)
 		return 0;
 	MLXPMD_LOG(ERR, "port %u: thread %s cannot be started: %s", port_id, s->name, rte_strerror(rc));

@@ -83,26 +83,26 @@ stats_missed(struct mlxpmd_port *port)
 }
 
 static void
-stats_queues(const struct rte_eth_dev_data *data, struct rte_eth_stats *stats)
+stats_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *queues)
 {
 	struct mlxpmd_queue_stats one;
 	uint16_t i;
 
 	for (i = 0; i < RTE_MIN(data->nb_rx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
 		one = mlxpmd_queue_stats_at(data, MLXPMD_RX, i);
-		stats->q_ipackets[i] = one.packets;
-		stats->q_ibytes[i] = one.bytes;
-		stats->q_errors[i] = one.errors + one.cqe_bad;
+		queues->q_ipackets[i] = one.packets;
+		queues->q_ibytes[i] = one.bytes;
+		queues->q_errors[i] = one.errors + one.cqe_bad;
 	}
 	for (i = 0; i < RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
 		one = mlxpmd_queue_stats_at(data, MLXPMD_TX, i);
-		stats->q_opackets[i] = one.packets;
-		stats->q_obytes[i] = one.bytes;
+		queues->q_opackets[i] = one.packets;
+		queues->q_obytes[i] = one.bytes;
 	}
 }
 
 int
-mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats)
+mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_queue_stats rx, tx;
@@ -117,7 +117,8 @@ mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats)
 	stats->opackets = tx.packets;
 	stats->obytes = tx.bytes;
 	stats->oerrors = tx.errors + tx.dropped;
-	stats_queues(eth_dev->data, stats);
+	if (queues != NULL)
+		stats_queues(eth_dev->data, queues);
 	return 0;
 }
 

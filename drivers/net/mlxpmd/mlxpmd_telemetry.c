@@ -136,7 +136,7 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "max_sq_desc_bytes", 16 * caps->max_sq_desc_ds);
 	rte_tel_data_add_dict_int(c, "min_inline_mode", caps->min_inline_mode);
 	rte_tel_data_add_dict_int(c, "max_mtu", caps->max_mtu);
-	rte_tel_data_add_dict_u64(c, "device_frequency_khz", caps->device_frequency_khz);
+	rte_tel_data_add_dict_uint(c, "device_frequency_khz", caps->device_frequency_khz);
 	rte_tel_data_add_dict_int(c, "checksum", caps->csum);
 	rte_tel_data_add_dict_int(c, "vlan_insert", caps->vlan_insert);
 	rte_tel_data_add_dict_int(c, "vlan_strip", caps->vlan_strip);
@@ -189,7 +189,7 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	rte_tel_data_add_dict_string(d, "mac", mac);
 	rte_tel_data_add_dict_int(d, "started", port->eth_dev->data->dev_started);
 	rte_tel_data_add_dict_int(d, "removed", mdv_removed(mdv));
-	rte_tel_data_add_dict_u64(d, "commands_refused", mdv->refused);
+	rte_tel_data_add_dict_uint(d, "commands_refused", mdv->refused);
 	rte_tel_data_add_dict_string(d, "timestamp_unit", port->clock == NULL ? "none" :
 				     port->clock->kind == MDV_CLOCK_TICKS ? "ticks" : "ns");
 }
@@ -226,11 +226,11 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 		return -ENOMEM;
 	mlxpmd_queue_stats_get(q, &stats);
 	rte_tel_data_add_dict_string(c, "state", mlxpmd_qstate_name(mlxpmd_queue_state(q)));
-	rte_tel_data_add_dict_u64(c, tx ? "packets_lost" : "completion_errors", stats.errors);
-	rte_tel_data_add_dict_u64(c, "completions_refused", stats.cqe_bad);
-	rte_tel_data_add_dict_u64(c, "resets", stats.resets);
+	rte_tel_data_add_dict_uint(c, tx ? "packets_lost" : "completion_errors", stats.errors);
+	rte_tel_data_add_dict_uint(c, "completions_refused", stats.cqe_bad);
+	rte_tel_data_add_dict_uint(c, "resets", stats.resets);
 	if (tx)
-		rte_tel_data_add_dict_u64(c, "stalls", stats.stalls);
+		rte_tel_data_add_dict_uint(c, "stalls", stats.stalls);
 	rte_tel_data_add_dict_string(c, "last_syndrome",
 				     q->syndrome != 0 ? mdv_syndrome_name(q->syndrome) : "none");
 	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", q->vendor_syndrome);
@@ -281,21 +281,21 @@ add_clock(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unus
 	rte_tel_data_add_dict_string(d, "source", mdv_clock_source_name(state->source));
 	rte_tel_data_add_dict_string(d, "unit", state->unit);
 	rte_tel_data_add_dict_string(d, "epoch", state->epoch);
-	rte_tel_data_add_dict_u64(d, "frequency_hz", state->frequency_hz);
+	rte_tel_data_add_dict_uint(d, "frequency_hz", state->frequency_hz);
 	add_text(d, "offset_ns", "%+" PRId64, state->offset_ns);
 	add_text(d, "drift_ppm", "%+.4f", state->drift_ppm);
-	rte_tel_data_add_dict_u64(d, "uncertainty_ns", state->uncertainty_ns);
-	rte_tel_data_add_dict_u64(d, "age_ns", info.age_ns);
-	rte_tel_data_add_dict_u64(d, "generation", info.generation);
-	rte_tel_data_add_dict_u64(d, "steps", state->steps);
-	rte_tel_data_add_dict_u64(d, "slews", state->slews);
-	rte_tel_data_add_dict_u64(d, "busy", state->busy);
-	rte_tel_data_add_dict_u64(d, "expired", info.expired);
-	rte_tel_data_add_dict_u64(d, "failed", state->failed);
-	rte_tel_data_add_dict_u64(d, "rejected", state->rejected);
-	rte_tel_data_add_dict_u64(d, "refreshes", state->refreshes);
-	rte_tel_data_add_dict_u64(d, "refresh_us", state->next_us);
-	rte_tel_data_add_dict_u64(d, "attempts", info.attempts);
+	rte_tel_data_add_dict_uint(d, "uncertainty_ns", state->uncertainty_ns);
+	rte_tel_data_add_dict_uint(d, "age_ns", info.age_ns);
+	rte_tel_data_add_dict_uint(d, "generation", info.generation);
+	rte_tel_data_add_dict_uint(d, "steps", state->steps);
+	rte_tel_data_add_dict_uint(d, "slews", state->slews);
+	rte_tel_data_add_dict_uint(d, "busy", state->busy);
+	rte_tel_data_add_dict_uint(d, "expired", info.expired);
+	rte_tel_data_add_dict_uint(d, "failed", state->failed);
+	rte_tel_data_add_dict_uint(d, "rejected", state->rejected);
+	rte_tel_data_add_dict_uint(d, "refreshes", state->refreshes);
+	rte_tel_data_add_dict_uint(d, "refresh_us", state->next_us);
+	rte_tel_data_add_dict_uint(d, "attempts", info.attempts);
 	return 0;
 }
 
@@ -315,19 +315,19 @@ add_stats(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unus
 	rte_tel_data_add_dict_int(d, "stats_age_ms", port->args.stats_age_ms);
 	rte_tel_data_add_dict_string(d, "missed_by", port->args.stats_age_ms == 0 ? "reader" :
 				     info.async ? "asynchronous query" : "worker");
-	rte_tel_data_add_dict_u64(d, "missed", missed.missed);
-	rte_tel_data_add_dict_u64(d, "missed_age_us", mlxpmd_counts_age_us(&missed, MLXPMD_MISSED));
-	rte_tel_data_add_dict_u64(d, "missed_readings", info.readings[MLXPMD_MISSED]);
-	rte_tel_data_add_dict_u64(d, "missed_failures", info.failures[MLXPMD_MISSED]);
+	rte_tel_data_add_dict_uint(d, "missed", missed.missed);
+	rte_tel_data_add_dict_uint(d, "missed_age_us", mlxpmd_counts_age_us(&missed, MLXPMD_MISSED));
+	rte_tel_data_add_dict_uint(d, "missed_readings", info.readings[MLXPMD_MISSED]);
+	rte_tel_data_add_dict_uint(d, "missed_failures", info.failures[MLXPMD_MISSED]);
 	rte_tel_data_add_dict_int(d, "unanswered", info.outstanding);
-	rte_tel_data_add_dict_u64(d, "counters_age_us", mlxpmd_counts_age_us(&counters, MLXPMD_COUNTERS));
-	rte_tel_data_add_dict_u64(d, "counters_readings", info.readings[MLXPMD_COUNTERS]);
-	rte_tel_data_add_dict_u64(d, "counters_failures", info.failures[MLXPMD_COUNTERS]);
+	rte_tel_data_add_dict_uint(d, "counters_age_us", mlxpmd_counts_age_us(&counters, MLXPMD_COUNTERS));
+	rte_tel_data_add_dict_uint(d, "counters_readings", info.readings[MLXPMD_COUNTERS]);
+	rte_tel_data_add_dict_uint(d, "counters_failures", info.failures[MLXPMD_COUNTERS]);
 	c = mlxpmd_telemetry_dict(d, "counters");
 	if (c == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < mdv_counters_count(port->mdv); i++)
-		rte_tel_data_add_dict_u64(c, mdv_counter_name(port->mdv, i), counters.counters[i]);
+		rte_tel_data_add_dict_uint(c, mdv_counter_name(port->mdv, i), counters.counters[i]);
 	return 0;
 }
 
@@ -343,18 +343,18 @@ add_task(void *arg, const char *thread, const struct mlxpmd_task *task)
 		return -ENOMEM;
 	rte_tel_data_add_dict_string(t, "thread", thread);
 	/* 0: runs on request only. */
-	rte_tel_data_add_dict_u64(t, "period_us", task->period_ns == MLXPMD_TASK_IDLE ? 0 :
+	rte_tel_data_add_dict_uint(t, "period_us", task->period_ns == MLXPMD_TASK_IDLE ? 0 :
 				  task->period_ns / MLXPMD_NS_PER_US);
 	if (task->due_ns == MLXPMD_TASK_IDLE)
 		rte_tel_data_add_dict_string(t, "due_in_us", "never");
 	else
-		rte_tel_data_add_dict_u64(t, "due_in_us", task->due_ns > now_ns ?
+		rte_tel_data_add_dict_uint(t, "due_in_us", task->due_ns > now_ns ?
 					  (task->due_ns - now_ns) / MLXPMD_NS_PER_US : 0);
-	rte_tel_data_add_dict_u64(t, "runs", task->runs);
-	rte_tel_data_add_dict_u64(t, "last_ns", task->last_ns);
-	rte_tel_data_add_dict_u64(t, "mean_ns", task->runs != 0 ? task->total_ns / task->runs : 0);
-	rte_tel_data_add_dict_u64(t, "max_ns", task->max_ns);
-	rte_tel_data_add_dict_u64(t, "late_max_us", task->late_max_ns / MLXPMD_NS_PER_US);
+	rte_tel_data_add_dict_uint(t, "runs", task->runs);
+	rte_tel_data_add_dict_uint(t, "last_ns", task->last_ns);
+	rte_tel_data_add_dict_uint(t, "mean_ns", task->runs != 0 ? task->total_ns / task->runs : 0);
+	rte_tel_data_add_dict_uint(t, "max_ns", task->max_ns);
+	rte_tel_data_add_dict_uint(t, "late_max_us", task->late_max_ns / MLXPMD_NS_PER_US);
 	return 0;
 }
 

@@ -67,7 +67,7 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 	}
 	field_name(name, sizeof(name), path);
 	rc = value_name != NULL ? rte_tel_data_add_dict_string(f->d, name, value_name) :
-				  rte_tel_data_add_dict_u64(f->d, name, value);
+				  rte_tel_data_add_dict_uint(f->d, name, value);
 	f->n += rc == 0;
 	f->left_out += rc != 0;
 }
@@ -137,7 +137,7 @@ add_result(struct rte_tel_data *d, const struct mlxpmd_port *port, const struct 
 		return;
 	rte_tel_data_add_dict_string(d, "status", e.name);
 	rte_tel_data_add_dict_string(d, "meaning", e.meaning);
-	rte_tel_data_add_dict_u64(d, "syndrome", q->syndrome);
+	rte_tel_data_add_dict_uint(d, "syndrome", q->syndrome);
 	rte_tel_data_add_dict_string(d, "syndrome_meaning", e.syndrome);
 }
 
@@ -200,8 +200,8 @@ caps_of_mlx4(struct rte_tel_data *d, const char *address)
 	rte_tel_data_add_dict_string(d, "firmware", mlx4.fw_version);
 	rte_tel_data_add_dict_int(d, "ports", mlx4.ports);
 	rte_tel_data_add_dict_int(d, "version", mlx4.version);
-	rte_tel_data_add_dict_u64(d, "max_inl_recv_sz", mlx4.max_inl_recv_sz);
-	rte_tel_data_add_dict_u64(d, "comp_mask", mlx4.comp_mask);
+	rte_tel_data_add_dict_uint(d, "max_inl_recv_sz", mlx4.max_inl_recv_sz);
+	rte_tel_data_add_dict_uint(d, "comp_mask", mlx4.comp_mask);
 	return 0;
 }
 
@@ -247,7 +247,7 @@ add_type(struct rte_tel_data *d, struct mdv_obj_info *info, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		if (info[i].type == NULL || strcmp(info[i].type, type) != 0)
 			continue;
-		rte_tel_data_add_array_u64(ids, info[i].id);
+		rte_tel_data_add_array_uint(ids, info[i].id);
 		info[i].type = NULL;
 	}
 	field_name(name, sizeof(name), type);
@@ -265,7 +265,7 @@ add_objects(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_int(d, "objects", n);
 	rte_tel_data_add_dict_int(d, "lost", port->mdv->lost);
-	rte_tel_data_add_dict_u64(d, "commands_refused", port->mdv->refused);
+	rte_tel_data_add_dict_uint(d, "commands_refused", port->mdv->refused);
 	types = mlxpmd_telemetry_dict(d, "types");
 	if (types == NULL)
 		return -ENOMEM;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * What differs between the releases of DPDK that are supported: 22.11 and later. All sources are written for the
+ * newest one, and this header gives its names to the older ones; no other file tests RTE_VERSION. When a release is
+ * no longer supported its branches here are deleted. Each names the first release that has the newer form.
+ */
+#ifndef MDV_COMPAT_H
+#define MDV_COMPAT_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include <rte_lcore.h>
+#include <rte_thread.h>
+#include <rte_version.h>
+
+/* ---- 23.03: rte_telemetry.h has uint where it had u64 ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+#define rte_tel_data_add_array_uint rte_tel_data_add_array_u64
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
+
+/* ---- 23.11: rte_thread.h creates control threads; a thread returns a number, its name gets the prefix dpdk- ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+typedef void *mdv_thread_ret;
+#else
+typedef uint32_t mdv_thread_ret;
+#endif
+
+/**
+ * Starts a control thread: it runs on the CPUs of no lcore. pthread_join() or pthread_detach() ends it.
+ * @param name Of at most 10 bytes; more are cut off.
+ * @return 0 or a negative errno; does not log.
+ */
+static inline int
+mdv_thread_create(pthread_t *thread, const char *name, mdv_thread_ret (*run)(void *arg), void *arg)
+{
+	int ret;
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+	ret = rte_ctrl_thread_create(thread, name, NULL, run, arg);
+#else
+	rte_thread_t id = { .opaque_id = 0 };
+
+	ret = rte_thread_create_internal_control(&id, name, run, arg);
+	/* EAL's Linux part stores a pthread_t in it. */
+	*thread = (pthread_t)id.opaque_id;
+#endif
+	return ret > 0 ? -ret : ret;
+}
+
+/* ---- 24.03: eth_dev_supported_ptypes_get_t returns the number of packet types, too ---- */
+/** Defines the operation op of the installed release by get(), which has the prototype of the newest. */
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
+#define MDV_PTYPES_GET_OP(op, get) \
+static const uint32_t * \
+op(struct rte_eth_dev *eth_dev) \
+{ \
+	size_t count; \
+ \
+	return get(eth_dev, &count); \
+}
+#else
+#define MDV_PTYPES_GET_OP(op, get) \
+static const uint32_t * \
+op(struct rte_eth_dev *eth_dev, size_t *count) \
+{ \
+	return get(eth_dev, count); \
+}
+#endif
+
+/* ---- 25.07: a driver's name is exported without a number; symbols are exported where they are defined ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(25, 7, 0, 0)
+#define MDV_PMD_EXPORT_NAME(name) RTE_PMD_EXPORT_NAME(name, __COUNTER__)
+#else
+#define MDV_PMD_EXPORT_NAME(name) RTE_PMD_EXPORT_NAME(name)
+#endif
+/* DPDK's build searches the sources for this macro; its own definition, equally empty, is not installed. */
+#ifndef RTE_EXPORT_INTERNAL_SYMBOL
+#define RTE_EXPORT_INTERNAL_SYMBOL(symbol)
+#endif
+
+/* ---- 25.11: eth_stats_get_t gets the counters of queues apart, which may be NULL ---- */
+/** As MDV_PTYPES_GET_OP(). Before, struct rte_eth_stats has the queues' members under the same names. */
+#if RTE_VERSION < RTE_VERSION_NUM(25, 11, 0, 0)
+#define eth_queue_stats rte_eth_stats
+#define MDV_STATS_GET_OP(op, get) \
+static int \
+op(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats) \
+{ \
+	return get(eth_dev, stats, stats); \
+}
+#else
+#define MDV_STATS_GET_OP(op, get) \
+static int \
+op(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struct eth_queue_stats *queues) \
+{ \
+	return get(eth_dev, stats, queues); \
+}
+#endif
+
+/* ---- 25.11: eth_rx_queue_count_t returns int ---- */
+#if RTE_VERSION < RTE_VERSION_NUM(25, 11, 0, 0)
+typedef uint32_t mdv_rx_queue_count;
+#else
+typedef int mdv_rx_queue_count;
+#endif
+
+/* ---- 26.07: all buses keep their drivers in one kind of list ---- */
+/**
+ * The PCI driver that is registered before this one, or NULL. The list's head is private to the bus and needs no type
+ * of its own: TAILQ_PREV() only wants a structure of that shape.
+ */
+#if RTE_VERSION < RTE_VERSION_NUM(26, 7, 0, 0)
+#define MDV_PCI_DRIVER_PREV(pci_driver) __extension__ ({ \
+	TAILQ_HEAD(mdv_pci_drivers, rte_pci_driver); \
+	TAILQ_PREV((pci_driver), mdv_pci_drivers, next); })
+#else
+#define MDV_PCI_DRIVER_PREV(pci_driver) __extension__ ({ \
+	TAILQ_HEAD(mdv_drivers, rte_driver); \
+	struct rte_driver *prev_ = TAILQ_PREV(&(pci_driver)->driver, mdv_drivers, next); \
+	prev_ == NULL ? NULL : container_of(prev_, struct rte_pci_driver, driver); })
+#endif
+
+#endif /* MDV_COMPAT_H */
