@@ -126,6 +126,7 @@ tm_cmds_interactive(struct tm_app *app)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct cmdline *cl;
+	char c;
 
 	tm_cmd_begin(app);
 	cl = cmdline_stdin_new(commands, PROMPT);
@@ -135,7 +136,8 @@ tm_cmds_interactive(struct tm_app *app)
 	}
 	while (!app->quit) {
 		if (poll(&input, 1, app->running && app->nb_workers == 0 ? 0 : 10) > 0) {
-			if (cmdline_poll(cl) != RDLINE_RUNNING)
+			/* No more input, or end of text (ctrl-d). */
+			if (read(STDIN_FILENO, &c, 1) <= 0 || cmdline_in(cl, &c, 1) < 0)
 				break;
 			continue;
 		}

@@ -30,14 +30,14 @@ struct tm_gen_hdr {
 	rte_be32_t seq_lo;
 	rte_be16_t length;		/**< of the frame without FCS and VLAN tag, bytes */
 	rte_be32_t crc;			/**< CRC-32C of the payload with this field zero */
-} __rte_packed;
+} __attribute__((__packed__));
 
 struct tm_gen_frame {
 	struct rte_ether_hdr eth;
 	struct rte_ipv4_hdr ip;
 	struct rte_udp_hdr udp;
 	struct tm_gen_hdr hdr;
-} __rte_packed __rte_aligned(2);
+} __attribute__((__packed__)) __rte_aligned(2);
 _Static_assert(sizeof(struct tm_gen_frame) == TM_MIN_FRAME, "must fit the shortest frame");
 
 #define TM_GEN_PAYLOAD_OFF (sizeof(struct tm_gen_frame) - sizeof(struct tm_gen_hdr))
