@@ -110,11 +110,10 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
 	const uint16_t log_segs = (f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0;
 	struct rte_mbuf **elt = &rxq->q.elts[(rxq->q.ci & rxq->q.wqe_mask) << log_segs];
-	const uint64_t mbuf_init = rxq->mbuf_init;
 	uint32_t want = mlxpmd_rx_tail_expected(rxq);
 	struct rte_mbuf **pkt = pkts, **const end = pkts + n;
 	struct mlxpmd_rx_rare rare = { 0, 0 };
-	uint64_t bytes = 0;
+	uint32_t bytes = 0; /* A run is at most 2^15 packets, the largest ring. */
 
 	for (; pkt != end; pkt++) {
 		struct rte_mbuf *m;
@@ -132,7 +131,7 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 			break;
 		m = *elt;
 		rte_prefetch0(elt[MLXPMD_RX_ELTS_AHEAD << log_segs]);
-		mlxpmd_rx_rearm(m, mbuf_init);
+		mlxpmd_rx_rearm(m, rxq->mbuf_init);
 		mlxpmd_rx_fill_head(rxq, m, (const struct prm_cqe64 *)cqe, len, &rare, ts_usable, f);
 		if (f & MLXPMD_RX_F_SCATTER)
 			mlxpmd_rx_chain(rxq, elt, len);
