@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Conversion against exact arithmetic, publication, and the refresh: in time, late, stalled, broken, stepped. */
+/*
+ * The clock: conversion compared with exact arithmetic, publication of lines, and refreshes that are in time, late or
+ * stuck, or that find a step or an unusable source.
+ */
 
 #include <rte_alarm.h>
 #include <rte_cycles.h>
@@ -33,7 +36,7 @@ static void
 conversion(void)
 {
 	static const struct mdv_clock_line lines[] = {
-		/* 1 GHz, 156.25 MHz today and before, 78.125 MHz; then one near every edge. */
+		/* 1 GHz; 156.25 MHz with two shifts; then extreme multipliers and shifts. */
 		{ .start = 1700000000000000000, .base = 123456789, .mult = 0x80000000u, .shift = 31 },
 		{ .start = 1700000000999999999, .base = (1ull << 41) - 5, .mult = 3435973836u, .shift = 29 },
 		{ .start = 17, .base = 3, .mult = 53687091, .shift = 23 },
@@ -128,7 +131,7 @@ following(void)
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 1 && mine.mult == s.mult, "generation %u", mine.generation);
 	CHECK(mlxpmd_clock_usable(&mine, rte_rdtsc()), "not usable");
-	/* Half of the next generation is written, to the other slot: readers still get this one. */
+	/* A publisher stopped in the middle of the next generation, in the other slot: readers get this one. */
 	clock.board.slot[0].dev.mult = 12345;
 	memset(&mine, 0, sizeof(mine));
 	mlxpmd_clock_follow(&clock, &mine);
@@ -190,7 +193,7 @@ refreshes_wait(unsigned int n)
 	CHECK(AWAIT(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) >= until, 2000), "no refresh");
 }
 
-/* A page of one tick a nanosecond, wanted every 5 ms. The host's TSC counts from now, an hour after value 0. */
+/* A source of one tick per nanosecond, to be read every 5 ms. The host's line has the value of one hour now. */
 static void
 source_set(void)
 {
@@ -209,7 +212,7 @@ source_set(void)
 	};
 }
 
-/* Opens, logs the source, refreshes, keeps the line while the page is busy, follows changes. */
+/* Opening, refreshes, a page that is busy (-EAGAIN: the line stays), and changes of the line. */
 static void
 refresh_alone(void)
 {
@@ -222,7 +225,7 @@ refresh_alone(void)
 	CHECK(port.clock->kind == MDV_CLOCK_LINE && usable(), "no line");
 	before = now_ns(&rc);
 	CHECK(rc == 0 && before >= 3600000000000 && before < 3660000000000, "%d: %" PRIu64, rc, before);
-	pass_us(20000); /* The period that the clock measures. */
+	pass_us(20000); /* The clock must measure this period. */
 	after = now_ns(&rc);
 	CHECK(rc == 0 && after - before >= 19000000 && after - before < 2000000000, "20 ms are %" PRIu64 " ns",
 	      after - before);
@@ -235,14 +238,14 @@ refresh_alone(void)
 	rig_clock_rc = -EAGAIN;
 	refreshes_wait(2);
 	pass_us(MLXPMD_CLOCK_VALID_MS * 1000); /* The snapshot must not expire meanwhile. */
-	CHECK(usable() && info_get().expired == 0, "a busy page costs stamps");
+	CHECK(usable() && info_get().expired == 0, "timestamps absent while the page is busy");
 	before = info_get().generation;
 	rig_clock_rc = 0;
 	refreshes_wait(2);
 	CHECK(info_get().generation > before, "the generation does not change");
 }
 
-/* Logs one line per change. */
+/* Number of occurrences in the log. */
 static unsigned int
 lines_of(const char *text, const char *what)
 {
@@ -253,7 +256,7 @@ lines_of(const char *text, const char *what)
 	return n;
 }
 
-/* A step is counted and logged, and timestamps follow it. The log is limited for frequent steps. */
+/* A step is counted and logged, and timestamps include it. Not every one of frequent steps is logged. */
 static void
 steps(FILE *stream, char **log)
 {
@@ -274,7 +277,7 @@ steps(FILE *stream, char **log)
 	      lines_of(*log, "stepped") == 1, "%s", *log);
 }
 
-/* An implausible source: timestamps absent at once, and back with the first good reading. */
+/* A broken source: timestamps are absent at once, and present again after the first good reading. */
 static void
 broken(FILE *stream, char **log)
 {
@@ -306,7 +309,7 @@ broken(FILE *stream, char **log)
 	CHECK(lines_of(*log, "timestamps are absent") == 2 && lines_of(*log, "timestamps are back") == 2, "%s", *log);
 }
 
-/* Blocks a thread until it is released. */
+/* hold() blocks a thread until release is set; held: it is blocked. */
 static bool held, release;
 
 static void
@@ -335,7 +338,7 @@ hold_reset(void)
 	__atomic_store_n(&release, false, __ATOMIC_RELEASE);
 }
 
-/* Each refresh is done exactly once. */
+/* The refreshes keep their period, and each is done once only. */
 static void
 in_time(void)
 {
@@ -353,7 +356,7 @@ in_time(void)
 	CHECK(after.expired == before.expired, "expired");
 }
 
-/* A callback of the application blocks EAL's interrupt thread for longer than a line is valid: stamps stay. */
+/* A callback blocks EAL's interrupt thread for longer than a line is valid: timestamps stay present. */
 static void
 interrupt_thread_stalled(void)
 {
@@ -367,7 +370,7 @@ interrupt_thread_stalled(void)
 	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
 }
 
-/* A reading of the source hangs: no other one starts; stamps are absent after the validity, and come back. */
+/* A read of the source hangs: no other read starts, and timestamps are absent once the line is too old. */
 static void
 refresh_hangs(void)
 {
@@ -385,7 +388,7 @@ refresh_hangs(void)
 	CHECK(!usable() && ms <= MLXPMD_CLOCK_VALID_MS + 1000, "valid for %" PRIu64 " ms", ms);
 	(void)now_ns(&rc);
 	CHECK(rc == -EAGAIN, "read_clock: %d", rc);
-	/* Counted before the next refresh finds it. */
+	/* Counted although the refresh has not returned. */
 	CHECK(info_get().expired == expired + 1 && info_get().quality == MDV_CLOCK_BROKEN, "expired %" PRIu64,
 	      info_get().expired - expired);
 	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == refreshes, "two refreshes at a time");
@@ -396,7 +399,7 @@ refresh_hangs(void)
 	CHECK(info_get().expired == expired + 1, "expired %" PRIu64, info_get().expired - expired);
 }
 
-/* Without a thread to refresh it there is no clock; the next port starts the thread. */
+/* The control thread cannot be started: opening the clock fails. */
 static void
 thread_fails(FILE *stream, char **log)
 {
@@ -407,7 +410,7 @@ thread_fails(FILE *stream, char **log)
 	CHECK(lines_of(*log, "thread mlxpmd-ctrl cannot be started") == 1, "%s", *log);
 }
 
-/* A removed device has no time, whatever its source returns, and the reason is logged. */
+/* A removed device: its clock is unusable whatever the source returns, and the reason is logged. */
 static void
 device_removed(FILE *stream, char **log)
 {
@@ -488,7 +491,7 @@ unavailable(void)
 	(void)now_ns(&rc);
 	CHECK(rc == -ENOTSUP, "read_clock without a clock: %d", rc);
 	rig_clock_open_rc = 0;
-	/* Raw ticks do not need the source. */
+	/* clock=raw needs no source. */
 	port.args.clock = MDV_CLOCK_RAW;
 	rig_clock_state = (struct mdv_clock_state) { .source = MDV_CLOCK_RAW, .quality = MDV_CLOCK_UNSYNCED };
 	rig_cycles = 0x123456789abcdef;

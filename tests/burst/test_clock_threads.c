@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Forty-eight threads read timestamps by the clocks of eight devices that step, slew, are busy and break, while the
- * control thread refreshes them: no snapshot is torn, no step unreported, no reader waits. Built with the thread
- * sanitizer.
+ * 48 threads convert timestamps with the clocks of 8 devices while the control thread refreshes them. The clocks step,
+ * change their rate, are busy and break. No snapshot is torn, each step is reported, no reader waits. Built with the
+ * thread sanitizer.
  */
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 
 #define NB_DEVICES 8
 #define NB_READERS 48
-/* The others are not EAL threads. */
+/* This many readers register with EAL; the others have no lcore id. */
 #define NB_LCORES 40
 /* Rounds of every reader and publications of every clock before the test ends, unless it times out. */
 #define ROUNDS 200
@@ -31,7 +31,7 @@
 #define SHIFT 30
 #define MASK (RTE_BIT64(41) - 1)
 #define SPAN RTE_BIT64(40)
-/* Of a sudden change of rate. */
+/* Largest deviation of the rate from nominal, of each line. */
 #define SLEW_PPM 50
 
 int mlxpmd_logtype;
@@ -40,11 +40,11 @@ int mlxpmd_logtype;
 struct mdv_clock {
 	uint64_t random;
 	struct mdv_clock_state state;
-	unsigned int looks;
+	unsigned int reads;
 };
 static struct mdv_clock devices[NB_DEVICES];
 static struct mlxpmd_port ports[NB_DEVICES];
-/* Its publisher stopped half-way and does not continue. */
+/* A clock whose publisher stopped in the middle of a publication. */
 static struct mlxpmd_clock frozen;
 
 struct reader {
@@ -69,7 +69,7 @@ random_next(uint64_t *x)
 	return *x;
 }
 
-/* Each line carries this in its remainder, where it shifts values by less than a nanosecond. */
+/* Checksum of a line, to detect torn copies. It is stored in frac, where it changes values by less than 1 ns. */
 static uint64_t
 sum_of(uint64_t mult, uint64_t base, uint64_t start, uint64_t steps)
 {
@@ -79,7 +79,7 @@ sum_of(uint64_t mult, uint64_t base, uint64_t start, uint64_t steps)
 	return (x ^ x >> 29) & (RTE_BIT64(SHIFT) - 1);
 }
 
-/* The value of now by the old line, plus step; from there on at rate mult. */
+/* New line from now on: begins with the value of the old line plus step, and has rate mult. */
 static void
 line_bend(struct mdv_clock_line *l, uint64_t now, uint32_t mult, int64_t step, uint64_t steps)
 {
@@ -102,7 +102,7 @@ mdv_clock_refresh(struct mdv_clock *d, struct mdv_clock_state *state)
 			random_next(&d->random) % (nominal / 1000000 * SLEW_PPM * 2);
 	int64_t step = 0;
 
-	d->looks++;
+	d->reads++;
 	s->quality = MDV_CLOCK_GOOD;
 	if (what < 4 && s->line.mult != 0) {
 		s->busy++;
@@ -189,7 +189,7 @@ moved(struct reader *r, const struct mlxpmd_clock_snap *old, const struct mlxpmd
 	      old->generation, new->generation, (int64_t)(is - was));
 }
 
-/* As a receive burst does it, on a snapshot of the reader's own. */
+/* Converts as a receive burst does: with a snapshot of its own. */
 static void
 read_queue(struct reader *r, unsigned int i)
 {
@@ -214,7 +214,7 @@ read_queue(struct reader *r, unsigned int i)
 	r->values++;
 }
 
-/* As everything else does it, on its lcore's lines. */
+/* Reads the lines of its lcore, as all functions but the bursts do. */
 static void
 read_lcore(struct reader *r, unsigned int i)
 {
@@ -250,7 +250,7 @@ reader_main(void *arg)
 		mlxpmd_clock_follow(&frozen, &mine);
 		CHECK(mine.generation == 1 && mine.start == 4711, "blocked by a publisher that stopped");
 		__atomic_fetch_add(&r->rounds, 1, __ATOMIC_RELAXED);
-		sched_yield(); /* The machine may have two cores. */
+		sched_yield(); /* There are far more threads than cores. */
 	}
 	if (r->is_lcore)
 		rte_thread_unregister();
@@ -259,7 +259,7 @@ reader_main(void *arg)
 
 /* ------------------------------------------------------------------ the state of clocks */
 
-/* As telemetry and statistics do. */
+/* Reads the state of the clocks, as telemetry and statistics do. */
 static void *
 asker_main(void *arg)
 {
@@ -274,7 +274,7 @@ asker_main(void *arg)
 							     info.state.line.start, info.state.steps),
 			      "a torn state");
 		}
-		pass_us(1000); /* The rate of the reader. */
+		pass_us(1000); /* Read 1000 times per second. */
 	}
 	return NULL;
 }
@@ -329,7 +329,7 @@ report(void)
 	for (i = 0; i < NB_DEVICES; i++) {
 		mlxpmd_clock_info_get(ports[i].clock, &info);
 		refreshes += info.attempts;
-		CHECK(info.attempts + 1 == devices[i].looks, "device %u was read %u times", i, devices[i].looks);
+		CHECK(info.attempts + 1 == devices[i].reads, "device %u was read %u times", i, devices[i].reads);
 	}
 	printf("%d threads, %d clocks: %" PRIu64 " values, %" PRIu64 " absent; generations taken %" PRIu64
 	       ", steps seen %" PRIu64 "; refreshes %" PRIu64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Queue pairs: state as the firmware sets it, errors, events. */
+/* Queue pairs: changes of state by firmware commands and by errors; events. */
 #include <stdlib.h>
 
 #include "dp_qp.h"
@@ -69,7 +69,7 @@ emu_dp_qp_changed(struct emu_qp *qp)
 	qp->rq.state = rq;
 	if (qp->rq.ring != NULL)
 		emu_dp_rq_changed(&qp->rq);
-	/* Nothing will be taken from the shared queue any more. */
+	/* The QP consumes no further WQEs of the SRQ. */
 	if (qp->srq != NULL && rq == EMU_QS_ERR)
 		dp_qp_event(qp, PRM_EVENT_TYPE_SRQ_LAST_WQE);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Responder: executes requests of a remote QP, into receive WQEs or by key into memory. */
+/* Responder: executes requests of a remote QP, on receive WQEs or on memory by rkey. */
 #include "dp_qp.h"
 
 #define BYTE_COUNT_2GB 0x80000000u
-/* flags_rqpn of a datagram: its headers are a GRH or, for RoCE v2, one of IP (mlx5_ib, CQE). */
+/* flags_rqpn of a datagram: it has a GRH; the protocol of RoCE v2 (mlx5_ib, handle_responder() in cq.c). */
 #define CQE_GRH (1u << 28)
 #define CQE_ROCE_IPV6 (1u << 24)
 #define GRH_NEXT_HEADER 6
 #define IP_UDP 17
-/* A QP's own key is meant by a key with the highest bit set (IBTA, UD). */
+/* A Q_Key with the highest bit set means the Q_Key of the sending QP (IBTA, UD). */
 #define OWN_Q_KEY 0x80000000u
 
 /** Reads the bytes of a request in order. */
@@ -26,7 +26,7 @@ reader_get(struct reader *r, uint8_t *to, uint64_t len)
 
 		if (take > len)
 			take = len;
-		/* A program may well send to where it reads from. */
+		/* Source and destination may overlap: a program may send to its own buffer. */
 		memmove(to, r->piece->data + r->off, take);
 		to += take;
 		len -= take;
@@ -54,7 +54,7 @@ capacity(const struct dp_recv_wqe *w)
 	return sum;
 }
 
-/* Writes the message into the WQE's segments, whose room was checked. */
+/* Writes the message to the WQE's segments; the caller checked that they are large enough. */
 static bool
 scatter(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m)
 {
@@ -113,7 +113,7 @@ complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m,
 	return true;
 }
 
-/* The receive WQE completes in error and the QP with it. */
+/* Completes the receive WQE in error and changes the QP to ERR. */
 static void
 refuse(struct emu_qp *qp, const struct dp_recv_wqe *w, uint8_t syndrome)
 {
@@ -178,7 +178,7 @@ receive_write(struct emu_qp *qp, struct dp_msg *m)
 		return invalid(qp);
 	if (imm && !dp_qp_recv_wqe(qp, &w))
 		return DP_NAK_RNR;
-	/* The key of an empty write is not looked at (IBTA, RDMA write). */
+	/* The rkey of an empty write is not checked (IBTA, RDMA write). */
 	if (m->bytes != 0) {
 		to = emu_dma(qp->obj.dev, qp->pd, m->rkey, m->raddr, m->bytes,
 			     EMU_DMA_REMOTE_WRITE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Requester: executes the send WQEs of queue pairs, one message at a time. The network between
- * the QPs is the card's own loopback: a destination is a QP of the same port, by GID, MAC and qpn.
+ * Requester: executes the send WQEs of queue pairs, one message at a time. QPs are connected by the card's
+ * loopback only: the destination is a QP of the same port, found by GID, MAC and QP number.
  */
 #include "dp_qp.h"
 
@@ -33,7 +33,7 @@ peer_of(const struct emu_qp *qp, const struct dp_request *r)
 	return emu_obj_find(dev, EMU_OBJ_QP, qp->remote_qpn);
 }
 
-/* The headers that the receiver of a datagram finds before the payload. */
+/* Builds the GRH, which the receiver of a datagram gets before the payload. */
 static void
 make_grh(const struct emu_qp *qp, struct dp_request *r, uint8_t grh[DP_GRH_BYTES])
 {
@@ -53,7 +53,7 @@ make_grh(const struct emu_qp *qp, struct dp_request *r, uint8_t grh[DP_GRH_BYTES
 	r->msg.q_key = be32toh(r->av.qkey);
 }
 
-/* Both ends count the packets of a message, or of the answer to a read. */
+/* Both QPs count the packets of a message, or of the answer to a read. */
 static void
 advance_psn(struct emu_qp *qp, struct emu_qp *peer, uint64_t bytes)
 {
@@ -64,7 +64,7 @@ advance_psn(struct emu_qp *qp, struct emu_qp *peer, uint64_t bytes)
 	peer->next_rcv_psn = (peer->next_rcv_psn + packets) & PSN_MASK;
 }
 
-/* The answer to a read or an atomic goes where the WQE wants it. */
+/* Writes the answer to a read or an atomic to the segments of the WQE. */
 static void
 take_answer(struct dp_wqe *w, struct dp_request *r)
 {
@@ -77,7 +77,7 @@ take_answer(struct dp_wqe *w, struct dp_request *r)
 		return;
 	w->bytes = r->data.bytes;
 	for (unsigned i = 0; i < r->data.n; i++) {
-		/* The pieces were resolved for writing. */
+		/* The cast is valid: read_scatter() mapped the pieces for writing. */
 		memmove((uint8_t *)(uintptr_t)r->data.piece[i].data, from, r->data.piece[i].len);
 		from += r->data.piece[i].len;
 		stats->dma_writes++;
@@ -117,7 +117,7 @@ no_answer(struct dp_qp *d, struct dp_wqe *w)
 
 	if (qp->ack_timeout == 0)
 		return wait_ns(d, w, UINT32_MAX);
-	/* Each try has its own timeout; the first one began with the request itself. */
+	/* Each transmission has a timeout of its own; the first one is not a retry. */
 	if (d->ack_tries++ > qp->retry_count)
 		return fail_with(w, PRM_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
 	return wait_ns(d, w, (uint64_t)ACK_UNIT_NS << qp->ack_timeout);
@@ -200,7 +200,7 @@ step(struct dp_qp *d, struct dp_sq *q, struct dp_wqe *w)
 	if (done == DP_ERROR)
 		dp_sq_fail(q, w);
 	sq->ci = w->ds == 0 ? sq->hw_pi : (uint16_t)(sq->ci + dp_wqebbs_of(w->ds));
-	/* That a message was solicited concerns the other end. */
+	/* The solicited bit of a request applies to the receiver's CQE, not to this one. */
 	w->solicited = false;
 	if (done == DP_DONE && w->ce >= PRM_WQE_CE_CQ_UPDATE)
 		dp_sq_complete(q, w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Send WQEs of queue pairs: which segments an opcode has, and what they say. */
+/* Send WQEs of queue pairs: reads the segments that an opcode requires. */
 #include "dp_qp.h"
 
 #define ST(s) (1u << PRM_QPC_ST_##s)
@@ -60,7 +60,7 @@ read_atomic(struct dp_wqe *w, struct dp_msg *m)
 	return DP_DONE;
 }
 
-/* What is sent: pointers or inline data, none for an empty message. */
+/* Reads the data segments of a message to send: pointers or inline data; an empty message has none. */
 static enum dp_exec
 read_gather(struct dp_wqe *w, struct dp_request *r)
 {
@@ -75,7 +75,7 @@ read_gather(struct dp_wqe *w, struct dp_request *r)
 	return done;
 }
 
-/* Where an answer goes. */
+/* Reads the data segments to which the answer is written. */
 static enum dp_exec
 read_scatter(struct dp_wqe *w, struct dp_request *r)
 {

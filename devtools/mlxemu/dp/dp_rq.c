@@ -8,9 +8,9 @@
 #include "dp_int.h"
 
 #define PREFETCH_AHEAD 4u
-#define PREFETCH_RING_AHEAD 16u /* of WQEs: their lines come from the program's cache */
+#define PREFETCH_RING_AHEAD 16u /* in WQEs: the program wrote them, so they are in another core's cache */
 #define BYTE_COUNT_2GB 0x80000000u
-#define MAC_BYTES 12u /* both addresses, in front of a VLAN tag */
+#define MAC_BYTES 12u /* both addresses: a VLAN tag follows them */
 
 static void
 source_add(struct dp_source *s, const uint8_t *data, uint32_t len)
@@ -97,7 +97,7 @@ dp_rq_forget(struct emu_rq *rq)
 	rq->obj.dp = NULL;
 }
 
-/* The WQE at ci is used up, whatever was in it. */
+/* Consumes the WQE at ci; of a striding WQE all strides, also unused ones. */
 static void
 consume(struct emu_rq *rq)
 {
@@ -120,7 +120,7 @@ dp_rq_flush(struct emu_rq *rq)
 	uint16_t posted = dp_rq_posted(rq);
 
 	if (posted > 1u << rq->log_wqes)
-		posted = 0; /* a producer index that cannot be: nothing is known to be posted */
+		posted = 0; /* invalid producer index: it is unknown which WQEs are posted */
 	while (posted-- != 0) {
 		if (!rq->flush_in_error)
 			consume(rq);
@@ -137,7 +137,7 @@ dp_rq_stop(struct emu_rq *rq)
 	dp_rq_flush(rq);
 }
 
-/* Bytes that the WQE's segments hold, as far as they matter. */
+/* Bytes that the WQE's segments hold; stops counting at `enough`. */
 uint64_t
 dp_rq_capacity(const struct prm_rq_wqe *seg, unsigned segs, uint32_t enough)
 {
@@ -283,7 +283,7 @@ describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 	cqe->timestamp = htobe64(dp_rq_stamp(rq));
 }
 
-/* Into a CQ that compresses. */
+/* Completes to a CQ that compresses its CQEs. */
 static bool
 complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d)
 {
@@ -375,8 +375,8 @@ refuse_producer(struct emu_rq *rq)
 }
 
 /*
- * The common case: an unchanged frame that fits into the first segment of a WQE, by the key that the
- * queue used last. False: nothing was written, write_frame() does it or reports the error.
+ * The common case: copies an unchanged frame to the first segment of a WQE, which has the key that the queue
+ * used last. False: not the common case, and nothing was written; call write_frame().
  */
 static inline bool
 write_whole(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_pkt *pkt)
@@ -410,7 +410,7 @@ wqe_at_ci(const struct emu_rq *rq)
 					   ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
 }
 
-/* Finds room for the frame and writes it; false when the WQE was refused. */
+/* Writes the frame to the WQE's segments; false: they are too small or not accessible, error CQE written. */
 static bool
 write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx *rx,
 	    struct dp_done *done)
@@ -421,7 +421,7 @@ write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx 
 	done->stripped = dp_rq_source(&s, rq, rx->pkt);
 	done->byte_cnt = s.bytes;
 	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, s.bytes) < s.bytes)) {
-		/* The frame is lost and the WQE consumed; the queue goes on. */
+		/* The frame is lost and the WQE consumed; the queue stays ready. */
 		rq->obj.dev->stats.rx_oversize++;
 		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 		return false;

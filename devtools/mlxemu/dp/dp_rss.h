@@ -11,8 +11,8 @@
 #define DP_RSS_INPUT_BYTES 36u /* two IPv6 addresses, two ports */
 
 /**
- * A Toeplitz key opened up: the contribution of each value of each input nibble, so that a hash
- * is one lookup per nibble.
+ * Tables of a Toeplitz key: the contribution to the hash of each value of each input nibble. A hash takes one
+ * lookup per nibble.
  */
 struct dp_toeplitz {
 	uint8_t key[DP_RSS_KEY_BYTES]; /**< Key the table was made from. */
@@ -22,9 +22,9 @@ struct dp_toeplitz {
 void dp_toeplitz_init(struct dp_toeplitz *t, const uint8_t key[DP_RSS_KEY_BYTES]);
 
 /**
- * Hash of a packet under the TIR's field selection, and the CQE's rx_hash_type. Both are 0 when
- * the packet lacks the layer 3 that the TIR selects; ports count only when the layer 4 is there.
- * @param t the TIR's opened key, or NULL for hash functions other than Toeplitz.
+ * Hash of the packet fields that the TIR selects, and the CQE's rx_hash_type. Both are 0 if the packet does not
+ * have the layer 3 protocol that the TIR selects; ports are included only if it has the layer 4 protocol.
+ * @param t the tables of the TIR's key, or NULL for hash functions other than Toeplitz.
  */
 uint32_t dp_rss_hash(const struct emu_tir *tir, const struct dp_toeplitz *t,
 		     const struct dp_pkt *pkt, uint8_t *hash_type);
