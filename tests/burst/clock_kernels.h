@@ -16,7 +16,7 @@
 struct clock_kernel {
 	const char *name;
 	bool (*fits)(const struct mlxpmd_clock_snap *line);
-	/** n: a multiple of 8. bad: a byte per stamp, not 0 where it is outside the line. */
+	/** n: a multiple of 8. bad: a byte per timestamp, not 0 where it is outside the line. */
 	void (*each)(const struct mlxpmd_clock_snap *line, const uint64_t *ts, uint64_t *value, uint8_t *bad, size_t n);
 	/** @return Not 0 when any is outside the line. */
 	unsigned int (*array)(const struct mlxpmd_clock_snap *line, const uint64_t *ts, uint64_t *value, size_t n);

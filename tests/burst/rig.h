@@ -115,7 +115,7 @@ struct rig_tx {
 	uint16_t executed;	/* WQEBBs that the device executed. */
 	uint16_t cqe_requested;	/* Last WQE that requested a completion. */
 	bool any_cqe_requested;
-	uint64_t stamp;		/* Timestamp of the next completion. */
+	uint64_t timestamp;	/* Of the next completion. */
 	unsigned int nb_waits;	/* WAIT WQEs executed. */
 	uint64_t wait_value, wait_mask; /* Of the WAIT before the current packet. */
 	bool waited;		/* A WAIT precedes the current packet. */

@@ -69,7 +69,7 @@ rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe)
 	CHECK(t->cqe_count - get32(&t->dbrec[0]) < n, "CQ overrun");
 	memset(cqe, 0, 63);
 	for (i = 0; i < 8 && opcode == 0; i++)
-		cqe[0x30 + i] = t->stamp >> (56 - 8 * i);
+		cqe[0x30 + i] = t->timestamp >> (56 - 8 * i);
 	if (opcode != 0) {
 		cqe[0x36] = 0x55;
 		cqe[0x37] = syndrome;

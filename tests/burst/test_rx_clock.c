@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * The timestamp conversions of all instruction sets agree bit by bit with each other and with a product of 128 bits:
- * for lines with every shift, and factors and stamps at and around every boundary and in between.
+ * for lines with every shift, and factors and timestamps at and around every boundary and in between.
  */
 
 #include "clock_kernels.h"
@@ -64,7 +64,7 @@ compare(const struct clock_kernel *k, const struct mlxpmd_clock_snap *s)
 
 	for (i = 0; i < BATCH; i++) {
 		nb_bad += want_bad[i];
-		CHECK(!bad[i] == !want_bad[i], "%s: shift %u: stamp %#" PRIx64 " outside: %u not %u", k->name, s->shift,
+		CHECK(!bad[i] == !want_bad[i], "%s: shift %u: timestamp %#" PRIx64 " outside: %u not %u", k->name, s->shift,
 		      ts[i], bad[i], want_bad[i]);
 		CHECK(want_bad[i] || value[i] == want[i], "%s: shift %u: %#" PRIx64 " is %#" PRIx64 " not %#" PRIx64,
 		      k->name, s->shift, ts[i], value[i], want[i]);
@@ -132,9 +132,9 @@ all(const struct clock_kernel *k, bool there, unsigned int rounds)
 	nb_checked = nb_unfit = 0;
 	lines(k, rounds);
 	packed(k);
-	printf("kernel %s: %lu stamps the same, %lu lines left to others%s\n", k->name, nb_checked, nb_unfit,
+	printf("kernel %s: %lu timestamps the same, %lu lines left to others%s\n", k->name, nb_checked, nb_unfit,
 	       rig_ifma_done != 0 ? " (instructions emulated)" : "");
-	CHECK(nb_checked > rounds * 1000ul, "%s: %lu stamps", k->name, nb_checked);
+	CHECK(nb_checked > rounds * 1000ul, "%s: %lu timestamps", k->name, nb_checked);
 }
 
 int

@@ -12,7 +12,7 @@
 
 #include "rig.h"
 
-#define ROOM (2048 + RTE_PKTMBUF_HEADROOM)
+#define BUF_BYTES (2048 + RTE_PKTMBUF_HEADROOM)
 #define BURST_MAX 96
 #define KEPT_MAX 8192
 #define POISON 0xa5
@@ -59,12 +59,12 @@ static bool senseless;
 static struct rte_mempool *
 pool_pinned(const char *name, struct arm *a, const struct plan *p)
 {
-	struct rte_pktmbuf_extmem mem = { .buf_len = (size_t)p->pool * ROOM, .elt_size = ROOM };
+	struct rte_pktmbuf_extmem mem = { .buf_len = (size_t)p->pool * BUF_BYTES, .elt_size = BUF_BYTES };
 
 	mem.buf_ptr = aligned_alloc(4096, RTE_ALIGN_CEIL(mem.buf_len, 4096));
 	mem.buf_iova = RTE_BAD_IOVA;
 	a->buffers = mem.buf_ptr;
-	return rte_pktmbuf_pool_create_extbuf(name, p->pool, p->cache, 0, ROOM, SOCKET_ID_ANY, &mem, 1);
+	return rte_pktmbuf_pool_create_extbuf(name, p->pool, p->cache, 0, BUF_BYTES, SOCKET_ID_ANY, &mem, 1);
 }
 
 static void
@@ -77,7 +77,7 @@ arms_open(const struct plan *p)
 	rig_ranges_clear();
 	for (i = 0; i < ARMS; i++) {
 		snprintf(name, sizeof(name), "arm%u", serial++);
-		arms[i].mp = p->pinned ? pool_pinned(name, &arms[i], p) : rig_pool(name, p->pool, p->cache, ROOM);
+		arms[i].mp = p->pinned ? pool_pinned(name, &arms[i], p) : rig_pool(name, p->pool, p->cache, BUF_BYTES);
 		CHECK(arms[i].mp != NULL, "no mempool");
 	}
 }
@@ -136,7 +136,7 @@ random64(void)
 
 /* Device timestamps, most of which can be converted. */
 static uint64_t
-random_stamp(void)
+random_timestamp(void)
 {
 	if ((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TICKS || rig_random() % 64 == 0)
 		return random64();
@@ -179,7 +179,7 @@ random_headers(void)
 		.hash = rig_random(),
 		.tag = rig_random() % 32 ? 0 : rig_random(),
 		.vlan = rig_random(),
-		.ts = random_stamp(),
+		.ts = random_timestamp(),
 	};
 }
 
@@ -392,7 +392,7 @@ play(const struct plan *p)
 	queues_open(p);
 	/* With the lkey that the queue uses for the pool. */
 	for (n = 0; n < ARMS && p->pinned; n++)
-		rig_range_add(arms[n].buffers, (size_t)p->pool * ROOM, rte_be_to_cpu_32(arms[n].r->rxq.lkey_be));
+		rig_range_add(arms[n].buffers, (size_t)p->pool * BUF_BYTES, rte_be_to_cpu_32(arms[n].r->rxq.lkey_be));
 	for (round = 0; round < p->rounds && check_failures == 0; round++) {
 		if (round % 64 == 0)
 			line_new();
@@ -423,7 +423,8 @@ headers(void)
 	queues_open(&p);
 	for (i = 0; i < 1u << 16; i++) {
 		struct rig_rx_cqe c = { .hds = i >> 8 & 7, .etc = i, .pkt_info = i >> 11 & 7,
-					.hash_type = i >> 14 & 1 ? 1u << (i & 7) : 0, .vlan = i, .ts = random_stamp() };
+					.hash_type = i >> 14 & 1 ? 1u << (i & 7) : 0, .vlan = i,
+					.ts = random_timestamp() };
 
 		for (k = 0; k < ARMS; k++)
 			CHECK(rig_rx_packet(arms[k].r, i, 60, &c), "no WQE");
@@ -456,7 +457,7 @@ main(void)
 			if (!(f & MLXPMD_RX_F_STAMP))
 				headers();
 		}
-		CHECK(nb_restarts > 1000 && nb_groups > 1000 && nb_absent > 1000, "%u restarts, %u long bursts, %u stamps absent",
+		CHECK(nb_restarts > 1000 && nb_groups > 1000 && nb_absent > 1000, "%u restarts, %u long bursts, %u timestamps absent",
 		      nb_restarts, nb_groups, nb_absent);
 	}
 	return rig_end("rx_variants");

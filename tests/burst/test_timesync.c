@@ -36,9 +36,9 @@ lines_set(bool usable)
 
 /* The device delivers a frame. */
 static void
-arrive(const uint8_t *frame, uint32_t len, uint64_t stamp)
+arrive(const uint8_t *frame, uint32_t len, uint64_t timestamp)
 {
-	const struct rig_rx_cqe c = { .ts = stamp };
+	const struct rig_rx_cqe c = { .ts = timestamp };
 	struct rte_mbuf *m = r->rxq.q.elts[r->wqe_count & r->rxq.q.wqe_mask];
 
 	CHECK(rig_rx_packet(r, 0, len, &c), "no WQE");
@@ -94,18 +94,18 @@ unhex(uint8_t *to, const char *hex)
 }
 
 static struct rte_mbuf *
-one(const char *hex, uint64_t stamp)
+one(const char *hex, uint64_t timestamp)
 {
 	uint8_t frame[128] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
 	struct rte_mbuf *m = NULL;
 
-	arrive(frame, 12 + unhex(frame + 12, hex), stamp);
+	arrive(frame, 12 + unhex(frame + 12, hex), timestamp);
 	CHECK(burst(&r->rxq, &m, 1) == 1, "nothing came");
 	return m;
 }
 
 static int
-stamp_read(uint32_t flags, uint64_t *ns)
+timestamp_read(uint32_t flags, uint64_t *ns)
 {
 	struct timespec ts = { 0, 0 };
 	int rc = mlxpmd_timesync_read_rx(&dev, &ts, flags);
@@ -126,9 +126,9 @@ recognition(void)
 		flags = m->ol_flags & (PTP | TMST);
 		CHECK(flags == samples[i].flags, "%s: flags %#" PRIx64, samples[i].name, flags);
 		if (flags & TMST)
-			CHECK(stamp_read(m->timesync, &ns) == 0 && ns == line.start + (1000 + i) * 4, "%s: %" PRIu64,
+			CHECK(timestamp_read(m->timesync, &ns) == 0 && ns == line.start + (1000 + i) * 4, "%s: %" PRIu64,
 			      samples[i].name, ns);
-		CHECK(stamp_read(0, &ns) == -EINVAL, "%s: a stamp is left", samples[i].name);
+		CHECK(timestamp_read(0, &ns) == -EINVAL, "%s: a timestamp is left", samples[i].name);
 		rte_pktmbuf_free(m);
 	}
 }
@@ -149,12 +149,12 @@ boxes(void)
 	for (i = 0; i < 6; i++)
 		CHECK(m[i]->timesync == RTE_MIN(i, 3u) && (m[i]->ol_flags & TMST), "mbuf %u: %u", i, m[i]->timesync);
 	for (i = 0; i < 4; i++)
-		CHECK(stamp_read(i, &ns) == 0 && ns == line.start + (i == 3 ? 105 : 100 + i) * 4, "box %u", i);
+		CHECK(timestamp_read(i, &ns) == 0 && ns == line.start + (i == 3 ? 105 : 100 + i) * 4, "box %u", i);
 	rte_pktmbuf_free_bulk(m, 6);
 	/* The latest timestamp replaces one that was not read. */
 	rte_pktmbuf_free(one("88f7" "0002002c", 200));
 	rte_pktmbuf_free(one("88f7" "0002002c", 300));
-	CHECK(stamp_read(0, &ns) == 0 && ns == line.start + 1200, "an old one");
+	CHECK(timestamp_read(0, &ns) == 0 && ns == line.start + 1200, "an old one");
 }
 
 /* Without a usable line: no timestamp and no flag, but a count; the packet is still marked as PTP. */
@@ -166,12 +166,12 @@ absent(void)
 
 	lines_set(false);
 	m = one("88f7" "0002002c", 100);
-	CHECK((m->ol_flags & (PTP | TMST)) == PTP && stamp_read(0, &ns) == -EINVAL, "a stamp by an expired line");
+	CHECK((m->ol_flags & (PTP | TMST)) == PTP && timestamp_read(0, &ns) == -EINVAL, "a timestamp by an expired line");
 	CHECK(r->port.timesync.rx_absent == 1, "%" PRIu64, r->port.timesync.rx_absent);
 	rte_pktmbuf_free(m);
 	lines_set(true);
 	m = one("88f7" "0002002c", 100);
-	CHECK((m->ol_flags & TMST) && stamp_read(0, &ns) == 0, "none again");
+	CHECK((m->ol_flags & TMST) && timestamp_read(0, &ns) == 0, "none again");
 	rte_pktmbuf_free(m);
 }
 
@@ -205,7 +205,7 @@ arithmetic(void)
 	ts.tv_nsec = -1;
 	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "negative");
 	m = one("88f7" "0002002c", 100);
-	CHECK(stamp_read(0, &ns) == 0 && ns == line.start + 400 + r->port.timesync.offset_ns, "stamp without offset");
+	CHECK(timestamp_read(0, &ns) == 0 && ns == line.start + 400 + r->port.timesync.offset_ns, "timestamp without offset");
 	CHECK(*RTE_MBUF_DYNFIELD(m, r->rxq.ts_offset, uint64_t *) == line.start + 400, "the mbuf has the clock's value");
 	CHECK(mlxpmd_read_clock(&dev, &clock_ns) == 0 && clock_ns - line.start < slack, "the clock moved");
 	rte_pktmbuf_free(m);

@@ -102,7 +102,7 @@ inversion(void)
 {
 	struct mlxpmd_clock c = { .kind = MDV_CLOCK_LINE };
 	unsigned int i, bad = 0, reached = 0;
-	uint64_t value, stamp, back, before;
+	uint64_t value, timestamp, back, before;
 	struct mlxpmd_clock_snap s = { 0 };
 
 	for (i = 0; i < 1000000; i++) {
@@ -115,26 +115,27 @@ inversion(void)
 		s.start = (uint64_t)rig_random() << (rig_random() % 31);
 		value = s.start + ((((unsigned __int128)(((uint64_t)rig_random() << 16) & s.span)) * s.mult) >>
 				   s.shift) + rig_random() % 3;
-		if (!mlxpmd_tx_time_stamp(&c, &s, value, &stamp))
+		if (!mlxpmd_tx_time_stamp(&c, &s, value, &timestamp))
 			continue;
 		reached++;
-		(void)mlxpmd_clock_convert(&s, stamp, &back);
+		(void)mlxpmd_clock_convert(&s, timestamp, &back);
 		bad += back < value;
-		if (stamp == s.base)
+		if (timestamp == s.base)
 			continue;
-		(void)mlxpmd_clock_convert(&s, (stamp - 1) & s.mask, &before);
+		(void)mlxpmd_clock_convert(&s, (timestamp - 1) & s.mask, &before);
 		bad += before >= value;
 	}
 	CHECK(bad == 0 && reached > 990000, "%u of %u wrong", bad, reached);
-	CHECK(!mlxpmd_tx_time_stamp(&c, &s, s.start - 1, &stamp), "before the line");
+	CHECK(!mlxpmd_tx_time_stamp(&c, &s, s.start - 1, &timestamp), "before the line");
 	/* A line of one second: later times are extrapolated. */
 	s = (struct mlxpmd_clock_snap) { .mult = 1u << 24, .shift = 24, .mask = RTE_BIT64(41) - 1, .span = SECOND };
-	CHECK(mlxpmd_tx_time_stamp(&c, &s, 3 * SECOND, &stamp) && stamp == 3 * SECOND, "beyond the line's end");
-	CHECK(mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41) - 1, &stamp) && stamp == RTE_BIT64(41) - 1, "a whole counter");
-	CHECK(!mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41), &stamp), "once round the counter");
+	CHECK(mlxpmd_tx_time_stamp(&c, &s, 3 * SECOND, &timestamp) && timestamp == 3 * SECOND, "beyond the line's end");
+	CHECK(mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41) - 1, &timestamp) && timestamp == RTE_BIT64(41) - 1,
+	      "a whole counter");
+	CHECK(!mlxpmd_tx_time_stamp(&c, &s, RTE_BIT64(41), &timestamp), "once round the counter");
 	c.kind = MDV_CLOCK_PACKED;
-	CHECK(mlxpmd_tx_time_stamp(&c, &s, 5 * SECOND + 7, &stamp) && stamp == (UINT64_C(5) << 32 | 7), "packed");
-	CHECK(!mlxpmd_tx_time_stamp(&c, &s, (UINT64_C(1) << 32) * SECOND, &stamp), "beyond 32 bits of seconds");
+	CHECK(mlxpmd_tx_time_stamp(&c, &s, 5 * SECOND + 7, &timestamp) && timestamp == (UINT64_C(5) << 32 | 7), "packed");
+	CHECK(!mlxpmd_tx_time_stamp(&c, &s, (UINT64_C(1) << 32) * SECOND, &timestamp), "beyond 32 bits of seconds");
 }
 
 /* Value of the WAIT WQE; exact with a line. */
@@ -149,7 +150,7 @@ wait_bytes(enum mdv_clock_kind kind, unsigned int f)
 
 	CHECK(rig_tx_burst(t, f, m, 3) == 3, "not taken");
 	CHECK(rig_tx_run(t, true, ignore, NULL) == 3, "not sent");
-	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, time, &want), "no stamp");
+	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, time, &want), "no timestamp");
 	CHECK(t->nb_waits == 1 && t->wait_mask == mask, "%u waits, mask %#" PRIx64, t->nb_waits, t->wait_mask);
 	CHECK(t->wait_value == (want & mask), "%#" PRIx64 " not %#" PRIx64, t->wait_value, want & mask);
 	CHECK(t->txq.q.stats.packets == 3 && t->txq.q.stats.doorbells == 1, "counters");
@@ -173,7 +174,7 @@ bad_times(void)
 	      "past %" PRIu64 ", future %" PRIu64 ", order %" PRIu64, t->txq.q.stats.time_past,
 	      t->txq.q.stats.time_future, t->txq.q.stats.time_order);
 	CHECK(mlxpmd_tx_time_stamp(&port_clock, &line, start + 2 * SECOND, &want) &&
-	      mlxpmd_tx_time_stamp(&port_clock, &line, now() + 2 * SECOND, &limit), "no stamp");
+	      mlxpmd_tx_time_stamp(&port_clock, &line, now() + 2 * SECOND, &limit), "no timestamp");
 	CHECK(t->wait_value >= (want & 0x7fffffff) && t->wait_value <= (limit & 0x7fffffff), "not capped");
 	/* The control thread does not refresh the clock. */
 	line.expires_tsc = rte_rdtsc() - 1;
@@ -261,10 +262,10 @@ error(void)
 	done(t, "error");
 }
 
-/* ------------------------------------------------------------------ stamps */
+/* ------------------------------------------------------------------ timestamps */
 
 static int
-stamp_read(uint64_t *ns)
+timestamp_read(uint64_t *ns)
 {
 	struct timespec ts = { 0, 0 };
 	int rc = mlxpmd_timesync_read_tx(&dev, &ts);
@@ -274,7 +275,7 @@ stamp_read(uint64_t *ns)
 }
 
 static void
-stamp_send(struct rig_tx *t, unsigned int f, bool want)
+timestamp_send(struct rig_tx *t, unsigned int f, bool want)
 {
 	struct rte_mbuf *m = packet(0);
 
@@ -285,33 +286,33 @@ stamp_send(struct rig_tx *t, unsigned int f, bool want)
 
 /* The timestamp can be read once, as soon as its completion is written, also if no burst processed that. */
 static void
-stamps(unsigned int f, bool burst_first)
+timestamps(unsigned int f, bool burst_first)
 {
 	struct rig_tx *t = tx_new(64, f & MLXPMD_TX_F_INLINE ? 1 : 0);
 	uint64_t ns, want, i;
 
-	CHECK(stamp_read(&ns) == -EINVAL, "a stamp of nothing");
+	CHECK(timestamp_read(&ns) == -EINVAL, "a timestamp of nothing");
 	for (i = 0; i < 300; i++) {
-		t->stamp = 1000000 + i * 77;
-		stamp_send(t, f, i % 3 != 0);
-		CHECK(stamp_read(&ns) == -EINVAL, "a stamp before its completion");
+		t->timestamp = 1000000 + i * 77;
+		timestamp_send(t, f, i % 3 != 0);
+		CHECK(timestamp_read(&ns) == -EINVAL, "a timestamp before its completion");
 		t->any_cqe_requested = false;
 		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
 		CHECK(t->any_cqe_requested || i % 3 == 0, "no completion requested");
 		if (burst_first)
 			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 		if (i % 3 == 0) {
-			CHECK(stamp_read(&ns) == -EINVAL, "not requested");
+			CHECK(timestamp_read(&ns) == -EINVAL, "not requested");
 			continue;
 		}
-		CHECK(mlxpmd_clock_convert(&line, t->stamp, &want), "no value");
+		CHECK(mlxpmd_clock_convert(&line, t->timestamp, &want), "no value");
 		t->port.timesync.offset_ns = i * 1000 - 5;
 		want += t->port.timesync.offset_ns;
-		CHECK(stamp_read(&ns) == 0 && ns == want, "%" PRIu64 " not %" PRIu64, ns, want);
-		CHECK(stamp_read(&ns) == -EINVAL, "twice");
+		CHECK(timestamp_read(&ns) == 0 && ns == want, "%" PRIu64 " not %" PRIu64, ns, want);
+		CHECK(timestamp_read(&ns) == -EINVAL, "twice");
 	}
 	CHECK(t->port.timesync.tx_stamps == 200 && t->port.timesync.tx_absent == 0, "counters");
-	done(t, "stamps");
+	done(t, "timestamps");
 }
 
 static void *
@@ -319,7 +320,7 @@ stamp_meanwhile(void *arg)
 {
 	static uint64_t ns;
 
-	*(int *)arg = stamp_read(&ns);
+	*(int *)arg = timestamp_read(&ns);
 	return &ns;
 }
 
@@ -334,7 +335,7 @@ stamps_busy(void)
 	int rc;
 
 	for (i = 0; i < 2; i++) {
-		stamp_send(t, MPW_TIMED, true);
+		timestamp_send(t, MPW_TIMED, true);
 		CHECK(rig_tx_run(t, true, ignore, NULL) == 1, "not sent");
 		if (i == 1)
 			(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
@@ -343,7 +344,7 @@ stamps_busy(void)
 		pthread_join(thread, NULL);
 		pthread_mutex_unlock(&t->port.lock);
 		CHECK(rc == (i == 0 ? -EINVAL : 0), "%u: %d", i, rc);
-		CHECK(stamp_read(&ns) == (i == 0 ? 0 : -EINVAL), "%u: not kept", i);
+		CHECK(timestamp_read(&ns) == (i == 0 ? 0 : -EINVAL), "%u: not kept", i);
 	}
 	done(t, "stamps_busy");
 }
@@ -355,21 +356,21 @@ stamps_lost(void)
 	struct rig_tx *t = tx_new(64, 0);
 	uint64_t ns, want;
 
-	t->stamp = 10;
-	stamp_send(t, MPW_TIMED, true);
-	stamp_send(t, MPW_TIMED, true);
+	t->timestamp = 10;
+	timestamp_send(t, MPW_TIMED, true);
+	timestamp_send(t, MPW_TIMED, true);
 	rig_tx_cqe(t, 0, 0, 0);
-	CHECK(stamp_read(&ns) == -EINVAL, "the first one's");
-	t->stamp = 999;
+	CHECK(timestamp_read(&ns) == -EINVAL, "the first one's");
+	t->timestamp = 999;
 	rig_tx_cqe(t, 0, 0, 1);
 	CHECK(mlxpmd_clock_convert(&line, 999, &want), "no value");
-	CHECK(stamp_read(&ns) == 0 && ns == want, "the second one's");
+	CHECK(timestamp_read(&ns) == 0 && ns == want, "the second one's");
 	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
-	CHECK(stamp_read(&ns) == -EINVAL, "again");
+	CHECK(timestamp_read(&ns) == -EINVAL, "again");
 	/* After an error there is no timestamp. */
-	stamp_send(t, MPW_TIMED, true);
+	timestamp_send(t, MPW_TIMED, true);
 	rig_tx_cqe(t, 13, 4, 2);
-	CHECK(stamp_read(&ns) == -EINVAL, "of a packet that failed");
+	CHECK(timestamp_read(&ns) == -EINVAL, "of a packet that failed");
 	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
 	(void)mlxpmd_txq_rewind(&t->txq, false);
 	mlxpmd_queue_ready(&t->txq.q);
@@ -377,9 +378,9 @@ stamps_lost(void)
 	t->executed = 0;
 	line.expires_tsc = rte_rdtsc() - 1;
 	mlxpmd_clock_publish(&port_clock, &line, &host);
-	stamp_send(t, MPW_TIMED, true);
+	timestamp_send(t, MPW_TIMED, true);
 	(void)rig_tx_run(t, true, ignore, NULL);
-	CHECK(stamp_read(&ns) == -EINVAL && t->port.timesync.tx_absent == 2, "by a line that has expired");
+	CHECK(timestamp_read(&ns) == -EINVAL && t->port.timesync.tx_absent == 2, "by a line that has expired");
 	clock_set(MDV_CLOCK_LINE, 0);
 	done(t, "stamps_lost");
 }
@@ -400,8 +401,8 @@ main(void)
 		clock_set(MDV_CLOCK_PACKED, 0);
 		wait_bytes(MDV_CLOCK_PACKED, features[i]);
 		clock_set(MDV_CLOCK_LINE, 0);
-		stamps(features[i], false);
-		stamps(features[i], true);
+		timestamps(features[i], false);
+		timestamps(features[i], true);
 	}
 	bad_times();
 	latest_wait();

@@ -40,7 +40,7 @@ by_size(const void *a, const void *b)
 
 /** Converts a timestamp taken now with both clocks. */
 static void
-stamp(double since_s, double drift_ppm)
+timestamp(double since_s, double drift_ppm)
 {
 	uint64_t ticks, host, page;
 
@@ -71,7 +71,7 @@ watch(double seconds, double drift_ppm)
 			pass_us(w.h.next_us / 10); /* Timestamps at ten points of a refresh period. */
 			since = (rte_rdtsc() - begin) / hz;
 			if (since >= LOCK_S)
-				stamp(since, drift_ppm);
+				timestamp(since, drift_ppm);
 		}
 	}
 }
@@ -105,7 +105,7 @@ report(double drift_ppm)
 	}
 	qsort(w.off, w.n, sizeof(w.off[0]), by_size);
 	qsort(w.drift, w.n, sizeof(w.drift[0]), by_size);
-	printf("%u stamps, %u absent, %u beyond what was published\n", w.n, w.absent, uncovered);
+	printf("%u timestamps, %u absent, %u beyond what was published\n", w.n, w.absent, uncovered);
 	printf("host less page: middle %.0f ns, half within %.0f ns, worst %.0f ns off it\n",
 	       middle, (w.off[w.n * 3 / 4] - w.off[w.n / 4]) / 2, worst);
 	printf("drift %.3f ppm, published %lu ns, quality %s, %lu refreshes, %lu busy, "

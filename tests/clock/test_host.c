@@ -13,14 +13,14 @@
 
 /** Statistics of the errors of converted timestamps. */
 struct errors {
-	uint64_t stamps, absent, uncovered;
+	uint64_t timestamps, absent, uncovered;
 	double squares, worst, unsure;
 };
 
 static void
 count(struct errors *e, double error, uint64_t uncertainty_ns)
 {
-	e->stamps++;
+	e->timestamps++;
 	e->squares += error * error;
 	e->worst = fmax(e->worst, fabs(error));
 	e->unsure += (double)uncertainty_ns;
@@ -30,12 +30,12 @@ count(struct errors *e, double error, uint64_t uncertainty_ns)
 static double
 rms(const struct errors *e)
 {
-	return e->stamps == 0 ? INFINITY : sqrt(e->squares / e->stamps);
+	return e->timestamps == 0 ? INFINITY : sqrt(e->squares / e->timestamps);
 }
 
 /** Compares the converted timestamp of a packet that arrives now with true time. */
 static void
-stamp(struct sim *s, const struct mdv_clock_state *state, struct errors *e)
+timestamp(struct sim *s, const struct mdv_clock_state *state, struct errors *e)
 {
 	uint64_t whole, value, ticks = sim_read(s, &s->counter, s->now_ps);
 	double part = sim_fraction(s, &s->wall, s->now_ps, &whole);
@@ -61,7 +61,7 @@ run(struct sim *s, struct mdv_clock *clock, struct mdv_clock_state *state, doubl
 		for (int i = 0; i < STAMPS_PER_REFRESH; i++) {
 			sim_pass_ns(s, gap / STAMPS_PER_REFRESH);
 			if (e != NULL)
-				stamp(s, state, e);
+				timestamp(s, state, e);
 		}
 		mdv_clock_refresh(clock, state);
 	}
@@ -169,9 +169,9 @@ table_row(const struct scene *scene, const struct model *m, uint64_t hz)
 	for (unsigned int d = 0; d < sizeof(drifts) / sizeof(drifts[0]); d++)
 		for (uint64_t seed = 1; seed <= 2; seed++)
 			play(scene, m, hz, drifts[d], seed * 7 + d, &e);
-	covered = 100.0 * (e.stamps - e.uncovered) / e.stamps;
+	covered = 100.0 * (e.timestamps - e.uncovered) / e.timestamps;
 	printf("%-16s %-10s %10.3f %9.1f %9.1f %11.0f %10.3f %8llu\n", scene->name, m->name,
-	       hz / 1e6, rms(&e), e.worst, e.unsure / e.stamps, covered,
+	       hz / 1e6, rms(&e), e.worst, e.unsure / e.timestamps, covered,
 	       (unsigned long long)e.absent);
 	CHECK(covered >= 99.9);
 	if (!m->bias) {

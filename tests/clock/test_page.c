@@ -17,7 +17,7 @@ static const uint64_t frequencies[] = { 78125000, 156250000, 312500000, 10000000
 /* ------------------------------------------------------------------ one point */
 
 struct tally {
-	uint64_t stamps, right, absent, wrong, worst_ns;
+	uint64_t timestamps, right, absent, wrong, worst_ns;
 };
 
 static uint64_t
@@ -41,7 +41,7 @@ check_stamp(const struct mdv_clock_point *p, const struct mdv_clock_line *line, 
 {
 	uint64_t value, off, is = sim_page_time(p, delta);
 
-	t->stamps++;
+	t->timestamps++;
 	if (!mdv_clock_line_convert(line, p->cycles + (uint64_t)delta, &value)) {
 		t->absent++;
 		t->wrong += has_value(p, delta);
@@ -112,7 +112,7 @@ test_points(void)
 {
 	struct sim s;
 
-	printf("%-12s %6s %10s %10s %10s %8s %9s\n", "points, MHz", "shift", "stamps", "right",
+	printf("%-12s %6s %10s %10s %10s %8s %9s\n", "points, MHz", "shift", "timestamps", "right",
 	       "absent", "wrong", "worst ns");
 	for (unsigned int f = 0; f < N_FREQUENCIES; f++)
 		for (int old = 0; old < 2; old++) {
@@ -121,7 +121,7 @@ test_points(void)
 			sim_init(&s, frequencies[f], 0, 1, 1 + f);
 			check_generation(&s, frequencies[f], old, &t);
 			printf("%-12.3f %6u %10llu %10llu %10llu %8llu %9llu\n",
-			       frequencies[f] / 1e6, s.point.shift, (unsigned long long)t.stamps,
+			       frequencies[f] / 1e6, s.point.shift, (unsigned long long)t.timestamps,
 			       (unsigned long long)t.right, (unsigned long long)t.absent,
 			       (unsigned long long)t.wrong, (unsigned long long)t.worst_ns);
 			CHECK(t.wrong == 0);
@@ -221,13 +221,13 @@ world_refresh(struct world *w)
  * Converts the timestamp of a packet that arrived waited_ns ago: by the page, or by its content when it was last read.
  */
 static void
-world_stamp(struct world *w, uint64_t waited_ns, struct tally *t)
+world_timestamp(struct world *w, uint64_t waited_ns, struct tally *t)
 {
 	uint64_t at = sim_read(&w->s, &w->s.counter, w->s.now_ps), value, off;
 	uint64_t tsc = sim_read(&w->s, &w->s.tsc, w->s.now_ps);
 
 	at -= (uint64_t)(waited_ns * (w->s.counter.rate_uhz / 1e15));
-	t->stamps++;
+	t->timestamps++;
 	if ((int64_t)(w->state.valid_tsc - tsc) <= 0 || w->state.quality == MDV_CLOCK_BROKEN ||
 	    !mdv_clock_line_convert(&w->state.line, at, &value)) {
 		t->absent++;
@@ -244,17 +244,17 @@ world_stamp(struct world *w, uint64_t waited_ns, struct tally *t)
 
 /** The kernel maintains its page, the clock is refreshed when due, packets arrive. */
 static void
-world_run(struct world *w, mishap happens, unsigned int refreshes, unsigned int stamps,
+world_run(struct world *w, mishap happens, unsigned int refreshes, unsigned int timestamps,
 	  double gap_scale, struct tally *t)
 {
 	for (unsigned int r = 0; r < refreshes; r++) {
 		double gap = w->state.next_us * 1000.0 * gap_scale;
 
-		for (unsigned int i = 0; i < stamps; i++) {
-			sim_pass_ns(&w->s, gap / stamps);
-			if (i == stamps / 2 && happens != NULL)
+		for (unsigned int i = 0; i < timestamps; i++) {
+			sim_pass_ns(&w->s, gap / timestamps);
+			if (i == timestamps / 2 && happens != NULL)
 				w->set += happens(&w->s);
-			world_stamp(w, i % 4 == 0 ? sim_random(&w->s) % (20ull * S) : 0, t);
+			world_timestamp(w, i % 4 == 0 ? sim_random(&w->s) % (20ull * S) : 0, t);
 		}
 		if (!w->kernel_sleeps && w->s.page_ret == 0 &&
 		    (w->s.now_ps - w->moved_ps) / 1000 > sim_page_period_ns(&w->s)) {
@@ -315,8 +315,8 @@ test_running(void)
 		slews += w.state.slews;
 		mdv_clock_close(w.clock);
 	}
-	printf("running: %llu stamps, %llu right, %llu absent, %llu wrong, worst %llu ns; "
-	       "set %llu times, %llu steps, %llu slews\n", (unsigned long long)t.stamps,
+	printf("running: %llu timestamps, %llu right, %llu absent, %llu wrong, worst %llu ns; "
+	       "set %llu times, %llu steps, %llu slews\n", (unsigned long long)t.timestamps,
 	       (unsigned long long)t.right, (unsigned long long)t.absent,
 	       (unsigned long long)t.wrong, (unsigned long long)t.worst_ns,
 	       (unsigned long long)set, (unsigned long long)steps, (unsigned long long)slews);
@@ -503,7 +503,7 @@ fault_run(const struct fault *f, uint64_t hz, bool old_kernel, struct tally *t)
 	sim_page_advance(&w.s);
 	world_refresh(&w);
 	absent = t->absent;
-	world_stamp(&w, 0, t);
+	world_timestamp(&w, 0, t);
 	CHECK(t->absent == absent && w.state.quality != MDV_CLOCK_BROKEN);
 	mdv_clock_close(w.clock);
 }
@@ -511,7 +511,7 @@ fault_run(const struct fault *f, uint64_t hz, bool old_kernel, struct tally *t)
 void
 test_faults(void)
 {
-	printf("%-16s %10s %10s %10s %8s\n", "page fault", "stamps", "right", "absent", "wrong");
+	printf("%-16s %10s %10s %10s %8s\n", "page fault", "timestamps", "right", "absent", "wrong");
 	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct tally t = { 0 };
 
@@ -519,9 +519,9 @@ test_faults(void)
 			for (int old = 0; old < 2; old++)
 				fault_run(&faults[i], frequencies[f], old, &t);
 		printf("%-16s %10llu %10llu %10llu %8llu\n", faults[i].name,
-		       (unsigned long long)t.stamps, (unsigned long long)t.right,
+		       (unsigned long long)t.timestamps, (unsigned long long)t.right,
 		       (unsigned long long)t.absent, (unsigned long long)t.wrong);
-		CHECK(t.stamps >= 1000000);
+		CHECK(t.timestamps >= 1000000);
 		CHECK(t.wrong == 0);
 	}
 }

@@ -118,7 +118,7 @@ static const struct choice {
 	  "source host failed" },
 	{ "real time only", false, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME, "only timestamp format" },
 	{ "nothing", true, false, false, NO_PAGE, -ENOTSUP, -ENOTSUP, -ENOTSUP, "no clock" },
-	{ "no stamps", false, false, false, STEERED, 0, 0, -ENOTSUP, "no clock" },
+	{ "no timestamps", false, false, false, STEERED, 0, 0, -ENOTSUP, "no clock" },
 };
 
 static void

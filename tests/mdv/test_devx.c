@@ -10,15 +10,15 @@
 
 #include "mdv_test.h"
 
-#define ROOM 256
+#define MAX_OBJS 256
 
 static unsigned int
 count_of(struct mdv_dev *dev, const char *type, uint32_t id)
 {
-	struct mdv_obj_info info[ROOM];
-	unsigned int n = mdv_objects_get(dev, info, ROOM), found = 0;
+	struct mdv_obj_info info[MAX_OBJS];
+	unsigned int n = mdv_objects_get(dev, info, MAX_OBJS), found = 0;
 
-	for (unsigned int i = 0; i < n && i < ROOM; i++)
+	for (unsigned int i = 0; i < n && i < MAX_OBJS; i++)
 		found += strcmp(info[i].type, type) == 0 && info[i].id == id;
 	return found;
 }
@@ -63,13 +63,13 @@ list_and_query(void *arg)
 {
 	struct looker *l = arg;
 	struct mdv_request *q = malloc(sizeof(*q));
-	struct mdv_obj_info info[ROOM];
+	struct mdv_obj_info info[MAX_OBJS];
 	int ret;
 
 	while (q != NULL && !__atomic_load_n(&l->stop, __ATOMIC_RELAXED)) {
-		unsigned int n = mdv_objects_get(l->dev, info, ROOM);
+		unsigned int n = mdv_objects_get(l->dev, info, MAX_OBJS);
 
-		for (unsigned int i = 0; i < n && i < ROOM; i++) {
+		for (unsigned int i = 0; i < n && i < MAX_OBJS; i++) {
 			uint8_t rest[8] = { [4] = 0, info[i].id >> 16, info[i].id >> 8, info[i].id };
 
 			if (strcmp(info[i].type, "TIS") != 0)

@@ -23,7 +23,7 @@
 
 const struct rte_pci_addr pf = { 0, 0xc1, 0, 0 };
 static const struct rte_pci_addr vf = { 0, 0xc1, 0, 1 };
-struct mdv_fwdump_reg regs[ROOM], other[ROOM];
+struct mdv_fwdump_reg regs[MAX_REGS], other[MAX_REGS];
 char folder[64];
 
 /** Accesses of this process and its children, and the one that fails. */
@@ -181,7 +181,7 @@ test_states(void)
 	size_t n = 99, count;
 
 	log_begin();
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	CHECK_EQ(n, 0);
 	CHECK_EQ(mdv_fwdump_info(h, &info), -ENOENT);
 	CHECK_EQ(mdv_fwdump_reset(h), -ENOENT);
@@ -192,7 +192,7 @@ test_states(void)
 	CHECK_EQ(rte_errno, EEXIST);
 	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), 0);
 	CHECK_EQ(n, count);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), 0);
 	CHECK_EQ(n, count);
 	memset(other, 0xee, sizeof(other));
 	CHECK_EQ(mdv_fwdump_get(h, other, 7, &n), 0);
@@ -200,7 +200,7 @@ test_states(void)
 	CHECK(memcmp(other, regs, 7 * sizeof(regs[0])) == 0 && other[7].addr == 0xeeeeeeee);
 	CHECK_EQ(mdv_fwdump_get(h, other, 0, &n), 0);
 	CHECK_EQ(n, 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, NULL), -EINVAL);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, NULL), -EINVAL);
 	CHECK_EQ(mdv_fwdump_info(h, &info), 0);
 	CHECK_EQ(info.count, count);
 	CHECK_EQ(info.unreadable, 0);
@@ -212,7 +212,7 @@ test_states(void)
 	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	CHECK_EQ(mdv_fwdump_reset(h), -ENOENT);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	CHECK_EQ(lines_of(log_end()), 0);
 	mdv_fwdump_close(h);
 }
@@ -225,12 +225,12 @@ test_modes(void)
 
 	CHECK_EQ(mdv_fwdump_take(r), -EBADF);
 	CHECK_EQ(mdv_fwdump_reset(r), -EBADF);
-	CHECK_EQ(mdv_fwdump_get_current(r, regs, ROOM, &n, NULL), -EBADF);
-	CHECK_EQ(mdv_fwdump_get(w, regs, ROOM, &n), -EBADF);
+	CHECK_EQ(mdv_fwdump_get_current(r, regs, MAX_REGS, &n, NULL), -EBADF);
+	CHECK_EQ(mdv_fwdump_get(w, regs, MAX_REGS, &n), -EBADF);
 	CHECK_EQ(mdv_fwdump_get(w, NULL, 0, &n), -EBADF);
 	CHECK_EQ(rte_errno, EBADF);
 	CHECK_EQ(mdv_fwdump_take(w), 0);
-	CHECK_EQ(mdv_fwdump_get(r, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(r, regs, MAX_REGS, &n), 0);
 	CHECK_EQ(mdv_fwdump_reset(w), 0);
 	mdv_fwdump_close(r);
 	mdv_fwdump_close(w);
@@ -247,7 +247,7 @@ test_equals(void)
 
 	REQUIRE(emu_machine_init(&m, 2, emu_profile_find("cx6dx")) == 0);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), 0);
 	CHECK_EQ(n, emu_cr_count(&m.dev[0]));
 	for (uint32_t i = 0; i < n; i++) {
 		CHECK_EQ(regs[i].addr, emu_cr_address(&m.dev[0], i));
@@ -257,7 +257,7 @@ test_equals(void)
 	emu_machine_fini(&m);
 	/* The current registers are equal; reading them keeps no dump. */
 	memset(other, 0, sizeof(other));
-	CHECK_EQ(mdv_fwdump_get_current(h, other, ROOM, &n, &info), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, other, MAX_REGS, &n, &info), 0);
 	CHECK_EQ(info.count, n);
 	CHECK(memcmp(other, regs, n * sizeof(regs[0])) == 0);
 	CHECK_EQ(mdv_fwdump_get_current(h, NULL, 0, &n, NULL), 0);
@@ -277,13 +277,13 @@ test_change(void)
 	size_t n = 0, k = 0;
 
 	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), 0);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	config_set(VSC(CONTROL), EMU_VSC_SPACE_CR);
 	config_set(VSC(DATA), 0x12345678);
 	config_set(VSC(ADDRESS), EMU_VSC_FLAG | 0x100010);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, other, MAX_REGS, &n), 0);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	for (size_t i = 0; i < n; i++) {
 		CHECK_EQ(regs[i].addr, other[i].addr);
@@ -314,9 +314,9 @@ test_virtual_function(void)
 	log_begin();
 	CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), -EIO);
 	CHECK_EQ(n, 0);
-	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), -EIO);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, MAX_REGS, &n, NULL), -EIO);
 	CHECK_EQ(lines_of(log_end()), 2);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	mdv_fwdump_close(h);
 }
 
@@ -389,7 +389,7 @@ test_killed(void)
 	CHECK_EQ(lines_of(log), 1);
 	CHECK_EQ(lines_with(log, "the lock of the register gateway was stale: ticket 0x"), 1);
 	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), 0);
 	CHECK(n > 900);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	log_begin();
@@ -459,7 +459,7 @@ test_failures(void)
 	long total;
 
 	accesses.count = accesses.fail_at = 0;
-	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &all, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, MAX_REGS, &all, NULL), 0);
 	total = accesses.count;
 	CHECK(total > 3000);
 	for (long k = 1; k <= total; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
@@ -480,13 +480,13 @@ test_failures(void)
 			(void)log_end();
 		}
 		/* A failed dump is not kept, and the next one is not refused as busy. */
-		CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), ret == 0 ? 0 : -ENOENT);
+		CHECK_EQ(mdv_fwdump_get(h, other, MAX_REGS, &n), ret == 0 ? 0 : -ENOENT);
 		CHECK_EQ(mdv_fwdump_reset(h), ret == 0 ? 0 : -ENOENT);
 	}
 	CHECK(failed > 40);
 	CHECK_EQ(left, 1);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
-	CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, other, MAX_REGS, &n), 0);
 	CHECK(n == all && memcmp(other, regs, n * sizeof(regs[0])) == 0);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
 	mdv_fwdump_close(h);
@@ -502,7 +502,7 @@ test_card_removed(void)
 	size_t n;
 
 	accesses.count = 0;
-	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, MAX_REGS, &n, NULL), 0);
 	total = accesses.count;
 	/* The last two accesses release the lock. */
 	for (long k = 1; k <= total - 2; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
@@ -514,7 +514,7 @@ test_card_removed(void)
 		log = log_end();
 		CHECK_EQ(lines_of(log), 1);
 		CHECK_EQ(lines_with(log, "the device does not answer"), 1);
-		CHECK_EQ(mdv_fwdump_get(h, other, ROOM, &n), -ENOENT);
+		CHECK_EQ(mdv_fwdump_get(h, other, MAX_REGS, &n), -ENOENT);
 		if (config_get(VSC(SEMAPHORE)) != 0)
 			config_set(VSC(SEMAPHORE), 0);
 	}

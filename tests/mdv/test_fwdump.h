@@ -12,13 +12,13 @@
 
 #include "mdv_test.h"
 
-#define ROOM 4096
+#define MAX_REGS 4096
 #define BOTH (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)
 #define VSC(reg) (EMU_PCI_CAP_VSC + EMU_VSC_##reg)
 
 /** Port 0, which has a gateway. */
 extern const struct rte_pci_addr pf;
-extern struct mdv_fwdump_reg regs[ROOM], other[ROOM];
+extern struct mdv_fwdump_reg regs[MAX_REGS], other[MAX_REGS];
 /** The folder for dumps. */
 extern char folder[64];
 

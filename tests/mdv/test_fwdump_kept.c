@@ -20,21 +20,21 @@
 
 /** Results of all tries, in memory shared with the child processes. */
 struct tally {
-	unsigned int taken, there, bad;
+	unsigned int taken, kept, bad; /* kept: there was a dump already, -EEXIST. */
 };
 
 /* Takes, reads and deletes: only one at a time succeeds, and a reader finds a complete dump or none. */
 static void
 user_run(struct tally *tally)
 {
-	struct mdv_fwdump_reg *dump = malloc(ROOM * sizeof(*dump));
+	struct mdv_fwdump_reg *dump = malloc(MAX_REGS * sizeof(*dump));
 	struct mdv_fwdump *h = opened(&pf, BOTH);
 	size_t n;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		int ret = mdv_fwdump_take(h), got = mdv_fwdump_get(h, dump, ROOM, &n);
+		int ret = mdv_fwdump_take(h), got = mdv_fwdump_get(h, dump, MAX_REGS, &n);
 
-		__atomic_add_fetch(ret == 0 ? &tally->taken : ret == -EEXIST ? &tally->there : &tally->bad,
+		__atomic_add_fetch(ret == 0 ? &tally->taken : ret == -EEXIST ? &tally->kept : &tally->bad,
 				   1, __ATOMIC_RELAXED);
 		if ((got != 0 && got != -ENOENT) ||
 		    (got == 0 && (n < 900 || memcmp(dump, regs, n * sizeof(*dump)) != 0)))
@@ -64,7 +64,7 @@ test_concurrent(void)
 	size_t n;
 
 	REQUIRE(tally != MAP_FAILED);
-	CHECK_EQ(mdv_fwdump_get_current(h, regs, ROOM, &n, NULL), 0);
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, MAX_REGS, &n, NULL), 0);
 	log_begin();
 	pid = child_begin();
 	if (pid == 0) {
@@ -78,10 +78,10 @@ test_concurrent(void)
 	CHECK_EQ(child_end(pid), 0);
 	CHECK_EQ(lines_of(log_end()), 0);
 	CHECK_EQ(tally->bad, 0);
-	CHECK_EQ(tally->taken + tally->there, (THREADS + 1) * ROUNDS);
+	CHECK_EQ(tally->taken + tally->kept, (THREADS + 1) * ROUNDS);
 	CHECK(tally->taken > 0);
 	CHECK_EQ(config_get(VSC(SEMAPHORE)), 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	mdv_fwdump_close(h);
 	munmap(tally, sizeof(*tally));
 }
@@ -102,14 +102,14 @@ test_store(void)
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	CHECK_EQ(write(fd, "half a dump", 11), 11);
 	close(fd);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
 	CHECK(access(path, F_OK) != 0);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), 0);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), 0);
 	snprintf(path, sizeof(path), "%s/%s", folder, h->name);
 	CHECK_EQ(truncate(path, 100), 0);
 	log_begin();
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -EIO);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -EIO);
 	CHECK_EQ(n, 0);
 	CHECK_EQ(mdv_fwdump_info(h, &info), -EIO);
 	CHECK_EQ(lines_with(log_end(), "damaged"), 2);
@@ -124,7 +124,7 @@ test_store(void)
 	log_begin();
 	CHECK_EQ(mdv_fwdump_take(h), -ENOTDIR);
 	CHECK_EQ(lines_with(log_end(), "cannot be kept in /no/such/folder"), 1);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
 	CHECK_EQ(mdv_fwdump_reset(h), 0);
@@ -164,7 +164,7 @@ test_cancelled(void)
 		CHECK_EQ(mdv_fwdump_take(h), -ECANCELED);
 		CHECK_EQ(lines_with(log_end(), "the wait was canceled"), 1);
 		CHECK_EQ(config_get(VSC(SEMAPHORE)), i < RTE_DIM(after) ? 0 : 0x55);
-		CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+		CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	}
 	config_set(VSC(SEMAPHORE), 0);
 	/* Another process takes a dump and does not finish. */

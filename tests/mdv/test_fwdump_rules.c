@@ -61,6 +61,6 @@ rule_nothing(void)
 	log_begin();
 	CHECK_EQ(mdv_fwdump_take(h), -EIO);
 	CHECK_EQ(lines_with(log_end(), "the gateway shows none of the registers"), 1);
-	CHECK_EQ(mdv_fwdump_get(h, regs, ROOM, &n), -ENOENT);
+	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
 	mdv_fwdump_close(h);
 }

@@ -17,7 +17,7 @@
 #include "emu_ctl.h"
 #include "pmd_test.h"
 
-/* A right stamp is at most this far outside the time from the sending to the reception, by the host's clock. */
+/* A right timestamp is at most this far outside the time from the sending to the reception, by the host's clock. */
 #define NEAR_NS INT64_C(100000000)
 /* A snapshot expires 2 s after a refresh; a busy machine may notice that later. */
 #define VALID_MS 2000
@@ -47,11 +47,11 @@ off_ns(int64_t ns)
 
 /* Sends a frame from PORT_B to PORT_A and returns its Rx timestamp; 0 if it has none. */
 static int64_t
-stamp_get(void)
+timestamp_get(void)
 {
 	struct pmd_frame frame = pmd_frame_udp(PORT_B, PORT_A, 1);
 	struct rte_mbuf *m = NULL;
-	int64_t stamp = 0;
+	int64_t timestamp = 0;
 
 	sent_ns = host_ns();
 	CHECK(pmd_send(PORT_B, 0, &frame) == 1, "not sent");
@@ -60,9 +60,9 @@ stamp_get(void)
 	if (m == NULL)
 		return 0;
 	if (m->ol_flags & ts_flag)
-		stamp = *RTE_MBUF_DYNFIELD(m, ts_offset, rte_mbuf_timestamp_t *);
+		timestamp = *RTE_MBUF_DYNFIELD(m, ts_offset, rte_mbuf_timestamp_t *);
 	rte_pktmbuf_free(m);
-	return stamp;
+	return timestamp;
 }
 
 /* The timestamp of a frame is present and right, and so is the time of rte_eth_read_clock(). */
@@ -70,10 +70,10 @@ static void
 expect_right(const char *when)
 {
 	uint64_t now = 0;
-	int64_t stamp = stamp_get();
+	int64_t timestamp = timestamp_get();
 
-	CHECK(stamp != 0, "%s: absent", when);
-	CHECK(llabs(off_ns(stamp)) < NEAR_NS, "%s: off by %" PRId64 " ns", when, off_ns(stamp));
+	CHECK(timestamp != 0, "%s: absent", when);
+	CHECK(llabs(off_ns(timestamp)) < NEAR_NS, "%s: off by %" PRId64 " ns", when, off_ns(timestamp));
 	sent_ns = host_ns();
 	CHECK_OK(rte_eth_read_clock(PORT_A, &now));
 	received_ns = host_ns();
@@ -86,7 +86,7 @@ expect_absent(const char *when)
 {
 	uint64_t absent = pmd_xstat(PORT_A, "rx_timestamps_absent"), now;
 
-	CHECK(stamp_get() == 0, "%s: timestamp present", when);
+	CHECK(timestamp_get() == 0, "%s: timestamp present", when);
 	CHECK(pmd_xstat(PORT_A, "rx_timestamps_absent") == absent + 1, "%s: not counted", when);
 	CHECK(rte_eth_read_clock(PORT_A, &now) == -EAGAIN, "%s: a time is returned", when);
 }
@@ -255,18 +255,18 @@ test_faults(void)
 {
 	uint64_t begin = rte_rdtsc(), hz = rte_get_tsc_hz(), absent_before, frames = 0, absent = 0, moved = 0;
 	bool stepped = false;
-	int64_t stamp;
+	int64_t timestamp;
 
 	absent_before = pmd_xstat(PORT_A, "rx_timestamps_absent");
 	while (rte_rdtsc() - begin < 6 * hz) {
-		stamp = stamp_get();
+		timestamp = timestamp_get();
 		frames++;
-		absent += stamp == 0;
-		if (stamp == 0 || llabs(off_ns(stamp)) < NEAR_NS)
+		absent += timestamp == 0;
+		if (timestamp == 0 || llabs(off_ns(timestamp)) < NEAR_NS)
 			continue;
 		moved++;
 		stepped = stepped || pmd_xstat(PORT_A, "clock_steps") != 0;
-		CHECK(stepped, "off by %" PRId64 " ns, and no step is reported", off_ns(stamp));
+		CHECK(stepped, "off by %" PRId64 " ns, and no step is reported", off_ns(timestamp));
 	}
 	CHECK(pmd_xstat(PORT_A, "rx_timestamps_absent") == absent_before + absent, "absent timestamps are not counted");
 	printf("%" PRIu64 " frames, %" PRIu64 " without a timestamp, %" PRIu64 " after a step; clock_steps %" PRIu64

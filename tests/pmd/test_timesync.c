@@ -29,7 +29,7 @@ ptp_frame(uint16_t from, uint16_t to)
 
 /* Sends a PTP message, with or without a request for a Tx timestamp. Number of packets sent: 1 or 0. */
 static unsigned int
-ptp_send(uint16_t from, uint8_t type, bool stamp)
+ptp_send(uint16_t from, uint8_t type, bool timestamp)
 {
 	struct pmd_frame f = ptp_frame(from, !from);
 	struct rte_mbuf *m = pmd_frame_make(&f, 0);
@@ -37,7 +37,7 @@ ptp_send(uint16_t from, uint8_t type, bool stamp)
 
 	msg[0] = type;
 	msg[1] = 2;
-	if (stamp)
+	if (timestamp)
 		m->ol_flags |= RTE_MBUF_F_TX_IEEE1588_TMST;
 	if (rte_eth_tx_burst(from, 0, &m, 1) == 1)
 		return 1;
