@@ -11,25 +11,18 @@
 
 #include "mdv_fwdump_int.h"
 
-#define PCI_VENDOR_MELLANOX 0x15b3u
+#define PCI_VENDOR_MELLANOX 0x15b3
 /* pci.ids: smaller ids are ConnectX-3 and older, which mlx4 drives. */
-#define PCI_DEVICE_MLX5_FIRST 0x1011u
+#define PCI_DEVICE_MLX5_FIRST 0x1011
 
 static int
-id_read(const struct mdv_fwdump *h, const char *what, unsigned int *id)
+id_read(const struct mdv_fwdump *h, const char *what, long *id)
 {
 	char path[96];
-	FILE *f;
-	int ret;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/%s", h->pci.domain,
 		 h->pci.bus, h->pci.devid, h->pci.function, what);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return -errno;
-	ret = fscanf(f, "%x", id) == 1 ? 0 : -EINVAL;
-	fclose(f);
-	return ret;
+	return mdv_sysfs_number(path, id);
 }
 
 /*
@@ -59,7 +52,7 @@ name_make(struct mdv_fwdump *h)
 int
 mdv_fwdump_sys_open(struct mdv_fwdump *h)
 {
-	unsigned int vendor = 0, device = 0;
+	long vendor = 0, device = 0;
 	int ret = name_make(h);
 
 	if (ret == 0)

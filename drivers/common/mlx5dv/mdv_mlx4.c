@@ -3,7 +3,6 @@
 /* Information about mlx4 devices (ConnectX-3), which this layer does not drive. */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <infiniband/mlx4dv.h>
@@ -32,21 +31,16 @@ mdv_mlx4_card(uint16_t pci_device_id)
 	return NULL;
 }
 
-/** Reads a hexadecimal number from the device's sysfs directory; 0 if it cannot be read. */
-static unsigned long
+/** Reads a number from the device's sysfs directory; 0 if it cannot be read. */
+static long
 pci_number(const struct ibv_device *ibdev, const char *name)
 {
-	char path[PATH_BYTES], text[32] = "";
-	FILE *file;
+	char path[PATH_BYTES];
+	long number = 0;
 
 	snprintf(path, sizeof(path), "%s/device/%s", ibdev->ibdev_path, name);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return 0;
-	if (fgets(text, sizeof(text), file) == NULL)
-		text[0] = '\0';
-	fclose(file);
-	return strtoul(text, NULL, 16);
+	(void)mdv_sysfs_number(path, &number);
+	return number;
 }
 
 /**
@@ -57,9 +51,9 @@ pci_number(const struct ibv_device *ibdev, const char *name)
 static bool
 is_mlx4(struct ibv_device *ibdev, uint16_t *pci_device_id)
 {
-	unsigned long id = pci_number(ibdev, "device");
+	long id = pci_number(ibdev, "device");
 
-	if (pci_number(ibdev, "vendor") != VENDOR || id > UINT16_MAX ||
+	if (pci_number(ibdev, "vendor") != VENDOR || id < 0 || id > UINT16_MAX ||
 	    mdv_mlx4_card(id) == NULL || mlx5dv_is_supported(ibdev))
 		return false;
 	*pci_device_id = id;

@@ -279,6 +279,8 @@ int mdv_uevent_read(const char *path, const char *name, char *value, size_t byte
 /** Last component of the target of a symbolic link in a function's sysfs directory; "" if none. */
 void mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_t bytes);
 struct ibv_device;
+/** Reads a decimal number, or a hexadecimal one with 0x, from a file of sysfs. 0; -EINVAL; or the error of opening it. */
+int mdv_sysfs_number(const char *path, long *number);
 /** PCI address of an RDMA device; -ENOENT if it has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
 

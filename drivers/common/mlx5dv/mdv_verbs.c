@@ -37,6 +37,19 @@ mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
 	return ret;
 }
 
+int
+mdv_sysfs_number(const char *path, long *number)
+{
+	FILE *file = fopen(path, "re");
+	int ret;
+
+	if (file == NULL)
+		return -errno;
+	ret = fscanf(file, "%li", number) == 1 ? 0 : -EINVAL;
+	fclose(file);
+	return ret;
+}
+
 /* Soft RDMA devices (rxe, siw) have no PCI function: -ENOENT. */
 int
 mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci)

@@ -29,17 +29,15 @@
 static int
 is_our_port(const char *net_dir, const char *name)
 {
-	char path[512], text[16];
-	FILE *file;
-	int ours;
+	char path[512];
+	long port;
+	int ret;
 
 	snprintf(path, sizeof(path), "%s/%s/dev_port", net_dir, name);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return errno == ENOENT ? 0 : -errno;
-	ours = fgets(text, sizeof(text), file) != NULL && strtol(text, NULL, 10) == MDV_IB_PORT - 1;
-	fclose(file);
-	return ours;
+	ret = mdv_sysfs_number(path, &port);
+	if (ret != 0)
+		return ret == -ENOENT || ret == -EINVAL ? 0 : ret;
+	return port == MDV_IB_PORT - 1;
 }
 
 /** Finds the interface of the port. 0, also without one; negative errno if sysfs cannot be read. */

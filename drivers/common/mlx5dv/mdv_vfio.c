@@ -300,20 +300,17 @@ segment_of(const struct mdv_dev *dev)
 static int
 vfio_identify(struct mdv_dev *dev)
 {
-	char path[MDV_PATH_BYTES], text[16] = "";
-	FILE *file;
+	char path[MDV_PATH_BYTES];
+	long id = 0;
 
 	if (dev->caps.num_ports != 1)
 		return MDV_FAIL(&dev->pci, ENOTSUP, "the function has %u ports; only functions of one port are "
 				"supported", dev->caps.num_ports);
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/device", dev->pci.domain,
 		 dev->pci.bus, dev->pci.devid, dev->pci.function);
-	file = fopen(path, "re");
-	if (file == NULL || fgets(text, sizeof(text), file) == NULL)
+	if (mdv_sysfs_number(path, &id) != 0)
 		MDV_LOG(DEBUG, &dev->pci, "cannot read %s", path);
-	if (file != NULL)
-		fclose(file);
-	dev->caps.pci_device_id = strtoul(text, NULL, 16);
+	dev->caps.pci_device_id = id;
 	/* vfio_events_up() reads it from the initialization segment, which needs a UAR. */
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "unknown");
 	return 0;
