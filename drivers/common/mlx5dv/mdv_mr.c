@@ -139,7 +139,8 @@ static void
 entry_drop(struct mdv_dev *dev, struct mr_entry *e)
 {
 	TAILQ_REMOVE(&dev->mr->entries, e, next);
-	index_remove(dev->mr, &e->set);
+	if (e->set.n > 0)
+		index_remove(dev->mr, &e->set);
 	mdv_mr_entry_free(dev, e);
 }
 
@@ -147,53 +148,25 @@ static int
 entry_publish(struct mdv_dev *dev, struct mr_entry *e)
 {
 	if (index_add(dev->mr, &e->set) != 0) {
-		MDV_LOG(ERR, &dev->pci, "no memory for the index of registered memory");
 		mdv_mr_entry_free(dev, e);
-		return mdv_fail(ENOMEM);
+		return MDV_FAIL(&dev->pci, ENOMEM, "no memory for the index of registered memory");
 	}
 	TAILQ_INSERT_TAIL(&dev->mr->entries, e, next);
 	return 0;
 }
 
-/* ------------------------------------------------------------------ failures */
-
-static struct mr_failure *
-failure_of(struct mdv_mr_table *t, const struct rte_mempool *mp)
-{
-	struct mr_failure *f;
-
-	TAILQ_FOREACH(f, &t->failures, next)
-		if (f->mp == mp)
-			return f;
-	return NULL;
-}
-
+/** Notes that a registration failed. Without memory for the note, it is only retried earlier. */
 static void
-failure_forget(struct mdv_mr_table *t, const struct rte_mempool *mp)
+entry_fail(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
 {
-	struct mr_failure *f = failure_of(t, mp);
+	struct mr_entry *e = calloc(1, sizeof(*e));
 
-	if (f == NULL)
+	if (e == NULL)
 		return;
-	TAILQ_REMOVE(&t->failures, f, next);
-	free(f);
-}
-
-/** If there is no memory for the note, the registration is only retried earlier. */
-static void
-failure_note(struct mdv_mr_table *t, const struct rte_mempool *mp, int err)
-{
-	struct mr_failure *f = failure_of(t, mp);
-
-	if (f == NULL) {
-		f = calloc(1, sizeof(*f));
-		if (f == NULL)
-			return;
-		f->mp = mp;
-		TAILQ_INSERT_TAIL(&t->failures, f, next);
-	}
-	f->err = err;
-	f->retry_tsc = rte_get_tsc_cycles() + rte_get_tsc_hz();
+	e->set.mp = mp;
+	e->err = err;
+	e->retry_tsc = rte_get_tsc_cycles() + rte_get_tsc_hz();
+	TAILQ_INSERT_TAIL(&t->entries, e, next);
 }
 
 /* ------------------------------------------------------------------ mempools */
@@ -203,25 +176,20 @@ register_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 {
 	struct mdv_mr_table *t = dev->mr;
 	struct mr_entry *e = entry_of_mempool(t, mp);
-	struct mr_failure *f;
 
-	if (e != NULL)
+	if (e != NULL && e->err == 0)
 		return &e->set;
-	f = failure_of(t, mp);
-	if (f != NULL && rte_get_tsc_cycles() < f->retry_tsc) {
-		rte_errno = f->err;
+	if (e != NULL && rte_get_tsc_cycles() < e->retry_tsc) {
+		rte_errno = e->err;
 		return NULL;
 	}
+	if (e != NULL)
+		entry_drop(dev, e);
 	e = mdv_mr_entry_of_mempool(dev, mp);
-	if (e == NULL || entry_publish(dev, e) != 0) {
-		int err = rte_errno;
-
-		failure_note(t, mp, err);
-		rte_errno = err;
-		return NULL;
-	}
-	failure_forget(t, mp);
-	return &e->set;
+	if (e != NULL && entry_publish(dev, e) == 0)
+		return &e->set;
+	entry_fail(t, mp, rte_errno);
+	return NULL;
 }
 
 const struct mdv_mr_set *
@@ -241,7 +209,6 @@ forget_mempool(struct mdv_dev *dev, const struct rte_mempool *mp)
 	struct mr_entry *e;
 
 	pthread_mutex_lock(&dev->mr->control_lock);
-	failure_forget(dev->mr, mp);
 	e = entry_of_mempool(dev->mr, mp);
 	if (e != NULL)
 		entry_drop(dev, e);
@@ -386,7 +353,6 @@ mdv_mr_open(struct mdv_dev *dev)
 	pthread_mutex_init(&t->control_lock, NULL);
 	rte_rwlock_init(&t->index_lock);
 	TAILQ_INIT(&t->entries);
-	TAILQ_INIT(&t->failures);
 	dev->mr = t;
 	if (subscribe(dev) != 0) {
 		pthread_mutex_destroy(&t->control_lock);
@@ -411,8 +377,6 @@ mdv_mr_close(struct mdv_dev *dev)
 	pthread_mutex_lock(&t->control_lock);
 	while (!TAILQ_EMPTY(&t->entries))
 		entry_drop(dev, TAILQ_FIRST(&t->entries));
-	while (!TAILQ_EMPTY(&t->failures))
-		failure_forget(t, TAILQ_FIRST(&t->failures)->mp);
 	pthread_mutex_unlock(&t->control_lock);
 	pthread_mutex_destroy(&t->control_lock);
 	free(t->index);

@@ -11,18 +11,16 @@
 
 #include "mdv_private.h"
 
-/** A mempool (set.mp) or external memory (set.mp NULL): set.n keys. */
+/**
+ * A mempool (set.mp) or external memory (set.mp NULL): set.n keys. A mempool that could not be registered has none,
+ * but an errno, which is returned until the next attempt.
+ */
 struct mr_entry {
 	TAILQ_ENTRY(mr_entry) next;
+	int err;
+	uint64_t retry_tsc;
 	struct ibv_mr **regions; /**< One per set.range. */
 	struct mdv_mr_set set;	   /**< Last member, because it ends with a flexible array. */
-};
-
-struct mr_failure {
-	TAILQ_ENTRY(mr_failure) next;
-	const struct rte_mempool *mp;
-	uint64_t retry_tsc;
-	int err;
 };
 
 struct mr_index {
@@ -37,7 +35,6 @@ struct mr_index {
 struct mdv_mr_table {
 	pthread_mutex_t control_lock;
 	TAILQ_HEAD(, mr_entry) entries;
-	TAILQ_HEAD(, mr_failure) failures;
 	rte_rwlock_t index_lock;
 	struct mr_index *index; /**< Sorted by start. */
 	unsigned int index_n;
