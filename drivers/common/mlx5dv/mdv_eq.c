@@ -23,20 +23,19 @@ _Static_assert((1u << MDV_LOG_EQES_MIN) >= MDV_EQ_SPARE, "smallest EQ");
 int
 mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 {
-	struct mdv_msi *msi = calloc(1, sizeof(*msi));
-	int err = ENOMEM;
+	struct mdv_msi *msi = mdv_zalloc(&dev->pci, sizeof(*msi), "an interrupt vector");
 
 	*out = NULL;
-	if (msi != NULL) {
-		msi->dev = dev;
-		msi->devx = MDV_RETRY_PTR(mlx5dv_devx_alloc_msi_vector(dev->ibv));
-		err = msi->devx != NULL ? 0 : errno;
-	}
-	if (err != 0) {
-		MDV_LOG_ERR(dev, "no interrupt vector: cannot allocate one of MSI-X: %s%s", mdv_errno_name(err),
-			    err == ENOSPC ? " (all vectors of the function are in use)" : "");
+	if (msi == NULL)
+		return -ENOMEM;
+	msi->dev = dev;
+	msi->devx = MDV_RETRY_PTR(mlx5dv_devx_alloc_msi_vector(dev->ibv));
+	if (msi->devx == NULL) {
+		(void)MDV_FAIL_DEV(dev, errno, "no interrupt vector: cannot allocate one of MSI-X: %s%s",
+				   mdv_errno_name(errno),
+				   errno == ENOSPC ? " (all vectors of the function are in use)" : "");
 		free(msi);
-		return mdv_fail(err);
+		return -rte_errno;
 	}
 	msi->vector = msi->devx->vector;
 	msi->fd = msi->devx->fd;
@@ -133,7 +132,6 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 	struct prm_create_eq_out reply;
 	struct prm_create_eq_in in;
 	struct mdv_eq *eq;
-	int ret;
 
 	*out = NULL;
 	if (log_eqes < MDV_LOG_EQES_MIN || log_eqes > MDV_LOG_EQES_MAX)
@@ -155,9 +153,8 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 		eqe_at(eq, i)->owner = MDV_EQE_OWNER_INIT;
 	rte_io_wmb();
 	if (events != 0 && skip_early(eq) != 0) {
-		ret = -rte_errno;
-		(void)mdv_eq_destroy(eq);
-		return mdv_fail(-ret);
+		MDV_UNDO(mdv_eq_destroy(eq));
+		return -rte_errno;
 	}
 	mdv_eq_arm(eq);
 	*out = eq;
@@ -223,14 +220,11 @@ mdv_eq_arm(struct mdv_eq *eq)
 int
 mdv_vfio_vector_up(struct mdv_vector *v)
 {
-	int ret = mdv_msi_alloc(v->dev, &v->msi);
-
-	if (ret != 0)
-		return ret;
-	ret = mdv_eq_create(v->dev, v->msi, MDV_LOG_EQES_MIN, 0, &v->eq);
-	if (ret != 0) {
-		(void)mdv_msi_free(v->msi);
-		return mdv_fail(-ret);
+	if (mdv_msi_alloc(v->dev, &v->msi) != 0)
+		return -rte_errno;
+	if (mdv_eq_create(v->dev, v->msi, MDV_LOG_EQES_MIN, 0, &v->eq) != 0) {
+		MDV_UNDO(mdv_msi_free(v->msi));
+		return -rte_errno;
 	}
 	v->fd = v->msi->fd;
 	v->eqn = v->eq->eqn;

@@ -43,13 +43,12 @@ mdv_eventfd_signal(int fd)
 int
 mdv_fd_nonblock(const struct mdv_dev *dev, int fd, const char *what)
 {
-	int flags = fcntl(fd, F_GETFL), err;
+	int flags = fcntl(fd, F_GETFL);
 
 	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
-	err = errno;
-	return MDV_FAIL(&dev->pci, err, "cannot set O_NONBLOCK on the %s descriptor: %s", what,
-			mdv_errno_name(err));
+	return MDV_FAIL(&dev->pci, errno, "cannot set O_NONBLOCK on the %s descriptor: %s", what,
+			mdv_errno_name(errno));
 }
 
 void

@@ -141,9 +141,7 @@ entry_alloc(struct mdv_dev *dev, unsigned int ranges)
 	if (e != NULL && e->regions != NULL)
 		return e;
 	free(e);
-	MDV_LOG(ERR, &dev->pci, "no memory for an entry of %u memory ranges", ranges);
-	rte_errno = ENOMEM;
-	return NULL;
+	return MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for an entry of %u memory ranges", ranges);
 }
 
 void
@@ -180,18 +178,11 @@ mdv_mr_entry_of_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	struct chunk_list list = { .room = mp->nb_mem_chunks };
 	struct mr_entry *e;
 
-	if (list.room == 0) {
-		MDV_LOG(ERR, &dev->pci, "mempool %s has no memory yet", mp->name);
-		rte_errno = EINVAL;
-		return NULL;
-	}
+	if (list.room == 0)
+		return MDV_FAIL_NULL(&dev->pci, EINVAL, "mempool %s has no memory yet", mp->name);
 	list.chunks = calloc(list.room, sizeof(*list.chunks));
-	if (list.chunks == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for %u chunks of mempool %s", list.room,
-			mp->name);
-		rte_errno = ENOMEM;
-		return NULL;
-	}
+	if (list.chunks == NULL)
+		return MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for %u chunks of mempool %s", list.room, mp->name);
 	rte_mempool_mem_iter(mp, chunk_note, &list);
 	list.n = mdv_mr_chunks_merge(list.chunks, list.n);
 	e = entry_of_chunks(dev, mp, list.chunks, list.n);

@@ -95,18 +95,12 @@ command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_comman
 	if (in_bytes >= 2)
 		opcode = (uint16_t)(bytes[0] << 8 | bytes[1]);
 	cmd = prm_command_find(opcode);
-	if (cmd == NULL || (cmd->cls != cls && !also_creates(cmd, cls))) {
-		MDV_LOG(ERR, &dev->pci, "%s (0x%x) is not a command of this kind",
-			prm_command_name(opcode), opcode);
-		rte_errno = EINVAL;
-		return NULL;
-	}
-	if (in_bytes < cmd->in_bytes_min) {
-		MDV_LOG(ERR, &dev->pci, "%s (0x%x) needs %u bytes, not %zu", cmd->name, opcode,
-			cmd->in_bytes_min, in_bytes);
-		rte_errno = EINVAL;
-		return NULL;
-	}
+	if (cmd == NULL || (cmd->cls != cls && !also_creates(cmd, cls)))
+		return MDV_FAIL_NULL(&dev->pci, EINVAL, "%s (0x%x) is not a command of this kind",
+				     prm_command_name(opcode), opcode);
+	if (in_bytes < cmd->in_bytes_min)
+		return MDV_FAIL_NULL(&dev->pci, EINVAL, "%s (0x%x) needs %u bytes, not %zu", cmd->name, opcode,
+				     cmd->in_bytes_min, in_bytes);
 	return cmd;
 }
 
@@ -135,11 +129,8 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	if (cmd == NULL || cmd->out_bytes_min > sizeof(out))
 		return NULL;
 	obj = calloc(1, sizeof(*obj));
-	if (obj == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for the handle of %s", cmd->name);
-		rte_errno = ENOMEM;
-		return NULL;
-	}
+	if (obj == NULL)
+		return MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for the handle of %s", cmd->name);
 	obj->devx = mdv_exec_create(dev, in, in_bytes, out, cmd->out_bytes_min);
 	if (obj->devx == NULL) {
 		free(obj);

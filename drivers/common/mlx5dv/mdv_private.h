@@ -69,6 +69,9 @@ mdv_fail(int err)
 	mdv_fail(fail_err_); \
 })
 
+/** As MDV_FAIL(), for a function that returns a pointer: NULL. */
+#define MDV_FAIL_NULL(...) ((void)MDV_FAIL(__VA_ARGS__), NULL)
+
 /** Undoes a step after a failure, whose rte_errno it keeps. */
 #define MDV_UNDO(call) do { \
 	const int undo_errno_ = rte_errno; \
@@ -276,11 +279,11 @@ void mdv_verbs_port_down(struct mdv_dev *dev);
 
 /** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
+/** Reads a decimal number, or a hexadecimal one with 0x, from a file of sysfs. 0; -EINVAL; or the error of opening it. */
+int mdv_sysfs_number(const char *path, long *number);
 /** Last component of the target of a symbolic link in a function's sysfs directory; "" if none. */
 void mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_t bytes);
 struct ibv_device;
-/** Reads a decimal number, or a hexadecimal one with 0x, from a file of sysfs. 0; -EINVAL; or the error of opening it. */
-int mdv_sysfs_number(const char *path, long *number);
 /** PCI address of an RDMA device; -ENOENT if it has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
 

@@ -39,11 +39,7 @@ rqt_inbox(struct mdv_dev *dev, size_t fixed_bytes, unsigned int n, size_t *bytes
 
 	*bytes = fixed_bytes + (size_t)n * PRM_RQ_NUM_BYTES;
 	in = calloc(1, *bytes);
-	if (in == NULL) {
-		MDV_LOG(ERR, &dev->pci, "no memory for an RQ table of %u entries", n);
-		rte_errno = ENOMEM;
-	}
-	return in;
+	return in != NULL ? in : MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for an RQ table of %u entries", n);
 }
 
 static void

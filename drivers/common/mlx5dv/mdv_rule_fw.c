@@ -188,12 +188,9 @@ priority_get(struct fw_table *t, uint16_t priority)
 
 	if (limits_read(t) != 0)
 		return NULL;
-	if (FW_LEVEL + priority >= t->levels) {
-		MDV_LOG(ERR, &t->table.dev->pci, "a rule's priority is 0 to %u here, not %u",
-			t->levels - FW_LEVEL - 1, priority);
-		rte_errno = EINVAL;
-		return NULL;
-	}
+	if (FW_LEVEL + priority >= t->levels)
+		return MDV_FAIL_NULL(&t->table.dev->pci, EINVAL, "a rule's priority is 0 to %u here, not %u",
+				     t->levels - FW_LEVEL - 1, priority);
 	TAILQ_FOREACH(p, &t->priorities, next) {
 		if (p->priority == priority)
 			return p;
@@ -254,12 +251,8 @@ group_new(struct fw_table *t, struct fw_priority *p, const struct prm_fte_match_
 		entries = FW_GROUP_MIN;
 		first = gap_find(t, p, entries, &after);
 	}
-	if (first == UINT32_MAX) {
-		MDV_LOG(ERR, &t->table.dev->pci, "no room for more rules of priority %u",
-			p->priority);
-		rte_errno = ENOSPC;
-		return NULL;
-	}
+	if (first == UINT32_MAX)
+		return MDV_FAIL_NULL(&t->table.dev->pci, ENOSPC, "no room for more rules of priority %u", p->priority);
 	g = mdv_zalloc(&t->table.dev->pci, sizeof(*g), "steering rules");
 	if (g == NULL)
 		return NULL;

@@ -152,8 +152,7 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 		return flow;
 	err = errno;
 	rule_describe(attr, text, sizeof(text));
-	(void)MDV_FAIL(&dev->pci, err, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
-	return NULL;
+	return MDV_FAIL_NULL(&dev->pci, err, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
 }
 
 static struct mdv_rule *

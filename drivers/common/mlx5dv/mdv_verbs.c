@@ -321,25 +321,20 @@ static int
 verbs_vector_up(struct mdv_vector *v)
 {
 	struct mdv_dev *dev = v->dev;
-	const char *what = "an eventfd";
-	int err = 0;
 
 	v->eqn = dev->eqn;
 	v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (v->fd < 0)
-		err = errno;
-	if (err == 0) {
-		what = "an event channel";
-		v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
-				MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
-		err = v->channel == NULL ? errno : 0;
-	}
-	if (err == 0)
+		return MDV_FAIL(&dev->pci, errno, "no interrupt vector: cannot create an eventfd: %s",
+				mdv_errno_name(errno));
+	v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
+			MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
+	if (v->channel != NULL)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "no interrupt vector: cannot create %s: %s", what,
-		mdv_errno_name(err));
-	verbs_vector_down(v);
-	return mdv_fail(err);
+	(void)MDV_FAIL(&dev->pci, errno, "no interrupt vector: cannot create an event channel: %s",
+		       mdv_errno_name(errno));
+	close(v->fd);
+	return -rte_errno;
 }
 
 static int

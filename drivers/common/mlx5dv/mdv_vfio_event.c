@@ -53,21 +53,16 @@ int
 mdv_vfio_waits_up(struct mdv_dev *dev)
 {
 	struct mdv_vfio *v = dev->vfio;
-	int err = 0;
 
 	/* Reserve the descriptors now: none may be left when the device fails. */
 	v->library_event_fd = fcntl(mlx5dv_vfio_get_events_fd(dev->ibv), F_DUPFD_CLOEXEC, 0);
-	if (v->library_event_fd < 0)
-		err = errno;
-	v->closed_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (err == 0 && v->closed_fd < 0)
-		err = errno;
-	if (err == 0)
+	if (v->library_event_fd >= 0)
+		v->closed_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (v->closed_fd >= 0)
 		return 0;
-	MDV_LOG(ERR, &dev->pci, "no descriptors to end waits for commands: %s",
-		mdv_errno_name(err));
+	(void)MDV_FAIL(&dev->pci, errno, "no descriptors to end waits for commands: %s", mdv_errno_name(errno));
 	mdv_vfio_waits_down(dev);
-	return mdv_fail(err);
+	return -rte_errno;
 }
 
 /** Ends all waits for commands; later commands fail at once. Called once. */
