@@ -87,7 +87,7 @@ int mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in
  * in parallel.
  *
  * An outbox of zeros may mean that the command timed out or the device was reset: mlx5_ib does not
- * report the failure of an asynchronous command (devx_query_callback()).
+ * report the failure of an asynchronous command (Linux, drivers/infiniband/hw/mlx5/devx.c, devx_query_callback()).
  *
  * @param buf
  *   Receives the reply and its outbox; 8-byte aligned.

@@ -37,7 +37,7 @@ struct mdv_vfio {
 
 /**
  * Reason of a fatal state, or NULL. Reads a few registers; any thread. As Linux does in
- * check_fatal_sensors() (drivers/net/ethernet/mellanox/mlx5/core/health.c).
+ * mlx5_health_check_fatal_sensors() (drivers/net/ethernet/mellanox/mlx5/core/health.c).
  */
 const char *mdv_vfio_fatal_reason(struct mdv_dev *dev);
 /** Starts the thread that calls mlx5dv_vfio_process_events(3). 0 or -errno, logged. */

@@ -362,7 +362,7 @@ vport_mtu_set(struct mdv_dev *dev, uint32_t bytes)
 
 /*
  * Set the MTU of the port, which limits received frames, and then that of the vport, which the eswitch
- * uses (same order as mlx5e_set_mtu() in Linux, en_main.c).
+ * uses (same order as Linux: drivers/net/ethernet/mellanox/mlx5/core/en_main.c, mlx5e_set_mtu()).
  */
 static int
 vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
