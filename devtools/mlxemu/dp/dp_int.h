@@ -427,7 +427,7 @@ uint64_t dp_wait_departure(struct dp_sq *q, uint16_t index);
 enum dp_exec dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p);
 /** Sends a finished frame, unless it went out before the WQE had to wait. */
 enum dp_exec dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len);
-/** Inserts the checksums that cs_flags select (PRM, Ethernet segment). */
+/** Inserts the checksums that cs_flags select (infiniband/mlx5dv.h, MLX5_ETH_WQE_L3_CSUM and MLX5_ETH_WQE_L4_CSUM). */
 void dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags);
 /* dp_tso.c */
 enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Pages of host memory that the owner of a function gives to the firmware (PRM, MANAGE_PAGES). The model
+ * Pages of host memory that the owner of a function gives to the firmware: QUERY_PAGES, MANAGE_PAGES and the page
+ * request event, as mlx5_core uses them (Linux, drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c). The model
  * writes only a mark into them, which detects writes by others. The number of pages that it needs is
  * assumed; it waits for the pages that it requested and does not use those that it returned.
  */
@@ -13,7 +14,7 @@
 #include "../core/emu_iommu.h"
 #include "fw.h"
 
-/* query_pages_in.op_mod and manage_pages_in.op_mod (Linux, mlx5_ifc.h). */
+/* query_pages_in.op_mod (Linux, mlx5_ifc.h) and manage_pages_in.op_mod (Linux, pagealloc.c, MLX5_PAGES_*). */
 #define QUERY_BOOT 1u
 #define QUERY_INIT 2u
 #define QUERY_REGULAR 3u

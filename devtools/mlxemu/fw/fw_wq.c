@@ -45,7 +45,8 @@ fw_ts_real(const struct emu_dev *dev, unsigned format)
 
 /*
  * Striding RQ: log_wqe_stride_size counts from 2^6 bytes, log_wqe_num_of_strides from 2^9 strides modulo
- * 16, so that values from 10 on mean 2^3 and up (Linux, hw/mlx5/qp.c, create_rq()).
+ * 16, so that values from 10 on mean 2^3 and up (Linux, drivers/infiniband/hw/mlx5/qp.c,
+ * create_rq()).
  */
 static int
 wq_striding_check(struct fw_cmd *c, const struct prm_wq *wq, struct fw_wq *out)
