@@ -132,9 +132,6 @@ int mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *clock);
 void mlxpmd_burst_select(struct rte_eth_dev *eth_dev);
 int mlxpmd_rx_burst_mode_get(struct rte_eth_dev *, uint16_t queue_id, struct rte_eth_burst_mode *);
 int mlxpmd_tx_burst_mode_get(struct rte_eth_dev *, uint16_t queue_id, struct rte_eth_burst_mode *);
-/** Bursts of a stopped or removed port: return 0, take nothing. */
-uint16_t mlxpmd_rx_burst_none(void *rxq, struct rte_mbuf **pkts, uint16_t n);
-uint16_t mlxpmd_tx_burst_none(void *txq, struct rte_mbuf **pkts, uint16_t n);
 const uint32_t *mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev, size_t *count);
 
 #endif /* MLXPMD_H */

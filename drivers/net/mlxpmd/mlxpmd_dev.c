@@ -139,8 +139,8 @@ bursts_up(struct mlxpmd_port *port)
 static void
 bursts_down(struct mlxpmd_port *port)
 {
-	port->eth_dev->rx_pkt_burst = mlxpmd_rx_burst_none;
-	port->eth_dev->tx_pkt_burst = mlxpmd_tx_burst_none;
+	port->eth_dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
+	port->eth_dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 	/* Orders the functions before the destruction of the queues. */
 	rte_smp_wmb();
 }

@@ -122,8 +122,8 @@ ops_up(struct mlxpmd_port *port)
 	struct rte_eth_dev *eth_dev = port->eth_dev;
 
 	eth_dev->dev_ops = &mlxpmd_ops;
-	eth_dev->rx_pkt_burst = mlxpmd_rx_burst_none;
-	eth_dev->tx_pkt_burst = mlxpmd_tx_burst_none;
+	eth_dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
+	eth_dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
 	eth_dev->rx_queue_count = mlxpmd_rx_queue_count;
 	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
 	eth_dev->tx_descriptor_status = mlxpmd_tx_descriptor_status;

@@ -42,10 +42,3 @@ const struct mlxpmd_rx_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
 	MLXPMD_RX_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(SCATTER_ROW, "Scalar Scatter")
 };
-
-uint16_t
-mlxpmd_rx_burst_none(void *rxq __rte_unused, struct rte_mbuf **pkts __rte_unused,
-		     uint16_t n __rte_unused)
-{
-	return 0;
-}

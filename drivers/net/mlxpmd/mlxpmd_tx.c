@@ -268,10 +268,3 @@ TX_SETS(TX_BURST)
 const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {
 	TX_SETS(TX_ROW)
 };
-
-uint16_t
-mlxpmd_tx_burst_none(void *txq __rte_unused, struct rte_mbuf **pkts __rte_unused,
-		     uint16_t n __rte_unused)
-{
-	return 0;
-}
