@@ -123,6 +123,10 @@ static_assert(offsetof(struct mlxpmd_queue, cq_ci) == RTE_CACHE_LINE_MIN_SIZE, "
 static_assert(offsetof(struct mlxpmd_queue, stats.errors) == 2 * RTE_CACHE_LINE_MIN_SIZE,
 	      "what every burst writes: one line");
 
+/** First step of arming: sizes as those of the objects, nothing posted, no failure known. */
+void mlxpmd_queue_arm(struct mlxpmd_queue *q);
+/** Logs why the queue cannot be armed. Sets rte_errno and returns -err. */
+int mlxpmd_queue_arm_fail(const struct mlxpmd_queue *q, int err, const char *why);
 /** Arming and rewinding: new rings, consumer at 0, all CQEs invalid, both doorbell records 0. */
 void mlxpmd_queue_rings_set(struct mlxpmd_queue *q);
 /** Rewinding with the old CQ: skips the CQEs there are; doorbell record of the work queue 0. */

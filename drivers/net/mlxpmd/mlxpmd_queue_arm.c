@@ -2,7 +2,32 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* What arming and rewinding have in common for receive and send queues: rings, consumer index, start. */
 
+#include <string.h>
+
+#include "mlxpmd_log.h"
 #include "mlxpmd_queue.h"
+
+void
+mlxpmd_queue_arm(struct mlxpmd_queue *q)
+{
+	q->state = MLXPMD_QS_RESET;
+	q->log_cqes = q->hw.cq.log_cqes;
+	q->cqe_mask = (1u << q->hw.cq.log_cqes) - 1;
+	q->wqe_mask = (1u << q->hw.wq.log_wq_sz) - 1;
+	q->ci = 0;
+	q->pi = 0;
+	q->starved = 0;
+	q->syndrome = 0;
+	q->vendor_syndrome = 0;
+	memset(&q->repair, 0, sizeof(q->repair));
+}
+
+int
+mlxpmd_queue_arm_fail(const struct mlxpmd_queue *q, int err, const char *why)
+{
+	return MLXPMD_FAIL(err, "port %u: %s %u cannot be armed: %s", q->port_id,
+			   q->kind == MLXPMD_RX ? "rxq" : "txq", q->queue_id, why);
+}
 
 void
 mlxpmd_queue_rings_set(struct mlxpmd_queue *q)

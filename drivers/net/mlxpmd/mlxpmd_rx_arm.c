@@ -15,14 +15,6 @@
 #define FREE_THRESH_DEFAULT 64
 
 static int
-fail(const struct mlxpmd_rxq *rxq, int err, const char *why)
-{
-	MLXPMD_LOG(ERR, "port %u: rxq %u cannot be armed: %s", rxq->q.port_id, rxq->q.queue_id, why);
-	rte_errno = err;
-	return -err;
-}
-
-static int
 sizes_set(struct mlxpmd_rxq *rxq)
 {
 	uint32_t data_room = rte_pktmbuf_data_room_size(rxq->mp);
@@ -30,14 +22,11 @@ sizes_set(struct mlxpmd_rxq *rxq)
 	uint16_t thresh = rxq->conf.rx_free_thresh;
 
 	if (rxq->q.hw.cq.log_cqes < rxq->q.hw.rq.wq.log_wq_sz || rxq->q.hw.cq.log_cqes > 15)
-		return fail(rxq, EINVAL, "the CQ does not fit the RQ");
+		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the CQ does not fit the RQ");
 	if (rxq->q.hw.rq.wq.log_wq_stride != rxq->log_segs + 4)
-		return fail(rxq, EINVAL, "the RQ's stride does not fit the segments");
+		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the RQ's stride does not fit the segments");
 	if (data_room <= RTE_PKTMBUF_HEADROOM)
-		return fail(rxq, EINVAL, "mbufs have no data room beyond the headroom");
-	rxq->q.log_cqes = rxq->q.hw.cq.log_cqes;
-	rxq->q.cqe_mask = (1u << rxq->q.hw.cq.log_cqes) - 1;
-	rxq->q.wqe_mask = wqes - 1;
+		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "mbufs have no data room beyond the headroom");
 	rxq->tail_check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
 			  (uint32_t)rxq->q.wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
 	rxq->segs_per_wqe = 1u << rxq->log_segs;
@@ -91,9 +80,9 @@ timestamps_set(struct mlxpmd_rxq *rxq)
 	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP) && !rxq->q.port->timesync.on)
 		return 0;
 	if (rxq->clock == NULL)
-		return fail(rxq, ENOTSUP, "no clock for timestamps");
+		return mlxpmd_queue_arm_fail(&rxq->q, ENOTSUP, "no clock for timestamps");
 	if (rte_mbuf_dyn_rx_timestamp_register(&rxq->ts_offset, &rxq->ts_flag) != 0)
-		return fail(rxq, rte_errno, "no room for timestamps in the mbuf");
+		return mlxpmd_queue_arm_fail(&rxq->q, rte_errno, "no room for timestamps in the mbuf");
 	return 0;
 }
 
@@ -107,7 +96,7 @@ memory_set(struct mlxpmd_rxq *rxq)
 	if (rxq->mr == NULL)
 		return -rte_errno; /* Logged there. */
 	if (rxq->mr->n == 0)
-		return fail(rxq, EINVAL, "the mempool has no memory");
+		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the mempool has no memory");
 	rxq->lkey_be = rxq->mr->range[0].lkey_be;
 	pinned = (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
 	/* Pinned external buffers do not follow their mbufs. */
@@ -115,7 +104,7 @@ memory_set(struct mlxpmd_rxq *rxq)
 	rxq->ol_init = pinned ? RTE_MBUF_F_EXTERNAL : 0;
 	rxq->q.elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->q.elts[0]),
 				       RTE_CACHE_LINE_SIZE, rxq->q.socket_id);
-	return rxq->q.elts != NULL ? 0 : fail(rxq, ENOMEM, "no memory for the mbuf ring");
+	return rxq->q.elts != NULL ? 0 : mlxpmd_queue_arm_fail(&rxq->q, ENOMEM, "no memory for the mbuf ring");
 }
 
 /* Initializes the rings for index 0. */
@@ -135,17 +124,6 @@ rings_set(struct mlxpmd_rxq *rxq)
 	}
 }
 
-static void
-indices_set(struct mlxpmd_rxq *rxq)
-{
-	rxq->q.ci = 0;
-	rxq->q.pi = 0;
-	rxq->q.starved = 0;
-	rxq->q.syndrome = 0;
-	rxq->q.vendor_syndrome = 0;
-	memset(&rxq->q.repair, 0, sizeof(rxq->q.repair));
-}
-
 int
 mlxpmd_rxq_arm(struct mlxpmd_queue *q)
 {
@@ -153,7 +131,7 @@ mlxpmd_rxq_arm(struct mlxpmd_queue *q)
 	uint64_t nombuf = rxq->q.stats.nombuf;
 	int rc;
 
-	rxq->q.state = MLXPMD_QS_RESET;
+	mlxpmd_queue_arm(q);
 	rc = sizes_set(rxq);
 	if (rc == 0)
 		rc = timestamps_set(rxq);
@@ -164,12 +142,11 @@ mlxpmd_rxq_arm(struct mlxpmd_queue *q)
 	rxq->flag_mask = flag_mask(rxq->q.offloads);
 	rxq->mbuf_init = mbuf_init(rxq);
 	rings_set(rxq);
-	indices_set(rxq);
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {
 		rxq->q.stats.nombuf = nombuf; /* The error reports it. */
 		mlxpmd_rxq_disarm(q);
-		return fail(rxq, ENOMEM, "the mempool cannot fill the ring");
+		return mlxpmd_queue_arm_fail(&rxq->q, ENOMEM, "the mempool cannot fill the ring");
 	}
 	/* Refill wrote the index for a queue in RDY; the doorbell record must be 0 when the RQ goes to RDY. */
 	mlxpmd_dbrec_write(rxq->q.wq_dbrec, 0);

@@ -16,14 +16,6 @@
 /* Most 16-byte units that a control segment can count. */
 #define DS_MAX PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK
 
-static int
-fail(const struct mlxpmd_txq *txq, int err, const char *why)
-{
-	MLXPMD_LOG(ERR, "port %u: txq %u cannot be armed: %s", txq->q.port_id, txq->q.queue_id, why);
-	rte_errno = err;
-	return -err;
-}
-
 /* Header bytes to inline for the inline mode of the vport (PRM, nic_vport_context.min_wqe_inline_mode). */
 static int
 inline_bytes(uint8_t mode)
@@ -50,7 +42,7 @@ thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 	while (elts / rs + CQE_SLACK > cqes && rs < most)
 		rs = RTE_MIN(rs * 2, most);
 	if (elts / rs + CQE_SLACK > cqes)
-		return fail(txq, EINVAL, "the CQ does not fit the SQ");
+		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the CQ does not fit the SQ");
 	txq->rs_thresh = rs;
 	return 0;
 }
@@ -63,17 +55,14 @@ sizes_set(struct mlxpmd_txq *txq)
 	int hdr = inline_bytes(caps->min_inline_mode);
 
 	if (txq->q.hw.sq.wq.log_wq_sz > 15 || txq->q.hw.cq.log_cqes > 15 || elts > 32768)
-		return fail(txq, EINVAL, "the rings are too large");
+		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the rings are too large");
 	if (hdr < 0)
-		return fail(txq, EINVAL, "the device's inline mode is unknown");
+		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the device's inline mode is unknown");
 	txq->inline_bytes = hdr;
 	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, DS_MAX);
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
-		return fail(txq, EINVAL, "the device's largest WQE is too small");
+		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the device's largest WQE is too small");
 	txq->elts_mask = elts - 1;
-	txq->q.wqe_mask = (1u << txq->q.hw.sq.wq.log_wq_sz) - 1;
-	txq->q.cqe_mask = (1u << txq->q.hw.cq.log_cqes) - 1;
-	txq->q.log_cqes = txq->q.hw.cq.log_cqes;
 	return thresholds_set(txq, elts);
 }
 
@@ -89,7 +78,7 @@ memory_set(struct mlxpmd_txq *txq)
 	if (txq->q.elts != NULL && txq->wqe_info != NULL)
 		return 0;
 	mlxpmd_txq_disarm(&txq->q);
-	return fail(txq, ENOMEM, "no memory for the mbuf ring");
+	return mlxpmd_queue_arm_fail(&txq->q, ENOMEM, "no memory for the mbuf ring");
 }
 
 /* Initializes the rings for index 0. */
@@ -124,7 +113,7 @@ mlxpmd_txq_arm(struct mlxpmd_queue *q)
 	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
 	int rc;
 
-	txq->q.state = MLXPMD_QS_RESET;
+	mlxpmd_queue_arm(q);
 	rc = sizes_set(txq);
 	if (rc == 0)
 		rc = memory_set(txq);
@@ -132,9 +121,6 @@ mlxpmd_txq_arm(struct mlxpmd_queue *q)
 		return rc;
 	rings_set(txq);
 	indices_reset(txq);
-	txq->q.syndrome = 0;
-	txq->q.vendor_syndrome = 0;
-	memset(&txq->q.repair, 0, sizeof(txq->q.repair));
 	return 0;
 }
 
