@@ -16,13 +16,6 @@ queue_may(const struct mlxpmd_queue *q, enum mlxpmd_qstep step)
 	return mlxpmd_qstate_may(q->ops->name, q->port_id, q->queue_id, mlxpmd_queue_state(q), step);
 }
 
-static void
-queue_sync(struct mlxpmd_queue *q, bool wake)
-{
-	if (q->ops->sync != NULL)
-		q->ops->sync(q, wake);
-}
-
 static int
 objects_destroy(struct mlxpmd_queue *q)
 {
@@ -113,7 +106,7 @@ queue_stop(struct mlxpmd_queue *q)
 	if (rc != 0)
 		return rc;
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
-	queue_sync(q, true);
+	mlxpmd_queue_sync(q, true);
 	q->ops->disarm(q);
 	return 0;
 }
@@ -167,7 +160,7 @@ mlxpmd_queue_reset(struct mlxpmd_queue *q, uint32_t *lost)
 	const bool fresh = q->cause != MLXPMD_CAUSE_ERROR;
 	int rc = wq_reset(&q->hw.wq, true);
 
-	queue_sync(q, false);
+	mlxpmd_queue_sync(q, false);
 	if (rc == 0 && fresh)
 		rc = queue_renew(q);
 	if (rc == 0)
@@ -197,7 +190,7 @@ queues_down(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind)
 		if (queue_stop(q) != 0) {
 			/* It is destroyed in whatever state it is. */
 			mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
-			queue_sync(q, true);
+			mlxpmd_queue_sync(q, true);
 		}
 		queue_destroy(q);
 		mlxpmd_queue_ethdev_state(data, kind)[i] = RTE_ETH_QUEUE_STATE_STOPPED;

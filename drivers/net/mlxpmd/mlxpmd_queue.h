@@ -141,6 +141,14 @@ mlxpmd_queue_cqe_absent(const struct mlxpmd_queue *q, uint32_t ci)
 	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(&q->cqes[ci & q->cqe_mask]), (ci >> q->log_cqes) & 1);
 }
 
+/** Calls mlxpmd_queue_ops.sync, if there is one. */
+static inline void
+mlxpmd_queue_sync(struct mlxpmd_queue *q, bool wake)
+{
+	if (q->ops->sync != NULL)
+		q->ops->sync(q, wake);
+}
+
 /** State of the queue; SETUP without objects, which is never stored. */
 static inline enum mlxpmd_qstate
 mlxpmd_queue_state(const struct mlxpmd_queue *q)

@@ -16,13 +16,6 @@
 #define STALL_LOG_NS (1000 * MS_NS)
 #define STALL_RESET_NS (5000 * MS_NS)
 
-static void
-wake(struct mlxpmd_queue *q)
-{
-	if (q->ops->sync != NULL)
-		q->ops->sync(q, true);
-}
-
 /* ------------------------------------------------------------------ queues that run */
 
 /* Why a READY queue may be stuck. It counts if it lasts. */
@@ -76,7 +69,7 @@ watch(struct mlxpmd_queue *q, uint64_t now_ns)
 	r->cause = cause;
 	r->watch_ns = now_ns;
 	if (mlxpmd_qstate_request(&q->state))
-		wake(q);
+		mlxpmd_queue_sync(q, true);
 	return report;
 }
 
@@ -123,7 +116,7 @@ give_up(struct mlxpmd_queue *q)
 	char text[96];
 
 	(void)step_take(q, MLXPMD_STEP_FAIL);
-	wake(q);
+	mlxpmd_queue_sync(q, true);
 	MLXPMD_LOG(ERR, "port %u %s queue %u: given up after %d failures in 10 s, the last: %s; stop and start it",
 		   q->port_id, q->ops->name, q->queue_id, MLXPMD_REPAIR_FAILURES,
 		   diagnosis(q, text, sizeof(text)));
@@ -152,7 +145,7 @@ repair(struct mlxpmd_queue *q, uint64_t now_ns)
 			   (unsigned int)((r->retry_ns - now_ns) / MS_NS));
 		return false;
 	}
-	wake(q);
+	mlxpmd_queue_sync(q, true);
 	MLXPMD_LOG(WARNING, "port %u %s queue %u: %s: reset, %u packets lost", q->port_id, q->ops->name,
 		   q->queue_id, text, lost);
 	r->since_ns = 0;
@@ -233,7 +226,7 @@ mlxpmd_repair_quiesce_all(struct mlxpmd_port *port)
 			if (q == NULL)
 				continue;
 			(void)mlxpmd_qstate_request(&q->state);
-			wake(q);
+			mlxpmd_queue_sync(q, true);
 		}
 	}
 }
