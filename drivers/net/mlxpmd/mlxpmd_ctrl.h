@@ -66,6 +66,7 @@ int mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16
 			  struct rte_mempool *mp);
 int mlxpmd_tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
 			  unsigned int socket_id, const struct rte_eth_txconf *conf);
+void mlxpmd_queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t queue_id);
 void mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 void mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id);
 void mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id,

@@ -181,15 +181,14 @@ static int
 mlxpmd_dev_close(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	uint16_t i;
+	unsigned int kind, i;
 
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
 	mlxpmd_telemetry_down(port); /* Telemetry reads the queues no more. */
-	for (i = 0; i < eth_dev->data->nb_rx_queues; i++)
-		mlxpmd_rx_queue_release(eth_dev, i);
-	for (i = 0; i < eth_dev->data->nb_tx_queues; i++)
-		mlxpmd_tx_queue_release(eth_dev, i);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++)
+			mlxpmd_queue_release(eth_dev, kind, i);
 	mlxpmd_stages_down(port, probe_stages, RTE_DIM(probe_stages));
 	pthread_mutex_destroy(&port->lock);
 	return 0;

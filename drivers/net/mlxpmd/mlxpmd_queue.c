@@ -274,6 +274,8 @@ ethdev_stop(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t q
 	int mlxpmd_##dir##_queue_start(struct rte_eth_dev *eth_dev, uint16_t queue_id) \
 	{ return ethdev_start(eth_dev, kind, queue_id); } \
 	int mlxpmd_##dir##_queue_stop(struct rte_eth_dev *eth_dev, uint16_t queue_id) \
-	{ return ethdev_stop(eth_dev, kind, queue_id); }
+	{ return ethdev_stop(eth_dev, kind, queue_id); } \
+	void mlxpmd_##dir##_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id) \
+	{ mlxpmd_queue_release(eth_dev, kind, queue_id); }
 ENTRY_POINTS(rx, MLXPMD_RX)
 ENTRY_POINTS(tx, MLXPMD_TX)

@@ -94,8 +94,8 @@ mlxpmd_queue_register(struct mlxpmd_queue *q, int rc)
 	return 0;
 }
 
-static void
-queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t queue_id)
+void
+mlxpmd_queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t queue_id)
 {
 	struct mlxpmd_queue *q = mlxpmd_queue_at(eth_dev->data, kind, queue_id);
 
@@ -117,14 +117,3 @@ queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t
 	rte_free(q);
 }
 
-void
-mlxpmd_rx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
-{
-	queue_release(eth_dev, MLXPMD_RX, queue_id);
-}
-
-void
-mlxpmd_tx_queue_release(struct rte_eth_dev *eth_dev, uint16_t queue_id)
-{
-	queue_release(eth_dev, MLXPMD_TX, queue_id);
-}
