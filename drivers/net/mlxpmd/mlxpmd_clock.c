@@ -302,11 +302,8 @@ mlxpmd_clock_open(struct mlxpmd_port *port)
 	int rc;
 
 	port->clock = NULL;
-	if (clock == NULL) {
-		MLXPMD_LOG(ERR, "port %u: no memory for the clock", port->port_id);
-		rte_errno = ENOMEM;
-		return -rte_errno;
-	}
+	if (clock == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for the clock", port->port_id);
 	r = clock->refresher;
 	r->dev = port->mdv;
 	rc = mdv_clock_open(port->mdv, port->args.clock, &r->mdv, why, sizeof(why));

@@ -7,16 +7,6 @@
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
-/* Has the device written the CQE `offset` entries after cq_ci? */
-static bool
-completed(const struct mlxpmd_rxq *rxq, uint32_t offset)
-{
-	uint32_t ci = rxq->q.cq_ci + offset;
-	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[ci & rxq->q.cqe_mask];
-
-	return !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe), (ci >> rxq->q.log_cqes) & 1);
-}
-
 int
 mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 {
@@ -27,7 +17,7 @@ mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY ||
 	    offset >= (uint16_t)(rxq->q.pi - rxq->q.ci))
 		return RTE_ETH_RX_DESC_UNAVAIL;
-	return completed(rxq, offset) ? RTE_ETH_RX_DESC_DONE : RTE_ETH_RX_DESC_AVAIL;
+	return mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci + offset) ? RTE_ETH_RX_DESC_AVAIL : RTE_ETH_RX_DESC_DONE;
 }
 
 mdv_rx_queue_count
@@ -42,10 +32,10 @@ mlxpmd_rx_queue_count(void *queue)
 	/* CQEs are written in order: binary search for the first that is not. */
 	while (low < high) {
 		mid = (low + high) / 2;
-		if (completed(rxq, mid))
-			low = mid + 1;
-		else
+		if (mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci + mid))
 			high = mid;
+		else
+			low = mid + 1;
 	}
 	return low;
 }

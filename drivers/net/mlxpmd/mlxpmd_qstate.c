@@ -80,12 +80,6 @@ mlxpmd_qstate_name(enum mlxpmd_qstate state)
 }
 
 const char *
-mlxpmd_qstep_name(enum mlxpmd_qstep step)
-{
-	return step < MLXPMD_NB_STEPS ? step_names[step] : "unknown";
-}
-
-const char *
 mlxpmd_qcause_name(enum mlxpmd_qcause cause)
 {
 	return cause < RTE_DIM(cause_names) ? cause_names[cause] : "unknown";

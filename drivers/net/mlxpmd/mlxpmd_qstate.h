@@ -77,7 +77,6 @@ struct mlxpmd_qmove {
 extern const struct mlxpmd_qmove mlxpmd_qmoves[MLXPMD_NB_QS][MLXPMD_NB_STEPS];
 
 const char *mlxpmd_qstate_name(enum mlxpmd_qstate state);
-const char *mlxpmd_qstep_name(enum mlxpmd_qstep step);
 
 /** 0; or -EINVAL and one message with the reason. kind: "Rx" or "Tx". */
 int mlxpmd_qstate_may(const char *kind, uint16_t port_id, uint16_t queue_id,
