@@ -317,8 +317,9 @@ void mlxpmd_telemetry_down(struct mlxpmd_port *port);
 /** Fills the dictionary d with facts about a port, which is not closed meanwhile. @return 0 or a negative errno. */
 typedef int (*mlxpmd_telemetry_fill_t)(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg);
 /**
- * Starts the dictionary d and calls fill() for the port whose id params is.
- * @return -EINVAL: no number; -ENODEV: no port of this driver; else what fill() returned.
+ * Starts the dictionary d and calls fill() for the port whose id params is. If fill() fails, "errno" is added to what
+ * it added.
+ * @return -EINVAL: no number; -ENODEV: no port of this driver; else 0.
  */
 int mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d, mlxpmd_telemetry_fill_t fill, void *arg);
 /** Adds a child to a dictionary, which frees it; frees it at once on failure. */

@@ -77,9 +77,12 @@ mlxpmd_telemetry_port(const char *params, struct rte_tel_data *d, mlxpmd_telemet
 	if (port != NULL) {
 		rte_tel_data_start_dict(d);
 		rc = fill(d, port, arg);
+		/* DPDK frees the children of a reply only: return those there are, with the reason for the rest. */
+		if (rc < 0)
+			(void)rte_tel_data_add_dict_string(d, "errno", strerrorname_np(-rc));
 	}
 	pthread_mutex_unlock(&telemetry_lock);
-	return port != NULL ? rc : -ENODEV;
+	return port != NULL ? 0 : -ENODEV;
 }
 
 int
