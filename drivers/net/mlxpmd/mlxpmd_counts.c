@@ -4,8 +4,8 @@
  * The device's counters. Two groups: imissed, and vport and physical counters.
  *
  * Each group has a task that queries it. How often depends on three things: whether the group was read in the last
- * ten seconds, whether the port runs, and for imissed whether the application sleeps on all receive queues, for then
- * no frame is missed before it is woken. See query_period_ns().
+ * ten seconds, whether the port runs, and for imissed whether the application sleeps on all receive queues. The first
+ * frame wakes it, so no frame is missed while it sleeps. See query_period_ns().
  *
  * imissed is queried without waiting, by the control thread. Vport and physical counters, and imissed where there is no
  * asynchronous query, are queried by the port's worker.

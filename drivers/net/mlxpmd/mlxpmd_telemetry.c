@@ -316,7 +316,7 @@ add_stats(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unus
 	mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counters);
 	mlxpmd_counts_info_get(port, &info);
 	rte_tel_data_add_dict_int(d, "stats_age_ms", port->args.stats_age_ms);
-	rte_tel_data_add_dict_string(d, "missed_by", port->args.stats_age_ms == 0 ? "reader" :
+	rte_tel_data_add_dict_string(d, "missed_by", port->args.stats_age_ms == 0 ? "caller" :
 				     info.async ? "asynchronous query" : "worker");
 	rte_tel_data_add_dict_uint(d, "missed", missed.missed);
 	rte_tel_data_add_dict_uint(d, "missed_age_us", mlxpmd_counts_age_us(&missed, MLXPMD_MISSED));
