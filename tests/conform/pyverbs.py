@@ -3,8 +3,9 @@
 # Copyright 2026 The mlxpmd Authors
 """rdma-core's own Python tests on emulated devices, compared with a list.
 
-pyverbs.yaml has the expected result of each test: pass, skip, or "not modelled" with
-the reason. A case that changes side fails the run, and so does one that the list does not know.
+pyverbs.yaml has the expected result of each test of rdma-core 44: pass, skip, or "not modelled" with
+the reason; pyverbs-N.yaml has what release N changed. A case that changes side fails the run, and so does one that
+the list does not know; of a release without a list, the cases that the list before it knows are run.
 With --wrong each passing case runs once more under the fault rule that the list names
 for it: then the case has to fail, by itself and in time, and not because it never began.
 
@@ -215,12 +216,32 @@ def check_wrong_values(runner, listing, cases):
     return not unnoticed
 
 
-def unknown(runner, listing):
-    """Cases that the list or the package does not know."""
-    ours, theirs = set(listing["cases"]), set(runner.names())
+def installed_release():
+    """The major release of the installed rdma-core."""
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "python3-pyverbs"], capture_output=True, text=True,
+                          check=True)
+    return int(re.match(r"\d+", done.stdout)[0])
+
+
+def read_listing(release):
+    """The list of rdma-core 44, with the changes of each later release up to this one."""
+    listing = yaml.safe_load((HERE / "pyverbs.yaml").read_text())
+    for path in sorted(HERE.glob("pyverbs-*.yaml")):
+        changes = yaml.safe_load(path.read_text())
+        if changes["release"] > release:
+            continue
+        listing["release"] = changes["release"]
+        listing["cases"] = {n: e for n, e in listing["cases"].items() if n not in changes["removed"]}
+        listing["cases"].update(changes["cases"])
+    return listing
+
+
+def unknown(listing, theirs, release):
+    """True for cases that the list or the package does not know, if the list is of this release."""
+    ours = set(listing["cases"])
     for name in sorted(ours ^ theirs):
         print(f"{name}: " + ("not in the list" if name in theirs else "not in the package"))
-    return ours != theirs
+    return listing["release"] == release and ours != theirs
 
 
 def main():
@@ -233,13 +254,15 @@ def main():
         print("needs root (network namespaces) and the tests of python3-pyverbs")
         sys.exit(77)
     mlxemu = args.mlxemu or os.path.join(os.environ["MLXPMD_BUILD"], "devtools/mlxemu/mlxemu")
-    listing = yaml.safe_load((HERE / "pyverbs.yaml").read_text())
-    cases = {n: e for n, e in listing["cases"].items() if args.only in n}
-    if not cases:
-        parser.error(f"--only {args.only}: the list has no such case")
+    release = installed_release()
+    listing = read_listing(release)
     with tempfile.TemporaryDirectory(prefix="pyverbs-") as directory:
         runner = Runner(mlxemu, directory)
-        if not args.only and unknown(runner, listing):
+        theirs = set(runner.names())
+        cases = {n: e for n, e in listing["cases"].items() if args.only in n and n in theirs}
+        if not cases:
+            parser.error(f"--only {args.only}: the list has no such case")
+        if not args.only and unknown(listing, theirs, release):
             sys.exit(1)
         ok = (check_wrong_values if args.wrong else check_list)(runner, listing, cases)
     sys.exit(0 if ok else 1)
