@@ -80,6 +80,7 @@ KINDS = {
     "ioctls": Kind(("ioctl",), "method", "errno", ("EINTR", "EAGAIN", "EIO", "ENODEV", "ENOMEM", "EFAULT")),
     # RLIMIT_MEMLOCK, no permission to lock memory, pages that cannot be pinned: kernel, ib_umem_get().
     "registrations": Kind(("umem.reg", "mr.reg"), None, "errno", ("ENOMEM", "EPERM", "EFAULT")),
+    "memory": Kind(("alloc",), "from", "errno", ("ENOMEM",)),
 }
 FINDINGS = ("signal", "sanitizer", "hang", "violation", "left", "check")
 RESULTS = ("clean", "ignored", "unreached") + FINDINGS
@@ -102,6 +103,7 @@ class Cell:
     event: str
     number: int
     way: str
+    match: str = ""
     name: str = ""
     result: str = ""
     detail: str = ""
@@ -110,12 +112,17 @@ class Cell:
     output: str = ""
     reproduce: str = ""
 
+    @property
+    def place(self):
+        """Of the request: the same for all ways."""
+        return self.kind, self.event, self.match, self.number
+
     def rule(self, name=None, number=None):
         kind = KINDS[self.kind]
         match = f" match {kind.key}={name}" if name else ""
         number = self.number if number is None else number
         after = f" after {number}" if number else ""
-        return f"on {self.event}{match}{after} count 1 do fail {kind.argument}={self.way}"
+        return f"on {self.event}{match or self.match}{after} count 1 do fail {kind.argument}={self.way}"
 
 
 @dataclasses.dataclass
@@ -321,15 +328,16 @@ class Sweep:
 
     def __init__(self, runner, options):
         self.runner, self.options = runner, options
-        self.events = [(kind, event) for kind in options.of for event in KINDS[kind].events]
+        self.events = [(kind, event, match) for kind in options.of for event in KINDS[kind].events
+                       for match in (options.objects if kind == "memory" else ("",))]
         self.ways = {kind: ways_of(kind, options.statuses) for kind in options.of}
         self.requests = collections.Counter()
         self.base, self.cells = None, []
 
     def count(self):
         """Runs the program without faults; how many requests of each kind it makes."""
-        kinds = [(kind, event, way) for kind, event in self.events for way in self.ways[kind]]
-        rules = [Cell(kind, event, NEVER, way).rule() for kind, event, way in kinds]
+        kinds = [(kind, event, match, way) for kind, event, match in self.events for way in self.ways[kind]]
+        rules = [Cell(kind, event, NEVER, way, match).rule() for kind, event, match, way in kinds]
         self.refuse_bad_rules(rules)
         (base,) = self.each(self.runner.run, [rules])
         self.base = base
@@ -340,8 +348,8 @@ class Sweep:
             if wrong:
                 sys.stderr.write(text + "\n" if text else "")
                 raise Stop(FAILED, f"without faults the program {what}")
-        for (kind, event, _), rule in zip(kinds, rules):
-            self.requests[kind, event] = base.seen.get(rule, 0)
+        for (kind, event, match, _), rule in zip(kinds, rules):
+            self.requests[kind, event, match] = base.seen.get(rule, 0)
         if not sum(self.requests.values()):
             raise Stop(FAILED, f"the program made no request of {', '.join(self.options.of)}")
         if self.options.limit_default:
@@ -361,12 +369,12 @@ class Sweep:
 
     def plan(self):
         """Every request in every way; short: each request once, the ways in turn."""
-        for kind, event in self.events:
+        for kind, event, match in self.events:
             ways = self.ways[kind]
-            for number in range(0, self.requests[kind, event], self.options.every):
+            for number in range(0, self.requests[kind, event, match], self.options.every):
                 turn = number // self.options.every
                 some = [ways[turn % len(ways)]] if self.options.short else ways
-                self.cells += [Cell(kind, event, number, way) for way in some]
+                self.cells += [Cell(kind, event, number, way, match) for way in some]
 
     def cell_run(self, cell):
         run = self.runner.run([cell.rule()])
@@ -396,16 +404,16 @@ class Sweep:
 
     def names_complete(self):
         """A killed program leaves no report: take the name of the same request from another cell."""
-        names = {(c.kind, c.event, c.number): c.name for c in self.cells if c.name}
+        names = {c.place: c.name for c in self.cells if c.name}
         for cell in self.cells:
-            cell.name = cell.name or names.get((cell.kind, cell.event, cell.number), "?")
+            cell.name = cell.name or names.get(cell.place, "?")
 
     def findings(self):
         """Cells with a finding by request, result and detail: refused in several ways they are one."""
         groups = collections.OrderedDict()
         for cell in self.cells:
             if cell.result in FINDINGS:
-                groups.setdefault((cell.kind, cell.event, cell.number, cell.result, cell.detail), []).append(cell)
+                groups.setdefault((*cell.place, cell.result, cell.detail), []).append(cell)
         return list(groups.values())
 
     def reproduce(self, group):
@@ -433,6 +441,8 @@ class Sweep:
 
 def ways_of(kind, statuses):
     """Those of --statuses that fit the kind: errnos or statuses of commands; its own if there are none."""
+    if kind == "memory":
+        return KINDS[kind].ways
     is_errno = KINDS[kind].argument == "errno"
     fitting = tuple(word for word in statuses if hasattr(errno, word) == is_errno)
     return fitting or KINDS[kind].ways
@@ -446,12 +456,12 @@ def table(rows):
 
 
 def print_table(sweep, seconds):
-    by_name = collections.OrderedDict()
+    by_name, places = collections.OrderedDict(), collections.defaultdict(set)
     for cell in sweep.cells:
         total = by_name.setdefault((cell.kind, cell.name), collections.Counter())
         total.update([cell.result, "cells", "finding" if cell.result in FINDINGS else "none"])
-        by_name[cell.kind, cell.name]["requests"] = len({(c.event, c.number) for c in sweep.cells
-                                                         if (c.kind, c.name) == (cell.kind, cell.name)})
+        places[cell.kind, cell.name].add(cell.place)
+        total["requests"] = len(places[cell.kind, cell.name])
     rows = [("refused", "", "requests", "runs", "clean", "ignored", "unreached", "findings")]
     columns = ("requests", "cells", "clean", "ignored", "unreached", "finding")
     rows += [(kind, name, *(total[column] for column in columns)) for (kind, name), total in by_name.items()]
@@ -489,7 +499,7 @@ def write_junit(sweep, path, seconds):
 def write_json(sweep, path, seconds):
     counts = collections.Counter(cell.result for cell in sweep.cells)
     result = {"program": sweep.options.program, "seconds": round(seconds, 3),
-              "requests": {f"{kind} {event}": n for (kind, event), n in sweep.requests.items()},
+              "requests": {f"{kind} {event}{match}": n for (kind, event, match), n in sweep.requests.items()},
               "results": {name: counts[name] for name in RESULTS},
               "left_without_faults": dict(sweep.base.left),
               "cells": [dict(dataclasses.asdict(cell), rule=cell.rule()) for cell in sweep.cells]}
@@ -534,8 +544,11 @@ def options_parse(words):
                     "of them refused in turn, and reports how it ended.", epilog=EXAMPLES,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--of", metavar="KINDS", type=kinds, default=list(KINDS),
-        help=f"what is refused: {', '.join(KINDS)}; several with commas (default: all)")
+    add("--of", metavar="KINDS", type=kinds, default=[kind for kind in KINDS if kind != "memory"],
+        help=f"what is refused: {', '.join(KINDS)}; several with commas (default: all but memory)")
+    add("--from", metavar="NAMES", dest="objects", default=[""],
+        type=lambda text: [f" match from={word}" for word in text.split(",")],
+        help="memory: only allocations by these objects, as libibverbs, libmlx5, the program's name")
     add("--statuses", metavar="NAMES", type=lambda text: text.split(","), default=[],
         help="how: statuses of commands, errnos of the others (default: eight statuses; six errnos of ioctls, three "
         "of registrations)")

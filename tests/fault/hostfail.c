@@ -4,10 +4,8 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +33,7 @@
 #include <rte_memzone.h>
 #include <rte_mempool.h>
 
+#include "abi/preload/imports.h"
 #include "hostfail.h"
 
 static __thread bool armed;
@@ -171,10 +170,7 @@ FAKE(int, rte_intr_callback_register, -ENOMEM, ENOMEM,
      (handle, fn, arg))
 
 #define ROW(name) { #name, (void **)&real_##name, (void *)fake_##name }
-static const struct function {
-	const char *name;
-	void **real, *fake;
-} functions[] = {
+static const struct abi_import functions[] = {
 	ROW(malloc), ROW(calloc), ROW(realloc), ROW(strdup), ROW(posix_memalign),
 	ROW(mmap), ROW(mmap64), ROW(open), ROW(open64), ROW(openat), ROW(openat64),
 	ROW(fopen), ROW(fopen64), ROW(opendir), ROW(socket), ROW(eventfd), ROW(timerfd_create),
@@ -186,108 +182,18 @@ static const struct function {
 	ROW(rte_eal_alarm_set), ROW(rte_mem_event_callback_register),
 	ROW(rte_mempool_event_callback_register), ROW(rte_mbuf_dyn_rx_timestamp_register),
 	ROW(rte_kvargs_parse), ROW(rte_ctrl_thread_create), ROW(rte_intr_instance_alloc),
-	ROW(rte_intr_callback_register), ROW(ioctl),
+	ROW(rte_intr_callback_register),
+	ROW(ioctl), /* The last one: not for each library. */
 };
-
-/* ------------------------------------------------------------------ import tables */
-
-struct search {
-	const char *library;
-	bool with_ioctl;
-	int found; /* -1: library not seen yet. */
-};
-
-/* What ELF calls the slot of an imported function. */
-#if defined(__x86_64__)
-#define IS_IMPORT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
-#elif defined(__aarch64__)
-#define IS_IMPORT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
-#else
-#error "which relocations are imports here?"
-#endif
 
 static bool
-slot_replace(const struct search *search, void **slot, const char *name)
+is_library(const char *object, const void *library)
 {
-	uintptr_t page_bytes = sysconf(_SC_PAGESIZE);
-	uintptr_t page = (uintptr_t)slot & ~(page_bytes - 1);
-	const struct function *f;
-
-	for (f = functions; f < functions + RTE_DIM(functions); f++) {
-		if (strcmp(f->name, name) != 0 ||
-		    (f->real == (void **)&real_ioctl && !search->with_ioctl))
-			continue;
-		if (*f->real == NULL)
-			*f->real = dlsym(RTLD_DEFAULT, name);
-		/* Import tables of libraries bound at once are read-only. */
-		if (*f->real == NULL || mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) != 0)
-			return false;
-		*slot = f->fake;
-		return true;
-	}
-	return false;
-}
-
-static int
-imports_replace(const struct search *search, const struct dl_phdr_info *info,
-		const ElfW(Rela) *rela, size_t bytes, const ElfW(Sym) *symbols, const char *names)
-{
-	int found = 0;
-
-	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
-		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(rela[i].r_info)];
-
-		if (IS_IMPORT(ELF64_R_TYPE(rela[i].r_info)))
-			found += slot_replace(search,
-					      (void **)(info->dlpi_addr + rela[i].r_offset),
-					      names + symbol->st_name);
-	}
-	return found;
-}
-
-static int
-library_replace(const struct search *search, const struct dl_phdr_info *info,
-		const ElfW(Dyn) *dyn)
-{
-	const void *symbols = NULL, *names = NULL, *plt = NULL, *data = NULL;
-	size_t plt_bytes = 0, data_bytes = 0;
-
-	for (; dyn->d_tag != DT_NULL; dyn++) {
-		switch (dyn->d_tag) {
-		case DT_SYMTAB: symbols = (void *)dyn->d_un.d_ptr; break;
-		case DT_STRTAB: names = (void *)dyn->d_un.d_ptr; break;
-		case DT_JMPREL: plt = (void *)dyn->d_un.d_ptr; break;
-		case DT_PLTRELSZ: plt_bytes = dyn->d_un.d_val; break;
-		case DT_RELA: data = (void *)dyn->d_un.d_ptr; break;
-		case DT_RELASZ: data_bytes = dyn->d_un.d_val; break;
-		}
-	}
-	return imports_replace(search, info, plt, plt_bytes, symbols, names) +
-	       imports_replace(search, info, data, data_bytes, symbols, names);
-}
-
-static int
-each_library(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	const char *slash = strrchr(info->dlpi_name, '/');
-	const char *name = slash != NULL ? slash + 1 : info->dlpi_name;
-	struct search *search = arg;
-
-	(void)size;
-	if (strncmp(name, search->library, strlen(search->library)) != 0)
-		return 0;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			search->found = library_replace(search, info,
-				(const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
-	return 1;
+	return strncmp(object, library, strlen(library)) == 0;
 }
 
 int
 hostfail_attach(const char *library, bool with_ioctl)
 {
-	struct search search = { library, with_ioctl, -1 };
-
-	dl_iterate_phdr(each_library, &search);
-	return search.found >= 0 ? search.found : -ENOENT;
+	return abi_imports_replace(is_library, library, functions, RTE_DIM(functions) - !with_ioctl);
 }

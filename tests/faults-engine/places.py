@@ -19,6 +19,7 @@ import time
 from pyverbs.device import Context, get_device_list
 from pyverbs.mr import MR
 from pyverbs.pd import PD
+from pyverbs.qp import QP, QPCap, QPInitAttr
 from pyverbs.providers.mlx5.mlx5dv import Mlx5Context, Mlx5DVContextAttr, Mlx5UMEM
 from pyverbs.pyverbs_error import PyverbsRDMAError
 
@@ -93,6 +94,16 @@ def mr_reg(ctl, rig):
         refused(lambda: MR(rig.pd, 4096, 1), errno.EPERM)
     with rules(ctl, "on mr.reg match port=1 do fail errno=EPERM", hits=0):
         MR(rig.pd, 4096, 1).close()
+
+
+def alloc(ctl, rig):
+    with rules(ctl, "on alloc match from=libnothing do fail errno=ENOMEM", hits=0):
+        PD(rig.context).close()
+    for k in range(2):
+        with rules(ctl, f"on alloc match from=libmlx5 after {k} count 1 do fail errno=ENOMEM"):
+            refused(lambda: QP(rig.pd, QPInitAttr(qp_type=e.IBV_QPT_RAW_PACKET, scq=rig.cq, rcq=rig.cq,
+                                                  cap=QPCap(8, 8, 1, 1))), errno.ENOMEM)
+    PD(rig.context).close()
 
 
 def doorbell(ctl, rig):
@@ -327,7 +338,7 @@ def remove(ctl, rig):
 BY_NAME = {"maps": maps}
 
 # Each with a queue pair of its own: most leave it in error.
-CASES = [cmd_entry, cmd_exit, umem_reg, mr_reg, doorbell, wqe_fetch, wqe_fetch_rx, cqe_error_tx,
+CASES = [cmd_entry, cmd_exit, umem_reg, mr_reg, alloc, doorbell, wqe_fetch, wqe_fetch_rx, cqe_error_tx,
          cqe_error_rx, cqe_write, wire, events, clock, kernel_calls, link]
 
 

@@ -252,4 +252,7 @@ void abi_ctl_stop(void);
 /** Whether libjansson could be loaded (lazy_jansson.c). */
 bool abi_json_loaded(void);
 
+/** Replaces the allocating functions in the imports of the program and its libraries, once. */
+void abi_alloc_watch(void);
+
 #endif /* ABI_H */

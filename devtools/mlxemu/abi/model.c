@@ -283,6 +283,7 @@ abi_faults_add(void)
 
 	if (added)
 		return 0;
+	emu_fault_alloc_hook = abi_alloc_watch;
 	ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
 	if (seed != NULL && emu_number(seed, 0, UINT64_MAX, &start))
 		emu_fault_seed(start);

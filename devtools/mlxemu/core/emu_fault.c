@@ -22,6 +22,7 @@
 #define FILE_BYTES_MAX (1u << 20)
 
 uint32_t emu_fault_armed, emu_fault_sets;
+void (*emu_fault_alloc_hook)(void);
 
 /* Protected by the machine's lock. */
 static struct {
@@ -87,6 +88,8 @@ emu_fault_add(const char *text, char *err, size_t err_len)
 	*tail = rule;
 	random_begin(rule, fault.rules_made++);
 	arm();
+	if (rule->kind == EMU_ON_ALLOC && emu_fault_alloc_hook != NULL)
+		emu_fault_alloc_hook();
 	return 0;
 }
 

@@ -45,6 +45,7 @@ enum emu_fault_kind {
 	EMU_ON_PCI_READ,
 	EMU_ON_PCI_WRITE,
 	EMU_ON_SYSFS_WRITE,
+	EMU_ON_ALLOC,
 	EMU_FAULT_KINDS,
 };
 
@@ -128,6 +129,8 @@ struct emu_fault_event {
 int emu_fault_add(const char *rule, char *err, size_t err_len);
 /** Adds the rules of a file, one per line; '#' begins a comment. Returns as emu_fault_add(). */
 int emu_fault_add_file(const char *path, char *err, size_t err_len);
+/** Called when a rule for allocations is added, if set: they are not watched without one. */
+extern void (*emu_fault_alloc_hook)(void);
 /** Removes all rules; counts and log stay. */
 void emu_fault_clear(void);
 /** Seeds chance=: the same seed and the same events give the same hits. */

@@ -25,7 +25,8 @@
 #define ON_RX (ON(WQE_FETCH) | ON(CQE_WRITE) | ON(RX_DELIVER))
 #define ON_PCI (ON(PCI_READ) | ON(PCI_WRITE))
 #define ON_METHOD (ON(IOCTL) | ON(IOCTL_OUT) | ON(IOCTL_EXIT))
-#define ON_KERNEL (ON(UMEM_REG) | ON(MR_REG) | ON(IOCTL) | ON(OPEN) | ON(MMAP) | ON_PCI)
+#define ON_KERNEL (ON(UMEM_REG) | ON(MR_REG) | ON(IOCTL) | ON(OPEN) | ON(MMAP) | \
+		   ON(ALLOC) | ON_PCI)
 /* All but those that only set rules can use. */
 #define ON_SET_ONLY \
 	(ON(RX_DELIVER) | ON(DMA_READ) | ON(CLOCK_VALUE) | ON(COUNTER_READ) | ON(IOCTL_OUT) | \
@@ -45,6 +46,7 @@ const char *const emu_fault_names[EMU_FAULT_KINDS] = {
 	[EMU_ON_IOCTL_EXIT] = "ioctl.exit",   [EMU_ON_OPEN] = "open",
 	[EMU_ON_MMAP] = "mmap",		      [EMU_ON_PCI_READ] = "pci.read",
 	[EMU_ON_PCI_WRITE] = "pci.write",     [EMU_ON_SYSFS_WRITE] = "sysfs.write",
+	[EMU_ON_ALLOC] = "alloc",
 };
 
 static bool
@@ -197,12 +199,13 @@ MATCH_NUMBER(type, 255)
 MATCH_NUMBER(len, 1u << 20)
 
 const struct emu_fault_key emu_fault_keys[] = {
-	{"port", ON_ALL & ~ON(SYSFS_WRITE), match_port},
+	{"port", ON_ALL & ~(ON(SYSFS_WRITE) | ON(ALLOC)), match_port},
 	{"chance", ON_ALL, match_chance},
 	{"op", ON_COMMAND, match_op},
 	{"method", ON_METHOD, match_name},
 	{"attr", ON(IOCTL_OUT), match_attr},
 	{"page", ON(MMAP), match_page},
+	{"from", ON(ALLOC), match_name},
 	{"reg", ON_PCI, match_reg},
 	{"name", ON(CLOCK_VALUE), match_clock},
 	{"name", ON(COUNTER_READ), match_counter},
