@@ -120,23 +120,27 @@ check(const char *args, int want_rc, const struct mlxpmd_devargs *want, const ch
 }
 
 static unsigned int
-check_ages(void)
+check_numbers(void)
 {
 	static const struct {
 		const char *args;
+		size_t offset; /* of the field that is compared */
 		unsigned int want;
-	} ages[] = {
-		{ "", 100 }, { "stats_age_ms=0", 0 }, { "stats_age_ms=10", 10 },
-		{ "clock=raw,stats_age_ms=60000", 60000 }, { "stats_age_ms=0100", 100 },
+	} numbers[] = {
+#define AGE offsetof(struct mlxpmd_devargs, stats_age_ms)
+		{ "", AGE, 100 }, { "stats_age_ms=0", AGE, 0 }, { "stats_age_ms=10", AGE, 10 },
+		{ "clock=raw,stats_age_ms=60000", AGE, 60000 }, { "stats_age_ms=0100", AGE, 100 },
+#undef AGE
 	};
-	unsigned int i, failed = 0;
+	unsigned int i, value, failed = 0;
 	struct mlxpmd_devargs got;
 	int rc;
 
-	for (i = 0; i < RTE_DIM(ages); i++) {
-		free(run(ages[i].args, &rc, &got));
-		if (rc != 0 || got.stats_age_ms != ages[i].want) {
-			printf("FAILED \"%s\": %d, %u ms\n", ages[i].args, rc, got.stats_age_ms);
+	for (i = 0; i < RTE_DIM(numbers); i++) {
+		free(run(numbers[i].args, &rc, &got));
+		value = *(const unsigned int *)((const uint8_t *)&got + numbers[i].offset);
+		if (rc != 0 || value != numbers[i].want) {
+			printf("FAILED \"%s\": %d, %u\n", numbers[i].args, rc, value);
 			failed++;
 		}
 	}
@@ -206,7 +210,7 @@ main(void)
 	rte_log_set_global_level(RTE_LOG_DEBUG);
 	for (i = 0; i < RTE_DIM(cases); i++)
 		failed += check(cases[i].args, cases[i].rc, &cases[i].want, cases[i].line);
-	failed += check_ages();
+	failed += check_numbers();
 	failed += check_random(20000);
 	failed += check_long();
 	if (mlxpmd_devargs_parse(NULL, &got) != 0) {

@@ -22,6 +22,9 @@ struct devarg {
 	size_t offset;		/**< Of the field in struct mlxpmd_devargs: an enumeration or an unsigned int. */
 };
 
+#define SIZED(key, allowed) \
+	static_assert(sizeof(((struct mlxpmd_devargs *)0)->key) == sizeof(unsigned int), #key);
+MLXPMD_DEVARGS(SIZED)
 #define ROW(key, allowed) { #key, allowed, offsetof(struct mlxpmd_devargs, key) },
 static const struct devarg devargs_table[] = { MLXPMD_DEVARGS(ROW) };
 
@@ -66,8 +69,10 @@ alternative_parse(const char *alternative, size_t len, unsigned int n, const cha
 	unsigned long number, min, max;
 
 	if (sscanf(alternative, "%lu..%lu", &min, &max) == 2) {
-		*out = mlxpmd_number_parse(value, 10, max, &number) == 0 && number >= min ? number : 0;
-		return *out != 0;
+		if (mlxpmd_number_parse(value, 10, max, &number) != 0 || number < min)
+			return false;
+		*out = number;
+		return true;
 	}
 	*out = n;
 	return strlen(value) == len && strncmp(alternative, value, len) == 0;
