@@ -5,7 +5,7 @@
  *
  * The front end is loaded into every process of a run. libpcap depends on a dozen libraries, whose
  * constructors would run in programs without capture files. With these definitions, which are
- * private to the front end, only libc is loaded at start.
+ * private to the front end and the launcher, libpcap need not be installed for runs without capture files.
  */
 #include <dlfcn.h>
 #include <stdio.h>
