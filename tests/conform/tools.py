@@ -78,7 +78,7 @@ def pingpong():
 
 
 CASES = {
-    "ibv_devices": (devices, "on sysfs.write match file=ibdev do set value=mlx5_7"),
+    "ibv_devices": (devices, "on ioctl.out match method=nldev_get attr=2 do set off=5 value=0x37"),
     "ibv_devinfo": (devinfo, "on ioctl.out match method=QUERY_PORT do set off=26 value=1"),
     # The peer does not answer in any case: no rule.
     "ibv_rc_pingpong": (pingpong, None),

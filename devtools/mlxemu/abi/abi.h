@@ -5,7 +5,7 @@
  *
  * preload/ replaces libc functions and passes calls on emulated devices to the other folders;
  * paths.c and fds.c determine which calls those are. uverbs/ implements the RDMA ioctl, vfio/ the VFIO
- * ioctls, host/ sysfs, network interfaces and PCI config space. model.c starts and stops the model.
+ * ioctls, host/ sysfs, network interfaces, netlink and PCI config space. model.c starts and stops the model.
  */
 #ifndef ABI_H
 #define ABI_H
@@ -83,6 +83,7 @@ enum abi_fd_kind {
 	ABI_FD_VFIO_CONTAINER,
 	ABI_FD_VFIO_GROUP,
 	ABI_FD_VFIO_DEVICE,
+	ABI_FD_NETLINK,
 };
 
 /** Object of one or more descriptors of the program; freed when refs becomes 0. */

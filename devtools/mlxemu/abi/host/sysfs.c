@@ -467,3 +467,30 @@ emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
 	tree_away(dev, dir, "infiniband_verbs");
 	tree_away(dev, dir, "net");
 }
+
+bool
+emu_sysfs_has(const struct emu_dev *dev, const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/root/sys/class/infiniband/%s", dir, dev->ibdev_name);
+	return lstat(path, &st) == 0;
+}
+
+unsigned
+emu_sysfs_port(const struct emu_dev *dev, const char *dir, const char *name)
+{
+	char path[PATH_MAX], digit = '0';
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s/infiniband/%s/ports/1/%s", dir, dev->pci_addr,
+		 dev->ibdev_name, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, &digit, 1) != 1)
+		digit = '0';
+	close(fd);
+	return (unsigned)(digit - '0');
+}

@@ -19,4 +19,9 @@ void emu_sysfs_refresh(const struct emu_dev *dev, const char *dir);
 /** Removes the entries of a device: PCI function, RDMA device, node, interface. */
 void emu_sysfs_remove(const struct emu_dev *dev, const char *dir);
 
+/** Whether the RDMA device exists: another process of the run may have removed it. */
+bool emu_sysfs_has(const struct emu_dev *dev, const char *dir);
+/** Number at the beginning of ports/1/<name> ("4: ACTIVE"); 0: no such file. */
+unsigned emu_sysfs_port(const struct emu_dev *dev, const char *dir, const char *name);
+
 #endif /* ABI_SYSFS_H */

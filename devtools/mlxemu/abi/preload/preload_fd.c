@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Replaced libc functions that take a descriptor, and those that make a socket. */
+/* Replaced libc functions that take a descriptor. Sockets: preload_socket.c. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -8,14 +8,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
-#include <linux/netlink.h>
 #include <net/if.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "preload.h"
@@ -248,18 +246,6 @@ __read_chk(int fd, void *buf, size_t len, size_t size)
 	if (len <= size && abi_read_channel(fd, buf, len, &ret))
 		return ret;
 	return ABI_REAL(__read_chk)(fd, buf, len, size);
-}
-
-/* Hide RDMA devices of the host: refuse NETLINK_RDMA sockets. */
-ABI_EXPORT int
-socket(int domain, int type, int protocol)
-{
-	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && abi_inside == 0 &&
-	    abi_run_dir() != NULL) {
-		errno = EPROTONOSUPPORT;
-		return -1;
-	}
-	return ABI_REAL(socket)(domain, type, protocol);
 }
 
 ABI_EXPORT unsigned

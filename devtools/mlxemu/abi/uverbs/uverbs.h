@@ -239,6 +239,8 @@ int abi_destroy(struct abi_call *call, struct abi_handle *handle);
 void abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r);
 void abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r);
 int abi_device_attributes_ex(struct abi_call *call);
+/** The kernel's device_cap_flags (enum ib_device_cap_flags). */
+uint64_t abi_device_cap_flags(const struct emu_dev *dev);
 /** Clears r and sets the attributes common to all cards: firmware, GUIDs, vendor, one port. */
 void abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r);
 void abi_mlx4_attributes(const struct emu_dev *dev, struct ib_uverbs_query_device_resp *r);

@@ -18,6 +18,7 @@
 #define DEV_SYS_IMAGE_GUID (1u << 11)
 #define DEV_RC_RNR_NAK_GEN (1u << 12)
 #define DEV_RAW_IP_CSUM (1u << 26)
+#define DEV_CAP_FLAGS (DEV_PORT_ACTIVE_EVENT | DEV_SYS_IMAGE_GUID | DEV_RC_RNR_NAK_GEN)
 #define RAW_CAP_CVLAN_STRIPPING (1u << 0)
 #define RAW_CAP_SCATTER_FCS (1u << 1)
 #define RAW_CAP_IP_CSUM (1u << 2)
@@ -101,7 +102,7 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	r->page_size_cap = ~(uint64_t)(EMU_PAGE_BYTES - 1);
 	r->max_qp = 1u << 18;
 	r->max_qp_wr = 1u << p->log_max_wq_sz;
-	r->device_cap_flags = DEV_PORT_ACTIVE_EVENT | DEV_SYS_IMAGE_GUID | DEV_RC_RNR_NAK_GEN;
+	r->device_cap_flags = DEV_CAP_FLAGS;
 	/* A receive WQE of max_rq_desc_sz holds 32 segments; send WQEs need room for headers. */
 	r->max_sge = 30;
 	r->max_sge_rd = 30;
@@ -117,6 +118,13 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	r->max_cq = 1u << p->log_max_cq;
 	r->max_cqe = (1u << p->log_max_cq_sz) - 1;
 	r->max_mr = 1u << p->log_max_mkey;
+}
+
+uint64_t
+abi_device_cap_flags(const struct emu_dev *dev)
+{
+	/* csum_cap is 1 on every card with mlx5_core. */
+	return dev->profile->mlx4 ? DEV_CAP_FLAGS : DEV_CAP_FLAGS | DEV_RAW_IP_CSUM;
 }
 
 static void
