@@ -273,12 +273,12 @@ def more(now, before):
     return ", ".join(f"{count} {what}" for what, count in (now - before).items())
 
 
-def evaluate(run, base):
+def evaluate(run, base, ignore):
     """Result and detail of a run with a fault."""
     if run.hang:
         return "hang", "killed when its time was over"
     found = SANITIZERS.search(run.output)
-    if found:
+    if found and "sanitizer" not in ignore:
         line = run.output[found.start():].split(b"\n", 1)[0]
         return "sanitizer", line.decode(errors="replace").strip(": ")[:120]
     number = -run.status if run.status < 0 else run.status - 128
@@ -287,7 +287,7 @@ def evaluate(run, base):
     excused = {result for results, names in EXCUSED for result in results if names.search(run.hit)}
     for result, text in (("violation", more(run.violations, base.violations)), ("left", more(run.left, base.left)),
                          ("check", run.check)):
-        if text and result not in excused:
+        if text and result not in excused | ignore:
             return result, text
     if run.status != base.status:
         return "clean", f"status {run.status}"
@@ -379,7 +379,7 @@ class Sweep:
     def cell_run(self, cell):
         run = self.runner.run([cell.rule()])
         cell.name, cell.status, cell.seconds = run.hit, run.status, round(run.seconds, 3)
-        cell.result, cell.detail = evaluate(run, self.base)
+        cell.result, cell.detail = evaluate(run, self.base, self.options.ignore)
         if cell.result in FINDINGS:
             cell.output = run.output.decode(errors="replace")[-OUTPUT_KEPT:]
         return cell
@@ -428,10 +428,10 @@ class Sweep:
             run = self.runner.run([rule], trace=True)
             if cell.name == "?" and run.hit:
                 cell.name = run.hit
-            if evaluate(run, self.base)[0] == cell.result:
+            if evaluate(run, self.base, self.options.ignore)[0] == cell.result:
                 break
         else:
-            note = "   # not in each run"
+            note = "   # another result in the second run"
         line = [*self.runner.command([rule], "--audit"), *self.options.program]
         line[0] = "mlxemu"
         for one in group:
@@ -465,14 +465,17 @@ def print_table(sweep, seconds):
     rows = [("refused", "", "requests", "runs", "clean", "ignored", "unreached", "findings")]
     columns = ("requests", "cells", "clean", "ignored", "unreached", "finding")
     rows += [(kind, name, *(total[column] for column in columns)) for (kind, name), total in by_name.items()]
-    table(rows + [("all", "", *(sum(t[c] for t in by_name.values()) for c in columns))])
-    groups = sweep.findings()
-    for i, group in enumerate(groups):
-        cell = group[0]
-        ways = " ".join(c.way for c in group)
-        print(f"\n{i + 1}. {cell.result}: {cell.detail}\n"
-              f"   {cell.kind} {cell.number + 1} ({cell.name}), refused with {ways}\n   {cell.reproduce}")
-    print(f"\n{len(sweep.cells)} runs, {len(groups)} findings, {seconds:.1f} s")
+    totals = sum(by_name.values(), collections.Counter())
+    table(rows + [("all", "", *(totals[column] for column in columns))])
+    found = collections.OrderedDict()
+    for group in sweep.findings():
+        found.setdefault((group[0].result, group[0].detail), []).append(group)
+    for i, (what, groups) in enumerate(found.items()):
+        print(f"\n{i + 1}. {': '.join(what)}")
+        for group in groups:
+            ways = " ".join(cell.way for cell in group[1:])
+            print(f"   {group[0].reproduce}" + (f"   # also {ways}" if ways else ""))
+    print(f"\n{len(sweep.cells)} runs, {totals['finding']} with findings ({len(found)} different), {seconds:.1f} s")
 
 
 def write_junit(sweep, path, seconds):
@@ -519,6 +522,13 @@ def kinds(text):
     return words
 
 
+def results(text):
+    words = set(text.split(","))
+    for word in sorted(words - {"sanitizer", "violation", "left"}):
+        raise argparse.ArgumentTypeError(f"'{word}': sanitizer, violation, left")
+    return words
+
+
 def positive(convert):
     def value(text):
         try:
@@ -556,6 +566,8 @@ def options_parse(words):
     add("--every", metavar="N", type=positive(int), default=1, help="refuse each N-th request only")
     add("--check", metavar="CMD", help="command of the shell that fails if something is wrong after a run; it gets "
         "MLXEMU_SWEEP_STATUS, _RULE, and the files _OUTPUT, _REPORT")
+    add("--ignore", metavar="RESULTS", type=results, default=set(),
+        help="sanitizer, violation, left: these are no findings, with commas")
     add("--status", metavar="N", type=int, default=0, help="exit status of the program without faults (default 0)")
     add("--limit", metavar="S", type=positive(float), help="seconds that a run may take (default: 60 without faults, "
         "then 10 times as long as that took plus 10)")

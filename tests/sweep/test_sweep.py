@@ -87,6 +87,9 @@ def defects():
         expect(sweep.status == status, f"{defect}: status {sweep.status}: {sweep.out}{sweep.err}")
         cells = [c for c in sweep.json["cells"] if c["name"] == "ALLOC_PD"]
         expect([c["result"] for c in cells] == [result] and detail in cells[0]["detail"], f"{defect}: {cells}")
+        if defect in ("open", "sanitizer"):
+            sweep = Sweep(*of_pd, "--ignore", f"violation,{result}", "--", TARGET, defect)
+            expect(sweep.status == 0 and sweep.json["results"]["clean"], f"--ignore {result}: {sweep.out}{sweep.err}")
         rest = {c["result"] for c in sweep.json["cells"] if c["name"] != "ALLOC_PD"}
         expect(rest <= {"clean", "ignored"}, f"{defect}: others {rest}")
 
@@ -126,6 +129,7 @@ def bad_options():
             (2, ["no program"], ["--short", "--"]),
             (2, ["--of", "'x'", "ioctls"], ["--of", "x", "--", "true"]),
             (2, ["--statuses", "'NO_SUCH'"], ["--statuses", "ENOMEM,NO_SUCH", "--", "true"]),
+            (2, ["--ignore", "'hang'", "left"], ["--ignore", "left,hang", "--", "true"]),
             (2, ["--jobs", "'0'"], ["--jobs", "0", "--", "true"]),
             (2, ["--limit", "'x'"], ["--limit", "x", "--", "true"]),
             (2, ["--frob"], ["--frob", "--", "true"]), (2, ["--ports", "16"], ["--ports", "0", "--", "true"]),
@@ -138,8 +142,8 @@ def bad_options():
                all(word in lines[0] for word in words), f"{args}: status {sweep.status}: {sweep.out}{sweep.err}")
     sweep = Sweep("--help", result=False)
     expect(sweep.status == 0 and "examples:" in sweep.out, "--help")
-    for option in ("--of", "--statuses", "--short", "--every", "--from", "--check", "--limit", "--jobs", "--junit",
-                   "--json"):
+    for option in ("--of", "--statuses", "--short", "--every", "--from", "--ignore", "--check", "--limit", "--jobs",
+                   "--junit", "--json"):
         expect(option in sweep.out, f"--help names {option}")
 
 

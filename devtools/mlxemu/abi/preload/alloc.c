@@ -72,8 +72,8 @@ refused(const void *from)
 }
 
 /*
- * What is called instead of the function. The function itself is called through this library's own import: dlsym() gives
- * the entry in the PLT of a program without PIE, which leads back here.
+ * What is called instead of the function. The function itself is called through this library's own import: dlsym()
+ * returns the PLT entry of a program without PIE, which leads back here.
  */
 #define FAKE(type, name, failure, params, args) \
 	static type \
