@@ -81,7 +81,7 @@ command_cycle(void *arg)
 		return false;
 	in[0] = (uint8_t)(m->destroy->opcode >> 8);
 	in[1] = (uint8_t)m->destroy->opcode;
-	prm_field_ref_set(in, m->destroy->in_id, obj->id);
+	prm_set32(prm_dw(in, m->destroy->in_id.dword), m->destroy->in_id.hi, m->destroy->in_id.lo, obj->id);
 	return rig_fw(m->p, in, m->destroy->in_bytes_min, NULL) == 0;
 }
 

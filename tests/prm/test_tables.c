@@ -58,8 +58,8 @@ test_ids(void)
 
 	prm_create_sq_out_set_sqn(&out, 0xabcdef);
 	CHECK(prm_field_ref_get(&out, create->out_id) == 0xabcdef);
-	prm_field_ref_set(&in, destroy->in_id, 0x123456);
-	CHECK(prm_destroy_sq_in_get_sqn(&in) == 0x123456);
+	prm_destroy_sq_in_set_sqn(&in, 0x123456);
+	CHECK(prm_field_ref_get(&in, destroy->in_id) == 0x123456);
 	CHECK(prm_field_ref_get(&in, create->in_id) == 0);
 }
 

@@ -56,13 +56,6 @@ prm_field_ref_get(const void *mbox, struct prm_field_ref r)
 	return prm_get32(prm_dw_c(mbox, r.dword), r.hi, r.lo);
 }
 
-void
-prm_field_ref_set(void *mbox, struct prm_field_ref r, uint32_t v)
-{
-	if (r.hi >= r.lo)
-		prm_set32(prm_dw(mbox, r.dword), r.hi, r.lo, v);
-}
-
 const struct prm_layout *
 prm_register_layout(uint16_t register_id)
 {

@@ -55,9 +55,6 @@ const char *prm_command_name(uint16_t opcode);
 /** Bits @p r of a mailbox, which must be long enough; 0 if @p r is empty. */
 uint32_t prm_field_ref_get(const void *mbox, struct prm_field_ref r);
 
-/** Sets bits @p r of a mailbox; does nothing if @p r is empty. */
-void prm_field_ref_set(void *mbox, struct prm_field_ref r, uint32_t v);
-
 /** Positive errno to which Linux maps a command status (cmd_status_to_err()): 0 for OK, EIO for an unknown one. */
 int prm_status_errno(uint8_t status);
 
