@@ -122,6 +122,18 @@ td_down(struct mdv_dev *dev)
 	mdv_obj_destroy(dev->td);
 }
 
+static int
+port_up(struct mdv_dev *dev)
+{
+	return dev->backend->port_up(dev);
+}
+
+static void
+port_down(struct mdv_dev *dev)
+{
+	dev->backend->port_down(dev);
+}
+
 static void
 mdv_stage_failed(const struct mdv_dev *dev, const char *name, int ret)
 {
@@ -140,7 +152,7 @@ static const struct mdv_stage stages[] = {
 	{ "EQ number", eqn_up, NULL },
 	{ "events", events_up, events_down },
 	{ "transport domain", td_up, td_down },
-	{ "port", mdv_port_open, mdv_port_close },
+	{ "port", port_up, port_down },
 	{ "counters", mdv_counters_open, mdv_counters_close },
 	{ "rules", mdv_rules_open, mdv_rules_close },
 	{ "memory", mdv_mr_open, mdv_mr_close },
@@ -187,4 +199,10 @@ mdv_close(struct mdv_dev *dev)
 		return;
 	mdv_stages_down(dev, stages, RTE_DIM(stages));
 	free(dev);
+}
+
+bool
+mdv_port_owned(const struct mdv_dev *dev)
+{
+	return dev->backend->exclusive || dev->netdev_name[0] != '\0';
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Registered memory: creation of entries (mdv_mr_entry.c) and their table (mdv_mr.c). */
+/* Registered memory: entries and their table. */
 #ifndef MDV_MR_H
 #define MDV_MR_H
 
@@ -40,13 +40,6 @@ struct mdv_mr_table {
 	unsigned int index_n;
 	uint32_t generation;
 };
-
-/** Registers all chunks of a mempool, or none. NULL with rte_errno, logged. */
-struct mr_entry *mdv_mr_entry_of_mempool(struct mdv_dev *dev, struct rte_mempool *mp);
-/** Registers [start, end). NULL and rte_errno, logged. */
-struct mr_entry *mdv_mr_entry_of_external(struct mdv_dev *dev, uintptr_t start, uintptr_t end);
-/** Destroys the keys and frees the entry. */
-void mdv_mr_entry_free(struct mdv_dev *dev, struct mr_entry *e);
 
 /** Contiguous memory to be registered: exact bounds and page size. */
 struct mr_chunk {

@@ -221,14 +221,6 @@ void mdv_quiesced_set(struct mdv_dev *dev);
 /** Sets mdv_suspect() if err is EIO or ENODEV. */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
 
-/* ------------------------------------------------------------------ mdv_port.c */
-
-/** Queries the context of the function's own vport, without its address lists. As mdv_cmd(). */
-int mdv_vport_query(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out);
-/** Reads the permanent address of the function's own vport. As mdv_cmd(). */
-int mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6]);
-void mdv_mac_fill(struct prm_mac_address_layout *addr, const uint8_t mac[6]);
-
 /* ------------------------------------------------------------------ mdv_verbs_port.c */
 
 /**
@@ -279,7 +271,7 @@ void mdv_verbs_port_down(struct mdv_dev *dev);
 
 /** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
-/** Reads a decimal number, or a hexadecimal one with 0x, from a file of sysfs. 0; -EINVAL; or the error of opening it. */
+/** Reads a decimal or 0x hexadecimal number from a file of sysfs. 0; -EINVAL; or the error of opening it. */
 int mdv_sysfs_number(const char *path, long *number);
 /** Last component of the target of a symbolic link in a function's sysfs directory; "" if none. */
 void mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_t bytes);
@@ -300,6 +292,11 @@ int mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const 
 
 /** Queries the current values of a capability page. As mdv_cmd(). */
 int mdv_caps_page(struct mdv_dev *dev, uint16_t type, struct prm_query_hca_cap_out *out);
+/** Queries the context of the function's own vport, without its address lists. As mdv_cmd(). */
+int mdv_vport_query(struct mdv_dev *dev, struct prm_query_nic_vport_context_out *out);
+/** Reads the permanent address of the function's own vport. As mdv_cmd(). */
+int mdv_vport_mac(struct mdv_dev *dev, uint8_t mac[6]);
+void mdv_mac_fill(struct prm_mac_address_layout *addr, const uint8_t mac[6]);
 /** Queries, checks and stores capabilities. -ENOTSUP: the device lacks a required one. */
 int mdv_caps_read(struct mdv_dev *dev);
 
@@ -340,8 +337,6 @@ int mdv_wq_transition(const struct mdv_dev *dev, const char *name, uint32_t numb
 
 /* ------------------------------------------------------------------ the rest */
 
-int mdv_port_open(struct mdv_dev *dev);
-void mdv_port_close(struct mdv_dev *dev);
 int mdv_counters_open(struct mdv_dev *dev);
 void mdv_counters_close(struct mdv_dev *dev);
 /** Number of rows of the counter table whose field is in no layout; must be 0. */
