@@ -274,9 +274,7 @@ int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
  * mlxpmd_repair_run().
  * @return true when the application is to be notified (RTE_ETH_EVENT_QUEUE_STATE).
  */
-bool mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed);
-/** Repairs what failed, by firmware commands. @return as mlxpmd_repair_watch(). */
-bool mlxpmd_repair_run(struct mlxpmd_port *port, uint64_t now_ns);
+bool mlxpmd_repair_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed);
 /** The device was removed: requests all queues from their bursts, permanently. The lock is held. */
 void mlxpmd_repair_quiesce_all(struct mlxpmd_port *port);
 /** Reads the link and stores it in ethdev. @return Whether it differs from the last one notified. */

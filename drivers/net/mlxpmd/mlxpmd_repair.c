@@ -189,8 +189,8 @@ queue_check(struct mlxpmd_queue *q, uint64_t now_ns, bool *failed)
 
 /* ------------------------------------------------------------------ all queues of a port */
 
-static bool
-queues_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
+bool
+mlxpmd_repair_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
 {
 	bool report = false;
 	unsigned int i, kind;
@@ -200,18 +200,6 @@ queues_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
 			if (port->queues[kind][i] != NULL)
 				report |= queue_check(port->queues[kind][i], now_ns, failed);
 	return report;
-}
-
-bool
-mlxpmd_repair_watch(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
-{
-	return queues_check(port, now_ns, failed);
-}
-
-bool
-mlxpmd_repair_run(struct mlxpmd_port *port, uint64_t now_ns)
-{
-	return queues_check(port, now_ns, NULL);
 }
 
 void

@@ -204,7 +204,7 @@ watch_run(void *arg)
 		return MLXPMD_TASK_IDLE;
 	if (pthread_mutex_trylock(&port->lock) != 0)
 		return WATCH_NS;
-	if (port->running && mlxpmd_repair_watch(port, mlxpmd_now_ns(), &failed))
+	if (port->running && mlxpmd_repair_check(port, mlxpmd_now_ns(), &failed))
 		notify(t, NOTICE_QUEUE);
 	asleep = port->running && mlxpmd_rx_intr_all_on(port);
 	pthread_mutex_unlock(&port->lock);
@@ -239,7 +239,7 @@ repair_run(void *arg)
 	struct mlxpmd_port *port = t->port;
 
 	pthread_mutex_lock(&port->lock);
-	if (port->running && mlxpmd_repair_run(port, mlxpmd_now_ns()))
+	if (port->running && mlxpmd_repair_check(port, mlxpmd_now_ns(), NULL))
 		notify(t, NOTICE_QUEUE);
 	pthread_mutex_unlock(&port->lock);
 	return MLXPMD_TASK_IDLE;
