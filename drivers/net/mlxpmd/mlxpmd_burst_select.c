@@ -10,18 +10,21 @@
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
-/* Offloads of all Rx queues: ethdev has one burst function per port. */
+/* Offloads of all Rx queues: ethdev has one burst function per port. *scatters: any delivers several segments. */
 static uint64_t
-rx_offloads(const struct rte_eth_dev *eth_dev)
+rx_offloads(const struct rte_eth_dev *eth_dev, bool *scatters)
 {
 	uint64_t offloads = eth_dev->data->dev_conf.rxmode.offloads;
 	const struct mlxpmd_rxq *rxq;
 	uint16_t i;
 
+	*scatters = false;
 	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
 		rxq = eth_dev->data->rx_queues[i];
-		if (rxq != NULL)
-			offloads |= rxq->q.offloads;
+		if (rxq == NULL)
+			continue;
+		offloads |= rxq->q.offloads;
+		*scatters |= rxq->log_segs != 0;
 	}
 	return offloads;
 }
@@ -47,32 +50,17 @@ tx_offloads(const struct rte_eth_dev *eth_dev, bool *fast_free)
 	return offloads;
 }
 
-/* Does any Rx queue deliver packets of several segments? */
-static bool
-rx_scatters(const struct rte_eth_dev *eth_dev)
-{
-	const struct mlxpmd_rxq *rxq;
-	uint16_t i;
-
-	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
-		rxq = eth_dev->data->rx_queues[i];
-		if (rxq != NULL && rxq->log_segs != 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Does any Rx queue deliver timestamps? The burst function then writes them for all queues, so each needs the offset
  * of the dynamic field. Registration cannot fail for lack of space: a queue registered the same field already.
  */
 static bool
-rx_timestamps(const struct rte_eth_dev *eth_dev)
+rx_timestamps(const struct rte_eth_dev *eth_dev, uint64_t offloads)
 {
 	struct mlxpmd_rxq *rxq;
 	uint16_t i;
 
-	if (!(rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
+	if (!(offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
 		return false;
 	for (i = 0; i < eth_dev->data->nb_rx_queues; i++) {
 		rxq = eth_dev->data->rx_queues[i];
@@ -97,13 +85,13 @@ rx_select(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	const struct mlxpmd_rx_template *template;
-	unsigned int f = 0;
+	bool scatters;
+	uint64_t offloads = rx_offloads(eth_dev, &scatters);
+	unsigned int f = scatters ? MLXPMD_RX_F_SCATTER : 0;
 
-	if (rx_scatters(eth_dev))
-		f |= MLXPMD_RX_F_SCATTER;
-	if (rx_timestamps(eth_dev) || port->timesync.on)
+	if (rx_timestamps(eth_dev, offloads) || port->timesync.on)
 		f |= rx_stamp_kind(port);
-	if (rx_offloads(eth_dev) & RTE_ETH_RX_OFFLOAD_RSS_HASH)
+	if (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)
 		f |= MLXPMD_RX_F_HASH;
 	template = mlxpmd_rx_choose(f, port->args.rx_burst == MLXPMD_BURST_SCALAR, &port->rx_burst_why);
 	eth_dev->rx_pkt_burst = mlxpmd_timesync_rx_wrap(port, template->burst);
@@ -114,9 +102,10 @@ static const char *
 tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 {
 	const struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	bool fast_free;
+	bool fast_free, scatters;
 	uint64_t offloads = tx_offloads(eth_dev, &fast_free);
 
+	(void)rx_offloads(eth_dev, &scatters);
 	*f = 0;
 	if (port->timesync.on || (offloads & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP))
 		*f = MLXPMD_TX_F_TIMED;
@@ -135,7 +124,7 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 	if (port->mdv->caps.mpw)
 		*f |= MLXPMD_TX_F_MPW;
 	/* The application may forward received packets of several segments. */
-	if ((offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) || rx_scatters(eth_dev)) {
+	if ((offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) || scatters) {
 		*f |= MLXPMD_TX_F_MULTI;
 		return port->mdv->caps.mpw ? "packets may have several segments" :
 		       "packets may have several segments; the device has no multi-packet WQE";

@@ -91,10 +91,9 @@ devarg_apply(const char *dev, const struct devarg *arg, const char *value, struc
 			return 0;
 	}
 	if (value == NULL)
-		MLXPMD_LOG(ERR, "%s: devarg %s has no value: allowed are %s", dev, arg->key, arg->allowed);
-	else
-		MLXPMD_LOG(ERR, "%s: devarg %s=%.*s: allowed are %s", dev, arg->key, DEVARGS_SHOWN, value, arg->allowed);
-	return -EINVAL;
+		return MLXPMD_FAIL(EINVAL, "%s: devarg %s has no value: allowed are %s", dev, arg->key, arg->allowed);
+	return MLXPMD_FAIL(EINVAL, "%s: devarg %s=%.*s: allowed are %s", dev, arg->key, DEVARGS_SHOWN, value,
+			   arg->allowed);
 }
 
 void
