@@ -56,7 +56,7 @@ void mlxpmd_mtu_restore(struct mlxpmd_port *port);
 /** RTE_ETH_LINK_SPEED_* of the speed that the port runs at, 0 when it is down. */
 uint32_t mlxpmd_link_speed_capa(struct mlxpmd_port *port);
 
-/* ---- queues (mlxpmd_queue.c, mlxpmd_queue_setup.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
+/* ---- queues (mlxpmd_queue.c, mlxpmd_rxq.c, mlxpmd_txq.c) ---- */
 #define MLXPMD_DESC_MIN 64
 #define MLXPMD_DESC_MAX 16384
 #define MLXPMD_DESC_DEFAULT 512
@@ -178,7 +178,7 @@ int mlxpmd_steer_reta(struct mlxpmd_port *port);
 /** Writes key and hash functions into the TIRs; on failure they are as before. */
 int mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf);
 
-/* ---- addresses (mlxpmd_mac.c, mlxpmd_vlan.c) ---- */
+/* ---- addresses (mlxpmd_mac.c) ---- */
 /** A new filter, in the rules and in the kernel's interface; on failure the old one stays. */
 int mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want);
 /** Stages of dev_start: the interface's flags and lists follow the filter only while started. */
@@ -241,7 +241,7 @@ void mlxpmd_counts_asleep(struct mlxpmd_port *port, bool asleep);
 uint64_t mlxpmd_counts_age_us(const struct mlxpmd_counts *counts, enum mlxpmd_counts_of which);
 void mlxpmd_counts_info_get(struct mlxpmd_port *port, struct mlxpmd_counts_info *info);
 
-/* ---- statistics (mlxpmd_stats.c, mlxpmd_xstats.c) ---- */
+/* ---- statistics (mlxpmd_stats.c) ---- */
 #define MLXPMD_CLOCK_COUNTERS 3
 struct mlxpmd_stats_base {
 	uint64_t missed;		/**< The device's count at the last reset. */
@@ -251,13 +251,8 @@ struct mlxpmd_stats_base {
 };
 int mlxpmd_stats_up(struct mlxpmd_port *port);
 void mlxpmd_stats_down(struct mlxpmd_port *port);
-/** Sum over the port's queues of one kind since the last reset, released queues included. */
-void mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum);
 /** Counters of one queue since the last reset. */
 void mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *out);
-/** The same of queue i of ethdev's array; all 0 if it is not set up. */
-struct mlxpmd_queue_stats mlxpmd_queue_stats_at(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind,
-						uint16_t i);
 /** Adds the counters of a queue that is about to be released to the port's. */
 void mlxpmd_queue_stats_retire(struct mlxpmd_queue *q);
 /** queues may be NULL. */
@@ -270,8 +265,8 @@ int mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev);
 
 /* ---- queue watch and repair (mlxpmd_repair.c); the lock is held ---- */
 /**
- * Reads the memory of every queue of a running port: no firmware command. *failed: a queue waits for
- * mlxpmd_repair_run().
+ * Watches or repairs the queues of a running port. With failed not NULL: reads the memory of every queue, without a
+ * firmware command, and sets *failed if a queue waits for a repair. With NULL: repairs it by firmware commands.
  * @return true when the application is to be notified (RTE_ETH_EVENT_QUEUE_STATE).
  */
 bool mlxpmd_repair_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed);

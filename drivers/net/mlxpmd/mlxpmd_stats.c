@@ -5,15 +5,21 @@
  * that found no buffer, as it was read last (mlxpmd_counts.c).
  *
  * Only a queue's lcore writes its counters, so a reset saves their values as the new base.
+ *
+ * Extended statistics, in this order: the device's vport and physical counters as they were read last and their age,
+ * counters of the port's clock, counters of queues as sums over the port, then the same for each queue. ethdev adds
+ * the basic statistics.
  */
 
+#include <stdarg.h>
 #include <stdlib.h>
 
+#include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
 
 /* The structure is an array of 64-bit counters; it is added and subtracted as such. */
 static_assert(sizeof(struct mlxpmd_queue_stats) % sizeof(uint64_t) == 0, "array of counters");
-#define COUNTERS (sizeof(struct mlxpmd_queue_stats) / sizeof(uint64_t))
+#define NB_COUNTERS (sizeof(struct mlxpmd_queue_stats) / sizeof(uint64_t))
 
 static void
 stats_add(struct mlxpmd_queue_stats *out, const struct mlxpmd_queue_stats *add)
@@ -22,7 +28,7 @@ stats_add(struct mlxpmd_queue_stats *out, const struct mlxpmd_queue_stats *add)
 	uint64_t *o = (uint64_t *)out;
 	unsigned int i;
 
-	for (i = 0; i < COUNTERS; i++)
+	for (i = 0; i < NB_COUNTERS; i++)
 		o[i] += a[i];
 }
 
@@ -34,12 +40,13 @@ mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *
 	uint64_t *o = (uint64_t *)out;
 	unsigned int i;
 
-	for (i = 0; i < COUNTERS; i++)
+	for (i = 0; i < NB_COUNTERS; i++)
 		o[i] = now[i] - base[i];
 }
 
-struct mlxpmd_queue_stats
-mlxpmd_queue_stats_at(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, uint16_t i)
+/* All 0 if queue i is not set up. */
+static struct mlxpmd_queue_stats
+stats_at(const struct rte_eth_dev_data *data, enum mlxpmd_queue_kind kind, uint16_t i)
 {
 	struct mlxpmd_queue_stats stats = { 0 };
 
@@ -57,8 +64,9 @@ mlxpmd_queue_stats_retire(struct mlxpmd_queue *q)
 	stats_add(&q->port->stats_base->released[q->kind], &now);
 }
 
-void
-mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
+/* Sum over the port's queues of one kind since the last reset, released queues included. */
+static void
+stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct mlxpmd_queue_stats *sum)
 {
 	const struct rte_eth_dev_data *data = port->eth_dev->data;
 	struct mlxpmd_queue_stats one;
@@ -66,7 +74,7 @@ mlxpmd_stats_sum(struct mlxpmd_port *port, enum mlxpmd_queue_kind kind, struct m
 
 	*sum = port->stats_base->released[kind];
 	for (i = 0; i < mlxpmd_queues_count(data, kind); i++) {
-		one = mlxpmd_queue_stats_at(data, kind, i);
+		one = stats_at(data, kind, i);
 		stats_add(sum, &one);
 	}
 }
@@ -89,13 +97,13 @@ stats_queues(const struct rte_eth_dev_data *data, struct eth_queue_stats *queues
 	uint16_t i;
 
 	for (i = 0; i < RTE_MIN(data->nb_rx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		one = mlxpmd_queue_stats_at(data, MLXPMD_RX, i);
+		one = stats_at(data, MLXPMD_RX, i);
 		queues->q_ipackets[i] = one.packets;
 		queues->q_ibytes[i] = one.bytes;
 		queues->q_errors[i] = one.errors + one.cqe_bad;
 	}
 	for (i = 0; i < RTE_MIN(data->nb_tx_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); i++) {
-		one = mlxpmd_queue_stats_at(data, MLXPMD_TX, i);
+		one = stats_at(data, MLXPMD_TX, i);
 		queues->q_opackets[i] = one.packets;
 		queues->q_obytes[i] = one.bytes;
 	}
@@ -107,8 +115,8 @@ mlxpmd_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats, struc
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	struct mlxpmd_queue_stats rx, tx;
 
-	mlxpmd_stats_sum(port, MLXPMD_RX, &rx);
-	mlxpmd_stats_sum(port, MLXPMD_TX, &tx);
+	stats_sum(port, MLXPMD_RX, &rx);
+	stats_sum(port, MLXPMD_TX, &tx);
 	stats->ipackets = rx.packets;
 	stats->ibytes = rx.bytes;
 	stats->ierrors = rx.errors + rx.cqe_bad;
@@ -144,6 +152,204 @@ mlxpmd_stats_reset(struct rte_eth_dev *eth_dev)
 	__atomic_store_n(&port->stats_base->missed, counts.missed, __ATOMIC_RELAXED);
 	return 0;
 }
+
+/* ------------------------------------------------------------------ extended statistics */
+
+/* Ages of imissed, and of the vport and physical counters. */
+#define NB_AGES 2
+
+struct xstat_kind {
+	const char *name;
+	size_t offset;		/**< Of a counter in struct mlxpmd_queue_stats or mlxpmd_clock_info. */
+};
+
+#define COUNTER(field) offsetof(struct mlxpmd_queue_stats, field)
+#define SYNDROMES \
+	{ "errors_length", COUNTER(syndromes[MLXPMD_SYN_LENGTH]) }, \
+	{ "errors_operation", COUNTER(syndromes[MLXPMD_SYN_OPERATION]) }, \
+	{ "errors_protection", COUNTER(syndromes[MLXPMD_SYN_PROTECTION]) }, \
+	{ "errors_flush", COUNTER(syndromes[MLXPMD_SYN_FLUSH]) }, \
+	{ "errors_remote", COUNTER(syndromes[MLXPMD_SYN_REMOTE]) }, \
+	{ "errors_retry", COUNTER(syndromes[MLXPMD_SYN_RETRY]) }, \
+	{ "errors_unknown", COUNTER(syndromes[MLXPMD_SYN_UNKNOWN]) }
+
+static const struct xstat_kind rx_kinds[] = {
+	{ "mbuf_missing", COUNTER(nombuf) },
+	{ "completion_errors", COUNTER(errors) },
+	{ "completions_refused", COUNTER(cqe_bad) },
+	{ "timestamps_absent", COUNTER(ts_absent) },
+	{ "l3_csum_bad", COUNTER(l3_csum_bad) },
+	{ "l4_csum_bad", COUNTER(l4_csum_bad) },
+	{ "resets", COUNTER(resets) },
+	SYNDROMES,
+};
+static const struct xstat_kind tx_kinds[] = {
+	{ "completion_errors", COUNTER(errors) },
+	{ "dropped", COUNTER(dropped) },
+	{ "completions", COUNTER(completions) },
+	{ "doorbells", COUNTER(doorbells) },
+	{ "completions_refused", COUNTER(cqe_bad) },
+	{ "resets", COUNTER(resets) },
+	{ "stalls", COUNTER(stalls) },
+	{ "timestamp_past_errors", COUNTER(time_past) },
+	{ "timestamp_future_errors", COUNTER(time_future) },
+	{ "timestamp_order_errors", COUNTER(time_order) },
+	{ "timestamp_clock_errors", COUNTER(time_unknown) },
+	SYNDROMES,
+};
+/** By enum mlxpmd_queue_kind. */
+static const struct {
+	const char *direction;
+	const struct xstat_kind *kinds;
+	unsigned int n;
+} queue_kinds[MLXPMD_NB_KINDS] = {
+	{ "rx", rx_kinds, RTE_DIM(rx_kinds) },
+	{ "tx", tx_kinds, RTE_DIM(tx_kinds) },
+};
+
+static const struct xstat_kind clock_kinds[MLXPMD_CLOCK_COUNTERS] = {
+	{ "clock_expired", offsetof(struct mlxpmd_clock_info, expired) },
+	{ "clock_steps", offsetof(struct mlxpmd_clock_info, state.steps) },
+	{ "clock_busy", offsetof(struct mlxpmd_clock_info, state.busy) },
+};
+
+static unsigned int
+xstats_count(const struct rte_eth_dev *eth_dev)
+{
+	return mdv_counters_count(MLXPMD_PORT(eth_dev)->mdv) + NB_AGES +
+	       RTE_DIM(clock_kinds) + RTE_DIM(rx_kinds) * (1 + eth_dev->data->nb_rx_queues) +
+	       RTE_DIM(tx_kinds) * (1 + eth_dev->data->nb_tx_queues);
+}
+
+/* Destination of a walk over all statistics: names or values. */
+struct walk {
+	struct rte_eth_xstat_name *names;
+	struct rte_eth_xstat *xstats;
+	unsigned int n;
+};
+
+static void __rte_format_printf(3, 4)
+put(struct walk *w, uint64_t value, const char *format, ...)
+{
+	va_list args;
+
+	if (w->names != NULL) {
+		va_start(args, format);
+		vsnprintf(w->names[w->n].name, sizeof(w->names[w->n].name), format, args);
+		va_end(args);
+	} else {
+		w->xstats[w->n] = (struct rte_eth_xstat){ .id = w->n, .value = value };
+	}
+	w->n++;
+}
+
+static uint64_t
+counter_of(const void *counters, const struct xstat_kind *kind)
+{
+	return *(const uint64_t *)((const uint8_t *)counters + kind->offset);
+}
+
+/* queue < 0: the sum over the port. */
+static void
+put_queue(struct walk *w, enum mlxpmd_queue_kind kind, int queue, const struct mlxpmd_queue_stats *stats)
+{
+	const char *direction = queue_kinds[kind].direction;
+	const struct xstat_kind *k = queue_kinds[kind].kinds, *end = k + queue_kinds[kind].n;
+
+	for (; k < end; k++) {
+		if (queue < 0)
+			put(w, counter_of(stats, k), "%s_%s", direction, k->name);
+		else
+			put(w, counter_of(stats, k), "%s_q%d_%s", direction, queue, k->name);
+	}
+}
+
+/* The counters, then the ages. ethdev reads imissed, whose age is the first, in the same call. */
+static void
+put_device(struct walk *w, struct mlxpmd_port *port)
+{
+	struct mlxpmd_counts counts = { .missed = 0 }, missed = { .missed = 0 };
+	const uint64_t *base = port->stats_base->counters, *now = counts.counters;
+
+	if (w->xstats != NULL) {
+		mlxpmd_counts_get(port, MLXPMD_COUNTERS, &counts);
+		mlxpmd_counts_get(port, MLXPMD_MISSED, &missed);
+	}
+	for (unsigned int i = 0; i < mdv_counters_count(port->mdv); i++)
+		put(w, now[i] > base[i] ? now[i] - base[i] : 0, "%s", mdv_counter_name(port->mdv, i));
+	put(w, mlxpmd_counts_age_us(&missed, MLXPMD_MISSED), "rx_missed_age_us");
+	put(w, mlxpmd_counts_age_us(&counts, MLXPMD_COUNTERS), "device_counters_age_us");
+}
+
+/* Since the clock was opened; all 0 without a clock. */
+static void
+clock_info(const struct mlxpmd_port *port, struct mlxpmd_clock_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	if (port->clock != NULL)
+		mlxpmd_clock_info_get(port->clock, info);
+}
+
+/* Returns the number of statistics; fills in nothing if n is less. */
+static int
+walk(struct rte_eth_dev *eth_dev, struct walk *w, unsigned int n)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_queue_stats stats;
+	struct mlxpmd_clock_info info;
+	unsigned int kind, i;
+
+	if ((w->names == NULL && w->xstats == NULL) || n < xstats_count(eth_dev))
+		return xstats_count(eth_dev);
+	put_device(w, port);
+	clock_info(port, &info);
+	for (i = 0; i < RTE_DIM(clock_kinds); i++)
+		put(w, counter_of(&info, &clock_kinds[i]) - port->stats_base->clock[i], "%s", clock_kinds[i].name);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		stats_sum(port, kind, &stats);
+		put_queue(w, kind, -1, &stats);
+	}
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		for (i = 0; i < mlxpmd_queues_count(eth_dev->data, kind); i++) {
+			stats = stats_at(eth_dev->data, kind, i);
+			put_queue(w, kind, i, &stats);
+		}
+	}
+	return w->n;
+}
+
+int
+mlxpmd_xstats_get_names(struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n)
+{
+	struct walk w = { .names = names };
+
+	return walk(eth_dev, &w, n);
+}
+
+int
+mlxpmd_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n)
+{
+	struct walk w = { .xstats = xstats };
+
+	return walk(eth_dev, &w, n);
+}
+
+int
+mlxpmd_xstats_reset(struct rte_eth_dev *eth_dev)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct mlxpmd_clock_info info;
+	struct mlxpmd_counts counts;
+
+	mlxpmd_counts_read(port, MLXPMD_COUNTERS, &counts);
+	memcpy(port->stats_base->counters, counts.counters, sizeof(counts.counters));
+	clock_info(port, &info);
+	for (unsigned int i = 0; i < RTE_DIM(clock_kinds); i++)
+		port->stats_base->clock[i] = counter_of(&info, &clock_kinds[i]);
+	return mlxpmd_stats_reset(eth_dev);
+}
+
+/* ------------------------------------------------------------------ stage of probe */
 
 static int
 q_counter_up(struct mlxpmd_port *port)
