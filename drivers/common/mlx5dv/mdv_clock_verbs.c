@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Readings of the clock page, of the device's counter and real time, and of the host's clocks. */
 
-#include <string.h>
 #include <sys/timex.h>
 #include <time.h>
 

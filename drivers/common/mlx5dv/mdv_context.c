@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Opens and closes a device in stages. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include <rte_errno.h>
 #include <rte_malloc.h>
 
 #include "mlxpmd.h"

@@ -3,7 +3,6 @@
 /* Send queues on the control plane: what differs from receive queues, from set-up to stop. */
 
 #include <rte_cycles.h>
-#include <rte_malloc.h>
 
 #include "mlxpmd_ctrl.h"
 
