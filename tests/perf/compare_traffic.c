@@ -109,15 +109,17 @@ static void
 put_v6(uint8_t *p, uint16_t bytes, const struct shape *s)
 {
 	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)p;
+	/* Arrays of bytes, or from 24.11 structures of one. */
+	uint8_t *src = (uint8_t *)&ip->src_addr, *dst = (uint8_t *)&ip->dst_addr;
 	uint8_t *l4 = p + sizeof(*ip);
 
 	ip->vtc_flow = RTE_BE32(6u << 28);
 	ip->payload_len = rte_cpu_to_be_16(bytes - sizeof(*ip));
 	ip->proto = s->tcp ? IPPROTO_TCP : IPPROTO_UDP;
 	ip->hop_limits = 64;
-	ip->src_addr[0] = ip->dst_addr[0] = 0xfd;
-	ip->src_addr[15] = s->flow;
-	ip->dst_addr[15] = 1;
+	src[0] = dst[0] = 0xfd;
+	src[15] = s->flow;
+	dst[15] = 1;
 	put_l4(l4, bytes - sizeof(*ip), s);
 	set_l4_csum(l4, s, rte_ipv6_udptcp_cksum(ip, l4));
 }

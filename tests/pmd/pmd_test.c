@@ -157,15 +157,17 @@ put_ipv6(uint8_t *p, const struct pmd_frame *f, uint16_t bytes)
 {
 	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)p;
 	uint32_t src = rte_cpu_to_be_32(f->src_ip), dst = rte_cpu_to_be_32(f->dst_ip);
+	uint8_t *src_addr = (uint8_t *)&ip->src_addr, *dst_addr = (uint8_t *)&ip->dst_addr;
 
 	memset(ip, 0, sizeof(*ip));
 	ip->vtc_flow = rte_cpu_to_be_32(6u << 28);
 	ip->payload_len = rte_cpu_to_be_16(bytes - sizeof(*ip));
 	ip->proto = f->proto;
 	ip->hop_limits = 64;
-	ip->src_addr[0] = ip->dst_addr[0] = 0xfd;
-	memcpy(&ip->src_addr[12], &src, sizeof(src));
-	memcpy(&ip->dst_addr[12], &dst, sizeof(dst));
+	/* Arrays of bytes, or from 24.11 structures of one. */
+	src_addr[0] = dst_addr[0] = 0xfd;
+	memcpy(&src_addr[12], &src, sizeof(src));
+	memcpy(&dst_addr[12], &dst, sizeof(dst));
 	return p + sizeof(*ip);
 }
 

@@ -29,11 +29,22 @@ traffic(unsigned int *per_queue)
 	CHECK(got == FRAMES, "%u of %u frames", got, FRAMES);
 }
 
+/* What stats_get counted for a queue. ethdev shows it among the extended counters; 25.11 has no other place for it. */
+static uint64_t
+queue_xstat(uint16_t port, const char *direction, unsigned int queue, const char *what)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_q%u_%s", direction, queue, what);
+	return pmd_xstat(port, name);
+}
+
 static void
 basic(const unsigned int *per_queue)
 {
 	struct rte_eth_stats a, b;
 	unsigned int i;
+	uint64_t n;
 
 	CHECK_OK(rte_eth_stats_get(PORT_A, &a));
 	CHECK_OK(rte_eth_stats_get(PORT_B, &b));
@@ -44,12 +55,15 @@ basic(const unsigned int *per_queue)
 	CHECK(a.opackets == 0 && b.ipackets == 0, "%" PRIu64 ", %" PRIu64, a.opackets, b.ipackets);
 	CHECK(a.imissed + a.ierrors + a.oerrors + a.rx_nombuf == 0, "errors");
 	for (i = 0; i < QUEUES; i++) {
-		CHECK(a.q_ipackets[i] == per_queue[i], "queue %u: %" PRIu64 ", received %u", i,
-		      a.q_ipackets[i], per_queue[i]);
-		CHECK(a.q_ibytes[i] == (uint64_t)per_queue[i] * FRAME_BYTES, "queue %u", i);
+		n = queue_xstat(PORT_A, "rx", i, "packets");
+		CHECK(n == per_queue[i], "queue %u: %" PRIu64 ", received %u", i, n, per_queue[i]);
+		n = queue_xstat(PORT_A, "rx", i, "bytes");
+		CHECK(n == (uint64_t)per_queue[i] * FRAME_BYTES, "queue %u: %" PRIu64, i, n);
 	}
-	for (i = 0; i < 2; i++)
-		CHECK(b.q_opackets[i] == FRAMES / 2, "queue %u: %" PRIu64, i, b.q_opackets[i]);
+	for (i = 0; i < 2; i++) {
+		n = queue_xstat(PORT_B, "tx", i, "packets");
+		CHECK(n == FRAMES / 2, "queue %u: %" PRIu64, i, n);
+	}
 }
 
 static void
@@ -119,7 +133,8 @@ resets(void)
 
 	CHECK_OK(rte_eth_stats_reset(PORT_A));
 	CHECK_OK(rte_eth_stats_get(PORT_A, &a));
-	CHECK(a.ipackets + a.ibytes + a.imissed + a.q_ipackets[0] + a.q_ipackets[1] == 0, "not zero");
+	CHECK(a.ipackets + a.ibytes + a.imissed == 0, "not zero");
+	CHECK(queue_xstat(PORT_A, "rx", 0, "packets") == 0 && queue_xstat(PORT_A, "rx", 1, "packets") == 0, "not zero");
 	CHECK_OK(rte_eth_xstats_reset(PORT_A));
 	n = rte_eth_xstats_get(PORT_A, xstats, 1024);
 	for (i = 0; i < n; i++)
