@@ -56,6 +56,8 @@ FAULTS = [
     ("a.c", GOOD_C, ("continue;", "continue ;"), "blank before ';'"),
     ("a.c", GOOD_C, ("\tfor", "  \tfor"), "blanks before a tab"),
     ("a.c", GOOD_C, ("-(none.n * 4)", "(none.n)"), "parentheses around the value"),
+    ("a.c", GOOD_C, ("static int", "#if RTE_VERSION >= 1\n#endif\nstatic int"), "belong into"),
+    ("a.c", GOOD_C, ("return pair->n;", "return RTE_VER_YEAR;"), "belong into"),
     ("a.c", GOOD_C, ("} else if", "}\n\t\telse if"), "'else' belongs"),
     ("a.c", GOOD_C, ("(none)) {", "(none))\n\t\t{"), "'{' belongs to the line"),
     ("a.c", GOOD_C, ("\n\tfor", "\n\n\tfor"), "two blank lines"),
