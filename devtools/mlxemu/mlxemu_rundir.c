@@ -224,7 +224,7 @@ environment_faults(const struct mlxemu_run *run)
 static void
 environment_preload(const struct mlxemu_run *run)
 {
-	const char *old = getenv("LD_PRELOAD");
+	const char *old = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
 	char value[4 * PATH_MAX];
 
 	/* The runtime of a sanitizer must be loaded first. */
@@ -232,6 +232,10 @@ environment_preload(const struct mlxemu_run *run)
 		 MLXEMU_SANITIZER_RUNTIME[0] != '\0' ? ":" : "", run->library,
 		 old != NULL && old[0] != '\0' ? ":" : "", old != NULL ? old : "");
 	setenv("LD_PRELOAD", value, 1);
+	/* AddressSanitizer refuses to start behind another library, unless the program is to run without this check. */
+	snprintf(value, sizeof(value), "verify_asan_link_order=0%s%s", asan != NULL ? ":" : "",
+		 asan != NULL ? asan : "");
+	setenv("ASAN_OPTIONS", value, 1);
 }
 
 int

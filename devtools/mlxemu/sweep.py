@@ -279,6 +279,7 @@ def evaluate(run, base, ignore):
         return "hang", "killed when its time was over"
     found = SANITIZERS.search(run.output)
     if found and "sanitizer" not in ignore:
+        found = re.compile(rb"SUMMARY: ").search(run.output, found.start()) or found
         line = run.output[found.start():].split(b"\n", 1)[0]
         return "sanitizer", line.decode(errors="replace").strip(": ")[:120]
     number = -run.status if run.status < 0 else run.status - 128
@@ -432,7 +433,7 @@ class Sweep:
                 break
         else:
             note = "   # another result in the second run"
-        line = [*self.runner.command([rule], "--audit"), *self.options.program]
+        line = [*self.runner.command([rule], "--audit"), *(w.replace("@SLOT@", "0") for w in self.options.program)]
         line[0] = "mlxemu"
         for one in group:
             one.name, one.reproduce = cell.name, shlex.join(line) + note

@@ -23,6 +23,16 @@ hang(const char *file)
 		pause();
 }
 
+/* Reads memory that was freed: AddressSanitizer reports it. */
+static int
+use_freed(void)
+{
+	char *volatile freed = strdup("freed");
+
+	free(freed);
+	return freed[0];
+}
+
 int
 main(int argc, char **argv)
 {
@@ -36,8 +46,10 @@ main(int argc, char **argv)
 		raise(SIGSEGV);
 	if (pd == NULL && strcmp(defect, "hang") == 0)
 		hang(argv[2]);
-	if (pd == NULL && strcmp(defect, "sanitizer") == 0)
+	if (pd == NULL && strcmp(defect, "undefined") == 0)
 		fprintf(stderr, "target.c:1:2: runtime error: null pointer\n");
+	if (pd == NULL && strcmp(defect, "freed") == 0)
+		status += use_freed();
 	if (pd == NULL && strcmp(defect, "ignore") == 0)
 		status = 0;
 	if (pd == NULL && strcmp(defect, "open") == 0)

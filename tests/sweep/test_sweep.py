@@ -3,7 +3,8 @@
 # Copyright 2026 The mlxpmd Authors
 """`mlxemu sweep`: finds planted defects and nothing else; its options, output files and end.
 
-usage: test_sweep.py MLXEMU LEAKS REPAIRED TARGET [CASE...]
+usage: test_sweep.py MLXEMU LEAKS REPAIRED TARGET [TARGET_WITH_SANITIZER]
+SWEEP_CASES=NAME,NAME runs some of the cases.
 """
 import json
 import os
@@ -17,7 +18,7 @@ import xml.etree.ElementTree as xml
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import testlib  # noqa: E402
 
-MLXEMU, LEAKS, REPAIRED, TARGET = sys.argv[1:5]
+MLXEMU, LEAKS, REPAIRED, TARGET, *SANITIZED = sys.argv[1:]
 FAILED = []
 
 
@@ -81,17 +82,31 @@ def defects():
     of_pd = ("--of", "commands", "--statuses", "NO_RESOURCES")
     for defect, status, result, detail in (
             ("crash", 3, "signal", "SIGSEGV"), ("hang", 3, "hang", ""), ("open", 3, "left", "1 open device"),
-            ("sanitizer", 3, "sanitizer", "null pointer"),
+            ("undefined", 3, "sanitizer", "null pointer"),
             ("ignore", 0, "ignored", ""), ("none", 0, "clean", "status 1")):
         sweep = Sweep(*of_pd, "--limit", "10", "--", TARGET, defect, "/dev/null")
         expect(sweep.status == status, f"{defect}: status {sweep.status}: {sweep.out}{sweep.err}")
         cells = [c for c in sweep.json["cells"] if c["name"] == "ALLOC_PD"]
         expect([c["result"] for c in cells] == [result] and detail in cells[0]["detail"], f"{defect}: {cells}")
-        if defect in ("open", "sanitizer"):
+        if defect in ("open", "undefined"):
             sweep = Sweep(*of_pd, "--ignore", f"violation,{result}", "--", TARGET, defect)
             expect(sweep.status == 0 and sweep.json["results"]["clean"], f"--ignore {result}: {sweep.out}{sweep.err}")
         rest = {c["result"] for c in sweep.json["cells"] if c["name"] != "ALLOC_PD"}
         expect(rest <= {"clean", "ignored"}, f"{defect}: others {rest}")
+
+
+def sanitized():
+    """A program built with AddressSanitizer runs as it is."""
+    if not SANITIZED:
+        return
+    os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
+    sweep = Sweep("--of", "commands,memory", "--short", "--", SANITIZED[0], "freed")
+    found = [(c["name"], c["result"]) for c in sweep.found() or []]
+    expect(("ALLOC_PD", "sanitizer") in found, f"{sweep.out}{sweep.err}")
+    expect("heap-use-after-free" in sweep.out, sweep.out)
+    sweep = Sweep("--of", "commands", "--short", "--", SANITIZED[0])
+    expect(sweep.status == 0, f"{sweep.out}{sweep.err}")
+    del os.environ["ASAN_OPTIONS"]
 
 
 def memory():
@@ -165,8 +180,9 @@ def interrupted():
 
 
 def main():
-    cases = (planted, repaired, defects, memory, checked, bad_options, interrupted)
-    for case in [case for case in cases if case.__name__ in sys.argv[5:] or not sys.argv[5:]]:
+    cases = (planted, repaired, defects, sanitized, memory, checked, bad_options, interrupted)
+    some = os.environ.get("SWEEP_CASES")
+    for case in [case for case in cases if not some or case.__name__ in some.split(",")]:
         before = len(FAILED)
         case()
         print("ok" if len(FAILED) == before else "FAILED", case.__name__, flush=True)
