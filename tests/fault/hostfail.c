@@ -32,6 +32,7 @@
 #include <rte_memory.h>
 #include <rte_memzone.h>
 #include <rte_mempool.h>
+#include <rte_thread.h>
 
 #include "abi/preload/imports.h"
 #include "hostfail.h"
@@ -164,6 +165,9 @@ FAKE(struct rte_kvargs *, rte_kvargs_parse, NULL, EINVAL,
 FAKE(int, rte_ctrl_thread_create, -EAGAIN, EAGAIN,
      (pthread_t *t, const char *name, const pthread_attr_t *attr, void *(*run)(void *), void *arg),
      (t, name, attr, run, arg))
+/* It replaces rte_ctrl_thread_create() from DPDK 23.11 on. */
+FAKE(int, rte_thread_create_internal_control, -EAGAIN, EAGAIN,
+     (rte_thread_t *t, const char *name, rte_thread_func run, void *arg), (t, name, run, arg))
 FAKE(struct rte_intr_handle *, rte_intr_instance_alloc, NULL, ENOMEM, (uint32_t flags), (flags))
 FAKE(int, rte_intr_callback_register, -ENOMEM, ENOMEM,
      (const struct rte_intr_handle *handle, rte_intr_callback_fn fn, void *arg),
@@ -181,8 +185,8 @@ static const struct abi_import functions[] = {
 	ROW(rte_memzone_reserve), ROW(rte_memzone_reserve_aligned),
 	ROW(rte_eal_alarm_set), ROW(rte_mem_event_callback_register),
 	ROW(rte_mempool_event_callback_register), ROW(rte_mbuf_dyn_rx_timestamp_register),
-	ROW(rte_kvargs_parse), ROW(rte_ctrl_thread_create), ROW(rte_intr_instance_alloc),
-	ROW(rte_intr_callback_register),
+	ROW(rte_kvargs_parse), ROW(rte_ctrl_thread_create), ROW(rte_thread_create_internal_control),
+	ROW(rte_intr_instance_alloc), ROW(rte_intr_callback_register),
 	ROW(ioctl), /* The last one: not for each library. */
 };
 

@@ -209,6 +209,7 @@ test_hotplug(struct mdv_dev *dev)
 {
 	const size_t bytes = 24 << 20; /* more than EAL took at the start and keeps */
 	char *memory;
+	uintptr_t middle;
 	uint32_t generation;
 
 	if (!rte_eal_has_hugepages()) {
@@ -220,7 +221,8 @@ test_hotplug(struct mdv_dev *dev)
 	CHECK_EQ(mdv_mr_map_external(dev, memory, bytes), 0);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory) != NULL);
 	generation = mdv_mr_generation(dev);
+	middle = (uintptr_t)memory + bytes / 2;
 	rte_free(memory);
-	CHECK(mdv_mr_find(dev, (uintptr_t)memory + bytes / 2) == NULL);
+	CHECK(mdv_mr_find(dev, middle) == NULL);
 	CHECK(mdv_mr_generation(dev) != generation);
 }
