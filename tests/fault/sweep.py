@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -35,7 +36,9 @@ MEANING = {
     "value": "replies with wrong values",
 }
 # The other driver with our PCI ids is there, and must not be given the device.
-STOCK = sorted(pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*/librte_net_mlx5.so"))
+LIBRARIES = subprocess.run(["pkg-config", "--variable=libdir", "libdpdk"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+STOCK = sorted(pathlib.Path(LIBRARIES).glob("dpdk/pmds-*/librte_net_mlx5.so"))
 
 
 def sweep(kind):
