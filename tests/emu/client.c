@@ -7,20 +7,26 @@
 
 #include "client.h"
 
+struct ibv_device *
+client_device(struct ibv_device **list, unsigned port)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "mlx5_%u", port);
+	while (list != NULL && *list != NULL && strcmp(ibv_get_device_name(*list), name) != 0)
+		list++;
+	return list != NULL ? *list : NULL;
+}
+
 struct ibv_context *
 client_open_bare(unsigned port, uint32_t flags)
 {
 	struct mlx5dv_context_attr attr = {.flags = flags};
-	struct ibv_context *ctx = NULL;
-	int n = 0, i;
-	struct ibv_device **list = ibv_get_device_list(&n);
-	char name[16];
+	struct ibv_device **list = ibv_get_device_list(NULL), *device = client_device(list, port);
+	struct ibv_context *ctx = device != NULL ? mlx5dv_open_device(device, &attr) : NULL;
 
-	snprintf(name, sizeof(name), "mlx5_%u", port);
-	for (i = 0; i < n; i++)
-		if (strcmp(ibv_get_device_name(list[i]), name) == 0)
-			ctx = mlx5dv_open_device(list[i], &attr);
-	ibv_free_device_list(list);
+	if (list != NULL)
+		ibv_free_device_list(list);
 	return ctx;
 }
 

@@ -49,6 +49,8 @@ struct client_obj {
 /** Opens port by index with DEVX; exits the program when that fails. */
 void client_open(struct client *c, unsigned port);
 void client_close(struct client *c);
+/** mlx5_PORT of a list, whose order differs between releases of libibverbs; NULL if it is not there. */
+struct ibv_device *client_device(struct ibv_device **list, unsigned port);
 struct ibv_context *client_open_bare(unsigned port, uint32_t flags);
 
 /** Creates; id comes from dword 2 of the reply. obj is NULL and errno set when refused. */

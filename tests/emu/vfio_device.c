@@ -232,11 +232,11 @@ case_vfio_late(unsigned port)
 void
 case_vfio_both(unsigned port)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list = ibv_get_device_list(NULL), *device = client_device(list, port);
 	struct ibv_context *verbs, *vfio;
 
-	CHECK(list != NULL && list[0] != NULL);
-	verbs = ibv_open_device(list[port]);
+	CHECK(device != NULL);
+	verbs = ibv_open_device(device);
 	CHECK(verbs != NULL);
 	CHECK(vfio_open(port) == NULL);
 	CHECK_EQ(errno, EBUSY);
@@ -248,14 +248,14 @@ case_vfio_both(unsigned port)
 	CHECK_EQ(ibv_close_device(verbs), 0);
 	vfio = vfio_open(port);
 	CHECK(vfio != NULL);
-	CHECK(ibv_open_device(list[port]) == NULL);
+	CHECK(ibv_open_device(device) == NULL);
 	vfio_elsewhere("shut");
 	CHECK_EQ(vfio_query_caps(vfio), 0);
 	CHECK_EQ(ibv_close_device(vfio), 0);
-	verbs = ibv_open_device(list[port]);
+	verbs = ibv_open_device(device);
 	CHECK(verbs != NULL);
 	/* Users of the kernel's driver share it. */
-	vfio = ibv_open_device(list[port]);
+	vfio = ibv_open_device(device);
 	CHECK(vfio != NULL);
 	CHECK_EQ(ibv_close_device(verbs), 0);
 	CHECK(vfio_open(port) == NULL);
@@ -267,12 +267,12 @@ case_vfio_both(unsigned port)
 void
 case_vfio_shut(unsigned port)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list = ibv_get_device_list(NULL), *device = client_device(list, port);
 
-	CHECK(list != NULL && list[port] != NULL);
+	CHECK(device != NULL);
 	CHECK(vfio_open(port) == NULL);
 	CHECK_EQ(errno, EBUSY);
-	CHECK(ibv_open_device(list[port]) == NULL);
+	CHECK(ibv_open_device(device) == NULL);
 	/* The library returns another errno than it received. */
 	CHECK_EQ(open("/dev/infiniband/uverbs0", O_RDWR), -1);
 	CHECK_EQ(errno, EBUSY);

@@ -52,13 +52,16 @@ lines_of(const char *text)
 int
 test_device(unsigned int i, struct rte_pci_addr *pci)
 {
-	struct ibv_device **list;
-	char path[512], slot[32];
-	int n = 0, ret = -ENODEV;
+	struct ibv_device **list = ibv_get_device_list(NULL), **device;
+	char path[512], slot[32], suffix[16];
+	int ret = -ENODEV;
 
-	list = ibv_get_device_list(&n);
-	if (list != NULL && i < (unsigned int)n) {
-		snprintf(path, sizeof(path), "%s/device/uevent", list[i]->ibdev_path);
+	/* mlx5_I or mlx4_I: the order of the list differs between releases of libibverbs. */
+	snprintf(suffix, sizeof(suffix), "_%u", i);
+	for (device = list; device != NULL && *device != NULL; device++) {
+		if (strcmp(strrchr(ibv_get_device_name(*device), '_'), suffix) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/device/uevent", (*device)->ibdev_path);
 		if (mdv_uevent_read(path, "PCI_SLOT_NAME", slot, sizeof(slot)) == 0)
 			ret = rte_pci_addr_parse(slot, pci);
 	}
