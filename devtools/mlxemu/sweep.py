@@ -39,9 +39,9 @@ results of a run with one request refused:
   signal     a signal ended the program (or it returned 128 + N)            finding
   sanitizer  its output has the report of a sanitizer                       finding
   hang       it did not end in time and was killed                          finding
-  violation  the audit has violations that the run without faults had not   finding
   left       the ledger has more objects, registrations or mappings         finding
              (not after a refused destroy command: the object stays, and what it uses is busy)
+  violation  the audit has violations that the run without faults had not   finding
   check      the command of --check failed                                  finding
 
 exit status: 0 no finding; 3 findings; 1 the run without faults is not as expected; 2 bad options; 130 interrupted.
@@ -82,7 +82,7 @@ KINDS = {
     "registrations": Kind(("umem.reg", "mr.reg"), None, "errno", ("ENOMEM", "EPERM", "EFAULT")),
     "memory": Kind(("alloc",), "from", "errno", ("ENOMEM",)),
 }
-FINDINGS = ("signal", "sanitizer", "hang", "violation", "left", "check")
+FINDINGS = ("signal", "sanitizer", "hang", "left", "violation", "check")
 RESULTS = ("clean", "ignored", "unreached") + FINDINGS
 # What a program cannot avoid once a request is refused: results, names of requests, why.
 EXCUSED = (
@@ -278,7 +278,7 @@ def evaluate(run, base, ignore):
     if run.hang:
         return "hang", "killed when its time was over"
     found = SANITIZERS.search(run.output)
-    if found and "sanitizer" not in ignore:
+    if found and "sanitizer" not in ignore and not SANITIZERS.search(base.output):
         found = re.compile(rb"SUMMARY: ").search(run.output, found.start()) or found
         line = run.output[found.start():].split(b"\n", 1)[0]
         return "sanitizer", line.decode(errors="replace").strip(": ")[:120]
@@ -286,7 +286,8 @@ def evaluate(run, base, ignore):
     if 0 < number <= 64 and run.status != base.status:
         return "signal", signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     excused = {result for results, names in EXCUSED for result in results if names.search(run.hit)}
-    for result, text in (("violation", more(run.violations, base.violations)), ("left", more(run.left, base.left)),
+    # What is left is often busy, which is a violation: the cause comes first.
+    for result, text in (("left", more(run.left, base.left)), ("violation", more(run.violations, base.violations)),
                          ("check", run.check)):
         if text and result not in excused | ignore:
             return result, text
