@@ -107,6 +107,10 @@ mlxemu_run(int argc, char **argv)
 	}
 	mlxemu_signals_hold(&run);
 	status = mlxemu_file_find("libmlxemu.so", run.library);
+	/* ld.so(8), LD_PRELOAD: both separate names, and nothing quotes them. */
+	if (status == MLXEMU_OK && strpbrk(run.library, " :") != NULL)
+		status = mlxemu_fail(MLXEMU_FAILED, "%s: LD_PRELOAD allows no blank and no colon in the path: move the folder",
+				     run.library);
 	if (status == MLXEMU_OK)
 		status = mlxemu_prepare(&run);
 	if (status != MLXEMU_OK)
