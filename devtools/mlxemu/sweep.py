@@ -5,6 +5,7 @@
 import argparse
 import collections
 import concurrent.futures
+import ctypes
 import dataclasses
 import errno
 import json
@@ -24,6 +25,7 @@ import xml.etree.ElementTree as xml
 
 OK, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 # A rule that counts and never hits.
 NEVER = 1 << 62
 OUTPUT_KEPT = 4000
@@ -220,16 +222,17 @@ class Runner:
 
 
 def group_end(child):
-    """Kills what is left of a process group, and waits until it does not exist any more."""
-    end = time.monotonic() + 2
+    """Kills what is left of a process group, and waits until nothing of it exists any more."""
     try:
-        while time.monotonic() < end:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.poll()
-            time.sleep(0.01)
+        os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
     child.wait()
+    try:
+        while True:
+            os.waitpid(-child.pid, 0)
+    except ChildProcessError:
+        pass
 
 
 def tail(path):
@@ -597,7 +600,9 @@ def options_parse(words):
 
 
 def sweep_run(mlxemu, options):
-    with tempfile.TemporaryDirectory(prefix="mlxemu-sweep.") as folder:
+    # Each run has a tree of small files: better in memory than on a disk.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="mlxemu-sweep.", dir=os.environ.get("TMPDIR") or memory) as folder:
         runner = Runner(mlxemu, options, folder)
         sweep = Sweep(runner, options)
         begin = time.monotonic()
@@ -625,6 +630,8 @@ def interrupt(*_):
 def main():
     # Crashes are expected.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    # Processes of a run whose parent has ended become children of this one, and can be waited for.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in SIGNALS:
         signal.signal(number, interrupt)
     try:

@@ -19,6 +19,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import testlib  # noqa: E402
 
 MLXEMU, LEAKS, REPAIRED, TARGET, *SANITIZED = sys.argv[1:]
+# Each run has a tree of small files: in memory, not on a disk.
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 FAILED = []
 
 
@@ -32,7 +34,7 @@ class Sweep:
     """One sweep with a temporary directory of its own, ended; .json is its result."""
 
     def __init__(self, *args, result=True):
-        with tempfile.TemporaryDirectory() as tmp, tempfile.TemporaryDirectory() as out:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as tmp, tempfile.TemporaryDirectory() as out:
             file = os.path.join(out, "result.json")
             done = subprocess.run([MLXEMU, "sweep", *(["--json", file] if result else []), *args],
                                   env=dict(os.environ, TMPDIR=tmp), text=True, timeout=400, check=False,
@@ -117,7 +119,7 @@ def memory():
     # libmlx5 goes on without a doorbell page, and the kernel refuses the CQ.
     expect({c["result"] for c in sweep.found()} <= {"violation"} and sweep.json["results"]["clean"] > 10, sweep.out)
     some = Sweep("--of", "memory", "--from", "libibverbs", "--", REPAIRED)
-    expect(some.status == 0 and {c["name"] for c in some.json["cells"]} == {"libibverbs"} and
+    expect(some.status == 0 and {c["name"] for c in some.json["cells"]} - {"?"} == {"libibverbs"} and
            len(some.json["cells"]) < len(sweep.json["cells"]), some.out)
 
 

@@ -253,7 +253,7 @@ void abi_ctl_stop(void);
 /** Whether libjansson could be loaded (lazy_jansson.c). */
 bool abi_json_loaded(void);
 
-/** Replaces the allocating functions in the imports of the program and its libraries, once. */
+/** Replaces the allocating functions in the imports of the program and its libraries that are loaded now. */
 void abi_alloc_watch(void);
 
 #endif /* ABI_H */

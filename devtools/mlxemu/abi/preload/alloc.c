@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Event `alloc` of fault rules: allocations by the program and its libraries. Their imports are replaced when the first
- * such rule is added; without one nothing is.
+ * Event `alloc` of fault rules: allocations by the program and its libraries. Their imports are replaced when such a
+ * rule is added, and those of objects loaded since when a device is opened; without such a rule nothing is.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -100,9 +100,5 @@ static const struct abi_import functions[] = {
 void
 abi_alloc_watch(void)
 {
-	static bool done;
-
-	if (!done)
-		(void)abi_imports_replace(is_program, NULL, functions, sizeof(functions) / sizeof(functions[0]));
-	done = true;
+	(void)abi_imports_replace(is_program, NULL, functions, sizeof(functions) / sizeof(functions[0]));
 }

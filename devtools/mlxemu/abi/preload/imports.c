@@ -39,6 +39,8 @@ slot_replace(const struct search *search, void **slot, const char *name)
 	for (f = search->functions; f < search->functions + search->count; f++) {
 		if (strcmp(f->name, name) != 0)
 			continue;
+		if (*slot == f->fake)
+			return true;
 		if (f->real != NULL && *f->real == NULL)
 			*f->real = dlsym(RTLD_DEFAULT, name);
 		/* Import tables of objects bound at once are read-only. */

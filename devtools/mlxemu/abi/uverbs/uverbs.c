@@ -238,6 +238,8 @@ abi_uverbs_open(unsigned n, int flags)
 
 	if (ret != 0)
 		return abi_model_dead() ? -ENODEV : ret;
+	if (emu_fault_at(EMU_ON_ALLOC))
+		abi_alloc_watch();
 	m = abi_enter();
 	if (m == NULL)
 		return -ENODEV;
