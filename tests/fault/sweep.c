@@ -337,10 +337,15 @@ set_up(void)
 	static const char *const libraries[] = {
 		"librte_net_mlxpmd.so", "librte_common_mlx5dv.so", "libibverbs.so", "libmlx5.so",
 	};
+	uint64_t owner;
 
 	pmd_pool = rte_pktmbuf_pool_create("sweep", POOL_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
 					   SOCKET_ID_ANY);
-	if (pmd_pool == NULL || log_open() != 0)
+	/*
+	 * While there is an owner, ethdev keeps its shared data. From 23.11 on it frees them with the last port, and
+	 * any look-up of a port makes them again: a memzone more or less that is not the driver's.
+	 */
+	if (pmd_pool == NULL || rte_eth_dev_owner_new(&owner) != 0 || log_open() != 0)
 		return -ENOMEM;
 	/* The emulated device comes up with the first probe, and its socket with it. */
 	if (level_reach(LEVEL_PROBED) != 0 || ctl_open() != 0) {
