@@ -266,7 +266,8 @@ arm_settings(const struct cmp_config *c, const struct cmp_arm *arm)
 
 	(void)rte_eth_rx_burst_mode_get(arm->port_id, 0, &rx);
 	(void)rte_eth_tx_burst_mode_get(arm->port_id, 0, &tx);
-	(void)rte_eth_dev_fw_version_get(arm->port_id, fw, sizeof(fw));
+	if (rte_eth_dev_fw_version_get(arm->port_id, fw, sizeof(fw)) != 0)
+		fw[0] = '\0';
 	cmp_json_string(o, "driver", driver_of[arm->id]);
 	cmp_json_string(o, "pci", c->pci[arm->id]);
 	cmp_json_string(o, "devargs", c->devargs[arm->id] != NULL ? c->devargs[arm->id] : "");
