@@ -119,8 +119,9 @@ struct mlxpmd_queue {
 	bool deferred_start;
 } __rte_cache_aligned;
 
-static_assert(offsetof(struct mlxpmd_queue, cq_ci) == RTE_CACHE_LINE_MIN_SIZE, "what bursts read: one line");
-static_assert(offsetof(struct mlxpmd_queue, stats.errors) == 2 * RTE_CACHE_LINE_MIN_SIZE,
+/* Lines have 64 bytes on x86-64, 128 in DPDK's generic build for arm64. */
+static_assert(offsetof(struct mlxpmd_queue, cq_ci) == RTE_CACHE_LINE_SIZE, "what bursts read: one line");
+static_assert(offsetof(struct mlxpmd_queue, stats.errors) == RTE_CACHE_LINE_SIZE + RTE_CACHE_LINE_MIN_SIZE,
 	      "what every burst writes: one line");
 
 /** First step of arming: sizes as those of the objects, nothing posted, no failure known. */
