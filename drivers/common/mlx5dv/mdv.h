@@ -275,7 +275,7 @@ struct mdv_sq {
 	struct mdv_wq wq;
 	volatile uint64_t *db_reg; /**< Doorbell register: takes the first 8 bytes of the control segment. */
 	struct mlx5dv_devx_uar *uar; /**< Page of the register; owned, unless db_shared. */
-	bool db_wc;	/**< Write-combining: a store needs rte_wmb() after it to leave the processor. */
+	bool db_wc;	/**< Write-combining: a store needs mdv_wc_flush() after it. */
 	bool db_shared; /**< The register is the context's only one: writers of several SQs need a lock. */
 };
 struct mdv_sq_attr {

@@ -8,6 +8,7 @@
 #include <rte_byteorder.h>
 #include <rte_pause.h>
 
+#include "mdv_barrier.h"
 #include "mdv_clock_int.h"
 #include "mdv_private.h"
 
@@ -131,16 +132,10 @@ verbs_utc(void *ctx, uint64_t *ns)
 	return 0;
 }
 
-/* The barriers keep the reading of the TSC between the loads before and after it. */
 static uint64_t
 host_tsc(void *ctx __rte_unused)
 {
-	uint64_t tsc;
-
-	rte_rmb();
-	tsc = rte_rdtsc();
-	rte_rmb();
-	return tsc;
+	return mdv_rdtsc_ordered();
 }
 
 static int

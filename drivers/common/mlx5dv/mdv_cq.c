@@ -9,6 +9,7 @@
 #include <rte_byteorder.h>
 #include <rte_io.h>
 
+#include "mdv_barrier.h"
 #include "mdv_private.h"
 #include "mdv_vector.h"
 
@@ -190,7 +191,7 @@ mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 	rte_io_wmb();
 	/* One 64-bit store: threads that arm other CQs use the same register. */
 	*reg = rte_cpu_to_be_64((uint64_t)word << 32 | cq->cqn);
-	/* Flush the store if the page is write-combining. */
-	rte_wmb();
+	/* The page may be write-combining. */
+	mdv_wc_flush();
 	return fresh;
 }

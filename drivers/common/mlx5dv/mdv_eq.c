@@ -9,6 +9,7 @@
 #include <rte_byteorder.h>
 #include <rte_io.h>
 
+#include "mdv_barrier.h"
 #include "mdv_vfio.h"
 
 #define MDV_LOG_EQES_MIN 7
@@ -189,8 +190,8 @@ write_index(struct mdv_eq *eq, unsigned int offset)
 	rte_io_mb();
 	*reg = rte_cpu_to_be_32(eq->eqn << PRM_UAR_PAGE_EQ_ARM_EQN_SHIFT |
 				(eq->index & PRM_UAR_PAGE_EQ_ARM_CI_MASK));
-	/* Flush the store if the page is write-combining. */
-	rte_wmb();
+	/* The page may be write-combining. */
+	mdv_wc_flush();
 }
 
 bool

@@ -65,8 +65,9 @@ static __rte_always_inline void
 mlxpmd_dbrec_write(volatile uint32_t *dbrec, uint32_t index)
 {
 	/*
-	 * The fence orders earlier loads before the store, which the write barrier does not do on weakly ordered
-	 * CPUs; rte_io_wmb() orders earlier stores as the device sees them. Both are compiler barriers on x86.
+	 * The fence orders earlier loads before the store, which the write barrier does not do on arm64;
+	 * rte_io_wmb() orders earlier stores as the device sees them. Both are compiler barriers on x86.
+	 * Review of all barriers: mdv_barrier.h.
 	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	rte_io_wmb();

@@ -13,6 +13,8 @@
 
 #include <rte_branch_prediction.h>
 
+#include <mdv_barrier.h>
+
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
 #include "mlxpmd_timesync.h"
@@ -151,7 +153,7 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 	*txq->db_reg = db;
 	/* Flush the write-combining buffer: the store would otherwise be delayed. */
 	if (unlikely(txq->db_wc))
-		rte_wmb();
+		mdv_wc_flush();
 	txq->q.stats.doorbells++;
 }
 
