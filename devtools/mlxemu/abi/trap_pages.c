@@ -3,8 +3,8 @@
 /*
  * Register pages of a device in the program's memory.
  *
- * The page of the counter is not readable: each load faults, and a copy of the instruction loads the present
- * value (x86_load.c). A readable page that the engine updates would be late by a pass of the engine, and by up
+ * The page of the counter is not readable: each load faults, and is executed with the present value (x86_load.c,
+ * arm64_access.c). A readable page that the engine updates would be late by a pass of the engine, and by up
  * to 100 ms while it sleeps: it is what remains if an instruction is not supported.
  * Doorbell pages of a verbs context are memory that the engine polls. While the engine sleeps they
  * are not writable: the first store faults, is emulated or restarted, and wakes the engine. Stores
@@ -18,15 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "trap_pages.h"
 #include "abi/vfio/vfio.h"
 #include "core/emu_fault.h"
 
 #define MAPS 1024u
-/* Bits of the page fault error code (x86). */
-#define FAULT_WRITE 2u
 /* Another thread writes the registers; this takes long only if it is preempted. */
 #define TRIES 100u
 
@@ -205,7 +202,6 @@ abi_pages_watch(struct emu_machine *m)
 static bool
 store_do(const struct page_map *map, uint64_t addr, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint8_t *at = map->mem + (addr - atomic_load(&map->addr));
 	struct abi_store s;
 	uint64_t value;
@@ -215,7 +211,7 @@ store_do(const struct page_map *map, uint64_t addr, void *context)
 		return false;
 	memcpy(&value, s.data, sizeof(value));
 	atomic_store_explicit((_Atomic uint64_t *)(void *)at, value, memory_order_release);
-	regs[REG_RIP] += s.len;
+	abi_store_end(context, &s, 0);
 	return true;
 }
 
@@ -263,7 +259,7 @@ registers_write(struct emu_dev *dev)
 static bool
 counted(struct page_map *map, uint64_t addr, void *context)
 {
-	const uint8_t *pc = (const uint8_t *)(uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	const uint8_t *pc = (const uint8_t *)(uintptr_t)abi_pc(context);
 	char why[80];
 
 	if (abi_model_dead() || abi_model_foreign())
@@ -283,12 +279,12 @@ counted(struct page_map *map, uint64_t addr, void *context)
 bool
 abi_pages_trap(uint64_t addr, void *context)
 {
-	const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	bool write = (regs[REG_ERR] & FAULT_WRITE) != 0;
 	struct page_map *map = abi_inside == 0 ? map_at(addr) : NULL;
+	bool write;
 
 	if (map == NULL)
 		return false;
+	write = abi_fault_is_write(context);
 	if (!map->counter)
 		return write && (map->prot & PROT_WRITE) != 0 &&
 		       rung(map, addr, context);

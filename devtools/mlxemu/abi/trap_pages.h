@@ -27,24 +27,33 @@ bool abi_pages_watch(struct emu_machine *m);
 /** For the guard: true if the fault at addr was such a load or store, which has been emulated; lock not held. */
 bool abi_pages_trap(uint64_t addr, void *context);
 
+/* ---- the processor's part: x86_load.c and x86_store.c, or arm64_access.c ---- */
+
+/** Program counter of a signal context. */
+uint64_t abi_pc(const void *context);
+/** Whether the fault was a store's. */
+bool abi_fault_is_write(const void *context);
+
+#ifdef __x86_64__
 /* Prefix bits, and indices of general registers in gregs by their number in an instruction. */
 #define ABI_REX_W 8u
 #define ABI_REX_R 4u
 extern const uint8_t abi_greg_of[16];
 /** Bytes of ModRM, SIB and displacement at p; 0: the operand is a register. */
 unsigned abi_operand_len(const uint8_t *p);
+#endif
 
-/** Copies of load instructions, and the page that they load from (x86_load.c). */
+/** The page that faulting loads are executed on; x86: and copies of their instructions. */
 struct abi_load_area;
 /**
- * Lets the copies load from mem, a page of shared memory, or (NULL) from a page of zeros. Allocates *area if it is
- * NULL; areas are never freed, because a thread may be executing a copy. False: no memory, or none that is
+ * Lets the loads load from mem, a page of shared memory, or (NULL) from a page of zeros. Allocates *area if it is
+ * NULL; areas are never freed, because a thread may be executing a load. False: no memory, or (x86) none that is
  * executable.
  */
 bool abi_load_area_set(struct abi_load_area **area, uint8_t *mem);
 /**
- * Continues context at a copy of its instruction that loads from offset off of the page. Async-signal-safe.
- * False: not supported.
+ * Executes the load of context at offset off of the page: context continues behind the instruction, or (x86) at a
+ * copy of it. Async-signal-safe. False: not supported.
  */
 bool abi_load_move(struct abi_load_area *area, unsigned off, void *context);
 

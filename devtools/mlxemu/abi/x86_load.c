@@ -96,6 +96,21 @@ abi_operand_len(const uint8_t *p)
 	return len + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
+/* Bits of the page fault error code. */
+#define FAULT_WRITE 2u
+
+uint64_t
+abi_pc(const void *context)
+{
+	return (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+}
+
+bool
+abi_fault_is_write(const void *context)
+{
+	return (((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & FAULT_WRITE) != 0;
+}
+
 /** Writes a copy while it reads the original. */
 struct reader {
 	const uint8_t *p;

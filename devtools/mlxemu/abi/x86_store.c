@@ -223,3 +223,14 @@ abi_store_decode(const void *context, struct abi_store *s)
 		return false;
 	}
 }
+
+void
+abi_store_end(void *context, const struct abi_store *s, uint64_t before)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	/* A store to a 32-bit register clears the upper half. */
+	if (s->swap >= 0 && s->bytes <= sizeof(before))
+		memcpy(&regs[s->swap], &before, s->bytes == 4 ? 8 : s->bytes);
+	regs[REG_RIP] += s->len;
+}

@@ -6,6 +6,7 @@
  */
 #include <stdatomic.h>
 
+#include "emu_cpu.h"
 #include "emu_fault.h"
 
 typedef unsigned __int128 u128;
@@ -170,7 +171,7 @@ flip(struct emu_dev *dev)
 			if (ctx->iommu == NULL)
 				atomic_fetch_add_explicit(&page_of(ctx)->sign, 2,
 							  memory_order_relaxed);
-		__builtin_ia32_pause();
+		emu_cpu_pause();
 	}
 }
 

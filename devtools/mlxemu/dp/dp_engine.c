@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../wire/emu_wire.h"
+#include "core/emu_cpu.h"
 #include "dp_fault.h"
 #include "dp_int.h"
 #include "dp_qp.h"
@@ -183,7 +184,7 @@ port_poll(struct dp_port *port)
 static bool
 clock_due(struct dp_shared *shared)
 {
-	uint64_t now = __builtin_ia32_rdtsc();
+	uint64_t now = emu_cpu_ticks();
 
 	if (shared == NULL || now - shared->clock_tsc < CLOCK_TICKS)
 		return false;
@@ -244,7 +245,7 @@ nap(const struct dp_shared *shared, unsigned passes)
 	uint64_t ns;
 
 	if (passes < IDLE_SPINS || until_due(shared, NAP_MAX_NS) == 0) {
-		__builtin_ia32_pause();
+		emu_cpu_pause();
 	} else if (passes < IDLE_YIELDS) {
 		sched_yield();
 	} else {

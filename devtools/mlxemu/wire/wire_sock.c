@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/emu_audit.h"
+#include "core/emu_cpu.h"
 #include "wire_int.h"
 
 #define HELLO "mlxemu wire 1\n"
@@ -266,7 +267,7 @@ fill(struct emu_wire_port *w)
 	struct sock_buffer *b = &s->in;
 	ssize_t n;
 
-	if (s->empty_at != 0 && __builtin_ia32_rdtsc() - s->empty_at < EMPTY_PAUSE_TICKS)
+	if (s->empty_at != 0 && emu_cpu_ticks() - s->empty_at < EMPTY_PAUSE_TICKS)
 		return true;
 	s->empty_at = 0;
 	memmove(b->data, b->data + b->from, b->to - b->from);
@@ -278,7 +279,7 @@ fill(struct emu_wire_port *w)
 		return true;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-		s->empty_at = __builtin_ia32_rdtsc();
+		s->empty_at = emu_cpu_ticks();
 		return true;
 	}
 	hang_up(w);

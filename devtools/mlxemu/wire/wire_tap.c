@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/emu_cpu.h"
 #include "wire_int.h"
 
 #define TUN_DEVICE "/dev/net/tun"
@@ -188,7 +189,7 @@ tap_read(struct emu_wire_port *w)
 	}
 	if (n < 0 && errno == EBADFD)
 		unplugged(w);
-	t->empty_at = __builtin_ia32_rdtsc();
+	t->empty_at = emu_cpu_ticks();
 	return false;
 }
 
@@ -199,7 +200,7 @@ tap_poll(struct emu_wire_port *w, unsigned budget)
 	unsigned n = 0;
 
 	if (t->held == 0 && t->empty_at != 0) {
-		if (__builtin_ia32_rdtsc() - t->empty_at < EMPTY_PAUSE_TICKS)
+		if (emu_cpu_ticks() - t->empty_at < EMPTY_PAUSE_TICKS)
 			return 0;
 		t->empty_at = 0;
 	}

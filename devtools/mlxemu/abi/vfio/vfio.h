@@ -100,7 +100,7 @@ void abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 /** Starts the thread that does so, at the first open. 0 or -errno. */
 int abi_vfio_thread_start(void);
 
-/* ---- stores (vfio_trap.c, x86_store.c) ---- */
+/* ---- stores (vfio_trap.c; x86_store.c or arm64_access.c) ---- */
 
 /** The program mapped [addr, addr + len) at an offset of BAR 0. */
 void abi_vfio_mapped(struct abi_vfio_device *d, uint64_t addr, uint64_t len, uint64_t off);
@@ -117,5 +117,7 @@ struct abi_store {
 };
 /** Decodes the instruction at the program counter of context. False: not supported. */
 bool abi_store_decode(const void *context, struct abi_store *out);
+/** Lets context continue behind the instruction. before: what xchg loads. */
+void abi_store_end(void *context, const struct abi_store *s, uint64_t before);
 
 #endif /* ABI_VFIO_H */

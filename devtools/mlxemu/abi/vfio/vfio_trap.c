@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include "abi/trap_pages.h"
 #include "vfio.h"
 
 #define MAPS 64u
@@ -112,31 +112,35 @@ complain(const uint8_t *code)
 		return;
 }
 
-static void
-apply(struct trap_map *map, uint64_t addr, struct abi_store *s, greg_t *regs)
+/* Returns what the registers had before; without an effect xchg loads nothing. */
+static uint64_t
+apply(struct trap_map *map, uint64_t addr, struct abi_store *s)
 {
 	struct abi_vfio_device *d;
+	uint64_t before = 0;
 
 	/* After the end of the model stores have no effect. */
-	if (abi_enter() == NULL)
-		return;
+	if (abi_enter() == NULL) {
+		s->swap = -1;
+		return before;
+	}
 	d = map->dead ? NULL : abi_vfio_of(map->dev);
 	if (d != NULL) {
-		uint64_t off = map->off + (addr - atomic_load(&map->addr)), before = 0;
+		uint64_t off = map->off + (addr - atomic_load(&map->addr));
 
-		if (s->swap >= 0 && s->bytes <= sizeof(before)) {
+		if (s->swap >= 0 && s->bytes <= sizeof(before))
 			memcpy(&before, d->bar + off, s->bytes);
-			memcpy(&regs[s->swap], &before, s->bytes == 4 ? 8 : s->bytes);
-		}
 		abi_vfio_bar_store(d, off, s->data, s->bytes);
+	} else {
+		s->swap = -1;
 	}
 	abi_leave();
+	return before;
 }
 
 bool
 abi_vfio_trap(uint64_t addr, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct trap_map *map;
 	struct abi_store s;
 
@@ -146,10 +150,9 @@ abi_vfio_trap(uint64_t addr, void *context)
 	if (map == NULL)
 		return false;
 	if (!abi_store_decode(context, &s)) {
-		complain((const uint8_t *)(uintptr_t)regs[REG_RIP]);
+		complain((const uint8_t *)(uintptr_t)abi_pc(context));
 		return false;
 	}
-	apply(map, addr, &s, regs);
-	regs[REG_RIP] += s.len;
+	abi_store_end(context, &s, apply(map, addr, &s));
 	return true;
 }
