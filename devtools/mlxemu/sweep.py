@@ -472,6 +472,8 @@ def print_table(sweep, seconds):
     rows += [(kind, name, *(total[column] for column in columns)) for (kind, name), total in by_name.items()]
     totals = sum(by_name.values(), collections.Counter())
     table(rows + [("all", "", *(totals[column] for column in columns))])
+    if sweep.base.left:
+        print(f"\nleft without faults, and not counted: {more(sweep.base.left, collections.Counter())}")
     found = collections.OrderedDict()
     for group in sweep.findings():
         found.setdefault((group[0].result, group[0].detail), []).append(group)
