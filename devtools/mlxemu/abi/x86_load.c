@@ -58,7 +58,6 @@ static const struct form {
 
 /* Longest copy: the longest instruction, a longer displacement, and the jump behind it. */
 #define COPY_MAX 36u
-#define JUMP_BYTES 14u
 enum copy_state { COPY_FREE, COPY_BEING_MADE, COPY_READY };
 
 /** A copy of an instruction. Immutable once READY: other threads may be executing it. */

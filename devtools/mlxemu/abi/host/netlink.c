@@ -257,6 +257,19 @@ nl_replace(struct nl_socket *s, int fd)
 	return 0;
 }
 
+/*
+ * Fault rules are read when the first device is opened, which is later. Read them now only if some are about these
+ * replies: others, as those on allocations, must not apply before.
+ */
+static void
+nl_rules(void)
+{
+	const char *rules = getenv("MLXEMU_FAULTS");
+
+	if (rules != NULL && (strstr(rules, "method=nldev_") != NULL || strstr(rules, "method=devlink_") != NULL))
+		(void)abi_model_faults();
+}
+
 static ssize_t
 nl_answer(const struct nl_socket *s, int fd, const uint8_t *request, size_t len)
 {
@@ -271,7 +284,7 @@ nl_answer(const struct nl_socket *s, int fd, const uint8_t *request, size_t len)
 		return -ECONNREFUSED;
 	nl.sock = nl_user_socket(SOCK_RAW | SOCK_CLOEXEC);
 	if (nl.sock >= 0) {
-		(void)abi_model_faults();
+		nl_rules();
 		nl_messages(&nl, request, len, s->protocol == NETLINK_RDMA ? abi_nldev_request : abi_devlink_request);
 		abi_real_close(nl.sock);
 	}
