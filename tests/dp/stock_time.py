@@ -37,7 +37,8 @@ def capture(path):
     """(true ns, {word of the comment: number}) of each frame."""
     frames = []
     for _, meta in RawPcapNgReader(str(path)):
-        words = meta.comment.split()
+        # scapy 2.6 and later: a list.
+        words = (meta.comment if hasattr(meta, "comment") else meta.comments[0]).split()
         frames.append((meta.tshigh << 32 | meta.tslow,
                        {k.decode(): int(v) for k, v in zip(words[::2], words[1::2])}))
     return frames
