@@ -13,6 +13,7 @@ import argparse
 import collections
 import json
 import os
+import pathlib
 import re
 import shlex
 import subprocess
@@ -53,6 +54,8 @@ COMPONENTS = [
 PUBLIC_NAME = re.compile(r'emu_.*\.h$')
 PUBLIC_BY_NAME = ['devtools/mlxemu/' + d for d in ('core', 'wire', 'dp', 'fw', 'ctl')]
 PUBLIC_BY_MESON = ['drivers/common/mlx5dv', 'drivers/net/mlxpmd']
+# The driver that others link with.
+EXPORTING = 'drivers/common/mlx5dv'
 # Definitions in this folder take the place of functions of libc, libpcap and libjansson: a
 # reference to such a name is a library call.
 STAND_INS = 'devtools/mlxemu/abi/'
@@ -195,6 +198,20 @@ def calls(tree):
                 yield user, owner, symbol
 
 
+def exports(macros, version_map):
+    """Symbols that only one of the two lists has. Up to 25.03 DPDK's build reads version.map; later ones make it from
+    the macros in the sources."""
+    listed = set(re.findall(r'^\t(\w+);', version_map, re.M))
+    marked = set(re.findall(r'^RTE_EXPORT_INTERNAL_SYMBOL\((\w+)\)\n.+\n\1\(', macros, re.M))
+    return [f'{EXPORTING}: {name}: in version.map {name in listed}, with RTE_EXPORT_INTERNAL_SYMBOL {name in marked}'
+            for name in sorted(listed ^ marked)]
+
+
+def check_exports(source):
+    folder = pathlib.Path(source) / EXPORTING
+    return exports('\n'.join(f.read_text() for f in sorted(folder.glob('*.c'))), (folder / 'version.map').read_text())
+
+
 def check(tree):
     """All violations, sorted."""
     found = {violation(user, owner, symbol) for user, owner, symbol in calls(tree)}
@@ -318,7 +335,18 @@ def self_test(tree):
     if cycles({'a': {'b'}, 'b': {'c'}, 'c': {'a', 'd'}, 'd': set()}) != [['a', 'b', 'c']]:
         print('self-test: the cycle of three files is not found')
         bad += 1
-    print(f'self-test: {len(cases) + len(headers) + 1} cases, {bad} failed')
+    marked = 'RTE_EXPORT_INTERNAL_SYMBOL({0})\nint\n{0}(void)\n'
+    symbols = [
+        (marked.format('mdv_a'), '\tmdv_a;\n', 0),
+        (marked.format('mdv_a'), '\tmdv_a;\n\tmdv_b;\n', 1),
+        (marked.format('mdv_a') + marked.format('mdv_b'), '\tmdv_a;\n', 1),
+        (marked.format('mdv_a').replace('int\nmdv_a', 'int\nmdv_b'), '\tmdv_a;\n', 1),
+    ]
+    for macros, version_map, expected in symbols:
+        if len(exports(macros, version_map)) != expected:
+            print(f'self-test: exports {macros!r} against {version_map!r}, expected {expected}')
+            bad += 1
+    print(f'self-test: {len(cases) + len(headers) + 1 + len(symbols)} cases, {bad} failed')
     return bad
 
 
@@ -338,7 +366,7 @@ def main():
     if args.self_test:
         sys.exit(1 if self_test(tree) else 0)
     print_cycles(tree)
-    found = check(tree)
+    found = check(tree) + check_exports(args.source)
     for line in found:
         print(line)
     print(f'{len(tree.used)} files, {len(found)} violations')

@@ -37,6 +37,7 @@ struct mdv_async {
 	bool quiet;
 };
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_open)
 int
 mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 {
@@ -61,6 +62,7 @@ mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 	return mdv_fail(err);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_close)
 void
 mdv_async_close(struct mdv_async *async)
 {
@@ -72,18 +74,21 @@ mdv_async_close(struct mdv_async *async)
 	free(async);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_fd)
 int
 mdv_async_fd(const struct mdv_async *async)
 {
 	return async->comp->fd;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_outstanding)
 unsigned int
 mdv_async_outstanding(const struct mdv_async *async)
 {
 	return async->outstanding;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_quiet)
 void
 mdv_async_quiet(struct mdv_async *async, bool quiet)
 {
@@ -144,6 +149,7 @@ slot_of(struct mdv_async *async, uint64_t number)
 
 /* ------------------------------------------------------------------ query and reply */
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_query)
 int
 mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, size_t in_bytes,
 		size_t out_bytes, uint64_t wr_id)
@@ -189,6 +195,7 @@ nothing_there(struct mdv_async *async)
 	return mdv_fail(EIO);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_take)
 int
 mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_async_reply *reply)
 {

@@ -124,6 +124,7 @@ set_reason(char *why, size_t bytes, int ret, const char *fmt, ...)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_source_name)
 const char *
 mdv_clock_source_name(enum mdv_clock_source source)
 {
@@ -131,6 +132,7 @@ mdv_clock_source_name(enum mdv_clock_source source)
 								   NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_quality_name)
 const char *
 mdv_clock_quality_name(enum mdv_clock_quality quality)
 {
@@ -188,6 +190,7 @@ quality_of(struct mdv_clock *clock, int ret)
 								       MDV_CLOCK_UNSYNCED;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_refresh)
 int
 mdv_clock_refresh(struct mdv_clock *clock, struct mdv_clock_state *state)
 {
@@ -356,6 +359,7 @@ mdv_clock_open_ops(const struct mdv_clock_ops *ops, void *ctx,
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_close)
 void
 mdv_clock_close(struct mdv_clock *clock)
 {

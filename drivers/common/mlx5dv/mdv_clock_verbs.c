@@ -53,6 +53,7 @@ mdv_clock_window(const struct mdv_clock_point *point)
 }
 
 /* With EBUSY info may have been written partly: use a local copy. */
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_read)
 int
 mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
 {
@@ -74,6 +75,7 @@ mdv_clock_read(struct mdv_dev *dev, struct mdv_clock_point *point)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_raw)
 int
 mdv_clock_raw(struct mdv_dev *dev, uint64_t *cycles)
 {
@@ -184,6 +186,7 @@ static const struct mdv_clock_ops verbs_ops = {
 	.sleep_us = host_sleep_us,
 };
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_open)
 int
 mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clock **out,
 	       char *why, size_t why_bytes)

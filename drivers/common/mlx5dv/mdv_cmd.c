@@ -190,12 +190,14 @@ run_general(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, siz
 	return mdv_cmd_result(dev, in, in_bytes, out, err, quiet);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_cmd)
 int
 mdv_cmd(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {
 	return run_general(dev, in, in_bytes, out, out_bytes, false);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_cmd_try)
 int
 mdv_cmd_try(struct mdv_dev *dev, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {

@@ -162,6 +162,7 @@ static const struct mdv_backend *const backends[] = {
 	[MDV_OPEN_VFIO] = &mdv_backend_vfio,
 };
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_open)
 int
 mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out)
 {
@@ -191,6 +192,7 @@ mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_close)
 void
 mdv_close(struct mdv_dev *dev)
 {
@@ -200,6 +202,7 @@ mdv_close(struct mdv_dev *dev)
 	free(dev);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_port_owned)
 bool
 mdv_port_owned(const struct mdv_dev *dev)
 {

@@ -216,12 +216,14 @@ mdv_counters_close(struct mdv_dev *dev)
 	dev->counters = NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_count)
 unsigned int
 mdv_counters_count(const struct mdv_dev *dev)
 {
 	return dev->counters->n;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counter_name)
 const char *
 mdv_counter_name(const struct mdv_dev *dev, unsigned int i)
 {
@@ -282,6 +284,7 @@ take_source(struct mdv_dev *dev, struct mdv_counter_set *set, enum counter_sourc
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_counters_read)
 int
 mdv_counters_read(struct mdv_dev *dev, uint64_t *values, unsigned int n)
 {

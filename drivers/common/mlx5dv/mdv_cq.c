@@ -51,6 +51,7 @@ fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const str
 	prm_cqc_set_dbr_addr(cqc, (uintptr_t)cq->dbrec - (uintptr_t)cq->ring.addr);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_cq_create)
 int
 mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq *cq)
 {
@@ -78,6 +79,7 @@ mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq
 	return -rte_errno;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_cq_destroy)
 void
 mdv_cq_destroy(struct mdv_cq *cq)
 {
@@ -97,6 +99,7 @@ vector_drain(struct mdv_vector *v)
 	return backend->vector_drain != NULL && backend->vector_drain(v);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_vector_alloc)
 int
 mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
 {
@@ -116,6 +119,7 @@ mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_vector_free)
 void
 mdv_vector_free(struct mdv_vector *vector)
 {
@@ -125,6 +129,7 @@ mdv_vector_free(struct mdv_vector *vector)
 	free(vector);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_vector_attach)
 int
 mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq)
 {
@@ -138,6 +143,7 @@ mdv_vector_attach(struct mdv_vector *vector, struct mdv_cq *cq)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_vector_ack)
 int
 mdv_vector_ack(struct mdv_vector *vector)
 {
@@ -161,12 +167,14 @@ mdv_vector_ack(struct mdv_vector *vector)
 	return 1;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_vector_kick)
 void
 mdv_vector_kick(const struct mdv_vector *vector)
 {
 	mdv_eventfd_signal(vector->fd);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_cq_arm)
 bool
 mdv_cq_arm(struct mdv_cq *cq, uint32_t consumer_index)
 {

@@ -21,6 +21,7 @@ _Static_assert((1u << MDV_LOG_EQES_MIN) >= MDV_EQ_SPARE, "smallest EQ");
 
 /* ------------------------------------------------------------------ vectors */
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_msi_alloc)
 int
 mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 {
@@ -44,6 +45,7 @@ mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_msi_free)
 int
 mdv_msi_free(struct mdv_msi *msi)
 {
@@ -59,6 +61,7 @@ mdv_msi_free(struct mdv_msi *msi)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_msi_drain)
 void
 mdv_msi_drain(const struct mdv_msi *msi)
 {
@@ -126,6 +129,7 @@ skip_early(struct mdv_eq *eq)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_eq_create)
 int
 mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, uint64_t events,
 	      struct mdv_eq **out)
@@ -162,6 +166,7 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_eq_destroy)
 int
 mdv_eq_destroy(struct mdv_eq *eq)
 {
@@ -194,6 +199,7 @@ write_index(struct mdv_eq *eq, unsigned int offset)
 	mdv_wc_flush();
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_eq_take)
 bool
 mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe)
 {
@@ -210,6 +216,7 @@ mdv_eq_take(struct mdv_eq *eq, struct prm_eqe *eqe)
 	return true;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_eq_arm)
 void
 mdv_eq_arm(struct mdv_eq *eq)
 {

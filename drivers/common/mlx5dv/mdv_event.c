@@ -4,18 +4,21 @@
 
 #include "mdv_private.h"
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_removed)
 bool
 mdv_removed(const struct mdv_dev *dev)
 {
 	return __atomic_load_n(&dev->removed, __ATOMIC_RELAXED);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_removed_set)
 void
 mdv_removed_set(struct mdv_dev *dev)
 {
 	__atomic_store_n(&dev->removed, true, __ATOMIC_RELAXED);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_quiesced)
 bool
 mdv_quiesced(const struct mdv_dev *dev)
 {
@@ -32,6 +35,7 @@ mdv_quiesced_set(struct mdv_dev *dev)
  * The kernel disassociates the context of a removed device: all calls return EIO, or ENODEV. A single
  * error may have another cause, so the device is removed only if two checks in a row fail.
  */
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_alive)
 bool
 mdv_alive(struct mdv_dev *dev)
 {
@@ -48,6 +52,7 @@ mdv_alive(struct mdv_dev *dev)
 	return !mdv_removed(dev);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_suspect)
 bool
 mdv_suspect(const struct mdv_dev *dev)
 {
@@ -61,18 +66,21 @@ mdv_suspect_if(struct mdv_dev *dev, int err)
 		__atomic_store_n(&dev->suspect, true, __ATOMIC_RELAXED);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_event_fd)
 int
 mdv_event_fd(const struct mdv_dev *dev)
 {
 	return dev->event_fd;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_events_take)
 uint32_t
 mdv_events_take(struct mdv_dev *dev)
 {
 	return dev->backend->events_take(dev);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_quiesce_wait)
 bool
 mdv_quiesce_wait(struct mdv_dev *dev)
 {

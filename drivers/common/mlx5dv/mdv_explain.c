@@ -51,6 +51,7 @@ mdv_fd_nonblock(const struct mdv_dev *dev, int fd, const char *what)
 			mdv_errno_name(errno));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_explain)
 void
 mdv_explain(uint8_t status, uint32_t syndrome, struct mdv_explanation *e)
 {
@@ -68,6 +69,7 @@ mdv_explain(uint8_t status, uint32_t syndrome, struct mdv_explanation *e)
 			      "interpret it, given the firmware version";
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_status_find)
 int
 mdv_status_find(const char *name, uint8_t *status)
 {
@@ -80,12 +82,14 @@ mdv_status_find(const char *name, uint8_t *status)
 	return -ENOENT;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_syndrome_name)
 const char *
 mdv_syndrome_name(uint8_t syndrome)
 {
 	return prm_cqe_syndrome_name(syndrome);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_syndrome_meaning)
 const char *
 mdv_syndrome_meaning(uint8_t syndrome)
 {

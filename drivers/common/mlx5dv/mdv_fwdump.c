@@ -15,6 +15,7 @@ fail(int ret)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_open)
 int
 mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_fwdump **out)
 {
@@ -39,12 +40,14 @@ mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_stop_by)
 void
 mdv_fwdump_stop_by(struct mdv_fwdump *h, bool (*stop)(const void *arg), const void *arg)
 {
 	h->stop = (struct mdv_fwdump_stop){ .stop = stop, .arg = arg };
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_close)
 void
 mdv_fwdump_close(struct mdv_fwdump *h)
 {
@@ -54,6 +57,7 @@ mdv_fwdump_close(struct mdv_fwdump *h)
 	free(h);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_take)
 int
 mdv_fwdump_take(struct mdv_fwdump *h)
 {
@@ -62,6 +66,7 @@ mdv_fwdump_take(struct mdv_fwdump *h)
 	return fail(mdv_fwdump_sys_take(h));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_get)
 int
 mdv_fwdump_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, size_t *filled)
 {
@@ -73,6 +78,7 @@ mdv_fwdump_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count, 
 	return fail(mdv_fwdump_sys_get(h, regs, count, filled));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_reset)
 int
 mdv_fwdump_reset(struct mdv_fwdump *h)
 {
@@ -81,6 +87,7 @@ mdv_fwdump_reset(struct mdv_fwdump *h)
 	return fail(mdv_fwdump_sys_reset(h));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_info)
 int
 mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 {
@@ -88,6 +95,7 @@ mdv_fwdump_info(struct mdv_fwdump *h, struct mdv_fwdump_info *info)
 	return fail(mdv_fwdump_sys_info(h, info));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_get_current)
 int
 mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t count,
 		       size_t *filled, struct mdv_fwdump_info *info)
@@ -105,6 +113,7 @@ mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t
 	return fail(mdv_fwdump_sys_get_current(h, regs, count, filled, info));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_fwdump_route_name)
 const char *
 mdv_fwdump_route_name(enum mdv_fwdump_route route)
 {

@@ -22,6 +22,7 @@ static const struct {
 	{ 0x1007, "ConnectX-3 Pro" },
 };
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mlx4_card)
 const char *
 mdv_mlx4_card(uint16_t pci_device_id)
 {
@@ -101,6 +102,7 @@ query(struct ibv_device *ibdev, struct mdv_mlx4 *out)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mlx4_query)
 int
 mdv_mlx4_query(const struct rte_pci_addr *pci, struct mdv_mlx4 *out)
 {

@@ -286,6 +286,7 @@ index_upper(const struct mdv_mr_table *t, uintptr_t addr)
 	return low;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_find)
 const struct mdv_mr_range *
 mdv_mr_find(struct mdv_dev *dev, uintptr_t addr)
 {
@@ -303,6 +304,7 @@ mdv_mr_find(struct mdv_dev *dev, uintptr_t addr)
 	return found;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_generation)
 uint32_t
 mdv_mr_generation(const struct mdv_dev *dev)
 {
@@ -392,6 +394,7 @@ register_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 	return NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_mempool)
 const struct mdv_mr_set *
 mdv_mr_mempool(struct mdv_dev *dev, struct rte_mempool *mp)
 {
@@ -475,6 +478,7 @@ on_memory_event(enum rte_mem_event event, const void *addr, size_t bytes, void *
 
 /* ------------------------------------------------------------------ external memory */
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_map_external)
 int
 mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 {
@@ -499,6 +503,7 @@ mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_mr_unmap_external)
 int
 mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes)
 {

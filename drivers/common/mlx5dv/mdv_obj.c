@@ -25,6 +25,7 @@ without_verb(const char *command)
 	return command;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_objects_get)
 unsigned int
 mdv_objects_get(struct mdv_dev *dev, struct mdv_obj_info *info, unsigned int n)
 {
@@ -119,6 +120,7 @@ check_id(const struct mdv_obj *obj, const struct prm_command *cmd, const void *i
 			cmd->opcode, id, obj->id);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_obj_create)
 struct mdv_obj *
 mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 {
@@ -148,6 +150,7 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	return obj;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_obj_modify)
 int
 mdv_obj_modify(struct mdv_obj *obj, const void *in, size_t in_bytes)
 {
@@ -169,6 +172,7 @@ mdv_obj_query_check(const struct mdv_obj *obj, const void *in, size_t in_bytes)
 	return cmd == NULL || check_id(obj, cmd, in) != 0 ? -rte_errno : 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_obj_query)
 int
 mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {
@@ -177,6 +181,7 @@ mdv_obj_query(struct mdv_obj *obj, const void *in, size_t in_bytes, void *out, s
 	return mdv_exec_query(obj, in, in_bytes, out, out_bytes, false);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_obj_destroy)
 int
 mdv_obj_destroy(struct mdv_obj *obj)
 {

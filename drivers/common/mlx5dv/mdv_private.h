@@ -16,6 +16,7 @@
 #include <prm.h>
 
 #include "mdv.h"
+#include "mdv_compat.h"
 #include "mdv_vector.h"
 
 /** Unit of page sizes in commands, independent of the host's page size (PRM: adapter page, 4 KiB). */

@@ -260,6 +260,7 @@ request_size(const struct prm_command *cmd, struct mdv_request *req)
 	req->out_bytes = RTE_MIN(req->out_bytes, sizeof(req->out));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_request_make)
 int
 mdv_request_make(const char *command, const uint8_t *rest, size_t rest_bytes,
 		  struct mdv_request *req)
@@ -282,6 +283,7 @@ mdv_request_make(const char *command, const uint8_t *rest, size_t rest_bytes,
 	return reads_only(req->in, req->in_bytes, req->refused) ? 0 : -EPERM;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_request_caps)
 int
 mdv_request_caps(const char *page, struct mdv_request *req)
 {
@@ -302,6 +304,7 @@ mdv_request_caps(const char *page, struct mdv_request *req)
 	return -ENOENT;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_caps_page_name)
 const char *
 mdv_caps_page_name(unsigned int i)
 {
@@ -314,6 +317,7 @@ mdv_caps_page_name(unsigned int i)
 	return NULL;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_request_run)
 int
 mdv_request_run(struct mdv_dev *dev, struct mdv_request *req)
 {
@@ -335,6 +339,7 @@ mdv_request_run(struct mdv_dev *dev, struct mdv_request *req)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_reply_fields)
 void
 mdv_reply_fields(const struct mdv_request *req, mdv_field_cb cb, void *arg)
 {

@@ -10,6 +10,7 @@
 
 #define MDV_TOEPLITZ_KEY_BYTES 40
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_tis_create)
 struct mdv_obj *
 mdv_tis_create(struct mdv_dev *dev)
 {
@@ -50,6 +51,7 @@ rqt_fill(struct prm_rqtc *rqtc, const uint32_t *rqn, unsigned int n)
 		prm_rq_num_set_rq_num(prm_rqtc_rq_num(rqtc, i), rqn[i]);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rqt_create)
 struct mdv_obj *
 mdv_rqt_create(struct mdv_dev *dev, uint8_t log_max_size, const uint32_t *rqn, unsigned int n)
 {
@@ -70,6 +72,7 @@ mdv_rqt_create(struct mdv_dev *dev, uint8_t log_max_size, const uint32_t *rqn, u
 	return obj;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rqt_modify)
 int
 mdv_rqt_modify(struct mdv_obj *rqt, const uint32_t *rqn, unsigned int n)
 {
@@ -136,6 +139,7 @@ tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 	prm_rx_hash_field_select_set_selected_fields(select, selected_fields(attr->hash_fields));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_tir_create)
 struct mdv_obj *
 mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 {
@@ -159,6 +163,7 @@ mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 	return mdv_obj_create(dev, &in, sizeof(in));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_tir_modify_hash)
 int
 mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr)
 {
@@ -177,6 +182,7 @@ mdv_tir_modify_hash(struct mdv_obj *tir, const struct mdv_tir_attr *attr)
 	return mdv_obj_modify(tir, &in, sizeof(in));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_q_counter_create)
 struct mdv_obj *
 mdv_q_counter_create(struct mdv_dev *dev)
 {
@@ -194,6 +200,7 @@ q_counter_fill(const struct mdv_obj *counter, struct prm_query_q_counter_in *in)
 	prm_query_q_counter_in_set_counter_set_id(in, counter->id);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_q_counter_read)
 int
 mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet)
 {
@@ -212,6 +219,7 @@ mdv_q_counter_read(struct mdv_obj *counter, uint32_t *out_of_buffer, bool quiet)
 _Static_assert(MDV_Q_COUNTER_REPLY_BYTES >=
 	       MDV_ASYNC_REPLY_BYTES(sizeof(struct prm_query_q_counter_out)), "size of the reply");
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_q_counter_read_async)
 int
 mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint64_t wr_id)
 {
@@ -222,6 +230,7 @@ mdv_q_counter_read_async(struct mdv_async *async, struct mdv_obj *counter, uint6
 			       sizeof(struct prm_query_q_counter_out), wr_id);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_q_counter_read_result)
 int
 mdv_q_counter_read_result(const struct mdv_async_reply *reply, uint32_t *out_of_buffer)
 {

@@ -107,6 +107,7 @@ check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_create)
 struct mdv_rule *
 mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
@@ -127,6 +128,7 @@ mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	return rule;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_destroy)
 int
 mdv_rule_destroy(struct mdv_rule *rule)
 {

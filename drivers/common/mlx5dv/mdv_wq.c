@@ -98,6 +98,7 @@ mdv_wq_transition(const struct mdv_dev *dev, const char *name, uint32_t number, 
 			prm_sqc_state_name(from), prm_sqc_state_name(to));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_wq_modify)
 int
 mdv_wq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 {
@@ -108,6 +109,7 @@ mdv_wq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_wq_state_read)
 int
 mdv_wq_state_read(struct mdv_wq *wq)
 {
@@ -123,6 +125,7 @@ mdv_wq_state_read(struct mdv_wq *wq)
 	return 0;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_wq_destroy)
 int
 mdv_wq_destroy(struct mdv_wq *wq)
 {
@@ -216,6 +219,7 @@ rq_fill_create(const struct mdv_dev *dev, const struct mdv_rq_attr *attr, const 
 	wq_fill(&rq->wq, dev, prm_rqc_wq(rqc));
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rq_create)
 int
 mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq *rq)
 {
@@ -237,6 +241,7 @@ mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq
 	return -rte_errno;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rq_set_vlan_strip)
 int
 mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 {
@@ -350,6 +355,7 @@ sq_fill_create(const struct mdv_dev *dev, const struct mdv_sq_attr *attr, const 
 	prm_wq_set_uar_page(prm_sqc_wq(sqc), sq->uar->page_id);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_sq_create)
 int
 mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq *sq)
 {
