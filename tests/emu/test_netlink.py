@@ -99,6 +99,7 @@ def nldev():
             ('rename', SET, 0, attr(DEV_INDEX, u32(0)), errno.EOPNOTSUPP if os.geteuid() == 0 else errno.EPERM),
             ('unknown command', 900, 0, b'', errno.EINVAL)]:
         check(what, nl.request(NLDEV | command, flags, payload), ([], want))
+    nl.socket.sendto(struct.pack('IHHII', 60000, NLDEV | GET, REQUEST | DUMP, 0, 0), (0, 0))
     check('another client', nl.request(2 << 10 | 1, 0), ([], errno.EINVAL))
 
 
@@ -111,6 +112,8 @@ def devlink():
     # The kernel's until devlink is looked up.
     families, error = nl.request(CONTROLLER, ACK, genl(GETFAMILY, attr(FAMILY_NAME, b'nlctrl\0')))
     check('controller', (len(families), error), (1, 0))
+    # A message that is longer than what is sent is not read: no reply.
+    nl.socket.sendto(struct.pack('IHHII', 60000, CONTROLLER, REQUEST, 0, 0) + genl(GETFAMILY), (0, 0))
     families, error = nl.request(CONTROLLER, ACK, genl(GETFAMILY, attr(FAMILY_NAME, b'devlink\0')))
     family = struct.unpack('H', attrs(families[0][1][4:])[FAMILY_ID])[0]
     devices, error = nl.request(family, DUMP, genl(DEVLINK_GET))

@@ -279,12 +279,12 @@ nl_answer(const struct nl_socket *s, int fd, const uint8_t *request, size_t len)
 	if (ret != 0)
 		return ret;
 	nl.known = s->known != 0 ? s->known : nl.portid;
+	nl_rules();
 	nl.m = abi_enter();
 	if (nl.m == NULL)
 		return -ECONNREFUSED;
 	nl.sock = nl_user_socket(SOCK_RAW | SOCK_CLOEXEC);
 	if (nl.sock >= 0) {
-		nl_rules();
 		nl_messages(&nl, request, len, s->protocol == NETLINK_RDMA ? abi_nldev_request : abi_devlink_request);
 		abi_real_close(nl.sock);
 	}
@@ -323,6 +323,7 @@ abi_netlink_send(int fd, const struct iovec *iov, size_t n, const void *to, size
 	len = nl_gather(iov, n, request, sizeof(request));
 	*ret = 0;
 	if (!s->ours && len >= sizeof(struct nlmsghdr) && len <= sizeof(request) &&
+	    ((const struct nlmsghdr *)request)->nlmsg_len <= len &&
 	    abi_devlink_lookup((const struct nlmsghdr *)request))
 		*ret = nl_replace(s, fd);
 	if (to != NULL)
