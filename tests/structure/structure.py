@@ -49,7 +49,7 @@ COMPONENTS = [
                             ('', '/core', '/wire', '/dp', '/fw', '/ctl', '/abi')]),
     ('app/test-mlx', ['app/test-mlx']),
 ]
-# Layers of the emulator offer their headers emu_*.h to others, the drivers what `headers` of their
+# Layers of the emulator offer their headers emu_*.h to others, the drivers what `plugin_headers` of their
 # meson.build lists; a layer that is not named here offers all of its headers.
 PUBLIC_NAME = re.compile(r'emu_.*\.h$')
 PUBLIC_BY_NAME = ['devtools/mlxemu/' + d for d in ('core', 'wire', 'dp', 'fw', 'ctl')]
@@ -84,9 +84,9 @@ class Tree:
         self.installed = {folder: self.read_installed(folder) for folder in PUBLIC_BY_MESON}
 
     def read_installed(self, folder):
-        """Names in `headers = files(...)` of a driver's meson.build."""
+        """Names in `plugin_headers = files(...)` of a driver's meson.build."""
         with open(os.path.join(self.source, folder, 'meson.build')) as f:
-            found = re.search(r'^headers\s*=\s*files\((.*?)\)', f.read(), re.M | re.S)
+            found = re.search(r'^plugin_headers\s*=\s*files\((.*?)\)', f.read(), re.M | re.S)
         return set(re.findall(r"'([^']+\.h)'", found.group(1))) if found else set()
 
     def relative(self, path):
