@@ -11,8 +11,8 @@
 static void
 infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
 {
-	uint16_t desc_max = RTE_MIN(RTE_BIT32(RTE_MIN(caps->log_max_wq_sz, 15)),
-				    (uint32_t)MLXPMD_DESC_MAX);
+	uint32_t log_max = RTE_MIN(caps->log_max_wq_sz, 15);
+	uint16_t desc_max = RTE_MIN(RTE_BIT32(log_max), (uint32_t)MLXPMD_DESC_MAX);
 
 	info->max_rx_queues = MLXPMD_MAX_QUEUES;
 	info->max_tx_queues = MLXPMD_MAX_QUEUES;

@@ -72,7 +72,7 @@ struct mlxpmd_queue_ops {
 	/** Of a READY queue: watches its interrupts. completed: there is a CQE at cq_ci. NULL: none. */
 	void (*watch)(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns);
 	/** Does the device owe a completion? NULL: it never does. */
-	bool (*waits)(const struct mlxpmd_queue *q);
+	bool (*waits)(struct mlxpmd_queue *q);
 	/** Before the queue is freed. NULL: nothing to do. */
 	void (*release)(struct mlxpmd_queue *q);
 };

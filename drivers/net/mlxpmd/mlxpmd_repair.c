@@ -20,7 +20,7 @@
 
 /* Why a READY queue may be stuck. It counts if it lasts. */
 static enum mlxpmd_qcause
-symptom(const struct mlxpmd_queue *q, uint32_t ci)
+symptom(struct mlxpmd_queue *q, uint32_t ci)
 {
 	/* A completion that is there waits for the application, not for the device. */
 	if (!mlxpmd_queue_cqe_absent(q, ci))

@@ -74,7 +74,9 @@ mlxpmd_rss_supported(const struct mdv_caps *caps)
 uint16_t
 mlxpmd_rss_reta_size(const struct mdv_caps *caps)
 {
-	return RTE_MIN(RTE_BIT32(RTE_MIN(caps->log_max_rqt_size, 15)), (uint32_t)MLXPMD_RETA_MAX);
+	uint32_t log_max = RTE_MIN(caps->log_max_rqt_size, 15);
+
+	return RTE_MIN(RTE_BIT32(log_max), (uint32_t)MLXPMD_RETA_MAX);
 }
 
 static int

@@ -26,8 +26,10 @@ mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
 	uint32_t to_cq_end = rxq->q.cqe_mask + 1 - (rxq->q.cq_ci & rxq->q.cqe_mask);
 	uint32_t to_rq_end = rxq->q.wqe_mask + 1 - (rxq->q.ci & rxq->q.wqe_mask);
 	uint32_t posted = (uint16_t)(rxq->q.pi - rxq->q.ci);
+	uint32_t to_end = RTE_MIN(to_cq_end, to_rq_end);
+	uint32_t wanted = RTE_MIN(posted, (uint32_t)n);
 
-	return RTE_MIN(RTE_MIN(to_cq_end, to_rq_end), RTE_MIN(posted, (uint32_t)n));
+	return RTE_MIN(to_end, wanted);
 }
 
 static __rte_always_inline void

@@ -72,7 +72,8 @@ static uint16_t
 refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 {
 	uint32_t at = rxq->q.pi & rxq->q.wqe_mask;
-	uint16_t k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->q.wqe_mask + 1 - at), (uint32_t)REFILL_BULK);
+	uint32_t to_end = RTE_MIN((uint32_t)holes, rxq->q.wqe_mask + 1 - at);
+	uint16_t k = RTE_MIN(to_end, (uint32_t)REFILL_BULK);
 	struct rte_mbuf **elt = &rxq->q.elts[at];
 	uint16_t i;
 

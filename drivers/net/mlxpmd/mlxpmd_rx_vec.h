@@ -53,7 +53,8 @@ mlxpmd_rx_refill_vec(struct mlxpmd_rxq *rxq, mlxpmd_rx_post_t post)
 	}
 	while ((holes = mlxpmd_rx_holes(rxq)) != 0) {
 		at = rxq->q.pi & rxq->q.wqe_mask;
-		k = RTE_MIN(RTE_MIN((uint32_t)holes, rxq->q.wqe_mask + 1u - at), (uint32_t)MLXPMD_REFILL_BLOCK);
+		k = RTE_MIN((uint32_t)holes, rxq->q.wqe_mask + 1u - at);
+		k = RTE_MIN(k, (uint32_t)MLXPMD_REFILL_BLOCK);
 		from = mlxpmd_rx_take(rxq->mp, &rxq->q.elts[at], k);
 		if (unlikely(from == NULL))
 			break;

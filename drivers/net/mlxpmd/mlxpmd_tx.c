@@ -43,8 +43,9 @@ mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
 	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
 	uint32_t ds = RTE_MIN(wqebbs * MLXPMD_WQEBB_DS, (uint32_t)txq->max_ds);
 	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+	uint32_t most = RTE_MIN(ds - MLXPMD_TITLE_DS, elts);
 
-	return RTE_MIN(RTE_MIN(ds - MLXPMD_TITLE_DS, elts), n);
+	return RTE_MIN(most, n);
 }
 
 /* ol_flags of packets that mlxpmd_tx_send_timed() sends. */
@@ -107,9 +108,11 @@ static __rte_always_inline uint32_t
 send_max(const struct mlxpmd_txq *txq, uint32_t n)
 {
 	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
+	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
 	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+	uint32_t most = RTE_MIN(elts, n);
 
-	return RTE_MIN(RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq)), RTE_MIN(elts, n));
+	return RTE_MIN(wqebbs, most);
 }
 
 /*

@@ -83,7 +83,7 @@ waits_for_time(const struct mlxpmd_txq *txq)
 
 /* Runs beside the burst: an inconsistent pair of indices is corrected at the next call. */
 static bool
-txq_waits(const struct mlxpmd_queue *q)
+txq_waits(struct mlxpmd_queue *q)
 {
 	const struct mlxpmd_txq *txq = container_of(q, struct mlxpmd_txq, q);
 	uint16_t comp = __atomic_load_n(&txq->wqebb_comp, __ATOMIC_RELAXED);
