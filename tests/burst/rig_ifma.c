@@ -5,11 +5,14 @@
  * decodes them and changes the registers that the kernel saved. The CPU executes all other instructions.
  */
 
+#include "rig_ifma.h"
+
+unsigned long rig_ifma_done;
+
+#ifdef __x86_64__
 #include <cpuid.h>
 #include <signal.h>
 #include <ucontext.h>
-
-#include "rig_ifma.h"
 
 /* Intel SDM vol. 1, 13.4: XSAVE area, standard form. State components, and where the first two always are. */
 #define XSAVE_SSE_AT 160
@@ -19,7 +22,6 @@
 #define XCOMP_HI16_ZMM 7
 #define XSTATE_BV_AT 512
 
-unsigned long rig_ifma_done;
 static uint32_t component_at[XCOMP_HI16_ZMM + 1];
 
 /* One 64-bit lane of a vector register in the saved area. */
@@ -170,3 +172,10 @@ rig_ifma_emulate(void)
 	}
 	return sigaction(SIGILL, &action, NULL) == 0;
 }
+#else
+bool
+rig_ifma_emulate(void)
+{
+	return false;
+}
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* What the engine spends on a frame, in processor ticks; queues in plain memory, no program. */
-#include <x86intrin.h>
 
+#include "core/emu_cpu.h"
 #include "rig.h"
 
 #define LOG_RING 8u
@@ -80,9 +80,9 @@ sending(bool far_end, unsigned len, unsigned per_wqe)
 		uint64_t t;
 
 		fill(sq, frames, RING, len, per_wqe);
-		t = __rdtsc();
+		t = emu_cpu_ticks();
 		rig_run(r);
-		cost[i] = (double)(__rdtsc() - t) / RING;
+		cost[i] = (double)(emu_cpu_ticks() - t) / RING;
 		n += RING;
 		while (rig_cqe(sq->cq) != NULL)
 			;
@@ -130,11 +130,11 @@ receiving(unsigned len, bool spread)
 		memcpy(frames[i], f.data, len);
 	}
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		uint64_t t = __rdtsc();
+		uint64_t t = emu_cpu_ticks();
 
 		for (unsigned i = 0; i < RING / 2; i++)
 			emu_dp_ingress(p->dev, frames[i], len);
-		cost[round] = (double)(__rdtsc() - t) / (RING / 2);
+		cost[round] = (double)(emu_cpu_ticks() - t) / (RING / 2);
 		n += RING / 2;
 		for (unsigned i = 0; i < (spread ? 4u : 1u); i++)
 			drain(rx[i]);
