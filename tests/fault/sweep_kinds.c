@@ -328,6 +328,10 @@ library_errno(struct hit *hit)
 	for (size_t i = 0; i < RTE_DIM(reported); i++)
 		if (begins(hit->by, "libibverbs") && strcmp(hit->name, reported[i].name) == 0)
 			hit->err = reported[i].err;
+	/* A device that it has no memory for is missing from its list: the driver finds none. */
+	if (begins(hit->by, "libibverbs") && strcmp(hit->name, "calloc") == 0 &&
+	    strstr(log_text(), "no RDMA device") != NULL)
+		hit->err = ENODEV;
 	hit->what = strerrorname_np(hit->err);
 }
 
