@@ -328,10 +328,10 @@ abi_load_area_set(struct abi_load_area **area, uint8_t *mem)
 		if (at == -1)
 			return false;
 		*area = (struct abi_load_area *)at;
+	} else if (mem != NULL && madvise((*area)->copies, sizeof((*area)->copies), MADV_DONTNEED) != 0) {
+		/* Locked memory (mlockall) is not discarded. Zeros are COPY_FREE: no copy of the mapping before. */
+		memset((*area)->copies, 0, sizeof((*area)->copies));
 	}
-	/* Free the copies of the mapping before: pages that are discarded are zeros, COPY_FREE. */
-	if (mem != NULL && madvise((*area)->copies, sizeof((*area)->copies), MADV_DONTNEED) != 0)
-		return false;
 	/* An old size of 0 makes a second mapping of shared memory: mremap(2). */
 	return mem == NULL ? syscall(SYS_mmap, (*area)->page, EMU_PAGE_BYTES, PROT_READ,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1
