@@ -16,10 +16,11 @@ import time
 
 import pytest
 
-# Statuses of `mlxemu run` itself: an audit that is not clean.
-UNCLEAN = 3
+UNCLEAN = "the audit is not clean"
 OUTPUT_LINES = 20
 TRACE_LINES = 10
+# Commands that return capabilities are lines of some thousand columns.
+LINE_COLUMNS = 160
 # The launcher collects reports and removes its folder within this time after the program's end.
 GRACE_S = 10
 # The launcher writes these files before the program starts: no report counts the rule.
@@ -96,7 +97,11 @@ def _block(title, path, lines):
         return []
     if total > len(tail):
         title = f"{title} (last {len(tail)} of {total} lines, all in {path})"
-    return [f"{title}:", *(f"  {line}" for line in tail)]
+    return [f"{title}:", *(f"  {_cut(line)}" for line in tail)]
+
+
+def _cut(line):
+    return line if len(line) <= LINE_COLUMNS else f"{line[:LINE_COLUMNS]} ..."
 
 
 def _status_text(status):
@@ -237,7 +242,7 @@ class Run:
         if status is not None and self.status != status:
             wrong.append(f"{_status_text(self.status)}, expected {status}")
         if audit and not self.audit.clean:
-            wrong.append("the audit is not clean")
+            wrong.append(UNCLEAN)
         if wrong:
             raise RunFailed(self.describe("; ".join(wrong)))
 
@@ -259,7 +264,9 @@ class Run:
         """What a failed test prints of this run."""
         lines = [f"mlxemu: {reason or _status_text(self.status)}"]
         if not self.running:
-            lines += [str(self.audit), *self.report.hits]
+            # The reason is the first line of the audit's text, then.
+            lines += str(self.audit).splitlines()[(reason or "").endswith(UNCLEAN):]
+            lines += self.report.hits
         lines.append(f"again: {self.command}")
         lines += _block("stdout", self.folder / "stdout", OUTPUT_LINES)
         lines += _block("stderr", self.folder / "stderr", OUTPUT_LINES)

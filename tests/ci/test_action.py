@@ -3,12 +3,13 @@
 # Copyright 2026 The mlxpmd Authors
 """The GitHub Action: its steps run here as a runner runs them.
 
-usage: test_action.py ACTION-FOLDER PACKAGE BUILDDIR RING RING_LEAKS WORKFLOW...
+usage: test_action.py ACTION-FOLDER PACKAGE BUILDDIR RING RING_LEAKS EXAMPLE-FOLDER
 """
 import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,17 +46,6 @@ def check_action(action):
         step, key = re.fullmatch(r"\$\{\{ steps\.(\w+)\.outputs\.(\w+) \}\}", given["value"]).groups()
         assert step in ids and given["description"], name
         assert re.search(rf'"?{key}=', (ACTION / "mlxemu-action").read_text()), key
-
-
-def check_workflow(path):
-    """A workflow gives the action inputs that it has, and those that are required."""
-    workflow = yaml.safe_load(path.read_text())
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    uses = [step for step in steps if step.get("uses", "").split("@")[0].endswith("devtools/action")]
-    assert uses, f"{path}: no step uses the action"
-    for step in uses:
-        assert set(step["with"]) <= set(DECLARED["inputs"]), step
-        assert "package" in step["with"], step
 
 
 class Job:
@@ -167,16 +157,22 @@ def case_pytest(job, archive):
     assert "1 passed" in job.log and f"mlxemu: {job.outputs['bin']}/mlxemu" in job.log
 
 
-def case_deb(job, archive):
-    """With an apt-get that records its arguments: packages that are missing, then the .deb."""
+def fake_apt(job):
+    """An apt-get that records its arguments and installs nothing."""
     tools = job.folder / "tools"
     tools.mkdir()
     for name in ("apt-get", "sudo"):
         (tools / name).write_text(f"#!/bin/sh\n[ {name} = sudo ] && exec \"$@\"\necho \"$@\" >>{job.folder}/calls\n")
         (tools / name).chmod(0o755)
+    job.env["PATH"] = f"{tools}:{job.env['PATH']}"
+
+
+def case_deb(job, archive):
+    """Packages of the system that are missing are installed, then the .deb."""
+    fake_apt(job)
     subprocess.run(["tar", "-xf", archive, "-C", job.folder], check=True)
     installed, = job.folder.glob("mlxemu-*/bin")
-    job.env["PATH"] = f"{tools}:{installed}:{job.env['PATH']}"
+    job.env["PATH"] = f"{installed}:{job.env['PATH']}"
     (job.folder / "mlxemu.deb").touch()
     assert job.uses(package="mlxemu.deb", apt="libc6 absent-package", run="ibv_devices") == 0
     install = "install -qq -y --no-install-recommends"
@@ -184,21 +180,43 @@ def case_deb(job, archive):
         "update -qq", f"{install} absent-package", f"{install} {job.folder.resolve()}/mlxemu.deb"]
 
 
+def case_workflow(job, archive):
+    """The example project's workflow, with an apt-get that installs nothing."""
+    shutil.copytree(EXAMPLE, job.folder, dirs_exist_ok=True)
+    # The python3 that has pytest.
+    job.env["PATH"] = f"{pathlib.Path(sys.executable).parent}:{job.env['PATH']}"
+    fake_apt(job)
+    workflow = yaml.safe_load((EXAMPLE / ".github/workflows/ci.yml").read_text())
+    ran = []
+    for step in workflow["jobs"]["tests"]["steps"]:
+        uses = step.get("uses", "run").split("@")[0]
+        if uses.endswith("/devtools/action"):
+            assert set(step["with"]) <= set(DECLARED["inputs"]), step
+            given = {key.replace("-", "_"): value for key, value in step["with"].items()}
+            assert given["package"] == "${{ vars.MLXEMU_PACKAGE }}"
+            assert job.uses(**{**given, "package": str(archive), "apt": ""}) == 0
+        elif uses == "run":
+            assert job.shell(step["run"]) == 0
+        ran.append(uses.rsplit("/", 1)[-1])
+    assert ran == ["checkout", "run", "run", "action", "run", "upload-artifact"], ran
+    results = (job.folder / "build/meson-logs/testlog.txt").read_text()
+    assert re.search(r"^Fail: +0\b", results, re.M) and (job.folder / "build/sweep.xml").exists()
+    assert re.search(r"\b8 passed", results), results
+    assert (job.folder / "calls").read_text().startswith("update -qq\ninstall -qq -y gcc meson ")
+
+
 def main():
     check_action(DECLARED)
-    for path in WORKFLOWS:
-        check_workflow(path)
     with tempfile.TemporaryDirectory() as work:
         out = pathlib.Path(work) / "out"
         subprocess.run([PACKAGE, "--out", out, "--builddir", BUILD, "tarball"], check=True)
         archive, = out.glob("mlxemu-*.tar.zst")
-        for case in (case_clean, case_counters, case_audit, case_refused, case_pytest, case_deb):
+        for case in (case_clean, case_counters, case_audit, case_refused, case_pytest, case_deb, case_workflow):
             print(f"== {case.__name__}", flush=True)
             case(Job(pathlib.Path(work) / case.__name__), archive)
 
 
 if __name__ == "__main__":
-    ACTION, PACKAGE, BUILD, RING, RING_LEAKS = (pathlib.Path(arg).resolve() for arg in sys.argv[1:6])
-    WORKFLOWS = [pathlib.Path(arg) for arg in sys.argv[6:]]
+    ACTION, PACKAGE, BUILD, RING, RING_LEAKS, EXAMPLE = (pathlib.Path(arg).resolve() for arg in sys.argv[1:7])
     DECLARED = yaml.safe_load((ACTION / "action.yml").read_text())
     main()

@@ -10,9 +10,15 @@ RING = os.environ.get("RING", "build/verbs-ring")
 
 @pytest.mark.parametrize("profile", ["cx4lx", "cx5", "cx6dx", "cx7"])
 def test_cards(mlxemu, profile):
-    run = mlxemu(profile=profile).run(RING)
+    run = mlxemu(ports=2, profile=profile).run(RING)
     assert run.stdout.startswith("queue pair 0x")
     assert any("CREATE_SQ" in line and " OK " in line for line in run.trace)
+
+
+def test_one_completion_queue(mlxemu):
+    run = mlxemu().run(RING)
+    assert sum("CREATE_CQ" in line for line in run.trace) == 1
+    assert run.counters[0]["doorbells"] == 0
 
 
 @pytest.mark.mlxemu_fault("on cmd.entry match op=ALLOC_PD do fail status=NO_RESOURCES",
