@@ -623,7 +623,7 @@ def sweep_run(mlxemu, options):
 
 
 def interrupt(*_):
-    """Once: what follows is the end, which a second signal must not disturb."""
+    """Ends the sweep. Later signals are ignored: they must not interrupt the cleanup."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

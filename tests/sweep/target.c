@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* A program with one defect, by argument: what it does if its PD is refused. Its sweep has to find it. */
+/* A program with one defect, selected by argument: what it does if its PD is refused. A sweep has to find it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include <infiniband/verbs.h>
 
-/* For the test that interrupts a sweep: who hangs. */
+/* Write the number of the process, for the test that interrupts a sweep, and wait for a signal. */
 static void
 hang(const char *file)
 {
