@@ -115,7 +115,8 @@ def arp_from(example, wanted, failure):
 def bond(program, mode):
     """Adaptive load balancing (mode 6) over both ports; the bond replies to ARP requests."""
     with Shell(program, mode, "Starting lcore_main") as shell:
-        shell.run("show", "Active_slaves:2 ")
+        # "Active_slaves" in DPDK 22.11, "Active_members" from 23.11 on.
+        shell.run("show", "s:2 packets received:")
         request = bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src="02:00:00:00:00:01") /
                       ARP(op=1, hwsrc="02:00:00:00:00:01", psrc="7.0.0.9", pdst="7.0.0.10"))
         shell.example.cables[0].send(request)
