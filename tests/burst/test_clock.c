@@ -150,7 +150,8 @@ following(void)
 	mlxpmd_clock_publish(&clock, &s, &host);
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 2 && mine.start == s.start, "generation 0 is reserved");
-	CHECK(((uintptr_t)&clock.board.lcore[1] & 63) == 0 && sizeof(s) == 64, "not a cache line");
+	CHECK(((uintptr_t)&clock.board.lcore[1] & (RTE_CACHE_LINE_SIZE - 1)) == 0 && sizeof(s) == RTE_CACHE_LINE_SIZE,
+	      "not a cache line");
 }
 
 static struct mlxpmd_port port;
@@ -205,7 +206,7 @@ source_set(void)
 		.source = MDV_CLOCK_PAGE, .quality = MDV_CLOCK_GOOD, .unit = "ns", .epoch = "test",
 		.line = { .mult = 1u << 31, .shift = 31, .mask = (1ull << 41) - 1, .base = 1000,
 			  .span = 1ull << 40, .start = 1000000000 },
-		.host = { .mult = (1000000000ull << 30) / hz, .shift = 30, .mask = (1ull << 48) - 1,
+		.host = { .mult = (1000000000ull << 26) / hz, .shift = 26, .mask = (1ull << 48) - 1,
 			  .base = rte_rdtsc() & ((1ull << 48) - 1), .span = 1ull << 46,
 			  .start = 3600000000000 },
 		.valid_tsc = UINT64_MAX, .next_us = 5000, .age_ns = 7,

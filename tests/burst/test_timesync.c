@@ -28,8 +28,9 @@ lines_set(bool usable)
 	};
 	host = line;
 	host.base = rte_rdtsc();
-	host.mult = (uint32_t)(((unsigned __int128)NSEC_PER_SEC << 31) / rte_get_tsc_hz());
-	host.shift = 31;
+	/* A shift with which mult fits for a TSC of 16 MHz and more. */
+	host.shift = 26;
+	host.mult = (uint32_t)((NSEC_PER_SEC << host.shift) / rte_get_tsc_hz());
 	port_clock.kind = MDV_CLOCK_LINE;
 	mlxpmd_clock_publish(&port_clock, &line, &host);
 }
