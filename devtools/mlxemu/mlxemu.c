@@ -105,6 +105,10 @@ mlxemu_run(int argc, char **argv)
 		mlxemu_run_usage();
 		return MLXEMU_OK;
 	}
+	/* The device's pages are mapped one by one. arm64 has kernels with pages of 16 and 64 KiB. */
+	if (sysconf(_SC_PAGESIZE) != EMU_PAGE_BYTES)
+		return mlxemu_fail(MLXEMU_FAILED, "this kernel's pages have %ld bytes; only %u are supported",
+				   sysconf(_SC_PAGESIZE), EMU_PAGE_BYTES);
 	mlxemu_signals_hold(&run);
 	status = mlxemu_file_find("libmlxemu.so", run.library);
 	/* ld.so(8), LD_PRELOAD: both separate names, and nothing quotes them. */

@@ -13,86 +13,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "vfio.h"
+#include "vfio_store.h"
 
 #define BAR_BYTES (32u << 20)
-#define CMDQ_HI 4u /* dword */
-#define TIMER_HI 0x400u /* dword */
 
-static volatile uint32_t *bar;
+volatile uint32_t *vfio_store_bar;
 
 /* What the register holds, in the program's order. */
-static uint32_t
-held(void)
+uint32_t
+vfio_store_held(void)
 {
-	return ntohl(bar[CMDQ_HI]);
-}
-
-static void
-words(uint32_t v)
-{
-	const uint32_t be = htonl(v);
-	volatile uint32_t *at = &bar[CMDQ_HI];
-	uint32_t old = be + 1;
-	long index = CMDQ_HI;
-	uint64_t r9 = be;
-
-	__asm__ volatile("movl %1, (%0)" : : "r"(at), "r"(be) : "memory");
-	CHECK_EQ(held(), v);
-	__asm__ volatile("movl $0x01020304, (%0)" : : "r"(at) : "memory");
-	CHECK_EQ(held(), 0x04030201);
-	/* Every form of address: index, displacement of one and four bytes, registers 8 to 15. */
-	__asm__ volatile("movl %2, (%0,%1,4)" : : "r"(bar), "r"(index), "r"(be) : "memory");
-	CHECK_EQ(held(), v);
-	__asm__ volatile("movl $0, 16(%0)" : : "r"(bar) : "memory");
-	CHECK_EQ(held(), 0);
-	__asm__ volatile("movl %1, 0x1000(%0)" : : "r"((uint8_t *)(uintptr_t)at - 0x1000), "r"(be)
-			 : "memory");
-	CHECK_EQ(held(), v);
-	__asm__ volatile("movq %1, %%r9; movq %0, %%r13; movl $7, (%%r13); movl %%r9d, (%%r13)"
-			 : : "r"(at), "r"(r9) : "r9", "r13", "memory");
-	CHECK_EQ(held(), v);
-	__asm__ volatile("movl $0, (%0); movnti %1, (%0)" : : "r"(at), "r"(be) : "memory");
-	CHECK_EQ(held(), v);
-	__asm__ volatile("xchgl %0, (%1)" : "+r"(old) : "r"(at) : "memory");
-	CHECK_EQ(old, be);
-	CHECK_EQ(bar[CMDQ_HI], be + 1);
-	if (__builtin_cpu_supports("sse4.2")) {
-		__asm__ volatile("movd %1, %%xmm11; movd %%xmm11, (%0)" : : "r"(at), "r"(be)
-				 : "xmm11", "memory");
-		CHECK_EQ(held(), v);
-	}
-}
-
-/* Two registers at once: the lower half keeps its own fixed bits. */
-static void
-wide(uint32_t v)
-{
-	const uint64_t be = htonl(v) | (uint64_t)htonl(0x5000) << 32;
-	volatile uint32_t *at = &bar[CMDQ_HI];
-
-	__asm__ volatile("movq %1, (%0)" : : "r"(at), "r"(be) : "memory");
-	CHECK_EQ(held(), v);
-	CHECK_EQ(ntohl(bar[CMDQ_HI + 1]), 0x5056);
-	__asm__ volatile("movq $0, (%0)" : : "r"(at) : "memory");
-	CHECK_EQ(held(), 0);
-	__asm__ volatile("movq %1, %%xmm3; movq %%xmm3, (%0)" : : "r"(at), "r"(be)
-			 : "xmm3", "memory");
-	CHECK_EQ(held(), v);
-	__asm__ volatile("movl $0, (%0); movnti %1, (%0)" : : "r"(at), "r"(be) : "memory");
-	CHECK_EQ(held(), v);
-	if (__builtin_cpu_supports("avx")) {
-		__asm__ volatile("movl $0, (%0); vmovq %1, %%xmm9; vmovq %%xmm9, (%0)"
-				 : : "r"(at), "r"(be) : "xmm9", "memory");
-		CHECK_EQ(held(), v);
-	}
+	return ntohl(vfio_store_bar[CMDQ_HI]);
 }
 
 /* The present value, for any time between two loads. */
 static void
 counter_moves(void)
 {
-	const volatile uint64_t *timer = (const volatile uint64_t *)&bar[TIMER_HI];
+	const volatile uint64_t *timer = (const volatile uint64_t *)&vfio_store_bar[TIMER_HI];
 	uint64_t last = be64toh(*timer), now;
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -102,52 +40,21 @@ counter_moves(void)
 	}
 }
 
-/* The upper half does not change for seconds: each form of load finds its bytes. */
-static void
-loads(void)
-{
-	const volatile uint32_t *at = &bar[TIMER_HI];
-	uint64_t word, half, byte, sign, from_word, swapped, high, short_one;
-	uint32_t be, again;
-	long index = TIMER_HI;
-
-	do {
-		__asm__ volatile("movl (%1), %k0" : "=r"(be) : "r"(at) : "memory");
-		__asm__ volatile("movl (%1,%2,4), %k0" : "=r"(word) : "r"(bar), "r"(index) : "memory");
-		__asm__ volatile("movzwl 2(%1), %k0" : "=r"(half) : "r"(at) : "memory");
-		__asm__ volatile("movq %1, %%r13; movzbl 3(%%r13), %%r9d; movq %%r9, %0"
-				 : "=r"(byte) : "r"(at) : "r9", "r13", "memory");
-		__asm__ volatile("movsbq 3(%1), %0" : "=r"(sign) : "r"(at) : "memory");
-		__asm__ volatile("movslq (%1), %0" : "=r"(from_word) : "r"(at) : "memory");
-		__asm__ volatile("movq %1, %%r9; movb 3(%2), %%r9b; movq %%r9, %0"
-				 : "=r"(high) : "r"(UINT64_MAX), "r"(at) : "r9", "memory");
-		__asm__ volatile("movq %1, %%rax; movw 0x1002(%2), %%ax; movq %%rax, %0"
-				 : "=r"(short_one) : "r"(UINT64_MAX), "r"((const volatile uint8_t *)at - 0x1000)
-				 : "rax", "memory");
-		swapped = be32toh(be);
-		if (__builtin_cpu_supports("avx2"))
-			__asm__ volatile("movbel (%1), %k0" : "=r"(swapped) : "r"(at) : "memory");
-		again = *at;
-	} while (be != again);
-	CHECK_EQ(word, be);
-	CHECK_EQ(half, be >> 16);
-	CHECK_EQ(byte, be >> 24);
-	CHECK_EQ(sign, (uint64_t)(int8_t)(be >> 24));
-	CHECK_EQ(from_word, (uint64_t)(int32_t)be);
-	CHECK_EQ(high, (UINT64_MAX << 8) | be >> 24);
-	CHECK_EQ(short_one, (UINT64_MAX << 16) | be >> 16);
-	CHECK_EQ(swapped, be32toh(be));
-	counter_moves();
-}
-
 /* An instruction that is not known: from then on the page is memory, which still moves. */
 static void
 odd_load(void)
 {
-	const volatile uint64_t *timer = (const volatile uint64_t *)&bar[TIMER_HI];
+	const volatile uint64_t *timer = (const volatile uint64_t *)&vfio_store_bar[TIMER_HI];
 	uint64_t first, sum = 1;
 
+#ifdef __x86_64__
 	__asm__ volatile("addq (%1), %0" : "+r"(sum) : "r"(timer) : "memory");
+#else
+	uint64_t loaded;
+
+	__asm__ volatile("ldxr %0, [%1]" : "=r"(loaded) : "r"(timer) : "memory");
+	sum += loaded;
+#endif
 	CHECK(sum != 1);
 	first = *timer;
 	AWAIT_CERTAIN(*timer != first);
@@ -165,15 +72,16 @@ case_vfio_stores(unsigned port)
 	CHECK_EQ(ioctl(group, VFIO_GROUP_SET_CONTAINER, &container), 0);
 	CHECK_EQ(ioctl(container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU), 0);
 	device = ioctl(group, VFIO_GROUP_GET_DEVICE_FD, vfio_address(port));
-	bar = mmap(NULL, BAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
-	CHECK(bar != MAP_FAILED);
-	if (bar == MAP_FAILED)
+	vfio_store_bar = mmap(NULL, BAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
+	CHECK(vfio_store_bar != MAP_FAILED);
+	if (vfio_store_bar == MAP_FAILED)
 		return;
-	words(0x12345678);
-	wide(0x9abcdef0);
-	loads();
+	vfio_store_words(0x12345678);
+	vfio_store_wide(0x9abcdef0);
+	vfio_store_loads();
+	counter_moves();
 	odd_load();
-	CHECK_EQ(munmap((void *)(uintptr_t)bar, BAR_BYTES), 0);
+	CHECK_EQ(munmap((void *)(uintptr_t)vfio_store_bar, BAR_BYTES), 0);
 	CHECK_EQ(close(device), 0);
 	CHECK_EQ(close(group), 0);
 	CHECK_EQ(close(container), 0);
