@@ -55,6 +55,8 @@ class Job:
         self.folder = folder
         self.env = dict(os.environ, RUNNER_TEMP=str(folder / "temp"), GITHUB_ACTION_PATH=str(ACTION))
         self.env.pop("PYTHONPATH", None)
+        # pytest keeps the folders of its last runs.
+        self.env["PYTEST_DEBUG_TEMPROOT"] = str(folder)
         (folder / "temp").mkdir(parents=True)
         for name in FILES:
             (folder / name).touch()

@@ -6,12 +6,16 @@ environment: MLXEMU, RING, RING_LEAKS, HOLDER: the programs; PLUGIN: folder of p
 """
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
 import zipfile
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from testlib import await_until  # noqa: E402
 
 pytest_plugins = "pytester"
 NAMES = {name: os.environ[name] for name in ("RING", "RING_LEAKS", "HOLDER")}
@@ -183,6 +187,23 @@ def test_killed(mlxemu):
                                  "E *   process * ended without a report*"])
     assert time.monotonic() - begin < 120
     assert not list((tmp_path / "t").glob("mlxemu.*"))
+
+
+def test_interrupt_leaves_nothing(pytester, tmp_path):
+    """Ctrl-C ends pytest, which ends the program that runs."""
+    pytester.makepyfile(HEAD + "def test_it(mlxemu):\n    mlxemu().run(HOLDER, timeout=600)\n")
+    env = dict(os.environ, PYTHONPATH=os.environ["PLUGIN"], TMPDIR=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-m", "pytest", "-p", "pytest_mlxemu", "-p", "no:cacheprovider",
+                           "--basetemp", tmp_path / "b"], env=env,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                          stdout=subprocess.PIPE, text=True) as child:
+        assert await_until(lambda: list(tmp_path.glob("mlxemu.*/ctl.*")), 60)
+        child.send_signal(signal.SIGINT)
+        output = child.communicate(timeout=60)[0]
+    assert child.returncode == 2 and "KeyboardInterrupt" in output
+    assert not list(tmp_path.glob("mlxemu.*"))
+    run = next((tmp_path / "b").glob("*/mlxemu1/run1"))
+    assert (run / "report").read_text().endswith("audit: clean\n")
 
 
 def test_where_mlxemu_is_found(pytest_run, monkeypatch, tmp_path):

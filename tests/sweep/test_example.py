@@ -23,7 +23,7 @@ def results(work, name, *options):
     build = pathlib.Path(work) / name
     # Debian's python3, which has the packages of the tests, and the plugin that is not installed.
     env = dict(os.environ, PATH=f"{MLXEMU.parent}:/usr/bin:{os.environ['PATH']}", PYTHONPATH=str(PLUGIN),
-               PYTHONDONTWRITEBYTECODE="1")
+               PYTHONDONTWRITEBYTECODE="1", PYTEST_DEBUG_TEMPROOT=str(work))
     subprocess.run(["meson", "setup", "-Dtests=enabled", "-Dwerror=true", *options, build, FOLDER], env=env, check=True,
                    stdout=subprocess.DEVNULL)
     done = subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--timeout-multiplier", "4"], env=env,
