@@ -32,8 +32,8 @@ clock_set(enum mdv_clock_kind kind, uint64_t base)
 	line.frac = 12345;
 	line.expires_tsc = tsc + 3600 * rte_get_tsc_hz();
 	host = line;
-	host.mult = (uint32_t)(((unsigned __int128)SECOND << 31) / rte_get_tsc_hz());
-	host.shift = 31;
+	host.shift = 26;
+	host.mult = (uint32_t)((SECOND << host.shift) / rte_get_tsc_hz());
 	host.base = tsc;
 	host.mask = RTE_BIT64(48) - 1;
 	host.span = RTE_BIT64(47) - 1;
