@@ -104,7 +104,12 @@ page_map(uint64_t page, int how)
 	long at = syscall(SYS_mmap, page, (long)EMU_PAGE_BYTES, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | how, -1, 0);
 
-	return at != -1 && (uint64_t)at == page;
+	if (at == -1 || (uint64_t)at == page)
+		return at != -1;
+	/* A kernel, or qemu-user, that does not know MAP_FIXED_NOREPLACE: mmap(2). */
+	(void)syscall(SYS_munmap, at, (long)EMU_PAGE_BYTES);
+	errno = EEXIST;
+	return false;
 }
 
 /*
