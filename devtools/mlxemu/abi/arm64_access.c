@@ -9,11 +9,9 @@
 #undef _FORTIFY_SOURCE
 
 #include <asm/sigcontext.h>
+#include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "abi/vfio/vfio.h"
 #include "trap_pages.h"
@@ -158,6 +156,26 @@ vectors(const ucontext_t *uc)
 	return fpsimd == NULL ? NULL : fpsimd->vregs;
 }
 
+/*
+ * Set a vector register. The kernel restores these from the FPSIMD record, qemu-user from that of SVE, if there is
+ * one. The rest of an SVE register becomes 0.
+ */
+static void
+vector_set(const ucontext_t *uc, unsigned n, const uint8_t *from, unsigned bytes)
+{
+	struct sve_context *sve = record(uc, SVE_MAGIC);
+	__uint128_t value = 0;
+	uint8_t *z;
+
+	memcpy(&value, from, bytes);
+	vectors(uc)[n] = value;
+	if (sve == NULL || sve->head.size < SVE_SIG_CONTEXT_SIZE(sve_vq_from_vl(sve->vl)))
+		return;
+	z = (uint8_t *)sve + SVE_SIG_ZREG_OFFSET(sve_vq_from_vl(sve->vl), n);
+	memset(z, 0, sve->vl);
+	memcpy(z, &value, sizeof(value));
+}
+
 static void
 end(ucontext_t *uc, const struct access *a)
 {
@@ -219,9 +237,11 @@ abi_store_end(void *context, const struct abi_store *s, uint64_t before)
 
 /* ---- loads ---- */
 
-/** The page that loads are executed on. */
+/* As many as mappings (trap_pages.c). */
+#define AREAS 1024u
+/** The page that loads are executed on. It is the model's own: qemu-user cannot map it a second time. */
 struct abi_load_area {
-	uint8_t page[EMU_PAGE_BYTES];
+	const uint8_t *_Atomic page;
 };
 
 /* One load of the size of the program's: the engine and other threads write the page. */
@@ -261,19 +281,18 @@ bool
 abi_load_move(struct abi_load_area *area, unsigned off, void *context)
 {
 	ucontext_t *uc = context;
-	__uint128_t *v = vectors(uc);
+	const uint8_t *page = atomic_load(&area->page);
 	struct access a;
 
-	if (!decode(uc, &a) || !a.load || off + a.bytes * a.regs > EMU_PAGE_BYTES || (a.vector && v == NULL))
+	if (!decode(uc, &a) || !a.load || off + a.bytes * a.regs > EMU_PAGE_BYTES || (a.vector && vectors(uc) == NULL))
 		return false;
 	/* Before the data, which may go to the same register: then the program does not depend on the base. */
 	end(uc, &a);
 	for (unsigned i = 0; i < a.regs; i++) {
-		const uint8_t *from = area->page + off + i * a.bytes;
+		const uint8_t *from = page + off + i * a.bytes;
 
 		if (a.vector) {
-			v[a.reg[i]] = 0;
-			memcpy(&v[a.reg[i]], from, a.bytes);
+			vector_set(uc, a.reg[i], from, a.bytes);
 		} else if (a.reg[i] != NO_REG) {
 			uc->uc_mcontext.regs[a.reg[i]] = extended(load_once(from, a.bytes), &a);
 		}
@@ -284,14 +303,15 @@ abi_load_move(struct abi_load_area *area, unsigned off, void *context)
 bool
 abi_load_area_set(struct abi_load_area **area, uint8_t *mem)
 {
-	/* By system call: mmap() of libc is interposed. */
-	long at = syscall(SYS_mmap, *area, EMU_PAGE_BYTES, PROT_READ,
-			  MAP_PRIVATE | MAP_ANONYMOUS | (*area != NULL ? MAP_FIXED : 0), -1, 0);
+	static struct abi_load_area areas[AREAS];
+	static const uint8_t zeros[EMU_PAGE_BYTES];
+	static unsigned used;
 
-	if (at == -1)
-		return false;
-	*area = (struct abi_load_area *)at;
-	/* An old size of 0 makes a second mapping of shared memory: mremap(2). */
-	return mem == NULL ||
-	       mremap(mem, 0, EMU_PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, *area) != MAP_FAILED;
+	if (*area == NULL) {
+		if (used == AREAS)
+			return false;
+		*area = &areas[used++];
+	}
+	atomic_store(&(*area)->page, mem == NULL ? zeros : mem);
+	return true;
 }
