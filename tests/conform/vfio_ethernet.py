@@ -52,9 +52,14 @@ class Context(theirs.Mlx5VfioContext):
 
 
 class Ethernet:
-    """Of a resource of theirs: RoCE without the kernel."""
+    """Of a resource of theirs: RoCE without the kernel. A context that is given is used, which rdma-core 65 forgets."""
+
+    def __init__(self, *args, ctx=None, **more):
+        self.given = ctx
+        super().__init__(*args, ctx=ctx, **more)
 
     def create_context(self):
+        self.ctx = self.ctx or self.given
         if not self.ctx:
             attr = theirs.Mlx5VfioAttr(pci_name=self.pci_name)
             attr.pci_name = self.pci_name
