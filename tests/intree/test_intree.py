@@ -47,7 +47,7 @@ def add_and_remove():
     intree()
     intree("--undo")
     check(content() == before, "--undo does not leave the tree as it was")
-    # A file that somebody changed stays.
+    # A file that was changed meanwhile stays.
     intree("--copy")
     changed = COPY / "drivers/common/mlx5dv/mdv.h"
     changed.write_text(changed.read_text() + "\n")
