@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -283,6 +284,23 @@ def _opened(folder):
         os.close(fd)
 
 
+@contextlib.contextmanager
+def _interrupt_later():
+    """Delay Ctrl-C to the end of the block: a process that was started but is not in `runs` would never be ended."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    caught = []
+    signal.signal(signal.SIGINT, lambda *args: caught.append(args))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if caught:
+            handler(*caught[0])
+
+
 def _listed(value):
     return [value] if isinstance(value, str) else list(value or ())
 
@@ -311,9 +329,10 @@ class Machine:
 
         Further arguments are those of `subprocess.Popen` (`cwd`, `env`), and `input`, the text of standard input.
         """
-        run = Run(self, words, self.faults + _listed(faults), self.folder / f"run{len(self.runs) + 1}", **popen)
-        self.runs.append(run)
-        return run
+        folder = self.folder / f"run{len(self.runs) + 1}"
+        with _interrupt_later():
+            self.runs.append(Run(self, words, self.faults + _listed(faults), folder, **popen))
+        return self.runs[-1]
 
     def run(self, *words, status=0, audit=True, timeout=60, faults=(), **popen):
         """Run a program to its end and return its `Run`.
