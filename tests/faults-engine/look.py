@@ -15,10 +15,10 @@ QUERY_HCA_CAP = bytes([1, 0, 0, 0, 0, 0, 0, 1]) + bytes(8)
 
 
 def mapped(offset, length):
-    """Bytes of a page of the kernel's that libmlx5 has mapped."""
+    """Bytes of a page of the kernel's that libmlx5 has mapped; the emulator's own mapping is writable."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         for line in maps:
-            found = re.match(rf"([0-9a-f]+)-[0-9a-f]+ \S+ {offset:08x} .*uverbs0", line)
+            found = re.match(rf"([0-9a-f]+)-[0-9a-f]+ .-.. {offset:08x} .*uverbs0", line)
             if found:
                 return ctypes.string_at(int(found.group(1), 16), length).hex()
     return "not mapped"
