@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 INTREE, SOURCE, COPY = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+TEMPORARY = COPY.with_name("tmp")
 SHORT = bool(os.environ.get("MLXPMD_SHORT"))
 
 
@@ -18,8 +19,8 @@ def check(condition, message):
 
 
 def run(*args, ok=True):
-    # DPDK's build takes the first python3, which needs elftools.
-    env = {**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"]}
+    # DPDK's build takes the first python3, which needs elftools, and leaves files in TMPDIR.
+    env = {**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"], "TMPDIR": str(TEMPORARY)}
     result = subprocess.run(args, cwd=COPY, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     check((result.returncode == 0) == ok, f"{' '.join(map(str, args))}: status {result.returncode}\n"
           f"{result.stdout[-6000:]}")
@@ -71,8 +72,10 @@ def build():
 
 shutil.rmtree(COPY, ignore_errors=True)
 shutil.copytree(SOURCE, COPY, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+TEMPORARY.mkdir(exist_ok=True)
 try:
     add_and_remove()
     build()
 finally:
     shutil.rmtree(COPY, ignore_errors=True)
+    shutil.rmtree(TEMPORARY, ignore_errors=True)
