@@ -12,6 +12,9 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from testlib import FAILED, expect  # noqa: E402
+
 NS = 1_000_000_000
 # MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS
 REAL_TIME_TS = 1 << 7
@@ -28,20 +31,12 @@ RUNS = [
     (["--clock-hz", "0=1000000000", "--clock-drift", "0=-100", "--clock-start", "12345"],
      1000000000, 31, False),
 ]
-FAILED = []
-
-
-def expect(ok, what):
-    if not ok:
-        FAILED.append(what)
-        print(f"not so: {what}")
 
 
 class Clock:
     """mlx5_0 by pyverbs, and the truth by the control socket."""
 
     def __init__(self, mlxemu):
-        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
         import verbs_enums
         from pyverbs.providers.mlx5 import mlx5dv
         self.mlxemu = mlxemu

@@ -11,13 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-FAILED = []
-
-
-def expect(ok, what):
-    if not ok:
-        FAILED.append(what)
-        print('not so:', what)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from testlib import FAILED, expect  # noqa: E402
 
 
 class Run:

@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""What all Python tests share: waiting in one place, and EAL's runtime directories."""
+"""What all Python tests share: checks, waiting in one place, and EAL's runtime directories."""
 import atexit
 import os
 import shutil
 import time
+
+# The checks of expect() that failed.
+FAILED = []
+
+
+def expect(ok, what):
+    """Records and prints a check that failed, and goes on; the program ends with `return 1 if FAILED else 0`."""
+    if not ok:
+        FAILED.append(what)
+        print("not so:", what)
 
 
 def await_until(condition, seconds, pause=0.02):

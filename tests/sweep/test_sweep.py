@@ -17,17 +17,11 @@ import xml.etree.ElementTree as xml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import testlib  # noqa: E402
+from testlib import FAILED, expect  # noqa: E402
 
 MLXEMU, LEAKS, REPAIRED, TARGET, *SANITIZED = sys.argv[1:]
 # Each run has a tree of small files: in memory, not on a disk.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-FAILED = []
-
-
-def expect(ok, what):
-    if not ok:
-        FAILED.append(what)
-        print("not so:", what)
 
 
 class Sweep:
