@@ -5,10 +5,11 @@
 Usage: stock.py CASE [--wrong]
 """
 import conform
+import stock_bugs
 import stock_flow
 import stock_forward
 import stock_offload
 import stock_verbs
 
 conform.main([*stock_forward.CASES, *stock_flow.CASES, *stock_offload.CASES,
-              *stock_verbs.CASES])
+              *stock_verbs.CASES, *stock_bugs.CASES])

@@ -54,8 +54,8 @@ from_mini(struct seen *s, const uint8_t *title, unsigned n, const uint8_t *m, un
 		s->tag = (uint32_t)m[4] << 16 | be(m, 2);
 		s->bytes &= 0xffffff;
 	} else if (format == L34) {
-		CHECK_EQ(m[0], m[1]);
-		s->headers = m[1];
+		CHECK_EQ(m[1], 0);
+		s->headers = m[0];
 	} else {
 		s->csum = (uint16_t)be(m, 2);
 	}

@@ -161,10 +161,10 @@ fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 		break;
 	case MINI_L34_STRIDX:
 		/*
-		 * Byte 0x1d of the CQE. DPDK's scalar reader takes it from byte 1, its SSE reader
-		 * from byte 0; no other source is known, so both find it.
+		 * Byte 0x1d of the CQE is byte 0 of the mini CQE, byte 1 is reserved (DPDK 5654f38eba; its
+		 * releases before that read byte 1 in the scalar receive function).
 		 */
-		m->checksum = (uint16_t)(cqe->l4_hdr_type_etc << 8 | cqe->l4_hdr_type_etc);
+		m->checksum = htobe16((uint16_t)(cqe->l4_hdr_type_etc << 8));
 		break;
 	default:
 		m->checksum = cqe->checksum;
