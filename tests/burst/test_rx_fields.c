@@ -55,7 +55,7 @@ want_csum(unsigned int l3, unsigned int l4, bool frag, unsigned int tunnel, bool
 		flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
 	if (l4_ok)
 		flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-	if (!l4_ok && l3_ok && l4 >= 1 && l4 <= 4 && !frag && !(tunnel & 1))
+	if (!l4_ok && l3_ok && (l4 == 1 || l4 == 3 || l4 == 4) && !frag && !(tunnel & 1))
 		flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	return flags;
 }

@@ -67,11 +67,9 @@ class Expected:
 
     @property
     def l4_checksum_good(self):
-        """None: no complete TCP or UDP segment. A UDP checksum of 0 over IPv4 means none (RFC 768): good."""
-        if self.l4 is None:
+        """None: no complete TCP or UDP segment, or a UDP checksum of 0, which means none (RFC 768)."""
+        if self.l4 is None or (isinstance(self.l4, UDP) and self.l4.chksum == 0):
             return None
-        if isinstance(self.l4, UDP) and isinstance(self.l3, IP) and self.l4.chksum == 0:
-            return True
         if isinstance(self.l3, IP):
             segment = bytes(self.l3)[self.l3.ihl * 4:self.l3.len]
             pseudo = (ipaddress.ip_address(self.l3.src).packed +

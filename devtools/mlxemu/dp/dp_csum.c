@@ -209,8 +209,9 @@ l4_check(const uint8_t *data, const struct dp_layers *l, uint64_t l4_sum)
 {
 	if (l->l4 == DP_L4_NONE || !l->l3_len_ok || !udp_len_ok(data, l))
 		return false;
-	if (l->l4 == DP_L4_UDP && l->l3 == DP_L3_IPV4 && dp_rd16(data + l->l4_off + 6) == 0)
-		return true;
+	/* assumed: no checksum (RFC 768) is not a verified one; no public source has what a card reports. */
+	if (l->l4 == DP_L4_UDP && dp_rd16(data + l->l4_off + 6) == 0)
+		return false;
 	return dp_csum_fold(l4_sum + pseudo_sum(data, l)) == 0xffff;
 }
 

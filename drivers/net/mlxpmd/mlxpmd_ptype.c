@@ -75,7 +75,8 @@ ptype(uint8_t etc, uint8_t tunnel)
 
 /*
  * GOOD if the device reports that it verified the checksum. BAD only if a clear bit has no other possible reason: an
- * IPv4 header outside a tunnel; an unfragmented TCP or UDP packet with a valid IP header.
+ * IPv4 header outside a tunnel; an unfragmented TCP packet with a valid IP header. UDP may have no checksum (RFC 768,
+ * RFC 6936), which in the CQE looks like a wrong one.
  */
 static uint32_t
 csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
@@ -91,8 +92,7 @@ csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
 		flags |= RTE_MBUF_F_RX_IP_CKSUM_BAD;
 	if (l4_ok)
 		flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-	else if (plain && l3_ok && !(etc & IP_FRAG) && l4 >= PRM_CQE_L4_HDR_TYPE_TCP &&
-		 l4 <= PRM_CQE_L4_HDR_TYPE_TCP_ACK)
+	else if (plain && l3_ok && !(etc & IP_FRAG) && l4_ptype(&outermost, l4, false) == RTE_PTYPE_L4_TCP)
 		flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	return flags;
 }
