@@ -61,6 +61,7 @@ struct cmp_arm {
 	const char *name;	/**< "stock" or "mlxpmd". */
 	unsigned int emu_port;	/**< Index of the emulated port. */
 	uint16_t port_id;
+	struct rte_ether_addr mac;	/**< Destination of the frames that arrive. */
 	uint16_t (*rx)(void *q, struct rte_mbuf **pkts, uint16_t n);
 	uint16_t (*tx)(void *q, struct rte_mbuf **pkts, uint16_t n);
 	void *rxq, *txq;
@@ -105,6 +106,8 @@ cmp_json_child(json_t *o, const char *key)
 /** Initializes EAL, probes one port with the stock driver and one with mlxpmd, configures and starts both. */
 int cmp_ports_open(const struct cmp_config *c, struct cmp_arm arms[CMP_ARMS]);
 void cmp_ports_close(struct cmp_arm arms[CMP_ARMS]);
+/** Lets the driver receive all frames, or only those to arm->mac. */
+int cmp_port_promiscuous(const struct cmp_arm *arm, bool on);
 /** Versions, burst functions, devargs and so on as an object; NULL: no memory. */
 json_t *cmp_settings(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS]);
 

@@ -175,14 +175,14 @@ send_and_receive(const struct cmp_row *row, struct cmp_arm *arm, struct cmp_arm 
 	uint32_t sent;
 	bool good;
 
-	if (rte_eth_promiscuous_enable(other->port_id) != 0)
+	if (cmp_port_promiscuous(other, true) != 0)
 		return false;
 	good = row->prepare(arm, c, 0);
 	sent = good ? row->timed(arm, c) : 0;
 	if (good && sent != c->fill)
 		CMP_LOG("  %s: sent %u of %u packets", arm->name, sent, c->fill);
 	good = good && sent == c->fill && row->settle(arm, c) && collect(other, c, out, c->fill);
-	return rte_eth_promiscuous_disable(other->port_id) == 0 && good;
+	return cmp_port_promiscuous(other, false) == 0 && good;
 }
 
 static bool

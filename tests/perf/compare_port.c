@@ -195,6 +195,31 @@ link_wait(const struct cmp_arm *arm)
 	return -ENETDOWN;
 }
 
+/*
+ * Adds the address that the arriving frames have. Its rule must be new: net_mlx5 24.11 marks only addresses of VFs as
+ * its own (mlx5_os_mac_addr_add()). On a PF mlx5_traffic_enable(), which runs at the start of a port and at each change
+ * of promiscuous mode, therefore makes no rule for an address; rte_eth_dev_mac_addr_add() on a started port does.
+ */
+static int
+address_add(const struct cmp_arm *arm)
+{
+	struct rte_ether_addr mac = arm->mac;
+	int rc = rte_eth_dev_mac_addr_remove(arm->port_id, &mac);
+
+	return rc == 0 ? rte_eth_dev_mac_addr_add(arm->port_id, &mac, 0) : rc;
+}
+
+int
+cmp_port_promiscuous(const struct cmp_arm *arm, bool on)
+{
+	int rc;
+
+	if (on)
+		return rte_eth_promiscuous_enable(arm->port_id);
+	rc = rte_eth_promiscuous_disable(arm->port_id);
+	return rc == 0 ? address_add(arm) : rc;
+}
+
 static int
 arm_start(const struct cmp_config *c, struct cmp_arm *arm)
 {
@@ -205,6 +230,8 @@ arm_start(const struct cmp_config *c, struct cmp_arm *arm)
 		rc = link_wait(arm);
 	if (rc == 0 && c->queues > 1)
 		rc = reta_set(arm);
+	if (rc == 0)
+		rc = address_add(arm);
 	if (rc != 0)
 		return fail(rc, arm, "start");
 	arm->rx = ops->rx_pkt_burst;
@@ -226,7 +253,8 @@ cmp_ports_open(const struct cmp_config *c, struct cmp_arm arms[CMP_ARMS])
 
 	for (unsigned int i = 0; i < CMP_ARMS; i++) {
 		arms[i] = (struct cmp_arm){ .id = i, .name = name_of[i], .emu_port = i,
-					    .port_id = UINT16_MAX };
+					    .port_id = UINT16_MAX,
+					    .mac = { { 2, 0, 0, 0, 1, i } } };
 	}
 	if (rc != 0)
 		return rc;

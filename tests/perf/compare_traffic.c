@@ -187,7 +187,6 @@ file_make(const struct cmp_config *c, const uint8_t dst[6], const char *path, ui
 int
 cmp_traffic_make(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 {
-	struct rte_ether_addr mac;
 	int rc = 0;
 
 	if (mkdtemp(folder) == NULL) {
@@ -198,11 +197,10 @@ cmp_traffic_make(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS]
 	/* Several files of mixed frames, because a branch predictor could learn the order of a single one. */
 	files = strcmp(c->traffic, "mixed") == 0 ? CMP_TRAFFIC_FILES : 1;
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
-		rc = rte_eth_macaddr_get(arms[a].port_id, &mac);
 		for (unsigned int f = 0; rc == 0 && f < files; f++) {
 			snprintf(paths[a][f], sizeof(paths[a][f]), "%s/%s.%u.pcap", folder,
 				 arms[a].name, f);
-			rc = file_make(c, mac.addr_bytes, paths[a][f], f + 1);
+			rc = file_make(c, arms[a].mac.addr_bytes, paths[a][f], f + 1);
 		}
 		if (rc != 0)
 			break;
