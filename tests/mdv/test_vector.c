@@ -229,6 +229,9 @@ check_many(struct mdv_dev *dev, struct mdv_obj *tis)
 	memset(b, 0, sizeof(b));
 	for (i = 0; i < RTE_DIM(b); i++)
 		CHECK_EQ(intr_queue_create(dev, tis, &b[i]), 0);
+	/* Each has an EQ, and so a processor, of its own. */
+	for (i = 1; i < RTE_DIM(b); i++)
+		CHECK(b[i].vector->eqn != b[i - 1].vector->eqn);
 	/* All CQs share a doorbell page and are armed one after the other with the same first words. */
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < RTE_DIM(b); i++)
@@ -273,7 +276,7 @@ test_vector(struct mdv_dev *dev)
 
 	REQUIRE(tis != NULL);
 	REQUIRE(intr_queue_create(dev, tis, &b) == 0);
-	/* In verbs mode the EQ belongs to the kernel, through VFIO to the vector. */
+	/* In verbs mode the EQ belongs to the kernel, which counts its vectors from 0; through VFIO to the vector. */
 	CHECK_EQ(b.vector->eqn == dev->eqn, dev->mode == MDV_OPEN_VERBS);
 	check_one(&b);
 	check_readers(&b);

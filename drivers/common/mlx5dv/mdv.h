@@ -76,6 +76,7 @@ struct mdv_dev {
 	uint32_t pdn, tdn;
 	struct mlx5dv_devx_uar *uar; /**< Non-cached doorbell page, shared by control paths. */
 	uint32_t eqn;		/**< EQ of completion vector 0, for CQ contexts. */
+	uint32_t vectors_taken;	/**< Verbs: calls of mdv_vector_alloc(), which take the completion vectors in turn. */
 	struct mdv_caps caps;
 	struct mdv_mr_table *mr; /**< Registered mempools (mdv_mr.c). */
 	struct mdv_rule_table *rules; /**< Matchers in use (mdv_rule.c). */

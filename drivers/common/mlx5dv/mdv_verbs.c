@@ -321,8 +321,15 @@ static int
 verbs_vector_up(struct mdv_vector *v)
 {
 	struct mdv_dev *dev = v->dev;
+	int err;
 
-	v->eqn = dev->eqn;
+	/* The kernel spreads the interrupts of completion vectors over the processors (mlx5_core, pci_irq.c). */
+	err = MDV_RETRY_ERR(mlx5dv_devx_query_eqn(dev->ibv, dev->vectors_taken % RTE_MAX(dev->ibv->num_comp_vectors, 1),
+						  &v->eqn));
+	if (err != 0)
+		return MDV_FAIL(&dev->pci, err, "no interrupt vector: mlx5dv_devx_query_eqn failed: %s",
+				mdv_errno_name(err));
+	dev->vectors_taken++;
 	v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (v->fd < 0)
 		return MDV_FAIL(&dev->pci, errno, "no interrupt vector: cannot create an eventfd: %s",
