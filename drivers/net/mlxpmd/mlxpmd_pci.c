@@ -72,10 +72,14 @@ static const struct rte_pci_id mlxpmd_pci_ids[] = {
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101e) }, /* VF of ConnectX-6 Dx and later */
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x101f) }, /* ConnectX-6 Lx */
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1021) }, /* ConnectX-7 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1023) }, /* ConnectX-8 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1025) }, /* ConnectX-9 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0x1027) }, /* ConnectX-10 */
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d2) }, /* BlueField, integrated ConnectX-5 */
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d3) }, /* BlueField, integrated ConnectX-5 VF */
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2d6) }, /* BlueField-2, integrated ConnectX-6 Dx */
 	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2dc) }, /* BlueField-3, integrated ConnectX-7 */
+	{ RTE_PCI_DEVICE(MLXPMD_VENDOR, 0xa2df) }, /* BlueField-4, integrated ConnectX-8 */
 	{ .vendor_id = 0 },
 };
 
