@@ -3,6 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Print the table of conformance cases of a test run, from the lines `case: {...}` in meson's testlog.json."""
 import json
+import re
 import sys
 
 MARK = "case: "
@@ -17,9 +18,10 @@ def rows(path):
             cases = [json.loads(text[len(MARK):]) for text in test.get("stdout", "").splitlines()
                      if text.startswith(MARK)]
             yield from cases
-            # A test that timed out or was killed prints no case.
+            # A test that timed out or was killed prints no case. Its name: "mlxpmd:conform / NAME", with newer meson
+            # "conform - mlxpmd:NAME".
             if "conform" in test.get("suite", test["name"]) and not cases:
-                yield {"name": test["name"].split(" / ")[-1], "shows": "", "packets": 0,
+                yield {"name": re.split(" / |:", test["name"])[-1], "shows": "", "packets": 0,
                        "result": test["result"], "seconds": round(test["duration"], 1)}
 
 
