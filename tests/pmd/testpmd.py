@@ -102,7 +102,8 @@ def through(queues, mtu):
         for frame in frames:
             writer.write_packet(frame, sec=0, usec=0)
         writer.close()
-        with pmdlib.Testpmd(arguments("io", queues, mtu),
+        # `start` of testpmd discards what was received before it, and the replay begins by itself.
+        with pmdlib.Testpmd([*arguments("io", queues, mtu), "--no-flush-rx"],
                             wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"]) as testpmd:
             # Retry if the send queue is full: by default testpmd drops the packets.
             testpmd.cmd("set fwd io retry")
