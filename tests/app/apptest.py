@@ -29,6 +29,13 @@ def check(condition, message):
         raise Failed(message)
 
 
+def dpdk_release():
+    """The release of DPDK that the program was built with, as (26, 7)."""
+    found = json.loads((BUILD / "meson-info/intro-dependencies.json").read_text())
+    version = next(library["version"] for library in found if library["name"] == "libdpdk")
+    return tuple(map(int, version.split(".")[:2]))
+
+
 def command(vdevs, options, lcores="0", memory_mb=256):
     eal = ["-l", lcores, "--no-huge", "-m", str(memory_mb), "--no-pci", "--no-telemetry",
            "--file-prefix", PREFIX, "--log-level=lib.eal:error"]

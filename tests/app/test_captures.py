@@ -61,13 +61,16 @@ def nanoseconds(work):
 
 
 def driver_timestamps(work):
-    """The net_pcap device stamps packets, in microseconds, and its clock cannot be read."""
+    """The net_pcap device stamps packets, in microseconds; after 25.11 its clock is the host's, in nanoseconds."""
     from scapy.utils import RawPcapReader
     apptest.write_capture(work / "in.pcap", apptest.frames(50))
     result = good(run([f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/x.pcap"], "--fwd",
                       "rxonly", "--count", 50, "--run", 10, "--pcap-out", f"0={work}/out.pcap"))
     clock = result.json["ports"][0]["clock"]
-    check(not clock["readable"], f"{clock}")
+    check(clock["readable"] == (apptest.dpdk_release() > (25, 11)), f"{clock}")
+    if clock["readable"]:
+        check(clock["unit"] == "ns" and clock["epoch"].startswith("1970-01-01 00:00:00"), f"{clock}")
+        check(abs(clock["host_offset_ns"]) < 1e9 and abs(clock["hz"] - 1e9) < 1e7, f"{clock}")
     if clock["stamped"]:
         check(clock["stamped"] == 50 and clock["first"] <= clock["last"], f"{clock}")
     with contextlib.closing(RawPcapReader(str(work / "out.pcap"))) as reader:
