@@ -31,7 +31,7 @@ def through(setup, frames, total, args, cmds, devargs="", before=(), out_per_in=
     args begin with the --forward-mode.
     """
     with stocklib.Replay(frames, total, record=True) as replay:
-        with stocklib.testpmd(setup, devargs, ["--disable-device-start", *args],
+        with stocklib.testpmd(setup, devargs, ["--disable-device-start", "--no-flush-rx", *args],
                               wires=replay.wires) as t:
             for cmd in [*before, "port start all", *cmds]:
                 t.cmd(cmd)
