@@ -6,9 +6,9 @@ import re
 import sys
 
 from pyverbs.providers.mlx5.mlx5dv import Mlx5Context, Mlx5DVContextAttr
-import pyverbs.providers.mlx5.mlx5_enums as dv
 
 from rig import Ctl, Rig
+import verbs_enums as e
 
 # Opcode 0x100; general capabilities, current values.
 QUERY_HCA_CAP = bytes([1, 0, 0, 0, 0, 0, 0, 1]) + bytes(8)
@@ -25,7 +25,7 @@ def mapped(offset, length):
 
 
 def main():
-    rig = Rig(Mlx5Context(Mlx5DVContextAttr(flags=dv.MLX5DV_CONTEXT_FLAGS_DEVX), name="mlx5_0"))
+    rig = Rig(Mlx5Context(Mlx5DVContextAttr(flags=e.MLX5DV_CONTEXT_FLAGS_DEVX), name="mlx5_0"))
     ctl = Ctl()
     attr = rig.context.query_device_ex()
     print("device", hex(attr.orig_attr.node_guid), attr.orig_attr.max_qp, attr.max_dm_size)
