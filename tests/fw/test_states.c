@@ -6,11 +6,11 @@
 enum { RST = 0, RDY = 1, ERR = 3 };
 static const unsigned states[] = {RST, RDY, ERR};
 
-/* What the PRM permits: an error is left by way of reset. Not the emulator's own table. */
+/* What the PRM permits: ERR is left through RST, and entered from RDY. Not the emulator's own table. */
 static bool
 permitted(unsigned from, unsigned to)
 {
-	return !(from == ERR && to == RDY);
+	return !(from == ERR && to == RDY) && !(from == RST && to == ERR);
 }
 
 typedef uint32_t (*go_fn)(struct fix *f, uint32_t id, unsigned claimed, unsigned wanted);
@@ -33,7 +33,9 @@ bring(struct fix *f, bool is_sq, go_fn go, uint32_t id, unsigned to)
 	if (is != RST)
 		CHECK_EQ(go(f, id, is, RST), 0);
 	if (to != RST)
-		CHECK_EQ(go(f, id, RST, to), 0);
+		CHECK_EQ(go(f, id, RST, RDY), 0);
+	if (to == ERR)
+		CHECK_EQ(go(f, id, RDY, ERR), 0);
 	CHECK_EQ(state_of(f, is_sq, id), to);
 }
 

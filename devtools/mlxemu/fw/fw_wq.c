@@ -156,14 +156,14 @@ fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits
 
 /*
  * Permitted transitions (PRM, SQ and RQ states). ERR is left through RST only, because RST empties the
- * queue; a queue that never ran is flushed by RST to ERR.
+ * queue, and a queue that never ran has nothing to flush: RST to ERR is refused.
  */
 static bool
 may_change(enum emu_queue_state from, enum emu_queue_state to)
 {
 	static const bool may[4][4] = {
 		/* to:           RST    RDY    -      ERR */
-		[EMU_QS_RST] = {true, true, false, true},
+		[EMU_QS_RST] = {true, true, false, false},
 		[EMU_QS_RDY] = {true, true, false, true},
 		[EMU_QS_ERR] = {true, false, false, true},
 	};
