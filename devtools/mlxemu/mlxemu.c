@@ -24,7 +24,7 @@ mlxemu_usage(void)
 	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] control a running process\n"
 	       "       mlxemu ctl --help                           its options, with examples\n"
 	       "       mlxemu faults [EVENT [PREFIX]]              events of fault rules, names of values\n"
-	       "       mlxemu profiles                             the card models\n"
+	       "       mlxemu profiles [CARD]                      the card models, or capabilities of one\n"
 	       "       mlxemu explain SYNDROME                     meaning of a syndrome of the emulator\n"
 	       "       mlxemu --help                               this text\n"
 	       "\n"
@@ -32,6 +32,21 @@ mlxemu_usage(void)
 	       "DPDK and programs above them find mlx5 devices on a machine that has none.\n"
 	       "\n"
 	       "example: mlxemu run --ports 2 -- ibv_devices\n");
+}
+
+/* Capabilities of one card, as --cap takes them. */
+static int
+mlxemu_profile_caps(const char *card)
+{
+	const struct emu_profile *p = emu_profile_find(card);
+	const char *name;
+	unsigned value;
+
+	if (p == NULL)
+		return mlxemu_fail(MLXEMU_USAGE, "no profile '%s' (mlxemu profiles lists them)", card);
+	for (unsigned i = 0; (name = emu_profile_cap(p, i, &value)) != NULL; i++)
+		printf("%s=%u\n", name, value);
+	return MLXEMU_OK;
 }
 
 static int
@@ -171,8 +186,8 @@ main(int argc, char **argv)
 	if (argc >= 2 && strcmp(argv[1], "explain") == 0)
 		return argc == 3 ? mlxemu_explain(argv[2]) :
 			mlxemu_fail(MLXEMU_USAGE, "explain takes one number: mlxemu explain 0xe50103");
-	if (argc == 2 && strcmp(argv[1], "profiles") == 0)
-		return mlxemu_profiles();
+	if ((argc == 2 || argc == 3) && strcmp(argv[1], "profiles") == 0)
+		return argc == 2 ? mlxemu_profiles() : mlxemu_profile_caps(argv[2]);
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		mlxemu_usage();
 		return MLXEMU_OK;
@@ -180,7 +195,9 @@ main(int argc, char **argv)
 	if (argc < 2)
 		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, sweep, ctl, faults, profiles, "
 				   "explain, --help)");
-	if (argc > 2 && (strcmp(argv[1], "profiles") == 0 || argv[1][0] == '-'))
+	if (argc > 3 && strcmp(argv[1], "profiles") == 0)
+		return mlxemu_fail(MLXEMU_USAGE, "profiles takes one card at most: mlxemu profiles cx7");
+	if (argc > 2 && argv[1][0] == '-')
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
 	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, sweep, ctl, faults, profiles, explain, "
 			   "--help)", argv[1]);

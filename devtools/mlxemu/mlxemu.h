@@ -38,6 +38,8 @@ struct mlxemu_run {
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
 	unsigned vfs;		 /**< --vf: a bit per port. */
 	unsigned mpfs;		 /**< --mpfs: the same. */
+	const char *caps[MLXEMU_MAX_SPECS]; /**< --cap, as given. */
+	unsigned ncaps;
 	const char *check;	 /**< --check, or NULL. */
 	const char *captures[EMU_MAX_PORTS]; /**< --capture, with absolute names. */
 	unsigned ncaptures;

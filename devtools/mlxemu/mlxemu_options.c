@@ -20,7 +20,10 @@ mlxemu_run_usage(void)
 	       "\n"
 	       "  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	       "                   an RDMA device mlx5_0, mlx5_1, ...\n"
-	       "  --profile NAME   card model (default cx6dx; `mlxemu profiles` lists them)\n"
+	       "  --profile NAME   card model (`mlxemu profiles` lists them; default: that of the environment\n"
+	       "                   variable MLXEMU_DEFAULT_PROFILE, else cx6dx)\n"
+	       "  --cap NAME=VALUE  change a capability of the card (`mlxemu profiles cx6dx` lists them);\n"
+	       "                   may be given several times\n"
 	       "  --open FRONT     driver of the ports: verbs (the kernel's mlx5 driver, default),\n"
 	       "                   vfio (vfio-pci), or both, one at a time; PORT=FRONT for one port\n"
 	       "  --vf PORT        the port is a virtual function: its PCI config space has no vendor\n"
@@ -73,6 +76,7 @@ mlxemu_run_usage(void)
 	       "examples:\n"
 	       "  mlxemu run -- ibv_devinfo -v\n"
 	       "  mlxemu run --ports 2 --audit -- ./my_program\n"
+	       "  mlxemu run --cap log_max_uctx=0 -- ./my_program    (firmware with UCTX_EN=0)\n"
 	       "  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
 	       "  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n"
 	       "  mlxemu run --fault 'on cmd.entry match op=CREATE_SQ after 3 count 1 do fail \\\n"
@@ -172,6 +176,15 @@ option_profile(struct mlxemu_run *run, const char *value)
 	for (p = emu_profiles; *p != NULL && n < sizeof(names); p++)
 		n += snprintf(names + n, sizeof(names) - n, "%s%s", n != 0 ? ", " : "", (*p)->name);
 	return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': not known (%s)", value, names);
+}
+
+static int
+option_cap(struct mlxemu_run *run, const char *value)
+{
+	if (run->ncaps == MLXEMU_MAX_SPECS)
+		return mlxemu_fail(MLXEMU_USAGE, "--cap given more than %d times", MLXEMU_MAX_SPECS);
+	run->caps[run->ncaps++] = value;
+	return MLXEMU_OK;
 }
 
 static int
@@ -327,7 +340,7 @@ static const struct option_row {
 	const char *name;
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
-	{"--vf", option_vf},
+	{"--vf", option_vf},	     {"--cap", option_cap},
 	{"--mpfs", option_mpfs},
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
@@ -371,10 +384,15 @@ option_value(struct mlxemu_run *run, int argc, char **argv, int *used)
 
 /* Checks that need all options. */
 static int
-options_check(const struct mlxemu_run *run)
+options_check(struct mlxemu_run *run)
 {
 	char err[256] = "";
 
+	for (unsigned i = 0; i < run->ncaps; i++) {
+		run->profile = emu_profile_change(run->profile, run->caps[i], err, sizeof(err));
+		if (run->profile == NULL)
+			return mlxemu_fail(MLXEMU_USAGE, "--cap %s", err);
+	}
 	if (emu_clock_plan_check(run->ports, run->profile, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
 	if (run->vfs >> run->ports != 0)
@@ -434,7 +452,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 	int i = 0, used, status;
 
 	run->ports = 1;
-	run->profile = emu_profile_find("cx6dx");
+	run->profile = emu_profile_default();
 	memset(run->fronts, '0' + EMU_FRONT_VERBS, EMU_MAX_PORTS);
 	while (i < argc && argv[i][0] == '-') {
 		if (strcmp(argv[i], "--") == 0) {

@@ -241,8 +241,12 @@ environment_preload(const struct mlxemu_run *run)
 int
 mlxemu_environment(const struct mlxemu_run *run)
 {
-	char ports[16], bits[16], ctl[PATH_MAX + 8];
+	char ports[16], bits[16], ctl[PATH_MAX + 8], caps[MLXEMU_MAX_SPECS * 48] = "";
 	int status = environment_wires(run);
+
+	for (unsigned i = 0; i < run->ncaps && status == MLXEMU_OK; i++)
+		if (!lines_add(caps, sizeof(caps), run->caps[i]))
+			status = mlxemu_fail(MLXEMU_USAGE, "--cap: too much text");
 
 	if (status == MLXEMU_OK)
 		status = environment_faults(run);
@@ -256,6 +260,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_MPFS", bits, 1);
 	setenv("MLXEMU_OPEN", run->fronts, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
+	setenv("MLXEMU_CAPS", caps, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);
 	/* A link to the socket of the process that opened a device last. */
 	snprintf(ctl, sizeof(ctl), "%s/ctl", run->dir);

@@ -154,6 +154,8 @@ port_open(struct rig *r, unsigned i)
 	p->tis = ((struct emu_obj *)rig_make(p, &tis, sizeof(tis), "TIS"))->id;
 }
 
+const struct emu_profile *rig_profile;
+
 struct rig *
 rig_new(unsigned ports, const char *specs)
 {
@@ -166,7 +168,8 @@ rig_new(unsigned ports, const char *specs)
 		snprintf(copy, sizeof(copy), "%s", specs);
 	for (char *s = strtok(copy, " "); s != NULL && n < 8; s = strtok(NULL, " "))
 		list[n++] = s;
-	if (r == NULL || emu_machine_init(&r->m, ports, emu_profile_find("cx6dx")) != 0 ||
+	if (r == NULL ||
+	    emu_machine_init(&r->m, ports, rig_profile != NULL ? rig_profile : emu_profile_default()) != 0 ||
 	    emu_dp_init(&r->m) != 0)
 		rig_die("machine");
 	if (emu_wire_parse((const char *const *)list, n, ports, plan, err, sizeof(err)) != 0 ||

@@ -58,6 +58,8 @@ struct rig {
 	unsigned ports;
 	struct rig_port port[4];
 };
+/** Profile of the machines made next; NULL: that of MLXEMU_DEFAULT_PROFILE, else cx6dx. */
+extern const struct emu_profile *rig_profile;
 /** specs: as for --wire, separated by blanks; NULL: pairs. The process ends when it cannot. */
 struct rig *rig_new(unsigned ports, const char *specs);
 /** Checks that nothing leaks and frees. */

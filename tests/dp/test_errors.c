@@ -152,7 +152,7 @@ bad_control_segments(void)
 		if (i == 2)
 			w[6] ^= 0x01; /* qpn */
 		if (i >= 4)
-			w[0] = 1; /* opc_mod; with TSO it is the multi-packet WQE of ConnectX-4 Lx */
+			w[0] = 2; /* opc_mod; 1 with TSO is the legacy multi-packet WQE */
 		if (i != 0) {
 			fails(&b, index, opcode, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 			continue;

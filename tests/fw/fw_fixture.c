@@ -12,7 +12,7 @@ fix_open(struct fix *f)
 {
 	memset(f, 0, sizeof(*f));
 	emu_audit_reset();
-	CHECK(emu_machine_init(&f->m, 2, emu_profile_find("cx6dx")) == 0);
+	CHECK(emu_machine_init(&f->m, 2, emu_profile_default()) == 0);
 	CHECK(emu_dp_init(&f->m) == 0);
 	f->dev = &f->m.dev[0];
 	f->file = emu_file_map();

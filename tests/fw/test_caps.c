@@ -63,10 +63,10 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_lag_master(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_num_lag_ports(cap), 2);
 	CHECK_EQ(prm_cmd_hca_cap_get_striding_rq(cap), 1);
-	CHECK_EQ(prm_cmd_hca_cap_get_ext_stride_num_range(cap), 1);
+	CHECK_EQ(prm_cmd_hca_cap_get_ext_stride_num_range(cap), p->ext_stride_num_range);
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression(cap), 1);
 	CHECK_EQ(prm_cmd_hca_cap_get_roce(cap), 1);
-	CHECK_EQ(prm_cmd_hca_cap_get_log_max_qp(cap), FW_LOG_MAX_QP);
+	CHECK_EQ(prm_cmd_hca_cap_get_log_max_qp(cap), p->log_max_qp);
 	/* Not modelled, so not promised. */
 	CHECK_EQ(prm_cmd_hca_cap_get_enhanced_cqe_compression(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_cqe_compression_128(cap), 0);
@@ -74,7 +74,7 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_qos(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_mem_rq_rmp(cap), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_general_obj_types(cap), 0);
-	CHECK_EQ(prm_cmd_hca_cap_get_wait_on_time(cap), 0);
+	CHECK_EQ(prm_cmd_hca_cap_get_wait_on_time(cap), p->wait_on_time);
 	CHECK_EQ(prm_cmd_hca_cap_get_sq_ts_format(cap), PRM_TS_FORMAT_CAP_FREE_RUNNING);
 }
 
@@ -134,6 +134,81 @@ test_profiles(void)
 	CHECK(emu_profile_find("cx99") == NULL);
 }
 
+/* The device has one capability less, or another value of it. */
+static void
+change(const char *cap)
+{
+	char err[128] = "";
+
+	f.dev->profile = emu_profile_change(emu_profile_default(), cap, err, sizeof(err));
+	CHECK(f.dev->profile != NULL);
+}
+
+/* What a card without a capability refuses, one with it takes. */
+static void
+test_without(void)
+{
+	uint32_t cqn = fix_cq(&f), tisn = fix_tis(&f);
+	struct prm_create_sq_in sq;
+	struct prm_create_rq_in rq;
+	struct prm_create_mkey_in mkey;
+	struct prm_query_lag_in lag = {0};
+
+	/* The mode of an SQ is written only where the vport has it. */
+	for (unsigned cap = 0; cap <= PRM_WQE_INLINE_MODE_CAP_NOT_REQUIRED; cap++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "wqe_inline_mode=%u", cap);
+		change(text);
+		fix_sq_in(&f, &sq, cqn, tisn);
+		prm_sqc_set_min_wqe_inline_mode(prm_create_sq_in_ctx(&sq), PRM_MIN_INLINE_MODE_L2);
+		CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)),
+			 cap == PRM_WQE_INLINE_MODE_CAP_VPORT_CONTEXT ? 0 : fix_code(FW_SQ_INLINE_MODE));
+	}
+	change("enhanced_multi_pkt_send_wqe=0");
+	fix_sq_in(&f, &sq, cqn, tisn);
+	prm_sqc_set_allow_multi_pkt_send_wqe(prm_create_sq_in_ctx(&sq), 1);
+	CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)), 0); /* for the legacy form */
+	((struct emu_profile *)(uintptr_t)f.dev->profile)->multi_pkt_send_wqe = 0;
+	CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)), fix_code(FW_SQ_MULTI_PACKET));
+	change("scatter_fcs=0");
+	fix_rq_in(&f, &rq, cqn);
+	prm_rqc_set_scatter_fcs(prm_create_rq_in_ctx(&rq), 1);
+	CHECK_EQ(fix_exec(&f, &rq, sizeof(rq)), fix_code(FW_RQ_FEATURE));
+	fix_mkey_in(&f, &mkey);
+	prm_mkc_set_relaxed_ordering_read(prm_create_mkey_in_memory_key_mkey_entry(&mkey), 1);
+	change("relaxed_ordering_read=0");
+	CHECK_EQ(fix_exec(&f, &mkey, sizeof(mkey)), fix_code(FW_MKEY_RELAXED));
+	change("relaxed_ordering_write=0");
+	CHECK_EQ(fix_exec(&f, &mkey, sizeof(mkey)), 0);
+	prm_mkc_set_relaxed_ordering_write(prm_create_mkey_in_memory_key_mkey_entry(&mkey), 1);
+	CHECK_EQ(fix_exec(&f, &mkey, sizeof(mkey)), fix_code(FW_MKEY_RELAXED));
+	change("lag_master=0");
+	prm_query_lag_in_set_opcode(&lag, PRM_CMD_OP_QUERY_LAG);
+	CHECK_EQ(fix_exec(&f, &lag, sizeof(lag)), fix_code(FW_NO_LAG));
+	CHECK_EQ(prm_cmd_hca_cap_get_num_lag_ports(page(PRM_HCA_CAP_TYPE_GENERAL, 1)), 0);
+	f.dev->profile = emu_profile_default();
+}
+
+static void
+test_change(void)
+{
+	const struct emu_profile *p = emu_profile_find("cx4lx"), *q;
+	char err[128] = "";
+	unsigned value = 99;
+
+	q = emu_profile_change(p, "log_max_uctx=0", err, sizeof(err));
+	CHECK(q != NULL && q != p && q->log_max_uctx == 0 && p->log_max_uctx == 15);
+	q = emu_profile_change(q, "wqe_inline_mode=2", err, sizeof(err));
+	CHECK(q != NULL && q->log_max_uctx == 0 && q->wqe_inline_mode == 2 && q->log_max_qp == 17);
+	CHECK(emu_profile_change(p, "wqe_inline_mode=3", err, sizeof(err)) == NULL);
+	CHECK(strstr(err, "0 to 2") != NULL);
+	CHECK(emu_profile_change(p, "wqe_inline=1", err, sizeof(err)) == NULL);
+	CHECK(emu_profile_change(p, "log_max_uctx", err, sizeof(err)) == NULL);
+	CHECK(strcmp(emu_profile_cap(p, 0, &value), "access_register_user") == 0 && value == 0);
+	CHECK(emu_profile_cap(p, 1000, &value) == NULL);
+}
+
 int
 main(void)
 {
@@ -143,6 +218,8 @@ main(void)
 	test_general();
 	test_lag();
 	test_limits();
+	test_without();
+	test_change();
 	fix_close(&f);
 	return fix_result("caps");
 }

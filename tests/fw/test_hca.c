@@ -81,14 +81,14 @@ test_set_caps(void)
 	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 4);
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_CAP_VALUE));
 	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 0);
-	prm_cmd_hca_cap_set_log_max_qp(cap, FW_LOG_MAX_QP + 1);
+	prm_cmd_hca_cap_set_log_max_qp(cap, v.dev->profile->log_max_qp + 1u);
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_CAP_VALUE));
 	/* Less is possible, and shows. */
 	prm_cmd_hca_cap_set_log_max_qp(cap, 3);
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), 0);
 	CHECK_EQ(vfix_exec(&v, &q, sizeof(q)), 0);
 	CHECK_EQ(prm_cmd_hca_cap_get_log_max_qp((void *)((uint8_t *)v.out + 16)), 3);
-	prm_cmd_hca_cap_set_log_max_qp(cap, FW_LOG_MAX_QP);
+	prm_cmd_hca_cap_set_log_max_qp(cap, v.dev->profile->log_max_qp);
 	prm_set_hca_cap_in_set_op_mod(&in, PRM_HCA_CAP_TYPE_ROCE << 1);
 	CHECK_EQ(vfix_exec(&v, &in, sizeof(in)), fix_code(FW_CAP_TYPE));
 	/* A link that stays down shows in the current page. */

@@ -48,6 +48,7 @@ test_paos(void)
 	struct prm_paos_reg reg = {0};
 
 	CHECK_EQ(read_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_PORT));
+	CHECK_EQ(((const uint8_t *)f.out)[0], PRM_STATUS_BAD_PARAM); /* as a card, not BAD_INDEX */
 	prm_paos_reg_set_local_port(&reg, 1);
 	CHECK_EQ(read_reg(PRM_REG_PAOS, &reg, sizeof(reg)), 0);
 	CHECK_EQ(prm_paos_reg_get_admin_status(answer()), PRM_PORT_STATUS_UP);

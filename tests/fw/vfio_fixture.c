@@ -26,7 +26,7 @@ vfix_open(struct vfix *v)
 {
 	memset(v, 0, sizeof(*v));
 	emu_audit_reset();
-	CHECK(emu_machine_init(&v->m, 2, emu_profile_find("cx6dx")) == 0);
+	CHECK(emu_machine_init(&v->m, 2, emu_profile_default()) == 0);
 	CHECK(emu_dp_init(&v->m) == 0);
 	v->dev = &v->m.dev[0];
 	v->front.msix = on_msix;

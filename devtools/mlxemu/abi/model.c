@@ -171,6 +171,19 @@ abi_port_bit(const char *variable, unsigned port)
 	return bits != NULL && (strtoul(bits, NULL, 0) >> port & 1) != 0;
 }
 
+static const struct emu_profile *abi_profile;
+
+static int
+abi_cap_line(const char *line, char *err, size_t err_len)
+{
+	const struct emu_profile *p = emu_profile_change(abi_profile, line, err, err_len);
+
+	if (p == NULL)
+		return -EINVAL;
+	abi_profile = p;
+	return 0;
+}
+
 static int
 abi_machine_describe(void)
 {
@@ -178,7 +191,6 @@ abi_machine_describe(void)
 	const char *name = getenv("MLXEMU_PROFILE");
 	const char *clock = getenv("MLXEMU_CLOCK");
 	const char *offset = getenv("MLXEMU_CLOCK_OFFSET");
-	const struct emu_profile *profile = emu_profile_find(name != NULL ? name : "cx6dx");
 	unsigned i;
 	int ret;
 
@@ -189,10 +201,13 @@ abi_machine_describe(void)
 	if (offset != NULL)
 		emu_time_offset_set(strtoll(offset, NULL, 10));
 	ret = abi_lines_add("MLXEMU_CLOCK_PLAN", emu_clock_plan_line);
+	abi_profile = name != NULL ? emu_profile_find(name) : emu_profile_default();
+	if (ret == 0 && abi_profile != NULL)
+		ret = abi_lines_add("MLXEMU_CAPS", abi_cap_line);
 	if (ret != 0)
 		return ret;
 	ret = emu_machine_init(&abi_the_machine, ports != NULL ? strtoul(ports, NULL, 10) : 1,
-			       profile);
+			       abi_profile);
 	if (ret != 0)
 		return abi_model_fail(ret, "MLXEMU_PORTS or MLXEMU_PROFILE is wrong");
 	for (i = 0; i < abi_the_machine.ports; i++) {

@@ -37,6 +37,38 @@ struct emu_iommu;
 struct emu_pci;
 struct emu_wire_port;
 
+/**
+ * Capabilities by which card models differ, by their names in the PRM: X(name, largest value). Commands and the
+ * data path refuse what a card without the capability refuses.
+ */
+#define EMU_PROFILE_CAPS(X) \
+	/* general page */ \
+	X(access_register_user, 1) \
+	X(cqe_128_always, 1) \
+	X(cqe_compression_max_num, 64) \
+	X(device_frequency_mhz, UINT16_MAX) /* 0: that of the counter */ \
+	X(ext_stride_num_range, 1) \
+	X(lag_master, 1) \
+	X(log_max_qp, 18) \
+	X(log_max_rqt_size, 11) \
+	X(log_max_uctx, 15) /* 0: firmware parameter UCTX_EN is off */ \
+	X(mini_cqe_resp_flow_tag, 1) \
+	X(mini_cqe_resp_l3_l4_tag, 1) \
+	X(mini_cqe_resp_stride_index, 1) \
+	X(relaxed_ordering_read, 1) \
+	X(relaxed_ordering_write, 1) \
+	X(steering_format_version, 2) \
+	X(wait_on_time, 1) \
+	/* Ethernet page */ \
+	X(cqe_checksum_full, 1) \
+	X(enhanced_multi_pkt_send_wqe, 1) \
+	X(multi_pkt_send_wqe, 1) \
+	X(scatter_fcs, 1) \
+	X(wqe_inline_mode, 2) /* 0: L2, 1: as in the vport context, 2: not required */ \
+	X(wqe_vlan_insert, 1) \
+	/* NIC vport context */ \
+	X(min_wqe_inline_mode, 3) /* 0: none, 1: L2, 2: IP, 3: TCP or UDP */
+
 /** Data of a card model. */
 struct emu_profile {
 	const char *name;	/**< "cx6dx" as typed on the command line. */
@@ -46,16 +78,28 @@ struct emu_profile {
 	uint16_t fw_major, fw_minor, fw_subminor;
 	uint64_t clock_hz; /**< Frequency of the free-running counter. */
 	bool real_time;	   /**< Real-time clock: ts_format_cap allows real-time timestamps. */
-	bool wait_on_time; /**< wait_on_time capability of send queues. */
 	bool mlx4;	   /**< ConnectX-3: mlx4_core and mlx4_ib, queries only. */
 	uint32_t speed_mbps;
 	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
-		log_max_rqt_size, log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
+		log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
 	uint16_t max_mtu; /**< Largest layer-2 payload, e.g. 9978. */
+#define EMU_PROFILE_FIELD(name, max) uint16_t name;
+	EMU_PROFILE_CAPS(EMU_PROFILE_FIELD)
+#undef EMU_PROFILE_FIELD
 };
 
 extern const struct emu_profile *const emu_profiles[]; /**< NULL-terminated. */
 const struct emu_profile *emu_profile_find(const char *name);
+/** The profile that the environment variable MLXEMU_DEFAULT_PROFILE names, else cx6dx. */
+const struct emu_profile *emu_profile_default(void);
+/**
+ * A profile with one capability changed, `NAME=VALUE`; the changes of earlier calls stay. One profile per process can
+ * be changed. NULL: refused, with one line in err.
+ */
+const struct emu_profile *emu_profile_change(const struct emu_profile *profile, const char *cap,
+					     char *err, size_t err_len);
+/** The i-th capability, NULL after the last. */
+const char *emu_profile_cap(const struct emu_profile *profile, unsigned i, unsigned *value);
 
 /** Counters of a port; tests compare them. */
 struct emu_port_stats {

@@ -198,7 +198,7 @@ dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool a
 		TAILQ_INSERT_TAIL(&s->shared->compressing, s, next);
 	}
 	fill_mini(&s->mini[s->n++], s->cq->mini_format, cqe);
-	if (alone || s->n == EMU_DP_COMP_MAX || at_ring_end(s))
+	if (alone || s->n == s->cq->obj.dev->profile->cqe_compression_max_num || at_ring_end(s))
 		dp_comp_flush(s);
 	return true;
 }

@@ -6,6 +6,9 @@
 #define ETH_INLINE_OFF 14u /* offset of the inline header in the Ethernet segment */
 #define INLINE_SIZE_MASK 0x3ffu
 #define WQE_PREFETCH_BYTES (4 * DP_WQEBB_BYTES)
+/* Legacy multi-packet WQE: TSO with this opc_mod; its most frames (DPDK, mlx5_prm.h, MLX5_MPW_MAX_PACKETS). */
+#define MPW_OPC_MOD 1u
+#define MPW_FRAMES 6u
 #define VLAN_TYPE_SVLAN 1u /* with PRM_WQE_VLAN_INSERT: 802.1ad tag */
 
 enum dp_exec
@@ -146,14 +149,15 @@ dp_pieces_copy(uint8_t *to, const struct dp_pieces *p)
 	}
 }
 
+/* Of a mode beyond L2 only the first 14 bytes are checked. */
 static enum dp_exec
 check_inline_mode(struct dp_wqe *w, uint32_t inline_bytes)
 {
 	uint32_t need = w->sq->min_inline_mode == PRM_MIN_INLINE_MODE_NONE ? 0 : DP_ETH_BYTES;
 
-	if (inline_bytes >= need || w->vlan_insert)
+	if (inline_bytes >= need)
 		return DP_DONE;
-	return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+	return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
 			     "fewer bytes inline than the SQ's min_wqe_inline_mode");
 }
 
@@ -176,6 +180,9 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 	if (eth.swp_flags != 0)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "software parsing is not a capability of this device");
+	if (w->vlan_insert && !w->sq->obj.dev->profile->wqe_vlan_insert)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "VLAN insertion is not a capability of this device");
 	if (w->vlan_insert) {
 		w->vlan_tpid = type & VLAN_TYPE_SVLAN ? DP_ETHERTYPE_SVLAN : DP_ETHERTYPE_CVLAN;
 		memcpy(&w->vlan_tci, eth.inline_hdr, sizeof(w->vlan_tci));
@@ -189,7 +196,7 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 				     "inline header beyond the end of the WQE");
 	add_inline(w, p, w->pos + ETH_INLINE_OFF, inline_bytes);
 	w->pos += size;
-	return check_inline_mode(w, inline_bytes);
+	return DP_DONE;
 }
 
 static enum dp_exec
@@ -200,6 +207,8 @@ execute_send(struct dp_wqe *w)
 
 	dp_pieces_init(&p);
 	done = read_eth(w, &p);
+	if (done == DP_DONE)
+		done = check_inline_mode(w, p.bytes);
 	while (done == DP_DONE && w->pos != w->end)
 		done = dp_wqe_data(w, &p, DP_MAX_FRAME);
 	if (done != DP_DONE)
@@ -218,6 +227,8 @@ execute_tso(struct dp_wqe *w)
 
 	dp_pieces_init(&header);
 	done = read_eth(w, &header);
+	if (done == DP_DONE)
+		done = check_inline_mode(w, header.bytes);
 	return done == DP_DONE ? dp_tso_execute(w, &header) : done;
 }
 
@@ -250,6 +261,52 @@ plain_frame(struct dp_wqe *w, const uint8_t **data, uint32_t *len)
 	return true;
 }
 
+/*
+ * What both forms of multi-packet sends need. The Ethernet segment has no inline header; that cards which want
+ * one in SEND WQEs take such a WQE is assumed (DPDK's mlx5 driver sends it to them with txq_mpw_en=1).
+ */
+static enum dp_exec
+mpw_begin(struct dp_wqe *w, bool capable)
+{
+	struct dp_pieces p;
+	enum dp_exec done;
+
+	if (!capable || !w->sq->allow_mpw)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     capable ? "SQ without allow_multi_pkt_send_wqe"
+					     : "this multi-packet WQE is not a capability of this device");
+	dp_pieces_init(&p);
+	done = read_eth(w, &p);
+	if (done == DP_DONE && p.n != 0)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+				     "inline header in a multi-packet WQE");
+	return done;
+}
+
+/*
+ * Legacy multi-packet send: each data segment is a frame of the length that mss states (dpdk, mlx5_tx_burst_mpw();
+ * the refusals are assumed).
+ */
+static enum dp_exec
+execute_legacy_mpsw(struct dp_wqe *w)
+{
+	enum dp_exec done = mpw_begin(w, w->sq->obj.dev->profile->multi_pkt_send_wqe);
+	unsigned frames = 0;
+	struct dp_pieces p;
+
+	while (done == DP_DONE && w->pos != w->end) {
+		dp_pieces_init(&p);
+		done = dp_wqe_data(w, &p, DP_MAX_FRAME);
+		if (done != DP_DONE)
+			break;
+		if (++frames > MPW_FRAMES || p.bytes != w->mss || p.bytes < DP_ETH_BYTES)
+			return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+					     "legacy multi-packet WQE: too many frames, or their length is not mss");
+		done = dp_tx_pieces(w, &p);
+	}
+	return done;
+}
+
 /* Enhanced multi-packet send: one Ethernet segment for all, each data segment is a frame. */
 static enum dp_exec
 execute_mpsw(struct dp_wqe *w)
@@ -257,14 +314,7 @@ execute_mpsw(struct dp_wqe *w)
 	struct dp_pieces p;
 	enum dp_exec done;
 
-	if (!w->sq->allow_mpw)
-		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
-				     "SQ without allow_multi_pkt_send_wqe");
-	dp_pieces_init(&p);
-	done = read_eth(w, &p);
-	if (done == DP_DONE && p.n != 0)
-		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
-				     "inline header in a multi-packet WQE");
+	done = mpw_begin(w, w->sq->obj.dev->profile->enhanced_multi_pkt_send_wqe);
 	while (done == DP_DONE && w->pos != w->end) {
 		const uint8_t *data;
 		uint32_t len;
@@ -326,7 +376,7 @@ dp_wqe_execute(struct dp_wqe *w)
 
 	if (done != DP_DONE)
 		return done;
-	/* Opcode modifiers select other operations: TSO with 1 is a legacy multi-packet WQE. */
+	/* Opcode modifiers select other operations. */
 	switch ((uint32_t)w->opc_mod << 8 | w->opcode) {
 	case PRM_WQE_OPCODE_NOP:
 		return DP_DONE;
@@ -336,6 +386,8 @@ dp_wqe_execute(struct dp_wqe *w)
 		return execute_tso(w);
 	case PRM_WQE_OPCODE_ENHANCED_MPSW:
 		return execute_mpsw(w);
+	case MPW_OPC_MOD << 8 | PRM_WQE_OPCODE_TSO:
+		return execute_legacy_mpsw(w);
 	case PRM_WAIT_OPC_MOD_TIME << 8 | PRM_WQE_OPCODE_WAIT:
 		return dp_wait_time(w);
 	default:

@@ -25,6 +25,7 @@
 	X(OTHER_FUNCTION, 0xe5000a, BAD_PARAM, "other functions and vports are not accessible") \
 	X(GENERAL_OBJECT, 0xe5000b, BAD_PARAM, "general object type is not supported") \
 	X(CAP_TYPE, 0xe5000c, BAD_PARAM, "capability page is not supported") \
+	X(NO_LAG, 0xe5000d, BAD_OP, "function has no capability of bonds") \
 	/* objects and references */ \
 	X(NO_OBJECT, 0xe50101, BAD_RES, "object does not exist") \
 	X(FOREIGN_OBJECT, 0xe50102, BAD_RES, "object belongs to another user") \
@@ -49,6 +50,7 @@
 	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range is outside the umem") \
 	X(MKEY_TRANSLATIONS, 0xe50206, BAD_PARAM, "translations_octword_size too small for the range") \
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
+	X(MKEY_RELAXED, 0xe5020a, BAD_PARAM, "relaxed ordering without capability") \
 	/* Observed on cards, unlike the others. */ \
 	X(MKEY_UMEM_PAGE, 0x317175, BAD_PARAM, "log_page_size is not the umem's page size") \
 	X(MKEY_TABLE, 0xe50209, BAD_INPUT_LEN, "fewer translation entries than pages") \
@@ -89,6 +91,8 @@
 	/* SQ */ \
 	X(SQ_FEATURE, 0xe50601, BAD_PARAM, "SQ feature without capability") \
 	X(SQ_TIS_COUNT, 0xe50602, BAD_PARAM, "tis_lst_sz must be 1") \
+	X(SQ_INLINE_MODE, 0xe50604, BAD_PARAM, "min_wqe_inline_mode, but wqe_inline_mode is not VPORT_CONTEXT") \
+	X(SQ_MULTI_PACKET, 0xe50605, BAD_PARAM, "multi-packet send WQEs without capability") \
 	X(SQ_RATE_LIMIT, 0xe50603, BAD_INDEX, "packet pacing without capability") \
 	/* RQ */ \
 	X(RQ_FEATURE, 0xe50701, BAD_PARAM, "RQ feature without capability") \
@@ -126,9 +130,10 @@
 	X(REG_UNKNOWN, 0xe50d01, BAD_PARAM, "register is not modelled") \
 	X(REG_READ_ONLY, 0xe50d02, BAD_PARAM, "register cannot be written") \
 	X(REG_USER, 0xe50d03, BAD_PARAM, "register cannot be written by a user") \
-	X(REG_PORT, 0xe50d04, BAD_INDEX, "local_port does not exist") \
+	X(REG_PORT, 0xe50d04, BAD_PARAM, "local_port does not exist") \
 	X(REG_LEN, 0xe50d05, BAD_INPUT_LEN, "register data shorter than the register") \
 	X(REG_GROUP, 0xe50d06, BAD_PARAM, "counter group is not modelled") \
+	X(REG_NO_USER, 0xe50d09, BAD_OP, "user access to registers without capability") \
 	X(REG_VALUE, 0xe50d07, BAD_PARAM, "value cannot be set") \
 	X(REG_MODULE, 0xe50d08, BAD_INDEX, "module does not exist") \
 	/* QP */ \

@@ -17,7 +17,6 @@
 #define FW_OUT_BYTES 8192u
 
 /* Limits of RDMA objects, the same for all profiles. */
-#define FW_LOG_MAX_QP 18u
 #define FW_LOG_MAX_RMP 16u
 #define FW_LOG_MAX_MSG 30u
 #define FW_LOG_MAX_EQ_SIZE 22u

@@ -20,6 +20,7 @@ _Static_assert((int)EMU_CLOCK_FREE == (int)PRM_TS_FORMAT_CAP_FREE_RUNNING &&
 #define ATOMIC_HOST_ENDIANNESS 1u
 #define ATOMIC_CMP_SWAP 1u
 #define ATOMIC_FETCH_ADD 2u
+#define LOG_BAR_MIB 5u /* EMU_PCI_BAR_BYTES */
 #define EVENT_WORDS 4u /* 64-bit words in the page of event capabilities */
 
 /* Limits of objects, from the profile. */
@@ -52,7 +53,7 @@ general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_log_min_stride_sz_sq(cap, 6);
 	prm_cmd_hca_cap_set_log_max_umem(cap, 20);
 	prm_cmd_hca_cap_set_umem_uid_0(cap, 1);
-	prm_cmd_hca_cap_set_log_max_uctx(cap, 15);
+	prm_cmd_hca_cap_set_log_max_uctx(cap, p->log_max_uctx);
 	prm_cmd_hca_cap_set_max_flow_counter_15_0(cap, 0xffff);
 }
 
@@ -61,8 +62,8 @@ static void
 general_uar(struct prm_cmd_hca_cap *cap)
 {
 	prm_cmd_hca_cap_set_uar_4k(cap, 1);
-	prm_cmd_hca_cap_set_uar_sz(cap, 6);
-	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 12);
+	prm_cmd_hca_cap_set_uar_sz(cap, LOG_BAR_MIB);
+	prm_cmd_hca_cap_set_log_uar_page_sz(cap, 8);
 	prm_cmd_hca_cap_set_num_of_uars_per_page(cap, 1);
 	prm_cmd_hca_cap_set_log_pg_sz(cap, 12);
 	prm_cmd_hca_cap_set_bf(cap, 1);
@@ -79,8 +80,8 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_num_vhca_ports(cap, PORTS);
 	prm_cmd_hca_cap_set_native_port_num(cap, PORTS);
 	/* The first port of a card with two ports, which QUERY_LAG reports as not bonded. */
-	prm_cmd_hca_cap_set_lag_master(cap, 1);
-	prm_cmd_hca_cap_set_num_lag_ports(cap, 2);
+	prm_cmd_hca_cap_set_lag_master(cap, dev->profile->lag_master);
+	prm_cmd_hca_cap_set_num_lag_ports(cap, dev->profile->lag_master ? 2 : 0);
 	prm_cmd_hca_cap_set_vport_counters(cap, 1);
 	prm_cmd_hca_cap_set_vport_group_manager(cap, 0);
 	prm_cmd_hca_cap_set_eth_virt(cap, 0);
@@ -100,12 +101,15 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 static void
 general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 {
+	const struct emu_profile *p = dev->profile;
+	unsigned mhz = (unsigned)(dev->clock.hz / 1000000);
+
 	prm_cmd_hca_cap_set_hca_cap_2(cap, 1);
 	prm_cmd_hca_cap_set_eth_net_offloads(cap, 1);
 	prm_cmd_hca_cap_set_nic_flow_table(cap, 1);
-	prm_cmd_hca_cap_set_access_register_user(cap, 1);
-	prm_cmd_hca_cap_set_relaxed_ordering_write(cap, 1);
-	prm_cmd_hca_cap_set_relaxed_ordering_read(cap, 1);
+	prm_cmd_hca_cap_set_access_register_user(cap, p->access_register_user);
+	prm_cmd_hca_cap_set_relaxed_ordering_write(cap, p->relaxed_ordering_write);
+	prm_cmd_hca_cap_set_relaxed_ordering_read(cap, p->relaxed_ordering_read);
 	prm_cmd_hca_cap_set_max_qp_cnt(cap, 0xf0);
 	prm_cmd_hca_cap_set_modify_rq_counter_set_id(cap, 1);
 	prm_cmd_hca_cap_set_modify_tis(cap, 1);
@@ -115,28 +119,28 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_cq_oi(cap, 1);
 	prm_cmd_hca_cap_set_cq_resize(cap, 1);
 	prm_cmd_hca_cap_set_cq_moderation(cap, 1);
-	prm_cmd_hca_cap_set_cqe_128_always(cap, 1);
+	prm_cmd_hca_cap_set_cqe_128_always(cap, p->cqe_128_always);
 	prm_cmd_hca_cap_set_cq_eq_remap(cap, 1);
 	prm_cmd_hca_cap_set_event_cap(cap, 1);
-	prm_cmd_hca_cap_set_wait_on_time(cap, dev->profile->wait_on_time);
+	prm_cmd_hca_cap_set_wait_on_time(cap, p->wait_on_time);
 	prm_cmd_hca_cap_set_sq_ts_format(cap, dev->clock.format);
 	prm_cmd_hca_cap_set_rq_ts_format(cap, dev->clock.format);
 	prm_cmd_hca_cap_set_device_frequency_khz(cap, (uint32_t)(dev->clock.hz / 1000));
-	prm_cmd_hca_cap_set_device_frequency_mhz(cap, (uint32_t)(dev->clock.hz / 1000000));
-	prm_cmd_hca_cap_set_steering_format_version(cap, PRM_STEERING_FORMAT_CONNECTX_6DX);
+	prm_cmd_hca_cap_set_device_frequency_mhz(cap, p->device_frequency_mhz != 0 ? p->device_frequency_mhz : mhz);
+	prm_cmd_hca_cap_set_steering_format_version(cap, p->steering_format_version);
 }
 
 /* CQE compression in the basic layout, striding RQ. */
 static void
-general_receive(struct prm_cmd_hca_cap *cap)
+general_receive(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 {
 	prm_cmd_hca_cap_set_cqe_compression(cap, 1);
-	prm_cmd_hca_cap_set_cqe_compression_max_num(cap, EMU_DP_COMP_MAX);
-	prm_cmd_hca_cap_set_mini_cqe_resp_stride_index(cap, 1);
-	prm_cmd_hca_cap_set_mini_cqe_resp_flow_tag(cap, 1);
-	prm_cmd_hca_cap_set_mini_cqe_resp_l3_l4_tag(cap, 1);
+	prm_cmd_hca_cap_set_cqe_compression_max_num(cap, p->cqe_compression_max_num);
+	prm_cmd_hca_cap_set_mini_cqe_resp_stride_index(cap, p->mini_cqe_resp_stride_index);
+	prm_cmd_hca_cap_set_mini_cqe_resp_flow_tag(cap, p->mini_cqe_resp_flow_tag);
+	prm_cmd_hca_cap_set_mini_cqe_resp_l3_l4_tag(cap, p->mini_cqe_resp_l3_l4_tag);
 	prm_cmd_hca_cap_set_striding_rq(cap, 1);
-	prm_cmd_hca_cap_set_ext_stride_num_range(cap, 1);
+	prm_cmd_hca_cap_set_ext_stride_num_range(cap, p->ext_stride_num_range);
 }
 
 /* Queue pairs: created by fw_qp.c, connected by loopback in the engine. */
@@ -148,7 +152,7 @@ general_rdma(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_ud(cap, 1);
 	prm_cmd_hca_cap_set_roce(cap, 1);
 	prm_cmd_hca_cap_set_atomic(cap, 1);
-	prm_cmd_hca_cap_set_log_max_qp(cap, FW_LOG_MAX_QP);
+	prm_cmd_hca_cap_set_log_max_qp(cap, p->log_max_qp);
 	prm_cmd_hca_cap_set_log_max_qp_sz(cap, p->log_max_wq_sz);
 	prm_cmd_hca_cap_set_log_max_rmp(cap, FW_LOG_MAX_RMP);
 	prm_cmd_hca_cap_set_log_max_srq(cap, FW_LOG_MAX_RMP);
@@ -164,7 +168,7 @@ static void
 cap_general(const struct emu_dev *dev, void *page)
 {
 	general_rdma(dev->profile, page);
-	general_receive(page);
+	general_receive(dev->profile, page);
 	general_limits(dev->profile, page);
 	general_uar(page);
 	general_port(dev, page);
@@ -185,20 +189,21 @@ static void
 cap_ethernet(const struct emu_dev *dev, void *page)
 {
 	struct prm_per_protocol_networking_offload_caps *cap = page;
+	const struct emu_profile *p = dev->profile;
 
-	(void)dev;
 	prm_per_protocol_networking_offload_caps_set_csum_cap(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_vlan_cap(cap, 1);
-	prm_per_protocol_networking_offload_caps_set_wqe_vlan_insert(cap, 1);
-	prm_per_protocol_networking_offload_caps_set_wqe_inline_mode(
-		cap, PRM_WQE_INLINE_MODE_CAP_NOT_REQUIRED);
+	prm_per_protocol_networking_offload_caps_set_wqe_vlan_insert(cap, p->wqe_vlan_insert);
+	prm_per_protocol_networking_offload_caps_set_wqe_inline_mode(cap, p->wqe_inline_mode);
 	prm_per_protocol_networking_offload_caps_set_rss_ind_tbl_cap(cap, 1);
-	prm_per_protocol_networking_offload_caps_set_enhanced_multi_pkt_send_wqe(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_multi_pkt_send_wqe(cap, p->multi_pkt_send_wqe);
+	prm_per_protocol_networking_offload_caps_set_enhanced_multi_pkt_send_wqe(
+		cap, p->enhanced_multi_pkt_send_wqe);
 	prm_per_protocol_networking_offload_caps_set_max_lso_cap(cap, EMU_DP_LOG_MAX_LSO);
-	prm_per_protocol_networking_offload_caps_set_scatter_fcs(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_scatter_fcs(cap, p->scatter_fcs);
 	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_vxlan(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_max_vxlan_udp_ports(cap, 1);
-	prm_per_protocol_networking_offload_caps_set_cqe_checksum_full(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_cqe_checksum_full(cap, p->cqe_checksum_full);
 }
 
 /*

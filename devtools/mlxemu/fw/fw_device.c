@@ -33,8 +33,10 @@ fw_query_special_contexts(struct fw_cmd *c)
 int
 fw_query_lag(struct fw_cmd *c)
 {
+	/* assumed: BAD_OP; the kernel sends it only where lag_master is 1 (mlx5_lag_is_supported()). */
+	if (!c->dev->profile->lag_master)
+		return fw_refuse(c, FW_NO_LAG, "%s", "lag_master is 0");
 	/* lag_state 0: not bonded. Only the kernel could create a bond. */
-	(void)c;
 	return 0;
 }
 

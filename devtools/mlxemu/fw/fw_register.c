@@ -15,6 +15,7 @@ struct reg_row {
 	int (*read)(struct fw_cmd *c, void *reg); /* in: the index fields of the request */
 	int (*write)(struct fw_cmd *c, void *reg); /* NULL: read-only */
 	bool owner; /* only for the owner of the function */
+	bool clock; /* only where the card has a real-time clock (MCAM; Linux, mlx5_is_mtutc_time_capable()) */
 };
 
 static int
@@ -225,9 +226,9 @@ static const struct reg_row reg_rows[] = {
 	{PRM_REG_PMLP, PRM_PMLP_REG_BYTES, pmlp_read, NULL},
 	{PRM_REG_PMAOS, PRM_PMAOS_REG_BYTES, pmaos_read, NULL},
 	{PRM_REG_PPCNT, PRM_PPCNT_REG_BYTES, ppcnt_read, NULL},
-	{PRM_REG_MTUTC, PRM_MTUTC_REG_BYTES, mtutc_read, NULL},
+	{PRM_REG_MTUTC, PRM_MTUTC_REG_BYTES, mtutc_read, NULL, .clock = true},
 	{PRM_REG_HOST_ENDIANNESS, PRM_HOST_ENDIANNESS_REG_BYTES, host_endianness_read,
-	 host_endianness_write, true},
+	 host_endianness_write, .owner = true},
 };
 
 static const struct reg_row *
@@ -286,7 +287,11 @@ reg_access(struct fw_cmd *c, bool user)
 	const struct reg_row *row = reg_find(id);
 	uint32_t reg[PRM_PPCNT_REG_BYTES / 4] = {0}; /* the largest */
 
-	if (row == NULL || (row->owner && c->ctx->iommu == NULL))
+	/* assumed: BAD_OP; mlx5_ib passes the command on with any value of the capability. */
+	if (user && !c->dev->profile->access_register_user)
+		return fw_refuse(c, FW_REG_NO_USER, "%s", prm_reg_name(id));
+	if (row == NULL || (row->owner && c->ctx->iommu == NULL) ||
+	    (row->clock && !c->dev->profile->real_time))
 		return fw_refuse(c, FW_REG_UNKNOWN, "%s (0x%x)", prm_reg_name(id), id);
 	if (read)
 		return reg_get(c, row, reg);

@@ -31,6 +31,8 @@ rq_features_check(struct fw_cmd *c, const struct prm_rqc *rqc)
 	    prm_rqc_get_reservation_timeout(rqc))
 		return fw_refuse(c, FW_RQ_FEATURE, "%s",
 				 "rlky, delay drop, hairpin, RMP or SHAMPO");
+	if (prm_rqc_get_scatter_fcs(rqc) && !c->dev->profile->scatter_fcs)
+		return fw_refuse(c, FW_RQ_FEATURE, "%s", "scatter_fcs");
 	return fw_ts_format_check(c, prm_rqc_get_ts_format(rqc));
 }
 

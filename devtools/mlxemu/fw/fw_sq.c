@@ -17,6 +17,39 @@ sq_release(struct emu_obj *obj)
 	fw_holds_drop(&sq->holds);
 }
 
+/*
+ * Linux, mlx5e_create_sq(): the mode is written for VPORT_CONTEXT only. That firmware refuses it otherwise is
+ * assumed, as is the refusal of multi-packet WQEs without either capability.
+ */
+static int
+sq_caps_check(struct fw_cmd *c, const struct prm_sqc *sqc)
+{
+	const struct emu_profile *p = c->dev->profile;
+
+	if (prm_sqc_get_min_wqe_inline_mode(sqc) &&
+	    p->wqe_inline_mode != PRM_WQE_INLINE_MODE_CAP_VPORT_CONTEXT)
+		return fw_refuse(c, FW_SQ_INLINE_MODE, "mode %u, wqe_inline_mode %s",
+				 prm_sqc_get_min_wqe_inline_mode(sqc),
+				 prm_wqe_inline_mode_cap_name(p->wqe_inline_mode));
+	if (prm_sqc_get_allow_multi_pkt_send_wqe(sqc) && !p->multi_pkt_send_wqe &&
+	    !p->enhanced_multi_pkt_send_wqe)
+		return fw_refuse(c, FW_SQ_MULTI_PACKET, "%s", "allow_multi_pkt_send_wqe");
+	return fw_ts_format_check(c, prm_sqc_get_ts_format(sqc));
+}
+
+/* Headers that SEND WQEs must carry inline: no SQ can have less than the card and its vport need. */
+static uint8_t
+sq_inline_mode(const struct emu_profile *p, const struct prm_sqc *sqc)
+{
+	unsigned mode = prm_sqc_get_min_wqe_inline_mode(sqc);
+
+	if (p->wqe_inline_mode == PRM_WQE_INLINE_MODE_CAP_NOT_REQUIRED)
+		return PRM_MIN_INLINE_MODE_NONE;
+	if (p->wqe_inline_mode == PRM_WQE_INLINE_MODE_CAP_L2)
+		return PRM_MIN_INLINE_MODE_L2;
+	return (uint8_t)(mode > p->min_wqe_inline_mode ? mode : p->min_wqe_inline_mode);
+}
+
 static int
 sq_features_check(struct fw_cmd *c, const struct prm_sqc *sqc)
 {
@@ -36,7 +69,7 @@ sq_features_check(struct fw_cmd *c, const struct prm_sqc *sqc)
 				 prm_sqc_get_packet_pacing_rate_limit_index(sqc));
 	if (prm_sqc_get_tis_lst_sz(sqc) != 1)
 		return fw_refuse(c, FW_SQ_TIS_COUNT, "%u", prm_sqc_get_tis_lst_sz(sqc));
-	return fw_ts_format_check(c, prm_sqc_get_ts_format(sqc));
+	return sq_caps_check(c, sqc);
 }
 
 static void
@@ -54,7 +87,7 @@ sq_fill(struct fw_sq *fw, const struct prm_sqc *sqc, const struct fw_wq *wq)
 	sq->pd = wq->pd;
 	sq->log_wqebbs = wq->log_size;
 	sq->user_index = prm_sqc_get_user_index(sqc);
-	sq->min_inline_mode = (uint8_t)prm_sqc_get_min_wqe_inline_mode(sqc);
+	sq->min_inline_mode = sq_inline_mode(sq->obj.dev->profile, sqc);
 	sq->real_time = fw_ts_real(sq->obj.dev, prm_sqc_get_ts_format(sqc));
 	sq->flush_in_error = prm_sqc_get_flush_in_error_en(sqc);
 	sq->allow_mpw = prm_sqc_get_allow_multi_pkt_send_wqe(sqc);

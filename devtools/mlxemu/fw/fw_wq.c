@@ -59,7 +59,9 @@ wq_striding_check(struct fw_cmd *c, const struct prm_wq *wq, struct fw_wq *out)
 						    number + 9);
 	out->log_stride_size = (uint8_t)(prm_wq_get_log_wqe_stride_size(wq) +
 					 EMU_DP_LOG_STRIDE_BYTES_MIN);
-	if (out->log_strides > EMU_DP_LOG_STRIDES_MAX ||
+	/* Linux, get_log_num_of_strides(): values from 10 on need ext_stride_num_range. */
+	if ((number >= 10 && !c->dev->profile->ext_stride_num_range) ||
+	    out->log_strides > EMU_DP_LOG_STRIDES_MAX ||
 	    out->log_strides + out->log_stride_size < EMU_DP_LOG_STRIDE_WQE_MIN)
 		return fw_refuse(c, FW_WQ_STRIDES, "2^%u of 2^%u bytes", out->log_strides,
 				 out->log_stride_size);

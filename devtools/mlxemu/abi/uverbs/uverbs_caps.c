@@ -27,6 +27,7 @@
 /* mlx5 RX hash functions and fields (mlx5dv.h). */
 #define RX_HASH_TOEPLITZ (1u << 0)
 #define RX_HASH_FIELDS 0xffu
+#define MAX_PKEYS 128 /* ibv_devinfo -v of every card */
 
 /** Current capabilities of the device (QUERY_HCA_CAP). */
 struct abi_caps {
@@ -86,7 +87,7 @@ abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_res
 	r->vendor_id = 0x2c9;
 	r->vendor_part_id = p->pci_device_id;
 	r->max_pd = 1u << p->log_max_pd;
-	r->max_pkeys = 1;
+	r->max_pkeys = MAX_PKEYS;
 	r->local_ca_ack_delay = 16;
 	r->phys_port_cnt = 1;
 }
@@ -100,7 +101,7 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	abi_device_identity(dev, r);
 	r->max_mr_size = UINT64_MAX;
 	r->page_size_cap = ~(uint64_t)(EMU_PAGE_BYTES - 1);
-	r->max_qp = 1u << 18;
+	r->max_qp = 1u << p->log_max_qp;
 	r->max_qp_wr = 1u << p->log_max_wq_sz;
 	r->device_cap_flags = DEV_CAP_FLAGS;
 	/* A receive WQE of max_rq_desc_sz holds 32 segments; send WQEs need room for headers. */
@@ -113,7 +114,7 @@ abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp 
 	/* Reads and atomics outstanding: log_max_ra_req_qp and log_max_ra_res_qp are 4. */
 	r->max_qp_rd_atom = 16;
 	r->max_qp_init_rd_atom = 16;
-	r->max_res_rd_atom = INT_MAX;
+	r->max_res_rd_atom = r->max_qp_rd_atom * r->max_qp;
 	r->atomic_cap = ATOMIC_HCA;
 	r->max_cq = 1u << p->log_max_cq;
 	r->max_cqe = (1u << p->log_max_cq_sz) - 1;
@@ -196,14 +197,10 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_VXLAN;
 	if (prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(eth))
 		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_GRE;
-	/*
-	 * mlx5_ib takes the first flag from multi_pkt_send_wqe, the legacy form, which is not
-	 * modelled: those WQEs are refused. It is set all the same because DPDK's mlx5 driver looks
-	 * at the enhanced form only where it finds it.
-	 */
+	if (prm_per_protocol_networking_offload_caps_get_multi_pkt_send_wqe(eth))
+		r->mlx5_ib_support_multi_pkt_send_wqes = MLX5_IB_ALLOW_MPW;
 	if (prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(eth))
-		r->mlx5_ib_support_multi_pkt_send_wqes =
-			MLX5_IB_ALLOW_MPW | MLX5_IB_SUPPORT_EMPW;
+		r->mlx5_ib_support_multi_pkt_send_wqes |= MLX5_IB_SUPPORT_EMPW;
 }
 
 uint64_t

@@ -7,6 +7,7 @@
 #include <rdma/mlx5-abi.h>
 
 #include "abi/host/sysfs.h"
+#include "prm.h"
 #include "uverbs.h"
 
 /* Port and physical states, MTUs, link layers and widths as ib_verbs.h numbers them. */
@@ -19,11 +20,25 @@
 #define WIDTH_4X 2
 #define MTU_4096 5
 
+/* Linux, mlx5_query_min_inline() and alloc_ucontext of mlx5_ib: the mode plus 1. */
+static uint8_t
+abi_min_inline(const struct emu_profile *p)
+{
+	switch (p->wqe_inline_mode) {
+	case PRM_WQE_INLINE_MODE_CAP_L2:
+		return MLX5_USER_INLINE_MODE_L2;
+	case PRM_WQE_INLINE_MODE_CAP_VPORT_CONTEXT:
+		return (uint8_t)(MLX5_USER_INLINE_MODE_NONE + p->min_wqe_inline_mode);
+	default:
+		return MLX5_USER_INLINE_MODE_NONE;
+	}
+}
+
 /* Sizes as reported by mlx5_ib for these cards; no UARs are allocated in advance. */
 static void
 abi_context_limits(const struct emu_dev *dev, struct mlx5_ib_alloc_ucontext_resp *r)
 {
-	r->qp_tab_size = 1u << 18;
+	r->qp_tab_size = 1u << dev->profile->log_max_qp;
 	r->bf_reg_size = 512;
 	r->tot_bfregs = 0;
 	r->cache_line_size = 64;
@@ -36,7 +51,7 @@ abi_context_limits(const struct emu_dev *dev, struct mlx5_ib_alloc_ucontext_resp
 	r->cqe_version = 1;
 	r->cmds_supp_uhw =
 		MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
-	r->eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
+	r->eth_min_inline = abi_min_inline(dev->profile);
 	r->clock_info_versions = 1;
 	r->comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET;
 	if (emu_clock_real(&dev->clock))
@@ -68,6 +83,9 @@ abi_get_context(struct abi_call *call)
 	if ((req.lib_caps & MLX5_LIB_CAP_DYN_UAR) == 0)
 		return abi_refuse(call, -EOPNOTSUPP,
 				  "a library without dynamic UARs (rdma-core before 29)");
+	/* mlx5_ib_devx_create(): 0 means not supported; firmware parameter UCTX_EN sets it. */
+	if ((req.flags & MLX5_IB_ALLOC_UCTX_DEVX) != 0 && call->dev->profile->log_max_uctx == 0)
+		return abi_refuse(call, -EINVAL, "log_max_uctx is 0: no DEVX");
 	abi_context_limits(call->dev, &resp);
 	if (resp.cqe_version > req.max_cqe_version)
 		resp.cqe_version = req.max_cqe_version;
@@ -140,7 +158,7 @@ abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp 
 	r->phys_state = dev->link_up ? PHYS_LINK_UP : PHYS_DISABLED;
 	r->max_mtu = MTU_4096;
 	r->active_mtu = abi_port_mtu(dev->vport.mtu);
-	r->max_vl_num = 1;
+	r->max_vl_num = 0; /* as of Ethernet ports: ibv_devinfo calls it invalid */
 	r->active_width = lanes == 4 ? WIDTH_4X : WIDTH_1X;
 	r->active_speed = lane_mbps >= 50000 ? 64 : lane_mbps >= 25000 ? 32 : 8;
 	r->link_layer = LINK_LAYER_ETHERNET;

@@ -40,7 +40,8 @@ raw_sq(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *req
 	prm_sqc_set_ts_format(sqc, (uint32_t)format);
 	prm_create_sq_in_set_opcode(&in, PRM_CMD_OP_CREATE_SQ);
 	prm_sqc_set_flush_in_error_en(sqc, 1);
-	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, 1);
+	/* Linux, create_raw_packet_qp_sq(). */
+	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, call->dev->profile->multi_pkt_send_wqe);
 	prm_sqc_set_user_index(sqc, req->uhw.uidx);
 	prm_sqc_set_cqn(sqc, req->send_cq->obj->id);
 	prm_sqc_set_tis_lst_sz(sqc, 1);
