@@ -17,6 +17,8 @@
 
 #include <linux/vfio.h>
 
+#include <infiniband/mlx5dv.h>
+
 #include "doctor.h"
 
 #define PCI "/sys/bus/pci/devices"
@@ -73,7 +75,7 @@ child(const char *pci, const char *folder, const char *prefix, char name[NAME_BY
 	return found;
 }
 
-static void
+static bool
 node_check(struct doctor *d, const char *pci, const char *uverbs)
 {
 	char path[512];
@@ -84,12 +86,41 @@ node_check(struct doctor *d, const char *pci, const char *uverbs)
 	if (fd >= 0) {
 		close(fd);
 		dr_print(d, DR_GOOD, pci, NULL, "%s can be opened", path);
-		return;
+		return true;
 	}
 	dr_print(d, DR_BAD, pci, errno == ENOENT ?
 	       "let udev create it, or pass it to the container (--device, an SR-IOV device plugin)" :
 	       "run as root, or give this user access to the node (a udev rule, group rdma)",
 	       "%s cannot be opened: %s", path, strerror(errno));
+	return false;
+}
+
+/* libibverbs returns EOPNOTSUPP or mlx5_ib's EINVAL when the firmware has no user contexts. */
+static void
+devx_check(struct doctor *d, const char *pci, const char *ibdev)
+{
+	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	char advice[160];
+	int err = ENODEV;
+
+	for (int i = 0; list != NULL && list[i] != NULL; i++) {
+		if (strcmp(ibv_get_device_name(list[i]), ibdev) != 0)
+			continue;
+		ctx = mlx5dv_open_device(list[i], &attr);
+		err = errno;
+	}
+	if (list != NULL)
+		ibv_free_device_list(list);
+	if (ctx != NULL) {
+		ibv_close_device(ctx);
+		dr_print(d, DR_GOOD, pci, NULL, "%s opens with DEVX", ibdev);
+	} else if (err == EINVAL || err == EOPNOTSUPP) {
+		snprintf(advice, sizeof(advice), "mlxconfig -d %s set UCTX_EN=1, then reset the firmware: "
+			 "mlxfwreset -d %s reset", pci, pci);
+		dr_print(d, DR_BAD, pci, advice, "%s does not open with DEVX: %s", ibdev, strerror(err));
+	}
 }
 
 static void
@@ -148,7 +179,8 @@ bound_check(struct doctor *d, const char *pci)
 		return;
 	}
 	d->verbs++;
-	node_check(d, pci, uverbs);
+	if (node_check(d, pci, uverbs))
+		devx_check(d, pci, ibdev);
 	firmware_check(d, pci, ibdev);
 	interface_check(d, pci);
 	ptp_check(d, pci);

@@ -45,7 +45,7 @@ def emulated(_work):
         pci = f"0000:c1:00.{port}"
         for what in ("ConnectX-6 Dx \\(15b3:101d\\), driver mlx5_core",
                      f"/dev/infiniband/uverbs{port} can be opened", "firmware \\d+\\.",
-                     "interface \\w+, link up"):
+                     f"mlx5_{port} opens with DEVX", "interface \\w+, link up"):
             check(re.search(rf"^good  {pci} {what}", done.stdout, re.M), f"{what}\n{done.stdout}")
     check(": ready" in done.stdout, done.stdout)
 
@@ -64,6 +64,16 @@ def on_vfio(_work):
                   "on open do fail errno=EACCES", "--")
     totals(done)
     check("BAD   0000:c1:00.0 /dev/vfio/40 cannot be opened" in done.stdout, done.stdout)
+
+
+def without_user_contexts(_work):
+    if not MLXEMU.exists():
+        return
+    done = doctor(MLXEMU, "run", "--cap", "log_max_uctx=0", "--")
+    totals(done)
+    check("BAD   0000:c1:00.0 mlx5_0 does not open with DEVX" in done.stdout and
+          "mlxconfig -d 0000:c1:00.0 set UCTX_EN=1" in done.stdout and
+          "mlxfwreset -d 0000:c1:00.0 reset" in done.stdout, done.stdout)
 
 
 def connectx3(_work):
@@ -85,4 +95,4 @@ def no_memory_to_pin(_work):
 
 
 if __name__ == "__main__":
-    apptest.main(here, emulated, on_vfio, connectx3, no_memory_to_pin)
+    apptest.main(here, emulated, on_vfio, without_user_contexts, connectx3, no_memory_to_pin)
