@@ -49,6 +49,12 @@ lines_of(const char *text)
 	return lines_with(text, "");
 }
 
+uint32_t
+test_speed_mbps(const struct mdv_dev *dev)
+{
+	return dev->caps.pci_device_id == 0x1015 ? 25000 : dev->caps.pci_device_id == 0x1021 ? 200000 : 100000;
+}
+
 int
 test_device(unsigned int i, struct rte_pci_addr *pci)
 {

@@ -23,6 +23,8 @@ unsigned int lines_of(const char *text);
 
 /** Finds the address of the i-th mlx5 device of this machine. 0; -ENODEV. */
 int test_device(unsigned int i, struct rte_pci_addr *pci);
+/** Speed of the port in the emulator's profile of that card. */
+uint32_t test_speed_mbps(const struct mdv_dev *dev);
 
 /* Tests on an emulated device; dev is open. */
 void test_queues(struct mdv_dev *dev);

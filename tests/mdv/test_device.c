@@ -53,7 +53,11 @@ check_opened(const struct mdv_dev *dev, const struct rte_pci_addr *pci)
 	CHECK(caps->log_max_cq_sz >= 6 && caps->log_max_cq_sz <= 22);
 	CHECK(caps->log_max_wq_sz >= 6 && caps->log_max_wq_sz <= 15);
 	CHECK(caps->max_sq_desc_ds >= 4 && caps->max_sq_desc_ds <= 63);
-	CHECK(caps->csum && caps->vlan_strip && caps->vlan_insert && caps->rss_ipv4_ipv6);
+	CHECK(caps->csum && caps->vlan_strip && caps->rss_ipv4_ipv6);
+	/* A ConnectX-4 Lx wants headers inline, has no VLAN insertion, and sends no enhanced multi-packet WQEs. */
+	CHECK_EQ(caps->vlan_insert, caps->pci_device_id != 0x1015);
+	CHECK_EQ(caps->mpw, caps->pci_device_id != 0x1015);
+	CHECK_EQ(caps->sq_inline_mode, caps->pci_device_id == 0x1015);
 	CHECK(caps->q_counters && caps->vport_counters);
 	CHECK_EQ(caps->rx_hash_fields, 0xf);
 }

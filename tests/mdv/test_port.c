@@ -64,7 +64,7 @@ check_link(struct mdv_dev *dev)
 
 	CHECK_EQ(dev->port->up_set(dev, true), 0);
 	CHECK_EQ(dev->port->link(dev, &link), 0);
-	CHECK_EQ(link.speed_mbps, 100000);
+	CHECK_EQ(link.speed_mbps, test_speed_mbps(dev));
 	CHECK(link.up);
 	CHECK_EQ(dev->port->up_set(dev, false), 0);
 	CHECK_EQ(dev->port->link(dev, &link), 0);

@@ -10,6 +10,7 @@
  * mdv_vfio busy ADDRESS      while one mode has it open, the other fails, also in another process
  * mdv_vfio held ADDRESS      another process has it open: both modes fail
  * mdv_vfio table ADDRESS     the card refuses the entry in its table of addresses
+ * mdv_vfio ordering ADDRESS  a card with relaxed ordering of writes, but not of reads
  * mdv_vfio removal ADDRESS COMMAND   the shell command removes the device, or makes it fail
  * mdv_vfio waiting ADDRESS [COMMAND]   the same while commands are under way; by a fault rule without COMMAND
  * mdv_vfio overrun ADDRESS COMMAND   the shell command generates more events than the queue can hold
@@ -189,7 +190,7 @@ check_link_to(struct mdv_dev *dev, bool up)
 	CHECK_EQ(admin, up);
 	CHECK_EQ(dev->port->link(dev, &link), 0);
 	CHECK_EQ(link.up, up);
-	CHECK_EQ(link.speed_mbps, up ? 100000 : 0);
+	CHECK_EQ(link.speed_mbps, up ? test_speed_mbps(dev) : 0);
 	CHECK_EQ(dev->port->running(dev, &running), 0);
 	CHECK_EQ(running, up);
 }
@@ -520,6 +521,17 @@ run_overrun(const char *address, const char *command)
 	CHECK_EQ(lines_with(text, "fatal firmware error: event queue overrun"), 1);
 }
 
+/* libmlx5 requests relaxed ordering of both or of none. */
+static void
+run_ordering(const char *address)
+{
+	struct mdv_dev *dev = open_vfio(address);
+
+	REQUIRE(dev != NULL);
+	CHECK(!dev->caps.umr_relaxed_ordering);
+	mdv_close(dev);
+}
+
 static void
 run_closing(const char *address)
 {
@@ -552,6 +564,7 @@ main(int argc, char **argv)
 		{ "all", run_all }, { "closed", run_closed }, { "reopen", run_reopen },
 		{ "refused", run_refused }, { "busy", run_busy }, { "held", run_held },
 		{ "closing", run_closing }, { "table", run_table },
+		{ "ordering", run_ordering },
 	};
 	void (*run_with)(const char *address, const char *command) = NULL;
 	void (*run)(const char *address) = NULL;
@@ -563,7 +576,7 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], removal_modes[i].name) == 0)
 			run_with = removal_modes[i].run;
 	if ((run == NULL && run_with == NULL) || rte_eal_init(RTE_DIM(eal) - 1, eal) < 0) {
-		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|table|closing ADDRESS, or\n"
+		fprintf(stderr, "usage: %s all|closed|reopen|refused|busy|held|table|ordering|closing ADDRESS, or\n"
 			"       %s removal|waiting|overrun ADDRESS COMMAND\n", argv[0], argv[0]);
 		return 2;
 	}

@@ -43,7 +43,8 @@ struct mdv_caps {
 	uint8_t log_max_rqt_size;
 	uint8_t log_max_l2_table; /**< Entries of the MPFS table; 0: this function may not write it. */
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
-	uint8_t min_inline_mode; /**< min_wqe_inline_mode of nic_vport_context: 0 none, 1 L2, ... */
+	uint8_t min_inline_mode; /**< Headers that a SEND WQE must carry inline: 0 none, 1 L2, 2 IP, 3 TCP or UDP. */
+	uint8_t sq_inline_mode;	/**< The same as an SQ's context has it: 0 unless the vport determines it. */
 	uint8_t num_ports;	/**< Ports of the function. */
 	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */
 	uint16_t max_mtu;	/**< Largest MTU, in bytes of Ethernet payload. */

@@ -147,7 +147,12 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
 	caps->access_reg_user = dev->backend->exclusive || prm_cmd_hca_cap_get_access_register_user(cap);
-	caps->umr_relaxed_ordering = prm_cmd_hca_cap_get_relaxed_ordering_write(cap);
+	/*
+	 * mlx5_ib checks the capability of reads by itself; the VFIO code of libmlx5 sets both bits of a key on
+	 * request (set_mkc_access_pd_addr_fields()).
+	 */
+	caps->umr_relaxed_ordering = prm_cmd_hca_cap_get_relaxed_ordering_write(cap) &&
+				     (!dev->backend->exclusive || prm_cmd_hca_cap_get_relaxed_ordering_read(cap));
 	return 0;
 }
 
@@ -194,6 +199,8 @@ read_inline_mode(struct mdv_dev *dev, uint32_t cap)
 		mdv_cap_check(&dev->pci, &known, &mode);
 	}
 	dev->caps.min_inline_mode = mode;
+	/* Only where the vport determines it is it a field of the SQ (Linux, mlx5e_create_sq()). */
+	dev->caps.sq_inline_mode = cap == PRM_WQE_INLINE_MODE_CAP_VPORT_CONTEXT ? mode : 0;
 	return 0;
 }
 

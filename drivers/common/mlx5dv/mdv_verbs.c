@@ -137,12 +137,21 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	if (dev->ibv != NULL)
 		return 0;
 	err = node_errno(ibdev, errno);
+	/*
+	 * Firmware without user contexts (log_max_uctx 0): EINVAL of mlx5_ib (mlx5_ib_devx_create()), which
+	 * libibverbs can turn into the EOPNOTSUPP of another provider.
+	 */
+	if (err == EINVAL || err == EOPNOTSUPP)
+		return MDV_FAIL(&dev->pci, ENOTSUP, "cannot open %s with DEVX: %s: firmware parameter UCTX_EN may be off: "
+				"mlxconfig -d " PCI_PRI_FMT " set UCTX_EN=1, then reset the firmware: "
+				"mlxfwreset -d " PCI_PRI_FMT " reset", dev->ibdev_name, mdv_errno_name(err),
+				dev->pci.domain, dev->pci.bus, dev->pci.devid, dev->pci.function,
+				dev->pci.domain, dev->pci.bus, dev->pci.devid, dev->pci.function);
 	MDV_LOG(ERR, &dev->pci, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
 		mdv_errno_name(err),
 		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" :
 		err == EBUSY ? " (does another program have it through VFIO?)" : "");
-	/* mlx5_ib returns EINVAL or EOPNOTSUPP if it or the firmware does not support DEVX. */
-	return mdv_fail(err == EINVAL || err == EOPNOTSUPP ? ENOTSUP : err);
+	return mdv_fail(err);
 }
 
 static int
