@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""The constants of libibverbs and libmlx5 as pyverbs has them: those of libibverbs in `enums` (rdma-core 44), or
-`libibverbs_enums` (56), or members of enumerations there (65); those of libmlx5 in `mlx5_enums`, or members there (65)."""
+"""The constants of libibverbs and libmlx5 as pyverbs has them.
+
+Those of libibverbs are in `enums` (rdma-core 44), in `libibverbs_enums` (56), or members of enumerations there (65);
+those of libmlx5 in `mlx5_enums`, or members of enumerations there (65).
+"""
 import enum
 
 import pyverbs.providers.mlx5.mlx5_enums as _mlx5_enums
