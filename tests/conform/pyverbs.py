@@ -37,6 +37,8 @@ PYTHON = "/usr/bin/python3"
 WORKER = HERE / "pyverbs_worker.py"
 # Longest time that one case may take; its own limits (polling, joining) are shorter.
 CASE_SECONDS = 60
+# What their test_domain_dump writes and leaves.
+DUMP = pathlib.Path("/tmp/dump.txt")
 # What a case may be in the list, and the result that it then must have.
 SIDES = {"pass": "pass", "skip": "skip", "not modelled": "skip"}
 # The tests read by `ip` the address of the port's interface: the kernel of the worker's own
@@ -264,7 +266,12 @@ def main():
             parser.error(f"--only {args.only}: the list has no such case")
         if not args.only and unknown(listing, theirs, release):
             sys.exit(1)
-        ok = (check_wrong_values if args.wrong else check_list)(runner, listing, cases)
+        kept = DUMP.exists()
+        try:
+            ok = (check_wrong_values if args.wrong else check_list)(runner, listing, cases)
+        finally:
+            if not kept:
+                DUMP.unlink(missing_ok=True)
     sys.exit(0 if ok else 1)
 
 
