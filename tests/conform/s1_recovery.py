@@ -8,7 +8,8 @@ The rules in s1.rules let a receive queue fail while its mempool is nearly empty
 queue the stock PMD takes what mbufs there are, finds too few, and puts them back by indices that it
 computes with `& elts_n` where `& mask` was meant: all but one are lost, and that one is freed once
 for each. The mempool counts the right number and hands out one buffer many times. The emulator sees
-that buffer posted again while it is posted (`mlxemu run --check buffers`).
+that buffer posted again while it is posted (`mlxemu run --check buffers`). Releases with DPDK's 7b3add5540 put back
+what they took, and no buffer is posted twice.
 """
 import pathlib
 import re
@@ -17,6 +18,7 @@ import time
 
 import conform
 import pmdlib
+import stock_bugs
 import stocklib
 from e2e import check, testlib
 
@@ -30,6 +32,9 @@ GOOD = 640
 # At the failure GOOD are in the transmit ring. All that were posted come back, and are too few.
 FREE = MBUFS - RING - GOOD
 
+
+# The first releases with 7b3add5540 that were examined.
+FIXED = {"25.11": 4, stock_bugs.MAINLINE: "26.07"}
 
 ALL_RULES = ["--fault-file", str(RULES)]
 
@@ -57,7 +62,9 @@ class Run:
         self.t.__exit__(*args)
 
     def free_mbufs(self):
-        text = self.t.cmd("dump_mempool mb_pool_0")
+        text = self.t.cmd("dump mempool mb_pool_0")
+        if "common_pool_count" not in text:
+            text = self.t.cmd("dump_mempool mb_pool_0")  # until DPDK 25.07
         return int(re.search(r"common_pool_count=(\d+)", text).group(1))
 
     def piece(self, frames):
@@ -91,7 +98,7 @@ def violations(report, kind):
 
 
 def stock():
-    """The bug: seen by the emulator, not by the mempool's own count."""
+    """The bug: seen by the emulator, not by the mempool's own count; absent in the releases with the correction."""
     with Run(stocklib.eal("rxq_cqe_comp_en=0,max_dump_files_num=0"), ALL_RULES) as run:
         stocklib.check_burst_mode(run.t, "rx", "Vector SSE")
         run.until_failure()
@@ -99,9 +106,12 @@ def stock():
         check(free == MBUFS, f"the mempool counts {free} mbufs of {MBUFS}")
         status, report = run.t.end()
     twice = violations(report, "bad buffer")
-    check(twice == FREE - 1 and status == 3,
-          f"{twice} buffers posted twice, {FREE - 1} were expected; status {status}\n{report.text}")
+    expected = 0 if stock_bugs.has_fix(FIXED) else FREE - 1
+    check(twice == expected and status == 3,
+          f"{twice} buffers posted twice, {expected} were expected; status {status}\n{report.text}")
     check(violations(report, "bad state") > 0, "the second way to RDY was lawful?")
+    if expected == 0:
+        return "this release has the correction: no buffer posted twice"
     return f"one mbuf freed {FREE} times, {twice} postings of a posted buffer"
 
 
