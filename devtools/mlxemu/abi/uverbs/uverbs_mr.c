@@ -12,6 +12,23 @@
 #define REREG_ACCESS 4u
 #define REREG_ALL (REREG_TRANS | REREG_PD | REREG_ACCESS)
 
+/* Of ib_user_ioctl_cmds.h; the header of rdma-core 44 and 56 does not have them. */
+#define METHOD_REG_MR 5
+#define OBJECT_DMAH 17
+enum reg_mr_attr {
+	REG_MR_HANDLE,
+	REG_MR_PD,
+	REG_MR_DMAH,
+	REG_MR_IOVA,
+	REG_MR_ADDR,
+	REG_MR_LENGTH,
+	REG_MR_ACCESS,
+	REG_MR_FD,
+	REG_MR_FD_OFFSET,
+	REG_MR_LKEY,
+	REG_MR_RKEY,
+};
+
 #define ACCESS_KNOWN                                                                               \
 	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |                            \
 	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC |                           \
@@ -99,6 +116,28 @@ abi_reg_mr(struct abi_call *call)
 	resp.mr_handle = h->id;
 	resp.lkey = resp.rkey = emu_mkey_key(mkey);
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
+}
+
+/* Registration by ioctl, which ibv_reg_mr_ex() asks for: the memory is an address or a dma-buf. */
+static int
+abi_reg_mr_ioctl(struct abi_call *call)
+{
+	const struct abi_handle *pd = abi_in_handle(call, REG_MR_PD);
+	const struct mr_place at = {abi_in_u64(call, REG_MR_ADDR), abi_in_u64(call, REG_MR_LENGTH),
+				    abi_in_u64(call, REG_MR_IOVA)};
+	struct emu_mkey *mkey;
+	int ret;
+
+	if (abi_attr(call, REG_MR_FD) != NULL)
+		return abi_refuse(call, -EOPNOTSUPP, "dma-buf");
+	if (abi_attr(call, REG_MR_ADDR) == NULL || abi_attr(call, REG_MR_FD_OFFSET) != NULL)
+		return abi_refuse(call, -EINVAL, "neither an address nor a dma-buf");
+	ret = mr_make(call, pd, &at, (uint32_t)abi_in_u64(call, REG_MR_ACCESS), &mkey);
+	if (ret == 0)
+		ret = abi_handle_out(call, REG_MR_HANDLE, UVERBS_OBJECT_MR, &mkey->obj);
+	if (ret == 0)
+		ret = abi_out_u32(call, REG_MR_LKEY, emu_mkey_key(mkey));
+	return ret != 0 ? ret : abi_out_u32(call, REG_MR_RKEY, emu_mkey_key(mkey));
 }
 
 static uint32_t
@@ -202,6 +241,12 @@ static const struct abi_method abi_methods[] = {
 	  ABI_OUT(UVERBS_ATTR_QUERY_MR_RESP_LKEY, 4), ABI_OUT(UVERBS_ATTR_QUERY_MR_RESP_RKEY, 4),
 	  ABI_OUT(UVERBS_ATTR_QUERY_MR_RESP_LENGTH, 8),
 	  ABI_OUT_OPT(UVERBS_ATTR_QUERY_MR_RESP_IOVA, 8)}},
+	{UVERBS_OBJECT_MR, METHOD_REG_MR, "REG_MR", abi_reg_mr_ioctl, true,
+	 {ABI_NEW(REG_MR_HANDLE, UVERBS_OBJECT_MR), ABI_HANDLE(REG_MR_PD, UVERBS_OBJECT_PD),
+	  ABI_HANDLE_OPT(REG_MR_DMAH, OBJECT_DMAH), ABI_IN(REG_MR_IOVA, 8, 8),
+	  ABI_IN_OPT(REG_MR_ADDR, 8, 8), ABI_IN(REG_MR_LENGTH, 8, 8),
+	  ABI_IN(REG_MR_ACCESS, 4, 8), {REG_MR_FD, ABI_ATTR_FD, false, 0, 0, 0},
+	  ABI_IN_OPT(REG_MR_FD_OFFSET, 8, 8), ABI_OUT(REG_MR_LKEY, 4), ABI_OUT(REG_MR_RKEY, 4)}},
 };
 
 const struct abi_method_table abi_mr_methods = ABI_METHODS(abi_methods);
