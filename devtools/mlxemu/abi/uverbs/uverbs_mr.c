@@ -118,7 +118,7 @@ abi_reg_mr(struct abi_call *call)
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
 }
 
-/* Registration by ioctl, which ibv_reg_mr_ex() asks for: the memory is an address or a dma-buf. */
+/* Registration by ioctl, as ibv_reg_mr_ex() does it: the memory is at an address or a dma-buf. */
 static int
 abi_reg_mr_ioctl(struct abi_call *call)
 {
