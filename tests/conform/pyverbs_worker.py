@@ -24,6 +24,29 @@ class Result(unittest.TestResult):
     def __init__(self):
         super().__init__()
         self.outcome, self.reason, self.trace = "pass", "", ""
+        self.contexts = []
+
+    def stopTest(self, test):
+        """Keeps the contexts, which otherwise are closed before objects of them that an exception's frames keep.
+
+        pyverbs then destroys these with the freed context: it crashes if freed memory is overwritten.
+        """
+        from pyverbs.device import Context
+
+        super().stopTest(test)
+        self.contexts = [o for o in gc.get_objects() if isinstance(o, Context)]
+
+    def close_contexts(self):
+        """Closes what a case left to the garbage collector before the next one begins, the contexts last."""
+        from pyverbs.pyverbs_error import PyverbsError
+
+        gc.collect()
+        for context in self.contexts:
+            try:
+                context.close()
+            except PyverbsError as error:
+                print(f"close: {error}", file=sys.stderr)
+        self.contexts = []
 
     def note(self, outcome, err):
         if self.outcome in ("fail", "error"):
@@ -71,34 +94,20 @@ def all_names(module):
         yield from names(loader.loadTestsFromModule(mod))
 
 
-def close_contexts():
-    """Closes the contexts that a case left open, as with an exception and its frames, before the next case begins.
-
-    Context.close() closes what was made in it first. The garbage collector does not: in a cycle it may free the context
-    before a CQ, whose destruction then uses freed memory (pyverbs 56 with Python 3.13).
-    """
-    from pyverbs.device import Context
-    from pyverbs.pyverbs_error import PyverbsError
-    for context in [o for o in gc.get_objects() if isinstance(o, Context)]:
-        try:
-            context.close()
-        except PyverbsError as error:
-            print(f"close: {error}", file=sys.stderr)
-    gc.collect()
-
-
 def run_case(name):
     result = Result()
     try:
         unittest.TestLoader().loadTestsFromName(name).run(result)
     except Exception:
         result.note("error", sys.exc_info())
-    close_contexts()
+    result.close_contexts()
     return {"case": name, "outcome": result.outcome, "reason": result.reason,
             "trace": result.trace}
 
 
 def main():
+    # Only Result.close_contexts() collects.
+    gc.disable()
     directory, cases, results = sys.argv[1:4]
     del sys.argv[1:4]
     module = load(directory)
