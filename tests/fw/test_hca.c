@@ -32,8 +32,8 @@ test_order(void)
 	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_QUERY_ISSI, 0), 0);
 	CHECK_EQ(prm_query_issi_out_get_current_issi((void *)v.out), 1);
 	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_NO_PAGES));
-	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_BOOT), VFIX_BOOT_PAGES);
-	CHECK_EQ(vfix_give(&v, VFIX_BOOT_PAGES), 0);
+	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_BOOT), v.dev->profile->boot_pages);
+	CHECK_EQ(vfix_give(&v, v.dev->profile->boot_pages), 0);
 	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_BOOT), 0);
 	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_NO_PAGES));
 	CHECK_EQ(vfix_give(&v, vfix_pages_wanted(&v, VFIX_QUERY_INIT)), 0);
@@ -297,6 +297,25 @@ test_l2_table(void)
 	CHECK(!v.dev->l2.entry[5].used && !v.dev->l2.owned);
 }
 
+/* A ConnectX-4 Lx requests 12,868 pages for INIT_HCA and takes them in one command. */
+static void
+test_many_pages(void)
+{
+	v.dev->profile = emu_profile_find("cx4lx");
+	vfix_boot_until(&v, VFIX_ENABLED);
+	CHECK_EQ(v.given, 6);
+	CHECK_EQ(vfix_pages_wanted(&v, VFIX_QUERY_INIT), 12868);
+	CHECK_EQ(vfix_give(&v, 12867), 0);
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), fix_code(FW_NO_PAGES));
+	/* Each is the device's now. */
+	CHECK_EQ(vfix_give_at(&v, &v.page_iova_last, 1), fix_code(FW_PAGE));
+	CHECK_EQ(vfix_give(&v, 1), 0);
+	CHECK_EQ(vfix_op(&v, PRM_CMD_OP_INIT_HCA, 0), 0);
+	CHECK_EQ(vfix_simple(&v, PRM_CMD_OP_ALLOC_PD, 0), 0);
+	/* It returns none of them by itself. */
+	CHECK(!v.ctx->hca.requested);
+}
+
 static void
 run(void (*test)(void))
 {
@@ -312,6 +331,7 @@ main(void)
 	run(test_set_caps);
 	run(test_roce_addresses);
 	run(test_pages);
+	run(test_many_pages);
 	run(test_uid);
 	run(test_registers);
 	run(test_l2_table);

@@ -114,7 +114,7 @@ vfix_pages_wanted(struct vfix *v, unsigned op)
 static uint32_t
 manage(struct vfix *v, uint16_t op_mod, const uint64_t *iova, unsigned n)
 {
-	static uint32_t buf[4 + 2 * 512];
+	static uint32_t buf[4 + 2 * VFIX_PAGES_MAX];
 	struct prm_manage_pages_in *in = (void *)buf;
 
 	memset(buf, 0, sizeof(buf));
@@ -135,10 +135,10 @@ vfix_give_at(struct vfix *v, const uint64_t *iova, unsigned n)
 uint32_t
 vfix_give(struct vfix *v, unsigned n)
 {
-	uint64_t iova[512] = {0};
+	static uint64_t iova[VFIX_PAGES_MAX];
 	uint32_t ret;
 
-	for (unsigned i = 0; i < n && i < 512; i++)
+	for (unsigned i = 0; i < n && i < VFIX_PAGES_MAX; i++)
 		iova[i] = VFIX_IOVA + VFIX_PAGES_OFFSET + (v->given + i) * EMU_PAGE_BYTES;
 	ret = manage(v, OP_GIVE, iova, n);
 	if (ret != 0 || n == 0)

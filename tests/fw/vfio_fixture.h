@@ -8,13 +8,13 @@
 #include "fw_fixture.h"
 
 #define VFIX_IOVA 0x10000000ull /* of the first byte of memory */
-#define VFIX_MEM_BYTES (4u << 20)
+#define VFIX_MEM_BYTES (64u << 20)
 /* Layout of the memory: pages for the firmware from 2 MiB on. */
 #define VFIX_EQ_OFFSET 0x100000u
 #define VFIX_PAGES_OFFSET 0x200000u
 #define VFIX_QUERY_BOOT 1u
 #define VFIX_QUERY_INIT 2u
-#define VFIX_BOOT_PAGES 16u
+#define VFIX_PAGES_MAX 13000u /* of a MANAGE_PAGES command */
 #define VFIX_LOG_EQ 4u
 
 enum vfix_stage { VFIX_ENABLED, VFIX_UP };

@@ -83,6 +83,7 @@ struct emu_profile {
 	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
 		log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
 	uint16_t max_mtu; /**< Largest layer-2 payload, e.g. 9978. */
+	uint16_t boot_pages, init_pages; /**< Pages for the firmware, before INIT_HCA: QUERY_PAGES. */
 #define EMU_PROFILE_FIELD(name, max) uint16_t name;
 	EMU_PROFILE_CAPS(EMU_PROFILE_FIELD)
 #undef EMU_PROFILE_FIELD

@@ -29,6 +29,7 @@
 
 /* Capabilities of all cards from ConnectX-5 on. */
 #define COMMON_CAPS \
+	.boot_pages = 16, .init_pages = 48, /* assumed: cards request more */ \
 	.log_max_uctx = 15,		   /* assumed; not 0 where DPDK's mlx5 driver uses DEVX */ \
 	.access_register_user = 1,	   /* assumed */ \
 	.cqe_128_always = 1,		   /* assumed */ \
@@ -58,6 +59,7 @@ static const struct emu_profile cx4lx = {
 	.clock_hz = 156250000,				       /* assumed; trace has no device_frequency_khz */
 	.speed_mbps = 25000,				       /* product */
 	COMMON_LIMITS,
+	.boot_pages = 6, .init_pages = 12868,		       /* trace, QUERY_PAGES */
 	.device_frequency_mhz = 275,			       /* trace */
 	.log_max_qp = 17,				       /* trace (current); ucx#9724: max_qp 131072 */
 	.log_max_rqt_size = 9,				       /* trace */

@@ -12,8 +12,8 @@
 #include "fw_commands.h"
 #include "prm.h"
 
-/** Largest mailboxes: an RQT with all its entries; a capability page. */
-#define FW_IN_BYTES 16384u
+/** Largest mailboxes: the pages that a card requests at once (cx4lx: 12,868, 102,960 bytes); a capability page. */
+#define FW_IN_BYTES (1u << 17)
 #define FW_OUT_BYTES 8192u
 
 /* Limits of RDMA objects, the same for all profiles. */

@@ -22,12 +22,9 @@
 #define OP_GIVE 1u
 #define OP_TAKE 2u
 
-#define PAGES_BOOT 16u
-#define PAGES_INIT 48u
 /* Objects per page (assumed): decides when to request pages and when to return some. */
 #define OBJECTS_PER_PAGE 8u
 #define PAGES_LOW 8u
-#define PAGES_HIGH 96u
 #define PAGES_STEP 32u
 
 #define MARK 0x4d4c585f46574d45ull
@@ -37,12 +34,19 @@ mark_of(uint64_t iova)
 	return MARK ^ iova;
 }
 
+/* Until INIT_HCA. */
+static unsigned
+pages_at_start(const struct emu_ctx *ctx)
+{
+	return ctx->dev->profile->boot_pages + ctx->dev->profile->init_pages;
+}
+
 static unsigned
 in_use(const struct emu_ctx *ctx)
 {
 	if (ctx->hca.state != EMU_HCA_UP)
 		return 0;
-	return PAGES_BOOT + (ctx->objects + OBJECTS_PER_PAGE - 1) / OBJECTS_PER_PAGE;
+	return ctx->dev->profile->boot_pages + (ctx->objects + OBJECTS_PER_PAGE - 1) / OBJECTS_PER_PAGE;
 }
 
 static unsigned
@@ -63,10 +67,9 @@ fw_pages_check(struct fw_cmd *c)
 int
 fw_pages_init_check(struct fw_cmd *c)
 {
-	unsigned has = c->ctx->hca.pages;
+	unsigned has = c->ctx->hca.pages, needs = pages_at_start(c->ctx);
 
-	return has >= PAGES_BOOT + PAGES_INIT ? 0 : fw_refuse(c, FW_NO_PAGES, "%u of %u given", has,
-							       PAGES_BOOT + PAGES_INIT);
+	return has >= needs ? 0 : fw_refuse(c, FW_NO_PAGES, "%u of %u given", has, needs);
 }
 
 void
@@ -79,7 +82,7 @@ fw_pages_balance(struct emu_ctx *ctx)
 	if (hca->state != EMU_HCA_UP || hca->requested)
 		return;
 	has = free_pages(ctx);
-	if (has >= PAGES_LOW && has <= PAGES_HIGH)
+	if (has >= PAGES_LOW && has <= pages_at_start(ctx) + PAGES_STEP)
 		return;
 	eqe.page_req_num_pages = htobe32(has < PAGES_LOW ? PAGES_STEP : -PAGES_STEP);
 	hca->requested = emu_dp_eq_event(ctx, &eqe);
@@ -103,41 +106,58 @@ fw_query_pages(struct fw_cmd *c)
 	if (op < QUERY_BOOT || op > QUERY_REGULAR)
 		return fw_refuse(c, FW_OP_MOD, "%u", op);
 	if (op == QUERY_BOOT)
-		wants = PAGES_BOOT;
+		wants = c->dev->profile->boot_pages;
 	else if (op == QUERY_INIT)
-		wants = PAGES_BOOT + PAGES_INIT;
+		wants = pages_at_start(c->ctx);
 	prm_query_pages_out_set_num_pages(c->out, wants > has ? wants - has : 0);
 	return 0;
 }
 
-static bool
-has_page(const struct emu_hca *hca, uint64_t iova)
+static int
+page_compare(const void *a, const void *b)
 {
-	for (unsigned i = 0; i < hca->pages; i++)
-		if (hca->page[i] == iova)
-			return true;
-	return false;
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return (x > y) - (x < y);
+}
+
+/* No page twice, among those given and those that the device has. There are thousands: sorted. */
+static int
+give_check_twice(struct fw_cmd *c, unsigned n)
+{
+	const struct emu_hca *hca = &c->ctx->hca;
+	uint64_t *all = malloc((hca->pages + n + 1) * sizeof(*all)), twice = 0;
+
+	if (all == NULL)
+		return fw_refuse(c, FW_NO_RESOURCES, "%s", "pages");
+	if (hca->pages != 0)
+		memcpy(all, hca->page, hca->pages * sizeof(*all));
+	for (unsigned i = 0; i < n; i++)
+		all[hca->pages + i] = prm_manage_pages_in_get_pas(c->in, i);
+	qsort(all, hca->pages + n, sizeof(*all), page_compare);
+	all[hca->pages + n] = 1; /* no page */
+	for (unsigned i = 0; i < hca->pages + n && twice == 0; i++)
+		if (all[i] == all[i + 1])
+			twice = all[i] | 1;
+	free(all);
+	return twice == 0 ? 0 : fw_refuse(c, FW_PAGE, "0x%" PRIx64 " is given twice", twice & ~(uint64_t)1);
 }
 
 /* Checks all pages before it takes the first one. */
 static int
 give_check(struct fw_cmd *c, unsigned n)
 {
-	const struct prm_manage_pages_in *in = c->in;
-
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t iova = prm_manage_pages_in_get_pas(in, i);
-		bool twice = has_page(&c->ctx->hca, iova);
+		uint64_t iova = prm_manage_pages_in_get_pas(c->in, i);
 
-		for (unsigned j = 0; j < i; j++)
-			twice |= prm_manage_pages_in_get_pas(in, j) == iova;
-		if (iova % EMU_PAGE_BYTES != 0 || twice)
-			return fw_refuse(c, FW_PAGE, "0x%" PRIx64 " %s", iova,
-					 twice ? "is given twice" : "is not aligned");
+		if (iova % EMU_PAGE_BYTES != 0)
+			return fw_refuse(c, FW_PAGE, "0x%" PRIx64 " is not aligned", iova);
 		if (emu_iommu_at(c->ctx->iommu, iova, EMU_PAGE_BYTES, true) == NULL)
 			return fw_refuse(c, FW_PAGE, "0x%" PRIx64 " is not mapped", iova);
 	}
-	return 0;
+	return give_check_twice(c, n);
 }
 
 static int
