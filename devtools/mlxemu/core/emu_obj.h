@@ -120,8 +120,9 @@ struct emu_umem {
 };
 /**
  * log2 of the page size that the kernel reports to the device for a umem. The kernel takes the
- * largest size with contiguous pages; this is known for huge pages only, for others the smallest
- * size is assumed.
+ * largest size with contiguous pages.
+ * assumed: pages other than huge ones are not contiguous. Other reading: some are, and the kernel finds a larger size.
+ * Test: fw/test_memory.c.
  */
 unsigned emu_umem_log_page(const struct emu_umem *umem);
 struct emu_uar {

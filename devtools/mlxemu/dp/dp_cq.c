@@ -115,8 +115,10 @@ dp_cq_overrun(struct emu_cq *cq)
 }
 
 /*
- * Number of CQEs that are not consumed. Compares only the index bits that distinguish a full ring from an
- * empty one: programs keep the consumer index in 16 bits, and cards accept that (assumed).
+ * Number of CQEs that are not consumed.
+ * assumed: only the index bits that distinguish a full ring from an empty one count, since programs keep the consumer
+ * index in 16 bits. Other reading: a card compares 24 bits, and reports an overrun to DPDK's mlx5 driver. Test:
+ * dp/test_cq.c.
  */
 static inline uint32_t
 unconsumed(const struct emu_cq *cq, uint32_t pi, uint32_t ci)
@@ -225,7 +227,11 @@ vendor_of(uint8_t syndrome)
 	case PRM_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR:
 		return 0x81;
 	default:
-		return 0x51; /* assumed */
+		/*
+		 * assumed: a vendor syndrome of 0x51 where no dump was published. Other reading: another value, which
+		 * programs only print. Test: dp/test_errors.c.
+		 */
+		return 0x51;
 	}
 }
 

@@ -262,8 +262,9 @@ plain_frame(struct dp_wqe *w, const uint8_t **data, uint32_t *len)
 }
 
 /*
- * What both forms of multi-packet sends need. The Ethernet segment has no inline header; that cards which want
- * one in SEND WQEs take such a WQE is assumed (DPDK's mlx5 driver sends it to them with txq_mpw_en=1).
+ * What both forms of multi-packet sends need.
+ * assumed: cards that want an inline header in SEND WQEs take multi-packet WQEs without one (DPDK's mlx5 driver sends
+ * them with txq_mpw_en=1). Other reading: LOCAL_LENGTH_ERR as for SEND. Test: dp/test_send.c.
  */
 static enum dp_exec
 mpw_begin(struct dp_wqe *w, bool capable)
@@ -284,8 +285,9 @@ mpw_begin(struct dp_wqe *w, bool capable)
 }
 
 /*
- * Legacy multi-packet send: each data segment is a frame of the length that mss states (dpdk, mlx5_tx_burst_mpw();
- * the refusals are assumed).
+ * Legacy multi-packet send: each data segment is a frame of the length that mss states (dpdk, mlx5_tx_burst_mpw()).
+ * assumed: a segment of another length, or inline data, in a legacy multi-packet WQE is an error. Other reading: a card
+ * sends what fits. Test: dp/test_send.c.
  */
 static enum dp_exec
 execute_legacy_mpsw(struct dp_wqe *w)

@@ -33,7 +33,10 @@ fw_query_special_contexts(struct fw_cmd *c)
 int
 fw_query_lag(struct fw_cmd *c)
 {
-	/* assumed: BAD_OP; the kernel sends it only where lag_master is 1 (mlx5_lag_is_supported()). */
+	/*
+	 * assumed: QUERY_LAG is refused with BAD_OP without lag_master; the kernel sends it only with it
+	 * (mlx5_lag_is_supported()). Other reading: lag_state 0. Test: fw/test_caps.c.
+	 */
 	if (!c->dev->profile->lag_master)
 		return fw_refuse(c, FW_NO_LAG, "%s", "lag_master is 0");
 	/* lag_state 0: not bonded. Only the kernel could create a bond. */

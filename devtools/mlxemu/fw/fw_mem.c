@@ -46,7 +46,11 @@ mkey_features_check(struct fw_cmd *c, const struct prm_mkc *mkc)
 	    prm_mkc_get_crossing_target_vhca_id(mkc))
 		return fw_refuse(c, FW_MKEY_FEATURE,
 				 "%s", "free, UMR, BSF, crypto, translation mode or crossing");
-	/* Linux, set_mkc_access_pd_addr_fields() sets each bit by its capability; the refusal is assumed. */
+	/*
+	 * Linux, set_mkc_access_pd_addr_fields() sets each bit by its capability.
+	 * assumed: CREATE_MKEY is refused for a bit of relaxed ordering without its capability. Other reading: it is
+	 * ignored. Test: fw/test_caps.c.
+	 */
 	if ((prm_mkc_get_relaxed_ordering_write(mkc) && !c->dev->profile->relaxed_ordering_write) ||
 	    (prm_mkc_get_relaxed_ordering_read(mkc) && !c->dev->profile->relaxed_ordering_read))
 		return fw_refuse(c, FW_MKEY_RELAXED, "write %u, read %u",

@@ -3,8 +3,8 @@
 /*
  * Pages of host memory that the owner of a function gives to the firmware: QUERY_PAGES, MANAGE_PAGES and the page
  * request event, as mlx5_core uses them (Linux, drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c). The model
- * writes only a mark into them, which detects writes by others. The number of pages that it needs is
- * assumed; it waits for the pages that it requested and does not use those that it returned.
+ * writes only a mark into them, which detects writes by others. It waits for the pages that it requested and does not
+ * use those that it returned.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -22,7 +22,10 @@
 #define OP_GIVE 1u
 #define OP_TAKE 2u
 
-/* Objects per page (assumed): decides when to request pages and when to return some. */
+/*
+ * assumed: a page holds 8 objects, which decides when the firmware requests pages and returns some. Other reading:
+ * another number, by type of object. Test: fw/test_hca.c.
+ */
 #define OBJECTS_PER_PAGE 8u
 #define PAGES_LOW 8u
 #define PAGES_STEP 32u

@@ -287,7 +287,10 @@ reg_access(struct fw_cmd *c, bool user)
 	const struct reg_row *row = reg_find(id);
 	uint32_t reg[PRM_PPCNT_REG_BYTES / 4] = {0}; /* the largest */
 
-	/* assumed: BAD_OP; mlx5_ib passes the command on with any value of the capability. */
+	/*
+	 * assumed: ACCESS_REGISTER_USER is refused with BAD_OP without access_register_user; mlx5_ib passes it on.
+	 * Other reading: BAD_PARAM, or some registers can be read. Test: fw/test_caps.c.
+	 */
 	if (user && !c->dev->profile->access_register_user)
 		return fw_refuse(c, FW_REG_NO_USER, "%s", prm_reg_name(id));
 	if (row == NULL || (row->owner && c->ctx->iommu == NULL) ||

@@ -18,8 +18,9 @@ sq_release(struct emu_obj *obj)
 }
 
 /*
- * Linux, mlx5e_create_sq(): the mode is written for VPORT_CONTEXT only. That firmware refuses it otherwise is
- * assumed, as is the refusal of multi-packet WQEs without either capability.
+ * Linux, mlx5e_create_sq(): the mode is written for VPORT_CONTEXT only.
+ * assumed: CREATE_SQ with the mode otherwise, or with multi-packet WQEs without either capability, is refused. Other
+ * reading: both are ignored. Test: fw/test_caps.c.
  */
 static int
 sq_caps_check(struct fw_cmd *c, const struct prm_sqc *sqc)
