@@ -542,5 +542,6 @@ main(int argc, char **argv)
 	};
 
 	emu_time_virtual();
+	rig_profile = emu_profile_find("cx6dx"); /* the wire of 100 Gb/s */
 	return rig_main(argc, argv, tests);
 }

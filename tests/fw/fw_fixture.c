@@ -7,12 +7,23 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+const struct emu_profile *
+fix_profile(void)
+{
+	const struct emu_profile *p = emu_profile_default();
+
+	if (p->access_register_user && p->scatter_fcs)
+		return p;
+	printf("skipped: %s has no registers for users and no FCS scatter, which these tests use\n", p->card);
+	exit(77);
+}
+
 void
 fix_open(struct fix *f)
 {
 	memset(f, 0, sizeof(*f));
 	emu_audit_reset();
-	CHECK(emu_machine_init(&f->m, 2, emu_profile_default()) == 0);
+	CHECK(emu_machine_init(&f->m, 2, fix_profile()) == 0);
 	CHECK(emu_dp_init(&f->m) == 0);
 	f->dev = &f->m.dev[0];
 	f->file = emu_file_map();

@@ -36,6 +36,11 @@ struct fix {
 	uint32_t out[FW_OUT_BYTES / 4];
 };
 
+/**
+ * The card of `devtools/test --profile`. The process ends with 77, skipped, if it has not the capabilities that the
+ * tests use.
+ */
+const struct emu_profile *fix_profile(void);
 /** A machine of 2 ports with a context on port 0, umem over mem, UAR, PD and TD. */
 void fix_open(struct fix *f);
 void fix_close(struct fix *f);

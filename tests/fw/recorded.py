@@ -82,8 +82,7 @@ def main():
         return 77
     raw = pathlib.Path(name).read_bytes()
     text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode(errors="replace")
-    return subprocess.run([sys.argv[1]], input="\n".join(lines(text)) + "\n", text=True, check=False,
-                          env={**os.environ, "MLXEMU_DEFAULT_PROFILE": "cx4lx"}).returncode
+    return subprocess.run([sys.argv[1]], input="\n".join(lines(text)) + "\n", text=True, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Replays the commands of a kernel's driver on a recorded card: lines of recorded.py on stdin, which are
+ * Replays on a ConnectX-4 Lx the commands of a kernel's driver, as recorded: lines of recorded.py on stdin, which are
  * `NAME OUT_BYTES HEX_OF_INBOX [HEX_BEFORE]`. The capability page of SET_HCA_CAP is the device's own, with the bits
  * that the recorded driver changed: HEX_BEFORE is the page that it had read.
  */
@@ -63,6 +63,7 @@ main(void)
 	uint8_t *host = mmap(NULL, HOST_BYTES, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
+	vfix_profile = emu_profile_find("cx4lx");
 	vfix_open(&v);
 	CHECK(host != MAP_FAILED);
 	host_map(host, HOST_LOW, HOST_HOLE);

@@ -140,7 +140,7 @@ change(const char *cap)
 {
 	char err[128] = "";
 
-	f.dev->profile = emu_profile_change(emu_profile_default(), cap, err, sizeof(err));
+	f.dev->profile = emu_profile_change(fix_profile(), cap, err, sizeof(err));
 	CHECK(f.dev->profile != NULL);
 }
 
@@ -187,7 +187,7 @@ test_without(void)
 	prm_query_lag_in_set_opcode(&lag, PRM_CMD_OP_QUERY_LAG);
 	CHECK_EQ(fix_exec(&f, &lag, sizeof(lag)), fix_code(FW_NO_LAG));
 	CHECK_EQ(prm_cmd_hca_cap_get_num_lag_ports(page(PRM_HCA_CAP_TYPE_GENERAL, 1)), 0);
-	f.dev->profile = emu_profile_default();
+	f.dev->profile = fix_profile();
 }
 
 static void

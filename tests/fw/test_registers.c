@@ -244,6 +244,7 @@ int
 main(void)
 {
 	fix_open(&f);
+	f.dev->profile = emu_profile_find("cx6dx"); /* its speed and clock */
 	test_paos();
 	test_pmtu();
 	test_ptys();

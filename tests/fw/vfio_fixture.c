@@ -21,12 +21,14 @@ on_msix(struct emu_ctx *ctx, unsigned vector)
 		open_now->interrupts[vector]++;
 }
 
+const struct emu_profile *vfix_profile;
+
 void
 vfix_open(struct vfix *v)
 {
 	memset(v, 0, sizeof(*v));
 	emu_audit_reset();
-	CHECK(emu_machine_init(&v->m, 2, emu_profile_default()) == 0);
+	CHECK(emu_machine_init(&v->m, 2, vfix_profile != NULL ? vfix_profile : fix_profile()) == 0);
 	CHECK(emu_dp_init(&v->m) == 0);
 	v->dev = &v->m.dev[0];
 	v->front.msix = on_msix;

@@ -35,6 +35,8 @@ struct vfix {
 	unsigned interrupts[EMU_MSIX_VECTORS];
 };
 
+/** Card of the machines made next; NULL: fix_profile(). */
+extern const struct emu_profile *vfix_profile;
 /** A machine of 2 ports, a VFIO context on port 0 that is not started, all memory mapped. */
 void vfix_open(struct vfix *v);
 void vfix_close(struct vfix *v);

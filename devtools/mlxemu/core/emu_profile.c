@@ -114,7 +114,7 @@ static const struct emu_profile cx7 = {
 	.speed_mbps = 200000,				       /* product */
 	COMMON_LIMITS,
 	COMMON_CAPS,
-	.steering_format_version = 1, /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
+	.steering_format_version = 1,			       /* kernel: 2, whose formats are not modelled */
 	.wait_on_time = 1,				       /* guide, tx_pp: from ConnectX-7 on */
 };
 

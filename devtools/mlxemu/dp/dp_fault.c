@@ -53,7 +53,7 @@ dp_fault_rq_fetch(struct emu_rq *rq)
 		return true;
 	if (a == NULL || a->act != EMU_ACT_ERROR)
 		return false;
-	dp_rq_refuse(rq, (uint8_t)a->syndrome);
+	dp_rq_refuse(rq, (uint8_t)a->syndrome, a->vendor);
 	if (stops_rq(a->syndrome))
 		dp_rq_stop(rq);
 	return true;

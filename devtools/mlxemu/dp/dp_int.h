@@ -332,8 +332,8 @@ bool dp_rq_scatter(struct emu_rq *rq, const struct prm_rq_wqe *seg, uint32_t ski
 		   struct dp_source *s);
 /** Completes a frame; false when the CQ is in error. */
 bool dp_rq_complete(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d);
-/** An error completion for the WQE at ci, which is used up. */
-void dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome);
+/** An error completion for the WQE at ci, which is used up. vendor 0: the usual vendor syndrome. */
+void dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome, uint8_t vendor);
 /** To ERR, with everything posted flushed. */
 void dp_rq_stop(struct emu_rq *rq);
 void dp_rq_count(struct emu_rq *rq, uint32_t bytes);

@@ -87,11 +87,11 @@ place(struct emu_rq *rq, const struct dp_rx *rx, struct dp_source *s, bool strip
 		stats->wqe_fetch_bytes += 1u << rq->log_stride_bytes;
 	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, skip + s->bytes) < skip + s->bytes)) {
 		stats->rx_oversize++;
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
 		return;
 	}
 	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, skip, s))) {
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR, 0);
 		dp_rq_stop(rq);
 		return;
 	}
@@ -110,7 +110,7 @@ dp_mprq_deliver(struct emu_rq *rq, const struct dp_rx *rx)
 
 	if (DP_UNLIKELY(need > 1u << rq->log_strides)) {
 		rq->obj.dev->stats.rx_oversize++;
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
 		return;
 	}
 	if (need > strides_left(rq) && DP_UNLIKELY(!fill_up(rq, rx))) {

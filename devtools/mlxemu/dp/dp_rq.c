@@ -106,10 +106,10 @@ consume(struct emu_rq *rq)
 }
 
 void
-dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome)
+dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome, uint8_t vendor)
 {
 	dp_cq_write_error(rq->cq, PRM_CQE_OPCODE_RESP_ERR, rq->obj.id, rq->user_index, rq->ci,
-			  syndrome, 0);
+			  syndrome, vendor);
 	consume(rq);
 	rq->obj.dev->stats.rx_errors++;
 }
@@ -125,7 +125,7 @@ dp_rq_flush(struct emu_rq *rq)
 		if (!rq->flush_in_error)
 			consume(rq);
 		else
-			dp_rq_refuse(rq, PRM_CQE_SYNDROME_WR_FLUSH_ERR);
+			dp_rq_refuse(rq, PRM_CQE_SYNDROME_WR_FLUSH_ERR, 0);
 	}
 }
 
@@ -369,7 +369,7 @@ refuse_producer(struct emu_rq *rq)
 	emu_audit(rq->obj.dev, EMU_AUDIT_BAD_DOORBELL,
 		  "RQ 0x%x: producer index 0x%x is %u WQEs ahead of 0x%x, the ring has %u",
 		  rq->obj.id, pi, (uint16_t)(pi - rq->ci), rq->ci, 1u << rq->log_wqes);
-	dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, 0);
 	rq->ci = pi;
 	dp_rq_stop(rq);
 }
@@ -423,11 +423,11 @@ write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx 
 	if (DP_UNLIKELY(dp_rq_capacity(seg, segs, s.bytes) < s.bytes)) {
 		/* The frame is lost and the WQE consumed; the queue stays ready. */
 		rq->obj.dev->stats.rx_oversize++;
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
 		return false;
 	}
 	if (DP_UNLIKELY(!dp_rq_scatter(rq, seg, 0, &s))) {
-		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
+		dp_rq_refuse(rq, PRM_CQE_SYNDROME_LOCAL_PROT_ERR, 0);
 		dp_rq_stop(rq);
 		return false;
 	}
