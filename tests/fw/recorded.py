@@ -5,8 +5,8 @@
 
 Usage: recorded.py REPLAY [FILE]
 
-FILE (or the environment variable MLXEMU_RECORDING) is a kernel log with dyndbg="module mlx5_core +p", gzipped or not, such as
-src/apps/mellanox/trace-mlx5_core.txt.gz of github.com/snabbco/snabb (ConnectX-4 Lx, firmware 14.12.1220).
+FILE (or the environment variable MLXEMU_RECORDING) is a kernel log with dyndbg="module mlx5_core +p", gzipped or
+not, such as src/apps/mellanox/trace-mlx5_core.txt.gz of github.com/snabbco/snabb (ConnectX-4 Lx, firmware 14.12.1220).
 Lengths, counts and order are those of the recording. The log has the first mailboxes of a long command only: the rest
 of a list of pages continues with other pages, and other commands with zeros.
 """
