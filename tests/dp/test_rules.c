@@ -155,8 +155,8 @@ arming_twice(void)
 
 /*
  * Error completions of cards as people printed them, all 64 bytes. Bytes 0 to 51 are 0 except the user index.
- * Numbers of the program (user index, queue, WQE), the signature and hw_err_synd are set by rules; vendor syndrome, unless the
- * source has a rarer one, and op_own are what the model writes.
+ * Numbers of the program (user index, queue, WQE), the signature and hw_err_synd are set by rules; vendor syndrome,
+ * unless the source has a rarer one, and op_own are what the model writes.
  */
 static const struct published {
 	const char *source;
