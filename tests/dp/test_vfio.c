@@ -8,6 +8,7 @@
 
 #include "core/emu_guard.h"
 #include "core/emu_iommu.h"
+#include "core/emu_pci.h"
 #include "rig_vfio.h"
 
 #define ENTRIES (1u << RIG_VFIO_LOG_EQ)
@@ -176,7 +177,7 @@ test_ring(void)
 	CHECK_EQ(emu_audit_count(EMU_AUDIT_EQ_OVERRUN), 1);
 	CHECK_EQ(p->dev->stats.async_eq_overruns, 1);
 	CHECK_EQ(p->dev->stats.comp_eq_overruns, 0);
-	CHECK(!p->dev->failed);
+	CHECK(!p->dev->internal_error);
 	for (unsigned i = 0; i < ENTRIES; i++)
 		CHECK(rig_eqe(p) != NULL);
 	rig_eq_ring(p, true);
@@ -184,6 +185,9 @@ test_ring(void)
 	CHECK(rig_eqe(p) == NULL);
 	/* The firmware gives up at the engine's next turn. */
 	rig_run(r);
+	CHECK(p->dev->internal_error && !p->dev->removed);
+	/* The owner of the function ends its DMA. */
+	emu_pci_mastering(p->dev, false);
 	CHECK(p->dev->failed && p->dev->removed);
 	emu_audit_reset();
 	end(0);

@@ -191,17 +191,20 @@ def wire(ctl, rig):
                 check(rig.received(got[0].wr_id, 21)[14:] == b"another", place)
 
 
-def event_waits():
-    """Whether an event channel of the process has something to read."""
-    channels = []
+def event_channels():
+    """Descriptors of the event channels of the process."""
     for fd in map(int, os.listdir("/proc/self/fd")):
         # The model keeps its own ends above 600.
         if fd < 600 and os.path.exists(f"/proc/self/fd/{fd}") and \
                 os.readlink(f"/proc/self/fd/{fd}").startswith("socket:"):
             with socket.socket(fileno=os.dup(fd)) as copy:
                 if copy.type == socket.SOCK_SEQPACKET:
-                    channels.append(fd)
-    return bool(select.select(channels, [], [], 0.05)[0])
+                    yield fd
+
+
+def event_waits():
+    """Whether an event channel of the process has something to read."""
+    return bool(select.select(list(event_channels()), [], [], 0.05)[0])
 
 
 def events(ctl, rig):
@@ -333,9 +336,50 @@ def remove(ctl, rig):
     check(left["objects"] == 0 and left["ports"][0]["event_channels"] == 0, left)
 
 
+def fatal_element():
+    """Element of the fatal event that comes next, which pyverbs does not return; None: another event."""
+    check(testlib.await_until(event_waits, 10), "no event")
+    # struct ib_uverbs_async_event_desc
+    element, kind, _ = struct.unpack("<QII", os.read(next(event_channels()), 16))
+    return element if kind == e.IBV_EVENT_DEVICE_FATAL else None
+
+
+def fatal(ctl, rig):
+    """Fatal error: the event of the port, destroys are answered and not executed, DMA until the device is quiesced."""
+    mr = MR(rig.pd, 4096, e.IBV_ACCESS_LOCAL_WRITE)
+    ctl("health", syndrome=8, ms=1500)
+    check(fatal_element() == 1, "not the event of the port")
+    refused(lambda: PD(rig.context), errno.ENOLINK)
+    refused(lambda: rig.context.query_port(1), errno.ENOLINK)
+    refused(lambda: Mlx5UMEM(rig.context, 4096), errno.ENOLINK)
+    refused(lambda: Context(name="mlx5_0"), errno.EAGAIN)
+    mr.close()
+    objects = ctl("ledger")["objects"]
+    rig.flow.close()
+    check(ctl("ledger")["objects"] == objects, "a flow was destroyed", ctl("ledger"))
+    sent, got = rig.exchange(4, expect=8)
+    check(len(sent) == 4 and len(got) == 4, "no traffic after the error", sent, got)
+    check(os.path.exists("/sys/class/infiniband/mlx5_0"), "removed at once")
+    check(testlib.await_until(lambda: not os.path.exists("/sys/class/infiniband/mlx5_0"), 10), "never quiesced")
+    check(fatal_element() == 0, "not the event of the device")
+    refused(lambda: PD(rig.context), errno.EIO)
+    check(os.path.exists("/sys/bus/pci/devices/0000:c1:00.0"), "the PCI function is away")
+
+
+def given_back(ctl, rig):
+    """The use of memory that is deregistered before the device is quiesced is a violation."""
+    rig.post(2)
+    ctl("health", syndrome=8, ms=60000)
+    rig.mr.close()
+    check(ctl("audit")["violations"] == 0, ctl("audit"))
+    ctl("inject", port=0, frames=1)
+    check(ctl("audit")["kinds"] == {"DMA to memory given back": 1}, ctl("audit"))
+
+
 # Only by name. libmlx5 44 destroys a doorbell page that it could not map by a handle that it has
-# not noted yet: the page is left over, which an audit does not forgive.
-BY_NAME = {"maps": maps}
+# not noted yet: the page is left over, which an audit does not forgive. A failed device does not come back.
+BY_NAME = {"maps": maps, "fatal": fatal, "given_back": given_back}
+AWAY = remove, fatal, given_back
 
 # Each with a queue pair of its own: most leave it in error.
 CASES = [cmd_entry, cmd_exit, umem_reg, mr_reg, alloc, doorbell, wqe_fetch, wqe_fetch_rx, cqe_error_tx,
@@ -357,7 +401,7 @@ def main():
             failed += 1
             print("FAILED", case.__name__, error)
             ctl("fault.clear")
-        if case is not remove:
+        if case not in AWAY:
             rig.close()
     print(f"{len(cases)} cases, {failed} failed")
     sys.stdout.flush()

@@ -32,7 +32,10 @@ def places():
     with tempfile.NamedTemporaryFile("r", suffix=".txt") as report:
         out = run("places.py", "--audit", "--report", report.name)
         text = report.read()
-    out += run("places.py", args=["maps"])
+    out += run("places.py", args=["maps"]) + run("places.py", "--audit", args=["fatal"])
+    lost = run("places.py", "--audit", args=["given_back"], status=3)
+    check("violation DMA to memory given back: port 0: DMA write" in lost and "1 violations" in lost, lost)
+    out += lost
     hits = re.findall(r"^fault \d+: port \d (.*)", text, re.M)
     check(f"fault_hits {len(hits)}\n" in text or len(hits) == 1024, "hits and the log differ")
     print("\n".join(line for line in out.splitlines() if line.startswith(("ok", "FAILED"))))

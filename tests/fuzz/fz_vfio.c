@@ -493,7 +493,7 @@ end(void)
 		left += emu_obj_count(&m->dev[0], t);
 	emu_audit_reset();
 	/* Firmware that failed is reset before the next input. */
-	m->dev[0].removed = m->dev[0].failed = false;
+	m->dev[0].removed = m->dev[0].failed = m->dev[0].internal_error = false;
 	m->dev[0].fatal = 0;
 	m->dev[0].remove_ns = 0;
 	emu_port_set_carrier(&m->dev[0], true);

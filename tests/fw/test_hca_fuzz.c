@@ -239,7 +239,7 @@ main(int argc, char **argv)
 	state = seed * 0x9e3779b97f4a7c15ull + 1;
 	/* From the start again and again: an end is an end; so is that of firmware whose EQ ran over. */
 	for (unsigned long i = 0; i < rounds && check_failures == 0; i++) {
-		if (i % (rounds / 10 + 1) == 0 || v.dev->removed) {
+		if (i % (rounds / 10 + 1) == 0 || v.dev->removed || v.dev->internal_error) {
 			if (i != 0)
 				vfix_close(&v);
 			begin();

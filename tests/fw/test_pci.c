@@ -219,7 +219,7 @@ test_processes(void)
 	pid = fork();
 	if (pid == 0) {
 		set(dev, VSC(SEMAPHORE), get(dev, VSC(COUNTER)));
-		emu_dev_health(dev, 0x10);
+		emu_dev_health(dev, 0x10, 0);
 		kill(getpid(), SIGKILL);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));

@@ -258,7 +258,8 @@ removal_slow(void)
 
 /*
  * The device is never quiesced: the close returns after its time limit, and the mbufs that the device may still write
- * to are not freed. Through VFIO the cause is failed firmware on a card that is still present.
+ * to are not freed. Through VFIO the cause is failed firmware on a card that is still present and whose bus mastering
+ * the driver cannot turn off.
  */
 static void
 never_quiesced(void)
@@ -267,10 +268,12 @@ never_quiesced(void)
 	struct rte_mbuf *m;
 	unsigned int kept;
 
-	if (vfio)
+	if (vfio) {
+		CHECK_OK(emu_fault("on pci.write match port=0 do drop"));
 		CHECK_OK(emu_ctl("{\"cmd\":\"health\",\"port\":0,\"syndrome\":8}"));
-	else
+	} else {
 		removal_slow();
+	}
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_close(PORT_A));
 	CHECK(now_us() - begin < (vfio ? 8000000 : 3000000), "closed after %" PRIu64 " us", now_us() - begin);

@@ -190,6 +190,8 @@ unsigned abi_uverbs_index(const struct abi_fdobj *obj);
 void abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t offset);
 /** Set when the removal of any device has begun. */
 extern bool abi_removed_any;
+/** The firmware failed: raises the fatal event of the port. */
+void abi_uverbs_failing(struct emu_dev *dev);
 /** The device was removed: signals its open files. */
 void abi_uverbs_removed(struct emu_dev *dev);
 /** Adds the open files, mappings and channels of a device to out; lock held. */
@@ -216,6 +218,7 @@ bool abi_vfio_mmap(void *addr, size_t len, int prot, int flags, int fd, off64_t 
 void abi_vfio_unmapped(uint64_t addr, uint64_t len);
 /** The same as for uverbs; lock held. */
 void abi_vfio_ledger(struct emu_dev *dev, struct emu_front_ledger *out);
+void abi_vfio_failing(struct emu_dev *dev);
 void abi_vfio_removed(struct emu_dev *dev);
 void abi_vfio_exit(void);
 /** Raises an interrupt. */

@@ -99,6 +99,13 @@ abi_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 }
 
 static void
+abi_failing(struct emu_dev *dev)
+{
+	abi_uverbs_failing(dev);
+	abi_vfio_failing(dev);
+}
+
+static void
 abi_removed(struct emu_dev *dev)
 {
 	emu_sysfs_remove(dev, abi_run_dir());
@@ -110,6 +117,7 @@ static const struct emu_front_ops abi_front_ops = {
 	.port_changed = abi_port_changed,
 	.ledger = abi_ledger,
 	.removing = abi_removing,
+	.failing = abi_failing,
 	.removed = abi_removed,
 	.program_fds = abi_fd_program,
 	.doorbells_watch = abi_pages_watch,

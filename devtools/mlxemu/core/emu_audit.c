@@ -32,6 +32,7 @@ static const char *const kind_names[EMU_AUDIT_KINDS] = {
 	[EMU_AUDIT_BAD_BUFFER] = "bad buffer",
 	[EMU_AUDIT_LOST_MEMORY] = "lost memory",
 	[EMU_AUDIT_IOMMU] = "iommu",
+	[EMU_AUDIT_GIVEN_BACK] = "DMA to memory given back",
 };
 
 /** Objects left behind, of one type at one port. */

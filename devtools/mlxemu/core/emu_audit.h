@@ -26,6 +26,7 @@ enum emu_audit_kind {
 	EMU_AUDIT_BAD_BUFFER,	 /**< A receive buffer posted while it still is (when watched). */
 	EMU_AUDIT_LOST_MEMORY,	 /**< Unmapped while registered, and used (emu_guard.h). */
 	EMU_AUDIT_IOMMU,	 /**< DMA outside the mappings of a VFIO container. */
+	EMU_AUDIT_GIVEN_BACK,	 /**< Memory released after an internal error, which the device still uses. */
 	EMU_AUDIT_KINDS,
 };
 const char *emu_audit_kind_name(enum emu_audit_kind kind);

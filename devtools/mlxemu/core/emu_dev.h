@@ -188,16 +188,22 @@ struct emu_dev {
 	bool unplugged; /**< The cable is unplugged by a control command or fault rule. */
 	bool removed;	/**< Removed from the bus, or failed: no access works any more. */
 	bool health_stopped; /**< The health counter does not increment. */
-	uint32_t fatal; /**< Health syndrome that removes the device at remove_ns; 0: none. */
+	uint32_t fatal; /**< Health syndrome of a failure that the next emu_port_tick() begins; 0: none. */
+	/**
+	 * The firmware failed. In verbs mode this is the state INTERNAL_ERROR of mlx5_core: destroy commands are
+	 * answered with OK and not executed, all others fail. The queues run until the device is removed.
+	 */
+	bool internal_error;
 	bool failed;	/**< Removed because the firmware failed: the PCI function still exists. */
 	bool vf;	/**< A virtual function: its configuration space has no gateway. */
 	uint8_t fronts; /**< EMU_FRONT_*: front ends through which programs may open it. */
 	bool removing;	/**< Removal has begun: kernel calls fail with EIO, the device still works. */
-	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or fatal; 0: never. */
+	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or internal_error; 0: never. */
 	uint64_t replug_ns; /**< When the cable is plugged in again (emu_mono_ns()); 0: never. */
 	uint64_t node_guid;
 	struct emu_wire_port *wire; /**< Owned by wire/. */
-	TAILQ_HEAD(, emu_ctx) contexts;
+	TAILQ_HEAD(emu_ctx_head, emu_ctx) contexts;
+	struct emu_ctx_head orphans; /**< Closed after an internal error: the device still runs their queues. */
 	_Atomic bool registers_held; /**< emu_clock_hold() */
 	struct emu_obj_table *objs; /**< Firmware objects by type and id (emu_obj.h). */
 	uint32_t mkey_changes;	    /**< Incremented when a key changes or is destroyed. */
@@ -246,6 +252,7 @@ struct emu_dp_ops {
 	bool (*ruled)(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 	void (*event)(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
 	void (*forget)(struct emu_obj *obj);
+	void (*given_back)(struct emu_obj *obj);
 };
 
 /** Resources that the front end counts. */
@@ -259,6 +266,8 @@ struct emu_front_ops {
 	void (*ledger)(struct emu_dev *dev, struct emu_front_ledger *out);
 	/** Removal of the device has begun: calls fail with EIO from now on. */
 	void (*removing)(struct emu_dev *dev);
+	/** The firmware failed: raise the event, set the health buffer. */
+	void (*failing)(struct emu_dev *dev);
 	/** The device is removed: raise events, replace pages, remove names. */
 	void (*removed)(struct emu_dev *dev);
 	/** Descriptors of the process without the model's own. */
@@ -292,6 +301,7 @@ struct emu_ctx {
 	struct emu_hca hca;	 /**< VFIO: state of the function. */
 	unsigned objects;	 /**< Number of owned objects. */
 	uint64_t counter_page; /**< In file: the page of the counter's registers. */
+	bool orphan;	 /**< In dev->orphans. */
 	const struct emu_ctx_ops *ops;
 	void *priv;	  /**< State of the front end. */
 	TAILQ_HEAD(, emu_obj) owned; /**< Newest first: order of clean-up. */
@@ -354,7 +364,8 @@ int emu_ctx_open_vfio(struct emu_dev *dev, void *bar, uint64_t bar_bytes, struct
 		      struct emu_ctx **out);
 /**
  * Destroys the objects that the context still owns, newest first, as the kernel does when a process
- * closes the file. Reports them per type in the audit and returns their number.
+ * closes the file. Reports them per type in the audit and returns their number. After an internal error
+ * of a device in verbs mode the device keeps the objects, and their memory is given back.
  */
 unsigned emu_ctx_close(struct emu_ctx *ctx);
 /** The same, but the context stays (TEARDOWN_HCA). */
@@ -392,13 +403,17 @@ void emu_port_cable(struct emu_dev *dev, bool plugged, uint64_t ms);
  *   fail with EIO at once, DMA and names end after this number of milliseconds.
  */
 void emu_dev_remove(struct emu_dev *dev, uint64_t ms);
-/** Firmware failure: the same for programs, but the PCI function exists until emu_dev_remove(). Lock held. */
-void emu_dev_fail(struct emu_dev *dev);
 /** Whether calls on the device's open files fail with EIO (kernel: uverbs_main.c, disassociate_srcu). */
 static inline bool
 emu_dev_disassociated(const struct emu_dev *dev)
 {
 	return dev->removing || dev->removed;
+}
+/** Whether programs cannot release what they hold: it is no leak. */
+static inline bool
+emu_dev_unusable(const struct emu_dev *dev)
+{
+	return emu_dev_disassociated(dev) || dev->internal_error;
 }
 /** Called by the engine in each pass: timed changes of the cable and timed removal. */
 void emu_port_tick(struct emu_dev *dev, uint64_t mono_ns);

@@ -16,6 +16,7 @@
 
 #include "emu_audit.h"
 #include "emu_fault_rule.h"
+#include "emu_pci.h"
 
 #define LOG_LINES 1024u
 #define LOG_BYTES 256u
@@ -315,11 +316,11 @@ note_hit(struct emu_rule *r, const struct emu_fault_event *e)
 		arm();
 }
 
-/* link and remove act on a port, whatever the event. */
+/* link, remove and fatal act on a port, whatever the event. */
 static bool
 acted_on_port(const struct emu_fault_action *a, struct emu_dev *dev)
 {
-	if (a->act != EMU_ACT_LINK && a->act != EMU_ACT_REMOVE)
+	if (a->act != EMU_ACT_LINK && a->act != EMU_ACT_REMOVE && a->act != EMU_ACT_FATAL)
 		return false;
 	if (dev == NULL)
 		return true;
@@ -332,8 +333,10 @@ acted_on_port(const struct emu_fault_action *a, struct emu_dev *dev)
 	}
 	if (a->act == EMU_ACT_LINK)
 		emu_port_cable(dev, a->up, a->ms);
-	else
+	else if (a->act == EMU_ACT_REMOVE)
 		emu_dev_remove(dev, a->ms);
+	else
+		emu_dev_health(dev, a->syndrome, a->ms);
 	return true;
 }
 

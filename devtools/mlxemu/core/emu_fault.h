@@ -83,6 +83,7 @@ enum emu_fault_act {
 	EMU_ACT_JUMP,
 	EMU_ACT_LINK,
 	EMU_ACT_REMOVE,
+	EMU_ACT_FATAL,
 };
 
 /** off=last of a set rule. */
@@ -93,7 +94,7 @@ struct emu_fault_action {
 	enum emu_fault_act act;
 	int err;	   /**< fail, set errno=: positive; of set 0: success. */
 	uint8_t status;	   /**< fail status= */
-	uint32_t syndrome; /**< fail; error: of a CQE. */
+	uint32_t syndrome; /**< fail; error: of a CQE; fatal: of the health buffer. */
 	uint8_t vendor;	   /**< error vendor= */
 	uint32_t off, xor_bits, len;
 	uint64_t us;
@@ -107,7 +108,7 @@ struct emu_fault_action {
 	uint8_t *bytes;	 /**< replace file=: its content, len bytes. */
 	bool up;	 /**< link state= */
 	uint64_t ms;
-	int port; /**< link, remove: -1: the port of the event. */
+	int port; /**< link, remove, fatal: -1: the port of the event. */
 };
 
 /** An event; fields that its kind does not have are 0 or NULL. */
@@ -137,7 +138,7 @@ void emu_fault_clear(void);
 void emu_fault_seed(uint64_t seed);
 
 /**
- * The first rule other than set that hits the event; NULL: none does. The actions link and remove are
+ * The first rule other than set that hits the event; NULL: none does. The actions link, remove and fatal are
  * done here and the search goes on. Lock held; call it if emu_fault_at() is true.
  */
 const struct emu_fault_action *emu_fault_hit(const struct emu_fault_event *e);

@@ -472,5 +472,6 @@ const struct emu_fault_row emu_fault_rows[] = {
 	{"jump", EMU_ACT_JUMP, ON(CLOCK_PAGE), ARG(NS), 0},
 	{"link", EMU_ACT_LINK, ON_ALL & ~ON_SET_ONLY, ARG(STATE), ARG(PORT) | ARG(MS)},
 	{"remove", EMU_ACT_REMOVE, ON_ALL & ~ON_SET_ONLY, 0, ARG(PORT) | ARG(MS)},
+	{"fatal", EMU_ACT_FATAL, ON_ALL & ~ON_SET_ONLY, ARG(SYNDROME), ARG(PORT) | ARG(MS)},
 };
 const unsigned emu_fault_row_count = sizeof(emu_fault_rows) / sizeof(emu_fault_rows[0]);

@@ -123,6 +123,7 @@ dev_init(struct emu_dev *dev, unsigned index, const struct emu_profile *profile)
 	dev->admin_up = true;
 	dev->fronts = EMU_FRONT_VERBS;
 	TAILQ_INIT(&dev->contexts);
+	TAILQ_INIT(&dev->orphans);
 	dev_name_it(dev);
 	dev_address_it(dev);
 	emu_clock_init(&dev->clock, profile->clock_hz, emu_clock_plan_of(index));
@@ -160,6 +161,8 @@ emu_machine_fini(struct emu_machine *m)
 
 		while (dev->profile != NULL && !TAILQ_EMPTY(&dev->contexts))
 			emu_ctx_close(TAILQ_FIRST(&dev->contexts));
+		while (dev->profile != NULL && !TAILQ_EMPTY(&dev->orphans))
+			emu_ctx_close(TAILQ_FIRST(&dev->orphans));
 		emu_obj_table_fini(dev);
 		emu_pci_detach(dev);
 	}
@@ -297,24 +300,55 @@ emu_ctx_sweep(struct emu_ctx *ctx)
 		total++;
 		emu_obj_destroy_forced(obj);
 	}
-	/* Do not report objects that a fault rule hid from the program, nor any after removal. */
-	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !emu_dev_disassociated(ctx->dev); t++)
+	/* Do not report objects that a fault rule hid from the program, nor any after a failure or removal. */
+	for (unsigned t = EMU_OBJ_NONE + 1; t < EMU_OBJ_TYPES && !emu_dev_unusable(ctx->dev); t++)
 		if (found[t] != 0)
 			emu_audit_left(ctx->dev, emu_obj_type_name(t), found[t]);
 	return total;
 }
 
+/*
+ * The kernel gives back all memory of the file although the device still uses it, because the destroy commands are
+ * not executed (core/rdma_core.c, uverbs_destroy_ufile_hw()). The program's doorbell pages are unmapped.
+ */
+static void
+ctx_orphan(struct emu_ctx *ctx)
+{
+	const struct emu_dp_ops *dp = emu_machine_of(ctx->dev)->dp_ops;
+	struct emu_obj *obj;
+
+	ctx->orphan = true;
+	ctx->ops = NULL;
+	TAILQ_FOREACH(obj, &ctx->owned, owned) {
+		obj->abi = NULL;
+		if (obj->type == EMU_OBJ_UMEM || obj->type == EMU_OBJ_MKEY)
+			dp->given_back(obj);
+		else if (obj->type == EMU_OBJ_UAR)
+			dp->forget(obj);
+	}
+	emu_clock_hold(ctx->dev);
+	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
+	TAILQ_INSERT_TAIL(&ctx->dev->orphans, ctx, next);
+	emu_clock_release(ctx->dev);
+}
+
 unsigned
 emu_ctx_close(struct emu_ctx *ctx)
 {
-	unsigned total = emu_ctx_sweep(ctx);
+	struct emu_ctx_head *list = ctx->orphan ? &ctx->dev->orphans : &ctx->dev->contexts;
+	unsigned total;
 
+	if (ctx->dev->internal_error && !ctx->dev->removed && !ctx->orphan && ctx->iommu == NULL) {
+		ctx_orphan(ctx);
+		return 0;
+	}
+	total = emu_ctx_sweep(ctx);
 	if (ctx->iommu != NULL) {
 		emu_iommu_watch(ctx->iommu, NULL, NULL);
 		ctx->dev->l2 = (struct emu_l2_table){.on = ctx->dev->l2.on};
 	}
 	emu_clock_hold(ctx->dev);
-	TAILQ_REMOVE(&ctx->dev->contexts, ctx, next);
+	TAILQ_REMOVE(list, ctx, next);
 	emu_clock_release(ctx->dev);
 	free(ctx->hca.page);
 	free(ctx->hca.caps);

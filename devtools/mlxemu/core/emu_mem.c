@@ -403,8 +403,10 @@ emu_dma(struct emu_dev *dev, uint32_t pd, uint32_t key, uint64_t addr, uint64_t 
 	const char *why = dma_refusal(mkey, pd, key, addr, len, dir);
 	void *data;
 
+	if (__builtin_expect(why == NULL && mkey->obj.given_back, 0))
+		why = "its memory region was deregistered before the device was quiesced";
 	if (__builtin_expect(why != NULL, 0)) {
-		emu_audit(dev, EMU_AUDIT_BAD_KEY,
+		emu_audit(dev, mkey != NULL && mkey->obj.given_back ? EMU_AUDIT_GIVEN_BACK : EMU_AUDIT_BAD_KEY,
 			  "DMA %s 0x%" PRIx64 "+0x%" PRIx64 " key 0x%x PD 0x%x: %s",
 			  dir == EMU_DMA_READ || dir == EMU_DMA_REMOTE_READ ? "read" : "write",
 			  addr, len, key, pd, why);

@@ -61,6 +61,8 @@ struct emu_obj {
 	bool lost;	  /**< A fault rule reported the creation as failed to the program. */
 	bool unmapped;	  /**< Its ring or doorbell record is no longer mapped in the IOMMU. */
 	bool unmapped_met; /**< The device has tried to access unmapped memory of it. */
+	/** Umem, mkey: the kernel has released the pages. Queue: unmapped is set for such a umem. */
+	bool given_back;
 	TAILQ_ENTRY(emu_obj) owned; /**< In ctx->owned. */
 };
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/pci_regs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,6 +382,8 @@ dword_write(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t val
 		return 0;
 	if (!has_vsc(dev) || in >= EMU_VSC_BYTES) {
 		plain_write(pci, off, value, mask);
+		if (off == PCI_COMMAND)
+			emu_pci_mastering(dev, (pci->config[off / 4] & PCI_COMMAND_MASTER) != 0);
 		return 0;
 	}
 	/* The registers of the VSC are accessed as dwords only. */

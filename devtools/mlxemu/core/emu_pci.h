@@ -92,9 +92,17 @@ uint32_t emu_cr_initial(const struct emu_dev *dev, uint32_t i);
 bool emu_cr_read(struct emu_dev *dev, uint32_t addr, uint32_t *value);
 bool emu_cr_write(struct emu_dev *dev, uint32_t addr, uint32_t value);
 /**
- * Sets the health syndrome in the CR space. Unless it is 0 the firmware has failed: the kernel's
- * driver is unbound as at removal, but the PCI function stays and can be read. Lock held.
+ * Sets the health syndrome in the CR space. Unless it is 0 the firmware has failed, in the phases of
+ * mlx5_core (core/health.c, mlx5_fw_fatal_reporter_err_work()): internal error at once, programs get the
+ * fatal event of the port; after ms the driver has reset the device and is unbound as at removal, but the
+ * PCI function stays and can be read. An owner through VFIO has to end the DMA itself
+ * (emu_pci_mastering()). Lock held.
  */
-void emu_dev_health(struct emu_dev *dev, uint32_t syndrome);
+void emu_dev_health(struct emu_dev *dev, uint32_t syndrome, uint64_t ms);
+/**
+ * The bus master bit of the command register was written. A function without it does no DMA (PCI Express
+ * Base Specification, command register). Lock held.
+ */
+void emu_pci_mastering(struct emu_dev *dev, bool on);
 
 #endif /* EMU_PCI_H */

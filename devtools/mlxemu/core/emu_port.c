@@ -167,20 +167,44 @@ dev_removed(struct emu_dev *dev, bool failed)
 		front->removed(dev);
 }
 
-void
-emu_dev_fail(struct emu_dev *dev)
+/* A program that has opened the function through VFIO is its driver. */
+static bool
+is_vfio_owned(const struct emu_dev *dev)
 {
-	if (!dev->removed)
+	const struct emu_ctx *ctx;
+
+	TAILQ_FOREACH(ctx, &dev->contexts, next)
+		if (ctx->iommu != NULL)
+			return true;
+	return false;
+}
+
+void
+emu_dev_health(struct emu_dev *dev, uint32_t syndrome, uint64_t ms)
+{
+	const struct emu_front_ops *front = emu_machine_of(dev)->front;
+
+	emu_trace_note(dev, "health syndrome 0x%x", syndrome);
+	(void)emu_cr_write(dev, EMU_CR_HEALTH_SYNDROME, syndrome);
+	if (syndrome == 0 || dev->removed || dev->internal_error)
+		return;
+	dev->internal_error = true;
+	if (front != NULL && front->failing != NULL)
+		front->failing(dev);
+	if (is_vfio_owned(dev))
+		return;
+	dev->remove_ns = emu_mono_ns() + ms * 1000000u;
+	if (ms == 0)
 		dev_removed(dev, true);
 }
 
 void
-emu_dev_health(struct emu_dev *dev, uint32_t syndrome)
+emu_pci_mastering(struct emu_dev *dev, bool on)
 {
-	emu_trace_note(dev, "health syndrome 0x%x", syndrome);
-	(void)emu_cr_write(dev, EMU_CR_HEALTH_SYNDROME, syndrome);
-	if (syndrome != 0)
-		emu_dev_fail(dev);
+	if (!on && dev->internal_error && !dev->removed && is_vfio_owned(dev)) {
+		emu_trace_note(dev, "bus mastering is off: quiesced");
+		dev_removed(dev, true);
+	}
 }
 
 void
@@ -210,11 +234,16 @@ emu_port_tick(struct emu_dev *dev, uint64_t mono_ns)
 {
 	if (dev->replug_ns != 0 && mono_ns >= dev->replug_ns)
 		emu_port_cable(dev, dev->unplugged, 0);
-	if (dev->fatal != 0 && !dev->removed)
-		emu_dev_health(dev, dev->fatal);
+	if (dev->fatal != 0) {
+		dev->remove_ns = 0;
+		if (!dev->removed)
+			emu_dev_health(dev, dev->fatal, 0);
+	}
 	dev->fatal = 0;
-	if (dev->remove_ns != 0 && mono_ns >= dev->remove_ns)
-		emu_dev_remove(dev, 0);
+	if (dev->remove_ns != 0 && mono_ns >= dev->remove_ns) {
+		emu_trace_note(dev, dev->removing ? "removed" : "quiesced");
+		dev_removed(dev, !dev->removing);
+	}
 }
 
 void

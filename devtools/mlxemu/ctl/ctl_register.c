@@ -32,7 +32,7 @@ emu_ctl_register(struct emu_ctl *c)
 int
 emu_ctl_health(struct emu_ctl *c)
 {
-	uint64_t syndrome = UINT64_MAX;
+	uint64_t syndrome = UINT64_MAX, ms = 0;
 	const char *counter = NULL;
 	struct emu_dev *dev;
 	uint32_t now = 0;
@@ -40,6 +40,8 @@ emu_ctl_health(struct emu_ctl *c)
 
 	if (ret == 0)
 		ret = emu_ctl_number(c, "syndrome", true, 0, UINT32_MAX, &syndrome);
+	if (ret == 0)
+		ret = emu_ctl_number(c, "ms", true, 0, 1000000, &ms);
 	if (ret == 0)
 		ret = emu_ctl_string(c, "counter", true, &counter);
 	if (ret == 0 && counter != NULL && strcmp(counter, "stop") != 0 &&
@@ -50,7 +52,7 @@ emu_ctl_health(struct emu_ctl *c)
 	if (counter != NULL)
 		dev->health_stopped = strcmp(counter, "stop") == 0;
 	if (syndrome != UINT64_MAX)
-		emu_dev_health(dev, (uint32_t)syndrome);
+		emu_dev_health(dev, (uint32_t)syndrome, ms);
 	(void)emu_cr_read(dev, EMU_CR_HEALTH_SYNDROME, &now);
 	emu_ctl_set(c->out, "syndrome", now);
 	return 0;

@@ -208,8 +208,9 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"remove", "[port=N] [ms=N]", "unplugs the device from the bus", ctl_remove},
 	{"register", "[port=N] addr=N [value=N]",
 	 "reads or writes a register of the CR space", emu_ctl_register},
-	{"health", "[port=N] [syndrome=N] [counter=stop|go]",
-	 "sets the health syndrome (0: healthy), or stops the health counter; returns the syndrome",
+	{"health", "[port=N] [syndrome=N] [ms=N] [counter=stop|go]",
+	 "sets the health syndrome (0: healthy), the device is quiesced after N milliseconds; or stops the health "
+	 "counter; returns the syndrome",
 	 emu_ctl_health},
 	{"clock", "[ns=N]", "advances virtual time; returns the true time and the time of each clock",
 	 emu_ctl_clock},

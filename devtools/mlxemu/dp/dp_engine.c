@@ -102,6 +102,7 @@ static const struct emu_dp_ops dp_ops = {
 	.ruled = emu_dp_ruled,
 	.event = emu_dp_event,
 	.forget = emu_dp_forget,
+	.given_back = emu_dp_given_back,
 };
 
 int

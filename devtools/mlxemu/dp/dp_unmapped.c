@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Memory of a VFIO context that is unmapped and mapped again while device objects use it.
+ * Memory that is unmapped or released while device objects use it: of a VFIO context, whose memory may be mapped
+ * again, and of a verbs context after an internal error.
  *
  * The work is done when the program maps or unmaps, so that the data path needs no check: a key over
  * unmapped memory is resolved at each access from then on, and a queue whose ring or doorbell record is
@@ -189,6 +190,69 @@ emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len)
 	}
 }
 
+static bool
+is_in_umem(const struct emu_obj *obj, const struct emu_umem *umem)
+{
+	const struct emu_cq *cq = (const struct emu_cq *)obj;
+	const struct emu_sq *sq = (const struct emu_sq *)obj;
+	const struct emu_rq *rq = (const struct emu_rq *)obj;
+	const struct emu_qp *qp = (const struct emu_qp *)obj;
+	const struct emu_srq *srq = (const struct emu_srq *)obj;
+
+	switch (obj->type) {
+	case EMU_OBJ_CQ:
+		return cq->umem == umem || cq->dbr_umem == umem;
+	case EMU_OBJ_SQ:
+		return sq->umem == umem || sq->dbr_umem == umem;
+	case EMU_OBJ_RQ:
+		return rq->umem == umem || rq->dbr_umem == umem;
+	case EMU_OBJ_QP:
+		return qp->sq.umem == umem || qp->sq.dbr_umem == umem || qp->rq.umem == umem ||
+		       qp->rq.dbr_umem == umem;
+	case EMU_OBJ_RMP:
+		return srq->umem == umem || srq->dbr_umem == umem;
+	default:
+		return false;
+	}
+}
+
+/* Whether the device reads from the send queue without another doorbell. */
+static bool
+is_sending(const struct emu_obj *obj)
+{
+	const struct emu_sq *sq = (const struct emu_sq *)obj;
+
+	return obj->type == EMU_OBJ_SQ && sq->state == EMU_QS_RDY && sq->hw_pi != sq->ci;
+}
+
+static void
+umem_given_back(const struct emu_umem *umem)
+{
+	struct emu_obj *obj;
+	bool sending;
+
+	TAILQ_FOREACH(obj, &umem->obj.ctx->owned, owned) {
+		if (obj->type == EMU_OBJ_MKEY && ((struct emu_mkey *)obj)->umem == umem)
+			obj->given_back = true;
+		if (obj->unmapped || !is_in_umem(obj, umem))
+			continue;
+		sending = is_sending(obj);
+		obj->given_back = true;
+		cut_off(obj);
+		if (sending)
+			dp_unmapped_met(obj, &obj->unmapped_met);
+	}
+}
+
+void
+emu_dp_given_back(struct emu_obj *obj)
+{
+	obj->given_back = true;
+	if (obj->type == EMU_OBJ_UMEM)
+		umem_given_back((const struct emu_umem *)obj);
+	obj->dev->mkey_changes++;
+}
+
 void
 dp_unmapped_met(struct emu_obj *obj, bool *reported)
 {
@@ -198,6 +262,12 @@ dp_unmapped_met(struct emu_obj *obj, bool *reported)
 	if (*reported)
 		return;
 	*reported = true;
+	if (obj->given_back) {
+		emu_audit(obj->dev, EMU_AUDIT_GIVEN_BACK,
+			  "%s 0x%x: the umem of its ring or record was deregistered before the device was quiesced",
+			  emu_obj_type_name(obj->type), obj->id);
+		return;
+	}
 	emu_audit(obj->dev, EMU_AUDIT_IOMMU, "%s 0x%x: its ring or record is not mapped any more",
 		  emu_obj_type_name(obj->type), obj->id);
 	eqe.qp_srq_n = htobe32(obj->id);

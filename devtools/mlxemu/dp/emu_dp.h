@@ -119,6 +119,11 @@ void emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void 
 void emu_dp_unmapping(struct emu_ctx *ctx, uint64_t iova, const void *va, uint64_t len);
 /** A mapping was added: keys over it can become valid again. */
 void emu_dp_mapped(struct emu_ctx *ctx, uint64_t iova, uint64_t len);
+/**
+ * The kernel has released the pages of a umem or memory region that the device keeps after an internal error: each
+ * further access is a violation, and queues over the umem stop.
+ */
+void emu_dp_given_back(struct emu_obj *obj);
 /** fw/ announces that the object is about to be freed: forget every pointer to it. */
 void emu_dp_forget(struct emu_obj *obj);
 

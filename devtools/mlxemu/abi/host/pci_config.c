@@ -71,11 +71,21 @@ abi_pciconf_opened(int fd, const char *real_path)
 	return -1;
 }
 
-/* Take the lock only if there are fault rules: the space itself needs none. */
+/* Whether the access needs the lock. The space itself needs none. */
+static bool
+pciconf_locks(const struct abi_pciconf *conf, bool write)
+{
+	const struct emu_machine *m = abi_machine();
+
+	/* A write to the command register may end the DMA of a failed device. */
+	return emu_fault_at(write ? EMU_ON_PCI_WRITE : EMU_ON_PCI_READ) ||
+	       (write && m != NULL && m->dev[conf->index].internal_error);
+}
+
 static int
 pciconf_do(const struct abi_pciconf *conf, bool write, uint32_t off, void *buf, uint32_t len)
 {
-	const bool rules = emu_fault_at(write ? EMU_ON_PCI_WRITE : EMU_ON_PCI_READ);
+	const bool rules = pciconf_locks(conf, write);
 	struct emu_machine *m = rules ? abi_enter() : abi_machine();
 	int ret;
 

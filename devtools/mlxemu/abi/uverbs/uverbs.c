@@ -90,7 +90,7 @@ static void
 abi_file_shut(struct abi_file *file, bool exiting)
 {
 	/* After removal the mappings are zeroed pages of the kernel. */
-	unsigned maps = exiting || emu_dev_disassociated(file->dev) ? 0 : abi_file_mappings(file);
+	unsigned maps = exiting || emu_dev_unusable(file->dev) ? 0 : abi_file_mappings(file);
 
 	if (file->shut)
 		return;
@@ -149,6 +149,16 @@ abi_uverbs_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 }
 
 bool abi_removed_any;
+
+void
+abi_uverbs_failing(struct emu_dev *dev)
+{
+	struct abi_file *file;
+
+	TAILQ_FOREACH(file, &abi_files, next)
+		if (file->dev == dev)
+			abi_channels_failing(file);
+}
 
 /*
  * Open files at removal, as in the kernel: fatal event, then end of file on every channel; zeroed pages

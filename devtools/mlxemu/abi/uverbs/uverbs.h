@@ -191,6 +191,8 @@ void abi_verbs_channel_removed(struct abi_channel *ch);
 int abi_channel_open(struct abi_file *file, uint16_t object, bool omit_data);
 void abi_subs_drop(struct abi_file *file, const struct abi_channel *channel,
 		   const struct abi_handle *handle);
+/** Internal error: IBV_EVENT_DEVICE_FATAL of the port on event files. */
+void abi_channels_failing(struct abi_file *file);
 /** The device was removed: IBV_EVENT_DEVICE_FATAL on event files, then hang-up on all files. */
 void abi_channels_removed(struct abi_file *file);
 /** The file is closed: its channels remain, without wake-ups at process exit. */
@@ -232,6 +234,11 @@ int abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
 
 /* ---- INVOKE_WRITE (uverbs_write.c) ---- */
 int abi_write_command(struct abi_call *call);
+/**
+ * -ENOLINK after an internal error: a call for which the kernel's driver executes a command of its own (Linux,
+ * mlx5_cmd_exec() and mlx5_internal_err_ret_value()). Else 0.
+ */
+int abi_kernel_refuses(const struct abi_call *call);
 /** Destroys the object of a handle of any type; 0 or the kernel's -errno. */
 int abi_destroy(struct abi_call *call, struct abi_handle *handle);
 

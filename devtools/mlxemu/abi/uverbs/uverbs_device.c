@@ -72,6 +72,9 @@ abi_get_context(struct abi_call *call)
 
 	if (call->ctx != NULL)
 		return abi_refuse(call, -EINVAL, "the file has a context already");
+	/* mlx5_ib_alloc_ucontext(): the device is not active. */
+	if (call->dev->internal_error)
+		return -EAGAIN;
 	ret = abi_in(call, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
 	if (ret != 0)
 		return ret;
@@ -172,6 +175,9 @@ abi_query_port(struct abi_call *call)
 
 	if (abi_in_u64(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM) != 1)
 		return -EINVAL;
+	/* ACCESS_REG of PTYS (hw/mlx5/main.c, mlx5_query_port_roce()). */
+	if (abi_kernel_refuses(call) != 0)
+		return abi_kernel_refuses(call);
 	abi_port_attributes(call->dev, &r.legacy_resp);
 	return abi_out(call, UVERBS_ATTR_QUERY_PORT_RESP, &r, sizeof(r));
 }

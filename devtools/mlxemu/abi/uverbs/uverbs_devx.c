@@ -260,15 +260,42 @@ abi_destroy_mr(struct abi_call *call, struct emu_obj *obj)
 	uint32_t syndrome;
 	uint8_t status;
 
-	if (!emu_fault_command(call->dev, PRM_CMD_OP_DESTROY_MKEY, &status, &syndrome))
-		return emu_obj_destroy(obj);
-	return -prm_status_errno(status);
+	if (emu_fault_command(call->dev, PRM_CMD_OP_DESTROY_MKEY, &status, &syndrome))
+		return -prm_status_errno(status);
+	return call->dev->internal_error ? 0 : emu_obj_destroy(obj);
+}
+
+int
+abi_kernel_refuses(const struct abi_call *call)
+{
+	return call->dev->internal_error ? -ENOLINK : 0;
+}
+
+static int
+object_destroy(struct abi_call *call, struct abi_handle *handle)
+{
+	struct emu_obj *obj = handle->obj;
+	int ret;
+
+	switch (handle->object) {
+	case MLX5_IB_OBJECT_DEVX_OBJ:
+	case UVERBS_OBJECT_PD:
+		return abi_destroy_fw(call, obj);
+	case UVERBS_OBJECT_MR:
+		return abi_destroy_mr(call, obj);
+	default:
+		ret = emu_obj_destroy(obj);
+		if (ret != 0)
+			emu_audit(call->dev, EMU_AUDIT_BAD_STATE, "%s: %s 0x%x is in use",
+				  call->method->name, emu_obj_type_name(obj->type), obj->id);
+		/* DESTROY_UMEM fails with BAD_RES_STATE, which the kernel maps to EINVAL. */
+		return ret == -EBUSY && handle->object == MLX5_IB_OBJECT_DEVX_UMEM ? -EINVAL : ret;
+	}
 }
 
 int
 abi_destroy(struct abi_call *call, struct abi_handle *handle)
 {
-	struct emu_obj *obj = handle->obj;
 	int ret;
 
 	if (handle->verbs != NULL)
@@ -276,24 +303,7 @@ abi_destroy(struct abi_call *call, struct abi_handle *handle)
 	if (handle->users != 0)
 		return abi_refuse(call, -EBUSY, "handle %u has %u users", handle->id,
 				  handle->users);
-	switch (handle->object) {
-	case MLX5_IB_OBJECT_DEVX_OBJ:
-	case UVERBS_OBJECT_PD:
-		ret = abi_destroy_fw(call, obj);
-		break;
-	case UVERBS_OBJECT_MR:
-		ret = abi_destroy_mr(call, obj);
-		break;
-	default:
-		ret = emu_obj_destroy(obj);
-		if (ret != 0)
-			emu_audit(call->dev, EMU_AUDIT_BAD_STATE, "%s: %s 0x%x is in use",
-				  call->method->name, emu_obj_type_name(obj->type), obj->id);
-		/* DESTROY_UMEM fails with BAD_RES_STATE, which the kernel maps to EINVAL. */
-		if (ret == -EBUSY && handle->object == MLX5_IB_OBJECT_DEVX_UMEM)
-			ret = -EINVAL;
-		break;
-	}
+	ret = call->dev->internal_error ? 0 : object_destroy(call, handle);
 	if (ret == 0)
 		abi_handle_free(call->file, handle);
 	return ret;

@@ -160,6 +160,23 @@ abi_channel_send(struct abi_channel *ch, const void *data, size_t len)
 	return send(ch->model_fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+/*
+ * At the start of the handling of a fatal error: mlx5_ib sends the event with port 1, which is the argument of
+ * MLX5_DEV_EVENT_SYS_ERROR (core/health.c, mlx5_enter_error_state(); hw/mlx5/main.c, mlx5_ib_handle_event(), since
+ * 6.12 mlx5_ib_handle_sys_error_event()).
+ */
+void
+abi_channels_failing(struct abi_file *file)
+{
+	const struct ib_uverbs_async_event_desc fatal = {.element = 1, .event_type = IBV_EVENT_DEVICE_FATAL};
+	struct abi_channel *ch;
+
+	TAILQ_FOREACH(ch, &file->channels, next)
+		if (ch->object == UVERBS_OBJECT_ASYNC_EVENT)
+			(void)abi_channel_send(ch, &fatal, sizeof(fatal));
+}
+
+/* At disassociation the element is 0 (core/uverbs_std_types_async_fd.c, uverbs_async_event_destroy_uobj()). */
 void
 abi_channels_removed(struct abi_file *file)
 {

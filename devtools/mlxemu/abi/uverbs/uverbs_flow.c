@@ -157,7 +157,9 @@ abi_flow_create(struct abi_call *call)
 	if (ret != 0)
 		return ret;
 	attr.value = value;
-	ret = emu_flow_create(call->ctx, matcher->obj, &attr, &obj);
+	ret = abi_kernel_refuses(call);
+	if (ret == 0)
+		ret = emu_flow_create(call->ctx, matcher->obj, &attr, &obj);
 	free(value);
 	if (ret != 0)
 		return ret;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dp/emu_dp.h"
 #include "uverbs_obj.h"
 
 static bool
@@ -65,11 +66,29 @@ abi_handle_find(const struct abi_file *file, uint32_t id)
 	return id < file->nhandles ? file->handles[id] : NULL;
 }
 
+/* After an internal error objects stay in the device, and the kernel gives back the memory that it pinned for them. */
+static void
+objects_stay(const struct abi_file *file, const struct abi_handle *handle)
+{
+	struct emu_obj *obj;
+
+	if (!file->dev->internal_error || file->ctx == NULL)
+		return;
+	TAILQ_FOREACH(obj, &file->ctx->owned, owned) {
+		if (obj->abi != handle)
+			continue;
+		obj->abi = NULL;
+		if (obj->type == EMU_OBJ_UMEM || obj->type == EMU_OBJ_MKEY)
+			emu_dp_given_back(obj);
+	}
+}
+
 void
 abi_handle_free(struct abi_file *file, struct abi_handle *handle)
 {
 	unsigned i;
 
+	objects_stay(file, handle);
 	abi_subs_drop(file, NULL, handle);
 	for (i = 0; handle->verbs != NULL && i < handle->verbs->nuses; i++)
 		handle->verbs->uses[i]->users--;

@@ -49,6 +49,8 @@ abi_umem_reg(struct abi_call *call)
 	int ret = abi_umem_check(call, len, access);
 
 	if (ret == 0)
+		ret = abi_kernel_refuses(call);
+	if (ret == 0)
 		ret = emu_umem_create(call->ctx, addr, len, (uint32_t)access, &umem);
 	if (ret == 0)
 		ret = abi_handle_out(call, MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE,
@@ -67,7 +69,9 @@ abi_uar_alloc(struct abi_call *call)
 
 	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 		return abi_refuse(call, -EOPNOTSUPP, "type %u", (unsigned)type);
-	ret = emu_uar_create(call->ctx, &uar);
+	ret = abi_kernel_refuses(call);
+	if (ret == 0)
+		ret = emu_uar_create(call->ctx, &uar);
 	if (ret == 0)
 		ret = abi_handle_out(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, MLX5_IB_OBJECT_UAR,
 				     &uar->obj);

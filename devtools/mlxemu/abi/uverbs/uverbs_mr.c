@@ -84,6 +84,8 @@ mr_make(struct abi_call *call, const struct abi_handle *pd, const struct mr_plac
 		ret = mr_offsets(call, at->host, at->iova);
 	if (ret == 0)
 		ret = mr_fault(call);
+	if (ret == 0)
+		ret = abi_kernel_refuses(call);
 	if (ret != 0)
 		return ret;
 	return emu_mr_create(call->ctx, pd->obj->id, at->host, at->len, at->iova, access, mkey);

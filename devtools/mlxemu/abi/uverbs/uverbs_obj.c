@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dp/emu_dp.h"
 #include "fw/emu_fw.h"
 #include "uverbs_obj.h"
 
@@ -15,6 +16,11 @@ abi_kernel_cmd(struct abi_call *call, const void *in, size_t in_len, void *out, 
 {
 	int ret = emu_fw_exec(call->ctx, in, in_len, out, out_len, created);
 
+	if (ret == -ENXIO && call->dev->internal_error) {
+		const uint16_t opcode = abi_devx_opcode(in);
+
+		return opcode == PRM_CMD_OP_2ERR_QP || opcode == PRM_CMD_OP_2RST_QP ? 0 : -ENOLINK;
+	}
 	return ret == -EREMOTEIO ? -prm_status_errno(*(const uint8_t *)out) : ret;
 }
 
@@ -135,6 +141,10 @@ part_destroy(struct abi_call *call, const struct abi_part *part)
 	uint8_t reply[REPLY_BYTES] = {0};
 	int ret;
 
+	if (call->dev->internal_error && part->obj->type == EMU_OBJ_UMEM)
+		emu_dp_given_back(part->obj);
+	if (call->dev->internal_error)
+		return 0;
 	if (part->devx_id == 0)
 		return emu_obj_destroy(part->obj);
 	ret = emu_fw_destroy(call->ctx, part->obj, reply, sizeof(reply));

@@ -408,7 +408,9 @@ flow_make(struct flow_req *r, struct abi_handle *h, uint16_t priority)
 	abi_verbs_part(h, matcher);
 	r->attr.value = &r->value;
 	r->attr.value_len = sizeof(r->value);
-	ret = emu_flow_create(r->call->ctx, matcher, &r->attr, &flow);
+	ret = abi_kernel_refuses(r->call);
+	if (ret == 0)
+		ret = emu_flow_create(r->call->ctx, matcher, &r->attr, &flow);
 	if (ret == 0)
 		abi_verbs_part(h, flow);
 	return ret;

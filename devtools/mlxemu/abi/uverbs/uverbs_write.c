@@ -44,6 +44,9 @@ abi_write_query_port(struct abi_call *call)
 		return ret;
 	if (in.port_num != 1)
 		return -EINVAL;
+	ret = abi_kernel_refuses(call);
+	if (ret != 0)
+		return ret;
 	abi_port_attributes(call->dev, &r);
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
 }
@@ -59,9 +62,7 @@ abi_alloc_pd(struct abi_call *call)
 	int ret;
 
 	prm_alloc_pd_in_set_opcode(&in, PRM_CMD_OP_ALLOC_PD);
-	ret = emu_fw_exec(call->ctx, &in, sizeof(in), &out, sizeof(out), &obj);
-	if (ret == -EREMOTEIO)
-		return -prm_status_errno(prm_alloc_pd_out_get_status(&out));
+	ret = abi_kernel_cmd(call, &in, sizeof(in), &out, sizeof(out), &obj);
 	if (ret != 0)
 		return ret;
 	h = abi_handle_new(call->file, UVERBS_OBJECT_PD, obj);

@@ -135,7 +135,7 @@ container_drop_iommu(struct abi_vfio_container *c)
 {
 	unsigned left = c->iommu != NULL ? emu_iommu_count(c->iommu) : 0;
 
-	if (left != 0 && !emu_dev_disassociated(c->dev))
+	if (left != 0 && !emu_dev_unusable(c->dev))
 		emu_audit_left(c->dev, "IOMMU mapping", left);
 	emu_iommu_free(c->iommu);
 	c->iommu = NULL;
@@ -473,6 +473,13 @@ abi_vfio_ledger(struct emu_dev *dev, struct emu_front_ledger *out)
 {
 	out->files += devices[dev->index] != NULL;
 	out->mappings += abi_vfio_mappings(dev);
+}
+
+void
+abi_vfio_failing(struct emu_dev *dev)
+{
+	if (devices[dev->index] != NULL)
+		abi_vfio_bar_failing(devices[dev->index]);
 }
 
 void

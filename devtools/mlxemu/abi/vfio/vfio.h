@@ -87,7 +87,9 @@ void abi_vfio_irqs_going(struct abi_vfio_device *d);
 
 /** Sets the content after reset. */
 void abi_vfio_bar_reset(struct abi_vfio_device *d);
-/** Removed: reads return ones. With failed firmware the health buffer has the syndrome and stays as it is. */
+/** Failed firmware: the health buffer has the syndrome and stays as it is. */
+void abi_vfio_bar_failing(struct abi_vfio_device *d);
+/** Removed: reads return ones, unless the firmware failed. */
 void abi_vfio_bar_removed(struct abi_vfio_device *d);
 /** A store of the program at an offset of BAR 0; lock held. */
 void abi_vfio_bar_store(struct abi_vfio_device *d, uint64_t off, const uint8_t *bytes,

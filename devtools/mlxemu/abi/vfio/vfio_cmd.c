@@ -87,13 +87,16 @@ abi_vfio_bar_reset(struct abi_vfio_device *d)
 void
 abi_vfio_bar_removed(struct abi_vfio_device *d)
 {
+	if (!d->dev->failed)
+		memset(d->bar, 0xff, ABI_VFIO_BAR_BYTES);
+}
+
+void
+abi_vfio_bar_failing(struct abi_vfio_device *d)
+{
 	struct prm_health_buffer *health;
 	uint32_t syndrome = 0;
 
-	if (!d->dev->failed) {
-		memset(d->bar, 0xff, ABI_VFIO_BAR_BYTES);
-		return;
-	}
 	(void)emu_cr_read(d->dev, EMU_CR_HEALTH_SYNDROME, &syndrome);
 	health = prm_initial_seg_health_buffer((struct prm_initial_seg *)d->bar);
 	memset(&health->dw[PRM_HEALTH_BUFFER_RFR_DW], 0, sizeof(health->dw[0]));
@@ -279,7 +282,7 @@ complete(struct abi_vfio_device *d, unsigned slot, uint8_t *out, size_t out_len,
 	struct prm_cmd_entry *e;
 
 	/* A fault rule may have removed the device. */
-	e = d->dev->removed ? NULL : entry_at(d, slot);
+	e = d->dev->removed || d->dev->internal_error ? NULL : entry_at(d, slot);
 	if (e == NULL)
 		return;
 	if (why == PRM_CMD_DELIVERY_OK)
@@ -388,7 +391,8 @@ abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 {
 	uint32_t bells = d->doorbells;
 
-	if (d->dev->removed)
+	/* Failed firmware answers no command (assumed); the queues do not need it. */
+	if (d->dev->removed || d->dev->internal_error)
 		return;
 	d->doorbells = 0;
 	for (unsigned i = 0; bells != 0; i++, bells >>= 1)

@@ -126,7 +126,7 @@ abi_vfio_device_open(struct abi_vfio_group *g, int *fd)
 void
 abi_vfio_device_shut(struct abi_vfio_device *d, bool exiting)
 {
-	unsigned maps = exiting || emu_dev_disassociated(d->dev) ? 0 : abi_vfio_mappings(d->dev);
+	unsigned maps = exiting || emu_dev_unusable(d->dev) ? 0 : abi_vfio_mappings(d->dev);
 
 	if (d->ctx == NULL)
 		return;
