@@ -104,6 +104,19 @@ emu_fault_hits(void)
 }
 
 uint64_t
+emu_counter(unsigned int port, const char *name)
+{
+	char key[80], *at = reply;
+
+	if (emu_ctl("{\"cmd\":\"counters\"}") != 0)
+		return UINT64_MAX;
+	snprintf(key, sizeof(key), "\"%s\":", name);
+	for (unsigned int i = 0; at != NULL && i <= port; i++)
+		at = strstr(at + 1, key);
+	return at != NULL ? strtoull(at + strlen(key), NULL, 10) : UINT64_MAX;
+}
+
+uint64_t
 now_us(void)
 {
 	struct timespec ts;

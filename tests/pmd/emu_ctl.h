@@ -18,6 +18,9 @@ void emu_fault_clear(void);
 /** Number of hits of the first fault rule. */
 uint64_t emu_fault_hits(void);
 
+/** A counter of a port, by its name in the report; UINT64_MAX if there is none. */
+uint64_t emu_counter(unsigned int port, const char *name);
+
 /** CLOCK_MONOTONIC in microseconds. */
 uint64_t now_us(void);
 

@@ -95,7 +95,9 @@ struct mdv_dev {
 	int netdev_index;	/**< Interface index; another interface may reuse the name. */
 	bool removed;		/**< See mdv_removed(). */
 	bool quiesced;		/**< See mdv_quiesced(). */
-	uint64_t quiesce_until_tsc; /**< End of mdv_quiesce_wait(); 0: not called yet. */
+	uint64_t quiesce_begin_tsc; /**< First mdv_quiesce_wait(); 0: not called yet. */
+	bool failed;		/**< Removed because of a fatal error, which the kernel handles. */
+	bool memory_kept;	/**< See mdv_memory_kept(). */
 	uint64_t ibdev_inode;	/**< Inode of the device's sysfs directory; 0: unknown. */
 	struct mdv_vfio *vfio;	/**< State of a VFIO context (mdv_vfio.h), else NULL. */
 	bool suspect;		/**< See mdv_suspect(). */
@@ -528,26 +530,37 @@ bool mdv_removed(const struct mdv_dev *dev);
 /**
  * Returns whether a removed device does no DMA any more. EIO from a call does not prove that: the
  * kernel disassociates the context before it destroys the queues, with one command each (Linux,
- * ib_uverbs_free_hw_resources()). IBV_EVENT_DEVICE_FATAL is reported after the last of these
+ * ib_uverbs_free_hw_resources()). IBV_EVENT_DEVICE_FATAL without a port is reported after the last of these
  * commands (since Linux 5.8), and the sysfs directory of the device is deleted after that.
+ *
+ * IBV_EVENT_DEVICE_FATAL of port 1 reports the begin of a fatal error (mlx5_ib, mlx5_ib_handle_event()). Destroy
+ * commands then succeed without being executed, and the queues may run until mlx5_core has reset the device and
+ * unregistered it (mlx5_health_try_recover()). Through VFIO this driver ends the DMA, by the function's Bus Master
+ * Enable bit.
  */
 __rte_internal
 bool mdv_quiesced(const struct mdv_dev *dev);
 
 /**
- * Waits until a removed device is quiesced, up to two seconds after the first call for this device.
- * Destructors of queues call it. An application must be notified of the removal after this wait.
+ * Waits until a removed device is quiesced, up to two seconds after the first call for this device, ten seconds
+ * after a fatal error. Destructors of queues call it. An application must be notified of the removal after this wait.
  *
  * @return
- *   true: quiesced. false: the device is not removed, or the time is over.
+ *   true: quiesced. false: the device is not removed, or the time is over: mdv_memory_kept() if it is.
  */
 __rte_internal
 bool mdv_quiesce_wait(struct mdv_dev *dev);
+/**
+ * Returns whether memory that the device was given is kept permanently, because the device was not quiesced in time.
+ * Logged once.
+ */
+__rte_internal
+bool mdv_memory_kept(const struct mdv_dev *dev);
 /** Marks the device as removed. */
 __rte_internal
 void mdv_removed_set(struct mdv_dev *dev);
 
-/** A call failed with EIO or ENODEV and without firmware status: call mdv_alive() to find out why. */
+/** A call failed like those of a removed device, without firmware status: call mdv_alive() to find out why. */
 __rte_internal
 bool mdv_suspect(const struct mdv_dev *dev);
 

@@ -31,10 +31,32 @@ mdv_quiesced_set(struct mdv_dev *dev)
 	__atomic_store_n(&dev->quiesced, true, __ATOMIC_RELAXED);
 }
 
+void
+mdv_failed_set(struct mdv_dev *dev)
+{
+	if (!__atomic_exchange_n(&dev->failed, true, __ATOMIC_RELAXED))
+		MDV_LOG(ERR, &dev->pci, "fatal error: the kernel resets the device, which may access memory until then");
+	mdv_removed_set(dev);
+}
+
 /*
- * The kernel disassociates the context of a removed device: all calls return EIO, or ENODEV. A single
- * error may have another cause, so the device is removed only if two checks in a row fail.
+ * After a fatal error mlx5_core sends no command. Users' commands fail with ENXIO, those of the kernel for a user with
+ * ENOLINK, which was EIO before (Linux, mellanox/mlx5/core/cmd.c, mlx5_cmd_do() and mlx5_internal_err_ret_value()).
  */
+static bool
+is_internal_error(int err)
+{
+	return err == ENOLINK || err == ENXIO;
+}
+
+/* Or the kernel has disassociated the context of a removed device: all calls return EIO, or ENODEV. */
+static bool
+is_removal(int err)
+{
+	return err == EIO || err == ENODEV || is_internal_error(err);
+}
+
+/* A single error may have another cause, so the device is removed only if two checks in a row fail. */
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_alive)
 bool
 mdv_alive(struct mdv_dev *dev)
@@ -43,10 +65,12 @@ mdv_alive(struct mdv_dev *dev)
 
 	for (int i = 0; i < 2 && !mdv_removed(dev); i++) {
 		err = dev->backend->health_check(dev);
-		if (err != EIO && err != ENODEV)
+		if (!is_removal(err))
 			break;
 	}
-	if (err == EIO || err == ENODEV)
+	if (is_internal_error(err))
+		mdv_failed_set(dev);
+	else if (is_removal(err))
 		mdv_removed_set(dev);
 	__atomic_store_n(&dev->suspect, false, __ATOMIC_RELAXED);
 	return !mdv_removed(dev);
@@ -62,7 +86,7 @@ mdv_suspect(const struct mdv_dev *dev)
 void
 mdv_suspect_if(struct mdv_dev *dev, int err)
 {
-	if (err == EIO || err == ENODEV)
+	if (is_removal(err))
 		__atomic_store_n(&dev->suspect, true, __ATOMIC_RELAXED);
 }
 
@@ -80,27 +104,59 @@ mdv_events_take(struct mdv_dev *dev)
 	return dev->backend->events_take(dev);
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_memory_kept)
+bool
+mdv_memory_kept(const struct mdv_dev *dev)
+{
+	return __atomic_load_n(&dev->memory_kept, __ATOMIC_RELAXED);
+}
+
+/** Notes that the device may access memory permanently. */
+static void
+memory_keep(struct mdv_dev *dev, unsigned int ms)
+{
+	if (!__atomic_exchange_n(&dev->memory_kept, true, __ATOMIC_RELAXED))
+		MDV_LOG(ERR, &dev->pci, "the device is not quiesced after %u ms: rings and mbufs that it may write to are kept",
+			ms);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_quiesce_wait)
 bool
 mdv_quiesce_wait(struct mdv_dev *dev)
 {
-	uint64_t hz = rte_get_tsc_hz(), none = 0, until = rte_rdtsc() + hz / 1000 * MDV_QUIESCE_MS;
+	uint64_t ms_tsc = rte_get_tsc_hz() / 1000, none = 0, begin = rte_rdtsc();
+	unsigned int ms;
 
 	if (mdv_suspect(dev) && !mdv_removed(dev))
 		(void)mdv_alive(dev);
 	if (!mdv_removed(dev))
 		return false;
-	/* The first caller sets the deadline for all callers. */
-	if (!__atomic_compare_exchange_n(&dev->quiesce_until_tsc, &none, until, false, __ATOMIC_RELAXED,
+	/* The time of the first caller counts for all callers. */
+	if (!__atomic_compare_exchange_n(&dev->quiesce_begin_tsc, &none, begin, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
-		until = none;
+		begin = none;
 	for (;;) {
 		if (!mdv_quiesced(dev))
 			(void)mdv_events_take(dev);
 		if (!mdv_quiesced(dev) && dev->backend->quiesced(dev))
 			mdv_quiesced_set(dev);
-		if (mdv_quiesced(dev) || rte_rdtsc() >= until)
-			return mdv_quiesced(dev);
+		ms = __atomic_load_n(&dev->failed, __ATOMIC_RELAXED) ? MDV_QUIESCE_FAILED_MS : MDV_QUIESCE_MS;
+		if (mdv_quiesced(dev))
+			return true;
+		if (rte_rdtsc() - begin >= ms_tsc * ms)
+			break;
 		rte_delay_us_sleep(1000);
 	}
+	memory_keep(dev, ms);
+	return false;
+}
+
+bool
+mdv_may_release(struct mdv_dev *dev, int destroy_err)
+{
+	/*
+	 * After a fatal error the kernel answers a destroy command with OK although the device does not execute it, and
+	 * the event may come later. If another command works now, there was no such error before.
+	 */
+	return (destroy_err == 0 && mdv_alive(dev)) || mdv_quiesce_wait(dev);
 }

@@ -29,8 +29,14 @@ page_ceil(uintptr_t addr, size_t page_bytes)
 static void
 region_down(struct mdv_dev *dev, struct ibv_mr *mr)
 {
-	int err = MDV_RUN_DESTROY(dev, ibv_dereg_mr(mr));
+	int err;
 
+	/* Not before a removed device is quiesced: the kernel would release the pages. */
+	if (!mdv_quiesce_wait(dev) && mdv_removed(dev)) {
+		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	err = MDV_RUN_DESTROY(dev, ibv_dereg_mr(mr));
 	if (err != 0) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
 		MDV_LOG_ERR(dev, "ibv_dereg_mr failed, the memory region stays behind -> %s",

@@ -103,10 +103,10 @@ struct mdv_backend {
 	int (*events_up)(struct mdv_dev *dev);
 	void (*events_down)(struct mdv_dev *dev); /**< May be NULL. */
 	uint32_t (*events_take)(struct mdv_dev *dev);
-	/** 0; EIO or ENODEV: the device was removed or failed; other positive errno. */
+	/** 0; EIO, ENODEV, ENOLINK or ENXIO: the device was removed or failed; other positive errno. */
 	int (*health_check)(struct mdv_dev *dev);
-	/** Returns whether a removed device certainly does no DMA any more. */
-	bool (*quiesced)(const struct mdv_dev *dev);
+	/** Returns whether a removed device certainly does no DMA any more; an owner of the function ends its DMA. */
+	bool (*quiesced)(struct mdv_dev *dev);
 	/** Reads the free-running counter. 0 or a positive errno; logs nothing. */
 	int (*counter)(struct mdv_dev *dev, uint64_t *cycles);
 	/** Mapped registers from internal_timer_h on; NULL: not mapped. */
@@ -218,9 +218,21 @@ int mdv_run_errno(const struct mdv_dev *dev, int ret);
 
 /** Time for the kernel to destroy the objects of a removed device: assumed, commands take ms. */
 #define MDV_QUIESCE_MS 2000
+/**
+ * Time for the kernel to handle a fatal error, assumed: it dumps the registers, waits up to 2 s for the reset
+ * (mlx5/core/lib/tout.c, PCI_TOGGLE) and unloads. Only while another function resets the card it takes up to a minute.
+ */
+#define MDV_QUIESCE_FAILED_MS 10000
 void mdv_quiesced_set(struct mdv_dev *dev);
-/** Sets mdv_suspect() if err is EIO or ENODEV. */
+/** Marks the device as removed by a fatal error. */
+void mdv_failed_set(struct mdv_dev *dev);
+/** Sets mdv_suspect() if calls on a removed device fail with err. */
 void mdv_suspect_if(struct mdv_dev *dev, int err);
+/**
+ * Returns whether the device does not access the memory of an object whose destruction returned destroy_err; of a
+ * removed device only after mdv_quiesce_wait(). False: the memory must not be reused, nor deregistered.
+ */
+bool mdv_may_release(struct mdv_dev *dev, int destroy_err);
 
 /* ------------------------------------------------------------------ mdv_verbs_port.c */
 
@@ -324,8 +336,8 @@ int mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int sock
 		   struct mdv_ring *ring);
 void mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring);
 /**
- * Destroys a queue's object and frees its ring. If the object cannot be destroyed and the device is not
- * quiesced, the ring is leaked, because the device may still write to it. 0 or -errno.
+ * Destroys a queue's object and frees its ring. If it is not certain that the object was destroyed and the device is
+ * not quiesced, the ring is leaked, because the device may still write to it. 0 or -errno.
  */
 int mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring);
 

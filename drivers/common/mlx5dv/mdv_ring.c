@@ -54,8 +54,11 @@ mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring)
 
 	if (err != 0)
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
-	if (err != 0 && !mdv_quiesce_wait(dev))
-		return err;
+	if (!mdv_may_release(dev, err)) {
+		/* The umem is not deregistered either: the kernel would release its pages. */
+		*ring = (struct mdv_ring){ 0 };
+		return err != 0 ? err : mdv_fail(EIO);
+	}
 	mdv_ring_free(dev, ring);
 	return 0;
 }

@@ -175,7 +175,9 @@ verbs_open(struct mdv_dev *dev)
 static void
 verbs_close(struct mdv_dev *dev)
 {
-	ibv_close_device(dev->ibv);
+	/* The kernel would release the memory that the device may still write to: it does so when the process ends. */
+	if (!dev->failed || !mdv_memory_kept(dev))
+		ibv_close_device(dev->ibv);
 }
 
 /* ------------------------------------------------------------------ identification */
@@ -263,17 +265,22 @@ verbs_health_check(struct mdv_dev *dev)
 {
 	struct ibv_port_attr attr;
 
-	return ibv_query_port(dev->ibv, MDV_IB_PORT, &attr);
+	return MDV_RETRY_ERR(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
 }
 
 static uint32_t
-event_bit(const struct ibv_async_event *event)
+event_bit(struct mdv_dev *dev, const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:
 		return event->element.port_num == MDV_IB_PORT ? MDV_EVENT_LINK : 0;
 	case IBV_EVENT_DEVICE_FATAL:
+		/* See mdv_quiesced(): the event of a port comes first, from mlx5_ib, the other one from uverbs. */
+		if (event->element.port_num != 0)
+			mdv_failed_set(dev);
+		else
+			mdv_quiesced_set(dev);
 		return MDV_EVENT_REMOVED;
 	default:
 		return 0;
@@ -289,25 +296,24 @@ verbs_events_take(struct mdv_dev *dev)
 	for (int i = 0; i < MDV_EVENTS_MAX; i++) {
 		errno = 0;
 		if (ibv_get_async_event(dev->ibv, &event) != 0) {
-			/* After a removal reading the descriptor fails with EIO. */
-			if (errno != EAGAIN && errno != EINTR && !mdv_alive(dev))
+			/* After a removal, as after its event, reading the descriptor fails with EIO. */
+			if (errno != EAGAIN && errno != EINTR && !mdv_alive(dev)) {
 				events |= MDV_EVENT_REMOVED;
+				mdv_quiesced_set(dev);
+			}
 			break;
 		}
-		events |= event_bit(&event);
+		events |= event_bit(dev, &event);
 		ibv_ack_async_event(&event);
 	}
-	if (events & MDV_EVENT_REMOVED) {
-		/* The kernel reports the removal after it destroyed all objects: mdv_quiesced(). */
+	if (events & MDV_EVENT_REMOVED)
 		mdv_removed_set(dev);
-		mdv_quiesced_set(dev);
-	}
 	return events;
 }
 
 /* The sysfs directory is deleted after all objects; another device gets another inode. */
 static bool
-verbs_quiesced(const struct mdv_dev *dev)
+verbs_quiesced(struct mdv_dev *dev)
 {
 	int err;
 

@@ -33,6 +33,7 @@ struct mdv_vfio {
 	uint32_t calls_ended; /**< mdv_dev.calls_ended at the last check. */
 	uint64_t calls_check_tsc; /**< Time of the last check. */
 	uint64_t calls_stalled_tsc; /**< For how long no call has ended although one was running. */
+	bool dma_ended;	/**< mdv_vfio_quiesced() has tried to end the DMA; with eq_lock. */
 };
 
 /**
@@ -56,7 +57,7 @@ int mdv_vfio_events_up(struct mdv_dev *dev);
 void mdv_vfio_events_down(struct mdv_dev *dev);
 uint32_t mdv_vfio_events_take(struct mdv_dev *dev);
 int mdv_vfio_health_check(struct mdv_dev *dev);
-bool mdv_vfio_quiesced(const struct mdv_dev *dev);
+bool mdv_vfio_quiesced(struct mdv_dev *dev);
 int mdv_vfio_vector_up(struct mdv_vector *v);
 void mdv_vfio_vector_down(struct mdv_vector *v);
 bool mdv_vfio_vector_drain(struct mdv_vector *v);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -34,6 +35,9 @@
 #define MDV_STEP_MAX_MS 1000
 /* Command timeout of Linux (mlx5_core, MLX5_CMD_TIMEOUT_MSEC). */
 #define MDV_CMD_TIMEOUT_MS 60000
+/* PCI Local Bus Specification, command register; Bus Master Enable. */
+#define MDV_PCI_COMMAND 4
+#define MDV_PCI_COMMAND_MASTER 4
 /* PRM, initialization segment: nic_interface; three bits, as in mlx5_get_nic_state() of Linux. */
 #define MDV_NIC_SHIFT 8
 #define MDV_NIC_MASK 7
@@ -333,11 +337,46 @@ mdv_vfio_health_check(struct mdv_dev *dev)
 	return mdv_removed(dev) ? ENODEV : 0;
 }
 
-/* A device that is off the bus does no DMA; one whose firmware failed may. */
+/*
+ * Clears Bus Master Enable of the function, without which it sends no memory request (PCI Express Base Specification,
+ * command register). The reply of the read back does not pass writes that the function sent before (transaction
+ * ordering), so none is on its way afterwards. libmlx5 does not give its descriptor of the function to others.
+ */
+static bool
+dma_end(struct mdv_dev *dev)
+{
+	char path[64];
+	uint16_t command = 0;
+	bool ok;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/config", dev->pci.domain, dev->pci.bus,
+		 dev->pci.devid, dev->pci.function);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ok = fd >= 0 && pread(fd, &command, sizeof(command), MDV_PCI_COMMAND) == sizeof(command);
+	command &= rte_cpu_to_le_16((uint16_t)~MDV_PCI_COMMAND_MASTER);
+	ok = ok && pwrite(fd, &command, sizeof(command), MDV_PCI_COMMAND) == sizeof(command) &&
+	     pread(fd, &command, sizeof(command), MDV_PCI_COMMAND) == sizeof(command);
+	if (!ok)
+		MDV_LOG(ERR, &dev->pci, "cannot end the DMA of the failed device: %s: %s", path, mdv_errno_name(errno));
+	if (fd >= 0)
+		close(fd);
+	return ok && (command & rte_cpu_to_le_16(MDV_PCI_COMMAND_MASTER)) == 0;
+}
+
+/* A device that is off the bus does no DMA. One whose firmware failed may: it is ended, once. */
 bool
-mdv_vfio_quiesced(const struct mdv_dev *dev)
+mdv_vfio_quiesced(struct mdv_dev *dev)
 {
 	const struct prm_initial_seg *seg = segment(dev);
+	bool ended = false;
 
-	return seg != NULL && seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX;
+	if (seg != NULL && seg->dw[0] == UINT32_MAX && seg->dw[1] == UINT32_MAX)
+		return true;
+	pthread_mutex_lock(&dev->vfio->eq_lock);
+	if (!dev->vfio->dma_ended)
+		ended = dma_end(dev);
+	dev->vfio->dma_ended = true;
+	pthread_mutex_unlock(&dev->vfio->eq_lock);
+	return ended;
 }

@@ -267,10 +267,7 @@ removed(struct mlxpmd_tasks *t)
 	mlxpmd_repair_quiesce_all(port);
 	pthread_mutex_unlock(&port->lock);
 	/* The application may close in its callback, which frees memory that the device was given. */
-	if (!mdv_quiesce_wait(port->mdv))
-		MLXPMD_LOG(WARNING, "port %u: %s that %s is quiesced: rings and mbufs in use are kept", port->port_id,
-			   port->mdv->mode == MDV_OPEN_VFIO ? "no source reports" : "the kernel does not report",
-			   port->eth_dev->device->name);
+	(void)mdv_quiesce_wait(port->mdv);
 	notify(t, NOTICE_RMV);
 	/* Takes up to a second, if the function's registers can still be read. */
 	mlxpmd_fwdump_fatal(port, dump_late, t);

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Fatal errors of a device under traffic; the audit must be clean: no DMA to memory that was given back.
+
+Usage: fatal.py [--long] verbs|vfio PROGRAM [CASE]
+
+Runs the case, or all of them, a few times, moved in time from run to run; --long: 100 times each.
+"""
+import sys
+import time
+
+import pmdlib
+from e2e import MLXEMU, PLUGIN, check, emu, main
+
+# Runs of each case in the short form.
+ROUNDS = {"notified": 2, "closed": 3, "during": 5}
+# The application's memory stays with the device: so does its context.
+KEEPS = "never"
+
+
+def one(mode, program, case, variant):
+    vfio = mode == "vfio"
+    result = emu([program, *pmdlib.eal("open=vfio" if vfio else "", lcores="0"), "--", case, str(variant)], timeout=120,
+                 extra=["--open", "vfio"] if vfio else [])
+    print("\n".join(line for line in result.out.splitlines() if not line.startswith("fault "))[-8000:])
+    opened = sum(result.report.get(f"ledger end port {n} open_devices", 0) for n in (0, 1))
+    keeps = case == KEEPS
+    want = f"{opened} left, 0 violations" if opened else "clean"
+    check(result.status == (3 if opened else 0) and opened <= 1 and (opened or not keeps) and
+          result.report["audit"] == want,
+          f"{case} {variant}: exit status {result.status}, {opened} open, audit {result.report['audit']}: "
+          f"{[v for k, v in result.report.items() if k.startswith('violation')]}")
+    return result.out
+
+
+def never_check(out):
+    """Memory that is kept is named once."""
+    lines = [line for line in out.splitlines() if "is not quiesced" in line]
+    check(len(lines) == 1, f"lines about the memory: {lines}")
+
+
+def run():
+    args = [a for a in sys.argv[1:] if a != "--long"]
+    mode, program, cases = args[0], args[1], args[2:] or ROUNDS
+    for case in cases:
+        begin, rounds = time.monotonic(), 100 if pmdlib.long_run() else ROUNDS.get(case, 1)
+        for variant in range(rounds):
+            out = one(mode, program, case, variant)
+            if case == KEEPS:
+                never_check(out)
+            print(f"{mode} {case} {variant + 1} of {rounds}, {time.monotonic() - begin:.0f} s", flush=True)
+
+
+main(run, needs=[MLXEMU, PLUGIN])
