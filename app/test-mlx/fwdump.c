@@ -87,9 +87,14 @@ run_take(int argc, char **argv)
 {
 	struct mdv_fwdump_info info;
 	struct mdv_fwdump *h;
-	int status = dump_open("take", argv[0], MDV_FWDUMP_READ | MDV_FWDUMP_WRITE, &h), ret;
+	unsigned int force = argc > 1 ? MDV_FWDUMP_FORCE : 0;
+	int status, ret;
 
-	(void)argc;
+	if (argc > 1 && strcmp(argv[1], "--force") != 0) {
+		tm_error("fwdump take: '%s': only --force is allowed after the address", argv[1]);
+		return TM_EXIT_SETUP;
+	}
+	status = dump_open("take", argv[0], MDV_FWDUMP_READ | MDV_FWDUMP_WRITE | force, &h);
 	if (status != TM_EXIT_OK)
 		return status;
 	ret = mdv_fwdump_take(h);
@@ -206,7 +211,7 @@ static const struct verb {
 	int min, max;
 	int (*run)(int argc, char **argv);
 } verbs[] = {
-	{ "take", "ADDRESS", "take a dump of a card's registers, and keep it", 1, 1, run_take },
+	{ "take", "ADDRESS [--force]", "take a dump of a card's registers, and keep it", 1, 2, run_take },
 	{ "get", "ADDRESS [-o FILE]", "write the kept dump: address TAB value", 1, 3, run_get },
 	{ "reset", "ADDRESS", "delete the kept dump", 1, 1, run_reset },
 	{ "diff", "A B", "print the registers that differ between two such files; exit code 1 if there are any", 2, 2,
@@ -230,7 +235,8 @@ usage(void)
 	tm_fwdump_help(stdout);
 	puts("\n"
 	     "ADDRESS is the PCI address (0000:c1:00.0). A file has a line per register, address TAB value; '#' begins a\n"
-	     "comment. The dump is kept in the folder $MLXPMD_FWDUMP_DIR, or in /run/mlxpmd.\n"
+	     "comment. The dump is kept in the folder $MLXPMD_FWDUMP_DIR, or in /run/mlxpmd. --force clears the lock of a\n"
+	     "program that was killed while it read the registers.\n"
 	     "\n"
 	     "Examples:\n"
 	     "  Save the present registers of a card, for its vendor's support:\n"

@@ -133,7 +133,9 @@ def killed(_work):
     ticket = semaphore()
     check(ticket != 0, "the lock is free")
     expect(1, "get", PF, want="no dump is kept")
-    expect(0, "take", PF, want=f"was stale: ticket {ticket:#x} ")
+    expect(1, "take", PF, want="its holder does nothing")
+    check(semaphore() == ticket, "the lock was cleared without --force")
+    expect(0, "take", PF, "--force", want=f"was stale: ticket {ticket:#x} ")
     check(semaphore() == 0, "the lock is not released")
     expect(0, "reset", PF)
 

@@ -158,6 +158,28 @@ test_spaces(void)
 	CHECK_EQ(v, 0x212);
 }
 
+/* The semaphore of firmware resets is one of the card: its first function's holder excludes the second's. */
+static void
+test_sw_reset(void)
+{
+	CHECK(space(dev, EMU_VSC_SPACE_SEMAPHORES));
+	CHECK_EQ(get(dev, VSC(CONTROL)) & EMU_VSC_SIZE_VALID, 0);
+	set(dev, VSC(DATA), 0x77);
+	set(dev, VSC(ADDRESS), EMU_VSC_FLAG | EMU_VSC_SW_RESET);
+	CHECK_EQ(get(dev, VSC(ADDRESS)), EMU_VSC_SW_RESET);
+	set(dev, VSC(DATA), 0x78);
+	set(dev, VSC(ADDRESS), EMU_VSC_FLAG | EMU_VSC_SW_RESET);
+	set(dev, VSC(ADDRESS), EMU_VSC_SW_RESET);
+	CHECK_EQ(get(dev, VSC(DATA)), 0x77);
+	set(dev, VSC(DATA), 0);
+	set(dev, VSC(ADDRESS), EMU_VSC_FLAG | EMU_VSC_SW_RESET);
+	set(dev, VSC(ADDRESS), EMU_VSC_SW_RESET);
+	CHECK_EQ(get(dev, VSC(DATA)), 0);
+	/* No other semaphore is known. */
+	set(dev, VSC(ADDRESS), 0x24);
+	CHECK((get(dev, VSC(ADDRESS)) & EMU_VSC_SYNDROME) != 0);
+}
+
 static void
 test_vf(void)
 {
@@ -251,6 +273,7 @@ main(void)
 	test_capabilities();
 	test_lock();
 	test_spaces();
+	test_sw_reset();
 	test_vf();
 	test_rules();
 	test_processes();

@@ -31,12 +31,17 @@ rule_stuck(void)
 
 	log_begin();
 	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
+	CHECK_EQ(lines_with(log_end(), "its holder does nothing"), 1);
+	mdv_fwdump_close(h);
+	h = opened(&pf, BOTH | MDV_FWDUMP_FORCE);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -EBUSY);
 	log = log_end();
 	CHECK_EQ(lines_with(log, "cannot clear the stale lock of the register gateway: ticket 0x77"), 1);
 	mdv_fwdump_close(h);
 }
 
-/* on pci.write match reg=address count 1 do drop */
+/* on pci.write match reg=address after 2 count 1 do drop */
 void
 rule_flag(void)
 {
@@ -51,7 +56,7 @@ rule_flag(void)
 	mdv_fwdump_close(h);
 }
 
-/* on pci.read match reg=address do set value=0xffffffff */
+/* on pci.read match reg=address after 3 do set value=0xffffffff */
 void
 rule_nothing(void)
 {

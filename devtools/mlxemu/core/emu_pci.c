@@ -18,6 +18,7 @@
 /** Layout of the file that the processes of a run share. */
 struct emu_pci {
 	_Atomic uint32_t config[EMU_PCI_CONFIG_BYTES / 4]; /* little endian, as PCI */
+	_Atomic uint32_t sw_reset;			   /* of the card: that of its first function counts */
 	_Atomic uint32_t reg[];
 };
 
@@ -231,7 +232,7 @@ static bool
 space_known(uint32_t space)
 {
 	return space == EMU_VSC_SPACE_CR || space == EMU_VSC_SPACE_PROTECTED ||
-	       space == EMU_VSC_SPACE_SCAN;
+	       space == EMU_VSC_SPACE_SCAN || space == EMU_VSC_SPACE_SEMAPHORES;
 }
 
 /* Select a space: status 0 if it does not exist, else the address register returns its size. */
@@ -244,8 +245,11 @@ vsc_control(struct emu_dev *dev, _Atomic uint32_t *vsc, uint32_t value)
 		vsc[EMU_VSC_CONTROL / 4] = space;
 		return;
 	}
+	vsc[EMU_VSC_CONTROL / 4] = space | 1u << EMU_VSC_STATUS_SHIFT;
+	if (space == EMU_VSC_SPACE_SEMAPHORES)
+		return;
 	vsc[EMU_VSC_ADDRESS / 4] = emu_cr_end(dev);
-	vsc[EMU_VSC_CONTROL / 4] = space | EMU_VSC_SIZE_VALID | 1u << EMU_VSC_STATUS_SHIFT;
+	vsc[EMU_VSC_CONTROL / 4] |= EMU_VSC_SIZE_VALID;
 }
 
 /* Next address of a walk: the next register; after the last one the end, and from there 0. */
@@ -259,36 +263,61 @@ scan_next(struct emu_dev *dev, uint32_t addr)
 	return i < emu_cr_count(dev) ? emu_cr_address(dev, i) : emu_cr_end(dev);
 }
 
+/* A semaphore takes a ticket while it is 0, and 0 at any time; the writer reads it to see whether it has it. */
+static bool
+semaphore_write(_Atomic uint32_t *semaphore, uint32_t value)
+{
+	uint32_t unlocked = 0;
+
+	if (value == 0)
+		*semaphore = 0;
+	else
+		atomic_compare_exchange_strong(semaphore, &unlocked, value);
+	return true;
+}
+
+/* Linux, mlx5_vsc_sem_set_space(). Only one semaphore is known. */
+static bool
+semaphore_access(struct emu_dev *dev, uint32_t addr, bool write, _Atomic uint32_t *data)
+{
+	struct emu_pci *pci = pci_of(dev - dev->index);
+
+	if (addr != EMU_VSC_SW_RESET || pci == NULL)
+		return false;
+	if (write)
+		return semaphore_write(&pci->sw_reset, *data);
+	*data = pci->sw_reset;
+	return true;
+}
+
+static bool
+space_access(struct emu_dev *dev, uint32_t space, uint32_t addr, bool write, _Atomic uint32_t *data)
+{
+	uint32_t value = EMU_CR_NOTHING;
+	bool done = false;
+
+	if (space == EMU_VSC_SPACE_SEMAPHORES)
+		return semaphore_access(dev, addr, write, data);
+	if (write)
+		return space == EMU_VSC_SPACE_CR && emu_cr_write(dev, addr, *data);
+	if (space_known(space))
+		done = emu_cr_read(dev, addr, &value);
+	*data = value;
+	return done;
+}
+
 /* Writing the address starts an access: a read ends with the flag set, a write with it clear. */
 static void
 vsc_address(struct emu_dev *dev, _Atomic uint32_t *vsc, uint32_t value)
 {
 	uint32_t space = vsc[EMU_VSC_CONTROL / 4] & 0xffff, addr = value & ~(3u << 30);
-	bool write = (value & EMU_VSC_FLAG) != 0, done = false;
-	uint32_t data = EMU_CR_NOTHING;
+	bool write = (value & EMU_VSC_FLAG) != 0;
+	bool done = space_access(dev, space, addr, write, &vsc[EMU_VSC_DATA / 4]);
 
-	if (space_known(space) && write)
-		done = space == EMU_VSC_SPACE_CR &&
-		       emu_cr_write(dev, addr, vsc[EMU_VSC_DATA / 4]);
-	else if (space_known(space))
-		done = emu_cr_read(dev, addr, &data);
-	if (!write)
-		vsc[EMU_VSC_DATA / 4] = data;
 	if (!write && space == EMU_VSC_SPACE_SCAN)
 		addr = scan_next(dev, addr);
 	vsc[EMU_VSC_ADDRESS / 4] = addr | (write ? 0 : EMU_VSC_FLAG) |
 				   (done ? 0 : EMU_VSC_SYNDROME);
-}
-
-static void
-vsc_semaphore(_Atomic uint32_t *vsc, uint32_t value)
-{
-	uint32_t unlocked = 0;
-
-	if (value == 0)
-		vsc[EMU_VSC_SEMAPHORE / 4] = 0;
-	else
-		atomic_compare_exchange_strong(&vsc[EMU_VSC_SEMAPHORE / 4], &unlocked, value);
 }
 
 /* Next ticket, never 0. */
@@ -392,7 +421,7 @@ dword_write(struct emu_dev *dev, struct emu_pci *pci, uint32_t off, uint32_t val
 	if (in == EMU_VSC_CONTROL)
 		vsc_control(dev, vsc, value);
 	else if (in == EMU_VSC_SEMAPHORE)
-		vsc_semaphore(vsc, value);
+		semaphore_write(&vsc[EMU_VSC_SEMAPHORE / 4], value);
 	else if (in == EMU_VSC_ADDRESS)
 		vsc_address(dev, vsc, value);
 	else if (in == EMU_VSC_DATA)

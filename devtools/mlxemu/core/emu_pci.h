@@ -47,6 +47,9 @@ enum emu_vsc_reg {
 #define EMU_VSC_SPACE_CR 2u
 #define EMU_VSC_SPACE_PROTECTED 6u
 #define EMU_VSC_SPACE_SCAN 7u
+#define EMU_VSC_SPACE_SEMAPHORES 10u
+/** The register of the semaphore space: held by who dumps the card or resets its firmware. */
+#define EMU_VSC_SW_RESET 0x20u
 /** Value of reads where no register is. */
 #define EMU_CR_NOTHING 0xbadacce5u
 

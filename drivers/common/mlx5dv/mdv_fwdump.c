@@ -7,6 +7,8 @@
 
 #include "mdv_fwdump_int.h"
 
+#define BOTH (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)
+
 static int
 fail(int ret)
 {
@@ -23,7 +25,7 @@ mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_
 	int ret;
 
 	*out = NULL;
-	if (access == 0 || (access & ~(MDV_FWDUMP_READ | MDV_FWDUMP_WRITE)) != 0)
+	if ((access & BOTH) == 0 || (access & ~(BOTH | MDV_FWDUMP_FORCE)) != 0)
 		return fail(-EINVAL);
 	h = calloc(1, sizeof(*h));
 	if (h == NULL)
@@ -108,7 +110,7 @@ mdv_fwdump_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t
 	if (info == NULL)
 		info = &unwanted;
 	memset(info, 0, sizeof(*info));
-	if (h->access != (MDV_FWDUMP_READ | MDV_FWDUMP_WRITE))
+	if ((h->access & BOTH) != BOTH)
 		return fail(-EBADF);
 	return fail(mdv_fwdump_sys_get_current(h, regs, count, filled, info));
 }

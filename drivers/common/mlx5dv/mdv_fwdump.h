@@ -34,6 +34,8 @@ enum mdv_fwdump_route {
 /** Access of a handle: as O_RDONLY, O_WRONLY and O_RDWR of open(2). */
 #define MDV_FWDUMP_READ 1u
 #define MDV_FWDUMP_WRITE 2u
+/** With MDV_FWDUMP_WRITE: clear a lock of the gateway whose holder does nothing. No effect on FreeBSD. */
+#define MDV_FWDUMP_FORCE 4u
 
 /** A register, in host order. */
 struct mdv_fwdump_reg {
@@ -57,7 +59,7 @@ struct mdv_fwdump;
  * Opens dumps of the device at a PCI address.
  *
  * @param access
- *   MDV_FWDUMP_READ for get, MDV_FWDUMP_WRITE for take and reset, or both.
+ *   MDV_FWDUMP_READ for get, MDV_FWDUMP_WRITE for take and reset, or both; MDV_FWDUMP_FORCE.
  * @param[out] out
  *   The handle; release it with mdv_fwdump_close(). NULL on failure.
  * @return

@@ -60,7 +60,7 @@ mdv_fwdump_sys_open(struct mdv_fwdump *h)
 	int ret;
 
 	_Static_assert(sizeof(struct mlx5_fwdump_reg) == sizeof(struct mdv_fwdump_reg), "same layout");
-	h->ctl = open(MLX5_DEV_PATH, flags[h->access] | O_CLOEXEC);
+	h->ctl = open(MLX5_DEV_PATH, flags[h->access & ~MDV_FWDUMP_FORCE] | O_CLOEXEC);
 	if (h->ctl < 0)
 		return ioctl_result(h, "cannot open " MLX5_DEV_PATH, -1);
 	/* Check that the device belongs to mlx5; without read access no ioctl is free of side effects. */

@@ -56,9 +56,8 @@ int mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs
 /* ---- routes to the registers (Linux); on failure why receives one clause ---- */
 
 #define MDV_FWDUMP_WHY 160
-/** Through configuration space; values_too false: addresses only. 0 or -errno as mdv_fwdump_take(). */
-int mdv_fwdump_by_vsc(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set,
-		      char why[MDV_FWDUMP_WHY]);
+/** Through configuration space. 0 or -errno as mdv_fwdump_take(). */
+int mdv_fwdump_by_vsc(const struct mdv_fwdump *h, struct mdv_fwdump_set *set, char why[MDV_FWDUMP_WHY]);
 /** State of the parser of devlink's replies. */
 struct mdv_fwdump_devlink {
 	struct mdv_fwdump_set *set;
@@ -90,9 +89,10 @@ int mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *in
 
 /* ---- the register gateway (mdv_vsc.c) ---- */
 
-/** Spaces; numbers as in FreeBSD, Linux (lib/pci_vsc.h) and mstflint. */
-#define MDV_VSC_SPACE_PROTECTED 6u	/**< Registers, for reading. */
-#define MDV_VSC_SPACE_SCAN 7u		/**< The same; a read returns the address of the next one. */
+/** Spaces; numbers as in FreeBSD (device.h), Linux (lib/pci_vsc.h) and mstflint. */
+#define MDV_VSC_SPACE_SCAN 7u		/**< Registers; a read returns the address of the next one, too. */
+#define MDV_VSC_SPACE_SEMAPHORES 10u
+#define MDV_VSC_SW_RESET 0x20u		/**< In the space of semaphores: dumps and firmware resets. */
 
 /** Attempts at the semaphore and polls of the flag: VSC_MAX_RETRIES of Linux. */
 #define MDV_VSC_TRIES 2048u
@@ -103,6 +103,8 @@ struct mdv_vsc {
 	int fd;			/**< The config file. */
 	uint32_t cap;		/**< Offset of the capability. */
 	uint32_t ticket;	/**< Own ticket while the lock is held, else 0. */
+	bool sw_reset;		/**< MDV_VSC_SW_RESET is held. */
+	bool force;		/**< Clear locks whose holder does nothing. */
 	const struct mdv_fwdump_stop *stop; /**< Ends waits and reads with -ECANCELED; may be NULL. */
 };
 
@@ -115,11 +117,11 @@ int mdv_vsc_open(const struct rte_pci_addr *pci, struct mdv_vsc *vsc, bool *has_
 void mdv_vsc_close(struct mdv_vsc *vsc);
 /**
  * Takes the lock. If the same ticket is seen in all attempts and its holder made no access, the ticket
- * is stale: it is cleared with a warning, and the lock taken.
+ * is stale: with force it is cleared with a warning, and the lock taken.
  *
  * @return
- *   0; -EBUSY the holder is active, or the ticket cannot be cleared; -ECANCELED; -errno of configuration
- *   space (-EPERM).
+ *   0; -EBUSY the holder is active, or the ticket cannot be cleared; -ESTALE it is stale; -ECANCELED; -errno of
+ *   configuration space (-EPERM).
  */
 int mdv_vsc_lock(struct mdv_vsc *vsc);
 void mdv_vsc_unlock(struct mdv_vsc *vsc);
@@ -132,7 +134,7 @@ int mdv_vsc_space(struct mdv_vsc *vsc, uint32_t space, uint32_t *size);
  *   Address register after the read: in the scan space the next address. NULL is allowed.
  * @return
  *   0; -EFAULT no such register (syndrome bit); -ETIMEDOUT the flag does not change; -ENODEV the card
- *   was removed; -ECANCELED; -errno.
+ *   was removed; -errno.
  */
 int mdv_vsc_read(struct mdv_vsc *vsc, uint32_t addr, uint32_t *val, uint32_t *next);
 

@@ -72,10 +72,10 @@ mdv_fwdump_sys_close(struct mdv_fwdump *h)
 
 /* Tries the gateway, then devlink. If both fail, the error of the gateway is the more specific one. */
 static int
-by_any(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set)
+by_any(const struct mdv_fwdump *h, struct mdv_fwdump_set *set)
 {
 	char vsc[MDV_FWDUMP_WHY] = "", devlink[MDV_FWDUMP_WHY] = "";
-	int ret = mdv_fwdump_by_vsc(h, values_too, set, vsc);
+	int ret = mdv_fwdump_by_vsc(h, set, vsc);
 
 	if (ret == 0)
 		return 0;
@@ -104,7 +104,7 @@ mdv_fwdump_sys_take(struct mdv_fwdump *h)
 
 	if (ret != 0)
 		return ret;
-	ret = by_any(h, true, &set);
+	ret = by_any(h, &set);
 	if (ret == 0)
 		ret = mdv_fwdump_store_keep(h, &store, &set);
 	mdv_fwdump_store_end(h, &store);
@@ -127,7 +127,7 @@ mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t cou
 	}
 	if (ret != -ENOENT)
 		return ret;
-	ret = by_any(h, false, &set);
+	ret = by_any(h, &set);
 	*filled = ret == 0 ? set.count : 0;
 	free(set.regs);
 	return ret;
@@ -146,7 +146,7 @@ mdv_fwdump_sys_get_current(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, si
 			   size_t *filled, struct mdv_fwdump_info *info)
 {
 	struct mdv_fwdump_set set = { 0 };
-	int ret = by_any(h, regs != NULL, &set);
+	int ret = by_any(h, &set);
 
 	if (ret == 0) {
 		*filled = regs != NULL && count < set.count ? count : set.count;

@@ -41,6 +41,11 @@
 /* Pause between two attempts at the semaphore: 1 to 2 ms, as in Linux. */
 #define LOCK_PAUSE_US 1000
 #define FLAG_PAUSE_EVERY 16
+/*
+ * Registers that are read before the lock is released. The kernel gives up after 2048 attempts, 1 to 2 ms apart
+ * (mlx5_vsc_gw_lock()), and needs the gateway when the card has failed.
+ */
+#define BATCH 512
 /* Longest wait for another process of this driver: 30 s, assumed. */
 #define FLOCK_TRIES 3000
 #define FLOCK_PAUSE_US 10000
@@ -251,12 +256,15 @@ watch_look(struct mdv_vsc *vsc, struct watch *w, uint32_t holder, unsigned int n
 	return 0;
 }
 
-/* All attempts saw the same ticket and no access: clear it, as mstflint does on request. */
+/*
+ * All attempts saw the same ticket and no access. The holder may be dead, or only suspended, so clear it only on
+ * request, as mstflint.
+ */
 static int
 lock_take_over(struct mdv_vsc *vsc, uint32_t dead)
 {
 	uint32_t holder = 0;
-	int ret = vsc_get(vsc, VSC_SEMAPHORE, &holder);
+	int ret = vsc->force ? vsc_get(vsc, VSC_SEMAPHORE, &holder) : -ESTALE;
 
 	/* Clear only the stale ticket, not a new one. */
 	if (ret == 0 && holder == dead)
@@ -265,7 +273,7 @@ lock_take_over(struct mdv_vsc *vsc, uint32_t dead)
 		ret = lock_try(vsc, &holder);
 	if (ret == 0)
 		MDV_LOG(WARNING, &vsc->pci,
-			"the lock of the register gateway was stale: ticket 0x%x did not change in %u tries and its holder did nothing; cleared, and taken with ticket 0x%x",
+			"the lock of the register gateway was stale: ticket 0x%x did not change in %u tries and its holder did nothing; cleared as requested, and taken with ticket 0x%x",
 			dead, MDV_VSC_TRIES, vsc->ticket);
 	else if (ret > 0)
 		MDV_LOG(ERR, &vsc->pci,
@@ -333,21 +341,30 @@ mdv_vsc_space(struct mdv_vsc *vsc, uint32_t space, uint32_t *size)
 	return ret;
 }
 
+/* The flag is set by the end of a read and cleared by the end of a write; *address is what the register has then. */
+static int
+flag_wait(const struct mdv_vsc *vsc, uint32_t flag, uint32_t *address)
+{
+	int ret;
+
+	for (unsigned int i = 0; i < MDV_VSC_TRIES; i++) {
+		ret = vsc_get(vsc, VSC_ADDRESS, address);
+		if (ret != 0 || (*address & VSC_FLAG) == flag)
+			return ret;
+		if (i % FLAG_PAUSE_EVERY == FLAG_PAUSE_EVERY - 1)
+			pause_us(LOCK_PAUSE_US);
+	}
+	return -ETIMEDOUT;
+}
+
 int
 mdv_vsc_read(struct mdv_vsc *vsc, uint32_t addr, uint32_t *val, uint32_t *next)
 {
 	uint32_t now = 0;
-	int ret = stopped(vsc) ? -ECANCELED : vsc_set(vsc, VSC_ADDRESS, VSC_ADDR(addr));
+	int ret = vsc_set(vsc, VSC_ADDRESS, VSC_ADDR(addr));
 
-	for (unsigned int i = 0; ret == 0 && i < MDV_VSC_TRIES; i++) {
-		ret = vsc_get(vsc, VSC_ADDRESS, &now);
-		if (ret != 0 || (now & VSC_FLAG) != 0)
-			break;
-		if (i % FLAG_PAUSE_EVERY == FLAG_PAUSE_EVERY - 1)
-			pause_us(LOCK_PAUSE_US);
-	}
-	if (ret == 0 && (now & VSC_FLAG) == 0)
-		ret = -ETIMEDOUT;
+	if (ret == 0)
+		ret = flag_wait(vsc, VSC_FLAG, &now);
 	if (ret == 0)
 		ret = vsc_get(vsc, VSC_DATA, val);
 	if (ret != 0)
@@ -357,54 +374,111 @@ mdv_vsc_read(struct mdv_vsc *vsc, uint32_t addr, uint32_t *val, uint32_t *next)
 	return (now & VSC_SYNDROME) != 0 ? -EFAULT : 0;
 }
 
+static int
+register_write(struct mdv_vsc *vsc, uint32_t addr, uint32_t val)
+{
+	uint32_t now;
+	int ret = vsc_set(vsc, VSC_DATA, val);
+
+	if (ret == 0)
+		ret = vsc_set(vsc, VSC_ADDRESS, addr | VSC_FLAG);
+	return ret == 0 ? flag_wait(vsc, 0, &now) : ret;
+}
+
+/* ------------------------------------------------------------------ the semaphore of firmware resets */
+
+static int
+sw_reset_try(struct mdv_vsc *vsc, uint32_t id)
+{
+	uint32_t holder = 0;
+	int ret = register_write(vsc, MDV_VSC_SW_RESET, id), err;
+
+	if (ret == 0)
+		ret = mdv_vsc_read(vsc, MDV_VSC_SW_RESET, &holder, NULL);
+	/* It may be held although an access failed. */
+	err = ret != 0 ? mdv_vsc_read(vsc, MDV_VSC_SW_RESET, &holder, NULL) : 0;
+	vsc->sw_reset = err == 0 && holder == id;
+	return ret == 0 && holder != id ? -EALREADY : ret;
+}
+
+/* Linux, crdump.c: held during a dump, so that no function resets the firmware. 0; -EALREADY; -errno. */
+static int
+sw_reset_lock(struct mdv_vsc *vsc)
+{
+	uint32_t size, id = 0;
+	int ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_SEMAPHORES, &size);
+
+	if (ret == 0)
+		ret = vsc_get(vsc, VSC_COUNTER, &id);
+	if (ret == 0)
+		ret = sw_reset_try(vsc, id);
+	if (ret != -EALREADY || !vsc->force)
+		return ret;
+	MDV_LOG(WARNING, &vsc->pci, "the semaphore of firmware resets was taken: cleared as requested");
+	ret = register_write(vsc, MDV_VSC_SW_RESET, 0);
+	return ret == 0 ? sw_reset_try(vsc, id) : ret;
+}
+
+static void
+sw_reset_unlock(struct mdv_vsc *vsc)
+{
+	uint32_t size;
+	int ret;
+
+	if (!vsc->sw_reset)
+		return;
+	vsc->sw_reset = false;
+	ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_SEMAPHORES, &size);
+	if (ret == 0)
+		ret = register_write(vsc, MDV_VSC_SW_RESET, 0);
+	if (ret != 0 && ret != -ENODEV)
+		MDV_LOG(WARNING, &vsc->pci, "cannot release the semaphore of firmware resets: %s", rte_strerror(-ret));
+}
+
 /* ------------------------------------------------------------------ register dumps */
 
 /*
- * Adds the addresses of the scan space. The walk begins at address 0. Its end is not documented:
+ * Adds up to BATCH registers of the scan space, *addr is the next one. The end of the walk is not documented:
  * FreeBSD stops if the next address is 0 or the same, Linux at the size of the space. Stop at either,
- * and at any address that does not increase.
+ * and at any address that does not increase. 0: not at the end; 1: at the end; -errno.
  */
 static int
-walk(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
+walk(struct mdv_vsc *vsc, uint32_t *addr, struct mdv_fwdump_set *set)
 {
-	uint32_t addr = 0, next = 0, size, val;
+	uint32_t next = 0, size, val;
 	int ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_SCAN, &size);
 
-	while (ret == 0) {
-		ret = mdv_vsc_read(vsc, addr, &val, &next);
+	for (int i = 0; ret == 0 && i < BATCH; i++) {
+		ret = stopped(vsc) ? -ECANCELED : mdv_vsc_read(vsc, *addr, &val, &next);
 		if (ret == -EFAULT) {
 			val = MDV_FWDUMP_UNREADABLE;
+			set->unreadable++;
 			ret = 0;
 		}
 		if (ret == 0)
-			ret = mdv_fwdump_add(set, addr, val);
-		if (next <= addr || (size != 0 && next >= size))
-			break;
-		addr = next;
+			ret = mdv_fwdump_add(set, *addr, val);
+		if (ret == 0 && (next <= *addr || (size != 0 && next >= size)))
+			return 1;
+		*addr = next;
 	}
 	return ret;
 }
 
+/* As walk(), with the locks, which others get between two calls. */
 static int
-fill(struct mdv_vsc *vsc, struct mdv_fwdump_set *set)
+batch(struct mdv_vsc *vsc, uint32_t *addr, struct mdv_fwdump_set *set)
 {
-	uint32_t size;
-	int ret = mdv_vsc_space(vsc, MDV_VSC_SPACE_PROTECTED, &size);
+	int ret = mdv_vsc_lock(vsc);
 
-	/* Without protected space keep the values of the walk. */
-	if (ret == -ENOTSUP)
-		return 0;
-	for (size_t i = 0; ret == 0 && i < set->count; i++) {
-		struct mdv_fwdump_reg *reg = &set->regs[i];
-
-		ret = mdv_vsc_read(vsc, reg->addr, &reg->val, NULL);
-		if (ret == -EFAULT) {
-			reg->val = MDV_FWDUMP_UNREADABLE;
-			set->unreadable++;
-			ret = 0;
-		}
-	}
-	return ret == 0 && set->unreadable == set->count ? -ENODATA : ret;
+	if (ret == 0)
+		ret = sw_reset_lock(vsc);
+	if (ret == 0)
+		ret = walk(vsc, addr, set);
+	sw_reset_unlock(vsc);
+	mdv_vsc_unlock(vsc);
+	if (ret == 0)
+		pause_us(2 * LOCK_PAUSE_US);
+	return ret;
 }
 
 /* Describes an error and maps it to the errno of mdv_fwdump_take(). */
@@ -421,10 +495,12 @@ explain(int ret, bool has_config, char *why)
 		{ EMFILE, EIO, "the process has no file descriptor left (EMFILE)" },
 		{ ENFILE, EIO, "the system has no file descriptor left (ENFILE)" },
 		{ EACCES, EIO, "configuration space needs root" },
-		{ ENOTSUP, EIO, "the gateway has no scan space" },
+		{ ENOTSUP, EIO, "the gateway has no scan space, or no semaphores" },
 		{ ENODATA, EIO, "the gateway shows none of the registers" },
 		{ ENODEV, EIO, "the device does not answer" },
 		{ EBUSY, EBUSY, "the gateway's lock is held by another process" },
+		{ ESTALE, EBUSY, "the gateway's lock is held, but its holder does nothing: if no program uses the gateway, clear the lock by `dpdk-test-mlx fwdump take --force`" },
+		{ EALREADY, EBUSY, "another function of the card takes a dump or resets the firmware" },
 		{ ECANCELED, ECANCELED, "the wait was canceled" },
 		{ ETIMEDOUT, ETIMEDOUT, "the gateway does not answer: its flag never changes" },
 	};
@@ -444,21 +520,22 @@ explain(int ret, bool has_config, char *why)
 }
 
 int
-mdv_fwdump_by_vsc(const struct mdv_fwdump *h, bool values_too, struct mdv_fwdump_set *set,
-		  char why[MDV_FWDUMP_WHY])
+mdv_fwdump_by_vsc(const struct mdv_fwdump *h, struct mdv_fwdump_set *set, char why[MDV_FWDUMP_WHY])
 {
 	struct mdv_vsc vsc;
+	uint32_t addr = 0;
 	bool has_config;
 	int ret = mdv_vsc_open(&h->pci, &vsc, &has_config);
 
 	if (ret != 0)
 		return explain(ret, has_config, why);
 	vsc.stop = &h->stop;
-	ret = mdv_vsc_lock(&vsc);
-	if (ret == 0)
-		ret = walk(&vsc, set);
-	if (ret == 0 && values_too)
-		ret = fill(&vsc, set);
+	vsc.force = (h->access & MDV_FWDUMP_FORCE) != 0;
+	do
+		ret = batch(&vsc, &addr, set);
+	while (ret == 0);
+	if (ret > 0)
+		ret = set->unreadable == set->count ? -ENODATA : 0;
 	mdv_vsc_close(&vsc);
 	set->route = MDV_FWDUMP_VSC;
 	return ret == 0 ? 0 : explain(ret, true, why);
