@@ -145,6 +145,7 @@ EXCEPTIONS = {
     ("prm-dpdk", "mkc", "log_page_size"): "the field has grown by one bit to the left",
     ("prm-pyverbs", "mkc", "log_page_size"): "the field has grown by one bit to the left",
     ("prm-dpdk", "mtutc_reg", "utc_nsec"): "below 2^30 always; DPDK includes two reserved bits",
+    ("prm-pyverbs", "cmd_hca_cap", "enhanced_cqe_compression"): "pyverbs has 0x5bb, as DPDK before 23.11; Linux 0x5b0",
     ("prm-pyverbs", "cmd_hca_cap", "regexp_params"): "a bit of another meaning under that name",
     ("dpdk-pyverbs", "cmd_hca_cap", "regexp_params"): "a bit of another meaning under that name",
     ("prm-pyverbs", "query_hca_cap_out", "capability"): "pyverbs knows the general page only",
@@ -157,12 +158,12 @@ EXCEPTIONS_OF = {
     ("dpdk", "22.11", "23.07"): {
         ("prm-dpdk", "cqc", "cqe_compression_layout"): "DPDK counts the reserved bits before the 2-bit field into it",
         ("prm-dpdk", "hca_cap_union", "wqe_based_flow_table_cap"): "DPDK's layout is older and shorter",
+        ("prm-dpdk", "cmd_hca_cap", "enhanced_cqe_compression"): "Linux and later releases have it at 0x5b0",
         ("prm-dpdk", "set_fte_in", "flow_context"):
             "DPDK counts the first destination of the trailing array into the context",
     },
     ("dpdk", "23.11", LAST): {
-        ("prm-dpdk", "cmd_hca_cap", "enhanced_cqe_compression"): "DPDK follows Linux here, we follow pyverbs",
-        ("dpdk-pyverbs", "cmd_hca_cap", "enhanced_cqe_compression"): "as above",
+        ("dpdk-pyverbs", "cmd_hca_cap", "enhanced_cqe_compression"): "as in prm-pyverbs",
         ("prm-dpdk", "cmd_hca_cap_2", "allowed_object_for_other_vhca_access"): "DPDK has the high dword apart",
         ("prm-dpdk", "packet_reformat_context_in", "reformat_data"): "DPDK counts six bytes into it, Linux two",
         ("prm-dpdk", "packet_reformat_context_in", "more_reformat_data"): "as above",
