@@ -40,6 +40,10 @@ check_attributes(struct ibv_context *ctx)
 	CHECK_EQ(attr.vendor_id, 0x2c9);
 	CHECK_EQ(attr.vendor_part_id, 0x101d);
 	CHECK_EQ(attr.phys_port_cnt, 1);
+	/* As ibv_devinfo -v of such cards. */
+	CHECK_EQ(attr.max_qp, 262144);
+	CHECK_EQ(attr.max_res_rd_atom, 16 * attr.max_qp);
+	CHECK_EQ(attr.max_pkeys, 128);
 	CHECK(attr.node_guid == ibv_get_device_guid(ctx->device));
 	CHECK_EQ(ibv_query_device_ex(ctx, &in, &ex), 0);
 	CHECK_EQ(ex.hca_core_clock, 156250);
@@ -58,6 +62,7 @@ check_port(struct ibv_context *ctx)
 
 	memset(&zero, 0, sizeof(zero));
 	CHECK_EQ(ibv_query_port(ctx, 1, &port), 0);
+	CHECK_EQ(port.max_vl_num, 0);
 	CHECK_EQ(port.state, IBV_PORT_ACTIVE);
 	CHECK_EQ(port.link_layer, IBV_LINK_LAYER_ETHERNET);
 	CHECK_EQ(port.active_mtu, IBV_MTU_1024);

@@ -271,7 +271,7 @@ test_equals(void)
 	struct mdv_fwdump_info info;
 	size_t n = 0;
 
-	REQUIRE(emu_machine_init(&m, 2, emu_profile_find("cx6dx")) == 0);
+	REQUIRE(emu_machine_init(&m, 2, emu_profile_default()) == 0);
 	CHECK_EQ(mdv_fwdump_take(h), 0);
 	CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), 0);
 	CHECK_EQ(n, emu_cr_count(&m.dev[0]));
