@@ -157,6 +157,7 @@ abi_flow_create(struct abi_call *call)
 	if (ret != 0)
 		return ret;
 	attr.value = value;
+	/* assumed: a rule needs a new group; the kernel would answer SET_FLOW_TABLE_ENTRY alone with OK */
 	ret = abi_kernel_refuses(call);
 	if (ret == 0)
 		ret = emu_flow_create(call->ctx, matcher->obj, &attr, &obj);
