@@ -232,7 +232,7 @@ dispatch(struct fw_cmd *c)
 	/*
 	 * mlx5_core does not send the command: -ENXIO of mlx5_cmd_do(), which mlx5_ib uses for users' commands. For a
 	 * destroy command mlx5_cmd_exec() returns success all the same (Linux since 5.18, core/cmd.c, cmd_exec() and
-	 * mlx5_internal_err_ret_value()). Through VFIO the failed firmware does not answer (assumed).
+	 * mlx5_internal_err_ret_value()). Through VFIO the failed firmware does not answer.
 	 */
 	if (ret == 0 && c->dev->internal_error)
 		return c->ctx->iommu != NULL ? -EIO : c->desc->cls == PRM_CMD_DESTROY ? 0 : -ENXIO;

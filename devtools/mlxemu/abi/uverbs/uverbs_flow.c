@@ -157,7 +157,10 @@ abi_flow_create(struct abi_call *call)
 	if (ret != 0)
 		return ret;
 	attr.value = value;
-	/* assumed: a rule needs a new group; the kernel would answer SET_FLOW_TABLE_ENTRY alone with OK */
+	/*
+	 * assumed: in the internal-error state the kernel refuses a rule. Other reading: one that needs no new group is
+	 * answered with success, since SET_FLOW_TABLE_ENTRY is (mlx5_internal_err_ret_value()). Test: pmd/fatal.py.
+	 */
 	ret = abi_kernel_refuses(call);
 	if (ret == 0)
 		ret = emu_flow_create(call->ctx, matcher->obj, &attr, &obj);

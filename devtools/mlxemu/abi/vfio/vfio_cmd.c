@@ -391,7 +391,10 @@ abi_vfio_device_run(struct abi_vfio_device *d, bool tick, uint64_t *due_ns)
 {
 	uint32_t bells = d->doorbells;
 
-	/* Failed firmware answers no command (assumed); the queues do not need it. */
+	/*
+	 * assumed: failed firmware answers no command, while the queues go on. Other reading: it answers with an error.
+	 * Test: pmd/fatal.py.
+	 */
 	if (d->dev->removed || d->dev->internal_error)
 		return;
 	d->doorbells = 0;
