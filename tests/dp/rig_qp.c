@@ -42,8 +42,8 @@ rig_qp_new(struct rig_port *p, const struct rig_qp_attr *attr)
 	struct emu_obj *obj = NULL;
 
 	q->port = p;
-	q->scq = rig_cq_new(p, 5, 6);
-	q->rcq = rig_cq_new(p, 5, 6);
+	q->scq = rig_cq_new(p, 5, attr->log_cqe ? attr->log_cqe : 6);
+	q->rcq = rig_cq_new(p, 5, attr->log_cqe ? attr->log_cqe : 6);
 	prm_create_qp_in_set_opcode(&in, PRM_CMD_OP_CREATE_QP);
 	prm_create_qp_in_set_wq_umem_valid(&in, 1);
 	prm_create_qp_in_set_wq_umem_id(&in, p->umem);
@@ -56,6 +56,8 @@ rig_qp_new(struct rig_port *p, const struct rig_qp_attr *attr)
 	prm_qpc_set_log_sq_size(c, log_sq);
 	prm_qpc_set_uar_page(c, p->uar->obj.id);
 	prm_qpc_set_user_index(c, 0x7777);
+	prm_qpc_set_cs_req(c, attr->cs_req);
+	prm_qpc_set_cs_res(c, attr->cs_res);
 	prm_qpc_set_cqn_snd(c, q->scq->cq->obj.id);
 	prm_qpc_set_cqn_rcv(c, q->rcq->cq->obj.id);
 	prm_qpc_set_dbr_umem_valid(c, 1);

@@ -22,6 +22,7 @@ struct rig_qp_attr {
 	uint32_t rmpn;		     /**< Receives from this RMP. */
 	uint32_t q_key;
 	unsigned rnr_retry, min_rnr_nak, ack_timeout, retry_count;
+	unsigned cs_req, cs_res, log_cqe; /**< Short data in CQEs; log2 of the bytes of a CQE, 0: 6. */
 	bool no_access; /**< The peer may not read, write or do atomics. */
 };
 struct rig_qp *rig_qp_new(struct rig_port *p, const struct rig_qp_attr *attr);

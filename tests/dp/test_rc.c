@@ -343,11 +343,82 @@ test_established(void)
 	end();
 }
 
+/* Sends bytes, which the CQE holds if they are not more than most. */
+static void
+send_short(unsigned bytes, unsigned most, unsigned format)
+{
+	const struct prm_cqe64 *cqe;
+	const uint8_t *data;
+
+	memset(in, 0, 256);
+	rig_post(b->rq, in, 256, rkey);
+	rig_wqe(a->sq, PRM_WQE_OPCODE_SEND, RIG_CE_CQE);
+	rig_wqe_ptr(a->sq, out, bytes, rkey);
+	rig_qp_do(a);
+	rig_qp_cqe(a->scq, a, PRM_CQE_OPCODE_REQ);
+	cqe = rig_qp_cqe(b->rcq, b, PRM_CQE_OPCODE_RESP_SEND);
+	CHECK_EQ(be32toh(cqe->byte_cnt), bytes);
+	CHECK_EQ(cqe->op_own >> 2 & 3, bytes <= most ? format : PRM_CQE_FORMAT_NO_INLINE);
+	data = bytes > most ? in : (const uint8_t *)(most == 64 ? cqe - 1 : cqe);
+	CHECK(memcmp(data, out, bytes) == 0);
+	if (bytes <= most)
+		CHECK_EQ(in[0] | in[bytes - 1], 0);
+}
+
+/* Reads bytes, which the CQE of a signalled WQE holds if they are not more than most. */
+static void
+read_short(unsigned bytes, unsigned most, unsigned format, unsigned ce)
+{
+	const struct prm_cqe64 *cqe;
+	bool in_cqe = bytes <= most && ce == RIG_CE_CQE;
+
+	memset(in, 0, 256);
+	rig_wqe(a->sq, PRM_WQE_OPCODE_RDMA_READ, ce);
+	rig_wqe_remote(a->sq, out, rkey);
+	rig_wqe_ptr(a->sq, in, bytes, rkey);
+	rig_qp_do(a);
+	if (ce == RIG_CE_CQE) {
+		cqe = rig_qp_cqe(a->scq, a, PRM_CQE_OPCODE_REQ);
+		CHECK_EQ(cqe->op_own >> 2 & 3, in_cqe ? format : PRM_CQE_FORMAT_NO_INLINE);
+		CHECK_EQ(be32toh(cqe->byte_cnt), bytes);
+		if (in_cqe)
+			CHECK(memcmp(most == 64 ? cqe - 1 : cqe, out, bytes) == 0);
+	}
+	CHECK_EQ(memcmp(in, out, bytes) == 0, !in_cqe);
+}
+
+/* cs_res: short messages come in the CQE, their receive buffers stay as they are. */
+static void
+test_short(void)
+{
+	begin(&(struct rig_qp_attr){.cs_res = 1});
+	send_short(32, 32, PRM_CQE_FORMAT_INLINE_32);
+	send_short(1, 32, PRM_CQE_FORMAT_INLINE_32);
+	send_short(33, 32, PRM_CQE_FORMAT_INLINE_32);
+	end();
+	begin(&(struct rig_qp_attr){.cs_res = 2, .log_cqe = 7});
+	send_short(64, 64, PRM_CQE_FORMAT_INLINE_64);
+	send_short(65, 64, PRM_CQE_FORMAT_INLINE_64);
+	end();
+	begin(&(struct rig_qp_attr){.cs_req = 0x11});
+	read_short(32, 32, PRM_CQE_FORMAT_INLINE_32, RIG_CE_CQE);
+	read_short(33, 32, PRM_CQE_FORMAT_INLINE_32, RIG_CE_CQE);
+	read_short(32, 32, PRM_CQE_FORMAT_INLINE_32, 0);
+	end();
+	begin(&(struct rig_qp_attr){.cs_req = 0x22, .log_cqe = 7});
+	read_short(64, 64, PRM_CQE_FORMAT_INLINE_64, RIG_CE_CQE);
+	read_short(65, 64, PRM_CQE_FORMAT_INLINE_64, RIG_CE_CQE);
+	end();
+	begin(&(struct rig_qp_attr){.cs_res = 2});
+	send_short(8, 0, PRM_CQE_FORMAT_NO_INLINE);
+	end();
+}
+
 static const struct rig_test tests[] = {
 	{"send", test_send},	   {"write", test_write},   {"read", test_read},
 	{"atomics", test_atomics}, {"wrap", test_wrap},	    {"self", test_self},
 	{"shared", test_shared},   {"uc", test_uc},	    {"ud", test_ud},
-	{"established", test_established}, {NULL, NULL},
+	{"established", test_established}, {"short", test_short}, {NULL, NULL},
 };
 
 int

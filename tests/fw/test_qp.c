@@ -79,7 +79,16 @@ test_create(void)
 	REFUSE_QP(prm_qpc_set_wq_signature(q, 1), FW_QP_FEATURE);
 	REFUSE_QP(prm_qpc_set_cd_master(q, 1), FW_QP_FEATURE);
 	REFUSE_QP(prm_qpc_set_rlky(q, 1), FW_QP_FEATURE);
-	REFUSE_QP(prm_qpc_set_cs_res(q, 1), FW_QP_FEATURE);
+	REFUSE_QP(prm_qpc_set_cs_res(q, 1), FW_OK);
+	REFUSE_QP(prm_qpc_set_cs_res(q, 2), FW_OK);
+	REFUSE_QP(prm_qpc_set_cs_res(q, 3), FW_QP_FEATURE);
+	REFUSE_QP(prm_qpc_set_cs_req(q, 0x11), FW_OK);
+	REFUSE_QP(prm_qpc_set_cs_req(q, 0x22), FW_OK);
+	REFUSE_QP(prm_qpc_set_cs_req(q, 0x12), FW_QP_FEATURE);
+	REFUSE_QP({
+		prm_qpc_set_st(q, PRM_QPC_ST_UD);
+		prm_qpc_set_cs_res(q, 1);
+	}, FW_QP_FEATURE);
 	REFUSE_QP(prm_create_qp_in_set_input_qpn(&in, 5), FW_QP_FEATURE);
 	REFUSE_QP(prm_qpc_set_ts_format(q, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
 	REFUSE_QP(prm_qpc_set_packet_pacing_rate_limit_index(q, 1), FW_SQ_RATE_LIMIT);

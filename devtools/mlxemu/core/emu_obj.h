@@ -316,6 +316,8 @@ struct emu_qp {
 	bool rre, rwe, rae; /**< Rights of the peer: read, write, atomics. */
 	uint32_t next_send_psn, next_rcv_psn;
 	bool comm_est;	    /**< A packet arrived while in RTR. */
+	/** Received messages, or answers to reads and atomics, up to this size are written to the CQE: 0, 32 or 64. */
+	uint8_t recv_in_cqe, answer_in_cqe;
 };
 
 struct emu_q_counter {

@@ -186,12 +186,11 @@ dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 }
 
 void
-dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
-	  uint8_t opcode, bool solicited)
+dp_cq_end_format(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
+		 uint8_t opcode, uint8_t format, bool solicited)
 {
-	bool error = opcode == PRM_CQE_OPCODE_REQ_ERR || opcode == PRM_CQE_OPCODE_RESP_ERR;
 	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 |
-			(uint8_t)(opcode << 4 | error << 1 | (cq->pi >> cq->log_size & 1));
+			(uint8_t)(opcode << 4 | format | (cq->pi >> cq->log_size & 1));
 
 	if (dp_fault_cqe() && dp_fault_cqe_apply(cq, cqe, &last, solicited))
 		return;
@@ -200,6 +199,15 @@ dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t
 			      memory_order_release);
 	cq->obj.dev->stats.cqes++;
 	dp_cq_written(cq, 1, solicited);
+}
+
+void
+dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
+	  uint8_t opcode, bool solicited)
+{
+	bool error = opcode == PRM_CQE_OPCODE_REQ_ERR || opcode == PRM_CQE_OPCODE_RESP_ERR;
+
+	dp_cq_end_format(cq, cqe, qpn_dword, wqe_counter, opcode, (uint8_t)(error << 1), solicited);
 }
 
 /*

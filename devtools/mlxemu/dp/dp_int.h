@@ -214,6 +214,22 @@ struct prm_cqe64 *dp_cq_begin(struct emu_cq *cq);
  */
 void dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 	       uint8_t opcode, bool solicited);
+/** dp_cq_end() of a CQE with other bits of op_own set than opcode and owner. */
+void dp_cq_end_format(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
+		      uint8_t opcode, uint8_t format, bool solicited);
+/** Where a CQE holds data: up to 32 bytes in its head, up to 64 in the other half of a 128-byte entry. */
+static inline uint8_t *
+dp_cqe_data(struct prm_cqe64 *cqe, unsigned room)
+{
+	return (uint8_t *)(room == sizeof(*cqe) ? cqe - 1 : cqe);
+}
+/** Bits of op_own for data in that place; room 0: none. */
+static inline uint8_t
+dp_cqe_data_format(unsigned room)
+{
+	return (room == 0 ? PRM_CQE_FORMAT_NO_INLINE
+		: room == 32 ? PRM_CQE_FORMAT_INLINE_32 : PRM_CQE_FORMAT_INLINE_64) << 2;
+}
 /**
  * dp_cq_begin() for CQEs of 64 bytes in a ring with room for one more, by the consumer index last
  * read. NULL: call dp_cq_begin(), which reads the index again and handles all other CQs.
@@ -373,6 +389,8 @@ struct dp_wqe {
 	uint32_t reads;		     /**< DMA reads of data, and their bytes. */
 	uint64_t read_bytes;
 	uint8_t syndrome, vendor;    /**< When DP_ERROR. */
+	uint8_t cqe_room;	     /**< Not 0: the CQE gets the answer to a read or atomic, up to this size. */
+	const void *answer;
 };
 
 /* Each segment gives one piece, two where it wraps at the ring's end; and the inline header. */

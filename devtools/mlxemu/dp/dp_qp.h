@@ -16,6 +16,7 @@ struct dp_qp {
 	bool waiting;
 	uint64_t wait_until_ns;
 	uint8_t rnr_tries, ack_tries; /**< Repetitions of the WQE at ci. */
+	uint8_t answer[64]; /**< To the WQE at ci, if it goes to the CQE. */
 };
 
 /** Result of a request, as the requester sees it. */

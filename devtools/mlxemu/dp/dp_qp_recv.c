@@ -91,16 +91,28 @@ catastrophe(struct emu_qp *qp)
 	dp_qp_fail(qp);
 }
 
+/** Whether the message is written to the CQE, not to the WQE's segments: libmlx5 copies it (cq.c, handle_responder()). */
+static bool
+goes_to_cqe(const struct emu_qp *qp, const struct dp_msg *m)
+{
+	return m->bytes != 0 && m->bytes <= qp->recv_in_cqe &&
+	       (m->opcode == PRM_WQE_OPCODE_SEND || m->opcode == PRM_WQE_OPCODE_SEND_IMM);
+}
+
 static bool
 complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m, uint8_t opcode)
 {
 	struct dp_port *port = dp_port_of(qp->obj.dev);
 	struct prm_cqe64 *cqe = dp_cq_begin(qp->rq.cq);
+	struct reader body = {m->data->piece, 0};
+	unsigned room = goes_to_cqe(qp, m) ? qp->recv_in_cqe : 0;
 
 	if (cqe == NULL) {
 		catastrophe(qp);
 		return false;
 	}
+	if (room != 0)
+		reader_get(&body, dp_cqe_data(cqe, room), m->bytes);
 	if (m->grh != NULL)
 		cqe->flags_rqpn = htobe32(CQE_GRH | m->from->obj.id |
 					  (m->grh[GRH_NEXT_HEADER] == IP_UDP ? CQE_ROCE_IPV6 : 0));
@@ -109,7 +121,8 @@ complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m,
 	cqe->byte_cnt = htobe32((uint32_t)m->bytes + (m->grh != NULL ? DP_GRH_BYTES : 0));
 	dp_time_arrival(port, 0);
 	cqe->timestamp = htobe64(dp_time_stamp(port, &port->rx, qp->rq.real_time));
-	dp_cq_end(qp->rq.cq, cqe, qp->obj.id, w->counter, opcode, m->solicited);
+	dp_cq_end_format(qp->rq.cq, cqe, qp->obj.id, w->counter, opcode, dp_cqe_data_format(room),
+			 m->solicited);
 	return true;
 }
 
@@ -136,7 +149,7 @@ receive_send(struct emu_qp *qp, struct dp_msg *m)
 		refuse(qp, &w, PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 		return DP_NAK_INVALID;
 	}
-	if (!scatter(qp, &w, m)) {
+	if (!goes_to_cqe(qp, m) && !scatter(qp, &w, m)) {
 		dp_qp_recv_taken(qp);
 		refuse(qp, &w, PRM_CQE_SYNDROME_LOCAL_PROT_ERR);
 		return DP_NAK_OPERATION;

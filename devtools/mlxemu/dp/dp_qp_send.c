@@ -64,9 +64,12 @@ advance_psn(struct emu_qp *qp, struct emu_qp *peer, uint64_t bytes)
 	peer->next_rcv_psn = (peer->next_rcv_psn + packets) & PSN_MASK;
 }
 
-/* Writes the answer to a read or an atomic to the segments of the WQE. */
+/*
+ * Writes the answer to a read or an atomic to the segments of the WQE, or leaves a short one to the CQE (libmlx5,
+ * cq.c: mlx5_copy_to_send_wqe()). A WQE without a CQE gets its answer in its segments (assumed).
+ */
 static void
-take_answer(struct dp_wqe *w, struct dp_request *r)
+take_answer(struct dp_qp *d, struct dp_wqe *w, struct dp_request *r)
 {
 	struct emu_port_stats *stats = &w->sq->obj.dev->stats;
 	const uint8_t *from = r->msg.read_from;
@@ -76,6 +79,12 @@ take_answer(struct dp_wqe *w, struct dp_request *r)
 	else if (w->opcode != PRM_WQE_OPCODE_RDMA_READ)
 		return;
 	w->bytes = r->data.bytes;
+	if (w->bytes != 0 && w->bytes <= d->qp->answer_in_cqe && w->ce >= PRM_WQE_CE_CQ_UPDATE) {
+		memcpy(d->answer, from, w->bytes);
+		w->answer = d->answer;
+		w->cqe_room = d->qp->answer_in_cqe;
+		return;
+	}
 	for (unsigned i = 0; i < r->data.n; i++) {
 		/* The cast is valid: read_scatter() mapped the pieces for writing. */
 		memmove((uint8_t *)(uintptr_t)r->data.piece[i].data, from, r->data.piece[i].len);
@@ -167,7 +176,7 @@ execute(struct dp_qp *d, struct dp_wqe *w)
 		return done;
 	if (peer != NULL && qp->st != PRM_QPC_ST_UD && ack != DP_ACK_LOST)
 		advance_psn(qp, peer, r.data.bytes);
-	take_answer(w, &r);
+	take_answer(d, w, &r);
 	return DP_DONE;
 }
 

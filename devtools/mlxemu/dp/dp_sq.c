@@ -246,8 +246,10 @@ dp_sq_complete(struct dp_sq *q, const struct dp_wqe *w)
 	cqe->srqn_uidx = htobe32(sq->user_index & 0xffffff);
 	cqe->byte_cnt = htobe32((uint32_t)w->bytes);
 	cqe->timestamp = htobe64(sent_stamp(w));
-	dp_cq_end(sq->cq, cqe, (uint32_t)w->opcode << 24 | sq->obj.id, w->index,
-		  PRM_CQE_OPCODE_REQ, w->solicited);
+	if (DP_UNLIKELY(w->cqe_room != 0))
+		memcpy(dp_cqe_data(cqe, w->cqe_room), w->answer, w->bytes);
+	dp_cq_end_format(sq->cq, cqe, (uint32_t)w->opcode << 24 | sq->obj.id, w->index,
+			 PRM_CQE_OPCODE_REQ, dp_cqe_data_format(w->cqe_room), w->solicited);
 }
 
 void
@@ -283,7 +285,7 @@ dp_wqe_begin(struct dp_wqe *w, struct dp_sq *q)
 	w->depart_ns = DP_UNLIKELY(q->depart_ns != 0) ? dp_wait_departure(q, sq->ci) : 0;
 	w->frames = w->reads = 0;
 	w->bytes = w->read_bytes = 0;
-	w->vendor = 0;
+	w->vendor = w->cqe_room = 0;
 }
 
 /* Executes the WQE at ci. DP_HOLD: the wire takes no frame now. */

@@ -10,6 +10,10 @@
 #define LOG_WQEBB_BYTES 6u
 #define SQ_ALIGN_BYTES 64u
 #define LOG_STRIDE_MAX 5u /* max_wqe_sz_rq: 512 bytes */
+/* qpc.cs_res and cs_req (Linux, include/linux/mlx5/qp.h): responder, requester write short data to the CQE. */
+#define CS_RES_32 1u
+#define CS_RES_64 2u
+#define CS_REQ(size) ((size) << 4 | (size))
 
 /* Objects that the QP context refers to. */
 struct qp_parts {
@@ -28,6 +32,16 @@ qp_release(struct emu_obj *obj)
 {
 	emu_dp_forget(obj);
 	fw_holds_drop(&((struct fw_qp *)obj)->holds);
+}
+
+/* mlx5_ib (qp.c) sets them for connected QPs only; other values are refused (assumed). */
+static bool
+cs_valid(unsigned cs_req, unsigned cs_res, unsigned st)
+{
+	if (cs_req == 0 && cs_res == 0)
+		return true;
+	return st != PRM_QPC_ST_UD && cs_res <= CS_RES_64 &&
+	       (cs_req == 0 || cs_req == CS_REQ(CS_RES_32) || cs_req == CS_REQ(CS_RES_64));
 }
 
 static int
@@ -52,8 +66,9 @@ qp_features_check(struct fw_cmd *c, const struct prm_qpc *q)
 		return fw_refuse(c, FW_QP_FEATURE, "%s",
 				 "signature, padding, offload, drain, multi path, rlky, in order, "
 				 "stateless offload or cross-channel");
-	if (prm_qpc_get_cs_req(q) || prm_qpc_get_cs_res(q))
-		return fw_refuse(c, FW_QP_FEATURE, "%s", "data scattered to CQEs");
+	if (!cs_valid(prm_qpc_get_cs_req(q), prm_qpc_get_cs_res(q), st))
+		return fw_refuse(c, FW_QP_FEATURE, "data in CQEs: cs_req 0x%x, cs_res 0x%x",
+				 prm_qpc_get_cs_req(q), prm_qpc_get_cs_res(q));
 	if (prm_qpc_get_packet_pacing_rate_limit_index(q))
 		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
 				 prm_qpc_get_packet_pacing_rate_limit_index(q));
@@ -216,6 +231,15 @@ qp_hold(struct fw_qp *fw, const struct qp_parts *p)
 	fw_hold(&fw->holds, p->counter != NULL ? &p->counter->obj : NULL);
 }
 
+/* 64 bytes fit only the first half of a 128-byte CQE; in a CQ of 64-byte ones nothing is written (assumed). */
+static uint8_t
+data_in_cqe(unsigned size, const struct emu_cq *cq)
+{
+	if (size == CS_RES_64)
+		return cq->log_cqe_bytes == 7 ? 64 : 0;
+	return size == CS_RES_32 ? 32 : 0;
+}
+
 int
 fw_create_qp(struct fw_cmd *c)
 {
@@ -243,6 +267,8 @@ fw_create_qp(struct fw_cmd *c)
 	fw->qp.st = (uint8_t)prm_qpc_get_st(q);
 	fw->qp.pd = p.pd->id;
 	fw->qp.user_index = prm_qpc_get_user_index(q);
+	fw->qp.recv_in_cqe = data_in_cqe(prm_qpc_get_cs_res(q), p.rcq);
+	fw->qp.answer_in_cqe = data_in_cqe(prm_qpc_get_cs_req(q) & 0xf, p.scq);
 	qp_fill_sq(&fw->qp, q, &p);
 	qp_fill_rq(&fw->qp, q, &p);
 	emu_dp_qp_changed(&fw->qp);
