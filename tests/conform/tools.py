@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""rdma-core's command-line tools on emulated devices.
+"""rdma-core's command-line tools, perftest and UCX on emulated devices.
 
 ibv_devices and ibv_devinfo list the devices. The ping-pong tools are two processes, and an RDMA
 path between processes is not modelled: each end comes up as far as it can alone (QPs to INIT,
@@ -11,8 +11,10 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
@@ -77,11 +79,37 @@ def pingpong():
         server.communicate()
 
 
+def clean(done):
+    """The program passed without violations."""
+    check(done.returncode == 0 and "audit: clean" in done.stdout, done.stdout)
+
+
+def rc_mlx5(options=()):
+    """QPs that write short data to their completions (cs_req, cs_res)"""
+    for test in ("am_lat", "put_lat", "get -D bcopy", "add_lat"):
+        clean(run("ucx_perftest", "-l", "-x", "rc_mlx5", "-d", "mlx5_0:1", "-n", "50", "-w", "1", "-t", *test.split(),
+                  options=["--audit", *options]))
+
+
+def promiscuous(options=()):
+    """a flow of type ALL_DEFAULT takes the frames that no rule and no interface takes"""
+    mac = "02:00:00:00:00:09"
+    with tempfile.NamedTemporaryFile(suffix=".pcap") as frames:
+        frame = bytes.fromhex(mac.replace(":", "") * 2 + "0800") + bytes(50)
+        frames.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        frames.write((struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame) * 100)
+        frames.flush()
+        clean(run("raw_ethernet_bw", "--server", "-d", "mlx5_0", "-E", mac, "-B", mac, "-s", "64", "-n", "100",
+                  "--promiscuous", options=["--audit", "--wire", f"0=pcap:{frames.name}", *options]))
+
+
 CASES = {
     "ibv_devices": (devices, "on ioctl.out match method=nldev_get attr=2 do set off=5 value=0x37"),
     "ibv_devinfo": (devinfo, "on ioctl.out match method=QUERY_PORT do set off=26 value=1"),
     # The peer does not answer in any case: no rule.
     "ibv_rc_pingpong": (pingpong, None),
+    "ucx_rc_mlx5": (rc_mlx5, None),
+    "raw_ethernet_promiscuous": (promiscuous, "on cmd.entry match op=CREATE_TIR do fail status=NO_RESOURCES"),
 }
 
 

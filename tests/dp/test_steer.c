@@ -155,7 +155,7 @@ every_field(void)
 	rig_free(r);
 }
 
-/* Lower priority number first, then the older rule; a destroyed rule has no effect. */
+/* Lower priority number first, then the older group of rules; a destroyed rule has no effect. */
 static void
 priorities(void)
 {
@@ -173,6 +173,9 @@ priorities(void)
 	rig_ip_frame(&frame, p->dev, 4, 17, 10, 0, -1);
 	for (unsigned i = 0; i < 4; i++) {
 		attr.tag = i + 1;
+		/* Another mask is another group. */
+		mask[K_DMAC_HI] = i == 2 ? 0xffff0000 : 0xffffffff;
+		value[K_DMAC_HI] = 0x0c42a14e & mask[K_DMAC_HI];
 		f[i] = rig_flow(p, priority[i], mask, value, &attr);
 		arrive(p, &frame);
 		CHECK_EQ(taken(rx, &tag), 1);

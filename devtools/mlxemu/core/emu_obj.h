@@ -359,7 +359,10 @@ struct emu_matcher_attr {
 	uint8_t ft_type; /**< MLX5_IB_UAPI_FLOW_TABLE_TYPE_*: 0 NIC_RX, 1 NIC_TX */
 	uint32_t flags;
 };
+/** Table of a rule: multicast or of its priority, by its match; or chosen by the caller. */
+enum emu_flow_place { EMU_FLOW_BY_MATCH, EMU_FLOW_PRIORITY, EMU_FLOW_MULTICAST, EMU_FLOW_LEFTOVER };
 struct emu_flow_attr {
+	enum emu_flow_place place;
 	const void *value; size_t value_len;
 	struct emu_obj *dest;  /**< TIR or flow table, NULL with drop/default_miss */
 	bool drop, default_miss, has_tag;

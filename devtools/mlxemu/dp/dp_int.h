@@ -458,6 +458,8 @@ enum dp_dest { DP_DEST_TIR, DP_DEST_DROP, DP_DEST_KERNEL };
 struct dp_steer_result {
 	enum dp_dest dest;
 	struct emu_tir *tir;
+	struct emu_tir *const *also; /**< TIRs that get copies. */
+	unsigned also_n;
 	uint32_t tag;
 	unsigned counters; /**< Of the rules on its way. */
 	struct emu_flow_counter *counter[DP_STEER_DEPTH];
@@ -479,6 +481,8 @@ int dp_steer_init(struct emu_dev *dev);
 void dp_steer_fini(struct emu_dev *dev);
 /** What becomes of an arriving packet; the kernel's when no rule wants it. */
 void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v);
+/** What becomes of a packet that neither a rule nor the kernel's interface takes: rules of type "default". */
+void dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v);
 /** True when a rule of the transmit table wants the frame dropped. */
 bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
 /** Host time of the last change of rules. */

@@ -193,6 +193,7 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 	struct dp_table *next = t;
 
 	v->tir = NULL;
+	v->also_n = 0;
 	v->tag = 0;
 	v->counters = 0;
 	do {
@@ -208,6 +209,8 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 	} while (next != NULL);
 	if (r != NULL && r->tir != NULL) {
 		v->tir = r->tir;
+		v->also = r->also;
+		v->also_n = r->also_n;
 		v->dest = DP_DEST_TIR;
 	} else if (r != NULL ? r->drop : !t->kernel) {
 		v->dest = DP_DEST_DROP;

@@ -91,7 +91,7 @@ catastrophe(struct emu_qp *qp)
 	dp_qp_fail(qp);
 }
 
-/** Whether the message is written to the CQE, not to the WQE's segments: libmlx5 copies it (cq.c, handle_responder()). */
+/* Whether the message goes to the CQE, not to the segments: libmlx5 copies it (cq.c, handle_responder()). */
 static bool
 goes_to_cqe(const struct emu_qp *qp, const struct dp_msg *m)
 {

@@ -125,28 +125,63 @@ out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
 		rq->q_counter->out_of_buffer++;
 }
 
+/* Delivers a frame to the RQ, or counts it as out of buffer. */
+static void
+to_rq(struct emu_dev *dev, const struct emu_tir *tir, struct emu_rq *rq, bool posted, struct dp_rx *rx)
+{
+	if (DP_UNLIKELY(!posted)) {
+		if (rq != NULL && rq->obj.unmapped)
+			dp_unmapped_met(&rq->obj, &rq->obj.unmapped_met);
+		out_of_buffer(dev, rq);
+		return;
+	}
+	rx->tunneled = rx->pkt->tunneled && tir->tunneled_offload;
+	dp_rq_deliver(rq, rx);
+}
+
+static inline bool
+can_take(struct emu_rq *rq, const struct dp_pkt *pkt)
+{
+	return rq != NULL && rq->state == EMU_QS_RDY && dp_rq_has_room(rq, pkt);
+}
+
+/* Copies to further destinations of the rule. */
+static __attribute__((noinline)) void
+to_others(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt)
+{
+	for (unsigned i = 0; i < v->also_n; i++) {
+		struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
+		struct emu_rq *rq = pick_rq(v->also[i], pkt, &rx);
+
+		to_rq(dev, v->also[i], rq, can_take(rq, pkt), &rx);
+	}
+}
+
 /* Delivers a frame to an RQ of the TIR, or counts it as out of buffer. */
 static enum emu_rx_result
 to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt *pkt, bool may_wait)
 {
 	struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
 	struct emu_rq *rq = pick_rq(v->tir, pkt, &rx);
-	bool ready = rq != NULL && rq->state == EMU_QS_RDY, posted;
+	bool posted = can_take(rq, pkt);
 
-	posted = ready && dp_rq_has_room(rq, pkt);
-	if (DP_UNLIKELY(!posted) && ready && may_wait)
+	if (DP_UNLIKELY(!posted) && may_wait && rq != NULL && rq->state == EMU_QS_RDY)
 		return EMU_RX_FULL;
 	arrived(dev, pkt->data, pkt->len);
 	dp_steer_count(v, pkt->len);
-	if (DP_UNLIKELY(!posted)) {
-		if (rq != NULL && rq->obj.unmapped)
-			dp_unmapped_met(&rq->obj, &rq->obj.unmapped_met);
-		out_of_buffer(dev, rq);
-		return EMU_RX_TAKEN;
-	}
-	rx.tunneled = pkt->tunneled && v->tir->tunneled_offload;
-	dp_rq_deliver(rq, &rx);
+	to_rq(dev, v->tir, rq, posted, &rx);
+	if (DP_UNLIKELY(v->also_n != 0))
+		to_others(dev, v, pkt);
 	return EMU_RX_TAKEN;
+}
+
+/* Rules of type "default" come after the kernel's interface, as its own tables (Linux, fs_core.c, root_fs). */
+static void
+find_dest(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
+{
+	dp_steer_rx(dev, pkt, v);
+	if (DP_UNLIKELY(v->dest == DP_DEST_KERNEL) && !for_us(&dev->vport, pkt->data))
+		dp_steer_leftover(dev, pkt, v);
 }
 
 static enum emu_rx_result
@@ -154,7 +189,7 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 {
 	struct dp_steer_result v;
 
-	dp_steer_rx(dev, pkt, &v);
+	find_dest(dev, pkt, &v);
 	if (DP_LIKELY(v.dest == DP_DEST_TIR))
 		return to_tir(dev, &v, pkt, may_wait);
 	arrived(dev, pkt->data, pkt->len);
@@ -234,19 +269,26 @@ rq_waits(const struct emu_rq *rq)
 }
 
 static bool
-rule_has_receiver(const struct dp_rule *rule, void *arg)
+tir_waits(const struct emu_tir *tir)
 {
-	const struct emu_tir *tir = rule->tir;
-
-	(void)arg;
-	if (tir == NULL)
-		return false;
 	if (!tir->indirect)
 		return rq_waits(tir->rq);
 	for (uint32_t i = 0; tir->rqt != NULL && i < tir->rqt->size; i++)
 		if (rq_waits(tir->rqt->rq[i]))
 			return true;
 	return false;
+}
+
+static bool
+rule_has_receiver(const struct dp_rule *rule, void *arg)
+{
+	(void)arg;
+	if (rule->tir == NULL)
+		return false;
+	for (unsigned i = 0; i < rule->also_n; i++)
+		if (tir_waits(rule->also[i]))
+			return true;
+	return tir_waits(rule->tir);
 }
 
 bool
@@ -277,6 +319,6 @@ emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	if (dev->dp == NULL || !dev->link_up || len < DP_ETH_BYTES || len > dp_frame_limit(dev))
 		return true;
 	dp_parse(&pkt, frame, len, true);
-	dp_steer_rx(dev, &pkt, &v);
+	find_dest(dev, &pkt, &v);
 	return v.dest != DP_DEST_KERNEL;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "dp_int.h"
+#include "dp_autogroup.h"
 
 #define TABLE_RX 0u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX */
 #define TABLE_TX 1u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX */
@@ -18,26 +18,37 @@ struct dp_matcher {
 	struct emu_obj obj;
 	uint8_t table;
 	uint16_t priority;
-	struct dp_mask mask;
+	uint8_t criteria;
+	uint32_t mask[DP_KEY_DWORDS];
 	bool mask_stray; /* the mask has bits in headers that the criteria do not name */
 };
 
 struct dp_flow {
 	struct emu_obj obj;
-	struct dp_rule rule; /* first in the table: by level, then the age of the group (mask), then age */
+	struct dp_added added;
+	struct dp_autotables *tables;
 	struct dp_matcher *matcher;
 	struct emu_obj *dest;
-	uint16_t level; /* index of the kernel's table, 0: first */
 };
 
-/* Tables of mlx5_ib: one per priority, then one for rules that match only multicast. */
+/*
+ * Tables of mlx5_ib (fs.c): one per priority, then one for rules that match only multicast. Each has 2^16 entries and
+ * 6 large groups. Behind the kernel's interface: that of rules of type "default" (linux/mlx5/fs.h,
+ * build_leftovers_ft_param()).
+ */
 #define PRIORITY_MAX 15u
 #define LEVEL_MULTICAST (PRIORITY_MAX + 1)
+#define ENTRIES (1u << 16)
+#define LARGE_GROUPS 6u
+#define LEFTOVER_ENTRIES 2u
+#define LEFTOVER_GROUPS 2u
 #define DMAC_HI 2u /* dmac_47_16 */
 #define DMAC_HI_GROUP_BIT 0x01000000u
+#define DST_IPV4 15u
 
 struct dp_steer {
-	struct dp_table table[2]; /* rules of the kernel's tables, all levels in one list */
+	struct dp_autotables table[2]; /* TABLE_RX, TABLE_TX */
+	struct dp_autotables leftover;
 	struct dp_table *root;	  /* root table instead of the kernel's; NULL: none */
 	uint64_t changed_ns;
 	uint64_t walks;
@@ -50,8 +61,9 @@ dp_steer_init(struct emu_dev *dev)
 
 	if (s == NULL)
 		return -ENOMEM;
-	dp_table_init(&s->table[TABLE_RX], true);
-	dp_table_init(&s->table[TABLE_TX], true);
+	dp_autotables_init(&s->table[TABLE_RX], ENTRIES, LARGE_GROUPS);
+	dp_autotables_init(&s->table[TABLE_TX], ENTRIES, LARGE_GROUPS);
+	dp_autotables_init(&s->leftover, LEFTOVER_ENTRIES, LEFTOVER_GROUPS);
 	dev->steer = s;
 	return 0;
 }
@@ -136,9 +148,10 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 		return -ENOMEM;
 	m->table = attr->ft_type;
 	m->priority = attr->priority;
-	dp_key_load(m->mask.dw, attr->mask, attr->mask_len);
+	m->criteria = attr->criteria;
+	dp_key_load(m->mask, attr->mask, attr->mask_len);
 	for (unsigned i = 0; i < DP_KEY_DWORDS && (attr->criteria & CRITERIA_OUTER) == 0; i++)
-		m->mask_stray |= m->mask.dw[i] != 0;
+		m->mask_stray |= m->mask[i] != 0;
 	*out = &m->obj;
 	return 0;
 }
@@ -147,15 +160,14 @@ static void
 flow_release(struct emu_obj *obj)
 {
 	struct dp_flow *f = (struct dp_flow *)obj;
-	struct dp_steer *s = obj->dev->steer;
 
-	if (s != NULL)
-		dp_table_remove(obj->dev, &s->table[f->matcher->table], &f->rule);
+	if (obj->dev->steer != NULL)
+		dp_autotables_remove(obj->dev, f->tables, &f->added);
 	emu_obj_unref(&f->matcher->obj);
 	if (f->dest != NULL)
 		emu_obj_unref(f->dest);
-	if (f->rule.counter != NULL)
-		emu_obj_unref(&f->rule.counter->obj);
+	if (f->added.counter != NULL)
+		emu_obj_unref(&f->added.counter->obj);
 }
 
 static int
@@ -194,7 +206,7 @@ check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const uint32_t value
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
-		stray |= (value[i] & ~m->mask.dw[i]) != 0;
+		stray |= (value[i] & ~m->mask[i]) != 0;
 	if (!stray)
 		return 0;
 	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
@@ -202,16 +214,21 @@ check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const uint32_t value
 	return -EINVAL;
 }
 
-static struct dp_flow *
-flow_of(struct dp_rule *rule)
+/* mlx5_ib (fs.c, raw_fs_is_multicast()): it compares the mask of an IPv4 address, too, which 224.0.0.0 must be in. */
+static bool
+only_multicast(const struct dp_matcher *m, const uint32_t value[DP_KEY_DWORDS])
 {
-	return (struct dp_flow *)((char *)rule - offsetof(struct dp_flow, rule));
+	return (value[DMAC_HI] & DMAC_HI_GROUP_BIT) != 0 ||
+	       (value[DST_IPV4] >> 28 == 0xe && m->mask[DST_IPV4] >> 28 == 0xe);
 }
 
 static uint16_t
-level_of(const struct dp_matcher *m, const uint32_t value[DP_KEY_DWORDS])
+level_of(const struct dp_matcher *m, const struct emu_flow_attr *attr, const uint32_t value[DP_KEY_DWORDS])
 {
-	return (value[DMAC_HI] & DMAC_HI_GROUP_BIT) != 0 ? LEVEL_MULTICAST : m->priority;
+	bool multicast = attr->place == EMU_FLOW_BY_MATCH ? only_multicast(m, value)
+							  : attr->place == EMU_FLOW_MULTICAST;
+
+	return multicast ? LEVEL_MULTICAST : m->priority;
 }
 
 /* The kernel's tables have levels too; a rule must forward to a higher level. */
@@ -228,42 +245,26 @@ check_level(struct emu_ctx *ctx, const struct emu_obj *dest, uint16_t level)
 	return -EINVAL;
 }
 
-/* Orders groups (rules with equal masks) by age. */
-static void
-flow_insert(struct emu_dev *dev, struct dp_table *t, struct dp_flow *f)
-{
-	struct dp_rule *r, *last = NULL, *group = NULL;
-
-	TAILQ_FOREACH(r, &t->rules, next) {
-		const struct dp_flow *before = flow_of(r);
-
-		if (before->level > f->level)
-			break;
-		last = r;
-		if (before->level == f->level &&
-		    memcmp(r->mask->dw, f->rule.mask->dw, sizeof(r->mask->dw)) == 0)
-			group = r;
-	}
-	dp_table_insert(dev, t, group != NULL ? group : last, &f->rule);
-}
-
 static void
 flow_fill(struct dp_flow *f, const struct emu_flow_attr *attr)
 {
+	struct dp_added *r = &f->added;
+
 	f->dest = attr->dest;
 	if (f->dest != NULL && f->dest->type == EMU_OBJ_TIR)
-		f->rule.tir = (struct emu_tir *)f->dest;
+		r->tir = (struct emu_tir *)f->dest;
 	else if (f->dest != NULL)
-		f->rule.table = &((struct emu_flow_table *)f->dest)->table;
-	f->rule.counter = attr->counter;
-	f->rule.drop = attr->drop;
-	f->rule.to_kernel = attr->default_miss;
-	f->rule.tag = attr->has_tag ? attr->tag : 0;
+		r->table = &((struct emu_flow_table *)f->dest)->table;
+	r->counter = attr->counter;
+	r->drop = attr->drop;
+	r->to_kernel = attr->default_miss;
+	r->has_tag = attr->has_tag;
+	r->tag = attr->tag;
 	emu_obj_ref(&f->matcher->obj);
 	if (f->dest != NULL)
 		emu_obj_ref(f->dest);
-	if (f->rule.counter != NULL)
-		emu_obj_ref(&f->rule.counter->obj);
+	if (r->counter != NULL)
+		emu_obj_ref(&r->counter->obj);
 }
 
 int
@@ -284,18 +285,21 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 	dp_key_load(value, attr->value, attr->value_len);
 	ret = check_spec(ctx, m, value);
 	if (ret == 0)
-		ret = check_level(ctx, attr->dest, level_of(m, value));
+		ret = check_level(ctx, attr->dest, level_of(m, attr, value));
 	if (ret != 0)
 		return ret;
 	f = emu_obj_new(ctx->dev, ctx, EMU_OBJ_FLOW, sizeof(*f), flow_release);
 	if (f == NULL)
 		return -ENOMEM;
 	f->matcher = m;
-	f->rule.mask = &m->mask;
-	memcpy(f->rule.value, value, sizeof(value));
-	f->level = level_of(m, value);
+	f->tables = attr->place == EMU_FLOW_LEFTOVER ? &s->leftover : &s->table[m->table];
 	flow_fill(f, attr);
-	flow_insert(ctx->dev, &s->table[m->table], f);
+	ret = dp_autotables_add(ctx->dev, f->tables, level_of(m, attr, value), m->mask, m->criteria, value,
+				&f->added);
+	if (ret != 0) {
+		emu_obj_destroy(&f->obj);
+		return ret;
+	}
 	*out = &f->obj;
 	return 0;
 }
@@ -305,7 +309,22 @@ dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_resul
 {
 	struct dp_steer *s = dev->steer;
 
-	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX], pkt, v);
+	dp_table_lookup(s->root != NULL ? s->root : &s->table[TABLE_RX].table, pkt, v);
+}
+
+void
+dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v)
+{
+	struct dp_steer *s = dev->steer;
+	struct dp_steer_result left;
+
+	if (DP_LIKELY(TAILQ_EMPTY(&s->leftover.groups)) || s->root != NULL)
+		return;
+	dp_table_lookup(&s->leftover.table, pkt, &left);
+	v->dest = left.dest;
+	v->tir = left.tir;
+	v->also = left.also;
+	v->also_n = left.also_n;
 }
 
 bool
@@ -315,10 +334,10 @@ dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	struct dp_steer_result v;
 	struct dp_pkt pkt;
 
-	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].rules)))
+	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].table.rules)))
 		return false;
 	dp_parse(&pkt, frame, len, false);
-	dp_table_lookup(&s->table[TABLE_TX], &pkt, &v);
+	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v);
 	dp_steer_count(&v, len);
 	return v.dest == DP_DEST_DROP;
 }
@@ -350,7 +369,10 @@ dp_steer_any(struct emu_dev *dev, dp_rule_cb cb, void *arg)
 {
 	struct dp_steer *s = dev->steer;
 
-	return table_any(s->root != NULL ? s->root : &s->table[TABLE_RX], ++s->walks, cb, arg);
+	if (s->root != NULL)
+		return table_any(s->root, ++s->walks, cb, arg);
+	return table_any(&s->table[TABLE_RX].table, ++s->walks, cb, arg) ||
+	       table_any(&s->leftover.table, s->walks, cb, arg);
 }
 
 const struct dp_toeplitz *

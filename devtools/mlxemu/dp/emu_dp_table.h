@@ -25,6 +25,8 @@ struct dp_rule {
 	struct dp_mask *mask;
 	uint32_t value[DP_KEY_DWORDS];
 	struct emu_tir *tir;
+	struct emu_tir *const *also; /**< TIRs that get copies of the packet. */
+	unsigned also_n;
 	struct dp_table *table; /**< Table in which the search continues. */
 	struct emu_flow_counter *counter;
 	bool drop, to_kernel;

@@ -2,7 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Verbs flows: translates a list of header specifications into a matcher and a rule, as mlx5_ib does
- * (hw/mlx5/fs.c, parse_flow_attr()). The destination is the TIR of a raw packet or RSS QP.
+ * (hw/mlx5/fs.c, parse_flow_attr()); rules of type "default" into those of create_leftovers_rule(). The
+ * destination is the TIR of a raw packet or RSS QP.
  */
 #include <endian.h>
 #include <errno.h>
@@ -21,8 +22,14 @@
 #define SPEC_DROP 0x1001
 #define SPEC_COUNT 0x1003
 #define ATTR_NORMAL 0
+#define ATTR_ALL_DEFAULT 1
+#define ATTR_MC_DEFAULT 2
+/* enum ib_flow_flags */
+#define FLAG_DONT_TRAP 2u
+#define FLAG_EGRESS 4u
 #define SPECS_MAX 10
 #define CRITERIA_OUTER 1
+#define GROUP_BIT 0x01000000u /* of dmac_47_16 */
 
 /** A flow being created: match and actions. */
 struct flow_req {
@@ -370,6 +377,12 @@ abi_counters_read(struct abi_call *call)
 	return ret;
 }
 
+static bool
+is_default(const struct ib_uverbs_flow_attr *a)
+{
+	return a->type == ATTR_ALL_DEFAULT || a->type == ATTR_MC_DEFAULT;
+}
+
 static int
 flow_check(struct abi_call *call, const struct ib_uverbs_create_flow *in, const struct abi_qp *qp)
 {
@@ -377,14 +390,41 @@ flow_check(struct abi_call *call, const struct ib_uverbs_create_flow *in, const 
 
 	if (in->comp_mask != 0 || a->num_of_specs > SPECS_MAX)
 		return abi_refuse(call, -EINVAL, "%u specifications", a->num_of_specs);
-	if (a->port != 1)
+	if (a->port > 1)
 		return abi_refuse(call, -EINVAL, "port %u", a->port);
 	if (qp->tir == NULL)
 		return abi_refuse(call, -EOPNOTSUPP, "the QP receives no raw packets");
-	/* Leftovers, sniffing, sharing of packets and sending are not modelled. */
-	if (a->type != ATTR_NORMAL || a->flags != 0)
+	if ((a->flags & ~(FLAG_DONT_TRAP | FLAG_EGRESS)) != 0 ||
+	    ((a->flags & FLAG_EGRESS) != 0 && is_default(a)))
+		return abi_refuse(call, -EINVAL, "flow type %u, flags 0x%x", a->type, a->flags);
+	/*
+	 * Sniffing and sharing of packets need capabilities that the card does not have
+	 * (allow_sniffer_and_nic_rx_shared_tir, nic_rx_multi_path_tirs); rules for sending are not modelled.
+	 */
+	if ((a->type != ATTR_NORMAL && !is_default(a)) || a->flags != 0)
 		return abi_refuse(call, -EOPNOTSUPP, "flow type %u, flags 0x%x", a->type, a->flags);
 	return 0;
+}
+
+/* mlx5_ib: flow_is_multicast_only(), which reads the first specification only. */
+static enum emu_flow_place
+place_of(const uint8_t *specs, size_t len)
+{
+	struct ib_uverbs_flow_spec_ipv4 ipv4;
+	struct ib_uverbs_flow_spec_eth eth;
+	struct ib_uverbs_flow_spec_hdr hdr = {0};
+	bool multicast = false;
+
+	if (len >= sizeof(hdr))
+		memcpy(&hdr, specs, sizeof(hdr));
+	if (hdr.type == SPEC_IPV4) {
+		memcpy(&ipv4, specs, sizeof(ipv4));
+		multicast = be32toh(ipv4.val.dst_ip) >> 28 == 0xe;
+	} else if (hdr.type == SPEC_ETH) {
+		memcpy(&eth, specs, sizeof(eth));
+		multicast = (eth.mask.dst_mac[0] & eth.val.dst_mac[0] & 1) != 0;
+	}
+	return multicast ? EMU_FLOW_MULTICAST : EMU_FLOW_PRIORITY;
 }
 
 static int
@@ -416,6 +456,31 @@ flow_make(struct flow_req *r, struct abi_handle *h, uint16_t priority)
 	return ret;
 }
 
+/* All frames of one value of the group bit that neither a rule nor the kernel's interface takes. */
+static int
+leftover_make(struct flow_req *r, struct abi_handle *h, bool multicast)
+{
+	struct emu_flow_attr attr = {.place = EMU_FLOW_LEFTOVER, .dest = r->attr.dest};
+
+	memset(&r->mask, 0, sizeof(r->mask));
+	memset(&r->value, 0, sizeof(r->value));
+	prm_fte_match_set_lyr_2_4_set_dmac_47_16(&r->mask, GROUP_BIT);
+	prm_fte_match_set_lyr_2_4_set_dmac_47_16(&r->value, multicast ? GROUP_BIT : 0);
+	r->attr = attr;
+	return flow_make(r, h, 0);
+}
+
+static int
+rules_make(struct flow_req *r, struct abi_handle *h, const struct ib_uverbs_flow_attr *a)
+{
+	int ret;
+
+	if (!is_default(a))
+		return flow_make(r, h, a->priority);
+	ret = leftover_make(r, h, true);
+	return ret == 0 && a->type == ATTR_ALL_DEFAULT ? leftover_make(r, h, false) : ret;
+}
+
 static int
 flow_run(struct abi_call *call, const uint8_t *data, size_t len)
 {
@@ -433,6 +498,7 @@ flow_run(struct abi_call *call, const uint8_t *data, size_t len)
 	if (ret != 0)
 		return ret;
 	r.attr.dest = qp->verbs->qp.tir;
+	r.attr.place = place_of(data + sizeof(in), len - sizeof(in));
 	ret = specs_put(&r, data + sizeof(in), len - sizeof(in), in.flow_attr.num_of_specs);
 	if (ret == 0)
 		ret = counters_bind(&r);
@@ -443,7 +509,7 @@ flow_run(struct abi_call *call, const uint8_t *data, size_t len)
 		return -ENOMEM;
 	abi_verbs_use(h, qp);
 	abi_verbs_use(h, r.counters);
-	ret = flow_make(&r, h, in.flow_attr.priority);
+	ret = rules_make(&r, h, &in.flow_attr);
 	if (ret == 0) {
 		resp.flow_handle = h->id;
 		ret = abi_out(call, UVERBS_ATTR_CORE_OUT, &resp, sizeof(resp));
