@@ -187,7 +187,11 @@ conflict(struct emu_dev *dev, const struct dp_entry *e, const struct dp_added *r
 		emu_trace_note(dev, "flow: a rule of equal match has a counter, too");
 		return -EINVAL;
 	}
-	/* The card has no nic_rx_multi_path_tirs_fts; the status of such an entry is assumed. */
+	/*
+	 * The card has no nic_rx_multi_path_tirs_fts.
+	 * assumed: an entry with TIRs and another kind of destination is refused with BAD_PARAM. Other reading: another
+	 * status, which programs see as EREMOTEIO all the same. Test: dp/test_rules.c.
+	 */
 	if (old->table != r->table || old->to_kernel != r->to_kernel) {
 		emu_trace_note(dev, "flow: a rule of equal match leads to another kind of destination");
 		return -EINVAL;

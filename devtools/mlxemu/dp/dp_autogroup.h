@@ -9,7 +9,10 @@
 
 #include "dp_int.h"
 
-/** Destinations of an entry; how many a card takes (log_max_destination) is assumed. */
+/**
+ * Destinations of an entry (log_max_destination).
+ * assumed: an entry has up to 16 TIRs. Other reading: a card takes more. Test: dp/test_rules.c.
+ */
 #define DP_ENTRY_TIRS 16u
 
 /** Tables of one direction or namespace in the order of lookup, with the rules of all in one list. */

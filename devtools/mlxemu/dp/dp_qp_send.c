@@ -66,7 +66,8 @@ advance_psn(struct emu_qp *qp, struct emu_qp *peer, uint64_t bytes)
 
 /*
  * Writes the answer to a read or an atomic to the segments of the WQE, or leaves a short one to the CQE (libmlx5,
- * cq.c: mlx5_copy_to_send_wqe()). A WQE without a CQE gets its answer in its segments (assumed).
+ * cq.c: mlx5_copy_to_send_wqe()).
+ * assumed: a WQE without a CQE gets its answer in its segments. Other reading: it is lost. Test: dp/test_rc.c.
  */
 static void
 take_answer(struct dp_qp *d, struct dp_wqe *w, struct dp_request *r)

@@ -34,7 +34,10 @@ qp_release(struct emu_obj *obj)
 	fw_holds_drop(&((struct fw_qp *)obj)->holds);
 }
 
-/* mlx5_ib (qp.c) sets them for connected QPs only; other values are refused (assumed). */
+/*
+ * mlx5_ib (qp.c) sets them for connected QPs only.
+ * assumed: CREATE_QP with cs_req or cs_res otherwise is refused. Other reading: they are ignored. Test: fw/test_qp.c.
+ */
 static bool
 cs_valid(unsigned cs_req, unsigned cs_res, unsigned st)
 {
@@ -231,7 +234,10 @@ qp_hold(struct fw_qp *fw, const struct qp_parts *p)
 	fw_hold(&fw->holds, p->counter != NULL ? &p->counter->obj : NULL);
 }
 
-/* 64 bytes fit only the first half of a 128-byte CQE; in a CQ of 64-byte ones nothing is written (assumed). */
+/*
+ * 64 bytes fit only the first half of a 128-byte CQE.
+ * assumed: in a CQ of 64-byte CQEs cs_res 64 writes no data there. Other reading: up to 32 bytes. Test: dp/test_rc.c.
+ */
 static uint8_t
 data_in_cqe(unsigned size, const struct emu_cq *cq)
 {
