@@ -284,6 +284,48 @@ def reader_closed(mlxemu):
         expect(not os.listdir(tmp), 'reader closed: left something')
 
 
+def raised_again(mlxemu):
+    """A handler that restores the default action and raises its signal again: the report is written all the same."""
+    code = """
+import ctypes, os, signal, sys
+verbs = ctypes.CDLL('libibverbs.so.1')
+verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+verbs.ibv_open_device.argtypes = [ctypes.c_void_p]
+verbs.ibv_open_device(verbs.ibv_get_device_list(None)[0])
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    run = Run(mlxemu, 'run', '--audit', '--', '/usr/bin/python3', '-c', code,
+              env={'ASAN_OPTIONS': 'detect_leaks=0'})
+    expect(run.status == 128 + signal.SIGTERM, f'raised again: status {run.status}: {run.err}')
+    expect('left port 0: 1 open device' in run.err and 'without a report' not in run.err,
+           f'raised again: {run.err[-300:]}')
+
+
+def net_raw(mlxemu, client):
+    """Rules need CAP_NET_RAW: that of the program if the launcher has it, else no check."""
+    drop = ['setpriv', '--bounding-set=-net_raw', '--inh-caps=-net_raw']
+    flow = ['--', client, 'flow']
+
+    def status(*args):
+        with tempfile.TemporaryDirectory() as here:
+            run = Run(mlxemu, 'run', '--trace', 't', *args, cwd=here)
+            with open(os.path.join(here, 't'), encoding='ascii') as f:
+                refused_so = 'without CAP_NET_RAW -> EPERM' in f.read()
+        expect((run.status != 0) == refused_so, f'CAP_NET_RAW, {args}: {run.err}')
+        return run.status
+
+    expect(status('--net-raw', 'grant', *flow) == 0, 'CAP_NET_RAW granted')
+    expect(status('--net-raw', 'deny', *flow) != 0, 'CAP_NET_RAW denied')
+    refused(mlxemu, 2, ["--net-raw 'no'"], 'run', '--net-raw', 'no', '--', 'true')
+    if os.geteuid() != 0:
+        return
+    expect(status(*flow) == 0, 'CAP_NET_RAW of root')
+    expect(status('--', *drop, client, 'flow') != 0, 'CAP_NET_RAW dropped by the program')
+    got = subprocess.run([*drop, mlxemu, 'run', *flow], timeout=60, check=False)
+    expect(got.returncode == 0, 'a launcher without CAP_NET_RAW')
+
+
 def main():
     mlxemu, client, quiet = (os.path.abspath(path) for path in sys.argv[1:4])
     bad_input(mlxemu)
@@ -297,6 +339,8 @@ def main():
     files(mlxemu, client)
     killed(mlxemu, client)
     signals(mlxemu, client)
+    raised_again(mlxemu)
+    net_raw(mlxemu, client)
     reader_closed(mlxemu)
     return 1 if FAILED else 0
 

@@ -4,6 +4,7 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,4 +25,34 @@ __attribute__((destructor)) static void
 abi_destructor(void)
 {
 	abi_model_finish();
+}
+
+/*
+ * Handlers that clean up and then raise the signal again end the process without exit(). A signal sent from outside
+ * without a handler still ends it without a report.
+ */
+static void
+abi_finish_before(int sig)
+{
+	bool ends = sig == SIGTERM || sig == SIGINT || sig == SIGHUP || sig == SIGQUIT || sig == SIGALRM;
+	struct sigaction old;
+
+	if (ends && sigaction(sig, NULL, &old) == 0 && (old.sa_flags & SA_SIGINFO) == 0 &&
+	    old.sa_handler == SIG_DFL)
+		abi_model_finish();
+}
+
+ABI_EXPORT int
+raise(int sig)
+{
+	abi_finish_before(sig);
+	return ABI_REAL(raise)(sig);
+}
+
+ABI_EXPORT int
+kill(pid_t pid, int sig)
+{
+	if (pid == getpid())
+		abi_finish_before(sig);
+	return ABI_REAL(kill)(pid, sig);
 }
