@@ -31,6 +31,7 @@ struct mlxemu_run {
 	bool audit;
 	bool help;
 	const char *seed;	 /**< --seed, as given, or NULL. */
+	const char *net_raw;	 /**< --net-raw, or NULL. */
 	bool virtual_time;
 	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as given. */
 	unsigned nclock;

@@ -51,6 +51,9 @@ mlxemu_run_usage(void)
 	       "                       do ACTION [KEY=VALUE ...]\n"
 	       "  --fault-file FILE  rules from FILE, one per line; '#' starts a comment\n"
 	       "  --seed N         seed of the random numbers of rules (default 1)\n"
+	       "  --net-raw process|grant|deny  CAP_NET_RAW, without which rules and raw QPs fail with\n"
+	       "                   EPERM: that of the program (default, if this command has it), or\n"
+	       "                   always (default of other users), or never\n"
 	       "  --check buffers  check receive buffers: posting one twice is a violation\n"
 	       "                   (bad buffer)\n"
 	       "  --clock KIND     host: real time (default); virtual: only commands and packets\n"
@@ -237,6 +240,15 @@ option_seed(struct mlxemu_run *run, const char *value)
 }
 
 static int
+option_net_raw(struct mlxemu_run *run, const char *value)
+{
+	if (strcmp(value, "process") != 0 && strcmp(value, "grant") != 0 && strcmp(value, "deny") != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--net-raw '%s': process, grant or deny", value);
+	run->net_raw = value;
+	return MLXEMU_OK;
+}
+
+static int
 option_check(struct mlxemu_run *run, const char *value)
 {
 	if (strcmp(value, "buffers") != 0)
@@ -346,6 +358,7 @@ static const struct option_row {
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 	{"--fault-file", option_fault_file}, {"--seed", option_seed},
+	{"--net-raw", option_net_raw},
 	{"--clock", option_clock},   {"--check", option_check},	    {"--capture", option_capture},
 	{"--clock-hz", NULL},	     {"--clock-start", NULL},	    {"--clock-drift", NULL},
 	{"--clock-wander", NULL},    {"--clock-kernel", NULL},	    {"--clock-format", NULL},

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "abi/host/sysfs.h"
@@ -199,6 +201,15 @@ environment_clock(const struct mlxemu_run *run)
 	return MLXEMU_OK;
 }
 
+static bool
+has_net_raw(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_NET_RAW & 1) != 0;
+}
+
 /* MLXEMU_FAULTS: one rule per line. */
 static int
 environment_faults(const struct mlxemu_run *run)
@@ -215,6 +226,8 @@ environment_faults(const struct mlxemu_run *run)
 		setenv("MLXEMU_SEED", run->seed, 1);
 	else
 		unsetenv("MLXEMU_SEED");
+	/* Users without the capability can run programs that need it on a card. */
+	setenv("MLXEMU_NET_RAW", run->net_raw != NULL ? run->net_raw : has_net_raw() ? "process" : "grant", 1);
 	/* Without --check keep the value of the environment. */
 	if (run->check != NULL)
 		setenv("MLXEMU_CHECK", run->check, 1);

@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -287,6 +289,28 @@ abi_refuse(const struct abi_call *call, int err, const char *fmt, ...)
 		emu_audit(call->dev, EMU_AUDIT_BAD_CALL, "%s: %s -> %s", call->method->name, text,
 			  strerrorname_np(-err));
 	return err;
+}
+
+/* The thread that runs the call; the kernel reads its capabilities (capable()). */
+static bool
+thread_has_net_raw(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_NET_RAW & 1) != 0;
+}
+
+int
+abi_net_raw_check(const struct abi_call *call)
+{
+	const char *rule = getenv("MLXEMU_NET_RAW");
+
+	if (rule == NULL || strcmp(rule, "grant") == 0 ||
+	    (strcmp(rule, "process") == 0 && thread_has_net_raw()))
+		return 0;
+	emu_trace_note(call->dev, "%s: without CAP_NET_RAW -> EPERM", call->method->name);
+	return -EPERM;
 }
 
 const struct abi_method *

@@ -136,6 +136,13 @@ struct abi_method_table {
 };
 extern const struct abi_method_table abi_device_methods, abi_devx_methods, abi_mem_methods,
 	abi_event_methods, abi_flow_methods;
+/**
+ * Raw packet QPs and rules need CAP_NET_RAW (Linux: ib_uverbs_ex_create_flow() and the handler of QP_CREATE in
+ * drivers/infiniband/core, that of CREATE_FLOW in hw/mlx5/fs.c). MLXEMU_NET_RAW: "process": the capability of the
+ * calling thread, "deny"; "grant" or unset: no check.
+ * @return 0 or -EPERM, which is no violation.
+ */
+int abi_net_raw_check(const struct abi_call *call);
 /** The row of a method; NULL if there is none. */
 const struct abi_method *abi_method_find(uint16_t object, uint16_t method);
 /** The same of an mlx4 device, which has fewer (uverbs_mlx4.c). */

@@ -149,8 +149,10 @@ abi_flow_create(struct abi_call *call)
 	struct emu_flow_attr attr = {0};
 	struct emu_obj *obj;
 	void *value;
-	int ret = abi_flow_attr(call, &attr);
+	int ret = abi_net_raw_check(call);
 
+	if (ret == 0)
+		ret = abi_flow_attr(call, &attr);
 	if (ret != 0)
 		return ret;
 	ret = abi_in_alloc(call, MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE, &value, &attr.value_len);

@@ -82,6 +82,8 @@ qp_check(struct abi_call *call, const struct abi_qp_req *req)
 {
 	bool raw = req->type == IB_UVERBS_QPT_RAW_PACKET;
 
+	if (raw && abi_net_raw_check(call) != 0)
+		return -EPERM;
 	if (req->pd == NULL)
 		return abi_refuse(call, -EINVAL, "no protection domain");
 	if ((req->flags & ~(uint32_t)QP_CREATE_FLAGS) != 0)

@@ -523,8 +523,10 @@ abi_create_flow(struct abi_call *call)
 	struct ib_uverbs_create_flow in;
 	size_t len;
 	void *data;
-	int ret = abi_in_alloc(call, UVERBS_ATTR_CORE_IN, &data, &len);
+	int ret = abi_net_raw_check(call);
 
+	if (ret == 0)
+		ret = abi_in_alloc(call, UVERBS_ATTR_CORE_IN, &data, &len);
 	if (ret != 0)
 		return ret;
 	memcpy(&in, data, sizeof(in));
