@@ -14,7 +14,7 @@ int
 tm_doctor(void)
 {
 	static void (*const checks[])(struct doctor *d) = {
-		dr_versions, dr_devices, dr_modules, dr_memlock, dr_hugepages, dr_netns, dr_iommu,
+		dr_versions, dr_devices, dr_modules, dr_net_raw, dr_memlock, dr_hugepages, dr_netns, dr_iommu,
 		dr_lockdown, dr_host_clock,
 	};
 	struct doctor d = { .good = 0 };

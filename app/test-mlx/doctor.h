@@ -46,6 +46,7 @@ bool dr_noiommu(const char *group);
 void dr_devices(struct doctor *d);
 void dr_modules(struct doctor *d);
 /* doctor_host.c: memory, namespaces, IOMMU, lockdown, host clock, versions */
+void dr_net_raw(struct doctor *d);
 void dr_memlock(struct doctor *d);
 void dr_hugepages(struct doctor *d);
 void dr_netns(struct doctor *d);

@@ -22,12 +22,13 @@
 
 #define MIB (1024ull * 1024)
 #define MEMLOCK_WANTED (512 * MIB)
+#define CAP_NET_RAW_BIT 13
 #define CAP_IPC_LOCK_BIT 14
 #define HUGEPAGES "/sys/kernel/mm/hugepages"
 
-/* Root in a container may not have the capability. */
+/* Root in a container may not have a capability. */
 static bool
-may_lock(void)
+has_cap(unsigned int bit)
 {
 	unsigned long long caps = 0;
 	char line[256];
@@ -38,7 +39,18 @@ may_lock(void)
 			break;
 	if (f != NULL)
 		fclose(f);
-	return caps >> CAP_IPC_LOCK_BIT & 1;
+	return caps >> bit & 1;
+}
+
+/* mlx5_ib refuses rules and raw packet QPs without it (hw/mlx5/fs.c, CREATE_FLOW). */
+void
+dr_net_raw(struct doctor *d)
+{
+	if (has_cap(CAP_NET_RAW_BIT))
+		dr_print(d, DR_GOOD, "privileges", NULL, "CAP_NET_RAW: steering rules are allowed");
+	else
+		dr_print(d, DR_NOTE, "privileges", "run as root, or setcap cap_net_raw+ep PROGRAM",
+			 "CAP_NET_RAW is missing: ports of the kernel's driver do not start");
 }
 
 void
@@ -48,7 +60,7 @@ dr_memlock(struct doctor *d)
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
 		return;
-	if (may_lock())
+	if (has_cap(CAP_IPC_LOCK_BIT))
 		dr_print(d, DR_GOOD, "memlock", NULL, "CAP_IPC_LOCK: no limit on pinned memory");
 	else if (limit.rlim_cur == RLIM_INFINITY)
 		dr_print(d, DR_GOOD, "memlock", NULL, "unlimited");

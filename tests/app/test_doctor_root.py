@@ -113,6 +113,9 @@ ROWS = [
     ("HPET", {"/sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"}, 0,
      [("note", "host clock", "hpet", "dmesg")]),
     ("may lock", MAY_LOCK, 0, [("good", "memlock", "CAP_IPC_LOCK")]),
+    ("no CAP_NET_RAW", MAY_LOCK, 0, [("note", "privileges", "CAP_NET_RAW is missing", "setcap cap_net_raw+ep")]),
+    ("CAP_NET_RAW", {"/proc/self/status": "CapEff:\t0000000000006000"}, 0,
+     [("good", "privileges", "CAP_NET_RAW"), ("good", "memlock", "CAP_IPC_LOCK")]),
     ("64 KiB", {}, 64 << 10, [("BAD ", "memlock", "only 64 KiB", "ulimit -l unlimited")]),
     ("1 GiB", {}, 1 << 30, [("note", "memlock", "1024 MiB", "ulimit")]),
 ]
@@ -152,7 +155,8 @@ def row(name, files, who, lines):
                                                            line.startswith(words[0])) for line in printed),
               f"{name}: no line with {words}\n{done.stdout}")
     check(done.returncode == any(line.startswith("BAD ") for line in printed), f"{name}: status {done.returncode}")
-    for thing in ("DPDK", "rdma-core", "modules", "memlock", "hugepages", "netns", "IOMMU", "lockdown", "host clock"):
+    for thing in ("DPDK", "rdma-core", "modules", "privileges", "memlock", "hugepages", "netns",
+                  "IOMMU", "lockdown", "host clock"):
         check(sum(line[6:].startswith(thing) for line in printed) == 1,
               f"{name}: one line about {thing}\n{done.stdout}")
 

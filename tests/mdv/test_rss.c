@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <mdv_private.h>
+
 #include "mdv_test.h"
 
 #define RQS 4
@@ -246,6 +248,24 @@ check_rules(struct mdv_dev *dev, struct mdv_obj *tir)
 		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
 }
 
+/* A rule of equal match that drops: the kernel's tables have one entry for both. */
+static void
+check_taken_traffic(struct mdv_dev *dev, struct mdv_obj *tir)
+{
+	const struct mdv_rule_attr drop = { .ethertype = 0x88b5 }, same = { .ethertype = 0x88b5, .tir = tir };
+	struct mdv_rule *rule = mdv_rule_create(dev, &drop);
+	const char *log;
+
+	CHECK(rule != NULL);
+	log_begin();
+	CHECK(mdv_rule_create(dev, &same) == NULL);
+	CHECK_EQ(rte_errno, EEXIST);
+	log = log_end();
+	CHECK_EQ(lines_of(log), 1);
+	CHECK(strstr(log, "EEXIST (another program has this traffic)") != NULL);
+	CHECK_EQ(mdv_rule_destroy(rule), 0);
+}
+
 static void
 check_bad_rules(struct mdv_dev *dev, struct mdv_obj *tir)
 {
@@ -274,6 +294,8 @@ test_rules(struct mdv_dev *dev)
 	if (tir != NULL) {
 		check_rules(dev, tir);
 		check_bad_rules(dev, tir);
+		if (dev->mode == MDV_OPEN_VERBS)
+			check_taken_traffic(dev, tir);
 	}
 	CHECK_EQ(mdv_obj_destroy(tir), 0);
 	setup_destroy(&s);

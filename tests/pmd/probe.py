@@ -49,6 +49,17 @@ def check_failed_probe():
     print("CREATE_TIS refused: no other driver probed the device", flush=True)
 
 
+def check_no_privilege():
+    """Without CAP_NET_RAW the port does not start, and one line names the capability."""
+    program = ["dpdk-testpmd", *pmdlib.eal("", lcores="0,1"), "--", "--no-mlockall", "--total-num-mbufs=4096"]
+    result = emu(["timeout", "-s", "INT", "60", *program], extra=["--net-raw", "deny"])
+    lines = [line for line in result.out.splitlines() if line.startswith("mlx5dv: 0000:c1:00.0: ")]
+    check(len(lines) == 1 and "(CAP_NET_RAW is missing: run as root, or setcap cap_net_raw+ep PROGRAM)" in lines[0],
+          f"no CAP_NET_RAW: {lines}\n{result.out[-3000:]}")
+    check("\naudit: clean" in result.out, result.out[-3000:])
+    print(f"no CAP_NET_RAW: {lines[0]}", flush=True)
+
+
 def check_other_class():
     """The devarg driver=net_mlx5 leaves the device to net_mlx5."""
     result = start("driver=net_mlx5")
@@ -60,6 +71,7 @@ def run():
     for devargs, line in CASES:
         check_devargs(devargs, line)
     check_failed_probe()
+    check_no_privilege()
     check_other_class()
 
 

@@ -128,6 +128,25 @@ rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
 		snprintf(text + n, bytes - n, ", drop");
 }
 
+/*
+ * Reasons that an administrator can change: mlx5_ib (fs.c) requires CAP_NET_RAW; mlx5_core (fs_core.c) has one entry
+ * for rules of equal match, which must agree in tag and drop (add_rule_fg()), and a limit on groups of masks.
+ */
+static const char *
+refusal_hint(int err)
+{
+	switch (err) {
+	case EPERM:
+		return " (CAP_NET_RAW is missing: run as root, or setcap cap_net_raw+ep PROGRAM)";
+	case EEXIST:
+		return " (another program has this traffic)";
+	case ENOSPC:
+		return " (no room beside the rules of other programs)";
+	default:
+		return "";
+	}
+}
+
 static struct ibv_flow *
 flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matcher *m,
 	    struct match_param *value)
@@ -152,7 +171,8 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 		return flow;
 	err = errno;
 	rule_describe(attr, text, sizeof(text));
-	return MDV_FAIL_NULL(&dev->pci, err, "mlx5dv_create_flow(%s) failed: %s", text, mdv_errno_name(err));
+	return MDV_FAIL_NULL(&dev->pci, err, "mlx5dv_create_flow(%s) failed: %s%s", text, mdv_errno_name(err),
+			     refusal_hint(err));
 }
 
 static struct mdv_rule *

@@ -41,7 +41,10 @@ struct mlxpmd_steer {
  * ports: all fragments of a datagram reach one queue.
  *
  * Rules are created in this order, which must stay from narrow to wide: the kernel puts all rules that match only
- * multicast into one table whatever their priority, where the older group is matched first.
+ * multicast into one table whatever their priority. There each mask gets a group in the first gap of the table
+ * (mlx5_core, fs_core.c, alloc_auto_flow_group()), and the first matching group applies. The groups of one port keep
+ * this order. If another program adds and removes multicast rules, the wide group can get a gap in front of the narrow
+ * one: packets of these classes then reach the first queue, or are hashed by addresses only.
  */
 static const struct {
 	uint16_t priority;
