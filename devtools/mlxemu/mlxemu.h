@@ -37,8 +37,8 @@ struct mlxemu_run {
 	unsigned nclock;
 	char fronts[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_FRONT_* per port. */
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
-	unsigned vfs;		 /**< --vf: a bit per port. */
-	unsigned mpfs;		 /**< --mpfs: the same. */
+	char vfs[EMU_MAX_PORTS + 1]; /**< --vf: '0' and EMU_VF bits per port. */
+	unsigned mpfs;		 /**< --mpfs: a bit per port. */
 	const char *caps[MLXEMU_MAX_SPECS]; /**< --cap, as given. */
 	unsigned ncaps;
 	const char *check;	 /**< --check, or NULL. */

@@ -26,8 +26,9 @@ mlxemu_run_usage(void)
 	       "                   may be given several times\n"
 	       "  --open FRONT     driver of the ports: verbs (the kernel's mlx5 driver, default),\n"
 	       "                   vfio (vfio-pci), or both, one at a time; PORT=FRONT for one port\n"
-	       "  --vf PORT        the port is a virtual function: its PCI config space has no vendor\n"
-	       "                   specific capability; may be given for each port\n"
+	       "  --vf PORT[,trust=on|off][,spoofchk=on|off][,link=auto|up|down]\n"
+	       "                   the port is a virtual function, with these settings by its PF (default:\n"
+	       "                   trust=off,spoofchk=off,link=auto); may be given for each port\n"
 	       "  --mpfs PORT      the card has an MPFS (switch between functions), and the port\n"
 	       "                   manages its address table; may be given for each port\n"
 	       "  --wire SPEC      what a port is connected to; may be given for each port:\n"
@@ -154,10 +155,52 @@ option_port(const char *option, const char *value, unsigned *ports)
 	return MLXEMU_OK;
 }
 
+/* Applies one NAME=VALUE of --vf, of len bytes. */
+static bool
+vf_setting(unsigned *vf, const char *text, size_t len)
+{
+	static const struct {
+		const char *text;
+		unsigned clear, set;
+	} settings[] = {
+		{"trust=on", 0, EMU_VF_TRUST},
+		{"trust=off", EMU_VF_TRUST, 0},
+		{"spoofchk=on", 0, EMU_VF_SPOOFCHK},
+		{"spoofchk=off", EMU_VF_SPOOFCHK, 0},
+		{"link=auto", EMU_VF_LINK_UP | EMU_VF_LINK_DOWN, 0},
+		{"link=up", EMU_VF_LINK_DOWN, EMU_VF_LINK_UP},
+		{"link=down", EMU_VF_LINK_UP, EMU_VF_LINK_DOWN},
+	};
+
+	for (unsigned i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (strlen(settings[i].text) == len && memcmp(settings[i].text, text, len) == 0) {
+			*vf = (*vf & ~settings[i].clear) | settings[i].set;
+			return true;
+		}
+	return false;
+}
+
+/* --vf PORT[,NAME=VALUE]...: kept as one character per port, which the program is given. */
 static int
 option_vf(struct mlxemu_run *run, const char *value)
 {
-	return option_port("--vf", value, &run->vfs);
+	unsigned vf = EMU_VF;
+	const char *at;
+	uint64_t port;
+
+	at = emu_number_scan(value, &port);
+	if (at == NULL || (*at != '\0' && *at != ',') || port >= EMU_MAX_PORTS)
+		return mlxemu_fail(MLXEMU_USAGE, "--vf '%s': a port from 0 to %d is needed", value, EMU_MAX_PORTS - 1);
+	while (*at == ',') {
+		size_t len = strcspn(++at, ",");
+
+		if (!vf_setting(&vf, at, len))
+			return mlxemu_fail(MLXEMU_USAGE, "--vf '%s': not known: '%.*s' (trust=on|off, "
+					   "spoofchk=on|off, link=auto|up|down)", value, (int)len, at);
+		at += len;
+	}
+	run->vfs[port] = (char)('0' + vf);
+	return MLXEMU_OK;
 }
 
 static int
@@ -408,12 +451,16 @@ options_check(struct mlxemu_run *run)
 	}
 	if (emu_clock_plan_check(run->ports, run->profile, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
-	if (run->vfs >> run->ports != 0)
-		return mlxemu_fail(MLXEMU_USAGE, "--vf: there are only %u ports", run->ports);
+	for (unsigned i = 0; i < EMU_MAX_PORTS; i++) {
+		if (run->vfs[i] == '0')
+			continue;
+		if (i >= run->ports)
+			return mlxemu_fail(MLXEMU_USAGE, "--vf: there are only %u ports", run->ports);
+		if ((run->mpfs >> i & 1) != 0)
+			return mlxemu_fail(MLXEMU_USAGE, "--mpfs: a virtual function (--vf) is no manager");
+	}
 	if (run->mpfs >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--mpfs: there are only %u ports", run->ports);
-	if ((run->mpfs & run->vfs) != 0)
-		return mlxemu_fail(MLXEMU_USAGE, "--mpfs: a virtual function (--vf) is no manager");
 	if (run->opened >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--open: there %s only %u port%s", run->ports == 1 ? "is" : "are",
 				   run->ports, run->ports == 1 ? "" : "s");
@@ -467,6 +514,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 	run->ports = 1;
 	run->profile = emu_profile_default();
 	memset(run->fronts, '0' + EMU_FRONT_VERBS, EMU_MAX_PORTS);
+	memset(run->vfs, '0', EMU_MAX_PORTS);
 	while (i < argc && argv[i][0] == '-') {
 		if (strcmp(argv[i], "--") == 0) {
 			i++;

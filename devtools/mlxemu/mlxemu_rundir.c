@@ -50,7 +50,7 @@ rundir_tree(struct mlxemu_run *run)
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].link_up = run->plan[i].kind != EMU_WIRE_NONE;
 	for (i = 0; i < run->ports; i++)
-		machine.dev[i].vf = (run->vfs >> i & 1) != 0;
+		machine.dev[i].vf = (uint8_t)(run->vfs[i] - '0');
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].fronts = (uint8_t)(run->fronts[i] - '0');
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
@@ -267,8 +267,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 		return status;
 	snprintf(ports, sizeof(ports), "%u", run->ports);
 	setenv("MLXEMU_PORTS", ports, 1);
-	snprintf(bits, sizeof(bits), "0x%x", run->vfs);
-	setenv("MLXEMU_VF", bits, 1);
+	setenv("MLXEMU_VF", run->vfs, 1);
 	snprintf(bits, sizeof(bits), "0x%x", run->mpfs);
 	setenv("MLXEMU_MPFS", bits, 1);
 	setenv("MLXEMU_OPEN", run->fronts, 1);

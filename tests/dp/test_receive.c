@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Receive queues: scattering, completion fields, drops and errors. */
+#include <errno.h>
 #include <time.h>
 
 #include "rig.h"
@@ -586,6 +587,54 @@ shared_card(void)
 	rig_free(r);
 }
 
+/* A virtual function gets what its lists name, and all that its modes request only if it is trusted. */
+static void
+virtual_function(void)
+{
+	struct rig *r = rig_new(1, "loop");
+	struct rig_rx *rx = rig_rx_new(&r->port[0], 4);
+	struct emu_dev *dev = r->port[0].dev;
+	struct rig_frame f, group;
+
+	rig_ip_frame(&f, dev, 4, 17, 20, 0, -1);
+	group = f;
+	group.data[0] |= 1;
+	dev->vf = EMU_VF;
+	/* The kernel's driver has its interface's address in the list; a program in VFIO mode has to write it. */
+	dev->l2.owned = false;
+	arrive(r, 0, &f);
+	(void)one(rx);
+	dev->l2.owned = true;
+	arrive(r, 0, &f);
+	arrive(r, 0, &group);
+	dev->vport.promisc_all = dev->vport.promisc_mc = dev->vport.promisc_uc = true;
+	arrive(r, 0, &f);
+	arrive(r, 0, &group);
+	CHECK(rig_cqe(rx->cq) == NULL);
+	CHECK_EQ(dev->stats.rx_elsewhere, 4);
+	CHECK_EQ(emu_port_ucast(dev, f.data, true), 0);
+	CHECK_EQ(emu_port_ucast(dev, f.data, true), -EEXIST);
+	CHECK_EQ(emu_port_mcast(dev, group.data, true), 0);
+	arrive(r, 0, &f);
+	(void)one(rx);
+	arrive(r, 0, &group);
+	(void)one(rx);
+	CHECK_EQ(emu_port_ucast(dev, f.data, false), 0);
+	CHECK_EQ(emu_port_ucast(dev, f.data, false), -ENOENT);
+	CHECK_EQ(emu_port_mcast(dev, group.data, false), 0);
+	dev->vf |= EMU_VF_TRUST;
+	arrive(r, 0, &f);
+	(void)one(rx);
+	dev->vport.promisc_all = false;
+	arrive(r, 0, &group);
+	(void)one(rx);
+	/* promisc_uc alone has no effect. */
+	arrive(r, 0, &f);
+	CHECK(rig_cqe(rx->cq) == NULL);
+	CHECK_EQ(dev->stats.rx_elsewhere, 5);
+	rig_free(r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -605,6 +654,7 @@ main(int argc, char **argv)
 		{"cq_overrun", cq_overrun},
 		{"timestamps", timestamps},
 		{"shared_card", shared_card},
+		{"virtual_function", virtual_function},
 		{NULL, NULL},
 	};
 

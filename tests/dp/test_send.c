@@ -318,6 +318,32 @@ counter_wraps(void)
 	rig_free(b.r);
 }
 
+/* The spoof check of a virtual function: the WQE completes, the frame is dropped. */
+static void
+spoof_check(void)
+{
+	struct bench b = setup(6);
+	struct emu_dev *dev = b.r->port[0].dev;
+	uint8_t *f = pattern(&b.r->port[0], b.r->port[1].dev, 64, 1);
+
+	memcpy(f + 6, dev->vport.permanent_mac, 6);
+	dev->vf = EMU_VF | EMU_VF_SPOOFCHK;
+	rig_send(b.sq, f, 64);
+	rig_run(b.r);
+	CHECK(rig_cqe(b.sq->cq) != NULL);
+	f[11] ^= 1;
+	rig_send(b.sq, f, 64);
+	rig_run(b.r);
+	CHECK(rig_cqe(b.sq->cq) != NULL);
+	CHECK_EQ(dev->stats.tx_spoofed, 1);
+	CHECK_EQ(b.r->port[1].dev->stats.rx_frames, 1);
+	dev->vf = EMU_VF;
+	rig_send(b.sq, f, 64);
+	rig_run(b.r);
+	CHECK_EQ(b.r->port[1].dev->stats.rx_frames, 2);
+	rig_free(b.r);
+}
+
 /* What no port may send: larger than the MTU, or with the link down. */
 static void
 discards(void)
@@ -468,6 +494,7 @@ main(int argc, char **argv)
 		{"doorbell_is_needed", doorbell_is_needed},
 		{"doorbell_page_is_shared", doorbell_page_is_shared},
 		{"counter_wraps", counter_wraps},
+		{"spoof_check", spoof_check},
 		{"discards", discards},
 		/* These commit violations. */
 		{"headers_inline", headers_inline},

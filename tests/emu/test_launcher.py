@@ -112,6 +112,7 @@ def numbers(mlxemu):
     expect(run.status == 0 and run.out.startswith('2 31'), f'hexadecimal options: {run.out!r} {run.err!r}')
     expect(Run(mlxemu, 'run', '--ports', '010', '--', 'sh', '-c', 'exit $MLXEMU_PORTS').status == 10, '--ports 010')
     for args in (['--ports', '0x'], ['--ports', '0x11'], ['--ports', '-1'], ['--ports', ' 1'], ['--vf', '0x10'],
+                 ['--vf', '0,trust=maybe'], ['--vf', '0,'],
                  ['--seed', '0x10000000000000000'], ['--seed', '5s'], ['--open', '=vfio'], ['--capture', '0x=f'],
                  ['--wire', '0xg=loop'], ['--fault', 'on rx.deliver do set off=5x'],
                  ['--fault', 'on ioctl.out match method=x do set off=8 bits=64'],

@@ -157,6 +157,36 @@ def tools():
               'kernel answers: Operation not supported')
 
 
+def addresses():
+    """An interface's address lists by rtnetlink (net/core/rtnetlink.c, rtnl_fdb_add() and what it calls)."""
+    nl = Netlink(0)
+    index = int(open('/sys/class/net/mlxemu0np0/ifindex', encoding='ascii').read())
+    second, group = bytes.fromhex('020000000002'), bytes.fromhex('01005e00000a')
+    new, delete, get, create = 28, 29, 30, 0x600
+    permanent, itself, lladdr = 0x80, 0x2, 2
+
+    def fdb(kind, mac, flags=ACK, state=permanent, what=itself, to=index):
+        ndm = struct.pack('BBHiHBB', socket.AF_BRIDGE, 0, 0, to, state, what, 0)
+        replies, error = nl.request(kind, flags, ndm + (attr(lladdr, mac) if mac else b''))
+        return error or sorted(attrs(d[12:])[lladdr] for _, d in replies)
+
+    check('no address', fdb(get, None, DUMP), [])
+    check('added', fdb(new, second, ACK | create), [])
+    check('added again', fdb(new, second, ACK | create), errno.EEXIST)
+    check('added again, without NLM_F_EXCL', fdb(new, second), [])
+    check('group added', fdb(new, group, ACK | create), [])
+    check('addresses', fdb(get, None, DUMP), [group, second])
+    check('not static', fdb(new, second, state=0x2), errno.EINVAL)
+    check('without an address', fdb(new, None), errno.EINVAL)
+    check('seven bytes', fdb(new, second + b'x'), errno.EINVAL)
+    check('for a bridge', fdb(new, second, what=0), errno.EOPNOTSUPP)
+    check('removed', fdb(delete, second), [])
+    check('removed again', fdb(delete, second), errno.ENOENT)
+    check('group removed', fdb(delete, group), [])
+    check('no address left', fdb(get, None, DUMP), [])
+    check('the kernel still answers', fdb(new, second, to=0x7ffffff), errno.ENODEV)
+
+
 def main():
     if sys.argv[1] != '--inside':
         sys.exit(subprocess.run([sys.argv[1], 'run', '--ports', '2', '--', sys.executable, __file__, '--inside'],
@@ -164,6 +194,7 @@ def main():
     nldev()
     devlink()
     tools()
+    addresses()
     print(f'{len(CHECKS)} checks, {CHECKS.count(False)} failed')
     sys.exit(0 if all(CHECKS) else 1)
 

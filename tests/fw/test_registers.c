@@ -76,6 +76,18 @@ test_paos(void)
 	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_VALUE));
 	emu_port_set_admin(f.dev, true);
 	CHECK(f.dev->link_up);
+	/* A virtual function has no say over the port, and a link of its own. */
+	f.dev->vf = EMU_VF;
+	CHECK_EQ(read_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_PORT));
+	CHECK_EQ(write_reg(PRM_REG_PAOS, &reg, sizeof(reg)), fix_code(FW_REG_PORT));
+	f.dev->vf = EMU_VF | EMU_VF_LINK_DOWN;
+	emu_port_set_carrier(f.dev, true);
+	CHECK(!f.dev->link_up);
+	f.dev->vf = EMU_VF | EMU_VF_LINK_UP;
+	emu_port_set_carrier(f.dev, false);
+	CHECK(f.dev->link_up);
+	f.dev->vf = 0;
+	emu_port_set_carrier(f.dev, true);
 }
 
 static void

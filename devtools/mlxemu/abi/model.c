@@ -179,6 +179,15 @@ abi_port_bit(const char *variable, unsigned port)
 	return bits != NULL && (strtoul(bits, NULL, 0) >> port & 1) != 0;
 }
 
+/* MLXEMU_VF: a character per port, '0' and the EMU_VF bits. */
+static uint8_t
+abi_vf(unsigned port)
+{
+	const char *vf = getenv("MLXEMU_VF");
+
+	return vf != NULL && port < strlen(vf) ? (uint8_t)(vf[port] - '0') : 0;
+}
+
 static const struct emu_profile *abi_profile;
 
 static int
@@ -223,7 +232,7 @@ abi_machine_describe(void)
 
 		dev->admin_up = true;
 		dev->fronts = abi_fronts(i);
-		dev->vf = abi_port_bit("MLXEMU_VF", i);
+		dev->vf = abi_vf(i);
 		dev->l2.on = abi_port_bit("MLXEMU_MPFS", i);
 		/* All processes of the run share the card's PCI config space. */
 		(void)emu_pci_attach(dev, abi_run_dir());

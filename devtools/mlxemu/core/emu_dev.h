@@ -116,10 +116,11 @@ struct emu_port_stats {
 	uint64_t rx_dropped_by_rule;
 	uint64_t rx_oversize;		/**< Larger than the MTU or the posted buffer. */
 	uint64_t rx_link_down;
-	uint64_t rx_elsewhere;		/**< In rx_frames, but in no entry of the L2 table. */
+	uint64_t rx_elsewhere;		/**< In rx_frames, but not forwarded here by L2 table or eswitch. */
 	uint64_t rx_elsewhere_bytes;
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
+	uint64_t tx_spoofed;		/**< In tx_frames, but dropped by the spoof check of a VF. */
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */
 	uint32_t async_eq_overruns, comp_eq_overruns; /**< EQs that ran over. */
 	/* PCIe accesses of a card, per port. */
@@ -171,6 +172,16 @@ struct emu_l2_table {
 #define EMU_FRONT_VERBS 1u /**< mlx5_core and mlx5_ib: uverbs and a network interface. */
 #define EMU_FRONT_VFIO 2u  /**< vfio-pci. */
 
+/*
+ * A virtual function and what the driver of its PF sets for it by `ip link set dev PF vf N`; untrusted, without
+ * spoof check and with the state of the physical port by default (Linux, mlx5/core/esw/legacy.c and eswitch.c).
+ */
+#define EMU_VF 1u	    /**< The port is a virtual function. */
+#define EMU_VF_TRUST 2u	    /**< trust on: promiscuous modes take effect. */
+#define EMU_VF_SPOOFCHK 4u  /**< spoofchk on: frames with another source address than the PF gave are dropped. */
+#define EMU_VF_LINK_UP 8u   /**< state enable: the link is up without the physical port; */
+#define EMU_VF_LINK_DOWN 16u /**< state disable: it is down. Neither: state auto. */
+
 struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
@@ -195,7 +206,8 @@ struct emu_dev {
 	 */
 	bool internal_error;
 	bool failed;	/**< Removed because the firmware failed: the PCI function still exists. */
-	bool vf;	/**< A virtual function: its configuration space has no gateway. */
+	/** EMU_VF_*: a virtual function, whose configuration space has no gateway; 0: a physical one. */
+	uint8_t vf;
 	uint8_t fronts; /**< EMU_FRONT_*: front ends through which programs may open it. */
 	bool removing;	/**< Removal has begun: kernel calls fail with EIO, the device still works. */
 	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or internal_error; 0: never. */
@@ -388,6 +400,8 @@ bool emu_port_roce(const struct emu_dev *dev, unsigned index, struct emu_roce_ad
 bool emu_port_is_gid(const struct emu_dev *dev, const uint8_t gid[16], const uint8_t mac[6]);
 void emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti);
 int emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add);
+/** Changes the list of further unicast addresses. 0, -EEXIST, -ENOENT, -ENOMEM (the list of the vport is full). */
+int emu_port_ucast(struct emu_dev *dev, const uint8_t mac[6], bool add);
 void emu_port_set_admin(struct emu_dev *dev, bool up);
 /** Called by wires when carrier changes; recomputes link_up and raises port events. */
 void emu_port_set_carrier(struct emu_dev *dev, bool carrier);

@@ -89,6 +89,29 @@ emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti)
 }
 
 int
+emu_port_ucast(struct emu_dev *dev, const uint8_t mac[6], bool add)
+{
+	struct emu_vport *v = &dev->vport;
+	unsigned i;
+
+	for (i = 0; i < v->uc_count && memcmp(v->uc[i], mac, 6) != 0; i++)
+		;
+	if (add) {
+		if (i < v->uc_count)
+			return -EEXIST;
+		if (i == sizeof(v->uc) / sizeof(v->uc[0]))
+			return -ENOMEM;
+		memcpy(v->uc[v->uc_count++], mac, 6);
+		return 0;
+	}
+	if (i == v->uc_count)
+		return -ENOENT;
+	v->uc_count--;
+	memmove(v->uc[i], v->uc[v->uc_count], 6);
+	return 0;
+}
+
+int
 emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add)
 {
 	struct emu_vport *v = &dev->vport;
@@ -132,7 +155,8 @@ static void
 link_recompute(struct emu_dev *dev)
 {
 	const struct emu_front_ops *front = emu_machine_of(dev)->front;
-	bool up = dev->carrier && dev->admin_up && !dev->unplugged && !dev->removed;
+	bool port = (dev->vf & EMU_VF_LINK_UP) != 0 || (dev->carrier && !dev->unplugged);
+	bool up = port && dev->admin_up && !dev->removed && (dev->vf & EMU_VF_LINK_DOWN) == 0;
 
 	if (up == dev->link_up)
 		return;

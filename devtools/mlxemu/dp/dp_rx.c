@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Path of a received frame: link, L2 table of the card's switch (if enabled), size, steering, hash,
- * receive queue. Without the L2 table a function gets every frame of the wire; the addresses of the
- * kernel's interface apply only to frames that match no rule.
+ * Path of a received frame: link, L2 table of the card's switch (if enabled) or eswitch (for a virtual
+ * function), size, steering, hash, receive queue. Without both a function gets every frame of the wire;
+ * the addresses of the kernel's interface apply only to frames that match no rule.
  */
 #include <time.h>
 
@@ -68,6 +68,25 @@ l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
 			return true;
 		}
 	return false;
+}
+
+/*
+ * Whether the eswitch in legacy mode forwards the frame to this virtual function: by the address lists of its vport,
+ * and by its promiscuous modes if the PF trusts it; promisc_uc has no effect (Linux, mlx5/core/eswitch.c,
+ * esw_update_vport_addr_list() and esw_update_vport_rx_mode()). The kernel's driver of the function writes its own
+ * address and broadcast into the lists (en_fs.c, mlx5e_fill_addr_array()); a program in VFIO mode has to do so, too.
+ */
+static __attribute__((noinline)) bool
+eswitch_leads_here(const struct emu_dev *dev, const uint8_t *frame)
+{
+	const struct emu_vport *v = &dev->vport;
+	bool group = (frame[0] & 1) != 0;
+
+	if (in_list(group ? v->mc : v->uc, group ? v->mc_count : v->uc_count, frame))
+		return true;
+	if (!dev->l2.owned && (is_broadcast(frame) || memcmp(frame, v->mac, 6) == 0))
+		return true;
+	return (dev->vf & EMU_VF_TRUST) != 0 && (v->promisc_all || (group && v->promisc_mc));
 }
 
 /* Sets the arrival time; the frame counts as received even if it is dropped later. */
@@ -229,12 +248,12 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 	return steer(dev, &pkt, may_wait);
 }
 
-/* True if the L2 table does not forward the frame to this function; counts it then. */
+/* True if L2 table or eswitch do not forward the frame to this function; counts it then. */
 static bool
 elsewhere(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	if (!dev->link_up || dev->dp == NULL || len < DP_ETH_BYTES + 2 ||
-	    l2_leads_here(dev, frame))
+	    (dev->vf != 0 ? eswitch_leads_here(dev, frame) : l2_leads_here(dev, frame)))
 		return false;
 	arrived(dev, frame, len);
 	dev->stats.rx_elsewhere++;
@@ -245,7 +264,7 @@ elsewhere(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 static inline enum emu_rx_result
 receive(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
-	if (DP_UNLIKELY(dev->l2.on) && elsewhere(dev, frame, len))
+	if (DP_UNLIKELY(dev->l2.on || dev->vf != 0) && elsewhere(dev, frame, len))
 		return EMU_RX_TAKEN;
 	return receive_here(dev, frame, len, may_wait);
 }

@@ -184,6 +184,7 @@ fw_init_hca(struct fw_cmd *c)
 	c->dev->l2.owned = true;
 	hca->admin_before = c->dev->admin_up;
 	memset(c->dev->vport.roce, 0, sizeof(c->dev->vport.roce));
+	c->dev->vport.uc_count = c->dev->vport.mc_count = 0;
 	/* The link is administratively down since the previous owner left, until this command. */
 	emu_port_set_admin(c->dev, !hca->link_down);
 	return 0;

@@ -24,11 +24,22 @@ port_check(struct fw_cmd *c, unsigned local_port)
 	return local_port == LOCAL_PORT ? 0 : fw_refuse(c, FW_REG_PORT, "%u", local_port);
 }
 
+/*
+ * assumed: PAOS is refused to a virtual function, which controls no physical port; the kernel ignores the result of the
+ * write and takes the link from QUERY_VPORT_STATE (Linux, mlx5/core/en_main.c, mlx5e_modify_admin_state() and
+ * mlx5e_update_carrier()). Other reading: reads succeed, writes have no effect. Test: fw/test_registers.c.
+ */
+static int
+paos_check(struct fw_cmd *c, unsigned local_port)
+{
+	return c->dev->vf != 0 ? fw_refuse(c, FW_REG_PORT, "%s", "of a virtual function") : port_check(c, local_port);
+}
+
 static int
 paos_read(struct fw_cmd *c, void *reg)
 {
 	const struct emu_dev *dev = c->dev;
-	int ret = port_check(c, prm_paos_reg_get_local_port(reg));
+	int ret = paos_check(c, prm_paos_reg_get_local_port(reg));
 
 	if (ret != 0)
 		return ret;
@@ -43,7 +54,7 @@ static int
 paos_write(struct fw_cmd *c, void *reg)
 {
 	unsigned status = prm_paos_reg_get_admin_status(reg);
-	int ret = port_check(c, prm_paos_reg_get_local_port(reg));
+	int ret = paos_check(c, prm_paos_reg_get_local_port(reg));
 
 	if (ret != 0)
 		return ret;

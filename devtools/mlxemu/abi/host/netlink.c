@@ -2,7 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Sockets of netlink.h. The program gets a socket of NETLINK_USERSOCK, which has addresses, options,
- * polling and a receive queue of the kernel; replies are sent to it from another such socket.
+ * polling and a receive queue of the kernel; replies are sent to it from another such socket. A socket of
+ * NETLINK_ROUTE stays the kernel's; replies to requests that are answered here are sent to it from another one.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -49,7 +50,8 @@ abi_netlink_socket(int type, int protocol, int *fd)
 {
 	struct nl_socket *s;
 
-	if ((protocol != NETLINK_RDMA && protocol != NETLINK_GENERIC) || abi_inside != 0 || abi_run_dir() == NULL)
+	if ((protocol != NETLINK_RDMA && protocol != NETLINK_GENERIC && protocol != NETLINK_ROUTE) ||
+	    abi_inside != 0 || abi_run_dir() == NULL)
 		return false;
 	*fd = protocol == NETLINK_RDMA ? nl_user_socket(type) : ABI_REAL(socket)(AF_NETLINK, type, protocol);
 	if (*fd < 0) {
@@ -283,9 +285,12 @@ nl_answer(const struct nl_socket *s, int fd, const uint8_t *request, size_t len)
 	nl.m = abi_enter();
 	if (nl.m == NULL)
 		return -ECONNREFUSED;
-	nl.sock = nl_user_socket(SOCK_RAW | SOCK_CLOEXEC);
+	nl.sock = s->protocol == NETLINK_ROUTE ? ABI_REAL(socket)(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)
+					       : nl_user_socket(SOCK_RAW | SOCK_CLOEXEC);
 	if (nl.sock >= 0) {
-		nl_messages(&nl, request, len, s->protocol == NETLINK_RDMA ? abi_nldev_request : abi_devlink_request);
+		nl_messages(&nl, request, len, s->protocol == NETLINK_RDMA    ? abi_nldev_request
+					       : s->protocol == NETLINK_ROUTE ? abi_fdb_request
+									      : abi_devlink_request);
 		abi_real_close(nl.sock);
 	}
 	abi_leave();
@@ -313,6 +318,7 @@ abi_netlink_send(int fd, const struct iovec *iov, size_t n, const void *to, size
 	uint8_t request[REQUEST_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct sockaddr_nl a = {0};
 	struct nl_socket *s;
+	bool here;
 	size_t len;
 
 	if (abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_NETLINK)
@@ -322,18 +328,20 @@ abi_netlink_send(int fd, const struct iovec *iov, size_t n, const void *to, size
 		return false;
 	len = nl_gather(iov, n, request, sizeof(request));
 	*ret = 0;
-	if (!s->ours && len >= sizeof(struct nlmsghdr) && len <= sizeof(request) &&
+	if (s->protocol == NETLINK_GENERIC && !s->ours && len >= sizeof(struct nlmsghdr) && len <= sizeof(request) &&
 	    ((const struct nlmsghdr *)request)->nlmsg_len <= len &&
 	    abi_devlink_lookup((const struct nlmsghdr *)request))
 		*ret = nl_replace(s, fd);
 	if (to != NULL)
 		memcpy(&a, to, to_len < sizeof(a) ? to_len : sizeof(a));
+	here = s->ours || (s->protocol == NETLINK_ROUTE && len <= sizeof(request) &&
+			   abi_fdb_is_ours((const struct nlmsghdr *)request, len));
 	/* To another process: no program listens there. */
-	if (*ret == 0 && s->ours && a.nl_pid != 0)
+	if (*ret == 0 && here && a.nl_pid != 0)
 		*ret = -ECONNREFUSED;
-	else if (*ret == 0 && s->ours)
+	else if (*ret == 0 && here)
 		*ret = len > sizeof(request) ? -EMSGSIZE : nl_answer(s, fd, request, len);
-	n = s->ours || *ret != 0;
+	n = here || *ret != 0;
 	abi_fd_put(&s->fo);
 	return n != 0;
 }
@@ -348,7 +356,7 @@ abi_netlink_from(int fd, void *from, size_t len)
 	if (from == NULL || len < sizeof(*a) || abi_inside != 0 || abi_fd_kind(fd) != ABI_FD_NETLINK)
 		return;
 	s = (struct nl_socket *)abi_fd_get(fd, ABI_FD_NETLINK);
-	if (s != NULL && s->ours)
+	if (s != NULL && (s->ours || s->protocol == NETLINK_ROUTE))
 		a->nl_pid = 0;
 	if (s != NULL)
 		abi_fd_put(&s->fo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Netlink sockets whose requests are answered here in place of the kernel: NETLINK_RDMA (nldev.c) and
- * the generic netlink family devlink (devlink.c).
+ * Netlink sockets whose requests are answered here in place of the kernel: NETLINK_RDMA (nldev.c), the
+ * generic netlink family devlink (devlink.c), and of NETLINK_ROUTE those on address lists (fdb.c).
  */
 #ifndef ABI_NETLINK_H
 #define ABI_NETLINK_H
@@ -56,6 +56,9 @@ const char *abi_nl_attr_string(const struct nlmsghdr *req, unsigned header, uint
 /** Answers a request: 0 (acknowledged if requested), -EINTR (a dump, ended by NLMSG_DONE) or -errno. */
 int abi_nldev_request(struct abi_nl *nl);
 int abi_devlink_request(struct abi_nl *nl);
+int abi_fdb_request(struct abi_nl *nl);
+/** Whether a request on a NETLINK_ROUTE socket, of which len bytes are there, is for abi_fdb_request(). */
+bool abi_fdb_is_ours(const struct nlmsghdr *req, size_t len);
 /** Whether a request on a NETLINK_GENERIC socket is for the family devlink: its name is looked up. */
 bool abi_devlink_lookup(const struct nlmsghdr *req);
 
