@@ -477,6 +477,12 @@ struct mdv_port_ops {
 	int (*promisc_set)(struct mdv_dev *dev, bool on);
 	int (*allmulti_set)(struct mdv_dev *dev, bool on);
 	int (*mcast)(struct mdv_dev *dev, const uint8_t mac[6], bool add); /**< Joins or leaves a group. */
+	/**
+	 * Adds or removes a further unicast address of the interface (RTM_NEWNEIGH and RTM_DELNEIGH with NTF_SELF,
+	 * as `bridge fdb`), or of the vport. 0, also if it was so before; -errno, logs nothing: the caller can
+	 * receive the address by promiscuous mode.
+	 */
+	int (*ucast)(struct mdv_dev *dev, const uint8_t mac[6], bool add);
 	int (*up_get)(struct mdv_dev *dev, bool *up);
 	int (*up_set)(struct mdv_dev *dev, bool up);
 };

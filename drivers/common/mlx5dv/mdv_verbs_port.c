@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 
 #include "mdv_private.h"
@@ -355,6 +356,68 @@ verbs_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 			    add ? "join a multicast address" : "leave a multicast address", &ifr);
 }
 
+/** Sends a request to rtnetlink, which acknowledges it before send() returns. 0 or a positive errno. */
+static int
+rtnl_request(const struct nlmsghdr *request)
+{
+	struct {
+		struct nlmsghdr nl;
+		struct nlmsgerr error;
+		uint8_t rest[1024]; /* the request, and a message on the error */
+	} reply;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), err = 0;
+	ssize_t len;
+
+	if (fd < 0)
+		return errno;
+	len = send(fd, request, request->nlmsg_len, 0);
+	if (len >= 0)
+		len = recv(fd, &reply, sizeof(reply), MSG_DONTWAIT);
+	if (len < 0)
+		err = errno;
+	else if ((size_t)len < sizeof(reply.nl) + sizeof(reply.error) || reply.nl.nlmsg_type != NLMSG_ERROR)
+		err = EPROTO;
+	else
+		err = -reply.error.error;
+	close(fd);
+	return err;
+}
+
+/*
+ * Linux has no ndo_fdb_add for mlx5: rtnl_fdb_add() writes the address to the interface's own list
+ * (net/core/rtnetlink.c, ndo_dflt_fdb_add()), which mlx5e writes into the context of the vport.
+ */
+static int
+verbs_ucast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+{
+	struct {
+		struct nlmsghdr nl;
+		struct ndmsg ndm;
+		struct nlattr attr;
+		uint8_t mac[8];
+	} request = {
+		.nl = {
+			.nlmsg_len = NLMSG_LENGTH(sizeof(struct ndmsg)) + NLA_HDRLEN + NLA_ALIGN(6),
+			.nlmsg_type = add ? RTM_NEWNEIGH : RTM_DELNEIGH,
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | (add ? NLM_F_CREATE | NLM_F_EXCL : 0),
+		},
+		.ndm = {
+			.ndm_family = AF_BRIDGE,
+			.ndm_ifindex = dev->netdev_index,
+			.ndm_state = NUD_NOARP | NUD_PERMANENT,
+			.ndm_flags = NTF_SELF,
+		},
+		.attr = { .nla_len = NLA_HDRLEN + 6, .nla_type = NDA_LLADDR },
+	};
+	int err;
+
+	if (dev->netdev_sock < 0)
+		return -ENOTSUP;
+	memcpy(request.mac, mac, 6);
+	err = rtnl_request(&request.nl);
+	return err == (add ? EEXIST : ENOENT) ? 0 : -err;
+}
+
 /* ------------------------------------------------------------------ link */
 
 /** Lanes by ibv_port_attr.active_width (IBTA PortInfo, LinkWidthActive). */
@@ -405,6 +468,7 @@ const struct mdv_port_ops mdv_verbs_port = {
 	.promisc_set = verbs_promisc_set,
 	.allmulti_set = verbs_allmulti_set,
 	.mcast = verbs_mcast,
+	.ucast = verbs_ucast,
 	.up_get = verbs_up_get,
 	.up_set = verbs_up_set,
 };

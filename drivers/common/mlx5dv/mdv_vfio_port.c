@@ -14,34 +14,67 @@
 
 /* ------------------------------------------------------------------ port registers */
 
+/*
+ * The link of the function is the state of its vport, on physical and virtual functions (as Linux, mlx5/core/en_main.c,
+ * mlx5e_update_carrier()). Logs nothing.
+ */
 static int
-paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos, bool quiet)
+vport_state(struct mdv_dev *dev, struct prm_query_vport_state_out *out)
+{
+	struct prm_query_vport_state_in in = { 0 };
+
+	prm_query_vport_state_in_set_opcode(&in, PRM_CMD_OP_QUERY_VPORT_STATE);
+	prm_query_vport_state_in_set_op_mod(&in, PRM_VPORT_STATE_OP_VNIC_VPORT);
+	return mdv_cmd_try(dev, &in, sizeof(in), out, sizeof(*out));
+}
+
+static int
+paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos)
 {
 	memset(paos, 0, sizeof(*paos));
 	prm_paos_reg_set_local_port(paos, MDV_LOCAL_PORT);
-	return mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_READ, paos, sizeof(*paos), quiet);
+	return mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_READ, paos, sizeof(*paos), true);
 }
 
+/* The port's own state; a virtual function may be refused it (assumed) and has that of its vport. */
 static int
 vfio_up_get(struct mdv_dev *dev, bool *up)
 {
+	struct prm_query_vport_state_out vport;
 	struct prm_paos_reg paos;
-	int ret = paos_read(dev, &paos, false);
+	int ret = paos_read(dev, &paos);
 
-	if (ret == 0)
+	if (ret == 0) {
 		*up = prm_paos_reg_get_admin_status(&paos) == PRM_PORT_STATUS_UP;
-	return ret;
+		return 0;
+	}
+	ret = vport_state(dev, &vport);
+	if (ret != 0)
+		return MDV_FAIL_DEV(dev, -ret, "cannot read the state of the port: %s", mdv_errno_name(-ret));
+	*up = prm_query_vport_state_out_get_admin_state(&vport) == PRM_VPORT_ADMIN_STATE_UP;
+	return 0;
 }
 
+/*
+ * A virtual function controls no physical port: a card that refuses it the register, for reads too, is left as it is
+ * (as Linux, mlx5/core/en_main.c, mlx5e_modify_admin_state(), which ignores the result).
+ */
 static int
 vfio_up_set(struct mdv_dev *dev, bool up)
 {
 	struct prm_paos_reg paos = { 0 };
+	int ret;
 
 	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
 	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
 	prm_paos_reg_set_ase(&paos, 1);
-	return mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_WRITE, &paos, sizeof(paos), false);
+	ret = mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_WRITE, &paos, sizeof(paos), true);
+	if (ret == 0)
+		return 0;
+	if (mdv_removed(dev) || paos_read(dev, &paos) == 0)
+		return MDV_FAIL_DEV(dev, -ret, "cannot set the port %s: %s", up ? "up" : "down", mdv_errno_name(-ret));
+	MDV_LOG(INFO, &dev->pci, "the card lets this function not set the port %s", up ? "up" : "down");
+	return 0;
 }
 
 /** Mb/s of the operational protocol, of which one bit is set (PRM, PTYS, eth_proto, ext_eth_proto). */
@@ -85,13 +118,13 @@ speed_of(uint32_t eth, uint32_t ext)
 static int
 vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 {
-	struct prm_paos_reg paos;
+	struct prm_query_vport_state_out vport;
 	struct prm_ptys_reg ptys = { 0 };
-	int ret = paos_read(dev, &paos, false);
+	int ret = vport_state(dev, &vport);
 
 	if (ret != 0)
-		return ret;
-	link->up = prm_paos_reg_get_oper_status(&paos) == PRM_PORT_STATUS_UP;
+		return MDV_FAIL_DEV(dev, -ret, "cannot read the state of the link: %s", mdv_errno_name(-ret));
+	link->up = prm_query_vport_state_out_get_state(&vport) == PRM_VPORT_STATE_UP;
 	link->speed_mbps = 0;
 	prm_ptys_reg_set_local_port(&ptys, MDV_LOCAL_PORT);
 	prm_ptys_reg_set_proto_mask(&ptys, PRM_PTYS_PROTO_ETH);
@@ -110,14 +143,14 @@ vfio_link(struct mdv_dev *dev, struct mdv_link *link)
 static int
 vfio_running(struct mdv_dev *dev, bool *running)
 {
-	struct prm_paos_reg paos;
+	struct prm_query_vport_state_out vport;
 	int ret;
 
 	if (mdv_removed(dev))
 		return -ENODEV;
-	ret = paos_read(dev, &paos, true);
+	ret = vport_state(dev, &vport);
 	if (ret == 0)
-		*running = prm_paos_reg_get_oper_status(&paos) == PRM_PORT_STATUS_UP;
+		*running = prm_query_vport_state_out_get_state(&vport) == PRM_VPORT_STATE_UP;
 	return ret;
 }
 
@@ -331,6 +364,16 @@ vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 	return modify_run(dev, &m, n);
 }
 
+/* Not by the list of the vport, which the L2 table does not follow: the caller uses promiscuous mode. */
+static int
+vfio_ucast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+{
+	RTE_SET_USED(dev);
+	RTE_SET_USED(mac);
+	RTE_SET_USED(add);
+	return -ENOTSUP;
+}
+
 /* ------------------------------------------------------------------ MTU: of the vport and the port */
 
 static int
@@ -390,6 +433,7 @@ const struct mdv_port_ops mdv_vfio_port = {
 	.promisc_set = vfio_promisc_set,
 	.allmulti_set = vfio_allmulti_set,
 	.mcast = vfio_mcast,
+	.ucast = vfio_ucast,
 	.up_get = vfio_up_get,
 	.up_set = vfio_up_set,
 };

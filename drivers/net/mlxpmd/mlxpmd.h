@@ -84,6 +84,9 @@ struct mlxpmd_netdev {
 	struct rte_ether_addr mac_found;
 	struct rte_ether_addr mc[MLXPMD_MAX_MC_ADDRS];
 	uint16_t nb_mc;
+	struct rte_ether_addr uc[MLXPMD_MAX_MAC_ADDRS]; /**< Further unicast addresses. */
+	uint16_t nb_uc;
+	bool uc_refused; /**< It took none: promiscuous mode instead, which was logged. */
 };
 
 /** One port. eth_dev->data->dev_private. */

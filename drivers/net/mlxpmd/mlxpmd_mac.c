@@ -13,7 +13,7 @@
 #include "mlxpmd_ctrl.h"
 
 static bool
-mc_listed(const struct rte_ether_addr *list, uint16_t n, const struct rte_ether_addr *addr)
+addr_listed(const struct rte_ether_addr *list, uint16_t n, const struct rte_ether_addr *addr)
 {
 	uint16_t i;
 
@@ -23,18 +23,53 @@ mc_listed(const struct rte_ether_addr *list, uint16_t n, const struct rte_ether_
 	return false;
 }
 
-/* The interface has no call for a second unicast address: it receives all, the rules select. */
-static bool
-filter_needs_promisc(const struct mlxpmd_filter *filter)
+/* The unicast addresses of a filter without the first, which is that of the interface. Returns their number. */
+static uint16_t
+filter_ucast(const struct mlxpmd_filter *filter, struct rte_ether_addr list[MLXPMD_MAX_MAC_ADDRS])
 {
+	uint16_t n = 0;
 	unsigned int i;
 
-	if (filter->promisc)
-		return true;
 	for (i = 1; i < MLXPMD_MAX_MAC_ADDRS; i++)
 		if (!rte_is_zero_ether_addr(&filter->mac[i]))
-			return true;
-	return false;
+			list[n++] = filter->mac[i];
+	return n;
+}
+
+/*
+ * Follows the further unicast addresses. Where the interface takes none, it becomes promiscuous: it receives all, the
+ * rules select. Returns whether it has to.
+ */
+static bool
+netdev_ucast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
+{
+	struct rte_ether_addr list[MLXPMD_MAX_MAC_ADDRS];
+	struct mlxpmd_netdev *nd = &port->netdev;
+	uint16_t n = filter_ucast(want, list), i;
+	int rc = 0;
+
+	/* Removed before others are added: the number of addresses is that of the filter. */
+	for (i = 0; i < nd->nb_uc;)
+		if (addr_listed(list, n, &nd->uc[i])) {
+			i++;
+		} else {
+			(void)port->mdv->port->ucast(port->mdv, nd->uc[i].addr_bytes, false);
+			nd->uc[i] = nd->uc[--nd->nb_uc];
+		}
+	for (i = 0; i < n && rc == 0; i++) {
+		if (addr_listed(nd->uc, nd->nb_uc, &list[i]))
+			continue;
+		rc = port->mdv->port->ucast(port->mdv, list[i].addr_bytes, true);
+		if (rc == 0)
+			nd->uc[nd->nb_uc++] = list[i];
+	}
+	if (rc != 0 && !nd->uc_refused) {
+		nd->uc_refused = true;
+		MLXPMD_LOG(NOTICE, "port %u: no further address in the interface's list (%s): promiscuous mode instead, "
+			   "which has no effect on a virtual function that its PF does not trust", port->port_id,
+			   rte_strerror(-rc));
+	}
+	return rc != 0;
 }
 
 static int
@@ -45,7 +80,7 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	int rc;
 
 	for (i = 0; i < want->nb_mc; i++) {
-		if (mc_listed(nd->mc, nd->nb_mc, &want->mc[i]))
+		if (addr_listed(nd->mc, nd->nb_mc, &want->mc[i]))
 			continue;
 		if (nd->nb_mc == MLXPMD_MAX_MC_ADDRS)
 			break; /* Full of addresses that are removed below: the caller repeats the call. */
@@ -55,7 +90,7 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 		nd->mc[nd->nb_mc++] = want->mc[i];
 	}
 	for (i = 0; i < nd->nb_mc;) {
-		if (mc_listed(want->mc, want->nb_mc, &nd->mc[i])) {
+		if (addr_listed(want->mc, want->nb_mc, &nd->mc[i])) {
 			i++;
 			continue;
 		}
@@ -95,7 +130,7 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	/* Rules alone: enough if no e-switch filters frames before they match the rules. */
 	if (!mdv_port_owned(port->mdv))
 		return 0;
-	rc = netdev_flags(port, filter_needs_promisc(want), want->allmulti);
+	rc = netdev_flags(port, netdev_ucast(port, want) || want->promisc, want->allmulti);
 	if (rc == 0)
 		rc = netdev_mcast(port, want);
 	if (rc == 0 && port->netdev.nb_mc < want->nb_mc)
@@ -258,7 +293,7 @@ mlxpmd_set_mc_addr_list(struct rte_eth_dev *eth_dev, struct rte_ether_addr *list
 			return MLXPMD_FAIL(EINVAL,
 					   "port %u: " RTE_ETHER_ADDR_PRT_FMT " is no multicast address",
 					   port->port_id, RTE_ETHER_ADDR_BYTES(&list[i]));
-		if (!mc_listed(want.mc, want.nb_mc, &list[i]))
+		if (!addr_listed(want.mc, want.nb_mc, &list[i]))
 			want.mc[want.nb_mc++] = list[i];
 	}
 	return mlxpmd_filter_set(port, &want);
