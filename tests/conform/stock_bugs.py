@@ -155,6 +155,38 @@ def refused_modify(setup):
     return 0
 
 
+# The pools of rules of a port (MLX5_FLOW_TYPE_MAXI of mlx5_flow.h).
+FLOW_POOLS = 3
+
+
+def heap_blocks(t):
+    """How many blocks of EAL's heap are allocated."""
+    text = t.cmd("dump_socket_mem")
+    if "count alloc" not in text:
+        text = t.cmd("dump socket_mem")  # from DPDK 25.07
+    return int(re.search(r"^Total .*count alloc:\s*(\d+)", text, re.M).group(1))
+
+
+def failed_probe(setup):
+    """093b145b3a: a probe that failed after the pools of rules were made left all of them allocated."""
+    fixed = {"23.11": 7, "24.11": 5, "25.11": 1, MAINLINE: "26.03"}
+    times = 4
+    with stocklib.testpmd(setup) as t:
+        for command in ("port stop 0", "port close 0"):
+            t.cmd(command)
+        # The drop queue, which the PMD creates late in a probe.
+        t.ctl("fault.add", f"rule=on cmd.entry match op=CREATE_RQ do fail status=0x4 syndrome={REFUSED:#x}")
+        blocks = []
+        for _ in range(times + 1):
+            text = t.watch("port attach 0000:c1:00.0", lambda text: "testpmd> " in text)
+            check(f"syndrome={REFUSED:#x}" in text and "aborted" in text, f"the probe did not fail: {text}")
+            blocks.append(heap_blocks(t))
+        t.end()
+    left = [after - before for before, after in zip(blocks, blocks[1:])]
+    check(all((n < FLOW_POOLS) == has_fix(fixed) for n in left), f"blocks that each failed probe left: {left}")
+    return 0
+
+
 def link_of_removed(setup):
     """85182f9006: when the kernel refused the query (ENODEV: removed), the last link state remained."""
     fixed = {"23.11": 7, "24.11": 5, "25.11": 1, MAINLINE: "26.03"}
@@ -199,6 +231,8 @@ CASES = [
          "on cqe.write do set field=l4_hdr_type value=0"),
     Case("bug-monitor", "power monitoring of an empty queue (750f635fc6)", power_monitor, "on cqe.write do drop"),
     Case("bug-modify-log", "syndrome of a refused modification of a queue (1855b0c11b)", refused_modify,
+         "on cmd.exit do set field=syndrome value=0"),
+    Case("bug-probe-leak", "memory after a failed probe (093b145b3a)", failed_probe,
          "on cmd.exit do set field=syndrome value=0"),
     Case("bug-link", "link of a device that was removed (85182f9006)", link_of_removed,
          "on open do link state=down port=0"),
