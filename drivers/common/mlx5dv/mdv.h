@@ -99,6 +99,7 @@ struct mdv_dev {
 	bool failed;		/**< Removed because of a fatal error, which the kernel handles. */
 	bool memory_kept;	/**< See mdv_memory_kept(). */
 	uint64_t ibdev_inode;	/**< Inode of the device's sysfs directory; 0: unknown. */
+	uint32_t mcast_max;	/**< Addresses that mcast() takes; 0: no limit is known. */
 	struct mdv_vfio *vfio;	/**< State of a VFIO context (mdv_vfio.h), else NULL. */
 	bool suspect;		/**< See mdv_suspect(). */
 	/** Calls of rdma-core that run commands; counted in VFIO mode only. */

@@ -29,22 +29,21 @@ vport_state(struct mdv_dev *dev, struct prm_query_vport_state_out *out)
 }
 
 static int
-paos_read(struct mdv_dev *dev, struct prm_paos_reg *paos)
+paos_access(struct mdv_dev *dev, uint8_t op, struct prm_paos_reg *paos)
 {
-	memset(paos, 0, sizeof(*paos));
 	prm_paos_reg_set_local_port(paos, MDV_LOCAL_PORT);
-	return mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_READ, paos, sizeof(*paos), true);
+	return mdv_register_access(dev, PRM_REG_PAOS, op, paos, sizeof(*paos), true);
 }
 
-/* The port's own state; a virtual function may be refused it (assumed) and has that of its vport. */
+/* The port's own state; a virtual function, which controls no physical port, has that of its vport. */
 static int
 vfio_up_get(struct mdv_dev *dev, bool *up)
 {
 	struct prm_query_vport_state_out vport;
-	struct prm_paos_reg paos;
-	int ret = paos_read(dev, &paos);
+	struct prm_paos_reg paos = { 0 };
+	int ret;
 
-	if (ret == 0) {
+	if (!dev->vfio->vf && paos_access(dev, PRM_ACCESS_REG_OP_READ, &paos) == 0) {
 		*up = prm_paos_reg_get_admin_status(&paos) == PRM_PORT_STATUS_UP;
 		return 0;
 	}
@@ -55,25 +54,22 @@ vfio_up_get(struct mdv_dev *dev, bool *up)
 	return 0;
 }
 
-/*
- * A virtual function controls no physical port: a card that refuses it the register, for reads too, is left as it is
- * (as Linux, mlx5/core/en_main.c, mlx5e_modify_admin_state(), which ignores the result).
- */
+/* The port of a virtual function stays as it is (as Linux, mlx5/core/en_main.c, mlx5e_modify_admin_state()). */
 static int
 vfio_up_set(struct mdv_dev *dev, bool up)
 {
 	struct prm_paos_reg paos = { 0 };
 	int ret;
 
-	prm_paos_reg_set_local_port(&paos, MDV_LOCAL_PORT);
+	if (dev->vfio->vf) {
+		MDV_LOG(INFO, &dev->pci, "a virtual function cannot set the port %s", up ? "up" : "down");
+		return 0;
+	}
 	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
 	prm_paos_reg_set_ase(&paos, 1);
-	ret = mdv_register_access(dev, PRM_REG_PAOS, PRM_ACCESS_REG_OP_WRITE, &paos, sizeof(paos), true);
-	if (ret == 0)
-		return 0;
-	if (mdv_removed(dev) || paos_read(dev, &paos) == 0)
+	ret = paos_access(dev, PRM_ACCESS_REG_OP_WRITE, &paos);
+	if (ret != 0)
 		return MDV_FAIL_DEV(dev, -ret, "cannot set the port %s: %s", up ? "up" : "down", mdv_errno_name(-ret));
-	MDV_LOG(INFO, &dev->pci, "the card lets this function not set the port %s", up ? "up" : "down");
 	return 0;
 }
 
@@ -211,19 +207,6 @@ l2_move(struct mdv_dev *dev, const uint8_t mac[6])
 		entry_delete(dev, old);
 }
 
-int
-mdv_vfio_port_up(struct mdv_dev *dev)
-{
-	uint8_t mac[6];
-
-	if (dev->caps.log_max_l2_table == 0)
-		return 0;
-	if (mdv_vport_mac(dev, mac) != 0)
-		return -rte_errno;
-	l2_move(dev, mac);
-	return 0;
-}
-
 void
 mdv_vfio_port_down(struct mdv_dev *dev)
 {
@@ -262,23 +245,6 @@ modify_run(struct mdv_dev *dev, const struct vport_modify *m, unsigned int liste
 	return mdv_cmd(dev, m, sizeof(m->in) + listed * sizeof(m->list[0]), &out, sizeof(out));
 }
 
-static int
-vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
-{
-	struct vport_modify m;
-	int ret;
-
-	modify_begin(&m);
-	prm_modify_nic_vport_field_select_set_permanent_address(
-		prm_modify_nic_vport_context_in_field_select(&m.in), 1);
-	mdv_mac_fill(prm_nic_vport_context_permanent_address(
-			     prm_modify_nic_vport_context_in_nic_vport_context(&m.in)), mac);
-	ret = modify_run(dev, &m, 0);
-	if (ret == 0)
-		l2_move(dev, mac);
-	return ret;
-}
-
 /* One field_select bit covers all three flags: read them and write the unchanged ones back. */
 static int
 promisc_change(struct mdv_dev *dev, const bool *all, const bool *multicast)
@@ -315,9 +281,9 @@ vfio_allmulti_set(struct mdv_dev *dev, bool on)
 	return promisc_change(dev, NULL, &on);
 }
 
-/** Reads the multicast list into the inbox of a modify command. Number of addresses, or -errno. */
+/** Reads an address list into the inbox of a modify command. Number of addresses, or -errno. */
 static int
-mcast_read(struct mdv_dev *dev, struct vport_modify *m)
+list_read(struct mdv_dev *dev, unsigned int type, struct vport_modify *m)
 {
 	struct prm_query_nic_vport_context_in in = { 0 };
 	struct prm_nic_vport_context *ctx;
@@ -325,7 +291,7 @@ mcast_read(struct mdv_dev *dev, struct vport_modify *m)
 	unsigned int n;
 
 	prm_query_nic_vport_context_in_set_opcode(&in, PRM_CMD_OP_QUERY_NIC_VPORT_CONTEXT);
-	prm_query_nic_vport_context_in_set_allowed_list_type(&in, PRM_NIC_VPORT_LIST_TYPE_MC);
+	prm_query_nic_vport_context_in_set_allowed_list_type(&in, type);
 	if (mdv_cmd(dev, &in, sizeof(in), &now, sizeof(now)) != 0)
 		return -rte_errno;
 	n = prm_nic_vport_context_get_allowed_list_size(
@@ -335,16 +301,16 @@ mcast_read(struct mdv_dev *dev, struct vport_modify *m)
 	ctx = prm_modify_nic_vport_context_in_nic_vport_context(&m->in);
 	prm_modify_nic_vport_field_select_set_addresses_list(
 		prm_modify_nic_vport_context_in_field_select(&m->in), 1);
-	prm_nic_vport_context_set_allowed_list_type(ctx, PRM_NIC_VPORT_LIST_TYPE_MC);
+	prm_nic_vport_context_set_allowed_list_type(ctx, type);
 	memcpy(m->list, now.list, n * sizeof(m->list[0]));
 	return (int)n;
 }
 
 static int
-vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+list_change(struct mdv_dev *dev, unsigned int type, const uint8_t mac[6], bool add)
 {
 	struct vport_modify m;
-	int n = mcast_read(dev, &m), i;
+	int n = list_read(dev, type, &m), i;
 
 	if (n < 0)
 		return n;
@@ -354,7 +320,7 @@ vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 		return 0;
 	if (add ? n == MDV_MCAST_MAX : i == n)
 		return MDV_FAIL(&dev->pci, add ? ENOSPC : EADDRNOTAVAIL, "%s",
-				add ? "the multicast list is full" : "the multicast address is not in the list");
+				add ? "the address list is full" : "the address is not in the list");
 	if (add)
 		memcpy(m.list[n++].mac, mac, 6);
 	else
@@ -364,14 +330,66 @@ vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 	return modify_run(dev, &m, n);
 }
 
-/* Not by the list of the vport, which the L2 table does not follow: the caller uses promiscuous mode. */
+static int
+vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
+{
+	return list_change(dev, PRM_NIC_VPORT_LIST_TYPE_MC, mac, add);
+}
+
+/* The L2 table does not follow the list of a physical function: the caller uses promiscuous mode. */
 static int
 vfio_ucast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 {
-	RTE_SET_USED(dev);
-	RTE_SET_USED(mac);
-	RTE_SET_USED(add);
-	return -ENOTSUP;
+	return dev->vfio->vf ? list_change(dev, PRM_NIC_VPORT_LIST_TYPE_UC, mac, add) : -ENOTSUP;
+}
+
+static int
+vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
+{
+	struct vport_modify m;
+	uint8_t old[6];
+	int ret;
+
+	if (mdv_vport_mac(dev, old) != 0 || (dev->vfio->vf && vfio_ucast(dev, mac, true) != 0))
+		return -rte_errno;
+	modify_begin(&m);
+	prm_modify_nic_vport_field_select_set_permanent_address(
+		prm_modify_nic_vport_context_in_field_select(&m.in), 1);
+	mdv_mac_fill(prm_nic_vport_context_permanent_address(
+			     prm_modify_nic_vport_context_in_nic_vport_context(&m.in)), mac);
+	ret = modify_run(dev, &m, 0);
+	if (ret == 0)
+		l2_move(dev, mac);
+	if (dev->vfio->vf && memcmp(old, mac, 6) != 0)
+		MDV_UNDO(vfio_ucast(dev, ret == 0 ? old : mac, false));
+	return ret;
+}
+
+/*
+ * The eswitch forwards frames to a virtual function by its lists alone: own address and broadcast are in them, as in
+ * those of the kernel's driver (Linux, mlx5/core/en_fs.c, mlx5e_fill_addr_array()). The reset at the end clears them.
+ */
+static int
+vf_lists_begin(struct mdv_dev *dev, const uint8_t mac[6])
+{
+	static const uint8_t broadcast[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+
+	return vfio_ucast(dev, mac, true) != 0 || vfio_mcast(dev, broadcast, true) != 0 ? -rte_errno : 0;
+}
+
+int
+mdv_vfio_port_up(struct mdv_dev *dev)
+{
+	uint8_t mac[6];
+
+	/* The list of a virtual function has broadcast, too. */
+	dev->mcast_max = dev->vfio->vf ? MDV_MCAST_MAX - 1 : MDV_MCAST_MAX;
+	if (dev->caps.log_max_l2_table == 0 && !dev->vfio->vf)
+		return 0;
+	if (mdv_vport_mac(dev, mac) != 0 || (dev->vfio->vf && vf_lists_begin(dev, mac) != 0))
+		return -rte_errno;
+	l2_move(dev, mac);
+	return 0;
 }
 
 /* ------------------------------------------------------------------ MTU: of the vport and the port */

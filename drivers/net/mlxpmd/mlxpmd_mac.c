@@ -72,6 +72,14 @@ netdev_ucast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	return rc != 0;
 }
 
+static uint32_t
+mcast_max(const struct mlxpmd_port *port)
+{
+	uint32_t max = port->mdv->mcast_max;
+
+	return max != 0 ? RTE_MIN(max, (uint32_t)MLXPMD_MAX_MC_ADDRS) : MLXPMD_MAX_MC_ADDRS;
+}
+
 static int
 netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 {
@@ -82,7 +90,7 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	for (i = 0; i < want->nb_mc; i++) {
 		if (addr_listed(nd->mc, nd->nb_mc, &want->mc[i]))
 			continue;
-		if (nd->nb_mc == MLXPMD_MAX_MC_ADDRS)
+		if (nd->nb_mc == mcast_max(port))
 			break; /* Full of addresses that are removed below: the caller repeats the call. */
 		rc = port->mdv->port->mcast(port->mdv, want->mc[i].addr_bytes, true);
 		if (rc != 0)
@@ -284,9 +292,9 @@ mlxpmd_set_mc_addr_list(struct rte_eth_dev *eth_dev, struct rte_ether_addr *list
 	struct mlxpmd_filter want = port->filter;
 	uint32_t i;
 
-	if (n > MLXPMD_MAX_MC_ADDRS)
-		return MLXPMD_FAIL(ENOSPC, "port %u: %u multicast addresses: allowed are up to %d",
-				   port->port_id, n, MLXPMD_MAX_MC_ADDRS);
+	if (n > mcast_max(port))
+		return MLXPMD_FAIL(ENOSPC, "port %u: %u multicast addresses: allowed are up to %u",
+				   port->port_id, n, mcast_max(port));
 	want.nb_mc = 0;
 	for (i = 0; i < n; i++) {
 		if (!rte_is_multicast_ether_addr(&list[i]))
