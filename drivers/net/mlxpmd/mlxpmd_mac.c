@@ -38,9 +38,9 @@ filter_ucast(const struct mlxpmd_filter *filter, struct rte_ether_addr list[MLXP
 
 /*
  * Follows the further unicast addresses. Where the interface takes none, it becomes promiscuous: it receives all, the
- * rules select. Returns whether it has to.
+ * rules select. 0; 1 it has to; -errno nothing was tried, for lack of descriptors or memory.
  */
-static bool
+static int
 netdev_ucast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 {
 	struct rte_ether_addr list[MLXPMD_MAX_MAC_ADDRS];
@@ -63,6 +63,9 @@ netdev_ucast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 		if (rc == 0)
 			nd->uc[nd->nb_uc++] = list[i];
 	}
+	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM)
+		return MLXPMD_FAIL(-rc, "port %u: cannot add an address to the interface's list: %s", port->port_id,
+				   rte_strerror(-rc));
 	if (rc != 0 && !nd->uc_refused) {
 		nd->uc_refused = true;
 		MLXPMD_LOG(NOTICE, "port %u: no further address in the interface's list (%s): promiscuous mode instead, "
@@ -138,7 +141,9 @@ netdev_follow(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	/* Rules alone: enough if no e-switch filters frames before they match the rules. */
 	if (!mdv_port_owned(port->mdv))
 		return 0;
-	rc = netdev_flags(port, netdev_ucast(port, want) || want->promisc, want->allmulti);
+	rc = netdev_ucast(port, want);
+	if (rc >= 0)
+		rc = netdev_flags(port, rc != 0 || want->promisc, want->allmulti);
 	if (rc == 0)
 		rc = netdev_mcast(port, want);
 	if (rc == 0 && port->netdev.nb_mc < want->nb_mc)
