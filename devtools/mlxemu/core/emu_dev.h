@@ -139,13 +139,15 @@ struct emu_roce_address {
 #define EMU_ROCE_L3_IPV6 1u
 #define EMU_ROCE_ADDRESSES 16u /**< roce_cap.roce_address_table_size */
 
+#define EMU_VPORT_LIST_MAX 128u /**< 1 << log_max_current_uc_list and log_max_current_mc_list. */
+
 /** Addresses and modes of the port's vport (PRM, NIC vport context). */
 struct emu_vport {
 	uint8_t permanent_mac[6];
 	uint8_t mac[6];
 	bool promisc_uc, promisc_mc, promisc_all;
 	unsigned uc_count, mc_count;
-	uint8_t uc[128][6], mc[128][6];
+	uint8_t uc[EMU_VPORT_LIST_MAX][6], mc[EMU_VPORT_LIST_MAX][6];
 	uint16_t mtu; /**< Layer-3 MTU of the kernel's interface (1500). */
 	struct emu_roce_address roce[EMU_ROCE_ADDRESSES];
 };

@@ -88,53 +88,41 @@ emu_port_set_promisc(struct emu_dev *dev, bool promisc, bool allmulti)
 	dev->vport.promisc_mc = allmulti;
 }
 
+/* Adds an address to a list of the vport, or removes it. present, full: what is returned for an addition then. */
+static int
+list_change(uint8_t (*list)[6], unsigned *count, const uint8_t mac[6], bool add, int present, int full)
+{
+	unsigned i;
+
+	for (i = 0; i < *count && memcmp(list[i], mac, 6) != 0; i++)
+		;
+	if (add) {
+		if (i < *count)
+			return present;
+		if (i == EMU_VPORT_LIST_MAX)
+			return full;
+		memcpy(list[(*count)++], mac, 6);
+		return 0;
+	}
+	if (i == *count)
+		return -ENOENT;
+	--*count;
+	memmove(list[i], list[*count], 6);
+	return 0;
+}
+
 int
 emu_port_ucast(struct emu_dev *dev, const uint8_t mac[6], bool add)
 {
-	struct emu_vport *v = &dev->vport;
-	unsigned i;
-
-	for (i = 0; i < v->uc_count && memcmp(v->uc[i], mac, 6) != 0; i++)
-		;
-	if (add) {
-		if (i < v->uc_count)
-			return -EEXIST;
-		if (i == sizeof(v->uc) / sizeof(v->uc[0]))
-			return -ENOMEM;
-		memcpy(v->uc[v->uc_count++], mac, 6);
-		return 0;
-	}
-	if (i == v->uc_count)
-		return -ENOENT;
-	v->uc_count--;
-	memmove(v->uc[i], v->uc[v->uc_count], 6);
-	return 0;
+	return list_change(dev->vport.uc, &dev->vport.uc_count, mac, add, -EEXIST, -ENOMEM);
 }
 
 int
 emu_port_mcast(struct emu_dev *dev, const uint8_t mac[6], bool add)
 {
-	struct emu_vport *v = &dev->vport;
-	const unsigned max = sizeof(v->mc) / sizeof(v->mc[0]);
-	unsigned i;
-
 	if ((mac[0] & 1) == 0)
 		return -EINVAL;
-	for (i = 0; i < v->mc_count && memcmp(v->mc[i], mac, 6) != 0; i++)
-		;
-	if (add) {
-		if (i < v->mc_count)
-			return 0;
-		if (i == max)
-			return -ENOSPC;
-		memcpy(v->mc[v->mc_count++], mac, 6);
-		return 0;
-	}
-	if (i == v->mc_count)
-		return -ENOENT;
-	v->mc_count--;
-	memmove(v->mc[i], v->mc[v->mc_count], 6);
-	return 0;
+	return list_change(dev->vport.mc, &dev->vport.mc_count, mac, add, 0, -ENOSPC);
 }
 
 static void
