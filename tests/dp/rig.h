@@ -158,6 +158,12 @@ struct emu_tir *rig_tir_new(struct rig_port *p, struct rig_rq *rq, struct emu_ob
 			    const struct rig_hash *hash);
 /** A rule for everything, at a low priority, with a tag unless it is 0. */
 struct emu_obj *rig_flow_all(struct rig_port *p, struct emu_tir *tir, uint32_t tag);
+/** Dwords of fte_match_set_lyr_2_4 that tests set. */
+enum { RIG_SMAC_HI, RIG_SMAC_LO_TYPE, RIG_DMAC_HI, RIG_DMAC_LO_VLAN, RIG_PROTO, RIG_TCP, RIG_TTL, RIG_UDP };
+/** A rule by mask and value in host order. 0 or -errno. */
+int rig_flow_try(struct rig_port *p, unsigned priority, const uint32_t mask[16], const uint32_t value[16],
+		 const struct emu_flow_attr *attr, struct emu_obj **flow);
+/** As rig_flow_try(), which must work. */
 struct emu_obj *rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16],
 			 const uint32_t value[16], const struct emu_flow_attr *attr);
 int rig_fw(struct rig_port *p, const void *in, size_t in_len, struct emu_obj **created);
@@ -180,12 +186,16 @@ struct rig_rx {
 };
 #define RIG_BUF_BYTES 2048u
 struct rig_rx *rig_rx_new(struct rig_port *p, unsigned log_size);
+/** Number of new CQEs, whose buffers are posted again. tag (may be NULL): flow tag of the last one. */
+unsigned rig_taken(struct rig_rx *rx, uint32_t *tag);
 
 /* Frames. */
 struct rig_frame {
 	uint8_t data[16384];
 	unsigned len;
 };
+/** The frame arrives from the wire. */
+void rig_arrive(struct rig_port *p, const struct rig_frame *f);
 /** kind: 4 or 6; proto 6 or 17; options: bytes of IPv4 options or IPv6 extension headers. */
 void rig_ip_frame(struct rig_frame *f, const struct emu_dev *to, unsigned version, unsigned proto,
 		  unsigned payload, unsigned options, int vlan);

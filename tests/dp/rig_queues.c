@@ -368,15 +368,16 @@ rig_tir_new(struct rig_port *p, struct rig_rq *rq, struct emu_obj *rqt, const st
 	return rig_make(p, &in, sizeof(in), "TIR");
 }
 
-struct emu_obj *
-rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16], const uint32_t value[16],
-	 const struct emu_flow_attr *attr)
+int
+rig_flow_try(struct rig_port *p, unsigned priority, const uint32_t mask[16], const uint32_t value[16],
+	     const struct emu_flow_attr *attr, struct emu_obj **flow)
 {
 	uint32_t m[16], v[16];
 	struct emu_matcher_attr ma = {.mask = m, .mask_len = sizeof(m),
 				      .priority = (uint16_t)priority, .criteria = 1};
 	struct emu_flow_attr fa = *attr;
-	struct emu_obj *matcher, *flow;
+	struct emu_obj *matcher;
+	int ret;
 
 	for (unsigned i = 0; i < 16; i++) {
 		m[i] = htobe32(mask[i]);
@@ -384,8 +385,21 @@ rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16], const u
 	}
 	fa.value = v;
 	fa.value_len = sizeof(v);
-	if (emu_matcher_create(p->ctx, &ma, &matcher) != 0 ||
-	    emu_flow_create(p->ctx, matcher, &fa, &flow) != 0)
+	if (emu_matcher_create(p->ctx, &ma, &matcher) != 0)
+		rig_die("matcher");
+	ret = emu_flow_create(p->ctx, matcher, &fa, flow);
+	if (ret != 0 && emu_obj_destroy(matcher) != 0)
+		rig_die("matcher of a refused flow");
+	return ret;
+}
+
+struct emu_obj *
+rig_flow(struct rig_port *p, unsigned priority, const uint32_t mask[16], const uint32_t value[16],
+	 const struct emu_flow_attr *attr)
+{
+	struct emu_obj *flow;
+
+	if (rig_flow_try(p, priority, mask, value, attr, &flow) != 0)
 		rig_die("flow");
 	return flow;
 }
@@ -413,4 +427,25 @@ rig_rx_new(struct rig_port *p, unsigned log_size)
 		rig_post(rx->rq, rx->buf[i], RIG_BUF_BYTES, p->lkey);
 	}
 	return rx;
+}
+
+unsigned
+rig_taken(struct rig_rx *rx, uint32_t *tag)
+{
+	const struct prm_cqe64 *cqe;
+	unsigned n = 0;
+
+	while ((cqe = rig_cqe(rx->cq)) != NULL) {
+		n++;
+		if (tag != NULL)
+			*tag = be32toh(cqe->sop_drop_qpn);
+		rig_post(rx->rq, rx->buf[0], RIG_BUF_BYTES, rx->rq->port->lkey);
+	}
+	return n;
+}
+
+void
+rig_arrive(struct rig_port *p, const struct rig_frame *f)
+{
+	emu_dp_ingress(p->dev, f->data, f->len);
 }

@@ -5,53 +5,6 @@
 
 #include "rig.h"
 
-static void
-arrive(struct rig_port *p, const struct rig_frame *f)
-{
-	emu_dp_ingress(p->dev, f->data, f->len);
-}
-
-static unsigned
-taken(struct rig_rx *rx, uint32_t *tag)
-{
-	const struct prm_cqe64 *cqe;
-	unsigned n = 0;
-
-	while ((cqe = rig_cqe(rx->cq)) != NULL) {
-		n++;
-		if (tag != NULL)
-			*tag = be32toh(cqe->sop_drop_qpn);
-		rig_post(rx->rq, rx->buf[0], RIG_BUF_BYTES, rx->rq->port->lkey);
-	}
-	return n;
-}
-
-/* Dwords of fte_match_set_lyr_2_4 that tests set. */
-enum { K_SMAC_HI, K_SMAC_LO_TYPE, K_DMAC_HI, K_DMAC_LO_VLAN, K_PROTO, K_TCP, K_TTL, K_UDP };
-
-static int
-flow_try(struct rig_port *p, const uint32_t mask[16], const uint32_t value[16],
-	 const struct emu_flow_attr *attr, struct emu_obj **flow)
-{
-	uint32_t m[16], v[16];
-	struct emu_matcher_attr ma = {.mask = m, .mask_len = sizeof(m), .criteria = 1};
-	struct emu_flow_attr fa = *attr;
-	struct emu_obj *matcher;
-	int ret;
-
-	for (unsigned i = 0; i < 16; i++) {
-		m[i] = htobe32(mask[i]);
-		v[i] = htobe32(value[i]);
-	}
-	fa.value = v;
-	fa.value_len = sizeof(v);
-	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
-	ret = emu_flow_create(p->ctx, matcher, &fa, flow);
-	if (ret != 0)
-		CHECK_EQ(emu_obj_destroy(matcher), 0);
-	return ret;
-}
-
 /* Linux, fs_core.c, add_rule_fg(): rules of equal match share an entry with the destinations of all. */
 static void
 equal_rules(void)
@@ -67,34 +20,34 @@ equal_rules(void)
 
 	/* Those of rig_rx_new() are equal, too. */
 	rig_ip_frame(&f, p->dev, 4, 17, 10, 0, -1);
-	arrive(p, &f);
-	CHECK(taken(a, NULL) == 1 && taken(b, NULL) == 1);
-	mask[K_DMAC_HI] = 0xffffffff;
-	value[K_DMAC_HI] = 0x0c42a14e;
-	CHECK_EQ(flow_try(p, mask, value, &to_a, &first), 0);
-	arrive(p, &f);
-	CHECK(taken(a, NULL) == 1 && taken(b, NULL) == 0);
-	CHECK_EQ(flow_try(p, mask, value, &to_a, &again), 0);
-	CHECK_EQ(flow_try(p, mask, value, &to_b, &other), 0);
-	arrive(p, &f);
-	CHECK(taken(a, NULL) == 1 && taken(b, NULL) == 1);
-	CHECK_EQ(flow_try(p, mask, value, &drop, &refused), -EEXIST);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(a, NULL) == 1 && rig_taken(b, NULL) == 1);
+	mask[RIG_DMAC_HI] = 0xffffffff;
+	value[RIG_DMAC_HI] = 0x0c42a14e;
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &to_a, &first), 0);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(a, NULL) == 1 && rig_taken(b, NULL) == 0);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &to_a, &again), 0);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &to_b, &other), 0);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(a, NULL) == 1 && rig_taken(b, NULL) == 1);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &drop, &refused), -EEXIST);
 	to_a.has_tag = true;
 	to_a.tag = 7;
-	CHECK_EQ(flow_try(p, mask, value, &to_a, &refused), -EEXIST);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &to_a, &refused), -EEXIST);
 	CHECK_EQ(emu_obj_destroy(first), 0);
-	arrive(p, &f);
-	CHECK(taken(a, NULL) == 1 && taken(b, NULL) == 1);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(a, NULL) == 1 && rig_taken(b, NULL) == 1);
 	CHECK_EQ(emu_obj_destroy(again), 0);
-	arrive(p, &f);
-	CHECK(taken(a, NULL) == 0 && taken(b, NULL) == 1);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(a, NULL) == 0 && rig_taken(b, NULL) == 1);
 	CHECK_EQ(emu_obj_destroy(other), 0);
 	/* The tag of the first rule is that of the entry, and holds for rules without one. */
-	CHECK_EQ(flow_try(p, mask, value, &to_a, &first), 0);
-	CHECK_EQ(flow_try(p, mask, value, &to_b, &other), 0);
-	arrive(p, &f);
-	CHECK(taken(a, &tag) == 1 && tag == 7);
-	CHECK(taken(b, &tag) == 1 && tag == 7);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &to_a, &first), 0);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &to_b, &other), 0);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(a, &tag) == 1 && tag == 7);
+	CHECK(rig_taken(b, &tag) == 1 && tag == 7);
 	CHECK_EQ(rig_audit(r), 0);
 	rig_free(r);
 }
@@ -111,9 +64,9 @@ prefix_flow(struct rig_port *p, struct rig_rx *rx, unsigned bits, uint32_t addre
 	struct emu_flow_attr attr = {.dest = &rx->tir->obj, .has_tag = true, .tag = tag};
 	struct emu_obj *flow = NULL;
 
-	mask[K_DMAC_HI] = UINT32_MAX << (32 - bits);
-	value[K_DMAC_HI] = address & mask[K_DMAC_HI];
-	CHECK_EQ(flow_try(p, mask, value, &attr, &flow), 0);
+	mask[RIG_DMAC_HI] = UINT32_MAX << (32 - bits);
+	value[RIG_DMAC_HI] = address & mask[RIG_DMAC_HI];
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &attr, &flow), 0);
 	return flow;
 }
 
@@ -122,8 +75,8 @@ arrives_with_tag(struct rig_port *p, struct rig_rx *rx, const struct rig_frame *
 {
 	uint32_t tag = 0;
 
-	arrive(p, f);
-	CHECK_EQ(taken(rx, &tag), 1);
+	rig_arrive(p, f);
+	CHECK_EQ(rig_taken(rx, &tag), 1);
 	return tag;
 }
 
@@ -162,20 +115,20 @@ no_room(void)
 	struct rig *r = rig_new(1, "loop");
 	struct rig_port *p = &r->port[0];
 	struct rig_rx *rx = rig_rx_new(p, 4);
-	uint32_t mask[16] = {[K_SMAC_HI] = UINT32_MAX}, value[16] = {0};
+	uint32_t mask[16] = {[RIG_SMAC_HI] = UINT32_MAX}, value[16] = {0};
 	struct emu_flow_attr attr = {.dest = &rx->tir->obj};
 	struct emu_obj *flow, *newest = NULL;
 
 	for (unsigned i = 0; i < LARGE_GROUPS; i++)
 		prefix_flow(p, rx, 10 + i, 0x0c42a14e, 0);
 	for (unsigned i = 0; i < SINGLES; i++) {
-		value[K_SMAC_HI] = i;
-		CHECK_EQ(flow_try(p, mask, value, &attr, &newest), 0);
+		value[RIG_SMAC_HI] = i;
+		CHECK_EQ(rig_flow_try(p, 0, mask, value, &attr, &newest), 0);
 	}
-	value[K_SMAC_HI] = SINGLES;
-	CHECK_EQ(flow_try(p, mask, value, &attr, &flow), -ENOSPC);
+	value[RIG_SMAC_HI] = SINGLES;
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &attr, &flow), -ENOSPC);
 	CHECK_EQ(emu_obj_destroy(newest), 0);
-	CHECK_EQ(flow_try(p, mask, value, &attr, &flow), 0);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &attr, &flow), 0);
 	CHECK_EQ(rig_audit(r), 0);
 	rig_free(r);
 }
@@ -215,7 +168,7 @@ leftovers(void)
 	struct rig *r = rig_new(1, "loop");
 	struct rig_port *p = &r->port[0];
 	struct rig_rx *rx = rig_rx_new(p, 4);
-	uint32_t mask[16] = {[K_DMAC_HI] = 0x01000000}, value[16] = {0};
+	uint32_t mask[16] = {[RIG_DMAC_HI] = 0x01000000}, value[16] = {0};
 	struct emu_flow_attr attr = {.dest = &rx->tir->obj, .place = EMU_FLOW_LEFTOVER};
 	struct emu_obj *unicast, *multicast;
 	struct rig_frame own, other, group;
@@ -225,21 +178,21 @@ leftovers(void)
 	other = group = own;
 	memcpy(other.data, "\x02\x00\x00\x00\x00\x09", 6);
 	memcpy(group.data, "\x01\x00\x5e\x00\x00\x01", 6);
-	CHECK_EQ(flow_try(p, mask, value, &attr, &unicast), 0);
-	arrive(p, &own);
-	CHECK_EQ(taken(rx, NULL), 0);
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &attr, &unicast), 0);
+	rig_arrive(p, &own);
+	CHECK_EQ(rig_taken(rx, NULL), 0);
 	CHECK_EQ(p->dev->stats.rx_kernel, 1);
-	arrive(p, &other);
-	CHECK_EQ(taken(rx, NULL), 1);
-	arrive(p, &group);
-	CHECK_EQ(taken(rx, NULL), 0);
-	value[K_DMAC_HI] = 0x01000000;
-	CHECK_EQ(flow_try(p, mask, value, &attr, &multicast), 0);
-	arrive(p, &group);
-	CHECK_EQ(taken(rx, NULL), 1);
+	rig_arrive(p, &other);
+	CHECK_EQ(rig_taken(rx, NULL), 1);
+	rig_arrive(p, &group);
+	CHECK_EQ(rig_taken(rx, NULL), 0);
+	value[RIG_DMAC_HI] = 0x01000000;
+	CHECK_EQ(rig_flow_try(p, 0, mask, value, &attr, &multicast), 0);
+	rig_arrive(p, &group);
+	CHECK_EQ(rig_taken(rx, NULL), 1);
 	CHECK_EQ(emu_obj_destroy(unicast), 0);
-	arrive(p, &other);
-	CHECK_EQ(taken(rx, NULL), 0);
+	rig_arrive(p, &other);
+	CHECK_EQ(rig_taken(rx, NULL), 0);
 	CHECK_EQ(p->dev->stats.rx_filtered, 2);
 	rig_free(r);
 }

@@ -5,27 +5,6 @@
 
 #include "rig.h"
 
-static void
-arrive(struct rig_port *p, const struct rig_frame *f)
-{
-	emu_dp_ingress(p->dev, f->data, f->len);
-}
-
-static unsigned
-taken(struct rig_rx *rx, uint32_t *tag)
-{
-	const struct prm_cqe64 *cqe;
-	unsigned n = 0;
-
-	while ((cqe = rig_cqe(rx->cq)) != NULL) {
-		n++;
-		if (tag != NULL)
-			*tag = be32toh(cqe->sop_drop_qpn);
-		rig_post(rx->rq, rx->buf[0], RIG_BUF_BYTES, rx->rq->port->lkey);
-	}
-	return n;
-}
-
 /*
  * Rules see every frame. Of frames that match no rule, the addresses of the kernel's interface decide
  * which ones the kernel gets.
@@ -47,8 +26,8 @@ address_filter(void)
 	memcpy(f[2].data, group, 6);
 	memset(f[3].data, 0xff, 6);
 	for (unsigned i = 0; i < 4; i++) {
-		arrive(p, &f[i]);
-		CHECK_EQ(taken(rx, NULL), 1);
+		rig_arrive(p, &f[i]);
+		CHECK_EQ(rig_taken(rx, NULL), 1);
 	}
 	emu_obj_destroy(rx->flow);
 	for (unsigned mode = 0; mode < 6; mode++) {
@@ -65,7 +44,7 @@ address_filter(void)
 		uc = mode == 1 || mode == 2 || mode == 4;
 		multi = mode == 1 || mode == 3 || mode == 5;
 		for (unsigned i = 0; i < 4; i++)
-			arrive(p, &f[i]);
+			rig_arrive(p, &f[i]);
 		CHECK_EQ(s->rx_filtered - filtered, 2 - uc - multi);
 		CHECK_EQ(s->rx_kernel - kernel, 2 + uc + multi);
 	}
@@ -75,13 +54,10 @@ address_filter(void)
 	CHECK_EQ(s->rx_delivered_frames, 4);
 	/* Runts have no address at all. */
 	f[0].len = 13;
-	arrive(p, &f[0]);
+	rig_arrive(p, &f[0]);
 	CHECK_EQ(s->rx_frames, 29);
 	rig_free(r);
 }
-
-/* Dwords of fte_match_set_lyr_2_4 that tests set. */
-enum { K_SMAC_HI, K_SMAC_LO_TYPE, K_DMAC_HI, K_DMAC_LO_VLAN, K_PROTO, K_TCP, K_TTL, K_UDP };
 
 static void
 every_field(void)
@@ -95,28 +71,28 @@ every_field(void)
 		unsigned dw;
 		uint32_t mask, udp4, tcp6;
 	} c[] = {
-		{K_SMAC_HI, 0xffffffff, 0x02000000, 0x02000000},
-		{K_SMAC_LO_TYPE, 0xffff0000, 0x00770000, 0x00770000},
-		{K_SMAC_LO_TYPE, 0xffff, 0x0800, 0x86dd},
-		{K_DMAC_HI, 0xffffffff, 0x0c42a14e, 0x0c42a14e},
-		{K_DMAC_LO_VLAN, 0xffff0000, 0xd0000000, 0xd0000000},
-		{K_DMAC_LO_VLAN, 0xe000, 1 << 13, 0},  /* first_prio */
-		{K_DMAC_LO_VLAN, 0x1000, 0, 0},	       /* first_cfi */
-		{K_DMAC_LO_VLAN, 0x0fff, 0xabc, 0},    /* first_vid */
-		{K_PROTO, 0xff000000, 17u << 24, 6u << 24},
-		{K_PROTO, 0x00ff0000, 0, 0},
-		{K_PROTO, 0x8000, 0x8000, 0}, /* cvlan_tag */
-		{K_PROTO, 0x4000, 0, 0},      /* svlan_tag */
-		{K_PROTO, 0x2000, 0, 0},      /* frag */
-		{K_PROTO, 0x1e00, 4 << 9, 6 << 9},
-		{K_PROTO, 0x01ff, 0, 0x10}, /* tcp_flags */
-		{K_TCP, 0xffff0000, 0, 0x12340000},
-		{K_TCP, 0xffff, 0, 0x5678},
-		{K_TTL, 0x00ff, 64, 64},
-		{K_TTL, 0xf000, 5 << 12, 0}, /* ipv4_ihl */
-		{K_TTL, 0x0f00, 0x0f00, 0x0d00}, /* l3_ok l4_ok ipv4_checksum_ok l4_checksum_ok */
-		{K_UDP, 0xffff0000, 0x12340000, 0},
-		{K_UDP, 0xffff, 0x5678, 0},
+		{RIG_SMAC_HI, 0xffffffff, 0x02000000, 0x02000000},
+		{RIG_SMAC_LO_TYPE, 0xffff0000, 0x00770000, 0x00770000},
+		{RIG_SMAC_LO_TYPE, 0xffff, 0x0800, 0x86dd},
+		{RIG_DMAC_HI, 0xffffffff, 0x0c42a14e, 0x0c42a14e},
+		{RIG_DMAC_LO_VLAN, 0xffff0000, 0xd0000000, 0xd0000000},
+		{RIG_DMAC_LO_VLAN, 0xe000, 1 << 13, 0},  /* first_prio */
+		{RIG_DMAC_LO_VLAN, 0x1000, 0, 0},	       /* first_cfi */
+		{RIG_DMAC_LO_VLAN, 0x0fff, 0xabc, 0},    /* first_vid */
+		{RIG_PROTO, 0xff000000, 17u << 24, 6u << 24},
+		{RIG_PROTO, 0x00ff0000, 0, 0},
+		{RIG_PROTO, 0x8000, 0x8000, 0}, /* cvlan_tag */
+		{RIG_PROTO, 0x4000, 0, 0},      /* svlan_tag */
+		{RIG_PROTO, 0x2000, 0, 0},      /* frag */
+		{RIG_PROTO, 0x1e00, 4 << 9, 6 << 9},
+		{RIG_PROTO, 0x01ff, 0, 0x10}, /* tcp_flags */
+		{RIG_TCP, 0xffff0000, 0, 0x12340000},
+		{RIG_TCP, 0xffff, 0, 0x5678},
+		{RIG_TTL, 0x00ff, 64, 64},
+		{RIG_TTL, 0xf000, 5 << 12, 0}, /* ipv4_ihl */
+		{RIG_TTL, 0x0f00, 0x0f00, 0x0d00}, /* l3_ok l4_ok ipv4_checksum_ok l4_checksum_ok */
+		{RIG_UDP, 0xffff0000, 0x12340000, 0},
+		{RIG_UDP, 0xffff, 0x5678, 0},
 		{8, 0xffffffff, 0, 0x20212223},
 		{9, 0xffffffff, 0, 0x24252627},
 		{10, 0xffffffff, 0, 0x28292a2b},
@@ -144,8 +120,8 @@ every_field(void)
 				want ^= c[i].mask & -c[i].mask;
 			value[c[i].dw] = want;
 			flow = rig_flow(p, 1, mask, value, &attr);
-			arrive(p, f);
-			CHECK_EQ(taken(rx, &tag), 1);
+			rig_arrive(p, f);
+			CHECK_EQ(rig_taken(rx, &tag), 1);
 			CHECK_EQ(tag, way == 2 ? 0 : 0x77);
 			if (tag != (way == 2 ? 0 : 0x77u))
 				fprintf(stderr, "  field %u way %u\n", i, way);
@@ -168,30 +144,30 @@ priorities(void)
 	static const unsigned priority[] = {9, 5, 5, 1};
 	struct rig_frame frame;
 
-	mask[K_DMAC_HI] = 0xffffffff;
-	value[K_DMAC_HI] = 0x0c42a14e;
+	mask[RIG_DMAC_HI] = 0xffffffff;
+	value[RIG_DMAC_HI] = 0x0c42a14e;
 	rig_ip_frame(&frame, p->dev, 4, 17, 10, 0, -1);
 	for (unsigned i = 0; i < 4; i++) {
 		attr.tag = i + 1;
 		/* Another mask is another group. */
-		mask[K_DMAC_HI] = i == 2 ? 0xffff0000 : 0xffffffff;
-		value[K_DMAC_HI] = 0x0c42a14e & mask[K_DMAC_HI];
+		mask[RIG_DMAC_HI] = i == 2 ? 0xffff0000 : 0xffffffff;
+		value[RIG_DMAC_HI] = 0x0c42a14e & mask[RIG_DMAC_HI];
 		f[i] = rig_flow(p, priority[i], mask, value, &attr);
-		arrive(p, &frame);
-		CHECK_EQ(taken(rx, &tag), 1);
+		rig_arrive(p, &frame);
+		CHECK_EQ(rig_taken(rx, &tag), 1);
 		CHECK_EQ(tag, i == 0 ? 1 : i == 3 ? 4 : 2);
 	}
 	emu_obj_destroy(f[3]);
-	arrive(p, &frame);
-	CHECK(taken(rx, &tag) == 1 && tag == 2);
+	rig_arrive(p, &frame);
+	CHECK(rig_taken(rx, &tag) == 1 && tag == 2);
 	emu_obj_destroy(f[1]);
-	arrive(p, &frame);
-	CHECK(taken(rx, &tag) == 1 && tag == 3);
+	rig_arrive(p, &frame);
+	CHECK(rig_taken(rx, &tag) == 1 && tag == 3);
 	emu_obj_destroy(f[2]);
 	emu_obj_destroy(f[0]);
 	emu_obj_destroy(rx->flow);
-	arrive(p, &frame);
-	CHECK_EQ(taken(rx, &tag), 0);
+	rig_arrive(p, &frame);
+	CHECK_EQ(rig_taken(rx, &tag), 0);
 	CHECK_EQ(p->dev->stats.rx_kernel, 1);
 	rig_free(r);
 }
@@ -212,16 +188,16 @@ multicast_table(void)
 	emu_obj_destroy(rx->flow);
 	rig_ip_frame(&f, p->dev, 4, 17, 10, 0, -1);
 	memset(f.data, 0xff, 6);
-	wide[K_DMAC_HI] = to_wide[K_DMAC_HI] = 0x01000000;
-	exact[K_DMAC_HI] = to_exact[K_DMAC_HI] = 0xffffffff;
+	wide[RIG_DMAC_HI] = to_wide[RIG_DMAC_HI] = 0x01000000;
+	exact[RIG_DMAC_HI] = to_exact[RIG_DMAC_HI] = 0xffffffff;
 	older = rig_flow(p, 9, wide, to_wide, &attr);
 	attr.tag = 2;
 	newer = rig_flow(p, 0, exact, to_exact, &attr);
-	arrive(p, &f);
-	CHECK(taken(rx, &tag) == 1 && tag == 1);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(rx, &tag) == 1 && tag == 1);
 	emu_obj_destroy(older);
-	arrive(p, &f);
-	CHECK(taken(rx, &tag) == 1 && tag == 2);
+	rig_arrive(p, &f);
+	CHECK(rig_taken(rx, &tag) == 1 && tag == 2);
 	emu_obj_destroy(newer);
 	rig_free(r);
 }
@@ -237,8 +213,8 @@ spec_answer(struct rig_port *p, unsigned priority, uint8_t criteria, uint32_t ma
 	struct emu_obj *matcher, *flow;
 	int ret;
 
-	m[K_DMAC_HI] = htobe32(mask);
-	v[K_DMAC_HI] = htobe32(value);
+	m[RIG_DMAC_HI] = htobe32(mask);
+	v[RIG_DMAC_HI] = htobe32(value);
 	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
 	ret = emu_flow_create(p->ctx, matcher, &fa, &flow);
 	if (ret == 0)
@@ -277,14 +253,14 @@ drop_miss_and_count(void)
 	attr.counter = counter;
 	rig_ip_frame(&f, p->dev, 4, 17, 10, 0, -1);
 	flow = rig_flow(p, 1, zero, zero, &attr);
-	arrive(p, &f);
-	CHECK_EQ(taken(rx, NULL), 0);
+	rig_arrive(p, &f);
+	CHECK_EQ(rig_taken(rx, NULL), 0);
 	CHECK_EQ(p->dev->stats.rx_dropped_by_rule, 1);
 	emu_obj_destroy(flow);
 	attr.drop = false;
 	attr.default_miss = true;
 	flow = rig_flow(p, 1, zero, zero, &attr);
-	arrive(p, &f);
+	rig_arrive(p, &f);
 	CHECK_EQ(p->dev->stats.rx_kernel, 1);
 	CHECK_EQ(counter->packets, 2);
 	CHECK_EQ(counter->bytes, 2 * f.len);
@@ -317,12 +293,12 @@ transmit_rules(void)
 	rig_ip_frame(f, r->port[1].dev, 4, 17, 20, 0, -1);
 	rig_send(sq, f->data, f->len);
 	rig_run(r);
-	CHECK_EQ(taken(rx, NULL), 0);
+	CHECK_EQ(rig_taken(rx, NULL), 0);
 	CHECK_EQ(p->dev->stats.tx_discards, 1);
 	rig_ip_frame(f, r->port[1].dev, 4, 6, 20, 0, -1);
 	rig_send(sq, f->data, f->len);
 	rig_run(r);
-	CHECK_EQ(taken(rx, NULL), 1);
+	CHECK_EQ(rig_taken(rx, NULL), 1);
 	rig_free(r);
 }
 
@@ -440,7 +416,7 @@ hashed(struct rig_port *p, struct spread *s, unsigned n, const struct rig_frame 
 	const struct prm_cqe64 *cqe = NULL;
 	unsigned at = 0;
 
-	arrive(p, f);
+	rig_arrive(p, f);
 	for (unsigned i = 0; i < n; i++) {
 		const struct prm_cqe64 *one = rig_cqe(s->rx[i]->cq);
 
