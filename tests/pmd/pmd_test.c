@@ -71,7 +71,7 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 		},
 		.txmode.offloads = conf->tx_offloads,
 		.rx_adv_conf.rss_conf.rss_hf = conf->rss_hf,
-		.intr_conf.rxq = conf->rxq_intr,
+		.intr_conf = { .rxq = conf->rxq_intr, .lsc = conf->port_intr, .rmv = conf->port_intr },
 	};
 	uint16_t nb_desc = conf->nb_desc != 0 ? conf->nb_desc : 256, q;
 	uint16_t nb_rx_desc = conf->nb_rx_desc != 0 ? conf->nb_rx_desc : nb_desc;
@@ -86,7 +86,8 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 
 		rxconf.offloads = conf->rx_offloads;
 		rxconf.rx_deferred_start = (conf->deferred_rxq >> q) & 1;
-		rc = rte_eth_rx_queue_setup(port, q, nb_rx_desc, SOCKET_ID_ANY, &rxconf, pmd_pool);
+		rc = rte_eth_rx_queue_setup(port, q, nb_rx_desc, SOCKET_ID_ANY, &rxconf,
+					    conf->pool != NULL ? conf->pool : pmd_pool);
 	}
 	for (q = 0; rc == 0 && q < conf->nb_txq; q++) {
 		struct rte_eth_txconf txconf = info.default_txconf;

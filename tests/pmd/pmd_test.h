@@ -34,6 +34,8 @@ struct pmd_conf {
 	uint16_t mtu;		/**< 0: 1500. */
 	uint16_t deferred_rxq, deferred_txq; /**< One bit per queue: deferred start. */
 	bool rxq_intr;		/**< Receive interrupts. */
+	bool port_intr;		/**< Events of link state and removal. */
+	struct rte_mempool *pool; /**< Of the receive queues; NULL: pmd_pool. */
 };
 
 /** Initializes EAL, checks that there are two ports of mlxpmd and creates pmd_pool. Exits with status 2 on failure. */

@@ -53,15 +53,9 @@ on_rmv(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 static void
 port_up(uint16_t port)
 {
-	struct rte_eth_conf eth = { .intr_conf = { .lsc = 1, .rmv = 1 } };
-	uint16_t q;
+	static const struct pmd_conf conf = { .nb_rxq = 2, .nb_txq = 2, .port_intr = true };
 
-	CHECK_OK(rte_eth_dev_configure(port, 2, 2, &eth));
-	for (q = 0; q < 2; q++) {
-		CHECK_OK(rte_eth_rx_queue_setup(port, q, 256, SOCKET_ID_ANY, NULL, pmd_pool));
-		CHECK_OK(rte_eth_tx_queue_setup(port, q, 256, SOCKET_ID_ANY, NULL));
-	}
-	CHECK_OK(rte_eth_dev_start(port));
+	CHECK_OK(pmd_port_up(port, &conf));
 }
 
 static bool

@@ -207,16 +207,11 @@ static const struct {
 static void
 ports_up(void)
 {
-	struct rte_eth_conf eth = { .intr_conf = { .lsc = 1, .rmv = 1 } };
-	uint16_t port;
+	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .nb_desc = NB_DESC, .port_intr = true };
 
-	for (port = PORT_A; port <= PORT_B; port++) {
-		CHECK_OK(rte_eth_dev_configure(port, 1, 1, &eth));
-		CHECK_OK(rte_eth_rx_queue_setup(port, 0, NB_DESC, SOCKET_ID_ANY, NULL,
-						port == PORT_A ? pmd_pool : send_pool));
-		CHECK_OK(rte_eth_tx_queue_setup(port, 0, NB_DESC, SOCKET_ID_ANY, NULL));
-		CHECK_OK(rte_eth_dev_start(port));
-	}
+	CHECK_OK(pmd_port_up(PORT_A, &conf));
+	conf.pool = send_pool;
+	CHECK_OK(pmd_port_up(PORT_B, &conf));
 }
 
 int

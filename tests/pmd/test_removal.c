@@ -23,15 +23,11 @@ static volatile pid_t callback_tid;
 static void
 ports_up(void)
 {
-	struct rte_eth_conf eth = { .intr_conf = { .lsc = 1, .rmv = 1 } };
+	static const struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1, .port_intr = true };
 	uint16_t port;
 
-	for (port = PORT_A; port <= PORT_B; port++) {
-		CHECK_OK(rte_eth_dev_configure(port, 1, 1, &eth));
-		CHECK_OK(rte_eth_rx_queue_setup(port, 0, 256, SOCKET_ID_ANY, NULL, pmd_pool));
-		CHECK_OK(rte_eth_tx_queue_setup(port, 0, 256, SOCKET_ID_ANY, NULL));
-		CHECK_OK(rte_eth_dev_start(port));
-	}
+	for (port = PORT_A; port <= PORT_B; port++)
+		CHECK_OK(pmd_port_up(port, &conf));
 	CHECK(pmd_drain(PORT_A, 1, 0, NULL) == 0, "a frame that was not sent");
 }
 
