@@ -15,8 +15,8 @@ PROFILES = {'cx6dx': ('4125', '22.35.2000', '156250kHZ'),
             'cx4lx': ('4117', '14.32.1010', '156250kHZ')}
 
 
-def run(mlxemu, ports, profile, *program):
-    return subprocess.run([mlxemu, 'run', '--audit', '--ports', str(ports), '--profile', profile,
+def run(mlxemu, ports, profile, *program, options=()):
+    return subprocess.run([mlxemu, 'run', '--audit', '--ports', str(ports), '--profile', profile, *options,
                            '--', *program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=60, check=True).stdout
 
@@ -66,6 +66,9 @@ def main():
         bad += sum(check_device(dev, i, profile) for i, dev in enumerate(devices))
         guids = {dev['node_guid'] for dev in devices}
         bad += check('different GUIDs', len(guids), ports)
+    for profile, part in (('cx6dx', '4126'), ('cx5', '4120'), ('cx7', '4126')):
+        text = run(mlxemu, 1, profile, 'ibv_devinfo', '-v', options=('--vf', '0'))
+        bad += check(f'{profile} virtual function', fields(text)[0]['vendor_part_id'], part)
     return 1 if bad else 0
 
 

@@ -9,6 +9,7 @@
 
 #include <rdma/mlx5-abi.h>
 
+#include "core/emu_pci.h"
 #include "fw/emu_fw.h"
 #include "prm.h"
 #include "uverbs_obj.h"
@@ -85,7 +86,8 @@ abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_res
 	r->node_guid = htobe64(dev->node_guid);
 	r->sys_image_guid = htobe64(dev->node_guid & ~0xffull);
 	r->vendor_id = 0x2c9;
-	r->vendor_part_id = p->pci_device_id;
+	/* That of the function (Linux, hw/mlx5/main.c, mlx5_ib_query_device(); hw/mlx4/main.c). */
+	r->vendor_part_id = emu_pci_device_id(dev);
 	r->max_pd = 1u << p->log_max_pd;
 	r->max_pkeys = MAX_PKEYS;
 	r->local_ca_ack_delay = 16;
