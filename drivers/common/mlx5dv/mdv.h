@@ -38,6 +38,7 @@
  */
 struct mdv_caps {
 	uint16_t pci_device_id, vport_num;
+	bool vf;		/**< The id is that of virtual functions. */
 	uint8_t log_max_cq_sz;	/**< log2 of CQEs in a CQ. */
 	uint8_t log_max_wq_sz;	/**< log2 of WQEs (RQ) or WQEBBs (SQ). */
 	uint8_t log_max_rqt_size;

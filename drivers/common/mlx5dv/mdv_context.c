@@ -202,6 +202,18 @@ mdv_close(struct mdv_dev *dev)
 	free(dev);
 }
 
+void
+mdv_pci_id_set(struct mdv_dev *dev, uint16_t id)
+{
+	/* Linux, mlx5/core/main.c, mlx5_core_pci_table: those with MLX5_PCI_DEV_IS_VF. */
+	static const uint16_t vf[] = { 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3 };
+
+	dev->caps.pci_device_id = id;
+	dev->caps.vf = false;
+	for (size_t i = 0; i < RTE_DIM(vf); i++)
+		dev->caps.vf |= vf[i] == id;
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_port_owned)
 bool
 mdv_port_owned(const struct mdv_dev *dev)

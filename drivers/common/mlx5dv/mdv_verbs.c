@@ -205,7 +205,7 @@ verbs_identify(struct mdv_dev *dev)
 		return MDV_FAIL(&dev->pci, ENOTSUP, "%s has %u ports; only devices of one port are supported",
 				dev->ibdev_name, attr.phys_port_cnt);
 	read_vport_number(dev);
-	dev->caps.pci_device_id = attr.vendor_part_id;
+	mdv_pci_id_set(dev, attr.vendor_part_id);
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
 	return 0;
 }

@@ -297,18 +297,6 @@ segment_of(const struct mdv_dev *dev)
 	return seg;
 }
 
-/* PCI ids that Linux marks as virtual functions (mlx5/core/main.c, mlx5_core_pci_table). */
-static bool
-is_vf_id(long id)
-{
-	static const uint16_t ids[] = { 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3 };
-
-	for (size_t i = 0; i < RTE_DIM(ids); i++)
-		if (ids[i] == id)
-			return true;
-	return false;
-}
-
 static int
 vfio_identify(struct mdv_dev *dev)
 {
@@ -322,8 +310,7 @@ vfio_identify(struct mdv_dev *dev)
 		 dev->pci.bus, dev->pci.devid, dev->pci.function);
 	if (mdv_sysfs_number(path, &id) != 0)
 		MDV_LOG(DEBUG, &dev->pci, "cannot read %s", path);
-	dev->caps.pci_device_id = id;
-	dev->vfio->vf = is_vf_id(id);
+	mdv_pci_id_set(dev, id);
 	/* vfio_events_up() reads it from the initialization segment, which needs a UAR. */
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "unknown");
 	return 0;

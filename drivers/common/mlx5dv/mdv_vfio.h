@@ -26,7 +26,6 @@ struct mdv_vfio {
 	struct mdv_msi *msi;
 	struct mdv_eq *eq;
 	int l2_index;	/**< MPFS entry of the port, or MDV_L2_NONE. */
-	bool vf; /**< A virtual function. */
 	bool l2_refused; /**< A refusal of SET_L2_TABLE_ENTRY was logged. */
 	pthread_mutex_t eq_lock; /**< Protects eq and mdv_dev.event_fd. */
 	int library_event_fd; /**< Duplicate of the events descriptor of libmlx5. */

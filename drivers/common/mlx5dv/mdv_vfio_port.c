@@ -43,7 +43,7 @@ vfio_up_get(struct mdv_dev *dev, bool *up)
 	struct prm_paos_reg paos = { 0 };
 	int ret;
 
-	if (!dev->vfio->vf && paos_access(dev, PRM_ACCESS_REG_OP_READ, &paos) == 0) {
+	if (!dev->caps.vf && paos_access(dev, PRM_ACCESS_REG_OP_READ, &paos) == 0) {
 		*up = prm_paos_reg_get_admin_status(&paos) == PRM_PORT_STATUS_UP;
 		return 0;
 	}
@@ -61,7 +61,7 @@ vfio_up_set(struct mdv_dev *dev, bool up)
 	struct prm_paos_reg paos = { 0 };
 	int ret;
 
-	if (dev->vfio->vf) {
+	if (dev->caps.vf) {
 		MDV_LOG(INFO, &dev->pci, "a virtual function cannot set the port %s", up ? "up" : "down");
 		return 0;
 	}
@@ -340,7 +340,7 @@ vfio_mcast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 static int
 vfio_ucast(struct mdv_dev *dev, const uint8_t mac[6], bool add)
 {
-	return dev->vfio->vf ? list_change(dev, PRM_NIC_VPORT_LIST_TYPE_UC, mac, add) : -ENOTSUP;
+	return dev->caps.vf ? list_change(dev, PRM_NIC_VPORT_LIST_TYPE_UC, mac, add) : -ENOTSUP;
 }
 
 static int
@@ -350,7 +350,7 @@ vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 	uint8_t old[6];
 	int ret;
 
-	if (mdv_vport_mac(dev, old) != 0 || (dev->vfio->vf && vfio_ucast(dev, mac, true) != 0))
+	if (mdv_vport_mac(dev, old) != 0 || (dev->caps.vf && vfio_ucast(dev, mac, true) != 0))
 		return -rte_errno;
 	modify_begin(&m);
 	prm_modify_nic_vport_field_select_set_permanent_address(
@@ -360,7 +360,7 @@ vfio_mac_set(struct mdv_dev *dev, const uint8_t mac[6])
 	ret = modify_run(dev, &m, 0);
 	if (ret == 0)
 		l2_move(dev, mac);
-	if (dev->vfio->vf && memcmp(old, mac, 6) != 0)
+	if (dev->caps.vf && memcmp(old, mac, 6) != 0)
 		MDV_UNDO(vfio_ucast(dev, ret == 0 ? old : mac, false));
 	return ret;
 }
@@ -383,10 +383,10 @@ mdv_vfio_port_up(struct mdv_dev *dev)
 	uint8_t mac[6];
 
 	/* The list of a virtual function has broadcast, too. */
-	dev->mcast_max = dev->vfio->vf ? MDV_MCAST_MAX - 1 : MDV_MCAST_MAX;
-	if (dev->caps.log_max_l2_table == 0 && !dev->vfio->vf)
+	dev->mcast_max = dev->caps.vf ? MDV_MCAST_MAX - 1 : MDV_MCAST_MAX;
+	if (dev->caps.log_max_l2_table == 0 && !dev->caps.vf)
 		return 0;
-	if (mdv_vport_mac(dev, mac) != 0 || (dev->vfio->vf && vf_lists_begin(dev, mac) != 0))
+	if (mdv_vport_mac(dev, mac) != 0 || (dev->caps.vf && vf_lists_begin(dev, mac) != 0))
 		return -rte_errno;
 	l2_move(dev, mac);
 	return 0;

@@ -87,6 +87,7 @@ struct mlxpmd_netdev {
 	struct rte_ether_addr uc[MLXPMD_MAX_MAC_ADDRS]; /**< Further unicast addresses. */
 	uint16_t nb_uc;
 	bool uc_refused; /**< It took none: promiscuous mode instead, which was logged. */
+	bool vf_noted;	/**< What these modes are on a virtual function was logged. */
 };
 
 /** One port. eth_dev->data->dev_private. */

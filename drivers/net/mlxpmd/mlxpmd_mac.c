@@ -68,9 +68,8 @@ netdev_ucast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 				   rte_strerror(-rc));
 	if (rc != 0 && !nd->uc_refused) {
 		nd->uc_refused = true;
-		MLXPMD_LOG(NOTICE, "port %u: no further address in the interface's list (%s): promiscuous mode instead, "
-			   "which has no effect on a virtual function that its PF does not trust", port->port_id,
-			   rte_strerror(-rc));
+		MLXPMD_LOG(NOTICE, "port %u: no further address in the interface's list (%s): promiscuous mode instead",
+			   port->port_id, rte_strerror(-rc));
 	}
 	return rc != 0;
 }
@@ -113,11 +112,26 @@ netdev_mcast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 	return 0;
 }
 
+/* The function cannot read whether its PF trusts it (Linux, mlx5/core/eswitch.c, esw_update_vport_rx_mode()). */
+static void
+vf_notice(struct mlxpmd_port *port)
+{
+	struct mlxpmd_netdev *nd = &port->netdev;
+
+	if (!port->mdv->caps.vf || nd->vf_noted)
+		return;
+	nd->vf_noted = true;
+	MLXPMD_LOG(NOTICE, "port %u: promiscuous and all-multicast mode have an effect on a virtual function only if its "
+		   "PF trusts it: ip link set dev PF vf N trust on", port->port_id);
+}
+
 static int
 netdev_flags(struct mlxpmd_port *port, bool promisc, bool allmulti)
 {
 	int rc;
 
+	if ((promisc && !port->netdev.promisc) || (allmulti && !port->netdev.allmulti))
+		vf_notice(port);
 	if (promisc != port->netdev.promisc) {
 		rc = port->mdv->port->promisc_set(port->mdv, promisc);
 		if (rc != 0)
