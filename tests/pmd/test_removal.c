@@ -79,13 +79,24 @@ on_rmv_count(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 	return 0;
 }
 
+static bool
+link_is_up(uint16_t port)
+{
+	struct rte_eth_link link;
+
+	CHECK_OK(rte_eth_link_get_nowait(port, &link));
+	return link.link_status == RTE_ETH_LINK_UP;
+}
+
 /* Callbacks of all ports run in one thread, EAL's interrupt thread, and each port reports its removal once. */
 static void
 one_thread(void)
 {
 	handlers(on_rmv_count);
+	CHECK(link_is_up(PORT_A) && link_is_up(PORT_B), "the link is down");
 	remove_both();
 	CHECK(wait_for(&done), "%u and %u removal events", events[PORT_A], events[PORT_B]);
+	CHECK(!link_is_up(PORT_A) && !link_is_up(PORT_B), "the link of a removed device is up");
 	CHECK(!concurrent, "callbacks run concurrently, or in different threads");
 	CHECK(callback_tid != gettid(), "callbacks run in the main thread");
 	CHECK(events[PORT_A] == 1 && events[PORT_B] == 1, "%u and %u removal events", events[PORT_A], events[PORT_B]);

@@ -24,7 +24,7 @@ link_read(struct mlxpmd_port *port, struct rte_eth_link *link)
 	};
 	rc = port->mdv->port->link(port->mdv, &state);
 	if (rc != 0)
-		return rc;
+		return mdv_removed(port->mdv) ? 0 : rc; /* Of a removed device the link is down. */
 	if (state.up) {
 		link->link_status = RTE_ETH_LINK_UP;
 		link->link_speed = state.speed_mbps != 0 ? state.speed_mbps :

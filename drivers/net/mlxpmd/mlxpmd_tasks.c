@@ -265,6 +265,8 @@ removed(struct mlxpmd_tasks *t)
 	/* Each burst quiesces its queue at its next call, and returns 0 from then on. */
 	pthread_mutex_lock(&port->lock);
 	mlxpmd_repair_quiesce_all(port);
+	if (port->running && mlxpmd_link_refresh(port))
+		notify(t, NOTICE_LSC);
 	pthread_mutex_unlock(&port->lock);
 	/* The application may close in its callback, which frees memory that the device was given. */
 	(void)mdv_quiesce_wait(port->mdv);
