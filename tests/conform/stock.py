@@ -2,7 +2,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Debian's dpdk-testpmd with DPDK's own mlx5 PMD, unmodified, on the emulator.
 
-Usage: stock.py CASE [--wrong]
+Usage: stock.py CASE [--wrong | --mlxpmd]
 """
 import conform
 import stock_bugs

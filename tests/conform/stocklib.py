@@ -19,11 +19,15 @@ VPORT = [("RX-packets", "rx_unicast_packets"), ("TX-packets", "tx_unicast_packet
          ("RX-bytes", "rx_unicast_bytes"), ("TX-bytes", "tx_unicast_bytes")]
 
 
+# EAL's line on each probe names the driver.
+LOG = "--log-level=bus.pci:info"
+
+
 def eal(devargs=""):
-    """The stock PMD only: our plugin is not loaded. EAL's line on each probe names the driver."""
+    """The stock PMD only: our plugin is not loaded."""
     args = pmdlib.eal(devargs)
     at = args.index("-d")
-    return [*args[:at], *args[at + 2:], "--log-level=bus.pci:info"]
+    return [*args[:at], *args[at + 2:], LOG]
 
 
 # For rings of 1024 at both sides of four queues of two ports; memory that is touched costs time.
@@ -31,8 +35,8 @@ MBUFS = 24_000
 
 
 def testpmd(setup, devargs="", args=(), wires=("pair:lossless",)):
-    return pmdlib.Testpmd(["--rxd=1024", "--txd=1024", *args], wires=wires,
-                          eal_args=eal(devargs), emu_args=setup.emu_args, mbufs=MBUFS)
+    return pmdlib.Testpmd(["--rxd=1024", "--txd=1024", *args], wires=wires, emu_args=setup.emu_args, mbufs=MBUFS,
+                          eal_args=[*pmdlib.eal(devargs), LOG] if setup.own else eal(devargs))
 
 
 def check_burst_mode(t, direction, mode):
