@@ -59,7 +59,7 @@ def packet_types(setup, form, vector):
                               ["--forward-mode=rxonly", "--no-flush-rx"], wires=replay.wires) as t:
             stocklib.took_device(t)
             t.cmd("set verbose 1")
-            text = t.watch("start", lambda text: text.count("hw ptype") >= len(frames))
+            text = t.watch("start", lambda text: text.count(stocklib.VERBOSE) >= len(frames))
             t.watch("stop", lambda text: "Done." in text)
             report = t.quit()
     return re.findall(r"hw ptype: (.*?)\s+- sw ptype", text), report.port(0, "cqes")

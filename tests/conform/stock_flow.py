@@ -102,7 +102,7 @@ def watched(setup, devargs, rules, frames, count):
             t.cmd("set verbose 1")
             for rule in rules:
                 create(t, 0, rule)
-            text = t.watch("start", lambda text: text.count("restore info") >= count)
+            text = t.watch("start", lambda text: text.count(stocklib.VERBOSE) >= count)
             t.watch("stop", lambda text: "Done." in text)
             t.quit()
     lines = printed(text)

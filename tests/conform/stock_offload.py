@@ -33,7 +33,7 @@ def checksum_counts(setup, frames):
         with stocklib.testpmd(setup, "", ["--forward-mode=rxonly", "--enable-rx-cksum",
                                           "--no-flush-rx"], wires=replay.wires) as t:
             t.cmd("set verbose 1")
-            text = t.watch("start", lambda text: text.count("restore info") >= len(frames))
+            text = t.watch("start", lambda text: text.count(stocklib.VERBOSE) >= len(frames))
             t.watch("stop", lambda text: "Done." in text)
             t.quit()
     return [len(re.findall(rf"\bRTE_MBUF_F_RX_{layer}_CKSUM_GOOD", text)) for layer in ("IP", "L4")]
@@ -118,7 +118,7 @@ def vlan(setup):
 def stamps_of(t, frames):
     """Timestamps of frames that are injected while testpmd is stopped."""
     t.ctl("inject", "port=0", f"frames={frames}", "len=60")
-    text = t.watch("start", lambda text: text.count("restore info") >= frames)
+    text = t.watch("start", lambda text: text.count(stocklib.VERBOSE) >= frames)
     t.watch("stop", lambda text: "Done." in text)
     return [int(s) for s in re.findall(r" - timestamp (\d+)", text)]
 

@@ -34,6 +34,10 @@ def eal(devargs=""):
 MBUFS = 24_000
 
 
+# Once in the lines that testpmd prints for a packet (set verbose 1), in every release.
+VERBOSE = " - sw ptype:"
+
+
 def testpmd(setup, devargs="", args=(), wires=("pair:lossless",)):
     return pmdlib.Testpmd(["--rxd=1024", "--txd=1024", *args], wires=wires, emu_args=setup.emu_args, mbufs=MBUFS,
                           eal_args=[*pmdlib.eal(devargs), LOG] if setup.own else eal(devargs))
