@@ -211,29 +211,35 @@ dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t
 }
 
 /*
- * Vendor syndromes of cards, none of which is 0: of dumps in public issues. Where a syndrome has several (protection
- * 0x32, 0x52, 0x53, 0x56), the one of a send queue is taken.
+ * Vendor syndromes of cards, none of which is 0: those that public dumps have most often (tests/dp/test_rules.c), or
+ * else messages. Protection errors of an SQ are also published with 0x52 and, where a GPU's memory could not be read,
+ * with 0x51; those of a receive queue also with 0x56, where the IOMMU refused the write.
  */
 static uint8_t
-vendor_of(uint8_t syndrome)
+vendor_of(uint8_t opcode, uint8_t syndrome)
 {
 	switch (syndrome) {
 	case PRM_CQE_SYNDROME_LOCAL_LENGTH_ERR:
-		return 0x68;
+		return 0x68; /* netdev list, Xuan Zhuo, 2021-01-21 */
+	case PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR:
+		return 0x68; /* linux-rdma list, Toukan, 2026-05-13; openucx/ucx issue 3618 */
 	case PRM_CQE_SYNDROME_LOCAL_PROT_ERR:
-		return 0x53; /* Juniper/warp17 issue 81 */
+		/* Juniper/warp17 issue 81; linux-rdma list, Toukan, 2025-03-23 */
+		return opcode == PRM_CQE_OPCODE_REQ_ERR ? 0x53 : 0x32;
 	case PRM_CQE_SYNDROME_WR_FLUSH_ERR:
 		return 0xf9; /* linux-nvme/nvme-cli issue 3268 */
 	case PRM_CQE_SYNDROME_MW_BIND_ERR:
-		return 0x78;
+		return 0x78; /* linux-rdma list, Romanovsky, 2023-07-19 */
 	case PRM_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR:
 		return 0x8a; /* charmplusplus/charm issue 2532 */
 	case PRM_CQE_SYNDROME_REMOTE_ACCESS_ERR:
-		return 0x88;
+		return 0x88; /* openucx/ucx issue 1569 */
+	case PRM_CQE_SYNDROME_REMOTE_OP_ERR:
+		return 0x89; /* openucx/ucx issues 5472 and 10755: messages */
 	case PRM_CQE_SYNDROME_RNR_RETRY_EXC_ERR:
 		return 0x87;
 	case PRM_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR:
-		return 0x81;
+		return 0x81; /* openucx/ucx issue 5199: messages */
 	default:
 		/*
 		 * assumed: a vendor syndrome of 0x51 where no dump was published. Other reading: another value, which
@@ -257,7 +263,7 @@ dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32
 	if (cqe == NULL)
 		return false;
 	err->srqn = htobe32(user_index & 0xffffff);
-	err->vendor_err_synd = vendor != 0 ? vendor : vendor_of(syndrome);
+	err->vendor_err_synd = vendor != 0 ? vendor : vendor_of(opcode, syndrome);
 	err->syndrome = syndrome;
 	dp_cq_end(cq, cqe, opcode_qpn, wqe_counter, opcode, true);
 	return true;
