@@ -205,9 +205,7 @@ void
 dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 	  uint8_t opcode, bool solicited)
 {
-	bool error = opcode == PRM_CQE_OPCODE_REQ_ERR || opcode == PRM_CQE_OPCODE_RESP_ERR;
-
-	dp_cq_end_format(cq, cqe, qpn_dword, wqe_counter, opcode, (uint8_t)(error << 1), solicited);
+	dp_cq_end_format(cq, cqe, qpn_dword, wqe_counter, opcode, 0, solicited);
 }
 
 /*
@@ -250,9 +248,10 @@ vendor_of(uint8_t opcode, uint8_t syndrome)
 }
 
 bool
-dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
+dp_cq_write_error(struct emu_cq *cq, uint8_t op_own, uint32_t opcode_qpn, uint32_t user_index,
 		  uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor)
 {
+	uint8_t opcode = op_own >> 4;
 	struct prm_err_cqe *err;
 	struct prm_cqe64 *cqe;
 
@@ -265,7 +264,7 @@ dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32
 	err->srqn = htobe32(user_index & 0xffffff);
 	err->vendor_err_synd = vendor != 0 ? vendor : vendor_of(opcode, syndrome);
 	err->syndrome = syndrome;
-	dp_cq_end(cq, cqe, opcode_qpn, wqe_counter, opcode, true);
+	dp_cq_end_format(cq, cqe, opcode_qpn, wqe_counter, opcode, op_own & DP_CQE_SE, true);
 	return true;
 }
 

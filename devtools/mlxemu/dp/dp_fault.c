@@ -165,7 +165,7 @@ dp_fault_rq_cqe(struct emu_rq *rq, const struct dp_done *d)
 
 		uncount(rq, d);
 		rq->obj.dev->stats.rx_errors++;
-		dp_cq_write_error(rq->cq, PRM_CQE_OPCODE_RESP_ERR, rq->obj.id, rq->user_index,
+		dp_cq_write_error(rq->cq, DP_CQE_ERR_RQ, rq->obj.id, rq->user_index,
 				  rq->striding ? d->wqe_id : d->counter, (uint8_t)syndrome,
 				  a->vendor);
 		return stops_rq(syndrome) ? DP_FAULT_RX_STOP : DP_FAULT_RX_DONE;

@@ -248,8 +248,19 @@ dp_cq_begin_with_room(const struct emu_cq *cq)
 	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	return cqe;
 }
-/** Error completion of either kind of queue; opcode is PRM_CQE_OPCODE_REQ_ERR or _RESP_ERR. */
-bool dp_cq_write_error(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn, uint32_t user_index,
+/**
+ * op_own of error CQEs without the owner bit: opcode and SE (solicited event). Cards set SE in those of an SQ and of a
+ * QP (nvme/rdma: linux-rdma list, Oliveira, 2022-02-09), and not in those of an RQ (mlx5e: linux-rdma list, Toukan,
+ * 2025-03-23 and 2025-11-04).
+ */
+enum {
+	DP_CQE_SE = 1 << 1,
+	DP_CQE_ERR_SQ = PRM_CQE_OPCODE_REQ_ERR << 4 | DP_CQE_SE,
+	DP_CQE_ERR_QP_RECV = PRM_CQE_OPCODE_RESP_ERR << 4 | DP_CQE_SE,
+	DP_CQE_ERR_RQ = PRM_CQE_OPCODE_RESP_ERR << 4,
+};
+/** Error completion; op_own is one of DP_CQE_ERR_*, vendor 0 takes the vendor syndrome that cards write. */
+bool dp_cq_write_error(struct emu_cq *cq, uint8_t op_own, uint32_t opcode_qpn, uint32_t user_index,
 		       uint16_t wqe_counter, uint8_t syndrome, uint8_t vendor);
 /** The arm register of the page changed: db is its content. */
 void dp_cq_arm(struct dp_uar *uar, uint64_t db, bool exact);

@@ -130,7 +130,7 @@ complete(struct emu_qp *qp, const struct dp_recv_wqe *w, const struct dp_msg *m,
 static void
 refuse(struct emu_qp *qp, const struct dp_recv_wqe *w, uint8_t syndrome)
 {
-	dp_cq_write_error(qp->rq.cq, PRM_CQE_OPCODE_RESP_ERR, qp->obj.id, qp->user_index,
+	dp_cq_write_error(qp->rq.cq, DP_CQE_ERR_QP_RECV, qp->obj.id, qp->user_index,
 			  w->counter, syndrome, 0);
 	dp_qp_fail(qp);
 }

@@ -108,8 +108,8 @@ consume(struct emu_rq *rq)
 void
 dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome, uint8_t vendor)
 {
-	dp_cq_write_error(rq->cq, PRM_CQE_OPCODE_RESP_ERR, rq->obj.id, rq->user_index, rq->ci,
-			  syndrome, vendor);
+	dp_cq_write_error(rq->cq, rq->of_qp ? DP_CQE_ERR_QP_RECV : DP_CQE_ERR_RQ, rq->obj.id,
+			  rq->user_index, rq->ci, syndrome, vendor);
 	consume(rq);
 	rq->obj.dev->stats.rx_errors++;
 }

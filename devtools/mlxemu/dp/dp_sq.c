@@ -105,7 +105,7 @@ complete_error(struct dp_sq *q, uint16_t index, uint8_t opcode, uint8_t syndrome
 {
 	struct emu_sq *sq = q->sq;
 
-	dp_cq_write_error(sq->cq, PRM_CQE_OPCODE_REQ_ERR, (uint32_t)opcode << 24 | sq->obj.id,
+	dp_cq_write_error(sq->cq, DP_CQE_ERR_SQ, (uint32_t)opcode << 24 | sq->obj.id,
 			  sq->user_index, index, syndrome, vendor);
 	sq->obj.dev->stats.tx_errors++;
 }

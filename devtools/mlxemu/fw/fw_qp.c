@@ -206,6 +206,7 @@ qp_fill_rq(struct emu_qp *qp, const struct prm_qpc *q, const struct qp_parts *p)
 	struct emu_rq *rq = &qp->rq;
 
 	half_init(&rq->obj, &qp->obj, EMU_OBJ_RQ);
+	rq->of_qp = true;
 	rq->umem = p->umem;
 	rq->dbr_umem = p->dbr_umem;
 	rq->cq = p->rcq;
