@@ -17,8 +17,8 @@ import time
 
 import yaml
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+from tree import HERE, ROOT, copy_tree
+
 # A test that takes so many times as long as it does on the driver as it is, hangs.
 HANG_TIMES, HANG_S = 4, 20
 EXAMPLES = """examples:
@@ -42,31 +42,6 @@ def must(command, what):
     status, out = run(command)
     if status != 0:
         raise Broken(f"{what} failed:\n{out[-3000:]}")
-
-
-def copy_tree(tree):
-    """The files that git knows, as they stand; unchanged ones keep their time for ninja."""
-    tree.mkdir(parents=True, exist_ok=True)
-    names = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"],
-                           stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
-    known = set()
-    for name in filter(None, names):
-        source, copy = ROOT / name, tree / name
-        if not source.is_file():
-            continue
-        known.add(copy)
-        data = source.read_bytes()
-        if copy.is_file() and copy.read_bytes() == data:
-            continue
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(data)
-        copy.chmod(source.stat().st_mode)
-    for copy in tree.rglob("*"):
-        if copy.is_file() and copy not in known and not {".dpdk-src", "build"} & set(
-                copy.relative_to(tree).parts[:1]):
-            copy.unlink()
-    if not (tree / ".dpdk-src").exists():
-        (tree / ".dpdk-src").symlink_to(ROOT / ".dpdk-src")
 
 
 def changed(mutant, tree):
