@@ -371,9 +371,11 @@ pmd_xstat(uint16_t port, const char *name)
 void
 pmd_counts_settle(uint16_t port)
 {
-	uint64_t begin = rte_rdtsc(), hz = rte_get_tsc_hz(), age_us;
+	uint64_t begin = rte_rdtsc(), hz = rte_get_tsc_hz(), passed_us, age_us;
 
-	CHECK(AWAIT((age_us = RTE_MAX(pmd_xstat(port, "rx_missed_age_us"), pmd_xstat(port, "device_counters_age_us"))) <
-		    (rte_rdtsc() - begin) * 1000000 / hz, 20000),
+	/* The time is read first: this thread may lose its processor between the two. */
+	CHECK(AWAIT((passed_us = (rte_rdtsc() - begin) * 1000000 / hz,
+		     age_us = RTE_MAX(pmd_xstat(port, "rx_missed_age_us"), pmd_xstat(port, "device_counters_age_us"))) <
+		    passed_us, 20000),
 	      "port %u: counters are %" PRIu64 " us old", port, age_us);
 }
