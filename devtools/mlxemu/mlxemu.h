@@ -51,7 +51,8 @@ struct mlxemu_run {
 	char dir[PATH_MAX];	/**< The run directory. */
 	char library[PATH_MAX]; /**< The front end. */
 	sigset_t mask;		/**< Signals blocked when the launcher was started, */
-	void (*on_pipe)(int);	/**< and what SIGPIPE did then: the program gets both. */
+	void (*on_pipe)(int);	/**< and what SIGPIPE */
+	void (*on_xfsz)(int);	/**< and SIGXFSZ did then: the program gets all of them. */
 };
 
 /** One line on stderr, "mlxemu: ...". Returns status, for `return mlxemu_fail(...)`. */

@@ -35,6 +35,8 @@ mlxemu_signals_hold(struct mlxemu_run *run)
 	signals_wanted(&wanted);
 	sigprocmask(SIG_BLOCK, &wanted, &run->mask);
 	run->on_pipe = signal(SIGPIPE, SIG_IGN);
+	/* A report beyond the limit of file sizes is an error, which is named. */
+	run->on_xfsz = signal(SIGXFSZ, SIG_IGN);
 }
 
 /* In the child: restore the signal state before exec. */
@@ -48,6 +50,7 @@ child_exec(const struct mlxemu_run *run, pid_t parent, int error_fd)
 	if (getppid() != parent)
 		_exit(MLXEMU_FAILED);
 	signal(SIGPIPE, run->on_pipe);
+	signal(SIGXFSZ, run->on_xfsz);
 	sigprocmask(SIG_SETMASK, &run->mask, NULL);
 	execvp(run->program[0], run->program);
 	err = errno;
@@ -109,39 +112,67 @@ mlxemu_program_run(const struct mlxemu_run *run)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Copies one report to f (may be NULL). Returns whether it is clean. */
-static bool
+/* Copies one report to f (may be NULL), and names what is lost. MLXEMU_UNCLEAN if the audit is not clean. */
+static int
 report_copy(const char *path, FILE *f, bool to_stderr)
 {
-	char line[4096], last[4096] = "";
+	static const char lost[] = "lost evidence: ", audit[] = "audit: ";
+	bool complete = false, clean = false; /* of the last line */
+	int status = MLXEMU_OK;
+	char line[PATH_MAX + 512];
 	FILE *in = fopen(path, "r");
 
 	if (in == NULL)
-		return false;
+		return mlxemu_fail(MLXEMU_FAILED, "%s: %s", path, strerror(errno));
 	while (fgets(line, sizeof(line), in) != NULL) {
 		if (f != NULL)
 			fputs(line, f);
 		if (to_stderr)
 			fputs(line, stderr);
-		snprintf(last, sizeof(last), "%s", line);
+		complete = strncmp(line, audit, sizeof(audit) - 1) == 0;
+		clean = strcmp(line, "audit: clean\n") == 0;
+		if (strncmp(line, lost, sizeof(lost) - 1) == 0)
+			status = mlxemu_fail(MLXEMU_FAILED, "%.*s", (int)strcspn(line, "\n"), line);
 	}
 	fclose(in);
-	return strcmp(last, "audit: clean\n") == 0;
+	/* A full disk. */
+	if (!complete)
+		return mlxemu_fail(MLXEMU_FAILED, "%s: the report is cut off", path);
+	if (status == MLXEMU_OK && !clean)
+		status = MLXEMU_UNCLEAN;
+	return status;
 }
 
 static int
 report_one(const struct mlxemu_run *run, const char *pid, FILE *f)
 {
 	char path[PATH_MAX + 300];
+	int status;
 
 	snprintf(path, sizeof(path), "%s/report.%s", run->dir, pid);
 	if (access(path, R_OK) != 0)
 		return mlxemu_fail(MLXEMU_FAILED,
 				   "process %s ended without a report (killed, or it called exec)",
 				   pid);
-	if (report_copy(path, f, run->audit))
-		return MLXEMU_OK;
-	return run->audit ? MLXEMU_UNCLEAN : MLXEMU_OK;
+	status = report_copy(path, f, run->audit);
+	return status == MLXEMU_UNCLEAN && !run->audit ? MLXEMU_OK : status;
+}
+
+/* False after a message: not everything could be written. */
+static bool
+report_close(FILE *f, const char *path)
+{
+	/* fclose() returns only the error of its own write. */
+	bool failed = fflush(f) != 0 || ferror(f);
+	int err = errno;
+
+	if (fclose(f) != 0 && !failed) {
+		failed = true;
+		err = errno;
+	}
+	if (failed)
+		mlxemu_fail(MLXEMU_FAILED, "--report '%s': %s", path, strerror(err));
+	return !failed;
 }
 
 static int
@@ -175,8 +206,5 @@ mlxemu_reports(const struct mlxemu_run *run)
 	free(list);
 	if (n == 0 && run->audit)
 		fprintf(stderr, "audit: clean (no process opened a device)\n");
-	if (f != NULL && fclose(f) != 0)
-		status = mlxemu_fail(MLXEMU_FAILED, "--report '%s': %s", run->report,
-				     strerror(errno));
-	return status;
+	return f != NULL && !report_close(f, run->report) ? MLXEMU_FAILED : status;
 }

@@ -395,6 +395,19 @@ abi_engine_may_sleep(struct emu_machine *m)
 	m->counters_live = true;
 }
 
+/*
+ * The model writes captures and traces in the program's process: beyond the limit of file sizes (RLIMIT_FSIZE) a write
+ * is to fail, and to be reported, not to end the program.
+ */
+static void
+abi_file_limit(void)
+{
+	struct sigaction old;
+
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && (old.sa_flags & SA_SIGINFO) == 0 && old.sa_handler == SIG_DFL)
+		signal(SIGXFSZ, SIG_IGN);
+}
+
 static int
 abi_model_up(void)
 {
@@ -402,6 +415,7 @@ abi_model_up(void)
 	int ret;
 
 	abi_owner = getpid();
+	abi_file_limit();
 	ret = abi_mark_active();
 	if (ret == 0 && trace != NULL && emu_trace_open(trace) != 0)
 		ret = abi_model_fail(-EIO, "the trace file cannot be opened");

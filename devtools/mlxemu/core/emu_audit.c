@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,9 @@
 #define TEXTS_KEPT 16u
 #define TEXT_BYTES 192u
 #define LEFT_KINDS 64u
+/* Two captures and an input for each port, and the trace. */
+#define LOST_KEPT (3 * EMU_MAX_PORTS + 1)
+#define LOST_BYTES (PATH_MAX + 256)
 
 static const char *const kind_names[EMU_AUDIT_KINDS] = {
 	[EMU_AUDIT_BAD_COMMAND] = "bad command",
@@ -205,6 +210,24 @@ emu_audit_set_ledger(char *text)
 	ledger_text = text;
 }
 
+/* Not part of the audit, which tests and children of fork() clear. */
+static char lost_text[LOST_KEPT][LOST_BYTES];
+static unsigned lost_used;
+static pthread_mutex_t lost_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void
+emu_audit_lost(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	pthread_mutex_lock(&lost_mutex);
+	if (lost_used < LOST_KEPT)
+		vsnprintf(lost_text[lost_used++], LOST_BYTES, fmt, ap);
+	pthread_mutex_unlock(&lost_mutex);
+	va_end(ap);
+}
+
 static void
 report_violations(FILE *f)
 {
@@ -236,6 +259,8 @@ report_compose(FILE *f, struct emu_machine *m)
 		fprintf(f, "left port %u: %" PRIu64 " %s\n", audit.left[i].port,
 			audit.left[i].count, audit.left[i].what);
 	report_violations(f);
+	for (unsigned i = 0; i < lost_used; i++)
+		fprintf(f, "lost evidence: %s\n", lost_text[i]);
 	if (violations == 0 && audit.left_total == 0)
 		fprintf(f, "audit: clean\n");
 	else
@@ -244,27 +269,34 @@ report_compose(FILE *f, struct emu_machine *m)
 }
 
 /* System calls: open() and write() of libc are interposed. */
+int
+emu_file_write(int fd, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	while (len != 0) {
+		ssize_t n = syscall(SYS_write, fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 static int
 file_append(const char *path, const char *text, size_t len)
 {
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, path,
 			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	int ret = 0;
+	int ret;
 
 	if (fd < 0)
 		return -errno;
-	while (len != 0) {
-		ssize_t n = syscall(SYS_write, fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			ret = n < 0 ? -errno : -EIO;
-			break;
-		}
-		text += n;
-		len -= (size_t)n;
-	}
+	ret = emu_file_write(fd, text, len);
 	syscall(SYS_close, fd);
 	return ret;
 }

@@ -48,6 +48,11 @@ const char *emu_audit_text(enum emu_audit_kind kind, unsigned i);
 void emu_audit_reset(void);
 /** Objects found when a context closed or the process ended; one line per type. */
 void emu_audit_left(struct emu_dev *dev, const char *what, unsigned count);
+/**
+ * Evidence that is incomplete: a capture or trace that could not be written, or a damaged one that could not be read.
+ * The report names it, and the launcher fails. To be called once for each file. printf-like, any thread.
+ */
+void emu_audit_lost(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Lines of the ledger for the report, allocated by malloc(); owned by the audit from now on. NULL: none. */
 void emu_audit_set_ledger(char *text);
 /**
@@ -57,7 +62,10 @@ void emu_audit_set_ledger(char *text);
  */
 int emu_audit_write(struct emu_machine *m, const char *path);
 
-/** Opens the trace file (append, line buffered). 0 or -errno. */
+/** Writes all bytes, by system calls, to an open file. 0 or -errno. */
+int emu_file_write(int fd, const void *bytes, size_t len);
+
+/** Opens the trace file (append, line buffered). The first failed write ends the trace. 0 or -errno. */
 int emu_trace_open(const char *path);
 /** Writes one command and its reply, decoded; does nothing if no trace is open. */
 void emu_trace_command(struct emu_ctx *ctx, const void *in, size_t in_len, const void *out,

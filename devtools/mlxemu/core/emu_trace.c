@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@
 
 #define LINE_BYTES 16384u
 
-static int trace_fd = -1;
+static int trace_fd = -1; /* -1: no trace, or a write has failed */
+static char trace_path[PATH_MAX];
 static uint64_t trace_start_ns;
 
 /** A line being composed; text that does not fit is cut off and marked. */
@@ -74,11 +76,18 @@ line_begin(const struct emu_dev *dev)
 static void
 line_end(void)
 {
+	int ret;
+
 	if (line.len >= sizeof(line.text) - 9)
 		line.len += (size_t)sprintf(line.text + line.len, " ...");
 	line.text[line.len++] = '\n';
 	/* Append mode: lines of several processes do not mix. */
-	(void)!syscall(SYS_write, trace_fd, line.text, line.len);
+	ret = emu_file_write(trace_fd, line.text, line.len);
+	if (ret == 0)
+		return;
+	emu_audit_lost("the trace cannot be written to %s: %s", trace_path, strerror(-ret));
+	syscall(SYS_close, trace_fd);
+	trace_fd = -1;
 }
 
 int
@@ -92,6 +101,7 @@ emu_trace_open(const char *path)
 	if (trace_fd >= 0)
 		syscall(SYS_close, trace_fd);
 	trace_fd = fd;
+	snprintf(trace_path, sizeof(trace_path), "%s", path);
 	trace_start_ns = now_ns();
 	return 0;
 }

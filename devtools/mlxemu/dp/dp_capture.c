@@ -39,7 +39,8 @@ struct dp_capture {
 	unsigned directions; /* Bits of enum dp_direction. */
 	size_t used;
 	uint64_t flushed_ns;
-	bool failed;
+	bool failed; /* No more is written. */
+	char path[sizeof(((struct emu_capture *)0)->path)];
 	uint8_t buffer[BUFFER_BYTES];
 };
 
@@ -48,17 +49,14 @@ bool dp_capture_on;
 static void
 flush(struct dp_capture *c)
 {
-	size_t done = 0;
+	int ret = c->failed ? 0 : emu_file_write(c->fd, c->buffer, c->used);
 
-	while (done < c->used && !c->failed) {
-		long n = syscall(SYS_write, c->fd, c->buffer + done, c->used - done);
-
-		/* A full disk ends the capture, not the run. */
-		if (n < 0 && errno != EINTR)
-			c->failed = true;
-		done += n > 0 ? (size_t)n : 0;
-	}
 	c->used = 0;
+	if (ret == 0)
+		return;
+	/* A full disk ends the capture; the launcher fails when the program has ended. */
+	c->failed = true;
+	emu_audit_lost("the capture cannot be written to %s: %s", c->path, strerror(-ret));
 }
 
 static void
@@ -257,6 +255,7 @@ emu_dp_capture(struct emu_machine *m, const char *spec, char *err, size_t err_le
 		return -ENOMEM;
 	}
 	c->directions = plan.directions;
+	memcpy(c->path, plan.path, sizeof(c->path));
 	c->fd = (int)syscall(SYS_openat, AT_FDCWD, plan.path,
 			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (c->fd < 0) {

@@ -3,6 +3,7 @@
 /* Capture files: one is replayed into the port, one records the sent frames. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/emu_audit.h"
 #include "wire_int.h"
 
 #define SNAPLEN 262144
@@ -26,8 +28,12 @@ struct pcap_wire {
 	const uint8_t *frame; /**< Waits for a receive WQE; NULL: none. Memory of libpcap. */
 	uint32_t frame_bytes;
 	uint64_t checked_ns;  /**< Last check for a receiver. */
+	uint64_t read;	      /**< Records read so far. */
 	bool dirty;
+	bool failed;	      /**< A write has failed: no more is written. */
 	uint64_t dirty_ns;
+	char in_path[sizeof(((struct emu_wire_plan *)0)->in)];
+	char out_path[sizeof(((struct emu_wire_plan *)0)->out)];
 };
 
 static pcap_t *
@@ -116,6 +122,8 @@ pcap_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err
 		snprintf(err, err_len, "pcap: no memory");
 		return -ENOMEM;
 	}
+	snprintf(p->in_path, sizeof(p->in_path), "%s", plan->in);
+	snprintf(p->out_path, sizeof(p->out_path), "%s", plan->out);
 	if (plan->in[0] != '\0') {
 		p->in = open_in(plan->in, err, err_len);
 		ret = p->in == NULL ? -EINVAL : 0;
@@ -130,10 +138,28 @@ pcap_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err
 	return 0;
 }
 
+/* The error stays: frames after it would make a file with a hole in it. */
 static void
-pcap_detach(struct emu_wire_port *w)
+write_failed(struct emu_wire_port *w)
 {
-	pcap_wire_free(w->priv);
+	struct pcap_wire *p = w->priv;
+	int err = errno != 0 ? errno : EIO;
+
+	p->failed = true;
+	w->stats.write_errors++;
+	emu_audit_lost("port %u: sent frames cannot be written to %s: %s", w->dev->index, p->out_path,
+		       strerror(err));
+}
+
+static void
+flush(struct emu_wire_port *w)
+{
+	struct pcap_wire *p = w->priv;
+
+	errno = 0;
+	if (p->out != NULL && !p->failed && pcap_dump_flush(p->out) != 0)
+		write_failed(w);
+	p->dirty = false;
 }
 
 static enum emu_wire_result
@@ -148,36 +174,47 @@ pcap_tx(struct emu_wire_port *w, const uint8_t *frame, uint32_t len)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	h.ts.tv_sec = ts.tv_sec;
 	h.ts.tv_usec = ts.tv_nsec; /* nanoseconds in a handle of that precision */
+	if (p->failed) {
+		w->stats.write_errors++;
+		return EMU_WIRE_LOST;
+	}
+	errno = 0;
 	pcap_dump((u_char *)p->out, &h, frame);
 	p->dirty = true;
 	if (!ferror(pcap_dump_file(p->out)))
 		return EMU_WIRE_SENT;
-	clearerr(pcap_dump_file(p->out));
-	w->stats.write_errors++;
+	write_failed(w);
 	return EMU_WIRE_LOST;
 }
 
 /* Flush, so that a killed program leaves a readable file. */
 static void
-flush_now_and_then(struct pcap_wire *p, uint64_t now)
+flush_now_and_then(struct emu_wire_port *w, uint64_t now)
 {
+	struct pcap_wire *p = w->priv;
+
 	if (!p->dirty || now - p->dirty_ns < FLUSH_NS)
 		return;
-	pcap_dump_flush(p->out);
-	p->dirty = false;
+	flush(w);
 	p->dirty_ns = now;
 }
 
 static bool
-next_frame(struct pcap_wire *p)
+next_frame(struct emu_wire_port *w)
 {
+	struct pcap_wire *p = w->priv;
 	struct pcap_pkthdr *h;
+	int ret = pcap_next_ex(p->in, &h, &p->frame);
 
-	if (pcap_next_ex(p->in, &h, &p->frame) == 1) {
+	if (ret == 1) {
 		p->frame_bytes = h->caplen;
+		p->read++;
 		return true;
 	}
-	/* The end, or a file cut off in the middle. */
+	/* pcap_next_ex(3PCAP): PCAP_ERROR_BREAK at the end of the file, PCAP_ERROR if it is damaged. */
+	if (ret != PCAP_ERROR_BREAK)
+		emu_audit_lost("port %u: %s: record %" PRIu64 " is damaged, the frames from there on were not replayed: %s",
+			       w->dev->index, p->in_path, p->read + 1, pcap_geterr(p->in));
 	p->frame = NULL;
 	pcap_close(p->in);
 	p->in = NULL;
@@ -193,6 +230,13 @@ timely(struct emu_wire_port *w, bool unsettled)
 	return !unsettled || wire_dp(w->dev)->ruled(w->dev, p->frame, p->frame_bytes);
 }
 
+static void
+pcap_detach(struct emu_wire_port *w)
+{
+	flush(w);
+	pcap_wire_free(w->priv);
+}
+
 static unsigned
 pcap_poll(struct emu_wire_port *w, unsigned budget)
 {
@@ -201,7 +245,7 @@ pcap_poll(struct emu_wire_port *w, unsigned budget)
 	unsigned n = 0;
 	bool unsettled;
 
-	flush_now_and_then(p, now);
+	flush_now_and_then(w, now);
 	if (p->in == NULL)
 		return 0;
 	if (!p->started && now - p->checked_ns > QUIET_NS / 16) {
@@ -212,7 +256,7 @@ pcap_poll(struct emu_wire_port *w, unsigned budget)
 		return 0;
 	unsettled = wire_dp(w->dev)->unsettled(w->dev, now, SETTLE_NS);
 	/* A slow receiver blocks no other sender: wait without limit. */
-	while (n < budget && (p->frame != NULL || next_frame(p)) && timely(w, unsettled) &&
+	while (n < budget && (p->frame != NULL || next_frame(w)) && timely(w, unsettled) &&
 	       wire_dp(w->dev)->offer(w->dev, p->frame, p->frame_bytes) == EMU_RX_TAKEN) {
 		p->frame = NULL;
 		w->stats.replayed++;
