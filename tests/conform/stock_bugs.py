@@ -29,17 +29,17 @@ def dpdk_version():
     return match.group(1), int(match.group(2))
 
 
-def right(setup, fixed):
-    """Whether the PMD has to be right: mlxpmd, or the installed release has the commit.
-
-    fixed: the first release of each series that has it, MAINLINE: the first of all.
-    """
-    if setup.own:
-        return True
+def has_fix(fixed):
+    """Whether the installed release has a commit; fixed: first release of each series, MAINLINE: first of all."""
     series, patch = dpdk_version()
     if [int(n) for n in series.split(".")] >= [int(n) for n in fixed[MAINLINE].split(".")]:
         return True
     return series in fixed and patch >= fixed[series]
+
+
+def right(setup, fixed):
+    """Whether the PMD has to be right: mlxpmd, or that of a release with the commit."""
+    return setup.own or has_fix(fixed)
 
 
 def stacks():
