@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* The port's interface, counters and clock. */
+/* The port's interface and clock. */
 
 #include <errno.h>
 #include <string.h>
@@ -104,31 +104,6 @@ test_port(struct mdv_dev *dev)
 	check_modes(dev);
 	check_link(dev);
 	check_no_interface(dev);
-}
-
-void
-test_counters(struct mdv_dev *dev)
-{
-	unsigned int n = mdv_counters_count(dev);
-	uint64_t values[MDV_COUNTERS_MAX + 1];
-
-	CHECK(n >= 14 && n <= MDV_COUNTERS_MAX);
-	for (unsigned int i = 0; i < n; i++) {
-		REQUIRE(mdv_counter_name(dev, i) != NULL);
-		for (unsigned int j = 0; j < i; j++)
-			CHECK(strcmp(mdv_counter_name(dev, i), mdv_counter_name(dev, j)) != 0);
-	}
-	CHECK(mdv_counter_name(dev, n) == NULL);
-	memset(values, 0xa5, sizeof(values));
-	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
-	for (unsigned int i = 0; i < n; i++)
-		CHECK(values[i] < 1ull << 40);
-	/* With a larger buffer than needed only the existing counters are written. */
-	CHECK_EQ(mdv_counters_read(dev, values, n + 1), 0);
-	CHECK_EQ(values[n], 0xa5a5a5a5a5a5a5a5);
-	values[1] = 0xa5;
-	CHECK_EQ(mdv_counters_read(dev, values, 1), 0);
-	CHECK_EQ(values[1], 0xa5);
 }
 
 /* ------------------------------------------------------------------ clock */

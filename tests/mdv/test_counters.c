@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Counters of the vport and the physical port. The program's own mlx5dv_devx_general_cmd() replaces that of libmlx5 and
+ * puts into each dword of a reply its number, so that a counter's value is its place.
+ */
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "mdv_test.h"
+
+/** Before the data of an access to a register: opcode, register and argument; status and syndrome. */
+#define REGISTER_HEAD_DW 4
+/** Of PPCNT: the group's number, in bits 5..0, is in the first dword, the counters begin after the second. */
+#define PPCNT_GRP_MASK 0x3f
+#define PPCNT_HEAD_DW 2
+/** Added to dwords of the PPCNT groups, to distinguish the sources. */
+#define OF_802_3 0x1000
+#define OF_RFC_2863 0x2000
+
+static bool numbered;
+
+static void
+number(const uint32_t *in, uint32_t *out, size_t out_dwords)
+{
+	uint32_t opcode = rte_be_to_cpu_32(in[0]) >> 16, register_id = rte_be_to_cpu_32(in[2]) & 0xffff, base = 0;
+	size_t head = 4;
+
+	if (opcode == PRM_CMD_OP_ACCESS_REGISTER || opcode == PRM_CMD_OP_ACCESS_REGISTER_USER) {
+		if (register_id != PRM_REG_PPCNT)
+			return;
+		head = REGISTER_HEAD_DW + PPCNT_HEAD_DW;
+		base = (rte_be_to_cpu_32(in[REGISTER_HEAD_DW]) & PPCNT_GRP_MASK) == 0 ? OF_802_3 : OF_RFC_2863;
+		base -= head;
+	} else if (opcode != PRM_CMD_OP_QUERY_VPORT_COUNTER) {
+		return;
+	}
+	for (size_t i = head; i < out_dwords; i++)
+		out[i] = rte_cpu_to_be_32(base + i);
+}
+
+int
+mlx5dv_devx_general_cmd(struct ibv_context *ctx, const void *in, size_t in_bytes, void *out, size_t out_bytes)
+{
+	static int (*next)(struct ibv_context *, const void *, size_t, void *, size_t);
+	int rc;
+
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "mlx5dv_devx_general_cmd");
+	rc = next(ctx, in, in_bytes, out, out_bytes);
+	if (rc == 0 && numbered)
+		number(in, out, out_bytes / 4);
+	return rc;
+}
+
+/**
+ * Each counter is taken from its place: PRM, QUERY_VPORT_COUNTER and PPCNT; mlx5_ifc.h of Linux has the same order in
+ * query_vport_counter_out, eth_802_3_cntrs_grp_data_layout and eth_2863_cntrs_grp_data_layout.
+ */
+static void
+check_offsets(struct mdv_dev *dev)
+{
+	static const struct {
+		const char *name;
+		uint32_t dword;
+	} places[] = {
+		{ "rx_vport_error_packets", 4 }, { "tx_vport_error_packets", 8 },
+		{ "rx_vport_broadcast_packets", 28 }, { "rx_vport_broadcast_bytes", 30 },
+		{ "tx_vport_broadcast_packets", 32 }, { "tx_vport_broadcast_bytes", 34 },
+		{ "rx_vport_unicast_packets", 36 }, { "rx_vport_unicast_bytes", 38 },
+		{ "tx_vport_unicast_packets", 40 }, { "tx_vport_unicast_bytes", 42 },
+		{ "rx_vport_multicast_packets", 44 }, { "rx_vport_multicast_bytes", 46 },
+		{ "tx_vport_multicast_packets", 48 }, { "tx_vport_multicast_bytes", 50 },
+		{ "tx_packets_phy", OF_802_3 }, { "rx_packets_phy", OF_802_3 + 2 },
+		{ "rx_crc_errors_phy", OF_802_3 + 4 }, { "tx_bytes_phy", OF_802_3 + 8 },
+		{ "rx_bytes_phy", OF_802_3 + 10 }, { "tx_multicast_phy", OF_802_3 + 12 },
+		{ "tx_broadcast_phy", OF_802_3 + 14 }, { "rx_multicast_phy", OF_802_3 + 16 },
+		{ "rx_broadcast_phy", OF_802_3 + 18 }, { "rx_in_range_len_errors_phy", OF_802_3 + 20 },
+		{ "rx_out_of_range_len_phy", OF_802_3 + 22 }, { "rx_oversize_pkts_phy", OF_802_3 + 24 },
+		{ "rx_symbol_err_phy", OF_802_3 + 26 }, { "rx_pause_ctrl_phy", OF_802_3 + 34 },
+		{ "tx_pause_ctrl_phy", OF_802_3 + 36 }, { "rx_discards_phy", OF_RFC_2863 + 4 },
+		{ "tx_discards_phy", OF_RFC_2863 + 14 }, { "tx_errors_phy", OF_RFC_2863 + 16 },
+	};
+	unsigned int n = mdv_counters_count(dev), found = 0;
+	uint64_t values[MDV_COUNTERS_MAX] = { 0 };
+
+	numbered = true;
+	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
+	numbered = false;
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int j = 0; j < RTE_DIM(places); j++) {
+			if (strcmp(mdv_counter_name(dev, i), places[j].name) != 0)
+				continue;
+			found++;
+			/* A card that has no registers for users: its physical counters come from the interface. */
+			if (!dev->caps.access_reg_user && places[j].dword >= OF_802_3)
+				continue;
+			CHECK_EQ(values[i], (uint64_t)places[j].dword << 32 | (places[j].dword + 1));
+		}
+	CHECK_EQ(found, n);
+}
+
+void
+test_counters(struct mdv_dev *dev)
+{
+	unsigned int n = mdv_counters_count(dev);
+	uint64_t values[MDV_COUNTERS_MAX + 1];
+
+	CHECK(n >= 14 && n <= MDV_COUNTERS_MAX);
+	for (unsigned int i = 0; i < n; i++) {
+		REQUIRE(mdv_counter_name(dev, i) != NULL);
+		for (unsigned int j = 0; j < i; j++)
+			CHECK(strcmp(mdv_counter_name(dev, i), mdv_counter_name(dev, j)) != 0);
+	}
+	CHECK(mdv_counter_name(dev, n) == NULL);
+	memset(values, 0xa5, sizeof(values));
+	CHECK_EQ(mdv_counters_read(dev, values, n), 0);
+	for (unsigned int i = 0; i < n; i++)
+		CHECK(values[i] < 1ull << 40);
+	/* With a larger buffer than needed only the existing counters are written. */
+	CHECK_EQ(mdv_counters_read(dev, values, n + 1), 0);
+	CHECK_EQ(values[n], 0xa5a5a5a5a5a5a5a5);
+	values[1] = 0xa5;
+	CHECK_EQ(mdv_counters_read(dev, values, 1), 0);
+	CHECK_EQ(values[1], 0xa5);
+	check_offsets(dev);
+}
