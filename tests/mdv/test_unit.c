@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_byteorder.h>
+
 #include <mdv_mr.h>
+#include <mdv_vfio.h>
 
 #include "mdv_test.h"
 
@@ -338,9 +341,56 @@ test_counter_table(void)
 	CHECK_EQ(mdv_counters_unknown(), 0);
 }
 
+/** What the registers of the initialization segment say about the device. */
+static void
+test_fatal_registers(void)
+{
+	struct prm_initial_seg seg = { 0 };
+	struct prm_health_buffer *health = prm_initial_seg_health_buffer(&seg);
+	struct mdv_vfio vfio = { .seg = &seg };
+	struct mdv_dev dev = { .vfio = &vfio };
+	const char *why;
+
+	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	/* A removed device answers reads by all ones; a register alone may have this value. */
+	seg.dw[0] = UINT32_MAX;
+	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	seg.dw[1] = UINT32_MAX;
+	why = mdv_vfio_fatal_reason(&dev);
+	CHECK(why != NULL && strcmp(why, "no response on the PCI bus") == 0);
+	CHECK(mdv_vfio_quiesced(&dev));
+	seg.dw[0] = 0;
+	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	seg.dw[1] = 0;
+	/* The health buffer counts if firmware has set both request for reset and syndrome. */
+	prm_health_buffer_set_fw_version(health, UINT32_MAX);
+	why = mdv_vfio_fatal_reason(&dev);
+	CHECK(why != NULL && strcmp(why, "health buffer not readable") == 0);
+	prm_health_buffer_set_fw_version(health, UINT32_MAX - 1);
+	prm_health_buffer_set_rfr(health, 1);
+	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	prm_health_buffer_set_synd(health, PRM_HEALTH_SYND_ASYNC_EQ_OVERRUN_ERR);
+	why = mdv_vfio_fatal_reason(&dev);
+	CHECK(why != NULL && strcmp(why, "fatal firmware error: event queue overrun") == 0);
+	prm_health_buffer_set_synd(health, 1);
+	why = mdv_vfio_fatal_reason(&dev);
+	CHECK(why != NULL && strcmp(why, "fatal firmware error") == 0);
+	prm_health_buffer_set_rfr(health, 0);
+	/* mlx5_get_nic_state() of Linux: bits 10..8 of this dword; 1 and 7 are disabled and in reset. */
+	for (uint32_t state = 0; state < 16; state++) {
+		seg.dw[PRM_INITIAL_SEG_NIC_INTERFACE_DW] = rte_cpu_to_be_32(state << 8 | 0xfffff0ff);
+		CHECK_EQ(mdv_vfio_fatal_reason(&dev) != NULL, state % 8 == 1 || state % 8 == 7);
+	}
+	vfio.seg = NULL;
+	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+	dev.vfio = NULL;
+	CHECK(mdv_vfio_fatal_reason(&dev) == NULL);
+}
+
 int
 main(void)
 {
+	test_fatal_registers();
 	test_counter_table();
 	test_refusal_line();
 	test_status_errno();
