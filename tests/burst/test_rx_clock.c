@@ -77,11 +77,27 @@ compare(const struct clock_kernel *k, const struct mlxpmd_clock_snap *s)
 		CHECK(want_bad[i] || value[i] == want[i], "%s: from completions", k->name);
 }
 
+/* Timestamps at and around the ends of the line, inside, and anywhere. */
+static void
+line_check(const struct clock_kernel *k, const struct mlxpmd_clock_snap *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		ts[i] = s->base + (i % 16 == 0 ? s->span + i / 16 % 3 - 1 : i % 4 == 0 ? random_edge() :
+				   random64() % RTE_MAX(s->span, 1u));
+		*(uint64_t *)(cqes + i * 64 + 0x30) = rte_cpu_to_be_64(ts[i]);
+	}
+	reference(s);
+	k->each(s, ts, value, bad, BATCH);
+	compare(k, s);
+}
+
 static void
 lines(const struct clock_kernel *k, unsigned int rounds)
 {
 	struct mlxpmd_clock_snap s;
-	unsigned int shift, r, i;
+	unsigned int shift, r;
 
 	for (r = 0; r < rounds; r++) {
 		for (shift = 21; shift <= 32; shift++) {
@@ -90,15 +106,41 @@ lines(const struct clock_kernel *k, unsigned int rounds)
 				nb_unfit++;
 				continue;
 			}
-			for (i = 0; i < BATCH; i++) {
-				ts[i] = s.base + (i % 16 == 0 ? s.span + i / 16 % 3 - 1 : i % 4 == 0 ? random_edge() :
-						  random64() % RTE_MAX(s.span, 1u));
-				*(uint64_t *)(cqes + i * 64 + 0x30) = rte_cpu_to_be_64(ts[i]);
-			}
-			reference(&s);
-			k->each(&s, ts, value, bad, BATCH);
-			compare(k, &s);
+			line_check(k, &s);
 		}
+	}
+}
+
+/* Each kernel takes the lines that it converts exactly, up to the very last one, and no others. */
+static void
+limits(const struct clock_kernel *k)
+{
+	static const struct {
+		unsigned int shift, bits;
+		uint64_t span;
+		const char *fits;
+	} row[] = {
+		{ 32, 41, RTE_BIT64(41) - 1, "avx2 avx512 ifma" },
+		{ 33, 41, RTE_BIT64(41) - 1, "" },
+		{ 21, 48, RTE_BIT64(41) - 1, "avx2 avx512 ifma" },
+		{ 20, 41, RTE_BIT64(41) - 1, "avx2 avx512" },
+		{ 32, 42, RTE_BIT64(41), "avx2 avx512" },
+		{ 32, 63, INT64_MAX, "avx2 avx512" },
+		{ 32, 64, INT64_MAX, "avx512" },
+		{ 32, 64, INT64_MAX + UINT64_C(1), "avx512" },
+	};
+	struct mlxpmd_clock_snap s;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(row); i++) {
+		line_random(&s, row[i].shift, 41);
+		s.mask = UINT64_MAX >> (64 - row[i].bits);
+		s.span = row[i].span;
+		CHECK(k->fits(&s) == (strcmp(k->name, "scalar") == 0 || strstr(row[i].fits, k->name) != NULL),
+		      "%s: row %u: fits: %d", k->name, i, k->fits(&s));
+		/* No clock has a larger shift, for which the scalar conversion is not made either. */
+		if (k->fits(&s) && s.shift <= 32)
+			line_check(k, &s);
 	}
 }
 
@@ -131,6 +173,7 @@ all(const struct clock_kernel *k, bool there, unsigned int rounds)
 	}
 	nb_checked = nb_unfit = 0;
 	lines(k, rounds);
+	limits(k);
 	packed(k);
 	printf("kernel %s: %lu timestamps the same, %lu lines left to others%s\n", k->name, nb_checked, nb_unfit,
 	       rig_ifma_done != 0 ? " (instructions emulated)" : "");
