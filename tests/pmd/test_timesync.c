@@ -241,6 +241,33 @@ restart(const struct pmd_conf *conf)
 	(void)exchange(PORT_B, PTP_DELAY_REQ, &tx_ns, &rx_ns);
 }
 
+/* Enabling timesync that is enabled keeps the stamps that are there; enabling it after it was disabled does not. */
+static void
+again(void)
+{
+	struct rte_mbuf *m;
+	unsigned int twice;
+	int64_t ns;
+
+	for (twice = 0; twice < 2; twice++) {
+		CHECK(ptp_send(PORT_A, PTP_SYNC, true) == 1, "not sent");
+		if (pmd_recv(PORT_B, 0, &m, 1, 2000) != 1) {
+			CHECK(false, "nothing received");
+			return;
+		}
+		if (twice == 1) {
+			CHECK_OK(rte_eth_timesync_disable(PORT_A));
+			CHECK_OK(rte_eth_timesync_disable(PORT_B));
+		}
+		CHECK_OK(rte_eth_timesync_enable(PORT_A));
+		CHECK_OK(rte_eth_timesync_enable(PORT_B));
+		CHECK_EQ(rx_stamp(PORT_B, m->timesync, &ns), twice == 0 ? 0 : -EINVAL);
+		if (twice == 0)
+			CHECK_OK(tx_stamp(PORT_A, &ns));
+		rte_pktmbuf_free(m);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -258,6 +285,7 @@ main(int argc, char **argv)
 	servo();
 	mixture();
 	restart(&conf);
+	again();
 	CHECK_OK(rte_eth_timesync_disable(PORT_A));
 	CHECK_OK(rte_eth_timesync_disable(PORT_B));
 	mode_is(PORT_A, "Timed", false);
