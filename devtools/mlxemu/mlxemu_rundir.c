@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +19,9 @@
 #include "core/emu_fault.h"
 #include "core/emu_pci.h"
 #include "mlxemu.h"
+
+/* A file in a locked run directory. */
+#define RUNDIR_MARK "launcher"
 
 static int
 remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -33,6 +38,89 @@ mlxemu_rundir_remove(const struct mlxemu_run *run)
 {
 	if (run->dir[0] != '\0')
 		(void)nftw(run->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Whether a process of the run still lives, behind a launcher that does not. */
+static bool
+rundir_active(const char *dir)
+{
+	char path[PATH_MAX + 64];
+	bool active = false;
+	glob_t found;
+
+	snprintf(path, sizeof(path), "%s/active.*", dir);
+	if (glob(path, 0, NULL, &found) != 0)
+		return false;
+	for (size_t i = 0; i < found.gl_pathc && !active; i++) {
+		snprintf(path, sizeof(path), "/proc/%.32s", strrchr(found.gl_pathv[i], '.') + 1);
+		active = access(path, F_OK) == 0;
+	}
+	globfree(&found);
+	return active;
+}
+
+/*
+ * The lock of a run directory: its launcher holds it, and the kernel gives it back when the launcher is killed. A
+ * descriptor, or -1.
+ */
+static int
+rundir_lock(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Removes a directory that a killed launcher has left. */
+static void
+rundir_sweep_one(const char *dir)
+{
+	char mark[PATH_MAX + 16];
+	struct stat st;
+	int fd;
+
+	if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return;
+	fd = rundir_lock(dir);
+	if (fd < 0)
+		return;
+	/* Without the mark: another launcher has just made it, and has not locked it yet. */
+	snprintf(mark, sizeof(mark), "%s/" RUNDIR_MARK, dir);
+	if (access(mark, F_OK) == 0 && !rundir_active(dir))
+		(void)nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	close(fd);
+}
+
+static void
+rundir_sweep(const char *tmp)
+{
+	char pattern[PATH_MAX];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/mlxemu.??????", tmp);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		rundir_sweep_one(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+/* The descriptor stays open until the launcher ends. Without a lock the directory is never swept. */
+static void
+rundir_own(const char *dir)
+{
+	char mark[PATH_MAX + 16];
+	int fd;
+
+	if (rundir_lock(dir) < 0)
+		return;
+	snprintf(mark, sizeof(mark), "%s/" RUNDIR_MARK, dir);
+	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
 }
 
 static int
@@ -81,6 +169,8 @@ mlxemu_rundir_make(struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_FAILED, "cannot make a directory in %s: %s", tmp,
 				   strerror(errno));
 	}
+	rundir_own(run->dir);
+	rundir_sweep(tmp);
 	status = rundir_tree(run);
 	if (status != MLXEMU_OK)
 		mlxemu_rundir_remove(run);
