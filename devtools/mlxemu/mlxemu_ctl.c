@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -42,7 +43,18 @@ mlxemu_ctl_usage(void)
 	       "  mlxemu ctl inject port=0 frames=1000 len=64 'ptypes=[\"ipv4-udp\",\"ipv6-tcp\"]'\n");
 }
 
-/* Remove sockets of processes that do not exist any more; false if none is left. */
+/* Every user can make a folder of this name in /tmp. */
+static bool
+ctl_own_folder(const char *path)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* Remove sockets of other users, and of processes that do not exist any more; false if none is left. */
 static bool
 ctl_living(glob_t *found)
 {
@@ -51,7 +63,7 @@ ctl_living(glob_t *found)
 
 	for (size_t i = 0; i < found->gl_pathc; i++) {
 		snprintf(proc, sizeof(proc), "/proc/%.32s", strrchr(found->gl_pathv[i], '.') + 1);
-		if (access(proc, F_OK) == 0) {
+		if (ctl_own_folder(found->gl_pathv[i]) && access(proc, F_OK) == 0) {
 			char *keep = found->gl_pathv[i];
 
 			found->gl_pathv[i] = found->gl_pathv[n];
@@ -65,7 +77,7 @@ ctl_living(glob_t *found)
 	return n != 0;
 }
 
-/* The sockets of all runs of this user; those of other users are in folders it cannot enter. */
+/* The sockets of all runs of this user. */
 static int
 ctl_search(const char *pid, char *path, size_t len)
 {
@@ -92,6 +104,22 @@ ctl_search(const char *pid, char *path, size_t len)
 	return n > 0 && (size_t)n < len ? MLXEMU_OK : MLXEMU_USAGE;
 }
 
+/* 0, or -EPERM after a message: another user listens. The folder may be one that others can write to. */
+static int
+ctl_check_peer(int fd, const char *path)
+{
+	struct ucred peer = {0};
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+		peer.uid = (uid_t)-1;
+	if (peer.uid == geteuid())
+		return 0;
+	mlxemu_fail(MLXEMU_FAILED, "%s: the process that listens belongs to user %u, not to %u", path, peer.uid,
+		    geteuid());
+	return -EPERM;
+}
+
 /* Names of sockets are short: the folder is reached through a descriptor. */
 static int
 ctl_connect(const char *path)
@@ -114,8 +142,12 @@ ctl_connect(const char *path)
 		close(dirfd);
 	if (ret < 0 && fd >= 0)
 		close(fd);
-	if (ret < 0)
+	if (ret < 0) {
 		mlxemu_fail(MLXEMU_FAILED, "%s: %s", path, strerror(-ret));
+	} else if (ctl_check_peer(ret, path) != 0) {
+		close(ret);
+		return -EPERM;
+	}
 	return ret;
 }
 
@@ -248,13 +280,43 @@ ctl_exchange(int fd, const json_t *request)
 	return NULL;
 }
 
+/*
+ * The answer comes from the program's process, and goes to a terminal. Control characters (C0, DEL, and C1 in UTF-8)
+ * are written as in JSON, which allows these forms in its strings.
+ */
+static void
+ctl_put(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	for (; *s != '\0'; s++) {
+		if (*s < 0x20 || *s == 0x7f)
+			printf("\\u%04x", *s);
+		else if (*s == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f)
+			printf("\\u%04x", *++s);
+		else
+			putchar(*s);
+	}
+}
+
+/* A name or value, after what leads to it. */
+static void
+ctl_put_line(const char *path, const char *value)
+{
+	ctl_put(path);
+	if (path[0] != '\0')
+		putchar(' ');
+	ctl_put(value);
+	putchar('\n');
+}
+
 /* One line a value, with the names that lead to it in front: `port 0 objects CQ 1`. */
 static void
 ctl_print(const json_t *v, const char *path)
 {
 	const char *key, *blank = path[0] != '\0' ? " " : "";
 	size_t i, many = strlen(path);
-	char next[512];
+	char next[512], number[32];
 	json_t *child;
 
 	switch (json_typeof(v)) {
@@ -274,30 +336,48 @@ ctl_print(const json_t *v, const char *path)
 		}
 		break;
 	case JSON_STRING:
-		printf("%s%s%s\n", path, blank, json_string_value(v));
+		ctl_put_line(path, json_string_value(v));
 		break;
 	case JSON_INTEGER:
-		printf("%s%s%" JSON_INTEGER_FORMAT "\n", path, blank, json_integer_value(v));
+		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		ctl_put_line(path, number);
 		break;
 	default:
-		printf("%s%s%s\n", path, blank, json_is_true(v) ? "true" : "false");
+		ctl_put_line(path, json_is_true(v) ? "true" : "false");
 	}
 }
 
+/* Messages of the emulator are plain text; another character is not worth an escape. */
+static void
+ctl_error(const char *text)
+{
+	char line[1024];
+	size_t n = 0;
+
+	for (; *text != '\0' && n < sizeof(line) - 1; text++)
+		line[n++] = (unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e ? '?' : *text;
+	line[n] = '\0';
+	mlxemu_fail(MLXEMU_FAILED, "ctl: %s", line);
+}
+
 static int
-ctl_show(const char *answer, bool as_json)
+ctl_show(char *answer, bool as_json)
 {
 	json_t *v = json_loads(answer, 0, NULL);
 	const char *error = json_string_value(json_object_get(v, "error"));
 	bool ok = json_is_true(json_object_get(v, "ok"));
 
-	if (as_json) {
-		fputs(answer, stdout);
+	if (v == NULL) {
+		mlxemu_fail(MLXEMU_FAILED, "ctl: the answer is not JSON");
+	} else if (as_json) {
+		answer[strcspn(answer, "\n")] = '\0';
+		ctl_put(answer);
+		putchar('\n');
 	} else if (ok) {
 		json_object_del(v, "ok");
 		ctl_print(v, "");
 	} else {
-		mlxemu_fail(MLXEMU_FAILED, "ctl: %s", error != NULL ? error : answer);
+		ctl_error(error != NULL ? error : "the command failed");
 	}
 	json_decref(v);
 	return ok ? MLXEMU_OK : MLXEMU_FAILED;
