@@ -77,9 +77,9 @@ def three_processes(args, folder):
             '--wire', '0=' + cable(left, me), '--wire', '1=' + cable(me, right)]))
     results = [finish(p, deadline) for p in running]
     expect_clean('three processes', results, 24 * args.rounds * args.frames)
-    left = [f for f in os.listdir(folder) if not f.endswith('.lock')]
+    left = os.listdir(folder)
     if left:
-        raise Failed('sockets left behind: %s' % left)
+        raise Failed('sockets and locks left behind: %s' % left)
 
 
 def noticed(args, fault, *words):

@@ -2,9 +2,12 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Cables between machines: two models in turn, joined by a socket. */
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../await.h"
@@ -276,6 +279,69 @@ names(void)
 	CHECK_EQ(emu_wire_parse(specs, 1, 1, plan, err, sizeof(err)), -EINVAL);
 }
 
+/* 0 or -errno of a port that is connected to spec; at most so many ms. */
+static int
+attach(const char *specs, char *err, size_t err_len, unsigned limit_ms)
+{
+	static struct emu_wire_plan plan[1];
+	static struct emu_machine m;
+	struct timespec begin, end;
+	int ret;
+
+	CHECK_EQ(emu_machine_init(&m, 1, emu_profiles[0]), 0);
+	CHECK_EQ(emu_wire_parse(&specs, 1, 1, plan, err, err_len), 0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	ret = emu_wire_attach(&m, plan, err, err_len);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	CHECK((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 < limit_ms);
+	if (ret == 0)
+		emu_wire_detach(&m);
+	emu_machine_fini(&m);
+	return ret;
+}
+
+/* In a shared folder others may hold the lock, or put a link there. */
+static void
+foreign_lock(void)
+{
+	char err[512], target[300];
+	struct end a, b;
+	struct stat st;
+	int fd;
+
+	fd = open(lock_path, O_RDWR | O_CREAT, 0666);
+	CHECK_EQ(flock(fd, LOCK_EX), 0);
+	CHECK_EQ(attach(spec, err, sizeof(err), 10000), -EBUSY);
+	CHECK(strstr(err, lock_path) != NULL);
+	close(fd);
+	unlink(lock_path);
+	/* The link is not followed, and its target not made. */
+	snprintf(target, sizeof(target), "%s/target", dir);
+	CHECK_EQ(symlink(target, lock_path), 0);
+	CHECK_EQ(attach(spec, err, sizeof(err), 10000), -ELOOP);
+	CHECK(strstr(err, lock_path) != NULL);
+	CHECK(lstat(target, &st) != 0);
+	unlink(lock_path);
+	/* Nothing stays, while and after two are connected. */
+	end_new(&a, spec);
+	end_new(&b, spec);
+	CHECK(meet(&a, &b));
+	CHECK(access(lock_path, F_OK) != 0);
+	/* A lock taken later delays only the search for a peer. */
+	fd = open(lock_path, O_RDWR | O_CREAT, 0666);
+	CHECK_EQ(flock(fd, LOCK_EX), 0);
+	rig_free(a.r);
+	both_poll(&b, &b, 2000);
+	CHECK(!b.p->dev->carrier);
+	close(fd);
+	unlink(lock_path);
+	end_new(&a, spec);
+	CHECK(meet(&a, &b));
+	rig_free(a.r);
+	rig_free(b.r);
+	CHECK(access(lock_path, F_OK) != 0);
+}
+
 /* With :up the link is up without a peer, before and after; the first frames wait. */
 static void
 up(void)
@@ -308,7 +374,7 @@ main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"both_ways", both_ways}, {"lossy", lossy}, {"comes_and_goes", comes_and_goes},
-		{"nonsense", nonsense}, {"names", names}, {"up", up}, {NULL, NULL},
+		{"nonsense", nonsense}, {"names", names}, {"foreign_lock", foreign_lock}, {"up", up}, {NULL, NULL},
 	};
 	int ret;
 
@@ -321,7 +387,6 @@ main(int argc, char **argv)
 	snprintf(lossless, sizeof(lossless), "0=sock:%s:lossless", path);
 	snprintf(up_lossless, sizeof(up_lossless), "0=sock:%s:up:lossless", path);
 	ret = rig_main(argc, argv, tests);
-	unlink(lock_path);
 	rmdir(dir);
 	return ret;
 }

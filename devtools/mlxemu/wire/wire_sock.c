@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/emu_audit.h"
@@ -31,6 +32,8 @@
 #define BUFFER_BYTES (256u << 10)
 /* Interval of connection attempts without a peer. */
 #define RETRY_NS 10000000ull
+/* How long a port waits for the lock when a device is opened. */
+#define LOCK_NS 1000000000ull
 /* Minimum interval of reads after an empty one: a system call costs as much as ten frames. */
 #define EMPTY_PAUSE_TICKS 8000u
 
@@ -41,6 +44,7 @@ struct sock_buffer {
 
 struct sock {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	char lock[sizeof(((struct sockaddr_un *)0)->sun_path) + 8];
 	int listener, fd;   /**< -1: none. */
 	bool hello_received; /**< The peer is an emulator. */
 	bool up;	    /**< Carrier without a peer too. */
@@ -105,19 +109,53 @@ connect_or_listen(struct sock *s)
 	return ret;
 }
 
+/*
+ * Takes the lock file, which must be a file of this name: in a shared folder another user may have put a link there,
+ * or hold the lock. A descriptor; -EBUSY: try again later.
+ */
+static int
+lock_take(const char *lock)
+{
+	int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666), ret = 0;
+	struct stat opened, named;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	else if (fstat(fd, &opened) != 0 || lstat(lock, &named) != 0 || opened.st_ino != named.st_ino ||
+		 opened.st_dev != named.st_dev)
+		ret = -EBUSY; /* its last owner has removed the file */
+	if (ret == 0)
+		return fd;
+	close(fd);
+	return ret;
+}
+
 static int
 look_for_peer(struct sock *s)
 {
-	char lock[sizeof(s->path) + 8];
-	int fd, ret;
+	int fd = lock_take(s->lock), ret;
 
-	snprintf(lock, sizeof(lock), "%s.lock", s->path);
-	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return -errno;
-	/* The lock is held for a few calls only. */
-	ret = flock(fd, LOCK_EX) == 0 ? connect_or_listen(s) : -errno;
+		return fd;
+	ret = connect_or_listen(s);
+	/* While it is locked. In a folder like /tmp only the owner of a file can remove it. */
+	unlink(s->lock);
 	close(fd);
+	return ret;
+}
+
+/* The lock is held for a few calls only. */
+static int
+look_for_peer_soon(struct sock *s)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS / 10};
+	uint64_t end = wire_mono_ns() + LOCK_NS;
+	int ret;
+
+	while ((ret = look_for_peer(s)) == -EBUSY && wire_mono_ns() < end)
+		nanosleep(&pause, NULL);
 	return ret;
 }
 
@@ -160,9 +198,14 @@ sock_attach(struct emu_wire_port *w, const struct emu_wire_plan *plan, char *err
 	memcpy(s->path, plan->in, strlen(plan->in));
 	s->listener = s->fd = -1;
 	s->up = plan->up;
-	ret = look_for_peer(s);
+	snprintf(s->lock, sizeof(s->lock), "%s.lock", s->path);
+	ret = look_for_peer_soon(s);
 	if (ret != 0 && ret != -EAGAIN) {
-		snprintf(err, err_len, "sock:%s: %s", plan->in, strerror(-ret));
+		if (ret == -EBUSY || ret == -ELOOP)
+			snprintf(err, err_len, "sock:%s: the file %s %s", plan->in, s->lock,
+				 ret == -EBUSY ? "is locked by another process" : "is a symbolic link");
+		else
+			snprintf(err, err_len, "sock:%s: %s", plan->in, strerror(-ret));
 		free(s);
 		return ret;
 	}
