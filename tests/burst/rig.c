@@ -42,6 +42,7 @@ rig_init(void)
 int
 rig_end(const char *name)
 {
+	rig_watch_check();
 	rte_eal_cleanup();
 	return check_exit(name);
 }
@@ -97,6 +98,7 @@ const struct mdv_mr_set *
 mdv_mr_mempool(struct mdv_dev *dev __rte_unused, struct rte_mempool *mp)
 {
 	unsigned int i;
+	bool watched;
 
 	rig_mempool_calls++;
 	if (rig_mempool_fails) {
@@ -108,9 +110,12 @@ mdv_mr_mempool(struct mdv_dev *dev __rte_unused, struct rte_mempool *mp)
 			return sets[i];
 	if (i == RTE_DIM(sets))
 		abort();
+	/* The first packet of an unknown mempool registers its memory: the exception of burst functions. */
+	watched = rig_watch_pause(false);
 	sets[i] = calloc(1, sizeof(*sets[i]) + RIG_RANGES * sizeof(sets[i]->range[0]));
 	sets[i]->mp = mp;
 	rte_mempool_mem_iter(mp, chunk_add, sets[i]);
+	(void)rig_watch_pause(watched);
 	return sets[i];
 }
 

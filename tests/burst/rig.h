@@ -58,6 +58,15 @@ void rig_pool_release(struct rte_mempool *mp);
 
 uint32_t rig_random(void);
 
+/* ---- what bursts must not do (rig_watch.c) ---- */
+/** Before and after each burst: it failed if it allocated, logged, locked or entered the kernel meanwhile. */
+void rig_watch_begin(void);
+void rig_watch_end(uintptr_t burst, uint16_t n);
+/** Stops (false) or continues the watch in a function of the common layer; returns what was before. */
+bool rig_watch_pause(bool on);
+/** Each kind of burst that returned packets is short. */
+void rig_watch_check(void);
+
 /* ---- receive ---- */
 struct rig_rx {
 	struct mlxpmd_rxq rxq;
@@ -95,13 +104,24 @@ bool rig_rx_next(void);
 /** Executes the following statement once per variant. */
 #define RIG_RX_EACH \
 	for (bool more = rig_rx_first(); more; more = rig_rx_next())
+/** Any receive burst. */
+static inline uint16_t
+rig_rx_call(struct rig_rx *r, eth_rx_burst_t burst, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t got;
+
+	rig_watch_begin();
+	got = burst(&r->rxq, pkts, n);
+	rig_watch_end((uintptr_t)burst, got);
+	return got;
+}
 /** As the driver: uses the scalar burst if the variant has none for these features. */
 static inline uint16_t
 rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
 	const struct mlxpmd_rx_template *t = &rig_rx_variant->templates[f];
 
-	return (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst(&r->rxq, pkts, n);
+	return rig_rx_call(r, (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst, pkts, n);
 }
 
 /* ---- transmit ---- */
@@ -140,7 +160,12 @@ void rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe
 static inline uint16_t
 rig_tx_burst(struct rig_tx *t, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
-	return mlxpmd_tx_templates[f].burst(&t->txq, pkts, n);
+	uint16_t took;
+
+	rig_watch_begin();
+	took = mlxpmd_tx_templates[f].burst(&t->txq, pkts, n);
+	rig_watch_end((uintptr_t)mlxpmd_tx_templates[f].burst, took);
+	return took;
 }
 /** A packet of len bytes with pattern seq in `segs` segments of random sizes. */
 struct rte_mbuf *rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int segs);

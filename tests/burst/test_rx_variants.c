@@ -356,7 +356,7 @@ receive(void)
 	for (i = 0; i < ARMS; i++)
 		pi[i] = arms[i].r->rxq.q.pi;
 	poison();
-	n[SCALAR] = mlxpmd_rx_templates[f].burst(&arms[SCALAR].r->rxq, arms[SCALAR].got, want);
+	n[SCALAR] = rig_rx_call(arms[SCALAR].r, mlxpmd_rx_templates[f].burst, arms[SCALAR].got, want);
 	n[VECTOR] = rig_rx_burst(arms[VECTOR].r, f, arms[VECTOR].got, want);
 	CHECK(n[SCALAR] == n[VECTOR], "features %u: %u packets not %u", f, n[VECTOR], n[SCALAR]);
 	nb_groups += n[VECTOR] >= 8;

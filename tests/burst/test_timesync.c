@@ -101,7 +101,7 @@ one(const char *hex, uint64_t timestamp)
 	struct rte_mbuf *m = NULL;
 
 	arrive(frame, 12 + unhex(frame + 12, hex), timestamp);
-	CHECK(burst(&r->rxq, &m, 1) == 1, "nothing came");
+	CHECK(rig_rx_call(r, burst, &m, 1) == 1, "nothing came");
 	return m;
 }
 
@@ -146,7 +146,7 @@ boxes(void)
 
 	for (i = 0; i < 6; i++)
 		arrive(frame, len, 100 + i);
-	CHECK(burst(&r->rxq, m, 8) == 6, "not received");
+	CHECK(rig_rx_call(r, burst, m, 8) == 6, "not received");
 	for (i = 0; i < 6; i++)
 		CHECK(m[i]->timesync == RTE_MIN(i, 3u) && (m[i]->ol_flags & TMST), "mbuf %u: %u", i, m[i]->timesync);
 	for (i = 0; i < 4; i++)
