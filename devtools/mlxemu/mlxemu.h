@@ -39,6 +39,7 @@ struct mlxemu_run {
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
 	char vfs[EMU_MAX_PORTS + 1]; /**< --vf: '0' and EMU_VF bits per port. */
 	unsigned mpfs;		 /**< --mpfs: a bit per port. */
+	char switchdev[EMU_MAX_PORTS + 1]; /**< --switchdev: a character of emu_eswitch_set() per port. */
 	const char *caps[MLXEMU_MAX_SPECS]; /**< --cap, as given. */
 	unsigned ncaps;
 	const char *check;	 /**< --check, or NULL. */

@@ -28,6 +28,10 @@ static const char run_usage[] =
 	"  --vf PORT[,trust=on|off][,spoofchk=on|off][,link=auto|up|down]\n"
 	"                   the port is a virtual function, with these settings by its PF (default:\n"
 	"                   trust=off,spoofchk=off,link=auto); may be given for each port\n"
+	"  --switchdev PORT[,vfs=N][,metadata=on|off]\n"
+	"                   the port is the uplink of a PF in switchdev mode, with N virtual functions\n"
+	"                   that have representors (default 0), and with the vport of each packet in\n"
+	"                   register C 0 (default on); may be given for each port\n"
 	"  --mpfs PORT      the card has an MPFS (switch between functions), and the port\n"
 	"                   manages its address table; may be given for each port\n"
 	"  --wire SPEC      what a port is connected to; may be given for each port:\n"
@@ -203,6 +207,36 @@ option_vf(struct mlxemu_run *run, const char *value)
 		at += len;
 	}
 	run->vfs[port] = (char)('0' + vf);
+	return MLXEMU_OK;
+}
+
+/* --switchdev PORT[,NAME=VALUE]...: as --vf, one character per port. */
+static int
+option_switchdev(struct mlxemu_run *run, const char *value)
+{
+	uint64_t port, vfs = 0;
+	bool metadata = true;
+	const char *at;
+
+	at = emu_number_scan(value, &port);
+	if (at == NULL || (*at != '\0' && *at != ',') || port >= EMU_MAX_PORTS)
+		return mlxemu_fail(MLXEMU_USAGE, "--switchdev '%s': a port from 0 to %d is needed", value,
+				   EMU_MAX_PORTS - 1);
+	while (*at == ',') {
+		size_t len = strcspn(++at, ",");
+
+		if (len > 4 && memcmp(at, "vfs=", 4) == 0 && emu_number_scan(at + 4, &vfs) == at + len &&
+		    vfs <= EMU_ESWITCH_VFS_MAX)
+			at += len;
+		else if ((len == 11 && memcmp(at, "metadata=on", 11) == 0) ||
+			 (len == 12 && memcmp(at, "metadata=off", 12) == 0)) {
+			metadata = len == 11;
+			at += len;
+		} else
+			return mlxemu_fail(MLXEMU_USAGE, "--switchdev '%s': not known: '%.*s' (vfs=0 to %u, "
+					   "metadata=on|off)", value, (int)len, at, EMU_ESWITCH_VFS_MAX);
+	}
+	run->switchdev[port] = emu_eswitch_mode(metadata, (unsigned)vfs);
 	return MLXEMU_OK;
 }
 
@@ -399,7 +433,7 @@ static const struct option_row {
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
 	{"--vf", option_vf},	     {"--cap", option_cap},
-	{"--mpfs", option_mpfs},
+	{"--mpfs", option_mpfs},	     {"--switchdev", option_switchdev},
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
@@ -455,6 +489,12 @@ options_check(struct mlxemu_run *run)
 	if (emu_clock_plan_check(run->ports, run->profile, err, sizeof(err)) != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "%s", err);
 	for (unsigned i = 0; i < EMU_MAX_PORTS; i++) {
+		if (run->switchdev[i] != '0' && i >= run->ports)
+			return mlxemu_fail(MLXEMU_USAGE, "--switchdev: there are only %u ports", run->ports);
+		if (run->switchdev[i] != '0' && (run->vfs[i] != '0' || run->fronts[i] != '0' + EMU_FRONT_VERBS ||
+						 (run->mpfs >> i & 1) != 0 || run->profile->mlx4))
+			return mlxemu_fail(MLXEMU_USAGE, "--switchdev: the port is a PF with the kernel's mlx5 driver, without "
+					   "--vf, --mpfs and --open vfio|both");
 		if (run->vfs[i] == '0')
 			continue;
 		if (i >= run->ports)
@@ -518,6 +558,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 	run->profile = emu_profile_default();
 	memset(run->fronts, '0' + EMU_FRONT_VERBS, EMU_MAX_PORTS);
 	memset(run->vfs, '0', EMU_MAX_PORTS);
+	memset(run->switchdev, '0', EMU_MAX_PORTS);
 	while (i < argc && argv[i][0] == '-') {
 		if (strcmp(argv[i], "--") == 0) {
 			i++;

@@ -140,6 +140,8 @@ rundir_tree(struct mlxemu_run *run)
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].vf = (uint8_t)(run->vfs[i] - '0');
 	for (i = 0; i < run->ports; i++)
+		emu_eswitch_set(&machine.dev[i], run->switchdev[i]);
+	for (i = 0; i < run->ports; i++)
 		machine.dev[i].fronts = (uint8_t)(run->fronts[i] - '0');
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
 	/* PCI config space is shared by all processes of the run. */
@@ -358,6 +360,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 	snprintf(ports, sizeof(ports), "%u", run->ports);
 	setenv("MLXEMU_PORTS", ports, 1);
 	setenv("MLXEMU_VF", run->vfs, 1);
+	setenv("MLXEMU_SWITCHDEV", run->switchdev, 1);
 	snprintf(bits, sizeof(bits), "0x%x", run->mpfs);
 	setenv("MLXEMU_MPFS", bits, 1);
 	setenv("MLXEMU_OPEN", run->fronts, 1);

@@ -344,6 +344,29 @@ spoof_check(void)
 	rig_free(b.r);
 }
 
+/* Switchdev mode: without a rule of the eswitch a frame completes and does not leave. */
+static void
+no_uplink_rule(void)
+{
+	struct bench b = setup(6);
+	struct emu_dev *dev = b.r->port[0].dev;
+	uint8_t *f = pattern(&b.r->port[0], b.r->port[1].dev, 64, 1);
+
+	emu_eswitch_set(dev, emu_eswitch_mode(true, 0));
+	rig_send(b.sq, f, 64);
+	rig_run(b.r);
+	CHECK(rig_cqe(b.sq->cq) != NULL);
+	CHECK_EQ(dev->stats.tx_unswitched, 1);
+	CHECK_EQ(b.r->port[1].dev->stats.rx_frames, 0);
+	/* That of the kernel for a raw packet QP of the uplink. */
+	b.sq->sq->uplink = true;
+	rig_send(b.sq, f, 64);
+	rig_run(b.r);
+	CHECK_EQ(dev->stats.tx_unswitched, 1);
+	CHECK_EQ(b.r->port[1].dev->stats.rx_frames, 1);
+	rig_free(b.r);
+}
+
 /* What no port may send: larger than the MTU, or with the link down. */
 static void
 discards(void)
@@ -495,6 +518,7 @@ main(int argc, char **argv)
 		{"doorbell_page_is_shared", doorbell_page_is_shared},
 		{"counter_wraps", counter_wraps},
 		{"spoof_check", spoof_check},
+		{"no_uplink_rule", no_uplink_rule},
 		{"discards", discards},
 		/* These commit violations. */
 		{"headers_inline", headers_inline},

@@ -319,7 +319,10 @@ refusals(void)
 	ma.criteria = 3;
 	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &out), -EOPNOTSUPP);
 	ma.criteria = 1;
+	/* The FDB exists in switchdev mode only: Linux, hw/mlx5/fs.c, MLX5_IB_METHOD_FLOW_MATCHER_CREATE. */
 	ma.ft_type = 2;
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &out), -EINVAL);
+	ma.ft_type = 3;
 	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &out), -EOPNOTSUPP);
 	ma.ft_type = 0;
 	ma.mask_len = 0x201;

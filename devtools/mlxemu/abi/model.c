@@ -188,6 +188,15 @@ abi_vf(unsigned port)
 	return vf != NULL && port < strlen(vf) ? (uint8_t)(vf[port] - '0') : 0;
 }
 
+/* MLXEMU_SWITCHDEV: a character of emu_eswitch_set() per port. */
+static char
+abi_switchdev(unsigned port)
+{
+	const char *modes = getenv("MLXEMU_SWITCHDEV");
+
+	return modes != NULL && port < strlen(modes) ? modes[port] : '0';
+}
+
 static const struct emu_profile *abi_profile;
 
 static int
@@ -233,6 +242,7 @@ abi_machine_describe(void)
 		dev->admin_up = true;
 		dev->fronts = abi_fronts(i);
 		dev->vf = abi_vf(i);
+		emu_eswitch_set(dev, abi_switchdev(i));
 		dev->l2.on = abi_port_bit("MLXEMU_MPFS", i);
 		/* All processes of the run share the card's PCI config space. */
 		(void)emu_pci_attach(dev, abi_run_dir());

@@ -121,6 +121,7 @@ struct emu_port_stats {
 	uint64_t tx_errors;		/**< WQEs refused: error CQEs on SQs. */
 	uint64_t tx_discards;		/**< Sent while the wire was down or could not take it. */
 	uint64_t tx_spoofed;		/**< In tx_frames, but dropped by the spoof check of a VF. */
+	uint64_t tx_unswitched;		/**< In tx_frames, but no rule of the eswitch sends them to the uplink. */
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */
 	uint32_t async_eq_overruns, comp_eq_overruns; /**< EQs that ran over. */
 	/* PCIe accesses of a card, per port. */
@@ -184,6 +185,20 @@ struct emu_l2_table {
 #define EMU_VF_LINK_UP 8u   /**< state enable: the link is up without the physical port; */
 #define EMU_VF_LINK_DOWN 16u /**< state disable: it is down. Neither: state auto. */
 
+/**
+ * The eswitch of a PF in switchdev mode: vport 0 is the PF itself, 1 to vfs are virtual functions, the last one is the
+ * uplink. Vport i has port i + 1 of the RDMA device (Linux, mlx5/core/eswitch.c, mlx5_esw_vports_init(), and
+ * infiniband/hw/mlx5/ib_rep.c, mlx5_ib_vport_rep_load()); in older kernels the uplink had port 1 (free_port). The PF
+ * that manages the eswitch has no representor.
+ */
+struct emu_eswitch {
+	bool on;	  /**< The mode is switchdev, not legacy. */
+	bool no_metadata; /**< devlink parameter esw_port_metadata is false: packets carry no vport in register C 0. */
+	uint8_t vfs;	  /**< Virtual functions, each with a representor. */
+};
+#define EMU_VPORT_UPLINK 0xffffu
+#define EMU_ESWITCH_VFS_MAX 24u
+
 struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
@@ -208,6 +223,7 @@ struct emu_dev {
 	 */
 	bool internal_error;
 	bool failed;	/**< Removed because the firmware failed: the PCI function still exists. */
+	struct emu_eswitch eswitch;
 	/** EMU_VF_*: a virtual function, whose configuration space has no gateway; 0: a physical one. */
 	uint8_t vf;
 	uint8_t fronts; /**< EMU_FRONT_*: front ends through which programs may open it. */
@@ -384,6 +400,19 @@ int emu_ctx_open_vfio(struct emu_dev *dev, void *bar, uint64_t bar_bytes, struct
 unsigned emu_ctx_close(struct emu_ctx *ctx);
 /** The same, but the context stays (TEARDOWN_HCA). */
 unsigned emu_ctx_sweep(struct emu_ctx *ctx);
+
+/** Sets dev->eswitch by a character of `mlxemu run --switchdev`: '0', or 'A' + vfs, 'a' + vfs without metadata. */
+void emu_eswitch_set(struct emu_dev *dev, char mode);
+char emu_eswitch_mode(bool metadata, unsigned vfs);
+/** Number of ports of the RDMA device. */
+unsigned emu_ib_ports(const struct emu_dev *dev);
+/** The port of the RDMA device that has the port's interface. */
+unsigned emu_ib_port(const struct emu_dev *dev);
+/** Vport of a port of the RDMA device. 0; -EINVAL: no such port; -EOPNOTSUPP: it has no representor. */
+int emu_ib_port_vport(const struct emu_dev *dev, uint64_t port, uint16_t *vport);
+/** Value of register C 0 in packets from the vport of a port of the RDMA device. 0: there is none. */
+uint32_t emu_eswitch_metadata(const struct emu_dev *dev, unsigned port);
+#define EMU_ESWITCH_METADATA_MASK 0xffff0000u
 
 /* Port control: settings of the kernel's interface (ioctl, netlink). 0 or -errno. */
 #define EMU_L2_OVERHEAD_BYTES 22u /**< Ethernet + VLAN + FCS: device MTU minus interface MTU. */

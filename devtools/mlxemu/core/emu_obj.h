@@ -238,6 +238,7 @@ struct emu_sq {
 	uint8_t min_inline_mode; /**< 0 none required, 1 L2, ... */
 	bool real_time;		 /**< Real-time timestamps in its completions. */
 	bool flush_in_error, allow_mpw, cd_master;
+	bool uplink;		 /**< Of a raw packet QP on the uplink: the kernel has a rule in the FDB for it. */
 	struct emu_qp *qp;	 /**< The QP of which this is the send queue; NULL: an Ethernet SQ. */
 	uint16_t ci;		 /**< WQEBBs executed. */
 	uint16_t hw_pi;		 /**< Producer counter last read. */
@@ -357,7 +358,7 @@ struct emu_flow_counter {
 struct emu_matcher_attr {
 	const void *mask; size_t mask_len;
 	uint16_t priority; uint8_t criteria; /**< match_criteria_enable bits */
-	uint8_t ft_type; /**< MLX5_IB_UAPI_FLOW_TABLE_TYPE_*: 0 NIC_RX, 1 NIC_TX */
+	uint8_t ft_type; /**< MLX5_IB_UAPI_FLOW_TABLE_TYPE_*: 0 NIC_RX, 1 NIC_TX, 2 FDB */
 	uint32_t flags;
 };
 /** Table of a rule: multicast or of its priority, by its match; or chosen by the caller. */

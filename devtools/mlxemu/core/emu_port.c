@@ -65,6 +65,11 @@ emu_port_gid(const struct emu_dev *dev, unsigned index, uint8_t gid[16])
 	struct emu_roce_address a;
 	bool there = emu_port_roce(dev, index, &a);
 
+	/* Ports of a switchdev PF have no GIDs: hw/mlx5/main.c, mlx5_port_rep_immutable(). */
+	if (dev->eswitch.on) {
+		memset(gid, 0, sizeof(a.gid));
+		return false;
+	}
 	memcpy(gid, a.gid, sizeof(a.gid));
 	return there;
 }

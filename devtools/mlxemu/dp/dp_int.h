@@ -465,7 +465,7 @@ enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
 /** Largest number of tables that a packet passes: the kernel's, then one of each level. */
 #define DP_STEER_DEPTH (1u + EMU_DP_FT_LEVELS)
 /** What rules say of a packet. */
-enum dp_dest { DP_DEST_TIR, DP_DEST_DROP, DP_DEST_KERNEL };
+enum dp_dest { DP_DEST_TIR, DP_DEST_DROP, DP_DEST_KERNEL, DP_DEST_UPLINK };
 struct dp_steer_result {
 	enum dp_dest dest;
 	struct emu_tir *tir;
@@ -496,6 +496,8 @@ void dp_steer_rx(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_
 void dp_steer_leftover(struct emu_dev *dev, const struct dp_pkt *pkt, struct dp_steer_result *v);
 /** True when a rule of the transmit table wants the frame dropped. */
 bool dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len);
+/** In switchdev mode: true when the eswitch sends a frame of this SQ to the uplink. */
+bool dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len);
 /** Host time of the last change of rules. */
 uint64_t dp_steer_changed_ns(const struct emu_dev *dev);
 typedef bool (*dp_rule_cb)(const struct dp_rule *rule, void *arg);

@@ -8,15 +8,45 @@
 /* Bits of dword 6: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
 #define KEY6_OK_BITS 0x0f00u
 
+/* Byte in fte_match_param of the dword, and bits in it, of the fields from DP_KEY_REG_C_0 on. */
+static const struct {
+	uint16_t at;
+	uint32_t mask;
+} source_fields[DP_KEY_DWORDS - DP_OUTER_DWORDS] = {
+	{4 * (48 + 11), 0xffffffff}, /* misc_parameters_2.metadata_reg_c_0 */
+	{4 * 16, 0x00ffffff},	     /* misc_parameters.source_sqn */
+	{4 * 17, 0x0000ffff},	     /* misc_parameters.source_port */
+};
+
 void
 dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len)
 {
-	uint8_t bytes[DP_KEY_DWORDS * 4] = {0};
+	uint8_t bytes[EMU_FTE_MATCH_PARAM_BYTES] = {0};
 
 	if (len != 0)
 		memcpy(bytes, param, len < sizeof(bytes) ? len : sizeof(bytes));
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
 		key[i] = dp_rd32(bytes + i * 4);
+	for (unsigned i = DP_OUTER_DWORDS; i < DP_KEY_DWORDS; i++)
+		key[i] = dp_rd32(bytes + source_fields[i - DP_OUTER_DWORDS].at) &
+			 source_fields[i - DP_OUTER_DWORDS].mask;
+}
+
+size_t
+dp_key_stray(const void *param, size_t len)
+{
+	const uint8_t *p = param;
+
+	for (size_t at = DP_OUTER_DWORDS * 4; at < len; at++) {
+		uint8_t bits = p[at];
+
+		for (unsigned i = 0; i < DP_KEY_DWORDS - DP_OUTER_DWORDS; i++)
+			if (at / 4 == source_fields[i].at / 4)
+				bits &= (uint8_t)~(source_fields[i].mask >> (24 - 8 * (at % 4)));
+		if (bits != 0)
+			return at;
+	}
+	return len;
 }
 
 void
@@ -43,6 +73,7 @@ masks_changed(struct dp_table *t)
 		if (t->mask[i] != 0)
 			t->used[t->uses++] = (uint8_t)i;
 	t->uses_l3 = t->uses != 0 && t->used[t->uses - 1] >= KEY_FIRST_L3;
+	t->uses_source = t->uses != 0 && t->used[t->uses - 1] >= DP_OUTER_DWORDS;
 	t->uses_checksums = (t->mask[6] & KEY6_OK_BITS) != 0;
 }
 
@@ -138,6 +169,11 @@ key_make(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_ta
 		return;
 	for (unsigned i = KEY_FIRST_L3; i < DP_KEY_DWORDS; i++)
 		k[i] = 0;
+	if (DP_UNLIKELY(t->uses_source)) {
+		k[DP_KEY_REG_C_0] = pkt->reg_c_0;
+		k[DP_KEY_SOURCE_SQN] = pkt->source_sqn;
+		k[DP_KEY_SOURCE_PORT] = pkt->source_port;
+	}
 	if (l->tags != 0)
 		k[4] |= l->tpid == DP_ETHERTYPE_CVLAN ? 1u << 15 : 1u << 14;
 	if (l->l3 == DP_L3_NONE)
@@ -212,6 +248,8 @@ dp_table_lookup(struct dp_table *t, const struct dp_pkt *pkt, struct dp_steer_re
 		v->also = r->also;
 		v->also_n = r->also_n;
 		v->dest = DP_DEST_TIR;
+	} else if (DP_UNLIKELY(r != NULL && r->uplink)) {
+		v->dest = DP_DEST_UPLINK;
 	} else if (r != NULL ? r->drop : !t->kernel) {
 		v->dest = DP_DEST_DROP;
 	} else {

@@ -46,6 +46,7 @@ struct dp_pkt {
 	const uint8_t *data;
 	uint32_t len;
 	bool tunneled; /**< VXLAN: inner is valid. */
+	uint32_t reg_c_0, source_sqn, source_port; /**< Valid in switchdev mode. */
 	struct dp_layers outer, inner;
 };
 

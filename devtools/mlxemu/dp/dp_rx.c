@@ -222,6 +222,22 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 	return EMU_RX_TAKEN;
 }
 
+/*
+ * In switchdev mode the eswitch sends all frames of the uplink to the PF, without comparing addresses (Linux,
+ * eswitch_offloads.c, esw_add_fdb_miss_rule()), and marks them (esw/acl/ingress_ofld.c,
+ * esw_acl_ingress_mod_metadata_create()). Virtual functions send nothing.
+ */
+static inline void
+parse(const struct emu_dev *dev, struct dp_pkt *pkt, const uint8_t *frame, uint32_t len)
+{
+	dp_parse(pkt, frame, len, true);
+	if (DP_LIKELY(!dev->eswitch.on))
+		return;
+	pkt->reg_c_0 = emu_eswitch_metadata(dev, emu_ib_port(dev));
+	pkt->source_sqn = 0;
+	pkt->source_port = EMU_VPORT_UPLINK;
+}
+
 static enum emu_rx_result
 receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
@@ -244,7 +260,7 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 			dev->stats.rx_oversize++;
 		return EMU_RX_TAKEN;
 	}
-	dp_parse(&pkt, frame, len, true);
+	parse(dev, &pkt, frame, len);
 	return steer(dev, &pkt, may_wait);
 }
 
@@ -337,7 +353,7 @@ emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	/* Such a frame does not reach steering. */
 	if (dev->dp == NULL || !dev->link_up || len < DP_ETH_BYTES || len > dp_frame_limit(dev))
 		return true;
-	dp_parse(&pkt, frame, len, true);
+	parse(dev, &pkt, frame, len);
 	find_dest(dev, &pkt, &v);
 	return v.dest != DP_DEST_KERNEL;
 }

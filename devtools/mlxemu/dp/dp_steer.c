@@ -12,7 +12,11 @@
 
 #define TABLE_RX 0u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX */
 #define TABLE_TX 1u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX */
+#define TABLE_FDB 2u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_FDB */
 #define CRITERIA_OUTER 1u
+#define CRITERIA_MISC 2u
+#define CRITERIA_MISC2 8u
+#define SQN_MASK 0xffffffu
 
 struct dp_matcher {
 	struct emu_obj obj;
@@ -47,7 +51,7 @@ struct dp_flow {
 #define DST_IPV4 15u
 
 struct dp_steer {
-	struct dp_autotables table[2]; /* TABLE_RX, TABLE_TX */
+	struct dp_autotables table[3]; /* TABLE_RX, TABLE_TX, TABLE_FDB */
 	struct dp_autotables leftover;
 	struct dp_table *root;	  /* root table instead of the kernel's; NULL: none */
 	uint64_t changed_ns;
@@ -63,6 +67,7 @@ dp_steer_init(struct emu_dev *dev)
 		return -ENOMEM;
 	dp_autotables_init(&s->table[TABLE_RX], ENTRIES, LARGE_GROUPS);
 	dp_autotables_init(&s->table[TABLE_TX], ENTRIES, LARGE_GROUPS);
+	dp_autotables_init(&s->table[TABLE_FDB], ENTRIES, LARGE_GROUPS);
 	dp_autotables_init(&s->leftover, LEFTOVER_ENTRIES, LEFTOVER_GROUPS);
 	dev->steer = s;
 	return 0;
@@ -115,15 +120,41 @@ check_param(struct emu_ctx *ctx, const uint8_t *p, size_t len, const char *what)
 		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow %s of %zu bytes", what, len);
 		return -EINVAL;
 	}
-	for (size_t i = DP_KEY_DWORDS * 4; i < len; i++) {
-		if (p[i] == 0)
-			continue;
-		emu_trace_note(ctx->dev,
-			       "flow %s: byte 0x%zx is set; only the outer headers are matched",
-			       what, i);
+	if (dp_key_stray(p, len) == len)
+		return 0;
+	emu_trace_note(ctx->dev, "flow %s: byte 0x%zx is set; only the outer headers and the source are matched", what,
+		       dp_key_stray(p, len));
+	return -EOPNOTSUPP;
+}
+
+/*
+ * Fields of the source are matched in switchdev mode only; in the FDB, frames that one SQ sends (matchers of the FDB
+ * exist only in that mode: hw/mlx5/fs.c, MLX5_IB_METHOD_FLOW_MATCHER_CREATE). Errno of a refusal, or 0.
+ */
+static int
+check_source(struct emu_ctx *ctx, const struct dp_matcher *m)
+{
+	struct emu_dev *dev = ctx->dev;
+	unsigned known = CRITERIA_OUTER | (dev->eswitch.on ? CRITERIA_MISC : 0) |
+			 (dev->eswitch.on && m->table == TABLE_RX ? CRITERIA_MISC2 : 0);
+
+	if (m->table == TABLE_FDB && !dev->eswitch.on)
+		return -EINVAL;
+	if ((m->criteria & ~known) != 0) {
+		emu_trace_note(dev, "match criteria 0x%x: only 0x%x are matched", m->criteria, known);
 		return -EOPNOTSUPP;
 	}
+	if ((m->mask[DP_KEY_SOURCE_SQN] == SQN_MASK) != (m->table == TABLE_FDB)) {
+		emu_trace_note(dev, "source_sqn is matched in the FDB, and there it has to be");
+		return m->table == TABLE_FDB || m->mask[DP_KEY_SOURCE_SQN] != 0 ? -EOPNOTSUPP : 0;
+	}
 	return 0;
+}
+
+static unsigned
+criteria_of(unsigned dword)
+{
+	return dword < DP_OUTER_DWORDS ? CRITERIA_OUTER : dword == DP_KEY_REG_C_0 ? CRITERIA_MISC2 : CRITERIA_MISC;
 }
 
 int
@@ -134,13 +165,8 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 
 	if (ret != 0)
 		return ret;
-	if (attr->ft_type != TABLE_RX && attr->ft_type != TABLE_TX) {
+	if (attr->ft_type > TABLE_FDB) {
 		emu_trace_note(ctx->dev, "flow table type %u is not modelled", attr->ft_type);
-		return -EOPNOTSUPP;
-	}
-	if (attr->criteria & ~CRITERIA_OUTER) {
-		emu_trace_note(ctx->dev, "match criteria 0x%x: only outer headers (0x1) are matched",
-			       attr->criteria);
 		return -EOPNOTSUPP;
 	}
 	m = emu_obj_new(ctx->dev, ctx, EMU_OBJ_MATCHER, sizeof(*m), NULL);
@@ -150,10 +176,14 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 	m->priority = attr->priority;
 	m->criteria = attr->criteria;
 	dp_key_load(m->mask, attr->mask, attr->mask_len);
-	for (unsigned i = 0; i < DP_KEY_DWORDS && (attr->criteria & CRITERIA_OUTER) == 0; i++)
-		m->mask_stray |= m->mask[i] != 0;
-	*out = &m->obj;
-	return 0;
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		m->mask_stray |= m->mask[i] != 0 && (attr->criteria & criteria_of(i)) == 0;
+	ret = check_source(ctx, m);
+	if (ret != 0)
+		emu_obj_destroy(&m->obj);
+	else
+		*out = &m->obj;
+	return ret;
 }
 
 static void
@@ -170,6 +200,13 @@ flow_release(struct emu_obj *obj)
 		emu_obj_unref(&f->added.counter->obj);
 }
 
+static bool
+is_fdb(const struct emu_obj *dest)
+{
+	return dest->type == EMU_OBJ_FLOW_TABLE && ((const struct emu_flow_table *)dest)->fdb;
+}
+
+/* Destinations of rules of the FDB: hw/mlx5/fs.c, get_dests(). */
 static int
 check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flow_attr *attr)
 {
@@ -181,10 +218,12 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 		why = "destination is neither a TIR nor a flow table";
 	else if (attr->dest != NULL && m->table == TABLE_TX)
 		why = "the transmit table has no TIRs to send to, nor are there more tables";
+	else if (attr->dest != NULL && (m->table == TABLE_FDB) != is_fdb(attr->dest))
+		why = "tables of the FDB lead to each other only";
 	else if ((attr->dest != NULL) + attr->drop + attr->default_miss > 1)
 		why = "more than one of destination, drop and default miss";
 	else if (attr->dest == NULL && !attr->drop && !attr->default_miss &&
-		 m->table == TABLE_RX)
+		 m->table != TABLE_TX)
 		why = "no destination";
 	else if (attr->has_tag && attr->tag > 0xffffff)
 		why = "flow tag has more than 24 bits";
@@ -340,6 +379,25 @@ dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v);
 	dp_steer_count(&v, len);
 	return v.dest == DP_DEST_DROP;
+}
+
+bool
+dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len)
+{
+	struct dp_steer *s = dev->steer;
+	struct dp_steer_result v;
+	struct dp_pkt pkt;
+
+	/* Programs' rules (priority FDB_BYPASS_PATH) come before those of the kernel (FDB_SLOW_PATH). */
+	if (TAILQ_EMPTY(&s->table[TABLE_FDB].table.rules))
+		return sq->uplink;
+	dp_parse(&pkt, frame, len, false);
+	pkt.reg_c_0 = 0;
+	pkt.source_sqn = sq->obj.id;
+	pkt.source_port = 0;
+	dp_table_lookup(&s->table[TABLE_FDB].table, &pkt, &v);
+	dp_steer_count(&v, len);
+	return v.dest == DP_DEST_UPLINK || (v.dest == DP_DEST_KERNEL && sq->uplink);
 }
 
 uint64_t

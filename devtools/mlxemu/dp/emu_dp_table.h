@@ -11,7 +11,10 @@
 #include "../core/emu_obj.h"
 #include "emu_dp.h"
 
-#define DP_KEY_DWORDS 16u /* fte_match_set_lyr_2_4 */
+#define DP_OUTER_DWORDS 16u /* fte_match_set_lyr_2_4 */
+/* Then what the eswitch knows of a packet, of fte_match_set_misc and fte_match_set_misc2. */
+enum { DP_KEY_REG_C_0 = DP_OUTER_DWORDS, DP_KEY_SOURCE_SQN, DP_KEY_SOURCE_PORT, DP_KEY_END };
+#define DP_KEY_DWORDS ((unsigned)DP_KEY_END)
 
 /** Mask of rules: that of a matcher or group. */
 struct dp_mask {
@@ -30,6 +33,7 @@ struct dp_rule {
 	struct dp_table *table; /**< Table in which the search continues. */
 	struct emu_flow_counter *counter;
 	bool drop, to_kernel;
+	bool uplink; /**< In a table of the FDB: to the uplink. */
 	uint32_t tag; /**< 0: the packet keeps the tag it has. */
 	TAILQ_ENTRY(dp_rule) next;
 };
@@ -43,6 +47,7 @@ struct dp_table {
 	uint8_t used[DP_KEY_DWORDS];  /**< Dwords of the union that are not 0. */
 	unsigned uses;
 	bool uses_l3;	     /**< Some masks have fields beyond Ethernet. */
+	bool uses_source;    /**< Some masks have fields beyond the outer headers. */
 	bool uses_checksums; /**< A mask has l3_ok or another result of checksum verification. */
 	uint64_t walk;	     /**< Number of the last search that visited the table, see dp_steer_any(). */
 	/* Cache: masked key of the last packet, and its result. */
@@ -55,6 +60,7 @@ struct dp_table {
 struct emu_flow_table {
 	struct emu_obj obj; /**< EMU_OBJ_FLOW_TABLE */
 	uint8_t level;	    /**< Rules can jump only to tables of higher levels. */
+	bool fdb;	    /**< Of the eswitch, not of received packets. */
 	struct dp_table table;
 };
 
@@ -71,6 +77,8 @@ void dp_steer_changed(struct emu_dev *dev);
  */
 void dp_steer_set_root(struct emu_dev *dev, struct dp_table *t);
 const struct dp_table *dp_steer_root(const struct emu_dev *dev);
+/** Position of the first byte with bits that the key does not have; len: there are none. */
+size_t dp_key_stray(const void *param, size_t len);
 /** Copies a mask or value of a command or call; result in host order. */
 void dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len);
 

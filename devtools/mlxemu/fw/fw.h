@@ -168,6 +168,10 @@ struct fw_flow_table {
 
 /** Checks op_mod, vport and table type, which all commands on flow tables have. */
 int fw_flow_place_check(struct fw_cmd *c);
+/** The same, and that the table has the type of the command. */
+int fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t);
+/** Finds the table that a command names. */
+int fw_flow_table_need(struct fw_cmd *c, uint32_t id, struct fw_flow_table **t);
 /** Finds the destination of a jump from a table of this level: same user, higher level. */
 int fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out);
 /** Fields that groups can match, as a mask and as a capability (fw_flow_fields.c). */

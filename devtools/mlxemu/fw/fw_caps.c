@@ -83,10 +83,14 @@ general_port(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_lag_master(cap, dev->profile->lag_master);
 	prm_cmd_hca_cap_set_num_lag_ports(cap, dev->profile->lag_master ? 2 : 0);
 	prm_cmd_hca_cap_set_vport_counters(cap, 1);
-	prm_cmd_hca_cap_set_vport_group_manager(cap, 0);
+	/*
+	 * assumed: in legacy mode the function shows no eswitch. Other reading: each PF is the manager of one. Test:
+	 * fw/test_caps.c.
+	 */
+	prm_cmd_hca_cap_set_vport_group_manager(cap, dev->eswitch.on);
 	prm_cmd_hca_cap_set_eth_virt(cap, 0);
 	/* The manager of the MPFS maintains its table. */
-	prm_cmd_hca_cap_set_eswitch_manager(cap, dev->l2.on);
+	prm_cmd_hca_cap_set_eswitch_manager(cap, dev->l2.on || dev->eswitch.on);
 	prm_cmd_hca_cap_set_log_max_l2_table(cap, dev->l2.on ? EMU_LOG_L2_TABLE : 0);
 	prm_cmd_hca_cap_set_log_max_current_uc_list(cap, 7);
 	prm_cmd_hca_cap_set_log_max_current_mc_list(cap, 7);
@@ -316,6 +320,13 @@ cap_events(const struct emu_dev *dev, void *page)
 	}
 }
 
+/* The manager is vport 0, a PF of the host; with a BlueField it would be the ECPF. */
+static void
+cap_eswitch(const struct emu_dev *dev, void *page)
+{
+	prm_e_switch_cap_set_esw_manager_vport_number_valid(page, dev->eswitch.on);
+}
+
 /* Clients read this page although no bit of the general page announces it. */
 static void
 cap_empty(const struct emu_dev *dev, void *page)
@@ -336,7 +347,7 @@ static const struct {
 	{PRM_HCA_CAP_TYPE_ATOMIC, cap_atomic},
 	{PRM_HCA_CAP_TYPE_ROCE, cap_roce},
 	{PRM_HCA_CAP_TYPE_ESWITCH_FLOW_TABLE, cap_empty},
-	{PRM_HCA_CAP_TYPE_ESWITCH, cap_empty},
+	{PRM_HCA_CAP_TYPE_ESWITCH, cap_eswitch},
 	{PRM_HCA_CAP_TYPE_QOS, cap_empty},
 	{PRM_HCA_CAP_TYPE_DEV_MEM, cap_memory},
 	{PRM_HCA_CAP_TYPE_DEV_EVENT, cap_events},

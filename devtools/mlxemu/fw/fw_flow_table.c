@@ -30,15 +30,39 @@ fw_flow_place_check(struct fw_cmd *c)
 	    prm_create_flow_table_in_get_vport_number(c->in))
 		return fw_refuse(c, FW_OTHER_FUNCTION, "vport %u",
 				 prm_create_flow_table_in_get_vport_number(c->in));
-	if (type != PRM_FLOW_TABLE_TYPE_NIC_RX)
+	if (type != PRM_FLOW_TABLE_TYPE_NIC_RX && (type != PRM_FLOW_TABLE_TYPE_FDB || !c->dev->eswitch.on))
 		return fw_refuse(c, FW_FT_TYPE, "%s (0x%x)", prm_flow_table_type_name(type), type);
 	return 0;
+}
+
+static bool
+is_fdb(const struct fw_cmd *c)
+{
+	return prm_create_flow_table_in_get_table_type(c->in) == PRM_FLOW_TABLE_TYPE_FDB;
+}
+
+int
+fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t)
+{
+	int ret = fw_flow_place_check(c);
+
+	if (ret == 0 && t->ft.fdb != is_fdb(c))
+		ret = fw_refuse(c, FW_NO_FLOW_TABLE, "table 0x%x has another type", t->ft.obj.id);
+	return ret;
+}
+
+int
+fw_flow_table_need(struct fw_cmd *c, uint32_t id, struct fw_flow_table **t)
+{
+	int ret = fw_need(c, EMU_OBJ_FLOW_TABLE, id, FW_NO_FLOW_TABLE, t);
+
+	return ret != 0 ? ret : fw_flow_table_check(c, *t);
 }
 
 int
 fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out)
 {
-	int ret = fw_need(c, EMU_OBJ_FLOW_TABLE, id, FW_NO_FLOW_TABLE, out);
+	int ret = fw_flow_table_need(c, id, out);
 
 	if (ret == 0 && (*out)->ft.level <= level)
 		ret = fw_refuse(c, FW_FT_LEVEL, "table 0x%x has level %u, not above %u", id,
@@ -119,6 +143,7 @@ fw_create_flow_table(struct fw_cmd *c)
 		return ret;
 	TAILQ_INIT(&t->groups);
 	dp_table_init(&t->ft.table, false);
+	t->ft.fdb = is_fdb(c);
 	t->ft.level = (uint8_t)prm_flow_table_context_get_level(ctx);
 	t->log_size = (uint8_t)prm_flow_table_context_get_log_size(ctx);
 	t->miss = miss;
@@ -134,7 +159,7 @@ fw_modify_flow_table(struct fw_cmd *c)
 {
 	struct fw_flow_table *t = (struct fw_flow_table *)c->obj, *miss;
 	unsigned fields = prm_modify_flow_table_in_get_modify_field_select(c->in);
-	int ret = fw_flow_place_check(c);
+	int ret = fw_flow_table_check(c, t);
 
 	if (ret != 0)
 		return ret;
@@ -159,7 +184,7 @@ fw_query_flow_table(struct fw_cmd *c)
 {
 	const struct fw_flow_table *t = (const struct fw_flow_table *)c->obj;
 	struct prm_flow_table_context *ctx = prm_query_flow_table_out_flow_table_context(c->out);
-	int ret = fw_flow_place_check(c);
+	int ret = fw_flow_table_check(c, t);
 
 	if (ret != 0)
 		return ret;
@@ -175,7 +200,7 @@ fw_query_flow_table(struct fw_cmd *c)
 int
 fw_destroy_flow_table(struct fw_cmd *c)
 {
-	int ret = fw_flow_place_check(c);
+	int ret = fw_flow_table_check(c, (const struct fw_flow_table *)c->obj);
 
 	return ret != 0 ? ret : fw_destroy_object(c);
 }
@@ -191,6 +216,9 @@ fw_set_flow_table_root(struct fw_cmd *c)
 
 	if (ret != 0)
 		return ret;
+	/* The root of the FDB is the kernel's. */
+	if (is_fdb(c))
+		return fw_refuse(c, FW_FT_TYPE, "%s", "root of the FDB");
 	if (prm_set_flow_table_root_in_get_table_of_other_vport(c->in) ||
 	    prm_set_flow_table_root_in_get_table_vport_number(c->in) ||
 	    prm_set_flow_table_root_in_get_table_eswitch_owner_vhca_id_valid(c->in))
@@ -201,7 +229,7 @@ fw_set_flow_table_root(struct fw_cmd *c)
 		dp_steer_set_root(c->dev, NULL);
 		return 0;
 	}
-	ret = fw_need(c, EMU_OBJ_FLOW_TABLE, id, FW_NO_FLOW_TABLE, &t);
+	ret = fw_flow_table_need(c, id, &t);
 	if (ret == 0)
 		dp_steer_set_root(c->dev, &t->ft.table);
 	return ret;
@@ -243,13 +271,13 @@ group_criteria_check(struct fw_cmd *c, uint32_t mask[DP_KEY_DWORDS])
 		return fw_refuse(c, FW_FG_CRITERIA, "match_criteria_enable 0x%x", enable);
 	fw_flow_fields(known);
 	dp_key_load(mask, param, sizeof(*param));
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
+	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++) {
 		if ((mask[i] & ~known[i]) != 0)
 			return fw_refuse(c, FW_FG_CRITERIA, "outer headers, dword %u, bits 0x%x", i,
 					 mask[i] & ~known[i]);
 		any |= mask[i];
 	}
-	for (unsigned i = DP_KEY_DWORDS; i < sizeof(*param) / 4; i++)
+	for (unsigned i = DP_OUTER_DWORDS; i < sizeof(*param) / 4; i++)
 		if (param->dw[i] != 0)
 			return fw_refuse(c, FW_FG_CRITERIA, "dword %u beyond the outer headers", i);
 	if (any != 0 && enable == 0)
@@ -272,8 +300,7 @@ fw_create_flow_group(struct fw_cmd *c)
 			 prm_create_flow_group_in_get_source_eswitch_owner_vhca_id_valid(c->in)))
 		ret = fw_refuse(c, FW_FG_FEATURE, "%s", "group type, match definer or eswitch");
 	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_FLOW_TABLE, prm_create_flow_group_in_get_table_id(c->in),
-			      FW_NO_FLOW_TABLE, &t);
+		ret = fw_flow_table_need(c, prm_create_flow_group_in_get_table_id(c->in), &t);
 	if (ret == 0)
 		ret = group_range_check(c, t, first, last);
 	if (ret == 0)
@@ -298,7 +325,7 @@ group_check(struct fw_cmd *c)
 {
 	const struct fw_flow_group *g = (const struct fw_flow_group *)c->obj;
 	uint32_t table_id = prm_query_flow_group_in_get_table_id(c->in);
-	int ret = fw_flow_place_check(c);
+	int ret = fw_flow_table_check(c, g->ft);
 
 	if (ret == 0 && g->ft->ft.obj.id != table_id)
 		ret = fw_refuse(c, FW_NO_FLOW_GROUP, "group 0x%x is of table 0x%x, not 0x%x",
@@ -318,7 +345,7 @@ fw_query_flow_group(struct fw_cmd *c)
 	prm_query_flow_group_out_set_start_flow_index(c->out, g->first);
 	prm_query_flow_group_out_set_end_flow_index(c->out, g->last);
 	prm_query_flow_group_out_set_match_criteria_enable(c->out, g->criteria);
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
 		param->dw[i] = PRM_BE32(g->mask.dw[i]);
 	return 0;
 }

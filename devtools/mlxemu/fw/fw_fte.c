@@ -17,6 +17,7 @@
 struct fte_actions {
 	uint32_t action, tag;
 	struct emu_obj *dest; /* TIR or table */
+	bool uplink;	      /* the uplink, in a table of the FDB */
 	struct emu_flow_counter *counter;
 };
 
@@ -75,7 +76,7 @@ fte_release(struct emu_obj *obj)
 }
 
 static int
-dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned level,
+dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, const struct fw_flow_table *from,
 	  struct fte_actions *f)
 {
 	unsigned type = prm_dest_format_struct_get_destination_type(d);
@@ -88,11 +89,15 @@ dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned lev
 	    prm_dest_format_struct_get_packet_reformat(d) ||
 	    prm_dest_format_struct_get_destination_table_type(d))
 		return fw_refuse(c, FW_FTE_DEST, "%s", "eswitch, reformat or table type");
-	if (type == PRM_FLOW_DEST_TYPE_TIR)
+	if (type == PRM_FLOW_DEST_TYPE_VPORT && from->ft.fdb && id == EMU_VPORT_UPLINK) {
+		f->uplink = true;
+		return 0;
+	}
+	if (type == PRM_FLOW_DEST_TYPE_TIR && !from->ft.fdb)
 		return fw_need(c, EMU_OBJ_TIR, id, FW_NO_TIR, &f->dest);
 	if (type != PRM_FLOW_DEST_TYPE_FLOW_TABLE)
 		return fw_refuse(c, FW_FTE_DEST, "%s (0x%x)", prm_flow_dest_type_name(type), type);
-	ret = fw_flow_lead(c, id, level, &t);
+	ret = fw_flow_lead(c, id, from->ft.level, &t);
 	if (ret == 0)
 		f->dest = &t->ft.obj;
 	return ret;
@@ -100,7 +105,8 @@ dest_read(struct fw_cmd *c, const struct prm_dest_format_struct *d, unsigned lev
 
 /* The list has destinations first, then counters. */
 static int
-lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level, struct fte_actions *f)
+lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, const struct fw_flow_table *from,
+	   struct fte_actions *f)
 {
 	uint32_t dests = prm_flow_context_get_destination_list_size(ctx);
 	uint32_t counters = prm_flow_context_get_flow_counter_list_size(ctx), id;
@@ -117,7 +123,7 @@ lists_read(struct fw_cmd *c, const struct prm_flow_context *ctx, unsigned level,
 	if (dests != 0)
 		ret = dest_read(c, prm_dest_format_flow_counter_list_auto_dest_format_struct_c(
 					   prm_flow_context_destination_c(ctx, 0)),
-				level, f);
+				from, f);
 	if (ret != 0 || counters == 0)
 		return ret;
 	id = prm_flow_counter_list_get_flow_counter_id(
@@ -164,10 +170,10 @@ actions_check(struct fw_cmd *c, const struct fte_actions *f)
 
 	if ((f->action & ~(uint32_t)ACTIONS) != 0 || drop == fwd)
 		return fw_refuse(c, FW_FTE_ACTION, "0x%x", f->action);
-	if (fwd != (f->dest != NULL) ||
+	if (fwd != (f->dest != NULL || f->uplink) ||
 	    ((f->action & PRM_FLOW_ACTION_COUNT) != 0) != (f->counter != NULL))
 		return fw_refuse(c, FW_FTE_LISTS, "action 0x%x, %s destination, %s counter",
-				 f->action, f->dest != NULL ? "a" : "no",
+				 f->action, f->dest != NULL || f->uplink ? "a" : "no",
 				 f->counter != NULL ? "a" : "no");
 	return 0;
 }
@@ -181,8 +187,9 @@ actions_read(struct fw_cmd *c, const struct fw_flow_table *t, struct fte_actions
 	f->action = prm_flow_context_get_action(ctx);
 	f->tag = prm_flow_context_get_flow_tag(ctx);
 	f->dest = NULL;
+	f->uplink = false;
 	f->counter = NULL;
-	return ret != 0 ? ret : lists_read(c, ctx, t->ft.level, f);
+	return ret != 0 ? ret : lists_read(c, ctx, t, f);
 }
 
 /* The table that a command names. */
@@ -191,9 +198,7 @@ fte_table(struct fw_cmd *c, struct fw_flow_table **t)
 {
 	int ret = fw_flow_place_check(c);
 
-	return ret != 0 ? ret
-			: fw_need(c, EMU_OBJ_FLOW_TABLE, prm_set_fte_in_get_table_id(c->in),
-				  FW_NO_FLOW_TABLE, t);
+	return ret != 0 ? ret : fw_flow_table_need(c, prm_set_fte_in_get_table_id(c->in), t);
 }
 
 static int
@@ -225,7 +230,8 @@ fte_apply(struct fw_fte *fte, const struct fte_actions *f)
 		r->tir = (struct emu_tir *)f->dest;
 	else if (f->dest != NULL)
 		r->table = &((struct emu_flow_table *)f->dest)->table;
-	r->drop = f->dest == NULL;
+	r->uplink = f->uplink;
+	r->drop = f->dest == NULL && !f->uplink;
 	r->counter = f->counter;
 	r->tag = f->tag;
 }
@@ -237,11 +243,11 @@ value_read(struct fw_cmd *c, const struct fw_flow_group *g, uint32_t value[DP_KE
 		prm_flow_context_match_value_c(prm_set_fte_in_flow_context_c(c->in));
 
 	dp_key_load(value, param, sizeof(*param));
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
 		if ((value[i] & ~g->mask.dw[i]) != 0)
 			return fw_refuse(c, FW_FTE_VALUE, "outer headers, dword %u, bits 0x%x", i,
 					 value[i] & ~g->mask.dw[i]);
-	if (!is_zero(&param->dw[DP_KEY_DWORDS], sizeof(*param) - DP_KEY_DWORDS * 4))
+	if (!is_zero(&param->dw[DP_OUTER_DWORDS], sizeof(*param) - DP_OUTER_DWORDS * 4))
 		return fw_refuse(c, FW_FTE_VALUE, "%s", "beyond the outer headers");
 	return 0;
 }
@@ -324,7 +330,7 @@ fte_modify(struct fw_cmd *c)
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_TAG) != 0)
 		next.tag = given.tag;
 	if ((fields & PRM_MODIFY_FTE_MASK_DESTINATION_LIST) != 0)
-		next.dest = given.dest;
+		next.dest = given.dest, next.uplink = given.uplink;
 	if ((fields & PRM_MODIFY_FTE_MASK_FLOW_COUNTERS) != 0)
 		next.counter = given.counter;
 	ret = actions_check(c, &next);
@@ -350,15 +356,16 @@ lists_write(struct fw_cmd *c, const struct fte_actions *f)
 	struct prm_dest_format_struct *d;
 	unsigned n = 0;
 
-	prm_flow_context_set_destination_list_size(ctx, f->dest != NULL);
+	prm_flow_context_set_destination_list_size(ctx, f->dest != NULL || f->uplink);
 	prm_flow_context_set_flow_counter_list_size(ctx, f->counter != NULL);
-	if (f->dest != NULL && room > n) {
+	if ((f->dest != NULL || f->uplink) && room > n) {
 		d = prm_dest_format_flow_counter_list_auto_dest_format_struct(
 			prm_flow_context_destination(ctx, n++));
-		prm_dest_format_struct_set_destination_id(d, f->dest->id);
-		prm_dest_format_struct_set_destination_type(
-			d, f->dest->type == EMU_OBJ_TIR ? PRM_FLOW_DEST_TYPE_TIR
-							: PRM_FLOW_DEST_TYPE_FLOW_TABLE);
+		prm_dest_format_struct_set_destination_id(d, f->uplink ? EMU_VPORT_UPLINK : f->dest->id);
+		prm_dest_format_struct_set_destination_type(d, f->uplink ? PRM_FLOW_DEST_TYPE_VPORT :
+							       f->dest->type == EMU_OBJ_TIR ?
+							       PRM_FLOW_DEST_TYPE_TIR :
+							       PRM_FLOW_DEST_TYPE_FLOW_TABLE);
 	}
 	if (f->counter != NULL && room > n)
 		prm_flow_counter_list_set_flow_counter_id(
@@ -380,7 +387,7 @@ fw_query_fte(struct fw_cmd *c)
 	prm_flow_context_set_group_id(ctx, fte->group->obj.id);
 	prm_flow_context_set_flow_tag(ctx, fte->actions.tag);
 	prm_flow_context_set_action(ctx, fte->actions.action);
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
 		value->dw[i] = PRM_BE32(fte->rule.value[i]);
 	lists_write(c, &fte->actions);
 	return 0;

@@ -146,13 +146,18 @@ put_param(struct abi_nl *nl, struct emu_dev *dev, const struct param *p)
 	abi_nl_nested(nl, param);
 }
 
-/* mlx5_devlink_eswitch_get(): there is no E-Switch. */
+/* devlink_nl_eswitch_fill() in switchdev mode; in legacy mode there is no E-Switch: mlx5_devlink_eswitch_get(). */
 static int
 put_eswitch(struct abi_nl *nl, struct emu_dev *dev)
 {
-	(void)nl;
-	(void)dev;
-	return -EOPNOTSUPP;
+	if (!dev->eswitch.on)
+		return -EOPNOTSUPP;
+	abi_nl_begin(nl, dev, FAMILY_ID, DEVLINK_CMD_ESWITCH_GET);
+	put_handle(nl, dev);
+	ABI_NL_PUT(nl, uint16_t, DEVLINK_ATTR_ESWITCH_MODE, DEVLINK_ESWITCH_MODE_SWITCHDEV);
+	ABI_NL_PUT(nl, uint8_t, DEVLINK_ATTR_ESWITCH_INLINE_MODE, DEVLINK_ESWITCH_INLINE_MODE_NONE);
+	ABI_NL_PUT(nl, uint8_t, DEVLINK_ATTR_ESWITCH_ENCAP_MODE, DEVLINK_ESWITCH_ENCAP_MODE_BASIC);
+	return 0;
 }
 
 static int

@@ -35,7 +35,7 @@ put_device(struct abi_nl *nl, const struct emu_dev *dev)
 
 	snprintf(fw, sizeof(fw), "%u.%u.%04u", p->fw_major, p->fw_minor, p->fw_subminor);
 	put_handle(nl, dev);
-	ABI_NL_PUT(nl, uint32_t, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	ABI_NL_PUT(nl, uint32_t, RDMA_NLDEV_ATTR_PORT_INDEX, emu_ib_ports(dev));
 	ABI_NL_PUT(nl, uint64_t, RDMA_NLDEV_ATTR_CAP_FLAGS, abi_device_cap_flags(dev));
 	abi_nl_put_string(nl, RDMA_NLDEV_ATTR_FW_VERSION, fw);
 	ABI_NL_PUT(nl, uint64_t, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
@@ -47,12 +47,16 @@ put_device(struct abi_nl *nl, const struct emu_dev *dev)
 
 /* fill_port_info() of a RoCE port. The state is that of sysfs, which all processes of the run share. */
 static void
-put_port(struct abi_nl *nl, const struct emu_dev *dev)
+put_port(struct abi_nl *nl, const struct emu_dev *dev, uint32_t port)
 {
 	put_handle(nl, dev);
-	ABI_NL_PUT(nl, uint32_t, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
-	ABI_NL_PUT(nl, uint8_t, RDMA_NLDEV_ATTR_PORT_STATE, emu_sysfs_port(dev, abi_run_dir(), "state"));
-	ABI_NL_PUT(nl, uint8_t, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, emu_sysfs_port(dev, abi_run_dir(), "phys_state"));
+	ABI_NL_PUT(nl, uint32_t, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	ABI_NL_PUT(nl, uint8_t, RDMA_NLDEV_ATTR_PORT_STATE, emu_sysfs_port(dev, abi_run_dir(), port, "state"));
+	ABI_NL_PUT(nl, uint8_t, RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
+		   emu_sysfs_port(dev, abi_run_dir(), port, "phys_state"));
+	/* Interfaces of representors are in sysfs only. */
+	if (port != emu_ib_port(dev))
+		return;
 	ABI_NL_PUT(nl, uint32_t, RDMA_NLDEV_ATTR_NDEV_INDEX, ABI_IFINDEX_BASE + dev->index);
 	abi_nl_put_string(nl, RDMA_NLDEV_ATTR_NDEV_NAME, dev->netdev_name);
 }
@@ -93,12 +97,13 @@ device(const struct abi_nl *nl)
 	return index != NULL && *index < nl->m->ports && abi_nl_port(&nl->m->dev[*index]) ? &nl->m->dev[*index] : NULL;
 }
 
-static bool
-port_is_1(const struct abi_nl *nl)
+/* The port of PORT_INDEX; 0: no attribute, or no such port. */
+static uint32_t
+port_of(const struct abi_nl *nl, const struct emu_dev *dev)
 {
 	const uint32_t *port = abi_nl_attr(nl->req, 0, RDMA_NLDEV_ATTR_PORT_INDEX, sizeof(*port));
 
-	return port != NULL && *port == 1;
+	return port != NULL && *port <= emu_ib_ports(dev) ? *port : 0;
 }
 
 /* nldev_get_doit(), nldev_get_dumpit() */
@@ -131,12 +136,19 @@ port_get(struct abi_nl *nl)
 {
 	struct emu_dev *dev = device(nl);
 	const bool dump = abi_nl_is_dump(nl);
+	uint32_t first, last;
 
-	if (dev == NULL || (!dump && !port_is_1(nl)))
+	if (dev == NULL)
 		return -EINVAL;
-	abi_nl_begin(nl, dev, type_of(dump ? RDMA_NLDEV_CMD_PORT_GET : RDMA_NLDEV_CMD_GET), -1);
-	put_port(nl, dev);
-	abi_nl_end(nl, dump ? NLM_F_MULTI : 0);
+	first = dump ? 1 : port_of(nl, dev);
+	last = dump ? emu_ib_ports(dev) : first;
+	if (first == 0)
+		return -EINVAL;
+	for (uint32_t port = first; port <= last; port++) {
+		abi_nl_begin(nl, dev, type_of(dump ? RDMA_NLDEV_CMD_PORT_GET : RDMA_NLDEV_CMD_GET), -1);
+		put_port(nl, dev, port);
+		abi_nl_end(nl, dump ? NLM_F_MULTI : 0);
+	}
 	return dump ? -EINTR : 0;
 }
 

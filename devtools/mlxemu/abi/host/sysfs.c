@@ -268,10 +268,35 @@ tree_guid(struct tree *t, const char *name, uint64_t guid)
 static void
 tree_ibdev_state(struct tree *t, const struct emu_dev *dev)
 {
+	for (unsigned port = 1; port <= emu_ib_ports(dev); port++) {
+		/*
+		 * assumed: the interfaces of representors are down. Other reading: an administrator has set them up.
+		 * Test: emu/test_switchdev.py.
+		 */
+		bool up = dev->link_up && port == emu_ib_port(dev);
+
+		tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u", dev->pci_addr, dev->ibdev_name, port);
+		tree_file(t, "state", "%s\n", up ? "4: ACTIVE" : "1: DOWN");
+		tree_file(t, "phys_state", "%s\n", up ? "5: LinkUp" : "3: Disabled");
+	}
 	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s", dev->pci_addr, dev->ibdev_name);
-	tree_file(t, "ports/1/state", "%s\n", dev->link_up ? "4: ACTIVE" : "1: DOWN");
-	tree_file(t, "ports/1/phys_state", "%s\n", dev->link_up ? "5: LinkUp" : "3: Disabled");
-	tree_gids(t, dev);
+	if (!dev->eswitch.on)
+		tree_gids(t, dev);
+}
+
+static void
+tree_port(struct tree *t, const struct emu_dev *dev, unsigned port)
+{
+	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u", dev->pci_addr, dev->ibdev_name, port);
+	tree_file(t, "rate", "%u Gb/sec (4X EDR)\n", dev->profile->speed_mbps / 1000);
+	tree_file(t, "lid", "0x0\n");
+	tree_file(t, "sm_lid", "0x0\n");
+	tree_file(t, "sm_sl", "0\n");
+	tree_file(t, "lid_mask_count", "0\n");
+	tree_file(t, "cap_mask", dev->eswitch.on ? "0x00000000\n" : "0x04010000\n");
+	tree_file(t, "link_layer", "Ethernet\n");
+	tree_file(t, "pkeys/0", "0xffff\n");
+	tree_file(t, "hw_counters/out_of_buffer", "0\n");
 }
 
 static void
@@ -291,15 +316,8 @@ tree_ibdev(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, "node_desc", "%s %s\n", "mlxemu", dev->ibdev_name);
 	tree_file(t, "uevent", "NAME=%s\n", dev->ibdev_name);
 	tree_link(t, "device", "../..");
-	tree_file(t, "ports/1/rate", "%u Gb/sec (4X EDR)\n", p->speed_mbps / 1000);
-	tree_file(t, "ports/1/lid", "0x0\n");
-	tree_file(t, "ports/1/sm_lid", "0x0\n");
-	tree_file(t, "ports/1/sm_sl", "0\n");
-	tree_file(t, "ports/1/lid_mask_count", "0\n");
-	tree_file(t, "ports/1/cap_mask", "0x04010000\n");
-	tree_file(t, "ports/1/link_layer", "Ethernet\n");
-	tree_file(t, "ports/1/pkeys/0", "0xffff\n");
-	tree_file(t, "ports/1/hw_counters/out_of_buffer", "0\n");
+	for (unsigned port = 1; port <= emu_ib_ports(dev); port++)
+		tree_port(t, dev, port);
 	tree_base(t, "/sys/class/infiniband");
 	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband/%s", dev->pci_addr,
 		 dev->ibdev_name);
@@ -355,6 +373,11 @@ tree_netdev(struct tree *t, const struct emu_dev *dev)
 	tree_file(t, "addr_len", "6\n");
 	tree_file(t, "dev_port", "0\n");
 	tree_file(t, "dev_id", "0x0\n");
+	/* devlink port of flavour physical (net/devlink); reading the file of a virtual function fails. */
+	if (dev->eswitch.on) {
+		tree_file(t, "phys_port_name", "p%u\n", dev->index & 1);
+		tree_file(t, "phys_switch_id", "%016" PRIx64 "\n", dev->node_guid);
+	}
 	tree_file(t, "speed", "%u\n", dev->profile->speed_mbps);
 	tree_file(t, "duplex", "full\n");
 	tree_file(t, "tx_queue_len", "1000\n");
@@ -365,6 +388,30 @@ tree_netdev(struct tree *t, const struct emu_dev *dev)
 	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/net/%s", dev->pci_addr,
 		 dev->netdev_name);
 	tree_link(t, dev->netdev_name, link);
+}
+
+/*
+ * Interfaces of the representors of virtual functions belong to the PF's PCI function, too (Linux, en_rep.c,
+ * mlx5e_vport_vf_rep_load()). Only their names are there: nothing is sent or received by them.
+ */
+static void
+tree_representors(struct tree *t, const struct emu_dev *dev)
+{
+	char name[16], link[160];
+
+	for (unsigned vf = 0; vf < dev->eswitch.vfs; vf++) {
+		snprintf(name, sizeof(name), "mlxemu%ur%u", dev->index, vf);
+		tree_base(t, PCI_SLOT_PARENT "/%s/net/%s", dev->pci_addr, name);
+		tree_file(t, "address", "02:00:00:00:%02x:%02x\n", dev->index, vf);
+		tree_file(t, "operstate", "down\n");
+		tree_file(t, "dev_port", "0\n");
+		tree_file(t, "ifindex", "%u\n", ABI_IFINDEX_BASE + EMU_MAX_PORTS + 32 * dev->index + vf);
+		tree_file(t, "phys_port_name", "pf%uvf%u\n", dev->index & 1, vf);
+		tree_file(t, "phys_switch_id", "%016" PRIx64 "\n", dev->node_guid);
+		tree_base(t, "/sys/class/net");
+		snprintf(link, sizeof(link), "../../devices/mlxemu/%s/net/%s", dev->pci_addr, name);
+		tree_link(t, name, link);
+	}
 }
 
 /* PCI functions of the host stay visible next to the emulated ones. */
@@ -401,6 +448,7 @@ emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t
 		tree_ibdev(&t, &m->dev[i]);
 		tree_uverbs(&t, &m->dev[i]);
 		tree_netdev(&t, &m->dev[i]);
+		tree_representors(&t, &m->dev[i]);
 	}
 	tree_real_pci(&t);
 	if (t.err != 0)
@@ -479,13 +527,13 @@ emu_sysfs_has(const struct emu_dev *dev, const char *dir)
 }
 
 unsigned
-emu_sysfs_port(const struct emu_dev *dev, const char *dir, const char *name)
+emu_sysfs_port(const struct emu_dev *dev, const char *dir, unsigned port, const char *name)
 {
 	char path[PATH_MAX], digit = '0';
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s/infiniband/%s/ports/1/%s", dir, dev->pci_addr,
-		 dev->ibdev_name, name);
+	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u/%s", dir, dev->pci_addr,
+		 dev->ibdev_name, port, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;

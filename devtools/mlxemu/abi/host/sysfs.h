@@ -21,7 +21,7 @@ void emu_sysfs_remove(const struct emu_dev *dev, const char *dir);
 
 /** Whether the RDMA device exists: another process of the run may have removed it. */
 bool emu_sysfs_has(const struct emu_dev *dev, const char *dir);
-/** Number at the beginning of ports/1/<name> ("4: ACTIVE"); 0: no such file. */
-unsigned emu_sysfs_port(const struct emu_dev *dev, const char *dir, const char *name);
+/** Number at the beginning of ports/<port>/<name> ("4: ACTIVE"); 0: no such file. */
+unsigned emu_sysfs_port(const struct emu_dev *dev, const char *dir, unsigned port, const char *name);
 
 #endif /* ABI_SYSFS_H */

@@ -250,7 +250,7 @@ int abi_kernel_refuses(const struct abi_call *call);
 int abi_destroy(struct abi_call *call, struct abi_handle *handle);
 
 /** Fills the reply of QUERY_PORT (kernel: ib_uverbs_query_port()). */
-void abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r);
+void abi_port_attributes(const struct emu_dev *dev, unsigned port, struct ib_uverbs_query_port_resp *r);
 void abi_device_attributes(struct abi_call *call, struct ib_uverbs_query_device_resp *r);
 int abi_device_attributes_ex(struct abi_call *call);
 /** The kernel's device_cap_flags (enum ib_device_cap_flags). */

@@ -91,7 +91,7 @@ abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_res
 	r->max_pd = 1u << p->log_max_pd;
 	r->max_pkeys = MAX_PKEYS;
 	r->local_ca_ack_delay = 16;
-	r->phys_port_cnt = 1;
+	r->phys_port_cnt = (uint8_t)emu_ib_ports(dev);
 }
 
 void

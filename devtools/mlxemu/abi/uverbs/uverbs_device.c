@@ -47,7 +47,7 @@ abi_context_limits(const struct emu_dev *dev, struct mlx5_ib_alloc_ucontext_resp
 	r->max_send_wqebb = 1u << dev->profile->log_max_wq_sz;
 	r->max_recv_wr = 1u << dev->profile->log_max_wq_sz;
 	r->max_srq_recv_wr = 1u << dev->profile->log_max_wq_sz;
-	r->num_ports = 1;
+	r->num_ports = (uint8_t)emu_ib_ports(dev);
 	r->cqe_version = 1;
 	r->cmds_supp_uhw =
 		MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
@@ -145,27 +145,34 @@ abi_port_mtu(unsigned mtu)
 }
 
 void
-abi_port_attributes(const struct emu_dev *dev, struct ib_uverbs_query_port_resp *r)
+abi_port_attributes(const struct emu_dev *dev, unsigned port, struct ib_uverbs_query_port_resp *r)
 {
 	/* enum ib_port_speed: FDR10 8 (10 Gb/s a lane), EDR 32 (25), HDR 64 (50). */
 	unsigned lanes = dev->profile->speed_mbps >= 100000 ? 4 : 1;
 	unsigned lane_mbps = dev->profile->speed_mbps / lanes;
+	bool up = dev->link_up && port == emu_ib_port(dev);
 
 	memset(r, 0, sizeof(*r));
-	/* As mlx5_ib sets them on every RoCE port; connection management itself is not emulated. */
-	r->port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS;
+	/*
+	 * As mlx5_ib sets them on every RoCE port (hw/mlx5/main.c, mlx5_query_port_roce()), not on those of a switchdev
+	 * PF, which are for raw packets only (mlx5_port_rep_immutable()). Connection management is not emulated.
+	 */
+	if (!dev->eswitch.on) {
+		r->port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS;
+		r->gid_tbl_len = ABI_GID_TABLE_LEN;
+		r->flags = IB_UVERBS_QPF_GRH_REQUIRED;
+	}
 	r->max_msg_sz = 0x40000000;
-	r->gid_tbl_len = ABI_GID_TABLE_LEN;
 	r->pkey_tbl_len = 1;
-	r->state = dev->link_up ? PORT_ACTIVE : PORT_DOWN;
-	r->phys_state = dev->link_up ? PHYS_LINK_UP : PHYS_DISABLED;
+	/* A port without interface is down. */
+	r->state = up ? PORT_ACTIVE : PORT_DOWN;
+	r->phys_state = up ? PHYS_LINK_UP : PHYS_DISABLED;
 	r->max_mtu = MTU_4096;
 	r->active_mtu = abi_port_mtu(dev->vport.mtu);
 	r->max_vl_num = 0; /* as of Ethernet ports: ibv_devinfo calls it invalid */
 	r->active_width = lanes == 4 ? WIDTH_4X : WIDTH_1X;
 	r->active_speed = lane_mbps >= 50000 ? 64 : lane_mbps >= 25000 ? 32 : 8;
 	r->link_layer = LINK_LAYER_ETHERNET;
-	r->flags = IB_UVERBS_QPF_GRH_REQUIRED;
 }
 
 static int
@@ -173,23 +180,51 @@ abi_query_port(struct abi_call *call)
 {
 	struct ib_uverbs_query_port_resp_ex r = {0};
 
-	if (abi_in_u64(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM) != 1)
+	uint64_t port = abi_in_u64(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM);
+
+	if (port == 0 || port > emu_ib_ports(call->dev))
 		return -EINVAL;
 	/* ACCESS_REG of PTYS (hw/mlx5/main.c, mlx5_query_port_roce()). */
 	if (abi_kernel_refuses(call) != 0)
 		return abi_kernel_refuses(call);
-	abi_port_attributes(call->dev, &r.legacy_resp);
+	abi_port_attributes(call->dev, (unsigned)port, &r.legacy_resp);
 	return abi_out(call, UVERBS_ATTR_QUERY_PORT_RESP, &r, sizeof(r));
 }
 
-/* Only E-Switch ports report flags. */
+/*
+ * Only E-Switch ports report flags (hw/mlx5/std_types.c, fill_switchdev_info()). Without the capability of software
+ * steering there are no ICM addresses.
+ */
 static int
 abi_mlx5_query_port(struct abi_call *call)
 {
+	uint64_t port = abi_in_u64(call, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM);
+	const struct emu_dev *dev = call->dev;
 	struct mlx5_ib_uapi_query_port r = {0};
+	uint16_t vport;
+	int ret = emu_ib_port_vport(dev, port, &vport);
 
-	if (abi_in_u64(call, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM) != 1)
-		return -EINVAL;
+	if (ret == -EINVAL || (ret != 0 && dev->eswitch.on))
+		return ret;
+	if (ret == 0) {
+		r.flags = MLX5_IB_UAPI_QUERY_PORT_VPORT | MLX5_IB_UAPI_QUERY_PORT_ESW_OWNER_VHCA_ID;
+		r.vport = vport;
+		r.esw_owner_vhca_id = (uint16_t)(dev->index + 1);
+		r.reg_c0.value = emu_eswitch_metadata(dev, (unsigned)port);
+		r.reg_c0.mask = EMU_ESWITCH_METADATA_MASK;
+	}
+	if (ret == 0 && !dev->eswitch.no_metadata)
+		r.flags |= MLX5_IB_UAPI_QUERY_PORT_VPORT_REG_C0;
+	else
+		r.reg_c0.mask = 0;
+	/*
+	 * assumed: virtual functions have VHCA ids above those of the ports. Other reading: any other unique numbers.
+	 * Test: emu/test_switchdev.py.
+	 */
+	if (ret == 0 && vport != EMU_VPORT_UPLINK) {
+		r.flags |= MLX5_IB_UAPI_QUERY_PORT_VPORT_VHCA_ID;
+		r.vport_vhca_id = (uint16_t)(1 + EMU_MAX_PORTS + 32 * dev->index + vport);
+	}
 	return abi_out(call, MLX5_IB_ATTR_QUERY_PORT, &r, sizeof(r));
 }
 

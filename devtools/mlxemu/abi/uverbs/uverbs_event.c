@@ -282,7 +282,7 @@ static void
 abi_port_event(struct abi_file *file, const uint8_t *eqe)
 {
 	struct ib_uverbs_async_event_desc desc = {
-		.element = 1,
+		.element = emu_ib_port(file->dev),
 		.event_type = eqe[offsetof(struct prm_eqe, sub_type)] == PRM_PORT_CHANGE_SUBTYPE_ACTIVE ?
 				      IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR,
 	};

@@ -90,8 +90,13 @@ static int
 check_values(struct abi_call *call, const struct ib_uverbs_modify_qp *a)
 {
 	uint8_t gid[16];
+	uint16_t vport;
+	int ret = 0;
 
-	if ((a->attr_mask & A_PORT) != 0 && a->port_num != 1)
+	/* Without a representor: hw/mlx5/ib_rep.c, create_flow_rule_vport_sq(). */
+	if ((a->attr_mask & A_PORT) != 0)
+		ret = emu_ib_port_vport(call->dev, a->port_num, &vport);
+	if (ret == -EINVAL || (ret != 0 && call->dev->eswitch.on))
 		return abi_refuse(call, -EINVAL, "port %u", a->port_num);
 	if ((a->attr_mask & A_PKEY) != 0 && a->pkey_index != 0)
 		return abi_refuse(call, -EINVAL, "key index %u", a->pkey_index);
@@ -120,6 +125,9 @@ remember(struct abi_qp *qp, const struct ib_uverbs_modify_qp *a)
 		to->dest = a->dest;
 	if (a->attr_mask & A_PORT)
 		qp->port_num = a->port_num;
+	/* The kernel's rule that sends the frames of the QP to the vport of its port. */
+	if ((a->attr_mask & A_PORT) != 0 && qp->kind == ABI_QP_RAW && qp->sq != NULL)
+		((struct emu_sq *)qp->sq)->uplink = a->port_num == emu_ib_port(qp->sq->dev);
 }
 
 static int

@@ -37,6 +37,7 @@ struct flow_req {
 	struct prm_fte_match_set_lyr_2_4 mask, value;
 	struct emu_flow_attr attr;
 	struct abi_handle *counters;
+	uint8_t port; /* of the RDMA device */
 };
 
 typedef struct prm_fte_match_set_lyr_2_4 match_t;
@@ -387,10 +388,12 @@ static int
 flow_check(struct abi_call *call, const struct ib_uverbs_create_flow *in, const struct abi_qp *qp)
 {
 	const struct ib_uverbs_flow_attr *a = &in->flow_attr;
+	uint16_t vport;
 
 	if (in->comp_mask != 0 || a->num_of_specs > SPECS_MAX)
 		return abi_refuse(call, -EINVAL, "%u specifications", a->num_of_specs);
-	if (a->port > 1)
+	if (a->port > emu_ib_ports(call->dev) ||
+	    (call->dev->eswitch.on && emu_ib_port_vport(call->dev, a->port, &vport) != 0))
 		return abi_refuse(call, -EINVAL, "port %u", a->port);
 	if (qp->tir == NULL)
 		return abi_refuse(call, -EOPNOTSUPP, "the QP receives no raw packets");
@@ -427,30 +430,57 @@ place_of(const uint8_t *specs, size_t len)
 	return multicast ? EMU_FLOW_MULTICAST : EMU_FLOW_PRIORITY;
 }
 
+/* In switchdev mode rules match the vport of their port: hw/mlx5/fs.c, mlx5_ib_set_rule_source_port(). */
+static uint8_t
+source_put(const struct flow_req *r, struct prm_fte_match_param *mask, struct prm_fte_match_param *value)
+{
+	const struct emu_dev *dev = r->call->dev;
+	uint16_t vport = 0;
+
+	if (!dev->eswitch.on)
+		return 0;
+	if (!dev->eswitch.no_metadata) {
+		prm_fte_match_set_misc2_set_metadata_reg_c_0(prm_fte_match_param_misc_parameters_2(mask),
+							     EMU_ESWITCH_METADATA_MASK);
+		prm_fte_match_set_misc2_set_metadata_reg_c_0(prm_fte_match_param_misc_parameters_2(value),
+							     emu_eswitch_metadata(dev, r->port));
+		return PRM_MATCH_CRITERIA_ENABLE_MISC2;
+	}
+	(void)emu_ib_port_vport(dev, r->port, &vport);
+	prm_fte_match_set_misc_set_source_port(prm_fte_match_param_misc_parameters(mask), 0xffff);
+	prm_fte_match_set_misc_set_source_port(prm_fte_match_param_misc_parameters(value), vport);
+	return PRM_MATCH_CRITERIA_ENABLE_MISC;
+}
+
 static int
 flow_make(struct flow_req *r, struct abi_handle *h, uint16_t priority)
 {
+	struct prm_fte_match_param mask = {0}, value = {0};
 	struct emu_matcher_attr m = {
-		.mask = &r->mask,
-		.mask_len = sizeof(r->mask),
+		.mask = &mask,
+		.mask_len = sizeof(mask),
 		.priority = priority,
+		.criteria = source_put(r, &mask, &value),
 	};
+	struct emu_flow_attr attr = r->attr;
 	struct emu_obj *matcher, *flow;
 	unsigned i;
 	int ret;
 
 	for (i = 0; i < sizeof(r->mask.dw) / sizeof(r->mask.dw[0]); i++)
 		if (r->mask.dw[i] != 0)
-			m.criteria = CRITERIA_OUTER;
+			m.criteria |= CRITERIA_OUTER;
+	*prm_fte_match_param_outer_headers(&mask) = r->mask;
+	*prm_fte_match_param_outer_headers(&value) = r->value;
 	ret = emu_matcher_create(r->call->ctx, &m, &matcher);
 	if (ret != 0)
 		return ret;
 	abi_verbs_part(h, matcher);
-	r->attr.value = &r->value;
-	r->attr.value_len = sizeof(r->value);
+	attr.value = &value;
+	attr.value_len = sizeof(value);
 	ret = abi_kernel_refuses(r->call);
 	if (ret == 0)
-		ret = emu_flow_create(r->call->ctx, matcher, &r->attr, &flow);
+		ret = emu_flow_create(r->call->ctx, matcher, &attr, &flow);
 	if (ret == 0)
 		abi_verbs_part(h, flow);
 	return ret;
@@ -497,6 +527,7 @@ flow_run(struct abi_call *call, const uint8_t *data, size_t len)
 	ret = flow_check(call, &in, &qp->verbs->qp);
 	if (ret != 0)
 		return ret;
+	r.port = in.flow_attr.port;
 	r.attr.dest = qp->verbs->qp.tir;
 	r.attr.place = place_of(data + sizeof(in), len - sizeof(in));
 	ret = specs_put(&r, data + sizeof(in), len - sizeof(in), in.flow_attr.num_of_specs);

@@ -42,12 +42,12 @@ abi_write_query_port(struct abi_call *call)
 
 	if (ret != 0)
 		return ret;
-	if (in.port_num != 1)
+	if (in.port_num == 0 || in.port_num > emu_ib_ports(call->dev))
 		return -EINVAL;
 	ret = abi_kernel_refuses(call);
 	if (ret != 0)
 		return ret;
-	abi_port_attributes(call->dev, &r);
+	abi_port_attributes(call->dev, in.port_num, &r);
 	return abi_out(call, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
 }
 
