@@ -38,6 +38,8 @@ struct mlxemu_run {
 	char fronts[EMU_MAX_PORTS + 1]; /**< --open: a digit of EMU_FRONT_* per port. */
 	unsigned opened;	 /**< Ports that --open names: a bit per port. */
 	char vfs[EMU_MAX_PORTS + 1]; /**< --vf: '0' and EMU_VF bits per port. */
+	const char *sfs[MLXEMU_MAX_SPECS]; /**< --sf, as given. */
+	unsigned nsfs;
 	unsigned mpfs;		 /**< --mpfs: a bit per port. */
 	char switchdev[EMU_MAX_PORTS + 1]; /**< --switchdev: a character of emu_eswitch_set() per port. */
 	const char *caps[MLXEMU_MAX_SPECS]; /**< --cap, as given. */
@@ -65,6 +67,10 @@ int mlxemu_ctl(int argc, char **argv);
 void mlxemu_ctl_usage(void);
 /** Fills in run from what follows `run`. A status; run->help: --help was given. */
 int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
+/** --sf: stores the text, if it is understood. A status. */
+int mlxemu_sf_option(struct mlxemu_run *run, const char *value);
+/** Checks --sf against the other options. A status. */
+int mlxemu_sfs_check(const struct mlxemu_run *run);
 /** Creates or truncates the output files of the options; the last step of set-up. A status. */
 int mlxemu_files_make(const struct mlxemu_run *run);
 /** Makes path absolute. False if it is too long. */

@@ -32,6 +32,8 @@ static const char run_usage[] =
 	"                   the port is the uplink of a PF in switchdev mode, with N virtual functions\n"
 	"                   that have representors (default 0), and with the vport of each packet in\n"
 	"                   register C 0 (default on); may be given for each port\n"
+	"  --sf PORT[,pf=PORT][,sfnum=N]  the port is a sub-function of the PF that another port is\n"
+	"                   (default: pf=0,sfnum=88): mlx5_core.sf.PORT on the auxiliary bus\n"
 	"  --mpfs PORT      the card has an MPFS (switch between functions), and the port\n"
 	"                   manages its address table; may be given for each port\n"
 	"  --wire SPEC      what a port is connected to; may be given for each port:\n"
@@ -83,6 +85,7 @@ static const char run_usage[] =
 	"examples:\n"
 	"  mlxemu run -- ibv_devinfo -v\n"
 	"  mlxemu run --ports 2 --audit -- ./my_program\n"
+	"  mlxemu run --ports 2 --sf 1 -- dpdk-testpmd -a auxiliary:mlx5_core.sf.1 ...\n"
 	"  mlxemu run --cap log_max_uctx=0 -- ./my_program    (firmware with UCTX_EN=0)\n"
 	"  mlxemu run --ports 2 --wire 0=tap:tap0 --wire 1=tap:tap1 -- dpdk-testpmd ...\n"
 	"  mlxemu run --wire 0=pcap:in.pcap,out.pcap --report counters.txt -- ./my_program\n"
@@ -434,6 +437,7 @@ static const struct option_row {
 } option_rows[] = {
 	{"--vf", option_vf},	     {"--cap", option_cap},
 	{"--mpfs", option_mpfs},	     {"--switchdev", option_switchdev},
+	{"--sf", mlxemu_sf_option},
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
@@ -515,7 +519,7 @@ options_check(struct mlxemu_run *run)
 		if (strtoul(run->captures[i], NULL, 10) >= run->ports)
 			return mlxemu_fail(MLXEMU_USAGE, "--capture %s: there is no such port",
 					   run->captures[i]);
-	return MLXEMU_OK;
+	return mlxemu_sfs_check(run);
 }
 
 /* Create or truncate a file. */

@@ -143,6 +143,13 @@ rundir_tree(struct mlxemu_run *run)
 		emu_eswitch_set(&machine.dev[i], run->switchdev[i]);
 	for (i = 0; i < run->ports; i++)
 		machine.dev[i].fronts = (uint8_t)(run->fronts[i] - '0');
+	for (i = 0; i < run->nsfs; i++) {
+		struct emu_sf sf;
+
+		/* The text that option_sf() has stored. */
+		if (emu_sf_parse(run->sfs[i], &sf))
+			emu_sf_make(&machine, &sf);
+	}
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
 	/* PCI config space is shared by all processes of the run. */
 	for (i = 0; i < run->ports && ret == 0; i++) {
@@ -346,12 +353,15 @@ environment_preload(const struct mlxemu_run *run)
 int
 mlxemu_environment(const struct mlxemu_run *run)
 {
-	char ports[16], bits[16], ctl[PATH_MAX + 8], caps[MLXEMU_MAX_SPECS * 48] = "";
+	char ports[16], bits[16], ctl[PATH_MAX + 8], caps[MLXEMU_MAX_SPECS * 48] = "", sfs[MLXEMU_MAX_SPECS * 48] = "";
 	int status = environment_wires(run);
 
 	for (unsigned i = 0; i < run->ncaps && status == MLXEMU_OK; i++)
 		if (!lines_add(caps, sizeof(caps), run->caps[i]))
 			status = mlxemu_fail(MLXEMU_USAGE, "--cap: too much text");
+	for (unsigned i = 0; i < run->nsfs && status == MLXEMU_OK; i++)
+		if (!lines_add(sfs, sizeof(sfs), run->sfs[i]))
+			status = mlxemu_fail(MLXEMU_USAGE, "--sf: too much text");
 
 	if (status == MLXEMU_OK)
 		status = environment_faults(run);
@@ -361,6 +371,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_PORTS", ports, 1);
 	setenv("MLXEMU_VF", run->vfs, 1);
 	setenv("MLXEMU_SWITCHDEV", run->switchdev, 1);
+	setenv("MLXEMU_SF", sfs, 1);
 	snprintf(bits, sizeof(bits), "0x%x", run->mpfs);
 	setenv("MLXEMU_MPFS", bits, 1);
 	setenv("MLXEMU_OPEN", run->fronts, 1);

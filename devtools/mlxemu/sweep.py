@@ -30,7 +30,7 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 NEVER = 1 << 62
 OUTPUT_KEPT = 4000
 # Options of `mlxemu run` that apply to all runs of a sweep.
-RUN_OPTIONS = ("ports", "profile", "cap", "open", "vf", "mpfs", "wire", "fault", "fault-file", "seed", "clock",
+RUN_OPTIONS = ("ports", "profile", "cap", "open", "vf", "sf", "mpfs", "wire", "fault", "fault-file", "seed", "clock",
                "clock-hz", "clock-start", "clock-drift", "clock-wander", "clock-kernel", "clock-format")
 
 EXAMPLES = """\

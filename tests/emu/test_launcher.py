@@ -64,6 +64,14 @@ def bad_input(mlxemu):
     refused(mlxemu, 1, ['/nonexistent/t'], 'run', '--trace', '/nonexistent/t', *go)
     refused(mlxemu, 1, ['/nonexistent/r'], 'run', '--report', '/nonexistent/r', *go)
     refused(mlxemu, 2, ['this-is-much-too-long'], 'run', '--wire', '0=tap:this-is-much-too-long', *go)
+    two = ('--ports', '3', '--sf', '1')
+    refused(mlxemu, 2, ['port 0 is no PF'], 'run', *two, '--vf', '0', *go)
+    refused(mlxemu, 2, ['port 1 is no PF'], 'run', *two, '--sf', '2,pf=1', *go)
+    refused(mlxemu, 2, ['port 1 has another function'], 'run', *two, '--vf', '1', *go)
+    refused(mlxemu, 2, ['port 1 has another function'], 'run', *two, '--sf', '1,sfnum=5', *go)
+    refused(mlxemu, 2, ['mlx5_core', '--open verbs'], 'run', *two, '--open', '0=vfio', *go)
+    refused(mlxemu, 2, ['mlx5_core', '--open verbs'], 'run', *two, '--open', '1=both', *go)
+    refused(mlxemu, 2, ['mlx5_core'], 'run', *two, '--profile', 'cx3', *go)
     refused(mlxemu, 2, ['--clock-hz', 'frequency'], 'run', '--clock-hz', '5', *go)
     refused(mlxemu, 2, ['--clock-start', 'wrap'], 'run', '--clock-start', 'soon', *go)
     refused(mlxemu, 2, ['--clock-drift', '3 decimals'], 'run', '--clock-drift', '0.0001', *go)
@@ -112,7 +120,8 @@ def numbers(mlxemu):
     expect(run.status == 0 and run.out.startswith('2 31'), f'hexadecimal options: {run.out!r} {run.err!r}')
     expect(Run(mlxemu, 'run', '--ports', '010', '--', 'sh', '-c', 'exit $MLXEMU_PORTS').status == 10, '--ports 010')
     for args in (['--ports', '0x'], ['--ports', '0x11'], ['--ports', '-1'], ['--ports', ' 1'], ['--vf', '0x10'],
-                 ['--vf', '0,trust=maybe'], ['--vf', '0,'],
+                 ['--vf', '0,trust=maybe'], ['--vf', '0,'], ['--sf', '1'], ['--sf', '0'], ['--sf', '1,pf=1'],
+                 ['--sf', '1,sfnum=x'], ['--sf', '1,'], ['--sf', '0,pf=16'],
                  ['--seed', '0x10000000000000000'], ['--seed', '5s'], ['--open', '=vfio'], ['--capture', '0x=f'],
                  ['--wire', '0xg=loop'], ['--fault', 'on rx.deliver do set off=5x'],
                  ['--fault', 'on ioctl.out match method=x do set off=8 bits=64'],

@@ -211,6 +211,19 @@ abi_cap_line(const char *line, char *err, size_t err_len)
 }
 
 static int
+abi_sf_line(const char *line, char *err, size_t err_len)
+{
+	struct emu_sf sf;
+
+	if (!emu_sf_parse(line, &sf) || sf.port >= abi_the_machine.ports || sf.pf >= abi_the_machine.ports) {
+		snprintf(err, err_len, "MLXEMU_SF is wrong");
+		return -EINVAL;
+	}
+	emu_sf_make(&abi_the_machine, &sf);
+	return 0;
+}
+
+static int
 abi_machine_describe(void)
 {
 	const char *ports = getenv("MLXEMU_PORTS");
@@ -247,6 +260,9 @@ abi_machine_describe(void)
 		/* All processes of the run share the card's PCI config space. */
 		(void)emu_pci_attach(dev, abi_run_dir());
 	}
+	ret = abi_lines_add("MLXEMU_SF", abi_sf_line);
+	if (ret != 0)
+		return ret;
 	abi_the_machine.front = &abi_front_ops;
 	pthread_atfork(NULL, NULL, abi_forked_child);
 	abi_owner = getpid();

@@ -25,6 +25,7 @@ static const struct abi_path_rule {
 	{"/sys/class/infiniband", ABI_PATH_ALWAYS},
 	{"/dev/infiniband", ABI_PATH_ALWAYS},
 	{"/sys/bus/pci/devices", ABI_PATH_ALWAYS},
+	{"/sys/bus/auxiliary", ABI_PATH_EXISTING},
 	{"/sys/bus/pci/drivers/mlx5_core", ABI_PATH_ALWAYS},
 	{"/sys/bus/pci/drivers/mlx4_core", ABI_PATH_ALWAYS},
 	{"/sys/bus/pci/drivers/vfio-pci", ABI_PATH_EXISTING},

@@ -184,6 +184,12 @@ struct emu_l2_table {
 #define EMU_VF_SPOOFCHK 4u  /**< spoofchk on: frames with another source address than the PF gave are dropped. */
 #define EMU_VF_LINK_UP 8u   /**< state enable: the link is up without the physical port; */
 #define EMU_VF_LINK_DOWN 16u /**< state disable: it is down. Neither: state auto. */
+/**
+ * With EMU_VF: a sub-function. mlx5_core handles it as a virtual function of the PF's own PCI function: no PF
+ * (mlx5_core_is_pf()), no configuration space, device id of the PF (Linux, mlx5/core/sf/dev/driver.c,
+ * mlx5_sf_dev_probe(): mdev->pdev is the parent's).
+ */
+#define EMU_SF 32u
 
 /**
  * The eswitch of a PF in switchdev mode: vport 0 is the PF itself, 1 to vfs are virtual functions, the last one is the
@@ -203,7 +209,9 @@ struct emu_dev {
 	unsigned index;
 	char ibdev_name[16];  /**< "mlx5_0" */
 	char uverbs_name[16]; /**< "uverbs0" */
-	char pci_addr[16];    /**< "0000:c1:00.0" */
+	char pci_addr[16];    /**< "0000:c1:00.0"; of a sub-function: of its parent */
+	char name[24];	      /**< On its bus: PCI address, or "mlx5_core.sf.1" */
+	char folder[48];      /**< Below the PCI root in sysfs: "0000:c1:00.0", "0000:c1:00.0/mlx5_core.sf.1" */
 	char netdev_name[16]; /**< "mlxemu0np0": the kernel's interface. */
 	const struct emu_profile *profile;
 	struct emu_vport vport;
@@ -226,6 +234,8 @@ struct emu_dev {
 	struct emu_eswitch eswitch;
 	/** EMU_VF_*: a virtual function, whose configuration space has no gateway; 0: a physical one. */
 	uint8_t vf;
+	struct emu_dev *parent; /**< Of a sub-function: the device of its PF; else NULL. */
+	uint32_t sfnum;		/**< Of a sub-function: the number that its creator gave. */
 	uint8_t fronts; /**< EMU_FRONT_*: front ends through which programs may open it. */
 	bool removing;	/**< Removal has begun: kernel calls fail with EIO, the device still works. */
 	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or internal_error; 0: never. */
@@ -382,6 +392,19 @@ int emu_eqn_of_vector(struct emu_dev *dev, unsigned vector);
 /** An empty mapping for emu_ctx_open() in tests without a front end. NULL: no memory. */
 void *emu_file_map(void);
 void emu_file_unmap(void *file);
+
+/** A sub-function, as `--sf PORT[,pf=PORT][,sfnum=N]` describes it. */
+struct emu_sf {
+	unsigned port, pf; /**< The port that it is, and that of its PF. */
+	uint32_t sfnum;
+};
+/** False: not understood. Whether the ports exist is not checked. */
+bool emu_sf_parse(const char *text, struct emu_sf *sf);
+/**
+ * Makes a port a sub-function. Its number on the auxiliary bus is that of the port: mlx5_core numbers functions in the
+ * order of their probing, PFs before their sub-functions (Linux, mlx5/core/dev.c, mlx5_adev_idx_alloc()).
+ */
+void emu_sf_make(struct emu_machine *m, const struct emu_sf *sf);
 
 /** Opens a context over file, which the front end has mapped. 0 or -errno. */
 int emu_ctx_open(struct emu_dev *dev, void *file, bool devx, const struct emu_ctx_ops *ops,

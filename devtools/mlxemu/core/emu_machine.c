@@ -81,6 +81,8 @@ dev_name_it(struct emu_dev *dev)
 	snprintf(dev->netdev_name, sizeof(dev->netdev_name), "mlxemu%unp0", i);
 	/* Two functions per card, as on dual-port cards. */
 	snprintf(dev->pci_addr, sizeof(dev->pci_addr), "0000:%02x:00.%u", 0xc1 + i / 2, i % 2);
+	snprintf(dev->name, sizeof(dev->name), "%s", dev->pci_addr);
+	snprintf(dev->folder, sizeof(dev->folder), "%s", dev->pci_addr);
 }
 
 static void

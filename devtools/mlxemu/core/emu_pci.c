@@ -47,7 +47,7 @@ emu_pci_device_id(const struct emu_dev *dev)
 {
 	uint16_t id = dev->profile->pci_device_id;
 
-	if (!dev->vf)
+	if (!dev->vf || dev->parent != NULL)
 		return id;
 	/* From ConnectX-6 Dx on virtual functions have a common id; before, the id of the card + 1. */
 	return id >= 0x101d ? 0x101e : id + 1;

@@ -227,8 +227,13 @@ emu_pci_mastering(struct emu_dev *dev, bool on)
 void
 emu_dev_remove(struct emu_dev *dev, uint64_t ms)
 {
-	const struct emu_front_ops *front = emu_machine_of(dev)->front;
+	struct emu_machine *m = emu_machine_of(dev);
+	const struct emu_front_ops *front = m->front;
 
+	/* A PF's sub-functions go first (Linux, mlx5/core/sf/dev/dev.c, mlx5_sf_dev_table_destroy()). */
+	for (unsigned i = 0; i < m->ports; i++)
+		if (m->dev[i].parent == dev)
+			emu_dev_remove(&m->dev[i], ms);
 	/* A failed card can still be unplugged; the kernel has no objects of it left to destroy. */
 	if (dev->removed && !dev->failed)
 		return;

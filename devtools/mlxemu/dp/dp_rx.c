@@ -75,6 +75,9 @@ l2_leads_here(struct emu_dev *dev, const uint8_t *frame)
  * and by its promiscuous modes if the PF trusts it; promisc_uc has no effect (Linux, mlx5/core/eswitch.c,
  * esw_update_vport_addr_list() and esw_update_vport_rx_mode()). The kernel's driver of the function writes its own
  * address and broadcast into the lists (en_fs.c, mlx5e_fill_addr_array()); a program in VFIO mode has to do so, too.
+ *
+ * assumed: to a sub-function, whose eswitch is in switchdev mode, the switch above (OVS) forwards by the same lists.
+ * Other reading: only what the rules of its representor name. Test: e2e/subfunction.py.
  */
 static __attribute__((noinline)) bool
 eswitch_leads_here(const struct emu_dev *dev, const uint8_t *frame)

@@ -15,7 +15,6 @@
 /* Family ids are assigned when modules are loaded. */
 #define FAMILY_ID 0x1c
 #define CONFIG_GROUP 0x1d
-#define BUS "pci"
 /* Types of parameters are those of attributes: enum nla_type (include/net/netlink.h). */
 #define TYPE_U32 3
 #define TYPE_STRING 5
@@ -28,11 +27,17 @@ attr_string(const struct abi_nl *nl, uint16_t type)
 	return abi_nl_attr_string(nl->req, GENL_HDRLEN, type);
 }
 
+static const char *
+bus(const struct emu_dev *dev)
+{
+	return dev->parent != NULL ? "auxiliary" : "pci";
+}
+
 static void
 put_handle(struct abi_nl *nl, const struct emu_dev *dev)
 {
-	abi_nl_put_string(nl, DEVLINK_ATTR_BUS_NAME, BUS);
-	abi_nl_put_string(nl, DEVLINK_ATTR_DEV_NAME, dev->pci_addr);
+	abi_nl_put_string(nl, DEVLINK_ATTR_BUS_NAME, bus(dev));
+	abi_nl_put_string(nl, DEVLINK_ATTR_DEV_NAME, dev->name);
 }
 
 /* devlink_nl_fill(); counters of reloads are left out. */
@@ -208,10 +213,10 @@ command_for(struct abi_nl *nl, const struct command *c, struct emu_dev *dev, boo
 static bool
 selected(const struct abi_nl *nl, const struct emu_dev *dev)
 {
-	const char *bus = attr_string(nl, DEVLINK_ATTR_BUS_NAME), *name = attr_string(nl, DEVLINK_ATTR_DEV_NAME);
+	const char *on = attr_string(nl, DEVLINK_ATTR_BUS_NAME), *name = attr_string(nl, DEVLINK_ATTR_DEV_NAME);
 
-	return abi_nl_port(dev) && (bus == NULL || strcmp(bus, BUS) == 0) &&
-	       (name == NULL || strcmp(name, dev->pci_addr) == 0);
+	return abi_nl_port(dev) && (on == NULL || strcmp(on, bus(dev)) == 0) &&
+	       (name == NULL || strcmp(name, dev->name) == 0);
 }
 
 static int

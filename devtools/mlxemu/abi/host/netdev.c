@@ -104,7 +104,7 @@ abi_ethtool_drvinfo(const struct emu_dev *dev, void *arg)
 	snprintf(info->version, sizeof(info->version), "emulated");
 	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%u", p->fw_major, p->fw_minor,
 		 p->fw_subminor);
-	snprintf(info->bus_info, sizeof(info->bus_info), "%s", dev->pci_addr);
+	snprintf(info->bus_info, sizeof(info->bus_info), "%s", dev->name);
 	info->n_stats = abi_ethtool_stats_count();
 	return 0;
 }

@@ -41,7 +41,7 @@ pciconf_index(const char *real_path, const struct emu_machine *m)
 	for (unsigned i = 0; m != NULL && i < m->ports; i++) {
 		size_t len = strlen(m->dev[i].pci_addr);
 
-		if ((size_t)(end - real_path) > len && end[-(long)len - 1] == '/' &&
+		if (m->dev[i].parent == NULL && (size_t)(end - real_path) > len && end[-(long)len - 1] == '/' &&
 		    strncmp(end - len, m->dev[i].pci_addr, len) == 0)
 			return (int)i;
 	}

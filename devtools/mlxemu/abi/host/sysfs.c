@@ -20,6 +20,8 @@
 #include "abi/vfio/vfio.h"
 
 #define PCI_SLOT_PARENT "/sys/devices/mlxemu"
+/* Linux, auxiliary_driver_register(): module and name of the driver. */
+#define SF_DRIVER "mlx5_core.sf"
 
 /** Directory in which files are created; keeps the first error. */
 struct tree {
@@ -231,6 +233,28 @@ tree_pci(struct tree *t, const struct emu_dev *dev)
 	tree_link(t, dev->pci_addr, link);
 }
 
+/*
+ * A device on the auxiliary bus: no PCI_SLOT_NAME, no modalias and no numa_node, which are of the PCI bus (Linux,
+ * drivers/base/auxiliary.c, auxiliary_uevent(); mlx5/core/sf/dev/dev.c, sf_device_attrs).
+ */
+static void
+tree_auxiliary(struct tree *t, const struct emu_dev *dev)
+{
+	char link[128];
+
+	tree_base(t, PCI_SLOT_PARENT "/%s", dev->folder);
+	tree_file(t, "uevent", "DRIVER=" SF_DRIVER "\nMODALIAS=auxiliary:mlx5_core.sf\n");
+	tree_file(t, "sfnum", "%u\n", dev->sfnum);
+	tree_link(t, "subsystem", "../../../../bus/auxiliary");
+	tree_link(t, "driver", "../../../../bus/auxiliary/drivers/" SF_DRIVER);
+	snprintf(link, sizeof(link), "../../../devices/mlxemu/%s", dev->folder);
+	tree_base(t, "/sys/bus/auxiliary/devices");
+	tree_link(t, dev->name, link);
+	tree_base(t, "/sys/bus/auxiliary/drivers/" SF_DRIVER);
+	snprintf(link, sizeof(link), "../../../../devices/mlxemu/%s", dev->folder);
+	tree_link(t, dev->name, link);
+}
+
 static void
 tree_gids(struct tree *t, const struct emu_dev *dev)
 {
@@ -275,11 +299,11 @@ tree_ibdev_state(struct tree *t, const struct emu_dev *dev)
 		 */
 		bool up = dev->link_up && port == emu_ib_port(dev);
 
-		tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u", dev->pci_addr, dev->ibdev_name, port);
+		tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u", dev->folder, dev->ibdev_name, port);
 		tree_file(t, "state", "%s\n", up ? "4: ACTIVE" : "1: DOWN");
 		tree_file(t, "phys_state", "%s\n", up ? "5: LinkUp" : "3: Disabled");
 	}
-	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s", dev->pci_addr, dev->ibdev_name);
+	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s", dev->folder, dev->ibdev_name);
 	if (!dev->eswitch.on)
 		tree_gids(t, dev);
 }
@@ -287,7 +311,7 @@ tree_ibdev_state(struct tree *t, const struct emu_dev *dev)
 static void
 tree_port(struct tree *t, const struct emu_dev *dev, unsigned port)
 {
-	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u", dev->pci_addr, dev->ibdev_name, port);
+	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u", dev->folder, dev->ibdev_name, port);
 	tree_file(t, "rate", "%u Gb/sec (4X EDR)\n", dev->profile->speed_mbps / 1000);
 	tree_file(t, "lid", "0x0\n");
 	tree_file(t, "sm_lid", "0x0\n");
@@ -319,7 +343,7 @@ tree_ibdev(struct tree *t, const struct emu_dev *dev)
 	for (unsigned port = 1; port <= emu_ib_ports(dev); port++)
 		tree_port(t, dev, port);
 	tree_base(t, "/sys/class/infiniband");
-	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband/%s", dev->pci_addr,
+	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband/%s", dev->folder,
 		 dev->ibdev_name);
 	tree_link(t, dev->ibdev_name, link);
 }
@@ -329,7 +353,7 @@ tree_uverbs(struct tree *t, const struct emu_dev *dev)
 {
 	char link[160];
 
-	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband_verbs/%s", dev->pci_addr, dev->uverbs_name);
+	tree_base(t, PCI_SLOT_PARENT "/%s/infiniband_verbs/%s", dev->folder, dev->uverbs_name);
 	tree_file(t, "ibdev", "%s\n", dev->ibdev_name);
 	tree_file(t, "dev", "%u:%u\n", ABI_UVERBS_MAJOR, ABI_UVERBS_MINOR + dev->index);
 	tree_file(t, "abi_version", "%u\n", dev->profile->mlx4 ? 4 : 1);
@@ -338,7 +362,7 @@ tree_uverbs(struct tree *t, const struct emu_dev *dev)
 	tree_link(t, "device", "../..");
 	tree_base(t, "/sys/class/infiniband_verbs");
 	tree_file(t, "abi_version", "6\n");
-	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband_verbs/%s", dev->pci_addr,
+	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/infiniband_verbs/%s", dev->folder,
 		 dev->uverbs_name);
 	tree_link(t, dev->uverbs_name, link);
 	tree_base(t, "/dev/infiniband");
@@ -350,7 +374,7 @@ tree_netdev_state(struct tree *t, const struct emu_dev *dev)
 {
 	const uint8_t *mac = dev->vport.mac;
 
-	tree_base(t, PCI_SLOT_PARENT "/%s/net/%s", dev->pci_addr, dev->netdev_name);
+	tree_base(t, PCI_SLOT_PARENT "/%s/net/%s", dev->folder, dev->netdev_name);
 	tree_file(t, "address", "%02x:%02x:%02x:%02x:%02x:%02x\n", mac[0], mac[1], mac[2], mac[3],
 		  mac[4], mac[5]);
 	tree_file(t, "mtu", "%u\n", dev->vport.mtu);
@@ -385,7 +409,7 @@ tree_netdev(struct tree *t, const struct emu_dev *dev)
 		  ABI_IFINDEX_BASE + dev->index);
 	tree_link(t, "device", "../..");
 	tree_base(t, "/sys/class/net");
-	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/net/%s", dev->pci_addr,
+	snprintf(link, sizeof(link), "../../devices/mlxemu/%s/net/%s", dev->folder,
 		 dev->netdev_name);
 	tree_link(t, dev->netdev_name, link);
 }
@@ -442,7 +466,10 @@ emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t
 	unsigned i;
 
 	for (i = 0; i < m->ports && t.err == 0; i++) {
-		tree_pci(&t, &m->dev[i]);
+		if (m->dev[i].parent != NULL)
+			tree_auxiliary(&t, &m->dev[i]);
+		else
+			tree_pci(&t, &m->dev[i]);
 		if ((m->dev[i].fronts & EMU_FRONT_VERBS) == 0)
 			continue;
 		tree_ibdev(&t, &m->dev[i]);
@@ -474,9 +501,9 @@ tree_away(const struct emu_dev *dev, const char *dir, const char *name)
 {
 	char path[PATH_MAX], removed[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s%s%s", dir, dev->pci_addr,
+	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s%s%s", dir, dev->folder,
 		 name[0] != '\0' ? "/" : "", name);
-	snprintf(removed, sizeof(removed), "%s/removed.%s.%s", dir, dev->pci_addr, name);
+	snprintf(removed, sizeof(removed), "%s/removed.%s.%s", dir, dev->name, name);
 	(void)rename(path, removed);
 }
 
@@ -492,10 +519,12 @@ emu_sysfs_remove(const struct emu_dev *dev, const char *dir)
 		{"/sys/class/infiniband_verbs", offsetof(struct emu_dev, uverbs_name), false},
 		{"/sys/class/infiniband", offsetof(struct emu_dev, ibdev_name), false},
 		{"/sys/class/net", offsetof(struct emu_dev, netdev_name), false},
-		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, pci_addr), true},
-		{"/sys/bus/pci/drivers/vfio-pci", offsetof(struct emu_dev, pci_addr), true},
-		{"/sys/bus/pci/drivers/mlx4_core", offsetof(struct emu_dev, pci_addr), true},
-		{"/sys/bus/pci/devices", offsetof(struct emu_dev, pci_addr), true},
+		{"/sys/bus/pci/drivers/mlx5_core", offsetof(struct emu_dev, name), true},
+		{"/sys/bus/pci/drivers/vfio-pci", offsetof(struct emu_dev, name), true},
+		{"/sys/bus/pci/drivers/mlx4_core", offsetof(struct emu_dev, name), true},
+		{"/sys/bus/auxiliary/drivers/" SF_DRIVER, offsetof(struct emu_dev, name), true},
+		{"/sys/bus/auxiliary/devices", offsetof(struct emu_dev, name), true},
+		{"/sys/bus/pci/devices", offsetof(struct emu_dev, name), true},
 	};
 	char path[PATH_MAX];
 	unsigned i;
@@ -532,7 +561,7 @@ emu_sysfs_port(const struct emu_dev *dev, const char *dir, unsigned port, const 
 	char path[PATH_MAX], digit = '0';
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u/%s", dir, dev->pci_addr,
+	snprintf(path, sizeof(path), "%s/root" PCI_SLOT_PARENT "/%s/infiniband/%s/ports/%u/%s", dir, dev->folder,
 		 dev->ibdev_name, port, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
