@@ -25,6 +25,7 @@
 #include <infiniband/verbs.h>
 #include <rte_bus_pci.h>
 #include <rte_compat.h>
+#include <rte_dev.h>
 #include <rte_mempool.h>
 #include <rte_pci.h>
 
@@ -69,7 +70,9 @@ struct mdv_dev {
 	enum mdv_open_mode mode;
 	const struct mdv_port_ops *port; /**< Operations of the port. */
 	const struct mdv_backend *backend; /**< Operations that differ by mode (mdv_private.h). */
-	struct rte_pci_addr pci;
+	char name[RTE_DEV_NAME_MAX_LEN + 1]; /**< On its bus: "0000:c1:00.0", "mlx5_core.sf.4". */
+	bool sf;		/**< A sub-function, on the auxiliary bus. */
+	struct rte_pci_addr pci; /**< Of the function; of a sub-function: of its PF. */
 	char ibdev_name[IBV_SYSFS_NAME_MAX];
 	char netdev_name[16];	/**< Kernel interface of port 1; empty: none in this network namespace. */
 	char fw_version[64];
@@ -125,6 +128,20 @@ struct mdv_dev {
  */
 __rte_internal
 int mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out);
+
+/** Where Linux lists sub-functions, and how their names begin (mlx5/core/sf/dev/dev.c, mlx5_sf_dev_add()). */
+#define MDV_SF_FOLDER "/sys/bus/auxiliary/devices"
+#define MDV_SF_PREFIX "mlx5_core.sf."
+
+/**
+ * The same for a device by its name on its bus, as in struct rte_device: a PCI address, or that of a sub-function
+ * ("mlx5_core.sf.4"), which only MDV_OPEN_VERBS opens.
+ *
+ * @return
+ *   As mdv_open(); also -EINVAL neither form of name; -ENOTSUP a sub-function by MDV_OPEN_VFIO.
+ */
+__rte_internal
+int mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out);
 
 /** Closes the device. All its objects must have been destroyed before. NULL is allowed. */
 __rte_internal

@@ -41,7 +41,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_async_open)
 int
 mdv_async_open(struct mdv_dev *dev, struct mdv_async **out)
 {
-	struct mdv_async *async = mdv_zalloc(&dev->pci, sizeof(*async), "asynchronous queries");
+	struct mdv_async *async = mdv_zalloc(dev->name, sizeof(*async), "asynchronous queries");
 	int err;
 
 	*out = NULL;
@@ -107,7 +107,7 @@ slots_grow(struct mdv_async *async)
 		return -EAGAIN;
 	slots = realloc(async->slots, n * sizeof(*slots));
 	if (slots == NULL)
-		return MDV_FAIL(&async->dev->pci, ENOMEM, "no memory for %u asynchronous queries", n);
+		return MDV_FAIL(async->dev->name, ENOMEM, "no memory for %u asynchronous queries", n);
 	memset(&slots[async->nb_slots], 0, (n - async->nb_slots) * sizeof(*slots));
 	for (uint32_t i = async->nb_slots; i < n; i++)
 		slots[i].next_free = i + 1 < n ? i + 1 : NO_SLOT;
@@ -159,7 +159,7 @@ mdv_async_query(struct mdv_async *async, struct mdv_obj *obj, const void *in, si
 	int rc;
 
 	if (out_bytes < MDV_MAILBOX_BYTES_MIN || out_bytes > UINT16_MAX)
-		return MDV_FAIL(&async->dev->pci, EINVAL, "outbox of %zu bytes is out of range: %d to %d",
+		return MDV_FAIL(async->dev->name, EINVAL, "outbox of %zu bytes is out of range: %d to %d",
 				out_bytes, MDV_MAILBOX_BYTES_MIN, UINT16_MAX);
 	if (mdv_obj_query_check(obj, in, in_bytes) != 0)
 		return -rte_errno;
@@ -216,7 +216,7 @@ mdv_async_take(struct mdv_async *async, void *buf, size_t bytes, struct mdv_asyn
 	}
 	s = slot_of(async, head->wr_id);
 	if (s == NULL)
-		return MDV_FAIL(&async->dev->pci, EPROTO, "reply with unknown number 0x%" PRIx64,
+		return MDV_FAIL(async->dev->name, EPROTO, "reply with unknown number 0x%" PRIx64,
 				(uint64_t)head->wr_id);
 	reply->wr_id = s->wr_id;
 	reply->out = head->out_data;

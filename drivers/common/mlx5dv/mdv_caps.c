@@ -56,13 +56,13 @@ mdv_mac_fill(struct prm_mac_address_layout *addr, const uint8_t mac[6])
 }
 
 int
-mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit, uint32_t *value)
+mdv_cap_check(const char *name, const struct mdv_cap_limit *limit, uint32_t *value)
 {
 	if (*value < limit->min)
-		return MDV_FAIL(pci, ENOTSUP, "capability %s is %u, at least %u is required", limit->name,
+		return MDV_FAIL(name, ENOTSUP, "capability %s is %u, at least %u is required", limit->name,
 				*value, limit->min);
 	if (*value > limit->max) {
-		MDV_LOG(WARNING, pci, "capability %s is %u, more than possible: using %u",
+		MDV_LOG(WARNING, name, "capability %s is %u, more than possible: using %u",
 			limit->name, *value, limit->max);
 		*value = limit->max;
 	}
@@ -97,7 +97,7 @@ check_sizes(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	};
 
 	for (size_t i = 0; i < RTE_DIM(limits); i++)
-		if (mdv_cap_check(&dev->pci, &limits[i], &value[i]) != 0)
+		if (mdv_cap_check(dev->name, &limits[i], &value[i]) != 0)
 			return -rte_errno;
 	dev->caps.log_max_cq_sz = value[0];
 	dev->caps.log_max_wq_sz = value[1];
@@ -120,7 +120,7 @@ read_clock_caps(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	caps->ts_realtime = rq != PRM_TS_FORMAT_CAP_FREE_RUNNING &&
 			    sq != PRM_TS_FORMAT_CAP_FREE_RUNNING;
 	if (khz < MDV_MIN_FREQUENCY_KHZ || khz > MDV_MAX_FREQUENCY_KHZ) {
-		MDV_LOG(WARNING, &dev->pci,
+		MDV_LOG(WARNING, dev->name,
 			"capability device_frequency_khz is %u, not plausible", khz);
 		khz = 0;
 	}
@@ -135,7 +135,7 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 
 	if (prm_cmd_hca_cap_get_port_type(cap) != PRM_PORT_TYPE_ETHERNET ||
 	    !prm_cmd_hca_cap_get_eth_net_offloads(cap))
-		return MDV_FAIL(&dev->pci, ENOTSUP, "the port is not Ethernet");
+		return MDV_FAIL(dev->name, ENOTSUP, "the port is not Ethernet");
 	if (check_sizes(dev, cap) != 0)
 		return -rte_errno;
 	caps->num_ports = prm_cmd_hca_cap_get_num_ports(cap);
@@ -176,7 +176,7 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 	if (caps->rss_ipv4_ipv6)
 		caps->rx_hash_fields = MDV_HASH_SRC_IP | MDV_HASH_DST_IP | MDV_HASH_SRC_PORT |
 				       MDV_HASH_DST_PORT;
-	mdv_cap_check(&dev->pci, &lso, &log_lso);
+	mdv_cap_check(dev->name, &lso, &log_lso);
 	caps->max_lso_bytes = log_lso == 0 ? 0 : 1u << log_lso;
 }
 
@@ -196,7 +196,7 @@ read_inline_mode(struct mdv_dev *dev, uint32_t cap)
 			return -rte_errno;
 		mode = prm_nic_vport_context_get_min_wqe_inline_mode(
 			prm_query_nic_vport_context_out_nic_vport_context(&out));
-		mdv_cap_check(&dev->pci, &known, &mode);
+		mdv_cap_check(dev->name, &known, &mode);
 	}
 	dev->caps.min_inline_mode = mode;
 	/* Only where the vport determines it is it a field of the SQ (Linux, mlx5e_create_sq()). */
@@ -240,7 +240,7 @@ read_pages(struct mdv_dev *dev, struct prm_query_hca_cap_out *out)
 int
 mdv_caps_read(struct mdv_dev *dev)
 {
-	struct prm_query_hca_cap_out *out = mdv_zalloc(&dev->pci, sizeof(*out), "capabilities");
+	struct prm_query_hca_cap_out *out = mdv_zalloc(dev->name, sizeof(*out), "capabilities");
 	int ret;
 
 	if (out == NULL)
@@ -255,11 +255,11 @@ mdv_caps_read(struct mdv_dev *dev)
 }
 
 int
-mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out)
+mdv_lag_reply_check(const char *name, const struct prm_query_lag_out *out)
 {
 	if (prm_lagc_get_lag_state(prm_query_lag_out_ctx_c(out)) == 0)
 		return 0;
-	return MDV_FAIL(pci, ENOTSUP, "the port is bonded with another of its card, bonded ports are not "
+	return MDV_FAIL(name, ENOTSUP, "the port is bonded with another of its card, bonded ports are not "
 			"supported: take its interface out of the bond (ip link set <interface> nomaster)");
 }
 
@@ -273,8 +273,8 @@ mdv_lag_check(struct mdv_dev *dev)
 		return 0;
 	prm_query_lag_in_set_opcode(&in, PRM_CMD_OP_QUERY_LAG);
 	if (mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out)) != 0) {
-		MDV_LOG(DEBUG, &dev->pci, "QUERY_LAG refused: assuming no LAG");
+		MDV_LOG(DEBUG, dev->name, "QUERY_LAG refused: assuming no LAG");
 		return 0;
 	}
-	return mdv_lag_reply_check(&dev->pci, &out);
+	return mdv_lag_reply_check(dev->name, &out);
 }

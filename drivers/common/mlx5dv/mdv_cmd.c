@@ -76,7 +76,7 @@ log_refusal(struct mdv_dev *dev, const void *in, size_t in_bytes, uint8_t status
 	__atomic_fetch_add(&dev->refused, 1, __ATOMIC_RELAXED);
 	describe_inbox(&names, in, in_bytes);
 	if (status != PRM_STATUS_OK)
-		MDV_LOG(ERR, &dev->pci, "%s (0x%x) refused: %s (0x%02x), syndrome 0x%x%s -> %s",
+		MDV_LOG(ERR, dev->name, "%s (0x%x) refused: %s (0x%02x), syndrome 0x%x%s -> %s",
 			prm_command_name(opcode), opcode, prm_status_name(status), status, syndrome,
 			names.text, mdv_errno_name(err));
 	else
@@ -115,7 +115,7 @@ check_mailboxes(struct mdv_dev *dev, size_t in_bytes, size_t out_bytes)
 {
 	if (in_bytes >= MDV_MAILBOX_BYTES_MIN && out_bytes >= MDV_MAILBOX_BYTES_MIN)
 		return 0;
-	return MDV_FAIL(&dev->pci, EINVAL, "command mailboxes of %zu and %zu bytes are shorter than %d",
+	return MDV_FAIL(dev->name, EINVAL, "command mailboxes of %zu and %zu bytes are shorter than %d",
 			in_bytes, out_bytes, MDV_MAILBOX_BYTES_MIN);
 }
 

@@ -44,11 +44,11 @@ pd_up(struct mdv_dev *dev)
 
 	dev->pd = MDV_RETRY_PTR(MDV_RUN(dev, ibv_alloc_pd(dev->ibv)));
 	if (dev->pd == NULL)
-		return MDV_FAIL(&dev->pci, errno, "ibv_alloc_pd failed: %s", mdv_errno_name(errno));
+		return MDV_FAIL(dev->name, errno, "ibv_alloc_pd failed: %s", mdv_errno_name(errno));
 	obj.pd.in = dev->pd;
 	err = mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD);
 	if (err != 0) {
-		MDV_LOG(ERR, &dev->pci, "mlx5dv_init_obj of the PD failed: %s",
+		MDV_LOG(ERR, dev->name, "mlx5dv_init_obj of the PD failed: %s",
 			mdv_errno_name(err < 0 ? EIO : err));
 		(void)MDV_RUN(dev, ibv_dealloc_pd(dev->pd));
 		return mdv_fail(err < 0 ? EIO : err);
@@ -65,7 +65,7 @@ pd_down(struct mdv_dev *dev)
 	/* Lost objects still refer to the PD; closing the context destroys both. */
 	if (dev->lost != 0) {
 		if (!mdv_removed(dev))
-			MDV_LOG(WARNING, &dev->pci,
+			MDV_LOG(WARNING, dev->name,
 				"PD 0x%x is left to %s with %u lost objects", dev->pdn,
 				dev->mode == MDV_OPEN_VFIO ? "the device" : "the kernel", dev->lost);
 		return;
@@ -83,7 +83,7 @@ uar_up(struct mdv_dev *dev)
 		dev->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (dev->uar != NULL)
 		return 0;
-	return MDV_FAIL(&dev->pci, errno, "mlx5dv_devx_alloc_uar failed: %s", mdv_errno_name(errno));
+	return MDV_FAIL(dev->name, errno, "mlx5dv_devx_alloc_uar failed: %s", mdv_errno_name(errno));
 }
 
 static void
@@ -99,7 +99,7 @@ eqn_up(struct mdv_dev *dev)
 
 	if (err == 0)
 		return 0;
-	return MDV_FAIL(&dev->pci, err, "mlx5dv_devx_query_eqn of vector 0 failed: %s", mdv_errno_name(err));
+	return MDV_FAIL(dev->name, err, "mlx5dv_devx_query_eqn of vector 0 failed: %s", mdv_errno_name(err));
 }
 
 static int
@@ -136,7 +136,7 @@ port_down(struct mdv_dev *dev)
 static void
 mdv_stage_failed(const struct mdv_dev *dev, const char *name, int ret)
 {
-	MDV_LOG(DEBUG, &dev->pci, "open failed at stage \"%s\": %s", name, mdv_errno_name(-ret));
+	MDV_LOG(DEBUG, dev->name, "open failed at stage \"%s\": %s", name, mdv_errno_name(-ret));
 }
 
 MDV_STAGES_DEFINE(mdv, struct mdv_dev)
@@ -162,34 +162,61 @@ static const struct mdv_backend *const backends[] = {
 	[MDV_OPEN_VFIO] = &mdv_backend_vfio,
 };
 
-RTE_EXPORT_INTERNAL_SYMBOL(mdv_open)
+/* Name and kind of the device, and the address of its PCI function. */
+static int
+identity_set(struct mdv_dev *dev, const char *name, enum mdv_open_mode mode)
+{
+	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	dev->sf = strncmp(name, MDV_SF_PREFIX, strlen(MDV_SF_PREFIX)) == 0;
+	if (dev->sf && mode != MDV_OPEN_VERBS)
+		return MDV_FAIL(name, ENOTSUP, "a sub-function cannot be opened through VFIO, it has no PCI function "
+				"of its own: leave out devarg open=vfio");
+	if (dev->sf)
+		return mdv_sf_pci(name, &dev->pci);
+	if (rte_pci_addr_parse(name, &dev->pci) != 0)
+		return MDV_FAIL(name, EINVAL, "neither a PCI address nor a sub-function " MDV_SF_PREFIX "N");
+	return 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_open_device)
 int
-mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out)
+mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out)
 {
 	struct mdv_dev *dev;
 	int ret;
 
 	*out = NULL;
 	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL)
-		return MDV_FAIL(pci, EINVAL, "unknown open mode %d", (int)mode);
-	dev = mdv_zalloc(pci, sizeof(*dev), "a device");
+		return MDV_FAIL(name, EINVAL, "unknown open mode %d", (int)mode);
+	dev = mdv_zalloc(name, sizeof(*dev), "a device");
 	if (dev == NULL)
 		return -ENOMEM;
-	dev->pci = *pci;
 	dev->mode = mode;
 	dev->backend = backends[mode];
 	dev->port = dev->backend->port;
 	dev->netdev_sock = dev->event_fd = -1;
 	pthread_mutex_init(&dev->objects_lock, NULL);
-	ret = mdv_stages_up(dev, stages, RTE_DIM(stages));
+	ret = identity_set(dev, name, mode);
+	if (ret == 0)
+		ret = mdv_stages_up(dev, stages, RTE_DIM(stages));
 	if (ret != 0) {
 		free(dev);
 		return mdv_fail(-ret);
 	}
 	*out = dev;
-	MDV_LOG(INFO, pci, "%s open, firmware %s, interface %s", dev->ibdev_name, dev->fw_version,
+	MDV_LOG(INFO, name, "%s open, firmware %s, interface %s", dev->ibdev_name, dev->fw_version,
 		dev->netdev_name[0] != '\0' ? dev->netdev_name : "none");
 	return 0;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_open)
+int
+mdv_open(const struct rte_pci_addr *pci, enum mdv_open_mode mode, struct mdv_dev **out)
+{
+	char name[PCI_PRI_STR_SIZE + 1];
+
+	rte_pci_device_name(pci, name, sizeof(name));
+	return mdv_open_device(name, mode, out);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_close)
@@ -209,7 +236,8 @@ mdv_pci_id_set(struct mdv_dev *dev, uint16_t id)
 	static const uint16_t vf[] = { 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3 };
 
 	dev->caps.pci_device_id = id;
-	dev->caps.vf = false;
+	/* A sub-function, too: its id is that of its PF. */
+	dev->caps.vf = dev->sf;
 	for (size_t i = 0; i < RTE_DIM(vf); i++)
 		dev->caps.vf |= vf[i] == id;
 }

@@ -181,7 +181,7 @@ add_from_interface(struct mdv_dev *dev, struct mdv_counter_set *set)
 int
 mdv_counters_open(struct mdv_dev *dev)
 {
-	struct mdv_counter_set *set = mdv_zalloc(&dev->pci, sizeof(*set), "counters");
+	struct mdv_counter_set *set = mdv_zalloc(dev->name, sizeof(*set), "counters");
 	union reply reply;
 
 	if (set == NULL)

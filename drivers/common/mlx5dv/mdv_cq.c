@@ -24,7 +24,7 @@ check_attr(struct mdv_dev *dev, const struct mdv_cq_attr *attr)
 {
 	if (attr->log_cqes <= dev->caps.log_max_cq_sz)
 		return 0;
-	return MDV_FAIL(&dev->pci, EINVAL, "a CQ of 2^%u entries is too large, the device has 2^%u",
+	return MDV_FAIL(dev->name, EINVAL, "a CQ of 2^%u entries is too large, the device has 2^%u",
 			attr->log_cqes, dev->caps.log_max_cq_sz);
 }
 
@@ -103,7 +103,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_vector_alloc)
 int
 mdv_vector_alloc(struct mdv_dev *dev, struct mdv_vector **out)
 {
-	struct mdv_vector *v = mdv_zalloc(&dev->pci, sizeof(*v), "an interrupt vector");
+	struct mdv_vector *v = mdv_zalloc(dev->name, sizeof(*v), "an interrupt vector");
 	int ret;
 
 	*out = NULL;

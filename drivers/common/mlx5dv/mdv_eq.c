@@ -25,7 +25,7 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_msi_alloc)
 int
 mdv_msi_alloc(struct mdv_dev *dev, struct mdv_msi **out)
 {
-	struct mdv_msi *msi = mdv_zalloc(&dev->pci, sizeof(*msi), "an interrupt vector");
+	struct mdv_msi *msi = mdv_zalloc(dev->name, sizeof(*msi), "an interrupt vector");
 
 	*out = NULL;
 	if (msi == NULL)
@@ -140,9 +140,9 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 
 	*out = NULL;
 	if (log_eqes < MDV_LOG_EQES_MIN || log_eqes > MDV_LOG_EQES_MAX)
-		return MDV_FAIL(&dev->pci, EINVAL, "EQ of 2^%u entries is out of range: 2^%d to 2^%d", log_eqes,
+		return MDV_FAIL(dev->name, EINVAL, "EQ of 2^%u entries is out of range: 2^%d to 2^%d", log_eqes,
 				MDV_LOG_EQES_MIN, MDV_LOG_EQES_MAX);
-	eq = mdv_zalloc(&dev->pci, sizeof(*eq), "an EQ");
+	eq = mdv_zalloc(dev->name, sizeof(*eq), "an EQ");
 	if (eq == NULL)
 		return -ENOMEM;
 	fill_create(dev, msi, log_eqes, events, &in);

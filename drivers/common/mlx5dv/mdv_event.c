@@ -35,7 +35,7 @@ void
 mdv_failed_set(struct mdv_dev *dev)
 {
 	if (!__atomic_exchange_n(&dev->failed, true, __ATOMIC_RELAXED))
-		MDV_LOG(ERR, &dev->pci, "fatal error: the kernel resets the device, which may access memory until then");
+		MDV_LOG(ERR, dev->name, "fatal error: the kernel resets the device, which may access memory until then");
 	mdv_removed_set(dev);
 }
 
@@ -116,7 +116,7 @@ static void
 memory_keep(struct mdv_dev *dev, unsigned int ms)
 {
 	if (!__atomic_exchange_n(&dev->memory_kept, true, __ATOMIC_RELAXED))
-		MDV_LOG(ERR, &dev->pci, "the device is not quiesced after %u ms: rings and mbufs that it may write to are kept",
+		MDV_LOG(ERR, dev->name, "the device is not quiesced after %u ms: rings and mbufs that it may write to are kept",
 			ms);
 }
 

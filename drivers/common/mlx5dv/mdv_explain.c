@@ -21,12 +21,12 @@ mdv_errno_name(int err)
 }
 
 void *
-mdv_zalloc(const struct rte_pci_addr *pci, size_t bytes, const char *what)
+mdv_zalloc(const char *name, size_t bytes, const char *what)
 {
 	void *p = calloc(1, bytes);
 
 	if (p == NULL) {
-		MDV_LOG(ERR, pci, "no memory for %s", what);
+		MDV_LOG(ERR, name, "no memory for %s", what);
 		rte_errno = ENOMEM;
 	}
 	return p;
@@ -47,7 +47,7 @@ mdv_fd_nonblock(const struct mdv_dev *dev, int fd, const char *what)
 
 	if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
-	return MDV_FAIL(&dev->pci, errno, "cannot set O_NONBLOCK on the %s descriptor: %s", what,
+	return MDV_FAIL(dev->name, errno, "cannot set O_NONBLOCK on the %s descriptor: %s", what,
 			mdv_errno_name(errno));
 }
 

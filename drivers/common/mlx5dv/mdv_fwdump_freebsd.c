@@ -32,7 +32,7 @@ ioctl_result(const struct mdv_fwdump *h, const char *what, int ret)
 	int err = ret == 0 ? 0 : errno;
 
 	if (err != 0 && err != EEXIST && err != ENOENT && err != EBADF)
-		MDV_LOG(ERR, &h->pci, "%s: %s", what, rte_strerror(err));
+		MDV_LOG_PCI(ERR, &h->pci, "%s: %s", what, rte_strerror(err));
 	return -err;
 }
 

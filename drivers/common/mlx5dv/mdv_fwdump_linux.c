@@ -82,15 +82,15 @@ by_any(const struct mdv_fwdump *h, struct mdv_fwdump_set *set)
 	set->count = 0;
 	set->unreadable = 0;
 	if (h->stop.stop != NULL) {
-		MDV_LOG(ERR, &h->pci, "no registers by the gateway -> %s: %s; devlink is not waited for",
+		MDV_LOG_PCI(ERR, &h->pci, "no registers by the gateway -> %s: %s; devlink is not waited for",
 			rte_strerror(-ret), vsc);
 		return ret;
 	}
 	if (mdv_fwdump_by_devlink(&h->pci, set, devlink) == 0) {
-		MDV_LOG(NOTICE, &h->pci, "registers come from devlink, since %s", vsc);
+		MDV_LOG_PCI(NOTICE, &h->pci, "registers come from devlink, since %s", vsc);
 		return 0;
 	}
-	MDV_LOG(ERR, &h->pci, "no way to the registers -> %s: gateway: %s; devlink: %s",
+	MDV_LOG_PCI(ERR, &h->pci, "no way to the registers -> %s: gateway: %s; devlink: %s",
 		rte_strerror(-ret), vsc, devlink);
 	return ret;
 }

@@ -98,7 +98,7 @@ folder_open(const struct mdv_fwdump *h, bool make)
 	if (dir >= 0)
 		close(dir);
 	if (ret != -ENOENT || make)
-		MDV_LOG(ERR, &h->pci, "a dump cannot be kept in %s: %s", path,
+		MDV_LOG_PCI(ERR, &h->pci, "a dump cannot be kept in %s: %s", path,
 			ret == -EACCES && dir >= 0 ? "others may write there" : rte_strerror(-ret));
 	return ret;
 }
@@ -158,7 +158,7 @@ mdv_fwdump_store_begin(const struct mdv_fwdump *h, struct mdv_fwdump_store *stor
 	}
 	if (ret < 0) {
 		close(store->dir);
-		MDV_LOG(ERR, &h->pci, "a dump cannot be begun: %s",
+		MDV_LOG_PCI(ERR, &h->pci, "a dump cannot be begun: %s",
 			ret == -EAGAIN ? "another process makes one and does not end" :
 			ret == -ECANCELED ? "another process makes one, and is not waited for any longer" :
 					       rte_strerror(-ret));
@@ -209,7 +209,7 @@ mdv_fwdump_store_keep(const struct mdv_fwdump *h, struct mdv_fwdump_store *store
 	if (ret == 0 && linkat(store->dir, name, store->dir, h->name, 0) != 0)
 		ret = -errno;
 	if (ret != 0 && ret != -EEXIST)
-		MDV_LOG(ERR, &h->pci, "the dump cannot be kept: %s", rte_strerror(-ret));
+		MDV_LOG_PCI(ERR, &h->pci, "the dump cannot be kept: %s", rte_strerror(-ret));
 	return ret;
 }
 
@@ -286,8 +286,9 @@ mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 	if (ret == 0)
 		return 0;
 	*filled = 0;
-	return MDV_FAIL(&h->pci, EIO, "the dump that is kept cannot be read: %s",
-			ret == -EIO ? "it is damaged" : rte_strerror(-ret));
+	MDV_LOG_PCI(ERR, &h->pci, "the dump that is kept cannot be read: %s",
+		    ret == -EIO ? "it is damaged" : rte_strerror(-ret));
+	return mdv_fail(EIO);
 }
 
 int
@@ -300,6 +301,6 @@ mdv_fwdump_sys_reset(struct mdv_fwdump *h)
 	ret = unlinkat(dir, h->name, 0) == 0 ? 0 : -errno;
 	close(dir);
 	if (ret != 0 && ret != -ENOENT)
-		MDV_LOG(ERR, &h->pci, "the dump cannot be dropped: %s", rte_strerror(-ret));
+		MDV_LOG_PCI(ERR, &h->pci, "the dump cannot be dropped: %s", rte_strerror(-ret));
 	return ret;
 }

@@ -148,7 +148,7 @@ entry_alloc(struct mdv_dev *dev, unsigned int ranges)
 	if (e != NULL && e->regions != NULL)
 		return e;
 	free(e);
-	return MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for an entry of %u memory ranges", ranges);
+	return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for an entry of %u memory ranges", ranges);
 }
 
 /** Destroys the keys and frees the entry. */
@@ -188,18 +188,18 @@ mempool_register(struct mdv_dev *dev, struct rte_mempool *mp)
 	struct mr_entry *e;
 
 	if (list.room == 0)
-		return MDV_FAIL_NULL(&dev->pci, EINVAL, "mempool %s has no memory yet", mp->name);
+		return MDV_FAIL_NULL(dev->name, EINVAL, "mempool %s has no memory yet", mp->name);
 	list.chunks = calloc(list.room, sizeof(*list.chunks));
 	if (list.chunks == NULL)
-		return MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for %u chunks of mempool %s", list.room, mp->name);
+		return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for %u chunks of mempool %s", list.room, mp->name);
 	rte_mempool_mem_iter(mp, chunk_note, &list);
 	list.n = mdv_mr_chunks_merge(list.chunks, list.n);
 	e = entry_of_chunks(dev, mp, list.chunks, list.n);
 	free(list.chunks);
 	if (e != NULL)
-		MDV_LOG(DEBUG, &dev->pci, "mempool %s registered with %u keys", mp->name, e->set.n);
+		MDV_LOG(DEBUG, dev->name, "mempool %s registered with %u keys", mp->name, e->set.n);
 	else
-		MDV_LOG(INFO, &dev->pci, "mempool %s is not registered", mp->name);
+		MDV_LOG(INFO, dev->name, "mempool %s is not registered", mp->name);
 	return e;
 }
 
@@ -357,7 +357,7 @@ entry_publish(struct mdv_dev *dev, struct mr_entry *e)
 {
 	if (index_add(dev->mr, &e->set) != 0) {
 		entry_free(dev, e);
-		return MDV_FAIL(&dev->pci, ENOMEM, "no memory for the index of registered memory");
+		return MDV_FAIL(dev->name, ENOMEM, "no memory for the index of registered memory");
 	}
 	TAILQ_INSERT_TAIL(&dev->mr->entries, e, next);
 	return 0;
@@ -493,11 +493,11 @@ mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	int ret = 0;
 
 	if (bytes == 0 || start + bytes < start)
-		return MDV_FAIL(&dev->pci, EINVAL, "external memory of %zu bytes at %p is not a valid range",
+		return MDV_FAIL(dev->name, EINVAL, "external memory of %zu bytes at %p is not a valid range",
 				bytes, addr);
 	pthread_mutex_lock(&dev->mr->control_lock);
 	if (entry_of_external(dev->mr, start, start + bytes) != NULL) {
-		MDV_LOG(ERR, &dev->pci, "external memory of %zu bytes at %p is mapped already",
+		MDV_LOG(ERR, dev->name, "external memory of %zu bytes at %p is mapped already",
 			bytes, addr);
 		ret = mdv_fail(EEXIST);
 	} else {
@@ -523,7 +523,7 @@ mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	pthread_mutex_unlock(&dev->mr->control_lock);
 	if (e != NULL)
 		return 0;
-	return MDV_FAIL(&dev->pci, ENOENT, "external memory of %zu bytes at %p is not mapped", bytes, addr);
+	return MDV_FAIL(dev->name, ENOENT, "external memory of %zu bytes at %p is not mapped", bytes, addr);
 }
 
 /* ------------------------------------------------------------------ open, close */
@@ -532,8 +532,7 @@ mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes)
 static void
 callback_name(const struct mdv_dev *dev, char *name, size_t bytes)
 {
-	snprintf(name, bytes, "mdv_mr_" PCI_PRI_FMT, dev->pci.domain, dev->pci.bus, dev->pci.devid,
-		 dev->pci.function);
+	snprintf(name, bytes, "mdv_mr_%.24s", dev->name);
 }
 
 static int
@@ -542,12 +541,12 @@ subscribe(struct mdv_dev *dev)
 	char name[RTE_MEM_EVENT_CALLBACK_NAME_LEN];
 
 	if (rte_mempool_event_callback_register(on_mempool_event, dev) != 0)
-		return MDV_FAIL(&dev->pci, rte_errno, "cannot follow mempools: %s", mdv_errno_name(rte_errno));
+		return MDV_FAIL(dev->name, rte_errno, "cannot follow mempools: %s", mdv_errno_name(rte_errno));
 	callback_name(dev, name, sizeof(name));
 	/* ENOTSUP: with --no-huge or --legacy-mem EAL never frees pages. */
 	if (rte_mem_event_callback_register(name, on_memory_event, dev) != 0 &&
 	    rte_errno != ENOTSUP) {
-		MDV_LOG(ERR, &dev->pci, "cannot follow freed memory: %s", mdv_errno_name(rte_errno));
+		MDV_LOG(ERR, dev->name, "cannot follow freed memory: %s", mdv_errno_name(rte_errno));
 		MDV_UNDO(rte_mempool_event_callback_unregister(on_mempool_event, dev));
 		return -rte_errno;
 	}
@@ -557,7 +556,7 @@ subscribe(struct mdv_dev *dev)
 int
 mdv_mr_open(struct mdv_dev *dev)
 {
-	struct mdv_mr_table *t = mdv_zalloc(&dev->pci, sizeof(*t), "the table of registered memory");
+	struct mdv_mr_table *t = mdv_zalloc(dev->name, sizeof(*t), "the table of registered memory");
 
 	if (t == NULL)
 		return -ENOMEM;

@@ -97,10 +97,10 @@ command_of(struct mdv_dev *dev, const void *in, size_t in_bytes, enum prm_comman
 		opcode = (uint16_t)(bytes[0] << 8 | bytes[1]);
 	cmd = prm_command_find(opcode);
 	if (cmd == NULL || (cmd->cls != cls && !also_creates(cmd, cls)))
-		return MDV_FAIL_NULL(&dev->pci, EINVAL, "%s (0x%x) is not a command of this kind",
+		return MDV_FAIL_NULL(dev->name, EINVAL, "%s (0x%x) is not a command of this kind",
 				     prm_command_name(opcode), opcode);
 	if (in_bytes < cmd->in_bytes_min)
-		return MDV_FAIL_NULL(&dev->pci, EINVAL, "%s (0x%x) needs %u bytes, not %zu", cmd->name, opcode,
+		return MDV_FAIL_NULL(dev->name, EINVAL, "%s (0x%x) needs %u bytes, not %zu", cmd->name, opcode,
 				     cmd->in_bytes_min, in_bytes);
 	return cmd;
 }
@@ -116,7 +116,7 @@ check_id(const struct mdv_obj *obj, const struct prm_command *cmd, const void *i
 	id = prm_field_ref_get(in, cmd->in_id);
 	if (id == obj->id)
 		return 0;
-	return MDV_FAIL(&obj->dev->pci, EINVAL, "%s (0x%x) has object id 0x%x, the handle has 0x%x", cmd->name,
+	return MDV_FAIL(obj->dev->name, EINVAL, "%s (0x%x) has object id 0x%x, the handle has 0x%x", cmd->name,
 			cmd->opcode, id, obj->id);
 }
 
@@ -132,7 +132,7 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 		return NULL;
 	obj = calloc(1, sizeof(*obj));
 	if (obj == NULL)
-		return MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for the handle of %s", cmd->name);
+		return MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for the handle of %s", cmd->name);
 	obj->devx = mdv_exec_create(dev, in, in_bytes, out, cmd->out_bytes_min);
 	if (obj->devx == NULL) {
 		free(obj);
@@ -146,7 +146,7 @@ mdv_obj_create(struct mdv_dev *dev, const void *in, size_t in_bytes)
 	pthread_mutex_lock(&dev->objects_lock);
 	LIST_INSERT_HEAD(&dev->objects, obj, next);
 	pthread_mutex_unlock(&dev->objects_lock);
-	MDV_LOG(DEBUG, &dev->pci, "%s (0x%x) -> 0x%x", cmd->name, cmd->opcode, obj->id);
+	MDV_LOG(DEBUG, dev->name, "%s (0x%x) -> 0x%x", cmd->name, cmd->opcode, obj->id);
 	return obj;
 }
 

@@ -38,15 +38,17 @@
 extern int mdv_logtype;
 
 /** Logs one line that begins with the PCI address of the device. */
-#define MDV_LOG(level, pci, fmt, ...) \
+#define MDV_LOG(level, name, fmt, ...) \
+	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: %s: " fmt "\n", name, ##__VA_ARGS__)
+/** The same for a function that is not open, by its address. */
+#define MDV_LOG_PCI(level, pci, fmt, ...) \
 	rte_log(RTE_LOG_##level, mdv_logtype, "mlx5dv: " PCI_PRI_FMT ": " fmt "\n", \
 		(pci)->domain, (pci)->bus, (pci)->devid, (pci)->function, ##__VA_ARGS__)
 
 /** As MDV_LOG(ERR), but at level debug for a removed device, of which every call fails. */
 #define MDV_LOG_ERR(dev, fmt, ...) \
 	rte_log(mdv_removed(dev) ? RTE_LOG_DEBUG : RTE_LOG_ERR, mdv_logtype, \
-		"mlx5dv: " PCI_PRI_FMT ": " fmt "\n", (dev)->pci.domain, (dev)->pci.bus, \
-		(dev)->pci.devid, (dev)->pci.function, ##__VA_ARGS__)
+		"mlx5dv: %s: " fmt "\n", (dev)->name, ##__VA_ARGS__)
 
 /** Sets rte_errno and returns -err. */
 static inline int
@@ -57,9 +59,9 @@ mdv_fail(int err)
 }
 
 /** Logs one line at level error, then as mdv_fail(). errno and rte_errno may be passed as err. */
-#define MDV_FAIL(pci, err, ...) __extension__({ \
+#define MDV_FAIL(name, err, ...) __extension__({ \
 	const int fail_err_ = (err); \
-	MDV_LOG(ERR, pci, __VA_ARGS__); \
+	MDV_LOG(ERR, name, __VA_ARGS__); \
 	mdv_fail(fail_err_); \
 })
 
@@ -126,7 +128,7 @@ extern const struct mdv_backend mdv_backend_verbs, mdv_backend_vfio;
 /** Name of an errno, such as "EINVAL"; "errno" if libc does not know the number. */
 const char *mdv_errno_name(int err);
 /** Zeroed memory, to be released with free(). NULL with ENOMEM, logged with the name of what it is for. */
-void *mdv_zalloc(const struct rte_pci_addr *pci, size_t bytes, const char *what);
+void *mdv_zalloc(const char *name, size_t bytes, const char *what);
 /** Makes an eventfd readable. EAGAIN means that its counter is at the limit, and the descriptor readable. */
 void mdv_eventfd_signal(int fd);
 /** Sets O_NONBLOCK. 0 or -errno, logged with the name of the descriptor. */
@@ -290,6 +292,8 @@ int mdv_sysfs_number(const char *path, long *number);
 void mdv_pci_id_set(struct mdv_dev *dev, uint16_t id);
 /** Last component of the target of a symbolic link in a function's sysfs directory; "" if none. */
 void mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_t bytes);
+/** PCI address of the PF of a sub-function. 0; -ENODEV: there is no such sub-function, logged. */
+int mdv_sf_pci(const char *name, struct rte_pci_addr *pci);
 struct ibv_device;
 /** PCI address of an RDMA device; -ENOENT if it has none; other -errno. */
 int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
@@ -321,7 +325,7 @@ int mdv_caps_read(struct mdv_dev *dev);
  */
 int mdv_lag_check(struct mdv_dev *dev);
 /** Evaluates a successful reply of QUERY_LAG. 0; -ENOTSUP, logged: the LAG is active. */
-int mdv_lag_reply_check(const struct rte_pci_addr *pci, const struct prm_query_lag_out *out);
+int mdv_lag_reply_check(const char *name, const struct prm_query_lag_out *out);
 
 /** Range of a capability: below min the device cannot be used, values above max become max. */
 struct mdv_cap_limit {
@@ -329,7 +333,7 @@ struct mdv_cap_limit {
 	uint32_t min, max;
 };
 /** Reduces *value to the maximum, logged. 0; -ENOTSUP, logged: it is below the minimum. */
-int mdv_cap_check(const struct rte_pci_addr *pci, const struct mdv_cap_limit *limit,
+int mdv_cap_check(const char *name, const struct mdv_cap_limit *limit,
 		  uint32_t *value);
 
 /* ------------------------------------------------------------------ the rest */

@@ -14,7 +14,7 @@ mdv_ring_alloc(struct mdv_dev *dev, const char *what, size_t bytes, int socket_i
 	bytes = RTE_ALIGN_CEIL(bytes, (size_t)MDV_ADAPTER_PAGE_BYTES);
 	ring->addr = rte_zmalloc_socket(what, bytes, MDV_ADAPTER_PAGE_BYTES, socket_id);
 	if (ring->addr == NULL)
-		return MDV_FAIL(&dev->pci, ENOMEM, "no memory for a %s ring of %zu bytes on socket %d", what,
+		return MDV_FAIL(dev->name, ENOMEM, "no memory for a %s ring of %zu bytes on socket %d", what,
 				bytes, socket_id);
 	ring->bytes = bytes;
 	ring->umem = MDV_RUN_PTR(dev, mlx5dv_devx_umem_reg(dev->ibv, ring->addr, bytes, IBV_ACCESS_LOCAL_WRITE));
@@ -37,7 +37,7 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 		/* A removed and quiesced device does no DMA, even if the kernel refuses to release the umem. */
 		if (err != 0 && !mdv_quiesce_wait(dev)) {
 			/* The device may still write there: leak the memory rather than reuse it. */
-			MDV_LOG(ERR, &dev->pci, "umem of a ring of %zu bytes cannot be released: its memory is leaked -> %s",
+			MDV_LOG(ERR, dev->name, "umem of a ring of %zu bytes cannot be released: its memory is leaked -> %s",
 				ring->bytes, mdv_errno_name(err));
 			ring->addr = NULL;
 		}

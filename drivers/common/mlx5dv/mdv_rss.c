@@ -25,10 +25,10 @@ static int
 check_rqt_size(struct mdv_dev *dev, uint8_t log_max_size, unsigned int n)
 {
 	if (log_max_size > dev->caps.log_max_rqt_size)
-		return MDV_FAIL(&dev->pci, EINVAL, "an RQ table of 2^%u is too large, the device has 2^%u",
+		return MDV_FAIL(dev->name, EINVAL, "an RQ table of 2^%u is too large, the device has 2^%u",
 				log_max_size, dev->caps.log_max_rqt_size);
 	if (n == 0 || n > 1u << log_max_size)
-		return MDV_FAIL(&dev->pci, EINVAL, "an RQ table of 2^%u cannot hold %u", log_max_size, n);
+		return MDV_FAIL(dev->name, EINVAL, "an RQ table of 2^%u cannot hold %u", log_max_size, n);
 	return 0;
 }
 
@@ -40,7 +40,7 @@ rqt_inbox(struct mdv_dev *dev, size_t fixed_bytes, unsigned int n, size_t *bytes
 
 	*bytes = fixed_bytes + (size_t)n * PRM_RQ_NUM_BYTES;
 	in = calloc(1, *bytes);
-	return in != NULL ? in : MDV_FAIL_NULL(&dev->pci, ENOMEM, "no memory for an RQ table of %u entries", n);
+	return in != NULL ? in : MDV_FAIL_NULL(dev->name, ENOMEM, "no memory for an RQ table of %u entries", n);
 }
 
 static void
@@ -100,10 +100,10 @@ check_tir(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 	if (attr->hash_fields == 0)
 		return 0;
 	if (attr->key == NULL)
-		return MDV_FAIL(&dev->pci, EINVAL, "a TIR that hashes needs a key of %d bytes",
+		return MDV_FAIL(dev->name, EINVAL, "a TIR that hashes needs a key of %d bytes",
 				MDV_TOEPLITZ_KEY_BYTES);
 	if ((attr->hash_fields & ~dev->caps.rx_hash_fields) != 0)
-		return MDV_FAIL(&dev->pci, ENOTSUP, "the device cannot hash fields 0x%x, only 0x%x",
+		return MDV_FAIL(dev->name, ENOTSUP, "the device cannot hash fields 0x%x, only 0x%x",
 				attr->hash_fields, dev->caps.rx_hash_fields);
 	return 0;
 }

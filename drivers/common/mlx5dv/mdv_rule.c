@@ -28,7 +28,7 @@ mdv_rules_close(struct mdv_dev *dev)
 	struct mdv_rule_table *t = dev->rules;
 
 	if (t->rules != 0)
-		MDV_LOG(ERR, &dev->pci, "steering rules were left behind by their owner");
+		MDV_LOG(ERR, dev->name, "steering rules were left behind by their owner");
 	pthread_mutex_destroy(&t->lock);
 	dev->rules = NULL;
 	if (t->ops->close != NULL)
@@ -99,10 +99,10 @@ static int
 check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
 	if (attr->ip_version != 0 && attr->ip_version != 4 && attr->ip_version != 6)
-		return MDV_FAIL(&dev->pci, EINVAL, "a rule's IP version is 4, 6 or any, not %u",
+		return MDV_FAIL(dev->name, EINVAL, "a rule's IP version is 4, 6 or any, not %u",
 				attr->ip_version);
 	if (attr->match_vlan && attr->vlan_id > 0xfff && attr->vlan_id != MDV_VLAN_UNTAGGED)
-		return MDV_FAIL(&dev->pci, EINVAL, "a rule's VLAN id is 0..4095 or untagged, not %u",
+		return MDV_FAIL(dev->name, EINVAL, "a rule's VLAN id is 0..4095 or untagged, not %u",
 				attr->vlan_id);
 	return 0;
 }

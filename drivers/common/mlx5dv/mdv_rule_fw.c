@@ -70,7 +70,7 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 	if (!prm_flow_table_prop_layout_get_ft_support(rx) ||
 	    !prm_flow_table_prop_layout_get_flow_table_modify(rx) || log_size < 6 ||
 	    prm_flow_table_prop_layout_get_max_ft_level(rx) <= FW_LEVEL)
-		return MDV_FAIL(&dev->pci, ENOTSUP,
+		return MDV_FAIL(dev->name, ENOTSUP,
 				"no rules: the device's receive tables cannot be made by command "
 				"(ft_support %u, flow_table_modify %u, log_max_ft_size %u, max_ft_level %u)",
 				prm_flow_table_prop_layout_get_ft_support(rx),
@@ -90,7 +90,7 @@ limits_read(struct fw_table *t)
 
 	if (t->log_entries != 0)
 		return 0;
-	out = mdv_zalloc(&t->table.dev->pci, sizeof(*out), "steering rules");
+	out = mdv_zalloc(t->table.dev->name, sizeof(*out), "steering rules");
 	if (out == NULL)
 		return -rte_errno;
 	ret = mdv_caps_page(t->table.dev, PRM_HCA_CAP_TYPE_FLOW_TABLE, out);
@@ -162,7 +162,7 @@ static struct fw_priority *
 priority_new(struct fw_table *t, uint16_t priority, struct fw_priority *prev,
 	     struct fw_priority *next)
 {
-	struct fw_priority *p = mdv_zalloc(&t->table.dev->pci, sizeof(*p), "steering rules");
+	struct fw_priority *p = mdv_zalloc(t->table.dev->name, sizeof(*p), "steering rules");
 
 	if (p == NULL)
 		return NULL;
@@ -189,7 +189,7 @@ priority_get(struct fw_table *t, uint16_t priority)
 	if (limits_read(t) != 0)
 		return NULL;
 	if (FW_LEVEL + priority >= t->levels)
-		return MDV_FAIL_NULL(&t->table.dev->pci, EINVAL, "a rule's priority is 0 to %u here, not %u",
+		return MDV_FAIL_NULL(t->table.dev->name, EINVAL, "a rule's priority is 0 to %u here, not %u",
 				     t->levels - FW_LEVEL - 1, priority);
 	TAILQ_FOREACH(p, &t->priorities, next) {
 		if (p->priority == priority)
@@ -252,8 +252,8 @@ group_new(struct fw_table *t, struct fw_priority *p, const struct prm_fte_match_
 		first = gap_find(t, p, entries, &after);
 	}
 	if (first == UINT32_MAX)
-		return MDV_FAIL_NULL(&t->table.dev->pci, ENOSPC, "no room for more rules of priority %u", p->priority);
-	g = mdv_zalloc(&t->table.dev->pci, sizeof(*g), "steering rules");
+		return MDV_FAIL_NULL(t->table.dev->name, ENOSPC, "no room for more rules of priority %u", p->priority);
+	g = mdv_zalloc(t->table.dev->name, sizeof(*g), "steering rules");
 	if (g == NULL)
 		return NULL;
 	g->mask = *mask;
@@ -349,7 +349,7 @@ fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	  const struct mdv_match *match)
 {
 	struct fw_table *t = (struct fw_table *)table;
-	struct fw_rule *r = mdv_zalloc(&table->dev->pci, sizeof(*r), "steering rules");
+	struct fw_rule *r = mdv_zalloc(table->dev->name, sizeof(*r), "steering rules");
 
 	if (r == NULL)
 		return NULL;
@@ -418,7 +418,7 @@ static const struct mdv_rule_ops fw_ops = {
 struct mdv_rule_table *
 mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root)
 {
-	struct fw_table *t = mdv_zalloc(&dev->pci, sizeof(*t), "steering rules");
+	struct fw_table *t = mdv_zalloc(dev->name, sizeof(*t), "steering rules");
 
 	if (t == NULL)
 		return NULL;

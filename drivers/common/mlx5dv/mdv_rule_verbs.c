@@ -75,7 +75,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
 
 	if (handle == NULL)
-		(void)MDV_FAIL(&dev->pci, errno, "mlx5dv_create_flow_matcher of priority %u failed: %s",
+		(void)MDV_FAIL(dev->name, errno, "mlx5dv_create_flow_matcher of priority %u failed: %s",
 			       priority, mdv_errno_name(errno));
 	return handle;
 }
@@ -93,7 +93,7 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t prio
 		m->users++;
 		return m;
 	}
-	m = mdv_zalloc(&dev->pci, sizeof(*m), "a matcher");
+	m = mdv_zalloc(dev->name, sizeof(*m), "a matcher");
 	if (m == NULL)
 		return NULL;
 	m->mask = *mask;
@@ -171,7 +171,7 @@ flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matche
 		return flow;
 	err = errno;
 	rule_describe(attr, text, sizeof(text));
-	return MDV_FAIL_NULL(&dev->pci, err, "mlx5dv_create_flow(%s) failed: %s%s", text, mdv_errno_name(err),
+	return MDV_FAIL_NULL(dev->name, err, "mlx5dv_create_flow(%s) failed: %s%s", text, mdv_errno_name(err),
 			     refusal_hint(err));
 }
 
@@ -182,7 +182,7 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	struct match_param mask = { .match_sz = MDV_MATCH_BYTES, .outer = match->mask };
 	struct match_param value = { .match_sz = MDV_MATCH_BYTES, .outer = match->value };
 	struct verbs_table *t = (struct verbs_table *)table;
-	struct verbs_rule *rule = mdv_zalloc(&table->dev->pci, sizeof(*rule), "a rule");
+	struct verbs_rule *rule = mdv_zalloc(table->dev->name, sizeof(*rule), "a rule");
 
 	if (rule == NULL)
 		return NULL;
@@ -220,7 +220,7 @@ static const struct mdv_rule_ops verbs_ops = {
 struct mdv_rule_table *
 mdv_rules_verbs_new(struct mdv_dev *dev)
 {
-	struct verbs_table *t = mdv_zalloc(&dev->pci, sizeof(*t), "steering rules");
+	struct verbs_table *t = mdv_zalloc(dev->name, sizeof(*t), "steering rules");
 
 	if (t == NULL)
 		return NULL;

@@ -3,7 +3,9 @@
 /* Verbs backend: opens a context with DEVX through mlx5_ib, next to the kernel driver; events and vectors. */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -79,31 +81,74 @@ mdv_pci_link(const struct rte_pci_addr *pci, const char *file, char *name, size_
 	snprintf(name, bytes, "%.*s", (int)bytes - 1, slash != NULL ? slash + 1 : target);
 }
 
-/** The RDMA device at the address. NULL with rte_errno, logged. */
-static struct ibv_device *
-find_ibdev(struct ibv_device **list, int n, const struct rte_pci_addr *pci)
+int
+mdv_sf_pci(const char *name, struct rte_pci_addr *pci)
 {
+	char path[MDV_PATH_BYTES], real[PATH_MAX];
+	const char *pf;
+
+	/* .../0000:c1:00.0/mlx5_core.sf.4 */
+	snprintf(path, sizeof(path), MDV_SF_FOLDER "/%s/..", name);
+	if (realpath(path, real) == NULL)
+		return MDV_FAIL(name, ENODEV, "no such sub-function: %s: %s", path, mdv_errno_name(errno));
+	pf = strrchr(real, '/') + 1;
+	if (rte_pci_addr_parse(pf, pci) != 0)
+		return MDV_FAIL(name, ENODEV, "the sub-function is not one of a PCI function: %s", real);
+	return 0;
+}
+
+/* Whether the RDMA device is that of the device: 1, 0, or -errno if this cannot be read. */
+static int
+ibdev_fits(const struct mdv_dev *dev, struct ibv_device *ibdev)
+{
+	char path[MDV_PATH_BYTES];
 	struct rte_pci_addr found;
-	int ret, unread = 0;
+	int ret;
+
+	if (dev->sf) {
+		snprintf(path, sizeof(path), MDV_SF_FOLDER "/%s/infiniband/%s", dev->name,
+			 ibv_get_device_name(ibdev));
+		return access(path, F_OK) == 0 ? 1 : errno == ENOENT ? 0 : -errno;
+	}
+	ret = mdv_ibdev_pci(ibdev, &found);
+	return ret == -ENOENT ? 0 : ret != 0 ? ret : rte_pci_addr_cmp(&found, &dev->pci) == 0;
+}
+
+/** Why the device has no RDMA device, n of which there are. */
+static const char *
+no_ibdev_reason(const struct mdv_dev *dev, int n)
+{
 	char driver[64];
 
+	if (dev->sf)
+		return "is mlx5_ib loaded, is its parameter enable_rdma on (devlink dev param show auxiliary/...)?";
+	mdv_pci_link(&dev->pci, "driver", driver, sizeof(driver));
+	if (strcmp(driver, "vfio-pci") == 0)
+		return "it is bound to vfio-pci: devarg open=vfio";
+	return n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
+	       "though there are others (a bonded port may have none)";
+}
+
+/** The RDMA device of the device. NULL with rte_errno, logged. */
+static struct ibv_device *
+find_ibdev(const struct mdv_dev *dev, struct ibv_device **list, int n)
+{
+	int ret, unread = 0;
+
 	for (int i = 0; i < n; i++) {
-		ret = mdv_ibdev_pci(list[i], &found);
-		if (ret == 0 && rte_pci_addr_cmp(&found, pci) == 0)
+		ret = ibdev_fits(dev, list[i]);
+		if (ret == 1)
 			return list[i];
-		if (ret != 0 && ret != -ENOENT)
+		if (ret != 0)
 			unread = -ret;
 	}
 	rte_errno = unread != 0 ? unread : ENODEV;
-	mdv_pci_link(pci, "driver", driver, sizeof(driver));
 	if (unread != 0)
-		MDV_LOG(ERR, pci, "no RDMA device found, cannot read the address of some: %s",
+		MDV_LOG(ERR, dev->name, "no RDMA device found, cannot read the address of some: %s",
 			mdv_errno_name(unread));
 	else
-		MDV_LOG(ERR, pci, "no RDMA device at this PCI address, %s",
-			strcmp(driver, "vfio-pci") == 0 ? "it is bound to vfio-pci: devarg open=vfio" :
-			n == 0 ? "nor any other (are mlx5_ib and ib_uverbs loaded?)" :
-				 "though there are others (a bonded port may have none)");
+		MDV_LOG(ERR, dev->name, "no RDMA device %s, %s",
+			dev->sf ? "of this sub-function" : "at this PCI address", no_ibdev_reason(dev, n));
 	return NULL;
 }
 
@@ -131,7 +176,7 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	int err;
 
 	if (!mlx5dv_is_supported(ibdev))
-		return MDV_FAIL(&dev->pci, ENOTSUP, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
+		return MDV_FAIL(dev->name, ENOTSUP, "%s is not an mlx5 device", ibv_get_device_name(ibdev));
 	snprintf(dev->ibdev_name, sizeof(dev->ibdev_name), "%s", ibv_get_device_name(ibdev));
 	dev->ibv = MDV_RETRY_PTR(mlx5dv_open_device(ibdev, &attr));
 	if (dev->ibv != NULL)
@@ -142,12 +187,12 @@ open_ibdev(struct mdv_dev *dev, struct ibv_device *ibdev)
 	 * libibverbs can turn into the EOPNOTSUPP of another provider.
 	 */
 	if (err == EINVAL || err == EOPNOTSUPP)
-		return MDV_FAIL(&dev->pci, ENOTSUP, "cannot open %s with DEVX: %s: firmware parameter UCTX_EN may be off: "
+		return MDV_FAIL(dev->name, ENOTSUP, "cannot open %s with DEVX: %s: firmware parameter UCTX_EN may be off: "
 				"mlxconfig -d " PCI_PRI_FMT " set UCTX_EN=1, then reset the firmware: "
 				"mlxfwreset -d " PCI_PRI_FMT " reset", dev->ibdev_name, mdv_errno_name(err),
 				dev->pci.domain, dev->pci.bus, dev->pci.devid, dev->pci.function,
 				dev->pci.domain, dev->pci.bus, dev->pci.devid, dev->pci.function);
-	MDV_LOG(ERR, &dev->pci, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
+	MDV_LOG(ERR, dev->name, "cannot open %s with DEVX: %s%s", dev->ibdev_name,
 		mdv_errno_name(err),
 		err == EACCES || err == EPERM ? " (permission for /dev/infiniband?)" :
 		err == EBUSY ? " (does another program have it through VFIO?)" : "");
@@ -164,8 +209,8 @@ verbs_open(struct mdv_dev *dev)
 	list = ibv_get_device_list(&n);
 	/* ENOSYS: ib_uverbs is not loaded (ibv_get_device_list(3)). */
 	if (list == NULL && errno != 0 && errno != ENOSYS)
-		return MDV_FAIL(&dev->pci, errno, "cannot list RDMA devices: %s", mdv_errno_name(errno));
-	ibdev = find_ibdev(list, n, &dev->pci);
+		return MDV_FAIL(dev->name, errno, "cannot list RDMA devices: %s", mdv_errno_name(errno));
+	ibdev = find_ibdev(dev, list, n);
 	ret = ibdev != NULL ? open_ibdev(dev, ibdev) : -rte_errno;
 	if (list != NULL)
 		ibv_free_device_list(list);
@@ -199,10 +244,10 @@ verbs_identify(struct mdv_dev *dev)
 	int err = MDV_RETRY_ERR(ibv_query_device(dev->ibv, &attr));
 
 	if (err != 0)
-		return MDV_FAIL(&dev->pci, err, "ibv_query_device failed: %s", mdv_errno_name(err));
+		return MDV_FAIL(dev->name, err, "ibv_query_device failed: %s", mdv_errno_name(err));
 	/* Several ports in one device: switchdev mode with representors, or multiport RoCE. */
 	if (attr.phys_port_cnt != 1)
-		return MDV_FAIL(&dev->pci, ENOTSUP, "%s has %u ports; only devices of one port are supported",
+		return MDV_FAIL(dev->name, ENOTSUP, "%s has %u ports; only devices of one port are supported",
 				dev->ibdev_name, attr.phys_port_cnt);
 	read_vport_number(dev);
 	mdv_pci_id_set(dev, attr.vendor_part_id);
@@ -342,18 +387,18 @@ verbs_vector_up(struct mdv_vector *v)
 	err = MDV_RETRY_ERR(mlx5dv_devx_query_eqn(dev->ibv, dev->vectors_taken % RTE_MAX(dev->ibv->num_comp_vectors, 1),
 						  &v->eqn));
 	if (err != 0)
-		return MDV_FAIL(&dev->pci, err, "no interrupt vector: mlx5dv_devx_query_eqn failed: %s",
+		return MDV_FAIL(dev->name, err, "no interrupt vector: mlx5dv_devx_query_eqn failed: %s",
 				mdv_errno_name(err));
 	dev->vectors_taken++;
 	v->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (v->fd < 0)
-		return MDV_FAIL(&dev->pci, errno, "no interrupt vector: cannot create an eventfd: %s",
+		return MDV_FAIL(dev->name, errno, "no interrupt vector: cannot create an eventfd: %s",
 				mdv_errno_name(errno));
 	v->channel = MDV_RETRY_PTR(mlx5dv_devx_create_event_channel(dev->ibv,
 			MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA));
 	if (v->channel != NULL)
 		return 0;
-	(void)MDV_FAIL(&dev->pci, errno, "no interrupt vector: cannot create an event channel: %s",
+	(void)MDV_FAIL(dev->name, errno, "no interrupt vector: cannot create an event channel: %s",
 		       mdv_errno_name(errno));
 	close(v->fd);
 	return -rte_errno;

@@ -106,22 +106,22 @@ mdv_verbs_port_up(struct mdv_dev *dev)
 	int ret = find_netdev(dev);
 
 	if (ret != 0)
-		return MDV_FAIL(&dev->pci, -ret, "cannot find the interface of %s: %s", dev->ibdev_name,
+		return MDV_FAIL(dev->name, -ret, "cannot find the interface of %s: %s", dev->ibdev_name,
 				mdv_errno_name(-ret));
 	if (dev->netdev_name[0] == '\0')
 		return 0;
 	dev->netdev_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (dev->netdev_sock < 0)
-		return MDV_FAIL(&dev->pci, errno, "no socket for interface %s: %s", dev->netdev_name,
+		return MDV_FAIL(dev->name, errno, "no socket for interface %s: %s", dev->netdev_name,
 				mdv_errno_name(errno));
 	/* sysfs may show an interface that is in another network namespace: ENODEV. */
 	ret = netdev_index(dev, &dev->netdev_index);
 	if (ret == 0)
 		return 0;
 	if (ret == ENODEV)
-		MDV_LOG(NOTICE, &dev->pci, "interface %s is not in this network namespace", dev->netdev_name);
+		MDV_LOG(NOTICE, dev->name, "interface %s is not in this network namespace", dev->netdev_name);
 	else
-		MDV_LOG(ERR, &dev->pci, "cannot read the index of interface %s: %s", dev->netdev_name,
+		MDV_LOG(ERR, dev->name, "cannot read the index of interface %s: %s", dev->netdev_name,
 			mdv_errno_name(ret));
 	mdv_verbs_port_down(dev);
 	return ret == ENODEV ? 0 : mdv_fail(ret);
@@ -251,7 +251,7 @@ netdev_ioctl(struct mdv_dev *dev, unsigned long request, const char *what, struc
 	int err;
 
 	if (dev->netdev_sock < 0)
-		return MDV_FAIL(&dev->pci, ENOTSUP, "cannot %s: the port has no interface here", what);
+		return MDV_FAIL(dev->name, ENOTSUP, "cannot %s: the port has no interface here", what);
 	err = netdev_try(dev, request, ifr);
 	if (err == 0)
 		return 0;

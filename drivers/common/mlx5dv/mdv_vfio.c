@@ -37,18 +37,18 @@ explain(const struct mdv_dev *dev, const char *what, int err)
 	mdv_pci_link(&dev->pci, "iommu_group", group, sizeof(group));
 	/* A VFIO group can be opened only once, for all of its functions. */
 	if (err == EBUSY)
-		MDV_LOG(ERR, &dev->pci, "%s: the function is in use, by another program or by EAL "
+		MDV_LOG(ERR, dev->name, "%s: the function is in use, by another program or by EAL "
 			"(/dev/vfio/%s)", what, group);
 	else if (driver[0] != '\0' && strcmp(driver, "vfio-pci") != 0)
-		MDV_LOG(ERR, &dev->pci, "%s: the function is bound to %s, not to vfio-pci", what,
+		MDV_LOG(ERR, dev->name, "%s: the function is bound to %s, not to vfio-pci", what,
 			driver);
 	else if (driver[0] == '\0' && group[0] == '\0')
-		MDV_LOG(ERR, &dev->pci, "%s: no such function, or no driver and no IOMMU", what);
+		MDV_LOG(ERR, dev->name, "%s: no such function, or no driver and no IOMMU", what);
 	else if (group[0] == '\0')
-		MDV_LOG(ERR, &dev->pci, "%s: the function has no IOMMU group (is an IOMMU on?)",
+		MDV_LOG(ERR, dev->name, "%s: the function has no IOMMU group (is an IOMMU on?)",
 			what);
 	else
-		MDV_LOG(ERR, &dev->pci, "%s: %s (may this process open /dev/vfio/vfio and "
+		MDV_LOG(ERR, dev->name, "%s: %s (may this process open /dev/vfio/vfio and "
 			"/dev/vfio/%s? are all functions of the group bound to vfio-pci? "
 			"locked memory limit?)", what, mdv_errno_name(err), group);
 	return mdv_fail(err);
@@ -163,13 +163,13 @@ close_context(struct mdv_dev *dev)
 	/* A thread that is still inside libmlx5 uses the context. */
 	if (__atomic_load_n(&dev->calls_ended, __ATOMIC_ACQUIRE) !=
 	    __atomic_load_n(&dev->calls_begun, __ATOMIC_ACQUIRE)) {
-		MDV_LOG(ERR, &dev->pci, "a command is still running: the context stays open until "
+		MDV_LOG(ERR, dev->name, "a command is still running: the context stays open until "
 			"the process ends");
 		return;
 	}
 	c = closing_start(dev, &thread);
 	if (c == NULL) {
-		MDV_LOG(WARNING, &dev->pci, "no thread to close the context%s",
+		MDV_LOG(WARNING, dev->name, "no thread to close the context%s",
 			unresponsive ? ": it stays open until the process ends" : "");
 		if (!unresponsive)
 			(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
@@ -178,7 +178,7 @@ close_context(struct mdv_dev *dev)
 	if (!unresponsive && closing_wait(c, MDV_CLOSE_MS)) {
 		pthread_join(thread, NULL);
 	} else {
-		MDV_LOG(NOTICE, &dev->pci, "device unresponsive: its context is closed in the "
+		MDV_LOG(NOTICE, dev->name, "device unresponsive: its context is closed in the "
 			"background, which takes up to four minutes");
 		(void)pthread_setschedparam(thread, SCHED_IDLE, &none);
 		pthread_detach(thread);
@@ -211,7 +211,7 @@ vfio_open(struct mdv_dev *dev)
 {
 	int ret;
 
-	dev->vfio = mdv_zalloc(&dev->pci, sizeof(*dev->vfio), "a VFIO context");
+	dev->vfio = mdv_zalloc(dev->name, sizeof(*dev->vfio), "a VFIO context");
 	if (dev->vfio == NULL)
 		return -ENOMEM;
 	dev->vfio->stop_fd = dev->vfio->library_event_fd = dev->vfio->closed_fd = -1;
@@ -304,12 +304,12 @@ vfio_identify(struct mdv_dev *dev)
 	long id = 0;
 
 	if (dev->caps.num_ports != 1)
-		return MDV_FAIL(&dev->pci, ENOTSUP, "the function has %u ports; only functions of one port are "
+		return MDV_FAIL(dev->name, ENOTSUP, "the function has %u ports; only functions of one port are "
 				"supported", dev->caps.num_ports);
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/device", dev->pci.domain,
 		 dev->pci.bus, dev->pci.devid, dev->pci.function);
 	if (mdv_sysfs_number(path, &id) != 0)
-		MDV_LOG(DEBUG, &dev->pci, "cannot read %s", path);
+		MDV_LOG(DEBUG, dev->name, "cannot read %s", path);
 	mdv_pci_id_set(dev, id);
 	/* vfio_events_up() reads it from the initialization segment, which needs a UAR. */
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "unknown");
@@ -345,7 +345,7 @@ read_fw_version(struct mdv_dev *dev)
 	const struct prm_initial_seg *seg = dev->vfio->seg;
 
 	if (seg == NULL)
-		MDV_LOG(NOTICE, &dev->pci, "initialization segment not accessible: no device clock, "
+		MDV_LOG(NOTICE, dev->name, "initialization segment not accessible: no device clock, "
 			"and libmlx5 aborts the process on a fatal error");
 	else
 		snprintf(dev->fw_version, sizeof(dev->fw_version), "%u.%u.%04u",

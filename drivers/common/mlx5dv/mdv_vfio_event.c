@@ -64,7 +64,7 @@ mdv_vfio_waits_up(struct mdv_dev *dev)
 		v->closed_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (v->closed_fd >= 0)
 		return 0;
-	(void)MDV_FAIL(&dev->pci, errno, "no descriptors to end waits for commands: %s", mdv_errno_name(errno));
+	(void)MDV_FAIL(dev->name, errno, "no descriptors to end waits for commands: %s", mdv_errno_name(errno));
 	mdv_vfio_waits_down(dev);
 	return -rte_errno;
 }
@@ -74,7 +74,7 @@ static void
 waits_end(struct mdv_dev *dev)
 {
 	if (dup3(dev->vfio->closed_fd, mlx5dv_vfio_get_events_fd(dev->ibv), O_CLOEXEC) < 0)
-		MDV_LOG(ERR, &dev->pci, "cannot wake threads that wait for commands: %s",
+		MDV_LOG(ERR, dev->name, "cannot wake threads that wait for commands: %s",
 			mdv_errno_name(errno));
 	/* Wake after the replacement, so that the waiter reads from the new descriptor. */
 	mdv_eventfd_signal(dev->vfio->library_event_fd);
@@ -178,7 +178,7 @@ device_failed(struct mdv_dev *dev, const char *why)
 	/* Event thread and health checks may find the failure at the same time: log it once. */
 	pthread_mutex_lock(&dev->vfio->eq_lock);
 	if (!mdv_removed(dev)) {
-		MDV_LOG(ERR, &dev->pci, "device failed: %s", why);
+		MDV_LOG(ERR, dev->name, "device failed: %s", why);
 		mdv_removed_set(dev);
 		waits_end(dev);
 		if (dev->event_fd >= 0)
@@ -203,7 +203,7 @@ thread_step(struct mdv_dev *dev, bool serve)
 	if (why == NULL && serve && !mdv_removed(dev)) {
 		err = mdv_positive_errno(mlx5dv_vfio_process_events(dev->ibv));
 		if (err != 0 && !mdv_removed(dev))
-			MDV_LOG(ERR, &dev->pci, "cannot serve a request of the device: %s%s",
+			MDV_LOG(ERR, dev->name, "cannot serve a request of the device: %s%s",
 				mdv_errno_name(err), err == ENOMEM ? " (locked memory limit?)" : "");
 	}
 	if (why != NULL)
@@ -250,7 +250,7 @@ mdv_vfio_thread_start(struct mdv_dev *dev)
 	if (v->stop_fd >= 0)
 		close(v->stop_fd);
 	v->stop_fd = -1;
-	return MDV_FAIL(&dev->pci, err, "cannot create the event thread: %s", mdv_errno_name(err));
+	return MDV_FAIL(dev->name, err, "cannot create the event thread: %s", mdv_errno_name(err));
 }
 
 void
@@ -358,7 +358,7 @@ dma_end(struct mdv_dev *dev)
 	ok = ok && pwrite(fd, &command, sizeof(command), MDV_PCI_COMMAND) == sizeof(command) &&
 	     pread(fd, &command, sizeof(command), MDV_PCI_COMMAND) == sizeof(command);
 	if (!ok)
-		MDV_LOG(ERR, &dev->pci, "cannot end the DMA of the failed device: %s: %s", path, mdv_errno_name(errno));
+		MDV_LOG(ERR, dev->name, "cannot end the DMA of the failed device: %s: %s", path, mdv_errno_name(errno));
 	if (fd >= 0)
 		close(fd);
 	return ok && (command & rte_cpu_to_le_16(MDV_PCI_COMMAND_MASTER)) == 0;

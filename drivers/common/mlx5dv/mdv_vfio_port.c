@@ -62,7 +62,7 @@ vfio_up_set(struct mdv_dev *dev, bool up)
 	int ret;
 
 	if (dev->caps.vf) {
-		MDV_LOG(INFO, &dev->pci, "a virtual function cannot set the port %s", up ? "up" : "down");
+		MDV_LOG(INFO, dev->name, "a virtual function cannot set the port %s", up ? "up" : "down");
 		return 0;
 	}
 	prm_paos_reg_set_admin_status(&paos, up ? PRM_PORT_STATUS_UP : PRM_PORT_STATUS_DOWN);
@@ -182,7 +182,7 @@ entry_set(struct mdv_dev *dev, int index, const uint8_t mac[6])
 	mdv_mac_fill(prm_set_l2_table_entry_in_mac_address(&in), mac);
 	ret = mdv_cmd_try(dev, &in, sizeof(in), &out, sizeof(out));
 	if (ret != 0)
-		MDV_LOG(WARNING, &dev->pci, "SET_L2_TABLE_ENTRY refused (status 0x%02x, syndrome "
+		MDV_LOG(WARNING, dev->name, "SET_L2_TABLE_ENTRY refused (status 0x%02x, syndrome "
 			"0x%x): the card may keep unicast frames from the port unless it is "
 			"promiscuous", prm_set_l2_table_entry_out_get_status(&out),
 			prm_set_l2_table_entry_out_get_syndrome(&out));
@@ -319,7 +319,7 @@ list_change(struct mdv_dev *dev, unsigned int type, const uint8_t mac[6], bool a
 	if (add && i < n)
 		return 0;
 	if (add ? n == MDV_MCAST_MAX : i == n)
-		return MDV_FAIL(&dev->pci, add ? ENOSPC : EADDRNOTAVAIL, "%s",
+		return MDV_FAIL(dev->name, add ? ENOSPC : EADDRNOTAVAIL, "%s",
 				add ? "the address list is full" : "the address is not in the list");
 	if (add)
 		memcpy(m.list[n++].mac, mac, 6);
@@ -433,7 +433,7 @@ vfio_mtu_set(struct mdv_dev *dev, uint16_t mtu)
 	int ret;
 
 	if (mtu < MDV_MTU_MIN || mtu > dev->caps.max_mtu)
-		return MDV_FAIL(&dev->pci, EINVAL, "MTU of %u bytes is out of range: %d to %u", mtu,
+		return MDV_FAIL(dev->name, EINVAL, "MTU of %u bytes is out of range: %d to %u", mtu,
 				MDV_MTU_MIN, dev->caps.max_mtu);
 	prm_pmtu_reg_set_local_port(&pmtu, MDV_LOCAL_PORT);
 	prm_pmtu_reg_set_admin_mtu(&pmtu, bytes);

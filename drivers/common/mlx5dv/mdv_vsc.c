@@ -201,11 +201,11 @@ semaphore_release(struct mdv_vsc *vsc, bool held)
 	if ((ret == 0 && holder == vsc->ticket) || (ret != 0 && ret != -ENODEV && held))
 		ret = vsc_set(vsc, VSC_SEMAPHORE, 0);
 	else if (ret == 0)
-		MDV_LOG(WARNING, &vsc->pci, "the lock of the register gateway was taken by another process: ticket 0x%x is now 0x%x",
+		MDV_LOG_PCI(WARNING, &vsc->pci, "the lock of the register gateway was taken by another process: ticket 0x%x is now 0x%x",
 			vsc->ticket, holder);
 	/* A removed device has no lock. */
 	if (ret != 0 && ret != -ENODEV)
-		MDV_LOG(WARNING, &vsc->pci, "cannot release the lock of the register gateway: %s",
+		MDV_LOG_PCI(WARNING, &vsc->pci, "cannot release the lock of the register gateway: %s",
 			rte_strerror(-ret));
 	vsc->ticket = 0;
 }
@@ -272,11 +272,11 @@ lock_take_over(struct mdv_vsc *vsc, uint32_t dead)
 	if (ret == 0)
 		ret = lock_try(vsc, &holder);
 	if (ret == 0)
-		MDV_LOG(WARNING, &vsc->pci,
+		MDV_LOG_PCI(WARNING, &vsc->pci,
 			"the lock of the register gateway was stale: ticket 0x%x did not change in %u tries and its holder did nothing; cleared as requested, and taken with ticket 0x%x",
 			dead, MDV_VSC_TRIES, vsc->ticket);
 	else if (ret > 0)
-		MDV_LOG(ERR, &vsc->pci,
+		MDV_LOG_PCI(ERR, &vsc->pci,
 			"cannot clear the stale lock of the register gateway: ticket 0x%x did not change in %u tries, and is 0x%x now",
 			dead, MDV_VSC_TRIES, holder);
 	return ret > 0 ? -EBUSY : ret;
@@ -414,7 +414,7 @@ sw_reset_lock(struct mdv_vsc *vsc)
 		ret = sw_reset_try(vsc, id);
 	if (ret != -EALREADY || !vsc->force)
 		return ret;
-	MDV_LOG(WARNING, &vsc->pci, "the semaphore of firmware resets was taken: cleared as requested");
+	MDV_LOG_PCI(WARNING, &vsc->pci, "the semaphore of firmware resets was taken: cleared as requested");
 	ret = register_write(vsc, MDV_VSC_SW_RESET, 0);
 	return ret == 0 ? sw_reset_try(vsc, id) : ret;
 }
@@ -432,7 +432,7 @@ sw_reset_unlock(struct mdv_vsc *vsc)
 	if (ret == 0)
 		ret = register_write(vsc, MDV_VSC_SW_RESET, 0);
 	if (ret != 0 && ret != -ENODEV)
-		MDV_LOG(WARNING, &vsc->pci, "cannot release the semaphore of firmware resets: %s", rte_strerror(-ret));
+		MDV_LOG_PCI(WARNING, &vsc->pci, "cannot release the semaphore of firmware resets: %s", rte_strerror(-ret));
 }
 
 /* ------------------------------------------------------------------ register dumps */

@@ -28,7 +28,7 @@ wq_ring_alloc(struct mdv_dev *dev, const struct mdv_wq_ops *ops, const struct md
 	size_t wqe_bytes = (size_t)1 << (attr->log_wq_stride + attr->log_wq_sz);
 
 	if (attr->log_wq_sz > dev->caps.log_max_wq_sz)
-		return MDV_FAIL(&dev->pci, EINVAL,
+		return MDV_FAIL(dev->name, EINVAL,
 				"%s of 2^%u entries is too large: the limit of the device is 2^%u", ops->name,
 				attr->log_wq_sz, dev->caps.log_max_wq_sz);
 	wqe_bytes = RTE_ALIGN_CEIL(wqe_bytes, (size_t)MDV_DBREC_BYTES);
@@ -94,7 +94,7 @@ mdv_wq_transition(const struct mdv_dev *dev, const char *name, uint32_t number, 
 
 	if (permitted)
 		return 0;
-	return MDV_FAIL(&dev->pci, EINVAL, "%s 0x%x cannot go from state %s to %s", name, number,
+	return MDV_FAIL(dev->name, EINVAL, "%s 0x%x cannot go from state %s to %s", name, number,
 			prm_sqc_state_name(from), prm_sqc_state_name(to));
 }
 
@@ -119,7 +119,7 @@ mdv_wq_state_read(struct mdv_wq *wq)
 	if (wq->ops->query_state(wq, &state) != 0)
 		return -rte_errno;
 	if (state != MDV_QS_RST && state != MDV_QS_RDY && state != MDV_QS_ERR)
-		return MDV_FAIL(&dev->pci, EPROTO, "%s 0x%x: the device reports the undefined state %u",
+		return MDV_FAIL(dev->name, EPROTO, "%s 0x%x: the device reports the undefined state %u",
 				wq->ops->name, wq->number, state);
 	wq->state = (enum mdv_queue_state)state;
 	return 0;
@@ -190,11 +190,11 @@ rq_check_attr(struct mdv_dev *dev, const struct mdv_rq_attr *attr)
 {
 	if (attr->log_stride_bytes < MDV_LOG_RQ_STRIDE_MIN ||
 	    attr->log_stride_bytes > MDV_LOG_RQ_STRIDE_MAX)
-		return MDV_FAIL(&dev->pci, EINVAL, "RQ with WQEs of 2^%u bytes: allowed are 2^%u..2^%u",
+		return MDV_FAIL(dev->name, EINVAL, "RQ with WQEs of 2^%u bytes: allowed are 2^%u..2^%u",
 				attr->log_stride_bytes, MDV_LOG_RQ_STRIDE_MIN, MDV_LOG_RQ_STRIDE_MAX);
 	if ((attr->vlan_strip && !dev->caps.vlan_strip) ||
 	    (attr->scatter_fcs && !dev->caps.scatter_fcs))
-		return MDV_FAIL(&dev->pci, ENOTSUP, "the device cannot %s on an RQ",
+		return MDV_FAIL(dev->name, ENOTSUP, "the device cannot %s on an RQ",
 				attr->vlan_strip && !dev->caps.vlan_strip ? "strip VLAN tags" : "keep the FCS");
 	return 0;
 }
@@ -249,14 +249,14 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 	struct prm_modify_rq_in in;
 
 	if (on && !dev->caps.vlan_strip)
-		return MDV_FAIL(&dev->pci, ENOTSUP, "the device cannot strip VLAN tags on RQ 0x%x",
+		return MDV_FAIL(dev->name, ENOTSUP, "the device cannot strip VLAN tags on RQ 0x%x",
 				rq->wq.number);
 	/*
 	 * mlx5_core changes vsd of ready RQs only (drivers/net/ethernet/mellanox/mlx5/core/en_main.c,
 	 * mlx5e_modify_rq_vsd()), so that is what the firmware is known to accept.
 	 */
 	if (rq->wq.state != MDV_QS_RDY)
-		return MDV_FAIL(&dev->pci, EINVAL,
+		return MDV_FAIL(dev->name, EINVAL,
 				"VLAN stripping changes on ready queues only, RQ 0x%x is not ready",
 				rq->wq.number);
 	rq_fill_modify(&rq->wq, rq->wq.state, &in);
@@ -287,7 +287,7 @@ attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
 		sq->db_reg = sq->uar->reg_addr;
 		return 0;
 	}
-	return MDV_FAIL(&dev->pci, errno, "no doorbell page for an SQ: %s", mdv_errno_name(errno));
+	return MDV_FAIL(dev->name, errno, "no doorbell page for an SQ: %s", mdv_errno_name(errno));
 }
 
 static void
