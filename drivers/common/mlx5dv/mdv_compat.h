@@ -109,18 +109,18 @@ typedef int mdv_rx_queue_count;
 
 /* ---- 26.07: all buses keep their drivers in one kind of list ---- */
 /**
- * The PCI driver that is registered before this one, or NULL. The list's head is private to the bus and needs no type
- * of its own: TAILQ_PREV() only wants a structure of that shape.
+ * The driver of a bus that is registered before this one, or NULL; type: rte_pci_driver, rte_auxiliary_driver. The
+ * list's head is private to the bus and needs no type of its own: TAILQ_PREV() only wants a structure of that shape.
  */
 #if RTE_VERSION < RTE_VERSION_NUM(26, 7, 0, 0)
-#define MDV_PCI_DRIVER_PREV(pci_driver) __extension__ ({ \
-	TAILQ_HEAD(mdv_pci_drivers, rte_pci_driver); \
-	TAILQ_PREV((pci_driver), mdv_pci_drivers, next); })
+#define MDV_DRIVER_PREV(type, bus_driver) __extension__ ({ \
+	TAILQ_HEAD(mdv_drivers, type); \
+	TAILQ_PREV((bus_driver), mdv_drivers, next); })
 #else
-#define MDV_PCI_DRIVER_PREV(pci_driver) __extension__ ({ \
+#define MDV_DRIVER_PREV(type, bus_driver) __extension__ ({ \
 	TAILQ_HEAD(mdv_drivers, rte_driver); \
-	struct rte_driver *prev_ = TAILQ_PREV(&(pci_driver)->driver, mdv_drivers, next); \
-	prev_ == NULL ? NULL : container_of(prev_, struct rte_pci_driver, driver); })
+	struct rte_driver *prev_ = TAILQ_PREV(&(bus_driver)->driver, mdv_drivers, next); \
+	prev_ == NULL ? NULL : container_of(prev_, struct type, driver); })
 #endif
 
 #endif /* MDV_COMPAT_H */

@@ -4,8 +4,6 @@
 
 #include <net/if.h>
 
-#include <bus_pci_driver.h>
-
 #include "mlxpmd_ctrl.h"
 
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
@@ -84,10 +82,9 @@ static const struct eth_dev_ops mlxpmd_ops = {
 static int
 device_up(struct mlxpmd_port *port)
 {
-	const struct rte_pci_device *pci = container_of(port->eth_dev->device, struct rte_pci_device, device);
 	int rc;
 
-	rc = mdv_open(&pci->addr, port->args.open, &port->mdv);
+	rc = mdv_open_device(port->eth_dev->device->name, port->args.open, &port->mdv);
 	if (rc != 0)
 		return rc;
 	if (port->mdv->netdev_name[0] != '\0')

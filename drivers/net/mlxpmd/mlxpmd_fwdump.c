@@ -67,6 +67,9 @@ mlxpmd_get_reg(struct rte_eth_dev *eth_dev, struct rte_dev_reg_info *info)
 
 	info->width = sizeof(struct mdv_fwdump_reg);
 	info->version = mdv->caps.pci_device_id;
+	/* A sub-function has no configuration space: the registers are those of its PF. */
+	if (mdv->sf)
+		return -ENOTSUP;
 	rc = mdv_fwdump_open(&mdv->pci, BOTH, &h);
 	if (rc != 0)
 		return rc == -ENOENT ? -ENODEV : rc;
@@ -86,7 +89,7 @@ mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), con
 	int rc;
 
 	/* Unplugged: there are no registers to read. */
-	if (mdv_fwdump_open(&port->mdv->pci, BOTH, &h) != 0)
+	if (port->mdv->sf || mdv_fwdump_open(&port->mdv->pci, BOTH, &h) != 0)
 		return;
 	mdv_fwdump_stop_by(h, stop, arg);
 	rc = mdv_fwdump_take(h);
@@ -106,6 +109,7 @@ mlxpmd_fwdump_fatal(struct mlxpmd_port *port, bool (*stop)(const void *arg), con
 /** A port's PCI address, and the part of its dump to return. */
 struct request {
 	struct rte_pci_addr pci;
+	bool sf;
 	uint32_t first, count;
 };
 
@@ -115,6 +119,7 @@ request_port(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	struct request *q = arg;
 
 	q->pci = port->mdv->pci;
+	q->sf = port->mdv->sf;
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	return 0;
 }
@@ -256,6 +261,9 @@ telemetry_fwdump(const char *cmd, const char *params, struct rte_tel_data *d)
 	rc = request_parse(params, d, commands[i].words_max, &q);
 	if (rc != 0)
 		return rc;
+	if (q.sf)
+		return add_result(d, "ENOTSUP", "a sub-function has no registers of its own: take those of its PF "
+				  "(dpdk-test-mlx fwdump take PCI)");
 	rc = mdv_fwdump_open(&q.pci, BOTH, &h);
 	if (rc == -ENOENT)
 		return add_result(d, "ENOENT", "there is no such PCI device any more");

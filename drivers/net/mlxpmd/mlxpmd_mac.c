@@ -121,8 +121,12 @@ vf_notice(struct mlxpmd_port *port)
 	if (!port->mdv->caps.vf || nd->vf_noted)
 		return;
 	nd->vf_noted = true;
-	MLXPMD_LOG(NOTICE, "port %u: promiscuous and all-multicast mode have an effect on a virtual function only if its "
-		   "PF trusts it: ip link set dev PF vf N trust on", port->port_id);
+	if (port->mdv->sf)
+		MLXPMD_LOG(NOTICE, "port %u: promiscuous and all-multicast mode of a sub-function do not change what the "
+			   "switch of its PF sends to it", port->port_id);
+	else
+		MLXPMD_LOG(NOTICE, "port %u: promiscuous and all-multicast mode have an effect on a virtual function "
+			   "only if its PF trusts it: ip link set dev PF vf N trust on", port->port_id);
 }
 
 static int

@@ -1,58 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* PCI drivers: ids, registration, probe and remove. */
+/* PCI drivers: ids and registration. */
 
-#include <ethdev_pci.h>
+#include <bus_pci_driver.h>
 
 #include <mdv_compat.h>
 #include <mdv_mlx4.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_probe.h"
 
-/*
- * A positive return offers the device to the next driver with the same PCI ids, so a device that is
- * ours and failed must return a negative one.
- */
 static int
 mlxpmd_pci_probe(struct rte_pci_driver *driver, struct rte_pci_device *pci)
 {
 	RTE_SET_USED(driver);
-	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
-		return MLXPMD_FAIL(ENOTSUP, "%s: secondary processes are not supported", pci->name);
-	return rte_eth_dev_pci_generic_probe(pci, sizeof(struct mlxpmd_port), mlxpmd_dev_init);
+	return mlxpmd_probe(&pci->device, pci->intr_handle);
 }
 
 static int
 mlxpmd_pci_remove(struct rte_pci_device *pci)
 {
-	return rte_eth_dev_pci_generic_remove(pci, mlxpmd_dev_uninit);
+	return mlxpmd_remove(&pci->device);
 }
 
-static struct mdv_dev *
-mdv_of_pci(const struct rte_pci_device *pci)
-{
-	const struct rte_eth_dev *eth_dev = rte_eth_dev_allocated(pci->device.name);
-
-	return eth_dev != NULL ? MLXPMD_PORT(eth_dev)->mdv : NULL;
-}
-
-/* Memory is registered by virtual address: the iova is unused. */
 static int
 mlxpmd_pci_dma_map(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
 {
-	struct mdv_dev *mdv = mdv_of_pci(pci);
-
 	RTE_SET_USED(iova);
-	return mdv != NULL ? mdv_mr_map_external(mdv, addr, len) : -ENODEV;
+	return mlxpmd_dma_map(&pci->device, addr, len);
 }
 
 static int
 mlxpmd_pci_dma_unmap(struct rte_pci_device *pci, void *addr, uint64_t iova, size_t len)
 {
-	struct mdv_dev *mdv = mdv_of_pci(pci);
-
 	RTE_SET_USED(iova);
-	return mdv != NULL ? mdv_mr_unmap_external(mdv, addr, len) : -ENODEV;
+	return mlxpmd_dma_unmap(&pci->device, addr, len);
 }
 
 /* PCI ids: pci.ids, vendor 15b3 (Mellanox Technologies). */
@@ -85,8 +67,6 @@ static const struct rte_pci_id mlxpmd_pci_ids[] = {
 
 static struct rte_pci_driver mlxpmd_pci_driver = {
 	.id_table = mlxpmd_pci_ids,
-	/* What ethdev takes over as RTE_ETH_DEV_INTR_LSC and _RMV. */
-	.drv_flags = RTE_PCI_DRV_INTR_LSC | RTE_PCI_DRV_INTR_RMV,
 	.probe = mlxpmd_pci_probe,
 	.remove = mlxpmd_pci_remove,
 	.dma_map = mlxpmd_pci_dma_map,
@@ -118,12 +98,12 @@ register_first(struct rte_pci_driver *driver)
 
 	rte_pci_register(driver);
 	/* A second copy of this plugin, from the folder of installed ones, does not move the first. */
-	for (other = MDV_PCI_DRIVER_PREV(driver); other != NULL;
-	     other = MDV_PCI_DRIVER_PREV(other))
+	for (other = MDV_DRIVER_PREV(rte_pci_driver, driver); other != NULL;
+	     other = MDV_DRIVER_PREV(rte_pci_driver, other))
 		if (strcmp(other->driver.name, driver->driver.name) == 0)
 			return;
-	for (other = MDV_PCI_DRIVER_PREV(driver); other != NULL; other = before) {
-		before = MDV_PCI_DRIVER_PREV(other);
+	for (other = MDV_DRIVER_PREV(rte_pci_driver, driver); other != NULL; other = before) {
+		before = MDV_DRIVER_PREV(rte_pci_driver, other);
 		if (!ids_overlap(other->id_table, driver->id_table))
 			continue;
 		rte_pci_unregister(other);
