@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 #include "doctor.h"
 
 #define PCI "/sys/bus/pci/devices"
+#define AUXILIARY "/sys/bus/auxiliary/devices"
+#define SF "mlx5_core.sf."
 #define VENDOR 0x15b3
 #define NAME_BYTES 256	/* d_name of struct dirent */
 
@@ -54,6 +57,30 @@ card_name(unsigned int id, const char **served_by)
 	return "unknown card";
 }
 
+static bool
+is_sf(const char *device)
+{
+	return strncmp(device, SF, strlen(SF)) == 0;
+}
+
+static const char *
+bus_of(const char *device)
+{
+	return is_sf(device) ? AUXILIARY : PCI;
+}
+
+/* PCI address of the device; of a sub-function: that of its PF, above it in sysfs. */
+static const char *
+pci_of(const char *device, char real[PATH_MAX])
+{
+	char path[512];
+
+	if (!is_sf(device))
+		return device;
+	snprintf(path, sizeof(path), AUXILIARY "/%s/..", device);
+	return realpath(path, real) != NULL ? strrchr(real, '/') + 1 : "PCI";
+}
+
 /* Find the first entry with this prefix in a folder below the device. */
 static bool
 child(const char *pci, const char *folder, const char *prefix, char name[NAME_BYTES])
@@ -63,7 +90,7 @@ child(const char *pci, const char *folder, const char *prefix, char name[NAME_BY
 	bool found = false;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), PCI "/%s/%s", pci, folder);
+	snprintf(path, sizeof(path), "%s/%s/%s", bus_of(pci), pci, folder);
 	dir = opendir(path);
 	while (dir != NULL && !found && (e = readdir(dir)) != NULL) {
 		found = e->d_name[0] != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0;
@@ -102,7 +129,7 @@ devx_check(struct doctor *d, const char *pci, const char *ibdev)
 	struct mlx5dv_context_attr attr = { .flags = MLX5DV_CONTEXT_FLAGS_DEVX };
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *ctx = NULL;
-	char advice[160];
+	char advice[160], real[PATH_MAX];
 	int err = ENODEV;
 
 	for (int i = 0; list != NULL && list[i] != NULL; i++) {
@@ -117,8 +144,10 @@ devx_check(struct doctor *d, const char *pci, const char *ibdev)
 		ibv_close_device(ctx);
 		dr_print(d, DR_GOOD, pci, NULL, "%s opens with DEVX", ibdev);
 	} else if (err == EINVAL || err == EOPNOTSUPP) {
-		snprintf(advice, sizeof(advice), "mlxconfig -d %s set UCTX_EN=1, then reset the firmware: "
-			 "mlxfwreset -d %s reset", pci, pci);
+		const char *at = pci_of(pci, real);
+
+		snprintf(advice, sizeof(advice), "mlxconfig -d %.16s set UCTX_EN=1, then reset the firmware: "
+			 "mlxfwreset -d %.16s reset", at, at);
 		dr_print(d, DR_BAD, pci, advice, "%s does not open with DEVX: %s", ibdev, strerror(err));
 	}
 }
@@ -128,9 +157,9 @@ firmware_check(struct doctor *d, const char *pci, const char *ibdev)
 {
 	char fw[64], layer[32];
 
-	if (!dr_readf(fw, sizeof(fw), PCI "/%s/infiniband/%s/fw_ver", pci, ibdev))
+	if (!dr_readf(fw, sizeof(fw), "%s/%s/infiniband/%s/fw_ver", bus_of(pci), pci, ibdev))
 		snprintf(fw, sizeof(fw), "of unknown version");
-	if (!dr_readf(layer, sizeof(layer), PCI "/%s/infiniband/%s/ports/1/link_layer", pci, ibdev))
+	if (!dr_readf(layer, sizeof(layer), "%s/%s/infiniband/%s/ports/1/link_layer", bus_of(pci), pci, ibdev))
 		snprintf(layer, sizeof(layer), "unknown");
 	dr_print(d, DR_GOOD, pci, NULL, "firmware %s (%s), port type %s", fw, ibdev, layer);
 	if (strcmp(layer, "Ethernet") != 0 && strcmp(layer, "unknown") != 0)
@@ -183,7 +212,9 @@ bound_check(struct doctor *d, const char *pci)
 		devx_check(d, pci, ibdev);
 	firmware_check(d, pci, ibdev);
 	interface_check(d, pci);
-	ptp_check(d, pci);
+	/* The PTP clock belongs to the PCI function (Linux, mlx5/core/lib/clock.c, ptp_clock_register()). */
+	if (!is_sf(pci))
+		ptp_check(d, pci);
 }
 
 /* Open a VFIO node; -1 after printing a line. EBUSY: another program has opened the group, so it is usable. */
@@ -303,6 +334,34 @@ device_check(struct doctor *d, const char *pci, unsigned int id)
 	       driver);
 }
 
+/* Sub-functions are usable like other devices, but only if they are named. */
+static void
+sf_check(struct doctor *d, const char *name)
+{
+	char sfnum[32], real[PATH_MAX];
+
+	if (!dr_readf(sfnum, sizeof(sfnum), AUXILIARY "/%s/sfnum", name))
+		snprintf(sfnum, sizeof(sfnum), "unknown");
+	d->devices++;
+	dr_print(d, DR_GOOD, name, NULL, "sub-function (sfnum %s) of %s: -a auxiliary:%s", sfnum, pci_of(name, real),
+		 name);
+	bound_check(d, name);
+}
+
+static void
+sfs_check(struct doctor *d)
+{
+	struct dirent **e = NULL;
+	int n = scandir(AUXILIARY, &e, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		if (is_sf(e[i]->d_name))
+			sf_check(d, e[i]->d_name);
+		free(e[i]);
+	}
+	free(e);
+}
+
 void
 dr_devices(struct doctor *d)
 {
@@ -323,6 +382,7 @@ dr_devices(struct doctor *d)
 		free(e[i]);
 	}
 	free(e);
+	sfs_check(d);
 	if (d->devices == 0)
 		dr_print(d, DR_NOTE, "devices", "mlxemu run -- PROGRAM ... emulates devices",
 		       d->others > 0 ? "none on PCI that mlxpmd supports" :
