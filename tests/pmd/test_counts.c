@@ -409,6 +409,69 @@ reader(void *arg)
 	return 0;
 }
 
+static uint64_t
+vport_xstat(uint16_t port, const char *direction, const char *kind, const char *unit)
+{
+	char name[RTE_ETH_XSTATS_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s_vport_%s_%s", direction, kind, unit);
+	return pmd_xstat(port, name);
+}
+
+/* Each of the twelve vport counters has its own number: no field is read from the place of another. */
+static void
+kinds(void)
+{
+	static const struct {
+		const char *name;
+		struct rte_ether_addr dst;
+		uint16_t n, bytes;
+	} rows[] = {
+		{ "unicast", { { 0 } }, 3, 100 },
+		{ "multicast", { { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x03 } }, 5, 200 },
+		{ "broadcast", { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } }, 7, 300 },
+	};
+	uint64_t before[RTE_DIM(rows)][4];
+	struct pmd_frame f = pmd_frame_udp(PORT_B, PORT_A, 1);
+	struct rte_ether_addr unicast = f.dst;
+	unsigned int i, k, n = 0;
+
+	CHECK_OK(rte_eth_allmulticast_enable(PORT_A));
+	pmd_counts_settle(PORT_A);
+	pmd_counts_settle(PORT_B);
+	for (unsigned int after = 0; after < 2; after++) {
+		for (i = 0; i < RTE_DIM(rows); i++) {
+			const uint64_t now[4] = {
+				vport_xstat(PORT_B, "tx", rows[i].name, "packets"),
+				vport_xstat(PORT_B, "tx", rows[i].name, "bytes"),
+				vport_xstat(PORT_A, "rx", rows[i].name, "packets"),
+				vport_xstat(PORT_A, "rx", rows[i].name, "bytes"),
+			};
+
+			for (k = 0; k < 4; k++) {
+				unsigned int want = rows[i].n * (k & 1 ? rows[i].bytes : 1);
+
+				if (after)
+					CHECK(now[k] - before[i][k] == want, "%s, %u: %" PRIu64 ", not %u",
+					      rows[i].name, k, now[k] - before[i][k], want);
+				before[i][k] = now[k];
+			}
+		}
+		if (after)
+			break;
+		for (i = 0; i < RTE_DIM(rows); i++) {
+			f.dst = i == 0 ? unicast : rows[i].dst;
+			f.bytes = rows[i].bytes;
+			for (k = 0; k < rows[i].n; k++)
+				n += pmd_send(PORT_B, 0, &f);
+		}
+		CHECK(n == 15 && pmd_drain(PORT_A, n, 5000, NULL) == n, "%u sent, not all received", n);
+		pmd_counts_settle(PORT_A);
+		pmd_counts_settle(PORT_B);
+	}
+	CHECK_OK(rte_eth_allmulticast_disable(PORT_A));
+}
+
 /*
  * stats_age_ms=0: each reading queries the device. Two threads read while a full ring misses frames. The device may
  * execute their queries in another order than they were issued, and a step back must not be taken for a wrap.
@@ -445,6 +508,7 @@ main(int argc, char **argv)
 	query_rates();
 	first_reading();
 	ages();
+	kinds();
 	slow();
 	miss(300);
 	CHECK(missed_settled() == 300 - 64, "%" PRIu64 " missed", missed_get());
