@@ -138,6 +138,9 @@ devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
 	if (rte_kvargs_count(list, key) > 1)
 		return MLXPMD_FAIL(EINVAL, "%s: devarg %.*s is given more than once: allowed is once", dev,
 				   DEVARGS_SHOWN, key);
+	if (key[0] == '\0')
+		return MLXPMD_FAIL(EINVAL, "%s: devarg without a name before \"%.*s\": allowed are %.*s", dev,
+				   DEVARGS_SHOWN, value != NULL ? value : "", KNOWN_LEN, known);
 	if (strcmp(key, RTE_DEVARGS_KEY_CLASS) == 0)
 		return devarg_generic(dev, key, value, "eth");
 	if (strcmp(key, RTE_DEVARGS_KEY_DRIVER) == 0)
