@@ -10,8 +10,11 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_mbuf.h>
@@ -82,6 +85,38 @@ test_open(void)
 	}
 }
 
+/** With too few descriptors to find, or to open, a device the error is EMFILE and one line names it. */
+static void
+test_descriptors(void)
+{
+	struct rte_pci_addr pci;
+	struct rlimit was, few;
+	struct mdv_dev *dev;
+	unsigned int n = 0;
+	const char *text;
+	int ret, first;
+
+	REQUIRE(test_device(0, &pci) == 0 && getrlimit(RLIMIT_NOFILE, &was) == 0);
+	first = open("/", O_RDONLY | O_CLOEXEC);
+	REQUIRE(first >= 0);
+	close(first);
+	do {
+		few = was;
+		few.rlim_cur = (rlim_t)first + n;
+		REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+		log_begin();
+		ret = mdv_open(&pci, MDV_OPEN_VERBS, &dev);
+		text = log_end();
+		REQUIRE(setrlimit(RLIMIT_NOFILE, &was) == 0);
+		if (ret == 0)
+			mdv_close(dev);
+		else
+			CHECK(ret == -EMFILE && lines_with(text, "EMFILE") == 1, "%u free: %d, %s", n, ret, text);
+	} while (ret != 0 && ++n < 64);
+	CHECK(ret == 0 && n > 2, "opened with %u free", n);
+	printf("descriptors to open a device: %u\n", n);
+}
+
 static void
 run_all(void)
 {
@@ -92,6 +127,7 @@ run_all(void)
 	early = rte_pktmbuf_pool_create("early", 511, 32, 0, 2048, SOCKET_ID_ANY);
 	REQUIRE(early != NULL);
 	test_open();
+	test_descriptors();
 	REQUIRE(test_device(0, &pci) == 0);
 	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0);
 	for (size_t i = 0; i < RTE_DIM(tests); i++) {

@@ -14,6 +14,8 @@
 #include "mdv_private.h"
 
 #define MDV_PATH_BYTES 512
+/** Descriptors that libibverbs has open at a time while it looks for devices, and some more (assumed). */
+#define LIBRARY_FDS 8
 /** Events taken per call; more than are expected between two calls (assumed). */
 #define MDV_EVENTS_MAX 256
 
@@ -129,6 +131,26 @@ no_ibdev_reason(const struct mdv_dev *dev, int n)
 	       "though there are others (a bonded port may have none)";
 }
 
+/**
+ * Whether so few file descriptors are left that libibverbs may have found no device: it then returns an empty list, not
+ * an error. 0, or the errno of the open that failed.
+ */
+static int
+descriptors_short(void)
+{
+	int fd[LIBRARY_FDS], err = 0;
+	unsigned int n;
+
+	for (n = 0; n < RTE_DIM(fd) && err == 0; n++) {
+		fd[n] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = fd[n] < 0 ? errno : 0;
+	}
+	while (n-- != 0)
+		if (fd[n] >= 0)
+			close(fd[n]);
+	return err;
+}
+
 /** The RDMA device of the device. NULL with rte_errno, logged. */
 static struct ibv_device *
 find_ibdev(const struct mdv_dev *dev, struct ibv_device **list, int n)
@@ -142,9 +164,12 @@ find_ibdev(const struct mdv_dev *dev, struct ibv_device **list, int n)
 		if (ret != 0)
 			unread = -ret;
 	}
+	if (unread == 0 && n == 0)
+		unread = descriptors_short();
 	rte_errno = unread != 0 ? unread : ENODEV;
 	if (unread != 0)
-		MDV_LOG(ERR, dev->name, "no RDMA device found, cannot read the address of some: %s",
+		MDV_LOG(ERR, dev->name, "no RDMA device found, cannot read %s: %s",
+			n == 0 ? "their list (limit of open files)" : "the address of some",
 			mdv_errno_name(unread));
 	else
 		MDV_LOG(ERR, dev->name, "no RDMA device %s, %s",
