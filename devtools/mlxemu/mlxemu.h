@@ -45,6 +45,7 @@ struct mlxemu_run {
 	const char *caps[MLXEMU_MAX_SPECS]; /**< --cap, as given. */
 	unsigned ncaps;
 	const char *check;	 /**< --check, or NULL. */
+	const char *order;	 /**< --order, or NULL. */
 	const char *captures[EMU_MAX_PORTS]; /**< --capture, with absolute names. */
 	unsigned ncaptures;
 	char trace[PATH_MAX];  /**< Absolute, or empty. */

@@ -56,12 +56,15 @@ static const char run_usage[] =
 	"                     on EVENT [match KEY=VALUE ...] [after N] [every K] [count C]\n"
 	"                       do ACTION [KEY=VALUE ...]\n"
 	"  --fault-file FILE  rules from FILE, one per line; '#' starts a comment\n"
-	"  --seed N         seed of the random numbers of rules (default 1)\n"
+	"  --seed N         seed of the random numbers of rules and of --order relaxed (default 1)\n"
 	"  --net-raw process|grant|deny  CAP_NET_RAW, without which rules and raw QPs fail with\n"
 	"                   EPERM: that of the program (default, if this command has it), or\n"
 	"                   always (default of other users), or never\n"
 	"  --check buffers  check receive buffers: posting one twice is a violation\n"
 	"                   (bad buffer)\n"
+	"  --order KIND     strict: completions are visible at once (default); relaxed: as late and\n"
+	"                   in as many parts as PCI Express allows, and doorbells stay in\n"
+	"                   write-combining buffers; --seed selects the delays\n"
 	"  --clock KIND     host: real time (default); virtual: only commands and packets\n"
 	"                   advance time, the same in each run\n"
 	"  --clock-hz N     frequency of the device's counter (default: the profile's); this\n"
@@ -341,6 +344,15 @@ option_check(struct mlxemu_run *run, const char *value)
 }
 
 static int
+option_order(struct mlxemu_run *run, const char *value)
+{
+	if (strcmp(value, "strict") != 0 && strcmp(value, "relaxed") != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--order '%s': strict or relaxed", value);
+	run->order = value;
+	return MLXEMU_OK;
+}
+
+static int
 option_clock(struct mlxemu_run *run, const char *value)
 {
 	if (strcmp(value, "host") != 0 && strcmp(value, "real") != 0 &&
@@ -442,7 +454,7 @@ static const struct option_row {
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
 	{"--fault-file", option_fault_file}, {"--seed", option_seed},
-	{"--net-raw", option_net_raw},
+	{"--net-raw", option_net_raw}, {"--order", option_order},
 	{"--clock", option_clock},   {"--check", option_check},	    {"--capture", option_capture},
 	{"--clock-hz", NULL},	     {"--clock-start", NULL},	    {"--clock-drift", NULL},
 	{"--clock-wander", NULL},    {"--clock-kernel", NULL},	    {"--clock-format", NULL},

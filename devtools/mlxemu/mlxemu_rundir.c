@@ -330,6 +330,9 @@ environment_faults(const struct mlxemu_run *run)
 	/* Without --check keep the value of the environment. */
 	if (run->check != NULL)
 		setenv("MLXEMU_CHECK", run->check, 1);
+	/* The same for --order. */
+	if (run->order != NULL)
+		setenv("MLXEMU_ORDER", run->order, 1);
 	return environment_clock(run);
 }
 

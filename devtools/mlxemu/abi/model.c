@@ -378,6 +378,24 @@ abi_checks_enable(void)
 	return emu_dp_check_buffers(true) ? 0 : -ENOMEM;
 }
 
+/* MLXEMU_ORDER: strict or relaxed; MLXEMU_SEED, as for rules. */
+static int
+abi_order_set(void)
+{
+	const char *order = getenv("MLXEMU_ORDER"), *seed = getenv("MLXEMU_SEED");
+	uint64_t start = 1;
+
+	if (order == NULL || *order == '\0' || strcmp(order, "strict") == 0)
+		return 0;
+	if (strcmp(order, "relaxed") != 0)
+		return abi_model_fail(-EINVAL, "MLXEMU_ORDER is wrong: strict or relaxed");
+	if (seed != NULL)
+		(void)emu_number(seed, 0, UINT64_MAX, &start);
+	emu_dp_order(true, start);
+	emu_guard_steps(abi_wc_step);
+	return 0;
+}
+
 static int
 abi_capture(const char *line, char *err, size_t err_len)
 {
@@ -449,6 +467,8 @@ abi_model_up(void)
 		ret = abi_faults_add();
 	if (ret == 0)
 		ret = abi_checks_enable();
+	if (ret == 0)
+		ret = abi_order_set();
 	if (ret == 0)
 		ret = emu_dp_init(&abi_the_machine);
 	if (ret == 0)

@@ -22,6 +22,7 @@
 #include "trap_pages.h"
 #include "abi/vfio/vfio.h"
 #include "core/emu_fault.h"
+#include "dp/emu_dp.h"
 
 #define MAPS 1024u
 /* Another thread writes the registers; this takes long only if it is preempted. */
@@ -33,6 +34,7 @@ static struct page_map {
 	struct emu_dev *dev;
 	uint8_t *mem;	    /* mapping of the model */
 	bool counter;	    /* else doorbells */
+	bool wc;	    /* doorbells: write-combining */
 	struct abi_load_area *area; /* of a counter; kept for the next one */
 	int prot;	    /* as requested by the program */
 	_Atomic bool shut;
@@ -82,7 +84,7 @@ map_drop(struct page_map *map)
 }
 
 static struct page_map *
-map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem, bool counter)
+map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem, bool counter, bool wc)
 {
 	for (unsigned i = 0; i < MAPS; i++) {
 		struct page_map *map = &maps[i];
@@ -92,6 +94,7 @@ map_new(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem
 		map->dev = dev;
 		map->mem = mem;
 		map->counter = counter;
+		map->wc = wc;
 		map->prot = prot;
 		atomic_store(&map->shut, false);
 		atomic_store(&map->addr, addr);
@@ -117,16 +120,16 @@ counter_by_engine(struct emu_dev *dev, const char *why)
 void
 abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, uint8_t *mem)
 {
-	struct page_map *map = map_new(dev, addr, EMU_PAGE_BYTES, prot, mem, true);
+	struct page_map *map = map_new(dev, addr, EMU_PAGE_BYTES, prot, mem, true, false);
 
 	if (map == NULL || !abi_load_area_set(&map->area, mem) || !protect(map, true))
 		counter_by_engine(dev, "too many mappings");
 }
 
 void
-abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem)
+abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot, uint8_t *mem, bool wc)
 {
-	if ((prot & PROT_WRITE) != 0 && map_new(dev, addr, len, prot, mem, false) == NULL)
+	if ((prot & PROT_WRITE) != 0 && map_new(dev, addr, len, prot, mem, false, wc) == NULL)
 		atomic_store(&maps_lost, true);
 }
 
@@ -165,6 +168,7 @@ abi_pages_copies(const void *mem, uint64_t len)
 void
 abi_pages_forget(const void *mem, uint64_t len)
 {
+	abi_wc_forget(mem, len);
 	for (unsigned i = 0; i < atomic_load(&maps_end); i++)
 		if (within(&maps[i], mem, len))
 			map_drop(&maps[i]);
@@ -186,6 +190,7 @@ bool
 abi_pages_watch(struct emu_machine *m)
 {
 	(void)m;
+	abi_wc_evict();
 	if (atomic_load(&maps_lost))
 		return false;
 	for (unsigned i = 0; i < atomic_load(&maps_end); i++) {
@@ -210,8 +215,11 @@ store_do(const struct page_map *map, uint64_t addr, void *context)
 	    addr % sizeof(value) != 0)
 		return false;
 	memcpy(&value, s.data, sizeof(value));
-	atomic_store_explicit((_Atomic uint64_t *)(void *)at, value, memory_order_release);
 	abi_store_end(context, &s, 0);
+	if (emu_dp_is_relaxed() && map->wc && abi_wc_store(map->dev, at, value, context))
+		return true;
+	abi_wc_drain();
+	atomic_store_explicit((_Atomic uint64_t *)(void *)at, value, memory_order_release);
 	return true;
 }
 
@@ -231,7 +239,11 @@ rung(struct page_map *map, uint64_t addr, void *context)
 	if (abi_enter() == NULL)
 		return protect(map, false);
 	shut = atomic_load(&map->shut);
-	if (shut) {
+	if (shut && emu_dp_is_relaxed()) {
+		/* The next store is trapped too; after one that is restarted the engine closes the page again. */
+		if (!store_do(map, addr, context))
+			(void)protect(map, false);
+	} else if (shut) {
 		(void)protect(map, false);
 		(void)store_do(map, addr, context);
 	}
@@ -264,6 +276,7 @@ counted(struct page_map *map, uint64_t addr, void *context)
 
 	if (abi_model_dead() || abi_model_foreign())
 		return protect(map, false);
+	abi_wc_drain();
 	registers_write(map->dev);
 	if (abi_load_move(map->area, addr - atomic_load(&map->addr), context))
 		return true;

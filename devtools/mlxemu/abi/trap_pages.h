@@ -11,9 +11,9 @@
  * model. Loads return the present value from now on. Lock held, here and below unless noted.
  */
 void abi_pages_counter(struct emu_dev *dev, uint64_t addr, int prot, uint8_t *mem);
-/** The same for doorbell pages of a verbs context. */
+/** The same for doorbell pages of a verbs context; wc: write-combining. */
 void abi_pages_doorbells(struct emu_dev *dev, uint64_t addr, uint64_t len, int prot,
-			 uint8_t *mem);
+			 uint8_t *mem, bool wc);
 /** To be called before the program unmaps a range, or maps something else over it; lock not held. */
 void abi_pages_unmapped(uint64_t addr, uint64_t len);
 /** Number of mappings that copies of loads have of counter pages in mem. */
@@ -27,12 +27,31 @@ bool abi_pages_watch(struct emu_machine *m);
 /** For the guard: true if the fault at addr was such a load or store, which has been emulated; lock not held. */
 bool abi_pages_trap(uint64_t addr, void *context);
 
+/* ---- write-combining buffers, of --order relaxed: write_combining.c ---- */
+
+/** A store of 8 bytes to a write-combining page at `at`. False: write it now. */
+bool abi_wc_store(struct emu_dev *dev, uint8_t *at, uint64_t value, void *context);
+/** Writes out the buffer of this thread. */
+void abi_wc_drain(void);
+/** A thread executed one instruction. False: not for this. */
+bool abi_wc_step(void *context);
+/** Writes out buffers whose time has come, and counts them as late; lock held. */
+void abi_wc_evict(void);
+/** Forgets stores into mem, which goes away. */
+void abi_wc_forget(const void *mem, uint64_t len);
+
 /* ---- the processor's part: x86_load.c and x86_store.c, or arm64_access.c ---- */
 
 /** Program counter of a signal context. */
 uint64_t abi_pc(const void *context);
 /** Whether the fault was a store's. */
 bool abi_fault_is_write(const void *context);
+
+/** Lets the thread of context execute one instruction at a time, with a SIGTRAP after each. False: not supported. */
+bool abi_step_begin(void *context);
+void abi_step_end(void *context);
+/** Whether the next instruction of context drains write-combining buffers. */
+bool abi_drains(const void *context);
 
 #ifdef __x86_64__
 /* Prefix bits, and indices of general registers in gregs by their number in an instruction. */

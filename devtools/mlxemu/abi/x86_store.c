@@ -234,3 +234,45 @@ abi_store_end(void *context, const struct abi_store *s, uint64_t before)
 		memcpy(&regs[s->swap], &before, s->bytes == 4 ? 8 : s->bytes);
 	regs[REG_RIP] += s->len;
 }
+
+#define TRAP_FLAG 0x100
+
+bool
+abi_step_begin(void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+	return true;
+}
+
+void
+abi_step_end(void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+/* pushf and popf, which would see or change the trap flag, end the steps as well. */
+bool
+abi_drains(const void *context)
+{
+	const uint8_t *p = (const uint8_t *)(uintptr_t)abi_pc(context);
+
+	while (*p == 0x66 || *p == 0xf2 || *p == 0xf3 || *p == 0x2e || *p == 0x3e || *p == 0x64 || *p == 0x65)
+		p++;
+	if ((*p & 0xf0) == 0x40)
+		p++;
+	switch (*p) {
+	case 0xf0: /* lock */
+	case 0x9c: /* pushf, popf */
+	case 0x9d:
+	case 0xcd: /* int, iret */
+	case 0xcf:
+		return true;
+	case 0x86: /* xchg */
+	case 0x87:
+		return p[1] < 0xc0;
+	case 0x0f: /* syscall, cpuid, mfence, sfence */
+		return p[1] == 0x05 || p[1] == 0xa2 || (p[1] == 0xae && p[2] >= 0xf0);
+	default:
+		return false;
+	}
+}

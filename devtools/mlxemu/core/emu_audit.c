@@ -148,7 +148,7 @@ static const struct {
 	STAT(rx_out_of_buffer), STAT(rx_filtered), STAT(rx_kernel), STAT(rx_dropped_by_rule),
 	STAT(rx_oversize), STAT(rx_link_down), STAT(rx_elsewhere), STAT(tx_errors), STAT(tx_discards), STAT(tx_spoofed),
 	STAT(tx_unswitched),
-	STAT(rx_errors), STAT(doorbells), STAT(wqe_fetch_bytes), STAT(cqes), STAT(dma_reads),
+	STAT(rx_errors), STAT(doorbells), STAT(late_doorbells), STAT(wqe_fetch_bytes), STAT(cqes), STAT(dma_reads),
 	STAT(dma_read_bytes), STAT(dma_writes), STAT(dma_write_bytes),
 };
 

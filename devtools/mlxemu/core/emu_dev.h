@@ -125,6 +125,7 @@ struct emu_port_stats {
 	uint64_t rx_errors;		/**< Error CQEs on RQs. */
 	uint32_t async_eq_overruns, comp_eq_overruns; /**< EQs that ran over. */
 	/* PCIe accesses of a card, per port. */
+	uint64_t late_doorbells; /**< --order relaxed: stores that left a write-combining buffer by time only. */
 	uint64_t doorbells, wqe_fetch_bytes, cqes, dma_reads, dma_read_bytes, dma_writes,
 		dma_write_bytes;
 };
@@ -314,7 +315,8 @@ struct emu_front_ops {
 	unsigned (*program_fds)(void);
 	/**
 	 * Trap the next store to any doorbell page; the trap takes and releases the lock, which wakes
-	 * the engine. False: not possible.
+	 * the engine. False: not possible. With --order relaxed called in each pass; also writes out old
+	 * write-combining buffers.
 	 */
 	bool (*doorbells_watch)(struct emu_machine *m);
 	/** Raises an interrupt of a VFIO context; no effect if no eventfd is set for the vector. */

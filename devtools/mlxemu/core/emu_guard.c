@@ -17,17 +17,20 @@
 /* Alias of sigaction() in libc: sigaction() itself is interposed. */
 int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
-static const int guarded[] = {SIGSEGV, SIGBUS};
-#define GUARDED (sizeof(guarded) / sizeof(guarded[0]))
+/* SIGTRAP only if threads are stepped. */
+static const int guarded[] = {SIGSEGV, SIGBUS, SIGTRAP};
+#define GUARDED_MAX (sizeof(guarded) / sizeof(guarded[0]))
+static unsigned guards = GUARDED_MAX - 1;
+static bool (*step_hook)(void *context);
 
 bool (*emu_guard_hook)(uint64_t addr, void *context);
 static struct emu_machine *machine; /* NULL: the guard is not up */
-static struct sigaction program[GUARDED];
+static struct sigaction program[GUARDED_MAX];
 
 static int
 index_of(int sig)
 {
-	for (unsigned i = 0; i < GUARDED; i++)
+	for (unsigned i = 0; i < guards; i++)
 		if (guarded[i] == sig)
 			return (int)i;
 	return -1;
@@ -178,7 +181,9 @@ on_fault(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 	bool handled = info->si_code > 0 && machine != NULL;
 
-	if (handled && emu_lock_is_mine(machine))
+	if (handled && sig == SIGTRAP)
+		handled = info->si_code == TRAP_TRACE && step_hook(context);
+	else if (handled && emu_lock_is_mine(machine))
 		handled = map_page_at(sig, (uintptr_t)info->si_addr);
 	else if (handled)
 		handled = emu_guard_hook != NULL &&
@@ -200,10 +205,17 @@ take(unsigned i)
 	return __sigaction(guarded[i], &act, NULL);
 }
 
+void
+emu_guard_steps(bool (*hook)(void *context))
+{
+	step_hook = hook;
+	guards = GUARDED_MAX;
+}
+
 int
 emu_guard_start(struct emu_machine *m)
 {
-	for (unsigned i = 0; i < GUARDED; i++)
+	for (unsigned i = 0; i < guards; i++)
 		if (__sigaction(guarded[i], NULL, &program[i]) != 0 || take(i) != 0)
 			return -errno;
 	machine = m;
@@ -216,7 +228,7 @@ emu_guard_stop(void)
 	if (machine == NULL)
 		return;
 	machine = NULL;
-	for (unsigned i = 0; i < GUARDED; i++)
+	for (unsigned i = 0; i < guards; i++)
 		__sigaction(guarded[i], &program[i], NULL);
 }
 
@@ -242,6 +254,6 @@ emu_guard_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 void
 emu_guard_unblock(sigset_t *set)
 {
-	for (unsigned i = 0; i < GUARDED; i++)
+	for (unsigned i = 0; i < guards; i++)
 		sigdelset(set, guarded[i]);
 }

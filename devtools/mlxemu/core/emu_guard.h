@@ -21,6 +21,8 @@ int emu_guard_start(struct emu_machine *m);
  * Called first for each fault of the program's code. True: the front end emulated the access (a load
  * or store to a device), and the program continues.
  */
+/** Before emu_guard_start(): handle SIGTRAP after each instruction of a thread that is stepped; false: not for hook. */
+void emu_guard_steps(bool (*hook)(void *context));
 extern bool (*emu_guard_hook)(uint64_t addr, void *context);
 /** Restores the program's actions. */
 void emu_guard_stop(void);

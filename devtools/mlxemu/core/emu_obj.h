@@ -132,6 +132,7 @@ struct emu_uar {
 	uint64_t offset;      /**< In the uverbs file. */
 	volatile uint8_t *page; /**< The model's view of the doorbell page. */
 	unsigned sqs;	      /**< SQs with this doorbell page; see dp_sq.c. */
+	bool wc;	      /**< Mapped write-combining. */
 	uint64_t last_db;     /**< Doorbell register value last seen by the engine. */
 };
 struct emu_mkey {

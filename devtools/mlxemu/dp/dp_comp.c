@@ -70,8 +70,14 @@ dp_comp_new(struct emu_cq *cq)
 static void
 hand_over(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 *from)
 {
+	struct prm_cqe64 whole = *from;
 	uint64_t last;
 
+	if (DP_UNLIKELY(dp_relaxed)) {
+		whole.op_own |= (uint8_t)(cq->pi >> cq->log_size & 1);
+		dp_order_cqe(cq, to, &whole);
+		return;
+	}
 	memcpy(to, from, offsetof(struct prm_cqe64, sop_drop_qpn));
 	memcpy(&last, &from->sop_drop_qpn, sizeof(last));
 	/* op_own is the last byte in memory, the owner its lowest bit. */

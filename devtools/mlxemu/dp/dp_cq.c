@@ -58,7 +58,9 @@ fire(struct dp_cq *c)
 	c->unnotified = 0;
 	c->fired_sn = (int)ARM_SN(c->cq->armed_sn);
 	eqe.comp_cqn = htobe32(c->cq->obj.id);
-	if (c->cq->eq != NULL)
+	if (DP_UNLIKELY(dp_relaxed))
+		dp_order_event(c->cq, &eqe);
+	else if (c->cq->eq != NULL)
 		dp_eq_write(c->cq->eq, &eqe);
 	else
 		emu_dp_event(c->cq->obj.ctx, &c->cq->obj, PRM_EVENT_TYPE_COMP, &eqe);
@@ -166,6 +168,8 @@ dp_cq_begin(struct emu_cq *cq)
 		dp_cq_overrun(cq);
 		return NULL;
 	}
+	if (DP_UNLIKELY(dp_relaxed))
+		return dp_order_stage();
 	cqe = dp_cq_place(cq, 0);
 	memset(cqe, 0, offsetof(struct prm_cqe64, sop_drop_qpn));
 	if (DP_UNLIKELY(cq->pad))
@@ -186,6 +190,18 @@ dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 }
 
 void
+dp_cq_hand_over(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t last, bool solicited)
+{
+	/* Release: a reader that sees the new owner bit sees the whole CQE. */
+	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
+			      memory_order_release);
+	if (DP_UNLIKELY(dp_relaxed))
+		dp_order_cqe(cq, dp_cq_place(cq, 0), cqe);
+	cq->obj.dev->stats.cqes++;
+	dp_cq_written(cq, 1, solicited);
+}
+
+void
 dp_cq_end_format(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 		 uint8_t opcode, uint8_t format, bool solicited)
 {
@@ -194,11 +210,7 @@ dp_cq_end_format(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, u
 
 	if (dp_fault_cqe() && dp_fault_cqe_apply(cq, cqe, &last, solicited))
 		return;
-	/* Release: a reader that sees the new owner bit sees the whole CQE. */
-	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
-			      memory_order_release);
-	cq->obj.dev->stats.cqes++;
-	dp_cq_written(cq, 1, solicited);
+	dp_cq_hand_over(cq, cqe, last, solicited);
 }
 
 void

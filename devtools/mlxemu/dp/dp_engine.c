@@ -130,6 +130,7 @@ emu_dp_init(struct emu_machine *m)
 void
 emu_dp_forget(struct emu_obj *obj)
 {
+	emu_dp_order_flush();
 	switch (obj->type) {
 	case EMU_OBJ_QP:
 		dp_qp_forget((struct emu_qp *)obj);
@@ -200,6 +201,8 @@ emu_dp_poll(struct emu_machine *m)
 	bool tick = clock_due(shared);
 	unsigned work = 0;
 
+	if (DP_UNLIKELY(dp_relaxed) && m->front != NULL)
+		(void)m->front->doorbells_watch(m);
 	if (DP_UNLIKELY(dp_check_on))
 		dp_check_pass(m);
 	if (shared != NULL) {
@@ -222,7 +225,7 @@ emu_dp_poll(struct emu_machine *m)
 	if (DP_UNLIKELY(dp_capture_on) && shared != NULL)
 		dp_capture_tick(shared);
 	emu_time_pass((uint64_t)work * WORK_NS);
-	return work;
+	return work + dp_order_pass();
 }
 
 /* Time until the next timed work, at most ns. */
@@ -264,7 +267,7 @@ nap(const struct dp_shared *shared, unsigned passes)
 static bool
 at_rest(struct emu_machine *m)
 {
-	if (m->wake_fd < 0 || !m->counters_live || dp_check_on || dp_fault_delayed ||
+	if (m->wake_fd < 0 || !m->counters_live || dp_check_on || dp_fault_delayed || dp_relaxed ||
 	    emu_engine_paused(m) || emu_fault_at(EMU_ON_CLOCK_PAGE))
 		return false;
 	for (unsigned i = 0; i < m->ports; i++) {

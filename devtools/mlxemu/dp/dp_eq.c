@@ -108,7 +108,7 @@ static bool
 write_one(struct emu_eq *eq, const struct prm_eqe *eqe)
 {
 	uint32_t size = 1u << eq->log_size;
-	struct prm_eqe *to;
+	struct prm_eqe whole = *eqe, *to;
 	uint8_t owner;
 
 	if (eq->err)
@@ -118,10 +118,15 @@ write_one(struct emu_eq *eq, const struct prm_eqe *eqe)
 		return false;
 	}
 	to = (struct prm_eqe *)(eq->ring + (size_t)(eq->pi & (size - 1)) * sizeof(*to));
-	memcpy(to, eqe, offsetof(struct prm_eqe, owner));
 	owner = (uint8_t)(eq->pi >> eq->log_size & 1);
-	/* Release: a reader that sees the new owner bit sees the whole EQE. */
-	atomic_store_explicit((_Atomic uint8_t *)&to->owner, owner, memory_order_release);
+	if (DP_UNLIKELY(dp_relaxed)) {
+		whole.owner = owner;
+		dp_order_line(to, &whole);
+	} else {
+		memcpy(to, eqe, offsetof(struct prm_eqe, owner));
+		/* Release: a reader that sees the new owner bit sees the whole EQE. */
+		atomic_store_explicit((_Atomic uint8_t *)&to->owner, owner, memory_order_release);
+	}
 	eq->pi = (eq->pi + 1) & CI_MASK;
 	if (eq->armed)
 		interrupt(eq);
@@ -185,7 +190,7 @@ emu_dp_eq_event(struct emu_ctx *ctx, const struct prm_eqe *eqe)
 }
 
 void
-emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
+dp_event_now(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
 {
 	((struct prm_eqe *)eqe)->type = (uint8_t)type;
 	if (ctx == NULL)
@@ -194,6 +199,13 @@ emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
 		emu_dp_eq_event(ctx, eqe);
 	else if (ctx->ops != NULL && ctx->ops->event != NULL)
 		ctx->ops->event(ctx, obj, type, eqe);
+}
+
+void
+emu_dp_event(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe)
+{
+	emu_dp_order_flush();
+	dp_event_now(ctx, obj, type, eqe);
 }
 
 /* False: invalid consumer index. */

@@ -189,16 +189,6 @@ dp_fault_error_cqe(struct emu_cq *cq, uint8_t opcode, uint32_t opcode_qpn)
 	pend(cq, &e, a);
 }
 
-static void
-store_last(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t last, bool solicited)
-{
-	/* Release: a reader that sees the new owner bit sees the whole CQE. */
-	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
-			      memory_order_release);
-	cq->obj.dev->stats.cqes++;
-	dp_cq_written(cq, 1, solicited);
-}
-
 bool
 dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, bool solicited)
 {
@@ -229,12 +219,12 @@ dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, boo
 				 << 8 * (sizeof(*cqe) - 1 - pending.off);
 		return false;
 	case EMU_ACT_DUP:
-		store_last(cq, cqe, *last, solicited);
+		dp_cq_hand_over(cq, cqe, *last, solicited);
 		again = dp_cq_begin(cq);
 		if (again == NULL)
 			return true;
 		memcpy(again, cqe, offsetof(struct prm_cqe64, sop_drop_qpn));
-		store_last(cq, again, (*last & ~1ull) | (cq->pi >> cq->log_size & 1), solicited);
+		dp_cq_hand_over(cq, again, (*last & ~1ull) | (cq->pi >> cq->log_size & 1), solicited);
 		return true;
 	default:
 		return true; /* dropped */

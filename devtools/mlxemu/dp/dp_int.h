@@ -217,6 +217,8 @@ void dp_cq_end(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uin
 /** dp_cq_end() of a CQE with other bits of op_own set than opcode and owner. */
 void dp_cq_end_format(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, uint16_t wqe_counter,
 		      uint8_t opcode, uint8_t format, bool solicited);
+/** The end of both: last has the last 8 bytes, host order. */
+void dp_cq_hand_over(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t last, bool solicited);
 /** Where a CQE holds data: up to 32 bytes in its head, up to 64 in the other half of a 128-byte entry. */
 static inline uint8_t *
 dp_cqe_data(struct prm_cqe64 *cqe, unsigned room)
@@ -230,6 +232,8 @@ dp_cqe_data_format(unsigned room)
 	return (room == 0 ? PRM_CQE_FORMAT_NO_INLINE
 		: room == 32 ? PRM_CQE_FORMAT_INLINE_32 : PRM_CQE_FORMAT_INLINE_64) << 2;
 }
+/** --order relaxed, see dp_order.c. */
+extern bool dp_relaxed;
 /**
  * dp_cq_begin() for CQEs of 64 bytes in a ring with room for one more, by the consumer index last
  * read. NULL: call dp_cq_begin(), which reads the index again and handles all other CQs.
@@ -241,7 +245,7 @@ dp_cq_begin_with_room(const struct emu_cq *cq)
 	uint32_t size = 1u << cq->log_size;
 	struct prm_cqe64 *cqe;
 
-	if (DP_UNLIKELY(c == NULL || c->comp != NULL || cq->err || cq->collapsed ||
+	if (DP_UNLIKELY(c == NULL || c->comp != NULL || cq->err || cq->collapsed || dp_relaxed ||
 			cq->log_cqe_bytes != 6 || ((cq->pi - c->ci) & (2 * size - 1)) >= size))
 		return NULL;
 	cqe = (struct prm_cqe64 *)(cq->ring + ((size_t)(cq->pi & (size - 1)) << 6));
@@ -295,7 +299,21 @@ void dp_comp_free(struct dp_comp *s);
  */
 bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone);
 
+/* dp_order.c: completions and events that become visible late; call these functions only if dp_relaxed is set. */
+/** Memory for the next CQE, zeroed, with the other half of a 128-byte entry before it. */
+struct prm_cqe64 *dp_order_stage(void);
+/** Posts a CQE for its place in the ring, with the other half of its entry if the CQ writes that. */
+void dp_order_cqe(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 *from);
+/** Writes 64 bytes now, in ascending order. */
+void dp_order_line(void *to, const void *from);
+/** Posts the event of a CQ. */
+void dp_order_event(struct emu_cq *cq, struct prm_eqe *eqe);
+/** Once per pass of the engine: makes some writes visible. Returns 1 if there were any. */
+unsigned dp_order_pass(void);
+
 /* dp_eq.c */
+/** emu_dp_event() behind the writes posted before. */
+void dp_event_now(struct emu_ctx *ctx, struct emu_obj *obj, uint16_t type, void *eqe);
 /** Writes an event, and interrupts when the EQ is armed. False: it takes no more. */
 bool dp_eq_write(struct emu_eq *eq, const struct prm_eqe *eqe);
 /** A store into the page, seen as such. False: not into a register of the EQs. */

@@ -91,6 +91,7 @@ emu_dp_take_doorbells(struct emu_dev *dev)
 	dp_uar_scan(dp_port_of(dev));
 	/* Write open sessions: their completions precede the command. */
 	dp_comp_flush_all(dp_port_of(dev)->shared);
+	emu_dp_order_flush();
 }
 
 /* Eight bytes into a register of SQs or CQs. */

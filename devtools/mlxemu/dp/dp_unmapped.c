@@ -247,6 +247,7 @@ umem_given_back(const struct emu_umem *umem)
 void
 emu_dp_given_back(struct emu_obj *obj)
 {
+	emu_dp_order_flush();
 	obj->given_back = true;
 	if (obj->type == EMU_OBJ_UMEM)
 		umem_given_back((const struct emu_umem *)obj);

@@ -39,6 +39,15 @@ unsigned emu_dp_poll(struct emu_machine *m);
  */
 bool emu_dp_check_buffers(bool on);
 
+/**
+ * Relaxed: completions and events become visible as late as PCI Express allows (dp_order.c); seed: of the delays. For
+ * the whole process; call it before queues are created.
+ */
+void emu_dp_order(bool relaxed, uint64_t seed);
+bool emu_dp_is_relaxed(void);
+/** Makes all completions and events visible that are not yet; the reply to a command follows them. Lock held. */
+void emu_dp_order_flush(void);
+
 /** A capture of one port (dp_capture.c). */
 struct emu_capture {
 	unsigned port, directions;

@@ -272,6 +272,7 @@ emu_fw_exec(struct emu_ctx *ctx, const void *in, size_t in_len, void *out, size_
 	if (ctx->iommu != NULL && fw_opcode(inbox) != PRM_CMD_OP_MANAGE_PAGES)
 		fw_pages_balance(ctx);
 	emu_time_pass(COMMAND_NS);
+	emu_dp_order_flush();
 	memset(out, 0, out_len);
 	memcpy(out, outbox, out_len < sizeof(outbox) ? out_len : sizeof(outbox));
 	emu_trace_command(ctx, inbox, in_len < sizeof(inbox) ? in_len : sizeof(inbox), outbox,

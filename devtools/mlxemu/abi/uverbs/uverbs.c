@@ -78,13 +78,15 @@ void
 abi_uverbs_mapped(struct abi_fdobj *obj, void *at, size_t len, int prot, off64_t offset)
 {
 	const struct abi_file *file = (const struct abi_file *)obj;
+	const struct emu_uar *uar;
 
 	if (offset == EMU_CORE_CLOCK_OFFSET && len == EMU_PAGE_BYTES)
 		abi_pages_counter(file->dev, (uintptr_t)at, prot,
 				  (uint8_t *)file->map + EMU_CORE_CLOCK_OFFSET);
-	else if (offset >= EMU_UAR_OFFSET)
-		abi_pages_doorbells(file->dev, (uintptr_t)at, len, prot,
-				    (uint8_t *)file->map + offset);
+	if (offset < EMU_UAR_OFFSET)
+		return;
+	uar = emu_obj_find(file->dev, EMU_OBJ_UAR, (uint32_t)((offset - EMU_UAR_OFFSET) / EMU_PAGE_BYTES));
+	abi_pages_doorbells(file->dev, (uintptr_t)at, len, prot, (uint8_t *)file->map + offset, uar != NULL && uar->wc);
 }
 
 /* Closes the context, as the release() of the kernel's file does. Lock held. */

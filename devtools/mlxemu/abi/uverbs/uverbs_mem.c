@@ -73,6 +73,8 @@ abi_uar_alloc(struct abi_call *call)
 	if (ret == 0)
 		ret = emu_uar_create(call->ctx, &uar);
 	if (ret == 0)
+		uar->wc = type == MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF;
+	if (ret == 0)
 		ret = abi_handle_out(call, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, MLX5_IB_OBJECT_UAR,
 				     &uar->obj);
 	if (ret == 0)
