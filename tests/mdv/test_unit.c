@@ -320,6 +320,37 @@ test_absent(void)
 	mdv_close(NULL);
 }
 
+/** Names that are no device on either bus: one line each. */
+static void
+test_names(void)
+{
+	static const struct {
+		const char *name, *line;
+		enum mdv_open_mode mode;
+		int ret;
+	} row[] = {
+		{ "mlx5_core.sf.4095", ": no such sub-function: /sys/bus/auxiliary/devices/mlx5_core.sf.4095/..: ENOENT",
+		  MDV_OPEN_VERBS, -ENODEV },
+		{ "mlx5_core.sf.4095", ": a sub-function cannot be opened through VFIO", MDV_OPEN_VFIO, -ENOTSUP },
+		{ "mlx5_core.eth.0", ": neither a PCI address nor a sub-function mlx5_core.sf.N", MDV_OPEN_VERBS, -EINVAL },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(row); i++) {
+		struct mdv_dev *dev = &fake;
+		char line[128];
+		const char *text;
+
+		snprintf(line, sizeof(line), "mlx5dv: %s%s", row[i].name, row[i].line);
+		log_begin();
+		CHECK_EQ(mdv_open_device(row[i].name, row[i].mode, &dev), row[i].ret);
+		text = log_end();
+		CHECK(dev == NULL);
+		CHECK_EQ(rte_errno, -row[i].ret);
+		CHECK_EQ(lines_of(text), 1);
+		CHECK_EQ(lines_with(text, line), 1);
+	}
+}
+
 static void
 test_zeroed_destructors(void)
 {
@@ -405,6 +436,7 @@ main(void)
 	test_merge_contained();
 	test_uevent();
 	test_absent();
+	test_names();
 	test_zeroed_destructors();
 	return check_exit("unit");
 }
