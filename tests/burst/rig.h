@@ -115,13 +115,19 @@ rig_rx_call(struct rig_rx *r, eth_rx_burst_t burst, struct rte_mbuf **pkts, uint
 	rig_watch_end((uintptr_t)burst, got);
 	return got;
 }
-/** As the driver: uses the scalar burst if the variant has none for these features. */
-static inline uint16_t
-rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
+/** As the driver: the scalar burst if the variant has none for these features. */
+static inline eth_rx_burst_t
+rig_rx_function(unsigned int f)
 {
 	const struct mlxpmd_rx_template *t = &rig_rx_variant->templates[f];
 
-	return rig_rx_call(r, (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst, pkts, n);
+	return (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst;
+}
+
+static inline uint16_t
+rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
+{
+	return rig_rx_call(r, rig_rx_function(f), pkts, n);
 }
 
 /* ---- transmit ---- */

@@ -103,7 +103,7 @@ static uint16_t
 call(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 {
 	return r->tx ? mlxpmd_tx_templates[r->features].burst(&b->tx->txq, pkts, r->per_burst) :
-		       rig_rx_burst(b->rx, r->features, pkts, BURST);
+		       rig_rx_function(r->features)(&b->rx->rxq, pkts, BURST);
 }
 
 static uint64_t
