@@ -39,7 +39,7 @@
  */
 struct mdv_caps {
 	uint16_t pci_device_id, vport_num;
-	bool vf;		/**< The id is that of virtual functions. */
+	bool vf;		/**< A virtual function, by its id, or a sub-function. */
 	uint8_t log_max_cq_sz;	/**< log2 of CQEs in a CQ. */
 	uint8_t log_max_wq_sz;	/**< log2 of WQEs (RQ) or WQEBBs (SQ). */
 	uint8_t log_max_rqt_size;
