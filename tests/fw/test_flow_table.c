@@ -309,7 +309,7 @@ test_group_range(void)
 static void
 test_group_criteria(void)
 {
-	uint32_t id = table(0, 4), g, known[16];
+	uint32_t id = table(0, 4), g, known[DP_KEY_DWORDS];
 	struct prm_create_flow_group_in in;
 	struct prm_fte_match_set_lyr_2_4 *outer = group_in(&in, id, 2, 5);
 	const struct prm_query_flow_group_out *reply = (void *)f.out;
