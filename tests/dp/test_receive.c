@@ -502,6 +502,9 @@ cq_overrun(void)
 	rig_free(r);
 }
 
+/* Frames of 60 bytes in a second at 100 Gb/s, with FCS, preamble and gap. */
+#define SHORT_PER_S (100000000000 / (84 * 8))
+
 /* Rising for every frame, never ahead of the clock, a wire time apart when back to back. */
 static void
 timestamps(void)
@@ -521,7 +524,8 @@ timestamps(void)
 		for (unsigned i = 0; i < 100; i++) {
 			uint64_t ts = be64toh(one(rx)->timestamp);
 
-			CHECK(ts > last);
+			/* Short frames may begin within one cycle of a slow clock. */
+			CHECK(ts > last || (ts == last && round % 2 && clock->hz < SHORT_PER_S));
 			last = ts;
 			rig_cqe(sq->cq);
 		}
