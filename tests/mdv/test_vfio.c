@@ -105,7 +105,7 @@ check_mtu(struct mdv_dev *dev)
 static void
 vport(struct mdv_dev *dev, bool *all, bool *mc)
 {
-	struct prm_query_nic_vport_context_out out;
+	struct prm_query_nic_vport_context_out out = {0};
 	const struct prm_nic_vport_context *ctx =
 		prm_query_nic_vport_context_out_nic_vport_context_c(&out);
 
