@@ -30,7 +30,10 @@ struct mlxemu_run {
 	unsigned nspecs;
 	bool audit;
 	bool help;
-	const char *seed;	 /**< --seed, as given, or NULL. */
+	uint64_t seed;
+	bool seeded;		 /**< --seed was given. */
+	const char *macs[MLXEMU_MAX_SPECS]; /**< --mac, as given. */
+	unsigned nmacs;
 	const char *net_raw;	 /**< --net-raw, or NULL. */
 	bool virtual_time;
 	char clock[MLXEMU_MAX_SPECS][80]; /**< "OPTION VALUE" of each --clock-..., as given. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/emu_fault.h"
+#include "core/emu_identity.h"
 #include "core/emu_number.h"
 #include "dp/emu_dp.h"
 #include "mlxemu.h"
@@ -56,7 +57,11 @@ static const char run_usage[] =
 	"                     on EVENT [match KEY=VALUE ...] [after N] [every K] [count C]\n"
 	"                       do ACTION [KEY=VALUE ...]\n"
 	"  --fault-file FILE  rules from FILE, one per line; '#' starts a comment\n"
-	"  --seed N         seed of the random numbers of rules and of --order relaxed (default 1)\n"
+	"  --seed N         repeat a run: its report names the seed of the random numbers of rules and of\n"
+	"                   --order relaxed, of addresses, GUIDs and the first numbers of objects.\n"
+	"                   0: fixed ones (default: another seed in each run)\n"
+	"  --mac [PORT=]ADDRESS  address of a port (default port 0), of which its GUID is made; may\n"
+	"                   be given for each port\n"
 	"  --net-raw process|grant|deny  CAP_NET_RAW, without which rules and raw QPs fail with\n"
 	"                   EPERM: that of the program (default, if this command has it), or\n"
 	"                   always (default of other users), or never\n"
@@ -317,11 +322,22 @@ option_fault_file(struct mlxemu_run *run, const char *value)
 static int
 option_seed(struct mlxemu_run *run, const char *value)
 {
-	uint64_t v;
-
-	if (!emu_number(value, 0, UINT64_MAX, &v))
+	if (!emu_number(value, 0, UINT64_MAX, &run->seed))
 		return mlxemu_fail(MLXEMU_USAGE, "--seed '%s': a number is needed", value);
-	run->seed = value;
+	run->seeded = true;
+	return MLXEMU_OK;
+}
+
+static int
+option_mac(struct mlxemu_run *run, const char *value)
+{
+	char err[256] = "";
+
+	if (run->nmacs == MLXEMU_MAX_SPECS)
+		return mlxemu_fail(MLXEMU_USAGE, "--mac given more than %d times", MLXEMU_MAX_SPECS);
+	if (emu_identity_mac(value, err, sizeof(err)) != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--mac %s", err);
+	run->macs[run->nmacs++] = value;
 	return MLXEMU_OK;
 }
 
@@ -453,7 +469,7 @@ static const struct option_row {
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
 	{"--trace", option_trace},   {"--report", option_report},   {"--fault", option_fault},
-	{"--fault-file", option_fault_file}, {"--seed", option_seed},
+	{"--fault-file", option_fault_file}, {"--seed", option_seed}, {"--mac", option_mac},
 	{"--net-raw", option_net_raw}, {"--order", option_order},
 	{"--clock", option_clock},   {"--check", option_check},	    {"--capture", option_capture},
 	{"--clock-hz", NULL},	     {"--clock-start", NULL},	    {"--clock-drift", NULL},
@@ -520,6 +536,9 @@ options_check(struct mlxemu_run *run)
 	}
 	if (run->mpfs >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--mpfs: there are only %u ports", run->ports);
+	if (emu_identity_beyond(run->ports))
+		return mlxemu_fail(MLXEMU_USAGE, "--mac: there %s only %u port%s", run->ports == 1 ? "is" : "are", run->ports,
+				   run->ports == 1 ? "" : "s");
 	if (run->opened >> run->ports != 0)
 		return mlxemu_fail(MLXEMU_USAGE, "--open: there %s only %u port%s", run->ports == 1 ? "is" : "are",
 				   run->ports, run->ports == 1 ? "" : "s");

@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "abi/host/sysfs.h"
 #include "core/emu_fault.h"
+#include "core/emu_identity.h"
 #include "core/emu_pci.h"
 #include "mlxemu.h"
 
@@ -123,14 +125,29 @@ rundir_own(const char *dir)
 		close(fd);
 }
 
+static uint32_t
+random_32(void)
+{
+	uint32_t v = 0;
+
+	if (getrandom(&v, sizeof(v), 0) != sizeof(v))
+		v = (uint32_t)emu_mono_ns() | 1;
+	return v;
+}
+
 static int
 rundir_tree(struct mlxemu_run *run)
 {
 	static struct emu_machine machine;
 	char failed[PATH_MAX] = "";
 	unsigned i;
-	int ret = emu_machine_init(&machine, run->ports, run->profile);
+	int ret;
 
+	/* Small, so that it is typed easily; not 0, which has fixed values. */
+	while (!run->seeded && run->seed == 0)
+		run->seed = random_32();
+	emu_identity_seed(run->seed);
+	ret = emu_machine_init(&machine, run->ports, run->profile);
 	if (ret != 0)
 		return mlxemu_fail(MLXEMU_FAILED, "cannot describe the devices: %s",
 				   strerror(-ret));
@@ -315,16 +332,15 @@ environment_faults(const struct mlxemu_run *run)
 {
 	static char rules[100000];
 	struct emu_fault_info info;
+	char seed[32];
 	unsigned i;
 
 	for (i = 0; emu_fault_info(i, &info); i++)
 		if (!lines_add(rules, sizeof(rules), info.text))
 			return mlxemu_fail(MLXEMU_USAGE, "--fault: too much text");
 	setenv("MLXEMU_FAULTS", rules, 1);
-	if (run->seed != NULL)
-		setenv("MLXEMU_SEED", run->seed, 1);
-	else
-		unsetenv("MLXEMU_SEED");
+	snprintf(seed, sizeof(seed), "%" PRIu64, run->seed);
+	setenv("MLXEMU_SEED", seed, 1);
 	/* Users without the capability can run programs that need it on a card. */
 	setenv("MLXEMU_NET_RAW", run->net_raw != NULL ? run->net_raw : has_net_raw() ? "process" : "grant", 1);
 	/* Without --check keep the value of the environment. */
@@ -357,6 +373,7 @@ int
 mlxemu_environment(const struct mlxemu_run *run)
 {
 	char ports[16], bits[16], ctl[PATH_MAX + 8], caps[MLXEMU_MAX_SPECS * 48] = "", sfs[MLXEMU_MAX_SPECS * 48] = "";
+	char macs[MLXEMU_MAX_SPECS * 32] = "";
 	int status = environment_wires(run);
 
 	for (unsigned i = 0; i < run->ncaps && status == MLXEMU_OK; i++)
@@ -365,6 +382,9 @@ mlxemu_environment(const struct mlxemu_run *run)
 	for (unsigned i = 0; i < run->nsfs && status == MLXEMU_OK; i++)
 		if (!lines_add(sfs, sizeof(sfs), run->sfs[i]))
 			status = mlxemu_fail(MLXEMU_USAGE, "--sf: too much text");
+	for (unsigned i = 0; i < run->nmacs && status == MLXEMU_OK; i++)
+		if (!lines_add(macs, sizeof(macs), run->macs[i]))
+			status = mlxemu_fail(MLXEMU_USAGE, "--mac: too much text");
 
 	if (status == MLXEMU_OK)
 		status = environment_faults(run);
@@ -380,6 +400,7 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_OPEN", run->fronts, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_CAPS", caps, 1);
+	setenv("MLXEMU_MAC", macs, 1);
 	setenv("MLXEMU_DIR", run->dir, 1);
 	/* A link to the socket of the process that opened a device last. */
 	snprintf(ctl, sizeof(ctl), "%s/ctl", run->dir);

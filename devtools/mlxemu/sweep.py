@@ -30,8 +30,8 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 NEVER = 1 << 62
 OUTPUT_KEPT = 4000
 # Options of `mlxemu run` that apply to all runs of a sweep.
-RUN_OPTIONS = ("ports", "profile", "cap", "open", "vf", "sf", "mpfs", "wire", "fault", "fault-file", "seed", "clock",
-               "clock-hz", "clock-start", "clock-drift", "clock-wander", "clock-kernel", "clock-format")
+RUN_OPTIONS = ("ports", "profile", "cap", "open", "vf", "sf", "mpfs", "wire", "fault", "fault-file", "seed",
+               "mac", "clock", "clock-hz", "clock-start", "clock-drift", "clock-wander", "clock-kernel", "clock-format")
 
 EXAMPLES = """\
 results of a run with one request refused:
@@ -596,6 +596,8 @@ def options_parse(words):
         raise Stop(USAGE, "no program given (mlxemu sweep [options] -- PROGRAM)")
     options.run = [f"--{name}={value}" for name in RUN_OPTIONS
                    for value in getattr(options, name.replace("-", "_")) or []]
+    # The runs are compared: all have the same addresses and numbers.
+    options.run += [] if options.seed else ["--seed=1"]
     options.limit_default = options.limit is None
     options.limit = options.limit or 60
     return options

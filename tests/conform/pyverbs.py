@@ -65,7 +65,7 @@ class Runner:
         self.tests = self.directory / "tests"
         self.unpack()
         self.mac = subprocess.run(
-            [mlxemu, "run", "--", "cat", "/sys/class/net/mlxemu0np0/address"],
+            [mlxemu, "run", "--seed", "0", "--", "cat", "/sys/class/net/mlxemu0np0/address"],
             check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
     def unpack(self):
@@ -81,7 +81,7 @@ class Runner:
         listing = self.directory / "cases"
         listing.write_text("\n".join(cases))
         results.write_text("")
-        command = ["unshare", "-n", "sh", "-ec", NAMESPACE, "sh", self.mlxemu, "run",
+        command = ["unshare", "-n", "sh", "-ec", NAMESPACE, "sh", self.mlxemu, "run", "--seed", "0",
                    *map(str, group["options"]), *extra, "--", PYTHON, str(WORKER),
                    str(self.tests), str(listing), str(results), *group.get("tests", [])]
         env = dict(os.environ, MAC=self.mac, ADDRESS=group.get("address", ""))

@@ -11,7 +11,7 @@ import tempfile
 import pyverbs
 
 HERE = pathlib.Path(__file__).resolve().parent
-OPTIONS = ["--ports", "2", "--wire", "loop", "--open", "vfio", "--audit"]
+OPTIONS = ["--seed", "0", "--ports", "2", "--wire", "loop", "--open", "vfio", "--audit"]
 CASES = ["test_event", "test_traffic"]
 # With the rule the named cases have to fail.
 RULES = [

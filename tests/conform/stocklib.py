@@ -12,7 +12,8 @@ import pmdlib
 from e2e import check
 
 SECONDS_MAX = 120
-MAC = ["0c:42:a1:4e:d0:00", "0c:42:a1:4e:d0:10"]
+# With --seed 0.
+MAC = ["0c:42:a1:4e:d0:00", "0c:42:a1:4e:d0:01"]
 # In DPDK's mlx5 the vport counters are those of the kernel's interface.
 VPORT = [("RX-packets", "rx_unicast_packets"), ("TX-packets", "tx_unicast_packets"),
          ("RX-packets", "rx_phy_packets"), ("TX-packets", "tx_phy_packets"),
@@ -39,7 +40,8 @@ VERBOSE = " - sw ptype:"
 
 
 def testpmd(setup, devargs="", args=(), wires=("pair:lossless",)):
-    return pmdlib.Testpmd(["--rxd=1024", "--txd=1024", *args], wires=wires, emu_args=setup.emu_args, mbufs=MBUFS,
+    return pmdlib.Testpmd(["--rxd=1024", "--txd=1024", *args], wires=wires, mbufs=MBUFS,
+                          emu_args=["--seed", "0", *setup.emu_args],
                           eal_args=[*pmdlib.eal(devargs), LOG] if setup.own else eal(devargs))
 
 

@@ -11,7 +11,7 @@ from e2e import check, emu, main  # noqa: E402
 from telemetry_client import Client  # noqa: E402
 
 SF = "mlx5_core.sf.1"
-MAC = ["0c:42:a1:4e:d0:00", "0c:42:a1:4e:d0:10"]
+MAC = ["0c:42:a1:4e:d0:00", "0c:42:a1:4e:d0:01"]  # With --seed 0.
 DEVICE = f"/sys/bus/auxiliary/devices/{SF}"
 PF_FOLDER = "/sys/devices/mlxemu/0000:c1:00.0"
 
@@ -28,7 +28,7 @@ def testpmd(*allowed, extra=(), **options):
     """A run of testpmd that ends at the end of its input; its output and report."""
     program = ["dpdk-testpmd", *eal(*allowed, **options), "--", "--no-mlockall", "--total-num-mbufs=4096",
                "--tx-first"]
-    return emu(["timeout", "-s", "INT", "60", *program], extra=["--sf", "1", *extra],
+    return emu(["timeout", "-s", "INT", "60", *program], extra=["--seed", "0", "--sf", "1", *extra],
                audit=options.get("plugin", True))
 
 
@@ -53,7 +53,7 @@ def forwarded(plugin, probe_line):
     """PF and sub-function exchange packets; the emulator's report."""
     args = ["--forward-mode=mac", f"--eth-peer=0,{MAC[0]}", f"--eth-peer=1,{MAC[1]}"]
     allowed = eal(f"auxiliary:{SF}", "0000:c1:00.0", pci=True, plugin=plugin)
-    with pmdlib.Testpmd(args, ["pair:lossless"], allowed, ["--sf", "1"]) as t:
+    with pmdlib.Testpmd(args, ["pair:lossless"], allowed, ["--seed", "0", "--sf", "1"]) as t:
         check(f"Probe auxiliary driver: {probe_line} device: {SF}" in t.started, t.started)
         # Port 0 of testpmd is port 1 of the emulator: the auxiliary bus is scanned first.
         check(f"Port 0: {MAC[1].upper()}" in t.started, t.started)

@@ -8,6 +8,7 @@ usage: test_devinfo.py MLXEMU
 import re
 import subprocess
 import sys
+import tempfile
 
 PROFILES = {'cx6dx': ('4125', '22.35.2000', '156250kHZ'),
             'cx5': ('4119', '16.35.2000', '78125kHZ'),
@@ -52,9 +53,46 @@ def check_device(dev, index, profile):
                for name, value in want.items())
 
 
+def numbers(mlxemu, *options):
+    """Devices of a run, its addresses, the number of its first QP, and the lines of its report."""
+    with tempfile.NamedTemporaryFile('r', suffix='.txt') as report:
+        done = subprocess.run(
+            [mlxemu, 'run', '--ports', '2', '--report', report.name, *options, '--', 'sh', '-c',
+             'ibv_devinfo | grep guid; cat /sys/class/net/mlxemu0np0/address /sys/class/net/mlxemu1np0/address; '
+             'ibv_rc_pingpong -g 1 -d mlx5_0 -p 1 127.0.0.1'],  # No server: it prints its QP and ends.
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60, check=False).stdout
+        return done, sorted(line for line in report if line.startswith('identity'))
+
+
+def identity(mlxemu):
+    """Each run has its own, --seed and --mac fix it, and the report has what --seed needs."""
+    first, lines = numbers(mlxemu)
+    other, _ = numbers(mlxemu)
+    bad = check('runs differ', first != other, True)
+    qpn = [re.findall('QPN (0x[0-9a-f]+)', text) for text in (first, other)]
+    bad += check('numbers of QPs differ', len(qpn[0]) == 1 and qpn[0] != qpn[1], True)
+    seed = re.findall(r'identity seed (\d+)', ''.join(lines))[0]
+    again, same = numbers(mlxemu, '--seed', seed)
+    bad += check('the same GUIDs and addresses again', unrandom(again), unrandom(first))
+    bad += check('the same report', set(same), set(lines))
+    macs = re.findall(r'^[0-9a-f:]{17}$', first, re.M)
+    bad += check('consecutive addresses', int(macs[1].replace(':', ''), 16) - int(macs[0].replace(':', ''), 16), 1)
+    half = macs[0].replace(':', '')
+    guid = f'{half[:4]}:{half[4:6]}03:00{half[6:8]}:{half[8:]}'
+    bad += check('GUIDs of the first port', re.findall(r'guid:\s*(\S+)', first).count(guid), 3)
+    given, _ = numbers(mlxemu, '--mac', '1=02:00:00:00:00:AA', '--seed', '0')
+    return bad + check('--mac', re.findall(r'^[0-9a-f:]{17}$', given, re.M),
+                       ['0c:42:a1:4e:d0:00', '02:00:00:00:00:aa'])
+
+
+def unrandom(text):
+    """Without the packet sequence number, which ibv_rc_pingpong chooses at random."""
+    return re.sub(r'PSN 0x[0-9a-f]+', '', text)
+
+
 def main():
     mlxemu = sys.argv[1]
-    bad = 0
+    bad = identity(mlxemu)
     runs = [(ports, 'cx6dx') for ports in (1, 2, 3, 4)] + [(1, name) for name in PROFILES]
     for ports, profile in runs:
         names = sorted(re.findall(r'mlx5_\d+', run(mlxemu, ports, profile, 'ibv_devices')))

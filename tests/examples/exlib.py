@@ -27,7 +27,7 @@ def modes(given, short):
     return given or ([short] if os.environ.get("MLXPMD_SHORT") else MODES)
 
 
-MAC = [bytes.fromhex(f"0c42a14ed0{n}0") for n in range(2)]
+MAC = [bytes.fromhex(f"0c42a14ed00{n}") for n in range(2)]  # With --seed 0.
 PEER_MAC = bytes.fromhex("020000000001")
 
 
@@ -115,7 +115,8 @@ class Example:
         self.report_path, self.log_path = folder / "report", folder / "log"
         self.env = {**os.environ, "TMPDIR": self.work.name}
         self.cables = [Cable(folder / f"cable{n}") for n in range(ports)]
-        command = [str(e2e.MLXEMU), "run", "--ports", str(ports), "--audit", "--report", str(self.report_path), *emu]
+        command = [str(e2e.MLXEMU), "run", "--seed", "0", "--ports", str(ports), "--audit", "--report",
+                   str(self.report_path), *emu]
         command += ["--open", "vfio"] if mode == "vfio" else []
         devargs = ",".join(([devargs] if devargs else []) + (["open=vfio"] if mode == "vfio" else []))
         for n in range(ports):
@@ -124,7 +125,7 @@ class Example:
                e2e.testlib.runtime_dir_removed(folder.name), *eal]
         if shared:
             eal = [word for word in eal if word not in ("--no-huge", "--no-shconf")]
-        self.again = lambda extra, args: [*command[:2], "--ports", str(ports),
+        self.again = lambda extra, args: [*command[:4], "--ports", str(ports),
                                           *(["--open", "vfio"] if mode == "vfio" else []), "--",
                                           str(program), *eal, extra, "--", *args]
         self.command = [*command, "--", str(program), *eal, *(["--", *arguments] if arguments is not None else [])]

@@ -20,7 +20,8 @@ from pyverbs.wr import SGE, RecvWR, SendWR
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 import verbs_enums as e  # noqa: E402
 
-MAC = "0c:42:a1:4e:d0:00"
+with open("/sys/class/net/mlxemu0np0/address", encoding="ascii") as address:
+    MAC = address.read().strip()
 DEPTH = 32
 BUFFER = 2048
 ETHERTYPE = 0x88B5

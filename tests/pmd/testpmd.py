@@ -104,7 +104,8 @@ def through(queues, mtu):
         writer.close()
         # `start` of testpmd discards what was received before it, and the replay begins by itself.
         with pmdlib.Testpmd([*arguments("io", queues, mtu), "--no-flush-rx"],
-                            wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"]) as testpmd:
+                            wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"],
+                            emu_args=["--seed", "0"]) as testpmd:
             # Retry if the send queue is full: by default testpmd drops the packets.
             testpmd.cmd("set fwd io retry")
             testpmd.cmd("set burst tx delay 20 retry 50000")

@@ -20,6 +20,7 @@
 #include "abi.h"
 #include "core/emu_fault.h"
 #include "core/emu_guard.h"
+#include "core/emu_identity.h"
 #include "core/emu_number.h"
 #include "core/emu_pci.h"
 #include "ctl/emu_ledger.h"
@@ -197,6 +198,18 @@ abi_switchdev(unsigned port)
 	return modes != NULL && port < strlen(modes) ? modes[port] : '0';
 }
 
+/* MLXEMU_SEED: decimal or 0x..., as the launcher chose or was given it. */
+static uint64_t
+abi_seed(void)
+{
+	const char *text = getenv("MLXEMU_SEED");
+	uint64_t seed = 0;
+
+	if (text != NULL)
+		(void)emu_number(text, 0, UINT64_MAX, &seed);
+	return seed;
+}
+
 static const struct emu_profile *abi_profile;
 
 static int
@@ -239,7 +252,10 @@ abi_machine_describe(void)
 		emu_time_virtual();
 	if (offset != NULL)
 		emu_time_offset_set(strtoll(offset, NULL, 10));
+	emu_identity_seed(abi_seed());
 	ret = abi_lines_add("MLXEMU_CLOCK_PLAN", emu_clock_plan_line);
+	if (ret == 0)
+		ret = abi_lines_add("MLXEMU_MAC", emu_identity_mac);
 	abi_profile = name != NULL ? emu_profile_find(name) : emu_profile_default();
 	if (ret == 0 && abi_profile != NULL)
 		ret = abi_lines_add("MLXEMU_CAPS", abi_cap_line);
@@ -335,16 +351,13 @@ static int
 abi_faults_add(void)
 {
 	static bool added;
-	const char *seed = getenv("MLXEMU_SEED");
-	uint64_t start;
 	int ret;
 
 	if (added)
 		return 0;
 	emu_fault_alloc_hook = abi_alloc_watch;
 	ret = abi_lines_add("MLXEMU_FAULTS", emu_fault_add);
-	if (seed != NULL && emu_number(seed, 0, UINT64_MAX, &start))
-		emu_fault_seed(start);
+	emu_fault_seed(abi_seed());
 	added = ret == 0;
 	return ret;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "emu_fault.h"
+#include "emu_identity.h"
 #include "emu_obj.h"
 
 #define TEXTS_KEPT 16u
@@ -251,6 +252,7 @@ report_compose(FILE *f, struct emu_machine *m)
 {
 	uint64_t violations = emu_audit_total();
 
+	emu_identity_write(f, m);
 	report_faults(f);
 	for (unsigned p = 0; p < m->ports; p++)
 		report_stats(f, &m->dev[p]);

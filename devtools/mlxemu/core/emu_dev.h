@@ -241,7 +241,7 @@ struct emu_dev {
 	bool removing;	/**< Removal has begun: kernel calls fail with EIO, the device still works. */
 	uint64_t remove_ns; /**< When it is removed (CLOCK_MONOTONIC), if removing or internal_error; 0: never. */
 	uint64_t replug_ns; /**< When the cable is plugged in again (emu_mono_ns()); 0: never. */
-	uint64_t node_guid;
+	uint64_t node_guid, sys_image_guid; /**< The latter is that of the card's first port. */
 	struct emu_wire_port *wire; /**< Owned by wire/. */
 	TAILQ_HEAD(emu_ctx_head, emu_ctx) contexts;
 	struct emu_ctx_head orphans; /**< Closed after an internal error: the device still runs their queues. */

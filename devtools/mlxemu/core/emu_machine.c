@@ -12,6 +12,7 @@
 
 #include "emu_audit.h"
 #include "emu_guard.h"
+#include "emu_identity.h"
 #include "emu_iommu.h"
 #include "emu_obj.h"
 #include "emu_pci.h"
@@ -85,20 +86,6 @@ dev_name_it(struct emu_dev *dev)
 	snprintf(dev->folder, sizeof(dev->folder), "%s", dev->pci_addr);
 }
 
-static void
-dev_address_it(struct emu_dev *dev)
-{
-	static const uint8_t base[6] = {0x0c, 0x42, 0xa1, 0x4e, 0xd0, 0x00};
-	struct emu_vport *vport = &dev->vport;
-
-	memcpy(vport->permanent_mac, base, sizeof(base));
-	vport->permanent_mac[5] = (uint8_t)(dev->index * 0x10);
-	memcpy(vport->mac, vport->permanent_mac, sizeof(vport->mac));
-	vport->mtu = 1500;
-	/* node_guid as on cards: OUI, 03 00, rest of the MAC address. */
-	dev->node_guid = 0x0c42a103004ed000ull | vport->permanent_mac[5];
-}
-
 static int
 dev_eqs_create(struct emu_dev *dev)
 {
@@ -127,7 +114,8 @@ dev_init(struct emu_dev *dev, unsigned index, const struct emu_profile *profile)
 	TAILQ_INIT(&dev->contexts);
 	TAILQ_INIT(&dev->orphans);
 	dev_name_it(dev);
-	dev_address_it(dev);
+	emu_identity_set(dev);
+	dev->vport.mtu = 1500;
 	emu_clock_init(&dev->clock, profile->clock_hz, emu_clock_plan_of(index));
 	ret = emu_obj_table_init(dev);
 	if (ret == 0)

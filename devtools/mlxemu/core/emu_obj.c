@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu_identity.h"
 #include "emu_obj.h"
 
 /*
@@ -86,7 +87,7 @@ emu_obj_table_init(struct emu_dev *dev)
 	for (unsigned t = 0; t < EMU_OBJ_TYPES; t++) {
 		struct id_space *s = &dev->objs->space[t];
 
-		s->base = id_ranges[t].base;
+		s->base = id_ranges[t].base + emu_identity_first(dev, t);
 		s->count = id_count(dev->profile, t);
 		/* Ids have 24 bits in commands and completions. */
 		if (s->count > (1u << 24) - s->base)

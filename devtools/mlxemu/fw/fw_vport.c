@@ -88,7 +88,7 @@ fw_query_nic_vport_context(struct fw_cmd *c)
 		return fw_refuse(c, FW_VPORT_LIST_TYPE, "%u", type);
 	prm_nic_vport_context_set_min_wqe_inline_mode(ctx, c->dev->profile->min_wqe_inline_mode);
 	prm_nic_vport_context_set_mtu(ctx, v->mtu + EMU_L2_OVERHEAD_BYTES);
-	prm_nic_vport_context_set_system_image_guid(ctx, c->dev->node_guid);
+	prm_nic_vport_context_set_system_image_guid(ctx, c->dev->sys_image_guid);
 	prm_nic_vport_context_set_port_guid(ctx, c->dev->node_guid);
 	prm_nic_vport_context_set_node_guid(ctx, c->dev->node_guid);
 	prm_nic_vport_context_set_promisc_uc(ctx, v->promisc_uc);

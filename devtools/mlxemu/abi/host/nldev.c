@@ -39,7 +39,7 @@ put_device(struct abi_nl *nl, const struct emu_dev *dev)
 	ABI_NL_PUT(nl, uint64_t, RDMA_NLDEV_ATTR_CAP_FLAGS, abi_device_cap_flags(dev));
 	abi_nl_put_string(nl, RDMA_NLDEV_ATTR_FW_VERSION, fw);
 	ABI_NL_PUT(nl, uint64_t, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
-	ABI_NL_PUT(nl, uint64_t, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, dev->node_guid & ~0xffull);
+	ABI_NL_PUT(nl, uint64_t, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, dev->sys_image_guid);
 	ABI_NL_PUT(nl, uint8_t, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_CA);
 	ABI_NL_PUT(nl, uint8_t, RDMA_NLDEV_ATTR_DEV_DIM, 0);
 	abi_nl_put_string(nl, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");

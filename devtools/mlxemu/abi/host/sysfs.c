@@ -332,7 +332,7 @@ tree_ibdev(struct tree *t, const struct emu_dev *dev)
 	tree_ibdev_state(t, dev);
 	tree_file(t, "node_type", "1: CA\n");
 	tree_guid(t, "node_guid", dev->node_guid);
-	tree_guid(t, "sys_image_guid", dev->node_guid & ~0xffull);
+	tree_guid(t, "sys_image_guid", dev->sys_image_guid);
 	tree_file(t, "fw_ver", "%u.%u.%u\n", p->fw_major, p->fw_minor, p->fw_subminor);
 	tree_file(t, "board_id", "%s\n", p->board_id);
 	tree_file(t, "hca_type", "MT%u\n", emu_pci_device_id(dev));

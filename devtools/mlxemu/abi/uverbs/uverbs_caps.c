@@ -84,7 +84,7 @@ abi_device_identity(const struct emu_dev *dev, struct ib_uverbs_query_device_res
 	memset(r, 0, sizeof(*r));
 	r->fw_ver = (uint64_t)p->fw_major << 32 | (uint64_t)p->fw_minor << 16 | p->fw_subminor;
 	r->node_guid = htobe64(dev->node_guid);
-	r->sys_image_guid = htobe64(dev->node_guid & ~0xffull);
+	r->sys_image_guid = htobe64(dev->sys_image_guid);
 	r->vendor_id = 0x2c9;
 	/* That of the function (Linux, hw/mlx5/main.c, mlx5_ib_query_device(); hw/mlx4/main.c). */
 	r->vendor_part_id = emu_pci_device_id(dev);
