@@ -25,6 +25,8 @@ mlxemu_usage(void)
 	       "       mlxemu ctl --help                           its options, with examples\n"
 	       "       mlxemu faults [EVENT [PREFIX]]              events of fault rules, names of values\n"
 	       "       mlxemu profiles [CARD]                      the card models, or capabilities of one\n"
+	       "       mlxemu profile import|compare FILE          a card model of what card-check recorded\n"
+	       "       mlxemu profile --help                       its options, with examples\n"
 	       "       mlxemu explain SYNDROME                     meaning of a syndrome of the emulator\n"
 	       "       mlxemu --help                               this text\n"
 	       "\n"
@@ -177,6 +179,8 @@ main(int argc, char **argv)
 		return mlxemu_sweep(argv + 2);
 	if (argc >= 2 && strcmp(argv[1], "ctl") == 0)
 		return mlxemu_ctl(argc - 2, argv + 2);
+	if (argc >= 2 && strcmp(argv[1], "profile") == 0)
+		return mlxemu_profile(argc - 2, argv + 2);
 	if (argc >= 2 && argc <= 4 && strcmp(argv[1], "faults") == 0) {
 		if (emu_fault_list(argv[2], argc == 4 ? argv[3] : NULL) == 0)
 			return mlxemu_fail(MLXEMU_FAILED, "no event or value '%s' (mlxemu faults lists "
@@ -194,11 +198,11 @@ main(int argc, char **argv)
 	}
 	if (argc < 2)
 		return mlxemu_fail(MLXEMU_USAGE, "no command given (run, sweep, ctl, faults, profiles, "
-				   "explain, --help)");
+				   "profile, explain, --help)");
 	if (argc > 3 && strcmp(argv[1], "profiles") == 0)
 		return mlxemu_fail(MLXEMU_USAGE, "profiles takes one card at most: mlxemu profiles cx7");
 	if (argc > 2 && argv[1][0] == '-')
 		return mlxemu_fail(MLXEMU_USAGE, "'%s' takes no arguments", argv[1]);
-	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, sweep, ctl, faults, profiles, explain, "
-			   "--help)", argv[1]);
+	return mlxemu_fail(MLXEMU_USAGE, "unknown command '%s' (run, sweep, ctl, faults, profiles, profile, "
+			   "explain, --help)", argv[1]);
 }

@@ -26,6 +26,7 @@ enum mlxemu_status {
 struct mlxemu_run {
 	unsigned ports;
 	const struct emu_profile *profile;
+	char recorded[4096];	 /**< Lines of an imported profile: NAME=VALUE. */
 	const char *specs[MLXEMU_MAX_SPECS]; /**< --wire, as given. */
 	unsigned nspecs;
 	bool audit;
@@ -69,6 +70,10 @@ void mlxemu_run_usage(void);
 /** `mlxemu ctl`: argv is what follows the word. A status. */
 int mlxemu_ctl(int argc, char **argv);
 void mlxemu_ctl_usage(void);
+/** `mlxemu profile`: argv is what follows the word. A status. */
+int mlxemu_profile(int argc, char **argv);
+/** Reads an imported profile: a path with '/', or a name. A status; -1: no profile of this name. */
+int mlxemu_profile_load(const char *name, struct mlxemu_run *run);
 /** Fills in run from what follows `run`. A status; run->help: --help was given. */
 int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
 /** --sf: stores the text, if it is understood. A status. */

@@ -20,7 +20,8 @@ static const char run_usage[] =
 	"\n"
 	"  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	"                   an RDMA device mlx5_0, mlx5_1, ...\n"
-	"  --profile NAME   card model (`mlxemu profiles` lists them; default: that of the environment\n"
+	"  --profile NAME   card model (`mlxemu profiles` lists them), or name or path of a recorded\n"
+	"                   one (`mlxemu profile import`; default: that of the environment\n"
 	"                   variable MLXEMU_DEFAULT_PROFILE, else cx6dx)\n"
 	"  --cap NAME=VALUE  change a capability of the card (`mlxemu profiles cx6dx` lists them);\n"
 	"                   may be given several times\n"
@@ -263,10 +264,15 @@ option_profile(struct mlxemu_run *run, const char *value)
 	const struct emu_profile *const *p;
 	char names[256] = "";
 	size_t n = 0;
+	int status;
 
 	run->profile = emu_profile_find(value);
+	run->recorded[0] = '\0';
 	if (run->profile != NULL)
 		return MLXEMU_OK;
+	status = mlxemu_profile_load(value, run);
+	if (status >= 0)
+		return status;
 	for (p = emu_profiles; *p != NULL && n < sizeof(names); p++)
 		n += snprintf(names + n, sizeof(names) - n, "%s%s", n != 0 ? ", " : "", (*p)->name);
 	return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': not known (%s)", value, names);

@@ -372,10 +372,12 @@ environment_preload(const struct mlxemu_run *run)
 int
 mlxemu_environment(const struct mlxemu_run *run)
 {
-	char ports[16], bits[16], ctl[PATH_MAX + 8], caps[MLXEMU_MAX_SPECS * 48] = "", sfs[MLXEMU_MAX_SPECS * 48] = "";
+	char ports[16], bits[16], ctl[PATH_MAX + 8], sfs[MLXEMU_MAX_SPECS * 48] = "";
+	char caps[MLXEMU_MAX_SPECS * 48 + sizeof(run->recorded)];
 	char macs[MLXEMU_MAX_SPECS * 32] = "";
 	int status = environment_wires(run);
 
+	snprintf(caps, sizeof(caps), "%s", run->recorded);
 	for (unsigned i = 0; i < run->ncaps && status == MLXEMU_OK; i++)
 		if (!lines_add(caps, sizeof(caps), run->caps[i]))
 			status = mlxemu_fail(MLXEMU_USAGE, "--cap: too much text");

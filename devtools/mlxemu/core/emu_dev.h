@@ -41,8 +41,7 @@ struct emu_wire_port;
  * Capabilities by which card models differ, by their names in the PRM: X(name, largest value). Commands and the
  * data path refuse what a card without the capability refuses.
  */
-#define EMU_PROFILE_CAPS(X) \
-	/* general page */ \
+#define EMU_PROFILE_GENERAL(X) \
 	X(access_register_user, 1) \
 	X(cqe_128_always, 1) \
 	X(cqe_compression_max_num, 64) \
@@ -59,14 +58,30 @@ struct emu_wire_port;
 	X(relaxed_ordering_write, 1) \
 	X(steering_format_version, 2) \
 	X(wait_on_time, 1) \
-	/* Ethernet page */ \
+	/* Limits: as many as numbers of objects can have bits, and rings that fit into memory. */ \
+	X(log_max_cq, 24) \
+	X(log_max_cq_sz, 22) \
+	X(log_max_mkey, 24) \
+	X(log_max_pd, 24) \
+	X(log_max_rq, 24) \
+	X(log_max_rqt, 24) \
+	X(log_max_sq, 24) \
+	X(log_max_tir, 24) \
+	X(log_max_tis, 24) \
+	X(log_max_transport_domain, 24) \
+	X(log_max_wq_sz, 15)
+/** The same for the page of Ethernet offloads. */
+#define EMU_PROFILE_ETHERNET(X) \
 	X(cqe_checksum_full, 1) \
 	X(enhanced_multi_pkt_send_wqe, 1) \
 	X(multi_pkt_send_wqe, 1) \
 	X(scatter_fcs, 1) \
 	X(wqe_inline_mode, 2) /* 0: L2, 1: as in the vport context, 2: not required */ \
-	X(wqe_vlan_insert, 1) \
-	/* NIC vport context */ \
+	X(wqe_vlan_insert, 1)
+/** The NIC vport context has the last one. */
+#define EMU_PROFILE_CAPS(X) \
+	EMU_PROFILE_GENERAL(X) \
+	EMU_PROFILE_ETHERNET(X) \
 	X(min_wqe_inline_mode, 3) /* 0: none, 1: L2, 2: IP, 3: TCP or UDP */
 
 /** Data of a card model. */
@@ -80,8 +95,6 @@ struct emu_profile {
 	bool real_time;	   /**< Real-time clock: ts_format_cap allows real-time timestamps. */
 	bool mlx4;	   /**< ConnectX-3: mlx4_core and mlx4_ib, queries only. */
 	uint32_t speed_mbps;
-	uint8_t log_max_cq, log_max_cq_sz, log_max_wq_sz, log_max_sq, log_max_rq, log_max_rqt,
-		log_max_tir, log_max_tis, log_max_td, log_max_pd, log_max_mkey;
 	uint16_t max_mtu; /**< Largest layer-2 payload, e.g. 9978. */
 	uint16_t boot_pages, init_pages; /**< Pages for the firmware, before INIT_HCA: QUERY_PAGES. */
 #define EMU_PROFILE_FIELD(name, max) uint16_t name;
@@ -94,13 +107,16 @@ const struct emu_profile *emu_profile_find(const char *name);
 /** The profile that the environment variable MLXEMU_DEFAULT_PROFILE names, else cx6dx. */
 const struct emu_profile *emu_profile_default(void);
 /**
- * A profile with one capability changed, `NAME=VALUE`; the changes of earlier calls stay. One profile per process can
- * be changed. NULL: refused, with one line in err.
+ * A profile with one capability changed, `NAME=VALUE`, or board_id, clock_hz, firmware, pci_device_id or
+ * speed_mbps; the changes of earlier calls stay. One profile per process can be changed. NULL: refused, with one line
+ * in err.
  */
 const struct emu_profile *emu_profile_change(const struct emu_profile *profile, const char *cap,
 					     char *err, size_t err_len);
 /** The i-th capability, NULL after the last. */
 const char *emu_profile_cap(const struct emu_profile *profile, unsigned i, unsigned *value);
+/** Its largest value; 0: no such capability. */
+uint64_t emu_profile_cap_max(const char *name);
 
 /** Counters of a port; tests compare them. */
 struct emu_port_stats {

@@ -29,7 +29,7 @@ static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_MATCHER] = {"matcher", 0x1, 1u << 16},
 	[EMU_OBJ_FLOW] = {"flow", 0x1, 1u << 20},
 	[EMU_OBJ_PD] = {"PD", 0x15, PROFILE(log_max_pd)},
-	[EMU_OBJ_TD] = {"TD", 0x23, PROFILE(log_max_td)},
+	[EMU_OBJ_TD] = {"TD", 0x23, PROFILE(log_max_transport_domain)},
 	[EMU_OBJ_MKEY] = {"mkey", 0x1801, PROFILE(log_max_mkey)},
 	[EMU_OBJ_EQ] = {"EQ", 0x0a, 0x80},
 	[EMU_OBJ_CQ] = {"CQ", 0x0403, PROFILE(log_max_cq)},
@@ -74,8 +74,12 @@ static uint32_t
 id_count(const struct emu_profile *p, enum emu_obj_type type)
 {
 	size_t at = id_ranges[type].log_count_at;
+	uint16_t bits;
 
-	return at != 0 ? 1u << *((const uint8_t *)p + at) : id_ranges[type].count;
+	if (at == 0)
+		return id_ranges[type].count;
+	memcpy(&bits, (const uint8_t *)p + at, sizeof(bits));
+	return 1u << bits;
 }
 
 int

@@ -22,7 +22,7 @@
  */
 #define COMMON_LIMITS \
 	.log_max_cq = 20, .log_max_sq = 20, .log_max_rq = 20, .log_max_rqt = 16, .log_max_tir = 18, \
-	.log_max_tis = 16, .log_max_td = 12, .log_max_pd = 18, .log_max_mkey = 22, \
+	.log_max_tis = 16, .log_max_transport_domain = 12, .log_max_pd = 18, .log_max_mkey = 22, \
 	.log_max_cq_sz = 22, /* trace; ucx#10420: max_cqe 4194303 */ \
 	.log_max_wq_sz = 15, /* trace; ucx#9724, ucx#10420: max_qp_wr 32768 */ \
 	.max_mtu = 9978	     /* kernel, mlx5e_set_netdev_mtu_boundaries(): max_mtu 10000 (assumed) less 22 */
@@ -146,6 +146,7 @@ static const struct cap_row {
 #define CAPS (sizeof(cap_rows) / sizeof(cap_rows[0]))
 
 static struct emu_profile changed;
+static char changed_board[32];
 
 const struct emu_profile *
 emu_profile_find(const char *name)
@@ -177,13 +178,52 @@ emu_profile_cap(const struct emu_profile *profile, unsigned i, unsigned *value)
 	return cap_rows[i].name;
 }
 
+uint64_t
+emu_profile_cap_max(const char *name)
+{
+	for (unsigned i = 0; i < CAPS; i++)
+		if (strcmp(cap_rows[i].name, name) == 0)
+			return cap_rows[i].max;
+	return 0;
+}
+
+/* What is no capability, but recorded with them. False: not such a name, or no value for it. */
+static bool
+describe(struct emu_profile *p, const char *text)
+{
+	uint64_t v;
+	char end;
+
+	if (strncmp(text, "board_id=", 9) == 0 && strlen(text + 9) < sizeof(changed_board)) {
+		snprintf(changed_board, sizeof(changed_board), "%s", text + 9);
+		p->board_id = changed_board;
+		return true;
+	}
+	if (strncmp(text, "firmware=", 9) == 0)
+		return sscanf(text + 9, "%5hu.%5hu.%5hu%c", &p->fw_major, &p->fw_minor, &p->fw_subminor, &end) == 3;
+	if (strncmp(text, "clock_hz=", 9) == 0)
+		return emu_number(text + 9, 1000000, 4000000000u, &p->clock_hz);
+	if (strncmp(text, "pci_device_id=", 14) == 0 && emu_number(text + 14, 1, UINT16_MAX, &v))
+		p->pci_device_id = (uint16_t)v;
+	else if (strncmp(text, "speed_mbps=", 11) == 0 && emu_number(text + 11, 1000, 800000, &v))
+		p->speed_mbps = (uint32_t)v;
+	else
+		return false;
+	return true;
+}
+
 const struct emu_profile *
 emu_profile_change(const struct emu_profile *profile, const char *cap, char *err, size_t err_len)
 {
 	const char *value = strchr(cap, '=');
+	struct emu_profile other = *profile;
 	uint64_t v;
 	uint16_t to;
 
+	if (describe(&other, cap)) {
+		changed = other;
+		return &changed;
+	}
 	for (unsigned i = 0; i < CAPS && value != NULL; i++) {
 		const struct cap_row *row = &cap_rows[i];
 

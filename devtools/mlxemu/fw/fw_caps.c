@@ -35,7 +35,7 @@ general_limits(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_log_max_mkey(cap, p->log_max_mkey);
 	prm_cmd_hca_cap_set_log_max_mrw_sz(cap, 64);
 	prm_cmd_hca_cap_set_log_max_pd(cap, p->log_max_pd);
-	prm_cmd_hca_cap_set_log_max_transport_domain(cap, p->log_max_td);
+	prm_cmd_hca_cap_set_log_max_transport_domain(cap, p->log_max_transport_domain);
 	prm_cmd_hca_cap_set_log_max_rq(cap, p->log_max_rq);
 	prm_cmd_hca_cap_set_log_max_sq(cap, p->log_max_sq);
 	prm_cmd_hca_cap_set_log_max_tir(cap, p->log_max_tir);
