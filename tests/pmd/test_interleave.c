@@ -22,7 +22,7 @@
 
 /* ethdev requires that the application does not poll a queue while it stops the queue. */
 static rte_spinlock_t rx_lock[POLLED], tx_lock[POLLED];
-static volatile bool polling = true;
+static bool polling = true;
 static uint64_t seed = 1, received, accepted;
 
 static uint32_t
@@ -39,7 +39,7 @@ poller(void *arg)
 	struct rte_mbuf *pkts[8];
 	unsigned int q = 0, i, n;
 
-	while (polling) {
+	while (__atomic_load_n(&polling, __ATOMIC_RELAXED)) {
 		q = (q + 1) % POLLED;
 		rte_spinlock_lock(&tx_lock[q]);
 		for (n = 0; n < 4 && (pkts[n] = pmd_frame_make(&f, 0)) != NULL; n++)
@@ -180,7 +180,7 @@ main(int argc, char **argv)
 		pass_us(below(3000)); /* A random phase. */
 	}
 	alarm(60);
-	polling = false;
+	__atomic_store_n(&polling, false, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	emu_fault_clear();
 	pmd_ports_down();

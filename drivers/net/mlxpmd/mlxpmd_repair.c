@@ -37,7 +37,7 @@ stall_log(struct mlxpmd_queue *q, uint64_t lasts_ns)
 	if (q->repair.stall_logged || lasts_ns < STALL_LOG_NS)
 		return false;
 	q->repair.stall_logged = true;
-	q->stats.stalls++;
+	MLXPMD_SHARED_ADD(q->stats.stalls, 1);
 	MLXPMD_LOG(WARNING, "port %u %s queue %u: stall: nothing completed for %u ms", q->port_id,
 		   q->ops->name, q->queue_id, (unsigned int)(lasts_ns / MS_NS));
 	return true;
@@ -94,7 +94,8 @@ failure_begin(struct mlxpmd_queue *q, uint64_t now_ns)
 	if (q->cause == MLXPMD_CAUSE_NONE)
 		q->cause = q->repair.cause;
 	if (q->cause == MLXPMD_CAUSE_LOST)
-		q->stats.cqe_bad++; /* The entry does not have what the device should have written. */
+		/* The entry does not have what the device should have written. */
+		MLXPMD_SHARED_ADD(q->stats.cqe_bad, 1);
 	mlxpmd_repair_failed(&q->repair, now_ns);
 }
 
@@ -136,7 +137,7 @@ repair(struct mlxpmd_queue *q, uint64_t now_ns)
 	if (rc == 0)
 		rc = mlxpmd_queue_reset(q, &lost);
 	/* After the repair: a reader that sees the counter change finds the queue READY. */
-	q->stats.resets++;
+	MLXPMD_SHARED_ADD(q->stats.resets, 1);
 	if (rc != 0) {
 		(void)step_take(q, MLXPMD_STEP_RETRY);
 		mlxpmd_repair_failed(r, now_ns);

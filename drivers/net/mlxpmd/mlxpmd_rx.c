@@ -25,8 +25,8 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 		struct rte_mbuf *m = pkts[i];
 
 		m->ol_flags |= rxq->ol_init;
-		rxq->q.stats.l3_csum_bad += (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0;
-		rxq->q.stats.l4_csum_bad += (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0;
+		MLXPMD_SHARED_ADD(rxq->q.stats.l3_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0);
+		MLXPMD_SHARED_ADD(rxq->q.stats.l4_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0);
 		mark(m, cqe);
 	}
 }

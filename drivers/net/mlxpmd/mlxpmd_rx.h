@@ -91,8 +91,8 @@ static __rte_always_inline void
 mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
 		  const struct mlxpmd_rx_rare *rare, const struct mlx5_cqe64 *first)
 {
-	rxq->q.stats.bytes += bytes;
-	rxq->q.cq_ci += n;
+	MLXPMD_SHARED_ADD(rxq->q.stats.bytes, bytes);
+	MLXPMD_SHARED_ADD(rxq->q.cq_ci, n);
 	rxq->q.ci += n;
 	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
 		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))

@@ -12,7 +12,7 @@ drop_one(struct mlxpmd_rxq *rxq)
 {
 	mlxpmd_rx_wqe_free(rxq, rxq->q.ci);
 	rxq->q.ci++;
-	rxq->q.cq_ci++;
+	MLXPMD_SHARED_ADD(rxq->q.cq_ci, 1);
 }
 
 uint16_t
@@ -52,14 +52,14 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
 		return true;
 	if (error) {
-		rxq->q.stats.errors++;
-		rxq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+		MLXPMD_SHARED_ADD(rxq->q.stats.errors, 1);
+		MLXPMD_SHARED_ADD(rxq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]], 1);
 		rxq->q.syndrome = err->syndrome;
 		rxq->q.vendor_syndrome = err->vendor_err_synd;
 		/* A packet longer than its WQE is dropped; any other syndrome puts the RQ into the error state. */
 		drop = in_step && err->syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 	} else {
-		rxq->q.stats.cqe_bad++;
+		MLXPMD_SHARED_ADD(rxq->q.stats.cqe_bad, 1);
 		/* Impossible length in the expected CQE: drop the packet, the indices remain in step. */
 		drop = in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
 		       ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0;

@@ -72,7 +72,7 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		n -= rxq->q.cq_ci - before;
 	}
 	if (likely(rxq->q.cq_ci != cq_ci)) {
-		rxq->q.stats.packets += done;
+		MLXPMD_SHARED_ADD(rxq->q.stats.packets, done);
 		mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
 	}
 	/* After the consumer index: new WQEs must not complete into CQEs that are not read yet. */

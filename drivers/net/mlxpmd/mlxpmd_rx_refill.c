@@ -160,7 +160,7 @@ mlxpmd_rx_refill(struct mlxpmd_rxq *rxq)
 		mlxpmd_dbrec_write(rxq->q.wq_dbrec, rxq->q.pi);
 	lack = holes == 0 ? 0 : missing(rxq);
 	if (unlikely(lack > rxq->q.starved))
-		rxq->q.stats.nombuf += lack - rxq->q.starved;
+		MLXPMD_SHARED_ADD(rxq->q.stats.nombuf, lack - rxq->q.starved);
 	rxq->q.starved = lack;
 }
 

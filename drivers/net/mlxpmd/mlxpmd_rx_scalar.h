@@ -64,7 +64,7 @@ mlxpmd_rx_fill_head(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct prm
 			*RTE_MBUF_DYNFIELD(m, rxq->ts_offset, uint64_t *) = value;
 			ol_flags |= rxq->ts_flag;
 		} else {
-			rxq->q.stats.ts_absent++;
+			MLXPMD_SHARED_ADD(rxq->q.stats.ts_absent, 1);
 		}
 	}
 	m->ol_flags = ol_flags;

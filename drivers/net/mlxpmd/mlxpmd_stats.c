@@ -35,13 +35,13 @@ stats_add(struct mlxpmd_queue_stats *out, const struct mlxpmd_queue_stats *add)
 void
 mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *out)
 {
-	const volatile uint64_t *now = (const volatile uint64_t *)&q->stats;
+	const uint64_t *now = (const uint64_t *)&q->stats;
 	const uint64_t *base = (const uint64_t *)&q->stats_base;
 	uint64_t *o = (uint64_t *)out;
 	unsigned int i;
 
 	for (i = 0; i < NB_COUNTERS; i++)
-		o[i] = now[i] - base[i];
+		o[i] = __atomic_load_n(&now[i], __ATOMIC_RELAXED) - base[i];
 }
 
 /* All 0 if queue i is not set up. */

@@ -98,7 +98,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	wqe[1] = 0;
 	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(title)) : 0;
 	wqe[3] = 0;
-	txq->q.stats.bytes += bytes;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, bytes);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
 }
@@ -168,7 +168,7 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 	}
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	txq->q.stats.bytes += bytes;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, bytes);
 	/* A run is not longer than the thresholds: test them for the last WQE only. */
 	txq->q.pi += i - 1;
 	txq->elts_pi += i - 1;
@@ -225,7 +225,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		mlxpmd_tx_drop(txq, pkts[done++]);
 	}
 	if (likely(txq->elts_pi != elts_pi)) {
-		txq->q.stats.packets += (uint16_t)(txq->elts_pi - elts_pi);
+		MLXPMD_SHARED_ADD(txq->q.stats.packets, (uint16_t)(txq->elts_pi - elts_pi));
 		mlxpmd_tx_doorbell(txq);
 	} else if (unlikely(done != n)) {
 		mlxpmd_tx_full(txq);

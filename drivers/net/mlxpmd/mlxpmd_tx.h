@@ -116,7 +116,7 @@ mlxpmd_tx_request_cqe(struct mlxpmd_txq *txq, uint16_t wqe)
 	info->wqebb_end = txq->q.pi;
 	info->elts_end = txq->elts_pi;
 	txq->elts_comp = txq->elts_pi;
-	txq->wqebb_comp = txq->q.pi;
+	MLXPMD_SHARED_SET(txq->wqebb_comp, txq->q.pi);
 }
 
 /**
@@ -154,7 +154,7 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 	/* Flush the write-combining buffer: the store would otherwise be delayed. */
 	if (unlikely(txq->db_wc))
 		mdv_wc_flush();
-	txq->q.stats.doorbells++;
+	MLXPMD_SHARED_ADD(txq->q.stats.doorbells, 1);
 }
 
 /** Results of building a WQE, other than the number of its packets. */
@@ -256,15 +256,15 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 		}
 		if (timed)
 			mlxpmd_tx_stamp(txq, wqe);
-		txq->q.ci = info->wqebb_end;
+		MLXPMD_SHARED_SET(txq->q.ci, info->wqebb_end);
 		if (fast)
 			mlxpmd_tx_free_fast(txq, info->elts_end);
 		else
 			mlxpmd_tx_free_any(txq, info->elts_end);
-		txq->q.cq_ci++;
+		MLXPMD_SHARED_ADD(txq->q.cq_ci, 1);
 	}
 	if (txq->q.cq_ci != cq_ci) {
-		txq->q.stats.completions += txq->q.cq_ci - cq_ci;
+		MLXPMD_SHARED_ADD(txq->q.stats.completions, txq->q.cq_ci - cq_ci);
 		mlxpmd_dbrec_write(txq->q.cq_dbrec, txq->q.cq_ci);
 	}
 }

@@ -47,9 +47,9 @@ count_lost(struct mlxpmd_txq *txq, uint16_t first)
 	uint16_t i;
 
 	for (i = first; i != txq->elts_pi; i++)
-		txq->q.stats.bytes -= txq->q.elts[i & txq->elts_mask]->pkt_len;
-	txq->q.stats.packets -= (uint16_t)(txq->elts_pi - first);
-	txq->q.stats.errors += (uint16_t)(txq->elts_pi - first);
+		MLXPMD_SHARED_ADD(txq->q.stats.bytes, -(uint64_t)txq->q.elts[i & txq->elts_mask]->pkt_len);
+	MLXPMD_SHARED_ADD(txq->q.stats.packets, -(uint64_t)(uint16_t)(txq->elts_pi - first));
+	MLXPMD_SHARED_ADD(txq->q.stats.errors, (uint16_t)(txq->elts_pi - first));
 }
 
 void
@@ -110,11 +110,11 @@ mlxpmd_tx_exception(struct mlxpmd_txq *txq)
 		txq->q.cause = MLXPMD_CAUSE_ERROR;
 		txq->q.syndrome = err->syndrome;
 		txq->q.vendor_syndrome = err->vendor_err_synd;
-		txq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]]++;
+		MLXPMD_SHARED_ADD(txq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]], 1);
 	} else {
 		/* Unknown which packets were sent; the device may still read their buffers. */
 		txq->q.cause = MLXPMD_CAUSE_BAD;
-		txq->q.stats.cqe_bad++;
+		MLXPMD_SHARED_ADD(txq->q.stats.cqe_bad, 1);
 	}
 	__atomic_store_n(&txq->q.state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
 	(void)mlxpmd_tx_not_ready(txq);

@@ -142,7 +142,7 @@ plan_done(struct mlxpmd_txq *txq, uint64_t time, const struct plan *p)
 	if (p->error != NULL)
 		(*p->error)++;
 	if ((int64_t)(time - txq->time_last) < 0)
-		txq->q.stats.time_order++;
+		MLXPMD_SHARED_ADD(txq->q.stats.time_order, 1);
 	txq->time_last = time;
 	/* Keep the later end of waiting of the two. */
 	if (p->wait && (txq->time_until_tsc == 0 || (int64_t)(p->until_tsc - txq->time_until_tsc) > 0))

@@ -197,7 +197,7 @@ mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 		return MLXPMD_TX_REFUSED;
 	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_SEND, ds);
 	txq->q.elts[txq->elts_pi & txq->elts_mask] = m;
-	txq->q.stats.bytes += m->pkt_len;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, m->pkt_len);
 	mlxpmd_tx_post(txq, ds, 1, true);
 	return 1;
 }
@@ -206,5 +206,5 @@ void
 mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {
 	rte_pktmbuf_free(m);
-	txq->q.stats.dropped++;
+	MLXPMD_SHARED_ADD(txq->q.stats.dropped, 1);
 }
