@@ -4,6 +4,8 @@
 
 Usage: card_check.py [destructive]
 """
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import re
@@ -77,8 +79,27 @@ def damaged(work, archive):
         check(not pathlib.Path(work, "none").exists(), "a profile of a damaged file")
 
 
+def masked(work):
+    """A serial number of the VPD, names and addresses of other forms."""
+    loader = importlib.machinery.SourceFileLoader("card_check_tool", str(CARD_CHECK))
+    tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("card_check_tool", loader))
+    loader.exec_module(tool)
+    tool.SYS = pathlib.Path(work) / "sys"
+    folder = tool.SYS / "0000:08:00.0"
+    folder.mkdir(parents=True)
+    (folder / "vpd").write_bytes(b"\x82\x04\x00Card\x90\x20\x00PN\x04ABCDSN\x0cMT2134X12345V3\x20" +
+                                b"0123456789abcdef" * 2)
+    mask = tool.Mask()
+    tool.Card("0000:08:00.0").hide(mask)
+    text = mask.text("sn MT2134x12345, uuid 0123456789abcdef0123456789abcdef, gid fe80::ba59:9fff:fe12:3456, "
+                     "08:00.1 0000:08:00.0 b8:59:9F:12:34:56, again mt2134X12345, at 12:30:45, version 22.35.2000")
+    check(text == "sn SERIAL-2, uuid SERIAL-1, gid GID-1, PCI-1 PCI-2 MAC-1, again SERIAL-2, at 12:30:45, "
+          "version 22.35.2000", text)
+
+
 def whole():
     with tempfile.TemporaryDirectory(prefix="mlxpmd-card.") as work:
+        masked(work)
         archive, files, out = card_check(work, "card.tar.gz",
                                          emu=[*CHANGED, "--mac", f"0={MACS[0]}", "--mac", f"1={MACS[1]}"])
         for name in ("capabilities", "profile", "traffic", "queues", "vlan", "jumbo", "restart", "clock",
