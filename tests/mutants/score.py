@@ -33,7 +33,7 @@ import sites as places
 from tree import HERE, ROOT, copy_tree
 from trials import Interrupted, Trials
 
-SUITES = ["burst", "clock", "mdv", "pmd", "fault", "app", "e2e"]
+SUITES = ["prm", "burst", "clock", "mdv", "pmd", "fault", "app", "e2e"]
 # A test that takes so many times as long as without a fault, and this many seconds more, hangs.
 HANG_TIMES, HANG_S = 4, 10
 EXAMPLES = """examples:
@@ -69,7 +69,7 @@ class Results:
 def find_sites(tree, build, work):
     """All sites, from a cache if the drivers are as they were."""
     names = sorted((ROOT / "drivers").rglob("*.[ch]")) + [HERE / "sites.py"]
-    state = hashlib.sha256(b"".join(p.read_bytes() for p in names)).hexdigest()
+    state = digest(names)
     cache = work / "sites.json"
     if cache.exists():
         kept = json.loads(cache.read_text(encoding="utf-8"))
@@ -85,6 +85,11 @@ def find_sites(tree, build, work):
         lambda i, n: say(f"reading source {i + 1} of {n}") if i % 10 == 0 else None)
     cache.write_text(json.dumps({"state": state, "sites": found}), encoding="utf-8")
     return found
+
+
+def digest(paths):
+    """Of the contents of files."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def must(command):
@@ -127,22 +132,23 @@ class Baseline:
         self.trials, self.work, self.jobs, self.limit = trials, work, jobs, limit
         self.seconds, self.reach = {}, collections.defaultdict(list)
 
-    def measure(self, state):
+    def measure(self, drivers):
+        """Runs the tests that were not run before with these drivers and as they are now."""
         cache = self.work / "baseline.json"
-        rows = {}
-        if cache.exists():
-            kept = json.loads(cache.read_text(encoding="utf-8"))
-            if kept["state"] == state:
-                rows = kept["tests"]
+        kept = json.loads(cache.read_text(encoding="utf-8")) if cache.exists() else {}
+        planted = digest(p for p in sorted(drivers.rglob("*")) if p.is_file())
+        state = {name: planted + digest(pathlib.Path(word) for word in test["cmd"] if os.path.isfile(word))
+                 for name, test in self.trials.tests.items()}
+        rows = {name: kept[name] for name in state if name in kept and kept[name]["state"] == state[name]}
         todo = [name for name in self.trials.tests if name not in rows]
         if todo:
             say(f"{len(todo)} tests without a fault, at most {self.limit} s each")
         for name, result in each(todo, self.jobs, self.work, self.one, self.trials):
-            rows[name] = result
+            rows[name] = {**result, "state": state[name]}
             print(f"\rscore: {len(rows)} of {len(self.trials.tests)} tests without a fault ", end="", flush=True)
             if result["result"] != "pass":
                 print(f"\rscore: left out: {name}: {result['result']} after {result['seconds']:.0f} s")
-            cache.write_text(json.dumps({"state": state, "tests": rows}), encoding="utf-8")
+            cache.write_text(json.dumps({**kept, **rows}), encoding="utf-8")
         print()
         for name, row in rows.items():
             if row["result"] == "pass" and name in self.trials.tests:
@@ -261,14 +267,14 @@ def sample(args, work, found, chosen, results):
         copy_tree(tree)
         must(["meson", "setup", str(build), str(tree)])
     trials = Trials(build, args.suites)
-    inside = plant.build_all(ROOT, tree, build, todo, trials.targets(), say)
+    # All of the sample, so that going on compiles nothing.
+    plantable = [(n, s) for n, s in chosen if (n, s) in todo or results.rows[s.key]["status"] != "left out"]
+    inside = plant.build_all(ROOT, tree, build, plantable, trials.targets(), say)
     for number, site in todo:
         if number not in inside:
             results.set(site.key, row_of(site, {"status": "left out", "seconds": 0}))
-    files = [p for p in sorted(tree.rglob("*")) if p.is_file() and "build" not in p.relative_to(tree).parts[:1]]
-    state = hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
     base = Baseline(trials, work, args.jobs, args.test_seconds)
-    base.measure(state)
+    base.measure(tree / "drivers")
     if not base.seconds:
         raise RuntimeError("no test passes without a fault")
     attempt({n: s for n, s in todo if n in inside}, args, work, trials, base, results)

@@ -281,10 +281,11 @@ class _Walk:
             self.add((start, end), "mask", a, error)
 
     def choice(self, cursor, error):
-        """condition ? a : b"""
+        """condition ? a : b; a macro's own has all of it for a condition."""
         children = list(cursor.get_children())
         span = self.span(children[0])
-        if span[0] < span[1] and not re.search(r"[<>]|[!=]=", self.clean[span[0]:span[1]]):
+        condition = self.clean[slice(*span)]
+        if re.compile(r"[\s)]*\?").match(self.clean, span[1]) and not re.search(r"[<>]|[!=]=", condition):
             self.add(span, "condition", "0", error)
 
     def constant(self, cursor, error):
