@@ -164,6 +164,30 @@ setup_bad(void)
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 }
 
+/* The largest frame may need rx_desc_lim.nb_seg_max mbufs, and not one more. */
+static void
+scattered(void)
+{
+	const uint16_t room = RTE_PKTMBUF_HEADROOM + 160, seg_max = info.rx_desc_lim.nb_seg_max;
+	/* Only the first mbuf of a frame has headroom; the CRC is not stored. */
+	const uint32_t overhead = info.max_rx_pktlen - info.max_mtu - RTE_ETHER_CRC_LEN;
+	const uint32_t mtu = 160 + (seg_max - 1) * room - overhead;
+	struct rte_mempool *small = rte_pktmbuf_pool_create("small", 2047, 0, 0, room, SOCKET_ID_ANY);
+
+	CHECK(small != NULL && mtu < info.max_mtu, "%u segments of %u bytes", seg_max, room);
+	CHECK_OK(configure(1, 1, &(struct rte_eth_conf){
+		.rxmode = { .offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER, .mtu = mtu } }));
+	CHECK_OK(rxq(1024, NULL, small));
+	CHECK_OK(txq(128, NULL));
+	CHECK_OK(rte_eth_dev_start(PORT_A));
+	CHECK_OK(rte_eth_dev_stop(PORT_A));
+	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, mtu + 1));
+	CHECK(rte_eth_dev_start(PORT_A) < 0, "%u segments", seg_max + 1);
+	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 1500));
+	CHECK_OK(rxq(1024, NULL, pmd_pool));
+	rte_mempool_free(small);
+}
+
 static bool
 size_passes(uint16_t bytes)
 {
@@ -299,6 +323,7 @@ main(int argc, char **argv)
 	infos();
 	configure_bad();
 	setup_bad();
+	scattered();
 	mtu();
 	link_state();
 	queue_queries();

@@ -95,6 +95,9 @@ multicast(void)
 	CHECK(!arrives(&group_a, -1), "all multicast off");
 	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, NULL, 0));
 	CHECK(!arrives(&group_b, -1), "list emptied");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, &list[1], 1));
+	CHECK(arrives(&group_b, -1), "the same group again");
+	CHECK_OK(rte_eth_dev_set_mc_addr_list(PORT_A, NULL, 0));
 
 	list[0] = second;
 	CHECK(rte_eth_dev_set_mc_addr_list(PORT_A, list, 1) < 0, "unicast in the multicast list");
