@@ -99,11 +99,14 @@ def must(command):
         raise RuntimeError(f"{' '.join(command[:3])}:\n{done.stdout.decode(errors='replace')[-3000:]}")
 
 
+def wanted(site, args):
+    return ((not args.area or site.area in args.area) and (not args.kind or site.kind in args.kind) and
+            (not args.only or any(name in site.file for name in args.only)))
+
+
 def choose(found, args):
     """The sample: of each area the same number, in an order that only seed and faults decide."""
-    left = [(n, s) for n, s in enumerate(found, 1) if
-            (not args.area or s.area in args.area) and (not args.kind or s.kind in args.kind) and
-            (not args.only or any(name in s.file for name in args.only))]
+    left = [(n, s) for n, s in enumerate(found, 1) if args.again or wanted(s, args)]
     left.sort(key=lambda item: hashlib.sha256(f"{args.seed}{item[1].key}".encode()).digest())
     areas = {}
     for item in left:
@@ -259,7 +262,8 @@ def run(args, work):
 
 def sample(args, work, found, chosen, results):
     tree, build = work / "tree", work / "tree" / "build"
-    todo = [(n, s) for n, s in chosen if results.rows.get(s.key, {"status": "none"})["status"] in ("none", *args.again)]
+    todo = [(n, s) for n, s in chosen if wanted(s, args) and
+            results.rows.get(s.key, {"status": "none"})["status"] in (args.again or ("none",))]
     say(f"{len(found)} places for a fault, {len(chosen)} chosen, {len(todo)} to do")
     if not todo:
         return
@@ -269,7 +273,8 @@ def sample(args, work, found, chosen, results):
         must(["meson", "setup", str(build), str(tree)])
     trials = Trials(build, args.suites)
     # All of the sample, so that going on compiles nothing.
-    plantable = [(n, s) for n, s in chosen if (n, s) in todo or results.rows[s.key]["status"] != "left out"]
+    plantable = [(n, s) for n, s in chosen if (n, s) in todo or
+                 results.rows.get(s.key, {"status": "none"})["status"] != "left out"]
     inside = plant.build_all(ROOT, tree, build, plantable, trials.targets(), say)
     for number, site in todo:
         if number not in inside:
@@ -315,7 +320,8 @@ def main():
                         help="of tests for one fault, before it has survived (120)")
     parser.add_argument("--again", nargs="+", default=[], metavar="STATUS",
                         choices=["killed", "survived", "not reached", "left out"],
-                        help="run these again: survived, 'not reached', killed, 'left out'")
+                        help="instead of new ones run these of the sample again: survived, 'not reached', killed, "
+                             "'left out'; --area, --kind and --only limit them")
     parser.add_argument("--jobs", type=int, default=min(4, len(os.sched_getaffinity(0))), help="runs at a time")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build-mutants" / "score",
                         help="copy, build and results go there (build-mutants/score)")

@@ -112,7 +112,7 @@ def test_errors(root, found):
 
 def test_sample(found):
     """The same for the same seed; a larger one begins with the smaller one; all areas have the same number."""
-    args = score.argparse.Namespace(area=None, kind=None, only=None, seed="1", sample=6)
+    args = score.argparse.Namespace(area=None, kind=None, only=None, again=[], seed="1", sample=6)
     first = score.choose(found, args)
     args.sample = 12
     check(score.choose(found, args)[:6] == first, "a larger sample is another one")
