@@ -108,7 +108,7 @@ def check_invalid(client):
             params = ",".join(rng.choice(words) for _ in range(rng.randint(0, 5)))
             answer = client.query(f"/mlxpmd/{command},{params}")
             check(answer is None or isinstance(answer, dict), f"{command},{params}: {answer}")
-    for bad in ("caps", "caps,2", "caps,x", "objects", "objects,0,0", "cmd,0",
+    for bad in ("caps", "caps,2", "caps,x", "caps,0,GENERAL,1", "explain,9,1,2", "objects", "objects,0,0", "cmd,0",
                 "cmd,9,NOP", "explain", "explain,256", "explain,9,x", "explain,cqe",
                 "explain,cqe,256"):
         check(client.query("/mlxpmd/" + bad) is None, bad)
