@@ -31,7 +31,7 @@ bool abi_pages_trap(uint64_t addr, void *context);
 
 /** A store of 8 bytes to a write-combining page at `at`. False: write it now. */
 bool abi_wc_store(struct emu_dev *dev, uint8_t *at, uint64_t value, void *context);
-/** Writes out the buffer of this thread. */
+/** Writes out the buffers of this thread. */
 void abi_wc_drain(void);
 /** A thread executed one instruction. False: not for this. */
 bool abi_wc_step(void *context);

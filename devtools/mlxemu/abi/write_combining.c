@@ -12,6 +12,8 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
+#include <pthread.h>
+
 #include "trap_pages.h"
 
 #define BUFFERS 64u
@@ -29,6 +31,7 @@ enum state { EMPTY, BUSY, FULL, LEFT };
 struct buffer {
 	_Atomic int state;
 	struct emu_dev *dev;
+	pthread_t thread;
 	uint8_t *at;
 	uint64_t value, evict_ns;
 };
@@ -80,6 +83,7 @@ abi_wc_store(struct emu_dev *dev, uint8_t *at, uint64_t value, void *context)
 		return false;
 	}
 	b->dev = dev;
+	b->thread = pthread_self();
 	b->at = at;
 	b->value = value;
 	atomic_store(&b->state, FULL);
@@ -94,7 +98,9 @@ abi_wc_drain(void)
 {
 	if (mine == NULL)
 		return;
-	(void)write_out(mine);
+	for (unsigned i = 0; i < BUFFERS; i++)
+		if (pthread_equal(buffers[i].thread, pthread_self()))
+			(void)write_out(&buffers[i]);
 	mine = NULL;
 }
 

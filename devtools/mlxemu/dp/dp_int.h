@@ -107,6 +107,7 @@ struct dp_sq {
 	struct dp_uar *uar;
 	bool active;
 	bool failed;	       /**< The first error was completed: later ones are flushes. */
+	uint8_t ringing;       /**< --order relaxed: passes until the doorbell is served; 0: it did not ring. */
 	struct dp_key key;
 	uint16_t seen_pi;      /**< Doorbell record when the queue became ready or last rang. */
 	uint32_t frames_done;  /**< Frames of the WQE at ci that are on the wire already. */
@@ -308,6 +309,8 @@ void dp_order_cqe(const struct emu_cq *cq, struct prm_cqe64 *to, const struct pr
 void dp_order_line(void *to, const void *from);
 /** Posts the event of a CQ. */
 void dp_order_event(struct emu_cq *cq, struct prm_eqe *eqe);
+/** Passes until a doorbell is served, possibly 0. */
+uint8_t dp_order_doorbell(void);
 /** Once per pass of the engine: makes some writes visible. Returns 1 if there were any. */
 unsigned dp_order_pass(void);
 
@@ -327,6 +330,8 @@ void dp_unmapped_met(struct emu_obj *obj, bool *reported);
 /* dp_sq.c */
 /** A doorbell for sqn rang on the page; exact: and no other before it that was not seen. */
 void dp_sq_ring(struct dp_uar *uar, uint32_t sqn, bool exact);
+/** Serves the doorbells that wait, before a command. */
+void dp_sq_serve(struct dp_port *port);
 /** Looks at the producer counter in the doorbell record. */
 void dp_sq_take(struct dp_sq *q);
 /** Works on the SQ for about budget frames; returns frames and WQEs done. */

@@ -161,6 +161,12 @@ dp_order_event(struct emu_cq *cq, struct prm_eqe *eqe)
 	p->type = PRM_EVENT_TYPE_COMP;
 }
 
+uint8_t
+dp_order_doorbell(void)
+{
+	return (uint8_t)(random_below(2) == 0 ? 0 : random_below(64));
+}
+
 unsigned
 dp_order_pass(void)
 {

@@ -81,6 +81,7 @@ emu_dp_sq_changed(struct emu_sq *sq)
 	default:
 		q->frames_done = 0;
 		q->waiting = false;
+		q->ringing = 0;
 		deactivate(q);
 		break;
 	}
@@ -147,6 +148,33 @@ dp_sq_take(struct dp_sq *q)
 		activate(q);
 }
 
+/* With --order relaxed a doorbell can be served late: the record is then a later one. */
+static void
+rung(struct dp_sq *q)
+{
+	if (DP_UNLIKELY(dp_relaxed) && q->ringing == 0)
+		q->ringing = dp_order_doorbell();
+	if (DP_LIKELY(q->ringing == 0)) {
+		dp_sq_take(q);
+		return;
+	}
+	q->seen_pi = record_pi(q->sq);
+	activate(q);
+}
+
+void
+dp_sq_serve(struct dp_port *port)
+{
+	struct dp_sq *q;
+
+	TAILQ_FOREACH(q, &port->active, in_active) {
+		if (q->ringing == 0)
+			continue;
+		q->ringing = 0;
+		dp_sq_take(q);
+	}
+}
+
 /* True if the doorbell belongs to a queue with unmapped memory. */
 static bool
 dp_sq_met(struct emu_dev *dev, uint32_t sqn)
@@ -177,7 +205,7 @@ dp_sq_ring(struct dp_uar *uar, uint32_t sqn, bool exact)
 		 */
 		if ((named || (!exact && record_pi(q->sq) != q->seen_pi)) &&
 		    !(emu_fault_at(EMU_ON_DOORBELL) && dp_fault_doorbell(q, NULL)))
-			dp_sq_take(q);
+			rung(q);
 		found |= named;
 	}
 	if (!found && !dp_sq_met(dev, sqn))
@@ -318,7 +346,7 @@ dp_sq_settle(struct dp_sq *q)
 {
 	if (q->sq->state == EMU_QS_ERR)
 		flush(q);
-	if (q->sq->ci == q->sq->hw_pi || q->sq->state == EMU_QS_RST)
+	if ((q->sq->ci == q->sq->hw_pi && q->ringing == 0) || q->sq->state == EMU_QS_RST)
 		deactivate(q);
 }
 
@@ -329,6 +357,8 @@ dp_sq_run(struct dp_sq *q, unsigned budget)
 	unsigned done = 0;
 	struct dp_wqe w;
 
+	if (DP_UNLIKELY(q->ringing != 0) && --q->ringing == 0)
+		dp_sq_take(q);
 	if (DP_UNLIKELY(sq->qp != NULL))
 		return dp_qp_run(q, budget);
 	dp_batch_begin(dp_port_of(sq->obj.dev)->shared);

@@ -89,6 +89,8 @@ emu_dp_take_doorbells(struct emu_dev *dev)
 	if (dp_port_of(dev) == NULL)
 		return;
 	dp_uar_scan(dp_port_of(dev));
+	if (DP_UNLIKELY(dp_relaxed))
+		dp_sq_serve(dp_port_of(dev));
 	/* Write open sessions: their completions precede the command. */
 	dp_comp_flush_all(dp_port_of(dev)->shared);
 	emu_dp_order_flush();
