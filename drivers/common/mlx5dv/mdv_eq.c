@@ -195,8 +195,7 @@ write_index(struct mdv_eq *eq, unsigned int offset)
 	rte_io_mb();
 	*reg = rte_cpu_to_be_32(eq->eqn << PRM_UAR_PAGE_EQ_ARM_EQN_SHIFT |
 				(eq->index & PRM_UAR_PAGE_EQ_ARM_CI_MASK));
-	/* The page may be write-combining. */
-	mdv_wc_flush();
+	/* No flush: EQs exist behind VFIO only, where rdma-core allocates no write-combining page. */
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_eq_take)

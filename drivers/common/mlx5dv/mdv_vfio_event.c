@@ -134,6 +134,7 @@ fatal_registers(const struct prm_initial_seg *seg)
 	return NULL;
 }
 
+/* Acquire: the caller's loads from the segment follow, also if it has read the same registers before. */
 static const struct prm_initial_seg *
 segment(const struct mdv_dev *dev)
 {
@@ -147,8 +148,6 @@ mdv_vfio_fatal_reason(struct mdv_dev *dev)
 
 	if (seg == NULL)
 		return NULL;
-	/* Read the registers again, also if the caller did so before. */
-	rte_compiler_barrier();
 	return fatal_registers(seg);
 }
 
