@@ -127,12 +127,15 @@ mlxpmd_dev_configure(struct rte_eth_dev *eth_dev)
 
 /* ------------------------------------------------------------------ start and stop */
 
+/*
+ * No barriers: rte_ethdev.h excludes start and stop while another thread polls the port, and ethdev copies the
+ * functions to rte_eth_fp_ops after the start and resets them before the stop.
+ */
+
 static int
 bursts_up(struct mlxpmd_port *port)
 {
 	mlxpmd_burst_select(port->eth_dev);
-	/* Orders the queues' contents before the functions that read them. */
-	rte_smp_wmb();
 	return 0;
 }
 
@@ -141,8 +144,6 @@ bursts_down(struct mlxpmd_port *port)
 {
 	port->eth_dev->rx_pkt_burst = rte_eth_pkt_burst_dummy;
 	port->eth_dev->tx_pkt_burst = rte_eth_pkt_burst_dummy;
-	/* Orders the functions before the destruction of the queues. */
-	rte_smp_wmb();
 }
 
 /* Steering rules are created after all that receives, and destroyed first. */
