@@ -168,6 +168,7 @@ struct fw_flow_table {
 
 /** Checks op_mod, vport and table type, which all commands on flow tables have. */
 int fw_flow_place_check(struct fw_cmd *c);
+unsigned fw_flow_table_type(const struct fw_flow_table *t);
 /** The same, and that the table has the type of the command. */
 int fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t);
 /** Finds the table that a command names. */

@@ -357,9 +357,9 @@ static const struct {
 bool
 fw_cap_page(const struct emu_dev *dev, unsigned type, void *page)
 {
-	/* Only for the manager of the MPFS; nothing else of a switch is modelled. */
+	/* Only for the manager of the MPFS or of an eswitch in switchdev mode. */
 	if ((type == PRM_HCA_CAP_TYPE_ESWITCH_FLOW_TABLE || type == PRM_HCA_CAP_TYPE_ESWITCH) &&
-	    !dev->l2.on)
+	    !dev->l2.on && !dev->eswitch.on)
 		return false;
 	for (unsigned i = 0; i < sizeof(cap_rows) / sizeof(cap_rows[0]); i++) {
 		if (cap_rows[i].type != type)

@@ -41,6 +41,12 @@ is_fdb(const struct fw_cmd *c)
 	return prm_create_flow_table_in_get_table_type(c->in) == PRM_FLOW_TABLE_TYPE_FDB;
 }
 
+unsigned
+fw_flow_table_type(const struct fw_flow_table *t)
+{
+	return t->ft.fdb ? PRM_FLOW_TABLE_TYPE_FDB : PRM_FLOW_TABLE_TYPE_NIC_RX;
+}
+
 int
 fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t)
 {
@@ -365,6 +371,7 @@ fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 		struct prm_destroy_flow_table_in *d = (void *)in;
 
 		prm_destroy_flow_table_in_set_opcode(d, PRM_CMD_OP_DESTROY_FLOW_TABLE);
+		prm_destroy_flow_table_in_set_table_type(d, fw_flow_table_type((const struct fw_flow_table *)obj));
 		prm_destroy_flow_table_in_set_table_id(d, obj->id);
 		return sizeof(*d);
 	}
@@ -373,6 +380,7 @@ fw_flow_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 		struct prm_destroy_flow_group_in *d = (void *)in;
 
 		prm_destroy_flow_group_in_set_opcode(d, PRM_CMD_OP_DESTROY_FLOW_GROUP);
+		prm_destroy_flow_group_in_set_table_type(d, fw_flow_table_type(g->ft));
 		prm_destroy_flow_group_in_set_table_id(d, g->ft->ft.obj.id);
 		prm_destroy_flow_group_in_set_group_id(d, obj->id);
 		return sizeof(*d);

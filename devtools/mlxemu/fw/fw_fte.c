@@ -414,6 +414,7 @@ fw_fte_destroy_in(const struct emu_obj *obj, uint32_t in[16])
 	if (obj->type != EMU_OBJ_FTE)
 		return 0;
 	prm_delete_fte_in_set_opcode(d, PRM_CMD_OP_DELETE_FLOW_TABLE_ENTRY);
+	prm_delete_fte_in_set_table_type(d, fw_flow_table_type(fte->group->ft));
 	prm_delete_fte_in_set_table_id(d, fte->group->ft->ft.obj.id);
 	prm_delete_fte_in_set_flow_index(d, fte->index);
 	return sizeof(*d);
