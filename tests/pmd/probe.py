@@ -14,6 +14,8 @@ CASES = [
     ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar"),
     ("clock=", "devarg clock=: allowed are auto|page|host|realtime|raw"),
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
+    ("representor=vf0", "devarg representor=vf0: ports of representors are not supported, "
+     "only the uplink of a switchdev PF: leave the devarg out"),
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
      "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, "
      "stats_age_ms=0|10..60000, open=verbs|vfio"),

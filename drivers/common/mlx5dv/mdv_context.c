@@ -152,6 +152,7 @@ static const struct mdv_stage stages[] = {
 	{ "events", events_up, events_down },
 	{ "transport domain", td_up, td_down },
 	{ "port", port_up, port_down },
+	{ "uplink", mdv_uplink_open, mdv_uplink_close },
 	{ "counters", mdv_counters_open, mdv_counters_close },
 	{ "rules", mdv_rules_open, mdv_rules_close },
 	{ "memory", mdv_mr_open, mdv_mr_close },
@@ -182,15 +183,18 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_open_device)
 int
 mdv_open_device(const char *name, enum mdv_open_mode mode, struct mdv_dev **out)
 {
+	struct mdv_dev_own *own;
 	struct mdv_dev *dev;
 	int ret;
 
 	*out = NULL;
 	if ((unsigned int)mode >= RTE_DIM(backends) || backends[mode] == NULL)
 		return MDV_FAIL(name, EINVAL, "unknown open mode %d", (int)mode);
-	dev = mdv_zalloc(name, sizeof(*dev), "a device");
-	if (dev == NULL)
+	own = mdv_zalloc(name, sizeof(*own), "a device");
+	if (own == NULL)
 		return -ENOMEM;
+	own->ib_port = 1;
+	dev = &own->dev;
 	dev->mode = mode;
 	dev->backend = backends[mode];
 	dev->port = dev->backend->port;

@@ -32,9 +32,6 @@
 /** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
 #define MDV_L2_OVERHEAD_BYTES 22
 
-/** One RDMA port per PCI function on all devices this layer opens. */
-#define MDV_IB_PORT 1
-
 extern int mdv_logtype;
 
 /** Logs one line that begins with the PCI address of the device. */
@@ -306,6 +303,43 @@ int mdv_ibdev_pci(const struct ibv_device *ibdev, struct rte_pci_addr *pci);
  */
 int mdv_objects_query(struct mdv_dev *dev, const struct prm_command *cmd, const void *in,
 		      size_t in_bytes, void *out, size_t out_bytes);
+
+/* ------------------------------------------------------------------ mdv_uplink.c */
+
+/** What only this layer needs of a device, behind what its users read. */
+struct mdv_dev_own {
+	struct mdv_dev dev; /**< First. */
+	uint8_t ib_port;    /**< Verbs: port of the RDMA device that is used. */
+	bool switchdev;	    /**< Verbs: the port is the uplink of a PF in switchdev mode. */
+	uint32_t source_value, source_mask; /**< Register C 0 of frames from the uplink; mask 0: frames have none. */
+	struct mdv_uplink *uplink; /**< Switchdev: rules for sending, else NULL. */
+};
+
+static inline struct mdv_dev_own *
+mdv_own(const struct mdv_dev *dev)
+{
+	return container_of(dev, struct mdv_dev_own, dev);
+}
+
+/**
+ * Finds the port of the RDMA device to use: the only one, or the uplink of a PF in switchdev mode. Sets the fields of
+ * struct mdv_dev_own and caps.vport_num. 0; -ENOTSUP, logged.
+ */
+int mdv_uplink_find(struct mdv_dev *dev, unsigned int ports);
+/**
+ * Adds a match of the uplink to a rule on received packets. Returns the bits of match_criteria_enable; 0: there is
+ * nothing to match, the port is no uplink.
+ */
+uint8_t mdv_uplink_match(const struct mdv_dev *dev, struct prm_fte_match_set_misc *misc_mask,
+			 struct prm_fte_match_set_misc *misc, struct prm_fte_match_set_misc2 *misc2_mask,
+			 struct prm_fte_match_set_misc2 *misc2);
+/** Makes what SQs of an uplink need to send; no effect on other ports. 0 or -errno, logged. */
+int mdv_uplink_open(struct mdv_dev *dev);
+void mdv_uplink_close(struct mdv_dev *dev);
+/** Makes the eswitch send the frames of an SQ to the uplink; no effect on other ports. 0 or -errno, logged. */
+int mdv_uplink_connect(struct mdv_dev *dev, uint32_t sqn);
+/** Undoes it, before the SQ is destroyed. */
+void mdv_uplink_disconnect(struct mdv_dev *dev, uint32_t sqn);
 
 /* ------------------------------------------------------------------ mdv_caps.c */
 

@@ -14,11 +14,16 @@
 
 /** Outer headers only: the shortest mask that all kernels accept. */
 #define MDV_MATCH_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
+/** With the source of frames on the uplink of a switchdev PF. */
+#define MDV_MATCH_SOURCE_BYTES (sizeof(struct match_param) - sizeof(size_t))
 
 /** As struct mlx5dv_flow_match_parameters: size and bytes in device format. */
 struct match_param {
 	size_t match_sz;
 	struct prm_fte_match_set_lyr_2_4 outer;
+	struct prm_fte_match_set_misc misc;
+	struct prm_fte_match_set_lyr_2_4 inner;
+	struct prm_fte_match_set_misc2 misc2;
 };
 _Static_assert(offsetof(struct match_param, outer) ==
 		       offsetof(struct mlx5dv_flow_match_parameters, match_buf),
@@ -61,7 +66,7 @@ matcher_put(struct verbs_table *t, struct matcher *m)
 }
 
 static struct mlx5dv_flow_matcher *
-matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
+matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint8_t source, uint16_t priority)
 {
 	static const struct prm_fte_match_set_lyr_2_4 nothing;
 	bool any = memcmp(&mask->outer, &nothing, sizeof(nothing)) == 0;
@@ -69,7 +74,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 		.type = IBV_FLOW_ATTR_NORMAL,
 		.priority = priority,
 		/* match_criteria_enable must not include headers with an empty mask. */
-		.match_criteria_enable = any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER,
+		.match_criteria_enable = source | (any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER),
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
 	};
 	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
@@ -82,7 +87,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 
 /** Finds or creates the matcher of a mask and priority. Lock held. */
 static struct matcher *
-matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t priority)
+matcher_get(struct verbs_table *t, const struct match_param *mask, uint8_t source, uint16_t priority)
 {
 	struct mdv_dev *dev = t->table.dev;
 	struct matcher *m;
@@ -99,7 +104,7 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t prio
 	m->mask = *mask;
 	m->priority = priority;
 	m->users = 1;
-	m->handle = matcher_handle(dev, &m->mask, priority);
+	m->handle = matcher_handle(dev, &m->mask, source, priority);
 	if (m->handle == NULL) {
 		free(m);
 		return NULL;
@@ -183,10 +188,13 @@ verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	struct match_param value = { .match_sz = MDV_MATCH_BYTES, .outer = match->value };
 	struct verbs_table *t = (struct verbs_table *)table;
 	struct verbs_rule *rule = mdv_zalloc(table->dev->name, sizeof(*rule), "a rule");
+	uint8_t source = mdv_uplink_match(table->dev, &mask.misc, &value.misc, &mask.misc2, &value.misc2);
 
 	if (rule == NULL)
 		return NULL;
-	rule->matcher = matcher_get(t, &mask, attr->priority);
+	if (source != 0)
+		mask.match_sz = value.match_sz = MDV_MATCH_SOURCE_BYTES;
+	rule->matcher = matcher_get(t, &mask, source, attr->priority);
 	if (rule->matcher != NULL) {
 		rule->flow = flow_create(table->dev, attr, rule->matcher, &value);
 		if (rule->flow != NULL)

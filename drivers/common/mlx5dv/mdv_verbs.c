@@ -252,16 +252,6 @@ verbs_close(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ identification */
 
-static void
-read_vport_number(struct mdv_dev *dev)
-{
-	struct mlx5dv_port port = { 0 };
-
-	if (mlx5dv_query_port(dev->ibv, 1, &port) == 0 &&
-	    (port.flags & MLX5DV_QUERY_PORT_VPORT) != 0)
-		dev->caps.vport_num = port.vport;
-}
-
 static int
 verbs_identify(struct mdv_dev *dev)
 {
@@ -270,11 +260,8 @@ verbs_identify(struct mdv_dev *dev)
 
 	if (err != 0)
 		return MDV_FAIL(dev->name, err, "ibv_query_device failed: %s", mdv_errno_name(err));
-	/* Several ports in one device: switchdev mode with representors, or multiport RoCE. */
-	if (attr.phys_port_cnt != 1)
-		return MDV_FAIL(dev->name, ENOTSUP, "%s has %u ports; only devices of one port are supported",
-				dev->ibdev_name, attr.phys_port_cnt);
-	read_vport_number(dev);
+	if (mdv_uplink_find(dev, attr.phys_port_cnt) != 0)
+		return -rte_errno;
 	mdv_pci_id_set(dev, attr.vendor_part_id);
 	snprintf(dev->fw_version, sizeof(dev->fw_version), "%s", attr.fw_ver);
 	return 0;
@@ -335,7 +322,7 @@ verbs_health_check(struct mdv_dev *dev)
 {
 	struct ibv_port_attr attr;
 
-	return MDV_RETRY_ERR(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
+	return MDV_RETRY_ERR(ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
 }
 
 static uint32_t
@@ -344,7 +331,7 @@ event_bit(struct mdv_dev *dev, const struct ibv_async_event *event)
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:
-		return event->element.port_num == MDV_IB_PORT ? MDV_EVENT_LINK : 0;
+		return event->element.port_num == mdv_own(dev)->ib_port ? MDV_EVENT_LINK : 0;
 	case IBV_EVENT_DEVICE_FATAL:
 		/* See mdv_quiesced(): the event of a port comes first, from mlx5_ib, the other one from uverbs. */
 		if (event->element.port_num != 0)

@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Verbs: the kernel interface of the port, its settings, link and statistics. */
 
+#include <ctype.h>
 #include <dirent.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -26,19 +27,41 @@
 
 /* ------------------------------------------------------------------ finding the interface */
 
-/** Compares dev_port, which counts from 0, with the RDMA port, from 1. 1: equal; 0: not; -errno. */
+/**
+ * Interfaces of representors belong to the same PCI function, and have names as pf0vf1 in phys_port_name; that of the
+ * uplink has p0 (Linux, mlx5/core/esw/devlink_port.c and net/devlink). 1: the uplink; 0: not; -errno.
+ */
 static int
-is_our_port(const char *net_dir, const char *name)
+is_uplink(const char *net_dir, const char *name)
+{
+	char path[512], port[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/phys_port_name", net_dir, name);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return errno == ENOENT ? 0 : -errno;
+	if (fgets(port, sizeof(port), file) == NULL)
+		port[0] = '\0';
+	fclose(file);
+	return port[0] == 'p' && isdigit((unsigned char)port[1]);
+}
+
+/** Compares dev_port, which counts from 0, with the only RDMA port. 1: equal; 0: not; -errno. */
+static int
+is_our_port(const struct mdv_dev *dev, const char *net_dir, const char *name)
 {
 	char path[512];
 	long port;
 	int ret;
 
+	if (mdv_own(dev)->switchdev)
+		return is_uplink(net_dir, name);
 	snprintf(path, sizeof(path), "%s/%s/dev_port", net_dir, name);
 	ret = mdv_sysfs_number(path, &port);
 	if (ret != 0)
 		return ret == -ENOENT || ret == -EINVAL ? 0 : ret;
-	return port == MDV_IB_PORT - 1;
+	return port == 0;
 }
 
 /** Finds the interface of the port. 0, also without one; negative errno if sysfs cannot be read. */
@@ -57,7 +80,7 @@ find_netdev(struct mdv_dev *dev)
 	while (ours == 0 && (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= IFNAMSIZ)
 			continue;
-		ours = is_our_port(net_dir, entry->d_name);
+		ours = is_our_port(dev, net_dir, entry->d_name);
 		if (ours > 0)
 			snprintf(dev->netdev_name, sizeof(dev->netdev_name), "%.*s", IFNAMSIZ - 1,
 				 entry->d_name);
@@ -432,7 +455,7 @@ static int
 verbs_link(struct mdv_dev *dev, struct mdv_link *link)
 {
 	struct ibv_port_attr attr;
-	int err = MDV_RETRY_ERR(ibv_query_port(dev->ibv, MDV_IB_PORT, &attr));
+	int err = MDV_RETRY_ERR(ibv_query_port(dev->ibv, mdv_own(dev)->ib_port, &attr));
 
 	if (err != 0) {
 		mdv_suspect_if(dev, err);

@@ -13,6 +13,7 @@ struct mdv_wq_ops {
 	unsigned int dbrec_word; /**< Word of the doorbell record: MLX5_RCV_DBR or MLX5_SND_DBR. */
 	int (*modify)(struct mdv_wq *wq, enum mdv_queue_state to); /**< MODIFY_RQ, MODIFY_SQ. */
 	int (*query_state)(struct mdv_wq *wq, uint32_t *state); /**< QUERY_RQ, QUERY_SQ. */
+	void (*disconnect)(struct mdv_wq *wq); /**< Before the object is destroyed; NULL: nothing to do. */
 	void (*release)(struct mdv_wq *wq); /**< After the object was destroyed; NULL: nothing to do. */
 };
 struct mdv_wq_attr {
@@ -133,6 +134,8 @@ mdv_wq_destroy(struct mdv_wq *wq)
 
 	if (wq->obj == NULL)
 		return 0;
+	if (wq->ops->disconnect != NULL)
+		wq->ops->disconnect(wq);
 	rc = mdv_ring_release(wq->obj, &wq->ring);
 	if (wq->ops->release != NULL)
 		wq->ops->release(wq);
@@ -299,6 +302,12 @@ detach_uar(struct mdv_wq *wq)
 	sq->uar = NULL;
 }
 
+static void
+sq_disconnect(struct mdv_wq *wq)
+{
+	mdv_uplink_disconnect(wq->obj->dev, wq->number);
+}
+
 static int
 sq_modify(struct mdv_wq *wq, enum mdv_queue_state to)
 {
@@ -332,6 +341,7 @@ static const struct mdv_wq_ops sq_ops = {
 	.dbrec_word = MLX5_SND_DBR,
 	.modify = sq_modify,
 	.query_state = sq_query_state,
+	.disconnect = sq_disconnect,
 	.release = detach_uar,
 };
 
@@ -375,6 +385,10 @@ mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq
 	if (rc == 0) {
 		sq_fill_create(dev, attr, sq, &in);
 		rc = wq_create(&sq->wq, dev, &in, sizeof(in));
+	}
+	if (rc == 0 && mdv_uplink_connect(dev, sq->wq.number) != 0) {
+		MDV_UNDO(mdv_wq_destroy(&sq->wq));
+		return -rte_errno;
 	}
 	if (rc == 0)
 		return 0;

@@ -145,6 +145,10 @@ devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
 		return devarg_generic(dev, key, value, "eth");
 	if (strcmp(key, RTE_DEVARGS_KEY_DRIVER) == 0)
 		return devarg_generic(dev, key, value, MLXPMD_DRIVER_NAME);
+	if (strcmp(key, "representor") == 0)
+		return MLXPMD_FAIL(ENOTSUP, "%s: devarg representor=%.*s: ports of representors are not supported, "
+				   "only the uplink of a switchdev PF: leave the devarg out", dev, DEVARGS_SHOWN,
+				   value != NULL ? value : "");
 	arg = devarg_find(key);
 	if (arg == NULL)
 		return MLXPMD_FAIL(EINVAL, "%s: unknown devarg %.*s: allowed are %.*s", dev, DEVARGS_SHOWN, key,
