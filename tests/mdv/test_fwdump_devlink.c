@@ -47,7 +47,7 @@ socket(int domain, int type, int protocol)
 		return next(domain, type, protocol);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return -1;
-	kernel_fd = pair[1];
+	__atomic_store_n(&kernel_fd, pair[1], __ATOMIC_RELEASE);
 	return pair[0];
 }
 
