@@ -45,6 +45,7 @@ struct mlxemu_run {
 	const char *sfs[MLXEMU_MAX_SPECS]; /**< --sf, as given. */
 	unsigned nsfs;
 	unsigned mpfs;		 /**< --mpfs: a bit per port. */
+	unsigned bond;		 /**< --bond: a bit per port. */
 	char switchdev[EMU_MAX_PORTS + 1]; /**< --switchdev: a character of emu_eswitch_set() per port. */
 	const char *caps[MLXEMU_MAX_SPECS]; /**< --cap, as given. */
 	unsigned ncaps;

@@ -36,6 +36,8 @@ static const char run_usage[] =
 	"                   register C 0 (default on); may be given for each port\n"
 	"  --sf PORT[,pf=PORT][,sfnum=N]  the port is a sub-function of the PF that another port is\n"
 	"                   (default: pf=0,sfnum=88): mlx5_core.sf.PORT on the auxiliary bus\n"
+	"  --bond PORT,PORT  the ports are PFs under an active LAG: one RDMA device mlx5_bond_0 at the\n"
+	"                   first port's PCI address, none at the other's, both interfaces in a bond\n"
 	"  --mpfs PORT      the card has an MPFS (switch between functions), and the port\n"
 	"                   manages its address table; may be given for each port\n"
 	"  --wire SPEC      what a port is connected to; may be given for each port:\n"
@@ -219,6 +221,23 @@ option_vf(struct mlxemu_run *run, const char *value)
 		at += len;
 	}
 	run->vfs[port] = (char)('0' + vf);
+	return MLXEMU_OK;
+}
+
+/* --bond PORT,PORT: a bit per port. */
+static int
+option_bond(struct mlxemu_run *run, const char *value)
+{
+	uint64_t first, second;
+	const char *at = emu_number_scan(value, &first);
+
+	if (at == NULL || *at != ',' || !emu_number(at + 1, 0, EMU_MAX_PORTS - 1, &second) || first >= EMU_MAX_PORTS ||
+	    first == second)
+		return mlxemu_fail(MLXEMU_USAGE, "--bond '%s': two ports from 0 to %d are needed", value,
+				   EMU_MAX_PORTS - 1);
+	if (run->bond != 0)
+		return mlxemu_fail(MLXEMU_USAGE, "--bond: there is only one bond");
+	run->bond = 1u << first | 1u << second;
 	return MLXEMU_OK;
 }
 
@@ -470,7 +489,7 @@ static const struct option_row {
 	int (*set)(struct mlxemu_run *run, const char *value); /* NULL: of a clock. */
 } option_rows[] = {
 	{"--vf", option_vf},	     {"--cap", option_cap},
-	{"--mpfs", option_mpfs},	     {"--switchdev", option_switchdev},
+	{"--bond", option_bond},	     {"--mpfs", option_mpfs},	     {"--switchdev", option_switchdev},
 	{"--sf", mlxemu_sf_option},
 	{"--open", option_open},
 	{"--ports", option_ports},   {"--profile", option_profile}, {"--wire", option_wire},
@@ -533,6 +552,10 @@ options_check(struct mlxemu_run *run)
 						 (run->mpfs >> i & 1) != 0 || run->profile->mlx4))
 			return mlxemu_fail(MLXEMU_USAGE, "--switchdev: the port is a PF with the kernel's mlx5 driver, without "
 					   "--vf, --mpfs and --open vfio|both");
+		if ((run->bond >> i & 1) != 0 && (i >= run->ports || run->vfs[i] != '0' || run->switchdev[i] != '0' ||
+						  run->fronts[i] != '0' + EMU_FRONT_VERBS || !run->profile->lag_master))
+			return mlxemu_fail(MLXEMU_USAGE, "--bond: ports are PFs with the capability lag_master and the kernel's "
+					   "mlx5 driver, without --vf, --switchdev and --open vfio|both");
 		if (run->vfs[i] == '0')
 			continue;
 		if (i >= run->ports)

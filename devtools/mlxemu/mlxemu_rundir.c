@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/emu_bond.h"
 #include "abi/host/sysfs.h"
 #include "core/emu_fault.h"
 #include "core/emu_identity.h"
@@ -167,6 +168,7 @@ rundir_tree(struct mlxemu_run *run)
 		if (emu_sf_parse(run->sfs[i], &sf))
 			emu_sf_make(&machine, &sf);
 	}
+	emu_bond_set(&machine, run->bond);
 	ret = emu_sysfs_build(&machine, run->dir, failed, sizeof(failed));
 	/* PCI config space is shared by all processes of the run. */
 	for (i = 0; i < run->ports && ret == 0; i++) {
@@ -399,6 +401,8 @@ mlxemu_environment(const struct mlxemu_run *run)
 	setenv("MLXEMU_SF", sfs, 1);
 	snprintf(bits, sizeof(bits), "0x%x", run->mpfs);
 	setenv("MLXEMU_MPFS", bits, 1);
+	snprintf(bits, sizeof(bits), "0x%x", run->bond);
+	setenv("MLXEMU_BOND", bits, 1);
 	setenv("MLXEMU_OPEN", run->fronts, 1);
 	setenv("MLXEMU_PROFILE", run->profile->name, 1);
 	setenv("MLXEMU_CAPS", caps, 1);

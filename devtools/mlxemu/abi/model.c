@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/emu_bond.h"
 #include "abi.h"
 #include "core/emu_fault.h"
 #include "core/emu_guard.h"
@@ -172,12 +173,12 @@ abi_fronts(unsigned port)
 }
 
 /* A variable with one bit per port. */
-static bool
-abi_port_bit(const char *variable, unsigned port)
+static unsigned
+abi_port_bits(const char *variable)
 {
 	const char *bits = getenv(variable);
 
-	return bits != NULL && (strtoul(bits, NULL, 0) >> port & 1) != 0;
+	return bits != NULL ? (unsigned)strtoul(bits, NULL, 0) : 0;
 }
 
 /* MLXEMU_VF: a character per port, '0' and the EMU_VF bits. */
@@ -272,13 +273,14 @@ abi_machine_describe(void)
 		dev->fronts = abi_fronts(i);
 		dev->vf = abi_vf(i);
 		emu_eswitch_set(dev, abi_switchdev(i));
-		dev->l2.on = abi_port_bit("MLXEMU_MPFS", i);
+		dev->l2.on = (abi_port_bits("MLXEMU_MPFS") >> i & 1) != 0;
 		/* All processes of the run share the card's PCI config space. */
 		(void)emu_pci_attach(dev, abi_run_dir());
 	}
 	ret = abi_lines_add("MLXEMU_SF", abi_sf_line);
 	if (ret != 0)
 		return ret;
+	emu_bond_set(&abi_the_machine, abi_port_bits("MLXEMU_BOND"));
 	abi_the_machine.front = &abi_front_ops;
 	pthread_atfork(NULL, NULL, abi_forked_child);
 	abi_owner = getpid();

@@ -3,6 +3,7 @@
 /* Commands on the device, and commands that are always refused. */
 #include <string.h>
 
+#include "core/emu_bond.h"
 #include "fw.h"
 
 /* Mellanox' IEEE company id. */
@@ -39,7 +40,16 @@ fw_query_lag(struct fw_cmd *c)
 	 */
 	if (!c->dev->profile->lag_master)
 		return fw_refuse(c, FW_NO_LAG, "%s", "lag_master is 0");
-	/* lag_state 0: not bonded. Only the kernel could create a bond. */
+	/*
+	 * lag_state 0: not bonded. Only the kernel could create a bond.
+	 * assumed: queues of each port send by it (tx_remap_affinity). Other reading: a driver that does not set
+	 * tx_affinity has other ports. Test: fw/test_caps.c.
+	 */
+	if (emu_bond(c->dev) != EMU_BOND_NONE) {
+		prm_lagc_set_lag_state(prm_query_lag_out_ctx(c->out), 1);
+		prm_lagc_set_tx_remap_affinity_1(prm_query_lag_out_ctx(c->out), 1);
+		prm_lagc_set_tx_remap_affinity_2(prm_query_lag_out_ctx(c->out), 2);
+	}
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/emu_bond.h"
 #include "core/emu_fault.h"
 #include "netlink.h"
 #include "sysfs.h"
@@ -404,5 +405,6 @@ abi_nl_admin(void)
 bool
 abi_nl_port(const struct emu_dev *dev)
 {
-	return (dev->fronts & EMU_FRONT_VERBS) != 0 && !dev->removed && emu_sysfs_has(dev, abi_run_dir());
+	return (dev->fronts & EMU_FRONT_VERBS) != 0 && !dev->removed &&
+	       (emu_bond(dev) == EMU_BOND_MEMBER || emu_sysfs_has(dev, abi_run_dir()));
 }

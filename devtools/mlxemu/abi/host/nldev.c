@@ -12,6 +12,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "abi/uverbs/uverbs.h"
+#include "core/emu_bond.h"
 #include "netlink.h"
 #include "sysfs.h"
 
@@ -88,13 +89,19 @@ type_of(unsigned op)
 	return RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op);
 }
 
+static bool
+has_ibdev(const struct emu_dev *dev)
+{
+	return emu_bond(dev) != EMU_BOND_MEMBER && abi_nl_port(dev);
+}
+
 /* The device of DEV_INDEX; NULL: no attribute, or no such device. */
 static struct emu_dev *
 device(const struct abi_nl *nl)
 {
 	const uint32_t *index = abi_nl_attr(nl->req, 0, RDMA_NLDEV_ATTR_DEV_INDEX, sizeof(*index));
 
-	return index != NULL && *index < nl->m->ports && abi_nl_port(&nl->m->dev[*index]) ? &nl->m->dev[*index] : NULL;
+	return index != NULL && *index < nl->m->ports && has_ibdev(&nl->m->dev[*index]) ? &nl->m->dev[*index] : NULL;
 }
 
 /* The port of PORT_INDEX; 0: no attribute, or no such port. */
@@ -121,7 +128,7 @@ get(struct abi_nl *nl)
 		return 0;
 	}
 	for (unsigned i = 0; i < nl->m->ports; i++) {
-		if (!abi_nl_port(&nl->m->dev[i]))
+		if (!has_ibdev(&nl->m->dev[i]))
 			continue;
 		abi_nl_begin(nl, &nl->m->dev[i], type_of(RDMA_NLDEV_CMD_GET), -1);
 		put_device(nl, &nl->m->dev[i]);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "abi/abi.h"
+#include "core/emu_bond.h"
 #include "core/emu_fault.h"
 #include "core/emu_pci.h"
 #include "sysfs.h"
@@ -459,6 +460,29 @@ tree_real_pci(struct tree *t)
 		closedir(d);
 }
 
+/* The bond above the interfaces (drivers/net/bonding), in a folder of the emulated tree. Only its name is there. */
+static void
+tree_bond(struct tree *t, const struct emu_machine *m)
+{
+	char slaves[16 * EMU_MAX_PORTS] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < m->ports; i++) {
+		if (emu_bond(&m->dev[i]) == EMU_BOND_NONE)
+			continue;
+		n += (size_t)snprintf(slaves + n, sizeof(slaves) - n, "%s%s", n != 0 ? " " : "", m->dev[i].netdev_name);
+		tree_base(t, PCI_SLOT_PARENT "/%s/net/%s", m->dev[i].pci_addr, m->dev[i].netdev_name);
+		tree_link(t, "master", "../../../virtual/net/" EMU_BOND_NETDEV);
+	}
+	if (n == 0)
+		return;
+	tree_base(t, PCI_SLOT_PARENT "/virtual/net/" EMU_BOND_NETDEV);
+	tree_file(t, "bonding/slaves", "%s\n", slaves);
+	tree_file(t, "operstate", "up\n");
+	tree_base(t, "/sys/class/net");
+	tree_link(t, EMU_BOND_NETDEV, "../../devices/mlxemu/virtual/net/" EMU_BOND_NETDEV);
+}
+
 int
 emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t path_len)
 {
@@ -472,11 +496,14 @@ emu_sysfs_build(const struct emu_machine *m, const char *dir, char *path, size_t
 			tree_pci(&t, &m->dev[i]);
 		if ((m->dev[i].fronts & EMU_FRONT_VERBS) == 0)
 			continue;
-		tree_ibdev(&t, &m->dev[i]);
-		tree_uverbs(&t, &m->dev[i]);
+		if (emu_bond(&m->dev[i]) != EMU_BOND_MEMBER) {
+			tree_ibdev(&t, &m->dev[i]);
+			tree_uverbs(&t, &m->dev[i]);
+		}
 		tree_netdev(&t, &m->dev[i]);
 		tree_representors(&t, &m->dev[i]);
 	}
+	tree_bond(&t, m);
 	tree_real_pci(&t);
 	if (t.err != 0)
 		snprintf(path, path_len, "%s", t.failed);
@@ -490,7 +517,8 @@ emu_sysfs_refresh(const struct emu_dev *dev, const char *dir)
 
 	if ((dev->fronts & EMU_FRONT_VERBS) == 0)
 		return;
-	tree_ibdev_state(&t, dev);
+	if (emu_bond(dev) != EMU_BOND_MEMBER)
+		tree_ibdev_state(&t, dev);
 	t.err = 0;
 	tree_netdev_state(&t, dev);
 }

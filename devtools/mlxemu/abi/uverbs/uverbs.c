@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/emu_bond.h"
 #include "core/emu_fault.h"
 #include "abi/trap_pages.h"
 #include "uverbs_obj.h"
@@ -258,7 +259,7 @@ abi_uverbs_open(unsigned n, int flags)
 	if (m == NULL)
 		return -ENODEV;
 	ret = n < m->ports && !emu_dev_disassociated(&m->dev[n]) ? 0 : -ENOENT;
-	if (ret == 0 && (m->dev[n].fronts & EMU_FRONT_VERBS) == 0)
+	if (ret == 0 && ((m->dev[n].fronts & EMU_FRONT_VERBS) == 0 || emu_bond(&m->dev[n]) == EMU_BOND_MEMBER))
 		ret = -ENOENT;
 	if (ret == 0)
 		ret = emu_fault_errno(EMU_ON_OPEN, &m->dev[n], m->dev[n].uverbs_name);
