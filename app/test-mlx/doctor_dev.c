@@ -167,13 +167,94 @@ firmware_check(struct doctor *d, const char *pci, const char *ibdev)
 		       "port 1 has type %s", layer);
 }
 
+/* Whether an interface of the device is in a bond. */
+static bool
+bond_of(const char *pci, const char *netdev, char bond[NAME_BYTES])
+{
+	char path[512], target[512];
+	const char *slash;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), PCI "/%s/net/%s/master", pci, netdev);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	slash = strrchr(target, '/');
+	snprintf(bond, NAME_BYTES, "%.*s", NAME_BYTES - 1, slash != NULL ? slash + 1 : target);
+	return true;
+}
+
+static bool
+bond_check(struct doctor *d, const char *pci, const char *ibdev)
+{
+	char netdev[NAME_BYTES], bond[NAME_BYTES], advice[2 * NAME_BYTES];
+
+	if (!child(pci, "net", "", netdev) || !bond_of(pci, netdev, bond))
+		return false;
+	/* A bond of the kernel alone leaves each port its RDMA device. */
+	if (ibdev != NULL && strstr(ibdev, "bond") == NULL)
+		return false;
+	snprintf(advice, sizeof(advice), "ip link set %s nomaster; bond with DPDK's bonding over the two ports", netdev);
+	dr_print(d, DR_BAD, pci, advice, ibdev != NULL ?
+		 "interface %s is in the bond %s, and the RDMA device is that of all its ports: not supported" :
+		 "interface %s is in the bond %s, and the RDMA device is that of another of its ports: not supported",
+		 netdev, bond);
+	return true;
+}
+
+/* In switchdev mode the RDMA device has ports for representors, too, and so has the PCI function interfaces. */
+static void
+ports_check(struct doctor *d, const char *pci, const char *ibdev)
+{
+	unsigned int ports = 0;
+	char path[512];
+
+	do
+		snprintf(path, sizeof(path), PCI "/%s/infiniband/%s/ports/%u", pci, ibdev, ++ports);
+	while (access(path, F_OK) == 0);
+	ports--;
+	if (ports > 1)
+		dr_print(d, DR_GOOD, pci, NULL, "%s has %u ports: switchdev mode, of which the uplink is used", ibdev, ports);
+}
+
+/* The uplink has the name p0 or p1, a representor as pf0vf1. */
+static bool
+is_representor(const char *pci, const char *netdev)
+{
+	char port[32];
+
+	return dr_readf(port, sizeof(port), PCI "/%s/net/%s/phys_port_name", pci, netdev) &&
+	       (port[0] != 'p' || port[1] < '0' || port[1] > '9');
+}
+
+static bool
+interface_of(const char *pci, char name[NAME_BYTES])
+{
+	struct dirent *e;
+	char path[512];
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), PCI "/%s/net", pci);
+	dir = opendir(path);
+	while (dir != NULL && !found && (e = readdir(dir)) != NULL) {
+		found = e->d_name[0] != '.' && !is_representor(pci, e->d_name);
+		if (found)
+			snprintf(name, NAME_BYTES, "%s", e->d_name);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return found;
+}
+
 /* sysfs shows the network interface only in its own network namespace. */
 static void
 interface_check(struct doctor *d, const char *pci)
 {
 	char name[NAME_BYTES], state[32];
 
-	if (!child(pci, "net", "", name)) {
+	if (!interface_of(pci, name)) {
 		dr_print(d, DR_NOTE, pci, "run there, or move the interface here (ip link set IF netns): MTU, "
 		       "MAC, promiscuous mode and port counters need it",
 		       "the network interface is not in this namespace");
@@ -203,6 +284,8 @@ bound_check(struct doctor *d, const char *pci)
 
 	if (!child(pci, "infiniband", "", ibdev) ||
 	    !child(pci, "infiniband_verbs", "uverbs", uverbs)) {
+		if (bond_check(d, pci, NULL))
+			return;
 		dr_print(d, DR_BAD, pci, "modprobe mlx5_ib ib_uverbs; see dmesg for errors",
 		       "the kernel has no verbs device for it");
 		return;
@@ -211,7 +294,9 @@ bound_check(struct doctor *d, const char *pci)
 	if (node_check(d, pci, uverbs))
 		devx_check(d, pci, ibdev);
 	firmware_check(d, pci, ibdev);
-	interface_check(d, pci);
+	ports_check(d, pci, ibdev);
+	if (!bond_check(d, pci, ibdev))
+		interface_check(d, pci);
 	/* The PTP clock belongs to the PCI function (Linux, mlx5/core/lib/clock.c, ptp_clock_register()). */
 	if (!is_sf(pci))
 		ptp_check(d, pci);

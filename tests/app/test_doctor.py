@@ -50,6 +50,27 @@ def emulated(_work):
     check(": ready" in done.stdout, done.stdout)
 
 
+def switchdev(_work):
+    if not MLXEMU.exists():
+        return
+    done = doctor(MLXEMU, "run", "--ports", 2, "--switchdev", "0,vfs=3", "--")
+    totals(done)
+    for what in ("mlx5_0 has 5 ports: switchdev mode, of which the uplink is used", "interface mlxemu0np0, link up"):
+        check(re.search(rf"^good  0000:c1:00.0 {what}", done.stdout, re.M), f"{what}\n{done.stdout}")
+    check(done.stdout.count("switchdev") == 1, done.stdout)
+
+
+def bond(_work):
+    if not MLXEMU.exists():
+        return
+    done = doctor(MLXEMU, "run", "--ports", 2, "--bond", "0,1", "--")
+    totals(done)
+    for port, whose in ((0, "all"), (1, "another of")):
+        line = (rf"^BAD   0000:c1:00.{port} interface mlxemu{port}np0 is in the bond mlxemubond0, and the RDMA device "
+                rf"is that of {whose} .*\n *-> ip link set mlxemu{port}np0 nomaster")
+        check(re.search(line, done.stdout, re.M), done.stdout)
+
+
 def on_vfio(_work):
     if not MLXEMU.exists():
         return
@@ -95,4 +116,4 @@ def no_memory_to_pin(_work):
 
 
 if __name__ == "__main__":
-    apptest.main(here, emulated, on_vfio, without_user_contexts, connectx3, no_memory_to_pin)
+    apptest.main(here, emulated, switchdev, bond, on_vfio, without_user_contexts, connectx3, no_memory_to_pin)

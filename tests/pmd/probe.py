@@ -62,6 +62,19 @@ def check_no_privilege():
     print(f"no CAP_NET_RAW: {lines[0]}", flush=True)
 
 
+def check_bond():
+    """Both ports of a bond are refused, each in one line that names the bond."""
+    program = ["dpdk-testpmd", *pmdlib.eal("", lcores="0,1"), "-a", "0000:c1:00.1", "--", "--no-mlockall",
+               "--total-num-mbufs=4096"]
+    result = emu(["timeout", "-s", "INT", "60", *program], extra=["--bond", "0,1"])
+    for port, words in ((0, "the port is bonded with another of its card, bonded ports are not supported"),
+                        (1, "interface mlxemu1np0 is in the bond mlxemubond0, whose ports have the RDMA device of the "
+                            "first one; bonded ports are not supported: ip link set mlxemu1np0 nomaster")):
+        lines = [line for line in result.out.splitlines() if line.startswith(f"mlx5dv: 0000:c1:00.{port}: ")]
+        check(len(lines) == 1 and words in lines[0], f"bond: {lines}\n{result.out[-3000:]}")
+        print(lines[0], flush=True)
+
+
 def check_other_class():
     """The devarg driver=net_mlx5 leaves the device to net_mlx5."""
     result = start("driver=net_mlx5")
@@ -74,6 +87,7 @@ def run():
         check_devargs(devargs, line)
     check_failed_probe()
     check_no_privilege()
+    check_bond()
     check_other_class()
 
 

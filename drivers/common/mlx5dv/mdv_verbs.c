@@ -2,7 +2,9 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Verbs backend: opens a context with DEVX through mlx5_ib, next to the kernel driver; events and vectors. */
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,10 +153,38 @@ descriptors_short(void)
 	return err;
 }
 
+/**
+ * Under an active LAG of the hardware all ports of the card have the RDMA device of the first one (mlx5_core, lag.c,
+ * mlx5_activate_lag()). False: the interfaces of the function are in no bond, or in another network namespace.
+ */
+static bool
+in_bond(const struct rte_pci_addr *pci, char *netdev, char *bond, size_t bytes)
+{
+	char path[128];
+	struct dirent *entry;
+	DIR *dir;
+
+	bond[0] = '\0';
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/net", pci->domain, pci->bus, pci->devid,
+		 pci->function);
+	dir = opendir(path);
+	while (dir != NULL && bond[0] == '\0' && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= bytes)
+			continue;
+		snprintf(path, sizeof(path), "net/%.*s/master", (int)bytes, entry->d_name);
+		mdv_pci_link(pci, path, bond, bytes);
+		snprintf(netdev, bytes, "%.*s", (int)bytes - 1, entry->d_name);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return bond[0] != '\0';
+}
+
 /** The RDMA device of the device. NULL with rte_errno, logged. */
 static struct ibv_device *
 find_ibdev(const struct mdv_dev *dev, struct ibv_device **list, int n)
 {
+	char netdev[IFNAMSIZ], bond[IFNAMSIZ];
 	int ret, unread = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -171,6 +201,10 @@ find_ibdev(const struct mdv_dev *dev, struct ibv_device **list, int n)
 		MDV_LOG(ERR, dev->name, "no RDMA device found, cannot read %s: %s",
 			n == 0 ? "their list (limit of open files)" : "the address of some",
 			mdv_errno_name(unread));
+	else if (!dev->sf && in_bond(&dev->pci, netdev, bond, sizeof(bond)))
+		MDV_LOG(ERR, dev->name, "no RDMA device at this PCI address: interface %s is in the bond %s, whose ports have "
+			"the RDMA device of the first one; bonded ports are not supported: ip link set %s nomaster",
+			netdev, bond, netdev);
 	else
 		MDV_LOG(ERR, dev->name, "no RDMA device %s, %s",
 			dev->sf ? "of this sub-function" : "at this PCI address", no_ibdev_reason(dev, n));
