@@ -71,7 +71,8 @@ static const struct {
 	{ "mprq_en=1", -EINVAL, { 0 }, "unknown devarg mprq_en: " KNOWN },
 	{ "=auto", -EINVAL, { 0 }, "devarg without a name before \"auto\": " KNOWN },
 	{ "driver==net_mlx5", -EINVAL, { 0 }, "devarg without a name before \"net_mlx5\": " KNOWN },
-	{ "representor=vf0", -ENOTSUP, { 0 }, "devarg representor=vf0: ports of representors are not supported" },
+	{ "representor=vf0", -ENOTSUP, { 0 }, "devarg representor=vf0: ports of representors are not supported, "
+					      "only the uplink of a switchdev PF: leave the devarg out" },
 	{ "rx_burst=auto,rx_burst=auto", -EINVAL, { 0 },
 	  "devarg rx_burst is given more than once: allowed is once" },
 	{ "clock=raw,rx_burst=auto,clock=page", -EINVAL, { 0 },
