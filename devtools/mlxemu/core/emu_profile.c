@@ -187,25 +187,34 @@ emu_profile_cap_max(const char *name)
 	return 0;
 }
 
+/* The text after NAME=, or NULL. */
+static const char *
+value_of(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(text, name, len) == 0 && text[len] == '=' ? text + len + 1 : NULL;
+}
+
 /* What is no capability, but recorded with them. False: not such a name, or no value for it. */
 static bool
 describe(struct emu_profile *p, const char *text)
 {
+	const char *value;
 	uint64_t v;
 	char end;
 
-	if (strncmp(text, "board_id=", 9) == 0 && strlen(text + 9) < sizeof(changed_board)) {
-		snprintf(changed_board, sizeof(changed_board), "%s", text + 9);
+	if ((value = value_of(text, "board_id")) != NULL) {
 		p->board_id = changed_board;
-		return true;
+		return (size_t)snprintf(changed_board, sizeof(changed_board), "%s", value) < sizeof(changed_board);
 	}
-	if (strncmp(text, "firmware=", 9) == 0)
-		return sscanf(text + 9, "%5hu.%5hu.%5hu%c", &p->fw_major, &p->fw_minor, &p->fw_subminor, &end) == 3;
-	if (strncmp(text, "clock_hz=", 9) == 0)
-		return emu_number(text + 9, 1000000, 4000000000u, &p->clock_hz);
-	if (strncmp(text, "pci_device_id=", 14) == 0 && emu_number(text + 14, 1, UINT16_MAX, &v))
+	if ((value = value_of(text, "firmware")) != NULL)
+		return sscanf(value, "%5hu.%5hu.%5hu%c", &p->fw_major, &p->fw_minor, &p->fw_subminor, &end) == 3;
+	if ((value = value_of(text, "clock_hz")) != NULL)
+		return emu_number(value, 1000000, 4000000000u, &p->clock_hz);
+	if ((value = value_of(text, "pci_device_id")) != NULL && emu_number(value, 1, UINT16_MAX, &v))
 		p->pci_device_id = (uint16_t)v;
-	else if (strncmp(text, "speed_mbps=", 11) == 0 && emu_number(text + 11, 1000, 800000, &v))
+	else if ((value = value_of(text, "speed_mbps")) != NULL && emu_number(value, 1000, 800000, &v))
 		p->speed_mbps = (uint32_t)v;
 	else
 		return false;
