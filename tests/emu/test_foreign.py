@@ -17,12 +17,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from testlib import FAILED, await_until, expect  # noqa: E402
 
 OTHER_UID = 65534
-# Listens on the path and gives each request the same answer, as the user of argv[2].
+# Listens on the path and gives each request the same answer, as the user of argv[2], who cannot enter TMPDIR himself.
 SERVER = """
 import os, socket, sys
-os.setuid(int(sys.argv[2]))
+path, uid = sys.argv[1].format(pid=os.getpid()), int(sys.argv[2])
 s = socket.socket(socket.AF_UNIX)
-s.bind(sys.argv[1].format(pid=os.getpid()))
+s.bind(path)
+os.chown(path, uid, -1)
+os.setuid(uid)
 s.listen(5)
 print('listening', flush=True)
 while True:
