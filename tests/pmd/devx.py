@@ -17,7 +17,7 @@ SCRIPT = [
     ("devx caps 0 nonsense", ["there is no such page", "ETHERNET_OFFLOADS"], False),
     ("devx objects 1", ["TRANSPORT_DOMAIN", "RQT", "commands_refused"], True),
     ("devx cmd QUERY_ISSI", ["QUERY_ISSI", "266 (0x10a)", "supported_issi_dw0"], True),
-    ("devx cmd 1 0x754", ["QUERY_NIC_VPORT_CONTEXT", "mac_addr_31_0"], True),
+    ("devx cmd 1 0x754", ["QUERY_NIC_VPORT_CONTEXT", "0xb8599f0300000002", "mac_addr_31_0"], True),
     ("devx cmd QUERY_SQ", ["no such object of this port"], False),
     # The field `clear` of QUERY_Q_COUNTER is set.
     ("devx cmd QUERY_Q_COUNTER 00000000" + 16 * "00" + "80000000", ["changes something, or may: clear"],
@@ -57,8 +57,10 @@ def check_program():
         script = pathlib.Path(work) / "script"
         script.write_text("".join(line + "\n" for line, _, _ in SCRIPT))
         eal = [a for a in e2e_eal(2) if a != "--no-telemetry"]
+        # GUIDs of these addresses do not fit into 63 bits.
         result = emu([TEST_MLX, *eal, "--file-prefix", pmdlib.PREFIX, "--",
-                      "--cmds", script], faults=[FAULT])
+                      "--cmds", script], faults=[FAULT],
+                     extra=["--mac", "0=b8:59:9f:00:00:01", "--mac", "1=b8:59:9f:00:00:02"])
     parts = result.out.split("test-mlx> ")
     check(len(parts) == len(SCRIPT) + 1, result.out)
     for part, (line, words, good) in zip(parts[1:], SCRIPT):

@@ -55,7 +55,7 @@ static void
 add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 {
 	struct fields *f = arg;
-	char name[RTE_TEL_MAX_STRING_LEN];
+	char name[RTE_TEL_MAX_STRING_LEN], hex[2 + 16 + 1];
 	int rc;
 
 	/* Added by add_result(). */
@@ -66,6 +66,10 @@ add_field(void *arg, const char *path, uint64_t value, const char *value_name)
 		return;
 	}
 	field_name(name, sizeof(name), path);
+	/* JSON readers, jansson among them, refuse integers of more than 63 bits: GUIDs have 64. */
+	snprintf(hex, sizeof(hex), "0x%016" PRIx64, value);
+	if (value_name == NULL && value > INT64_MAX)
+		value_name = hex;
 	rc = value_name != NULL ? rte_tel_data_add_dict_string(f->d, name, value_name) :
 				  rte_tel_data_add_dict_uint(f->d, name, value);
 	f->n += rc == 0;
