@@ -17,7 +17,7 @@ import time
 
 import yaml
 
-from tree import HERE, ROOT, copy_tree
+from tree import HERE, ROOT, Broken, changed, copy_tree, must, run
 
 # A test that takes so many times as long as it does on the driver as it is, hangs.
 HANG_TIMES, HANG_S = 4, 20
@@ -26,35 +26,6 @@ EXAMPLES = """examples:
   tests/mutants/run.py --only S1 S2    two of them
   tests/mutants/run.py --list          what there is
 """
-
-
-class Broken(Exception):
-    """The mutants cannot be run."""
-
-
-def run(command, timeout=900):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=timeout, check=False)
-    return done.returncode, done.stdout.decode(errors="replace")
-
-
-def must(command, what):
-    status, out = run(command)
-    if status != 0:
-        raise Broken(f"{what} failed:\n{out[-3000:]}")
-
-
-def changed(mutant, tree):
-    """{path: text with the bug in}; each old text has to be there once."""
-    texts = {}
-    for change in mutant["change"]:
-        path = tree / change["file"]
-        text = texts.get(path, path.read_text(encoding="utf-8"))
-        found = text.count(change["old"])
-        if found != 1:
-            raise Broken(f"{mutant['id']}: its text is {found} times in {change['file']}")
-        texts[path] = text.replace(change["old"], change["new"])
-    return texts
 
 
 class Runner:

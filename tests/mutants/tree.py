@@ -8,6 +8,35 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 
+class Broken(Exception):
+    """The changes cannot be tried."""
+
+
+def run(command, timeout=900):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=timeout, check=False)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def must(command, what, timeout=900):
+    status, out = run(command, timeout)
+    if status != 0:
+        raise Broken(f"{what} failed:\n{out[-3000:]}")
+
+
+def changed(row, tree):
+    """{path: text with the changes of a row in}; each old text has to be there once."""
+    texts = {}
+    for change in row.get("change", []):
+        path = tree / change["file"]
+        text = texts.get(path, path.read_text(encoding="utf-8"))
+        found = text.count(change["old"])
+        if found != 1:
+            raise Broken(f"{row['id']}: its text is {found} times in {change['file']}")
+        texts[path] = text.replace(change["old"], change["new"])
+    return texts
+
+
 def copy_tree(tree, instead=None):
     """
     The files that git knows, as they stand; unchanged ones keep their time for ninja. instead: {name: bytes}, what

@@ -18,7 +18,7 @@ import yaml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/mutants"))
-from tree import copy_tree  # noqa: E402
+from tree import Broken, changed, copy_tree, must  # noqa: E402
 
 PAGE = ROOT / "doc/design/barriers.md"
 BARRIER = re.compile(r"\b(rte_(?:smp_|io_)?(?:r|w|)mb|rte_compiler_barrier|__atomic_thread_fence|"
@@ -62,17 +62,6 @@ EXAMPLES = """examples:
 """
 
 
-class Broken(Exception):
-    """The barriers cannot be tried."""
-
-
-def must(command, what):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          check=False)
-    if done.returncode != 0:
-        raise Broken(f"{what} failed:\n{done.stdout.decode(errors='replace')[-3000:]}")
-
-
 def page(rows):
     lines = []
     for row in rows:
@@ -98,22 +87,15 @@ def check(rows):
         if sorted(calls(path)) != listed:
             raise Broken(f"{name} has the barriers {sorted(calls(path))}, barriers.yaml {listed}")
     for row in rows:
-        changed(row, ROOT)
+        without(row, ROOT)
     if PAGE.read_text(encoding="utf-8") != page(rows):
         raise Broken(f"{PAGE.relative_to(ROOT)} is not up to date: tests/order/barriers.py --write")
     print(f"barriers: {len(rows)}, {sum('test' in row for row in rows)} with a test")
 
 
-def changed(row, tree):
-    """{path: text without the barrier}; each old text has to be there once."""
-    texts = {}
-    for change in row.get("change", []):
-        path = tree / change["file"]
-        text = texts.get(path, path.read_text(encoding="utf-8"))
-        old, new = (change[k].rstrip("\n") for k in ("old", "new"))
-        if text.count(old) != 1:
-            raise Broken(f"{row['id']}: its text is {text.count(old)} times in {change['file']}")
-        texts[path] = text.replace(old, new)
+def without(row, tree):
+    """{path: text without the barrier}"""
+    texts = changed(row, tree)
     for path, text in texts.items():
         end = text.index("\n", text.rindex("\n#include") + 1)
         texts[path] = text[:end] + HELPER + text[end:]
@@ -143,7 +125,7 @@ def prepare(work):
 
 
 def compiled(build, what):
-    must(["ninja", "-C", str(build), *TARGETS], f"{what}: compiling")
+    must(["ninja", "-C", str(build), *TARGETS], f"{what}: compiling", None)
 
 
 def one(row, tree, build, good):
@@ -153,7 +135,7 @@ def one(row, tree, build, good):
         if not ok:
             raise Broken(f"'{row['test']}' fails on the drivers as they are: {failure_of(out)}")
         good.add(row["test"])
-    texts = changed(row, tree)
+    texts = without(row, tree)
     before = {path: path.read_text(encoding="utf-8") for path in texts}
     try:
         for path, text in texts.items():
@@ -193,6 +175,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="write doc/design/barriers.md")
     args = parser.parse_args()
     rows = yaml.safe_load((HERE / "barriers.yaml").read_text(encoding="utf-8"))
+    for change in (change for row in rows for change in row.get("change", [])):
+        change.update((k, change[k].rstrip("\n")) for k in ("old", "new"))
     try:
         if args.write:
             PAGE.write_text(page(rows), encoding="utf-8")
