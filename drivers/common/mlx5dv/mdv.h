@@ -597,4 +597,8 @@ bool mdv_alive(struct mdv_dev *dev);
 __rte_internal
 const char *mdv_syndrome_name(uint8_t syndrome);
 
+/** Reads a decimal or 0x hexadecimal number from a file of sysfs. 0; -EINVAL; or the error of opening it. */
+__rte_internal
+int mdv_sysfs_number(const char *path, long *number);
+
 #endif /* MDV_H */

@@ -283,8 +283,6 @@ void mdv_verbs_port_down(struct mdv_dev *dev);
 
 /** Copies the value of NAME= in a uevent file of sysfs. 0; -ENOENT; or the error of opening it. */
 int mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes);
-/** Reads a decimal or 0x hexadecimal number from a file of sysfs. 0; -EINVAL; or the error of opening it. */
-int mdv_sysfs_number(const char *path, long *number);
 /** Sets the PCI device id of the capabilities, and whether it is that of a virtual function. */
 void mdv_pci_id_set(struct mdv_dev *dev, uint16_t id);
 /** Last component of the target of a symbolic link in a function's sysfs directory; "" if none. */

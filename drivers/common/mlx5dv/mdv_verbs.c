@@ -43,6 +43,7 @@ mdv_uevent_read(const char *path, const char *name, char *value, size_t bytes)
 	return ret;
 }
 
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_sysfs_number)
 int
 mdv_sysfs_number(const char *path, long *number)
 {

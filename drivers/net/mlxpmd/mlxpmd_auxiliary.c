@@ -23,17 +23,10 @@ static int
 numa_node(const char *name)
 {
 	char path[128];
-	int node = SOCKET_ID_ANY;
-	FILE *file;
+	long node;
 
 	snprintf(path, sizeof(path), MDV_SF_FOLDER "/%s/../numa_node", name);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return SOCKET_ID_ANY;
-	if (fscanf(file, "%d", &node) != 1)
-		node = SOCKET_ID_ANY;
-	fclose(file);
-	return node;
+	return mdv_sysfs_number(path, &node) == 0 ? (int)node : SOCKET_ID_ANY;
 }
 
 /*
