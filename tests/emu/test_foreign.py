@@ -17,7 +17,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from testlib import FAILED, await_until, expect  # noqa: E402
 
 OTHER_UID = 65534
-# Listens on the path and gives each request the same answer, as the user of argv[2], who cannot enter TMPDIR himself.
+# Listens on the path as the user of argv[2], and gives each request the same answer.
+# It binds as root, because only root can enter TMPDIR.
 SERVER = """
 import os, socket, sys
 path, uid = sys.argv[1].format(pid=os.getpid()), int(sys.argv[2])
