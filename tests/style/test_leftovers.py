@@ -37,7 +37,16 @@ def main():
         path.mkdir()
         if report()[1] != [f"new, of another program: {path}"]:
             wrong.append(f"{path}: {report()}")
-    print("\n".join(wrong) or "4 leftovers: all reported; scapy's folder is a note")
+        shutil.rmtree(home)
+        home.mkdir()
+        subprocess.run([tool, "--save", state], env=env, check=True)
+        for path, inside, status in ((home / ".config", None, 0), (home / ".cache", "scapy", 0), (home / ".local", None, 1)):
+            path.mkdir()
+            if inside:
+                (path / inside).mkdir()
+            if report()[0] != status:
+                wrong.append(f"{path}, in it {inside}: {report()}")
+    print("\n".join(wrong) or "5 leftovers: all reported; scapy's folders are a note")
     return 1 if wrong else 0
 
 
