@@ -40,7 +40,8 @@ def main():
         shutil.rmtree(home)
         home.mkdir()
         subprocess.run([tool, "--save", state], env=env, check=True)
-        for path, inside, status in ((home / ".config", None, 0), (home / ".cache", "scapy", 0), (home / ".local", None, 1)):
+        for path, inside, status in ((home / ".config", None, 0), (home / ".cache", "scapy", 0),
+                                     (home / ".local", None, 1)):
             path.mkdir()
             if inside:
                 (path / inside).mkdir()
