@@ -47,8 +47,8 @@ _BYTE_ORDER = re.compile(r"\b(rte_(?:cpu_to|be|le)_(?:be|le|to_cpu|cpu)_?\w*\d\d
                          r"hton[sl]|ntoh[sl])\s*\(")
 _INTRINSICS = [(re.compile(r"\b_mm\w*_" + a + r"\w*\s*\("), a, b) for a, b in (
     ("cmpgt_epi64(?!_mask)", "cmpeq"), ("cmpgt_ep[iu]\\d+_mask", "cmpge"), ("cmplt_ep[iu]\\d+_mask", "cmple"),
-    ("cmpeq_ep[iu]\\d+", "cmpgt"), ("cmpneq_ep[iu]\\d+_mask", "cmpeq"), ("add_epi", "sub_epi"),
-    ("sub_epi", "add_epi"), ("(?<!d)and_si", "or_si"), ("(?<!x)or_si", "and_si"), ("andnot_si", "and_si"))]
+    ("cmpeq_ep[iu]\\d+", "cmpgt"), ("cmpneq_ep[iu]\\d+_mask", "cmpeq"), ("add_epi", "sub"),
+    ("sub_epi", "add"), ("(?<!d)and_si", "or_si"), ("(?<!x)or_si", "and_si"), ("andnot_si", "and_si"))]
 _COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 _LOGIC = {"&&": "||", "||": "&&"}
 _ARITHMETIC = {"+": "-", "-": "+", "<<": ">>", ">>": "<<"}
