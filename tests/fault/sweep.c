@@ -23,7 +23,7 @@
 /* What is held at each level when nothing was ever refused. */
 static char reference[NB_LEVELS][SWEEP_TEXT_BYTES];
 static unsigned int failed_rows;
-/* Each variant takes every so many k, beginning at another one. */
+/* Each variant takes every so many k, beginning at another one. 0: so many that each k is taken once. */
 static unsigned int stride = 1;
 
 uint64_t
@@ -290,11 +290,11 @@ static void
 row_run(const struct kind *kind, const struct op *op, FILE *out)
 {
 	struct row row = { 0 };
+	unsigned int k, step = stride != 0 ? stride : kind->nb_variants;
 	uint64_t begin = now_ms();
-	unsigned int k;
 
 	for (unsigned int v = 0; v < kind->nb_variants; v++) {
-		for (k = v % stride; k < MOST_K && row_cell(&row, kind, op, k, v); k += stride)
+		for (k = v % step; k < MOST_K && row_cell(&row, kind, op, k, v); k += step)
 			;
 		row.requests = RTE_MAX(row.requests, k);
 	}
@@ -365,18 +365,30 @@ set_up(void)
 	return 0;
 }
 
+/* list: names with commas in between. */
+static bool
+names(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)) != NULL; at++)
+		if ((at == list || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
 static void
 sweep(const char *kinds, const char *only, FILE *out)
 {
 	for (unsigned int i = 0; i < sweep_nb_kinds; i++) {
-		if (strstr(kinds, sweep_kinds[i].name) == NULL)
+		if (!names(kinds, sweep_kinds[i].name))
 			continue;
 		for (unsigned int j = 0; j < sweep_nb_ops; j++)
-			if ((only == NULL || strcmp(only, sweep_ops[j].name) == 0) &&
+			if ((only == NULL || names(only, sweep_ops[j].name)) &&
 			    (sweep_ops[j].always || !sweep_kinds[i].teardown))
 				row_run(&sweep_kinds[i], &sweep_ops[j], out);
 	}
-	if (strstr(kinds, "value") != NULL)
+	if (names(kinds, "value"))
 		failed_rows += values_run(out);
 }
 
@@ -393,7 +405,7 @@ check_nothing_left(void)
 	printf("FAILED in the end: %d, held %s\n  instead of %s\n", rc, now, reference[LEVEL_NONE]);
 }
 
-/* [SWEEP_STRIDE=N] sweep EAL-ARGUMENTS -- KIND[,KIND...] [FILE [OPERATION]] */
+/* [SWEEP_STRIDE=N] sweep EAL-ARGUMENTS -- KIND[,KIND...] [FILE [OPERATION[,OPERATION...]]] */
 int
 main(int argc, char **argv)
 {
@@ -407,7 +419,7 @@ main(int argc, char **argv)
 	argv += used + 1;
 	argc -= used + 1;
 	if (getenv("SWEEP_STRIDE") != NULL)
-		stride = RTE_MAX(1ul, strtoul(getenv("SWEEP_STRIDE"), NULL, 10));
+		stride = strtoul(getenv("SWEEP_STRIDE"), NULL, 10);
 	out = argc > 1 && argv[1][0] != '\0' ? fopen(argv[1], "w") : NULL;
 	if (set_up() != 0)
 		return 2;

@@ -3,7 +3,9 @@
 """The fault matrix: runs the sweep's kinds, two at a time, and writes down how the cells came out.
 
 Usage: sweep.py PROGRAM [KIND...]
+       sweep.py PROGRAM --once OPERATION[,OPERATION...]
 
+--once: these operations alone, each request refused once, in ways that take turns; no tables.
 The tables go to fault-matrix.rst and fault-matrix.json in the folder of the program. In the short
 form of the tests (MLXPMD_SHORT) each way of refusing takes every fourth request, all eight of them
 together each request twice.
@@ -41,13 +43,13 @@ LIBRARIES = subprocess.run(["pkg-config", "--variable=libdir", "libdpdk"], check
 STOCK = sorted(pathlib.Path(LIBRARIES).glob("dpdk/pmds-*/librte_net_mlx5.so"))
 
 
-def sweep(kind):
-    rows = PROGRAM.parent / f"sweep-{kind}.json"
+def sweep(kind, name=None, operations=()):
+    rows = PROGRAM.parent / f"sweep-{name or kind}.json"
     rows.unlink(missing_ok=True)
     args = e2e.eal(ports=0) + ["-a", "0000:ff:1f.7", "--file-prefix",
-                               e2e.testlib.runtime_dir_removed(f"sweep{kind}{os.getpid()}")]
+                               e2e.testlib.runtime_dir_removed(f"sweep{name or kind}{os.getpid()}")]
     args = ["-d", str(STOCK[0])] + args
-    result = e2e.emu([PROGRAM, *args, "--", kind, rows], ports=1, wires=["loop"], audit=False,
+    result = e2e.emu([PROGRAM, *args, "--", kind, rows, *operations], ports=1, wires=["loop"], audit=False,
                      timeout=LIMIT_S)
     text = rows.read_text() if rows.exists() else ""
     return result, [json.loads(line) for line in text.splitlines()]
@@ -82,15 +84,29 @@ def report(rows, seconds):
     return cells, passed
 
 
+def once(operations):
+    os.environ["SWEEP_STRIDE"] = "0"
+    name = "once-" + operations.partition(",")[0].replace(" ", "-")
+    result, rows = sweep(",".join(kind for kind in MEANING if kind != "value"), name, [operations])
+    check(result.status == 0, f"exit status {result.status}\n{result.out[-8000:]}")
+    cells, passed = (sum(row[key] for row in rows) for key in ("cells", "passed"))
+    check({row["operation"] for row in rows} == set(operations.split(",")), f"not all of {operations}")
+    check(cells == passed > 0, f"{passed} of {cells} cells passed")
+    print(f"{cells} cells")
+
+
 def run():
     check(STOCK, "DPDK's own mlx5 plugin (librte_net_mlx5.so) is not installed")
     start = time.monotonic()
     rows, bad = [], []
-    if SHORT:
-        os.environ["SWEEP_STRIDE"] = "4"
     # The emulated sysfs is written again at each change of an interface: memory, not a disk.
     if os.path.isdir("/dev/shm"):
         os.environ["TMPDIR"] = "/dev/shm"
+    if KINDS[0] == "--once":
+        once(KINDS[1])
+        return
+    if SHORT:
+        os.environ["SWEEP_STRIDE"] = "4"
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         for kind, (result, some) in zip(KINDS, pool.map(sweep, KINDS)):
             rows += some
