@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Runs firmware commands: the only caller of mlx5dv_devx_*_cmd and mlx5dv_devx_obj_*. */
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,24 +39,32 @@ is_object_number(const char *field)
 	return false;
 }
 
+/** Appends text; what does not fit is cut off. */
+__rte_format_printf(2, 3)
+static void
+names_add(struct mailbox_names *names, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	names->used += vsnprintf(names->text + names->used, sizeof(names->text) - names->used, format, ap);
+	va_end(ap);
+	names->used = RTE_MIN(names->used, sizeof(names->text) - 1);
+}
+
 static void
 note_object_number(void *arg, const char *path, uint64_t value, const char *enum_name)
 {
 	struct mailbox_names *names = arg;
 	const char *dot = strrchr(path, '.');
 	const char *field = dot != NULL ? dot + 1 : path;
-	int n;
 
-	if (!is_object_number(field) || names->used >= sizeof(names->text))
+	if (!is_object_number(field))
 		return;
 	if (enum_name != NULL)
-		n = snprintf(names->text + names->used, sizeof(names->text) - names->used,
-			     ", %s %s", field, enum_name);
+		names_add(names, ", %s %s", field, enum_name);
 	else
-		n = snprintf(names->text + names->used, sizeof(names->text) - names->used,
-			     ", %s 0x%" PRIx64, field, value);
-	if (n > 0)
-		names->used += n;
+		names_add(names, ", %s 0x%" PRIx64, field, value);
 }
 
 static void
