@@ -171,6 +171,13 @@ check_tir(struct mdv_dev *dev, const struct setup *s)
 	CHECK_EQ(mdv_tir_modify_hash(tir, &attr), 0);
 	REQUIRE(tir_query(tir, &tirc));
 	check_selector(&tirc, &attr);
+	/* Each selection of fields. */
+	for (attr.hash_fields = 1; attr.hash_fields <= 0xf; attr.hash_fields++) {
+		CHECK_EQ(mdv_tir_modify_hash(tir, &attr), 0);
+		REQUIRE(tir_query(tir, &tirc));
+		check_selector(&tirc, &attr);
+	}
+	attr.hash_fields = MDV_HASH_SRC_IP | MDV_HASH_DST_IP;
 	check_tir_table(dev, s, tir, &attr);
 	CHECK_EQ(mdv_obj_destroy(tir), 0);
 }

@@ -248,6 +248,19 @@ check_many(struct mdv_dev *dev, struct mdv_obj *tis)
 		intr_queue_destroy(&b[i]);
 }
 
+/* An error of the descriptor is returned, and is no event. */
+static void
+check_unreadable(struct mdv_vector *v)
+{
+	int fd = v->fd;
+
+	v->fd = -1;
+	CHECK_EQ(mdv_vector_ack(v), -EBADF);
+	CHECK_EQ(rte_errno, EBADF);
+	v->fd = fd;
+	CHECK_EQ(mdv_vector_ack(v), 0);
+}
+
 /* Without a free descriptor no vector is created, one line is logged, and nothing is left. */
 static void
 check_refused(struct mdv_dev *dev)
@@ -281,6 +294,7 @@ test_vector(struct mdv_dev *dev)
 	check_one(&b);
 	check_readers(&b);
 	check_races(&b, rounds != NULL ? (unsigned int)atoi(rounds) : 3000);
+	check_unreadable(b.vector);
 	intr_queue_destroy(&b);
 	check_many(dev, tis);
 	check_refused(dev);

@@ -148,19 +148,13 @@ int
 mdv_vector_ack(struct mdv_vector *vector)
 {
 	uint64_t events;
-	int err = 0;
-
 	/* The eventfd counts; the device raises at most one event per arming. */
-	while (read(vector->fd, &events, sizeof(events)) < 0) {
-		err = errno;
-		if (err != EINTR)
-			break;
-		err = 0;
-	}
-	if (err != 0 && err != EAGAIN)
-		return mdv_fail(err);
+	bool none = read(vector->fd, &events, sizeof(events)) < 0;
+
+	if (none && errno != EAGAIN)
+		return mdv_fail(errno);
 	/* The application may have read the descriptor. */
-	if (!vector_drain(vector) && err == EAGAIN)
+	if (!vector_drain(vector) && none)
 		return 0;
 	if (vector->cq != NULL)
 		vector->cq->arm_event = true;

@@ -65,10 +65,10 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_msi_drain)
 void
 mdv_msi_drain(const struct mdv_msi *msi)
 {
-	uint64_t n;
+	uint64_t events;
+	ssize_t n = read(msi->fd, &events, sizeof(events));
 
-	while (read(msi->fd, &n, sizeof(n)) < 0 && errno == EINTR)
-		;
+	RTE_SET_USED(n);
 }
 
 /* ------------------------------------------------------------------ queues */
@@ -157,7 +157,7 @@ mdv_eq_create(struct mdv_dev *dev, const struct mdv_msi *msi, uint8_t log_eqes, 
 	for (uint32_t i = 0; i < 1u << log_eqes; i++)
 		eqe_at(eq, i)->owner = MDV_EQE_OWNER_INIT;
 	rte_io_wmb();
-	if (events != 0 && skip_early(eq) != 0) {
+	if (skip_early(eq) != 0) {
 		MDV_UNDO(mdv_eq_destroy(eq));
 		return -rte_errno;
 	}

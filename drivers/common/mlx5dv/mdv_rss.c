@@ -108,15 +108,6 @@ check_tir(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 	return 0;
 }
 
-static uint32_t
-selected_fields(uint32_t hash_fields)
-{
-	return (hash_fields & MDV_HASH_SRC_IP ? PRM_RX_HASH_FIELDS_SRC_IP : 0) |
-	       (hash_fields & MDV_HASH_DST_IP ? PRM_RX_HASH_FIELDS_DST_IP : 0) |
-	       (hash_fields & MDV_HASH_SRC_PORT ? PRM_RX_HASH_FIELDS_L4_SPORT : 0) |
-	       (hash_fields & MDV_HASH_DST_PORT ? PRM_RX_HASH_FIELDS_L4_DPORT : 0);
-}
-
 /*
  * With an RQT the hash function is always Toeplitz, even without fields, as in DPDK's mlx5. The PRM does
  * not document the hash of no fields, so such a TIR requires an RQT of one entry.
@@ -136,7 +127,7 @@ tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 								       PRM_RX_HASH_L3_TYPE_IPV4);
 	prm_rx_hash_field_select_set_l4_prot_type(select, attr->udp ? PRM_RX_HASH_L4_TYPE_UDP :
 								      PRM_RX_HASH_L4_TYPE_TCP);
-	prm_rx_hash_field_select_set_selected_fields(select, selected_fields(attr->hash_fields));
+	prm_rx_hash_field_select_set_selected_fields(select, attr->hash_fields);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_tir_create)
