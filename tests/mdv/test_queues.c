@@ -77,6 +77,71 @@ check_too_large(struct mdv_dev *dev)
 	CHECK_EQ(lines_of(log_end()), 4);
 }
 
+/** The largest queues that the capabilities permit, and larger ones; those of the true limits need much memory. */
+static void
+check_limits(struct mdv_dev *dev, struct mdv_obj *tis)
+{
+	const struct mdv_caps was = dev->caps;
+	struct mdv_cq_attr cq_attr = { .log_cqes = 7, .socket_id = SOCKET_ID_ANY };
+	struct mdv_sq_attr sq_attr = { .log_wqebbs = 8, .socket_id = SOCKET_ID_ANY, .tisn = tis->id };
+	struct mdv_rq_attr rq_attr = { .log_wqes = 8, .log_stride_bytes = MDV_LOG_RQ_STRIDE_MIN,
+				       .socket_id = SOCKET_ID_ANY };
+	struct mdv_cq cq, large;
+	struct mdv_sq sq;
+	struct mdv_rq rq;
+
+	dev->caps.log_max_cq_sz = 7;
+	dev->caps.log_max_wq_sz = 8;
+	REQUIRE(mdv_cq_create(dev, &cq_attr, &cq) == 0);
+	sq_attr.cqn = rq_attr.cqn = cq.cqn;
+	for (; rq_attr.log_stride_bytes <= MDV_LOG_RQ_STRIDE_MAX; rq_attr.log_stride_bytes++) {
+		CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), 0);
+		mdv_wq_destroy(&rq.wq);
+	}
+	CHECK_EQ(mdv_sq_create(dev, &sq_attr, &sq), 0);
+	mdv_wq_destroy(&sq.wq);
+	log_begin();
+	CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), -EINVAL);
+	CHECK(rq.wq.obj == NULL);
+	rq_attr.log_stride_bytes = MDV_LOG_RQ_STRIDE_MAX;
+	rq_attr.log_wqes++;
+	CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), -EINVAL);
+	sq_attr.log_wqebbs++;
+	CHECK_EQ(mdv_sq_create(dev, &sq_attr, &sq), -EINVAL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK(sq.wq.obj == NULL && sq.uar == NULL);
+	cq_attr.log_cqes++;
+	CHECK_EQ(mdv_cq_create(dev, &cq_attr, &large), -EINVAL);
+	CHECK_EQ(lines_of(log_end()), 4);
+	mdv_cq_destroy(&cq);
+	dev->caps = was;
+}
+
+/** What the device does not have is refused without a command. */
+static void
+check_missing(struct mdv_dev *dev, const struct mdv_cq *cq)
+{
+	const struct mdv_caps was = dev->caps;
+	struct mdv_rq_attr attr = { .log_wqes = 6, .log_stride_bytes = 4, .socket_id = SOCKET_ID_ANY, .cqn = cq->cqn };
+	uint64_t refused = dev->refused;
+	struct mdv_rq rq, plain;
+
+	REQUIRE(mdv_rq_create(dev, &attr, &plain) == 0 && mdv_wq_modify(&plain.wq, MDV_QS_RDY) == 0);
+	dev->caps.vlan_strip = dev->caps.scatter_fcs = false;
+	log_begin();
+	attr.vlan_strip = true;
+	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), -ENOTSUP);
+	attr.vlan_strip = false;
+	attr.scatter_fcs = true;
+	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), -ENOTSUP);
+	CHECK_EQ(mdv_rq_set_vlan_strip(&plain, true), -ENOTSUP);
+	CHECK_EQ(lines_with(log_end(), "the device cannot strip VLAN tags on"), 2);
+	CHECK_EQ(mdv_rq_set_vlan_strip(&plain, false), 0);
+	CHECK_EQ(dev->refused, refused);
+	dev->caps = was;
+	CHECK_EQ(mdv_wq_destroy(&plain.wq), 0);
+}
+
 static void
 check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 {
@@ -183,9 +248,11 @@ test_queues(struct mdv_dev *dev)
 	CHECK(tis != NULL);
 	if (tis != NULL) {
 		check_sq(dev, &cq, tis);
+		check_limits(dev, tis);
 		check_engine(dev, &cq, tis);
 	}
 	check_rq(dev, &cq);
+	check_missing(dev, &cq);
 	CHECK_EQ(mdv_obj_destroy(tis), 0);
 	mdv_cq_destroy(&cq);
 }
