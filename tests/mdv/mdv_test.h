@@ -26,6 +26,9 @@ int test_device(unsigned int i, struct rte_pci_addr *pci);
 /** Speed of the port in the emulator's profile of that card. */
 uint32_t test_speed_mbps(const struct mdv_dev *dev);
 
+/** Capabilities, from replies that the test makes. */
+void test_caps(void);
+
 /* Tests on an emulated device; dev is open. */
 void test_queues(struct mdv_dev *dev);
 void test_rss(struct mdv_dev *dev);

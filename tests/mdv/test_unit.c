@@ -460,6 +460,7 @@ main(void)
 	test_long_refusal();
 	test_run_errno();
 	test_cap_limits();
+	test_caps();
 	test_lag();
 	test_transitions();
 	test_clock_window();

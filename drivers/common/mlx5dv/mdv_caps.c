@@ -217,7 +217,7 @@ read_max_mtu(struct mdv_dev *dev)
 	if (mdv_register_access(dev, PRM_REG_PMTU, PRM_ACCESS_REG_OP_READ, &pmtu, sizeof(pmtu), true) != 0)
 		return;
 	bytes = prm_pmtu_reg_get_max_mtu(&pmtu);
-	if (bytes > 1500 + MDV_L2_OVERHEAD_BYTES && bytes <= UINT16_MAX)
+	if (bytes > 1500 + MDV_L2_OVERHEAD_BYTES)
 		dev->caps.max_mtu = bytes - MDV_L2_OVERHEAD_BYTES;
 }
 
