@@ -32,7 +32,6 @@ mdv_fwdump_open(const struct rte_pci_addr *pci, unsigned int access, struct mdv_
 		return fail(-ENOMEM);
 	h->pci = *pci;
 	h->access = access;
-	h->ctl = -1;
 	ret = mdv_fwdump_sys_open(h);
 	if (ret != 0) {
 		free(h);

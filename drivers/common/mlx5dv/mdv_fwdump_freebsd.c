@@ -74,9 +74,7 @@ mdv_fwdump_sys_open(struct mdv_fwdump *h)
 void
 mdv_fwdump_sys_close(struct mdv_fwdump *h)
 {
-	if (h->ctl >= 0)
-		close(h->ctl);
-	h->ctl = -1;
+	close(h->ctl);
 }
 
 int

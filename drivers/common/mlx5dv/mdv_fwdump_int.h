@@ -121,7 +121,7 @@ void mdv_vsc_close(struct mdv_vsc *vsc);
  *
  * @return
  *   0; -EBUSY the holder is active, or the ticket cannot be cleared; -ESTALE it is stale; -ECANCELED; -errno of
- *   configuration space (-EPERM).
+ *   configuration space (-EPERM). After a failure close the gateway: other processes of this driver wait until then.
  */
 int mdv_vsc_lock(struct mdv_vsc *vsc);
 void mdv_vsc_unlock(struct mdv_vsc *vsc);

@@ -39,11 +39,9 @@ name_make(struct mdv_fwdump *h)
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/" PCI_PRI_FMT "/", h->pci.domain,
 		 h->pci.bus, h->pci.devid, h->pci.function);
 	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &stx) != 0)
-		return errno == ENODEV ? -ENOENT : -errno;
-	who = stx.stx_ino * 0x9e3779b97f4a7c15ull ^
-	      ((uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor);
-	if ((stx.stx_mask & STATX_BTIME) != 0)
-		who ^= (uint64_t)stx.stx_btime.tv_sec << 30 ^ stx.stx_btime.tv_nsec;
+		return -errno;
+	/* The kernel returns 0 for a time that it does not have (statx(2)). */
+	who = stx.stx_ino ^ (uint64_t)stx.stx_btime.tv_sec << 30 ^ stx.stx_btime.tv_nsec;
 	snprintf(h->name, sizeof(h->name), "fwdump-" PCI_PRI_FMT "-%016" PRIx64, h->pci.domain,
 		 h->pci.bus, h->pci.devid, h->pci.function, who);
 	return 0;
@@ -60,7 +58,7 @@ mdv_fwdump_sys_open(struct mdv_fwdump *h)
 	if (ret == 0)
 		ret = id_read(h, "device", &device);
 	if (ret != 0)
-		return ret == -ENOTDIR ? -ENOENT : ret;
+		return ret;
 	return vendor == PCI_VENDOR_MELLANOX && device >= PCI_DEVICE_MLX5_FIRST ? 0 : -EINVAL;
 }
 

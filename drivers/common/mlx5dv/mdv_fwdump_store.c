@@ -248,8 +248,7 @@ head_check(int fd, const struct store_head *head)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || head->magic != STORE_MAGIC || head->count > MDV_FWDUMP_MAX ||
-	    head->route >= MDV_FWDUMP_ROUTES ||
+	if (fstat(fd, &st) != 0 || head->magic != STORE_MAGIC || head->route >= MDV_FWDUMP_ROUTES ||
 	    (uint64_t)st.st_size != sizeof(*head) + head->count * sizeof(struct mdv_fwdump_reg))
 		return -EIO;
 	return 0;

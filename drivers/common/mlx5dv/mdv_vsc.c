@@ -303,8 +303,6 @@ mdv_vsc_lock(struct mdv_vsc *vsc)
 		else
 			ret = -EBUSY;
 	}
-	if (ret != 0)
-		flock(vsc->fd, LOCK_UN);
 	return ret;
 }
 
