@@ -24,6 +24,7 @@
 /** How the kernel replies. */
 struct kernel {
 	int family_error;	/**< there is no such family */
+	bool family_missing;	/**< only an acknowledgement */
 	int dump_error;		/**< the reporter refuses the dump, or fails after its first message */
 	unsigned int messages;	/**< number of messages of the dump */
 	bool no_end;		/**< shuts the socket down after them, without the end of the dump */
@@ -154,8 +155,11 @@ serve(const struct kernel *k)
 	}
 	(void)message_begin(buf, GENL_ID_CTRL, 0, GENL_HDRLEN);
 	attr_add(buf, CTRL_ATTR_FAMILY_NAME, "devlink", 8);
-	CHECK(send(kernel_fd, buf, attr_add(buf, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)), 0) > 0);
+	if (!k->family_missing)
+		CHECK(send(kernel_fd, buf, attr_add(buf, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)), 0) > 0);
 	reply_status(NLMSG_ERROR, 0);
+	if (k->family_missing)
+		return;
 	if (!request_get(buf, FAMILY, DEVLINK_CMD_HEALTH_REPORTER_DUMP_GET))
 		return;
 	CHECK((((struct nlmsghdr *)buf)->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP);
@@ -186,6 +190,7 @@ test_devlink_exchange(void)
 		{ .messages = 5, .words = 15 },
 		{ .messages = 0, .ret = -ENODATA, .why = "has no registers" },
 		{ .family_error = ENOENT, .ret = -ENOENT, .why = "no devlink" },
+		{ .family_missing = true, .ret = -EPROTO, .why = "Protocol error" },
 		{ .dump_error = ENODEV, .ret = -ENODEV, .why = "no such device" },
 		{ .dump_error = EOPNOTSUPP, .ret = -EOPNOTSUPP, .why = "not supported" },
 		{ .messages = 2, .dump_error = EIO, .ret = -EIO, .why = "Input/output" },

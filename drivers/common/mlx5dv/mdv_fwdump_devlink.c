@@ -188,6 +188,8 @@ dump_read(int sock, const struct rte_pci_addr *pci, struct mdv_fwdump_set *set)
 	request_begin(&r, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, 1);
 	request_string(&r, CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME);
 	ret = request_run(sock, &r, NULL, &family);
+	if (ret == 0 && family == 0)
+		ret = -EPROTO;
 	if (ret != 0)
 		return ret;
 	snprintf(name, sizeof(name), PCI_PRI_FMT, pci->domain, pci->bus, pci->devid, pci->function);
