@@ -3,14 +3,10 @@
 /*
  * Register dumps of an emulated card: the states of mlx5io(4), the card's registers, stale locks and locks in
   * use, failures of each access. Port 0 has a gateway, port 1 is a virtual function.
- *
- * The program's own pread() and pwrite() replace those of libc: they count accesses, and make one of them fail.
  */
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,81 +21,6 @@ const struct rte_pci_addr pf = { 0, 0xc1, 0, 0 };
 static const struct rte_pci_addr vf = { 0, 0xc1, 0, 1 };
 struct mdv_fwdump_reg regs[MAX_REGS], other[MAX_REGS];
 char folder[64];
-
-/** Accesses of this process and its children, and the one that fails. */
-static struct {
-	long count, fail_at;
-	long removed_at; /**< From this access on the card is removed: reads return all ones, writes have no effect. */
-	bool swallow; /**< Writes of the address are ignored, so its flag does not change. */
-	unsigned int released; /**< How often the lock was released. */
-} accesses;
-
-/** If not 0, the errno with which opening configuration space fails. */
-static int open_errno;
-
-int open64(const char *path, int flags, ...);
-ssize_t pread64(int fd, void *buf, size_t len, off64_t off);
-ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t off);
-
-static bool
-card_removed(void)
-{
-	return accesses.removed_at != 0 &&
-	       __atomic_load_n(&accesses.count, __ATOMIC_RELAXED) >= accesses.removed_at;
-}
-
-static bool
-fails(void)
-{
-	return __atomic_add_fetch(&accesses.count, 1, __ATOMIC_RELAXED) == accesses.fail_at;
-}
-
-int
-open64(const char *path, int flags, ...)
-{
-	static int (*next)(const char *, int, ...);
-	va_list args;
-	mode_t mode;
-
-	if (next == NULL)
-		*(void **)&next = dlsym(RTLD_NEXT, "open64");
-	va_start(args, flags);
-	mode = (flags & O_CREAT) != 0 ? va_arg(args, mode_t) : 0;
-	va_end(args);
-	errno = open_errno;
-	return open_errno != 0 && strstr(path, "/config") != NULL ? -1 : next(path, flags, mode);
-}
-
-ssize_t
-pread64(int fd, void *buf, size_t len, off64_t off)
-{
-	static ssize_t (*next)(int, void *, size_t, off64_t);
-
-	if (next == NULL)
-		*(void **)&next = dlsym(RTLD_NEXT, "pread64");
-	errno = EIO;
-	if (fails())
-		return -1;
-	if (!card_removed())
-		return next(fd, buf, len, off);
-	memset(buf, 0xff, len);
-	return len;
-}
-
-ssize_t
-pwrite64(int fd, const void *buf, size_t len, off64_t off)
-{
-	static ssize_t (*next)(int, const void *, size_t, off64_t);
-
-	if (next == NULL)
-		*(void **)&next = dlsym(RTLD_NEXT, "pwrite64");
-	errno = EIO;
-	if (fails())
-		return -1;
-	accesses.released += off == VSC(SEMAPHORE) && len == 4 && *(const uint32_t *)buf == 0;
-	return card_removed() || (accesses.swallow && off == VSC(ADDRESS)) ? (ssize_t)len :
-									next(fd, buf, len, off);
-}
 
 /* ---- state of the card, read without the code under test ---- */
 
@@ -361,9 +282,9 @@ test_config_open_fails(void)
 
 	for (size_t i = 0; i < RTE_DIM(rows); i++) {
 		log_begin();
-		open_errno = rows[i].err;
+		host.open_err = rows[i].err;
 		CHECK_EQ(mdv_fwdump_take(h), -EIO);
-		open_errno = 0;
+		host.open_err = 0;
 		CHECK_EQ(lines_with(log_end(), rows[i].what), 1);
 	}
 	mdv_fwdump_close(h);
@@ -597,8 +518,10 @@ rule_none(void)
 {
 	static void (*const tests[])(void) = {
 		test_open, test_states, test_modes, test_equals, test_change, test_virtual_function, test_flag,
-		test_config_open_fails, test_failures, test_card_removed, test_concurrent, test_store, test_devlink,
-		test_devlink_exchange,
+		test_config_open_fails, test_failures, test_card_removed, test_concurrent,
+		test_store, test_store_damaged, test_store_folder, test_store_host,
+		test_capabilities, test_gateway, test_gateway_waits, test_gateway_lost,
+		test_devlink, test_devlink_exchange,
 	};
 
 	for (size_t i = 0; i < RTE_DIM(tests); i++)

@@ -131,6 +131,219 @@ test_store(void)
 	mdv_fwdump_close(h);
 }
 
+/* The contents of the file are not trusted: each field of the header, and the size. */
+void
+test_store_damaged(void)
+{
+	static const struct {
+		off_t at; /* in the header, or from the end of the file */
+		uint64_t value;
+		size_t bytes;
+		int ret;
+	} rows[] = {
+		{ 0, 0, 8, -EIO }, /* magic */
+		{ 16, MDV_FWDUMP_ROUTES, 4, -EIO }, { 16, MDV_FWDUMP_ROUTES - 1, 4, 0 },
+		{ 20, 1, 4, -EIO }, { 20, UINT32_MAX, 4, -EIO }, /* count */
+		{ -1, 0, 0, -EIO }, { -1, 0, 9, -EIO }, /* a byte less, 8 bytes more */
+	};
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	struct mdv_fwdump_info info;
+	char path[256];
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, h->name);
+	for (size_t i = 0; i < RTE_DIM(rows); i++) {
+		struct stat st;
+		int fd;
+
+		CHECK_EQ(mdv_fwdump_take(h), 0);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		CHECK_EQ(fstat(fd, &st), 0);
+		CHECK_EQ(st.st_mode & 0777, 0600);
+		if (rows[i].at < 0)
+			CHECK_EQ(ftruncate(fd, st.st_size - 1 + (off_t)rows[i].bytes), 0);
+		else
+			CHECK_EQ(pwrite(fd, &rows[i].value, rows[i].bytes, rows[i].at), rows[i].bytes);
+		close(fd);
+		log_begin();
+		memset(&info, 0xee, sizeof(info));
+		CHECK_EQ(mdv_fwdump_info(h, &info), rows[i].ret);
+		CHECK_EQ(info.count != 0 && info.pid == (uint32_t)getpid(), rows[i].ret == 0);
+		n = 1;
+		CHECK_EQ(mdv_fwdump_get(h, NULL, 0, &n), rows[i].ret);
+		CHECK_EQ(n != 0, rows[i].ret == 0);
+		CHECK_EQ(lines_with(log_end(), "damaged"), rows[i].ret == 0 ? 0 : 2);
+		CHECK_EQ(mdv_fwdump_reset(h), 0);
+	}
+	/* Neither a symbolic link nor a folder is a dump. */
+	CHECK_EQ(symlink("/dev/zero", path), 0);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_info(h, &info), -EIO);
+	CHECK_EQ(lines_with(log_end(), "the dump that is kept cannot be read: "), 1);
+	CHECK_EQ(mdv_fwdump_take(h), -EEXIST);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	CHECK_EQ(mkdir(path, 0700), 0);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_info(h, &info), -EIO);
+	CHECK_EQ(mdv_fwdump_reset(h), -EISDIR);
+	CHECK_EQ(lines_with(log_end(), "the dump cannot be dropped: "), 1);
+	CHECK_EQ(rmdir(path), 0);
+	snprintf(path, sizeof(path), "%s/%s.new", folder, h->name);
+	CHECK_EQ(symlink("/dev/zero", path), 0);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ELOOP);
+	CHECK_EQ(lines_with(log_end(), "a dump cannot be begun: "), 1);
+	CHECK_EQ(unlink(path), 0);
+	mdv_fwdump_close(h);
+}
+
+/* A user without privileges: the folder by the environment, or in /tmp; it is made, and refused if it is another's. */
+static void
+folder_of_user(struct mdv_fwdump *h)
+{
+	const uid_t user = 2000000 + getpid(); /* a folder of /tmp that no other test uses */
+	char path[64];
+	struct stat st;
+	size_t n;
+
+	if (seteuid(user) != 0)
+		return;
+	unsetenv("MLXPMD_FWDUMP_DIR");
+	setenv("XDG_RUNTIME_DIR", "/no/such", 1);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ENOTDIR);
+	CHECK_EQ(lines_with(log_end(), "a dump cannot be kept in /no/such/mlxpmd: "), 1);
+	snprintf(path, sizeof(path), "/tmp/mlxpmd-%u", user);
+	for (int i = 0; i < 2; i++) {
+		if (i == 0)
+			setenv("XDG_RUNTIME_DIR", "no/such", 1);
+		else
+			unsetenv("XDG_RUNTIME_DIR");
+		log_begin();
+		CHECK_EQ(mdv_fwdump_get(h, regs, MAX_REGS, &n), -ENOENT);
+		CHECK_EQ(lines_of(log_end()), 0);
+		log_begin();
+		CHECK(mdv_fwdump_take(h) != 0);
+		CHECK_EQ(lines_with(log_end(), "no way to the registers"), 1);
+		CHECK_EQ(stat(path, &st), 0);
+		CHECK_EQ(st.st_mode & 0777, 0700);
+		CHECK_EQ(rmdir(path), 0);
+	}
+	setenv("MLXPMD_FWDUMP_DIR", "", 1);
+	CHECK_EQ(mkdir(path, 0700), 0);
+	CHECK_EQ(seteuid(getuid()), 0);
+	CHECK_EQ(chown(path, user + 1, -1), 0);
+	CHECK_EQ(seteuid(user), 0);
+	log_begin();
+	CHECK(mdv_fwdump_take(h) != 0);
+	CHECK_EQ(lines_with(log_end(), path), 1);
+	CHECK_EQ(seteuid(getuid()), 0);
+	CHECK_EQ(rmdir(path), 0);
+	_exit(check_failures != 0);
+}
+
+/* The folder: permissions, owner, length of its name. */
+void
+test_store_folder(void)
+{
+	static const mode_t refused[] = { 0720, 0702, 0777 };
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	char name[520];
+	pid_t pid;
+
+	for (size_t i = 0; i < RTE_DIM(refused); i++) {
+		CHECK_EQ(chmod(folder, refused[i]), 0);
+		log_begin();
+		CHECK_EQ(mdv_fwdump_take(h), -EACCES);
+		CHECK_EQ(mdv_fwdump_reset(h), -EACCES);
+		CHECK_EQ(lines_with(log_end(), "others may write there"), 2);
+	}
+	CHECK_EQ(chmod(folder, 0755), 0);
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	/* The longest name, of a folder that does not exist, and a byte more. */
+	for (size_t i = 0; i < sizeof(name); i++)
+		name[i] = "/a"[i % 2];
+	name[511] = '\0';
+	setenv("MLXPMD_FWDUMP_DIR", name, 1);
+	log_begin();
+	CHECK_EQ(mdv_fwdump_take(h), -ENOTDIR);
+	name[511] = 'a';
+	name[512] = '\0';
+	setenv("MLXPMD_FWDUMP_DIR", name, 1);
+	CHECK_EQ(mdv_fwdump_take(h), -ENAMETOOLONG);
+	CHECK_EQ(lines_with(log_end(), "a dump cannot be kept in "), 2);
+	pid = child_begin();
+	if (pid == 0) {
+		folder_of_user(h);
+		_exit(0);
+	}
+	CHECK_EQ(child_end(pid), 0);
+	setenv("MLXPMD_FWDUMP_DIR", folder, 1);
+	mdv_fwdump_close(h);
+}
+
+/* Another process ended its dump between open(2) and flock(2). */
+static void
+replace_new(void)
+{
+	char path[256], name[300];
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.new", folder, h->name);
+	snprintf(name, sizeof(name), "%s.other", path);
+	fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	close(fd);
+	CHECK_EQ(rename(name, path), 0);
+	mdv_fwdump_close(h);
+}
+
+/* Calls are interrupted, do a part of their work, or fail. */
+void
+test_store_host(void)
+{
+	static const struct {
+		int err[3], write, ret;
+		const char *what;
+	} rows[] = {
+		{ { EINTR, 0, EINTR }, 0, 0, NULL },
+		{ { ENOLCK }, 0, -ENOLCK, "a dump cannot be begun: " },
+		{ { 0, ENOLCK }, 0, -ENOLCK, "no way to the registers" },
+		{ { 0 }, ENOSPC, -ENOSPC, "the dump cannot be kept: No space left" },
+		{ { 0 }, EIO, -EIO, "the dump cannot be kept: " },
+		{ { 0 }, -1, -ENOSPC, "the dump cannot be kept: No space left" },
+	};
+	struct mdv_fwdump *h = opened(&pf, BOTH);
+	const char *log;
+	size_t all, n;
+
+	CHECK_EQ(mdv_fwdump_get_current(h, regs, MAX_REGS, &all, NULL), 0);
+	host.parts = true;
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, other, MAX_REGS, &n), 0);
+	host.parts = false;
+	CHECK(n == all && memcmp(other, regs, n * sizeof(regs[0])) == 0);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	host.flock_begun = replace_new;
+	CHECK_EQ(mdv_fwdump_take(h), 0);
+	CHECK_EQ(mdv_fwdump_get(h, other, MAX_REGS, &n), 0);
+	CHECK_EQ(n, all);
+	CHECK_EQ(mdv_fwdump_reset(h), 0);
+	for (size_t i = 0; i < RTE_DIM(rows); i++) {
+		memcpy(host.flock_err, rows[i].err, sizeof(host.flock_err));
+		host.write_err = rows[i].write;
+		log_begin();
+		CHECK_EQ(mdv_fwdump_take(h), rows[i].ret);
+		log = log_end();
+		CHECK_EQ(lines_of(log), rows[i].what != NULL);
+		CHECK(rows[i].what == NULL || lines_with(log, rows[i].what) == 1);
+		host.write_err = 0;
+		CHECK_EQ(mdv_fwdump_reset(h), rows[i].ret == 0 ? 0 : -ENOENT);
+	}
+	mdv_fwdump_close(h);
+}
+
 /* ---- cancellation ---- */
 
 static unsigned int stop_after;
