@@ -270,18 +270,16 @@ open_wanted(struct mdv_clock *clock, enum mdv_clock_source source, char *why, si
 	return set_reason(why, bytes, 0, "clock %s, as requested", name);
 }
 
-/** A PTP program disciplines the clock of the device: use it. */
+/*
+ * A PTP program disciplines the clock of the device: use it. The page is open, and stays so if the device
+ * does not stamp in real time.
+ */
 static int
 open_disciplined(struct mdv_clock *clock, char *why, size_t bytes)
 {
-	int ret;
-
 	if (open_source(clock, MDV_CLOCK_REALTIME) == 0)
 		return set_reason(why, bytes, 0, "clock realtime: a servo disciplines the device's clock, "
 			    "and the device stamps in real time");
-	ret = open_source(clock, MDV_CLOCK_PAGE);
-	if (ret != 0)
-		return set_reason(why, bytes, ret, "no clock page: %s", reason(ret));
 	return set_reason(why, bytes, 0, "clock page: a servo disciplines the device's clock");
 }
 

@@ -52,7 +52,7 @@ mdv_clock_unsettled(const struct mdv_clock *clock, const struct mdv_clock_follow
 {
 	uint64_t since = clock->ops->tsc(clock->ctx) - f->unsettled_tsc;
 
-	return !f->track.set || (f->unsettled_tsc != 0 && since < SETTLE_S * clock->facts.tsc_hz);
+	return !f->track.set || since < SETTLE_S * clock->facts.tsc_hz;
 }
 
 /** Takes a reading of a clock. 0; -EAGAIN there was none, or it is an outlier; other -errno. */
@@ -94,7 +94,7 @@ device_reads(const struct mdv_clock *clock, const struct mdv_clock_followed *f)
 int
 mdv_clock_follow_counter(struct mdv_clock *clock)
 {
-	return follow(clock, &clock->counter, clock->ops->counter, RTE_BIT64(MDV_CLOCK_BITS) - 1,
+	return follow(clock, &clock->counter, clock->ops->counter, MDV_CLOCK_MASK,
 		      device_reads(clock, &clock->counter));
 }
 
@@ -171,8 +171,8 @@ mdv_clock_report_time(struct mdv_clock *clock, uint64_t tsc, uint64_t value, dou
 		.after = (uint64_t)((MDV_CLOCK_HOLD_S + MDV_CLOCK_HOLDOVER_S) * tsc_hz),
 	};
 
-	if (mdv_clock_line_of_slope(&slope, &clock->state.host) != 0)
-		clock->state.host.mult = 0;
+	/* What cannot be represented is no line. */
+	(void)mdv_clock_line_of_slope(&slope, &clock->state.host);
 }
 
 int64_t

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include <rte_bitops.h>
 #include <rte_common.h>
 
 #include "mdv_clock_int.h"
@@ -31,22 +30,20 @@ host_uncertainty(const struct mdv_clock *clock, double ahead_s)
 			mdv_clock_followed_variance(w, -ahead_s);
 	double ahead = mdv_clock_followed_variance(c, ahead_s) +
 		       mdv_clock_followed_variance(w, ahead_s);
-	double ns = c->half_ns + w->half_ns + c->track.off + w->track.off + 1;
+	double ns = c->half_ns + w->half_ns + c->track.off + w->track.off;
 
 	ns += MDV_CLOCK_SIGMAS * sqrt(RTE_MAX(ahead, behind));
 	return (uint64_t)RTE_MIN(ns, 1e12);
 }
 
-/** Value of a stamp on the line, extended beyond its span. */
+/** Value of a stamp on the line, extended beyond its span. Before its base (after a step) it is far ahead. */
 static uint64_t
 value_beyond(const struct mdv_clock_line *line, uint64_t ts)
 {
-	uint64_t off = (ts - line->base) & line->mask;
-	__int128 ticks = off;
+	uint64_t value;
 
-	if (off > line->mask - line->mask / 4)
-		ticks -= (__int128)line->mask + 1;
-	return line->start + (uint64_t)(int64_t)((ticks * line->mult + line->frac) >> line->shift);
+	(void)mdv_clock_line_convert(line, ts, &value);
+	return value;
 }
 
 /*
@@ -78,7 +75,7 @@ host_lines(struct mdv_clock *clock)
 	uint64_t unsure = host_uncertainty(clock, hold);
 	struct mdv_clock_slope slope = {
 		.ticks = ticks, .value = value, .part = value_part - part * rate, .rate = rate,
-		.mask = RTE_BIT64(MDV_CLOCK_BITS) - 1,
+		.mask = MDV_CLOCK_MASK,
 		.before = (uint64_t)(MDV_CLOCK_HOLD_S * c->y_hz),
 		.after = (uint64_t)((MDV_CLOCK_HOLD_S + MDV_CLOCK_HOLDOVER_S) * c->y_hz),
 	};
@@ -91,7 +88,6 @@ host_lines(struct mdv_clock *clock)
 	s->uncertainty_ns = unsure;
 	clock->line_unsure_ns = unsure;
 	s->valid_tsc = c->tsc + (uint64_t)(hold * clock->facts.tsc_hz);
-	s->age_ns = 0;
 	mdv_clock_report_time(clock, c->tsc, value, value_part, w->rate);
 	mdv_clock_report_rates(clock, mdv_clock_hz(clock, c->rate), clock->facts.frequency_khz * 1e3);
 	return 0;
@@ -107,7 +103,7 @@ host_holdover(struct mdv_clock *clock)
 
 	age += MDV_CLOCK_HOLD_S;
 	unsure = host_uncertainty(clock, age) + HOLDOVER_NS_PER_S * age;
-	if (s->line.mult == 0 || unsure > HOLDOVER_NS)
+	if (unsure > HOLDOVER_NS)
 		return;
 	s->uncertainty_ns = RTE_MAX(s->uncertainty_ns, (uint64_t)unsure);
 	s->valid_tsc = now + (uint64_t)(MDV_CLOCK_HOLD_S * clock->facts.tsc_hz);
@@ -139,7 +135,7 @@ guess_frequency(struct mdv_clock *clock)
 		return ret;
 	clock->ops->sleep_us(clock->ctx, OPEN_GAP_US);
 	ret = clock->ops->counter(clock->ctx, &b);
-	hz = (double)((b - a) & (RTE_BIT64(MDV_CLOCK_BITS) - 1)) /
+	hz = (double)((b - a) & MDV_CLOCK_MASK) /
 	     mdv_clock_since_s(clock, clock->ops->tsc(clock->ctx), tsc);
 	if (ret != 0 || !(hz > 1e6 && hz < 1e10))
 		return ret != 0 ? ret : -ERANGE;

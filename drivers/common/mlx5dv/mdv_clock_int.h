@@ -12,6 +12,7 @@
 #define MDV_NS_PER_S 1000000000u
 /** Bits of the counter in CQE timestamps and the clock page (Linux, CYCLECOUNTER_MASK(41)). */
 #define MDV_CLOCK_BITS 41
+#define MDV_CLOCK_MASK ((UINT64_C(1) << MDV_CLOCK_BITS) - 1)
 #define MDV_CLOCK_SHIFT_MIN 21
 #define MDV_CLOCK_SHIFT_MAX 32
 /** Widest mask: a product with mult then has at most 80 bits. */
@@ -157,7 +158,7 @@ struct mdv_clock_slope {
 	uint64_t before, after; /**< Ticks around it for which it holds. */
 };
 
-/** Converts a slope to a line of the best resolution. 0; -EPROTO it cannot be represented. */
+/** Converts a slope to a line of the best resolution. 0; -EPROTO it cannot be represented, mult is 0 then. */
 int mdv_clock_line_of_slope(const struct mdv_clock_slope *slope, struct mdv_clock_line *line);
 
 /** Converts ns to ticks; UINT64_MAX on overflow. */

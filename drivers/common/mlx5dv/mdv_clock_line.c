@@ -61,19 +61,17 @@ mdv_clock_line_of_point(const struct mdv_clock_point *point, struct mdv_clock_li
 {
 	unsigned __int128 value = point->ns;
 	uint64_t mult = point->mult;
-	uint32_t more = 0;
+	uint32_t shift = RTE_MAX(point->shift, (uint32_t)MDV_CLOCK_SHIFT_MIN), more = shift - point->shift;
 
 	memset(line, 0, sizeof(*line));
 	if (point->mask == 0 || (point->mask & (point->mask + 1)) != 0 ||
 	    point->mask >> MDV_CLOCK_MASK_BITS_MAX != 0 || point->shift > MDV_CLOCK_SHIFT_MAX)
 		return -EPROTO;
-	if (point->shift < MDV_CLOCK_SHIFT_MIN)
-		more = MDV_CLOCK_SHIFT_MIN - point->shift;
 	value = (value << point->shift) + point->frac;
 	if (mult == 0 || mult << more > UINT32_MAX || value >> point->shift > UINT64_MAX)
 		return -EPROTO;
 	line->mult = (uint32_t)(mult << more);
-	line->shift = point->shift + more;
+	line->shift = shift;
 	line->mask = point->mask;
 	/* A stamp at half of the mask is after the point, as in mlx5dv_ts_to_ns() (mlx5dv.h). */
 	mdv_clock_line_around(line, point->cycles, value << more, line->mask - line->mask / 2,

@@ -208,7 +208,7 @@ mdv_clock_servo_seen(const struct mdv_clock *clock)
 		return false;
 	if (clock->state.slews != 0)
 		return true;
-	if (khz == 0 || p->mult == 0 || p->shift > MDV_CLOCK_SHIFT_MAX)
+	if (khz == 0)
 		return false;
 	nominal = ((UINT64_C(1000000) << p->shift) + khz / 2) / khz;
 	return mdv_clock_distance(p->mult, nominal) > 1;
