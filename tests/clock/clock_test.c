@@ -15,6 +15,7 @@ static const struct {
 	{ "faults", test_faults },
 	{ "host", test_host },
 	{ "sources", test_sources },
+	{ "state", test_state },
 };
 
 int

@@ -131,7 +131,7 @@ sim_realtime(void *ctx, uint64_t *ns)
 	sim_pass_ns(s, 8 + 6 * sim_uniform(s));
 	*ns = sim_read(s, &s->wall, s->now_ps);
 	sim_pass_ns(s, 8 + 6 * sim_uniform(s));
-	return 0;
+	return s->wall_ret;
 }
 
 static void
@@ -175,7 +175,7 @@ sim_counter(void *ctx, uint64_t *cycles)
 	at = s->page_step_ps == 0 ? s->now_ps : s->now_ps - s->now_ps % (int64_t)s->page_step_ps;
 	*cycles = s->counter_still || s->now_ps < s->still_until_ps ? s->still : sim_read(s, &s->counter, at);
 	sim_pass_ns(s, reply);
-	return s->counter_ret;
+	return s->reads == s->counter_fails_at ? -EIO : s->counter_ret;
 }
 
 static int
@@ -201,14 +201,13 @@ sim_page(void *ctx, struct mdv_clock_point *point)
 	if (s->page_ret != 0 && s->point_garbled)
 		for (size_t i = 0; i < sizeof(*point); i++)
 			((uint8_t *)point)[i] = (uint8_t)sim_random(s);
-	return s->page_ret;
+	return s->now_ps < s->page_busy_until_ps ? -EAGAIN : s->page_ret;
 }
 
 static int
 sim_tai_offset_s(void *ctx)
 {
-	(void)ctx;
-	return 0;
+	return ((struct sim *)ctx)->tai_s;
 }
 
 static bool
@@ -289,4 +288,84 @@ sim_page_time(const struct mdv_clock_point *p, int64_t delta)
 	__int128 value = ((__int128)p->ns << p->shift) + p->frac + (__int128)delta * p->mult;
 
 	return (uint64_t)(int64_t)(value >> p->shift);
+}
+
+/* ------------------------------------------------------------------ a clock on it */
+
+void
+rig_init(struct rig *r, uint64_t seed)
+{
+	memset(r, 0, sizeof(*r));
+	sim_init(&r->s, RIG_HZ, 20, RIG_START + seed, seed);
+	r->s.jitter = SIM_TAIL;
+}
+
+int
+rig_begin(struct rig *r, enum mdv_clock_source requested, bool free_running, bool realtime, uint32_t khz)
+{
+	const struct mdv_clock_facts facts = { .tsc_hz = SIM_TSC_HZ, .frequency_khz = khz,
+					       .free_running = free_running,
+					       .realtime = realtime };
+	int ret;
+
+	r->clock = (struct mdv_clock *)r; /* A failure sets it to NULL. */
+	ret = mdv_clock_open_ops(&sim_ops, &r->s, &facts, requested, &r->clock, r->why, sizeof(r->why));
+	CHECK(ret <= 0 && (ret == 0) == (r->clock != NULL) && strlen(r->why) > 8);
+	CHECK(strchr(r->why, '\n') == NULL);
+	return ret;
+}
+
+int
+rig_open(struct rig *r, enum mdv_clock_source requested, bool free_running, bool realtime, uint32_t khz)
+{
+	int ret = rig_begin(r, requested, free_running, realtime, khz);
+
+	if (ret == 0)
+		mdv_clock_refresh(r->clock, &r->state);
+	return ret;
+}
+
+unsigned int
+rig_run(struct rig *r, double seconds)
+{
+	int64_t end = r->s.now_ps + (int64_t)(seconds * 1e12);
+	unsigned int good = 0;
+
+	while (r->s.now_ps < end) {
+		sim_pass_ns(&r->s, r->state.next_us * 1000.0);
+		r->spent_ps -= r->s.now_ps;
+		good += mdv_clock_refresh(r->clock, &r->state) == 0;
+		r->spent_ps += r->s.now_ps;
+	}
+	return good;
+}
+
+bool
+rig_usable(const struct rig *r)
+{
+	return r->state.quality != MDV_CLOCK_BROKEN &&
+	       (int64_t)(r->state.valid_tsc - sim_read(&r->s, &r->s.tsc, r->s.now_ps)) > 0;
+}
+
+double
+rig_stamp_error(const struct rig *r)
+{
+	uint64_t value, whole;
+	uint64_t ticks = sim_read(&r->s, &r->s.counter, r->s.now_ps);
+	double part = sim_fraction(&r->s, &r->s.wall, r->s.now_ps, &whole);
+
+	if (!rig_usable(r) || !mdv_clock_line_convert(&r->state.line, ticks, &value))
+		return NAN;
+	return (double)(int64_t)(value - whole) - part;
+}
+
+double
+rig_tsc_error(const struct rig *r, uint64_t truth, double part)
+{
+	uint64_t value;
+
+	if (!rig_usable(r) || !mdv_clock_line_convert(&r->state.host,
+						      sim_read(&r->s, &r->s.tsc, r->s.now_ps), &value))
+		return NAN;
+	return (double)(int64_t)(value - truth) - part;
 }

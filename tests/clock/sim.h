@@ -36,7 +36,9 @@ struct sim {
 	enum sim_jitter jitter;
 	uint64_t counter_mask;
 	bool synced;	/**< The host's clock is synchronised. */
-	int counter_ret, utc_ret, page_ret; /**< Results of the readings, 0: they succeed. */
+	int counter_ret, utc_ret, page_ret, wall_ret; /**< Results of the readings, 0: they succeed. */
+	unsigned int counter_fails_at; /**< This reading of the counter fails, 1: the first one; 0: none. */
+	int tai_s;	/**< TAI - UTC in the kernel; 0: not set. */
 	bool counter_still; /**< The counter's register does not change. */
 	int64_t still_until_ps; /**< It does not change before this time. */
 	uint64_t still;
@@ -44,6 +46,7 @@ struct sim {
 	struct mdv_clock_point point; /**< Content of the page. */
 	uint64_t point_ticks; /**< Counter of the point, unmasked. */
 	struct mdv_clock_point kept; /**< Previous content, while a test has overwritten it. */
+	int64_t page_busy_until_ps; /**< The kernel writes the page until this time. */
 	bool point_garbled; /**< A reading that fails leaves garbage in the result. */
 	uint64_t reads;
 };
@@ -76,9 +79,37 @@ uint64_t sim_page_period_ns(const struct sim *s);
 /** Time that many ticks after a point, or before it; in 128 bits. */
 uint64_t sim_page_time(const struct mdv_clock_point *p, int64_t delta);
 
+/* ------------------------------------------------------------------ a clock on it */
+
+#define RIG_HZ 156250000u
+#define RIG_START (5ull << 41)
+
+/** A simulated device, 20 ppm too fast, and a clock. */
+struct rig {
+	struct sim s;
+	struct mdv_clock *clock;
+	struct mdv_clock_state state;
+	int64_t spent_ps; /**< Time spent in refreshes by rig_run(). */
+	char why[200];
+};
+
+void rig_init(struct rig *r, uint64_t seed);
+/** Opens the clock, without a refresh. */
+int rig_begin(struct rig *r, enum mdv_clock_source requested, bool free_running, bool realtime, uint32_t khz);
+/** The same, and the first refresh. */
+int rig_open(struct rig *r, enum mdv_clock_source requested, bool free_running, bool realtime, uint32_t khz);
+/** Refreshes when due for a time. Returns the number of refreshes that yielded a line. */
+unsigned int rig_run(struct rig *r, double seconds);
+bool rig_usable(const struct rig *r);
+/** Error of the timestamp of a packet that arrives now, ns; NAN if it is absent. */
+double rig_stamp_error(const struct rig *r);
+/** The same for the line from the TSC, against the given truth, in units of the value. */
+double rig_tsc_error(const struct rig *r, uint64_t truth, double part);
+
 void test_page(void);
 void test_faults(void);
 void test_host(void);
 void test_sources(void);
+void test_state(void);
 
 #endif /* SIM_H */

@@ -86,6 +86,8 @@ check_point(struct sim *s, const struct mdv_clock_point *p, struct tally *t)
 static const uint64_t moments[] = {
 	SIM_EPOCH_NS, (1ull << 31) * S - 1, (1ull << 31) * S + 5 * S, (1ull << 32) * S, 0, 1000,
 	INT64_MAX, (1ull << 63) + 3, UINT64_MAX - 7,
+	/* Less than the mask before the end, but more than half of it, at 1 GHz. */
+	UINT64_MAX - 1650ull * S,
 };
 static const uint64_t counts[] = { 0, 1, MASK, MASK - 3, MASK / 2, MASK / 2 + 1, MASK / 8 };
 
@@ -124,7 +126,7 @@ test_points(void)
 			       frequencies[f] / 1e6, s.point.shift, (unsigned long long)t.timestamps,
 			       (unsigned long long)t.right, (unsigned long long)t.absent,
 			       (unsigned long long)t.wrong, (unsigned long long)t.worst_ns);
-			CHECK(t.wrong == 0);
+			CHECK(t.wrong == 0 && t.worst_ns == 0);
 		}
 }
 
@@ -164,6 +166,61 @@ test_odd_points(void)
 	p = fine;
 	p.mask = UINT64_MAX;
 	CHECK(mdv_clock_line_of_point(&p, &line) == -EPROTO);
+	p.mask = (1ull << 49) - 1;
+	memset(&line, 0xff, sizeof(line));
+	CHECK(mdv_clock_line_of_point(&p, &line) == -EPROTO && line.mult == 0);
+	p.mask = (1ull << 48) - 1;
+	CHECK(mdv_clock_line_of_point(&p, &line) == 0);
+	p = fine;
+	p.shift = 20;
+	p.mult = INT32_MAX; /* Has 32 bits with a shift of 21. */
+	CHECK(mdv_clock_line_of_point(&p, &line) == 0 && line.shift == 21);
+	p.shift = 32;
+	p.mult = UINT32_MAX;
+	CHECK(mdv_clock_line_of_point(&p, &line) == 0);
+	p = fine;
+	p.ns = UINT64_MAX;
+	p.frac = (1ull << p.shift) - 1;
+	CHECK(mdv_clock_line_of_point(&p, &line) == 0);
+	p.frac++;
+	CHECK(mdv_clock_line_of_point(&p, &line) == -EPROTO);
+}
+
+/** Measured rates and values at the limits of what a line can represent. */
+static void
+test_slopes(void)
+{
+	static const struct {
+		double rate, part;
+		uint64_t value;
+		uint32_t shift; /**< 0: it cannot be represented. */
+	} rows[] = {
+		{ 0.4, 0, SIM_EPOCH_NS, 32 }, { 6.4, 0, SIM_EPOCH_NS, 29 }, { 1500, 0, SIM_EPOCH_NS, 21 },
+		{ 3000, 0, SIM_EPOCH_NS, 0 }, { 1 / 4294967296.0, 0, SIM_EPOCH_NS, 32 },
+		{ 1 / 17179869184.0, 0, SIM_EPOCH_NS, 0 }, { 4294967295 / 4294967296.0, 0, SIM_EPOCH_NS, 32 },
+		{ -1, 0, SIM_EPOCH_NS, 0 }, { NAN, 0, SIM_EPOCH_NS, 0 }, { 1, 0, 0, 31 }, { 1, -0.5, 0, 0 },
+		{ 1, -0.5, 1, 31 }, { 1, 0.5, UINT64_MAX, 31 }, { 1, 1.5, UINT64_MAX, 0 },
+	};
+	struct mdv_clock_slope slope = { .ticks = 1ull << 45, .mask = MASK, .before = 1000, .after = 5000 };
+	struct mdv_clock_line line;
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		slope.rate = rows[i].rate;
+		slope.part = rows[i].part;
+		slope.value = rows[i].value;
+		memset(&line, 0xff, sizeof(line));
+		CHECK_EQ(mdv_clock_line_of_slope(&slope, &line), rows[i].shift == 0 ? -EPROTO : 0);
+		CHECK(line.shift == rows[i].shift && (line.mult == 0) == (line.shift == 0), "row %u", i);
+		if (line.mult != 0)
+			check_form(&line);
+	}
+	slope = (struct mdv_clock_slope){ .ticks = 1ull << 45, .value = SIM_EPOCH_NS, .rate = 1, .mask = MASK,
+					  .before = 1000, .after = 5000 };
+	CHECK(mdv_clock_line_of_slope(&slope, &line) == 0 && line.base == slope.ticks - 1000 && line.span == 6000);
+	/* At most a quarter of the mask before, and half of it in all. */
+	slope.before = slope.after = UINT64_MAX / 4;
+	CHECK(mdv_clock_line_of_slope(&slope, &line) == 0);
+	CHECK(line.base == slope.ticks - MASK / 4 && line.span == MASK / 2);
 }
 
 /* ------------------------------------------------------------------ over time */
@@ -344,12 +401,51 @@ test_doubtful_points(void)
 	mdv_clock_close(w.clock);
 }
 
+/** A point is used for half of the counter's range less the margin. */
+static void
+test_validity(void)
+{
+	uint64_t tsc;
+	struct world w;
+
+	if (!world_open(&w, 1000000000, false, 0, SIM_EPOCH_NS, 5ull << 41))
+		return;
+	tsc = sim_read(&w.s, &w.s.tsc, w.s.now_ps);
+	CHECK(fabs((double)(w.state.valid_tsc - tsc) / SIM_TSC_HZ - MASK * 1e-9 * 7 / 16) < 1);
+	mdv_clock_close(w.clock);
+}
+
+/** The time is set by few nanoseconds, and to the beginning of the epoch. Two are within the rounding. */
+static void
+test_small_steps(void)
+{
+	static const int64_t by[] = { 2, -2, 3, -3 };
+	struct world w;
+
+	if (!world_open(&w, 156250000, false, 0, SIM_EPOCH_NS, 5ull << 41))
+		return;
+	for (unsigned int i = 0; i < 4; i++) {
+		sim_pass_ns(&w.s, 1e8);
+		w.s.point.ns += (uint64_t)by[i];
+		CHECK(mdv_clock_refresh(w.clock, &w.state) == 0);
+		CHECK_EQ(w.state.steps, i < 2 ? 0 : i - 1);
+	}
+	sim_pass_ns(&w.s, 1e8);
+	sim_page_advance(&w.s);
+	w.s.point.ns = 5;
+	CHECK(mdv_clock_refresh(w.clock, &w.state) == 0 && w.state.steps == 3);
+	mdv_clock_close(w.clock);
+}
+
 void
 test_page(void)
 {
 	test_points();
 	test_doubtful_points();
+	test_small_steps();
+	test_validity();
 	test_odd_points();
+	test_slopes();
 	test_running();
 }
 
