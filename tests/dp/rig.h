@@ -139,6 +139,7 @@ struct rig_rq *rig_rq_new(struct rig_port *p, struct rig_cq *c, unsigned log_siz
 #define RIG_RQ_FCS 2u
 #define RIG_RQ_STRIDING 4u /**< With RIG_RQ_STRIDES; log_stride of the ring is 5 then. */
 #define RIG_RQ_SHIFT 8u	   /**< Two-byte shift. */
+#define RIG_RQ_PADDING 16u /**< end_padding_mode ALIGN. */
 #define RIG_RQ_STRIDES(log_number, log_bytes) \
 	(RIG_RQ_STRIDING | (unsigned)(log_number) << 8 | (unsigned)(log_bytes) << 16)
 int rig_rq_modify(struct rig_rq *q, unsigned from, unsigned to);
@@ -152,6 +153,7 @@ struct rig_hash {
 	bool symmetric, tunneled;
 	unsigned inner_fields;
 	const uint8_t *key;
+	bool xor8; /**< Instead of Toeplitz. */
 };
 /** Direct when rqt is NULL. */
 struct emu_tir *rig_tir_new(struct rig_port *p, struct rig_rq *rq, struct emu_obj *rqt,

@@ -274,6 +274,8 @@ rig_rq_new(struct rig_port *p, struct rig_cq *c, unsigned log_size, unsigned log
 	prm_rqc_set_flush_in_error_en(rqc, 1);
 	prm_rqc_set_vsd(rqc, (flags & RIG_RQ_VSD) != 0);
 	prm_rqc_set_scatter_fcs(rqc, (flags & RIG_RQ_FCS) != 0);
+	if (flags & RIG_RQ_PADDING)
+		prm_wq_set_end_padding_mode(prm_rqc_wq(rqc), PRM_WQ_END_PADDING_ALIGN);
 	prm_rqc_set_user_index(rqc, 0x321);
 	prm_rqc_set_cqn(rqc, c->cq->obj.id);
 	fill_wq(p, prm_rqc_wq(rqc), log_size, log_stride, q->ring, q->dbrec);
@@ -352,7 +354,8 @@ rig_tir_new(struct rig_port *p, struct rig_rq *rq, struct emu_obj *rqt, const st
 	} else {
 		prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT);
 		prm_tirc_set_indirect_table(tirc, rqt->id);
-		prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_TOEPLITZ);
+		prm_tirc_set_rx_hash_fn(tirc, hash != NULL && hash->xor8 ? PRM_RX_HASH_FN_INVERTED_XOR8 :
+								      PRM_RX_HASH_FN_TOEPLITZ);
 	}
 	if (hash != NULL) {
 		prm_tirc_set_rx_hash_symmetric(tirc, hash->symmetric);

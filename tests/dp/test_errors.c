@@ -242,6 +242,32 @@ bad_ethernet_and_inline(void)
 	rig_free(b.r);
 }
 
+/* An SQ without TIS, as DPDK's mlx5_aso_sq_create() makes it, executes WQEs but sends no packet. */
+static void
+no_tis(void)
+{
+	struct bench b = setup();
+	const struct prm_err_cqe *e;
+	uint64_t violations = rig_audit(b.r);
+
+	b.sq->sq->tis = NULL;
+	rig_wqe(b.sq, PRM_WQE_OPCODE_NOP, RIG_CE_CQE);
+	rig_wqe_end(b.sq);
+	ring(&b);
+	CHECK(rig_cqe(b.sq->cq) != NULL);
+	CHECK_EQ(rig_audit(b.r), violations);
+	begin(&b, PRM_WQE_OPCODE_SEND);
+	rig_wqe_ptr(b.sq, b.f, 64, b.sq->port->lkey);
+	rig_wqe_end(b.sq);
+	ring(&b);
+	e = rig_cqe_error(b.sq->cq, PRM_CQE_OPCODE_REQ_ERR);
+	if (e != NULL)
+		CHECK_EQ(e->syndrome, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	CHECK_EQ(rig_audit(b.r), violations + 1);
+	CHECK_EQ(b.r->port[0].dev->stats.tx_frames, 0);
+	rig_free(b.r);
+}
+
 static void
 bad_producer(void)
 {
@@ -558,6 +584,7 @@ main(int argc, char **argv)
 		{"bad_control_segments", bad_control_segments},
 		{"bad_sizes", bad_sizes},
 		{"bad_ethernet_and_inline", bad_ethernet_and_inline},
+		{"no_tis", no_tis},
 		{"bad_producer", bad_producer},
 		{"late_doorbells", late_doorbells},
 		{"flush_by_command", flush_by_command},

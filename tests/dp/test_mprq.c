@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Striding receive queues: where frames land, fillers, indices, drops, as the test plans them. */
+/* Striding receive queues: where frames land, fillers, indices, drops, padding, as the test plans them. */
 #include "rig.h"
 
 #define WQES 4u
@@ -209,12 +209,50 @@ compressed(void)
 	rig_free(b.r);
 }
 
+/* In a cyclic RQ too: the last cache line of a frame is written as a whole, but not beyond the buffer. */
+static void
+end_padding(void)
+{
+	static const struct {
+		unsigned at, room, padded;
+	} c[] = {{0, 1024, 128}, {10, 1024, 118}, {0, 90, 90}, {0, 75, 75}};
+	struct rig *r = rig_new(1, "loop");
+	struct rig_port *p = &r->port[0];
+	struct rig_cq *cq = rig_cq_new(p, 4, 6);
+	struct rig_rq *rq = rig_rq_new(p, cq, 4, 4, RIG_RQ_PADDING | RIG_RQ_VSD);
+	uint8_t *buf = rig_mem(p, 2048, 64);
+	uint64_t violations = rig_audit(r);
+	struct rig_frame f;
+
+	rig_flow_all(p, rig_tir_new(p, rq, NULL, NULL), 0);
+	rig_ip_frame(&f, p->dev, 4, 17, 33, 0, -1);
+	CHECK_EQ(f.len, 75);
+	for (unsigned i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		uint8_t *to = buf + c[i].at;
+		const struct prm_cqe64 *cqe;
+
+		memset(buf, 0xee, 2048);
+		rig_post(rq, to, c[i].room, p->lkey);
+		rig_arrive(p, &f);
+		cqe = rig_cqe(cq);
+		CHECK(cqe != NULL);
+		if (cqe == NULL)
+			break;
+		CHECK_EQ(be32toh(cqe->byte_cnt), f.len);
+		CHECK(memcmp(to, f.data, f.len) == 0);
+		for (unsigned k = f.len; k < 200; k++)
+			CHECK_EQ(to[k], k < c[i].padded ? 0 : 0xee);
+	}
+	CHECK_EQ(rig_audit(r), violations);
+	rig_free(r);
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"shapes", shapes}, {"no_wqe", no_wqe}, {"reset", reset},
-		{"compressed", compressed}, {NULL, NULL},
+		{"compressed", compressed}, {"end_padding", end_padding}, {NULL, NULL},
 	};
 
 	return rig_main(argc, argv, tests);

@@ -473,6 +473,36 @@ rss_vectors(void)
 	rig_free(r);
 }
 
+/* Linux's TIR for a single queue (mlx5e_tir_builder_build_direct()); and with fields. */
+static void
+rss_xor8(void)
+{
+	struct rig *r = rig_new(1, "loop");
+	struct rig_port *p = &r->port[0];
+	uint32_t zero[16] = {0};
+	uint64_t violations = rig_audit(r);
+
+	for (unsigned queues = 1; queues <= 4; queues += 3) {
+		struct rig_hash h = {.fields = queues == 1 ? 0 : 3, .xor8 = true};
+		struct emu_flow_attr attr;
+		const struct prm_cqe64 *cqe;
+		struct rig_frame f;
+		struct spread s;
+		uint8_t sum = 0;
+
+		spread_new(p, &s, queues);
+		attr = (struct emu_flow_attr){.dest = &rig_tir_new(p, NULL, s.rqt, &h)->obj};
+		rig_flow(p, 1, zero, zero, &attr);
+		vector_frame(&f, p->dev, &vectors[0], 6);
+		for (unsigned i = 14 + 12; i < 14 + 20; i++)
+			sum ^= f.data[i];
+		cqe = hashed(p, &s, queues, &f);
+		CHECK_EQ(be32toh(cqe->rx_hash_result), queues == 1 ? 0 : (uint8_t)~sum);
+	}
+	CHECK_EQ(rig_audit(r), violations);
+	rig_free(r);
+}
+
 /* What the selection does not fit: hash 0, first queue. Ports of another protocol do not count. */
 static void
 rss_mismatch(void)
@@ -552,6 +582,7 @@ main(int argc, char **argv)
 		{"transmit_rules", transmit_rules},
 		{"refusals", refusals},
 		{"rss_vectors", rss_vectors},
+		{"rss_xor8", rss_xor8},
 		{"rss_mismatch", rss_mismatch},
 		{"rss_symmetric_and_partial", rss_symmetric_and_partial},
 		{NULL, NULL},

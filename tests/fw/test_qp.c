@@ -193,6 +193,55 @@ bring(uint32_t qpn, unsigned to)
 	CHECK_EQ(state_of(qpn), to);
 }
 
+/* As DPDK's mlx5_devx_cmd_create_qp() has them: no RQ, no SQ, neither. What an existing queue needs stays needed. */
+static void
+test_absent_queues(void)
+{
+	uint32_t qpn;
+
+	REFUSE_QP({
+		prm_qpc_set_rq_type(q, PRM_QPC_RQ_TYPE_ZERO_SIZE_RQ);
+		prm_qpc_set_cqn_rcv(q, 0);
+	}, FW_OK);
+	REFUSE_QP({
+		prm_qpc_set_no_sq(q, 1);
+		prm_qpc_set_cqn_snd(q, 0);
+	}, FW_OK);
+	REFUSE_QP(prm_qpc_set_cqn_snd(q, 0), FW_NO_CQ);
+	REFUSE_QP(prm_qpc_set_cqn_rcv(q, 0), FW_NO_CQ);
+	REFUSE_QP({
+		prm_qpc_set_no_sq(q, 1);
+		prm_qpc_set_uar_page(q, 0);
+	}, FW_NO_UAR);
+	REFUSE_QP({
+		prm_qpc_set_no_sq(q, 1);
+		prm_qpc_set_dbr_umem_id(q, 0);
+	}, FW_NO_DBR_UMEM);
+	/* Given all the same, they must exist. */
+	REFUSE_QP({
+		prm_qpc_set_no_sq(q, 1);
+		prm_qpc_set_cqn_snd(q, 1);
+	}, FW_NO_CQ);
+	for (int again = 0; again < 2; again++) {
+		struct prm_create_qp_in in = {0};
+		struct prm_qpc *q = prm_create_qp_in_qpc(&in), set = lawful();
+
+		prm_create_qp_in_set_opcode(&in, PRM_CMD_OP_CREATE_QP);
+		prm_qpc_set_pm_state(q, PRM_QPC_PM_STATE_MIGRATED);
+		prm_qpc_set_pd(q, f.pd);
+		prm_qpc_set_no_sq(q, 1);
+		prm_qpc_set_rq_type(q, PRM_QPC_RQ_TYPE_ZERO_SIZE_RQ);
+		CHECK_EQ(fix_exec(&f, &in, sizeof(in)), 0);
+		qpn = fix_id(&f);
+		CHECK_EQ(go(qpn, PRM_CMD_OP_RST2INIT_QP, 0, &set), 0);
+		CHECK_EQ(go(qpn, PRM_CMD_OP_INIT2RTR_QP, 0, &set), 0);
+		CHECK_EQ(go(qpn, PRM_CMD_OP_RTR2RTS_QP, 0, &set), 0);
+		CHECK_EQ(state_of(qpn), RTS);
+		CHECK_EQ(fix_simple(&f, PRM_CMD_OP_2ERR_QP, qpn), 0);
+		CHECK_EQ(fix_simple(&f, PRM_CMD_OP_DESTROY_QP, qpn), 0);
+	}
+}
+
 static void
 test_transitions(void)
 {
@@ -248,7 +297,7 @@ test_parameters(void)
 	REFUSE_RTR(prm_qpc_set_log_rra_max(&q, 5), FW_QP_DEPTH);
 	REFUSE_RTR(prm_ads_set_src_addr_index(path, 2), FW_QP_PATH);
 	REFUSE_RTR(prm_ads_set_src_addr_index(path, 0), FW_QP_PATH); /* RoCE v1 with a UDP port */
-	REFUSE_RTR(prm_ads_set_hop_limit(path, 0), FW_QP_PATH);
+	REFUSE_RTR(prm_ads_set_hop_limit(path, 0), FW_OK); /* rdma-core, dr_devx_modify_qp_init2rtr() */
 	REFUSE_RTR(opt = PRM_QP_OPTPAR_ALT_ADDR_PATH, FW_QP_OPTIONAL);
 	REFUSE_RTR(opt = 0x80000000u, FW_QP_OPTIONAL);
 	REFUSE_RTR(opt = PRM_QP_OPTPAR_RWE, FW_OK);
@@ -398,6 +447,7 @@ main(void)
 	test_rmp();
 	test_longer_inbox();
 	test_create();
+	test_absent_queues();
 	test_transitions();
 	test_parameters();
 	test_context();

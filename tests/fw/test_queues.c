@@ -136,7 +136,8 @@ test_sq(void)
 {
 	REFUSE_SQ(prm_sqc_set_cqn(sqc, 1), FW_NO_CQ);
 	REFUSE_SQ(prm_sqc_set_tis_num_0(sqc, 1), FW_NO_TIS);
-	REFUSE_SQ(prm_sqc_set_tis_lst_sz(sqc, 0), FW_SQ_TIS_COUNT);
+	/* Linux, create_aso_sq(); DPDK, mlx5_aso_sq_create(). */
+	REFUSE_SQ((prm_sqc_set_tis_lst_sz(sqc, 0), prm_sqc_set_tis_num_0(sqc, 0)), FW_OK);
 	REFUSE_SQ(prm_sqc_set_tis_lst_sz(sqc, 2), FW_SQ_TIS_COUNT);
 	REFUSE_SQ(prm_sqc_set_hairpin(sqc, 1), FW_SQ_FEATURE);
 	REFUSE_SQ(prm_sqc_set_allow_swp(sqc, 1), FW_SQ_FEATURE);
@@ -145,6 +146,7 @@ test_sq(void)
 	REFUSE_SQ(prm_sqc_set_ts_format(sqc, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
 	REFUSE_SQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_LINKED_LIST), FW_WQ_TYPE);
 	REFUSE_SQ(prm_wq_set_wq_signature(wq, 1), FW_WQ_FEATURE);
+	REFUSE_SQ(prm_wq_set_end_padding_mode(wq, PRM_WQ_END_PADDING_ALIGN), FW_WQ_FEATURE);
 	REFUSE_SQ(prm_wq_set_cd_slave(wq, 1), FW_WQ_FEATURE);
 	REFUSE_SQ(prm_wq_set_log_wq_stride(wq, 5), FW_WQ_STRIDE);
 	REFUSE_SQ(prm_wq_set_log_wq_stride(wq, 7), FW_WQ_STRIDE);
@@ -196,6 +198,9 @@ test_rq(void)
 	REFUSE_RQ(prm_wq_set_log_wq_stride(wq, 10), FW_WQ_STRIDE);
 	REFUSE_RQ(prm_wq_set_pd(wq, 0), FW_NO_PD);
 	REFUSE_RQ(prm_wq_set_log_wq_stride(wq, 9), FW_OK);
+	/* Linux, core/en/params.c, rq_end_pad_mode(). */
+	REFUSE_RQ(prm_wq_set_end_padding_mode(wq, PRM_WQ_END_PADDING_ALIGN), FW_OK);
+	REFUSE_RQ(prm_wq_set_end_padding_mode(wq, 2), FW_WQ_FEATURE);
 	REFUSE_RQ(prm_rqc_set_scatter_fcs(rqc, 1), FW_OK);
 	CHECK(((struct emu_rq *)f.created)->scatter_fcs);
 }
@@ -291,7 +296,7 @@ test_tir(void)
 	REFUSE_TIR(prm_tirc_set_transport_domain(tirc, 1), FW_NO_TD);
 	REFUSE_TIR(prm_tirc_set_packet_merge_mask(tirc, 1), FW_TIR_FEATURE);
 	REFUSE_TIR(prm_tirc_set_tls_en(tirc, 1), FW_TIR_FEATURE);
-	REFUSE_TIR(prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_INVERTED_XOR8), FW_TIR_HASH);
+	REFUSE_TIR(prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_INVERTED_XOR8), FW_OK);
 	REFUSE_TIR(prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT), FW_TIR_HASH);
 	REFUSE_TIR((prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT),
 		    prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_TOEPLITZ)), FW_NO_RQT);

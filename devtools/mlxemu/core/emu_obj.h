@@ -259,6 +259,7 @@ struct emu_rq {
 	bool real_time;		  /**< Real-time timestamps in its completions. */
 	bool vsd;		  /**< VLAN stripping disabled. */
 	bool scatter_fcs, flush_in_error, delay_drop;
+	bool end_padding;	  /**< Writes end at the end of a cache line. */
 	bool of_qp; /**< The receive half of a QP. */
 	/* Striding: a WQE is a next segment and data segments, and holds many frames. */
 	bool striding, two_byte_shift;

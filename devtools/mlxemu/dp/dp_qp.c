@@ -56,8 +56,10 @@ emu_dp_qp_changed(struct emu_qp *qp)
 	d = dp_qp_get(qp);
 	if (d == NULL)
 		return;
-	dp_cq_get(qp->sq.cq);
-	dp_cq_get(qp->rq.cq);
+	if (qp->sq.cq != NULL)
+		dp_cq_get(qp->sq.cq);
+	if (qp->rq.cq != NULL)
+		dp_cq_get(qp->rq.cq);
 	if (qp->sq.ring != NULL && (qp->sq.state != sq || qp->sq.obj.dp == NULL)) {
 		d->waiting = false;
 		d->rnr_tries = d->ack_tries = 0;

@@ -46,6 +46,10 @@ toeplitz_hash(const struct dp_toeplitz *t, const uint8_t *input, uint32_t len)
 	return hash;
 }
 
+/*
+ * assumed: the inverted XOR8 hash is the complement of the XOR of the fields' bytes. Other reading: its bits are in
+ * reverse order (Linux, mlx5e_bits_invert(), orders RQTs so). Test: dp/test_steer.c.
+ */
 static uint32_t
 xor8_hash(const uint8_t *input, uint32_t len)
 {

@@ -169,6 +169,12 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 	uint32_t inline_bytes = 0, size;
 	uint16_t type;
 
+	/*
+	 * assumed: an SQ without TIS sends no packets. Other reading: it sends them with the default properties. Test:
+	 * dp/test_errors.c.
+	 */
+	if (w->sq->tis == NULL && w->sq->qp == NULL)
+		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR, "SQ without a TIS");
 	if (w->end - w->pos < DP_SEG_BYTES)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "Ethernet segment missing");

@@ -90,7 +90,7 @@
 	X(QUEUE_FIELD, 0xe50504, BAD_PARAM, "modify_bitmask names a field that cannot change") \
 	/* SQ */ \
 	X(SQ_FEATURE, 0xe50601, BAD_PARAM, "SQ feature without capability") \
-	X(SQ_TIS_COUNT, 0xe50602, BAD_PARAM, "tis_lst_sz must be 1") \
+	X(SQ_TIS_COUNT, 0xe50602, BAD_PARAM, "tis_lst_sz must be 0 or 1") \
 	X(SQ_INLINE_MODE, 0xe50604, BAD_PARAM, "min_wqe_inline_mode, but wqe_inline_mode is not VPORT_CONTEXT") \
 	X(SQ_MULTI_PACKET, 0xe50605, BAD_PARAM, "multi-packet send WQEs without capability") \
 	X(SQ_RATE_LIMIT, 0xe50603, BAD_INDEX, "packet pacing without capability") \
@@ -143,7 +143,7 @@
 	X(QP_RQ_TYPE, 0xe50e04, BAD_PARAM, "rq_type is not regular, shared or of size zero") \
 	X(QP_STATE, 0xe50e05, BAD_QP_STATE, "transition does not begin in the QP's state") \
 	X(QP_OPTIONAL, 0xe50e06, BAD_PARAM, "opt_param_mask names what the transition cannot take") \
-	X(QP_PATH, 0xe50e07, BAD_PARAM, "address path: port, P_Key, GID or hop limit") \
+	X(QP_PATH, 0xe50e07, BAD_PARAM, "address path: port, P_Key or GID") \
 	X(QP_MTU, 0xe50e08, BAD_PARAM, "MTU is not 256 to 4096 bytes") \
 	X(QP_MSG, 0xe50e09, BAD_PARAM, "log_msg_max above the device's") \
 	X(QP_DEPTH, 0xe50e0a, BAD_PARAM, "more outstanding reads than the device has") \

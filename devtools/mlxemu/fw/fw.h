@@ -190,7 +190,7 @@ struct fw_wq {
 	uint32_t pd;
 	struct emu_obj *pd_obj;
 	uint8_t log_size, log_stride;
-	bool striding, two_byte_shift;
+	bool striding, two_byte_shift, end_padding;
 	uint8_t log_strides, log_stride_size;
 };
 struct fw_wq_limits {

@@ -147,24 +147,36 @@ qp_counter(struct fw_cmd *c, uint32_t id, struct emu_q_counter **counter)
 	return id == 0 ? 0 : fw_need(c, EMU_OBJ_Q_COUNTER, id, FW_NO_Q_COUNTER, counter);
 }
 
+/* A part that an absent queue would need may be left out, with number 0. */
+static int
+qp_part(struct fw_cmd *c, bool needed, enum emu_obj_type type, uint32_t id, enum fw_syndrome syndrome, void *out)
+{
+	return needed || id != 0 ? fw_need(c, type, id, syndrome, out) : 0;
+}
+
+/*
+ * DPDK creates QPs without an RQ and its CQ (crypto, regex, compress), and one without any queue, UAR and doorbell
+ * record (vdpa): common/mlx5/mlx5_devx_cmds.c, mlx5_devx_cmd_create_qp().
+ */
 static int
 qp_parts_find(struct fw_cmd *c, const struct prm_qpc *q, struct qp_parts *p)
 {
+	bool sends = !prm_qpc_get_no_sq(q), receives = prm_qpc_get_rq_type(q) != PRM_QPC_RQ_TYPE_ZERO_SIZE_RQ;
 	int ret = fw_need(c, EMU_OBJ_PD, prm_qpc_get_pd(q), FW_NO_PD, &p->pd);
 
 	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_CQ, prm_qpc_get_cqn_snd(q), FW_NO_CQ, &p->scq);
+		ret = qp_part(c, sends, EMU_OBJ_CQ, prm_qpc_get_cqn_snd(q), FW_NO_CQ, &p->scq);
 	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_CQ, prm_qpc_get_cqn_rcv(q), FW_NO_CQ, &p->rcq);
+		ret = qp_part(c, receives, EMU_OBJ_CQ, prm_qpc_get_cqn_rcv(q), FW_NO_CQ, &p->rcq);
 	if (ret == 0)
-		ret = fw_need(c, EMU_OBJ_UAR, prm_qpc_get_uar_page(q), FW_NO_UAR, &p->uar);
+		ret = qp_part(c, sends || receives, EMU_OBJ_UAR, prm_qpc_get_uar_page(q), FW_NO_UAR, &p->uar);
 	if (ret == 0)
 		ret = qp_receive_check(c, q, p);
 	if (ret == 0)
 		ret = qp_counter(c, prm_qpc_get_counter_set_id(q), &p->counter);
 	if (ret == 0)
 		ret = qp_rings_check(c, q, p);
-	if (ret == 0)
+	if (ret == 0 && (sends || receives || prm_qpc_get_dbr_umem_id(q) != 0))
 		ret = fw_dbrec_check(c, prm_qpc_get_dbr_umem_id(q), prm_qpc_get_dbr_addr(q),
 				     &p->dbr_umem, &p->dbrec);
 	return ret;
@@ -226,11 +238,11 @@ static void
 qp_hold(struct fw_qp *fw, const struct qp_parts *p)
 {
 	fw_hold(&fw->holds, p->pd);
-	fw_hold(&fw->holds, &p->scq->obj);
-	fw_hold(&fw->holds, &p->rcq->obj);
-	fw_hold(&fw->holds, &p->uar->obj);
+	fw_hold(&fw->holds, p->scq != NULL ? &p->scq->obj : NULL);
+	fw_hold(&fw->holds, p->rcq != NULL ? &p->rcq->obj : NULL);
+	fw_hold(&fw->holds, p->uar != NULL ? &p->uar->obj : NULL);
 	fw_hold(&fw->holds, p->umem != NULL ? &p->umem->obj : NULL);
-	fw_hold(&fw->holds, &p->dbr_umem->obj);
+	fw_hold(&fw->holds, p->dbr_umem != NULL ? &p->dbr_umem->obj : NULL);
 	fw_hold(&fw->holds, p->srq != NULL ? &p->srq->obj : NULL);
 	fw_hold(&fw->holds, p->counter != NULL ? &p->counter->obj : NULL);
 }
@@ -242,6 +254,8 @@ qp_hold(struct fw_qp *fw, const struct qp_parts *p)
 static uint8_t
 data_in_cqe(unsigned size, const struct emu_cq *cq)
 {
+	if (cq == NULL)
+		return 0;
 	if (size == CS_RES_64)
 		return cq->log_cqe_bytes == 7 ? 64 : 0;
 	return size == CS_RES_32 ? 32 : 0;
@@ -299,6 +313,6 @@ fw_query_qp(struct fw_cmd *c)
 	prm_qpc_set_hw_sq_wqebb_counter(q, qp->sq.ci);
 	prm_qpc_set_sw_sq_wqebb_counter(q, qp->sq.hw_pi);
 	prm_qpc_set_hw_rq_counter(q, qp->rq.ci);
-	prm_qpc_set_sw_rq_counter(q, be32toh(qp->rq.dbrec[0]) & 0xffff);
+	prm_qpc_set_sw_rq_counter(q, qp->rq.dbrec != NULL ? be32toh(qp->rq.dbrec[0]) & 0xffff : 0);
 	return 0;
 }

@@ -132,8 +132,7 @@ check_path(struct fw_cmd *c, const struct prm_qpc *q)
 		return fw_refuse(c, FW_QP_PATH, "src_addr_index %u is empty", index);
 	if (own.version == PRM_ROCE_VERSION_V1 && prm_ads_get_udp_sport(path) != 0)
 		return fw_refuse(c, FW_QP_PATH, "%s", "udp_sport on RoCE v1");
-	if (prm_ads_get_hop_limit(path) == 0)
-		return fw_refuse(c, FW_QP_PATH, "%s", "hop_limit 0");
+	/* rdma-core leaves hop_limit at 0 (providers/mlx5/dr_devx.c, dr_devx_modify_qp_init2rtr()). */
 	return 0;
 }
 

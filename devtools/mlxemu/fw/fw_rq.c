@@ -69,6 +69,7 @@ rq_fill(struct fw_rq *fw, const struct prm_rqc *rqc, const struct fw_wq *wq)
 	rq->vsd = prm_rqc_get_vsd(rqc);
 	rq->scatter_fcs = prm_rqc_get_scatter_fcs(rqc);
 	rq->flush_in_error = prm_rqc_get_flush_in_error_en(rqc);
+	rq->end_padding = wq->end_padding;
 }
 
 int

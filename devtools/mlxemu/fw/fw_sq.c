@@ -68,7 +68,7 @@ sq_features_check(struct fw_cmd *c, const struct prm_sqc *sqc)
 	if (prm_sqc_get_packet_pacing_rate_limit_index(sqc) != 0)
 		return fw_refuse(c, FW_SQ_RATE_LIMIT, "index %u",
 				 prm_sqc_get_packet_pacing_rate_limit_index(sqc));
-	if (prm_sqc_get_tis_lst_sz(sqc) != 1)
+	if (prm_sqc_get_tis_lst_sz(sqc) > 1)
 		return fw_refuse(c, FW_SQ_TIS_COUNT, "%u", prm_sqc_get_tis_lst_sz(sqc));
 	return sq_caps_check(c, sqc);
 }
@@ -100,13 +100,14 @@ fw_create_sq(struct fw_cmd *c)
 	struct prm_sqc *sqc = prm_create_sq_in_ctx(c->in);
 	struct fw_wq wq = {0};
 	struct emu_cq *cq;
-	struct emu_tis *tis;
+	struct emu_tis *tis = NULL;
 	struct fw_sq *sq;
 	int ret = sq_features_check(c, sqc);
 
 	if (ret == 0)
 		ret = fw_need(c, EMU_OBJ_CQ, prm_sqc_get_cqn(sqc), FW_NO_CQ, &cq);
-	if (ret == 0)
+	/* SQs that send no packets have none (Linux, lib/aso.c, create_aso_sq(); DPDK, mlx5_aso_sq_create()). */
+	if (ret == 0 && prm_sqc_get_tis_lst_sz(sqc) != 0)
 		ret = fw_need(c, EMU_OBJ_TIS, prm_sqc_get_tis_num_0(sqc), FW_NO_TIS, &tis);
 	if (ret == 0)
 		ret = fw_wq_check(c, prm_sqc_wq(sqc), &sq_limits, &wq);
@@ -115,7 +116,7 @@ fw_create_sq(struct fw_cmd *c)
 	if (ret != 0)
 		return ret;
 	fw_hold(&sq->holds, &cq->obj);
-	fw_hold(&sq->holds, &tis->obj);
+	fw_hold(&sq->holds, tis != NULL ? &tis->obj : NULL);
 	fw_hold(&sq->holds, &wq.umem->obj);
 	fw_hold(&sq->holds, &wq.dbr_umem->obj);
 	fw_hold(&sq->holds, &wq.uar->obj);

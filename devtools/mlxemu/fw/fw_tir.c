@@ -12,15 +12,15 @@ tir_release(struct emu_obj *obj)
 	fw_holds_drop(&((struct fw_tir *)obj)->holds);
 }
 
+/* Linux's TIRs for a single queue have the XOR hash over an RQT (en/tir.c, mlx5e_tir_builder_build_direct()). */
 static int
 tir_hash_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 {
 	unsigned fn = prm_tirc_get_rx_hash_fn(tirc);
 	bool indirect = prm_tirc_get_disp_type(tirc) == PRM_TIRC_DISP_TYPE_INDIRECT;
 
-	if (fn == PRM_RX_HASH_FN_INVERTED_XOR8 || (indirect && fn == PRM_RX_HASH_FN_NONE))
-		return fw_refuse(c, FW_TIR_HASH, "%s with dispatch %s", prm_rx_hash_fn_name(fn),
-				 indirect ? "indirect" : "direct");
+	if (indirect && fn == PRM_RX_HASH_FN_NONE)
+		return fw_refuse(c, FW_TIR_HASH, "%s with dispatch indirect", prm_rx_hash_fn_name(fn));
 	return 0;
 }
 

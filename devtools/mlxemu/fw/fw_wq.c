@@ -85,10 +85,14 @@ wq_type_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limi
 }
 
 static int
-wq_features_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits)
+wq_features_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits *limits, struct fw_wq *out)
 {
-	if (prm_wq_get_wq_signature(wq) || prm_wq_get_end_padding_mode(wq) ||
-	    prm_wq_get_cd_slave(wq) || prm_wq_get_hds_skip_first_sge(wq) ||
+	unsigned padding = prm_wq_get_end_padding_mode(wq);
+
+	/* Linux sets ALIGN in RQs without looking at end_pad (core/en/params.c, rq_end_pad_mode()). */
+	out->end_padding = padding == PRM_WQ_END_PADDING_ALIGN;
+	if (padding > (limits->may_stride ? PRM_WQ_END_PADDING_ALIGN : PRM_WQ_END_PADDING_NONE) ||
+	    prm_wq_get_wq_signature(wq) || prm_wq_get_cd_slave(wq) || prm_wq_get_hds_skip_first_sge(wq) ||
 	    prm_wq_get_log2_hds_buf_size(wq) || (prm_wq_get_lwm(wq) && !limits->may_link) ||
 	    prm_wq_get_log_hairpin_num_packets(wq) || prm_wq_get_log_hairpin_data_sz(wq) ||
 	    prm_wq_get_shampo_enable(wq) || prm_wq_get_headers_mkey(wq))
@@ -139,7 +143,7 @@ fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits
 	int ret = wq_type_check(c, wq, limits, out);
 
 	if (ret == 0)
-		ret = wq_features_check(c, wq, limits);
+		ret = wq_features_check(c, wq, limits, out);
 	if (ret == 0)
 		ret = fw_need(c, EMU_OBJ_PD, prm_wq_get_pd(wq), FW_NO_PD, &out->pd_obj);
 	if (ret == 0 && limits->needs_uar)
