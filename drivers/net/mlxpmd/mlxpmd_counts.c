@@ -191,7 +191,8 @@ was_read(const struct group *g, uint64_t now_ns)
 {
 	uint64_t read_ns = __atomic_load_n(&g->read_ns, __ATOMIC_ACQUIRE);
 
-	return read_ns != 0 && (now_ns < read_ns || now_ns - read_ns <= READ_NS);
+	/* Signed: another thread may have read it after now_ns. */
+	return read_ns != 0 && (int64_t)(now_ns - read_ns) <= (int64_t)READ_NS;
 }
 
 /* The age that the values of a running port may have. */
@@ -299,9 +300,9 @@ reply_store(struct mlxpmd_counts_cache *c, const struct mdv_async_reply *reply)
 	/*
 	 * The device may execute queries in any order: of two that overlap it is unknown which count is younger, and a
 	 * step back would look like a wrap. The first reply is used, unless a caller waits for its own, which must not
-	 * be older than the call.
+	 * be older than the call. A query issued at the very time of that reply may have been executed before it.
 	 */
-	if (rc == 0 && !c->group[MLXPMD_MISSED].waiting && queried_ns >= c->missed_known_ns)
+	if (rc == 0 && !c->group[MLXPMD_MISSED].waiting && queried_ns > c->missed_known_ns)
 		missed_store(c, raw, queried_ns);
 	c->info.outstanding = mdv_async_outstanding(c->async);
 	pthread_mutex_unlock(&c->lock);
