@@ -16,6 +16,7 @@ static const struct {
 	{ "host", test_host },
 	{ "sources", test_sources },
 	{ "state", test_state },
+	{ "track", test_track },
 };
 
 int

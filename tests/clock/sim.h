@@ -111,5 +111,6 @@ void test_faults(void);
 void test_host(void);
 void test_sources(void);
 void test_state(void);
+void test_track(void);
 
 #endif /* SIM_H */

@@ -18,8 +18,8 @@
 #define WIDTH_LIMIT_NS 20
 /*
  * After so many equal values the counter is one that software updates (emulator), or stopped. Then
- * READS_MIN changes are enough, and waiting is limited to STILL_NS, four times that for the first
- * one: assumed.
+ * READS_MIN changes are enough, and waiting is limited: for the first one to STILL_NS, for all of them
+ * to four times that: assumed.
  */
 #define STILL_READS 64
 #define STILL_NS 300000
