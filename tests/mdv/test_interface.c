@@ -161,7 +161,12 @@ statistics_fail(struct mdv_dev *dev)
 static void
 replaced(struct mdv_dev *dev)
 {
+	static const char *const what[] = {
+		"set the MTU", "set the address", "read the flags", "join a multicast address", "read the flags",
+		"leave a multicast address", "read the flags",
+	};
 	uint16_t mtu = 0, seen = 0;
+	const char *text;
 	uint8_t mac[6];
 	bool up = false, was_up;
 
@@ -174,7 +179,16 @@ replaced(struct mdv_dev *dev)
 	CHECK_EQ(dev->port->promisc_set(dev, true), -ENODEV);
 	CHECK_EQ(dev->port->mcast(dev, (const uint8_t[6]) { 1, 0, 0x5e, 0, 0, 1 }, true), -ENODEV);
 	CHECK_EQ(dev->port->up_set(dev, !was_up), -ENODEV);
-	CHECK_EQ(lines_with(log_end(), "ENODEV"), 5);
+	CHECK_EQ(dev->port->mcast(dev, (const uint8_t[6]) { 1, 0, 0x5e, 0, 0, 1 }, false), -ENODEV);
+	CHECK_EQ(dev->port->up_set(dev, was_up), -ENODEV);
+	text = log_end();
+	CHECK_EQ(lines_of(text), RTE_DIM(what));
+	for (size_t i = 0; i < RTE_DIM(what); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "interface %s refused to %s: ENODEV", dev->netdev_name, what[i]);
+		CHECK(lines_with(text, line) == 1 + (strcmp(what[i], "read the flags") == 0) * 2, "%s: %s", line, text);
+	}
 	CHECK_EQ(dev->port->running(dev, &up), -ENODEV);
 	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
 	changes.replaced = false;
