@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -104,6 +105,31 @@ test_one(struct mdv_dev *dev)
 	CHECK_EQ(reply.wr_id, 5);
 	mdv_async_close(async);
 	mdv_async_close(NULL);
+}
+
+/** Of one query at a time, any number takes the memory of the first one. */
+static void
+test_series(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+	struct mallinfo2 before = { 0 }, after;
+	struct mdv_async_reply reply;
+	struct mdv_async *async;
+
+	REQUIRE(counter != NULL);
+	REQUIRE(mdv_async_open(dev, &async) == 0);
+	for (unsigned int i = 0; i <= 1000; i++) {
+		REQUIRE(query_issue(async, counter, i) == 0);
+		REQUIRE(readable(mdv_async_fd(async), WAIT_MS));
+		REQUIRE(mdv_async_take(async, buf, sizeof(buf), &reply) == 0);
+		CHECK_EQ(reply.wr_id, i);
+		if (i == 0)
+			before = mallinfo2();
+	}
+	after = mallinfo2();
+	CHECK(after.uordblks < before.uordblks + 16384, "%zu bytes, then %zu", before.uordblks, after.uordblks);
+	mdv_async_close(async);
+	mdv_obj_destroy(counter);
 }
 
 /** Each call is refused by the common layer with one log line, and nothing stays outstanding. */
@@ -506,9 +532,10 @@ static const struct {
 	const char *mode;
 	void (*run)(struct mdv_dev *dev);
 } tests[] = {
-	{ "all", test_one },	   { "all", test_misuse },   { "many", test_many },
-	{ "all", test_slow },	   { "library", test_library }, { "refused", test_refused },
-	{ "lost", test_lost },	   { "nomem", test_nomem },  { "removal", test_removal },
+	{ "all", test_one },	   { "all", test_misuse },	{ "all", test_series },
+	{ "all", test_slow },	   { "many", test_many },	{ "library", test_library },
+	{ "refused", test_refused }, { "lost", test_lost },	{ "nomem", test_nomem },
+	{ "removal", test_removal },
 };
 
 int

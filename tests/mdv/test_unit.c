@@ -154,14 +154,14 @@ test_run_errno(void)
 	} row[] = {
 		{ false, false, 0, 0 },	     { false, false, EINVAL, EINVAL }, { false, false, -EINVAL, EINVAL },
 		{ false, true, EIO, EIO },   { true, false, EIO, EIO },	       { true, true, EIO, ENODEV },
-		{ true, true, 0, 0 },	     { true, true, -1, ENODEV },       { true, false, -1, EPERM },
+		{ true, true, 0, 0 },	     { true, true, -1, ENODEV },       { true, false, -1, EACCES },
 	};
 
 	for (size_t i = 0; i < RTE_DIM(row); i++) {
 		const struct mdv_backend backend = { .exclusive = row[i].exclusive };
 		struct mdv_dev dev = { .backend = &backend, .removed = row[i].removed };
 
-		errno = EPERM;
+		errno = EACCES;
 		CHECK_EQ(mdv_run_errno(&dev, row[i].ret), row[i].err);
 	}
 	errno = 0;

@@ -108,9 +108,8 @@ slots_grow(struct mdv_async *async)
 	slots = realloc(async->slots, n * sizeof(*slots));
 	if (slots == NULL)
 		return MDV_FAIL(async->dev->name, ENOMEM, "no memory for %u asynchronous queries", n);
-	memset(&slots[async->nb_slots], 0, (n - async->nb_slots) * sizeof(*slots));
 	for (uint32_t i = async->nb_slots; i < n; i++)
-		slots[i].next_free = i + 1 < n ? i + 1 : NO_SLOT;
+		slots[i] = (struct slot){ .next_free = i + 1 < n ? i + 1 : NO_SLOT };
 	async->free_head = async->nb_slots;
 	async->slots = slots;
 	async->nb_slots = n;
