@@ -46,6 +46,10 @@ void test_clock(struct mdv_dev *dev);
 void test_vector(struct mdv_dev *dev);
 void test_devx(struct mdv_dev *dev);
 void test_devx_refused(struct mdv_dev *dev);
+/** Creates what a queue needs, and destroys it. 0; -errno, with nothing left. */
+int test_queues_make(struct mdv_dev *dev);
+/** Each call to the host fails once in operations on an open device, and in the opening of another one. */
+void test_host(struct mdv_dev *dev, const struct rte_pci_addr *other);
 /** Removes the device while threads run commands, by a shell command or, if NULL, a fault rule; closes it. */
 void test_wait_removed(struct mdv_dev *dev, const char *command);
 /** Closes the device; a fault rule removes it meanwhile. */

@@ -4,6 +4,7 @@
  * The common layer on a device, emulated or real.
  *
  * mdv_device all            every constructor and destructor; the device refuses nothing
+ * mdv_device host           each call to the host and to rdma-core fails once
  * mdv_device refused COMMAND STATUS ERRNO   a fault rule refuses COMMAND once with STATUS
  * mdv_device reopen         opens three times; one of them may fail
  * mdv_device query          a command that only reads is refused: QUERY_ISSI with RESOURCE_BUSY
@@ -144,9 +145,8 @@ run_all(void)
 
 /* ------------------------------------------------------------------ refusals */
 
-/** Creates what a queue needs; must leave nothing if the device refuses one of the commands. */
-static int
-make_queues(struct mdv_dev *dev)
+int
+test_queues_make(struct mdv_dev *dev)
 {
 	const struct mdv_cq_attr cq_attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
 	struct mdv_sq_attr sq_attr = { .log_wqebbs = 6, .socket_id = SOCKET_ID_ANY };
@@ -204,7 +204,7 @@ run_refused(const char *command, const char *status, const char *err)
 	REQUIRE(test_device(0, &pci) == 0);
 	REQUIRE(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0);
 	log_begin();
-	ret = make_queues(dev);
+	ret = test_queues_make(dev);
 	text = log_end();
 	CHECK(ret < 0);
 	CHECK(strcmp(mdv_errno_name(-ret), err) == 0);
@@ -217,7 +217,7 @@ run_refused(const char *command, const char *status, const char *err)
 	snprintf(head, sizeof(head), "-> %s", err);
 	CHECK_EQ(lines_with(text, head), 1);
 	fputs(text, stdout);
-	CHECK_EQ(make_queues(dev), 0);
+	CHECK_EQ(test_queues_make(dev), 0);
 	mdv_close(dev);
 }
 
@@ -312,14 +312,29 @@ run_query(void)
 	mdv_close(dev);
 }
 
+/** Each call to the host fails in turn; the second port stays as it is. */
+static void
+run_host(void)
+{
+	struct rte_pci_addr pci[2];
+	struct mdv_dev *dev;
+
+	REQUIRE(test_device(0, &pci[0]) == 0 && test_device(1, &pci[1]) == 0);
+	REQUIRE(mdv_open(&pci[1], MDV_OPEN_VERBS, &dev) == 0);
+	test_host(dev, &pci[0]);
+	mdv_close(dev);
+}
+
 int
 main(int argc, char **argv)
 {
 	if (argc < 2 || eal_start(argv[0]) < 0) {
-		fprintf(stderr, "usage: %s all|reopen|query|refused COMMAND STATUS ERRNO\n", argv[0]);
+		fprintf(stderr, "usage: %s all|host|reopen|query|refused COMMAND STATUS ERRNO\n", argv[0]);
 		return 2;
 	}
-	if (strcmp(argv[1], "all") == 0)
+	if (strcmp(argv[1], "host") == 0)
+		run_host();
+	else if (strcmp(argv[1], "all") == 0)
 		run_all();
 	else if (strcmp(argv[1], "reopen") == 0)
 		run_reopen();
