@@ -226,7 +226,7 @@ test_registers(void)
 	prm_access_register_in_set_register_id((void *)in, PRM_REG_HOST_ENDIANNESS);
 	CHECK_EQ(vfix_exec(&v, in, sizeof(in)), 0);
 	in[4] = PRM_BE32(0x80u << 24);
-	CHECK_EQ(vfix_exec(&v, in, sizeof(in)), fix_code(FW_REG_VALUE));
+	CHECK_EQ(vfix_exec(&v, in, sizeof(in)), fix_code(FW_REG_SETTING));
 }
 
 static uint32_t

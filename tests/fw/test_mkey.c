@@ -30,9 +30,9 @@ test_create(void)
 	REFUSE_MKEY(prm_mkc_set_access_mode_1_0(mkc, PRM_MKC_ACCESS_MODE_KLMS),
 		    FW_MKEY_ACCESS_MODE);
 	REFUSE_MKEY(prm_mkc_set_access_mode_4_2(mkc, 1), FW_MKEY_ACCESS_MODE);
-	REFUSE_MKEY(prm_mkc_set_umr_en(mkc, 1), FW_MKEY_FEATURE);
+	REFUSE_MKEY(prm_mkc_set_umr_en(mkc, 1), FW_MKEY_UMR);
 	REFUSE_MKEY(prm_mkc_set_bsf_en(mkc, 1), FW_MKEY_FEATURE);
-	REFUSE_MKEY(prm_mkc_set_free(mkc, 1), FW_MKEY_FEATURE);
+	REFUSE_MKEY(prm_mkc_set_free(mkc, 1), FW_MKEY_UMR);
 	REFUSE_MKEY(prm_mkc_set_qpn(mkc, 0x1234), FW_MKEY_FEATURE);
 	REFUSE_MKEY(prm_mkc_set_len(mkc, 0), FW_MKEY_LENGTH);
 	REFUSE_MKEY(prm_mkc_set_length64(mkc, 1), FW_MKEY_LENGTH);

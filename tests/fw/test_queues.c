@@ -184,7 +184,7 @@ test_rq(void)
 	REFUSE_RQ(prm_rqc_set_mem_rq_type(rqc, PRM_RQC_MEM_RQ_TYPE_RMP), FW_RQ_MEM_TYPE);
 	REFUSE_RQ(prm_rqc_set_hairpin(rqc, 1), FW_RQ_FEATURE);
 	REFUSE_RQ(prm_rqc_set_delay_drop_en(rqc, 1), FW_RQ_FEATURE);
-	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_LINKED_LIST_STRIDING), FW_WQ_TYPE);
+	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_LINKED_LIST_STRIDING), FW_WQ_LINKED);
 	REFUSE_RQ(prm_wq_set_log_wqe_stride_size(wq, 1), FW_WQ_FEATURE);
 	/* A striding WQE has a next segment beside its data. */
 	REFUSE_RQ(prm_wq_set_wq_type(wq, PRM_WQ_TYPE_CYCLIC_STRIDING), FW_WQ_STRIDE);

@@ -144,7 +144,7 @@ test_others(void)
 	CHECK_EQ(prm_pfcc_reg_get_local_port(answer()), 1);
 	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), 0);
 	prm_pfcc_reg_set_pptx(&pfcc, 1);
-	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_VALUE));
+	CHECK_EQ(write_reg(PRM_REG_PFCC, &pfcc, sizeof(pfcc)), fix_code(FW_REG_SETTING));
 	/* The time register may be read without register data. */
 	CHECK_EQ(read_reg(PRM_REG_MTUTC, NULL, 0), 0);
 	CHECK_EQ(prm_mtutc_reg_get_time_stamp_mode(answer()), 0);

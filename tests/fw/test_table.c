@@ -25,7 +25,7 @@ desc_of(const struct fw_row *row)
 	return desc;
 }
 
-/* Each refusal is answered with its status, nothing else, and noted once. */
+/* Each refusal is answered with its status, nothing else, and is one violation unless it is the emulator's limit. */
 static void
 refused(uint32_t got, enum fw_syndrome want, const char *name)
 {
@@ -37,7 +37,7 @@ refused(uint32_t got, enum fw_syndrome want, const char *name)
 	CHECK_EQ(f.out[2], 0);
 	CHECK_EQ(f.out[3], 0);
 	CHECK(f.created == NULL);
-	CHECK_EQ(emu_audit_total(), 1);
+	CHECK_EQ(emu_audit_total(), !fw_syndrome_is_limit(want));
 	emu_audit_reset();
 }
 
@@ -128,7 +128,8 @@ test_unknown_opcodes(void)
 		const struct prm_command *d = prm_command_find((uint16_t)op);
 
 		if (d == NULL)
-			refused(fix_exec(&f, inbox((uint16_t)op), 64), FW_UNKNOWN_OP, "?");
+			refused(fix_exec(&f, inbox((uint16_t)op), 64),
+				fw_is_published((uint16_t)op) ? FW_NOT_MODELLED : FW_UNKNOWN_OP, "?");
 		else if (fw_row_find((uint16_t)op) == NULL)
 			refused(fix_exec(&f, inbox((uint16_t)op), d->in_bytes_min),
 				FW_NOT_MODELLED, d->name);

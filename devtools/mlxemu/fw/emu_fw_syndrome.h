@@ -8,6 +8,7 @@
 #ifndef EMU_FW_SYNDROME_H
 #define EMU_FW_SYNDROME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X(name, syndrome, status, cause) */
@@ -50,6 +51,7 @@
 	X(MKEY_RANGE, 0xe50205, BAD_PARAM, "range is outside the umem") \
 	X(MKEY_TRANSLATIONS, 0xe50206, BAD_PARAM, "translations_octword_size too small for the range") \
 	X(MKEY_ALIGN, 0xe50207, BAD_PARAM, "start_addr and memory differ in their offset in the page") \
+	X(MKEY_UMR, 0xe5020b, BAD_PARAM, "mkey is free or for UMR") \
 	X(MKEY_RELAXED, 0xe5020a, BAD_PARAM, "relaxed ordering without capability") \
 	/* Observed on cards, unlike the others. */ \
 	X(MKEY_UMEM_PAGE, 0x317175, BAD_PARAM, "log_page_size is not the umem's page size") \
@@ -83,6 +85,7 @@
 	X(DBR_RANGE, 0xe5040a, BAD_PARAM, "doorbell record is outside its umem") \
 	X(TS_FORMAT, 0xe5040b, BAD_PARAM, "time stamp format without capability") \
 	X(WQ_STRIDES, 0xe5040c, BAD_PARAM, "number or size of strides out of range") \
+	X(WQ_LINKED, 0xe5040d, BAD_PARAM, "RQ is a linked list") \
 	/* queue states */ \
 	X(STATE_NOT_RST, 0xe50501, BAD_RES_STATE, "a queue is created in state RST") \
 	X(STATE_CLAIM, 0xe50502, BAD_RES_STATE, "queue is not in the state that the command names") \
@@ -135,6 +138,7 @@
 	X(REG_GROUP, 0xe50d06, BAD_PARAM, "counter group is not modelled") \
 	X(REG_NO_USER, 0xe50d09, BAD_OP, "user access to registers without capability") \
 	X(REG_VALUE, 0xe50d07, BAD_PARAM, "value cannot be set") \
+	X(REG_SETTING, 0xe50d0a, BAD_PARAM, "setting is not modelled") \
 	X(REG_MODULE, 0xe50d08, BAD_INDEX, "module does not exist") \
 	/* QP */ \
 	X(QP_SERVICE, 0xe50e01, BAD_PARAM, "service type is not RC, UC or UD") \
@@ -200,6 +204,14 @@
 	X(FTE_FEATURE, 0xe52017, BAD_PARAM, "flow table entry feature without capability") \
 	X(FTE_FIELD, 0xe52018, BAD_PARAM, "modify_enable_mask names nothing, or what cannot change")
 
+/*
+ * What cards accept and the emulator does not model. These refusals are limits of the emulator and no violations; the
+ * trace has them. doc/design/refusals.md names the programs that were looked at.
+ */
+#define FW_LIMITS(X) \
+	X(NOT_MODELLED) X(MKEY_ACCESS_MODE) X(MKEY_UMR) X(CQ_NO_UMEM) X(QP_NO_UMEM) X(PAGE_LIST) X(WQ_LINKED) \
+	X(VPORT_LIST_TYPE) X(REG_UNKNOWN) X(REG_READ_ONLY) X(REG_GROUP) X(REG_SETTING) X(EQ_EVENT)
+
 enum fw_syndrome {
 	FW_OK,
 #define FW_SYNDROME_NAME(name, code, status, cause) FW_##name,
@@ -215,6 +227,8 @@ struct fw_syndrome_info {
 	uint8_t status;
 	const char *cause;
 };
+/** True: a limit of the emulator, see FW_LIMITS. */
+bool fw_syndrome_is_limit(enum fw_syndrome s);
 const struct fw_syndrome_info *fw_syndrome_info(enum fw_syndrome s);
 /** The reason of a syndrome in an outbox; NULL if it is not one of the emulator. */
 const struct fw_syndrome_info *fw_syndrome_explain(uint32_t code);

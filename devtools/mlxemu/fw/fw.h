@@ -54,6 +54,8 @@ struct fw_row {
 #define FW_EARLY 2u /**< Allowed after ENABLE_HCA. */
 #define FW_FIRST 4u /**< Allowed before ENABLE_HCA. */
 const struct fw_row *fw_row_find(uint16_t opcode);
+/** Commands without a row that rdma-core or DPDK name: the emulator's limit. Other opcodes are an error. */
+bool fw_is_published(uint16_t opcode);
 /** For tests: the i-th row, NULL after the last. */
 const struct fw_row *fw_row_at(unsigned i);
 
@@ -66,7 +68,7 @@ fw_opcode(const void *in)
 }
 
 /**
- * Writes status and syndrome to the outbox and reports the refusal to the audit.
+ * Writes status and syndrome to the outbox and reports the refusal to the audit, a limit of the emulator to the trace.
  * @return -EREMOTEIO
  */
 int fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)

@@ -32,6 +32,19 @@ fw_syndrome_explain(uint32_t code)
 	return NULL;
 }
 
+bool
+fw_syndrome_is_limit(enum fw_syndrome s)
+{
+	switch (s) {
+#define LIMIT(name) case FW_##name:
+	FW_LIMITS(LIMIT)
+#undef LIMIT
+		return true;
+	default:
+		return false;
+	}
+}
+
 int
 fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
 {
@@ -49,10 +62,14 @@ fw_refuse(struct fw_cmd *c, enum fw_syndrome syndrome, const char *fmt, ...)
 	*(uint8_t *)c->out = info->status;
 	memcpy((uint8_t *)c->out + 4, &code, sizeof(code));
 	c->refused = syndrome;
-	emu_audit(c->dev, state ? EMU_AUDIT_BAD_STATE : EMU_AUDIT_BAD_COMMAND,
-		  "%s (0x%x): %s, syndrome 0x%x: %s%s%s", prm_command_name(opcode), opcode,
-		  prm_status_name(info->status), info->code, info->cause,
-		  detail[0] != '\0' ? ": " : "", detail);
+	if (fw_syndrome_is_limit(syndrome))
+		emu_trace_note(c->dev, "%s (0x%x): %s: %s: not modelled -> %s", prm_command_name(opcode), opcode,
+			       info->cause, detail, prm_status_name(info->status));
+	else
+		emu_audit(c->dev, state ? EMU_AUDIT_BAD_STATE : EMU_AUDIT_BAD_COMMAND,
+			  "%s (0x%x): %s, syndrome 0x%x: %s%s%s", prm_command_name(opcode), opcode,
+			  prm_status_name(info->status), info->code, info->cause,
+			  detail[0] != '\0' ? ": " : "", detail);
 	return -EREMOTEIO;
 }
 

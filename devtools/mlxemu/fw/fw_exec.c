@@ -38,6 +38,21 @@ fw_row_find(uint16_t opcode)
 	return NULL;
 }
 
+bool
+fw_is_published(uint16_t opcode)
+{
+	/* MLX5_CMD_OP_* of rdma-core, providers/mlx5/mlx5_ifc.h, and DPDK, common/mlx5/mlx5_prm.h. */
+	static const uint16_t more[] = {
+		0x50c, 0x50f, 0x510, 0x700, 0x701, 0x705, 0x706, 0x710, 0x711, 0x713, 0x717, 0x718, 0x782,
+		0x783, 0x806, 0x807, 0x80e, 0x80f, 0x827, 0x828, 0xb00, 0xb13, 0xb16, 0xb17,
+	};
+
+	for (unsigned i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if (more[i] == opcode)
+			return true;
+	return prm_command_find(opcode) != NULL;
+}
+
 /* Refuses commands that only the owner of the function may send, or that need INIT_HCA. */
 static int
 check_owner(struct fw_cmd *c, const struct fw_row *row)
@@ -214,7 +229,7 @@ dispatch(struct fw_cmd *c)
 	int ret;
 
 	if (c->desc == NULL)
-		return fw_refuse(c, FW_UNKNOWN_OP, "%s", "");
+		return fw_refuse(c, fw_is_published(fw_opcode(c->in)) ? FW_NOT_MODELLED : FW_UNKNOWN_OP, "%s", "");
 	row = fw_row_find(c->desc->opcode);
 	if (row == NULL)
 		return fw_refuse(c, FW_NOT_MODELLED, "%s", c->desc->name);

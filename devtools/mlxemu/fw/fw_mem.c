@@ -40,12 +40,14 @@ mkey_features_check(struct fw_cmd *c, const struct prm_mkc *mkc)
 {
 	if (ACCESS_MODE(mkc) != PRM_MKC_ACCESS_MODE_MTT)
 		return fw_refuse(c, FW_MKEY_ACCESS_MODE, "access mode %u", ACCESS_MODE(mkc));
-	if (prm_mkc_get_free(mkc) || prm_mkc_get_umr_en(mkc) || prm_mkc_get_bsf_en(mkc) ||
-	    prm_mkc_get_sync_umr(mkc) || prm_mkc_get_crypto_en(mkc) ||
+	/* Linux, mlx5e_create_umr_mkey(); rdma-core, mlx5dv_create_mkey(). */
+	if (prm_mkc_get_free(mkc) || prm_mkc_get_umr_en(mkc))
+		return fw_refuse(c, FW_MKEY_UMR, "free %u, umr_en %u", prm_mkc_get_free(mkc), prm_mkc_get_umr_en(mkc));
+	if (prm_mkc_get_bsf_en(mkc) || prm_mkc_get_sync_umr(mkc) || prm_mkc_get_crypto_en(mkc) ||
 	    prm_mkc_get_bsf_octword_size(mkc) || prm_mkc_get_ma_translation_mode(mkc) ||
 	    prm_mkc_get_crossing_target_vhca_id(mkc))
 		return fw_refuse(c, FW_MKEY_FEATURE,
-				 "%s", "free, UMR, BSF, crypto, translation mode or crossing");
+				 "%s", "BSF, crypto, translation mode or crossing");
 	/*
 	 * Linux, set_mkc_access_pd_addr_fields() sets each bit by its capability.
 	 * assumed: CREATE_MKEY is refused for a bit of relaxed ordering without its capability. Other reading: it is

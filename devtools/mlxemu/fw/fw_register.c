@@ -159,7 +159,7 @@ pfcc_write(struct fw_cmd *c, void *reg)
 		return ret;
 	if (prm_pfcc_reg_get_pptx(reg) || prm_pfcc_reg_get_pprx(reg) ||
 	    prm_pfcc_reg_get_pfctx(reg) || prm_pfcc_reg_get_pfcrx(reg))
-		return fw_refuse(c, FW_REG_VALUE, "%s", "flow control is not modelled");
+		return fw_refuse(c, FW_REG_SETTING, "%s", "flow control"); /* Linux: mlx5_set_port_pause() */
 	return 0;
 }
 
@@ -218,7 +218,7 @@ host_endianness_write(struct fw_cmd *c, void *reg)
 {
 	unsigned he = prm_host_endianness_reg_get_he(reg);
 
-	return he == 0 ? 0 : fw_refuse(c, FW_REG_VALUE, "he 0x%x", he);
+	return he == 0 ? 0 : fw_refuse(c, FW_REG_SETTING, "he 0x%x", he);
 }
 
 static int

@@ -154,8 +154,9 @@ fw_modify_rq(struct fw_cmd *c)
 	if (fw->rq.state == to)
 		return 0;
 	/*
-	 * Drivers clear the doorbell record before this transition; how cards treat another value is not
-	 * known.
+	 * Drivers clear the doorbell record before this transition.
+	 * assumed: another value is a violation. Other reading: the card takes the WQEs up to there. Test:
+	 * fw/test_fuzz.c.
 	 */
 	if (fw->rq.state == EMU_QS_RST && to == EMU_QS_RDY && fw->rq.dbrec[0] != 0)
 		emu_audit(c->dev, EMU_AUDIT_BAD_DOORBELL,

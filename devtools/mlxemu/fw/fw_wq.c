@@ -76,6 +76,9 @@ wq_type_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limi
 
 	if (type == PRM_WQ_TYPE_CYCLIC_STRIDING && limits->may_stride)
 		return wq_striding_check(c, wq, out);
+	/* FreeBSD's mlx5en has such RQs; Linux had them before 4.18. */
+	if (limits->may_stride && type != PRM_WQ_TYPE_CYCLIC)
+		return fw_refuse(c, FW_WQ_LINKED, "%s", prm_wq_type_name(type));
 	if (type != PRM_WQ_TYPE_CYCLIC && !(limits->may_link && type == PRM_WQ_TYPE_LINKED_LIST))
 		return fw_refuse(c, FW_WQ_TYPE, "%s", prm_wq_type_name(type));
 	if (prm_wq_get_log_wqe_num_of_strides(wq) || prm_wq_get_two_byte_shift_en(wq) ||
@@ -162,7 +165,9 @@ fw_wq_check(struct fw_cmd *c, const struct prm_wq *wq, const struct fw_wq_limits
 
 /*
  * Permitted transitions (PRM, SQ and RQ states). ERR is left through RST only, because RST empties the
- * queue, and a queue that never ran has nothing to flush: RST to ERR is refused.
+ * queue.
+ * assumed: RST to ERR is refused, because a queue that never ran has nothing to flush. Other reading: it succeeds, for
+ * mlx5_ib passes that of a raw packet QP on. Test: fw/test_states.c.
  */
 static bool
 may_change(enum emu_queue_state from, enum emu_queue_state to)
