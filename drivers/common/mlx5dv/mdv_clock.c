@@ -47,7 +47,7 @@ realtime_refresh(struct mdv_clock *clock)
 		return 0;
 	}
 	value = mdv_clock_track_at(t, t->tsc, &part);
-	if (clock->utc.moved && mdv_clock_line_convert(&s->host, t->tsc, &was) &&
+	if (mdv_clock_line_convert(&s->host, t->tsc, &was) &&
 	    mdv_clock_distance(was, value) > clock->line_unsure_ns)
 		s->steps++;
 	clock->line_unsure_ns = mdv_clock_followed_ns(&clock->utc);
@@ -82,10 +82,11 @@ raw_refresh(struct mdv_clock *clock)
 	clock->state.valid_tsc = clock->ops->tsc(clock->ctx) + INT64_MAX / 2;
 	mdv_clock_follow_wall(clock);
 	ret = mdv_clock_follow_counter(clock);
-	if (ret != 0 && ret != -EAGAIN)
-		clock->state.host.mult = 0;
-	if (ret != 0)
+	if (ret != 0) {
+		if (ret != -EAGAIN)
+			clock->state.host.mult = 0;
 		return 0;
+	}
 	value = mdv_clock_track_at(t, t->tsc, &part);
 	mdv_clock_report_time(clock, t->tsc, value, part, t->rate);
 	mdv_clock_report_rates(clock, mdv_clock_hz(clock, t->rate), clock->facts.frequency_khz * 1e3);

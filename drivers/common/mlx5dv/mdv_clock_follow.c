@@ -66,7 +66,6 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 	double excess;
 	int ret = mdv_clock_sample_take(clock->ops, clock->ctx, reader, &f->track, mask, reads, &s);
 
-	f->moved = false;
 	if (ret != 0) {
 		clock->state.rejected += ret == -EAGAIN;
 		return ret;
@@ -76,7 +75,6 @@ follow(struct mdv_clock *clock, struct mdv_clock_followed *f, mdv_clock_reader r
 	excess = s.half_ns - f->half_ns;
 	s.variance += excess * excess / 3;
 	fix = mdv_clock_track_fix(&f->track, s.tsc, s.y, s.part, s.variance);
-	f->moved = fix == MDV_FIX_MOVED && !first;
 	if (fix != MDV_FIX_TAKEN)
 		f->unsettled_tsc = s.tsc;
 	clock->state.rejected += fix == MDV_FIX_REJECTED;

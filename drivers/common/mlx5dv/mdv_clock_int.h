@@ -173,7 +173,6 @@ struct mdv_clock_followed {
 	struct mdv_clock_track track;
 	double half_ns;	 /**< Half of the tightest bracket: error of its middle. */
 	uint64_t unsettled_tsc; /**< TSC of the last outlier, step or change of rate. */
-	bool moved;	  /**< The last reading was accepted as a step. */
 };
 
 struct mdv_clock {
