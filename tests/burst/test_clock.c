@@ -339,14 +339,25 @@ hold_reset(void)
 	__atomic_store_n(&release, false, __ATOMIC_RELEASE);
 }
 
-/* The refreshes keep their period, and each is done once only. */
+/* Processor time of the process. */
+static uint64_t
+busy_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* The refreshes keep their period, and each is done once only; the thread sleeps in between. */
 static void
 in_time(void)
 {
 	struct mlxpmd_clock_info before = info_get(), after;
 	unsigned int refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
-	uint64_t begin = rte_rdtsc(), ms;
+	uint64_t begin = rte_rdtsc(), busy, ms;
 
+	busy = busy_ms();
 	refreshes_wait(50);
 	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - refreshes;
 	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
@@ -355,6 +366,7 @@ in_time(void)
 	CHECK(after.attempts - before.attempts + 1 >= refreshes && after.attempts - before.attempts <= refreshes + 1,
 	      "%" PRIu64 " refreshes of %u", after.attempts - before.attempts, refreshes);
 	CHECK(after.expired == before.expired, "expired");
+	CHECK(busy_ms() - busy < 20 + ms / 4, "%" PRIu64 " ms of a processor in %" PRIu64 " ms", busy_ms() - busy, ms);
 }
 
 /* A callback blocks EAL's interrupt thread for longer than a line is valid: timestamps stay present. */

@@ -123,8 +123,8 @@ step_note(struct mlxpmd_clock_refresher *r, const struct mdv_clock_state *state,
 {
 	uint64_t unlogged = state->steps - r->steps_logged;
 
-	if (unlogged == 0 ||
-	    (r->step_logged_tsc != 0 && now - r->step_logged_tsc < STEP_LOG_SECONDS * rte_get_tsc_hz()))
+	/* The TSC counts from the start of the machine: the first step is logged at once. */
+	if (unlogged == 0 || now - r->step_logged_tsc < STEP_LOG_SECONDS * rte_get_tsc_hz())
 		return;
 	MLXPMD_LOG(WARNING, "port %u: the clock stepped, the last time by %+" PRId64 " ns; %" PRIu64 " steps since the last such line, %" PRIu64 " in all",
 		   r->port_id, step_ns(&r->last, dev), unlogged, state->steps);
