@@ -337,6 +337,38 @@ report(void)
 	CHECK(rounds != 0 && values != 0 && absent != 0 && moves != 0 && steps != 0, "something was not tried");
 }
 
+static uint64_t
+idle_run(void *arg __rte_unused)
+{
+	return MLXPMD_TASK_IDLE;
+}
+
+/* The control thread starts with the first task and stops with the last one, while others add and remove theirs. */
+static void *
+adder_main(void *arg __rte_unused)
+{
+	struct mlxpmd_task task = { .name = "idle", .run = idle_run, .fd = -1 };
+	unsigned int i;
+
+	for (i = 0; i < 50; i++) {
+		CHECK(mlxpmd_task_add(NULL, &task, MLXPMD_TASK_IDLE) == 0, "not added");
+		mlxpmd_task_remove(&task);
+	}
+	return NULL;
+}
+
+static void
+starts_and_stops(void)
+{
+	pthread_t adder[4];
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(adder); i++)
+		pthread_create(&adder[i], NULL, adder_main, NULL);
+	for (i = 0; i < RTE_DIM(adder); i++)
+		pthread_join(adder[i], NULL);
+}
+
 int
 main(void)
 {
@@ -347,6 +379,7 @@ main(void)
 
 	if (rte_eal_init(RTE_DIM(argv), argv) < 0)
 		return 1;
+	starts_and_stops();
 	clocks_open();
 	pthread_create(&asker, NULL, asker_main, NULL);
 	for (i = 0; i < NB_READERS; i++) {

@@ -5,10 +5,11 @@
  * then all mbuf fields, counters and indices must agree, and no undelivered mbuf may have been written.
  */
 
-/* rte_pktmbuf_pool_create_extbuf() */
+/* rte_pktmbuf_pool_create_extbuf(), rte_vect_set_max_simd_bitwidth() */
 #define ALLOW_EXPERIMENTAL_API
 
 #include <rte_mbuf_dyn.h>
+#include <rte_vect.h>
 
 #include "rig.h"
 
@@ -438,12 +439,40 @@ headers(void)
 	arms_close(&p);
 }
 
+/* The widest variant of the CPU that EAL's limit of vector widths allows, and the reason that is reported. */
+static void
+choice(void)
+{
+	static const uint16_t limits[] = { 512, 256, 128 };
+	const struct mlxpmd_rx_variant *v, *widest = mlxpmd_rx_variants;
+	const char *why, *because;
+	unsigned int i;
+
+	while (widest->templates[0].burst == NULL || !widest->cpu_has())
+		widest++;
+	for (i = 0; i < RTE_DIM(limits); i++) {
+		CHECK(rte_vect_set_max_simd_bitwidth(limits[i]) == 0, "the limit is fixed");
+		for (v = widest; v->simd_bits > limits[i] || v->templates[0].burst == NULL || !v->cpu_has(); v++)
+			;
+		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" : v->simd_bits == 0 ? "no AVX2" :
+			  "widest that the CPU has";
+		CHECK(mlxpmd_rx_choose(0, false, &why) == &v->templates[0] && strstr(why, because) != NULL, "%u: %s",
+		      limits[i], why);
+		CHECK(mlxpmd_rx_choose(0, true, &why) == &mlxpmd_rx_templates[0] &&
+		      strstr(why, "selected by rx_burst=scalar") != NULL, "%s", why);
+		CHECK(mlxpmd_rx_choose(MLXPMD_RX_F_SCATTER, false, &why) == &mlxpmd_rx_templates[MLXPMD_RX_F_SCATTER] &&
+		      strstr(why, "several segments") != NULL, "%s", why);
+	}
+	CHECK(rte_vect_set_max_simd_bitwidth(512) == 0, "the limit is fixed");
+}
+
 int
 main(void)
 {
 	unsigned int i;
 
 	rig_init();
+	choice();
 	CHECK(rte_mbuf_dyn_rx_timestamp_register(&ts_at, &ts_flag) == 0, "no field");
 	RIG_RX_EACH {
 		if (rig_rx_variant->simd_bits == 0)
