@@ -20,9 +20,10 @@ static const struct choice {
 	int counter_ret, utc_ret, chosen; /**< chosen: a source, or a negative errno. */
 	const char *because;
 } choices[] = {
-	{ "steered page", true, false, false, STEERED, 0, 0, MDV_CLOCK_PAGE, "a servo disciplines" },
+	{ "steered page", true, false, false, STEERED, 0, 0, MDV_CLOCK_PAGE,
+	  "clock page: a servo disciplines" },
 	{ "steered, real time", true, true, false, STEERED, 0, 0, MDV_CLOCK_REALTIME,
-	  "a servo disciplines" },
+	  "clock realtime: a servo disciplines" },
 	{ "untouched page", true, false, false, UNTOUCHED, 0, 0, MDV_CLOCK_HOST, "no servo" },
 	{ "no page", true, false, false, NO_PAGE, 0, 0, MDV_CLOCK_HOST, "no clock page" },
 	{ "busy page", true, false, false, BUSY, 0, 0, MDV_CLOCK_HOST, "no clock page" },

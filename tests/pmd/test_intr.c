@@ -184,23 +184,23 @@ refusals(void)
 
 	polled.rxq_intr = false;
 	CHECK_OK(pmd_port_up(PORT_A, &polled));
-	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "not configured");
-	CHECK(rte_eth_dev_rx_intr_disable(PORT_A, 0) < 0, "not configured");
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) == -EINVAL, "not configured");
+	CHECK(rte_eth_dev_rx_intr_disable(PORT_A, 0) == -EINVAL, "not configured");
 	CHECK(rte_eth_dev_rx_intr_ctl_q(PORT_A, 0, epfd, RTE_INTR_EVENT_ADD, NULL) < 0, "not configured");
 	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) < 0, "not configured");
 	pmd_port_down(PORT_A);
 	CHECK_OK(pmd_port_configure(PORT_A, &one_queue));
-	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "not started");
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) == -EINVAL, "not started");
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) >= 0, "no descriptor");
 	CHECK_OK(rte_eth_dev_rx_intr_enable(PORT_A, 0));
 	CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
 	CHECK_OK(rte_eth_dev_rx_intr_disable(PORT_A, 0));
 	pmd_port_down(PORT_A);
-	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "stopped");
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) == -EINVAL, "stopped");
 	/* Without interrupts again. */
 	CHECK_OK(pmd_port_up(PORT_A, &polled));
-	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) < 0, "no longer configured");
+	CHECK(rte_eth_dev_rx_intr_enable(PORT_A, 0) == -EINVAL, "no longer configured");
 	CHECK(rte_eth_dev_rx_intr_ctl_q_get_fd(PORT_A, 0) < 0, "no longer configured");
 	pmd_port_down(PORT_A);
 	close(epfd);
