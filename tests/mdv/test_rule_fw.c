@@ -9,6 +9,9 @@
   * mdv_rule_fw refused COMMAND   with the kernel's driver; a fault rule refuses COMMAND once
   * mdv_rule_fw kept              with the kernel's driver; DESTROY_FLOW_GROUP is refused three times
   * mdv_rule_fw unset ADDRESS     through VFIO; SET_FLOW_TABLE_ROOT is refused once
+  * mdv_rule_fw unsupported       with the kernel's driver; a fault rule makes tables by command impossible
+  * mdv_rule_fw small LOG         with the kernel's driver; a fault rule limits tables to 2^LOG entries
+  * mdv_rule_fw level             with the kernel's driver; a fault rule leaves one priority
  */
 
 #include <errno.h>
@@ -255,6 +258,71 @@ test_kept(struct mdv_dev *dev)
 	CHECK_EQ(lines_of(log_end()), 0);
 }
 
+/* The device cannot make the tables: no rule, and one line that has the capabilities. */
+static void
+test_unsupported(struct mdv_dev *dev)
+{
+	struct mdv_rule_attr attr = { .ethertype = 0x800, .tir = tir };
+
+	log_begin();
+	CHECK(mdv_rule_create(dev, &attr) == NULL);
+	CHECK_EQ(rte_errno, ENOTSUP);
+	CHECK_EQ(lines_with(log_end(), "no rules: the device's receive tables cannot be made by command"), 1);
+	CHECK_EQ(roots, 0);
+}
+
+/* A table of the smallest sizes: each entry is used, also after those of a group were freed; then it is full. */
+static void
+test_small(struct mdv_dev *dev, unsigned int entries)
+{
+	struct mdv_rule_attr attr = { .match_dmac = true, .dmac_mask = { 255, 255, 255, 255, 255, 255 }, .tir = tir };
+	struct mdv_rule_attr other = { .ethertype = 0x800, .tir = tir };
+	struct mdv_rule *rule[256], *first;
+	struct prm_flow_table_context ctx = { { 0 } };
+
+	REQUIRE(entries < RTE_DIM(rule));
+	for (int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < entries; i++) {
+			attr.dmac[5] = i;
+			rule[i] = mdv_rule_create(dev, &attr);
+			CHECK(rule[i] != NULL);
+		}
+		CHECK(table_query(root->id, &ctx));
+		CHECK_EQ(1u << prm_flow_table_context_get_log_size(&ctx), entries);
+		attr.dmac[5] = entries;
+		for (int i = 0; i < 2; i++) {
+			log_begin();
+			CHECK(mdv_rule_create(dev, i == 0 ? &attr : &other) == NULL);
+			CHECK_EQ(rte_errno, ENOSPC);
+			CHECK_EQ(lines_with(log_end(), "no room for more rules of priority 0"), 1);
+		}
+		/* The first group is free: another mask gets its entries. */
+		for (unsigned int i = 0; i < 64; i++)
+			CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+		first = mdv_rule_create(dev, &other);
+		CHECK(first != NULL);
+		CHECK_EQ(mdv_rule_destroy(first), 0);
+		for (unsigned int i = 64; i < entries; i++)
+			CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+	}
+}
+
+static void
+test_level(struct mdv_dev *dev)
+{
+	struct mdv_rule_attr attr = { .priority = 1, .ethertype = 0x800, .tir = tir };
+	struct mdv_rule *rule;
+
+	log_begin();
+	CHECK(mdv_rule_create(dev, &attr) == NULL);
+	CHECK_EQ(rte_errno, EINVAL);
+	CHECK_EQ(lines_with(log_end(), "a rule's priority is 0 to 0 here, not 1"), 1);
+	attr.priority = 0;
+	rule = mdv_rule_create(dev, &attr);
+	CHECK(rule != NULL);
+	CHECK_EQ(mdv_rule_destroy(rule), 0);
+}
+
 static struct mdv_dev *
 device_open(const char *mode, const char *argument)
 {
@@ -276,6 +344,12 @@ run(struct mdv_dev *dev, const char *mode, const char *argument)
 		test_refused(dev, argument);
 	} else if (strcmp(mode, "kept") == 0) {
 		test_kept(dev);
+	} else if (strcmp(mode, "unsupported") == 0) {
+		test_unsupported(dev);
+	} else if (strcmp(mode, "small") == 0) {
+		test_small(dev, 1u << atoi(argument));
+	} else if (strcmp(mode, "level") == 0) {
+		test_level(dev);
 	} else if (strcmp(mode, "unset") == 0) {
 		test_refused(dev, "SET_FLOW_TABLE_ROOT");
 	} else {
@@ -304,7 +378,7 @@ main(int argc, char **argv)
 	run(dev, argv[1], argument);
 	queue_destroy();
 	mdv_close(dev);
-	CHECK(flow == NULL && matcher == NULL);
+	CHECK(flow == NULL && matcher == NULL && root == NULL);
 	(void)rte_eal_cleanup();
 	return check_exit("rule_fw");
 }
