@@ -117,7 +117,8 @@ abi_pciconf_access(int fd, bool write, void *buf, size_t len, off64_t off, ssize
 		off = EMU_PCI_CONFIG_BYTES;
 	if (len > EMU_PCI_CONFIG_BYTES - (size_t)off)
 		len = EMU_PCI_CONFIG_BYTES - (size_t)off;
-	if (flags == (write ? O_RDONLY : O_WRONLY))
+	/* Access mode 3 permits neither (open(2)). */
+	if (flags == (write ? O_RDONLY : O_WRONLY) || flags == O_ACCMODE)
 		ret = -EBADF;
 	else if (len != 0)
 		ret = pciconf_do((const struct abi_pciconf *)obj, write, (uint32_t)off, buf,
