@@ -75,3 +75,14 @@ test_device(unsigned int i, struct rte_pci_addr *pci)
 		ibv_free_device_list(list);
 	return ret;
 }
+
+struct mdv_dev *
+test_open_by(const char *address, enum mdv_open_mode mode)
+{
+	struct mdv_dev *dev = NULL;
+	struct rte_pci_addr pci;
+
+	if (rte_pci_addr_parse(address, &pci) == 0)
+		(void)mdv_open(&pci, mode, &dev);
+	return dev;
+}

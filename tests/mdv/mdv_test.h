@@ -23,6 +23,8 @@ unsigned int lines_of(const char *text);
 
 /** Finds the address of the i-th mlx5 device of this machine. 0; -ENODEV. */
 int test_device(unsigned int i, struct rte_pci_addr *pci);
+/** Opens the device at an address, as text; NULL on failure. */
+struct mdv_dev *test_open_by(const char *address, enum mdv_open_mode mode);
 /** Speed of the port in the emulator's profile of that card. */
 uint32_t test_speed_mbps(const struct mdv_dev *dev);
 
@@ -50,6 +52,10 @@ void test_devx_refused(struct mdv_dev *dev);
 int test_queues_make(struct mdv_dev *dev);
 /** Each call to the host fails once in operations on an open device, and in the opening of another one. */
 void test_host(struct mdv_dev *dev, const struct rte_pci_addr *other);
+/** The function is not bound to vfio-pci: opening it with each combination of driver and IOMMU group. */
+void test_vfio_links(const char *address);
+/** Each call that takes a descriptor or a thread fails in turn while the device is opened, and closed. */
+void test_vfio_host(const char *address);
 /** Removes the device while threads run commands, by a shell command or, if NULL, a fault rule; closes it. */
 void test_wait_removed(struct mdv_dev *dev, const char *command);
 /** Closes the device; a fault rule removes it meanwhile. */

@@ -5,6 +5,7 @@
  *
  * mdv_vfio all ADDRESS       everything that works without the kernel's driver
  * mdv_vfio closed ADDRESS    the function is not bound to vfio-pci: opening fails and logs the reason
+ * mdv_vfio host ADDRESS      each call that takes a descriptor or a thread fails in turn while it is opened, and closed
  * mdv_vfio reopen ADDRESS    opens three times; one of them may fail
  * mdv_vfio refused ADDRESS   fault rules refuse the third CREATE_EQ, and DESTROY_EQ once
  * mdv_vfio busy ADDRESS      while one mode has it open, the other fails, also in another process
@@ -29,26 +30,17 @@
 
 #include <mdv_async.h>
 
+#include <mdv_vfio.h>
+
 #include "mdv_test.h"
 
 /* A wake-up that has not come within this time is lost, however busy the machine is. */
 #define WAKE_MS 20000
 
 static struct mdv_dev *
-open_by(const char *address, enum mdv_open_mode mode)
-{
-	struct mdv_dev *dev = NULL;
-	struct rte_pci_addr pci;
-
-	if (rte_pci_addr_parse(address, &pci) == 0)
-		(void)mdv_open(&pci, mode, &dev);
-	return dev;
-}
-
-static struct mdv_dev *
 open_vfio(const char *address)
 {
-	return open_by(address, MDV_OPEN_VFIO);
+	return test_open_by(address, MDV_OPEN_VFIO);
 }
 
 /* ------------------------------------------------------------------ properties */
@@ -151,10 +143,42 @@ check_mcast(struct mdv_dev *dev)
 			CHECK_EQ(dev->port->mcast(dev, group, false), 0);
 }
 
+/* On a card that functions share: the port's entry of its table has the address of the port. */
+static void
+check_table(struct mdv_dev *dev)
+{
+	struct prm_query_l2_table_entry_in in = { 0 };
+	struct prm_query_l2_table_entry_out out;
+	uint8_t mac[6];
+
+	if (dev->caps.log_max_l2_table == 0)
+		return;
+	CHECK_EQ(dev->port->mac_get(dev, mac), 0);
+	prm_query_l2_table_entry_in_set_opcode(&in, PRM_CMD_OP_QUERY_L2_TABLE_ENTRY);
+	prm_query_l2_table_entry_in_set_table_index(&in, dev->vfio->l2_index);
+	CHECK_EQ(mlx5dv_devx_general_cmd(dev->ibv, &in, sizeof(in), &out, sizeof(out)), 0);
+	CHECK(memcmp((uint8_t *)prm_query_l2_table_entry_out_mac_address(&out)->dw + 2, mac, 6) == 0);
+}
+
+static void
+check_addresses(struct mdv_dev *dev)
+{
+	static const uint8_t other[6] = { 0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee };
+	uint8_t mac[6];
+
+	check_table(dev);
+	CHECK_EQ(dev->port->mac_get(dev, mac), 0);
+	for (int i = 0; i < 4; i++) {
+		CHECK_EQ(dev->port->mac_set(dev, i % 2 == 0 ? other : mac), 0);
+		check_table(dev);
+	}
+}
+
 static void
 test_vfio_port(struct mdv_dev *dev)
 {
 	test_port_mac(dev);
+	check_addresses(dev);
 	check_mtu(dev);
 	check_modes(dev);
 	check_mcast(dev);
@@ -359,6 +383,7 @@ run_closed(const char *address)
 	CHECK(dev == NULL);
 	CHECK_EQ(lines_of(text), 1);
 	CHECK_EQ(lines_with(text, "not to vfio-pci"), 1);
+	test_vfio_links(address);
 }
 
 /** The card refuses the entry in its table of addresses: one line that recommends promiscuous mode. */
@@ -387,7 +412,7 @@ check_unavailable(const char *address, enum mdv_open_mode mode, const char *line
 	const char *text;
 
 	log_begin();
-	CHECK(open_by(address, mode) == NULL);
+	CHECK(test_open_by(address, mode) == NULL);
 	CHECK_EQ(rte_errno, EBUSY);
 	text = log_end();
 	fputs(text, stdout);
@@ -421,7 +446,7 @@ run_busy(const char *address)
 	check_unavailable(address, MDV_OPEN_VERBS, "through VFIO");
 	held_elsewhere(address);
 	mdv_close(dev);
-	dev = open_by(address, MDV_OPEN_VERBS);
+	dev = test_open_by(address, MDV_OPEN_VERBS);
 	REQUIRE(dev != NULL);
 	check_unavailable(address, MDV_OPEN_VFIO, "the function is in use");
 	held_elsewhere(address);
@@ -487,7 +512,7 @@ run_removal(const char *address, const char *command)
 	CHECK_EQ(dev->port->running(dev, &up), -ENODEV);
 	CHECK(mdv_cq_create(dev, &attr, &other) < 0);
 	CHECK(rte_get_tsc_cycles() - tsc < hz * 10);
-	printf("quiesced: %d\n", mdv_quiesce_wait(dev));
+	CHECK(mdv_quiesce_wait(dev));
 	mdv_cq_destroy(&cq);
 	mdv_close(dev);
 }
@@ -561,7 +586,8 @@ main(int argc, char **argv)
 		const char *name;
 		void (*run)(const char *address);
 	} runs[] = {
-		{ "all", run_all }, { "closed", run_closed }, { "reopen", run_reopen },
+		{ "all", run_all }, { "closed", run_closed }, { "host", test_vfio_host },
+		{ "reopen", run_reopen },
 		{ "refused", run_refused }, { "busy", run_busy }, { "held", run_held },
 		{ "closing", run_closing }, { "table", run_table },
 		{ "ordering", run_ordering },

@@ -6,20 +6,18 @@
  * as those of the kernel driver.
  */
 
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "mdv_compat.h"
 #include "mdv_vfio.h"
 
 #define MDV_PATH_BYTES 128
 /* Closing a working device takes tens of ms, at most 3 s (measured on the emulator under load). */
-#define MDV_CLOSE_MS 4000
+#define MDV_CLOSE_S 4
 /** Revision of the command interface of ConnectX-4 and later (PRM, cmd_interface_rev). */
 #define MDV_CMD_INTERFACE_REV 5
 /** Part of the initialization segment that is used: up to real_time. */
@@ -80,71 +78,23 @@ context_open(struct mdv_dev *dev)
 
 /* ------------------------------------------------------------------ closing */
 
-/** Shared by the closing thread and its waiter; the last user frees it. */
-struct closing {
-	struct ibv_context *ibv;
-	int done_fd;
-	uint32_t users;
-};
-
-static void
-closing_free(struct closing *c)
-{
-	if (__atomic_sub_fetch(&c->users, 1, __ATOMIC_ACQ_REL) != 0)
-		return;
-	close(c->done_fd);
-	free(c);
-}
-
 static mdv_thread_ret
-closer(void *arg)
+closer(void *ibv)
 {
-	struct closing *c = arg;
-
-	(void)ibv_close_device(c->ibv);
-	mdv_eventfd_signal(c->done_fd);
-	closing_free(c);
+	(void)ibv_close_device(ibv);
 	return 0;
 }
 
-static struct closing *
-closing_start(struct mdv_dev *dev, pthread_t *thread)
+static int
+closer_start(struct mdv_dev *dev, pthread_t *thread)
 {
-	struct closing *c = calloc(1, sizeof(*c));
 	sigset_t was;
 	int ret;
 
-	if (c == NULL)
-		return NULL;
-	c->ibv = dev->ibv;
-	c->users = 2;
-	c->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->done_fd >= 0) {
-		mdv_signals_block(dev, &was);
-		ret = mdv_thread_create(thread, "mdv-close", closer, c);
-		mdv_signals_restore(dev, &was);
-		if (ret == 0)
-			return c;
-		close(c->done_fd);
-	}
-	free(c);
-	return NULL;
-}
-
-/** Waits up to ms milliseconds. Returns whether the context is closed. */
-static bool
-closing_wait(const struct closing *c, int ms)
-{
-	uint64_t hz = rte_get_tsc_hz(), until = rte_rdtsc() + hz / 1000 * ms;
-	struct pollfd fd = { .fd = c->done_fd, .events = POLLIN };
-	uint64_t now;
-
-	do {
-		now = rte_rdtsc();
-		if (poll(&fd, 1, now < until ? (until - now) * 1000 / hz + 1 : 0) > 0)
-			return true;
-	} while (now < until);
-	return false;
+	mdv_signals_block(dev, &was);
+	ret = mdv_thread_create(thread, "mdv-close", closer, dev->ibv);
+	mdv_signals_restore(dev, &was);
+	return ret;
 }
 
 /*
@@ -157,7 +107,7 @@ close_context(struct mdv_dev *dev)
 {
 	const struct sched_param none = { 0 };
 	bool unresponsive = mdv_unresponsive(dev);
-	struct closing *c;
+	struct timespec until;
 	pthread_t thread;
 
 	/* A thread that is still inside libmlx5 uses the context. */
@@ -167,23 +117,21 @@ close_context(struct mdv_dev *dev)
 			"the process ends");
 		return;
 	}
-	c = closing_start(dev, &thread);
-	if (c == NULL) {
+	if (closer_start(dev, &thread) != 0) {
 		MDV_LOG(WARNING, dev->name, "no thread to close the context%s",
 			unresponsive ? ": it stays open until the process ends" : "");
 		if (!unresponsive)
 			(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
 		return;
 	}
-	if (!unresponsive && closing_wait(c, MDV_CLOSE_MS)) {
-		pthread_join(thread, NULL);
-	} else {
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += MDV_CLOSE_S;
+	if (unresponsive || pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
 		MDV_LOG(NOTICE, dev->name, "device unresponsive: its context is closed in the "
 			"background, which takes up to four minutes");
 		(void)pthread_setschedparam(thread, SCHED_IDLE, &none);
 		pthread_detach(thread);
 	}
-	closing_free(c);
 }
 
 /* ------------------------------------------------------------------ opening */

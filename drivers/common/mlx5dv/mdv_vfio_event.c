@@ -299,9 +299,7 @@ mdv_vfio_events_down(struct mdv_dev *dev)
 
 	event_fd_set(dev, -1);
 	(void)mdv_eq_destroy(v->eq);
-	v->eq = NULL;
 	(void)mdv_msi_free(v->msi);
-	v->msi = NULL;
 }
 
 uint32_t

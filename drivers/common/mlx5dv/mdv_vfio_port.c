@@ -193,7 +193,7 @@ entry_set(struct mdv_dev *dev, int index, const uint8_t mac[6])
 static void
 l2_move(struct mdv_dev *dev, const uint8_t mac[6])
 {
-	int old = dev->vfio->l2_index, index = old == 0 ? 1 : 0;
+	int old = dev->vfio->l2_index, index = old == 0;
 
 	/* As Linux: log_max_l2_table 0 means that there is no table (lib/mpfs.c, mlx5_mpfs_init). */
 	if (dev->caps.log_max_l2_table == 0 || dev->vfio->l2_refused)
