@@ -60,7 +60,14 @@ test_capabilities(void)
 	CHECK_EQ(mdv_vsc_open(&pf, &vsc, &has_config), -ENOENT);
 	CHECK(has_config);
 	chain(config, 48, 0x40);
+	accesses.count = 0;
 	CHECK_EQ(mdv_vsc_open(&pf, &vsc, &has_config), -ENOENT);
+	CHECK_EQ(accesses.count, 2 + 48);
+	for (accesses.fail_at = 1; accesses.fail_at <= 3; accesses.fail_at++) {
+		accesses.count = 0;
+		CHECK_EQ(mdv_vsc_open(&pf, &vsc, &has_config), -EIO);
+	}
+	accesses.fail_at = 0;
 	chain(config, 2, 0x3c);
 	config[0x3c] = 0x09;
 	CHECK_EQ(mdv_vsc_open(&pf, &vsc, &has_config), -ENOENT);

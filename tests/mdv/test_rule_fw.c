@@ -9,12 +9,14 @@
   * mdv_rule_fw refused COMMAND   with the kernel's driver; a fault rule refuses COMMAND once
   * mdv_rule_fw kept              with the kernel's driver; DESTROY_FLOW_GROUP is refused three times
   * mdv_rule_fw unset ADDRESS     through VFIO; SET_FLOW_TABLE_ROOT is refused once
+  * mdv_rule_fw keeps ADDRESS     through VFIO; a fault rule makes it impossible to reset the root
   * mdv_rule_fw unsupported       with the kernel's driver; a fault rule makes tables by command impossible
   * mdv_rule_fw small LOG         with the kernel's driver; a fault rule limits tables to 2^LOG entries
   * mdv_rule_fw level             with the kernel's driver; a fault rule leaves one priority
  */
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,12 +265,22 @@ static void
 test_unsupported(struct mdv_dev *dev)
 {
 	struct mdv_rule_attr attr = { .ethertype = 0x800, .tir = tir };
+	size_t before = 0;
 
 	log_begin();
 	CHECK(mdv_rule_create(dev, &attr) == NULL);
 	CHECK_EQ(rte_errno, ENOTSUP);
 	CHECK_EQ(lines_with(log_end(), "no rules: the device's receive tables cannot be made by command"), 1);
 	CHECK_EQ(roots, 0);
+	/* Each try reads the capabilities, and leaves nothing allocated. */
+	log_begin();
+	for (int i = 0; i < 128; i++) {
+		if (i == 64)
+			before = mallinfo2().uordblks;
+		CHECK(mdv_rule_create(dev, &attr) == NULL);
+	}
+	CHECK(mallinfo2().uordblks < before + sizeof(struct prm_query_hca_cap_out) * 32);
+	CHECK_EQ(lines_of(log_end()), 128);
 }
 
 /* A table of the smallest sizes: each entry is used, also after those of a group were freed; then it is full. */
@@ -326,7 +338,7 @@ test_level(struct mdv_dev *dev)
 static struct mdv_dev *
 device_open(const char *mode, const char *argument)
 {
-	bool vfio = strcmp(mode, "vfio") == 0 || strcmp(mode, "unset") == 0;
+	bool vfio = strcmp(mode, "vfio") == 0 || strcmp(mode, "unset") == 0 || strcmp(mode, "keeps") == 0;
 	struct mdv_dev *dev = NULL;
 	struct rte_pci_addr pci;
 
@@ -378,7 +390,8 @@ main(int argc, char **argv)
 	run(dev, argv[1], argument);
 	queue_destroy();
 	mdv_close(dev);
-	CHECK(flow == NULL && matcher == NULL && root == NULL);
+	CHECK(flow == NULL && matcher == NULL);
+	CHECK_EQ(root == NULL, strcmp(argv[1], "keeps") != 0);
 	(void)rte_eal_cleanup();
 	return check_exit("rule_fw");
 }

@@ -83,7 +83,7 @@ int mdv_fwdump_store_keep(const struct mdv_fwdump *h, struct mdv_fwdump_store *s
 			  const struct mdv_fwdump_set *set);
 /** Ends the access, whether the dump was kept or not. */
 void mdv_fwdump_store_end(const struct mdv_fwdump *h, struct mdv_fwdump_store *store);
-/** Reads info and up to count registers of the dump that is kept. 0; -ENOENT; -EIO. */
+/** Reads info and up to count registers of the dump that is kept; regs NULL: only their number. 0; -ENOENT; -EIO. */
 int mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 			  struct mdv_fwdump_reg *regs, size_t count, size_t *filled);
 

@@ -117,13 +117,7 @@ mdv_fwdump_sys_get(struct mdv_fwdump *h, struct mdv_fwdump_reg *regs, size_t cou
 	struct mdv_fwdump_info info;
 	int ret = mdv_fwdump_store_read(h, &info, regs, count, filled);
 
-	if (regs != NULL)
-		return ret;
-	if (ret == 0) {
-		*filled = info.count;
-		return 0;
-	}
-	if (ret != -ENOENT)
+	if (regs != NULL || ret != -ENOENT)
 		return ret;
 	ret = by_any(h, &set);
 	*filled = ret == 0 ? set.count : 0;

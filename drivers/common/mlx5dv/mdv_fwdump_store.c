@@ -277,7 +277,7 @@ mdv_fwdump_store_read(const struct mdv_fwdump *h, struct mdv_fwdump_info *info,
 			.route = head.route, .count = head.count, .unreadable = head.unreadable,
 			.pid = head.pid, .taken_s = head.taken_s,
 		};
-		*filled = count < head.count ? count : head.count;
+		*filled = regs != NULL && count < head.count ? count : head.count;
 		ret = regs != NULL ? read_all(fd, regs, *filled * sizeof(*regs)) : 0;
 	}
 	if (fd >= 0)
