@@ -14,13 +14,30 @@ static struct rte_eth_dev_info info;
 static void
 infos(void)
 {
-	char version[64];
+	const uint32_t flags = RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
+	char version[64], cut[64];
+	size_t bytes;
 
 	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
 	CHECK(info.max_rx_queues == 16 && info.max_tx_queues == 16, "%u and %u queues",
 	      info.max_rx_queues, info.max_tx_queues);
 	CHECK(info.min_mtu == 68 && info.max_mtu >= 9000, "MTU %u..%u", info.min_mtu, info.max_mtu);
 	CHECK(info.max_rx_pktlen == info.max_mtu + 22u, "%u bytes", info.max_rx_pktlen);
+	CHECK_EQ(info.max_mac_addrs, 128);
+	CHECK_EQ(info.min_rx_bufsize, 32);
+	CHECK_EQ(info.rx_desc_lim.nb_align, 1);
+	CHECK_EQ(info.tx_desc_lim.nb_align, 1);
+	CHECK_EQ(info.tx_desc_lim.nb_min, info.rx_desc_lim.nb_min);
+	CHECK_EQ(info.tx_desc_lim.nb_max, info.rx_desc_lim.nb_max);
+	CHECK_EQ(info.rx_desc_lim.nb_mtu_seg_max, info.rx_desc_lim.nb_seg_max);
+	CHECK_EQ(info.tx_desc_lim.nb_mtu_seg_max, info.tx_desc_lim.nb_seg_max);
+	CHECK_EQ(info.default_rxportconf.burst_size, 32);
+	CHECK_EQ(info.default_rxportconf.ring_size, 512);
+	CHECK_EQ(info.default_rxportconf.nb_queues, 1);
+	CHECK(memcmp(&info.default_rxportconf, &info.default_txportconf, sizeof(info.default_txportconf)) == 0,
+	      "other defaults for sending");
+	CHECK_EQ(info.default_rxconf.rx_drop_en, 1);
+	CHECK_EQ(*info.dev_flags & ~RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE, flags);
 	CHECK(info.speed_capa != 0, "no speed");
 	CHECK(info.rx_desc_lim.nb_min <= 64 && info.rx_desc_lim.nb_max >= 4096, "descriptors %u..%u",
 	      info.rx_desc_lim.nb_min, info.rx_desc_lim.nb_max);
@@ -28,8 +45,10 @@ infos(void)
 	CHECK((info.rx_queue_offload_capa & ~info.rx_offload_capa) == 0, "queue offloads beyond the port's");
 	CHECK_OK(rte_eth_dev_fw_version_get(PORT_A, version, sizeof(version)));
 	CHECK(strchr(version, '.') != NULL, "firmware \"%s\"", version);
-	CHECK(rte_eth_dev_fw_version_get(PORT_A, version, 2) == (int)strlen(version) + 1 ||
-	      rte_eth_dev_fw_version_get(PORT_A, version, 2) > 2, "short buffer");
+	bytes = strlen(version) + 1;
+	CHECK_OK(rte_eth_dev_fw_version_get(PORT_A, cut, bytes));
+	CHECK_STR(cut, version);
+	CHECK_EQ(rte_eth_dev_fw_version_get(PORT_A, cut, bytes - 1), bytes);
 	printf("firmware %s, speed capability %#x\n", version, info.speed_capa);
 }
 
@@ -50,22 +69,26 @@ configure_bad(void)
 	CHECK_OK(configure(16, 16, &good));
 	CHECK_OK(configure(0, 1, &good));
 	CHECK_OK(configure(1, 0, &good));
+	CHECK_EQ(info.rx_desc_lim.nb_min, 64);
 	CHECK(configure(17, 1, &good) < 0, "17 queues");
 	CHECK(configure(1, 17, &good) < 0, "17 queues");
 	c = good;
 	c.rxmode.mq_mode = RTE_ETH_MQ_RX_VMDQ_ONLY;
-	CHECK(configure(1, 1, &c) < 0, "VMDq");
+	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c.rxmode.mq_mode = RTE_ETH_MQ_RX_DCB_RSS;
-	CHECK(configure(1, 1, &c) < 0, "DCB");
+	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c = good;
 	c.txmode.mq_mode = RTE_ETH_MQ_TX_DCB;
-	CHECK(configure(1, 1, &c) < 0, "Tx DCB");
+	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
+	c = good;
+	c.dcb_capability_en = RTE_ETH_DCB_PFC_SUPPORT;
+	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c = good;
 	c.lpbk_mode = 1;
-	CHECK(configure(1, 1, &c) < 0, "loopback");
+	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c = good;
 	c.link_speeds = RTE_ETH_LINK_SPEED_FIXED | RTE_ETH_LINK_SPEED_10G;
-	CHECK(configure(1, 1, &c) < 0, "fixed speed");
+	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);
 	c = good;
 	c.intr_conf.rxq = 1;
 	CHECK_OK(configure(1, 1, &c));
@@ -88,7 +111,7 @@ configure_bad(void)
 	c.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP;
 	c.rx_adv_conf.rss_conf.rss_key = key;
 	c.rx_adv_conf.rss_conf.rss_key_len = sizeof(key);
-	CHECK(configure(1, 1, &c) < 0, "RSS key of %zu bytes", sizeof(key));
+	CHECK_EQ(configure(1, 1, &c), -EINVAL);
 	c.rx_adv_conf.rss_conf.rss_key = NULL;
 	c.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_GTPU;
 	CHECK(configure(1, 1, &c) < 0, "RSS on GTP-U");
@@ -129,22 +152,22 @@ setup_bad(void)
 	CHECK_OK(rte_eth_tx_queue_info_get(PORT_A, 0, &tx_info));
 	CHECK(tx_info.nb_desc == 1024, "1000 rounded to %u", tx_info.nb_desc);
 	rx.rx_free_thresh = 65;
-	CHECK(rxq(128, &rx, pmd_pool) < 0, "rx_free_thresh 65 of 128");
+	CHECK_EQ(rxq(128, &rx, pmd_pool), -EINVAL);
 	rx.rx_free_thresh = 64;
 	CHECK_OK(rxq(128, &rx, pmd_pool));
 	tx.tx_rs_thresh = 33;
-	CHECK(txq(128, &tx) < 0, "tx_rs_thresh 33 of 128");
+	CHECK_EQ(txq(128, &tx), -EINVAL);
 	tx.tx_rs_thresh = 32;
 	tx.tx_free_thresh = 128;
-	CHECK(txq(128, &tx) < 0, "tx_free_thresh 128 of 128");
-	tx.tx_free_thresh = 96;
+	CHECK_EQ(txq(128, &tx), -EINVAL);
+	tx.tx_free_thresh = 127;
 	CHECK_OK(txq(128, &tx));
 
 	/* Mbufs that are too small for the MTU: the start fails, and the port can be set up and started afterwards. */
 	tiny = rte_pktmbuf_pool_create("tiny", 511, 0, 0, RTE_PKTMBUF_HEADROOM + 512, SOCKET_ID_ANY);
 	CHECK(tiny != NULL, "no mempool");
 	CHECK_OK(rxq(128, NULL, tiny));
-	CHECK(rte_eth_dev_start(PORT_A) < 0, "MTU 1500 into 512 bytes without scatter");
+	CHECK_EQ(rte_eth_dev_start(PORT_A), -EINVAL); /* MTU 1500 into 512 bytes without scatter. */
 	CHECK_OK(rxq(1024, NULL, pmd_pool));
 	CHECK_OK(txq(128, NULL));
 	CHECK_OK(rte_eth_dev_start(PORT_A));
@@ -156,7 +179,7 @@ setup_bad(void)
 		.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER }));
 	CHECK_OK(rxq(1024, NULL, tiny));
 	CHECK_OK(txq(128, NULL));
-	CHECK(rte_eth_dev_start(PORT_A) < 0, "1024 descriptors from 511 mbufs");
+	CHECK_EQ(rte_eth_dev_start(PORT_A), -ENOMEM); /* 1024 descriptors from 511 mbufs. */
 	CHECK(rte_mempool_in_use_count(tiny) == 0, "mbufs held after a failed start");
 	rte_mempool_free(tiny);
 	CHECK_OK(rxq(1024, NULL, pmd_pool));
@@ -182,7 +205,7 @@ scattered(void)
 	CHECK_OK(rte_eth_dev_start(PORT_A));
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, mtu + 1));
-	CHECK(rte_eth_dev_start(PORT_A) < 0, "%u segments", seg_max + 1);
+	CHECK_EQ(rte_eth_dev_start(PORT_A), -EINVAL); /* One segment more. */
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 1500));
 	CHECK_OK(rxq(1024, NULL, pmd_pool));
 	rte_mempool_free(small);
@@ -255,7 +278,9 @@ static void
 link_state(void)
 {
 	struct pmd_conf conf = { .nb_rxq = 1, .nb_txq = 1 };
+	struct rte_eth_dev_info down;
 	struct rte_eth_link link;
+	uint64_t begin;
 
 	pmd_ports_up(&conf);
 	CHECK_OK(rte_eth_link_get_nowait(PORT_A, &link));
@@ -264,6 +289,13 @@ link_state(void)
 	CHECK_OK(rte_eth_dev_set_link_down(PORT_A));
 	CHECK_OK(rte_eth_link_get_nowait(PORT_A, &link));
 	CHECK(link.link_status == RTE_ETH_LINK_DOWN, "up after set_link_down");
+	CHECK(link.link_speed == RTE_ETH_SPEED_NUM_NONE, "%u Mb/s without a link", link.link_speed);
+	begin = rte_rdtsc();
+	CHECK_OK(rte_eth_link_get(PORT_A, &link));
+	CHECK(link.link_status == RTE_ETH_LINK_DOWN, "up after a second");
+	CHECK(rte_rdtsc() - begin >= rte_get_tsc_hz() / 10 * 9, "did not wait for the link");
+	CHECK_OK(rte_eth_dev_info_get(PORT_A, &down));
+	CHECK_EQ(down.speed_capa, 0);
 	CHECK_OK(rte_eth_dev_set_link_up(PORT_A));
 	CHECK_OK(rte_eth_link_get(PORT_A, &link));
 	CHECK(link.link_status == RTE_ETH_LINK_UP, "down after set_link_up");

@@ -102,6 +102,9 @@ one_thread(void)
 	CHECK(events[PORT_A] == 1 && events[PORT_B] == 1, "%u and %u removal events", events[PORT_A], events[PORT_B]);
 	CHECK_OK(rte_eth_dev_stop(PORT_A));
 	CHECK_OK(rte_eth_dev_stop(PORT_B));
+	rte_errno = 0;
+	CHECK(rte_eth_dev_start(PORT_A) < 0, "a removed port starts");
+	CHECK_EQ(rte_errno, ENODEV);
 }
 
 static int

@@ -60,7 +60,7 @@ packet(const struct pmd_frame *f, bool l3, bool l4)
 	struct rte_mbuf *m;
 
 	CHECK(pmd_send(PORT_B, 0, f) == 1, "not sent");
-	if (pmd_recv(PORT_A, queue, &m, 1, 1000) != 1) {
+	if (pmd_recv(PORT_A, queue, &m, 1, 10000) != 1) {
 		CHECK(false, "type %#x proto %u flow %u: nothing on queue %u", f->ether_type, f->proto,
 		      f->src_port, queue);
 		pmd_drain(PORT_A, 1, 100, NULL);
@@ -151,8 +151,8 @@ table_update(void)
 
 	before[0].reta[0] = QUEUES;
 	CHECK(rte_eth_dev_rss_reta_update(PORT_A, before, reta_size) < 0, "queue that does not exist");
-	CHECK(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size / 2) < 0, "half a table");
-	CHECK(rte_eth_dev_rss_reta_query(PORT_A, reta, 64) < 0, "part of a table");
+	CHECK_EQ(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size / 2), -EINVAL);
+	CHECK_EQ(rte_eth_dev_rss_reta_query(PORT_A, reta, reta_size / 2), -EINVAL);
 }
 
 static void
@@ -171,9 +171,9 @@ key_update(void)
 	CHECK_OK(rte_eth_dev_rss_hash_conf_get(PORT_A, &conf));
 	CHECK(memcmp(other, key, sizeof(key)) == 0, "the key read differs from the key set");
 	conf.rss_key_len = 39;
-	CHECK(rte_eth_dev_rss_hash_update(PORT_A, &conf) < 0, "key of 39 bytes");
+	CHECK_EQ(rte_eth_dev_rss_hash_update(PORT_A, &conf), -EINVAL);
 	conf.rss_key_len = 52;
-	CHECK(rte_eth_dev_rss_hash_update(PORT_A, &conf) < 0, "key of 52 bytes");
+	CHECK_EQ(rte_eth_dev_rss_hash_update(PORT_A, &conf), -EINVAL);
 }
 
 static void
