@@ -379,7 +379,6 @@ mlxpmd_queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, u
 	pthread_mutex_unlock(&q->port->lock);
 	if (q->ops->release != NULL)
 		q->ops->release(q);
-	ethdev_queues(eth_dev->data, kind)[queue_id] = NULL;
 	rte_free(q);
 }
 
