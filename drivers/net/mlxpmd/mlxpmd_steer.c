@@ -290,6 +290,14 @@ entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 	return 0;
 }
 
+static void
+list_destroy(struct steer_list *list)
+{
+	while (list->n > 0)
+		entry_destroy(&list->entry[--list->n]);
+	free(list->entry);
+}
+
 static struct steer_entry *
 list_find(const struct steer_list *list, const struct mdv_rule_attr *key)
 {
@@ -331,9 +339,7 @@ list_replace(struct mlxpmd_port *port, struct steer_list *list)
 		memcpy(list->entry[i].rule, same->rule, sizeof(same->rule));
 		memset(same->rule, 0, sizeof(same->rule));
 	}
-	for (i = 0; i < old->n; i++)
-		entry_destroy(&old->entry[i]);
-	free(old->entry);
+	list_destroy(old);
 	*old = *list;
 }
 
@@ -389,14 +395,11 @@ void
 mlxpmd_steer_down(struct mlxpmd_port *port)
 {
 	struct mlxpmd_steer *steer = port->steer;
-	unsigned int i;
 	int class;
 
 	if (steer == NULL)
 		return;
-	for (i = 0; i < steer->list.n; i++)
-		entry_destroy(&steer->list.entry[i]);
-	free(steer->list.entry);
+	list_destroy(&steer->list);
 	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++)
 		(void)mdv_obj_destroy(steer->tir[class]);
 	(void)mdv_obj_destroy(steer->rqt);
