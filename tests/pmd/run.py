@@ -3,7 +3,7 @@
 """Run one test program on two emulated ports that are connected; the audit must be clean.
 
 Usage: run.py [--fault RULE]... [--emu OPTIONS] [--devargs DEVARGS] [--lcores LIST] [--bad-states N] [--left N]
-       [--once TEXT] PROGRAM [ARGUMENT...]
+       [--once TEXT] [--never TEXT] PROGRAM [ARGUMENT...]
 
 --fault RULE      a fault rule of the emulator
 --emu OPTIONS     further options of `mlxemu run`, as one argument
@@ -11,6 +11,7 @@ Usage: run.py [--fault RULE]... [--emu OPTIONS] [--devargs DEVARGS] [--lcores LI
 --bad-states N    the audit must have exactly N violations "bad state", that is MODIFY commands whose current
                   state the queue has already left, and no other violation
 --once TEXT       the program's output has this text exactly once
+--never TEXT      it does not have this text
 --left N          N devices must still be open at the end: libmlx5 closes a removed device only after minutes
 """
 import pmdlib
@@ -20,7 +21,7 @@ from e2e import MLXEMU, PLUGIN, check, emu, main
 
 
 def run():
-    args, faults, extra, bad_states, left, once, eal = sys.argv[1:], [], [], 0, 0, None, {"lcores": "0"}
+    args, faults, extra, bad_states, left, once, never, eal = sys.argv[1:], [], [], 0, 0, None, None, {"lcores": "0"}
     while args[0].startswith("--"):
         if args[0] == "--fault":
             faults.append(args[1])
@@ -32,6 +33,8 @@ def run():
             left = int(args[1])
         elif args[0] == "--once":
             once = args[1]
+        elif args[0] == "--never":
+            never = args[1]
         else:
             eal[args[0][2:]] = args[1]
         args = args[2:]
@@ -51,6 +54,7 @@ def run():
     else:
         check(result.status == 0, f"exit status {result.status}")
     check(once is None or result.out.count(once) == 1, f"{result.out.count(once or '')} times: {once}")
+    check(never is None or never not in result.out, f"output has: {never}")
     # A program that used no device would have a clean audit as well.
     check(result.report.port(0, "rx_frames") > 0, "port 0 received nothing")
 

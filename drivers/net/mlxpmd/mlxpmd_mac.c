@@ -63,15 +63,16 @@ netdev_ucast(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 		if (rc == 0)
 			nd->uc[nd->nb_uc++] = list[i];
 	}
+	if (rc == 0)
+		return 0;
 	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM)
 		return MLXPMD_FAIL(-rc, "port %u: cannot add an address to the interface's list: %s", port->port_id,
 				   rte_strerror(-rc));
-	if (rc != 0 && !nd->uc_refused) {
-		nd->uc_refused = true;
+	if (!nd->uc_refused)
 		MLXPMD_LOG(NOTICE, "port %u: no further address in the interface's list (%s): promiscuous mode instead",
 			   port->port_id, rte_strerror(-rc));
-	}
-	return rc != 0;
+	nd->uc_refused = true;
+	return 1;
 }
 
 static uint32_t
@@ -420,11 +421,8 @@ mlxpmd_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask)
 
 	if (mask & RTE_ETH_VLAN_STRIP_MASK)
 		rc = strip_set_all(eth_dev, (offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0);
-	if (rc == 0 && (mask & RTE_ETH_VLAN_FILTER_MASK)) {
-		want.vlan_on = (offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
-		rc = mlxpmd_filter_set(port, &want);
-	}
-	return rc;
+	want.vlan_on = (offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+	return rc == 0 ? mlxpmd_filter_set(port, &want) : rc;
 }
 
 /* ------------------------------------------------------------------ stage of probe */
