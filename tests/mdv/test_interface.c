@@ -27,6 +27,7 @@ static struct {
 	const char *without;	/**< The statistic of this name gets another name. */
 	int fails;		/**< errno of each request for statistics. */
 	bool replaced;		/**< Another interface has taken the name. */
+	bool absent;		/**< The interface is in another network namespace. */
 } changes;
 
 static void
@@ -88,6 +89,10 @@ ioctl(int fd, unsigned long request, ...)
 	va_end(ap);
 	if (request == SIOCETHTOOL && changes.fails != 0) {
 		errno = changes.fails;
+		return -1;
+	}
+	if (request == SIOCGIFINDEX && changes.absent) {
+		errno = ENODEV;
 		return -1;
 	}
 	rc = next(fd, request, arg);
@@ -198,16 +203,38 @@ replaced(struct mdv_dev *dev)
 	CHECK(mdv_alive(dev));
 }
 
+/* Without an interface the device opens; what needs the interface is not supported. */
+static void
+absent(const struct rte_pci_addr *pci)
+{
+	struct mdv_dev *dev;
+	uint16_t mtu;
+	bool up;
+
+	changes.absent = true;
+	log_begin();
+	REQUIRE(mdv_open(pci, MDV_OPEN_VERBS, &dev) == 0);
+	changes.absent = false;
+	CHECK_EQ(dev->netdev_name[0], '\0');
+	CHECK_EQ(dev->port->mtu_get(dev, &mtu), -ENOTSUP);
+	CHECK_EQ(dev->port->running(dev, &up), -ENOTSUP);
+	CHECK_EQ(dev->port->ucast(dev, (const uint8_t[6]) { 2, 0, 0, 0, 0, 1 }, true), -ENOTSUP);
+	CHECK_EQ(mdv_ethtool_speed_mbps(dev), 0);
+	/* At level notice the default is not to log it. */
+	CHECK_EQ(lines_with(log_end(), "the port has no interface here"), 1);
+	mdv_close(dev);
+}
+
 int
 main(void)
 {
 	char *eal[] = { (char[]) { "mdv_interface" }, (char[]) { "--no-huge" }, (char[]) { "-m128" },
 			(char[]) { "--no-pci" }, (char[]) { "--no-shconf" }, (char[]) { "--no-telemetry" },
 			(char[]) { "-l0" }, NULL };
-	struct rte_pci_addr pci;
+	struct rte_pci_addr pci, other;
 	struct mdv_dev *dev;
 
-	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0 || test_device(0, &pci) != 0 ||
+	if (rte_eal_init(RTE_DIM(eal) - 1, eal) < 0 || test_device(0, &pci) != 0 || test_device(1, &other) != 0 ||
 	    mdv_open(&pci, MDV_OPEN_VERBS, &dev) != 0) {
 		fprintf(stderr, "no device\n");
 		return 2;
@@ -215,6 +242,7 @@ main(void)
 	statistics_move(dev);
 	statistics_fail(dev);
 	replaced(dev);
+	absent(&other);
 	mdv_close(dev);
 	rte_eal_cleanup();
 	return check_exit("interface");
