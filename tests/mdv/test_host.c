@@ -38,12 +38,17 @@ enum way {
 	WAYS,
 };
 
+#define REAL(name) extern __typeof__(name) __real_##name, __wrap_##name
+
+REAL(close);
+
 static struct {
 	bool armed;
 	enum way way;
 	unsigned int left; /**< Calls until the one that fails. */
 	const char *hit;  /**< The function that failed. */
 	int err;	  /**< Its errno. */
+	bool zero;	  /**< Descriptor 0 is one of the operation's. */
 	int blocks;	  /**< Memory allocated and not freed since the beginning of the operation. */
 } host;
 
@@ -60,9 +65,19 @@ fails(const char *name, int err, enum way last)
 	return true;
 }
 
-/* ------------------------------------------------------------------ the functions */
+/** A new descriptor: 0, unless it is taken. The operation has not closed its own 0, and takes no 0 of others. */
+static int
+zero_of(int fd)
+{
+	if (fd < 0 || !host.armed || host.zero)
+		return fd;
+	host.zero = true;
+	dup2(fd, 0);
+	__real_close(fd);
+	return 0;
+}
 
-#define REAL(name) extern __typeof__(name) __real_##name, __wrap_##name
+/* ------------------------------------------------------------------ the functions */
 
 /** The function `name` returns `failure` with errno if it is the one that fails. */
 #define WRAP(last, err, type, failure, name, params, args) \
@@ -70,6 +85,9 @@ fails(const char *name, int err, enum way last)
 	type __wrap_##name params { return fails(#name, err, last) ? failure : __real_##name args; }
 #define HOST_PTR(err, type, name, params, args) WRAP(REFUSED, err, type *, NULL, name, params, args)
 #define HOST_INT(err, name, params, args) WRAP(REFUSED, err, int, -1, name, params, args)
+#define HOST_FD(name, params, args) \
+	REAL(name); \
+	int __wrap_##name params { return fails(#name, EMFILE, REFUSED) ? -1 : zero_of(__real_##name args); }
 #define RDMA_PTR(type, name, params, args) WRAP(SILENT, EUSERS, type *, NULL, name, params, args)
 #define RDMA_INT(name, params, args) WRAP(INTERRUPTED, EUSERS, int, host.err, name, params, args)
 
@@ -112,6 +130,16 @@ __wrap_free(void *p)
 	__real_free(p);
 }
 
+/* Closing 0 leaves an unused descriptor in its place. */
+int
+__wrap_close(int fd)
+{
+	if (fd != 0 || !host.zero)
+		return __real_close(fd);
+	host.zero = false;
+	return dup2(STDERR_FILENO, 0) == 0 ? 0 : -1;
+}
+
 extern __typeof__(open) __real_open64, __wrap_open64;
 extern __typeof__(fopen) __real_fopen64, __wrap_fopen64;
 extern __typeof__(fcntl) __real_fcntl64, __wrap_fcntl64;
@@ -120,7 +148,7 @@ extern __typeof__(ioctl) __real_ioctl, __wrap_ioctl;
 int
 __wrap_open64(const char *path, int flags, ...)
 {
-	return fails("open", EMFILE, REFUSED) ? -1 : __real_open64(path, flags, 0);
+	return fails("open", EMFILE, REFUSED) ? -1 : zero_of(__real_open64(path, flags, 0));
 }
 
 FILE *
@@ -154,8 +182,8 @@ __wrap_ioctl(int fd, unsigned long request, ...)
 }
 
 HOST_PTR(EMFILE, DIR, opendir, (const char *path), (path))
-HOST_INT(EMFILE, socket, (int domain, int type, int protocol), (domain, type, protocol))
-HOST_INT(EMFILE, eventfd, (unsigned int value, int flags), (value, flags))
+HOST_FD(socket, (int domain, int type, int protocol), (domain, type, protocol))
+HOST_FD(eventfd, (unsigned int value, int flags), (value, flags))
 HOST_PTR(ENOMEM, void, rte_zmalloc_socket, (const char *type, size_t n, unsigned int align, int socket_id),
 	 (type, n, align, socket_id))
 HOST_INT(EUSERS, rte_mem_event_callback_register, (const char *name, rte_mem_event_callback_t fn, void *arg),
@@ -367,6 +395,7 @@ run_failing(struct mdv_dev *dev, const struct operation *op, unsigned int k, enu
 	errno = EUSERS;
 	ret = op->run(dev);
 	host.armed = false;
+	CHECK(!host.zero, "%s: %s, call %u: descriptor 0 is left", op->name, host.hit, k);
 	CHECK(host.blocks == 0, "%s: %s, call %u: %d blocks of memory are left", op->name, host.hit, k, host.blocks);
 	return ret;
 }

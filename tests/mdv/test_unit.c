@@ -3,6 +3,8 @@
 /* Functions that need no device: checks of replies, limits, merging, clock windows, an absent device. */
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -166,6 +168,44 @@ test_run_errno(void)
 	}
 	errno = 0;
 	CHECK_EQ(mdv_positive_errno(-1), EIO);
+}
+
+/** A command is not interrupted by a signal, but by a fault of the program; the mask is restored. */
+static void
+test_signals(void)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+	struct mdv_backend backend = { .exclusive = true };
+	struct mdv_dev dev = { .backend = &backend };
+	sigset_t before, was, now;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	mdv_run_begin(&dev, &was);
+	CHECK_EQ(dev.calls_begun, 1);
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	for (size_t i = 0; i < RTE_DIM(faults); i++)
+		CHECK(!sigismember(&now, faults[i]), "signal %d", faults[i]);
+	CHECK(sigismember(&now, SIGALRM) && sigismember(&now, SIGINT) && sigismember(&now, SIGTERM));
+	errno = EACCES;
+	mdv_run_end(&dev, &was);
+	CHECK_EQ(errno, EACCES);
+	CHECK_EQ(dev.calls_ended, 1);
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	CHECK(!sigismember(&now, SIGALRM) && sigismember(&now, SIGINT) == sigismember(&before, SIGINT));
+	/* Of a removed device every error is ENODEV. */
+	dev.removed = true;
+	mdv_run_begin(&dev, &was);
+	mdv_run_end(&dev, &was);
+	CHECK_EQ(errno, ENODEV);
+	/* The kernel interrupts the commands of its users itself. */
+	backend.exclusive = false;
+	mdv_run_begin(&dev, &was);
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	CHECK(!sigismember(&now, SIGALRM));
+	errno = EACCES;
+	mdv_run_end(&dev, &was);
+	CHECK_EQ(errno, EACCES);
+	CHECK(dev.calls_begun == 2 && dev.calls_ended == 2);
 }
 
 /* ------------------------------------------------------------------ limits */
@@ -341,7 +381,10 @@ test_absent(void)
 	const char *text;
 
 	log_begin();
+	/* Standard input is closed, so that descriptor 0 is taken and given back. */
+	close(STDIN_FILENO);
 	CHECK_EQ(mdv_open(&pci, MDV_OPEN_VERBS, &dev), -ENODEV);
+	CHECK_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
 	text = log_end();
 	CHECK(dev == NULL);
 	CHECK_EQ(rte_errno, ENODEV);
@@ -459,6 +502,7 @@ main(void)
 	test_quiet_refusal();
 	test_long_refusal();
 	test_run_errno();
+	test_signals();
 	test_cap_limits();
 	test_caps();
 	test_lag();

@@ -135,22 +135,18 @@ no_ibdev_reason(const struct mdv_dev *dev, int n)
 }
 
 /**
- * Whether so few file descriptors are left that libibverbs may have found no device: it then returns an empty list, not
- * an error. 0, or the errno of the open that failed.
+ * Whether less than n file descriptors are left, so that libibverbs may have found no device: it then returns an empty
+ * list, not an error. 0, or the errno of the open that failed.
  */
 static int
-descriptors_short(void)
+descriptors_short(unsigned int n)
 {
-	int fd[LIBRARY_FDS], err = 0;
-	unsigned int n;
+	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
-	for (n = 0; n < RTE_DIM(fd) && err == 0; n++) {
-		fd[n] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		err = fd[n] < 0 ? errno : 0;
-	}
-	while (n-- != 0)
-		if (fd[n] >= 0)
-			close(fd[n]);
+	if (fd < 0)
+		return errno;
+	err = n > 1 ? descriptors_short(n - 1) : 0;
+	close(fd);
 	return err;
 }
 
@@ -196,7 +192,7 @@ find_ibdev(const struct mdv_dev *dev, struct ibv_device **list, int n)
 			unread = -ret;
 	}
 	if (unread == 0 && n == 0)
-		unread = descriptors_short();
+		unread = descriptors_short(LIBRARY_FDS);
 	rte_errno = unread != 0 ? unread : ENODEV;
 	if (unread != 0)
 		MDV_LOG(ERR, dev->name, "no RDMA device found, cannot read %s: %s",
