@@ -73,8 +73,8 @@ int mlxemu_ctl(int argc, char **argv);
 void mlxemu_ctl_usage(void);
 /** `mlxemu profile`: argv is what follows the word. A status. */
 int mlxemu_profile(int argc, char **argv);
-/** Reads an imported profile: a path with '/', or a name. A status; -1: no profile of this name. */
-int mlxemu_profile_load(const char *name, struct mlxemu_run *run);
+/** Reads an imported profile: a path with '/', or a name; messages say `from`. A status; -1: no profile of this name. */
+int mlxemu_profile_load(const char *from, const char *name, struct mlxemu_run *run);
 /** Fills in run from what follows `run`. A status; run->help: --help was given. */
 int mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run);
 /** --sf: stores the text, if it is understood. A status. */

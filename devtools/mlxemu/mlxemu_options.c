@@ -21,8 +21,8 @@ static const char run_usage[] =
 	"  --ports N        number of ports, 1 to %d (default 1); each is a PCI function and\n"
 	"                   an RDMA device mlx5_0, mlx5_1, ...\n"
 	"  --profile NAME   card model (`mlxemu profiles` lists them), or name or path of a recorded\n"
-	"                   one (`mlxemu profile import`; default: that of the environment\n"
-	"                   variable MLXEMU_DEFAULT_PROFILE, else cx6dx)\n"
+	"                   one (`mlxemu profile import`; default: the environment variable\n"
+	"                   MLXEMU_DEFAULT_PROFILE, which takes the same, else cx6dx)\n"
 	"  --cap NAME=VALUE  change a capability of the card (`mlxemu profiles cx6dx` lists them);\n"
 	"                   may be given several times\n"
 	"  --open FRONT     driver of the ports: verbs (the kernel's mlx5 driver, default),\n"
@@ -277,8 +277,9 @@ option_mpfs(struct mlxemu_run *run, const char *value)
 	return option_port("--mpfs", value, &run->mpfs);
 }
 
+/* A card model, or name or path of a recorded one. Messages name `from`, where the value comes from. */
 static int
-option_profile(struct mlxemu_run *run, const char *value)
+profile_set(struct mlxemu_run *run, const char *from, const char *value)
 {
 	const struct emu_profile *const *p;
 	char names[256] = "";
@@ -289,12 +290,30 @@ option_profile(struct mlxemu_run *run, const char *value)
 	run->recorded[0] = '\0';
 	if (run->profile != NULL)
 		return MLXEMU_OK;
-	status = mlxemu_profile_load(value, run);
+	status = mlxemu_profile_load(from, value, run);
 	if (status >= 0)
 		return status;
 	for (p = emu_profiles; *p != NULL && n < sizeof(names); p++)
 		n += snprintf(names + n, sizeof(names) - n, "%s%s", n != 0 ? ", " : "", (*p)->name);
-	return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': not known (%s)", value, names);
+	return mlxemu_fail(MLXEMU_USAGE, "%s '%s': not known (%s)", from, value, names);
+}
+
+static int
+option_profile(struct mlxemu_run *run, const char *value)
+{
+	return profile_set(run, "--profile", value);
+}
+
+/* Without --profile. */
+static int
+default_profile(struct mlxemu_run *run)
+{
+	const char *name = getenv("MLXEMU_DEFAULT_PROFILE");
+
+	if (run->profile != NULL)
+		return MLXEMU_OK;
+	run->profile = emu_profile_default();
+	return name != NULL && name[0] != '\0' ? profile_set(run, "MLXEMU_DEFAULT_PROFILE", name) : MLXEMU_OK;
 }
 
 static int
@@ -619,7 +638,7 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 	int i = 0, used, status;
 
 	run->ports = 1;
-	run->profile = emu_profile_default();
+	run->profile = NULL;
 	memset(run->fronts, '0' + EMU_FRONT_VERBS, EMU_MAX_PORTS);
 	memset(run->vfs, '0', EMU_MAX_PORTS);
 	memset(run->switchdev, '0', EMU_MAX_PORTS);
@@ -646,5 +665,6 @@ mlxemu_options_parse(int argc, char **argv, struct mlxemu_run *run)
 		return mlxemu_fail(MLXEMU_USAGE,
 				   "no program given (mlxemu run [options] -- PROGRAM)");
 	run->program = argv + i;
-	return options_check(run);
+	status = default_profile(run);
+	return status == MLXEMU_OK ? options_check(run) : status;
 }

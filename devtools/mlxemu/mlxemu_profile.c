@@ -394,7 +394,7 @@ line_trim(char *line)
 }
 
 static int
-lines_read(FILE *f, const char *path, struct mlxemu_run *run)
+lines_read(FILE *f, const char *from, const char *path, struct mlxemu_run *run)
 {
 	char text[256], err[256] = "";
 	size_t used = 0;
@@ -407,22 +407,23 @@ lines_read(FILE *f, const char *path, struct mlxemu_run *run)
 		if (run->profile == NULL) {
 			run->profile = strncmp(line, "base=", 5) == 0 ? emu_profile_find(line + 5) : NULL;
 			if (run->profile == NULL)
-				return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': line %u: base=CARD is needed first", path, n);
+				return mlxemu_fail(MLXEMU_USAGE, "%s '%s': line %u: base=CARD is needed first", from,
+						   path, n);
 			continue;
 		}
 		run->profile = emu_profile_change(run->profile, line, err, sizeof(err));
 		if (run->profile == NULL || used + strlen(line) + 2 > sizeof(run->recorded))
-			return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': line %u: %s", path, n,
+			return mlxemu_fail(MLXEMU_USAGE, "%s '%s': line %u: %s", from, path, n,
 					   run->profile == NULL ? err : "too long");
 		used += (size_t)sprintf(run->recorded + used, "%s%s", used != 0 ? "\n" : "", line);
 	}
 	if (run->profile == NULL)
-		return mlxemu_fail(MLXEMU_USAGE, "--profile '%s': empty", path);
+		return mlxemu_fail(MLXEMU_USAGE, "%s '%s': empty", from, path);
 	return MLXEMU_OK;
 }
 
 int
-mlxemu_profile_load(const char *name, struct mlxemu_run *run)
+mlxemu_profile_load(const char *from, const char *name, struct mlxemu_run *run)
 {
 	char path[PATH_MAX];
 	bool file = strchr(name, '/') != NULL;
@@ -432,10 +433,10 @@ mlxemu_profile_load(const char *name, struct mlxemu_run *run)
 	if (file || data_path(name, path, false))
 		f = fopen(file ? name : path, "r");
 	if (f == NULL)
-		return file ? mlxemu_fail(MLXEMU_USAGE, "--profile '%s': %s", name, strerror(errno)) : -1;
+		return file ? mlxemu_fail(MLXEMU_USAGE, "%s '%s': %s", from, name, strerror(errno)) : -1;
 	run->profile = NULL;
 	run->recorded[0] = '\0';
-	status = lines_read(f, name, run);
+	status = lines_read(f, from, name, run);
 	fclose(f);
 	return status;
 }

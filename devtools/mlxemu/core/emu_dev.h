@@ -104,7 +104,7 @@ struct emu_profile {
 
 extern const struct emu_profile *const emu_profiles[]; /**< NULL-terminated. */
 const struct emu_profile *emu_profile_find(const char *name);
-/** The profile that the environment variable MLXEMU_DEFAULT_PROFILE names, else cx6dx. */
+/** The card model that MLXEMU_DEFAULT_PROFILE names, else cx6dx. The launcher reads recorded ones itself. */
 const struct emu_profile *emu_profile_default(void);
 /**
  * A profile with one capability changed, `NAME=VALUE`, or board_id, clock_hz, firmware, pci_device_id or
