@@ -284,6 +284,31 @@ owners(void)
 	home("owners");
 }
 
+/* The device may still read the mbufs of a queue that cannot be destroyed: they are counted, once, and not freed. */
+static void
+abandoned(void)
+{
+	struct rig_tx *t = rig_tx_new(6, 64, 7, 63, 0);
+	struct rte_mbuf *pkts[8];
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(pkts); i++)
+		pkts[i] = rig_tx_mbuf(pool, i, 64, 1);
+	CHECK(rig_tx_burst(t, 0, pkts, RTE_DIM(pkts)) == RTE_DIM(pkts), "not sent");
+	rig_tx_cqe(t, 13, 4, 3);
+	(void)mlxpmd_tx_done_cleanup(&t->txq, 0);
+	mlxpmd_txq_abandon(&t->txq);
+	for (i = 0; i < 2; i++) {
+		CHECK(t->txq.q.stats.packets == 3 && t->txq.q.stats.bytes == 3 * 64 && t->txq.q.stats.errors == 5,
+		      "%" PRIu64 " sent, %" PRIu64 " lost", t->txq.q.stats.packets, t->txq.q.stats.errors);
+		CHECK(out() == RTE_DIM(pkts), "%u out", out());
+		mlxpmd_txq_disarm(&t->txq.q);
+	}
+	rte_pktmbuf_free_bulk(pkts, RTE_DIM(pkts));
+	rig_tx_free(t);
+	home("abandoned");
+}
+
 int
 main(void)
 {
@@ -304,6 +329,7 @@ main(void)
 	flush(MLXPMD_TX_F_MPW);
 	errors();
 	nonsense();
+	abandoned();
 	owners();
 	return rig_end("tx_done");
 }

@@ -68,11 +68,10 @@ void
 mlxpmd_txq_abandon(struct mlxpmd_txq *txq)
 {
 	mlxpmd_txq_lost_find(&txq->q);
-	txq->lost_known = false;
 	count_lost(txq, txq->first_lost);
-	txq->q.cause = MLXPMD_CAUSE_NONE;
+	/* Nothing is left for mlxpmd_tx_settle() to count or free. */
+	txq->first_lost = txq->elts_pi;
 	txq->elts_ci = txq->elts_pi;
-	txq->q.ci = txq->q.pi;
 }
 
 uint32_t
