@@ -490,6 +490,8 @@ def check_select(layout, f):
             fail(f.where, f"'select' needs a union, {f.layout.name} is none")
         if f.select != REQUEST and (not chooser or chooser.kind != "scalar" or chooser.array):
             fail(f.where, f"no field '{f.select}' to select by")
+        if f.select != REQUEST and (chooser.hi > 31 or chooser.dword >= f.dword):
+            fail(f.where, f"'{f.select}' has to precede the union, in one dword")
     if f.when is not None and not layout.union:
         fail(f.where, "'when' belongs to the members of a union")
 

@@ -43,6 +43,9 @@ test_wide_fields(void)
 	prm_cqc_set_dbr_addr(&cqc, 0x0102030405060708ull);
 	CHECK(memcmp(b + 56, want, 8) == 0);
 	CHECK(prm_cqc_get_dbr_addr(&cqc) == 0x0102030405060708ull);
+	/* A value replaces the one before. */
+	prm_cqc_set_dbr_addr(&cqc, 0x1020000000000001ull);
+	CHECK(prm_cqc_get_dbr_addr(&cqc) == 0x1020000000000001ull);
 }
 
 #ifndef PRM_DEBUG

@@ -117,6 +117,10 @@ class Refusals(unittest.TestCase):
         self.refused(self.rows("[1, one, {layout: inner, select: two}]"), "inner is none")
         self.refused(self.rows("[1, one, {layout: u, select: two}]",
                                extra="  u: {size: 1, union: true, rows: []}\n"), "no field 'two'")
+        self.refused(self.rows("[0, one, {layout: u, select: two}]", "[1, 31, 0, two]",
+                               extra="  u: {size: 1, union: true, rows: []}\n"), "has to precede")
+        self.refused(self.rows("[0, 63, 0, two]", "[1, one, {layout: u, select: two, overlay: true}]",
+                               extra="  u: {size: 1, union: true, rows: []}\n"), "in one dword")
         self.refused(self.rows("[1, one, {layout: inner, when: 1}]"), "members of a union")
 
     def test_enum(self):

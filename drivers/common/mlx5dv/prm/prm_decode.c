@@ -96,7 +96,7 @@ decode_scalar(struct walk *w, const struct prm_field *f, const uint32_t *p, size
 /* The value that selects the member of a union; -1 if there is none. */
 static int32_t
 selected(const struct walk *w, const struct prm_layout *l, const struct prm_field *f,
-		const uint32_t *p, size_t dwords)
+		const uint32_t *p)
 {
 	const struct prm_field *by;
 
@@ -104,9 +104,8 @@ selected(const struct walk *w, const struct prm_layout *l, const struct prm_fiel
 		return w->request;
 	if (f->select < 0)
 		return -1;
+	/* The generator takes only a field before the union, of one dword. */
 	by = &l->fields[f->select];
-	if (by->dword >= dwords || by->hi > 31)
-		return -1;
 	return (int32_t)prm_get32(p + by->dword, by->hi, by->lo);
 }
 
@@ -148,7 +147,7 @@ decode_nested(struct walk *w, const struct prm_layout *l, const struct prm_field
 		if (!(!f->array && n->variable && at + n->dwords == l->dwords) && room > n->dwords)
 			room = n->dwords;
 		if (n->is_union)
-			decode_union(w, n, selected(w, l, f, p, dwords), p + at, room, len);
+			decode_union(w, n, selected(w, l, f, p), p + at, room, len);
 		else
 			decode_layout(w, n, p + at, room, len);
 	}
