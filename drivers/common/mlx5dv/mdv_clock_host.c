@@ -47,19 +47,18 @@ value_beyond(const struct mdv_clock_line *line, uint64_t ts)
 }
 
 /*
- * Counts a step if a stamp differs between the old line and the new one by more than both allow. If
- * the old line has expired, rates may have changed meanwhile: allow another 1 ppm.
+ * Counts a step if a stamp differs between the old line and the new one by more than both allow. Rates
+ * may have changed since the old line, in particular after it expired: allow another 1 ppm.
  */
 static void
 host_moved(struct mdv_clock *clock, const struct mdv_clock_line *line, uint64_t ts, uint64_t tsc)
 {
 	const struct mdv_clock_state *s = &clock->state;
-	uint64_t allowed = clock->line_unsure_ns + host_uncertainty(clock, 0);
+	uint64_t allowed = clock->line_unsure_ns + host_uncertainty(clock, 0) +
+			   mdv_clock_ns(tsc - clock->line_tsc, clock->facts.tsc_hz) / 1000000;
 
 	if (s->line.mult == 0)
 		return;
-	if ((int64_t)(tsc - s->valid_tsc) > 0)
-		allowed += mdv_clock_ns(tsc - clock->line_tsc, clock->facts.tsc_hz) / 1000000;
 	if (mdv_clock_distance(value_beyond(&s->line, ts), value_beyond(line, ts)) > allowed)
 		clock->state.steps++;
 }
