@@ -139,6 +139,7 @@ test_odd_points(void)
 	struct mdv_clock_point p;
 	struct mdv_clock_line line;
 	struct tally t = { 0 };
+	uint64_t value;
 	struct sim s;
 
 	sim_init(&s, 156250000, 0, 1, 99);
@@ -182,8 +183,29 @@ test_odd_points(void)
 	p.ns = UINT64_MAX;
 	p.frac = (1ull << p.shift) - 1;
 	CHECK(mdv_clock_line_of_point(&p, &line) == 0);
+	CHECK((line.frac & 1) == 1);
 	p.frac++;
 	CHECK(mdv_clock_line_of_point(&p, &line) == -EPROTO);
+	/* One ns per tick: the last ticks that have a value. */
+	p.shift = 31;
+	p.mult = 1u << 31;
+	for (uint64_t frac = 0; frac <= p.mult - 1; frac += p.mult - 1) {
+		p.ns = UINT64_MAX - 9;
+		p.frac = frac;
+		CHECK(mdv_clock_line_of_point(&p, &line) == 0);
+		CHECK(mdv_clock_line_convert(&line, p.cycles + 9, &value) && value == UINT64_MAX);
+		CHECK(!mdv_clock_line_convert(&line, p.cycles + 10, &value));
+	}
+}
+
+/** Conversions of durations are exact, and end at 64 bits. */
+static void
+test_durations(void)
+{
+	CHECK(mdv_clock_ns(5000000000, 1000000000) == 5000000000 && mdv_clock_ns(3, 2000000000) == 1);
+	CHECK(mdv_clock_ticks(5000000000, 1000000000) == 5000000000 && mdv_clock_ticks(3, 500000000) == 1);
+	CHECK(mdv_clock_ns(UINT64_MAX, 1000000000) == UINT64_MAX && mdv_clock_ns(UINT64_MAX, 500000000) == UINT64_MAX);
+	CHECK(mdv_clock_ticks(UINT64_MAX, 2500000000) == UINT64_MAX);
 }
 
 /** Measured rates and values at the limits of what a line can represent. */
@@ -446,6 +468,7 @@ test_page(void)
 	test_validity();
 	test_odd_points();
 	test_slopes();
+	test_durations();
 	test_running();
 }
 
