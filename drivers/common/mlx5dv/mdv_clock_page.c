@@ -117,11 +117,7 @@ page_by_tsc(struct mdv_clock *clock)
 	int wall = mdv_clock_follow_wall(clock), ret = mdv_clock_follow_counter(clock);
 	uint64_t value, c = mdv_clock_track_at(t, t->tsc, &part);
 
-	if (!t->set || !mdv_clock_line_convert(line, c, &value)) {
-		clock->state.host.mult = 0;
-		return;
-	}
-	if (ret != 0 && ret != -EAGAIN) {
+	if ((ret != 0 && ret != -EAGAIN) || !t->set || !mdv_clock_line_convert(line, c, &value)) {
 		clock->state.host.mult = 0;
 		return;
 	}
