@@ -346,6 +346,79 @@ test_page_busy(void)
 	mdv_clock_close(r.clock);
 }
 
+/** Opens a page, with a rate set by a servo, whose point is so many seconds old. */
+static void
+page_open_old(struct rig *r, double age_s, int counter_ret)
+{
+	rig_init(r, 81);
+	sim_page_init(&r->s, RIG_HZ, false, SIM_EPOCH_NS);
+	r->s.point.mult += 12345;
+	sim_pass_ns(&r->s, age_s * 1e9);
+	r->s.counter_ret = counter_ret;
+	CHECK(rig_open(r, MDV_CLOCK_PAGE, true, false, RIG_HZ / 1000) == 0);
+}
+
+static bool
+is_old(const struct rig *r, double age_s)
+{
+	return fabs((double)r->state.age_ns * 1e-9 - age_s) < 1;
+}
+
+/** The age of a point is read from the counter; the kernel moves it after a third of the counter's range, 4691 s. */
+static void
+test_page_age(void)
+{
+	static const struct {
+		double age_s;
+		enum mdv_clock_quality quality;
+	} rows[] = { { 0, MDV_CLOCK_GOOD }, { 100, MDV_CLOCK_GOOD }, { 5124, MDV_CLOCK_GOOD },
+		     { 5140, MDV_CLOCK_UNSYNCED }, { 5600, MDV_CLOCK_UNSYNCED }, { 6400, MDV_CLOCK_BROKEN } };
+	struct rig r;
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		page_open_old(&r, rows[i].age_s, 0);
+		CHECK(r.state.quality == rows[i].quality && is_old(&r, rows[i].age_s), "%g s: %g", rows[i].age_s,
+		      (double)r.state.age_ns);
+		/* The counter is not needed for a point that is known. */
+		r.s.counter_ret = -EIO;
+		CHECK(refresh(&r) == 0 && is_old(&r, rows[i].age_s) && r.state.host.mult == 0);
+		mdv_clock_close(r.clock);
+	}
+	/* Without the counter: the oldest point, and later ones are new. */
+	page_open_old(&r, 0, -EIO);
+	CHECK(is_old(&r, 4691) && r.state.host.mult == 0);
+	sim_pass_ns(&r.s, 1e9);
+	sim_page_advance(&r.s);
+	CHECK(refresh(&r) == 0 && is_old(&r, 0));
+	mdv_clock_close(r.clock);
+}
+
+/** A correction that does not change mult, while the counter wraps: a servo is running. */
+static void
+test_page_wraps(void)
+{
+	struct rig r;
+
+	rig_init(&r, 82);
+	sim_step(&r.s, &r.s.counter, -130 * (int64_t)RIG_HZ);
+	sim_page_init(&r.s, RIG_HZ, false, SIM_EPOCH_NS);
+	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, false, RIG_HZ / 1000) == 0);
+	rig_run(&r, 129);
+	sim_page_advance(&r.s);
+	rig_run(&r, 0.5);
+	CHECK(r.state.quality == MDV_CLOCK_UNSYNCED);
+	rig_run(&r, 1);
+	sim_page_advance(&r.s);
+	rig_run(&r, 0.5);
+	CHECK(r.state.quality == MDV_CLOCK_GOOD && r.state.slews == 0 && r.state.steps == 0);
+	mdv_clock_close(r.clock);
+	/* The nominal rate is not known: neither is a servo. */
+	rig_init(&r, 83);
+	sim_page_init(&r.s, RIG_HZ, false, SIM_EPOCH_NS);
+	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, false, 0) == 0 && r.state.quality == MDV_CLOCK_UNSYNCED);
+	mdv_clock_close(r.clock);
+}
+
 /** Opens a page that is busy for a time: 20 attempts, 1 ms apart. */
 static int
 page_opened_after(double busy_ms)
@@ -525,6 +598,8 @@ test_state(void)
 	test_host_pause();
 	test_host_unread();
 	test_page_busy();
+	test_page_age();
+	test_page_wraps();
 	test_page_open();
 	test_open();
 	test_memory();

@@ -118,6 +118,7 @@ test_confirm(void)
 		}
 	}
 	rr = t.rr;
+	t.trend = 1;
 	for (int i = 1; i <= 5; i++) {
 		tsc += STEP_TICKS;
 		CHECK(fix_off(&t, tsc, 1e5, 2500) == (i < 5 ? MDV_FIX_REJECTED : MDV_FIX_MOVED));
@@ -262,6 +263,7 @@ static void
 test_series(void)
 {
 	static const int zero[16], same[16] = { 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50 };
+	static const int last_tight[16] = { 50, 50, 50, 50, 50, 50, 50, 45, 50, 50, 50, 50, 50, 50, 50, 50 };
 	static const int one_tight[8] = { 500, 500, 5, 500, 500, 500, 500, 500 };
 	/* Limit: 1.5 times the width of 100, and 20 ns. */
 	static const int some[8] = { 86, 50, 85, 86, 86, 86, 86, 86 };
@@ -292,10 +294,15 @@ test_series(void)
 	/* The counter wraps during the series, and the estimate has counted more. */
 	s.half = same;
 	s.off = zero;
-	s.tsc = (3ull << 41) - 350;
+	s.tsc = (3ull << 41) - 150;
 	CHECK(script_take(&s, NULL, 8, &sample) == 0 && near(sample.variance, 9 + 1 / 12.0 / 4));
+	s.half = last_tight;
+	s.tsc = (3ull << 41) - 750;
+	CHECK(script_take(&s, NULL, 8, &sample) == 0 && near(sample.variance, 9 + 1 / 12.0 / 4));
+	CHECK(near((double)sample.y + sample.part, (double)(sample.tsc & s.mask)));
+	s.half = same;
 	for (int ahead = -20; ahead <= 20; ahead += 10) {
-		s.tsc = (3ull << 41) - 350;
+		s.tsc = (3ull << 41) - 150;
 		mdv_clock_track_init(&t, TSC_HZ, TSC_HZ, 0, 5);
 		mdv_clock_track_fix(&t, s.tsc, s.tsc + (uint64_t)(int64_t)ahead, 0, 4);
 		CHECK(script_take(&s, &t, 8, &sample) == 0);
