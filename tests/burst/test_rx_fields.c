@@ -67,6 +67,9 @@ headers(void)
 	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
 	unsigned int i, l3_bad = 0, l4_bad = 0;
 
+	/* No opcode and the owner bit: not written by the device (Linux, mlx5e_alloc_cq_common()). */
+	for (i = 0; i <= r->rxq.q.cqe_mask; i++)
+		CHECK_EQ(r->rxq.q.cqes[i].op_own, 0xf1);
 	for (i = 0; i < 1u << 13; i++) {
 		unsigned int l3 = i & 3, l4 = i >> 2 & 7, frag = i >> 5 & 1, tunnel = i >> 6 & 3;
 		bool l2_ok = i >> 8 & 1, l3_ok = i >> 9 & 1, l4_ok = i >> 10 & 1, vlan = i >> 11 & 1;

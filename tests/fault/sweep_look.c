@@ -4,6 +4,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <rte_log.h>
 #include <rte_malloc.h>
@@ -220,6 +223,28 @@ rss_state(char *text, size_t bytes)
 	return snprintf(text, bytes, "RSS %#" PRIx64 " table %u, ", hash.rss_hf, sum);
 }
 
+/* What the driver gave the kernel's interface. */
+static size_t
+interface_state(char *text, size_t bytes)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), flags = -1, mtu = -1;
+	struct rte_eth_dev_info info;
+	struct ifreq ifr = { 0 };
+	uint8_t mac[6] = { 0 };
+
+	if (rte_eth_dev_info_get(SWEEP_PORT, &info) == 0 && if_indextoname(info.if_index, ifr.ifr_name) != NULL) {
+		if (ioctl(fd, SIOCGIFFLAGS, &ifr) == 0)
+			flags = ifr.ifr_flags & (IFF_UP | IFF_PROMISC | IFF_ALLMULTI);
+		if (ioctl(fd, SIOCGIFMTU, &ifr) == 0)
+			mtu = ifr.ifr_mtu;
+		if (ioctl(fd, SIOCGIFHWADDR, &ifr) == 0)
+			memcpy(mac, ifr.ifr_hwaddr.sa_data, sizeof(mac));
+	}
+	close(fd);
+	return snprintf(text, bytes, "interface %02x:%02x:%02x:%02x:%02x:%02x, MTU %d, flags %#x, ", mac[0], mac[1], mac[2],
+			mac[3], mac[4], mac[5], mtu, flags);
+}
+
 void
 port_state_take(char *text, size_t bytes)
 {
@@ -238,6 +263,7 @@ port_state_take(char *text, size_t bytes)
 			", MTU %u, promiscuous %d, all multicast %d, ", rte_eth_dev_count_total(),
 			RTE_ETHER_ADDR_BYTES(&mac), mtu, rte_eth_promiscuous_get(SWEEP_PORT),
 			rte_eth_allmulticast_get(SWEEP_PORT));
+	used += interface_state(text + used, bytes - used);
 	if (level_now > LEVEL_PROBED)
 		rss_state(text + used, bytes - used);
 }

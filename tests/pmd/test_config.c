@@ -258,6 +258,7 @@ mtu(void)
 	CHECK(size_passes(1518), "1518 bytes");
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 1500));
 	CHECK(size_passes(1514), "1514 bytes");
+	CHECK(!size_passes(4000), "4000 bytes with an MTU of 1500");
 	CHECK_OK(rte_eth_dev_set_mtu(PORT_A, 9000));
 	CHECK(rte_eth_dev_set_mtu(PORT_A, 67) < 0, "MTU 67");
 	CHECK(rte_eth_dev_set_mtu(PORT_A, info.max_mtu + 1) < 0, "MTU %u", info.max_mtu + 1);
