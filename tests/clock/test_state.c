@@ -402,6 +402,7 @@ test_page_wraps(void)
 	rig_init(&r, 82);
 	sim_step(&r.s, &r.s.counter, -130 * (int64_t)RIG_HZ);
 	sim_page_init(&r.s, RIG_HZ, false, SIM_EPOCH_NS);
+	r.s.point.mult += 12345;
 	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, false, RIG_HZ / 1000) == 0);
 	rig_run(&r, 129);
 	sim_page_advance(&r.s);
