@@ -12,6 +12,7 @@
 #include "core/emu_number.h"
 #include "fw/emu_fw_syndrome.h"
 #include "mlxemu.h"
+#include "profile_sources.h"
 #include "prm.h"
 
 void
@@ -24,7 +25,8 @@ mlxemu_usage(void)
 	       "       mlxemu ctl [options] COMMAND [KEY=VALUE ...] control a running process\n"
 	       "       mlxemu ctl --help                           its options, with examples\n"
 	       "       mlxemu faults [EVENT [PREFIX]]              events of fault rules, names of values\n"
-	       "       mlxemu profiles [CARD]                      the card models, or capabilities of one\n"
+	       "       mlxemu profiles [CARD]                      the card models, or the values of one\n"
+	       "                                                   and their sources\n"
 	       "       mlxemu profile import|compare FILE          a card model of what card-check recorded\n"
 	       "       mlxemu profile --help                       its options, with examples\n"
 	       "       mlxemu explain SYNDROME                     meaning of a syndrome of the emulator\n"
@@ -36,18 +38,36 @@ mlxemu_usage(void)
 	       "example: mlxemu run --ports 2 -- ibv_devices\n");
 }
 
-/* Capabilities of one card, as --cap takes them. */
+/* Of a value that no profile states, there is none. */
+static const char *
+source_of(const struct emu_profile *p, const char *name)
+{
+	for (size_t i = 0; i < sizeof(profile_sources) / sizeof(profile_sources[0]); i++) {
+		const struct profile_source *s = &profile_sources[i];
+		size_t len = strcspn(s->field, "*");
+
+		if (strcmp(s->profile, p->name) == 0 && strncmp(s->field, name, len) == 0 &&
+		    (s->field[len] == '*' || name[len] == '\0'))
+			return s->source;
+	}
+	return "assumed";
+}
+
+/* Capabilities of one card, as --cap takes them, each with its source. */
 static int
 mlxemu_profile_caps(const char *card)
 {
 	const struct emu_profile *p = emu_profile_find(card);
 	const char *name;
 	unsigned value;
+	char text[64];
 
 	if (p == NULL)
 		return mlxemu_fail(MLXEMU_USAGE, "no profile '%s' (mlxemu profiles lists them)", card);
-	for (unsigned i = 0; (name = emu_profile_cap(p, i, &value)) != NULL; i++)
-		printf("%s=%u\n", name, value);
+	for (unsigned i = 0; (name = emu_profile_cap(p, i, &value)) != NULL; i++) {
+		snprintf(text, sizeof(text), "%s=%u", name, value);
+		printf("%-34s %s\n", text, source_of(p, name));
+	}
 	return MLXEMU_OK;
 }
 
