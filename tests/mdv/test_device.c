@@ -8,6 +8,7 @@
  * mdv_device refused COMMAND STATUS ERRNO   a fault rule refuses COMMAND once with STATUS
  * mdv_device reopen         opens three times; one of them may fail
  * mdv_device query          a command that only reads is refused: QUERY_ISSI with RESOURCE_BUSY
+ * mdv_device uplink LINE    of a PF in switchdev mode; the opening fails with that line, or succeeds if it is empty
  */
 
 #include <errno.h>
@@ -325,6 +326,23 @@ run_host(void)
 	mdv_close(dev);
 }
 
+/** Tables, rules and their limits in the eswitch; the audit demands that a failed opening leaves none of them. */
+static void
+run_uplink(const char *line)
+{
+	struct rte_pci_addr pci;
+	struct mdv_dev *dev;
+	const char *text;
+
+	REQUIRE(test_device(0, &pci) == 0);
+	log_begin();
+	CHECK_EQ(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0, line[0] == '\0');
+	text = log_end();
+	CHECK(line[0] == '\0' || lines_with(text, line) == 1, "%s", text);
+	CHECK_EQ(lines_of(text), line[0] != '\0');
+	mdv_close(dev);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -340,6 +358,8 @@ main(int argc, char **argv)
 		run_reopen();
 	else if (strcmp(argv[1], "query") == 0)
 		run_query();
+	else if (strcmp(argv[1], "uplink") == 0 && argc == 3)
+		run_uplink(argv[2]);
 	else if (strcmp(argv[1], "refused") == 0 && argc == 5)
 		run_refused(argv[2], argv[3], argv[4]);
 	else
