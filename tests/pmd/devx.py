@@ -114,7 +114,7 @@ def check_invalid(client):
                 "cmd,9,NOP", "explain", "explain,256", "explain,9,x", "explain,cqe",
                 "explain,cqe,256"):
         check(client.query("/mlxpmd/" + bad) is None, bad)
-    for bad in ("xx", "0", "0x00", "00 "):
+    for bad in ("xx", "0", "0x00", "00 ", "x0", " 1", "+1", "-1", "00x0"):
         answer = client.query(f"/mlxpmd/cmd,0,NOP,{bad}")
         check(answer["errno"] == "EINVAL" and "two digits a byte" in answer["answer"], answer)
 
@@ -136,7 +136,11 @@ def connected(process):
         check(process.poll() is None, "the program has ended")
         try:
             client = Client()
-            return client if client.query("/mlxpmd/list") == [0, 1] else None
+            if client.query("/mlxpmd/list") != [0, 1]:
+                return None
+            # The program ends if a port is removed before it is started.
+            infos = [client.query(f"/mlxpmd/info,{port}") for port in (0, 1)]
+            return client if all(info and info["started"] for info in infos) else None
         except OSError:
             return None
 

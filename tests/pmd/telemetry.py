@@ -101,6 +101,7 @@ def check_tasks(client, port):
                                "thread"], task)
         check(task["last_ns"] <= task["max_ns"] and task["mean_ns"] <= task["max_ns"], task)
         check(task["due_in_us"] == "never" or task["due_in_us"] <= task["period_us"], task)
+    check(tasks["interface"]["period_us"] == 1000000 and tasks["queue_watch"]["period_us"] == 2000, tasks)
     for name in ("clock", "queue_watch", "imissed", "counters"):
         check(tasks[name]["runs"] > 0 and tasks[name]["period_us"] > 0 and tasks[name]["max_ns"] > 0, tasks[name])
     for name in ("queue_repair", "imissed_wait"):
@@ -108,6 +109,17 @@ def check_tasks(client, port):
     for name in ("clock", "queue_watch"):
         check(testlib.await_until(lambda name=name: client.query(f"/mlxpmd/tasks,{port}")[name]["runs"] >
                                   tasks[name]["runs"], 10), client.query(f"/mlxpmd/tasks,{port}"))
+
+
+def check_clock(client, port):
+    """What the last refresh found."""
+    clock = client.query(f"/mlxpmd/clock,{port}")
+    print(json.dumps(clock, indent=1))
+    check(clock["port"] == port and clock["source"] == "host" and clock["unit"] == "ns", clock)
+    check(clock["quality"] in ("good", "holdover", "unsynced") and clock["epoch"] == "host realtime", clock)
+    check(abs(clock["frequency_hz"] / 156250000 - 1) < 0.05, clock)
+    check(clock["attempts"] > 0 and clock["refreshes"] > 0 and clock["refresh_us"] % 1000 == 0, clock)
+    check(float(clock["drift_ppm"]) < 10000 and clock["failed"] == clock["steps"] == 0, clock)
 
 
 def run():
@@ -123,6 +135,7 @@ def run():
         for port in (0, 1):
             print(json.dumps(check_info(client, port), indent=1))
         check_queues(client, 0)
+        check_clock(client, 0)
         check_tasks(client, 0)
         check_stats(client, testpmd, 1)
         check_ages(client, 1)

@@ -296,16 +296,16 @@ telemetry_objects(const char *cmd, const char *params, struct rte_tel_data *d)
 
 /* ------------------------------------------------------------------ cmd */
 
-/* Pairs of digits, without anything between; the number of bytes or -EINVAL. */
+/* Pairs of digits, without anything between: half as many bytes. Their number, or -EINVAL. */
 static int
-hex_parse(const char *text, uint8_t *bytes, size_t room)
+hex_parse(const char *text, uint8_t *bytes)
 {
 	size_t n = 0;
 
 	for (; text[0] != '\0'; text += 2, n++) {
 		const char digits[] = { text[0], text[1], '\0' };
 
-		if (n == room || !isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
+		if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
 			return -EINVAL;
 		bytes[n] = strtoul(digits, NULL, 16);
 	}
@@ -356,7 +356,7 @@ telemetry_cmd(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (rc != 0 || words.n < 2 || words.n > 3)
 		return -EINVAL;
 	if (words.n == 3)
-		n = hex_parse(words.w[2], rest, sizeof(rest));
+		n = hex_parse(words.w[2], rest);
 	if (n < 0)
 		return add_not_issued(d, n, "");
 	q = malloc(sizeof(*q));
