@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
 """Probe: refused devargs are logged in one line, and a device whose probe failed is not left to another driver."""
+import os
 import re
 
 import pmdlib
@@ -51,15 +52,15 @@ def check_failed_probe():
     print("CREATE_TIS refused: no other driver probed the device", flush=True)
 
 
-def check_no_privilege():
+def check_no_privilege(extra, drop=()):
     """Without CAP_NET_RAW the port does not start, and one line names the capability."""
     program = ["dpdk-testpmd", *pmdlib.eal("", lcores="0,1"), "--", "--no-mlockall", "--total-num-mbufs=4096"]
-    result = emu(["timeout", "-s", "INT", "60", *program], extra=["--net-raw", "deny"])
+    result = emu(["timeout", "-s", "INT", "60", *drop, *program], extra=extra)
     lines = [line for line in result.out.splitlines() if line.startswith("mlx5dv: 0000:c1:00.0: ")]
     check(len(lines) == 1 and "(CAP_NET_RAW is missing: run as root, or setcap cap_net_raw+ep PROGRAM)" in lines[0],
           f"no CAP_NET_RAW: {lines}\n{result.out[-3000:]}")
     check("\naudit: clean" in result.out, result.out[-3000:])
-    print(f"no CAP_NET_RAW: {lines[0]}", flush=True)
+    print(f"no CAP_NET_RAW, {extra}: {lines[0]}", flush=True)
 
 
 def check_bond():
@@ -86,7 +87,11 @@ def run():
     for devargs, line in CASES:
         check_devargs(devargs, line)
     check_failed_probe()
-    check_no_privilege()
+    check_no_privilege(["--net-raw", "deny"])
+    # As on a card: the program has lost the capability, and the emulated kernel looks at the thread's.
+    drop = ["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"] if os.geteuid() == 0 else []
+    for extra in (["--net-raw", "process"], ["--net-raw", "process", "--switchdev", "0"]):
+        check_no_privilege(extra, drop)
     check_bond()
     check_other_class()
 
