@@ -6,8 +6,9 @@
  * Writes of a device are posted requests of one traffic class: none passes an earlier one without the relaxed-ordering
  * attribute (PCI Express Base Specification, "Transaction Ordering"), so that a CQE never precedes the packet or the
  * CQEs before it, an EQE never the CQE that it announces, and an interrupt, a write as well, never the EQE. Data of
- * keys with relaxed ordering may be reordered among itself only: a program may read it once it has seen the CQE (Linux,
- * include/rdma/ib_verbs.h, map_mr_sg). Packets are therefore written at once, and what follows them waits here.
+ * keys with relaxed ordering may be reordered among itself only: a completion ensures that all data is visible
+ * (ibv_reg_mr(3), IBV_ACCESS_RELAXED_ORDERING: completion semantics stay the same). Payload after its CQE would be
+ * wrong for each key. Packets are therefore written at once, and what follows them waits here.
  */
 #include <string.h>
 
