@@ -191,8 +191,8 @@ was_read(const struct group *g, uint64_t now_ns)
 {
 	uint64_t read_ns = __atomic_load_n(&g->read_ns, __ATOMIC_ACQUIRE);
 
-	/* Signed: another thread may have read it after now_ns. */
-	return read_ns != 0 && (int64_t)(now_ns - read_ns) <= (int64_t)READ_NS;
+	/* Signed: another thread may have read it after now_ns. 0 is long ago but for a host that just booted. */
+	return (int64_t)(now_ns - read_ns) <= (int64_t)READ_NS;
 }
 
 /* The age that the values of a running port may have. */
