@@ -8,8 +8,6 @@
  * when the device was removed. There is no system call and no firmware command in it.
  */
 
-#include <string.h>
-
 #include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -30,24 +28,18 @@ tsc_to_ns(uint64_t tsc)
 void
 mlxpmd_clock_snap_from(struct mlxpmd_clock_snap *s, const struct mdv_clock_line *line)
 {
-	memset(s, 0, sizeof(*s));
-	s->mult = line->mult;
-	s->shift = line->shift;
-	s->base = line->base;
-	s->mask = line->mask;
-	s->span = line->span;
-	s->start = line->start;
-	s->frac = line->frac;
+	*s = (struct mlxpmd_clock_snap) {
+		.mult = line->mult, .shift = line->shift, .base = line->base, .mask = line->mask,
+		.span = line->span, .start = line->start, .frac = line->frac,
+	};
 }
 
 void
 mlxpmd_clock_snap_raw(struct mlxpmd_clock_snap *s)
 {
-	memset(s, 0, sizeof(*s));
-	s->mult = 1;
-	s->mask = UINT64_MAX;
-	s->span = UINT64_MAX;
-	s->expires_tsc = rte_rdtsc() + INT64_MAX;
+	*s = (struct mlxpmd_clock_snap) {
+		.mult = 1, .mask = UINT64_MAX, .span = UINT64_MAX, .expires_tsc = rte_rdtsc() + INT64_MAX,
+	};
 }
 
 /* ------------------------------------------------------------------ publication; the lock is held */
