@@ -56,6 +56,8 @@ void test_host(struct mdv_dev *dev, const struct rte_pci_addr *other);
 void test_vfio_links(const char *address);
 /** Each call that takes a descriptor or a thread fails in turn while the device is opened, and closed. */
 void test_vfio_host(const char *address);
+/** Each kind of object is refused to be destroyed, up to three times. */
+void test_objects_lost(const struct rte_pci_addr *pci);
 /** Removes the device while threads run commands, by a shell command or, if NULL, a fault rule; closes it. */
 void test_wait_removed(struct mdv_dev *dev, const char *command);
 /** Closes the device; a fault rule removes it meanwhile. */

@@ -5,6 +5,7 @@
  *
  * mdv_device all            every constructor and destructor; the device refuses nothing
  * mdv_device host           each call to the host and to rdma-core fails once
+ * mdv_device lost           each kind of object cannot be destroyed
  * mdv_device refused COMMAND STATUS ERRNO   a fault rule refuses COMMAND once with STATUS
  * mdv_device reopen         opens three times; one of them may fail
  * mdv_device query          a command that only reads is refused: QUERY_ISSI with RESOURCE_BUSY
@@ -343,15 +344,27 @@ run_uplink(const char *line)
 	mdv_close(dev);
 }
 
+/** Objects that cannot be destroyed: they are left until the process ends. */
+static void
+run_lost(void)
+{
+	struct rte_pci_addr pci;
+
+	REQUIRE(test_device(0, &pci) == 0);
+	test_objects_lost(&pci);
+}
+
 int
 main(int argc, char **argv)
 {
 	if (argc < 2 || eal_start(argv[0]) < 0) {
-		fprintf(stderr, "usage: %s all|host|reopen|query|refused COMMAND STATUS ERRNO\n", argv[0]);
+		fprintf(stderr, "usage: %s all|host|lost|reopen|query|refused COMMAND STATUS ERRNO\n", argv[0]);
 		return 2;
 	}
 	if (strcmp(argv[1], "host") == 0)
 		run_host();
+	else if (strcmp(argv[1], "lost") == 0)
+		run_lost();
 	else if (strcmp(argv[1], "all") == 0)
 		run_all();
 	else if (strcmp(argv[1], "reopen") == 0)

@@ -49,6 +49,8 @@ static struct {
 	const char *hit;  /**< The function that failed. */
 	int err;	  /**< Its errno. */
 	bool zero;	  /**< Descriptor 0 is one of the operation's. */
+	const char *stuck; /**< The function that refuses to destroy, whether armed or not. */
+	unsigned int refusals; /**< How often it refuses. */
 	int blocks;	  /**< Memory allocated and not freed since the beginning of the operation. */
 } host;
 
@@ -226,6 +228,26 @@ RDMA_PTR(struct ibv_flow, mlx5dv_create_flow,
 	  struct mlx5dv_flow_action_attr *actions), (matcher, value, n, actions))
 RDMA_PTR(struct ibv_mr, ibv_reg_mr_iova2, (struct ibv_pd *pd, void *addr, size_t n, uint64_t iova, unsigned int access),
 	 (pd, addr, n, iova, access))
+
+/** A function that destroys. */
+#define RDMA_END(type, name) \
+	REAL(name); \
+	int __wrap_##name(type *object) { return refuses(#name) ? EUSERS : __real_##name(object); }
+
+static bool
+refuses(const char *name)
+{
+	if (host.stuck == NULL || strcmp(host.stuck, name) != 0 || host.refusals == 0)
+		return false;
+	host.refusals--;
+	return true;
+}
+
+RDMA_END(struct mlx5dv_devx_obj, mlx5dv_devx_obj_destroy)
+RDMA_END(struct mlx5dv_devx_umem, mlx5dv_devx_umem_dereg)
+RDMA_END(struct mlx5dv_flow_matcher, mlx5dv_destroy_flow_matcher)
+RDMA_END(struct ibv_mr, ibv_dereg_mr)
+RDMA_END(struct ibv_pd, ibv_dealloc_pd)
 
 /* ------------------------------------------------------------------ operations */
 
@@ -448,4 +470,83 @@ test_host(struct mdv_dev *dev, const struct rte_pci_addr *other)
 		for (enum way way = REFUSED; way < WAYS; way++)
 			check_way(dev, &operations[i], way);
 	}
+}
+
+/* ------------------------------------------------------------------ objects that cannot be destroyed */
+
+static int
+op_cq(struct mdv_dev *dev)
+{
+	const struct mdv_cq_attr attr = { .log_cqes = 6, .socket_id = SOCKET_ID_ANY };
+	struct mdv_cq cq;
+	int ret = mdv_cq_create(dev, &attr, &cq);
+
+	mdv_cq_destroy(&cq);
+	CHECK(cq.obj == NULL && cq.ring.addr == NULL);
+	return ret;
+}
+
+static int
+op_counter(struct mdv_dev *dev)
+{
+	struct mdv_obj *counter = mdv_q_counter_create(dev);
+
+	return counter == NULL ? -rte_errno : mdv_obj_destroy(counter);
+}
+
+static int
+op_nothing(struct mdv_dev *dev)
+{
+	RTE_SET_USED(dev);
+	return 0;
+}
+
+static const struct lost {
+	const char *stuck;
+	int (*run)(struct mdv_dev *dev);
+	int ret;	    /**< Of the operation. */
+	const char *line;   /**< Of the operation, or of the close. */
+	unsigned int lost;  /**< Queues and keys. */
+	uint64_t refused;   /**< Commands. */
+} losts[] = {
+	{ "mlx5dv_devx_obj_destroy", op_cq, 0, "DESTROY_CQ (0x401) refused, object 0x", 1, 1 },
+	{ "mlx5dv_devx_obj_destroy", op_counter, -EUSERS, "DEALLOC_Q_COUNTER (0x772) refused, object 0x", 0, 1 },
+	{ "mlx5dv_devx_umem_dereg", op_cq, 0, "umem of a ring of 8192 bytes cannot be released: its memory is leaked", 0, 0 },
+	{ "mlx5dv_destroy_flow_matcher", test_queues_make, 0, "mlx5dv_destroy_flow_matcher of priority 0 failed", 0, 0 },
+	{ "ibv_dereg_mr", op_external, 0, "ibv_dereg_mr failed, the memory region stays behind", 1, 0 },
+	{ "ibv_dealloc_pd", op_nothing, 0, ": PD 0x", 0, 0 },
+};
+
+/** The object is refused so often; three times are too often, and it is left to the kernel. */
+static void
+check_lost(const struct rte_pci_addr *pci, const struct lost *l, unsigned int refusals)
+{
+	unsigned int lost = refusals < 3 ? 0 : l->lost, lines = refusals < 3 ? 0 : 1 + l->lost;
+	struct mdv_dev *dev;
+	const char *text;
+
+	memset(&host, 0, sizeof(host));
+	REQUIRE(mdv_open(pci, MDV_OPEN_VERBS, &dev) == 0);
+	host.stuck = l->stuck;
+	host.refusals = refusals;
+	log_begin();
+	CHECK_EQ(l->run(dev), refusals < 3 ? 0 : l->ret);
+	CHECK_EQ(dev->lost, lost);
+	CHECK_EQ(dev->refused, refusals < 3 ? 0 : l->refused);
+	mdv_close(dev);
+	text = log_end();
+	CHECK(host.refusals == 0, "%s: %u refusals left", l->stuck, host.refusals);
+	CHECK(lines_of(text) == lines && lines_with(text, l->line) == (refusals == 3), "%s: %u refusals: %s", l->stuck,
+	      refusals, text);
+	CHECK_EQ(lines_with(text, " is left to the kernel with 1 lost objects"), lost);
+	if (refusals == 3)
+		CHECK_EQ(lines_with(text, "EUSERS"), 1);
+}
+
+void
+test_objects_lost(const struct rte_pci_addr *pci)
+{
+	for (size_t i = 0; i < RTE_DIM(losts); i++)
+		for (unsigned int refusals = 1; refusals <= 3; refusals++)
+			check_lost(pci, &losts[i], refusals);
 }
