@@ -191,8 +191,10 @@ test_external_memory(struct mdv_dev *dev)
 	log_begin();
 	CHECK_EQ(mdv_mr_map_external(dev, memory + PAGE, PAGE), -EEXIST);
 	CHECK_EQ(mdv_mr_map_external(dev, memory, 0), -EINVAL);
+	/* The end of the range would be below its start. */
+	CHECK_EQ(mdv_mr_map_external(dev, memory, SIZE_MAX), -EINVAL);
 	CHECK_EQ(mdv_mr_unmap_external(dev, memory + PAGE, PAGE + 1), -ENOENT);
-	CHECK_EQ(lines_of(log_end()), 3);
+	CHECK_EQ(lines_of(log_end()), 4);
 	CHECK_EQ(mdv_mr_unmap_external(dev, memory + 100, 6 * PAGE), 0);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + 3 * PAGE) == NULL);
 	CHECK(mdv_mr_find(dev, (uintptr_t)memory + PAGE) == inner);

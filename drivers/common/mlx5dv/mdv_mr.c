@@ -492,7 +492,7 @@ mdv_mr_map_external(struct mdv_dev *dev, void *addr, size_t bytes)
 	struct mr_entry *e;
 	int ret = 0;
 
-	if (bytes == 0 || start + bytes < start)
+	if (start + bytes <= start)
 		return MDV_FAIL(dev->name, EINVAL, "external memory of %zu bytes at %p is not a valid range",
 				bytes, addr);
 	pthread_mutex_lock(&dev->mr->control_lock);
