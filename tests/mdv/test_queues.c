@@ -102,14 +102,14 @@ check_limits(struct mdv_dev *dev, struct mdv_obj *tis)
 	mdv_wq_destroy(&sq.wq);
 	log_begin();
 	CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), -EINVAL);
-	CHECK(rq.wq.obj == NULL);
+	CHECK(memcmp(&rq, &(struct mdv_rq){ 0 }, sizeof(rq)) == 0);
 	rq_attr.log_stride_bytes = MDV_LOG_RQ_STRIDE_MAX;
 	rq_attr.log_wqes++;
 	CHECK_EQ(mdv_rq_create(dev, &rq_attr, &rq), -EINVAL);
 	sq_attr.log_wqebbs++;
 	CHECK_EQ(mdv_sq_create(dev, &sq_attr, &sq), -EINVAL);
 	CHECK_EQ(rte_errno, EINVAL);
-	CHECK(sq.wq.obj == NULL && sq.uar == NULL);
+	CHECK(memcmp(&sq, &(struct mdv_sq){ 0 }, sizeof(sq)) == 0);
 	cq_attr.log_cqes++;
 	CHECK_EQ(mdv_cq_create(dev, &cq_attr, &large), -EINVAL);
 	CHECK_EQ(lines_of(log_end()), 4);
@@ -151,7 +151,9 @@ check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 					  .cqn = cq->cqn, .tisn = tis->id };
 	struct mdv_sq sq, other;
 
+	memset(&sq, 0xa5, sizeof(sq));
 	REQUIRE(mdv_sq_create(dev, &attr, &sq) == 0);
+	CHECK(sq.db_wc != sq.db_shared);
 	CHECK_EQ(mdv_sq_create(dev, &attr, &other), 0);
 	CHECK(sq.db_shared || sq.db_reg != other.db_reg);
 	CHECK_EQ((uintptr_t)sq.db_reg % 8, 0);
