@@ -268,6 +268,120 @@ test_lag(void)
 	CHECK_EQ(mdv_lag_check(&fake), 0);
 }
 
+/* ------------------------------------------------------------------ removal */
+
+/** Results of the health check, one after the other, and what the backend knows about DMA. */
+static struct {
+	int err[2];
+	unsigned int checks;
+	bool event, folder_removed;
+} health;
+
+static int
+health_check(struct mdv_dev *dev)
+{
+	RTE_SET_USED(dev);
+	return health.err[health.checks++ % 2];
+}
+
+static uint32_t
+events_take(struct mdv_dev *dev)
+{
+	if (health.event)
+		mdv_quiesced_set(dev);
+	return 0;
+}
+
+static bool
+quiesced(struct mdv_dev *dev)
+{
+	RTE_SET_USED(dev);
+	return health.folder_removed;
+}
+
+static const struct mdv_backend watched = {
+	.health_check = health_check, .events_take = events_take, .quiesced = quiesced,
+};
+
+/** Two errors of a removal in a row make a device removed; those of a fatal error, failed. */
+static void
+test_alive(void)
+{
+	static const struct {
+		int err[2];
+		unsigned int checks;
+		bool removed, failed;
+	} row[] = {
+		{ { 0, EIO }, 1, false, false },	 { { EINVAL, EIO }, 1, false, false },
+		{ { EIO, 0 }, 2, false, false },	 { { EIO, EINVAL }, 2, false, false },
+		{ { EIO, EIO }, 2, true, false },	 { { ENODEV, EIO }, 2, true, false },
+		{ { EIO, ENODEV }, 2, true, false },	 { { ENOLINK, ENOLINK }, 2, true, true },
+		{ { EIO, ENXIO }, 2, true, true },	 { { ENXIO, EIO }, 2, true, false },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(row); i++) {
+		struct mdv_dev dev = { .backend = &watched, .suspect = true };
+
+		memset(&health, 0, sizeof(health));
+		memcpy(health.err, row[i].err, sizeof(health.err));
+		log_begin();
+		CHECK_EQ(mdv_alive(&dev), !row[i].removed);
+		CHECK_EQ(lines_with(log_end(), "fatal error: the kernel resets the device"), row[i].failed);
+		CHECK(mdv_removed(&dev) == row[i].removed && dev.failed == row[i].failed, "row %zu", i);
+		CHECK(!mdv_suspect(&dev));
+		CHECK_EQ(health.checks, row[i].checks);
+		/* A removed device is not checked again. */
+		CHECK_EQ(mdv_alive(&dev), !row[i].removed);
+		CHECK(!row[i].removed || health.checks == 2);
+	}
+}
+
+/** Errors after which the device is checked. */
+static void
+test_suspect(void)
+{
+	static const struct {
+		int err;
+		bool suspect;
+	} row[] = {
+		{ 0, false }, { EINVAL, false }, { EIO, true }, { ENODEV, true }, { ENOLINK, true }, { ENXIO, true },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(row); i++) {
+		struct mdv_dev dev = { .backend = &watched };
+
+		mdv_suspect_if(&dev, row[i].err);
+		CHECK(mdv_suspect(&dev) == row[i].suspect, "errno %d", row[i].err);
+	}
+}
+
+/** A device that works is not waited for; a removed one is quiesced by its event, or when its folder is removed. */
+static void
+test_quiesce(void)
+{
+	static const struct {
+		bool removed, suspect, event, folder_removed, want;
+	} row[] = {
+		{ false, false, true, true, false }, { true, false, true, false, true },
+		{ true, false, false, true, true },  { false, true, true, false, true },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(row); i++) {
+		struct mdv_dev dev = { .backend = &watched, .removed = row[i].removed, .suspect = row[i].suspect };
+
+		memset(&health, 0, sizeof(health));
+		health.err[0] = health.err[1] = row[i].suspect ? EIO : 0;
+		health.event = row[i].event;
+		health.folder_removed = row[i].folder_removed;
+		CHECK(mdv_quiesce_wait(&dev) == row[i].want, "row %zu", i);
+		CHECK_EQ(mdv_quiesced(&dev), row[i].want);
+		CHECK(!mdv_memory_kept(&dev));
+		/* Memory of a destroyed object may be reused, unless the destruction only seemed to succeed. */
+		CHECK(mdv_may_release(&dev, 0), "row %zu", i);
+		CHECK(mdv_may_release(&dev, EINVAL) == row[i].want, "row %zu", i);
+	}
+}
+
 static void
 test_transitions(void)
 {
@@ -506,6 +620,9 @@ main(void)
 	test_cap_limits();
 	test_caps();
 	test_lag();
+	test_alive();
+	test_suspect();
+	test_quiesce();
 	test_transitions();
 	test_clock_window();
 	test_merge();
