@@ -268,6 +268,33 @@ test_lag(void)
 	CHECK_EQ(mdv_lag_check(&fake), 0);
 }
 
+/** Doorbell record and doorbell of an arming (PRM, CQ doorbell): two bits of number, command 0, 24 bits of index. */
+static void
+test_arm(void)
+{
+	static uint64_t page[4096 / sizeof(uint64_t)];
+	struct mlx5dv_devx_uar uar = { .base_addr = page };
+	struct mdv_dev dev = { .uar = &uar };
+	struct mdv_obj obj = { .dev = &dev };
+	uint32_t dbrec[2] = { 0 }, word = 0;
+	struct mdv_cq cq = { .obj = &obj, .dbrec = dbrec, .cqn = 0x123456 };
+
+	for (uint32_t i = 1; i < 10; i++) {
+		CHECK(mdv_cq_arm(&cq, 0xff000000 | i));
+		word = (i % 4) << 28 | i;
+		CHECK_EQ(rte_be_to_cpu_32(dbrec[1]), word);
+		CHECK_EQ(rte_be_to_cpu_64(page[0x20 / sizeof(page[0])]), (uint64_t)word << 32 | 0x123456);
+	}
+	/* Without an event the number stays; after one it is incremented. */
+	CHECK(!mdv_cq_arm(&cq, 9));
+	CHECK_EQ(rte_be_to_cpu_32(dbrec[1]), word);
+	cq.arm_event = true;
+	CHECK(mdv_cq_arm(&cq, 9));
+	CHECK_EQ(rte_be_to_cpu_32(dbrec[1]), 2u << 28 | 9);
+	CHECK(!cq.arm_event);
+	CHECK_EQ(dbrec[0], 0);
+}
+
 /* ------------------------------------------------------------------ removal */
 
 /** Results of the health check, one after the other, and what the backend knows about DMA. */
@@ -620,6 +647,7 @@ main(void)
 	test_cap_limits();
 	test_caps();
 	test_lag();
+	test_arm();
 	test_alive();
 	test_suspect();
 	test_quiesce();
