@@ -338,10 +338,10 @@ run_uplink(const char *line)
 	REQUIRE(test_device(0, &pci) == 0);
 	log_begin();
 	CHECK_EQ(mdv_open(&pci, MDV_OPEN_VERBS, &dev) == 0, line[0] == '\0');
+	mdv_close(dev);
 	text = log_end();
 	CHECK(line[0] == '\0' || lines_with(text, line) == 1, "%s", text);
 	CHECK_EQ(lines_of(text), line[0] != '\0');
-	mdv_close(dev);
 }
 
 /** Objects that cannot be destroyed: they are left until the process ends. */
