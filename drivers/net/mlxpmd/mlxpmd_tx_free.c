@@ -24,14 +24,39 @@ free_bulk_add(struct free_bulk *b, struct rte_mbuf *m)
 	b->m[b->n++] = m;
 }
 
-void
-mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
+/*
+ * Can the mbuf go back to its mempool as it is: one segment, one reference, its own buffer? A packet of one segment has
+ * no next mbuf, whose pointer is in another cache line.
+ */
+static __rte_always_inline bool
+is_plain(const struct rte_mbuf *m)
+{
+	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
+}
+
+/* Frees the plain mbufs of one mempool at the begin of elt, at least one. Returns their number. */
+static __rte_always_inline uint16_t
+free_run(struct rte_mbuf **elt, uint16_t n)
+{
+	struct rte_mempool *mp = elt[0]->pool;
+	uint16_t i;
+
+	for (i = 1; i < n && is_plain(elt[i]) && elt[i]->pool == mp; i++)
+		;
+	rte_mempool_put_bulk(mp, (void **)elt, i);
+	return i;
+}
+
+/* Frees the packets at the begin of elt of which none is plain, at least one. Returns their number. */
+static uint16_t
+free_others(struct rte_mbuf **elt, uint16_t n)
 {
 	struct free_bulk bulk = { .n = 0 };
 	struct rte_mbuf *m, *next;
+	uint16_t i = 0;
 
-	for (; txq->elts_ci != elts_end; txq->elts_ci++) {
-		m = txq->q.elts[txq->elts_ci & txq->elts_mask];
+	do {
+		m = elt[i];
 		do {
 			next = m->next;
 			m = rte_pktmbuf_prefree_seg(m);
@@ -39,9 +64,25 @@ mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
 				free_bulk_add(&bulk, m);
 			m = next;
 		} while (unlikely(m != NULL));
-	}
+	} while (++i < n && !is_plain(elt[i]));
 	if (bulk.n != 0)
 		rte_mempool_put_bulk(bulk.mp, (void **)bulk.m, bulk.n);
+	return i;
+}
+
+void
+mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
+{
+	struct rte_mbuf **elt;
+	uint16_t n, to_end, at;
+
+	while ((n = elts_end - txq->elts_ci) != 0) {
+		at = txq->elts_ci & txq->elts_mask;
+		to_end = txq->elts_mask + 1 - at;
+		n = RTE_MIN(n, to_end);
+		elt = &txq->q.elts[at];
+		txq->elts_ci += is_plain(elt[0]) ? free_run(elt, n) : free_others(elt, n);
+	}
 }
 
 void
