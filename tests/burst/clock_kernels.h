@@ -25,13 +25,13 @@ struct clock_kernel {
 	void (*unpack)(const uint64_t *ts, uint64_t *value, uint8_t *bad, size_t n);
 };
 extern const struct clock_kernel clock_kernel_scalar;
-#ifdef MLXPMD_RX_AVX2
+#ifdef MLXPMD_AVX2
 extern const struct clock_kernel clock_kernel_avx2;
 #endif
-#ifdef MLXPMD_RX_AVX512
+#ifdef MLXPMD_AVX512
 extern const struct clock_kernel clock_kernel_avx512;
 #endif
-#ifdef MLXPMD_RX_IFMA
+#ifdef MLXPMD_IFMA
 extern const struct clock_kernel clock_kernel_ifma;
 #endif
 

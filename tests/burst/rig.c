@@ -60,9 +60,17 @@ rig_random(void)
 
 /* ---- memory keys ---- */
 
+static struct mdv_mr_set *sets[32];
+
 void
 rig_ranges_clear(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(sets); i++) {
+		free(sets[i]);
+		sets[i] = NULL;
+	}
 	rig_nb_ranges = 0;
 	rig_generation++;
 }
@@ -73,8 +81,6 @@ rig_range_add(const void *addr, size_t bytes, uint32_t lkey)
 	rig_ranges[rig_nb_ranges++] = (struct rig_range) {
 		(uintptr_t)addr, (uintptr_t)addr + bytes, lkey };
 }
-
-static struct mdv_mr_set *sets[32];
 
 static void
 chunk_add(struct rte_mempool *mp __rte_unused, void *opaque, struct rte_mempool_memhdr *hdr,
@@ -106,7 +112,7 @@ mdv_mr_mempool(struct mdv_dev *dev __rte_unused, struct rte_mempool *mp)
 		return NULL;
 	}
 	for (i = 0; i < RTE_DIM(sets) && sets[i] != NULL; i++)
-		if (sets[i]->mp == mp && rig_nb_ranges != 0)
+		if (sets[i]->mp == mp)
 			return sets[i];
 	if (i == RTE_DIM(sets))
 		abort();

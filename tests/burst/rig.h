@@ -58,6 +58,18 @@ void rig_pool_release(struct rte_mempool *mp);
 
 uint32_t rig_random(void);
 
+/* ---- bursts under test, by instruction set ---- */
+/** Initially the scalar ones; set by RIG_EACH. */
+extern const struct mlxpmd_variant *rig_variant;
+/** Selects the first, or next, variant that the CPU supports and prints it. false: none is left, scalar is selected. */
+bool rig_variant_first(void);
+bool rig_variant_next(void);
+/** Executes the following statement once per variant. */
+#define RIG_EACH \
+	for (bool more = rig_variant_first(); more; more = rig_variant_next())
+/** The variant's burst for these features; as the driver the scalar one if it has none. */
+eth_rx_burst_t rig_function(bool tx, unsigned int f);
+
 /* ---- what bursts must not do (rig_watch.c) ---- */
 /** Before and after each burst: it failed if it allocated, logged, locked or entered the kernel meanwhile. */
 void rig_watch_begin(void);
@@ -96,14 +108,6 @@ void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
 /** Is m a well-formed chain that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 uint8_t rig_pattern(uint32_t seq, uint32_t offset);
-/** The bursts under test, initially the scalar ones; set by RIG_RX_EACH. */
-extern const struct mlxpmd_rx_variant *rig_rx_variant;
-/** Selects the first, or next, variant that the CPU supports and prints it. false: none is left, scalar is selected. */
-bool rig_rx_first(void);
-bool rig_rx_next(void);
-/** Executes the following statement once per variant. */
-#define RIG_RX_EACH \
-	for (bool more = rig_rx_first(); more; more = rig_rx_next())
 /** Any receive burst. */
 static inline uint16_t
 rig_rx_call(struct rig_rx *r, eth_rx_burst_t burst, struct rte_mbuf **pkts, uint16_t n)
@@ -115,19 +119,10 @@ rig_rx_call(struct rig_rx *r, eth_rx_burst_t burst, struct rte_mbuf **pkts, uint
 	rig_watch_end((uintptr_t)burst, got);
 	return got;
 }
-/** As the driver: the scalar burst if the variant has none for these features. */
-static inline eth_rx_burst_t
-rig_rx_function(unsigned int f)
-{
-	const struct mlxpmd_rx_template *t = &rig_rx_variant->templates[f];
-
-	return (t->burst != NULL ? t : &mlxpmd_rx_templates[f])->burst;
-}
-
 static inline uint16_t
 rig_rx_burst(struct rig_rx *r, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
-	return rig_rx_call(r, rig_rx_function(f), pkts, n);
+	return rig_rx_call(r, rig_function(false, f), pkts, n);
 }
 
 /* ---- transmit ---- */
@@ -166,11 +161,12 @@ void rig_tx_cqe(struct rig_tx *t, uint8_t opcode, uint8_t syndrome, uint16_t wqe
 static inline uint16_t
 rig_tx_burst(struct rig_tx *t, unsigned int f, struct rte_mbuf **pkts, uint16_t n)
 {
+	eth_tx_burst_t burst = rig_function(true, f);
 	uint16_t took;
 
 	rig_watch_begin();
-	took = mlxpmd_tx_templates[f].burst(&t->txq, pkts, n);
-	rig_watch_end((uintptr_t)mlxpmd_tx_templates[f].burst, took);
+	took = burst(&t->txq, pkts, n);
+	rig_watch_end((uintptr_t)burst, took);
 	return took;
 }
 /** A packet of len bytes with pattern seq in `segs` segments of random sizes. */

@@ -2,42 +2,9 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Receive side of the emulated device. Offsets and codes are literals from the PRM. */
 
-#include "rig_ifma.h"
+#include "rig.h"
 
 #define RING_ALIGN 4096
-
-static const struct mlxpmd_rx_variant scalar_variant = { "scalar", 0, mlxpmd_rx_templates, NULL };
-const struct mlxpmd_rx_variant *rig_rx_variant = &scalar_variant;
-
-static bool
-rx_variant_from(const struct mlxpmd_rx_variant *v)
-{
-	bool emulated;
-
-	for (; v->name != NULL; v++) {
-		emulated = !v->cpu_has() && strcmp(v->name, "ifma") == 0 && rig_ifma_emulate();
-		if (v->cpu_has() || emulated) {
-			printf("variant %s%s\n", v->name, emulated ? " (instructions emulated)" : "");
-			rig_rx_variant = v;
-			return true;
-		}
-		printf("variant %s: not on this machine\n", v->name);
-	}
-	rig_rx_variant = &scalar_variant;
-	return false;
-}
-
-bool
-rig_rx_first(void)
-{
-	return rx_variant_from(mlxpmd_rx_variants);
-}
-
-bool
-rig_rx_next(void)
-{
-	return rx_variant_from(rig_rx_variant + 1);
-}
 
 static void
 put32(uint8_t *p, uint32_t v)

@@ -215,7 +215,7 @@ main(int argc, char **argv)
 
 	rig_init();
 	pool = rig_pool("bad", POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
-	RIG_RX_EACH {
+	RIG_EACH {
 		for (i = 0; i < RTE_DIM(odds); i++)
 			for (k = 0; k < 40; k++)
 				one_odd(&odds[i], k, k & 1 ? MLXPMD_RX_F_HASH : 0);

@@ -187,13 +187,13 @@ main(int argc, char **argv)
 
 	rig_init();
 	all(&clock_kernel_scalar, true, rounds);
-#ifdef MLXPMD_RX_AVX2
+#ifdef MLXPMD_AVX2
 	all(&clock_kernel_avx2, __builtin_cpu_supports("avx2"), rounds);
 #endif
-#ifdef MLXPMD_RX_AVX512
+#ifdef MLXPMD_AVX512
 	all(&clock_kernel_avx512, __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"), rounds);
 #endif
-#ifdef MLXPMD_RX_IFMA
+#ifdef MLXPMD_IFMA
 	all(&clock_kernel_ifma, __builtin_cpu_supports("avx512ifma") || rig_ifma_emulate(), rounds);
 #endif
 	return rig_end("rx_clock");

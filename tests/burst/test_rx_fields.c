@@ -229,7 +229,7 @@ main(void)
 {
 	rig_init();
 	pool = rig_pool("fields", 512, 32, 2048 + RTE_PKTMBUF_HEADROOM);
-	RIG_RX_EACH {
+	RIG_EACH {
 		headers();
 		masked();
 		hash();

@@ -331,8 +331,8 @@ int
 main(void)
 {
 	rig_init();
-	RIG_RX_EACH {
-		pool = rig_pool(rig_rx_variant->name, POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
+	RIG_EACH {
+		pool = rig_pool(rig_variant->name, POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
 		all();
 		rig_pool_free(pool);
 		rig_ranges_clear();

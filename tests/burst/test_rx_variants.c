@@ -406,7 +406,7 @@ play(const struct plan *p)
 		if (arms[SCALAR].r->rxq.q.state != MLXPMD_QS_READY)
 			restart(p);
 	}
-	CHECK(check_failures == 0, "%s, %s, features %u, round %u", rig_rx_variant->name, p->what, f, round);
+	CHECK(check_failures == 0, "%s, %s, features %u, round %u", rig_variant->name, p->what, f, round);
 	nb_absent += arms[VECTOR].r->rxq.q.stats.ts_absent;
 	queues_close();
 	arms_close(p);
@@ -444,23 +444,22 @@ static void
 choice(void)
 {
 	static const uint16_t limits[] = { 512, 256, 128 };
-	const struct mlxpmd_rx_variant *v, *widest = mlxpmd_rx_variants;
+	const struct mlxpmd_variant *v, *widest = mlxpmd_variants;
 	const char *why, *because;
 	unsigned int i;
 
-	while (widest->templates[0].burst == NULL || !widest->cpu_has())
+	while (widest->rx[0].burst == NULL || !widest->cpu_has())
 		widest++;
 	for (i = 0; i < RTE_DIM(limits); i++) {
 		CHECK(rte_vect_set_max_simd_bitwidth(limits[i]) == 0, "the limit is fixed");
-		for (v = widest; v->simd_bits > limits[i] || v->templates[0].burst == NULL || !v->cpu_has(); v++)
+		for (v = widest; v->simd_bits > limits[i] || v->rx[0].burst == NULL || !v->cpu_has(); v++)
 			;
-		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" : v->simd_bits == 0 ? "no AVX2" :
-			  "widest that the CPU has";
-		CHECK(mlxpmd_rx_choose(0, false, &why) == &v->templates[0] && strstr(why, because) != NULL, "%u: %s",
+		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" : v->simd_bits == 0 ? "no AVX2" : "";
+		CHECK(mlxpmd_variant_choose(false, 0, false, &why) == &v->rx[0] && strstr(why != NULL ? why : "", because) != NULL, "%u: %s",
 		      limits[i], why);
-		CHECK(mlxpmd_rx_choose(0, true, &why) == &mlxpmd_rx_templates[0] &&
+		CHECK(mlxpmd_variant_choose(false, 0, true, &why) == &mlxpmd_rx_templates[0] &&
 		      strstr(why, "selected by rx_burst=scalar") != NULL, "%s", why);
-		CHECK(mlxpmd_rx_choose(MLXPMD_RX_F_SCATTER, false, &why) == &mlxpmd_rx_templates[MLXPMD_RX_F_SCATTER] &&
+		CHECK(mlxpmd_variant_choose(false, MLXPMD_RX_F_SCATTER, false, &why) == &mlxpmd_rx_templates[MLXPMD_RX_F_SCATTER] &&
 		      strstr(why, "several segments") != NULL, "%s", why);
 	}
 	CHECK(rte_vect_set_max_simd_bitwidth(512) == 0, "the limit is fixed");
@@ -474,11 +473,11 @@ main(void)
 	rig_init();
 	choice();
 	CHECK(rte_mbuf_dyn_rx_timestamp_register(&ts_at, &ts_flag) == 0, "no field");
-	RIG_RX_EACH {
-		if (rig_rx_variant->simd_bits == 0)
+	RIG_EACH {
+		if (rig_variant->simd_bits == 0)
 			break;
 		for (f = 0; f < MLXPMD_RX_TEMPLATES; f++) {
-			if (rig_rx_variant->templates[f].burst == NULL)
+			if (rig_variant->rx[f].burst == NULL)
 				continue;
 			line_new();
 			for (i = 0; i < RTE_DIM(plans); i++)

@@ -319,17 +319,19 @@ main(void)
 
 	rig_init();
 	pool = rig_pool("done", POOL, 0, 128 + RTE_PKTMBUF_HEADROOM);
-	for (i = 0; i < RTE_DIM(features); i++) {
-		fill_and_drain(features[i], 1, 16);
-		fill_and_drain(features[i], 7, 8);
-		fill_and_drain(features[i], 64, 1);
+	RIG_EACH {
+		for (i = 0; i < RTE_DIM(features); i++) {
+			fill_and_drain(features[i], 1, 16);
+			fill_and_drain(features[i], 7, 8);
+			fill_and_drain(features[i], 64, 1);
+		}
+		bounded();
+		flush(0);
+		flush(MLXPMD_TX_F_MPW);
+		errors();
+		owners();
 	}
-	bounded();
-	flush(0);
-	flush(MLXPMD_TX_F_MPW);
-	errors();
 	nonsense();
 	abandoned();
-	owners();
 	return rig_end("tx_done");
 }

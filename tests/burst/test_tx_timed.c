@@ -395,21 +395,23 @@ main(void)
 	rig_init();
 	pool = rig_pool("timed", POOL, 0, 2048 + RTE_PKTMBUF_HEADROOM);
 	inversion();
-	for (i = 0; i < RTE_DIM(features); i++) {
-		clock_set(MDV_CLOCK_LINE, RTE_BIT64(41) - 1000);
-		wait_bytes(MDV_CLOCK_LINE, features[i]);
-		clock_set(MDV_CLOCK_PACKED, 0);
-		wait_bytes(MDV_CLOCK_PACKED, features[i]);
-		clock_set(MDV_CLOCK_LINE, 0);
-		timestamps(features[i], false);
-		timestamps(features[i], true);
+	RIG_EACH {
+		for (i = 0; i < RTE_DIM(features); i++) {
+			clock_set(MDV_CLOCK_LINE, RTE_BIT64(41) - 1000);
+			wait_bytes(MDV_CLOCK_LINE, features[i]);
+			clock_set(MDV_CLOCK_PACKED, 0);
+			wait_bytes(MDV_CLOCK_PACKED, features[i]);
+			clock_set(MDV_CLOCK_LINE, 0);
+			timestamps(features[i], false);
+			timestamps(features[i], true);
+		}
+		bad_times();
+		latest_wait();
+		full_ring();
+		refused();
+		error();
+		stamps_busy();
+		stamps_lost();
 	}
-	bad_times();
-	latest_wait();
-	full_ring();
-	refused();
-	error();
-	stamps_busy();
-	stamps_lost();
 	return rig_end("tx_timed");
 }

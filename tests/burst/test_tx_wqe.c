@@ -233,6 +233,8 @@ refused(unsigned int f)
 	unsigned int i;
 
 	CHECK(t != NULL, "no queue");
+	rig_ranges_clear();
+	(void)mdv_mr_mempool(&rig_mdv, pool);
 	fifo_in = 0;
 	fifo_out = 0;
 	for (i = 0; i < 12; i++) {
@@ -269,6 +271,54 @@ refused(unsigned int f)
 	CHECK(rte_mempool_avail_count(alien) == 64, "alien mbufs are lost");
 	rte_mempool_free(alien);
 	home("refused");
+}
+
+/* A packet that cannot be in the WQE of its neighbours, at each place of a burst: alone, and two of them. */
+static void
+odd_ones(unsigned int f)
+{
+	enum odd { EMPTY, ALIEN, SEGMENTS, FLAGS, VLAN, NB_ODD };
+	struct rte_mempool *alien = rig_pool("alien", 64, 0, 256 + RTE_PKTMBUF_HEADROOM);
+	struct rte_mbuf *pkts[40];
+	unsigned int kind, at, i, n, lost;
+	struct rig_tx *t;
+
+	for (kind = EMPTY; kind < NB_ODD; kind++) {
+		if ((kind == SEGMENTS && !(f & MLXPMD_TX_F_MULTI)) ||
+		    ((kind == FLAGS || kind == VLAN) && !(f & MLXPMD_TX_F_OFFLOAD)))
+			continue;
+		for (at = 0; at < 40; at++) {
+			n = 20 + at % 21;
+			t = rig_tx_new(6, 256, 8, 63, 0);
+			fifo_in = 0;
+			fifo_out = 0;
+			for (i = 0; i < n; i++) {
+				bool odd = i == at || i == at + 3;
+
+				pkts[i] = rig_tx_mbuf(odd && kind == ALIEN ? alien : pool, i, 60 + i,
+						      odd && kind == SEGMENTS ? 3 : 1);
+				if (odd && kind == EMPTY)
+					pkts[i]->data_len = pkts[i]->pkt_len = 0;
+				if (odd && kind == FLAGS)
+					pkts[i]->ol_flags = RTE_MBUF_F_TX_IP_CKSUM;
+				if (odd && kind == VLAN)
+					pkts[i]->ol_flags = RTE_MBUF_F_TX_VLAN;
+				pkts[i]->vlan_tci = i;
+				if (!odd || kind != EMPTY)
+					expect(pkts[i], i, false);
+			}
+			lost = kind == EMPTY ? (at < n) + (at + 3 < n) : 0;
+			CHECK(rig_tx_burst(t, f, pkts, n) == n, "kind %u at %u", kind, at);
+			(void)rig_tx_run(t, true, sent, NULL);
+			CHECK(fifo_out == n - lost && t->txq.q.stats.packets == n - lost && t->txq.q.stats.dropped == lost,
+			      "kind %u at %u: %u of %u sent", kind, at, fifo_out, n - lost);
+			rig_tx_free(t);
+			home("odd_ones");
+		}
+	}
+	CHECK(rte_mempool_avail_count(alien) == 64, "alien mbufs are lost");
+	rte_mempool_free(alien);
+	rig_ranges_clear();
 }
 
 /* Clones, attached external buffers, and memory that is registered and unregistered. */
@@ -343,21 +393,26 @@ main(void)
 
 	rig_init();
 	pool = rig_pool("tx", POOL, 64, 3200 + RTE_PKTMBUF_HEADROOM);
-	send_bytes();
-	mpw_bytes();
-	for (i = 0; i < RTE_DIM(mixes); i++) {
-		traffic(&mixes[i], 6, 64, 63);
-		traffic(&mixes[i], 4, 128, 32);
-		traffic(&mixes[i], 8, 64, 18);
-		traffic(&mixes[i], 5, 512, 63);
+	RIG_EACH {
+		send_bytes();
+		mpw_bytes();
+		for (i = 0; i < RTE_DIM(mixes); i++) {
+			traffic(&mixes[i], 6, 64, 63);
+			traffic(&mixes[i], 4, 128, 32);
+			traffic(&mixes[i], 8, 64, 18);
+			traffic(&mixes[i], 5, 512, 63);
+		}
+		every_offset(0);
+		every_offset(1);
+		every_offset(3);
+		refused(0);
+		refused(MLXPMD_TX_F_MPW);
+		refused(ALL_FLAGS);
+		refused(MLXPMD_TX_F_INLINE);
+		odd_ones(MLXPMD_TX_F_MPW);
+		odd_ones(ALL_FLAGS);
+		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD);
+		memory();
 	}
-	every_offset(0);
-	every_offset(1);
-	every_offset(3);
-	refused(0);
-	refused(MLXPMD_TX_F_MPW);
-	refused(ALL_FLAGS);
-	refused(MLXPMD_TX_F_INLINE);
-	memory();
 	return rig_end("tx_wqe");
 }

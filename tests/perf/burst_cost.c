@@ -28,6 +28,7 @@ struct run {
 	unsigned int features, per_burst;
 	bool tx, multi;		/* multi: packets of two segments. */
 	uint32_t bytes;
+	bool alternate;		/* Offloads of each packet differ from those of the one before. */
 };
 static const struct run runs[] = {
 	{ "rx empty poll", 0, 0, false, false, 0 },
@@ -44,6 +45,8 @@ static const struct run runs[] = {
 	{ "tx 60 B, MPW", MLXPMD_TX_F_MPW, 32, true, false, 60 },
 	{ "tx 60 B, MPW, checksum flags, fast free",
 	  MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
+	{ "tx 60 B, MPW, alternating flags, fast free",
+	  MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60, true },
 	{ "tx 60 B, MPW, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 32, true, false, 60 },
 	{ "tx 2 segments", MLXPMD_TX_F_MULTI, 32, true, true, 400 },
 	{ "tx 1 packet per burst, MPW, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 1, true, false, 60 },
@@ -91,7 +94,7 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 		for (k = 0; k < r->per_burst; k++) {
 			pkts[k] = rig_tx_mbuf(pool, k, r->bytes, r->multi ? 2 : 1);
 			pkts[k]->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM |
-					    RTE_MBUF_F_TX_TCP_CKSUM;
+					    (r->alternate && k % 2 ? RTE_MBUF_F_TX_UDP_CKSUM : RTE_MBUF_F_TX_TCP_CKSUM);
 		}
 		sum += timed(b, r, pkts);
 		(void)rig_tx_run(b->tx, true, nothing, NULL);
@@ -102,8 +105,8 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 static uint16_t
 call(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 {
-	return r->tx ? mlxpmd_tx_templates[r->features].burst(&b->tx->txq, pkts, r->per_burst) :
-		       rig_rx_function(r->features)(&b->rx->rxq, pkts, BURST);
+	return r->tx ? rig_function(true, r->features)(&b->tx->txq, pkts, r->per_burst) :
+		       rig_function(false, r->features)(&b->rx->rxq, pkts, BURST);
 }
 
 static uint64_t
@@ -193,27 +196,24 @@ measure(const struct run *r, unsigned int rounds)
 	qsort(tsc, rounds, sizeof(tsc[0]), compare);
 	qsort(empty_tsc, rounds, sizeof(tsc[0]), compare);
 	timer = empty_tsc[rounds / 2];
-	snprintf(name, sizeof(name), "%s%s%s", r->name, r->tx ? "" : ", ", r->tx ? "" : rig_rx_variant->name);
-	printf("%-42s %8.1f %10.1f %10.1f %10.1f\n", name, (double)instr / per, (double)(tsc[0] - timer) / per,
+	snprintf(name, sizeof(name), "%s, %s", r->name, rig_variant->name);
+	printf("%-52s %8.1f %10.1f %10.1f %10.1f\n", name, (double)instr / per, (double)(tsc[0] - timer) / per,
 	       (double)(tsc[rounds / 10] - timer) / per, (double)(tsc[rounds / 2] - timer) / per);
 	rig_rx_free(b.rx);
 	rig_tx_free(b.tx);
 	return check_failures == 0 && rte_mempool_avail_count(pool) == 8191;
 }
 
-/* Receive rows once for each instruction set that has a burst for them. */
+/* Each row that the instruction set has a burst for. */
 static bool
-measure_all(bool tx, unsigned int rounds)
+measure_all(unsigned int rounds)
 {
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(runs); i++) {
-		const struct run *r = &runs[i];
-
-		if (r->tx == tx && (tx || rig_rx_variant->templates[r->features].burst != NULL) &&
-		    !measure(r, rounds))
+	for (i = 0; i < RTE_DIM(runs); i++)
+		if (mlxpmd_variant_template(rig_variant, runs[i].tx, runs[i].features) != NULL &&
+		    !measure(&runs[i], rounds))
 			return false;
-	}
 	return true;
 }
 
@@ -236,11 +236,10 @@ main(int argc, char **argv)
 	mlxpmd_clock_snap_from(&snap, &line);
 	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 3600;
 	mlxpmd_clock_publish(&ts_clock, &snap, NULL);
-	printf("%-42s %8s %10s %10s %10s\n", "burst of 32 by default; ring 1024", "instr", "tsc min",
+	printf("%-52s %8s %10s %10s %10s\n", "burst of 32 by default; ring 1024", "instr", "tsc min",
 	       "tsc p10", "tsc median");
-	RIG_RX_EACH
-		good = good && measure_all(false, rounds);
-	good = good && measure_all(true, rounds);
+	RIG_EACH
+		good = good && measure_all(rounds);
 	rte_eal_cleanup();
 	return !good;
 }

@@ -144,13 +144,13 @@ main(int argc, char **argv)
 	}
 	arm_add("mlx5dv_ts_to_ns", NULL, true);
 	arm_add("scalar", &clock_kernel_scalar, true);
-#ifdef MLXPMD_RX_AVX2
+#ifdef MLXPMD_AVX2
 	arm_add("avx2", &clock_kernel_avx2, __builtin_cpu_supports("avx2"));
 #endif
-#ifdef MLXPMD_RX_AVX512
+#ifdef MLXPMD_AVX512
 	arm_add("avx512", &clock_kernel_avx512, __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
 #endif
-#ifdef MLXPMD_RX_IFMA
+#ifdef MLXPMD_IFMA
 	arm_add("avx512-ifma", &clock_kernel_ifma, __builtin_cpu_supports("avx512ifma"));
 #endif
 	if (!alike())

@@ -84,7 +84,7 @@ static void
 rx_select(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	const struct mlxpmd_rx_template *template;
+	const struct mlxpmd_template *template;
 	bool scatters;
 	uint64_t offloads = rx_offloads(eth_dev, &scatters);
 	unsigned int f = scatters ? MLXPMD_RX_F_SCATTER : 0;
@@ -93,7 +93,9 @@ rx_select(struct rte_eth_dev *eth_dev)
 		f |= rx_stamp_kind(port);
 	if (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)
 		f |= MLXPMD_RX_F_HASH;
-	template = mlxpmd_rx_choose(f, port->args.rx_burst == MLXPMD_BURST_SCALAR, &port->rx_burst_why);
+	template = mlxpmd_variant_choose(false, f, port->args.rx_burst == MLXPMD_BURST_SCALAR, &port->rx_burst_why);
+	if (port->rx_burst_why == NULL)
+		port->rx_burst_why = "rx_burst=auto: widest that the CPU has";
 	eth_dev->rx_pkt_burst = mlxpmd_timesync_rx_wrap(port, template->burst);
 	port->rx_burst_name = template->name;
 }
@@ -139,13 +141,16 @@ static void
 tx_select(struct rte_eth_dev *eth_dev)
 {
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const struct mlxpmd_template *template;
+	const char *features_why;
 	unsigned int f;
 
-	port->tx_burst_why = tx_features(eth_dev, &f);
-	if (port->args.tx_burst == MLXPMD_BURST_SCALAR)
-		port->tx_burst_why = "selected by tx_burst=scalar";
-	port->tx_burst_name = mlxpmd_tx_templates[f].name;
-	eth_dev->tx_pkt_burst = mlxpmd_tx_templates[f].burst;
+	features_why = tx_features(eth_dev, &f);
+	template = mlxpmd_variant_choose(true, f, port->args.tx_burst == MLXPMD_BURST_SCALAR, &port->tx_burst_why);
+	if (port->tx_burst_why == NULL)
+		port->tx_burst_why = features_why;
+	port->tx_burst_name = template->name;
+	eth_dev->tx_pkt_burst = template->burst;
 }
 
 void

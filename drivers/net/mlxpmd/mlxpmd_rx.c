@@ -38,7 +38,7 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 MLXPMD_RX_SETS(MLXPMD_RX_BURST, SCALAR)
 MLXPMD_RX_SETS(SCATTER_BURST, SCALAR)
 
-const struct mlxpmd_rx_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
+const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
 	MLXPMD_RX_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(SCATTER_ROW, "Scalar Scatter")
 };

@@ -15,6 +15,7 @@
 
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
+#include "mlxpmd_variant.h"
 
 /** Flow tag, in sop_drop_qpn. */
 #define MLXPMD_TAG_MASK PRM_CQE64_SOP_DROP_QPN_FLOW_TAG_MASK
@@ -107,29 +108,7 @@ mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, ui
 #define MLXPMD_RX_F_PACKED 10u
 #define MLXPMD_RX_F_STAMP 10u /**< Mask of the kind of timestamp. */
 #define MLXPMD_RX_TEMPLATES 16
-struct mlxpmd_rx_template {
-	uint16_t (*burst)(void *rxq, struct rte_mbuf **pkts, uint16_t n);
-	const char *name;
-};
 /** Scalar templates, by feature set. */
-extern const struct mlxpmd_rx_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES];
-
-/** The bursts of an instruction set. */
-struct mlxpmd_rx_variant {
-	const char *name;
-	uint16_t simd_bits;	/**< Width of its registers; 0: scalar. */
-	/** By feature set; burst NULL: use the next variant of the list. */
-	const struct mlxpmd_rx_template *templates;
-	bool (*cpu_has)(void);
-};
-/** Widest first, scalar last; ends with name NULL. */
-extern const struct mlxpmd_rx_variant mlxpmd_rx_variants[];
-
-/**
- * Selects the template of a feature set: the widest that the CPU supports and EAL allows.
- * @param scalar Select the scalar template.
- * @param why [out] Reason for the selection, a constant string.
- */
-const struct mlxpmd_rx_template *mlxpmd_rx_choose(unsigned int f, bool scalar, const char **why);
+extern const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES];
 
 #endif /* MLXPMD_RX_H */

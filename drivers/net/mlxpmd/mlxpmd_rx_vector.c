@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Vector receive bursts. Compiled once per row of rx_variants in meson.build, which sets the flags of the instruction
- * set and MLXPMD_RX_VARIANT; the name of the variant is that in mlxpmd_rx_variant.c.
+ * Vector receive bursts. Compiled once per row of vector_variants in meson.build, which sets the flags of the instruction
+ * set, MLXPMD_VARIANT, and MLXPMD_BITS; the name of the variant is that in mlxpmd_variant.c.
  */
 
-#if MLXPMD_RX_BITS == 512
+#if MLXPMD_BITS == 512
 #include "mlxpmd_rx_512.h"
 #else
 #include "mlxpmd_rx_256.h"
@@ -43,6 +43,6 @@ refill(struct mlxpmd_rxq *rxq)
 
 SETS(MLXPMD_RX_BURST, VECTOR)
 
-const struct mlxpmd_rx_template TEMPLATES(MLXPMD_RX_VARIANT)[MLXPMD_RX_TEMPLATES] = {
-	SETS(MLXPMD_RX_ROW, MLXPMD_RX_NAME)
+const struct mlxpmd_template TEMPLATES(MLXPMD_VARIANT)[MLXPMD_RX_TEMPLATES] = {
+	SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
 };

@@ -18,6 +18,7 @@
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
 #include "mlxpmd_timesync.h"
+#include "mlxpmd_variant.h"
 
 /** Unit of a WQE's length. */
 #define MLXPMD_DS_BYTES sizeof(struct mlx5_wqe_data_seg)
@@ -277,11 +278,7 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 #define MLXPMD_TX_F_INLINE 16u	/**< Every WQE carries headers; implies OFFLOAD and MULTI. */
 #define MLXPMD_TX_F_TIMED 32u	/**< Send times and stamps; implies OFFLOAD and MULTI. */
 #define MLXPMD_TX_TEMPLATES 49
-struct mlxpmd_tx_template {
-	uint16_t (*burst)(void *txq, struct rte_mbuf **pkts, uint16_t n);
-	const char *name;
-};
-/** By feature set; NULL if another set includes it. */
-extern const struct mlxpmd_tx_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES];
+/** Scalar ones, by feature set; NULL if another set includes it. */
+extern const struct mlxpmd_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES];
 
 #endif /* MLXPMD_TX_H */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Multi-packet WQEs with AVX-512: eight packets at a time, four data segments per register.
+ */
+#ifndef MLXPMD_TX_512_H
+#define MLXPMD_TX_512_H
+
+#include <immintrin.h>
+
+#include "mlxpmd_tx_burst.h"
+
+#define GROUP 8
+
+static_assert(offsetof(struct rte_mbuf, buf_addr) == 0 && offsetof(struct rte_mbuf, data_off) == 16 &&
+	      offsetof(struct rte_mbuf, nb_segs) == 20 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
+	      offsetof(struct rte_mbuf, data_len) == 40, "the dwords that four_mbufs() selects");
+
+/* Four dwords of each of four mbufs, by their place in the first cache line. */
+static __rte_always_inline __m512i
+four_mbufs(struct rte_mbuf **pkts, __m512i dwords)
+{
+	__m512i v = _mm512_maskz_permutexvar_epi32(0x000f, dwords, _mm512_load_si512(pkts[0]));
+
+	v = _mm512_mask_permutexvar_epi32(v, 0x00f0, dwords, _mm512_load_si512(pkts[1]));
+	v = _mm512_mask_permutexvar_epi32(v, 0x0f00, dwords, _mm512_load_si512(pkts[2]));
+	return _mm512_mask_permutexvar_epi32(v, 0xf000, dwords, _mm512_load_si512(pkts[3]));
+}
+
+/* In each quarter: data_len and more; data_off and more; buf_addr. Then address in the upper half. */
+static __rte_always_inline __m512i
+lens_and_addrs(struct rte_mbuf **pkts)
+{
+	const __m512i dwords = _mm512_broadcast_i32x4(_mm_set_epi32(1, 0, 4, 10));
+	const __m512i data_off = _mm512_broadcast_i32x4(
+		_mm_set_epi8(-1, -1, -1, -1, -1, -1, 5, 4, -1, -1, -1, -1, -1, -1, -1, -1));
+	__m512i v = four_mbufs(pkts, dwords);
+
+	return _mm512_add_epi64(v, _mm512_shuffle_epi8(v, data_off));
+}
+
+/* Data segments: byte_count, lkey, address, in big endian. lkey has the keys and zeroes. */
+static __rte_always_inline __m512i
+segments(__m512i lens_and_addrs, __m512i lkey)
+{
+	const __m512i order = _mm512_broadcast_i32x4(
+		_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, 0, 1, -1, -1));
+
+	return _mm512_or_si512(_mm512_shuffle_epi8(lens_and_addrs, order), lkey);
+}
+
+/* Bits in which nb_segs and offloads of four packets differ from those of the WQE. */
+static __rte_always_inline __m512i
+differences(struct rte_mbuf **pkts, __m512i want, __m512i care)
+{
+	const __m512i dwords = _mm512_broadcast_i32x4(_mm_set_epi32(7, 6, 5, 5));
+
+	/* (mbufs ^ want) & care */
+	return _mm512_ternarylogic_epi64(four_mbufs(pkts, dwords), want, care, 0x28);
+}
+
+static __rte_always_inline __m512i
+pairs(uint64_t low, uint64_t high)
+{
+	return _mm512_set_epi64(high, low, high, low, high, low, high, low);
+}
+
+static __rte_always_inline uint32_t
+put_groups(struct mpw_fill *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f)
+{
+	const __m512i start = _mm512_set1_epi64(w->mr.start), size = _mm512_set1_epi64(w->mr.size);
+	const __m512i lkey = pairs(w->mr.lkey, 0), low16 = pairs(0xffff, 0);
+	const __m512i want = pairs(1, w->title);
+	const __m512i care = pairs((f & MLXPMD_TX_F_MULTI) ? 0xffff : 0, (f & MLXPMD_TX_F_OFFLOAD) ? w->alike : 0);
+	__m512i bytes = _mm512_setzero_si512(), last = bytes, a, b, sa, sb;
+	__mmask16 filled;
+	__mmask8 inside;
+	uint32_t i;
+
+	for (i = 0; i + GROUP <= max; i += GROUP) {
+		a = lens_and_addrs(pkts + i);
+		b = lens_and_addrs(pkts + i + 4);
+		inside = _mm512_mask_cmplt_epu64_mask(_mm512_cmplt_epu64_mask(_mm512_sub_epi64(a, start), size),
+						      _mm512_sub_epi64(b, start), size);
+		filled = _mm512_mask_test_epi32_mask(_mm512_test_epi32_mask(a, low16), b, low16);
+		if (unlikely((inside & 0xaa) != 0xaa || filled != 0x1111))
+			break;
+		if ((f & (MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)) &&
+		    _mm512_test_epi64_mask(_mm512_or_si512(differences(pkts + i, want, care),
+							   differences(pkts + i + 4, want, care)),
+					   _mm512_set1_epi64(-1)) != 0)
+			break;
+		sa = segments(a, lkey);
+		sb = segments(b, lkey);
+		/* Whole cache lines: the end of the last line's segments, and the begin of these. */
+		_mm512_store_si512(w->dseg + 2 * i - 4, _mm512_shuffle_i64x2(last, sa, 0x4e));
+		_mm512_store_si512(w->dseg + 2 * i + 4, _mm512_shuffle_i64x2(sa, sb, 0x4e));
+		last = sb;
+		_mm512_storeu_si512(w->elt + i, _mm512_loadu_si512(pkts + i));
+		bytes = _mm512_add_epi64(bytes, _mm512_add_epi64(_mm512_and_si512(a, low16),
+								 _mm512_and_si512(b, low16)));
+	}
+	if (i != 0) {
+		_mm256_store_si256((void *)(w->dseg + 2 * i - 4), _mm512_extracti64x4_epi64(last, 1));
+		w->bytes = _mm512_reduce_add_epi64(bytes);
+	}
+	return i;
+}
+
+#endif /* MLXPMD_TX_512_H */

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Transmit bursts: one inline body, made into one function per instruction set and set of features.
+ */
+#ifndef MLXPMD_TX_BURST_H
+#define MLXPMD_TX_BURST_H
+
+#include <rte_common.h>
+
+#include "mlxpmd.h"
+#include "mlxpmd_tx.h"
+
+/* The last used memory region, in registers. */
+struct mr_local {
+	uintptr_t start, size;
+	uint64_t lkey; /* In the position of the second dword of a data segment. */
+};
+
+static __rte_always_inline struct mr_local
+mr_local(const struct mlxpmd_txq *txq)
+{
+	return (struct mr_local) {
+		.start = txq->mr_last.start,
+		.size = txq->mr_last.end - txq->mr_last.start,
+		.lkey = mlxpmd_be32_pair(0, txq->mr_last.lkey_be),
+	};
+}
+
+/* Sets mr to the memory region of addr. Returns false if there is none. */
+static __rte_always_inline bool
+mr_follow(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr, struct mr_local *mr)
+{
+	if (likely(addr - mr->start < mr->size))
+		return true;
+	if (!mlxpmd_tx_mr_lookup(txq, m, addr))
+		return false;
+	*mr = mr_local(txq);
+	return true;
+}
+
+/* Most packets of a multi-packet WQE here: it must not wrap in either ring. */
+static __rte_always_inline uint32_t
+mpw_max(const struct mlxpmd_txq *txq, uint32_t n)
+{
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
+	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
+	uint32_t ds = RTE_MIN(wqebbs * MLXPMD_WQEBB_DS, (uint32_t)txq->max_ds);
+	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+	uint32_t most = RTE_MIN(ds - MLXPMD_TITLE_DS, elts);
+
+	return RTE_MIN(most, n);
+}
+
+/* ol_flags of packets that mlxpmd_tx_send_timed() sends. */
+static __rte_always_inline uint64_t
+timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
+{
+	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
+}
+
+/* A multi-packet WQE while it is filled. */
+struct mpw_fill {
+	mlxpmd_u64 *dseg;	/* Of the first packet, in the middle of a cache line. */
+	struct rte_mbuf **elt;
+	struct mr_local mr;
+	uint64_t alike, title;	/* (ol_flags & alike) == title for all packets. */
+	uint64_t bytes;
+};
+
+/* Data segment of a packet of one segment. Returns false if it cannot be in the WQE. */
+static __rte_always_inline bool
+mpw_put(struct mlxpmd_txq *txq, struct mpw_fill *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
+{
+	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
+	const uint32_t len = m->data_len;
+
+	if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & w->alike) != w->title)
+		return false;
+	if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
+		return false;
+	if (!mr_follow(txq, m, addr, &w->mr))
+		return false;
+	/* A byte_count of 0 means 2 GiB. */
+	if (unlikely(len == 0))
+		return false;
+	w->dseg[2 * i] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+	w->dseg[2 * i + 1] = rte_cpu_to_be_64(addr);
+	w->elt[i] = m;
+	w->bytes += len;
+	return true;
+}
+
+/*
+ * Writes the data segments of the first packets as mpw_put() does, as many as are whole groups of packets that all fit
+ * the WQE and are in w->mr. Returns their number.
+ */
+typedef uint32_t (*mpw_put_groups_t)(struct mpw_fill *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f);
+
+/*
+ * Writes a multi-packet WQE for packets with the same offloads. There is space for at least one packet.
+ * Returns the number of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
+ */
+static __rte_always_inline int
+send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_groups_t put_groups, const unsigned int f)
+{
+	const uint32_t max = mpw_max(txq, n);
+	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	struct mpw_fill w = {
+		.dseg = wqe + 4,
+		.elt = &txq->q.elts[txq->elts_pi & txq->elts_mask],
+		.mr = mr_local(txq),
+		.alike = alike,
+		.title = pkts[0]->ol_flags & alike,
+	};
+	uint32_t i = put_groups(&w, pkts, max, f);
+
+	while (i < max && mpw_put(txq, &w, i, pkts[i], f))
+		i++;
+	if (unlikely(i == 0))
+		return MLXPMD_TX_REFUSED;
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
+	wqe[1] = 0;
+	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
+	wqe[3] = 0;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
+	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
+	return i;
+}
+
+/* Most SEND WQEs of one WQEBB before a ring wraps. */
+static __rte_always_inline uint32_t
+send_max(const struct mlxpmd_txq *txq, uint32_t n)
+{
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
+	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
+	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+	uint32_t most = RTE_MIN(elts, n);
+
+	return RTE_MIN(wqebbs, most);
+}
+
+/*
+ * Writes SEND WQEs of one WQEBB each for single-segment packets. There is space for at least one. Returns the number
+ * of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
+ */
+static __rte_always_inline int
+send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	const uint32_t max = send_max(txq, RTE_MIN(n, txq->rs_thresh));
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	struct rte_mbuf **elt = &txq->q.elts[txq->elts_pi & txq->elts_mask];
+	const uint64_t qpn_ds = mlxpmd_be32_pair(0, rte_cpu_to_be_32(txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT |
+								     (MLXPMD_TITLE_DS + 1)));
+	uint32_t opcode = (uint32_t)txq->q.pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT | MLX5_OPCODE_SEND;
+	struct mr_local mr = mr_local(txq);
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < max; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
+		const uint32_t len = m->data_len;
+		uint64_t vlan = 0;
+
+		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
+			break;
+		if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
+			break;
+		if (!mr_follow(txq, m, addr, &mr))
+			break;
+		if (unlikely(len == 0))
+			break;
+		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
+			vlan = mlxpmd_tx_eth_vlan(m);
+		wqe[0] = qpn_ds |
+			mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK), 0);
+		wqe[1] = 0;
+		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
+			 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
+		wqe[3] = vlan;
+		wqe[4] = mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+		wqe[5] = rte_cpu_to_be_64(addr);
+		wqe += MLX5_SEND_WQE_BB / sizeof(*wqe);
+		opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
+		elt[i] = m;
+		bytes += len;
+		/* Next to multi-packet WQEs, only packets with a VLAN tag are sent here. */
+		if (f & MLXPMD_TX_F_MPW) {
+			i++;
+			break;
+		}
+	}
+	if (unlikely(i == 0))
+		return MLXPMD_TX_REFUSED;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, bytes);
+	/* A run is not longer than the thresholds: test them for the last WQE only. */
+	txq->q.pi += i - 1;
+	txq->elts_pi += i - 1;
+	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + 1, 1, (f & MLXPMD_TX_F_MULTI) != 0);
+	return i;
+}
+
+/* Writes the next WQE, of the kind that the next packet needs. There is space for one WQEBB and one packet. */
+static __rte_always_inline int
+send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_groups_t put_groups, const unsigned int f)
+{
+	struct rte_mbuf *m = pkts[0];
+
+	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
+		return mlxpmd_tx_send_timed(txq, m);
+	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
+		return mlxpmd_tx_send_any(txq, m);
+	/* A multi-packet WQE cannot insert VLAN tags. */
+	if ((f & MLXPMD_TX_F_MPW) &&
+	    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
+		return send_mpw(txq, pkts, n, put_groups, f);
+	return send_run(txq, pkts, n, f);
+}
+
+static __rte_always_inline uint16_t
+tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_groups_t put_groups, const unsigned int f)
+{
+	const bool fast = (f & MLXPMD_TX_F_FAST_FREE) != 0;
+	const uint32_t generation = mdv_mr_generation(txq->mdv);
+	uint16_t elts_pi, done = 0;
+	int rc;
+
+	if (likely(mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY))
+		mlxpmd_tx_reap(txq, MLXPMD_TX_REAP_MAX, fast, (f & MLXPMD_TX_F_TIMED) != 0);
+	if (unlikely(mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY))
+		return mlxpmd_tx_not_ready(txq);
+	if (unlikely(generation != txq->mr_generation)) {
+		txq->mr_generation = generation;
+		txq->mr_last = (struct mdv_mr_range) { 0 };
+	}
+	elts_pi = txq->elts_pi;
+	while (done < n) {
+		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
+
+		if (unlikely(elts == 0 || mlxpmd_tx_free_wqebbs(txq) == 0))
+			break;
+		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), put_groups, f);
+		if (likely(rc > 0)) {
+			done += rc;
+			continue;
+		}
+		if (rc == MLXPMD_TX_RING_FULL)
+			break;
+		mlxpmd_tx_drop(txq, pkts[done++]);
+	}
+	if (likely(txq->elts_pi != elts_pi)) {
+		MLXPMD_SHARED_ADD(txq->q.stats.packets, (uint16_t)(txq->elts_pi - elts_pi));
+		mlxpmd_tx_doorbell(txq);
+	} else if (unlikely(done != n)) {
+		mlxpmd_tx_full(txq);
+	}
+	return done;
+}
+
+#define MPW MLXPMD_TX_F_MPW
+#define OFFLOAD MLXPMD_TX_F_OFFLOAD
+#define MULTI MLXPMD_TX_F_MULTI
+#define FAST MLXPMD_TX_F_FAST_FREE
+#define INLINE MLXPMD_TX_F_INLINE
+#define TIMED MLXPMD_TX_F_TIMED
+/*
+ * Sets of features: name of the function, index in the table, features that the set implies, and name of the burst mode.
+ * arg is passed on to x.
+ */
+#define MPW_SETS(x, arg) \
+	x(mpw, arg, MPW, 0, " MPW") \
+	x(mpw_offload, arg, MPW | OFFLOAD, 0, " MPW Offload") \
+	x(mpw_multi, arg, MPW | MULTI, 0, " MPW Multi-segment") \
+	x(mpw_multi_offload, arg, MPW | MULTI | OFFLOAD, 0, " MPW Multi-segment Offload") \
+	x(mpw_fast, arg, MPW | FAST, 0, " MPW Fast-free") \
+	x(mpw_offload_fast, arg, MPW | OFFLOAD | FAST, 0, " MPW Offload Fast-free") \
+	x(mpw_timed, arg, MPW | TIMED, MULTI | OFFLOAD, " MPW Timed Multi-segment Offload")
+#define SEND_SETS(x, arg) \
+	x(plain, arg, 0, 0, "") \
+	x(offload, arg, OFFLOAD, 0, " Offload") \
+	x(multi, arg, MULTI, 0, " Multi-segment") \
+	x(multi_offload, arg, MULTI | OFFLOAD, 0, " Multi-segment Offload") \
+	x(fast, arg, FAST, 0, " Fast-free") \
+	x(offload_fast, arg, OFFLOAD | FAST, 0, " Offload Fast-free") \
+	x(inline, arg, INLINE, MULTI | OFFLOAD, " Inline Multi-segment Offload") \
+	x(timed, arg, TIMED, MULTI | OFFLOAD, " Timed Multi-segment Offload") \
+	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD, " Inline Timed Multi-segment Offload")
+#define TX_BURST(name, put_groups, features, implied, text) \
+	static uint16_t \
+	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \
+	{ \
+		return tx_burst(txq, pkts, n, put_groups, (features) | (implied)); \
+	}
+#define TX_ROW(name, isa_name, features, implied, text) [features] = { tx_burst_##name, isa_name text },
+
+#endif /* MLXPMD_TX_BURST_H */
