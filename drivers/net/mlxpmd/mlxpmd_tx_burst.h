@@ -130,6 +130,20 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_gro
 	return i;
 }
 
+/*
+ * Is a SEND WQE of its own as short as a multi-packet WQE that ends after the first packet, or necessary? The device
+ * inserts VLAN tags in SEND WQEs only.
+ */
+static __rte_always_inline bool
+is_lone(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const unsigned int f)
+{
+	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+
+	return (f & MLXPMD_TX_F_OFFLOAD) &&
+	       ((pkts[0]->ol_flags & RTE_MBUF_F_TX_VLAN) || n == 1 ||
+		((pkts[0]->ol_flags ^ pkts[1]->ol_flags) & alike) != 0);
+}
+
 /* Most SEND WQEs of one WQEBB before a ring wraps. */
 static __rte_always_inline uint32_t
 send_max(const struct mlxpmd_txq *txq, uint32_t n)
@@ -169,6 +183,8 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 			break;
 		if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
 			break;
+		if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts + i, n - i, f))
+			break;
 		if (!mr_follow(txq, m, addr, &mr))
 			break;
 		if (unlikely(len == 0))
@@ -187,11 +203,6 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 		opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
 		elt[i] = m;
 		bytes += len;
-		/* Next to multi-packet WQEs, only packets with a VLAN tag are sent here. */
-		if (f & MLXPMD_TX_F_MPW) {
-			i++;
-			break;
-		}
 	}
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
@@ -213,9 +224,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_gr
 		return mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
-	/* A multi-packet WQE cannot insert VLAN tags. */
-	if ((f & MLXPMD_TX_F_MPW) &&
-	    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
+	if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts, n, f))
 		return send_mpw(txq, pkts, n, put_groups, f);
 	return send_run(txq, pkts, n, f);
 }
