@@ -273,9 +273,12 @@ refused(unsigned int f)
 	home("refused");
 }
 
-/* A packet that cannot be in the WQE of its neighbours, at each place of a burst: alone, and two of them. */
+/*
+ * Packets that cannot be in the WQE of their neighbours, or not sent in a group with them, at each place of a burst.
+ * alternate: the offloads of all other packets do.
+ */
 static void
-odd_ones(unsigned int f)
+odd_ones(unsigned int f, bool alternate)
 {
 	enum odd { EMPTY, ALIEN, SEGMENTS, FLAGS, VLAN, NB_ODD };
 	struct rte_mempool *alien = rig_pool("alien", 64, 0, 256 + RTE_PKTMBUF_HEADROOM);
@@ -297,6 +300,8 @@ odd_ones(unsigned int f)
 
 				pkts[i] = rig_tx_mbuf(odd && kind == ALIEN ? alien : pool, i, 60 + i,
 						      odd && kind == SEGMENTS ? 3 : 1);
+				if (alternate)
+					pkts[i]->ol_flags = i % 2 ? RTE_MBUF_F_TX_UDP_CKSUM : RTE_MBUF_F_TX_TCP_CKSUM;
 				if (odd && kind == EMPTY)
 					pkts[i]->data_len = pkts[i]->pkt_len = 0;
 				if (odd && kind == FLAGS)
@@ -409,9 +414,11 @@ main(void)
 		refused(MLXPMD_TX_F_MPW);
 		refused(ALL_FLAGS);
 		refused(MLXPMD_TX_F_INLINE);
-		odd_ones(MLXPMD_TX_F_MPW);
-		odd_ones(ALL_FLAGS);
-		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD);
+		odd_ones(MLXPMD_TX_F_MPW, false);
+		odd_ones(ALL_FLAGS, false);
+		odd_ones(ALL_FLAGS, true);
+		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, false);
+		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, true);
 		memory();
 	}
 	return rig_end("tx_wqe");

@@ -5,14 +5,16 @@
 #include "mlxpmd_tx_burst.h"
 
 static __rte_always_inline uint32_t
-no_groups(struct mpw_fill *w __rte_unused, struct rte_mbuf **pkts __rte_unused, uint32_t max __rte_unused,
+no_groups(struct tx_run *w __rte_unused, struct rte_mbuf **pkts __rte_unused, uint32_t max __rte_unused,
 	  const unsigned int f __rte_unused)
 {
 	return 0;
 }
 
-MPW_SETS(TX_BURST, no_groups)
-SEND_SETS(TX_BURST, no_groups)
+#define SCALAR ((struct tx_isa){ no_groups, no_groups })
+
+MPW_SETS(TX_BURST, SCALAR)
+SEND_SETS(TX_BURST, SCALAR)
 
 /* With several segments fast free is not possible, even if the application enables it. */
 const struct mlxpmd_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES] = {

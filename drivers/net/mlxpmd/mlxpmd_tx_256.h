@@ -33,6 +33,11 @@ pairs(uint64_t low, uint64_t high)
 	return _mm256_set_epi64x(high, low, high, low);
 }
 
+/* Two packets: data_off, nb_segs and more, ol_flags; data_len in the upper half; address in the lower half. */
+struct two {
+	__m256i rearm, len, addr;
+};
+
 /* What the tests of a group find, combined over its packets. */
 struct verdict {
 	__m256i outside;	/* Sign of the lower quadwords. */
@@ -40,56 +45,148 @@ struct verdict {
 	__m256i differs;
 };
 
-/* Writes the data segments of two packets. Returns their lengths, in the upper halves. */
+/* care: bits of rearm that have to be as in want. */
+static __rte_always_inline struct two
+load_two(const struct tx_run *w, struct rte_mbuf **pkts, __m256i want, __m256i care, struct verdict *v)
+{
+	const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
+	const __m256i last = _mm256_xor_si256(_mm256_set1_epi64x(w->mr.size - 1), sign);
+	struct two t = { .rearm = two_mbufs(pkts, 16) };
+	__m256i off;
+
+	t.len = _mm256_and_si256(two_mbufs(pkts, 32), pairs(0, 0xffff));
+	t.addr = _mm256_add_epi64(two_mbufs(pkts, 0), _mm256_and_si256(t.rearm, pairs(0xffff, 0)));
+	off = _mm256_xor_si256(_mm256_sub_epi64(t.addr, _mm256_set1_epi64x(w->mr.start)), sign);
+	v->outside = _mm256_or_si256(v->outside, _mm256_cmpgt_epi64(off, last));
+	v->empty = _mm256_or_si256(v->empty, _mm256_cmpeq_epi32(t.len, _mm256_setzero_si256()));
+	v->differs = _mm256_or_si256(v->differs, _mm256_and_si256(_mm256_xor_si256(t.rearm, want), care));
+	return t;
+}
+
+/* Can all packets that were loaded be sent? differs counts for some features only. */
+static __rte_always_inline bool
+fits(const struct verdict *v, const unsigned int f)
+{
+	if (unlikely(!_mm256_testz_si256(v->outside, pairs(-1, 0)) || !_mm256_testz_si256(v->empty, pairs(0, 0xffff))))
+		return false;
+	return !(f & (MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)) || _mm256_testz_si256(v->differs, v->differs);
+}
+
+/* Data segments. */
 static __rte_always_inline __m256i
-put_two(struct mpw_fill *w, uint32_t i, struct rte_mbuf **pkts, __m256i care, struct verdict *v)
+segments(const struct tx_run *w, const struct two *t)
 {
 	const __m256i order = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1));
 	const __m256i len_order = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, 9, -1, -1));
-	const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
-	__m256i rearm = two_mbufs(pkts, 16);
-	__m256i len = _mm256_and_si256(two_mbufs(pkts, 32), pairs(0, 0xffff));
-	__m256i addr = _mm256_add_epi64(two_mbufs(pkts, 0), _mm256_and_si256(rearm, pairs(0xffff, 0)));
-	__m256i off = _mm256_xor_si256(_mm256_sub_epi64(addr, _mm256_set1_epi64x(w->mr.start)), sign);
-	__m256i last = _mm256_xor_si256(_mm256_set1_epi64x(w->mr.size - 1), sign);
 
-	v->outside = _mm256_or_si256(v->outside, _mm256_cmpgt_epi64(off, last));
-	v->empty = _mm256_or_si256(v->empty, _mm256_cmpeq_epi32(len, _mm256_setzero_si256()));
-	v->differs = _mm256_or_si256(v->differs,
-				     _mm256_and_si256(_mm256_xor_si256(rearm, pairs(1ull << 32, w->title)), care));
-	_mm256_store_si256((__m256i *)(w->dseg + 2 * i),
-			   _mm256_or_si256(_mm256_or_si256(_mm256_shuffle_epi8(addr, order),
-							   _mm256_shuffle_epi8(len, len_order)),
-					   pairs(w->mr.lkey, 0)));
-	return len;
+	return _mm256_or_si256(_mm256_or_si256(_mm256_shuffle_epi8(t->addr, order),
+					       _mm256_shuffle_epi8(t->len, len_order)),
+			       pairs(w->mr.lkey, 0));
+}
+
+static __rte_always_inline void
+elts_put(struct rte_mbuf **elt, struct rte_mbuf **pkts)
+{
+	_mm256_storeu_si256((__m256i *)elt, _mm256_loadu_si256((const __m256i *)pkts));
+}
+
+static __rte_always_inline uint64_t
+lens_sum(__m256i v)
+{
+	return _mm256_extract_epi64(v, 1) + _mm256_extract_epi64(v, 3);
 }
 
 static __rte_always_inline uint32_t
-put_groups(struct mpw_fill *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f)
+mpw_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f)
 {
 	const __m256i care = pairs((f & MLXPMD_TX_F_MULTI) ? 0xffffull << 32 : 0,
 				   (f & MLXPMD_TX_F_OFFLOAD) ? w->alike : 0);
-	__m256i bytes = _mm256_setzero_si256(), len;
+	const __m256i want = pairs(1ull << 32, w->title);
+	__m256i bytes = _mm256_setzero_si256();
 	uint32_t i;
 
 	if (unlikely(w->mr.size == 0))
 		return 0;
 	for (i = 0; i + GROUP <= max; i += GROUP) {
 		struct verdict v = { 0 };
+		const struct two a = load_two(w, pkts + i, want, care, &v);
+		const struct two b = load_two(w, pkts + i + 2, want, care, &v);
 
-		len = put_two(w, i, pkts + i, care, &v);
-		len = _mm256_add_epi64(len, put_two(w, i + 2, pkts + i + 2, care, &v));
-		if (unlikely(!_mm256_testz_si256(v.outside, pairs(-1, 0)) ||
-			     !_mm256_testz_si256(v.empty, pairs(0, 0xffff))))
+		if (!fits(&v, f))
 			break;
-		if ((f & (MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)) && !_mm256_testz_si256(v.differs, v.differs))
-			break;
-		_mm256_storeu_si256((__m256i *)(w->elt + i), _mm256_loadu_si256((const __m256i *)(pkts + i)));
-		bytes = _mm256_add_epi64(bytes, len);
+		_mm256_store_si256((__m256i *)(w->at + 2 * i), segments(w, &a));
+		_mm256_store_si256((__m256i *)(w->at + 2 * i + 4), segments(w, &b));
+		elts_put(w->elt + i, pkts + i);
+		bytes = _mm256_add_epi64(bytes, _mm256_add_epi64(a.len, b.len));
 	}
-	w->bytes = _mm256_extract_epi64(bytes, 1) + _mm256_extract_epi64(bytes, 3);
+	w->bytes = lens_sum(bytes);
+	return i;
+}
+
+/* Ethernet segments: checksum flags by mlxpmd_tx_cs_flags(). */
+static __rte_always_inline __m256i
+eth_segments(__m256i flags)
+{
+	const char l3 = MLX5_ETH_WQE_L3_CSUM, l4 = (char)MLX5_ETH_WQE_L4_CSUM, both = l3 | l4;
+	const __m256i by_request = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, both, l3, both, l3, l4, 0, l4, 0));
+	const __m256i to_cs_flags = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, -1, -1, -1, -1));
+	__m256i request = _mm256_and_si256(_mm256_srli_epi64(flags, 52), pairs(0, 7));
+
+	/* All other bytes take the entry of no request, 0. */
+	return _mm256_shuffle_epi8(by_request, _mm256_shuffle_epi8(request, to_cs_flags));
+}
+
+/* Writes two SEND WQEs. */
+static __rte_always_inline void
+send_two(struct tx_run *w, uint32_t i, const struct two *t)
+{
+	const __m256i order = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, 4, 5, 6, 7, 0, 1, 2, -1));
+	const uint32_t step = 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
+	const __m256i first = _mm256_set1_epi64x((uint64_t)w->qpn_ds << 32 | w->index_opcode);
+	/* The opcode's modifier is 0, not a carry from the index. */
+	__m256i ctrl = _mm256_shuffle_epi8(_mm256_add_epi32(first, _mm256_set_epi64x(0, step, 0, 0)), order);
+	__m256i eth = eth_segments(t->rearm), seg = segments(w, t);
+	__m256i *at = (__m256i *)(w->at + i * (MLX5_SEND_WQE_BB / sizeof(*w->at)));
+
+	_mm256_store_si256(at, _mm256_permute2x128_si256(ctrl, eth, 0x20));
+	_mm_store_si128((__m128i *)(at + 1), _mm256_castsi256_si128(seg));
+	_mm256_store_si256(at + 2, _mm256_permute2x128_si256(ctrl, eth, 0x31));
+	_mm_store_si128((__m128i *)(at + 3), _mm256_extracti128_si256(seg, 1));
+	w->index_opcode += 2 * step;
+}
+
+/* Of a group of four, at least two packets have other offloads than the one before. */
+static __rte_always_inline uint32_t
+send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f)
+{
+	const __m256i alone = pairs((f & MLXPMD_TX_F_MULTI) ? 0xffffull << 32 : 0,
+				    RTE_MBUF_F_TX_VLAN | (w->alike & ~MLXPMD_TX_TITLE_FLAGS));
+	const __m256i want = pairs(1ull << 32, 0);
+	__m256i bytes = _mm256_setzero_si256();
+	uint32_t i;
+
+	if (!(f & MLXPMD_TX_F_OFFLOAD) || unlikely(w->mr.size == 0))
+		return 0;
+	for (i = 0; i + GROUP <= max; i += GROUP) {
+		const bool changes = ((pkts[i]->ol_flags ^ pkts[i + 1]->ol_flags) & w->alike) != 0 &&
+				     ((pkts[i + 1]->ol_flags ^ pkts[i + 2]->ol_flags) & w->alike) != 0;
+		struct verdict v = { 0 };
+		const struct two a = load_two(w, pkts + i, want, alone, &v);
+		const struct two b = load_two(w, pkts + i + 2, want, alone, &v);
+
+		if (!changes || !fits(&v, f))
+			break;
+		send_two(w, i, &a);
+		send_two(w, i + 2, &b);
+		elts_put(w->elt + i, pkts + i);
+		bytes = _mm256_add_epi64(bytes, _mm256_add_epi64(a.len, b.len));
+	}
+	w->bytes = lens_sum(bytes);
 	return i;
 }
 

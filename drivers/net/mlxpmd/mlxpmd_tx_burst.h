@@ -60,18 +60,47 @@ timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
 }
 
-/* A multi-packet WQE while it is filled. */
-struct mpw_fill {
-	mlxpmd_u64 *dseg;	/* Of the first packet, in the middle of a cache line. */
+/* WQEs of single-segment packets while they are written. */
+struct tx_run {
+	mlxpmd_u64 *at;		/* A multi-packet WQE: its first data segment, in the middle of a cache line. Else: first WQE. */
 	struct rte_mbuf **elt;
 	struct mr_local mr;
-	uint64_t alike, title;	/* (ol_flags & alike) == title for all packets. */
+	uint64_t alike, title;	/* Multi-packet WQE: (ol_flags & alike) == title for all packets. */
 	uint64_t bytes;
+	/* First two dwords of the next SEND WQE with one data segment. The index may have a carry. */
+	uint32_t index_opcode, qpn_ds;
 };
+
+/*
+ * Writes packets from the first on, as many as are whole groups of which all packets can be in w->mr. Returns their
+ * number. As data segments of a multi-packet WQE, as mpw_put() does; or as SEND WQEs, as send_put() does.
+ */
+typedef uint32_t (*tx_groups_t)(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f);
+/* What an instruction set does by groups. */
+struct tx_isa {
+	tx_groups_t mpw, sends;
+};
+
+static __rte_always_inline struct tx_run
+tx_run(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, const unsigned int f)
+{
+	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+
+	return (struct tx_run) {
+		.at = mlxpmd_tx_wqebb(txq, txq->q.pi),
+		.elt = &txq->q.elts[txq->elts_pi & txq->elts_mask],
+		.mr = mr_local(txq),
+		.alike = alike,
+		.title = pkts[0]->ol_flags & alike,
+		.index_opcode = (uint32_t)txq->q.pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT |
+				MLX5_OPCODE_SEND,
+		.qpn_ds = txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT | (MLXPMD_TITLE_DS + 1),
+	};
+}
 
 /* Data segment of a packet of one segment. Returns false if it cannot be in the WQE. */
 static __rte_always_inline bool
-mpw_put(struct mlxpmd_txq *txq, struct mpw_fill *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
+mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
 {
 	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
 	const uint32_t len = m->data_len;
@@ -85,38 +114,27 @@ mpw_put(struct mlxpmd_txq *txq, struct mpw_fill *w, uint32_t i, struct rte_mbuf 
 	/* A byte_count of 0 means 2 GiB. */
 	if (unlikely(len == 0))
 		return false;
-	w->dseg[2 * i] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
-	w->dseg[2 * i + 1] = rte_cpu_to_be_64(addr);
+	w->at[2 * i] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+	w->at[2 * i + 1] = rte_cpu_to_be_64(addr);
 	w->elt[i] = m;
 	w->bytes += len;
 	return true;
 }
 
 /*
- * Writes the data segments of the first packets as mpw_put() does, as many as are whole groups of packets that all fit
- * the WQE and are in w->mr. Returns their number.
- */
-typedef uint32_t (*mpw_put_groups_t)(struct mpw_fill *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f);
-
-/*
  * Writes a multi-packet WQE for packets with the same offloads. There is space for at least one packet.
  * Returns the number of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
  */
 static __rte_always_inline int
-send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_groups_t put_groups, const unsigned int f)
+send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t groups, const unsigned int f)
 {
 	const uint32_t max = mpw_max(txq, n);
-	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
-	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
-	struct mpw_fill w = {
-		.dseg = wqe + 4,
-		.elt = &txq->q.elts[txq->elts_pi & txq->elts_mask],
-		.mr = mr_local(txq),
-		.alike = alike,
-		.title = pkts[0]->ol_flags & alike,
-	};
-	uint32_t i = put_groups(&w, pkts, max, f);
+	struct tx_run w = tx_run(txq, pkts, f);
+	mlxpmd_u64 *wqe = w.at;
+	uint32_t i;
 
+	w.at += MLXPMD_TITLE_DS * MLXPMD_DS_BYTES / sizeof(*wqe);
+	i = groups(&w, pkts, max, f);
 	while (i < max && mpw_put(txq, &w, i, pkts[i], f))
 		i++;
 	if (unlikely(i == 0))
@@ -128,6 +146,18 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_gro
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
+}
+
+/* Most SEND WQEs of one WQEBB before a ring wraps. */
+static __rte_always_inline uint32_t
+send_max(const struct mlxpmd_txq *txq, uint32_t n)
+{
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
+	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
+	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+	uint32_t most = RTE_MIN(elts, n);
+
+	return RTE_MIN(wqebbs, most);
 }
 
 /*
@@ -144,16 +174,36 @@ is_lone(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const 
 		((pkts[0]->ol_flags ^ pkts[1]->ol_flags) & alike) != 0);
 }
 
-/* Most SEND WQEs of one WQEBB before a ring wraps. */
-static __rte_always_inline uint32_t
-send_max(const struct mlxpmd_txq *txq, uint32_t n)
+/* SEND WQE of one WQEBB. Returns false if the packet needs another kind of WQE, or cannot be sent. */
+static __rte_always_inline bool
+send_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
 {
-	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
-	uint32_t wqebbs = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
-	uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
-	uint32_t most = RTE_MIN(elts, n);
+	const uint32_t index_opcode = w->index_opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK;
+	mlxpmd_u64 *wqe = w->at + i * (MLX5_SEND_WQE_BB / sizeof(*wqe));
+	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
+	const uint32_t len = m->data_len;
+	uint64_t vlan = 0;
 
-	return RTE_MIN(wqebbs, most);
+	if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
+		return false;
+	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
+		return false;
+	if (!mr_follow(txq, m, addr, &w->mr))
+		return false;
+	if (unlikely(len == 0))
+		return false;
+	if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
+		vlan = mlxpmd_tx_eth_vlan(m);
+	wqe[0] = mlxpmd_be32_pair(rte_cpu_to_be_32(index_opcode), rte_cpu_to_be_32(w->qpn_ds));
+	wqe[1] = 0;
+	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
+	wqe[3] = vlan;
+	wqe[4] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+	wqe[5] = rte_cpu_to_be_64(addr);
+	w->index_opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
+	w->elt[i] = m;
+	w->bytes += len;
+	return true;
 }
 
 /*
@@ -161,52 +211,19 @@ send_max(const struct mlxpmd_txq *txq, uint32_t n)
  * of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
  */
 static __rte_always_inline int
-send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t groups, const unsigned int f)
 {
 	const uint32_t max = send_max(txq, RTE_MIN(n, txq->rs_thresh));
-	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
-	struct rte_mbuf **elt = &txq->q.elts[txq->elts_pi & txq->elts_mask];
-	const uint64_t qpn_ds = mlxpmd_be32_pair(0, rte_cpu_to_be_32(txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT |
-								     (MLXPMD_TITLE_DS + 1)));
-	uint32_t opcode = (uint32_t)txq->q.pi << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT | MLX5_OPCODE_SEND;
-	struct mr_local mr = mr_local(txq);
-	uint64_t bytes = 0;
-	uint32_t i;
+	struct tx_run w = tx_run(txq, pkts, f);
+	uint32_t i = groups(&w, pkts, max, f);
 
-	for (i = 0; i < max; i++) {
-		struct rte_mbuf *m = pkts[i];
-		const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
-		const uint32_t len = m->data_len;
-		uint64_t vlan = 0;
-
-		if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
-			break;
-		if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
-			break;
-		if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts + i, n - i, f))
-			break;
-		if (!mr_follow(txq, m, addr, &mr))
-			break;
-		if (unlikely(len == 0))
-			break;
-		if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
-			vlan = mlxpmd_tx_eth_vlan(m);
-		wqe[0] = qpn_ds |
-			mlxpmd_be32_pair(rte_cpu_to_be_32(opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK), 0);
-		wqe[1] = 0;
-		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ?
-			 mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
-		wqe[3] = vlan;
-		wqe[4] = mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
-		wqe[5] = rte_cpu_to_be_64(addr);
-		wqe += MLX5_SEND_WQE_BB / sizeof(*wqe);
-		opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
-		elt[i] = m;
-		bytes += len;
-	}
+	/* Next to multi-packet WQEs, only packets are sent here that gain nothing by one. */
+	while (i < max && (!(f & MLXPMD_TX_F_MPW) || is_lone(txq, pkts + i, n - i, f)) &&
+	       send_put(txq, &w, i, pkts[i], f))
+		i++;
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	MLXPMD_SHARED_ADD(txq->q.stats.bytes, bytes);
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	/* A run is not longer than the thresholds: test them for the last WQE only. */
 	txq->q.pi += i - 1;
 	txq->elts_pi += i - 1;
@@ -216,7 +233,7 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, const unsig
 
 /* Writes the next WQE, of the kind that the next packet needs. There is space for one WQEBB and one packet. */
 static __rte_always_inline int
-send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_groups_t put_groups, const unsigned int f)
+send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_isa isa, const unsigned int f)
 {
 	struct rte_mbuf *m = pkts[0];
 
@@ -225,12 +242,12 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_gr
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
 	if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts, n, f))
-		return send_mpw(txq, pkts, n, put_groups, f);
-	return send_run(txq, pkts, n, f);
+		return send_mpw(txq, pkts, n, isa.mpw, f);
+	return send_run(txq, pkts, n, isa.sends, f);
 }
 
 static __rte_always_inline uint16_t
-tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_groups_t put_groups, const unsigned int f)
+tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_isa isa, const unsigned int f)
 {
 	const bool fast = (f & MLXPMD_TX_F_FAST_FREE) != 0;
 	const uint32_t generation = mdv_mr_generation(txq->mdv);
@@ -251,7 +268,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_gro
 
 		if (unlikely(elts == 0 || mlxpmd_tx_free_wqebbs(txq) == 0))
 			break;
-		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), put_groups, f);
+		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), isa, f);
 		if (likely(rc > 0)) {
 			done += rc;
 			continue;
@@ -297,11 +314,11 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, mpw_put_gro
 	x(inline, arg, INLINE, MULTI | OFFLOAD, " Inline Multi-segment Offload") \
 	x(timed, arg, TIMED, MULTI | OFFLOAD, " Timed Multi-segment Offload") \
 	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD, " Inline Timed Multi-segment Offload")
-#define TX_BURST(name, put_groups, features, implied, text) \
+#define TX_BURST(name, isa, features, implied, text) \
 	static uint16_t \
 	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \
 	{ \
-		return tx_burst(txq, pkts, n, put_groups, (features) | (implied)); \
+		return tx_burst(txq, pkts, n, isa, (features) | (implied)); \
 	}
 #define TX_ROW(name, isa_name, features, implied, text) [features] = { tx_burst_##name, isa_name text },
 

@@ -14,7 +14,9 @@
 #define TEMPLATES_OF(variant) mlxpmd_tx_##variant##_templates
 #define TEMPLATES(variant) TEMPLATES_OF(variant)
 
-MPW_SETS(TX_BURST, put_groups)
+#define VECTOR ((struct tx_isa){ mpw_groups, send_groups })
+
+MPW_SETS(TX_BURST, VECTOR)
 
 const struct mlxpmd_template TEMPLATES(MLXPMD_VARIANT)[MLXPMD_TX_TEMPLATES] = {
 	MPW_SETS(TX_ROW, MLXPMD_NAME)
