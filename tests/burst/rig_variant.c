@@ -4,7 +4,9 @@
 
 #include "rig_ifma.h"
 
-static const struct mlxpmd_variant scalar_variant = { "scalar", 0, mlxpmd_rx_templates, mlxpmd_tx_templates, NULL };
+static const struct mlxpmd_variant scalar_variant = {
+	"scalar", MLXPMD_BURST_SCALAR, 0, mlxpmd_rx_templates, mlxpmd_tx_templates, NULL
+};
 const struct mlxpmd_variant *rig_variant = &scalar_variant;
 
 static bool

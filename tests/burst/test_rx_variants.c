@@ -439,30 +439,45 @@ headers(void)
 	arms_close(&p);
 }
 
-/* The widest variant of the CPU that EAL's limit of vector widths allows, and the reason that is reported. */
+/* The widest variant of the CPU that EAL's limit of vector widths allows, or the one by devarg, and the reason. */
 static void
-choice(void)
+choice(bool tx, unsigned int f, unsigned int other, const char *other_why)
 {
 	static const uint16_t limits[] = { 512, 256, 128 };
 	const struct mlxpmd_variant *v, *widest = mlxpmd_variants;
+	const struct mlxpmd_template *t;
 	const char *why, *because;
 	unsigned int i;
 
-	while (widest->rx[0].burst == NULL || !widest->cpu_has())
+	while (mlxpmd_variant_template(widest, tx, f) == NULL || !widest->cpu_has())
 		widest++;
 	for (i = 0; i < RTE_DIM(limits); i++) {
 		CHECK(rte_vect_set_max_simd_bitwidth(limits[i]) == 0, "the limit is fixed");
-		for (v = widest; v->simd_bits > limits[i] || v->rx[0].burst == NULL || !v->cpu_has(); v++)
-			;
-		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" : v->simd_bits == 0 ? "no AVX2" : "";
-		CHECK(mlxpmd_variant_choose(false, 0, false, &why) == &v->rx[0] && strstr(why != NULL ? why : "", because) != NULL, "%u: %s",
+		v = widest;
+		while (v->simd_bits > limits[i] || mlxpmd_variant_template(v, tx, f) == NULL || !v->cpu_has())
+			v++;
+		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" : v->simd_bits == 0 ? "no AVX2" : NULL;
+		t = mlxpmd_variant_choose(tx, f, MLXPMD_BURST_AUTO, &why);
+		CHECK(t == mlxpmd_variant_template(v, tx, f) &&
+		      (because == NULL ? why == NULL : why != NULL && strstr(why, because) != NULL), "%u: %s",
 		      limits[i], why);
-		CHECK(mlxpmd_variant_choose(false, 0, true, &why) == &mlxpmd_rx_templates[0] &&
-		      strstr(why, "selected by rx_burst=scalar") != NULL, "%s", why);
-		CHECK(mlxpmd_variant_choose(false, MLXPMD_RX_F_SCATTER, false, &why) == &mlxpmd_rx_templates[MLXPMD_RX_F_SCATTER] &&
-		      strstr(why, "several segments") != NULL, "%s", why);
+		for (v = mlxpmd_variants; v->name != NULL; v++) {
+			int want = v->cpu_has() && v->simd_bits <= limits[i] ? 0 : -ENOTSUP;
+
+			CHECK(mlxpmd_variant_check("dev", "key", v->mode) == want, "%s within %u", v->name, limits[i]);
+			if (want != 0 || mlxpmd_variant_template(v, tx, f) == NULL)
+				continue;
+			t = mlxpmd_variant_choose(tx, f, v->mode, &why);
+			CHECK(t == mlxpmd_variant_template(v, tx, f) && why != NULL &&
+			      strstr(why, "selected by devarg") != NULL, "%s: %s", v->name, why);
+		}
+		t = mlxpmd_variant_choose(tx, other, MLXPMD_BURST_AUTO, &why);
+		CHECK(strncmp(t->name, "Scalar", 6) == 0 &&
+		      (other_why == NULL ? why == NULL : why != NULL && strstr(why, other_why) != NULL), "%s: %s",
+		      t->name, why);
 	}
 	CHECK(rte_vect_set_max_simd_bitwidth(512) == 0, "the limit is fixed");
+	CHECK(mlxpmd_variant_check("dev", "key", MLXPMD_BURST_AUTO) == 0, "auto is refused");
 }
 
 int
@@ -471,7 +486,8 @@ main(void)
 	unsigned int i;
 
 	rig_init();
-	choice();
+	choice(false, 0, MLXPMD_RX_F_SCATTER, "several segments");
+	choice(true, MLXPMD_TX_F_MPW, 0, NULL);
 	CHECK(rte_mbuf_dyn_rx_timestamp_register(&ts_at, &ts_flag) == 0, "no field");
 	RIG_EACH {
 		if (rig_variant->simd_bits == 0)

@@ -315,8 +315,9 @@ odd_ones(unsigned int f, bool alternate)
 			lost = kind == EMPTY ? (at < n) + (at + 3 < n) : 0;
 			CHECK(rig_tx_burst(t, f, pkts, n) == n, "kind %u at %u", kind, at);
 			(void)rig_tx_run(t, true, sent, NULL);
-			CHECK(fifo_out == n - lost && t->txq.q.stats.packets == n - lost && t->txq.q.stats.dropped == lost,
-			      "kind %u at %u: %u of %u sent", kind, at, fifo_out, n - lost);
+			CHECK(fifo_out == n - lost && t->txq.q.stats.packets == n - lost &&
+			      t->txq.q.stats.dropped == lost, "kind %u at %u: %u of %u sent", kind,
+			      at, fifo_out, n - lost);
 			rig_tx_free(t);
 			home("odd_ones");
 		}

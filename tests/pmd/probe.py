@@ -2,36 +2,39 @@
 # Copyright 2026 The mlxpmd Authors
 """Probe: refused devargs are logged in one line, and a device whose probe failed is not left to another driver."""
 import os
+import pathlib
 import re
 
 import pmdlib
-from e2e import check, emu, main
+from e2e import PLUGIN, check, emu, main
 
 CASES = [
     # devargs, log line (None: accepted)
     ("rx_burst=scalar,tx_burst=scalar,clock=raw", None),
     ("class=eth,rx_burst=auto", None),
     ("driver=net_mlxpmd", None),
-    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar"),
+    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar|avx2|avx512vl|avx512|ifma"),
     ("clock=", "devarg clock=: allowed are auto|page|host|realtime|raw"),
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
     ("representor=vf0", "devarg representor=vf0: ports of representors are not supported, "
      "only the uplink of a switchdev PF: leave the devarg out"),
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
-     "rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, "
+     "rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, "
+     "clock=auto|page|host|realtime|raw, "
      "stats_age_ms=0|10..60000, open=verbs|vfio"),
 ]
 
 
-def start(devargs, faults=()):
-    program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1"), "--log-level=bus.pci:info", "--",
+def start(devargs, faults=(), simd=None):
+    limit = [f"--force-max-simd-bitwidth={simd}"] if simd else []
+    program = ["dpdk-testpmd", *pmdlib.eal(devargs, lcores="0,1"), *limit, "--log-level=bus.pci:info", "--",
                "--no-mlockall", "--total-num-mbufs=4096", "--tx-first"]
     # testpmd ends at the end of its input, with and without ports.
     return emu(["timeout", "-s", "INT", "60", *program], faults=faults)
 
 
-def check_devargs(devargs, line):
-    result = start(devargs)
+def check_devargs(devargs, line, simd=None):
+    result = start(devargs, simd=simd)
     ours = re.findall(r"^mlxpmd: 0000:c1:00.0: (.*?)\r?$", result.out, re.M)
     check("driver: mlx5_pci" not in result.out, f"{devargs}: probed by net_mlx5\n{result.out}")
     check("\naudit: clean" in result.out, f"{devargs}: {result.out[-3000:]}")
@@ -42,6 +45,22 @@ def check_devargs(devargs, line):
         check(ours == [line], f"{devargs}: {ours} instead of {line}\n{result.out[-3000:]}")
         check("No probed ethernet devices" in result.out, result.out[-3000:])
     print(f"{devargs}: {line or 'accepted'}", flush=True)
+
+
+def check_instruction_sets():
+    """Bursts of a named instruction set are used, or refused in one line."""
+    cpu = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii")
+    if b"Vector AVX2" not in PLUGIN.read_bytes():
+        check_devargs("tx_burst=avx2", "devarg tx_burst: this build has no bursts of that instruction set: use auto")
+        return
+    for words, name, bits in (("avx2", "avx2", 256), ("avx512f avx512bw avx512dq avx512vl", "avx512", 512)):
+        for key in ("rx_burst", "tx_burst"):
+            has = all(re.search(rf"\b{word}\b", cpu) for word in words.split())
+            line = None if has else f"devarg {key}={name}: the CPU does not have the instructions: use auto"
+            check_devargs(f"{key}={name}", line, simd=bits)
+            if has:
+                check_devargs(f"{key}={name}", f"devarg {key}={name}: EAL allows vectors of {bits // 2} bits: "
+                              f"use auto, or --force-max-simd-bitwidth={bits}", simd=bits // 2)
 
 
 def check_failed_probe():
@@ -86,6 +105,7 @@ def check_other_class():
 def run():
     for devargs, line in CASES:
         check_devargs(devargs, line)
+    check_instruction_sets()
     check_failed_probe()
     check_no_privilege(["--net-raw", "deny"])
     # As on a card: the program has lost the capability, and the emulated kernel looks at the thread's.

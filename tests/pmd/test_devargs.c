@@ -16,9 +16,10 @@ int mlxpmd_logtype;
 #define SCALAR MLXPMD_BURST_SCALAR
 #define CLOCK_AUTO MDV_CLOCK_AUTO
 #define RAW MDV_CLOCK_RAW
-#define BURSTS "allowed are auto|scalar"
+#define RX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512|ifma"
+#define TX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar, tx_burst=auto|scalar, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
+#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {
@@ -31,6 +32,11 @@ static const struct {
 	{ "rx_burst=auto", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
 	{ "rx_burst=scalar", 0, { SCALAR, AUTO, CLOCK_AUTO }, NULL },
 	{ "tx_burst=scalar", 0, { AUTO, SCALAR, CLOCK_AUTO }, NULL },
+	{ "tx_burst=avx2", 0, { AUTO, MLXPMD_BURST_AVX2, CLOCK_AUTO }, NULL },
+	{ "tx_burst=avx512vl", 0, { AUTO, MLXPMD_BURST_AVX512VL, CLOCK_AUTO }, NULL },
+	{ "tx_burst=avx512", 0, { AUTO, MLXPMD_BURST_AVX512, CLOCK_AUTO }, NULL },
+	{ "rx_burst=ifma", 0, { MLXPMD_BURST_IFMA, AUTO, CLOCK_AUTO }, NULL },
+	{ "tx_burst=ifma", -EINVAL, { 0 }, "devarg tx_burst=ifma: " TX_BURSTS },
 	{ "clock=raw", 0, { AUTO, AUTO, RAW }, NULL },
 	{ "clock=auto", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
 	{ "clock=page", 0, { AUTO, AUTO, MDV_CLOCK_PAGE }, NULL },
@@ -47,16 +53,16 @@ static const struct {
 	{ "class=eth:vdpa", 1, { 0 }, "left to another driver: class=eth:vdpa is not eth" },
 	{ "driver=net_mlx5", 1, { 0 }, "left to another driver: driver=net_mlx5 is not net_mlxpmd" },
 	/* Invalid. */
-	{ "rx_burst=fast", -EINVAL, { 0 }, "devarg rx_burst=fast: " BURSTS },
-	{ "tx_burst=AUTO", -EINVAL, { 0 }, "devarg tx_burst=AUTO: " BURSTS },
-	{ "tx_burst=", -EINVAL, { 0 }, "devarg tx_burst=: " BURSTS },
-	{ "tx_burst", -EINVAL, { 0 }, "devarg tx_burst has no value: " BURSTS },
-	{ "rx_burst=scalar ", -EINVAL, { 0 }, "devarg rx_burst=scalar : " BURSTS },
-	{ "rx_burst=0", -EINVAL, { 0 }, "devarg rx_burst=0: " BURSTS },
-	{ "rx_burst=-1", -EINVAL, { 0 }, "devarg rx_burst=-1: " BURSTS },
+	{ "rx_burst=fast", -EINVAL, { 0 }, "devarg rx_burst=fast: " RX_BURSTS },
+	{ "tx_burst=AUTO", -EINVAL, { 0 }, "devarg tx_burst=AUTO: " TX_BURSTS },
+	{ "tx_burst=", -EINVAL, { 0 }, "devarg tx_burst=: " TX_BURSTS },
+	{ "tx_burst", -EINVAL, { 0 }, "devarg tx_burst has no value: " TX_BURSTS },
+	{ "rx_burst=scalar ", -EINVAL, { 0 }, "devarg rx_burst=scalar : " RX_BURSTS },
+	{ "rx_burst=0", -EINVAL, { 0 }, "devarg rx_burst=0: " RX_BURSTS },
+	{ "rx_burst=-1", -EINVAL, { 0 }, "devarg rx_burst=-1: " RX_BURSTS },
 	{ "rx_burst=18446744073709551616", -EINVAL, { 0 },
-	  "devarg rx_burst=18446744073709551616: " BURSTS },
-	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " BURSTS },
+	  "devarg rx_burst=18446744073709551616: " RX_BURSTS },
+	{ "rx_burst=[auto,scalar]", -EINVAL, { 0 }, "devarg rx_burst=[auto,scalar]: " RX_BURSTS },
 	{ "clock=tai", -EINVAL, { 0 }, "devarg clock=tai: " CLOCKS },
 	{ "open=uio", -EINVAL, { 0 }, "devarg open=uio: allowed are verbs|vfio" },
 	{ "stats_age_ms=9", -EINVAL, { 0 }, "devarg stats_age_ms=9: " AGES },

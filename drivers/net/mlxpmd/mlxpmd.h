@@ -29,7 +29,15 @@
 #define MLXPMD_RSS_KEY_BYTES 40
 #define MLXPMD_RETA_MAX 512
 
-enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
+/** Instruction sets of burst functions. */
+enum mlxpmd_burst_mode {
+	MLXPMD_BURST_AUTO,
+	MLXPMD_BURST_SCALAR,
+	MLXPMD_BURST_AVX2,
+	MLXPMD_BURST_AVX512VL,	/**< AVX-512 with registers of 256 bits. */
+	MLXPMD_BURST_AVX512,
+	MLXPMD_BURST_IFMA,	/**< Receive only. */
+};
 
 /**
  * The devargs: key, which is the field of struct mlxpmd_devargs, and alternatives. The words of an enumeration stand in
@@ -37,8 +45,8 @@ enum mlxpmd_burst_mode { MLXPMD_BURST_AUTO, MLXPMD_BURST_SCALAR };
  * dpdk-pmdinfo come from this table.
  */
 #define MLXPMD_DEVARGS(ROW) \
-	ROW(rx_burst, "auto|scalar") \
-	ROW(tx_burst, "auto|scalar") \
+	ROW(rx_burst, "auto|scalar|avx2|avx512vl|avx512|ifma") \
+	ROW(tx_burst, "auto|scalar|avx2|avx512vl|avx512") \
 	ROW(clock, "auto|page|host|realtime|raw") \
 	ROW(stats_age_ms, "0|10..60000") \
 	ROW(open, "verbs|vfio")

@@ -93,7 +93,7 @@ rx_select(struct rte_eth_dev *eth_dev)
 		f |= rx_stamp_kind(port);
 	if (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)
 		f |= MLXPMD_RX_F_HASH;
-	template = mlxpmd_variant_choose(false, f, port->args.rx_burst == MLXPMD_BURST_SCALAR, &port->rx_burst_why);
+	template = mlxpmd_variant_choose(false, f, port->args.rx_burst, &port->rx_burst_why);
 	if (port->rx_burst_why == NULL)
 		port->rx_burst_why = "rx_burst=auto: widest that the CPU has";
 	eth_dev->rx_pkt_burst = mlxpmd_timesync_rx_wrap(port, template->burst);
@@ -146,7 +146,7 @@ tx_select(struct rte_eth_dev *eth_dev)
 	unsigned int f;
 
 	features_why = tx_features(eth_dev, &f);
-	template = mlxpmd_variant_choose(true, f, port->args.tx_burst == MLXPMD_BURST_SCALAR, &port->tx_burst_why);
+	template = mlxpmd_variant_choose(true, f, port->args.tx_burst, &port->tx_burst_why);
 	if (port->tx_burst_why == NULL)
 		port->tx_burst_why = features_why;
 	port->tx_burst_name = template->name;

@@ -34,7 +34,9 @@ static const char known[] = MLXPMD_DEVARGS(KNOWN);
 #define KNOWN_LEN ((int)sizeof(known) - 3)
 
 /* The words of an enumeration have its values, in order. */
-static_assert(MLXPMD_BURST_AUTO == 0 && MLXPMD_BURST_SCALAR == 1, "auto|scalar");
+static_assert(MLXPMD_BURST_AUTO == 0 && MLXPMD_BURST_SCALAR == 1 && MLXPMD_BURST_AVX2 == 2 &&
+	      MLXPMD_BURST_AVX512VL == 3 && MLXPMD_BURST_AVX512 == 4 && MLXPMD_BURST_IFMA == 5,
+	      "auto|scalar|avx2|avx512vl|avx512|ifma");
 static_assert(MDV_CLOCK_AUTO == 0 && MDV_CLOCK_PAGE == 1 && MDV_CLOCK_HOST == 2 && MDV_CLOCK_REALTIME == 3 &&
 	      MDV_CLOCK_RAW == 4, "auto|page|host|realtime|raw");
 static_assert(MDV_OPEN_VERBS == 0 && MDV_OPEN_VFIO == 1, "verbs|vfio");

@@ -5,6 +5,7 @@
 #include <net/if.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_variant.h"
 
 static int mlxpmd_dev_close(struct rte_eth_dev *eth_dev);
 
@@ -162,6 +163,10 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 	pthread_mutex_init(&port->lock, NULL);
 	mlxpmd_worker_init(&port->worker, port->port_id);
 	rc = mlxpmd_devargs_parse(eth_dev->device->devargs, &port->args);
+	if (rc == 0)
+		rc = mlxpmd_variant_check(eth_dev->device->name, "rx_burst", port->args.rx_burst);
+	if (rc == 0)
+		rc = mlxpmd_variant_check(eth_dev->device->name, "tx_burst", port->args.tx_burst);
 	if (rc != 0)
 		return rc;
 	rc = mlxpmd_stages_up(port, probe_stages, RTE_DIM(probe_stages));

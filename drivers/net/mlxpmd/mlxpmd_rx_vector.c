@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Vector receive bursts. Compiled once per row of vector_variants in meson.build, which sets the flags of the instruction
- * set, MLXPMD_VARIANT, and MLXPMD_BITS; the name of the variant is that in mlxpmd_variant.c.
+ * Vector receive bursts. Compiled once per row of vector_variants in meson.build, which sets the flags of the
+ * instruction set, MLXPMD_VARIANT, and MLXPMD_BITS; the name of the variant is that in mlxpmd_variant.c.
  */
 
 #if MLXPMD_BITS == 512

@@ -38,8 +38,8 @@ struct two {
 	__m256i rearm, len, addr;
 };
 
-/* What the tests of a group find, combined over its packets. */
-struct verdict {
+/* Differences that the checks of a group found, combined over its packets. */
+struct checks {
 	__m256i outside;	/* Sign of the lower quadwords. */
 	__m256i empty;		/* Dwords 2. */
 	__m256i differs;
@@ -47,7 +47,7 @@ struct verdict {
 
 /* care: bits of rearm that have to be as in want. */
 static __rte_always_inline struct two
-load_two(const struct tx_run *w, struct rte_mbuf **pkts, __m256i want, __m256i care, struct verdict *v)
+load_two(const struct tx_run *w, struct rte_mbuf **pkts, __m256i want, __m256i care, struct checks *v)
 {
 	const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
 	const __m256i last = _mm256_xor_si256(_mm256_set1_epi64x(w->mr.size - 1), sign);
@@ -65,7 +65,7 @@ load_two(const struct tx_run *w, struct rte_mbuf **pkts, __m256i want, __m256i c
 
 /* Can all packets that were loaded be sent? differs counts for some features only. */
 static __rte_always_inline bool
-fits(const struct verdict *v, const unsigned int f)
+fits(const struct checks *v, const unsigned int f)
 {
 	if (unlikely(!_mm256_testz_si256(v->outside, pairs(-1, 0)) || !_mm256_testz_si256(v->empty, pairs(0, 0xffff))))
 		return false;
@@ -110,7 +110,7 @@ mpw_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigne
 	if (unlikely(w->mr.size == 0))
 		return 0;
 	for (i = 0; i + GROUP <= max; i += GROUP) {
-		struct verdict v = { 0 };
+		struct checks v = { 0 };
 		const struct two a = load_two(w, pkts + i, want, care, &v);
 		const struct two b = load_two(w, pkts + i + 2, want, care, &v);
 
@@ -175,7 +175,7 @@ send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsign
 	for (i = 0; i + GROUP <= max; i += GROUP) {
 		const bool changes = ((pkts[i]->ol_flags ^ pkts[i + 1]->ol_flags) & w->alike) != 0 &&
 				     ((pkts[i + 1]->ol_flags ^ pkts[i + 2]->ol_flags) & w->alike) != 0;
-		struct verdict v = { 0 };
+		struct checks v = { 0 };
 		const struct two a = load_two(w, pkts + i, want, alone, &v);
 		const struct two b = load_two(w, pkts + i + 2, want, alone, &v);
 

@@ -62,7 +62,8 @@ timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 
 /* WQEs of single-segment packets while they are written. */
 struct tx_run {
-	mlxpmd_u64 *at;		/* A multi-packet WQE: its first data segment, in the middle of a cache line. Else: first WQE. */
+	/* First data segment of a multi-packet WQE, which is in the middle of a cache line; or first SEND WQE. */
+	mlxpmd_u64 *at;
 	struct rte_mbuf **elt;
 	struct mr_local mr;
 	uint64_t alike, title;	/* Multi-packet WQE: (ol_flags & alike) == title for all packets. */
@@ -293,8 +294,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 #define INLINE MLXPMD_TX_F_INLINE
 #define TIMED MLXPMD_TX_F_TIMED
 /*
- * Sets of features: name of the function, index in the table, features that the set implies, and name of the burst mode.
- * arg is passed on to x.
+ * Sets of features: name of the function, index in the table, features that the set implies, and name of the burst
+ * mode. arg is passed on to x.
  */
 #define MPW_SETS(x, arg) \
 	x(mpw, arg, MPW, 0, " MPW") \

@@ -10,7 +10,7 @@
 #include <rte_cpuflags.h>
 #include <rte_vect.h>
 
-#include "mlxpmd.h"
+#include "mlxpmd_ctrl.h"
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
@@ -51,18 +51,21 @@ has_all(void)
 
 const struct mlxpmd_variant mlxpmd_variants[] = {
 #ifdef MLXPMD_IFMA
-	{ "ifma", RTE_VECT_SIMD_512, mlxpmd_rx_ifma_templates, NULL, has_ifma },
+	{ "ifma", MLXPMD_BURST_IFMA, RTE_VECT_SIMD_512, mlxpmd_rx_ifma_templates, NULL, has_ifma },
 #endif
 #ifdef MLXPMD_AVX512
-	{ "avx512", RTE_VECT_SIMD_512, mlxpmd_rx_avx512_templates, mlxpmd_tx_avx512_templates, has_avx512 },
+	{ "avx512", MLXPMD_BURST_AVX512, RTE_VECT_SIMD_512, mlxpmd_rx_avx512_templates,
+	  mlxpmd_tx_avx512_templates, has_avx512 },
 #endif
 #ifdef MLXPMD_AVX512VL
-	{ "avx512vl", RTE_VECT_SIMD_256, mlxpmd_rx_avx512vl_templates, mlxpmd_tx_avx512vl_templates, has_avx512 },
+	{ "avx512vl", MLXPMD_BURST_AVX512VL, RTE_VECT_SIMD_256, mlxpmd_rx_avx512vl_templates,
+	  mlxpmd_tx_avx512vl_templates, has_avx512 },
 #endif
 #ifdef MLXPMD_AVX2
-	{ "avx2", RTE_VECT_SIMD_256, mlxpmd_rx_avx2_templates, mlxpmd_tx_avx2_templates, has_avx2 },
+	{ "avx2", MLXPMD_BURST_AVX2, RTE_VECT_SIMD_256, mlxpmd_rx_avx2_templates,
+	  mlxpmd_tx_avx2_templates, has_avx2 },
 #endif
-	{ "scalar", 0, mlxpmd_rx_templates, mlxpmd_tx_templates, has_all },
+	{ "scalar", MLXPMD_BURST_SCALAR, 0, mlxpmd_rx_templates, mlxpmd_tx_templates, has_all },
 	{ .name = NULL },
 };
 
@@ -78,28 +81,58 @@ has_vector(bool tx, unsigned int f, const char **why)
 	return !tx || (f & MLXPMD_TX_F_MPW);
 }
 
+/* Why no vector burst was chosen for a feature set that has one; NULL: the widest was. */
+static const char *
+auto_reason(bool tx, bool vector, bool limited)
+{
+	if (limited)
+		return tx ? "tx_burst=auto: the CPU has wider ones, beyond EAL's --force-max-simd-bitwidth" :
+			    "rx_burst=auto: the CPU has wider ones, beyond EAL's --force-max-simd-bitwidth";
+	if (vector)
+		return NULL;
+	return tx ? "tx_burst=auto: the CPU has no AVX2, or this build" :
+		    "rx_burst=auto: the CPU has no AVX2, or this build";
+}
+
 const struct mlxpmd_template *
-mlxpmd_variant_choose(bool tx, unsigned int f, bool scalar, const char **why)
+mlxpmd_variant_choose(bool tx, unsigned int f, enum mlxpmd_burst_mode mode, const char **why)
 {
 	const struct mlxpmd_variant *v;
 	bool limited = false;
 
 	for (v = mlxpmd_variants; v->simd_bits != 0; v++) {
-		if (scalar || mlxpmd_variant_template(v, tx, f) == NULL || !v->cpu_has())
+		if (mlxpmd_variant_template(v, tx, f) == NULL || !v->cpu_has() ||
+		    (mode != MLXPMD_BURST_AUTO && mode != v->mode))
 			continue;
 		if (v->simd_bits <= rte_vect_get_max_simd_bitwidth())
 			break;
 		limited = true;
 	}
-	if (scalar)
-		*why = tx ? "selected by tx_burst=scalar" : "selected by rx_burst=scalar";
-	else if (!has_vector(tx, f, why))
-		;
-	else if (limited)
-		*why = tx ? "tx_burst=auto: the CPU has wider ones, beyond EAL's --force-max-simd-bitwidth" :
-			    "rx_burst=auto: the CPU has wider ones, beyond EAL's --force-max-simd-bitwidth";
-	else if (v->simd_bits == 0)
-		*why = tx ? "tx_burst=auto: the CPU has no AVX2, or this build" :
-			    "rx_burst=auto: the CPU has no AVX2, or this build";
+	if (mode == v->mode)
+		*why = tx ? "selected by devarg tx_burst" : "selected by devarg rx_burst";
+	else if (has_vector(tx, f, why))
+		*why = auto_reason(tx, v->simd_bits != 0, limited);
 	return mlxpmd_variant_template(v, tx, f);
+}
+
+int
+mlxpmd_variant_check(const char *dev, const char *key, enum mlxpmd_burst_mode mode)
+{
+	const struct mlxpmd_variant *v;
+
+	if (mode == MLXPMD_BURST_AUTO)
+		return 0;
+	for (v = mlxpmd_variants; v->name != NULL && v->mode != mode; v++)
+		;
+	if (v->name == NULL)
+		return MLXPMD_FAIL(ENOTSUP, "%s: devarg %s: this build has no bursts of that instruction set: use auto",
+				   dev, key);
+	if (!v->cpu_has())
+		return MLXPMD_FAIL(ENOTSUP, "%s: devarg %s=%s: the CPU does not have the instructions: use auto", dev,
+				   key, v->name);
+	if (v->simd_bits > rte_vect_get_max_simd_bitwidth())
+		return MLXPMD_FAIL(ENOTSUP, "%s: devarg %s=%s: EAL allows vectors of %u bits: use auto, or "
+				   "--force-max-simd-bitwidth=%u", dev, key, v->name, rte_vect_get_max_simd_bitwidth(),
+				   v->simd_bits);
+	return 0;
 }
