@@ -255,6 +255,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		if (f & MLXPMD_RX_F_STAMP)
 			stamps_store(rxq, elt, value);
 		mlxpmd_rx_prefetch(elt, GROUP, f);
+		mlxpmd_rx_prefetch_cqes(cqe, GROUP);
 		flags = or3(or3(flags, v0, v1), v2, v3);
 		tags = _mm256_or_si256(tags, tails);
 		lengths = _mm256_add_epi32(lengths, both);

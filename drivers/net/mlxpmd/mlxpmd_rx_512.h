@@ -235,6 +235,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		if (f & MLXPMD_RX_F_STAMP)
 			stamps_store(rxq, elt, value);
 		mlxpmd_rx_prefetch(elt, GROUP, f);
+		mlxpmd_rx_prefetch_cqes(cqe, GROUP);
 		flags = _mm512_ternarylogic_epi64(flags, v01, v23, 0xfe); /* Any of the three. */
 		flags = _mm512_ternarylogic_epi64(flags, v45, v67, 0xfe);
 		tags = _mm512_or_si512(tags, tails);

@@ -137,4 +137,17 @@ mlxpmd_rx_prefetch(struct rte_mbuf *const *elt, const unsigned int group, const 
 	}
 }
 
+/** Completions are prefetched this many ahead: beyond the CPU's own prefetch when they come from the shared cache. */
+#define MLXPMD_RX_CQES_AHEAD 24
+
+/** Prefetches the CQEs of a later group. At the end of the ring these are addresses behind it, which does no harm. */
+static __rte_always_inline void
+mlxpmd_rx_prefetch_cqes(const struct mlx5_cqe64 *cqe, const unsigned int group)
+{
+	unsigned int i;
+
+	for (i = 0; i < group; i++)
+		rte_prefetch0(cqe + MLXPMD_RX_CQES_AHEAD + i);
+}
+
 #endif /* MLXPMD_RX_VEC_H */
