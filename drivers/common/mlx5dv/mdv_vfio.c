@@ -10,14 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "mdv_compat.h"
 #include "mdv_vfio.h"
 
 #define MDV_PATH_BYTES 128
 /* Closing a working device takes tens of ms, at most 3 s (measured on the emulator under load). */
-#define MDV_CLOSE_S 4
+#define MDV_CLOSE_MS 4000
 /** Revision of the command interface of ConnectX-4 and later (PRM, cmd_interface_rev). */
 #define MDV_CMD_INTERFACE_REV 5
 /** Part of the initialization segment that is used: up to real_time. */
@@ -97,6 +96,20 @@ closer_start(struct mdv_dev *dev, pthread_t *thread)
 	return ret;
 }
 
+/* Waits for MDV_CLOSE_MS, also if the time of day is set meanwhile. Returns whether the context is closed. */
+static bool
+closer_join(pthread_t thread)
+{
+	uint64_t until = rte_rdtsc() + rte_get_tsc_hz() / 1000 * MDV_CLOSE_MS;
+
+	while (pthread_tryjoin_np(thread, NULL) != 0) {
+		if (rte_rdtsc() >= until)
+			return false;
+		rte_delay_us_sleep(1000);
+	}
+	return true;
+}
+
 /*
  * Closing runs four commands, for each of which libmlx5 polls up to a minute in a busy loop. The
  * context of an unresponsive device must be closed as well, because until then the kernel does not
@@ -107,7 +120,6 @@ close_context(struct mdv_dev *dev)
 {
 	const struct sched_param none = { 0 };
 	bool unresponsive = mdv_unresponsive(dev);
-	struct timespec until;
 	pthread_t thread;
 
 	/* A thread that is still inside libmlx5 uses the context. */
@@ -124,9 +136,7 @@ close_context(struct mdv_dev *dev)
 			(void)MDV_RUN(dev, ibv_close_device(dev->ibv));
 		return;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += MDV_CLOSE_S;
-	if (unresponsive || pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+	if (unresponsive || !closer_join(thread)) {
 		MDV_LOG(NOTICE, dev->name, "device unresponsive: its context is closed in the "
 			"background, which takes up to four minutes");
 		(void)pthread_setschedparam(thread, SCHED_IDLE, &none);
