@@ -65,7 +65,7 @@ open64(const char *path, int flags, ...)
 
 /* Counts a read. True: *value is read instead of what the card has. */
 static bool
-read_counted(off64_t off, uint32_t *value)
+read_counted_locked(off64_t off, uint32_t *value)
 {
 	__atomic_add_fetch(&accesses.semaphore, off == VSC(SEMAPHORE), __ATOMIC_RELAXED);
 	__atomic_add_fetch(&accesses.address, off == VSC(ADDRESS), __ATOMIC_RELAXED);
@@ -83,6 +83,20 @@ read_counted(off64_t off, uint32_t *value)
 	accesses.read_as.left--;
 	*value = accesses.read_as.value;
 	return true;
+}
+
+/* Users of several threads read the card. */
+static pthread_mutex_t accesses_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+read_counted(off64_t off, uint32_t *value)
+{
+	bool counted;
+
+	pthread_mutex_lock(&accesses_lock);
+	counted = read_counted_locked(off, value);
+	pthread_mutex_unlock(&accesses_lock);
+	return counted;
 }
 
 ssize_t
@@ -117,9 +131,11 @@ pwrite64(int fd, const void *buf, size_t len, off64_t off)
 	if (accesses.bytes != 0 && off >= (off64_t)accesses.bytes)
 		return 0;
 	if (off == VSC(SEMAPHORE) && len == sizeof(uint32_t) && *(const uint32_t *)buf == 0) {
+		pthread_mutex_lock(&accesses_lock);
 		accesses.released++;
 		accesses.data_max = RTE_MAX(accesses.data_max, accesses.data);
 		accesses.data = 0;
+		pthread_mutex_unlock(&accesses_lock);
 	}
 	return card_removed() || (accesses.swallow && off == VSC(ADDRESS)) ? (ssize_t)len :
 									next(fd, buf, len, off);
@@ -131,23 +147,23 @@ int
 flock(int fd, int operation)
 {
 	static int (*next)(int, int);
-	void (*begun)(void) = host.flock_begun;
-	int err = host.flock_err[0];
+	void (*begun)(void) = __atomic_exchange_n(&host.flock_begun, NULL, __ATOMIC_RELAXED);
+	int err;
 
 	if (next == NULL)
 		*(void **)&next = next_of("flock");
-	host.flock_begun = NULL;
 	if (begun != NULL)
 		begun();
-	if (operation != LOCK_UN) {
-		host.flock_err[0] = host.flock_err[1];
-		host.flock_err[1] = host.flock_err[2];
-		host.flock_err[2] = 0;
-		errno = err;
-		if (err != 0)
-			return -1;
-	}
-	return next(fd, operation);
+	if (operation == LOCK_UN)
+		return next(fd, operation);
+	pthread_mutex_lock(&accesses_lock);
+	err = host.flock_err[0];
+	host.flock_err[0] = host.flock_err[1];
+	host.flock_err[1] = host.flock_err[2];
+	host.flock_err[2] = 0;
+	pthread_mutex_unlock(&accesses_lock);
+	errno = err;
+	return err != 0 ? -1 : next(fd, operation);
 }
 
 /* Whether a file is in the folder for dumps. */

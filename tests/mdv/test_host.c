@@ -42,8 +42,9 @@ enum way {
 
 REAL(close);
 
+/** Calls of this thread may fail. */
+static __thread bool armed;
 static struct {
-	bool armed;
 	enum way way;
 	unsigned int left; /**< Calls until the one that fails. */
 	const char *hit;  /**< The function that failed. */
@@ -58,7 +59,7 @@ static struct {
 static bool
 fails(const char *name, int err, enum way last)
 {
-	if (!host.armed || host.hit != NULL || host.way > last || host.left-- != 0)
+	if (!armed || host.hit != NULL || host.way > last || host.left-- != 0)
 		return false;
 	host.hit = name;
 	host.err = host.way == REFUSED ? err : host.way == INTERRUPTED ? EINTR : EIO;
@@ -71,7 +72,7 @@ fails(const char *name, int err, enum way last)
 static int
 zero_of(int fd)
 {
-	if (fd < 0 || !host.armed || host.zero)
+	if (fd < 0 || !armed || host.zero)
 		return fd;
 	host.zero = true;
 	dup2(fd, 0);
@@ -93,6 +94,13 @@ zero_of(int fd)
 #define RDMA_PTR(type, name, params, args) WRAP(SILENT, EUSERS, type *, NULL, name, params, args)
 #define RDMA_INT(name, params, args) WRAP(INTERRUPTED, EUSERS, int, host.err, name, params, args)
 
+/** The thread that closes a context frees memory, too. */
+static void
+blocks_add(int n)
+{
+	__atomic_add_fetch(&host.blocks, n, __ATOMIC_RELAXED);
+}
+
 REAL(malloc);
 REAL(calloc);
 REAL(realloc);
@@ -103,7 +111,7 @@ __wrap_malloc(size_t n)
 {
 	void *p = fails("malloc", ENOMEM, REFUSED) ? NULL : __real_malloc(n);
 
-	host.blocks += p != NULL;
+	blocks_add(p != NULL);
 	return p;
 }
 
@@ -112,7 +120,7 @@ __wrap_calloc(size_t n, size_t bytes)
 {
 	void *p = fails("calloc", ENOMEM, REFUSED) ? NULL : __real_calloc(n, bytes);
 
-	host.blocks += p != NULL;
+	blocks_add(p != NULL);
 	return p;
 }
 
@@ -121,14 +129,14 @@ __wrap_realloc(void *was, size_t n)
 {
 	void *p = fails("realloc", ENOMEM, REFUSED) ? NULL : __real_realloc(was, n);
 
-	host.blocks += was == NULL && p != NULL;
+	blocks_add(was == NULL && p != NULL);
 	return p;
 }
 
 void
 __wrap_free(void *p)
 {
-	host.blocks -= p != NULL;
+	blocks_add(-(p != NULL));
 	__real_free(p);
 }
 
@@ -413,10 +421,10 @@ run_failing(struct mdv_dev *dev, const struct operation *op, unsigned int k, enu
 	memset(&host, 0, sizeof(host));
 	host.left = k;
 	host.way = way;
-	host.armed = true;
+	armed = true;
 	errno = EUSERS;
 	ret = op->run(dev);
-	host.armed = false;
+	armed = false;
 	CHECK(!host.zero, "%s: %s, call %u: descriptor 0 is left", op->name, host.hit, k);
 	CHECK(host.blocks == 0, "%s: %s, call %u: %d blocks of memory are left", op->name, host.hit, k, host.blocks);
 	return ret;
