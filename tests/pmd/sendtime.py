@@ -57,7 +57,8 @@ def run():
     check(len(errors) == NB_PACKETS, f"{len(errors)} frames captured")
     print("by the capture:", distribution(errors))
     check(min(errors) >= ERROR_MIN_NS and max(errors) <= ERROR_MAX_NS, "error of the send time out of range")
-    result = emu([program, *pmdlib.eal("clock=page", lcores="0"), "--", "cannot"], timeout=120)
+    result = emu([program, *pmdlib.eal("clock=page", lcores="0"), "--", "cannot"], timeout=120,
+                 extra=["--profile", "cx6dx"])
     check(result.status == 0, f"without the capability: {result.out[-2000:]}")
 
 
