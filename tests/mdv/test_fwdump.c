@@ -453,7 +453,8 @@ test_failures(void)
 	accesses.count = accesses.fail_at = 0;
 	CHECK_EQ(mdv_fwdump_get_current(h, regs, MAX_REGS, &all, NULL), 0);
 	total = accesses.count;
-	CHECK(total > 3000);
+	/* Far more on cards with more registers. */
+	CHECK(total > 500);
 	for (long k = 1; k <= total; k += k < 40 || k > total - 12 ? 1 : RTE_MIN(total - 11 - k, 499)) {
 		int ret;
 
