@@ -13,8 +13,8 @@ BAD = ["", ",", ",x", ",0x0", ",-1", ",+0", ", 0", ",0 ", ",0,1", ",000000000000
        ",2", ",31", ",32", ",65536", ",4294967296", ",18446744073709551616", "," + "9" * 500,
        ",%s%n", ",\xff"]
 
-# Clocks of the emulated cards: up to ConnectX-6 Dx, and ConnectX-7.
-FREQUENCIES_HZ = (156250000, 312500000)
+# Clocks of the emulated cards: ConnectX-5, ConnectX-4 Lx and ConnectX-6 Dx, ConnectX-7.
+FREQUENCIES_HZ = (78125000, 156250000, 312500000)
 
 
 def check_info(client, port):
