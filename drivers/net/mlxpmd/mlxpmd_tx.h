@@ -54,6 +54,15 @@ mlxpmd_tx_ctrl(const struct mlxpmd_txq *txq, uint16_t pi, uint8_t opcode, uint32
 				rte_cpu_to_be_32(txq->sqn << PRM_WQE_CTRL_SEG_QPN_DS_QPN_SHIFT | ds));
 }
 
+/** cs_flags, one byte per value of {IP_CKSUM, L4_MASK}, which are three adjacent bits of ol_flags. */
+static __rte_always_inline uint64_t
+mlxpmd_tx_cs_by_request(void)
+{
+	const uint64_t l3 = MLX5_ETH_WQE_L3_CSUM, l4 = MLX5_ETH_WQE_L4_CSUM;
+
+	return l4 << 8 | l4 << 24 | l3 << 32 | (l3 | l4) << 40 | l3 << 48 | (l3 | l4) << 56;
+}
+
 /**
  * cs_flags of the Ethernet segment. The device computes complete checksums, pseudo-header included, regardless of
  * the packet's checksum fields. SCTP is not an offload of the port: its flag is ignored.
@@ -61,15 +70,10 @@ mlxpmd_tx_ctrl(const struct mlxpmd_txq *txq, uint16_t pi, uint8_t opcode, uint32
 static __rte_always_inline uint32_t
 mlxpmd_tx_cs_flags(uint64_t ol_flags)
 {
-	/* One byte per value of {IP_CKSUM, L4_MASK}, which are three adjacent bits of ol_flags. */
-	const uint64_t l3 = MLX5_ETH_WQE_L3_CSUM, l4 = MLX5_ETH_WQE_L4_CSUM;
-	const uint64_t by_request = l4 << 8 | l4 << 24 | l3 << 32 | (l3 | l4) << 40 | l3 << 48 |
-				    (l3 | l4) << 56;
-
 	static_assert(RTE_MBUF_F_TX_TCP_CKSUM == RTE_BIT64(52), "mbuf flags");
 	static_assert(RTE_MBUF_F_TX_SCTP_CKSUM == RTE_BIT64(53), "mbuf flags");
 	static_assert(RTE_MBUF_F_TX_IP_CKSUM == RTE_BIT64(54), "mbuf flags");
-	return (by_request >> ((ol_flags >> 52 & 7) * 8)) & 0xff;
+	return (mlxpmd_tx_cs_by_request() >> ((ol_flags >> 52 & 7) * 8)) & 0xff;
 }
 
 /** First half of the Ethernet segment. */

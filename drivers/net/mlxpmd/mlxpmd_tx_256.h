@@ -129,9 +129,7 @@ mpw_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigne
 static __rte_always_inline __m256i
 eth_segments(__m256i flags)
 {
-	const char l3 = MLX5_ETH_WQE_L3_CSUM, l4 = (char)MLX5_ETH_WQE_L4_CSUM, both = l3 | l4;
-	const __m256i by_request = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, both, l3, both, l3, l4, 0, l4, 0));
+	const __m256i by_request = _mm256_broadcastsi128_si256(_mm_set_epi64x(0, mlxpmd_tx_cs_by_request()));
 	const __m256i to_cs_flags = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, -1, -1, -1, -1));
 	__m256i request = _mm256_and_si256(_mm256_srli_epi64(flags, 52), pairs(0, 7));

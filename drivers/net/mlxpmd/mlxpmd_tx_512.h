@@ -116,9 +116,7 @@ mpw_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigne
 static __rte_always_inline __m512i
 eth_segments(__m512i flags)
 {
-	const char l3 = MLX5_ETH_WQE_L3_CSUM, l4 = (char)MLX5_ETH_WQE_L4_CSUM, both = l3 | l4;
-	const __m512i by_request = _mm512_broadcast_i32x4(
-		_mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, both, l3, both, l3, l4, 0, l4, 0));
+	const __m512i by_request = _mm512_broadcast_i32x4(_mm_set_epi64x(0, mlxpmd_tx_cs_by_request()));
 	const __m512i to_cs_flags = _mm512_broadcast_i32x4(
 		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, -1, -1, -1, -1));
 	__m512i request = _mm512_and_si512(_mm512_srli_epi64(flags, 52), pairs(0, 7));

@@ -60,6 +60,13 @@ timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
 }
 
+/* ol_flags that packets of one multi-packet WQE have in common. */
+static __rte_always_inline uint64_t
+alike_flags(const struct mlxpmd_txq *txq, const unsigned int f)
+{
+	return MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+}
+
 /* WQEs of single-segment packets while they are written. */
 struct tx_run {
 	/* First data segment of a multi-packet WQE, which is in the middle of a cache line; or first SEND WQE. */
@@ -85,7 +92,7 @@ struct tx_isa {
 static __rte_always_inline struct tx_run
 tx_run(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, const unsigned int f)
 {
-	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+	const uint64_t alike = alike_flags(txq, f);
 
 	return (struct tx_run) {
 		.at = mlxpmd_tx_wqebb(txq, txq->q.pi),
@@ -99,15 +106,14 @@ tx_run(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, const unsigned int 
 	};
 }
 
-/* Data segment of a packet of one segment. Returns false if it cannot be in the WQE. */
+/* Writes the data segment of the i-th packet. Returns false if it has several segments, or cannot be sent. */
 static __rte_always_inline bool
-mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
+seg_put(struct mlxpmd_txq *txq, struct tx_run *w, mlxpmd_u64 *dseg, uint32_t i, struct rte_mbuf *m,
+	const unsigned int f)
 {
 	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
 	const uint32_t len = m->data_len;
 
-	if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & w->alike) != w->title)
-		return false;
 	if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
 		return false;
 	if (!mr_follow(txq, m, addr, &w->mr))
@@ -115,11 +121,20 @@ mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m
 	/* A byte_count of 0 means 2 GiB. */
 	if (unlikely(len == 0))
 		return false;
-	w->at[2 * i] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
-	w->at[2 * i + 1] = rte_cpu_to_be_64(addr);
+	dseg[0] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
+	dseg[1] = rte_cpu_to_be_64(addr);
 	w->elt[i] = m;
 	w->bytes += len;
 	return true;
+}
+
+/* Data segment in a multi-packet WQE. Returns false if the packet cannot be in the WQE. */
+static __rte_always_inline bool
+mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
+{
+	if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & w->alike) != w->title)
+		return false;
+	return seg_put(txq, w, w->at + 2 * i, i, m, f);
 }
 
 /*
@@ -168,7 +183,7 @@ send_max(const struct mlxpmd_txq *txq, uint32_t n)
 static __rte_always_inline bool
 is_lone(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const unsigned int f)
 {
-	const uint64_t alike = MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+	const uint64_t alike = alike_flags(txq, f);
 
 	return (f & MLXPMD_TX_F_OFFLOAD) &&
 	       ((pkts[0]->ol_flags & RTE_MBUF_F_TX_VLAN) || n == 1 ||
@@ -181,17 +196,11 @@ send_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *
 {
 	const uint32_t index_opcode = w->index_opcode & ~PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPC_MOD_MASK;
 	mlxpmd_u64 *wqe = w->at + i * (MLX5_SEND_WQE_BB / sizeof(*wqe));
-	const uintptr_t addr = (uintptr_t)m->buf_addr + m->data_off;
-	const uint32_t len = m->data_len;
 	uint64_t vlan = 0;
 
-	if ((f & MLXPMD_TX_F_MULTI) && unlikely(m->nb_segs != 1))
-		return false;
 	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
 		return false;
-	if (!mr_follow(txq, m, addr, &w->mr))
-		return false;
-	if (unlikely(len == 0))
+	if (!seg_put(txq, w, wqe + 4, i, m, f))
 		return false;
 	if ((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN))
 		vlan = mlxpmd_tx_eth_vlan(m);
@@ -199,11 +208,7 @@ send_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *
 	wqe[1] = 0;
 	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags)) : 0;
 	wqe[3] = vlan;
-	wqe[4] = w->mr.lkey | mlxpmd_be32_pair(rte_cpu_to_be_32(len), 0);
-	wqe[5] = rte_cpu_to_be_64(addr);
 	w->index_opcode += 1u << PRM_WQE_CTRL_SEG_OPMOD_IDX_OPCODE_WQE_INDEX_SHIFT;
-	w->elt[i] = m;
-	w->bytes += len;
 	return true;
 }
 

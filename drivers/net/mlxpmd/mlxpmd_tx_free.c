@@ -70,8 +70,8 @@ free_others(struct rte_mbuf **elt, uint16_t n)
 	return i;
 }
 
-void
-mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
+static __rte_always_inline void
+free_sent(struct mlxpmd_txq *txq, uint16_t elts_end, const bool fast)
 {
 	struct rte_mbuf **elt;
 	uint16_t n, to_end, at;
@@ -81,24 +81,24 @@ mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
 		to_end = txq->elts_mask + 1 - at;
 		n = RTE_MIN(n, to_end);
 		elt = &txq->q.elts[at];
-		txq->elts_ci += is_plain(elt[0]) ? free_run(elt, n) : free_others(elt, n);
+		if (fast)
+			rte_mempool_put_bulk(elt[0]->pool, (void **)elt, n);
+		else
+			n = is_plain(elt[0]) ? free_run(elt, n) : free_others(elt, n);
+		txq->elts_ci += n;
 	}
+}
+
+void
+mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end)
+{
+	free_sent(txq, elts_end, false);
 }
 
 void
 mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
 {
-	struct rte_mbuf **elt;
-	uint16_t n, to_end, at;
-
-	while ((n = elts_end - txq->elts_ci) != 0) {
-		at = txq->elts_ci & txq->elts_mask;
-		to_end = txq->elts_mask + 1 - at;
-		n = RTE_MIN(n, to_end);
-		elt = &txq->q.elts[at];
-		rte_mempool_put_bulk(elt[0]->pool, (void **)elt, n);
-		txq->elts_ci += n;
-	}
+	free_sent(txq, elts_end, true);
 }
 
 void
