@@ -421,8 +421,11 @@ mlxpmd_vlan_offload_set(struct rte_eth_dev *eth_dev, int mask)
 
 	if (mask & RTE_ETH_VLAN_STRIP_MASK)
 		rc = strip_set_all(eth_dev, (offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0);
-	want.vlan_on = (offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
-	return rc == 0 ? mlxpmd_filter_set(port, &want) : rc;
+	if (rc == 0 && (mask & RTE_ETH_VLAN_FILTER_MASK)) {
+		want.vlan_on = (offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+		rc = mlxpmd_filter_set(port, &want);
+	}
+	return rc;
 }
 
 /* ------------------------------------------------------------------ stage of probe */
