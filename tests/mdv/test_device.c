@@ -65,6 +65,7 @@ check_opened(const struct mdv_dev *dev, const struct rte_pci_addr *pci)
 	CHECK_EQ(caps->mpw, caps->pci_device_id != 0x1015);
 	CHECK_EQ(caps->sq_inline_mode, caps->pci_device_id == 0x1015);
 	CHECK(caps->q_counters && caps->vport_counters);
+	CHECK(caps->log_min_strides == 3 || caps->log_min_strides == 9);
 	CHECK_EQ(caps->rx_hash_fields, 0xf);
 }
 

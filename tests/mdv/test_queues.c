@@ -212,6 +212,78 @@ check_rq(struct mdv_dev *dev, const struct mdv_cq *cq)
 	CHECK_EQ(mdv_obj_destroy(counter), 0);
 }
 
+static void
+check_strides_refused(struct mdv_dev *dev, struct mdv_rq_attr attr)
+{
+	static const struct {
+		uint8_t log_strides, log_stride_size, log_stride_bytes;
+	} wrong[] = {
+		{ 2, 12, 5 }, { 17, 6, 5 }, { 9, 5, 5 }, { 9, 14, 5 }, { 9, 4, 5 }, { 9, 6, 4 }, { 9, 6, 6 },
+	};
+	const struct mdv_caps was = dev->caps;
+	const uint64_t refused = dev->refused;
+	struct mdv_rq rq;
+
+	log_begin();
+	for (size_t i = 0; i < RTE_DIM(wrong); i++) {
+		attr.log_strides = wrong[i].log_strides;
+		attr.log_stride_size = wrong[i].log_stride_size;
+		attr.log_stride_bytes = wrong[i].log_stride_bytes;
+		CHECK_EQ(mdv_rq_create(dev, &attr, &rq), -EINVAL);
+	}
+	/* A buffer of less than 2^14 bytes. */
+	attr.log_strides = 3;
+	attr.log_stride_size = 10;
+	attr.log_stride_bytes = 5;
+	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), -EINVAL);
+	CHECK_EQ(lines_with(log_end(), "striding RQ with"), RTE_DIM(wrong) + 1);
+	/* The least number of strides is that of the device. */
+	attr.log_strides = 8;
+	attr.log_stride_size = 8;
+	dev->caps.log_min_strides = 9;
+	log_begin();
+	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), -EINVAL);
+	dev->caps.log_min_strides = 0;
+	CHECK_EQ(mdv_rq_create(dev, &attr, &rq), -ENOTSUP);
+	CHECK_EQ(lines_of(log_end()), 2);
+	CHECK_EQ(dev->refused, refused);
+	dev->caps = was;
+}
+
+/** Striding RQs: the context has the sizes as the PRM encodes them. */
+static void
+check_striding(struct mdv_dev *dev, const struct mdv_cq *cq)
+{
+	static const struct {
+		uint8_t log_strides, log_stride_size, number, size; /* The last two as the context has them. */
+	} sizes[] = {
+		{ 3, 11, 10, 5 }, { 6, 11, 13, 5 }, { 8, 6, 15, 0 }, { 9, 6, 0, 0 }, { 12, 7, 3, 1 }, { 16, 13, 7, 7 },
+	};
+	struct mdv_rq_attr attr = { .log_wqes = 4, .log_stride_bytes = MDV_LOG_STRIDING_WQE_BYTES,
+				    .socket_id = SOCKET_ID_ANY, .cqn = cq->cqn };
+	const struct prm_wq *wq;
+	struct prm_rqc rqc;
+	struct mdv_rq rq;
+
+	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
+		attr.log_strides = sizes[i].log_strides;
+		attr.log_stride_size = sizes[i].log_stride_size;
+		if (attr.log_strides < dev->caps.log_min_strides)
+			continue;
+		CHECK_EQ(mdv_rq_create(dev, &attr, &rq), 0);
+		REQUIRE(rq.wq.obj != NULL && rq_query(&rq, &rqc));
+		wq = prm_rqc_wq_c(&rqc);
+		CHECK_EQ(prm_wq_get_wq_type(wq), PRM_WQ_TYPE_CYCLIC_STRIDING);
+		CHECK_EQ(prm_wq_get_log_wqe_num_of_strides(wq), sizes[i].number);
+		CHECK_EQ(prm_wq_get_log_wqe_stride_size(wq), sizes[i].size);
+		CHECK_EQ(prm_wq_get_two_byte_shift_en(wq), 0);
+		CHECK_EQ(prm_wq_get_log_wq_stride(wq), MDV_LOG_STRIDING_WQE_BYTES);
+		CHECK_EQ(mdv_wq_modify(&rq.wq, MDV_QS_RDY), 0);
+		CHECK_EQ(mdv_wq_destroy(&rq.wq), 0);
+	}
+	check_strides_refused(dev, attr);
+}
+
 /** A mailbox of the wrong command, or for another object, is refused without a command. */
 static void
 check_engine(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
@@ -254,6 +326,7 @@ test_queues(struct mdv_dev *dev)
 		check_engine(dev, &cq, tis);
 	}
 	check_rq(dev, &cq);
+	check_striding(dev, &cq);
 	check_missing(dev, &cq);
 	CHECK_EQ(mdv_obj_destroy(tis), 0);
 	mdv_cq_destroy(&cq);

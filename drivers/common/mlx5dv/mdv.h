@@ -47,6 +47,7 @@ struct mdv_caps {
 	uint8_t max_sq_desc_ds; /**< Largest SEND WQE in 16-byte units. */
 	uint8_t min_inline_mode; /**< Headers that a SEND WQE must carry inline: 0 none, 1 L2, 2 IP, 3 TCP or UDP. */
 	uint8_t sq_inline_mode;	/**< The same as an SQ's context has it: 0 unless the vport determines it. */
+	uint8_t log_min_strides; /**< Least log_strides of a striding RQ; 0: the device has none. */
 	uint8_t num_ports;	/**< Ports of the function. */
 	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */
 	uint16_t max_mtu;	/**< Largest MTU, in bytes of Ethernet payload. */
@@ -316,14 +317,29 @@ struct mdv_rq {
 	struct mdv_wq wq;
 	bool vlan_strip;	/**< Last value written to the device. */
 };
+/**
+ * Sizes of a striding RQ (mlx5_ib_query_device() in drivers/infiniband/hw/mlx5/main.c). A WQE's buffer has at least
+ * 1 << MDV_LOG_STRIDING_WQE_MIN bytes (DPDK, MLX5_MPRQ_LOG_MIN_STRIDE_WQE_SIZE, for a device that does not report it).
+ */
+#define MDV_LOG_STRIDES_MAX 16
+#define MDV_LOG_STRIDE_MIN 6
+#define MDV_LOG_STRIDE_MAX 13
+#define MDV_LOG_STRIDING_WQE_MIN 14
+/** WQE of a striding RQ: a next segment, which stays 0, and one data segment. */
+#define MDV_LOG_STRIDING_WQE_BYTES 5
 struct mdv_rq_attr {
 	uint8_t log_wqes, log_stride_bytes; /**< Stride 4 (one segment) to 9. */
+	/**
+	 * Striding RQ: the device writes packets to consecutive strides of a WQE's buffer. Number and size of the
+	 * strides; caps.log_min_strides is the least number. 0: an RQ with a WQE for each packet.
+	 */
+	uint8_t log_strides, log_stride_size;
 	int socket_id;
 	uint32_t cqn, counter_set_id;
 	bool vlan_strip, scatter_fcs;
 };
 
-/** Creates an RQ in state RST. As mdv_cq_create(); -ENOTSUP for an offload that the device lacks. */
+/** Creates an RQ in state RST. As mdv_cq_create(); -ENOTSUP for what the device lacks; -EINVAL for its sizes. */
 __rte_internal
 int mdv_rq_create(struct mdv_dev *dev, const struct mdv_rq_attr *attr, struct mdv_rq *rq);
 

@@ -144,6 +144,9 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	read_clock_caps(dev, cap);
 	if (prm_cmd_hca_cap_get_lag_master(cap))
 		caps->num_lag_ports = prm_cmd_hca_cap_get_num_lag_ports(cap);
+	/* As mlx5_ib_query_device() reports it (drivers/infiniband/hw/mlx5/main.c). */
+	if (prm_cmd_hca_cap_get_striding_rq(cap))
+		caps->log_min_strides = prm_cmd_hca_cap_get_ext_stride_num_range(cap) ? 3 : MDV_LOG_STRIDES_BASE;
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
 	caps->access_reg_user = dev->backend->exclusive || prm_cmd_hca_cap_get_access_register_user(cap);

@@ -28,6 +28,8 @@
 /** Smallest receive WQE: one data segment of 16 bytes. */
 #define MDV_LOG_RQ_STRIDE_MIN 4
 #define MDV_LOG_RQ_STRIDE_MAX 9
+/** Base of the number of strides in a WQ context; without ext_stride_num_range also the least number. */
+#define MDV_LOG_STRIDES_BASE 9
 
 /** Ethernet header, VLAN tag and FCS, which PMTU includes and the MTU of an interface does not. */
 #define MDV_L2_OVERHEAD_BYTES 22

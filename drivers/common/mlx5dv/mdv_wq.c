@@ -189,6 +189,25 @@ static const struct mdv_wq_ops rq_ops = {
 };
 
 static int
+rq_check_strides(struct mdv_dev *dev, const struct mdv_rq_attr *attr)
+{
+	if (dev->caps.log_min_strides == 0)
+		return MDV_FAIL(dev->name, ENOTSUP, "the device has no striding RQs");
+	if (attr->log_stride_bytes != MDV_LOG_STRIDING_WQE_BYTES)
+		return MDV_FAIL(dev->name, EINVAL, "striding RQ with WQEs of 2^%u bytes: allowed are 2^%u",
+				attr->log_stride_bytes, MDV_LOG_STRIDING_WQE_BYTES);
+	if (attr->log_strides < dev->caps.log_min_strides || attr->log_strides > MDV_LOG_STRIDES_MAX ||
+	    attr->log_stride_size < MDV_LOG_STRIDE_MIN || attr->log_stride_size > MDV_LOG_STRIDE_MAX ||
+	    attr->log_strides + attr->log_stride_size < MDV_LOG_STRIDING_WQE_MIN)
+		return MDV_FAIL(dev->name, EINVAL,
+				"striding RQ with 2^%u strides of 2^%u bytes: allowed are 2^%u..2^%u of 2^%u..2^%u, together at least 2^%u",
+				attr->log_strides, attr->log_stride_size, dev->caps.log_min_strides,
+				MDV_LOG_STRIDES_MAX, MDV_LOG_STRIDE_MIN, MDV_LOG_STRIDE_MAX,
+				MDV_LOG_STRIDING_WQE_MIN);
+	return 0;
+}
+
+static int
 rq_check_attr(struct mdv_dev *dev, const struct mdv_rq_attr *attr)
 {
 	if (attr->log_stride_bytes < MDV_LOG_RQ_STRIDE_MIN ||
@@ -199,7 +218,19 @@ rq_check_attr(struct mdv_dev *dev, const struct mdv_rq_attr *attr)
 	    (attr->scatter_fcs && !dev->caps.scatter_fcs))
 		return MDV_FAIL(dev->name, ENOTSUP, "the device cannot %s on an RQ",
 				attr->vlan_strip && !dev->caps.vlan_strip ? "strip VLAN tags" : "keep the FCS");
-	return 0;
+	return attr->log_strides != 0 ? rq_check_strides(dev, attr) : 0;
+}
+
+/*
+ * Both fields have bases, and small numbers of strides wrap around in four bits (drivers/infiniband/hw/mlx5/qp.c,
+ * create_rq() and get_log_num_of_strides()).
+ */
+static void
+rq_fill_strides(const struct mdv_rq_attr *attr, struct prm_wq *out)
+{
+	prm_wq_set_wq_type(out, PRM_WQ_TYPE_CYCLIC_STRIDING);
+	prm_wq_set_log_wqe_num_of_strides(out, (attr->log_strides - MDV_LOG_STRIDES_BASE) & 0xf);
+	prm_wq_set_log_wqe_stride_size(out, attr->log_stride_size - MDV_LOG_STRIDE_MIN);
 }
 
 static void
@@ -220,6 +251,8 @@ rq_fill_create(const struct mdv_dev *dev, const struct mdv_rq_attr *attr, const 
 	prm_rqc_set_cqn(rqc, attr->cqn);
 	prm_rqc_set_counter_set_id(rqc, attr->counter_set_id);
 	wq_fill(&rq->wq, dev, prm_rqc_wq(rqc));
+	if (attr->log_strides != 0)
+		rq_fill_strides(attr, prm_rqc_wq(rqc));
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_rq_create)
