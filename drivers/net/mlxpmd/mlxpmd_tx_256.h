@@ -15,17 +15,7 @@
 
 static_assert(offsetof(struct rte_mbuf, buf_addr) == 0 && offsetof(struct rte_mbuf, data_off) == 16 &&
 	      offsetof(struct rte_mbuf, nb_segs) == 20 && offsetof(struct rte_mbuf, ol_flags) == 24 &&
-	      offsetof(struct rte_mbuf, data_len) == 40, "what two_mbufs() loads");
-
-/* 16 bytes at an offset of each of two mbufs. */
-static __rte_always_inline __m256i
-two_mbufs(struct rte_mbuf **pkts, size_t offset)
-{
-	const uint8_t *first = (const uint8_t *)pkts[0] + offset, *second = (const uint8_t *)pkts[1] + offset;
-	__m256i v = _mm256_castsi128_si256(_mm_load_si128((const __m128i *)first));
-
-	return _mm256_inserti128_si256(v, _mm_load_si128((const __m128i *)second), 1);
-}
+	      offsetof(struct rte_mbuf, data_len) == 40, "what load_two() loads");
 
 static __rte_always_inline __m256i
 pairs(uint64_t low, uint64_t high)
@@ -33,57 +23,106 @@ pairs(uint64_t low, uint64_t high)
 	return _mm256_set_epi64x(high, low, high, low);
 }
 
-/* Two packets: data_off, nb_segs and more, ol_flags; data_len in the upper half; address in the lower half. */
+/* Of two packets, one per half. */
 struct two {
-	__m256i rearm, len, addr;
+	__m256i rearm;	/* data_off, nb_segs and more; ol_flags. */
+	__m256i place;	/* Address; length. */
 };
 
-/* Differences that the checks of a group found, combined over its packets. */
-struct checks {
-	__m256i outside;	/* Sign of the lower quadwords. */
-	__m256i empty;		/* Dwords 2. */
-	__m256i differs;
-};
+#ifdef __AVX512VL__
 
-/* care: bits of rearm that have to be as in want. */
-static __rte_always_inline struct two
-load_two(const struct tx_run *w, struct rte_mbuf **pkts, __m256i want, __m256i care, struct checks *v)
-{
-	const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
-	const __m256i last = _mm256_xor_si256(_mm256_set1_epi64x(w->mr.size - 1), sign);
-	struct two t = { .rearm = two_mbufs(pkts, 16) };
-	__m256i off;
-
-	t.len = _mm256_and_si256(two_mbufs(pkts, 32), pairs(0, 0xffff));
-	t.addr = _mm256_add_epi64(two_mbufs(pkts, 0), _mm256_and_si256(t.rearm, pairs(0xffff, 0)));
-	off = _mm256_xor_si256(_mm256_sub_epi64(t.addr, _mm256_set1_epi64x(w->mr.start)), sign);
-	v->outside = _mm256_or_si256(v->outside, _mm256_cmpgt_epi64(off, last));
-	v->empty = _mm256_or_si256(v->empty, _mm256_cmpeq_epi32(t.len, _mm256_setzero_si256()));
-	v->differs = _mm256_or_si256(v->differs, _mm256_and_si256(_mm256_xor_si256(t.rearm, want), care));
-	return t;
-}
-
-/* Can all packets that were loaded be sent? differs counts for some features only. */
-static __rte_always_inline bool
-fits(const struct checks *v, const unsigned int f)
-{
-	if (unlikely(!_mm256_testz_si256(v->outside, pairs(-1, 0)) || !_mm256_testz_si256(v->empty, pairs(0, 0xffff))))
-		return false;
-	return !(f & (MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)) || _mm256_testz_si256(v->differs, v->differs);
-}
-
-/* Data segments. */
 static __rte_always_inline __m256i
-segments(const struct tx_run *w, const struct two *t)
+data_off_and_len(__m256i a, __m256i b)
+{
+	return _mm256_permutex2var_epi32(a, _mm256_set_epi32(14, 14, 8, 8, 6, 6, 0, 0), b);
+}
+
+static __rte_always_inline __m256i
+buf_addrs(struct rte_mbuf **pkts)
+{
+	__m256i first = _mm256_maskz_set1_epi64(1, (uintptr_t)pkts[0]->buf_addr);
+
+	return _mm256_mask_set1_epi64(first, 4, (uintptr_t)pkts[1]->buf_addr);
+}
+
+#else
+
+/* The first 32 bytes of rearm_data and what follows of two packets: dwords 0 and 6 of both. */
+static __rte_always_inline __m256i
+data_off_and_len(__m256i a, __m256i b)
+{
+	return _mm256_blend_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31), 0xcc);
+}
+
+static __rte_always_inline __m256i
+buf_addrs(struct rte_mbuf **pkts)
+{
+	const __m128i first = _mm_loadl_epi64((const void *)&pkts[0]->buf_addr);
+	const __m128i second = _mm_loadl_epi64((const void *)&pkts[1]->buf_addr);
+
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+}
+
+#endif
+
+static __rte_always_inline struct two
+load_two(struct rte_mbuf **pkts)
+{
+	const __m256i a = _mm256_loadu_si256((const void *)&pkts[0]->rearm_data);
+	const __m256i b = _mm256_loadu_si256((const void *)&pkts[1]->rearm_data);
+	const __m256i low16 = _mm256_and_si256(data_off_and_len(a, b), _mm256_set1_epi64x(0xffff));
+
+	return (struct two) {
+		.rearm = _mm256_permute2x128_si256(a, b, 0x20),
+		.place = _mm256_add_epi64(low16, buf_addrs(pkts)),
+	};
+}
+
+/* What all packets of a group have to fulfil. */
+struct rule {
+	/* Least place; and largest distance from it. With the sign inverted, so that signed comparison compares them. */
+	__m256i first, last;
+	__m256i want, care;	/* rearm has to be as in `want` where `care` has a bit. */
+};
+
+/* In the memory region, and not empty: a byte_count of 0 means 2 GiB. */
+static __rte_always_inline struct rule
+rule(const struct tx_run *w, uint64_t want_flags, uint64_t care_flags, const unsigned int f)
+{
+	const uint64_t sign = 1ull << 63;
+
+	return (struct rule) {
+		.first = pairs(w->mr.start + sign, 1 + sign),
+		.last = pairs((w->mr.size - 1) ^ sign, (UINT16_MAX - 1) ^ sign),
+		.want = pairs(1ull << 32, want_flags),
+		.care = pairs((f & MLXPMD_TX_F_MULTI) ? 0xffffull << 32 : 0,
+			      (f & MLXPMD_TX_F_OFFLOAD) ? care_flags : 0),
+	};
+}
+
+static __rte_always_inline bool
+is_kept(const struct rule *r, const struct two *a, const struct two *b, const unsigned int f)
+{
+	__m256i v = _mm256_or_si256(_mm256_cmpgt_epi64(_mm256_sub_epi64(a->place, r->first), r->last),
+				    _mm256_cmpgt_epi64(_mm256_sub_epi64(b->place, r->first), r->last));
+
+	if (f & (MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)) {
+		__m256i differs = _mm256_or_si256(_mm256_xor_si256(a->rearm, r->want),
+						  _mm256_xor_si256(b->rearm, r->want));
+
+		v = _mm256_or_si256(v, _mm256_and_si256(differs, r->care));
+	}
+	return _mm256_testz_si256(v, v);
+}
+
+/* Data segments. lkey: in the position of the dword. */
+static __rte_always_inline __m256i
+segments(const struct two *t, __m256i lkey)
 {
 	const __m256i order = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1));
-	const __m256i len_order = _mm256_broadcastsi128_si256(
-		_mm_set_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 8, 9, -1, -1));
+		_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, 8, 9, -1, -1));
 
-	return _mm256_or_si256(_mm256_or_si256(_mm256_shuffle_epi8(t->addr, order),
-					       _mm256_shuffle_epi8(t->len, len_order)),
-			       pairs(w->mr.lkey, 0));
+	return _mm256_or_si256(_mm256_shuffle_epi8(t->place, order), lkey);
 }
 
 static __rte_always_inline void
@@ -92,6 +131,7 @@ elts_put(struct rte_mbuf **elt, struct rte_mbuf **pkts)
 	_mm256_storeu_si256((__m256i *)elt, _mm256_loadu_si256((const __m256i *)pkts));
 }
 
+/* Sum of the lengths of places that were added. */
 static __rte_always_inline uint64_t
 lens_sum(__m256i v)
 {
@@ -101,28 +141,27 @@ lens_sum(__m256i v)
 static __rte_always_inline uint32_t
 mpw_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f)
 {
-	const __m256i care = pairs((f & MLXPMD_TX_F_MULTI) ? 0xffffull << 32 : 0,
-				   (f & MLXPMD_TX_F_OFFLOAD) ? w->alike : 0);
-	const __m256i want = pairs(1ull << 32, w->title);
-	__m256i bytes = _mm256_setzero_si256();
-	uint32_t i;
+	const struct rule r = rule(w, w->title, w->alike, f);
+	const __m256i lkey = pairs(w->mr.lkey, 0);
+	struct rte_mbuf **const end = pkts + (max & ~(GROUP - 1)), **p;
+	struct rte_mbuf **elt = w->elt;
+	mlxpmd_u64 *at = w->at;
+	__m256i places = _mm256_setzero_si256();
 
-	if (unlikely(w->mr.size == 0))
+	if (unlikely(max < GROUP || w->mr.size == 0))
 		return 0;
-	for (i = 0; i + GROUP <= max; i += GROUP) {
-		struct checks v = { 0 };
-		const struct two a = load_two(w, pkts + i, want, care, &v);
-		const struct two b = load_two(w, pkts + i + 2, want, care, &v);
+	for (p = pkts; p < end; p += GROUP, elt += GROUP, at += 2 * GROUP) {
+		const struct two a = load_two(p), b = load_two(p + 2);
 
-		if (!fits(&v, f))
+		if (unlikely(!is_kept(&r, &a, &b, f)))
 			break;
-		_mm256_store_si256((__m256i *)(w->at + 2 * i), segments(w, &a));
-		_mm256_store_si256((__m256i *)(w->at + 2 * i + 4), segments(w, &b));
-		elts_put(w->elt + i, pkts + i);
-		bytes = _mm256_add_epi64(bytes, _mm256_add_epi64(a.len, b.len));
+		_mm256_store_si256((__m256i *)at, segments(&a, lkey));
+		_mm256_store_si256((__m256i *)(at + 4), segments(&b, lkey));
+		elts_put(elt, p);
+		places = _mm256_add_epi64(places, _mm256_add_epi64(a.place, b.place));
 	}
-	w->bytes = lens_sum(bytes);
-	return i;
+	w->bytes = lens_sum(places);
+	return p - pkts;
 }
 
 /* Ethernet segments: checksum flags by mlxpmd_tx_cs_flags(). */
@@ -148,7 +187,7 @@ send_two(struct tx_run *w, uint32_t i, const struct two *t)
 	const __m256i first = _mm256_set1_epi64x((uint64_t)w->qpn_ds << 32 | w->index_opcode);
 	/* The opcode's modifier is 0, not a carry from the index. */
 	__m256i ctrl = _mm256_shuffle_epi8(_mm256_add_epi32(first, _mm256_set_epi64x(0, step, 0, 0)), order);
-	__m256i eth = eth_segments(t->rearm), seg = segments(w, t);
+	__m256i eth = eth_segments(t->rearm), seg = segments(t, pairs(w->mr.lkey, 0));
 	__m256i *at = (__m256i *)(w->at + i * (MLX5_SEND_WQE_BB / sizeof(*w->at)));
 
 	_mm256_store_si256(at, _mm256_permute2x128_si256(ctrl, eth, 0x20));
@@ -162,10 +201,8 @@ send_two(struct tx_run *w, uint32_t i, const struct two *t)
 static __rte_always_inline uint32_t
 send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f)
 {
-	const __m256i alone = pairs((f & MLXPMD_TX_F_MULTI) ? 0xffffull << 32 : 0,
-				    RTE_MBUF_F_TX_VLAN | (w->alike & ~MLXPMD_TX_TITLE_FLAGS));
-	const __m256i want = pairs(1ull << 32, 0);
-	__m256i bytes = _mm256_setzero_si256();
+	const struct rule r = rule(w, 0, RTE_MBUF_F_TX_VLAN | (w->alike & ~MLXPMD_TX_TITLE_FLAGS), f);
+	__m256i places = _mm256_setzero_si256();
 	uint32_t i;
 
 	if (!(f & MLXPMD_TX_F_OFFLOAD) || unlikely(w->mr.size == 0))
@@ -173,18 +210,16 @@ send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsign
 	for (i = 0; i + GROUP <= max; i += GROUP) {
 		const bool changes = ((pkts[i]->ol_flags ^ pkts[i + 1]->ol_flags) & w->alike) != 0 &&
 				     ((pkts[i + 1]->ol_flags ^ pkts[i + 2]->ol_flags) & w->alike) != 0;
-		struct checks v = { 0 };
-		const struct two a = load_two(w, pkts + i, want, alone, &v);
-		const struct two b = load_two(w, pkts + i + 2, want, alone, &v);
+		const struct two a = load_two(pkts + i), b = load_two(pkts + i + 2);
 
-		if (!changes || !fits(&v, f))
+		if (!changes || !is_kept(&r, &a, &b, f))
 			break;
 		send_two(w, i, &a);
 		send_two(w, i + 2, &b);
 		elts_put(w->elt + i, pkts + i);
-		bytes = _mm256_add_epi64(bytes, _mm256_add_epi64(a.len, b.len));
+		places = _mm256_add_epi64(places, _mm256_add_epi64(a.place, b.place));
 	}
-	w->bytes = lens_sum(bytes);
+	w->bytes = lens_sum(places);
 	return i;
 }
 
