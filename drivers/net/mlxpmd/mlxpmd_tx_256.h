@@ -80,7 +80,7 @@ load_two(struct rte_mbuf **pkts)
 
 /* What all packets of a group have to fulfil. */
 struct rule {
-	/* Least place; and largest distance from it. With the sign inverted, so that signed comparison compares them. */
+	/* Least place, and largest distance from it. The sign is inverted, so that signed comparison compares them. */
 	__m256i first, last;
 	__m256i want, care;	/* rearm has to be as in `want` where `care` has a bit. */
 };
