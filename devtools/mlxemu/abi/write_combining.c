@@ -72,13 +72,16 @@ bool
 abi_wc_store(struct emu_dev *dev, uint8_t *at, uint64_t value, void *context)
 {
 	struct buffer *b = mine;
+	bool drains;
 
 	/* At the same place the earlier store is lost: the device never saw it. */
 	if (b == NULL || b->at != at || (!change(b, FULL, BUSY) && !change(b, LEFT, BUSY)))
 		b = buffer_take();
 	if (b == NULL)
 		return false;
-	if (!abi_step_begin(context)) {
+	/* The instruction after the store is executed before the first step ends. */
+	drains = abi_drains(context);
+	if (!drains && !abi_step_begin(context)) {
 		atomic_store(&b->state, EMPTY);
 		return false;
 	}
@@ -88,6 +91,10 @@ abi_wc_store(struct emu_dev *dev, uint8_t *at, uint64_t value, void *context)
 	b->value = value;
 	atomic_store(&b->state, FULL);
 	mine = b;
+	if (drains) {
+		abi_wc_drain();
+		return true;
+	}
 	stepping = true;
 	steps = 0;
 	return true;
