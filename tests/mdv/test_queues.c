@@ -149,13 +149,15 @@ check_sq(struct mdv_dev *dev, const struct mdv_cq *cq, struct mdv_obj *tis)
 						    MDV_QS_RST };
 	const struct mdv_sq_attr attr = { .log_wqebbs = 8, .socket_id = SOCKET_ID_ANY,
 					  .cqn = cq->cqn, .tisn = tis->id };
+	const struct mdv_sq_attr wc_attr = { .log_wqebbs = 8, .socket_id = SOCKET_ID_ANY,
+					     .cqn = cq->cqn, .tisn = tis->id, .db_wc = true };
 	struct mdv_sq sq, other;
 
 	memset(&sq, 0xa5, sizeof(sq));
 	REQUIRE(mdv_sq_create(dev, &attr, &sq) == 0);
-	CHECK(sq.db_wc != sq.db_shared);
-	CHECK_EQ(mdv_sq_create(dev, &attr, &other), 0);
-	CHECK(sq.db_shared || sq.db_reg != other.db_reg);
+	CHECK(!sq.db_wc);
+	CHECK_EQ(mdv_sq_create(dev, &wc_attr, &other), 0);
+	CHECK(other.db_wc == (dev->mode == MDV_OPEN_VERBS) && other.db_wc == (sq.db_reg != other.db_reg));
 	CHECK_EQ((uintptr_t)sq.db_reg % 8, 0);
 	CHECK_EQ((uintptr_t)sq.wq.dbrec % 8, 4);
 	CHECK_EQ(sq_state(&sq), MDV_QS_RST);

@@ -3,7 +3,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Traffic with `--order relaxed`: nothing is lost or changed, the audit is clean, and no doorbell is late.
 
-usage: traffic.py [--simd BITS] [--vfio] [--emu OPTIONS] CASE...
+usage: traffic.py [--simd BITS] [--vfio] [--devargs ARGS] [--emu OPTIONS] CASE...
 """
 import argparse
 import os
@@ -21,10 +21,12 @@ def run():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simd", help="limit of the vector instructions, in bits")
     parser.add_argument("--vfio", action="store_true", help="open the devices through VFIO")
+    parser.add_argument("--devargs", default="", help="further devargs of both ports")
     parser.add_argument("--emu", default="", help="further options of `mlxemu run`")
     parser.add_argument("cases", nargs="+")
     args = parser.parse_args()
-    eal = pmdlib.eal(devargs="open=vfio" if args.vfio else "", lcores="0")
+    devargs = ["open=vfio"] * args.vfio + [args.devargs] * bool(args.devargs)
+    eal = pmdlib.eal(devargs=",".join(devargs), lcores="0")
     eal += ["--force-max-simd-bitwidth", args.simd] if args.simd else []
     result = emu([PROGRAM, *eal, "--", *args.cases], wires=["pair:lossless"], timeout=120,
                  extra=["--order", "relaxed", *(["--open", "vfio"] if args.vfio else []), *args.emu.split()])

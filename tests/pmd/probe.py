@@ -21,7 +21,7 @@ CASES = [
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
      "rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, "
      "clock=auto|page|host|realtime|raw, "
-     "stats_age_ms=0|10..60000, open=verbs|vfio"),
+     "stats_age_ms=0|10..60000, open=verbs|vfio, doorbell=auto|nc|wc"),
 ]
 
 

@@ -27,7 +27,7 @@ def check_info(client, port):
     check(info["commands_refused"] == 0, info)
     check(info["timestamp_unit"] == "ns", info)
     check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto",
-                               "stats_age_ms": 100, "open": "verbs"}, info)
+                               "stats_age_ms": 100, "open": "verbs", "doorbell": "auto"}, info)
     for direction in ("rx_burst", "tx_burst"):
         check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
     capabilities = info["capabilities"]

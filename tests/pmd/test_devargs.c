@@ -19,7 +19,7 @@ int mlxpmd_logtype;
 #define RX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512|ifma"
 #define TX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio"
+#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio, doorbell=auto|nc|wc"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {

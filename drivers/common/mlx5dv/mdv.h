@@ -298,17 +298,18 @@ int mdv_wq_destroy(struct mdv_wq *wq);
 struct mdv_sq {
 	struct mdv_wq wq;
 	volatile uint64_t *db_reg; /**< Doorbell register: takes the first 8 bytes of the control segment. */
-	struct mlx5dv_devx_uar *uar; /**< Page of the register; owned, unless db_shared. */
-	bool db_wc;	/**< Write-combining: a store needs mdv_wc_flush() after it. */
-	bool db_shared; /**< The register is the context's only one: writers of several SQs need a lock. */
+	struct mlx5dv_devx_uar *uar; /**< Page of the register. */
+	/** Write-combining, and of this SQ alone: a store needs rte_wmb() before and mdv_wc_flush() after it. */
+	bool db_wc;
 };
 struct mdv_sq_attr {
 	uint8_t log_wqebbs;
 	int socket_id;
 	uint32_t cqn, tisn;
+	bool db_wc;	/**< Prefer a write-combining doorbell register to the non-cached one of the context. */
 };
 
-/** Creates an SQ in state RST, with a doorbell register of its own. As mdv_cq_create(). */
+/** Creates an SQ in state RST. As mdv_cq_create(). */
 __rte_internal
 int mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq *sq);
 

@@ -10,8 +10,12 @@
  *     WQEs, doorbell record                     rte_io_wmb()                dmb oshst          dmb oshst
  *     loads from CQEs, doorbell record          release fence, rte_io_wmb() dmb ish, dmb oshst nothing
  *     loads from EQEs, doorbell                 rte_io_mb()                 dmb osh            dmb oshst
+ *     doorbell record, non-cached register      rte_io_wmb()                dmb oshst          dsb st
  *     doorbell record, register that may be WC  rte_wmb(), as net/mlx5      dmb oshst          dsb st
  *     register that may be WC, what follows     mdv_wc_flush()              dsb st             dsb st
+ *
+ * On x86 rte_io_wmb() is no instruction: stores to write-back memory and then to a non-cached register stay in order
+ * (Intel SDM, volume 3, "Memory Ordering"), on which writel() of Linux relies.
  *
  * Assumed: the device is coherent with the memory of the rings, which Linux maps Inner Shareable, so that `dmb ish`
  * orders loads for it too; rdma-core and net/mlx5 rely on less.

@@ -307,18 +307,19 @@ mdv_rq_set_vlan_strip(struct mdv_rq *rq, bool on)
 /* ------------------------------------------------------------------ send queues */
 
 /*
- * mlx5dv_devx_alloc_uar(3) gives each caller a write-combining register (BF) of its own, but shares one
- * non-cached page among all callers of a context. So try BF first.
+ * mlx5dv_devx_alloc_uar(3) gives each caller a write-combining register (BF) of its own, and all callers of a context
+ * the same non-cached one (NC). Not all kernels and machines have both. A store of 8 bytes to NC is not divided, so
+ * that SQs can share the register without a lock, as those of DPDK's net/mlx5 do.
  */
 static int
-attach_uar(struct mdv_dev *dev, struct mdv_sq *sq)
+attach_uar(struct mdv_dev *dev, bool wc, struct mdv_sq *sq)
 {
-	sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_BF));
-	sq->db_wc = sq->uar != NULL;
-	if (sq->uar == NULL) {
-		sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, MLX5DV_UAR_ALLOC_TYPE_NC));
-		sq->db_shared = sq->uar != NULL;
-	}
+	sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, wc ? MLX5DV_UAR_ALLOC_TYPE_BF :
+								     MLX5DV_UAR_ALLOC_TYPE_NC));
+	sq->db_wc = wc == (sq->uar != NULL);
+	if (sq->uar == NULL)
+		sq->uar = MDV_RETRY_PTR(mlx5dv_devx_alloc_uar(dev->ibv, wc ? MLX5DV_UAR_ALLOC_TYPE_NC :
+									     MLX5DV_UAR_ALLOC_TYPE_BF));
 	if (sq->uar != NULL) {
 		sq->db_reg = sq->uar->reg_addr;
 		return 0;
@@ -411,7 +412,7 @@ mdv_sq_create(struct mdv_dev *dev, const struct mdv_sq_attr *attr, struct mdv_sq
 	int rc;
 
 	memset(sq, 0, sizeof(*sq));
-	rc = attach_uar(dev, sq);
+	rc = attach_uar(dev, attr->db_wc, sq);
 	if (rc != 0)
 		return rc;
 	rc = wq_ring_alloc(dev, &sq_ops, &wq_attr, &sq->wq);

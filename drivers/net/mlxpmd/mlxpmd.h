@@ -49,12 +49,17 @@ enum mlxpmd_burst_mode {
 	ROW(tx_burst, "auto|scalar|avx2|avx512vl|avx512") \
 	ROW(clock, "auto|page|host|realtime|raw") \
 	ROW(stats_age_ms, "0|10..60000") \
-	ROW(open, "verbs|vfio")
+	ROW(open, "verbs|vfio") \
+	ROW(doorbell, "auto|nc|wc")
+
+/** Memory type of the doorbell registers: non-cached or write-combining. */
+enum mlxpmd_doorbell { MLXPMD_DOORBELL_AUTO, MLXPMD_DOORBELL_NC, MLXPMD_DOORBELL_WC };
 
 struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mdv_clock_source clock;
 	enum mdv_open_mode open;
+	enum mlxpmd_doorbell doorbell;
 	unsigned int stats_age_ms;	/**< Maximum age of the device's counters; 0: each reading queries them. */
 };
 /**

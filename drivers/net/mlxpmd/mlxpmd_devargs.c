@@ -40,6 +40,7 @@ static_assert(MLXPMD_BURST_AUTO == 0 && MLXPMD_BURST_SCALAR == 1 && MLXPMD_BURST
 static_assert(MDV_CLOCK_AUTO == 0 && MDV_CLOCK_PAGE == 1 && MDV_CLOCK_HOST == 2 && MDV_CLOCK_REALTIME == 3 &&
 	      MDV_CLOCK_RAW == 4, "auto|page|host|realtime|raw");
 static_assert(MDV_OPEN_VERBS == 0 && MDV_OPEN_VFIO == 1, "verbs|vfio");
+static_assert(MLXPMD_DOORBELL_AUTO == 0 && MLXPMD_DOORBELL_NC == 1 && MLXPMD_DOORBELL_WC == 2, "auto|nc|wc");
 
 int
 mlxpmd_number_parse(const char *text, int base, unsigned long max, unsigned long *value)

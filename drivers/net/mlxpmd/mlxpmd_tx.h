@@ -151,14 +151,17 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 	rte_io_wmb();
 	*txq->q.wq_dbrec = rte_cpu_to_be_32(txq->q.pi);
 	/*
-	 * Order the record before the register, in response to which the device reads record and WQEs. The register
-	 * may be mapped write-combining, whose stores an I/O barrier does not order: a full write barrier is needed.
+	 * Order the record before the register, in response to which the device reads record and WQEs. Stores to a
+	 * write-combining register are not ordered by an I/O barrier, and are delayed until the buffer is flushed.
 	 */
-	rte_wmb();
-	*txq->db_reg = db;
-	/* Flush the write-combining buffer: the store would otherwise be delayed. */
-	if (unlikely(txq->db_wc))
+	if (unlikely(txq->db_wc)) {
+		rte_wmb();
+		*txq->db_reg = db;
 		mdv_wc_flush();
+	} else {
+		rte_io_wmb();
+		*txq->db_reg = db;
+	}
 	MLXPMD_SHARED_ADD(txq->q.stats.doorbells, 1);
 }
 

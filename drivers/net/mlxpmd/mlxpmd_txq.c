@@ -15,6 +15,20 @@
 
 /* ------------------------------------------------------------------ operations */
 
+/*
+ * Stores to a non-cached register need no barrier of the processor on x86, and one fewer on arm64; there they take
+ * longer themselves, so that net/mlx5 prefers write-combining.
+ */
+static bool
+prefers_wc(enum mlxpmd_doorbell doorbell)
+{
+#ifdef RTE_ARCH_ARM64
+	return doorbell != MLXPMD_DOORBELL_NC;
+#else
+	return doorbell == MLXPMD_DOORBELL_WC;
+#endif
+}
+
 /* At most one completion per WQEBB, so a CQ as large as the SQ cannot overrun. */
 static int
 txq_create(struct mlxpmd_queue *q)
@@ -25,6 +39,7 @@ txq_create(struct mlxpmd_queue *q)
 		.log_wqebbs = log_wqebbs,
 		.socket_id = q->socket_id,
 		.tisn = q->port->tis->id,
+		.db_wc = prefers_wc(q->port->args.doorbell),
 	};
 	int rc;
 
