@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 STOCK = {
     'rx_vec_en': 1, 'mprq_en': 0, 'rxq_cqe_comp_en': 0,
     'txqs_min_inline': 8,       # one queue: no inlining
-    'tx_db_nc': 0,
+    'tx_db_nc': 1,              # the default on x86, and what mlxpmd does there
 }
 CHECKSUMS = 'IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM'
 RX_OFFLOADS = CHECKSUMS + ',RSS_HASH'
