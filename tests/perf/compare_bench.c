@@ -34,7 +34,8 @@ static const char usage[] =
 "  --frame-bytes N        length of uniform and of sent frames, without FCS (default 60)\n"
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
 "  --pool N --cache N     mempool of each driver (defaults 32767, 512)\n"
-"  --rounds N             rounds of stock, mlxpmd, mlxpmd, stock (default 4000)\n"
+"  --rounds N             rounds of stock, mlxpmd, mlxpmd, stock (default 4000); 0: no times, only\n"
+"                         instructions and the device's counters\n"
 "  --attempts N           runs of a row until one is not disturbed by other load (default 3)\n"
 "  --regime H|X|E         completions are written by the driver's core (H), by another core\n"
 "                         (X), or by another core that then evicts them from its private\n"
@@ -186,7 +187,7 @@ set_number(struct cmp_config *c, int id, const char *v, bool *known)
 	case O_QUEUES: good = parse_number(v, 1, 2, &n); c->queues = n; break;
 	case O_POOL: good = parse_number(v, 1024, 1u << 20, &c->pool_size); break;
 	case O_CACHE: good = parse_number(v, 0, 512, &c->pool_cache); break;
-	case O_ROUNDS: good = parse_number(v, 1, 1000000, &c->rounds); break;
+	case O_ROUNDS: good = parse_number(v, 0, 1000000, &c->rounds); break;
 	case O_ATTEMPTS: good = parse_number(v, 1, 100, &c->attempts); break;
 	case O_CPU: good = parse_number(v, 0, 1023, &n); c->cpu = n; break;
 	case O_DEVICE_CPU: good = parse_number(v, 0, 1023, &n); c->device_cpu = n; break;
@@ -272,7 +273,7 @@ settings_write(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 
 	json_object_set_new(o, "settings", s);
 	cmp_json_string(s, "regime", names[c->regime]);
-	if (!c->gate_only) {
+	if (!c->gate_only && c->rounds != 0) {
 		cmp_json_number(s, "core_cycles_per_tick", cmp_core_per_tsc());
 		lines = cmp_json_child(s, "line_ticks");
 		for (unsigned int r = 0; r < RTE_DIM(names); r++)

@@ -19,10 +19,15 @@
 #define SPREAD_MAX 0.08
 #define CALIBRATIONS 2001u
 #define STEP_PACKETS 2048u
+/* Without times: enough for refills in proportion, and quick enough for a test of all rows. */
+#define STEP_PACKETS_ONLY 512u
+#define STEP_SAMPLES 64u
 /* A stepped sample must end within milliseconds: drivers check a device that does not work for longer. */
 #define STEP_FILL 128u
 #define STEP_WARM 8u
 #define COUNT_SAMPLES 64u
+/* Parts of a run whose ratios show how repeatable its ratio is. */
+#define RUN_PARTS 10u
 #define RECORD_MAX (4u << 20)
 #define IMUL_CHAIN 200000u
 #define IMUL_CYCLES 3u
@@ -209,6 +214,7 @@ struct run {
 	uint32_t n;
 	uint64_t switches, nothing;
 	double median[CMP_ARMS], p10[CMP_ARMS], min[CMP_ARMS], p90[CMP_ARMS];
+	double ratio_low, ratio_high;
 };
 
 static bool
@@ -238,11 +244,42 @@ rounds_do(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct
 	return true;
 }
 
+static int
+by_ratio(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The ratio of medians in each tenth of the run, which are ten short runs one after the other; the spread leaves the
+ * lowest and the highest of them out. Reorders the samples within each tenth.
+ */
+static void
+run_spread(struct run *run)
+{
+	uint32_t parts = RTE_MIN(RUN_PARTS, run->n), each = run->n / parts;
+	double ratio[RUN_PARTS];
+
+	for (uint32_t i = 0; i < parts; i++) {
+		uint64_t *stock = run->ticks[CMP_STOCK] + i * each, *ours = run->ticks[CMP_MLXPMD] + i * each;
+
+		qsort(stock, each, sizeof(stock[0]), by_value);
+		qsort(ours, each, sizeof(ours[0]), by_value);
+		ratio[i] = ((double)stock[each / 2] - run->nothing) / ((double)ours[each / 2] - run->nothing);
+	}
+	qsort(ratio, parts, sizeof(ratio[0]), by_ratio);
+	run->ratio_low = ratio[parts > 2 ? 1 : 0];
+	run->ratio_high = ratio[parts > 2 ? parts - 2 : parts - 1];
+}
+
 static void
 run_sum_up(const struct cmp_row *row, const struct cmp_config *c, struct run *run)
 {
 	double units = row->units != 0 ? row->units : c->fill;
 
+	run_spread(run);
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
 		uint64_t *t = run->ticks[a];
 
@@ -322,10 +359,12 @@ steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_con
 {
 	uint32_t units = row->units != 0 ? row->units : c->fill;
 	uint32_t packets = row->k != 0 ? row->k : units;
-	uint32_t samples = RTE_MAX(1u, RTE_MIN(RTE_MIN(64u, c->rounds), STEP_PACKETS / packets));
+	uint32_t limit = c->rounds != 0 ? RTE_MIN(STEP_SAMPLES, c->rounds) : STEP_SAMPLES;
+	uint32_t samples = RTE_MIN(limit, (c->rounds != 0 ? STEP_PACKETS : STEP_PACKETS_ONLY) / packets);
 	uint64_t sum = 0, nothing = steps_of_nothing(row, c);
 	struct sample s;
 
+	samples = RTE_MAX(1u, samples);
 	for (uint32_t i = 0; i < samples; i++) {
 		if (cmp_stop || !sample_take(row, arm, c, i, true, &s))
 			return false;
@@ -363,7 +402,7 @@ run_add(const struct cmp_arm arms[CMP_ARMS], const struct run *run, uint32_t att
 	const char *why, json_t *out)
 {
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
-		json_t *o = cmp_json_child(out, arms[a].name);
+		json_t *o = json_object_get(out, arms[a].name);
 
 		cmp_json_number(o, "min", run->min[a]);
 		cmp_json_number(o, "p10", run->p10[a]);
@@ -371,6 +410,8 @@ run_add(const struct cmp_arm arms[CMP_ARMS], const struct run *run, uint32_t att
 		cmp_json_number(o, "p90", run->p90[a]);
 	}
 	cmp_json_number(out, "ratio", run->median[CMP_STOCK] / run->median[CMP_MLXPMD]);
+	cmp_json_number(out, "ratio_low", run->ratio_low);
+	cmp_json_number(out, "ratio_high", run->ratio_high);
 	cmp_json_number(out, "switches", (double)run->switches);
 	cmp_json_number(out, "attempts", attempts);
 	cmp_json_bool(out, "kept", why[0] == '\0');
@@ -407,11 +448,14 @@ cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 	bool good = true;
 
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
+		(void)cmp_json_child(out, arms[a].name);
 		arms[a].arrive = row->k != 0 ? row->k : c->fill;
-		run.ticks[a] = calloc(2 * (size_t)c->rounds, sizeof(uint64_t));
+		run.ticks[a] = calloc(2 * (size_t)c->rounds + 1, sizeof(uint64_t));
 		good = good && run.ticks[a] != NULL;
 	}
-	good = good && attempts_do(row, arms, c, &run, out) && steps_add(row, arms, c, out);
+	if (c->rounds != 0)
+		good = good && attempts_do(row, arms, c, &run, out);
+	good = good && steps_add(row, arms, c, out);
 	free(run.ticks[0]);
 	free(run.ticks[1]);
 	return good;

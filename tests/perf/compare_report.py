@@ -49,7 +49,7 @@ def _reached(goals, good, alike):
 
 def _ratio_goal(result):
     goal = result['goal']
-    if goal is None or goal['must'] is None:
+    if goal is None or goal['must'] is None or 'ratio' not in result:
         return '-'
     return _reached([goal['must'], goal['target'], goal['stretch']], lambda g: result['ratio'] >= g,
                     result['alike'])
@@ -62,7 +62,7 @@ def _instr_goal(result):
     return _reached(goal['instr'], lambda g: result['mlxpmd']['instr'] <= g, result['alike'])
 
 
-def _grid(header, rows, left):
+def grid(header, rows, left):
     """Lines of a table with aligned columns; the first `left` columns are left-aligned."""
     widths = [max(len(r[i]) for r in [header, *rows]) for i in range(len(header))]
     for r in [header, *rows]:
@@ -72,20 +72,20 @@ def _grid(header, rows, left):
 
 def _cost_row(result):
     stock, ours = result['stock'], result['mlxpmd']
-    figures = [f"{stock['min']:.1f}", f"{stock['p10']:.1f}", f"{stock['median']:.1f}",
-               f"{ours['min']:.1f}", f"{ours['p10']:.1f}", f"{ours['median']:.1f}",
-               f"{result['ratio']:.2f}", f"{stock['instr']:.1f}", f"{ours['instr']:.1f}",
-               f"{stock['instr'] / ours['instr']:.2f}", _ratio_goal(result), _instr_goal(result)]
-    mark = '' if result['kept'] else 'not kept: ' + result['why']
+    timed = 'ratio' in result
+    figures = [f'{arm[name]:.1f}' if timed else '-' for arm in (stock, ours) for name in ('min', 'p10', 'median')]
+    figures += [f"{result['ratio']:.2f}" if timed else '-', f"{stock['instr']:.1f}", f"{ours['instr']:.1f}",
+                f"{stock['instr'] / ours['instr']:.2f}", _ratio_goal(result), _instr_goal(result)]
+    mark = '' if result.get('kept', True) else 'not kept: ' + result['why']
     return [result['id'], result['regime'], result['title'], *figures, mark]
 
 
 def cost_table(results):
     """Ticks and instructions per unit."""
-    measured = [r for r in results if 'ratio' in r]
+    measured = [r for r in results if 'instr' in r.get('mlxpmd', {})]
     header = ['id', 'cache', 'what', 'stock: min', 'p10', 'median', 'mlxpmd: min', 'p10', 'median', 'ratio',
               'instr: stock', 'mlxpmd', 'ratio', 'goal: ratio', 'goal: instr', '']
-    return list(_grid(header, [_cost_row(r) for r in measured], 3)) if measured else []
+    return list(grid(header, [_cost_row(r) for r in measured], 3)) if measured else []
 
 
 COUNTERS = [('doorbells', 'doorbells'), ('wqe_fetch_bytes', 'WQE bytes'), ('cqes', 'CQEs'),
@@ -106,11 +106,11 @@ def device_table(results):
                         [f'{counts.get(key, 0.0):.3f}'.rstrip('0').rstrip('.') for key, _ in COUNTERS] +
                         ([f'{bus[0]:.1f}', f'{bus[1]:.1f}'] if bus else ['-', '-']))
     header = ['id', 'driver', *[name for _, name in COUNTERS], 'PCIe up', 'PCIe down']
-    return list(_grid(header, rows, 2)) if rows else []
+    return list(grid(header, rows, 2)) if rows else []
 
 
 def chart(results, path):
-    """Write a bar chart of the ratios and goals. False without matplotlib."""
+    """Write a bar chart of the ratios and goals. False without matplotlib, and without times."""
     with tempfile.TemporaryDirectory(prefix='compare.') as config:
         # matplotlib writes its font cache here; without this variable it writes to HOME.
         os.environ.setdefault('MPLCONFIGDIR', config)
@@ -121,6 +121,8 @@ def chart(results, path):
         except ImportError:
             return False
     rows = [r for r in results if 'ratio' in r]
+    if not rows:
+        return False
     colours = {'H': '#4878a8', 'E': '#d98e48', 'X': '#8a5fa8'}
     figure, axes = pyplot.subplots(figsize=(11, 1.2 + 0.34 * len(rows)))
     for i, r in enumerate(rows):
