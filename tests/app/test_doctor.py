@@ -6,9 +6,15 @@ import re
 import subprocess
 
 import apptest
-from apptest import check
+from apptest import check, testlib
 
 MLXEMU = apptest.BUILD / "devtools/mlxemu/mlxemu"
+
+
+def card():
+    """The card as a pattern."""
+    one = testlib.default_card(MLXEMU)
+    return re.escape(f"{one.name} ({one.pci_id})")
 
 
 def doctor(*before):
@@ -43,7 +49,7 @@ def emulated(_work):
     totals(done)
     for port in (0, 1):
         pci = f"0000:c1:00.{port}"
-        for what in ("ConnectX-6 Dx \\(15b3:101d\\), driver mlx5_core",
+        for what in (f"{card()}, driver mlx5_core",
                      f"/dev/infiniband/uverbs{port} can be opened", "firmware \\d+\\.",
                      f"mlx5_{port} opens with DEVX", "interface \\w+, link up"):
             check(re.search(rf"^good  {pci} {what}", done.stdout, re.M), f"{what}\n{done.stdout}")
@@ -76,7 +82,7 @@ def on_vfio(_work):
         return
     done = doctor(MLXEMU, "run", "--open", "vfio", "--")
     totals(done)
-    for what in ("ConnectX-6 Dx \\(15b3:101d\\), driver vfio-pci: devarg open=vfio",
+    for what in (f"{card()}, driver vfio-pci: devarg open=vfio",
                  "/dev/vfio/vfio can be opened", "/dev/vfio/40 can be opened"):
         check(re.search(rf"^good  0000:c1:00.0 {what}", done.stdout, re.M), f"{what}\n{done.stdout}")
     check(re.search("^good  IOMMU ", done.stdout, re.M) and re.search("^good  modules", done.stdout, re.M) and

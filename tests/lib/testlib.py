@@ -2,8 +2,11 @@
 # Copyright 2026 The mlxpmd Authors
 """What all Python tests share: checks, waiting in one place, and EAL's runtime directories."""
 import atexit
+import collections
 import os
+import re
 import shutil
+import subprocess
 import time
 
 # The checks of expect() that failed.
@@ -54,3 +57,14 @@ def runtime_dir_removed(prefix):
     for base in ("/run", os.environ.get("XDG_RUNTIME_DIR") or "/tmp"):
         atexit.register(shutil.rmtree, f"{base}/dpdk/{prefix}", ignore_errors=True)
     return prefix
+
+
+Card = collections.namedtuple("Card", "name pci_id clock_hz")
+
+
+def default_card(mlxemu):
+    """The card that the emulator is without --profile, from the table that it prints."""
+    profile = os.environ.get("MLXEMU_DEFAULT_PROFILE", "cx6dx")
+    table = subprocess.run([mlxemu, "profiles"], capture_output=True, text=True, timeout=30, check=True).stdout
+    row = re.search(rf"^{profile} +(\S.*?)  +(\S+) .* (\d+)$", table, re.M)
+    return Card(row[1], row[2], int(row[3]))
