@@ -20,6 +20,7 @@
 /** Bursts may write this many pointers beyond the packets that they return. */
 #define CMP_PAD 256
 #define CMP_MAX_BURST 256
+#define CMP_MAX_QUEUES 16
 
 enum cmp_arm_id { CMP_STOCK, CMP_MLXPMD, CMP_ARMS };
 
@@ -43,6 +44,7 @@ struct cmp_config {
 	uint32_t frame_bytes;	/**< Length of the frames of uniform traffic, without FCS. */
 	uint16_t ring, burst, fill;
 	uint16_t queues;
+	bool spread;		/**< Packets arrive in all queues; else only in the first one. */
 	uint32_t pool_size, pool_cache;
 	uint32_t rounds;
 	uint32_t simd_bits;	/**< EAL's limit of the SIMD width; 0: its default. */
@@ -66,6 +68,8 @@ struct cmp_arm {
 	uint16_t (*tx)(void *q, struct rte_mbuf **pkts, uint16_t n);
 	void *rxq, *txq;
 	void *rxq_idle;		/**< A second queue that receives no packets; NULL: none. */
+	void *rxqs[CMP_MAX_QUEUES];
+	uint16_t n_rxqs;	/**< Queues that receive packets, the first ones of rxqs. */
 	struct rte_mempool *pool;
 	int ts_offset;		/**< Offset of the Rx timestamp in mbufs; -1: not configured. */
 	uint64_t ts_flag;
@@ -170,8 +174,10 @@ struct cmp_row {
 /* compare_rows.c */
 extern const struct cmp_row cmp_rows[];
 const struct cmp_row *cmp_row_find(const char *name);
-/** Receives until arm->pkts has c->fill packets or no more come. */
+/** Receives from the first queue until arm->pkts has c->fill packets or no more come. */
 uint32_t cmp_drain(struct cmp_arm *arm, const struct cmp_config *c);
+/** As cmp_drain(), from all queues in turn. */
+uint32_t cmp_drain_queues(struct cmp_arm *arm, const struct cmp_config *c);
 /** Fills arm->pkts with packets to send. */
 bool cmp_tx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round);
 /** Opens the clock page, with which an application converts the stock driver's timestamps. 0 or -errno. */

@@ -22,7 +22,7 @@ static const char usage[] =
 "Usage: mlxemu run --ports 2 -- compare_bench --plugin LIB [options]\n"
 "\n"
 "  --plugin LIB           librte_net_mlxpmd.so to compare\n"
-"  --rows A,B,...         what to measure (default rx): rx rx_free rx_ns poll1 poll2 poll4 poll8\n"
+"  --rows A,B,...         what to measure (default rx): rx rx_queues rx_free rx_ns poll1 poll2 poll4 poll8\n"
 "                         poll16 empty tx forward\n"
 "  --stock-devargs S      device arguments of DPDK's mlx5 driver\n"
 "  --devargs S            device arguments of mlxpmd\n"
@@ -33,6 +33,7 @@ static const char usage[] =
 "  --traffic uniform|mixed\n"
 "  --frame-bytes N        length of uniform and of sent frames, without FCS (default 60)\n"
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
+"  --spread               packets arrive in all queues (default: in the first one)\n"
 "  --pool N --cache N     mempool of each driver (defaults 32767, 512)\n"
 "  --rounds N             rounds of stock, mlxpmd, mlxpmd, stock (default 4000); 0: no times, only\n"
 "                         instructions and the device's counters\n"
@@ -52,7 +53,7 @@ static const char usage[] =
 enum option_id {
 	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES,
 	O_RING, O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU,
-	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_GATE, O_PROFILE, O_OUT, O_HELP,
+	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_SPREAD, O_GATE, O_PROFILE, O_OUT, O_HELP,
 };
 static const struct option options[] = {
 	{ "plugin", 1, NULL, O_PLUGIN },
@@ -77,6 +78,7 @@ static const struct option options[] = {
 	{ "device-cpu", 1, NULL, O_DEVICE_CPU },
 	{ "simd-bits", 1, NULL, O_SIMD },
 	{ "no-huge", 0, NULL, O_NO_HUGE },
+	{ "spread", 0, NULL, O_SPREAD },
 	{ "gate-only", 0, NULL, O_GATE },
 	{ "profile", 1, NULL, O_PROFILE },
 	{ "out", 1, NULL, O_OUT },
@@ -165,6 +167,7 @@ set_text(struct cmp_config *c, int id, const char *v)
 		return strcmp(v, "uniform") == 0 || strcmp(v, "mixed") == 0;
 	case O_REGIME: return parse_regime(v, &c->regime);
 	case O_NO_HUGE: c->hugepages = false; return true;
+	case O_SPREAD: c->spread = true; return true;
 	case O_GATE: c->gate_only = true; return true;
 	case O_PROFILE: c->profile = v; return true;
 	case O_OUT: c->out = v; return true;
@@ -184,7 +187,7 @@ set_number(struct cmp_config *c, int id, const char *v, bool *known)
 	case O_RING: good = parse_number(v, 128, 2 * CMP_MAX_FILL, &n); c->ring = n; break;
 	case O_FILL: good = parse_number(v, 64, CMP_MAX_FILL, &n); c->fill = n; break;
 	case O_BURST: good = parse_number(v, 1, CMP_MAX_BURST, &n); c->burst = n; break;
-	case O_QUEUES: good = parse_number(v, 1, 2, &n); c->queues = n; break;
+	case O_QUEUES: good = parse_number(v, 1, CMP_MAX_QUEUES, &n); c->queues = n; break;
 	case O_POOL: good = parse_number(v, 1024, 1u << 20, &c->pool_size); break;
 	case O_CACHE: good = parse_number(v, 0, 512, &c->pool_cache); break;
 	case O_ROUNDS: good = parse_number(v, 0, 1000000, &c->rounds); break;

@@ -3,6 +3,7 @@
 """The rows that `compare` measures, the settings of both drivers for each, and the goals."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 # Default settings. The devargs that the stock driver would choose by itself are explicit, so that they do not depend on
 # the number of queues or on the device.
@@ -32,17 +33,22 @@ class Case:
     id: str
     title: str
     row: str = 'rx'             # row of compare_bench
-    stock: dict = field(default_factory=dict)
-    devargs: str = ''
-    options: dict = field(default_factory=dict)
+    stock: dict = field(default_factory=dict)   # device arguments of each driver
+    mlxpmd: dict = field(default_factory=dict)
+    options: dict = field(default_factory=dict)     # of compare_bench; True: without a value
+    device: tuple = ()          # options of `mlxemu run`
+    cpu: str = ''               # flag of /proc/cpuinfo without which the row is left out
     regimes: str = 'H'
     goal: dict = field(default_factory=dict)    # by regime
     note: str = ''
     alike: bool = True          # both drivers use the same features of the device, so the goals apply
 
 
-WIDE = {'simd-bits': 512}   # EAL's default on x86 is 256
-WIDE_NOTE = 'EAL allows 512 bits (--force-max-simd-bitwidth=512)'
+# EAL's default on x86 is 256 bits. A processor without AVX-512 has no other bursts than those of the default rows.
+WIDE = {'options': {'simd-bits': 512}, 'cpu': 'avx512vl', 'note': 'EAL allows 512 bits (--force-max-simd-bitwidth=512)'}
+NARROW = {'options': {'simd-bits': 128}, 'note': 'EAL allows 128 bits: no vector bursts of mlxpmd'}
+AVX2 = {'mlxpmd': {'rx_burst': 'avx2', 'tx_burst': 'avx2'}, 'cpu': 'avx512vl',
+        'note': 'as on a processor without AVX-512'}
 
 
 def _poll(k):
@@ -50,32 +56,51 @@ def _poll(k):
                 goal={'H': Goal(2.2, 3.0, 4.0)} if k <= 8 else {})
 
 
+def _queues(n):
+    return Case(f'B16.{n}', f'receive 60 B from {n} queue{"s" if n > 1 else ""} in turn', row='rx_queues',
+                stock={'txqs_min_inline': 17}, options={'queues': n, 'spread': True})
+
+
+def _ring(n):
+    return Case(f'B1.r{n}', f'receive 60 B, ring {n}', options={'ring': n}, regimes='HE')
+
+
 CASES = [
     Case('B1', 'receive 60 B', regimes='HE',
          goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20)), 'E': Goal(1.7, 2.0, 2.5)}),
-    Case('B1.512', 'receive 60 B, 512 bits', regimes='HE', options=WIDE, note=WIDE_NOTE,
+    Case('B1.512', 'receive 60 B, 512 bits', regimes='HE', **WIDE,
          goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20)), 'E': Goal(1.7, 2.0, 2.5)}),
+    Case('B1.avx2', 'receive 60 B, AVX2', **AVX2),
+    Case('B1.128', 'receive 60 B, 128 bits', **NARROW),
+    *[_ring(n) for n in (256, 4096, 8192)],
     Case('B2', 'receive mixed types and sizes', options={'traffic': 'mixed'},
          goal={'H': Goal(2.2, 3.0, 3.6, (32, 25, 20))}),
     Case('B3', 'receive 60 B and free', row='rx_free'),
     Case('B4', 'receive 60 B, stock with compressed CQEs', stock={'rxq_cqe_comp_en': 1},
          regimes='HE', goal={'H': Goal(1.8, 2.7, 3.2, (24, 18, 13))},
          alike=False, note='mlxpmd does not use CQE compression'),
-    Case('B5.raw', 'receive, raw timestamps', devargs='clock=raw',
+    Case('B5.raw', 'receive, raw timestamps', mlxpmd={'clock': 'raw'},
          options={'rx-offloads': STAMPS}),
     Case('B5.raw-ns', 'receive: stock raw, mlxpmd nanoseconds', options={'rx-offloads': STAMPS},
          goal={'H': Goal(1.7, 2.1, 2.6)}),
     Case('B5.ns', 'receive, nanoseconds', row='rx_ns', options={'rx-offloads': STAMPS},
          goal={'H': Goal(2.2, 2.6, 3.2)},
          note='stock: raw timestamps, the application calls mlx5dv_ts_to_ns() per packet'),
-    Case('B5.raw-ns.512', 'receive: stock raw, mlxpmd ns, 512 bits', options={'rx-offloads': STAMPS, **WIDE},
-         note=WIDE_NOTE, goal={'H': Goal(1.7, 2.1, 2.6)}),
-    Case('B5.ns.512', 'receive, nanoseconds, 512 bits', row='rx_ns', options={'rx-offloads': STAMPS, **WIDE},
-         note=WIDE_NOTE, goal={'H': Goal(2.2, 2.6, 3.2)}),
+    Case('B5.raw-ns.512', 'receive: stock raw, mlxpmd ns, 512 bits', options={'rx-offloads': STAMPS, **WIDE['options']},
+         cpu=WIDE['cpu'], note=WIDE['note'], goal={'H': Goal(1.7, 2.1, 2.6)}),
+    Case('B5.ns.512', 'receive, nanoseconds, 512 bits', row='rx_ns',
+         options={'rx-offloads': STAMPS, **WIDE['options']},
+         cpu=WIDE['cpu'], note=WIDE['note'], goal={'H': Goal(2.2, 2.6, 3.2)}),
+    Case('B5.rt', 'receive, real-time timestamps', mlxpmd={'clock': 'realtime'},
+         options={'rx-offloads': STAMPS}, device=('--clock-format', 'realtime'),
+         note='the device writes seconds and nanoseconds; both drivers convert them to nanoseconds'),
     *[_poll(k) for k in (1, 2, 4, 8, 16)],
     Case('B7', 'empty poll', row='empty', goal={'H': Goal(2.0, 2.9, 4.0, (120, 81, 50))}),
     Case('B8', 'send 60 B by pointer, fast free', row='tx',
          goal={'H': Goal(1.3, 1.6, 2.2, (30, 20, 14))}),
+    Case('B8.512', 'send 60 B by pointer, fast free, 512 bits', row='tx', **WIDE, goal={'H': Goal(1.3, 1.6, 2.2)}),
+    Case('B8.avx2', 'send 60 B by pointer, fast free, AVX2', row='tx', **AVX2),
+    Case('B8.128', 'send 60 B by pointer, fast free, 128 bits', row='tx', **NARROW),
     Case('B8.any', 'send 60 B by pointer, any mbufs', row='tx', options={'tx-offloads': ''}),
     Case('B9.60', 'send 60 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
          goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
@@ -91,8 +116,9 @@ CASES = [
          goal={'H': Goal(1.5, 2.2, 3.0)}),
     Case('B11', 'forward 60 B', row='forward', regimes='HE',
          goal={'H': Goal(1.8, 2.3, 2.8), 'E': Goal(1.5, 1.9, 2.3)}),
-    Case('B11.512', 'forward 60 B, 512 bits', row='forward', options=WIDE, note=WIDE_NOTE,
-         goal={'H': Goal(1.8, 2.3, 2.8)}),
+    Case('B11.512', 'forward 60 B, 512 bits', row='forward', **WIDE, goal={'H': Goal(1.8, 2.3, 2.8)}),
+    Case('B11.avx2', 'forward 60 B, AVX2', row='forward', **AVX2),
+    Case('B11.128', 'forward 60 B, 128 bits', row='forward', **NARROW),
     Case('B12.60', 'receive 60 B, stock with MPRQ',
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1}, options={'tx-offloads': ''},
          goal={'H': Goal(2.0, 3.5, 5.0)},
@@ -101,6 +127,7 @@ CASES = [
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1},
          options={'tx-offloads': '', 'frame-bytes': 1500},
          alike=False, note='mlxpmd has no MPRQ: one buffer per packet'),
+    *[_queues(n) for n in (1, 2, 4, 8, 16)],
 ]
 
 REGIMES = {
@@ -110,30 +137,41 @@ REGIMES = {
 }
 LEFT_OUT = [
     ('regime L', 'the device would have to push lines to the shared cache (cldemote); E is similar'),
-    ('B5 real-time format', 'the emulated devices have the free-running format only'),
     ('B4 sessions of a given length, enhanced layout', 'the device compresses what arrives together into one '
                                                        'session; it has the basic layout only'),
 ]
 
 
-def settings_of(case):
-    """The arguments of compare_bench for a case, except the row."""
-    stock = {**STOCK, **case.stock}
-    options = {'rx-offloads': RX_OFFLOADS, 'tx-offloads': FAST, **case.options}
-    args = ['--stock-devargs', ','.join(f'{k}={v}' for k, v in stock.items())]
-    if case.devargs:
-        args += ['--devargs', case.devargs]
+def fits_processor(case):
+    """Whether the processor has what the row is about."""
+    return not case.cpu or f' {case.cpu} ' in Path('/proc/cpuinfo').read_text().replace('\n', ' ')
+
+
+def _devargs(values):
+    return ','.join(f'{k}={v}' for k, v in values.items())
+
+
+def settings_of(case, extra=None):
+    """The arguments of compare_bench for a case, except the row. `extra`: {'stock': {...}, 'mlxpmd': {...}, 'options':
+    {...}} for all cases; what the case itself sets is stronger."""
+    extra = {'stock': {}, 'mlxpmd': {}, 'options': {}, **(extra or {})}
+    options = {'rx-offloads': RX_OFFLOADS, 'tx-offloads': FAST, **extra['options'], **case.options}
+    args = ['--stock-devargs', _devargs({**STOCK, **extra['stock'], **case.stock})]
+    mlxpmd = {**extra['mlxpmd'], **case.mlxpmd}
+    if mlxpmd:
+        args += ['--devargs', _devargs(mlxpmd)]
     for key, value in options.items():
-        args += [f'--{key}', str(value)]
+        args += [f'--{key}'] if value is True else [f'--{key}', str(value)]
     return args
 
 
-def groups(wanted, regimes):
+def groups(wanted, regimes, extra=None):
     """Group cases with equal settings, which share a process: [(regime, args, [case, ...])]."""
     found = {}
     for regime in regimes:
         for case in wanted:
             # Regime X is measured for the cases that have E.
             if regime in case.regimes or (regime == 'X' and 'E' in case.regimes):
-                found.setdefault((regime, tuple(settings_of(case))), []).append(case)
-    return [(regime, list(args), cases) for (regime, args), cases in found.items()]
+                key = (regime, tuple(settings_of(case, extra)), case.device)
+                found.setdefault(key, []).append(case)
+    return [(regime, list(args), cases) for (regime, args, _), cases in found.items()]

@@ -113,7 +113,7 @@ gate_rx(struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c)
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
 		if (cmp_device_inject(&arms[a], n, cmp_traffic_file(&arms[a], 0)) != 0)
 			return false;
-		(void)cmp_drain(&arms[a], c);
+		(void)(c->spread ? cmp_drain_queues : cmp_drain)(&arms[a], c);
 		if (arms[a].n != n) {
 			CMP_LOG("  %s: received %u of %u packets", arms[a].name, arms[a].n, n);
 			bad++;

@@ -139,9 +139,9 @@ queues_setup(const struct cmp_config *c, struct cmp_arm *arm)
 	return rc;
 }
 
-/* Points all RSS table entries to the first queue: a second queue stays empty. */
+/* Spreads packets over all queues, or sends all to the first one: a second queue stays empty. */
 static int
-reta_set(const struct cmp_arm *arm)
+reta_set(const struct cmp_config *c, const struct cmp_arm *arm)
 {
 	struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / RTE_ETH_RETA_GROUP_SIZE];
 	struct rte_eth_dev_info info;
@@ -150,8 +150,11 @@ reta_set(const struct cmp_arm *arm)
 	if (rc != 0)
 		return rc;
 	memset(reta, 0, sizeof(reta));
-	for (uint16_t i = 0; i < RTE_DIM(reta); i++)
+	for (uint16_t i = 0; i < RTE_DIM(reta); i++) {
 		reta[i].mask = UINT64_MAX;
+		for (uint16_t k = 0; c->spread && k < RTE_ETH_RETA_GROUP_SIZE; k++)
+			reta[i].reta[k] = k % c->queues;
+	}
 	return rte_eth_dev_rss_reta_update(arm->port_id, reta,
 					   RTE_MIN(info.reta_size, RTE_ETH_RSS_RETA_SIZE_512));
 }
@@ -229,7 +232,7 @@ arm_start(const struct cmp_config *c, struct cmp_arm *arm)
 	if (rc == 0)
 		rc = link_wait(arm);
 	if (rc == 0 && c->queues > 1)
-		rc = reta_set(arm);
+		rc = reta_set(c, arm);
 	if (rc == 0)
 		rc = address_add(arm);
 	if (rc != 0)
@@ -238,7 +241,10 @@ arm_start(const struct cmp_config *c, struct cmp_arm *arm)
 	arm->tx = ops->tx_pkt_burst;
 	arm->rxq = ops->rxq.data[0];
 	arm->txq = ops->txq.data[0];
-	arm->rxq_idle = c->queues > 1 ? ops->rxq.data[1] : NULL;
+	arm->rxq_idle = c->queues > 1 && !c->spread ? ops->rxq.data[1] : NULL;
+	arm->n_rxqs = c->spread ? c->queues : 1;
+	for (uint16_t q = 0; q < arm->n_rxqs; q++)
+		arm->rxqs[q] = ops->rxq.data[q];
 	arm->ts_offset = -1;
 	if (!(c->rx_offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP))
 		return 0;
@@ -332,6 +338,7 @@ cmp_settings(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 	cmp_json_number(o, "burst", c->burst);
 	cmp_json_number(o, "fill", c->fill);
 	cmp_json_number(o, "queues", c->queues);
+	cmp_json_bool(o, "spread", c->spread);
 	cmp_json_number(o, "mempool", c->pool_size);
 	cmp_json_number(o, "mempool_cache", c->pool_cache);
 	cmp_json_bool(o, "hugepages", c->hugepages);

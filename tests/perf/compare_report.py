@@ -111,6 +111,9 @@ def device_table(results):
 
 def chart(results, path):
     """Write a bar chart of the ratios and goals. False without matplotlib, and without times."""
+    rows = [r for r in results if 'ratio' in r]
+    if not rows:
+        return False
     with tempfile.TemporaryDirectory(prefix='compare.') as config:
         # matplotlib writes its font cache here; without this variable it writes to HOME.
         os.environ.setdefault('MPLCONFIGDIR', config)
@@ -120,9 +123,6 @@ def chart(results, path):
             from matplotlib import pyplot
         except ImportError:
             return False
-    rows = [r for r in results if 'ratio' in r]
-    if not rows:
-        return False
     colours = {'H': '#4878a8', 'E': '#d98e48', 'X': '#8a5fa8'}
     figure, axes = pyplot.subplots(figsize=(11, 1.2 + 0.34 * len(rows)))
     for i, r in enumerate(rows):

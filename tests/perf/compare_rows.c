@@ -68,6 +68,22 @@ cmp_drain(struct cmp_arm *arm, const struct cmp_config *c)
 	return n;
 }
 
+uint32_t
+cmp_drain_queues(struct cmp_arm *arm, const struct cmp_config *c)
+{
+	uint32_t n = 0, before, idle = 0;
+
+	while (n < c->fill) {
+		before = n;
+		for (uint16_t q = 0; q < arm->n_rxqs && n < c->fill; q++)
+			n += arm->rx(arm->rxqs[q], arm->pkts + n, c->burst);
+		if (unlikely(n == before) && ++idle == IDLE_MAX)
+			break;
+	}
+	arm->n = n;
+	return n;
+}
+
 static uint32_t
 drain_free(struct cmp_arm *arm, const struct cmp_config *c)
 {
@@ -256,6 +272,9 @@ tx_settle(struct cmp_arm *arm, const struct cmp_config *c)
 const struct cmp_row cmp_rows[] = {
 	{ .name = "rx", .unit = "packet", .what = "receive", .prepare = rx_prepare,
 	  .timed = cmp_drain, .calibrate = cmp_drain, .settle = rx_settle, .gates = CMP_GATE_RX },
+	{ .name = "rx_queues", .unit = "packet", .what = "receive from all queues in turn",
+	  .prepare = rx_prepare, .timed = cmp_drain_queues, .calibrate = cmp_drain_queues,
+	  .settle = rx_settle, .gates = CMP_GATE_RX },
 	{ .name = "rx_free", .unit = "packet", .what = "receive and free", .prepare = rx_prepare,
 	  .timed = drain_free, .calibrate = cmp_drain, .settle = rx_settle, .gates = CMP_GATE_RX },
 	{ .name = "rx_ns", .unit = "packet", .what = "receive, timestamps to nanoseconds",
