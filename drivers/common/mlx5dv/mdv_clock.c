@@ -125,12 +125,17 @@ set_reason(char *why, size_t bytes, int ret, const char *fmt, ...)
 	return ret;
 }
 
+static bool
+is_source(enum mdv_clock_source source)
+{
+	return (unsigned int)source < RTE_DIM(sources);
+}
+
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_source_name)
 const char *
 mdv_clock_source_name(enum mdv_clock_source source)
 {
-	return (unsigned int)source < RTE_DIM(sources) ? sources[source].name :
-								   NULL;
+	return is_source(source) ? sources[source].name : NULL;
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_clock_quality_name)
@@ -340,7 +345,7 @@ mdv_clock_open_ops(const struct mdv_clock_ops *ops, void *ctx,
 	int ret;
 
 	*out = NULL;
-	if ((unsigned int)wanted >= RTE_DIM(sources))
+	if (!is_source(wanted))
 		return set_reason(why, why_bytes, mdv_fail(EINVAL), "no clock: no such source");
 	clock = calloc(1, sizeof(*clock));
 	if (clock == NULL)

@@ -19,20 +19,18 @@
 #define OPEN_GAP_US 3000
 
 /*
- * Uncertainty of the line in ns, ahead_s seconds before and after now: the deviation that the filters
- * estimate, plus half of the brackets, which they cannot see, plus the largest recent residuals.
+ * Uncertainty of the line in ns, ahead_s seconds from now: the deviation that the filters estimate, plus half of the
+ * brackets, which they cannot see, plus the largest recent residuals. Before now it is smaller, as phase and rate are
+ * never estimated with opposite errors.
  */
 static uint64_t
 host_uncertainty(const struct mdv_clock *clock, double ahead_s)
 {
 	const struct mdv_clock_followed *c = &clock->counter, *w = &clock->wall;
-	double behind = mdv_clock_followed_variance(c, -ahead_s) +
-			mdv_clock_followed_variance(w, -ahead_s);
-	double ahead = mdv_clock_followed_variance(c, ahead_s) +
-		       mdv_clock_followed_variance(w, ahead_s);
+	double variance = mdv_clock_followed_variance(c, ahead_s) + mdv_clock_followed_variance(w, ahead_s);
 	double ns = c->half_ns + w->half_ns + c->track.off + w->track.off;
 
-	ns += MDV_CLOCK_SIGMAS * sqrt(RTE_MAX(ahead, behind));
+	ns += MDV_CLOCK_SIGMAS * sqrt(variance);
 	return (uint64_t)RTE_MIN(ns, 1e12);
 }
 
@@ -134,10 +132,12 @@ guess_frequency(struct mdv_clock *clock)
 		return ret;
 	clock->ops->sleep_us(clock->ctx, OPEN_GAP_US);
 	ret = clock->ops->counter(clock->ctx, &b);
+	if (ret != 0)
+		return ret;
 	hz = (double)((b - a) & MDV_CLOCK_MASK) /
 	     mdv_clock_since_s(clock, clock->ops->tsc(clock->ctx), tsc);
-	if (ret != 0 || !(hz > 1e6 && hz < 1e10))
-		return ret != 0 ? ret : -ERANGE;
+	if (!(hz > 1e6 && hz < 1e10))
+		return -ERANGE;
 	mdv_clock_counter_init(clock, hz);
 	return 0;
 }

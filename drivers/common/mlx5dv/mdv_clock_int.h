@@ -101,7 +101,7 @@ enum mdv_clock_fix mdv_clock_track_fix(struct mdv_clock_track *t, uint64_t tsc, 
 				       double part, double variance);
 /** y at a TSC, as whole units and a fraction from 0 to 1. */
 uint64_t mdv_clock_track_at(const struct mdv_clock_track *t, uint64_t tsc, double *part);
-/** Variance of the phase in ns^2, ahead_s seconds after (or before) the reference. */
+/** Variance of the phase in ns^2, ahead_s seconds after the reference. */
 double mdv_clock_track_variance(const struct mdv_clock_track *t, double ahead_s);
 
 /* ------------------------------------------------------------------ mdv_clock_sample.c */

@@ -29,14 +29,17 @@ line_ns(const struct mdv_clock_line *line, uint64_t ticks)
 	return (uint64_t)(((unsigned __int128)ticks * line->mult) >> line->shift);
 }
 
-/** Value of a stamp on the new line less that on the old one; INT64_MAX outside of a line. */
+/**
+ * Value of a stamp on the new line less that on the old one; INT64_MIN if it has none: before year 2554 only a stamp
+ * that would be before 1970 on the new line.
+ */
 static int64_t
 shift_at(const struct mdv_clock_line *old, const struct mdv_clock_line *line, uint64_t ts)
 {
 	uint64_t was, is;
 
 	if (!mdv_clock_line_convert(old, ts, &was) || !mdv_clock_line_convert(line, ts, &is))
-		return INT64_MAX;
+		return INT64_MIN;
 	return (int64_t)(is - was);
 }
 
@@ -61,9 +64,7 @@ page_moved(struct mdv_clock *clock, const struct mdv_clock_line *line, uint64_t 
 			       MDV_NS_PER_S / ldexp(old->mult, -(int)old->shift));
 	first = shift_at(old, line, from);
 	last = shift_at(old, line, to);
-	if (first == INT64_MAX || last == INT64_MAX ||
-	    (first > PAGE_STEP_NS && last > PAGE_STEP_NS) ||
-	    (first < -PAGE_STEP_NS && last < -PAGE_STEP_NS))
+	if ((first > PAGE_STEP_NS && last > PAGE_STEP_NS) || (first < -PAGE_STEP_NS && last < -PAGE_STEP_NS))
 		clock->state.steps++;
 }
 

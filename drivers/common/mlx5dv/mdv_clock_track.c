@@ -83,9 +83,9 @@ mdv_clock_track_residual(const struct mdv_clock_track *t, uint64_t tsc, uint64_t
 double
 mdv_clock_track_variance(const struct mdv_clock_track *t, double ahead_s)
 {
-	double s = fabs(ahead_s), walk = t->wander * t->wander;
+	double s = ahead_s, walk = t->wander * t->wander;
 
-	return t->pp + 2 * ahead_s * t->pr + s * s * t->rr + walk * s * s * s / 3;
+	return t->pp + 2 * s * t->pr + s * s * t->rr + walk * s * s * s / 3;
 }
 
 /** Prediction step: moves the reference to a later TSC. */
