@@ -23,6 +23,8 @@ void (*rig_clock_hook)(void);
 uint64_t rig_cycles;
 unsigned int rig_cycles_read;
 int rig_thread_rc;
+unsigned int rig_memory_fails_at;
+int rig_memory_live;
 
 void
 rig_init(void)
@@ -267,8 +269,11 @@ rig_zmalloc_socket(const char *type __rte_unused, size_t size, unsigned int alig
 {
 	void *p;
 
+	if (rig_memory_fails_at != 0 && --rig_memory_fails_at == 0)
+		return NULL;
 	if (posix_memalign(&p, RTE_MAX(align, 64u), size) != 0)
 		return NULL;
+	rig_memory_live++;
 	return memset(p, 0, size);
 }
 
@@ -281,5 +286,6 @@ rig_zmalloc(const char *type, size_t size, unsigned int align)
 void
 rig_free(void *ptr)
 {
+	rig_memory_live -= ptr != NULL;
 	free(ptr);
 }

@@ -49,6 +49,9 @@ extern void (*rig_clock_hook)(void);	/**< Called in each refresh, unless NULL. *
 extern uint64_t rig_cycles;
 extern unsigned int rig_cycles_read;
 extern int rig_thread_rc;	/**< If not 0, starting a thread returns it. */
+extern unsigned int rig_memory_fails_at; /**< This allocation of the driver fails, 1: the next one; 0: none. */
+extern int rig_memory_live;	/**< Allocations of the driver that were not released. */
+extern uint16_t rig_rs_thresh;	/**< tx_rs_thresh of new send queues. */
 
 struct rte_mempool *rig_pool(const char *name, unsigned int n, unsigned int cache, uint16_t room);
 void rig_pool_free(struct rte_mempool *mp);

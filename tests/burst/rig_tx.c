@@ -18,6 +18,8 @@ get32(const void *at)
 	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 
+uint16_t rig_rs_thresh;
+
 struct rig_tx *
 rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds, uint8_t inline_mode)
 {
@@ -32,6 +34,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	t->txq.q.port = &t->port;
 	t->txq.mdv = &rig_mdv;
 	t->txq.q.nb_desc = nb_desc;
+	t->txq.conf.tx_rs_thresh = rig_rs_thresh;
 	t->txq.q.hw.cq.log_cqes = log_cqes;
 	t->txq.q.hw.cq.cqes = (void *)t->cq;
 	t->txq.q.hw.cq.dbrec = t->dbrec;

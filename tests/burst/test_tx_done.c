@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Completions: an mbuf is freed once, after its completion; errors lose the packets that were not sent. */
 
+#include <rte_errno.h>
+
 #include "rig.h"
 
 #define POOL 2047
@@ -43,13 +45,12 @@ out(void)
 static void
 fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 {
-	struct rig_tx *t = rig_tx_new(6, 64, 7, 63, 0);
 	unsigned int lap, n, total, wake;
+	struct rig_tx *t;
 
-	mlxpmd_txq_disarm(&t->txq.q);
-	t->txq.conf.tx_rs_thresh = rs_thresh;
-	CHECK(mlxpmd_txq_arm(&t->txq.q) == 0, "not armed");
-	mlxpmd_queue_ready(&t->txq.q);
+	rig_rs_thresh = rs_thresh;
+	t = rig_tx_new(6, 64, 7, 63, 0);
+	rig_rs_thresh = 0;
 	for (lap = 0; lap < 50; lap++) {
 		total = out();
 		for (wake = 0; (n = send_n(t, f, burst)) != 0; total += n, wake++)
@@ -68,6 +69,112 @@ fill_and_drain(unsigned int f, unsigned int burst, uint16_t rs_thresh)
 	CHECK(t->txq.q.stats.packets == t->txq.q.stats.bytes / 64 && t->txq.q.stats.errors == 0, "counters");
 	rig_tx_free(t);
 	home("fill_and_drain");
+}
+
+/* Packets up to the first one whose completion is requested; 0: the queue cannot be armed. */
+static unsigned int
+first_completion(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint16_t rs_thresh)
+{
+	struct rig_tx *t;
+	unsigned int n;
+
+	rig_rs_thresh = rs_thresh;
+	t = rig_tx_new(log_wqebbs, nb_desc, log_cqes, 63, 0);
+	rig_rs_thresh = 0;
+	if (t == NULL) {
+		CHECK(rte_errno == EINVAL, "errno %d", rte_errno);
+		return 0;
+	}
+	for (n = 0; !t->any_cqe_requested && n < 300; n++) {
+		CHECK(send_n(t, 0, 1) == 1, "not taken");
+		(void)rig_tx_run(t, false, ignore, NULL);
+	}
+	rig_tx_free(t);
+	return n;
+}
+
+/*
+ * At most a quarter of the mbufs, or of the WQEBBs, are without completion; the CQ has an entry for each of the others,
+ * and eight more.
+ */
+static void
+thresholds(void)
+{
+	static const struct {
+		uint8_t log_wqebbs;
+		uint16_t nb_desc;
+		uint8_t log_cqes;
+		uint16_t rs_thresh;
+		unsigned int first;
+	} rows[] = {
+		{ 8, 256, 8, 0, 32 }, { 7, 256, 8, 0, 32 }, { 6, 256, 8, 0, 16 }, { 8, 64, 8, 0, 16 },
+		{ 8, 256, 8, 5, 5 },
+		/* Few descriptors are eight, and a power of two. */
+		{ 8, 1, 4, 0, 2 }, { 8, 9, 4, 0, 4 }, { 1, 8, 4, 0, 1 }, { 8, 256, 8, 65535, 64 },
+		/* Twice as many without completion until the CQ suffices. */
+		{ 8, 256, 9, 1, 1 }, { 8, 256, 8, 1, 2 }, { 8, 256, 4, 5, 40 }, { 8, 256, 4, 28, 56 },
+		{ 8, 256, 4, 31, 31 },
+		{ 8, 256, 4, 32, 32 }, { 9, 512, 4, 40, 80 }, { 8, 512, 4, 50, 64 }, { 6, 128, 4, 0, 16 },
+		{ 8, 256, 3, 0, 0 }, { 6, 512, 5, 0, 0 }, { 6, 512, 6, 0, 16 },
+		/* The largest rings. */
+		{ 15, 32768, 15, 0, 32 }, { 16, 32768, 15, 0, 0 }, { 15, 32768, 16, 0, 0 }, { 15, 32769, 15, 0, 0 },
+	};
+	unsigned int i, first;
+
+	for (i = 0; i < RTE_DIM(rows); i++) {
+		first = first_completion(rows[i].log_wqebbs, rows[i].nb_desc, rows[i].log_cqes, rows[i].rs_thresh);
+		CHECK(first == rows[i].first, "row %u: after %u", i, first);
+	}
+	home("thresholds");
+}
+
+/* A queue that cannot be armed holds no memory; nor does one whose device cannot send a packet of one segment. */
+static void
+not_armed(void)
+{
+	/* Smallest of max_ds: title, inline header and tag after the two bytes in the title, one data segment. */
+	static const uint8_t smallest[] = { 4, 5, 7, 9 };
+	const int live = rig_memory_live;
+	struct rig_tx *t;
+	uint8_t mode;
+
+	for (mode = 0; mode < RTE_DIM(smallest); mode++) {
+		rte_errno = 0;
+		CHECK(rig_tx_new(6, 64, 6, smallest[mode] - 1, mode) == NULL && rte_errno == EINVAL, "mode %u", mode);
+		t = rig_tx_new(6, 64, 6, smallest[mode], mode);
+		CHECK(t != NULL, "mode %u", mode);
+		rig_tx_free(t);
+	}
+	rte_errno = 0;
+	CHECK(rig_tx_new(6, 64, 6, 63, 4) == NULL && rte_errno == EINVAL, "an unknown mode");
+	for (unsigned int at = 1; at <= 2; at++) {
+		rig_memory_fails_at = at;
+		CHECK(rig_tx_new(6, 64, 6, 63, 0) == NULL && rte_errno == ENOMEM, "without memory: %d", rte_errno);
+		CHECK(rig_memory_live == live, "%d allocations", rig_memory_live - live);
+	}
+	CHECK(rig_memory_fails_at == 0, "fewer allocations");
+}
+
+/* Without the capability of checksums none is offered; a tag is inserted by the device, or with an inline header. */
+static void
+offloads(void)
+{
+	const uint64_t always = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	const uint64_t csum = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
+			      RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	struct mdv_caps caps = { .max_sq_desc_ds = 63 };
+
+	CHECK(mlxpmd_tx_offloads(&caps) == always, "%#" PRIx64, mlxpmd_tx_offloads(&caps));
+	caps.csum = true;
+	CHECK(mlxpmd_tx_offloads(&caps) == (always | csum), "%#" PRIx64, mlxpmd_tx_offloads(&caps));
+	caps.csum = false;
+	caps.vlan_insert = true;
+	CHECK(mlxpmd_tx_offloads(&caps) == (always | RTE_ETH_TX_OFFLOAD_VLAN_INSERT), "%#" PRIx64,
+	      mlxpmd_tx_offloads(&caps));
+	caps.vlan_insert = false;
+	caps.min_inline_mode = 1;
+	CHECK(mlxpmd_tx_offloads(&caps) == (always | RTE_ETH_TX_OFFLOAD_VLAN_INSERT), "%#" PRIx64,
+	      mlxpmd_tx_offloads(&caps));
 }
 
 /* A burst processes a bounded number of completions. */
@@ -331,6 +438,9 @@ main(void)
 		errors();
 		owners();
 	}
+	thresholds();
+	not_armed();
+	offloads();
 	nonsense();
 	abandoned();
 	return rig_end("tx_done");

@@ -223,6 +223,77 @@ every_offset(uint8_t inline_mode)
 	home("every_offset");
 }
 
+/* A packet of segments of equal length. */
+static struct rte_mbuf *
+even_packet(uint32_t seq, unsigned int segs, uint32_t bytes)
+{
+	struct rte_mbuf *m = rig_tx_mbuf(pool, seq, segs * bytes, segs), *s;
+	uint32_t at = 0, i;
+
+	for (s = m; s != NULL; s = s->next, at += bytes) {
+		s->data_len = bytes;
+		for (i = 0; i < bytes; i++)
+			rte_pktmbuf_mtod(s, uint8_t *)[i] = rig_pattern(seq, at + i);
+	}
+	return m;
+}
+
+/* The header that each inline mode requires, and no more, is inline. */
+static void
+header_lengths(void)
+{
+	static const uint8_t bytes[] = { 0, 18, 18 + 40, 18 + 40 + 20 };
+	struct rte_mbuf *m;
+	struct rig_tx *t;
+	uint8_t mode;
+
+	for (mode = 0; mode < RTE_DIM(bytes); mode++) {
+		t = rig_tx_new(6, 64, 6, 63, mode);
+		m = rig_tx_mbuf(pool, 1, 200, 1);
+		CHECK(rig_tx_burst(t, mode != 0 ? MLXPMD_TX_F_INLINE : 0, &m, 1) == 1, "not taken");
+		CHECK(t->sq[28] == 0 && t->sq[29] == bytes[mode], "mode %u: %u", mode, t->sq[29]);
+		rig_tx_free(t);
+	}
+	home("header_lengths");
+}
+
+/*
+ * The longest packets: limited by what the device accepts, by the 6 bits of a WQE's length, and by the ring, which
+ * takes a WQE of its own length when it is empty.
+ */
+static void
+longest(void)
+{
+	static const struct {
+		uint8_t log_wqebbs, max_ds, mode, segs;
+	} rows[] = {
+		{ 6, 20, 0, 18 }, { 6, 63, 0, 61 }, { 6, 64, 0, 61 }, { 6, 255, 0, 61 }, { 6, 63, 3, 56 },
+		{ 6, 63, 1, 60 }, { 2, 63, 0, 14 },
+	};
+	struct rte_mbuf *m;
+	struct rig_tx *t;
+	unsigned int i, f;
+
+	for (i = 0; i < RTE_DIM(rows); i++) {
+		f = rows[i].mode != 0 ? MLXPMD_TX_F_INLINE : MLXPMD_TX_F_MULTI;
+		t = rig_tx_new(rows[i].log_wqebbs, 16, 6, rows[i].max_ds, rows[i].mode);
+		fifo_in = 0;
+		fifo_out = 0;
+		m = even_packet(1, rows[i].segs + 1, 100);
+		CHECK(rig_tx_burst(t, f, &m, 1) == 1 && t->txq.q.stats.dropped == 1, "row %u: one more", i);
+		m = even_packet(2, rows[i].segs, 100);
+		expect(m, 2, rows[i].mode != 0);
+		CHECK(rig_tx_burst(t, f, &m, 1) == 1 && t->txq.q.stats.dropped == 1, "row %u", i);
+		CHECK(rig_tx_run(t, true, sent, NULL) == 1 && fifo_out == 1, "row %u: not sent", i);
+		m = even_packet(3, rows[i].segs, 100);
+		expect(m, 3, rows[i].mode != 0);
+		CHECK((rig_tx_burst(t, f, &m, 1) == 1 || rig_tx_burst(t, f, &m, 1) == 1) && t->txq.q.stats.dropped == 1,
+		      "row %u: no room", i);
+		rig_tx_free(t);
+	}
+	home("longest");
+}
+
 /* Packets that cannot be sent are freed and counted; the others are sent. */
 static void
 refused(unsigned int f)
@@ -402,6 +473,8 @@ main(void)
 	RIG_EACH {
 		send_bytes();
 		mpw_bytes();
+		header_lengths();
+		longest();
 		for (i = 0; i < RTE_DIM(mixes); i++) {
 			traffic(&mixes[i], 6, 64, 63);
 			traffic(&mixes[i], 4, 128, 32);
