@@ -11,12 +11,14 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
+	{ "accuracy", test_accuracy },
 	{ "page", test_page },
 	{ "faults", test_faults },
 	{ "host", test_host },
 	{ "sources", test_sources },
 	{ "state", test_state },
 	{ "track", test_track },
+	{ "verbs", test_verbs },
 };
 
 int

@@ -128,6 +128,7 @@ sim_realtime(void *ctx, uint64_t *ns)
 {
 	struct sim *s = ctx;
 
+	s->wall_reads++;
 	sim_pass_ns(s, 8 + 6 * sim_uniform(s));
 	*ns = sim_read(s, &s->wall, s->now_ps);
 	sim_pass_ns(s, 8 + 6 * sim_uniform(s));
@@ -160,6 +161,7 @@ delays(struct sim *s, double *request, double *reply)
 		*reply += exponential(s, 200) + (s->jitter == SIM_ONE_SIDED ? 400 : 0);
 		break;
 	}
+	*reply += s->reply_ns;
 }
 
 static int
@@ -335,6 +337,7 @@ rig_run(struct rig *r, double seconds)
 		sim_pass_ns(&r->s, r->state.next_us * 1000.0);
 		r->spent_ps -= r->s.now_ps;
 		good += mdv_clock_refresh(r->clock, &r->state) == 0;
+		CHECK(r->state.next_us >= 1000 && r->state.next_us <= MDV_CLOCK_REFRESH_US);
 		r->spent_ps += r->s.now_ps;
 	}
 	return good;

@@ -48,7 +48,8 @@ struct sim {
 	struct mdv_clock_point kept; /**< Previous content, while a test has overwritten it. */
 	int64_t page_busy_until_ps; /**< The kernel writes the page until this time. */
 	bool point_garbled; /**< A reading that fails leaves garbage in the result. */
-	uint64_t reads;
+	double reply_ns; /**< Each reply of the device takes so much longer. */
+	uint64_t reads, wall_reads;
 };
 
 extern const struct mdv_clock_ops sim_ops;
@@ -106,11 +107,13 @@ double rig_stamp_error(const struct rig *r);
 /** The same for the line from the TSC, against the given truth, in units of the value. */
 double rig_tsc_error(const struct rig *r, uint64_t truth, double part);
 
+void test_accuracy(void);
 void test_page(void);
 void test_faults(void);
 void test_host(void);
 void test_sources(void);
 void test_state(void);
 void test_track(void);
+void test_verbs(void);
 
 #endif /* SIM_H */

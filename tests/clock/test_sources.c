@@ -301,6 +301,73 @@ test_page_steps(void)
 	mdv_clock_close(r.clock);
 }
 
+/**
+ * Sets the page so that its line is some ns above the old one, and a thousandth, at a number of ticks ago, and so that
+ * the distance grows by some ns in as many ticks.
+ */
+static void
+page_bend(struct sim *s, uint64_t ago, int64_t ns, double growth_ns)
+{
+	struct mdv_clock_point *p = &s->point;
+	const uint32_t mult = p->mult;
+	__int128 value;
+
+	sim_page_advance(s);
+	p->mult = mult + (uint32_t)(int32_t)lround(growth_ns * ldexp(1, (int)p->shift) / (double)ago);
+	value = ((__int128)p->ns << p->shift) + p->frac - (__int128)ago * mult + (__int128)ago * p->mult +
+		ns * ((__int128)1 << p->shift) + (1 << p->shift) / 1000;
+	p->ns = (uint64_t)(value >> p->shift);
+	p->frac = (uint64_t)value & ((1ull << p->shift) - 1);
+}
+
+/** Rate and time of the page change together: a step unless the lines meet, within 2 ns, since the last reading. */
+static void
+test_page_bends(void)
+{
+	uint64_t ticks, now, steps;
+	struct rig r;
+
+	CHECK(page_open(&r, 55, false, 0));
+	for (int64_t ns = -4; ns <= 4; ns++) {
+		for (int growth = -1; growth <= 1; growth += 2) {
+			ticks = sim_read(&r.s, &r.s.counter, r.s.now_ps);
+			CHECK(mdv_clock_refresh(r.clock, &r.state) == 0);
+			sim_pass_ns(&r.s, 1e8);
+			now = sim_read(&r.s, &r.s.counter, r.s.now_ps);
+			steps = r.state.steps;
+			/* That far apart at the last reading, and farther or not at all now. */
+			page_bend(&r.s, now - ticks, ns, growth * 8);
+			CHECK(mdv_clock_refresh(r.clock, &r.state) == 0);
+			CHECK(r.state.steps - steps == ((ns > 2 && growth > 0) || (ns < -2 && growth < 0)), "%d ns",
+			      (int)ns);
+
+			sim_pass_ns(&r.s, 1e8);
+			steps = r.state.steps;
+			/* That far apart now, and farther or not at all at the last reading. */
+			page_bend(&r.s, 1, ns, growth * -8 / 15625000.0);
+			CHECK(mdv_clock_refresh(r.clock, &r.state) == 0);
+			CHECK(r.state.steps - steps == ((ns > 2 && growth > 0) || (ns < -2 && growth < 0)), "%d ns",
+			      (int)ns);
+		}
+	}
+	mdv_clock_close(r.clock);
+}
+
+/** The counter does not change while the page is opened, just after it was zero: no line from the TSC. */
+static void
+test_page_still(void)
+{
+	struct rig r;
+
+	rig_init(&r, 58);
+	sim_page_init(&r.s, RIG_HZ, false, SIM_EPOCH_NS);
+	r.s.counter_still = true;
+	r.s.still = sim_read(&r.s, &r.s.counter, r.s.now_ps);
+	CHECK(rig_open(&r, MDV_CLOCK_PAGE, true, false, RIG_HZ / 1000) == 0);
+	CHECK(r.state.line.mult != 0 && r.state.host.mult == 0);
+	mdv_clock_close(r.clock);
+}
+
 /* ------------------------------------------------------------------ failures of a calibrated clock */
 
 static bool
@@ -467,6 +534,8 @@ test_sources(void)
 	test_page_without_servo();
 	test_servo_ends();
 	test_page_steps();
+	test_page_bends();
+	test_page_still();
 	test_counter_stopped();
 	test_removed();
 	test_steps();
