@@ -146,8 +146,10 @@ struct rig_tx {
 };
 /** One packet as the device would put it on the wire. */
 struct rig_tx_packet {
-	uint8_t data[16384];
+	uint8_t data[65536];
 	uint32_t len;
+	uint32_t inline_bytes;
+	uint16_t mss;	/* 0: not to be segmented. */
 	uint8_t cs_flags;
 	bool vlan_insert;
 	uint16_t vlan_tci;

@@ -7,6 +7,7 @@
 #define RING_ALIGN 4096
 #define OPCODE_NOP 0x00
 #define OPCODE_SEND 0x0a
+#define OPCODE_TSO 0x0e
 #define OPCODE_EMPW 0x29
 #define OPCODE_WAIT 0x0f
 
@@ -30,6 +31,8 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	t->sq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_wqebbs, RING_ALIGN));
 	rig_mdv.caps.max_sq_desc_ds = max_ds;
 	rig_mdv.caps.min_inline_mode = inline_mode;
+	rig_mdv.caps.max_lso_bytes = 1 << 18;
+	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO;
 	t->port.mdv = &rig_mdv;
 	t->txq.q.port = &t->port;
 	t->txq.mdv = &rig_mdv;
@@ -139,8 +142,10 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 	p.vlan_insert = false;
 	p.cs_flags = *wqe_byte(t, at, 20);
 	p.mpw = opcode == OPCODE_EMPW;
+	p.mss = *wqe_byte(t, at, 22) << 8 | *wqe_byte(t, at, 23);
+	CHECK(opcode == OPCODE_TSO ? p.mss != 0 && p.mss < 0x4000 : p.mss == 0, "opcode %#x with mss %u", opcode, p.mss);
 	for (n = 16; n < 28; n++)
-		CHECK(n == 20 || *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
+		CHECK(n == 20 || n == 22 || n == 23 || *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
 	if (p.mpw) {
 		CHECK(get32(wqe_byte(t, at, 28)) == 0, "inline in a multi-packet title");
 		for (unit = 2; unit < ds; unit++, p.len = 0) {
@@ -149,8 +154,11 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 		}
 		return ds - 2;
 	}
-	for (unit = take_inline(t, at, &p); unit < ds; unit++)
+	unit = take_inline(t, at, &p);
+	p.inline_bytes = p.len;
+	for (; unit < ds; unit++)
 		gather(t, at, unit, &p);
+	CHECK(opcode != OPCODE_TSO || p.len > p.inline_bytes, "nothing to segment");
 	cb(arg, &p);
 	return 1;
 }
@@ -200,7 +208,8 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 		} else if (opcode == OPCODE_WAIT) {
 			run_wait(t, at, ds);
 		} else {
-			CHECK(opcode == OPCODE_SEND || opcode == OPCODE_EMPW, "opcode %#x", opcode);
+			CHECK(opcode == OPCODE_SEND || opcode == OPCODE_EMPW || opcode == OPCODE_TSO, "opcode %#x",
+			      opcode);
 			CHECK(ds > 2, "ds %u", ds);
 			packets += run_wqe(t, at, opcode, ds, cb, arg);
 			t->waited = false;

@@ -31,6 +31,7 @@ struct run {
 	bool tx, multi;		/* multi: packets of two segments. */
 	uint32_t bytes;
 	bool alternate;		/* Offloads of each packet differ from those of the one before. */
+	uint16_t segsz;		/* 0: the device segments nothing. */
 };
 static const struct run runs[] = {
 	{ "rx empty poll", 0, 0, false, false, 0 },
@@ -51,6 +52,8 @@ static const struct run runs[] = {
 	  MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60, true },
 	{ "tx 60 B, MPW, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 32, true, false, 60 },
 	{ "tx 2 segments", MLXPMD_TX_F_MULTI, 32, true, true, 400 },
+	{ "tx 60 B, MPW, TSO template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_TSO, 32, true, false, 60 },
+	{ "tx 1400 B, TSO, 2 frames", MLXPMD_TX_F_MPW | MLXPMD_TX_F_TSO, 32, true, false, 1400, false, 700 },
 	{ "tx 1 packet per burst, MPW, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 1, true, false, 60 },
 	{ "tx nothing", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 0, true, false, 60 },
 };
@@ -97,6 +100,12 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 			pkts[k] = rig_tx_mbuf(pool, k, r->bytes, r->multi ? 2 : 1);
 			pkts[k]->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM |
 					    (r->alternate && k % 2 ? RTE_MBUF_F_TX_UDP_CKSUM : RTE_MBUF_F_TX_TCP_CKSUM);
+			if (r->segsz != 0)
+				pkts[k]->ol_flags |= RTE_MBUF_F_TX_TCP_SEG;
+			pkts[k]->l2_len = 14;
+			pkts[k]->l3_len = 20;
+			pkts[k]->l4_len = 20;
+			pkts[k]->tso_segsz = r->segsz;
 		}
 		sum += timed(b, r, pkts);
 		(void)rig_tx_run(b->tx, true, nothing, NULL);

@@ -113,12 +113,18 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 		*f = MLXPMD_TX_F_TIMED;
 	if (port->mdv->caps.min_inline_mode != 0) {
 		*f |= MLXPMD_TX_F_INLINE;
+		if ((offloads & MLXPMD_TX_TSO_OFFLOADS) && !(*f & MLXPMD_TX_F_TIMED))
+			*f |= MLXPMD_TX_F_TSO;
 		return "the device requires inline headers";
 	}
 	if (*f & MLXPMD_TX_F_TIMED) {
 		*f |= port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0;
 		return port->timesync.on ? "packets may request a timestamp (timesync)" :
 		       "packets may have a send time";
+	}
+	if (offloads & MLXPMD_TX_TSO_OFFLOADS) {
+		*f |= MLXPMD_TX_F_TSO | (port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0);
+		return "packets may have to be segmented (TSO)";
 	}
 	if (offloads & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
 			RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
@@ -144,6 +150,7 @@ tx_select(struct rte_eth_dev *eth_dev)
 	const struct mlxpmd_template *template;
 	const char *features_why;
 	unsigned int f;
+	bool fast_free;
 
 	features_why = tx_features(eth_dev, &f);
 	template = mlxpmd_variant_choose(true, f, port->args.tx_burst, &port->tx_burst_why);
@@ -151,6 +158,9 @@ tx_select(struct rte_eth_dev *eth_dev)
 		port->tx_burst_why = features_why;
 	port->tx_burst_name = template->name;
 	eth_dev->tx_pkt_burst = template->burst;
+	/* Else ethdev's default, which accepts all: nothing has to be prepared, and only TSO has limits. */
+	if (tx_offloads(eth_dev, &fast_free) & MLXPMD_TX_TSO_OFFLOADS)
+		eth_dev->tx_pkt_prepare = mlxpmd_tx_prepare;
 }
 
 void

@@ -13,6 +13,7 @@ infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
 {
 	uint32_t log_max = RTE_MIN(caps->log_max_wq_sz, 15);
 	uint16_t desc_max = RTE_MIN(RTE_BIT32(log_max), (uint32_t)MLXPMD_DESC_MAX);
+	uint16_t segs_max = mlxpmd_tx_segs_max(caps);
 
 	info->max_rx_queues = MLXPMD_MAX_QUEUES;
 	info->max_tx_queues = MLXPMD_MAX_QUEUES;
@@ -27,8 +28,7 @@ infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
 	};
 	info->tx_desc_lim = (struct rte_eth_desc_lim){
 		.nb_max = desc_max, .nb_min = MLXPMD_DESC_MIN, .nb_align = 1,
-		/* Control and Ethernet segments take two 16-byte units, inline headers up to two. */
-		.nb_seg_max = caps->max_sq_desc_ds - 4, .nb_mtu_seg_max = caps->max_sq_desc_ds - 4,
+		.nb_seg_max = segs_max, .nb_mtu_seg_max = segs_max,
 	};
 }
 

@@ -100,6 +100,7 @@ struct mlxpmd_txq {
 	uint16_t inline_bytes;	/**< Header bytes that every WQE must carry; 0: none. */
 	uint8_t max_ds;		/**< Largest WQE in 16-byte units. */
 	bool db_wc;		/**< The doorbell register is write-combining. */
+	uint32_t max_lso;	/**< Most payload bytes of a packet to be segmented; 0: not an offload of it. */
 	int time_offset;	/**< Dynamic field of send times. */
 	uint64_t time_flag;	/**< Its flag; 0 without RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP. */
 	uint64_t time_mask;	/**< Modulo which the device compares times. */
@@ -189,10 +190,17 @@ int mlxpmd_rx_descriptor_status(void *rxq, uint16_t offset);
 int mlxpmd_tx_descriptor_status(void *txq, uint16_t offset);
 mdv_rx_queue_count mlxpmd_rx_queue_count(void *rxq);
 int mlxpmd_tx_done_cleanup(void *txq, uint32_t free_cnt);
+/**
+ * rte_eth_tx_prepare() of a port with TSO. rte_errno: EINVAL: flags or lengths are wrong; ENOTSUP: the queue has no
+ * such offload, or the packet exceeds the device's limits.
+ */
+uint16_t mlxpmd_tx_prepare(void *txq, struct rte_mbuf **pkts, uint16_t n);
 
 /** Offloads that the bursts implement with these capabilities: what dev_info reports. */
 uint64_t mlxpmd_rx_offloads(const struct mdv_caps *caps);
 uint64_t mlxpmd_tx_offloads(const struct mdv_caps *caps);
+/** Most segments of a packet to be sent, whatever its headers. */
+uint16_t mlxpmd_tx_segs_max(const struct mdv_caps *caps);
 /** Can the port send at a time (RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP)? Capability and a clock in ns. */
 bool mlxpmd_tx_times(const struct mlxpmd_port *port);
 /** For a queue with that offload: registers the mbuf field and flag. 0 or -errno. */

@@ -31,8 +31,15 @@ static_assert(MLX5_SEND_WQE_BB == MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES, "WQE layout
 /** Most header bytes that a device can require inline: Ethernet with VLAN tag, IPv6, TCP. */
 #define MLXPMD_INLINE_MAX (18 + 40 + 20)
 
+/** Most header bytes of a packet to be segmented: Ethernet with tag, IPv6, UDP, GENEVE; the same again, TCP. */
+#define MLXPMD_TSO_HEADER_MAX (18 + 40 + 8 + 8 + 18 + 40 + 60)
+/** 16-byte units of such a header with one more tag; the first 2 bytes are in the Ethernet segment. */
+#define MLXPMD_TSO_HEADER_DS ((MLXPMD_TSO_HEADER_MAX + 4 - 2 + 15) / 16)
+
 /** ol_flags that one title can differ by. */
 #define MLXPMD_TX_TITLE_FLAGS (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_VLAN)
+/** Offloads that need the feature MLXPMD_TX_F_TSO. */
+#define MLXPMD_TX_TSO_OFFLOADS RTE_ETH_TX_OFFLOAD_TCP_TSO
 
 /** Combines two adjacent big-endian dwords; the first has the lower address. */
 static __rte_always_inline uint64_t
@@ -74,6 +81,14 @@ mlxpmd_tx_cs_flags(uint64_t ol_flags)
 	static_assert(RTE_MBUF_F_TX_SCTP_CKSUM == RTE_BIT64(53), "mbuf flags");
 	static_assert(RTE_MBUF_F_TX_IP_CKSUM == RTE_BIT64(54), "mbuf flags");
 	return (mlxpmd_tx_cs_by_request() >> ((ol_flags >> 52 & 7) * 8)) & 0xff;
+}
+
+/** As mlxpmd_tx_cs_flags() for packets to be segmented, too, which implies the TCP checksum. */
+static __rte_always_inline uint32_t
+mlxpmd_tx_cs_flags_tso(uint64_t ol_flags)
+{
+	static_assert(RTE_MBUF_F_TX_TCP_SEG << 2 == RTE_MBUF_F_TX_TCP_CKSUM, "mbuf flags");
+	return mlxpmd_tx_cs_flags(ol_flags | (ol_flags & RTE_MBUF_F_TX_TCP_SEG) << 2);
 }
 
 /** First half of the Ethernet segment. */
@@ -182,6 +197,44 @@ bool mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintp
  */
 int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
+/** As mlxpmd_tx_send_any(), for packets with RTE_MBUF_F_TX_TCP_SEG, too. */
+int mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+
+/** Header bytes before the TCP payload, without a tag that is inserted. */
+static inline uint32_t
+mlxpmd_tso_header(const struct rte_mbuf *m)
+{
+	return m->l2_len + m->l3_len + m->l4_len;
+}
+
+/** Does the device segment the packet? Without payload it is sent as it is. The queue must have max_lso. */
+static inline bool
+mlxpmd_tso_wanted(const struct rte_mbuf *m)
+{
+	return (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) && m->pkt_len != mlxpmd_tso_header(m);
+}
+
+/** Frames that one more packet adds to those on the wire than it is itself; *bytes: what their headers add. */
+static inline uint32_t
+mlxpmd_tso_more(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, uint64_t *bytes)
+{
+	uint32_t more;
+
+	*bytes = 0;
+	if (txq->max_lso == 0 || !mlxpmd_tso_wanted(m))
+		return 0;
+	more = (m->pkt_len - mlxpmd_tso_header(m) - 1) / m->tso_segsz;
+	*bytes = (uint64_t)more * mlxpmd_tso_header(m);
+	return more;
+}
+
+/**
+ * Checks what the device needs to segment a packet with RTE_MBUF_F_TX_TCP_SEG: lengths of headers, segment and payload.
+ * @return 0; -EINVAL: they contradict each other or the packet; -ENOTSUP: they exceed the device's, or the queue has
+ *   no such offload.
+ */
+int mlxpmd_tso_check(const struct mlxpmd_txq *txq, const struct rte_mbuf *m);
+
 /**
  * Sends a packet with a send time (after a WAIT WQE) or with a timestamp request (its WQE requests a completion).
  * As mlxpmd_tx_send_any(); leaves the ring unchanged if the packet is not sent.
@@ -283,8 +336,9 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 #define MLXPMD_TX_F_MULTI 4u	/**< Packets of several segments. */
 #define MLXPMD_TX_F_FAST_FREE 8u
 #define MLXPMD_TX_F_INLINE 16u	/**< Every WQE carries headers; implies OFFLOAD and MULTI. */
-#define MLXPMD_TX_F_TIMED 32u	/**< Send times and stamps; implies OFFLOAD and MULTI. */
-#define MLXPMD_TX_TEMPLATES 49
+#define MLXPMD_TX_F_TIMED 32u	/**< Send times and stamps; implies OFFLOAD, MULTI and TSO. */
+#define MLXPMD_TX_F_TSO 64u	/**< Packets to be segmented; implies OFFLOAD and MULTI. */
+#define MLXPMD_TX_TEMPLATES 81
 /** Scalar ones, by feature set; NULL if another set includes it. */
 extern const struct mlxpmd_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES];
 

@@ -61,6 +61,7 @@ sizes_set(struct mlxpmd_txq *txq)
 	txq->max_ds = RTE_MIN((uint32_t)caps->max_sq_desc_ds, DS_MAX);
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
 		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the device's largest WQE is too small");
+	txq->max_lso = (txq->q.offloads & MLXPMD_TX_TSO_OFFLOADS) ? caps->max_lso_bytes : 0;
 	txq->elts_mask = elts - 1;
 	return thresholds_set(txq, elts);
 }
@@ -152,6 +153,15 @@ mlxpmd_txq_disarm(struct mlxpmd_queue *q)
 	txq->wqe_info = NULL;
 }
 
+uint16_t
+mlxpmd_tx_segs_max(const struct mdv_caps *caps)
+{
+	/* The longest inline header: of a packet to be segmented, or that with a tag, which devices require. */
+	uint32_t header = caps->max_lso_bytes != 0 ? MLXPMD_TSO_HEADER_DS : 2;
+
+	return RTE_MIN((uint32_t)caps->max_sq_desc_ds, DS_MAX) - MLXPMD_TITLE_DS - header;
+}
+
 uint64_t
 mlxpmd_tx_offloads(const struct mdv_caps *caps)
 {
@@ -160,6 +170,8 @@ mlxpmd_tx_offloads(const struct mdv_caps *caps)
 	if (caps->csum)
 		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	if (caps->csum && caps->max_lso_bytes != 0)
+		offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO;
 	/* With inline headers the burst inserts the tag. */
 	if (caps->vlan_insert || caps->min_inline_mode != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;

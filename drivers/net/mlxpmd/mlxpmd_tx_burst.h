@@ -60,11 +60,18 @@ timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 	return (f & MLXPMD_TX_F_TIMED) ? RTE_MBUF_F_TX_IEEE1588_TMST | txq->time_flag : 0;
 }
 
+/* ol_flags of packets that send_put() does not send. */
+static __rte_always_inline uint64_t
+special_flags(const struct mlxpmd_txq *txq, const unsigned int f)
+{
+	return timed_flags(txq, f) | ((f & MLXPMD_TX_F_TSO) ? RTE_MBUF_F_TX_TCP_SEG : 0);
+}
+
 /* ol_flags that packets of one multi-packet WQE have in common. */
 static __rte_always_inline uint64_t
 alike_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 {
-	return MLXPMD_TX_TITLE_FLAGS | timed_flags(txq, f);
+	return MLXPMD_TX_TITLE_FLAGS | special_flags(txq, f);
 }
 
 /* WQEs of single-segment packets while they are written. */
@@ -198,7 +205,7 @@ send_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *
 	mlxpmd_u64 *wqe = w->at + i * (MLX5_SEND_WQE_BB / sizeof(*wqe));
 	uint64_t vlan = 0;
 
-	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
+	if ((f & (MLXPMD_TX_F_TIMED | MLXPMD_TX_F_TSO)) && unlikely(m->ol_flags & special_flags(txq, f)))
 		return false;
 	if (!seg_put(txq, w, wqe + 4, i, m, f))
 		return false;
@@ -245,6 +252,8 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 
 	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
 		return mlxpmd_tx_send_timed(txq, m);
+	if ((f & MLXPMD_TX_F_TSO) && (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
+		return mlxpmd_tx_send_tso(txq, m);
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
 	if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts, n, f))
@@ -298,6 +307,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 #define FAST MLXPMD_TX_F_FAST_FREE
 #define INLINE MLXPMD_TX_F_INLINE
 #define TIMED MLXPMD_TX_F_TIMED
+#define TSO MLXPMD_TX_F_TSO
 /*
  * Sets of features: name of the function, index in the table, features that the set implies, and name of the burst
  * mode. arg is passed on to x.
@@ -309,7 +319,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	x(mpw_multi_offload, arg, MPW | MULTI | OFFLOAD, 0, " MPW Multi-segment Offload") \
 	x(mpw_fast, arg, MPW | FAST, 0, " MPW Fast-free") \
 	x(mpw_offload_fast, arg, MPW | OFFLOAD | FAST, 0, " MPW Offload Fast-free") \
-	x(mpw_timed, arg, MPW | TIMED, MULTI | OFFLOAD, " MPW Timed Multi-segment Offload")
+	x(mpw_tso, arg, MPW | TSO, MULTI | OFFLOAD, " MPW TSO Multi-segment Offload") \
+	x(mpw_timed, arg, MPW | TIMED, MULTI | OFFLOAD | TSO, " MPW Timed TSO Multi-segment Offload")
 #define SEND_SETS(x, arg) \
 	x(plain, arg, 0, 0, "") \
 	x(offload, arg, OFFLOAD, 0, " Offload") \
@@ -318,8 +329,10 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	x(fast, arg, FAST, 0, " Fast-free") \
 	x(offload_fast, arg, OFFLOAD | FAST, 0, " Offload Fast-free") \
 	x(inline, arg, INLINE, MULTI | OFFLOAD, " Inline Multi-segment Offload") \
-	x(timed, arg, TIMED, MULTI | OFFLOAD, " Timed Multi-segment Offload") \
-	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD, " Inline Timed Multi-segment Offload")
+	x(tso, arg, TSO, MULTI | OFFLOAD, " TSO Multi-segment Offload") \
+	x(inline_tso, arg, INLINE | TSO, MULTI | OFFLOAD, " Inline TSO Multi-segment Offload") \
+	x(timed, arg, TIMED, MULTI | OFFLOAD | TSO, " Timed TSO Multi-segment Offload") \
+	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD | TSO, " Inline Timed TSO Multi-segment Offload")
 #define TX_BURST(name, isa, features, implied, text) \
 	static uint16_t \
 	tx_burst_##name(void *txq, struct rte_mbuf **pkts, uint16_t n) \

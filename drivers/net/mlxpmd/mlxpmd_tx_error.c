@@ -18,6 +18,7 @@ wqe_packets(const struct mlxpmd_txq *txq, uint16_t wqe, uint16_t *wqebbs)
 	case PRM_WQE_OPCODE_ENHANCED_MPSW:
 		return ds - MLXPMD_TITLE_DS;
 	case MLX5_OPCODE_SEND:
+	case MLX5_OPCODE_TSO:
 		return 1;
 	default:
 		return 0;
@@ -44,11 +45,17 @@ first_of_wqe(const struct mlxpmd_txq *txq, uint16_t wqe)
 static void
 count_lost(struct mlxpmd_txq *txq, uint16_t first)
 {
+	uint64_t packets = (uint16_t)(txq->elts_pi - first), bytes = 0, headers;
+	const struct rte_mbuf *m;
 	uint16_t i;
 
-	for (i = first; i != txq->elts_pi; i++)
-		MLXPMD_SHARED_ADD(txq->q.stats.bytes, -(uint64_t)txq->q.elts[i & txq->elts_mask]->pkt_len);
-	MLXPMD_SHARED_ADD(txq->q.stats.packets, -(uint64_t)(uint16_t)(txq->elts_pi - first));
+	for (i = first; i != txq->elts_pi; i++) {
+		m = txq->q.elts[i & txq->elts_mask];
+		packets += mlxpmd_tso_more(txq, m, &headers);
+		bytes += m->pkt_len + headers;
+	}
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, -bytes);
+	MLXPMD_SHARED_ADD(txq->q.stats.packets, -packets);
 	MLXPMD_SHARED_ADD(txq->q.stats.errors, (uint16_t)(txq->elts_pi - first));
 }
 

@@ -73,14 +73,22 @@ cursor_copy(struct cursor *c, uint8_t *to, uint32_t n)
 	}
 }
 
+/* What WQEs of packets differ by. */
+struct shape {
+	uint32_t header;	/* Bytes that the WQE carries inline, if the packet has them; without a tag. */
+	uint32_t cs_flags;
+	uint16_t mss;
+	uint8_t opcode;
+};
+
 /*
  * Copies the header that the WQE carries inline, with a VLAN tag inserted if the packet requests one.
  * Returns its length in bytes, 0 if the packet is too short for a tag.
  */
-static uint32_t
-inline_header(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, uint8_t *hdr)
+static __rte_always_inline uint32_t
+inline_header(uint32_t header, const struct rte_mbuf *m, struct cursor *c, uint8_t *hdr)
 {
-	uint32_t n = RTE_MIN((uint32_t)txq->inline_bytes, m->pkt_len);
+	uint32_t n = RTE_MIN(header, m->pkt_len);
 	const uint32_t macs = 2 * RTE_ETHER_ADDR_LEN;
 	uint32_t tag;
 
@@ -139,30 +147,30 @@ put_segments(struct mlxpmd_txq *txq, const struct cursor *from, uint32_t ds)
 }
 
 /* Upper bound of the 16-byte units of the packet's WQE. Checked against free space before the ring is written. */
-static uint32_t
-ds_bound(const struct mlxpmd_txq *txq, const struct rte_mbuf *m)
+static __rte_always_inline uint32_t
+ds_bound(uint32_t header, const struct rte_mbuf *m)
 {
-	uint32_t hdr = txq->inline_bytes + (txq->inline_bytes != 0 ? sizeof(uint32_t) : 0);
+	uint32_t hdr = header + (header != 0 ? sizeof(uint32_t) : 0);
 
 	return MLXPMD_TITLE_DS + m->nb_segs + (hdr + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
 }
 
-static uint32_t
-put_title(struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c)
+static __rte_always_inline uint32_t
+put_title(struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, const struct shape s)
 {
-	uint8_t hdr[MLXPMD_INLINE_MAX + sizeof(uint32_t)];
+	uint8_t hdr[RTE_MAX(MLXPMD_INLINE_MAX, MLXPMD_TSO_HEADER_MAX) + sizeof(uint32_t)];
 	mlxpmd_u64 *title = wqe_ds(txq, 0);
 	uint32_t n;
 
 	title[1] = 0;
-	title[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(m->ol_flags));
+	title[2] = mlxpmd_tx_eth_first(s.cs_flags) | mlxpmd_be32_pair(0, rte_cpu_to_be_32(s.mss));
 	title[3] = 0;
-	if (txq->inline_bytes == 0) {
+	if (s.header == 0) {
 		if (m->ol_flags & RTE_MBUF_F_TX_VLAN)
 			title[3] = mlxpmd_tx_eth_vlan(m);
 		return MLXPMD_TITLE_DS;
 	}
-	n = inline_header(txq, m, c, hdr);
+	n = inline_header(s.header, m, c, hdr);
 	return n != 0 ? 1 + put_eth_inline(txq, hdr, n) : 0;
 }
 
@@ -178,11 +186,11 @@ chain_sane(const struct rte_mbuf *m)
 	return seg == NULL && n == m->nb_segs && bytes == m->pkt_len && bytes != 0;
 }
 
-int
-mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+static __rte_always_inline int
+send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s)
 {
 	struct cursor c = { .seg = m };
-	uint32_t bound = ds_bound(txq, m), ds;
+	uint32_t bound = ds_bound(s.header, m), ds;
 
 	if (!chain_sane(m))
 		return MLXPMD_TX_REFUSED;
@@ -190,16 +198,55 @@ mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	bound = (RTE_MIN(bound, (uint32_t)txq->max_ds) + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	if (bound > mlxpmd_tx_free_wqebbs(txq))
 		return bound > txq->q.wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_RING_FULL;
-	ds = put_title(txq, m, &c);
+	ds = put_title(txq, m, &c, s);
 	if (ds != 0)
 		ds = put_segments(txq, &c, ds);
 	if (ds == 0)
 		return MLXPMD_TX_REFUSED;
-	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_SEND, ds);
+	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, s.opcode, ds);
 	txq->q.elts[txq->elts_pi & txq->elts_mask] = m;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, m->pkt_len);
 	mlxpmd_tx_post(txq, ds, 1, true);
 	return 1;
+}
+
+int
+mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	return send_shape(txq, m, (struct shape) {
+		.header = txq->inline_bytes,
+		.cs_flags = mlxpmd_tx_cs_flags(m->ol_flags),
+		.opcode = MLX5_OPCODE_SEND,
+	});
+}
+
+int
+mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	struct shape s = {
+		.header = txq->inline_bytes,
+		.cs_flags = mlxpmd_tx_cs_flags_tso(m->ol_flags),
+		.opcode = MLX5_OPCODE_SEND,
+	};
+	uint64_t headers;
+	uint32_t more;
+	int rc;
+
+	if ((m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mlxpmd_tso_check(txq, m) != 0)
+		return MLXPMD_TX_REFUSED;
+	if (mlxpmd_tso_wanted(m)) {
+		s.opcode = MLX5_OPCODE_TSO;
+		s.mss = m->tso_segsz;
+		/* The device repeats the inline header, and no other, in each frame. */
+		s.header = mlxpmd_tso_header(m);
+	}
+	rc = send_shape(txq, m, s);
+	if (rc == 1) {
+		more = mlxpmd_tso_more(txq, m, &headers);
+		MLXPMD_SHARED_ADD(txq->q.stats.packets, more);
+		MLXPMD_SHARED_ADD(txq->q.stats.bytes, headers);
+	}
+	return rc;
 }
 
 void
