@@ -44,14 +44,20 @@ def wait_for(what, condition, seconds=20):
 
 
 class TapNet:
-    """with TapNet(work) as net: net.run(side, command...), net.capture(side), net.stop()"""
+    """with TapNet(work) as net: net.run(side, command...), net.capture(side), net.stop()
 
-    def __init__(self, work, app_args=("--fwd", "io", "--promisc")):
+    program: another one than dpdk-test-mlx, with its arguments; it forwards when a ping is answered, and ends on
+    "quit". mtu: of the TAP devices. The devices' addresses are in macs.
+    """
+
+    def __init__(self, work, app_args=("--fwd", "io", "--promisc"), program=None, mtu=1500):
         self.work = pathlib.Path(work)
         pid = os.getpid()
         self.sides = [(f"mlxe{pid}a", "mlxe2e0", "198.18.0.1"),
                       (f"mlxe{pid}b", "mlxe2e1", "198.18.0.2")]
-        self.app_args = app_args
+        self.program = program or [str(e2e.TEST_MLX), *e2e.eal(), "--", *app_args]
+        self.log_shows, self.mtu = program is None, mtu
+        self.macs = [f"02:00:00:00:aa:{n:02x}" for n in (0, 1)]
         self.app = None
         self.dumps = []
 
@@ -82,17 +88,18 @@ class TapNet:
         with open(self.work / "log", "wb") as log:
             self.app = subprocess.Popen(
                 [str(e2e.MLXEMU), "run", "--ports", "2", "--audit", "--report",
-                 str(self.work / "report"), *wires, "--",
-                 str(e2e.TEST_MLX), *e2e.eal(), "--", *self.app_args],
-                stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        for name, link, address in self.sides:
+                 str(self.work / "report"), *wires, "--", *self.program],
+                stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.PIPE)
+        for (name, link, address), mac in zip(self.sides, self.macs):
             show = [*inside(name), "ip", "link", "show", link]
             wait_for(f"TAP {link}", lambda show=show: subprocess.run(
                 show, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 check=False).returncode == 0)
             run_inside(name, "ip", "addr", "add", address + "/24", "dev", link)
-            run_inside(name, "ip", "link", "set", link, "up")
-        wait_for("forwarding", lambda: "forwarding started" in self.log())
+            run_inside(name, "ip", "link", "set", link, "address", mac, "mtu", str(self.mtu), "up")
+        ping = [*inside(self.sides[0][0]), "ping", "-c1", "-W1", self.sides[1][2]]
+        wait_for("forwarding", (lambda: "forwarding started" in self.log()) if self.log_shows else
+                 lambda: subprocess.run(ping, stdout=subprocess.DEVNULL, check=False).returncode == 0)
 
     def log(self):
         return (self.work / "log").read_text(errors="replace")
@@ -130,7 +137,11 @@ class TapNet:
         for dump in self.dumps:
             dump.send_signal(signal.SIGINT)
             dump.wait(timeout=20)
-        self.app.send_signal(signal.SIGINT)
+        if self.log_shows:
+            self.app.send_signal(signal.SIGINT)
+        else:
+            self.app.stdin.write(b"quit\n")
+            self.app.stdin.flush()
         status = self.app.wait(timeout=20)
         e2e.check(status == 0, f"the application ended with {status}\n{self.log()[-3000:]}")
         report = e2e.Report(self.work / "report")

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Segmentation of TCP packets by the device, requested by testpmd's csum engine: the frames against scapy's.
+
+Frames from a capture arrive at port 0, most of them longer than the segment size and in several mbufs. All that
+port 1 sends must be what TCP would have sent, byte for byte, and the port's counters must count it.
+"""
+import collections
+import pathlib
+import tempfile
+
+import pmdlib
+from e2e import check, main, testlib
+from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw
+from scapy.utils import RawPcapReader, RawPcapWriter
+
+SOURCE, PEER = "02:00:00:00:00:01", "02:00:00:00:00:01"  # PEER: whom testpmd's port 1 sends to.
+STALL_S = 20
+TCP_OPTIONS = [("NOP", None), ("NOP", None), ("Timestamp", (0x01020304, 0x05060708))]
+
+
+def payload(n):
+    return Raw(bytes((n * 7 + i * 31 + (i >> 8)) & 255 for i in range(n)))
+
+
+def tcp_packets(mss):
+    """Lengths around multiples of the segment size; flags, sequence numbers and IDs that wrap; options; a tag; IPv6."""
+    sizes = [1, mss - 1, mss, mss + 1, 2 * mss - 1, 2 * mss, 2 * mss + 1, 5 * mss + 7, 8900]
+    for n, size in enumerate(s for s in sizes if s <= 8900):
+        tcp = TCP(sport=1000 + n, dport=80, seq=0xffffff00 + n, ack=n, window=1000 + n, flags="FPACE"[n % 3:])
+        options = TCP(sport=2000 + n, dport=80, seq=n, ack=1, flags="PA", options=TCP_OPTIONS)
+        ipv4 = IP(src=f"10.0.0.{n + 1}", dst="10.1.0.1", id=65535 - n % 3, flags="DF" if n & 1 else 0)
+        ipv6 = IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1")
+        for part in (ipv4 / tcp, ipv4 / options, ipv6 / tcp, ipv6 / options):
+            yield Ether(src=SOURCE) / part / payload(size)
+        yield Ether(src=SOURCE) / Dot1Q(vlan=n + 1) / ipv4 / tcp / payload(size)
+
+
+def others():
+    for n in range(40):
+        yield Ether(src=SOURCE) / IP(dst=f"10.2.0.{n}") / UDP(sport=n, dport=9) / payload(10 + 30 * n)
+
+
+def rebuilt(p):
+    """All lengths and checksums by scapy."""
+    for layer in (IP, TCP, UDP):
+        if layer in p:
+            del p[layer].chksum
+    for layer, field in ((IP, "len"), (IPv6, "plen")):
+        if layer in p:
+            delattr(p[layer], field)
+    return bytes(p)
+
+
+def segments(p, mss):
+    """The frames of a packet, as TCP would have made them."""
+    if TCP not in p:
+        return [rebuilt(p)]
+    data, flags, out = bytes(p[TCP].payload), str(p[TCP].flags), []
+    for n, at in enumerate(range(0, len(data), mss)):
+        q = p.copy()
+        q[TCP].remove_payload()
+        q = q / Raw(data[at:at + mss])
+        q[TCP].seq = (p[TCP].seq + at) & 0xffffffff
+        q[TCP].flags = "".join(f for f in flags if (f not in "FP" or at + mss >= len(data)) and (f != "C" or n == 0))
+        if IP in q:
+            q[IP].id = (p[IP].id + n) & 0xffff
+        out.append(rebuilt(q))
+    return out
+
+
+def expectation(packets, mss, mac):
+    wanted = collections.Counter()
+    for p in packets:
+        q = Ether(bytes(p))
+        q.src, q.dst = mac, PEER
+        for frame in segments(q, mss):
+            wanted[frame] += 1
+    return wanted
+
+
+def compare(sent, wanted):
+    for what, some in (("not expected", sent - wanted), ("missing", wanted - sent)):
+        for frame, count in some.most_common(3):
+            print(f"{what}, {count} times: {Ether(frame)!r}")
+    check(sent == wanted, f"{sum((sent - wanted).values())} frames not as expected, "
+          f"{sum((wanted - sent).values())} missing")
+
+
+def mac_of(testpmd, port):
+    return testpmd.cmd(f"show port info {port}").partition("MAC address: ")[2].split()[0].lower()
+
+
+def run_one(mss, devargs, profile):
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
+        inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
+        args = ["--txd=1024", "--rxd=4096", "--enable-scatter", "--max-pkt-len=9022", "--no-flush-rx",
+                "--disable-device-start"]
+        # The addresses of the emulated ports are known before the emulator starts.
+        packets = [*tcp_packets(mss), *others()] * 3
+        for p in packets:
+            p.dst = "0c:42:a1:4e:d0:00"
+        writer = RawPcapWriter(str(inp), linktype=1, sync=True)
+        writer.write_header(None)
+        for p in packets:
+            writer.write_packet(bytes(p), sec=0, usec=0)
+        writer.close()
+        with pmdlib.Testpmd(args, wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
+                            emu_args=["--seed", "0", *(["--profile", profile] if profile else [])]) as testpmd:
+            wanted = expectation(packets, mss, mac_of(testpmd, 1))
+            tso = testpmd.cmd(f"tso set {mss} 1")
+            check("not supported" not in tso and "rror" not in tso, tso)
+            for command in [*(f"csum set {what} hw 1" for what in ("ip", "udp", "tcp")), "port start all",
+                            "set fwd csum retry", "set burst tx delay 20 retry 50000", "start"]:
+                testpmd.cmd(command)
+            total = sum(wanted.values())
+            testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][1]["tx_frames"],
+                                   lambda sent: sent >= total, STALL_S)
+            testpmd.cmd("stop")
+            burst = testpmd.cmd("show txq info 1 0")
+            stats = pmdlib.check_statistics(testpmd, 1, [("TX-packets", "tx_vport_unicast_packets")])
+            testpmd.quit()
+        sent = collections.Counter(bytes(data) for data, _ in RawPcapReader(str(out)))
+    compare(sent, wanted)
+    check("TSO" in burst, burst)
+    check(stats["TX-packets"] == total, f"{stats['TX-packets']} packets counted, {total} sent")
+    length = sum(len(frame) * n for frame, n in wanted.items())
+    check(stats["TX-bytes"] == length, f"{stats['TX-bytes']} bytes counted, {length} sent")
+    print(f"segments of {mss} bytes, {devargs or 'no devargs'}, {profile or 'default card'}: "
+          f"{len(packets)} packets, {total} frames, as scapy's", flush=True)
+
+
+def run():
+    run_one(1000, "", None)
+    run_one(1448, "tx_burst=scalar", None)
+    run_one(137, "", "cx4lx")
+
+
+main(run)
