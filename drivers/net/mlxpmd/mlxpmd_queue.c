@@ -273,22 +273,21 @@ ethdev_stop(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, uint16_t q
 
 /* ------------------------------------------------------------------ set-up and release: no objects of the device */
 
-/* Rings have powers of two entries, because the device masks its indices: round up. */
-static int
+/*
+ * Rings have powers of two entries, because the device masks its indices: round up. ethdev refuses numbers beyond the
+ * limits of rte_eth_dev_info_get(), which are powers of two.
+ */
+static void
 desc_round(struct mlxpmd_queue_attr *attr)
 {
 	const char *name = attr->ops->name;
 	uint16_t port_id = attr->eth_dev->data->port_id;
 	uint32_t rounded = rte_align32pow2(attr->nb_desc);
 
-	if (attr->nb_desc < MLXPMD_DESC_MIN || rounded > MLXPMD_DESC_MAX)
-		return MLXPMD_FAIL(EINVAL, "port %u %s queue %u: %u descriptors: allowed are %d..%d", port_id,
-				   name, attr->queue_id, attr->nb_desc, MLXPMD_DESC_MIN, MLXPMD_DESC_MAX);
 	if (rounded != attr->nb_desc)
 		MLXPMD_LOG(NOTICE, "port %u %s queue %u: %u descriptors rounded up to %u", port_id, name,
 			   attr->queue_id, attr->nb_desc, rounded);
 	attr->nb_desc = rounded;
-	return 0;
 }
 
 static int
@@ -307,8 +306,9 @@ int
 mlxpmd_queue_attr_check(struct mlxpmd_queue_attr *attr)
 {
 	unsigned int i;
-	int rc = desc_round(attr);
+	int rc = 0;
 
+	desc_round(attr);
 	for (i = 0; rc == 0 && i < RTE_DIM(attr->thresh) && attr->thresh[i].name != NULL; i++)
 		rc = thresh_check(attr, &attr->thresh[i]);
 	return rc;
