@@ -124,6 +124,7 @@ void __wrap_rte_delay_us_sleep(unsigned int us);
 void
 __wrap_rte_delay_us_sleep(unsigned int us)
 {
+	CHECK_EQ(us % 1000, 0);
 	slept_ms += us / 1000;
 }
 

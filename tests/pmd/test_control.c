@@ -323,9 +323,12 @@ test_addresses(void)
 	CHECK_EQ(mlxpmd_mac_addr_add(&eth_dev, &groups[0], 2, 0), -EINVAL);
 	CHECK(rte_errno == EINVAL && log_errors == 3 && sim_matches(third.addr_bytes, UNTAGGED) == 0);
 	/* The first address and places beyond the last are not removed. */
+	CHECK_OK(mlxpmd_set_mc_addr_list(&eth_dev, groups, 1));
 	mlxpmd_mac_addr_remove(&eth_dev, 0);
 	mlxpmd_mac_addr_remove(&eth_dev, 128);
 	CHECK(sim_matches(own.addr_bytes, UNTAGGED) == 7 && sim_matches(second.addr_bytes, UNTAGGED) == 7);
+	CHECK(device.mc.n == 1 && sim_matches(groups[0].addr_bytes, UNTAGGED) == 7);
+	CHECK_OK(mlxpmd_set_mc_addr_list(&eth_dev, NULL, 0));
 	/* Without memory it is removed with the next change. */
 	sim_arm(1, ENOMEM);
 	mlxpmd_mac_addr_remove(&eth_dev, 127);
@@ -362,6 +365,7 @@ test_addresses(void)
 		CHECK(strstr(log_text, max == 127 ? "128 multicast addresses: allowed are up to 127" :
 				       "129 multicast addresses: allowed are up to 128") != NULL, "%s", log_text);
 	}
+	CHECK_OK(mlxpmd_set_mc_addr_list(&eth_dev, NULL, 0));
 	many[1] = many[0];
 	many[2] = broadcast;
 	CHECK_OK(mlxpmd_set_mc_addr_list(&eth_dev, many, 3));
@@ -490,9 +494,10 @@ test_vlans(void)
 	data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 	CHECK_OK(mlxpmd_vlan_offload_set(&eth_dev, RTE_ETH_VLAN_STRIP_MASK));
 	CHECK(device.strip[0] && device.strip[3] && sim_matches(own.addr_bytes, 1) == 0);
-	data.dev_conf.rxmode.offloads = 0;
+	data.dev_conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	CHECK_OK(mlxpmd_vlan_offload_set(&eth_dev, RTE_ETH_VLAN_FILTER_MASK));
 	CHECK(device.strip[0] && device.strip[3] && sim_matches(own.addr_bytes, 1) == 7);
+	data.dev_conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	CHECK_OK(mlxpmd_vlan_offload_set(&eth_dev, RTE_ETH_VLAN_STRIP_MASK));
 	CHECK(!device.strip[0] && !device.strip[3]);
 	port_down();

