@@ -162,18 +162,25 @@ test_queues_make(struct mdv_dev *dev)
 	struct mdv_sq sq = { 0 };
 	struct mdv_rq rq = { 0 };
 	struct mdv_rule *rule = NULL;
-	int ret = mdv_cq_create(dev, &cq_attr, &cq);
+	int ret;
 
+	/* What a queue's structure has before does not matter. */
+	memset(&cq, 0xff, sizeof(cq));
+	ret = mdv_cq_create(dev, &cq_attr, &cq);
 	if (ret == 0 && (tis = mdv_tis_create(dev)) == NULL)
 		ret = -rte_errno;
 	sq_attr.cqn = rq_attr.cqn = cq.cqn;
 	sq_attr.tisn = tis != NULL ? tis->id : 0;
-	if (ret == 0)
+	if (ret == 0) {
+		memset(&sq, 0xff, sizeof(sq));
 		ret = mdv_sq_create(dev, &sq_attr, &sq);
+	}
 	if (ret == 0)
 		ret = mdv_wq_modify(&sq.wq, MDV_QS_RDY);
-	if (ret == 0)
+	if (ret == 0) {
+		memset(&rq, 0xff, sizeof(rq));
 		ret = mdv_rq_create(dev, &rq_attr, &rq);
+	}
 	if (ret == 0)
 		ret = mdv_wq_modify(&rq.wq, MDV_QS_RDY);
 	if (ret == 0 && (rqt = mdv_rqt_create(dev, 1, &rq.wq.number, 1)) == NULL)

@@ -37,7 +37,7 @@ infos(void)
 	CHECK(memcmp(&info.default_rxportconf, &info.default_txportconf, sizeof(info.default_txportconf)) == 0,
 	      "other defaults for sending");
 	CHECK_EQ(info.default_rxconf.rx_drop_en, 1);
-	CHECK_EQ(*info.dev_flags & ~RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE, flags);
+	CHECK_EQ(*info.dev_flags, flags);
 	CHECK(info.speed_capa != 0, "no speed");
 	CHECK(info.rx_desc_lim.nb_min <= 64 && info.rx_desc_lim.nb_max >= 4096, "descriptors %u..%u",
 	      info.rx_desc_lim.nb_min, info.rx_desc_lim.nb_max);
