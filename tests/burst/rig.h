@@ -154,6 +154,7 @@ struct rig_tx_packet {
 	bool vlan_insert;
 	uint16_t vlan_tci;
 	bool mpw;
+	bool copied;		/* The WQE contains the packet. */
 };
 struct rig_tx *rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds,
 			  uint8_t inline_mode);

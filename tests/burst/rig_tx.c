@@ -10,6 +10,8 @@
 #define OPCODE_TSO 0x0e
 #define OPCODE_EMPW 0x29
 #define OPCODE_WAIT 0x0f
+#define INLINE_BIT 0x80000000u
+#define INLINE_LENGTH 0x3ffu
 
 static uint32_t
 get32(const void *at)
@@ -95,23 +97,41 @@ wqe_byte(const struct rig_tx *t, uint16_t at, uint32_t offset)
 	return t->sq + ((size_t)at * 64 + offset) % ring;
 }
 
-static void
-gather(const struct rig_tx *t, uint16_t at, uint32_t ds, struct rig_tx_packet *p)
+/* Inline data segment: the packet follows the length, padded to 16 bytes. Returns the unit after it. */
+static uint32_t
+take_data(const struct rig_tx *t, uint16_t at, uint32_t unit, uint32_t ds, struct rig_tx_packet *p)
 {
-	uint32_t bytes = get32(wqe_byte(t, at, ds * 16)), lkey = get32(wqe_byte(t, at, ds * 16 + 4)), i;
-	uint64_t addr = (uint64_t)get32(wqe_byte(t, at, ds * 16 + 8)) << 32 |
-			get32(wqe_byte(t, at, ds * 16 + 12));
+	uint32_t bytes = get32(wqe_byte(t, at, unit * 16)) & ~INLINE_BIT, i;
+
+	CHECK(bytes != 0 && bytes <= INLINE_LENGTH && unit + (4 + bytes + 15) / 16 <= ds, "inline data of %u bytes at %u of %u",
+	      bytes, unit, ds);
+	p->copied = true;
+	for (i = 0; i < bytes && p->len < sizeof(p->data); i++)
+		p->data[p->len++] = *wqe_byte(t, at, unit * 16 + 4 + i);
+	return unit + (4 + bytes + 15) / 16;
+}
+
+/* A data segment of either kind. Returns the unit after it. */
+static uint32_t
+gather(const struct rig_tx *t, uint16_t at, uint32_t unit, uint32_t ds, struct rig_tx_packet *p)
+{
+	uint32_t bytes = get32(wqe_byte(t, at, unit * 16)), lkey = get32(wqe_byte(t, at, unit * 16 + 4)), i;
+	uint64_t addr = (uint64_t)get32(wqe_byte(t, at, unit * 16 + 8)) << 32 |
+			get32(wqe_byte(t, at, unit * 16 + 12));
 	bool known = false;
 
+	if (bytes & INLINE_BIT)
+		return take_data(t, at, unit, ds, p);
 	for (i = 0; i < rig_nb_ranges; i++)
 		known |= rig_ranges[i].lkey == lkey && addr >= rig_ranges[i].start &&
 			 addr + bytes <= rig_ranges[i].end;
 	CHECK(known, "lkey %#x does not open %#" PRIx64 " + %u", lkey, addr, bytes);
 	CHECK(bytes != 0 && p->len + bytes <= sizeof(p->data), "segment of %u", bytes);
 	if (!known || bytes == 0 || p->len + bytes > sizeof(p->data))
-		return;
+		return unit + 1;
 	memcpy(p->data + p->len, (const void *)(uintptr_t)addr, bytes);
 	p->len += bytes;
+	return unit + 1;
 }
 
 /* Inline header of the Ethernet segment; returns the first 16-byte unit after it. */
@@ -135,11 +155,12 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 {
 	static struct rig_tx_packet p;
 	uint32_t unit;
-	unsigned int n;
+	unsigned int n, packets = 0;
 
 	memset(&p, 0, offsetof(struct rig_tx_packet, data));
 	p.len = 0;
 	p.vlan_insert = false;
+	p.copied = false;
 	p.cs_flags = *wqe_byte(t, at, 20);
 	p.mpw = opcode == OPCODE_EMPW;
 	p.mss = *wqe_byte(t, at, 22) << 8 | *wqe_byte(t, at, 23);
@@ -148,16 +169,18 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 		CHECK(n == 20 || n == 22 || n == 23 || *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
 	if (p.mpw) {
 		CHECK(get32(wqe_byte(t, at, 28)) == 0, "inline in a multi-packet title");
-		for (unit = 2; unit < ds; unit++, p.len = 0) {
-			gather(t, at, unit, &p);
+		for (unit = 2; unit < ds; packets++) {
+			p.len = 0;
+			p.copied = false;
+			unit = gather(t, at, unit, ds, &p);
 			cb(arg, &p);
 		}
-		return ds - 2;
+		return packets;
 	}
 	unit = take_inline(t, at, &p);
 	p.inline_bytes = p.len;
-	for (; unit < ds; unit++)
-		gather(t, at, unit, &p);
+	while (unit < ds)
+		unit = gather(t, at, unit, ds, &p);
 	CHECK(opcode != OPCODE_TSO || p.len > p.inline_bytes, "nothing to segment");
 	cb(arg, &p);
 	return 1;

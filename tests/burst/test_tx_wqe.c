@@ -5,8 +5,23 @@
 #include "rig.h"
 
 #define POOL 4095
+#define MPW_COPY (MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY)
 #define ALL_FLAGS (MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD)
 static struct rte_mempool *pool;
+static uint16_t inline_mpw, inline_send; /* Of new queues. */
+
+static struct rig_tx *
+queue_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds, uint8_t inline_mode)
+{
+	struct rig_tx *t = rig_tx_new(log_wqebbs, nb_desc, log_cqes, max_ds, inline_mode);
+
+	mlxpmd_txq_disarm(&t->txq.q);
+	t->txq.inline_mpw = inline_mpw;
+	t->txq.inline_send = inline_send;
+	CHECK(mlxpmd_txq_arm(&t->txq.q) == 0, "not armed");
+	mlxpmd_queue_ready(&t->txq.q);
+	return t;
+}
 
 static void
 home(const char *what)
@@ -127,6 +142,7 @@ struct mix {
 	unsigned int max_segs;
 	bool offloads;
 	uint8_t inline_mode;
+	uint16_t inline_mpw, inline_send;
 };
 
 static struct rte_mbuf *
@@ -156,12 +172,14 @@ random_packet(const struct mix *mix, uint32_t seq)
 static void
 traffic(const struct mix *mix, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
 {
-	struct rig_tx *t = rig_tx_new(log_wqebbs, nb_desc, 8, max_ds, mix->inline_mode);
 	struct rte_mbuf *pkts[64];
+	struct rig_tx *t;
 	uint32_t seq = 0, round, stuck = 0;
 	uint16_t n = 0, took;
 
-	CHECK(t != NULL, "no queue");
+	inline_mpw = mix->inline_mpw;
+	inline_send = mix->inline_send;
+	t = queue_new(log_wqebbs, nb_desc, 8, max_ds, mix->inline_mode);
 	fifo_in = 0;
 	fifo_out = 0;
 	for (round = 0; round < 1500 && stuck < 100; round++) {
@@ -189,14 +207,15 @@ traffic(const struct mix *mix, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max
 static void
 every_offset(uint8_t inline_mode)
 {
-	unsigned int f = inline_mode ? MLXPMD_TX_F_INLINE : MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD;
+	unsigned int f = inline_mode ? MLXPMD_TX_F_INLINE : inline_send ? MLXPMD_TX_F_COPY :
+			 MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD;
 	struct rte_mbuf *m;
 	struct rig_tx *t;
 	unsigned int at, segs;
 
 	for (at = 0; at < 16; at++) {
 		for (segs = 1; segs <= 24; segs++) {
-			t = rig_tx_new(4, 64, 6, 63, inline_mode);
+			t = queue_new(4, 64, 6, 63, inline_mode);
 			fifo_in = 0;
 			fifo_out = 0;
 			/* Fill up to the position and complete; then send the packet. */
@@ -299,7 +318,7 @@ static void
 refused(unsigned int f)
 {
 	struct rte_mempool *alien = rig_pool("alien", 64, 0, 256 + RTE_PKTMBUF_HEADROOM);
-	struct rig_tx *t = rig_tx_new(6, 256, 8, 20, f & MLXPMD_TX_F_INLINE ? 1 : 0);
+	struct rig_tx *t = queue_new(6, 256, 8, 20, f & MLXPMD_TX_F_INLINE ? 1 : 0);
 	struct rte_mbuf *pkts[12];
 	unsigned int i;
 
@@ -352,18 +371,22 @@ static void
 odd_ones(unsigned int f, bool alternate)
 {
 	enum odd { EMPTY, ALIEN, SEGMENTS, FLAGS, VLAN, NB_ODD };
+	const bool copies_all = (f & MLXPMD_TX_F_COPY) && !(f & MLXPMD_TX_F_FAST_FREE);
+	const unsigned int has = f | (copies_all ? ALL_FLAGS : 0);
 	struct rte_mempool *alien = rig_pool("alien", 64, 0, 256 + RTE_PKTMBUF_HEADROOM);
 	struct rte_mbuf *pkts[40];
 	unsigned int kind, at, i, n, lost;
 	struct rig_tx *t;
 
 	for (kind = EMPTY; kind < NB_ODD; kind++) {
-		if ((kind == SEGMENTS && !(f & MLXPMD_TX_F_MULTI)) ||
-		    ((kind == FLAGS || kind == VLAN) && !(f & MLXPMD_TX_F_OFFLOAD)))
+		/* With fast free all mbufs are of one mempool. */
+		if ((kind == ALIEN && (f & MLXPMD_TX_F_FAST_FREE)) ||
+		    (kind == SEGMENTS && !(has & MLXPMD_TX_F_MULTI)) ||
+		    ((kind == FLAGS || kind == VLAN) && !(has & MLXPMD_TX_F_OFFLOAD)))
 			continue;
 		for (at = 0; at < 40; at++) {
 			n = 20 + at % 21;
-			t = rig_tx_new(6, 256, 8, 63, 0);
+			t = queue_new(inline_mpw != 0 ? 8 : 6, 256, 8, 63, 0);
 			fifo_in = 0;
 			fifo_out = 0;
 			for (i = 0; i < n; i++) {
@@ -404,7 +427,7 @@ memory(void)
 {
 	static uint8_t outside[4096];
 	struct rte_mbuf_ext_shared_info shinfo = { .free_cb = NULL };
-	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	struct rig_tx *t = queue_new(6, 64, 6, 63, 0);
 	struct rte_mbuf *m, *clone;
 	unsigned int i, calls;
 
@@ -419,7 +442,7 @@ memory(void)
 	rig_tx_free(t);
 	home("clone");
 	/* An unregistered external buffer: the packet is dropped, and the mbuf's own mempool is not registered. */
-	t = rig_tx_new(6, 64, 6, 63, 0);
+	t = queue_new(6, 64, 6, 63, 0);
 	for (i = 0; i < 100; i++)
 		outside[i] = rig_pattern(7, i);
 	rte_mbuf_ext_refcnt_set(&shinfo, 1);
@@ -466,6 +489,13 @@ main(void)
 		{ MLXPMD_TX_F_INLINE, 9, true, 1 }, { MLXPMD_TX_F_INLINE, 9, true, 2 },
 		{ MLXPMD_TX_F_INLINE, 9, true, 3 },
 	};
+	static const struct mix inline_mixes[] = {
+		{ MPW_COPY, 9, true, 0, 100, 60 }, { MPW_COPY, 9, true, 0, 200, 0 }, { MPW_COPY, 3, true, 0, 0, 200 },
+		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 64, 64 },
+		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 200, 0 },
+		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, 1, true, 0, 90, 150 },
+		{ MLXPMD_TX_F_COPY, 9, true, 0, 0, 200 },
+	};
 	unsigned int i;
 
 	rig_init();
@@ -494,6 +524,25 @@ main(void)
 		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, false);
 		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, true);
 		memory();
+		for (i = 0; i < RTE_DIM(inline_mixes); i++) {
+			traffic(&inline_mixes[i], 6, 64, 63);
+			traffic(&inline_mixes[i], 5, 8, 32);
+			traffic(&inline_mixes[i], 8, 64, 18);
+		}
+		inline_mpw = 0;
+		inline_send = 0;
+		/* No packet is short enough to be copied. */
+		refused(MPW_COPY);
+		refused(MLXPMD_TX_F_COPY);
+		inline_mpw = 70;
+		inline_send = 600;
+		every_offset(0);
+		odd_ones(MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, false);
+		odd_ones(MPW_COPY, false);
+		odd_ones(MPW_COPY, true);
+		odd_ones(MLXPMD_TX_F_COPY, false);
+		inline_mpw = 0;
+		inline_send = 0;
 	}
 	return rig_end("tx_wqe");
 }

@@ -21,7 +21,8 @@ CASES = [
     ("mprq_en=1", "unknown devarg mprq_en: allowed are "
      "rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, "
      "clock=auto|page|host|realtime|raw, "
-     "stats_age_ms=0|10..60000, open=verbs|vfio, doorbell=auto|nc|wc"),
+     "stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, "
+     "open=verbs|vfio, doorbell=auto|nc|wc"),
 ]
 
 

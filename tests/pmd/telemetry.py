@@ -27,7 +27,8 @@ def check_info(client, port):
     check(info["commands_refused"] == 0, info)
     check(info["timestamp_unit"] == "ns", info)
     check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto",
-                               "stats_age_ms": 100, "open": "verbs", "doorbell": "auto"}, info)
+                               "stats_age_ms": 100, "txq_inline_mpw": 0, "txq_inline_max": 0,
+                               "txqs_min_inline": 8, "open": "verbs", "doorbell": "auto"}, info)
     for direction in ("rx_burst", "tx_burst"):
         check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
     capabilities = info["capabilities"]
@@ -42,6 +43,8 @@ def check_queues(client, port):
     for queue in queues.values():
         check(queue["state"] == "ready" and queue["resets"] == 0, queues)
         check(queue["completions_refused"] == 0 and queue["last_syndrome"] == "none", queues)
+    check(queues["tx0"]["inline_mpw"] == queues["tx0"]["inline_max"] == 0, queues)
+    check(queues["tx0"]["inline_why"] == "txq_inline_mpw and txq_inline_max are 0", queues)
 
 
 def check_stats(client, testpmd, port):
@@ -125,6 +128,19 @@ def check_clock(client, port):
     check(float(clock["drift_ppm"]) < 10000 and clock["failed"] == clock["steps"] == 0, clock)
 
 
+def check_inline():
+    """Tx queues report their limits of inline data, and why there is none."""
+    for devargs, limit, why in (("txq_inline_mpw=128", 0, "fewer Tx queues than txqs_min_inline"),
+                                ("txq_inline_mpw=128,txqs_min_inline=1", 128, "selected by devargs")):
+        with pmdlib.Testpmd(eal_args=pmdlib.eal(devargs, telemetry=True)) as testpmd:
+            client = Client()
+            queue = client.query("/mlxpmd/queues,0")["tx0"]
+            check(queue["inline_mpw"] == limit and queue["inline_max"] == 0 and queue["inline_why"] == why, queue)
+            burst = client.query("/mlxpmd/info,0")["tx_burst"]
+            check(("Inline-data" in burst["name"]) == (limit != 0), burst)
+            testpmd.quit()
+
+
 def run():
     args = pmdlib.eal("rx_burst=scalar", telemetry=True)
     with pmdlib.Testpmd(eal_args=args) as testpmd:
@@ -162,6 +178,7 @@ def run():
         check(client.query("/mlxpmd/clock,1") is None, "a closed port's clock replies")
         check_info(client, 0)
         testpmd.quit()
+    check_inline()
 
 
 main(run)

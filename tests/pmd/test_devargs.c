@@ -19,7 +19,7 @@ int mlxpmd_logtype;
 #define RX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512|ifma"
 #define TX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, open=verbs|vfio, doorbell=auto|nc|wc"
+#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {
@@ -72,6 +72,9 @@ static const struct {
 	{ "stats_age_ms=-1", -EINVAL, { 0 }, "devarg stats_age_ms=-1: " AGES },
 	{ "stats_age_ms=20ms", -EINVAL, { 0 }, "devarg stats_age_ms=20ms: " AGES },
 	{ "stats_age_ms", -EINVAL, { 0 }, "devarg stats_age_ms has no value: " AGES },
+	{ "txq_inline_mpw=931", -EINVAL, { 0 }, "devarg txq_inline_mpw=931: allowed are 0..930" },
+	{ "txq_inline_max=-1", -EINVAL, { 0 }, "devarg txq_inline_max=-1: allowed are 0..930" },
+	{ "txqs_min_inline=2000", -EINVAL, { 0 }, "devarg txqs_min_inline=2000: allowed are 0..1024" },
 	{ "rx_bursts=auto", -EINVAL, { 0 }, "unknown devarg rx_bursts: " KNOWN },
 	{ "RX_BURST=auto", -EINVAL, { 0 }, "unknown devarg RX_BURST: " KNOWN },
 	{ "mprq_en=1", -EINVAL, { 0 }, "unknown devarg mprq_en: " KNOWN },
@@ -110,7 +113,7 @@ static unsigned int
 check(const char *args, int want_rc, const struct mlxpmd_devargs *want, const char *line)
 {
 	struct mlxpmd_devargs got;
-	char expect[512] = "";
+	char expect[1024] = "";
 	unsigned int failed;
 	char *text;
 	int rc;

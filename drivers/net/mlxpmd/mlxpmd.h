@@ -49,6 +49,9 @@ enum mlxpmd_burst_mode {
 	ROW(tx_burst, "auto|scalar|avx2|avx512vl|avx512") \
 	ROW(clock, "auto|page|host|realtime|raw") \
 	ROW(stats_age_ms, "0|10..60000") \
+	ROW(txq_inline_mpw, "0..930") \
+	ROW(txq_inline_max, "0..930") \
+	ROW(txqs_min_inline, "0..1024") \
 	ROW(open, "verbs|vfio") \
 	ROW(doorbell, "auto|nc|wc")
 
@@ -61,6 +64,9 @@ struct mlxpmd_devargs {
 	enum mdv_open_mode open;
 	enum mlxpmd_doorbell doorbell;
 	unsigned int stats_age_ms;	/**< Maximum age of the device's counters; 0: each reading queries them. */
+	/** Longest packets in bytes that are copied into multi-packet WQEs, and into SEND WQEs; 0: none. */
+	unsigned int txq_inline_mpw, txq_inline_max;
+	unsigned int txqs_min_inline;	/**< Ports with fewer Tx queues copy none. */
 };
 /**
  * Parses devargs; one line per mistake that names the key and what is allowed.

@@ -100,6 +100,21 @@ rx_select(struct rte_eth_dev *eth_dev)
 	port->rx_burst_name = template->name;
 }
 
+/* Does any Tx queue copy packets? */
+static bool
+tx_copies(const struct rte_eth_dev *eth_dev)
+{
+	const struct mlxpmd_txq *txq;
+	uint16_t i;
+
+	for (i = 0; i < eth_dev->data->nb_tx_queues; i++) {
+		txq = eth_dev->data->tx_queues[i];
+		if (txq != NULL && (txq->inline_mpw != 0 || txq->inline_send != 0))
+			return true;
+	}
+	return false;
+}
+
 static const char *
 tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 {
@@ -117,12 +132,14 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 			*f |= MLXPMD_TX_F_TSO;
 		return "the device requires inline headers";
 	}
+	if (tx_copies(eth_dev))
+		*f |= MLXPMD_TX_F_COPY;
 	if (*f & MLXPMD_TX_F_TIMED) {
 		*f |= port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0;
 		return port->timesync.on ? "packets may request a timestamp (timesync)" :
 		       "packets may have a send time";
 	}
-	if (offloads & MLXPMD_TX_TSO_OFFLOADS) {
+	if ((offloads & MLXPMD_TX_TSO_OFFLOADS) && !(*f & MLXPMD_TX_F_COPY)) {
 		*f |= MLXPMD_TX_F_TSO | (port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0);
 		return "packets may have to be segmented (TSO)";
 	}
@@ -132,6 +149,15 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 	if (port->mdv->caps.mpw)
 		*f |= MLXPMD_TX_F_MPW;
 	/* The application may forward received packets of several segments. */
+	fast_free &= !(offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) && !scatters;
+	if (*f & MLXPMD_TX_F_COPY) {
+		/* Few sets: without fast free, or without multi-packet WQEs, they have all offloads. */
+		if (fast_free && port->mdv->caps.mpw && !(offloads & MLXPMD_TX_TSO_OFFLOADS))
+			*f |= MLXPMD_TX_F_FAST_FREE;
+		else
+			*f &= ~MLXPMD_TX_F_OFFLOAD;
+		return "short packets are copied into the WQE (txq_inline_mpw, txq_inline_max)";
+	}
 	if ((offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) || scatters) {
 		*f |= MLXPMD_TX_F_MULTI;
 		return port->mdv->caps.mpw ? "packets may have several segments" :

@@ -55,6 +55,10 @@ mlxpmd_tx_descriptor_status(void *queue, uint16_t offset)
 		return RTE_ETH_TX_DESC_UNAVAIL;
 	}
 	in_flight = txq->elts_pi - txq->elts_ci;
+	/* Copied packets have no entry. The ring is larger for them: count its WQEBBs in proportion. */
+	if (txq->inline_mpw != 0 || txq->inline_send != 0)
+		in_flight = RTE_MAX(in_flight, (uint16_t)((uint16_t)(txq->q.pi - txq->q.ci) *
+							  (txq->elts_mask + 1u) / (txq->q.wqe_mask + 1u)));
 	/* Offset 0 is the next free entry; the packets in flight follow the free ones. */
 	return offset < txq->elts_mask + 1 - in_flight ? RTE_ETH_TX_DESC_DONE : RTE_ETH_TX_DESC_FULL;
 }

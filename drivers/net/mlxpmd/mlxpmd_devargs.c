@@ -15,6 +15,8 @@
 #define DEVARGS_SHOWN 64
 /* A monitor that reads once a second gets values that are at most a tenth of a second old. */
 #define STATS_AGE_MS 100
+/* As net_mlx5 (MLX5_INLINE_MAX_TXQS): with few queues the CPU is the limit, not PCIe. */
+#define TXQS_MIN_INLINE 8
 
 struct devarg {
 	const char *key;
@@ -166,7 +168,7 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	unsigned int i;
 	int rc = 0;
 
-	*out = (struct mlxpmd_devargs){ .stats_age_ms = STATS_AGE_MS };
+	*out = (struct mlxpmd_devargs){ .stats_age_ms = STATS_AGE_MS, .txqs_min_inline = TXQS_MIN_INLINE };
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;
 	list = rte_kvargs_parse(devargs->args, NULL);

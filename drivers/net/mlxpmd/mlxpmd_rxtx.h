@@ -85,8 +85,8 @@ struct mlxpmd_txq_wqe {
 /**
  * Send queue.
  *
- * Set before arming: q (as for mlxpmd_rxq), mdv, conf; conf.tx_free_thresh and tx_rs_thresh may be 0 for
- * defaults. mlxpmd_txq_arm() derives the rest. The CQ is new at each arming.
+ * Set before arming: q (as for mlxpmd_rxq), mdv, conf, inline_mpw, inline_send; conf.tx_free_thresh and tx_rs_thresh
+ * may be 0 for defaults. mlxpmd_txq_arm() derives the rest. The CQ is new at each arming.
  */
 struct mlxpmd_txq {
 	struct mlxpmd_queue q;
@@ -101,6 +101,9 @@ struct mlxpmd_txq {
 	uint8_t max_ds;		/**< Largest WQE in 16-byte units. */
 	bool db_wc;		/**< The doorbell register is write-combining. */
 	uint32_t max_lso;	/**< Most payload bytes of a packet to be segmented; 0: not an offload of it. */
+	/** Packets of up to this number of bytes are copied into multi-packet WQEs, and into SEND WQEs. 0: none. */
+	uint16_t inline_mpw, inline_send;
+	uint16_t wqebb_thresh;	/**< With long WQEs, WQEBBs without a requested completion. */
 	int time_offset;	/**< Dynamic field of send times. */
 	uint64_t time_flag;	/**< Its flag; 0 without RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP. */
 	uint64_t time_mask;	/**< Modulo which the device compares times. */
@@ -119,6 +122,9 @@ struct mlxpmd_txq {
 	uint64_t time_until_tsc; /**< Until then the device may be waiting for a send time. */
 	/* Control plane only. */
 	struct rte_eth_txconf conf __rte_cache_aligned;
+	const char *inline_why;	/**< Reason for the values of inline_mpw and inline_send. */
+	uint32_t lost_copied;	/**< Packets in WQEs that were not sent, if known, */
+	uint64_t lost_copied_bytes; /**< and their length. */
 	uint16_t first_lost;	/**< elts index of the first packet that was not sent, if known. */
 	bool lost_known;
 } __rte_cache_aligned;

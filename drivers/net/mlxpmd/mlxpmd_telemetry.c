@@ -219,6 +219,7 @@ add_info(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unuse
 static int
 add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 {
+	const struct mlxpmd_txq *txq = container_of(q, const struct mlxpmd_txq, q);
 	const bool tx = q->kind == MLXPMD_TX;
 	struct mlxpmd_queue_stats stats;
 	struct rte_tel_data *c;
@@ -238,6 +239,12 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 	rte_tel_data_add_dict_string(c, "last_syndrome",
 				     q->syndrome != 0 ? mdv_syndrome_name(q->syndrome) : "none");
 	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", q->vendor_syndrome);
+	if (!tx)
+		return 0;
+	rte_tel_data_add_dict_int(c, "inline_mpw", txq->inline_mpw);
+	rte_tel_data_add_dict_int(c, "inline_max", txq->inline_send);
+	rte_tel_data_add_dict_string(c, "inline_why", txq->inline_why != NULL ? txq->inline_why :
+				     "the port was not started yet");
 	return 0;
 }
 

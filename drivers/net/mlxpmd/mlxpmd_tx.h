@@ -4,8 +4,9 @@
  * @file
  * Shared by the transmit files: invariants, WQE building blocks, completions, burst templates.
  *
- * Invariants: elts has one entry per packet; elts_ci .. elts_pi - 1 are in flight. Each entry is freed once: by
- * the completion that covers it, by repair after an error completion, or by disarm. wqe_info, at the index of the
+ * Invariants: elts has one entry per packet that the device reads from its buffer; elts_ci .. elts_pi - 1 are in
+ * flight. Each entry is freed once: by the completion that covers it, by repair after an error completion, or disarm.
+ * A packet that a WQE contains (inline data) is freed in the burst and has no entry. wqe_info, at the index of the
  * first WQEBB of a WQE that requests a completion, has the values of pi and elts_pi after that WQE.
  */
 #ifndef MLXPMD_TX_H
@@ -141,7 +142,7 @@ mlxpmd_tx_request_cqe(struct mlxpmd_txq *txq, uint16_t wqe)
 
 /**
  * Advances the indices over a written WQE, whose packets are in elts. Requests a completion if the last request is
- * rs_thresh packets ago (or, with long WQEs, a quarter of the ring).
+ * rs_thresh packets ago (or, with long WQEs, more than wqebb_thresh WQEBBs).
  */
 static __rte_always_inline void
 mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_wqes)
@@ -152,7 +153,7 @@ mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_
 	txq->q.pi += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	txq->elts_pi += packets;
 	if ((uint16_t)(txq->elts_pi - txq->elts_comp) >= txq->rs_thresh ||
-	    (long_wqes && (uint16_t)(txq->q.pi - txq->wqebb_comp) > txq->q.wqe_mask / 4))
+	    (long_wqes && (uint16_t)(txq->q.pi - txq->wqebb_comp) > txq->wqebb_thresh))
 		mlxpmd_tx_request_cqe(txq, wqe);
 }
 
@@ -180,6 +181,13 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
 	MLXPMD_SHARED_ADD(txq->q.stats.doorbells, 1);
 }
 
+/** Bytes of an inline data segment, padding included. */
+static __rte_always_inline uint32_t
+mlxpmd_tx_copy_bytes(uint32_t len)
+{
+	return RTE_ALIGN_CEIL(sizeof(struct mlx5_wqe_inl_data_seg) + len, (uint32_t)MLXPMD_DS_BYTES);
+}
+
 /** Results of building a WQE, other than the number of its packets. */
 #define MLXPMD_TX_RING_FULL 0
 #define MLXPMD_TX_REFUSED (-1)
@@ -190,6 +198,12 @@ mlxpmd_tx_doorbell(struct mlxpmd_txq *txq)
  * @return false if the memory cannot be registered.
  */
 bool mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t addr);
+
+/**
+ * Writes NOPs of one WQEBB each, as the kernel does before the end of a ring (drivers/net/ethernet/mellanox/mlx5/core/
+ * en/txrx.h, mlx5e_post_nop()). There is space for them, and for a WQE that follows before the doorbell.
+ */
+void mlxpmd_tx_nops(struct mlxpmd_txq *txq, uint32_t wqebbs);
 
 /**
  * Writes one SEND WQE of any shape: several segments, inline header, VLAN tag, wrapping at the end of the ring.
@@ -236,6 +250,13 @@ mlxpmd_tso_more(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, uint64_t
 int mlxpmd_tso_check(const struct mlxpmd_txq *txq, const struct rte_mbuf *m);
 
 /**
+ * Writes one SEND WQE that contains a packet of any number of segments, and frees the packet. The device inserts the
+ * VLAN tag. May wrap at the end of the ring.
+ * @return as mlxpmd_tx_send_any(); not freed unless 1.
+ */
+int mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+
+/**
  * Sends a packet with a send time (after a WAIT WQE) or with a timestamp request (its WQE requests a completion).
  * As mlxpmd_tx_send_any(); leaves the ring unchanged if the packet is not sent.
  */
@@ -259,6 +280,8 @@ void mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 /** Free packets up to elts_end. fast: all mbufs have refcnt 1, one segment and the same mempool. */
 void mlxpmd_tx_free_any(struct mlxpmd_txq *txq, uint16_t elts_end);
 void mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end);
+/** Frees packets of one segment that are not in elts. fast: as mlxpmd_tx_free_fast(). */
+void mlxpmd_tx_free_copied(struct rte_mbuf **pkts, uint16_t n, bool fast);
 
 /** Handles an error completion: records it and quiesces the queue. Frees nothing. */
 void mlxpmd_tx_exception(struct mlxpmd_txq *txq);
@@ -338,7 +361,9 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 #define MLXPMD_TX_F_INLINE 16u	/**< Every WQE carries headers; implies OFFLOAD and MULTI. */
 #define MLXPMD_TX_F_TIMED 32u	/**< Send times and stamps; implies OFFLOAD, MULTI and TSO. */
 #define MLXPMD_TX_F_TSO 64u	/**< Packets to be segmented; implies OFFLOAD and MULTI. */
-#define MLXPMD_TX_TEMPLATES 81
+/** Short packets are copied into the WQE; without FAST_FREE implies OFFLOAD, MULTI and TSO. */
+#define MLXPMD_TX_F_COPY 128u
+#define MLXPMD_TX_TEMPLATES 162
 /** Scalar ones, by feature set; NULL if another set includes it. */
 extern const struct mlxpmd_template mlxpmd_tx_templates[MLXPMD_TX_TEMPLATES];
 

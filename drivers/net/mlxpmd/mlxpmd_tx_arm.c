@@ -43,6 +43,10 @@ thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 	if (elts / rs + CQE_SLACK > cqes)
 		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the CQ does not fit the SQ");
 	txq->rs_thresh = rs;
+	/* Copied packets do not count for rs_thresh. */
+	txq->wqebb_thresh = (wqebbs - 1) / 4;
+	if (txq->inline_mpw != 0 || txq->inline_send != 0)
+		txq->wqebb_thresh = RTE_MIN(txq->wqebb_thresh, txq->rs_thresh);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "mlxpmd.h"
 #include "mlxpmd_tx.h"
+#include "mlxpmd_tx_copy.h"
 
 /* The last used memory region, in registers. */
 struct mr_local {
@@ -91,9 +92,10 @@ struct tx_run {
  * number. As data segments of a multi-packet WQE, as mpw_put() does; or as SEND WQEs, as send_put() does.
  */
 typedef uint32_t (*tx_groups_t)(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f);
-/* What an instruction set does by groups. */
+/* What an instruction set does by groups, and how it copies. */
 struct tx_isa {
 	tx_groups_t mpw, sends;
+	tx_copy_t copy;
 };
 
 static __rte_always_inline struct tx_run
@@ -168,6 +170,70 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 	wqe[3] = 0;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
+	return i;
+}
+
+/* Can the packet be in one multi-packet WQE with the first? */
+static __rte_always_inline bool
+is_alike(const struct tx_run *w, const struct rte_mbuf *m, const unsigned int f)
+{
+	return !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & w->alike) != w->title) &&
+	       !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1);
+}
+
+/*
+ * Writes a multi-packet WQE that contains packets of up to inline_mpw bytes; longer ones are sent from their buffers.
+ * No WQE wraps: the WQEBBs before the ring's end that are too few for the longest packet get NOPs. Adds the packets
+ * that are copied to c. Returns as send_mpw(), or MLXPMD_TX_RING_FULL.
+ */
+static __rte_always_inline int
+send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_copy_t copy, struct tx_copied *c,
+	      const unsigned int f)
+{
+	const uint32_t inline_mpw = txq->inline_mpw, longest = tx_copy_wqebbs(inline_mpw);
+	const uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask), space, most;
+	uint32_t i, len, next, copy_end, at = MLXPMD_TITLE_DS * MLXPMD_DS_BYTES, in_elts = 0;
+	struct rte_mbuf *m, **copied;
+	struct tx_run w;
+	mlxpmd_u64 *wqe;
+
+	if (unlikely(mlxpmd_tx_free_wqebbs(txq) < longest + (to_end < longest ? to_end : 0)))
+		return MLXPMD_TX_RING_FULL;
+	if (unlikely(to_end < longest)) {
+		mlxpmd_tx_nops(txq, to_end);
+		to_end = txq->q.wqe_mask + 1;
+	}
+	space = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq)) * MLX5_SEND_WQE_BB;
+	most = RTE_MIN(space, txq->max_ds * (uint32_t)MLXPMD_DS_BYTES);
+	copy_end = RTE_MIN(space - TX_COPY_EXCESS, most);
+	copied = tx_copied_reserve(c, (f & MLXPMD_TX_F_FAST_FREE) != 0);
+	w = tx_run(txq, pkts, f);
+	wqe = w.at;
+	for (i = 0;; i++, in_elts++, at += MLXPMD_DS_BYTES) {
+		for (; i < n; i++, at = next) {
+			m = pkts[i];
+			len = m->data_len;
+			next = at + mlxpmd_tx_copy_bytes(len);
+			if (unlikely(len - 1 >= inline_mpw || next > copy_end) || !is_alike(&w, m, f))
+				break;
+			copy((uint8_t *)wqe + at, rte_pktmbuf_mtod(m, const uint8_t *), len);
+			*copied++ = m;
+			w.bytes += len;
+		}
+		if (i == n || (uint32_t)pkts[i]->data_len - 1 < inline_mpw || at == most || in_elts == elts ||
+		    !is_alike(&w, pkts[i], f) || !seg_put(txq, &w, wqe + at / sizeof(*wqe), in_elts, pkts[i], f))
+			break;
+	}
+	if (unlikely(i == 0))
+		return MLXPMD_TX_REFUSED;
+	c->n = copied - c->m;
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, at / MLXPMD_DS_BYTES);
+	wqe[1] = 0;
+	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
+	wqe[3] = 0;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
+	mlxpmd_tx_post(txq, at / MLXPMD_DS_BYTES, in_elts, true);
 	return i;
 }
 
@@ -246,7 +312,8 @@ send_run(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 
 /* Writes the next WQE, of the kind that the next packet needs. There is space for one WQEBB and one packet. */
 static __rte_always_inline int
-send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_isa isa, const unsigned int f)
+send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_isa isa, struct tx_copied *c,
+	  const unsigned int f)
 {
 	struct rte_mbuf *m = pkts[0];
 
@@ -254,6 +321,14 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 		return mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_TSO) && (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
 		return mlxpmd_tx_send_tso(txq, m);
+	if (f & MLXPMD_TX_F_COPY) {
+		if ((f & MLXPMD_TX_F_MPW) && !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1) &&
+		    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
+			return send_mpw_copy(txq, pkts, n, isa.copy, c, f);
+		if (m->pkt_len - 1 < txq->inline_send)
+			return mlxpmd_tx_send_copy(txq, m);
+		n = 1;
+	}
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
 	if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts, n, f))
@@ -266,7 +341,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 {
 	const bool fast = (f & MLXPMD_TX_F_FAST_FREE) != 0;
 	const uint32_t generation = mdv_mr_generation(txq->mdv);
-	uint16_t elts_pi, done = 0;
+	uint16_t elts_pi, done = 0, dropped = 0, sent;
+	struct tx_copied copied;
 	int rc;
 
 	if (likely(mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY))
@@ -278,12 +354,13 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 		txq->mr_last = (struct mdv_mr_range) { 0 };
 	}
 	elts_pi = txq->elts_pi;
+	copied.n = 0;
 	while (done < n) {
 		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
 
 		if (unlikely(elts == 0 || mlxpmd_tx_free_wqebbs(txq) == 0))
 			break;
-		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), isa, f);
+		rc = send_next(txq, pkts + done, RTE_MIN(elts, (uint16_t)(n - done)), isa, &copied, f);
 		if (likely(rc > 0)) {
 			done += rc;
 			continue;
@@ -291,10 +368,14 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 		if (rc == MLXPMD_TX_RING_FULL)
 			break;
 		mlxpmd_tx_drop(txq, pkts[done++]);
+		dropped++;
 	}
-	if (likely(txq->elts_pi != elts_pi)) {
-		MLXPMD_SHARED_ADD(txq->q.stats.packets, (uint16_t)(txq->elts_pi - elts_pi));
+	sent = (f & MLXPMD_TX_F_COPY) ? done - dropped : txq->elts_pi - elts_pi;
+	if (likely(sent != 0)) {
+		MLXPMD_SHARED_ADD(txq->q.stats.packets, sent);
 		mlxpmd_tx_doorbell(txq);
+		if (f & MLXPMD_TX_F_COPY)
+			tx_copied_free(&copied, fast);
 	} else if (unlikely(done != n)) {
 		mlxpmd_tx_full(txq);
 	}
@@ -308,6 +389,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 #define INLINE MLXPMD_TX_F_INLINE
 #define TIMED MLXPMD_TX_F_TIMED
 #define TSO MLXPMD_TX_F_TSO
+#define COPY MLXPMD_TX_F_COPY
 /*
  * Sets of features: name of the function, index in the table, features that the set implies, and name of the burst
  * mode. arg is passed on to x.
@@ -320,7 +402,11 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	x(mpw_fast, arg, MPW | FAST, 0, " MPW Fast-free") \
 	x(mpw_offload_fast, arg, MPW | OFFLOAD | FAST, 0, " MPW Offload Fast-free") \
 	x(mpw_tso, arg, MPW | TSO, MULTI | OFFLOAD, " MPW TSO Multi-segment Offload") \
-	x(mpw_timed, arg, MPW | TIMED, MULTI | OFFLOAD | TSO, " MPW Timed TSO Multi-segment Offload")
+	x(mpw_timed, arg, MPW | TIMED, MULTI | OFFLOAD | TSO, " MPW Timed TSO Multi-segment Offload") \
+	x(mpw_copy, arg, MPW | COPY, MULTI | OFFLOAD | TSO, " MPW Inline-data TSO Multi-segment Offload") \
+	x(mpw_copy_fast, arg, MPW | COPY | FAST, 0, " MPW Inline-data Fast-free") \
+	x(mpw_copy_offload_fast, arg, MPW | COPY | OFFLOAD | FAST, 0, " MPW Inline-data Offload Fast-free") \
+	x(mpw_copy_timed, arg, MPW | COPY | TIMED, MULTI | OFFLOAD | TSO, " MPW Inline-data Timed TSO Multi-segment Offload")
 #define SEND_SETS(x, arg) \
 	x(plain, arg, 0, 0, "") \
 	x(offload, arg, OFFLOAD, 0, " Offload") \
@@ -332,6 +418,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	x(tso, arg, TSO, MULTI | OFFLOAD, " TSO Multi-segment Offload") \
 	x(inline_tso, arg, INLINE | TSO, MULTI | OFFLOAD, " Inline TSO Multi-segment Offload") \
 	x(timed, arg, TIMED, MULTI | OFFLOAD | TSO, " Timed TSO Multi-segment Offload") \
+	x(copy, arg, COPY, MULTI | OFFLOAD | TSO, " Inline-data TSO Multi-segment Offload") \
+	x(copy_timed, arg, COPY | TIMED, MULTI | OFFLOAD | TSO, " Inline-data Timed TSO Multi-segment Offload") \
 	x(inline_timed, arg, INLINE | TIMED, MULTI | OFFLOAD | TSO, " Inline Timed TSO Multi-segment Offload")
 #define TX_BURST(name, isa, features, implied, text) \
 	static uint16_t \

@@ -6,68 +6,123 @@
 
 #include "mlxpmd_tx.h"
 
-/* Number of packets in the WQE at `wqe`, and of its WQEBBs (0: no WQE starts there). */
+/* Packets of WQEs: those that are in elts, and those that the WQEs contain. */
+struct wqe_packets {
+	uint16_t elts;
+	uint32_t copied;
+	uint64_t copied_bytes;
+};
+
+/* byte_count of the i-th 16-byte unit of the WQE at `wqe`; wraps at the end of the ring. */
+static uint32_t
+byte_count(const struct mlxpmd_txq *txq, uint16_t wqe, uint32_t i)
+{
+	const struct mlx5_wqe_data_seg *units = mlxpmd_tx_wqebb(txq, wqe + i / MLXPMD_WQEBB_DS);
+
+	return rte_be_to_cpu_32(units[i % MLXPMD_WQEBB_DS].byte_count);
+}
+
+/* Adds the packets of data segments, one each. */
+static void
+segments_add(const struct mlxpmd_txq *txq, uint16_t wqe, uint32_t ds, struct wqe_packets *sum)
+{
+	uint32_t i, bytes, units;
+
+	for (i = MLXPMD_TITLE_DS; i < ds; i += units) {
+		bytes = byte_count(txq, wqe, i);
+		units = 1;
+		if (bytes & PRM_WQE_INLINE_SEG) {
+			bytes &= ~PRM_WQE_INLINE_SEG;
+			units = mlxpmd_tx_copy_bytes(bytes) / MLXPMD_DS_BYTES;
+			sum->copied++;
+			sum->copied_bytes += bytes;
+		} else {
+			sum->elts++;
+		}
+	}
+}
+
+/* Adds the packets of the WQE at `wqe`. Returns the number of its WQEBBs (0: no WQE starts there). */
 static uint16_t
-wqe_packets(const struct mlxpmd_txq *txq, uint16_t wqe, uint16_t *wqebbs)
+wqe_add(const struct mlxpmd_txq *txq, uint16_t wqe, struct wqe_packets *sum)
 {
 	const struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
 	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK;
 
-	*wqebbs = (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	switch (PRM_BITS(rte_be_to_cpu_32(ctrl->opmod_idx_opcode), WQE_CTRL_SEG_OPMOD_IDX_OPCODE_OPCODE)) {
 	case PRM_WQE_OPCODE_ENHANCED_MPSW:
-		return ds - MLXPMD_TITLE_DS;
+		segments_add(txq, wqe, ds, sum);
+		break;
 	case MLX5_OPCODE_SEND:
+		/* Behind an inline header there is no inline data. */
+		if (txq->inline_bytes == 0 && (byte_count(txq, wqe, MLXPMD_TITLE_DS) & PRM_WQE_INLINE_SEG))
+			segments_add(txq, wqe, ds, sum);
+		else
+			sum->elts++;
+		break;
 	case MLX5_OPCODE_TSO:
-		return 1;
+		sum->elts++;
+		break;
 	default:
-		return 0;
+		break;
 	}
+	return (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 }
 
-/* Walks the ring to the elts index of a WQE's first packet. Returns the oldest packet if no WQE starts there. */
-static uint16_t
-first_of_wqe(const struct mlxpmd_txq *txq, uint16_t wqe)
+/* Adds the packets of the WQEs from `at` to before `end`. Returns false if no WQE starts at `end`. */
+static bool
+wqes_add(const struct mlxpmd_txq *txq, uint16_t at, uint16_t end, struct wqe_packets *sum)
 {
-	uint16_t at = txq->q.ci, elts = txq->elts_ci, wqebbs, packets;
+	uint16_t wqebbs;
 
-	while (at != wqe) {
-		packets = wqe_packets(txq, at, &wqebbs);
+	while (at != end) {
+		wqebbs = wqe_add(txq, at, sum);
+		if (wqebbs == 0 || wqebbs > (uint16_t)(end - at))
+			return false;
 		at += wqebbs;
-		elts += packets;
-		if (wqebbs == 0 || (uint16_t)(at - txq->q.ci) >= (uint16_t)(txq->q.pi - txq->q.ci))
-			return txq->elts_ci;
 	}
-	return elts;
+	return true;
 }
 
-/* The packets from elts index `first` on were not sent: moves them from packets and bytes to errors. */
-static void
-count_lost(struct mlxpmd_txq *txq, uint16_t first)
+/* What was not sent: moves it from packets and bytes to errors. Returns the number of packets. */
+static uint32_t
+count_lost(struct mlxpmd_txq *txq)
 {
-	uint64_t packets = (uint16_t)(txq->elts_pi - first), bytes = 0, headers;
+	uint32_t lost = (uint16_t)(txq->elts_pi - txq->first_lost) + txq->lost_copied;
+	uint64_t packets = lost, bytes = txq->lost_copied_bytes, headers;
 	const struct rte_mbuf *m;
 	uint16_t i;
 
-	for (i = first; i != txq->elts_pi; i++) {
+	for (i = txq->first_lost; i != txq->elts_pi; i++) {
 		m = txq->q.elts[i & txq->elts_mask];
 		packets += mlxpmd_tso_more(txq, m, &headers);
 		bytes += m->pkt_len + headers;
 	}
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, -bytes);
 	MLXPMD_SHARED_ADD(txq->q.stats.packets, -packets);
-	MLXPMD_SHARED_ADD(txq->q.stats.errors, (uint16_t)(txq->elts_pi - first));
+	MLXPMD_SHARED_ADD(txq->q.stats.errors, lost);
+	return lost;
 }
 
 void
 mlxpmd_txq_lost_find(struct mlxpmd_queue *q)
 {
 	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+	struct wqe_packets sent = { 0 }, lost = { 0 };
+	uint16_t from = txq->failed_wqe, in_flight = q->pi - q->ci;
 
 	if (txq->q.elts == NULL || txq->lost_known)
 		return;
 	/* The SQ executes WQEs in order: all before the failed one were sent, none from it on. */
-	txq->first_lost = txq->q.cause == MLXPMD_CAUSE_ERROR ? first_of_wqe(txq, txq->failed_wqe) : txq->elts_ci;
+	if (q->cause != MLXPMD_CAUSE_ERROR || (uint16_t)(from - q->ci) >= in_flight ||
+	    !wqes_add(txq, q->ci, from, &sent)) {
+		sent.elts = 0;
+		from = q->ci;
+	}
+	(void)wqes_add(txq, from, q->pi, &lost);
+	txq->first_lost = txq->elts_ci + sent.elts;
+	txq->lost_copied = lost.copied;
+	txq->lost_copied_bytes = lost.copied_bytes;
 	txq->lost_known = true;
 }
 
@@ -75,22 +130,22 @@ void
 mlxpmd_txq_abandon(struct mlxpmd_txq *txq)
 {
 	mlxpmd_txq_lost_find(&txq->q);
-	count_lost(txq, txq->first_lost);
+	(void)count_lost(txq);
 	/* Nothing is left for mlxpmd_tx_settle() to count or free. */
 	txq->first_lost = txq->elts_pi;
+	txq->lost_copied = 0;
+	txq->lost_copied_bytes = 0;
 	txq->elts_ci = txq->elts_pi;
 }
 
 uint32_t
 mlxpmd_tx_settle(struct mlxpmd_txq *txq)
 {
-	uint16_t first, lost;
+	uint32_t lost;
 
 	mlxpmd_txq_lost_find(&txq->q);
 	txq->lost_known = false;
-	first = txq->first_lost;
-	lost = txq->elts_pi - first;
-	count_lost(txq, first);
+	lost = count_lost(txq);
 	if (txq->stamp_due)
 		mlxpmd_timesync_tx_forget(txq);
 	mlxpmd_tx_free_any(txq, txq->elts_pi);

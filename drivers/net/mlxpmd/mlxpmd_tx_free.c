@@ -102,6 +102,19 @@ mlxpmd_tx_free_fast(struct mlxpmd_txq *txq, uint16_t elts_end)
 }
 
 void
+mlxpmd_tx_free_copied(struct rte_mbuf **pkts, uint16_t n, bool fast)
+{
+	uint16_t i;
+
+	if (fast) {
+		rte_mempool_put_bulk(pkts[0]->pool, (void **)pkts, n);
+		return;
+	}
+	for (i = 0; i < n;)
+		i += is_plain(pkts[i]) ? free_run(pkts + i, n - i) : free_others(pkts + i, n - i);
+}
+
+void
 mlxpmd_tx_full(struct mlxpmd_txq *txq)
 {
 	if (++txq->fulls % MLXPMD_TX_FULLS_PER_DOORBELL == 0 && txq->q.pi != txq->q.ci)
@@ -109,16 +122,24 @@ mlxpmd_tx_full(struct mlxpmd_txq *txq)
 }
 
 void
-mlxpmd_txq_flush(struct mlxpmd_txq *txq)
+mlxpmd_tx_nops(struct mlxpmd_txq *txq, uint32_t wqebbs)
 {
 	mlxpmd_u64 *wqe;
 
+	while (wqebbs-- != 0) {
+		wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+		wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_NOP, 1);
+		wqe[1] = 0;
+		txq->last = txq->q.pi++;
+	}
+}
+
+void
+mlxpmd_txq_flush(struct mlxpmd_txq *txq)
+{
 	if (txq->q.state != MLXPMD_QS_READY || txq->wqebb_comp == txq->q.pi || mlxpmd_tx_free_wqebbs(txq) == 0)
 		return;
-	wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_NOP, 1);
-	wqe[1] = 0;
-	txq->last = txq->q.pi++;
+	mlxpmd_tx_nops(txq, 1);
 	mlxpmd_tx_request_cqe(txq, txq->last);
 	mlxpmd_tx_doorbell(txq);
 }
@@ -127,17 +148,19 @@ int
 mlxpmd_tx_done_cleanup(void *queue, uint32_t free_cnt)
 {
 	struct mlxpmd_txq *txq = queue;
-	uint16_t before, freed = 0, one;
+	uint16_t before, freed = 0;
+	uint32_t cq_ci;
 
 	while (mlxpmd_qstate_load(&txq->q.state) == MLXPMD_QS_READY) {
 		before = txq->elts_ci;
+		cq_ci = txq->q.cq_ci;
 		mlxpmd_tx_reap(txq, 1, false, true);
 		/* The queue failed or was quiesced: elts_ci belongs to the control plane. */
 		if (mlxpmd_qstate_load(&txq->q.state) != MLXPMD_QS_READY)
 			continue;
-		one = txq->elts_ci - before;
-		freed += one;
-		if (one == 0 || (free_cnt != 0 && freed >= free_cnt))
+		freed += txq->elts_ci - before;
+		/* A completion may be one of WQEs that contain their packets. */
+		if (txq->q.cq_ci == cq_ci || (free_cnt != 0 && freed >= free_cnt))
 			return freed;
 	}
 	(void)mlxpmd_tx_not_ready(txq);

@@ -249,6 +249,33 @@ mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	return rc;
 }
 
+int
+mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+{
+	const uint32_t len = m->pkt_len, byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
+	const uint32_t ds = MLXPMD_TITLE_DS + mlxpmd_tx_copy_bytes(len) / MLXPMD_DS_BYTES;
+	struct cursor c = { .seg = m };
+	uint8_t *to = wqe_ds(txq, MLXPMD_TITLE_DS), *end;
+	uint32_t part;
+
+	if (!chain_sane(m))
+		return MLXPMD_TX_REFUSED;
+	if ((ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS > mlxpmd_tx_free_wqebbs(txq))
+		return MLXPMD_TX_RING_FULL;
+	(void)put_title(txq, m, &c, (struct shape) { .cs_flags = mlxpmd_tx_cs_flags(m->ol_flags) });
+	memcpy(to, &byte_count, sizeof(byte_count));
+	to += sizeof(byte_count);
+	end = (uint8_t *)txq->q.wqes + ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB;
+	part = RTE_MIN(len, (uint32_t)(end - to));
+	cursor_copy(&c, to, part);
+	cursor_copy(&c, txq->q.wqes, len - part);
+	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_SEND, ds);
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, len);
+	mlxpmd_tx_post(txq, ds, 0, true);
+	rte_pktmbuf_free(m);
+	return 1;
+}
+
 void
 mlxpmd_tx_drop(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {

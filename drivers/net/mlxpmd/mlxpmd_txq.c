@@ -5,6 +5,7 @@
 #include <rte_cycles.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_tx.h"
 
 /*
  * How long the stop of a send queue waits for posted packets. A loaded host may schedule an emulated device late,
@@ -12,6 +13,8 @@
  */
 #define DRAIN_US 200000
 #define DRAIN_POLL_US 50
+/* Indices have 16 bits, of which differences use one less. */
+#define LOG_WQEBBS_MAX 15
 
 /* ------------------------------------------------------------------ operations */
 
@@ -29,14 +32,70 @@ prefers_wc(enum mlxpmd_doorbell doorbell)
 #endif
 }
 
+/* log2 of the WQEBBs that nb_desc packets of the longest kind need. */
+static uint8_t
+log_wqebbs(const struct mlxpmd_queue *q, uint16_t inline_bytes)
+{
+	uint32_t ds = MLXPMD_TITLE_DS + mlxpmd_tx_copy_bytes(inline_bytes) / MLXPMD_DS_BYTES;
+
+	return rte_log2_u32(q->nb_desc * (inline_bytes != 0 ? (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS : 1));
+}
+
+/* Why the queue copies no packets; NULL: it can. */
+static const char *
+inline_refusal(const struct mlxpmd_queue *q, uint16_t longest)
+{
+	const struct mlxpmd_devargs *args = &q->port->args;
+	const struct mdv_caps *caps = &q->port->mdv->caps;
+
+	if (args->txq_inline_mpw == 0 && args->txq_inline_max == 0)
+		return "txq_inline_mpw and txq_inline_max are 0";
+	if (q->port->eth_dev->data->nb_tx_queues < args->txqs_min_inline)
+		return "fewer Tx queues than txqs_min_inline";
+	if (caps->min_inline_mode != 0)
+		return "the device requires inline headers";
+	if (longest == 0)
+		return "the device has no multi-packet WQE and txq_inline_max is 0";
+	if (MLXPMD_TITLE_DS * MLXPMD_DS_BYTES + mlxpmd_tx_copy_bytes(longest) >
+	    caps->max_sq_desc_ds * MLXPMD_DS_BYTES)
+		return "the device's largest WQE is too small";
+	if (log_wqebbs(q, longest) > RTE_MIN(caps->log_max_wq_sz, LOG_WQEBBS_MAX))
+		return "the device's largest SQ is too small for all descriptors";
+	return NULL;
+}
+
+/* Which packets are copied, before the SQ is created, whose size depends on it. */
+static int
+txq_prepare(struct mlxpmd_queue *q)
+{
+	const struct mlxpmd_devargs *args = &q->port->args;
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+
+	txq->inline_mpw = q->port->mdv->caps.mpw ? args->txq_inline_mpw : 0;
+	txq->inline_send = args->txq_inline_max;
+	txq->inline_why = inline_refusal(q, RTE_MAX(txq->inline_mpw, txq->inline_send));
+	if (txq->inline_why != NULL) {
+		if (args->txq_inline_mpw != 0 || args->txq_inline_max != 0)
+			MLXPMD_LOG(NOTICE, "port %u Tx queue %u: no inline data: %s", q->port_id, q->queue_id,
+				   txq->inline_why);
+		txq->inline_mpw = 0;
+		txq->inline_send = 0;
+		return 0;
+	}
+	txq->inline_why = q->port->mdv->caps.mpw ? "selected by devargs" :
+			  "selected by devargs; the device has no multi-packet WQE";
+	return 0;
+}
+
 /* At most one completion per WQEBB, so a CQ as large as the SQ cannot overrun. */
 static int
 txq_create(struct mlxpmd_queue *q)
 {
-	uint8_t log_wqebbs = rte_log2_u32(q->nb_desc);
-	struct mdv_cq_attr cq_attr = { .log_cqes = log_wqebbs, .socket_id = q->socket_id };
+	const struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+	uint8_t log_sq = log_wqebbs(q, RTE_MAX(txq->inline_mpw, txq->inline_send));
+	struct mdv_cq_attr cq_attr = { .log_cqes = log_sq, .socket_id = q->socket_id };
 	struct mdv_sq_attr sq_attr = {
-		.log_wqebbs = log_wqebbs,
+		.log_wqebbs = log_sq,
 		.socket_id = q->socket_id,
 		.tisn = q->port->tis->id,
 		.db_wc = prefers_wc(q->port->args.doorbell),
@@ -109,6 +168,7 @@ txq_waits(struct mlxpmd_queue *q)
 
 const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
 	.name = "Tx",
+	.prepare = txq_prepare,
 	.create = txq_create,
 	.arm = mlxpmd_txq_arm,
 	.disarm = mlxpmd_txq_disarm,
