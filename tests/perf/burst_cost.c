@@ -32,6 +32,7 @@ struct run {
 	uint32_t bytes;
 	bool alternate;		/* Offloads of each packet differ from those of the one before. */
 	uint16_t segsz;		/* 0: the device segments nothing. */
+	uint16_t inline_mpw;
 };
 static const struct run runs[] = {
 	{ "rx empty poll", 0, 0, false, false, 0 },
@@ -51,6 +52,13 @@ static const struct run runs[] = {
 	{ "tx 60 B, MPW, alternating flags, fast free",
 	  MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60, true },
 	{ "tx 60 B, MPW, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 32, true, false, 60 },
+	{ "tx 60 B, inline, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY | MLXPMD_TX_F_FAST_FREE, 32, true, false,
+	  60, false, 0, 128 },
+	{ "tx 64 B, inline, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY | MLXPMD_TX_F_FAST_FREE, 32, true, false,
+	  64, false, 0, 128 },
+	{ "tx 64 B, inline, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 32, true, false, 64, false, 0, 128 },
+	{ "tx 128 B, inline, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY | MLXPMD_TX_F_FAST_FREE, 32, true, false,
+	  128, false, 0, 128 },
 	{ "tx 2 segments", MLXPMD_TX_F_MULTI, 32, true, true, 400 },
 	{ "tx 60 B, MPW, TSO template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_TSO, 32, true, false, 60 },
 	{ "tx 1400 B, TSO, 2 frames", MLXPMD_TX_F_MPW | MLXPMD_TX_F_TSO, 32, true, false, 1400, false, 700 },
@@ -184,6 +192,7 @@ bench_open(struct bench *b, const struct run *r)
 	b->tx = rig_tx_new(LOG_RING, RING, LOG_RING, 63, 0);
 	if (b->rx == NULL || b->tx == NULL)
 		abort();
+	b->tx->txq.inline_mpw = r->inline_mpw;
 }
 
 static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];

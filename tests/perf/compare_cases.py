@@ -16,6 +16,7 @@ CHECKSUMS = 'IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM'
 RX_OFFLOADS = CHECKSUMS + ',RSS_HASH'
 STAMPS = RX_OFFLOADS + ',TIMESTAMP'
 FAST = 'MBUF_FAST_FREE'
+INLINE = 'txq_inline_mpw=268,txqs_min_inline=1' # the stock driver's default of 268 bytes
 
 
 @dataclass
@@ -102,12 +103,14 @@ CASES = [
     Case('B8.avx2', 'send 60 B by pointer, fast free, AVX2', row='tx', **AVX2),
     Case('B8.128', 'send 60 B by pointer, fast free, 128 bits', row='tx', **NARROW),
     Case('B8.any', 'send 60 B by pointer, any mbufs', row='tx', options={'tx-offloads': ''}),
-    Case('B9.60', 'send 60 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
-         goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
-         alike=False, note='mlxpmd does not inline: it sends by pointer'),
-    Case('B9.128', 'send 128 B, stock inlines', row='tx', stock={'txqs_min_inline': 1},
-         options={'frame-bytes': 128}, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))},
-         alike=False, note='mlxpmd does not inline: it sends by pointer'),
+    Case('B9.60', 'send 60 B inline', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+         goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
+    Case('B9.60.512', 'send 60 B inline, 512 bits', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+         options=WIDE, note=WIDE_NOTE, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
+    Case('B9.128', 'send 128 B inline', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+         options={'frame-bytes': 128}, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
+    Case('B9.any', 'send 60 B inline, any mbufs', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+         options={'tx-offloads': ''}),
     Case('B10', 'send 60 B, all request checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'all'},
          goal={'H': Goal(1.5, 2.2, 3.0)}),
