@@ -19,6 +19,7 @@ bool rig_mempool_fails;
 struct mdv_clock_state rig_clock_state;
 int rig_clock_rc, rig_clock_open_rc;
 unsigned int rig_clock_refreshes;
+int rig_clocks_open;
 void (*rig_clock_hook)(void);
 uint64_t rig_cycles;
 unsigned int rig_cycles_read;
@@ -174,6 +175,7 @@ mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clo
 {
 	snprintf(why, why_bytes, "injected by the rig");
 	*out = rig_clock_open_rc == 0 ? (struct mdv_clock *)dev : NULL;
+	rig_clocks_open += rig_clock_open_rc == 0;
 	if (wanted != MDV_CLOCK_AUTO)
 		rig_clock_state.source = wanted;
 	return rig_clock_open_rc;
@@ -190,8 +192,9 @@ mdv_clock_refresh(struct mdv_clock *clock __rte_unused, struct mdv_clock_state *
 }
 
 void
-mdv_clock_close(struct mdv_clock *clock __rte_unused)
+mdv_clock_close(struct mdv_clock *clock)
 {
+	rig_clocks_open -= clock != NULL;
 }
 
 const char *

@@ -45,6 +45,7 @@ void rig_range_add(const void *addr, size_t bytes, uint32_t lkey);
 extern struct mdv_clock_state rig_clock_state; /**< Result of each refresh. */
 extern int rig_clock_rc, rig_clock_open_rc;
 extern unsigned int rig_clock_refreshes;
+extern int rig_clocks_open;	/**< Opened and not closed. */
 extern void (*rig_clock_hook)(void);	/**< Called in each refresh, unless NULL. */
 extern uint64_t rig_cycles;
 extern unsigned int rig_cycles_read;

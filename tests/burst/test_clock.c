@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * The clock: conversion compared with exact arithmetic, publication of lines, and refreshes that are in time, late or
- * stuck, or that find a step or an unusable source.
+ * The clock: publication of lines, and refreshes that are in time, late or stuck, or that find a step or an unusable
+ * source.
  */
 
 #include <rte_alarm.h>
@@ -10,78 +10,6 @@
 
 #include "mlxpmd_clock_refresh.h"
 #include "rig.h"
-
-/* start + floor((off * mult + frac) / 2^shift), computed by long division. */
-static uint64_t
-exact(const struct mdv_clock_line *l, uint64_t off)
-{
-	unsigned __int128 sum = (unsigned __int128)off * l->mult + l->frac;
-	unsigned __int128 unit = (unsigned __int128)1 << l->shift;
-
-	return (uint64_t)((unsigned __int128)l->start + sum / unit);
-}
-
-/* Timestamps sometimes have bits above the mask, which conversion must ignore. */
-static void
-compare(const struct mdv_clock_line *l, const struct mlxpmd_clock_snap *s, uint64_t off)
-{
-	uint64_t ts = (l->base + off) & l->mask, got;
-	bool ok = mlxpmd_clock_convert(s, ts | (rig_random() & 1 ? 0 : UINT64_C(1) << 62 & ~l->mask), &got);
-
-	CHECK(ok == (off <= l->span), "off %" PRIu64 " span %" PRIu64, off, l->span);
-	CHECK(!ok || got == exact(l, off), "off %" PRIu64 ": %" PRIu64 " not %" PRIu64, off, got, exact(l, off));
-}
-
-static void
-conversion(void)
-{
-	static const struct mdv_clock_line lines[] = {
-		/* 1 GHz; 156.25 MHz with two shifts; then extreme multipliers and shifts. */
-		{ .start = 1700000000000000000, .base = 123456789, .mult = 0x80000000u, .shift = 31 },
-		{ .start = 1700000000999999999, .base = (1ull << 41) - 5, .mult = 3435973836u, .shift = 29 },
-		{ .start = 17, .base = 3, .mult = 53687091, .shift = 23 },
-		{ .start = 0, .base = 0, .mult = 4294967295u, .shift = 28 },
-		{ .start = 1ull << 62, .base = 1ull << 40, .mult = 1, .shift = 21 },
-		{ .start = 5, .base = 77, .mult = 4294967295u, .shift = 32 },
-	};
-	struct mlxpmd_clock_snap s;
-	struct mdv_clock_line l;
-	unsigned int i, k;
-	uint64_t off;
-
-	for (i = 0; i < RTE_DIM(lines) * 3; i++) {
-		l = lines[i / 3];
-		l.mask = (1ull << (i % 3 == 1 ? 48 : 41)) - 1;
-		l.frac = rig_random() & ((1ull << l.shift) - 1);
-		l.span = i % 3 == 2 ? 1000 : l.mask / 2;
-		mlxpmd_clock_snap_from(&s, &l);
-		for (off = 0; off <= 3; off++) {
-			compare(&l, &s, off);
-			compare(&l, &s, l.span - off);
-			compare(&l, &s, l.span + off);
-			compare(&l, &s, l.mask - off);
-		}
-		for (k = 0; k < 200000; k++)
-			compare(&l, &s, ((uint64_t)rig_random() << 20 ^ rig_random()) % (l.span + l.span / 8 + 1));
-	}
-}
-
-/* Increasing timestamps convert to increasing values, over the whole window. */
-static void
-monotonic(void)
-{
-	struct mdv_clock_line l = { .start = 1000, .base = 1ull << 39, .mult = 3435973836u, .shift = 29,
-				    .mask = (1ull << 41) - 1, .span = 5000000000 };
-	struct mlxpmd_clock_snap s;
-	uint64_t last = 0, now = 0, off;
-
-	mlxpmd_clock_snap_from(&s, &l);
-	for (off = 0; off <= s.span; off += 1 + rig_random() % 30000) {
-		CHECK(mlxpmd_clock_convert(&s, s.base + off, &now), "at %" PRIu64, off);
-		CHECK(off == 0 || (int64_t)(now - last) > 0, "%" PRIu64 " after %" PRIu64, now, last);
-		last = now;
-	}
-}
 
 /* Real-time format: the nanoseconds are below 10^9. */
 static void
@@ -117,6 +45,7 @@ snap_make(struct mlxpmd_clock_snap *s, uint64_t n)
 static void
 following(void)
 {
+	static struct mlxpmd_clock_board board;
 	static struct mlxpmd_clock clock;
 	struct mlxpmd_clock_snap mine, s, host;
 	const struct mlxpmd_clock_lines *lines;
@@ -137,7 +66,11 @@ following(void)
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 1 && mine.mult == s.mult, "held up by a publisher at work");
 	snap_make(&s, 2);
+	board = clock.board;
 	mlxpmd_clock_publish(&clock, &s, NULL);
+	/* A reader may still copy the generation before, and lcores have copies. */
+	CHECK(memcmp(&clock.board.slot[1], &board.slot[1], sizeof(board.slot[1])) == 0, "the other slot was written");
+	CHECK(memcmp(clock.board.lcore, board.lcore, sizeof(board.lcore)) == 0, "copies of lcores were written");
 	/* The slot was overwritten while it was read: the reader keeps its snapshot. */
 	CHECK(!mlxpmd_clock_take(&clock.board, 1, (mlxpmd_clock_word *)&mine, 1), "an old generation from a slot that has moved");
 	CHECK(mine.generation == 1, "touched");
@@ -146,13 +79,20 @@ following(void)
 	lines = mlxpmd_clock_lcore(&clock, &stack);
 	CHECK(lines == &clock.board.lcore[rte_lcore_id()] && lines->dev.generation == 2, "no copy per lcore");
 	CHECK(lines->host.generation == 2 && lines->host.mult == 0, "a host line without a source");
-	clock.board.generation = UINT32_MAX;
+	board = clock.board;
+	clock.board.generation = UINT32_MAX - 1;
+	mlxpmd_clock_publish(&clock, &s, &host);
+	CHECK(memcmp(&clock.board.slot[0], &board.slot[0], sizeof(board.slot[0])) == 0, "the other slot was written");
+	CHECK(memcmp(clock.board.lcore, board.lcore, sizeof(board.lcore)) == 0, "copies of lcores were written");
 	mlxpmd_clock_publish(&clock, &s, &host);
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 2 && mine.start == s.start, "generation 0 is reserved");
 	CHECK(((uintptr_t)&clock.board.lcore[1] & (RTE_CACHE_LINE_SIZE - 1)) == 0 && sizeof(s) == RTE_CACHE_LINE_SIZE,
 	      "not a cache line");
 }
+
+/* Age of the source's reading at each refresh. */
+#define AGE_NS 7000000000u
 
 static struct mlxpmd_port port;
 
@@ -209,7 +149,7 @@ source_set(void)
 		.host = { .mult = (1000000000ull << 26) / hz, .shift = 26, .mask = (1ull << 48) - 1,
 			  .base = rte_rdtsc() & ((1ull << 48) - 1), .span = 1ull << 46,
 			  .start = 3600000000000 },
-		.valid_tsc = UINT64_MAX, .next_us = 5000, .age_ns = 7,
+		.valid_tsc = UINT64_MAX, .next_us = 5000, .age_ns = AGE_NS,
 	};
 }
 
@@ -235,7 +175,9 @@ refresh_alone(void)
 	CHECK(info.attempts >= 3, "%" PRIu64 " refreshes", info.attempts);
 	CHECK(info.quality == MDV_CLOCK_GOOD && info.expired == 0, "quality %d, expired %" PRIu64, info.quality,
 	      info.expired);
-	CHECK(info.age_ns >= 7 && info.age_ns < 1000000000, "age %" PRIu64, info.age_ns);
+	CHECK(info.age_ns >= AGE_NS && info.age_ns < AGE_NS + 1000000000, "age %" PRIu64, info.age_ns);
+	CHECK(info.expires_tsc - info.refreshed_tsc == 2 * rte_get_tsc_hz(), "valid for %" PRIu64 " ticks",
+	      info.expires_tsc - info.refreshed_tsc);
 	rig_clock_rc = -EAGAIN;
 	refreshes_wait(2);
 	pass_us(MLXPMD_CLOCK_VALID_MS * 1000); /* The snapshot must not expire meanwhile. */
@@ -257,6 +199,18 @@ lines_of(const char *text, const char *what)
 	return n;
 }
 
+/* Lets the last line about steps be so many seconds older. */
+static void
+step_log_age(unsigned int seconds)
+{
+	struct mlxpmd_clock_refresher *refresher = port.clock->refresher;
+
+	pthread_mutex_lock(&refresher->lock);
+	refresher->step_logged_tsc -= seconds * rte_get_tsc_hz();
+	pthread_mutex_unlock(&refresher->lock);
+	refreshes_wait(2);
+}
+
 /* A step is counted and logged, and timestamps include it. Not every one of frequent steps is logged. */
 static void
 steps(FILE *stream, char **log)
@@ -276,6 +230,19 @@ steps(FILE *stream, char **log)
 	fflush(stream);
 	CHECK(lines_of(*log, "the clock stepped, the last time by +5000000000 ns; 1 steps") == 1 &&
 	      lines_of(*log, "stepped") == 1, "%s", *log);
+	/* Every ten seconds. */
+	step_log_age(9);
+	fflush(stream);
+	CHECK(lines_of(*log, "stepped") == 1, "%s", *log);
+	step_log_age(1);
+	fflush(stream);
+	CHECK(lines_of(*log, "by +0 ns; 40 steps since the last such line, 41 in all") == 1 &&
+	      lines_of(*log, "stepped") == 2, "%s", *log);
+	rig_clock_state.steps++;
+	step_log_age(10);
+	fflush(stream);
+	CHECK(lines_of(*log, "by +0 ns; 1 steps since the last such line, 42 in all") == 1 &&
+	      lines_of(*log, "stepped") == 3, "%s", *log);
 }
 
 /* A broken source: timestamps are absent at once, and present again after the first good reading. */
@@ -283,6 +250,7 @@ static void
 broken(FILE *stream, char **log)
 {
 	uint64_t expired = info_get().expired;
+	uint32_t generation;
 	int rc;
 
 	rig_clock_state.quality = MDV_CLOCK_BROKEN;
@@ -293,12 +261,21 @@ broken(FILE *stream, char **log)
 	rig_clock_state.quality = MDV_CLOCK_GOOD;
 	rig_clock_rc = -EIO;
 	refreshes_wait(2);
+	generation = info_get().generation;
+	CHECK(generation == port.clock->board.generation, "generation %u", generation);
+	refreshes_wait(3);
+	CHECK(info_get().generation == generation, "%u generations of an unreadable clock",
+	      info_get().generation - generation);
 	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "an unreadable clock is used");
 	CHECK(info_get().expired == expired + 1, "counted %" PRIu64 " times", info_get().expired - expired);
 	rig_clock_rc = 0;
 	refreshes_wait(2);
 	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
 	/* The end of the line, before the end of its validity. */
+	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz();
+	refreshes_wait(2);
+	CHECK(info_get().expires_tsc == rig_clock_state.valid_tsc || rte_rdtsc() > rig_clock_state.valid_tsc,
+	      "%" PRId64 " ticks after its line", info_get().expires_tsc - rig_clock_state.valid_tsc);
 	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
 	refreshes_wait(2);
 	pass_us(30000); /* Beyond the end of the line. */
@@ -308,6 +285,17 @@ broken(FILE *stream, char **log)
 	CHECK(usable(), "not back");
 	fflush(stream);
 	CHECK(lines_of(*log, "timestamps are absent") == 2 && lines_of(*log, "timestamps are back") == 2, "%s", *log);
+	CHECK(lines_of(*log, "timestamps are absent: the source cannot be trusted") == 1, "%s", *log);
+	/* A busy source, until after the end of its line. */
+	rig_clock_rc = -EAGAIN;
+	rig_clock_state.valid_tsc = 1;
+	refreshes_wait(3);
+	CHECK(!usable(), "used after its end");
+	rig_clock_rc = 0;
+	rig_clock_state.valid_tsc = UINT64_MAX;
+	refreshes_wait(2);
+	fflush(stream);
+	CHECK(lines_of(*log, "timestamps are absent: the source gave no usable reading for too long") == 1, "%s", *log);
 }
 
 /* hold() blocks a thread until release is set; held: it is blocked. */
@@ -337,6 +325,35 @@ hold_reset(void)
 {
 	__atomic_store_n(&held, false, __ATOMIC_RELEASE);
 	__atomic_store_n(&release, false, __ATOMIC_RELEASE);
+}
+
+static bool got;
+
+static void *
+info_main(void *arg __rte_unused)
+{
+	(void)info_get();
+	__atomic_store_n(&got, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* While a thread copies the state, none is published, and another one waits for its copy. */
+static void
+locked(void)
+{
+	struct mlxpmd_clock_refresher *refresher = port.clock->refresher;
+	unsigned int refreshes;
+	pthread_t thread;
+
+	__atomic_store_n(&got, false, __ATOMIC_RELEASE);
+	pthread_mutex_lock(&refresher->lock);
+	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
+	CHECK(pthread_create(&thread, NULL, info_main, NULL) == 0, "no thread");
+	pass_us(30000); /* Enough for some refreshes that do not wait. */
+	CHECK(!__atomic_load_n(&got, __ATOMIC_ACQUIRE), "a copy of a state that changes");
+	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - refreshes <= 1, "published meanwhile");
+	pthread_mutex_unlock(&refresher->lock);
+	pthread_join(thread, NULL);
 }
 
 /* Processor time of the process. */
@@ -404,6 +421,7 @@ refresh_hangs(void)
 	/* Counted although the refresh has not returned. */
 	CHECK(info_get().expired == expired + 1 && info_get().quality == MDV_CLOCK_BROKEN, "expired %" PRIu64,
 	      info_get().expired - expired);
+	CHECK(info_get().age_ns >= AGE_NS + MLXPMD_CLOCK_VALID_MS * 1000000u, "age %" PRIu64, info_get().age_ns);
 	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == refreshes, "two refreshes at a time");
 	rig_clock_hook = NULL;
 	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
@@ -412,15 +430,116 @@ refresh_hangs(void)
 	CHECK(info_get().expired == expired + 1, "expired %" PRIu64, info_get().expired - expired);
 }
 
-/* The control thread cannot be started: opening the clock fails. */
+/* The control thread cannot be started, or there is no memory: opening the clock fails, and leaves nothing behind. */
 static void
-thread_fails(FILE *stream, char **log)
+opening_fails(FILE *stream, char **log)
 {
 	rig_thread_rc = -EAGAIN;
 	CHECK(mlxpmd_clock_open(&port) == -EAGAIN && port.clock == NULL, "a clock without refreshes");
 	rig_thread_rc = 0;
 	fflush(stream);
 	CHECK(lines_of(*log, "thread mlxpmd-ctrl cannot be started") == 1, "%s", *log);
+	rig_memory_fails_at = 1;
+	CHECK(mlxpmd_clock_open(&port) == -ENOMEM && port.clock == NULL, "a clock without memory");
+	fflush(stream);
+	CHECK(lines_of(*log, "port 0: no memory for the clock") == 1, "%s", *log);
+	CHECK(rig_memory_live == 0 && rig_clocks_open == 0, "%d allocations, %d clocks", rig_memory_live, rig_clocks_open);
+}
+
+/* A source that cannot be opened: a warning if it was requested, a notice if it should run, else nothing. */
+static void
+no_source(FILE *stream, char **log)
+{
+	static const struct {
+		enum mdv_clock_source wanted;
+		int rc;
+		const char *text;
+		uint32_t level;
+	} rows[] = {
+		{ MDV_CLOCK_PAGE, -ENOTSUP, "port 0: clock=page: no timestamps are offered: injected by the rig", RTE_LOG_WARNING },
+		{ MDV_CLOCK_PAGE, -ERANGE, "port 0: clock=page: no timestamps are offered: injected by the rig", RTE_LOG_WARNING },
+		{ MDV_CLOCK_AUTO, -ERANGE, "port 0: no timestamps are offered: injected by the rig", RTE_LOG_NOTICE },
+		{ MDV_CLOCK_AUTO, -ENODATA, "port 0: no timestamps are offered: injected by the rig", RTE_LOG_NOTICE },
+		{ MDV_CLOCK_AUTO, -ENOTSUP, "port 0: no timestamps are offered: injected by the rig", RTE_LOG_INFO },
+	};
+	unsigned int i, before;
+	uint32_t level;
+
+	rte_log_set_global_level(RTE_LOG_DEBUG);
+	for (i = 0; i < RTE_DIM(rows); i++) {
+		for (level = rows[i].level - 1; level <= rows[i].level; level++) {
+			rte_log_set_level(mlxpmd_logtype, level);
+			fflush(stream);
+			before = lines_of(*log, rows[i].text);
+			port.args.clock = rows[i].wanted;
+			rig_clock_open_rc = rows[i].rc;
+			CHECK(mlxpmd_clock_open(&port) == 0 && port.clock == NULL, "row %u", i);
+			fflush(stream);
+			CHECK(lines_of(*log, rows[i].text) - before == (level == rows[i].level), "row %u at level %u", i, level);
+		}
+	}
+	port.args.clock = MDV_CLOCK_PAGE;
+	rig_clock_open_rc = 0;
+	rte_log_set_global_level(RTE_LOG_NOTICE);
+	rte_log_set_level(mlxpmd_logtype, RTE_LOG_NOTICE);
+	CHECK(rig_memory_live == 0 && rig_clocks_open == 0, "%d allocations, %d clocks", rig_memory_live, rig_clocks_open);
+}
+
+/* A source that is broken or busy at first: nothing is published until it gives a line, which may have stepped. */
+static void
+beginnings(FILE *stream, char **log)
+{
+	struct mlxpmd_clock_info info;
+	unsigned int i;
+	int rc;
+
+	port.port_id = 3;
+	for (i = 0; i < 2; i++) {
+		source_set();
+		rig_clock_state.steps = 1;
+		rig_clock_state.quality = i == 0 ? MDV_CLOCK_BROKEN : MDV_CLOCK_GOOD;
+		rig_clock_rc = i == 0 ? 0 : -EAGAIN;
+		CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
+		refreshes_wait(2);
+		info = info_get();
+		CHECK(info.generation == 0 && info.expires_tsc == 0 && info.quality == MDV_CLOCK_BROKEN, "%u: generation %u",
+		      i, info.generation);
+		CHECK(info.expired == (i == 0), "%u: expired %" PRIu64, i, info.expired);
+		(void)now_ns(&rc);
+		CHECK(rc == -EAGAIN, "%u: a time: %d", i, rc);
+		rig_clock_state.quality = MDV_CLOCK_GOOD;
+		rig_clock_rc = 0;
+		refreshes_wait(2);
+		(void)now_ns(&rc);
+		CHECK(rc == 0 && info_get().quality == MDV_CLOCK_GOOD, "%u: no time: %d", i, rc);
+		fflush(stream);
+		CHECK(lines_of(*log, "port 3: the clock stepped, the last time by +0 ns; 1 steps since the last such line, 1 in all") ==
+		      i + 1, "%s", *log);
+		mlxpmd_clock_close(&port);
+	}
+	port.port_id = 0;
+}
+
+/* The period is 1 ms at least and 100 ms at most, whatever the source requests. */
+static void
+periods(void)
+{
+	uint64_t begin, ms;
+	unsigned int n;
+
+	source_set();
+	rig_clock_state.next_us = 0;
+	CHECK(mlxpmd_clock_open(&port) == 0, "not opened");
+	begin = rte_rdtsc();
+	n = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
+	refreshes_wait(50);
+	n = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - n;
+	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
+	CHECK(n <= ms + 3, "%u refreshes in %" PRIu64 " ms", n, ms);
+	rig_clock_state.next_us = 1000000000;
+	refreshes_wait(4);
+	CHECK(usable(), "expired");
+	mlxpmd_clock_close(&port);
 }
 
 /* A removed device: its clock is unusable whatever the source returns, and the reason is logged. */
@@ -459,10 +578,16 @@ refresh(void)
 	in_time();
 	interrupt_thread_stalled();
 	refresh_hangs();
+	fflush(stream);
+	CHECK(lines_of(log, "timestamps are absent: the clock was not refreshed in time") == 2, "%s", log);
+	locked();
 	mlxpmd_clock_close(&port);
 	CHECK(port.clock == NULL, "not closed");
 	mlxpmd_clock_close(&port);
-	thread_fails(stream, &log);
+	opening_fails(stream, &log);
+	no_source(stream, &log);
+	beginnings(stream, &log);
+	periods();
 	rte_openlog_stream(NULL);
 	rte_log_set_level(mlxpmd_logtype, RTE_LOG_EMERG);
 	rte_log_set_global_level(RTE_LOG_ERR);
@@ -492,6 +617,7 @@ two_ports(void)
 	CHECK(usable(), "port 0 is not refreshed");
 	mlxpmd_clock_close(&port);
 	mlxpmd_clock_close(&other);
+	CHECK(rig_memory_live == 0 && rig_clocks_open == 0, "%d allocations, %d clocks", rig_memory_live, rig_clocks_open);
 }
 
 static void
@@ -526,8 +652,6 @@ int
 main(void)
 {
 	rig_init();
-	conversion();
-	monotonic();
 	packed();
 	following();
 	refresh();

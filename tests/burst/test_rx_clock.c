@@ -164,6 +164,78 @@ packed(const struct clock_kernel *k)
 	}
 }
 
+/* start + floor((off * mult + frac) / 2^shift), computed by long division. */
+static uint64_t
+exact(const struct mdv_clock_line *l, uint64_t off)
+{
+	unsigned __int128 sum = (unsigned __int128)off * l->mult + l->frac;
+	unsigned __int128 unit = (unsigned __int128)1 << l->shift;
+
+	return (uint64_t)((unsigned __int128)l->start + sum / unit);
+}
+
+/* Timestamps sometimes have bits above the mask, which conversion must ignore. */
+static void
+one_compare(const struct mdv_clock_line *l, const struct mlxpmd_clock_snap *s, uint64_t off)
+{
+	uint64_t ts = (l->base + off) & l->mask, got;
+	bool ok = mlxpmd_clock_convert(s, ts | (rig_random() & 1 ? 0 : UINT64_C(1) << 62 & ~l->mask), &got);
+
+	CHECK(ok == (off <= l->span), "off %" PRIu64 " span %" PRIu64, off, l->span);
+	CHECK(!ok || got == exact(l, off), "off %" PRIu64 ": %" PRIu64 " not %" PRIu64, off, got, exact(l, off));
+}
+
+static void
+conversion(void)
+{
+	static const struct mdv_clock_line lines[] = {
+		/* 1 GHz; 156.25 MHz with two shifts; then extreme multipliers and shifts. */
+		{ .start = 1700000000000000000, .base = 123456789, .mult = 0x80000000u, .shift = 31 },
+		{ .start = 1700000000999999999, .base = (1ull << 41) - 5, .mult = 3435973836u, .shift = 29 },
+		{ .start = 17, .base = 3, .mult = 53687091, .shift = 23 },
+		{ .start = 0, .base = 0, .mult = 4294967295u, .shift = 28 },
+		{ .start = 1ull << 62, .base = 1ull << 40, .mult = 1, .shift = 21 },
+		{ .start = 5, .base = 77, .mult = 4294967295u, .shift = 32 },
+	};
+	struct mlxpmd_clock_snap s;
+	struct mdv_clock_line l;
+	unsigned int i, k;
+	uint64_t off;
+
+	for (i = 0; i < RTE_DIM(lines) * 3; i++) {
+		l = lines[i / 3];
+		l.mask = (1ull << (i % 3 == 1 ? 48 : 41)) - 1;
+		l.frac = rig_random() & ((1ull << l.shift) - 1);
+		l.span = i % 3 == 2 ? 1000 : l.mask / 2;
+		mlxpmd_clock_snap_from(&s, &l);
+		for (off = 0; off <= 3; off++) {
+			one_compare(&l, &s, off);
+			one_compare(&l, &s, l.span - off);
+			one_compare(&l, &s, l.span + off);
+			one_compare(&l, &s, l.mask - off);
+		}
+		for (k = 0; k < 200000; k++)
+			one_compare(&l, &s, ((uint64_t)rig_random() << 20 ^ rig_random()) % (l.span + l.span / 8 + 1));
+	}
+}
+
+/* Increasing timestamps convert to increasing values, over the whole window. */
+static void
+monotonic(void)
+{
+	struct mdv_clock_line l = { .start = 1000, .base = 1ull << 39, .mult = 3435973836u, .shift = 29,
+				    .mask = (1ull << 41) - 1, .span = 5000000000 };
+	struct mlxpmd_clock_snap s;
+	uint64_t last = 0, now = 0, off;
+
+	mlxpmd_clock_snap_from(&s, &l);
+	for (off = 0; off <= s.span; off += 1 + rig_random() % 30000) {
+		CHECK(mlxpmd_clock_convert(&s, s.base + off, &now), "at %" PRIu64, off);
+		CHECK(off == 0 || (int64_t)(now - last) > 0, "%" PRIu64 " after %" PRIu64, now, last);
+		last = now;
+	}
+}
+
 static void
 all(const struct clock_kernel *k, bool there, unsigned int rounds)
 {
@@ -186,6 +258,8 @@ main(int argc, char **argv)
 	unsigned int rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : 400;
 
 	rig_init();
+	conversion();
+	monotonic();
 	all(&clock_kernel_scalar, true, rounds);
 #ifdef MLXPMD_AVX2
 	all(&clock_kernel_avx2, __builtin_cpu_supports("avx2"), rounds);

@@ -65,7 +65,15 @@ static const struct sample samples[] = {
 	{ "version 2.1", "88f7" "0012002c", PTP | TMST },
 	{ "tagged sync", "81000005" "88f7" "0002002c", PTP | TMST },
 	{ "tagged other", "81000005" "0806" "0002002c", 0 },
+	{ "signalling type 4", "88f7" "0402002c", PTP },
+	{ "version 3", "88f7" "0003002c", PTP },
+	{ "shortest", "88f7" "0002", PTP | TMST },
+	{ "shortest with a tag", "81000005" "88f7" "0002", PTP | TMST },
 	{ "too short", "88f7" "00", PTP },
+	{ "no message", "88f7" "", PTP },
+	{ "no EtherType", "88", 0 },
+	{ "cut off in the tag", "81000005" "88", 0 },
+	{ "two tags", "81000005" "81000006" "88f7" "0002002c", 0 },
 	{ "ARP", "0806" "0002002c", 0 },
 	{ "IPv4 event", "0800" "450000300000000040110000" "0a0000010a000002" "1234013f001c0000" "0002", TMST },
 	{ "IPv4 general", "0800" "450000300000000040110000" "0a0000010a000002" "12340140001c0000" "0802", 0 },
@@ -77,9 +85,17 @@ static const struct sample samples[] = {
 	{ "IPv4 later fragment", "0800" "450000300000000140110000" "0a0000010a000002" "1234013f001c0000" "0002", 0 },
 	{ "IPv4 event, don't fragment", "0800" "450000300000400040110000" "0a0000010a000002" "1234013f001c0000" "0002",
 	  TMST },
+	{ "IPv4 event of one byte", "0800" "450000300000000040110000" "0a0000010a000002" "1234013f001c0000" "00", 0 },
+	{ "IPv4 event without message", "0800" "450000300000000040110000" "0a0000010a000002" "1234013f001c0000", 0 },
+	{ "IPv4 cut off in UDP", "0800" "450000300000000040110000" "0a0000010a000002" "1234013f001c00", 0 },
+	{ "IPv4 cut off in its header", "0800" "450000300000000040110000" "0a0000010a0000", 0 },
 	{ "IPv4 cut off", "0800" "450000300000000040110000" "0a0000010a000002" "1234", 0 },
 	{ "IPv6 event", "86dd" "60000000001c1140" "00000000000000000000000000000001"
 			"00000000000000000000000000000002" "1234013f001c0000" "0302", TMST },
+	{ "IPv6 event of the last type", "86dd" "60000000001c1140" "00000000000000000000000000000001"
+			"00000000000000000000000000000002" "1234013f001c0000" "0402", 0 },
+	{ "IPv6 cut off in its header", "86dd" "60000000001c1140" "00000000000000000000000000000001"
+			"000000000000000000000000000000", 0 },
 	{ "IPv6 other", "86dd" "60000000001c3a40" "00000000000000000000000000000001"
 			"00000000000000000000000000000002" "1234013f001c0000" "0302", 0 },
 };
@@ -150,7 +166,8 @@ boxes(void)
 	for (i = 0; i < 6; i++)
 		CHECK(m[i]->timesync == RTE_MIN(i, 3u) && (m[i]->ol_flags & TMST), "mbuf %u: %u", i, m[i]->timesync);
 	for (i = 0; i < 4; i++)
-		CHECK(timestamp_read(i, &ns) == 0 && ns == line.start + (i == 3 ? 105 : 100 + i) * 4, "box %u", i);
+		CHECK(timestamp_read(i + 4 * (i % 3), &ns) == 0 && ns == line.start + (i == 3 ? 105 : 100 + i) * 4,
+		      "box %u", i);
 	rte_pktmbuf_free_bulk(m, 6);
 	/* The latest timestamp replaces one that was not read. */
 	rte_pktmbuf_free(one("88f7" "0002002c", 200));
@@ -205,6 +222,12 @@ arithmetic(void)
 	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "a second of nanoseconds");
 	ts.tv_nsec = -1;
 	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "negative");
+	ts = (struct timespec){ -1, 0 };
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == -EINVAL, "before 1970");
+	ts = (struct timespec){ 0, NSEC_PER_SEC - 1 };
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == 0 && phc() - (NSEC_PER_SEC - 1) < slack, "the first second");
+	ts = (struct timespec){ 0, 0 };
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == 0 && phc() < slack, "1970");
 	m = one("88f7" "0002002c", 100);
 	CHECK(timestamp_read(0, &ns) == 0 && ns == line.start + 400 + r->port.timesync.offset_ns, "timestamp without offset");
 	CHECK(*RTE_MBUF_DYNFIELD(m, r->rxq.ts_offset, uint64_t *) == line.start + 400, "the mbuf has the clock's value");
@@ -214,6 +237,130 @@ arithmetic(void)
 	CHECK(mlxpmd_timesync_enable(&dev) == -ENOTSUP && mlxpmd_timesync_read_time(&dev, &ts) == -ENOTSUP &&
 	      mlxpmd_timesync_adjust(&dev, 1) == -ENOTSUP, "a PHC of ticks");
 	port_clock.kind = MDV_CLOCK_LINE;
+	r->port.clock = NULL;
+	CHECK(mlxpmd_timesync_enable(&dev) == -ENOTSUP && mlxpmd_timesync_read_time(&dev, &ts) == -ENOTSUP &&
+	      mlxpmd_timesync_write_time(&dev, &ts) == -ENOTSUP && mlxpmd_timesync_adjust(&dev, 1) == -ENOTSUP,
+	      "a PHC without a clock");
+	r->port.clock = &port_clock;
+}
+
+/* ---- the lock of offset and mailboxes ---- */
+
+static struct mlxpmd_txq txq;
+
+static void
+call_read_time(void)
+{
+	(void)phc();
+}
+
+static void
+call_write_time(void)
+{
+	struct timespec ts = { 5, 7 };
+
+	CHECK(mlxpmd_timesync_write_time(&dev, &ts) == 0, "not written");
+}
+
+static void
+call_adjust(void)
+{
+	CHECK(mlxpmd_timesync_adjust(&dev, 1) == 0, "not adjusted");
+}
+
+static void
+call_read_rx(void)
+{
+	uint64_t ns;
+
+	CHECK(timestamp_read(0, &ns) == -EINVAL, "a timestamp is left");
+}
+
+static void
+call_read_tx(void)
+{
+	struct timespec ts;
+
+	CHECK(mlxpmd_timesync_read_tx(&dev, &ts) == -EINVAL, "a timestamp is left");
+}
+
+static void
+call_receive(void)
+{
+	struct rte_mbuf *m = NULL;
+
+	CHECK(burst(&r->rxq, &m, 1) == 1 && (m->ol_flags & TMST), "not received");
+	rte_pktmbuf_free(m);
+}
+
+static void
+call_sent(void)
+{
+	mlxpmd_timesync_tx_sent(&txq);
+}
+
+static void
+call_done(void)
+{
+	mlxpmd_timesync_tx_done(&txq, 100);
+}
+
+static void
+call_forget(void)
+{
+	mlxpmd_timesync_tx_forget(&txq);
+}
+
+static void
+call_disable(void)
+{
+	CHECK(mlxpmd_timesync_disable(&dev) == 0, "not disabled");
+}
+
+static void
+call_enable(void)
+{
+	CHECK(mlxpmd_timesync_enable(&dev) == 0, "not enabled");
+}
+
+static const struct locked {
+	const char *name;
+	void (*call)(void);
+} locked[] = {
+	{ "read_time", call_read_time }, { "write_time", call_write_time }, { "adjust", call_adjust },
+	{ "read_rx", call_read_rx },	 { "read_tx", call_read_tx },	    { "receive", call_receive },
+	{ "sent", call_sent },		 { "done", call_done },		    { "forget", call_forget },
+	{ "disable", call_disable },	 { "enable", call_enable },
+};
+static bool returned;
+
+static void *
+locked_main(void *arg)
+{
+	((const struct locked *)arg)->call();
+	__atomic_store_n(&returned, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Nothing reads or changes them while another thread does: it waits. */
+static void
+locking(void)
+{
+	uint8_t frame[64] = { 0 };
+	pthread_t thread;
+	unsigned int i;
+
+	txq.q.port = &r->port;
+	arrive(frame, 12 + unhex(frame + 12, "88f7" "0002002c"), 100);
+	for (i = 0; i < RTE_DIM(locked); i++) {
+		__atomic_store_n(&returned, false, __ATOMIC_RELEASE);
+		rte_spinlock_lock(&r->port.timesync.lock);
+		CHECK(pthread_create(&thread, NULL, locked_main, (void *)(uintptr_t)&locked[i]) == 0, "no thread");
+		pass_us(10000); /* Enough for a call that does not wait. */
+		CHECK(!__atomic_load_n(&returned, __ATOMIC_ACQUIRE), "%s: not locked", locked[i].name);
+		rte_spinlock_unlock(&r->port.timesync.lock);
+		pthread_join(thread, NULL);
+	}
 }
 
 int
@@ -237,6 +384,7 @@ main(void)
 	boxes();
 	absent();
 	arithmetic();
+	locking();
 	CHECK(mlxpmd_timesync_disable(&dev) == 0 && !r->port.timesync.on, "not disabled");
 	rig_rx_free(r);
 	return rig_end("timesync");

@@ -96,13 +96,13 @@ absent_note(struct mlxpmd_clock_refresher *r, const char *why)
 	MLXPMD_LOG(WARNING, "port %u: timestamps are absent: %s", r->port_id, why);
 }
 
-/* How far the value of the same stamp moved from the old line to the new one. */
+/* How far the value of the same stamp moved from the old line to the new one; 0 if either has none. */
 static int64_t
 step_ns(const struct mlxpmd_clock_snap *old, const struct mlxpmd_clock_snap *new)
 {
 	uint64_t at = new->base + new->span / 4, was, is;
 
-	if (old->mult == 0 || new->mult == 0 || !mlxpmd_clock_convert(old, at, &was) ||
+	if (old->mult == 0 || !mlxpmd_clock_convert(old, at, &was) ||
 	    !mlxpmd_clock_convert(new, at, &is))
 		return 0;
 	return (int64_t)(is - was);
@@ -293,7 +293,6 @@ mlxpmd_clock_open(struct mlxpmd_port *port)
 	char why[WHY_BYTES] = "";
 	int rc;
 
-	port->clock = NULL;
 	if (clock == NULL)
 		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for the clock", port->port_id);
 	r = clock->refresher;

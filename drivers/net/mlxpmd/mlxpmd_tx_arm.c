@@ -100,7 +100,6 @@ static void
 indices_reset(struct mlxpmd_txq *txq)
 {
 	txq->q.pi = 0;
-	txq->last = 0;
 	txq->q.ci = 0;
 	txq->elts_pi = 0;
 	txq->elts_ci = 0;
