@@ -254,7 +254,8 @@ test_control(void)
 		"{\"cmd\":\"link\",\"port\":2}", "{\"cmd\":\"link\",\"state\":\"odd\"}",
 		"{\"cmd\":\"engine\",\"run\":1}", "{\"cmd\":\"engine.step\"}",
 		"{\"cmd\":\"inject\",\"ptypes\":[]}", "{\"cmd\":\"inject\",\"ptypes\":[\"x\"]}",
-		"{\"cmd\":\"inject\",\"len\":59}", "{\"cmd\":\"inject\",\"file\":\"/no/file\"}",
+		"{\"cmd\":\"inject\",\"len\":59}", "{\"cmd\":\"inject\",\"demote\":1}",
+		"{\"cmd\":\"inject\",\"file\":\"/no/file\"}",
 		"{\"cmd\":\"clock\",\"ns\":5}", "{\"cmd\":\"ledger\",\"cmd\":\"audit\"}",
 	};
 	static const char *const lawful[] = {

@@ -29,6 +29,7 @@ enum cmp_regime {
 	CMP_H,	/**< The driver's core: in its private caches. */
 	CMP_X,	/**< Another core: dirty in the private caches of that core. */
 	CMP_E,	/**< Another core, which then evicted them from its private caches. */
+	CMP_L,	/**< Another core, which then moved them to the shared cache (cldemote). */
 	CMP_D,	/**< In memory, in no cache: only for the cost of a load. */
 };
 
@@ -54,7 +55,7 @@ struct cmp_config {
 	bool tx_alternate;	/**< Set tx_flags on every second packet only. */
 	enum cmp_regime regime;
 	bool hugepages, gate_only;
-	int cpu, device_cpu;	/**< CPU of the driver; CPU of the device in the regimes X and E. */
+	int cpu, device_cpu;	/**< CPU of the driver; CPU of the device in the regimes X, E and L. */
 };
 
 /** A port of one of the drivers. */
@@ -129,6 +130,8 @@ int cmp_device_settle(void);
 json_t *cmp_device_counters(const struct cmp_arm *arm);
 /** Sets the regime: pins the device's threads, and cmp_device_inject() prepares the caches accordingly. */
 int cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime);
+/** Whether the processor can move lines to the shared cache, which regime L needs. */
+bool cmp_device_demotes(void);
 /** TSC ticks of a load of a cache line that was written as the regime requires. */
 double cmp_device_line_ticks(const struct cmp_config *c, enum cmp_regime regime);
 
@@ -136,8 +139,8 @@ double cmp_device_line_ticks(const struct cmp_config *c, enum cmp_regime regime)
 /** Starts a thread on the device's CPU that writes lines and evicts its private caches. 0 or -errno. */
 int cmp_evictor_start(int cpu);
 void cmp_evictor_stop(void);
-/** Lets the thread write n lines, then evict its caches if requested. Returns when that is done. */
-void cmp_evictor_do(uint8_t *lines, uint32_t n, bool evict);
+/** Lets the thread write n lines, then evict its caches (E) or move the lines to the shared cache (L), and waits. */
+void cmp_evictor_do(uint8_t *lines, uint32_t n, enum cmp_regime regime);
 
 /* compare_traffic.c */
 #define CMP_TRAFFIC_FILES 8

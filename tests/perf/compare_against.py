@@ -102,7 +102,7 @@ def changes(base, run):
     old = {_key(r): r for r in base['results']}
     new = {_key(r): r for r in run['results']}
     both = [(old[k], new[k]) for k in new if k in old]
-    lines = [f"From {base.get('commit', 'unknown')} to {run['commit']}, {len(both)} rows of both:"]
+    lines = [f"From {base.get('commit', 'unknown')} to {run.get('commit', 'unknown')}, {len(both)} rows of both:"]
     lines += _settings(base, run)
     measured = [(b, n) for b, n in both if 'instr' in b.get('mlxpmd', {}) and 'instr' in n.get('mlxpmd', {})]
     lines += _table('Instructions', ['id', 'cache', 'driver', 'before', 'now', 'change'],

@@ -38,9 +38,9 @@ static const char usage[] =
 "  --rounds N             rounds of stock, mlxpmd, mlxpmd, stock (default 4000); 0: no times, only\n"
 "                         instructions and the device's counters\n"
 "  --attempts N           runs of a row until one is not disturbed by other load (default 3)\n"
-"  --regime H|X|E         completions are written by the driver's core (H), by another core\n"
+"  --regime H|X|E|L       completions are written by the driver's core (H), by another core\n"
 "                         (X), or by another core that then evicts them from its private\n"
-"                         caches (E) (default H)\n"
+"                         caches (E) or moves them to the shared one (L: cldemote) (default H)\n"
 "  --cpu N --device-cpu N (defaults 1 and 0)\n"
 "  --simd-bits 64|128|256|512   widest SIMD registers that EAL allows (default: EAL's)\n"
 "  --no-huge              use ordinary pages\n"
@@ -132,7 +132,7 @@ parse_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
 static bool
 parse_regime(const char *text, enum cmp_regime *out)
 {
-	static const char names[] = { [CMP_H] = 'H', [CMP_X] = 'X', [CMP_E] = 'E' };
+	static const char names[] = { [CMP_H] = 'H', [CMP_X] = 'X', [CMP_E] = 'E', [CMP_L] = 'L' };
 
 	for (unsigned int i = 0; i < RTE_DIM(names); i++) {
 		if (text[0] != names[i] || text[1] != '\0')
@@ -271,7 +271,7 @@ static bool
 settings_write(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 {
 	static const char *const names[] = { [CMP_H] = "H", [CMP_X] = "X", [CMP_E] = "E",
-					     [CMP_D] = "D" };
+					     [CMP_L] = "L", [CMP_D] = "D" };
 	json_t *o = json_object(), *s = cmp_settings(c, arms), *lines;
 
 	json_object_set_new(o, "settings", s);
@@ -280,7 +280,8 @@ settings_write(const struct cmp_config *c, const struct cmp_arm arms[CMP_ARMS])
 		cmp_json_number(s, "core_cycles_per_tick", cmp_core_per_tsc());
 		lines = cmp_json_child(s, "line_ticks");
 		for (unsigned int r = 0; r < RTE_DIM(names); r++)
-			if (r == CMP_H || r == CMP_D || c->cpu != c->device_cpu)
+			if (r == CMP_H || r == CMP_D ||
+			    (c->cpu != c->device_cpu && (r != CMP_L || cmp_device_demotes())))
 				cmp_json_number(lines, names[r], cmp_device_line_ticks(c, r));
 	}
 	return line_write(c, o);

@@ -137,17 +137,23 @@ REGIMES = {
     'H': "completions written by the driver's own core (its private caches)",
     'X': "written by another core, dirty in that core's private caches",
     'E': "written by another core, which then evicts them from its private caches",
+    'L': 'written by another core, which then moves them to the shared cache (cldemote)',
 }
 LEFT_OUT = [
-    ('regime L', 'the device would have to push lines to the shared cache (cldemote); E is similar'),
     ('B4 sessions of a given length, enhanced layout', 'the device compresses what arrives together into one '
                                                        'session; it has the basic layout only'),
 ]
 
 
-def fits_processor(case):
-    """Whether the processor has what the row is about."""
-    return not case.cpu or f' {case.cpu} ' in Path('/proc/cpuinfo').read_text().replace('\n', ' ')
+def processor_has(flag):
+    """Whether /proc/cpuinfo has a flag."""
+    return f' {flag} ' in Path('/proc/cpuinfo').read_text().replace('\n', ' ')
+
+
+def left_out():
+    """[(what, why)] of what is not measured here."""
+    cldemote = [] if processor_has('cldemote') else [('regime L', 'the processor has no cldemote; E is similar')]
+    return cldemote + LEFT_OUT
 
 
 def _devargs(values):
@@ -173,8 +179,8 @@ def groups(wanted, regimes, extra=None):
     found = {}
     for regime in regimes:
         for case in wanted:
-            # Regime X is measured for the cases that have E.
-            if regime in case.regimes or (regime == 'X' and 'E' in case.regimes):
+            # Regimes X and L are measured for the cases that have E.
+            if regime in case.regimes or (regime in 'XL' and 'E' in case.regimes):
                 key = (regime, tuple(settings_of(case, extra)), case.device)
                 found.setdefault(key, []).append(case)
     return [(regime, list(args), cases) for (regime, args, _), cases in found.items()]

@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* The emulated device: its control socket, the CPU of its threads, and the caches that hold its completions. */
 
+#include <cpuid.h>
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
@@ -28,6 +29,9 @@ static int ctl = -1;
 static char reply[REPLY_MAX];
 static enum cmp_regime regime_now;
 static uint64_t pause_ticks;
+
+/* CPUID leaf 7, ECX (Intel SDM, volume 2A). */
+#define ECX_CLDEMOTE (1u << 25)
 
 static int
 fail(int rc, const char *request, const char *why)
@@ -195,15 +199,15 @@ cmp_device_inject(const struct cmp_arm *arm, uint32_t frames, const char *file)
 	int rc;
 
 	snprintf(request, sizeof(request),
-		 "{\"cmd\":\"inject\",\"port\":%u,\"frames\":%u,\"file\":\"%s\"}\n", arm->emu_port,
-		 frames, file);
+		 "{\"cmd\":\"inject\",\"port\":%u,\"frames\":%u,\"file\":\"%s\",\"demote\":%s}\n",
+		 arm->emu_port, frames, file, regime_now == CMP_L ? "true" : "false");
 	rc = request_number(request, "delivered", &delivered);
 	if (rc == 0 && delivered != frames)
 		rc = fail(-EIO, request, "not all frames found a receive buffer");
 	if (rc != 0)
 		return rc;
 	if (regime_now == CMP_E)
-		cmp_evictor_do(NULL, 0, true);
+		cmp_evictor_do(NULL, 0, CMP_E);
 	if (regime_now != CMP_H)
 		cache_pause();
 	return 0;
@@ -239,13 +243,25 @@ cmp_device_counters(const struct cmp_arm *arm)
 	return port;
 }
 
+bool
+cmp_device_demotes(void)
+{
+	unsigned int a, b, ecx = 0, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &ecx, &d) != 0 && (ecx & ECX_CLDEMOTE);
+}
+
 int
 cmp_device_regime(const struct cmp_config *c, enum cmp_regime regime)
 {
 	int rc;
 
 	if (regime != CMP_H && c->cpu == c->device_cpu) {
-		CMP_LOG("regimes X and E need a second CPU");
+		CMP_LOG("regimes X, E and L need a second CPU");
+		return -ENOTSUP;
+	}
+	if (regime == CMP_L && !cmp_device_demotes()) {
+		CMP_LOG("regime L needs a processor with cldemote");
 		return -ENOTSUP;
 	}
 	cmp_evictor_stop();
@@ -300,7 +316,7 @@ probe_write(struct probe_line *lines, enum cmp_regime regime)
 		_mm_mfence();
 		return;
 	}
-	cmp_evictor_do((uint8_t *)lines, PROBE_LINES, regime == CMP_E);
+	cmp_evictor_do((uint8_t *)lines, PROBE_LINES, regime);
 	cache_pause();
 }
 

@@ -28,7 +28,7 @@ static struct {
 	unsigned int tickets;
 	uint8_t *lines;
 	uint32_t n;
-	bool evict;
+	enum cmp_regime regime;
 } job;
 
 static void
@@ -38,7 +38,10 @@ work(void)
 
 	for (i = 0; i < job.n; i++)
 		*(volatile uint64_t *)(job.lines + (size_t)i * LINE) = i;
-	if (!job.evict)
+	/* cldemote, which the assembler may not know: modified lines go to the shared cache. */
+	for (i = 0; job.regime == CMP_L && i < job.n; i++)
+		__asm__ volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(job.lines + (size_t)i * LINE) : "memory");
+	if (job.regime != CMP_E)
 		return;
 	/* Only reads: lines evicted from the shared cache by these need no write-back. */
 	for (i = 0; i < EVICT_BYTES; i += LINE)
@@ -108,13 +111,13 @@ cmp_evictor_stop(void)
 }
 
 void
-cmp_evictor_do(uint8_t *lines, uint32_t n, bool evict)
+cmp_evictor_do(uint8_t *lines, uint32_t n, enum cmp_regime regime)
 {
 	if (!started)
 		return;
 	job.lines = lines;
 	job.n = n;
-	job.evict = evict;
+	job.regime = regime;
 	job.tickets++;
 	/* Also publishes the writes to job above. */
 	sem_post(&job.requested);

@@ -4,6 +4,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ def _variable(env, *what):
 
 
 def _run(*cmd, env):
-    status = subprocess.run([str(c) for c in cmd], env=env, check=False).returncode
+    status = subprocess.run([str(c) for c in cmd], env=env, stdout=sys.stderr, check=False).returncode
     if status != 0:
         raise Failure(f'--peer: {cmd[0]} {cmd[1]}: status {status}')
 

@@ -123,7 +123,7 @@ def chart(results, path):
             from matplotlib import pyplot
         except ImportError:
             return False
-    colours = {'H': '#4878a8', 'E': '#d98e48', 'X': '#8a5fa8'}
+    colours = {'H': '#4878a8', 'E': '#d98e48', 'X': '#8a5fa8', 'L': '#6a9a58'}
     figure, axes = pyplot.subplots(figsize=(11, 1.2 + 0.34 * len(rows)))
     for i, r in enumerate(rows):
         y = len(rows) - 1 - i

@@ -36,4 +36,19 @@ emu_cpu_pause(void)
 #endif
 }
 
+/**
+ * Moves a modified line from the private caches of this core to the shared cache: cldemote, a hint that processors
+ * without it execute as NOP (Intel SDM, volume 2A). Written as bytes, since not all assemblers know it. Nothing on
+ * arm64.
+ */
+static inline void
+emu_cpu_demote(const void *line)
+{
+#ifdef __x86_64__
+	__asm__ volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(line) : "memory");
+#else
+	(void)line;
+#endif
+}
+
 #endif /* EMU_CPU_H */

@@ -166,6 +166,7 @@ ctl_inject(struct emu_ctl *c)
 	struct emu_inject spec = {.types = 1};
 	uint64_t frames = 1, len = 64, flows = 1;
 	struct emu_inject_result result = {0};
+	const json_t *demote = json_object_get(c->in, "demote");
 	struct emu_dev *dev;
 	int ret = emu_ctl_port(c, &dev);
 
@@ -179,8 +180,11 @@ ctl_inject(struct emu_ctl *c)
 		ret = emu_ctl_string(c, "file", true, &spec.file);
 	if (ret == 0)
 		ret = inject_types(c, &spec);
+	if (ret == 0 && demote != NULL && !json_is_boolean(demote))
+		ret = emu_ctl_fail(c, -EINVAL, "\"demote\": true or false is needed");
 	if (ret != 0)
 		return ret;
+	spec.demote = json_is_true(demote);
 	spec.frames = frames;
 	spec.len = (uint32_t)len;
 	spec.flows = (uint32_t)flows;
@@ -219,7 +223,7 @@ static const struct emu_ctl_command ctl_commands[] = {
 	{"clock.drift", "ppm=X [port=N]", "sets the drift of the oscillator to X ppm", emu_ctl_clock_drift},
 	{"engine", "[run=true|false]", "pauses or resumes the data path", ctl_engine},
 	{"engine.step", "[polls=N]", "polls all queues N times while paused", ctl_engine_step},
-	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP]",
+	{"inject", "[port=N] [frames=N] [len=N] [flows=N] [ptypes=[..]] [file=PCAP] [demote=true|false]",
 	 "delivers frames to the port", ctl_inject},
 };
 

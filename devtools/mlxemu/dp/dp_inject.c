@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/emu_cpu.h"
 #include "dp_int.h"
 
 #define PROTO_TCP 6u
@@ -272,6 +273,17 @@ inject_file(struct emu_dev *dev, const struct emu_inject *spec, struct emu_injec
 	return 0;
 }
 
+static void
+demote_cb(struct emu_obj *obj, void *arg)
+{
+	const struct emu_cq *cq = (const struct emu_cq *)obj;
+	size_t bytes = (size_t)1 << (cq->log_size + cq->log_cqe_bytes);
+
+	(void)arg;
+	for (size_t at = 0; !obj->unmapped && at < bytes; at += 64)
+		emu_cpu_demote(cq->ring + at);
+}
+
 int
 emu_dp_inject(struct emu_dev *dev, const struct emu_inject *spec, struct emu_inject_result *result,
 	      char *err, size_t err_len)
@@ -289,6 +301,8 @@ emu_dp_inject(struct emu_dev *dev, const struct emu_inject *spec, struct emu_inj
 	else
 		inject_made(dev, spec, result);
 	dp_comp_flush_all(dp_port_of(dev)->shared);
+	if (spec->demote)
+		emu_obj_foreach(dev, EMU_OBJ_CQ, demote_cb, NULL);
 	result->delivered = dev->stats.rx_delivered_frames - before;
 	return ret;
 }

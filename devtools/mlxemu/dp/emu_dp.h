@@ -70,6 +70,7 @@ struct emu_inject {
 	uint32_t flows;	  /**< Number of flows: generated frames use their addresses and ports in turn. */
 	unsigned types;	  /**< Kinds of generated frames, in turn. */
 	int type[EMU_INJECT_TYPES];
+	bool demote;	  /**< Then move the lines of the port's completion queues to the shared cache. */
 };
 struct emu_inject_result {
 	uint64_t frames, delivered;
