@@ -16,7 +16,6 @@ CHECKSUMS = 'IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM'
 RX_OFFLOADS = CHECKSUMS + ',RSS_HASH'
 STAMPS = RX_OFFLOADS + ',TIMESTAMP'
 FAST = 'MBUF_FAST_FREE'
-INLINE = 'txq_inline_mpw=268,txqs_min_inline=1' # the stock driver's default of 268 bytes
 
 
 @dataclass
@@ -45,6 +44,8 @@ class Case:
     alike: bool = True          # both drivers use the same features of the device, so the goals apply
 
 
+# Both drivers copy packets into WQEs, with the stock driver's default limit.
+INLINE = {'stock': {'txqs_min_inline': 1}, 'mlxpmd': {'txq_inline_mpw': 268, 'txqs_min_inline': 1}}
 # EAL's default on x86 is 256 bits. A processor without AVX-512 has no other bursts than those of the default rows.
 WIDE = {'options': {'simd-bits': 512}, 'cpu': 'avx512vl', 'note': 'EAL allows 512 bits (--force-max-simd-bitwidth=512)'}
 NARROW = {'options': {'simd-bits': 128}, 'note': 'EAL allows 128 bits: no vector bursts of mlxpmd'}
@@ -103,13 +104,13 @@ CASES = [
     Case('B8.avx2', 'send 60 B by pointer, fast free, AVX2', row='tx', **AVX2),
     Case('B8.128', 'send 60 B by pointer, fast free, 128 bits', row='tx', **NARROW),
     Case('B8.any', 'send 60 B by pointer, any mbufs', row='tx', options={'tx-offloads': ''}),
-    Case('B9.60', 'send 60 B inline', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+    Case('B9.60', 'send 60 B inline', row='tx', **INLINE,
          goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
-    Case('B9.60.512', 'send 60 B inline, 512 bits', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
-         options=WIDE, note=WIDE_NOTE, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
-    Case('B9.128', 'send 128 B inline', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+    Case('B9.60.512', 'send 60 B inline, 512 bits', row='tx', **INLINE,
+         **WIDE, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
+    Case('B9.128', 'send 128 B inline', row='tx', **INLINE,
          options={'frame-bytes': 128}, goal={'H': Goal(1.7, 2.1, 2.8, (60, 45, 25))}),
-    Case('B9.any', 'send 60 B inline, any mbufs', row='tx', stock={'txqs_min_inline': 1}, devargs=INLINE,
+    Case('B9.any', 'send 60 B inline, any mbufs', row='tx', **INLINE,
          options={'tx-offloads': ''}),
     Case('B10', 'send 60 B, all request checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'all'},
