@@ -34,7 +34,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	rig_mdv.caps.max_sq_desc_ds = max_ds;
 	rig_mdv.caps.min_inline_mode = inline_mode;
 	rig_mdv.caps.max_lso_bytes = 1 << 18;
-	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO;
+	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO;
 	t->port.mdv = &rig_mdv;
 	t->txq.q.port = &t->port;
 	t->txq.mdv = &rig_mdv;

@@ -49,18 +49,26 @@ static uint64_t wire_packets, wire_bytes;
 static void
 expect(const struct rte_mbuf *m, uint32_t seq, bool inlines)
 {
-	uint32_t header = m->l2_len + m->l3_len + m->l4_len, frames = 1;
+	bool tunnel = (m->ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) != 0;
+	uint32_t header = (tunnel ? m->outer_l2_len + m->outer_l3_len : 0) + m->l2_len + m->l3_len + m->l4_len;
+	uint8_t l3 = m->ol_flags & RTE_MBUF_F_TX_IP_CKSUM ? 0x40 : 0;
+	uint8_t l4 = m->ol_flags & RTE_MBUF_F_TX_TCP_CKSUM ? 0x80 : 0;
+	uint32_t frames = 1;
 	bool tso = (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0, split = tso && m->pkt_len > header;
 	bool vlan = (m->ol_flags & RTE_MBUF_F_TX_VLAN) != 0;
 
 	if (split)
 		frames = (m->pkt_len - header + m->tso_segsz - 1) / m->tso_segsz;
+	l4 |= tso ? 0x80 : 0;
+	/* The inner ones are two bits lower. */
+	if (tunnel)
+		l3 = l3 >> 2 | l4 >> 2 | (m->ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM ? 0x40 : 0), l4 = 0;
 	wire_packets += frames;
 	wire_bytes += m->pkt_len + (frames - 1) * header;
 	fifo[fifo_in++ % RTE_DIM(fifo)] = (struct wanted) {
 		.seq = seq, .len = m->pkt_len + (vlan && (split || inlines) ? 4 : 0),
 		.header = split ? header + (vlan ? 4 : 0) : 0, .mss = split ? m->tso_segsz : 0,
-		.cs_flags = tso ? 0xc0 : 0, .vlan = vlan, .inlined = vlan && (split || inlines), .tci = m->vlan_tci,
+		.cs_flags = l3 | l4, .vlan = vlan, .inlined = vlan && (split || inlines), .tci = m->vlan_tci,
 	};
 }
 
@@ -186,6 +194,16 @@ every_offset(unsigned int f)
 	}
 }
 
+/* Makes the first headers those of a tunnel: Ethernet and IP, then UDP, VXLAN and Ethernet in l2_len. */
+static void
+tunnel(struct rte_mbuf *m, uint64_t outer_cksum)
+{
+	m->ol_flags |= RTE_MBUF_F_TX_TUNNEL_VXLAN | outer_cksum;
+	m->outer_l2_len = 14;
+	m->outer_l3_len = 20;
+	m->l2_len = 8 + 8 + 14;
+}
+
 static struct rte_mbuf *
 random_packet(uint32_t seq)
 {
@@ -199,6 +217,12 @@ random_packet(uint32_t seq)
 		m = tso_mbuf(seq, HEADER, 0, 1460, 1); /* Nothing to segment: sent as it is. */
 	else
 		m = rig_tx_mbuf(pool, seq, 14 + rig_random() % 1500, kind == 4 ? segs : 1);
+	if (m->pkt_len > 54 + 50 && seq / 64 % 2) {
+		m->ol_flags |= seq % 3 ? RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM : 0;
+		/* With segmentation the lengths of the headers must be in the packet. */
+		if (!(m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) || m->l2_len + m->l3_len + m->l4_len + 50u < m->pkt_len)
+			tunnel(m, seq / 16 % 2 ? RTE_MBUF_F_TX_OUTER_IP_CKSUM : 0);
+	}
 	if (rig_random() % 8 == 0) {
 		m->ol_flags |= RTE_MBUF_F_TX_VLAN;
 		m->vlan_tci = rig_random();
@@ -232,9 +256,43 @@ traffic(unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
 	}
 	CHECK(stuck < 100 && t->txq.q.stats.dropped == 0, "%u rounds stuck, %" PRIu64 " dropped", stuck,
 	      t->txq.q.stats.dropped);
-	CHECK(!(f & MLXPMD_TX_F_MPW) || in_mpw > seq / 8, "%u of %u packets in multi-packet WQEs", in_mpw, seq);
+	CHECK(!(f & MLXPMD_TX_F_MPW) || in_mpw > seq / 16, "%u of %u packets in multi-packet WQEs", in_mpw, seq);
 	rte_pktmbuf_free_bulk(pkts, n);
 	settled(t, "traffic");
+}
+
+/*
+ * Payload beyond the device's limit, a kind of tunnel that the queue does not have, a queue without the offload;
+ * headers of a tunnel that are too short, or beyond the packet. Returns the number of packets dropped.
+ */
+static unsigned int
+refused_limits(struct rig_tx *t, unsigned int f, unsigned int dropped)
+{
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	t->txq.max_lso = 1000;
+	for (i = 0; i < 3; i++) {
+		m = tso_mbuf(1, HEADER, 1001, 100, 1);
+		if (i == 1) {
+			tunnel(m, 0);
+			m->ol_flags ^= RTE_MBUF_F_TX_TUNNEL_VXLAN ^ RTE_MBUF_F_TX_TUNNEL_GRE;
+		}
+		CHECK(mlxpmd_tx_prepare(&t->txq, &m, 1) == 0 && rte_errno == ENOTSUP, "limit %u", i);
+		CHECK(rig_tx_burst(t, f, &m, 1) == 1 && t->txq.q.stats.dropped == ++dropped, "not dropped");
+		t->txq.max_lso = 1 << 18;
+		t->txq.q.offloads = i == 0 ? t->txq.q.offloads : 0;
+	}
+	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO;
+	for (i = 0; i < 3; i++) {
+		m = tso_mbuf(1, HEADER, i == 2 ? 49 : 1001, 100, 1);
+		tunnel(m, 0);
+		m->outer_l2_len -= i == 0;
+		m->outer_l3_len -= i == 1;
+		CHECK(mlxpmd_tx_prepare(&t->txq, &m, 1) == 0 && rte_errno == EINVAL, "tunnel %u", i);
+		CHECK(rig_tx_burst(t, f, &m, 1) == 1 && t->txq.q.stats.dropped == ++dropped, "not dropped");
+	}
+	return dropped;
 }
 
 /* What rte_eth_tx_prepare() refuses, and the burst drops, unless the packet is right but for its flags. */
@@ -263,6 +321,8 @@ refused(unsigned int f)
 		{ "headers too long", 193, 1000, 100, 14, 119, 60, ENOTSUP, 0, 0, false },
 		{ "no IP checksum", 54, 1000, 100, 14, 20, 20, EINVAL, 0, RTE_MBUF_F_TX_IP_CKSUM, true },
 		{ "no IP version", 54, 1000, 100, 14, 20, 20, EINVAL, 0, RTE_MBUF_F_TX_IPV4, true },
+		{ "another tunnel", 54, 1000, 100, 14, 20, 20, ENOTSUP, RTE_MBUF_F_TX_TUNNEL_GENEVE,
+		  RTE_MBUF_F_TX_TCP_SEG, true },
 		{ "UDP segmentation", 54, 1000, 100, 14, 20, 20, ENOTSUP, RTE_MBUF_F_TX_UDP_SEG,
 		  RTE_MBUF_F_TX_TCP_SEG, true },
 	};
@@ -297,15 +357,8 @@ refused(unsigned int f)
 		}
 		CHECK(t->txq.q.stats.dropped == dropped, "%s: %" PRIu64 " dropped", rows[i].what, t->txq.q.stats.dropped);
 	}
-	/* Payload beyond the device's limit, and a queue without the offload. */
-	t->txq.max_lso = 1000;
-	for (i = 0; i < 2; i++) {
-		m[0] = tso_mbuf(1, HEADER, 1001, 100, 1);
-		CHECK(mlxpmd_tx_prepare(&t->txq, m, 1) == 0 && rte_errno == ENOTSUP, "limit %u", t->txq.max_lso);
-		CHECK(rig_tx_burst(t, f, m, 1) == 1 && t->txq.q.stats.dropped == ++dropped, "not dropped");
-		t->txq.max_lso = 0;
-	}
-	t->txq.max_lso = 1 << 18;
+	(void)refused_limits(t, f, dropped);
+	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO;
 	/* More segments than the longest header leaves space for. */
 	m[0] = rig_tx_mbuf(pool, 1, 6000, mlxpmd_tx_segs_max(&rig_mdv.caps) + 1);
 	CHECK(mlxpmd_tx_prepare(&t->txq, m, 1) == 0 && rte_errno == EINVAL, "too many segments");

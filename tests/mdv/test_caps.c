@@ -166,7 +166,7 @@ static const struct {
 	{ ONE("scatter_fcs", 1), CAP(scatter_fcs), 1, 0 },
 	{ ONE("enhanced_multi_pkt_send_wqe", 1), CAP(mpw), 1, 0 },
 	{ ONE("tunnel_stateless_vxlan", 1), CAP(tunnel_csum), 1, 0 },
-	{ ONE("tunnel_stateless_gre", 1), CAP(tunnel_csum), 1, 0 },
+	{ ONE("tunnel_stateless_gre", 1), CAP(tunnel_csum), 0, 0 },
 	{ ONE("csum_cap", 1), CAP(tunnel_csum), 0, 0 },
 	{ ONE("rss_ind_tbl_cap", 0), CAP(rss_ipv4_ipv6), 0, 0 },
 	{ ONE("rss_ind_tbl_cap", 0), CAP(rx_hash_fields), 0, 0 },

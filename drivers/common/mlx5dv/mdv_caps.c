@@ -171,9 +171,8 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 	caps->vlan_insert = prm_per_protocol_networking_offload_caps_get_wqe_vlan_insert(cap);
 	caps->scatter_fcs = prm_per_protocol_networking_offload_caps_get_scatter_fcs(cap);
 	caps->mpw = prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(cap);
-	caps->tunnel_csum =
-		prm_per_protocol_networking_offload_caps_get_tunnel_stateless_vxlan(cap) ||
-		prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(cap);
+	/* Of the tunnels that devices know, VXLAN is the one that is offered. */
+	caps->tunnel_csum = prm_per_protocol_networking_offload_caps_get_tunnel_stateless_vxlan(cap);
 	caps->rss_ipv4_ipv6 =
 		prm_per_protocol_networking_offload_caps_get_rss_ind_tbl_cap(cap) != 0;
 	if (caps->rss_ipv4_ipv6)

@@ -128,7 +128,7 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 		*f = MLXPMD_TX_F_TIMED;
 	if (port->mdv->caps.min_inline_mode != 0) {
 		*f |= MLXPMD_TX_F_INLINE;
-		if ((offloads & MLXPMD_TX_TSO_OFFLOADS) && !(*f & MLXPMD_TX_F_TIMED))
+		if ((offloads & MLXPMD_TX_TUNNEL_OFFLOADS) && !(*f & MLXPMD_TX_F_TIMED))
 			*f |= MLXPMD_TX_F_TSO;
 		return "the device requires inline headers";
 	}
@@ -139,9 +139,9 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 		return port->timesync.on ? "packets may request a timestamp (timesync)" :
 		       "packets may have a send time";
 	}
-	if ((offloads & MLXPMD_TX_TSO_OFFLOADS) && !(*f & MLXPMD_TX_F_COPY)) {
+	if ((offloads & MLXPMD_TX_TUNNEL_OFFLOADS) && !(*f & MLXPMD_TX_F_COPY)) {
 		*f |= MLXPMD_TX_F_TSO | (port->mdv->caps.mpw ? MLXPMD_TX_F_MPW : 0);
-		return "packets may have to be segmented (TSO)";
+		return "packets may have to be segmented (TSO), or be in tunnels";
 	}
 	if (offloads & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
 			RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_VLAN_INSERT))
@@ -152,7 +152,7 @@ tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 	fast_free &= !(offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) && !scatters;
 	if (*f & MLXPMD_TX_F_COPY) {
 		/* Few sets: without fast free, or without multi-packet WQEs, they have all offloads. */
-		if (fast_free && port->mdv->caps.mpw && !(offloads & MLXPMD_TX_TSO_OFFLOADS))
+		if (fast_free && port->mdv->caps.mpw && !(offloads & MLXPMD_TX_TUNNEL_OFFLOADS))
 			*f |= MLXPMD_TX_F_FAST_FREE;
 		else
 			*f &= ~MLXPMD_TX_F_OFFLOAD;
@@ -185,7 +185,7 @@ tx_select(struct rte_eth_dev *eth_dev)
 	port->tx_burst_name = template->name;
 	eth_dev->tx_pkt_burst = template->burst;
 	/* Else ethdev's default, which accepts all: nothing has to be prepared, and only TSO has limits. */
-	if (tx_offloads(eth_dev, &fast_free) & MLXPMD_TX_TSO_OFFLOADS)
+	if (tx_offloads(eth_dev, &fast_free) & MLXPMD_TX_TUNNEL_OFFLOADS)
 		eth_dev->tx_pkt_prepare = mlxpmd_tx_prepare;
 }
 

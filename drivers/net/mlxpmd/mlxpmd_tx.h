@@ -39,8 +39,11 @@ static_assert(MLX5_SEND_WQE_BB == MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES, "WQE layout
 
 /** ol_flags that one title can differ by. */
 #define MLXPMD_TX_TITLE_FLAGS (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_VLAN)
-/** Offloads that need the feature MLXPMD_TX_F_TSO. */
-#define MLXPMD_TX_TSO_OFFLOADS RTE_ETH_TX_OFFLOAD_TCP_TSO
+/** Offloads that need the feature MLXPMD_TX_F_TSO: segmentation, and checksums inside tunnels. */
+#define MLXPMD_TX_TSO_OFFLOADS (RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO)
+#define MLXPMD_TX_TUNNEL_OFFLOADS (MLXPMD_TX_TSO_OFFLOADS | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM)
+/** ol_flags of packets in tunnels. */
+#define MLXPMD_TX_TUNNEL_FLAGS (RTE_MBUF_F_TX_TUNNEL_MASK | RTE_MBUF_F_TX_OUTER_IP_CKSUM)
 
 /** Combines two adjacent big-endian dwords; the first has the lower address. */
 static __rte_always_inline uint64_t
@@ -84,12 +87,21 @@ mlxpmd_tx_cs_flags(uint64_t ol_flags)
 	return (mlxpmd_tx_cs_by_request() >> ((ol_flags >> 52 & 7) * 8)) & 0xff;
 }
 
-/** As mlxpmd_tx_cs_flags() for packets to be segmented, too, which implies the TCP checksum. */
+/**
+ * As mlxpmd_tx_cs_flags() for packets to be segmented, too, which implies the TCP checksum, and packets in tunnels: the
+ * usual flags are for the inner headers.
+ */
 static __rte_always_inline uint32_t
 mlxpmd_tx_cs_flags_tso(uint64_t ol_flags)
 {
+	uint32_t cs = mlxpmd_tx_cs_flags(ol_flags | (ol_flags & RTE_MBUF_F_TX_TCP_SEG) << 2);
+
 	static_assert(RTE_MBUF_F_TX_TCP_SEG << 2 == RTE_MBUF_F_TX_TCP_CKSUM, "mbuf flags");
-	return mlxpmd_tx_cs_flags(ol_flags | (ol_flags & RTE_MBUF_F_TX_TCP_SEG) << 2);
+	static_assert(PRM_ETH_CS_FLAGS_L3_INNER << 2 == MLX5_ETH_WQE_L3_CSUM &&
+		      PRM_ETH_CS_FLAGS_L4_INNER << 2 == MLX5_ETH_WQE_L4_CSUM, "cs_flags");
+	if (!(ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK))
+		return cs;
+	return cs >> 2 | ((ol_flags & RTE_MBUF_F_TX_OUTER_IP_CKSUM) ? MLX5_ETH_WQE_L3_CSUM : 0);
 }
 
 /** First half of the Ethernet segment. */
@@ -211,14 +223,16 @@ void mlxpmd_tx_nops(struct mlxpmd_txq *txq, uint32_t wqebbs);
  */
 int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
-/** As mlxpmd_tx_send_any(), for packets with RTE_MBUF_F_TX_TCP_SEG, too. */
+/** As mlxpmd_tx_send_any(), for packets with RTE_MBUF_F_TX_TCP_SEG or in tunnels, too. */
 int mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
 /** Header bytes before the TCP payload, without a tag that is inserted. */
 static inline uint32_t
 mlxpmd_tso_header(const struct rte_mbuf *m)
 {
-	return m->l2_len + m->l3_len + m->l4_len;
+	uint32_t outer = (m->ol_flags & RTE_MBUF_F_TX_TUNNEL_MASK) ? m->outer_l2_len + m->outer_l3_len : 0;
+
+	return outer + m->l2_len + m->l3_len + m->l4_len;
 }
 
 /** Does the device segment the packet? Without payload it is sent as it is. The queue must have max_lso. */
@@ -360,7 +374,7 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 #define MLXPMD_TX_F_FAST_FREE 8u
 #define MLXPMD_TX_F_INLINE 16u	/**< Every WQE carries headers; implies OFFLOAD and MULTI. */
 #define MLXPMD_TX_F_TIMED 32u	/**< Send times and stamps; implies OFFLOAD, MULTI and TSO. */
-#define MLXPMD_TX_F_TSO 64u	/**< Packets to be segmented; implies OFFLOAD and MULTI. */
+#define MLXPMD_TX_F_TSO 64u	/**< Packets to be segmented or in tunnels; implies OFFLOAD and MULTI. */
 /** Short packets are copied into the WQE; without FAST_FREE implies OFFLOAD, MULTI and TSO. */
 #define MLXPMD_TX_F_COPY 128u
 #define MLXPMD_TX_TEMPLATES 162

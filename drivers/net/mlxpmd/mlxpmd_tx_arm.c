@@ -173,8 +173,11 @@ mlxpmd_tx_offloads(const struct mdv_caps *caps)
 	if (caps->csum)
 		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	if (caps->csum && caps->tunnel_csum)
+		offloads |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
 	if (caps->csum && caps->max_lso_bytes != 0)
-		offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO;
+		offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO |
+			    (caps->tunnel_csum ? RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO : 0);
 	/* With inline headers the burst inserts the tag. */
 	if (caps->vlan_insert || caps->min_inline_mode != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;

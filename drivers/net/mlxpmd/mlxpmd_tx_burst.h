@@ -65,7 +65,7 @@ timed_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 static __rte_always_inline uint64_t
 special_flags(const struct mlxpmd_txq *txq, const unsigned int f)
 {
-	return timed_flags(txq, f) | ((f & MLXPMD_TX_F_TSO) ? RTE_MBUF_F_TX_TCP_SEG : 0);
+	return timed_flags(txq, f) | ((f & MLXPMD_TX_F_TSO) ? RTE_MBUF_F_TX_TCP_SEG | MLXPMD_TX_TUNNEL_FLAGS : 0);
 }
 
 /* ol_flags that packets of one multi-packet WQE have in common. */
@@ -166,7 +166,10 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 		return MLXPMD_TX_REFUSED;
 	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
 	wqe[1] = 0;
-	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
+	if (f & MLXPMD_TX_F_TSO)
+		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w.title));
+	else
+		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
 	wqe[3] = 0;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
@@ -263,6 +266,18 @@ is_lone(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const 
 		((pkts[0]->ol_flags ^ pkts[1]->ol_flags) & alike) != 0);
 }
 
+/* Is the packet to be segmented, or in a tunnel and not for a multi-packet WQE? */
+static __rte_always_inline bool
+wants_tso(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, const unsigned int f)
+{
+	const struct rte_mbuf *m = pkts[0];
+
+	if (likely(!(m->ol_flags & (RTE_MBUF_F_TX_TCP_SEG | MLXPMD_TX_TUNNEL_FLAGS))))
+		return false;
+	return (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) || m->nb_segs != 1 || !(f & MLXPMD_TX_F_MPW) ||
+	       is_lone(txq, pkts, n, f);
+}
+
 /* SEND WQE of one WQEBB. Returns false if the packet needs another kind of WQE, or cannot be sent. */
 static __rte_always_inline bool
 send_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m, const unsigned int f)
@@ -319,7 +334,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 
 	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
 		return mlxpmd_tx_send_timed(txq, m);
-	if ((f & MLXPMD_TX_F_TSO) && (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG))
+	if ((f & MLXPMD_TX_F_TSO) && wants_tso(txq, pkts, n, f))
 		return mlxpmd_tx_send_tso(txq, m);
 	if (f & MLXPMD_TX_F_COPY) {
 		if ((f & MLXPMD_TX_F_MPW) && !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1) &&
