@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Segmentation of TCP packets by the device, requested by testpmd's csum engine: the frames against scapy's.
+"""Segmentation of TCP packets, in VXLAN too, by the device for testpmd's csum engine: the frames against scapy's.
 
 Frames from a capture arrive at port 0, most of them longer than the segment size and in several mbufs. All that
 port 1 sends must be what TCP would have sent, byte for byte, and the port's counters must count it.
@@ -69,13 +69,40 @@ def segments(p, mss):
     return out
 
 
+OUTER = [Ether(src=SOURCE) / IP(src="10.9.0.1", dst="10.9.0.2", id=65534) / UDP(sport=5555, dport=4789, chksum=0),
+         Ether(src=SOURCE) / IPv6(src="2001:db8:9::1", dst="2001:db8:9::2") / UDP(sport=5556, dport=4789, chksum=0)]
+
+
+def outer_bytes(outer, n, inner):
+    """The headers of a tunnel before the n-th frame of a packet. The UDP checksum stays 0."""
+    q = outer.copy()
+    if IP in q:
+        q[IP].id = (q[IP].id + n) & 0xffff
+    q[UDP].len = 16 + len(inner)
+    return bytes(q / Raw(b"\x08\0\0\0\0\x12\x34\0" + inner))
+
+
+def tunnelled(packets):
+    """(outer header, inner packet); each inner one is sent through each kind of tunnel."""
+    for n, p in enumerate(packets):
+        if len(p) < 8900:
+            p.dst = f"02:00:00:00:bb:{n & 255:02x}"
+            for outer in OUTER:
+                yield outer, p
+
+
 def expectation(packets, mss, mac):
+    """The frames by their number. A packet is one of scapy's, or a pair from tunnelled()."""
     wanted = collections.Counter()
     for p in packets:
-        q = Ether(bytes(p))
+        outer, inner = p if isinstance(p, tuple) else (None, p)
+        q, frames = (outer or inner).copy(), []
         q.src, q.dst = mac, PEER
-        for frame in segments(q, mss):
-            wanted[frame] += 1
+        if outer is None:
+            frames = segments(Ether(bytes(q)), mss)
+        else:
+            frames = [outer_bytes(q, n, f) for n, f in enumerate(segments(Ether(bytes(inner)), mss))]
+        wanted.update(frames)
     return wanted
 
 
@@ -91,27 +118,29 @@ def mac_of(testpmd, port):
     return testpmd.cmd(f"show port info {port}").partition("MAC address: ")[2].split()[0].lower()
 
 
-def run_one(mss, devargs, profile):
+def run_one(mss, devargs, profile, tunnels=False):
     with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
         inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
         args = ["--txd=1024", "--rxd=4096", "--enable-scatter", "--max-pkt-len=9022", "--no-flush-rx",
                 "--disable-device-start"]
         # The addresses of the emulated ports are known before the emulator starts.
-        packets = [*tcp_packets(mss), *others()] * 3
-        for p in packets:
+        packets = [*tcp_packets(mss), *others()]
+        packets = [*tunnelled(packets)] if tunnels else packets * 3
+        for p in OUTER if tunnels else packets:
             p.dst = "0c:42:a1:4e:d0:00"
         writer = RawPcapWriter(str(inp), linktype=1, sync=True)
         writer.write_header(None)
         for p in packets:
-            writer.write_packet(bytes(p), sec=0, usec=0)
+            writer.write_packet(outer_bytes(p[0], 0, bytes(p[1])) if tunnels else bytes(p), sec=0, usec=0)
         writer.close()
         with pmdlib.Testpmd(args, wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
                             emu_args=["--seed", "0", *(["--profile", profile] if profile else [])]) as testpmd:
             wanted = expectation(packets, mss, mac_of(testpmd, 1))
-            tso = testpmd.cmd(f"tso set {mss} 1")
-            check("not supported" not in tso and "rror" not in tso, tso)
-            for command in [*(f"csum set {what} hw 1" for what in ("ip", "udp", "tcp")), "port start all",
-                            "set fwd csum retry", "set burst tx delay 20 retry 50000", "start"]:
+            commands = [f"tso set {mss} 1", *(f"csum set {what} hw 1" for what in ("ip", "udp", "tcp"))]
+            if tunnels:
+                commands += ["csum parse-tunnel on 1", "csum set outer-ip hw 1", f"tunnel_tso set {mss} 1"]
+            for command in [*commands, "port start all", "set fwd csum retry", "set burst tx delay 20 retry 50000",
+                            "start"]:
                 testpmd.cmd(command)
             total = sum(wanted.values())
             testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][1]["tx_frames"],
@@ -126,7 +155,8 @@ def run_one(mss, devargs, profile):
     check(stats["TX-packets"] == total, f"{stats['TX-packets']} packets counted, {total} sent")
     length = sum(len(frame) * n for frame, n in wanted.items())
     check(stats["TX-bytes"] == length, f"{stats['TX-bytes']} bytes counted, {length} sent")
-    print(f"segments of {mss} bytes, {devargs or 'no devargs'}, {profile or 'default card'}: "
+    print(f"segments of {mss} bytes, {devargs or 'no devargs'}, {profile or 'default card'}, "
+          f"{'VXLAN' if tunnels else 'no tunnels'}: "
           f"{len(packets)} packets, {total} frames, as scapy's", flush=True)
 
 
@@ -134,6 +164,8 @@ def run():
     run_one(1000, "", None)
     run_one(1448, "tx_burst=scalar", None)
     run_one(137, "", "cx4lx")
+    run_one(1000, "", None, tunnels=True)
+    run_one(1398, "tx_burst=scalar", "cx4lx", tunnels=True)
 
 
 main(run)
