@@ -297,6 +297,7 @@ test_info(void)
 		  "port=3\npci=0000:c1:00.3\ndevice=mlx5_3\ninterface=eth3\nfirmware=22.1.2\nmac=02:00:00:00:00:AB\nstarted=1\n"
 		  "removed=0\nmemory_kept=1\ncommands_refused=13\ntimestamp_unit=ns\n"
 		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/stats_age_ms=100\ndevargs/open=vfio\n"
+		  "devargs/doorbell=auto\n"
 		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\n"
 		  "capabilities/log_max_wq_sz=3\ncapabilities/log_max_rqt_size=4\ncapabilities/max_sq_desc_bytes=80\n"
 		  "capabilities/min_inline_mode=6\ncapabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\n"
