@@ -19,7 +19,7 @@ mlxemu_sf_option(struct mlxemu_run *run, const char *value)
 
 /*
  * A sub-function and its PF have the kernel's driver: without mlx5_core there is no auxiliary bus. Only PFs have
- * sub-functions (Linux, mlx5/core/sf/dev/dev.c, mlx5_sf_dev_supported()).
+ * sub-functions, if the card has them at all (Linux, mlx5/core/sf/dev/dev.c, mlx5_sf_dev_supported()).
  */
 static int
 sf_check(const struct mlxemu_run *run, const char *text, unsigned *is_sf)
@@ -36,6 +36,8 @@ sf_check(const struct mlxemu_run *run, const char *text, unsigned *is_sf)
 	    run->fronts[sf.pf] != '0' + EMU_FRONT_VERBS)
 		return mlxemu_fail(MLXEMU_USAGE, "--sf %s: a sub-function and its PF need the kernel's driver "
 				   "mlx5_core (--open verbs)", text);
+	if (!run->profile->sf)
+		return mlxemu_fail(MLXEMU_USAGE, "--sf %s: a %s has no sub-functions", text, run->profile->card);
 	*is_sf |= 1u << sf.port;
 	return MLXEMU_OK;
 }

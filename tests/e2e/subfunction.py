@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "pmd"))
 import pmdlib  # noqa: E402
-from e2e import check, emu, main  # noqa: E402
+from e2e import MLXEMU, check, emu, main, skip, testlib  # noqa: E402
 from telemetry_client import Client  # noqa: E402
 
 SF = "mlx5_core.sf.1"
@@ -127,6 +127,15 @@ def not_named():
 
 
 def run():
+    if not testlib.default_card(MLXEMU).name.startswith("ConnectX-4"):
+        functions()
+        return
+    result = emu(["true"], extra=["--sf", "1"], audit=False)
+    check("mlxemu: --sf 1: a ConnectX-4 Lx has no sub-functions" in result.out, result.out)
+    skip("ConnectX-4 Lx has no sub-functions")
+
+
+def functions():
     sysfs()
     stock()
     ours()

@@ -93,6 +93,7 @@ struct emu_profile {
 	uint16_t fw_major, fw_minor, fw_subminor;
 	uint64_t clock_hz; /**< Frequency of the free-running counter. */
 	bool real_time;	   /**< Real-time clock: ts_format_cap allows real-time timestamps. */
+	bool sf;	   /**< PFs have sub-functions. */
 	bool mlx4;	   /**< ConnectX-3: mlx4_core and mlx4_ib, queries only. */
 	uint32_t speed_mbps;
 	uint16_t max_mtu; /**< Largest layer-2 payload, e.g. 9978. */

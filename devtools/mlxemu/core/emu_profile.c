@@ -84,6 +84,7 @@ static const struct emu_profile cx5 = {
 	.fw_major = 16, .fw_minor = 35, .fw_subminor = 2000,   /* a release for all cards of that time */
 	.clock_hz = 78125000,				       /* ompi#6137: hca_core_clock; others have 156250 kHz */
 	.speed_mbps = 100000,				       /* product */
+	.sf = true,					       /* assumed */
 	COMMON_LIMITS,
 	COMMON_CAPS,
 	.steering_format_version = 0,			       /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_5 */
@@ -98,6 +99,7 @@ static const struct emu_profile cx6dx = {
 	.clock_hz = 156250000,				       /* assumed; ucx#10420 has 1 GHz, as in real-time mode */
 	.real_time = true,				       /* guide, tx_pp: REAL_TIME_CLOCK_ENABLE */
 	.speed_mbps = 100000,				       /* product */
+	.sf = true,					       /* assumed */
 	COMMON_LIMITS,
 	COMMON_CAPS,
 	.steering_format_version = 1, /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
@@ -112,6 +114,7 @@ static const struct emu_profile cx7 = {
 	.clock_hz = 312500000,				       /* assumed */
 	.real_time = true,				       /* guide, tx_pp: REAL_TIME_CLOCK_ENABLE */
 	.speed_mbps = 200000,				       /* product */
+	.sf = true,					       /* assumed */
 	COMMON_LIMITS,
 	COMMON_CAPS,
 	.steering_format_version = 1,			       /* kernel: 2, whose formats are not modelled */
