@@ -225,8 +225,8 @@ def installed_release():
     return int(re.match(r"\d+", done.stdout)[0])
 
 
-def read_listing(release):
-    """The list of rdma-core 44, with the changes of each later release up to this one."""
+def read_listing(release, caps):
+    """The list of rdma-core 44, with the changes of each later release up to this one, for a card with these caps."""
     listing = yaml.safe_load((HERE / "pyverbs.yaml").read_text())
     for path in sorted(HERE.glob("pyverbs-*.yaml")):
         changes = yaml.safe_load(path.read_text())
@@ -235,6 +235,9 @@ def read_listing(release):
         listing["release"] = changes["release"]
         listing["cases"] = {n: e for n, e in listing["cases"].items() if n not in changes["removed"]}
         listing["cases"].update(changes["cases"])
+    for entry in listing["cases"].values():
+        if caps.get(entry.get("needs"), 1) == 0:
+            entry["is"] = "skip"
     return listing
 
 
@@ -257,7 +260,7 @@ def main():
         sys.exit(77)
     mlxemu = args.mlxemu or os.path.join(os.environ["MLXPMD_BUILD"], "devtools/mlxemu/mlxemu")
     release = installed_release()
-    listing = read_listing(release)
+    listing = read_listing(release, testlib.default_caps(mlxemu))
     with tempfile.TemporaryDirectory(prefix="pyverbs-") as directory:
         runner = Runner(mlxemu, directory)
         theirs = set(runner.names())

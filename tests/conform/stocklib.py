@@ -9,7 +9,7 @@ import tempfile
 import conform  # noqa: F401  (puts the shared modules on the path)
 import e2e
 import pmdlib
-from e2e import check
+from e2e import check, testlib
 
 SECONDS_MAX = 120
 # With --seed 0.
@@ -52,6 +52,17 @@ def check_burst_mode(t, direction, mode):
     check(match is not None, text)
     check(mode is None or match.group(1).split(" + ")[0].strip() == mode,
           f"burst mode is {match.group(1)!r}, not {mode!r}")
+
+
+def caps():
+    """{name: value} of the emulated card's capabilities."""
+    return testlib.default_caps(e2e.MLXEMU)
+
+
+def mini_cqe_formats():
+    """Values of rxq_cqe_comp_en with which net_mlx5 compresses completions: formats that the card has."""
+    have = caps()
+    return [1, 3] + [2] * have["mini_cqe_resp_flow_tag"] + [4] * have["mini_cqe_resp_l3_l4_tag"]
 
 
 def queues(n):

@@ -68,3 +68,10 @@ def default_card(mlxemu):
     table = subprocess.run([mlxemu, "profiles"], capture_output=True, text=True, timeout=30, check=True).stdout
     row = re.search(rf"^{profile} +(\S.*?)  +(\S+) .* (\d+)$", table, re.M)
     return Card(row[1], row[2], int(row[3]))
+
+
+def default_caps(mlxemu):
+    """{name: value} of the capabilities of that card."""
+    profile = os.environ.get("MLXEMU_DEFAULT_PROFILE", "cx6dx")
+    text = subprocess.run([mlxemu, "profiles", profile], capture_output=True, text=True, timeout=30, check=True).stdout
+    return {name: int(value) for name, value in re.findall(r"^(\w+)=(\d+)\b", text, re.M)}
