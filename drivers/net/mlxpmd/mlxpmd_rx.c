@@ -31,7 +31,8 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 	}
 }
 
-#define SCALAR ((struct mlxpmd_rx_isa){ mlxpmd_rx_run_scalar, mlxpmd_rx_refill })
+#define SCALAR \
+	((struct mlxpmd_rx_isa){ mlxpmd_rx_run_scalar, mlxpmd_rx_refill, mlxpmd_rx_run_max, mlxpmd_rx_exception })
 #define SCATTER_BURST(name, isa, f, text) MLXPMD_RX_BURST(scatter_##name, isa, (f) | MLXPMD_RX_F_SCATTER, text)
 #define SCATTER_ROW(name, isa, f, text) MLXPMD_RX_ROW(scatter_##name, isa, (f) | MLXPMD_RX_F_SCATTER, text)
 

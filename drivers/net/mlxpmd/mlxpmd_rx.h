@@ -40,6 +40,18 @@ mlxpmd_rx_holes(const struct mlxpmd_rxq *rxq)
  */
 void mlxpmd_rx_refill(struct mlxpmd_rxq *rxq);
 
+/** Gets at most k mbufs: halves the request until the mempool can serve it, so that its last mbufs are used. */
+static inline uint16_t
+mlxpmd_rx_mbufs_some(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint16_t k)
+{
+	while (k != 0 && rte_mempool_get_bulk(rxq->mp, (void **)elt, k) != 0)
+		k /= 2;
+	return k;
+}
+
+/** Finds the lkey of an address. false: no registered range contains it. */
+bool mlxpmd_mr_lkey(const struct mdv_mr_set *mr, uintptr_t addr, uint32_t *lkey_be);
+
 /** The i-th data segment of the ring. */
 static __rte_always_inline struct mlx5_wqe_data_seg *
 mlxpmd_rx_dseg(const struct mlxpmd_rxq *rxq, uint32_t i)
@@ -52,6 +64,10 @@ mlxpmd_rx_dseg(const struct mlxpmd_rxq *rxq, uint32_t i)
  * @return true if the burst can continue: the CQE was consumed, or is an ordinary packet after all.
  */
 bool mlxpmd_rx_exception(struct mlxpmd_rxq *rxq);
+/** Counts a completion that is not a packet; of an error completion by its syndrome, which the queue remembers. */
+void mlxpmd_rx_refused(struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe);
+/** The queue needs a repair. The burst may still deliver packets; mlxpmd_rx_not_ready() at its end quiesces it. */
+void mlxpmd_rx_fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause);
 
 /**
  * Ends a burst on a queue that is not READY: quiesces it if it failed or the control plane requested it.
@@ -87,17 +103,25 @@ mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq)
 	       ((rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
 }
 
-/** Advances the indices over n packets, whose CQEs begin at `first`, and counts them. */
+/** Consumes the CQEs of n packets, which begin at `first`, and counts the packets. */
+static __rte_always_inline void
+mlxpmd_rx_account_cqes(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
+		       const struct mlxpmd_rx_rare *rare, const struct mlx5_cqe64 *first)
+{
+	MLXPMD_SHARED_ADD(rxq->q.stats.bytes, bytes);
+	MLXPMD_SHARED_ADD(rxq->q.cq_ci, n);
+	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
+		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))
+		mlxpmd_rx_rare_handle(rxq, pkts, n, first);
+}
+
+/** The same for packets with a WQE each. */
 static __rte_always_inline void
 mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint64_t bytes,
 		  const struct mlxpmd_rx_rare *rare, const struct mlx5_cqe64 *first)
 {
-	MLXPMD_SHARED_ADD(rxq->q.stats.bytes, bytes);
-	MLXPMD_SHARED_ADD(rxq->q.cq_ci, n);
 	rxq->q.ci += n;
-	if (unlikely((rare->flags & MLXPMD_BAD_CSUM) || rxq->ol_init != 0 ||
-		     (rare->tags_be & RTE_BE32(MLXPMD_TAG_MASK))))
-		mlxpmd_rx_rare_handle(rxq, pkts, n, first);
+	mlxpmd_rx_account_cqes(rxq, pkts, n, bytes, rare, first);
 }
 
 /** Features of the burst templates. At most one kind of timestamp: TS (line), TICKS (raw), PACKED (real time). */

@@ -22,9 +22,23 @@ mlxpmd_rx_not_ready(struct mlxpmd_rxq *rxq)
 	return 0;
 }
 
-/* The burst may still deliver packets that it has; mlxpmd_rx_not_ready() at its end quiesces the queue. */
-static void
-fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause)
+void
+mlxpmd_rx_refused(struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe)
+{
+	const struct mlx5_err_cqe *err = (const struct mlx5_err_cqe *)cqe;
+
+	if (mlxpmd_cqe_opcode(mlxpmd_cqe_tail(cqe)) != MLX5_CQE_RESP_ERR) {
+		MLXPMD_SHARED_ADD(rxq->q.stats.cqe_bad, 1);
+		return;
+	}
+	MLXPMD_SHARED_ADD(rxq->q.stats.errors, 1);
+	MLXPMD_SHARED_ADD(rxq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]], 1);
+	rxq->q.syndrome = err->syndrome;
+	rxq->q.vendor_syndrome = err->vendor_err_synd;
+}
+
+void
+mlxpmd_rx_fail(struct mlxpmd_rxq *rxq, enum mlxpmd_qcause cause)
 {
 	rxq->q.cause = cause;
 	__atomic_store_n(&rxq->q.state, MLXPMD_QS_ERROR, __ATOMIC_RELAXED);
@@ -51,15 +65,11 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
 		return true;
+	mlxpmd_rx_refused(rxq, cqe);
 	if (error) {
-		MLXPMD_SHARED_ADD(rxq->q.stats.errors, 1);
-		MLXPMD_SHARED_ADD(rxq->q.stats.syndromes[mlxpmd_syndrome_class[err->syndrome]], 1);
-		rxq->q.syndrome = err->syndrome;
-		rxq->q.vendor_syndrome = err->vendor_err_synd;
 		/* A packet longer than its WQE is dropped; any other syndrome puts the RQ into the error state. */
 		drop = in_step && err->syndrome == MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 	} else {
-		MLXPMD_SHARED_ADD(rxq->q.stats.cqe_bad, 1);
 		/* Impossible length in the expected CQE: drop the packet, the indices remain in step. */
 		drop = in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
 		       ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0;
@@ -67,6 +77,6 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	if (drop)
 		drop_one(rxq);
 	else
-		fail(rxq, error && in_step ? MLXPMD_CAUSE_ERROR : MLXPMD_CAUSE_BAD);
+		mlxpmd_rx_fail(rxq, error && in_step ? MLXPMD_CAUSE_ERROR : MLXPMD_CAUSE_BAD);
 	return drop;
 }

@@ -3,7 +3,7 @@
 /**
  * @file
  * Body of every receive burst. Instruction sets differ in two functions, which are inlined: processing a run of
- * packets, and refill.
+ * packets, and refill. Striding queues have four of their own.
  */
 #ifndef MLXPMD_RX_FRAME_H
 #define MLXPMD_RX_FRAME_H
@@ -17,6 +17,10 @@ struct mlxpmd_rx_isa {
 			const unsigned int f);
 	/** As mlxpmd_rx_refill(). */
 	void (*refill)(struct mlxpmd_rxq *rxq);
+	/** As mlxpmd_rx_run_max(). */
+	uint16_t (*run_max)(const struct mlxpmd_rxq *rxq, uint16_t n);
+	/** As mlxpmd_rx_exception(). */
+	bool (*exception)(struct mlxpmd_rxq *rxq);
 };
 
 /* Number of CQEs that can be processed before a ring wraps or the posted WQEs end. */
@@ -60,13 +64,13 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 	uint32_t before;
 
 	while (done < n) {
-		run = mlxpmd_rx_run_max(rxq, n - done);
+		run = isa.run_max(rxq, n - done);
 		got = isa.run(rxq, pkts + done, run, ts_usable, f);
 		done += got;
 		if (likely(got == run && run != 0))
 			continue;
 		before = rxq->q.cq_ci;
-		if (likely(mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)) || !mlxpmd_rx_exception(rxq))
+		if (likely(mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)) || !isa.exception(rxq))
 			break;
 		/* Count dropped packets too: a call processes at most n completions. */
 		n -= rxq->q.cq_ci - before;

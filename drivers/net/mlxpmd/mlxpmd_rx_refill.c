@@ -17,11 +17,9 @@ mbuf_buffer(const struct mlxpmd_rxq *rxq, const struct rte_mbuf *m)
 	return rxq->buf_offset != 0 ? (uintptr_t)m + rxq->buf_offset : (uintptr_t)m->buf_addr;
 }
 
-/* Finds the lkey of an address. Returns false if no registered range contains it. */
-static bool
-refill_lkey(const struct mlxpmd_rxq *rxq, uintptr_t addr, uint32_t *lkey_be)
+bool
+mlxpmd_mr_lkey(const struct mdv_mr_set *mr, uintptr_t addr, uint32_t *lkey_be)
 {
-	const struct mdv_mr_set *mr = rxq->mr;
 	unsigned int low = 0, high = mr->n, mid;
 
 	while (low < high) {
@@ -45,19 +43,10 @@ post_seg(const struct mlxpmd_rxq *rxq, uint32_t elt, uint16_t headroom)
 	struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, elt);
 	uintptr_t addr = mbuf_buffer(rxq, rxq->q.elts[elt]) + headroom;
 
-	if (unlikely(rxq->mr->n != 1) && !refill_lkey(rxq, addr, &dseg->lkey))
+	if (unlikely(rxq->mr->n != 1) && !mlxpmd_mr_lkey(rxq->mr, addr, &dseg->lkey))
 		return false;
 	dseg->addr = rte_cpu_to_be_64(addr);
 	return true;
-}
-
-/* Halves the request until the pool can serve it, so that the last mbufs of a pool are used. */
-static uint16_t
-get_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint16_t k)
-{
-	while (k != 0 && rte_mempool_get_bulk(rxq->mp, (void **)elt, k) != 0)
-		k /= 2;
-	return k;
 }
 
 static void
@@ -77,7 +66,7 @@ refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 	struct rte_mbuf **elt = &rxq->q.elts[at];
 	uint16_t i;
 
-	k = get_some(rxq, elt, k);
+	k = mlxpmd_rx_mbufs_some(rxq, elt, k);
 	if (likely(rxq->buf_offset != 0 && rxq->mr->n == 1)) {
 		uintptr_t offset = rxq->buf_offset + rxq->headroom;
 

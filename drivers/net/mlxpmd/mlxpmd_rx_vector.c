@@ -39,7 +39,7 @@ refill(struct mlxpmd_rxq *rxq)
 	mlxpmd_rx_refill_vec(rxq, post);
 }
 
-#define VECTOR ((struct mlxpmd_rx_isa){ run, refill })
+#define VECTOR ((struct mlxpmd_rx_isa){ run, refill, mlxpmd_rx_run_max, mlxpmd_rx_exception })
 
 SETS(MLXPMD_RX_BURST, VECTOR)
 
