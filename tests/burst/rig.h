@@ -97,7 +97,7 @@ struct rig_rx {
 struct rig_rx_cqe {
 	uint8_t pkt_info, hash_type, hds, etc;
 	uint32_t hash, tag;
-	uint16_t vlan;
+	uint16_t vlan, wqe_id;
 	uint64_t ts;
 	uint8_t opcode;		/* 0: RESP_SEND. */
 };
@@ -112,6 +112,17 @@ void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
 /** Is m a well-formed chain that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 uint8_t rig_pattern(uint32_t seq, uint32_t offset);
+/** A striding queue, and the device's stride within the WQE at wqe_count. */
+struct rig_striding {
+	struct rig_rx *r;
+	uint32_t strides, bytes, used, fillers;
+};
+/** log_wqes at most 7. copy_max as mprq_max_memcpy_len. */
+struct rig_striding rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, uint8_t log_size,
+				     uint32_t copy_max, uint64_t offloads);
+void rig_striding_free(struct rig_striding *c);
+/** As rig_rx_packet(); a filler comes first if the rest of the WQE is too short. false: no strides are left. */
+bool rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len);
 /** Any receive burst. */
 static inline uint16_t
 rig_rx_call(struct rig_rx *r, eth_rx_burst_t burst, struct rte_mbuf **pkts, uint16_t n)

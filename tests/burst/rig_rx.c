@@ -101,6 +101,8 @@ rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx
 
 	memset(cqe, 0, 0x3f);
 	cqe[0x00] = c->pkt_info;
+	cqe[0x02] = c->wqe_id >> 8;
+	cqe[0x03] = c->wqe_id;
 	put32(cqe + 0x0c, c->hash);
 	cqe[0x10] = c->hash_type;
 	cqe[0x1c] = c->hds;

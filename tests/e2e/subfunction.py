@@ -98,7 +98,7 @@ REFUSED = [
     # device, line (*: any text; which errno libibverbs returns differs), further options of the emulator
     (f"auxiliary:{SF},open=vfio", f"mlx5dv: {SF}: a sub-function cannot be opened through VFIO, it has no PCI function "
      "of its own: leave out devarg open=vfio", []),
-    (f"auxiliary:{SF},mprq_en=1", f"mlxpmd: {SF}: unknown devarg mprq_en: allowed are ", []),
+    (f"auxiliary:{SF},rx_vec_en=1", f"mlxpmd: {SF}: unknown devarg rx_vec_en: allowed are ", []),
     (f"auxiliary:{SF}", f"mlx5dv: {SF}: cannot open mlx5_1 with DEVX: *: firmware parameter UCTX_EN may be off: "
      "mlxconfig -d 0000:c1:00.0 set UCTX_EN=1", ["--cap", "log_max_uctx=0"]),
 ]

@@ -11,6 +11,7 @@
 
 #include <rte_eal.h>
 
+#include "mlxpmd_mprq.h"
 #include "../burst/rig.h"
 #include "perf_step.h"
 
@@ -32,6 +33,7 @@ struct run {
 	uint32_t bytes;
 	bool alternate;		/* Offloads of each packet differ from those of the one before. */
 	uint16_t segsz;		/* 0: the device segments nothing. */
+	bool striding;
 	uint16_t inline_mpw;
 };
 static const struct run runs[] = {
@@ -43,6 +45,8 @@ static const struct run runs[] = {
 	{ "rx 1 packet per poll", MLXPMD_RX_F_HASH, 1, false, false, 60 },
 	{ "rx 4 packets per poll", MLXPMD_RX_F_HASH, 4, false, false, 60 },
 	{ "rx 8 packets per poll", MLXPMD_RX_F_HASH, 8, false, false, 60 },
+	{ "rx 60 B, hash, striding: copied", MLXPMD_RX_F_HASH, 32, .bytes = 60, .striding = true },
+	{ "rx 1500 B, hash, striding: attached", MLXPMD_RX_F_HASH, 32, .bytes = 1500, .striding = true },
 	{ "tx 60 B, SEND, fast free", MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
 	{ "tx 60 B, SEND", 0, 32, true, false, 60 },
 	{ "tx 60 B, MPW, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
@@ -53,12 +57,13 @@ static const struct run runs[] = {
 	  MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60, true },
 	{ "tx 60 B, MPW, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 32, true, false, 60 },
 	{ "tx 60 B, inline, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY | MLXPMD_TX_F_FAST_FREE, 32, true, false,
-	  60, false, 0, 128 },
+	  60, false, 0, false, 128 },
 	{ "tx 64 B, inline, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY | MLXPMD_TX_F_FAST_FREE, 32, true, false,
-	  64, false, 0, 128 },
-	{ "tx 64 B, inline, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 32, true, false, 64, false, 0, 128 },
+	  64, false, 0, false, 128 },
+	{ "tx 64 B, inline, multi-segment template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 32, true, false, 64, false, 0,
+	  false, 128 },
 	{ "tx 128 B, inline, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY | MLXPMD_TX_F_FAST_FREE, 32, true, false,
-	  128, false, 0, 128 },
+	  128, false, 0, false, 128 },
 	{ "tx 2 segments", MLXPMD_TX_F_MULTI, 32, true, true, 400 },
 	{ "tx 60 B, MPW, TSO template", MLXPMD_TX_F_MPW | MLXPMD_TX_F_TSO, 32, true, false, 60 },
 	{ "tx 1400 B, TSO, 2 frames", MLXPMD_TX_F_MPW | MLXPMD_TX_F_TSO, 32, true, false, 1400, false, 700 },
@@ -68,6 +73,7 @@ static const struct run runs[] = {
 
 struct bench {
 	struct rig_rx *rx;
+	struct rig_striding striding;
 	struct rig_tx *tx;
 	uint32_t tx_segs;
 };
@@ -99,7 +105,11 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 
 	for (i = 0; i < bursts; i++) {
 		if (!r->tx) {
-			rx_fill(b->rx, r->per_burst);
+			for (k = 0; r->striding && k < r->per_burst; k++)
+				if (!rig_striding_packet(&b->striding, k, r->bytes))
+					abort();
+			if (!r->striding)
+				rx_fill(b->rx, r->per_burst);
 			sum += timed(b, r, pkts);
 			rte_pktmbuf_free_bulk(pkts, r->per_burst);
 			continue;
@@ -128,33 +138,38 @@ call(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 		       rig_function(false, r->features)(&b->rx->rxq, pkts, BURST);
 }
 
-static uint64_t
-count_steps(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
+static uint16_t
+call_striding(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 {
-	uint16_t n;
-
-	perf_step_reset();
-	perf_step_on();
-	n = call(b, r, pkts);
-	perf_step_off();
-	if (n != r->per_burst)
-		abort();
-	return perf_steps;
+	return mlxpmd_mprq_templates[r->features].burst(&b->striding.r->rxq, pkts, BURST);
 }
 
-static uint64_t
-count_tsc(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
-{
-	uint64_t from, to;
-	uint16_t n;
-
-	from = rte_rdtsc_precise();
-	n = call(b, r, pkts);
-	to = rte_rdtsc_precise();
-	if (n != r->per_burst)
-		abort();
-	return to - from;
-}
+/* Two functions, one for each kind of call, which is inlined: the counts include it. */
+#define COUNT(name, call) \
+	static uint64_t \
+	count##name##_steps(struct bench *b, const struct run *r, struct rte_mbuf **pkts) \
+	{ \
+		uint16_t n; \
+		perf_step_reset(); \
+		perf_step_on(); \
+		n = call(b, r, pkts); \
+		perf_step_off(); \
+		if (n != r->per_burst) \
+			abort(); \
+		return perf_steps; \
+	} \
+	static uint64_t \
+	count##name##_tsc(struct bench *b, const struct run *r, struct rte_mbuf **pkts) \
+	{ \
+		uint64_t from = rte_rdtsc_precise(), to; \
+		uint16_t n = call(b, r, pkts); \
+		to = rte_rdtsc_precise(); \
+		if (n != r->per_burst) \
+			abort(); \
+		return to - from; \
+	}
+COUNT(, call)
+COUNT(_striding, call_striding)
 
 static uint64_t
 count_empty_steps(struct bench *b __rte_unused, const struct run *r __rte_unused,
@@ -193,6 +208,9 @@ bench_open(struct bench *b, const struct run *r)
 	if (b->rx == NULL || b->tx == NULL)
 		abort();
 	b->tx->txq.inline_mpw = r->inline_mpw;
+	/* 16 WQEs of 64 strides; as by default. */
+	if (r->striding)
+		b->striding = rig_striding_new(pool, 4, 6, 11, 128, RTE_ETH_RX_OFFLOAD_CHECKSUM);
 }
 
 static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];
@@ -207,12 +225,12 @@ measure(const struct run *r, unsigned int rounds)
 	struct bench b;
 
 	bench_open(&b, r);
-	(void)round_of(&b, r, count_tsc);
-	instr = round_of(&b, r, count_steps) - count_empty_steps(&b, r, NULL);
+	(void)round_of(&b, r, r->striding ? count_striding_tsc : count_tsc);
+	instr = round_of(&b, r, r->striding ? count_striding_steps : count_steps) - count_empty_steps(&b, r, NULL);
 	snprintf(name, sizeof(name), "%s, %s", r->name, rig_variant->name);
 	printf("%-52s %8.1f", name, (double)instr / per);
 	for (k = 0; k < rounds; k++) {
-		tsc[k] = round_of(&b, r, count_tsc);
+		tsc[k] = round_of(&b, r, r->striding ? count_striding_tsc : count_tsc);
 		empty_tsc[k] = count_empty_tsc(&b, r, NULL);
 	}
 	qsort(tsc, rounds, sizeof(tsc[0]), compare);
@@ -222,6 +240,8 @@ measure(const struct run *r, unsigned int rounds)
 		printf(" %10.1f %10.1f %10.1f", (double)(tsc[0] - timer) / per,
 		       (double)(tsc[rounds / 10] - timer) / per, (double)(tsc[rounds / 2] - timer) / per);
 	putchar('\n');
+	if (r->striding)
+		rig_striding_free(&b.striding);
 	rig_rx_free(b.rx);
 	rig_tx_free(b.tx);
 	return check_failures == 0 && rte_mempool_avail_count(pool) == 8191;
@@ -234,7 +254,9 @@ measure_all(unsigned int rounds)
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(runs); i++)
-		if (mlxpmd_variant_template(rig_variant, runs[i].tx, runs[i].features) != NULL &&
+		/* Striding queues have scalar bursts only. */
+		if ((!runs[i].striding || rig_variant->simd_bits == 0) &&
+		    mlxpmd_variant_template(rig_variant, runs[i].tx, runs[i].features) != NULL &&
 		    !measure(&runs[i], rounds))
 			return false;
 	return true;

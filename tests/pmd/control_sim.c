@@ -485,6 +485,13 @@ mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 	return mtu <= 2000 ? 0 : mtu <= 4000 ? 1 : mtu <= 8000 ? 2 : -EINVAL;
 }
 
+int
+mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu)
+{
+	CHECK(rxq >= rxqs && rxq < &rxqs[SIM_QUEUES]);
+	return mtu <= 2000 ? 11 : -EINVAL;
+}
+
 /* ------------------------------------------------------------------ the port */
 
 void

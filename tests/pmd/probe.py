@@ -18,11 +18,12 @@ CASES = [
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
     ("representor=vf0", "devarg representor=vf0: ports of representors are not supported, "
      "only the uplink of a switchdev PF: leave the devarg out"),
-    ("mprq_en=1", "unknown devarg mprq_en: allowed are "
+    ("rx_vec_en=1", "unknown devarg rx_vec_en: allowed are "
      "rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, "
      "clock=auto|page|host|realtime|raw, "
      "stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, "
-     "open=verbs|vfio, doorbell=auto|nc|wc"),
+     "open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, "
+     "mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"),
 ]
 
 

@@ -19,7 +19,7 @@ int mlxpmd_logtype;
 #define RX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512|ifma"
 #define TX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc"
+#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {
@@ -77,7 +77,7 @@ static const struct {
 	{ "txqs_min_inline=2000", -EINVAL, { 0 }, "devarg txqs_min_inline=2000: allowed are 0..1024" },
 	{ "rx_bursts=auto", -EINVAL, { 0 }, "unknown devarg rx_bursts: " KNOWN },
 	{ "RX_BURST=auto", -EINVAL, { 0 }, "unknown devarg RX_BURST: " KNOWN },
-	{ "mprq_en=1", -EINVAL, { 0 }, "unknown devarg mprq_en: " KNOWN },
+	{ "rx_vec_en=1", -EINVAL, { 0 }, "unknown devarg rx_vec_en: " KNOWN },
 	{ "=auto", -EINVAL, { 0 }, "devarg without a name before \"auto\": " KNOWN },
 	{ "driver==net_mlx5", -EINVAL, { 0 }, "devarg without a name before \"net_mlx5\": " KNOWN },
 	{ "representor=vf0", -ENOTSUP, { 0 }, "devarg representor=vf0: ports of representors are not supported, "
@@ -86,6 +86,11 @@ static const struct {
 	  "devarg rx_burst is given more than once: allowed is once" },
 	{ "clock=raw,rx_burst=auto,clock=page", -EINVAL, { 0 },
 	  "devarg clock is given more than once: allowed is once" },
+	{ "mprq_en=2", -EINVAL, { 0 }, "devarg mprq_en=2: allowed are 0|1" },
+	{ "mprq_log_stride_num=2", -EINVAL, { 0 }, "devarg mprq_log_stride_num=2: allowed are 0|3..16" },
+	{ "mprq_log_stride_size=14", -EINVAL, { 0 }, "devarg mprq_log_stride_size=14: allowed are 0|6..13" },
+	{ "mprq_max_memcpy_len=65536", -EINVAL, { 0 }, "devarg mprq_max_memcpy_len=65536: allowed are 0..65535" },
+	{ "rxqs_min_mprq=-1", -EINVAL, { 0 }, "devarg rxqs_min_mprq=-1: allowed are 0..65535" },
 	{ "rx_burst=scalar,clock=1", -EINVAL, { 0 }, "devarg clock=1: " CLOCKS },
 };
 
@@ -143,6 +148,14 @@ check_numbers(void)
 		{ "", AGE, 100 }, { "stats_age_ms=0", AGE, 0 }, { "stats_age_ms=10", AGE, 10 },
 		{ "clock=raw,stats_age_ms=60000", AGE, 60000 }, { "stats_age_ms=0100", AGE, 100 },
 #undef AGE
+#define NUMBER(key, given, value) { given, offsetof(struct mlxpmd_devargs, key), value }
+		NUMBER(mprq_en, "", 0), NUMBER(mprq_en, "mprq_en=1", 1), NUMBER(mprq_en, "mprq_en=0", 0),
+		NUMBER(mprq_log_stride_num, "", 0), NUMBER(mprq_log_stride_num, "mprq_log_stride_num=0", 0),
+		NUMBER(mprq_log_stride_num, "mprq_log_stride_num=3", 3),
+		NUMBER(mprq_log_stride_size, "", 0), NUMBER(mprq_log_stride_size, "mprq_log_stride_size=13", 13),
+		NUMBER(mprq_max_memcpy_len, "", 128), NUMBER(mprq_max_memcpy_len, "mprq_max_memcpy_len=0", 0),
+		NUMBER(rxqs_min_mprq, "", 12), NUMBER(rxqs_min_mprq, "rxqs_min_mprq=0", 0),
+#undef NUMBER
 	};
 	unsigned int i, value, failed = 0;
 	struct mlxpmd_devargs got;

@@ -10,6 +10,7 @@
 #include <mdv_mlx4.h>
 
 #include "mlxpmd_clock_refresh.h"
+#include "mlxpmd_mprq.h"
 #include "telemetry_sim.h"
 
 /* ------------------------------------------------------------------ the device */
@@ -19,7 +20,8 @@ static struct rte_eth_dev eth_dev;
 static struct rte_eth_dev_data data;
 static struct rte_device device;
 static struct mlxpmd_clock clock_;
-static struct mlxpmd_queue queue[2];
+static struct mlxpmd_rxq rxq;
+static struct mlxpmd_txq txq;
 static bool removed;
 
 bool
@@ -46,6 +48,13 @@ mlxpmd_queue_stats_get(const struct mlxpmd_queue *q, struct mlxpmd_queue_stats *
 	*out = (struct mlxpmd_queue_stats){
 		.errors = 11 + tx, .cqe_bad = 21 + tx, .resets = 31 + tx, .stalls = 41 + tx,
 	};
+}
+
+unsigned int
+mlxpmd_mprq_held(const struct mlxpmd_rxq *q)
+{
+	CHECK(q == &rxq);
+	return 72;
 }
 
 void
@@ -255,7 +264,8 @@ port_make(void)
 	mdv.lost = 14;
 	mdv.caps = (struct mdv_caps){
 		.pci_device_id = 0x101d, .vport_num = 1, .log_max_cq_sz = 2, .log_max_wq_sz = 3, .log_max_rqt_size = 4,
-		.max_sq_desc_ds = 5, .min_inline_mode = 6, .max_mtu = 7, .device_frequency_khz = 8, .rx_hash_fields = 9,
+		.max_sq_desc_ds = 5, .min_inline_mode = 6, .log_min_strides = 3, .max_mtu = 7, .rx_hash_fields = 9,
+		.device_frequency_khz = 8,
 		.csum = true, .vlan_strip = true, .rss_ipv4_ipv6 = true, .ts_free_running = true, .q_counters = true,
 	};
 	device.name = "0000:c1:00.3";
@@ -275,12 +285,12 @@ port_make(void)
 	pthread_mutexattr_init(&checked);
 	pthread_mutexattr_settype(&checked, PTHREAD_MUTEX_ERRORCHECK);
 	pthread_mutex_init(&port.lock, &checked);
-	queue[0] = (struct mlxpmd_queue){ .kind = MLXPMD_RX, .queue_id = 15, .state = MLXPMD_QS_READY, .syndrome = 4,
+	rxq.q = (struct mlxpmd_queue){ .kind = MLXPMD_RX, .queue_id = 15, .state = MLXPMD_QS_READY, .syndrome = 4,
 					  .vendor_syndrome = 0x51 };
-	queue[1] = (struct mlxpmd_queue){ .kind = MLXPMD_TX, .queue_id = 0, .state = MLXPMD_QS_FAILED };
-	queue[0].hw.wq.obj = queue[1].hw.wq.obj = (struct mdv_obj *)&mdv;
-	port.queues[MLXPMD_RX][15] = &queue[0];
-	port.queues[MLXPMD_TX][0] = &queue[1];
+	txq.q = (struct mlxpmd_queue){ .kind = MLXPMD_TX, .queue_id = 0, .state = MLXPMD_QS_FAILED };
+	rxq.q.hw.wq.obj = txq.q.hw.wq.obj = (struct mdv_obj *)&mdv;
+	port.queues[MLXPMD_RX][15] = &rxq.q;
+	port.queues[MLXPMD_TX][0] = &txq.q;
 	fw.fields = 6;
 	fw.out_bytes = 96;
 	fw.refused = "";
@@ -297,10 +307,11 @@ test_info(void)
 		  "port=3\npci=0000:c1:00.3\ndevice=mlx5_3\ninterface=eth3\nfirmware=22.1.2\nmac=02:00:00:00:00:AB\nstarted=1\n"
 		  "removed=0\nmemory_kept=1\ncommands_refused=13\ntimestamp_unit=ns\n"
 		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/stats_age_ms=100\ndevargs/open=vfio\n"
-		  "devargs/doorbell=auto\n"
+		  "devargs/doorbell=auto\ndevargs/mprq_en=0\ndevargs/mprq_log_stride_num=0\ndevargs/mprq_log_stride_size=0\n"
+		  "devargs/mprq_max_memcpy_len=0\ndevargs/rxqs_min_mprq=0\n"
 		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\n"
 		  "capabilities/log_max_wq_sz=3\ncapabilities/log_max_rqt_size=4\ncapabilities/max_sq_desc_bytes=80\n"
-		  "capabilities/min_inline_mode=6\ncapabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\n"
+		  "capabilities/min_inline_mode=6\ncapabilities/log_min_strides=3\ncapabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\n"
 		  "capabilities/checksum=1\ncapabilities/vlan_insert=0\ncapabilities/vlan_strip=1\ncapabilities/scatter_fcs=0\n"
 		  "capabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\n"
 		  "capabilities/timestamp_free_running=1\ncapabilities/timestamp_real_time=0\ncapabilities/queue_counters=1\n"
@@ -328,6 +339,12 @@ test_queues(void)
 			"rx15/last_syndrome=PROT\nrx15/last_vendor_syndrome=81\n"
 			"tx0/state=failed\ntx0/packets_lost=12\ntx0/completions_refused=22\ntx0/resets=32\ntx0/stalls=42\n"
 			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\n");
+	rxq.striding = (struct mlxpmd_striding){ .log_strides = 6, .log_stride_size = 11, .attached = 70, .given = 1 };
+	CHECK_OK(run("/mlxpmd/queues", "3"));
+	CHECK(has("rx15/striding/strides=64") && has("rx15/striding/stride_bytes=0") &&
+	      has("rx15/striding/buffers=0") && has("rx15/striding/buffers_held=72") &&
+	      has("rx15/striding/packets_attached=71"));
+	rxq.striding = (struct mlxpmd_striding){ .log_strides = 0 };
 }
 
 static void

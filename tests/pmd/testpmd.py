@@ -33,6 +33,16 @@ PACKETS = {"60 bytes": 10_500_000 if LONG else 40_000}
 PACKETS_OTHER = 200_000 if LONG else 4_000
 
 
+# Striding receive queues: queues, MTU, sizes of strides and of what is copied.
+STRIDING = [
+    (1, 1500, "mprq_log_stride_num=3"),
+    (4, 1500, "mprq_log_stride_num=6,mprq_log_stride_size=8"),
+    (1, 1500, "mprq_max_memcpy_len=0"),
+    (1, 1500, "mprq_max_memcpy_len=65535,mprq_log_stride_num=9,mprq_log_stride_size=6"),
+    (4, 9000, "mprq_log_stride_size=11,mprq_log_stride_num=4"),
+]
+
+
 def arguments(mode, queues, mtu):
     # A descriptor holds one mbuf, and a frame of 9000 bytes takes eight: the ring must hold 512 frames.
     args = [f"--forward-mode={mode}", f"--rxq={queues}", f"--txq={queues}", "--txd=1024",
@@ -92,7 +102,7 @@ def frames_random(count, longest):
     return frames
 
 
-def through(queues, mtu):
+def through(queues, mtu, devargs=""):
     """Forward frames from a capture file to another one, and compare the files."""
     frames = frames_random(20_000 if LONG else 1_500, mtu + 14)
     with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
@@ -104,7 +114,7 @@ def through(queues, mtu):
         writer.close()
         # `start` of testpmd discards what was received before it, and the replay begins by itself.
         with pmdlib.Testpmd([*arguments("io", queues, mtu), "--no-flush-rx"],
-                            wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"],
+                            wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
                             emu_args=["--seed", "0"]) as testpmd:
             # Retry if the send queue is full: by default testpmd drops the packets.
             testpmd.cmd("set fwd io retry")
@@ -122,13 +132,15 @@ def through(queues, mtu):
             check(a == b, f"frame {n} of {len(a)} bytes was altered")
     else:  # The order is kept within each queue only.
         check(collections.Counter(frames) == collections.Counter(got), "frames were altered")
-    print(f"through, {queues} queues, up to {mtu + 14} bytes: {len(frames)} frames, none altered",
-          flush=True)
+    print(f"through, {queues} queues, up to {mtu + 14} bytes, {devargs or 'no devargs'}: {len(frames)} frames, "
+          "none altered", flush=True)
 
 
 def run():
     for queues, mtu in itertools.product((1, 4), (1500, 9000)):
         through(queues, mtu)
+    for queues, mtu, devargs in STRIDING:
+        through(queues, mtu, f"mprq_en=1,rxqs_min_mprq=0,{devargs}")
     for mode, queues, frame in itertools.product(("io", "macswap"), (1, 4), ROUND_FRAMES):
         round_trip(mode, queues, *frame)
 

@@ -7,6 +7,7 @@
 
 #include "mlxpmd.h"
 #include "mlxpmd_clock.h"
+#include "mlxpmd_mprq.h"
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
@@ -24,7 +25,7 @@ rx_offloads(const struct rte_eth_dev *eth_dev, bool *scatters)
 		if (rxq == NULL)
 			continue;
 		offloads |= rxq->q.offloads;
-		*scatters |= rxq->log_segs != 0;
+		*scatters |= rxq->log_segs != 0 || rxq->striding.scatter;
 	}
 	return offloads;
 }
@@ -80,6 +81,30 @@ rx_stamp_kind(const struct mlxpmd_port *port)
 	return port->clock->kind == MDV_CLOCK_PACKED ? MLXPMD_RX_F_PACKED : MLXPMD_RX_F_TICKS;
 }
 
+/* Are the port's receive queues striding ones? All of them are, or none. */
+static bool
+rx_strides(const struct rte_eth_dev *eth_dev)
+{
+	const struct mlxpmd_rxq *rxq = eth_dev->data->nb_rx_queues != 0 ? eth_dev->data->rx_queues[0] : NULL;
+
+	return rxq != NULL && rxq->striding.log_strides != 0;
+}
+
+static const struct mlxpmd_template *
+rx_template(struct mlxpmd_port *port, unsigned int f)
+{
+	const struct mlxpmd_template *template;
+
+	if (rx_strides(port->eth_dev)) {
+		port->rx_burst_why = "mprq_en=1: striding receive queues, which have scalar bursts";
+		return &mlxpmd_mprq_templates[f & ~MLXPMD_RX_F_SCATTER];
+	}
+	template = mlxpmd_variant_choose(false, f, port->args.rx_burst, &port->rx_burst_why);
+	if (port->rx_burst_why == NULL)
+		port->rx_burst_why = "rx_burst=auto: widest that the CPU has";
+	return template;
+}
+
 static void
 rx_select(struct rte_eth_dev *eth_dev)
 {
@@ -93,9 +118,7 @@ rx_select(struct rte_eth_dev *eth_dev)
 		f |= rx_stamp_kind(port);
 	if (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)
 		f |= MLXPMD_RX_F_HASH;
-	template = mlxpmd_variant_choose(false, f, port->args.rx_burst, &port->rx_burst_why);
-	if (port->rx_burst_why == NULL)
-		port->rx_burst_why = "rx_burst=auto: widest that the CPU has";
+	template = rx_template(port, f);
 	eth_dev->rx_pkt_burst = mlxpmd_timesync_rx_wrap(port, template->burst);
 	port->rx_burst_name = template->name;
 }

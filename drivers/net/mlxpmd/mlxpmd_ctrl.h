@@ -84,6 +84,8 @@ int mlxpmd_txqs_up(struct mlxpmd_port *port);
 void mlxpmd_txqs_down(struct mlxpmd_port *port);
 /** log2 of the data segments that a frame with this MTU needs; -EINVAL: too many, or without scatter. */
 int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
+/** log2 of the bytes of a striding queue's strides for this MTU; -EINVAL: not all frames could be delivered. */
+int mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu);
 /**
  * For a queue in state REPAIR: takes RQ or SQ through ERR and RST to RDY, replaces a CQ that cannot be trusted, and
  * returns the queue to its burst: READY. Adds packets lost to *lost. State and mbufs are kept on failure; may be

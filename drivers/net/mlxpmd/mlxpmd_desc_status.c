@@ -7,15 +7,22 @@
 #include "mlxpmd_rx.h"
 #include "mlxpmd_tx.h"
 
+/* Completions that the posted WQEs may have yet, at most. */
+static uint32_t
+rx_posted(const struct mlxpmd_rxq *rxq)
+{
+	return (uint32_t)(uint16_t)(rxq->q.pi - rxq->q.ci) << rxq->striding.log_strides;
+}
+
 int
 mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 {
 	const struct mlxpmd_rxq *rxq = queue;
 
-	if (offset > rxq->q.wqe_mask)
+	if (offset >> rxq->striding.log_strides > rxq->q.wqe_mask)
 		return -EINVAL;
 	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY ||
-	    offset >= (uint16_t)(rxq->q.pi - rxq->q.ci))
+	    offset >= rx_posted(rxq))
 		return RTE_ETH_RX_DESC_UNAVAIL;
 	return mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci + offset) ? RTE_ETH_RX_DESC_AVAIL : RTE_ETH_RX_DESC_DONE;
 }
@@ -28,7 +35,7 @@ mlxpmd_rx_queue_count(void *queue)
 
 	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY)
 		return 0;
-	high = (uint16_t)(rxq->q.pi - rxq->q.ci);
+	high = rx_posted(rxq);
 	/* CQEs are written in order: binary search for the first that is not. */
 	while (low < high) {
 		mid = (low + high) / 2;

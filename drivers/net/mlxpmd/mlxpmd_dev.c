@@ -45,6 +45,9 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 	info->tx_queue_offload_capa = mlxpmd_tx_offloads(caps);
 	if (mlxpmd_tx_times(port))
 		info->tx_queue_offload_capa |= RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
+	/* Received packets may be external buffers, which the application may send. */
+	if (port->args.mprq_en)
+		info->tx_queue_offload_capa &= ~RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	info->tx_offload_capa = info->tx_queue_offload_capa;
 	info->flow_type_rss_offloads = mlxpmd_rss_supported(caps);
 	info->reta_size = mlxpmd_rss_reta_size(caps);

@@ -15,6 +15,9 @@
 #define DEVARGS_SHOWN 64
 /* A monitor that reads once a second gets values that are at most a tenth of a second old. */
 #define STATS_AGE_MS 100
+/* As the vendor's driver (DPDK mlx5_defs.h, MLX5_MPRQ_MEMCPY_DEFAULT_LEN and MLX5_MPRQ_MIN_RXQS). */
+#define MPRQ_MEMCPY_BYTES 128
+#define MPRQ_MIN_RXQS 12
 /* As net_mlx5 (MLX5_INLINE_MAX_TXQS): with few queues the CPU is the limit, not PCIe. */
 #define TXQS_MIN_INLINE 8
 
@@ -168,7 +171,12 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	unsigned int i;
 	int rc = 0;
 
-	*out = (struct mlxpmd_devargs){ .stats_age_ms = STATS_AGE_MS, .txqs_min_inline = TXQS_MIN_INLINE };
+	*out = (struct mlxpmd_devargs){
+		.stats_age_ms = STATS_AGE_MS,
+		.txqs_min_inline = TXQS_MIN_INLINE,
+		.mprq_max_memcpy_len = MPRQ_MEMCPY_BYTES,
+		.rxqs_min_mprq = MPRQ_MIN_RXQS,
+	};
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;
 	list = rte_kvargs_parse(devargs->args, NULL);

@@ -140,17 +140,20 @@ mlxpmd_mtu_set(struct rte_eth_dev *eth_dev, uint16_t mtu)
 	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
 	const struct mlxpmd_rxq *rxq;
 	uint16_t i;
-	int log_segs;
+	bool striding;
+	int need;
 
 	for (i = 0; eth_dev->data->dev_started && i < eth_dev->data->nb_rx_queues; i++) {
 		rxq = eth_dev->data->rx_queues[i];
-		log_segs = mlxpmd_rxq_log_segs(rxq, mtu);
-		if (log_segs < 0)
-			return log_segs;
-		if (log_segs > rxq->log_segs)
+		striding = rxq->striding.log_strides != 0;
+		need = striding ? mlxpmd_rxq_log_stride_size(rxq, mtu) : mlxpmd_rxq_log_segs(rxq, mtu);
+		if (need < 0)
+			return need;
+		if (need > (striding ? rxq->striding.log_stride_size : rxq->log_segs))
 			return MLXPMD_FAIL(EBUSY,
-					   "port %u: MTU %u needs more buffers per frame than Rx queue %u has: stop the port first",
-					   port->port_id, mtu, i);
+					   "port %u: MTU %u needs %s than Rx queue %u has: stop the port first",
+					   port->port_id, mtu, striding ? "larger strides" : "more buffers per frame",
+					   i);
 	}
 	if (!eth_dev->data->dev_started)
 		return 0; /* dev_start sets it. */

@@ -86,6 +86,14 @@ timestamps_set(struct mlxpmd_rxq *rxq)
 	return 0;
 }
 
+int
+mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq)
+{
+	rxq->flag_mask = flag_mask(rxq->q.offloads);
+	rxq->mbuf_init = mbuf_init(rxq);
+	return timestamps_set(rxq);
+}
+
 static int
 memory_set(struct mlxpmd_rxq *rxq)
 {
@@ -134,13 +142,11 @@ mlxpmd_rxq_arm(struct mlxpmd_queue *q)
 	mlxpmd_queue_arm(q);
 	rc = sizes_set(rxq);
 	if (rc == 0)
-		rc = timestamps_set(rxq);
+		rc = mlxpmd_rxq_metadata_set(rxq);
 	if (rc == 0)
 		rc = memory_set(rxq);
 	if (rc != 0)
 		return rc;
-	rxq->flag_mask = flag_mask(rxq->q.offloads);
-	rxq->mbuf_init = mbuf_init(rxq);
 	rings_set(rxq);
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {

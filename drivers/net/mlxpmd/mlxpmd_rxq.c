@@ -7,16 +7,25 @@
 #include <rte_mbuf_dyn.h>
 
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_mprq.h"
+
+/* Default of mprq_log_stride_num (DPDK mlx5_defs.h, MLX5_MPRQ_DEFAULT_LOG_STRIDE_NUM). */
+#define LOG_STRIDES_DEFAULT 6
+
+/* Bytes of the longest frame that the device delivers. */
+static uint32_t
+frame_bytes(const struct mlxpmd_rxq *rxq, uint16_t mtu)
+{
+	return mtu + MLXPMD_FRAME_OVERHEAD - (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC ? 0 : RTE_ETHER_CRC_LEN);
+}
 
 int
 mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 {
 	uint32_t data_room = rte_pktmbuf_data_room_size(rxq->mp);
-	uint32_t frame = mtu + MLXPMD_FRAME_OVERHEAD, first, segs;
+	uint32_t frame = frame_bytes(rxq, mtu), first, segs;
 	int log_segs;
 
-	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC))
-		frame -= RTE_ETHER_CRC_LEN;
 	if (data_room <= RTE_PKTMBUF_HEADROOM)
 		return MLXPMD_FAIL(EINVAL,
 				   "port %u Rx queue %u: mbufs of %u bytes: allowed are above the headroom of %d",
@@ -38,6 +47,34 @@ mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 	return log_segs;
 }
 
+int
+mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu)
+{
+	const unsigned int log_strides = rxq->striding.log_strides;
+	unsigned int log_size = rxq->q.port->args.mprq_log_stride_size;
+	uint32_t frame = frame_bytes(rxq, mtu), room = rte_pktmbuf_data_room_size(rxq->mp);
+
+	/* Default: a frame and the headroom of the next one fit a stride. */
+	if (log_size == 0) {
+		log_size = rte_log2_u32(rte_align32pow2(frame + RTE_PKTMBUF_HEADROOM));
+		while (log_strides + log_size < MDV_LOG_STRIDING_WQE_MIN)
+			log_size++;
+		log_size = RTE_MIN(log_size, (unsigned int)MDV_LOG_STRIDE_MAX);
+	}
+	if (log_strides + log_size < MDV_LOG_STRIDING_WQE_MIN || frame > 1u << (log_strides + log_size))
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u Rx queue %u: buffers of 2^%u strides of 2^%u bytes: allowed are at least 2^%d bytes and a frame of %u",
+				   rxq->q.port_id, rxq->q.queue_id, log_strides, log_size, MDV_LOG_STRIDING_WQE_MIN,
+				   frame);
+	/* A frame that reaches into the next one's headroom is copied. */
+	if (frame + RTE_PKTMBUF_HEADROOM > 1u << log_size && frame + RTE_PKTMBUF_HEADROOM > room &&
+	    !(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER))
+		return MLXPMD_FAIL(EINVAL,
+				   "port %u Rx queue %u: frames of up to %u bytes (MTU %u) fit neither mbufs of %u nor strides of %u, with headroom: allowed with Rx offload scatter, larger mbufs or larger strides",
+				   rxq->q.port_id, rxq->q.queue_id, frame, mtu, room, 1u << log_size);
+	return log_size;
+}
+
 /* ------------------------------------------------------------------ operations */
 
 static int
@@ -52,18 +89,21 @@ rxq_prepare(struct mlxpmd_queue *q)
 	return 0;
 }
 
-/* One completion per WQE, so a CQ as large as the RQ cannot overrun. */
+/* At most one completion per WQE, or per stride, so a CQ as large as the RQ cannot overrun. */
 static int
 rxq_create(struct mlxpmd_queue *q)
 {
 	const struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
-	uint8_t log_wqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
+	const uint8_t log_strides = rxq->striding.log_strides;
+	uint8_t log_cqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
 	struct mdv_cq_attr cq_attr = {
-		.log_cqes = log_wqes, .socket_id = q->socket_id, .vector = rxq->vector,
+		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector,
 	};
 	struct mdv_rq_attr rq_attr = {
-		.log_wqes = log_wqes,
-		.log_stride_bytes = 4 + rxq->log_segs,
+		.log_wqes = log_cqes - log_strides,
+		.log_stride_bytes = log_strides != 0 ? MDV_LOG_STRIDING_WQE_BYTES : 4 + rxq->log_segs,
+		.log_strides = log_strides,
+		.log_stride_size = rxq->striding.log_stride_size,
 		.socket_id = q->socket_id,
 		.counter_set_id = q->port->q_counter != NULL ? q->port->q_counter->id : 0,
 		.vlan_strip = (q->offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0,
@@ -116,6 +156,38 @@ rxq_abandon(struct mlxpmd_queue *q)
 	return (uint16_t)(q->pi - q->ci) << mlxpmd_rxq_of(q)->log_segs;
 }
 
+static int
+striding_prepare(struct mlxpmd_queue *q)
+{
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
+	int rc = mlxpmd_rxq_log_stride_size(rxq, q->port->eth_dev->data->mtu);
+
+	return rc < 0 ? rc : mlxpmd_mprq_pool_set(rxq, rxq->striding.log_strides, rc);
+}
+
+static int
+striding_rewind(struct mlxpmd_queue *q, bool fresh, uint32_t *lost)
+{
+	RTE_SET_USED(lost); /* As in rxq_rewind(). */
+	return mlxpmd_mprq_rewind(mlxpmd_rxq_of(q), fresh);
+}
+
+/* The buffers keep their references: their memory is never freed. */
+static unsigned int
+striding_abandon(struct mlxpmd_queue *q)
+{
+	rte_free(q->elts);
+	q->elts = NULL;
+	return q->wqe_mask + 1;
+}
+
+static void
+striding_release(struct mlxpmd_queue *q)
+{
+	mlxpmd_rxq_intr_release(q);
+	mlxpmd_mprq_pool_release(mlxpmd_rxq_of(q));
+}
+
 const struct mlxpmd_queue_ops mlxpmd_rxq_ops = {
 	.name = "Rx",
 	.prepare = rxq_prepare,
@@ -129,6 +201,21 @@ const struct mlxpmd_queue_ops mlxpmd_rxq_ops = {
 	.sync = mlxpmd_rxq_intr_sync,
 	.watch = mlxpmd_rxq_intr_watch,
 	.release = mlxpmd_rxq_intr_release,
+};
+
+static const struct mlxpmd_queue_ops striding_ops = {
+	.name = "Rx",
+	.prepare = striding_prepare,
+	.create = rxq_create,
+	.replaced = rxq_replaced,
+	.arm = mlxpmd_mprq_arm,
+	.disarm = mlxpmd_mprq_disarm,
+	.rewind = striding_rewind,
+	.configure = rxq_configure,
+	.abandon = striding_abandon,
+	.sync = mlxpmd_rxq_intr_sync,
+	.watch = mlxpmd_rxq_intr_watch,
+	.release = striding_release,
 };
 
 /* ------------------------------------------------------------------ set-up */
@@ -161,13 +248,48 @@ timestamp_register(struct mlxpmd_rxq *rxq)
 			   rxq->q.port_id, rxq->q.queue_id, rte_strerror(rte_errno));
 }
 
+static bool
+striding_wanted(const struct rte_eth_dev *eth_dev)
+{
+	const struct mlxpmd_devargs *args = &MLXPMD_PORT(eth_dev)->args;
+
+	return args->mprq_en && eth_dev->data->nb_rx_queues >= args->rxqs_min_mprq;
+}
+
+static int
+striding_set(struct mlxpmd_rxq *rxq)
+{
+	const struct mlxpmd_devargs *args = &rxq->q.port->args;
+	const unsigned int least = rxq->q.port->mdv->caps.log_min_strides;
+	unsigned int log_strides = args->mprq_log_stride_num;
+
+	if (log_strides == 0)
+		log_strides = RTE_MAX(least, (unsigned int)LOG_STRIDES_DEFAULT);
+	if (least == 0)
+		return MLXPMD_FAIL(ENOTSUP, "port %u Rx queue %u: the device has no striding receive queues: leave mprq_en out",
+				   rxq->q.port_id, rxq->q.queue_id);
+	if (log_strides < least)
+		return MLXPMD_FAIL(EINVAL, "port %u Rx queue %u: mprq_log_stride_num=%u: the device allows %u..%d",
+				   rxq->q.port_id, rxq->q.queue_id, log_strides, least, MDV_LOG_STRIDES_MAX);
+	if (rxq->q.nb_desc >> log_strides < 2)
+		return MLXPMD_FAIL(EINVAL, "port %u Rx queue %u: %u descriptors: allowed with 2^%u strides per buffer are more than %u",
+				   rxq->q.port_id, rxq->q.queue_id, rxq->q.nb_desc, log_strides, 1u << log_strides);
+	if (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF)
+		return MLXPMD_FAIL(ENOTSUP, "port %u Rx queue %u: mempool %s has pinned external buffers, to which no others can be attached: leave mprq_en out",
+				   rxq->q.port_id, rxq->q.queue_id, rxq->mp->name);
+	rxq->striding.log_strides = log_strides;
+	rxq->striding.copy_max = args->mprq_max_memcpy_len;
+	return 0;
+}
+
 int
 mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
 		      unsigned int socket_id, const struct rte_eth_rxconf *conf,
 		      struct rte_mempool *mp)
 {
 	struct mlxpmd_queue_attr attr = {
-		.eth_dev = eth_dev, .ops = &mlxpmd_rxq_ops, .kind = MLXPMD_RX,
+		.eth_dev = eth_dev, .ops = striding_wanted(eth_dev) ? &striding_ops : &mlxpmd_rxq_ops,
+		.kind = MLXPMD_RX,
 		.queue_id = queue_id, .nb_desc = nb_desc, .socket_id = socket_id,
 		.offloads = conf->offloads | eth_dev->data->dev_conf.rxmode.offloads,
 		.deferred_start = conf->rx_deferred_start,
@@ -188,7 +310,10 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	rxq->conf.offloads = rxq->q.offloads;
 	rxq->mp = mp;
 	rte_spinlock_init(&rxq->intr_lock);
-	return mlxpmd_queue_register(&rxq->q, timestamp_register(rxq));
+	rc = timestamp_register(rxq);
+	if (rc == 0 && attr.ops == &striding_ops)
+		rc = striding_set(rxq);
+	return mlxpmd_queue_register(&rxq->q, rc);
 }
 
 void
@@ -200,7 +325,7 @@ mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_e
 		return;
 	info->mp = rxq->mp;
 	info->conf = rxq->conf;
-	info->scattered_rx = rxq->log_segs != 0;
+	info->scattered_rx = rxq->log_segs != 0 || rxq->striding.scatter;
 	info->nb_desc = rxq->q.nb_desc;
 	info->rx_buf_size = rte_pktmbuf_data_room_size(rxq->mp) - RTE_PKTMBUF_HEADROOM;
 }

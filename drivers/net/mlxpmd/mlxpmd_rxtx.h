@@ -38,6 +38,38 @@ struct mlxpmd_clock_snap {
 	uint64_t expires_tsc;	/**< From then on the line is too old: do not convert with it. */
 } __rte_cache_aligned;
 
+struct mlxpmd_mprq_buf;
+struct mlxpmd_mprq_pool;
+
+/** Copied at once by a striding queue; a power of two that divides all strides. */
+#define MLXPMD_MPRQ_LINE 64u
+
+/** Why a run of a striding queue ended before a packet. */
+enum mlxpmd_striding_stop {
+	MLXPMD_STRIDING_NONE,
+	MLXPMD_STRIDING_STARVED, /**< The mempool is empty: the packet waits. */
+	MLXPMD_STRIDING_DROP,	/**< It can neither be attached, nor copied. */
+};
+
+/** What a striding queue (mlxpmd_mprq.h) has beyond an ordinary one. */
+struct mlxpmd_striding {
+	/* Read-only while running. */
+	struct mlxpmd_mprq_pool *pool; /**< NULL before the first start. */
+	uint32_t data_offset;	/**< From a buffer to its first stride. */
+	uint32_t copy_max;	/**< Bytes of the longest packet that is always copied. */
+	uint32_t lines_max;	/**< The same, as far as whole lines fit into an mbuf. */
+	uint32_t strides;	/**< Of a WQE. */
+	uint8_t log_strides;	/**< 0: the queue is an ordinary one. */
+	uint8_t log_stride_size;
+	bool scatter;		/**< RTE_ETH_RX_OFFLOAD_SCATTER. */
+	/* Written by the burst. */
+	struct mlxpmd_mprq_buf *spare __rte_cache_aligned; /**< Replaces a buffer; NULL: packets are copied. */
+	uint32_t used;		/**< Strides of the WQE at ci that are consumed. */
+	uint32_t given;		/**< Packets that are attached to its buffer. */
+	uint64_t attached;	/**< Packets attached to the buffers before. */
+	enum mlxpmd_striding_stop stop;
+} __rte_cache_aligned;
+
 /**
  * Receive queue.
  *
@@ -66,6 +98,7 @@ struct mlxpmd_rxq {
 	struct mlxpmd_clock *clock;
 	/* Written by the burst. */
 	struct mlxpmd_clock_snap snap;
+	struct mlxpmd_striding striding;
 	/* Control plane only. */
 	struct rte_eth_rxconf conf __rte_cache_aligned;
 	struct mdv_vector *vector; /**< NULL: no interrupts. */
@@ -152,6 +185,8 @@ mlxpmd_txq_of(struct mlxpmd_queue *q)
  *   or sizes do not match; or why the mempool cannot be registered. Nothing is held on failure.
  */
 int mlxpmd_rxq_arm(struct mlxpmd_queue *q);
+/** Part of arming: timestamps, flags and first words of mbufs, after headroom. 0; -ENOTSUP, or no dynamic field. */
+int mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq);
 /** Frees all mbufs of the queue; the device must not write any more. Idempotent on a zeroed structure. */
 void mlxpmd_rxq_disarm(struct mlxpmd_queue *q);
 /** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */

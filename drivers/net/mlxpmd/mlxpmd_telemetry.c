@@ -14,6 +14,7 @@
 
 #include "mlxpmd_clock_refresh.h"
 #include "mlxpmd_ctrl.h"
+#include "mlxpmd_mprq.h"
 
 static TAILQ_HEAD(, mlxpmd_port) telemetry_ports = TAILQ_HEAD_INITIALIZER(telemetry_ports);
 static pthread_mutex_t telemetry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -138,6 +139,7 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "log_max_rqt_size", caps->log_max_rqt_size);
 	rte_tel_data_add_dict_int(c, "max_sq_desc_bytes", 16 * caps->max_sq_desc_ds);
 	rte_tel_data_add_dict_int(c, "min_inline_mode", caps->min_inline_mode);
+	rte_tel_data_add_dict_int(c, "log_min_strides", caps->log_min_strides);
 	rte_tel_data_add_dict_int(c, "max_mtu", caps->max_mtu);
 	rte_tel_data_add_dict_uint(c, "device_frequency_khz", caps->device_frequency_khz);
 	rte_tel_data_add_dict_int(c, "checksum", caps->csum);
@@ -217,8 +219,25 @@ add_info(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unuse
 /* ------------------------------------------------------------------ /mlxpmd/queues */
 
 static int
+add_striding(struct rte_tel_data *d, const struct mlxpmd_rxq *rxq)
+{
+	const struct mlxpmd_striding *s = &rxq->striding;
+	struct rte_tel_data *c = mlxpmd_telemetry_dict(d, "striding");
+
+	if (c == NULL)
+		return -ENOMEM;
+	rte_tel_data_add_dict_int(c, "strides", 1 << s->log_strides);
+	rte_tel_data_add_dict_int(c, "stride_bytes", s->pool == NULL ? 0 : 1 << s->log_stride_size);
+	rte_tel_data_add_dict_int(c, "buffers", s->pool == NULL ? 0 : s->pool->mp->size);
+	rte_tel_data_add_dict_int(c, "buffers_held", mlxpmd_mprq_held(rxq));
+	rte_tel_data_add_dict_uint(c, "packets_attached", s->attached + s->given);
+	return 0;
+}
+
+static int
 add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 {
+	const struct mlxpmd_rxq *rxq = container_of(q, const struct mlxpmd_rxq, q);
 	const struct mlxpmd_txq *txq = container_of(q, const struct mlxpmd_txq, q);
 	const bool tx = q->kind == MLXPMD_TX;
 	struct mlxpmd_queue_stats stats;
@@ -239,6 +258,8 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 	rte_tel_data_add_dict_string(c, "last_syndrome",
 				     q->syndrome != 0 ? mdv_syndrome_name(q->syndrome) : "none");
 	rte_tel_data_add_dict_int(c, "last_vendor_syndrome", q->vendor_syndrome);
+	if (!tx && rxq->striding.log_strides != 0)
+		return add_striding(c, rxq);
 	if (!tx)
 		return 0;
 	rte_tel_data_add_dict_int(c, "inline_mpw", txq->inline_mpw);

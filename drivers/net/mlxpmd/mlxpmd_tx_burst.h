@@ -233,7 +233,10 @@ send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_cop
 	c->n = copied - c->m;
 	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, at / MLXPMD_DS_BYTES);
 	wqe[1] = 0;
-	wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
+	if (f & MLXPMD_TX_F_TSO)
+		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w.title));
+	else
+		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
 	wqe[3] = 0;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	mlxpmd_tx_post(txq, at / MLXPMD_DS_BYTES, in_elts, true);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* A striding receive queue and its device. Offsets and codes are literals from the PRM. */
+
+#include "mlxpmd_mprq.h"
+#include "rig.h"
+
+static uint32_t
+get32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
+}
+
+struct rig_striding
+rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, uint8_t log_size,
+		 uint32_t copy_max, uint64_t offloads)
+{
+	struct rig_rx *r = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*r), 64));
+	struct mlxpmd_rxq *rxq = &r->rxq;
+
+	rig_ranges_clear();
+	memset(r, 0, sizeof(*r));
+	r->cq = aligned_alloc(4096, RTE_ALIGN_CEIL((size_t)64 << (log_wqes + log_strides), 4096));
+	r->rq = aligned_alloc(4096, 4096);
+	r->port.mdv = &rig_mdv;
+	rxq->q.port = &r->port;
+	rxq->q.port_id = 3;
+	rxq->mp = mp;
+	rxq->q.offloads = offloads;
+	rxq->q.nb_desc = 1u << (log_wqes + log_strides);
+	rxq->q.hw.cq.log_cqes = log_wqes + log_strides;
+	rxq->q.hw.cq.cqes = (void *)r->cq;
+	rxq->q.hw.cq.dbrec = r->dbrec;
+	rxq->q.hw.rq.wq.wqes = r->rq;
+	rxq->q.hw.rq.wq.dbrec = &r->rq_dbrec;
+	rxq->q.hw.rq.wq.log_wq_sz = log_wqes;
+	rxq->q.hw.rq.wq.log_wq_stride = 5;
+	rxq->striding.copy_max = copy_max;
+	CHECK_OK(mlxpmd_mprq_pool_set(rxq, log_strides, log_size));
+	CHECK_OK(mlxpmd_mprq_arm(&rxq->q));
+	CHECK_EQ(r->rq_dbrec, 0);
+	mlxpmd_queue_ready(&rxq->q);
+	return (struct rig_striding){ .r = r, .strides = 1u << log_strides, .bytes = 1u << log_size };
+}
+
+void
+rig_striding_free(struct rig_striding *c)
+{
+	mlxpmd_mprq_disarm(&c->r->rxq.q);
+	CHECK_EQ(mlxpmd_mprq_held(&c->r->rxq), 0);
+	mlxpmd_mprq_pool_release(&c->r->rxq);
+	free(c->r->cq);
+	free(c->r->rq);
+	free(c->r);
+}
+
+static void
+cqe_write(struct rig_striding *c, uint32_t byte_cnt, struct rig_rx_cqe head)
+{
+	CHECK(c->r->cqe_count - get32((uint8_t *)&c->r->dbrec[0]) < 1u << c->r->rxq.q.hw.cq.log_cqes, "CQ overrun");
+	head.wqe_id = c->r->wqe_count;
+	rig_rx_cqe(c->r, byte_cnt, c->used, &head);
+}
+
+static void
+strides_use(struct rig_striding *c, uint32_t n)
+{
+	c->used += n;
+	CHECK(c->used <= c->strides, "the device's own account");
+	if (c->used != c->strides)
+		return;
+	c->used = 0;
+	c->r->wqe_count++;
+}
+
+bool
+rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len)
+{
+	const struct rig_rx_cqe head = { 0 };
+	const uint32_t wqes = 1u << c->r->rxq.q.hw.rq.wq.log_wq_sz, need = (len + c->bytes - 1) / c->bytes;
+	const uint16_t posted = get32((uint8_t *)&c->r->rq_dbrec) - c->r->wqe_count;
+	const uint8_t *wqe;
+	uint8_t *to;
+	uint32_t i;
+
+	CHECK(posted <= wqes, "%u posted", posted);
+	if (posted == 0 || (need > c->strides - c->used && posted == 1)) {
+		c->r->out_of_buffer++;
+		return false;
+	}
+	if (need > c->strides - c->used) {
+		c->fillers++;
+		cqe_write(c, 0x80000000u | (c->strides - c->used) << 16, head);
+		strides_use(c, c->strides - c->used);
+	}
+	wqe = c->r->rq + (size_t)(c->r->wqe_count % wqes) * 32;
+	for (i = 0; i < 16; i++)
+		CHECK(wqe[i] == 0, "next segment");
+	CHECK_EQ(get32(wqe + 16), c->strides * c->bytes);
+	to = (uint8_t *)(uintptr_t)((uint64_t)get32(wqe + 24) << 32 | get32(wqe + 28));
+	for (i = 0; i < rig_nb_ranges; i++)
+		if (rig_ranges[i].lkey == get32(wqe + 20) && (uintptr_t)to >= rig_ranges[i].start &&
+		    (uintptr_t)to + c->strides * c->bytes <= rig_ranges[i].end)
+			break;
+	CHECK(i != rig_nb_ranges, "lkey %#x", get32(wqe + 20));
+	CHECK_EQ((uintptr_t)to % 64, 0);
+	to += (size_t)c->used * c->bytes;
+	for (i = 0; i < len; i++)
+		to[i] = rig_pattern(seq, i);
+	cqe_write(c, need << 16 | len, head);
+	strides_use(c, need);
+	return true;
+}
