@@ -11,7 +11,7 @@ no_groups(struct tx_run *w __rte_unused, struct rte_mbuf **pkts __rte_unused, ui
 	return 0;
 }
 
-#define SCALAR ((struct tx_isa){ no_groups, no_groups, tx_copy_blocks })
+#define SCALAR ((struct tx_isa){ no_groups, no_groups })
 
 MPW_SETS(TX_BURST, SCALAR)
 SEND_SETS(TX_BURST, SCALAR)

@@ -190,29 +190,4 @@ send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsign
 	return i;
 }
 
-/*
- * By whole cache lines. The byte count takes the place of the 4 bytes before the packet; bytes of a load that its mask
- * excludes are not read (Intel SDM, VMOVDQU8: no fault).
- */
-static __rte_always_inline void
-copy_lines(uint8_t *seg, const uint8_t *packet, uint32_t len)
-{
-	const __m512i byte_count = _mm512_castsi128_si512(_mm_cvtsi32_si128(tx_copy_byte_count(len)));
-	const __mmask64 after_count = ~0ull << sizeof(uint32_t);
-	const uint8_t *from = packet - sizeof(uint32_t);
-	const uint32_t bytes = sizeof(uint32_t) + len;
-	__mmask64 rest;
-	uint32_t i;
-
-	rest = ~0ull >> (-bytes & 63);
-	if (likely(bytes <= 64)) {
-		_mm512_storeu_si512(seg, _mm512_mask_loadu_epi8(byte_count, rest & after_count, from));
-		return;
-	}
-	_mm512_storeu_si512(seg, _mm512_mask_loadu_epi8(byte_count, after_count, from));
-	for (i = 64; i + 64 < bytes; i += 64)
-		_mm512_storeu_si512(seg + i, _mm512_loadu_si512(from + i));
-	_mm512_storeu_si512(seg + i, _mm512_maskz_loadu_epi8(rest, from + i));
-}
-
 #endif /* MLXPMD_TX_512_H */

@@ -92,10 +92,9 @@ struct tx_run {
  * number. As data segments of a multi-packet WQE, as mpw_put() does; or as SEND WQEs, as send_put() does.
  */
 typedef uint32_t (*tx_groups_t)(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsigned int f);
-/* What an instruction set does by groups, and how it copies. */
+/* What an instruction set does by groups. */
 struct tx_isa {
 	tx_groups_t mpw, sends;
-	tx_copy_t copy;
 };
 
 static __rte_always_inline struct tx_run
@@ -184,20 +183,55 @@ is_alike(const struct tx_run *w, const struct rte_mbuf *m, const unsigned int f)
 	       !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1);
 }
 
+/* Where packets are copied to. */
+struct copy_run {
+	uint8_t *at;		/* Next inline data segment. */
+	uint32_t room;		/* Bytes from there on. */
+	struct rte_mbuf **copied;
+	uint32_t longest;
+};
+
+/* Copies packets from the first on, as long as they are short enough, alike, and fit. Returns the first that is not. */
+static __rte_always_inline struct rte_mbuf **
+copies_put(struct copy_run *c, struct tx_run *w, struct rte_mbuf **pkts, struct rte_mbuf **end, const unsigned int f)
+{
+	uint32_t len, size, room = c->room;
+	struct rte_mbuf **copied = c->copied, *m;
+	uint8_t *at = c->at;
+	uint64_t bytes = 0;
+
+	for (; pkts != end; pkts++) {
+		m = *pkts;
+		len = m->data_len;
+		size = mlxpmd_tx_copy_bytes(len);
+		if (unlikely(len - 1 >= c->longest || size > room) || !is_alike(w, m, f))
+			break;
+		tx_copy(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
+		*copied++ = m;
+		bytes += len;
+		at += size;
+		room -= size;
+	}
+	c->copied = copied;
+	c->at = at;
+	c->room = room;
+	w->bytes += bytes;
+	return pkts;
+}
+
 /*
  * Writes a multi-packet WQE that contains packets of up to inline_mpw bytes; longer ones are sent from their buffers.
  * No WQE wraps: the WQEBBs before the ring's end that are too few for the longest packet get NOPs. Adds the packets
  * that are copied to c. Returns as send_mpw(), or MLXPMD_TX_RING_FULL.
  */
 static __rte_always_inline int
-send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_copy_t copy, struct tx_copied *c,
-	      const unsigned int f)
+send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_copied *c, const unsigned int f)
 {
-	const uint32_t inline_mpw = txq->inline_mpw, longest = tx_copy_wqebbs(inline_mpw);
+	const uint32_t longest = tx_copy_wqebbs(txq->inline_mpw);
 	const uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
-	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask), space, most;
-	uint32_t i, len, next, copy_end, at = MLXPMD_TITLE_DS * MLXPMD_DS_BYTES, in_elts = 0;
-	struct rte_mbuf *m, **copied;
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask), most, ds, in_elts = 0;
+	struct rte_mbuf **pkt = pkts, **end = pkts + n;
+	struct copy_run r;
 	struct tx_run w;
 	mlxpmd_u64 *wqe;
 
@@ -207,31 +241,26 @@ send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_cop
 		mlxpmd_tx_nops(txq, to_end);
 		to_end = txq->q.wqe_mask + 1;
 	}
-	space = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq)) * MLX5_SEND_WQE_BB;
-	most = RTE_MIN(space, txq->max_ds * (uint32_t)MLXPMD_DS_BYTES);
-	copy_end = RTE_MIN(space - TX_COPY_EXCESS, most);
-	copied = tx_copied_reserve(c, (f & MLXPMD_TX_F_FAST_FREE) != 0);
+	most = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq)) * MLX5_SEND_WQE_BB;
+	most = RTE_MIN(most, txq->max_ds * (uint32_t)MLXPMD_DS_BYTES);
 	w = tx_run(txq, pkts, f);
 	wqe = w.at;
-	for (i = 0;; i++, in_elts++, at += MLXPMD_DS_BYTES) {
-		for (; i < n; i++, at = next) {
-			m = pkts[i];
-			len = m->data_len;
-			next = at + mlxpmd_tx_copy_bytes(len);
-			if (unlikely(len - 1 >= inline_mpw || next > copy_end) || !is_alike(&w, m, f))
-				break;
-			copy((uint8_t *)wqe + at, rte_pktmbuf_mtod(m, const uint8_t *), len);
-			*copied++ = m;
-			w.bytes += len;
-		}
-		if (i == n || (uint32_t)pkts[i]->data_len - 1 < inline_mpw || at == most || in_elts == elts ||
-		    !is_alike(&w, pkts[i], f) || !seg_put(txq, &w, wqe + at / sizeof(*wqe), in_elts, pkts[i], f))
+	r.at = (uint8_t *)wqe + MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
+	r.room = most - MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
+	r.copied = tx_copied_reserve(c, (f & MLXPMD_TX_F_FAST_FREE) != 0);
+	r.longest = txq->inline_mpw;
+	for (;; pkt++, in_elts++, r.at += MLXPMD_DS_BYTES, r.room -= MLXPMD_DS_BYTES) {
+		pkt = copies_put(&r, &w, pkt, end, f);
+		if (likely(pkt == end) || (uint32_t)pkt[0]->data_len - 1 < r.longest ||
+		    r.room == 0 || in_elts == elts || !is_alike(&w, pkt[0], f) ||
+		    !seg_put(txq, &w, (mlxpmd_u64 *)r.at, in_elts, pkt[0], f))
 			break;
 	}
-	if (unlikely(i == 0))
+	if (unlikely(pkt == pkts))
 		return MLXPMD_TX_REFUSED;
-	c->n = copied - c->m;
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, at / MLXPMD_DS_BYTES);
+	c->n = r.copied - c->m;
+	ds = (r.at - (uint8_t *)wqe) / MLXPMD_DS_BYTES;
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, ds);
 	wqe[1] = 0;
 	if (f & MLXPMD_TX_F_TSO)
 		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w.title));
@@ -239,8 +268,8 @@ send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_cop
 		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
 	wqe[3] = 0;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
-	mlxpmd_tx_post(txq, at / MLXPMD_DS_BYTES, in_elts, true);
-	return i;
+	mlxpmd_tx_post(txq, ds, in_elts, true);
+	return pkt - pkts;
 }
 
 /* Most SEND WQEs of one WQEBB before a ring wraps. */
@@ -342,7 +371,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 	if (f & MLXPMD_TX_F_COPY) {
 		if ((f & MLXPMD_TX_F_MPW) && !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1) &&
 		    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
-			return send_mpw_copy(txq, pkts, n, isa.copy, c, f);
+			return send_mpw_copy(txq, pkts, n, c, f);
 		if (m->pkt_len - 1 < txq->inline_send)
 			return mlxpmd_tx_send_copy(txq, m);
 		n = 1;

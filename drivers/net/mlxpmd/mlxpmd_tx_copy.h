@@ -15,19 +15,11 @@
 
 #include "mlxpmd_tx.h"
 
-/*
- * Writes the inline data segment of a packet, len > 0. Reads nothing outside of the packet. May write up to
- * TX_COPY_EXCESS bytes after the segment.
- */
-typedef void (*tx_copy_t)(uint8_t *seg, const uint8_t *packet, uint32_t len);
-/* Whole cache lines are written from any multiple of 16 on. */
-#define TX_COPY_EXCESS (MLX5_SEND_WQE_BB - (uint32_t)MLXPMD_DS_BYTES)
-
-/* WQEBBs that a multi-packet WQE with one packet of len bytes needs, and that may be written with it. */
+/* WQEBBs of a multi-packet WQE with one packet of len bytes. */
 static __rte_always_inline uint32_t
 tx_copy_wqebbs(uint32_t len)
 {
-	uint32_t bytes = MLXPMD_TITLE_DS * MLXPMD_DS_BYTES + mlxpmd_tx_copy_bytes(len) + TX_COPY_EXCESS;
+	uint32_t bytes = MLXPMD_TITLE_DS * MLXPMD_DS_BYTES + mlxpmd_tx_copy_bytes(len);
 
 	return (bytes + MLX5_SEND_WQE_BB - 1) / MLX5_SEND_WQE_BB;
 }
@@ -55,27 +47,27 @@ tx_copied_reserve(struct tx_copied *c, bool fast)
 	return c->m + c->n;
 }
 
-static __rte_always_inline uint32_t
-tx_copy_byte_count(uint32_t len)
-{
-	return rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
-}
-
-/* By blocks of 32 bytes, of which the last overlaps the one before. */
+/*
+ * Writes the inline data segment of a packet by blocks of 32 bytes, of which the last overlaps the one before: nothing
+ * outside of the packet is read, and nothing outside of the segment is written. len > 0.
+ */
 static __rte_always_inline void
-tx_copy_blocks(uint8_t *seg, const uint8_t *packet, uint32_t len)
+tx_copy(uint8_t *seg, const uint8_t *packet, uint32_t len)
 {
-	const uint32_t byte_count = tx_copy_byte_count(len);
+	const uint32_t byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
 	uint8_t *to = seg + sizeof(byte_count);
 	uint32_t i;
 
 	memcpy(seg, &byte_count, sizeof(byte_count));
-	if (unlikely(len < 32)) {
+	if (likely(len - 32 <= 32)) {
+		rte_mov32(to, packet);
+	} else if (unlikely(len < 32)) {
 		memcpy(to, packet, len);
 		return;
+	} else {
+		for (i = 0; i < len - 32; i += 32)
+			rte_mov32(to + i, packet + i);
 	}
-	for (i = 0; i < len - 32; i += 32)
-		rte_mov32(to + i, packet + i);
 	rte_mov32(to + len - 32, packet + len - 32);
 }
 

@@ -9,13 +9,12 @@
 #include "mlxpmd_tx_512.h"
 #else
 #include "mlxpmd_tx_256.h"
-#define copy_lines tx_copy_blocks
 #endif
 
 #define TEMPLATES_OF(variant) mlxpmd_tx_##variant##_templates
 #define TEMPLATES(variant) TEMPLATES_OF(variant)
 
-#define VECTOR ((struct tx_isa){ mpw_groups, send_groups, copy_lines })
+#define VECTOR ((struct tx_isa){ mpw_groups, send_groups })
 
 MPW_SETS(TX_BURST, VECTOR)
 
