@@ -30,6 +30,7 @@ static const char usage[] =
 "                         IPV4_CKSUM,UDP_CKSUM,TCP_CKSUM,RSS_HASH)\n"
 "  --tx-offloads A,B      the same for sending (default MBUF_FAST_FREE)\n"
 "  --tx-checksums all|every-second   sent packets request IPv4 and UDP checksums\n"
+"  --tso N                sent packets are TCP, which the device divides into segments of N bytes\n"
 "  --traffic uniform|mixed\n"
 "  --frame-bytes N        length of uniform and of sent frames, without FCS (default 60)\n"
 "  --ring N --fill N --burst N --queues N       (defaults 1024, half the ring, 32, 1)\n"
@@ -53,7 +54,7 @@ static const char usage[] =
 enum option_id {
 	O_PLUGIN = 256, O_ROWS, O_STOCK_DEVARGS, O_DEVARGS, O_RX, O_TX, O_TX_CSUM, O_TRAFFIC, O_BYTES,
 	O_RING, O_FILL, O_BURST, O_QUEUES, O_POOL, O_CACHE, O_ROUNDS, O_ATTEMPTS, O_REGIME, O_CPU,
-	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_SPREAD, O_GATE, O_PROFILE, O_OUT, O_HELP,
+	O_DEVICE_CPU, O_SIMD, O_NO_HUGE, O_SPREAD, O_TSO, O_GATE, O_PROFILE, O_OUT, O_HELP,
 };
 static const struct option options[] = {
 	{ "plugin", 1, NULL, O_PLUGIN },
@@ -78,6 +79,7 @@ static const struct option options[] = {
 	{ "device-cpu", 1, NULL, O_DEVICE_CPU },
 	{ "simd-bits", 1, NULL, O_SIMD },
 	{ "no-huge", 0, NULL, O_NO_HUGE },
+	{ "tso", 1, NULL, O_TSO },
 	{ "spread", 0, NULL, O_SPREAD },
 	{ "gate-only", 0, NULL, O_GATE },
 	{ "profile", 1, NULL, O_PROFILE },
@@ -194,6 +196,7 @@ set_number(struct cmp_config *c, int id, const char *v, bool *known)
 	case O_ATTEMPTS: good = parse_number(v, 1, 100, &c->attempts); break;
 	case O_CPU: good = parse_number(v, 0, 1023, &n); c->cpu = n; break;
 	case O_DEVICE_CPU: good = parse_number(v, 0, 1023, &n); c->device_cpu = n; break;
+	case O_TSO: good = parse_number(v, 64, 1400, &n); c->tso_segsz = n; break;
 	case O_SIMD: good = parse_number(v, 64, 512, &c->simd_bits); break;
 	default: *known = false;
 	}

@@ -118,6 +118,8 @@ CASES = [
     Case('B10.alt', 'send 60 B, every second requests checksums', row='tx',
          options={'tx-offloads': FAST + ',' + CHECKSUMS, 'tx-checksums': 'every-second'},
          goal={'H': Goal(1.5, 2.2, 3.0)}),
+    Case('B17', 'send 1454 B, TSO to 2 segments', row='tx',
+         options={'tx-offloads': f'{FAST},{CHECKSUMS},TCP_TSO', 'frame-bytes': 1454, 'tso': 700, 'fill': 256}),
     Case('B11', 'forward 60 B', row='forward', regimes='HE',
          goal={'H': Goal(1.8, 2.3, 2.8), 'E': Goal(1.5, 1.9, 2.3)}),
     Case('B11.512', 'forward 60 B, 512 bits', row='forward', **WIDE, goal={'H': Goal(1.8, 2.3, 2.8)}),

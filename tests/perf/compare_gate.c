@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_tcp.h>
+
 #include "compare.h"
 
 /* Payload is compared from this offset: the MAC addresses differ by port. */
@@ -144,12 +146,28 @@ struct wire_frame {
 	uint64_t digest;
 };
 
-static bool
-collect(struct cmp_arm *from, const struct cmp_config *c, struct wire_frame *out, uint32_t n)
+/* Frames on the wire of one sample: the device makes several of a packet with TSO. */
+static uint32_t
+wire_frames(const struct cmp_config *c)
 {
-	bool good = true;
+	const uint32_t headers = sizeof(struct rte_ether_hdr) + 20 + sizeof(struct rte_tcp_hdr);
 
-	(void)cmp_drain(from, c);
+	if (c->tso_segsz == 0)
+		return c->fill;
+	return c->fill * RTE_MAX(1u, (c->frame_bytes - headers + c->tso_segsz - 1) / c->tso_segsz);
+}
+
+static bool
+collect(struct cmp_arm *from, const struct cmp_config *c, struct wire_frame *out)
+{
+	struct cmp_config all = *c;
+	uint32_t n = wire_frames(c);
+	bool good = n <= c->ring && n <= CMP_MAX_FILL;
+
+	if (!good)
+		return false;
+	all.fill = n;
+	(void)cmp_drain(from, &all);
 	for (uint32_t i = 0; i < from->n && i < n; i++) {
 		struct view v = view_of(from->pkts[i]);
 
@@ -181,7 +199,7 @@ send_and_receive(const struct cmp_row *row, struct cmp_arm *arm, struct cmp_arm 
 	sent = good ? row->timed(arm, c) : 0;
 	if (good && sent != c->fill)
 		CMP_LOG("  %s: sent %u of %u packets", arm->name, sent, c->fill);
-	good = good && sent == c->fill && row->settle(arm, c) && collect(other, c, out, c->fill);
+	good = good && sent == c->fill && row->settle(arm, c) && collect(other, c, out);
 	return cmp_port_promiscuous(other, false) == 0 && good;
 }
 
@@ -189,14 +207,15 @@ static bool
 gate_tx(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c)
 {
 	struct wire_frame *seen[CMP_ARMS];
+	uint32_t frames = wire_frames(c);
 	bool good = true;
 
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
-		seen[a] = calloc(c->fill, sizeof(*seen[a]));
+		seen[a] = calloc(frames, sizeof(*seen[a]));
 		good = good && seen[a] != NULL &&
 		       send_and_receive(row, &arms[a], &arms[1 - a], c, seen[a]);
 	}
-	for (uint32_t i = 0; good && i < c->fill; i++) {
+	for (uint32_t i = 0; good && i < frames; i++) {
 		good = seen[0][i].len == seen[1][i].len && seen[0][i].digest == seen[1][i].digest;
 		if (!good)
 			CMP_LOG("  frame %u on the wire differs: stock %u bytes, mlxpmd %u", i,

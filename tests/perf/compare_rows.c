@@ -8,6 +8,7 @@
 
 #include <infiniband/mlx5dv.h>
 #include <rte_branch_prediction.h>
+#include <rte_tcp.h>
 
 #include "compare.h"
 
@@ -253,6 +254,11 @@ cmp_tx_prepare(struct cmp_arm *arm, const struct cmp_config *c, uint32_t round)
 		m->l3_len = 20;
 		if (!c->tx_alternate || (i & 1))
 			m->ol_flags |= c->tx_flags;
+		if (c->tso_segsz != 0) {
+			m->l4_len = sizeof(struct rte_tcp_hdr);
+			m->tso_segsz = c->tso_segsz;
+			m->ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
+		}
 	}
 	return true;
 }

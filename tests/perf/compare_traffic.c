@@ -231,7 +231,7 @@ uint32_t
 cmp_traffic_frame(const struct cmp_config *c, uint8_t *to, uint32_t i)
 {
 	static const uint8_t dst[6] = { 2, 0, 0, 0, 0, 0x99 };
-	struct shape s = { .bytes = c->frame_bytes, .flow = i % FLOWS };
+	struct shape s = { .bytes = c->frame_bytes, .flow = i % FLOWS, .tcp = c->tso_segsz != 0 };
 
 	put_frame(to, dst, &s);
 	return s.bytes;
