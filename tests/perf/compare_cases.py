@@ -128,11 +128,11 @@ CASES = [
     Case('B12.60', 'receive 60 B, stock with MPRQ',
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1}, options={'tx-offloads': ''},
          goal={'H': Goal(2.0, 3.5, 5.0)},
-         alike=False, note='mlxpmd has no MPRQ: one buffer per packet'),
+         alike=False, note='mlxpmd receives into one buffer per packet here'),
     Case('B12.1500', 'receive 1500 B, stock with MPRQ',
          stock={'mprq_en': 1, 'rxqs_min_mprq': 1},
          options={'tx-offloads': '', 'frame-bytes': 1500},
-         alike=False, note='mlxpmd has no MPRQ: one buffer per packet'),
+         alike=False, note='mlxpmd receives into one buffer per packet here'),
     *[_queues(n) for n in (1, 2, 4, 8, 16)],
 ]
 
