@@ -47,7 +47,7 @@ following(void)
 {
 	static struct mlxpmd_clock_board board;
 	static struct mlxpmd_clock clock;
-	struct mlxpmd_clock_snap mine, s, host;
+	struct mlxpmd_clock_snap mine, s, host, guarded[4];
 	const struct mlxpmd_clock_lines *lines;
 	struct mlxpmd_clock_lines stack;
 
@@ -76,6 +76,13 @@ following(void)
 	CHECK(mine.generation == 1, "touched");
 	mlxpmd_clock_follow(&clock, &mine);
 	CHECK(mine.generation == 2 && mine.start == s.start, "did not follow");
+	/* A copy of one line or two, and nothing behind it. */
+	memset(guarded, 0x55, sizeof(guarded));
+	CHECK(mlxpmd_clock_take(&clock.board, 2, (mlxpmd_clock_word *)guarded, 1), "not taken");
+	CHECK(guarded[0].start == s.start && guarded[1].start == guarded[2].start, "not one line");
+	CHECK(memcmp(&guarded[1], &guarded[2], sizeof(guarded[0])) == 0, "more than a line");
+	CHECK(mlxpmd_clock_take(&clock.board, 2, (mlxpmd_clock_word *)guarded, 2), "not taken");
+	CHECK(guarded[1].generation == 2 && memcmp(&guarded[2], &guarded[3], sizeof(guarded[0])) == 0, "not two lines");
 	lines = mlxpmd_clock_lcore(&clock, &stack);
 	CHECK(lines == &clock.board.lcore[rte_lcore_id()] && lines->dev.generation == 2, "no copy per lcore");
 	CHECK(lines->host.generation == 2 && lines->host.mult == 0, "a host line without a source");
@@ -526,6 +533,7 @@ periods(void)
 {
 	uint64_t begin, ms;
 	unsigned int n;
+	int rc;
 
 	source_set();
 	rig_clock_state.next_us = 0;
@@ -536,6 +544,11 @@ periods(void)
 	n = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) - n;
 	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
 	CHECK(n <= ms + 3, "%u refreshes in %" PRIu64 " ms", n, ms);
+	/* The time of timestamps alone. */
+	rig_clock_state.host.mult = 0;
+	refreshes_wait(2);
+	(void)now_ns(&rc);
+	CHECK(rc == -ENOTSUP && usable(), "a time by no line: %d", rc);
 	rig_clock_state.next_us = 1000000000;
 	refreshes_wait(4);
 	CHECK(usable(), "expired");
@@ -623,6 +636,7 @@ two_ports(void)
 static void
 unavailable(void)
 {
+	uint64_t ticks;
 	int rc;
 
 	rig_clock_open_rc = -ENOTSUP;
@@ -636,6 +650,16 @@ unavailable(void)
 	rig_cycles = 0x123456789abcdef;
 	CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
 	CHECK(port.clock->kind == MDV_CLOCK_TICKS && usable(), "no ticks");
+	CHECK(now_ns(&rc) == rig_cycles && rc == 0, "raw read_clock");
+	/* With a relation of ticks to the TSC the device is not read. */
+	source_set();
+	rig_clock_state.source = MDV_CLOCK_RAW;
+	refreshes_wait(2);
+	rig_cycles_read = 0;
+	ticks = now_ns(&rc);
+	CHECK(rc == 0 && ticks >= 3600000000000 && ticks < 3660000000000 && rig_cycles_read == 0, "%d: %" PRIu64, rc, ticks);
+	rig_clock_state.host.mult = 0;
+	refreshes_wait(2);
 	CHECK(now_ns(&rc) == rig_cycles && rc == 0, "raw read_clock");
 	rig_clock_rc = -EIO;
 	refreshes_wait(2);

@@ -60,43 +60,104 @@ want_csum(unsigned int l3, unsigned int l4, bool frag, unsigned int tunnel, bool
 	return flags;
 }
 
-/* All values of the header bits, also those that no device writes. */
+/* A completion by the bits of a number: every value of the header bits, also those that no device writes. */
+struct bits {
+	unsigned int l3, l4, frag, tunnel;
+	bool l2_ok, l3_ok, l4_ok, vlan, others;
+};
+
+static struct bits
+bits_of(unsigned int i)
+{
+	return (struct bits){
+		.l3 = i & 3, .l4 = i >> 2 & 7, .frag = i >> 5 & 1, .tunnel = i >> 6 & 3, .l2_ok = i >> 8 & 1,
+		.l3_ok = i >> 9 & 1, .l4_ok = i >> 10 & 1, .vlan = i >> 11 & 1, .others = i >> 12 & 1,
+	};
+}
+
+static struct rig_rx_cqe
+bits_cqe(unsigned int i)
+{
+	struct bits b = bits_of(i);
+
+	return (struct rig_rx_cqe){
+		.pkt_info = b.tunnel | (b.others ? 0xfc : 0),
+		.hds = b.l2_ok | b.l3_ok << 1 | b.l4_ok << 2 | (b.others ? 0xf8 : 0),
+		.etc = b.frag << 7 | b.l4 << 4 | b.l3 << 2 | b.vlan,
+		.vlan = 0xa123,
+	};
+}
+
+/* Type, flags and tag; more: flags that are not due to the header. */
+static void
+bits_check(unsigned int i, const struct rte_mbuf *m, uint64_t more)
+{
+	struct bits b = bits_of(i);
+	uint64_t flags = want_csum(b.l3, b.l4, b.frag, b.tunnel, b.l3_ok, b.l4_ok) | more;
+
+	if (b.vlan)
+		flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+	CHECK(m->packet_type == want_ptype(b.l3, b.l4, b.frag, b.tunnel), "%#x: ptype %#x", i, m->packet_type);
+	CHECK(m->ol_flags == flags, "%#x: ol_flags %#" PRIx64 " not %#" PRIx64, i, m->ol_flags, flags);
+	CHECK(!b.vlan || m->vlan_tci == 0xa123, "tci %#x", m->vlan_tci);
+}
+
+/* One at a time. */
 static void
 headers(void)
 {
 	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
 	unsigned int i, l3_bad = 0, l4_bad = 0;
+	struct rig_rx_cqe c;
+	struct rte_mbuf *m;
+	uint64_t flags;
+	struct bits b;
 
 	/* No opcode and the owner bit: not written by the device (Linux, mlx5e_alloc_cq_common()). */
 	for (i = 0; i <= r->rxq.q.cqe_mask; i++)
 		CHECK_EQ(r->rxq.q.cqes[i].op_own, 0xf1);
 	for (i = 0; i < 1u << 13; i++) {
-		unsigned int l3 = i & 3, l4 = i >> 2 & 7, frag = i >> 5 & 1, tunnel = i >> 6 & 3;
-		bool l2_ok = i >> 8 & 1, l3_ok = i >> 9 & 1, l4_ok = i >> 10 & 1, vlan = i >> 11 & 1;
-		struct rig_rx_cqe c = {
-			.pkt_info = tunnel | (i & 0x1000 ? 0xfc : 0),
-			.hds = l2_ok | l3_ok << 1 | l4_ok << 2 | (i & 0x1000 ? 0xf8 : 0),
-			.etc = frag << 7 | l4 << 4 | l3 << 2 | vlan,
-			.vlan = 0xa123,
-		};
-		uint64_t flags = want_csum(l3, l4, frag, tunnel, l3_ok, l4_ok);
-		struct rte_mbuf *m;
-
+		b = bits_of(i);
+		flags = want_csum(b.l3, b.l4, b.frag, b.tunnel, b.l3_ok, b.l4_ok);
 		l3_bad += (flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0;
 		l4_bad += (flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0;
-		if (vlan)
-			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+		c = bits_cqe(i);
 		m = one(r, i & 1 ? 0 : MLXPMD_RX_F_SCATTER, &c);
-		CHECK(m->packet_type == want_ptype(l3, l4, frag, tunnel), "%#x: ptype %#x", i,
-		      m->packet_type);
-		CHECK(m->ol_flags == flags, "%#x: ol_flags %#" PRIx64 " not %#" PRIx64, i, m->ol_flags,
-		      flags);
-		CHECK(!vlan || m->vlan_tci == 0xa123, "tci %#x", m->vlan_tci);
+		bits_check(i, m, 0);
 		rte_pktmbuf_free(m);
 	}
 	CHECK(r->rxq.q.stats.l3_csum_bad == l3_bad && l3_bad != 0, "l3 %u", l3_bad);
 	CHECK(r->rxq.q.stats.l4_csum_bad == l4_bad && l4_bad != 0, "l4 %u", l4_bad);
 	CHECK(r->rxq.q.stats.packets == 1u << 13, "packets %" PRIu64, r->rxq.q.stats.packets);
+	rig_rx_free(r);
+}
+
+/* By eight, as vectors of all sizes receive them; half of the packets have a hash. */
+static void
+groups(unsigned int f)
+{
+	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
+	struct rte_mbuf *m[8];
+	struct rig_rx_cqe c;
+	unsigned int i, k;
+
+	for (i = 0; i < 1u << 13; i += 8) {
+		for (k = 0; k < 8; k++) {
+			c = bits_cqe(i + k);
+			c.hash_type = (i / 8 + k) % 2 ? 0x44 : 0;
+			c.hash = 0xdead0000 + i + k;
+			CHECK(rig_rx_packet(r, i + k, 60 + k, &c), "no WQE");
+		}
+		CHECK(rig_rx_burst(r, f, m, 8) == 8, "not received");
+		for (k = 0; k < 8; k++) {
+			bool hashed = (f & MLXPMD_RX_F_HASH) && (i / 8 + k) % 2;
+
+			bits_check(i + k, m[k], hashed ? RTE_MBUF_F_RX_RSS_HASH : 0);
+			CHECK(!hashed || m[k]->hash.rss == 0xdead0000 + i + k, "%#x: hash %#x", i + k, m[k]->hash.rss);
+			CHECK(rig_rx_match(r, m[k], i + k, 60 + k), "another packet");
+		}
+		rte_pktmbuf_free_bulk(m, 8);
+	}
 	rig_rx_free(r);
 }
 
@@ -231,6 +292,8 @@ main(void)
 	pool = rig_pool("fields", 512, 32, 2048 + RTE_PKTMBUF_HEADROOM);
 	RIG_EACH {
 		headers();
+		groups(0);
+		groups(MLXPMD_RX_F_HASH);
 		masked();
 		hash();
 		mark();

@@ -107,9 +107,10 @@ classes_fill(void)
 	uint32_t i;
 
 	for (i = 0; i < MLXPMD_CLASSES; i++) {
-		uint16_t hds_etc = (i & 3) << 9 | (i >> 2 & 0xff);
+		/* The index takes no more bits of either than it has. */
+		uint16_t hds_etc = i << 9 | (i >> 2 & 0xff);
 
-		class = mlxpmd_ptype_table[mlxpmd_ptype_index(i >> 10 & 3, hds_etc)];
+		class = mlxpmd_ptype_table[mlxpmd_ptype_index(i >> 10, hds_etc)];
 		mlxpmd_class_table[i].packet_type = (uint32_t)class;
 		mlxpmd_class_table[i].ol_flags = class >> 32;
 		if (i >> 12)
