@@ -114,7 +114,7 @@ mlxpmd_devargs_show(const struct mlxpmd_devargs *args, struct rte_tel_data *dict
 	for (i = 0; i < RTE_DIM(devargs_table); i++) {
 		value = *(const unsigned int *)((const uint8_t *)args + devargs_table[i].offset);
 		word = devargs_table[i].allowed;
-		if (strstr(word, "..") != NULL) {
+		if (isdigit((unsigned char)word[0])) {
 			rte_tel_data_add_dict_int(dict, devargs_table[i].key, value);
 			continue;
 		}
