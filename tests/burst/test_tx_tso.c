@@ -240,6 +240,7 @@ traffic(unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
 	uint32_t seq = 0, round, stuck = 0;
 	uint16_t n = 0, took, i;
 
+	t->txq.inline_mpw = f & MLXPMD_TX_F_COPY ? 200 : 0;
 	begin();
 	for (round = 0; round < 600 && stuck < 100; round++) {
 		while (n < 32 && rig_random() % 50)
@@ -448,6 +449,9 @@ main(void)
 			most_segments(features[i]);
 			fails(features[i]);
 		}
+		/* Short packets are copied, in tunnels too. */
+		traffic(MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 6, 64, 63);
+		traffic(MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 8, 64, 30);
 	}
 	return rig_end("tx_tso");
 }
