@@ -306,7 +306,8 @@ test_info(void)
 	CHECK_STR(text,
 		  "port=3\npci=0000:c1:00.3\ndevice=mlx5_3\ninterface=eth3\nfirmware=22.1.2\nmac=02:00:00:00:00:AB\nstarted=1\n"
 		  "removed=0\nmemory_kept=1\ncommands_refused=13\ntimestamp_unit=ns\n"
-		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/stats_age_ms=100\ndevargs/open=vfio\n"
+		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/stats_age_ms=100\n"
+		  "devargs/txq_inline_mpw=0\ndevargs/txq_inline_max=0\ndevargs/txqs_min_inline=0\ndevargs/open=vfio\n"
 		  "devargs/doorbell=auto\ndevargs/mprq_en=0\ndevargs/mprq_log_stride_num=0\ndevargs/mprq_log_stride_size=0\n"
 		  "devargs/mprq_max_memcpy_len=0\ndevargs/rxqs_min_mprq=0\n"
 		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\n"
@@ -338,7 +339,8 @@ test_queues(void)
 	CHECK_STR(text, "rx15/state=ready\nrx15/completion_errors=11\nrx15/completions_refused=21\nrx15/resets=31\n"
 			"rx15/last_syndrome=PROT\nrx15/last_vendor_syndrome=81\n"
 			"tx0/state=failed\ntx0/packets_lost=12\ntx0/completions_refused=22\ntx0/resets=32\ntx0/stalls=42\n"
-			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\n");
+			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\ntx0/inline_mpw=0\ntx0/inline_max=0\n"
+			"tx0/inline_why=the port was not started yet\n");
 	rxq.striding = (struct mlxpmd_striding){ .log_strides = 6, .log_stride_size = 11, .attached = 70, .given = 1 };
 	CHECK_OK(run("/mlxpmd/queues", "3"));
 	CHECK(has("rx15/striding/strides=64") && has("rx15/striding/stride_bytes=0") &&
