@@ -34,6 +34,18 @@
 /* ------------------------------------------------------------------ devices and capabilities */
 
 /**
+ * Format of mini CQEs, which stand for CQEs that hardly differ from the one before them: what they have beside the
+ * length (PRM, CQC.mini_cqe_res_format and mini_cqe_res_format_ext).
+ */
+enum mdv_mini_cqe {
+	MDV_MINI_CQE_NONE,	/**< CQEs are not compressed. */
+	MDV_MINI_CQE_HASH,	/**< RSS hash. */
+	MDV_MINI_CQE_FLOW_TAG,	/**< Flow tag. */
+	MDV_MINI_CQE_CSUM,	/**< Checksum of the packet's data. */
+	MDV_MINI_CQE_L3_L4,	/**< Types of the L3 and L4 headers. */
+};
+
+/**
  * Capabilities that the layer and its users need; read once at open, range-checked, host order.
  * Source: QUERY_HCA_CAP (general and Ethernet offload pages), NIC vport context, PMTU register.
  */
@@ -58,6 +70,7 @@ struct mdv_caps {
 	bool mpw, ts_realtime, ts_free_running, umr_relaxed_ordering;
 	bool q_counters, vport_counters, access_reg_user;
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
+	uint8_t mini_cqes;	/**< Formats of compressed CQEs: bits 1 << enum mdv_mini_cqe; 0: none. */
 };
 
 /** Way of access to a device. */
@@ -231,6 +244,7 @@ struct mdv_cq_attr {
 	uint8_t log_cqes;
 	int socket_id;
 	bool overrun_ignore;
+	enum mdv_mini_cqe mini_cqe; /**< Of compressed CQEs, which only an RQ's CQ has. */
 	const struct mdv_vector *vector; /**< Its EQ receives completion events; NULL: EQ of vector 0. */
 };
 

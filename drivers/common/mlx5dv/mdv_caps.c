@@ -128,6 +128,21 @@ read_clock_caps(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	caps->wait_on_time = prm_cmd_hca_cap_get_wait_on_time(cap);
 }
 
+/* Formats of compressed CQEs. Checksums need no capability of their own (Linux, mlx5e_build_rx_cq_param()). */
+static uint8_t
+mini_cqes(const struct prm_cmd_hca_cap *cap)
+{
+	uint8_t formats = 1u << MDV_MINI_CQE_HASH | 1u << MDV_MINI_CQE_CSUM;
+
+	if (!prm_cmd_hca_cap_get_cqe_compression(cap))
+		return 0;
+	if (prm_cmd_hca_cap_get_mini_cqe_resp_flow_tag(cap))
+		formats |= 1u << MDV_MINI_CQE_FLOW_TAG;
+	if (prm_cmd_hca_cap_get_mini_cqe_resp_l3_l4_tag(cap))
+		formats |= 1u << MDV_MINI_CQE_L3_L4;
+	return formats;
+}
+
 static int
 read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 {
@@ -147,6 +162,7 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	/* As mlx5_ib_query_device() reports it (drivers/infiniband/hw/mlx5/main.c). */
 	if (prm_cmd_hca_cap_get_striding_rq(cap))
 		caps->log_min_strides = prm_cmd_hca_cap_get_ext_stride_num_range(cap) ? 3 : MDV_LOG_STRIDES_BASE;
+	caps->mini_cqes = mini_cqes(cap);
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
 	caps->access_reg_user = dev->backend->exclusive || prm_cmd_hca_cap_get_access_register_user(cap);

@@ -28,6 +28,22 @@ check_attr(struct mdv_dev *dev, const struct mdv_cq_attr *attr)
 			attr->log_cqes, dev->caps.log_max_cq_sz);
 }
 
+/* The format of checksum and stride index is for striding RQs (Linux, mlx5e_build_rx_cq_param()). */
+static void
+fill_compression(enum mdv_mini_cqe format, struct prm_cqc *cqc)
+{
+	static const uint8_t codes[] = {
+		[MDV_MINI_CQE_HASH] = PRM_CQC_MINI_CQE_FORMAT_HASH,
+		[MDV_MINI_CQE_FLOW_TAG] = PRM_CQC_MINI_CQE_FORMAT_FTAG_STRIDX,
+		[MDV_MINI_CQE_CSUM] = PRM_CQC_MINI_CQE_FORMAT_CSUM,
+		[MDV_MINI_CQE_L3_L4] = 0,
+	};
+
+	prm_cqc_set_cqe_comp_en(cqc, format != MDV_MINI_CQE_NONE);
+	prm_cqc_set_mini_cqe_res_format(cqc, codes[format]);
+	prm_cqc_set_mini_cqe_res_format_ext(cqc, format == MDV_MINI_CQE_L3_L4);
+}
+
 static void
 fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const struct mdv_cq *cq,
 	    struct prm_create_cq_in *in)
@@ -42,6 +58,7 @@ fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const str
 	prm_create_cq_in_set_cq_umem_offset(in, 0);
 	prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_64B);
 	prm_cqc_set_oi(cqc, attr->overrun_ignore);
+	fill_compression(attr->mini_cqe, cqc);
 	prm_cqc_set_log_cq_size(cqc, attr->log_cqes);
 	prm_cqc_set_uar_page(cqc, dev->uar->page_id);
 	prm_cqc_set_c_eqn(cqc, attr->vector != NULL ? attr->vector->eqn : dev->eqn);
