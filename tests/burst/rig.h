@@ -109,6 +109,22 @@ bool rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct ri
 /** Writes a completion and nothing else. */
 void rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx_cqe *c);
 void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
+/**
+ * A session of compressed completions: begin, packets, end, which writes title and arrays and no other entry of the CQ.
+ * All fields of a packet's completion that the format does not have must be those of the first packet.
+ */
+#define RIG_SESSION_MAX 64
+struct rig_rx_session {
+	uint8_t format;		/* Value of devarg rxq_cqe_comp_en. */
+	uint32_t n, cqe_count;
+	uint16_t wqe_count;
+	struct rig_rx_cqe title;
+	uint8_t minis[RIG_SESSION_MAX * 8];
+};
+void rig_rx_session_begin(struct rig_rx *r, uint8_t format, struct rig_rx_session *s);
+bool rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t seq, uint32_t len,
+			   const struct rig_rx_cqe *c);
+void rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s);
 /** Is m a well-formed chain that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 uint8_t rig_pattern(uint32_t seq, uint32_t offset);

@@ -143,8 +143,9 @@ may_write(uint32_t lkey, uint64_t addr, uint32_t bytes)
 	return false;
 }
 
-bool
-rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_cqe *c)
+/* Writes the data of a packet to the next WQE. false: none is posted. */
+static bool
+packet_write(struct rig_rx *r, uint32_t seq, uint32_t len)
 {
 	uint16_t posted = get32(&r->rq_dbrec) - r->wqe_count;
 	uint32_t stride = 16u << r->rxq.log_segs, done = 0, part, i, s;
@@ -167,9 +168,89 @@ rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_
 		done += part;
 	}
 	CHECK(done == len, "packet of %u does not fit %u", len, done);
+	return true;
+}
+
+bool
+rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_cqe *c)
+{
+	if (!packet_write(r, seq, len))
+		return false;
 	rig_rx_cqe(r, len, r->wqe_count, c);
 	r->wqe_count++;
 	return true;
+}
+
+/* ---- compressed sessions ---- */
+
+void
+rig_rx_session_begin(struct rig_rx *r, uint8_t format, struct rig_rx_session *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->format = format;
+	s->cqe_count = r->cqe_count;
+	s->wqe_count = r->wqe_count;
+}
+
+bool
+rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t seq, uint32_t len,
+		      const struct rig_rx_cqe *c)
+{
+	uint8_t *mini = s->minis + 8 * (size_t)s->n;
+
+	if (s->n == RIG_SESSION_MAX || !packet_write(r, seq, len))
+		return false;
+	if (s->n == 0)
+		s->title = *c;
+	memset(mini, 0, 4);
+	put32(mini + 4, len);
+	switch (s->format) {
+	case 1: /* Hash. */
+		put32(mini, c->hash);
+		break;
+	case 2: /* Flow tag: 15:0, 23:16 above the length; stride index. */
+		put32(mini, c->tag << 16 | 0xabcd);
+		mini[4] = c->tag >> 16;
+		break;
+	case 3: /* Checksum of the data; reserved. */
+		put32(mini, rig_random());
+		break;
+	case 4: /* L3 and L4 types, reserved; stride index. */
+		put32(mini, rig_random());
+		mini[0] = c->etc;
+		break;
+	}
+	s->n++;
+	/* The CQ must not overrun. */
+	r->cqe_count++;
+	r->wqe_count++;
+	return true;
+}
+
+static uint8_t *
+session_slot(const struct rig_rx *r, const struct rig_rx_session *s, uint32_t i)
+{
+	return r->cq + (size_t)((s->cqe_count + i) % (1u << r->rxq.q.hw.cq.log_cqes)) * 64;
+}
+
+void
+rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s)
+{
+	uint32_t cqe_count = r->cqe_count, i;
+
+	if (s->n == 0)
+		return;
+	/* What an array has after its last mini CQE is not defined. */
+	for (i = s->n * 8; i < sizeof(s->minis); i++)
+		s->minis[i] = rig_random();
+	for (i = 0; s->n > 1 && i < s->n; i += 8)
+		memcpy(session_slot(r, s, i == 0 ? 1 : i), s->minis + (size_t)i * 8, 64);
+	r->cqe_count = s->cqe_count;
+	/* A single completion is not compressed. */
+	rig_rx_cqe(r, s->n > 1 ? s->n : get32(s->minis + 4) & 0xffffff, s->wqe_count, &s->title);
+	if (s->n > 1)
+		session_slot(r, s, 0)[0x3f] |= 3 << 2;
+	r->cqe_count = cqe_count;
 }
 
 bool

@@ -48,6 +48,7 @@ enum mlxpmd_burst_mode {
 	ROW(rx_burst, "auto|scalar|avx2|avx512vl|avx512|ifma") \
 	ROW(tx_burst, "auto|scalar|avx2|avx512vl|avx512") \
 	ROW(clock, "auto|page|host|realtime|raw") \
+	ROW(rxq_cqe_comp_en, "0..4") \
 	ROW(stats_age_ms, "0|10..60000") \
 	ROW(txq_inline_mpw, "0..930") \
 	ROW(txq_inline_max, "0..930") \
@@ -68,6 +69,7 @@ struct mlxpmd_devargs {
 	enum mdv_clock_source clock;
 	enum mdv_open_mode open;
 	enum mlxpmd_doorbell doorbell;
+	unsigned int rxq_cqe_comp_en;	/**< enum mdv_mini_cqe, which has the numbers of net_mlx5. */
 	unsigned int stats_age_ms;	/**< Maximum age of the device's counters; 0: each reading queries them. */
 	/** Striding receive queues, from that number of queues on. Sizes: 0 is the default. */
 	unsigned int mprq_en, mprq_log_stride_num, mprq_log_stride_size, mprq_max_memcpy_len, rxqs_min_mprq;
@@ -143,6 +145,8 @@ struct mlxpmd_port {
 	bool link_notified;		/**< Link state that the application was last notified of: atomic. */
 	struct mlxpmd_queue *queues[MLXPMD_NB_KINDS][MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
 	struct mlxpmd_timesync timesync;
+	enum mdv_mini_cqe mini_cqe;	/**< Of the receive queues' compressed completions, */
+	const char *mini_cqe_why;	/**< and why; NULL: the port was not started yet. */
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
 	struct mlxpmd_filter filter;
 	struct mlxpmd_netdev netdev;
@@ -160,6 +164,8 @@ int mlxpmd_read_clock(struct rte_eth_dev *eth_dev, uint64_t *clock);
 
 /* ---- choice of burst functions (mlxpmd_burst_select.c): sets eth_dev->rx_pkt_burst, names and reasons ---- */
 void mlxpmd_burst_select(struct rte_eth_dev *eth_dev);
+/** Stage of dev_start, before the queues are created: whether completions are compressed, and how. */
+int mlxpmd_mini_cqe_select(struct mlxpmd_port *port);
 int mlxpmd_rx_burst_mode_get(struct rte_eth_dev *, uint16_t queue_id, struct rte_eth_burst_mode *);
 int mlxpmd_tx_burst_mode_get(struct rte_eth_dev *, uint16_t queue_id, struct rte_eth_burst_mode *);
 const uint32_t *mlxpmd_ptypes_get(struct rte_eth_dev *eth_dev, size_t *count);

@@ -139,6 +139,42 @@ tx_copies(const struct rte_eth_dev *eth_dev)
 }
 
 static const char *
+mini_cqe_obstacle(const struct mlxpmd_port *port)
+{
+	const enum mdv_mini_cqe format = port->args.rxq_cqe_comp_en;
+	bool scatters;
+
+	if (!(port->mdv->caps.mini_cqes >> format & 1))
+		return port->mdv->caps.mini_cqes == 0 ? "the device does not compress completions" :
+							"the device does not have this format";
+	if (port->args.mprq_en)
+		return "mprq_en=1, and completions of striding queues are not compressed";
+	if (port->timesync.on)
+		return "timesync is on, and compressed completions have no timestamps";
+	if (rx_offloads(port->eth_dev, &scatters) & RTE_ETH_RX_OFFLOAD_TIMESTAMP)
+		return "Rx offload TIMESTAMP, and compressed completions have no timestamps";
+	return NULL;
+}
+
+int
+mlxpmd_mini_cqe_select(struct mlxpmd_port *port)
+{
+	port->mini_cqe = port->args.rxq_cqe_comp_en;
+	port->mini_cqe_why = "off by default";
+	if (port->mini_cqe == MDV_MINI_CQE_NONE)
+		return 0;
+	port->mini_cqe_why = mini_cqe_obstacle(port);
+	if (port->mini_cqe_why == NULL) {
+		port->mini_cqe_why = "selected by devarg rxq_cqe_comp_en";
+		return 0;
+	}
+	MLXPMD_LOG(NOTICE, "port %u: rxq_cqe_comp_en=%u: completions are not compressed: %s", port->port_id,
+		   port->args.rxq_cqe_comp_en, port->mini_cqe_why);
+	port->mini_cqe = MDV_MINI_CQE_NONE;
+	return 0;
+}
+
+static const char *
 tx_features(const struct rte_eth_dev *eth_dev, unsigned int *f)
 {
 	const struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);

@@ -4,7 +4,7 @@
 
 #include <ethdev_driver.h>
 
-#include "mlxpmd_rx.h"
+#include "mlxpmd_rx_comp.h"
 #include "mlxpmd_tx.h"
 
 /* Completions that the posted WQEs may have yet, at most. */
@@ -18,13 +18,18 @@ int
 mlxpmd_rx_descriptor_status(void *queue, uint16_t offset)
 {
 	const struct mlxpmd_rxq *rxq = queue;
+	bool absent;
 
 	if (offset >> rxq->striding.log_strides > rxq->q.wqe_mask)
 		return -EINVAL;
 	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY ||
 	    offset >= rx_posted(rxq))
 		return RTE_ETH_RX_DESC_UNAVAIL;
-	return mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci + offset) ? RTE_ETH_RX_DESC_AVAIL : RTE_ETH_RX_DESC_DONE;
+	if (rxq->mini_cqe != MDV_MINI_CQE_NONE)
+		absent = mlxpmd_rx_completions(rxq, offset + 1u) <= offset;
+	else
+		absent = mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci + offset);
+	return absent ? RTE_ETH_RX_DESC_AVAIL : RTE_ETH_RX_DESC_DONE;
 }
 
 mdv_rx_queue_count
@@ -36,6 +41,9 @@ mlxpmd_rx_queue_count(void *queue)
 	if (mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY)
 		return 0;
 	high = rx_posted(rxq);
+	/* Most entries of a compressed session are not written. */
+	if (rxq->mini_cqe != MDV_MINI_CQE_NONE)
+		return mlxpmd_rx_completions(rxq, high);
 	/* CQEs are written in order: binary search for the first that is not. */
 	while (low < high) {
 		mid = (low + high) / 2;

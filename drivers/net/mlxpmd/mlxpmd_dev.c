@@ -154,6 +154,7 @@ static const struct mlxpmd_stage start_stages[] = {
 	{ "MTU", mlxpmd_mtu_apply, NULL },
 	{ "send queues", mlxpmd_txqs_up, mlxpmd_txqs_down },
 	{ "interrupts", mlxpmd_rx_intr_up, NULL },
+	{ "compression", mlxpmd_mini_cqe_select, NULL },
 	{ "receive queues", mlxpmd_rxqs_up, mlxpmd_rxqs_down },
 	{ "bursts", bursts_up, bursts_down },
 	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },

@@ -61,7 +61,7 @@ mlxpmd_rx_dseg(const struct mlxpmd_rxq *rxq, uint32_t i)
 
 /**
  * Handles the CQE at cq_ci, which the fast path did not process. Frees the mbufs of dropped packets.
- * @return true if the burst can continue: the CQE was consumed, or is an ordinary packet after all.
+ * @return true if the burst can continue: the CQE was consumed, or is an ordinary packet after all, or one now.
  */
 bool mlxpmd_rx_exception(struct mlxpmd_rxq *rxq);
 /** Counts a completion that is not a packet; of an error completion by its syndrome, which the queue remembers. */

@@ -10,7 +10,7 @@
 
 #include "mlxpmd.h"
 #include "mlxpmd_clock.h"
-#include "mlxpmd_rx.h"
+#include "mlxpmd_rx_comp.h"
 
 #define FREE_THRESH_DEFAULT 64
 
@@ -185,6 +185,8 @@ rotate(struct mlxpmd_rxq *rxq)
 int
 mlxpmd_rxq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 {
+	if (!fresh)
+		mlxpmd_rx_expand_all(rxq);
 	rotate(rxq);
 	rxq->q.pi -= rxq->q.ci;
 	rxq->q.ci = 0;

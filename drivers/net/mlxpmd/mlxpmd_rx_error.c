@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Receive completions that the fast path does not handle: error completions and CQEs that make no sense. */
+/*
+ * Receive completions that the fast path does not handle: compressed ones, error completions, and CQEs that make no
+ * sense.
+ */
 
 #include <ethdev_driver.h>
 #include <rte_branch_prediction.h>
 
-#include "mlxpmd_rx.h"
+#include "mlxpmd_rx_comp.h"
 
 static void
 drop_one(struct mlxpmd_rxq *rxq)
@@ -64,6 +67,10 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	if (in_step && mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND &&
 	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
+		return true;
+	/* Each completion of a session is for a posted WQE. */
+	if (in_step && mlxpmd_cqe_is_title(tail) &&
+	    mlxpmd_rx_expand(rxq, rxq->q.cq_ci, (uint16_t)(rxq->q.pi - rxq->q.ci)) != 0)
 		return true;
 	mlxpmd_rx_refused(rxq, cqe);
 	if (error) {

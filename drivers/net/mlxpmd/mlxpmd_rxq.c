@@ -86,6 +86,7 @@ rxq_prepare(struct mlxpmd_queue *q)
 	if (rc < 0)
 		return rc;
 	rxq->log_segs = rc;
+	rxq->mini_cqe = q->port->mini_cqe;
 	return 0;
 }
 
@@ -97,7 +98,7 @@ rxq_create(struct mlxpmd_queue *q)
 	const uint8_t log_strides = rxq->striding.log_strides;
 	uint8_t log_cqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
 	struct mdv_cq_attr cq_attr = {
-		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector,
+		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector, .mini_cqe = rxq->mini_cqe,
 	};
 	struct mdv_rq_attr rq_attr = {
 		.log_wqes = log_cqes - log_strides,

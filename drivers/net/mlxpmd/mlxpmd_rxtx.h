@@ -91,7 +91,9 @@ struct mlxpmd_rxq {
 	uint16_t seg_first_bytes, seg_bytes; /**< Posted by the first and by each further segment. */
 	uint16_t free_thresh, headroom;
 	uint32_t buf_offset;	/**< From an mbuf to its buffer; 0: differs, read buf_addr. */
-	uint16_t segs_per_wqe, log_segs;
+	uint16_t segs_per_wqe;
+	uint8_t log_segs;
+	uint8_t mini_cqe;	/**< enum mdv_mini_cqe: how CQEs are compressed. */
 	/* Another line, read for timestamps only. */
 	int ts_offset;		/**< Dynamic field, -1 when timestamps are off. */
 	uint64_t ts_flag;

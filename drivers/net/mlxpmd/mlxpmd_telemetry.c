@@ -149,6 +149,7 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "rss", caps->rss_ipv4_ipv6);
 	rte_tel_data_add_dict_int(c, "rx_hash_fields", caps->rx_hash_fields);
 	rte_tel_data_add_dict_int(c, "multi_packet_wqe", caps->mpw);
+	rte_tel_data_add_dict_int(c, "mini_cqe_formats", caps->mini_cqes);
 	rte_tel_data_add_dict_int(c, "timestamp_free_running", caps->ts_free_running);
 	rte_tel_data_add_dict_int(c, "timestamp_real_time", caps->ts_realtime);
 	rte_tel_data_add_dict_int(c, "queue_counters", caps->q_counters);
@@ -166,6 +167,15 @@ add_burst(struct rte_tel_data *d, const char *direction, const char *name, const
 	rte_tel_data_add_dict_string(c, "name", name != NULL ? name : "none");
 	rte_tel_data_add_dict_string(c, "why", why != NULL ? why : "the port was not started yet");
 	return 0;
+}
+
+/* In the order of enum mdv_mini_cqe. */
+static int
+add_compression(struct rte_tel_data *d, const struct mlxpmd_port *port)
+{
+	static const char *const formats[] = { "none", "hash", "flow tag", "checksum", "L3/L4 header" };
+
+	return add_burst(d, "rx_compression", formats[port->mini_cqe], port->mini_cqe_why);
 }
 
 static int
@@ -211,6 +221,8 @@ add_info(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unuse
 		rc = add_capabilities(d, &port->mdv->caps);
 	if (rc == 0)
 		rc = add_burst(d, "rx_burst", port->rx_burst_name, port->rx_burst_why);
+	if (rc == 0)
+		rc = add_compression(d, port);
 	if (rc == 0)
 		rc = add_burst(d, "tx_burst", port->tx_burst_name, port->tx_burst_why);
 	return rc;

@@ -415,6 +415,11 @@ mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
 				   port->clock == NULL ? "the port has no clock" :
 				   "clock=raw counts ticks: allowed are the other sources");
 	pthread_mutex_lock(&port->lock);
+	if (port->running && port->mini_cqe != MDV_MINI_CQE_NONE) {
+		pthread_mutex_unlock(&port->lock);
+		return MLXPMD_FAIL(EBUSY, "port %u: timesync: completions are compressed and have no timestamps: enable it before the start, or use rxq_cqe_comp_en=0",
+				   port->port_id);
+	}
 	rc = rx_field_set(port);
 	if (rc == 0 && !port->timesync.on) {
 		boxes_clear(&port->timesync);

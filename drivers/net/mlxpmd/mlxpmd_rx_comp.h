@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Compressed receive completions, basic layout (PRM, CQE compression; readers: Linux, en_rx.c,
+ * mlx5e_decompress_cqes_start() and the functions that it calls).
+ *
+ * A session of n completions takes n entries of the CQ, of which the device writes few: the first is the title, a CQE
+ * whose byte count is n; entries 1, 8, 16, 24 ... of the session are arrays of eight mini CQEs. Array k is for the
+ * packets 8k .. 8k + 7 of the session, packet 0 included. The title becomes valid last. Entries between keep what
+ * they had.
+ *
+ * The burst expands a session in its own entries when it finds the title: each then is the CQE that the device would
+ * have written without compression, and is processed as such. So a session needs no state, may end in a later burst,
+ * and the owner bits are right for the next pass of the ring:
+ *
+ * Claim: while the queue is READY, each entry outside of cq_ci .. (entries written by the device) has the owner bit of
+ * the pass before, or opcode INVALID, so that it is absent. Proof: at the start all are INVALID. An entry leaves that
+ * range on the left when cq_ci passes it. It then is a whole CQE with the owner bit of its pass: the device wrote it,
+ * or it belongs to a session that was expanded before cq_ci moved. The device can write entries only once the doorbell
+ * record has passed them, and mlxpmd_dbrec_write() orders all stores to entries before the store of the doorbell
+ * record: none of the burst's stores can overwrite a CQE of the next pass.
+ */
+#ifndef MLXPMD_RX_COMP_H
+#define MLXPMD_RX_COMP_H
+
+#include "mlxpmd_rx.h"
+
+#define MLXPMD_MINI_CQES 8 /* In an array. */
+static_assert(MLXPMD_MINI_CQES * sizeof(struct prm_mini_cqe8) == sizeof(struct mlx5_cqe64), "one entry");
+
+/** Format bits of the title of a session, in a tail. */
+#define MLXPMD_TAIL_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
+
+/** Is the CQE with this tail the title of a session? */
+static __rte_always_inline bool
+mlxpmd_cqe_is_title(uint64_t tail)
+{
+	return ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == MLXPMD_TAIL_COMPRESSED &&
+	       mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND;
+}
+
+/**
+ * Expands the session whose title is the CQE of consumer index ci; its owner bit was read before all else.
+ * @param max Most completions that it can have.
+ * @return Number of completions; 0: the title makes no sense, or the queue's CQEs are not compressed.
+ */
+uint32_t mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max);
+
+/** Expands all sessions from the consumer index on. */
+void mlxpmd_rx_expand_all(struct mlxpmd_rxq *rxq);
+
+/** Number of completions from the consumer index on, at most max. Any queue; nothing is written. */
+uint32_t mlxpmd_rx_completions(const struct mlxpmd_rxq *rxq, uint32_t max);
+
+#endif /* MLXPMD_RX_COMP_H */

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Compressed completions. Two queues get the same packets, one of them in sessions: mbufs, counters, queue count and
+ * descriptor status must agree, and no entry of the CQ may be taken for a completion of the next pass of the ring.
+ */
+
+#include "rig.h"
+
+#define POOL 4096
+#define BURST_MAX 96
+#define OFFLOADS (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM)
+#define HASH 1
+#define FLOW_TAG 2
+#define CSUM 3
+#define L3_L4 4
+
+static struct rte_mempool *pool;
+static const char *const formats[] = { "none", "hash", "flow tag", "checksum", "L3/L4" };
+
+static void
+home(const char *what)
+{
+	unsigned int n = rte_mempool_avail_count(pool);
+
+	CHECK(n == POOL, "%s: %u of %u mbufs came home", what, n, POOL);
+}
+
+static struct rig_rx *
+queue_new(uint8_t log_wqes, uint8_t log_segs, uint8_t format)
+{
+	struct rig_rx *r = rig_rx_new(log_wqes, log_segs, log_wqes, pool, OFFLOADS, NULL);
+
+	CHECK(r != NULL, "no queue");
+	r->rxq.mini_cqe = format;
+	return r;
+}
+
+/* Entries that the device has not written in this pass are absent, those between the arrays of earlier sessions too. */
+static void
+entries_check(const struct rig_rx *r)
+{
+	const struct mlxpmd_queue *q = &r->rxq.q;
+	uint32_t ci;
+
+	for (ci = r->cqe_count; ci != q->cq_ci + q->cqe_mask + 1; ci++)
+		CHECK(mlxpmd_queue_cqe_absent(q, ci), "entry %u of consumer index %u", ci & q->cqe_mask, ci);
+}
+
+/* ---- the same packets with and without compression ---- */
+
+enum { PLAIN, COMPRESSED, ARMS };
+struct twins {
+	uint8_t format;
+	unsigned int f, lost;
+	uint32_t seq, max_len;
+	struct rig_rx *r[ARMS];
+};
+
+/* What all packets of a session have in common. */
+static struct rig_rx_cqe
+flow_random(const struct twins *t)
+{
+	struct rig_rx_cqe c = {
+		.pkt_info = rig_random() & 3, .hds = rig_random() & 7, .etc = rig_random(), .vlan = rig_random(),
+		.hash_type = t->format == HASH ? rig_random() % 2 * 0x44 : 0,
+		.tag = rig_random() % 4 ? 0 : rig_random() & 0xffffff,
+	};
+
+	return c;
+}
+
+static void
+session(struct twins *t, unsigned int n)
+{
+	struct rig_rx_cqe c = flow_random(t);
+	struct rig_rx_session s;
+	uint32_t len;
+	bool had;
+
+	rig_rx_session_begin(t->r[COMPRESSED], t->format, &s);
+	for (; n != 0; n--, t->seq++) {
+		c.hash = t->format == HASH ? rig_random() : 0;
+		if (t->format == FLOW_TAG)
+			c.tag = rig_random() % 3 ? rig_random() & 0xffffff : 0;
+		if (t->format == L3_L4)
+			c.etc = rig_random();
+		len = 1 + rig_random() % (rig_random() % 8 ? 200 : t->max_len);
+		had = rig_rx_packet(t->r[PLAIN], t->seq, len, &c);
+		CHECK(rig_rx_session_packet(t->r[COMPRESSED], &s, t->seq, len, &c) == had, "other WQEs are posted");
+		if (!had)
+			break;
+	}
+	rig_rx_session_end(t->r[COMPRESSED], &s);
+}
+
+/* A packet that is too long for its WQE. */
+static void
+too_long(struct twins *t)
+{
+	unsigned int i;
+
+	if ((uint16_t)(t->r[PLAIN]->rxq.q.pi - t->r[PLAIN]->wqe_count) == 0)
+		return;
+	for (i = 0; i < ARMS; i++)
+		rig_rx_error(t->r[i], 0x01, t->r[i]->wqe_count++);
+	t->lost++;
+}
+
+static void
+mbufs_compare(const struct twins *t, const struct rte_mbuf *a, const struct rte_mbuf *b)
+{
+	CHECK(a->ol_flags == b->ol_flags && a->packet_type == b->packet_type && a->vlan_tci == b->vlan_tci,
+	      "%s: flags %#" PRIx64 ", not %#" PRIx64, formats[t->format], b->ol_flags, a->ol_flags);
+	CHECK(a->pkt_len == b->pkt_len && a->data_len == b->data_len && a->nb_segs == b->nb_segs, "%u bytes, not %u",
+	      b->pkt_len, a->pkt_len);
+	CHECK(a->hash.fdir.hi == b->hash.fdir.hi || !(a->ol_flags & RTE_MBUF_F_RX_FDIR_ID), "tag %#x, not %#x",
+	      b->hash.fdir.hi, a->hash.fdir.hi);
+	CHECK(a->hash.rss == b->hash.rss || !(t->f & MLXPMD_RX_F_HASH), "hash %#x, not %#x", b->hash.rss, a->hash.rss);
+	CHECK(a->data_off == b->data_off && *rte_pktmbuf_mtod(a, uint8_t *) == *rte_pktmbuf_mtod(b, uint8_t *),
+	      "other data");
+}
+
+static void
+receive(struct twins *t, uint16_t n)
+{
+	struct rte_mbuf *pkts[ARMS][BURST_MAX];
+	const uint16_t offset = rig_random() & t->r[PLAIN]->rxq.q.wqe_mask;
+	uint16_t got[ARMS], i;
+	int status[ARMS], count[ARMS];
+
+	for (i = 0; i < ARMS; i++) {
+		count[i] = mlxpmd_rx_queue_count(&t->r[i]->rxq);
+		status[i] = mlxpmd_rx_descriptor_status(&t->r[i]->rxq, offset);
+		got[i] = rig_rx_burst(t->r[i], t->f, pkts[i], n);
+	}
+	CHECK(count[PLAIN] == count[COMPRESSED], "%d completions, not %d", count[COMPRESSED], count[PLAIN]);
+	CHECK(status[PLAIN] == status[COMPRESSED], "status %d of %u, not %d", status[COMPRESSED], offset, status[PLAIN]);
+	CHECK(got[PLAIN] == got[COMPRESSED], "%u received, not %u", got[COMPRESSED], got[PLAIN]);
+	for (i = 0; i < got[PLAIN] && i < got[COMPRESSED]; i++)
+		mbufs_compare(t, pkts[PLAIN][i], pkts[COMPRESSED][i]);
+	for (i = 0; i < ARMS; i++)
+		rte_pktmbuf_free_bulk(pkts[i], got[i]);
+	entries_check(t->r[COMPRESSED]);
+}
+
+static void
+twins_run(uint8_t format, unsigned int f, uint8_t log_wqes, uint8_t log_segs, unsigned int rounds)
+{
+	struct twins t = { .format = format, .f = f };
+	const struct mlxpmd_queue_stats *a, *b;
+	unsigned int k, i;
+
+	t.r[PLAIN] = queue_new(log_wqes, log_segs, 0);
+	t.r[COMPRESSED] = queue_new(log_wqes, log_segs, format);
+	t.max_len = t.r[PLAIN]->rxq.len_max;
+	while (rounds-- != 0) {
+		for (k = rig_random() % 4; k != 0; k--) {
+			if (rig_random() % 16 == 0)
+				too_long(&t);
+			session(&t, 1 + rig_random() % (rig_random() % 2 ? 64 : 9));
+		}
+		receive(&t, rig_random() % 3 ? rig_random() % BURST_MAX : 32);
+	}
+	for (i = 0; i < 1u << log_wqes; i++)
+		receive(&t, 32);
+	a = &t.r[PLAIN]->rxq.q.stats;
+	b = &t.r[COMPRESSED]->rxq.q.stats;
+	CHECK(a->packets == t.seq && b->packets == t.seq && a->bytes == b->bytes, "%" PRIu64 " packets, not %u",
+	      b->packets, t.seq);
+	CHECK(b->errors == t.lost && b->cqe_bad == 0 && b->nombuf == 0, "%" PRIu64 " errors", b->errors);
+	CHECK(a->l3_csum_bad == b->l3_csum_bad && a->l4_csum_bad == b->l4_csum_bad, "bad checksums");
+	CHECK(t.seq > 8u << log_wqes, "%u packets", t.seq);
+	for (i = 0; i < ARMS; i++)
+		rig_rx_free(t.r[i]);
+	home("twins");
+}
+
+static void
+twins(void)
+{
+	uint8_t format;
+
+	for (format = HASH; format <= L3_L4; format++) {
+		twins_run(format, 0, 6, 0, 300);
+		twins_run(format, MLXPMD_RX_F_HASH, 6, 0, 300);
+		twins_run(format, MLXPMD_RX_F_HASH, 8, 0, 300);
+		twins_run(format, MLXPMD_RX_F_SCATTER | MLXPMD_RX_F_HASH, 6, 1, 200);
+	}
+}
+
+/* ---- every length of session, at every place of a small ring, read by bursts of every size ---- */
+
+static void
+places(void)
+{
+	static const uint16_t bursts[] = { 1, 3, 4, 7, 8, 9, 16, 32, 64 };
+	struct rig_rx *r = queue_new(6, 0, HASH);
+	struct rig_rx_cqe c = { .hash_type = 0x44, .hds = 7, .etc = 1 << 4 | 2 << 2 };
+	uint32_t seq = 0, n, at, i, k, left;
+	struct rte_mbuf *pkts[64];
+	struct rig_rx_session s;
+	uint16_t got;
+
+	for (at = 0; at < 64 * 63; at++) {
+		n = 1 + at % 63;
+		rig_rx_session_begin(r, HASH, &s);
+		for (i = 0; i < n && (c.hash = seq + i, rig_rx_session_packet(r, &s, seq + i, 60 + i, &c)); i++)
+			;
+		n = i;
+		rig_rx_session_end(r, &s);
+		for (left = n, i = 0; left != 0; left -= got) {
+			got = rig_rx_burst(r, MLXPMD_RX_F_HASH, pkts, bursts[at % RTE_DIM(bursts)]);
+			CHECK(got == RTE_MIN(left, bursts[at % RTE_DIM(bursts)]), "%u of %u", got, left);
+			if (got == 0 || got > left)
+				break;
+			for (k = 0; k < got; k++, i++)
+				CHECK(rig_rx_match(r, pkts[k], seq + i, 60 + i) && pkts[k]->hash.rss == seq + i &&
+				      (pkts[k]->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "packet %u of %u", i, n);
+			rte_pktmbuf_free_bulk(pkts, got);
+			entries_check(r);
+		}
+		seq += n;
+		CHECK(rig_rx_burst(r, MLXPMD_RX_F_HASH, pkts, 32) == 0, "more than was sent");
+		/* Also move by one, so that all places occur. */
+		CHECK(rig_rx_packet(r, seq, 60, &c) && rig_rx_burst(r, 0, pkts, 8) == 1, "one packet");
+		rte_pktmbuf_free(pkts[0]);
+	}
+	CHECK(seq > 60 * 64, "%u packets", seq);
+	rig_rx_free(r);
+	home("places");
+}
+
+/* The title has the hash of the first packet: it must not become that of the others. */
+static void
+hash_lost(void)
+{
+	struct rig_rx_cqe c = { .hash_type = 0x44, .hash = 0x12345678 };
+	struct rig_rx_session s;
+	struct rte_mbuf *pkts[32];
+	uint8_t format;
+	unsigned int i;
+
+	for (format = FLOW_TAG; format <= L3_L4; format++) {
+		struct rig_rx *r = queue_new(6, 0, format);
+
+		rig_rx_session_begin(r, format, &s);
+		for (i = 0; i < 20; i++)
+			CHECK(rig_rx_session_packet(r, &s, i, 60, &c), "no WQE");
+		rig_rx_session_end(r, &s);
+		CHECK_EQ(rig_rx_burst(r, MLXPMD_RX_F_HASH, pkts, 32), 20);
+		for (i = 0; i < 20; i++)
+			CHECK(!(pkts[i]->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "%s: a hash", formats[format]);
+		rte_pktmbuf_free_bulk(pkts, 20);
+		rig_rx_free(r);
+	}
+	home("hash_lost");
+}
+
+/* ---- titles that no device writes ---- */
+
+struct bad_title {
+	const char *what;
+	uint32_t n;
+	uint8_t format, op_own_or, op_own_and;
+	uint16_t counter;	/* Added to the right one. */
+};
+static const struct bad_title bad_titles[] = {
+	{ "no completion", 0, HASH, 0xc, 0xff, 0 },
+	{ "one completion", 1, HASH, 0xc, 0xff, 0 },
+	{ "more than are posted", 65, HASH, 0xc, 0xff, 0 },
+	{ "huge", 0xffffffff, HASH, 0xc, 0xff, 0 },
+	{ "counter of the next WQE", 8, HASH, 0xc, 0xff, 1 },
+	{ "no compression", 8, 0, 0xc, 0xff, 0 },
+	{ "format of 32 bytes of data", 8, HASH, 0x4, 0xff, 0 },
+	{ "format of 64 bytes of data", 8, HASH, 0x8, 0xff, 0 },
+	{ "opcode of a write", 8, HASH, 0xc, 0x0f, 0 },
+};
+
+static void
+bad_title(const struct bad_title *b)
+{
+	struct rig_rx *r = queue_new(6, 0, b->format);
+	struct rig_rx_cqe c = { 0 };
+	struct rte_mbuf *pkts[64];
+
+	CHECK(rig_rx_packet(r, 1, 60, &c), "no WQE");
+	rig_rx_cqe(r, b->n, r->wqe_count + b->counter, &c);
+	r->cq[64 + 0x3f] = (r->cq[64 + 0x3f] & b->op_own_and) | b->op_own_or;
+	CHECK(rig_rx_burst(r, 0, pkts, 64) == 1, "%s: delivered", b->what);
+	CHECK(r->rxq.q.state == MLXPMD_QS_QUIESCED && r->rxq.q.cause == MLXPMD_CAUSE_BAD, "%s: state %u", b->what,
+	      r->rxq.q.state);
+	CHECK_EQ(r->rxq.q.stats.cqe_bad, 1);
+	rte_pktmbuf_free(pkts[0]);
+	rig_rx_free(r);
+	home(b->what);
+}
+
+/* A mini CQE of length 0 or beyond the buffer: that packet is dropped, the others arrive. */
+static void
+bad_length(uint32_t len)
+{
+	struct rig_rx *r = queue_new(6, 0, HASH);
+	struct rig_rx_cqe c = { 0 };
+	struct rig_rx_session s;
+	struct rte_mbuf *pkts[32];
+	unsigned int i;
+
+	rig_rx_session_begin(r, HASH, &s);
+	for (i = 0; i < 20; i++)
+		CHECK(rig_rx_session_packet(r, &s, i, 60, &c), "no WQE");
+	for (i = 4; i < 8; i++)
+		s.minis[11 * 8 + i] = len >> (7 - i) * 8;
+	rig_rx_session_end(r, &s);
+	CHECK_EQ(rig_rx_burst(r, 0, pkts, 32), 19);
+	for (i = 0; i < 19; i++)
+		CHECK(rig_rx_match(r, pkts[i], i + (i >= 11), 60), "packet %u", i);
+	CHECK(r->rxq.q.stats.cqe_bad == 1 && r->rxq.q.state == MLXPMD_QS_READY, "state %u", r->rxq.q.state);
+	rte_pktmbuf_free_bulk(pkts, 19);
+	rig_rx_free(r);
+	home("bad_length");
+}
+
+/* ---- repair: sessions after the error completion are skipped, and their entries are absent in the next pass ---- */
+
+static void
+rewind_over(unsigned int before, unsigned int sessions, unsigned int n)
+{
+	struct rig_rx *r = queue_new(6, 0, HASH);
+	struct rig_rx_cqe c = { .hash_type = 0x44 };
+	struct rig_rx_session s;
+	struct rte_mbuf *pkts[64];
+	unsigned int i, k;
+
+	for (i = 0; i < before; i++) {
+		CHECK(rig_rx_packet(r, i, 60, &c) && rig_rx_burst(r, 0, pkts, 1) == 1, "before");
+		rte_pktmbuf_free(pkts[0]);
+	}
+	rig_rx_error(r, 0x04, r->wqe_count);
+	for (k = 0; k < sessions; k++) {
+		rig_rx_session_begin(r, HASH, &s);
+		for (i = 0; i < n; i++)
+			CHECK(rig_rx_session_packet(r, &s, i, 60, &c), "no WQE");
+		rig_rx_session_end(r, &s);
+	}
+	CHECK(rig_rx_burst(r, 0, pkts, 64) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
+	CHECK_OK(mlxpmd_rxq_rewind(&r->rxq, false));
+	CHECK_EQ(rte_be_to_cpu_32(r->dbrec[0]), r->cqe_count);
+	entries_check(r);
+	r->wqe_count = 0;
+	mlxpmd_queue_ready(&r->rxq.q);
+	for (k = 0; k < 10; k++) {
+		for (i = 0; i < 31; i++)
+			CHECK(rig_rx_packet(r, i, 60, &c), "no WQE after the repair");
+		CHECK_EQ(rig_rx_burst(r, 0, pkts, 64), 31);
+		for (i = 0; i < 31; i++)
+			CHECK(rig_rx_match(r, pkts[i], i, 60), "packet %u", i);
+		rte_pktmbuf_free_bulk(pkts, 31);
+	}
+	rig_rx_free(r);
+	home("rewind_over");
+}
+
+static void
+invalid(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(bad_titles); i++)
+		bad_title(&bad_titles[i]);
+	bad_length(0);
+	bad_length(2049);
+	bad_length(0x80000000);
+	for (i = 0; i < 70; i += 3)
+		rewind_over(i, 1 + i % 3, 2 + i % 14);
+}
+
+int
+main(void)
+{
+	rig_init();
+	pool = rig_pool("comp", POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
+	RIG_EACH {
+		twins();
+		places();
+		hash_lost();
+		invalid();
+	}
+	return rig_end("rx_comp");
+}
