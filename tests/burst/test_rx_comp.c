@@ -16,6 +16,7 @@
 #define L3_L4 4
 
 static struct rte_mempool *pool;
+static unsigned int comp; /* MLXPMD_RX_F_COMP, or 0: functions for queues without compression, which expand sessions. */
 static const char *const formats[] = { "none", "hash", "flow tag", "checksum", "L3/L4" };
 
 static void
@@ -116,7 +117,7 @@ mbufs_compare(const struct twins *t, const struct rte_mbuf *a, const struct rte_
 	      b->pkt_len, a->pkt_len);
 	CHECK(a->hash.fdir.hi == b->hash.fdir.hi || !(a->ol_flags & RTE_MBUF_F_RX_FDIR_ID), "tag %#x, not %#x",
 	      b->hash.fdir.hi, a->hash.fdir.hi);
-	CHECK(a->hash.rss == b->hash.rss || !(t->f & MLXPMD_RX_F_HASH), "hash %#x, not %#x", b->hash.rss, a->hash.rss);
+	CHECK(a->hash.rss == b->hash.rss || !(a->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "hash %#x, not %#x", b->hash.rss, a->hash.rss);
 	CHECK(a->data_off == b->data_off && *rte_pktmbuf_mtod(a, uint8_t *) == *rte_pktmbuf_mtod(b, uint8_t *),
 	      "other data");
 }
@@ -182,9 +183,9 @@ twins(void)
 	uint8_t format;
 
 	for (format = HASH; format <= L3_L4; format++) {
-		twins_run(format, 0, 6, 0, 300);
-		twins_run(format, MLXPMD_RX_F_HASH, 6, 0, 300);
-		twins_run(format, MLXPMD_RX_F_HASH, 8, 0, 300);
+		twins_run(format, comp, 6, 0, 300);
+		twins_run(format, comp | MLXPMD_RX_F_HASH, 6, 0, 300);
+		twins_run(format, comp | MLXPMD_RX_F_HASH, 8, 0, 300);
 		twins_run(format, MLXPMD_RX_F_SCATTER | MLXPMD_RX_F_HASH, 6, 1, 200);
 	}
 }
@@ -210,7 +211,7 @@ places(void)
 		n = i;
 		rig_rx_session_end(r, &s);
 		for (left = n, i = 0; left != 0; left -= got) {
-			got = rig_rx_burst(r, MLXPMD_RX_F_HASH, pkts, bursts[at % RTE_DIM(bursts)]);
+			got = rig_rx_burst(r, comp | MLXPMD_RX_F_HASH, pkts, bursts[at % RTE_DIM(bursts)]);
 			CHECK(got == RTE_MIN(left, bursts[at % RTE_DIM(bursts)]), "%u of %u", got, left);
 			if (got == 0 || got > left)
 				break;
@@ -221,9 +222,9 @@ places(void)
 			entries_check(r);
 		}
 		seq += n;
-		CHECK(rig_rx_burst(r, MLXPMD_RX_F_HASH, pkts, 32) == 0, "more than was sent");
+		CHECK(rig_rx_burst(r, comp | MLXPMD_RX_F_HASH, pkts, 32) == 0, "more than was sent");
 		/* Also move by one, so that all places occur. */
-		CHECK(rig_rx_packet(r, seq, 60, &c) && rig_rx_burst(r, 0, pkts, 8) == 1, "one packet");
+		CHECK(rig_rx_packet(r, seq, 60, &c) && rig_rx_burst(r, comp, pkts, 8) == 1, "one packet");
 		rte_pktmbuf_free(pkts[0]);
 	}
 	CHECK(seq > 60 * 64, "%u packets", seq);
@@ -248,7 +249,7 @@ hash_lost(void)
 		for (i = 0; i < 20; i++)
 			CHECK(rig_rx_session_packet(r, &s, i, 60, &c), "no WQE");
 		rig_rx_session_end(r, &s);
-		CHECK_EQ(rig_rx_burst(r, MLXPMD_RX_F_HASH, pkts, 32), 20);
+		CHECK_EQ(rig_rx_burst(r, comp | MLXPMD_RX_F_HASH, pkts, 32), 20);
 		for (i = 0; i < 20; i++)
 			CHECK(!(pkts[i]->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "%s: a hash", formats[format]);
 		rte_pktmbuf_free_bulk(pkts, 20);
@@ -287,7 +288,7 @@ bad_title(const struct bad_title *b)
 	CHECK(rig_rx_packet(r, 1, 60, &c), "no WQE");
 	rig_rx_cqe(r, b->n, r->wqe_count + b->counter, &c);
 	r->cq[64 + 0x3f] = (r->cq[64 + 0x3f] & b->op_own_and) | b->op_own_or;
-	CHECK(rig_rx_burst(r, 0, pkts, 64) == 1, "%s: delivered", b->what);
+	CHECK(rig_rx_burst(r, comp, pkts, 64) == 1, "%s: delivered", b->what);
 	CHECK(r->rxq.q.state == MLXPMD_QS_QUIESCED && r->rxq.q.cause == MLXPMD_CAUSE_BAD, "%s: state %u", b->what,
 	      r->rxq.q.state);
 	CHECK_EQ(r->rxq.q.stats.cqe_bad, 1);
@@ -312,7 +313,7 @@ bad_length(uint32_t len)
 	for (i = 4; i < 8; i++)
 		s.minis[11 * 8 + i] = len >> (7 - i) * 8;
 	rig_rx_session_end(r, &s);
-	CHECK_EQ(rig_rx_burst(r, 0, pkts, 32), 19);
+	CHECK_EQ(rig_rx_burst(r, comp, pkts, 32), 19);
 	for (i = 0; i < 19; i++)
 		CHECK(rig_rx_match(r, pkts[i], i + (i >= 11), 60), "packet %u", i);
 	CHECK(r->rxq.q.stats.cqe_bad == 1 && r->rxq.q.state == MLXPMD_QS_READY, "state %u", r->rxq.q.state);
@@ -333,7 +334,7 @@ rewind_over(unsigned int before, unsigned int sessions, unsigned int n)
 	unsigned int i, k;
 
 	for (i = 0; i < before; i++) {
-		CHECK(rig_rx_packet(r, i, 60, &c) && rig_rx_burst(r, 0, pkts, 1) == 1, "before");
+		CHECK(rig_rx_packet(r, i, 60, &c) && rig_rx_burst(r, comp, pkts, 1) == 1, "before");
 		rte_pktmbuf_free(pkts[0]);
 	}
 	rig_rx_error(r, 0x04, r->wqe_count);
@@ -343,7 +344,7 @@ rewind_over(unsigned int before, unsigned int sessions, unsigned int n)
 			CHECK(rig_rx_session_packet(r, &s, i, 60, &c), "no WQE");
 		rig_rx_session_end(r, &s);
 	}
-	CHECK(rig_rx_burst(r, 0, pkts, 64) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
+	CHECK(rig_rx_burst(r, comp, pkts, 64) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
 	CHECK_OK(mlxpmd_rxq_rewind(&r->rxq, false));
 	CHECK_EQ(rte_be_to_cpu_32(r->dbrec[0]), r->cqe_count);
 	entries_check(r);
@@ -352,7 +353,7 @@ rewind_over(unsigned int before, unsigned int sessions, unsigned int n)
 	for (k = 0; k < 10; k++) {
 		for (i = 0; i < 31; i++)
 			CHECK(rig_rx_packet(r, i, 60, &c), "no WQE after the repair");
-		CHECK_EQ(rig_rx_burst(r, 0, pkts, 64), 31);
+		CHECK_EQ(rig_rx_burst(r, comp, pkts, 64), 31);
 		for (i = 0; i < 31; i++)
 			CHECK(rig_rx_match(r, pkts[i], i, 60), "packet %u", i);
 		rte_pktmbuf_free_bulk(pkts, 31);
@@ -381,10 +382,12 @@ main(void)
 	rig_init();
 	pool = rig_pool("comp", POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
 	RIG_EACH {
-		twins();
-		places();
-		hash_lost();
-		invalid();
+		for (comp = 0; comp <= MLXPMD_RX_F_COMP; comp += MLXPMD_RX_F_COMP) {
+			twins();
+			places();
+			hash_lost();
+			invalid();
+		}
 	}
 	return rig_end("rx_comp");
 }

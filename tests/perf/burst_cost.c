@@ -35,6 +35,7 @@ struct run {
 	uint16_t segsz;		/* 0: the device segments nothing. */
 	bool striding;
 	uint16_t inline_mpw;
+	bool compressed;	/* Sessions for the function of queues without compression. */
 };
 static const struct run runs[] = {
 	{ "rx empty poll", 0, 0, false, false, 0 },
@@ -42,6 +43,8 @@ static const struct run runs[] = {
 	{ "rx 60 B, hash", MLXPMD_RX_F_HASH, 32, false, false, 60 },
 	{ "rx 60 B, hash, ns timestamp", MLXPMD_RX_F_HASH | MLXPMD_RX_F_TS, 32, false, false, 60 },
 	{ "rx 60 B, scatter template", MLXPMD_RX_F_SCATTER, 32, false, false, 60 },
+	{ "rx 60 B, hash, compressed", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, false, false, 60 },
+	{ "rx 60 B, hash, compressed, expanded", MLXPMD_RX_F_HASH, 32, false, false, 60, .compressed = true },
 	{ "rx 1 packet per poll", MLXPMD_RX_F_HASH, 1, false, false, 60 },
 	{ "rx 4 packets per poll", MLXPMD_RX_F_HASH, 4, false, false, 60 },
 	{ "rx 8 packets per poll", MLXPMD_RX_F_HASH, 8, false, false, 60 },
@@ -84,9 +87,14 @@ rx_fill(struct rig_rx *r, unsigned int n)
 	static const struct rig_rx_cqe c = { .hds = 7, .etc = 1 << 4 | 2 << 2, .hash = 0x1234567,
 					     .hash_type = 0x44, .ts = 1000000 };
 
+	struct rig_rx_session s;
+
+	rig_rx_session_begin(r, MDV_MINI_CQE_HASH, &s);
 	while (n-- != 0)
-		if (!rig_rx_packet(r, n, 60, &c))
+		if (!(r->rxq.mini_cqe != MDV_MINI_CQE_NONE ? rig_rx_session_packet(r, &s, n, 60, &c) :
+							     rig_rx_packet(r, n, 60, &c)))
 			abort();
+	rig_rx_session_end(r, &s);
 }
 
 static void
@@ -204,6 +212,8 @@ bench_open(struct bench *b, const struct run *r)
 	b->rx = rig_rx_new(LOG_RING, 0, LOG_RING, pool, RTE_ETH_RX_OFFLOAD_CHECKSUM |
 			   (r->features & MLXPMD_RX_F_TS && !r->tx ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0),
 			   &ts_clock);
+	if (b->rx != NULL && !r->tx && (r->compressed || (r->features & MLXPMD_RX_F_COMP)))
+		b->rx->rxq.mini_cqe = MDV_MINI_CQE_HASH;
 	b->tx = rig_tx_new(LOG_RING, RING, LOG_RING, 63, 0);
 	if (b->rx == NULL || b->tx == NULL)
 		abort();

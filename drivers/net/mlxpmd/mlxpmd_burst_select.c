@@ -118,6 +118,8 @@ rx_select(struct rte_eth_dev *eth_dev)
 		f |= rx_stamp_kind(port);
 	if (offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH)
 		f |= MLXPMD_RX_F_HASH;
+	if (port->mini_cqe != MDV_MINI_CQE_NONE && !(f & MLXPMD_RX_F_STAMP))
+		f |= MLXPMD_RX_F_COMP;
 	template = rx_template(port, f);
 	eth_dev->rx_pkt_burst = mlxpmd_timesync_rx_wrap(port, template->burst);
 	port->rx_burst_name = template->name;

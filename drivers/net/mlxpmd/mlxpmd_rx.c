@@ -32,7 +32,8 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 }
 
 #define SCALAR \
-	((struct mlxpmd_rx_isa){ mlxpmd_rx_run_scalar, mlxpmd_rx_refill, mlxpmd_rx_run_max, mlxpmd_rx_exception })
+	((struct mlxpmd_rx_isa){ mlxpmd_rx_run_scalar, mlxpmd_rx_refill, mlxpmd_rx_run_max, mlxpmd_rx_exception, \
+				 NULL })
 #define SCATTER_BURST(name, isa, f, text) MLXPMD_RX_BURST(scatter_##name, isa, (f) | MLXPMD_RX_F_SCATTER, text)
 #define SCATTER_ROW(name, isa, f, text) MLXPMD_RX_ROW(scatter_##name, isa, (f) | MLXPMD_RX_F_SCATTER, text)
 
@@ -42,4 +43,10 @@ MLXPMD_RX_SETS(SCATTER_BURST, SCALAR)
 const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
 	MLXPMD_RX_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(SCATTER_ROW, "Scalar Scatter")
+	/* They expand sessions. */
+	[MLXPMD_RX_F_COMP] = { rx_burst_plain, "Scalar Compressed" },
+	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_HASH] = { rx_burst_hash, "Scalar Hash Compressed" },
+	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER] = { rx_burst_scatter_plain, "Scalar Scatter Compressed" },
+	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER | MLXPMD_RX_F_HASH] =
+		{ rx_burst_scatter_hash, "Scalar Scatter Hash Compressed" },
 };

@@ -131,7 +131,8 @@ mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, ui
 #define MLXPMD_RX_F_TICKS 8u
 #define MLXPMD_RX_F_PACKED 10u
 #define MLXPMD_RX_F_STAMP 10u /**< Mask of the kind of timestamp. */
-#define MLXPMD_RX_TEMPLATES 16
+#define MLXPMD_RX_F_COMP 16u	/**< Completions are compressed, and have no timestamps. */
+#define MLXPMD_RX_TEMPLATES 32
 /** Scalar templates, by feature set. */
 extern const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES];
 

@@ -11,6 +11,7 @@
 #include <immintrin.h>
 
 #include "mlxpmd_clock_avx2.h"
+#include "mlxpmd_rx_comp.h"
 #include "mlxpmd_rx_vec.h"
 
 #define GROUP 4
@@ -310,6 +311,72 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 		post4(elt + 4, wqe + 2, from + 4, head, offset);
 	}
 	mlxpmd_rx_post_scalar(rxq, at + (k & -8), k % 8, from);
+}
+
+/* ---- compressed completions ---- */
+
+struct mini_image {
+	__m256i base, limit;	/* Fields that the mbufs of a session have in common; largest length. */
+	__m256i sum;		/* Of the lengths, in odd places. */
+};
+
+static __rte_always_inline struct mini_image
+mini_image_of(const struct mlxpmd_rxq *rxq, const void *base)
+{
+	return (struct mini_image){
+		.base = _mm256_load_si256(base),
+		.limit = _mm256_set1_epi32(rxq->len_max),
+		.sum = _mm256_setzero_si256(),
+	};
+}
+
+/* Lengths (odd places) that are not in 1 .. limit. */
+static __rte_always_inline __m256i
+mini_bad(__m256i v, __m256i limit)
+{
+	v = _mm256_sub_epi32(v, _mm256_set1_epi32(1));
+	return _mm256_cmpeq_epi32(_mm256_max_epu32(v, limit), v);
+}
+
+static __rte_always_inline void
+mini_store4(const struct mini_image *image, __m256i v, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	__m256i words = _mm256_set_epi32(0, 1, 1, 0, 0, 0, 0, 0), w;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		w = _mm256_permutevar8x32_epi32(v, words);
+		/* pkt_len, data_len, hash in words 5 to 7. */
+		w = _mm256_and_si256(w, _mm256_set_epi32((f & MLXPMD_RX_F_HASH) ? -1 : 0, -1, -1, 0, 0, 0, 0, 0));
+		_mm256_storeu_si256((__m256i *)&elt[i]->rearm_data, _mm256_or_si256(w, image->base));
+		words = _mm256_add_epi32(words, _mm256_set1_epi32(2));
+	}
+}
+
+/* Writes the fields of eight mbufs from an array of mini CQEs; nothing if a length is impossible: false. */
+static __rte_always_inline bool
+mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	const __m256i bytes = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
+	const __m256i a = _mm256_shuffle_epi8(load256(array), bytes);
+	const __m256i b = _mm256_shuffle_epi8(load256((const uint8_t *)array + 32), bytes);
+	const __m256i bad = _mm256_or_si256(mini_bad(a, image->limit), mini_bad(b, image->limit));
+
+	if (unlikely(!_mm256_testz_si256(bad, _mm256_set1_epi64x((int64_t)0xffffffff00000000))))
+		return false;
+	image->sum = _mm256_add_epi32(image->sum, _mm256_add_epi32(a, b));
+	mini_store4(image, a, elt, f);
+	mini_store4(image, b, elt + 4, f);
+	return true;
+}
+
+static __rte_always_inline uint32_t
+mini_bytes(const struct mini_image *image)
+{
+	const __m256i lengths = _mm256_srli_epi64(image->sum, 32);
+
+	return sum32(_mm_add_epi32(_mm256_castsi256_si128(lengths), _mm256_extracti128_si256(lengths, 1)));
 }
 
 #endif /* MLXPMD_RX_256_H */

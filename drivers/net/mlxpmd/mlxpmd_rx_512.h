@@ -11,6 +11,7 @@
 #include <immintrin.h>
 
 #include "mlxpmd_clock_avx512.h"
+#include "mlxpmd_rx_comp.h"
 #include "mlxpmd_rx_vec.h"
 
 #define GROUP 8
@@ -285,6 +286,54 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 		_mm512_storeu_si512(wqe + 64, _mm512_permutex2var_epi64(head, second, addr));
 	}
 	mlxpmd_rx_post_scalar(rxq, at + (k & -GROUP), k % GROUP, from);
+}
+
+/* ---- compressed completions ---- */
+
+struct mini_image {
+	__m512i base, limit;	/* Fields that two mbufs of a session have in common; largest length. */
+	__m512i sum;		/* Of the lengths, in odd places. */
+};
+
+static __rte_always_inline struct mini_image
+mini_image_of(const struct mlxpmd_rxq *rxq, const void *base)
+{
+	return (struct mini_image){
+		.base = _mm512_broadcast_i64x4(_mm256_load_si256(base)),
+		.limit = _mm512_set1_epi32(rxq->len_max),
+		.sum = _mm512_setzero_si512(),
+	};
+}
+
+/* Writes the fields of eight mbufs from an array of mini CQEs; nothing if a length is impossible: false. */
+static __rte_always_inline bool
+mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	const __m512i bytes = _mm512_broadcast_i32x4(
+		_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
+	/* Of two packets: pkt_len, data_len, hash in words 5 to 7. */
+	const __mmask16 fields = (f & MLXPMD_RX_F_HASH) ? 0xe0e0 : 0x6060, is_length = 0xaaaa;
+	__m512i words = _mm512_set_epi32(2, 3, 3, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0), v, w;
+	unsigned int i;
+
+	v = _mm512_shuffle_epi8(_mm512_loadu_si512(array), bytes);
+	if (unlikely(_mm512_mask_cmpge_epu32_mask(is_length, _mm512_sub_epi32(v, _mm512_set1_epi32(1)),
+						  image->limit) != 0))
+		return false;
+	image->sum = _mm512_add_epi32(image->sum, v);
+	for (i = 0; i < MLXPMD_MINI_CQES; i += 2) {
+		w = _mm512_or_si512(_mm512_maskz_permutexvar_epi32(fields, words, v), image->base);
+		_mm256_storeu_si256((__m256i *)&elt[i]->rearm_data, _mm512_castsi512_si256(w));
+		_mm256_storeu_si256((__m256i *)&elt[i + 1]->rearm_data, _mm512_extracti64x4_epi64(w, 1));
+		words = _mm512_add_epi32(words, _mm512_set1_epi32(4));
+	}
+	return true;
+}
+
+static __rte_always_inline uint32_t
+mini_bytes(const struct mini_image *image)
+{
+	return (uint32_t)_mm512_mask_reduce_add_epi32(0xaaaa, image->sum);
 }
 
 #endif /* MLXPMD_RX_512_H */

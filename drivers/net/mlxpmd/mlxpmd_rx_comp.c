@@ -103,8 +103,6 @@ mlxpmd_rx_expand_all(struct mlxpmd_rxq *rxq)
 		tail = mlxpmd_cqe_tail(&rxq->q.cqes[ci & rxq->q.cqe_mask]);
 		if (mlxpmd_cqe_absent(tail, ci >> rxq->q.log_cqes & 1))
 			return;
-		/* Read the owner bit before the rest; load-load order is enough. */
-		rte_io_rmb();
 		n = mlxpmd_cqe_is_title(tail) ? mlxpmd_rx_expand(rxq, ci, end - ci) : 1;
 		ci += RTE_MAX(n, 1u);
 	}

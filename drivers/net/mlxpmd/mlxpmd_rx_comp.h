@@ -16,10 +16,10 @@
  *
  * Claim: while the queue is READY, each entry outside of cq_ci .. (entries written by the device) has the owner bit of
  * the pass before, or opcode INVALID, so that it is absent. Proof: at the start all are INVALID. An entry leaves that
- * range on the left when cq_ci passes it. It then is a whole CQE with the owner bit of its pass: the device wrote it,
- * or it belongs to a session that was expanded before cq_ci moved. The device can write entries only once the doorbell
- * record has passed them, and mlxpmd_dbrec_write() orders all stores to entries before the store of the doorbell
- * record: none of the burst's stores can overwrite a CQE of the next pass.
+ * range on the left when cq_ci passes it. Before that it got the owner bit of its pass: the device wrote it as a whole
+ * CQE, or it belongs to a session that was expanded or whose entries mlxpmd_rx_minis() marked. The device can write
+ * entries only once the doorbell record has passed them, and mlxpmd_dbrec_write() orders all stores to entries before
+ * the store of the doorbell record: none of the burst's stores can overwrite a CQE of the next pass.
  */
 #ifndef MLXPMD_RX_COMP_H
 #define MLXPMD_RX_COMP_H
@@ -47,7 +47,7 @@ mlxpmd_cqe_is_title(uint64_t tail)
  */
 uint32_t mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max);
 
-/** Expands all sessions from the consumer index on. */
+/** Expands all sessions from the consumer index on. The RQ is in reset: the device writes no CQE meanwhile. */
 void mlxpmd_rx_expand_all(struct mlxpmd_rxq *rxq);
 
 /** Number of completions from the consumer index on, at most max. Any queue; nothing is written. */

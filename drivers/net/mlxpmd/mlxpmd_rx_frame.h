@@ -21,6 +21,8 @@ struct mlxpmd_rx_isa {
 	uint16_t (*run_max)(const struct mlxpmd_rxq *rxq, uint16_t n);
 	/** As mlxpmd_rx_exception(). */
 	bool (*exception)(struct mlxpmd_rxq *rxq);
+	/** Receives packets of a compressed session at the consumer index: none if there is none, or to expand it. */
+	uint16_t (*minis)(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f);
 };
 
 /* Number of CQEs that can be processed before a ring wraps or the posted WQEs end. */
@@ -65,12 +67,19 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 
 	while (done < n) {
 		run = isa.run_max(rxq, n - done);
-		got = isa.run(rxq, pkts + done, run, ts_usable, f);
+		got = (f & MLXPMD_RX_F_COMP) ? isa.minis(rxq, pkts + done, run, f) : 0;
+		if (!(f & MLXPMD_RX_F_COMP) || got == 0)
+			got = isa.run(rxq, pkts + done, run, ts_usable, f);
 		done += got;
 		if (likely(got == run && run != 0))
 			continue;
+		if (likely(mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)))
+			break;
+		/* A session that ended, or packets before one: both are usual here. */
+		if ((f & MLXPMD_RX_F_COMP) && got != 0)
+			continue;
 		before = rxq->q.cq_ci;
-		if (likely(mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)) || !isa.exception(rxq))
+		if (!isa.exception(rxq))
 			break;
 		/* Count dropped packets too: a call processes at most n completions. */
 		n -= rxq->q.cq_ci - before;
@@ -114,6 +123,10 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	x(ticks_hash, arg, MLXPMD_RX_F_TICKS | MLXPMD_RX_F_HASH, " Ticks Hash") \
 	x(packed, arg, MLXPMD_RX_F_PACKED, " Realtime") \
 	x(packed_hash, arg, MLXPMD_RX_F_PACKED | MLXPMD_RX_F_HASH, " Realtime Hash")
+/** The same for ports whose completions are compressed. */
+#define MLXPMD_RX_COMP_SETS(x, arg) \
+	x(comp, arg, MLXPMD_RX_F_COMP, " Compressed") \
+	x(comp_hash, arg, MLXPMD_RX_F_COMP | MLXPMD_RX_F_HASH, " Hash Compressed")
 /** Defines a burst function for an instruction set and a set of features. */
 #define MLXPMD_RX_BURST(name, isa, features, text) \
 	static uint16_t \

@@ -10,6 +10,7 @@
 #else
 #include "mlxpmd_rx_256.h"
 #endif
+#include "mlxpmd_rx_comp_vec.h"
 
 #define TEMPLATES_OF(variant) mlxpmd_rx_##variant##_templates
 #define TEMPLATES(variant) TEMPLATES_OF(variant)
@@ -20,7 +21,9 @@
 	x(ts, arg, MLXPMD_RX_F_TS, " Timestamp") \
 	x(ts_hash, arg, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH, " Timestamp Hash")
 #else
-#define SETS MLXPMD_RX_SETS
+#define SETS(x, arg) \
+	MLXPMD_RX_SETS(x, arg) \
+	MLXPMD_RX_COMP_SETS(x, arg)
 #endif
 
 static __rte_always_inline uint16_t
@@ -39,7 +42,8 @@ refill(struct mlxpmd_rxq *rxq)
 	mlxpmd_rx_refill_vec(rxq, post);
 }
 
-#define VECTOR ((struct mlxpmd_rx_isa){ run, refill, mlxpmd_rx_run_max, mlxpmd_rx_exception })
+#define VECTOR \
+	((struct mlxpmd_rx_isa){ run, refill, mlxpmd_rx_run_max, mlxpmd_rx_exception, mlxpmd_rx_minis })
 
 SETS(MLXPMD_RX_BURST, VECTOR)
 

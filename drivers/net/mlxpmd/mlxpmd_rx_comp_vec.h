@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Processes sessions of compressed completions (mlxpmd_rx_comp.h) without expanding them: eight mini CQEs at a time
+ * become the fields of eight mbufs. What all packets of a session have in common is computed once, from the title.
+ *
+ * The claim of mlxpmd_rx_comp.h holds: the owner bit of each entry that the consumer index passes is written here,
+ * after the array in it was read. If a burst ends in a session, after a multiple of eight packets, the rest becomes a
+ * session of its own.
+ *
+ * Expansion remains for sessions with a flow tag or bad checksums, which need a second pass; for other formats than
+ * hash and checksum; for impossible lengths; and for fewer than eight packets at the end of a burst that ends in a
+ * session.
+ */
+#ifndef MLXPMD_RX_COMP_VEC_H
+#define MLXPMD_RX_COMP_VEC_H
+
+#include <string.h>
+
+#include "mlxpmd_rx_comp.h"
+#include "mlxpmd_rx_vec.h"
+
+/** mbuf fields from rearm_data to the hash, those of the mini CQE 0. */
+struct mlxpmd_mini_base {
+	uint64_t rearm_data, ol_flags;
+	uint32_t packet_type, pkt_len;
+	uint16_t data_len, vlan_tci;
+	uint32_t hash;
+} __rte_aligned(MLXPMD_RX_IMAGE_BYTES);
+static_assert(sizeof(struct mlxpmd_mini_base) == MLXPMD_RX_IMAGE_BYTES, "one image");
+
+/** @return false if the packets need a second pass. */
+static __rte_always_inline bool
+mlxpmd_mini_base(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *title, struct mlxpmd_mini_base *base,
+		 const unsigned int f)
+{
+	const struct prm_cqe64 *cqe = (const struct prm_cqe64 *)title;
+	const uint64_t class = mlxpmd_cqe_classify(cqe);
+	const bool hashed = (f & MLXPMD_RX_F_HASH) && rxq->mini_cqe == MDV_MINI_CQE_HASH && cqe->rx_hash_type != 0;
+	const uint32_t flags = (class >> 32) & rxq->flag_mask;
+
+	*base = (struct mlxpmd_mini_base){
+		.rearm_data = rxq->mbuf_init,
+		.ol_flags = flags | (hashed ? RTE_MBUF_F_RX_RSS_HASH : 0),
+		.packet_type = (uint32_t)class,
+		.vlan_tci = rte_be_to_cpu_16(cqe->vlan_info),
+	};
+	return !(flags & MLXPMD_BAD_CSUM) && rxq->ol_init == 0 && !(cqe->sop_drop_qpn & RTE_BE32(MLXPMD_TAG_MASK));
+}
+
+/** The packets of an array that are fewer than eight. @return Their bytes; 0: a length is impossible. */
+static __rte_always_inline uint32_t
+mlxpmd_mini_some(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini,
+		 struct rte_mbuf **elt, struct rte_mbuf **pkts, unsigned int n, const unsigned int f)
+{
+	struct mlxpmd_mini_base image = *base;
+	uint32_t bytes = 0, len;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		len = rte_be_to_cpu_32(mini[i].byte_cnt);
+		if (unlikely(len - 1 >= rxq->len_max))
+			return 0;
+		bytes += len;
+		image.pkt_len = len;
+		image.data_len = len;
+		if (f & MLXPMD_RX_F_HASH)
+			image.hash = rte_be_to_cpu_32(mini[i].rx_hash_result);
+		memcpy((uint8_t *)elt[i] + offsetof(struct rte_mbuf, rearm_data), &image, sizeof(image));
+		pkts[i] = elt[i];
+	}
+	return bytes;
+}
+
+/** Writes the owner bit of this pass to entries whose packets were received. */
+static __rte_always_inline void
+mlxpmd_mini_used(struct mlx5_cqe64 *cqe, unsigned int n, uint8_t op_own)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		cqe[i].op_own = op_own;
+}
+
+/** Makes the rest of a session, from packet n = 8, 16 ... of total on, a session of its own, or one CQE. */
+static __rte_always_inline void
+mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
+{
+	const uint32_t ci = rxq->q.cq_ci, left = total - n;
+	struct mlx5_cqe64 *to = &rxq->q.cqes[(ci + n) & rxq->q.cqe_mask];
+	struct prm_cqe64 title;
+
+	memcpy(&title, &rxq->q.cqes[ci & rxq->q.cqe_mask], sizeof(title));
+	title.wqe_counter = rte_cpu_to_be_16(rte_be_to_cpu_16(title.wqe_counter) + n);
+	title.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + n) >> rxq->q.log_cqes & 1);
+	if (left == 1) {
+		const struct prm_mini_cqe8 *mini = (const struct prm_mini_cqe8 *)to;
+
+		title.byte_cnt = mini->byte_cnt;
+		title.rx_hash_result = mini->rx_hash_result;
+		if (rxq->mini_cqe != MDV_MINI_CQE_HASH)
+			title.rx_hash_type = 0;
+	} else {
+		title.byte_cnt = rte_cpu_to_be_32(left);
+		title.op_own |= MLXPMD_TAIL_COMPRESSED;
+		memcpy(&rxq->q.cqes[(ci + n + 1) & rxq->q.cqe_mask], to, sizeof(*to));
+	}
+	memcpy(to, &title, sizeof(title));
+}
+
+/**
+ * Receives packets of the session that begins at the consumer index; none if there is none, or if it is to be expanded.
+ * n: as for mlxpmd_rx_run_scalar().
+ */
+static __rte_always_inline uint16_t
+mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
+	const uint32_t want = mlxpmd_rx_tail_expected(rxq) | MLXPMD_TAIL_COMPRESSED;
+	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
+	const uint8_t used = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
+	const struct mlxpmd_rx_rare none = { 0, 0 };
+	struct mlxpmd_mini_base base;
+	struct mini_image image;
+	const struct prm_mini_cqe8 *array;
+	uint32_t total, some, done, bytes, more;
+
+	if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
+		return 0;
+	/* Order the owner bit before the rest of the session; load-load order is enough: nothing is written yet. */
+	rte_io_rmb();
+	total = rte_be_to_cpu_32(cqe->byte_cnt);
+	/* The last array may be incomplete; a part of a session ends with a complete one. */
+	some = total <= n ? total : n & -MLXPMD_MINI_CQES;
+	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) ||
+		     (rxq->mini_cqe != MDV_MINI_CQE_HASH && rxq->mini_cqe != MDV_MINI_CQE_CSUM)))
+		return 0;
+	if (unlikely(!mlxpmd_mini_base(rxq, cqe, &base, f)))
+		return 0;
+	image = mini_image_of(rxq, &base);
+	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
+		/* The array is loaded before the owner bit of its entry is written. */
+		if (unlikely(!mini_group(&image, cqe + (done == 0 ? 1 : done), elt + done, f)))
+			break;
+		memcpy(pkts + done, elt + done, MLXPMD_MINI_CQES * sizeof(pkts[0]));
+		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, used);
+		mlxpmd_rx_prefetch(elt + done, MLXPMD_MINI_CQES, f);
+	}
+	bytes = mini_bytes(&image);
+	/* An incomplete array; or a length is impossible in a complete one. */
+	if (done < some && some - done < MLXPMD_MINI_CQES) {
+		array = (const struct prm_mini_cqe8 *)(cqe + (done == 0 ? 1 : done));
+		more = mlxpmd_mini_some(rxq, &base, array, elt + done, pkts + done, some - done, f);
+		bytes += more;
+		if (likely(more != 0)) {
+			mlxpmd_mini_used(cqe + done, some - done, used);
+			done = some;
+		}
+	}
+	if (done != 0 && done != total)
+		mlxpmd_mini_rest(rxq, done, total);
+	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, cqe);
+	return done;
+}
+
+#endif /* MLXPMD_RX_COMP_VEC_H */
