@@ -306,18 +306,19 @@ test_info(void)
 	CHECK_STR(text,
 		  "port=3\npci=0000:c1:00.3\ndevice=mlx5_3\ninterface=eth3\nfirmware=22.1.2\nmac=02:00:00:00:00:AB\nstarted=1\n"
 		  "removed=0\nmemory_kept=1\ncommands_refused=13\ntimestamp_unit=ns\n"
-		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/stats_age_ms=100\n"
-		  "devargs/txq_inline_mpw=0\ndevargs/txq_inline_max=0\ndevargs/txqs_min_inline=0\ndevargs/open=vfio\n"
+		  "devargs/rx_burst=avx2\ndevargs/tx_burst=auto\ndevargs/clock=auto\ndevargs/rxq_cqe_comp_en=0\n"
+		  "devargs/stats_age_ms=100\ndevargs/txq_inline_mpw=0\ndevargs/txq_inline_max=0\ndevargs/txqs_min_inline=0\ndevargs/open=vfio\n"
 		  "devargs/doorbell=auto\ndevargs/mprq_en=0\ndevargs/mprq_log_stride_num=0\ndevargs/mprq_log_stride_size=0\n"
 		  "devargs/mprq_max_memcpy_len=0\ndevargs/rxqs_min_mprq=0\n"
 		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\n"
 		  "capabilities/log_max_wq_sz=3\ncapabilities/log_max_rqt_size=4\ncapabilities/max_sq_desc_bytes=80\n"
 		  "capabilities/min_inline_mode=6\ncapabilities/log_min_strides=3\ncapabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\n"
 		  "capabilities/checksum=1\ncapabilities/vlan_insert=0\ncapabilities/vlan_strip=1\ncapabilities/scatter_fcs=0\n"
-		  "capabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\n"
+		  "capabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\ncapabilities/mini_cqe_formats=0\n"
 		  "capabilities/timestamp_free_running=1\ncapabilities/timestamp_real_time=0\ncapabilities/queue_counters=1\n"
 		  "capabilities/vport_counters=0\n"
-		  "rx_burst/name=fast\nrx_burst/why=best\ntx_burst/name=none\ntx_burst/why=the port was not started yet\n");
+		  "rx_burst/name=fast\nrx_burst/why=best\nrx_compression/name=none\nrx_compression/why=the port was not started yet\n"
+		  "tx_burst/name=none\ntx_burst/why=the port was not started yet\n");
 	clock_.kind = MDV_CLOCK_TICKS;
 	removed = true;
 	CHECK_OK(run("/mlxpmd/info", "3"));
