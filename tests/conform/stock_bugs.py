@@ -54,10 +54,12 @@ def stacks():
 def packet_types(setup, form, vector):
     """Packet types that testpmd prints for stacks(), and how many CQEs the device wrote."""
     frames = stacks()
+    burst = f"rx_burst={('scalar', 'auto')[vector]}" if setup.own else f"rx_vec_en={vector}"
     with stocklib.Replay(frames, len(frames)) as replay:
-        with stocklib.testpmd(setup, f"rxq_cqe_comp_en={form},rx_vec_en={vector}",
+        with stocklib.testpmd(setup, f"rxq_cqe_comp_en={form},{burst}",
                               ["--forward-mode=rxonly", "--no-flush-rx"], wires=replay.wires) as t:
-            stocklib.took_device(t)
+            if not setup.own:
+                stocklib.took_device(t)
             t.cmd("set verbose 1")
             text = t.watch("start", lambda text: text.count(stocklib.VERBOSE) >= len(frames))
             t.watch("stop", lambda text: "Done." in text)
@@ -239,7 +241,7 @@ def own_address(setup):
 
 CASES = [
     Case("bug-comp-types", "packet types of compressed completions (5654f38eba)", compressed_types,
-         "on cqe.write do set field=l4_hdr_type value=0"),
+         "on cqe.write do set field=l4_hdr_type value=0", own=True),
     Case("bug-monitor", "power monitoring of an empty queue (750f635fc6)", power_monitor, "on cqe.write do drop"),
     Case("bug-modify-log", "syndrome of a refused modification of a queue (1855b0c11b)", refused_modify,
          "on cmd.exit do set field=syndrome value=0", own=True),
