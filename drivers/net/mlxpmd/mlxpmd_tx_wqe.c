@@ -106,7 +106,7 @@ inline_header(uint32_t header, const struct rte_mbuf *m, struct cursor *c, uint8
 }
 
 /* Writes an Ethernet segment with an inline header of n bytes. Returns its length in 16-byte units. */
-static uint32_t
+static __rte_always_inline uint32_t
 put_eth_inline(const struct mlxpmd_txq *txq, const uint8_t *hdr, uint32_t n)
 {
 	struct mlx5_wqe_eth_seg *eth = wqe_ds(txq, 1);
@@ -122,7 +122,7 @@ put_eth_inline(const struct mlxpmd_txq *txq, const uint8_t *hdr, uint32_t n)
 }
 
 /* Writes data segments for the rest of the packet, from unit ds on. Returns the next unit, 0 if it cannot be sent. */
-static uint32_t
+static __rte_always_inline uint32_t
 put_segments(struct mlxpmd_txq *txq, const struct cursor *from, uint32_t ds)
 {
 	const struct rte_mbuf *seg;
@@ -175,7 +175,7 @@ put_title(struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, co
 }
 
 /* Checks that nb_segs and pkt_len match the chain: the loops over its segments rely on it. */
-static bool
+static __rte_always_inline bool
 chain_sane(const struct rte_mbuf *m)
 {
 	const struct rte_mbuf *seg;
