@@ -637,7 +637,7 @@ test_short(void)
 		const char *name, *params;
 		unsigned int calls;
 	} row[] = {
-		{ "/mlxpmd/info", "3", 2 * 4 }, { "/mlxpmd/queues", "3", 2 * 2 }, { "/mlxpmd/clock", "3", 0 },
+		{ "/mlxpmd/info", "3", 2 * 5 }, { "/mlxpmd/queues", "3", 2 * 2 }, { "/mlxpmd/clock", "3", 0 },
 		{ "/mlxpmd/stats", "3", 2 }, { "/mlxpmd/tasks", "3", 2 * 3 }, { "/mlxpmd/caps", "3", 1 + 2 * 2 },
 		{ "/mlxpmd/objects", "3", 1 + 2 * 4 }, { "/mlxpmd/cmd", "3,QUERY", 1 + 2 * 2 },
 		{ "/mlxpmd/caps", "3,NONE", 1 + 2 },
