@@ -9,7 +9,9 @@
 #include "mlxpmd.h"
 #include "mlxpmd_tx.h"
 
-#define RS_THRESH_DEFAULT 32u
+/* By default. A burst frees as many packets at once, into the mempool's cache. */
+#define RS_THRESH_MIN 32u
+#define RS_THRESH_MAX 64u
 /* Outstanding completions in addition to one per rs_thresh: a long WQE may request its own. */
 #define CQE_SLACK 8
 /* Most 16-byte units that a control segment can count. */
@@ -35,8 +37,10 @@ thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 {
 	uint32_t wqebbs = 1u << txq->q.hw.sq.wq.log_wq_sz, cqes = 1u << txq->q.hw.cq.log_cqes;
 	uint32_t most = RTE_MIN(elts, wqebbs) / 4;
-	uint32_t rs = txq->conf.tx_rs_thresh != 0 ? txq->conf.tx_rs_thresh : RTE_MAX(RS_THRESH_DEFAULT, elts / 16);
+	uint32_t rs = txq->conf.tx_rs_thresh;
 
+	if (rs == 0)
+		rs = RTE_MIN(RTE_MAX(elts / 16, RS_THRESH_MIN), RS_THRESH_MAX);
 	rs = RTE_MAX(1u, RTE_MIN(rs, most));
 	while (elts / rs + CQE_SLACK > cqes && rs < most)
 		rs = RTE_MIN(rs * 2, most);
