@@ -145,6 +145,20 @@ mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m
 	return seg_put(txq, w, w->at + 2 * i, i, m, f);
 }
 
+/* Writes the title of a multi-packet WQE of ds 16-byte units, and counts the bytes of its packets. */
+static __rte_always_inline void
+mpw_title(struct mlxpmd_txq *txq, const struct tx_run *w, mlxpmd_u64 *wqe, uint32_t ds, const unsigned int f)
+{
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, ds);
+	wqe[1] = 0;
+	if (f & MLXPMD_TX_F_TSO)
+		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w->title));
+	else
+		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w->title)) : 0;
+	wqe[3] = 0;
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w->bytes);
+}
+
 /*
  * Writes a multi-packet WQE for packets with the same offloads. There is space for at least one packet.
  * Returns the number of packets, MLXPMD_TX_REFUSED if the first cannot be sent.
@@ -163,14 +177,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 		i++;
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, MLXPMD_TITLE_DS + i);
-	wqe[1] = 0;
-	if (f & MLXPMD_TX_F_TSO)
-		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w.title));
-	else
-		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
-	wqe[3] = 0;
-	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
+	mpw_title(txq, &w, wqe, MLXPMD_TITLE_DS + i, f);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
 }
@@ -260,14 +267,7 @@ send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct
 		return MLXPMD_TX_REFUSED;
 	c->n = r.copied - c->m;
 	ds = (r.at - (uint8_t *)wqe) / MLXPMD_DS_BYTES;
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, ds);
-	wqe[1] = 0;
-	if (f & MLXPMD_TX_F_TSO)
-		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w.title));
-	else
-		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w.title)) : 0;
-	wqe[3] = 0;
-	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
+	mpw_title(txq, &w, wqe, ds, f);
 	mlxpmd_tx_post(txq, ds, in_elts, true);
 	return pkt - pkts;
 }
