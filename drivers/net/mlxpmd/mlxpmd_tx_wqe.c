@@ -105,20 +105,26 @@ inline_header(uint32_t header, const struct rte_mbuf *m, struct cursor *c, uint8
 	return n + sizeof(tag);
 }
 
+/* Bytes from an address in the ring to its end. */
+static uint32_t
+to_ring_end(const struct mlxpmd_txq *txq, const uint8_t *at)
+{
+	return (uint8_t *)txq->q.wqes + ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB - at;
+}
+
 /* Writes an Ethernet segment with an inline header of n bytes. Returns its length in 16-byte units. */
-static __rte_always_inline uint32_t
+static uint32_t
 put_eth_inline(const struct mlxpmd_txq *txq, const uint8_t *hdr, uint32_t n)
 {
 	struct mlx5_wqe_eth_seg *eth = wqe_ds(txq, 1);
-	uint32_t at = RTE_MIN(n, (uint32_t)sizeof(eth->inline_hdr_start)), ds = 2, part;
+	const uint32_t first = sizeof(eth->inline_hdr_start);
+	const uint32_t part = RTE_MIN(n, to_ring_end(txq, eth->inline_hdr_start));
 
 	eth->inline_hdr_sz = rte_cpu_to_be_16(n);
-	memcpy(eth->inline_hdr_start, hdr, at);
-	for (; at < n; at += part, ds++) {
-		part = RTE_MIN(n - at, (uint32_t)MLXPMD_DS_BYTES);
-		memcpy(wqe_ds(txq, ds), hdr + at, part);
-	}
-	return ds - 1;
+	memcpy(eth->inline_hdr_start, hdr, part);
+	if (unlikely(part != n))
+		memcpy(txq->q.wqes, hdr + part, n - part);
+	return 1 + (RTE_MAX(n, first) - first + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
 }
 
 /* Writes data segments for the rest of the packet, from unit ds on. Returns the next unit, 0 if it cannot be sent. */
@@ -255,7 +261,7 @@ mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	const uint32_t len = m->pkt_len, byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
 	const uint32_t ds = MLXPMD_TITLE_DS + mlxpmd_tx_copy_bytes(len) / MLXPMD_DS_BYTES;
 	struct cursor c = { .seg = m };
-	uint8_t *to = wqe_ds(txq, MLXPMD_TITLE_DS), *end;
+	uint8_t *to = wqe_ds(txq, MLXPMD_TITLE_DS);
 	uint32_t part;
 
 	if (!chain_sane(m))
@@ -265,8 +271,7 @@ mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	(void)put_title(txq, m, &c, (struct shape) { .cs_flags = mlxpmd_tx_cs_flags(m->ol_flags) });
 	memcpy(to, &byte_count, sizeof(byte_count));
 	to += sizeof(byte_count);
-	end = (uint8_t *)txq->q.wqes + ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB;
-	part = RTE_MIN(len, (uint32_t)(end - to));
+	part = RTE_MIN(len, to_ring_end(txq, to));
 	cursor_copy(&c, to, part);
 	cursor_copy(&c, txq->q.wqes, len - part);
 	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_SEND, ds);
