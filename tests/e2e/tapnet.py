@@ -129,6 +129,16 @@ class TapNet:
         e2e.check("error" not in result, f"iperf3: {result.get('error')}")
         return result
 
+    def captured_tcp(self, seconds, rate):
+        """A TCP transfer as of tcp() that does not stall, captured on both sides; ends the application."""
+        self.capture()
+        result = self.tcp(seconds, rate)
+        self.stop()
+        stalls = [i for i in result["intervals"] if i["sum"]["bytes"] == 0]
+        e2e.check(not stalls, f"{len(stalls)} seconds without progress")
+        received = result["end"]["sum_received"]
+        print(f"TCP: {received['bytes']} bytes in {received['seconds']:.1f} s")
+
     def stop(self):
         """Stop captures and application; checks exit code and audit, returns the report."""
         captures = [self.work / f"side{n}.pcap" for n in range(len(self.dumps))]
