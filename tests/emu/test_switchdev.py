@@ -45,7 +45,9 @@ def libmlx5(ports):
     verbs.ibv_close_device.argtypes = [ctypes.c_void_p]
     query = getattr(mlx5, '_mlx5dv_query_port')
     query.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t]
-    context = verbs.ibv_open_device(verbs.ibv_get_device_list(None)[0])
+    devices = verbs.ibv_get_device_list(None)
+    context = verbs.ibv_open_device(devices[0])
+    verbs.ibv_free_device_list(devices)
     found = []
     for port in range(ports + 2):
         info = Port()

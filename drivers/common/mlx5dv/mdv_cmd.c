@@ -290,7 +290,7 @@ mdv_exec_query_async(struct mdv_obj *obj, const void *in, size_t in_bytes, size_
 int
 mdv_exec_destroy(struct mdv_obj *obj, uint16_t destroy_opcode)
 {
-	int err = MDV_RUN_DESTROY(obj->dev, mlx5dv_devx_obj_destroy(obj->devx));
+	int err = MDV_RUN_DESTROY(obj->dev, mlx5dv_devx_obj_destroy, obj->devx);
 
 	if (err == 0)
 		return 0;

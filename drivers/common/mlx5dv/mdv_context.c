@@ -68,9 +68,10 @@ pd_down(struct mdv_dev *dev)
 			MDV_LOG(WARNING, dev->name,
 				"PD 0x%x is left to %s with %u lost objects", dev->pdn,
 				dev->mode == MDV_OPEN_VFIO ? "the device" : "the kernel", dev->lost);
+		MDV_LEFT(dev->pd);
 		return;
 	}
-	err = MDV_RUN_DESTROY(dev, ibv_dealloc_pd(dev->pd));
+	err = MDV_RUN_DESTROY(dev, ibv_dealloc_pd, dev->pd);
 	if (err != 0)
 		MDV_LOG_ERR(dev, "PD 0x%x stays behind -> %s", dev->pdn, mdv_errno_name(err));
 }

@@ -174,7 +174,9 @@ mdv_eq_destroy(struct mdv_eq *eq)
 
 	if (eq == NULL)
 		return 0;
-	err = MDV_RUN_DESTROY(eq->dev, mlx5dv_devx_destroy_eq(eq->devx));
+	/* rdma-core never frees it (providers/mlx5/mlx5_vfio.c, vfio_devx_destroy_eq(), up to release 64). */
+	MDV_LEFT(eq->devx->vaddr);
+	err = MDV_RUN_DESTROY(eq->dev, mlx5dv_devx_destroy_eq, eq->devx);
 	if (err != 0) {
 		__atomic_fetch_add(&eq->dev->lost, 1, __ATOMIC_RELAXED);
 		MDV_LOG_ERR(eq->dev, "EQ 0x%x stays behind -> %s", eq->eqn, mdv_errno_name(err));

@@ -34,9 +34,10 @@ region_down(struct mdv_dev *dev, struct ibv_mr *mr)
 	/* Not before a removed device is quiesced: the kernel would release the pages. */
 	if (!mdv_quiesce_wait(dev) && mdv_removed(dev)) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
+		MDV_LEFT(mr);
 		return;
 	}
-	err = MDV_RUN_DESTROY(dev, ibv_dereg_mr(mr));
+	err = MDV_RUN_DESTROY(dev, ibv_dereg_mr, mr);
 	if (err != 0) {
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
 		MDV_LOG_ERR(dev, "ibv_dereg_mr failed, the memory region stays behind -> %s",

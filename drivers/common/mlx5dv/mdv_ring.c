@@ -33,7 +33,7 @@ mdv_ring_free(struct mdv_dev *dev, struct mdv_ring *ring)
 	int err;
 
 	if (ring->umem != NULL) {
-		err = MDV_RUN_DESTROY(dev, mlx5dv_devx_umem_dereg(ring->umem));
+		err = MDV_RUN_DESTROY(dev, mlx5dv_devx_umem_dereg, ring->umem);
 		/* A removed and quiesced device does no DMA, even if the kernel refuses to release the umem. */
 		if (err != 0 && !mdv_quiesce_wait(dev)) {
 			/* The device may still write there: leak the memory rather than reuse it. */
@@ -56,6 +56,7 @@ mdv_ring_release(struct mdv_obj *obj, struct mdv_ring *ring)
 		__atomic_fetch_add(&dev->lost, 1, __ATOMIC_RELAXED);
 	if (!mdv_may_release(dev, err)) {
 		/* The umem is not deregistered either: the kernel would release its pages. */
+		MDV_LEFT(ring->umem);
 		*ring = (struct mdv_ring){ 0 };
 		return err != 0 ? err : mdv_fail(EIO);
 	}

@@ -58,7 +58,7 @@ matcher_put(struct verbs_table *t, struct matcher *m)
 	if (--m->users > 0)
 		return;
 	TAILQ_REMOVE(&t->matchers, m, next);
-	err = MDV_RUN_DESTROY(dev, mlx5dv_destroy_flow_matcher(m->handle));
+	err = MDV_RUN_DESTROY(dev, mlx5dv_destroy_flow_matcher, m->handle);
 	if (err != 0)
 		MDV_LOG_ERR(dev, "mlx5dv_destroy_flow_matcher of priority %u failed: %s",
 			    m->priority, mdv_errno_name(err));
@@ -210,7 +210,7 @@ verbs_destroy(struct mdv_rule *base)
 {
 	struct verbs_rule *rule = (struct verbs_rule *)base;
 	struct verbs_table *t = (struct verbs_table *)base->table;
-	int err = MDV_RUN_DESTROY(t->table.dev, ibv_destroy_flow(rule->flow));
+	int err = MDV_RUN_DESTROY(t->table.dev, ibv_destroy_flow, rule->flow);
 
 	if (err != 0)
 		MDV_LOG_ERR(t->table.dev, "ibv_destroy_flow failed, the rule stays behind -> %s",

@@ -229,7 +229,7 @@ mdv_uplink_close(struct mdv_dev *dev)
 	if (u == NULL)
 		return;
 	mdv_own(dev)->uplink = NULL;
-	err = u->matcher != NULL ? MDV_RUN_DESTROY(dev, mlx5dv_destroy_flow_matcher(u->matcher)) : 0;
+	err = u->matcher != NULL ? MDV_RUN_DESTROY(dev, mlx5dv_destroy_flow_matcher, u->matcher) : 0;
 	if (err != 0)
 		MDV_LOG_ERR(dev, "mlx5dv_destroy_flow_matcher of the uplink failed: %s", mdv_errno_name(err));
 	(void)mdv_obj_destroy(u->entry);
@@ -301,7 +301,7 @@ mdv_uplink_disconnect(struct mdv_dev *dev, uint32_t sqn)
 	pthread_mutex_unlock(&u->lock);
 	if (r == NULL)
 		return;
-	err = MDV_RUN_DESTROY(dev, ibv_destroy_flow(r->flow));
+	err = MDV_RUN_DESTROY(dev, ibv_destroy_flow, r->flow);
 	if (err != 0)
 		MDV_LOG_ERR(dev, "ibv_destroy_flow failed, the rule of the eswitch stays behind -> %s",
 			    mdv_errno_name(err));

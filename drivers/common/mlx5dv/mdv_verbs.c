@@ -279,6 +279,8 @@ verbs_close(struct mdv_dev *dev)
 	/* The kernel would release the memory that the device may still write to: it does so when the process ends. */
 	if (!dev->failed || !mdv_memory_kept(dev))
 		ibv_close_device(dev->ibv);
+	else
+		MDV_LEFT(dev->ibv);
 }
 
 /* ------------------------------------------------------------------ identification */

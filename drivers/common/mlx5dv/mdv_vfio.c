@@ -127,6 +127,7 @@ close_context(struct mdv_dev *dev)
 	    __atomic_load_n(&dev->calls_begun, __ATOMIC_ACQUIRE)) {
 		MDV_LOG(ERR, dev->name, "a command is still running: the context stays open until "
 			"the process ends");
+		MDV_LEFT(dev->ibv);
 		return;
 	}
 	if (closer_start(dev, &thread) != 0) {
