@@ -6,7 +6,7 @@
 
 static struct rte_eth_rss_reta_entry64 reta[RTE_ETH_RSS_RETA_SIZE_512 / 64];
 static uint16_t reta_size;
-volatile unsigned int queue_events;
+_Atomic unsigned int queue_events;
 
 static int
 on_queue_event(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)

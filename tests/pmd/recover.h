@@ -31,7 +31,7 @@ void recover_init(void);
 int recover_main(int argc, char **argv, const struct recover_case *cases, unsigned int n);
 
 /** Number of RTE_ETH_EVENT_QUEUE_STATE events of both ports. */
-extern volatile unsigned int queue_events;
+extern _Atomic unsigned int queue_events;
 /** Points all entries of PORT_A's RSS table to one queue, or even and odd entries to one queue each. */
 void steer_to(uint16_t queue);
 void steer_both(uint16_t even, uint16_t odd);

@@ -24,8 +24,8 @@
 /* Less than the period of the interface check: a link change seen within this time was reported by an event. */
 #define BY_EVENT_US 700000
 
-static volatile unsigned int lsc_events, rmv_events;
-static volatile uint64_t rmv_us;
+static _Atomic unsigned int lsc_events, rmv_events;
+static _Atomic uint64_t rmv_us;
 
 static int
 on_lsc(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
@@ -132,7 +132,7 @@ link_flaps(void)
 /* A thread that changes the link once per millisecond. */
 struct flapper {
 	unsigned int changes;
-	volatile bool done;
+	_Atomic bool done;
 };
 
 static void *

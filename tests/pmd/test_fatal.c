@@ -23,10 +23,10 @@
 #define SEND_US 100
 
 static struct rte_mempool *send_pool;
-static volatile bool sending, done;
+static _Atomic bool sending, done;
 /* The application receives; the callback of the removal ends that before it closes the port. */
-static volatile bool polling, poll_end;
-static volatile unsigned int events;
+static _Atomic bool polling, poll_end;
+static _Atomic unsigned int events;
 static bool vfio; /* The ports are opened through VFIO: the driver owns the function and ends its DMA itself. */
 static unsigned int variant;
 static uint64_t begin_us, event_us;

@@ -81,7 +81,7 @@ whole_and_parts(void)
 	CHECK(value_of(regs, n, HEALTH) == 0, "a syndrome");
 }
 
-static volatile unsigned int removals;
+static _Atomic unsigned int removals;
 
 static int
 on_rmv(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)

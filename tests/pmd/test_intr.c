@@ -48,13 +48,13 @@ struct sleeper {
 	pthread_t thread;
 	uint16_t nb_queues;
 	int epfd;
-	volatile bool quit;
-	volatile unsigned int asleep;	/**< How often it went to sleep. */
-	volatile unsigned int wakes;	/**< How often it returned from the sleep. */
-	volatile unsigned int lost;	/**< Sleeps that ended by the timeout LOST_MS. */
-	volatile unsigned int refused;	/**< Failed calls of rte_eth_dev_rx_intr_enable(). */
-	volatile unsigned int got[NB_QUEUES]; /**< Packets by queue. */
-	volatile unsigned int invalid;	/**< Events with the data of no queue. */
+	_Atomic bool quit;
+	_Atomic unsigned int asleep;	/**< How often it went to sleep. */
+	_Atomic unsigned int wakes;	/**< How often it returned from the sleep. */
+	_Atomic unsigned int lost;	/**< Sleeps that ended by the timeout LOST_MS. */
+	_Atomic unsigned int refused;	/**< Failed calls of rte_eth_dev_rx_intr_enable(). */
+	_Atomic unsigned int got[NB_QUEUES]; /**< Packets by queue. */
+	_Atomic unsigned int invalid;	/**< Events with the data of no queue. */
 };
 
 static unsigned int
@@ -161,7 +161,7 @@ sleeper_stop(struct sleeper *s)
 
 /* Waits until a counter is at least n. */
 static bool
-reaches(volatile unsigned int *count, unsigned int n)
+reaches(_Atomic unsigned int *count, unsigned int n)
 {
 	return AWAIT(*count >= n, LOST_MS);
 }

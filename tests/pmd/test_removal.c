@@ -15,10 +15,10 @@
 #define LATE_US 20000000
 
 /* Removal events by port, and callbacks that run at present. */
-static volatile unsigned int events[2], running;
-static volatile bool concurrent, done;
+static _Atomic unsigned int events[2], running;
+static _Atomic bool concurrent, done;
 static bool vfio; /* The ports are opened through VFIO: no kernel driver reports the removal. */
-static volatile pid_t callback_tid;
+static _Atomic pid_t callback_tid;
 
 static void
 ports_up(void)
@@ -41,7 +41,7 @@ handlers(rte_eth_dev_cb_fn on_rmv)
 }
 
 static bool
-wait_for(volatile bool *what)
+wait_for(_Atomic bool *what)
 {
 	return AWAIT(*what, LATE_US / 1000);
 }
@@ -69,12 +69,12 @@ on_rmv_count(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 	RTE_SET_USED(type);
 	RTE_SET_USED(arg);
 	RTE_SET_USED(ret);
-	if (__atomic_fetch_add(&running, 1, __ATOMIC_SEQ_CST) != 0 || (callback_tid != 0 && callback_tid != gettid()))
+	if (running++ != 0 || (callback_tid != 0 && callback_tid != gettid()))
 		concurrent = true;
 	callback_tid = gettid();
 	events[port]++;
 	pass_us(100000); /* A callback of the other port must not start within this time. */
-	__atomic_fetch_sub(&running, 1, __ATOMIC_SEQ_CST);
+	running--;
 	done = events[PORT_A] != 0 && events[PORT_B] != 0;
 	return 0;
 }
@@ -157,7 +157,7 @@ close_meanwhile(void)
  * because its callback may free the mbufs.
  */
 #define LATE_MS 400
-static volatile uint64_t event_us;
+static _Atomic uint64_t event_us;
 
 static int
 on_rmv_close(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
@@ -175,7 +175,7 @@ on_rmv_close(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
 
 /* Sends frames to port A until the condition holds, for at most ms: the device writes to the buffers of port A. */
 static void
-send_until(volatile bool *until, unsigned int ms)
+send_until(_Atomic bool *until, unsigned int ms)
 {
 	struct pmd_frame to_a = pmd_frame_udp(PORT_B, PORT_A, 1);
 	uint64_t begin = now_us();
