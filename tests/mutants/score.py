@@ -11,6 +11,7 @@ it comes twice.
 
 Results are kept in WORK/score.json after every fault; the same command goes on where it was interrupted, and a larger
 --sample adds to the smaller one. Faults in equivalent.yaml change nothing that a program can see, and do not count.
+Immediate operands of intrinsics are left alone: no switch can be compiled into them.
 """
 import argparse
 import collections

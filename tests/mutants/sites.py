@@ -47,7 +47,7 @@ _BYTE_ORDER = re.compile(r"\b(rte_(?:cpu_to|be|le)_(?:be|le|to_cpu|cpu)_?\w*\d\d
                          r"hton[sl]|ntoh[sl])\s*\(")
 _INTRINSICS = [(re.compile(r"\b_mm\w*_" + a + r"\w*\s*\("), a, b) for a, b in (
     ("cmpgt_epi64(?!_mask)", "cmpeq"), ("cmpgt_ep[iu]\\d+_mask", "cmpge"), ("cmplt_ep[iu]\\d+_mask", "cmple"),
-    ("cmpeq_ep[iu]\\d+", "cmpgt"), ("cmpneq_ep[iu]\\d+_mask", "cmpeq"), ("add_epi", "sub"),
+    ("cmpeq_ep[iu]\\d+", "cmpgt"), ("cmpneq_ep[iu]\\d+_mask", "cmpeq"), ("(?<!reduce_)add_epi", "sub"),
     ("sub_epi", "add"), ("(?<!d)and_si", "or_si"), ("(?<!x)or_si", "and_si"), ("andnot_si", "and_si"))]
 _COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 _LOGIC = {"&&": "||", "||": "&&"}
@@ -62,6 +62,22 @@ def area_of(path, error):
     if error or _ERROR_FILES.search(name):
         return "error"
     return "hot" if _CLOCK.search(name) else "control"
+
+
+# Intrinsics whose last argument has to be constant for the compiler: no switch can be put there.
+_IMMEDIATE = re.compile(r"_mm\d*_(?:maskz?_)?(?:alignr|blend|cmp|extract|insert|permute2x128|permute4x64|permutex|"
+                        r"shuffle_epi32|shuffle_i|ternarylogic)_?\w*$")
+
+
+def is_immediate(text, start, end):
+    """Is this the last argument of such an intrinsic?"""
+    if not re.compile(r"\s*\)").match(text, end):
+        return False
+    depth, at = 0, start
+    while at > 0 and depth >= 0:
+        at -= 1
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+    return bool(_IMMEDIATE.search(text[max(at - 40, 0):at]))
 
 
 def blank(text):
@@ -290,10 +306,16 @@ class _Walk:
 
     def constant(self, cursor, error):
         start, end = self.span(cursor)
+        # One more than -1 is 0, not -2. A minus after an operand is a subtraction.
+        if self.clean[start].isdigit() and re.search(r"([(\[{,;=<>?:&|*/%^~!+-]|\breturn)\s*-$",
+                                                     self.clean[max(start - 20, 0):start]):
+            start -= 1
+        if is_immediate(self.clean, start, end):
+            return
         text = self.clean[start:end]
         if text in ("true", "false"):
             self.add((start, end), "constant", "false" if text == "true" else "true", error)
-        elif re.fullmatch(r"\d\w*|[A-Z_][A-Z0-9_]*", text) and text != "NULL" and "MEMORY_ORDER" not in text and (
+        elif re.fullmatch(r"-?\d\w*|[A-Z_][A-Z0-9_]*", text) and text != "NULL" and "MEMORY_ORDER" not in text and (
                 not text.startswith("__ATOMIC")):
             self.add((start, end), "constant", f"{text} + 1", error)
 

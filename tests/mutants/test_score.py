@@ -21,11 +21,11 @@ EXPECTED = """
 locks_it: condition: a -> 0
 locks_it: condition: a -> 1
 locks_it: constant: 2 -> 2 + 1
-locks_it: constant: 4 -> 4 + 1
+locks_it: constant: -4 -> -4 + 1
 locks_it: lock: toy_lock(); -> nothing
 locks_it: lock: toy_unlock(); -> nothing
 locks_it: statement: a += 2; -> nothing
-locks_it: statement: a = 4; -> nothing
+locks_it: statement: a = -4; -> nothing
 compares: comparison: a != 1 -> a == 1
 compares: comparison: a < LIMIT -> a <= LIMIT
 compares: constant: 1 -> 1 + 1

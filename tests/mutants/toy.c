@@ -67,7 +67,7 @@ locks_it(int a)
 	if (a)
 		a += 2;
 	else
-		a = 4;
+		a = -4;
 	toy_unlock();
 	return a;
 }
