@@ -9,6 +9,7 @@ import collections
 import re
 import time
 
+import lro
 import pmdlib
 import stocklib
 from conform import Case
@@ -114,6 +115,18 @@ def vlan(setup):
     return total
 
 
+def merged(setup):
+    """LRO on a striding and on an ordinary queue; the packets leave as the segments of which they were made."""
+    frames = lro.frames_in()
+    for devargs in ("mprq_en=1,rxqs_min_mprq=1", ""):
+        with stocklib.Replay([bytes(p) for p in frames], len(frames), record=True) as replay:
+            with stocklib.testpmd(setup, devargs, ["--no-flush-rx", "--disable-device-start", *lro.LRO],
+                                  wires=replay.wires) as t:
+                received, report, mac = lro.forward(t, len(frames))
+            lro.compare(frames, replay.out, mac, received, report)
+    return 2 * len(frames)
+
+
 def stamps_of(t, frames):
     """Timestamps of frames that are injected while testpmd is stopped."""
     t.ctl("inject", "port=0", f"frames={frames}", "len=60")
@@ -188,6 +201,7 @@ def restarts(setup):
 CASES = [
     Case("csum", "checksums verified and inserted, byte for byte", checksums, "on cqe.write do set field=l4_ok"),
     Case("tso", "TSO: segments byte for byte", segmentation, "on rx.deliver do set off=last"),
+    Case("lro", "LRO: packets of segments, byte for byte", merged, "on cqe.write do set field=lro_min_ttl value=5"),
     Case("vlan", "VLAN strip and insert", vlan, "on rx.deliver do set off=last"),
     Case("timestamp", "raw timestamps rise at the clock's rate", timestamps,
          "on cqe.write do set field=timestamp value=5"),

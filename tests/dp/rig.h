@@ -113,6 +113,7 @@ struct rig_eth {
 	int vlan; /**< TCI to insert, or -1. */
 	const void *inl;
 	unsigned inl_len;
+	uint8_t swp[5]; /**< Offsets of outer L4, L3, inner L4, L3; swp_flags. */
 };
 void rig_wqe_eth(struct rig_sq *s, const struct rig_eth *eth);
 void rig_wqe_ptr(struct rig_sq *s, const void *data, uint32_t len, uint32_t lkey);

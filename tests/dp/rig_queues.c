@@ -169,7 +169,9 @@ rig_wqe_eth(struct rig_sq *s, const struct rig_eth *eth)
 {
 	uint8_t *e = s->wqe + s->len;
 
+	memcpy(e, eth->swp, 4);
 	e[4] = eth->cs_flags;
+	e[5] = eth->swp[4];
 	e[6] = (uint8_t)(eth->mss >> 8);
 	e[7] = (uint8_t)eth->mss;
 	if (eth->vlan >= 0) {

@@ -163,6 +163,66 @@ tunnel_checksums(void)
 	rig_free(b.r);
 }
 
+/* The frame arrives as want if right, else with other bytes; there is no error. */
+static void
+swp_sent(struct bench *b, const struct rig_frame *want, const struct rig_eth *eth, unsigned inl, bool right)
+{
+	struct rig_frame got;
+
+	send(b, eth, inl);
+	next(b, &got);
+	CHECK(got.len == want->len && (memcmp(got.data, want->data, want->len) == 0) == right);
+}
+
+/* IPv4 with TCP in IPv4, at offsets in the WQE. A wrong offset gives a wrong frame. */
+static void
+software_parser(void)
+{
+	struct bench b = setup();
+	struct rig_eth eth = {.vlan = -1, .cs_flags = 0x70, .swp = {0, 7, 27, 17}};
+	struct rig_frame inner, want;
+	const struct prm_err_cqe *e;
+	uint16_t sum;
+
+	rig_ip_frame(&inner, b.r->port[1].dev, 4, 6, 21, 0, -1);
+	rig_ip_frame(b.f, b.r->port[1].dev, 4, 17, inner.len - 14 - 8, 0, -1);
+	b.f->data[14 + 9] = 4;
+	memcpy(b.f->data + 34, inner.data + 14, inner.len - 14);
+	memset(b.f->data + 24, 0, 2);
+	sum = (uint16_t)~rig_sum16(b.f->data + 14, 20, 0);
+	b.f->data[24] = (uint8_t)(sum >> 8);
+	b.f->data[25] = (uint8_t)sum;
+	want = *b.f;
+	memset(b.f->data + 24, 0x11, 2);      /* outer IP */
+	memset(b.f->data + 34 + 10, 0x33, 2); /* inner IP */
+	memset(b.f->data + 54 + 16, 0x44, 2); /* inner TCP */
+	b.sq->sq->allow_swp = true;
+	swp_sent(&b, &want, &eth, 0, true);
+	swp_sent(&b, &want, &eth, 18, true);
+	for (unsigned i = 1; i < 5; i++) {
+		eth.swp[i] ^= i < 4 ? 1 : 0x02;
+		swp_sent(&b, &want, &eth, 0, false);
+		eth.swp[i] = 255;
+		swp_sent(&b, &want, &eth, 0, false);
+		memcpy(eth.swp, (const uint8_t[5]){0, 7, 27, 17}, 5);
+	}
+	swp_sent(&b, &want, &(struct rig_eth){.vlan = -1, .cs_flags = 0x70}, 0,
+		 b.r->port[0].dev->profile->tunnel_stateless_ip_over_ip_tx);
+	CHECK_EQ(rig_audit(b.r), 0);
+	/* An SQ that may not. */
+	b.sq->sq->allow_swp = false;
+	rig_wqe(b.sq, PRM_WQE_OPCODE_SEND, RIG_CE_CQE);
+	rig_wqe_eth(b.sq, &eth);
+	rig_wqe_ptr(b.sq, b.f->data, b.f->len, b.sq->port->lkey);
+	rig_wqe_end(b.sq);
+	rig_sq_record(b.sq);
+	rig_sq_bell(b.sq);
+	rig_run(b.r);
+	e = (const struct prm_err_cqe *)rig_cqe(b.sq->cq);
+	CHECK(e != NULL && e->syndrome == PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+	rig_free(b.r);
+}
+
 static void
 put(uint8_t *p, uint32_t v, unsigned bytes)
 {
@@ -241,6 +301,7 @@ main(int argc, char **argv)
 		{"vlan_insertion", vlan_insertion},
 		{"tunnel_checksums", tunnel_checksums},
 		{"lso", lso},
+		{"software_parser", software_parser},
 		{NULL, NULL},
 	};
 

@@ -48,7 +48,7 @@ work_on(uint8_t *d, unsigned len)
 
 	if (!t.valid)
 		dp_toeplitz_init(&t, key);
-	dp_parse(&pkt, d, len, true);
+	dp_parse(&pkt, d, len, DP_TUNNELS);
 	layers_in_bounds(&pkt.outer, len);
 	dp_csum_verify(d, &pkt.outer, &v);
 	if (pkt.tunneled) {
@@ -175,6 +175,62 @@ right_offsets(void)
 	}
 }
 
+/* The inner packet of each kind of tunnel, where it begins, and that it is not found by a parser without the kind. */
+static void
+tunnel_kinds(void)
+{
+	static const struct {
+		unsigned kind, proto, port, bytes;
+		uint8_t header[16];
+		bool ether; /* The inner packet has an Ethernet header. */
+		unsigned version;
+	} rows[] = {
+		{DP_TUNNEL_VXLAN, 17, DP_VXLAN_PORT, 8, {8}, true, 4},
+		{DP_TUNNEL_GENEVE, 17, DP_GENEVE_PORT, 8, {0, 0, 0x65, 0x58}, true, 6},
+		{DP_TUNNEL_GENEVE, 17, DP_GENEVE_PORT, 16, {2, 0, 0x08, 0x00}, false, 4},
+		{DP_TUNNEL_GRE, 47, 0, 4, {0, 0, 0x08, 0x00}, false, 4},
+		{DP_TUNNEL_GRE, 47, 0, 8, {0x20, 0, 0x65, 0x58}, true, 6},
+		{DP_TUNNEL_GRE, 47, 0, 16, {0xb0, 0, 0x86, 0xdd}, false, 6},
+		{DP_TUNNEL_IPIP, 4, 0, 0, {0}, false, 4},
+		{DP_TUNNEL_IPIP, 41, 0, 0, {0}, false, 6},
+		/* None: version 1, routing; GENEVE with another version; a type without headers here. */
+		{0, 47, 0, 4, {0, 1, 0x08, 0x00}, false, 4},
+		{0, 47, 0, 4, {0x40, 0, 0x08, 0x00}, false, 4},
+		{0, 17, DP_GENEVE_PORT, 8, {0x40, 0, 0x65, 0x58}, true, 6},
+		{0, 47, 0, 4, {0, 0, 0x88, 0x47}, false, 4},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rig_frame f, inner;
+		struct dp_pkt p;
+		unsigned cut = rows[i].ether ? 0 : 14, at = 34 + (rows[i].port != 0 ? 8 : 0);
+
+		rig_ip_frame(&inner, &dev, rows[i].version, 6, 30, 0, -1);
+		rig_ip_frame(&f, &dev, 4, 17, at - 34 + rows[i].bytes + inner.len, 0, -1);
+		f.data[14 + 9] = (uint8_t)rows[i].proto;
+		if (rows[i].port != 0)
+			dp_wr16(f.data + 36, (uint16_t)rows[i].port);
+		memcpy(f.data + at, rows[i].header, rows[i].bytes);
+		memcpy(f.data + at + rows[i].bytes, inner.data + cut, inner.len - cut);
+		for (unsigned mask = 0; mask <= DP_TUNNELS; mask++) {
+			dp_parse(&p, f.data, f.len, mask);
+			CHECK_EQ(p.tunneled, (mask & rows[i].kind) != 0);
+			CHECK_EQ(p.outer.l4, rows[i].proto == 17 ? DP_L4_UDP : DP_L4_NONE);
+			if (!p.tunneled)
+				continue;
+			CHECK_EQ(p.inner.l3, rows[i].version == 6 ? DP_L3_IPV6 : DP_L3_IPV4);
+			CHECK_EQ(p.inner.l3_off, at + rows[i].bytes + 14 - cut);
+			CHECK_EQ(p.inner.l4, DP_L4_TCP);
+		}
+		for (unsigned len = DP_ETH_BYTES; len <= f.len; len++) {
+			uint8_t *d = exact(f.data, len);
+
+			work_on(d, len);
+			free(d);
+		}
+	}
+}
+
 static void
 two_tags_and_more(void)
 {
@@ -260,6 +316,7 @@ main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"right_offsets", right_offsets},
+		{"tunnel_kinds", tunnel_kinds},
 		{"two_tags_and_more", two_tags_and_more},
 		{"ipv6_fragments", ipv6_fragments},
 		{"not_quite_headers", not_quite_headers},

@@ -171,6 +171,10 @@ test_without(void)
 	CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)), 0); /* for the legacy form */
 	((struct emu_profile *)(uintptr_t)f.dev->profile)->multi_pkt_send_wqe = 0;
 	CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)), fix_code(FW_SQ_MULTI_PACKET));
+	change("swp=0");
+	fix_sq_in(&f, &sq, cqn, tisn);
+	prm_sqc_set_allow_swp(prm_create_sq_in_ctx(&sq), 1);
+	CHECK_EQ(fix_exec(&f, &sq, sizeof(sq)), fix_code(FW_SQ_FEATURE));
 	change("scatter_fcs=0");
 	fix_rq_in(&f, &rq, cqn);
 	prm_rqc_set_scatter_fcs(prm_create_rq_in_ctx(&rq), 1);

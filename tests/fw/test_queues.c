@@ -140,7 +140,7 @@ test_sq(void)
 	REFUSE_SQ((prm_sqc_set_tis_lst_sz(sqc, 0), prm_sqc_set_tis_num_0(sqc, 0)), FW_OK);
 	REFUSE_SQ(prm_sqc_set_tis_lst_sz(sqc, 2), FW_SQ_TIS_COUNT);
 	REFUSE_SQ(prm_sqc_set_hairpin(sqc, 1), FW_SQ_FEATURE);
-	REFUSE_SQ(prm_sqc_set_allow_swp(sqc, 1), FW_SQ_FEATURE);
+	REFUSE_SQ(prm_sqc_set_allow_swp(sqc, 1), f.dev->profile->swp ? FW_OK : FW_SQ_FEATURE);
 	REFUSE_SQ(prm_sqc_set_cd_master(sqc, 1), FW_SQ_FEATURE);
 	REFUSE_SQ(prm_sqc_set_packet_pacing_rate_limit_index(sqc, 1), FW_SQ_RATE_LIMIT);
 	REFUSE_SQ(prm_sqc_set_ts_format(sqc, PRM_TS_FORMAT_REAL_TIME), FW_TS_FORMAT);
@@ -294,7 +294,20 @@ test_tir(void)
 
 	REFUSE_TIR(prm_tirc_set_inline_rqn(tirc, 1), FW_NO_RQ);
 	REFUSE_TIR(prm_tirc_set_transport_domain(tirc, 1), FW_NO_TD);
-	REFUSE_TIR(prm_tirc_set_packet_merge_mask(tirc, 1), FW_TIR_FEATURE);
+	REFUSE_TIR(prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_SHAMPO), FW_TIR_FEATURE);
+	REFUSE_TIR((prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_IPV4_LRO),
+		    prm_tirc_set_lro_max_ip_payload_size(tirc, 1)), FW_TIR_LRO);
+	REFUSE_TIR((prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_IPV6_LRO),
+		    prm_tirc_set_lro_timeout_period_usecs(tirc, 32)), FW_TIR_LRO);
+	((struct emu_rq *)emu_obj_find(f.dev, EMU_OBJ_RQ, rqn))->scatter_fcs = true;
+	REFUSE_TIR((prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_IPV4_LRO),
+		    prm_tirc_set_lro_max_ip_payload_size(tirc, 1),
+		    prm_tirc_set_lro_timeout_period_usecs(tirc, 32)), FW_TIR_LRO);
+	((struct emu_rq *)emu_obj_find(f.dev, EMU_OBJ_RQ, rqn))->scatter_fcs = false;
+	REFUSE_TIR((prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_IPV4_LRO),
+		    prm_tirc_set_lro_max_ip_payload_size(tirc, 1),
+		    prm_tirc_set_lro_timeout_period_usecs(tirc, 32)), FW_OK);
+	CHECK_EQ(((struct emu_tir *)f.created)->lro_bytes, 256);
 	REFUSE_TIR(prm_tirc_set_tls_en(tirc, 1), FW_TIR_FEATURE);
 	REFUSE_TIR(prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_INVERTED_XOR8), FW_OK);
 	REFUSE_TIR(prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT), FW_TIR_HASH);

@@ -146,6 +146,7 @@ static const struct {
 	STAT(tx_mcast_frames), STAT(tx_bcast_frames), STAT(rx_mcast_frames),
 	STAT(rx_bcast_frames), STAT(tx_mcast_bytes), STAT(tx_bcast_bytes), STAT(rx_mcast_bytes),
 	STAT(rx_bcast_bytes), STAT(rx_delivered_frames), STAT(rx_delivered_bytes),
+	STAT(rx_lro_packets), STAT(rx_lro_segments),
 	STAT(rx_out_of_buffer), STAT(rx_filtered), STAT(rx_kernel), STAT(rx_dropped_by_rule),
 	STAT(rx_oversize), STAT(rx_link_down), STAT(rx_elsewhere), STAT(tx_errors), STAT(tx_discards), STAT(tx_spoofed),
 	STAT(tx_unswitched),

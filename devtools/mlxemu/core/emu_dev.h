@@ -74,8 +74,21 @@ struct emu_wire_port;
 #define EMU_PROFILE_ETHERNET(X) \
 	X(cqe_checksum_full, 1) \
 	X(enhanced_multi_pkt_send_wqe, 1) \
+	X(lro_cap, 1) \
+	X(lro_max_msg_sz_mode, 1) /* a packet's size counts 0: from TCP on, 1: from L2 on */ \
+	X(lro_min_mss_size, UINT16_MAX) \
+	X(lro_psh_flag, 1) \
+	X(lro_time_stamp, 1) \
 	X(multi_pkt_send_wqe, 1) \
 	X(scatter_fcs, 1) \
+	X(swp, 1) \
+	X(swp_csum, 1) \
+	X(swp_lso, 1) \
+	X(tunnel_stateless_geneve_rx, 1) \
+	X(tunnel_stateless_geneve_tx, 1) \
+	X(tunnel_stateless_gre, 1) \
+	X(tunnel_stateless_ip_over_ip_rx, 1) \
+	X(tunnel_stateless_ip_over_ip_tx, 1) \
 	X(wqe_inline_mode, 2) /* 0: L2, 1: as in the vport context, 2: not required */ \
 	X(wqe_vlan_insert, 1)
 /** The NIC vport context has the last one. */
@@ -127,6 +140,8 @@ struct emu_port_stats {
 	uint64_t tx_mcast_bytes, tx_bcast_bytes, rx_mcast_bytes, rx_bcast_bytes;
 	uint64_t rx_delivered_frames;	/**< Written into some RQ, once per RQ. */
 	uint64_t rx_delivered_bytes;
+	uint64_t rx_lro_packets;	/**< In rx_delivered_frames: made of several segments by LRO, */
+	uint64_t rx_lro_segments;	/**< and their number. */
 	uint64_t rx_out_of_buffer;	/**< No receive WQE posted. */
 	uint64_t rx_filtered;		/**< Not for this vport (address, promiscuity). */
 	uint64_t rx_kernel;		/**< No steering rule: delivered to the kernel's interface. */

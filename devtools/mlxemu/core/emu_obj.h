@@ -238,7 +238,7 @@ struct emu_sq {
 	uint8_t log_wqebbs;
 	uint8_t min_inline_mode; /**< 0 none required, 1 L2, ... */
 	bool real_time;		 /**< Real-time timestamps in its completions. */
-	bool flush_in_error, allow_mpw, cd_master;
+	bool flush_in_error, allow_mpw, allow_swp, cd_master;
 	bool uplink;		 /**< Of a raw packet QP on the uplink: the kernel has a rule in the FDB for it. */
 	struct emu_qp *qp;	 /**< The QP of which this is the send queue; NULL: an Ethernet SQ. */
 	uint16_t ci;		 /**< WQEBBs executed. */
@@ -261,6 +261,7 @@ struct emu_rq {
 	bool scatter_fcs, flush_in_error, delay_drop;
 	bool end_padding;	  /**< Writes end at the end of a cache line. */
 	bool of_qp; /**< The receive half of a QP. */
+	bool merging; /**< It has an LRO session (dp_lro.c). */
 	/* Striding: a WQE is a next segment and data segments, and holds many frames. */
 	bool striding, two_byte_shift;
 	uint8_t log_strides, log_stride_size; /**< Strides of a WQE, bytes of a stride. */
@@ -347,6 +348,9 @@ struct emu_tir {
 	uint32_t outer_select, inner_select; /**< rx_hash_field_select words, host order. */
 	bool tunneled_offload;
 	uint8_t self_lb_block;
+	/* LRO: PRM_TIRC_PACKET_MERGE_* or 0, bytes of a packet (lro_max_msg_sz_mode), duration of a session. */
+	uint8_t lro_mask;
+	uint32_t lro_bytes, lro_timeout_us;
 };
 
 struct emu_flow_counter {

@@ -6,6 +6,7 @@
  *   (src/apps/mellanox/trace-mlx5_core.txt.gz of Snabb, github.com/snabbco/snabb);
  * - ucx#N, ompi#N: `ibv_devinfo -v` of that card in an issue or pull request of github.com/openucx/ucx or
  *   github.com/open-mpi/ompi;
+ * - mlx5ctl: ETHERNET_OFFLOADS of a ConnectX-6 Dx in README.md of github.com/saeedtx/mlx5ctl;
  * - guide: DPDK, doc/guides/nics/mlx5.rst; dpdk, kernel: the named function;
  * - assumed: no public source was found.
  */
@@ -48,7 +49,17 @@
 	.multi_pkt_send_wqe = 1,	   /* dpdk, mlx5_os_capabilities_prepare(): read before the former */ \
 	.wqe_vlan_insert = 1,		   /* dpdk, mlx5_set_min_inline(): ConnectX-5 reports it */ \
 	.scatter_fcs = 1,		   /* ompi#6137: EXP_SCATTER_FCS; ucx#10420: scatter FCS */ \
-	.cqe_checksum_full = 1		   /* assumed */
+	.cqe_checksum_full = 1,		   /* assumed */ \
+	.lro_cap = 1,			   /* mlx5ctl; guide, LRO: ConnectX-5 and newer */ \
+	.lro_min_mss_size = 1348,	   /* mlx5ctl */ \
+	.lro_psh_flag = 0,		   /* mlx5ctl */ \
+	.lro_time_stamp = 1,		   /* mlx5ctl */ \
+	.lro_max_msg_sz_mode = 0,	   /* assumed */ \
+	.swp = 1,			   /* dpdk, txq_mbuf_to_swp(): ConnectX-5 and before */ \
+	.swp_csum = 1,			   /* mlx5ctl */ \
+	.swp_lso = 1,			   /* mlx5ctl */ \
+	.tunnel_stateless_gre = 1,	   /* mlx5ctl */ \
+	.tunnel_stateless_geneve_rx = 1	   /* mlx5ctl */
 
 static const struct emu_profile cx4lx = {
 	.name = "cx4lx",
@@ -69,6 +80,8 @@ static const struct emu_profile cx4lx = {
 	.wqe_inline_mode = 1,				       /* trace */
 	.min_wqe_inline_mode = 1,			       /* guide, txq_inline_min: 18 bytes, an L2 header */
 	.multi_pkt_send_wqe = 1,			       /* trace */
+	.lro_cap = 0,					       /* guide, LRO: ConnectX-5 and newer */
+	.tunnel_stateless_gre = 1,			       /* assumed */
 	/*
 	 * 0 in trace: access_register_user, cqe_128_always, mini_cqe_resp_*, ext_stride_num_range, scatter_fcs,
 	 * wqe_vlan_insert, cqe_checksum_full, enhanced_multi_pkt_send_wqe (guide: not supported),
@@ -103,6 +116,9 @@ static const struct emu_profile cx6dx = {
 	COMMON_LIMITS,
 	COMMON_CAPS,
 	.steering_format_version = 1, /* kernel, mlx5_ifc.h: MLX5_STEERING_FORMAT_CONNECTX_6DX */
+	.tunnel_stateless_geneve_tx = 1,		       /* mlx5ctl */
+	.tunnel_stateless_ip_over_ip_rx = 1,		       /* mlx5ctl */
+	.tunnel_stateless_ip_over_ip_tx = 1,		       /* mlx5ctl */
 };
 
 static const struct emu_profile cx7 = {
@@ -119,6 +135,9 @@ static const struct emu_profile cx7 = {
 	COMMON_CAPS,
 	.steering_format_version = 1,			       /* kernel: 2, whose formats are not modelled */
 	.wait_on_time = 1,				       /* guide, tx_pp: from ConnectX-7 on */
+	.tunnel_stateless_geneve_tx = 1,		       /* mlx5ctl */
+	.tunnel_stateless_ip_over_ip_rx = 1,		       /* mlx5ctl */
+	.tunnel_stateless_ip_over_ip_tx = 1,		       /* mlx5ctl */
 };
 
 /* Another architecture: only the queries of libmlx4 at device open are supported. */

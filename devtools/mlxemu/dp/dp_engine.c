@@ -46,6 +46,17 @@ shared_of(struct emu_machine *m)
 	return port != NULL ? port->shared : NULL;
 }
 
+static void
+tunnels_init(struct dp_port *port, const struct emu_profile *p)
+{
+	uint8_t both = DP_TUNNEL_VXLAN | (p->tunnel_stateless_gre ? DP_TUNNEL_GRE : 0);
+
+	port->rx_tunnels = both | (p->tunnel_stateless_geneve_rx ? DP_TUNNEL_GENEVE : 0) |
+			   (p->tunnel_stateless_ip_over_ip_rx ? DP_TUNNEL_IPIP : 0);
+	port->tx_tunnels = both | (p->tunnel_stateless_geneve_tx ? DP_TUNNEL_GENEVE : 0) |
+			   (p->tunnel_stateless_ip_over_ip_tx ? DP_TUNNEL_IPIP : 0);
+}
+
 static int
 port_init(struct emu_dev *dev, struct dp_shared *shared)
 {
@@ -65,6 +76,7 @@ port_init(struct emu_dev *dev, struct dp_shared *shared)
 	TAILQ_INIT(&port->active);
 	TAILQ_INIT(&port->failed);
 	TAILQ_INIT(&port->timed);
+	tunnels_init(port, dev->profile);
 	dp_time_init(port);
 	dev->dp = port;
 	return 0;
@@ -117,6 +129,7 @@ emu_dp_init(struct emu_machine *m)
 	m->dp_ops = &dp_ops;
 	dp_fault_init();
 	TAILQ_INIT(&shared->compressing);
+	TAILQ_INIT(&shared->merging);
 	for (unsigned i = 0; i < m->ports && ret == 0; i++)
 		ret = port_init(&m->dev[i], shared);
 	if (ret == 0)
@@ -218,8 +231,10 @@ emu_dp_poll(struct emu_machine *m)
 			emu_clock_tick(dev);
 		work += port_poll(dev->dp);
 	}
-	if (shared != NULL)
+	if (shared != NULL) {
+		dp_lro_tick(shared, work == 0);
 		dp_comp_flush_all(shared);
+	}
 	if (DP_UNLIKELY(dp_fault_delayed))
 		dp_fault_release(m);
 	if (DP_UNLIKELY(dp_capture_on) && shared != NULL)
@@ -277,7 +292,8 @@ at_rest(struct emu_machine *m)
 		if (dev->removed || port == NULL)
 			continue;
 		if ((dev->replug_ns | dev->remove_ns) != 0 || !TAILQ_EMPTY(&port->active) ||
-		    !TAILQ_EMPTY(&port->timed) || !TAILQ_EMPTY(&port->failed))
+		    !TAILQ_EMPTY(&port->timed) || !TAILQ_EMPTY(&port->failed) ||
+		    !TAILQ_EMPTY(&port->shared->merging))
 			return false;
 	}
 	return true;

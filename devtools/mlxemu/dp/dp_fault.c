@@ -74,7 +74,7 @@ dp_fault_deliver(struct emu_rq *rq, const struct dp_rx *rx, dp_fault_deliver_cb 
 	};
 	struct dp_pkt pkt = *rx->pkt;
 	struct dp_rx changed = *rx;
-	static uint8_t copy[DP_MAX_FRAME];
+	static uint8_t copy[DP_MAX_MERGED];
 
 	if (pkt.len == 0 || pkt.len > sizeof(copy)) {
 		deliver(rq, rx);

@@ -107,6 +107,7 @@ compose(uint8_t *frame, uint32_t len, const struct inject_type *t, const uint8_t
 	uint32_t flow)
 {
 	uint32_t at = DP_ETH_BYTES;
+	struct dp_pkt pkt;
 
 	memset(frame, 0, len);
 	memcpy(frame, dst, 6);
@@ -122,7 +123,8 @@ compose(uint8_t *frame, uint32_t len, const struct inject_type *t, const uint8_t
 	/* The shortest frames cannot hold every header: IPv6 with TCP grows. */
 	at += put_ip(frame + at, len - at, t, flow);
 	put_l4(frame + at, len - at, t, flow);
-	dp_tx_checksums(frame, len, PRM_ETH_CS_FLAGS_L3 | PRM_ETH_CS_FLAGS_L4);
+	dp_parse(&pkt, frame, len, 0);
+	dp_tx_checksums(frame, &pkt, PRM_ETH_CS_FLAGS_L3 | PRM_ETH_CS_FLAGS_L4);
 }
 
 static uint32_t

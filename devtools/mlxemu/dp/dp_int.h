@@ -19,6 +19,8 @@
 #define DP_MAX_DS 63u
 /* Frames that no MTU of any profile allows; also what offsets of the parser can hold. */
 #define DP_MAX_FRAME 16384u
+/** Packets that LRO makes: byte_cnt of a striding RQ's completion has 16 bits for the length. */
+#define DP_MAX_MERGED 65535u
 #define DP_MAX_MESSAGE (1u << EMU_DP_LOG_MAX_LSO)
 
 #define DP_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -26,6 +28,7 @@
 
 struct dp_sq;
 struct dp_comp;
+struct dp_lro;
 struct dp_uar;
 
 /** A moment of true time: emu_mono_ns(), and 2^-32 of a nanosecond. */
@@ -44,6 +47,7 @@ struct dp_shared {
 	const struct dp_instant *flight; /**< Departure of the frame being delivered; NULL: now. */
 	uint64_t clock_tsc; /**< TSC when the clock pages were last refreshed. */
 	TAILQ_HEAD(, dp_comp) compressing; /**< Sessions of all ports that are open. */
+	TAILQ_HEAD(, dp_lro) merging;	   /**< The same of LRO. */
 	uint8_t frame[DP_MAX_FRAME + 64];     /**< Gathered or changed frame. */
 	uint8_t message[DP_MAX_MESSAGE + 64]; /**< Gathered LSO payload. */
 };
@@ -61,6 +65,7 @@ struct dp_port {
 	uint64_t ns_per_byte_q32;     /**< Wire time of a byte. */
 	uint32_t tick_ns;	      /**< One tick of the device's clock, rounded up. */
 	struct dp_capture *capture;   /**< NULL: none. */
+	uint8_t rx_tunnels, tx_tunnels; /**< DP_TUNNEL_* that its parsers know. */
 };
 
 /** Doorbell page: obj.dp of an emu_uar. */
@@ -126,6 +131,7 @@ struct dp_capture;
 struct dp_rq {
 	struct emu_rq *rq;
 	struct dp_check_rq *check; /**< When buffers are watched (dp_check.c). */
+	struct dp_lro *lro;	   /**< NULL: no segment was merged yet. */
 	struct dp_key key;
 	bool failed;
 	TAILQ_ENTRY(dp_rq) in_failed;
@@ -354,6 +360,8 @@ struct dp_rx {
 	uint32_t hash, flow_tag;
 	uint8_t hash_type;
 	bool tunneled; /**< Report the inner headers. */
+	uint8_t lro_segs; /**< Number of segments, with lro. */
+	const struct dp_lro *lro; /**< The session that made the packet; NULL: none. */
 };
 /** Delivers to an RQ that has a WQE posted, with its completion. */
 void dp_rq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
@@ -388,7 +396,12 @@ void dp_rq_refuse(struct emu_rq *rq, uint8_t syndrome, uint8_t vendor);
 void dp_rq_stop(struct emu_rq *rq);
 void dp_rq_count(struct emu_rq *rq, uint32_t bytes);
 
+/** Bytes of the longest frame for which there is a WQE, or strides; at most `enough`. */
+uint32_t dp_rq_largest(const struct emu_rq *rq, uint32_t enough);
+
 /* dp_mprq.c */
+/** dp_rq_largest() of a striding RQ with WQEs. */
+uint32_t dp_mprq_largest(const struct emu_rq *rq);
 /** dp_rq_deliver() of a striding RQ. */
 void dp_mprq_deliver(struct emu_rq *rq, const struct dp_rx *rx);
 /** Whether the posted WQEs have strides for a frame of len bytes. */
@@ -399,6 +412,28 @@ dp_rq_has_room(const struct emu_rq *rq, const struct dp_pkt *pkt)
 {
 	return dp_rq_posted(rq) != 0 && (!rq->striding || dp_mprq_has_room(rq, pkt));
 }
+
+/* dp_rx.c */
+/** Counts a frame for which there is no WQE; rq may be NULL. */
+void dp_rx_out_of_buffer(struct emu_dev *dev, struct emu_rq *rq);
+
+/* dp_lro.c */
+/**
+ * Whether a frame that a TIR with LRO sends to the RQ is a segment for a session: then call dp_lro_add(). If not, the
+ * session that was open has ended.
+ */
+bool dp_lro_wants(struct emu_rq *rq, const struct emu_tir *tir, const struct dp_rx *rx);
+/** Adds the segment to the RQ's session, which begins with the first one. */
+void dp_lro_add(struct emu_rq *rq, const struct emu_tir *tir, const struct dp_rx *rx);
+/** Delivers what the session of the RQ has; rq->merging is set. */
+void dp_lro_end(struct emu_rq *rq);
+/** Ends sessions whose time has passed. idle: the engine's pass had no work. */
+void dp_lro_tick(struct dp_shared *shared, bool idle);
+/** Sets the fields of a completion that differ for a packet of a session. */
+void dp_lro_describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx);
+/** Forgets the session of an RQ, and frees its memory. */
+void dp_lro_drop(struct dp_rq *q);
+void dp_lro_free(struct dp_rq *q);
 
 /* dp_wqe.c */
 enum dp_exec { DP_DONE, DP_HOLD, DP_ERROR };
@@ -416,8 +451,9 @@ struct dp_wqe {
 	uint32_t pos, end;	     /**< Unread part in bytes from the ring's start, unwrapped. */
 	uint8_t cs_flags;
 	uint16_t mss;
-	bool vlan_insert;
+	bool vlan_insert, swp_on;    /**< swp_on: any field of swp is set. */
 	uint16_t vlan_tpid, vlan_tci;
+	struct dp_swp swp;
 	uint32_t frames;	     /**< Put on the wire or dropped behind it. */
 	uint64_t bytes;
 	uint32_t reads;		     /**< DMA reads of data, and their bytes. */
@@ -479,8 +515,10 @@ uint64_t dp_wait_departure(struct dp_sq *q, uint16_t index);
 enum dp_exec dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p);
 /** Sends a finished frame, unless it went out before the WQE had to wait. */
 enum dp_exec dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len);
+/** Finds the headers of a frame that w sends, or of headers alone: by the port's parser, or offsets in the WQE. */
+void dp_tx_parse(const struct dp_wqe *w, struct dp_pkt *pkt, const uint8_t *frame, uint32_t len);
 /** Inserts the checksums that cs_flags select (infiniband/mlx5dv.h, MLX5_ETH_WQE_L3_CSUM and MLX5_ETH_WQE_L4_CSUM). */
-void dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags);
+void dp_tx_checksums(uint8_t *frame, const struct dp_pkt *pkt, uint8_t cs_flags);
 /* dp_tso.c */
 enum dp_exec dp_tso_execute(struct dp_wqe *w, const struct dp_pieces *header);
 

@@ -27,6 +27,14 @@ strides_left(const struct emu_rq *rq)
 	return (1u << rq->log_strides) - rq->strides_used;
 }
 
+uint32_t
+dp_mprq_largest(const struct emu_rq *rq)
+{
+	uint32_t strides = dp_rq_posted(rq) > 1 ? 1u << rq->log_strides : strides_left(rq);
+
+	return (strides << rq->log_stride_size) - (rq->two_byte_shift ? TWO_BYTES : 0);
+}
+
 bool
 dp_mprq_has_room(const struct emu_rq *rq, const struct dp_pkt *pkt)
 {
@@ -81,6 +89,7 @@ place(struct emu_rq *rq, const struct dp_rx *rx, struct dp_source *s, bool strip
 		.wqe_id = rq->ci,
 		.counter = (uint16_t)rq->strides_used,
 		.stripped = stripped,
+		.alone = rx->lro_segs > 1, /* mini CQEs do not have the fields */
 	};
 
 	if (rq->strides_used == 0)

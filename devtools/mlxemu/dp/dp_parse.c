@@ -8,7 +8,13 @@
 #define TCP_MIN_BYTES 20u
 #define UDP_BYTES 8u
 #define VXLAN_BYTES 8u
+#define GENEVE_BYTES 8u /* Without options. */
+#define GRE_BYTES 4u	/* Without optional fields. */
+#define ETHERTYPE_TEB 0x6558u /* An Ethernet frame. */
 #define IPV6_EXT_MAX 8u /* a longer chain is left unread: no l4 */
+
+/* swp_flags (Linux, include/linux/mlx5/qp.h, MLX5_ETH_WQE_SWP_*). */
+enum { SWP_INNER_L3_IPV6 = 0x1, SWP_INNER_L4_UDP = 0x2, SWP_OUTER_L3_IPV6 = 0x10, SWP_OUTER_L4_UDP = 0x20 };
 
 /* IPv6 next-header values that are extension headers (RFC 8200, RFC 4302). */
 enum { EXT_HOPOPT = 0, EXT_ROUTING = 43, EXT_FRAGMENT = 44, EXT_AH = 51, EXT_DSTOPT = 60 };
@@ -104,50 +110,165 @@ parse_ipv6(struct dp_layers *l, const uint8_t *d, uint32_t len)
 	parse_l4(l, d);
 }
 
+/* An IP header at off <= len. */
+static void
+parse_l3(struct dp_layers *l, const uint8_t *d, uint32_t len, uint32_t off, uint16_t ethertype)
+{
+	l->l3_off = (uint16_t)off;
+	l->ethertype = ethertype;
+	if (ethertype == DP_ETHERTYPE_IPV4)
+		parse_ipv4(l, d, len);
+	else if (ethertype == DP_ETHERTYPE_IPV6)
+		parse_ipv6(l, d, len);
+}
+
+static void
+layers_begin(struct dp_layers *l, uint32_t len, uint32_t off)
+{
+	memset(l, 0, sizeof(*l));
+	l->l2_off = (uint16_t)off;
+	l->l3_end = len;
+}
+
 static void
 parse_layers(struct dp_layers *l, const uint8_t *d, uint32_t len, uint32_t l2_off)
 {
 	uint32_t off = l2_off + DP_ETH_BYTES;
+	uint16_t type;
 
-	memset(l, 0, sizeof(*l));
-	l->l2_off = (uint16_t)l2_off;
-	l->l3_end = len;
+	layers_begin(l, len, l2_off);
 	if (len < off)
 		return;
-	l->ethertype = dp_rd16(d + off - 2);
-	while ((l->ethertype == DP_ETHERTYPE_CVLAN || l->ethertype == DP_ETHERTYPE_SVLAN) &&
-	       l->tags < 2 && len - off >= DP_VLAN_BYTES) {
+	type = dp_rd16(d + off - 2);
+	while ((type == DP_ETHERTYPE_CVLAN || type == DP_ETHERTYPE_SVLAN) && l->tags < 2 &&
+	       len - off >= DP_VLAN_BYTES) {
 		if (l->tags++ == 0) {
-			l->tpid = l->ethertype;
+			l->tpid = type;
 			l->tci = dp_rd16(d + off);
 		}
-		l->ethertype = dp_rd16(d + off + 2);
+		type = dp_rd16(d + off + 2);
 		off += DP_VLAN_BYTES;
 	}
-	l->l3_off = (uint16_t)off;
-	if (l->ethertype == DP_ETHERTYPE_IPV4)
-		parse_ipv4(l, d, len);
-	else if (l->ethertype == DP_ETHERTYPE_IPV6)
-		parse_ipv6(l, d, len);
+	parse_l3(l, d, len, off, type);
+}
+
+/* What a tunnel carries, and where. bytes 0: there is no tunnel. */
+struct inside {
+	uint32_t bytes; /* Of the tunnel's header. */
+	uint16_t type;
+};
+
+/* RFC 2784, RFC 2890: checksum, key and sequence number are optional. */
+static struct inside
+inside_gre(const uint8_t *h, uint32_t left)
+{
+	uint32_t bytes = GRE_BYTES;
+
+	/* No version but 0; no routing (RFC 1701). */
+	if (left < GRE_BYTES || (h[0] & 0x40) != 0 || (h[1] & 7) != 0)
+		return (struct inside){0};
+	bytes += (h[0] & 0x80 ? 4u : 0) + (h[0] & 0x20 ? 4u : 0) + (h[0] & 0x10 ? 4u : 0);
+	return (struct inside){bytes, dp_rd16(h + 2)};
+}
+
+/* Behind UDP: the I flag of VXLAN must be set (RFC 7348); GENEVE has version 0 and options (RFC 8926). */
+static struct inside
+inside_udp(const uint8_t *udp, uint32_t left, unsigned tunnels)
+{
+	const uint8_t *h = udp + UDP_BYTES;
+	uint16_t port = dp_rd16(udp + 2);
+
+	if (left < UDP_BYTES + VXLAN_BYTES)
+		return (struct inside){0};
+	if (port == DP_VXLAN_PORT && (tunnels & DP_TUNNEL_VXLAN) && (h[0] & 0x08) != 0)
+		return (struct inside){UDP_BYTES + VXLAN_BYTES, ETHERTYPE_TEB};
+	if (port == DP_GENEVE_PORT && (tunnels & DP_TUNNEL_GENEVE) && h[0] >> 6 == 0)
+		return (struct inside){UDP_BYTES + GENEVE_BYTES + (h[0] & 0x3f) * 4u, dp_rd16(h + 2)};
+	return (struct inside){0};
+}
+
+/*
+ * assumed: the parsers of all cards go over GRE's optional fields and all of GENEVE's options. Other reading: older ones
+ * do not, and treat such packets as plain IP. Test: dp/test_parse.c.
+ */
+static struct inside
+inside_ip(const struct dp_layers *o, const uint8_t *d, unsigned tunnels)
+{
+	const uint8_t *h = d + o->l4_off;
+	uint32_t left = o->l3_end - o->l4_off;
+
+	if (o->l4 == DP_L4_UDP)
+		return inside_udp(h, left, tunnels);
+	if (o->l4 == DP_L4_TCP || o->l3 == DP_L3_NONE || o->frag)
+		return (struct inside){0};
+	if (o->ip_proto == DP_PROTO_GRE && (tunnels & DP_TUNNEL_GRE))
+		return inside_gre(h, left);
+	return (struct inside){0};
+}
+
+static bool
+parse_inner(struct dp_pkt *pkt, unsigned tunnels)
+{
+	const struct dp_layers *o = &pkt->outer;
+	struct inside in = inside_ip(o, pkt->data, tunnels);
+	uint32_t off = o->l4_off + in.bytes;
+	bool ipip = (tunnels & DP_TUNNEL_IPIP) && o->l3 != DP_L3_NONE && !o->frag &&
+		    (o->ip_proto == DP_PROTO_IPIP || o->ip_proto == DP_PROTO_IPV6);
+
+	if (ipip)
+		in.type = o->ip_proto == DP_PROTO_IPIP ? DP_ETHERTYPE_IPV4 : DP_ETHERTYPE_IPV6;
+	else if (in.bytes == 0)
+		return false;
+	if (in.type == ETHERTYPE_TEB) {
+		if (off + DP_ETH_BYTES > o->l3_end)
+			return false;
+		parse_layers(&pkt->inner, pkt->data, o->l3_end, off);
+		return true;
+	}
+	if (off > o->l3_end)
+		return false;
+	layers_begin(&pkt->inner, o->l3_end, off);
+	parse_l3(&pkt->inner, pkt->data, o->l3_end, off, in.type);
+	return pkt->inner.l3 != DP_L3_NONE;
 }
 
 void
-dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, bool tunnels)
+dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, unsigned tunnels)
 {
-	const struct dp_layers *o = &pkt->outer;
-	uint32_t inner_off;
-
 	/* Offsets have 16 bits: headers beyond are not parsed. */
 	pkt->data = data;
 	pkt->len = len;
-	pkt->tunneled = false;
 	parse_layers(&pkt->outer, data, len, 0);
-	if (!tunnels || o->l4 != DP_L4_UDP || dp_rd16(data + o->l4_off + 2) != DP_VXLAN_PORT)
+	pkt->tunneled = tunnels != 0 && pkt->outer.l4 != DP_L4_TCP && parse_inner(pkt, tunnels);
+}
+
+static void
+layers_swp(struct dp_layers *l, const uint8_t *d, uint32_t len, uint32_t l3, uint32_t l4, bool ipv6, bool udp)
+{
+	layers_begin(l, len, 0);
+	if (l3 == 0 || l3 * 2 > len)
 		return;
-	inner_off = o->l4_off + UDP_BYTES + VXLAN_BYTES;
-	/* The I flag must be set (RFC 7348) and an Ethernet header must follow. */
-	if (inner_off + DP_ETH_BYTES > o->l3_end || (data[o->l4_off + UDP_BYTES] & 0x08) == 0)
+	parse_l3(l, d, len, l3 * 2, ipv6 ? DP_ETHERTYPE_IPV6 : DP_ETHERTYPE_IPV4);
+	l->l4 = DP_L4_NONE;
+	/* A layer 4 header begins behind an IP header, and its checksum is inside the IP packet. */
+	if (l->l3 == DP_L3_NONE || l4 == 0 || l4 * 2 < l->l3_off + IPV4_MIN_BYTES ||
+	    l4 * 2 + (udp ? UDP_BYTES : TCP_MIN_BYTES) > l->l3_end)
 		return;
-	parse_layers(&pkt->inner, data, o->l3_end, inner_off);
-	pkt->tunneled = true;
+	l->l4_off = (uint16_t)(l4 * 2);
+	l->ip_proto = udp ? DP_PROTO_UDP : DP_PROTO_TCP;
+	l->l4 = udp ? DP_L4_UDP : DP_L4_TCP;
+}
+
+void
+dp_parse_swp(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, const struct dp_swp *swp)
+{
+	pkt->data = data;
+	pkt->len = len;
+	layers_swp(&pkt->outer, data, len, swp->outer_l3, swp->outer_l4,
+		   (swp->flags & SWP_OUTER_L3_IPV6) != 0,
+		   (swp->flags & SWP_OUTER_L4_UDP) != 0);
+	layers_swp(&pkt->inner, data, len, swp->inner_l3, swp->inner_l4,
+		   (swp->flags & SWP_INNER_L3_IPV6) != 0,
+		   (swp->flags & SWP_INNER_L4_UDP) != 0);
+	pkt->tunneled = swp->inner_l3 != 0;
 }

@@ -16,7 +16,14 @@
 #define DP_ETHERTYPE_SVLAN 0x88a8u
 #define DP_PROTO_TCP 6u
 #define DP_PROTO_UDP 17u
+#define DP_PROTO_IPIP 4u
+#define DP_PROTO_IPV6 41u
+#define DP_PROTO_GRE 47u
 #define DP_VXLAN_PORT 4789u /* IANA; a card's default */
+#define DP_GENEVE_PORT 6081u
+
+/** Tunnels that a parser knows. */
+enum { DP_TUNNEL_VXLAN = 1, DP_TUNNEL_GRE = 2, DP_TUNNEL_GENEVE = 4, DP_TUNNEL_IPIP = 8, DP_TUNNELS = 15 };
 
 /* Values are the device's own l3_hdr_type. */
 enum dp_l3 { DP_L3_NONE = 0, DP_L3_IPV6 = 1, DP_L3_IPV4 = 2 };
@@ -29,7 +36,7 @@ enum dp_l4 { DP_L4_NONE, DP_L4_TCP, DP_L4_UDP };
 struct dp_layers {
 	enum dp_l3 l3;
 	enum dp_l4 l4;	    /**< NONE for fragments and when the header is cut off. */
-	uint16_t l2_off;    /**< Ethernet header. */
+	uint16_t l2_off;    /**< Ethernet header; the IP header in a tunnel without one. */
 	uint16_t l3_off;
 	uint16_t l4_off;    /**< End of the IP header and its options; valid when l3 is. */
 	uint16_t ethertype; /**< Behind the tags; host order. */
@@ -45,7 +52,7 @@ struct dp_layers {
 struct dp_pkt {
 	const uint8_t *data;
 	uint32_t len;
-	bool tunneled; /**< VXLAN: inner is valid. */
+	bool tunneled; /**< inner is valid. */
 	uint32_t reg_c_0, source_sqn, source_port; /**< Valid in switchdev mode. */
 	struct dp_layers outer, inner;
 };
@@ -81,10 +88,18 @@ dp_wr32(uint8_t *p, uint32_t v)
 
 /**
  * Parses Ethernet, up to two VLAN tags (0x8100, 0x88a8), IPv4 with options, IPv6 with extension
- * headers, TCP and UDP, and once more behind VXLAN (UDP destination port 4789). Never reads
- * beyond len. A header that is cut off ends the parse at the layer below.
- * @param tunnels look into VXLAN.
+ * headers, TCP and UDP, and once more inside one tunnel. Never reads beyond len. A header that is cut off ends the
+ * parse at the layer below.
+ * @param tunnels DP_TUNNEL_*: VXLAN (UDP destination port 4789), GENEVE (6081), GRE, IP in IP.
  */
-void dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, bool tunnels);
+void dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, unsigned tunnels);
+
+/** Offsets of headers that software states (Ethernet segment, swp_*), in units of 2 bytes; 0: no such header. */
+struct dp_swp {
+	uint8_t outer_l4, outer_l3, inner_l4, inner_l3;
+	uint8_t flags; /**< swp_flags. */
+};
+/** As dp_parse(), but trusts swp. What is not there, or does not fit the frame, is absent. */
+void dp_parse_swp(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, const struct dp_swp *swp);
 
 #endif /* EMU_DP_PARSE_H */

@@ -80,6 +80,8 @@ emu_dp_rq_changed(struct emu_rq *rq)
 		return;
 	if (rq->cq != NULL)
 		dp_cq_get(rq->cq);
+	if (rq->state != EMU_QS_RDY)
+		dp_lro_drop(rq->obj.dp);
 	if (rq->state == EMU_QS_RST)
 		dp_check_forget(rq);
 	set_failed(rq, rq->state == EMU_QS_ERR);
@@ -93,6 +95,7 @@ dp_rq_forget(struct emu_rq *rq)
 	if (rq->obj.dp == NULL)
 		return;
 	set_failed(rq, false);
+	dp_lro_free(rq->obj.dp);
 	dp_check_forget(rq);
 	free(rq->obj.dp);
 	rq->obj.dp = NULL;
@@ -298,6 +301,8 @@ describe(struct prm_cqe64 *cqe, const struct emu_rq *rq, const struct dp_rx *rx,
 	cqe->wqe_id = htobe16(d->wqe_id);
 	cqe->byte_cnt = htobe32(d->byte_cnt);
 	cqe->timestamp = htobe64(dp_rq_stamp(rq));
+	if (DP_UNLIKELY(rx->lro != NULL))
+		dp_lro_describe(cqe, rq, rx);
 }
 
 /* Completes to a CQ that compresses its CQEs. */
@@ -427,6 +432,18 @@ wqe_at_ci(const struct emu_rq *rq)
 					   ((size_t)(rq->ci & mask) << rq->log_stride_bytes));
 }
 
+uint32_t
+dp_rq_largest(const struct emu_rq *rq, uint32_t enough)
+{
+	uint64_t bytes;
+
+	if (dp_rq_posted(rq) == 0 || dp_rq_posted(rq) > 1u << rq->log_wqes)
+		return 0;
+	bytes = rq->striding ? dp_mprq_largest(rq)
+			     : dp_rq_capacity(wqe_at_ci(rq), (1u << rq->log_stride_bytes) / DP_SEG_BYTES, enough);
+	return bytes < enough ? (uint32_t)bytes : enough;
+}
+
 /* Writes the frame to the WQE's segments; false: they are too small or not accessible, error CQE written. */
 static bool
 write_frame(struct emu_rq *rq, const struct prm_rq_wqe *seg, const struct dp_rx *rx,
@@ -455,7 +472,7 @@ static void
 deliver(struct emu_rq *rq, const struct dp_rx *rx)
 {
 	const struct prm_rq_wqe *seg = wqe_at_ci(rq);
-	struct dp_done done = {.counter = rq->ci, .byte_cnt = rx->pkt->len};
+	struct dp_done done = {.counter = rq->ci, .byte_cnt = rx->pkt->len, .alone = rx->lro_segs > 1};
 
 	rq->obj.dev->stats.wqe_fetch_bytes += 1u << rq->log_stride_bytes;
 	if (!DP_LIKELY(write_whole(rq, seg, rx->pkt)) && !write_frame(rq, seg, rx, &done))

@@ -136,8 +136,8 @@ pick_rq(struct emu_tir *tir, const struct dp_pkt *pkt, struct dp_rx *rx)
 	return tir->rqt->rq[rx->hash % tir->rqt->size];
 }
 
-static void
-out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
+void
+dp_rx_out_of_buffer(struct emu_dev *dev, struct emu_rq *rq)
 {
 	dev->stats.rx_out_of_buffer++;
 	if (rq == NULL)
@@ -154,7 +154,7 @@ to_rq(struct emu_dev *dev, const struct emu_tir *tir, struct emu_rq *rq, bool po
 	if (DP_UNLIKELY(!posted)) {
 		if (rq != NULL && rq->obj.unmapped)
 			dp_unmapped_met(&rq->obj, &rq->obj.unmapped_met);
-		out_of_buffer(dev, rq);
+		dp_rx_out_of_buffer(dev, rq);
 		return;
 	}
 	rx->tunneled = rx->pkt->tunneled && tir->tunneled_offload;
@@ -164,6 +164,8 @@ to_rq(struct emu_dev *dev, const struct emu_tir *tir, struct emu_rq *rq, bool po
 static inline bool
 can_take(struct emu_rq *rq, const struct dp_pkt *pkt)
 {
+	if (rq != NULL && DP_UNLIKELY(rq->merging))
+		dp_lro_end(rq);
 	return rq != NULL && rq->state == EMU_QS_RDY && dp_rq_has_room(rq, pkt);
 }
 
@@ -185,13 +187,17 @@ to_tir(struct emu_dev *dev, const struct dp_steer_result *v, const struct dp_pkt
 {
 	struct dp_rx rx = {.pkt = pkt, .flow_tag = v->tag};
 	struct emu_rq *rq = pick_rq(v->tir, pkt, &rx);
-	bool posted = can_take(rq, pkt);
+	bool merge = DP_UNLIKELY(v->tir->lro_mask != 0) && rq != NULL && dp_lro_wants(rq, v->tir, &rx);
+	bool posted = merge || can_take(rq, pkt);
 
 	if (DP_UNLIKELY(!posted) && may_wait && rq != NULL && rq->state == EMU_QS_RDY)
 		return EMU_RX_FULL;
 	arrived(dev, pkt->data, pkt->len);
 	dp_steer_count(v, pkt->len);
-	to_rq(dev, v->tir, rq, posted, &rx);
+	if (DP_UNLIKELY(merge))
+		dp_lro_add(rq, v->tir, &rx);
+	else
+		to_rq(dev, v->tir, rq, posted, &rx);
 	if (DP_UNLIKELY(v->also_n != 0))
 		to_others(dev, v, pkt);
 	return EMU_RX_TAKEN;
@@ -233,7 +239,7 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
 static inline void
 parse(const struct emu_dev *dev, struct dp_pkt *pkt, const uint8_t *frame, uint32_t len)
 {
-	dp_parse(pkt, frame, len, true);
+	dp_parse(pkt, frame, len, dp_port_of(dev)->rx_tunnels);
 	if (DP_LIKELY(!dev->eswitch.on))
 		return;
 	pkt->reg_c_0 = emu_eswitch_metadata(dev, emu_ib_port(dev));

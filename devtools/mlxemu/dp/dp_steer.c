@@ -375,7 +375,7 @@ dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 
 	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].table.rules)))
 		return false;
-	dp_parse(&pkt, frame, len, false);
+	dp_parse(&pkt, frame, len, 0);
 	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v);
 	dp_steer_count(&v, len);
 	return v.dest == DP_DEST_DROP;
@@ -391,7 +391,7 @@ dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *
 	/* Programs' rules (priority FDB_BYPASS_PATH) come before those of the kernel (FDB_SLOW_PATH). */
 	if (TAILQ_EMPTY(&s->table[TABLE_FDB].table.rules))
 		return sq->uplink;
-	dp_parse(&pkt, frame, len, false);
+	dp_parse(&pkt, frame, len, 0);
 	pkt.reg_c_0 = 0;
 	pkt.source_sqn = sq->obj.id;
 	pkt.source_port = 0;

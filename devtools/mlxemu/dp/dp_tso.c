@@ -25,6 +25,8 @@ set_ip_len(uint8_t *frame, const struct dp_layers *l, uint32_t len, uint16_t id)
 {
 	uint8_t *h = frame + l->l3_off;
 
+	if (l->l3 == DP_L3_NONE)
+		return;
 	if (l->l3 == DP_L3_IPV4) {
 		dp_wr16(h + 2, (uint16_t)(len - l->l3_off));
 		dp_wr16(h + 4, id);
@@ -48,7 +50,8 @@ renew_header(struct tso *t, unsigned n, uint32_t offset, uint32_t len, bool last
 
 	set_ip_len(t->header, &t->pkt.outer, len, (uint16_t)(t->outer_id + n));
 	if (t->pkt.tunneled) {
-		dp_wr16(t->header + t->pkt.outer.l4_off + 4, (uint16_t)(len - t->pkt.outer.l4_off));
+		if (t->pkt.outer.l4 == DP_L4_UDP)
+			dp_wr16(t->header + t->pkt.outer.l4_off + 4, (uint16_t)(len - t->pkt.outer.l4_off));
 		set_ip_len(t->header, &t->pkt.inner, len, (uint16_t)(t->inner_id + n));
 	}
 	dp_wr32(tcp + 4, t->seq + offset);
@@ -68,7 +71,7 @@ parse_header(struct tso *t)
 {
 	const uint8_t *h = t->header;
 
-	dp_parse(&t->pkt, h, t->header_bytes, true);
+	dp_tx_parse(t->w, &t->pkt, h, t->header_bytes);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		if (t->pkt.outer.l3 == DP_L3_NONE)
 			break;
@@ -76,7 +79,7 @@ parse_header(struct tso *t)
 		if (t->pkt.tunneled && t->pkt.inner.l3 != DP_L3_NONE)
 			set_ip_len(t->header, &t->pkt.inner, t->header_bytes,
 				   ip_id(h, &t->pkt.inner));
-		dp_parse(&t->pkt, h, t->header_bytes, true);
+		dp_tx_parse(t->w, &t->pkt, h, t->header_bytes);
 	}
 	t->tcp = t->pkt.tunneled ? &t->pkt.inner : &t->pkt.outer;
 	if (t->tcp->l4 != DP_L4_TCP ||
@@ -94,6 +97,7 @@ static enum dp_exec
 send_segments(struct tso *t, const uint8_t *message, uint32_t bytes)
 {
 	enum dp_exec done = DP_DONE;
+	struct dp_pkt pkt;
 	uint32_t offset = 0;
 
 	for (unsigned n = 0; done == DP_DONE && (offset < bytes || n == 0); n++) {
@@ -102,7 +106,8 @@ send_segments(struct tso *t, const uint8_t *message, uint32_t bytes)
 
 		renew_header(t, n, offset, len, offset + part == bytes);
 		memcpy(t->header + t->header_bytes, message + offset, part);
-		dp_tx_checksums(t->header, len, t->w->cs_flags);
+		dp_tx_parse(t->w, &pkt, t->header, len);
+		dp_tx_checksums(t->header, &pkt, t->w->cs_flags);
 		done = dp_tx_frame(t->w, t->header, len);
 		offset += part;
 	}

@@ -113,23 +113,43 @@ dp_tx_frame(struct dp_wqe *w, const uint8_t *frame, uint32_t len)
 	return DP_DONE;
 }
 
+/*
+ * assumed: the offsets of the software parser replace the device's own parser, and count from the start of the frame as
+ * it is in memory, without a tag that the device inserts (Linux, en_accel.h, mlx5e_tx_tunnel_accel()). Other reading:
+ * from ConnectX-5 on they only complement it (DPDK, txq_mbuf_to_swp()), so that a wrong offset of what the device finds
+ * itself has no effect. Test: dp/test_offload.c.
+ */
 void
-dp_tx_checksums(uint8_t *frame, uint32_t len, uint8_t cs_flags)
+dp_tx_parse(const struct dp_wqe *w, struct dp_pkt *pkt, const uint8_t *frame, uint32_t len)
 {
-	struct dp_pkt pkt;
+	const uint8_t tag = w->vlan_insert ? DP_VLAN_BYTES / 2 : 0;
+	struct dp_swp swp = w->swp;
 
-	dp_parse(&pkt, frame, len, true);
+	if (DP_LIKELY(!w->swp_on)) {
+		dp_parse(pkt, frame, len, w->port->tx_tunnels);
+		return;
+	}
+	swp.outer_l3 += swp.outer_l3 != 0 ? tag : 0;
+	swp.outer_l4 += swp.outer_l4 != 0 ? tag : 0;
+	swp.inner_l3 += swp.inner_l3 != 0 ? tag : 0;
+	swp.inner_l4 += swp.inner_l4 != 0 ? tag : 0;
+	dp_parse_swp(pkt, frame, len, &swp);
+}
+
+void
+dp_tx_checksums(uint8_t *frame, const struct dp_pkt *pkt, uint8_t cs_flags)
+{
 	/* Inner checksums first: the outer one covers them. */
-	if (pkt.tunneled) {
+	if (pkt->tunneled) {
 		if (cs_flags & PRM_ETH_CS_FLAGS_L3_INNER)
-			dp_csum_insert_l3(frame, &pkt.inner);
+			dp_csum_insert_l3(frame, &pkt->inner);
 		if (cs_flags & PRM_ETH_CS_FLAGS_L4_INNER)
-			dp_csum_insert_l4(frame, &pkt.inner);
+			dp_csum_insert_l4(frame, &pkt->inner);
 	}
 	if (cs_flags & PRM_ETH_CS_FLAGS_L3)
-		dp_csum_insert_l3(frame, &pkt.outer);
+		dp_csum_insert_l3(frame, &pkt->outer);
 	if (cs_flags & PRM_ETH_CS_FLAGS_L4)
-		dp_csum_insert_l4(frame, &pkt.outer);
+		dp_csum_insert_l4(frame, &pkt->outer);
 }
 
 /* Inserts the tag after the addresses. */
@@ -147,6 +167,7 @@ dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p)
 {
 	uint8_t *frame = w->port->shared->frame;
 	uint32_t len = p->bytes;
+	struct dp_pkt pkt;
 
 	if (DP_LIKELY(p->n == 1 && w->cs_flags == 0 && !w->vlan_insert))
 		return dp_tx_frame(w, p->piece[0].data, len);
@@ -156,7 +177,9 @@ dp_tx_pieces(struct dp_wqe *w, const struct dp_pieces *p)
 	dp_pieces_copy(frame, p);
 	if (w->vlan_insert)
 		len = insert_vlan(frame, len, w->vlan_tpid, w->vlan_tci);
-	if (w->cs_flags != 0)
-		dp_tx_checksums(frame, len, w->cs_flags);
+	if (w->cs_flags != 0) {
+		dp_tx_parse(w, &pkt, frame, len);
+		dp_tx_checksums(frame, &pkt, w->cs_flags);
+	}
 	return dp_tx_frame(w, frame, len);
 }

@@ -161,6 +161,24 @@ check_inline_mode(struct dp_wqe *w, uint32_t inline_bytes)
 			     "fewer bytes inline than the SQ's min_wqe_inline_mode");
 }
 
+/*
+ * assumed: an SQ without allow_swp refuses the fields of the software parser, and one that cannot do it for the WQE's
+ * opcode too. Other reading: it ignores them. Test: dp/test_offload.c.
+ */
+static bool
+swp_refused(struct dp_wqe *w)
+{
+	const struct emu_profile *p = w->sq->obj.dev->profile;
+	bool capable = w->opcode == PRM_WQE_OPCODE_TSO ? p->swp_lso : p->swp_csum;
+
+	if (w->sq->allow_swp && capable)
+		return false;
+	dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
+		      capable ? "software parsing on an SQ without allow_swp"
+			      : "software parsing is not a capability of this device");
+	return true;
+}
+
 /* The Ethernet segment; its inline header becomes the first piece. */
 static enum dp_exec
 read_eth(struct dp_wqe *w, struct dp_pieces *p)
@@ -183,9 +201,11 @@ read_eth(struct dp_wqe *w, struct dp_pieces *p)
 	w->mss = be16toh(eth.mss) & PRM_WQE_ETH_SEG_MSS_MSS_MASK;
 	type = be16toh(eth.inline_hdr_sz);
 	w->vlan_insert = (type & PRM_WQE_VLAN_INSERT) != 0;
-	if (eth.swp_flags != 0)
-		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
-				     "software parsing is not a capability of this device");
+	w->swp = (struct dp_swp){eth.swp_outer_l4_offset, eth.swp_outer_l3_offset, eth.swp_inner_l4_offset,
+				 eth.swp_inner_l3_offset, eth.swp_flags};
+	w->swp_on = (w->swp.outer_l4 | w->swp.outer_l3 | w->swp.inner_l4 | w->swp.inner_l3 | w->swp.flags) != 0;
+	if (DP_UNLIKELY(w->swp_on) && swp_refused(w))
+		return DP_ERROR;
 	if (w->vlan_insert && !w->sq->obj.dev->profile->wqe_vlan_insert)
 		return dp_wqe_refuse(w, PRM_CQE_SYNDROME_LOCAL_QP_OP_ERR,
 				     "VLAN insertion is not a capability of this device");

@@ -219,6 +219,9 @@ int fw_queue_transition(struct fw_cmd *c, enum emu_queue_state is, unsigned clai
 
 /** fw_caps.c: fills a page with the maxima of the device; false: there is no such page. */
 bool fw_cap_page(const struct emu_dev *dev, unsigned type, void *page);
+/** fw_caps.c: lro_timer_supported_periods. */
+#define FW_LRO_PERIODS 4u
+extern const uint16_t fw_lro_periods_us[FW_LRO_PERIODS];
 /** fw_hca.c: overwrites a page of maxima with the values that SET_HCA_CAP has chosen. */
 void fw_hca_cap_current(const struct emu_ctx *ctx, unsigned type, void *page);
 

@@ -189,6 +189,22 @@ cap_general_2(const struct emu_dev *dev, void *page)
 	prm_cmd_hca_cap_2_set_log_min_stride_wqe_sz(cap, EMU_DP_LOG_STRIDE_WQE_MIN);
 }
 
+/* mlx5ctl (core/emu_profile.c). In ascending order (Linux, en/params.c, mlx5e_choose_lro_timeout()). */
+const uint16_t fw_lro_periods_us[FW_LRO_PERIODS] = {8, 16, 32, 1024};
+
+static void
+ethernet_lro(const struct emu_profile *p, struct prm_per_protocol_networking_offload_caps *cap)
+{
+	prm_per_protocol_networking_offload_caps_set_lro_cap(cap, p->lro_cap);
+	prm_per_protocol_networking_offload_caps_set_lro_psh_flag(cap, p->lro_psh_flag);
+	prm_per_protocol_networking_offload_caps_set_lro_time_stamp(cap, p->lro_time_stamp);
+	prm_per_protocol_networking_offload_caps_set_lro_max_msg_sz_mode(cap, p->lro_max_msg_sz_mode);
+	prm_per_protocol_networking_offload_caps_set_lro_min_mss_size(cap, p->lro_min_mss_size);
+	for (unsigned i = 0; i < FW_LRO_PERIODS && p->lro_cap != 0; i++)
+		prm_per_protocol_networking_offload_caps_set_lro_timer_supported_periods(cap, i,
+											 fw_lro_periods_us[i]);
+}
+
 static void
 cap_ethernet(const struct emu_dev *dev, void *page)
 {
@@ -206,8 +222,19 @@ cap_ethernet(const struct emu_dev *dev, void *page)
 	prm_per_protocol_networking_offload_caps_set_max_lso_cap(cap, EMU_DP_LOG_MAX_LSO);
 	prm_per_protocol_networking_offload_caps_set_scatter_fcs(cap, p->scatter_fcs);
 	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_vxlan(cap, 1);
+	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_gre(cap, p->tunnel_stateless_gre);
+	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_geneve_rx(cap, p->tunnel_stateless_geneve_rx);
+	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_geneve_tx(cap, p->tunnel_stateless_geneve_tx);
+	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_ip_over_ip_rx(
+		cap, p->tunnel_stateless_ip_over_ip_rx);
+	prm_per_protocol_networking_offload_caps_set_tunnel_stateless_ip_over_ip_tx(
+		cap, p->tunnel_stateless_ip_over_ip_tx);
+	prm_per_protocol_networking_offload_caps_set_swp(cap, p->swp);
+	prm_per_protocol_networking_offload_caps_set_swp_csum(cap, p->swp_csum);
+	prm_per_protocol_networking_offload_caps_set_swp_lso(cap, p->swp_lso);
 	prm_per_protocol_networking_offload_caps_set_max_vxlan_udp_ports(cap, 1);
 	prm_per_protocol_networking_offload_caps_set_cqe_checksum_full(cap, p->cqe_checksum_full);
+	ethernet_lro(p, cap);
 }
 
 /*

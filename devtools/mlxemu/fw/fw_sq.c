@@ -58,7 +58,7 @@ sq_features_check(struct fw_cmd *c, const struct prm_sqc *sqc)
 		return fw_refuse(c, FW_STATE_NOT_RST, "%s",
 				 prm_sqc_state_name(prm_sqc_get_state(sqc)));
 	if (prm_sqc_get_rlky(sqc) || prm_sqc_get_cd_master(sqc) || prm_sqc_get_reg_umr(sqc) ||
-	    prm_sqc_get_allow_swp(sqc) || prm_sqc_get_hairpin(sqc) ||
+	    (prm_sqc_get_allow_swp(sqc) && !c->dev->profile->swp) || prm_sqc_get_hairpin(sqc) ||
 	    prm_sqc_get_non_wire(sqc) || prm_sqc_get_static_sq_wq(sqc) ||
 	    prm_sqc_get_hairpin_wq_buffer_type(sqc) || prm_sqc_get_hairpin_peer_rq(sqc) ||
 	    prm_sqc_get_ts_cqe_to_dest_cqn(sqc) || prm_sqc_get_qos_queue_group_id(sqc))
@@ -91,6 +91,7 @@ sq_fill(struct fw_sq *fw, const struct prm_sqc *sqc, const struct fw_wq *wq)
 	sq->min_inline_mode = sq_inline_mode(sq->obj.dev->profile, sqc);
 	sq->real_time = fw_ts_real(sq->obj.dev, prm_sqc_get_ts_format(sqc));
 	sq->flush_in_error = prm_sqc_get_flush_in_error_en(sqc);
+	sq->allow_swp = prm_sqc_get_allow_swp(sqc);
 	sq->allow_mpw = prm_sqc_get_allow_multi_pkt_send_wqe(sqc);
 }
 

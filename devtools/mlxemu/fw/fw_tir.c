@@ -5,6 +5,9 @@
 
 #include "fw.h"
 
+/* Of lro_max_ip_payload_size (DPDK mlx5.h, MLX5_LRO_SEG_CHUNK_SIZE). */
+#define LRO_SIZE_UNIT 256u
+
 static void
 tir_release(struct emu_obj *obj)
 {
@@ -27,9 +30,49 @@ tir_hash_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 static int
 tir_features_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 {
-	if (prm_tirc_get_tls_en(tirc) || prm_tirc_get_packet_merge_mask(tirc))
+	const unsigned lro = PRM_TIRC_PACKET_MERGE_IPV4_LRO | PRM_TIRC_PACKET_MERGE_IPV6_LRO;
+	unsigned merge = prm_tirc_get_packet_merge_mask(tirc);
+
+	if (prm_tirc_get_tls_en(tirc) || (merge & ~(c->dev->profile->lro_cap ? lro : 0)) != 0)
 		return fw_refuse(c, FW_TIR_FEATURE, "%s", "TLS or packet merge");
+	if (merge != 0 && (prm_tirc_get_lro_max_ip_payload_size(tirc) == 0 ||
+			   prm_tirc_get_lro_timeout_period_usecs(tirc) == 0))
+		return fw_refuse(c, FW_TIR_LRO, "%s", "lro_max_ip_payload_size or lro_timeout_period_usecs is 0");
 	return tir_hash_check(c, tirc);
+}
+
+/* RQs of TIRs with LRO do not scatter the FCS (DPDK mlx5_rxq.c, mlx5_rxq_new()). */
+static int
+tir_fcs_check(struct fw_cmd *c, const struct prm_tirc *tirc, bool indirect, const struct emu_obj *dest)
+{
+	const struct emu_rqt *rqt = (const struct emu_rqt *)dest;
+	const struct emu_rq *rq = (const struct emu_rq *)dest;
+
+	if (prm_tirc_get_packet_merge_mask(tirc) == 0)
+		return 0;
+	for (uint32_t i = 0; i < (indirect ? rqt->size : 1); i++) {
+		const struct emu_rq *to = indirect ? rqt->rq[i] : rq;
+
+		if (to != NULL && to->scatter_fcs)
+			return fw_refuse(c, FW_TIR_LRO, "RQ 0x%x scatters the FCS", to->obj.id);
+	}
+	return 0;
+}
+
+/*
+ * assumed: the session lasts as long as the largest supported period that is not longer. Other reading: other periods
+ * are refused (Linux and DPDK use supported ones by default). Test: dp/test_lro.c.
+ */
+static void
+tir_lro_fill(struct emu_tir *tir, const struct prm_tirc *tirc)
+{
+	uint32_t us = prm_tirc_get_lro_timeout_period_usecs(tirc);
+
+	tir->lro_mask = (uint8_t)prm_tirc_get_packet_merge_mask(tirc);
+	tir->lro_bytes = prm_tirc_get_lro_max_ip_payload_size(tirc) * LRO_SIZE_UNIT;
+	for (unsigned i = 0; i < FW_LRO_PERIODS; i++)
+		if (i == 0 || fw_lro_periods_us[i] <= us)
+			tir->lro_timeout_us = fw_lro_periods_us[i];
 }
 
 static void
@@ -72,6 +115,8 @@ fw_create_tir(struct fw_cmd *c)
 	else if (ret == 0)
 		ret = fw_need(c, EMU_OBJ_RQ, prm_tirc_get_inline_rqn(tirc), FW_NO_RQ, &dest);
 	if (ret == 0)
+		ret = tir_fcs_check(c, tirc, indirect, dest);
+	if (ret == 0)
 		ret = fw_create(c, EMU_OBJ_TIR, sizeof(*tir), tir_release, &tir);
 	if (ret != 0)
 		return ret;
@@ -87,6 +132,7 @@ fw_create_tir(struct fw_cmd *c)
 	tir->tir.tunneled_offload = prm_tirc_get_tunneled_offload_en(tirc);
 	tir->tir.self_lb_block = (uint8_t)prm_tirc_get_self_lb_block(tirc);
 	tir_hash_fill(&tir->tir, tirc);
+	tir_lro_fill(&tir->tir, tirc);
 	return 0;
 }
 

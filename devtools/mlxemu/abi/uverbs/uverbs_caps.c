@@ -180,6 +180,19 @@ abi_attributes_receive(const struct prm_cmd_hca_cap *cap, struct mlx5_ib_query_d
 }
 
 static void
+abi_attributes_swp(const struct prm_per_protocol_networking_offload_caps *eth, struct mlx5_ib_sw_parsing_caps *r)
+{
+	if (!prm_per_protocol_networking_offload_caps_get_swp(eth))
+		return;
+	r->sw_parsing_offloads = MLX5_IB_SW_PARSING;
+	if (prm_per_protocol_networking_offload_caps_get_swp_csum(eth))
+		r->sw_parsing_offloads |= MLX5_IB_SW_PARSING_CSUM;
+	if (prm_per_protocol_networking_offload_caps_get_swp_lso(eth))
+		r->sw_parsing_offloads |= MLX5_IB_SW_PARSING_LSO;
+	r->supported_qpts = 1u << QPT_RAW_PACKET;
+}
+
+static void
 abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *r)
 {
 	const struct prm_per_protocol_networking_offload_caps *eth = abi_caps_eth(c);
@@ -199,6 +212,9 @@ abi_attributes_mlx5(const struct abi_caps *c, struct mlx5_ib_query_device_resp *
 		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_VXLAN;
 	if (prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(eth))
 		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_GRE;
+	if (prm_per_protocol_networking_offload_caps_get_tunnel_stateless_geneve_rx(eth))
+		r->tunnel_offloads_caps |= MLX5_IB_TUNNELED_OFFLOADS_GENEVE;
+	abi_attributes_swp(eth, &r->sw_parsing_caps);
 	if (prm_per_protocol_networking_offload_caps_get_multi_pkt_send_wqe(eth))
 		r->mlx5_ib_support_multi_pkt_send_wqes = MLX5_IB_ALLOW_MPW;
 	if (prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(eth))

@@ -42,6 +42,7 @@ raw_sq(struct abi_call *call, struct abi_handle *h, const struct abi_qp_req *req
 	prm_sqc_set_flush_in_error_en(sqc, 1);
 	/* Linux, create_raw_packet_qp_sq(). */
 	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, call->dev->profile->multi_pkt_send_wqe);
+	prm_sqc_set_allow_swp(sqc, call->dev->profile->swp);
 	prm_sqc_set_user_index(sqc, req->uhw.uidx);
 	prm_sqc_set_cqn(sqc, req->send_cq->obj->id);
 	prm_sqc_set_tis_lst_sz(sqc, 1);

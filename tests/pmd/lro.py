@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Large receive offload: TCP segments that scapy made arrive as few long packets, which leave as the same segments.
+
+testpmd's csum engine hands each packet to the other port for segmentation (TSO), so headers that the driver updated
+wrongly, or bytes of a stream that differ, make frames that scapy did not make. What a queue refuses, and why.
+"""
+import collections
+import pathlib
+import tempfile
+
+import pmdlib
+from e2e import check, main, testlib
+from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw
+from scapy.utils import RawPcapReader, RawPcapWriter
+
+MSS = 1400
+STALL_S = 20
+OWN, SOURCE, PEER = "0c:42:a1:4e:d0:00", "02:00:00:00:00:01", "02:00:00:00:00:01"
+MPRQ = "mprq_en=1,rxqs_min_mprq=0"
+LRO = ["--enable-lro", "--max-lro-pkt-size=65280", "--enable-scatter"]
+STAMP = [("NOP", None), ("NOP", None), ("Timestamp", (0x01020304, 0x05060708))]
+
+
+def stream(n, segments, version=4, options=(), vlan=None, push=False):
+    """Consecutive segments of a connection; the last one is shorter than the device merges."""
+    ether = Ether(src=SOURCE, dst=OWN) if vlan is None else Ether(src=SOURCE, dst=OWN) / Dot1Q(vlan=vlan)
+    for i in range(segments):
+        size = MSS if i < segments - 1 else 700
+        ip = IP(src=f"10.0.{n}.1", dst="10.1.0.1", id=65500 + i & 0xffff, flags="DF") if version == 4 else \
+            IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1")
+        tcp = TCP(sport=1000 + n, dport=80, seq=0xffff0000 + i * MSS & 0xffffffff, ack=77 + n, window=4000,
+                  flags="PA" if push or i == segments - 1 else "A", options=list(options))
+        yield ether / ip / tcp / Raw(bytes((n * 7 + (i * MSS + k) * 31 + (k >> 8)) & 255 for k in range(size)))
+
+
+def frames_in():
+    """Streams one after the other, two that alternate, and what is no segment in the middle of a stream."""
+    frames = []
+    for n, segments in enumerate((2, 3, 12, 50, 100)):
+        for k, kinds in enumerate(({}, {"version": 6}, {"options": STAMP}, {"vlan": 5, "options": STAMP},
+                                   {"vlan": 6, "version": 6}, {"push": True})):
+            frames += stream(n * 10 + k, segments, **kinds)
+    for pair in zip(stream(100, 20), stream(101, 20, version=6)):
+        frames += pair
+    held = list(stream(102, 30))
+    udp = Ether(src=SOURCE, dst=OWN) / IP(src="10.0.0.9", dst="10.1.0.9") / UDP(sport=9, dport=9) / Raw(bytes(100))
+    frames += held[:10] + [udp] + held[10:20] + [held[21], held[20]] + held[22:]
+    return frames
+
+
+def forwarded(frame, mac):
+    """As the csum engine forwards it."""
+    p = Ether(bytes(frame))
+    p.src, p.dst = mac, PEER
+    return bytes(p)
+
+
+def write_pcap(path, frames):
+    writer = RawPcapWriter(str(path), linktype=1, sync=True)
+    writer.write_header(None)
+    for p in frames:
+        writer.write_packet(bytes(p), sec=0, usec=0)
+    writer.close()
+
+
+def forward(testpmd, count):
+    """Forwards frames until so many have left port 1; packets received, the emulator's report, and port 1's address."""
+    mac = testpmd.cmd("show port info 1").partition("MAC address: ")[2].split()[0].lower()
+    for command in [f"tso set {MSS} 1", "csum set ip hw 1", "csum set tcp hw 1", "csum set udp hw 1",
+                    "port start all", "set fwd csum retry", "set burst tx delay 20 retry 50000", "start"]:
+        testpmd.cmd(command)
+    testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][1]["tx_frames"],
+                           lambda sent: sent >= count, STALL_S)
+    testpmd.cmd("stop")
+    return testpmd.stats(0)["RX-packets"], testpmd.quit(), mac
+
+
+def compare(frames, out, mac, received, report, merges=True):
+    """The frames that left against those that came, and the packets in between."""
+    sent = collections.Counter(bytes(data) for data, _ in RawPcapReader(str(out)))
+    wanted = collections.Counter(forwarded(p, mac) for p in frames)
+    for what, some in (("not expected", sent - wanted), ("missing", wanted - sent)):
+        for frame, count in some.most_common(2):
+            print(f"{what}, {count} times: {Ether(frame)!r}")
+    check(sent == wanted, f"{sum((sent - wanted).values())} frames not as expected, "
+          f"{sum((wanted - sent).values())} missing")
+    packets, segments = report.port(0, "rx_lro_packets"), report.port(0, "rx_lro_segments")
+    check(received == len(frames) - segments + packets,
+          f"{received} packets received of {len(frames)} segments: {segments} were merged into {packets}")
+    check(packets > 20 and segments > 4 * packets if merges else packets == 0,
+          f"{segments} segments merged into {packets} packets")
+
+
+def run_one(devargs, args, merges=True):
+    frames = frames_in()
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
+        inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
+        write_pcap(inp, frames)
+        with pmdlib.Testpmd(["--txd=1024", "--rxd=1024", "--no-flush-rx", "--disable-device-start", *args],
+                            wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
+                            emu_args=["--seed", "0"]) as testpmd:
+            received, report, mac = forward(testpmd, len(frames))
+        compare(frames, out, mac, received, report, merges)
+    print(f"{devargs}, {' '.join(args)}: {len(frames)} segments in {received} packets, the same segments out",
+          flush=True)
+
+
+def refused(devargs, args, why):
+    with pmdlib.Testpmd(["--disable-device-start", *args], eal_args=pmdlib.eal(devargs)) as testpmd:
+        text = testpmd.cmd("port start 0")
+        check(why in text, f"not refused as {why!r}: {text}")
+        testpmd.quit()
+
+
+def run():
+    run_one(MPRQ, LRO)
+    run_one(f"{MPRQ},mprq_max_memcpy_len=65535", LRO)
+    run_one(f"{MPRQ},mprq_log_stride_num=4,mprq_log_stride_size=11", LRO)
+    run_one(MPRQ, ["--enable-scatter"], merges=False)
+    refused("mprq_en=1", LRO, "rxqs_min_mprq")
+    refused(MPRQ, ["--enable-lro", "--max-lro-pkt-size=300"], "max_lro_pkt_size of at least 318")
+    refused(MPRQ, ["--enable-lro", "--max-lro-pkt-size=9000"], "needs Rx offload scatter")
+    refused(MPRQ, [*LRO, "--disable-crc-strip"], "excludes Rx offload keep CRC")
+
+
+if __name__ == "__main__":
+    main(run)
