@@ -34,6 +34,14 @@ typedef struct mlxpmd_clock_avx2 spread;
 #define fits_line mlxpmd_clock_avx2_fits
 #define spread_line mlxpmd_clock_avx2
 #define convert mlxpmd_clock_avx2_convert
+#elif MLXPMD_BITS == 128
+#include "mlxpmd_clock_128.h"
+#define LANES 2
+typedef vec64 vector;
+typedef struct mlxpmd_clock_128 spread;
+#define fits_line mlxpmd_clock_128_fits
+#define spread_line mlxpmd_clock_128
+#define convert mlxpmd_clock_128_convert
 #endif
 
 #if !defined(LANES)
@@ -123,7 +131,7 @@ bad_any(__mmask8 m)
 	return m;
 }
 #define vector_unpack mlxpmd_clock_avx512_unpack
-#else
+#elif LANES == 4
 static __rte_always_inline vector
 load(const uint64_t *at)
 {
@@ -163,6 +171,40 @@ bad_any(vector v)
 	return _mm256_movemask_epi8(v);
 }
 #define vector_unpack mlxpmd_clock_avx2_unpack
+#else
+static __rte_always_inline vector
+load(const uint64_t *at)
+{
+	return *(const vector *)at;
+}
+
+static __rte_always_inline vector
+load_cqes(const uint8_t *cqe)
+{
+	const mlxpmd_u64 *at = (const mlxpmd_u64 *)(cqe + TS_AT);
+
+	return swap64((vector){ at[0], at[8] });
+}
+
+static __rte_always_inline void
+store(uint64_t *at, vector v)
+{
+	*(vector *)at = v;
+}
+
+static __rte_always_inline void
+bad_store(uint8_t *bad, vector v)
+{
+	bad[0] = v[0];
+	bad[1] = v[1];
+}
+
+static __rte_always_inline unsigned int
+bad_any(vector v)
+{
+	return any((vec32)v);
+}
+#define vector_unpack mlxpmd_clock_128_unpack
 #endif
 
 static void

@@ -25,6 +25,12 @@ struct clock_kernel {
 	void (*unpack)(const uint64_t *ts, uint64_t *value, uint8_t *bad, size_t n);
 };
 extern const struct clock_kernel clock_kernel_scalar;
+#ifdef MLXPMD_NEON
+extern const struct clock_kernel clock_kernel_neon;
+#endif
+#ifdef MLXPMD_SSE
+extern const struct clock_kernel clock_kernel_sse;
+#endif
 #ifdef MLXPMD_AVX2
 extern const struct clock_kernel clock_kernel_avx2;
 #endif

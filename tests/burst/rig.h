@@ -127,15 +127,18 @@ bool rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t 
 void rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s);
 /** Is m a well-formed chain that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
-uint8_t rig_pattern(uint32_t seq, uint32_t offset);
+/** The data of packet `seq`, RIG_DATA_MAX bytes: as different from those of another as random bytes are. */
+#define RIG_DATA_MAX 131072
+const uint8_t *rig_data(uint32_t seq);
 /** A striding queue, and the device's stride within the WQE at wqe_count. */
 struct rig_striding {
 	struct rig_rx *r;
 	uint32_t strides, bytes, used, fillers;
+	struct rig_rx_cqe head;	/**< Of packets that arrive; initially zeros. */
 };
-/** log_wqes at most 7. copy_max as mprq_max_memcpy_len. */
+/** log_wqes at most 7. copy_max as mprq_max_memcpy_len. clock: NULL without timestamps. */
 struct rig_striding rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, uint8_t log_size,
-				     uint32_t copy_max, uint64_t offloads);
+				     uint32_t copy_max, uint64_t offloads, struct mlxpmd_clock *clock);
 void rig_striding_free(struct rig_striding *c);
 /** As rig_rx_packet(); a filler comes first if the rest of the WQE is too short. false: no strides are left. */
 bool rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len);
@@ -183,6 +186,7 @@ struct rig_tx_packet {
 	uint16_t vlan_tci;
 	bool mpw;
 	bool copied;		/* The WQE contains the packet. */
+	uint8_t swp[5];		/* The first bytes of the Ethernet segment, and swp_flags. */
 };
 struct rig_tx *rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds,
 			  uint8_t inline_mode);
@@ -203,6 +207,8 @@ rig_tx_burst(struct rig_tx *t, unsigned int f, struct rte_mbuf **pkts, uint16_t 
 	rig_watch_end((uintptr_t)burst, took);
 	return took;
 }
+/** Has the packet the data of packet `seq`? tci: with this VLAN tag in it; NULL: without. */
+bool rig_tx_match(const struct rig_tx_packet *p, uint32_t seq, const uint16_t *tci);
 /** A packet of len bytes with pattern seq in `segs` segments of random sizes. */
 struct rte_mbuf *rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int segs);
 

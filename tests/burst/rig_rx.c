@@ -29,12 +29,6 @@ get64(const uint8_t *p)
 	return (uint64_t)get32(p) << 32 | get32(p + 4);
 }
 
-uint8_t
-rig_pattern(uint32_t seq, uint32_t offset)
-{
-	return (seq * 2654435761u >> 11) + offset * 7 + (offset >> 8);
-}
-
 struct rig_rx *
 rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
 	   uint64_t offloads, struct mlxpmd_clock *clock)
@@ -148,7 +142,7 @@ static bool
 packet_write(struct rig_rx *r, uint32_t seq, uint32_t len)
 {
 	uint16_t posted = get32(&r->rq_dbrec) - r->wqe_count;
-	uint32_t stride = 16u << r->rxq.log_segs, done = 0, part, i, s;
+	uint32_t stride = 16u << r->rxq.log_segs, done = 0, part, s;
 	const uint8_t *wqe = r->rq + (size_t)(r->wqe_count % (1u << r->rxq.q.hw.rq.wq.log_wq_sz)) * stride;
 
 	if (posted == 0 || posted > 1u << r->rxq.q.hw.rq.wq.log_wq_sz) {
@@ -163,8 +157,7 @@ packet_write(struct rig_rx *r, uint32_t seq, uint32_t len)
 
 		part = RTE_MIN(get32(wqe), len - done);
 		CHECK(may_write(get32(wqe + 4), (uintptr_t)to, part), "lkey %#x", get32(wqe + 4));
-		for (i = 0; i < part; i++)
-			to[i] = rig_pattern(seq, done + i);
+		memcpy(to, rig_data(seq) + done, part);
 		done += part;
 	}
 	CHECK(done == len, "packet of %u does not fit %u", len, done);
@@ -256,7 +249,7 @@ rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s)
 bool
 rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len)
 {
-	uint32_t at = 0, i, nb = 0, room = rte_pktmbuf_data_room_size(r->rxq.mp);
+	uint32_t at = 0, nb = 0, room = rte_pktmbuf_data_room_size(r->rxq.mp);
 	const struct rte_mbuf *s;
 
 	if (m->pkt_len != len || m->port != 3)
@@ -267,9 +260,8 @@ rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uin
 		if (rte_mbuf_refcnt_read(s) != 1 || s->pool != r->rxq.mp || s->data_len == 0 ||
 		    s->data_off != (s == m ? RTE_PKTMBUF_HEADROOM : 0) || s->data_off + s->data_len > room)
 			return false;
-		for (i = 0; i < s->data_len; i++)
-			if (p[i] != rig_pattern(seq, at + i))
-				return false;
+		if (memcmp(p, rig_data(seq) + at, s->data_len) != 0)
+			return false;
 		at += s->data_len;
 	}
 	return at == len && nb == m->nb_segs;

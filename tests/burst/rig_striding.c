@@ -13,16 +13,16 @@ get32(const uint8_t *p)
 
 struct rig_striding
 rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, uint8_t log_size,
-		 uint32_t copy_max, uint64_t offloads)
+		 uint32_t copy_max, uint64_t offloads, struct mlxpmd_clock *clock)
 {
 	struct rig_rx *r = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*r), 64));
 	struct mlxpmd_rxq *rxq = &r->rxq;
 
-	rig_ranges_clear();
 	memset(r, 0, sizeof(*r));
 	r->cq = aligned_alloc(4096, RTE_ALIGN_CEIL((size_t)64 << (log_wqes + log_strides), 4096));
 	r->rq = aligned_alloc(4096, 4096);
 	r->port.mdv = &rig_mdv;
+	r->port.clock = clock;
 	rxq->q.port = &r->port;
 	rxq->q.port_id = 3;
 	rxq->mp = mp;
@@ -49,6 +49,7 @@ rig_striding_free(struct rig_striding *c)
 	mlxpmd_mprq_disarm(&c->r->rxq.q);
 	CHECK_EQ(mlxpmd_mprq_held(&c->r->rxq), 0);
 	mlxpmd_mprq_pool_release(&c->r->rxq);
+	rig_ranges_clear();
 	free(c->r->cq);
 	free(c->r->rq);
 	free(c->r);
@@ -76,7 +77,6 @@ strides_use(struct rig_striding *c, uint32_t n)
 bool
 rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len)
 {
-	const struct rig_rx_cqe head = { 0 };
 	const uint32_t wqes = 1u << c->r->rxq.q.hw.rq.wq.log_wq_sz, need = (len + c->bytes - 1) / c->bytes;
 	const uint16_t posted = get32((uint8_t *)&c->r->rq_dbrec) - c->r->wqe_count;
 	const uint8_t *wqe;
@@ -90,7 +90,7 @@ rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len)
 	}
 	if (need > c->strides - c->used) {
 		c->fillers++;
-		cqe_write(c, 0x80000000u | (c->strides - c->used) << 16, head);
+		cqe_write(c, 0x80000000u | (c->strides - c->used) << 16, c->head);
 		strides_use(c, c->strides - c->used);
 	}
 	wqe = c->r->rq + (size_t)(c->r->wqe_count % wqes) * 32;
@@ -105,9 +105,8 @@ rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len)
 	CHECK(i != rig_nb_ranges, "lkey %#x", get32(wqe + 20));
 	CHECK_EQ((uintptr_t)to % 64, 0);
 	to += (size_t)c->used * c->bytes;
-	for (i = 0; i < len; i++)
-		to[i] = rig_pattern(seq, i);
-	cqe_write(c, need << 16 | len, head);
+	memcpy(to, rig_data(seq), len);
+	cqe_write(c, need << 16 | len, c->head);
 	strides_use(c, need);
 	return true;
 }

@@ -35,6 +35,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 	rig_mdv.caps.min_inline_mode = inline_mode;
 	rig_mdv.caps.max_lso_bytes = 1 << 18;
 	t->txq.q.offloads = RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO;
+	rig_mdv.caps.tunnel_vxlan = true;
 	t->port.mdv = &rig_mdv;
 	t->txq.q.port = &t->port;
 	t->txq.mdv = &rig_mdv;
@@ -165,8 +166,11 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 	p.mpw = opcode == OPCODE_EMPW;
 	p.mss = *wqe_byte(t, at, 22) << 8 | *wqe_byte(t, at, 23);
 	CHECK(opcode == OPCODE_TSO ? p.mss != 0 && p.mss < 0x4000 : p.mss == 0, "opcode %#x with mss %u", opcode, p.mss);
+	for (n = 0; n < 5; n++)
+		p.swp[n] = *wqe_byte(t, at, n < 4 ? 16 + n : 21);
 	for (n = 16; n < 28; n++)
-		CHECK(n == 20 || n == 22 || n == 23 || *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
+		CHECK(n == 20 || n == 22 || n == 23 || ((n < 20 || n == 21) && t->txq.swp_tunnels != 0) ||
+		      *wqe_byte(t, at, n) == 0, "reserved byte %u", n);
 	if (p.mpw) {
 		CHECK(get32(wqe_byte(t, at, 28)) == 0, "inline in a multi-packet title");
 		for (unit = 2; unit < ds; packets++) {
@@ -254,11 +258,23 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 	return packets;
 }
 
+bool
+rig_tx_match(const struct rig_tx_packet *p, uint32_t seq, const uint16_t *tci)
+{
+	const uint8_t *want = rig_data(seq);
+
+	if (tci == NULL)
+		return memcmp(p->data, want, p->len) == 0;
+	return p->len >= 16 && memcmp(p->data, want, 12) == 0 && p->data[12] == 0x81 && p->data[13] == 0 &&
+	       p->data[14] == *tci >> 8 && p->data[15] == (*tci & 0xff) &&
+	       memcmp(p->data + 16, want + 12, p->len - 16) == 0;
+}
+
 struct rte_mbuf *
 rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int segs)
 {
 	struct rte_mbuf *head = NULL, *last = NULL, *m;
-	uint32_t at = 0, part, i;
+	uint32_t at = 0, part;
 
 	while (segs-- != 0) {
 		m = rte_pktmbuf_alloc(mp);
@@ -266,8 +282,7 @@ rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int seg
 			abort();
 		/* Some are empty; the last has the remaining bytes. */
 		part = segs == 0 ? len - at : rig_random() % 3 * ((len - at) / (segs + 1)) / 2;
-		for (i = 0; i < part; i++)
-			rte_pktmbuf_mtod(m, uint8_t *)[i] = rig_pattern(seq, at + i);
+		memcpy(rte_pktmbuf_mtod(m, uint8_t *), rig_data(seq) + at, part);
 		m->data_len = part;
 		at += part;
 		if (head == NULL) {

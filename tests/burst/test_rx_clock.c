@@ -120,14 +120,14 @@ limits(const struct clock_kernel *k)
 		uint64_t span;
 		const char *fits;
 	} row[] = {
-		{ 32, 41, RTE_BIT64(41) - 1, "avx2 avx512 ifma" },
+		{ 32, 41, RTE_BIT64(41) - 1, "neon sse avx2 avx512 ifma" },
 		{ 33, 41, RTE_BIT64(41) - 1, "" },
-		{ 21, 48, RTE_BIT64(41) - 1, "avx2 avx512 ifma" },
-		{ 20, 41, RTE_BIT64(41) - 1, "avx2 avx512" },
-		{ 32, 42, RTE_BIT64(41), "avx2 avx512" },
-		{ 32, 63, INT64_MAX, "avx2 avx512" },
-		{ 32, 64, INT64_MAX, "avx512" },
-		{ 32, 64, INT64_MAX + UINT64_C(1), "avx512" },
+		{ 21, 48, RTE_BIT64(41) - 1, "neon sse avx2 avx512 ifma" },
+		{ 20, 41, RTE_BIT64(41) - 1, "neon sse avx2 avx512" },
+		{ 32, 42, RTE_BIT64(41), "neon sse avx2 avx512" },
+		{ 32, 63, INT64_MAX, "neon sse avx2 avx512" },
+		{ 32, 64, INT64_MAX, "neon sse avx512" },
+		{ 32, 64, INT64_MAX + UINT64_C(1), "neon sse avx512" },
 	};
 	struct mlxpmd_clock_snap s;
 	unsigned int i;
@@ -261,6 +261,12 @@ main(int argc, char **argv)
 	conversion();
 	monotonic();
 	all(&clock_kernel_scalar, true, rounds);
+#ifdef MLXPMD_NEON
+	all(&clock_kernel_neon, true, rounds);
+#endif
+#ifdef MLXPMD_SSE
+	all(&clock_kernel_sse, __builtin_cpu_supports("sse4.2"), rounds);
+#endif
 #ifdef MLXPMD_AVX2
 	all(&clock_kernel_avx2, __builtin_cpu_supports("avx2"), rounds);
 #endif

@@ -299,7 +299,7 @@ bad_title(const struct bad_title *b)
 
 /* A mini CQE of length 0 or beyond the buffer: that packet is dropped, the others arrive. */
 static void
-bad_length(uint32_t len)
+bad_length(uint32_t len, unsigned int at)
 {
 	struct rig_rx *r = queue_new(6, 0, HASH);
 	struct rig_rx_cqe c = { 0 };
@@ -311,11 +311,11 @@ bad_length(uint32_t len)
 	for (i = 0; i < 20; i++)
 		CHECK(rig_rx_session_packet(r, &s, i, 60, &c), "no WQE");
 	for (i = 4; i < 8; i++)
-		s.minis[11 * 8 + i] = len >> (7 - i) * 8;
+		s.minis[at * 8 + i] = len >> (7 - i) * 8;
 	rig_rx_session_end(r, &s);
 	CHECK_EQ(rig_rx_burst(r, comp, pkts, 32), 19);
 	for (i = 0; i < 19; i++)
-		CHECK(rig_rx_match(r, pkts[i], i + (i >= 11), 60), "packet %u", i);
+		CHECK(rig_rx_match(r, pkts[i], i + (i >= at), 60), "packet %u", i);
 	CHECK(r->rxq.q.stats.cqe_bad == 1 && r->rxq.q.state == MLXPMD_QS_READY, "state %u", r->rxq.q.state);
 	rte_pktmbuf_free_bulk(pkts, 19);
 	rig_rx_free(r);
@@ -362,6 +362,25 @@ rewind_over(unsigned int before, unsigned int sessions, unsigned int n)
 	home("rewind_over");
 }
 
+/* After the error completion, a title with more completions than the ring has: nothing beyond the ring is written. */
+static void
+rewind_bad(void)
+{
+	struct rig_rx *r = queue_new(6, 0, HASH);
+	const struct rig_rx_cqe c = { 0 };
+	struct rte_mbuf *pkts[64];
+
+	rig_rx_error(r, 0x04, r->wqe_count);
+	rig_rx_cqe(r, 66, r->wqe_count, &c);
+	r->cq[64 + 0x3f] |= 0xc;
+	CHECK(rig_rx_burst(r, comp, pkts, 64) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
+	CHECK_OK(mlxpmd_rxq_rewind(&r->rxq, false));
+	CHECK_EQ(rte_be_to_cpu_32(r->dbrec[0]), r->cqe_count);
+	entries_check(r);
+	rig_rx_free(r);
+	home("rewind_bad");
+}
+
 static void
 invalid(void)
 {
@@ -369,9 +388,13 @@ invalid(void)
 
 	for (i = 0; i < RTE_DIM(bad_titles); i++)
 		bad_title(&bad_titles[i]);
-	bad_length(0);
-	bad_length(2049);
-	bad_length(0x80000000);
+	for (i = 0; i < 20; i++) {
+		bad_length(0, i);
+		bad_length(2049, i);
+		bad_length(0x01000040, i);
+		bad_length(0x80000000, i);
+	}
+	rewind_bad();
 	for (i = 0; i < 70; i += 3)
 		rewind_over(i, 1 + i % 3, 2 + i % 14);
 }

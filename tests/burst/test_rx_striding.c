@@ -5,6 +5,7 @@
  * the headroom and tailroom of others; buffers come home; the lack of mbufs or buffers stops nothing permanently.
  */
 
+#include "mlxpmd_clock.h"
 #include "mlxpmd_mprq.h"
 #include "rig.h"
 
@@ -13,6 +14,7 @@
 /* Packets that are not freed: a chain has five mbufs. */
 #define OUTSTANDING 150
 static struct rte_mempool *pool;
+static struct mlxpmd_clock ts_clock;
 
 /* Packets in order of arrival; those received are kept a while. */
 struct packet {
@@ -31,7 +33,7 @@ home(const char *what)
 static bool
 matches(const struct rig_striding *c, const struct packet *p)
 {
-	uint32_t at = 0, nb = 0, i;
+	uint32_t at = 0, nb = 0;
 	const struct rte_mbuf *s;
 
 	if (p->m->pkt_len != p->len || p->m->port != 3 || p->m->data_off != RTE_PKTMBUF_HEADROOM)
@@ -42,9 +44,8 @@ matches(const struct rig_striding *c, const struct packet *p)
 		if (s->pool != pool || rte_mbuf_refcnt_read(s) != 1 || s->data_off + s->data_len > s->buf_len ||
 		    (RTE_MBUF_HAS_EXTBUF(s) && s->buf_len > RTE_ALIGN_CEIL(p->len, c->bytes)))
 			return false;
-		for (i = 0; i < s->data_len; i++)
-			if (d[i] != rig_pattern(p->seq, at + i))
-				return false;
+		if (memcmp(d, rig_data(p->seq) + at, s->data_len) != 0)
+			return false;
 		at += s->data_len;
 	}
 	return at == p->len && nb == p->m->nb_segs;
@@ -62,7 +63,7 @@ scribble(struct rte_mbuf *m)
 static uint16_t
 receive(struct rig_striding *c, struct rte_mbuf **pkts, uint16_t n)
 {
-	return rig_rx_call(c->r, mlxpmd_mprq_templates[0].burst, pkts, n);
+	return rig_rx_call(c->r, rig_function(false, MLXPMD_RX_F_STRIDING), pkts, n);
 }
 
 static uint64_t
@@ -76,7 +77,7 @@ static void
 laps(uint8_t log_wqes, uint8_t log_strides, uint8_t log_size, uint32_t copy_max, uint32_t max)
 {
 	struct rig_striding c = rig_striding_new(pool, log_wqes, log_strides, log_size, copy_max,
-						 RTE_ETH_RX_OFFLOAD_SCATTER);
+						 RTE_ETH_RX_OFFLOAD_SCATTER, NULL);
 	static struct packet fifo[4096];
 	struct rte_mbuf *pkts[128];
 	uint32_t in = 0, got = 0, out = 0, copies = 0, i;
@@ -115,11 +116,65 @@ laps(uint8_t log_wqes, uint8_t log_strides, uint8_t log_size, uint32_t copy_max,
 	home("laps");
 }
 
+/* Header fields are those of the scalar burst, on copied and attached packets alike. */
+static void
+fields(unsigned int f)
+{
+	const uint64_t offloads = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM |
+				  ((f & MLXPMD_RX_F_STAMP) ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0);
+	const eth_rx_burst_t burst[2] = { mlxpmd_rx_templates[f].burst, rig_function(false, f) };
+	struct rte_mbuf *m[2][64], **a = m[0], **b = m[1];
+	struct rig_striding c[2];
+	unsigned int round, i, k, n;
+
+	for (k = 0; k < 2; k++)
+		c[k] = rig_striding_new(pool, 1, 6, 11, 128, offloads, &ts_clock);
+	for (round = 0; round < 60; round++) {
+		for (n = 0; n < 1 + round; n++) {
+			const struct rig_rx_cqe head = {
+				.pkt_info = rig_random(), .hash_type = rig_random() % 2, .hds = rig_random(),
+				.etc = rig_random(), .hash = rig_random(), .vlan = rig_random(),
+				.tag = rig_random() % 8 == 0 ? rig_random() & 0xffffff : 0, .ts = 1000000 + n,
+			};
+			const uint32_t len = 60 + rig_random() % (round % 3 == 0 ? 4 : round % 3 == 1 ? 100 : 1500);
+
+			c[0].head = c[1].head = head;
+			CHECK(rig_striding_packet(&c[0], n, len) && rig_striding_packet(&c[1], n, len), "no strides");
+		}
+		for (k = 0; k < 2; k++)
+			CHECK_EQ(rig_rx_call(c[k].r, burst[k], m[k], 64), n);
+		for (i = 0; i < n; i++) {
+			CHECK(a[i]->ol_flags == b[i]->ol_flags && a[i]->packet_type == b[i]->packet_type &&
+			      a[i]->pkt_len == b[i]->pkt_len && a[i]->data_len == b[i]->data_len &&
+			      a[i]->vlan_tci == b[i]->vlan_tci && a[i]->data_off == b[i]->data_off &&
+			      a[i]->buf_len == b[i]->buf_len && a[i]->nb_segs == b[i]->nb_segs, "round %u, packet %u",
+			      round, i);
+			if (a[i]->ol_flags & RTE_MBUF_F_RX_RSS_HASH)
+				CHECK_EQ(a[i]->hash.rss, b[i]->hash.rss);
+			if (a[i]->ol_flags & RTE_MBUF_F_RX_FDIR_ID)
+				CHECK_EQ(a[i]->hash.fdir.hi, b[i]->hash.fdir.hi);
+			if (f & MLXPMD_RX_F_STAMP) {
+				CHECK(a[i]->ol_flags & c[0].r->rxq.ts_flag, "no timestamp");
+				CHECK_EQ(*RTE_MBUF_DYNFIELD(a[i], c[0].r->rxq.ts_offset, uint64_t *),
+					 *RTE_MBUF_DYNFIELD(b[i], c[0].r->rxq.ts_offset, uint64_t *));
+			}
+		}
+		CHECK_EQ(c[0].r->rxq.q.stats.bytes, c[1].r->rxq.q.stats.bytes);
+		CHECK_EQ(c[0].r->rxq.q.stats.l4_csum_bad, c[1].r->rxq.q.stats.l4_csum_bad);
+		CHECK_EQ(attached(&c[0]), attached(&c[1]));
+		rte_pktmbuf_free_bulk(a, n);
+		rte_pktmbuf_free_bulk(b, n);
+	}
+	for (k = 0; k < 2; k++)
+		rig_striding_free(&c[k]);
+	home("fields");
+}
+
 /* The application keeps all packets: buffers run out, then mbufs; then all continues. */
 static void
 kept(uint64_t offloads)
 {
-	struct rig_striding c = rig_striding_new(pool, 2, 3, 11, 128, offloads);
+	struct rig_striding c = rig_striding_new(pool, 2, 3, 11, 128, offloads, NULL);
 	const uint32_t size = c.r->rxq.striding.pool->mp->size;
 	static struct packet p[2 * POOL];
 	struct rte_mbuf *pkts[64];
@@ -174,7 +229,7 @@ too_long(void)
 
 	for (i = 0; i < RTE_DIM(offloads); i++) {
 		/* Strides of 4000 bytes and less than a headroom. */
-		struct rig_striding c = rig_striding_new(pool, 1, 3, 12, 128, offloads[i]);
+		struct rig_striding c = rig_striding_new(pool, 1, 3, 12, 128, offloads[i], NULL);
 
 		CHECK(rig_striding_packet(&c, 1, 4000) && rig_striding_packet(&c, 2, 100) &&
 		      rig_striding_packet(&c, 3, 3000), "no strides");
@@ -224,7 +279,7 @@ bad(void)
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(cases); i++) {
-		struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0);
+		struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0, NULL);
 		struct rig_rx_cqe head = { .opcode = cases[i].opcode, .wqe_id = cases[i].wqe_id };
 
 		rig_rx_cqe(c.r, cases[i].byte_cnt, cases[i].counter, &head);
@@ -241,7 +296,7 @@ bad(void)
 static void
 rewind_kept(bool fresh)
 {
-	struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0);
+	struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0, NULL);
 	struct packet p[3] = { { 0, 1500, NULL }, { 1, 1500, NULL }, { 2, 90, NULL } };
 	struct rte_mbuf *pkts[32];
 	unsigned int i, n;
@@ -275,7 +330,7 @@ rewind_kept(bool fresh)
 static void
 outlive(void)
 {
-	struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0);
+	struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0, NULL);
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mbuf *pkts[4], *clone;
 	struct packet p = { 7, 1500, NULL };
@@ -293,7 +348,7 @@ outlive(void)
 	CHECK(matches(&c, &p), "content");
 	rte_pktmbuf_free(pkts[0]);
 	CHECK(rte_mempool_lookup(name) != NULL, "freed too early");
-	CHECK_EQ(*rte_pktmbuf_mtod(clone, uint8_t *), rig_pattern(8, 0));
+	CHECK_EQ(*rte_pktmbuf_mtod(clone, uint8_t *), rig_data(8)[0]);
 	rte_pktmbuf_free(clone);
 	CHECK(rte_mempool_lookup(name) == NULL, "not freed");
 	rig_striding_free(&c);
@@ -303,7 +358,7 @@ outlive(void)
 static void
 status(void)
 {
-	struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0);
+	struct rig_striding c = rig_striding_new(pool, 1, 3, 11, 128, 0, NULL);
 	struct rte_mbuf *pkts[8];
 
 	CHECK_EQ(mlxpmd_rx_queue_count(&c.r->rxq), 0);
@@ -323,21 +378,35 @@ status(void)
 int
 main(void)
 {
+	struct mdv_clock_line line = { .start = 1700000000000000000, .base = 0, .mult = 1u << 31, .shift = 31,
+				       .mask = RTE_BIT64(41) - 1, .span = 8000000000 };
+	struct mlxpmd_clock_snap snap;
+	unsigned int f;
+
 	rig_init();
 	pool = rig_pool("striding", POOL, 32, ROOM + RTE_PKTMBUF_HEADROOM);
-	laps(1, 3, 11, 128, 1600);
-	laps(3, 3, 11, 0, 9000);
-	laps(2, 6, 8, 128, 1600);
-	laps(1, 8, 6, 200, 3000);
-	laps(2, 4, 12, 65535, 9000);
-	laps(2, 4, 13, 128, 9000);
-	kept(0);
-	kept(RTE_ETH_RX_OFFLOAD_SCATTER);
-	too_long();
-	bad();
-	rewind_kept(false);
-	rewind_kept(true);
-	outlive();
+	mlxpmd_clock_snap_from(&snap, &line);
+	snap.expires_tsc = rte_rdtsc() + rte_get_tsc_hz() * 3600;
+	mlxpmd_clock_publish(&ts_clock, &snap, NULL);
+	RIG_EACH {
+		for (f = MLXPMD_RX_F_STRIDING; f < MLXPMD_RX_TEMPLATES; f++)
+			if (mlxpmd_rx_templates[f].burst != NULL)
+				fields(f);
+		laps(1, 3, 11, 128, 1600);
+		laps(3, 3, 11, 0, 9000);
+		laps(2, 6, 8, 128, 1600);
+		laps(2, 6, 11, 128, 1600);
+		laps(1, 8, 6, 200, 3000);
+		laps(2, 4, 12, 65535, 9000);
+		laps(2, 4, 13, 128, 9000);
+		kept(0);
+		kept(RTE_ETH_RX_OFFLOAD_SCATTER);
+		too_long();
+		bad();
+		rewind_kept(false);
+		rewind_kept(true);
+		outlive();
+	}
 	status();
 	rte_mempool_free(pool);
 	return rig_end("rx_striding");

@@ -443,7 +443,7 @@ headers(void)
 static void
 choice(bool tx, unsigned int f, unsigned int other, const char *other_why)
 {
-	static const uint16_t limits[] = { 512, 256, 128 };
+	static const uint16_t limits[] = { 512, 256, 128, 64 };
 	const struct mlxpmd_variant *v, *widest = mlxpmd_variants;
 	const struct mlxpmd_template *t;
 	const char *why, *because;
@@ -456,7 +456,8 @@ choice(bool tx, unsigned int f, unsigned int other, const char *other_why)
 		v = widest;
 		while (v->simd_bits > limits[i] || mlxpmd_variant_template(v, tx, f) == NULL || !v->cpu_has())
 			v++;
-		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" : v->simd_bits == 0 ? "no AVX2" : NULL;
+		because = v != widest ? "beyond EAL's --force-max-simd-bitwidth" :
+			  v->simd_bits == 0 ? "no vector instructions" : NULL;
 		t = mlxpmd_variant_choose(tx, f, MLXPMD_BURST_AUTO, &why);
 		CHECK(t == mlxpmd_variant_template(v, tx, f) &&
 		      (because == NULL ? why == NULL : why != NULL && strstr(why, because) != NULL), "%u: %s",
@@ -492,7 +493,7 @@ main(void)
 	RIG_EACH {
 		if (rig_variant->simd_bits == 0)
 			break;
-		for (f = 0; f < MLXPMD_RX_TEMPLATES; f++) {
+		for (f = 0; f < MLXPMD_RX_F_STRIDING; f++) {
 			if (rig_variant->rx[f].burst == NULL)
 				continue;
 			line_new();

@@ -76,7 +76,6 @@ static void
 got(void *arg __rte_unused, const struct rig_tx_packet *p)
 {
 	const struct wanted *w = &fifo[fifo_out++ % RTE_DIM(fifo)];
-	uint32_t i, at = 0;
 
 	CHECK(fifo_in - fifo_out < RTE_DIM(fifo), "a packet that was not posted");
 	CHECK(p->mss == w->mss && p->len == w->len && p->cs_flags == w->cs_flags, "mss %u not %u, %u bytes not %u, cs %#x",
@@ -84,16 +83,7 @@ got(void *arg __rte_unused, const struct rig_tx_packet *p)
 	CHECK(w->mss == 0 || (p->inline_bytes == w->header && !p->mpw), "%u bytes inline, not %u", p->inline_bytes,
 	      w->header);
 	CHECK(p->vlan_insert == (w->vlan && !w->inlined) && (!p->vlan_insert || p->vlan_tci == w->tci), "vlan");
-	for (i = 0; i < p->len; i++) {
-		if (w->inlined && i == 12) {
-			CHECK(p->data[12] == 0x81 && p->data[13] == 0 && p->data[14] == w->tci >> 8 &&
-			      p->data[15] == (w->tci & 0xff), "tag");
-			i += 3;
-			continue;
-		}
-		CHECK(p->data[i] == rig_pattern(w->seq, at), "packet %u byte %u", w->seq, i);
-		at++;
-	}
+	CHECK(rig_tx_match(p, w->seq, w->inlined ? &w->tci : NULL), "data of packet %u", w->seq);
 	in_mpw += p->mpw;
 }
 
@@ -139,7 +129,7 @@ tso_bytes(void)
 	CHECK(rig_tx_burst(t, MLXPMD_TX_F_TSO, &m, 1) == 1, "not taken");
 	lkey = rig_ranges[0].lkey;
 	for (i = 0; i < 58; i++)
-		want[30 + i] = i < 12 ? rig_pattern(1, i) : rig_pattern(1, i - 4);
+		want[30 + i] = i < 12 ? rig_data(1)[i] : rig_data(1)[i - 4];
 	memcpy(want + 42, "\x81\x00\x6f\x21", 4);
 	memcpy(want + 96, "\x00\x00\x09\xc4", 4);
 	for (i = 0; i < 4; i++)
@@ -230,9 +220,30 @@ random_packet(uint32_t seq)
 	return m;
 }
 
-/* Random mixtures and completions, rings that are full again and again: each packet is sent once, unchanged. */
+/* Runs of packets with the same lengths of headers and segments; a few have a tag, no payload, or several segments. */
+static struct rte_mbuf *
+packet_of_run(uint32_t seq)
+{
+	static uint32_t header, segsz;
+	struct rte_mbuf *m;
+
+	if (seq % 40 == 0) {
+		header = HEADER + rig_random() % 41;
+		segsz = seq % 80 ? 1 + rig_random() % 20 : 1 + rig_random() % 0x3fff;
+	}
+	m = tso_mbuf(seq, header, seq % 23 ? 1 + rig_random() % (seq % 7 ? 2000 : PAYLOAD_MAX) : 0, segsz,
+		     seq % 5 ? 1 : 1 + rig_random() % 4);
+	if (seq % 17 == 0) {
+		m->ol_flags |= RTE_MBUF_F_TX_VLAN;
+		m->vlan_tci = seq;
+	}
+	return m;
+}
+
+/* Packets and completions, rings that are full again and again: each packet is sent once, unchanged. */
 static void
-traffic(unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
+traffic_of(struct rte_mbuf *(*packet)(uint32_t seq), unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc,
+	   uint8_t max_ds)
 {
 	uint8_t inlines = f & MLXPMD_TX_F_INLINE ? 1 : 0;
 	struct rig_tx *t = rig_tx_new(log_wqebbs, nb_desc, 8, max_ds, inlines);
@@ -244,7 +255,7 @@ traffic(unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
 	begin();
 	for (round = 0; round < 600 && stuck < 100; round++) {
 		while (n < 32 && rig_random() % 50)
-			pkts[n++] = random_packet(seq++);
+			pkts[n++] = packet(seq++);
 		took = rig_tx_burst(t, f, pkts, n);
 		stuck = took == 0 && n != 0 ? stuck + 1 : 0;
 		/* What was not taken has not been changed, and is expected later. */
@@ -260,6 +271,12 @@ traffic(unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
 	CHECK(!(f & MLXPMD_TX_F_MPW) || in_mpw > seq / 16, "%u of %u packets in multi-packet WQEs", in_mpw, seq);
 	rte_pktmbuf_free_bulk(pkts, n);
 	settled(t, "traffic");
+}
+
+static void
+traffic(unsigned int f, uint8_t log_wqebbs, uint16_t nb_desc, uint8_t max_ds)
+{
+	traffic_of(random_packet, f, log_wqebbs, nb_desc, max_ds);
 }
 
 /*
@@ -380,7 +397,7 @@ most_segments(unsigned int f)
 	for (i = 0; i < most; i++, at += 250) {
 		m = rte_pktmbuf_alloc(pool);
 		for (k = 0; k < 250; k++)
-			rte_pktmbuf_mtod(m, uint8_t *)[k] = rig_pattern(5, at + k);
+			rte_pktmbuf_mtod(m, uint8_t *)[k] = rig_data(5)[at + k];
 		m->data_len = 250;
 		if (head == NULL)
 			head = m;
@@ -449,6 +466,9 @@ main(void)
 			most_segments(features[i]);
 			fails(features[i]);
 		}
+		traffic_of(packet_of_run, MLXPMD_TX_F_TSO, 5, 64, 63);
+		traffic_of(packet_of_run, MLXPMD_TX_F_TSO, 9, 64, 30);
+		traffic_of(packet_of_run, INLINE_TSO, 7, 32, 63);
 		/* Short packets are copied, in tunnels too. */
 		traffic(MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 6, 64, 63);
 		traffic(MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY, 8, 64, 30);

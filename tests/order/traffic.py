@@ -26,6 +26,8 @@ def run():
     parser.add_argument("cases", nargs="+")
     args = parser.parse_args()
     devargs = ["open=vfio"] * args.vfio + [args.devargs] * bool(args.devargs)
+    # Whole completions, unless the test is about compressed ones.
+    devargs += ["rxq_cqe_comp_en=0"] * ("rxq_cqe_comp_en" not in args.devargs)
     eal = pmdlib.eal(devargs=",".join(devargs), lcores="0")
     eal += ["--force-max-simd-bitwidth", args.simd] if args.simd else []
     result = emu([PROGRAM, *eal, "--", *args.cases], wires=["pair:lossless"], timeout=120,

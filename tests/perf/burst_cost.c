@@ -6,8 +6,11 @@
  *
  * The instruction count is exact and the same on any machine; ticks depend on the machine and its load.
  *
- * burst_cost [ROUNDS]: rounds of timing (default 1500); 0 prints instructions only.
+ * burst_cost [ROUNDS [ROW]]: rounds of timing (default 1500), 0 prints instructions only; of the rows whose name with
+ * its instruction set contains ROW.
  */
+
+#include <string.h>
 
 #include <rte_eal.h>
 
@@ -36,6 +39,7 @@ struct run {
 	bool striding;
 	uint16_t inline_mpw;
 	bool compressed;	/* Sessions for the function of queues without compression. */
+	bool whole;		/* Whole CQEs for the function of queues with compression. */
 };
 static const struct run runs[] = {
 	{ "rx empty poll", 0, 0, false, false, 0 },
@@ -45,11 +49,16 @@ static const struct run runs[] = {
 	{ "rx 60 B, scatter template", MLXPMD_RX_F_SCATTER, 32, false, false, 60 },
 	{ "rx 60 B, hash, compressed", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, false, false, 60 },
 	{ "rx 60 B, hash, compressed, expanded", MLXPMD_RX_F_HASH, 32, false, false, 60, .compressed = true },
+	{ "rx 60 B, hash, compression on, whole CQEs", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, .bytes = 60,
+	  .whole = true },
+	{ "rx 1 packet per poll, compression on", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 1, .bytes = 60, .whole = true },
 	{ "rx 1 packet per poll", MLXPMD_RX_F_HASH, 1, false, false, 60 },
 	{ "rx 4 packets per poll", MLXPMD_RX_F_HASH, 4, false, false, 60 },
 	{ "rx 8 packets per poll", MLXPMD_RX_F_HASH, 8, false, false, 60 },
-	{ "rx 60 B, hash, striding: copied", MLXPMD_RX_F_HASH, 32, .bytes = 60, .striding = true },
-	{ "rx 1500 B, hash, striding: attached", MLXPMD_RX_F_HASH, 32, .bytes = 1500, .striding = true },
+	{ "rx 60 B, hash, striding: copied", MLXPMD_RX_F_HASH | MLXPMD_RX_F_STRIDING, 32, .bytes = 60,
+	  .striding = true },
+	{ "rx 1500 B, hash, striding: attached", MLXPMD_RX_F_HASH | MLXPMD_RX_F_STRIDING, 32, .bytes = 1500,
+	  .striding = true },
 	{ "tx 60 B, SEND, fast free", MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
 	{ "tx 60 B, SEND", 0, 32, true, false, 60 },
 	{ "tx 60 B, MPW, fast free", MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
@@ -149,7 +158,7 @@ call(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 static uint16_t
 call_striding(struct bench *b, const struct run *r, struct rte_mbuf **pkts)
 {
-	return mlxpmd_mprq_templates[r->features].burst(&b->striding.r->rxq, pkts, BURST);
+	return rig_function(false, r->features)(&b->striding.r->rxq, pkts, BURST);
 }
 
 /* Two functions, one for each kind of call, which is inlined: the counts include it. */
@@ -212,7 +221,7 @@ bench_open(struct bench *b, const struct run *r)
 	b->rx = rig_rx_new(LOG_RING, 0, LOG_RING, pool, RTE_ETH_RX_OFFLOAD_CHECKSUM |
 			   (r->features & MLXPMD_RX_F_TS && !r->tx ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0),
 			   &ts_clock);
-	if (b->rx != NULL && !r->tx && (r->compressed || (r->features & MLXPMD_RX_F_COMP)))
+	if (b->rx != NULL && !r->tx && !r->whole && (r->compressed || (r->features & MLXPMD_RX_F_COMP)))
 		b->rx->rxq.mini_cqe = MDV_MINI_CQE_HASH;
 	b->tx = rig_tx_new(LOG_RING, RING, LOG_RING, 63, 0);
 	if (b->rx == NULL || b->tx == NULL)
@@ -220,10 +229,16 @@ bench_open(struct bench *b, const struct run *r)
 	b->tx->txq.inline_mpw = r->inline_mpw;
 	/* 16 WQEs of 64 strides; as by default. */
 	if (r->striding)
-		b->striding = rig_striding_new(pool, 4, 6, 11, 128, RTE_ETH_RX_OFFLOAD_CHECKSUM);
+		b->striding = rig_striding_new(pool, 4, 6, 11, 128, RTE_ETH_RX_OFFLOAD_CHECKSUM, NULL);
 }
 
 static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];
+
+static void
+row_name(const struct run *r, char *name, size_t size)
+{
+	snprintf(name, size, "%s, %s", r->name, rig_variant->name);
+}
 
 /* @return false if a check of the rig failed or mbufs are missing. */
 static bool
@@ -237,7 +252,7 @@ measure(const struct run *r, unsigned int rounds)
 	bench_open(&b, r);
 	(void)round_of(&b, r, r->striding ? count_striding_tsc : count_tsc);
 	instr = round_of(&b, r, r->striding ? count_striding_steps : count_steps) - count_empty_steps(&b, r, NULL);
-	snprintf(name, sizeof(name), "%s, %s", r->name, rig_variant->name);
+	row_name(r, name, sizeof(name));
 	printf("%-52s %8.1f", name, (double)instr / per);
 	for (k = 0; k < rounds; k++) {
 		tsc[k] = round_of(&b, r, r->striding ? count_striding_tsc : count_tsc);
@@ -257,18 +272,20 @@ measure(const struct run *r, unsigned int rounds)
 	return check_failures == 0 && rte_mempool_avail_count(pool) == 8191;
 }
 
-/* Each row that the instruction set has a burst for. */
+/* Each requested row that the instruction set has a burst for. */
 static bool
-measure_all(unsigned int rounds)
+measure_all(unsigned int rounds, const char *row)
 {
+	char name[64];
 	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(runs); i++)
-		/* Striding queues have scalar bursts only. */
-		if ((!runs[i].striding || rig_variant->simd_bits == 0) &&
+	for (i = 0; i < RTE_DIM(runs); i++) {
+		row_name(&runs[i], name, sizeof(name));
+		if (strstr(name, row) != NULL &&
 		    mlxpmd_variant_template(rig_variant, runs[i].tx, runs[i].features) != NULL &&
 		    !measure(&runs[i], rounds))
 			return false;
+	}
 	return true;
 }
 
@@ -294,7 +311,7 @@ main(int argc, char **argv)
 	printf("%-52s %8s %10s %10s %10s\n", "burst of 32 by default; ring 1024", "instr", "tsc min",
 	       "tsc p10", "tsc median");
 	RIG_EACH
-		good = good && measure_all(rounds);
+		good = good && measure_all(rounds, argc > 2 ? argv[2] : "");
 	rte_eal_cleanup();
 	return !good;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Single-stepping: the SIGTRAP handler, which counts and records instructions. */
+/* Single-stepping on x86-64: the SIGTRAP handler, which counts and records instructions. On arm64 a plugin counts. */
 
 #include <errno.h>
 #include <signal.h>
@@ -11,6 +11,23 @@
 
 volatile uint64_t perf_steps;
 
+#ifdef __aarch64__
+int
+perf_step_init(void)
+{
+	perf_steps = UINT64_MAX;
+	perf_step_on();
+	perf_step_off();
+	return perf_steps != UINT64_MAX ? 0 : -ENOTSUP;
+}
+
+void
+perf_step_record(uintptr_t *where, uint64_t max)
+{
+	(void)where;
+	(void)max;
+}
+#else
 static uintptr_t *record;
 static uint64_t record_max;
 
@@ -40,3 +57,4 @@ perf_step_record(uintptr_t *where, uint64_t max)
 	record = where;
 	record_max = where != NULL ? max : 0;
 }
+#endif

@@ -2,7 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Counts the instructions of a section of code by single-stepping it in its own process.
+ * Counts the instructions of a section of code: on x86-64 by single-stepping it in its own process; on arm64, where a
+ * process cannot do that, under qemu-user by a plugin (count_plugin.c).
  *
  * With the trap flag set the processor raises a debug exception after each instruction, which the kernel delivers as
  * SIGTRAP (Intel SDM volume 3, single-step exception). The count is exact for any instruction set; a step takes about a
@@ -13,10 +14,12 @@
 
 #include <stdint.h>
 
+#include "perf_mark.h"
+
 /** Instructions stepped since the last perf_step_reset(). */
 extern volatile uint64_t perf_steps;
 
-/** Installs the handler of SIGTRAP. 0 or -errno. */
+/** Prepares for counting. 0 or -errno; -ENOTSUP: arm64 without the plugin. */
 int perf_step_init(void);
 
 /**
@@ -31,6 +34,19 @@ perf_step_reset(void)
 	perf_steps = 0;
 }
 
+#ifdef __aarch64__
+static inline void
+perf_step_on(void)
+{
+	__asm__ volatile("hint %0" :: "i"(PERF_MARK_BEGIN) : "memory");
+}
+
+static inline void
+perf_step_off(void)
+{
+	__asm__ volatile("hint %0\n\tb 1f\n\t.word perf_steps - .\n1:" :: "i"(PERF_MARK_END) : "memory");
+}
+#else
 static inline void
 perf_step_on(void)
 {
@@ -42,5 +58,6 @@ perf_step_off(void)
 {
 	__asm__ volatile("pushfq; andl $0xfffffeff, (%%rsp); popfq" ::: "memory", "cc");
 }
+#endif
 
 #endif /* PERF_STEP_H */

@@ -51,7 +51,7 @@ def not_compressed(form, reason, args=(), emu_args=()):
 
 def run():
     for form in FORMATS:
-        for simd in (64, 256, 512):
+        for simd in (64, 128, 256, 512):
             forwarded(form, simd, 1 + form % 2 * 3, 10_500_000 if LONG and form == 1 and simd != 64 else 20_000)
     not_compressed(1, "Rx offload TIMESTAMP, and compressed completions have no timestamps", ["--rx-offloads=0x4000"])
     not_compressed(2, "the device does not have this format", emu_args=["--profile", "cx4lx"])

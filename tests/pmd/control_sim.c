@@ -492,6 +492,13 @@ mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 	return mtu <= 2000 ? 11 : -EINVAL;
 }
 
+uint8_t
+mlxpmd_rxq_lro_size(const struct mlxpmd_port *port)
+{
+	RTE_SET_USED(port);
+	return 0;
+}
+
 /* ------------------------------------------------------------------ the port */
 
 void

@@ -3,6 +3,7 @@
 """Probe: refused devargs are logged in one line, and a device whose probe failed is not left to another driver."""
 import os
 import pathlib
+import platform
 import re
 
 import pmdlib
@@ -13,13 +14,13 @@ CASES = [
     ("rx_burst=scalar,tx_burst=scalar,clock=raw", None),
     ("class=eth,rx_burst=auto", None),
     ("driver=net_mlxpmd", None),
-    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar|avx2|avx512vl|avx512|ifma"),
+    ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma"),
     ("clock=", "devarg clock=: allowed are auto|page|host|realtime|raw"),
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
     ("representor=vf0", "devarg representor=vf0: ports of representors are not supported, "
      "only the uplink of a switchdev PF: leave the devarg out"),
     ("rx_vec_en=1", "unknown devarg rx_vec_en: allowed are "
-     "rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, "
+     "rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, "
      "clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4, "
      "stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, "
      "open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, "
@@ -52,10 +53,13 @@ def check_devargs(devargs, line, simd=None):
 def check_instruction_sets():
     """Bursts of a named instruction set are used, or refused in one line."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii")
+    other = "sse" if platform.machine() == "aarch64" else "neon"
+    check_devargs(f"tx_burst={other}", "devarg tx_burst: this build has no bursts of that instruction set: use auto")
     if b"Vector AVX2" not in PLUGIN.read_bytes():
         check_devargs("tx_burst=avx2", "devarg tx_burst: this build has no bursts of that instruction set: use auto")
         return
-    for words, name, bits in (("avx2", "avx2", 256), ("avx512f avx512bw avx512dq avx512vl", "avx512", 512)):
+    for words, name, bits in (("sse4_2", "sse", 128), ("avx2", "avx2", 256),
+                              ("avx512f avx512bw avx512dq avx512vl", "avx512", 512)):
         for key in ("rx_burst", "tx_burst"):
             has = all(re.search(rf"\b{word}\b", cpu) for word in words.split())
             line = None if has else f"devarg {key}={name}: the CPU does not have the instructions: use auto"

@@ -26,14 +26,15 @@ def check_info(client, port):
     check(info["started"] == 1, info)
     check(info["commands_refused"] == 0, info)
     check(info["timestamp_unit"] == "ns", info)
-    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto", "rxq_cqe_comp_en": 0,
+    check(info["devargs"] == {"rx_burst": "scalar", "tx_burst": "auto", "clock": "auto", "rxq_cqe_comp_en": 1,
                                "stats_age_ms": 100, "txq_inline_mpw": 0, "txq_inline_max": 0,
                                "txqs_min_inline": 8, "open": "verbs", "doorbell": "auto", "mprq_en": 0,
                                "mprq_log_stride_num": 0, "mprq_log_stride_size": 0,
                                "mprq_max_memcpy_len": 128, "rxqs_min_mprq": 12}, info)
     for direction in ("rx_burst", "tx_burst"):
         check(info[direction]["name"] not in ("", "none") and info[direction]["why"], info)
-    check(info["rx_compression"] == {"name": "none", "why": "off by default"}, info)
+    check(info["rx_compression"] == {"name": "hash",
+                                      "why": "format of rxq_cqe_comp_en: nothing needs whole completions"}, info)
     capabilities = info["capabilities"]
     check(capabilities["checksum"] == 1 and capabilities["device_frequency_khz"] > 0, info)
     return info

@@ -16,10 +16,10 @@ int mlxpmd_logtype;
 #define SCALAR MLXPMD_BURST_SCALAR
 #define CLOCK_AUTO MDV_CLOCK_AUTO
 #define RAW MDV_CLOCK_RAW
-#define RX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512|ifma"
-#define TX_BURSTS "allowed are auto|scalar|avx2|avx512vl|avx512"
+#define RX_BURSTS "allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma"
+#define TX_BURSTS "allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"
+#define KNOWN "allowed are rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {
@@ -32,6 +32,7 @@ static const struct {
 	{ "rx_burst=auto", 0, { AUTO, AUTO, CLOCK_AUTO }, NULL },
 	{ "rx_burst=scalar", 0, { SCALAR, AUTO, CLOCK_AUTO }, NULL },
 	{ "tx_burst=scalar", 0, { AUTO, SCALAR, CLOCK_AUTO }, NULL },
+	{ "tx_burst=neon", 0, { AUTO, MLXPMD_BURST_NEON, CLOCK_AUTO }, NULL },
 	{ "tx_burst=avx2", 0, { AUTO, MLXPMD_BURST_AVX2, CLOCK_AUTO }, NULL },
 	{ "tx_burst=avx512vl", 0, { AUTO, MLXPMD_BURST_AVX512VL, CLOCK_AUTO }, NULL },
 	{ "tx_burst=avx512", 0, { AUTO, MLXPMD_BURST_AVX512, CLOCK_AUTO }, NULL },

@@ -139,7 +139,6 @@ features_others(void)
 		{ "Fast mbuf free", tx(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE), 1 },
 		{ "Buffer split on Rx", rx(RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT), 1 },
 		{ "Scattered Rx", rx(RTE_ETH_RX_OFFLOAD_SCATTER), 1 },
-		{ "LRO", rx(RTE_ETH_RX_OFFLOAD_TCP_LRO), 1 },
 		{ "TSO", tx(RTE_ETH_TX_OFFLOAD_TCP_TSO), 1 },
 		{ "RSS hash", (info.flow_type_rss_offloads != 0) + rx(RTE_ETH_RX_OFFLOAD_RSS_HASH), 2 },
 		{ "Inline crypto", rx(RTE_ETH_RX_OFFLOAD_SECURITY) + tx(RTE_ETH_TX_OFFLOAD_SECURITY), 2 },
@@ -154,6 +153,7 @@ features_others(void)
 		{ "Inner L4 checksum", rx(RTE_ETH_RX_OFFLOAD_OUTER_UDP_CKSUM) + tx(RTE_ETH_TX_OFFLOAD_OUTER_UDP_CKSUM), 2 },
 		/* Nothing that a port reports shows these. */
 		{ "Queue status event", 1, 1 }, /* tests/pmd/test_recover.c */
+		{ "LRO", 1, 1 }, /* With mprq_en=1: tests/pmd/lro.py. */
 		{ "Linux", 1, 1 },
 		{ "x86-64", 1, 1 },
 		{ "Usage doc", 1, 1 },

@@ -114,5 +114,7 @@ main(int argc, char **argv)
 	run(0, 1);
 	run(RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 1);
 	run(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_VLAN_INSERT, RTE_DIM(kinds));
+	/* Fast free does not go with several segments: all mbufs of a chain have to be freed. */
+	run(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 2);
 	return pmd_fini();
 }

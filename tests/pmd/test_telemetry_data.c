@@ -265,7 +265,7 @@ port_make(void)
 	mdv.caps = (struct mdv_caps){
 		.pci_device_id = 0x101d, .vport_num = 1, .log_max_cq_sz = 2, .log_max_wq_sz = 3, .log_max_rqt_size = 4,
 		.max_sq_desc_ds = 5, .min_inline_mode = 6, .log_min_strides = 3, .max_mtu = 7, .rx_hash_fields = 9,
-		.device_frequency_khz = 8,
+		.device_frequency_khz = 8, .tunnel_vxlan = true, .tunnel_geneve = true, .swp_csum = true,
 		.csum = true, .vlan_strip = true, .rss_ipv4_ipv6 = true, .ts_free_running = true, .q_counters = true,
 	};
 	device.name = "0000:c1:00.3";
@@ -310,15 +310,14 @@ test_info(void)
 		  "devargs/stats_age_ms=100\ndevargs/txq_inline_mpw=0\ndevargs/txq_inline_max=0\ndevargs/txqs_min_inline=0\ndevargs/open=vfio\n"
 		  "devargs/doorbell=auto\ndevargs/mprq_en=0\ndevargs/mprq_log_stride_num=0\ndevargs/mprq_log_stride_size=0\n"
 		  "devargs/mprq_max_memcpy_len=0\ndevargs/rxqs_min_mprq=0\n"
-		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\n"
-		  "capabilities/log_max_wq_sz=3\ncapabilities/log_max_rqt_size=4\ncapabilities/max_sq_desc_bytes=80\n"
-		  "capabilities/min_inline_mode=6\ncapabilities/log_min_strides=3\ncapabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\n"
-		  "capabilities/checksum=1\ncapabilities/vlan_insert=0\ncapabilities/vlan_strip=1\ncapabilities/scatter_fcs=0\n"
-		  "capabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\ncapabilities/mini_cqe_formats=0\n"
-		  "capabilities/timestamp_free_running=1\ncapabilities/timestamp_real_time=0\ncapabilities/queue_counters=1\n"
-		  "capabilities/vport_counters=0\n"
-		  "rx_burst/name=fast\nrx_burst/why=best\nrx_compression/name=none\nrx_compression/why=the port was not started yet\n"
-		  "tx_burst/name=none\ntx_burst/why=the port was not started yet\n");
+		  "capabilities/pci_device_id=4125\ncapabilities/vport=1\ncapabilities/log_max_cq_sz=2\ncapabilities/log_max_wq_sz=3\n"
+		  "capabilities/log_max_rqt_size=4\ncapabilities/max_sq_desc_bytes=80\ncapabilities/min_inline_mode=6\ncapabilities/log_min_strides=3\n"
+		  "capabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\ncapabilities/checksum=1\ncapabilities/vlan_insert=0\n"
+		  "capabilities/vlan_strip=1\ncapabilities/scatter_fcs=0\ncapabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\n"
+		  "capabilities/tunnel_vxlan=1\ncapabilities/tunnel_gre=0\ncapabilities/tunnel_geneve=1\ncapabilities/tunnel_ipip=0\n"
+		  "capabilities/software_parser=1\ncapabilities/software_parser_tso=0\ncapabilities/mini_cqe_formats=0\ncapabilities/timestamp_free_running=1\n"
+		  "capabilities/timestamp_real_time=0\ncapabilities/queue_counters=1\ncapabilities/vport_counters=0\nrx_burst/name=fast\nrx_burst/why=best\n"
+		  "rx_compression/name=none\nrx_compression/why=the port was not started yet\ntx_burst/name=none\ntx_burst/why=the port was not started yet\n");
 	clock_.kind = MDV_CLOCK_TICKS;
 	removed = true;
 	CHECK_OK(run("/mlxpmd/info", "3"));
@@ -342,11 +341,11 @@ test_queues(void)
 			"tx0/state=failed\ntx0/packets_lost=12\ntx0/completions_refused=22\ntx0/resets=32\ntx0/stalls=42\n"
 			"tx0/last_syndrome=none\ntx0/last_vendor_syndrome=0\ntx0/inline_mpw=0\ntx0/inline_max=0\n"
 			"tx0/inline_why=the port was not started yet\n");
-	rxq.striding = (struct mlxpmd_striding){ .log_strides = 6, .log_stride_size = 11, .attached = 70, .given = 1 };
+	rxq.striding = (struct mlxpmd_striding){ .log_strides = 6, .attached = 70, .given = 1, .lro_packets = 5 };
 	CHECK_OK(run("/mlxpmd/queues", "3"));
-	CHECK(has("rx15/striding/strides=64") && has("rx15/striding/stride_bytes=0") &&
-	      has("rx15/striding/buffers=0") && has("rx15/striding/buffers_held=72") &&
-	      has("rx15/striding/packets_attached=71"));
+	CHECK(has("rx15/striding/strides=64\nrx15/striding/stride_bytes=0\nrx15/striding/buffers=0") &&
+	      has("rx15/striding/buffers_held=72\nrx15/striding/packets_attached=71\nrx15/striding/lro=0") &&
+	      has("rx15/striding/lro_packets=5"));
 	rxq.striding = (struct mlxpmd_striding){ .log_strides = 0 };
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""Segmentation of TCP packets, in VXLAN too, by the device for testpmd's csum engine: the frames against scapy's.
+"""Segmentation of TCP packets, in tunnels too, by the device for testpmd's csum engine: the frames against scapy's.
 
 Frames from a capture arrive at port 0, most of them longer than the segment size and in several mbufs. All that
 port 1 sends must be what TCP would have sent, byte for byte, and the port's counters must count it.
@@ -69,39 +69,65 @@ def segments(p, mss):
     return out
 
 
-OUTER = [Ether(src=SOURCE) / IP(src="10.9.0.1", dst="10.9.0.2", id=65534) / UDP(sport=5555, dport=4789, chksum=0),
-         Ether(src=SOURCE) / IPv6(src="2001:db8:9::1", dst="2001:db8:9::2") / UDP(sport=5556, dport=4789, chksum=0)]
+class Tunnel:
+    """One kind: protocol or UDP port, and the header before an Ethernet frame (inner None) or before an IP packet."""
+
+    def __init__(self, number, header, inner=None):
+        self.number, self.header, self.inner = number, header, inner
+
+    def outers(self):
+        ips = [IP(src="10.9.0.1", dst="10.9.0.2", id=65534), IPv6(src="2001:db8:9::1", dst="2001:db8:9::2")]
+        for ip in ips:
+            if self.number > 255:
+                yield Ether(src=SOURCE) / ip / UDP(sport=5555, dport=self.number, chksum=0)
+            else:
+                setattr(ip, "proto" if IP in ip else "nh", self.number)
+                yield Ether(src=SOURCE) / ip
+
+    def carries(self, p):
+        return self.inner in (None, p.type)
+
+    def frame(self, outer, n, inner):
+        """The n-th frame of a packet. The outer UDP checksum stays 0."""
+        q = outer.copy()
+        content = self.header + (inner if self.inner is None else inner[14:])
+        if IP in q:
+            q[IP].id = (q[IP].id + n) & 0xffff
+        if UDP in q:
+            q[UDP].len = 8 + len(content)
+        return bytes(q / Raw(content))
 
 
-def outer_bytes(outer, n, inner):
-    """The headers of a tunnel before the n-th frame of a packet. The UDP checksum stays 0."""
-    q = outer.copy()
-    if IP in q:
-        q[IP].id = (q[IP].id + n) & 0xffff
-    q[UDP].len = 16 + len(inner)
-    return bytes(q / Raw(b"\x08\0\0\0\0\x12\x34\0" + inner))
+KINDS = {
+    "VXLAN": [Tunnel(4789, b"\x08\0\0\0\0\x12\x34\0")],
+    "GENEVE": [Tunnel(6081, b"\0\0\x65\x58\0\x12\x34\0"), Tunnel(6081, b"\x01\0\x86\xdd" + bytes(8), 0x86dd)],
+    "GRE": [Tunnel(47, b"\0\0\x65\x58"), Tunnel(47, b"\x20\0\x08\0\0\0\0\x09", 0x800)],
+    "IPIP": [Tunnel(4, b"", 0x800)],
+}
 
 
-def tunnelled(packets):
-    """(outer header, inner packet); each inner one is sent through each kind of tunnel."""
-    for n, p in enumerate(packets):
-        if len(p) < 8900:
-            p.dst = f"02:00:00:00:bb:{n & 255:02x}"
-            for outer in OUTER:
-                yield outer, p
+def tunnelled(packets, kind):
+    """(tunnel, outer header, inner packet); each inner one is sent with each outer header."""
+    for tunnel in KINDS[kind]:
+        outers = list(tunnel.outers())
+        for n, p in enumerate(packets):
+            if len(p) < 8900 and tunnel.carries(p):
+                p.dst = f"02:00:00:00:bb:{n & 255:02x}"
+                for outer in outers:
+                    yield tunnel, outer, p
 
 
 def expectation(packets, mss, mac):
-    """The frames by their number. A packet is one of scapy's, or a pair from tunnelled()."""
+    """The frames by their number. A packet is one of scapy's, or a tuple from tunnelled()."""
     wanted = collections.Counter()
     for p in packets:
-        outer, inner = p if isinstance(p, tuple) else (None, p)
+        tunnel, outer, inner = p if isinstance(p, tuple) else (None, None, p)
         q, frames = (outer or inner).copy(), []
         q.src, q.dst = mac, PEER
         if outer is None:
             frames = segments(Ether(bytes(q)), mss)
         else:
-            frames = [outer_bytes(q, n, f) for n, f in enumerate(segments(Ether(bytes(inner)), mss))]
+            frames = [tunnel.frame(q, n, f) for n, f in enumerate(segments(Ether(bytes(inner)), mss))]
         wanted.update(frames)
     return wanted
 
@@ -118,20 +144,20 @@ def mac_of(testpmd, port):
     return testpmd.cmd(f"show port info {port}").partition("MAC address: ")[2].split()[0].lower()
 
 
-def run_one(mss, devargs, profile, tunnels=False):
+def run_one(mss, devargs, profile, tunnels=None):
     with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
         inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
         args = ["--txd=1024", "--rxd=4096", "--enable-scatter", "--max-pkt-len=9022", "--no-flush-rx",
                 "--disable-device-start"]
         # The addresses of the emulated ports are known before the emulator starts.
         packets = [*tcp_packets(mss), *others()]
-        packets = [*tunnelled(packets)] if tunnels else packets * 3
-        for p in OUTER if tunnels else packets:
-            p.dst = "0c:42:a1:4e:d0:00"
+        packets = [*tunnelled(packets, tunnels)] if tunnels else packets * 3
+        for p in packets:
+            (p[1] if tunnels else p).dst = "0c:42:a1:4e:d0:00"
         writer = RawPcapWriter(str(inp), linktype=1, sync=True)
         writer.write_header(None)
         for p in packets:
-            writer.write_packet(outer_bytes(p[0], 0, bytes(p[1])) if tunnels else bytes(p), sec=0, usec=0)
+            writer.write_packet(p[0].frame(p[1], 0, bytes(p[2])) if tunnels else bytes(p), sec=0, usec=0)
         writer.close()
         with pmdlib.Testpmd(args, wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
                             emu_args=["--seed", "0", *(["--profile", profile] if profile else [])]) as testpmd:
@@ -156,7 +182,7 @@ def run_one(mss, devargs, profile, tunnels=False):
     length = sum(len(frame) * n for frame, n in wanted.items())
     check(stats["TX-bytes"] == length, f"{stats['TX-bytes']} bytes counted, {length} sent")
     print(f"segments of {mss} bytes, {devargs or 'no devargs'}, {profile or 'default card'}, "
-          f"{'VXLAN' if tunnels else 'no tunnels'}: "
+          f"{tunnels or 'no tunnels'}: "
           f"{len(packets)} packets, {total} frames, as scapy's", flush=True)
 
 
@@ -164,8 +190,13 @@ def run():
     run_one(1000, "", None)
     run_one(1448, "tx_burst=scalar", None)
     run_one(137, "", "cx4lx")
-    run_one(1000, "", None, tunnels=True)
-    run_one(1398, "tx_burst=scalar", "cx4lx", tunnels=True)
+    run_one(1000, "", None, tunnels="VXLAN")
+    run_one(1398, "tx_burst=scalar", "cx4lx", tunnels="VXLAN")
+    run_one(1000, "", "cx4lx", tunnels="GRE")
+    # ConnectX-5 needs offsets for the last two, later cards do not.
+    for profile in ("cx5", None):
+        for kind in ("GRE", "GENEVE", "IPIP"):
+            run_one(1300, "", profile, tunnels=kind)
 
 
 main(run)

@@ -64,8 +64,12 @@ struct mdv_caps {
 	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */
 	uint16_t max_mtu;	/**< Largest MTU, in bytes of Ethernet payload. */
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
+	uint16_t lro_us;	/**< Shortest duration of an LRO session; 0: no LRO. */
+	bool lro_size_l2;	/**< The size of an LRO packet counts from its Ethernet header on, else from TCP. */
 	uint32_t device_frequency_khz; /**< 0: not reported, or outside the plausible range. */
-	bool csum, vlan_insert, vlan_strip, scatter_fcs, rss_ipv4_ipv6, tunnel_csum;
+	bool csum, vlan_insert, vlan_strip, scatter_fcs, rss_ipv4_ipv6;
+	bool tunnel_vxlan, tunnel_gre, tunnel_geneve, tunnel_ipip; /**< Inner headers that it finds when sending. */
+	bool swp_csum, swp_lso;	/**< It takes their offsets from the WQE, for checksums; for TSO, too. */
 	bool wait_on_time;	/**< A send queue can wait for a device time (WAIT WQE). */
 	bool mpw, ts_realtime, ts_free_running, umr_relaxed_ordering;
 	bool q_counters, vport_counters, access_reg_user;
@@ -387,9 +391,12 @@ struct mdv_tir_attr {
 	uint32_t hash_fields;	/**< 0: no hash; then rqtn must have one entry. */
 	bool symmetric;
 	const uint8_t *key;	/**< 40 bytes; required if hash_fields is not 0. */
+	uint8_t lro_size;	/**< Most bytes of an LRO packet, in MDV_LRO_UNIT; 0: no LRO. Not changed later. */
 };
+/** Unit of mdv_tir_attr.lro_size in bytes (DPDK mlx5.h, MLX5_LRO_SEG_CHUNK_SIZE). */
+#define MDV_LRO_UNIT 256
 
-/** Creates a TIR. NULL with EINVAL: hash without a key; ENOTSUP: fields not in caps.rx_hash_fields. */
+/** Creates a TIR. NULL with EINVAL: hash without a key; ENOTSUP: fields not in caps.rx_hash_fields, or LRO. */
 __rte_internal
 struct mdv_obj *mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr);
 

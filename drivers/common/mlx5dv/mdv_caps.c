@@ -187,8 +187,13 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 	caps->vlan_insert = prm_per_protocol_networking_offload_caps_get_wqe_vlan_insert(cap);
 	caps->scatter_fcs = prm_per_protocol_networking_offload_caps_get_scatter_fcs(cap);
 	caps->mpw = prm_per_protocol_networking_offload_caps_get_enhanced_multi_pkt_send_wqe(cap);
-	/* Of the tunnels that devices know, VXLAN is the one that is offered. */
-	caps->tunnel_csum = prm_per_protocol_networking_offload_caps_get_tunnel_stateless_vxlan(cap);
+	caps->tunnel_vxlan = prm_per_protocol_networking_offload_caps_get_tunnel_stateless_vxlan(cap);
+	caps->tunnel_gre = prm_per_protocol_networking_offload_caps_get_tunnel_stateless_gre(cap);
+	caps->tunnel_geneve = prm_per_protocol_networking_offload_caps_get_tunnel_stateless_geneve_tx(cap);
+	caps->tunnel_ipip = prm_per_protocol_networking_offload_caps_get_tunnel_stateless_ip_over_ip_tx(cap);
+	caps->swp_csum = prm_per_protocol_networking_offload_caps_get_swp(cap) &&
+			 prm_per_protocol_networking_offload_caps_get_swp_csum(cap);
+	caps->swp_lso = caps->swp_csum && prm_per_protocol_networking_offload_caps_get_swp_lso(cap);
 	caps->rss_ipv4_ipv6 =
 		prm_per_protocol_networking_offload_caps_get_rss_ind_tbl_cap(cap) != 0;
 	if (caps->rss_ipv4_ipv6)
@@ -196,6 +201,11 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 				       MDV_HASH_DST_PORT;
 	mdv_cap_check(dev->name, &lso, &log_lso);
 	caps->max_lso_bytes = log_lso == 0 ? 0 : 1u << log_lso;
+	/* The periods are in ascending order (Linux, en/params.c, mlx5e_choose_lro_timeout()). */
+	if (prm_per_protocol_networking_offload_caps_get_lro_cap(cap))
+		caps->lro_us = prm_per_protocol_networking_offload_caps_get_lro_timer_supported_periods(cap, 0);
+	/* DPDK mlx5_prm.h, MLX5_LRO_MAX_MSG_SIZE_START_FROM_L4. */
+	caps->lro_size_l2 = prm_per_protocol_networking_offload_caps_get_lro_max_msg_sz_mode(cap) != 0;
 }
 
 /** Headers that a SEND WQE must carry inline: L2, none, or as in the vport context. */

@@ -390,6 +390,7 @@ sq_fill_create(const struct mdv_dev *dev, const struct mdv_sq_attr *attr, const 
 	prm_sqc_set_state(sqc, PRM_SQC_STATE_RST);
 	prm_sqc_set_flush_in_error_en(sqc, 1);
 	prm_sqc_set_allow_multi_pkt_send_wqe(sqc, dev->caps.mpw);
+	prm_sqc_set_allow_swp(sqc, dev->caps.swp_csum);
 	prm_sqc_set_min_wqe_inline_mode(sqc, dev->caps.sq_inline_mode);
 	prm_sqc_set_ts_format(sqc, mdv_ts_format(dev));
 	prm_sqc_set_cqn(sqc, attr->cqn);

@@ -33,6 +33,8 @@
 enum mlxpmd_burst_mode {
 	MLXPMD_BURST_AUTO,
 	MLXPMD_BURST_SCALAR,
+	MLXPMD_BURST_NEON,
+	MLXPMD_BURST_SSE,
 	MLXPMD_BURST_AVX2,
 	MLXPMD_BURST_AVX512VL,	/**< AVX-512 with registers of 256 bits. */
 	MLXPMD_BURST_AVX512,
@@ -45,8 +47,8 @@ enum mlxpmd_burst_mode {
  * dpdk-pmdinfo come from this table.
  */
 #define MLXPMD_DEVARGS(ROW) \
-	ROW(rx_burst, "auto|scalar|avx2|avx512vl|avx512|ifma") \
-	ROW(tx_burst, "auto|scalar|avx2|avx512vl|avx512") \
+	ROW(rx_burst, "auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma") \
+	ROW(tx_burst, "auto|scalar|neon|sse|avx2|avx512vl|avx512") \
 	ROW(clock, "auto|page|host|realtime|raw") \
 	ROW(rxq_cqe_comp_en, "0..4") \
 	ROW(stats_age_ms, "0|10..60000") \

@@ -95,10 +95,8 @@ rx_template(struct mlxpmd_port *port, unsigned int f)
 {
 	const struct mlxpmd_template *template;
 
-	if (rx_strides(port->eth_dev)) {
-		port->rx_burst_why = "mprq_en=1: striding receive queues, which have scalar bursts";
-		return &mlxpmd_mprq_templates[f & ~MLXPMD_RX_F_SCATTER];
-	}
+	if (rx_strides(port->eth_dev))
+		f = (f & ~MLXPMD_RX_F_SCATTER) | MLXPMD_RX_F_STRIDING;
 	template = mlxpmd_variant_choose(false, f, port->args.rx_burst, &port->rx_burst_why);
 	if (port->rx_burst_why == NULL)
 		port->rx_burst_why = "rx_burst=auto: widest that the CPU has";
@@ -162,12 +160,12 @@ int
 mlxpmd_mini_cqe_select(struct mlxpmd_port *port)
 {
 	port->mini_cqe = port->args.rxq_cqe_comp_en;
-	port->mini_cqe_why = "off by default";
+	port->mini_cqe_why = "rxq_cqe_comp_en=0";
 	if (port->mini_cqe == MDV_MINI_CQE_NONE)
 		return 0;
 	port->mini_cqe_why = mini_cqe_obstacle(port);
 	if (port->mini_cqe_why == NULL) {
-		port->mini_cqe_why = "selected by devarg rxq_cqe_comp_en";
+		port->mini_cqe_why = "format of rxq_cqe_comp_en: nothing needs whole completions";
 		return 0;
 	}
 	MLXPMD_LOG(NOTICE, "port %u: rxq_cqe_comp_en=%u: completions are not compressed: %s", port->port_id,

@@ -84,6 +84,10 @@ int mlxpmd_txqs_up(struct mlxpmd_port *port);
 void mlxpmd_txqs_down(struct mlxpmd_port *port);
 /** log2 of the data segments that a frame with this MTU needs; -EINVAL: too many, or without scatter. */
 int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
+/** Longest packet of LRO that is offered: what a TIR can have (DPDK mlx5.h, MLX5_MAX_LRO_SIZE). */
+#define MLXPMD_LRO_MAX (UINT8_MAX * MDV_LRO_UNIT)
+/** Longest packet of LRO on the port's queues, in MDV_LRO_UNIT; 0: no LRO. */
+uint8_t mlxpmd_rxq_lro_size(const struct mlxpmd_port *port);
 /** log2 of the bytes of a striding queue's strides for this MTU; -EINVAL: not all frames could be delivered. */
 int mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu);
 /**

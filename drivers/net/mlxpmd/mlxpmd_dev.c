@@ -42,6 +42,10 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 	if (port->clock == NULL)
 		info->rx_queue_offload_capa &= ~RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	if (port->args.mprq_en && caps->lro_us != 0) {
+		info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_TCP_LRO;
+		info->max_lro_pkt_size = MLXPMD_LRO_MAX;
+	}
 	info->tx_queue_offload_capa = mlxpmd_tx_offloads(caps);
 	if (mlxpmd_tx_times(port))
 		info->tx_queue_offload_capa |= RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;

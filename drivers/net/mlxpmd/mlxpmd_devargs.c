@@ -39,9 +39,10 @@ static const char known[] = MLXPMD_DEVARGS(KNOWN);
 #define KNOWN_LEN ((int)sizeof(known) - 3)
 
 /* The words of an enumeration have its values, in order. */
-static_assert(MLXPMD_BURST_AUTO == 0 && MLXPMD_BURST_SCALAR == 1 && MLXPMD_BURST_AVX2 == 2 &&
-	      MLXPMD_BURST_AVX512VL == 3 && MLXPMD_BURST_AVX512 == 4 && MLXPMD_BURST_IFMA == 5,
-	      "auto|scalar|avx2|avx512vl|avx512|ifma");
+static_assert(MLXPMD_BURST_AUTO == 0 && MLXPMD_BURST_SCALAR == 1 && MLXPMD_BURST_NEON == 2 &&
+	      MLXPMD_BURST_SSE == 3 && MLXPMD_BURST_AVX2 == 4 && MLXPMD_BURST_AVX512VL == 5 &&
+	      MLXPMD_BURST_AVX512 == 6 && MLXPMD_BURST_IFMA == 7,
+	      "auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma");
 static_assert(MDV_CLOCK_AUTO == 0 && MDV_CLOCK_PAGE == 1 && MDV_CLOCK_HOST == 2 && MDV_CLOCK_REALTIME == 3 &&
 	      MDV_CLOCK_RAW == 4, "auto|page|host|realtime|raw");
 static_assert(MDV_OPEN_VERBS == 0 && MDV_OPEN_VFIO == 1, "verbs|vfio");
@@ -172,6 +173,7 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	int rc = 0;
 
 	*out = (struct mlxpmd_devargs){
+		.rxq_cqe_comp_en = MDV_MINI_CQE_HASH, /* As net_mlx5 (mlx5.c, mlx5_port_args_config()). */
 		.stats_age_ms = STATS_AGE_MS,
 		.txqs_min_inline = TXQS_MIN_INLINE,
 		.mprq_max_memcpy_len = MPRQ_MEMCPY_BYTES,

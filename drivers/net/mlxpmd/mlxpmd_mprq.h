@@ -98,7 +98,4 @@ int mlxpmd_mprq_arm(struct mlxpmd_queue *q);
 int mlxpmd_mprq_rewind(struct mlxpmd_rxq *rxq, bool fresh);
 void mlxpmd_mprq_disarm(struct mlxpmd_queue *q);
 
-/** Bursts by feature set; without MLXPMD_RX_F_SCATTER, because all of them chain mbufs if the offload is on. */
-extern const struct mlxpmd_template mlxpmd_mprq_templates[MLXPMD_RX_TEMPLATES];
-
 #endif /* MLXPMD_MPRQ_H */

@@ -97,7 +97,6 @@ csum_flags(uint8_t etc, bool l3_ok, bool l4_ok, uint8_t tunnel)
 	return flags;
 }
 
-#ifdef RTE_ARCH_X86
 struct mlxpmd_class mlxpmd_class_table[MLXPMD_CLASSES] __rte_cache_aligned;
 
 static void
@@ -117,7 +116,6 @@ classes_fill(void)
 			mlxpmd_class_table[i].ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
 	}
 }
-#endif
 
 RTE_INIT(mlxpmd_ptype_init)
 {
@@ -132,9 +130,7 @@ RTE_INIT(mlxpmd_ptype_init)
 			flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 		mlxpmd_ptype_table[i] = (uint64_t)flags << 32 | ptype(etc, tunnel);
 	}
-#ifdef RTE_ARCH_X86
 	classes_fill();
-#endif
 }
 
 const uint32_t *

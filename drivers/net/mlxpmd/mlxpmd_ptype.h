@@ -25,7 +25,6 @@ mlxpmd_ptype_index(uint8_t pkt_info, uint16_t hds_etc)
 	return (hds_etc & 0x7ffu) | (pkt_info & 3u) << 11;
 }
 
-#ifdef RTE_ARCH_X86
 /**
  * The same for vector bursts, with the layout of the mbuf from rearm_data on, so that one load is enough. Includes
  * the flag of the RSS hash.
@@ -47,6 +46,5 @@ struct mlxpmd_class {
 #define MLXPMD_CLASS_MUL_BYTES 0x40100801u /**< By 1, 8, 16, 64. */
 #define MLXPMD_CLASS_MUL_WORDS 0x08000010u /**< By 16, 2048. */
 extern struct mlxpmd_class mlxpmd_class_table[MLXPMD_CLASSES] __rte_cache_aligned;
-#endif
 
 #endif /* MLXPMD_PTYPE_H */

@@ -55,6 +55,7 @@ static const char *const cause_names[] = {
 	[MLXPMD_CAUSE_BAD] = "invalid completion",
 	[MLXPMD_CAUSE_LOST] = "lost completion",
 	[MLXPMD_CAUSE_STALL] = "stall",
+	[MLXPMD_CAUSE_FORMAT] = "compressed completions have no timestamps",
 };
 
 const uint8_t mlxpmd_syndrome_class[256] = {

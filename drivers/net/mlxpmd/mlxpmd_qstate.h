@@ -89,6 +89,7 @@ enum mlxpmd_qcause {
 	MLXPMD_CAUSE_BAD,	/**< An invalid completion: the CQ cannot be trusted. */
 	MLXPMD_CAUSE_LOST,	/**< A completion is missing before one that came. */
 	MLXPMD_CAUSE_STALL,	/**< Requested completions do not come. */
+	MLXPMD_CAUSE_FORMAT,	/**< No failure: the CQ is to be replaced by one without compressed completions. */
 };
 const char *mlxpmd_qcause_name(enum mlxpmd_qcause cause);
 

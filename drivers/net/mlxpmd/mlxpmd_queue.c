@@ -161,7 +161,7 @@ int
 mlxpmd_queue_reset(struct mlxpmd_queue *q, uint32_t *lost)
 {
 	/* A CQ that cannot be trusted is replaced by a new one. */
-	const bool fresh = q->cause != MLXPMD_CAUSE_ERROR;
+	const bool fresh = q->cause != MLXPMD_CAUSE_ERROR || q->repair.cause == MLXPMD_CAUSE_FORMAT;
 	int rc = wq_reset(&q->hw.wq, true);
 
 	mlxpmd_queue_sync(q, false);

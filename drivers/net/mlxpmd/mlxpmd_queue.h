@@ -96,14 +96,16 @@ struct mlxpmd_queue_hw {
 #define MLXPMD_TSAN 0
 #endif
 /**
- * Sets, or adds to, a counter or index that one thread writes and others read at any time. In C11 the store has to be
- * atomic. Relaxed, it is the store that compilers generate anyway, but they combine it with nothing: an instruction
- * more. Therefore it is atomic only for ThreadSanitizer, which is to find other races than these.
+ * Sets, adds to, or gets a counter, index or state that one thread writes and others read at any time. In C11 the
+ * access has to be atomic. Relaxed, it is the access that compilers generate anyway, but they combine it with nothing:
+ * an instruction more. Therefore it is atomic only for ThreadSanitizer, which is to find other races than these.
  */
 #if MLXPMD_TSAN
 #define MLXPMD_SHARED_SET(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
+#define MLXPMD_SHARED_GET(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #else
 #define MLXPMD_SHARED_SET(word, value) ((word) = (value))
+#define MLXPMD_SHARED_GET(word) (word)
 #endif
 #define MLXPMD_SHARED_ADD(word, n) MLXPMD_SHARED_SET(word, (word) + (n))
 
@@ -167,6 +169,15 @@ mlxpmd_queue_sync(struct mlxpmd_queue *q, bool wake)
 {
 	if (q->ops->sync != NULL)
 		q->ops->sync(q, wake);
+}
+
+/** Requests a READY queue from its burst, to repair it. Under the port's lock. */
+static inline void
+mlxpmd_queue_request(struct mlxpmd_queue *q, enum mlxpmd_qcause cause)
+{
+	q->repair.cause = cause;
+	if (mlxpmd_qstate_request(&q->state))
+		mlxpmd_queue_sync(q, true);
 }
 
 /** State of the queue; SETUP without objects, which is never stored. */

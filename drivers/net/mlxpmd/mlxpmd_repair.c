@@ -66,10 +66,8 @@ watch(struct mlxpmd_queue *q, uint64_t now_ns)
 		report = stall_log(q, lasts_ns);
 	if (lasts_ns < (cause == MLXPMD_CAUSE_STALL ? STALL_RESET_NS : LOST_NS))
 		return report;
-	r->cause = cause;
 	r->watch_ns = now_ns;
-	if (mlxpmd_qstate_request(&q->state))
-		mlxpmd_queue_sync(q, true);
+	mlxpmd_queue_request(q, cause);
 	return report;
 }
 

@@ -2,7 +2,39 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Scalar receive bursts, one function per set of features, and the second pass for rare properties. */
 
-#include "mlxpmd_rx_frame.h"
+#include "mlxpmd_rx_mprq.h"
+#include "mlxpmd_rx_comp.h"
+
+/* ---- compressed completions: as the vector functions, one packet at a time ---- */
+
+struct mini_image {
+	const struct mlxpmd_rxq *rxq;
+	const struct mlxpmd_mini_base *base;
+	uint32_t bytes;
+};
+
+static __rte_always_inline struct mini_image
+mini_image_of(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *base)
+{
+	return (struct mini_image){ rxq, base, 0 };
+}
+
+static __rte_always_inline bool
+mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	const uint32_t bytes = mlxpmd_mini_some(image->rxq, image->base, array, elt, MLXPMD_MINI_CQES, f);
+
+	image->bytes += bytes;
+	return bytes != 0;
+}
+
+static __rte_always_inline uint32_t
+mini_bytes(const struct mini_image *image)
+{
+	return image->bytes;
+}
+
+#include "mlxpmd_rx_comp_vec.h"
 
 static void
 mark(struct rte_mbuf *m, const struct mlx5_cqe64 *cqe)
@@ -24,7 +56,10 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 	for (i = 0; i < n; i++, cqe++) {
 		struct rte_mbuf *m = pkts[i];
 
-		m->ol_flags |= rxq->ol_init;
+		if (rxq->ol_init & RTE_MBUF_F_RX_LRO)
+			mlxpmd_rx_lro(rxq, m, cqe);
+		else
+			m->ol_flags |= rxq->ol_init;
 		MLXPMD_SHARED_ADD(rxq->q.stats.l3_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0);
 		MLXPMD_SHARED_ADD(rxq->q.stats.l4_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0);
 		mark(m, cqe);
@@ -33,19 +68,21 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 
 #define SCALAR \
 	((struct mlxpmd_rx_isa){ mlxpmd_rx_run_scalar, mlxpmd_rx_refill, mlxpmd_rx_run_max, mlxpmd_rx_exception, \
-				 NULL })
+				 mlxpmd_rx_minis })
 #define SCATTER_BURST(name, isa, f, text) MLXPMD_RX_BURST(scatter_##name, isa, (f) | MLXPMD_RX_F_SCATTER, text)
 #define SCATTER_ROW(name, isa, f, text) MLXPMD_RX_ROW(scatter_##name, isa, (f) | MLXPMD_RX_F_SCATTER, text)
 
 MLXPMD_RX_SETS(MLXPMD_RX_BURST, SCALAR)
+MLXPMD_RX_COMP_SETS(MLXPMD_RX_BURST, SCALAR)
 MLXPMD_RX_SETS(SCATTER_BURST, SCALAR)
+MLXPMD_RX_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(mlxpmd_mprq_run_scalar))
 
 const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
 	MLXPMD_RX_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(SCATTER_ROW, "Scalar Scatter")
+	MLXPMD_RX_COMP_SETS(MLXPMD_RX_ROW, "Scalar")
+	MLXPMD_RX_SETS(MLXPMD_MPRQ_ROW, "Scalar Striding")
 	/* They expand sessions. */
-	[MLXPMD_RX_F_COMP] = { rx_burst_plain, "Scalar Compressed" },
-	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_HASH] = { rx_burst_hash, "Scalar Hash Compressed" },
 	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER] = { rx_burst_scatter_plain, "Scalar Scatter Compressed" },
 	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER | MLXPMD_RX_F_HASH] =
 		{ rx_burst_scatter_hash, "Scalar Scatter Hash Compressed" },

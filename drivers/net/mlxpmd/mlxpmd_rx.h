@@ -84,21 +84,27 @@ bool mlxpmd_rx_repost(struct mlxpmd_rxq *rxq);
 /** Returns the mbufs of the WQE at rq_ci to their pool. */
 void mlxpmd_rx_wqe_free(struct mlxpmd_rxq *rxq, uint16_t wqe);
 
+/** Updates the headers of a packet if it consists of several TCP segments (LRO), and marks it. */
+void mlxpmd_rx_lro(struct mlxpmd_rxq *rxq, struct rte_mbuf *m, const struct mlx5_cqe64 *cqe);
+
 /** Rare properties of a run of packets, tested once per run instead of per packet. */
 struct mlxpmd_rx_rare {
 	uint32_t flags; /**< ol_flags of all packets, ORed. */
 	uint32_t tags_be; /**< sop_drop_qpn of all CQEs, ORed. */
 };
 
-/** Second pass over a run with rare properties: bad checksums, flow tags, pinned external buffers. */
+/** Second pass over a run with rare properties: bad checksums, flow tags, pinned external buffers, LRO. */
 void mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 			   const struct mlx5_cqe64 *cqe);
 
-/** Expected tail of the next CQE: owner bit of this pass, responder opcode, counter of the next WQE. */
+/**
+ * Expected tail of the next CQE: owner bit of this pass, responder opcode, and the counter, which is that of the next
+ * WQE, or stride.
+ */
 static __rte_always_inline uint32_t
-mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq)
+mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq, uint32_t counter)
 {
-	return (uint32_t)rxq->q.ci << MLXPMD_TAIL_COUNTER_SHIFT |
+	return counter << MLXPMD_TAIL_COUNTER_SHIFT |
 	       (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
 	       ((rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
 }
@@ -132,7 +138,8 @@ mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, ui
 #define MLXPMD_RX_F_PACKED 10u
 #define MLXPMD_RX_F_STAMP 10u /**< Mask of the kind of timestamp. */
 #define MLXPMD_RX_F_COMP 16u	/**< Completions are compressed, and have no timestamps. */
-#define MLXPMD_RX_TEMPLATES 32
+#define MLXPMD_RX_F_STRIDING 32u /**< Striding queues. Without SCATTER: the bursts chain mbufs if the offload is on. */
+#define MLXPMD_RX_TEMPLATES 64
 /** Scalar templates, by feature set. */
 extern const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES];
 

@@ -12,6 +12,7 @@
 
 #include "mlxpmd_clock_avx2.h"
 #include "mlxpmd_rx_comp.h"
+#include "mlxpmd_rx_mprq_vec.h"
 #include "mlxpmd_rx_vec.h"
 
 #define GROUP 4
@@ -67,7 +68,7 @@ cqe_words(const struct mlx5_cqe64 *at)
 
 /*
  * Byte order for the mbuf fields: upper half pkt_len, data_len, vlan_tci, hash; lower half (later rearm_data and
- * ol_flags) the header bytes in the order of the class table's index.
+ * ol_flags) wqe_id, and the header bytes in the order of the class table's index.
  */
 static __rte_always_inline __m256i
 image_order(const unsigned int f)
@@ -75,7 +76,7 @@ image_order(const unsigned int f)
 	const char hash = (f & MLXPMD_RX_F_HASH) ? 12 : -1;
 
 	return _mm256_set_epi8(12, 13, 14, 15, 10, 11, 6, 7, 4, 5, 6, 7, -1, -1, -1, -1,
-			       -1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, -1, -1);
+			       -1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, 2, 3);
 }
 
 /* Computes offsets into the class table, in the lower half. */
@@ -103,7 +104,7 @@ image_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
 	const uint64_t ts_flag = (f & MLXPMD_RX_F_STAMP) ? rxq->ts_flag : 0;
 
 	return (struct image){
-		.keep = _mm256_set_epi64x(-1, -1, flags, 0),
+		.keep = _mm256_set_epi64x(-1, mlxpmd_rx_length_mask(f), flags, 0),
 		.set = _mm256_set_epi64x(0, 0, ts_flag, rxq->mbuf_init),
 	};
 }
@@ -138,11 +139,11 @@ tails_fit(__m256i tails, __m256i want, __m256i check)
 #endif
 }
 
-/* Are all lengths (upper half) in 1 .. len_max? limit: len_max. */
+/* Are all lengths (upper half) in shortest .. shortest + limit - 1? */
 static __rte_always_inline bool
-lengths_fit(__m256i headers_and_lengths, __m256i limit)
+lengths_fit(__m256i headers_and_lengths, uint32_t shortest, __m256i limit)
 {
-	__m256i v = _mm256_sub_epi32(headers_and_lengths, _mm256_set1_epi32(1));
+	__m256i v = _mm256_sub_epi32(headers_and_lengths, _mm256_set1_epi32(shortest));
 
 #ifdef __AVX512VL__
 	return _mm256_mask_cmpge_epu32_mask(0xf0, v, limit) == 0;
@@ -183,7 +184,7 @@ stamps(const struct mlxpmd_clock_avx2 *clock, const struct mlx5_cqe64 *cqe, __m2
 }
 
 static __rte_always_inline void
-stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m256i value)
+stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf *const *elt, __m256i value)
 {
 	const __m128i low = _mm256_castsi256_si128(value), high = _mm256_extracti128_si256(value, 1);
 	const size_t at = rxq->ts_offset;
@@ -209,26 +210,47 @@ or64(__m256i v)
 	return _mm_cvtsi128_si64(_mm_or_si128(w, _mm_unpackhi_epi64(w, w)));
 }
 
+static __rte_always_inline enum mlxpmd_mprq_lengths
+lengths_of(__m256i headers_and_lengths, const struct mlxpmd_rx_run *run)
+{
+	const uint32_t lines_max = run->from.lines_max, shortest = run->len_base + 1;
+
+	if (lengths_fit(headers_and_lengths, shortest, _mm256_set1_epi32(run->line)))
+		return MLXPMD_MPRQ_LINES;
+	return lengths_fit(headers_and_lengths, shortest + lines_max, _mm256_set1_epi32(run->len_max - lines_max)) ?
+		       MLXPMD_MPRQ_LONG : MLXPMD_MPRQ_MIXED;
+}
+
+/* Do all CQEs belong to the WQE at ci? wqe_id in the lower half. */
+static __rte_always_inline bool
+wqe_ids_fit(const struct mlxpmd_rxq *rxq, __m256i ids)
+{
+	const __m128i differ = _mm_xor_si128(_mm256_castsi256_si128(ids), _mm_set1_epi32(rxq->q.ci));
+
+	return _mm_testz_si128(differ, _mm_set1_epi32(rxq->q.wqe_mask));
+}
+
 /* Receives groups of packets from adjacent CQEs; stops at the first group that is incomplete or not ordinary. */
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
-	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask], **const end = pkts + (n & -GROUP);
-	struct rte_mbuf **pkt;
+	const struct mlxpmd_rx_run run = mlxpmd_rx_run_of(rxq, f);
+	struct rte_mbuf *const *elt = run.elt;
+	struct rte_mbuf **pkt, **const end = pkts + (n & -GROUP);
 	const uint64_t step = 1u << MLXPMD_TAIL_COUNTER_SHIFT;
-	const __m256i check = _mm256_set1_epi64x(rxq->tail_check), limit = _mm256_set1_epi32(rxq->len_max);
+	const __m256i check = _mm256_set1_epi64x(rxq->tail_check), limit = _mm256_set1_epi32(run.len_max);
 	const __m256i order = image_order(f);
 	const struct image image = image_of(rxq, f);
 	const struct mlxpmd_clock_avx2 clock = (f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS ?
 						       mlxpmd_clock_avx2(&rxq->snap) :
 						       (struct mlxpmd_clock_avx2){ 0 };
-	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_expected(rxq)),
+	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_expected(rxq, run.counter)),
 					_mm256_set_epi64x(3 * step, 2 * step, step, 0));
 	__m256i tags = _mm256_setzero_si256(), flags = tags, lengths = tags, value = tags;
 
 	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP) {
-		__m256i even, odd, tails, v0, v1, v2, v3, both;
+		__m256i even, odd, tails, v0, v1, v2, v3, low, high, both;
 		__m128i class;
 
 		load_ends(cqe, &even, &odd);
@@ -242,10 +264,16 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		v2 = _mm256_shuffle_epi8(cqe_words(cqe + 2), order);
 		v3 = _mm256_shuffle_epi8(cqe_words(cqe + 3), order);
 		/* Headers of all four packets in the lower half, lengths in the upper half. */
-		both = _mm256_unpackhi_epi64(_mm256_unpacklo_epi32(v0, v1), _mm256_unpacklo_epi32(v2, v3));
-		if (unlikely(!lengths_fit(both, limit)))
+		low = _mm256_unpacklo_epi32(v0, v1);
+		high = _mm256_unpacklo_epi32(v2, v3);
+		both = _mm256_unpackhi_epi64(low, high);
+		if (unlikely(!lengths_fit(both, run.len_base + 1, limit)) ||
+		    ((f & MLXPMD_RX_F_STRIDING) && unlikely(!wqe_ids_fit(rxq, _mm256_unpacklo_epi64(low, high)))))
 			break;
 		if ((f & MLXPMD_RX_F_STAMP) && unlikely(!stamps(&clock, cqe, &value, f)))
+			break;
+		if ((f & MLXPMD_RX_F_STRIDING) &&
+		    unlikely((elt = mlxpmd_mprq_group_mbufs(rxq, &run, pkt, GROUP)) == NULL))
 			break;
 		class = class_offsets(both);
 		_mm256_storeu_si256((__m256i *)pkt, load256(elt));
@@ -255,7 +283,11 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		v3 = image_store(&image, elt[3], v3, _mm_extract_epi32(class, 3));
 		if (f & MLXPMD_RX_F_STAMP)
 			stamps_store(rxq, elt, value);
-		mlxpmd_rx_prefetch(elt, GROUP, f);
+		if (f & MLXPMD_RX_F_STRIDING)
+			mlxpmd_mprq_group(rxq, &run, elt, run.counter + (pkt - pkts), GROUP,
+					  lengths_of(both, &run));
+		else
+			mlxpmd_rx_prefetch(elt, GROUP, f);
 		mlxpmd_rx_prefetch_cqes(cqe, GROUP);
 		flags = or3(or3(flags, v0, v1), v2, v3);
 		tags = _mm256_or_si256(tags, tails);
@@ -269,7 +301,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		};
 		const uint16_t got = pkt - pkts;
 
-		mlxpmd_rx_account(rxq, pkts, got, sum32(_mm256_extracti128_si256(lengths, 1)), &rare, first);
+		mlxpmd_rx_run_account(rxq, pkts, got, sum32(_mm256_extracti128_si256(lengths, 1)), &rare, first, f);
 		return got;
 	}
 }

@@ -12,6 +12,7 @@
 
 #include "mlxpmd_clock_avx512.h"
 #include "mlxpmd_rx_comp.h"
+#include "mlxpmd_rx_mprq_vec.h"
 #include "mlxpmd_rx_vec.h"
 
 #define GROUP 8
@@ -48,8 +49,8 @@ swap64(__m512i v)
 
 /*
  * Order of words and bytes for the mbuf fields of two CQEs. Words from offsets 00 1c 08 10 | 00 2c 1c 0c of each CQE;
- * bytes: upper half pkt_len, data_len, vlan_tci, hash; lower half (later rearm_data and ol_flags) the header bytes in
- * the order of the class table's index.
+ * bytes: upper half pkt_len, data_len, vlan_tci, hash; lower half (later rearm_data and ol_flags) wqe_id, and the
+ * header bytes in the order of the class table's index.
  */
 struct order {
 	__m512i words, bytes;
@@ -64,7 +65,7 @@ image_order(const unsigned int f)
 		.words = _mm512_set_epi32(19, 23, 27, 16, 20, 18, 23, 16, 3, 7, 11, 0, 4, 2, 7, 0),
 		.bytes = _mm512_broadcast_i64x4(
 			_mm256_set_epi8(12, 13, 14, 15, 10, 11, 6, 7, 4, 5, 6, 7, -1, -1, -1, -1,
-					-1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, -1, -1)),
+					-1, -1, -1, -1, -1, -1, -1, -1, hash, 0, 5, 4, -1, -1, 2, 3)),
 	};
 }
 
@@ -99,7 +100,7 @@ image_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
 	const uint64_t ts_flag = (f & MLXPMD_RX_F_STAMP) ? rxq->ts_flag : 0;
 
 	return (struct image){
-		.keep = _mm512_broadcast_i64x4(_mm256_set_epi64x(-1, -1, flags, 0)),
+		.keep = _mm512_broadcast_i64x4(_mm256_set_epi64x(-1, mlxpmd_rx_length_mask(f), flags, 0)),
 		.set = _mm512_broadcast_i64x4(_mm256_set_epi64x(0, 0, ts_flag, rxq->mbuf_init)),
 	};
 }
@@ -112,7 +113,8 @@ class_load(uint32_t offset)
 
 /* Writes the fields of two mbufs. @return The fields. */
 static __rte_always_inline __m512i
-images_store(const struct image *image, struct rte_mbuf **m, __m512i v, uint32_t class_first, uint32_t class_second)
+images_store(const struct image *image, struct rte_mbuf *const *m, __m512i v, uint32_t class_first,
+	     uint32_t class_second)
 {
 	v = _mm512_mask_broadcast_i32x8(v, 0x001f, class_load(class_first));
 	v = _mm512_mask_broadcast_i32x8(v, 0x1f00, class_load(class_second));
@@ -169,14 +171,14 @@ stamps(const struct clock *clock, const struct mlx5_cqe64 *cqe, __m512i *value, 
 }
 
 static __rte_always_inline void
-stamps_store2(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m128i value)
+stamps_store2(const struct mlxpmd_rxq *rxq, struct rte_mbuf *const *elt, __m128i value)
 {
 	_mm_storel_epi64((__m128i *)((uint8_t *)elt[0] + rxq->ts_offset), value);
 	_mm_storeh_pd((double *)((uint8_t *)elt[1] + rxq->ts_offset), _mm_castsi128_pd(value));
 }
 
 static __rte_always_inline void
-stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m512i value)
+stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf *const *elt, __m512i value)
 {
 	stamps_store2(rxq, elt, _mm512_castsi512_si128(value));
 	stamps_store2(rxq, elt + 2, _mm512_extracti32x4_epi32(value, 1));
@@ -184,20 +186,51 @@ stamps_store(const struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, __m512i value)
 	stamps_store2(rxq, elt + 6, _mm512_extracti32x4_epi32(value, 3));
 }
 
+/* Lengths of a group, behind the headers of the even and of the odd packets. */
+#define IS_LENGTH ((__mmask16)0xf0f0)
+
+/* Are all lengths in shortest .. shortest + limit - 1? */
+static __rte_always_inline bool
+lengths_fit(__m512i headers_and_lengths, uint32_t shortest, __m512i limit)
+{
+	const __m512i v = _mm512_sub_epi32(headers_and_lengths, _mm512_set1_epi32(shortest));
+
+	return _mm512_mask_cmpge_epu32_mask(IS_LENGTH, v, limit) == 0;
+}
+
+static __rte_always_inline enum mlxpmd_mprq_lengths
+lengths_of(__m512i headers_and_lengths, const struct mlxpmd_rx_run *run)
+{
+	const uint32_t lines_max = run->from.lines_max, shortest = run->len_base + 1;
+
+	if (lengths_fit(headers_and_lengths, shortest, _mm512_set1_epi32(run->line)))
+		return MLXPMD_MPRQ_LINES;
+	return lengths_fit(headers_and_lengths, shortest + lines_max, _mm512_set1_epi32(run->len_max - lines_max)) ?
+		       MLXPMD_MPRQ_LONG : MLXPMD_MPRQ_MIXED;
+}
+
+/* Do all CQEs belong to the WQE at ci? wqe_id in the even quarters. */
+static __rte_always_inline bool
+wqe_ids_fit(const struct mlxpmd_rxq *rxq, __m512i ids)
+{
+	return _mm512_mask_test_epi32_mask(0x0f0f, _mm512_xor_si512(ids, _mm512_set1_epi32(rxq->q.ci)),
+					   _mm512_set1_epi32(rxq->q.wqe_mask)) == 0;
+}
+
 /* Receives groups of packets from adjacent CQEs; stops at the first group that is incomplete or not ordinary. */
 static __rte_always_inline uint16_t
 run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
-	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask], **const end = pkts + (n & -GROUP);
-	struct rte_mbuf **pkt;
-	const __m512i check = _mm512_set1_epi64(rxq->tail_check), limit = _mm512_set1_epi32(rxq->len_max);
+	const struct mlxpmd_rx_run run = mlxpmd_rx_run_of(rxq, f);
+	struct rte_mbuf *const *elt = run.elt;
+	struct rte_mbuf **pkt, **const end = pkts + (n & -GROUP);
+	const __m512i check = _mm512_set1_epi64(rxq->tail_check), limit = _mm512_set1_epi32(run.len_max);
 	const __m512i step = _mm512_set1_epi64(GROUP << MLXPMD_TAIL_COUNTER_SHIFT);
-	const __mmask16 is_length = 0xf0f0;
 	const struct order order = image_order(f);
 	const struct image image = image_of(rxq, f);
 	const struct clock clock = clock_of(rxq, f);
-	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_expected(rxq)),
+	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_expected(rxq, run.counter)),
 					_mm512_slli_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
 							  MLXPMD_TAIL_COUNTER_SHIFT));
 	__m512i tags = _mm512_setzero_si512(), flags = tags, lengths = tags, value = tags;
@@ -205,7 +238,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	uint16_t got;
 
 	for (pkt = pkts; pkt != end; pkt += GROUP, elt += GROUP, cqe += GROUP) {
-		__m512i even, odd, tails, v01, v23, v45, v67, both, class;
+		__m512i even, odd, tails, v01, v23, v45, v67, first4, last4, both, class;
 		__m128i c0, c1;
 
 		load_ends(cqe, &even, &odd);
@@ -219,11 +252,16 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		v45 = images(&order, cqe + 4);
 		v67 = images(&order, cqe + 6);
 		/* Quarters: headers of 0 2 4 6, their lengths, headers of 1 3 5 7, their lengths. */
-		both = _mm512_unpackhi_epi64(_mm512_unpacklo_epi32(v01, v23), _mm512_unpacklo_epi32(v45, v67));
-		if (unlikely(_mm512_mask_cmpge_epu32_mask(is_length, _mm512_sub_epi32(both, _mm512_set1_epi32(1)),
-							  limit) != 0))
+		first4 = _mm512_unpacklo_epi32(v01, v23);
+		last4 = _mm512_unpacklo_epi32(v45, v67);
+		both = _mm512_unpackhi_epi64(first4, last4);
+		if (unlikely(!lengths_fit(both, run.len_base + 1, limit)) ||
+		    ((f & MLXPMD_RX_F_STRIDING) && unlikely(!wqe_ids_fit(rxq, _mm512_unpacklo_epi64(first4, last4)))))
 			break;
 		if ((f & MLXPMD_RX_F_STAMP) && unlikely(!stamps(&clock, cqe, &value, f)))
+			break;
+		if ((f & MLXPMD_RX_F_STRIDING) &&
+		    unlikely((elt = mlxpmd_mprq_group_mbufs(rxq, &run, pkt, GROUP)) == NULL))
 			break;
 		class = class_offsets(both);
 		c0 = _mm512_castsi512_si128(class);
@@ -235,7 +273,11 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 		v67 = images_store(&image, elt + 6, v67, _mm_extract_epi32(c0, 3), _mm_extract_epi32(c1, 3));
 		if (f & MLXPMD_RX_F_STAMP)
 			stamps_store(rxq, elt, value);
-		mlxpmd_rx_prefetch(elt, GROUP, f);
+		if (f & MLXPMD_RX_F_STRIDING)
+			mlxpmd_mprq_group(rxq, &run, elt, run.counter + (pkt - pkts), GROUP,
+					  lengths_of(both, &run));
+		else
+			mlxpmd_rx_prefetch(elt, GROUP, f);
 		mlxpmd_rx_prefetch_cqes(cqe, GROUP);
 		flags = _mm512_ternarylogic_epi64(flags, v01, v23, 0xfe); /* Any of the three. */
 		flags = _mm512_ternarylogic_epi64(flags, v45, v67, 0xfe);
@@ -246,7 +288,8 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	got = pkt - pkts;
 	rare.flags = _mm512_mask_reduce_or_epi32(0x0404, flags);
 	rare.tags_be = (uint32_t)_mm512_reduce_or_epi64(tags);
-	mlxpmd_rx_account(rxq, pkts, got, (uint32_t)_mm512_mask_reduce_add_epi32(is_length, lengths), &rare, first);
+	mlxpmd_rx_run_account(rxq, pkts, got, (uint32_t)_mm512_mask_reduce_add_epi32(IS_LENGTH, lengths), &rare,
+			      first, f);
 	return got;
 }
 

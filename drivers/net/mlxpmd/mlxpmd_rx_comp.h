@@ -32,6 +32,45 @@ static_assert(MLXPMD_MINI_CQES * sizeof(struct prm_mini_cqe8) == sizeof(struct m
 /** Format bits of the title of a session, in a tail. */
 #define MLXPMD_TAIL_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
 
+/** mbuf fields from rearm_data to the hash, those of the mini CQE 0. */
+struct mlxpmd_mini_base {
+	uint64_t rearm_data, ol_flags;
+	uint32_t packet_type, pkt_len;
+	uint16_t data_len, vlan_tci;
+	uint32_t hash;
+} __rte_aligned(32);
+static_assert(sizeof(struct mlxpmd_mini_base) == 32, "read by vectors");
+
+/**
+ * Writes the fields of n mbufs, by mini CQEs of the formats hash and checksum. f: feature set of the burst.
+ * @return Bytes of the packets; 0: a length is impossible.
+ */
+static __rte_always_inline uint32_t
+mlxpmd_mini_some(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini,
+		 struct rte_mbuf *const *elt, unsigned int n, const unsigned int f)
+{
+	uint32_t bytes = 0, len;
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		m = elt[i];
+		len = rte_be_to_cpu_32(mini[i].byte_cnt);
+		if (unlikely(len - 1 >= rxq->len_max))
+			return 0;
+		bytes += len;
+		memcpy(&m->rearm_data, &base->rearm_data, sizeof(base->rearm_data));
+		m->ol_flags = base->ol_flags;
+		m->packet_type = base->packet_type;
+		m->pkt_len = len;
+		m->data_len = len;
+		m->vlan_tci = base->vlan_tci;
+		if (f & MLXPMD_RX_F_HASH)
+			m->hash.rss = rte_be_to_cpu_32(mini[i].rx_hash_result);
+	}
+	return bytes;
+}
+
 /** Is the CQE with this tail the title of a session? */
 static __rte_always_inline bool
 mlxpmd_cqe_is_title(uint64_t tail)

@@ -4,6 +4,8 @@
  * @file
  * Processes sessions of compressed completions (mlxpmd_rx_comp.h) without expanding them: eight mini CQEs at a time
  * become the fields of eight mbufs. What all packets of a session have in common is computed once, from the title.
+ * Who includes this file defines struct mini_image, mini_image_of(), mini_group() and mini_bytes() for its
+ * instruction set.
  *
  * The claim of mlxpmd_rx_comp.h holds: the owner bit of each entry that the consumer index passes is written here,
  * after the array in it was read. If a burst ends in a session, after a multiple of eight packets, the rest becomes a
@@ -20,15 +22,6 @@
 
 #include "mlxpmd_rx_comp.h"
 #include "mlxpmd_rx_vec.h"
-
-/** mbuf fields from rearm_data to the hash, those of the mini CQE 0. */
-struct mlxpmd_mini_base {
-	uint64_t rearm_data, ol_flags;
-	uint32_t packet_type, pkt_len;
-	uint16_t data_len, vlan_tci;
-	uint32_t hash;
-} __rte_aligned(MLXPMD_RX_IMAGE_BYTES);
-static_assert(sizeof(struct mlxpmd_mini_base) == MLXPMD_RX_IMAGE_BYTES, "one image");
 
 /** @return false if the packets need a second pass. */
 static __rte_always_inline bool
@@ -49,30 +42,6 @@ mlxpmd_mini_base(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *title, s
 	return !(flags & MLXPMD_BAD_CSUM) && rxq->ol_init == 0 && !(cqe->sop_drop_qpn & RTE_BE32(MLXPMD_TAG_MASK));
 }
 
-/** The packets of an array that are fewer than eight. @return Their bytes; 0: a length is impossible. */
-static __rte_always_inline uint32_t
-mlxpmd_mini_some(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini,
-		 struct rte_mbuf **elt, struct rte_mbuf **pkts, unsigned int n, const unsigned int f)
-{
-	struct mlxpmd_mini_base image = *base;
-	uint32_t bytes = 0, len;
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		len = rte_be_to_cpu_32(mini[i].byte_cnt);
-		if (unlikely(len - 1 >= rxq->len_max))
-			return 0;
-		bytes += len;
-		image.pkt_len = len;
-		image.data_len = len;
-		if (f & MLXPMD_RX_F_HASH)
-			image.hash = rte_be_to_cpu_32(mini[i].rx_hash_result);
-		memcpy((uint8_t *)elt[i] + offsetof(struct rte_mbuf, rearm_data), &image, sizeof(image));
-		pkts[i] = elt[i];
-	}
-	return bytes;
-}
-
 /** Writes the owner bit of this pass to entries whose packets were received. */
 static __rte_always_inline void
 mlxpmd_mini_used(struct mlx5_cqe64 *cqe, unsigned int n, uint8_t op_own)
@@ -80,7 +49,7 @@ mlxpmd_mini_used(struct mlx5_cqe64 *cqe, unsigned int n, uint8_t op_own)
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		cqe[i].op_own = op_own;
+		MLXPMD_SHARED_SET(cqe[i].op_own, op_own);
 }
 
 /** Makes the rest of a session, from packet n = 8, 16 ... of total on, a session of its own, or one CQE. */
@@ -117,7 +86,7 @@ static __rte_always_inline uint16_t
 mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
-	const uint32_t want = mlxpmd_rx_tail_expected(rxq) | MLXPMD_TAIL_COMPRESSED;
+	const uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci) | MLXPMD_TAIL_COMPRESSED;
 	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
 	const uint8_t used = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
 	const struct mlxpmd_rx_rare none = { 0, 0 };
@@ -149,11 +118,12 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	}
 	bytes = mini_bytes(&image);
 	/* An incomplete array; or a length is impossible in a complete one. */
-	if (done < some && some - done < MLXPMD_MINI_CQES) {
+	if (done < some) {
 		array = (const struct prm_mini_cqe8 *)(cqe + (done == 0 ? 1 : done));
-		more = mlxpmd_mini_some(rxq, &base, array, elt + done, pkts + done, some - done, f);
+		more = mlxpmd_mini_some(rxq, &base, array, elt + done, some - done, f);
 		bytes += more;
 		if (likely(more != 0)) {
+			memcpy(pkts + done, elt + done, (some - done) * sizeof(pkts[0]));
 			mlxpmd_mini_used(cqe + done, some - done, used);
 			done = some;
 		}

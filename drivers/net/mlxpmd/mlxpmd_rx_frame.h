@@ -3,7 +3,7 @@
 /**
  * @file
  * Body of every receive burst. Instruction sets differ in two functions, which are inlined: processing a run of
- * packets, and refill. Striding queues have four of their own.
+ * packets, and refill. Striding queues have all of their own (mlxpmd_rx_mprq.h).
  */
 #ifndef MLXPMD_RX_FRAME_H
 #define MLXPMD_RX_FRAME_H
@@ -89,7 +89,7 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
 	}
 	/* After the consumer index: new WQEs must not complete into CQEs that are not read yet. */
-	if (likely(rxq->q.state == MLXPMD_QS_READY))
+	if (likely(MLXPMD_SHARED_GET(rxq->q.state) == MLXPMD_QS_READY))
 		mlxpmd_rx_refill_if_due(rxq, isa);
 	else
 		(void)mlxpmd_rx_not_ready(rxq);

@@ -110,7 +110,7 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
 	const uint16_t log_segs = (f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0;
 	struct rte_mbuf **elt = &rxq->q.elts[(rxq->q.ci & rxq->q.wqe_mask) << log_segs];
-	uint32_t want = mlxpmd_rx_tail_expected(rxq);
+	uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci);
 	struct rte_mbuf **pkt = pkts, **const end = pkts + n;
 	struct mlxpmd_rx_rare rare = { 0, 0 };
 	uint32_t bytes = 0; /* A run is at most 2^15 packets, the largest ring. */

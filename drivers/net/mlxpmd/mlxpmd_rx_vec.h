@@ -12,23 +12,41 @@
 /* Most mbufs that are copied from a mempool cache at once. */
 #define MLXPMD_REFILL_BLOCK 64
 
+/** The lcore's cache, from which mbufs may be taken directly; NULL: there is none. */
+static __rte_always_inline struct rte_mempool_cache *
+mlxpmd_rx_cache(struct rte_mempool *mp)
+{
+/* With checks or statistics, the mempool library must see each object. */
+#if defined(RTE_LIBRTE_MEMPOOL_DEBUG) || defined(RTE_LIBRTE_MEMPOOL_STATS)
+	RTE_SET_USED(mp);
+	return NULL;
+#else
+	return rte_mempool_default_cache(mp, rte_lcore_id());
+#endif
+}
+
+/** Takes k mbufs from the cache, whose length then does not include them. @return The mbufs; NULL: it has fewer. */
+static __rte_always_inline struct rte_mbuf *const *
+mlxpmd_rx_cached(struct rte_mempool_cache *cache, uint16_t k)
+{
+	if (unlikely(cache == NULL || cache->len < k))
+		return NULL;
+	cache->len -= k;
+	return (struct rte_mbuf *const *)&cache->objs[cache->len];
+}
+
 /**
  * Gets k mbufs from the pool or none, as rte_mempool_get_bulk(), but does not copy them from the lcore's cache.
  * Their order does not matter.
- * @return Pointer to the mbufs: in the cache, whose length no longer includes them, or elt; NULL: none.
+ * @return Pointer to the mbufs: in the cache, or elt; NULL: none.
  */
 static __rte_always_inline struct rte_mbuf *const *
 mlxpmd_rx_take(struct rte_mempool *mp, struct rte_mbuf **elt, uint16_t k)
 {
-/* With checks or statistics, the mempool library must see each object. */
-#if !defined(RTE_LIBRTE_MEMPOOL_DEBUG) && !defined(RTE_LIBRTE_MEMPOOL_STATS)
-	struct rte_mempool_cache *cache = rte_mempool_default_cache(mp, rte_lcore_id());
+	struct rte_mbuf *const *from = mlxpmd_rx_cached(mlxpmd_rx_cache(mp), k);
 
-	if (likely(cache != NULL && cache->len >= k)) {
-		cache->len -= k;
-		return (struct rte_mbuf *const *)&cache->objs[cache->len];
-	}
-#endif
+	if (likely(from != NULL))
+		return from;
 	return rte_mempool_get_bulk(mp, (void **)elt, k) == 0 ? elt : NULL;
 }
 
@@ -133,7 +151,7 @@ mlxpmd_rx_prefetch(struct rte_mbuf *const *elt, const unsigned int group, const 
 
 		rte_prefetch0(m);
 		if (f & MLXPMD_RX_F_STAMP)
-			rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
+			rte_prefetch0(m + RTE_CACHE_LINE_MIN_SIZE);
 	}
 }
 

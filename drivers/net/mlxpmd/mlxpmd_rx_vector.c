@@ -7,6 +7,8 @@
 
 #if MLXPMD_BITS == 512
 #include "mlxpmd_rx_512.h"
+#elif MLXPMD_BITS == 128
+#include "mlxpmd_rx_128.h"
 #else
 #include "mlxpmd_rx_256.h"
 #endif
@@ -17,13 +19,13 @@
 
 /* IFMA differs from AVX-512 only in the conversion of timestamps by a line. */
 #ifdef __AVX512IFMA__
-#define SETS(x, arg) \
+#define PLAIN_SETS(x, arg) \
 	x(ts, arg, MLXPMD_RX_F_TS, " Timestamp") \
 	x(ts_hash, arg, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH, " Timestamp Hash")
+#define COMP_SETS(x, arg)
 #else
-#define SETS(x, arg) \
-	MLXPMD_RX_SETS(x, arg) \
-	MLXPMD_RX_COMP_SETS(x, arg)
+#define PLAIN_SETS(x, arg) MLXPMD_RX_SETS(x, arg)
+#define COMP_SETS(x, arg) MLXPMD_RX_COMP_SETS(x, arg)
 #endif
 
 static __rte_always_inline uint16_t
@@ -45,8 +47,22 @@ refill(struct mlxpmd_rxq *rxq)
 #define VECTOR \
 	((struct mlxpmd_rx_isa){ run, refill, mlxpmd_rx_run_max, mlxpmd_rx_exception, mlxpmd_rx_minis })
 
-SETS(MLXPMD_RX_BURST, VECTOR)
+static __rte_always_inline uint16_t
+run_striding(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+{
+	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
+
+	if (got == n)
+		return got;
+	return got + mlxpmd_mprq_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+}
+
+PLAIN_SETS(MLXPMD_RX_BURST, VECTOR)
+COMP_SETS(MLXPMD_RX_BURST, VECTOR)
+PLAIN_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(run_striding))
 
 const struct mlxpmd_template TEMPLATES(MLXPMD_VARIANT)[MLXPMD_RX_TEMPLATES] = {
-	SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
+	PLAIN_SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
+	COMP_SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
+	PLAIN_SETS(MLXPMD_MPRQ_ROW, MLXPMD_NAME " Striding")
 };

@@ -11,6 +11,10 @@
 
 /* Default of mprq_log_stride_num (DPDK mlx5_defs.h, MLX5_MPRQ_DEFAULT_LOG_STRIDE_NUM). */
 #define LOG_STRIDES_DEFAULT 6
+/* Ethernet, two tags, IPv6, TCP with options: they must be in one mbuf (DPDK mlx5_rxq.c, MLX5_MAX_LRO_HEADER_FIX). */
+#define LRO_HEADERS_MAX 122
+/* A packet that cannot be attached is copied to a chain of mbufs. */
+#define LRO_MBUFS_MAX 32
 
 /* Bytes of the longest frame that the device delivers. */
 static uint32_t
@@ -75,6 +79,38 @@ mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 	return log_size;
 }
 
+/* The size counts from TCP on, with most devices: the longest headers before it are Ethernet, two tags, IPv6. */
+static uint32_t
+lro_before_tcp(const struct mlxpmd_port *port)
+{
+	return port->mdv->caps.lro_size_l2 ? 0 :
+	       sizeof(struct rte_ether_hdr) + 2 * sizeof(struct rte_vlan_hdr) + sizeof(struct rte_ipv6_hdr);
+}
+
+/* A packet must fit into a WQE. */
+uint8_t
+mlxpmd_rxq_lro_size(const struct mlxpmd_port *port)
+{
+	const struct rte_eth_dev_data *data = port->eth_dev->data;
+	uint32_t max = RTE_MIN(data->dev_conf.rxmode.max_lro_pkt_size, (uint32_t)MLXPMD_LRO_MAX);
+	int log_size;
+	uint16_t i;
+
+	if (!(data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO))
+		return 0;
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		const struct mlxpmd_rxq *rxq = data->rx_queues[i];
+
+		if (rxq == NULL)
+			continue;
+		log_size = mlxpmd_rxq_log_stride_size(rxq, data->mtu);
+		if (log_size < 0)
+			return 0;
+		max = RTE_MIN(max, 1u << (rxq->striding.log_strides + log_size));
+	}
+	return (max - RTE_MIN(max, lro_before_tcp(port))) / MDV_LRO_UNIT;
+}
+
 /* ------------------------------------------------------------------ operations */
 
 static int
@@ -86,7 +122,6 @@ rxq_prepare(struct mlxpmd_queue *q)
 	if (rc < 0)
 		return rc;
 	rxq->log_segs = rc;
-	rxq->mini_cqe = q->port->mini_cqe;
 	return 0;
 }
 
@@ -94,11 +129,11 @@ rxq_prepare(struct mlxpmd_queue *q)
 static int
 rxq_create(struct mlxpmd_queue *q)
 {
-	const struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 	const uint8_t log_strides = rxq->striding.log_strides;
 	uint8_t log_cqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
 	struct mdv_cq_attr cq_attr = {
-		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector, .mini_cqe = rxq->mini_cqe,
+		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector, .mini_cqe = q->port->mini_cqe,
 	};
 	struct mdv_rq_attr rq_attr = {
 		.log_wqes = log_cqes - log_strides,
@@ -115,6 +150,7 @@ rxq_create(struct mlxpmd_queue *q)
 	rc = mdv_cq_create(q->port->mdv, &cq_attr, &q->hw.cq);
 	if (rc != 0)
 		return rc;
+	rxq->mini_cqe = cq_attr.mini_cqe;
 	rq_attr.cqn = q->hw.cq.cqn;
 	if (rxq->vector != NULL)
 		rc = mdv_vector_attach(rxq->vector, &q->hw.cq);
@@ -283,6 +319,39 @@ striding_set(struct mlxpmd_rxq *rxq)
 	return 0;
 }
 
+/* Why the queue cannot have LRO; NULL: it can. */
+static const char *
+lro_refusal(const struct mlxpmd_rxq *rxq, uint32_t max)
+{
+	const uint32_t room = rte_pktmbuf_data_room_size(rxq->mp);
+
+	if (rxq->striding.log_strides == 0)
+		return "needs striding queues, and there are fewer queues than rxqs_min_mprq";
+	if (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_KEEP_CRC)
+		return "excludes Rx offload keep CRC";
+	if (max < lro_before_tcp(rxq->q.port) + MDV_LRO_UNIT)
+		return "needs max_lro_pkt_size of at least 318";
+	if (room < RTE_PKTMBUF_HEADROOM + LRO_HEADERS_MAX)
+		return "needs mbufs with room for headers of 122 bytes";
+	if (room < RTE_PKTMBUF_HEADROOM + max && !(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER))
+		return "needs Rx offload scatter, or mbufs for max_lro_pkt_size";
+	if (RTE_PKTMBUF_HEADROOM + max > LRO_MBUFS_MAX * room)
+		return "needs mbufs of which 32 hold max_lro_pkt_size";
+	return NULL;
+}
+
+static int
+lro_check(const struct mlxpmd_rxq *rxq)
+{
+	const uint32_t max = rxq->q.port->eth_dev->data->dev_conf.rxmode.max_lro_pkt_size;
+	const char *why = rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO ? lro_refusal(rxq, max) : NULL;
+
+	if (why == NULL)
+		return 0;
+	return MLXPMD_FAIL(EINVAL, "port %u Rx queue %u: LRO, max_lro_pkt_size %u: %s", rxq->q.port_id,
+			   rxq->q.queue_id, max, why);
+}
+
 int
 mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
 		      unsigned int socket_id, const struct rte_eth_rxconf *conf,
@@ -314,6 +383,8 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	rc = timestamp_register(rxq);
 	if (rc == 0 && attr.ops == &striding_ops)
 		rc = striding_set(rxq);
+	if (rc == 0)
+		rc = lro_check(rxq);
 	return mlxpmd_queue_register(&rxq->q, rc);
 }
 

@@ -67,6 +67,7 @@ struct mlxpmd_striding {
 	uint32_t used;		/**< Strides of the WQE at ci that are consumed. */
 	uint32_t given;		/**< Packets that are attached to its buffer. */
 	uint64_t attached;	/**< Packets attached to the buffers before. */
+	uint64_t lro_packets, lro_segments; /**< Packets of several TCP segments, and these. */
 	enum mlxpmd_striding_stop stop;
 } __rte_cache_aligned;
 
@@ -83,7 +84,7 @@ struct mlxpmd_rxq {
 	struct rte_mempool *mp;
 	const struct mdv_mr_set *mr;
 	uint64_t mbuf_init;	/**< rearm_data of a fresh mbuf of this queue. */
-	uint64_t ol_init;	/**< ol_flags that every mbuf of the pool keeps. */
+	uint64_t ol_init;	/**< ol_flags that every mbuf of the pool keeps; RTE_MBUF_F_RX_LRO: a queue with LRO. */
 	uint32_t lkey_be;	/**< Used when mr->n == 1. */
 	uint32_t len_max;	/**< Bytes posted by one WQE. */
 	uint32_t tail_check;	/**< Bits of a CQE's last word that the burst compares. */
@@ -117,6 +118,21 @@ struct mlxpmd_txq_wqe {
 	uint16_t elts_end;	/**< elts_pi after it. */
 };
 
+/** What packets to be segmented have in common while their headers have the same lengths. */
+struct mlxpmd_tso_form {
+	uint64_t lens;		/**< tx_offload of the mbuf: lengths of headers and segment. */
+	uint64_t flags;		/**< Those of ol_flags that the other members depend on; 0: no packet yet. */
+	uint64_t eth[2];	/**< Ethernet segment: cs_flags and mss; length of the inline header. */
+	/**
+	 * ceil(2^32 / tso_segsz). x * per_segsz >> 32 is x / tso_segsz for x < 2^18: per_segsz * tso_segsz is less than
+	 * 2^32 + 2^14, because tso_segsz has 14 bits, and x times the excess over 2^32 is less than 2^32.
+	 */
+	uint64_t per_segsz;
+	uint32_t header;	/**< Bytes that the WQE carries inline. */
+	uint32_t ds;		/**< 16-byte units before the first data segment. */
+	uint32_t wqebbs;	/**< WQEBBs of a WQE with one data segment. */
+};
+
 /**
  * Send queue.
  *
@@ -139,6 +155,7 @@ struct mlxpmd_txq {
 	/** Packets of up to this number of bytes are copied into multi-packet WQEs, and into SEND WQEs. 0: none. */
 	uint16_t inline_mpw, inline_send;
 	uint16_t wqebb_thresh;	/**< With long WQEs, WQEBBs without a requested completion. */
+	uint16_t swp_tunnels;	/**< mlxpmd_tx_tunnel() bits of the kinds whose WQEs have the offsets of headers. */
 	int time_offset;	/**< Dynamic field of send times. */
 	uint64_t time_flag;	/**< Its flag; 0 without RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP. */
 	uint64_t time_mask;	/**< Modulo which the device compares times. */
@@ -155,6 +172,7 @@ struct mlxpmd_txq {
 	struct mdv_mr_range mr_last; /**< Last range used. */
 	uint64_t time_last;	/**< Last send time requested. */
 	uint64_t time_until_tsc; /**< Until then the device may be waiting for a send time. */
+	struct mlxpmd_tso_form tso; /**< Of the last packet segmented. */
 	/* Control plane only. */
 	struct rte_eth_txconf conf __rte_cache_aligned;
 	const char *inline_why;	/**< Reason for the values of inline_mpw and inline_send. */

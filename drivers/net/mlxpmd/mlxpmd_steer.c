@@ -129,6 +129,7 @@ tir_attr(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, const uint
 		.udp = steer_class[class].ip_proto == IPPROTO_UDP,
 		.hash_fields = fields,
 		.key = key,
+		.lro_size = mlxpmd_rxq_lro_size(port),
 	};
 }
 

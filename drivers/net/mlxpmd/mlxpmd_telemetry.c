@@ -149,6 +149,12 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "rss", caps->rss_ipv4_ipv6);
 	rte_tel_data_add_dict_int(c, "rx_hash_fields", caps->rx_hash_fields);
 	rte_tel_data_add_dict_int(c, "multi_packet_wqe", caps->mpw);
+	rte_tel_data_add_dict_int(c, "tunnel_vxlan", caps->tunnel_vxlan);
+	rte_tel_data_add_dict_int(c, "tunnel_gre", caps->tunnel_gre);
+	rte_tel_data_add_dict_int(c, "tunnel_geneve", caps->tunnel_geneve);
+	rte_tel_data_add_dict_int(c, "tunnel_ipip", caps->tunnel_ipip);
+	rte_tel_data_add_dict_int(c, "software_parser", caps->swp_csum);
+	rte_tel_data_add_dict_int(c, "software_parser_tso", caps->swp_lso);
 	rte_tel_data_add_dict_int(c, "mini_cqe_formats", caps->mini_cqes);
 	rte_tel_data_add_dict_int(c, "timestamp_free_running", caps->ts_free_running);
 	rte_tel_data_add_dict_int(c, "timestamp_real_time", caps->ts_realtime);
@@ -243,6 +249,9 @@ add_striding(struct rte_tel_data *d, const struct mlxpmd_rxq *rxq)
 	rte_tel_data_add_dict_int(c, "buffers", s->pool == NULL ? 0 : s->pool->mp->size);
 	rte_tel_data_add_dict_int(c, "buffers_held", mlxpmd_mprq_held(rxq));
 	rte_tel_data_add_dict_uint(c, "packets_attached", s->attached + s->given);
+	rte_tel_data_add_dict_int(c, "lro", (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO) != 0);
+	rte_tel_data_add_dict_uint(c, "lro_packets", s->lro_packets);
+	rte_tel_data_add_dict_uint(c, "lro_segments", s->lro_segments);
 	return 0;
 }
 

@@ -404,6 +404,23 @@ rx_field_set(struct mlxpmd_port *port)
 	return 0;
 }
 
+/*
+ * Receive queues whose completions are compressed get new CQs, by a repair. Before other bursts are selected: a queue
+ * that was requested receives no packet until it has its new CQ, whichever burst polls it.
+ */
+static void
+uncompress(struct mlxpmd_port *port)
+{
+	unsigned int i;
+
+	if (!port->running || port->mini_cqe == MDV_MINI_CQE_NONE)
+		return;
+	(void)mlxpmd_mini_cqe_select(port);
+	for (i = 0; i < MLXPMD_MAX_QUEUES; i++)
+		if (port->queues[MLXPMD_RX][i] != NULL)
+			mlxpmd_queue_request(port->queues[MLXPMD_RX][i], MLXPMD_CAUSE_FORMAT);
+}
+
 int
 mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
 {
@@ -415,15 +432,11 @@ mlxpmd_timesync_enable(struct rte_eth_dev *eth_dev)
 				   port->clock == NULL ? "the port has no clock" :
 				   "clock=raw counts ticks: allowed are the other sources");
 	pthread_mutex_lock(&port->lock);
-	if (port->running && port->mini_cqe != MDV_MINI_CQE_NONE) {
-		pthread_mutex_unlock(&port->lock);
-		return MLXPMD_FAIL(EBUSY, "port %u: timesync: completions are compressed and have no timestamps: enable it before the start, or use rxq_cqe_comp_en=0",
-				   port->port_id);
-	}
 	rc = rx_field_set(port);
 	if (rc == 0 && !port->timesync.on) {
 		boxes_clear(&port->timesync);
 		port->timesync.on = true;
+		uncompress(port);
 		bursts_change(port);
 	}
 	pthread_mutex_unlock(&port->lock);

@@ -40,10 +40,22 @@ static_assert(MLX5_SEND_WQE_BB == MLXPMD_WQEBB_DS * MLXPMD_DS_BYTES, "WQE layout
 /** ol_flags that one title can differ by. */
 #define MLXPMD_TX_TITLE_FLAGS (RTE_MBUF_F_TX_L4_MASK | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_VLAN)
 /** Offloads that need the feature MLXPMD_TX_F_TSO: segmentation, and checksums inside tunnels. */
-#define MLXPMD_TX_TSO_OFFLOADS (RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO)
+#define MLXPMD_TX_TSO_OFFLOADS (RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO | \
+				RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO | RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO | \
+				RTE_ETH_TX_OFFLOAD_IPIP_TNL_TSO | RTE_ETH_TX_OFFLOAD_IP_TNL_TSO | \
+				RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO)
 #define MLXPMD_TX_TUNNEL_OFFLOADS (MLXPMD_TX_TSO_OFFLOADS | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM)
 /** ol_flags of packets in tunnels. */
 #define MLXPMD_TX_TUNNEL_FLAGS (RTE_MBUF_F_TX_TUNNEL_MASK | RTE_MBUF_F_TX_OUTER_IP_CKSUM)
+
+/** The kind of a packet's tunnel, as a bit; bit 0: none. */
+static __rte_always_inline uint16_t
+mlxpmd_tx_tunnel(uint64_t ol_flags)
+{
+	static_assert(RTE_MBUF_F_TX_TUNNEL_VXLAN == RTE_BIT64(45), "mbuf flags");
+	static_assert(RTE_MBUF_F_TX_TUNNEL_MASK == RTE_BIT64(45) * 15, "mbuf flags");
+	return RTE_BIT32(ol_flags >> 45 & 15);
+}
 
 /** Combines two adjacent big-endian dwords; the first has the lower address. */
 static __rte_always_inline uint64_t
@@ -224,7 +236,14 @@ void mlxpmd_tx_nops(struct mlxpmd_txq *txq, uint32_t wqebbs);
 int mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
 
 /** As mlxpmd_tx_send_any(), for packets with RTE_MBUF_F_TX_TCP_SEG or in tunnels, too. */
-int mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+int mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m);
+
+/**
+ * As mlxpmd_tx_send_tso_any(), for the first packet and those of the same kind that follow. n: not more than elts has
+ * free entries.
+ * @return Number of packets if the first is sent.
+ */
+int mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n);
 
 /** Header bytes before the TCP payload, without a tag that is inserted. */
 static inline uint32_t
@@ -262,6 +281,17 @@ mlxpmd_tso_more(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, uint64_t
  *   no such offload.
  */
 int mlxpmd_tso_check(const struct mlxpmd_txq *txq, const struct rte_mbuf *m);
+
+/**
+ * Computes the offsets of headers that a WQE of a packet in a tunnel has, for the software parser: the first dword of
+ * the Ethernet segment, and swp_flags in *flags. Counts a VLAN tag that the packet requests, which must be inline.
+ * @return 0: outer_l2_len is too short, or an offset is odd, exceeds 510 bytes, or is beyond the packet.
+ */
+uint32_t mlxpmd_tx_swp(const struct rte_mbuf *m, uint8_t *flags);
+
+/** Bits of the kinds of tunnels whose inner headers the device finds, and of those that need the software parser. */
+uint16_t mlxpmd_tx_tunnels_found(const struct mdv_caps *caps);
+uint16_t mlxpmd_tx_tunnels_swp(const struct mdv_caps *caps);
 
 /**
  * Writes one SEND WQE that contains a packet of any number of segments, and frees the packet. The device inserts the

@@ -208,11 +208,9 @@ send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsign
 	if (!(f & MLXPMD_TX_F_OFFLOAD) || unlikely(w->mr.size == 0))
 		return 0;
 	for (i = 0; i + GROUP <= max; i += GROUP) {
-		const bool changes = ((pkts[i]->ol_flags ^ pkts[i + 1]->ol_flags) & w->alike) != 0 &&
-				     ((pkts[i + 1]->ol_flags ^ pkts[i + 2]->ol_flags) & w->alike) != 0;
 		const struct two a = load_two(pkts + i), b = load_two(pkts + i + 2);
 
-		if (!changes || !is_kept(&r, &a, &b, f))
+		if (!tx_alternates(w, pkts + i) || !is_kept(&r, &a, &b, f))
 			break;
 		send_two(w, i, &a);
 		send_two(w, i + 2, &b);

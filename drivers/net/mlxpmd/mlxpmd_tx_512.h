@@ -185,8 +185,7 @@ send_groups(struct tx_run *w, struct rte_mbuf **pkts, uint32_t max, const unsign
 		_mm256_storeu_si256((void *)(w->elt + i), _mm256_loadu_si256((const void *)(pkts + i)));
 		bytes = _mm512_add_epi64(bytes, _mm512_and_si512(a, low16));
 	}
-	if (i != 0)
-		w->bytes = _mm512_reduce_add_epi64(bytes);
+	w->bytes = _mm512_reduce_add_epi64(bytes);
 	return i;
 }
 

@@ -70,6 +70,7 @@ sizes_set(struct mlxpmd_txq *txq)
 	if (txq->max_ds < MLXPMD_TITLE_DS + 1 + (hdr + sizeof(uint32_t)) / MLXPMD_DS_BYTES + 1)
 		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the device's largest WQE is too small");
 	txq->max_lso = (txq->q.offloads & MLXPMD_TX_TSO_OFFLOADS) ? caps->max_lso_bytes : 0;
+	txq->swp_tunnels = mlxpmd_tx_tunnels_swp(caps);
 	txq->elts_mask = elts - 1;
 	return thresholds_set(txq, elts);
 }
@@ -112,6 +113,7 @@ indices_reset(struct mlxpmd_txq *txq)
 	txq->mr_generation = mdv_mr_generation(txq->mdv);
 	txq->mr_last = (struct mdv_mr_range) { 0 };
 	txq->time_until_tsc = 0;
+	txq->tso = (struct mlxpmd_tso_form) { 0 };
 }
 
 int
@@ -177,11 +179,15 @@ mlxpmd_tx_offloads(const struct mdv_caps *caps)
 	if (caps->csum)
 		offloads |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
 			    RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
-	if (caps->csum && caps->tunnel_csum)
+	if (caps->csum && (mlxpmd_tx_tunnels_found(caps) | mlxpmd_tx_tunnels_swp(caps)) != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM;
 	if (caps->csum && caps->max_lso_bytes != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO |
-			    (caps->tunnel_csum ? RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO : 0);
+			    (caps->tunnel_vxlan ? RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO : 0) |
+			    (caps->tunnel_gre ? RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO : 0) |
+			    (caps->tunnel_geneve || caps->swp_lso ? RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO : 0) |
+			    (caps->tunnel_ipip || caps->swp_lso ? RTE_ETH_TX_OFFLOAD_IPIP_TNL_TSO : 0) |
+			    (caps->swp_lso ? RTE_ETH_TX_OFFLOAD_IP_TNL_TSO | RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO : 0);
 	/* With inline headers the burst inserts the tag. */
 	if (caps->vlan_insert || caps->min_inline_mode != 0)
 		offloads |= RTE_ETH_TX_OFFLOAD_VLAN_INSERT;

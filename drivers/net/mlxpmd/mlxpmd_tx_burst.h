@@ -114,6 +114,14 @@ tx_run(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, const unsigned int 
 	};
 }
 
+/* Of a group of four, do the second and the third packet have other offloads than the one before? */
+static __rte_always_inline bool
+tx_alternates(const struct tx_run *w, struct rte_mbuf **pkts)
+{
+	return ((pkts[0]->ol_flags ^ pkts[1]->ol_flags) & w->alike) != 0 &&
+	       ((pkts[1]->ol_flags ^ pkts[2]->ol_flags) & w->alike) != 0;
+}
+
 /* Writes the data segment of the i-th packet. Returns false if it has several segments, or cannot be sent. */
 static __rte_always_inline bool
 seg_put(struct mlxpmd_txq *txq, struct tx_run *w, mlxpmd_u64 *dseg, uint32_t i, struct rte_mbuf *m,
@@ -145,9 +153,9 @@ mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m
 	return seg_put(txq, w, w->at + 2 * i, i, m, f);
 }
 
-/* Writes the title of a multi-packet WQE of ds 16-byte units, and counts the bytes of its packets. */
+/* Writes the title of a multi-packet WQE of ds 16-byte units. */
 static __rte_always_inline void
-mpw_title(struct mlxpmd_txq *txq, const struct tx_run *w, mlxpmd_u64 *wqe, uint32_t ds, const unsigned int f)
+mpw_title(const struct mlxpmd_txq *txq, const struct tx_run *w, mlxpmd_u64 *wqe, uint32_t ds, const unsigned int f)
 {
 	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, ds);
 	wqe[1] = 0;
@@ -156,7 +164,6 @@ mpw_title(struct mlxpmd_txq *txq, const struct tx_run *w, mlxpmd_u64 *wqe, uint3
 	else
 		wqe[2] = (f & MLXPMD_TX_F_OFFLOAD) ? mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags(w->title)) : 0;
 	wqe[3] = 0;
-	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w->bytes);
 }
 
 /*
@@ -178,6 +185,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
 	mpw_title(txq, &w, wqe, MLXPMD_TITLE_DS + i, f);
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
 }
@@ -192,84 +200,120 @@ is_alike(const struct tx_run *w, const struct rte_mbuf *m, const unsigned int f)
 
 /* Where packets are copied to. */
 struct copy_run {
-	uint8_t *at;		/* Next inline data segment. */
-	uint32_t room;		/* Bytes from there on. */
-	struct rte_mbuf **copied;
-	uint32_t longest;
+	uint8_t *at, *end;	/* Next inline data segment; end of the WQE. */
+	uint32_t longest;	/* Most bytes of a packet. */
+	uint32_t shorts;	/* Number of lengths from 32 on that tx_copy_short() can copy. */
 };
 
 /* Copies packets from the first on, as long as they are short enough, alike, and fit. Returns the first that is not. */
 static __rte_always_inline struct rte_mbuf **
 copies_put(struct copy_run *c, struct tx_run *w, struct rte_mbuf **pkts, struct rte_mbuf **end, const unsigned int f)
 {
-	uint32_t len, size, room = c->room;
-	struct rte_mbuf **copied = c->copied, *m;
-	uint8_t *at = c->at;
+	uint8_t *at = c->at, *next;
 	uint64_t bytes = 0;
+	struct rte_mbuf *m;
+	uint32_t len;
 
 	for (; pkts != end; pkts++) {
 		m = *pkts;
 		len = m->data_len;
-		size = mlxpmd_tx_copy_bytes(len);
-		if (unlikely(len - 1 >= c->longest || size > room) || !is_alike(w, m, f))
+		next = at + mlxpmd_tx_copy_bytes(len);
+		if (unlikely(next > c->end) || !is_alike(w, m, f))
 			break;
-		tx_copy(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
-		*copied++ = m;
+		if (likely(len - 32 < c->shorts))
+			tx_copy_short(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
+		else if (len - 1 < c->longest)
+			tx_copy(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
+		else
+			break;
 		bytes += len;
-		at += size;
-		room -= size;
+		at = next;
 	}
-	c->copied = copied;
 	c->at = at;
-	c->room = room;
 	w->bytes += bytes;
 	return pkts;
 }
 
 /*
- * Writes a multi-packet WQE that contains packets of up to inline_mpw bytes; longer ones are sent from their buffers.
- * No WQE wraps: the WQEBBs before the ring's end that are too few for the longest packet get NOPs. Adds the packets
- * that are copied to c. Returns as send_mpw(), or MLXPMD_TX_RING_FULL.
+ * Number of WQEBBs that can be written without a wrap, 0 if they are fewer than `longest`. Writes NOPs into the WQEBBs
+ * before the ring's end if these are too few.
+ */
+static __rte_always_inline uint32_t
+copy_room(struct mlxpmd_txq *txq, uint32_t longest)
+{
+	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
+	uint32_t room = mlxpmd_tx_free_wqebbs(txq);
+
+	if (unlikely(room < longest + (to_end < longest ? to_end : 0)))
+		return 0;
+	if (unlikely(to_end < longest)) {
+		mlxpmd_tx_nops(txq, to_end);
+		return room - to_end;
+	}
+	return RTE_MIN(room, to_end);
+}
+
+/*
+ * Fills one WQE with packets, those longer than r->longest from their buffers; *in_elts is the number of these.
+ * Returns the first packet that is not in the WQE.
+ */
+static __rte_always_inline struct rte_mbuf **
+mpw_copy_fill(struct mlxpmd_txq *txq, struct copy_run *r, struct tx_run *w, struct rte_mbuf **pkt,
+	      struct rte_mbuf **end, uint32_t *in_elts, struct tx_copied *c, const unsigned int f)
+{
+	const uint32_t elt = txq->elts_pi & txq->elts_mask, elts = txq->elts_mask + 1 - elt;
+	struct rte_mbuf **first;
+
+	w->elt = &txq->q.elts[elt];
+	for (*in_elts = 0;; pkt++, ++*in_elts, r->at += MLXPMD_DS_BYTES) {
+		first = pkt;
+		pkt = copies_put(r, w, pkt, end, f);
+		tx_copied_add(c, first, pkt, (f & MLXPMD_TX_F_FAST_FREE) != 0);
+		if (likely(pkt == end) || (uint32_t)pkt[0]->data_len - 1 < r->longest || r->at == r->end ||
+		    *in_elts == elts || !is_alike(w, pkt[0], f) ||
+		    !seg_put(txq, w, (mlxpmd_u64 *)r->at, *in_elts, pkt[0], f))
+			return pkt;
+	}
+}
+
+/*
+ * Writes multi-packet WQEs that contain packets of up to inline_mpw bytes; longer ones are sent from their buffers. No
+ * WQE wraps. Adds the packets that are copied to c. Returns as send_mpw(), or MLXPMD_TX_RING_FULL.
  */
 static __rte_always_inline int
 send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_copied *c, const unsigned int f)
 {
-	const uint32_t longest = tx_copy_wqebbs(txq->inline_mpw);
-	const uint32_t elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask);
-	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask), most, ds, in_elts = 0;
-	struct rte_mbuf **pkt = pkts, **end = pkts + n;
-	struct copy_run r;
+	const uint32_t longest = tx_copy_wqebbs(txq->inline_mpw), most = txq->max_ds * (uint32_t)MLXPMD_DS_BYTES;
+	uint32_t room = copy_room(txq, longest), ds, in_elts;
+	struct rte_mbuf **pkt = pkts, **end = pkts + n, **first;
+	struct copy_run r = {
+		.longest = txq->inline_mpw,
+		.shorts = txq->inline_mpw < 32 ? 0 : RTE_MIN(txq->inline_mpw, 64) - 31,
+	};
 	struct tx_run w;
 	mlxpmd_u64 *wqe;
 
-	if (unlikely(mlxpmd_tx_free_wqebbs(txq) < longest + (to_end < longest ? to_end : 0)))
+	if (unlikely(room == 0))
 		return MLXPMD_TX_RING_FULL;
-	if (unlikely(to_end < longest)) {
-		mlxpmd_tx_nops(txq, to_end);
-		to_end = txq->q.wqe_mask + 1;
-	}
-	most = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq)) * MLX5_SEND_WQE_BB;
-	most = RTE_MIN(most, txq->max_ds * (uint32_t)MLXPMD_DS_BYTES);
 	w = tx_run(txq, pkts, f);
 	wqe = w.at;
-	r.at = (uint8_t *)wqe + MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
-	r.room = most - MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
-	r.copied = tx_copied_reserve(c, (f & MLXPMD_TX_F_FAST_FREE) != 0);
-	r.longest = txq->inline_mpw;
-	for (;; pkt++, in_elts++, r.at += MLXPMD_DS_BYTES, r.room -= MLXPMD_DS_BYTES) {
-		pkt = copies_put(&r, &w, pkt, end, f);
-		if (likely(pkt == end) || (uint32_t)pkt[0]->data_len - 1 < r.longest ||
-		    r.room == 0 || in_elts == elts || !is_alike(&w, pkt[0], f) ||
-		    !seg_put(txq, &w, (mlxpmd_u64 *)r.at, in_elts, pkt[0], f))
+	do {
+		r.at = (uint8_t *)wqe + MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
+		r.end = (uint8_t *)wqe + RTE_MIN(room * MLX5_SEND_WQE_BB, most);
+		first = pkt;
+		pkt = mpw_copy_fill(txq, &r, &w, pkt, end, &in_elts, c, f);
+		if (unlikely(pkt == first))
 			break;
-	}
-	if (unlikely(pkt == pkts))
-		return MLXPMD_TX_REFUSED;
-	c->n = r.copied - c->m;
-	ds = (r.at - (uint8_t *)wqe) / MLXPMD_DS_BYTES;
-	mpw_title(txq, &w, wqe, ds, f);
-	mlxpmd_tx_post(txq, ds, in_elts, true);
-	return pkt - pkts;
+		ds = (r.at - (uint8_t *)wqe) / MLXPMD_DS_BYTES;
+		mpw_title(txq, &w, wqe, ds, f);
+		mlxpmd_tx_post(txq, ds, in_elts, true);
+		room -= (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+		wqe += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS * (MLX5_SEND_WQE_BB / sizeof(*wqe));
+		/* Was the WQE too short for the next packet? */
+	} while (pkt != end && room >= longest && (uint32_t)pkt[0]->data_len - 1 < r.longest &&
+		 is_alike(&w, pkt[0], f));
+	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
+	return likely(pkt != pkts) ? pkt - pkts : MLXPMD_TX_REFUSED;
 }
 
 /* Most SEND WQEs of one WQEBB before a ring wraps. */
@@ -307,7 +351,7 @@ wants_tso(const struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint32_t n, cons
 	if (likely(!(m->ol_flags & (RTE_MBUF_F_TX_TCP_SEG | MLXPMD_TX_TUNNEL_FLAGS))))
 		return false;
 	return (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) || m->nb_segs != 1 || !(f & MLXPMD_TX_F_MPW) ||
-	       is_lone(txq, pkts, n, f);
+	       (mlxpmd_tx_tunnel(m->ol_flags) & txq->swp_tunnels) || is_lone(txq, pkts, n, f);
 }
 
 /* SEND WQE of one WQEBB. Returns false if the packet needs another kind of WQE, or cannot be sent. */
@@ -367,7 +411,7 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 	if ((f & MLXPMD_TX_F_TIMED) && unlikely(m->ol_flags & timed_flags(txq, f)))
 		return mlxpmd_tx_send_timed(txq, m);
 	if ((f & MLXPMD_TX_F_TSO) && wants_tso(txq, pkts, n, f))
-		return mlxpmd_tx_send_tso(txq, m);
+		return mlxpmd_tx_send_tso(txq, pkts, (f & MLXPMD_TX_F_TIMED) ? 1 : n);
 	if (f & MLXPMD_TX_F_COPY) {
 		if ((f & MLXPMD_TX_F_MPW) && !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1) &&
 		    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
@@ -401,6 +445,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 		txq->mr_last = (struct mdv_mr_range) { 0 };
 	}
 	elts_pi = txq->elts_pi;
+	copied.first = NULL;
+	copied.run = 0;
 	copied.n = 0;
 	while (done < n) {
 		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);

@@ -24,51 +24,106 @@ tx_copy_wqebbs(uint32_t len)
 	return (bytes + MLX5_SEND_WQE_BB - 1) / MLX5_SEND_WQE_BB;
 }
 
-/* Packets of a burst that were copied, to be freed with few requests. A multi-packet WQE has at most 61. */
+/*
+ * Packets of a burst that were copied, to be freed with few requests: those in m, and as many as run from first on, in
+ * the application's array.
+ */
 struct tx_copied {
-	uint32_t n;
+	struct rte_mbuf **first;
+	uint32_t run, n;
 	struct rte_mbuf *m[128];
 };
+
+static __rte_noinline void
+tx_copied_gather(struct tx_copied *c, bool fast)
+{
+	struct rte_mbuf **end = c->first + c->run;
+
+	for (; c->first != end; c->first++) {
+		if (c->n == RTE_DIM(c->m)) {
+			mlxpmd_tx_free_copied(c->m, c->n, fast);
+			c->n = 0;
+		}
+		c->m[c->n++] = *c->first;
+	}
+}
+
+/* Adds the packets from `from` to before `end`. */
+static __rte_always_inline void
+tx_copied_add(struct tx_copied *c, struct rte_mbuf **from, struct rte_mbuf **end, bool fast)
+{
+	if (unlikely(from != c->first + c->run)) {
+		if (c->run != 0)
+			tx_copied_gather(c, fast);
+		c->first = from;
+	}
+	c->run = end - c->first;
+}
 
 static __rte_always_inline void
 tx_copied_free(struct tx_copied *c, bool fast)
 {
-	if (likely(c->n != 0))
-		mlxpmd_tx_free_copied(c->m, c->n, fast);
-	c->n = 0;
+	if (likely(c->n == 0)) {
+		if (c->run != 0)
+			mlxpmd_tx_free_copied(c->first, c->run, fast);
+		return;
+	}
+	tx_copied_gather(c, fast);
+	mlxpmd_tx_free_copied(c->m, c->n, fast);
 }
 
-/* Makes space for the packets of one WQE and returns it. */
-static __rte_always_inline struct rte_mbuf **
-tx_copied_reserve(struct tx_copied *c, bool fast)
+/* Copies len >= 32 bytes by blocks of 32, of which the last overlaps the one before. */
+static __rte_always_inline void
+tx_copy_blocks(uint8_t *to, const uint8_t *from, uint32_t len)
 {
-	if (unlikely(c->n > RTE_DIM(c->m) - PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK))
-		tx_copied_free(c, fast);
-	return c->m + c->n;
+	uint32_t i;
+
+	rte_mov32(to, from);
+	for (i = 32; i < len - 32; i += 32)
+		rte_mov32(to + i, from + i);
+	rte_mov32(to + len - 32, from + len - 32);
+}
+
+/* byte_count of an inline data segment. */
+static __rte_always_inline void
+tx_copy_count(uint8_t *seg, uint32_t len)
+{
+	const uint32_t byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
+
+	memcpy(seg, &byte_count, sizeof(byte_count));
+}
+
+/* As tx_copy(). 32 <= len <= 64. */
+static __rte_always_inline void
+tx_copy_short(uint8_t *seg, const uint8_t *packet, uint32_t len)
+{
+	uint8_t *to = seg + sizeof(uint32_t);
+
+	tx_copy_count(seg, len);
+	rte_mov32(to, packet);
+	rte_mov32(to + len - 32, packet + len - 32);
 }
 
 /*
- * Writes the inline data segment of a packet by blocks of 32 bytes, of which the last overlaps the one before: nothing
- * outside of the packet is read, and nothing outside of the segment is written. len > 0.
+ * Writes the inline data segment of a packet: nothing outside of the packet is read, and nothing outside of the segment
+ * is written. len > 0.
  */
 static __rte_always_inline void
 tx_copy(uint8_t *seg, const uint8_t *packet, uint32_t len)
 {
-	const uint32_t byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
-	uint8_t *to = seg + sizeof(byte_count);
-	uint32_t i;
+	uint8_t *to = seg + sizeof(uint32_t);
 
-	memcpy(seg, &byte_count, sizeof(byte_count));
-	if (likely(len - 32 <= 32)) {
+	tx_copy_count(seg, len);
+	if (likely(len - 65 < 64)) {
 		rte_mov32(to, packet);
-	} else if (unlikely(len < 32)) {
-		memcpy(to, packet, len);
-		return;
+		rte_mov32(to + 32, packet + 32);
+		rte_mov32(to + len - 64, packet + len - 64);
+		rte_mov32(to + len - 32, packet + len - 32);
+	} else if (likely(len >= 32)) {
+		tx_copy_blocks(to, packet, len);
 	} else {
-		for (i = 0; i < len - 32; i += 32)
-			rte_mov32(to + i, packet + i);
+		memcpy(to, packet, len);
 	}
-	rte_mov32(to + len - 32, packet + len - 32);
 }
 
 #endif /* MLXPMD_TX_COPY_H */

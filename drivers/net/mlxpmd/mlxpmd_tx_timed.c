@@ -164,7 +164,7 @@ mlxpmd_tx_send_timed(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	}
 	if (plan.wait)
 		wait_put(txq, plan.stamp);
-	rc = mlxpmd_tx_send_tso(txq, m);
+	rc = mlxpmd_tx_send_tso_any(txq, m);
 	if (rc != 1) {
 		/* Remove the WAIT WQE; the doorbell was not rung yet. */
 		txq->q.pi = pi;

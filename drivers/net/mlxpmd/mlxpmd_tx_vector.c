@@ -7,6 +7,8 @@
 
 #if MLXPMD_BITS == 512
 #include "mlxpmd_tx_512.h"
+#elif MLXPMD_BITS == 128
+#include "mlxpmd_tx_128.h"
 #else
 #include "mlxpmd_tx_256.h"
 #endif

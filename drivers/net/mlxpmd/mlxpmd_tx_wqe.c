@@ -77,7 +77,9 @@ cursor_copy(struct cursor *c, uint8_t *to, uint32_t n)
 struct shape {
 	uint32_t header;	/* Bytes that the WQE carries inline, if the packet has them; without a tag. */
 	uint32_t cs_flags;
+	uint32_t swp_offsets;	/* First dword of the Ethernet segment. */
 	uint16_t mss;
+	uint8_t swp_flags;
 	uint8_t opcode;
 };
 
@@ -169,7 +171,9 @@ put_title(struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, co
 	uint32_t n;
 
 	title[1] = 0;
-	title[2] = mlxpmd_tx_eth_first(s.cs_flags) | mlxpmd_be32_pair(0, rte_cpu_to_be_32(s.mss));
+	title[2] = mlxpmd_tx_eth_first(s.cs_flags) |
+		   mlxpmd_be32_pair(rte_cpu_to_be_32(s.swp_offsets),
+				    rte_cpu_to_be_32((uint32_t)s.swp_flags << 16 | s.mss));
 	title[3] = 0;
 	if (s.header == 0) {
 		if (m->ol_flags & RTE_MBUF_F_TX_VLAN)
@@ -226,8 +230,22 @@ mlxpmd_tx_send_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	});
 }
 
+/* Returns false if the packet cannot be sent. */
+static __rte_noinline bool
+swp_set(const struct rte_mbuf *m, struct shape *s)
+{
+	s->swp_offsets = mlxpmd_tx_swp(m, &s->swp_flags);
+	/*
+	 * Whether offsets count a tag that the device inserts, drivers do not agree (Linux, en_accel.h,
+	 * mlx5e_tx_tunnel_accel(): no; DPDK, txq_mbuf_to_swp(): yes). Of an inline tag there is no doubt.
+	 */
+	if (m->ol_flags & RTE_MBUF_F_TX_VLAN)
+		s->header = RTE_MAX(s->header, (uint32_t)RTE_ETHER_HDR_LEN);
+	return s->swp_offsets != 0;
+}
+
 int
-mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m)
+mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {
 	struct shape s = {
 		.header = txq->inline_bytes,
@@ -239,6 +257,8 @@ mlxpmd_tx_send_tso(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 	int rc;
 
 	if ((m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) && mlxpmd_tso_check(txq, m) != 0)
+		return MLXPMD_TX_REFUSED;
+	if (s.cs_flags != 0 && (mlxpmd_tx_tunnel(m->ol_flags) & txq->swp_tunnels) && !swp_set(m, &s))
 		return MLXPMD_TX_REFUSED;
 	if (mlxpmd_tso_wanted(m)) {
 		s.opcode = MLX5_OPCODE_TSO;

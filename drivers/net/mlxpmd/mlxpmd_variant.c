@@ -16,9 +16,10 @@
 
 /* Of mlxpmd_rx_vector.c and mlxpmd_tx_vector.c, as far as the compiler supports them. */
 extern const struct mlxpmd_template mlxpmd_rx_ifma_templates[], mlxpmd_rx_avx512_templates[],
-	mlxpmd_rx_avx512vl_templates[], mlxpmd_rx_avx2_templates[];
+	mlxpmd_rx_avx512vl_templates[], mlxpmd_rx_avx2_templates[], mlxpmd_rx_sse_templates[],
+	mlxpmd_rx_neon_templates[];
 extern const struct mlxpmd_template mlxpmd_tx_avx512_templates[], mlxpmd_tx_avx512vl_templates[],
-	mlxpmd_tx_avx2_templates[];
+	mlxpmd_tx_avx2_templates[], mlxpmd_tx_sse_templates[], mlxpmd_tx_neon_templates[];
 
 #ifdef RTE_ARCH_X86_64
 static __rte_unused bool
@@ -40,6 +41,20 @@ static __rte_unused bool
 has_avx2(void)
 {
 	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
+}
+
+static __rte_unused bool
+has_sse(void)
+{
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_SSE4_2) > 0;
+}
+#endif
+
+#ifdef RTE_ARCH_ARM64
+static __rte_unused bool
+has_neon(void)
+{
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_NEON) > 0;
 }
 #endif
 
@@ -64,6 +79,12 @@ const struct mlxpmd_variant mlxpmd_variants[] = {
 #ifdef MLXPMD_AVX2
 	{ "avx2", MLXPMD_BURST_AVX2, RTE_VECT_SIMD_256, mlxpmd_rx_avx2_templates,
 	  mlxpmd_tx_avx2_templates, has_avx2 },
+#endif
+#ifdef MLXPMD_SSE
+	{ "sse", MLXPMD_BURST_SSE, RTE_VECT_SIMD_128, mlxpmd_rx_sse_templates, mlxpmd_tx_sse_templates, has_sse },
+#endif
+#ifdef MLXPMD_NEON
+	{ "neon", MLXPMD_BURST_NEON, RTE_VECT_SIMD_128, mlxpmd_rx_neon_templates, mlxpmd_tx_neon_templates, has_neon },
 #endif
 	{ "scalar", MLXPMD_BURST_SCALAR, 0, mlxpmd_rx_templates, mlxpmd_tx_templates, has_all },
 	{ .name = NULL },
@@ -90,8 +111,8 @@ auto_reason(bool tx, bool vector, bool limited)
 			    "rx_burst=auto: the CPU has wider ones, beyond EAL's --force-max-simd-bitwidth";
 	if (vector)
 		return NULL;
-	return tx ? "tx_burst=auto: the CPU has no AVX2, or this build" :
-		    "rx_burst=auto: the CPU has no AVX2, or this build";
+	return tx ? "tx_burst=auto: the CPU has no vector instructions for which this build has bursts" :
+		    "rx_burst=auto: the CPU has no vector instructions for which this build has bursts";
 }
 
 const struct mlxpmd_template *
