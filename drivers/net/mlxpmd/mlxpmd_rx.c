@@ -34,7 +34,7 @@ mini_bytes(const struct mini_image *image)
 	return image->bytes;
 }
 
-#include "mlxpmd_rx_comp_vec.h"
+#include "mlxpmd_rx_minis.h"
 
 static void
 mark(struct rte_mbuf *m, const struct mlx5_cqe64 *cqe)

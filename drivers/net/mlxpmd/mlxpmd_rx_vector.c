@@ -12,7 +12,7 @@
 #else
 #include "mlxpmd_rx_256.h"
 #endif
-#include "mlxpmd_rx_comp_vec.h"
+#include "mlxpmd_rx_minis.h"
 
 #define TEMPLATES_OF(variant) mlxpmd_rx_##variant##_templates
 #define TEMPLATES(variant) TEMPLATES_OF(variant)

@@ -15,8 +15,8 @@
  * hash and checksum; for impossible lengths; and for fewer than eight packets at the end of a burst that ends in a
  * session.
  */
-#ifndef MLXPMD_RX_COMP_VEC_H
-#define MLXPMD_RX_COMP_VEC_H
+#ifndef MLXPMD_RX_MINIS_H
+#define MLXPMD_RX_MINIS_H
 
 #include <string.h>
 
@@ -134,4 +134,4 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	return done;
 }
 
-#endif /* MLXPMD_RX_COMP_VEC_H */
+#endif /* MLXPMD_RX_MINIS_H */
