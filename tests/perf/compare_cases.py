@@ -43,7 +43,6 @@ class Case:
     regimes: str = 'H'
     goal: dict = field(default_factory=dict)    # by regime
     note: str = ''
-    alike: bool = True          # both drivers use the same features of the device, so the goals apply
 
 
 # Both drivers copy packets into WQEs, with the stock driver's default limit.

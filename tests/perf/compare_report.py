@@ -36,10 +36,8 @@ def pcie(counts, sends):
     return up, down
 
 
-def _reached(goals, good, alike):
+def _reached(goals, good):
     """The goals as `must/target/stretch`, and the highest one that is reached."""
-    if not alike:
-        return f"{'/'.join(f'{g:g}' for g in goals)} (not alike)"
     reached = 'below'
     for name, goal in zip(('must', 'target', 'stretch'), goals):
         if good(goal):
@@ -51,15 +49,14 @@ def _ratio_goal(result):
     goal = result['goal']
     if goal is None or goal['must'] is None or 'ratio' not in result:
         return '-'
-    return _reached([goal['must'], goal['target'], goal['stretch']], lambda g: result['ratio'] >= g,
-                    result['alike'])
+    return _reached([goal['must'], goal['target'], goal['stretch']], lambda g: result['ratio'] >= g)
 
 
 def _instr_goal(result):
     goal = result['goal']
     if goal is None or goal['instr'] is None:
         return '-'
-    return _reached(goal['instr'], lambda g: result['mlxpmd']['instr'] <= g, result['alike'])
+    return _reached(goal['instr'], lambda g: result['mlxpmd']['instr'] <= g)
 
 
 def grid(header, rows, left):
@@ -136,7 +133,7 @@ def chart(results, path):
         axes.barh(y, r['ratio'], height=0.62, color=colours[r['regime']],
                   alpha=1.0 if r['kept'] else 0.35)
         axes.text(r['ratio'] + 0.03, y, f"{r['ratio']:.2f}", va='center', fontsize=8)
-        if r['goal'] and r['goal']['must'] and r['alike']:
+        if r['goal'] and r['goal']['must']:
             axes.plot([r['goal']['must']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.6)
             axes.plot([r['goal']['target']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.0, ls=':')
     axes.axvline(1.0, color='#888888', lw=0.8)
