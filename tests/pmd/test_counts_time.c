@@ -404,7 +404,13 @@ late(void)
 	run_for(10 * S + 500 * MS);
 	(void)missed();
 	CHECK_EQ(warnings, 1);
-	/* Late again, of another query: ten seconds after values were last found late, and not before. */
+}
+
+/* After late(): late for another query, a stopped port, refused queries. */
+static void
+late_again(void)
+{
+	/* Ten seconds after values were last found late, and not before. */
 	for (int later = 0; later < 2; later++) {
 		uint64_t found_ns = sim_ns;
 
@@ -565,6 +571,7 @@ main(void)
 	overtaken();
 	lost();
 	late();
+	late_again();
 	counters();
 	lacking();
 	return check_exit("counts_time");
