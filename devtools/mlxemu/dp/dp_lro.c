@@ -88,7 +88,7 @@ checksums_right(const struct dp_pkt *pkt)
 	return v.l3_ok && v.l4_ok;
 }
 
-/* Whether the frame can be part of a session. */
+/* Whether the frame can be merged. */
 static bool
 suits(const struct emu_rq *rq, const struct emu_tir *tir, const struct dp_pkt *pkt)
 {
@@ -113,7 +113,7 @@ ip_equal(const uint8_t *a, const uint8_t *b, enum dp_l3 l3)
 	return memcmp(a, b, 4) == 0 && memcmp(a + 8, b + 8, 32) == 0;
 }
 
-/* Whether a frame that can be part of a session is the next segment of this one. */
+/* Whether a segment that can be merged is the next one of the session. */
 static bool
 continues(const struct dp_lro *s, const struct dp_rx *rx)
 {
