@@ -186,14 +186,14 @@ intr_arm(struct mlxpmd_rxq *rxq)
 		mdv_vector_kick(rxq->vector);
 }
 
-/* intr_lock is held. */
+/* intr_lock is held. Only the state is read, not q.hw: a repair may be replacing the queue's objects. */
 static int
 rxq_intr_enable(struct mlxpmd_rxq *rxq)
 {
-	const enum mlxpmd_qstate state = mlxpmd_queue_state(&rxq->q);
+	const enum mlxpmd_qstate state = mlxpmd_qstate_load(&rxq->q.state);
 	int rc;
 
-	if (state == MLXPMD_QS_SETUP || state == MLXPMD_QS_RESET)
+	if (state == MLXPMD_QS_RESET)
 		return -EINVAL;
 	rc = mdv_vector_ack(rxq->vector);
 	if (rc < 0)
