@@ -120,7 +120,7 @@ sleep_ms(unsigned int ms)
 
 /* Blocks a thread: `in` is set when it is blocked, `go` releases it. */
 struct hold {
-	bool in, go;
+	_Atomic bool in, go;
 };
 
 static void
@@ -128,14 +128,14 @@ hold_here(void *arg)
 {
 	struct hold *hold = arg;
 
-	__atomic_store_n(&hold->in, true, __ATOMIC_RELEASE);
-	AWAIT_CERTAIN(__atomic_load_n(&hold->go, __ATOMIC_ACQUIRE));
+	hold->in = true;
+	AWAIT_CERTAIN(hold->go);
 }
 
 static void
 hold_wait(const struct hold *hold)
 {
-	AWAIT_CERTAIN(__atomic_load_n(&hold->in, __ATOMIC_ACQUIRE));
+	AWAIT_CERTAIN(hold->in);
 }
 
 /* Timestamps stay right for twice the validity of a snapshot, and the clock does not expire. */
@@ -160,7 +160,7 @@ interrupt_thread_held(void)
 	CHECK_OK(rte_eal_alarm_set(1, hold_here, &hold));
 	hold_wait(&hold);
 	expect_right_long("EAL's interrupt thread is blocked");
-	__atomic_store_n(&hold.go, true, __ATOMIC_RELEASE);
+	hold.go = true;
 }
 
 /*
@@ -197,7 +197,8 @@ log_line(void *cookie, const char *text, size_t bytes)
 static void
 control_thread_hold(void)
 {
-	log_hold.in = log_hold.go = false;
+	log_hold.in = false;
+	log_hold.go = false;
 	CHECK_OK(emu_fault(QUERIES "do fail status=NO_RESOURCES"));
 	hold_wait(&log_hold);
 	emu_fault_clear();
@@ -219,7 +220,7 @@ control_thread_held(void)
 	expect_absent("no refresh");
 	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired + 1, "clock_expired %" PRIu64 " after %" PRIu64,
 	      pmd_xstat(PORT_A, "clock_expired"), expired);
-	__atomic_store_n(&log_hold.go, true, __ATOMIC_RELEASE);
+	log_hold.go = true;
 	(void)wait_until(true, 2000);
 	expect_right("refreshed again");
 	CHECK(pmd_xstat(PORT_A, "clock_expired") == expired + 1, "clock_expired %" PRIu64,
