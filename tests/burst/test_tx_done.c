@@ -156,26 +156,92 @@ not_armed(void)
 	CHECK(rig_memory_fails_at == 0, "fewer allocations");
 }
 
-/* Without the capability of checksums none is offered; a tag is inserted by the device, or with an inline header. */
+enum { CSUM = 1, VXLAN = 2, GRE = 4, GENEVE = 8, IPIP = 16, SWP_CSUM = 32, SWP_LSO = 64, LSO = 128, VLAN = 256,
+       HEADERS = 512, NB_CAPS = 1024 };
+/* Bits of kinds of tunnels in ol_flags: from bit 45 on. */
+enum { KIND_VXLAN = 1 << 1, KIND_GRE = 1 << 2, KIND_IPIP = 1 << 3, KIND_GENEVE = 1 << 4, KIND_IP = 1 << 13,
+       KIND_UDP = 1 << 14 };
+
+static struct mdv_caps
+caps_of(unsigned int bits)
+{
+	return (struct mdv_caps) {
+		.max_sq_desc_ds = 63, .csum = bits & CSUM, .tunnel_vxlan = bits & VXLAN, .tunnel_gre = bits & GRE,
+		.tunnel_geneve = bits & GENEVE, .tunnel_ipip = bits & IPIP, .swp_csum = bits & SWP_CSUM,
+		.swp_lso = bits & SWP_LSO, .max_lso_bytes = bits & LSO ? 1 << 18 : 0, .vlan_insert = bits & VLAN,
+		.min_inline_mode = bits & HEADERS ? 1 : 0,
+	};
+}
+
+/* What is offered with each set of capabilities: all of `all` are needed, and one of `any`. */
 static void
 offloads(void)
 {
-	const uint64_t always = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-	const uint64_t csum = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
-			      RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
-	struct mdv_caps caps = { .max_sq_desc_ds = 63 };
+	static const struct {
+		uint64_t offloads;
+		unsigned int all, any;
+	} rows[] = {
+		{ RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE, 0, 0 },
+		{ RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM,
+		  CSUM, 0 },
+		{ RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM, CSUM, VXLAN | GRE | GENEVE | IPIP | SWP_CSUM },
+		{ RTE_ETH_TX_OFFLOAD_TCP_TSO, CSUM | LSO, 0 },
+		{ RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO, CSUM | LSO | VXLAN, 0 },
+		{ RTE_ETH_TX_OFFLOAD_GRE_TNL_TSO, CSUM | LSO | GRE, 0 },
+		{ RTE_ETH_TX_OFFLOAD_GENEVE_TNL_TSO, CSUM | LSO, GENEVE | SWP_LSO },
+		{ RTE_ETH_TX_OFFLOAD_IPIP_TNL_TSO, CSUM | LSO, IPIP | SWP_LSO },
+		{ RTE_ETH_TX_OFFLOAD_IP_TNL_TSO | RTE_ETH_TX_OFFLOAD_UDP_TNL_TSO, CSUM | LSO | SWP_LSO, 0 },
+		/* By the device, or with the inline header. */
+		{ RTE_ETH_TX_OFFLOAD_VLAN_INSERT, 0, VLAN | HEADERS },
+	};
+	unsigned int bits, i;
+	struct mdv_caps caps;
+	uint64_t want;
 
-	CHECK(mlxpmd_tx_offloads(&caps) == always, "%#" PRIx64, mlxpmd_tx_offloads(&caps));
-	caps.csum = true;
-	CHECK(mlxpmd_tx_offloads(&caps) == (always | csum), "%#" PRIx64, mlxpmd_tx_offloads(&caps));
-	caps.csum = false;
-	caps.vlan_insert = true;
-	CHECK(mlxpmd_tx_offloads(&caps) == (always | RTE_ETH_TX_OFFLOAD_VLAN_INSERT), "%#" PRIx64,
-	      mlxpmd_tx_offloads(&caps));
-	caps.vlan_insert = false;
-	caps.min_inline_mode = 1;
-	CHECK(mlxpmd_tx_offloads(&caps) == (always | RTE_ETH_TX_OFFLOAD_VLAN_INSERT), "%#" PRIx64,
-	      mlxpmd_tx_offloads(&caps));
+	for (bits = 0; bits < NB_CAPS; bits++) {
+		caps = caps_of(bits);
+		for (want = 0, i = 0; i < RTE_DIM(rows); i++)
+			if ((bits & rows[i].all) == rows[i].all && (rows[i].any == 0 || (bits & rows[i].any) != 0))
+				want |= rows[i].offloads;
+		CHECK(mlxpmd_tx_offloads(&caps) == want, "capabilities %#x: %#" PRIx64 ", not %#" PRIx64, bits,
+		      mlxpmd_tx_offloads(&caps), want);
+	}
+}
+
+/* Kinds of tunnels whose inner headers the device finds, and those that the software parser adds. */
+static void
+tunnels(void)
+{
+	unsigned int bits, found, swp;
+	struct mdv_caps caps;
+
+	for (bits = 0; bits < NB_CAPS; bits++) {
+		caps = caps_of(bits);
+		found = (bits & VXLAN ? KIND_VXLAN : 0) | (bits & GRE ? KIND_GRE : 0) |
+			(bits & GENEVE ? KIND_GENEVE : 0) | (bits & IPIP ? KIND_IPIP : 0);
+		swp = bits & SWP_CSUM ? (KIND_GENEVE | KIND_IPIP | KIND_IP | KIND_UDP) & ~found : 0;
+		CHECK(mlxpmd_tx_tunnels_found(&caps) == found, "capabilities %#x: found %#x", bits,
+		      mlxpmd_tx_tunnels_found(&caps));
+		CHECK(mlxpmd_tx_tunnels_swp(&caps) == swp, "capabilities %#x: parser %#x", bits,
+		      mlxpmd_tx_tunnels_swp(&caps));
+	}
+}
+
+/* Segments of the longest WQE: 63 units, of which two are the title, and 13, or 2, the rest of an inline header. */
+static void
+most_segments(void)
+{
+	static const uint8_t max_ds[] = { 20, 63, 64, 255 };
+	struct mdv_caps caps;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(max_ds); i++) {
+		caps = caps_of(LSO);
+		caps.max_sq_desc_ds = max_ds[i];
+		CHECK_EQ(mlxpmd_tx_segs_max(&caps), (max_ds[i] > 63 ? 63 : max_ds[i]) - 2 - 13);
+		caps.max_lso_bytes = 0;
+		CHECK_EQ(mlxpmd_tx_segs_max(&caps), (max_ds[i] > 63 ? 63 : max_ds[i]) - 2 - 2);
+	}
 }
 
 /* A burst processes a bounded number of completions. */
@@ -442,6 +508,8 @@ main(void)
 	thresholds();
 	not_armed();
 	offloads();
+	tunnels();
+	most_segments();
 	nonsense();
 	abandoned();
 	return rig_end("tx_done");
