@@ -46,20 +46,22 @@ ip_update(uint8_t *packet, uint32_t len, uint8_t ttl, uint16_t *pseudo)
 	len -= at - packet;
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4)) {
 		ipv4 = (struct rte_ipv4_hdr *)at;
+		if (ipv4->next_proto_id != IPPROTO_TCP)
+			return NULL;
 		ipv4->time_to_live = ttl;
 		ipv4->total_length = rte_cpu_to_be_16(len);
 		ipv4->hdr_checksum = 0;
 		ipv4->hdr_checksum = rte_ipv4_cksum(ipv4);
 		*pseudo = rte_ipv4_phdr_cksum(ipv4, 0);
-		return ipv4->next_proto_id == IPPROTO_TCP ? (struct rte_tcp_hdr *)(ipv4 + 1) : NULL;
+		return (struct rte_tcp_hdr *)(ipv4 + 1);
 	}
-	if (type != RTE_BE16(RTE_ETHER_TYPE_IPV6))
-		return NULL;
 	ipv6 = (struct rte_ipv6_hdr *)at;
+	if (type != RTE_BE16(RTE_ETHER_TYPE_IPV6) || ipv6->proto != IPPROTO_TCP)
+		return NULL;
 	ipv6->hop_limits = ttl;
 	ipv6->payload_len = rte_cpu_to_be_16(len - sizeof(*ipv6));
 	*pseudo = rte_ipv6_phdr_cksum(ipv6, 0);
-	return ipv6->proto == IPPROTO_TCP ? (struct rte_tcp_hdr *)(ipv6 + 1) : NULL;
+	return (struct rte_tcp_hdr *)(ipv6 + 1);
 }
 
 void
