@@ -100,6 +100,11 @@ struct rig_rx_cqe {
 	uint16_t vlan, wqe_id;
 	uint64_t ts;
 	uint8_t opcode;		/* 0: RESP_SEND. */
+	struct {
+		uint8_t flags, ttl, sum[2], segs;
+		uint16_t window;
+		uint32_t ack;
+	} lro;
 };
 struct rig_rx *rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
 			  uint64_t offloads, struct mlxpmd_clock *clock);
@@ -135,6 +140,7 @@ struct rig_striding {
 	struct rig_rx *r;
 	uint32_t strides, bytes, used, fillers;
 	struct rig_rx_cqe head;	/**< Of packets that arrive; initially zeros. */
+	const uint8_t *frame;	/**< Data of packets that arrive; NULL: that of their sequence number. */
 };
 /** log_wqes at most 7. copy_max as mprq_max_memcpy_len. clock: NULL without timestamps. */
 struct rig_striding rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, uint8_t log_size,

@@ -97,12 +97,21 @@ rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx
 	cqe[0x00] = c->pkt_info;
 	cqe[0x02] = c->wqe_id >> 8;
 	cqe[0x03] = c->wqe_id;
+	cqe[0x04] = c->lro.flags;
+	cqe[0x05] = c->lro.ttl;
+	cqe[0x06] = c->lro.window >> 8;
+	cqe[0x07] = c->lro.window;
+	put32(cqe + 0x08, c->lro.ack);
 	put32(cqe + 0x0c, c->hash);
 	cqe[0x10] = c->hash_type;
+	cqe[0x14] = c->lro.sum[0];
+	cqe[0x15] = c->lro.sum[1];
 	cqe[0x1c] = c->hds;
 	cqe[0x1d] = c->etc;
 	cqe[0x1e] = c->vlan >> 8;
 	cqe[0x1f] = c->vlan;
+	/* The user index follows. */
+	put32(cqe + 0x20, (uint32_t)c->lro.segs << 24 | 0xabcdef);
 	put32(cqe + 0x2c, len);
 	put32(cqe + 0x30, c->ts >> 32);
 	put32(cqe + 0x34, c->ts);

@@ -105,7 +105,7 @@ rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len)
 	CHECK(i != rig_nb_ranges, "lkey %#x", get32(wqe + 20));
 	CHECK_EQ((uintptr_t)to % 64, 0);
 	to += (size_t)c->used * c->bytes;
-	memcpy(to, rig_data(seq), len);
+	memcpy(to, c->frame != NULL ? c->frame : rig_data(seq), len);
 	cqe_write(c, need << 16 | len, c->head);
 	strides_use(c, need);
 	return true;
