@@ -292,6 +292,91 @@ bad(void)
 	home("bad");
 }
 
+/* The limits between packets that are copied, chained and attached. */
+static void
+limits(void)
+{
+	enum { COPIED, CHAINED, ATTACHED };
+	static const struct {
+		uint8_t log_size, how;
+		uint16_t copy_max, len;
+	} cases[] = {
+		{ 11, ATTACHED, 0, 60 }, { 11, COPIED, 64, 64 }, { 11, ATTACHED, 64, 65 }, { 11, COPIED, 128, 128 },
+		{ 11, ATTACHED, 128, 129 }, { 11, COPIED, 65535, 2048 },
+		/* The last one that leaves the headroom of the next packet alone, of one stride and of two. */
+		{ 11, ATTACHED, 128, 1920 }, { 11, COPIED, 128, 1921 }, { 12, ATTACHED, 128, 3968 },
+		{ 12, CHAINED, 128, 3969 }, { 11, ATTACHED, 128, 3968 }, { 11, CHAINED, 128, 3969 },
+		/* Longer than an mbuf, but not longer than the longest copy. */
+		{ 12, COPIED, 2500, 2048 }, { 12, CHAINED, 2500, 2049 }, { 12, CHAINED, 2500, 2500 },
+		{ 12, ATTACHED, 2500, 2501 },
+	};
+	static const uint32_t counts[] = { 1, 4, 19 };
+	struct rte_mbuf *pkts[32];
+	uint32_t i, k, n;
+
+	for (i = 0; i < RTE_DIM(cases) * RTE_DIM(counts); i++) {
+		const uint32_t len = cases[i % RTE_DIM(cases)].len, how = cases[i % RTE_DIM(cases)].how;
+		struct rig_striding c = rig_striding_new(pool, 1, 5, cases[i % RTE_DIM(cases)].log_size,
+							 cases[i % RTE_DIM(cases)].copy_max,
+							 RTE_ETH_RX_OFFLOAD_SCATTER, NULL);
+
+		n = counts[i / RTE_DIM(cases)];
+		for (k = 0; k < n; k++)
+			CHECK(rig_striding_packet(&c, k, len), "no strides");
+		CHECK_EQ(receive(&c, pkts, 32), n);
+		for (k = 0; k < n; k++) {
+			const struct packet p = { k, len, pkts[k] };
+
+			CHECK(matches(&c, &p), "%u bytes, packet %u of %u", len, k, n);
+			CHECK_EQ(!!RTE_MBUF_HAS_EXTBUF(pkts[k]), how == ATTACHED);
+			CHECK_EQ(pkts[k]->nb_segs, how == CHAINED ? 2 : 1);
+			rte_pktmbuf_free(pkts[k]);
+		}
+		rig_striding_free(&c);
+	}
+	home("limits");
+}
+
+/* A completion that is no packet, or is not there, ends a run wherever it is: no packet from it on is delivered. */
+static void
+run_ends(void)
+{
+	static const struct {
+		uint8_t off, on;
+		bool absent;
+	} cases[] = {
+		{ 0, 0x04, false }, { 0, 0x08, false }, { 0, 0x0c, false },	/* format */
+		{ 0xf0, 0x30, false }, { 0xf0, 0xd0, false }, { 0xf0, 0, false },	/* opcode */
+		{ 0x01, 0x01, true }, { 0xf0, 0xf0, true },			/* owner; invalid */
+	};
+	static const uint32_t places[] = { 0, 1, 3, 5, 8, 17 };
+	struct rte_mbuf *pkts[32];
+	uint32_t i, k, at;
+	uint8_t *op_own, was;
+
+	for (i = 0; i < RTE_DIM(cases) * RTE_DIM(places); i++) {
+		struct rig_striding c = rig_striding_new(pool, 1, 5, 11, 128, 0, NULL);
+		const bool absent = cases[i % RTE_DIM(cases)].absent;
+
+		at = places[i / RTE_DIM(cases)];
+		for (k = 0; k < 20; k++)
+			CHECK(rig_striding_packet(&c, k, 100), "no strides");
+		op_own = c.r->cq + at * 64 + 0x3f;
+		was = *op_own;
+		*op_own = (was & ~cases[i % RTE_DIM(cases)].off) | cases[i % RTE_DIM(cases)].on;
+		CHECK_EQ(receive(&c, pkts, 32), at);
+		CHECK_EQ(c.r->rxq.q.state, absent ? MLXPMD_QS_READY : MLXPMD_QS_QUIESCED);
+		CHECK_EQ(c.r->rxq.q.stats.cqe_bad + c.r->rxq.q.stats.errors, !absent);
+		rte_pktmbuf_free_bulk(pkts, at);
+		*op_own = was;
+		k = receive(&c, pkts, 32);
+		CHECK_EQ(k, absent ? 20 - at : 0);
+		rte_pktmbuf_free_bulk(pkts, k);
+		rig_striding_free(&c);
+	}
+	home("run_ends");
+}
+
 /* A repair while the application has packets of the WQE at ci: the device may not write to them again. */
 static void
 rewind_kept(bool fresh)
@@ -403,6 +488,8 @@ main(void)
 		kept(RTE_ETH_RX_OFFLOAD_SCATTER);
 		too_long();
 		bad();
+		limits();
+		run_ends();
 		rewind_kept(false);
 		rewind_kept(true);
 		outlive();
