@@ -120,15 +120,18 @@ void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
  */
 #define RIG_SESSION_MAX 64
 struct rig_rx_session {
-	uint8_t format;		/* Value of devarg rxq_cqe_comp_en. */
-	uint32_t n, cqe_count;
-	uint16_t wqe_count;
+	uint8_t format;		/* Value of devarg rxq_cqe_comp_en; 5: checksum and stride index. */
+	uint32_t n, cqe_count, byte_cnt;
+	uint16_t counter;
 	struct rig_rx_cqe title;
 	uint8_t minis[RIG_SESSION_MAX * 8];
 };
 void rig_rx_session_begin(struct rig_rx *r, uint8_t format, struct rig_rx_session *s);
 bool rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t seq, uint32_t len,
 			   const struct rig_rx_cqe *c);
+/** Adds a completion and nothing else; stride: the first one of a packet of a striding queue; -1: an ordinary queue. */
+void rig_rx_session_add(struct rig_rx *r, struct rig_rx_session *s, uint32_t byte_cnt, int stride,
+			const struct rig_rx_cqe *c);
 void rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s);
 /** Is m a well-formed chain that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
@@ -141,6 +144,8 @@ struct rig_striding {
 	uint32_t strides, bytes, used, fillers;
 	struct rig_rx_cqe head;	/**< Of packets that arrive; initially zeros. */
 	const uint8_t *frame;	/**< Data of packets that arrive; NULL: that of their sequence number. */
+	struct rig_rx_session session;	/**< While one is open, completions join it. */
+	bool open, crosses;	/**< crosses: a session goes on in another WQE, instead of ending with its WQE. */
 };
 /** log_wqes at most 7. copy_max as mprq_max_memcpy_len. clock: NULL without timestamps. */
 struct rig_striding rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, uint8_t log_size,
@@ -148,6 +153,8 @@ struct rig_striding rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, u
 void rig_striding_free(struct rig_striding *c);
 /** As rig_rx_packet(); a filler comes first if the rest of the WQE is too short. false: no strides are left. */
 bool rig_striding_packet(struct rig_striding *c, uint32_t seq, uint32_t len);
+void rig_striding_session_begin(struct rig_striding *c, uint8_t format);
+void rig_striding_session_end(struct rig_striding *c);
 /** Any receive burst. */
 static inline uint16_t
 rig_rx_call(struct rig_rx *r, eth_rx_burst_t burst, struct rte_mbuf **pkts, uint16_t n)

@@ -191,40 +191,52 @@ rig_rx_session_begin(struct rig_rx *r, uint8_t format, struct rig_rx_session *s)
 	memset(s, 0, sizeof(*s));
 	s->format = format;
 	s->cqe_count = r->cqe_count;
-	s->wqe_count = r->wqe_count;
+	s->counter = r->wqe_count;
+}
+
+void
+rig_rx_session_add(struct rig_rx *r, struct rig_rx_session *s, uint32_t byte_cnt, int stride,
+		   const struct rig_rx_cqe *c)
+{
+	uint8_t *mini = s->minis + 8 * (size_t)s->n;
+
+	if (s->n == 0) {
+		s->title = *c;
+		s->byte_cnt = byte_cnt;
+	}
+	/* Formats 3 and 5 have a checksum of the data; format 3 has no stride index. */
+	put32(mini, rig_random());
+	put32(mini + 4, byte_cnt);
+	switch (s->format) {
+	case 1: /* Hash. */
+		put32(mini, c->hash);
+		break;
+	case 2: /* Flow tag: 15:0, 23:16 above the length; stride index. The number of strides is not there. */
+		mini[0] = c->tag >> 8;
+		mini[1] = c->tag;
+		mini[4] = c->tag >> 16;
+		mini[5] = stride >= 0 ? rig_random() : mini[5];
+		break;
+	case 4: /* L3 and L4 types, reserved; stride index. */
+		mini[0] = c->etc;
+		break;
+	}
+	if (stride >= 0 && s->format != 1 && s->format != 3) {
+		mini[2] = stride >> 8;
+		mini[3] = stride;
+	}
+	s->n++;
+	/* The CQ must not overrun. */
+	r->cqe_count++;
 }
 
 bool
 rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t seq, uint32_t len,
 		      const struct rig_rx_cqe *c)
 {
-	uint8_t *mini = s->minis + 8 * (size_t)s->n;
-
 	if (s->n == RIG_SESSION_MAX || !packet_write(r, seq, len))
 		return false;
-	if (s->n == 0)
-		s->title = *c;
-	memset(mini, 0, 4);
-	put32(mini + 4, len);
-	switch (s->format) {
-	case 1: /* Hash. */
-		put32(mini, c->hash);
-		break;
-	case 2: /* Flow tag: 15:0, 23:16 above the length; stride index. */
-		put32(mini, c->tag << 16 | 0xabcd);
-		mini[4] = c->tag >> 16;
-		break;
-	case 3: /* Checksum of the data; reserved. */
-		put32(mini, rig_random());
-		break;
-	case 4: /* L3 and L4 types, reserved; stride index. */
-		put32(mini, rig_random());
-		mini[0] = c->etc;
-		break;
-	}
-	s->n++;
-	/* The CQ must not overrun. */
-	r->cqe_count++;
+	rig_rx_session_add(r, s, len, -1, c);
 	r->wqe_count++;
 	return true;
 }
@@ -249,7 +261,7 @@ rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s)
 		memcpy(session_slot(r, s, i == 0 ? 1 : i), s->minis + (size_t)i * 8, 64);
 	r->cqe_count = s->cqe_count;
 	/* A single completion is not compressed. */
-	rig_rx_cqe(r, s->n > 1 ? s->n : get32(s->minis + 4) & 0xffffff, s->wqe_count, &s->title);
+	rig_rx_cqe(r, s->n > 1 ? s->n : s->byte_cnt, s->counter, &s->title);
 	if (s->n > 1)
 		session_slot(r, s, 0)[0x3f] |= 3 << 2;
 	r->cqe_count = cqe_count;

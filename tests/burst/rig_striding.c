@@ -60,7 +60,28 @@ cqe_write(struct rig_striding *c, uint32_t byte_cnt, struct rig_rx_cqe head)
 {
 	CHECK(c->r->cqe_count - get32((uint8_t *)&c->r->dbrec[0]) < 1u << c->r->rxq.q.hw.cq.log_cqes, "CQ overrun");
 	head.wqe_id = c->r->wqe_count;
-	rig_rx_cqe(c->r, byte_cnt, c->used, &head);
+	if (c->open)
+		rig_rx_session_add(c->r, &c->session, byte_cnt, c->used, &head);
+	else
+		rig_rx_cqe(c->r, byte_cnt, c->used, &head);
+	if (c->open && c->session.n == RIG_SESSION_MAX)
+		rig_striding_session_end(c);
+}
+
+void
+rig_striding_session_begin(struct rig_striding *c, uint8_t format)
+{
+	rig_rx_session_begin(c->r, format, &c->session);
+	c->session.counter = c->used;
+	c->open = true;
+}
+
+void
+rig_striding_session_end(struct rig_striding *c)
+{
+	if (c->open)
+		rig_rx_session_end(c->r, &c->session);
+	c->open = false;
 }
 
 static void
@@ -72,6 +93,10 @@ strides_use(struct rig_striding *c, uint32_t n)
 		return;
 	c->used = 0;
 	c->r->wqe_count++;
+	if (c->open && !c->crosses) {
+		rig_striding_session_end(c);
+		rig_striding_session_begin(c, c->session.format);
+	}
 }
 
 bool

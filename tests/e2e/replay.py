@@ -135,7 +135,9 @@ def test():
         alike = work / "alike.pcap"
         write_capture(alike, [f for f in packets.frames() for _ in range(6)])
         for form in (1, 2, 3, 4):
-            replay_and_check(f"mini CQE format {form}", work, alike, 1, f"rxq_cqe_comp_en={form}", hashes=form == 1)
+            for striding in ("", ",mprq_en=1,rxqs_min_mprq=0"):
+                replay_and_check(f"mini CQE format {form}{striding}", work, alike, 1,
+                                 f"rxq_cqe_comp_en={form}{striding}", hashes=form == 1)
         if not tapnet.permitted():
             print("real TCP: not tested, TAP devices are not permitted here")
             return

@@ -57,6 +57,8 @@ static const struct run runs[] = {
 	{ "rx 8 packets per poll", MLXPMD_RX_F_HASH, 8, false, false, 60 },
 	{ "rx 60 B, hash, striding: copied", MLXPMD_RX_F_HASH | MLXPMD_RX_F_STRIDING, 32, .bytes = 60,
 	  .striding = true },
+	{ "rx 60 B, hash, striding, compressed: expanded", MLXPMD_RX_F_HASH | MLXPMD_RX_F_STRIDING | MLXPMD_RX_F_COMP, 32,
+	  .bytes = 60, .striding = true },
 	{ "rx 1500 B, hash, striding: attached", MLXPMD_RX_F_HASH | MLXPMD_RX_F_STRIDING, 32, .bytes = 1500,
 	  .striding = true },
 	{ "tx 60 B, SEND, fast free", MLXPMD_TX_F_FAST_FREE, 32, true, false, 60 },
@@ -111,6 +113,19 @@ nothing(void *arg __rte_unused, const struct rig_tx_packet *p __rte_unused)
 {
 }
 
+static void
+striding_fill(struct rig_striding *c, const struct run *r)
+{
+	unsigned int k;
+
+	if (r->features & MLXPMD_RX_F_COMP)
+		rig_striding_session_begin(c, c->r->rxq.mini_cqe);
+	for (k = 0; k < r->per_burst; k++)
+		if (!rig_striding_packet(c, k, r->bytes))
+			abort();
+	rig_striding_session_end(c);
+}
+
 /* Prepares FILL / BURST bursts and calls `timed` for each; the mean of the results. */
 static uint64_t
 round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *, const struct run *,
@@ -122,10 +137,9 @@ round_of(struct bench *b, const struct run *r, uint64_t (*timed)(struct bench *,
 
 	for (i = 0; i < bursts; i++) {
 		if (!r->tx) {
-			for (k = 0; r->striding && k < r->per_burst; k++)
-				if (!rig_striding_packet(&b->striding, k, r->bytes))
-					abort();
-			if (!r->striding)
+			if (r->striding)
+				striding_fill(&b->striding, r);
+			else
 				rx_fill(b->rx, r->per_burst);
 			sum += timed(b, r, pkts);
 			rte_pktmbuf_free_bulk(pkts, r->per_burst);
@@ -228,8 +242,10 @@ bench_open(struct bench *b, const struct run *r)
 		abort();
 	b->tx->txq.inline_mpw = r->inline_mpw;
 	/* 16 WQEs of 64 strides; as by default. */
-	if (r->striding)
+	if (r->striding) {
 		b->striding = rig_striding_new(pool, 4, 6, 11, 128, RTE_ETH_RX_OFFLOAD_CHECKSUM, NULL);
+		b->striding.r->rxq.mini_cqe = r->features & MLXPMD_RX_F_COMP ? MDV_MINI_CQE_HASH : MDV_MINI_CQE_NONE;
+	}
 }
 
 static uint64_t tsc[ROUNDS * 8], empty_tsc[ROUNDS * 8];

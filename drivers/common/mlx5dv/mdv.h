@@ -43,6 +43,7 @@ enum mdv_mini_cqe {
 	MDV_MINI_CQE_FLOW_TAG,	/**< Flow tag. */
 	MDV_MINI_CQE_CSUM,	/**< Checksum of the packet's data. */
 	MDV_MINI_CQE_L3_L4,	/**< Types of the L3 and L4 headers. */
+	MDV_MINI_CQE_CSUM_STRIDE, /**< Checksum, and index of the first stride: for striding RQs. */
 };
 
 /**

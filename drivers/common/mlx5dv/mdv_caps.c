@@ -140,6 +140,8 @@ mini_cqes(const struct prm_cmd_hca_cap *cap)
 		formats |= 1u << MDV_MINI_CQE_FLOW_TAG;
 	if (prm_cmd_hca_cap_get_mini_cqe_resp_l3_l4_tag(cap))
 		formats |= 1u << MDV_MINI_CQE_L3_L4;
+	if (prm_cmd_hca_cap_get_mini_cqe_resp_stride_index(cap))
+		formats |= 1u << MDV_MINI_CQE_CSUM_STRIDE;
 	return formats;
 }
 

@@ -28,7 +28,6 @@ check_attr(struct mdv_dev *dev, const struct mdv_cq_attr *attr)
 			attr->log_cqes, dev->caps.log_max_cq_sz);
 }
 
-/* The format of checksum and stride index is for striding RQs (Linux, mlx5e_build_rx_cq_param()). */
 static void
 fill_compression(enum mdv_mini_cqe format, struct prm_cqc *cqc)
 {
@@ -37,6 +36,7 @@ fill_compression(enum mdv_mini_cqe format, struct prm_cqc *cqc)
 		[MDV_MINI_CQE_FLOW_TAG] = PRM_CQC_MINI_CQE_FORMAT_FTAG_STRIDX,
 		[MDV_MINI_CQE_CSUM] = PRM_CQC_MINI_CQE_FORMAT_CSUM,
 		[MDV_MINI_CQE_L3_L4] = 0,
+		[MDV_MINI_CQE_CSUM_STRIDE] = PRM_CQC_MINI_CQE_FORMAT_CSUM_STRIDX,
 	};
 
 	prm_cqc_set_cqe_comp_en(cqc, format != MDV_MINI_CQE_NONE);

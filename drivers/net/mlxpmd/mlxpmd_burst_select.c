@@ -143,16 +143,18 @@ mini_cqe_obstacle(const struct mlxpmd_port *port)
 {
 	const enum mdv_mini_cqe format = port->args.rxq_cqe_comp_en;
 	bool scatters;
+	const uint64_t offloads = rx_offloads(port->eth_dev, &scatters);
 
 	if (!(port->mdv->caps.mini_cqes >> format & 1))
 		return port->mdv->caps.mini_cqes == 0 ? "the device does not compress completions" :
 							"the device does not have this format";
-	if (port->args.mprq_en)
-		return "mprq_en=1, and completions of striding queues are not compressed";
 	if (port->timesync.on)
 		return "timesync is on, and compressed completions have no timestamps";
-	if (rx_offloads(port->eth_dev, &scatters) & RTE_ETH_RX_OFFLOAD_TIMESTAMP)
+	if (offloads & RTE_ETH_RX_OFFLOAD_TIMESTAMP)
 		return "Rx offload TIMESTAMP, and compressed completions have no timestamps";
+	/* As net_mlx5 (mlx5_rxq_create_devx_cq_resources()). */
+	if (offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO)
+		return "Rx offload TCP_LRO, and compressed completions have no number of segments";
 	return NULL;
 }
 

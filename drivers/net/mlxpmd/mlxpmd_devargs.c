@@ -165,20 +165,13 @@ devargs_pair(const char *dev, const struct rte_kvargs *list, unsigned int i,
 	return devarg_apply(dev, arg, value, out);
 }
 
-int
-mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out)
+static int
+devargs_read(const struct rte_devargs *devargs, struct mlxpmd_devargs *out)
 {
 	struct rte_kvargs *list;
 	unsigned int i;
 	int rc = 0;
 
-	*out = (struct mlxpmd_devargs){
-		.rxq_cqe_comp_en = MDV_MINI_CQE_HASH, /* As net_mlx5 (mlx5.c, mlx5_port_args_config()). */
-		.stats_age_ms = STATS_AGE_MS,
-		.txqs_min_inline = TXQS_MIN_INLINE,
-		.mprq_max_memcpy_len = MPRQ_MEMCPY_BYTES,
-		.rxqs_min_mprq = MPRQ_MIN_RXQS,
-	};
 	if (devargs == NULL || devargs->args == NULL || devargs->args[0] == '\0')
 		return 0;
 	list = rte_kvargs_parse(devargs->args, NULL);
@@ -190,5 +183,24 @@ mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *o
 	for (i = 0; rc == 0 && i < list->count; i++)
 		rc = devargs_pair(devargs->name, list, i, out);
 	rte_kvargs_free(list);
+	return rc;
+}
+
+int
+mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out)
+{
+	int rc;
+
+	*out = (struct mlxpmd_devargs){
+		.rxq_cqe_comp_en = UINT_MAX,
+		.stats_age_ms = STATS_AGE_MS,
+		.txqs_min_inline = TXQS_MIN_INLINE,
+		.mprq_max_memcpy_len = MPRQ_MEMCPY_BYTES,
+		.rxqs_min_mprq = MPRQ_MIN_RXQS,
+	};
+	rc = devargs_read(devargs, out);
+	/* As net_mlx5 (mlx5.c, mlx5_port_args_config()), but striding queues expand sessions, which costs more. */
+	if (out->rxq_cqe_comp_en == UINT_MAX)
+		out->rxq_cqe_comp_en = out->mprq_en ? MDV_MINI_CQE_NONE : MDV_MINI_CQE_HASH;
 	return rc;
 }

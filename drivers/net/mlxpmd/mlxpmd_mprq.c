@@ -10,6 +10,7 @@
 
 #include "mlxpmd.h"
 #include "mlxpmd_mprq.h"
+#include "mlxpmd_rx_comp.h"
 
 /* Buffers for packets that the application keeps: as many times those that are posted, and some more. */
 #define KEPT_TIMES 3
@@ -208,13 +209,17 @@ mlxpmd_mprq_exception(struct mlxpmd_rxq *rxq)
 	struct mlxpmd_striding *s = &rxq->striding;
 	const uint64_t tail = mlxpmd_cqe_tail(cqe);
 	const enum mlxpmd_striding_stop stop = s->stop;
+	const uint32_t posted = ((uint32_t)(uint16_t)(rxq->q.pi - rxq->q.ci) << s->log_strides) - s->used;
 	uint32_t byte_cnt, strides;
-	bool skip;
+	bool skip, in_step;
 
 	s->stop = MLXPMD_STRIDING_NONE;
 	rte_io_rmb(); /* As in mlxpmd_rx_exception(). */
-	if (mlxpmd_cqe_opcode(tail) != MLX5_CQE_RESP_SEND || ((uint32_t)tail & MLXPMD_TAIL_FORMAT) != 0 ||
-	    rxq->q.ci == rxq->q.pi || !mlxpmd_mprq_in_step(rxq, cqe, s->used)) {
+	in_step = rxq->q.ci != rxq->q.pi && mlxpmd_mprq_in_step(rxq, cqe, s->used);
+	/* Compressed: there are at most as many completions as posted strides. */
+	if (in_step && mlxpmd_cqe_is_title(tail) && mlxpmd_rx_expand(rxq, rxq->q.cq_ci, posted) != 0)
+		return true;
+	if (mlxpmd_cqe_opcode(tail) != MLX5_CQE_RESP_SEND || ((uint32_t)tail & MLXPMD_TAIL_FORMAT) != 0 || !in_step) {
 		mlxpmd_rx_refused(rxq, cqe);
 		/* How many strides an error completion consumes is not known: the queue needs a reset. */
 		mlxpmd_rx_fail(rxq, mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_ERR ? MLXPMD_CAUSE_ERROR :
@@ -343,10 +348,12 @@ mlxpmd_mprq_arm(struct mlxpmd_queue *q)
 int
 mlxpmd_mprq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 {
-	if (fresh)
+	if (fresh) {
 		mlxpmd_queue_rings_set(&rxq->q);
-	else
+	} else {
+		mlxpmd_rx_expand_all(rxq);
 		mlxpmd_queue_cq_resume(&rxq->q);
+	}
 	/* Packets of the WQE at ci may be with the application. */
 	if (rxq->striding.given != 0)
 		mlxpmd_mprq_wqe_done(rxq);

@@ -82,6 +82,7 @@ const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
 	MLXPMD_RX_SETS(SCATTER_ROW, "Scalar Scatter")
 	MLXPMD_RX_COMP_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(MLXPMD_MPRQ_ROW, "Scalar Striding")
+	MLXPMD_MPRQ_COMP_ROWS("Scalar Striding")
 	/* They expand sessions. */
 	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER] = { rx_burst_scatter_plain, "Scalar Scatter Compressed" },
 	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER | MLXPMD_RX_F_HASH] =

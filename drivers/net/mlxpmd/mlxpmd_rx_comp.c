@@ -6,6 +6,7 @@
 
 #include <ethdev_driver.h>
 
+#include "mlxpmd_mprq.h"
 #include "mlxpmd_rx_comp.h"
 
 #define LENGTH_MASK 0xffffffu /* Of the byte count with a flow tag. */
@@ -37,9 +38,39 @@ mini_apply(struct prm_cqe64 *cqe, const struct prm_mini_cqe8 *mini, enum mdv_min
 		memcpy(&cqe->l4_hdr_type_etc, mini, sizeof(cqe->l4_hdr_type_etc));
 		break;
 	case MDV_MINI_CQE_CSUM:
+	case MDV_MINI_CQE_CSUM_STRIDE:
 	case MDV_MINI_CQE_NONE:
 		break;
 	}
+}
+
+/*
+ * The same for striding queues: writes first stride and number of strides. `at`: the next stride that is not consumed.
+ * Returns the one after the packet. No device is known to continue a session in another WQE (Linux,
+ * mlx5e_handle_rx_cqe_mpwrq() takes the title's wqe_id), but what it would mean is clear.
+ */
+static __rte_always_inline uint32_t
+mini_strides(const struct mlxpmd_rxq *rxq, struct prm_cqe64 *cqe, const struct prm_mini_cqe8 *mini, uint32_t at)
+{
+	const struct mlxpmd_striding *s = &rxq->striding;
+	const uint32_t bytes = rte_be_to_cpu_32(cqe->byte_cnt), len = bytes & MLXPMD_MPRQ_LEN_MASK;
+	uint32_t strides = bytes >> MLXPMD_MPRQ_STRIDES_SHIFT;
+
+	if (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG) {
+		/*
+		 * The tag has taken bits of the number of strides (DPDK, mlx5_rx_burst_mprq()), and the one of a
+		 * filler, which has no length and ends the WQE (DPDK, rxq_copy_mprq_mbuf_v()).
+		 */
+		strides = (len + (1u << s->log_stride_size) - 1) >> s->log_stride_size;
+		if (len == 0)
+			strides = MLXPMD_MPRQ_FILLER | (s->strides - at);
+		cqe->byte_cnt = rte_cpu_to_be_32(strides << MLXPMD_MPRQ_STRIDES_SHIFT | len);
+	}
+	if (rxq->mini_cqe == MDV_MINI_CQE_HASH || rxq->mini_cqe == MDV_MINI_CQE_CSUM)
+		cqe->wqe_counter = rte_cpu_to_be_16(at);
+	else
+		cqe->wqe_counter = mini->stride_index;
+	return at + (strides & ~MLXPMD_MPRQ_FILLER);
 }
 
 /* Stores a CQE, its tail at once: other threads read it. */
@@ -54,13 +85,12 @@ cqe_store(struct mlx5_cqe64 *to, const struct prm_cqe64 *from)
 }
 
 static __rte_always_inline void
-expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format)
+expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format, const bool striding)
 {
 	struct mlx5_cqe64 *cqes = rxq->q.cqes;
 	struct prm_mini_cqe8 minis[MLXPMD_MINI_CQES];
 	struct prm_cqe64 cqe;
-	uint16_t counter;
-	uint32_t i;
+	uint32_t counter, i;
 
 	memcpy(&cqe, &cqes[ci & rxq->q.cqe_mask], sizeof(cqe));
 	counter = rte_be_to_cpu_16(cqe.wqe_counter);
@@ -71,9 +101,16 @@ expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format
 		if (i % MLXPMD_MINI_CQES == 0)
 			memcpy(minis, &cqes[(ci + RTE_MAX(i, 1u)) & rxq->q.cqe_mask], sizeof(minis));
 		mini_apply(&cqe, &minis[i % MLXPMD_MINI_CQES], format);
-		cqe.wqe_counter = rte_cpu_to_be_16(counter + i);
+		if (striding)
+			counter = mini_strides(rxq, &cqe, &minis[i % MLXPMD_MINI_CQES], counter);
+		else
+			cqe.wqe_counter = rte_cpu_to_be_16(counter + i);
 		cqe.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + i) >> rxq->q.log_cqes & 1);
 		cqe_store(&cqes[(ci + i) & rxq->q.cqe_mask], &cqe);
+		if (striding && counter == rxq->striding.strides) {
+			counter = 0;
+			cqe.wqe_id = rte_cpu_to_be_16(rte_be_to_cpu_16(cqe.wqe_id) + 1);
+		}
 	}
 }
 
@@ -85,10 +122,12 @@ mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max)
 	/* The array of a session of one would not be in its entries: the device does not compress a single CQE. */
 	if (rxq->mini_cqe == MDV_MINI_CQE_NONE || n < 2 || n > max)
 		return 0;
-	if (rxq->mini_cqe == MDV_MINI_CQE_HASH)
-		expand(rxq, ci, n, MDV_MINI_CQE_HASH);
+	if (rxq->striding.log_strides != 0)
+		expand(rxq, ci, n, rxq->mini_cqe, true);
+	else if (rxq->mini_cqe == MDV_MINI_CQE_HASH)
+		expand(rxq, ci, n, MDV_MINI_CQE_HASH, false);
 	else
-		expand(rxq, ci, n, rxq->mini_cqe);
+		expand(rxq, ci, n, rxq->mini_cqe, false);
 	return n;
 }
 

@@ -11,7 +11,8 @@
  * they had.
  *
  * The burst expands a session in its own entries when it finds the title: each then is the CQE that the device would
- * have written without compression, and is processed as such. So a session needs no state, may end in a later burst,
+ * have written without compression, and is processed as such; in a striding queue it has the stride after those of the
+ * packet before, or the stride index of its mini CQE. So a session needs no state, may end in a later burst,
  * and the owner bits are right for the next pass of the ring:
  *
  * Claim: while the queue is READY, each entry outside of cq_ci .. (entries written by the device) has the owner bit of

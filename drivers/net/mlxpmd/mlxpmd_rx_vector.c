@@ -23,9 +23,11 @@
 	x(ts, arg, MLXPMD_RX_F_TS, " Timestamp") \
 	x(ts_hash, arg, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH, " Timestamp Hash")
 #define COMP_SETS(x, arg)
+#define MPRQ_COMP_ROWS(isa_name)
 #else
 #define PLAIN_SETS(x, arg) MLXPMD_RX_SETS(x, arg)
 #define COMP_SETS(x, arg) MLXPMD_RX_COMP_SETS(x, arg)
+#define MPRQ_COMP_ROWS(isa_name) MLXPMD_MPRQ_COMP_ROWS(isa_name)
 #endif
 
 static __rte_always_inline uint16_t
@@ -65,4 +67,5 @@ const struct mlxpmd_template TEMPLATES(MLXPMD_VARIANT)[MLXPMD_RX_TEMPLATES] = {
 	PLAIN_SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
 	COMP_SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
 	PLAIN_SETS(MLXPMD_MPRQ_ROW, MLXPMD_NAME " Striding")
+	MPRQ_COMP_ROWS(MLXPMD_NAME " Striding")
 };

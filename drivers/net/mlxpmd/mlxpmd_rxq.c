@@ -125,6 +125,18 @@ rxq_prepare(struct mlxpmd_queue *q)
 	return 0;
 }
 
+/* The stride index beside a checksum needs a capability (Linux, mlx5e_build_rx_cq_param()). */
+static enum mdv_mini_cqe
+mini_cqe_of(const struct mlxpmd_rxq *rxq)
+{
+	const struct mlxpmd_port *port = rxq->q.port;
+
+	if (port->mini_cqe == MDV_MINI_CQE_CSUM && rxq->striding.log_strides != 0 &&
+	    (port->mdv->caps.mini_cqes >> MDV_MINI_CQE_CSUM_STRIDE & 1))
+		return MDV_MINI_CQE_CSUM_STRIDE;
+	return port->mini_cqe;
+}
+
 /* At most one completion per WQE, or per stride, so a CQ as large as the RQ cannot overrun. */
 static int
 rxq_create(struct mlxpmd_queue *q)
@@ -133,7 +145,7 @@ rxq_create(struct mlxpmd_queue *q)
 	const uint8_t log_strides = rxq->striding.log_strides;
 	uint8_t log_cqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
 	struct mdv_cq_attr cq_attr = {
-		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector, .mini_cqe = q->port->mini_cqe,
+		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector, .mini_cqe = mini_cqe_of(rxq),
 	};
 	struct mdv_rq_attr rq_attr = {
 		.log_wqes = log_cqes - log_strides,
