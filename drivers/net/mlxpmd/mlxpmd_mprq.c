@@ -371,7 +371,7 @@ mlxpmd_mprq_disarm(struct mlxpmd_queue *q)
 	struct mlxpmd_mprq_buf **bufs = mlxpmd_mprq_bufs(rxq);
 	uint32_t i, given;
 
-	q->state = MLXPMD_QS_RESET;
+	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	if (q->elts == NULL)
 		return;
 	for (i = 0; i <= q->wqe_mask; i++) {

@@ -334,7 +334,7 @@ mlxpmd_queue_alloc(const struct mlxpmd_queue_attr *attr, size_t bytes)
 	q->nb_desc = attr->nb_desc;
 	q->offloads = attr->offloads;
 	q->deferred_start = attr->deferred_start;
-	q->state = MLXPMD_QS_RESET;
+	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	return q;
 }
 

@@ -10,7 +10,7 @@
 void
 mlxpmd_queue_arm(struct mlxpmd_queue *q)
 {
-	q->state = MLXPMD_QS_RESET;
+	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	q->log_cqes = q->hw.cq.log_cqes;
 	q->cqe_mask = (1u << q->hw.cq.log_cqes) - 1;
 	q->wqe_mask = (1u << q->hw.wq.log_wq_sz) - 1;

@@ -203,7 +203,7 @@ mlxpmd_rxq_disarm(struct mlxpmd_queue *q)
 	const struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 	uint32_t i, elts;
 
-	q->state = MLXPMD_QS_RESET;
+	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	if (q->elts == NULL)
 		return;
 	/* With scatter, unposted WQEs have mbufs too; without, their entries are stale pointers. */

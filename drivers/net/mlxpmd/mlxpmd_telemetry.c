@@ -211,7 +211,8 @@ add_device(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	rte_tel_data_add_dict_int(d, "started", port->eth_dev->data->dev_started);
 	rte_tel_data_add_dict_int(d, "removed", mdv_removed(mdv));
 	rte_tel_data_add_dict_int(d, "memory_kept", mdv_memory_kept(mdv));
-	rte_tel_data_add_dict_uint(d, "commands_refused", mdv->refused);
+	rte_tel_data_add_dict_uint(d, "commands_refused",
+				  __atomic_load_n(&mdv->refused, __ATOMIC_RELAXED));
 	rte_tel_data_add_dict_string(d, "timestamp_unit", port->clock == NULL ? "none" :
 				     port->clock->kind == MDV_CLOCK_TICKS ? "ticks" : "ns");
 }

@@ -269,7 +269,8 @@ add_objects(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 	rte_tel_data_add_dict_int(d, "port", port->port_id);
 	rte_tel_data_add_dict_int(d, "objects", n);
 	rte_tel_data_add_dict_int(d, "lost", port->mdv->lost);
-	rte_tel_data_add_dict_uint(d, "commands_refused", port->mdv->refused);
+	rte_tel_data_add_dict_uint(d, "commands_refused",
+				  __atomic_load_n(&port->mdv->refused, __ATOMIC_RELAXED));
 	types = mlxpmd_telemetry_dict(d, "types");
 	if (types == NULL)
 		return -ENOMEM;
