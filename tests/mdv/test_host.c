@@ -231,9 +231,15 @@ RDMA_INT(mlx5dv_devx_subscribe_devx_event_fd,
 	 (channel, fd, obj, event))
 RDMA_PTR(struct mlx5dv_flow_matcher, mlx5dv_create_flow_matcher,
 	 (struct ibv_context *ctx, struct mlx5dv_flow_matcher_attr *attr), (ctx, attr))
+#ifdef mlx5dv_create_flow /* A macro, since rdma-core 65 at the latest. */
+RDMA_PTR(struct ibv_flow, __mlx5dv_create_flow,
+	 (struct mlx5dv_flow_matcher *matcher, struct mlx5dv_flow_match_parameters *value, size_t n,
+	  struct mlx5dv_flow_action_attr actions[], size_t action_bytes), (matcher, value, n, actions, action_bytes))
+#else
 RDMA_PTR(struct ibv_flow, mlx5dv_create_flow,
 	 (struct mlx5dv_flow_matcher *matcher, struct mlx5dv_flow_match_parameters *value, size_t n,
 	  struct mlx5dv_flow_action_attr *actions), (matcher, value, n, actions))
+#endif
 RDMA_PTR(struct ibv_mr, ibv_reg_mr_iova2, (struct ibv_pd *pd, void *addr, size_t n, uint64_t iova, unsigned int access),
 	 (pd, addr, n, iova, access))
 
