@@ -2,6 +2,8 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* EAL, mempools, and a stand-in for the common layer that records calls. */
 
+#include <sys/mman.h>
+
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -26,6 +28,24 @@ unsigned int rig_cycles_read;
 int rig_thread_rc;
 unsigned int rig_memory_fails_at;
 int rig_memory_live;
+
+#define PAGE 4096
+
+uint8_t *
+rig_ring_new(size_t bytes)
+{
+	const size_t whole = RTE_ALIGN_CEIL(bytes, PAGE);
+	uint8_t *at = mmap(NULL, whole + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(at != MAP_FAILED && mprotect(at + whole, PAGE, PROT_NONE) == 0, "no memory");
+	return at + whole - bytes;
+}
+
+void
+rig_ring_free(uint8_t *ring, size_t bytes)
+{
+	munmap(RTE_PTR_ALIGN_FLOOR(ring, PAGE), RTE_ALIGN_CEIL(bytes, PAGE) + PAGE);
+}
 
 static uint8_t data[RIG_DATA_MAX + 65536];
 

@@ -4,8 +4,6 @@
 
 #include "rig.h"
 
-#define RING_ALIGN 4096
-
 static void
 put32(uint8_t *p, uint32_t v)
 {
@@ -29,6 +27,14 @@ get64(const uint8_t *p)
 	return (uint64_t)get32(p) << 32 | get32(p + 4);
 }
 
+void
+rig_rx_release(struct rig_rx *r)
+{
+	rig_ring_free(r->cq, (size_t)64 << r->rxq.q.hw.cq.log_cqes);
+	rig_ring_free(r->rq, (size_t)1 << (r->rxq.q.hw.rq.wq.log_wq_sz + r->rxq.q.hw.rq.wq.log_wq_stride));
+	free(r);
+}
+
 struct rig_rx *
 rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
 	   uint64_t offloads, struct mlxpmd_clock *clock)
@@ -37,9 +43,8 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	r->cq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_cqes, RING_ALIGN));
-	r->rq = aligned_alloc(RING_ALIGN,
-			      RTE_ALIGN_CEIL((size_t)16 << (log_wqes + log_segs), RING_ALIGN));
+	r->cq = rig_ring_new((size_t)64 << log_cqes);
+	r->rq = rig_ring_new((size_t)16 << (log_wqes + log_segs));
 	r->port.mdv = &rig_mdv;
 	r->port.clock = clock;
 	r->rxq.q.port = &r->port;
@@ -63,9 +68,7 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 		mlxpmd_queue_ready(&r->rxq.q);
 		return r;
 	}
-	free(r->cq);
-	free(r->rq);
-	free(r);
+	rig_rx_release(r);
 	return NULL;
 }
 
@@ -73,9 +76,7 @@ void
 rig_rx_free(struct rig_rx *r)
 {
 	mlxpmd_rxq_disarm(&r->rxq.q);
-	free(r->cq);
-	free(r->rq);
-	free(r);
+	rig_rx_release(r);
 }
 
 /* Index of the next CQE, and the owner bit of this pass of the ring. */

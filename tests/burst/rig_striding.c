@@ -19,8 +19,8 @@ rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, 
 	struct mlxpmd_rxq *rxq = &r->rxq;
 
 	memset(r, 0, sizeof(*r));
-	r->cq = aligned_alloc(4096, RTE_ALIGN_CEIL((size_t)64 << (log_wqes + log_strides), 4096));
-	r->rq = aligned_alloc(4096, 4096);
+	r->cq = rig_ring_new((size_t)64 << (log_wqes + log_strides));
+	r->rq = rig_ring_new((size_t)32 << log_wqes);
 	r->port.mdv = &rig_mdv;
 	r->port.clock = clock;
 	rxq->q.port = &r->port;
@@ -50,9 +50,7 @@ rig_striding_free(struct rig_striding *c)
 	CHECK_EQ(mlxpmd_mprq_held(&c->r->rxq), 0);
 	mlxpmd_mprq_pool_release(&c->r->rxq);
 	rig_ranges_clear();
-	free(c->r->cq);
-	free(c->r->rq);
-	free(c->r);
+	rig_rx_release(c->r);
 }
 
 static void

@@ -4,7 +4,6 @@
 
 #include "rig.h"
 
-#define RING_ALIGN 4096
 #define OPCODE_NOP 0x00
 #define OPCODE_SEND 0x0a
 #define OPCODE_TSO 0x0e
@@ -23,14 +22,22 @@ get32(const void *at)
 
 uint16_t rig_rs_thresh;
 
+static void
+release(struct rig_tx *t)
+{
+	rig_ring_free(t->cq, (size_t)64 << t->txq.q.hw.cq.log_cqes);
+	rig_ring_free(t->sq, (size_t)64 << t->txq.q.hw.sq.wq.log_wq_sz);
+	free(t);
+}
+
 struct rig_tx *
 rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_ds, uint8_t inline_mode)
 {
 	struct rig_tx *t = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*t), 64));
 
 	memset(t, 0, sizeof(*t));
-	t->cq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_cqes, RING_ALIGN));
-	t->sq = aligned_alloc(RING_ALIGN, RTE_ALIGN_CEIL((size_t)64 << log_wqebbs, RING_ALIGN));
+	t->cq = rig_ring_new((size_t)64 << log_cqes);
+	t->sq = rig_ring_new((size_t)64 << log_wqebbs);
 	rig_mdv.caps.max_sq_desc_ds = max_ds;
 	rig_mdv.caps.min_inline_mode = inline_mode;
 	rig_mdv.caps.max_lso_bytes = 1 << 18;
@@ -53,9 +60,7 @@ rig_tx_new(uint8_t log_wqebbs, uint16_t nb_desc, uint8_t log_cqes, uint8_t max_d
 		mlxpmd_queue_ready(&t->txq.q);
 		return t;
 	}
-	free(t->cq);
-	free(t->sq);
-	free(t);
+	release(t);
 	return NULL;
 }
 
@@ -63,9 +68,7 @@ void
 rig_tx_free(struct rig_tx *t)
 {
 	mlxpmd_txq_disarm(&t->txq.q);
-	free(t->cq);
-	free(t->sq);
-	free(t);
+	release(t);
 }
 
 void
