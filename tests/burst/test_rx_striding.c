@@ -342,17 +342,20 @@ static void
 run_ends(void)
 {
 	static const struct {
-		uint8_t off, on;
+		uint8_t byte, off, on;
 		bool absent;
 	} cases[] = {
-		{ 0, 0x04, false }, { 0, 0x08, false }, { 0, 0x0c, false },	/* format */
-		{ 0xf0, 0x30, false }, { 0xf0, 0xd0, false }, { 0xf0, 0, false },	/* opcode */
-		{ 0x01, 0x01, true }, { 0xf0, 0xf0, true },			/* owner; invalid */
+		{ 0x3f, 0, 0x04, false }, { 0x3f, 0, 0x08, false }, { 0x3f, 0, 0x0c, false },	/* format */
+		{ 0x3f, 0xf0, 0x30, false }, { 0x3f, 0xf0, 0xd0, false }, { 0x3f, 0xf0, 0, false },	/* opcode */
+		{ 0x3f, 0x01, 0x01, true }, { 0x3f, 0xf0, 0xf0, true },		/* owner; invalid */
+		{ 0x03, 0x01, 0x01, false },					/* another WQE */
+		{ 0x3d, 0, 0x20, false }, { 0x3c, 0, 0x01, false },		/* another stride */
+		{ 0x2d, 0xff, 0, false }, { 0x2f, 0xff, 0, false },		/* no stride; no byte */
 	};
 	static const uint32_t places[] = { 0, 1, 3, 5, 8, 17 };
 	struct rte_mbuf *pkts[32];
 	uint32_t i, k, at;
-	uint8_t *op_own, was;
+	uint8_t *byte, was;
 
 	for (i = 0; i < RTE_DIM(cases) * RTE_DIM(places); i++) {
 		struct rig_striding c = rig_striding_new(pool, 1, 5, 11, 128, 0, NULL);
@@ -361,14 +364,14 @@ run_ends(void)
 		at = places[i / RTE_DIM(cases)];
 		for (k = 0; k < 20; k++)
 			CHECK(rig_striding_packet(&c, k, 100), "no strides");
-		op_own = c.r->cq + at * 64 + 0x3f;
-		was = *op_own;
-		*op_own = (was & ~cases[i % RTE_DIM(cases)].off) | cases[i % RTE_DIM(cases)].on;
+		byte = c.r->cq + at * 64 + cases[i % RTE_DIM(cases)].byte;
+		was = *byte;
+		*byte = (was & ~cases[i % RTE_DIM(cases)].off) | cases[i % RTE_DIM(cases)].on;
 		CHECK_EQ(receive(&c, pkts, 32), at);
 		CHECK_EQ(c.r->rxq.q.state, absent ? MLXPMD_QS_READY : MLXPMD_QS_QUIESCED);
 		CHECK_EQ(c.r->rxq.q.stats.cqe_bad + c.r->rxq.q.stats.errors, !absent);
 		rte_pktmbuf_free_bulk(pkts, at);
-		*op_own = was;
+		*byte = was;
 		k = receive(&c, pkts, 32);
 		CHECK_EQ(k, absent ? 20 - at : 0);
 		rte_pktmbuf_free_bulk(pkts, k);
