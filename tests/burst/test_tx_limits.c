@@ -155,6 +155,26 @@ contradictions(unsigned int f, bool tso)
 	settled(t, dropped, "contradictions");
 }
 
+/* Many packets of two segments, which begin anywhere in a burst: none is taken for one of a single segment. */
+static void
+pairs_in_groups(unsigned int f)
+{
+	static const uint16_t lens[] = { 100, 200 };
+	struct rte_mbuf *pkts[40];
+	unsigned int i, at;
+	struct rig_tx *t;
+
+	for (at = 0; at < 16; at++) {
+		t = queue(f, 8, 63);
+		for (i = 0; i < RTE_DIM(pkts); i++) {
+			pkts[i] = i < at ? one(i, 300) : chain(i, lens, 2);
+			expect(i, 300, 0);
+		}
+		CHECK(rig_tx_burst(t, f, pkts, RTE_DIM(pkts)) == RTE_DIM(pkts), "blocks");
+		settled(t, 0, "pairs_in_groups");
+	}
+}
+
 /* In a run of packets alike: the longest payload and one byte more, none, and less than the headers. */
 static void
 payloads(unsigned int f)
@@ -460,6 +480,9 @@ main(void)
 			contradictions(tso[i], true);
 			payloads(tso[i]);
 		}
+		pairs_in_groups(ALL_FLAGS);
+		pairs_in_groups(MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI);
+		pairs_in_groups(MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD);
 		small_wqes(MLXPMD_TX_F_TSO);
 		for (i = 0; i < RTE_DIM(borders); i++)
 			memory_borders(borders[i]);
