@@ -67,6 +67,10 @@ fill_up(struct emu_rq *rq, const struct dp_rx *rx)
 		.byte_cnt = BYTE_CNT_FILLER | strides_left(rq) << BYTE_CNT_STRIDES_SHIFT,
 		.wqe_id = rq->ci,
 		.counter = (uint16_t)rq->strides_used,
+		/*
+		 * assumed: a filler is not compressed. Other reading: it is in a session as packets are, and a driver
+		 * that looks for the filler bit in whole CQEs only takes it for a packet. Test: dp/test_mprq.c.
+		 */
 		.alone = true,
 	};
 
