@@ -258,9 +258,31 @@ bounded(void)
 	CHECK(send_n(t, 0, 1) == 1, "not taken");
 	CHECK(before + 1 - out() == MLXPMD_TX_REAP_MAX * 32, "freed %u at once", before + 1 - out());
 	CHECK(t->txq.q.stats.completions == MLXPMD_TX_REAP_MAX, "%" PRIu64, t->txq.q.stats.completions);
-	CHECK(mlxpmd_tx_done_cleanup(&t->txq, 40) == 64, "cleanup");
+	/* It stops at the completion with which the number is reached. */
+	CHECK_EQ(mlxpmd_tx_done_cleanup(&t->txq, 32), 32);
+	CHECK_EQ(mlxpmd_tx_done_cleanup(&t->txq, 33), 64);
 	rig_tx_free(t);
 	home("bounded");
+}
+
+/* Without copies the status of descriptors is that of the entries, whatever number of WQEBBs the packets take. */
+static void
+status_of_long_wqes(void)
+{
+	struct rig_tx *t = rig_tx_new(6, 64, 6, 63, 0);
+	struct rte_mbuf *pkts[8];
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		pkts[i] = rig_tx_mbuf(pool, i, 200, 4);
+	CHECK_EQ(rig_tx_burst(t, MLXPMD_TX_F_MULTI, pkts, 8), 8);
+	CHECK((uint16_t)(t->txq.q.pi - t->txq.q.ci) > 8, "%u WQEBBs", (uint16_t)(t->txq.q.pi - t->txq.q.ci));
+	CHECK_EQ(mlxpmd_tx_descriptor_status(&t->txq, 55), RTE_ETH_TX_DESC_DONE);
+	CHECK_EQ(mlxpmd_tx_descriptor_status(&t->txq, 56), RTE_ETH_TX_DESC_FULL);
+	CHECK_EQ(mlxpmd_tx_descriptor_status(&t->txq, 63), RTE_ETH_TX_DESC_FULL);
+	CHECK_EQ(mlxpmd_tx_descriptor_status(&t->txq, 64), -EINVAL);
+	rig_tx_free(t);
+	home("status_of_long_wqes");
 }
 
 /* Before a stop: the flush requests a completion for all WQEs without one, so that all packets complete. */
@@ -500,6 +522,7 @@ main(void)
 			fill_and_drain(features[i], 64, 1);
 		}
 		bounded();
+	status_of_long_wqes();
 		flush(0);
 		flush(MLXPMD_TX_F_MPW);
 		errors();
