@@ -38,6 +38,8 @@ rig_ring_new(size_t bytes)
 	uint8_t *at = mmap(NULL, whole + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(at != MAP_FAILED && mprotect(at + whole, PAGE, PROT_NONE) == 0, "no memory");
+	/* Arming has to initialize rings: memory of the driver is not zero either. */
+	memset(at, 0xa5, whole);
 	return at + whole - bytes;
 }
 

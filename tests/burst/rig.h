@@ -60,7 +60,7 @@ void rig_pool_free(struct rte_mempool *mp);
 void rig_pool_leave(struct rte_mempool *mp, unsigned int left);
 void rig_pool_release(struct rte_mempool *mp);
 
-/** Memory of zeros that ends at a page without access, so that a program that reads beyond a ring ends. */
+/** Memory, not zeroed, in front of an inaccessible page: an access beyond the end of the ring is a SIGSEGV. */
 uint8_t *rig_ring_new(size_t bytes);
 void rig_ring_free(uint8_t *ring, size_t bytes);
 
@@ -113,7 +113,7 @@ struct rig_rx_cqe {
 struct rig_rx *rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
 			  uint64_t offloads, struct mlxpmd_clock *clock);
 void rig_rx_free(struct rig_rx *r);
-/** Frees the rings of a queue that is disarmed. */
+/** Frees a disarmed queue and its rings. */
 void rig_rx_release(struct rig_rx *r);
 /** A packet of len bytes with pattern `seq` arrives. false: no WQE is posted. */
 bool rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct rig_rx_cqe *c);

@@ -522,7 +522,7 @@ main(void)
 			fill_and_drain(features[i], 64, 1);
 		}
 		bounded();
-	status_of_long_wqes();
+		status_of_long_wqes();
 		flush(0);
 		flush(MLXPMD_TX_F_MPW);
 		errors();

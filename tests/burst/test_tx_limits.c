@@ -155,7 +155,7 @@ contradictions(unsigned int f, bool tso)
 	settled(t, dropped, "contradictions");
 }
 
-/* Many packets of two segments, which begin anywhere in a burst: none is taken for one of a single segment. */
+/* Packets of two segments in a row, behind 0 to 15 packets of one: no group takes them for packets of one segment. */
 static void
 pairs_in_groups(unsigned int f)
 {
