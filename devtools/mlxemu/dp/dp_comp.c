@@ -163,9 +163,9 @@ fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 	case MINI_FTAG_STRIDX:
 		/*
 		 * The upper byte of the 24-bit tag replaces the upper byte of the byte count.
-		 * assumed: bits 23:16 of the byte count stay, of a striding RQ a part of the number of strides. Other
-		 * reading: they are 0 or the tag's, and a driver that takes the number of strides from them is wrong;
-		 * it can be computed from the length. Test: none.
+		 * assumed: bits 23:16 of the byte count, which on a striding RQ belong to the number of strides, keep
+		 * their value. Other reading: they are 0 or belong to the tag, and a driver has to compute the number
+		 * of strides from the length. Test: none.
 		 */
 		m->checksum = htobe16((uint16_t)tag);
 		m->byte_cnt = htobe32((tag >> 16) << 24 | (be32toh(cqe->byte_cnt) & 0xffffff));

@@ -68,8 +68,8 @@ fill_up(struct emu_rq *rq, const struct dp_rx *rx)
 		.wqe_id = rq->ci,
 		.counter = (uint16_t)rq->strides_used,
 		/*
-		 * assumed: a filler is not compressed. Other reading: it is in a session as packets are, and a driver
-		 * that looks for the filler bit in whole CQEs only takes it for a packet. Test: dp/test_mprq.c.
+		 * assumed: a filler is not compressed. Other reading: it can be in a session, and a driver that checks
+		 * the filler bit of whole CQEs only takes it for a packet. Test: dp/test_mprq.c.
 		 */
 		.alone = true,
 	};
