@@ -34,7 +34,7 @@ FREE = MBUFS - RING - GOOD
 
 
 # The first releases with 7b3add5540 that were examined.
-FIXED = {"25.11": 4, stock_bugs.MAINLINE: "26.07"}
+FIXED = {"24.11": 8, "25.11": 4, stock_bugs.MAINLINE: "26.07"}
 
 ALL_RULES = ["--fault-file", str(RULES)]
 
