@@ -297,5 +297,8 @@ rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int seg
 		last = m;
 	}
 	head->pkt_len = len;
+	/* Of a packet that is forwarded; they mean nothing for sending. */
+	head->hash.rss = 0x01010101 + seq;
+	head->packet_type = UINT32_MAX;
 	return head;
 }
