@@ -134,13 +134,16 @@ timestamp_read(uint32_t flags, uint64_t *ns)
 static void
 recognition(void)
 {
-	uint64_t ns, flags;
+	uint64_t ns, flags, others = 0;
 	struct rte_mbuf *m;
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(samples); i++) {
 		m = one(samples[i].hex, 1000 + i);
 		flags = m->ol_flags & (PTP | TMST);
+		/* The completions are alike. */
+		others = i == 0 ? m->ol_flags & ~flags : others;
+		CHECK((m->ol_flags & ~flags) == others, "%s: other flags %#" PRIx64, samples[i].name, m->ol_flags);
 		CHECK(flags == samples[i].flags, "%s: flags %#" PRIx64, samples[i].name, flags);
 		if (flags & TMST)
 			CHECK(timestamp_read(m->timesync, &ns) == 0 && ns == line.start + (1000 + i) * 4, "%s: %" PRIu64,
@@ -363,6 +366,25 @@ locking(void)
 	}
 }
 
+/* Timestamps from before disable and enable are not read after it. */
+static void
+forgotten(void)
+{
+	struct rte_mbuf *m[MLXPMD_TIMESYNC_RX_BOXES];
+	uint8_t frame[64] = { 0 };
+	unsigned int i;
+	uint64_t ns;
+
+	for (i = 0; i < RTE_DIM(m); i++)
+		arrive(frame, 12 + unhex(frame + 12, "88f7" "0002002c"), 100 + i);
+	CHECK(rig_rx_call(r, burst, m, RTE_DIM(m)) == RTE_DIM(m), "not received");
+	rte_pktmbuf_free_bulk(m, RTE_DIM(m));
+	call_disable();
+	call_enable();
+	for (i = 0; i < RTE_DIM(m); i++)
+		CHECK(timestamp_read(i, &ns) == -EINVAL, "box %u has a timestamp", i);
+}
+
 int
 main(void)
 {
@@ -385,6 +407,7 @@ main(void)
 	absent();
 	arithmetic();
 	locking();
+	forgotten();
 	CHECK(mlxpmd_timesync_disable(&dev) == 0 && !r->port.timesync.on, "not disabled");
 	rig_rx_free(r);
 	return rig_end("timesync");
