@@ -297,7 +297,7 @@ rig_tx_mbuf(struct rte_mempool *mp, uint32_t seq, uint32_t len, unsigned int seg
 		last = m;
 	}
 	head->pkt_len = len;
-	/* Of a packet that is forwarded; they mean nothing for sending. */
+	/* Left by the reception of a forwarded packet; sending ignores them. */
 	head->hash.rss = 0x01010101 + seq;
 	head->packet_type = UINT32_MAX;
 	return head;
