@@ -19,6 +19,7 @@ unsigned int rig_mempool_calls;
 unsigned int rig_mempool_parts = 1;
 bool rig_mempool_fails;
 struct mdv_clock_state rig_clock_state;
+pthread_mutex_t rig_clock_mutex = PTHREAD_MUTEX_INITIALIZER;
 int rig_clock_rc, rig_clock_open_rc;
 unsigned int rig_clock_refreshes;
 int rig_clocks_open;
@@ -226,11 +227,17 @@ mdv_clock_open(struct mdv_dev *dev, enum mdv_clock_source wanted, struct mdv_clo
 int
 mdv_clock_refresh(struct mdv_clock *clock __rte_unused, struct mdv_clock_state *state)
 {
+	void (*hook)(void) = __atomic_load_n(&rig_clock_hook, __ATOMIC_ACQUIRE);
+	int rc;
+
 	__atomic_fetch_add(&rig_clock_refreshes, 1, __ATOMIC_RELAXED);
-	if (rig_clock_hook != NULL)
-		rig_clock_hook();
+	if (hook != NULL)
+		hook();
+	pthread_mutex_lock(&rig_clock_mutex);
 	*state = rig_clock_state;
-	return rig_clock_rc;
+	rc = rig_clock_rc;
+	pthread_mutex_unlock(&rig_clock_mutex);
+	return rc;
 }
 
 void

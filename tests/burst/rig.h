@@ -8,6 +8,7 @@
 #ifndef BURST_RIG_H
 #define BURST_RIG_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,6 +45,13 @@ void rig_ranges_clear(void);
 void rig_range_add(const void *addr, size_t bytes, uint32_t lkey);
 extern struct mdv_clock_state rig_clock_state; /**< Result of each refresh. */
 extern int rig_clock_rc, rig_clock_open_rc;
+extern pthread_mutex_t rig_clock_mutex;
+/** Change rig_clock_state or rig_clock_rc while the control thread may read them in a refresh. */
+#define RIG_CLOCK(change) do { \
+	pthread_mutex_lock(&rig_clock_mutex); \
+	rig_clock_##change; \
+	pthread_mutex_unlock(&rig_clock_mutex); \
+} while (0)
 extern unsigned int rig_clock_refreshes;
 extern int rig_clocks_open;	/**< Opened and not closed. */
 extern void (*rig_clock_hook)(void);	/**< Called in each refresh, unless NULL. */

@@ -147,6 +147,7 @@ source_set(void)
 {
 	uint64_t hz = rte_get_tsc_hz();
 
+	pthread_mutex_lock(&rig_clock_mutex);
 	rig_clock_rc = 0;
 	rig_clock_open_rc = 0;
 	rig_clock_state = (struct mdv_clock_state) {
@@ -158,6 +159,7 @@ source_set(void)
 			  .start = 3600000000000 },
 		.valid_tsc = UINT64_MAX, .next_us = 5000, .age_ns = AGE_NS,
 	};
+	pthread_mutex_unlock(&rig_clock_mutex);
 }
 
 /* Opening, refreshes, a page that is busy (-EAGAIN: the line stays), and changes of the line. */
@@ -185,12 +187,12 @@ refresh_alone(void)
 	CHECK(info.age_ns >= AGE_NS && info.age_ns < AGE_NS + 1000000000, "age %" PRIu64, info.age_ns);
 	CHECK(info.expires_tsc - info.refreshed_tsc == 2 * rte_get_tsc_hz(), "valid for %" PRIu64 " ticks",
 	      info.expires_tsc - info.refreshed_tsc);
-	rig_clock_rc = -EAGAIN;
+	RIG_CLOCK(rc = -EAGAIN);
 	refreshes_wait(2);
 	pass_us(MLXPMD_CLOCK_VALID_MS * 1000); /* The snapshot must not expire meanwhile. */
 	CHECK(usable() && info_get().expired == 0, "timestamps absent while the page is busy");
 	before = info_get().generation;
-	rig_clock_rc = 0;
+	RIG_CLOCK(rc = 0);
 	refreshes_wait(2);
 	CHECK(info_get().generation > before, "the generation does not change");
 }
@@ -225,13 +227,13 @@ steps(FILE *stream, char **log)
 	struct mlxpmd_clock_snap mine = { 0 };
 	uint64_t ns;
 
-	rig_clock_state.line.start += 5000000000;
-	rig_clock_state.steps++;
+	RIG_CLOCK(state.line.start += 5000000000);
+	RIG_CLOCK(state.steps++);
 	refreshes_wait(2);
 	mlxpmd_clock_follow(port.clock, &mine);
 	CHECK(mine.steps == 1 && info_get().state.steps == 1, "steps %u", mine.steps);
 	CHECK(mlxpmd_clock_convert(&mine, 1000, &ns) && ns == 6000000000, "%" PRIu64, ns);
-	rig_clock_state.steps += 40;
+	RIG_CLOCK(state.steps += 40);
 	refreshes_wait(2);
 	CHECK(info_get().state.steps == 41, "steps %" PRIu64, info_get().state.steps);
 	fflush(stream);
@@ -245,7 +247,7 @@ steps(FILE *stream, char **log)
 	fflush(stream);
 	CHECK(lines_of(*log, "by +0 ns; 40 steps since the last such line, 41 in all") == 1 &&
 	      lines_of(*log, "stepped") == 2, "%s", *log);
-	rig_clock_state.steps++;
+	RIG_CLOCK(state.steps++);
 	step_log_age(10);
 	fflush(stream);
 	CHECK(lines_of(*log, "by +0 ns; 1 steps since the last such line, 42 in all") == 1 &&
@@ -260,13 +262,13 @@ broken(FILE *stream, char **log)
 	uint32_t generation;
 	int rc;
 
-	rig_clock_state.quality = MDV_CLOCK_BROKEN;
+	RIG_CLOCK(state.quality = MDV_CLOCK_BROKEN);
 	refreshes_wait(2);
 	CHECK(!usable(), "a broken clock is used");
 	(void)now_ns(&rc);
 	CHECK(rc == -EAGAIN, "read_clock of a broken clock: %d", rc);
-	rig_clock_state.quality = MDV_CLOCK_GOOD;
-	rig_clock_rc = -EIO;
+	RIG_CLOCK(state.quality = MDV_CLOCK_GOOD);
+	RIG_CLOCK(rc = -EIO);
 	refreshes_wait(2);
 	generation = info_get().generation;
 	CHECK(generation == port.clock->board.generation, "generation %u", generation);
@@ -275,31 +277,31 @@ broken(FILE *stream, char **log)
 	      info_get().generation - generation);
 	CHECK(!usable() && info_get().quality == MDV_CLOCK_BROKEN, "an unreadable clock is used");
 	CHECK(info_get().expired == expired + 1, "counted %" PRIu64 " times", info_get().expired - expired);
-	rig_clock_rc = 0;
+	RIG_CLOCK(rc = 0);
 	refreshes_wait(2);
 	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
 	/* The end of the line, before the end of its validity. */
-	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz();
+	RIG_CLOCK(state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz());
 	refreshes_wait(2);
 	CHECK(info_get().expires_tsc == rig_clock_state.valid_tsc || rte_rdtsc() > rig_clock_state.valid_tsc,
 	      "%" PRId64 " ticks after its line", info_get().expires_tsc - rig_clock_state.valid_tsc);
-	rig_clock_state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50;
+	RIG_CLOCK(state.valid_tsc = rte_rdtsc() + rte_get_tsc_hz() / 50);
 	refreshes_wait(2);
 	pass_us(30000); /* Beyond the end of the line. */
 	CHECK(!usable(), "used after its end");
-	rig_clock_state.valid_tsc = UINT64_MAX;
+	RIG_CLOCK(state.valid_tsc = UINT64_MAX);
 	refreshes_wait(2);
 	CHECK(usable(), "not back");
 	fflush(stream);
 	CHECK(lines_of(*log, "timestamps are absent") == 2 && lines_of(*log, "timestamps are back") == 2, "%s", *log);
 	CHECK(lines_of(*log, "timestamps are absent: the source cannot be trusted") == 1, "%s", *log);
 	/* A busy source, until after the end of its line. */
-	rig_clock_rc = -EAGAIN;
-	rig_clock_state.valid_tsc = 1;
+	RIG_CLOCK(rc = -EAGAIN);
+	RIG_CLOCK(state.valid_tsc = 1);
 	refreshes_wait(3);
 	CHECK(!usable(), "used after its end");
-	rig_clock_rc = 0;
-	rig_clock_state.valid_tsc = UINT64_MAX;
+	RIG_CLOCK(rc = 0);
+	RIG_CLOCK(state.valid_tsc = UINT64_MAX);
 	refreshes_wait(2);
 	fflush(stream);
 	CHECK(lines_of(*log, "timestamps are absent: the source gave no usable reading for too long") == 1, "%s", *log);
@@ -416,7 +418,7 @@ refresh_hangs(void)
 	int rc;
 
 	hold_reset();
-	rig_clock_hook = hold;
+	__atomic_store_n(&rig_clock_hook, hold, __ATOMIC_RELEASE);
 	hold_wait();
 	begin = rte_rdtsc();
 	refreshes = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
@@ -430,7 +432,7 @@ refresh_hangs(void)
 	      info_get().expired - expired);
 	CHECK(info_get().age_ns >= AGE_NS + MLXPMD_CLOCK_VALID_MS * 1000000u, "age %" PRIu64, info_get().age_ns);
 	CHECK(__atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED) == refreshes, "two refreshes at a time");
-	rig_clock_hook = NULL;
+	__atomic_store_n(&rig_clock_hook, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&release, true, __ATOMIC_RELEASE);
 	refreshes_wait(2);
 	CHECK(usable() && info_get().quality == MDV_CLOCK_GOOD, "not back");
@@ -503,9 +505,9 @@ beginnings(FILE *stream, char **log)
 	port.port_id = 3;
 	for (i = 0; i < 2; i++) {
 		source_set();
-		rig_clock_state.steps = 1;
-		rig_clock_state.quality = i == 0 ? MDV_CLOCK_BROKEN : MDV_CLOCK_GOOD;
-		rig_clock_rc = i == 0 ? 0 : -EAGAIN;
+		RIG_CLOCK(state.steps = 1);
+		RIG_CLOCK(state.quality = i == 0 ? MDV_CLOCK_BROKEN : MDV_CLOCK_GOOD);
+		RIG_CLOCK(rc = i == 0 ? 0 : -EAGAIN);
 		CHECK(mlxpmd_clock_open(&port) == 0 && port.clock != NULL, "not opened");
 		refreshes_wait(2);
 		info = info_get();
@@ -514,8 +516,8 @@ beginnings(FILE *stream, char **log)
 		CHECK(info.expired == (i == 0), "%u: expired %" PRIu64, i, info.expired);
 		(void)now_ns(&rc);
 		CHECK(rc == -EAGAIN, "%u: a time: %d", i, rc);
-		rig_clock_state.quality = MDV_CLOCK_GOOD;
-		rig_clock_rc = 0;
+		RIG_CLOCK(state.quality = MDV_CLOCK_GOOD);
+		RIG_CLOCK(rc = 0);
 		refreshes_wait(2);
 		(void)now_ns(&rc);
 		CHECK(rc == 0 && info_get().quality == MDV_CLOCK_GOOD, "%u: no time: %d", i, rc);
@@ -536,7 +538,7 @@ periods(void)
 	int rc;
 
 	source_set();
-	rig_clock_state.next_us = 0;
+	RIG_CLOCK(state.next_us = 0);
 	CHECK(mlxpmd_clock_open(&port) == 0, "not opened");
 	begin = rte_rdtsc();
 	n = __atomic_load_n(&rig_clock_refreshes, __ATOMIC_RELAXED);
@@ -545,11 +547,11 @@ periods(void)
 	ms = (rte_rdtsc() - begin) * 1000 / rte_get_tsc_hz();
 	CHECK(n <= ms + 3, "%u refreshes in %" PRIu64 " ms", n, ms);
 	/* The time of timestamps alone. */
-	rig_clock_state.host.mult = 0;
+	RIG_CLOCK(state.host.mult = 0);
 	refreshes_wait(2);
 	(void)now_ns(&rc);
 	CHECK(rc == -ENOTSUP && usable(), "a time by no line: %d", rc);
-	rig_clock_state.next_us = 1000000000;
+	RIG_CLOCK(state.next_us = 1000000000);
 	refreshes_wait(4);
 	CHECK(usable(), "expired");
 	mlxpmd_clock_close(&port);
@@ -653,15 +655,15 @@ unavailable(void)
 	CHECK(now_ns(&rc) == rig_cycles && rc == 0, "raw read_clock");
 	/* With a relation of ticks to the TSC the device is not read. */
 	source_set();
-	rig_clock_state.source = MDV_CLOCK_RAW;
+	RIG_CLOCK(state.source = MDV_CLOCK_RAW);
 	refreshes_wait(2);
 	rig_cycles_read = 0;
 	ticks = now_ns(&rc);
 	CHECK(rc == 0 && ticks >= 3600000000000 && ticks < 3660000000000 && rig_cycles_read == 0, "%d: %" PRIu64, rc, ticks);
-	rig_clock_state.host.mult = 0;
+	RIG_CLOCK(state.host.mult = 0);
 	refreshes_wait(2);
 	CHECK(now_ns(&rc) == rig_cycles && rc == 0, "raw read_clock");
-	rig_clock_rc = -EIO;
+	RIG_CLOCK(rc = -EIO);
 	refreshes_wait(2);
 	CHECK(usable(), "ticks need no source");
 	rig_cycles_read = 0;
