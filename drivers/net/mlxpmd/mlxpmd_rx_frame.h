@@ -13,7 +13,7 @@
 /** Functions of an instruction set. */
 struct mlxpmd_rx_isa {
 	/** As mlxpmd_rx_run_scalar(). */
-	uint16_t (*run)(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
+	uint16_t (*run)(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, bool *absent,
 			const unsigned int f);
 	/** As mlxpmd_rx_refill(). */
 	void (*refill)(struct mlxpmd_rxq *rxq);
@@ -29,20 +29,27 @@ struct mlxpmd_rx_isa {
 static __rte_always_inline uint16_t
 mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
 {
-	uint32_t to_cq_end = rxq->q.cqe_mask + 1 - (rxq->q.cq_ci & rxq->q.cqe_mask);
-	uint32_t to_rq_end = rxq->q.wqe_mask + 1 - (rxq->q.ci & rxq->q.wqe_mask);
-	uint32_t posted = (uint16_t)(rxq->q.pi - rxq->q.ci);
-	uint32_t to_end = RTE_MIN(to_cq_end, to_rq_end);
-	uint32_t wanted = RTE_MIN(posted, (uint32_t)n);
+	const uint32_t to_cq_end = (~rxq->q.cq_ci & rxq->q.cqe_mask) + 1;
+	const uint32_t to_rq_end = (~(uint32_t)rxq->q.ci & rxq->q.wqe_mask) + 1;
+	const uint32_t posted = (uint16_t)(rxq->q.pi - rxq->q.ci);
+	const uint32_t to_end = RTE_MIN(to_cq_end, to_rq_end);
+	const uint32_t wanted = RTE_MIN(posted, (uint32_t)n);
 
 	return RTE_MIN(to_end, wanted);
 }
 
+/*
+ * Writes both doorbell records if enough WQEs are free: first that of the CQ. It has an entry for each posted WQE, so
+ * that the device needs to know the consumer index only before it gets new WQEs, which must not complete into CQEs that
+ * are not read yet.
+ */
 static __rte_always_inline void
 mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa)
 {
-	if (unlikely(mlxpmd_rx_holes(rxq) >= rxq->free_thresh))
-		isa.refill(rxq);
+	if (likely(mlxpmd_rx_holes(rxq) < rxq->free_thresh))
+		return;
+	mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
+	isa.refill(rxq);
 }
 
 /* Also for kinds without a line: a clock may become unusable at any time. */
@@ -55,28 +62,30 @@ mlxpmd_rx_clock_usable(struct mlxpmd_rxq *rxq, const unsigned int f)
 	return mlxpmd_clock_usable(&rxq->snap, rte_rdtsc());
 }
 
-/* The burst if there is a completion. */
+/*
+ * Receives packets until n completions are processed, or the next one is absent. done: packets received already.
+ * Returns the number of packets with these.
+ */
 static __rte_always_inline uint16_t
-mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
-	       const unsigned int f)
+mlxpmd_rx_loop(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint16_t done, bool ts_usable,
+	       const struct mlxpmd_rx_isa isa, const unsigned int f)
 {
-	const bool ts_usable = mlxpmd_rx_clock_usable(rxq, f);
-	const uint32_t cq_ci = rxq->q.cq_ci;
-	uint16_t done = 0, run, got;
+	bool absent = false;
+	uint16_t run, got;
 	uint32_t before;
 
 	while (done < n) {
 		run = isa.run_max(rxq, n - done);
 		got = (f & MLXPMD_RX_F_COMP) ? isa.minis(rxq, pkts + done, run, f) : 0;
 		if (!(f & MLXPMD_RX_F_COMP) || got == 0)
-			got = isa.run(rxq, pkts + done, run, ts_usable, f);
+			got = isa.run(rxq, pkts + done, run, ts_usable, &absent, f);
 		done += got;
 		if (likely(got == run && run != 0))
 			continue;
-		if (likely(mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)))
+		if (likely(absent || mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)))
 			break;
-		/* A session that ended, or packets before one: both are usual here. */
-		if ((f & MLXPMD_RX_F_COMP) && got != 0)
+		/* Packets before one that is not ordinary, or for the scalar run. */
+		if (got != 0)
 			continue;
 		before = rxq->q.cq_ci;
 		if (!isa.exception(rxq))
@@ -84,11 +93,18 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		/* Count dropped packets too: a call processes at most n completions. */
 		n -= rxq->q.cq_ci - before;
 	}
-	if (likely(rxq->q.cq_ci != cq_ci)) {
-		MLXPMD_SHARED_ADD(rxq->q.stats.packets, done);
-		mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
-	}
-	/* After the consumer index: new WQEs must not complete into CQEs that are not read yet. */
+	return done;
+}
+
+/* As mlxpmd_rx_loop(), not inlined. */
+typedef uint16_t mlxpmd_rx_more_t(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint16_t done,
+				  bool ts_usable);
+
+/* The end of a burst that received something. */
+static __rte_always_inline uint16_t
+mlxpmd_rx_end(struct mlxpmd_rxq *rxq, uint16_t done, const struct mlxpmd_rx_isa isa)
+{
+	MLXPMD_SHARED_ADD(rxq->q.stats.packets, done);
 	if (likely(MLXPMD_SHARED_GET(rxq->q.state) == MLXPMD_QS_READY))
 		mlxpmd_rx_refill_if_due(rxq, isa);
 	else
@@ -96,18 +112,78 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 	return done;
 }
 
+/*
+ * The burst if there is a completion. One run is mostly all, but for the end of the ring: the loop is left to another
+ * function, so that the registers that it sets up cost nothing if there are few packets.
+ */
+static __rte_always_inline uint16_t
+mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
+	       mlxpmd_rx_more_t *more, const unsigned int f)
+{
+	const bool ts_usable = mlxpmd_rx_clock_usable(rxq, f);
+	uint16_t done;
+	bool absent;
+
+	if (f & MLXPMD_RX_F_COMP) {
+		done = mlxpmd_rx_loop(rxq, pkts, n, 0, ts_usable, isa, f);
+	} else {
+		done = isa.run(rxq, pkts, isa.run_max(rxq, n), ts_usable, &absent, f);
+		if (unlikely(done != n && !absent && !mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)))
+			done = more(rxq, pkts, n, done, ts_usable);
+	}
+	return mlxpmd_rx_end(rxq, done, isa);
+}
+
+/* Functions of a burst that are not inlined into it. */
+typedef uint16_t mlxpmd_rx_some_t(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n);
+typedef uint16_t mlxpmd_rx_one_t(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
+				 const struct mlx5_cqe64 *cqe, uint32_t tail);
+
+/* The burst if there is one completion, which is usual under low load: no loop, no set-up. */
+static __rte_always_inline uint16_t
+mlxpmd_rx_one(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlx5_cqe64 *cqe, uint32_t tail,
+	      const struct mlxpmd_rx_isa isa, mlxpmd_rx_some_t *some, const unsigned int f)
+{
+	const uint16_t ci = rxq->q.ci;
+	const uint32_t want = mlxpmd_rx_tail_expected(rxq, ci);
+	struct mlxpmd_rx_rare rare = { 0, 0 };
+	struct rte_mbuf **elt;
+	uint32_t len;
+
+	/* Order the owner bit before the rest of the CQE; load-load order is enough. */
+	rte_io_rmb();
+	len = rte_be_to_cpu_32(cqe->byte_cnt);
+	if (unlikely(((tail ^ want) & rxq->tail_check) || len - 1 >= rxq->len_max || ci == rxq->q.pi))
+		return some(rxq, pkts, n);
+	elt = mlxpmd_rx_elt(rxq, ci, f);
+	pkts[0] = *elt;
+	mlxpmd_rx_packet(rxq, elt, (const struct prm_cqe64 *)cqe, len, &rare, mlxpmd_rx_clock_usable(rxq, f), f);
+	mlxpmd_rx_account(rxq, pkts, 1, len, &rare, cqe);
+	return mlxpmd_rx_end(rxq, 1, isa);
+}
+
+/* Decides what follows, and is the empty poll, in a function that needs no stack. */
 static __rte_always_inline uint16_t
 mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
-		const unsigned int f)
+		mlxpmd_rx_some_t *some, mlxpmd_rx_one_t *one, const unsigned int f)
 {
+	const uint32_t cq_ci = rxq->q.cq_ci;
+	const struct mlx5_cqe64 *cqe;
+	uint32_t tail;
+
+	/* In other states there may be no ring. */
 	if (unlikely(mlxpmd_qstate_load(&rxq->q.state) != MLXPMD_QS_READY))
 		return mlxpmd_rx_not_ready(rxq);
-	if (mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)) {
+	cqe = &rxq->q.cqes[cq_ci & rxq->q.cqe_mask];
+	tail = mlxpmd_cqe_tail(cqe);
+	if (likely(mlxpmd_cqe_absent(tail, cq_ci >> rxq->q.log_cqes & 1))) {
 		/* Refill may have failed before; the mempool may have mbufs now. */
 		mlxpmd_rx_refill_if_due(rxq, isa);
 		return 0;
 	}
-	return mlxpmd_rx_some(rxq, pkts, n, isa, f);
+	if (!(f & MLXPMD_RX_F_STRIDING) && mlxpmd_queue_cqe_absent(&rxq->q, cq_ci + 1) && likely(n != 0))
+		return one(rxq, pkts, n, cqe, tail);
+	return some(rxq, pkts, n);
 }
 
 /**
@@ -129,10 +205,26 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	x(comp_hash, arg, MLXPMD_RX_F_COMP | MLXPMD_RX_F_HASH, " Hash Compressed")
 /** Defines a burst function for an instruction set and a set of features. */
 #define MLXPMD_RX_BURST(name, isa, features, text) \
+	static __rte_noinline uint16_t \
+	rx_more_##name(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint16_t done, bool ts_usable) \
+	{ \
+		return mlxpmd_rx_loop(rxq, pkts, n, done, ts_usable, isa, features); \
+	} \
+	static __rte_noinline uint16_t \
+	rx_some_##name(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n) \
+	{ \
+		return mlxpmd_rx_some(rxq, pkts, n, isa, rx_more_##name, features); \
+	} \
+	static __rte_noinline uint16_t \
+	rx_one_##name(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlx5_cqe64 *cqe, \
+		      uint32_t tail) \
+	{ \
+		return mlxpmd_rx_one(rxq, pkts, n, cqe, tail, isa, rx_some_##name, features); \
+	} \
 	static uint16_t \
 	rx_burst_##name(void *rxq, struct rte_mbuf **pkts, uint16_t n) \
 	{ \
-		return mlxpmd_rx_burst(rxq, pkts, n, isa, features); \
+		return mlxpmd_rx_burst(rxq, pkts, n, isa, rx_some_##name, rx_one_##name, features); \
 	}
 /** Its row in the table of templates. */
 #define MLXPMD_RX_ROW(name, isa_name, features, text) [features] = { rx_burst_##name, isa_name text },

@@ -150,7 +150,7 @@ mlxpmd_mprq_completed(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe
 
 /** Receives packets from adjacent CQEs; stops at the first that is absent or not an ordinary packet. */
 static __rte_always_inline uint16_t
-mlxpmd_mprq_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable,
+mlxpmd_mprq_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, bool *absent,
 		       const unsigned int f)
 {
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
@@ -159,6 +159,7 @@ mlxpmd_mprq_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t 
 	struct mlxpmd_rx_rare rare = { 0, 0 };
 	uint32_t used = rxq->striding.used, bytes = 0;
 
+	*absent = false;
 	for (; pkt != end; pkt++, cqe++) {
 		const uint32_t byte_cnt = rte_be_to_cpu_32(cqe->byte_cnt);
 		const uint32_t len = byte_cnt & MLXPMD_MPRQ_LEN_MASK, strides = byte_cnt >> MLXPMD_MPRQ_STRIDES_SHIFT;

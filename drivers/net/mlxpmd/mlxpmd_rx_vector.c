@@ -31,13 +31,14 @@
 #endif
 
 static __rte_always_inline uint16_t
-run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, bool *absent, const unsigned int f)
 {
 	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
 
-	if (got == n)
+	*absent = got != 0 && got != n && mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci);
+	if (got == n || *absent)
 		return got;
-	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, absent, f);
 }
 
 static __rte_noinline void
@@ -50,13 +51,15 @@ refill(struct mlxpmd_rxq *rxq)
 	((struct mlxpmd_rx_isa){ run, refill, mlxpmd_rx_run_max, mlxpmd_rx_exception, mlxpmd_rx_minis })
 
 static __rte_always_inline uint16_t
-run_striding(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, const unsigned int f)
+run_striding(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, bool *absent,
+	     const unsigned int f)
 {
 	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
 
+	*absent = false;
 	if (got == n)
 		return got;
-	return got + mlxpmd_mprq_run_scalar(rxq, pkts + got, n - got, ts_usable, f);
+	return got + mlxpmd_mprq_run_scalar(rxq, pkts + got, n - got, ts_usable, absent, f);
 }
 
 PLAIN_SETS(MLXPMD_RX_BURST, VECTOR)
