@@ -150,8 +150,8 @@ check_numbers(void)
 		{ "clock=raw,stats_age_ms=60000", AGE, 60000 }, { "stats_age_ms=0100", AGE, 100 },
 #undef AGE
 #define NUMBER(key, given, value) { given, offsetof(struct mlxpmd_devargs, key), value }
-		NUMBER(rxq_cqe_comp_en, "", 1), NUMBER(rxq_cqe_comp_en, "mprq_en=1", 0),
-		NUMBER(rxq_cqe_comp_en, "rxq_cqe_comp_en=1,mprq_en=1", 1), NUMBER(rxq_cqe_comp_en, "mprq_en=0", 1),
+		NUMBER(rxq_cqe_comp_en, "", 1), NUMBER(rxq_cqe_comp_en, "mprq_en=1", 1),
+		NUMBER(rxq_cqe_comp_en, "rxq_cqe_comp_en=0,mprq_en=1", 0), NUMBER(rxq_cqe_comp_en, "mprq_en=0", 1),
 		NUMBER(mprq_en, "", 0), NUMBER(mprq_en, "mprq_en=1", 1), NUMBER(mprq_en, "mprq_en=0", 0),
 		NUMBER(mprq_log_stride_num, "", 0), NUMBER(mprq_log_stride_num, "mprq_log_stride_num=0", 0),
 		NUMBER(mprq_log_stride_num, "mprq_log_stride_num=3", 3),

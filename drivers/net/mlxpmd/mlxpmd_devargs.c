@@ -189,18 +189,12 @@ devargs_read(const struct rte_devargs *devargs, struct mlxpmd_devargs *out)
 int
 mlxpmd_devargs_parse(const struct rte_devargs *devargs, struct mlxpmd_devargs *out)
 {
-	int rc;
-
 	*out = (struct mlxpmd_devargs){
-		.rxq_cqe_comp_en = UINT_MAX,
+		.rxq_cqe_comp_en = MDV_MINI_CQE_HASH, /* As net_mlx5 (mlx5.c, mlx5_port_args_config()). */
 		.stats_age_ms = STATS_AGE_MS,
 		.txqs_min_inline = TXQS_MIN_INLINE,
 		.mprq_max_memcpy_len = MPRQ_MEMCPY_BYTES,
 		.rxqs_min_mprq = MPRQ_MIN_RXQS,
 	};
-	rc = devargs_read(devargs, out);
-	/* As net_mlx5 (mlx5.c, mlx5_port_args_config()), but striding queues expand sessions, which costs more. */
-	if (out->rxq_cqe_comp_en == UINT_MAX)
-		out->rxq_cqe_comp_en = out->mprq_en ? MDV_MINI_CQE_NONE : MDV_MINI_CQE_HASH;
-	return rc;
+	return devargs_read(devargs, out);
 }

@@ -40,6 +40,7 @@ struct mlxpmd_mprq_buf {
 /** Longest packet of byte_cnt, in a CQE of a striding RQ (DPDK mlx5_prm.h, MLX5_MPRQ_LEN_MASK). */
 #define MLXPMD_MPRQ_LEN_MASK 0xffffu
 #define MLXPMD_MPRQ_STRIDES_SHIFT 16
+#define MLXPMD_MPRQ_ONE_STRIDE (1u << MLXPMD_MPRQ_STRIDES_SHIFT)
 /** Of byte_cnt >> MLXPMD_MPRQ_STRIDES_SHIFT: no packet, the strides are skipped. More than a WQE's strides. */
 #define MLXPMD_MPRQ_FILLER 0x8000u
 

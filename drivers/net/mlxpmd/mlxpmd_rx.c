@@ -2,30 +2,42 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Scalar receive bursts, one function per set of features, and the second pass for rare properties. */
 
-#include "mlxpmd_rx_mprq.h"
 #include "mlxpmd_rx_comp.h"
+#include "mlxpmd_rx_mprq_vec.h"
 
 /* ---- compressed completions: as the vector functions, one packet at a time ---- */
 
 struct mini_image {
-	const struct mlxpmd_rxq *rxq;
 	const struct mlxpmd_mini_base *base;
-	uint32_t bytes;
+	const struct prm_mini_cqe8 *minis;
+	uint32_t limit, loaded, bytes; /* Largest length; bytes of the array that was loaded last, and of all before. */
 };
 
 static __rte_always_inline struct mini_image
-mini_image_of(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *base)
+mini_image_of(const struct mlxpmd_mini_base *base, uint32_t limit)
 {
-	return (struct mini_image){ rxq, base, 0 };
+	return (struct mini_image){ .base = base, .limit = limit };
 }
 
 static __rte_always_inline bool
-mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, const unsigned int f)
 {
-	const uint32_t bytes = mlxpmd_mini_some(image->rxq, image->base, array, elt, MLXPMD_MINI_CQES, f);
+	image->minis = array;
+	image->loaded = mlxpmd_mini_check(array, MLXPMD_MINI_CQES, image->limit, f);
+	return image->loaded != 0;
+}
 
-	image->bytes += bytes;
-	return bytes != 0;
+static __rte_always_inline void
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	image->bytes += image->loaded;
+	mlxpmd_mini_some(image->base, image->minis, elt, MLXPMD_MINI_CQES, f);
+}
+
+static __rte_always_inline enum mlxpmd_mprq_lengths
+mini_lengths(const struct mini_image *image __rte_unused, const struct mlxpmd_rx_run *run __rte_unused)
+{
+	return MLXPMD_MPRQ_MIXED;
 }
 
 static __rte_always_inline uint32_t
@@ -35,6 +47,7 @@ mini_bytes(const struct mini_image *image)
 }
 
 #include "mlxpmd_rx_minis.h"
+#include "mlxpmd_rx_mprq_minis.h"
 
 static void
 mark(struct rte_mbuf *m, const struct mlx5_cqe64 *cqe)
@@ -75,14 +88,15 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 MLXPMD_RX_SETS(MLXPMD_RX_BURST, SCALAR)
 MLXPMD_RX_COMP_SETS(MLXPMD_RX_BURST, SCALAR)
 MLXPMD_RX_SETS(SCATTER_BURST, SCALAR)
-MLXPMD_RX_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(mlxpmd_mprq_run_scalar))
+MLXPMD_RX_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(mlxpmd_mprq_run_scalar, NULL))
+MLXPMD_RX_COMP_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(mlxpmd_mprq_run_scalar, mlxpmd_mprq_minis))
 
 const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES] = {
 	MLXPMD_RX_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(SCATTER_ROW, "Scalar Scatter")
 	MLXPMD_RX_COMP_SETS(MLXPMD_RX_ROW, "Scalar")
 	MLXPMD_RX_SETS(MLXPMD_MPRQ_ROW, "Scalar Striding")
-	MLXPMD_MPRQ_COMP_ROWS("Scalar Striding")
+	MLXPMD_RX_COMP_SETS(MLXPMD_MPRQ_ROW, "Scalar Striding")
 	/* They expand sessions. */
 	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER] = { rx_burst_scatter_plain, "Scalar Scatter Compressed" },
 	[MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER | MLXPMD_RX_F_HASH] =

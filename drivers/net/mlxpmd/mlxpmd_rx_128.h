@@ -301,14 +301,16 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 struct mini_image {
 	vec64 base[2];		/* Fields that the mbufs of a session have in common. */
 	vec32 limit, sum;	/* Largest length; sum of the lengths. */
+	vec8 minis[4];		/* Array that was loaded last, */
+	vec32 lengths[2];	/* and its lengths. */
 };
 
 static __rte_always_inline struct mini_image
-mini_image_of(const struct mlxpmd_rxq *rxq, const void *base)
+mini_image_of(const void *base, uint32_t limit)
 {
 	return (struct mini_image){
 		.base = { load64(base), load64((const vec64 *)base + 1) },
-		.limit = all32(rxq->len_max),
+		.limit = all32(limit),
 		.sum = all32(0),
 	};
 }
@@ -317,9 +319,9 @@ mini_image_of(const struct mlxpmd_rxq *rxq, const void *base)
 static __rte_always_inline void
 mini_store2(const struct mini_image *image, vec8 v, struct rte_mbuf *const *elt, const unsigned int f)
 {
-	const uint8_t none = 0xff, h = (f & MLXPMD_RX_F_HASH) ? 0 : none;
-	const vec8 first = { none, none, none, none, 7, 6, 5, 4, 7, 6, none, none, 3 | h, 2 | h, 1 | h, 0 | h };
-	const vec8 second = { none, none, none, none, 15, 14, 13, 12, 15, 14, none, none,
+	const uint8_t none = 0xff, h = (f & MLXPMD_RX_F_HASH) ? 0 : none, s = (f & MLXPMD_RX_F_STRIDING) ? none : 0;
+	const vec8 first = { none, none, none, none, 7, 6, 5 | s, 4 | s, 7, 6, none, none, 3 | h, 2 | h, 1 | h, 0 | h };
+	const vec8 second = { none, none, none, none, 15, 14, 13 | s, 12 | s, 15, 14, none, none,
 			      11 | h, 10 | h, 9 | h, 8 | h };
 
 	image_at(elt[0])[0] = image->base[0];
@@ -328,22 +330,48 @@ mini_store2(const struct mini_image *image, vec8 v, struct rte_mbuf *const *elt,
 	image_at(elt[1])[1] = (vec64)bytes(v, second) | image->base[1];
 }
 
-/* Writes the fields of eight mbufs from an array of mini CQEs; nothing if a length is impossible: false. */
+/* Is a length of the array not in least .. least + limit - 1? */
 static __rte_always_inline bool
-mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+mini_beyond(const struct mini_image *image, uint32_t least, vec32 limit)
 {
-	const vec8 *v = array;
-	const vec8 v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3];
-	const vec32 a = swap32(ODD32(v0, v1)), b = swap32(ODD32(v2, v3));
+	return any((vec32)(image->lengths[0] - least >= limit) | (vec32)(image->lengths[1] - least >= limit));
+}
 
-	if (unlikely(any((vec32)(a - 1 >= image->limit) | (vec32)(b - 1 >= image->limit))))
-		return false;
-	image->sum += a + b;
-	mini_store2(image, v0, elt, f);
-	mini_store2(image, v1, elt + 2, f);
-	mini_store2(image, v2, elt + 4, f);
-	mini_store2(image, v3, elt + 6, f);
-	return true;
+/* Loads an array of mini CQEs; false if a length is impossible. */
+static __rte_always_inline bool
+mini_load(struct mini_image *image, const void *array, const unsigned int f)
+{
+	const uint32_t strides = (f & MLXPMD_RX_F_STRIDING) ? MLXPMD_MPRQ_ONE_STRIDE : 0;
+	const vec8 *v = array;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		image->minis[i] = v[i];
+	image->lengths[0] = swap32(ODD32(image->minis[0], image->minis[1])) - strides;
+	image->lengths[1] = swap32(ODD32(image->minis[2], image->minis[3])) - strides;
+	return likely(!mini_beyond(image, 1, image->limit));
+}
+
+/* Writes the fields of eight mbufs. */
+static __rte_always_inline void
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	image->sum += image->lengths[0] + image->lengths[1];
+	mini_store2(image, image->minis[0], elt, f);
+	mini_store2(image, image->minis[1], elt + 2, f);
+	mini_store2(image, image->minis[2], elt + 4, f);
+	mini_store2(image, image->minis[3], elt + 6, f);
+}
+
+/* Of the array that was loaded last. */
+static __rte_always_inline enum mlxpmd_mprq_lengths
+mini_lengths(const struct mini_image *image, const struct mlxpmd_rx_run *run)
+{
+	const uint32_t lines_max = run->from.lines_max;
+
+	if (!mini_beyond(image, 1, all32(run->line)))
+		return MLXPMD_MPRQ_LINES;
+	return mini_beyond(image, lines_max + 1, all32(run->len_max - lines_max)) ? MLXPMD_MPRQ_MIXED : MLXPMD_MPRQ_LONG;
 }
 
 static __rte_always_inline uint32_t

@@ -350,24 +350,29 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 struct mini_image {
 	__m256i base, limit;	/* Fields that the mbufs of a session have in common; largest length. */
 	__m256i sum;		/* Of the lengths, in odd places. */
+	__m256i minis[2];	/* Array that was loaded last, in host order. */
 };
 
 static __rte_always_inline struct mini_image
-mini_image_of(const struct mlxpmd_rxq *rxq, const void *base)
+mini_image_of(const void *base, uint32_t limit)
 {
 	return (struct mini_image){
 		.base = _mm256_load_si256(base),
-		.limit = _mm256_set1_epi32(rxq->len_max),
+		.limit = _mm256_set1_epi32(limit),
 		.sum = _mm256_setzero_si256(),
 	};
 }
 
-/* Lengths (odd places) that are not in 1 .. limit. */
-static __rte_always_inline __m256i
-mini_bad(__m256i v, __m256i limit)
+/* Is a length (odd places) of the array not in least .. least + limit - 1? */
+static __rte_always_inline bool
+mini_beyond(const struct mini_image *image, uint32_t least, __m256i limit)
 {
-	v = _mm256_sub_epi32(v, _mm256_set1_epi32(1));
-	return _mm256_cmpeq_epi32(_mm256_max_epu32(v, limit), v);
+	const __m256i a = _mm256_sub_epi32(image->minis[0], _mm256_set1_epi32(least));
+	const __m256i b = _mm256_sub_epi32(image->minis[1], _mm256_set1_epi32(least));
+	const __m256i bad = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_max_epu32(a, limit), a),
+					    _mm256_cmpeq_epi32(_mm256_max_epu32(b, limit), b));
+
+	return !_mm256_testz_si256(bad, _mm256_set1_epi64x((int64_t)0xffffffff00000000));
 }
 
 static __rte_always_inline void
@@ -385,22 +390,43 @@ mini_store4(const struct mini_image *image, __m256i v, struct rte_mbuf *const *e
 	}
 }
 
-/* Writes the fields of eight mbufs from an array of mini CQEs; nothing if a length is impossible: false. */
+/* Loads an array of mini CQEs; false if a length is impossible. */
 static __rte_always_inline bool
-mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, const unsigned int f)
 {
 	const __m256i bytes = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
-	const __m256i a = _mm256_shuffle_epi8(load256(array), bytes);
-	const __m256i b = _mm256_shuffle_epi8(load256((const uint8_t *)array + 32), bytes);
-	const __m256i bad = _mm256_or_si256(mini_bad(a, image->limit), mini_bad(b, image->limit));
+	__m256i a = _mm256_shuffle_epi8(load256(array), bytes);
+	__m256i b = _mm256_shuffle_epi8(load256((const uint8_t *)array + 32), bytes);
 
-	if (unlikely(!_mm256_testz_si256(bad, _mm256_set1_epi64x((int64_t)0xffffffff00000000))))
-		return false;
-	image->sum = _mm256_add_epi32(image->sum, _mm256_add_epi32(a, b));
-	mini_store4(image, a, elt, f);
-	mini_store4(image, b, elt + 4, f);
-	return true;
+	if (f & MLXPMD_RX_F_STRIDING) {
+		a = _mm256_sub_epi32(a, _mm256_set1_epi64x((int64_t)MLXPMD_MPRQ_ONE_STRIDE << 32));
+		b = _mm256_sub_epi32(b, _mm256_set1_epi64x((int64_t)MLXPMD_MPRQ_ONE_STRIDE << 32));
+	}
+	image->minis[0] = a;
+	image->minis[1] = b;
+	return likely(!mini_beyond(image, 1, image->limit));
+}
+
+/* Writes the fields of eight mbufs. */
+static __rte_always_inline void
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	image->sum = _mm256_add_epi32(image->sum, _mm256_add_epi32(image->minis[0], image->minis[1]));
+	mini_store4(image, image->minis[0], elt, f);
+	mini_store4(image, image->minis[1], elt + 4, f);
+}
+
+/* Of the array that was loaded last. */
+static __rte_always_inline enum mlxpmd_mprq_lengths
+mini_lengths(const struct mini_image *image, const struct mlxpmd_rx_run *run)
+{
+	const uint32_t lines_max = run->from.lines_max;
+
+	if (!mini_beyond(image, 1, _mm256_set1_epi32(run->line)))
+		return MLXPMD_MPRQ_LINES;
+	return mini_beyond(image, lines_max + 1, _mm256_set1_epi32(run->len_max - lines_max)) ? MLXPMD_MPRQ_MIXED :
+												 MLXPMD_MPRQ_LONG;
 }
 
 static __rte_always_inline uint32_t

@@ -336,47 +336,70 @@ post(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rte_mbuf *const *fr
 struct mini_image {
 	__m512i base, limit;	/* Fields that two mbufs of a session have in common; largest length. */
 	__m512i sum;		/* Of the lengths, in odd places. */
+	__m512i minis;		/* Array that was loaded last, in host order. */
 };
 
+#define MINI_LENGTHS ((__mmask16)0xaaaa)
+
 static __rte_always_inline struct mini_image
-mini_image_of(const struct mlxpmd_rxq *rxq, const void *base)
+mini_image_of(const void *base, uint32_t limit)
 {
 	return (struct mini_image){
 		.base = _mm512_broadcast_i64x4(_mm256_load_si256(base)),
-		.limit = _mm512_set1_epi32(rxq->len_max),
+		.limit = _mm512_set1_epi32(limit),
 		.sum = _mm512_setzero_si512(),
 	};
 }
 
-/* Writes the fields of eight mbufs from an array of mini CQEs; nothing if a length is impossible: false. */
+/* Loads an array of mini CQEs; false if a length is impossible. */
 static __rte_always_inline bool
-mini_group(struct mini_image *image, const void *array, struct rte_mbuf *const *elt, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, const unsigned int f)
 {
 	const __m512i bytes = _mm512_broadcast_i32x4(
 		_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
-	/* Of two packets: pkt_len, data_len, hash in words 5 to 7. */
-	const __mmask16 fields = (f & MLXPMD_RX_F_HASH) ? 0xe0e0 : 0x6060, is_length = 0xaaaa;
-	__m512i words = _mm512_set_epi32(2, 3, 3, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0), v, w;
-	unsigned int i;
+	__m512i v = _mm512_shuffle_epi8(_mm512_loadu_si512(array), bytes);
 
-	v = _mm512_shuffle_epi8(_mm512_loadu_si512(array), bytes);
-	if (unlikely(_mm512_mask_cmpge_epu32_mask(is_length, _mm512_sub_epi32(v, _mm512_set1_epi32(1)),
+	if (f & MLXPMD_RX_F_STRIDING)
+		v = _mm512_sub_epi32(v, _mm512_set1_epi64((int64_t)MLXPMD_MPRQ_ONE_STRIDE << 32));
+	if (unlikely(_mm512_mask_cmpge_epu32_mask(MINI_LENGTHS, _mm512_sub_epi32(v, _mm512_set1_epi32(1)),
 						  image->limit) != 0))
 		return false;
-	image->sum = _mm512_add_epi32(image->sum, v);
+	image->minis = v;
+	return true;
+}
+
+/* Writes the fields of eight mbufs. */
+static __rte_always_inline void
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+{
+	/* Of two packets: pkt_len, data_len, hash in words 5 to 7. */
+	const __mmask16 fields = (f & MLXPMD_RX_F_HASH) ? 0xe0e0 : 0x6060;
+	__m512i words = _mm512_set_epi32(2, 3, 3, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0), w;
+	unsigned int i;
+
+	image->sum = _mm512_add_epi32(image->sum, image->minis);
 	for (i = 0; i < MLXPMD_MINI_CQES; i += 2) {
-		w = _mm512_or_si512(_mm512_maskz_permutexvar_epi32(fields, words, v), image->base);
+		w = _mm512_or_si512(_mm512_maskz_permutexvar_epi32(fields, words, image->minis), image->base);
 		_mm256_storeu_si256((__m256i *)&elt[i]->rearm_data, _mm512_castsi512_si256(w));
 		_mm256_storeu_si256((__m256i *)&elt[i + 1]->rearm_data, _mm512_extracti64x4_epi64(w, 1));
 		words = _mm512_add_epi32(words, _mm512_set1_epi32(4));
 	}
-	return true;
+}
+
+/* Of the array that was loaded last. */
+static __rte_always_inline enum mlxpmd_mprq_lengths
+mini_lengths(const struct mini_image *image, const struct mlxpmd_rx_run *run)
+{
+	if (_mm512_mask_cmpgt_epu32_mask(MINI_LENGTHS, image->minis, _mm512_set1_epi32(run->line)) == 0)
+		return MLXPMD_MPRQ_LINES;
+	return _mm512_mask_cmple_epu32_mask(MINI_LENGTHS, image->minis, _mm512_set1_epi32(run->from.lines_max)) == 0 ?
+		       MLXPMD_MPRQ_LONG : MLXPMD_MPRQ_MIXED;
 }
 
 static __rte_always_inline uint32_t
 mini_bytes(const struct mini_image *image)
 {
-	return (uint32_t)_mm512_mask_reduce_add_epi32(0xaaaa, image->sum);
+	return (uint32_t)_mm512_mask_reduce_add_epi32(MINI_LENGTHS, image->sum);
 }
 
 #endif /* MLXPMD_RX_512_H */

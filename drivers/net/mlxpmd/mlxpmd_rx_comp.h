@@ -25,7 +25,7 @@
 #ifndef MLXPMD_RX_COMP_H
 #define MLXPMD_RX_COMP_H
 
-#include "mlxpmd_rx.h"
+#include "mlxpmd_mprq.h"
 
 #define MLXPMD_MINI_CQES 8 /* In an array. */
 static_assert(MLXPMD_MINI_CQES * sizeof(struct prm_mini_cqe8) == sizeof(struct mlx5_cqe64), "one entry");
@@ -42,24 +42,41 @@ struct mlxpmd_mini_base {
 } __rte_aligned(32);
 static_assert(sizeof(struct mlxpmd_mini_base) == 32, "read by vectors");
 
-/**
- * Writes the fields of n mbufs, by mini CQEs of the formats hash and checksum. f: feature set of the burst.
- * @return Bytes of the packets; 0: a length is impossible.
- */
+/** Length of the packet of a mini CQE; with STRIDING of one that takes one stride, else more than any length. */
 static __rte_always_inline uint32_t
-mlxpmd_mini_some(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini,
-		 struct rte_mbuf *const *elt, unsigned int n, const unsigned int f)
+mlxpmd_mini_len(const struct prm_mini_cqe8 *mini, const unsigned int f)
+{
+	return rte_be_to_cpu_32(mini->byte_cnt) - ((f & MLXPMD_RX_F_STRIDING) ? MLXPMD_MPRQ_ONE_STRIDE : 0);
+}
+
+/** @return Bytes of n packets; 0: a length is not in 1 .. limit. */
+static __rte_always_inline uint32_t
+mlxpmd_mini_check(const struct prm_mini_cqe8 *mini, unsigned int n, uint32_t limit, const unsigned int f)
 {
 	uint32_t bytes = 0, len;
-	struct rte_mbuf *m;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		m = elt[i];
-		len = rte_be_to_cpu_32(mini[i].byte_cnt);
-		if (unlikely(len - 1 >= rxq->len_max))
+		len = mlxpmd_mini_len(&mini[i], f);
+		if (unlikely(len - 1 >= limit))
 			return 0;
 		bytes += len;
+	}
+	return bytes;
+}
+
+/** Writes the fields of n mbufs, by mini CQEs of the formats hash and checksum. f: feature set of the burst. */
+static __rte_always_inline void
+mlxpmd_mini_some(const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini, struct rte_mbuf *const *elt,
+		 unsigned int n, const unsigned int f)
+{
+	struct rte_mbuf *m;
+	unsigned int i;
+	uint32_t len;
+
+	for (i = 0; i < n; i++) {
+		m = elt[i];
+		len = mlxpmd_mini_len(&mini[i], f);
 		memcpy(&m->rearm_data, &base->rearm_data, sizeof(base->rearm_data));
 		m->ol_flags = base->ol_flags;
 		m->packet_type = base->packet_type;
@@ -69,7 +86,6 @@ mlxpmd_mini_some(const struct mlxpmd_rxq *rxq, const struct mlxpmd_mini_base *ba
 		if (f & MLXPMD_RX_F_HASH)
 			m->hash.rss = rte_be_to_cpu_32(mini[i].rx_hash_result);
 	}
-	return bytes;
 }
 
 /** Is the CQE with this tail the title of a session? */

@@ -4,8 +4,8 @@
  * @file
  * Processes sessions of compressed completions (mlxpmd_rx_comp.h) without expanding them: eight mini CQEs at a time
  * become the fields of eight mbufs. What all packets of a session have in common is computed once, from the title.
- * Who includes this file defines struct mini_image, mini_image_of(), mini_group() and mini_bytes() for its
- * instruction set.
+ * Who includes this file defines struct mini_image, mini_image_of(), mini_load(), mini_store(), mini_bytes(), and
+ * mini_lengths() for striding queues (mlxpmd_rx_mprq_minis.h), for its instruction set.
  *
  * The claim of mlxpmd_rx_comp.h holds: the owner bit of each entry that the consumer index passes is written here,
  * after the array in it was read. If a burst ends in a session, after a multiple of eight packets, the rest becomes a
@@ -22,6 +22,14 @@
 
 #include "mlxpmd_rx_comp.h"
 #include "mlxpmd_rx_vec.h"
+
+/** Has the queue a format whose sessions are not expanded? */
+static __rte_always_inline bool
+mlxpmd_mini_fast(const struct mlxpmd_rxq *rxq)
+{
+	return rxq->mini_cqe == MDV_MINI_CQE_HASH || rxq->mini_cqe == MDV_MINI_CQE_CSUM ||
+	       rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE;
+}
 
 /** @return false if the packets need a second pass. */
 static __rte_always_inline bool
@@ -61,6 +69,7 @@ mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
 	struct prm_cqe64 title;
 
 	memcpy(&title, &rxq->q.cqes[ci & rxq->q.cqe_mask], sizeof(title));
+	/* WQEs, or strides, of which each packet took one. */
 	title.wqe_counter = rte_cpu_to_be_16(rte_be_to_cpu_16(title.wqe_counter) + n);
 	title.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + n) >> rxq->q.log_cqes & 1);
 	if (left == 1) {
@@ -70,6 +79,8 @@ mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
 		title.rx_hash_result = mini->rx_hash_result;
 		if (rxq->mini_cqe != MDV_MINI_CQE_HASH)
 			title.rx_hash_type = 0;
+		if (rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE)
+			title.wqe_counter = mini->stride_index;
 	} else {
 		title.byte_cnt = rte_cpu_to_be_32(left);
 		title.op_own |= MLXPMD_TAIL_COMPRESSED;
@@ -102,16 +113,15 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	total = rte_be_to_cpu_32(cqe->byte_cnt);
 	/* The last array may be incomplete; a part of a session ends with a complete one. */
 	some = total <= n ? total : n & -MLXPMD_MINI_CQES;
-	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) ||
-		     (rxq->mini_cqe != MDV_MINI_CQE_HASH && rxq->mini_cqe != MDV_MINI_CQE_CSUM)))
+	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) || !mlxpmd_mini_fast(rxq) ||
+		     !mlxpmd_mini_base(rxq, cqe, &base, f)))
 		return 0;
-	if (unlikely(!mlxpmd_mini_base(rxq, cqe, &base, f)))
-		return 0;
-	image = mini_image_of(rxq, &base);
+	image = mini_image_of(&base, rxq->len_max);
 	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
 		/* The array is loaded before the owner bit of its entry is written. */
-		if (unlikely(!mini_group(&image, cqe + (done == 0 ? 1 : done), elt + done, f)))
+		if (unlikely(!mini_load(&image, cqe + (done == 0 ? 1 : done), f)))
 			break;
+		mini_store(&image, elt + done, f);
 		memcpy(pkts + done, elt + done, MLXPMD_MINI_CQES * sizeof(pkts[0]));
 		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, used);
 		mlxpmd_rx_prefetch(elt + done, MLXPMD_MINI_CQES, f);
@@ -120,9 +130,10 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	/* An incomplete array; or a length is impossible in a complete one. */
 	if (done < some) {
 		array = (const struct prm_mini_cqe8 *)(cqe + (done == 0 ? 1 : done));
-		more = mlxpmd_mini_some(rxq, &base, array, elt + done, some - done, f);
+		more = mlxpmd_mini_check(array, some - done, rxq->len_max, f);
 		bytes += more;
 		if (likely(more != 0)) {
+			mlxpmd_mini_some(&base, array, elt + done, some - done, f);
 			memcpy(pkts + done, elt + done, (some - done) * sizeof(pkts[0]));
 			mlxpmd_mini_used(cqe + done, some - done, used);
 			done = some;

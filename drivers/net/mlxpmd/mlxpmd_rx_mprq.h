@@ -191,15 +191,10 @@ mlxpmd_mprq_refill(struct mlxpmd_rxq *rxq)
 	mlxpmd_dbrec_write(rxq->q.wq_dbrec, rxq->q.pi);
 }
 
-/** With the run of an instruction set. */
-#define MLXPMD_MPRQ_ISA(run) \
-	((struct mlxpmd_rx_isa){ run, mlxpmd_mprq_refill, mlxpmd_mprq_run_max, mlxpmd_mprq_exception, NULL })
+/** With the run of an instruction set, and what receives compressed packets. */
+#define MLXPMD_MPRQ_ISA(run, minis) \
+	((struct mlxpmd_rx_isa){ run, mlxpmd_mprq_refill, mlxpmd_mprq_run_max, mlxpmd_mprq_exception, minis })
 #define MLXPMD_MPRQ_BURST(name, isa, f, text) MLXPMD_RX_BURST(striding_##name, isa, (f) | MLXPMD_RX_F_STRIDING, text)
 #define MLXPMD_MPRQ_ROW(name, isa, f, text) MLXPMD_RX_ROW(striding_##name, isa, (f) | MLXPMD_RX_F_STRIDING, text)
-/** Rows for ports whose completions are compressed: the same functions, which expand sessions. */
-#define MLXPMD_MPRQ_COMP_ROWS(isa_name) \
-	MLXPMD_RX_ROW(striding_plain, isa_name, MLXPMD_RX_F_STRIDING | MLXPMD_RX_F_COMP, " Compressed") \
-	MLXPMD_RX_ROW(striding_hash, isa_name, MLXPMD_RX_F_STRIDING | MLXPMD_RX_F_COMP | MLXPMD_RX_F_HASH, \
-		      " Hash Compressed")
 
 #endif /* MLXPMD_RX_MPRQ_H */

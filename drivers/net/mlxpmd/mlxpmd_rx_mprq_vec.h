@@ -45,7 +45,7 @@ mlxpmd_rx_run_of(const struct mlxpmd_rxq *rxq, const unsigned int f)
 			.to = rxq->buf_offset + RTE_PKTMBUF_HEADROOM,
 			.line = RTE_MIN(rxq->striding.lines_max, MLXPMD_MPRQ_LINE),
 			.counter = rxq->striding.used,
-			.len_base = 1u << MLXPMD_MPRQ_STRIDES_SHIFT,
+			.len_base = MLXPMD_MPRQ_ONE_STRIDE,
 			.len_max = mlxpmd_mprq_len_max(&rxq->striding),
 		};
 	return (struct mlxpmd_rx_run){

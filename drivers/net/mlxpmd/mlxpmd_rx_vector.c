@@ -13,6 +13,7 @@
 #include "mlxpmd_rx_256.h"
 #endif
 #include "mlxpmd_rx_minis.h"
+#include "mlxpmd_rx_mprq_minis.h"
 
 #define TEMPLATES_OF(variant) mlxpmd_rx_##variant##_templates
 #define TEMPLATES(variant) TEMPLATES_OF(variant)
@@ -23,11 +24,9 @@
 	x(ts, arg, MLXPMD_RX_F_TS, " Timestamp") \
 	x(ts_hash, arg, MLXPMD_RX_F_TS | MLXPMD_RX_F_HASH, " Timestamp Hash")
 #define COMP_SETS(x, arg)
-#define MPRQ_COMP_ROWS(isa_name)
 #else
 #define PLAIN_SETS(x, arg) MLXPMD_RX_SETS(x, arg)
 #define COMP_SETS(x, arg) MLXPMD_RX_COMP_SETS(x, arg)
-#define MPRQ_COMP_ROWS(isa_name) MLXPMD_MPRQ_COMP_ROWS(isa_name)
 #endif
 
 static __rte_always_inline uint16_t
@@ -64,11 +63,12 @@ run_striding(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts
 
 PLAIN_SETS(MLXPMD_RX_BURST, VECTOR)
 COMP_SETS(MLXPMD_RX_BURST, VECTOR)
-PLAIN_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(run_striding))
+PLAIN_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(run_striding, NULL))
+COMP_SETS(MLXPMD_MPRQ_BURST, MLXPMD_MPRQ_ISA(run_striding, mlxpmd_mprq_minis))
 
 const struct mlxpmd_template TEMPLATES(MLXPMD_VARIANT)[MLXPMD_RX_TEMPLATES] = {
 	PLAIN_SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
 	COMP_SETS(MLXPMD_RX_ROW, MLXPMD_NAME)
 	PLAIN_SETS(MLXPMD_MPRQ_ROW, MLXPMD_NAME " Striding")
-	MPRQ_COMP_ROWS(MLXPMD_NAME " Striding")
+	COMP_SETS(MLXPMD_MPRQ_ROW, MLXPMD_NAME " Striding")
 };

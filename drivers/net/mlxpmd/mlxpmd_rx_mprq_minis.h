@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Processes sessions of compressed completions of striding queues without expanding them, as mlxpmd_rx_minis.h does
+ * for ordinary ones: in the formats hash and checksum, if each packet takes one stride of the same WQE and is copied by
+ * whole lines or attached. Other sessions are expanded.
+ */
+#ifndef MLXPMD_RX_MPRQ_MINIS_H
+#define MLXPMD_RX_MPRQ_MINIS_H
+
+#include "mlxpmd_rx_minis.h"
+#include "mlxpmd_rx_mprq_vec.h"
+
+/* Are the packets of n mini CQEs in the strides from `used` on? Only one of the formats tells. */
+static __rte_always_inline bool
+mini_strides_fit(const struct mlxpmd_rxq *rxq, const struct prm_mini_cqe8 *mini, uint32_t used, unsigned int n)
+{
+	uint16_t differ = 0;
+	unsigned int i;
+
+	if (rxq->mini_cqe != MDV_MINI_CQE_CSUM_STRIDE)
+		return true;
+	for (i = 0; i < n; i++)
+		differ |= mini[i].stride_index ^ rte_cpu_to_be_16(used + i);
+	return differ == 0;
+}
+
+/* The packets of an incomplete array. Returns their bytes; 0: none was received. */
+static __rte_always_inline uint32_t
+mini_strides_some(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_run *run, const struct mlxpmd_mini_base *base,
+		  const struct prm_mini_cqe8 *mini, struct rte_mbuf **pkts, uint32_t used, unsigned int n,
+		  const unsigned int f)
+{
+	const uint32_t bytes = mlxpmd_mini_check(mini, n, run->len_max, f);
+
+	if (unlikely(bytes == 0 || !mini_strides_fit(rxq, mini, used, n) || !mlxpmd_mprq_mbufs_all(rxq, pkts, n)))
+		return 0;
+	mlxpmd_mini_some(base, mini, pkts, n, f);
+	mlxpmd_mprq_group(rxq, run, pkts, used, n, MLXPMD_MPRQ_MIXED);
+	return bytes;
+}
+
+/** As mlxpmd_rx_minis(), for striding queues; n: as for mlxpmd_mprq_run_scalar(). */
+static __rte_always_inline uint16_t
+mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
+	const uint32_t used = rxq->striding.used, want = mlxpmd_rx_tail_expected(rxq, used) | MLXPMD_TAIL_COMPRESSED;
+	const uint8_t mark = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
+	const struct mlxpmd_rx_rare none = { 0, 0 };
+	struct rte_mbuf *const *elt;
+	struct mlxpmd_mini_base base;
+	struct mlxpmd_rx_run run;
+	struct mini_image image;
+	const void *array;
+	uint32_t total, some, done, bytes, more;
+
+	if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
+		return 0;
+	/* Order the owner bit before the rest of the session; load-load order is enough: nothing is written yet. */
+	rte_io_rmb();
+	total = rte_be_to_cpu_32(cqe->byte_cnt);
+	/* The last array may be incomplete; a part of a session ends with a complete one. */
+	some = total <= n ? total : n & -MLXPMD_MINI_CQES;
+	if (unlikely(some == 0 || total > rxq->striding.strides - used || !mlxpmd_mprq_wqe_ids_fit(rxq, cqe, 1) ||
+		     !mlxpmd_mini_fast(rxq) || !mlxpmd_mini_base(rxq, cqe, &base, f)))
+		return 0;
+	run = mlxpmd_rx_run_of(rxq, f);
+	image = mini_image_of(&base, run.len_max);
+	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
+		array = cqe + (done == 0 ? 1 : done);
+		/* The array is loaded before the owner bit of its entry is written. */
+		if (unlikely(!mini_load(&image, array, f) ||
+			     !mini_strides_fit(rxq, array, used + done, MLXPMD_MINI_CQES)))
+			break;
+		elt = mlxpmd_mprq_group_mbufs(rxq, &run, pkts + done, MLXPMD_MINI_CQES);
+		if (unlikely(elt == NULL))
+			break;
+		mini_store(&image, elt, f);
+		mlxpmd_mprq_group(rxq, &run, elt, used + done, MLXPMD_MINI_CQES, mini_lengths(&image, &run));
+		memmove(pkts + done, elt, MLXPMD_MINI_CQES * sizeof(pkts[0]));
+		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, mark);
+	}
+	bytes = mini_bytes(&image);
+	if (done < some && some - done < MLXPMD_MINI_CQES) {
+		array = cqe + (done == 0 ? 1 : done);
+		more = mini_strides_some(rxq, &run, &base, array, pkts + done, used + done, some - done, f);
+		bytes += more;
+		if (likely(more != 0)) {
+			mlxpmd_mini_used(cqe + done, some - done, mark);
+			done = some;
+		}
+	}
+	if (unlikely(done == 0))
+		return 0;
+	if (done != total)
+		mlxpmd_mini_rest(rxq, done, total);
+	rxq->q.starved = 0;
+	rxq->striding.used = mlxpmd_mprq_advance(rxq, used, done);
+	mlxpmd_rx_account_cqes(rxq, pkts, done, bytes, &none, cqe);
+	return done;
+}
+
+#endif /* MLXPMD_RX_MPRQ_MINIS_H */
