@@ -104,6 +104,7 @@ struct rig_rx {
 	uint32_t cqe_count;	/* The device's counters. */
 	uint16_t wqe_count;
 	unsigned int out_of_buffer;
+	union rte_eth_rxseg split[32];
 };
 /** Header fields of one completion (PRM, CQE). */
 struct rig_rx_cqe {
@@ -120,6 +121,9 @@ struct rig_rx_cqe {
 };
 struct rig_rx *rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
 			  uint64_t offloads, struct mlxpmd_clock *clock);
+/** A queue with buffer split: its WQEs have 1 << log_segs of these segments, which the last ones may not describe. */
+struct rig_rx *rig_rx_split_new(uint8_t log_wqes, uint8_t log_segs, const struct rte_eth_rxseg_split *split, uint16_t n,
+				uint64_t offloads);
 void rig_rx_free(struct rig_rx *r);
 /** Frees a disarmed queue and its rings. */
 void rig_rx_release(struct rig_rx *r);
@@ -147,7 +151,7 @@ bool rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t 
 void rig_rx_session_add(struct rig_rx *r, struct rig_rx_session *s, uint32_t byte_cnt, int stride,
 			const struct rig_rx_cqe *c);
 void rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s);
-/** Is m a well-formed chain that contains the packet with pattern seq and length len? */
+/** Is m a well-formed chain, as split is required, that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 /** The data of packet `seq`, RIG_DATA_MAX bytes: as different from those of another as random bytes are. */
 #define RIG_DATA_MAX 131072

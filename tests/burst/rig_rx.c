@@ -35,18 +35,15 @@ rig_rx_release(struct rig_rx *r)
 	free(r);
 }
 
-struct rig_rx *
-rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
-	   uint64_t offloads, struct mlxpmd_clock *clock)
+static struct rig_rx *
+rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp, uint64_t offloads)
 {
 	struct rig_rx *r = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*r), 64));
-	int rc;
 
 	memset(r, 0, sizeof(*r));
 	r->cq = rig_ring_new((size_t)64 << log_cqes);
 	r->rq = rig_ring_new((size_t)16 << (log_wqes + log_segs));
 	r->port.mdv = &rig_mdv;
-	r->port.clock = clock;
 	r->rxq.q.port = &r->port;
 	r->rxq.q.port_id = 3;
 	r->rxq.q.queue_id = 1;
@@ -61,8 +58,13 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	r->rxq.q.hw.rq.wq.dbrec = &r->rq_dbrec;
 	r->rxq.q.hw.rq.wq.log_wq_sz = log_wqes;
 	r->rxq.q.hw.rq.wq.log_wq_stride = 4 + log_segs;
-	rc = mlxpmd_rxq_arm(&r->rxq.q);
-	if (rc == 0) {
+	return r;
+}
+
+static struct rig_rx *
+rx_arm(struct rig_rx *r)
+{
+	if (mlxpmd_rxq_arm(&r->rxq.q) == 0) {
 		/* The doorbell record must be 0 when the RQ goes to RDY. */
 		CHECK(r->rq_dbrec == 0, "doorbell record 0x%x of an RQ in reset", r->rq_dbrec);
 		mlxpmd_queue_ready(&r->rxq.q);
@@ -70,6 +72,30 @@ rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_memp
 	}
 	rig_rx_release(r);
 	return NULL;
+}
+
+struct rig_rx *
+rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
+	   uint64_t offloads, struct mlxpmd_clock *clock)
+{
+	struct rig_rx *r = rx_new(log_wqes, log_segs, log_cqes, mp, offloads);
+
+	r->port.clock = clock;
+	return rx_arm(r);
+}
+
+struct rig_rx *
+rig_rx_split_new(uint8_t log_wqes, uint8_t log_segs, const struct rte_eth_rxseg_split *split, uint16_t n,
+		 uint64_t offloads)
+{
+	struct rig_rx *r = rx_new(log_wqes, log_segs, log_wqes, split[0].mp, offloads);
+	uint16_t i;
+
+	for (i = 0; i < n; i++)
+		r->split[i].split = split[i];
+	r->rxq.conf.rx_seg = r->split;
+	r->rxq.conf.rx_nseg = n;
+	return rx_arm(r);
 }
 
 void
@@ -268,10 +294,27 @@ rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s)
 	r->cqe_count = cqe_count;
 }
 
+/* Pool, begin and bytes of a packet's segment (rte_ethdev.h, struct rte_eth_rxseg_split). */
+static struct rte_eth_rxseg_split
+segment(const struct rig_rx *r, uint32_t i)
+{
+	const uint16_t n = r->rxq.conf.rx_nseg;
+	struct rte_eth_rxseg_split s = { .mp = n != 0 ? r->split[n - 1].split.mp : r->rxq.mp };
+
+	if (i < n)
+		s = r->split[i].split;
+	if (i == 0)
+		s.offset += RTE_PKTMBUF_HEADROOM;
+	if (s.length == 0)
+		s.length = rte_pktmbuf_data_room_size(s.mp) - s.offset;
+	return s;
+}
+
 bool
 rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len)
 {
-	uint32_t at = 0, nb = 0, room = rte_pktmbuf_data_room_size(r->rxq.mp);
+	struct rte_eth_rxseg_split want;
+	uint32_t at = 0, nb = 0;
 	const struct rte_mbuf *s;
 
 	if (m->pkt_len != len || m->port != 3)
@@ -279,8 +322,10 @@ rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uin
 	for (s = m; s != NULL; s = s->next, nb++) {
 		const uint8_t *p = rte_pktmbuf_mtod(s, const uint8_t *);
 
-		if (rte_mbuf_refcnt_read(s) != 1 || s->pool != r->rxq.mp || s->data_len == 0 ||
-		    s->data_off != (s == m ? RTE_PKTMBUF_HEADROOM : 0) || s->data_off + s->data_len > room)
+		want = segment(r, nb);
+		if (rte_mbuf_refcnt_read(s) != 1 || s->pool != want.mp || s->data_len == 0 ||
+		    s->data_off != want.offset || s->data_len > want.length ||
+		    (s->next != NULL && s->data_len != want.length))
 			return false;
 		if (memcmp(p, rig_data(seq) + at, s->data_len) != 0)
 			return false;

@@ -191,7 +191,7 @@ begin_again(const struct rx_case *c)
 {
 	struct rig_rx *r = rig_rx_new(6, c->log_segs, 6, pool, 0, NULL);
 	const uint32_t len = c->log_segs != 0 ? 2500 : 60;
-	const struct mdv_mr_set *one = r->rxq.mr;
+	const struct mdv_mr_set *one = r->rxq.segs[0].mr;
 	struct rte_mbuf *m, *spare[2];
 	struct mdv_mr_set *two = NULL;
 	uint16_t posted;
@@ -224,10 +224,10 @@ begin_again(const struct rx_case *c)
 	if (c->empty)
 		rte_mempool_put_bulk(pool, (void **)spare, RTE_DIM(spare));
 	if (c->log_segs == 0)
-		r->rxq.mr = two = outdate(r);
+		r->rxq.segs[0].mr = two = outdate(r);
 	CHECK(mlxpmd_rxq_rewind(&r->rxq, c->fresh) == 0, "not rewound");
 	CHECK(mlxpmd_rxq_rewind(&r->rxq, c->fresh) == 0, "not repeated");
-	r->rxq.mr = one;
+	r->rxq.segs[0].mr = one;
 	free(two);
 	if (c->empty)
 		CHECK(rte_mempool_get_bulk(pool, (void **)spare, RTE_DIM(spare)) == 0, "the rewind allocated mbufs");

@@ -21,6 +21,12 @@ struct rte_mempool *pmd_pool;
 void
 pmd_init(int argc, char **argv)
 {
+	pmd_init_driver(argc, argv, "net_mlxpmd");
+}
+
+void
+pmd_init_driver(int argc, char **argv, const char *driver)
+{
 	struct rte_eth_dev_info info;
 	uint16_t port;
 
@@ -33,7 +39,7 @@ pmd_init(int argc, char **argv)
 	}
 	RTE_ETH_FOREACH_DEV(port) {
 		if (rte_eth_dev_info_get(port, &info) != 0 ||
-		    strcmp(info.driver_name, "net_mlxpmd") != 0) {
+		    strcmp(info.driver_name, driver) != 0) {
 			printf("FAILED port %u belongs to %s\n", port, info.driver_name);
 			exit(2);
 		}

@@ -40,6 +40,8 @@ struct pmd_conf {
 
 /** Initializes EAL, checks that there are two ports of mlxpmd and creates pmd_pool. Exits with status 2 on failure. */
 void pmd_init(int argc, char **argv);
+/** The same for ports of another driver. */
+void pmd_init_driver(int argc, char **argv, const char *driver);
 /** Checks that no mbuf is in use, closes all ports and prints the result. Returns the status for main(). */
 int pmd_fini(void);
 extern struct rte_mempool *pmd_pool;

@@ -60,7 +60,6 @@ uint32_t mlxpmd_link_speed_capa(struct mlxpmd_port *port);
 #define MLXPMD_DESC_MIN 64
 #define MLXPMD_DESC_MAX 16384
 #define MLXPMD_DESC_DEFAULT 512
-#define MLXPMD_RX_MAX_SEGS 32
 int mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
 			  unsigned int socket_id, const struct rte_eth_rxconf *conf,
 			  struct rte_mempool *mp);

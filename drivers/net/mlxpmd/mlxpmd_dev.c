@@ -41,6 +41,13 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 	/* The device has stamps, but no clock source can be used. */
 	if (port->clock == NULL)
 		info->rx_queue_offload_capa &= ~RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	/* WQEs of striding queues have no segments. */
+	if (!port->args.mprq_en) {
+		info->rx_queue_offload_capa |= RTE_ETH_RX_OFFLOAD_BUFFER_SPLIT;
+		info->rx_seg_capa = (struct rte_eth_rxseg_capa){
+			.multi_pools = 1, .offset_allowed = 1, .max_nseg = MLXPMD_RX_MAX_SEGS,
+		};
+	}
 	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 	if (port->args.mprq_en && caps->lro_us != 0) {
 		info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_TCP_LRO;

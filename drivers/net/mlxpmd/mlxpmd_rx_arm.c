@@ -14,10 +14,46 @@
 
 #define FREE_THRESH_DEFAULT 64
 
+/* rte_ethdev.h, struct rte_eth_rxseg_split. */
+bool
+mlxpmd_rxq_seg(const struct mlxpmd_rxq *rxq, unsigned int index, struct mlxpmd_rx_seg *seg)
+{
+	const unsigned int described = rxq->conf.rx_nseg;
+	struct rte_eth_rxseg_split split = { .mp = rxq->mp };
+	uint32_t room, data_off, bytes;
+
+	if (index < described)
+		split = rxq->conf.rx_seg[index].split;
+	else if (described != 0)
+		split.mp = rxq->conf.rx_seg[described - 1].split.mp;
+	room = rte_pktmbuf_data_room_size(split.mp);
+	data_off = split.offset + (index == 0 ? RTE_PKTMBUF_HEADROOM : 0);
+	bytes = split.length != 0 ? split.length : room - RTE_MIN(room, data_off);
+	*seg = (struct mlxpmd_rx_seg){ .mp = split.mp, .bytes = bytes,
+					.data_off = RTE_MIN(data_off, (uint32_t)UINT16_MAX) };
+	return bytes != 0 && data_off + bytes <= room;
+}
+
+static int
+segs_set(struct mlxpmd_rxq *rxq)
+{
+	unsigned int i;
+
+	rxq->segs_per_wqe = 1u << rxq->log_segs;
+	rxq->len_max = 0;
+	for (i = 0; i < rxq->segs_per_wqe; i++) {
+		if (!mlxpmd_rxq_seg(rxq, i, &rxq->segs[i]))
+			return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "a segment does not fit its mempool's data room");
+		rxq->len_max += rxq->segs[i].bytes;
+	}
+	rxq->seg_first_bytes = rxq->segs[0].bytes;
+	rxq->headroom = rxq->segs[0].data_off;
+	return 0;
+}
+
 static int
 sizes_set(struct mlxpmd_rxq *rxq)
 {
-	uint32_t data_room = rte_pktmbuf_data_room_size(rxq->mp);
 	uint32_t wqes = 1u << rxq->q.hw.rq.wq.log_wq_sz;
 	uint16_t thresh = rxq->conf.rx_free_thresh;
 
@@ -25,21 +61,14 @@ sizes_set(struct mlxpmd_rxq *rxq)
 		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the CQ does not fit the RQ");
 	if (rxq->q.hw.rq.wq.log_wq_stride != rxq->log_segs + 4)
 		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the RQ's stride does not fit the segments");
-	if (data_room <= RTE_PKTMBUF_HEADROOM)
-		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "mbufs have no data room beyond the headroom");
 	rxq->tail_check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
 			  (uint32_t)rxq->q.wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
-	rxq->segs_per_wqe = 1u << rxq->log_segs;
-	rxq->headroom = RTE_PKTMBUF_HEADROOM;
-	rxq->seg_first_bytes = data_room - rxq->headroom;
-	rxq->seg_bytes = data_room;
-	rxq->len_max = rxq->seg_first_bytes + (rxq->segs_per_wqe - 1) * data_room;
 	/* Default: at most an eighth of the ring, so that most of it is posted. Configured: at most half of it. */
 	if (thresh == 0)
 		rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)FREE_THRESH_DEFAULT, wqes / 8));
 	else
 		rxq->free_thresh = RTE_MAX(1u, RTE_MIN((uint32_t)thresh >> rxq->log_segs, wqes / 2));
-	return 0;
+	return segs_set(rxq);
 }
 
 static uint32_t
@@ -94,22 +123,32 @@ mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq)
 	return timestamps_set(rxq);
 }
 
+static bool
+pinned(struct rte_mempool *mp)
+{
+	return (rte_pktmbuf_priv_flags(mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
+}
+
 static int
 memory_set(struct mlxpmd_rxq *rxq)
 {
 	size_t elts = ((size_t)rxq->q.wqe_mask + 1 + MLXPMD_RX_ELTS_AHEAD) << rxq->log_segs;
-	bool pinned;
+	struct mlxpmd_rx_seg *seg;
 
-	rxq->mr = mdv_mr_mempool(rxq->q.port->mdv, rxq->mp);
-	if (rxq->mr == NULL)
-		return -rte_errno; /* Logged there. */
-	if (rxq->mr->n == 0)
-		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the mempool has no memory");
-	rxq->lkey_be = rxq->mr->range[0].lkey_be;
-	pinned = (rte_pktmbuf_priv_flags(rxq->mp) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0;
-	/* Pinned external buffers do not follow their mbufs. */
-	rxq->buf_offset = pinned ? 0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
-	rxq->ol_init = pinned ? RTE_MBUF_F_EXTERNAL : 0;
+	for (seg = rxq->segs; seg < &rxq->segs[rxq->segs_per_wqe]; seg++) {
+		seg->mr = mdv_mr_mempool(rxq->q.port->mdv, seg->mp);
+		if (seg->mr == NULL)
+			return -rte_errno; /* Logged there. */
+		if (seg->mr->n == 0)
+			return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the mempool has no memory");
+		seg->lkey_be = seg->mr->range[0].lkey_be;
+		/* Pinned external buffers do not follow their mbufs. */
+		seg->buf_offset = pinned(seg->mp) ? 0 : sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(seg->mp);
+	}
+	rxq->mr = rxq->segs[0].mr;
+	rxq->lkey_be = rxq->segs[0].lkey_be;
+	rxq->buf_offset = rxq->segs[0].buf_offset;
+	rxq->ol_init = pinned(rxq->mp) ? RTE_MBUF_F_EXTERNAL : 0;
 	rxq->q.elts = rte_zmalloc_socket("mlxpmd_rxq_elts", elts * sizeof(rxq->q.elts[0]),
 				       RTE_CACHE_LINE_SIZE, rxq->q.socket_id);
 	return rxq->q.elts != NULL ? 0 : mlxpmd_queue_arm_fail(&rxq->q, ENOMEM, "no memory for the mbuf ring");
@@ -124,10 +163,10 @@ rings_set(struct mlxpmd_rxq *rxq)
 	mlxpmd_queue_rings_set(&rxq->q);
 	for (i = 0; i < segs; i++) {
 		struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, i);
-		bool first = (i & (rxq->segs_per_wqe - 1)) == 0;
+		const struct mlxpmd_rx_seg *seg = &rxq->segs[i & (rxq->segs_per_wqe - 1u)];
 
-		dseg->byte_count = rte_cpu_to_be_32(first ? rxq->seg_first_bytes : rxq->seg_bytes);
-		dseg->lkey = rxq->lkey_be;
+		dseg->byte_count = rte_cpu_to_be_32(seg->bytes);
+		dseg->lkey = seg->lkey_be;
 		dseg->addr = 0;
 	}
 }

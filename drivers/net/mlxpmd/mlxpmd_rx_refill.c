@@ -11,10 +11,10 @@
 #define REFILL_BULK 64
 
 static __rte_always_inline uintptr_t
-mbuf_buffer(const struct mlxpmd_rxq *rxq, const struct rte_mbuf *m)
+mbuf_buffer(const struct mlxpmd_rx_seg *seg, const struct rte_mbuf *m)
 {
 	/* The buffer usually follows its mbuf: computing the address avoids a load from the mbuf. */
-	return rxq->buf_offset != 0 ? (uintptr_t)m + rxq->buf_offset : (uintptr_t)m->buf_addr;
+	return seg->buf_offset != 0 ? (uintptr_t)m + seg->buf_offset : (uintptr_t)m->buf_addr;
 }
 
 bool
@@ -38,12 +38,12 @@ mlxpmd_mr_lkey(const struct mdv_mr_set *mr, uintptr_t addr, uint32_t *lkey_be)
 
 /* Writes an mbuf's buffer address to its data segment. Returns false if the buffer is not registered. */
 static __rte_always_inline bool
-post_seg(const struct mlxpmd_rxq *rxq, uint32_t elt, uint16_t headroom)
+post_seg(const struct mlxpmd_rxq *rxq, uint32_t elt, const struct mlxpmd_rx_seg *seg)
 {
 	struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, elt);
-	uintptr_t addr = mbuf_buffer(rxq, rxq->q.elts[elt]) + headroom;
+	uintptr_t addr = mbuf_buffer(seg, rxq->q.elts[elt]) + seg->data_off;
 
-	if (unlikely(rxq->mr->n != 1) && !mlxpmd_mr_lkey(rxq->mr, addr, &dseg->lkey))
+	if (unlikely(seg->mr->n != 1) && !mlxpmd_mr_lkey(seg->mr, addr, &dseg->lkey))
 		return false;
 	dseg->addr = rte_cpu_to_be_64(addr);
 	return true;
@@ -75,35 +75,36 @@ refill_plain(struct mlxpmd_rxq *rxq, uint16_t holes)
 		return k;
 	}
 	for (i = 0; i < k; i++)
-		if (!post_seg(rxq, at + i, rxq->headroom))
+		if (!post_seg(rxq, at + i, &rxq->segs[0]))
 			break;
 	give_back(rxq, elt + i, k - i);
 	return i;
 }
 
-/* Fills the empty segments of one WQE. Returns false if the pool is empty or a buffer is not registered. */
+/* Fills the empty segments of one WQE. Returns false if a pool is empty or a buffer is not registered. */
 static bool
 refill_wqe(struct mlxpmd_rxq *rxq, uint32_t first)
 {
+	const struct mlxpmd_rx_seg *seg = rxq->segs;
 	struct rte_mbuf *fresh;
 	uint16_t s;
 
-	for (s = 0; s < rxq->segs_per_wqe; s++) {
+	for (s = 0; s < rxq->segs_per_wqe; s++, seg++) {
 		if (rxq->q.elts[first + s] != NULL)
 			continue;
-		if (rte_mempool_get(rxq->mp, (void **)&fresh) != 0)
+		if (rte_mempool_get(seg->mp, (void **)&fresh) != 0)
 			return false;
 		rxq->q.elts[first + s] = fresh;
-		if (!post_seg(rxq, first + s, s == 0 ? rxq->headroom : 0)) {
+		if (!post_seg(rxq, first + s, seg)) {
 			rxq->q.elts[first + s] = NULL;
-			rte_mempool_put(rxq->mp, fresh);
+			rte_mempool_put(seg->mp, fresh);
 			return false;
 		}
 	}
 	return true;
 }
 
-static uint16_t
+static __rte_noinline uint16_t
 refill_scatter(struct mlxpmd_rxq *rxq, uint16_t holes)
 {
 	uint16_t i;
@@ -161,12 +162,10 @@ mlxpmd_rx_repost(struct mlxpmd_rxq *rxq)
 	uint32_t i;
 
 	for (i = 0; i < segs; i++) {
-		bool first = (i & (rxq->segs_per_wqe - 1u)) == 0;
-
 		/* With scatter, unposted WQEs keep their unused mbufs; without, their elts are stale pointers. */
 		if ((i >= posted && rxq->log_segs == 0) || rxq->q.elts[i] == NULL)
 			continue;
-		if (!post_seg(rxq, i, first ? rxq->headroom : 0))
+		if (!post_seg(rxq, i, &rxq->segs[i & (rxq->segs_per_wqe - 1u)]))
 			return false;
 	}
 	return true;

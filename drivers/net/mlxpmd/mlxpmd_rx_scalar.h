@@ -97,11 +97,11 @@ mlxpmd_rx_chain(struct mlxpmd_rxq *rxq, struct rte_mbuf **elt, uint32_t len)
 	while (unlikely(len > seg_bytes)) {
 		seg->data_len = seg_bytes;
 		len -= seg_bytes;
-		seg_bytes = rxq->seg_bytes;
 		seg->next = elt[n];
 		seg = elt[n];
+		seg->data_off = rxq->segs[n].data_off;
+		seg_bytes = rxq->segs[n].bytes;
 		elt[n++] = NULL;
-		seg->data_off = 0;
 	}
 	seg->data_len = len;
 	head->nb_segs = n;

@@ -26,22 +26,20 @@ frame_bytes(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 int
 mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu)
 {
-	uint32_t data_room = rte_pktmbuf_data_room_size(rxq->mp);
-	uint32_t frame = frame_bytes(rxq, mtu), first, segs;
+	const bool chains = rxq->conf.rx_nseg != 0 || (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER);
+	const uint32_t frame = frame_bytes(rxq, mtu);
+	uint32_t room = 0, segs = 0;
+	struct mlxpmd_rx_seg seg;
 	int log_segs;
 
-	if (data_room <= RTE_PKTMBUF_HEADROOM)
-		return MLXPMD_FAIL(EINVAL,
-				   "port %u Rx queue %u: mbufs of %u bytes: allowed are above the headroom of %d",
-				   rxq->q.port_id, rxq->q.queue_id, data_room, RTE_PKTMBUF_HEADROOM);
-	first = data_room - RTE_PKTMBUF_HEADROOM;
-	if (frame <= first)
-		return 0;
-	if (!(rxq->q.offloads & RTE_ETH_RX_OFFLOAD_SCATTER))
-		return MLXPMD_FAIL(EINVAL,
-				   "port %u Rx queue %u: frames of up to %u bytes (MTU %u) do not fit into %u: allowed with Rx offload scatter or larger mbufs",
-				   rxq->q.port_id, rxq->q.queue_id, frame, mtu, first);
-	segs = 1 + (frame - first + data_room - 1) / data_room;
+	do {
+		(void)mlxpmd_rxq_seg(rxq, segs++, &seg); /* segs_check() found all of them valid. */
+		room += seg.bytes;
+		if (room < frame && !chains)
+			return MLXPMD_FAIL(EINVAL,
+					   "port %u Rx queue %u: frames of up to %u bytes (MTU %u) do not fit into %u: allowed with Rx offload scatter or larger mbufs",
+					   rxq->q.port_id, rxq->q.queue_id, frame, mtu, room);
+	} while (room < frame);
 	log_segs = rte_log2_u32(rte_align32pow2(segs));
 	if ((1u << log_segs) > MLXPMD_RX_MAX_SEGS || rxq->q.nb_desc >> log_segs < 2)
 		return MLXPMD_FAIL(EINVAL,
@@ -274,10 +272,9 @@ rxconf_check(struct mlxpmd_queue_attr *attr, const struct rte_eth_rxconf *conf)
 {
 	uint16_t port_id = attr->eth_dev->data->port_id;
 
-	if (conf->rx_nseg != 0 || conf->share_group != 0)
-		return MLXPMD_FAIL(ENOTSUP,
-				   "port %u Rx queue %u: buffer split and shared queues are not supported",
-				   port_id, attr->queue_id);
+	if (conf->share_group != 0)
+		return MLXPMD_FAIL(ENOTSUP, "port %u Rx queue %u: shared queues are not supported", port_id,
+				   attr->queue_id);
 	if (conf->rx_drop_en == 0)
 		MLXPMD_LOG(DEBUG, "port %u Rx queue %u: rx_drop_en=0 is ignored: a full queue drops",
 			   port_id, attr->queue_id);
@@ -364,6 +361,34 @@ lro_check(const struct mlxpmd_rxq *rxq)
 			   rxq->q.queue_id, max, why);
 }
 
+/* The segments of buffer split. */
+static void
+split_set(struct mlxpmd_rxq *rxq)
+{
+	const struct rte_eth_rxconf *conf = &rxq->conf;
+	uint16_t i;
+
+	for (i = 0; i < conf->rx_nseg; i++)
+		rxq->split[i] = conf->rx_seg[i];
+	rxq->conf.rx_seg = conf->rx_nseg != 0 ? rxq->split : NULL;
+	if (conf->rx_nseg != 0)
+		rxq->mp = rxq->split[0].split.mp;
+}
+
+static int
+segs_check(const struct mlxpmd_rxq *rxq)
+{
+	struct mlxpmd_rx_seg seg;
+	unsigned int i;
+
+	for (i = 0; i < RTE_MAX(rxq->conf.rx_nseg, 1u); i++)
+		if (!mlxpmd_rxq_seg(rxq, i, &seg))
+			return MLXPMD_FAIL(EINVAL, "port %u Rx queue %u: segment %u: %u bytes from offset %u: allowed is a part of the %u that mbufs of mempool %s have",
+					   rxq->q.port_id, rxq->q.queue_id, i, seg.bytes, seg.data_off,
+					   rte_pktmbuf_data_room_size(seg.mp), seg.mp->name);
+	return 0;
+}
+
 int
 mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t nb_desc,
 		      unsigned int socket_id, const struct rte_eth_rxconf *conf,
@@ -380,7 +405,7 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	struct mlxpmd_rxq *rxq;
 	int rc;
 
-	if (mp == NULL)
+	if (mp == NULL && conf->rx_nseg == 0)
 		return MLXPMD_FAIL(EINVAL, "port %u Rx queue %u: no mempool", eth_dev->data->port_id, queue_id);
 	rc = rxconf_check(&attr, conf);
 	if (rc != 0)
@@ -391,8 +416,11 @@ mlxpmd_rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t queue_id, uint16_t n
 	rxq->conf = *conf;
 	rxq->conf.offloads = rxq->q.offloads;
 	rxq->mp = mp;
+	split_set(rxq);
 	rte_spinlock_init(&rxq->intr_lock);
-	rc = timestamp_register(rxq);
+	rc = segs_check(rxq);
+	if (rc == 0)
+		rc = timestamp_register(rxq);
 	if (rc == 0 && attr.ops == &striding_ops)
 		rc = striding_set(rxq);
 	if (rc == 0)
@@ -404,12 +432,14 @@ void
 mlxpmd_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t queue_id, struct rte_eth_rxq_info *info)
 {
 	const struct mlxpmd_rxq *rxq = eth_dev->data->rx_queues[queue_id];
+	struct mlxpmd_rx_seg seg;
 
 	if (rxq == NULL)
 		return;
+	(void)mlxpmd_rxq_seg(rxq, 0, &seg);
 	info->mp = rxq->mp;
 	info->conf = rxq->conf;
 	info->scattered_rx = rxq->log_segs != 0 || rxq->striding.scatter;
 	info->nb_desc = rxq->q.nb_desc;
-	info->rx_buf_size = rte_pktmbuf_data_room_size(rxq->mp) - RTE_PKTMBUF_HEADROOM;
+	info->rx_buf_size = seg.bytes;
 }

@@ -71,12 +71,29 @@ struct mlxpmd_striding {
 	enum mlxpmd_striding_stop stop;
 } __rte_cache_aligned;
 
+/** Most data segments of a receive WQE. */
+#define MLXPMD_RX_MAX_SEGS 32
+
+/** What the data segments at one place of each WQE have in common. */
+struct mlxpmd_rx_seg {
+	struct rte_mempool *mp;
+	const struct mdv_mr_set *mr;
+	uint32_t lkey_be;	/**< Used when mr->n == 1. */
+	uint32_t buf_offset;	/**< From an mbuf to its buffer; 0: differs, read buf_addr. */
+	uint16_t bytes;		/**< Posted. */
+	uint16_t data_off;	/**< Of the mbuf. */
+};
+
 /**
  * Receive queue.
  *
  * Set before arming: q (its read-only part but for rings and masks), mp, conf, log_segs (a WQE has
- * 16 << log_segs bytes); conf.rx_free_thresh may be 0 for the default. mlxpmd_rxq_arm() derives the rest. The CQ is
+ * 16 << log_segs bytes); conf.rx_free_thresh may be 0 for the default. With buffer split conf.rx_seg describes the
+ * segments, and mp is the mempool of the first; else conf.rx_nseg is 0. mlxpmd_rxq_arm() derives the rest. The CQ is
  * new at each arming: the consumer index starts at 0. cq.log_cqes >= wq.log_wq_sz.
+ *
+ * Ordinary queues: mp, mr, lkey_be, buf_offset, seg_first_bytes and headroom are those of segs[0], for bursts whose
+ * WQEs have one segment.
  */
 struct mlxpmd_rxq {
 	struct mlxpmd_queue q;
@@ -89,7 +106,8 @@ struct mlxpmd_rxq {
 	uint32_t len_max;	/**< Bytes posted by one WQE. */
 	uint32_t tail_check;	/**< Bits of a CQE's last word that the burst compares. */
 	uint32_t flag_mask;	/**< Low ol_flags that the application requested. */
-	uint16_t seg_first_bytes, seg_bytes; /**< Posted by the first and by each further segment. */
+	uint16_t seg_first_bytes; /**< Posted by the first segment. */
+	uint16_t seg_bytes;	/**< Striding queues: in each further mbuf of a packet. */
 	uint16_t free_thresh, headroom;
 	uint32_t buf_offset;	/**< From an mbuf to its buffer; 0: differs, read buf_addr. */
 	uint16_t segs_per_wqe;
@@ -99,11 +117,13 @@ struct mlxpmd_rxq {
 	int ts_offset;		/**< Dynamic field, -1 when timestamps are off. */
 	uint64_t ts_flag;
 	struct mlxpmd_clock *clock;
+	struct mlxpmd_rx_seg segs[MLXPMD_RX_MAX_SEGS] __rte_cache_aligned; /**< As many as a WQE has. */
 	/* Written by the burst. */
 	struct mlxpmd_clock_snap snap;
 	struct mlxpmd_striding striding;
 	/* Control plane only. */
 	struct rte_eth_rxconf conf __rte_cache_aligned;
+	union rte_eth_rxseg split[MLXPMD_RX_MAX_SEGS]; /**< Behind conf.rx_seg. */
 	struct mdv_vector *vector; /**< NULL: no interrupts. */
 	rte_spinlock_t intr_lock; /**< mlxpmd_rx_intr.c. */
 	bool intr_on;		/**< The application waits for the vector. Under intr_lock, as the next. */
@@ -205,6 +225,12 @@ mlxpmd_txq_of(struct mlxpmd_queue *q)
  *   or sizes do not match; or why the mempool cannot be registered. Nothing is held on failure.
  */
 int mlxpmd_rxq_arm(struct mlxpmd_queue *q);
+/**
+ * Sets mempool, bytes and data_off of a WQE's segment: as conf.rx_seg describes it; what it does not describe has whole
+ * buffers of the last mempool.
+ * @return false: it is empty, or its end is beyond the mempool's data room.
+ */
+bool mlxpmd_rxq_seg(const struct mlxpmd_rxq *rxq, unsigned int index, struct mlxpmd_rx_seg *seg);
 /** Part of arming: timestamps, flags and first words of mbufs, after headroom. 0; -ENOTSUP, or no dynamic field. */
 int mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq);
 /** Frees all mbufs of the queue; the device must not write any more. Idempotent on a zeroed structure. */
