@@ -9,7 +9,8 @@ import stock_bugs
 import stock_flow
 import stock_forward
 import stock_offload
+import stock_split
 import stock_verbs
 
 conform.main([*stock_forward.CASES, *stock_flow.CASES, *stock_offload.CASES,
-              *stock_verbs.CASES, *stock_bugs.CASES])
+              *stock_split.CASES, *stock_verbs.CASES, *stock_bugs.CASES])

@@ -41,6 +41,7 @@ static int
 setup(const struct plan *p, uint64_t conf_offloads)
 {
 	struct rte_eth_conf conf = { .rxmode = { .offloads = p->offloads | conf_offloads, .mtu = p->mtu } };
+	static uint8_t rss_key[40] = { 0x6d, 0x5a, 0x56, 0xda };
 	union rte_eth_rxseg segs[8] = { 0 };
 	struct rte_eth_dev_info info;
 	struct rte_eth_rxconf rxconf;
@@ -50,7 +51,10 @@ setup(const struct plan *p, uint64_t conf_offloads)
 	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
 	if (p->offloads & RTE_ETH_RX_OFFLOAD_RSS_HASH) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_hf = RTE_ETH_RSS_IP;
+		/* Each driver has a default key of its own. */
+		conf.rx_adv_conf.rss_conf = (struct rte_eth_rss_conf){
+			.rss_hf = RTE_ETH_RSS_IP, .rss_key = rss_key, .rss_key_len = sizeof(rss_key),
+		};
 	}
 	rc = rte_eth_dev_configure(PORT_A, 1, 1, &conf);
 	if (rc != 0)
@@ -125,7 +129,8 @@ packet_check(const struct plan *p, const struct rte_mbuf *m, const uint8_t *fram
 		at += s->data_len;
 	}
 	printf(" ptype %#x flags %#" PRIx64 " tag %u hash %#x\n", m->packet_type,
-	       m->ol_flags & (RTE_BIT64(23) - 1), m->vlan_tci, /* Without dynamic flags. */
+	       m->ol_flags & (RTE_BIT64(23) - 1), /* Without dynamic flags. */
+	       m->ol_flags & RTE_MBUF_F_RX_VLAN ? m->vlan_tci : 0,
 	       m->ol_flags & RTE_MBUF_F_RX_RSS_HASH ? m->hash.rss : 0);
 	CHECK(at == bytes && m->nb_segs == i && m->port == PORT_A, "%s: %u bytes in %u segments of %u", p->what, at,
 	      i, m->nb_segs);
