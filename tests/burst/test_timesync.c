@@ -153,6 +153,33 @@ recognition(void)
 	}
 }
 
+static mlxpmd_rx_burst_t plain;
+static uint32_t first_bytes;
+
+/* As with buffer split: what is behind the first bytes is in another mbuf. */
+static uint16_t
+burst_split(void *rxq, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t got = plain(rxq, pkts, n), i;
+
+	for (i = 0; i < got; i++) {
+		struct rte_mbuf *m = pkts[i], *rest = rte_pktmbuf_alloc(pool);
+		uint32_t left = m->data_len - RTE_MIN(m->data_len, first_bytes);
+
+		if (rest == NULL || left == 0) {
+			rte_pktmbuf_free(rest);
+			continue;
+		}
+		memcpy(rte_pktmbuf_mtod(rest, void *), rte_pktmbuf_mtod_offset(m, void *, first_bytes), left);
+		memset(rte_pktmbuf_mtod_offset(m, void *, first_bytes), 0, left);
+		rest->data_len = left;
+		m->data_len = first_bytes;
+		m->next = rest;
+		m->nb_segs = 2;
+	}
+	return got;
+}
+
 /* Each packet of a burst has its own mailbox; when there are no more, the last mailbox has the latest timestamp. */
 static void
 boxes(void)
@@ -401,8 +428,13 @@ main(void)
 	burst = mlxpmd_rx_templates[MLXPMD_RX_F_TS].burst;
 	CHECK(mlxpmd_timesync_rx_wrap(&r->port, burst) == burst, "a burst of its own while timesync is off");
 	CHECK(mlxpmd_timesync_enable(&dev) == 0 && r->rxq.ts_offset > 0, "not enabled");
+	plain = burst;
 	burst = mlxpmd_timesync_rx_wrap(&r->port, burst);
 	recognition();
+	burst = mlxpmd_timesync_rx_wrap(&r->port, burst_split);
+	for (first_bytes = 1; first_bytes < 80; first_bytes++)
+		recognition();
+	burst = mlxpmd_timesync_rx_wrap(&r->port, plain);
 	boxes();
 	absent();
 	arithmetic();

@@ -23,18 +23,28 @@
 
 /* ------------------------------------------------------------------ PTP messages */
 
-/* n bytes at an offset of a packet's first segment, which has all headers; NULL if it is shorter. */
+/* A header that is not in one segment. */
+union header {
+	struct rte_ether_hdr eth;
+	struct rte_vlan_hdr vlan;
+	struct rte_ipv4_hdr ipv4;
+	struct rte_ipv6_hdr ipv6;
+	struct rte_udp_hdr udp;
+};
+
+/* n bytes at an offset of a packet, in the packet or copied to space; NULL if it is shorter. */
 static const void *
-at(const struct rte_mbuf *m, uint32_t offset, uint32_t n)
+at(const struct rte_mbuf *m, uint32_t offset, uint32_t n, union header *space)
 {
-	return offset + n <= m->data_len ? rte_pktmbuf_mtod_offset(m, const void *, offset) : NULL;
+	return rte_pktmbuf_read(m, offset, n, space);
 }
 
 /* EtherType, behind one VLAN tag if present; *offset: the start of the payload that it names. */
 static uint16_t
 ethertype(const struct rte_mbuf *m, uint32_t *offset)
 {
-	const struct rte_ether_hdr *eth = at(m, 0, sizeof(*eth));
+	union header space;
+	const struct rte_ether_hdr *eth = at(m, 0, sizeof(*eth), &space);
 	const struct rte_vlan_hdr *vlan;
 
 	*offset = sizeof(*eth);
@@ -42,7 +52,7 @@ ethertype(const struct rte_mbuf *m, uint32_t *offset)
 		return 0;
 	if (eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN))
 		return rte_be_to_cpu_16(eth->ether_type);
-	vlan = at(m, *offset, sizeof(*vlan));
+	vlan = at(m, *offset, sizeof(*vlan), &space);
 	*offset += sizeof(*vlan);
 	return vlan != NULL ? rte_be_to_cpu_16(vlan->eth_proto) : 0;
 }
@@ -51,7 +61,8 @@ ethertype(const struct rte_mbuf *m, uint32_t *offset)
 static bool
 udp_event(const struct rte_mbuf *m, uint32_t *offset)
 {
-	const struct rte_udp_hdr *udp = at(m, *offset, sizeof(*udp));
+	union header space;
+	const struct rte_udp_hdr *udp = at(m, *offset, sizeof(*udp), &space);
 
 	*offset += sizeof(*udp);
 	return udp != NULL && udp->dst_port == RTE_BE16(PTP_EVENT_PORT);
@@ -60,7 +71,8 @@ udp_event(const struct rte_mbuf *m, uint32_t *offset)
 static bool
 ipv4_event(const struct rte_mbuf *m, uint32_t *offset)
 {
-	const struct rte_ipv4_hdr *ip = at(m, *offset, sizeof(*ip));
+	union header space;
+	const struct rte_ipv4_hdr *ip = at(m, *offset, sizeof(*ip), &space);
 	const rte_be16_t frag = RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK);
 
 	if (ip == NULL || ip->next_proto_id != IPPROTO_UDP || (ip->fragment_offset & frag) != 0)
@@ -72,7 +84,8 @@ ipv4_event(const struct rte_mbuf *m, uint32_t *offset)
 static bool
 ipv6_event(const struct rte_mbuf *m, uint32_t *offset)
 {
-	const struct rte_ipv6_hdr *ip = at(m, *offset, sizeof(*ip));
+	union header space;
+	const struct rte_ipv6_hdr *ip = at(m, *offset, sizeof(*ip), &space);
 
 	if (ip == NULL || ip->proto != IPPROTO_UDP)
 		return false;
@@ -85,6 +98,7 @@ static uint64_t
 ptp_flags(const struct rte_mbuf *m)
 {
 	uint64_t flags = 0;
+	union header space;
 	const uint8_t *msg;
 	uint32_t offset;
 
@@ -103,7 +117,7 @@ ptp_flags(const struct rte_mbuf *m)
 	default:
 		return 0;
 	}
-	msg = at(m, offset, 2);
+	msg = at(m, offset, 2, &space);
 	if (msg != NULL && (msg[0] & PTP_TYPE_MASK) < PTP_EVENT_TYPES &&
 	    (msg[1] & PTP_VERSION_MASK) == PTP_VERSION)
 		flags |= RTE_MBUF_F_RX_IEEE1588_TMST;
