@@ -163,13 +163,19 @@ long_burst(unsigned int f)
 	struct rig_tx *t = queue(10, 512, 64, 64);
 	struct rte_mbuf *pkts[600];
 	struct seen s = { 0 };
-	unsigned int i;
+	unsigned int i, k;
 
 	for (i = 0; i < 600; i++)
 		pkts[i] = rig_tx_mbuf(pool, i, i % 3 == 2 ? 200 : 60, 1);
 	CHECK(rig_tx_burst(t, f, pkts, 600) == 600 && out() == 200, "%u out", out());
 	CHECK(rig_tx_run(t, true, see, &s) == 600 && s.copied == 400 && s.bytes == 400 * 60 + 200 * 200,
 	      "%u copied, %" PRIu64 " bytes", s.copied, s.bytes);
+	/* All copied, they fill more than a quarter of the ring: not only the last WQE requests a completion. */
+	k = t->cqe_count;
+	for (i = 0; i < 400; i++)
+		pkts[i] = rig_tx_mbuf(pool, i, 60, 1);
+	CHECK(rig_tx_burst(t, f, pkts, 400) == 400 && rig_tx_run(t, true, see, &s) == 400, "not sent");
+	CHECK(t->cqe_count - k == 2, "%u completions", t->cqe_count - k);
 	rig_tx_free(t);
 	CHECK(out() == 0, "%u out", out());
 }
@@ -201,6 +207,40 @@ owners(void)
 	}
 	rig_tx_free(t);
 	CHECK(rte_mempool_avail_count(other) == 127, "other pool: %u", rte_mempool_avail_count(other));
+	rte_mempool_free(other);
+}
+
+/* One packet whose mbuf cannot go back to the mempool of the first as it is, at each place of a burst. */
+static void
+odd_owner(uint32_t len)
+{
+	enum { SHARED, CLONE, OTHER, CHAIN, KINDS };
+	struct rte_mempool *other = rig_pool("other", 63, 0, 1024 + RTE_PKTMBUF_HEADROOM);
+	struct rig_tx *t = queue(8, 64, 300, 300);
+	struct rte_mbuf *pkts[8], *kept;
+	unsigned int kind, place, i;
+
+	for (i = 0; i < 8 * KINDS; i++) {
+		struct seen s = { .len = len };
+
+		kind = i / 8;
+		place = i % 8;
+		for (unsigned int k = 0; k < 8; k++)
+			pkts[k] = rig_tx_mbuf(kind == OTHER && k == place ? other : pool, 0, len,
+					      kind == CHAIN && k == place ? 2 : 1);
+		kept = kind == SHARED || kind == CLONE ? pkts[place] : NULL;
+		if (kind == SHARED)
+			rte_mbuf_refcnt_update(kept, 1);
+		if (kind == CLONE)
+			pkts[place] = rte_pktmbuf_clone(kept, pool);
+		CHECK(rig_tx_burst(t, MPW_COPY, pkts, 8) == 8, "kind %u, place %u: not taken", kind, place);
+		CHECK(out() == (kept != NULL) && rte_mempool_avail_count(other) == 63, "kind %u, place %u: %u out",
+		      kind, place, out());
+		CHECK(kept == NULL || rte_mbuf_refcnt_read(kept) == 1, "kind %u, place %u: references", kind, place);
+		CHECK(rig_tx_run(t, true, see, &s) == 8 && s.copied == 8, "%u copied", s.copied);
+		rte_pktmbuf_free(kept);
+	}
+	rig_tx_free(t);
 	rte_mempool_free(other);
 }
 
@@ -324,6 +364,8 @@ main(void)
 		long_burst(MPW_COPY);
 		long_burst(MPW_COPY_FAST);
 		owners();
+		for (i = 20; i <= 300; i += 20)
+			odd_owner(i);
 		for (i = 0; i < 12; i++) {
 			error_at(MPW_COPY, i, i % 2);
 			error_at(MPW_COPY_FAST, i, false);

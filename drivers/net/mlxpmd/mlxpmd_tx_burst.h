@@ -153,11 +153,12 @@ mpw_put(struct mlxpmd_txq *txq, struct tx_run *w, uint32_t i, struct rte_mbuf *m
 	return seg_put(txq, w, w->at + 2 * i, i, m, f);
 }
 
-/* Writes the title of a multi-packet WQE of ds 16-byte units. */
+/* Writes the title of the multi-packet WQE at pi, of ds 16-byte units. */
 static __rte_always_inline void
-mpw_title(const struct mlxpmd_txq *txq, const struct tx_run *w, mlxpmd_u64 *wqe, uint32_t ds, const unsigned int f)
+mpw_title(const struct mlxpmd_txq *txq, const struct tx_run *w, mlxpmd_u64 *wqe, uint16_t pi, uint32_t ds,
+	  const unsigned int f)
 {
-	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, PRM_WQE_OPCODE_ENHANCED_MPSW, ds);
+	wqe[0] = mlxpmd_tx_ctrl(txq, pi, PRM_WQE_OPCODE_ENHANCED_MPSW, ds);
 	wqe[1] = 0;
 	if (f & MLXPMD_TX_F_TSO)
 		wqe[2] = mlxpmd_tx_eth_first(mlxpmd_tx_cs_flags_tso(w->title));
@@ -184,7 +185,7 @@ send_mpw(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, tx_groups_t
 		i++;
 	if (unlikely(i == 0))
 		return MLXPMD_TX_REFUSED;
-	mpw_title(txq, &w, wqe, MLXPMD_TITLE_DS + i, f);
+	mpw_title(txq, &w, wqe, txq->q.pi, MLXPMD_TITLE_DS + i, f);
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
 	mlxpmd_tx_post(txq, MLXPMD_TITLE_DS + i, i, (f & MLXPMD_TX_F_TIMED) != 0);
 	return i;
@@ -198,36 +199,57 @@ is_alike(const struct tx_run *w, const struct rte_mbuf *m, const unsigned int f)
 	       !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1);
 }
 
-/* Where packets are copied to. */
+/* Packets of multi-packet WQEs that contain short ones, while they are written. */
 struct copy_run {
-	uint8_t *at, *end;	/* Next inline data segment; end of the WQE. */
-	uint32_t longest;	/* Most bytes of a packet. */
-	uint32_t shorts;	/* Number of lengths from 32 on that tx_copy_short() can copy. */
+	uint8_t *at, *end;	/* Next data segment; end of the WQE. */
+	uint32_t longest;	/* Most bytes of a packet that is copied. */
+	uint64_t shorts, longs;	/* Number of lengths from 32 on, and from 65 on, that are copied at once. */
+	uint32_t in_elts, elts;	/* Packets sent from their buffers, and most of them. */
+	struct rte_mbuf **from;	/* First of the last packets that were copied. */
+	const struct rte_mempool *pool;
+	bool plain;		/* All copied packets are as tx_is_plain(). */
 };
+
+static __rte_always_inline struct copy_run
+copy_run(const struct mlxpmd_txq *txq, const struct tx_copied *c, struct rte_mbuf **pkts)
+{
+	const uint32_t longest = txq->inline_mpw;
+
+	return (struct copy_run) {
+		.longest = longest,
+		.shorts = longest < 32 ? 0 : RTE_MIN(longest, 64u) - 31,
+		.longs = longest < 65 ? 0 : RTE_MIN(longest, 128u) - 64,
+		.elts = txq->elts_mask + 1 - (txq->elts_pi & txq->elts_mask),
+		.from = pkts,
+		.pool = c->pool,
+		.plain = c->plain,
+	};
+}
 
 /* Copies packets from the first on, as long as they are short enough, alike, and fit. Returns the first that is not. */
 static __rte_always_inline struct rte_mbuf **
 copies_put(struct copy_run *c, struct tx_run *w, struct rte_mbuf **pkts, struct rte_mbuf **end, const unsigned int f)
 {
-	uint8_t *at = c->at, *next;
-	uint64_t bytes = 0;
+	const uint8_t *last_short = c->end - mlxpmd_tx_copy_bytes(64);
+	uint8_t *at = c->at;
+	uint64_t bytes = 0, len;
 	struct rte_mbuf *m;
-	uint32_t len;
+	bool plain;
 
-	for (; pkts != end; pkts++) {
+	for (; pkts != end; pkts++, bytes += len, at += mlxpmd_tx_copy_bytes(len)) {
 		m = *pkts;
 		len = m->data_len;
-		next = at + mlxpmd_tx_copy_bytes(len);
-		if (unlikely(next > c->end) || !is_alike(w, m, f))
-			break;
-		if (likely(len - 32 < c->shorts))
+		plain = (f & MLXPMD_TX_F_FAST_FREE) ? is_alike(w, m, f) : tx_is_plain(m, c->pool, w->alike, w->title);
+		if (likely(plain && len - 32 < c->shorts && at <= last_short)) {
 			tx_copy_short(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
-		else if (len - 1 < c->longest)
+		} else if (likely(plain && len - 65 < c->longs && at + 64 <= last_short)) {
+			tx_copy_long(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
+		} else if (is_alike(w, m, f) && len - 1 < c->longest && at + mlxpmd_tx_copy_bytes(len) <= c->end) {
 			tx_copy(at, rte_pktmbuf_mtod(m, const uint8_t *), len);
-		else
+			c->plain &= plain;
+		} else {
 			break;
-		bytes += len;
-		at = next;
+		}
 	}
 	c->at = at;
 	w->bytes += bytes;
@@ -254,42 +276,37 @@ copy_room(struct mlxpmd_txq *txq, uint32_t longest)
 }
 
 /*
- * Fills one WQE with packets, those longer than r->longest from their buffers; *in_elts is the number of these.
- * Returns the first packet that is not in the WQE.
+ * Fills one WQE with packets, those longer than r->longest from their buffers. Returns the first packet that is not in
+ * the WQE.
  */
 static __rte_always_inline struct rte_mbuf **
 mpw_copy_fill(struct mlxpmd_txq *txq, struct copy_run *r, struct tx_run *w, struct rte_mbuf **pkt,
-	      struct rte_mbuf **end, uint32_t *in_elts, struct tx_copied *c, const unsigned int f)
+	      struct rte_mbuf **end, struct tx_copied *c, const unsigned int f)
 {
-	const uint32_t elt = txq->elts_pi & txq->elts_mask, elts = txq->elts_mask + 1 - elt;
-	struct rte_mbuf **first;
-
-	w->elt = &txq->q.elts[elt];
-	for (*in_elts = 0;; pkt++, ++*in_elts, r->at += MLXPMD_DS_BYTES) {
-		first = pkt;
+	for (;; pkt++, r->in_elts++, r->at += MLXPMD_DS_BYTES) {
 		pkt = copies_put(r, w, pkt, end, f);
-		tx_copied_add(c, first, pkt, (f & MLXPMD_TX_F_FAST_FREE) != 0);
 		if (likely(pkt == end) || (uint32_t)pkt[0]->data_len - 1 < r->longest || r->at == r->end ||
-		    *in_elts == elts || !is_alike(w, pkt[0], f) ||
-		    !seg_put(txq, w, (mlxpmd_u64 *)r->at, *in_elts, pkt[0], f))
+		    r->in_elts == r->elts || !is_alike(w, pkt[0], f) ||
+		    !seg_put(txq, w, (mlxpmd_u64 *)r->at, r->in_elts, pkt[0], f))
 			return pkt;
+		tx_copied_add(c, r->from, pkt, (f & MLXPMD_TX_F_FAST_FREE) != 0);
+		r->from = pkt + 1;
 	}
 }
 
 /*
  * Writes multi-packet WQEs that contain packets of up to inline_mpw bytes; longer ones are sent from their buffers. No
- * WQE wraps. Adds the packets that are copied to c. Returns as send_mpw(), or MLXPMD_TX_RING_FULL.
+ * WQE wraps. Only the last one needs a test of the thresholds. Adds the packets that are copied to c. Returns as
+ * send_mpw(), or MLXPMD_TX_RING_FULL.
  */
 static __rte_always_inline int
 send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_copied *c, const unsigned int f)
 {
 	const uint32_t longest = tx_copy_wqebbs(txq->inline_mpw), most = txq->max_ds * (uint32_t)MLXPMD_DS_BYTES;
-	uint32_t room = copy_room(txq, longest), ds, in_elts;
+	uint32_t room = copy_room(txq, longest), ds = 0, least, wqebbs = 0;
 	struct rte_mbuf **pkt = pkts, **end = pkts + n, **first;
-	struct copy_run r = {
-		.longest = txq->inline_mpw,
-		.shorts = txq->inline_mpw < 32 ? 0 : RTE_MIN(txq->inline_mpw, 64) - 31,
-	};
+	struct copy_run r = copy_run(txq, c, pkts);
+	uint16_t pi = txq->q.pi;
 	struct tx_run w;
 	mlxpmd_u64 *wqe;
 
@@ -297,23 +314,30 @@ send_mpw_copy(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct
 		return MLXPMD_TX_RING_FULL;
 	w = tx_run(txq, pkts, f);
 	wqe = w.at;
+	least = RTE_MAX(longest, room - RTE_MIN(room, (uint32_t)txq->q.wqe_mask / 4));
 	do {
 		r.at = (uint8_t *)wqe + MLXPMD_TITLE_DS * MLXPMD_DS_BYTES;
 		r.end = (uint8_t *)wqe + RTE_MIN(room * MLX5_SEND_WQE_BB, most);
 		first = pkt;
-		pkt = mpw_copy_fill(txq, &r, &w, pkt, end, &in_elts, c, f);
+		pkt = mpw_copy_fill(txq, &r, &w, pkt, end, c, f);
 		if (unlikely(pkt == first))
 			break;
+		pi += wqebbs;
 		ds = (r.at - (uint8_t *)wqe) / MLXPMD_DS_BYTES;
-		mpw_title(txq, &w, wqe, ds, f);
-		mlxpmd_tx_post(txq, ds, in_elts, true);
-		room -= (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
-		wqe += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS * (MLX5_SEND_WQE_BB / sizeof(*wqe));
+		mpw_title(txq, &w, wqe, pi, ds, f);
+		wqebbs = (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
+		room -= wqebbs;
+		wqe += wqebbs * (MLX5_SEND_WQE_BB / sizeof(*wqe));
 		/* Was the WQE too short for the next packet? */
-	} while (pkt != end && room >= longest && (uint32_t)pkt[0]->data_len - 1 < r.longest &&
-		 is_alike(&w, pkt[0], f));
+	} while (pkt != end && room >= least && (uint32_t)pkt[0]->data_len - 1 < r.longest && is_alike(&w, pkt[0], f));
+	if (unlikely(pkt == pkts))
+		return MLXPMD_TX_REFUSED;
+	tx_copied_add(c, r.from, pkt, (f & MLXPMD_TX_F_FAST_FREE) != 0);
+	c->plain = r.plain;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, w.bytes);
-	return likely(pkt != pkts) ? pkt - pkts : MLXPMD_TX_REFUSED;
+	txq->q.pi = pi;
+	mlxpmd_tx_post(txq, ds, r.in_elts, true);
+	return pkt - pkts;
 }
 
 /* Most SEND WQEs of one WQEBB before a ring wraps. */
@@ -448,6 +472,8 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 	copied.first = NULL;
 	copied.run = 0;
 	copied.n = 0;
+	copied.plain = true;
+	copied.pool = (f & MLXPMD_TX_F_COPY) && n != 0 ? pkts[0]->pool : NULL;
 	while (done < n) {
 		uint16_t elts = txq->elts_mask + 1 - (uint16_t)(txq->elts_pi - txq->elts_ci);
 

@@ -31,8 +31,28 @@ tx_copy_wqebbs(uint32_t len)
 struct tx_copied {
 	struct rte_mbuf **first;
 	uint32_t run, n;
+	bool plain;	/* All are as tx_is_plain(). */
+	const struct rte_mempool *pool; /* Of the burst's first packet. */
 	struct rte_mbuf *m[128];
 };
+
+/* tx_is_plain() compares the reference count and the number of segments at once. */
+static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + sizeof(uint16_t), "mbuf");
+#define TX_PLAIN_COUNTS (1 | 1u << 16)
+
+/*
+ * Can the mbuf go back to mempool mp as it is: one segment, one reference, its own buffer? Are its ol_flags as in
+ * title, where alike has a bit?
+ */
+static __rte_always_inline bool
+tx_is_plain(const struct rte_mbuf *m, const struct rte_mempool *mp, uint64_t alike, uint64_t title)
+{
+	const uint64_t shared = RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+	uint32_t counts;
+
+	memcpy(&counts, &m->refcnt, sizeof(counts));
+	return counts == TX_PLAIN_COUNTS && (m->ol_flags & (alike | shared)) == title && m->pool == mp;
+}
 
 static __rte_noinline void
 tx_copied_gather(struct tx_copied *c, bool fast)
@@ -53,6 +73,8 @@ static __rte_always_inline void
 tx_copied_add(struct tx_copied *c, struct rte_mbuf **from, struct rte_mbuf **end, bool fast)
 {
 	if (unlikely(from != c->first + c->run)) {
+		if (from == end)
+			return;
 		if (c->run != 0)
 			tx_copied_gather(c, fast);
 		c->first = from;
@@ -65,11 +87,11 @@ tx_copied_free(struct tx_copied *c, bool fast)
 {
 	if (likely(c->n == 0)) {
 		if (c->run != 0)
-			mlxpmd_tx_free_copied(c->first, c->run, fast);
+			mlxpmd_tx_free_copied(c->first, c->run, fast || c->plain);
 		return;
 	}
 	tx_copied_gather(c, fast);
-	mlxpmd_tx_free_copied(c->m, c->n, fast);
+	mlxpmd_tx_free_copied(c->m, c->n, fast || c->plain);
 }
 
 /* Copies len >= 32 bytes by blocks of 32, of which the last overlaps the one before. */
@@ -84,13 +106,14 @@ tx_copy_blocks(uint8_t *to, const uint8_t *from, uint32_t len)
 	rte_mov32(to + len - 32, from + len - 32);
 }
 
-/* byte_count of an inline data segment. */
+/* Writes byte_count of an inline data segment of a packet of less than 256 bytes. */
 static __rte_always_inline void
-tx_copy_count(uint8_t *seg, uint32_t len)
+tx_copy_count_byte(uint8_t *seg, uint32_t len)
 {
-	const uint32_t byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
+	const uint32_t byte_count = rte_cpu_to_be_32(PRM_WQE_INLINE_SEG);
 
 	memcpy(seg, &byte_count, sizeof(byte_count));
+	seg[3] = len;
 }
 
 /* As tx_copy(). 32 <= len <= 64. */
@@ -99,8 +122,21 @@ tx_copy_short(uint8_t *seg, const uint8_t *packet, uint32_t len)
 {
 	uint8_t *to = seg + sizeof(uint32_t);
 
-	tx_copy_count(seg, len);
+	tx_copy_count_byte(seg, len);
 	rte_mov32(to, packet);
+	rte_mov32(to + len - 32, packet + len - 32);
+}
+
+/* As tx_copy(). 64 <= len <= 128. */
+static __rte_always_inline void
+tx_copy_long(uint8_t *seg, const uint8_t *packet, uint32_t len)
+{
+	uint8_t *to = seg + sizeof(uint32_t);
+
+	tx_copy_count_byte(seg, len);
+	rte_mov32(to, packet);
+	rte_mov32(to + 32, packet + 32);
+	rte_mov32(to + len - 64, packet + len - 64);
 	rte_mov32(to + len - 32, packet + len - 32);
 }
 
@@ -111,19 +147,14 @@ tx_copy_short(uint8_t *seg, const uint8_t *packet, uint32_t len)
 static __rte_always_inline void
 tx_copy(uint8_t *seg, const uint8_t *packet, uint32_t len)
 {
-	uint8_t *to = seg + sizeof(uint32_t);
+	const uint32_t byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
+	uint8_t *to = seg + sizeof(byte_count);
 
-	tx_copy_count(seg, len);
-	if (likely(len - 65 < 64)) {
-		rte_mov32(to, packet);
-		rte_mov32(to + 32, packet + 32);
-		rte_mov32(to + len - 64, packet + len - 64);
-		rte_mov32(to + len - 32, packet + len - 32);
-	} else if (likely(len >= 32)) {
+	memcpy(seg, &byte_count, sizeof(byte_count));
+	if (likely(len >= 32))
 		tx_copy_blocks(to, packet, len);
-	} else {
+	else
 		memcpy(to, packet, len);
-	}
 }
 
 #endif /* MLXPMD_TX_COPY_H */
