@@ -186,6 +186,7 @@ run_wqe(struct rig_tx *t, uint16_t at, uint8_t opcode, uint32_t ds, rig_tx_cb cb
 	}
 	unit = take_inline(t, at, &p);
 	p.inline_bytes = p.len;
+	p.copied = unit == ds;
 	while (unit < ds)
 		unit = gather(t, at, unit, ds, &p);
 	CHECK(opcode != OPCODE_TSO || p.len > p.inline_bytes, "nothing to segment");
@@ -240,7 +241,9 @@ rig_tx_run(struct rig_tx *t, bool complete, rig_tx_cb cb, void *arg)
 		} else {
 			CHECK(opcode == OPCODE_SEND || opcode == OPCODE_EMPW || opcode == OPCODE_TSO, "opcode %#x",
 			      opcode);
-			CHECK(ds > 2, "ds %u", ds);
+			/* Of two bytes or fewer, the packet is in the Ethernet segment. */
+			CHECK(ds > 2 || (ds == 2 && opcode == OPCODE_SEND && get32(wqe_byte(t, at, 28)) >> 16 != 0),
+			      "ds %u", ds);
 			packets += run_wqe(t, at, opcode, ds, cb, arg);
 			t->waited = false;
 		}

@@ -11,6 +11,7 @@
 #define MPW_COPY (MLXPMD_TX_F_MPW | MLXPMD_TX_F_COPY)
 #define MPW_COPY_FAST (MPW_COPY | MLXPMD_TX_F_FAST_FREE)
 static struct rte_mempool *pool;
+static uint8_t inline_mode; /* Of new queues. */
 
 static unsigned int
 out(void)
@@ -21,7 +22,7 @@ out(void)
 static struct rig_tx *
 queue(uint8_t log_wqebbs, uint16_t nb_desc, uint16_t inline_mpw, uint16_t inline_send)
 {
-	struct rig_tx *t = rig_tx_new(log_wqebbs, nb_desc, 7, 63, 0);
+	struct rig_tx *t = rig_tx_new(log_wqebbs, nb_desc, 7, 63, inline_mode);
 
 	mlxpmd_txq_disarm(&t->txq.q);
 	t->txq.inline_mpw = inline_mpw;
@@ -271,6 +272,8 @@ error_at(unsigned int f, unsigned int failing, bool abandon)
 		k = posted[i].packets;
 		for (n = 0; n < k; n++) {
 			pkts[n] = rig_tx_mbuf(pool, n, 60 + rig_random() % 80, 1);
+			/* A tag that the driver inserts is no byte of the packet. */
+			pkts[n]->ol_flags = !(f & MLXPMD_TX_F_MPW) && rig_random() % 2 ? RTE_MBUF_F_TX_VLAN : 0;
 			posted[i].bytes += pkts[n]->pkt_len;
 		}
 		/* A WQE per burst: SEND WQEs one by one. */
@@ -342,6 +345,63 @@ lost_in_flight(void)
 	rig_tx_free(t);
 }
 
+/* Lengths around a limit, with and without a tag, of all inline modes: which are copied, and what counts as lost. */
+static void
+limit_exact(unsigned int f, uint16_t limit)
+{
+	static const uint16_t headers[] = { 0, 18, 18 + 40, 18 + 40 + 20 };
+	struct rig_tx *t = queue(10, 256, 0, limit);
+	const unsigned int contained = RTE_MAX(limit, headers[inline_mode]);
+	unsigned int len, segs, vlan, in_elts = 0, n = 0;
+	struct seen s = { 0 };
+	struct rte_mbuf *m;
+
+	for (len = limit < 16 ? 13 : limit - 3; len <= limit + 3u; len++) {
+		for (segs = 1; segs <= 3; segs++) {
+			for (vlan = 0; vlan < 2; vlan++, n++) {
+				m = rig_tx_mbuf(pool, len, len, segs);
+				m->ol_flags = vlan ? RTE_MBUF_F_TX_VLAN : 0;
+				CHECK(rig_tx_burst(t, f, &m, 1) == 1, "%u bytes: not taken", len);
+				in_elts += len > limit;
+				CHECK(t->txq.elts_pi == in_elts, "%u bytes, limit %u: %u in elts, not %u", len, limit,
+				      t->txq.elts_pi, in_elts);
+				s.copied = 0;
+				s.bytes = 0;
+				CHECK(rig_tx_run(t, false, see, &s) == 1, "%u bytes: not sent", len);
+				/* A packet that is not longer than the header is in the WQE anyway. */
+				CHECK(s.copied == (len <= contained), "%u bytes, limit %u", len, limit);
+				CHECK(s.bytes == len + (vlan && (s.copied || inline_mode) ? 4u : 0),
+				      "%u bytes, tag %u: %" PRIu64, len, vlan, s.bytes);
+			}
+		}
+	}
+	CHECK(mlxpmd_txq_rewind(&t->txq, false) == n, "not %u lost", n);
+	CHECK(t->txq.q.stats.packets == 0 && t->txq.q.stats.bytes == 0 && t->txq.q.stats.errors == n,
+	      "%" PRIu64 " packets, %" PRIu64 " bytes remain", t->txq.q.stats.packets, t->txq.q.stats.bytes);
+	CHECK(out() == 0, "%u out", out());
+	rig_tx_free(t);
+}
+
+/* Queues of devices that require inline headers. */
+static void
+headers_required(unsigned int f)
+{
+	static const uint16_t limits[] = { 14, 18, 19, 58, 60, 78, 79, 200, 930 };
+	unsigned int i;
+
+	for (inline_mode = 1; inline_mode <= 3; inline_mode++) {
+		for (i = 0; i < RTE_DIM(limits); i++)
+			limit_exact(f, limits[i]);
+		borders(f, true);
+		borders(f, false);
+		fill_and_drain(f, 60, 7, 64);
+		fill_and_drain(f, 128, 8, 64);
+		for (i = 0; i < 12; i++)
+			error_at(f, i, i % 2);
+	}
+	inline_mode = 0;
+}
+
 int
 main(void)
 {
@@ -372,6 +432,10 @@ main(void)
 			error_at(MLXPMD_TX_F_COPY, i, false);
 		}
 		lost_in_flight();
+		limit_exact(MLXPMD_TX_F_COPY, 60);
+		limit_exact(MLXPMD_TX_F_COPY, 930);
+		headers_required(MLXPMD_TX_F_INLINE);
+		headers_required(MLXPMD_TX_F_INLINE | MLXPMD_TX_F_TIMED);
 	}
 	return rig_end("tx_inline");
 }

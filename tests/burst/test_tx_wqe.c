@@ -45,8 +45,9 @@ static uint64_t fifo_bytes; /* Of the packets that were sent. */
 static void
 expect(const struct rte_mbuf *m, uint32_t seq, bool inlined)
 {
+	/* Into a packet that the WQE contains the driver inserts the tag. */
 	fifo[fifo_in++ % RTE_DIM(fifo)] = (struct wanted) { seq, m->pkt_len, m->ol_flags, m->vlan_tci,
-							    inlined };
+							    inlined || m->pkt_len <= inline_send };
 }
 
 static void
@@ -492,6 +493,7 @@ main(void)
 		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 200, 0 },
 		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, 1, true, 0, 90, 150 },
 		{ MLXPMD_TX_F_COPY, 9, true, 0, 0, 200 },
+		{ MLXPMD_TX_F_INLINE, 9, true, 1, 0, 200 }, { MLXPMD_TX_F_INLINE, 9, true, 3, 0, 60 },
 	};
 	unsigned int i;
 
@@ -534,6 +536,8 @@ main(void)
 		inline_mpw = 70;
 		inline_send = 600;
 		every_offset(0);
+		every_offset(1);
+		every_offset(3);
 		odd_ones(MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, false);
 		odd_ones(MPW_COPY, false);
 		odd_ones(MPW_COPY, true);

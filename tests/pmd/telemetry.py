@@ -134,14 +134,19 @@ def check_clock(client, port):
 
 def check_inline():
     """Tx queues report their limits of inline data, and why there is none."""
-    for devargs, limit, why in (("txq_inline_mpw=128", 0, "fewer Tx queues than txqs_min_inline"),
-                                ("txq_inline_mpw=128,txqs_min_inline=1", 128, "selected by devargs")):
-        with pmdlib.Testpmd(eal_args=pmdlib.eal(devargs, telemetry=True)) as testpmd:
+    headers = "the device requires inline headers"
+    for profile, devargs, mpw, send, why in (
+            ("cx6dx", "txq_inline_mpw=128", 0, 0, "fewer Tx queues than txqs_min_inline"),
+            ("cx6dx", "txq_inline_mpw=128,txqs_min_inline=1", 128, 0, "selected by devargs"),
+            ("cx4lx", "txq_inline_mpw=128,txqs_min_inline=1", 0, 0, headers + " and txq_inline_max is 0"),
+            ("cx4lx", "txq_inline_mpw=128,txq_inline_max=90,txqs_min_inline=1", 0, 90,
+             "selected by devargs; " + headers)):
+        with pmdlib.Testpmd(eal_args=pmdlib.eal(devargs, telemetry=True), emu_args=["--profile", profile]) as testpmd:
             client = Client()
             queue = client.query("/mlxpmd/queues,0")["tx0"]
-            check(queue["inline_mpw"] == limit and queue["inline_max"] == 0 and queue["inline_why"] == why, queue)
+            check((queue["inline_mpw"], queue["inline_max"], queue["inline_why"]) == (mpw, send, why), queue)
             burst = client.query("/mlxpmd/info,0")["tx_burst"]
-            check(("Inline-data" in burst["name"]) == (limit != 0), burst)
+            check(("Inline-data" in burst["name"]) == (mpw != 0), burst)
             testpmd.quit()
 
 

@@ -132,10 +132,11 @@ struct mlxpmd_rxq {
 	uint64_t intr_late_ns;	/**< and when it was first seen; 0: none. */
 } __rte_cache_aligned;
 
-/** What the burst remembers of a WQE that requests a completion, at the index of its first WQEBB. */
+/** What the burst remembers of a WQE, at the index of its first WQEBB. */
 struct mlxpmd_txq_wqe {
-	uint16_t wqebb_end;	/**< pi after it. */
-	uint16_t elts_end;	/**< elts_pi after it. */
+	uint16_t wqebb_end;	/**< pi after it, if it requests a completion; */
+	uint16_t elts_end;	/**< elts_pi after it, likewise. */
+	uint32_t copied;	/**< Length of a packet that is its inline header, and not in elts; or 0. */
 };
 
 /** What packets to be segmented have in common while their headers have the same lengths. */

@@ -7,7 +7,8 @@
  * Invariants: elts has one entry per packet that the device reads from its buffer; elts_ci .. elts_pi - 1 are in
  * flight. Each entry is freed once: by the completion that covers it, by repair after an error completion, or disarm.
  * A packet that a WQE contains (inline data) is freed in the burst and has no entry. wqe_info, at the index of the
- * first WQEBB of a WQE that requests a completion, has the values of pi and elts_pi after that WQE.
+ * first WQEBB of a WQE that requests a completion, has the values of pi and elts_pi after that WQE; of a SEND WQE with
+ * an inline header, whether it contains the packet.
  */
 #ifndef MLXPMD_TX_H
 #define MLXPMD_TX_H
@@ -294,8 +295,8 @@ uint16_t mlxpmd_tx_tunnels_found(const struct mdv_caps *caps);
 uint16_t mlxpmd_tx_tunnels_swp(const struct mdv_caps *caps);
 
 /**
- * Writes one SEND WQE that contains a packet of any number of segments, and frees the packet. The device inserts the
- * VLAN tag. May wrap at the end of the ring.
+ * Writes one SEND WQE that contains a packet of any number of segments as its inline header, as net_mlx5 does
+ * (mlx5_tx_eseg_data()), and frees the packet. Inserts the VLAN tag. May wrap at the end of the ring.
  * @return as mlxpmd_tx_send_any(); not freed unless 1.
  */
 int mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m);

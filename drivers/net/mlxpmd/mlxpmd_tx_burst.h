@@ -440,10 +440,10 @@ send_next(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_
 		if ((f & MLXPMD_TX_F_MPW) && !((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1) &&
 		    !((f & MLXPMD_TX_F_OFFLOAD) && (m->ol_flags & RTE_MBUF_F_TX_VLAN)))
 			return send_mpw_copy(txq, pkts, n, c, f);
-		if (m->pkt_len - 1 < txq->inline_send)
-			return mlxpmd_tx_send_copy(txq, m);
 		n = 1;
 	}
+	if ((f & (MLXPMD_TX_F_COPY | MLXPMD_TX_F_INLINE)) && m->pkt_len - 1 < txq->inline_send)
+		return mlxpmd_tx_send_copy(txq, m);
 	if ((f & MLXPMD_TX_F_INLINE) || ((f & MLXPMD_TX_F_MULTI) && m->nb_segs != 1))
 		return mlxpmd_tx_send_any(txq, m);
 	if ((f & MLXPMD_TX_F_MPW) && !is_lone(txq, pkts, n, f))
@@ -489,7 +489,7 @@ tx_burst(struct mlxpmd_txq *txq, struct rte_mbuf **pkts, uint16_t n, struct tx_i
 		mlxpmd_tx_drop(txq, pkts[done++]);
 		dropped++;
 	}
-	sent = (f & MLXPMD_TX_F_COPY) ? done - dropped : txq->elts_pi - elts_pi;
+	sent = (f & (MLXPMD_TX_F_COPY | MLXPMD_TX_F_INLINE)) ? done - dropped : txq->elts_pi - elts_pi;
 	if (likely(sent != 0)) {
 		MLXPMD_SHARED_ADD(txq->q.stats.packets, sent);
 		mlxpmd_tx_doorbell(txq);

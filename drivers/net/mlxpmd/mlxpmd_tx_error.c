@@ -42,10 +42,22 @@ segments_add(const struct mlxpmd_txq *txq, uint16_t wqe, uint32_t ds, struct wqe
 	}
 }
 
+/* Is there no data segment behind the inline header of the SEND WQE? */
+static bool
+is_header_only(const struct mlxpmd_txq *txq, uint16_t wqe, uint32_t ds)
+{
+	const struct mlx5_wqe_eth_seg *eth = (const void *)((uint8_t *)mlxpmd_tx_wqebb(txq, wqe) + MLXPMD_DS_BYTES);
+	const uint32_t bytes = rte_be_to_cpu_16(eth->inline_hdr_sz), first = sizeof(eth->inline_hdr_start);
+
+	/* Without a header, or with PRM_WQE_VLAN_INSERT in its place, the lengths differ. */
+	return ds == MLXPMD_TITLE_DS + (RTE_MAX(bytes, first) - first + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
+}
+
 /* Adds the packets of the WQE at `wqe`. Returns the number of its WQEBBs (0: no WQE starts there). */
 static uint16_t
 wqe_add(const struct mlxpmd_txq *txq, uint16_t wqe, struct wqe_packets *sum)
 {
+	const struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->q.wqe_mask];
 	const struct mlx5_wqe_ctrl_seg *ctrl = mlxpmd_tx_wqebb(txq, wqe);
 	uint32_t ds = rte_be_to_cpu_32(ctrl->qpn_ds) & PRM_WQE_CTRL_SEG_QPN_DS_DS_MASK;
 
@@ -54,11 +66,13 @@ wqe_add(const struct mlxpmd_txq *txq, uint16_t wqe, struct wqe_packets *sum)
 		segments_add(txq, wqe, ds, sum);
 		break;
 	case MLX5_OPCODE_SEND:
-		/* Behind an inline header there is no inline data. */
-		if (txq->inline_bytes == 0 && (byte_count(txq, wqe, MLXPMD_TITLE_DS) & PRM_WQE_INLINE_SEG))
-			segments_add(txq, wqe, ds, sum);
-		else
+		/* The length of the header may include a tag. */
+		if (is_header_only(txq, wqe, ds) && info->copied != 0) {
+			sum->copied++;
+			sum->copied_bytes += info->copied;
+		} else {
 			sum->elts++;
+		}
 		break;
 	case MLX5_OPCODE_TSO:
 		sum->elts++;

@@ -39,16 +39,6 @@ mlxpmd_tx_mr_lookup(struct mlxpmd_txq *txq, const struct rte_mbuf *m, uintptr_t 
 	return true;
 }
 
-/* The i-th 16-byte unit of the WQE at pi; wraps at the end of the ring. */
-static void *
-wqe_ds(const struct mlxpmd_txq *txq, uint32_t i)
-{
-	size_t ring_bytes = ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB;
-	size_t at = (size_t)txq->q.pi * MLX5_SEND_WQE_BB + (size_t)i * MLXPMD_DS_BYTES;
-
-	return (uint8_t *)txq->q.wqes + (at & (ring_bytes - 1));
-}
-
 /* A position in a packet. */
 struct cursor {
 	const struct rte_mbuf *seg;
@@ -81,111 +71,112 @@ struct shape {
 	uint16_t mss;
 	uint8_t swp_flags;
 	uint8_t opcode;
+	bool copied;		/* The header is the packet, which is freed. */
 };
 
+/* Begin and end of the ring. */
+static __rte_always_inline uint8_t *
+ring_begin(const struct mlxpmd_txq *txq)
+{
+	return txq->q.wqes;
+}
+
+static __rte_always_inline uint8_t *
+ring_end(const struct mlxpmd_txq *txq)
+{
+	return ring_begin(txq) + ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB;
+}
+
+/* An address in the ring, or beyond its end by less than its size. */
+static __rte_always_inline void *
+ring_wrap(const struct mlxpmd_txq *txq, uint8_t *at)
+{
+	return likely(at < ring_end(txq)) ? at : at - (ring_end(txq) - ring_begin(txq));
+}
+
+/* Copies the next n bytes of the packet into the ring. */
+static __rte_always_inline void
+ring_copy(const struct mlxpmd_txq *txq, uint8_t *to, struct cursor *c, uint32_t n)
+{
+	uint32_t part = RTE_MIN(n, (size_t)(ring_end(txq) - to));
+
+	cursor_copy(c, to, part);
+	cursor_copy(c, ring_begin(txq), n - part);
+}
+
+/* What the Ethernet segment has of the first WQEBB: addresses and tag do not wrap. */
+static_assert(MLXPMD_DS_BYTES + offsetof(struct mlx5_wqe_eth_seg, inline_hdr_start) + 2 * RTE_ETHER_ADDR_LEN +
+	      sizeof(uint32_t) <= MLX5_SEND_WQE_BB, "WQE layout");
+
 /*
- * Copies the header that the WQE carries inline, with a VLAN tag inserted if the packet requests one.
- * Returns its length in bytes, 0 if the packet is too short for a tag.
+ * Writes the header that the WQE carries inline, with a VLAN tag inserted if the packet requests one. Returns the next
+ * 16-byte unit, 0 if the packet is too short for a tag.
+ */
+static uint32_t
+put_header(const struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, uint32_t header, mlxpmd_u64 *wqe)
+{
+	struct mlx5_wqe_eth_seg *eth = (struct mlx5_wqe_eth_seg *)((uint8_t *)wqe + MLXPMD_DS_BYTES);
+	const uint32_t first = sizeof(eth->inline_hdr_start), macs = 2 * RTE_ETHER_ADDR_LEN;
+	uint32_t n = RTE_MIN(header, m->pkt_len), tag;
+	uint8_t *to = eth->inline_hdr_start;
+
+	if (m->ol_flags & RTE_MBUF_F_TX_VLAN) {
+		if (n < macs)
+			return 0;
+		tag = rte_cpu_to_be_32((uint32_t)RTE_ETHER_TYPE_VLAN << 16 | m->vlan_tci);
+		cursor_copy(c, to, macs);
+		memcpy(to + macs, &tag, sizeof(tag));
+		ring_copy(txq, to + macs + sizeof(tag), c, n - macs);
+		n += sizeof(tag);
+	} else {
+		ring_copy(txq, to, c, n);
+	}
+	eth->inline_hdr_sz = rte_cpu_to_be_16(n);
+	return MLXPMD_TITLE_DS + (RTE_MAX(n, first) - first + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
+}
+
+/*
+ * Writes data segments for the rest of the packet, from unit ds on. Returns the next unit, 0 if it cannot be sent:
+ * nb_segs and pkt_len must match the chain.
  */
 static __rte_always_inline uint32_t
-inline_header(uint32_t header, const struct rte_mbuf *m, struct cursor *c, uint8_t *hdr)
+put_segments(struct mlxpmd_txq *txq, const struct rte_mbuf *m, const struct cursor *from, mlxpmd_u64 *wqe, uint32_t ds)
 {
-	uint32_t n = RTE_MIN(header, m->pkt_len);
-	const uint32_t macs = 2 * RTE_ETHER_ADDR_LEN;
-	uint32_t tag;
-
-	if (!(m->ol_flags & RTE_MBUF_F_TX_VLAN)) {
-		cursor_copy(c, hdr, n);
-		return n;
-	}
-	if (n < macs)
-		return 0;
-	tag = rte_cpu_to_be_32((uint32_t)RTE_ETHER_TYPE_VLAN << 16 | m->vlan_tci);
-	cursor_copy(c, hdr, macs);
-	memcpy(hdr + macs, &tag, sizeof(tag));
-	cursor_copy(c, hdr + macs + sizeof(tag), n - macs);
-	return n + sizeof(tag);
-}
-
-/* Bytes from an address in the ring to its end. */
-static uint32_t
-to_ring_end(const struct mlxpmd_txq *txq, const uint8_t *at)
-{
-	return (uint8_t *)txq->q.wqes + ((size_t)txq->q.wqe_mask + 1) * MLX5_SEND_WQE_BB - at;
-}
-
-/* Writes an Ethernet segment with an inline header of n bytes. Returns its length in 16-byte units. */
-static uint32_t
-put_eth_inline(const struct mlxpmd_txq *txq, const uint8_t *hdr, uint32_t n)
-{
-	struct mlx5_wqe_eth_seg *eth = wqe_ds(txq, 1);
-	const uint32_t first = sizeof(eth->inline_hdr_start);
-	const uint32_t part = RTE_MIN(n, to_ring_end(txq, eth->inline_hdr_start));
-
-	eth->inline_hdr_sz = rte_cpu_to_be_16(n);
-	memcpy(eth->inline_hdr_start, hdr, part);
-	if (unlikely(part != n))
-		memcpy(txq->q.wqes, hdr + part, n - part);
-	return 1 + (RTE_MAX(n, first) - first + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
-}
-
-/* Writes data segments for the rest of the packet, from unit ds on. Returns the next unit, 0 if it cannot be sent. */
-static __rte_always_inline uint32_t
-put_segments(struct mlxpmd_txq *txq, const struct cursor *from, uint32_t ds)
-{
+	uint32_t offset = from->offset, left = m->pkt_len, segs = m->nb_segs, len;
+	const bool checked = from->seg != m || offset != 0;
+	mlxpmd_u64 *dseg = wqe + ds * (MLXPMD_DS_BYTES / sizeof(*wqe));
 	const struct rte_mbuf *seg;
-	uint32_t offset = from->offset, len;
 	uintptr_t addr;
-	mlxpmd_u64 *dseg;
 
-	for (seg = from->seg; seg != NULL; seg = seg->next, offset = 0) {
+	for (seg = from->seg; seg != NULL && segs != 0; seg = seg->next, segs--, offset = 0) {
 		len = seg->data_len - offset;
+		left -= len;
 		if (len == 0)
 			continue; /* A byte_count of 0 means 2 GiB. */
-		if (ds >= txq->max_ds)
+		if (ds++ >= txq->max_ds)
 			return 0;
 		addr = rte_pktmbuf_mtod_offset(seg, uintptr_t, offset);
 		if (!mlxpmd_tx_mr_hit(txq, addr) && !mlxpmd_tx_mr_lookup(txq, seg, addr))
 			return 0;
-		dseg = wqe_ds(txq, ds++);
+		dseg = ring_wrap(txq, (uint8_t *)dseg);
 		dseg[0] = mlxpmd_be32_pair(rte_cpu_to_be_32(len), txq->mr_last.lkey_be);
 		dseg[1] = rte_cpu_to_be_64(addr);
+		dseg += MLXPMD_DS_BYTES / sizeof(*dseg);
 	}
-	return ds;
+	return checked || (seg == NULL && segs == 0 && left == 0 && ds != MLXPMD_TITLE_DS) ? ds : 0;
 }
 
 /* Upper bound of the 16-byte units of the packet's WQE. Checked against free space before the ring is written. */
 static __rte_always_inline uint32_t
-ds_bound(uint32_t header, const struct rte_mbuf *m)
+ds_bound(const struct shape *s, const struct rte_mbuf *m)
 {
-	uint32_t hdr = header + (header != 0 ? sizeof(uint32_t) : 0);
+	uint32_t hdr = s->header + (s->header != 0 ? sizeof(uint32_t) : 0);
 
-	return MLXPMD_TITLE_DS + m->nb_segs + (hdr + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
-}
-
-static __rte_always_inline uint32_t
-put_title(struct mlxpmd_txq *txq, const struct rte_mbuf *m, struct cursor *c, const struct shape s)
-{
-	uint8_t hdr[RTE_MAX(MLXPMD_INLINE_MAX, MLXPMD_TSO_HEADER_MAX) + sizeof(uint32_t)];
-	mlxpmd_u64 *title = wqe_ds(txq, 0);
-	uint32_t n;
-
-	title[1] = 0;
-	title[2] = mlxpmd_tx_eth_first(s.cs_flags) |
-		   mlxpmd_be32_pair(rte_cpu_to_be_32(s.swp_offsets),
-				    rte_cpu_to_be_32((uint32_t)s.swp_flags << 16 | s.mss));
-	title[3] = 0;
-	if (s.header == 0) {
-		if (m->ol_flags & RTE_MBUF_F_TX_VLAN)
-			title[3] = mlxpmd_tx_eth_vlan(m);
-		return MLXPMD_TITLE_DS;
-	}
-	n = inline_header(s.header, m, c, hdr);
-	return n != 0 ? 1 + put_eth_inline(txq, hdr, n) : 0;
+	return MLXPMD_TITLE_DS + (s->copied ? 0 : m->nb_segs) + (hdr + MLXPMD_DS_BYTES - 1) / MLXPMD_DS_BYTES;
 }
 
 /* Checks that nb_segs and pkt_len match the chain: the loops over its segments rely on it. */
-static __rte_always_inline bool
+static bool
 chain_sane(const struct rte_mbuf *m)
 {
 	const struct rte_mbuf *seg;
@@ -196,27 +187,51 @@ chain_sane(const struct rte_mbuf *m)
 	return seg == NULL && n == m->nb_segs && bytes == m->pkt_len && bytes != 0;
 }
 
+/* Writes the WQE, for which there is space. Returns its 16-byte units, 0 if the packet cannot be sent. */
+static __rte_always_inline uint32_t
+put_wqe(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape *s)
+{
+	mlxpmd_u64 *wqe = mlxpmd_tx_wqebb(txq, txq->q.pi);
+	struct cursor c = { .seg = m };
+	uint32_t ds = MLXPMD_TITLE_DS;
+
+	wqe[1] = 0;
+	wqe[2] = mlxpmd_tx_eth_first(s->cs_flags) |
+		 mlxpmd_be32_pair(rte_cpu_to_be_32(s->swp_offsets),
+				  rte_cpu_to_be_32((uint32_t)s->swp_flags << 16 | s->mss));
+	wqe[3] = s->header == 0 && (m->ol_flags & RTE_MBUF_F_TX_VLAN) ? mlxpmd_tx_eth_vlan(m) : 0;
+	if (s->header != 0) {
+		if (!chain_sane(m))
+			return 0;
+		ds = put_header(txq, m, &c, s->header, wqe);
+		txq->wqe_info[txq->q.pi & txq->q.wqe_mask].copied = s->copied ? m->pkt_len : 0;
+	}
+	if (ds != 0)
+		ds = put_segments(txq, m, &c, wqe, ds);
+	wqe[0] = mlxpmd_tx_ctrl(txq, txq->q.pi, s->opcode, ds);
+	return ds;
+}
+
 static __rte_always_inline int
 send_shape(struct mlxpmd_txq *txq, struct rte_mbuf *m, const struct shape s)
 {
-	struct cursor c = { .seg = m };
-	uint32_t bound = ds_bound(s.header, m), ds;
+	uint32_t bound = ds_bound(&s, m), ds;
 
-	if (!chain_sane(m))
-		return MLXPMD_TX_REFUSED;
 	/* Never more than max_ds is written, nor more than the ring has. */
 	bound = (RTE_MIN(bound, (uint32_t)txq->max_ds) + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
-	if (bound > mlxpmd_tx_free_wqebbs(txq))
-		return bound > txq->q.wqe_mask + 1u ? MLXPMD_TX_REFUSED : MLXPMD_TX_RING_FULL;
-	ds = put_title(txq, m, &c, s);
-	if (ds != 0)
-		ds = put_segments(txq, &c, ds);
-	if (ds == 0)
+	if (unlikely(bound > mlxpmd_tx_free_wqebbs(txq)))
+		return bound > txq->q.wqe_mask + 1u || !chain_sane(m) ? MLXPMD_TX_REFUSED : MLXPMD_TX_RING_FULL;
+	ds = put_wqe(txq, m, &s);
+	if (unlikely(ds == 0))
 		return MLXPMD_TX_REFUSED;
-	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, s.opcode, ds);
-	txq->q.elts[txq->elts_pi & txq->elts_mask] = m;
 	MLXPMD_SHARED_ADD(txq->q.stats.bytes, m->pkt_len);
-	mlxpmd_tx_post(txq, ds, 1, true);
+	if (s.copied) {
+		mlxpmd_tx_post(txq, ds, 0, true);
+		rte_pktmbuf_free(m);
+	} else {
+		txq->q.elts[txq->elts_pi & txq->elts_mask] = m;
+		mlxpmd_tx_post(txq, ds, 1, true);
+	}
 	return 1;
 }
 
@@ -278,27 +293,12 @@ mlxpmd_tx_send_tso_any(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 int
 mlxpmd_tx_send_copy(struct mlxpmd_txq *txq, struct rte_mbuf *m)
 {
-	const uint32_t len = m->pkt_len, byte_count = rte_cpu_to_be_32(len | PRM_WQE_INLINE_SEG);
-	const uint32_t ds = MLXPMD_TITLE_DS + mlxpmd_tx_copy_bytes(len) / MLXPMD_DS_BYTES;
-	struct cursor c = { .seg = m };
-	uint8_t *to = wqe_ds(txq, MLXPMD_TITLE_DS);
-	uint32_t part;
-
-	if (!chain_sane(m))
-		return MLXPMD_TX_REFUSED;
-	if ((ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS > mlxpmd_tx_free_wqebbs(txq))
-		return MLXPMD_TX_RING_FULL;
-	(void)put_title(txq, m, &c, (struct shape) { .cs_flags = mlxpmd_tx_cs_flags(m->ol_flags) });
-	memcpy(to, &byte_count, sizeof(byte_count));
-	to += sizeof(byte_count);
-	part = RTE_MIN(len, to_ring_end(txq, to));
-	cursor_copy(&c, to, part);
-	cursor_copy(&c, txq->q.wqes, len - part);
-	*(mlxpmd_u64 *)wqe_ds(txq, 0) = mlxpmd_tx_ctrl(txq, txq->q.pi, MLX5_OPCODE_SEND, ds);
-	MLXPMD_SHARED_ADD(txq->q.stats.bytes, len);
-	mlxpmd_tx_post(txq, ds, 0, true);
-	rte_pktmbuf_free(m);
-	return 1;
+	return send_shape(txq, m, (struct shape) {
+		.header = m->pkt_len,
+		.cs_flags = mlxpmd_tx_cs_flags(m->ol_flags),
+		.opcode = MLX5_OPCODE_SEND,
+		.copied = true,
+	});
 }
 
 void

@@ -52,10 +52,9 @@ inline_refusal(const struct mlxpmd_queue *q, uint16_t longest)
 		return "txq_inline_mpw and txq_inline_max are 0";
 	if (q->port->eth_dev->data->nb_tx_queues < args->txqs_min_inline)
 		return "fewer Tx queues than txqs_min_inline";
-	if (caps->min_inline_mode != 0)
-		return "the device requires inline headers";
 	if (longest == 0)
-		return "the device has no multi-packet WQE and txq_inline_max is 0";
+		return caps->min_inline_mode != 0 ? "the device requires inline headers and txq_inline_max is 0" :
+		       "the device has no multi-packet WQE and txq_inline_max is 0";
 	if (MLXPMD_TITLE_DS * MLXPMD_DS_BYTES + mlxpmd_tx_copy_bytes(longest) >
 	    caps->max_sq_desc_ds * MLXPMD_DS_BYTES)
 		return "the device's largest WQE is too small";
@@ -69,9 +68,11 @@ static int
 txq_prepare(struct mlxpmd_queue *q)
 {
 	const struct mlxpmd_devargs *args = &q->port->args;
+	const struct mdv_caps *caps = &q->port->mdv->caps;
 	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
 
-	txq->inline_mpw = q->port->mdv->caps.mpw ? args->txq_inline_mpw : 0;
+	/* A packet that is the inline header of its own WQE satisfies every inline mode. */
+	txq->inline_mpw = caps->mpw && caps->min_inline_mode == 0 ? args->txq_inline_mpw : 0;
 	txq->inline_send = args->txq_inline_max;
 	txq->inline_why = inline_refusal(q, RTE_MAX(txq->inline_mpw, txq->inline_send));
 	if (txq->inline_why != NULL) {
@@ -82,7 +83,8 @@ txq_prepare(struct mlxpmd_queue *q)
 		txq->inline_send = 0;
 		return 0;
 	}
-	txq->inline_why = q->port->mdv->caps.mpw ? "selected by devargs" :
+	txq->inline_why = caps->min_inline_mode != 0 ? "selected by devargs; the device requires inline headers" :
+			  caps->mpw ? "selected by devargs" :
 			  "selected by devargs; the device has no multi-packet WQE";
 	return 0;
 }
