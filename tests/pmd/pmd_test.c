@@ -74,6 +74,7 @@ pmd_port_configure(uint16_t port, const struct pmd_conf *conf)
 			.mq_mode = conf->rss_hf != 0 ? RTE_ETH_MQ_RX_RSS : RTE_ETH_MQ_RX_NONE,
 			.offloads = conf->rx_offloads,
 			.mtu = conf->mtu,
+			.max_lro_pkt_size = conf->lro_bytes,
 		},
 		.txmode.offloads = conf->tx_offloads,
 		.rx_adv_conf.rss_conf.rss_hf = conf->rss_hf,

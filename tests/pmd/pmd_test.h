@@ -32,6 +32,7 @@ struct pmd_conf {
 	uint64_t rx_offloads, tx_offloads;
 	uint64_t rss_hf;	/**< 0: no RSS. */
 	uint16_t mtu;		/**< 0: 1500. */
+	uint32_t lro_bytes;	/**< max_lro_pkt_size. */
 	uint16_t deferred_rxq, deferred_txq; /**< One bit per queue: deferred start. */
 	bool rxq_intr;		/**< Receive interrupts. */
 	bool port_intr;		/**< Events of link state and removal. */
