@@ -3,9 +3,10 @@
 """The fault matrix: runs the sweep's kinds, two at a time, and writes down how the cells came out.
 
 Usage: sweep.py PROGRAM [KIND...]
-       sweep.py PROGRAM --once OPERATION[,OPERATION...]
+       sweep.py PROGRAM --once OPERATION[,OPERATION...] [FEATURES]
 
 --once: these operations alone, each request refused once, in ways that take turns; no tables.
+FEATURES: plain, or `lro` or `compressed`: devargs and offloads that sweep_ops.c lists.
 The tables go to fault-matrix.rst and fault-matrix.json in the folder of the program. In the short
 form of the tests (MLXPMD_SHORT) each way of refusing takes every fourth request, all eight of them
 together each request twice.
@@ -86,7 +87,7 @@ def report(rows, seconds):
 
 def once(operations):
     os.environ["SWEEP_STRIDE"] = "0"
-    name = "once-" + operations.partition(",")[0].replace(" ", "-")
+    name = f"once-{os.environ['SWEEP_FEATURES']}-" + operations.partition(",")[0].replace(" ", "-")
     result, rows = sweep(",".join(kind for kind in MEANING if kind != "value"), name, [operations])
     check(result.status == 0, f"exit status {result.status}\n{result.out[-8000:]}")
     cells, passed = (sum(row[key] for row in rows) for key in ("cells", "passed"))
@@ -103,6 +104,7 @@ def run():
     if os.path.isdir("/dev/shm"):
         os.environ["TMPDIR"] = "/dev/shm"
     if KINDS[0] == "--once":
+        os.environ["SWEEP_FEATURES"] = (KINDS[2:] or ["plain"])[0]
         once(KINDS[1])
         return
     if SHORT:

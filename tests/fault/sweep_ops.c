@@ -12,13 +12,25 @@
 
 #define MAX_XSTATS 512
 #define RSS_HF (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
+#define STRIDING ",mprq_en=1,rxqs_min_mprq=0,mprq_log_stride_num=3"
+#define INLINE ",txq_inline_mpw=128,txq_inline_max=200,txqs_min_inline=0"
 
 enum level level_now = LEVEL_NONE;
 
+/* What the environment variable SWEEP_FEATURES selects; the first row without it. */
+static const struct features {
+	const char *name, *devargs;
+	uint64_t rx, tx;
+} features[] = {
+	{ "plain", "", RTE_ETH_RX_OFFLOAD_TIMESTAMP, 0 },
+	{ "lro", STRIDING, RTE_ETH_RX_OFFLOAD_TIMESTAMP | RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_SCATTER,
+	  RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_VXLAN_TNL_TSO | RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM },
+	{ "compressed", STRIDING INLINE ",rxq_cqe_comp_en=1", RTE_ETH_RX_OFFLOAD_RSS_HASH, RTE_ETH_TX_OFFLOAD_TCP_TSO },
+};
 static const struct rte_eth_conf port_conf = {
 	.rxmode = {
 		.mq_mode = RTE_ETH_MQ_RX_RSS,
-		.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER | RTE_ETH_RX_OFFLOAD_TIMESTAMP,
+		.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER,
 	},
 	.rx_adv_conf.rss_conf.rss_hf = RSS_HF,
 };
@@ -30,14 +42,28 @@ static struct rte_ether_addr group_macs[] = {
 
 /* ------------------------------------------------------------------ up and down */
 
+static const struct features *
+features_selected(void)
+{
+	const char *name = getenv("SWEEP_FEATURES");
+
+	for (unsigned int i = 0; name != NULL && i < RTE_DIM(features); i++)
+		if (strcmp(name, features[i].name) == 0)
+			return &features[i];
+	return &features[0];
+}
+
 static int
 do_probe(void)
 {
+	char devargs[256];
+
+	snprintf(devargs, sizeof(devargs), SWEEP_PCI ",clock=page,stats_age_ms=0%s", features_selected()->devargs);
 	/*
 	 * The quality of the host clock depends on the load of the machine, and may cause a log line. For
 	 * statistics the device is queried by the reader: during that operation, and at no other time.
 	 */
-	return rte_dev_probe(SWEEP_PCI ",clock=page,stats_age_ms=0");
+	return rte_dev_probe(devargs);
 }
 
 static struct rte_device *
@@ -76,7 +102,9 @@ do_configure(void)
 
 	if (rc != 0)
 		return rc;
+	conf.rxmode.offloads |= features_selected()->rx;
 	conf.rxmode.offloads &= info.rx_offload_capa;
+	conf.txmode.offloads = features_selected()->tx & info.tx_offload_capa;
 	conf.rx_adv_conf.rss_conf.rss_hf &= info.flow_type_rss_offloads;
 	return rte_eth_dev_configure(SWEEP_PORT, SWEEP_QUEUES, SWEEP_QUEUES, &conf);
 }
@@ -104,18 +132,6 @@ undo_queue_setup(void)
 }
 
 static int
-all_queues_set_up(void)
-{
-	int rc = 0;
-
-	for (uint16_t q = 0; rc == 0 && q < SWEEP_QUEUES; q++)
-		rc = rte_eth_rx_queue_setup(SWEEP_PORT, q, 64, SOCKET_ID_ANY, NULL, pmd_pool);
-	for (uint16_t q = 0; rc == 0 && q < SWEEP_QUEUES; q++)
-		rc = rte_eth_tx_queue_setup(SWEEP_PORT, q, 64, SOCKET_ID_ANY, NULL);
-	return rc;
-}
-
-static int
 do_start(void)
 {
 	return rte_eth_dev_start(SWEEP_PORT);
@@ -125,6 +141,25 @@ static int
 do_stop(void)
 {
 	return rte_eth_dev_stop(SWEEP_PORT);
+}
+
+/*
+ * A striding queue keeps its buffers, and their registration, from the first start until it is released: the port is
+ * started once. whole.py refuses the requests of a first start.
+ */
+static int
+all_queues_set_up(void)
+{
+	int rc = 0;
+
+	for (uint16_t q = 0; rc == 0 && q < SWEEP_QUEUES; q++)
+		rc = rte_eth_rx_queue_setup(SWEEP_PORT, q, 64, SOCKET_ID_ANY, NULL, pmd_pool);
+	for (uint16_t q = 0; rc == 0 && q < SWEEP_QUEUES; q++)
+		rc = rte_eth_tx_queue_setup(SWEEP_PORT, q, 64, SOCKET_ID_ANY, NULL);
+	if (rc != 0 || strstr(features_selected()->devargs, "mprq_en=1") == NULL)
+		return rc;
+	rc = do_start();
+	return rc == 0 ? do_stop() : rc;
 }
 
 int
