@@ -2,7 +2,7 @@
 # Copyright 2026 The mlxpmd Authors
 """Fatal errors of a device under traffic; the audit must be clean: no DMA to memory that was given back.
 
-Usage: fatal.py [--long] verbs|vfio PROGRAM [CASE]
+Usage: fatal.py [--long] [--devargs DEVARGS] verbs|vfio PROGRAM [CASE]
 
 Runs the case, or all of them, a few times, moved in time from run to run; --long: 100 times each.
 """
@@ -18,9 +18,10 @@ ROUNDS = {"notified": 2, "closed": 3, "during": 5}
 KEEPS = "never"
 
 
-def one(mode, program, case, variant):
+def one(mode, devargs, program, case, variant):
     vfio = mode == "vfio"
-    result = emu([program, *pmdlib.eal("open=vfio" if vfio else "", lcores="0"), "--", case, str(variant)], timeout=120,
+    devargs = ",".join(["open=vfio"] * vfio + [devargs] * bool(devargs))
+    result = emu([program, *pmdlib.eal(devargs, lcores="0"), "--", case, str(variant)], timeout=120,
                  extra=["--open", "vfio"] if vfio else [])
     print("\n".join(line for line in result.out.splitlines() if not line.startswith("fault "))[-8000:])
     opened = sum(result.report.get(f"ledger end port {n} open_devices", 0) for n in (0, 1))
@@ -42,11 +43,12 @@ def never_check(out, mode):
 
 def run():
     args = [a for a in sys.argv[1:] if a != "--long"]
-    mode, program, cases = args[0], args[1], args[2:] or ROUNDS
-    for case in cases:
+    devargs = args[1] if args[0] == "--devargs" else ""
+    mode, program, *cases = args[2:] if devargs else args
+    for case in cases or ROUNDS:
         begin, rounds = time.monotonic(), 100 if pmdlib.long_run() else ROUNDS.get(case, 1)
         for variant in range(rounds):
-            out = one(mode, program, case, variant)
+            out = one(mode, devargs, program, case, variant)
             if case == KEEPS:
                 never_check(out, mode)
             print(f"{mode} {case} {variant + 1} of {rounds}, {time.monotonic() - begin:.0f} s", flush=True)

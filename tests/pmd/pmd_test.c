@@ -364,6 +364,33 @@ pmd_devarg(uint16_t port, const char *arg)
 	return devargs != NULL && devargs->args != NULL && strstr(devargs->args, arg) != NULL;
 }
 
+static void
+striding_count(struct rte_mempool *mp, void *arg)
+{
+	struct pmd_striding *n = arg;
+
+	if (strncmp(mp->name, "mlxpmd_mprq_", 12) != 0)
+		return;
+	n->pools++;
+	n->buffers += rte_mempool_in_use_count(mp);
+}
+
+struct pmd_striding
+pmd_striding(void)
+{
+	struct pmd_striding n = { 0 };
+
+	rte_mempool_walk(striding_count, &n);
+	return n;
+}
+
+unsigned int
+pmd_rx_held(void)
+{
+	return pmd_devarg(PORT_B, "mprq_log_stride_num=3") ? pmd_striding().buffers << 3 :
+							     rte_mempool_in_use_count(pmd_pool);
+}
+
 uint64_t
 pmd_xstat(uint16_t port, const char *name)
 {

@@ -81,6 +81,13 @@ unsigned int pmd_drain(uint16_t port, unsigned int n, unsigned int ms, unsigned 
 bool pmd_arrives(const struct pmd_frame *frame);
 /** Whether the port's devargs contain a string. */
 bool pmd_devarg(uint16_t port, const char *arg);
+/** Mempools of striding queues and of attached packets that are in use, and buffers taken from them. */
+struct pmd_striding {
+	unsigned int pools, buffers;
+};
+struct pmd_striding pmd_striding(void);
+/** Descriptors' worth of buffers that receive queues hold: mbufs of pmd_pool, or strides (mprq_log_stride_num=3). */
+unsigned int pmd_rx_held(void);
 /** Value of an xstat by name; UINT64_MAX if there is none. */
 uint64_t pmd_xstat(uint16_t port, const char *name);
 /** Waits until the port's device counters were read after this call; fails after 20 s. */
