@@ -16,6 +16,8 @@ from scapy.utils import RawPcapReader, RawPcapWriter
 
 SOURCE, PEER = "02:00:00:00:00:01", "02:00:00:00:00:01"  # PEER: whom testpmd's port 1 sends to.
 STALL_S = 20
+# With a destination, which is changed later: without one scapy sends ARP requests.
+ETHER = Ether(src=SOURCE, dst=PEER)
 TCP_OPTIONS = [("NOP", None), ("NOP", None), ("Timestamp", (0x01020304, 0x05060708))]
 
 
@@ -32,13 +34,13 @@ def tcp_packets(mss):
         ipv4 = IP(src=f"10.0.0.{n + 1}", dst="10.1.0.1", id=65535 - n % 3, flags="DF" if n & 1 else 0)
         ipv6 = IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1")
         for part in (ipv4 / tcp, ipv4 / options, ipv6 / tcp, ipv6 / options):
-            yield Ether(src=SOURCE) / part / payload(size)
-        yield Ether(src=SOURCE) / Dot1Q(vlan=n + 1) / ipv4 / tcp / payload(size)
+            yield ETHER / part / payload(size)
+        yield ETHER / Dot1Q(vlan=n + 1) / ipv4 / tcp / payload(size)
 
 
 def others():
     for n in range(40):
-        yield Ether(src=SOURCE) / IP(dst=f"10.2.0.{n}") / UDP(sport=n, dport=9) / payload(10 + 30 * n)
+        yield ETHER / IP(dst=f"10.2.0.{n}") / UDP(sport=n, dport=9) / payload(10 + 30 * n)
 
 
 def rebuilt(p):
@@ -76,13 +78,14 @@ class Tunnel:
         self.number, self.header, self.inner = number, header, inner
 
     def outers(self):
+        """IPv4, IPv6, and IPv4 behind a tag."""
         ips = [IP(src="10.9.0.1", dst="10.9.0.2", id=65534), IPv6(src="2001:db8:9::1", dst="2001:db8:9::2")]
-        for ip in ips:
+        for ether, ip in ((ETHER, ips[0]), (ETHER, ips[1]), (ETHER / Dot1Q(vlan=77), ips[0])):
             if self.number > 255:
-                yield Ether(src=SOURCE) / ip / UDP(sport=5555, dport=self.number, chksum=0)
+                yield ether / ip / UDP(sport=5555, dport=self.number, chksum=0)
             else:
                 setattr(ip, "proto" if IP in ip else "nh", self.number)
-                yield Ether(src=SOURCE) / ip
+                yield ether / ip
 
     def carries(self, p):
         return self.inner in (None, p.type)
@@ -144,39 +147,52 @@ def mac_of(testpmd, port):
     return testpmd.cmd(f"show port info {port}").partition("MAC address: ")[2].split()[0].lower()
 
 
+def packets_for(mac, mss, tunnels=None):
+    """What arrives at port 0, and the same as bytes."""
+    packets = [*tcp_packets(mss), *others()]
+    packets = [*tunnelled(packets, tunnels)] if tunnels else packets * 3
+    for p in packets:
+        (p[1] if tunnels else p).dst = mac
+    return packets, [p[0].frame(p[1], 0, bytes(p[2])) if tunnels else bytes(p) for p in packets]
+
+
+def segment(testpmd, packets, mss, tunnels=None):
+    """Forwards packets until port 1 has sent all segments; these."""
+    wanted = expectation(packets, mss, mac_of(testpmd, 1))
+    commands = [f"tso set {mss} 1", *(f"csum set {what} hw 1" for what in ("ip", "udp", "tcp"))]
+    if tunnels:
+        commands += ["csum parse-tunnel on 1", "csum set outer-ip hw 1", f"tunnel_tso set {mss} 1"]
+    for command in [*commands, "port start all", "set fwd csum retry", "set burst tx delay 20 retry 50000", "start"]:
+        testpmd.cmd(command)
+    total = sum(wanted.values())
+    testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][1]["tx_frames"],
+                           lambda sent: sent >= total, STALL_S)
+    testpmd.cmd("stop")
+    return wanted
+
+
+ARGS = ["--txd=1024", "--rxd=4096", "--enable-scatter", "--max-pkt-len=9022", "--no-flush-rx", "--disable-device-start"]
+
+
 def run_one(mss, devargs, profile, tunnels=None):
     with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
         inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
-        args = ["--txd=1024", "--rxd=4096", "--enable-scatter", "--max-pkt-len=9022", "--no-flush-rx",
-                "--disable-device-start"]
         # The addresses of the emulated ports are known before the emulator starts.
-        packets = [*tcp_packets(mss), *others()]
-        packets = [*tunnelled(packets, tunnels)] if tunnels else packets * 3
-        for p in packets:
-            (p[1] if tunnels else p).dst = "0c:42:a1:4e:d0:00"
+        packets, frames = packets_for("0c:42:a1:4e:d0:00", mss, tunnels)
         writer = RawPcapWriter(str(inp), linktype=1, sync=True)
         writer.write_header(None)
-        for p in packets:
-            writer.write_packet(p[0].frame(p[1], 0, bytes(p[2])) if tunnels else bytes(p), sec=0, usec=0)
+        for frame in frames:
+            writer.write_packet(frame, sec=0, usec=0)
         writer.close()
-        with pmdlib.Testpmd(args, wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
+        with pmdlib.Testpmd(ARGS, wires=[f"0=pcap:{inp}", f"1=pcap:,{out}"], eal_args=pmdlib.eal(devargs),
                             emu_args=["--seed", "0", *(["--profile", profile] if profile else [])]) as testpmd:
-            wanted = expectation(packets, mss, mac_of(testpmd, 1))
-            commands = [f"tso set {mss} 1", *(f"csum set {what} hw 1" for what in ("ip", "udp", "tcp"))]
-            if tunnels:
-                commands += ["csum parse-tunnel on 1", "csum set outer-ip hw 1", f"tunnel_tso set {mss} 1"]
-            for command in [*commands, "port start all", "set fwd csum retry", "set burst tx delay 20 retry 50000",
-                            "start"]:
-                testpmd.cmd(command)
-            total = sum(wanted.values())
-            testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][1]["tx_frames"],
-                                   lambda sent: sent >= total, STALL_S)
-            testpmd.cmd("stop")
+            wanted = segment(testpmd, packets, mss, tunnels)
             burst = testpmd.cmd("show txq info 1 0")
             stats = pmdlib.check_statistics(testpmd, 1, [("TX-packets", "tx_vport_unicast_packets")])
             testpmd.quit()
         sent = collections.Counter(bytes(data) for data, _ in RawPcapReader(str(out)))
     compare(sent, wanted)
+    total = sum(wanted.values())
     check("TSO" in burst, burst)
     check(stats["TX-packets"] == total, f"{stats['TX-packets']} packets counted, {total} sent")
     length = sum(len(frame) * n for frame, n in wanted.items())
@@ -189,8 +205,10 @@ def run_one(mss, devargs, profile, tunnels=None):
 def run():
     run_one(1000, "", None)
     run_one(1448, "tx_burst=scalar", None)
+    run_one(1200, "mprq_en=1,rxqs_min_mprq=0,txq_inline_mpw=128,txq_inline_max=256,txqs_min_inline=0", None)
     run_one(137, "", "cx4lx")
     run_one(1000, "", None, tunnels="VXLAN")
+    run_one(1000, "mprq_en=1,rxqs_min_mprq=0,mprq_max_memcpy_len=0", None, tunnels="VXLAN")
     run_one(1398, "tx_burst=scalar", "cx4lx", tunnels="VXLAN")
     run_one(1000, "", "cx4lx", tunnels="GRE")
     # ConnectX-5 needs offsets for the last two, later cards do not.
@@ -199,4 +217,5 @@ def run():
             run_one(1300, "", profile, tunnels=kind)
 
 
-main(run)
+if __name__ == "__main__":
+    main(run)
