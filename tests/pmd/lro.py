@@ -10,7 +10,7 @@ import pathlib
 import tempfile
 
 import pmdlib
-from e2e import check, main, testlib
+from e2e import TEST_MLX, check, emu, main, testlib
 from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw
 from scapy.utils import RawPcapReader, RawPcapWriter
 
@@ -22,15 +22,15 @@ LRO = ["--enable-lro", "--max-lro-pkt-size=65280", "--enable-scatter"]
 STAMP = [("NOP", None), ("NOP", None), ("Timestamp", (0x01020304, 0x05060708))]
 
 
-def stream(n, segments, version=4, options=(), vlan=None, push=False):
-    """Consecutive segments of a connection; the last one is shorter than the device merges."""
+def stream(n, segments, version=4, options=(), vlan=None, push=False, vary=0):
+    """Consecutive segments of a connection. vary: acknowledgement number and window rise, TTL falls by it each time."""
     ether = Ether(src=SOURCE, dst=OWN) if vlan is None else Ether(src=SOURCE, dst=OWN) / Dot1Q(vlan=vlan)
     for i in range(segments):
         size = MSS if i < segments - 1 else 700
-        ip = IP(src=f"10.0.{n}.1", dst="10.1.0.1", id=65500 + i & 0xffff, flags="DF") if version == 4 else \
-            IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1")
-        tcp = TCP(sport=1000 + n, dport=80, seq=0xffff0000 + i * MSS & 0xffffffff, ack=77 + n, window=4000,
-                  flags="PA" if push or i == segments - 1 else "A", options=list(options))
+        ip = IP(src=f"10.0.{n}.1", dst="10.1.0.1", id=65500 + i & 0xffff, flags="DF", ttl=64 - vary * i) \
+            if version == 4 else IPv6(src=f"2001:db8::{n:x}", dst="2001:db8:1::1", hlim=64 - vary * i)
+        tcp = TCP(sport=1000 + n, dport=80, seq=0xffff0000 + i * MSS & 0xffffffff, ack=77 + n + vary * i,
+                  window=4000 + vary * i, flags="PA" if push or i == segments - 1 else "A", options=list(options))
         yield ether / ip / tcp / Raw(bytes((n * 7 + (i * MSS + k) * 31 + (k >> 8)) & 255 for k in range(size)))
 
 
@@ -92,6 +92,55 @@ def compare(frames, out, mac, received, report, merges=True):
           f"{segments} segments merged into {packets} packets")
 
 
+def merged(segments):
+    """The packet that the device makes of segments, by scapy: the first one's headers, brought up to date."""
+    q, last = Ether(bytes(segments[0])), segments[-1]
+    q[TCP].remove_payload()
+    q = q / Raw(b"".join(bytes(p[Raw]) for p in segments))
+    q[TCP].ack, q[TCP].window = last[TCP].ack, last[TCP].window
+    if any("P" in str(p[TCP].flags) for p in segments):
+        q[TCP].flags |= "P"
+    del q[TCP].chksum
+    if IP in q:
+        q[IP].ttl = min(p[IP].ttl for p in segments)
+        del q[IP].len, q[IP].chksum
+    else:
+        q[IPv6].hlim = min(p[IPv6].hlim for p in segments)
+        del q[IPv6].plen
+    return bytes(q)
+
+
+def headers(devargs):
+    """Each received packet against the segments of which it was made, and the number of its segments."""
+    frames = []
+    for n, segments in enumerate((2, 3, 7, 20, 60)):
+        for k, kinds in enumerate(({}, {"version": 6}, {"options": STAMP}, {"vlan": 5, "options": STAMP},
+                                   {"vlan": 6, "version": 6}, {"push": True})):
+            frames += stream(n * 10 + k, segments, vary=1, **kinds)
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
+        inp, out = pathlib.Path(work) / "in.pcap", pathlib.Path(work) / "out.pcap"
+        write_pcap(inp, frames)
+        # The longest packet is then the longest frame.
+        result = emu([TEST_MLX, *pmdlib.eal(devargs, lcores="0"), "--", "--fwd", "rxonly", "--run", "3",
+                      "--mtu", "9000", "--rxd", "4096", "--rx-offloads", "lro,scatter", "--pcap-out", f"0={out}"],
+                     wires=[f"0=pcap:{inp}", "1=none"], extra=["--seed", "0"])
+        check(result.status == 0, f"exit status {result.status}\n{result.out[-3000:]}")
+        packets = [bytes(data) for data, _ in RawPcapReader(str(out))]
+    at = 0
+    for n, packet in enumerate(packets):
+        size = len(Ether(packet)[TCP].payload)
+        group = []
+        while sum(len(p[Raw]) for p in group) < size and at < len(frames):
+            group.append(frames[at])
+            at += 1
+        wanted = merged(group) if len(group) > 1 else bytes(frames[at - 1])
+        check(packet == wanted, f"packet {n} of {len(group)} segments:\n{Ether(packet)!r}\n{Ether(wanted)!r}")
+    check(at == len(frames) and len(packets) * 2 < at, f"{at} of {len(frames)} segments in {len(packets)} packets")
+    segments = result.report.port(0, "rx_lro_segments") - result.report.port(0, "rx_lro_packets")
+    check(len(packets) + segments == len(frames), f"{segments} segments fewer by the device, {len(packets)} packets")
+    print(f"{devargs}: {len(packets)} packets of {len(frames)} segments, headers as scapy's", flush=True)
+
+
 def run_one(devargs, args, merges=True):
     frames = frames_in()
     with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
@@ -114,6 +163,8 @@ def refused(devargs, args, why):
 
 
 def run():
+    headers(MPRQ)
+    headers(f"{MPRQ},mprq_max_memcpy_len=65535")
     run_one(MPRQ, LRO)
     run_one(f"{MPRQ},mprq_max_memcpy_len=65535", LRO)
     run_one(f"{MPRQ},mprq_log_stride_num=4,mprq_log_stride_size=11", LRO)
