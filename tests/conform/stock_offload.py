@@ -12,6 +12,7 @@ import time
 import lro
 import pmdlib
 import stocklib
+import tso
 from conform import Case
 from e2e import MLXEMU, check, testlib
 from frames import repeats, tcp_flows, udp6_flows, udp_flows
@@ -127,6 +128,21 @@ def merged(setup):
     return 2 * len(frames)
 
 
+def tunnels(setup):
+    """TSO and checksums in tunnels: outer and inner headers of each frame."""
+    count = 0
+    for kind in ("VXLAN", "GRE", "GENEVE"):
+        packets, frames = tso.packets_for(stocklib.MAC[0], 1000, kind)
+        with stocklib.Replay(frames, len(frames), record=True) as replay:
+            with stocklib.testpmd(setup, "", tso.ARGS, wires=replay.wires) as t:
+                wanted = tso.segment(t, packets, 1000, kind)
+                t.quit()
+            sent = collections.Counter(replay.sent())
+        tso.compare(sent, wanted)
+        count += sum(wanted.values())
+    return count
+
+
 def stamps_of(t, frames):
     """Timestamps of frames that are injected while testpmd is stopped."""
     t.ctl("inject", "port=0", f"frames={frames}", "len=60")
@@ -201,6 +217,7 @@ def restarts(setup):
 CASES = [
     Case("csum", "checksums verified and inserted, byte for byte", checksums, "on cqe.write do set field=l4_ok"),
     Case("tso", "TSO: segments byte for byte", segmentation, "on rx.deliver do set off=last"),
+    Case("tunnels", "TSO and checksums in VXLAN, GRE, GENEVE, byte for byte", tunnels, "on rx.deliver do set off=last"),
     Case("lro", "LRO: packets of segments, byte for byte", merged, "on cqe.write do set field=lro_min_ttl value=5"),
     Case("vlan", "VLAN strip and insert", vlan, "on rx.deliver do set off=last"),
     Case("timestamp", "raw timestamps rise at the clock's rate", timestamps,
