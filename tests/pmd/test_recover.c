@@ -354,6 +354,53 @@ bad_completions(const struct pmd_conf *conf)
 	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
 }
 
+/* Receive completions with a wrong field: each is counted, and the queue receives again. */
+static void
+bad_fields(const struct pmd_conf *conf)
+{
+	static const struct {
+		const char *what;
+		uint8_t off, bits;
+		bool filler; /* A striding queue skips it. */
+	} fields[] = {
+		{ "format: a session of as many packets as the frame has bytes", 0x3f, 0x0c, false },
+		{ "WQE counter, or index of the stride", 0x3d, 0x05, false },
+		{ "length, or number of strides", 0x2d, 0x7f, false },
+		{ "length, or filler", 0x2c, 0x80, true },
+	};
+	const bool striding = pmd_devarg(PORT_A, "mprq_en=1");
+	uint64_t refused;
+	unsigned int i, q, got;
+	char name[64];
+
+	pmd_ports_up(conf);
+	/*
+	 * In an ordinary queue with compressed completions a session of 64 packets may be there: the driver takes it
+	 * for one, and waits in the middle of a later one.
+	 */
+	for (i = striding || pmd_devarg(PORT_A, "rxq_cqe_comp_en=0") ? 0 : 1; i < RTE_DIM(fields); i++) {
+		q = 9 - i; /* Descending, as in bad_completions(). */
+		snprintf(name, sizeof(name), "rx_q%u_completions_refused", q);
+		refused = pmd_xstat(PORT_A, name);
+		steer_to(q);
+		CHECK_OK(emu_fault("on cqe.write match port=0 q=rx%u after 3 count 1 do corrupt off=0x%x xor=0x%x", q,
+				   fields[i].off, fields[i].bits));
+		CHECK(send_bursts(0, 3) == 12, "not sent");
+		got = drain_a(12, 100);
+		CHECK(emu_fault_hits() == 1, "%s: no hit", fields[i].what);
+		emu_fault_clear();
+		CHECK(got >= 3 && got <= 11, "%s: %u of 12 received", fields[i].what, got);
+		CHECK(pmd_xstat(PORT_A, name) == refused + !(striding && fields[i].filler), "%s: %" PRIu64 " refused",
+		      fields[i].what, pmd_xstat(PORT_A, name) - refused);
+		CHECK(send_bursts(0, 10) == 40, "not sent");
+		got = drain_a(40, 2000);
+		CHECK(got == 40, "%s: queue %u received %u of 40, %" PRIu64 " refused", fields[i].what, q, got,
+		      pmd_xstat(PORT_A, name) - refused);
+	}
+	pmd_ports_down();
+	CHECK(rte_mempool_in_use_count(pmd_pool) == 0, "%u mbufs held", rte_mempool_in_use_count(pmd_pool));
+}
+
 /* The doorbell that filled the ring is lost. No further WQE fits, so the burst must write the doorbell again. */
 static void
 lost_doorbell(const struct pmd_conf *conf)
@@ -395,6 +442,7 @@ static const struct recover_case cases[] = {
 	{ "stop failed", stop_failed },
 	{ "strip during repair", strip_during_repair },
 	{ "bad completions", bad_completions },
+	{ "bad fields", bad_fields },
 	{ "lost doorbell", lost_doorbell },
 };
 
