@@ -151,6 +151,13 @@ bool rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t 
 void rig_rx_session_add(struct rig_rx *r, struct rig_rx_session *s, uint32_t byte_cnt, int stride,
 			const struct rig_rx_cqe *c);
 void rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s);
+/**
+ * Checks that entries which the device has not written in this pass are absent, those between the arrays of earlier
+ * sessions too.
+ */
+void rig_rx_entries_check(const struct rig_rx *r);
+/** Checks that two mbufs have the same fields. a: the expected one; what: for the message. */
+void rig_rx_mbufs_compare(const char *what, const struct rte_mbuf *a, const struct rte_mbuf *b);
 /** Is m a well-formed chain, as split is required, that contains the packet with pattern seq and length len? */
 bool rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uint32_t len);
 /** The data of packet `seq`, RIG_DATA_MAX bytes: as different from those of another as random bytes are. */

@@ -333,3 +333,27 @@ rig_rx_match(const struct rig_rx *r, const struct rte_mbuf *m, uint32_t seq, uin
 	}
 	return at == len && nb == m->nb_segs;
 }
+
+void
+rig_rx_entries_check(const struct rig_rx *r)
+{
+	const struct mlxpmd_queue *q = &r->rxq.q;
+	uint32_t ci;
+
+	for (ci = r->cqe_count; ci != q->cq_ci + q->cqe_mask + 1; ci++)
+		CHECK(mlxpmd_queue_cqe_absent(q, ci), "entry %u of consumer index %u", ci & q->cqe_mask, ci);
+}
+
+void
+rig_rx_mbufs_compare(const char *what, const struct rte_mbuf *a, const struct rte_mbuf *b)
+{
+	CHECK(a->ol_flags == b->ol_flags && a->packet_type == b->packet_type && a->vlan_tci == b->vlan_tci,
+	      "%s: flags %#" PRIx64 ", not %#" PRIx64, what, b->ol_flags, a->ol_flags);
+	CHECK(a->pkt_len == b->pkt_len && a->data_len == b->data_len && a->nb_segs == b->nb_segs, "%u bytes, not %u",
+	      b->pkt_len, a->pkt_len);
+	CHECK(a->hash.fdir.hi == b->hash.fdir.hi || !(a->ol_flags & RTE_MBUF_F_RX_FDIR_ID), "tag %#x, not %#x",
+	      b->hash.fdir.hi, a->hash.fdir.hi);
+	CHECK(a->hash.rss == b->hash.rss || !(a->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "hash %#x, not %#x", b->hash.rss,
+	      a->hash.rss);
+	CHECK(a->data_off == b->data_off, "data offset %u, not %u", b->data_off, a->data_off);
+}

@@ -37,17 +37,6 @@ queue_new(uint8_t log_wqes, uint8_t log_segs, uint8_t format)
 	return r;
 }
 
-/* Entries that the device has not written in this pass are absent, those between the arrays of earlier sessions too. */
-static void
-entries_check(const struct rig_rx *r)
-{
-	const struct mlxpmd_queue *q = &r->rxq.q;
-	uint32_t ci;
-
-	for (ci = r->cqe_count; ci != q->cq_ci + q->cqe_mask + 1; ci++)
-		CHECK(mlxpmd_queue_cqe_absent(q, ci), "entry %u of consumer index %u", ci & q->cqe_mask, ci);
-}
-
 /* ---- the same packets with and without compression ---- */
 
 enum { PLAIN, COMPRESSED, ARMS };
@@ -111,20 +100,6 @@ too_long(struct twins *t)
 }
 
 static void
-mbufs_compare(const struct twins *t, const struct rte_mbuf *a, const struct rte_mbuf *b)
-{
-	CHECK(a->ol_flags == b->ol_flags && a->packet_type == b->packet_type && a->vlan_tci == b->vlan_tci,
-	      "%s: flags %#" PRIx64 ", not %#" PRIx64, formats[t->format], b->ol_flags, a->ol_flags);
-	CHECK(a->pkt_len == b->pkt_len && a->data_len == b->data_len && a->nb_segs == b->nb_segs, "%u bytes, not %u",
-	      b->pkt_len, a->pkt_len);
-	CHECK(a->hash.fdir.hi == b->hash.fdir.hi || !(a->ol_flags & RTE_MBUF_F_RX_FDIR_ID), "tag %#x, not %#x",
-	      b->hash.fdir.hi, a->hash.fdir.hi);
-	CHECK(a->hash.rss == b->hash.rss || !(a->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "hash %#x, not %#x", b->hash.rss, a->hash.rss);
-	CHECK(a->data_off == b->data_off && *rte_pktmbuf_mtod(a, uint8_t *) == *rte_pktmbuf_mtod(b, uint8_t *),
-	      "other data");
-}
-
-static void
 receive(struct twins *t, uint16_t n)
 {
 	struct rte_mbuf *pkts[ARMS][BURST_MAX];
@@ -140,11 +115,14 @@ receive(struct twins *t, uint16_t n)
 	CHECK(count[PLAIN] == count[COMPRESSED], "%d completions, not %d", count[COMPRESSED], count[PLAIN]);
 	CHECK(status[PLAIN] == status[COMPRESSED], "status %d of %u, not %d", status[COMPRESSED], offset, status[PLAIN]);
 	CHECK(got[PLAIN] == got[COMPRESSED], "%u received, not %u", got[COMPRESSED], got[PLAIN]);
-	for (i = 0; i < got[PLAIN] && i < got[COMPRESSED]; i++)
-		mbufs_compare(t, pkts[PLAIN][i], pkts[COMPRESSED][i]);
+	for (i = 0; i < got[PLAIN] && i < got[COMPRESSED]; i++) {
+		rig_rx_mbufs_compare(formats[t->format], pkts[PLAIN][i], pkts[COMPRESSED][i]);
+		CHECK(*rte_pktmbuf_mtod(pkts[PLAIN][i], uint8_t *) ==
+			      *rte_pktmbuf_mtod(pkts[COMPRESSED][i], uint8_t *), "other data");
+	}
 	for (i = 0; i < ARMS; i++)
 		rte_pktmbuf_free_bulk(pkts[i], got[i]);
-	entries_check(t->r[COMPRESSED]);
+	rig_rx_entries_check(t->r[COMPRESSED]);
 }
 
 static void
@@ -221,7 +199,7 @@ places(void)
 				CHECK(rig_rx_match(r, pkts[k], seq + i, 60 + i) && pkts[k]->hash.rss == seq + i &&
 				      (pkts[k]->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "packet %u of %u", i, n);
 			rte_pktmbuf_free_bulk(pkts, got);
-			entries_check(r);
+			rig_rx_entries_check(r);
 		}
 		seq += n;
 		CHECK(rig_rx_burst(r, comp | MLXPMD_RX_F_HASH, pkts, 32) == 0, "more than was sent");
@@ -349,7 +327,7 @@ rewind_over(unsigned int before, unsigned int sessions, unsigned int n)
 	CHECK(rig_rx_burst(r, comp, pkts, 64) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
 	CHECK_OK(mlxpmd_rxq_rewind(&r->rxq, false));
 	CHECK_EQ(rte_be_to_cpu_32(r->dbrec[0]), r->cqe_count);
-	entries_check(r);
+	rig_rx_entries_check(r);
 	r->wqe_count = 0;
 	mlxpmd_queue_ready(&r->rxq.q);
 	for (k = 0; k < 10; k++) {
@@ -378,7 +356,7 @@ rewind_bad(void)
 	CHECK(rig_rx_burst(r, comp, pkts, 64) == 0 && r->rxq.q.state == MLXPMD_QS_QUIESCED, "state %u", r->rxq.q.state);
 	CHECK_OK(mlxpmd_rxq_rewind(&r->rxq, false));
 	CHECK_EQ(rte_be_to_cpu_32(r->dbrec[0]), r->cqe_count);
-	entries_check(r);
+	rig_rx_entries_check(r);
 	rig_rx_free(r);
 	home("rewind_bad");
 }

@@ -45,17 +45,6 @@ receive(struct rig_striding *c, struct rte_mbuf **pkts, uint16_t n)
 	return rig_rx_burst(c->r, FEATURES, pkts, n);
 }
 
-/* Entries that the device has not written in this pass are absent, those between the arrays of earlier sessions too. */
-static void
-entries_check(const struct rig_striding *c)
-{
-	const struct mlxpmd_queue *q = &c->r->rxq.q;
-	uint32_t ci;
-
-	for (ci = c->r->cqe_count; ci != q->cq_ci + q->cqe_mask + 1; ci++)
-		CHECK(mlxpmd_queue_cqe_absent(q, ci), "entry %u of consumer index %u", ci & q->cqe_mask, ci);
-}
-
 static bool
 data_is(const struct rte_mbuf *m, uint32_t seq, uint32_t len)
 {
@@ -118,19 +107,6 @@ session(struct twins *t, unsigned int n)
 }
 
 static void
-mbufs_compare(const struct twins *t, const struct rte_mbuf *a, const struct rte_mbuf *b)
-{
-	CHECK(a->ol_flags == b->ol_flags && a->packet_type == b->packet_type && a->vlan_tci == b->vlan_tci,
-	      "%s: flags %#" PRIx64 ", not %#" PRIx64, formats[t->format], b->ol_flags, a->ol_flags);
-	CHECK(a->pkt_len == b->pkt_len && a->data_len == b->data_len && a->nb_segs == b->nb_segs, "%u bytes, not %u",
-	      b->pkt_len, a->pkt_len);
-	CHECK(a->hash.fdir.hi == b->hash.fdir.hi || !(a->ol_flags & RTE_MBUF_F_RX_FDIR_ID), "tag %#x, not %#x",
-	      b->hash.fdir.hi, a->hash.fdir.hi);
-	CHECK(a->hash.rss == b->hash.rss || !(a->ol_flags & RTE_MBUF_F_RX_RSS_HASH), "hash %#x, not %#x", b->hash.rss, a->hash.rss);
-	CHECK(a->data_off == b->data_off && a->buf_len == b->buf_len, "other buffer");
-}
-
-static void
 twins_receive(struct twins *t, uint16_t n)
 {
 	struct rte_mbuf *pkts[ARMS][BURST_MAX];
@@ -150,13 +126,14 @@ twins_receive(struct twins *t, uint16_t n)
 		/* Dropped ones are those that do not fit an mbuf. */
 		while (t->out != t->in && pkts[PLAIN][i]->pkt_len != t->lens[t->out % RTE_DIM(t->lens)])
 			t->out++;
-		mbufs_compare(t, pkts[PLAIN][i], pkts[COMPRESSED][i]);
+		rig_rx_mbufs_compare(formats[t->format], pkts[PLAIN][i], pkts[COMPRESSED][i]);
+		CHECK(pkts[PLAIN][i]->buf_len == pkts[COMPRESSED][i]->buf_len, "other buffer");
 		for (k = 0; k < ARMS; k++)
 			CHECK(data_is(pkts[k][i], t->out, t->lens[t->out % RTE_DIM(t->lens)]), "packet %u", t->out);
 	}
 	for (i = 0; i < ARMS; i++)
 		rte_pktmbuf_free_bulk(pkts[i], got[i]);
-	entries_check(&t->c[COMPRESSED]);
+	rig_rx_entries_check(t->c[COMPRESSED].r);
 }
 
 static void
@@ -215,7 +192,7 @@ places(uint8_t format)
 			for (k = 0; k < got; k++, i++)
 				CHECK(data_is(pkts[k], seq + i, 60 + i * 20), "packet %u of %u", i, n);
 			rte_pktmbuf_free_bulk(pkts, got);
-			entries_check(&c);
+			rig_rx_entries_check(c.r);
 		}
 		seq += n;
 		CHECK_EQ(receive(&c, pkts, 32), 0);
@@ -262,7 +239,7 @@ repaired(struct rig_striding *c)
 	c->r->rxq.q.state = MLXPMD_QS_REPAIR;
 	CHECK_OK(mlxpmd_mprq_rewind(&c->r->rxq, false));
 	CHECK_EQ(rte_be_to_cpu_32(c->r->dbrec[0]), c->r->cqe_count);
-	entries_check(c);
+	rig_rx_entries_check(c->r);
 	c->r->wqe_count = c->used = 0;
 	mlxpmd_queue_ready(&c->r->rxq.q);
 	for (k = 0; k < 10; k++) {
@@ -275,7 +252,7 @@ repaired(struct rig_striding *c)
 		for (i = 0; i < n; i++)
 			CHECK(data_is(pkts[i], i, 200), "packet %u", i);
 		rte_pktmbuf_free_bulk(pkts, n);
-		entries_check(c);
+		rig_rx_entries_check(c->r);
 	}
 }
 
