@@ -277,7 +277,10 @@ bad_title(const struct bad_title *b)
 	home(b->what);
 }
 
-/* A mini CQE of length 0 or beyond the buffer: that packet is dropped, the others arrive. */
+/*
+ * A mini CQE of length 0 or beyond the buffer: no device writes one, so the rest of the session is refused. Packets of
+ * arrays before it were delivered.
+ */
 static void
 bad_length(uint32_t len, unsigned int at)
 {
@@ -285,7 +288,7 @@ bad_length(uint32_t len, unsigned int at)
 	struct rig_rx_cqe c = { 0 };
 	struct rig_rx_session s;
 	struct rte_mbuf *pkts[32];
-	unsigned int i;
+	unsigned int i, got;
 
 	rig_rx_session_begin(r, HASH, &s);
 	for (i = 0; i < 20; i++)
@@ -293,11 +296,15 @@ bad_length(uint32_t len, unsigned int at)
 	for (i = 4; i < 8; i++)
 		s.minis[at * 8 + i] = len >> (7 - i) * 8;
 	rig_rx_session_end(r, &s);
-	CHECK_EQ(rig_rx_burst(r, comp, pkts, 32), 19);
-	for (i = 0; i < 19; i++)
-		CHECK(rig_rx_match(r, pkts[i], i + (i >= at), 60), "packet %u", i);
-	CHECK(r->rxq.q.stats.cqe_bad == 1 && r->rxq.q.state == MLXPMD_QS_READY, "state %u", r->rxq.q.state);
-	rte_pktmbuf_free_bulk(pkts, 19);
+	got = rig_rx_burst(r, comp, pkts, 32);
+	/* The variant without functions for compressed completions expands sessions. */
+	CHECK(got == 0 || got == at / 8 * 8, "%u packets before %u", got, at);
+	for (i = 0; i < got; i++)
+		CHECK(rig_rx_match(r, pkts[i], i, 60), "packet %u", i);
+	CHECK(r->rxq.q.state == MLXPMD_QS_QUIESCED && r->rxq.q.cause == MLXPMD_CAUSE_BAD, "state %u",
+	      r->rxq.q.state);
+	CHECK_EQ(r->rxq.q.stats.cqe_bad, 1);
+	rte_pktmbuf_free_bulk(pkts, got);
 	rig_rx_free(r);
 	home("bad_length");
 }

@@ -374,11 +374,7 @@ bad_fields(const struct pmd_conf *conf)
 	char name[64];
 
 	pmd_ports_up(conf);
-	/*
-	 * In an ordinary queue with compressed completions a session of 64 packets may be there: the driver takes it
-	 * for one, and waits in the middle of a later one.
-	 */
-	for (i = striding || pmd_devarg(PORT_A, "rxq_cqe_comp_en=0") ? 0 : 1; i < RTE_DIM(fields); i++) {
+	for (i = 0; i < RTE_DIM(fields); i++) {
 		q = 9 - i; /* Descending, as in bad_completions(). */
 		snprintf(name, sizeof(name), "rx_q%u_completions_refused", q);
 		refused = pmd_xstat(PORT_A, name);

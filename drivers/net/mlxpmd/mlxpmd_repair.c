@@ -15,8 +15,34 @@
 /* Without an expected completion: logged after the first, reset after the second. Pause frames may take long. */
 #define STALL_LOG_NS (1000 * MS_NS)
 #define STALL_RESET_NS (5000 * MS_NS)
+#define SESSION_ENTRIES 64
 
 /* ------------------------------------------------------------------ queues that run */
+
+/*
+ * Entries that are looked at behind an absent one: the next, or the longest session of compressed completions, most of
+ * whose entries the device does not write (mlxpmd_rx_comp.h).
+ */
+static uint32_t
+entries_ahead(struct mlxpmd_queue *q)
+{
+	const bool compressed = q->kind == MLXPMD_RX && mlxpmd_rxq_of(q)->mini_cqe != MDV_MINI_CQE_NONE;
+
+	return compressed ? RTE_MIN((uint32_t)SESSION_ENTRIES, (uint32_t)q->cqe_mask) : 1;
+}
+
+/* Is there a completion after a missing one? */
+static bool
+later_completed(struct mlxpmd_queue *q, uint32_t ci)
+{
+	const uint32_t n = entries_ahead(q);
+	uint32_t i;
+
+	for (i = 1; i <= n; i++)
+		if (!mlxpmd_queue_cqe_absent(q, ci + i))
+			return true;
+	return false;
+}
 
 /* Why a READY queue may be stuck. It counts if it lasts. */
 static enum mlxpmd_qcause
@@ -25,7 +51,7 @@ symptom(struct mlxpmd_queue *q, uint32_t ci)
 	/* A completion that is there waits for the application, not for the device. */
 	if (!mlxpmd_queue_cqe_absent(q, ci))
 		return MLXPMD_CAUSE_NONE;
-	if (!mlxpmd_queue_cqe_absent(q, ci + 1))
+	if (later_completed(q, ci))
 		return MLXPMD_CAUSE_LOST;
 	return q->ops->waits != NULL && q->ops->waits(q) ? MLXPMD_CAUSE_STALL : MLXPMD_CAUSE_NONE;
 }

@@ -114,6 +114,26 @@ expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format
 	}
 }
 
+/*
+ * Are the lengths of a session of an ordinary queue possible? Otherwise its title is not one: the device reports a
+ * packet that does not fit its WQE by an error completion, which is not compressed.
+ */
+static bool
+lengths_possible(const struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n)
+{
+	const uint32_t mask = rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG ? LENGTH_MASK : UINT32_MAX;
+	const struct prm_mini_cqe8 *mini;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		mini = (const struct prm_mini_cqe8 *)
+			&rxq->q.cqes[(ci + RTE_MAX(i & -MLXPMD_MINI_CQES, 1u)) & rxq->q.cqe_mask];
+		if ((rte_be_to_cpu_32(mini[i % MLXPMD_MINI_CQES].byte_cnt) & mask) - 1 >= rxq->len_max)
+			return false;
+	}
+	return true;
+}
+
 uint32_t
 mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max)
 {
@@ -124,6 +144,8 @@ mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max)
 		return 0;
 	if (rxq->striding.log_strides != 0)
 		expand(rxq, ci, n, rxq->mini_cqe, true);
+	else if (!lengths_possible(rxq, ci, n))
+		return 0;
 	else if (rxq->mini_cqe == MDV_MINI_CQE_HASH)
 		expand(rxq, ci, n, MDV_MINI_CQE_HASH, false);
 	else
