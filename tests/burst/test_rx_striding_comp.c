@@ -308,6 +308,31 @@ bad_mini(const struct bad_mini *b, uint8_t format, unsigned int at)
 	home(b->what);
 }
 
+/* A session that is right but for one byte of the title or of a mini CQE, which follows `before` packets. */
+static void
+bad_byte(const char *what, uint8_t format, unsigned int packets, unsigned int at, uint8_t bits, unsigned int before)
+{
+	struct rig_striding c = queue_new(1, 5, 11, OFFLOADS, format);
+	struct rte_mbuf *pkts[32];
+	unsigned int i, n;
+
+	rig_striding_session_begin(&c, format);
+	for (i = 0; i < packets; i++)
+		CHECK(rig_striding_packet(&c, i, 60), "no stride");
+	rig_striding_session_end(&c);
+	c.r->cq[at] ^= bits;
+	/* The burst ends in the session, whose rest is one of its own, or one completion. */
+	n = receive(&c, pkts, 8);
+	CHECK(n == before, "%s, %s: %u packets", what, formats[format], n);
+	rte_pktmbuf_free_bulk(pkts, n);
+	CHECK_EQ(receive(&c, pkts, 8), 0);
+	CHECK(c.r->rxq.q.state == MLXPMD_QS_QUIESCED && c.r->rxq.q.cause == MLXPMD_CAUSE_BAD, "%s, %s: state %u", what,
+	      formats[format], c.r->rxq.q.state);
+	repaired(&c);
+	rig_striding_free(&c);
+	home(what);
+}
+
 static const struct bad_title {
 	const char *what;
 	uint32_t n;
@@ -384,6 +409,11 @@ invalid(void)
 				bad_mini(&bad_minis[i], format, ats[k]);
 	for (i = 0; i < RTE_DIM(bad_titles); i++)
 		bad_title(&bad_titles[i]);
+	for (format = HASH; format <= CSUM_STRIDE; format++) {
+		bad_byte("title of the next WQE", format, 12, 3, 1, 0);
+		if (INDEXED >> format & 1)
+			bad_byte("index of the last stride", format, 9, 8 * 64 + 3, 4, 8);
+	}
 	for (i = 0; i < 70; i += 3)
 		rewind_over(i, 1 + i % 3, 2 + i % 14);
 }

@@ -83,7 +83,8 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, mark);
 	}
 	bytes = mini_bytes(&image);
-	if (done < some && some - done < MLXPMD_MINI_CQES) {
+	/* An incomplete array; or what a complete one lacks is lacking here, too. */
+	if (done < some) {
 		array = cqe + (done == 0 ? 1 : done);
 		more = mini_strides_some(rxq, &run, &base, array, pkts + done, used + done, some - done, f);
 		bytes += more;
