@@ -371,7 +371,8 @@ mini_lengths(const struct mini_image *image, const struct mlxpmd_rx_run *run)
 
 	if (!mini_beyond(image, 1, all32(run->line)))
 		return MLXPMD_MPRQ_LINES;
-	return mini_beyond(image, lines_max + 1, all32(run->len_max - lines_max)) ? MLXPMD_MPRQ_MIXED : MLXPMD_MPRQ_LONG;
+	return mini_beyond(image, lines_max + 1, all32(run->len_max - lines_max)) ? MLXPMD_MPRQ_MIXED :
+										    MLXPMD_MPRQ_LONG;
 }
 
 static __rte_always_inline uint32_t

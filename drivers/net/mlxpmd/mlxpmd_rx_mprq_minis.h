@@ -12,7 +12,7 @@
 #include "mlxpmd_rx_minis.h"
 #include "mlxpmd_rx_mprq_vec.h"
 
-/* Are the packets of n mini CQEs in the strides from `used` on? Only one of the formats tells. */
+/* Are the packets of n mini CQEs in the strides from `used` on? One of the formats has their indices. */
 static __rte_always_inline bool
 mini_strides_fit(const struct mlxpmd_rxq *rxq, const struct prm_mini_cqe8 *mini, uint32_t used, unsigned int n)
 {
