@@ -40,6 +40,7 @@ struct run {
 	uint16_t inline_mpw;
 	bool compressed;	/* Sessions for the function of queues without compression. */
 	bool whole;		/* Whole CQEs for the function of queues with compression. */
+	uint8_t format;		/* enum mdv_mini_cqe; 0: hash. */
 };
 static const struct run runs[] = {
 	{ "rx empty poll", 0, 0, false, false, 0 },
@@ -48,6 +49,8 @@ static const struct run runs[] = {
 	{ "rx 60 B, hash, ns timestamp", MLXPMD_RX_F_HASH | MLXPMD_RX_F_TS, 32, false, false, 60 },
 	{ "rx 60 B, scatter template", MLXPMD_RX_F_SCATTER, 32, false, false, 60 },
 	{ "rx 60 B, hash, compressed", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, false, false, 60 },
+	{ "rx 60 B, compressed, flow tag", MLXPMD_RX_F_COMP, 32, .bytes = 60, .format = MDV_MINI_CQE_FLOW_TAG },
+	{ "rx 60 B, compressed, L3/L4 header", MLXPMD_RX_F_COMP, 32, .bytes = 60, .format = MDV_MINI_CQE_L3_L4 },
 	{ "rx 60 B, hash, compressed, expanded", MLXPMD_RX_F_HASH, 32, false, false, 60, .compressed = true },
 	{ "rx 60 B, hash, compression on, whole CQEs", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, .bytes = 60,
 	  .whole = true },
@@ -100,7 +103,7 @@ rx_fill(struct rig_rx *r, unsigned int n)
 
 	struct rig_rx_session s;
 
-	rig_rx_session_begin(r, MDV_MINI_CQE_HASH, &s);
+	rig_rx_session_begin(r, r->rxq.mini_cqe, &s);
 	while (n-- != 0)
 		if (!(r->rxq.mini_cqe != MDV_MINI_CQE_NONE ? rig_rx_session_packet(r, &s, n, 60, &c) :
 							     rig_rx_packet(r, n, 60, &c)))
@@ -236,7 +239,7 @@ bench_open(struct bench *b, const struct run *r)
 			   (r->features & MLXPMD_RX_F_TS && !r->tx ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0),
 			   &ts_clock);
 	if (b->rx != NULL && !r->tx && !r->whole && (r->compressed || (r->features & MLXPMD_RX_F_COMP)))
-		b->rx->rxq.mini_cqe = MDV_MINI_CQE_HASH;
+		b->rx->rxq.mini_cqe = r->format != MDV_MINI_CQE_NONE ? r->format : MDV_MINI_CQE_HASH;
 	b->tx = rig_tx_new(LOG_RING, RING, LOG_RING, 63, 0);
 	if (b->rx == NULL || b->tx == NULL)
 		abort();

@@ -49,17 +49,6 @@ mini_bytes(const struct mini_image *image)
 #include "mlxpmd_rx_minis.h"
 #include "mlxpmd_rx_mprq_minis.h"
 
-static void
-mark(struct rte_mbuf *m, const struct mlx5_cqe64 *cqe)
-{
-	uint32_t tag = rte_be_to_cpu_32(cqe->sop_drop_qpn) & MLXPMD_TAG_MASK;
-
-	if (tag == 0 || tag == MLXPMD_TAG_DEFAULT)
-		return;
-	m->hash.fdir.hi = tag;
-	m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
-}
-
 __rte_noinline void
 mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 		      const struct mlx5_cqe64 *cqe)
@@ -73,9 +62,8 @@ mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n
 			mlxpmd_rx_lro(rxq, m, cqe);
 		else
 			m->ol_flags |= rxq->ol_init;
-		MLXPMD_SHARED_ADD(rxq->q.stats.l3_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0);
-		MLXPMD_SHARED_ADD(rxq->q.stats.l4_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0);
-		mark(m, cqe);
+		mlxpmd_rx_count_csum(rxq, m);
+		mlxpmd_rx_mark(m, rte_be_to_cpu_32(cqe->sop_drop_qpn) & MLXPMD_TAG_MASK);
 	}
 }
 

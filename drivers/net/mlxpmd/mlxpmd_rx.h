@@ -97,6 +97,24 @@ struct mlxpmd_rx_rare {
 void mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 			   const struct mlx5_cqe64 *cqe);
 
+/** Gives a packet its flow tag. */
+static inline void
+mlxpmd_rx_mark(struct rte_mbuf *m, uint32_t tag)
+{
+	if (tag == 0 || tag == MLXPMD_TAG_DEFAULT)
+		return;
+	m->hash.fdir.hi = tag;
+	m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
+}
+
+/** Counts the bad checksums of a packet. */
+static inline void
+mlxpmd_rx_count_csum(struct mlxpmd_rxq *rxq, const struct rte_mbuf *m)
+{
+	MLXPMD_SHARED_ADD(rxq->q.stats.l3_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_BAD) != 0);
+	MLXPMD_SHARED_ADD(rxq->q.stats.l4_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0);
+}
+
 /**
  * Expected tail of the next CQE: owner bit of this pass, responder opcode, and the counter, which is that of the next
  * WQE, or stride.

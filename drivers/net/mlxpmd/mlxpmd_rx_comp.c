@@ -7,46 +7,12 @@
 #include <ethdev_driver.h>
 
 #include "mlxpmd_mprq.h"
+#include "mlxpmd_ptype.h"
 #include "mlxpmd_rx_comp.h"
 
-#define LENGTH_MASK 0xffffffu /* Of the byte count with a flow tag. */
-#define LENGTH_BITS 24
-
 /*
- * Replaces what the mini CQE has in a copy of the title. All formats but that of the hash lose the hash, which the
- * title has of the first packet only.
- */
-static __rte_always_inline void
-mini_apply(struct prm_cqe64 *cqe, const struct prm_mini_cqe8 *mini, enum mdv_mini_cqe format)
-{
-	const uint32_t bytes = rte_be_to_cpu_32(mini->byte_cnt);
-	uint32_t tag;
-
-	cqe->byte_cnt = mini->byte_cnt;
-	switch (format) {
-	case MDV_MINI_CQE_HASH:
-		cqe->rx_hash_result = mini->rx_hash_result;
-		break;
-	case MDV_MINI_CQE_FLOW_TAG:
-		/* Bits 23:16 of the tag are the upper byte of the byte count (DPDK, rxq_cq_decompress_v()). */
-		tag = bytes >> LENGTH_BITS << 16 | rte_be_to_cpu_16(mini->checksum);
-		cqe->byte_cnt = rte_cpu_to_be_32(bytes & LENGTH_MASK);
-		cqe->sop_drop_qpn = (cqe->sop_drop_qpn & ~RTE_BE32(MLXPMD_TAG_MASK)) | rte_cpu_to_be_32(tag);
-		break;
-	case MDV_MINI_CQE_L3_L4:
-		/* Byte 0x1d of the CQE is the first one of the mini CQE (DPDK, rxq_cq_to_pkt_type()). */
-		memcpy(&cqe->l4_hdr_type_etc, mini, sizeof(cqe->l4_hdr_type_etc));
-		break;
-	case MDV_MINI_CQE_CSUM:
-	case MDV_MINI_CQE_CSUM_STRIDE:
-	case MDV_MINI_CQE_NONE:
-		break;
-	}
-}
-
-/*
- * The same for striding queues: writes first stride and number of strides. `at`: the next stride that is not consumed.
- * Returns the one after the packet. No device is known to continue a session in another WQE (Linux,
+ * As mlxpmd_mini_apply() for striding queues: writes first stride and number of strides. `at`: the next stride that is
+ * not consumed. Returns the one after the packet. No device is known to continue a session in another WQE (Linux,
  * mlx5e_handle_rx_cqe_mpwrq() takes the title's wqe_id), but what it would mean is clear.
  */
 static __rte_always_inline uint32_t
@@ -71,6 +37,77 @@ mini_strides(const struct mlxpmd_rxq *rxq, struct prm_cqe64 *cqe, const struct p
 	else
 		cqe->wqe_counter = mini->stride_index;
 	return at + (strides & ~MLXPMD_MPRQ_FILLER);
+}
+
+/* Writes what differs by packet: flow tag, or packet type and flags. */
+static void
+minis_apply(struct mlxpmd_rxq *rxq, const struct prm_cqe64 *title, const struct prm_mini_cqe8 *mini,
+	    struct rte_mbuf *const *elt, unsigned int n)
+{
+	const uint16_t hds = title->hds_ip_ext << 8;
+	uint64_t class;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG) {
+			mlxpmd_rx_mark(elt[i], mlxpmd_mini_tag(&mini[i]));
+			continue;
+		}
+		/* As mlxpmd_mini_apply(). */
+		class = mlxpmd_ptype_table[mlxpmd_ptype_index(title->tls_outer_l3_tunneled,
+							      hds | *(const uint8_t *)&mini[i])];
+		elt[i]->packet_type = (uint32_t)class;
+		elt[i]->ol_flags = (class >> 32) & rxq->flag_mask;
+		if (unlikely(elt[i]->ol_flags & MLXPMD_BAD_CSUM))
+			mlxpmd_rx_count_csum(rxq, elt[i]);
+	}
+}
+
+/* The array in an entry; of the format flow tag a copy, whose byte counts have only the length. */
+static const struct prm_mini_cqe8 *
+mini_array(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *entry, struct prm_mini_cqe8 *copy)
+{
+	const struct prm_mini_cqe8 *array = (const struct prm_mini_cqe8 *)entry;
+	unsigned int i;
+
+	if (likely(rxq->mini_cqe != MDV_MINI_CQE_FLOW_TAG))
+		return array;
+	for (i = 0; i < MLXPMD_MINI_CQES; i++) {
+		copy[i] = array[i];
+		copy[i].byte_cnt &= RTE_BE32(MLXPMD_MINI_LENGTH_MASK);
+	}
+	return copy;
+}
+
+uint16_t
+mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t some, uint32_t total,
+		     const struct mlxpmd_mini_base *base)
+{
+	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *entry;
+	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
+	const uint8_t used = cqe->op_own & ~MLXPMD_TAIL_FORMAT;
+	const struct mlxpmd_rx_rare none = { 0, 0 };
+	struct prm_mini_cqe8 copy[MLXPMD_MINI_CQES];
+	const struct prm_mini_cqe8 *array;
+	uint32_t done, n, bytes = 0, more;
+
+	for (done = 0; done < some; done += n) {
+		n = RTE_MIN(some - done, (uint32_t)MLXPMD_MINI_CQES);
+		entry = cqe + (done == 0 ? 1 : done);
+		array = mini_array(rxq, entry, copy);
+		more = mlxpmd_mini_check(array, n, rxq->len_max, 0);
+		if (unlikely(more == 0))
+			break;
+		bytes += more;
+		mlxpmd_mini_some(base, array, elt + done, n, 0);
+		minis_apply(rxq, (const struct prm_cqe64 *)cqe, (const struct prm_mini_cqe8 *)entry, elt + done, n);
+		memcpy(pkts + done, elt + done, n * sizeof(pkts[0]));
+		mlxpmd_mini_used(cqe + done, n, used);
+	}
+	if (done != 0 && done != total)
+		mlxpmd_mini_rest(rxq, done, total);
+	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, cqe);
+	return done;
 }
 
 /* Stores a CQE, its tail at once: other threads read it. */
@@ -100,7 +137,7 @@ expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format
 		/* The array is in an entry that is overwritten by one of its CQEs: copy it before. */
 		if (i % MLXPMD_MINI_CQES == 0)
 			memcpy(minis, &cqes[(ci + RTE_MAX(i, 1u)) & rxq->q.cqe_mask], sizeof(minis));
-		mini_apply(&cqe, &minis[i % MLXPMD_MINI_CQES], format);
+		mlxpmd_mini_apply(&cqe, &minis[i % MLXPMD_MINI_CQES], format);
 		if (striding)
 			counter = mini_strides(rxq, &cqe, &minis[i % MLXPMD_MINI_CQES], counter);
 		else
@@ -121,7 +158,7 @@ expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format
 static bool
 lengths_possible(const struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n)
 {
-	const uint32_t mask = rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG ? LENGTH_MASK : UINT32_MAX;
+	const uint32_t mask = rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG ? MLXPMD_MINI_LENGTH_MASK : UINT32_MAX;
 	const struct prm_mini_cqe8 *mini;
 	uint32_t i;
 

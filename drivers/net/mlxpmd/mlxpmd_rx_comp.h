@@ -25,6 +25,8 @@
 #ifndef MLXPMD_RX_COMP_H
 #define MLXPMD_RX_COMP_H
 
+#include <string.h>
+
 #include "mlxpmd_mprq.h"
 
 #define MLXPMD_MINI_CQES 8 /* In an array. */
@@ -41,6 +43,47 @@ struct mlxpmd_mini_base {
 	uint32_t hash;
 } __rte_aligned(32);
 static_assert(sizeof(struct mlxpmd_mini_base) == 32, "read by vectors");
+
+#define MLXPMD_MINI_LENGTH_BITS 24
+#define MLXPMD_MINI_LENGTH_MASK 0xffffffu /**< Of the byte count with a flow tag. */
+
+/**
+ * Flow tag of a mini CQE of that format. Bits 23:16 are the upper byte of the byte count (DPDK,
+ * rxq_cq_decompress_v()).
+ */
+static __rte_always_inline uint32_t
+mlxpmd_mini_tag(const struct prm_mini_cqe8 *mini)
+{
+	return rte_be_to_cpu_32(mini->byte_cnt) >> MLXPMD_MINI_LENGTH_BITS << 16 | rte_be_to_cpu_16(mini->checksum);
+}
+
+/**
+ * Replaces what the mini CQE has in a copy of the title. All formats but that of the hash lose the hash, which the
+ * title has of the first packet only.
+ */
+static __rte_always_inline void
+mlxpmd_mini_apply(struct prm_cqe64 *cqe, const struct prm_mini_cqe8 *mini, enum mdv_mini_cqe format)
+{
+	cqe->byte_cnt = mini->byte_cnt;
+	switch (format) {
+	case MDV_MINI_CQE_HASH:
+		cqe->rx_hash_result = mini->rx_hash_result;
+		break;
+	case MDV_MINI_CQE_FLOW_TAG:
+		cqe->byte_cnt = mini->byte_cnt & RTE_BE32(MLXPMD_MINI_LENGTH_MASK);
+		cqe->sop_drop_qpn = (cqe->sop_drop_qpn & ~RTE_BE32(MLXPMD_TAG_MASK)) |
+				    rte_cpu_to_be_32(mlxpmd_mini_tag(mini));
+		break;
+	case MDV_MINI_CQE_L3_L4:
+		/* Byte 0x1d of the CQE is the first one of the mini CQE (DPDK, rxq_cq_to_pkt_type()). */
+		memcpy(&cqe->l4_hdr_type_etc, mini, sizeof(cqe->l4_hdr_type_etc));
+		break;
+	case MDV_MINI_CQE_CSUM:
+	case MDV_MINI_CQE_CSUM_STRIDE:
+	case MDV_MINI_CQE_NONE:
+		break;
+	}
+}
 
 /** Length of the packet of a mini CQE; with STRIDING of one that takes one stride, else more than any length. */
 static __rte_always_inline uint32_t
@@ -65,7 +108,7 @@ mlxpmd_mini_check(const struct prm_mini_cqe8 *mini, unsigned int n, uint32_t lim
 	return bytes;
 }
 
-/** Writes the fields of n mbufs, by mini CQEs of the formats hash and checksum. f: feature set of the burst. */
+/** Writes the fields of n mbufs that are length and, with HASH, hash. f: feature set of the burst. */
 static __rte_always_inline void
 mlxpmd_mini_some(const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini, struct rte_mbuf *const *elt,
 		 unsigned int n, const unsigned int f)
@@ -87,6 +130,51 @@ mlxpmd_mini_some(const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8
 			m->hash.rss = rte_be_to_cpu_32(mini[i].rx_hash_result);
 	}
 }
+
+/** Writes the owner bit of this pass to entries whose packets were received. */
+static __rte_always_inline void
+mlxpmd_mini_used(struct mlx5_cqe64 *cqe, unsigned int n, uint8_t op_own)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		MLXPMD_SHARED_SET(cqe[i].op_own, op_own);
+}
+
+/** Makes the rest of a session, from packet n = 8, 16 ... of total on, a session of its own, or one CQE. */
+static __rte_always_inline void
+mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
+{
+	const uint32_t ci = rxq->q.cq_ci, left = total - n;
+	struct mlx5_cqe64 *to = &rxq->q.cqes[(ci + n) & rxq->q.cqe_mask];
+	struct prm_cqe64 title;
+
+	memcpy(&title, &rxq->q.cqes[ci & rxq->q.cqe_mask], sizeof(title));
+	/* WQEs, or strides, of which each packet took one. */
+	title.wqe_counter = rte_cpu_to_be_16(rte_be_to_cpu_16(title.wqe_counter) + n);
+	title.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + n) >> rxq->q.log_cqes & 1);
+	if (left == 1) {
+		const struct prm_mini_cqe8 *mini = (const struct prm_mini_cqe8 *)to;
+
+		mlxpmd_mini_apply(&title, mini, rxq->mini_cqe);
+		if (rxq->mini_cqe != MDV_MINI_CQE_HASH)
+			title.rx_hash_type = 0;
+		if (rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE)
+			title.wqe_counter = mini->stride_index;
+	} else {
+		title.byte_cnt = rte_cpu_to_be_32(left);
+		title.op_own |= MLXPMD_TAIL_COMPRESSED;
+		memcpy(&rxq->q.cqes[(ci + n + 1) & rxq->q.cqe_mask], to, sizeof(*to));
+	}
+	memcpy(to, &title, sizeof(title));
+}
+
+/**
+ * Receives packets of the session at the consumer index in the formats flow tag and L3/L4 header, one at a time.
+ * some: at most so many of its packets, total; a multiple of eight if these are fewer. @return Their number.
+ */
+uint16_t mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t some, uint32_t total,
+			      const struct mlxpmd_mini_base *base);
 
 /** Is the CQE with this tail the title of a session? */
 static __rte_always_inline bool

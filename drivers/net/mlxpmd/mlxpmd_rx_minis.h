@@ -11,9 +11,8 @@
  * after the array in it was read. If a burst ends in a session, after a multiple of eight packets, the rest becomes a
  * session of its own.
  *
- * Expansion remains for sessions with a flow tag or bad checksums, which need a second pass; for other formats than
- * hash and checksum; for impossible lengths; and for fewer than eight packets at the end of a burst that ends in a
- * session.
+ * Expansion remains for sessions with one flow tag for all packets or bad checksums, which need a second pass; for
+ * impossible lengths; and for fewer than eight packets at the end of a burst that ends in a session.
  */
 #ifndef MLXPMD_RX_MINIS_H
 #define MLXPMD_RX_MINIS_H
@@ -22,14 +21,6 @@
 
 #include "mlxpmd_rx_comp.h"
 #include "mlxpmd_rx_vec.h"
-
-/** Has the queue a format whose sessions are not expanded? */
-static __rte_always_inline bool
-mlxpmd_mini_fast(const struct mlxpmd_rxq *rxq)
-{
-	return rxq->mini_cqe == MDV_MINI_CQE_HASH || rxq->mini_cqe == MDV_MINI_CQE_CSUM ||
-	       rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE;
-}
 
 /** @return false if the packets need a second pass. */
 static __rte_always_inline bool
@@ -47,46 +38,8 @@ mlxpmd_mini_base(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *title, s
 		.packet_type = (uint32_t)class,
 		.vlan_tci = rte_be_to_cpu_16(cqe->vlan_info),
 	};
-	return !(flags & MLXPMD_BAD_CSUM) && rxq->ol_init == 0 && !(cqe->sop_drop_qpn & RTE_BE32(MLXPMD_TAG_MASK));
-}
-
-/** Writes the owner bit of this pass to entries whose packets were received. */
-static __rte_always_inline void
-mlxpmd_mini_used(struct mlx5_cqe64 *cqe, unsigned int n, uint8_t op_own)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		MLXPMD_SHARED_SET(cqe[i].op_own, op_own);
-}
-
-/** Makes the rest of a session, from packet n = 8, 16 ... of total on, a session of its own, or one CQE. */
-static __rte_always_inline void
-mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
-{
-	const uint32_t ci = rxq->q.cq_ci, left = total - n;
-	struct mlx5_cqe64 *to = &rxq->q.cqes[(ci + n) & rxq->q.cqe_mask];
-	struct prm_cqe64 title;
-
-	memcpy(&title, &rxq->q.cqes[ci & rxq->q.cqe_mask], sizeof(title));
-	/* WQEs, or strides, of which each packet took one. */
-	title.wqe_counter = rte_cpu_to_be_16(rte_be_to_cpu_16(title.wqe_counter) + n);
-	title.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + n) >> rxq->q.log_cqes & 1);
-	if (left == 1) {
-		const struct prm_mini_cqe8 *mini = (const struct prm_mini_cqe8 *)to;
-
-		title.byte_cnt = mini->byte_cnt;
-		title.rx_hash_result = mini->rx_hash_result;
-		if (rxq->mini_cqe != MDV_MINI_CQE_HASH)
-			title.rx_hash_type = 0;
-		if (rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE)
-			title.wqe_counter = mini->stride_index;
-	} else {
-		title.byte_cnt = rte_cpu_to_be_32(left);
-		title.op_own |= MLXPMD_TAIL_COMPRESSED;
-		memcpy(&rxq->q.cqes[(ci + n + 1) & rxq->q.cqe_mask], to, sizeof(*to));
-	}
-	memcpy(to, &title, sizeof(title));
+	return !(flags & MLXPMD_BAD_CSUM) && rxq->ol_init == 0 && (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG ||
+								    !(cqe->sop_drop_qpn & RTE_BE32(MLXPMD_TAG_MASK)));
 }
 
 /**
@@ -101,9 +54,9 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
 	const uint8_t used = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
 	const struct mlxpmd_rx_rare none = { 0, 0 };
+	const struct prm_mini_cqe8 *array;
 	struct mlxpmd_mini_base base;
 	struct mini_image image;
-	const struct prm_mini_cqe8 *array;
 	uint32_t total, some, done, bytes, more;
 
 	if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
@@ -113,9 +66,11 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	total = rte_be_to_cpu_32(cqe->byte_cnt);
 	/* The last array may be incomplete; a part of a session ends with a complete one. */
 	some = total <= n ? total : n & -MLXPMD_MINI_CQES;
-	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) || !mlxpmd_mini_fast(rxq) ||
+	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) || rxq->mini_cqe == MDV_MINI_CQE_NONE ||
 		     !mlxpmd_mini_base(rxq, cqe, &base, f)))
 		return 0;
+	if (unlikely(rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG || rxq->mini_cqe == MDV_MINI_CQE_L3_L4))
+		return mlxpmd_rx_minis_each(rxq, pkts, some, total, &base);
 	image = mini_image_of(&base, rxq->len_max);
 	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
 		/* The array is loaded before the owner bit of its entry is written. */

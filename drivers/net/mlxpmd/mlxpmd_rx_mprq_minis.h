@@ -12,6 +12,14 @@
 #include "mlxpmd_rx_minis.h"
 #include "mlxpmd_rx_mprq_vec.h"
 
+/* Has the queue a format whose sessions are not expanded? */
+static __rte_always_inline bool
+mini_strides_known(const struct mlxpmd_rxq *rxq)
+{
+	return rxq->mini_cqe == MDV_MINI_CQE_HASH || rxq->mini_cqe == MDV_MINI_CQE_CSUM ||
+	       rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE;
+}
+
 /* Are the packets of n mini CQEs in the strides from `used` on? One of the formats has their indices. */
 static __rte_always_inline bool
 mini_strides_fit(const struct mlxpmd_rxq *rxq, const struct prm_mini_cqe8 *mini, uint32_t used, unsigned int n)
@@ -64,7 +72,7 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 	/* The last array may be incomplete; a part of a session ends with a complete one. */
 	some = total <= n ? total : n & -MLXPMD_MINI_CQES;
 	if (unlikely(some == 0 || total > rxq->striding.strides - used || !mlxpmd_mprq_wqe_ids_fit(rxq, cqe, 1) ||
-		     !mlxpmd_mini_fast(rxq) || !mlxpmd_mini_base(rxq, cqe, &base, f)))
+		     !mini_strides_known(rxq) || !mlxpmd_mini_base(rxq, cqe, &base, f)))
 		return 0;
 	run = mlxpmd_rx_run_of(rxq, f);
 	image = mini_image_of(&base, run.len_max);
