@@ -70,9 +70,10 @@ def _ring(n):
     return Case(f'B1.r{n}', f'receive 60 B, ring {n}', options={'ring': n}, regimes='HE')
 
 
-def _mprq(n):
-    striding = {'mprq_en': 1, 'rxqs_min_mprq': 1}
-    return Case(f'B12.{n}', f'receive {n} B, MPRQ', stock=striding, mlxpmd=striding,
+def _mprq(n, compressed=False):
+    striding = {'mprq_en': 1, 'rxqs_min_mprq': 1, **({'rxq_cqe_comp_en': 1} if compressed else {})}
+    return Case(f'B12.{n}' + ('.comp' if compressed else ''),
+                f'receive {n} B, MPRQ' + (', compressed CQEs' if compressed else ''), stock=striding, mlxpmd=striding,
                 options={'tx-offloads': '', 'frame-bytes': n}, goal={'H': Goal(3.0, 4.0, 5.0)})
 
 
@@ -138,6 +139,7 @@ CASES = [
     Case('B11.avx2', 'forward 60 B, AVX2', row='forward', **AVX2),
     Case('B11.128', 'forward 60 B, 128 bits', row='forward', **NARROW),
     *[_mprq(n) for n in (60, 1500)],
+    _mprq(60, compressed=True),
     *[_queues(n) for n in (1, 2, 4, 8, 16)],
 ]
 
