@@ -15,13 +15,14 @@
 /* Without an expected completion: logged after the first, reset after the second. Pause frames may take long. */
 #define STALL_LOG_NS (1000 * MS_NS)
 #define STALL_RESET_NS (5000 * MS_NS)
+/* Taken as the longest session of compressed completions. */
 #define SESSION_ENTRIES 64
 
 /* ------------------------------------------------------------------ queues that run */
 
 /*
- * Entries that are looked at behind an absent one: the next, or the longest session of compressed completions, most of
- * whose entries the device does not write (mlxpmd_rx_comp.h).
+ * Entries that are looked at behind an absent one: the next, or those of a session of compressed completions, most of
+ * which the device does not write (mlxpmd_rx_comp.h).
  */
 static uint32_t
 entries_ahead(struct mlxpmd_queue *q)

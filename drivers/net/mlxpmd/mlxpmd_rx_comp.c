@@ -158,14 +158,13 @@ expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format
 static bool
 lengths_possible(const struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n)
 {
-	const uint32_t mask = rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG ? MLXPMD_MINI_LENGTH_MASK : UINT32_MAX;
-	const struct prm_mini_cqe8 *mini;
+	struct prm_mini_cqe8 copy[MLXPMD_MINI_CQES];
+	const struct prm_mini_cqe8 *array;
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
-		mini = (const struct prm_mini_cqe8 *)
-			&rxq->q.cqes[(ci + RTE_MAX(i & -MLXPMD_MINI_CQES, 1u)) & rxq->q.cqe_mask];
-		if ((rte_be_to_cpu_32(mini[i % MLXPMD_MINI_CQES].byte_cnt) & mask) - 1 >= rxq->len_max)
+	for (i = 0; i < n; i += MLXPMD_MINI_CQES) {
+		array = mini_array(rxq, &rxq->q.cqes[(ci + RTE_MAX(i, 1u)) & rxq->q.cqe_mask], copy);
+		if (mlxpmd_mini_check(array, RTE_MIN(n - i, (uint32_t)MLXPMD_MINI_CQES), rxq->len_max, 0) == 0)
 			return false;
 	}
 	return true;

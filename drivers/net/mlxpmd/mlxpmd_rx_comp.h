@@ -85,6 +85,23 @@ mlxpmd_mini_apply(struct prm_cqe64 *cqe, const struct prm_mini_cqe8 *mini, enum 
 	}
 }
 
+/**
+ * Looks for a session at a CQE. want: tail of its title. n: most packets to be received. total: packets that it has.
+ * @return Those to be received: all, or a multiple of eight, because a part of a session ends with a complete array;
+ *   0: none, or there is no session.
+ */
+static __rte_always_inline uint32_t
+mlxpmd_mini_session(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, uint32_t want, uint16_t n,
+		    uint32_t *total)
+{
+	if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
+		return 0;
+	/* Order the owner bit before the rest of the session; load-load order is enough: nothing is written yet. */
+	rte_io_rmb();
+	*total = rte_be_to_cpu_32(cqe->byte_cnt);
+	return *total <= n ? *total : n & -MLXPMD_MINI_CQES;
+}
+
 /** Length of the packet of a mini CQE; with STRIDING of one that takes one stride, else more than any length. */
 static __rte_always_inline uint32_t
 mlxpmd_mini_len(const struct prm_mini_cqe8 *mini, const unsigned int f)

@@ -59,13 +59,7 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	struct mini_image image;
 	uint32_t total, some, done, bytes, more;
 
-	if (((uint32_t)mlxpmd_cqe_tail(cqe) ^ want) & rxq->tail_check)
-		return 0;
-	/* Order the owner bit before the rest of the session; load-load order is enough: nothing is written yet. */
-	rte_io_rmb();
-	total = rte_be_to_cpu_32(cqe->byte_cnt);
-	/* The last array may be incomplete; a part of a session ends with a complete one. */
-	some = total <= n ? total : n & -MLXPMD_MINI_CQES;
+	some = mlxpmd_mini_session(rxq, cqe, want, n, &total);
 	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) || rxq->mini_cqe == MDV_MINI_CQE_NONE ||
 		     !mlxpmd_mini_base(rxq, cqe, &base, f)))
 		return 0;
