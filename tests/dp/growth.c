@@ -275,7 +275,7 @@ objects(void)
 	measure("context", slow_cycles, context_cycle, p);
 	cq = rig_cq_new(p, LOG_RING, 6);
 	command_cycles(p, NULL, 0);
-	comp = rig_cq_new_comp(p, LOG_RING, 0);
+	comp = rig_cq_new_comp(p, LOG_RING, 0, false);
 	command_cycles(p, NULL, 0);
 	qp_cycles(p, cq->cq->obj.id);
 	rmp_cycles(p);

@@ -84,7 +84,7 @@ struct rig_cq {
 };
 struct rig_cq *rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe);
 /** One that may compress; format as emu_cq.mini_format. */
-struct rig_cq *rig_cq_new_comp(struct rig_port *p, unsigned log_size, unsigned mini_format);
+struct rig_cq *rig_cq_new_comp(struct rig_port *p, unsigned log_size, unsigned mini_format, bool enhanced);
 /** The next completion, consumed; NULL when there is none. */
 const struct prm_cqe64 *rig_cqe(struct rig_cq *c);
 const struct prm_err_cqe *rig_cqe_error(struct rig_cq *c, unsigned opcode);

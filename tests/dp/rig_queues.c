@@ -10,7 +10,7 @@ umem_offset(const struct rig_port *p, const void *at)
 }
 
 static struct rig_cq *
-cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format)
+cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format, bool enhanced)
 {
 	struct rig_cq *c = rig_mem(p, sizeof(*c), 64);
 	struct prm_create_cq_in in = {0};
@@ -23,13 +23,14 @@ cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format
 	c->ring = rig_mem(p, bytes, 4096);
 	c->dbrec = rig_mem(p, 64, 64);
 	for (size_t i = 63; i < bytes; i += 64)
-		c->ring[i] = PRM_CQE_OPCODE_INVALID << 4 | 1;
+		c->ring[i - 1] = 0xff, c->ring[i] = PRM_CQE_OPCODE_INVALID << 4 | 1;
 	prm_create_cq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
 	prm_cqc_set_cqe_sz(cqc, log_cqe - 6);
 	if (mini_format >= 0) {
 		prm_cqc_set_cqe_comp_en(cqc, 1);
 		prm_cqc_set_mini_cqe_res_format(cqc, mini_format & 3);
 		prm_cqc_set_mini_cqe_res_format_ext(cqc, (unsigned)mini_format >> 2);
+		prm_cqc_set_cqe_compression_layout(cqc, enhanced);
 	}
 	prm_cqc_set_log_cq_size(cqc, log_size);
 	prm_cqc_set_uar_page(cqc, p->uar->obj.id);
@@ -47,13 +48,13 @@ cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format
 struct rig_cq *
 rig_cq_new(struct rig_port *p, unsigned log_size, unsigned log_cqe)
 {
-	return cq_make(p, log_size, log_cqe, -1);
+	return cq_make(p, log_size, log_cqe, -1, false);
 }
 
 struct rig_cq *
-rig_cq_new_comp(struct rig_port *p, unsigned log_size, unsigned mini_format)
+rig_cq_new_comp(struct rig_port *p, unsigned log_size, unsigned mini_format, bool enhanced)
 {
-	return cq_make(p, log_size, 6, (int)mini_format);
+	return cq_make(p, log_size, 6, (int)mini_format, enhanced);
 }
 
 const struct prm_cqe64 *

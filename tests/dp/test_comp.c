@@ -8,6 +8,9 @@
 
 #define LOG_RING 7u
 #define RING (1u << LOG_RING)
+/** Layout of the tests that run. */
+static bool enhanced;
+
 enum { HASH, CSUM, FTAG, CSUM_STRIDE, L34, FORMATS };
 
 /** One frame as a reader sees it. */
@@ -67,6 +70,38 @@ owned(const uint8_t *c, uint32_t ci)
 	return c[63] >> 4 != 15 && (c[63] & 1) == (ci >> LOG_RING & 1);
 }
 
+/* Enhanced layout: takes the completion, or the block, at ci. */
+static unsigned
+take_enhanced(struct rig_cq *q, unsigned format, struct seen *out)
+{
+	static uint8_t title[64];
+	static unsigned since;
+	uint32_t at = q->ci & (RING - 1);
+	const uint8_t *c = q->ring + at * 64;
+	unsigned n = 1;
+
+	if (c[63] >> 4 == 15 || c[62] != (q->ci >> LOG_RING & 0xff))
+		return 0;
+	CHECK_EQ(c[63] & 1, q->ci >> LOG_RING & 1);
+	if ((c[63] >> 2 & 3) == 3) {
+		n = (c[63] >> 4) + 1;
+		CHECK(n <= 7 && at + n <= RING && title[63] >> 4 == 2);
+		for (unsigned i = 0; i < n; i++)
+			from_mini(&out[i], title, since + i, c + i * 8, format);
+		since += n;
+		/* What a program does so that nothing old is taken for new later. */
+		for (unsigned i = 0; i < n; i++)
+			q->ring[(at + i) * 64 + 62] = c[62];
+	} else {
+		from_cqe(out, c);
+		memcpy(title, c, sizeof(title));
+		since = 1;
+	}
+	q->ci += n;
+	q->dbrec[0] = htobe32(q->ci & 0xffffff);
+	return n;
+}
+
 /* Takes the completion, or the whole session, at ci; 0: nothing there. */
 static unsigned
 take(struct rig_cq *q, unsigned format, struct seen *out)
@@ -75,6 +110,8 @@ take(struct rig_cq *q, unsigned format, struct seen *out)
 	uint8_t *c = q->ring + at * 64;
 	unsigned n = 1;
 
+	if (enhanced)
+		return take_enhanced(q, format, out);
 	if (!owned(c, q->ci))
 		return 0;
 	if ((c[63] >> 2 & 3) == 3) {
@@ -99,6 +136,19 @@ take(struct rig_cq *q, unsigned format, struct seen *out)
 	q->ci += n;
 	q->dbrec[0] = htobe32(q->ci & 0xffffff);
 	return n;
+}
+
+/* Takes n completions: one session, or in the enhanced layout its title and a block. */
+static unsigned
+take_all(struct rig_cq *q, unsigned format, struct seen *out, unsigned n)
+{
+	unsigned got = 0, k;
+
+	while (got < n && (k = take(q, format, out + got)) != 0) {
+		CHECK(enhanced || k == n);
+		got += k;
+	}
+	return got;
 }
 
 /** The same frames to a CQ that compresses (port 0) and to one that does not (port 1). */
@@ -128,7 +178,7 @@ both_new(struct both *b, unsigned format)
 		struct emu_flow_attr a = {.has_tag = true};
 
 		emu_port_set_carrier(p->dev, true);
-		b->cq[i] = i == 0 ? rig_cq_new_comp(p, LOG_RING, format)
+		b->cq[i] = i == 0 ? rig_cq_new_comp(p, LOG_RING, format, enhanced)
 				  : rig_cq_new(p, LOG_RING, 6);
 		b->rq[i] = rig_rq_new(p, b->cq[i], LOG_RING, 4, 0);
 		a.dest = &rig_tir_new(p, NULL, rig_rqt_new(p, &b->rq[i], 1), &h)->obj;
@@ -233,7 +283,7 @@ every_format(void)
 			}
 			drain(&b);
 		}
-		CHECK(b.largest >= 8);
+		CHECK(enhanced ? b.largest == 7 : b.largest >= 8);
 		CHECK(b.sessions < b.sent);
 		CHECK_EQ(rig_audit(b.r), 0);
 		rig_free(b.r);
@@ -254,9 +304,9 @@ sessions(void)
 			send(&b, 4, 17, 30, -1, i % 4);
 		drain(&b);
 	}
-	CHECK_EQ(b.largest, 64);
+	CHECK_EQ(b.largest, enhanced ? 7 : 64);
 	CHECK(st->cqes * 4 < b.sent);
-	/* A frame alone is a plain CQE. */
+	/* A frame alone is a plain CQE, or a block of one. */
 	b.largest = 0;
 	send(&b, 4, 17, 30, -1, 0);
 	drain(&b);
@@ -277,12 +327,14 @@ held_back(void)
 	both_new(&b, HASH);
 	for (unsigned i = 0; i < 5; i++)
 		send(&b, 4, 17, 30, -1, 0);
+	/* In the enhanced layout the title is there at once. */
+	CHECK_EQ(take(b.cq[0], HASH, s), enhanced);
 	CHECK_EQ(take(b.cq[0], HASH, s), 0);
 	prm_query_cq_in_set_opcode(&in, PRM_CMD_OP_QUERY_CQ);
 	prm_query_cq_in_set_cqn(&in, b.cq[0]->cq->obj.id);
 	CHECK_EQ(emu_fw_exec(b.r->port[0].ctx, &in, sizeof(in), &out, sizeof(out), NULL), 0);
 	CHECK_EQ(prm_cqc_get_producer_counter(prm_query_cq_out_cq_context(&out)), 5);
-	CHECK_EQ(take(b.cq[0], HASH, s), 5);
+	CHECK_EQ(take(b.cq[0], HASH, s), enhanced ? 4 : 5);
 	rig_free(b.r);
 }
 
@@ -299,10 +351,10 @@ events(void)
 	emu_dp_poll(&b.r->m);
 	for (unsigned i = 0; i < 9; i++)
 		send(&b, 4, 17, 30, -1, 0);
-	CHECK_EQ(b.r->port[0].comp_events, 0);
+	CHECK_EQ(b.r->port[0].comp_events, enhanced);
 	emu_dp_poll(&b.r->m);
 	CHECK_EQ(b.r->port[0].comp_events, 1);
-	CHECK_EQ(take(b.cq[0], HASH, s), 9);
+	CHECK_EQ(take_all(b.cq[0], HASH, s, 9), 9);
 	rig_free(b.r);
 }
 
@@ -317,7 +369,7 @@ errors(void)
 	for (unsigned i = 0; i < 3; i++)
 		send(&b, 4, 17, 30, -1, 0);
 	rig_rq_modify(b.rq[0], PRM_RQC_STATE_RDY, PRM_RQC_STATE_ERR);
-	CHECK_EQ(take(b.cq[0], HASH, s), 3);
+	CHECK_EQ(take_all(b.cq[0], HASH, s, 3), 3);
 	for (unsigned i = 3; i < RING; i++)
 		CHECK(rig_cqe_error(b.cq[0], PRM_CQE_OPCODE_RESP_ERR) != NULL);
 	CHECK(rig_cqe(b.cq[0]) == NULL);
@@ -330,7 +382,7 @@ overrun(void)
 {
 	struct rig *r = rig_new(1, "none");
 	struct rig_port *p = &r->port[0];
-	struct rig_cq *cq = rig_cq_new_comp(p, 4, HASH);
+	struct rig_cq *cq = rig_cq_new_comp(p, 4, HASH, enhanced);
 	struct rig_rq *rq = rig_rq_new(p, cq, 6, 4, 0);
 	uint8_t *buf = rig_mem(p, 2048, 64);
 	struct rig_frame f;
@@ -356,7 +408,7 @@ shared_cq(void)
 {
 	struct rig *r = rig_new(1, "none");
 	struct rig_port *p = &r->port[0];
-	struct rig_cq *cq = rig_cq_new_comp(p, LOG_RING, HASH);
+	struct rig_cq *cq = rig_cq_new_comp(p, LOG_RING, HASH, enhanced);
 	struct rig_rq *rq[2];
 	struct seen s[64];
 	struct rig_frame f;
@@ -380,18 +432,78 @@ shared_cq(void)
 	}
 	emu_dp_poll(&r->m);
 	for (unsigned i = 0; i < 4; i++)
-		CHECK_EQ(take(cq, HASH, s), 3);
+		CHECK_EQ(take_all(cq, HASH, s, 3), 3);
 	CHECK_EQ(take(cq, HASH, s), 0);
 	rig_free(r);
 }
 
+/*
+ * Enhanced layout: a title holds for many blocks, but not beyond a CQE that is no packet's, or a reset of the RQ. One
+ * packet at a time is a block of one.
+ */
+static void
+titles(void)
+{
+	struct seen s[64];
+	struct both b;
+
+	both_new(&b, HASH);
+	for (unsigned round = 0; round < 3 * 256 * RING / 50; round++) {
+		b.sessions = 0;
+		for (unsigned i = 0; i < 50; i++)
+			send(&b, 4, 17, 30, -1, i % 4);
+		drain(&b);
+		/* 50 = 7 x 7 + 1, if the end of the ring does not come between. */
+		CHECK(b.sessions >= 8 && b.sessions <= 9 + (round == 0));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		send(&b, 4, 17, 30, -1, 0);
+		drain(&b);
+	}
+	CHECK_EQ(b.r->port[0].dev->stats.cqes, b.r->port[0].dev->stats.cqes);
+	for (unsigned reset = 0; reset < 2; reset++) {
+		send(&b, 4, 17, 30, -1, 0);
+		emu_dp_poll(&b.r->m);
+		CHECK_EQ(take(b.cq[0], HASH, s), 1);
+		CHECK_EQ(b.cq[0]->ring[((b.cq[0]->ci - 1) & (RING - 1)) * 64 + 63] >> 2 & 3, reset == 0 ? 3 : 0);
+		rig_rq_modify(b.rq[0], PRM_RQC_STATE_RDY, PRM_RQC_STATE_RST);
+		b.rq[0]->pi = 0;
+		b.rq[0]->dbrec[0] = 0;
+		rig_rq_modify(b.rq[0], PRM_RQC_STATE_RST, PRM_RQC_STATE_RDY);
+		for (unsigned k = 0; k < RING / 2; k++)
+			rig_post(b.rq[0], b.buf[0][k], RIG_BUF_BYTES, b.r->port[0].lkey);
+	}
+	CHECK_EQ(rig_audit(b.r), 0);
+	rig_free(b.r);
+}
+
+/* The same in the enhanced layout, which only some cards have. */
+static void
+in_enhanced(void (*test)(void))
+{
+	char err[256];
+
+	rig_profile = emu_profile_change(emu_profile_default(), "enhanced_cqe_compression=1", err, sizeof(err));
+	CHECK(rig_profile != NULL);
+	enhanced = true;
+	test();
+	enhanced = false;
+	rig_profile = NULL;
+}
+
+#define TESTS(X) X(every_format) X(sessions) X(held_back) X(events) X(errors) X(overrun) X(shared_cq)
+#define ENHANCED(name) \
+	static void enhanced_##name(void) { in_enhanced(name); }
+TESTS(ENHANCED)
+ENHANCED(titles)
+
 int
 main(int argc, char **argv)
 {
+#define ROW(name) {#name, name},
+#define ENHANCED_ROW(name) {"enhanced_" #name, enhanced_##name},
 	static const struct rig_test tests[] = {
-		{"every_format", every_format}, {"sessions", sessions}, {"held_back", held_back},
-		{"events", events},	        {"errors", errors},	{"overrun", overrun},
-		{"shared_cq", shared_cq},       {NULL, NULL},
+		TESTS(ROW) TESTS(ENHANCED_ROW) ENHANCED_ROW(titles) {NULL, NULL},
 	};
 
 	return rig_main(argc, argv, tests);

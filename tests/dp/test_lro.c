@@ -498,7 +498,7 @@ compressed(void)
 	struct seg s;
 
 	bench_new(&b, 255, TIMEOUT_MAX_US);
-	b.cq = rig_cq_new_comp(b.p, 6, 3);
+	b.cq = rig_cq_new_comp(b.p, 6, 3, false);
 	rig_rq_modify(b.rq, PRM_RQC_STATE_RDY, PRM_RQC_STATE_RST);
 	b.rq->rq->cq = b.cq->cq;
 	b.rq->pi = 0;

@@ -174,7 +174,7 @@ compressed(void)
 	uint8_t *c;
 
 	bench_new(&b, 4, 11, 0);
-	b.cq = rig_cq_new_comp(b.p, 6, 3);
+	b.cq = rig_cq_new_comp(b.p, 6, 3, false);
 	rig_rq_modify(b.rq, PRM_RQC_STATE_RDY, PRM_RQC_STATE_RST);
 	b.rq->rq->cq = b.cq->cq; /* the queue's own completes elsewhere */
 	b.rq->pi = 0;

@@ -100,7 +100,7 @@ receiver(uint8_t kind)
 	if ((kind & 3) == 0)
 		return rig_rx_new(p, LOG_RECV);
 	x = rig_mem(p, sizeof(*x), 64);
-	x->cq = kind & 1 ? rig_cq_new_comp(p, LOG_RECV, kind >> 2 & 3) : rig_cq_new(p, LOG_RECV, 6);
+	x->cq = kind & 1 ? rig_cq_new_comp(p, LOG_RECV, kind >> 2 & 3, false) : rig_cq_new(p, LOG_RECV, 6);
 	x->rq = rig_rq_new(p, x->cq, LOG_RECV, log_stride, flags);
 	x->tir = rig_tir_new(p, x->rq, NULL, NULL);
 	x->flow = rig_flow_all(p, x->tir, 0);

@@ -46,6 +46,7 @@ struct emu_wire_port;
 	X(cqe_128_always, 1) \
 	X(cqe_compression_max_num, 64) \
 	X(device_frequency_mhz, UINT16_MAX) /* 0: that of the counter */ \
+	X(enhanced_cqe_compression, 1) \
 	X(ext_stride_num_range, 1) \
 	X(lag_master, 1) \
 	X(log_max_qp, 18) \

@@ -214,6 +214,8 @@ struct emu_cq {
 	uint16_t period_us, max_count; /**< Moderation of events; 0: none. */
 	bool comp_en;		     /**< Receive CQEs of Ethernet queues may be compressed. */
 	uint8_t mini_format;	     /**< mini_cqe_res_format_ext << 2 | mini_cqe_res_format. */
+	bool enhanced;		     /**< Layout of its compressed CQEs; each CQE has the number of its pass. */
+	bool comp_enhanced;	     /**< In the enhanced layout: all CQEs have the number of the pass. */
 	uint32_t pi;		     /**< CQEs written. */
 	uint32_t armed_sn;	     /**< Last arm word acted upon. */
 	uint32_t eqn;

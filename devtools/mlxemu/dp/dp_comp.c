@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * CQE compression, basic layout. A session of n completions that differ in little takes n places:
+ * CQE compression. Basic layout: a session of n completions that differ in little takes n places:
  * the first holds the title, a full CQE whose byte count is n; the second an array of eight mini
  * CQEs, for the title's frame and the seven after it; every eighth place from the first on holds
  * the next array. The places between keep what was in them: the program skips them, and turns
  * them invalid before the ring comes round (readers: DPDK's net/mlx5 mlx5_rx.c and
  * mlx5_rxtx_vec_sse.h, the kernel's en_rx.c).
+ *
+ * Enhanced layout: a CQE that is written whole is the title of blocks of up to seven mini CQEs, each
+ * of which takes the place of its first completion, with their number less one where a CQE has the
+ * opcode. The places of the others keep what was in them. Each CQE, also a whole one, has the number
+ * of its pass of the ring, modulo 256, where it had the signature, by which the program knows it for
+ * new (readers: the kernel's mlx5e_decompress_enhanced_cqe() and mlx5e_read_enhanced_title_slot();
+ * DPDK's check_cqe_iteration() and mlx5_rx_poll_len()).
+ * assumed: a title holds until a completion differs, the RQ is reset, or the CQ gets a CQE that is not
+ * a packet's; a block of one is written; none goes beyond the end of the ring; the owner bit is as in
+ * the basic layout. Other reading: a new title at times of the card's choice, which these readers
+ * accept, too. Test: dp/test_comp.c.
  */
 #include <stdlib.h>
 
 #include "dp_int.h"
 
 #define MINIS_PER_CQE 8u
+#define MINIS_PER_BLOCK 7u
 #define CQE_FORMAT_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
 
 /* mini_cqe_res_format; EXT: with mini_cqe_res_format_ext. */
@@ -29,6 +41,7 @@ struct dp_comp {
 	struct dp_shared *shared;
 	uint32_t n;   /**< Completions in the session; 0: no session is open. */
 	uint32_t rqn; /**< RQ of the session, which CQEs do not contain. */
+	bool titled;  /**< Enhanced layout: the last CQE was the title, or a block of it. */
 	struct prm_cqe64 title;
 	struct prm_cqe64 compare; /**< Set bits: taken from the title. */
 	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
@@ -74,14 +87,15 @@ hand_over(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 
 	uint64_t last;
 
 	if (DP_UNLIKELY(dp_relaxed)) {
-		whole.op_own |= (uint8_t)(cq->pi >> cq->log_size & 1);
+		whole.signature = (uint8_t)(dp_cq_pass(cq) >> 8);
+		whole.op_own |= (uint8_t)dp_cq_pass(cq);
 		dp_order_cqe(cq, to, &whole);
 		return;
 	}
 	memcpy(to, from, offsetof(struct prm_cqe64, sop_drop_qpn));
 	memcpy(&last, &from->sop_drop_qpn, sizeof(last));
 	/* op_own is the last byte in memory, the owner its lowest bit. */
-	last |= htobe64(cq->pi >> cq->log_size & 1);
+	last |= htobe64(dp_cq_pass(cq));
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&to->sop_drop_qpn, last,
 			      memory_order_release);
 }
@@ -99,32 +113,56 @@ write_minis(const struct dp_comp *s)
 	}
 }
 
-void
-dp_comp_flush(struct dp_comp *s)
+static void
+write_session(struct dp_comp *s)
 {
-	struct emu_port_stats *stats = &s->cq->obj.dev->stats;
+	if (s->n > 1) {
+		write_minis(s);
+		s->title.byte_cnt = htobe32(s->n);
+		s->title.op_own |= CQE_FORMAT_COMPRESSED;
+		s->cq->obj.dev->stats.cqes += (s->n + MINIS_PER_CQE - 1) / MINIS_PER_CQE;
+	}
+	hand_over(s->cq, dp_cq_place(s->cq, 0), &s->title);
+}
+
+static void
+write_block(const struct dp_comp *s)
+{
+	struct prm_cqe64 block = {.op_own = (uint8_t)((s->n - 1) << 4 | CQE_FORMAT_COMPRESSED)};
+
+	memcpy(&block, s->mini, s->n * sizeof(s->mini[0]));
+	hand_over(s->cq, dp_cq_place(s->cq, 0), &block);
+}
+
+static void
+flush(struct dp_comp *s)
+{
 	uint32_t n = s->n;
 
 	if (n == 0)
 		return;
 	TAILQ_REMOVE(&s->shared->compressing, s, next);
-	if (n > 1) {
-		write_minis(s);
-		s->title.byte_cnt = htobe32(n);
-		s->title.op_own |= CQE_FORMAT_COMPRESSED;
-		stats->cqes += (n + MINIS_PER_CQE - 1) / MINIS_PER_CQE;
-	}
-	hand_over(s->cq, dp_cq_place(s->cq, 0), &s->title);
-	stats->cqes++;
+	if (s->cq->enhanced)
+		write_block(s);
+	else
+		write_session(s);
+	s->cq->obj.dev->stats.cqes++;
 	s->n = 0;
 	dp_cq_written(s->cq, n, false);
+}
+
+void
+dp_comp_close(struct dp_comp *s)
+{
+	flush(s);
+	s->titled = false;
 }
 
 void
 dp_comp_flush_all(struct dp_shared *shared)
 {
 	while (!TAILQ_EMPTY(&shared->compressing))
-		dp_comp_flush(TAILQ_FIRST(&shared->compressing));
+		flush(TAILQ_FIRST(&shared->compressing));
 }
 
 void
@@ -191,25 +229,59 @@ at_ring_end(const struct dp_comp *s)
 	return ((s->cq->pi + s->n) & ((1u << s->cq->log_size) - 1)) == 0;
 }
 
+/* Adds a mini CQE to the session, which ends if it is complete. */
+static void
+add_mini(struct dp_comp *s, const struct prm_cqe64 *cqe, uint32_t max)
+{
+	if (s->n == 0)
+		TAILQ_INSERT_TAIL(&s->shared->compressing, s, next);
+	fill_mini(&s->mini[s->n++], s->cq->mini_format, cqe);
+	if (s->n == max || at_ring_end(s))
+		flush(s);
+}
+
+/* Enhanced layout: what does not join is written whole, and is the title of what follows. */
+static void
+add_enhanced(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone)
+{
+	if (s->titled && !alone && rqn == s->rqn && joins(s, cqe)) {
+		add_mini(s, cqe, MINIS_PER_BLOCK);
+		return;
+	}
+	flush(s);
+	s->title = *cqe;
+	s->rqn = rqn;
+	s->titled = true;
+	hand_over(s->cq, dp_cq_place(s->cq, 0), cqe);
+	s->cq->obj.dev->stats.cqes++;
+	dp_cq_written(s->cq, 1, false);
+}
+
+static void
+add_basic(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone)
+{
+	if (s->n != 0 && (alone || rqn != s->rqn || !joins(s, cqe)))
+		flush(s);
+	if (s->n == 0) {
+		s->title = *cqe;
+		s->rqn = rqn;
+	}
+	add_mini(s, cqe, alone ? 1 : s->cq->obj.dev->profile->cqe_compression_max_num);
+}
+
 bool
 dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone)
 {
 	if (DP_UNLIKELY(s->cq->err))
 		return false;
 	if (DP_UNLIKELY(!dp_cq_has_room(s->cq, s->n))) {
-		dp_comp_flush(s);
+		flush(s);
 		dp_cq_overrun(s->cq);
 		return false;
 	}
-	if (s->n != 0 && (alone || rqn != s->rqn || !joins(s, cqe)))
-		dp_comp_flush(s);
-	if (s->n == 0) {
-		s->title = *cqe;
-		s->rqn = rqn;
-		TAILQ_INSERT_TAIL(&s->shared->compressing, s, next);
-	}
-	fill_mini(&s->mini[s->n++], s->cq->mini_format, cqe);
-	if (alone || s->n == s->cq->obj.dev->profile->cqe_compression_max_num || at_ring_end(s))
-		dp_comp_flush(s);
+	if (s->cq->enhanced)
+		add_enhanced(s, rqn, cqe, alone);
+	else
+		add_basic(s, rqn, cqe, alone);
 	return true;
 }

@@ -163,7 +163,7 @@ dp_cq_begin(struct emu_cq *cq)
 		return NULL;
 	}
 	if (c->comp != NULL)
-		dp_comp_flush(c->comp);
+		dp_comp_close(c->comp);
 	if (DP_UNLIKELY(!dp_cq_has_room(cq, 0))) {
 		dp_cq_overrun(cq);
 		return NULL;
@@ -175,6 +175,15 @@ dp_cq_begin(struct emu_cq *cq)
 	if (DP_UNLIKELY(cq->pad))
 		memset(cqe - 1, 0, sizeof(*cqe));
 	return cqe;
+}
+
+void
+dp_cq_close(struct emu_cq *cq)
+{
+	struct dp_cq *c = cq->obj.dp;
+
+	if (c != NULL && c->comp != NULL)
+		dp_comp_close(c->comp);
 }
 
 void
@@ -206,7 +215,7 @@ dp_cq_end_format(struct emu_cq *cq, struct prm_cqe64 *cqe, uint32_t qpn_dword, u
 		 uint8_t opcode, uint8_t format, bool solicited)
 {
 	uint64_t last = (uint64_t)qpn_dword << 32 | (uint64_t)wqe_counter << 16 |
-			(uint8_t)(opcode << 4 | format | (cq->pi >> cq->log_size & 1));
+			(uint8_t)(opcode << 4 | format) | dp_cq_pass(cq);
 
 	if (dp_fault_cqe() && dp_fault_cqe_apply(cq, cqe, &last, solicited))
 		return;
@@ -289,7 +298,7 @@ emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 	if (c == NULL || cq->err)
 		return false;
 	if (c->comp != NULL)
-		dp_comp_flush(c->comp);
+		dp_comp_close(c->comp);
 	/*
 	 * The resize CQE needs a free entry in the old ring; the new ring must hold the outstanding CQEs
 	 * and one entry for it.

@@ -224,7 +224,7 @@ dp_fault_cqe_apply(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t *last, boo
 		if (again == NULL)
 			return true;
 		memcpy(again, cqe, offsetof(struct prm_cqe64, sop_drop_qpn));
-		dp_cq_hand_over(cq, again, (*last & ~1ull) | (cq->pi >> cq->log_size & 1), solicited);
+		dp_cq_hand_over(cq, again, (*last & ~0xff01ull) | dp_cq_pass(cq), solicited);
 		return true;
 	default:
 		return true; /* dropped */

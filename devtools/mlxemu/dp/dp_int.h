@@ -284,17 +284,27 @@ void dp_cq_tick(struct dp_port *port);
 bool dp_cq_has_room(struct emu_cq *cq, uint32_t ahead);
 /** Address of the CQE `ahead` places after the next one. */
 struct prm_cqe64 *dp_cq_place(const struct emu_cq *cq, uint32_t ahead);
+/** Pass of the ring, for the tail of the next CQE: owner bit, and in the enhanced layout the number of the pass. */
+static inline uint64_t
+dp_cq_pass(const struct emu_cq *cq)
+{
+	uint32_t pass = cq->pi >> cq->log_size;
+
+	return (pass & 1) | (cq->enhanced ? (pass & 0xff) << 8 : 0);
+}
 /** CQEs were handed over: moves the producer, wakes the program. */
 void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
+/** Ends the compressed session of a CQ, if it compresses. */
+void dp_cq_close(struct emu_cq *cq);
 /** Notes that the CQ overran: it is in error from now on. */
 void dp_cq_overrun(struct emu_cq *cq);
 
 /* dp_comp.c */
 /** The session of a CQ that may compress. NULL: no memory. */
 struct dp_comp *dp_comp_new(struct emu_cq *cq);
-/** Writes what the session holds; nothing is open afterwards. */
-void dp_comp_flush(struct dp_comp *s);
-/** Of all ports: a card's timer, which ends sessions that nothing joins any more. */
+/** Writes what the session holds; a CQE that is not compressed comes next. */
+void dp_comp_close(struct dp_comp *s);
+/** Writes what the sessions of all ports hold: a card's timer, which ends sessions that nothing joins any more. */
 void dp_comp_flush_all(struct dp_shared *shared);
 /** Forgets what the session holds and frees it. */
 void dp_comp_free(struct dp_comp *s);

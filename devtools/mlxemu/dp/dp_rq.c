@@ -84,6 +84,8 @@ emu_dp_rq_changed(struct emu_rq *rq)
 		dp_lro_drop(rq->obj.dp);
 	if (rq->state == EMU_QS_RST)
 		dp_check_forget(rq);
+	if (rq->state == EMU_QS_RST && rq->cq != NULL)
+		dp_cq_close(rq->cq);
 	set_failed(rq, rq->state == EMU_QS_ERR);
 	if (rq->state == EMU_QS_ERR)
 		dp_rq_flush(rq);

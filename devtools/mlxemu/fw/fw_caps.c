@@ -140,6 +140,7 @@ general_receive(const struct emu_profile *p, struct prm_cmd_hca_cap *cap)
 {
 	prm_cmd_hca_cap_set_cqe_compression(cap, 1);
 	prm_cmd_hca_cap_set_cqe_compression_max_num(cap, p->cqe_compression_max_num);
+	prm_cmd_hca_cap_set_enhanced_cqe_compression(cap, p->enhanced_cqe_compression);
 	prm_cmd_hca_cap_set_mini_cqe_resp_stride_index(cap, p->mini_cqe_resp_stride_index);
 	prm_cmd_hca_cap_set_mini_cqe_resp_flow_tag(cap, p->mini_cqe_resp_flow_tag);
 	prm_cmd_hca_cap_set_mini_cqe_resp_l3_l4_tag(cap, p->mini_cqe_resp_l3_l4_tag);

@@ -17,21 +17,50 @@ cq_release(struct emu_obj *obj)
 	fw_holds_drop(&((struct fw_cq *)obj)->holds);
 }
 
+/* Mini CQE formats: mini_cqe_res_format_ext << 2 | mini_cqe_res_format. Not all cards have all. */
+static bool
+mini_format_known(const struct emu_profile *p, unsigned format)
+{
+	switch (format) {
+	case PRM_CQC_MINI_CQE_FORMAT_HASH:
+	case PRM_CQC_MINI_CQE_FORMAT_CSUM:
+		return true;
+	case PRM_CQC_MINI_CQE_FORMAT_FTAG_STRIDX:
+		return p->mini_cqe_resp_flow_tag != 0;
+	case PRM_CQC_MINI_CQE_FORMAT_CSUM_STRIDX:
+		return p->mini_cqe_resp_stride_index != 0;
+	case 4:
+		return p->mini_cqe_resp_l3_l4_tag != 0;
+	default:
+		return false;
+	}
+}
+
+static int
+cq_compression_check(struct fw_cmd *c, const struct prm_cqc *cqc)
+{
+	unsigned ext = prm_cqc_get_mini_cqe_res_format_ext(cqc), layout = prm_cqc_get_cqe_compression_layout(cqc);
+
+	/* assumed: a layout other than 0 needs compression. Other reading: it is ignored. Test: fw/test_queues.c. */
+	if (layout != PRM_CQE_COMP_LAYOUT_BASIC &&
+	    (layout != PRM_CQE_COMP_LAYOUT_ENHANCED || !c->dev->profile->enhanced_cqe_compression ||
+	     !prm_cqc_get_cqe_comp_en(cqc)))
+		return fw_refuse(c, FW_CQ_COMPRESSION, "layout %u", layout);
+	if (!prm_cqc_get_cqe_comp_en(cqc))
+		return 0;
+	if (prm_cqc_get_cqe_sz(cqc) != PRM_CQC_CQE_SZ_64B)
+		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "entries of 128 bytes");
+	if (!mini_format_known(c->dev->profile, ext << 2 | prm_cqc_get_mini_cqe_res_format(cqc)))
+		return fw_refuse(c, FW_CQ_COMPRESSION, "mini CQE format %u, extension %u",
+				 prm_cqc_get_mini_cqe_res_format(cqc), ext);
+	return 0;
+}
+
 static int
 cq_features_check(struct fw_cmd *c, const struct prm_cqc *cqc)
 {
-	/* The enhanced layout, which also changes full CQEs, is not modelled. */
-	if (prm_cqc_get_cqe_compression_layout(cqc) != PRM_CQE_COMP_LAYOUT_BASIC)
-		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "enhanced layout");
-	if (prm_cqc_get_cqe_comp_en(cqc) && prm_cqc_get_cqe_sz(cqc) != PRM_CQC_CQE_SZ_64B)
-		return fw_refuse(c, FW_CQ_COMPRESSION, "%s", "entries of 128 bytes");
-	if (prm_cqc_get_cqe_comp_en(cqc) &&
-	    (prm_cqc_get_mini_cqe_res_format_ext(cqc) > 1 ||
-	     (prm_cqc_get_mini_cqe_res_format_ext(cqc) == 1 &&
-	      prm_cqc_get_mini_cqe_res_format(cqc) != 0)))
-		return fw_refuse(c, FW_CQ_COMPRESSION, "mini CQE format %u, extension %u",
-				 prm_cqc_get_mini_cqe_res_format(cqc),
-				 prm_cqc_get_mini_cqe_res_format_ext(cqc));
+	if (cq_compression_check(c, cqc) != 0)
+		return -EREMOTEIO;
 	if (prm_cqc_get_status(cqc) || prm_cqc_get_st(cqc) || prm_cqc_get_apu_cq(cqc) ||
 	    prm_cqc_get_consumer_counter(cqc) || prm_cqc_get_producer_counter(cqc))
 		return fw_refuse(c, FW_CQ_INITIAL, "%s", "");
@@ -98,6 +127,8 @@ cq_fill(struct fw_cq *cq, const struct prm_cqc *cqc)
 	cq->cq.collapsed = prm_cqc_get_cc(cqc);
 	/* A collapsed CQ has one entry: nothing to compress. */
 	cq->cq.comp_en = prm_cqc_get_cqe_comp_en(cqc) && !cq->cq.collapsed;
+	cq->cq.enhanced = cq->cq.comp_en &&
+			  prm_cqc_get_cqe_compression_layout(cqc) == PRM_CQE_COMP_LAYOUT_ENHANCED;
 	cq->cq.mini_format = (uint8_t)(prm_cqc_get_mini_cqe_res_format_ext(cqc) << 2 |
 				       prm_cqc_get_mini_cqe_res_format(cqc));
 	cq->cq.eqn = prm_cqc_get_c_eqn(cqc);
