@@ -119,6 +119,8 @@ struct rig_rx_cqe {
 		uint32_t ack;
 	} lro;
 };
+/** Layout of compressed CQEs in queues that are created from now on; initially the basic one. */
+extern bool rig_enhanced;
 struct rig_rx *rig_rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp,
 			  uint64_t offloads, struct mlxpmd_clock *clock);
 /** A queue with buffer split: its WQEs have 1 << log_segs of these segments, which the last ones may not describe. */
@@ -133,7 +135,8 @@ bool rig_rx_packet(struct rig_rx *r, uint32_t seq, uint32_t len, const struct ri
 void rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx_cqe *c);
 void rig_rx_error(struct rig_rx *r, uint8_t syndrome, uint16_t counter);
 /**
- * A session of compressed completions: begin, packets, end, which writes title and arrays and no other entry of the CQ.
+ * A session of compressed completions: begin, packets, end, which writes title and arrays and no other entry of the CQ;
+ * in the enhanced layout the title, which is the first packet's completion, and blocks of one to seven.
  * All fields of a packet's completion that the format does not have must be those of the first packet.
  */
 #define RIG_SESSION_MAX 64
@@ -151,6 +154,8 @@ bool rig_rx_session_packet(struct rig_rx *r, struct rig_rx_session *s, uint32_t 
 void rig_rx_session_add(struct rig_rx *r, struct rig_rx_session *s, uint32_t byte_cnt, int stride,
 			const struct rig_rx_cqe *c);
 void rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s);
+/** Writes a block of n completions of the enhanced layout and nothing else. */
+void rig_rx_block(struct rig_rx *r, const uint8_t *minis, uint32_t n);
 /**
  * Checks that entries which the device has not written in this pass are absent, those between the arrays of earlier
  * sessions too.

@@ -35,6 +35,8 @@ rig_rx_release(struct rig_rx *r)
 	free(r);
 }
 
+bool rig_enhanced;
+
 static struct rig_rx *
 rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool *mp, uint64_t offloads)
 {
@@ -52,6 +54,7 @@ rx_new(uint8_t log_wqes, uint8_t log_segs, uint8_t log_cqes, struct rte_mempool 
 	r->rxq.q.nb_desc = 1u << (log_wqes + log_segs);
 	r->rxq.log_segs = log_segs;
 	r->rxq.q.hw.cq.log_cqes = log_cqes;
+	r->rxq.q.hw.cq.enhanced = rig_enhanced;
 	r->rxq.q.hw.cq.cqes = (void *)r->cq;
 	r->rxq.q.hw.cq.dbrec = r->dbrec;
 	r->rxq.q.hw.rq.wq.wqes = r->rq;
@@ -111,7 +114,8 @@ cqe_slot(const struct rig_rx *r, uint8_t *owner)
 {
 	uint32_t n = 1u << r->rxq.q.hw.cq.log_cqes;
 
-	*owner = (r->cqe_count / n) & 1;
+	/* In the enhanced layout readers have the number of the pass. */
+	*owner = (r->rxq.q.hw.cq.enhanced ? rig_random() : r->cqe_count / n) & 1;
 	return r->cq + (size_t)(r->cqe_count % n) * 64;
 }
 
@@ -120,7 +124,7 @@ rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx
 {
 	uint8_t owner, *cqe = cqe_slot(r, &owner);
 
-	memset(cqe, 0, 0x3f);
+	memset(cqe, 0, 0x3e);
 	cqe[0x00] = c->pkt_info;
 	cqe[0x02] = c->wqe_id >> 8;
 	cqe[0x03] = c->wqe_id;
@@ -145,6 +149,7 @@ rig_rx_cqe(struct rig_rx *r, uint32_t len, uint16_t counter, const struct rig_rx
 	put32(cqe + 0x38, c->tag);
 	cqe[0x3c] = counter >> 8;
 	cqe[0x3d] = counter;
+	cqe[0x3e] = r->rxq.q.hw.cq.enhanced ? r->cqe_count >> r->rxq.q.hw.cq.log_cqes : 0;
 	cqe[0x3f] = (c->opcode != 0 ? c->opcode : 2) << 4 | owner;
 	r->cqe_count++;
 }
@@ -275,12 +280,34 @@ session_slot(const struct rig_rx *r, const struct rig_rx_session *s, uint32_t i)
 }
 
 void
+rig_rx_block(struct rig_rx *r, const uint8_t *minis, uint32_t n)
+{
+	uint8_t owner, *cqe = cqe_slot(r, &owner);
+	unsigned int i;
+
+	for (i = 0; i < 0x3e; i++)
+		cqe[i] = i < 8 * n ? minis[i] : rig_random();
+	cqe[0x3e] = r->cqe_count >> r->rxq.q.hw.cq.log_cqes;
+	cqe[0x3f] = (n - 1) << 4 | 3 << 2 | owner;
+	r->cqe_count += n;
+}
+
+void
 rig_rx_session_end(struct rig_rx *r, struct rig_rx_session *s)
 {
-	uint32_t cqe_count = r->cqe_count, i;
+	uint32_t cqe_count = r->cqe_count, i, n;
 
 	if (s->n == 0)
 		return;
+	if (r->rxq.q.hw.cq.enhanced) {
+		r->cqe_count = s->cqe_count;
+		rig_rx_cqe(r, s->byte_cnt, s->counter, &s->title);
+		for (i = 1; i < s->n; i += n) {
+			n = RTE_MIN(s->n - i, rig_random() % 2 ? 7 : 1 + rig_random() % 7);
+			rig_rx_block(r, s->minis + (size_t)i * 8, n);
+		}
+		return;
+	}
 	/* What an array has after its last mini CQE is not defined. */
 	for (i = s->n * 8; i < sizeof(s->minis); i++)
 		s->minis[i] = rig_random();

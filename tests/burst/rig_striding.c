@@ -29,6 +29,7 @@ rig_striding_new(struct rte_mempool *mp, uint8_t log_wqes, uint8_t log_strides, 
 	rxq->q.offloads = offloads;
 	rxq->q.nb_desc = 1u << (log_wqes + log_strides);
 	rxq->q.hw.cq.log_cqes = log_wqes + log_strides;
+	rxq->q.hw.cq.enhanced = rig_enhanced;
 	rxq->q.hw.cq.cqes = (void *)r->cq;
 	rxq->q.hw.cq.dbrec = r->dbrec;
 	rxq->q.hw.rq.wq.wqes = r->rq;

@@ -217,7 +217,9 @@ starved(void)
 	rig_striding_session_end(&c);
 	rig_pool_leave(pool, 3);
 	got = receive(&c, pkts, 16);
-	CHECK(got <= 3 && c.r->rxq.q.stats.nombuf >= 5, "%u received, %" PRIu64 " missing", got, c.r->rxq.q.stats.nombuf);
+	/* Of blocks that are expanded one after the other, those that a burst did not reach lack none yet. */
+	CHECK(got <= 3 && c.r->rxq.q.stats.nombuf >= (rig_enhanced ? 1 : 5), "%u received, %" PRIu64 " missing", got,
+	      c.r->rxq.q.stats.nombuf);
 	rig_pool_release(pool);
 	got += receive(&c, pkts + got, 16 - got);
 	CHECK_EQ(got, 8);
@@ -407,9 +409,9 @@ invalid(void)
 		for (format = HASH; format <= CSUM_STRIDE; format++)
 			for (k = 0; k < RTE_DIM(ats) && (bad_minis[i].formats >> format & 1); k++)
 				bad_mini(&bad_minis[i], format, ats[k]);
-	for (i = 0; i < RTE_DIM(bad_titles); i++)
+	for (i = 0; i < RTE_DIM(bad_titles) && !rig_enhanced; i++)
 		bad_title(&bad_titles[i]);
-	for (format = HASH; format <= CSUM_STRIDE; format++) {
+	for (format = HASH; format <= CSUM_STRIDE && !rig_enhanced; format++) {
 		bad_byte("title of the next WQE", format, 12, 3, 1, 0);
 		if (INDEXED >> format & 1)
 			bad_byte("index of the last stride", format, 9, 8 * 64 + 3, 4, 8);
@@ -418,24 +420,32 @@ invalid(void)
 		rewind_over(i, 1 + i % 3, 2 + i % 14);
 }
 
-int
-main(void)
+static void
+all(bool enhanced)
 {
 	uint8_t format;
 
+	rig_enhanced = enhanced;
+	for (format = HASH; format <= CSUM_STRIDE; format++) {
+		twins_run(format, 1, 3, 11, 2048, true);
+		twins_run(format, 2, 6, 8, 1600, true);
+		twins_run(format, 2, 6, 11, 1600, false);
+		twins_run(format, 1, 8, 6, 3000, true);
+		twins_run(format, 2, 4, 12, 9000, false);
+		places(format);
+	}
+	starved();
+	invalid();
+}
+
+int
+main(void)
+{
 	rig_init();
 	pool = rig_pool("striding_comp", POOL, 64, 2048 + RTE_PKTMBUF_HEADROOM);
 	RIG_EACH {
-		for (format = HASH; format <= CSUM_STRIDE; format++) {
-			twins_run(format, 1, 3, 11, 2048, true);
-			twins_run(format, 2, 6, 8, 1600, true);
-			twins_run(format, 2, 6, 11, 1600, false);
-			twins_run(format, 1, 8, 6, 3000, true);
-			twins_run(format, 2, 4, 12, 9000, false);
-			places(format);
-		}
-		starved();
-		invalid();
+		all(false);
+		all(true);
 	}
 	return rig_end("rx_striding_comp");
 }

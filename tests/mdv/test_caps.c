@@ -165,6 +165,8 @@ static const struct {
 	{ ONE("wqe_vlan_insert", 1), CAP(vlan_insert), 1, 0 },
 	{ ONE("scatter_fcs", 1), CAP(scatter_fcs), 1, 0 },
 	{ ONE("enhanced_multi_pkt_send_wqe", 1), CAP(mpw), 1, 0 },
+	{ ONE("enhanced_cqe_compression", 0), CAP(mini_cqes_enhanced), 0, 0 },
+	{ ONE("enhanced_cqe_compression", 1), CAP(mini_cqes_enhanced), 1, 0 },
 	{ ONE("tunnel_stateless_vxlan", 1), CAP(tunnel_vxlan), 1, 0 },
 	{ ONE("tunnel_stateless_gre", 1), CAP(tunnel_vxlan), 0, 0 },
 	{ ONE("csum_cap", 1), CAP(tunnel_vxlan), 0, 0 },

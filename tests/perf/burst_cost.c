@@ -39,6 +39,7 @@ struct run {
 	bool striding;
 	uint16_t inline_mpw;
 	bool compressed;	/* Sessions for the function of queues without compression. */
+	bool enhanced;		/* Compressed CQEs have the enhanced layout. */
 	bool whole;		/* Whole CQEs for the function of queues with compression. */
 	uint8_t format;		/* enum mdv_mini_cqe; 0: hash. */
 };
@@ -52,6 +53,8 @@ static const struct run runs[] = {
 	{ "rx 60 B, compressed, flow tag", MLXPMD_RX_F_COMP, 32, .bytes = 60, .format = MDV_MINI_CQE_FLOW_TAG },
 	{ "rx 60 B, compressed, L3/L4 header", MLXPMD_RX_F_COMP, 32, .bytes = 60, .format = MDV_MINI_CQE_L3_L4 },
 	{ "rx 60 B, hash, compressed, expanded", MLXPMD_RX_F_HASH, 32, false, false, 60, .compressed = true },
+	{ "rx 60 B, hash, compressed, enhanced", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, .bytes = 60,
+	  .enhanced = true },
 	{ "rx 60 B, hash, compression on, whole CQEs", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 32, .bytes = 60,
 	  .whole = true },
 	{ "rx 1 packet per poll, compression on", MLXPMD_RX_F_HASH | MLXPMD_RX_F_COMP, 1, .bytes = 60, .whole = true },
@@ -108,7 +111,14 @@ rx_fill(struct rig_rx *r, unsigned int n)
 		if (!(r->rxq.mini_cqe != MDV_MINI_CQE_NONE ? rig_rx_session_packet(r, &s, n, 60, &c) :
 							     rig_rx_packet(r, n, 60, &c)))
 			abort();
-	rig_rx_session_end(r, &s);
+	if (!r->rxq.q.hw.cq.enhanced || r->cqe_count == RING + s.n) {
+		rig_rx_session_end(r, &s);
+		return;
+	}
+	/* Blocks as long as possible, whose title is the first packet of all. */
+	r->cqe_count -= s.n;
+	for (n = 0; n < s.n; n += 7)
+		rig_rx_block(r, s.minis + (size_t)n * 8, RTE_MIN(7u, s.n - n));
 }
 
 static void
@@ -235,6 +245,7 @@ compare(const void *a, const void *b)
 static void
 bench_open(struct bench *b, const struct run *r)
 {
+	rig_enhanced = r->enhanced;
 	b->rx = rig_rx_new(LOG_RING, 0, LOG_RING, pool, RTE_ETH_RX_OFFLOAD_CHECKSUM |
 			   (r->features & MLXPMD_RX_F_TS && !r->tx ? RTE_ETH_RX_OFFLOAD_TIMESTAMP : 0),
 			   &ts_clock);
@@ -243,6 +254,10 @@ bench_open(struct bench *b, const struct run *r)
 	b->tx = rig_tx_new(LOG_RING, RING, LOG_RING, 63, 0);
 	if (b->rx == NULL || b->tx == NULL)
 		abort();
+	/* In the first of 128 passes of the ring entries of blocks are marked. */
+	b->rx->rxq.q.cq_ci = r->enhanced ? RING : 0;
+	b->rx->cqe_count = b->rx->rxq.q.cq_ci;
+	b->rx->dbrec[0] = rte_cpu_to_be_32(b->rx->cqe_count);
 	b->tx->txq.inline_mpw = r->inline_mpw;
 	/* 16 WQEs of 64 strides; as by default. */
 	if (r->striding) {

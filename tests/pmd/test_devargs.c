@@ -19,7 +19,7 @@ int mlxpmd_logtype;
 #define RX_BURSTS "allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma"
 #define TX_BURSTS "allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512"
 #define CLOCKS "allowed are auto|page|host|realtime|raw"
-#define KNOWN "allowed are rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"
+#define KNOWN "allowed are rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4|128..132, stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"
 #define AGES "allowed are 0|10..60000"
 
 static const struct {
@@ -151,6 +151,7 @@ check_numbers(void)
 #undef AGE
 #define NUMBER(key, given, value) { given, offsetof(struct mlxpmd_devargs, key), value }
 		NUMBER(rxq_cqe_comp_en, "", 1), NUMBER(rxq_cqe_comp_en, "mprq_en=1", 1),
+		NUMBER(rxq_cqe_comp_en, "rxq_cqe_comp_en=0x81", 0x81), NUMBER(rxq_cqe_comp_en, "rxq_cqe_comp_en=132", 132),
 		NUMBER(rxq_cqe_comp_en, "rxq_cqe_comp_en=0,mprq_en=1", 0), NUMBER(rxq_cqe_comp_en, "mprq_en=0", 1),
 		NUMBER(mprq_en, "", 0), NUMBER(mprq_en, "mprq_en=1", 1), NUMBER(mprq_en, "mprq_en=0", 0),
 		NUMBER(mprq_log_stride_num, "", 0), NUMBER(mprq_log_stride_num, "mprq_log_stride_num=0", 0),

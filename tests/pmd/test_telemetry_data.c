@@ -315,7 +315,7 @@ test_info(void)
 		  "capabilities/max_mtu=7\ncapabilities/device_frequency_khz=8\ncapabilities/checksum=1\ncapabilities/vlan_insert=0\n"
 		  "capabilities/vlan_strip=1\ncapabilities/scatter_fcs=0\ncapabilities/rss=1\ncapabilities/rx_hash_fields=9\ncapabilities/multi_packet_wqe=0\n"
 		  "capabilities/tunnel_vxlan=1\ncapabilities/tunnel_gre=0\ncapabilities/tunnel_geneve=1\ncapabilities/tunnel_ipip=0\n"
-		  "capabilities/software_parser=1\ncapabilities/software_parser_tso=0\ncapabilities/mini_cqe_formats=0\ncapabilities/timestamp_free_running=1\n"
+		  "capabilities/software_parser=1\ncapabilities/software_parser_tso=0\ncapabilities/mini_cqe_formats=0\ncapabilities/mini_cqe_enhanced=0\ncapabilities/timestamp_free_running=1\n"
 		  "capabilities/timestamp_real_time=0\ncapabilities/queue_counters=1\ncapabilities/vport_counters=0\nrx_burst/name=fast\nrx_burst/why=best\n"
 		  "rx_compression/name=none\nrx_compression/why=the port was not started yet\ntx_burst/name=none\ntx_burst/why=the port was not started yet\n");
 	clock_.kind = MDV_CLOCK_TICKS;

@@ -76,6 +76,7 @@ struct mdv_caps {
 	bool q_counters, vport_counters, access_reg_user;
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
 	uint8_t mini_cqes;	/**< Formats of compressed CQEs: bits 1 << enum mdv_mini_cqe; 0: none. */
+	bool mini_cqes_enhanced; /**< It has the enhanced layout of compressed CQEs, too. */
 };
 
 /** Way of access to a device. */
@@ -240,6 +241,7 @@ struct mdv_cq {
 	volatile uint32_t *dbrec; /**< [0] consumer index, [1] arm; big-endian. */
 	uint32_t cqn;
 	uint8_t log_cqes;
+	bool enhanced;		/**< Layout of its compressed CQEs. */
 	bool arm_event;		/**< An event arrived since the CQ was armed; for mdv_cq_arm(). */
 	uint32_t arm_sn, arm_ci; /**< Values of the last arming, for mdv_cq_arm(). */
 	struct mdv_vector *vector; /**< Attached vector, or NULL. */
@@ -250,6 +252,11 @@ struct mdv_cq_attr {
 	int socket_id;
 	bool overrun_ignore;
 	enum mdv_mini_cqe mini_cqe; /**< Of compressed CQEs, which only an RQ's CQ has. */
+	/**
+	 * Their enhanced layout: the device writes the number of its pass of the ring, modulo 256, to the signature of
+	 * every CQE, and mini CQEs to entries without a title (PRM, CQC.cqe_compression_layout).
+	 */
+	bool enhanced;
 	const struct mdv_vector *vector; /**< Its EQ receives completion events; NULL: EQ of vector 0. */
 };
 

@@ -165,6 +165,7 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	if (prm_cmd_hca_cap_get_striding_rq(cap))
 		caps->log_min_strides = prm_cmd_hca_cap_get_ext_stride_num_range(cap) ? 3 : MDV_LOG_STRIDES_BASE;
 	caps->mini_cqes = mini_cqes(cap);
+	caps->mini_cqes_enhanced = prm_cmd_hca_cap_get_enhanced_cqe_compression(cap);
 	caps->q_counters = prm_cmd_hca_cap_get_max_qp_cnt(cap) != 0;
 	caps->vport_counters = prm_cmd_hca_cap_get_vport_counters(cap);
 	caps->access_reg_user = dev->backend->exclusive || prm_cmd_hca_cap_get_access_register_user(cap);

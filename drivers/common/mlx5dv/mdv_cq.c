@@ -17,6 +17,7 @@
  * Opcode INVALID (0xf) marks a CQE that the device has not written. The owner bit is that of the pass
  * before the first, so that a check of the owner bit alone does not accept the CQE either.
  */
+#define MDV_CQE_INIT_SIGNATURE 0xff /* Enhanced layout of compressed CQEs: of no pass before the 256th. */
 #define MDV_CQE_INIT_OP_OWN ((MLX5_CQE_INVALID << 4) | MLX5_CQE_OWNER_MASK)
 
 static int
@@ -29,7 +30,7 @@ check_attr(struct mdv_dev *dev, const struct mdv_cq_attr *attr)
 }
 
 static void
-fill_compression(enum mdv_mini_cqe format, struct prm_cqc *cqc)
+fill_compression(enum mdv_mini_cqe format, bool enhanced, struct prm_cqc *cqc)
 {
 	static const uint8_t codes[] = {
 		[MDV_MINI_CQE_HASH] = PRM_CQC_MINI_CQE_FORMAT_HASH,
@@ -40,6 +41,7 @@ fill_compression(enum mdv_mini_cqe format, struct prm_cqc *cqc)
 	};
 
 	prm_cqc_set_cqe_comp_en(cqc, format != MDV_MINI_CQE_NONE);
+	prm_cqc_set_cqe_compression_layout(cqc, enhanced ? PRM_CQE_COMP_LAYOUT_ENHANCED : PRM_CQE_COMP_LAYOUT_BASIC);
 	prm_cqc_set_mini_cqe_res_format(cqc, codes[format]);
 	prm_cqc_set_mini_cqe_res_format_ext(cqc, format == MDV_MINI_CQE_L3_L4);
 }
@@ -58,7 +60,7 @@ fill_create(const struct mdv_dev *dev, const struct mdv_cq_attr *attr, const str
 	prm_create_cq_in_set_cq_umem_offset(in, 0);
 	prm_cqc_set_cqe_sz(cqc, PRM_CQC_CQE_SZ_64B);
 	prm_cqc_set_oi(cqc, attr->overrun_ignore);
-	fill_compression(attr->mini_cqe, cqc);
+	fill_compression(attr->mini_cqe, attr->enhanced, cqc);
 	prm_cqc_set_log_cq_size(cqc, attr->log_cqes);
 	prm_cqc_set_uar_page(cqc, dev->uar->page_id);
 	prm_cqc_set_c_eqn(cqc, attr->vector != NULL ? attr->vector->eqn : dev->eqn);
@@ -83,8 +85,11 @@ mdv_cq_create(struct mdv_dev *dev, const struct mdv_cq_attr *attr, struct mdv_cq
 	cq->cqes = cq->ring.addr;
 	cq->dbrec = RTE_PTR_ADD(cq->ring.addr, cqe_bytes);
 	cq->log_cqes = attr->log_cqes;
-	for (size_t i = 0; i < (size_t)1 << cq->log_cqes; i++)
+	cq->enhanced = attr->enhanced;
+	for (size_t i = 0; i < (size_t)1 << cq->log_cqes; i++) {
 		cq->cqes[i].op_own = MDV_CQE_INIT_OP_OWN;
+		cq->cqes[i].signature = MDV_CQE_INIT_SIGNATURE;
+	}
 	fill_create(dev, attr, cq, &in);
 	cq->obj = mdv_obj_create(dev, &in, sizeof(in));
 	if (cq->obj != NULL) {

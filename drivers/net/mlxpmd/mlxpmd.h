@@ -50,7 +50,7 @@ enum mlxpmd_burst_mode {
 	ROW(rx_burst, "auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma") \
 	ROW(tx_burst, "auto|scalar|neon|sse|avx2|avx512vl|avx512") \
 	ROW(clock, "auto|page|host|realtime|raw") \
-	ROW(rxq_cqe_comp_en, "0..4") \
+	ROW(rxq_cqe_comp_en, "0..4|128..132") \
 	ROW(stats_age_ms, "0|10..60000") \
 	ROW(txq_inline_mpw, "0..930") \
 	ROW(txq_inline_max, "0..930") \
@@ -66,12 +66,16 @@ enum mlxpmd_burst_mode {
 /** Memory type of the doorbell registers: non-cached or write-combining. */
 enum mlxpmd_doorbell { MLXPMD_DOORBELL_AUTO, MLXPMD_DOORBELL_NC, MLXPMD_DOORBELL_WC };
 
+/** Bit of rxq_cqe_comp_en: enhanced layout, if the device has it. */
+#define MLXPMD_COMP_ENHANCED 128u
+
 struct mlxpmd_devargs {
 	enum mlxpmd_burst_mode rx_burst, tx_burst;
 	enum mdv_clock_source clock;
 	enum mdv_open_mode open;
 	enum mlxpmd_doorbell doorbell;
-	unsigned int rxq_cqe_comp_en;	/**< enum mdv_mini_cqe, which has the numbers of net_mlx5. */
+	/** enum mdv_mini_cqe, and MLXPMD_COMP_ENHANCED: the numbers of net_mlx5. */
+	unsigned int rxq_cqe_comp_en;
 	unsigned int stats_age_ms;	/**< Maximum age of the device's counters; 0: each reading queries them. */
 	/** Striding receive queues, from that number of queues on. Sizes: 0 is the default. */
 	unsigned int mprq_en, mprq_log_stride_num, mprq_log_stride_size, mprq_max_memcpy_len, rxqs_min_mprq;
@@ -148,6 +152,7 @@ struct mlxpmd_port {
 	struct mlxpmd_queue *queues[MLXPMD_NB_KINDS][MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
 	struct mlxpmd_timesync timesync;
 	enum mdv_mini_cqe mini_cqe;	/**< Of the receive queues' compressed completions, */
+	bool mini_cqe_enhanced;	/**< their layout, */
 	const char *mini_cqe_why;	/**< and why; NULL: the port was not started yet. */
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
 	struct mlxpmd_filter filter;

@@ -29,6 +29,8 @@ static_assert(MLXPMD_CQE_TAIL + sizeof(uint64_t) == sizeof(struct mlx5_cqe64), "
 
 /* The tail as a host-order word: op_own 7:0, signature 15:8, wqe_counter 31:16, sop_drop_qpn 63:32. */
 #define MLXPMD_TAIL_OWNER ((uint32_t)MLX5_CQE_OWNER_MASK)
+#define MLXPMD_TAIL_PASS 0xff00u /**< Pass of the ring modulo 256, if compressed CQEs have the enhanced layout. */
+#define MLXPMD_TAIL_PASS_SHIFT 8
 #define MLXPMD_TAIL_FORMAT PRM_CQE64_OP_OWN_CQE_FORMAT_MASK /**< 0 in a CQE of its own (no mini-CQEs, no data). */
 #define MLXPMD_TAIL_OPCODE PRM_CQE64_OP_OWN_OPCODE_MASK
 #define MLXPMD_TAIL_OPCODE_SHIFT PRM_CQE64_OP_OWN_OPCODE_SHIFT
@@ -43,11 +45,21 @@ mlxpmd_cqe_tail(const void *cqe)
 	return rte_be_to_cpu_64(__atomic_load_n(tail, __ATOMIC_RELAXED));
 }
 
-/** Has the device not written the CQE yet? owner: the owner bit of CQEs of this pass of the ring. */
-static __rte_always_inline bool
-mlxpmd_cqe_absent(uint64_t tail, uint32_t owner)
+/**
+ * What CQEs of a pass of the ring have. validity: MLXPMD_TAIL_OWNER, or MLXPMD_TAIL_PASS if compressed CQEs have the
+ * enhanced layout.
+ */
+static __rte_always_inline uint32_t
+mlxpmd_cqe_pass(uint32_t pass, uint32_t validity)
 {
-	return (((uint32_t)tail ^ owner) & MLXPMD_TAIL_OWNER) ||
+	return (pass << MLXPMD_TAIL_PASS_SHIFT | (pass & MLXPMD_TAIL_OWNER)) & validity;
+}
+
+/** Has the device not written the CQE in this pass of the ring yet? validity: as for mlxpmd_cqe_pass(). */
+static __rte_always_inline bool
+mlxpmd_cqe_absent(uint64_t tail, uint32_t pass, uint32_t validity)
+{
+	return (((uint32_t)tail ^ mlxpmd_cqe_pass(pass, validity)) & validity) ||
 	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
 }
 

@@ -141,7 +141,7 @@ tx_copies(const struct rte_eth_dev *eth_dev)
 static const char *
 mini_cqe_obstacle(const struct mlxpmd_port *port)
 {
-	const enum mdv_mini_cqe format = port->args.rxq_cqe_comp_en;
+	const enum mdv_mini_cqe format = port->args.rxq_cqe_comp_en & ~MLXPMD_COMP_ENHANCED;
 	bool scatters;
 	const uint64_t offloads = rx_offloads(port->eth_dev, &scatters);
 
@@ -161,13 +161,19 @@ mini_cqe_obstacle(const struct mlxpmd_port *port)
 int
 mlxpmd_mini_cqe_select(struct mlxpmd_port *port)
 {
-	port->mini_cqe = port->args.rxq_cqe_comp_en;
+	const bool wanted = (port->args.rxq_cqe_comp_en & MLXPMD_COMP_ENHANCED) != 0;
+
+	port->mini_cqe = port->args.rxq_cqe_comp_en & ~MLXPMD_COMP_ENHANCED;
+	port->mini_cqe_enhanced = wanted && port->mdv->caps.mini_cqes_enhanced;
 	port->mini_cqe_why = "rxq_cqe_comp_en=0";
 	if (port->mini_cqe == MDV_MINI_CQE_NONE)
 		return 0;
 	port->mini_cqe_why = mini_cqe_obstacle(port);
 	if (port->mini_cqe_why == NULL) {
-		port->mini_cqe_why = "format of rxq_cqe_comp_en: nothing needs whole completions";
+		/* As net_mlx5, which ignores the bit then. */
+		port->mini_cqe_why = wanted && !port->mini_cqe_enhanced ?
+					     "format of rxq_cqe_comp_en: the device has the basic layout only" :
+					     "format of rxq_cqe_comp_en: nothing needs whole completions";
 		return 0;
 	}
 	MLXPMD_LOG(NOTICE, "port %u: rxq_cqe_comp_en=%u: completions are not compressed: %s", port->port_id,

@@ -78,7 +78,8 @@ alternative_parse(const char *alternative, size_t len, unsigned int n, const cha
 	unsigned long number, min, max;
 
 	if (sscanf(alternative, "%lu..%lu", &min, &max) == 2) {
-		if (mlxpmd_number_parse(value, 10, max, &number) != 0 || number < min)
+		if (mlxpmd_number_parse(value, strncmp(value, "0x", 2) == 0 ? 16 : 10, max, &number) != 0 ||
+		    number < min)
 			return false;
 		*out = number;
 		return true;

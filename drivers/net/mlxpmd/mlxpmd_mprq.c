@@ -217,7 +217,8 @@ mlxpmd_mprq_exception(struct mlxpmd_rxq *rxq)
 	rte_io_rmb(); /* As in mlxpmd_rx_exception(). */
 	in_step = rxq->q.ci != rxq->q.pi && mlxpmd_mprq_in_step(rxq, cqe, s->used);
 	/* Compressed: there are at most as many completions as posted strides. */
-	if (in_step && mlxpmd_cqe_is_title(tail) && mlxpmd_rx_expand(rxq, rxq->q.cq_ci, posted) != 0)
+	if ((in_step || mlxpmd_rx_enhanced(rxq)) && mlxpmd_cqe_is_compressed(rxq, tail) &&
+	    mlxpmd_rx_expand(rxq, rxq->q.cq_ci, posted) != 0)
 		return true;
 	if (mlxpmd_cqe_opcode(tail) != MLX5_CQE_RESP_SEND || ((uint32_t)tail & MLXPMD_TAIL_FORMAT) != 0 || !in_step) {
 		mlxpmd_rx_refused(rxq, cqe);
@@ -266,7 +267,7 @@ sizes_set(struct mlxpmd_rxq *rxq)
 	rxq->seg_first_bytes = data_room - rxq->headroom;
 	rxq->seg_bytes = data_room;
 	rxq->free_thresh = 1;
-	rxq->tail_check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
+	rxq->tail_check = rxq->q.validity | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
 			  (uint32_t)UINT16_MAX << MLXPMD_TAIL_COUNTER_SHIFT;
 	/* Mempools with pinned external buffers are refused. */
 	rxq->buf_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rxq->mp);
@@ -334,6 +335,7 @@ mlxpmd_mprq_arm(struct mlxpmd_queue *q)
 		rc = buffers_get(rxq);
 	if (rc == 0) {
 		mlxpmd_queue_rings_set(q);
+		mlxpmd_rx_title_reset(rxq);
 		if (!wqes_set(rxq))
 			rc = mlxpmd_queue_arm_fail(q, EFAULT, "a buffer is not registered");
 	}
@@ -350,6 +352,7 @@ mlxpmd_mprq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 {
 	if (fresh) {
 		mlxpmd_queue_rings_set(&rxq->q);
+		mlxpmd_rx_title_reset(rxq);
 	} else {
 		mlxpmd_rx_expand_all(rxq);
 		mlxpmd_queue_cq_resume(&rxq->q);

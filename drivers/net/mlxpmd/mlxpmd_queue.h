@@ -122,7 +122,7 @@ struct mlxpmd_queue {
 	uint16_t nb_desc;
 	uint8_t log_cqes;
 	uint8_t kind;		/**< enum mlxpmd_queue_kind. */
-	uint32_t socket_id;
+	uint32_t validity;	/**< Bits of a CQE's tail that have its pass of the ring: mlxpmd_cqe_pass(). */
 	/* Written by the burst. */
 	uint32_t cq_ci __rte_cache_aligned; /**< CQEs consumed. */
 	uint16_t pi, ci;	/**< WQEs (Rx) or WQEBBs (Tx) posted and completed. */
@@ -137,6 +137,7 @@ struct mlxpmd_queue {
 	struct mlxpmd_queue_hw hw;
 	struct mlxpmd_repair repair;
 	struct mlxpmd_queue_stats stats_base; /**< stats at the last reset of the statistics. */
+	uint32_t socket_id;
 	bool deferred_start;
 } __rte_cache_aligned;
 
@@ -160,7 +161,7 @@ void mlxpmd_queue_ready(struct mlxpmd_queue *q);
 static __rte_always_inline bool
 mlxpmd_queue_cqe_absent(const struct mlxpmd_queue *q, uint32_t ci)
 {
-	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(&q->cqes[ci & q->cqe_mask]), (ci >> q->log_cqes) & 1);
+	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(&q->cqes[ci & q->cqe_mask]), ci >> q->log_cqes, q->validity);
 }
 
 /** Calls mlxpmd_queue_ops.sync, if there is one. */

@@ -12,6 +12,7 @@ mlxpmd_queue_arm(struct mlxpmd_queue *q)
 {
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
 	q->log_cqes = q->hw.cq.log_cqes;
+	q->validity = q->hw.cq.enhanced ? MLXPMD_TAIL_PASS : MLXPMD_TAIL_OWNER;
 	q->cqe_mask = (1u << q->hw.cq.log_cqes) - 1;
 	q->wqe_mask = (1u << q->hw.wq.log_wq_sz) - 1;
 	q->ci = 0;
@@ -38,8 +39,10 @@ mlxpmd_queue_rings_set(struct mlxpmd_queue *q)
 	q->cq_dbrec = q->hw.cq.dbrec;
 	q->wqes = q->hw.wq.wqes;
 	q->wq_dbrec = q->hw.wq.dbrec;
-	for (i = 0; i <= q->cqe_mask; i++)
+	for (i = 0; i <= q->cqe_mask; i++) {
 		q->cqes[i].op_own = (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT | MLX5_CQE_OWNER_MASK);
+		q->cqes[i].signature = (uint8_t)-1;
+	}
 	q->cq_ci = 0;
 	q->cq_dbrec[0] = 0;
 	q->wq_dbrec[0] = 0;

@@ -20,18 +20,18 @@ mini_image_of(const struct mlxpmd_mini_base *base, uint32_t limit)
 }
 
 static __rte_always_inline bool
-mini_load(struct mini_image *image, const void *array, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, uint32_t n, const unsigned int f)
 {
 	image->minis = array;
-	image->loaded = mlxpmd_mini_check(array, MLXPMD_MINI_CQES, image->limit, f);
+	image->loaded = mlxpmd_mini_check(array, n, image->limit, f);
 	return image->loaded != 0;
 }
 
 static __rte_always_inline void
-mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, uint32_t n, const unsigned int f)
 {
 	image->bytes += image->loaded;
-	mlxpmd_mini_some(image->base, image->minis, elt, MLXPMD_MINI_CQES, f);
+	mlxpmd_mini_some(image->base, image->minis, elt, NULL, n, f);
 }
 
 static __rte_always_inline enum mlxpmd_mprq_lengths

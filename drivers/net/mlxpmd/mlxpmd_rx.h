@@ -13,6 +13,8 @@
 #ifndef MLXPMD_RX_H
 #define MLXPMD_RX_H
 
+#include <string.h>
+
 #include "mlxpmd_burst_cqe.h"
 #include "mlxpmd_rxtx.h"
 #include "mlxpmd_variant.h"
@@ -115,16 +117,67 @@ mlxpmd_rx_count_csum(struct mlxpmd_rxq *rxq, const struct rte_mbuf *m)
 	MLXPMD_SHARED_ADD(rxq->q.stats.l4_csum_bad, (m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_BAD) != 0);
 }
 
+/** Features of the burst templates. At most one kind of timestamp: TS (line), TICKS (raw), PACKED (real time). */
+#define MLXPMD_RX_F_SCATTER 1u
+#define MLXPMD_RX_F_TS 2u
+#define MLXPMD_RX_F_HASH 4u
+#define MLXPMD_RX_F_TICKS 8u
+#define MLXPMD_RX_F_PACKED 10u
+#define MLXPMD_RX_F_STAMP 10u /**< Mask of the kind of timestamp. */
+#define MLXPMD_RX_F_COMP 16u	/**< Completions are compressed, and have no timestamps. */
+#define MLXPMD_RX_F_STRIDING 32u /**< Striding queues. Without SCATTER: the bursts chain mbufs if the offload is on. */
+#define MLXPMD_RX_TEMPLATES 64
+
 /**
- * Expected tail of the next CQE: owner bit of this pass, responder opcode, and the counter, which is that of the next
- * WQE, or stride.
+ * Bits of a tail that have the pass of the ring. Without compression it is the owner bit in all queues; a burst with
+ * scatter serves compressed completions, too.
  */
 static __rte_always_inline uint32_t
-mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq, uint32_t counter)
+mlxpmd_rx_validity(const struct mlxpmd_rxq *rxq, const unsigned int f)
+{
+	return (f & (MLXPMD_RX_F_COMP | MLXPMD_RX_F_SCATTER)) ? rxq->q.validity : MLXPMD_TAIL_OWNER;
+}
+
+/** Has the device not written the CQE of consumer index ci yet? */
+static __rte_always_inline bool
+mlxpmd_rx_absent(const struct mlxpmd_rxq *rxq, uint32_t ci, const unsigned int f)
+{
+	return mlxpmd_cqe_absent(mlxpmd_cqe_tail(&rxq->q.cqes[ci & rxq->q.cqe_mask]), ci >> rxq->q.log_cqes,
+				 mlxpmd_rx_validity(rxq, f));
+}
+
+/**
+ * Expected tail of the next CQE: pass of the ring, responder opcode, and the counter, which is that of the next WQE, or
+ * stride.
+ */
+static __rte_always_inline uint32_t
+mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq, uint32_t counter, const unsigned int f)
 {
 	return counter << MLXPMD_TAIL_COUNTER_SHIFT |
 	       (uint32_t)MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT |
-	       ((rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
+	       mlxpmd_cqe_pass(rxq->q.cq_ci >> rxq->q.log_cqes, mlxpmd_rx_validity(rxq, f));
+}
+
+/** New rings: there is no title. */
+static inline void
+mlxpmd_rx_title_reset(struct mlxpmd_rxq *rxq)
+{
+	rxq->title_ci = 0;
+	rxq->title.op_own = MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
+}
+
+/**
+ * Enhanced layout: keeps the CQE before the consumer index as title of blocks that follow, unless that was a block:
+ * then its title remains. For a block at the consumer index; and before the device may overwrite the CQE.
+ */
+static __rte_always_inline const struct mlx5_cqe64 *
+mlxpmd_rx_title_keep(struct mlxpmd_rxq *rxq)
+{
+	if (rxq->title_ci != rxq->q.cq_ci) {
+		memcpy(&rxq->title, &rxq->q.cqes[(rxq->q.cq_ci - 1) & rxq->q.cqe_mask], sizeof(rxq->title));
+		rxq->title_ci = rxq->q.cq_ci;
+	}
+	return &rxq->title;
 }
 
 /** Consumes the CQEs of n packets, which begin at `first`, and counts the packets. */
@@ -148,16 +201,6 @@ mlxpmd_rx_account(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, ui
 	mlxpmd_rx_account_cqes(rxq, pkts, n, bytes, rare, first);
 }
 
-/** Features of the burst templates. At most one kind of timestamp: TS (line), TICKS (raw), PACKED (real time). */
-#define MLXPMD_RX_F_SCATTER 1u
-#define MLXPMD_RX_F_TS 2u
-#define MLXPMD_RX_F_HASH 4u
-#define MLXPMD_RX_F_TICKS 8u
-#define MLXPMD_RX_F_PACKED 10u
-#define MLXPMD_RX_F_STAMP 10u /**< Mask of the kind of timestamp. */
-#define MLXPMD_RX_F_COMP 16u	/**< Completions are compressed, and have no timestamps. */
-#define MLXPMD_RX_F_STRIDING 32u /**< Striding queues. Without SCATTER: the bursts chain mbufs if the offload is on. */
-#define MLXPMD_RX_TEMPLATES 64
 /** Scalar templates, by feature set. */
 extern const struct mlxpmd_template mlxpmd_rx_templates[MLXPMD_RX_TEMPLATES];
 

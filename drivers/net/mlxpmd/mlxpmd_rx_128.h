@@ -203,7 +203,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	const struct mlxpmd_clock_128 clock = (f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS ?
 						      mlxpmd_clock_128(&rxq->snap) :
 						      (struct mlxpmd_clock_128){ .shift = 0 };
-	vec32 want = all32(mlxpmd_rx_tail_expected(rxq, run.counter)) + (vec32){ 0, step, 2 * step, 3 * step };
+	vec32 want = all32(mlxpmd_rx_tail_expected(rxq, run.counter, f)) + (vec32){ 0, step, 2 * step, 3 * step };
 	vec32 lengths = all32(0);
 	vec64 tags = all64(0), flags = tags;
 	struct stamps value = { tags, tags };
@@ -268,7 +268,7 @@ run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool t
 		return 0;
 	if (unlikely((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS && !mlxpmd_clock_128_fits(&rxq->snap)))
 		return 0;
-	return likely(mlxpmd_rx_group_likely(rxq, n, GROUP)) ? run_groups(rxq, pkts, n, f) : 0;
+	return likely(mlxpmd_rx_group_likely(rxq, n, GROUP, f)) ? run_groups(rxq, pkts, n, f) : 0;
 }
 
 /* Writes whole WQEs, one per store. */
@@ -303,6 +303,7 @@ struct mini_image {
 	vec32 limit, sum;	/* Largest length; sum of the lengths. */
 	vec8 minis[4];		/* Array that was loaded last, */
 	vec32 lengths[2];	/* and its lengths. */
+	uint32_t absent;	/* Lengths in the sum that are 1 in place of a mini CQE. */
 };
 
 static __rte_always_inline struct mini_image
@@ -337,25 +338,34 @@ mini_beyond(const struct mini_image *image, uint32_t least, vec32 limit)
 	return any((vec32)(image->lengths[0] - least >= limit) | (vec32)(image->lengths[1] - least >= limit));
 }
 
-/* Loads an array of mini CQEs; false if a length is impossible. */
+/* Loads the first n of an array of mini CQEs, others with length 1; false if a length is impossible. */
 static __rte_always_inline bool
-mini_load(struct mini_image *image, const void *array, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, uint32_t n, const unsigned int f)
 {
+	const uint8_t *present = mlxpmd_mini_present + (MLXPMD_MINI_CQES - n) * sizeof(struct prm_mini_cqe8);
+	const vec32 one = { 0, RTE_BE32(1), 0, RTE_BE32(1) };
 	const uint32_t strides = (f & MLXPMD_RX_F_STRIDING) ? MLXPMD_MPRQ_ONE_STRIDE : 0;
 	const vec8 *v = array;
 	unsigned int i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		image->minis[i] = v[i];
+		if (n != MLXPMD_MINI_CQES) {
+			const vec8 keep = (vec8)load64(present + i * sizeof(vec8));
+
+			image->minis[i] = (image->minis[i] & keep) | ((vec8)one & ~keep);
+		}
+	}
 	image->lengths[0] = swap32(ODD32(image->minis[0], image->minis[1])) - strides;
 	image->lengths[1] = swap32(ODD32(image->minis[2], image->minis[3])) - strides;
 	return likely(!mini_beyond(image, 1, image->limit));
 }
 
-/* Writes the fields of eight mbufs. */
+/* Writes the fields of eight mbufs, n of them of packets. */
 static __rte_always_inline void
-mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, uint32_t n, const unsigned int f)
 {
+	image->absent += MLXPMD_MINI_CQES - n;
 	image->sum += image->lengths[0] + image->lengths[1];
 	mini_store2(image, image->minis[0], elt, f);
 	mini_store2(image, image->minis[1], elt + 2, f);
@@ -378,7 +388,7 @@ mini_lengths(const struct mini_image *image, const struct mlxpmd_rx_run *run)
 static __rte_always_inline uint32_t
 mini_bytes(const struct mini_image *image)
 {
-	return sum32(image->sum);
+	return sum32(image->sum) - image->absent;
 }
 
 #endif /* MLXPMD_RX_128_H */

@@ -245,7 +245,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	const struct mlxpmd_clock_avx2 clock = (f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS ?
 						       mlxpmd_clock_avx2(&rxq->snap) :
 						       (struct mlxpmd_clock_avx2){ 0 };
-	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_expected(rxq, run.counter)),
+	__m256i want = _mm256_add_epi64(_mm256_set1_epi64x(mlxpmd_rx_tail_expected(rxq, run.counter, f)),
 					_mm256_set_epi64x(3 * step, 2 * step, step, 0));
 	__m256i tags = _mm256_setzero_si256(), flags = tags, lengths = tags, value = tags;
 
@@ -314,7 +314,7 @@ run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool t
 		return 0;
 	if (unlikely((f & MLXPMD_RX_F_STAMP) == MLXPMD_RX_F_TS && !mlxpmd_clock_avx2_fits(&rxq->snap)))
 		return 0;
-	return likely(mlxpmd_rx_group_likely(rxq, n, GROUP)) ? run_groups(rxq, pkts, n, f) : 0;
+	return likely(mlxpmd_rx_group_likely(rxq, n, GROUP, f)) ? run_groups(rxq, pkts, n, f) : 0;
 }
 
 /* Writes whole WQEs, two per store. */
@@ -351,6 +351,7 @@ struct mini_image {
 	__m256i base, limit;	/* Fields that the mbufs of a session have in common; largest length. */
 	__m256i sum;		/* Of the lengths, in odd places. */
 	__m256i minis[2];	/* Array that was loaded last, in host order. */
+	uint32_t absent;	/* Lengths in the sum that are 1 in place of a mini CQE. */
 };
 
 static __rte_always_inline struct mini_image
@@ -390,10 +391,11 @@ mini_store4(const struct mini_image *image, __m256i v, struct rte_mbuf *const *e
 	}
 }
 
-/* Loads an array of mini CQEs; false if a length is impossible. */
+/* Loads the first n of an array of mini CQEs, others with length 1; false if a length is impossible. */
 static __rte_always_inline bool
-mini_load(struct mini_image *image, const void *array, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, uint32_t n, const unsigned int f)
 {
+	const uint8_t *present = mlxpmd_mini_present + (MLXPMD_MINI_CQES - n) * sizeof(struct prm_mini_cqe8);
 	const __m256i bytes = _mm256_broadcastsi128_si256(
 		_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
 	__m256i a = _mm256_shuffle_epi8(load256(array), bytes);
@@ -403,15 +405,20 @@ mini_load(struct mini_image *image, const void *array, const unsigned int f)
 		a = _mm256_sub_epi32(a, _mm256_set1_epi64x((int64_t)MLXPMD_MPRQ_ONE_STRIDE << 32));
 		b = _mm256_sub_epi32(b, _mm256_set1_epi64x((int64_t)MLXPMD_MPRQ_ONE_STRIDE << 32));
 	}
+	if (n != MLXPMD_MINI_CQES) {
+		a = _mm256_blendv_epi8(_mm256_set1_epi64x(INT64_C(1) << 32), a, load256(present));
+		b = _mm256_blendv_epi8(_mm256_set1_epi64x(INT64_C(1) << 32), b, load256(present + 32));
+	}
 	image->minis[0] = a;
 	image->minis[1] = b;
 	return likely(!mini_beyond(image, 1, image->limit));
 }
 
-/* Writes the fields of eight mbufs. */
+/* Writes the fields of eight mbufs, n of them of packets. */
 static __rte_always_inline void
-mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, uint32_t n, const unsigned int f)
 {
+	image->absent += MLXPMD_MINI_CQES - n;
 	image->sum = _mm256_add_epi32(image->sum, _mm256_add_epi32(image->minis[0], image->minis[1]));
 	mini_store4(image, image->minis[0], elt, f);
 	mini_store4(image, image->minis[1], elt + 4, f);
@@ -434,7 +441,8 @@ mini_bytes(const struct mini_image *image)
 {
 	const __m256i lengths = _mm256_srli_epi64(image->sum, 32);
 
-	return sum32(_mm_add_epi32(_mm256_castsi256_si128(lengths), _mm256_extracti128_si256(lengths, 1)));
+	return sum32(_mm_add_epi32(_mm256_castsi256_si128(lengths), _mm256_extracti128_si256(lengths, 1))) -
+	       image->absent;
 }
 
 #endif /* MLXPMD_RX_256_H */

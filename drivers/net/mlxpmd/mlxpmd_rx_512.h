@@ -230,7 +230,7 @@ run_groups(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const uns
 	const struct order order = image_order(f);
 	const struct image image = image_of(rxq, f);
 	const struct clock clock = clock_of(rxq, f);
-	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_expected(rxq, run.counter)),
+	__m512i want = _mm512_add_epi64(_mm512_set1_epi64(mlxpmd_rx_tail_expected(rxq, run.counter, f)),
 					_mm512_slli_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
 							  MLXPMD_TAIL_COUNTER_SHIFT));
 	__m512i tags = _mm512_setzero_si512(), flags = tags, lengths = tags, value = tags;
@@ -299,7 +299,7 @@ run_groups_if(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool t
 {
 	if (unlikely((f & MLXPMD_RX_F_STAMP) && !ts_usable))
 		return 0;
-	if (unlikely(!mlxpmd_rx_group_likely(rxq, n, GROUP)))
+	if (unlikely(!mlxpmd_rx_group_likely(rxq, n, GROUP, f)))
 		return 0;
 	if ((f & MLXPMD_RX_F_STAMP) != MLXPMD_RX_F_TS)
 		return run_groups(rxq, pkts, n, f);
@@ -351,26 +351,27 @@ mini_image_of(const void *base, uint32_t limit)
 	};
 }
 
-/* Loads an array of mini CQEs; false if a length is impossible. */
+/* Loads the first n of an array of mini CQEs, others as 0; false if a length is impossible. */
 static __rte_always_inline bool
-mini_load(struct mini_image *image, const void *array, const unsigned int f)
+mini_load(struct mini_image *image, const void *array, uint32_t n, const unsigned int f)
 {
+	const __mmask16 present = (__mmask16)(0xffffu >> (2 * (MLXPMD_MINI_CQES - n)));
 	const __m512i bytes = _mm512_broadcast_i32x4(
 		_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
-	__m512i v = _mm512_shuffle_epi8(_mm512_loadu_si512(array), bytes);
+	__m512i v = _mm512_shuffle_epi8(_mm512_maskz_loadu_epi32(present, array), bytes);
 
 	if (f & MLXPMD_RX_F_STRIDING)
 		v = _mm512_sub_epi32(v, _mm512_set1_epi64((int64_t)MLXPMD_MPRQ_ONE_STRIDE << 32));
-	if (unlikely(_mm512_mask_cmpge_epu32_mask(MINI_LENGTHS, _mm512_sub_epi32(v, _mm512_set1_epi32(1)),
+	if (unlikely(_mm512_mask_cmpge_epu32_mask(MINI_LENGTHS & present, _mm512_sub_epi32(v, _mm512_set1_epi32(1)),
 						  image->limit) != 0))
 		return false;
 	image->minis = v;
 	return true;
 }
 
-/* Writes the fields of eight mbufs. */
+/* Writes the fields of eight mbufs, n of them of packets. */
 static __rte_always_inline void
-mini_store(struct mini_image *image, struct rte_mbuf *const *elt, const unsigned int f)
+mini_store(struct mini_image *image, struct rte_mbuf *const *elt, uint32_t n __rte_unused, const unsigned int f)
 {
 	/* Of two packets: pkt_len, data_len, hash in words 5 to 7. */
 	const __mmask16 fields = (f & MLXPMD_RX_F_HASH) ? 0xe0e0 : 0x6060;

@@ -61,7 +61,7 @@ sizes_set(struct mlxpmd_rxq *rxq)
 		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the CQ does not fit the RQ");
 	if (rxq->q.hw.rq.wq.log_wq_stride != rxq->log_segs + 4)
 		return mlxpmd_queue_arm_fail(&rxq->q, EINVAL, "the RQ's stride does not fit the segments");
-	rxq->tail_check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
+	rxq->tail_check = rxq->q.validity | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE |
 			  (uint32_t)rxq->q.wqe_mask << MLXPMD_TAIL_COUNTER_SHIFT;
 	/* Default: at most an eighth of the ring, so that most of it is posted. Configured: at most half of it. */
 	if (thresh == 0)
@@ -161,6 +161,7 @@ rings_set(struct mlxpmd_rxq *rxq)
 	uint32_t i, segs = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
 
 	mlxpmd_queue_rings_set(&rxq->q);
+	mlxpmd_rx_title_reset(rxq);
 	for (i = 0; i < segs; i++) {
 		struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, i);
 		const struct mlxpmd_rx_seg *seg = &rxq->segs[i & (rxq->segs_per_wqe - 1u)];

@@ -99,9 +99,8 @@ mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t so
 		if (unlikely(more == 0))
 			break;
 		bytes += more;
-		mlxpmd_mini_some(base, array, elt + done, n, 0);
+		mlxpmd_mini_some(base, array, elt + done, pkts + done, n, 0);
 		minis_apply(rxq, (const struct prm_cqe64 *)cqe, (const struct prm_mini_cqe8 *)entry, elt + done, n);
-		memcpy(pkts + done, elt + done, n * sizeof(pkts[0]));
 		mlxpmd_mini_used(cqe + done, n, used);
 	}
 	if (done != 0 && done != total)
@@ -121,49 +120,115 @@ cqe_store(struct mlx5_cqe64 *to, const struct prm_cqe64 *from)
 	__atomic_store_n((mlxpmd_u64 *)((uint8_t *)to + MLXPMD_CQE_TAIL), tail, __ATOMIC_RELAXED);
 }
 
-static __rte_always_inline void
-expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, enum mdv_mini_cqe format, const bool striding)
+void
+mlxpmd_block_rest(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, uint32_t total)
 {
+	const struct prm_mini_cqe8 *minis = (const struct prm_mini_cqe8 *)&rxq->q.cqes[ci & rxq->q.cqe_mask];
+	struct prm_cqe64 block = {
+		.signature = (ci + n) >> rxq->q.log_cqes,
+		.op_own = (total - n - 1) << MLXPMD_TAIL_OPCODE_SHIFT | MLXPMD_TAIL_COMPRESSED,
+	};
+
+	memcpy(&block, minis + n, (total - n) * sizeof(*minis));
+	cqe_store(&rxq->q.cqes[(ci + n) & rxq->q.cqe_mask], &block);
+}
+
+/* The first entry with mini CQEs of a session or block. */
+static __rte_always_inline uint32_t
+minis_at(const struct mlxpmd_rxq *rxq)
+{
+	return mlxpmd_rx_enhanced(rxq) ? 0 : 1;
+}
+
+/* Number of completions of a session or block. */
+static __rte_always_inline uint32_t
+completions(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, uint64_t tail)
+{
+	return mlxpmd_rx_enhanced(rxq) ? mlxpmd_block_completions(tail) : rte_be_to_cpu_32(cqe->byte_cnt);
+}
+
+/* WQEs or strides that a packet took. */
+static uint32_t
+strides_of(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe)
+{
+	if (rxq->striding.log_strides == 0)
+		return 1;
+	return rte_be_to_cpu_32(cqe->byte_cnt) >> MLXPMD_MPRQ_STRIDES_SHIFT & ~MLXPMD_MPRQ_FILLER;
+}
+
+/* Copies the title of a session or block, with the counter of its first packet. false: there is none. */
+static bool
+title_copy(struct mlxpmd_rxq *rxq, uint32_t ci, struct prm_cqe64 *title)
+{
+	const bool striding = rxq->striding.log_strides != 0;
+	const struct mlx5_cqe64 *from = &rxq->q.cqes[ci & rxq->q.cqe_mask];
+	uint16_t counter = rte_be_to_cpu_16(from->wqe_counter), wqe_id = rte_be_to_cpu_16(from->wqe_id);
+
+	if (mlxpmd_rx_enhanced(rxq) && ci == rxq->q.cq_ci) {
+		from = mlxpmd_rx_title_keep(rxq);
+		counter = striding ? rxq->striding.used : rxq->q.ci;
+		wqe_id = rxq->q.ci;
+	} else if (mlxpmd_rx_enhanced(rxq)) {
+		/* In mlxpmd_rx_expand_all(): what was before it is expanded. */
+		from = &rxq->q.cqes[(ci - 1) & rxq->q.cqe_mask];
+		counter = rte_be_to_cpu_16(from->wqe_counter) + strides_of(rxq, from);
+		wqe_id = rte_be_to_cpu_16(from->wqe_id);
+		if (striding && counter == rxq->striding.strides) {
+			counter = 0;
+			wqe_id++;
+		}
+	}
+	memcpy(title, from, sizeof(*title));
+	title->wqe_counter = rte_cpu_to_be_16(counter);
+	title->wqe_id = rte_cpu_to_be_16(wqe_id);
+	return !mlxpmd_rx_enhanced(rxq) || mlxpmd_block_title_valid(from);
+}
+
+static __rte_always_inline void
+expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, struct prm_cqe64 *cqe, enum mdv_mini_cqe format,
+       const bool striding)
+{
+	const uint32_t first = minis_at(rxq);
 	struct mlx5_cqe64 *cqes = rxq->q.cqes;
 	struct prm_mini_cqe8 minis[MLXPMD_MINI_CQES];
-	struct prm_cqe64 cqe;
-	uint32_t counter, i;
+	uint32_t counter = rte_be_to_cpu_16(cqe->wqe_counter), pass, i;
 
-	memcpy(&cqe, &cqes[ci & rxq->q.cqe_mask], sizeof(cqe));
-	counter = rte_be_to_cpu_16(cqe.wqe_counter);
 	if (format != MDV_MINI_CQE_HASH)
-		cqe.rx_hash_type = 0;
+		cqe->rx_hash_type = 0;
 	for (i = 0; i < n; i++) {
 		/* The array is in an entry that is overwritten by one of its CQEs: copy it before. */
 		if (i % MLXPMD_MINI_CQES == 0)
-			memcpy(minis, &cqes[(ci + RTE_MAX(i, 1u)) & rxq->q.cqe_mask], sizeof(minis));
-		mlxpmd_mini_apply(&cqe, &minis[i % MLXPMD_MINI_CQES], format);
+			memcpy(minis, &cqes[(ci + RTE_MAX(i, first)) & rxq->q.cqe_mask], sizeof(minis));
+		mlxpmd_mini_apply(cqe, &minis[i % MLXPMD_MINI_CQES], format);
 		if (striding)
-			counter = mini_strides(rxq, &cqe, &minis[i % MLXPMD_MINI_CQES], counter);
+			counter = mini_strides(rxq, cqe, &minis[i % MLXPMD_MINI_CQES], counter);
 		else
-			cqe.wqe_counter = rte_cpu_to_be_16(counter + i);
-		cqe.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + i) >> rxq->q.log_cqes & 1);
-		cqe_store(&cqes[(ci + i) & rxq->q.cqe_mask], &cqe);
+			cqe->wqe_counter = rte_cpu_to_be_16(counter + i);
+		pass = (ci + i) >> rxq->q.log_cqes;
+		cqe->signature = (uint8_t)pass;
+		cqe->op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | (pass & MLXPMD_TAIL_OWNER);
+		cqe_store(&cqes[(ci + i) & rxq->q.cqe_mask], cqe);
 		if (striding && counter == rxq->striding.strides) {
 			counter = 0;
-			cqe.wqe_id = rte_cpu_to_be_16(rte_be_to_cpu_16(cqe.wqe_id) + 1);
+			cqe->wqe_id = rte_cpu_to_be_16(rte_be_to_cpu_16(cqe->wqe_id) + 1);
 		}
 	}
 }
 
 /*
- * Are the lengths of a session of an ordinary queue possible? Otherwise its title is not one: the device reports a
+ * Are the lengths of a session or block of an ordinary queue possible? Otherwise it is none: the device reports a
  * packet that does not fit its WQE by an error completion, which is not compressed.
  */
 static bool
 lengths_possible(const struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n)
 {
+	const uint32_t first = minis_at(rxq);
 	struct prm_mini_cqe8 copy[MLXPMD_MINI_CQES];
 	const struct prm_mini_cqe8 *array;
 	uint32_t i;
 
 	for (i = 0; i < n; i += MLXPMD_MINI_CQES) {
-		array = mini_array(rxq, &rxq->q.cqes[(ci + RTE_MAX(i, 1u)) & rxq->q.cqe_mask], copy);
+		array = mini_array(rxq, &rxq->q.cqes[(ci + RTE_MAX(i, first)) & rxq->q.cqe_mask], copy);
 		if (mlxpmd_mini_check(array, RTE_MIN(n - i, (uint32_t)MLXPMD_MINI_CQES), rxq->len_max, 0) == 0)
 			return false;
 	}
@@ -173,19 +238,23 @@ lengths_possible(const struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n)
 uint32_t
 mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max)
 {
-	const uint32_t n = rte_be_to_cpu_32(rxq->q.cqes[ci & rxq->q.cqe_mask].byte_cnt);
+	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[ci & rxq->q.cqe_mask];
+	const uint32_t n = completions(rxq, cqe, mlxpmd_cqe_tail(cqe));
+	const bool enhanced = mlxpmd_rx_enhanced(rxq);
+	struct prm_cqe64 title;
 
 	/* The array of a session of one would not be in its entries: the device does not compress a single CQE. */
-	if (rxq->mini_cqe == MDV_MINI_CQE_NONE || n < 2 || n > max)
+	if (rxq->mini_cqe == MDV_MINI_CQE_NONE || n > max || (enhanced ? n > MLXPMD_BLOCK_MINI_CQES : n < 2) ||
+	    !title_copy(rxq, ci, &title))
 		return 0;
 	if (rxq->striding.log_strides != 0)
-		expand(rxq, ci, n, rxq->mini_cqe, true);
+		expand(rxq, ci, n, &title, rxq->mini_cqe, true);
 	else if (!lengths_possible(rxq, ci, n))
 		return 0;
 	else if (rxq->mini_cqe == MDV_MINI_CQE_HASH)
-		expand(rxq, ci, n, MDV_MINI_CQE_HASH, false);
+		expand(rxq, ci, n, &title, MDV_MINI_CQE_HASH, false);
 	else
-		expand(rxq, ci, n, rxq->mini_cqe, false);
+		expand(rxq, ci, n, &title, rxq->mini_cqe, false);
 	return n;
 }
 
@@ -198,9 +267,9 @@ mlxpmd_rx_expand_all(struct mlxpmd_rxq *rxq)
 
 	while (ci != end) {
 		tail = mlxpmd_cqe_tail(&rxq->q.cqes[ci & rxq->q.cqe_mask]);
-		if (mlxpmd_cqe_absent(tail, ci >> rxq->q.log_cqes & 1))
+		if (mlxpmd_cqe_absent(tail, ci >> rxq->q.log_cqes, rxq->q.validity))
 			return;
-		n = mlxpmd_cqe_is_title(tail) ? mlxpmd_rx_expand(rxq, ci, end - ci) : 1;
+		n = mlxpmd_cqe_is_compressed(rxq, tail) ? mlxpmd_rx_expand(rxq, ci, end - ci) : 1;
 		ci += RTE_MAX(n, 1u);
 	}
 }
@@ -216,12 +285,13 @@ mlxpmd_rx_completions(const struct mlxpmd_rxq *rxq, uint32_t max)
 		ci = rxq->q.cq_ci + n;
 		cqe = &rxq->q.cqes[ci & rxq->q.cqe_mask];
 		tail = mlxpmd_cqe_tail(cqe);
-		if (mlxpmd_cqe_absent(tail, ci >> rxq->q.log_cqes & 1))
+		if (mlxpmd_cqe_absent(tail, ci >> rxq->q.log_cqes, rxq->q.validity))
 			break;
 		/* Read the owner bit before the byte count; load-load order is enough. */
 		rte_io_rmb();
 		/* A burst on another lcore may expand the session meanwhile: the byte count may be any. */
-		n += mlxpmd_cqe_is_title(tail) ? RTE_MIN(RTE_MAX(rte_be_to_cpu_32(cqe->byte_cnt), 1u), max) : 1;
+		n += mlxpmd_cqe_is_compressed(rxq, tail) ?
+			     RTE_MIN(RTE_MAX(completions(rxq, cqe, tail), 1u), max) : 1;
 	}
 	return RTE_MIN(n, max);
 }

@@ -2,18 +2,22 @@
 /* Copyright 2026 The mlxpmd Authors */
 /**
  * @file
- * Compressed receive completions, basic layout (PRM, CQE compression; readers: Linux, en_rx.c,
- * mlx5e_decompress_cqes_start() and the functions that it calls).
+ * Compressed receive completions (PRM, CQE compression; readers: Linux, en_rx.c, mlx5e_decompress_cqes_start() and
+ * mlx5e_decompress_enhanced_cqe() and the functions that they call).
  *
- * A session of n completions takes n entries of the CQ, of which the device writes few: the first is the title, a CQE
- * whose byte count is n; entries 1, 8, 16, 24 ... of the session are arrays of eight mini CQEs. Array k is for the
- * packets 8k .. 8k + 7 of the session, packet 0 included. The title becomes valid last. Entries between keep what
- * they had.
+ * Basic layout. A session of n completions takes n entries of the CQ, of which the device writes few: the first is the
+ * title, a CQE whose byte count is n; entries 1, 8, 16, 24 ... of the session are arrays of eight mini CQEs. Array k is
+ * for the packets 8k .. 8k + 7 of the session, packet 0 included. The title becomes valid last. Entries between keep
+ * what they had.
  *
- * The burst expands a session in its own entries when it finds the title: each then is the CQE that the device would
- * have written without compression, and is processed as such; in a striding queue it has the stride after those of the
- * packet before, or the stride index of its mini CQE. So a session needs no state, may end in a later burst,
- * and the owner bits are right for the next pass of the ring:
+ * Enhanced layout. A block of n completions, at most seven, takes n entries, of which the device writes the first:
+ * their mini CQEs, then a tail with n - 1 in the upper bits of op_own. The title is the whole CQE before the block, or
+ * before the blocks before it. In place of the owner bit each CQE has the number of its pass of the ring, modulo 256.
+ *
+ * The burst expands a session or block in its own entries when it finds the title, or the block: each then is the CQE
+ * that the device would have written without compression, and is processed as such; in a striding queue it has the
+ * stride after those of the packet before, or the stride index of its mini CQE. So a session needs no state, may end
+ * in a later burst, and the owner bits are right for the next pass of the ring:
  *
  * Claim: while the queue is READY, each entry outside of cq_ci .. (entries written by the device) has the owner bit of
  * the pass before, or opcode INVALID, so that it is absent. Proof: at the start all are INVALID. An entry leaves that
@@ -21,6 +25,12 @@
  * CQE, or it belongs to a session that was expanded or whose entries mlxpmd_rx_minis() marked. The device can write
  * entries only once the doorbell record has passed them, and mlxpmd_dbrec_write() orders all stores to entries before
  * the store of the doorbell record: none of the burst's stores can overwrite a CQE of the next pass.
+ *
+ * In the enhanced layout such an entry may have the number of an older pass, because entries of blocks that are not
+ * expanded are left as they are. Claim: it is at most MLXPMD_BLOCK_MARK_PASSES old, or of no pass, with opcode INVALID.
+ * Proof: each entry is consumed once in a pass. In every MLXPMD_BLOCK_MARK_PASSES-th one, the first included, it gets
+ * that pass's number: from the device, by expansion, or by mlxpmd_block_mark(). 256 is the first age that would pass
+ * for this pass.
  */
 #ifndef MLXPMD_RX_COMP_H
 #define MLXPMD_RX_COMP_H
@@ -32,7 +42,12 @@
 #define MLXPMD_MINI_CQES 8 /* In an array. */
 static_assert(MLXPMD_MINI_CQES * sizeof(struct prm_mini_cqe8) == sizeof(struct mlx5_cqe64), "one entry");
 
-/** Format bits of the title of a session, in a tail. */
+/** Mini CQEs in a block: it has a tail, too. */
+#define MLXPMD_BLOCK_MINI_CQES (MLXPMD_MINI_CQES - 1)
+#define MLXPMD_BLOCK_MARK_PASSES 128
+static_assert(MLXPMD_BLOCK_MARK_PASSES < 256, "an entry cannot pass for one of this pass");
+
+/** Format bits of the title of a session, or of a block, in a tail. */
 #define MLXPMD_TAIL_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
 
 /** mbuf fields from rearm_data to the hash, those of the mini CQE 0. */
@@ -102,6 +117,14 @@ mlxpmd_mini_session(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, 
 	return *total <= n ? *total : n & -MLXPMD_MINI_CQES;
 }
 
+/** Read from place 8 * (8 - n) on: a mask of the first n mini CQEs. */
+static const uint8_t mlxpmd_mini_present[] __rte_aligned(64) __rte_unused = {
+#define M8 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+	M8, M8, M8, M8, M8, M8, M8, M8,
+#undef M8
+	[2 * MLXPMD_MINI_CQES * sizeof(struct prm_mini_cqe8) - 1] = 0,
+};
+
 /** Length of the packet of a mini CQE; with STRIDING of one that takes one stride, else more than any length. */
 static __rte_always_inline uint32_t
 mlxpmd_mini_len(const struct prm_mini_cqe8 *mini, const unsigned int f)
@@ -125,10 +148,13 @@ mlxpmd_mini_check(const struct prm_mini_cqe8 *mini, unsigned int n, uint32_t lim
 	return bytes;
 }
 
-/** Writes the fields of n mbufs that are length and, with HASH, hash. f: feature set of the burst. */
+/**
+ * Writes the fields of n mbufs; of mini CQEs length and, with HASH, hash. pkts: where the mbufs are returned, or NULL.
+ * f: feature set of the burst.
+ */
 static __rte_always_inline void
 mlxpmd_mini_some(const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8 *mini, struct rte_mbuf *const *elt,
-		 unsigned int n, const unsigned int f)
+		 struct rte_mbuf **pkts, unsigned int n, const unsigned int f)
 {
 	struct rte_mbuf *m;
 	unsigned int i;
@@ -136,6 +162,8 @@ mlxpmd_mini_some(const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8
 
 	for (i = 0; i < n; i++) {
 		m = elt[i];
+		if (pkts != NULL)
+			pkts[i] = m;
 		len = mlxpmd_mini_len(&mini[i], f);
 		memcpy(&m->rearm_data, &base->rearm_data, sizeof(base->rearm_data));
 		m->ol_flags = base->ol_flags;
@@ -193,18 +221,54 @@ mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
 uint16_t mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t some, uint32_t total,
 			      const struct mlxpmd_mini_base *base);
 
-/** Is the CQE with this tail the title of a session? */
+/** Has the queue the enhanced layout? */
 static __rte_always_inline bool
-mlxpmd_cqe_is_title(uint64_t tail)
+mlxpmd_rx_enhanced(const struct mlxpmd_rxq *rxq)
 {
-	return ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == MLXPMD_TAIL_COMPRESSED &&
-	       mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND;
+	return rxq->q.validity == MLXPMD_TAIL_PASS;
 }
 
+/** Is the CQE with this tail the title of a session, or a block? Only a title has an opcode. */
+static __rte_always_inline bool
+mlxpmd_cqe_is_compressed(const struct mlxpmd_rxq *rxq, uint64_t tail)
+{
+	return ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == MLXPMD_TAIL_COMPRESSED &&
+	       (mlxpmd_rx_enhanced(rxq) || mlxpmd_cqe_opcode(tail) == MLX5_CQE_RESP_SEND);
+}
+
+/** Completions of a block, by its tail. */
+static __rte_always_inline uint32_t
+mlxpmd_block_completions(uint64_t tail)
+{
+	return mlxpmd_cqe_opcode(tail) + 1u;
+}
+
+/** Is it a packet's, as titles are? */
+static __rte_always_inline bool
+mlxpmd_block_title_valid(const struct mlx5_cqe64 *title)
+{
+	return (title->op_own & (MLXPMD_TAIL_OPCODE | MLXPMD_TAIL_FORMAT)) ==
+	       MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT;
+}
+
+/** Writes the number of the pass to n entries of a block, the first of which has it. */
+static __rte_always_inline void
+mlxpmd_block_mark(struct mlx5_cqe64 *cqe, unsigned int n, uint32_t pass)
+{
+	unsigned int i;
+
+	for (i = 1; i < n; i++)
+		MLXPMD_SHARED_SET(cqe[i].signature, (uint8_t)pass);
+}
+
+/** Makes the mini CQEs from n on of the block of consumer index ci, which has total, a block of their own. */
+void mlxpmd_block_rest(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, uint32_t total);
+
 /**
- * Expands the session whose title is the CQE of consumer index ci; its owner bit was read before all else.
+ * Expands the session whose title is the CQE of consumer index ci, or the block there; its tail was read before all
+ * else.
  * @param max Most completions that it can have.
- * @return Number of completions; 0: the title makes no sense, or the queue's CQEs are not compressed.
+ * @return Number of completions; 0: it makes no sense, or the queue's CQEs are not compressed.
  */
 uint32_t mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max);
 

@@ -69,7 +69,7 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
 		return true;
 	/* Compressed: there are at most as many completions as posted WQEs. */
-	if (in_step && mlxpmd_cqe_is_title(tail) &&
+	if ((in_step || mlxpmd_rx_enhanced(rxq)) && mlxpmd_cqe_is_compressed(rxq, tail) &&
 	    mlxpmd_rx_expand(rxq, rxq->q.cq_ci, (uint16_t)(rxq->q.pi - rxq->q.ci)) != 0)
 		return true;
 	mlxpmd_rx_refused(rxq, cqe);

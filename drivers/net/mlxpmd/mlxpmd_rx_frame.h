@@ -44,10 +44,12 @@ mlxpmd_rx_run_max(const struct mlxpmd_rxq *rxq, uint16_t n)
  * are not read yet.
  */
 static __rte_always_inline void
-mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa)
+mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa, const unsigned int f)
 {
 	if (likely(mlxpmd_rx_holes(rxq) < rxq->free_thresh))
 		return;
+	if (mlxpmd_rx_validity(rxq, f) != MLXPMD_TAIL_OWNER)
+		(void)mlxpmd_rx_title_keep(rxq);
 	mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
 	isa.refill(rxq);
 }
@@ -82,7 +84,7 @@ mlxpmd_rx_loop(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, uint1
 		done += got;
 		if (likely(got == run && run != 0))
 			continue;
-		if (likely(absent || mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)))
+		if (likely(absent || mlxpmd_rx_absent(rxq, rxq->q.cq_ci, f)))
 			break;
 		/* Packets before one that is not ordinary, or for the scalar run. */
 		if (got != 0)
@@ -102,11 +104,11 @@ typedef uint16_t mlxpmd_rx_more_t(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts
 
 /* The end of a burst that received something. */
 static __rte_always_inline uint16_t
-mlxpmd_rx_end(struct mlxpmd_rxq *rxq, uint16_t done, const struct mlxpmd_rx_isa isa)
+mlxpmd_rx_end(struct mlxpmd_rxq *rxq, uint16_t done, const struct mlxpmd_rx_isa isa, const unsigned int f)
 {
 	MLXPMD_SHARED_ADD(rxq->q.stats.packets, done);
 	if (likely(MLXPMD_SHARED_GET(rxq->q.state) == MLXPMD_QS_READY))
-		mlxpmd_rx_refill_if_due(rxq, isa);
+		mlxpmd_rx_refill_if_due(rxq, isa, f);
 	else
 		(void)mlxpmd_rx_not_ready(rxq);
 	return done;
@@ -128,10 +130,10 @@ mlxpmd_rx_some(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const
 		done = mlxpmd_rx_loop(rxq, pkts, n, 0, ts_usable, isa, f);
 	} else {
 		done = isa.run(rxq, pkts, isa.run_max(rxq, n), ts_usable, &absent, f);
-		if (unlikely(done != n && !absent && !mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci)))
+		if (unlikely(done != n && !absent && !mlxpmd_rx_absent(rxq, rxq->q.cq_ci, f)))
 			done = more(rxq, pkts, n, done, ts_usable);
 	}
-	return mlxpmd_rx_end(rxq, done, isa);
+	return mlxpmd_rx_end(rxq, done, isa, f);
 }
 
 /* Functions of a burst that are not inlined into it. */
@@ -145,7 +147,7 @@ mlxpmd_rx_one(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const 
 	      const struct mlxpmd_rx_isa isa, mlxpmd_rx_some_t *some, const unsigned int f)
 {
 	const uint16_t ci = rxq->q.ci;
-	const uint32_t want = mlxpmd_rx_tail_expected(rxq, ci);
+	const uint32_t want = mlxpmd_rx_tail_expected(rxq, ci, f);
 	struct mlxpmd_rx_rare rare = { 0, 0 };
 	struct rte_mbuf **elt;
 	uint32_t len;
@@ -159,7 +161,17 @@ mlxpmd_rx_one(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const 
 	pkts[0] = *elt;
 	mlxpmd_rx_packet(rxq, elt, (const struct prm_cqe64 *)cqe, len, &rare, mlxpmd_rx_clock_usable(rxq, f), f);
 	mlxpmd_rx_account(rxq, pkts, 1, len, &rare, cqe);
-	return mlxpmd_rx_end(rxq, 1, isa);
+	return mlxpmd_rx_end(rxq, 1, isa, f);
+}
+
+/* Is the CQE with this tail the last one that is there? It is not the last of the ring: the next has the same pass. */
+static __rte_always_inline bool
+mlxpmd_rx_is_last(const struct mlx5_cqe64 *cqe, uint32_t tail, uint32_t validity)
+{
+	const uint32_t next = (uint32_t)mlxpmd_cqe_tail(cqe + 1);
+
+	return ((next ^ tail) & validity) ||
+	       (next & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
 }
 
 /* Decides what follows, and is the empty poll, in a function that needs no stack. */
@@ -176,12 +188,14 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 		return mlxpmd_rx_not_ready(rxq);
 	cqe = &rxq->q.cqes[cq_ci & rxq->q.cqe_mask];
 	tail = mlxpmd_cqe_tail(cqe);
-	if (likely(mlxpmd_cqe_absent(tail, cq_ci >> rxq->q.log_cqes & 1))) {
+	if (likely(mlxpmd_cqe_absent(tail, cq_ci >> rxq->q.log_cqes, mlxpmd_rx_validity(rxq, f)))) {
 		/* Refill may have failed before; the mempool may have mbufs now. */
-		mlxpmd_rx_refill_if_due(rxq, isa);
+		mlxpmd_rx_refill_if_due(rxq, isa, f);
 		return 0;
 	}
-	if (!(f & MLXPMD_RX_F_STRIDING) && mlxpmd_queue_cqe_absent(&rxq->q, cq_ci + 1) && likely(n != 0))
+	if (!(f & MLXPMD_RX_F_STRIDING) && !((f & MLXPMD_RX_F_COMP) && (tail & MLXPMD_TAIL_FORMAT)) &&
+	    (~cq_ci & rxq->q.cqe_mask) != 0 && mlxpmd_rx_is_last(cqe, tail, mlxpmd_rx_validity(rxq, f)) &&
+	    likely(n != 0))
 		return one(rxq, pkts, n, cqe, tail);
 	return some(rxq, pkts, n);
 }

@@ -43,6 +43,64 @@ mlxpmd_mini_base(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *title, s
 }
 
 /**
+ * Receives packets of the blocks that begin at the consumer index, in the formats hash and checksum; none if there is
+ * none, or if it is to be expanded. n: as for mlxpmd_rx_run_scalar(). The vectors of a block write to the mbuf after
+ * its own, too, which is posted but has no packet yet.
+ */
+static __rte_always_inline uint16_t
+mlxpmd_rx_blocks(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
+{
+	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
+	const uint32_t pass = rxq->q.cq_ci >> rxq->q.log_cqes, check = MLXPMD_TAIL_PASS | MLXPMD_TAIL_FORMAT;
+	const uint32_t want = mlxpmd_cqe_pass(pass, MLXPMD_TAIL_PASS) | MLXPMD_TAIL_COMPRESSED;
+	const uint32_t posted = (uint16_t)(rxq->q.pi - rxq->q.ci);
+	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
+	const struct mlxpmd_rx_rare none = { 0, 0 };
+	const struct mlx5_cqe64 *title;
+	struct mlxpmd_mini_base base;
+	struct mini_image image;
+	uint32_t total, some, done, bytes = 0, more;
+	uint64_t tail = mlxpmd_cqe_tail(cqe);
+
+	if (((uint32_t)tail ^ want) & check)
+		return 0;
+	title = mlxpmd_rx_title_keep(rxq);
+	if (unlikely((rxq->mini_cqe != MDV_MINI_CQE_HASH && rxq->mini_cqe != MDV_MINI_CQE_CSUM) ||
+		     !mlxpmd_block_title_valid(title) || !mlxpmd_mini_base(rxq, title, &base, f)))
+		return 0;
+	image = mini_image_of(&base, rxq->len_max);
+	for (done = 0; done < n; done += some, cqe += some) {
+		tail = mlxpmd_cqe_tail(cqe);
+		total = mlxpmd_block_completions(tail);
+		if ((((uint32_t)tail ^ want) & check) || total > MLXPMD_BLOCK_MINI_CQES || total > posted - done)
+			break;
+		/* Order the number of the pass before the mini CQEs; load-load order is enough. */
+		rte_io_rmb();
+		some = RTE_MIN(total, n - done);
+		if (likely(done + MLXPMD_MINI_CQES <= n)) {
+			if (unlikely(!mini_load(&image, cqe, some, f)))
+				break;
+			mini_store(&image, elt + done, some, f);
+			memcpy(pkts + done, elt + done, MLXPMD_MINI_CQES * sizeof(pkts[0]));
+			mlxpmd_rx_prefetch(elt + done, MLXPMD_BLOCK_MINI_CQES, f);
+		} else {
+			more = mlxpmd_mini_check((const struct prm_mini_cqe8 *)cqe, some, rxq->len_max, f);
+			if (unlikely(more == 0))
+				break;
+			bytes += more;
+			mlxpmd_mini_some(&base, (const struct prm_mini_cqe8 *)cqe, elt + done, pkts + done, some, f);
+		}
+		if (unlikely(some != total))
+			mlxpmd_block_rest(rxq, rxq->q.cq_ci + done, some, total);
+		if (unlikely(pass % MLXPMD_BLOCK_MARK_PASSES == 0))
+			mlxpmd_block_mark(cqe, some, pass);
+	}
+	mlxpmd_rx_account(rxq, pkts, done, bytes + mini_bytes(&image), &none, cqe);
+	rxq->title_ci = rxq->q.cq_ci;
+	return done;
+}
+
+/**
  * Receives packets of the session that begins at the consumer index; none if there is none, or if it is to be expanded.
  * n: as for mlxpmd_rx_run_scalar().
  */
@@ -50,7 +108,7 @@ static __rte_always_inline uint16_t
 mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
-	const uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci) | MLXPMD_TAIL_COMPRESSED;
+	const uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci, f) | MLXPMD_TAIL_COMPRESSED;
 	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
 	const uint8_t used = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
 	const struct mlxpmd_rx_rare none = { 0, 0 };
@@ -59,6 +117,8 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	struct mini_image image;
 	uint32_t total, some, done, bytes, more;
 
+	if (mlxpmd_rx_enhanced(rxq))
+		return mlxpmd_rx_blocks(rxq, pkts, n, f);
 	some = mlxpmd_mini_session(rxq, cqe, want, n, &total);
 	if (unlikely(some == 0 || total > (uint16_t)(rxq->q.pi - rxq->q.ci) || rxq->mini_cqe == MDV_MINI_CQE_NONE ||
 		     !mlxpmd_mini_base(rxq, cqe, &base, f)))
@@ -68,9 +128,9 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	image = mini_image_of(&base, rxq->len_max);
 	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
 		/* The array is loaded before the owner bit of its entry is written. */
-		if (unlikely(!mini_load(&image, cqe + (done == 0 ? 1 : done), f)))
+		if (unlikely(!mini_load(&image, cqe + (done == 0 ? 1 : done), MLXPMD_MINI_CQES, f)))
 			break;
-		mini_store(&image, elt + done, f);
+		mini_store(&image, elt + done, MLXPMD_MINI_CQES, f);
 		memcpy(pkts + done, elt + done, MLXPMD_MINI_CQES * sizeof(pkts[0]));
 		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, used);
 		mlxpmd_rx_prefetch(elt + done, MLXPMD_MINI_CQES, f);
@@ -82,8 +142,7 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 		more = mlxpmd_mini_check(array, some - done, rxq->len_max, f);
 		bytes += more;
 		if (likely(more != 0)) {
-			mlxpmd_mini_some(&base, array, elt + done, some - done, f);
-			memcpy(pkts + done, elt + done, (some - done) * sizeof(pkts[0]));
+			mlxpmd_mini_some(&base, array, elt + done, pkts + done, some - done, f);
 			mlxpmd_mini_used(cqe + done, some - done, used);
 			done = some;
 		}

@@ -135,10 +135,10 @@ mlxpmd_mprq_mbufs(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n)
 
 /** Number of adjacent CQEs that are there and may be packets. */
 static __rte_always_inline uint16_t
-mlxpmd_mprq_completed(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, uint16_t n)
+mlxpmd_mprq_completed(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, uint16_t n, const unsigned int f)
 {
-	const uint32_t check = MLXPMD_TAIL_OWNER | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE;
-	const uint32_t want = mlxpmd_rx_tail_expected(rxq, 0);
+	const uint32_t check = mlxpmd_rx_validity(rxq, f) | MLXPMD_TAIL_FORMAT | MLXPMD_TAIL_OPCODE;
+	const uint32_t want = mlxpmd_rx_tail_expected(rxq, 0, f);
 	uint16_t i;
 
 	for (i = 0; i < n && (((uint32_t)mlxpmd_cqe_tail(cqe + i) ^ want) & check) == 0; i++)
@@ -155,7 +155,7 @@ mlxpmd_mprq_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t 
 {
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
 	struct rte_mbuf **pkt = pkts;
-	struct rte_mbuf **const end = pkts + mlxpmd_mprq_mbufs(rxq, pkts, mlxpmd_mprq_completed(rxq, cqe, n));
+	struct rte_mbuf **const end = pkts + mlxpmd_mprq_mbufs(rxq, pkts, mlxpmd_mprq_completed(rxq, cqe, n, f));
 	struct mlxpmd_rx_rare rare = { 0, 0 };
 	uint32_t used = rxq->striding.used, bytes = 0;
 

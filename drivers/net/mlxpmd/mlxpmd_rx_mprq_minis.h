@@ -44,7 +44,7 @@ mini_strides_some(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_run *run, const
 
 	if (unlikely(bytes == 0 || !mini_strides_fit(rxq, mini, used, n) || !mlxpmd_mprq_mbufs_all(rxq, pkts, n)))
 		return 0;
-	mlxpmd_mini_some(base, mini, pkts, n, f);
+	mlxpmd_mini_some(base, mini, pkts, NULL, n, f);
 	mlxpmd_mprq_group(rxq, run, pkts, used, n, MLXPMD_MPRQ_MIXED);
 	return bytes;
 }
@@ -54,7 +54,7 @@ static __rte_always_inline uint16_t
 mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const unsigned int f)
 {
 	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
-	const uint32_t used = rxq->striding.used, want = mlxpmd_rx_tail_expected(rxq, used) | MLXPMD_TAIL_COMPRESSED;
+	const uint32_t used = rxq->striding.used, want = mlxpmd_rx_tail_expected(rxq, used, f) | MLXPMD_TAIL_COMPRESSED;
 	const uint8_t mark = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
 	const struct mlxpmd_rx_rare none = { 0, 0 };
 	struct rte_mbuf *const *elt;
@@ -64,6 +64,8 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 	const void *array;
 	uint32_t total, some, done, bytes, more;
 
+	if (mlxpmd_rx_enhanced(rxq))
+		return 0;
 	some = mlxpmd_mini_session(rxq, cqe, want, n, &total);
 	if (unlikely(some == 0 || total > rxq->striding.strides - used || !mlxpmd_mprq_wqe_ids_fit(rxq, cqe, 1) ||
 		     !mini_strides_known(rxq) || !mlxpmd_mini_base(rxq, cqe, &base, f)))
@@ -73,13 +75,13 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
 		array = cqe + (done == 0 ? 1 : done);
 		/* The array is loaded before the owner bit of its entry is written. */
-		if (unlikely(!mini_load(&image, array, f) ||
+		if (unlikely(!mini_load(&image, array, MLXPMD_MINI_CQES, f) ||
 			     !mini_strides_fit(rxq, array, used + done, MLXPMD_MINI_CQES)))
 			break;
 		elt = mlxpmd_mprq_group_mbufs(rxq, &run, pkts + done, MLXPMD_MINI_CQES);
 		if (unlikely(elt == NULL))
 			break;
-		mini_store(&image, elt, f);
+		mini_store(&image, elt, MLXPMD_MINI_CQES, f);
 		mlxpmd_mprq_group(rxq, &run, elt, used + done, MLXPMD_MINI_CQES, mini_lengths(&image, &run));
 		memmove(pkts + done, elt, MLXPMD_MINI_CQES * sizeof(pkts[0]));
 		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, mark);

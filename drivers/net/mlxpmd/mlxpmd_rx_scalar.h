@@ -148,7 +148,7 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 	const struct mlx5_cqe64 *first = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *cqe = first;
 	const size_t step = (size_t)1 << ((f & MLXPMD_RX_F_SCATTER) ? rxq->log_segs : 0);
 	struct rte_mbuf **elt = mlxpmd_rx_elt(rxq, rxq->q.ci, f);
-	uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci);
+	uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci, f);
 	struct rte_mbuf **pkt = pkts, **const end = pkts + n;
 	struct mlxpmd_rx_rare rare = { 0, 0 };
 	uint32_t bytes = 0; /* A run is at most 2^15 packets, the largest ring. */
@@ -159,7 +159,7 @@ mlxpmd_rx_run_scalar(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 		uint32_t len;
 
 		if (((uint32_t)tail ^ want) & rxq->tail_check) {
-			*absent = mlxpmd_cqe_absent(tail, want & MLXPMD_TAIL_OWNER);
+			*absent = mlxpmd_cqe_absent(tail, rxq->q.cq_ci >> rxq->q.log_cqes, mlxpmd_rx_validity(rxq, f));
 			break;
 		}
 		/*

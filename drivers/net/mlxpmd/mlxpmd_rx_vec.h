@@ -120,12 +120,9 @@ mlxpmd_rx_post_scalar(struct mlxpmd_rxq *rxq, uint32_t at, uint16_t k, struct rt
  * CQEs before it are tested by the loop.
  */
 static __rte_always_inline bool
-mlxpmd_rx_group_likely(const struct mlxpmd_rxq *rxq, uint16_t n, uint16_t group)
+mlxpmd_rx_group_likely(const struct mlxpmd_rxq *rxq, uint16_t n, uint16_t group, const unsigned int f)
 {
-	const struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
-
-	return n >= group &&
-	       !mlxpmd_cqe_absent(mlxpmd_cqe_tail(cqe + group - 1), (rxq->q.cq_ci >> rxq->q.log_cqes) & 1);
+	return n >= group && !mlxpmd_rx_absent(rxq, rxq->q.cq_ci + group - 1, f);
 }
 
 /*

@@ -34,7 +34,7 @@ run(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, bool ts_usable, 
 {
 	uint16_t got = run_groups_if(rxq, pkts, n, ts_usable, f);
 
-	*absent = got != 0 && got != n && mlxpmd_queue_cqe_absent(&rxq->q, rxq->q.cq_ci);
+	*absent = got != 0 && got != n && mlxpmd_rx_absent(rxq, rxq->q.cq_ci, f);
 	if (got == n || *absent)
 		return got;
 	return got + mlxpmd_rx_run_scalar(rxq, pkts + got, n - got, ts_usable, absent, f);

@@ -121,6 +121,8 @@ struct mlxpmd_rxq {
 	/* Written by the burst. */
 	struct mlxpmd_clock_snap snap;
 	struct mlxpmd_striding striding;
+	uint32_t title_ci;	/**< Consumer index of the mini CQEs whose title is `title`: mlxpmd_rx_title_keep(). */
+	struct mlx5_cqe64 title;
 	/* Control plane only. */
 	struct rte_eth_rxconf conf __rte_cache_aligned;
 	union rte_eth_rxseg split[MLXPMD_RX_MAX_SEGS]; /**< Behind conf.rx_seg. */

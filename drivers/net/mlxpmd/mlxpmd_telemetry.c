@@ -156,6 +156,7 @@ add_capabilities(struct rte_tel_data *d, const struct mdv_caps *caps)
 	rte_tel_data_add_dict_int(c, "software_parser", caps->swp_csum);
 	rte_tel_data_add_dict_int(c, "software_parser_tso", caps->swp_lso);
 	rte_tel_data_add_dict_int(c, "mini_cqe_formats", caps->mini_cqes);
+	rte_tel_data_add_dict_int(c, "mini_cqe_enhanced", caps->mini_cqes_enhanced);
 	rte_tel_data_add_dict_int(c, "timestamp_free_running", caps->ts_free_running);
 	rte_tel_data_add_dict_int(c, "timestamp_real_time", caps->ts_realtime);
 	rte_tel_data_add_dict_int(c, "queue_counters", caps->q_counters);
@@ -180,8 +181,11 @@ static int
 add_compression(struct rte_tel_data *d, const struct mlxpmd_port *port)
 {
 	static const char *const formats[] = { "none", "hash", "flow tag", "checksum", "L3/L4 header" };
+	char name[32];
 
-	return add_burst(d, "rx_compression", formats[port->mini_cqe], port->mini_cqe_why);
+	snprintf(name, sizeof(name), "%s%s", formats[port->mini_cqe],
+		 port->mini_cqe != MDV_MINI_CQE_NONE && port->mini_cqe_enhanced ? ", enhanced layout" : "");
+	return add_burst(d, "rx_compression", name, port->mini_cqe_why);
 }
 
 static int

@@ -251,7 +251,8 @@ tx_peek(struct mlxpmd_port *port)
 	for (n = 0; n <= txq->q.cqe_mask; n++, ci++) {
 		cqe = &txq->q.cqes[ci & txq->q.cqe_mask];
 		tail = mlxpmd_cqe_tail(cqe);
-		if (mlxpmd_cqe_absent(tail, ci >> txq->q.log_cqes & 1) || mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ)
+		if (mlxpmd_cqe_absent(tail, ci >> txq->q.log_cqes, MLXPMD_TAIL_OWNER) ||
+		    mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ)
 			return;
 		if ((uint16_t)((uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT) != t->tx.wqe)
 			continue;

@@ -371,12 +371,11 @@ mlxpmd_tx_reap(struct mlxpmd_txq *txq, unsigned int max, const bool fast, const 
 	const uint32_t cq_ci = txq->q.cq_ci;
 
 	while (max-- != 0) {
-		const uint32_t owner = (txq->q.cq_ci >> txq->q.log_cqes) & 1;
 		const uint64_t tail = mlxpmd_cqe_tail(&txq->q.cqes[txq->q.cq_ci & txq->q.cqe_mask]);
 		const uint16_t wqe = (uint32_t)tail >> MLXPMD_TAIL_COUNTER_SHIFT;
 		const struct mlxpmd_txq_wqe *info = &txq->wqe_info[wqe & txq->q.wqe_mask];
 
-		if (mlxpmd_cqe_absent(tail, owner))
+		if (mlxpmd_cqe_absent(tail, txq->q.cq_ci >> txq->q.log_cqes, MLXPMD_TAIL_OWNER))
 			break;
 		if (unlikely(mlxpmd_cqe_opcode(tail) != MLX5_CQE_REQ ||
 			     !mlxpmd_tx_info_sane(txq, wqe, info))) {
