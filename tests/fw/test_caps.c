@@ -144,6 +144,51 @@ change(const char *cap)
 	CHECK(f.dev->profile != NULL);
 }
 
+/* CREATE_CQ with compression: the layout and a format, on a card of that capability. */
+static int
+compressed_cq(const char *cap, unsigned layout, unsigned format)
+{
+	struct prm_create_cq_in in;
+	struct prm_cqc *cqc = prm_create_cq_in_cq_context(&in);
+
+	change(cap);
+	fix_cq_in(&f, &in);
+	prm_cqc_set_cqe_comp_en(cqc, 1);
+	prm_cqc_set_cqe_compression_layout(cqc, layout);
+	prm_cqc_set_mini_cqe_res_format(cqc, format & 3);
+	prm_cqc_set_mini_cqe_res_format_ext(cqc, format >> 2);
+	return fix_exec(&f, &in, sizeof(in));
+}
+
+static void
+test_compression(void)
+{
+	const int refused = fix_code(FW_CQ_COMPRESSION);
+	static const struct {
+		const char *without, *with;
+		unsigned format;
+	} formats[] = {
+		{"mini_cqe_resp_flow_tag=0", "mini_cqe_resp_flow_tag=1", PRM_CQC_MINI_CQE_FORMAT_FTAG_STRIDX},
+		{"mini_cqe_resp_stride_index=0", "mini_cqe_resp_stride_index=1", PRM_CQC_MINI_CQE_FORMAT_CSUM_STRIDX},
+		{"mini_cqe_resp_l3_l4_tag=0", "mini_cqe_resp_l3_l4_tag=1", 4},
+	};
+
+	CHECK_EQ(compressed_cq("enhanced_cqe_compression=0", 1, 0), refused);
+	CHECK_EQ(compressed_cq("enhanced_cqe_compression=0", 0, 0), 0);
+	for (unsigned layout = 0; layout < 4; layout++)
+		CHECK_EQ(compressed_cq("enhanced_cqe_compression=1", layout, 0), layout < 2 ? 0 : refused);
+	for (unsigned i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		CHECK_EQ(compressed_cq(formats[i].without, 0, formats[i].format), refused);
+		CHECK_EQ(compressed_cq(formats[i].with, 0, formats[i].format), 0);
+	}
+	/* Which cards have the layout. */
+	CHECK_EQ(emu_profile_find("cx7")->enhanced_cqe_compression, 1);
+	CHECK_EQ(emu_profile_find("cx6dx")->enhanced_cqe_compression, 0);
+	CHECK_EQ(emu_profile_find("cx5")->enhanced_cqe_compression, 0);
+	CHECK_EQ(emu_profile_find("cx4lx")->enhanced_cqe_compression, 0);
+	f.dev->profile = fix_profile();
+}
+
 /* What a card without a capability refuses, one with it takes. */
 static void
 test_without(void)
@@ -222,6 +267,7 @@ main(void)
 	test_general();
 	test_lag();
 	test_limits();
+	test_compression();
 	test_without();
 	test_change();
 	fix_close(&f);

@@ -215,7 +215,6 @@ struct emu_cq {
 	bool comp_en;		     /**< Receive CQEs of Ethernet queues may be compressed. */
 	uint8_t mini_format;	     /**< mini_cqe_res_format_ext << 2 | mini_cqe_res_format. */
 	bool enhanced;		     /**< Layout of its compressed CQEs; each CQE has the number of its pass. */
-	bool comp_enhanced;	     /**< In the enhanced layout: all CQEs have the number of the pass. */
 	uint32_t pi;		     /**< CQEs written. */
 	uint32_t armed_sn;	     /**< Last arm word acted upon. */
 	uint32_t eqn;

@@ -135,7 +135,11 @@ static const struct emu_profile cx7 = {
 	COMMON_CAPS,
 	.steering_format_version = 1,			       /* kernel: 2, whose formats are not modelled */
 	.wait_on_time = 1,				       /* guide, tx_pp: from ConnectX-7 on */
-	.enhanced_cqe_compression = 1,			       /* assumed: mlx5e and net_mlx5 got it with these cards */
+	/*
+	 * kernel, commit "net/mlx5e: Support enhanced CQE compression": from ConnectX-6 on, measured on a ConnectX-6 Dx,
+	 * whose profile keeps the basic layout because it is the default one.
+	 */
+	.enhanced_cqe_compression = 1,
 	.tunnel_stateless_geneve_tx = 1,		       /* mlx5ctl */
 	.tunnel_stateless_ip_over_ip_rx = 1,		       /* mlx5ctl */
 	.tunnel_stateless_ip_over_ip_tx = 1,		       /* mlx5ctl */
