@@ -67,6 +67,9 @@ rig_cqe(struct rig_cq *c)
 	if (cqe->op_own >> 4 == PRM_CQE_OPCODE_INVALID ||
 	    (cqe->op_own & 1) != (c->ci >> c->log_size & 1))
 		return NULL;
+	/* Error CQEs have the number of the pass, too. */
+	if (c->cq->enhanced)
+		CHECK_EQ(cqe->signature, c->ci >> c->log_size & 0xff);
 	c->ci++;
 	c->dbrec[0] = htobe32(c->ci & 0xffffff);
 	return cqe;

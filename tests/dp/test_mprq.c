@@ -166,6 +166,30 @@ reset(void)
 	rig_free(b.r);
 }
 
+/* Compressed completions of the format checksum and stride index. */
+static void
+bench_comp(struct bench *b, bool enhanced)
+{
+	bench_new(b, 4, 11, 0);
+	b->cq = rig_cq_new_comp(b->p, 6, 3, enhanced);
+	rig_rq_modify(b->rq, PRM_RQC_STATE_RDY, PRM_RQC_STATE_RST);
+	b->rq->rq->cq = b->cq->cq; /* the queue's own completes elsewhere */
+	b->rq->pi = 0;
+	b->rq->dbrec[0] = 0;
+	rig_rq_modify(b->rq, PRM_RQC_STATE_RST, PRM_RQC_STATE_RDY);
+}
+
+/* The place, strides and length of frame i of those that alternate 100, 100 and 3000 bytes. */
+static void
+check_mini(const uint8_t *m, unsigned i)
+{
+	unsigned len = i % 3 == 2 ? 3000 : 100;
+
+	CHECK_EQ(m[3], i / 3 * 4 + i % 3);
+	CHECK_EQ(m[5], i % 3 == 2 ? 2 : 1);
+	CHECK_EQ((unsigned)m[6] << 8 | m[7], len);
+}
+
 /* Sessions of frames in one WQE, with the place of each where the format has it. */
 static void
 compressed(void)
@@ -173,13 +197,7 @@ compressed(void)
 	struct bench b;
 	uint8_t *c;
 
-	bench_new(&b, 4, 11, 0);
-	b.cq = rig_cq_new_comp(b.p, 6, 3, false);
-	rig_rq_modify(b.rq, PRM_RQC_STATE_RDY, PRM_RQC_STATE_RST);
-	b.rq->rq->cq = b.cq->cq; /* the queue's own completes elsewhere */
-	b.rq->pi = 0;
-	b.rq->dbrec[0] = 0;
-	rig_rq_modify(b.rq, PRM_RQC_STATE_RST, PRM_RQC_STATE_RDY);
+	bench_comp(&b, false);
 	post(&b);
 	post(&b);
 	for (unsigned i = 0; i < 9; i++)
@@ -189,14 +207,8 @@ compressed(void)
 	c = b.cq->ring;
 	CHECK_EQ(c[63], PRM_CQE_OPCODE_RESP_SEND << 4 | 3 << 2);
 	CHECK_EQ(c[47], 9);
-	for (unsigned i = 0; i < 9; i++) {
-		const uint8_t *m = c + (i < 8 ? 1 : 8) * 64 + (i & 7) * 8;
-		unsigned len = i % 3 == 2 ? 3000 : 100;
-
-		CHECK_EQ(m[3], i / 3 * 4 + i % 3);
-		CHECK_EQ(m[5], i % 3 == 2 ? 2 : 1);
-		CHECK_EQ((unsigned)m[6] << 8 | m[7], len);
-	}
+	for (unsigned i = 0; i < 9; i++)
+		check_mini(c + (i < 8 ? 1 : 8) * 64 + (i & 7) * 8, i);
 	/* A filler goes alone, and a frame of the next WQE opens a session of its own. */
 	arrive(&b, 9000, 0);
 	arrive(&b, 100, 0);
@@ -207,6 +219,45 @@ compressed(void)
 	CHECK_EQ(c[10 * 64 + 3], 1);
 	CHECK_EQ(c[10 * 64 + 47], 2);
 	rig_free(b.r);
+}
+
+/* The same in the enhanced layout: a title, a full block, a block of one. */
+static void
+blocks(void)
+{
+	struct bench b;
+	char err[256];
+	uint8_t *c;
+
+	rig_profile = emu_profile_change(emu_profile_default(), "enhanced_cqe_compression=1", err, sizeof(err));
+	bench_comp(&b, true);
+	post(&b);
+	post(&b);
+	for (unsigned i = 0; i < 9; i++)
+		arrive(&b, i % 3 == 2 ? 3000 : 100, i);
+	emu_dp_poll(&b.r->m);
+	c = b.cq->ring;
+	CHECK_EQ(c[63], PRM_CQE_OPCODE_RESP_SEND << 4);
+	CHECK_EQ(c[47], 100);
+	CHECK_EQ(c[64 + 63], 6 << 4 | 3 << 2);
+	CHECK_EQ(c[64 + 61], 1);
+	CHECK_EQ(c[8 * 64 + 63], 3 << 2);
+	CHECK_EQ(c[8 * 64 + 61], 8 / 3 * 4 + 2);
+	for (unsigned i = 1; i < 9; i++)
+		check_mini(c + (i < 8 ? 64 + (i - 1) * 8 : 8 * 64), i);
+	/* A filler is whole and no title, nor does a title hold for the next WQE. */
+	arrive(&b, 9000, 0);
+	arrive(&b, 100, 0);
+	emu_dp_poll(&b.r->m);
+	CHECK_EQ(c[9 * 64 + 63], PRM_CQE_OPCODE_RESP_SEND << 4);
+	CHECK_EQ(c[9 * 64 + 44], 0x80);
+	CHECK_EQ(c[10 * 64 + 63], PRM_CQE_OPCODE_RESP_SEND << 4);
+	CHECK_EQ(c[11 * 64 + 63], 3 << 2);
+	/* All have the number of the pass; places inside blocks are as the program made them. */
+	for (unsigned i = 0; i < 12; i++)
+		CHECK_EQ(c[i * 64 + 62], i < 2 || i >= 8 ? 0 : 0xff);
+	rig_free(b.r);
+	rig_profile = NULL;
 }
 
 /* In a cyclic RQ too: the last cache line of a frame is written as a whole, but not beyond the buffer. */
@@ -252,7 +303,7 @@ main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{"shapes", shapes}, {"no_wqe", no_wqe}, {"reset", reset},
-		{"compressed", compressed}, {"end_padding", end_padding}, {NULL, NULL},
+		{"compressed", compressed}, {"blocks", blocks}, {"end_padding", end_padding}, {NULL, NULL},
 	};
 
 	return rig_main(argc, argv, tests);

@@ -14,10 +14,19 @@
  * of its pass of the ring, modulo 256, where it had the signature, by which the program knows it for
  * new (readers: the kernel's mlx5e_decompress_enhanced_cqe() and mlx5e_read_enhanced_title_slot();
  * DPDK's check_cqe_iteration() and mlx5_rx_poll_len()).
- * assumed: a title holds until a completion differs, the RQ is reset, or the CQ gets a CQE that is not
- * a packet's; a block of one is written; none goes beyond the end of the ring; the owner bit is as in
- * the basic layout. Other reading: a new title at times of the card's choice, which these readers
- * accept, too. Test: dp/test_comp.c.
+ * A title holds for many blocks. The WQE counter of a block is that of its first packet (mlx5_rx_poll_len(),
+ * zip->wqe_idx); mlx5e counts on from the title (mlx5e_decompress_cqe()), which is the same since no other queue takes
+ * WQEs of the RQ. No program writes to the ring, so the card must not leave a number
+ * there that becomes right again 256 passes later.
+ * assumed: the place after the last one written never has the number of the pass, if need be since the card writes
+ * that of the pass before. Other reading: a stale number stays, and a program must overwrite it, which neither reader
+ * does. Test: dp/test_comp.c.
+ * assumed: the first CQE of a pass is whole, because net_mlx5's vector functions (rxq_burst_v()) do not keep a title
+ * that is the last CQE of the ring. Other reading: blocks follow a title of the pass before, and these functions give
+ * their packets the fields of an older title. Test: dp/test_comp.c.
+ * assumed: a title also ends with the RQ's reset and with a CQE that is not a packet's; a packet alone is a block of
+ * one; no block goes beyond the end of the ring; the owner bit is as in the basic layout. Other reading: a new title
+ * at times of the card's choice, which these readers accept, too. Test: dp/test_comp.c.
  */
 #include <stdlib.h>
 
@@ -42,6 +51,7 @@ struct dp_comp {
 	uint32_t n;   /**< Completions in the session; 0: no session is open. */
 	uint32_t rqn; /**< RQ of the session, which CQEs do not contain. */
 	bool titled;  /**< Enhanced layout: the last CQE was the title, or a block of it. */
+	uint16_t counter; /**< Enhanced layout: WQE counter or stride index of the first packet in the block. */
 	struct prm_cqe64 title;
 	struct prm_cqe64 compare; /**< Set bits: taken from the title. */
 	struct prm_mini_cqe8 mini[EMU_DP_COMP_MAX];
@@ -128,10 +138,21 @@ write_session(struct dp_comp *s)
 static void
 write_block(const struct dp_comp *s)
 {
-	struct prm_cqe64 block = {.op_own = (uint8_t)((s->n - 1) << 4 | CQE_FORMAT_COMPRESSED)};
+	struct prm_cqe64 block = {
+		.wqe_counter = htobe16(s->counter),
+		.op_own = (uint8_t)((s->n - 1) << 4 | CQE_FORMAT_COMPRESSED),
+	};
 
 	memcpy(&block, s->mini, s->n * sizeof(s->mini[0]));
+	dp_cq_unstale(s->cq, s->n);
 	hand_over(s->cq, dp_cq_place(s->cq, 0), &block);
+}
+
+/* A session must not wrap: DPDK's vector reader does not check for the end of the ring. */
+static bool
+at_ring_end(const struct dp_comp *s)
+{
+	return ((s->cq->pi + s->n) & ((1u << s->cq->log_size) - 1)) == 0;
 }
 
 static void
@@ -149,6 +170,7 @@ flush(struct dp_comp *s)
 	s->cq->obj.dev->stats.cqes++;
 	s->n = 0;
 	dp_cq_written(s->cq, n, false);
+	s->titled = s->titled && !at_ring_end(s);
 }
 
 void
@@ -222,13 +244,6 @@ fill_mini(struct prm_mini_cqe8 *m, uint8_t format, const struct prm_cqe64 *cqe)
 	m->stride_index = format == MINI_CSUM ? 0 : cqe->wqe_counter;
 }
 
-/* A session must not wrap: DPDK's vector reader does not check for the end of the ring. */
-static bool
-at_ring_end(const struct dp_comp *s)
-{
-	return ((s->cq->pi + s->n) & ((1u << s->cq->log_size) - 1)) == 0;
-}
-
 /* Adds a mini CQE to the session, which ends if it is complete. */
 static void
 add_mini(struct dp_comp *s, const struct prm_cqe64 *cqe, uint32_t max)
@@ -240,21 +255,24 @@ add_mini(struct dp_comp *s, const struct prm_cqe64 *cqe, uint32_t max)
 		flush(s);
 }
 
-/* Enhanced layout: what does not join is written whole, and is the title of what follows. */
+/* Enhanced layout: what does not join is written whole, and is the title of what follows unless it is alone. */
 static void
-add_enhanced(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone)
+add_enhanced(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, const struct dp_done *d)
 {
-	if (s->titled && !alone && rqn == s->rqn && joins(s, cqe)) {
+	if (s->titled && !d->alone && rqn == s->rqn && joins(s, cqe)) {
+		if (s->n == 0)
+			s->counter = d->counter;
 		add_mini(s, cqe, MINIS_PER_BLOCK);
 		return;
 	}
 	flush(s);
 	s->title = *cqe;
 	s->rqn = rqn;
-	s->titled = true;
+	dp_cq_unstale(s->cq, 1);
 	hand_over(s->cq, dp_cq_place(s->cq, 0), cqe);
 	s->cq->obj.dev->stats.cqes++;
 	dp_cq_written(s->cq, 1, false);
+	s->titled = !d->alone && !at_ring_end(s);
 }
 
 static void
@@ -270,7 +288,7 @@ add_basic(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alo
 }
 
 bool
-dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone)
+dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, const struct dp_done *d)
 {
 	if (DP_UNLIKELY(s->cq->err))
 		return false;
@@ -280,8 +298,8 @@ dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool a
 		return false;
 	}
 	if (s->cq->enhanced)
-		add_enhanced(s, rqn, cqe, alone);
+		add_enhanced(s, rqn, cqe, d);
 	else
-		add_basic(s, rqn, cqe, alone);
+		add_basic(s, rqn, cqe, d->alone);
 	return true;
 }

@@ -186,6 +186,25 @@ dp_cq_close(struct emu_cq *cq)
 		dp_comp_close(c->comp);
 }
 
+/*
+ * What is in that place is of an earlier pass, or of none. Blocks leave places unwritten, so after 256 passes their
+ * number would be right again (dp_comp.c has the sources). A place that the program has not consumed has that of the
+ * pass before.
+ */
+void
+dp_cq_unstale(const struct emu_cq *cq, uint32_t ahead)
+{
+	struct prm_cqe64 *to = dp_cq_place(cq, ahead);
+	uint8_t pass = (uint8_t)((cq->pi + ahead) >> cq->log_size);
+
+	if (DP_LIKELY(to->signature != pass))
+		return;
+	if (DP_UNLIKELY(dp_relaxed))
+		dp_order_number(cq, to, (uint8_t)(pass - 1));
+	else
+		__atomic_store_n(&to->signature, (uint8_t)(pass - 1), __ATOMIC_RELAXED);
+}
+
 void
 dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 {
@@ -201,6 +220,8 @@ dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited)
 void
 dp_cq_hand_over(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t last, bool solicited)
 {
+	if (DP_UNLIKELY(cq->enhanced))
+		dp_cq_unstale(cq, 1);
 	/* Release: a reader that sees the new owner bit sees the whole CQE. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
 			      memory_order_release);
@@ -312,6 +333,8 @@ emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 	dp_cq_end(cq, cqe, 0, 0, PRM_CQE_OPCODE_RESIZE_CQ, false);
 	cq->ring = ring;
 	cq->log_size = log_size;
+	if (cq->enhanced)
+		dp_cq_unstale(cq, 0);
 	return true;
 }
 

@@ -28,6 +28,7 @@
 
 struct dp_sq;
 struct dp_comp;
+struct dp_done;
 struct dp_lro;
 struct dp_uar;
 
@@ -292,6 +293,8 @@ dp_cq_pass(const struct emu_cq *cq)
 
 	return (pass & 1) | (cq->enhanced ? (pass & 0xff) << 8 : 0);
 }
+/** Enhanced layout: the place `ahead` of the next CQE must not have the number of the pass before it is written. */
+void dp_cq_unstale(const struct emu_cq *cq, uint32_t ahead);
 /** CQEs were handed over: moves the producer, wakes the program. */
 void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
 /** Ends the compressed session of a CQ, if it compresses. */
@@ -311,16 +314,18 @@ void dp_comp_free(struct dp_comp *s);
 /**
  * Takes a receive completion, complete but for its owner: it opens a session, joins the open one,
  * or goes out alone.
- * @param alone it must be read as it is.
+ * @param d the packet's place, and whether its CQE must be read as it is.
  * @return false when the CQ overran.
  */
-bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, bool alone);
+bool dp_comp_add(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, const struct dp_done *d);
 
 /* dp_order.c: completions and events that become visible late; call these functions only if dp_relaxed is set. */
 /** Memory for the next CQE, zeroed, with the other half of a 128-byte entry before it. */
 struct prm_cqe64 *dp_order_stage(void);
 /** Posts a CQE for its place in the ring, with the other half of its entry if the CQ writes that. */
 void dp_order_cqe(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe64 *from);
+/** Writes the number of a pass into a CQE's place. */
+void dp_order_number(const struct emu_cq *cq, struct prm_cqe64 *to, uint8_t pass);
 /** Writes 64 bytes now, in ascending order. */
 void dp_order_line(void *to, const void *from);
 /** Posts the event of a CQ. */

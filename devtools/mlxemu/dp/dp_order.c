@@ -139,6 +139,16 @@ dp_order_cqe(const struct emu_cq *cq, struct prm_cqe64 *to, const struct prm_cqe
 }
 
 void
+dp_order_number(const struct emu_cq *cq, struct prm_cqe64 *to, uint8_t pass)
+{
+	struct prm_cqe64 cqe = *to;
+	const size_t tail = offsetof(struct prm_cqe64, wqe_counter);
+
+	cqe.signature = pass;
+	add(POSTED_LINE, cq->obj.dev, (uint8_t *)to + tail, (const uint8_t *)&cqe + tail, sizeof(uint32_t));
+}
+
+void
 dp_order_line(void *to, const void *from)
 {
 	struct posted p = {.to = to, .bytes = LINE_BYTES / 2};

@@ -319,7 +319,7 @@ complete_comp(struct emu_rq *rq, const struct dp_rx *rx, const struct dp_done *d
 	cqe.sop_drop_qpn = htobe32(rx->flow_tag & 0xffffff);
 	cqe.wqe_counter = htobe16(d->counter);
 	cqe.op_own = PRM_CQE_OPCODE_RESP_SEND << 4;
-	return dp_comp_add(c->comp, rq->obj.id, &cqe, d->alone);
+	return dp_comp_add(c->comp, rq->obj.id, &cqe, d);
 }
 
 bool
