@@ -22,8 +22,10 @@ cq_make(struct rig_port *p, unsigned log_size, unsigned log_cqe, int mini_format
 	c->log_cqe = log_cqe;
 	c->ring = rig_mem(p, bytes, 4096);
 	c->dbrec = rig_mem(p, 64, 64);
-	for (size_t i = 63; i < bytes; i += 64)
-		c->ring[i - 1] = 0xff, c->ring[i] = PRM_CQE_OPCODE_INVALID << 4 | 1;
+	for (size_t i = 63; i < bytes; i += 64) {
+		c->ring[i - 1] = 0xff;
+		c->ring[i] = PRM_CQE_OPCODE_INVALID << 4 | 1;
+	}
 	prm_create_cq_in_set_opcode(&in, PRM_CMD_OP_CREATE_CQ);
 	prm_cqc_set_cqe_sz(cqc, log_cqe - 6);
 	if (mini_format >= 0) {

@@ -166,8 +166,11 @@ reset(void)
 	rig_free(b.r);
 }
 
-/* Compressed completions of the format checksum and stride index. */
-static void
+/*
+ * Compressed completions of the format checksum and stride index, of nine frames in WQE 0, which take 3 x (1 + 1 + 2)
+ * of its 16 strides. Returns the CQ's ring.
+ */
+static const uint8_t *
 bench_comp(struct bench *b, bool enhanced)
 {
 	bench_new(b, 4, 11, 0);
@@ -177,6 +180,12 @@ bench_comp(struct bench *b, bool enhanced)
 	b->rq->pi = 0;
 	b->rq->dbrec[0] = 0;
 	rig_rq_modify(b->rq, PRM_RQC_STATE_RST, PRM_RQC_STATE_RDY);
+	post(b);
+	post(b);
+	for (unsigned i = 0; i < 9; i++)
+		arrive(b, i % 3 == 2 ? 3000 : 100, i);
+	emu_dp_poll(&b->r->m);
+	return b->cq->ring;
 }
 
 /* The place, strides and length of frame i of those that alternate 100, 100 and 3000 bytes. */
@@ -195,16 +204,8 @@ static void
 compressed(void)
 {
 	struct bench b;
-	uint8_t *c;
+	const uint8_t *c = bench_comp(&b, false);
 
-	bench_comp(&b, false);
-	post(&b);
-	post(&b);
-	for (unsigned i = 0; i < 9; i++)
-		arrive(&b, i % 3 == 2 ? 3000 : 100, i);
-	emu_dp_poll(&b.r->m);
-	/* 3 x (1 + 1 + 2) strides of 16: one session of 9 in WQE 0. */
-	c = b.cq->ring;
 	CHECK_EQ(c[63], PRM_CQE_OPCODE_RESP_SEND << 4 | 3 << 2);
 	CHECK_EQ(c[47], 9);
 	for (unsigned i = 0; i < 9; i++)
@@ -226,17 +227,11 @@ static void
 blocks(void)
 {
 	struct bench b;
+	const uint8_t *c;
 	char err[256];
-	uint8_t *c;
 
 	rig_profile = emu_profile_change(emu_profile_default(), "enhanced_cqe_compression=1", err, sizeof(err));
-	bench_comp(&b, true);
-	post(&b);
-	post(&b);
-	for (unsigned i = 0; i < 9; i++)
-		arrive(&b, i % 3 == 2 ? 3000 : 100, i);
-	emu_dp_poll(&b.r->m);
-	c = b.cq->ring;
+	c = bench_comp(&b, true);
 	CHECK_EQ(c[63], PRM_CQE_OPCODE_RESP_SEND << 4);
 	CHECK_EQ(c[47], 100);
 	CHECK_EQ(c[64 + 63], 6 << 4 | 3 << 2);
