@@ -10,16 +10,16 @@
  *
  * Enhanced layout: a CQE that is written whole is the title of blocks of up to seven mini CQEs, each
  * of which takes the place of its first completion, with their number less one where a CQE has the
- * opcode. The places of the others keep what was in them. Each CQE, also a whole one, has the number
- * of its pass of the ring, modulo 256, where it had the signature, by which the program knows it for
- * new (readers: the kernel's mlx5e_decompress_enhanced_cqe() and mlx5e_read_enhanced_title_slot();
+ * opcode. The places of the others keep what was in them. In place of the signature each CQE, also a
+ * whole one, has the number of its pass of the ring, modulo 256, by which the program finds new ones
+ * (readers: the kernel's mlx5e_decompress_enhanced_cqe() and mlx5e_read_enhanced_title_slot();
  * DPDK's check_cqe_iteration() and mlx5_rx_poll_len()).
  * A title holds for many blocks. The WQE counter of a block is that of its first packet (mlx5_rx_poll_len(),
- * zip->wqe_idx); mlx5e counts on from the title (mlx5e_decompress_cqe()), which is the same since no other queue takes
- * WQEs of the RQ. No program writes to the ring, so the card must not leave a number
- * there that becomes right again 256 passes later.
- * assumed: the place after the last one written never has the number of the pass, if need be since the card writes
- * that of the pass before. Other reading: a stale number stays, and a program must overwrite it, which neither reader
+ * zip->wqe_idx); mlx5e counts from the title (mlx5e_decompress_cqe()), with the same result, because no other queue
+ * takes WQEs of the RQ. These readers do not write to the ring: 256 passes later they would take an old number for
+ * that of the pass.
+ * assumed: the place after the last one written never has the number of the pass; the card writes that of the pass
+ * before, if necessary. Other reading: an old number stays, and a program must overwrite it, which neither reader
  * does. Test: dp/test_comp.c.
  * assumed: the first CQE of a pass is whole, because net_mlx5's vector functions (rxq_burst_v()) do not keep a title
  * that is the last CQE of the ring. Other reading: blocks follow a title of the pass before, and these functions give
@@ -144,7 +144,7 @@ write_block(const struct dp_comp *s)
 	};
 
 	memcpy(&block, s->mini, s->n * sizeof(s->mini[0]));
-	dp_cq_unstale(s->cq, s->n);
+	dp_cq_invalidate(s->cq, s->n);
 	hand_over(s->cq, dp_cq_place(s->cq, 0), &block);
 }
 
@@ -268,7 +268,7 @@ add_enhanced(struct dp_comp *s, uint32_t rqn, const struct prm_cqe64 *cqe, const
 	flush(s);
 	s->title = *cqe;
 	s->rqn = rqn;
-	dp_cq_unstale(s->cq, 1);
+	dp_cq_invalidate(s->cq, 1);
 	hand_over(s->cq, dp_cq_place(s->cq, 0), cqe);
 	s->cq->obj.dev->stats.cqes++;
 	dp_cq_written(s->cq, 1, false);

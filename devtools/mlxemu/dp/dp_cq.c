@@ -187,12 +187,11 @@ dp_cq_close(struct emu_cq *cq)
 }
 
 /*
- * What is in that place is of an earlier pass, or of none. Blocks leave places unwritten, so after 256 passes their
- * number would be right again (dp_comp.c has the sources). A place that the program has not consumed has that of the
- * pass before.
+ * The place has the CQE of an earlier pass, or of none. Blocks leave places unwritten, so the number of a pass 256
+ * passes ago may still be there (dp_comp.c has the sources).
  */
 void
-dp_cq_unstale(const struct emu_cq *cq, uint32_t ahead)
+dp_cq_invalidate(const struct emu_cq *cq, uint32_t ahead)
 {
 	struct prm_cqe64 *to = dp_cq_place(cq, ahead);
 	uint8_t pass = (uint8_t)((cq->pi + ahead) >> cq->log_size);
@@ -221,7 +220,7 @@ void
 dp_cq_hand_over(struct emu_cq *cq, struct prm_cqe64 *cqe, uint64_t last, bool solicited)
 {
 	if (DP_UNLIKELY(cq->enhanced))
-		dp_cq_unstale(cq, 1);
+		dp_cq_invalidate(cq, 1);
 	/* Release: a reader that sees the new owner bit sees the whole CQE. */
 	atomic_store_explicit((_Atomic uint64_t *)(void *)&cqe->sop_drop_qpn, htobe64(last),
 			      memory_order_release);
@@ -334,7 +333,7 @@ emu_dp_cq_resize(struct emu_cq *cq, uint8_t *ring, uint8_t log_size)
 	cq->ring = ring;
 	cq->log_size = log_size;
 	if (cq->enhanced)
-		dp_cq_unstale(cq, 0);
+		dp_cq_invalidate(cq, 0);
 	return true;
 }
 

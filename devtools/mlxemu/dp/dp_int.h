@@ -294,7 +294,7 @@ dp_cq_pass(const struct emu_cq *cq)
 	return (pass & 1) | (cq->enhanced ? (pass & 0xff) << 8 : 0);
 }
 /** Enhanced layout: the place `ahead` of the next CQE must not have the number of the pass before it is written. */
-void dp_cq_unstale(const struct emu_cq *cq, uint32_t ahead);
+void dp_cq_invalidate(const struct emu_cq *cq, uint32_t ahead);
 /** CQEs were handed over: moves the producer, wakes the program. */
 void dp_cq_written(struct emu_cq *cq, uint32_t n, bool solicited);
 /** Ends the compressed session of a CQ, if it compresses. */
