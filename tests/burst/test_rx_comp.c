@@ -458,10 +458,12 @@ stale(bool titles)
 			rig_rx_session_begin(r, HASH, &s);
 			for (unsigned int j = 0; j < k; j++)
 				CHECK(rig_rx_session_packet(r, &s, i + j, 60 + i + j, &c), "no WQE");
-			if (k == 1)
+			if (k == 1) {
 				rig_rx_session_end(r, &s);
-			else
-				r->cqe_count -= k, rig_rx_block(r, s.minis, k);
+			} else {
+				r->cqe_count -= k;
+				rig_rx_block(r, s.minis, k);
+			}
 			/* The consumer index is written with a refill. */
 			CHECK_EQ(rig_rx_burst(r, f, pkts, 64), k);
 			for (unsigned int j = 0; j < k; j++)

@@ -152,7 +152,7 @@ struct mlxpmd_port {
 	struct mlxpmd_queue *queues[MLXPMD_NB_KINDS][MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
 	struct mlxpmd_timesync timesync;
 	enum mdv_mini_cqe mini_cqe;	/**< Of the receive queues' compressed completions, */
-	bool mini_cqe_enhanced;	/**< their layout, */
+	bool mini_cqe_enhanced;	/**< their layout; false without compression; */
 	const char *mini_cqe_why;	/**< and why; NULL: the port was not started yet. */
 	const char *rx_burst_name, *rx_burst_why, *tx_burst_name, *tx_burst_why;
 	struct mlxpmd_filter filter;

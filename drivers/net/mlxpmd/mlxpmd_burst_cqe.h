@@ -55,12 +55,19 @@ mlxpmd_cqe_pass(uint32_t pass, uint32_t validity)
 	return (pass << MLXPMD_TAIL_PASS_SHIFT | (pass & MLXPMD_TAIL_OWNER)) & validity;
 }
 
+/** Has the CQE another pass than `like`, which is the tail of a CQE, or mlxpmd_cqe_pass(); or is it INVALID? */
+static __rte_always_inline bool
+mlxpmd_cqe_unlike(uint64_t tail, uint32_t like, uint32_t validity)
+{
+	return (((uint32_t)tail ^ like) & validity) ||
+	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
+}
+
 /** Has the device not written the CQE in this pass of the ring yet? validity: as for mlxpmd_cqe_pass(). */
 static __rte_always_inline bool
 mlxpmd_cqe_absent(uint64_t tail, uint32_t pass, uint32_t validity)
 {
-	return (((uint32_t)tail ^ mlxpmd_cqe_pass(pass, validity)) & validity) ||
-	       ((uint32_t)tail & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
+	return mlxpmd_cqe_unlike(tail, mlxpmd_cqe_pass(pass, validity), validity);
 }
 
 static __rte_always_inline uint8_t

@@ -164,13 +164,14 @@ mlxpmd_mini_cqe_select(struct mlxpmd_port *port)
 	const bool wanted = (port->args.rxq_cqe_comp_en & MLXPMD_COMP_ENHANCED) != 0;
 
 	port->mini_cqe = port->args.rxq_cqe_comp_en & ~MLXPMD_COMP_ENHANCED;
-	port->mini_cqe_enhanced = wanted && port->mdv->caps.mini_cqes_enhanced;
+	port->mini_cqe_enhanced = false;
 	port->mini_cqe_why = "rxq_cqe_comp_en=0";
 	if (port->mini_cqe == MDV_MINI_CQE_NONE)
 		return 0;
 	port->mini_cqe_why = mini_cqe_obstacle(port);
 	if (port->mini_cqe_why == NULL) {
-		/* As net_mlx5, which ignores the bit then. */
+		/* As net_mlx5, which ignores the bit where the device lacks the layout. */
+		port->mini_cqe_enhanced = wanted && port->mdv->caps.mini_cqes_enhanced;
 		port->mini_cqe_why = wanted && !port->mini_cqe_enhanced ?
 					     "format of rxq_cqe_comp_en: the device has the basic layout only" :
 					     "format of rxq_cqe_comp_en: nothing needs whole completions";

@@ -216,7 +216,7 @@ mlxpmd_mprq_exception(struct mlxpmd_rxq *rxq)
 	s->stop = MLXPMD_STRIDING_NONE;
 	rte_io_rmb(); /* As in mlxpmd_rx_exception(). */
 	in_step = rxq->q.ci != rxq->q.pi && mlxpmd_mprq_in_step(rxq, cqe, s->used);
-	/* Compressed: there are at most as many completions as posted strides. */
+	/* Compressed: there are at most as many completions as posted strides. The counter of a block is not tested. */
 	if ((in_step || mlxpmd_rx_enhanced(rxq)) && mlxpmd_cqe_is_compressed(rxq, tail) &&
 	    mlxpmd_rx_expand(rxq, rxq->q.cq_ci, posted) != 0)
 		return true;

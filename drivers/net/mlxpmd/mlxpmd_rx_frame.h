@@ -164,16 +164,6 @@ mlxpmd_rx_one(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const 
 	return mlxpmd_rx_end(rxq, 1, isa, f);
 }
 
-/* Is the CQE with this tail the last one that is there? It is not the last of the ring: the next has the same pass. */
-static __rte_always_inline bool
-mlxpmd_rx_is_last(const struct mlx5_cqe64 *cqe, uint32_t tail, uint32_t validity)
-{
-	const uint32_t next = (uint32_t)mlxpmd_cqe_tail(cqe + 1);
-
-	return ((next ^ tail) & validity) ||
-	       (next & MLXPMD_TAIL_OPCODE) == (uint32_t)MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
-}
-
 /* Decides what follows, and is the empty poll, in a function that needs no stack. */
 static __rte_always_inline uint16_t
 mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, const struct mlxpmd_rx_isa isa,
@@ -193,9 +183,10 @@ mlxpmd_rx_burst(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 		mlxpmd_rx_refill_if_due(rxq, isa, f);
 		return 0;
 	}
+	/* One packet: the next CQE is absent. It has the pass of this one, unless this is the last of the ring. */
 	if (!(f & MLXPMD_RX_F_STRIDING) && !((f & MLXPMD_RX_F_COMP) && (tail & MLXPMD_TAIL_FORMAT)) &&
-	    (~cq_ci & rxq->q.cqe_mask) != 0 && mlxpmd_rx_is_last(cqe, tail, mlxpmd_rx_validity(rxq, f)) &&
-	    likely(n != 0))
+	    (~cq_ci & rxq->q.cqe_mask) != 0 &&
+	    mlxpmd_cqe_unlike(mlxpmd_cqe_tail(cqe + 1), tail, mlxpmd_rx_validity(rxq, f)) && likely(n != 0))
 		return one(rxq, pkts, n, cqe, tail);
 	return some(rxq, pkts, n);
 }

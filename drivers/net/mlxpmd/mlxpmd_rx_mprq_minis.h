@@ -64,6 +64,7 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 	const void *array;
 	uint32_t total, some, done, bytes, more;
 
+	/* Blocks are expanded. */
 	if (mlxpmd_rx_enhanced(rxq))
 		return 0;
 	some = mlxpmd_mini_session(rxq, cqe, want, n, &total);

@@ -144,7 +144,7 @@ rxq_create(struct mlxpmd_queue *q)
 	uint8_t log_cqes = rte_log2_u32(q->nb_desc) - rxq->log_segs;
 	struct mdv_cq_attr cq_attr = {
 		.log_cqes = log_cqes, .socket_id = q->socket_id, .vector = rxq->vector, .mini_cqe = mini_cqe_of(rxq),
-		.enhanced = q->port->mini_cqe != MDV_MINI_CQE_NONE && q->port->mini_cqe_enhanced,
+		.enhanced = q->port->mini_cqe_enhanced,
 	};
 	struct mdv_rq_attr rq_attr = {
 		.log_wqes = log_cqes - log_strides,

@@ -184,7 +184,7 @@ add_compression(struct rte_tel_data *d, const struct mlxpmd_port *port)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%s%s", formats[port->mini_cqe],
-		 port->mini_cqe != MDV_MINI_CQE_NONE && port->mini_cqe_enhanced ? ", enhanced layout" : "");
+		 port->mini_cqe_enhanced ? ", enhanced layout" : "");
 	return add_burst(d, "rx_compression", name, port->mini_cqe_why);
 }
 
