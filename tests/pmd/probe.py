@@ -21,7 +21,7 @@ CASES = [
      "only the uplink of a switchdev PF: leave the devarg out"),
     ("rx_vec_en=1", "unknown devarg rx_vec_en: allowed are "
      "rx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma, tx_burst=auto|scalar|neon|sse|avx2|avx512vl|avx512, "
-     "clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4, "
+     "clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4|128..132, "
      "stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, "
      "open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, "
      "mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"),
