@@ -22,10 +22,17 @@ extern const struct mlxpmd_template mlxpmd_tx_avx512_templates[], mlxpmd_tx_avx5
 	mlxpmd_tx_avx2_templates[], mlxpmd_tx_sse_templates[], mlxpmd_tx_neon_templates[];
 
 #ifdef RTE_ARCH_X86_64
+/* The compiler uses these in the bursts of AVX2 and wider, too. */
+static __rte_unused bool
+has_bmi(void)
+{
+	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI1) > 0 && rte_cpu_get_flag_enabled(RTE_CPUFLAG_BMI2) > 0;
+}
+
 static __rte_unused bool
 has_avx512(void)
 {
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
+	return has_bmi() && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
 	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
 	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
 	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
@@ -40,7 +47,7 @@ has_ifma(void)
 static __rte_unused bool
 has_avx2(void)
 {
-	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
+	return has_bmi() && rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0;
 }
 
 static __rte_unused bool
