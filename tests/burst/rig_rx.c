@@ -369,6 +369,9 @@ rig_rx_entries_check(const struct rig_rx *r)
 
 	for (ci = r->cqe_count; ci != q->cq_ci + q->cqe_mask + 1; ci++)
 		CHECK(mlxpmd_queue_cqe_absent(q, ci), "entry %u of consumer index %u", ci & q->cqe_mask, ci);
+	/* After a session in the basic layout the distance to its end is limited with each refill, or it would wrap. */
+	CHECK(r->rxq.owned_ci == 0 || q->cq_ci - r->rxq.owned_ci < 2u * (q->cqe_mask + 1), "owned_ci %u, index %u",
+	      r->rxq.owned_ci, q->cq_ci);
 }
 
 void

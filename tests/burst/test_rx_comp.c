@@ -139,7 +139,7 @@ twins_run(uint8_t format, unsigned int f, uint8_t log_wqes, uint8_t log_segs, un
 		for (k = rig_random() % 4; k != 0; k--) {
 			if (rig_random() % 16 == 0)
 				too_long(&t);
-			session(&t, 1 + rig_random() % (rig_random() % 2 ? 64 : 9));
+			session(&t, rig_random() % 8 ? 1 + rig_random() % (rig_random() % 2 ? 64 : 9) : 64);
 		}
 		receive(&t, rig_random() % 3 ? rig_random() % BURST_MAX : 32);
 	}

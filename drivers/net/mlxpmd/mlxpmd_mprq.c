@@ -332,10 +332,12 @@ mlxpmd_mprq_arm(struct mlxpmd_queue *q)
 	if (rc == 0)
 		rc = mlxpmd_rxq_metadata_set(rxq);
 	if (rc == 0)
+		rc = mlxpmd_rx_comp_arm(rxq);
+	if (rc == 0)
 		rc = buffers_get(rxq);
 	if (rc == 0) {
 		mlxpmd_queue_rings_set(q);
-		mlxpmd_rx_title_reset(rxq);
+		mlxpmd_rx_comp_reset(rxq);
 		if (!wqes_set(rxq))
 			rc = mlxpmd_queue_arm_fail(q, EFAULT, "a buffer is not registered");
 	}
@@ -352,7 +354,7 @@ mlxpmd_mprq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 {
 	if (fresh) {
 		mlxpmd_queue_rings_set(&rxq->q);
-		mlxpmd_rx_title_reset(rxq);
+		mlxpmd_rx_comp_reset(rxq);
 	} else {
 		mlxpmd_rx_expand_all(rxq);
 		mlxpmd_queue_cq_resume(&rxq->q);
@@ -375,6 +377,7 @@ mlxpmd_mprq_disarm(struct mlxpmd_queue *q)
 	uint32_t i, given;
 
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
+	mlxpmd_rx_comp_disarm(rxq);
 	if (q->elts == NULL)
 		return;
 	for (i = 0; i <= q->wqe_mask; i++) {

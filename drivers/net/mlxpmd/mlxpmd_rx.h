@@ -158,13 +158,18 @@ mlxpmd_rx_tail_expected(const struct mlxpmd_rxq *rxq, uint32_t counter, const un
 	       mlxpmd_cqe_pass(rxq->q.cq_ci >> rxq->q.log_cqes, mlxpmd_rx_validity(rxq, f));
 }
 
-/** New rings: there is no title. */
+/** New rings: there is no title, and entries have no owner bits. */
 static inline void
-mlxpmd_rx_title_reset(struct mlxpmd_rxq *rxq)
+mlxpmd_rx_comp_reset(struct mlxpmd_rxq *rxq)
 {
+	rxq->owned_ci = 0;
 	rxq->title_ci = 0;
 	rxq->title.op_own = MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT;
 }
+
+/** Part of arming: memory for what the bursts note of compressed CQEs. 0 or -ENOMEM; logged. */
+int mlxpmd_rx_comp_arm(struct mlxpmd_rxq *rxq);
+void mlxpmd_rx_comp_disarm(struct mlxpmd_rxq *rxq);
 
 /**
  * Enhanced layout: keeps the CQE before the consumer index as title of blocks that follow, unless that was a block:
@@ -178,6 +183,17 @@ mlxpmd_rx_title_keep(struct mlxpmd_rxq *rxq)
 		rxq->title_ci = rxq->q.cq_ci;
 	}
 	return &rxq->title;
+}
+
+/** Compressed completions: keeps what later bursts need of consumed CQEs, before the device may overwrite them. */
+static __rte_always_inline void
+mlxpmd_rx_comp_keep(struct mlxpmd_rxq *rxq, const unsigned int f)
+{
+	if (mlxpmd_rx_validity(rxq, f) != MLXPMD_TAIL_OWNER)
+		(void)mlxpmd_rx_title_keep(rxq);
+	/* The distance, which is counted without sessions, must not wrap around. */
+	else if ((f & MLXPMD_RX_F_COMP) && unlikely(rxq->q.cq_ci - rxq->owned_ci > rxq->q.cqe_mask))
+		rxq->owned_ci = rxq->q.cq_ci - rxq->q.cqe_mask - 1;
 }
 
 /** Consumes the CQEs of n packets, which begin at `first`, and counts the packets. */

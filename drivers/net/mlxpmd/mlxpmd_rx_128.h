@@ -307,10 +307,11 @@ struct mini_image {
 };
 
 static __rte_always_inline struct mini_image
-mini_image_of(const void *base, uint32_t limit)
+mini_image_of(const struct mlxpmd_mini_base *base, uint32_t limit)
 {
 	return (struct mini_image){
-		.base = { load64(base), load64((const vec64 *)base + 1) },
+		.base = { { base->rearm_data, base->ol_flags },
+			  { mlxpmd_mini_base_type(base), mlxpmd_mini_base_vlan(base) } },
 		.limit = all32(limit),
 		.sum = all32(0),
 	};

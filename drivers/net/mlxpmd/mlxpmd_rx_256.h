@@ -355,10 +355,11 @@ struct mini_image {
 };
 
 static __rte_always_inline struct mini_image
-mini_image_of(const void *base, uint32_t limit)
+mini_image_of(const struct mlxpmd_mini_base *base, uint32_t limit)
 {
 	return (struct mini_image){
-		.base = _mm256_load_si256(base),
+		.base = _mm256_set_epi64x(mlxpmd_mini_base_vlan(base), mlxpmd_mini_base_type(base), base->ol_flags,
+					  base->rearm_data),
 		.limit = _mm256_set1_epi32(limit),
 		.sum = _mm256_setzero_si256(),
 	};

@@ -342,10 +342,13 @@ struct mini_image {
 #define MINI_LENGTHS ((__mmask16)0xaaaa)
 
 static __rte_always_inline struct mini_image
-mini_image_of(const void *base, uint32_t limit)
+mini_image_of(const struct mlxpmd_mini_base *base, uint32_t limit)
 {
+	const __m256i fields = _mm256_set_epi64x(mlxpmd_mini_base_vlan(base), mlxpmd_mini_base_type(base),
+						 base->ol_flags, base->rearm_data);
+
 	return (struct mini_image){
-		.base = _mm512_broadcast_i64x4(_mm256_load_si256(base)),
+		.base = _mm512_broadcast_i64x4(fields),
 		.limit = _mm512_set1_epi32(limit),
 		.sum = _mm512_setzero_si512(),
 	};

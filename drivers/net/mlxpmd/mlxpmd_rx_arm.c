@@ -161,7 +161,7 @@ rings_set(struct mlxpmd_rxq *rxq)
 	uint32_t i, segs = ((uint32_t)rxq->q.wqe_mask + 1) << rxq->log_segs;
 
 	mlxpmd_queue_rings_set(&rxq->q);
-	mlxpmd_rx_title_reset(rxq);
+	mlxpmd_rx_comp_reset(rxq);
 	for (i = 0; i < segs; i++) {
 		struct mlx5_wqe_data_seg *dseg = mlxpmd_rx_dseg(rxq, i);
 		const struct mlxpmd_rx_seg *seg = &rxq->segs[i & (rxq->segs_per_wqe - 1u)];
@@ -184,9 +184,13 @@ mlxpmd_rxq_arm(struct mlxpmd_queue *q)
 	if (rc == 0)
 		rc = mlxpmd_rxq_metadata_set(rxq);
 	if (rc == 0)
+		rc = mlxpmd_rx_comp_arm(rxq);
+	if (rc == 0)
 		rc = memory_set(rxq);
-	if (rc != 0)
+	if (rc != 0) {
+		mlxpmd_rxq_disarm(q);
 		return rc;
+	}
 	rings_set(rxq);
 	mlxpmd_rx_refill(rxq);
 	if (mlxpmd_rx_holes(rxq) != 0) {
@@ -240,10 +244,11 @@ mlxpmd_rxq_rewind(struct mlxpmd_rxq *rxq, bool fresh)
 void
 mlxpmd_rxq_disarm(struct mlxpmd_queue *q)
 {
-	const struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
+	struct mlxpmd_rxq *rxq = mlxpmd_rxq_of(q);
 	uint32_t i, elts;
 
 	mlxpmd_qstate_store(&q->state, MLXPMD_QS_RESET);
+	mlxpmd_rx_comp_disarm(rxq);
 	if (q->elts == NULL)
 		return;
 	/* With scatter, unposted WQEs have mbufs too; without, their entries are stale pointers. */

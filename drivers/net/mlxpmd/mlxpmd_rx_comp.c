@@ -2,9 +2,11 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Compressed receive completions: expands sessions, and counts their completions. */
 
+#include <errno.h>
 #include <string.h>
 
 #include <ethdev_driver.h>
+#include <rte_malloc.h>
 
 #include "mlxpmd_mprq.h"
 #include "mlxpmd_ptype.h"
@@ -79,13 +81,48 @@ mini_array(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *entry, struct 
 	return copy;
 }
 
+int
+mlxpmd_rx_comp_arm(struct mlxpmd_rxq *rxq)
+{
+	/* Loads of 64 bits begin with any byte. */
+	const size_t bytes = (rxq->q.cqe_mask + 1u) / 8 + sizeof(uint64_t);
+
+	rxq->owned = rte_zmalloc_socket("mlxpmd_rxq_owned", bytes, RTE_CACHE_LINE_SIZE, rxq->q.socket_id);
+	return rxq->owned != NULL ? 0 : mlxpmd_queue_arm_fail(&rxq->q, ENOMEM, "no memory for bits of the CQ's entries");
+}
+
+void
+mlxpmd_rx_comp_disarm(struct mlxpmd_rxq *rxq)
+{
+	rte_free(rxq->owned);
+	rxq->owned = NULL;
+}
+
+void
+mlxpmd_mini_owned(struct mlxpmd_rxq *rxq, uint32_t n)
+{
+	const uint32_t ci = rxq->q.cq_ci, mask = rxq->q.cqe_mask;
+	uint32_t at, left, some, i;
+
+	for (left = RTE_MIN(ci - rxq->owned_ci, mask + 1); left != 0; left -= some) {
+		at = (ci - left) & mask;
+		some = at % 8 == 0 && left >= 8 ? 8 : 1;
+		rxq->owned[at / 8] |= some == 8 ? UINT8_MAX : 1u << at % 8;
+	}
+	for (i = 0; i < n; i++) {
+		at = (ci + i) & mask;
+		if (rxq->owned[at / 8] & 1u << at % 8)
+			mlxpmd_mini_invalidate(&rxq->q.cqes[at]);
+		rxq->owned[at / 8] &= ~(1u << at % 8);
+	}
+}
+
 uint16_t
 mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t some, uint32_t total,
 		     const struct mlxpmd_mini_base *base)
 {
 	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask], *entry;
 	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
-	const uint8_t used = cqe->op_own & ~MLXPMD_TAIL_FORMAT;
 	const struct mlxpmd_rx_rare none = { 0, 0 };
 	struct prm_mini_cqe8 copy[MLXPMD_MINI_CQES];
 	const struct prm_mini_cqe8 *array;
@@ -101,8 +138,9 @@ mlxpmd_rx_minis_each(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint32_t so
 		bytes += more;
 		mlxpmd_mini_some(base, array, elt + done, pkts + done, n, 0);
 		minis_apply(rxq, (const struct prm_cqe64 *)cqe, (const struct prm_mini_cqe8 *)entry, elt + done, n);
-		mlxpmd_mini_used(cqe + done, n, used);
+		mlxpmd_mini_invalidate(cqe + done);
 	}
+	mlxpmd_mini_used(rxq, done);
 	if (done != 0 && done != total)
 		mlxpmd_mini_rest(rxq, done, total);
 	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, cqe);
@@ -243,7 +281,7 @@ mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max)
 	const bool enhanced = mlxpmd_rx_enhanced(rxq);
 	struct prm_cqe64 title;
 
-	/* The array of a session of one would not be in its entries: the device does not compress a single CQE. */
+	/* As mlxpmd_mini_session(). */
 	if (rxq->mini_cqe == MDV_MINI_CQE_NONE || n > max || (enhanced ? n > MLXPMD_BLOCK_MINI_CQES : n < 2) ||
 	    !title_copy(rxq, ci, &title))
 		return 0;

@@ -21,10 +21,17 @@
  *
  * Claim: while the queue is READY, each entry outside of cq_ci .. (entries written by the device) has the owner bit of
  * the pass before, or opcode INVALID, so that it is absent. Proof: at the start all are INVALID. An entry leaves that
- * range on the left when cq_ci passes it. Before that it got the owner bit of its pass: the device wrote it as a whole
- * CQE, or it belongs to a session that was expanded or whose entries mlxpmd_rx_minis() marked. The device can write
- * entries only once the doorbell record has passed them, and mlxpmd_dbrec_write() orders all stores to entries before
- * the store of the doorbell record: none of the burst's stores can overwrite a CQE of the next pass.
+ * range on the left when cq_ci passes it. Before that it got the owner bit of its pass, because the device wrote it as
+ * a whole CQE, or it belongs to a session that was expanded; or it belongs to a session whose entries
+ * mlxpmd_mini_used() made INVALID. The device can write entries only once the doorbell record has passed them, and
+ * mlxpmd_dbrec_write() orders all stores to entries before the store of the doorbell record: none of the burst's stores
+ * can overwrite a CQE of the next pass.
+ *
+ * Of a long session mlxpmd_mini_used() writes to few entries: the title and the arrays, whose lines were just read, and
+ * those whose bit in `owned` is set. Claim: the others are INVALID. Proof: only whole CQEs and what the device wrote of
+ * a session leave another opcode. Bits of whole CQEs are set before the entries of the next long session are looked up:
+ * they are among the CQEs that were consumed since the one before, those between owned_ci and cq_ci. A bit is cleared
+ * when its entry is made INVALID.
  *
  * In the enhanced layout such an entry may have the number of an older pass, because entries of blocks that are not
  * expanded are left as they are. Claim: it is at most MLXPMD_BLOCK_MARK_PASSES old, or of no pass, with opcode INVALID.
@@ -50,14 +57,25 @@ static_assert(MLXPMD_BLOCK_MARK_PASSES < 256, "an entry cannot pass for one of t
 /** Format bits of the title of a session, or of a block, in a tail. */
 #define MLXPMD_TAIL_COMPRESSED (PRM_CQE_FORMAT_COMPRESSED << PRM_CQE64_OP_OWN_CQE_FORMAT_SHIFT)
 
-/** mbuf fields from rearm_data to the hash, those of the mini CQE 0. */
+/** mbuf fields that the packets of a session have in common. */
 struct mlxpmd_mini_base {
 	uint64_t rearm_data, ol_flags;
-	uint32_t packet_type, pkt_len;
-	uint16_t data_len, vlan_tci;
-	uint32_t hash;
-} __rte_aligned(32);
-static_assert(sizeof(struct mlxpmd_mini_base) == 32, "read by vectors");
+	uint32_t packet_type;
+	uint16_t vlan_tci;
+};
+
+/** 64 bits of the mbuf from packet_type on: lengths, which are 0 here, follow it, and are before vlan_tci. */
+static __rte_always_inline uint64_t
+mlxpmd_mini_base_type(const struct mlxpmd_mini_base *base)
+{
+	return base->packet_type;
+}
+
+static __rte_always_inline uint64_t
+mlxpmd_mini_base_vlan(const struct mlxpmd_mini_base *base)
+{
+	return (uint64_t)base->vlan_tci << 16;
+}
 
 #define MLXPMD_MINI_LENGTH_BITS 24
 #define MLXPMD_MINI_LENGTH_MASK 0xffffffu /**< Of the byte count with a flow tag. */
@@ -102,7 +120,8 @@ mlxpmd_mini_apply(struct prm_cqe64 *cqe, const struct prm_mini_cqe8 *mini, enum 
 
 /**
  * Looks for a session at a CQE. want: tail of its title. n: most packets to be received. total: packets that it has.
- * @return Those to be received: all, or a multiple of eight, because a part of a session ends with a complete array;
+ * @return Those to be received: all, at least 2, or a multiple of eight, because a part of a session ends with a
+ *   complete array;
  *   0: none, or there is no session.
  */
 static __rte_always_inline uint32_t
@@ -114,7 +133,60 @@ mlxpmd_mini_session(const struct mlxpmd_rxq *rxq, const struct mlx5_cqe64 *cqe, 
 	/* Order the owner bit before the rest of the session; load-load order is enough: nothing is written yet. */
 	rte_io_rmb();
 	*total = rte_be_to_cpu_32(cqe->byte_cnt);
+	/* A session of one would have no array: the device does not compress a single CQE. */
+	if (unlikely(*total < 2))
+		return 0;
 	return *total <= n ? *total : n & -MLXPMD_MINI_CQES;
+}
+
+/**
+ * Prefetches what may be the next session: with packet n of this one the array of its packet n, and first the title.
+ * At the end of the ring these are addresses behind it, which does no harm.
+ */
+static __rte_always_inline void
+mlxpmd_mini_prefetch(const struct mlx5_cqe64 *next, uint32_t n)
+{
+	if (n == 0)
+		rte_prefetch0(next + 1);
+	rte_prefetch0(next + n);
+}
+
+static __rte_always_inline void
+mlxpmd_mini_invalidate(struct mlx5_cqe64 *cqe)
+{
+	MLXPMD_SHARED_SET(cqe->op_own, (uint8_t)(MLX5_CQE_INVALID << MLXPMD_TAIL_OPCODE_SHIFT));
+}
+
+/** Entries whose bits one load has, from any bit of a byte on. */
+#define MLXPMD_OWNED_BITS (64 - 7)
+
+/** Makes those of the next n entries INVALID that may have an owner bit; sets the bits of CQEs consumed before. */
+void mlxpmd_mini_owned(struct mlxpmd_rxq *rxq, uint32_t n);
+
+/**
+ * The next n entries, which end before the ring does, are a session's whose packets were received, and the first entry
+ * of each eight is INVALID. Makes the others INVALID.
+ */
+static __rte_always_inline void
+mlxpmd_mini_used(struct mlxpmd_rxq *rxq, uint32_t n)
+{
+	const uint32_t first = rxq->q.cq_ci & rxq->q.cqe_mask;
+	struct mlx5_cqe64 *const cqe = &rxq->q.cqes[first];
+	uint64_t bits;
+	uint32_t i;
+
+	/* Of a short one it costs less to write to all. */
+	if (n <= MLXPMD_MINI_CQES) {
+		for (i = 1; i < n; i++)
+			mlxpmd_mini_invalidate(cqe + i);
+		return;
+	}
+	mlxpmd_mini_invalidate(cqe + 1);
+	memcpy(&bits, &rxq->owned[first / 8], sizeof(bits));
+	bits = rte_le_to_cpu_64(bits) >> first % 8;
+	if (unlikely(n > MLXPMD_OWNED_BITS || rxq->owned_ci != rxq->q.cq_ci || (bits & ((UINT64_C(1) << n) - 1)) != 0))
+		mlxpmd_mini_owned(rxq, n);
+	rxq->owned_ci = rxq->q.cq_ci + n;
 }
 
 /** Read from place 8 * (8 - n) on: a mask of the first n mini CQEs. */
@@ -176,42 +248,33 @@ mlxpmd_mini_some(const struct mlxpmd_mini_base *base, const struct prm_mini_cqe8
 	}
 }
 
-/** Writes the owner bit of this pass to entries whose packets were received. */
-static __rte_always_inline void
-mlxpmd_mini_used(struct mlx5_cqe64 *cqe, unsigned int n, uint8_t op_own)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		MLXPMD_SHARED_SET(cqe[i].op_own, op_own);
-}
-
 /** Makes the rest of a session, from packet n = 8, 16 ... of total on, a session of its own, or one CQE. */
 static __rte_always_inline void
 mlxpmd_mini_rest(struct mlxpmd_rxq *rxq, uint32_t n, uint32_t total)
 {
 	const uint32_t ci = rxq->q.cq_ci, left = total - n;
+	const struct mlx5_cqe64 *title = &rxq->q.cqes[ci & rxq->q.cqe_mask];
 	struct mlx5_cqe64 *to = &rxq->q.cqes[(ci + n) & rxq->q.cqe_mask];
-	struct prm_cqe64 title;
+	struct prm_cqe64 *cqe = (struct prm_cqe64 *)to;
+	const struct prm_mini_cqe8 mini = *(const struct prm_mini_cqe8 *)to;
 
-	memcpy(&title, &rxq->q.cqes[ci & rxq->q.cqe_mask], sizeof(title));
-	/* WQEs, or strides, of which each packet took one. */
-	title.wqe_counter = rte_cpu_to_be_16(rte_be_to_cpu_16(title.wqe_counter) + n);
-	title.op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + n) >> rxq->q.log_cqes & 1);
-	if (left == 1) {
-		const struct prm_mini_cqe8 *mini = (const struct prm_mini_cqe8 *)to;
-
-		mlxpmd_mini_apply(&title, mini, rxq->mini_cqe);
-		if (rxq->mini_cqe != MDV_MINI_CQE_HASH)
-			title.rx_hash_type = 0;
-		if (rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE)
-			title.wqe_counter = mini->stride_index;
-	} else {
-		title.byte_cnt = rte_cpu_to_be_32(left);
-		title.op_own |= MLXPMD_TAIL_COMPRESSED;
+	if (left != 1)
 		memcpy(&rxq->q.cqes[(ci + n + 1) & rxq->q.cqe_mask], to, sizeof(*to));
+	/* In place: what is stored in parts cannot be loaded as a whole at once. */
+	memcpy(to, title, sizeof(*to));
+	/* WQEs, or strides, of which each packet took one. */
+	cqe->wqe_counter = rte_cpu_to_be_16(rte_be_to_cpu_16(title->wqe_counter) + n);
+	cqe->op_own = MLX5_CQE_RESP_SEND << MLXPMD_TAIL_OPCODE_SHIFT | ((ci + n) >> rxq->q.log_cqes & 1) |
+		      (left != 1 ? MLXPMD_TAIL_COMPRESSED : 0);
+	if (left == 1) {
+		mlxpmd_mini_apply(cqe, &mini, rxq->mini_cqe);
+		if (rxq->mini_cqe != MDV_MINI_CQE_HASH)
+			cqe->rx_hash_type = 0;
+		if (rxq->mini_cqe == MDV_MINI_CQE_CSUM_STRIDE)
+			cqe->wqe_counter = mini.stride_index;
+	} else {
+		cqe->byte_cnt = rte_cpu_to_be_32(left);
 	}
-	memcpy(to, &title, sizeof(title));
 }
 
 /**

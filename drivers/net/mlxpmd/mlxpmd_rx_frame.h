@@ -48,8 +48,7 @@ mlxpmd_rx_refill_if_due(struct mlxpmd_rxq *rxq, const struct mlxpmd_rx_isa isa, 
 {
 	if (likely(mlxpmd_rx_holes(rxq) < rxq->free_thresh))
 		return;
-	if (mlxpmd_rx_validity(rxq, f) != MLXPMD_TAIL_OWNER)
-		(void)mlxpmd_rx_title_keep(rxq);
+	mlxpmd_rx_comp_keep(rxq, f);
 	mlxpmd_dbrec_write(rxq->q.cq_dbrec, rxq->q.cq_ci);
 	isa.refill(rxq);
 }

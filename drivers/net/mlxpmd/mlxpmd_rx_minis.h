@@ -7,9 +7,9 @@
  * Who includes this file defines struct mini_image, mini_image_of(), mini_load(), mini_store(), mini_bytes(), and
  * mini_lengths() for striding queues (mlxpmd_rx_mprq_minis.h), for its instruction set.
  *
- * The claim of mlxpmd_rx_comp.h holds: the owner bit of each entry that the consumer index passes is written here,
- * after the array in it was read. If a burst ends in a session, after a multiple of eight packets, the rest becomes a
- * session of its own.
+ * The claim of mlxpmd_rx_comp.h holds: each entry that the consumer index passes is INVALID, or made so after the
+ * array in it was read. If a burst ends in a session, after a multiple of eight packets, the rest becomes a session of
+ * its own.
  *
  * Expansion remains for sessions with one flow tag for all packets or bad checksums, which need a second pass; for
  * impossible lengths; and for fewer than eight packets at the end of a burst that ends in a session.
@@ -110,7 +110,6 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
 	const uint32_t want = mlxpmd_rx_tail_expected(rxq, rxq->q.ci, f) | MLXPMD_TAIL_COMPRESSED;
 	struct rte_mbuf **elt = &rxq->q.elts[rxq->q.ci & rxq->q.wqe_mask];
-	const uint8_t used = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
 	const struct mlxpmd_rx_rare none = { 0, 0 };
 	const struct prm_mini_cqe8 *array;
 	struct mlxpmd_mini_base base;
@@ -127,13 +126,13 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 		return mlxpmd_rx_minis_each(rxq, pkts, some, total, &base);
 	image = mini_image_of(&base, rxq->len_max);
 	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
-		/* The array is loaded before the owner bit of its entry is written. */
 		if (unlikely(!mini_load(&image, cqe + (done == 0 ? 1 : done), MLXPMD_MINI_CQES, f)))
 			break;
 		mini_store(&image, elt + done, MLXPMD_MINI_CQES, f);
 		memcpy(pkts + done, elt + done, MLXPMD_MINI_CQES * sizeof(pkts[0]));
-		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, used);
+		mlxpmd_mini_invalidate(cqe + done);
 		mlxpmd_rx_prefetch(elt + done, MLXPMD_MINI_CQES, f);
+		mlxpmd_mini_prefetch(cqe + total, done);
 	}
 	bytes = mini_bytes(&image);
 	/* An incomplete array; or a length is impossible in a complete one. */
@@ -143,10 +142,11 @@ mlxpmd_rx_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, cons
 		bytes += more;
 		if (likely(more != 0)) {
 			mlxpmd_mini_some(&base, array, elt + done, pkts + done, some - done, f);
-			mlxpmd_mini_used(cqe + done, some - done, used);
+			mlxpmd_mini_invalidate(cqe + done);
 			done = some;
 		}
 	}
+	mlxpmd_mini_used(rxq, done);
 	if (done != 0 && done != total)
 		mlxpmd_mini_rest(rxq, done, total);
 	mlxpmd_rx_account(rxq, pkts, done, bytes, &none, cqe);

@@ -55,7 +55,6 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 {
 	struct mlx5_cqe64 *cqe = &rxq->q.cqes[rxq->q.cq_ci & rxq->q.cqe_mask];
 	const uint32_t used = rxq->striding.used, want = mlxpmd_rx_tail_expected(rxq, used, f) | MLXPMD_TAIL_COMPRESSED;
-	const uint8_t mark = (uint8_t)(want & ~MLXPMD_TAIL_FORMAT);
 	const struct mlxpmd_rx_rare none = { 0, 0 };
 	struct rte_mbuf *const *elt;
 	struct mlxpmd_mini_base base;
@@ -75,7 +74,6 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 	image = mini_image_of(&base, run.len_max);
 	for (done = 0; done + MLXPMD_MINI_CQES <= some; done += MLXPMD_MINI_CQES) {
 		array = cqe + (done == 0 ? 1 : done);
-		/* The array is loaded before the owner bit of its entry is written. */
 		if (unlikely(!mini_load(&image, array, MLXPMD_MINI_CQES, f) ||
 			     !mini_strides_fit(rxq, array, used + done, MLXPMD_MINI_CQES)))
 			break;
@@ -85,7 +83,8 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 		mini_store(&image, elt, MLXPMD_MINI_CQES, f);
 		mlxpmd_mprq_group(rxq, &run, elt, used + done, MLXPMD_MINI_CQES, mini_lengths(&image, &run));
 		memmove(pkts + done, elt, MLXPMD_MINI_CQES * sizeof(pkts[0]));
-		mlxpmd_mini_used(cqe + done, MLXPMD_MINI_CQES, mark);
+		mlxpmd_mini_invalidate(cqe + done);
+		mlxpmd_mini_prefetch(cqe + total, done);
 	}
 	bytes = mini_bytes(&image);
 	/* An incomplete array; or what a complete one lacks is lacking here, too. */
@@ -94,12 +93,13 @@ mlxpmd_mprq_minis(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n, co
 		more = mini_strides_some(rxq, &run, &base, array, pkts + done, used + done, some - done, f);
 		bytes += more;
 		if (likely(more != 0)) {
-			mlxpmd_mini_used(cqe + done, some - done, mark);
+			mlxpmd_mini_invalidate(cqe + done);
 			done = some;
 		}
 	}
 	if (unlikely(done == 0))
 		return 0;
+	mlxpmd_mini_used(rxq, done);
 	if (done != total)
 		mlxpmd_mini_rest(rxq, done, total);
 	rxq->q.starved = 0;

@@ -123,6 +123,8 @@ struct mlxpmd_rxq {
 	struct mlxpmd_striding striding;
 	uint32_t title_ci;	/**< Consumer index of the mini CQEs whose title is `title`: mlxpmd_rx_title_keep(). */
 	struct mlx5_cqe64 title;
+	uint8_t *owned;		/**< Basic layout: bits of entries with an owner bit. Others have opcode INVALID. */
+	uint32_t owned_ci;	/**< The bits are right for CQEs before this consumer index: mlxpmd_mini_used(). */
 	/* Control plane only. */
 	struct rte_eth_rxconf conf __rte_cache_aligned;
 	union rte_eth_rxseg split[MLXPMD_RX_MAX_SEGS]; /**< Behind conf.rx_seg. */
