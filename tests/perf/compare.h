@@ -21,6 +21,7 @@
 #define CMP_PAD 256
 #define CMP_MAX_BURST 256
 #define CMP_MAX_QUEUES 16
+#define CMP_RSS_KEY_BYTES 40
 
 enum cmp_arm_id { CMP_STOCK, CMP_MLXPMD, CMP_ARMS };
 
@@ -69,7 +70,6 @@ struct cmp_arm {
 	uint16_t (*rx)(void *q, struct rte_mbuf **pkts, uint16_t n);
 	uint16_t (*tx)(void *q, struct rte_mbuf **pkts, uint16_t n);
 	void *rxq, *txq;
-	void *rxq_idle;		/**< A second queue that receives no packets; NULL: none. */
 	void *rxqs[CMP_MAX_QUEUES];
 	uint16_t n_rxqs;	/**< Queues that receive packets, the first ones of rxqs. */
 	struct rte_mempool *pool;
@@ -109,6 +109,7 @@ cmp_json_child(json_t *o, const char *key)
 }
 
 /* compare_port.c */
+extern uint8_t cmp_rss_key[CMP_RSS_KEY_BYTES];
 /** Initializes EAL, probes one port with the stock driver and one with mlxpmd, configures and starts both. */
 int cmp_ports_open(const struct cmp_config *c, struct cmp_arm arms[CMP_ARMS]);
 void cmp_ports_close(struct cmp_arm arms[CMP_ARMS]);
@@ -167,7 +168,6 @@ struct cmp_row {
 	cmp_timed calibrate;
 	bool (*settle)(struct cmp_arm *arm, const struct cmp_config *c);
 	uint32_t units;		/**< Units of a sample; 0: c->fill. */
-	uint32_t k;		/**< Packets that arrive; 0: c->fill. */
 	uint32_t gates;		/**< CMP_GATE_*: checks before the measurement. */
 	bool recycles;		/**< Frees mbufs during the sample before it allocates as many. */
 };

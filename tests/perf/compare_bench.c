@@ -22,8 +22,8 @@ static const char usage[] =
 "Usage: mlxemu run --ports 2 -- compare_bench --plugin LIB [options]\n"
 "\n"
 "  --plugin LIB           librte_net_mlxpmd.so to compare\n"
-"  --rows A,B,...         what to measure (default rx): rx rx_queues rx_free rx_ns poll1 poll2 poll4 poll8\n"
-"                         poll16 empty tx forward\n"
+"  --rows A,B,...         what to measure (default rx): rx rx_queues rx_free rx_ns polls\n"
+"                         empty tx forward\n"
 "  --stock-devargs S      device arguments of DPDK's mlx5 driver\n"
 "  --devargs S            device arguments of mlxpmd\n"
 "  --rx-offloads A,B      names of DPDK: CHECKSUM, RSS_HASH, TIMESTAMP ... (default\n"
@@ -187,7 +187,7 @@ set_number(struct cmp_config *c, int id, const char *v, bool *known)
 	switch (id) {
 	case O_BYTES: good = parse_number(v, 60, 1514, &c->frame_bytes); break;
 	case O_RING: good = parse_number(v, 128, 2 * CMP_MAX_FILL, &n); c->ring = n; break;
-	case O_FILL: good = parse_number(v, 64, CMP_MAX_FILL, &n); c->fill = n; break;
+	case O_FILL: good = parse_number(v, 4, CMP_MAX_FILL, &n); c->fill = n; break;
 	case O_BURST: good = parse_number(v, 1, CMP_MAX_BURST, &n); c->burst = n; break;
 	case O_QUEUES: good = parse_number(v, 1, CMP_MAX_QUEUES, &n); c->queues = n; break;
 	case O_POOL: good = parse_number(v, 1024, 1u << 20, &c->pool_size); break;

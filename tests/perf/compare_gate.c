@@ -278,7 +278,7 @@ cmp_gate(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct 
 	bool good = true;
 
 	for (unsigned int a = 0; a < CMP_ARMS; a++)
-		arms[a].arrive = row->k != 0 ? row->k : c->fill;
+		arms[a].arrive = c->fill;
 	if (row->gates & CMP_GATE_RX)
 		good = gate_rx(arms, c);
 	if (good && (row->gates & CMP_GATE_TX))

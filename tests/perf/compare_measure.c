@@ -83,7 +83,7 @@ null_burst(void *q, struct rte_mbuf **pkts, uint16_t n)
 }
 
 static struct cmp_arm null_arm = {
-	.id = CMP_MLXPMD, .name = "nothing", .rx = null_burst, .tx = null_burst, .n_rxqs = 1,
+	.id = CMP_MLXPMD, .name = "nothing", .rx = null_burst, .tx = null_burst,
 };
 
 /* ---- samples ---- */
@@ -116,7 +116,7 @@ units_right(const struct cmp_row *row, const struct cmp_arm *arm, const struct c
 {
 	uint32_t want = row->units != 0 ? row->units : c->fill;
 
-	if (units == want && (row->k == 0 || arm->n == row->k))
+	if (units == want)
 		return true;
 	CMP_LOG("row %s: %s did %u of %u %ss, with %u packets", row->name, arm->name, units, want,
 		row->unit, arm->n);
@@ -358,9 +358,8 @@ steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_con
 	    double *instr)
 {
 	uint32_t units = row->units != 0 ? row->units : c->fill;
-	uint32_t packets = row->k != 0 ? row->k : units;
 	uint32_t limit = c->rounds != 0 ? RTE_MIN(STEP_SAMPLES, c->rounds) : STEP_SAMPLES;
-	uint32_t samples = RTE_MIN(limit, (c->rounds != 0 ? STEP_PACKETS : STEP_PACKETS_ONLY) / packets);
+	uint32_t samples = RTE_MIN(limit, (c->rounds != 0 ? STEP_PACKETS : STEP_PACKETS_ONLY) / c->fill);
 	uint64_t sum = 0, nothing = steps_of_nothing(row, c);
 	struct sample s;
 
@@ -386,7 +385,7 @@ steps_add(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct
 
 	few.fill = RTE_MIN(c->fill, STEP_FILL);
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
-		arms[a].arrive = row->k != 0 ? row->k : few.fill;
+		arms[a].arrive = few.fill;
 		for (uint32_t i = 0; i < STEP_WARM; i++)
 			if (!sample_take(row, &arms[a], &few, i, false, &s))
 				return false;
@@ -449,7 +448,7 @@ cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const stru
 
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
 		(void)cmp_json_child(out, arms[a].name);
-		arms[a].arrive = row->k != 0 ? row->k : c->fill;
+		arms[a].arrive = c->fill;
 		run.ticks[a] = calloc(2 * (size_t)c->rounds + 1, sizeof(uint64_t));
 		good = good && run.ticks[a] != NULL;
 	}
@@ -473,7 +472,7 @@ count_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_confi
 	struct sample s;
 	bool good = true;
 
-	arm->arrive = row->k != 0 ? row->k : c->fill;
+	arm->arrive = c->fill;
 	before = cmp_device_counters(arm);
 	for (uint32_t i = 0; good && i < COUNT_SAMPLES; i++)
 		good = before != NULL && sample_take(row, arm, c, i, false, &s);

@@ -32,7 +32,7 @@ def _run(*cmd, env):
 
 def build(builddir, folder, source):
     """Build against the DPDK of the .pc files in `folder`, with driver headers of `source` (None: those of
-    devtools/setup). (build directory, environment for its programs)."""
+    devtools/setup). (build directory, environment for its programs, release)."""
     if not (folder / 'libdpdk.pc').exists():
         raise Failure(f'--peer {folder}: no libdpdk.pc there')
     env = {**os.environ,
@@ -45,4 +45,4 @@ def build(builddir, folder, source):
         options = [f'-Ddpdk_source={Path(source).resolve()}'] if source else []
         _run('meson', 'setup', path, ROOT, *options, env=env)
     _run('ninja', '-C', path, *TARGETS, env=env)
-    return path, env
+    return path, env, release

@@ -22,7 +22,7 @@
 #define LINK_MS 2000
 
 /* The key of the RSS specification; any key would do that is the same for both drivers. */
-static uint8_t rss_key[40] = {
+uint8_t cmp_rss_key[CMP_RSS_KEY_BYTES] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
 	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
 	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
@@ -139,7 +139,7 @@ queues_setup(const struct cmp_config *c, struct cmp_arm *arm)
 	return rc;
 }
 
-/* Spreads packets over all queues, or sends all to the first one: a second queue stays empty. */
+/* Spreads packets over all queues, or sends all to the first one. */
 static int
 reta_set(const struct cmp_config *c, const struct cmp_arm *arm)
 {
@@ -166,7 +166,7 @@ arm_configure(const struct cmp_config *c, struct cmp_arm *arm)
 		.rxmode = { .mq_mode = RTE_ETH_MQ_RX_RSS, .offloads = c->rx_offloads },
 		.txmode = { .offloads = c->tx_offloads },
 		.rx_adv_conf.rss_conf = {
-			.rss_key = rss_key, .rss_key_len = sizeof(rss_key),
+			.rss_key = cmp_rss_key, .rss_key_len = sizeof(cmp_rss_key),
 			.rss_hf = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP,
 		},
 	};
@@ -241,7 +241,6 @@ arm_start(const struct cmp_config *c, struct cmp_arm *arm)
 	arm->tx = ops->tx_pkt_burst;
 	arm->rxq = ops->rxq.data[0];
 	arm->txq = ops->txq.data[0];
-	arm->rxq_idle = c->queues > 1 && !c->spread ? ops->rxq.data[1] : NULL;
 	arm->n_rxqs = c->spread ? c->queues : 1;
 	for (uint16_t q = 0; q < arm->n_rxqs; q++)
 		arm->rxqs[q] = ops->rxq.data[q];

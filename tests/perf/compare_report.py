@@ -36,27 +36,23 @@ def pcie(counts, sends):
     return up, down
 
 
-def _reached(goals, good):
-    """The goals as `must/target/stretch`, and the highest one that is reached."""
-    reached = 'below'
-    for name, goal in zip(('must', 'target', 'stretch'), goals):
-        if good(goal):
-            reached = name
-    return f"{'/'.join(f'{g:g}' for g in goals)} {reached}"
-
-
 def _ratio_goal(result):
     goal = result['goal']
-    if goal is None or goal['must'] is None or 'ratio' not in result:
+    if goal is None or goal['floor'] is None or 'ratio' not in result:
         return '-'
-    return _reached([goal['must'], goal['target'], goal['stretch']], lambda g: result['ratio'] >= g)
+    reached = 'goal' if result['ratio'] >= goal['goal'] else 'floor' if result['ratio'] >= goal['floor'] else 'below'
+    return f"{goal['floor']:g}/{goal['goal']:g} {reached}"
 
 
 def _instr_goal(result):
     goal = result['goal']
     if goal is None or goal['instr'] is None:
         return '-'
-    return _reached(goal['instr'], lambda g: result['mlxpmd']['instr'] <= g)
+    reached = 'below'
+    for name, limit in zip(('must', 'target', 'stretch'), goal['instr']):
+        if result['mlxpmd']['instr'] <= limit:
+            reached = name
+    return f"{'/'.join(f'{g:g}' for g in goal['instr'])} {reached}"
 
 
 def grid(header, rows, left):
@@ -112,6 +108,56 @@ def device_table(results):
     return list(grid(header, rows, 2)) if rows else []
 
 
+def _instr_ratio(result):
+    return result['stock']['instr'] / result['mlxpmd']['instr']
+
+
+def _against_floor(measured, ratio, unit):
+    """A line about the rows that have a floor, and those whose ratio is below 1."""
+    with_floor = [r for r in measured if r['goal'] and r['goal']['floor']]
+    below = [f"{r['id']}/{r['regime']} {ratio(r):.2f} of {r['goal']['floor']:g}"
+             for r in with_floor if ratio(r) < r['goal']['floor']]
+    dearer = [f"{r['id']}/{r['regime']} {ratio(r):.2f}" for r in measured if ratio(r) < 1]
+    yield (f"{unit}: {len(with_floor) - len(below)} of {len(with_floor)} rows reach their floor"
+           f"{'; below it: ' + ', '.join(below) if below else ''}")
+    yield f"{unit}: {len(dearer)} of {len(measured)} rows below 1.0{': ' + ', '.join(dearer) if dearer else ''}"
+
+
+# A counter that is this much higher is named; less is rounding.
+WORK_STEP = 0.005
+
+
+def _more_work(results):
+    """What the device does more of for mlxpmd than for the stock driver: [text]."""
+    for r in results:
+        if r['regime'] != 'H' or r['unit'] != 'packet' or 'device' not in r:
+            continue
+        stock, ours = (dict(r['device'][arm]) for arm in ('stock', 'mlxpmd'))
+        for arm, counts in (('stock', stock), ('mlxpmd', ours)):
+            counts['PCIe up'], counts['PCIe down'] = r.get('pcie', {}).get(arm, (0.0, 0.0))
+        for key, name in [('doorbells', 'doorbells'), ('PCIe up', 'PCIe up'), ('PCIe down', 'PCIe down')]:
+            if ours.get(key, 0.0) > stock.get(key, 0.0) + WORK_STEP:
+                yield f"{r['id']} {name} {ours[key]:.2f} ({stock.get(key, 0.0):.2f})"
+
+
+def summary(results):
+    """Lines that say which rows reach their floors, where mlxpmd is dearer, and where the device has more work."""
+    measured = [r for r in results if 'instr' in r.get('mlxpmd', {})]
+    timed = [r for r in measured if 'ratio' in r]
+    lines = []
+    if timed:
+        kept = sum(r['kept'] for r in timed)
+        lines += _against_floor(timed, lambda r: r['ratio'], 'ticks')
+        lines += _against_floor(timed, lambda r: r['stock']['p10'] / r['mlxpmd']['p10'], 'ticks, 10th percentiles')
+        lines.append(f'ticks: {len(timed) - kept} of {len(timed)} rows were disturbed')
+    if measured:
+        lines += _against_floor([r for r in measured if r['regime'] == 'H'], _instr_ratio, 'instructions')
+        more = list(_more_work(results))
+        lines.append(f"work of the device: more than for the stock driver in {len(more)} figures"
+                     f"{': ' + ', '.join(more) if more else ''}")
+    return lines
+
+
 def chart(results, path):
     """Write a bar chart of the ratios and goals. False without matplotlib, and without times."""
     rows = [r for r in results if 'ratio' in r]
@@ -133,14 +179,14 @@ def chart(results, path):
         axes.barh(y, r['ratio'], height=0.62, color=colours[r['regime']],
                   alpha=1.0 if r['kept'] else 0.35)
         axes.text(r['ratio'] + 0.03, y, f"{r['ratio']:.2f}", va='center', fontsize=8)
-        if r['goal'] and r['goal']['must']:
-            axes.plot([r['goal']['must']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.6)
-            axes.plot([r['goal']['target']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.0, ls=':')
+        if r['goal'] and r['goal']['floor']:
+            axes.plot([r['goal']['floor']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.6)
+            axes.plot([r['goal']['goal']] * 2, [y - 0.38, y + 0.38], color='black', lw=1.0, ls=':')
     axes.axvline(1.0, color='#888888', lw=0.8)
     axes.set_yticks(range(len(rows)), [f"{r['title']}  {r['id']} {r['regime']}" for r in reversed(rows)],
                     fontsize=8)
-    axes.set_xlabel('TSC ticks: stock net_mlx5 / mlxpmd (more is better for mlxpmd); solid: must, dotted: '
-                    'target; pale: not kept', fontsize=8)
+    axes.set_xlabel('TSC ticks: stock net_mlx5 / mlxpmd (more is better for mlxpmd); solid: floor, dotted: '
+                    'goal; pale: not kept', fontsize=8)
     axes.set_ylim(-0.7, len(rows) - 0.3)
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)

@@ -11,6 +11,7 @@
 #include <pcap/pcap.h>
 #include <rte_ip.h>
 #include <rte_tcp.h>
+#include <rte_thash.h>
 #include <rte_udp.h>
 
 #include "compare.h"
@@ -18,6 +19,10 @@
 #define MAX_FRAME 1514u
 #define MIN_FRAME 60u
 #define FLOWS 64u
+#define SRC_ADDR 0x0a000001u
+#define DST_ADDR 0x0a010001u
+#define SRC_PORT 1024u
+#define DST_PORT 4791u
 
 static char folder[] = "/tmp/compare.XXXXXX";
 static bool made;
@@ -65,15 +70,15 @@ put_l4(uint8_t *p, uint16_t bytes, const struct shape *s)
 	if (s->tcp) {
 		struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)p;
 
-		tcp->src_port = rte_cpu_to_be_16(1024 + s->flow);
+		tcp->src_port = rte_cpu_to_be_16(SRC_PORT + s->flow);
 		tcp->dst_port = RTE_BE16(80);
 		tcp->data_off = 5 << 4;
 		tcp->tcp_flags = RTE_TCP_ACK_FLAG;
 	} else {
 		struct rte_udp_hdr *udp = (struct rte_udp_hdr *)p;
 
-		udp->src_port = rte_cpu_to_be_16(1024 + s->flow);
-		udp->dst_port = RTE_BE16(4791);
+		udp->src_port = rte_cpu_to_be_16(SRC_PORT + s->flow);
+		udp->dst_port = RTE_BE16(DST_PORT);
 		udp->dgram_len = rte_cpu_to_be_16(bytes);
 	}
 }
@@ -98,8 +103,8 @@ put_v4(uint8_t *p, uint16_t bytes, const struct shape *s)
 	ip->time_to_live = 64;
 	ip->next_proto_id = s->tcp ? IPPROTO_TCP : IPPROTO_UDP;
 	ip->fragment_offset = s->fragment ? rte_cpu_to_be_16(RTE_IPV4_HDR_MF_FLAG) : 0;
-	ip->src_addr = rte_cpu_to_be_32(0x0a000001 + s->flow);
-	ip->dst_addr = RTE_BE32(0x0a010001);
+	ip->src_addr = rte_cpu_to_be_32(SRC_ADDR + s->flow);
+	ip->dst_addr = RTE_BE32(DST_ADDR);
 	put_l4(l4, bytes - sizeof(*ip), s);
 	ip->hdr_checksum = rte_ipv4_cksum(ip);
 	set_l4_csum(l4, s, rte_ipv4_udptcp_cksum(ip, l4));
@@ -139,12 +144,42 @@ put_frame(uint8_t *to, const uint8_t dst[6], const struct shape *s)
 		put_v4(l3, left, s);
 }
 
+/* The queue to which RSS sends uniform traffic of a flow: the indirection table repeats the queues every 64 entries. */
+static uint16_t
+queue_of(const struct cmp_config *c, uint32_t flow)
+{
+	const struct rte_ipv4_tuple tuple = {
+		.src_addr = SRC_ADDR + flow, .dst_addr = DST_ADDR, .sport = SRC_PORT + flow, .dport = DST_PORT,
+	};
+	uint32_t words[RTE_THASH_V4_L4_LEN];
+
+	memcpy(words, &tuple, sizeof(words));
+	return rte_softrss(words, RTE_DIM(words), cmp_rss_key) % RTE_ETH_RETA_GROUP_SIZE % c->queues;
+}
+
+/* Flow of frame i of uniform traffic: frames go to the queues in turn if they are spread. */
+static uint32_t
+flow_of(const struct cmp_config *c, uint32_t i)
+{
+	static uint32_t flows[FLOWS];
+	const uint32_t at = i % FLOWS;
+
+	if (!c->spread)
+		return at;
+	if (flows[at] == 0) {
+		flows[at] = FLOWS + at;
+		while (queue_of(c, flows[at]) != at % c->queues)
+			flows[at] += FLOWS;
+	}
+	return flows[at];
+}
+
 static struct shape
 shape_of(const struct cmp_config *c, uint32_t i, uint64_t *seed)
 {
 	/* About half of the frames are small and a third large, as at an Internet exchange. */
 	static const uint32_t sizes[] = { 60, 60, 64, 90, 128, 256, 576, 1024, 1400, 1514 };
-	struct shape s = { .bytes = c->frame_bytes, .flow = i % FLOWS };
+	struct shape s = { .bytes = c->frame_bytes, .flow = flow_of(c, i) };
 
 	if (strcmp(c->traffic, "mixed") != 0)
 		return s;
