@@ -128,7 +128,7 @@ def check_clock(client, port):
     check(clock["port"] == port and clock["source"] == "host" and clock["unit"] == "ns", clock)
     check(clock["quality"] in ("good", "holdover", "unsynced") and clock["epoch"] == "host realtime", clock)
     check(any(abs(clock["frequency_hz"] / hz - 1) < 0.05 for hz in FREQUENCIES_HZ), clock)
-    check(clock["attempts"] > 0 and clock["refreshes"] > 0 and clock["refresh_us"] % 1000 == 0, clock)
+    check(clock["attempts"] > 0 and clock["refreshes"] > 0 and 0 < clock["refresh_us"] <= 100000, clock)
     check(float(clock["drift_ppm"]) < 10000 and clock["failed"] == clock["steps"] == 0, clock)
 
 
