@@ -194,6 +194,11 @@ bool cmp_gate(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const st
 	      json_t *out);
 
 /* compare_measure.c */
+/**
+ * Packets of a sample that mempool caches can hold, with room to spare: c->fill or, if it is near the caches' size,
+ * fewer from DPDK 26.07 on; before, a cache holds 1.5 times its size.
+ */
+uint32_t cmp_fill_limit(const struct cmp_arm *arm, const struct cmp_config *c);
 /** Measures a row: interleaved rounds, then instructions. Adds the results to out. */
 bool cmp_measure(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS],
 		 const struct cmp_config *c, json_t *out);

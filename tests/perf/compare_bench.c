@@ -354,8 +354,10 @@ main(int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 	if (perf_step_init() != 0)
 		return 1;
-	if (cmp_ports_open(&c, arms) == 0)
+	if (cmp_ports_open(&c, arms) == 0) {
+		c.fill = cmp_fill_limit(&arms[CMP_STOCK], &c);
 		good = work(&c, arms);
+	}
 	cmp_traffic_remove();
 	cmp_clock_close();
 	cmp_device_close();

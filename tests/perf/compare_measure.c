@@ -126,6 +126,16 @@ units_right(const struct cmp_row *row, const struct cmp_arm *arm, const struct c
 /* More than one refill, and less than what makes the mempool cache overflow. */
 #define LEVEL_SPARE 64u
 
+uint32_t
+cmp_fill_limit(const struct cmp_arm *arm, const struct cmp_config *c)
+{
+	const struct rte_mempool_cache *cache = rte_mempool_default_cache(arm->pool, rte_lcore_id());
+
+	if (cache == NULL || c->fill > c->pool_cache || c->fill <= c->pool_cache / 2)
+		return c->fill;
+	return RTE_MIN(c->fill, cache->flushthresh - 3 * LEVEL_SPARE);
+}
+
 /*
  * Both mempool caches begin a sample with the same number of mbufs and neither underflow nor overflow during it, so no
  * sample includes an access to the mempool's ring by chance. In a steady state nothing is changed, and the mbufs are
