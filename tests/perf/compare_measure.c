@@ -83,7 +83,7 @@ null_burst(void *q, struct rte_mbuf **pkts, uint16_t n)
 }
 
 static struct cmp_arm null_arm = {
-	.id = CMP_MLXPMD, .name = "nothing", .rx = null_burst, .tx = null_burst,
+	.id = CMP_MLXPMD, .name = "nothing", .rx = null_burst, .tx = null_burst, .n_rxqs = 1,
 };
 
 /* ---- samples ---- */

@@ -132,19 +132,25 @@ drain_ns(struct cmp_arm *arm, const struct cmp_config *c)
 	return n;
 }
 
-/* One poll of each of POLL_QUEUES queues. */
-static void
+/* One poll of each of POLL_QUEUES queues. @return whether each found its part of the packets. */
+static bool
 poll_some(struct cmp_arm *arm, const struct cmp_config *c, uint16_t first)
 {
-	for (uint16_t q = first; q < first + POLL_QUEUES; q++)
-		arm->n += arm->rx(arm->rxqs[q], arm->pkts + arm->n, c->burst);
+	const uint16_t k = c->fill / c->queues;
+	uint16_t got, differ = 0;
+
+	for (uint16_t q = first; q < first + POLL_QUEUES; q++) {
+		got = arm->rx(arm->rxqs[q], arm->pkts + arm->n, c->burst);
+		differ |= got ^ k;
+		arm->n += got;
+	}
+	return differ == 0;
 }
 
 static uint32_t
 poll_queues(struct cmp_arm *arm, const struct cmp_config *c)
 {
-	poll_some(arm, c, POLL_QUEUES);
-	return arm->n == c->fill ? POLL_QUEUES : 0;
+	return poll_some(arm, c, POLL_QUEUES) && arm->n == c->fill ? POLL_QUEUES : 0;
 }
 
 static uint32_t
@@ -229,7 +235,7 @@ static void
 poll_warm(struct cmp_arm *arm, const struct cmp_config *c)
 {
 	arm->n = 0;
-	poll_some(arm, c, 0);
+	(void)poll_some(arm, c, 0);
 }
 
 static bool
