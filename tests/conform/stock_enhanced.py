@@ -17,9 +17,9 @@ from stocklib import queues
 
 FIRST = {stock_bugs.MAINLINE: "23.11"}
 CARD = ["--cap", "enhanced_cqe_compression=1"]
-# Not the vector reader of multi-packet receive queues: in 26.07 rxq_burst_mprq_v() leaves as many pointers of the array
-# as they were as it had packets left of the block before, if it begins with a block. testpmd then frees mbufs twice,
-# others never, and the port stops receiving.
+# Without the vector reader of multi-packet receive queues. In 26.07 its rxq_burst_mprq_v() skips places of the array
+# that it returns, if a burst starts with packets that are left of a block and another block follows. testpmd frees the
+# stale pointers in these places, the last mbufs leak, and the port stops receiving.
 READERS = ["rx_vec_en=0", "rx_vec_en=1", f"rx_vec_en=0,{MPRQ}"]
 ENHANCED = 0x80     # Beside the format in rxq_cqe_comp_en.
 # Passes of a ring of 1024 after which the number of the pass in the CQEs begins again, and some.
