@@ -175,17 +175,17 @@ test_table(void)
 {
 	struct prm_create_flow_table_in in;
 	const struct prm_flow_table_context *reply;
-	uint32_t id = table(63, 16);
+	uint32_t id = table(63, 22);
 
 	CHECK_EQ(name(PRM_CMD_OP_QUERY_FLOW_TABLE, id, 0, 0, 64), 0);
 	reply = prm_query_flow_table_out_flow_table_context((void *)f.out);
 	CHECK_EQ(prm_flow_table_context_get_level(reply), 63);
-	CHECK_EQ(prm_flow_table_context_get_log_size(reply), 16);
+	CHECK_EQ(prm_flow_table_context_get_log_size(reply), 22);
 	CHECK_EQ(prm_flow_table_context_get_table_miss_action(reply), 0);
 	CHECK_EQ(table_destroy(id), 0);
 	REFUSED(table_destroy(id), NO_OBJECT);
 	REFUSED(table_with(prm_flow_table_context_set_level, 64), FT_LEVEL);
-	REFUSED(table_with(prm_flow_table_context_set_log_size, 17), FT_SIZE);
+	REFUSED(table_with(prm_flow_table_context_set_log_size, 23), FT_SIZE);
 	REFUSED(table_with(prm_flow_table_context_set_sw_owner, 1), FT_FEATURE);
 	REFUSED(table_with(prm_flow_table_context_set_decap_en, 1), FT_FEATURE);
 	REFUSED(table_with(prm_flow_table_context_set_table_miss_action,

@@ -35,6 +35,8 @@ void test_caps(void);
 void test_queues(struct mdv_dev *dev);
 void test_rss(struct mdv_dev *dev);
 void test_rules(struct mdv_dev *dev);
+/** Match parameters of rules, without a device. */
+void test_match(void);
 void test_memory(struct mdv_dev *dev);
 void test_external_memory(struct mdv_dev *dev);
 void test_hotplug(struct mdv_dev *dev);

@@ -22,6 +22,8 @@
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
+#include <mdv_rule.h>
+
 #include "mdv_test.h"
 
 /* With MDV_TEST_HUGE=1 the test uses hugepages, whose memory EAL can return to the system. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <mdv_private.h>
+#include <mdv_rule.h>
 
 #include "mdv_test.h"
 

@@ -6,14 +6,14 @@
  * mdv_rule_fw verbs             with the kernel's driver, which owns the root table: one of its rules leads
   *                               to the first table of the test
   * mdv_rule_fw vfio ADDRESS      through VFIO
-  * mdv_rule_fw refused COMMAND   with the kernel's driver; a fault rule refuses COMMAND once
+  * mdv_rule_fw refused           with the kernel's driver; a fault rule refuses a command once
   * mdv_rule_fw kept              with the kernel's driver; DESTROY_FLOW_GROUP is refused three times
   * mdv_rule_fw unset ADDRESS     through VFIO; SET_FLOW_TABLE_ROOT is refused once
   * mdv_rule_fw keeps ADDRESS     through VFIO; a fault rule makes it impossible to reset the root
   * mdv_rule_fw unsupported       with the kernel's driver; a fault rule makes tables by command impossible
-  * mdv_rule_fw small LOG         with the kernel's driver; a fault rule limits tables to 2^LOG entries
-  * mdv_rule_fw level             with the kernel's driver; a fault rule leaves one priority
- */
+  * mdv_rule_fw crowded           with the kernel's driver; a fault rule limits tables to 2^13 entries
+ * mdv_rule_fw small LOG         with the kernel's driver; a fault rule limits tables to 2^LOG entries
+  */
 
 #include <errno.h>
 #include <malloc.h>
@@ -22,6 +22,8 @@
 
 #include <rte_eal.h>
 
+#include <mdv_inspect.h>
+#include <mdv_private.h>
 #include <mdv_rule_int.h>
 
 #include "mdv_test.h"
@@ -127,38 +129,126 @@ table_query(uint32_t id, struct prm_flow_table_context *ctx)
 	return true;
 }
 
-/* The root is the table of the lowest priority in use, and leads to the next one. */
+/* First entry of a group. */
+static uint32_t
+group_first(struct mdv_dev *dev, uint32_t id)
+{
+	struct prm_query_flow_group_in in = { 0 };
+	struct prm_query_flow_group_out out = { 0 };
+
+	prm_query_flow_group_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_GROUP);
+	prm_query_flow_group_in_set_table_id(&in, root->id);
+	prm_query_flow_group_in_set_group_id(&in, id);
+	CHECK_EQ(mdv_objects_query(dev, prm_command_find(PRM_CMD_OP_QUERY_FLOW_GROUP), &in, sizeof(in), &out,
+				   sizeof(out)), 0);
+	return prm_query_flow_group_out_get_start_flow_index(&out);
+}
+
+/* Entry of the group that was created last. */
+static uint32_t
+newest_first(struct mdv_dev *dev)
+{
+	struct mdv_obj_info info[64];
+	unsigned int n = RTE_MIN(mdv_objects_get(dev, info, RTE_DIM(info)), RTE_DIM(info));
+
+	for (unsigned int i = 0; i < n; i++)
+		if (strcmp(info[i].type, "FLOW_GROUP") == 0)
+			return group_first(dev, info[i].id);
+	return UINT32_MAX;
+}
+
+/* One table, in which the groups stand in the order of the priorities. */
 static void
 test_priorities(struct mdv_dev *dev)
 {
-	static const uint16_t order[] = { 3, 5, 0, 1 };
+	static const uint16_t order[] = { 3, 5, 0, 15, 1, 16, UINT16_MAX, 300, 4 };
 	struct mdv_rule_attr attr = { .tir = tir };
 	struct mdv_rule *rule[RTE_DIM(order)];
+	uint32_t first[RTE_DIM(order)];
 	struct prm_flow_table_context ctx = { { 0 } };
-	/* Priority of the root after each step, and how often the root was set. */
-	static const struct { unsigned int level, sets; } want[] = {
-		{ 4, 1 }, { 4, 1 }, { 1, 2 }, { 1, 2 },
-	};
 
 	for (size_t i = 0; i < RTE_DIM(order); i++) {
 		attr.priority = order[i];
 		rule[i] = mdv_rule_create(dev, &attr);
 		REQUIRE(rule[i] != NULL);
-		CHECK_EQ(roots, want[i].sets);
-		CHECK(table_query(root->id, &ctx));
-		CHECK_EQ(prm_flow_table_context_get_level(&ctx), want[i].level);
-		CHECK_EQ(prm_flow_table_context_get_table_miss_action(&ctx), i != 0);
-		CHECK_EQ(prm_flow_table_context_get_log_size(&ctx), 14);
+		CHECK_EQ(roots, 1);
+		first[i] = newest_first(dev);
+		for (size_t j = 0; j < i; j++)
+			CHECK((first[j] < first[i]) == (order[j] < order[i]), "priority %u at %u, priority %u at %u",
+			      order[j], first[j], order[i], first[i]);
 	}
+	CHECK(table_query(root->id, &ctx));
+	CHECK_EQ(prm_flow_table_context_get_level(&ctx), 1);
+	CHECK_EQ(prm_flow_table_context_get_table_miss_action(&ctx), 0);
+	CHECK_EQ(prm_flow_table_context_get_log_size(&ctx), 20);
 	for (size_t i = 0; i < RTE_DIM(order); i++)
 		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
-	/* Tables and the root stay for later rules. */
+	/* The table stays for later rules. */
 	CHECK(root != NULL);
-	attr.priority = 63;
+}
+
+/* A table of 2^13 entries: a priority uses all entries between its neighbours, and not one more. */
+static void
+test_crowded(struct mdv_dev *dev)
+{
+	/* Priority n is to start at n * 2^13 / 32; the neighbours have one group of 64. */
+	const uint32_t room = 5 * 256 - (3 * 256 + 64);
+	struct mdv_rule_attr attr = { .tir = tir };
+	struct mdv_rule *neighbour[2], *rule[512];
+	static const uint16_t order[] = { 3, 5 };
+
+	REQUIRE(room < RTE_DIM(rule));
+	for (size_t i = 0; i < RTE_DIM(order); i++) {
+		attr.priority = order[i];
+		neighbour[i] = mdv_rule_create(dev, &attr);
+		CHECK(neighbour[i] != NULL);
+	}
+	attr.priority = 4;
+	attr.match_dmac = true;
+	memset(attr.dmac_mask, 0xff, sizeof(attr.dmac_mask));
+	for (uint32_t i = 0; i <= room; i++) {
+		attr.dmac[4] = i >> 8;
+		attr.dmac[5] = i & 0xff;
+		log_begin();
+		rule[i] = mdv_rule_create(dev, &attr);
+		CHECK((rule[i] != NULL) == (i < room), "rule %u of %u", i, room);
+		CHECK_EQ(lines_with(log_end(), "no room for more rules of priority 4"), i == room);
+	}
+	for (uint32_t i = 0; i <= room; i++)
+		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+	for (size_t i = 0; i < RTE_DIM(order); i++)
+		CHECK_EQ(mdv_rule_destroy(neighbour[i]), 0);
+}
+
+/* A further table: rules in it, and one of the root that leads to it and counts. */
+static void
+test_table(struct mdv_dev *dev)
+{
+	struct mdv_rule_table *table = mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN);
+	struct mdv_obj *counter = mdv_flow_counter_create(dev);
+	struct mdv_rule_attr lead = { .jump = table, .counter = counter, .priority = 2, .tag = 7 };
+	struct mdv_rule_attr attr = { .table = table, .tir = tir, .ethertype = 0x800, .counter = counter };
+	struct mdv_rule_attr drop = { .table = table, .priority = 40000, .counter = counter };
+	struct mdv_rule *rule[3];
+	uint64_t packets = 1, bytes = 1;
+
+	REQUIRE(table != NULL && counter != NULL);
+	rule[0] = mdv_rule_create(dev, &attr);
+	rule[1] = mdv_rule_create(dev, &drop);
+	rule[2] = mdv_rule_create(dev, &lead);
+	for (size_t i = 0; i < RTE_DIM(rule); i++)
+		CHECK(rule[i] != NULL);
+	CHECK_EQ(mdv_flow_counter_read(counter, &packets, &bytes), 0);
+	CHECK_EQ(packets, 0);
+	CHECK_EQ(bytes, 0);
+	for (size_t i = RTE_DIM(rule); i-- > 0;)
+		CHECK_EQ(mdv_rule_destroy(rule[i]), 0);
+	CHECK_EQ(mdv_obj_destroy(counter), 0);
+	mdv_rule_table_destroy(table);
 	log_begin();
-	CHECK(mdv_rule_create(dev, &attr) == NULL);
-	CHECK_EQ(rte_errno, EINVAL);
-	CHECK_EQ(lines_with(log_end(), "priority is 0 to 62 here, not 63"), 1);
+	CHECK(mdv_rule_table_create(dev, MDV_TABLE_LEVEL_MIN + MDV_TABLE_LEVELS) == NULL);
+	CHECK_EQ(rte_errno, ENOTSUP);
+	CHECK_EQ(lines_with(log_end(), "max_ft_level 64, needed is more than 64"), 1);
 }
 
 #define MANY 5000u
@@ -215,17 +305,11 @@ test_masks(struct mdv_dev *dev)
 
 /* A rule that the device refuses leaves nothing, and the next one succeeds. */
 static void
-test_refused(struct mdv_dev *dev, const char *command)
+test_refused(struct mdv_dev *dev)
 {
 	struct mdv_rule_attr attr = { .priority = 2, .ethertype = 0x800, .tir = tir };
-	struct mdv_rule *first = NULL, *rule;
-	bool modify = strcmp(command, "MODIFY_FLOW_TABLE") == 0;
+	struct mdv_rule *rule;
 
-	if (modify) {
-		first = mdv_rule_create(dev, &attr);
-		CHECK(first != NULL);
-		attr.priority = 4;
-	}
 	log_begin();
 	CHECK(mdv_rule_create(dev, &attr) == NULL);
 	CHECK_EQ(rte_errno, EINVAL);
@@ -233,7 +317,6 @@ test_refused(struct mdv_dev *dev, const char *command)
 	rule = mdv_rule_create(dev, &attr);
 	CHECK(rule != NULL);
 	CHECK_EQ(mdv_rule_destroy(rule), 0);
-	CHECK_EQ(mdv_rule_destroy(first), 0);
 }
 
 /* A group that the device refuses to destroy stays; further groups are created beside it. */
@@ -319,22 +402,6 @@ test_small(struct mdv_dev *dev, unsigned int entries)
 	}
 }
 
-static void
-test_level(struct mdv_dev *dev)
-{
-	struct mdv_rule_attr attr = { .priority = 1, .ethertype = 0x800, .tir = tir };
-	struct mdv_rule *rule;
-
-	log_begin();
-	CHECK(mdv_rule_create(dev, &attr) == NULL);
-	CHECK_EQ(rte_errno, EINVAL);
-	CHECK_EQ(lines_with(log_end(), "a rule's priority is 0 to 0 here, not 1"), 1);
-	attr.priority = 0;
-	rule = mdv_rule_create(dev, &attr);
-	CHECK(rule != NULL);
-	CHECK_EQ(mdv_rule_destroy(rule), 0);
-}
-
 static struct mdv_dev *
 device_open(const char *mode, const char *argument)
 {
@@ -353,19 +420,20 @@ static void
 run(struct mdv_dev *dev, const char *mode, const char *argument)
 {
 	if (strcmp(mode, "refused") == 0) {
-		test_refused(dev, argument);
+		test_refused(dev);
 	} else if (strcmp(mode, "kept") == 0) {
 		test_kept(dev);
 	} else if (strcmp(mode, "unsupported") == 0) {
 		test_unsupported(dev);
 	} else if (strcmp(mode, "small") == 0) {
 		test_small(dev, 1u << atoi(argument));
-	} else if (strcmp(mode, "level") == 0) {
-		test_level(dev);
+	} else if (strcmp(mode, "crowded") == 0) {
+		test_crowded(dev);
 	} else if (strcmp(mode, "unset") == 0) {
-		test_refused(dev, "SET_FLOW_TABLE_ROOT");
+		test_refused(dev);
 	} else {
 		test_priorities(dev);
+		test_table(dev);
 		test_masks(dev);
 		test_many(dev);
 		CHECK_EQ(dev->refused, 0);

@@ -12,6 +12,7 @@
 #include <rte_byteorder.h>
 
 #include <mdv_mr.h>
+#include <mdv_rule.h>
 #include <mdv_vfio.h>
 
 #include "mdv_test.h"
@@ -293,40 +294,6 @@ test_arm(void)
 	CHECK_EQ(rte_be_to_cpu_32(dbrec[1]), 2u << 28 | 9);
 	CHECK(!cq.arm_event);
 	CHECK_EQ(dbrec[0], 0);
-}
-
-/** Rules of an uplink match its metadata, else its vport; those of other ports match neither. */
-static void
-test_uplink_match(void)
-{
-	static const struct {
-		bool switchdev;
-		uint32_t mask;
-		uint8_t criteria;
-	} row[] = {
-		{ false, 0, 0 }, { false, 0xffff0000, 0 },
-		{ true, 0, PRM_MATCH_CRITERIA_ENABLE_MISC }, { true, 0xffff0000, PRM_MATCH_CRITERIA_ENABLE_MISC2 },
-	};
-
-	for (size_t i = 0; i < RTE_DIM(row); i++) {
-		struct mdv_dev_own own = {
-			.switchdev = row[i].switchdev, .source_mask = row[i].mask, .source_value = 0x12340000,
-		};
-		const bool misc = row[i].criteria == PRM_MATCH_CRITERIA_ENABLE_MISC;
-		const bool misc2 = row[i].criteria == PRM_MATCH_CRITERIA_ENABLE_MISC2;
-		struct prm_fte_match_set_misc mask, value;
-		struct prm_fte_match_set_misc2 mask2, value2;
-
-		memset(&mask, 0, sizeof(mask));
-		memset(&value, 0, sizeof(value));
-		memset(&mask2, 0, sizeof(mask2));
-		memset(&value2, 0, sizeof(value2));
-		CHECK_EQ(mdv_uplink_match(&own.dev, &mask, &value, &mask2, &value2), row[i].criteria);
-		CHECK_EQ(prm_fte_match_set_misc_get_source_port(&mask), misc ? 0xffff : 0);
-		CHECK_EQ(prm_fte_match_set_misc_get_source_port(&value), misc ? 0xffff : 0);
-		CHECK_EQ(prm_fte_match_set_misc2_get_metadata_reg_c_0(&mask2), misc2 ? 0xffff0000 : 0);
-		CHECK_EQ(prm_fte_match_set_misc2_get_metadata_reg_c_0(&value2), misc2 ? 0x12340000 : 0);
-	}
 }
 
 /* ------------------------------------------------------------------ removal */
@@ -682,7 +649,7 @@ main(void)
 	test_caps();
 	test_lag();
 	test_arm();
-	test_uplink_match();
+	test_match();
 	test_alive();
 	test_suspect();
 	test_quiesce();

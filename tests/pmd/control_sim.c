@@ -6,6 +6,8 @@
 
 #include <rte_malloc.h>
 
+#include <mdv_rule.h>
+
 #include "control_sim.h"
 
 #define MAX_RULES 8192
@@ -374,8 +376,8 @@ mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	struct mdv_rule *rule = rules;
 
 	CHECK(dev == &mdv && !attr->frag && attr->ethertype == 0 && attr->tag == 0);
-	/* From narrow to wide. Fragments, which lack the ports, do not match a protocol. */
-	CHECK_EQ(attr->priority, attr->ip_proto != 0 ? 0 : attr->ip_version != 0 ? 1 : 2);
+	/* The last priorities, from narrow to wide. Fragments, which lack the ports, do not match a protocol. */
+	CHECK_EQ(attr->priority, MDV_ROOT_PRIORITIES - (attr->ip_proto != 0 ? 3 : attr->ip_version != 0 ? 2 : 1));
 	CHECK_EQ(attr->match_frag, attr->ip_proto != 0);
 	CHECK(tir->tir.ipv6 == (attr->ip_version == 6) && tir->tir.udp == (attr->ip_proto == IPPROTO_UDP));
 	for (unsigned int i = 0; i < 6; i++)

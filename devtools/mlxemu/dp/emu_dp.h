@@ -21,9 +21,9 @@ struct prm_eqe;
 
 /** Flow tables that programs make: levels 0 .. n - 1, log2 of a table's entries, of tables, of all entries. */
 #define EMU_DP_FT_LEVELS 64u
-#define EMU_DP_LOG_FT_ENTRIES 16u
+#define EMU_DP_LOG_FT_ENTRIES 22u
 #define EMU_DP_LOG_FT_TABLES 10u
-#define EMU_DP_LOG_FT_FLOWS 16u
+#define EMU_DP_LOG_FT_FLOWS 22u
 
 /** Prepares per-port state (dev->dp, dev->steer). 0 or -errno. */
 int emu_dp_init(struct emu_machine *m);

@@ -476,32 +476,6 @@ int mdv_mr_unmap_external(struct mdv_dev *dev, void *addr, size_t bytes);
 __rte_internal
 uint32_t mdv_mr_generation(const struct mdv_dev *dev);
 
-/* ------------------------------------------------------------------ steering */
-
-/** A rule on the port's NIC RX root table, through mlx5dv_create_flow(). */
-struct mdv_rule;
-struct mdv_rule_attr {
-	uint16_t priority;	/**< 0 is matched first. */
-	bool match_dmac;
-	uint8_t dmac[6], dmac_mask[6];
-	uint16_t ethertype;	/**< Host order, 0: any. */
-	uint8_t ip_version;	/**< 0 any, 4, 6. */
-	uint8_t ip_proto;	/**< 0: any. */
-	bool match_frag, frag;	/**< IP fragment or not. */
-	bool match_vlan;
-	uint16_t vlan_id;	/**< Of the outer tag, if match_vlan; 0xffff: untagged. */
-	struct mdv_obj *tir;	/**< Destination; NULL: drop. */
-	uint32_t tag;		/**< Flow tag in the CQE, 0: none. */
-};
-
-/** Creates a rule. Rules with equal masks and priority share a matcher. The TIR must outlive them. */
-__rte_internal
-struct mdv_rule *mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr);
-
-/** Destroys the rule; as mdv_obj_destroy(), its memory is freed in any case. NULL is allowed. */
-__rte_internal
-int mdv_rule_destroy(struct mdv_rule *rule);
-
 /* ------------------------------------------------------------------ port */
 
 /** State of the link. */

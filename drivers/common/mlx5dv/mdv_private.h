@@ -350,13 +350,8 @@ mdv_own(const struct mdv_dev *dev)
  * struct mdv_dev_own and caps.vport_num. 0; -ENOTSUP, logged.
  */
 int mdv_uplink_find(struct mdv_dev *dev, unsigned int ports);
-/**
- * Adds a match of the uplink to a rule on received packets. Returns the bits of match_criteria_enable; 0: there is
- * nothing to match, the port is no uplink.
- */
-uint8_t mdv_uplink_match(const struct mdv_dev *dev, struct prm_fte_match_set_misc *misc_mask,
-			 struct prm_fte_match_set_misc *misc, struct prm_fte_match_set_misc2 *misc2_mask,
-			 struct prm_fte_match_set_misc2 *misc2);
+/** Adds a match of the uplink to a rule on received packets; no effect on other ports. */
+void mdv_uplink_match(const struct mdv_dev *dev, struct prm_fte_match_param *mask, struct prm_fte_match_param *value);
 /** Makes what SQs of an uplink need to send; no effect on other ports. 0 or -errno, logged. */
 int mdv_uplink_open(struct mdv_dev *dev);
 void mdv_uplink_close(struct mdv_dev *dev);

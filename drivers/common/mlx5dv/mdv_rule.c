@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Steering rules of a port: conversion of attributes to mask and value, for either backend. */
+/* Steering rules of a port: conversion of attributes to mask and value, for either backend; tables and counters. */
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +10,35 @@
 
 #define MDV_VLAN_UNTAGGED 0xffff
 
+uint8_t
+mdv_match_criteria(const struct prm_fte_match_param *mask)
+{
+	/* Each set of headers has 16 dwords, and a bit in the order of the sets (PRM, fte_match_param). */
+	const unsigned int set_dwords = RTE_DIM(((struct prm_fte_match_set_lyr_2_4 *)NULL)->dw);
+	uint8_t criteria = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(mask->dw); i++)
+		criteria |= (uint8_t)((mask->dw[i] != 0) << i / set_dwords);
+	return criteria;
+}
+
+static void
+table_init(struct mdv_rule_table *t)
+{
+	pthread_mutex_init(&t->lock, NULL);
+}
+
+static void
+table_fini(struct mdv_rule_table *t)
+{
+	if (t->rules != 0)
+		MDV_LOG(ERR, t->dev->name, "steering rules were left behind by their owner");
+	pthread_mutex_destroy(&t->lock);
+	if (t->ops->close != NULL)
+		t->ops->close(t);
+	free(t);
+}
+
 int
 mdv_rules_open(struct mdv_dev *dev)
 {
@@ -18,22 +47,34 @@ mdv_rules_open(struct mdv_dev *dev)
 						: mdv_rules_verbs_new(dev);
 	if (dev->rules == NULL)
 		return -rte_errno;
-	pthread_mutex_init(&dev->rules->lock, NULL);
+	table_init(dev->rules);
 	return 0;
 }
 
 void
 mdv_rules_close(struct mdv_dev *dev)
 {
-	struct mdv_rule_table *t = dev->rules;
-
-	if (t->rules != 0)
-		MDV_LOG(ERR, dev->name, "steering rules were left behind by their owner");
-	pthread_mutex_destroy(&t->lock);
+	table_fini(dev->rules);
 	dev->rules = NULL;
-	if (t->ops->close != NULL)
-		t->ops->close(t);
-	free(t);
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_table_create)
+struct mdv_rule_table *
+mdv_rule_table_create(struct mdv_dev *dev, uint8_t level)
+{
+	struct mdv_rule_table *t = mdv_rules_fw_table(dev, level);
+
+	if (t != NULL)
+		table_init(t);
+	return t;
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_table_destroy)
+void
+mdv_rule_table_destroy(struct mdv_rule_table *table)
+{
+	if (table != NULL)
+		table_fini(table);
 }
 
 static void
@@ -111,15 +152,17 @@ RTE_EXPORT_INTERNAL_SYMBOL(mdv_rule_create)
 struct mdv_rule *
 mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
-	struct mdv_rule_table *t = dev->rules;
+	struct mdv_rule_table *t = attr->table != NULL ? attr->table : dev->rules;
 	struct mdv_match match = { 0 };
 	struct mdv_rule *rule;
 
 	if (check_attr(dev, attr) != 0)
 		return NULL;
-	set_match(attr, &match.mask, &match.value);
+	if (attr->match == NULL)
+		set_match(attr, prm_fte_match_param_outer_headers(&match.mask),
+			  prm_fte_match_param_outer_headers(&match.value));
 	pthread_mutex_lock(&t->lock);
-	rule = t->ops->create(t, attr, &match);
+	rule = t->ops->create(t, attr, attr->match != NULL ? attr->match : &match);
 	if (rule != NULL) {
 		rule->table = t;
 		t->rules++;
@@ -143,4 +186,37 @@ mdv_rule_destroy(struct mdv_rule *rule)
 	t->rules--;
 	pthread_mutex_unlock(&t->lock);
 	return ret;
+}
+
+/* ------------------------------------------------------------------ counters */
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_flow_counter_create)
+struct mdv_obj *
+mdv_flow_counter_create(struct mdv_dev *dev)
+{
+	struct prm_alloc_flow_counter_in in = { 0 };
+
+	prm_alloc_flow_counter_in_set_opcode(&in, PRM_CMD_OP_ALLOC_FLOW_COUNTER);
+	return mdv_obj_create(dev, &in, sizeof(in));
+}
+
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_flow_counter_read)
+int
+mdv_flow_counter_read(struct mdv_obj *counter, uint64_t *packets, uint64_t *bytes)
+{
+	struct prm_query_flow_counter_in in = { 0 };
+	struct {
+		struct prm_query_flow_counter_out out;
+		struct prm_traffic_counter statistics;
+	} reply;
+	int ret;
+
+	prm_query_flow_counter_in_set_opcode(&in, PRM_CMD_OP_QUERY_FLOW_COUNTER);
+	prm_query_flow_counter_in_set_flow_counter_id(&in, counter->id);
+	ret = mdv_obj_query(counter, &in, sizeof(in), &reply, sizeof(reply));
+	if (ret != 0)
+		return ret;
+	*packets = prm_traffic_counter_get_packets(&reply.statistics);
+	*bytes = prm_traffic_counter_get_octets(&reply.statistics);
+	return 0;
 }

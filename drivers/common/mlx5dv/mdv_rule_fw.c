@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /*
- * Rules in VFIO mode: flow tables, groups and entries by command (PRM, flow table commands).
+ * Rules in flow tables of this driver: tables, groups and entries by command (PRM, flow table commands). The root in
+ * VFIO mode, and all other tables in both modes.
  *
- * Each priority that was used has a table, as in the kernel. The first table is the root. A packet that
- * matches no entry of a table continues in the next one, and is dropped after the last. A table has
- * a group of entries for each mask, and further, larger groups if the first is full.
+ * A table has a group of entries for each mask and priority, and further, larger groups if the first is full. The
+ * device compares a packet with the groups in the order of their entries, and the first match applies (mlx5_core
+ * relies on it: en_fs.c, mlx5e_create_ttc_table_groups()). Therefore groups are placed in the order of their
+ * priorities. A packet that matches no entry is dropped.
  */
 
 #include <stdlib.h>
@@ -15,46 +17,40 @@
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
-/** log2 of the entries of a table: twice the addresses and VLANs of a port. */
-#define FW_LOG_ENTRIES 14u
+/** log2 of the entries of a table; the device uses memory for groups only (mlx5_core has tables of 2^22 entries). */
+#define FW_LOG_ENTRIES 20u
 /** Entries of the first group and of the largest group of a mask. */
 #define FW_GROUP_MIN 64u
-#define FW_GROUP_MAX 1024u
-/** Level of priority 0; further priorities have the next levels. */
-#define FW_LEVEL 1u
-/** modify_field_select: table_miss_action and table_miss_id. */
-#define FW_MODIFY_MISS 1
+#define FW_GROUP_MAX 65536u
+#define FW_ROOT_LEVEL 1u
+/** The part of a table, as a divisor, that each of the first priorities has at first. */
+#define FW_PRIORITY_PARTS 32u
 /** op_mod of SET_FLOW_TABLE_ROOT: reset to default. */
 #define FW_ROOT_DEFAULT 1
 
 struct fw_group {
 	TAILQ_ENTRY(fw_group) next;
 	struct mdv_obj *obj; /**< NULL: the device refused to destroy the group. */
-	struct prm_fte_match_set_lyr_2_4 mask;
-	uint32_t first, entries, users;
-	uint64_t used[FW_GROUP_MAX / 64]; /**< One bit per entry. */
-};
-
-struct fw_priority {
-	TAILQ_ENTRY(fw_priority) next;
+	struct prm_fte_match_param mask;
 	uint16_t priority;
-	struct mdv_obj *table;
-	TAILQ_HEAD(, fw_group) groups; /**< By their first entry. */
+	uint32_t first, entries, users;
+	uint32_t full_words; /**< All entries of that many words are used. */
+	uint64_t used[];     /**< One bit per entry. */
 };
 
 struct fw_table {
 	struct mdv_rule_table table;
-	mdv_rules_root set_root;
-	uint8_t log_entries; /**< 0: the capabilities were not read yet. */
-	uint8_t levels;
+	mdv_rules_root set_root; /**< NULL: not a root. */
+	struct mdv_obj *obj;	 /**< NULL: not created yet. */
+	uint8_t log_entries;
+	uint8_t level;
 	bool resets_root;
-	TAILQ_HEAD(, fw_priority) priorities; /**< The first is the root. */
+	TAILQ_HEAD(, fw_group) groups; /**< By their first entry, which is the order of their priorities. */
 };
 
 struct fw_rule {
 	struct mdv_rule rule;
 	struct mdv_obj *entry;
-	struct fw_priority *prio;
 	struct fw_group *group;
 	uint32_t bit;
 };
@@ -67,17 +63,14 @@ limits_check(struct fw_table *t, const struct prm_flow_table_prop_layout *rx)
 	struct mdv_dev *dev = t->table.dev;
 	unsigned int log_size = prm_flow_table_prop_layout_get_log_max_ft_size(rx);
 
-	if (!prm_flow_table_prop_layout_get_ft_support(rx) ||
-	    !prm_flow_table_prop_layout_get_flow_table_modify(rx) || log_size < 6 ||
-	    prm_flow_table_prop_layout_get_max_ft_level(rx) <= FW_LEVEL)
+	if (!prm_flow_table_prop_layout_get_ft_support(rx) || log_size < 6 ||
+	    prm_flow_table_prop_layout_get_max_ft_level(rx) <= t->level)
 		return MDV_FAIL(dev->name, ENOTSUP,
 				"no rules: the device's receive tables cannot be made by command "
-				"(ft_support %u, flow_table_modify %u, log_max_ft_size %u, max_ft_level %u)",
-				prm_flow_table_prop_layout_get_ft_support(rx),
-				prm_flow_table_prop_layout_get_flow_table_modify(rx), log_size,
-				prm_flow_table_prop_layout_get_max_ft_level(rx));
+				"(ft_support %u, log_max_ft_size %u, max_ft_level %u, needed is more than %u)",
+				prm_flow_table_prop_layout_get_ft_support(rx), log_size,
+				prm_flow_table_prop_layout_get_max_ft_level(rx), t->level);
 	t->log_entries = RTE_MIN(log_size, FW_LOG_ENTRIES);
-	t->levels = prm_flow_table_prop_layout_get_max_ft_level(rx);
 	t->resets_root = prm_flow_table_prop_layout_get_reset_root_to_default(rx);
 	return 0;
 }
@@ -88,8 +81,6 @@ limits_read(struct fw_table *t)
 	struct prm_query_hca_cap_out *out;
 	int ret;
 
-	if (t->log_entries != 0)
-		return 0;
 	out = mdv_zalloc(t->table.dev->name, sizeof(*out), "steering rules");
 	if (out == NULL)
 		return -rte_errno;
@@ -102,7 +93,7 @@ limits_read(struct fw_table *t)
 	return ret;
 }
 
-/* ------------------------------------------------------------------ tables, one per priority */
+/* ------------------------------------------------------------------ tables */
 
 int
 mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table)
@@ -119,177 +110,160 @@ mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table)
 	return mdv_cmd(dev, &in, sizeof(in), &out, sizeof(out));
 }
 
-static void
-set_miss(struct prm_flow_table_context *ctx, const struct fw_priority *next)
-{
-	if (next == NULL)
-		return;
-	prm_flow_table_context_set_table_miss_action(ctx, PRM_FLOW_TABLE_MISS_ACTION_FORWARD);
-	prm_flow_table_context_set_table_miss_id(ctx, next->table->id);
-}
-
 static struct mdv_obj *
-table_create(struct fw_table *t, uint16_t priority, const struct fw_priority *next)
+table_create(struct fw_table *t)
 {
 	struct prm_create_flow_table_in in = { 0 };
 	struct prm_flow_table_context *ctx = prm_create_flow_table_in_flow_table_context(&in);
 
 	prm_create_flow_table_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_TABLE);
 	prm_create_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
-	prm_flow_table_context_set_level(ctx, FW_LEVEL + priority);
+	prm_flow_table_context_set_level(ctx, t->level);
 	prm_flow_table_context_set_log_size(ctx, t->log_entries);
-	set_miss(ctx, next);
 	return mdv_obj_create(t->table.dev, &in, sizeof(in));
 }
 
-/** Connects a table: as the destination of misses of the previous one, or as the root. */
+/** Creates the table, at the first rule; a root becomes the root then. */
 static int
-table_enter(struct fw_table *t, struct fw_priority *prev, struct fw_priority *prio)
+table_need(struct fw_table *t)
 {
-	struct prm_modify_flow_table_in in = { 0 };
-
-	if (prev == NULL)
-		return t->set_root(t->table.dev, prio->table);
-	prm_modify_flow_table_in_set_opcode(&in, PRM_CMD_OP_MODIFY_FLOW_TABLE);
-	prm_modify_flow_table_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
-	prm_modify_flow_table_in_set_table_id(&in, prev->table->id);
-	prm_modify_flow_table_in_set_modify_field_select(&in, FW_MODIFY_MISS);
-	set_miss(prm_modify_flow_table_in_flow_table_context(&in), prio);
-	return mdv_obj_modify(prev->table, &in, sizeof(in));
-}
-
-static struct fw_priority *
-priority_new(struct fw_table *t, uint16_t priority, struct fw_priority *prev,
-	     struct fw_priority *next)
-{
-	struct fw_priority *p = mdv_zalloc(t->table.dev->name, sizeof(*p), "steering rules");
-
-	if (p == NULL)
-		return NULL;
-	p->priority = priority;
-	TAILQ_INIT(&p->groups);
-	p->table = table_create(t, priority, next);
-	if (p->table == NULL || table_enter(t, prev, p) != 0) {
-		MDV_UNDO(mdv_obj_destroy(p->table));
-		free(p);
-		return NULL;
-	}
-	if (prev != NULL)
-		TAILQ_INSERT_AFTER(&t->priorities, prev, p, next);
-	else
-		TAILQ_INSERT_HEAD(&t->priorities, p, next);
-	return p;
-}
-
-static struct fw_priority *
-priority_get(struct fw_table *t, uint16_t priority)
-{
-	struct fw_priority *p, *prev = NULL;
-
+	if (t->obj != NULL)
+		return 0;
 	if (limits_read(t) != 0)
-		return NULL;
-	if (FW_LEVEL + priority >= t->levels)
-		return MDV_FAIL_NULL(t->table.dev->name, EINVAL, "a rule's priority is 0 to %u here, not %u",
-				     t->levels - FW_LEVEL - 1, priority);
-	TAILQ_FOREACH(p, &t->priorities, next) {
-		if (p->priority == priority)
-			return p;
-		if (p->priority > priority)
-			break;
-		prev = p;
-	}
-	return priority_new(t, priority, prev, p);
+		return -rte_errno;
+	t->obj = table_create(t);
+	if (t->obj == NULL)
+		return -rte_errno;
+	if (t->set_root == NULL || t->set_root(t->table.dev, t->obj) == 0)
+		return 0;
+	MDV_UNDO(mdv_obj_destroy(t->obj));
+	t->obj = NULL;
+	return -rte_errno;
 }
 
-/* ------------------------------------------------------------------ groups, by mask */
+/* ------------------------------------------------------------------ groups, by priority and mask */
 
-/** First gap of that many entries; *after is the group before it. UINT32_MAX: none. */
+/**
+ * Where the entries of a priority should be: far enough from the one before to grow. Its groups may be anywhere between
+ * those of its neighbours.
+ */
 static uint32_t
-gap_find(const struct fw_table *t, const struct fw_priority *p, uint32_t entries,
-	 struct fw_group **after)
+priority_start(const struct fw_table *t, uint16_t priority)
 {
-	uint32_t at = 0;
-	struct fw_group *g;
+	const uint32_t size = 1u << t->log_entries, part = size / FW_PRIORITY_PARTS, most = FW_PRIORITY_PARTS / 2;
 
-	*after = NULL;
-	TAILQ_FOREACH(g, &p->groups, next) {
-		if (g->first - at >= entries)
-			return at;
+	if (priority < most)
+		return priority * part;
+	return size / 2 + (uint32_t)((uint64_t)(size / 2) * (priority - most) / (UINT16_MAX + 1u));
+}
+
+/** Place of a group to be created. */
+struct fw_place {
+	uint32_t first;
+	uint32_t distance; /**< From priority_start(); UINT32_MAX: there is no place. */
+	struct fw_group *after;
+};
+
+/** Uses the gap from..to if it is nearer. */
+static void
+place_try(struct fw_place *p, uint32_t from, uint32_t to, uint32_t entries, uint32_t start, struct fw_group *after)
+{
+	uint32_t first, distance;
+
+	if (to - from < entries)
+		return;
+	first = RTE_MIN(RTE_MAX(from, start), to - entries);
+	distance = first > start ? first - start : start - first;
+	if (distance < p->distance)
+		*p = (struct fw_place){ first, distance, after };
+}
+
+/** The place for a group that is nearest to where the entries of its priority should be. */
+static struct fw_place
+place_find(const struct fw_table *t, uint16_t priority, uint32_t entries)
+{
+	const uint32_t start = priority_start(t, priority);
+	struct fw_place place = { .distance = UINT32_MAX };
+	struct fw_group *g, *after = NULL;
+	uint32_t at = 0;
+
+	TAILQ_FOREACH(g, &t->groups, next) {
+		if (g->priority >= priority)
+			place_try(&place, at, g->first, entries, start, after);
+		if (g->priority > priority)
+			return place;
 		at = g->first + g->entries;
-		*after = g;
+		after = g;
 	}
-	return (1u << t->log_entries) - at >= entries ? at : UINT32_MAX;
+	place_try(&place, at, 1u << t->log_entries, entries, start, after);
+	return place;
 }
 
 static struct mdv_obj *
-group_create(struct fw_table *t, const struct fw_priority *p, const struct fw_group *g)
+group_create(struct fw_table *t, const struct fw_group *g)
 {
-	static const struct prm_fte_match_set_lyr_2_4 nothing;
 	struct prm_create_flow_group_in in = { 0 };
 
 	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
 	prm_create_flow_group_in_set_table_type(&in, PRM_FLOW_TABLE_TYPE_NIC_RX);
-	prm_create_flow_group_in_set_table_id(&in, p->table->id);
+	prm_create_flow_group_in_set_table_id(&in, t->obj->id);
 	prm_create_flow_group_in_set_start_flow_index(&in, g->first);
 	prm_create_flow_group_in_set_end_flow_index(&in, g->first + g->entries - 1);
-	/* match_criteria_enable must not include headers with an empty mask. */
-	if (memcmp(&g->mask, &nothing, sizeof(nothing)) != 0)
-		prm_create_flow_group_in_set_match_criteria_enable(
-			&in, PRM_MATCH_CRITERIA_ENABLE_OUTER);
-	*prm_fte_match_param_outer_headers(prm_create_flow_group_in_match_criteria(&in)) = g->mask;
+	prm_create_flow_group_in_set_match_criteria_enable(&in, mdv_match_criteria(&g->mask));
+	*prm_create_flow_group_in_match_criteria(&in) = g->mask;
 	return mdv_obj_create(t->table.dev, &in, sizeof(in));
 }
 
 static struct fw_group *
-group_new(struct fw_table *t, struct fw_priority *p, const struct prm_fte_match_set_lyr_2_4 *mask,
-	  uint32_t entries)
+group_new(struct fw_table *t, uint16_t priority, const struct prm_fte_match_param *mask, uint32_t entries)
 {
-	struct fw_group *g, *after;
-	uint32_t first = gap_find(t, p, entries, &after);
+	struct fw_place place = place_find(t, priority, entries);
+	struct fw_group *g;
 
-	if (first == UINT32_MAX && entries > FW_GROUP_MIN) {
-		entries = FW_GROUP_MIN;
-		first = gap_find(t, p, entries, &after);
+	while (place.distance == UINT32_MAX && entries > FW_GROUP_MIN) {
+		entries /= 2;
+		place = place_find(t, priority, entries);
 	}
-	if (first == UINT32_MAX)
-		return MDV_FAIL_NULL(t->table.dev->name, ENOSPC, "no room for more rules of priority %u", p->priority);
-	g = mdv_zalloc(t->table.dev->name, sizeof(*g), "steering rules");
+	if (place.distance == UINT32_MAX)
+		return MDV_FAIL_NULL(t->table.dev->name, ENOSPC, "no room for more rules of priority %u", priority);
+	g = mdv_zalloc(t->table.dev->name, sizeof(*g) + entries / 64 * sizeof(g->used[0]), "steering rules");
 	if (g == NULL)
 		return NULL;
 	g->mask = *mask;
-	g->first = first;
+	g->priority = priority;
+	g->first = place.first;
 	g->entries = entries;
-	g->obj = group_create(t, p, g);
+	g->obj = group_create(t, g);
 	if (g->obj == NULL) {
 		free(g);
 		return NULL;
 	}
-	if (after != NULL)
-		TAILQ_INSERT_AFTER(&p->groups, after, g, next);
+	if (place.after != NULL)
+		TAILQ_INSERT_AFTER(&t->groups, place.after, g, next);
 	else
-		TAILQ_INSERT_HEAD(&p->groups, g, next);
+		TAILQ_INSERT_HEAD(&t->groups, g, next);
 	return g;
 }
 
-/** A group of the mask that has a free entry. */
+/** A group of the priority and mask that has a free entry. */
 static struct fw_group *
-group_get(struct fw_table *t, struct fw_priority *p, const struct prm_fte_match_set_lyr_2_4 *mask)
+group_get(struct fw_table *t, uint16_t priority, const struct prm_fte_match_param *mask)
 {
 	uint32_t entries = FW_GROUP_MIN;
 	struct fw_group *g;
 
-	TAILQ_FOREACH(g, &p->groups, next) {
-		if (g->obj == NULL || memcmp(&g->mask, mask, sizeof(*mask)) != 0)
+	TAILQ_FOREACH(g, &t->groups, next) {
+		if (g->obj == NULL || g->priority != priority || memcmp(&g->mask, mask, sizeof(*mask)) != 0)
 			continue;
 		if (g->users < g->entries)
 			return g;
 		entries = RTE_MAX(entries, RTE_MIN(2 * g->entries, FW_GROUP_MAX));
 	}
-	return group_new(t, p, mask, entries);
+	return group_new(t, priority, mask, entries);
 }
 
 static void
-group_put(struct fw_priority *p, struct fw_group *g)
+group_put(struct fw_table *t, struct fw_group *g)
 {
 	if (g->users != 0)
 		return;
@@ -298,75 +272,107 @@ group_put(struct fw_priority *p, struct fw_group *g)
 		g->obj = NULL;
 		return;
 	}
-	TAILQ_REMOVE(&p->groups, g, next);
+	TAILQ_REMOVE(&t->groups, g, next);
 	free(g);
 }
 
 /* ------------------------------------------------------------------ entries */
 
 static uint32_t
-bit_free(const struct fw_group *g)
+bit_take(struct fw_group *g)
 {
-	uint32_t i = 0;
+	uint32_t i = g->full_words, bit;
 
 	while (g->used[i] == UINT64_MAX)
 		i++;
-	return i * 64 + (uint32_t)__builtin_ctzll(~g->used[i]);
+	g->full_words = i;
+	bit = (uint32_t)__builtin_ctzll(~g->used[i]);
+	g->used[i] |= RTE_BIT64(bit);
+	g->users++;
+	return i * 64 + bit;
+}
+
+static void
+bit_put(struct fw_group *g, uint32_t bit)
+{
+	g->used[bit / 64] &= ~RTE_BIT64(bit % 64);
+	g->full_words = RTE_MIN(g->full_words, bit / 64);
+	g->users--;
+}
+
+/** As SET_FLOW_TABLE_ENTRY: the destination, if there is one, then the counter. */
+struct fw_entry_in {
+	struct prm_set_fte_in in;
+	struct prm_dest_format_flow_counter_list_auto list[2];
+};
+
+/** Sets destination and counter; returns the bytes of the command. */
+static size_t
+entry_lists(struct fw_entry_in *cmd, const struct mdv_rule_attr *attr)
+{
+	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&cmd->in);
+	uint32_t action = PRM_FLOW_ACTION_DROP;
+	struct prm_dest_format_struct *dest;
+	size_t n = 0;
+
+	if (attr->tir != NULL || attr->jump != NULL) {
+		action = PRM_FLOW_ACTION_FWD_DEST;
+		dest = prm_dest_format_flow_counter_list_auto_dest_format_struct(&cmd->list[n++]);
+		prm_dest_format_struct_set_destination_type(dest, attr->tir != NULL ? PRM_FLOW_DEST_TYPE_TIR :
+										      PRM_FLOW_DEST_TYPE_FLOW_TABLE);
+		prm_dest_format_struct_set_destination_id(dest, attr->tir != NULL ? attr->tir->id :
+										   mdv_rules_fw_obj(attr->jump)->id);
+		prm_flow_context_set_flow_tag(ctx, attr->tag);
+		prm_flow_context_set_destination_list_size(ctx, 1);
+	}
+	if (attr->counter != NULL) {
+		action |= PRM_FLOW_ACTION_COUNT;
+		prm_flow_counter_list_set_flow_counter_id(
+			prm_dest_format_flow_counter_list_auto_flow_counter_list(&cmd->list[n++]), attr->counter->id);
+		prm_flow_context_set_flow_counter_list_size(ctx, 1);
+	}
+	prm_flow_context_set_action(ctx, action);
+	return offsetof(struct fw_entry_in, list) + n * sizeof(cmd->list[0]);
 }
 
 static struct mdv_obj *
 entry_create(struct fw_table *t, const struct fw_rule *r, const struct mdv_rule_attr *attr,
-	     const struct prm_fte_match_set_lyr_2_4 *value)
+	     const struct prm_fte_match_param *value)
 {
-	struct {
-		struct prm_set_fte_in in;
-		struct prm_dest_format_struct dest;
-	} cmd;
-	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&cmd.in);
-	size_t bytes = sizeof(cmd.in);
+	struct prm_flow_context *ctx;
+	struct fw_entry_in cmd;
+	size_t bytes;
 
 	memset(&cmd, 0, sizeof(cmd));
+	ctx = prm_set_fte_in_flow_context(&cmd.in);
 	prm_set_fte_in_set_opcode(&cmd.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
 	prm_set_fte_in_set_table_type(&cmd.in, PRM_FLOW_TABLE_TYPE_NIC_RX);
-	prm_set_fte_in_set_table_id(&cmd.in, r->prio->table->id);
+	prm_set_fte_in_set_table_id(&cmd.in, t->obj->id);
 	prm_set_fte_in_set_flow_index(&cmd.in, r->group->first + r->bit);
 	prm_flow_context_set_group_id(ctx, r->group->obj->id);
-	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_DROP);
-	*prm_fte_match_param_outer_headers(prm_flow_context_match_value(ctx)) = *value;
-	if (attr->tir != NULL) {
-		prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_FWD_DEST);
-		prm_flow_context_set_flow_tag(ctx, attr->tag);
-		prm_flow_context_set_destination_list_size(ctx, 1);
-		prm_dest_format_struct_set_destination_type(&cmd.dest, PRM_FLOW_DEST_TYPE_TIR);
-		prm_dest_format_struct_set_destination_id(&cmd.dest, attr->tir->id);
-		bytes = sizeof(cmd);
-	}
+	*prm_flow_context_match_value(ctx) = *value;
+	bytes = entry_lists(&cmd, attr);
 	return mdv_obj_create(t->table.dev, &cmd, bytes);
 }
 
 static struct mdv_rule *
-fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
-	  const struct mdv_match *match)
+fw_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr, const struct mdv_match *match)
 {
 	struct fw_table *t = (struct fw_table *)table;
 	struct fw_rule *r = mdv_zalloc(table->dev->name, sizeof(*r), "steering rules");
 
 	if (r == NULL)
 		return NULL;
-	r->prio = priority_get(t, attr->priority);
-	if (r->prio != NULL)
-		r->group = group_get(t, r->prio, &match->mask);
+	if (table_need(t) == 0)
+		r->group = group_get(t, attr->priority, &match->mask);
 	if (r->group != NULL) {
-		r->bit = bit_free(r->group);
+		r->bit = bit_take(r->group);
 		r->entry = entry_create(t, r, attr, &match->value);
+		if (r->entry != NULL)
+			return &r->rule;
+		bit_put(r->group, r->bit);
+		MDV_UNDO(group_put(t, r->group));
 	}
-	if (r->entry != NULL) {
-		r->group->used[r->bit / 64] |= RTE_BIT64(r->bit % 64);
-		r->group->users++;
-		return &r->rule;
-	}
-	if (r->group != NULL)
-		MDV_UNDO(group_put(r->prio, r->group));
 	free(r);
 	return NULL;
 }
@@ -379,34 +385,28 @@ fw_destroy(struct mdv_rule *base)
 
 	/* The device kept the entry: neither its index nor its group is free. */
 	if (ret == 0) {
-		r->group->used[r->bit / 64] &= ~RTE_BIT64(r->bit % 64);
-		r->group->users--;
-		group_put(r->prio, r->group);
+		bit_put(r->group, r->bit);
+		group_put((struct fw_table *)base->table, r->group);
 	}
 	free(r);
 	return ret;
 }
 
-/** Destroy from the root on: each table refers to the next one. The root may be destroyed as it is. */
+/* The root may be destroyed as it is, if the device cannot reset it. */
 static void
 fw_close(struct mdv_rule_table *table)
 {
 	struct fw_table *t = (struct fw_table *)table;
-	struct fw_priority *p;
 	struct fw_group *g;
 
-	if (!TAILQ_EMPTY(&t->priorities) && t->resets_root && !mdv_removed(table->dev))
+	if (t->obj != NULL && t->set_root != NULL && t->resets_root && !mdv_removed(table->dev))
 		(void)t->set_root(table->dev, NULL);
-	while ((p = TAILQ_FIRST(&t->priorities)) != NULL) {
-		TAILQ_REMOVE(&t->priorities, p, next);
-		while ((g = TAILQ_FIRST(&p->groups)) != NULL) {
-			TAILQ_REMOVE(&p->groups, g, next);
-			(void)mdv_obj_destroy(g->obj);
-			free(g);
-		}
-		(void)mdv_obj_destroy(p->table);
-		free(p);
+	while ((g = TAILQ_FIRST(&t->groups)) != NULL) {
+		TAILQ_REMOVE(&t->groups, g, next);
+		(void)mdv_obj_destroy(g->obj);
+		free(g);
 	}
+	(void)mdv_obj_destroy(t->obj);
 }
 
 static const struct mdv_rule_ops fw_ops = {
@@ -415,8 +415,8 @@ static const struct mdv_rule_ops fw_ops = {
 	.close = fw_close,
 };
 
-struct mdv_rule_table *
-mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root)
+static struct fw_table *
+table_new(struct mdv_dev *dev, uint8_t level, mdv_rules_root set_root)
 {
 	struct fw_table *t = mdv_zalloc(dev->name, sizeof(*t), "steering rules");
 
@@ -425,6 +425,34 @@ mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root)
 	t->table.dev = dev;
 	t->table.ops = &fw_ops;
 	t->set_root = set_root;
-	TAILQ_INIT(&t->priorities);
-	return &t->table;
+	t->level = level;
+	TAILQ_INIT(&t->groups);
+	return t;
+}
+
+struct mdv_rule_table *
+mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root)
+{
+	struct fw_table *t = table_new(dev, FW_ROOT_LEVEL, set_root);
+
+	return t != NULL ? &t->table : NULL;
+}
+
+struct mdv_rule_table *
+mdv_rules_fw_table(struct mdv_dev *dev, uint8_t level)
+{
+	struct fw_table *t = table_new(dev, level, NULL);
+
+	if (t == NULL)
+		return NULL;
+	if (table_need(t) == 0)
+		return &t->table;
+	free(t);
+	return NULL;
+}
+
+struct mdv_obj *
+mdv_rules_fw_obj(const struct mdv_rule_table *table)
+{
+	return ((const struct fw_table *)table)->obj;
 }

@@ -6,14 +6,7 @@
 
 #include <pthread.h>
 
-#include <prm.h>
-
-#include "mdv.h"
-
-/** Mask and value in device format; no value bit outside the mask. */
-struct mdv_match {
-	struct prm_fte_match_set_lyr_2_4 mask, value;
-};
+#include "mdv_rule.h"
 
 /**
  * Backend of rules. create and destroy run with the lock of the table held. A failure is logged and sets
@@ -46,7 +39,13 @@ struct mdv_rule_table *mdv_rules_verbs_new(struct mdv_dev *dev);
 typedef int (*mdv_rules_root)(struct mdv_dev *dev, struct mdv_obj *table);
 /** By SET_FLOW_TABLE_ROOT, in VFIO mode only. */
 int mdv_rules_fw_root(struct mdv_dev *dev, struct mdv_obj *table);
-/** mdv_rule_fw.c: flow tables by command; nothing is created before the first rule. */
+/** mdv_rule_fw.c: a root table by command; nothing is created before the first rule. */
 struct mdv_rule_table *mdv_rules_fw_new(struct mdv_dev *dev, mdv_rules_root set_root);
+/** mdv_rule_fw.c: another table. NULL with rte_errno, logged. */
+struct mdv_rule_table *mdv_rules_fw_table(struct mdv_dev *dev, uint8_t level);
+/** The flow table of mdv_rules_fw_table(), as a destination. */
+struct mdv_obj *mdv_rules_fw_obj(const struct mdv_rule_table *table);
+/** match_criteria_enable of a mask; it must not include headers with an empty mask. */
+uint8_t mdv_match_criteria(const struct prm_fte_match_param *mask);
 
 #endif /* MDV_RULE_INT_H */

@@ -2,31 +2,24 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Rules in verbs mode: flows of mlx5dv; rules with equal masks share a matcher. */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
-#include <rte_ether.h>
+#include <prm_decode.h>
+#include <rte_common.h>
 
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
 
-/** Outer headers only: the shortest mask that all kernels accept. */
-#define MDV_MATCH_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
-/** With the source of frames on the uplink of a switchdev PF. */
-#define MDV_MATCH_SOURCE_BYTES (sizeof(struct match_param) - sizeof(size_t))
-
 /** As struct mlx5dv_flow_match_parameters: size and bytes in device format. */
 struct match_param {
 	size_t match_sz;
-	struct prm_fte_match_set_lyr_2_4 outer;
-	struct prm_fte_match_set_misc misc;
-	struct prm_fte_match_set_lyr_2_4 inner;
-	struct prm_fte_match_set_misc2 misc2;
+	struct prm_fte_match_param param;
 };
-_Static_assert(offsetof(struct match_param, outer) ==
-		       offsetof(struct mlx5dv_flow_match_parameters, match_buf),
+_Static_assert(offsetof(struct match_param, param) == offsetof(struct mlx5dv_flow_match_parameters, match_buf),
 	       "match_param must read as mlx5dv_flow_match_parameters");
 
 struct matcher {
@@ -66,15 +59,12 @@ matcher_put(struct verbs_table *t, struct matcher *m)
 }
 
 static struct mlx5dv_flow_matcher *
-matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint8_t source, uint16_t priority)
+matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint16_t priority)
 {
-	static const struct prm_fte_match_set_lyr_2_4 nothing;
-	bool any = memcmp(&mask->outer, &nothing, sizeof(nothing)) == 0;
 	struct mlx5dv_flow_matcher_attr attr = {
 		.type = IBV_FLOW_ATTR_NORMAL,
 		.priority = priority,
-		/* match_criteria_enable must not include headers with an empty mask. */
-		.match_criteria_enable = source | (any ? 0 : PRM_MATCH_CRITERIA_ENABLE_OUTER),
+		.match_criteria_enable = mdv_match_criteria(&mask->param),
 		.match_mask = (struct mlx5dv_flow_match_parameters *)mask,
 	};
 	struct mlx5dv_flow_matcher *handle = MDV_RETRY_PTR(mlx5dv_create_flow_matcher(dev->ibv, &attr));
@@ -87,7 +77,7 @@ matcher_handle(struct mdv_dev *dev, struct match_param *mask, uint8_t source, ui
 
 /** Finds or creates the matcher of a mask and priority. Lock held. */
 static struct matcher *
-matcher_get(struct verbs_table *t, const struct match_param *mask, uint8_t source, uint16_t priority)
+matcher_get(struct verbs_table *t, const struct match_param *mask, uint16_t priority)
 {
 	struct mdv_dev *dev = t->table.dev;
 	struct matcher *m;
@@ -104,7 +94,7 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint8_t sourc
 	m->mask = *mask;
 	m->priority = priority;
 	m->users = 1;
-	m->handle = matcher_handle(dev, &m->mask, source, priority);
+	m->handle = matcher_handle(dev, &m->mask, priority);
 	if (m->handle == NULL) {
 		free(m);
 		return NULL;
@@ -113,24 +103,38 @@ matcher_get(struct verbs_table *t, const struct match_param *mask, uint8_t sourc
 	return m;
 }
 
-/** Text for log lines: "priority 1, dmac 01:00:5e:00:00:00, ethertype 0x800, ...". */
-static void
-rule_describe(const struct mdv_rule_attr *attr, char *text, size_t bytes)
-{
-	int n = snprintf(text, bytes, "priority %u", attr->priority);
+/** Text for log lines, as far as it fits. */
+struct rule_text {
+	char text[256];
+	size_t n;
+};
 
-	if (attr->match_dmac)
-		n += snprintf(text + n, bytes - n, ", dmac " RTE_ETHER_ADDR_PRT_FMT,
-			      attr->dmac[0], attr->dmac[1], attr->dmac[2], attr->dmac[3],
-			      attr->dmac[4], attr->dmac[5]);
-	n += snprintf(text + n, bytes - n, ", ethertype 0x%x, IPv%u, protocol %u", attr->ethertype,
-		      attr->ip_version, attr->ip_proto);
-	if (attr->match_vlan)
-		n += snprintf(text + n, bytes - n, ", VLAN %u", attr->vlan_id);
+static void
+text_add(struct rule_text *t, const char *name, uint64_t value)
+{
+	int n = snprintf(t->text + t->n, sizeof(t->text) - t->n, "%s%s 0x%" PRIx64, t->n != 0 ? ", " : "", name, value);
+
+	t->n = RTE_MIN(t->n + (size_t)RTE_MAX(n, 0), sizeof(t->text) - 1);
+}
+
+static void
+text_field(void *arg, const char *path, uint64_t value, const char *enum_name)
+{
+	RTE_SET_USED(enum_name);
+	text_add(arg, path, value);
+}
+
+/** "priority 0x1, outer_headers.dmac_47_16 0x1005e00, ..., tirn 0x12". */
+static void
+rule_describe(const struct mdv_rule_attr *attr, const struct match_param *value, struct rule_text *t)
+{
+	*t = (struct rule_text){ .n = 0 };
+	text_add(t, "priority", attr->priority);
+	prm_decode(&prm_layout_fte_match_param, &value->param, sizeof(value->param), true, text_field, t);
 	if (attr->tir != NULL)
-		snprintf(text + n, bytes - n, ", tirn 0x%x", attr->tir->id);
-	else
-		snprintf(text + n, bytes - n, ", drop");
+		text_add(t, "tirn", attr->tir->id);
+	else if (attr->jump != NULL)
+		text_add(t, "table", mdv_rules_fw_obj(attr->jump)->id);
 }
 
 /*
@@ -152,49 +156,72 @@ refusal_hint(int err)
 	}
 }
 
+static size_t
+actions_fill(const struct mdv_rule_attr *attr, struct mlx5dv_flow_action_attr *action)
+{
+	const struct mdv_obj *dest = attr->jump != NULL ? mdv_rules_fw_obj(attr->jump) : attr->tir;
+	size_t n = 0;
+
+	if (dest != NULL)
+		action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_DEST_DEVX,
+								.obj = dest->devx };
+	else
+		action[n++] = (struct mlx5dv_flow_action_attr){ .type = attr->kernel ?
+									MLX5DV_FLOW_ACTION_DEFAULT_MISS :
+									MLX5DV_FLOW_ACTION_DROP };
+	if (attr->tag != 0 && dest != NULL)
+		action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_TAG,
+								.tag_value = attr->tag };
+	if (attr->counter != NULL)
+		action[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_COUNTERS_DEVX,
+								.obj = attr->counter->devx };
+	return n;
+}
+
 static struct ibv_flow *
 flow_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr, struct matcher *m,
 	    struct match_param *value)
 {
-	struct mlx5dv_flow_action_attr actions[2];
-	char text[160];
+	struct mlx5dv_flow_action_attr actions[3];
+	size_t n = actions_fill(attr, actions);
+	struct rule_text text;
 	struct ibv_flow *flow;
-	size_t n = 0;
 	int err;
 
-	if (attr->tir != NULL)
-		actions[n++] = (struct mlx5dv_flow_action_attr){
-			.type = MLX5DV_FLOW_ACTION_DEST_DEVX, .obj = attr->tir->devx };
-	else
-		actions[n++] = (struct mlx5dv_flow_action_attr){ .type = MLX5DV_FLOW_ACTION_DROP };
-	if (attr->tag != 0 && attr->tir != NULL)
-		actions[n++] = (struct mlx5dv_flow_action_attr){
-			.type = MLX5DV_FLOW_ACTION_TAG, .tag_value = attr->tag };
 	flow = MDV_RETRY_PTR(mlx5dv_create_flow(m->handle, (struct mlx5dv_flow_match_parameters *)value, n,
 						actions));
 	if (flow != NULL)
 		return flow;
 	err = errno;
-	rule_describe(attr, text, sizeof(text));
-	return MDV_FAIL_NULL(dev->name, err, "mlx5dv_create_flow(%s) failed: %s%s", text, mdv_errno_name(err),
+	rule_describe(attr, value, &text);
+	return MDV_FAIL_NULL(dev->name, err, "mlx5dv_create_flow(%s) failed: %s%s", text.text, mdv_errno_name(err),
 			     refusal_hint(err));
+}
+
+/** The shortest match parameters that have all headers of the mask, because older kernels know fewer of them. */
+static size_t
+match_bytes(const struct prm_fte_match_param *mask)
+{
+	uint8_t criteria = mdv_match_criteria(mask);
+
+	return criteria == 0 ? PRM_FTE_MATCH_SET_LYR_2_4_BYTES :
+			       (size_t)rte_fls_u32(criteria) * PRM_FTE_MATCH_SET_LYR_2_4_BYTES;
 }
 
 static struct mdv_rule *
 verbs_create(struct mdv_rule_table *table, const struct mdv_rule_attr *attr,
 	     const struct mdv_match *match)
 {
-	struct match_param mask = { .match_sz = MDV_MATCH_BYTES, .outer = match->mask };
-	struct match_param value = { .match_sz = MDV_MATCH_BYTES, .outer = match->value };
+	struct match_param mask = { .param = match->mask };
+	struct match_param value = { .param = match->value };
 	struct verbs_table *t = (struct verbs_table *)table;
 	struct verbs_rule *rule = mdv_zalloc(table->dev->name, sizeof(*rule), "a rule");
-	uint8_t source = mdv_uplink_match(table->dev, &mask.misc, &value.misc, &mask.misc2, &value.misc2);
 
 	if (rule == NULL)
 		return NULL;
-	if (source != 0)
-		mask.match_sz = value.match_sz = MDV_MATCH_SOURCE_BYTES;
-	rule->matcher = matcher_get(t, &mask, source, attr->priority);
+	mdv_uplink_match(table->dev, &mask.param, &value.param);
+	mask.match_sz = value.match_sz = match_bytes(&mask.param);
+	rule->matcher = matcher_get(t, &mask, attr->priority);
 	if (rule->matcher != NULL) {
 		rule->flow = flow_create(table->dev, attr, rule->matcher, &value);
 		if (rule->flow != NULL)

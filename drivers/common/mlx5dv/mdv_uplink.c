@@ -76,23 +76,22 @@ mdv_uplink_find(struct mdv_dev *dev, unsigned int ports)
 			ports);
 }
 
-uint8_t
-mdv_uplink_match(const struct mdv_dev *dev, struct prm_fte_match_set_misc *misc_mask,
-		 struct prm_fte_match_set_misc *misc, struct prm_fte_match_set_misc2 *misc2_mask,
-		 struct prm_fte_match_set_misc2 *misc2)
+void
+mdv_uplink_match(const struct mdv_dev *dev, struct prm_fte_match_param *mask, struct prm_fte_match_param *value)
 {
 	const struct mdv_dev_own *own = mdv_own(dev);
 
 	if (!own->switchdev)
-		return 0;
+		return;
 	if (own->source_mask != 0) {
-		prm_fte_match_set_misc2_set_metadata_reg_c_0(misc2_mask, own->source_mask);
-		prm_fte_match_set_misc2_set_metadata_reg_c_0(misc2, own->source_value);
-		return PRM_MATCH_CRITERIA_ENABLE_MISC2;
+		prm_fte_match_set_misc2_set_metadata_reg_c_0(prm_fte_match_param_misc_parameters_2(mask),
+							     own->source_mask);
+		prm_fte_match_set_misc2_set_metadata_reg_c_0(prm_fte_match_param_misc_parameters_2(value),
+							     own->source_value);
+		return;
 	}
-	prm_fte_match_set_misc_set_source_port(misc_mask, UINT16_MAX);
-	prm_fte_match_set_misc_set_source_port(misc, VPORT_UPLINK);
-	return PRM_MATCH_CRITERIA_ENABLE_MISC;
+	prm_fte_match_set_misc_set_source_port(prm_fte_match_param_misc_parameters(mask), UINT16_MAX);
+	prm_fte_match_set_misc_set_source_port(prm_fte_match_param_misc_parameters(value), VPORT_UPLINK);
 }
 
 /* ------------------------------------------------------------------ table of the FDB */

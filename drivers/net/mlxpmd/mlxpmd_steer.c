@@ -10,12 +10,16 @@
 
 #include <stdlib.h>
 
+#include <mdv_rule.h>
+
 #include "mlxpmd_ctrl.h"
 
 /* Keys are addresses times VLANs: limits the rules that one call creates. */
 #define STEER_MAX_KEYS 1024
 /* mdv_rule_attr.vlan_id: matches frames without a tag. */
 #define STEER_UNTAGGED 0xffff
+/* First of the priorities of the classes: the last of the root, behind those of the application's rules. */
+#define STEER_PRIORITY (MDV_ROOT_PRIORITIES - 3)
 
 struct steer_entry {
 	struct mdv_rule_attr key;	/* Address and VLAN; the rest is 0. Compared as bytes. */
@@ -275,7 +279,7 @@ entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 		if (port->steer->tir[class] == NULL)
 			continue;
 		attr = entry->key;
-		attr.priority = steer_class[class].priority;
+		attr.priority = STEER_PRIORITY + steer_class[class].priority;
 		attr.ip_version = steer_class[class].ip_version;
 		attr.ip_proto = steer_class[class].ip_proto;
 		attr.match_frag = attr.ip_proto != 0;

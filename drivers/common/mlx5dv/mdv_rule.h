@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * Steering of received packets: rules in the port's root table and in further flow tables, and their counters.
+ */
+#ifndef MDV_RULE_H
+#define MDV_RULE_H
+
+#include <prm.h>
+
+#include "mdv.h"
+
+struct mdv_rule;
+
+/** Match parameters in device format. No bit of the value may be outside the mask: the kernel refuses it. */
+struct mdv_match {
+	struct prm_fte_match_param mask, value;
+};
+
+/**
+ * A flow table. Rules lead packets to it from tables of lower levels, first from the root; a packet that matches no
+ * rule in it is dropped.
+ */
+struct mdv_rule_table;
+
+/**
+ * Priorities of the root table, 0 is matched first: those that mlx5_core has for rules of programs (fs_core.c,
+ * MLX5_BY_PASS_NUM_REGULAR_PRIOS). The kernel puts all rules that match only multicast behind the last one. Other
+ * tables have priorities up to UINT16_MAX.
+ */
+#define MDV_ROOT_PRIORITIES 16
+/** Levels of further tables: above all of the kernel's tables for received packets (assumed), and below the end. */
+#define MDV_TABLE_LEVEL_MIN 32
+#define MDV_TABLE_LEVELS 32
+
+struct mdv_rule_attr {
+	struct mdv_rule_table *table; /**< NULL: the root. */
+	uint16_t priority;	/**< 0 is matched first. */
+	const struct mdv_match *match; /**< NULL: by the following fields. */
+	bool match_dmac;
+	uint8_t dmac[6], dmac_mask[6];
+	uint16_t ethertype;	/**< Host order, 0: any. */
+	uint8_t ip_version;	/**< 0 any, 4, 6. */
+	uint8_t ip_proto;	/**< 0: any. */
+	bool match_frag, frag;	/**< IP fragment or not. */
+	bool match_vlan;
+	uint16_t vlan_id;	/**< Of the outer tag, if match_vlan; 0xffff: untagged. */
+	/** At most one destination; none: drop. The root's rules in verbs mode may leave packets to the kernel. */
+	struct mdv_obj *tir;
+	struct mdv_rule_table *jump;
+	bool kernel;
+	struct mdv_obj *counter; /**< Of mdv_flow_counter_create(); NULL: none. */
+	uint32_t tag;		/**< Flow tag in the CQE, 24 bits; 0: none. With a TIR or table only. */
+};
+
+/**
+ * Creates a rule. In the root in verbs mode by mlx5dv_create_flow(3); rules with equal masks and priority share a
+ * matcher. Else by SET_FLOW_TABLE_ENTRY. TIR, table and counter must outlive it.
+ *
+ * @return NULL with rte_errno, logged: EEXIST an equal rule of the root, ENOSPC no room, and errors of the device.
+ */
+__rte_internal
+struct mdv_rule *mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr);
+
+/** Destroys the rule; as mdv_obj_destroy(), its memory is freed in any case. NULL is allowed. */
+__rte_internal
+int mdv_rule_destroy(struct mdv_rule *rule);
+
+/**
+ * Creates a flow table of a level, MDV_TABLE_LEVEL_MIN and above.
+ *
+ * @return NULL with rte_errno, logged: ENOTSUP the device has no such level.
+ */
+__rte_internal
+struct mdv_rule_table *mdv_rule_table_create(struct mdv_dev *dev, uint8_t level);
+
+/** Destroys a table in which there are no rules, and to which none leads. NULL is allowed. */
+__rte_internal
+void mdv_rule_table_destroy(struct mdv_rule_table *table);
+
+/** Allocates a counter of packets and bytes for rules (ALLOC_FLOW_COUNTER). NULL with rte_errno, logged. */
+__rte_internal
+struct mdv_obj *mdv_flow_counter_create(struct mdv_dev *dev);
+
+/** Reads a counter; it counts from its creation (QUERY_FLOW_COUNTER). 0 or -errno, logged. */
+__rte_internal
+int mdv_flow_counter_read(struct mdv_obj *counter, uint64_t *packets, uint64_t *bytes);
+
+#endif /* MDV_RULE_H */
