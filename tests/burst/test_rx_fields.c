@@ -216,21 +216,24 @@ static void
 mark(void)
 {
 	struct rig_rx *r = rig_rx_new(6, 0, 6, pool, RX_ALL, NULL);
-	static const struct { uint32_t tag; bool marked; } cases[] = {
-		{ 0, false }, { 0xffffff, false }, { 1, true }, { 0xfffffe, true }, { 0x7f000000, false },
-		{ 0x7f000005, true },
+	/* A tag is the mark + 1; the last one is that of action FLAG, which has no mark. */
+	static const struct { uint32_t tag; bool flagged, marked; uint32_t mark; } cases[] = {
+		{ 0, false, false, 0 }, { 0xffffff, false, false, 0 }, { 1, true, true, 0 },
+		{ 0xfffffd, true, true, 0xfffffc }, { 0xfffffe, true, false, 0 }, { 0x7f000000, false, false, 0 },
+		{ 0x7f000005, true, true, 4 },
 	};
 	struct rte_mbuf *m;
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(cases); i++) {
 		struct rig_rx_cqe c = { .tag = cases[i].tag };
-		uint64_t want = cases[i].marked ? RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID : 0;
+		uint64_t want = (cases[i].flagged ? RTE_MBUF_F_RX_FDIR : 0) |
+				(cases[i].marked ? RTE_MBUF_F_RX_FDIR_ID : 0);
 
 		m = one(r, MLXPMD_RX_F_HASH, &c);
 		CHECK((m->ol_flags & (RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID)) == want, "tag %#x",
 		      cases[i].tag);
-		CHECK(!cases[i].marked || m->hash.fdir.hi == (cases[i].tag & 0xffffff), "mark %#x",
+		CHECK(!cases[i].marked || m->hash.fdir.hi == cases[i].mark, "mark %#x",
 		      m->hash.fdir.hi);
 		rte_pktmbuf_free(m);
 	}

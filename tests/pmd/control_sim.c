@@ -397,6 +397,22 @@ mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 	return rule;
 }
 
+void
+mdv_rule_match(const struct mdv_rule_attr *attr, struct mdv_match *match)
+{
+	RTE_SET_USED(attr);
+	RTE_SET_USED(match);
+}
+
+/* There are no flows. */
+bool
+mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
+{
+	RTE_SET_USED(port);
+	RTE_SET_USED(match);
+	return false;
+}
+
 int
 mdv_rule_destroy(struct mdv_rule *rule)
 {

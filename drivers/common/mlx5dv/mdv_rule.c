@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* Steering rules of a port: conversion of attributes to mask and value, for either backend; tables and counters. */
+/* Steering rules of a port: for either backend; tables and counters. */
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "mdv_private.h"
 #include "mdv_rule_int.h"
-
-#define MDV_VLAN_UNTAGGED 0xffff
-
-uint8_t
-mdv_match_criteria(const struct prm_fte_match_param *mask)
-{
-	/* Each set of headers has 16 dwords, and a bit in the order of the sets (PRM, fte_match_param). */
-	const unsigned int set_dwords = RTE_DIM(((struct prm_fte_match_set_lyr_2_4 *)NULL)->dw);
-	uint8_t criteria = 0;
-
-	for (unsigned int i = 0; i < RTE_DIM(mask->dw); i++)
-		criteria |= (uint8_t)((mask->dw[i] != 0) << i / set_dwords);
-	return criteria;
-}
 
 static void
 table_init(struct mdv_rule_table *t)
@@ -77,72 +63,13 @@ mdv_rule_table_destroy(struct mdv_rule_table *table)
 		table_fini(table);
 }
 
-static void
-set_dmac(struct prm_fte_match_set_lyr_2_4 *p, const uint8_t mac[6])
-{
-	prm_fte_match_set_lyr_2_4_set_dmac_47_16(
-		p, (uint32_t)mac[0] << 24 | mac[1] << 16 | mac[2] << 8 | mac[3]);
-	prm_fte_match_set_lyr_2_4_set_dmac_15_0(p, mac[4] << 8 | mac[5]);
-}
-
-static void
-set_dmac_match(const struct mdv_rule_attr *attr, struct prm_fte_match_set_lyr_2_4 *mask,
-	       struct prm_fte_match_set_lyr_2_4 *value)
-{
-	uint8_t masked[6];
-
-	/* The kernel refuses value bits outside the mask. */
-	for (int i = 0; i < 6; i++)
-		masked[i] = attr->dmac[i] & attr->dmac_mask[i];
-	set_dmac(mask, attr->dmac_mask);
-	set_dmac(value, masked);
-}
-
-static void
-set_vlan_match(const struct mdv_rule_attr *attr, struct prm_fte_match_set_lyr_2_4 *mask,
-	       struct prm_fte_match_set_lyr_2_4 *value)
-{
-	prm_fte_match_set_lyr_2_4_set_cvlan_tag(mask, 1);
-	if (attr->vlan_id == MDV_VLAN_UNTAGGED)
-		return;
-	prm_fte_match_set_lyr_2_4_set_cvlan_tag(value, 1);
-	prm_fte_match_set_lyr_2_4_set_first_vid(mask, 0xfff);
-	prm_fte_match_set_lyr_2_4_set_first_vid(value, attr->vlan_id);
-}
-
-static void
-set_match(const struct mdv_rule_attr *attr, struct prm_fte_match_set_lyr_2_4 *mask,
-	  struct prm_fte_match_set_lyr_2_4 *value)
-{
-	if (attr->match_dmac)
-		set_dmac_match(attr, mask, value);
-	if (attr->ethertype != 0) {
-		prm_fte_match_set_lyr_2_4_set_ethertype(mask, 0xffff);
-		prm_fte_match_set_lyr_2_4_set_ethertype(value, attr->ethertype);
-	}
-	if (attr->ip_version != 0) {
-		prm_fte_match_set_lyr_2_4_set_ip_version(mask, 0xf);
-		prm_fte_match_set_lyr_2_4_set_ip_version(value, attr->ip_version);
-	}
-	if (attr->ip_proto != 0) {
-		prm_fte_match_set_lyr_2_4_set_ip_protocol(mask, 0xff);
-		prm_fte_match_set_lyr_2_4_set_ip_protocol(value, attr->ip_proto);
-	}
-	if (attr->match_frag) {
-		prm_fte_match_set_lyr_2_4_set_frag(mask, 1);
-		prm_fte_match_set_lyr_2_4_set_frag(value, attr->frag);
-	}
-	if (attr->match_vlan)
-		set_vlan_match(attr, mask, value);
-}
-
 static int
 check_attr(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
 	if (attr->ip_version != 0 && attr->ip_version != 4 && attr->ip_version != 6)
 		return MDV_FAIL(dev->name, EINVAL, "a rule's IP version is 4, 6 or any, not %u",
 				attr->ip_version);
-	if (attr->match_vlan && attr->vlan_id > 0xfff && attr->vlan_id != MDV_VLAN_UNTAGGED)
+	if (attr->match_vlan && attr->vlan_id > 0xfff && attr->vlan_id != MDV_MATCH_UNTAGGED)
 		return MDV_FAIL(dev->name, EINVAL, "a rule's VLAN id is 0..4095 or untagged, not %u",
 				attr->vlan_id);
 	return 0;
@@ -153,16 +80,14 @@ struct mdv_rule *
 mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr)
 {
 	struct mdv_rule_table *t = attr->table != NULL ? attr->table : dev->rules;
-	struct mdv_match match = { 0 };
+	struct mdv_match match;
 	struct mdv_rule *rule;
 
 	if (check_attr(dev, attr) != 0)
 		return NULL;
-	if (attr->match == NULL)
-		set_match(attr, prm_fte_match_param_outer_headers(&match.mask),
-			  prm_fte_match_param_outer_headers(&match.value));
+	mdv_rule_match(attr, &match);
 	pthread_mutex_lock(&t->lock);
-	rule = t->ops->create(t, attr, attr->match != NULL ? attr->match : &match);
+	rule = t->ops->create(t, attr, &match);
 	if (rule != NULL) {
 		rule->table = t;
 		t->rules++;

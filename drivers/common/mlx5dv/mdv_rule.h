@@ -7,6 +7,8 @@
 #ifndef MDV_RULE_H
 #define MDV_RULE_H
 
+#include <stdio.h>
+
 #include <prm.h>
 
 #include "mdv.h"
@@ -63,6 +65,10 @@ struct mdv_rule_attr {
 __rte_internal
 struct mdv_rule *mdv_rule_create(struct mdv_dev *dev, const struct mdv_rule_attr *attr);
 
+/** What a rule with these attributes matches. */
+__rte_internal
+void mdv_rule_match(const struct mdv_rule_attr *attr, struct mdv_match *match);
+
 /** Destroys the rule; as mdv_obj_destroy(), its memory is freed in any case. NULL is allowed. */
 __rte_internal
 int mdv_rule_destroy(struct mdv_rule *rule);
@@ -78,6 +84,10 @@ struct mdv_rule_table *mdv_rule_table_create(struct mdv_dev *dev, uint8_t level)
 /** Destroys a table in which there are no rules, and to which none leads. NULL is allowed. */
 __rte_internal
 void mdv_rule_table_destroy(struct mdv_rule_table *table);
+
+/** Writes the fields that are matched, each as " name=value/mask" in hexadecimal. */
+__rte_internal
+void mdv_match_print(const struct mdv_match *match, FILE *file);
 
 /** Allocates a counter of packets and bytes for rules (ALLOC_FLOW_COUNTER). NULL with rte_errno, logged. */
 __rte_internal

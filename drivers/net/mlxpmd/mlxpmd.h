@@ -95,6 +95,7 @@ struct rte_tel_data;
 void mlxpmd_devargs_show(const struct mlxpmd_devargs *args, struct rte_tel_data *dict);
 
 struct mlxpmd_steer; /* mlxpmd_steer.c */
+struct mlxpmd_flows; /* mlxpmd_flow.h */
 struct mlxpmd_tasks; /* mlxpmd_tasks.c */
 struct mlxpmd_stats_base; /* mlxpmd_stats.c */
 struct mlxpmd_counts_cache; /* mlxpmd_counts.c */
@@ -132,6 +133,8 @@ struct mlxpmd_port {
 	struct mlxpmd_devargs args;
 	struct mlxpmd_clock *clock;	/**< mlxpmd_clock.c; NULL when no timestamps can be had. */
 	struct mlxpmd_steer *steer;	/**< RQT, TIRs and rules of a started port. */
+	struct mlxpmd_flows *flows;	/**< Of rte_flow. */
+	bool isolated;			/**< The port has no rules but those of flows. */
 	struct mdv_obj *tis;
 	struct mdv_obj *q_counter;
 	struct mlxpmd_stats_base *stats_base; /**< What reset remembers. */

@@ -159,6 +159,12 @@ enum mlxpmd_rss_class {
 	MLXPMD_RSS_CLASS_IPV6_TCP, MLXPMD_RSS_CLASS_IPV6_UDP, MLXPMD_RSS_CLASS_IPV6,
 	MLXPMD_RSS_CLASS_OTHER, MLXPMD_NB_RSS_CLASSES
 };
+/** What packets of a class match. */
+struct mlxpmd_rss_class_match {
+	uint8_t depth;	/**< 0 to 2: narrow classes come first. */
+	uint8_t ip_version, ip_proto; /**< 0: any. With a protocol: no fragments. */
+};
+extern const struct mlxpmd_rss_class_match mlxpmd_rss_classes[MLXPMD_NB_RSS_CLASSES];
 uint64_t mlxpmd_rss_supported(const struct mdv_caps *caps);
 uint16_t mlxpmd_rss_reta_size(const struct mdv_caps *caps);
 /** Takes key and hash functions from dev_conf and lays out the default table. */
@@ -182,6 +188,31 @@ int mlxpmd_steer_sync(struct mlxpmd_port *port);
 int mlxpmd_steer_reta(struct mlxpmd_port *port);
 /** Writes key and hash functions into the TIRs; on failure they are as before. */
 int mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf);
+
+/**
+ * Destroys the rules for port->filter, until mlxpmd_steer_resume() creates them again: 0; or -errno, logged, and the
+ * port receives nothing by them.
+ */
+void mlxpmd_steer_suspend(struct mlxpmd_port *port);
+int mlxpmd_steer_resume(struct mlxpmd_port *port);
+
+/* ---- rte_flow (mlxpmd_flow.c) ---- */
+struct rte_flow_ops;
+int mlxpmd_flow_ops_get(struct rte_eth_dev *eth_dev, const struct rte_flow_ops **ops);
+/** Stages of probe: no flows; destroys all, and indirect actions. */
+int mlxpmd_flows_up(struct mlxpmd_port *port);
+void mlxpmd_flows_down(struct mlxpmd_port *port);
+/** Stages of dev_start: rules of the flows, which are kept when the port is stopped. */
+int mlxpmd_flows_apply(struct mlxpmd_port *port);
+void mlxpmd_flows_withdraw(struct mlxpmd_port *port);
+/**
+ * Does a flow have this very match in the kernel's table for multicast? Rules of equal match share an entry there, and
+ * a packet reaches the TIRs of all of them (mlx5_core, fs_core.c, add_rule_fg()).
+ */
+struct mdv_match;
+bool mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match);
+/** Queues have new RQs: as mlxpmd_steer_reta(). */
+int mlxpmd_flows_replaced(struct mlxpmd_port *port);
 
 /* ---- addresses (mlxpmd_mac.c) ---- */
 /** A new filter, in the rules and in the kernel's interface; on failure the old one stays. */

@@ -78,6 +78,7 @@ mlxpmd_dev_infos_get(struct rte_eth_dev *eth_dev, struct rte_eth_dev_info *info)
 		.burst_size = DEV_BURST_DEFAULT, .ring_size = MLXPMD_DESC_DEFAULT, .nb_queues = 1,
 	};
 	info->default_txportconf = info->default_rxportconf;
+	info->dev_capa = RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	info->default_rxconf.rx_drop_en = 1; /* A full queue drops; it never stops the wire. */
 	return 0;
 }
@@ -169,6 +170,8 @@ static const struct mlxpmd_stage start_stages[] = {
 	{ "receive queues", mlxpmd_rxqs_up, mlxpmd_rxqs_down },
 	{ "bursts", bursts_up, bursts_down },
 	{ "interface", mlxpmd_netdev_up, mlxpmd_netdev_down },
+	/* Before the port's own rules: where only the order of creation counts, flows come first. */
+	{ "flows", mlxpmd_flows_apply, mlxpmd_flows_withdraw },
 	{ "steering", mlxpmd_steer_up, mlxpmd_steer_down },
 	{ "tasks", mlxpmd_tasks_start, mlxpmd_tasks_stop },
 };

@@ -68,6 +68,7 @@ static const struct eth_dev_ops mlxpmd_ops = {
 	.rss_hash_conf_get = mlxpmd_rss_hash_conf_get,
 	.reta_update = mlxpmd_reta_update,
 	.reta_query = mlxpmd_reta_query,
+	.flow_ops_get = mlxpmd_flow_ops_get,
 	.read_clock = mlxpmd_read_clock,
 	.timesync_enable = mlxpmd_timesync_enable,
 	.timesync_disable = mlxpmd_timesync_disable,
@@ -125,7 +126,7 @@ ops_up(struct mlxpmd_port *port)
 	eth_dev->rx_queue_count = mlxpmd_rx_queue_count;
 	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
 	eth_dev->tx_descriptor_status = mlxpmd_tx_descriptor_status;
-	eth_dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	eth_dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
 	port->reta_size = mlxpmd_rss_reta_size(&port->mdv->caps);
 	return 0;
 }
@@ -145,6 +146,7 @@ static const struct mlxpmd_stage probe_stages[] = {
 	{ "TIS", tis_up, tis_down },
 	{ "statistics", mlxpmd_stats_up, mlxpmd_stats_down },
 	{ "clock", mlxpmd_clock_open, mlxpmd_clock_close },
+	{ "flows", mlxpmd_flows_up, mlxpmd_flows_down },
 	{ "operations", ops_up, ops_down },
 	{ "telemetry", mlxpmd_telemetry_up, mlxpmd_telemetry_down },
 	{ "tasks", mlxpmd_tasks_up, mlxpmd_tasks_down },

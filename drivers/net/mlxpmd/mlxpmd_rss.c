@@ -32,6 +32,26 @@ static const struct {
 	[MLXPMD_RSS_CLASS_OTHER] = { 0, 0 },
 };
 
+/**
+ * Match of a class. A fragment belongs to the class that hashes addresses only, because not every fragment has the
+ * ports: all fragments of a datagram reach one queue.
+ *
+ * Rules are created in this order, which must stay from narrow to wide: the kernel puts all rules that match only
+ * multicast into one table whatever their priority. There each mask gets a group in the first gap of the table
+ * (mlx5_core, fs_core.c, alloc_auto_flow_group()), and the first matching group applies. The groups of one port keep
+ * this order. If another program adds and removes multicast rules, the wide group can get a gap in front of the narrow
+ * one: packets of these classes then reach the first queue, or are hashed by addresses only.
+ */
+const struct mlxpmd_rss_class_match mlxpmd_rss_classes[MLXPMD_NB_RSS_CLASSES] = {
+	[MLXPMD_RSS_CLASS_IPV4_TCP] = { 0, 4, IPPROTO_TCP },
+	[MLXPMD_RSS_CLASS_IPV4_UDP] = { 0, 4, IPPROTO_UDP },
+	[MLXPMD_RSS_CLASS_IPV4] = { 1, 4, 0 },
+	[MLXPMD_RSS_CLASS_IPV6_TCP] = { 0, 6, IPPROTO_TCP },
+	[MLXPMD_RSS_CLASS_IPV6_UDP] = { 0, 6, IPPROTO_UDP },
+	[MLXPMD_RSS_CLASS_IPV6] = { 1, 6, 0 },
+	[MLXPMD_RSS_CLASS_OTHER] = { 2, 0, 0 },
+};
+
 static uint32_t
 rss_fields_narrow(uint64_t rss_hf, uint32_t fields)
 {

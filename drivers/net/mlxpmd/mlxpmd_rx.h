@@ -23,6 +23,9 @@
 #define MLXPMD_TAG_MASK PRM_CQE64_SOP_DROP_QPN_FLOW_TAG_MASK
 /** Flow tag of packets that no rule marked, when firmware writes one (else 0): all ones. */
 #define MLXPMD_TAG_DEFAULT MLXPMD_TAG_MASK
+/** Flow tag of action FLAG; that of action MARK is its id + 1. */
+#define MLXPMD_TAG_FLAG (MLXPMD_TAG_DEFAULT - 1)
+#define MLXPMD_MARK_MAX (MLXPMD_TAG_FLAG - 2)
 
 /** The bursts prefetch this many packets ahead: elts has as many NULLs after its last entry. */
 #define MLXPMD_RX_ELTS_AHEAD 8
@@ -99,14 +102,17 @@ struct mlxpmd_rx_rare {
 void mlxpmd_rx_rare_handle(struct mlxpmd_rxq *rxq, struct rte_mbuf **pkts, uint16_t n,
 			   const struct mlx5_cqe64 *cqe);
 
-/** Gives a packet its flow tag. */
+/** Gives a packet the mark of its flow tag. */
 static inline void
 mlxpmd_rx_mark(struct rte_mbuf *m, uint32_t tag)
 {
 	if (tag == 0 || tag == MLXPMD_TAG_DEFAULT)
 		return;
-	m->hash.fdir.hi = tag;
-	m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
+	m->ol_flags |= RTE_MBUF_F_RX_FDIR;
+	if (tag == MLXPMD_TAG_FLAG)
+		return;
+	m->hash.fdir.hi = tag - 1;
+	m->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
 }
 
 /** Counts the bad checksums of a packet. */

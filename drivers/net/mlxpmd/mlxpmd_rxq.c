@@ -172,11 +172,13 @@ rxq_create(struct mlxpmd_queue *q)
 	return rc;
 }
 
-/* The RQT refers to RQs by number. */
+/* RQTs refer to RQs by number. */
 static int
 rxq_replaced(struct mlxpmd_queue *q)
 {
-	return mlxpmd_steer_reta(q->port);
+	int rc = mlxpmd_steer_reta(q->port);
+
+	return rc == 0 ? mlxpmd_flows_replaced(q->port) : rc;
 }
 
 /* Packets in the RQ's buffers that were not delivered are not counted: the device counts what it drops. */

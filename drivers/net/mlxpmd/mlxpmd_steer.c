@@ -40,29 +40,6 @@ struct mlxpmd_steer {
 	struct steer_list list;
 };
 
-/**
- * Match of a class. A fragment belongs to the class that hashes addresses only, because not every fragment has the
- * ports: all fragments of a datagram reach one queue.
- *
- * Rules are created in this order, which must stay from narrow to wide: the kernel puts all rules that match only
- * multicast into one table whatever their priority. There each mask gets a group in the first gap of the table
- * (mlx5_core, fs_core.c, alloc_auto_flow_group()), and the first matching group applies. The groups of one port keep
- * this order. If another program adds and removes multicast rules, the wide group can get a gap in front of the narrow
- * one: packets of these classes then reach the first queue, or are hashed by addresses only.
- */
-static const struct {
-	uint16_t priority;
-	uint8_t ip_version, ip_proto;
-} steer_class[MLXPMD_NB_RSS_CLASSES] = {
-	[MLXPMD_RSS_CLASS_IPV4_TCP] = { 0, 4, IPPROTO_TCP },
-	[MLXPMD_RSS_CLASS_IPV4_UDP] = { 0, 4, IPPROTO_UDP },
-	[MLXPMD_RSS_CLASS_IPV4] = { 1, 4, 0 },
-	[MLXPMD_RSS_CLASS_IPV6_TCP] = { 0, 6, IPPROTO_TCP },
-	[MLXPMD_RSS_CLASS_IPV6_UDP] = { 0, 6, IPPROTO_UDP },
-	[MLXPMD_RSS_CLASS_IPV6] = { 1, 6, 0 },
-	[MLXPMD_RSS_CLASS_OTHER] = { 2, 0, 0 },
-};
-
 /* ------------------------------------------------------------------ RQT and TIRs */
 
 static void
@@ -129,8 +106,8 @@ tir_attr(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, const uint
 
 	*attr = (struct mdv_tir_attr){
 		.rqtn = fields != 0 ? steer->rqt->id : steer->rqt_first->id,
-		.ipv6 = steer_class[class].ip_version == 6,
-		.udp = steer_class[class].ip_proto == IPPROTO_UDP,
+		.ipv6 = mlxpmd_rss_classes[class].ip_version == 6,
+		.udp = mlxpmd_rss_classes[class].ip_proto == IPPROTO_UDP,
 		.hash_fields = fields,
 		.key = key,
 		.lro_size = mlxpmd_rxq_lro_size(port),
@@ -237,13 +214,15 @@ list_add_multicast(struct steer_list *list, const struct mlxpmd_filter *filter,
 
 /* Promiscuous overrides the address lists and the VLAN filter. */
 static int
-list_build(struct steer_list *list, const struct mlxpmd_filter *filter)
+list_build(struct steer_list *list, const struct mlxpmd_filter *filter, bool isolated)
 {
 	static const struct rte_ether_addr exact = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
 	static const struct mdv_rule_attr everything;
 	unsigned int i;
 	int rc = 0;
 
+	if (isolated)
+		return 0;
 	if (filter->promisc)
 		return list_add(list, &everything);
 	for (i = 0; rc == 0 && i < MLXPMD_MAX_MAC_ADDRS; i++)
@@ -273,17 +252,21 @@ static int
 entry_create(struct mlxpmd_port *port, struct steer_entry *entry)
 {
 	struct mdv_rule_attr attr;
+	struct mdv_match match;
 	int class;
 
 	for (class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		if (port->steer->tir[class] == NULL)
 			continue;
 		attr = entry->key;
-		attr.priority = STEER_PRIORITY + steer_class[class].priority;
-		attr.ip_version = steer_class[class].ip_version;
-		attr.ip_proto = steer_class[class].ip_proto;
+		attr.priority = STEER_PRIORITY + mlxpmd_rss_classes[class].depth;
+		attr.ip_version = mlxpmd_rss_classes[class].ip_version;
+		attr.ip_proto = mlxpmd_rss_classes[class].ip_proto;
 		attr.match_frag = attr.ip_proto != 0;
 		attr.tir = port->steer->tir[class];
+		mdv_rule_match(&attr, &match);
+		if (mlxpmd_flows_have(port, &match))
+			continue;
 		entry->rule[class] = mdv_rule_create(port->mdv, &attr);
 		if (entry->rule[class] == NULL)
 			return -rte_errno;
@@ -354,7 +337,7 @@ mlxpmd_steer_sync(struct mlxpmd_port *port)
 	if (list.entry == NULL)
 		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for %d steering keys", port->port_id,
 				   STEER_MAX_KEYS);
-	rc = list_build(&list, &port->filter);
+	rc = list_build(&list, &port->filter, port->isolated);
 	if (rc != 0)
 		MLXPMD_LOG(ERR, "port %u: addresses times VLANs: allowed are up to %d",
 			   port->port_id, STEER_MAX_KEYS);
@@ -366,6 +349,21 @@ mlxpmd_steer_sync(struct mlxpmd_port *port)
 	}
 	list_replace(port, &list);
 	return 0;
+}
+
+void
+mlxpmd_steer_suspend(struct mlxpmd_port *port)
+{
+	if (port->steer == NULL)
+		return;
+	list_destroy(&port->steer->list);
+	port->steer->list = (struct steer_list){ 0 };
+}
+
+int
+mlxpmd_steer_resume(struct mlxpmd_port *port)
+{
+	return port->steer != NULL ? mlxpmd_steer_sync(port) : 0;
 }
 
 /* ------------------------------------------------------------------ up and down */

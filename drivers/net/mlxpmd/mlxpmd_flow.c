@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: flows of a port, their rules in the device, and ethdev's operations on them. */
+
+#include <stdlib.h>
+
+#include "mlxpmd_flow.h"
+
+/*
+ * Flows of group 0 are rules of the root, where the port's own rules have the last priorities. A priority of rte_flow
+ * is three of the device: for headers of layer 4, of layer 3, and others; classes of RSS need them, too.
+ */
+#define FLOW_DEPTHS 3u
+#define FLOW_ROOT_PRIORITIES ((MDV_ROOT_PRIORITIES - FLOW_DEPTHS) / FLOW_DEPTHS)
+#define FLOW_PRIORITIES (UINT16_MAX / FLOW_DEPTHS)
+
+/* ------------------------------------------------------------------ compiling */
+
+static int
+attr_check(const struct rte_flow_attr *attr, struct rte_flow_error *error)
+{
+	const uint32_t priorities = attr->group == 0 ? FLOW_ROOT_PRIORITIES : FLOW_PRIORITIES;
+
+	if (attr->transfer)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, attr,
+					  "transfer: the port has no representors; ingress is supported");
+	if (attr->egress)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS, attr,
+					  "egress is not supported, ingress is");
+	if (!attr->ingress)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ATTR_INGRESS, attr, "ingress must be set");
+	if (attr->priority >= priorities)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, attr,
+					  "priority %u: group %u has priorities 0 to %u", attr->priority, attr->group,
+					  priorities - 1);
+	return 0;
+}
+
+/** What a flow is compiled into. */
+struct compiled {
+	struct mlxpmd_flow_pattern pattern;
+	struct mlxpmd_flow_actions actions;
+};
+
+static int
+compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct rte_flow_item *items,
+	const struct rte_flow_action *actions, struct compiled *c, struct rte_flow_error *error)
+{
+	int rc = attr_check(attr, error);
+
+	if (rc == 0)
+		rc = mlxpmd_flow_pattern_compile(items, &c->pattern, error);
+	if (rc == 0)
+		rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ rules */
+
+static void
+match_unpack(const struct rte_flow *flow, struct mdv_match *m)
+{
+	memset(m, 0, sizeof(*m));
+	for (uint32_t i = 0; i < flow->nb_words; i++) {
+		m->mask.dw[flow->words[i].at] = flow->words[i].mask;
+		m->value.dw[flow->words[i].at] = flow->words[i].value;
+	}
+}
+
+/** Narrows a flow's match to a traffic class. False if no packet of the class matches. */
+static bool
+match_class(struct mdv_match *m, enum mlxpmd_rss_class class)
+{
+	const struct mlxpmd_rss_class_match *c = &mlxpmd_rss_classes[class];
+	struct prm_fte_match_set_lyr_2_4 mask = { { 0 } }, value = { { 0 } };
+	bool fits = true;
+
+	if (c->ip_version != 0) {
+		prm_fte_match_set_lyr_2_4_set_ip_version(&mask, 0xf);
+		prm_fte_match_set_lyr_2_4_set_ip_version(&value, c->ip_version);
+	}
+	if (c->ip_proto != 0) {
+		prm_fte_match_set_lyr_2_4_set_ip_protocol(&mask, 0xff);
+		prm_fte_match_set_lyr_2_4_set_ip_protocol(&value, c->ip_proto);
+		/* As the port's own rules: fragments, which lack the ports, are hashed by addresses. */
+		prm_fte_match_set_lyr_2_4_set_frag(&mask, 1);
+	}
+	/* The outer headers are the first of the match parameters. */
+	for (unsigned int i = 0; i < RTE_DIM(mask.dw); i++) {
+		fits &= ((m->value.dw[i] ^ value.dw[i]) & m->mask.dw[i] & mask.dw[i]) == 0;
+		m->mask.dw[i] |= mask.dw[i];
+		m->value.dw[i] |= value.dw[i];
+	}
+	return fits;
+}
+
+static void
+rules_destroy(struct rte_flow *flow)
+{
+	for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
+		(void)mdv_rule_destroy(flow->rule[class]);
+		flow->rule[class] = NULL;
+	}
+}
+
+static int
+rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_class class)
+{
+	struct mdv_match match;
+	const struct mdv_rule_attr attr = {
+		.table = flow->group != NULL ? flow->group->table : NULL,
+		.priority = flow->priority * FLOW_DEPTHS + RTE_MIN(flow->depth, mlxpmd_rss_classes[class].depth),
+		.match = &match,
+		.tir = flow->dest != NULL ? flow->dest->tirs.tir[class] : NULL,
+		.jump = flow->jump != NULL ? flow->jump->table : NULL,
+		.kernel = flow->target == MLXPMD_TARGET_KERNEL,
+		.counter = flow->counter != NULL ? flow->counter->obj : NULL,
+		.tag = flow->tag,
+	};
+
+	match_unpack(flow, &match);
+	if (!match_class(&match, class))
+		return 0;
+	flow->rule[class] = mdv_rule_create(port->mdv, &attr);
+	return flow->rule[class] != NULL ? 0 : -rte_errno;
+}
+
+/** Is the match a class's own, so that no packet remains for wider classes? */
+static bool
+match_covers(const struct rte_flow *flow, enum mlxpmd_rss_class class)
+{
+	struct mdv_match m, narrowed;
+
+	match_unpack(flow, &m);
+	narrowed = m;
+	return match_class(&narrowed, class) && memcmp(&m, &narrowed, sizeof(m)) == 0;
+}
+
+/** Creates a flow's rules: one, or with RSS one for each class that is hashed in its own way. */
+static int
+rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
+{
+	int rc = 0;
+
+	for (unsigned int class = 0; rc == 0 && class < MLXPMD_RSS_CLASS_OTHER; class++) {
+		if (flow->dest == NULL || flow->dest->tirs.tir[class] == NULL)
+			continue;
+		rc = rule_create(port, flow, class);
+		if (rc == 0 && match_covers(flow, class))
+			return 0;
+	}
+	if (rc == 0)
+		rc = rule_create(port, flow, MLXPMD_RSS_CLASS_OTHER);
+	if (rc != 0)
+		rules_destroy(flow);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ the kernel's table for multicast */
+
+/**
+ * The kernel puts rules that match only multicast into one table, whatever their priority (mlx5_ib, fs.c,
+ * raw_fs_is_multicast()). Groups of masks are in the order of their creation there: the port's own rules are created
+ * again behind those of a flow.
+ */
+static bool
+flow_multicast(const struct mlxpmd_port *port, const struct rte_flow *flow)
+{
+	const struct prm_fte_match_set_lyr_2_4 *outer;
+	const struct prm_ipv4_layout *dst;
+	struct mdv_match m;
+
+	if (flow->group != NULL || port->mdv->mode == MDV_OPEN_VFIO)
+		return false;
+	match_unpack(flow, &m);
+	outer = prm_fte_match_param_outer_headers_c(&m.value);
+	dst = (const void *)prm_fte_match_set_lyr_2_4_dst_ipv4_dst_ipv6_c(outer);
+	return (prm_fte_match_set_lyr_2_4_get_dmac_47_16(outer) & 0x01000000) != 0 ||
+	       prm_ipv4_layout_get_ipv4(dst) >> 28 == 0xe;
+}
+
+bool
+mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
+{
+	const struct rte_flow *flow;
+	struct mdv_match m;
+
+	if (port->flows == NULL || port->flows->nb_multicast == 0)
+		return false;
+	TAILQ_FOREACH(flow, &port->flows->list, next) {
+		if (!flow_multicast(port, flow))
+			continue;
+		for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
+			match_unpack(flow, &m);
+			if (flow->rule[class] != NULL && match_class(&m, class) && memcmp(&m, match, sizeof(m)) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/** Creates the rules of a flow, or destroys them. */
+static int
+flow_apply(struct mlxpmd_port *port, struct rte_flow *flow, bool apply)
+{
+	const bool multicast = flow_multicast(port, flow);
+	int rc = 0, resumed;
+
+	if (!port->flows->applied)
+		return 0;
+	if (multicast)
+		mlxpmd_steer_suspend(port);
+	if (apply)
+		rc = rules_create(port, flow);
+	else
+		rules_destroy(flow);
+	if (!multicast)
+		return rc;
+	resumed = mlxpmd_steer_resume(port);
+	return rc == 0 ? resumed : rc;
+}
+
+/* ------------------------------------------------------------------ flows */
+
+static void
+flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
+{
+	for (unsigned int i = 0; i < RTE_DIM(flow->handle); i++)
+		if (flow->handle[i] != NULL)
+			flow->handle[i]->users--;
+	mlxpmd_flow_counter_put(flow->counter);
+	mlxpmd_flow_dest_put(port, flow->dest);
+	mlxpmd_flow_group_put(port, flow->jump);
+	mlxpmd_flow_group_put(port, flow->group);
+	free(flow);
+}
+
+static struct rte_flow *
+flow_alloc(const struct rte_flow_attr *attr, const struct compiled *c)
+{
+	const struct mdv_match *m = &c->pattern.match;
+	uint32_t n = 0;
+	struct rte_flow *flow;
+
+	for (uint32_t i = 0; i < RTE_DIM(m->mask.dw); i++)
+		n += m->mask.dw[i] != 0;
+	flow = calloc(1, sizeof(*flow) + n * sizeof(flow->words[0]));
+	if (flow == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < RTE_DIM(m->mask.dw); i++)
+		if (m->mask.dw[i] != 0)
+			flow->words[flow->nb_words++] = (struct mlxpmd_flow_word){ i, m->mask.dw[i], m->value.dw[i] };
+	flow->priority = attr->priority;
+	flow->depth = c->pattern.depth;
+	flow->target = c->actions.target;
+	flow->tag = c->actions.tag;
+	return flow;
+}
+
+/** Takes what the flow shares with others. 0 or -errno; *error is set by groups only. */
+static int
+flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flow_attr *attr,
+	   const struct mlxpmd_flow_actions *a, struct rte_flow_error *error)
+{
+	if (attr->group != 0 && (flow->group = mlxpmd_flow_group_get(port, attr->group, error)) == NULL)
+		return -rte_errno;
+	if (a->target == MLXPMD_TARGET_JUMP && (flow->jump = mlxpmd_flow_group_get(port, a->jump, error)) == NULL)
+		return -rte_errno;
+	flow->handle[0] = a->count_handle;
+	flow->handle[1] = a->dest_handle;
+	for (unsigned int i = 0; i < RTE_DIM(flow->handle); i++)
+		if (flow->handle[i] != NULL)
+			flow->handle[i]->users++;
+	if (a->count_handle != NULL) {
+		flow->counter = a->count_handle->counter;
+		flow->counter->users++;
+	} else if (a->count && (flow->counter = mlxpmd_flow_counter_get(port)) == NULL) {
+		return -rte_errno;
+	}
+	if (a->dest_handle != NULL) {
+		flow->dest = a->dest_handle->dest;
+		flow->dest->users++;
+	} else if (a->target == MLXPMD_TARGET_QUEUES && (flow->dest = mlxpmd_flow_dest_get(port, &a->conf)) == NULL) {
+		return -rte_errno;
+	}
+	return 0;
+}
+
+static void
+flow_insert(struct mlxpmd_port *port, struct rte_flow *flow)
+{
+	TAILQ_INSERT_TAIL(&port->flows->list, flow, next);
+	port->flows->n++;
+	port->flows->nb_multicast += flow_multicast(port, flow);
+}
+
+static void
+flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
+{
+	(void)flow_apply(port, flow, false);
+	TAILQ_REMOVE(&port->flows->list, flow, next);
+	port->flows->n--;
+	port->flows->nb_multicast -= flow_multicast(port, flow);
+	flow_free(port, flow);
+}
+
+static struct rte_flow *
+flow_new(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct compiled *c,
+	 struct rte_flow_error *error)
+{
+	struct rte_flow *flow = flow_alloc(attr, c);
+	struct rte_flow_error refused = { .type = RTE_FLOW_ERROR_TYPE_NONE };
+	int rc;
+
+	if (flow == NULL) {
+		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_HANDLE, NULL, "no memory for a flow");
+		return NULL;
+	}
+	flow_insert(port, flow);
+	rc = flow_share(port, flow, attr, &c->actions, &refused);
+	if (rc == 0)
+		rc = flow_apply(port, flow, true);
+	if (rc == 0)
+		return flow;
+	flow_remove(port, flow);
+	if (refused.type != RTE_FLOW_ERROR_TYPE_NONE && error != NULL)
+		*error = refused;
+	else
+		(void)mlxpmd_flow_refuse(error, -rc, RTE_FLOW_ERROR_TYPE_HANDLE, NULL,
+					 "the device refused the flow: %s", rte_strerror(-rc));
+	rte_errno = -rc;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ operations */
+
+static int
+flow_validate(struct rte_eth_dev *eth_dev, const struct rte_flow_attr *attr, const struct rte_flow_item items[],
+	      const struct rte_flow_action actions[], struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct compiled c;
+	int rc;
+
+	pthread_mutex_lock(&port->lock);
+	rc = compile(port, attr, items, actions, &c, error);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+static struct rte_flow *
+flow_create(struct rte_eth_dev *eth_dev, const struct rte_flow_attr *attr, const struct rte_flow_item items[],
+	    const struct rte_flow_action actions[], struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_flow *flow = NULL;
+	struct compiled c;
+
+	pthread_mutex_lock(&port->lock);
+	if (compile(port, attr, items, actions, &c, error) == 0)
+		flow = flow_new(port, attr, &c, error);
+	pthread_mutex_unlock(&port->lock);
+	return flow;
+}
+
+static int
+flow_destroy(struct rte_eth_dev *eth_dev, struct rte_flow *flow, struct rte_flow_error *error __rte_unused)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	pthread_mutex_lock(&port->lock);
+	flow_remove(port, flow);
+	pthread_mutex_unlock(&port->lock);
+	return 0;
+}
+
+static void
+flows_remove(struct mlxpmd_port *port)
+{
+	struct rte_flow *flow;
+
+	/* The last first: in tables of the device that is cheaper. */
+	while ((flow = TAILQ_LAST(&port->flows->list, mlxpmd_flow_list)) != NULL)
+		flow_remove(port, flow);
+}
+
+static int
+flow_flush(struct rte_eth_dev *eth_dev, struct rte_flow_error *error __rte_unused)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	pthread_mutex_lock(&port->lock);
+	flows_remove(port);
+	pthread_mutex_unlock(&port->lock);
+	return 0;
+}
+
+static int
+flow_query(struct rte_eth_dev *eth_dev, struct rte_flow *flow, const struct rte_flow_action *action, void *data,
+	   struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = 0;
+
+	for (; rc == 0 && action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
+		if (action->type == RTE_FLOW_ACTION_TYPE_VOID)
+			continue;
+		if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
+			return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+						  "of a flow's actions count can be queried");
+		if (flow->counter == NULL)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
+						  "the flow was created without action count");
+		pthread_mutex_lock(&port->lock);
+		rc = mlxpmd_flow_counter_query(flow->counter, data, error);
+		pthread_mutex_unlock(&port->lock);
+	}
+	return rc;
+}
+
+static int
+flow_isolate(struct rte_eth_dev *eth_dev, int enable, struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+
+	if (eth_dev->data->dev_started && port->isolated != (enable != 0))
+		return mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "isolated mode is changed before the port is started");
+	port->isolated = enable != 0;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ dump */
+
+static void
+flow_dump_one(FILE *file, const struct rte_flow *flow)
+{
+	static const char *const targets[] = { "", "drop", "queues", "jump", "send_to_kernel" };
+	struct mdv_match m;
+
+	match_unpack(flow, &m);
+	fprintf(file, "flow %p group %u priority %u match", (const void *)flow,
+		flow->group != NULL ? flow->group->number : 0, flow->priority);
+	mdv_match_print(&m, file);
+	fprintf(file, " action %s", targets[flow->target]);
+	if (flow->jump != NULL)
+		fprintf(file, " %u", flow->jump->number);
+	for (uint16_t i = 0; flow->dest != NULL && i < flow->dest->conf.nb_queues; i++)
+		fprintf(file, " %u", flow->dest->queues[i]);
+	if (flow->dest != NULL && flow->dest->conf.rss_hf != 0)
+		fprintf(file, " rss 0x%" PRIx64, flow->dest->conf.rss_hf);
+	if (flow->tag != 0)
+		fprintf(file, " tag 0x%x", flow->tag);
+	if (flow->counter != NULL)
+		fprintf(file, " counter 0x%x", flow->counter->obj->id);
+	fprintf(file, "\n");
+}
+
+static int
+flow_dev_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error __rte_unused)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const struct rte_flow *f;
+
+	pthread_mutex_lock(&port->lock);
+	TAILQ_FOREACH(f, &port->flows->list, next)
+		if (flow == NULL || f == flow)
+			flow_dump_one(file, f);
+	pthread_mutex_unlock(&port->lock);
+	return 0;
+}
+
+static const struct rte_flow_ops flow_ops = {
+	.validate = flow_validate,
+	.create = flow_create,
+	.destroy = flow_destroy,
+	.flush = flow_flush,
+	.query = flow_query,
+	.isolate = flow_isolate,
+	.dev_dump = flow_dev_dump,
+	.action_handle_create = mlxpmd_flow_handle_create,
+	.action_handle_destroy = mlxpmd_flow_handle_destroy,
+	.action_handle_query = mlxpmd_flow_handle_query,
+};
+
+int
+mlxpmd_flow_ops_get(struct rte_eth_dev *eth_dev __rte_unused, const struct rte_flow_ops **ops)
+{
+	*ops = &flow_ops;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ with the port */
+
+int
+mlxpmd_flows_up(struct mlxpmd_port *port)
+{
+	struct mlxpmd_flows *flows = calloc(1, sizeof(*flows));
+
+	if (flows == NULL)
+		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for flows", port->port_id);
+	TAILQ_INIT(&flows->list);
+	TAILQ_INIT(&flows->groups);
+	TAILQ_INIT(&flows->dests);
+	TAILQ_INIT(&flows->handles);
+	port->flows = flows;
+	return 0;
+}
+
+void
+mlxpmd_flows_down(struct mlxpmd_port *port)
+{
+	struct rte_flow_action_handle *handle;
+
+	flows_remove(port);
+	while ((handle = TAILQ_FIRST(&port->flows->handles)) != NULL)
+		(void)mlxpmd_flow_handle_destroy(port->eth_dev, handle, NULL);
+	free(port->flows);
+	port->flows = NULL;
+}
+
+/** Queues that a flow names may have been released since. */
+static int
+dest_apply(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
+{
+	const struct rte_eth_dev_data *data = port->eth_dev->data;
+
+	for (uint16_t i = 0; i < dest->conf.nb_queues; i++)
+		if (dest->queues[i] >= data->nb_rx_queues)
+			return MLXPMD_FAIL(EINVAL, "port %u: flows lead to Rx queue %u of %u: destroy them first",
+					   port->port_id, dest->queues[i], data->nb_rx_queues);
+	return mlxpmd_tirs_create(port, &dest->conf, &dest->tirs);
+}
+
+int
+mlxpmd_flows_apply(struct mlxpmd_port *port)
+{
+	struct mlxpmd_flow_dest *dest;
+	struct rte_flow *flow;
+	int rc = 0;
+
+	TAILQ_FOREACH(dest, &port->flows->dests, next)
+		if (rc == 0)
+			rc = dest_apply(port, dest);
+	TAILQ_FOREACH(flow, &port->flows->list, next)
+		if (rc == 0)
+			rc = rules_create(port, flow);
+	port->flows->applied = rc == 0;
+	if (rc != 0)
+		mlxpmd_flows_withdraw(port);
+	return rc;
+}
+
+void
+mlxpmd_flows_withdraw(struct mlxpmd_port *port)
+{
+	struct mlxpmd_flow_dest *dest;
+	struct rte_flow *flow;
+
+	TAILQ_FOREACH_REVERSE(flow, &port->flows->list, mlxpmd_flow_list, next)
+		rules_destroy(flow);
+	TAILQ_FOREACH(dest, &port->flows->dests, next)
+		mlxpmd_tirs_destroy(&dest->tirs);
+	port->flows->applied = false;
+}
+
+int
+mlxpmd_flows_replaced(struct mlxpmd_port *port)
+{
+	struct mlxpmd_flow_dest *dest;
+	int rc = 0;
+
+	if (!port->flows->applied)
+		return 0;
+	TAILQ_FOREACH(dest, &port->flows->dests, next)
+		if (rc == 0)
+			rc = mlxpmd_tirs_replaced(port, &dest->conf, &dest->tirs);
+	return rc;
+}

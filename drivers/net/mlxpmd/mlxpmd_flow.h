@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/**
+ * @file
+ * rte_flow: what its files share. All functions run under the port's lock.
+ *
+ * A flow is compiled once, when it is created, into match parameters and actions of the device. Its rules and the TIRs
+ * of its queues exist while the port is started.
+ */
+#ifndef MLXPMD_FLOW_H
+#define MLXPMD_FLOW_H
+
+#include <rte_flow_driver.h>
+
+#include <mdv_rule.h>
+
+#include "mlxpmd_ctrl.h"
+#include "mlxpmd_tirs.h"
+
+/* ---- refusals (mlxpmd_flow_error.c) ---- */
+
+/**
+ * Sets *error and returns -err. The message stays valid until the thread's next refusal.
+ *
+ * @param error May be NULL.
+ * @param cause The item, action or attribute that is refused.
+ */
+int mlxpmd_flow_refuse(struct rte_flow_error *error, int err, enum rte_flow_error_type type, const void *cause,
+		       const char *format, ...) __rte_format_printf(5, 6);
+
+/** Name of an item or action: RTE_FLOW_CONV_OP_ITEM_NAME_PTR, RTE_FLOW_CONV_OP_ACTION_NAME_PTR. */
+const char *mlxpmd_flow_name(enum rte_flow_conv_op op, int type);
+
+/* ---- patterns (mlxpmd_flow_item.c) ---- */
+
+/** A compiled pattern. */
+struct mlxpmd_flow_pattern {
+	struct mdv_match match;
+	/** 0: headers of layer 4, or a tunnel; 1: of layer 3; 2: others. Narrow patterns come first in a priority. */
+	uint8_t depth;
+};
+/** Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why. */
+int mlxpmd_flow_pattern_compile(const struct rte_flow_item *items, struct mlxpmd_flow_pattern *pattern,
+				struct rte_flow_error *error);
+
+/* ---- actions (mlxpmd_flow_action.c) ---- */
+
+/** What becomes of a packet. */
+enum mlxpmd_flow_target {
+	MLXPMD_TARGET_NONE, MLXPMD_TARGET_DROP, MLXPMD_TARGET_QUEUES, MLXPMD_TARGET_JUMP, MLXPMD_TARGET_KERNEL
+};
+
+/** Queues to which flows lead, and how packets are spread over them. Shared by flows that want the same. */
+struct mlxpmd_flow_dest {
+	TAILQ_ENTRY(mlxpmd_flow_dest) next;
+	unsigned int users;
+	struct mlxpmd_tirs tirs;
+	struct mlxpmd_tirs_conf conf;
+	uint16_t queues[]; /**< Of conf. */
+};
+
+/** A counter. Shared if it belongs to an indirect action. */
+struct mlxpmd_flow_counter {
+	unsigned int users;
+	struct mdv_obj *obj;
+	uint64_t packets, bytes; /**< At the last reset. */
+};
+
+/** An indirect action. */
+struct rte_flow_action_handle {
+	TAILQ_ENTRY(rte_flow_action_handle) next;
+	enum rte_flow_action_type type;
+	unsigned int users; /**< Flows. */
+	struct mlxpmd_flow_counter *counter;
+	struct mlxpmd_flow_dest *dest;
+};
+
+/** Compiled actions. */
+struct mlxpmd_flow_actions {
+	enum mlxpmd_flow_target target;
+	bool count;
+	uint32_t tag;		/**< Flow tag of the CQE, 0: none. */
+	uint32_t jump;		/**< Group. */
+	struct mlxpmd_tirs_conf conf; /**< Of MLXPMD_TARGET_QUEUES; its arrays are the application's, or queue. */
+	uint16_t queue;
+	struct rte_flow_action_handle *count_handle, *dest_handle;
+};
+/** Compiles a list of actions. As mlxpmd_flow_pattern_compile(). */
+int mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
+				const struct rte_flow_action *actions, struct mlxpmd_flow_actions *out,
+				struct rte_flow_error *error);
+/** Compiles one action that can be indirect. */
+int mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
+			       struct mlxpmd_flow_actions *out, struct rte_flow_error *error);
+
+/* ---- what flows share (mlxpmd_flow_share.c) ---- */
+
+/** A group of flows above 0: a flow table. */
+struct mlxpmd_flow_group {
+	TAILQ_ENTRY(mlxpmd_flow_group) next;
+	uint32_t number;
+	unsigned int users;	/**< Flows in it, and those that jump to it. */
+	uint8_t level;
+	struct mdv_rule_table *table;
+};
+
+/** Flows of a port. */
+struct mlxpmd_flows {
+	TAILQ_HEAD(mlxpmd_flow_list, rte_flow) list; /**< In the order of their creation. */
+	TAILQ_HEAD(, mlxpmd_flow_group) groups; /**< By number, which is the order of their levels. */
+	TAILQ_HEAD(, mlxpmd_flow_dest) dests;
+	TAILQ_HEAD(, rte_flow_action_handle) handles;
+	unsigned int n;
+	unsigned int nb_multicast; /**< Those that the kernel puts into its table for multicast. */
+	bool applied;		/**< The port is started: flows have rules. */
+};
+
+/** The group of a number, created if necessary, with one more user. NULL with rte_errno, *error is set. */
+struct mlxpmd_flow_group *mlxpmd_flow_group_get(struct mlxpmd_port *port, uint32_t number,
+						struct rte_flow_error *error);
+void mlxpmd_flow_group_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *group);
+/** Queues and spreading that equal conf, with one more user. NULL with rte_errno: no memory, or no TIRs. */
+struct mlxpmd_flow_dest *mlxpmd_flow_dest_get(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf);
+void mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest);
+struct mlxpmd_flow_counter *mlxpmd_flow_counter_get(struct mlxpmd_port *port);
+void mlxpmd_flow_counter_put(struct mlxpmd_flow_counter *counter);
+/** Fills the answer to a query of COUNT; *error is set on failure. */
+int mlxpmd_flow_counter_query(struct mlxpmd_flow_counter *counter, struct rte_flow_query_count *data,
+			      struct rte_flow_error *error);
+
+/* ---- flows (mlxpmd_flow.c) ---- */
+
+/** A dword of match parameters, in device format. */
+struct mlxpmd_flow_word {
+	uint32_t at, mask, value;
+};
+
+struct rte_flow {
+	TAILQ_ENTRY(rte_flow) next;
+	uint32_t priority;
+	uint32_t tag;
+	enum mlxpmd_flow_target target;
+	uint8_t depth;
+	struct mlxpmd_flow_group *group; /**< NULL: group 0. */
+	struct mlxpmd_flow_group *jump;
+	struct mlxpmd_flow_dest *dest;
+	struct mlxpmd_flow_counter *counter;
+	struct rte_flow_action_handle *handle[2]; /**< Indirect actions that it uses. */
+	/** One rule for each traffic class whose hash differs; else the last one alone. */
+	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
+	uint32_t nb_words;
+	struct mlxpmd_flow_word words[];
+};
+
+/* ---- indirect actions (mlxpmd_flow_share.c); they take the port's lock ---- */
+struct rte_flow_action_handle *
+mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,
+			  const struct rte_flow_action *action, struct rte_flow_error *error);
+int mlxpmd_flow_handle_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_action_handle *handle,
+			       struct rte_flow_error *error);
+int mlxpmd_flow_handle_query(struct rte_eth_dev *eth_dev, const struct rte_flow_action_handle *handle, void *data,
+			     struct rte_flow_error *error);
+
+#endif /* MLXPMD_FLOW_H */

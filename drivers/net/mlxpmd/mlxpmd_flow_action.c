@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow actions: checked, and compiled into what becomes of a packet. */
+
+#include <rte_flow.h>
+
+#include "mlxpmd_flow.h"
+#include "mlxpmd_rx.h"
+
+#define REFUSE_CONF(error, err, action, ...) \
+	mlxpmd_flow_refuse(error, err, RTE_FLOW_ERROR_TYPE_ACTION_CONF, action, __VA_ARGS__)
+#define REFUSE_ACTION(error, err, action, ...) \
+	mlxpmd_flow_refuse(error, err, RTE_FLOW_ERROR_TYPE_ACTION, action, __VA_ARGS__)
+
+static const char *
+action_name(const struct rte_flow_action *action)
+{
+	return mlxpmd_flow_name(RTE_FLOW_CONV_OP_ACTION_NAME_PTR, action->type);
+}
+
+/** Sets what becomes of a packet; a list of actions has one such action. */
+static int
+target_set(struct mlxpmd_flow_actions *out, enum mlxpmd_flow_target target, const struct rte_flow_action *action,
+	 struct rte_flow_error *error)
+{
+	if (out->target != MLXPMD_TARGET_NONE)
+		return REFUSE_ACTION(error, EINVAL, action, "action %s: the packet already has another destination",
+				     action_name(action));
+	out->target = target;
+	return 0;
+}
+
+static int
+queue_check(const struct mlxpmd_port *port, uint16_t queue, const struct rte_flow_action *action,
+	    struct rte_flow_error *error)
+{
+	const struct rte_eth_dev_data *data = port->eth_dev->data;
+
+	if (queue >= data->nb_rx_queues)
+		return REFUSE_CONF(error, EINVAL, action, "Rx queue %u does not exist: the port has %u", queue,
+				   data->nb_rx_queues);
+	if (data->rx_queues[queue] == NULL)
+		return REFUSE_CONF(error, EINVAL, action, "Rx queue %u is not set up", queue);
+	return 0;
+}
+
+static int
+drop_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+	     struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	return target_set(out, MLXPMD_TARGET_DROP, action, error);
+}
+
+static int
+kernel_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
+	       struct rte_flow_error *error)
+{
+	if (port->mdv->mode == MDV_OPEN_VFIO)
+		return REFUSE_ACTION(error, ENOTSUP, action, "open=vfio: there is no kernel driver to send packets to");
+	return target_set(out, MLXPMD_TARGET_KERNEL, action, error);
+}
+
+static int
+queue_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
+	      struct rte_flow_error *error)
+{
+	const struct rte_flow_action_queue *conf = action->conf;
+	int rc = queue_check(port, conf->index, action, error);
+
+	if (rc != 0)
+		return rc;
+	out->queue = conf->index;
+	out->conf = (struct mlxpmd_tirs_conf){ .queues = &out->queue, .nb_queues = 1 };
+	return target_set(out, MLXPMD_TARGET_QUEUES, action, error);
+}
+
+static int
+rss_check(struct mlxpmd_port *port, const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	const uint64_t supported = mlxpmd_rss_supported(&port->mdv->caps);
+	const struct rte_flow_action_rss *conf = action->conf;
+	int rc = 0;
+
+	if (conf->func > RTE_ETH_HASH_FUNCTION_TOEPLITZ && conf->func != RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ)
+		return REFUSE_CONF(error, ENOTSUP, action,
+				   "RSS function %d: toeplitz and symmetric_toeplitz are supported", conf->func);
+	if (conf->level > 1)
+		return REFUSE_CONF(error, ENOTSUP, action,
+				   "RSS level %u: 0 and 1, the outermost headers, are supported", conf->level);
+	if (conf->types & ~supported)
+		return REFUSE_CONF(error, ENOTSUP, action,
+				   "RSS types 0x%" PRIx64 " are not supported, 0x%" PRIx64 " are",
+				   conf->types & ~supported, supported);
+	if (conf->key_len != 0 && conf->key_len != MLXPMD_RSS_KEY_BYTES)
+		return REFUSE_CONF(error, EINVAL, action, "RSS key of %u bytes: it has %d", conf->key_len,
+				   MLXPMD_RSS_KEY_BYTES);
+	if (conf->queue_num == 0 || conf->queue == NULL)
+		return REFUSE_CONF(error, EINVAL, action, "RSS without queues");
+	if (conf->queue_num > RTE_BIT32(RTE_MIN(port->mdv->caps.log_max_rqt_size, 15)))
+		return REFUSE_CONF(error, EINVAL, action, "RSS over %u queues: the device's tables have %u entries",
+				   conf->queue_num, RTE_BIT32(RTE_MIN(port->mdv->caps.log_max_rqt_size, 15)));
+	for (uint32_t i = 0; rc == 0 && i < conf->queue_num; i++)
+		rc = queue_check(port, conf->queue[i], action, error);
+	return rc;
+}
+
+static int
+rss_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
+	    struct rte_flow_error *error)
+{
+	const uint64_t supported = mlxpmd_rss_supported(&port->mdv->caps);
+	const struct rte_flow_action_rss *conf = action->conf;
+	int rc = rss_check(port, action, error);
+
+	if (rc != 0)
+		return rc;
+	out->conf = (struct mlxpmd_tirs_conf){
+		.queues = conf->queue,
+		.nb_queues = conf->queue_num,
+		/* rte_flow.h leaves to the driver what no types means: addresses, as net_mlx5. */
+		.rss_hf = conf->types != 0 ? conf->types : RTE_ETH_RSS_IP & supported,
+		.symmetric = conf->func == RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ,
+	};
+	memcpy(out->conf.key, conf->key != NULL && conf->key_len != 0 ? conf->key : port->rss_key,
+	       sizeof(out->conf.key));
+	return target_set(out, MLXPMD_TARGET_QUEUES, action, error);
+}
+
+static int
+jump_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+	     struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	out->jump = ((const struct rte_flow_action_jump *)action->conf)->group;
+	return target_set(out, MLXPMD_TARGET_JUMP, action, error);
+}
+
+static int
+tag_set(struct mlxpmd_flow_actions *out, uint32_t tag, const struct rte_flow_action *action,
+	struct rte_flow_error *error)
+{
+	if (out->tag != 0)
+		return REFUSE_ACTION(error, EINVAL, action, "action %s: one of mark and flag is allowed, once",
+				     action_name(action));
+	out->tag = tag;
+	return 0;
+}
+
+/* The CQE has 24 bits: 0 is no mark, and the last value that of a packet that is flagged only. */
+static int
+mark_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+	     struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	uint32_t id = ((const struct rte_flow_action_mark *)action->conf)->id;
+
+	if (id > MLXPMD_MARK_MAX)
+		return REFUSE_CONF(error, EINVAL, action, "mark %u: marks are 0 to %u", id, MLXPMD_MARK_MAX);
+	return tag_set(out, id + 1, action, error);
+}
+
+static int
+flag_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+	     struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	return tag_set(out, MLXPMD_TAG_FLAG, action, error);
+}
+
+static int
+count_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+	      struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	if (out->count)
+		return REFUSE_ACTION(error, EINVAL, action, "action count: once is allowed");
+	out->count = true;
+	return 0;
+}
+
+static int
+indirect_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+		 struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	struct rte_flow_action_handle *handle = (struct rte_flow_action_handle *)(uintptr_t)action->conf;
+
+	if (handle->type == RTE_FLOW_ACTION_TYPE_COUNT) {
+		out->count_handle = handle;
+		return count_compile(port, action, out, error);
+	}
+	out->dest_handle = handle;
+	return target_set(out, MLXPMD_TARGET_QUEUES, action, error);
+}
+
+/** Actions by their type. */
+static const struct known {
+	enum rte_flow_action_type type;
+	bool conf;		/**< Must have a configuration. */
+	bool indirect;		/**< Can be an indirect action. */
+	int (*compile)(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
+		       struct rte_flow_error *error);
+} actions_known[] = {
+	{ RTE_FLOW_ACTION_TYPE_DROP, false, false, drop_compile },
+	{ RTE_FLOW_ACTION_TYPE_QUEUE, true, true, queue_compile },
+	{ RTE_FLOW_ACTION_TYPE_RSS, true, true, rss_compile },
+	{ RTE_FLOW_ACTION_TYPE_JUMP, true, false, jump_compile },
+	{ RTE_FLOW_ACTION_TYPE_MARK, true, false, mark_compile },
+	{ RTE_FLOW_ACTION_TYPE_FLAG, false, false, flag_compile },
+	{ RTE_FLOW_ACTION_TYPE_COUNT, false, true, count_compile },
+	{ RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL, false, false, kernel_compile },
+	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, indirect_compile },
+};
+
+static int
+action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, struct mlxpmd_flow_actions *out,
+	       bool indirect, struct rte_flow_error *error)
+{
+	const struct known *known = actions_known;
+
+	while (known < actions_known + RTE_DIM(actions_known) && known->type != action->type)
+		known++;
+	if (known == actions_known + RTE_DIM(actions_known))
+		return REFUSE_ACTION(error, ENOTSUP, action,
+				     "action %s is not supported; drop, queue, rss, jump, mark, flag, count, "
+				     "send_to_kernel and indirect are", action_name(action));
+	if (indirect && !known->indirect)
+		return REFUSE_ACTION(error, ENOTSUP, action,
+				     "action %s cannot be indirect; queue, rss and count can", action_name(action));
+	if (known->conf && action->conf == NULL)
+		return REFUSE_CONF(error, EINVAL, action, "action %s has no configuration", action_name(action));
+	return known->compile(port, action, out, error);
+}
+
+int
+mlxpmd_flow_action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action,
+			   struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	memset(out, 0, sizeof(*out));
+	return action_compile(port, action, out, true, error);
+}
+
+/** Checks the list as a whole. */
+static int
+list_check(const struct rte_flow_attr *attr, const struct rte_flow_action *actions,
+	   const struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	if (out->target == MLXPMD_TARGET_NONE)
+		return REFUSE_ACTION(error, EINVAL, actions,
+				     "the packet has no destination: drop, queue, rss, jump or send_to_kernel");
+	if (out->tag != 0 && out->target != MLXPMD_TARGET_QUEUES && out->target != MLXPMD_TARGET_JUMP)
+		return REFUSE_ACTION(error, EINVAL, actions, "mark and flag need an action queue, rss or jump");
+	if (out->target == MLXPMD_TARGET_JUMP && out->jump <= attr->group)
+		return REFUSE_ACTION(error, ENOTSUP, actions,
+				     "jump from group %u to group %u: jumps lead to groups of higher numbers only",
+				     attr->group, out->jump);
+	if (out->target == MLXPMD_TARGET_KERNEL && attr->group != 0)
+		return REFUSE_ACTION(error, ENOTSUP, actions, "send_to_kernel: in group 0 only, not in group %u",
+				     attr->group);
+	return 0;
+}
+
+int
+mlxpmd_flow_actions_compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr,
+			    const struct rte_flow_action *actions, struct mlxpmd_flow_actions *out,
+			    struct rte_flow_error *error)
+{
+	const struct rte_flow_action *action;
+	int rc = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (action = actions; rc == 0 && action->type != RTE_FLOW_ACTION_TYPE_END; action++)
+		if (action->type != RTE_FLOW_ACTION_TYPE_VOID)
+			rc = action_compile(port, action, out, false, error);
+	return rc == 0 ? list_check(attr, actions, out, error) : rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: refusals. */
+
+#include <stdarg.h>
+
+#include "mlxpmd_flow.h"
+
+int
+mlxpmd_flow_refuse(struct rte_flow_error *error, int err, enum rte_flow_error_type type, const void *cause,
+		   const char *format, ...)
+{
+	static __thread char text[192];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return rte_flow_error_set(error, err, type, cause, text);
+}
+
+const char *
+mlxpmd_flow_name(enum rte_flow_conv_op op, int type)
+{
+	const char *name = NULL;
+
+	(void)rte_flow_conv(op, &name, sizeof(name), (const void *)(intptr_t)type, NULL);
+	return name != NULL ? name : "of an unknown type";
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * rte_flow patterns: items become match parameters (PRM, fte_match_param).
+ *
+ * An item begins with the header as it is on the wire, and most fields of match parameters are a part of a header, in
+ * the same byte order: they are copied by a table. Positions are bytes from the begin of a set of headers.
+ */
+
+#include "mlxpmd_flow.h"
+
+/** Bytes of a set of headers, and where the sets are in the match parameters. */
+#define SET_BYTES PRM_FTE_MATCH_SET_LYR_2_4_BYTES
+enum { SET_OUTER, SET_MISC, SET_INNER, SET_MISC2, SET_MISC3 };
+
+/** What kind of header an item is. */
+enum layer { L_NONE, L_ETH, L_VLAN, L_IP, L_L4, L_TUNNEL, L_TUNNEL_KEY };
+
+/** A part of a header that is matched. */
+struct part {
+	uint8_t from, bytes;	/**< In the item. */
+	uint8_t set;		/**< SET_OUTER: of the outer or the inner headers, as the item is. */
+	uint8_t to;		/**< In the set. */
+	uint8_t inner_to;	/**< The same inside a tunnel, if the set is not SET_OUTER. */
+	uint8_t bits;		/**< Of each byte that are matched; 0: all. */
+};
+
+/** Value of a byte that the presence of an item demands. */
+struct implied {
+	uint8_t set, at, mask, value;
+};
+
+struct item {
+	enum rte_flow_item_type type;
+	enum layer layer;
+	uint8_t bytes;		/**< Of the item, without bit fields behind the header. */
+	const void *mask;	/**< If the application gives none. */
+	struct implied implied[3];
+	struct part parts[9];
+	/** For what is no copy; handled[] has the bits of the mask that it deals with, as part does. NULL: nothing. */
+	int (*extra)(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec,
+		     const uint8_t *mask, uint8_t *handled, struct mdv_match *m, bool inner);
+};
+
+/** Not matched inside a tunnel. */
+#define OUTER_ONLY UINT8_MAX
+#define HDR(from_, bytes_, to_) { .from = (from_), .bytes = (bytes_), .set = SET_OUTER, .to = (to_) }
+#define IN_SET(from_, bytes_, set_, to_) { .from = (from_), .bytes = (bytes_), .set = (set_), .to = (to_), \
+					   .inner_to = OUTER_ONLY }
+#define IN_SETS(from_, bytes_, set_, to_, inner_) \
+	{ .from = (from_), .bytes = (bytes_), .set = (set_), .to = (to_), .inner_to = (inner_) }
+
+/* Bytes of the sets, by the names of PRM fields. */
+enum {
+	AT_SMAC = 0, AT_ETHERTYPE = 6, AT_DMAC = 8, AT_VLAN = 14, AT_IP_PROTOCOL = 16, AT_TOS = 17,
+	AT_TAGS_VERSION = 18, AT_TCP_FLAGS = 19, AT_TCP_SPORT = 20, AT_TCP_DPORT = 22, AT_IHL = 26, AT_TTL = 27,
+	AT_UDP_SPORT = 28, AT_UDP_DPORT = 30, AT_SRC_IPV6 = 32, AT_SRC_IPV4 = 44, AT_DST_IPV6 = 48, AT_DST_IPV4 = 60,
+	/* Misc. */
+	AT_GRE_PRESENT = 0, AT_SECOND_VLAN = 8, AT_INNER_SECOND_VLAN = 10, AT_SECOND_TAGS = 12, AT_GRE_PROTOCOL = 14,
+	AT_GRE_KEY = 16, AT_VXLAN_VNI = 20, AT_GENEVE_VNI = 24, AT_FLOW_LABEL = 28, AT_INNER_FLOW_LABEL = 32,
+	AT_GENEVE_OPT_LEN = 37, AT_GENEVE_PROTOCOL = 38, AT_INNER_ESP_SPI = 44, AT_ESP_SPI = 48,
+	/* Misc 3. */
+	AT_INNER_TCP_SEQ = 0, AT_TCP_SEQ = 4, AT_INNER_TCP_ACK = 8, AT_TCP_ACK = 12, AT_VXLAN_GPE_VNI = 17,
+	AT_VXLAN_GPE_PROTOCOL = 20, AT_VXLAN_GPE_FLAGS = 21, AT_ICMP_DATA = 24, AT_ICMP6_DATA = 28, AT_ICMP_TYPE = 32,
+	AT_ICMP_CODE = 33, AT_ICMP6_TYPE = 34, AT_ICMP6_CODE = 35, AT_GTPU_TEID = 40, AT_GTPU_MSG_TYPE = 44,
+	AT_GTPU_FLAGS = 45,
+};
+#define TAGS_CVLAN 0x80u
+#define TAGS_SVLAN 0x40u
+#define TAGS_FRAG 0x20u
+#define TAGS_VERSION 0x1eu
+#define TAGS_VERSION_SHIFT 1
+#define SECOND_CVLAN 0x80u
+#define INNER_SECOND_CVLAN 0x40u
+#define GRE_KEY_PRESENT 0x20u
+
+/* ------------------------------------------------------------------ writing match parameters */
+
+static void
+byte_match(struct mdv_match *m, unsigned int set, unsigned int at, uint8_t mask, uint8_t value)
+{
+	uint8_t *to = (uint8_t *)&m->mask + set * SET_BYTES + at;
+
+	*to |= mask;
+	to = (uint8_t *)&m->value + set * SET_BYTES + at;
+	*to = (uint8_t)((*to & ~mask) | (value & mask));
+}
+
+static uint8_t
+byte_mask(const struct mdv_match *m, unsigned int set, unsigned int at)
+{
+	return ((const uint8_t *)&m->mask)[set * SET_BYTES + at];
+}
+
+static unsigned int
+set_of(const struct part *p, bool inner)
+{
+	return p->set == SET_OUTER && inner ? SET_INNER : p->set;
+}
+
+static void
+implied_match(struct mdv_match *m, const struct implied *i, bool inner)
+{
+	unsigned int set = i->set == SET_OUTER && inner ? SET_INNER : i->set;
+
+	if (i->mask != 0 && (byte_mask(m, set, i->at) & i->mask) != i->mask)
+		byte_match(m, set, i->at, i->mask, i->value);
+}
+
+/** Copies what the mask of the item has of a part, and marks it as handled. */
+static void
+part_match(struct mdv_match *m, const struct part *p, const uint8_t *spec, const uint8_t *mask, uint8_t *handled,
+	   bool inner)
+{
+	const unsigned int set = set_of(p, inner);
+	const uint8_t bits = p->bits != 0 ? p->bits : UINT8_MAX;
+	const unsigned int to = p->set != SET_OUTER && inner ? p->inner_to : p->to;
+
+	if (to == OUTER_ONLY)
+		return;
+	for (unsigned int i = 0; i < p->bytes; i++) {
+		handled[p->from + i] |= bits;
+		if (mask[p->from + i] & bits)
+			byte_match(m, set, to + i, mask[p->from + i] & bits, spec[p->from + i]);
+	}
+}
+
+/* ------------------------------------------------------------------ what is no copy */
+
+static uint16_t
+be16_at(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+/** A TPID in place of an EtherType is that of the tag; the EtherType is that behind the tags. */
+static int
+ethertype_match(struct rte_flow_error *error, const struct rte_flow_item *item, uint16_t type, uint16_t mask,
+		struct mdv_match *m, bool inner)
+{
+	const unsigned int set = inner ? SET_INNER : SET_OUTER;
+	const struct rte_flow_item *next = item + 1;
+	bool tagged = type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ;
+
+	while (next->type == RTE_FLOW_ITEM_TYPE_VOID)
+		next++;
+	if (mask == 0)
+		return 0;
+	if (mask == UINT16_MAX && tagged) {
+		byte_match(m, set, AT_TAGS_VERSION, TAGS_CVLAN | TAGS_SVLAN,
+			   type == RTE_ETHER_TYPE_VLAN ? TAGS_CVLAN : TAGS_SVLAN);
+		return 0;
+	}
+	if (next->type == RTE_FLOW_ITEM_TYPE_VLAN)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
+					  "the type before a VLAN item is 0x8100 or 0x88a8, or has no mask");
+	byte_match(m, set, AT_ETHERTYPE, mask >> 8, type >> 8);
+	byte_match(m, set, AT_ETHERTYPE + 1, mask & UINT8_MAX, type & UINT8_MAX);
+	return 0;
+}
+
+static int
+eth_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec, const uint8_t *mask,
+	  uint8_t *handled, struct mdv_match *m, bool inner)
+{
+	const struct rte_flow_item_eth *s = (const void *)spec, *k = (const void *)mask;
+	const unsigned int at = offsetof(struct rte_ether_hdr, ether_type);
+
+	memset(handled + at, UINT8_MAX, sizeof(rte_be16_t));
+	if (k->has_vlan)
+		byte_match(m, inner ? SET_INNER : SET_OUTER, AT_TAGS_VERSION, TAGS_CVLAN, s->has_vlan ? TAGS_CVLAN : 0);
+	return ethertype_match(error, item, be16_at(spec + at), be16_at(mask + at), m, inner);
+}
+
+static int
+vlan_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec, const uint8_t *mask,
+	   uint8_t *handled, struct mdv_match *m, bool inner)
+{
+	const struct rte_flow_item_vlan *s = (const void *)spec, *k = (const void *)mask;
+	const unsigned int at = offsetof(struct rte_vlan_hdr, eth_proto);
+	const uint8_t bit = inner ? INNER_SECOND_CVLAN : SECOND_CVLAN;
+
+	memset(handled + at, UINT8_MAX, sizeof(rte_be16_t));
+	if (k->has_more_vlan)
+		byte_match(m, SET_MISC, AT_SECOND_TAGS, bit, s->has_more_vlan ? bit : 0);
+	/* Before another VLAN item the TPID is that of the second tag. */
+	if (item[1].type == RTE_FLOW_ITEM_TYPE_VLAN && be16_at(mask + at) != 0) {
+		if (be16_at(spec + at) != RTE_ETHER_TYPE_VLAN || be16_at(mask + at) != UINT16_MAX)
+			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
+						  "the inner type before a VLAN item is 0x8100, or has no mask");
+		return 0;
+	}
+	return ethertype_match(error, item, be16_at(spec + at), be16_at(mask + at), m, inner);
+}
+
+static int
+ipv4_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec, const uint8_t *mask,
+	   uint8_t *handled, struct mdv_match *m, bool inner)
+{
+	const unsigned int set = inner ? SET_INNER : SET_OUTER, at = offsetof(struct rte_ipv4_hdr, fragment_offset);
+	const uint16_t frag_bits = RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK, frag = be16_at(mask + at);
+	const uint8_t *last = item->last;
+
+	/* IHL in the lower half of the first byte, in the upper half in match parameters; the version is 4 anyway. */
+	handled[0] = UINT8_MAX;
+	if ((mask[0] & 0xf0) != 0 && (spec[0] & mask[0] & 0xf0) != (0x40 & mask[0]))
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item, "the version is 4");
+	if (mask[0] & 0x0f)
+		byte_match(m, set, AT_IHL, (uint8_t)(mask[0] << 4), (uint8_t)(spec[0] << 4));
+	memset(handled + at, UINT8_MAX, sizeof(rte_be16_t));
+	if (frag == 0)
+		return 0;
+	/* The device knows fragments and whole packets. */
+	if ((frag & frag_bits) == frag_bits && be16_at(spec + at) == 0 && last == NULL) {
+		byte_match(m, set, AT_TAGS_VERSION, TAGS_FRAG, 0);
+		return 0;
+	}
+	if ((frag & frag_bits) == frag_bits && be16_at(spec + at) == 1 && last != NULL &&
+	    (be16_at(last + at) & frag_bits) == frag_bits) {
+		byte_match(m, set, AT_TAGS_VERSION, TAGS_FRAG, TAGS_FRAG);
+		return 0;
+	}
+	return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK, item,
+				  "fragment_offset: with mask 0x3fff 0 matches whole packets, 1 to 0x3fff fragments");
+}
+
+static int
+ipv6_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const uint8_t *spec, const uint8_t *mask,
+	   uint8_t *handled, struct mdv_match *m, bool inner)
+{
+	const struct rte_flow_item_ipv6 *s = (const void *)spec, *k = (const void *)mask;
+	const unsigned int set = inner ? SET_INNER : SET_OUTER, label = inner ? AT_INNER_FLOW_LABEL : AT_FLOW_LABEL;
+	struct rte_flow_item_ipv6 others = *k;
+
+	/* Version, traffic class, flow label: 4, 8 and 20 bits. */
+	memset(handled, UINT8_MAX, sizeof(rte_be32_t));
+	byte_match(m, set, AT_TOS, (uint8_t)(mask[0] << 4 | mask[1] >> 4), (uint8_t)(spec[0] << 4 | spec[1] >> 4));
+	byte_match(m, SET_MISC, label + 1, mask[1] & 0x0f, spec[1]);
+	byte_match(m, SET_MISC, label + 2, mask[2], spec[2]);
+	byte_match(m, SET_MISC, label + 3, mask[3], spec[3]);
+	if (k->has_frag_ext)
+		byte_match(m, set, AT_TAGS_VERSION, TAGS_FRAG, s->has_frag_ext ? TAGS_FRAG : 0);
+	others.has_frag_ext = 0;
+	if (others.has_hop_ext || others.has_route_ext || others.has_auth_ext || others.has_esp_ext ||
+	    others.has_dest_ext || others.has_mobil_ext || others.has_hip_ext || others.has_shim6_ext)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK, item,
+					  "of extension headers the fragment header is matched: has_frag_ext");
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the items */
+
+#define IMPLY(at_, mask_, value_) { .set = SET_OUTER, .at = (at_), .mask = (mask_), .value = (value_) }
+#define IMPLY_VERSION(version) IMPLY(AT_TAGS_VERSION, TAGS_VERSION, (version) << TAGS_VERSION_SHIFT)
+#define IMPLY_PROTOCOL(protocol) IMPLY(AT_IP_PROTOCOL, UINT8_MAX, protocol)
+#define UDP_PORT(port) \
+	IMPLY_PROTOCOL(IPPROTO_UDP), IMPLY(AT_UDP_DPORT, UINT8_MAX, (port) >> 8), \
+	IMPLY(AT_UDP_DPORT + 1, UINT8_MAX, (port) & 0xff)
+
+#define PORT_VXLAN 4789
+#define PORT_VXLAN_GPE 4790
+#define PORT_GENEVE 6081
+#define PORT_GTPU 2152
+#define PROTOCOL_TEB 0x6558 /* Transparent Ethernet bridging. */
+
+static const uint8_t no_mask[64];
+
+static const struct item items_known[] = {
+	{ .type = RTE_FLOW_ITEM_TYPE_ETH, .layer = L_ETH, .bytes = sizeof(struct rte_ether_hdr),
+	  .mask = &rte_flow_item_eth_mask, .parts = { HDR(0, 6, AT_DMAC), HDR(6, 6, AT_SMAC) }, .extra = eth_extra },
+	{ .type = RTE_FLOW_ITEM_TYPE_VLAN, .layer = L_VLAN, .bytes = sizeof(struct rte_vlan_hdr),
+	  .mask = &rte_flow_item_vlan_mask, .parts = { HDR(0, 2, AT_VLAN) }, .extra = vlan_extra },
+	{ .type = RTE_FLOW_ITEM_TYPE_IPV4, .layer = L_IP, .bytes = sizeof(struct rte_ipv4_hdr),
+	  .mask = &rte_flow_item_ipv4_mask, .implied = { IMPLY_VERSION(4) },
+	  .parts = { HDR(1, 1, AT_TOS), HDR(8, 1, AT_TTL), HDR(9, 1, AT_IP_PROTOCOL), HDR(12, 4, AT_SRC_IPV4),
+		     HDR(16, 4, AT_DST_IPV4) },
+	  .extra = ipv4_extra },
+	{ .type = RTE_FLOW_ITEM_TYPE_IPV6, .layer = L_IP, .bytes = sizeof(struct rte_ipv6_hdr),
+	  .mask = &rte_flow_item_ipv6_mask, .implied = { IMPLY_VERSION(6) },
+	  .parts = { HDR(6, 1, AT_IP_PROTOCOL), HDR(7, 1, AT_TTL), HDR(8, 16, AT_SRC_IPV6),
+		     HDR(24, 16, AT_DST_IPV6) },
+	  .extra = ipv6_extra },
+	{ .type = RTE_FLOW_ITEM_TYPE_IPV6_FRAG_EXT, .layer = L_IP, .bytes = sizeof(struct rte_ipv6_fragment_ext),
+	  .mask = no_mask, .implied = { IMPLY(AT_TAGS_VERSION, TAGS_FRAG, TAGS_FRAG) },
+	  .parts = { HDR(0, 1, AT_IP_PROTOCOL) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_UDP, .layer = L_L4, .bytes = sizeof(struct rte_udp_hdr),
+	  .mask = &rte_flow_item_udp_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_UDP) },
+	  .parts = { HDR(0, 2, AT_UDP_SPORT), HDR(2, 2, AT_UDP_DPORT) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_TCP, .layer = L_L4, .bytes = sizeof(struct rte_tcp_hdr),
+	  .mask = &rte_flow_item_tcp_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_TCP) },
+	  .parts = { HDR(0, 2, AT_TCP_SPORT), HDR(2, 2, AT_TCP_DPORT), HDR(13, 1, AT_TCP_FLAGS),
+		     IN_SETS(4, 4, SET_MISC3, AT_TCP_SEQ, AT_INNER_TCP_SEQ),
+		     IN_SETS(8, 4, SET_MISC3, AT_TCP_ACK, AT_INNER_TCP_ACK) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_SCTP, .layer = L_L4, .bytes = sizeof(struct rte_sctp_hdr),
+	  .mask = no_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_SCTP) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_ICMP, .layer = L_L4, .bytes = sizeof(struct rte_icmp_hdr),
+	  .mask = &rte_flow_item_icmp_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_ICMP) },
+	  .parts = { IN_SET(0, 2, SET_MISC3, AT_ICMP_TYPE), IN_SET(4, 4, SET_MISC3, AT_ICMP_DATA) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_ICMP6, .layer = L_L4, .bytes = sizeof(struct rte_flow_item_icmp6),
+	  .mask = &rte_flow_item_icmp6_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_ICMPV6) },
+	  .parts = { IN_SET(0, 2, SET_MISC3, AT_ICMP6_TYPE) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_ESP, .layer = L_L4, .bytes = sizeof(struct rte_esp_hdr),
+	  .mask = &rte_flow_item_esp_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_ESP) },
+	  .parts = { IN_SETS(0, 4, SET_MISC, AT_ESP_SPI, AT_INNER_ESP_SPI) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_AH, .layer = L_L4, .bytes = 12, /* RFC 4302, without the check value. */
+	  .mask = no_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_AH) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_GRE, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_gre),
+	  .mask = &rte_flow_item_gre_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_GRE) },
+	  .parts = { { .from = 0, .bytes = 1, .set = SET_MISC, .to = AT_GRE_PRESENT, .bits = 0xb0 },
+		     IN_SET(2, 2, SET_MISC, AT_GRE_PROTOCOL) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_GRE_KEY, .layer = L_TUNNEL_KEY, .bytes = sizeof(rte_be32_t),
+	  .mask = (const uint8_t[]){ 0xff, 0xff, 0xff, 0xff },
+	  .implied = { { SET_MISC, AT_GRE_PRESENT, GRE_KEY_PRESENT, GRE_KEY_PRESENT } },
+	  .parts = { { .from = 0, .bytes = 4, .set = SET_MISC, .to = AT_GRE_KEY, .inner_to = AT_GRE_KEY } } },
+	{ .type = RTE_FLOW_ITEM_TYPE_NVGRE, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_nvgre),
+	  .mask = &rte_flow_item_nvgre_mask,
+	  .implied = { IMPLY_PROTOCOL(IPPROTO_GRE), { SET_MISC, AT_GRE_PRESENT, 0xb0, GRE_KEY_PRESENT } },
+	  .parts = { { .from = 0, .bytes = 1, .set = SET_MISC, .to = AT_GRE_PRESENT, .bits = 0xb0 },
+		     IN_SET(2, 2, SET_MISC, AT_GRE_PROTOCOL), IN_SET(4, 4, SET_MISC, AT_GRE_KEY) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_VXLAN, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_vxlan),
+	  .mask = &rte_flow_item_vxlan_mask, .implied = { UDP_PORT(PORT_VXLAN) },
+	  .parts = { IN_SET(4, 3, SET_MISC, AT_VXLAN_VNI) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_VXLAN_GPE, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_vxlan_gpe),
+	  .mask = &rte_flow_item_vxlan_gpe_mask, .implied = { UDP_PORT(PORT_VXLAN_GPE) },
+	  .parts = { IN_SET(4, 3, SET_MISC3, AT_VXLAN_GPE_VNI), IN_SET(3, 1, SET_MISC3, AT_VXLAN_GPE_PROTOCOL),
+		     IN_SET(0, 1, SET_MISC3, AT_VXLAN_GPE_FLAGS) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_GENEVE, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_geneve),
+	  .mask = &rte_flow_item_geneve_mask, .implied = { UDP_PORT(PORT_GENEVE) },
+	  .parts = { { .from = 0, .bytes = 1, .set = SET_MISC, .to = AT_GENEVE_OPT_LEN, .bits = 0x3f },
+		     IN_SET(2, 2, SET_MISC, AT_GENEVE_PROTOCOL), IN_SET(4, 3, SET_MISC, AT_GENEVE_VNI) } },
+	{ .type = RTE_FLOW_ITEM_TYPE_GTPU, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_gtp),
+	  .mask = &rte_flow_item_gtp_mask, .implied = { UDP_PORT(PORT_GTPU) },
+	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE),
+		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } },
+};
+
+/* ------------------------------------------------------------------ compiling */
+
+/** Where the compiler is in a pattern. */
+struct place {
+	enum layer layer;	/**< Of the item before. */
+	bool inner;
+	uint8_t vlans;
+	uint8_t depth;
+};
+
+static const char *
+item_name(const struct rte_flow_item *item)
+{
+	return mlxpmd_flow_name(RTE_FLOW_CONV_OP_ITEM_NAME_PTR, item->type);
+}
+
+static const struct item *
+item_find(const struct rte_flow_item *item)
+{
+	for (unsigned int i = 0; i < RTE_DIM(items_known); i++)
+		if (items_known[i].type == item->type)
+			return &items_known[i];
+	return NULL;
+}
+
+/** Checks that an item can follow the one before, and enters a tunnel. */
+static int
+place_enter(struct place *p, const struct item *known, const struct rte_flow_item *item, struct mdv_match *m,
+	    struct rte_flow_error *error)
+{
+	/** Items that can follow an item, by layer. */
+	static const uint8_t follows[] = {
+		[L_NONE] = 1 << L_ETH | 1 << L_VLAN | 1 << L_IP | 1 << L_L4 | 1 << L_TUNNEL,
+		[L_ETH] = 1 << L_VLAN | 1 << L_IP,
+		[L_VLAN] = 1 << L_VLAN | 1 << L_IP,
+		[L_IP] = 1 << L_IP | 1 << L_L4 | 1 << L_TUNNEL,
+		[L_L4] = 1 << L_TUNNEL,
+		[L_TUNNEL] = 1 << L_TUNNEL_KEY | 1 << L_ETH | 1 << L_IP,
+		[L_TUNNEL_KEY] = 1 << L_ETH | 1 << L_IP,
+	};
+	bool ip_in_ip = p->layer == L_IP && known->layer == L_IP && known->type != RTE_FLOW_ITEM_TYPE_IPV6_FRAG_EXT;
+
+	if (!(follows[p->layer] >> known->layer & 1))
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item %s cannot be here: items have the order of headers", item_name(item));
+	if (p->inner && (known->layer == L_TUNNEL || ip_in_ip))
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item %s: one tunnel is matched, not a tunnel in a tunnel", item_name(item));
+	if (known->layer == L_VLAN && ++p->vlans > 2)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "two VLAN items are matched, not more");
+	if (ip_in_ip)
+		byte_match(m, SET_OUTER, AT_IP_PROTOCOL, UINT8_MAX,
+			   known->type == RTE_FLOW_ITEM_TYPE_IPV4 ? IPPROTO_IPIP : IPPROTO_IPV6);
+	if (ip_in_ip || p->layer == L_TUNNEL || p->layer == L_TUNNEL_KEY) {
+		if (known->layer != L_TUNNEL_KEY) {
+			p->inner = true;
+			p->vlans = 0;
+		}
+	}
+	p->layer = known->layer;
+	if (known->layer >= L_L4)
+		p->depth = 0;
+	else if (known->layer == L_IP)
+		p->depth = RTE_MIN(p->depth, 1);
+	return 0;
+}
+
+/** The tags that VLAN items demand, unless the type before has selected them. */
+static void
+vlan_tags(struct mdv_match *m, const struct place *p)
+{
+	const unsigned int set = p->inner ? SET_INNER : SET_OUTER;
+
+	if (p->vlans == 2)
+		byte_match(m, SET_MISC, AT_SECOND_TAGS, p->inner ? INNER_SECOND_CVLAN : SECOND_CVLAN, UINT8_MAX);
+	else if (!(byte_mask(m, set, AT_TAGS_VERSION) & (TAGS_CVLAN | TAGS_SVLAN)))
+		byte_match(m, set, AT_TAGS_VERSION, TAGS_CVLAN, TAGS_CVLAN);
+}
+
+static int
+range_check(const struct item *known, const struct rte_flow_item *item, const uint8_t *mask,
+	    struct rte_flow_error *error)
+{
+	const uint8_t *spec = item->spec, *last = item->last;
+
+	if (last != NULL && spec == NULL)
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_LAST, item,
+					  "item %s has a range without a first value", item_name(item));
+	for (unsigned int i = 0; last != NULL && i < known->bytes; i++) {
+		if (((spec[i] ^ last[i]) & mask[i]) == 0)
+			continue;
+		/* ipv4_extra() knows the one range that the device has. */
+		if (known->type == RTE_FLOW_ITEM_TYPE_IPV4 &&
+		    i / 2 == offsetof(struct rte_ipv4_hdr, fragment_offset) / 2)
+			continue;
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST, item,
+					  "item %s: ranges are not matched, only values under masks", item_name(item));
+	}
+	return 0;
+}
+
+/** Matches the fields of an item. */
+static int
+fields_match(const struct item *known, const struct rte_flow_item *item, const struct place *p, struct mdv_match *m,
+	     struct rte_flow_error *error)
+{
+	const uint8_t *spec = item->spec, *mask = item->mask != NULL ? item->mask : known->mask;
+	uint8_t handled[64] = { 0 };
+	int rc = range_check(known, item, mask, error);
+
+	if (rc != 0 || spec == NULL)
+		return rc;
+	if (known->layer == L_VLAN && p->vlans == 2) {
+		const struct part second = IN_SETS(0, 2, SET_MISC, AT_SECOND_VLAN, AT_INNER_SECOND_VLAN);
+
+		part_match(m, &second, spec, mask, handled, p->inner);
+	} else {
+		for (unsigned int i = 0; i < RTE_DIM(known->parts) && known->parts[i].bytes != 0; i++)
+			part_match(m, &known->parts[i], spec, mask, handled, p->inner);
+	}
+	if (known->extra != NULL)
+		rc = known->extra(error, item, spec, mask, handled, m, p->inner);
+	for (unsigned int i = 0; rc == 0 && i < known->bytes; i++)
+		if (mask[i] & ~handled[i])
+			rc = mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK, item,
+						"item %s: byte %u of the header is not matched under mask 0x%02x",
+						item_name(item), i, mask[i] & ~handled[i]);
+	return rc;
+}
+
+static int
+item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match *m, struct rte_flow_error *error)
+{
+	const struct item *known = item_find(item);
+	int rc;
+
+	if (known == NULL)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item %s is not matched; eth to tcp, udp, icmp, esp and tunnels are",
+					  item_name(item));
+	rc = place_enter(p, known, item, m, error);
+	if (rc == 0)
+		rc = fields_match(known, item, p, m, error);
+	if (rc != 0)
+		return rc;
+	/* After the fields: a field that the application gives takes precedence. */
+	for (unsigned int i = 0; i < RTE_DIM(known->implied); i++)
+		implied_match(m, &known->implied[i], p->inner && known->layer != L_TUNNEL_KEY);
+	if (known->layer == L_VLAN)
+		vlan_tags(m, p);
+	return 0;
+}
+
+int
+mlxpmd_flow_pattern_compile(const struct rte_flow_item *items, struct mlxpmd_flow_pattern *pattern,
+			    struct rte_flow_error *error)
+{
+	struct place place = { .depth = 2 };
+	int rc = 0;
+
+	memset(pattern, 0, sizeof(*pattern));
+	for (; rc == 0 && items->type != RTE_FLOW_ITEM_TYPE_END; items++)
+		if (items->type != RTE_FLOW_ITEM_TYPE_VOID)
+			rc = item_compile(items, &place, &pattern->match, error);
+	pattern->depth = place.depth;
+	return rc;
+}

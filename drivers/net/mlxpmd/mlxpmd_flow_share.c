@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* What flows share: groups, queues with their TIRs, and counters; indirect actions. */
+
+#include <stdlib.h>
+
+#include "mlxpmd_flow.h"
+
+/* ------------------------------------------------------------------ groups */
+
+/** Groups 1 to this number have levels of their own, which they need not share with others. */
+#define GROUPS_DIRECT (MDV_TABLE_LEVELS / 2)
+
+/**
+ * The level of a group between its neighbours: groups lead to groups of higher numbers, tables to tables of higher
+ * levels. 0: there is none.
+ */
+static uint8_t
+level_between(uint32_t number, const struct mlxpmd_flow_group *prev, const struct mlxpmd_flow_group *next)
+{
+	unsigned int low = MDV_TABLE_LEVEL_MIN + GROUPS_DIRECT, high = MDV_TABLE_LEVEL_MIN + MDV_TABLE_LEVELS;
+
+	if (number <= GROUPS_DIRECT)
+		return MDV_TABLE_LEVEL_MIN + number - 1;
+	if (prev != NULL)
+		low = RTE_MAX(low, prev->level + 1u);
+	if (next != NULL)
+		high = next->level;
+	return low < high ? (low + high) / 2 : 0;
+}
+
+static struct mlxpmd_flow_group *
+group_new(struct mlxpmd_port *port, uint32_t number, const struct mlxpmd_flow_group *prev,
+	  const struct mlxpmd_flow_group *next, struct rte_flow_error *error)
+{
+	struct mlxpmd_flow_group *group = calloc(1, sizeof(*group));
+
+	if (group == NULL) {
+		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL, "no memory for group %u",
+					 number);
+		return NULL;
+	}
+	group->number = number;
+	group->level = level_between(number, prev, next);
+	if (group->level == 0) {
+		(void)mlxpmd_flow_refuse(error, ENOSPC, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL,
+					 "no table level left for group %u: groups 1 to %d always have one", number,
+					 GROUPS_DIRECT);
+		free(group);
+		return NULL;
+	}
+	group->table = mdv_rule_table_create(port->mdv, group->level);
+	if (group->table == NULL) {
+		(void)mlxpmd_flow_refuse(error, rte_errno, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL,
+					 "the device refused a flow table for group %u: %s", number,
+					 rte_strerror(rte_errno));
+		free(group);
+		return NULL;
+	}
+	return group;
+}
+
+struct mlxpmd_flow_group *
+mlxpmd_flow_group_get(struct mlxpmd_port *port, uint32_t number, struct rte_flow_error *error)
+{
+	struct mlxpmd_flow_group *group, *prev = NULL, *next;
+
+	TAILQ_FOREACH(next, &port->flows->groups, next) {
+		if (next->number >= number)
+			break;
+		prev = next;
+	}
+	if (next != NULL && next->number == number) {
+		next->users++;
+		return next;
+	}
+	group = group_new(port, number, prev, next, error);
+	if (group == NULL)
+		return NULL;
+	group->users = 1;
+	if (prev != NULL)
+		TAILQ_INSERT_AFTER(&port->flows->groups, prev, group, next);
+	else
+		TAILQ_INSERT_HEAD(&port->flows->groups, group, next);
+	return group;
+}
+
+void
+mlxpmd_flow_group_put(struct mlxpmd_port *port, struct mlxpmd_flow_group *group)
+{
+	if (group == NULL || --group->users != 0)
+		return;
+	TAILQ_REMOVE(&port->flows->groups, group, next);
+	mdv_rule_table_destroy(group->table);
+	free(group);
+}
+
+/* ------------------------------------------------------------------ queues */
+
+static bool
+conf_equal(const struct mlxpmd_tirs_conf *a, const struct mlxpmd_tirs_conf *b)
+{
+	return a->nb_queues == b->nb_queues && a->rss_hf == b->rss_hf && a->symmetric == b->symmetric &&
+	       memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
+	       memcmp(a->queues, b->queues, a->nb_queues * sizeof(a->queues[0])) == 0;
+}
+
+struct mlxpmd_flow_dest *
+mlxpmd_flow_dest_get(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf)
+{
+	const size_t bytes = conf->nb_queues * sizeof(conf->queues[0]);
+	struct mlxpmd_flow_dest *dest;
+
+	TAILQ_FOREACH(dest, &port->flows->dests, next) {
+		if (!conf_equal(&dest->conf, conf))
+			continue;
+		dest->users++;
+		return dest;
+	}
+	dest = calloc(1, sizeof(*dest) + bytes);
+	if (dest == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	dest->users = 1;
+	dest->conf = *conf;
+	memcpy(dest->queues, conf->queues, bytes);
+	dest->conf.queues = dest->queues;
+	if (port->flows->applied && mlxpmd_tirs_create(port, &dest->conf, &dest->tirs) != 0) {
+		free(dest);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&port->flows->dests, dest, next);
+	return dest;
+}
+
+void
+mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
+{
+	if (dest == NULL || --dest->users != 0)
+		return;
+	TAILQ_REMOVE(&port->flows->dests, dest, next);
+	mlxpmd_tirs_destroy(&dest->tirs);
+	free(dest);
+}
+
+/* ------------------------------------------------------------------ counters */
+
+struct mlxpmd_flow_counter *
+mlxpmd_flow_counter_get(struct mlxpmd_port *port)
+{
+	struct mlxpmd_flow_counter *counter = calloc(1, sizeof(*counter));
+
+	if (counter == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	counter->users = 1;
+	counter->obj = mdv_flow_counter_create(port->mdv);
+	if (counter->obj != NULL)
+		return counter;
+	free(counter);
+	return NULL;
+}
+
+void
+mlxpmd_flow_counter_put(struct mlxpmd_flow_counter *counter)
+{
+	if (counter == NULL || --counter->users != 0)
+		return;
+	(void)mdv_obj_destroy(counter->obj);
+	free(counter);
+}
+
+/* The device's counter is not set back: other readers may have its value. */
+int
+mlxpmd_flow_counter_query(struct mlxpmd_flow_counter *counter, struct rte_flow_query_count *data,
+			  struct rte_flow_error *error)
+{
+	uint64_t packets, bytes;
+	int rc = mdv_flow_counter_read(counter->obj, &packets, &bytes);
+
+	if (rc != 0)
+		return mlxpmd_flow_refuse(error, -rc, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					  "the counter cannot be read: %s", rte_strerror(-rc));
+	data->hits_set = 1;
+	data->bytes_set = 1;
+	data->hits = packets - counter->packets;
+	data->bytes = bytes - counter->bytes;
+	if (data->reset) {
+		counter->packets = packets;
+		counter->bytes = bytes;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ indirect actions */
+
+static struct rte_flow_action_handle *
+handle_new(struct mlxpmd_port *port, const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct mlxpmd_flow_actions compiled;
+	struct rte_flow_action_handle *handle;
+
+	if (mlxpmd_flow_action_compile(port, action, &compiled, error) != 0)
+		return NULL;
+	handle = calloc(1, sizeof(*handle));
+	if (handle != NULL && compiled.count)
+		handle->counter = mlxpmd_flow_counter_get(port);
+	else if (handle != NULL)
+		handle->dest = mlxpmd_flow_dest_get(port, &compiled.conf);
+	if (handle != NULL && (handle->counter != NULL || handle->dest != NULL)) {
+		handle->type = action->type;
+		return handle;
+	}
+	(void)mlxpmd_flow_refuse(error, handle == NULL ? ENOMEM : rte_errno, RTE_FLOW_ERROR_TYPE_ACTION, action,
+				 "no memory, or the device refused an object of the action");
+	free(handle);
+	return NULL;
+}
+
+struct rte_flow_action_handle *
+mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,
+			  const struct rte_flow_action *action, struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	struct rte_flow_action_handle *handle;
+
+	if (!conf->ingress) {
+		(void)mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+					 "indirect actions are for ingress");
+		return NULL;
+	}
+	pthread_mutex_lock(&port->lock);
+	handle = handle_new(port, action, error);
+	if (handle != NULL)
+		TAILQ_INSERT_TAIL(&port->flows->handles, handle, next);
+	pthread_mutex_unlock(&port->lock);
+	return handle;
+}
+
+int
+mlxpmd_flow_handle_destroy(struct rte_eth_dev *eth_dev, struct rte_flow_action_handle *handle,
+			   struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc = 0;
+
+	pthread_mutex_lock(&port->lock);
+	if (handle->users != 0) {
+		rc = mlxpmd_flow_refuse(error, EBUSY, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
+					"%u flows use the indirect action", handle->users);
+	} else {
+		TAILQ_REMOVE(&port->flows->handles, handle, next);
+		mlxpmd_flow_counter_put(handle->counter);
+		mlxpmd_flow_dest_put(port, handle->dest);
+		free(handle);
+	}
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+int
+mlxpmd_flow_handle_query(struct rte_eth_dev *eth_dev, const struct rte_flow_action_handle *handle, void *data,
+			 struct rte_flow_error *error)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	int rc;
+
+	if (handle->counter == NULL)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_HANDLE, handle,
+					  "of indirect actions count can be queried");
+	pthread_mutex_lock(&port->lock);
+	rc = mlxpmd_flow_counter_query(handle->counter, data, error);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* RQTs and TIRs that lead packets to queues. */
+
+#include <stdlib.h>
+
+#include "mlxpmd_tirs.h"
+
+/* Entries of an RQT whose number of queues is no power of two: uneven by less than a percent for a few queues. */
+#define TIRS_RQT_UNEVEN 512u
+
+static uint32_t
+rqt_entries(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf)
+{
+	const uint32_t most = RTE_BIT32(RTE_MIN(port->mdv->caps.log_max_rqt_size, 15));
+
+	return rte_is_power_of_2(conf->nb_queues) ? conf->nb_queues : RTE_MIN(most, TIRS_RQT_UNEVEN);
+}
+
+/** Numbers of the queues' RQs, repeated until the RQT is full. free() them. NULL: no memory, logged. */
+static uint32_t *
+rqns_get(const struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, uint32_t n)
+{
+	const struct rte_eth_dev_data *data = port->eth_dev->data;
+	uint32_t *rqn = malloc(n * sizeof(*rqn));
+
+	if (rqn == NULL) {
+		rte_errno = -MLXPMD_FAIL(ENOMEM, "port %u: no memory for an RQT of %u entries", port->port_id, n);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		rqn[i] = mlxpmd_queue_at(data, MLXPMD_RX, conf->queues[i % conf->nb_queues])->hw.rq.wq.number;
+	return rqn;
+}
+
+/* The result of a hash over no field is not documented: classes without a hash use a table of one entry. */
+static int
+rqts_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs)
+{
+	const uint32_t n = rqt_entries(port, conf);
+	uint32_t *rqn = rqns_get(port, conf, n);
+
+	if (rqn == NULL)
+		return -rte_errno;
+	tirs->rqt_first = mdv_rqt_create(port->mdv, 0, rqn, 1);
+	if (tirs->rqt_first != NULL && conf->rss_hf != 0)
+		tirs->rqt = mdv_rqt_create(port->mdv, rte_log2_u32(n), rqn, n);
+	free(rqn);
+	return tirs->rqt_first == NULL || (conf->rss_hf != 0 && tirs->rqt == NULL) ? -rte_errno : 0;
+}
+
+static int
+tir_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs,
+	   enum mlxpmd_rss_class class)
+{
+	const uint32_t fields = mlxpmd_rss_class_fields(conf->rss_hf, class);
+	const struct mdv_tir_attr attr = {
+		.rqtn = fields != 0 ? tirs->rqt->id : tirs->rqt_first->id,
+		.ipv6 = mlxpmd_rss_classes[class].ip_version == 6,
+		.udp = mlxpmd_rss_classes[class].ip_proto == IPPROTO_UDP,
+		.hash_fields = fields,
+		.symmetric = conf->symmetric && fields != 0,
+		.key = conf->key,
+		.lro_size = mlxpmd_rxq_lro_size(port),
+	};
+
+	if (fields == 0 && class != MLXPMD_RSS_CLASS_OTHER)
+		return 0;
+	tirs->tir[class] = mdv_tir_create(port->mdv, &attr);
+	return tirs->tir[class] != NULL ? 0 : -rte_errno;
+}
+
+int
+mlxpmd_tirs_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs)
+{
+	int rc;
+
+	memset(tirs, 0, sizeof(*tirs));
+	rc = rqts_create(port, conf, tirs);
+	for (unsigned int class = 0; rc == 0 && class < MLXPMD_NB_RSS_CLASSES; class++)
+		rc = tir_create(port, conf, tirs, class);
+	if (rc != 0)
+		mlxpmd_tirs_destroy(tirs);
+	return rc;
+}
+
+int
+mlxpmd_tirs_replaced(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct mlxpmd_tirs *tirs)
+{
+	const uint32_t n = rqt_entries(port, conf);
+	uint32_t *rqn = rqns_get(port, conf, n);
+	int rc;
+
+	if (rqn == NULL)
+		return -rte_errno;
+	rc = mdv_rqt_modify(tirs->rqt_first, rqn, 1);
+	if (rc == 0 && tirs->rqt != NULL)
+		rc = mdv_rqt_modify(tirs->rqt, rqn, n);
+	free(rqn);
+	return rc;
+}
+
+void
+mlxpmd_tirs_destroy(struct mlxpmd_tirs *tirs)
+{
+	for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++)
+		(void)mdv_obj_destroy(tirs->tir[class]);
+	(void)mdv_obj_destroy(tirs->rqt);
+	(void)mdv_obj_destroy(tirs->rqt_first);
+	memset(tirs, 0, sizeof(*tirs));
+}

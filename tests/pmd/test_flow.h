@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/** @file Short forms of patterns and actions, and the parts of the test of rte_flow. */
+#ifndef TEST_FLOW_H
+#define TEST_FLOW_H
+
+#include <rte_flow.h>
+
+#include "pmd_test.h"
+
+#define QUEUES 4
+
+#define ITEMS(...) ((const struct rte_flow_item[]){ __VA_ARGS__, { .type = RTE_FLOW_ITEM_TYPE_END } })
+#define ACTIONS(...) ((const struct rte_flow_action[]){ __VA_ARGS__, { .type = RTE_FLOW_ACTION_TYPE_END } })
+#define ITEM(kind) { .type = RTE_FLOW_ITEM_TYPE_##kind }
+#define ITEM_SPEC(kind, s, m) { .type = RTE_FLOW_ITEM_TYPE_##kind, .spec = (s), .mask = (m) }
+#define ACTION(kind) { .type = RTE_FLOW_ACTION_TYPE_##kind }
+#define ACTION_CONF(kind, c) { .type = RTE_FLOW_ACTION_TYPE_##kind, .conf = (c) }
+#define TO_QUEUE(n) ACTION_CONF(QUEUE, (&(const struct rte_flow_action_queue){ .index = (n) }))
+#define MARK(n) ACTION_CONF(MARK, (&(const struct rte_flow_action_mark){ .id = (n) }))
+#define JUMP(n) ACTION_CONF(JUMP, (&(const struct rte_flow_action_jump){ .group = (n) }))
+#define UDP_TO(port) ITEM_SPEC(UDP, (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(port) }), \
+			       (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(0xffff) }))
+
+/** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
+void flow_refusals(void);
+
+#endif /* TEST_FLOW_H */

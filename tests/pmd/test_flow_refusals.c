@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: what is refused, with which error, type and sentence. */
+
+#include "test_flow.h"
+
+static const struct rte_flow_attr group0 = { .ingress = 1 };
+static const struct rte_flow_item_eth eth_type_mask = { .hdr.ether_type = RTE_BE16(0xffff) };
+static const struct rte_flow_item_udp udp_first = { .hdr.dst_port = RTE_BE16(8) };
+static const struct rte_flow_item_ipv4 ip_id = { .hdr.packet_id = RTE_BE16(1) };
+static const struct rte_flow_item_eth ipv4_type = { .hdr.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4) };
+static const struct rte_flow_item_udp last = { .hdr.dst_port = RTE_BE16(9) };
+static const uint16_t queue_9[] = { 9 };
+static const struct rte_flow_action_rss rss_none = { .queue_num = 0 };
+static const struct rte_flow_action_rss rss_9 = { .queue_num = 1, .queue = queue_9 };
+static const struct rte_flow_action_rss rss_level = { .queue_num = 1, .queue = queue_9, .level = 2 };
+static const struct rte_flow_action_rss rss_key = { .queue_num = 1, .queue = queue_9, .key_len = 5 };
+static const struct rte_flow_action_rss rss_types = { .queue_num = 1, .queue = queue_9,
+						      .types = RTE_ETH_RSS_ETH };
+static const struct rte_flow_item range[] = {
+	ITEM(ETH), ITEM(IPV4),
+	{ .type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &udp_first, .last = &last, .mask = &rte_flow_item_udp_mask },
+	{ .type = RTE_FLOW_ITEM_TYPE_END },
+};
+
+/* A flow and its refusal. */
+struct refusal {
+	struct rte_flow_attr attr;
+	const struct rte_flow_item *items;
+	const struct rte_flow_action *actions;
+	int err;
+	enum rte_flow_error_type type;
+	const char *text; /* A part of the message. */
+};
+
+static void
+refused(const struct refusal *r, unsigned int n)
+{
+	struct rte_flow_error error;
+
+	for (; n-- != 0; r++) {
+		memset(&error, 0, sizeof(error));
+		CHECK_EQ(rte_flow_validate(PORT_A, &r->attr, r->items, r->actions, &error), -r->err);
+		CHECK(error.type == r->type, "%s: type %d", r->text, error.type);
+		CHECK(error.message != NULL && strstr(error.message, r->text) != NULL, "not %s: %s", r->text,
+		      error.message != NULL ? error.message : "no message");
+		CHECK(rte_flow_create(PORT_A, &r->attr, r->items, r->actions, &error) == NULL);
+		CHECK_EQ(rte_errno, r->err);
+	}
+}
+
+/* Of attributes and items. */
+static void
+patterns(void)
+{
+	const struct refusal cases[] = {
+		{ { .egress = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ATTR_EGRESS,
+		  "ingress is" },
+		{ { .transfer = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER, "ingress is supported" },
+		{ { .ingress = 1, .priority = 4 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, "priority 4: group 0 has priorities 0 to 3" },
+		{ { .ingress = 1, .priority = 21845, .group = 1 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY, "group 1 has priorities 0 to 21844" },
+		{ group0, ITEMS(ITEM(ETH), ITEM(ETH)), ACTIONS(ACTION(DROP)), EINVAL, RTE_FLOW_ERROR_TYPE_ITEM,
+		  "item ETH cannot be here" },
+		{ group0, ITEMS(ITEM(HIGIG2)), ACTIONS(ACTION(DROP)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM,
+		  "item HIGIG2 is not matched" },
+		{ group0, ITEMS(ITEM_SPEC(IPV4, &ip_id, &ip_id)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ITEM_MASK, "item IPV4: byte 5 of the header is not matched under mask 0x01" },
+		{ group0, ITEMS(ITEM_SPEC(ETH, &ipv4_type, &eth_type_mask), ITEM(VLAN)), ACTIONS(ACTION(DROP)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ITEM_SPEC, "0x8100 or 0x88a8" },
+		{ group0, range, ACTIONS(ACTION(DROP)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST,
+		  "item UDP: ranges are not matched" },
+	};
+
+	refused(cases, RTE_DIM(cases));
+}
+
+static void
+actions(void)
+{
+	const struct refusal cases[] = {
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(COUNT)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "the packet has no destination" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(DROP), TO_QUEUE(0)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "action QUEUE: the packet already has another destination" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(TO_QUEUE(4)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+		  "Rx queue 4 does not exist: the port has 4" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(QUEUE)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+		  "action QUEUE has no configuration" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(OF_POP_MPLS), ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "action OF_POP_MPLS is not supported; drop, queue" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(MARK(0xfffffd), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "mark 16777213: marks are 0 to 16777212" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(MARK(1), ACTION(FLAG), TO_QUEUE(0)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION, "one of mark and flag" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(MARK(1), ACTION(DROP)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "need an action queue, rss or jump" },
+		{ { .ingress = 1, .group = 5 }, ITEMS(ITEM(ETH)), ACTIONS(JUMP(5)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION,
+		  "jump from group 5 to group 5" },
+		{ { .ingress = 1, .group = 5 }, ITEMS(ITEM(ETH)), ACTIONS(ACTION(SEND_TO_KERNEL)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION, pmd_devarg(PORT_A, "open=vfio") ? "no kernel" : "in group 0" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_none)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "without queues" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_9)), EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF,
+		  "Rx queue 9 does not exist" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_level)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS level 2: 0 and 1" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_key)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "RSS key of 5 bytes: it has 40" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(RSS, &rss_types)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "are not supported, 0x" },
+	};
+
+	refused(cases, RTE_DIM(cases));
+}
+
+void
+flow_refusals(void)
+{
+	patterns();
+	actions();
+}
