@@ -345,6 +345,53 @@ lost_in_flight(void)
 	rig_tx_free(t);
 }
 
+/* WQEBBs that are posted until a completion is requested, which comes if `complete`. */
+static uint16_t
+until_request(struct rig_tx *t, bool complete)
+{
+	const uint16_t begin = t->txq.wqebb_comp;
+	struct seen s = { 0 };
+	struct rte_mbuf *m;
+
+	while (t->txq.wqebb_comp == begin && (uint16_t)(t->txq.q.pi - begin) <= t->txq.q.wqe_mask / 2) {
+		m = rig_tx_mbuf(pool, 0, 60, 1);
+		CHECK(rig_tx_burst(t, MPW_COPY, &m, 1) == 1, "not sent");
+		(void)rig_tx_run(t, complete, see, &s);
+	}
+	(void)rig_tx_burst(t, MPW_COPY, &m, 0);
+	return t->txq.wqebb_comp - begin;
+}
+
+/* Completions are requested by rs_thresh WQEBBs, and by a quarter of the ring from one that came to 100 ms later. */
+static void
+watched(void)
+{
+	struct rig_tx *t = queue(10, 256, 64, 64);
+	const uint16_t idle = t->txq.rs_thresh, busy = t->txq.q.wqe_mask / 4, enough = busy / 2;
+	uint64_t ms = 1000000, now = 5000 * ms;
+	struct rte_mbuf *m;
+
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now);
+	CHECK(until_request(t, true) - idle <= 2, "new queue");
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now);
+	CHECK(until_request(t, true) - busy <= 2, "busy");
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now);
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now + 99 * ms);
+	while ((uint16_t)(t->txq.q.pi - t->txq.wqebb_comp) < enough) {
+		m = rig_tx_mbuf(pool, 0, 60, 1);
+		CHECK(rig_tx_burst(t, MPW_COPY, &m, 1) == 1, "not sent");
+	}
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now + 100 * ms);
+	CHECK(until_request(t, false) - enough <= 4, "the burst after 100 ms without a completion");
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now + 102 * ms);
+	CHECK(until_request(t, true) - idle <= 2, "idle");
+	mlxpmd_txq_watch(&t->txq.q, false, 0, now + 104 * ms);
+	(void)mlxpmd_txq_rewind(&t->txq, false);
+	CHECK(t->txq.wqebb_thresh == idle, "after a reset");
+	rig_tx_free(t);
+	CHECK(out() == 0, "%u out", out());
+}
+
 /* Lengths around a limit, with and without a tag, of all inline modes: which are copied, and what counts as lost. */
 static void
 limit_exact(unsigned int f, uint16_t limit)
@@ -432,6 +479,7 @@ main(void)
 			error_at(MLXPMD_TX_F_COPY, i, false);
 		}
 		lost_in_flight();
+		watched();
 		limit_exact(MLXPMD_TX_F_COPY, 60);
 		limit_exact(MLXPMD_TX_F_COPY, 930);
 		headers_required(MLXPMD_TX_F_INLINE);

@@ -11,6 +11,7 @@
 
 #include <rte_cycles.h>
 
+#include "../await.h"
 #include "compare.h"
 #include "perf_step.h"
 
@@ -24,7 +25,9 @@
 #define STEP_SAMPLES 64u
 /* A stepped sample must end within milliseconds: drivers check a device that does not work for longer. */
 #define STEP_FILL 128u
-#define STEP_WARM 8u
+/* Samples before those that count, and a pause after each: together longer than mlxpmd takes to adapt to a rate. */
+#define WARM_SAMPLES 8u
+#define WARM_PAUSE_US 1000u
 #define COUNT_SAMPLES 64u
 /* Parts of a run whose ratios show how repeatable its ratio is. */
 #define RUN_PARTS 10u
@@ -385,21 +388,31 @@ steps_count(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_con
 	return true;
 }
 
+/* Samples without a result, until the driver is in a steady state. */
+static bool
+warm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_config *c)
+{
+	struct sample s;
+
+	for (uint32_t i = 0; i < WARM_SAMPLES; i++) {
+		if (cmp_stop || !sample_take(row, arm, c, i, false, &s))
+			return false;
+		pass_us(WARM_PAUSE_US);
+	}
+	return true;
+}
+
 static bool
 steps_add(const struct cmp_row *row, struct cmp_arm arms[CMP_ARMS], const struct cmp_config *c,
 	  json_t *out)
 {
 	struct cmp_config few = *c;
-	struct sample s;
 	double instr;
 
 	few.fill = RTE_MIN(c->fill, STEP_FILL);
 	for (unsigned int a = 0; a < CMP_ARMS; a++) {
 		arms[a].arrive = few.fill;
-		for (uint32_t i = 0; i < STEP_WARM; i++)
-			if (!sample_take(row, &arms[a], &few, i, false, &s))
-				return false;
-		if (!steps_count(row, &arms[a], &few, &instr))
+		if (!warm(row, &arms[a], &few) || !steps_count(row, &arms[a], &few, &instr))
 			return false;
 		cmp_json_number(json_object_get(out, arms[a].name), "instr", instr);
 	}
@@ -480,9 +493,10 @@ count_arm(const struct cmp_row *row, struct cmp_arm *arm, const struct cmp_confi
 	json_t *before, *after, *item, *diff = cmp_json_child(out, arm->name);
 	const char *key;
 	struct sample s;
-	bool good = true;
+	bool good;
 
 	arm->arrive = c->fill;
+	good = warm(row, arm, c);
 	before = cmp_device_counters(arm);
 	for (uint32_t i = 0; good && i < COUNT_SAMPLES; i++)
 		good = before != NULL && sample_take(row, arm, c, i, false, &s);

@@ -417,7 +417,11 @@ lost_doorbell(const struct pmd_conf *conf)
 	CHECK(drain_a(sent + accepted, 2000) == sent + accepted, "%u sent", sent + accepted);
 	CHECK(pmd_xstat(PORT_B, "tx_q6_resets") == 0, "reset");
 	emu_fault_clear();
-	/* All doorbells are lost: the stall is counted and reported after a second. */
+	/* All doorbells of a queue that was busy are lost: the stall is counted and reported after a second. */
+	CHECK(send_bursts(7, 64) == 256 && drain_a(256, 2000) == 256, "Tx queue 7 does not send");
+	pass_us(20000);
+	(void)rte_eth_tx_burst(PORT_B, 7, NULL, 0);
+	pass_us(200000);
 	CHECK_OK(emu_fault("on doorbell match port=1 q=tx7 do drop"));
 	sent = queue_events;
 	(void)send_bursts(7, 16);

@@ -69,7 +69,7 @@ struct mlxpmd_queue_ops {
 	unsigned int (*abandon)(struct mlxpmd_queue *q);
 	/** After a change of state: returns when no thread acts on the old one. NULL: no thread can. */
 	void (*sync)(struct mlxpmd_queue *q, bool wake);
-	/** Of a READY queue: watches its interrupts. completed: there is a CQE at cq_ci. NULL: none. */
+	/** Of a READY queue: watches interrupts (Rx), sets wqebb_thresh (Tx). completed: there is a CQE at cq_ci. */
 	void (*watch)(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns);
 	/** Does the device owe a completion? NULL: it never does. */
 	bool (*waits)(struct mlxpmd_queue *q);

@@ -179,7 +179,8 @@ struct mlxpmd_txq {
 	uint32_t max_lso;	/**< Most payload bytes of a packet to be segmented; 0: not an offload of it. */
 	/** Packets of up to this number of bytes are copied into multi-packet WQEs, and into SEND WQEs. 0: none. */
 	uint16_t inline_mpw, inline_send;
-	uint16_t wqebb_thresh;	/**< With long WQEs, WQEBBs without a requested completion. */
+	/** With long WQEs, WQEBBs without a requested completion: wqebb_idle or wqebb_busy, which the watch sets. */
+	uint16_t wqebb_thresh;
 	uint16_t swp_tunnels;	/**< mlxpmd_tx_tunnel() bits of the kinds whose WQEs have the offsets of headers. */
 	int time_offset;	/**< Dynamic field of send times. */
 	uint64_t time_flag;	/**< Its flag; 0 without RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP. */
@@ -200,6 +201,9 @@ struct mlxpmd_txq {
 	struct mlxpmd_tso_form tso; /**< Of the last packet segmented. */
 	/* Control plane only. */
 	struct rte_eth_txconf conf __rte_cache_aligned;
+	uint16_t wqebb_idle, wqebb_busy; /**< wqebb_thresh without and with completions of late. */
+	uint16_t watch_ci;	/**< ci when the watch last saw it advance, */
+	uint64_t watch_ns;	/**< and when that was. */
 	const char *inline_why;	/**< Reason for the values of inline_mpw and inline_send. */
 	uint32_t lost_copied;	/**< Packets in WQEs that were not sent, if known, */
 	uint64_t lost_copied_bytes; /**< and their length. */
@@ -242,6 +246,8 @@ int mlxpmd_rxq_metadata_set(struct mlxpmd_rxq *rxq);
 void mlxpmd_rxq_disarm(struct mlxpmd_queue *q);
 /** As mlxpmd_rxq_arm() for sending: -ENOMEM, -EINVAL. */
 int mlxpmd_txq_arm(struct mlxpmd_queue *q);
+/** mlxpmd_queue_ops.watch: sets wqebb_thresh. */
+void mlxpmd_txq_watch(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns);
 /**
  * Finds the first packet that was not sent after an error completion, for mlxpmd_txq_disarm() to count. Reads the
  * ring: call it before the SQ is destroyed, when no burst uses the queue.

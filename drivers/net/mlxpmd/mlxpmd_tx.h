@@ -178,7 +178,7 @@ mlxpmd_tx_post(struct mlxpmd_txq *txq, uint32_t ds, uint16_t packets, bool long_
 	txq->q.pi += (ds + MLXPMD_WQEBB_DS - 1) / MLXPMD_WQEBB_DS;
 	txq->elts_pi += packets;
 	if ((uint16_t)(txq->elts_pi - txq->elts_comp) >= txq->rs_thresh ||
-	    (long_wqes && (uint16_t)(txq->q.pi - txq->wqebb_comp) > txq->wqebb_thresh))
+	    (long_wqes && (uint16_t)(txq->q.pi - txq->wqebb_comp) > MLXPMD_SHARED_GET(txq->wqebb_thresh)))
 		mlxpmd_tx_request_cqe(txq, wqe);
 }
 

@@ -12,6 +12,8 @@
 /* By default. A burst frees as many packets at once, into the mempool's cache. */
 #define RS_THRESH_MIN 32u
 #define RS_THRESH_MAX 64u
+/* A queue is busy for so long after its last completion. */
+#define BUSY_NS UINT64_C(100000000)
 /* Outstanding completions in addition to one per rs_thresh: a long WQE may request its own. */
 #define CQE_SLACK 8
 /* Most 16-byte units that a control segment can count. */
@@ -47,11 +49,36 @@ thresholds_set(struct mlxpmd_txq *txq, uint32_t elts)
 	if (elts / rs + CQE_SLACK > cqes)
 		return mlxpmd_queue_arm_fail(&txq->q, EINVAL, "the CQ does not fit the SQ");
 	txq->rs_thresh = rs;
+	txq->wqebb_busy = (wqebbs - 1) / 4;
+	txq->wqebb_idle = txq->wqebb_busy;
 	/* Copied packets do not count for rs_thresh. */
-	txq->wqebb_thresh = (wqebbs - 1) / 4;
 	if (txq->inline_mpw != 0 || txq->inline_send != 0)
-		txq->wqebb_thresh = RTE_MIN(txq->wqebb_thresh, txq->rs_thresh);
+		txq->wqebb_idle = RTE_MIN(txq->wqebb_busy, txq->rs_thresh);
 	return 0;
+}
+
+/*
+ * Copied packets hold no mbufs: completions give back space in the ring, and show that the device works. While they
+ * come a quarter of the ring is soon enough. Otherwise more are requested, because the device owes no others.
+ */
+void
+mlxpmd_txq_watch(struct mlxpmd_queue *q, bool completed, uint32_t cq_ci, uint64_t now_ns)
+{
+	struct mlxpmd_txq *txq = mlxpmd_txq_of(q);
+	uint16_t ci = __atomic_load_n(&q->ci, __ATOMIC_RELAXED), thresh = txq->wqebb_thresh;
+
+	RTE_SET_USED(completed);
+	RTE_SET_USED(cq_ci);
+	if (ci != txq->watch_ci) {
+		txq->watch_ci = ci;
+		txq->watch_ns = now_ns;
+		thresh = txq->wqebb_busy;
+	} else if (now_ns - txq->watch_ns >= BUSY_NS) {
+		thresh = txq->wqebb_idle;
+	}
+	/* Bursts read this line: it is written for a change only. */
+	if (thresh != txq->wqebb_thresh)
+		__atomic_store_n(&txq->wqebb_thresh, thresh, __ATOMIC_RELAXED);
 }
 
 static int
@@ -110,6 +137,8 @@ indices_reset(struct mlxpmd_txq *txq)
 	txq->elts_ci = 0;
 	txq->elts_comp = 0;
 	txq->wqebb_comp = 0;
+	txq->wqebb_thresh = txq->wqebb_idle;
+	txq->watch_ci = 0;
 	txq->mr_generation = mdv_mr_generation(txq->mdv);
 	txq->mr_last = (struct mdv_mr_range) { 0 };
 	txq->time_until_tsc = 0;

@@ -99,7 +99,7 @@ run_room(const struct mlxpmd_txq *txq)
 	uint32_t to_end = txq->q.wqe_mask + 1 - (txq->q.pi & txq->q.wqe_mask);
 	uint32_t room = RTE_MIN(to_end, (uint32_t)mlxpmd_tx_free_wqebbs(txq));
 
-	return RTE_MIN(room, (uint32_t)txq->wqebb_thresh);
+	return RTE_MIN(room, (uint32_t)MLXPMD_SHARED_GET(txq->wqebb_thresh));
 }
 
 /* Most packets of a run, likewise. */

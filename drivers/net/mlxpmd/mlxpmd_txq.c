@@ -178,6 +178,7 @@ const struct mlxpmd_queue_ops mlxpmd_txq_ops = {
 	.drain = txq_drain,
 	.settle = mlxpmd_txq_lost_find,
 	.abandon = txq_abandon,
+	.watch = mlxpmd_txq_watch,
 	.waits = txq_waits,
 };
 
