@@ -290,6 +290,7 @@ test_rqt(void)
 static void
 test_tir(void)
 {
+	static const uint16_t other_us[] = {1, 7, 9, 31, 33, 1023, 1025, UINT16_MAX};
 	uint32_t a = fix_rqt(&f, &rqn, 1), b = fix_rqt(&f, &rqn, 1), tirn;
 	struct prm_modify_tir_in in = {0};
 	struct prm_tirc *tirc = prm_modify_tir_in_ctx(&in);
@@ -311,6 +312,11 @@ test_tir(void)
 		    prm_tirc_set_lro_max_ip_payload_size(tirc, 1),
 		    prm_tirc_set_lro_timeout_period_usecs(tirc, 32)), FW_OK);
 	CHECK_EQ(((struct emu_tir *)f.created)->lro_bytes, 256);
+	CHECK_EQ(((struct emu_tir *)f.created)->lro_timeout_us, 32);
+	for (size_t i = 0; i < sizeof(other_us) / sizeof(other_us[0]); i++)
+		REFUSE_TIR((prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_IPV4_LRO),
+			    prm_tirc_set_lro_max_ip_payload_size(tirc, 1),
+			    prm_tirc_set_lro_timeout_period_usecs(tirc, other_us[i])), FW_TIR_LRO);
 	REFUSE_TIR(prm_tirc_set_tls_en(tirc, 1), FW_TIR_FEATURE);
 	REFUSE_TIR(prm_tirc_set_rx_hash_fn(tirc, PRM_RX_HASH_FN_INVERTED_XOR8), FW_OK);
 	REFUSE_TIR(prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT), FW_TIR_HASH);

@@ -189,7 +189,9 @@ static const struct {
 	{ ONE("max_lso_cap", 1), CAP(max_lso_bytes), 2, 0 },
 	{ ONE("max_lso_cap", 18), CAP(max_lso_bytes), 262144, 0 },
 	{ ONE("max_lso_cap", 19), CAP(max_lso_bytes), 262144, 1 },
-	{ ONE("lro_cap", 0), CAP(lro_us), 0, 0 },
+	{ ONE("lro_cap", 0), CAP(lro_us[0]), 0, 0 },
+	{ TWO("lro_cap", 0, "lro_timer_supported_periods[3]", 1024), CAP(lro_us[3]), 0, 0 },
+	{ TWO("lro_cap", 1, "lro_timer_supported_periods[3]", 1024), CAP(lro_us[3]), 1024, 0 },
 	{ ONE("lro_max_msg_sz_mode", 0), CAP(lro_size_l2), 0, 0 },
 	{ ONE("lro_max_msg_sz_mode", 1), CAP(lro_size_l2), 1, 0 },
 	/* Headers inline: L2, as in the vport's context, none. Modes from 5 on are of tunnels. */

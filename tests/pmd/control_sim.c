@@ -517,6 +517,13 @@ mlxpmd_rxq_lro_size(const struct mlxpmd_port *port)
 	return 0;
 }
 
+uint16_t
+mlxpmd_rxq_lro_us(const struct mlxpmd_port *port)
+{
+	RTE_SET_USED(port);
+	return 0;
+}
+
 /* ------------------------------------------------------------------ the port */
 
 void

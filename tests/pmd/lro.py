@@ -3,7 +3,8 @@
 """Large receive offload: TCP segments that scapy made arrive as few long packets, which leave as the same segments.
 
 testpmd's csum engine hands each packet to the other port for segmentation (TSO), so headers that the driver updated
-wrongly, or bytes of a stream that differ, make frames that scapy did not make. What a queue refuses, and why.
+wrongly, or bytes of a stream that differ, make frames that scapy did not make. When sessions end. What a queue refuses,
+and why.
 """
 import collections
 import pathlib
@@ -13,6 +14,7 @@ import pmdlib
 from e2e import TEST_MLX, check, emu, main, testlib
 from scapy.all import IP, TCP, UDP, Dot1Q, Ether, IPv6, Raw
 from scapy.utils import RawPcapReader, RawPcapWriter
+from telemetry_client import Client
 
 MSS = 1400
 STALL_S = 20
@@ -155,6 +157,45 @@ def run_one(devargs, args, merges=True):
           flush=True)
 
 
+def period(devarg, period_us, notice):
+    """One stream in virtual time, in which a frame takes 100 ns: a session has ten segments per microsecond, up to 255.
+
+    The emulator ends it with the 64 frames of a pass, so it may have as many more.
+    """
+    count = 2000
+    frames = [Ether(src=SOURCE, dst=OWN) / IP(src="10.0.0.1", dst="10.1.0.1") /
+              TCP(sport=1000, dport=80, seq=1 + i * 100, ack=7, flags="A") / Raw(bytes(100)) for i in range(count)]
+    with tempfile.TemporaryDirectory(prefix="mlxpmd-pmd.") as work:
+        inp = pathlib.Path(work) / "in.pcap"
+        write_pcap(inp, frames)
+        with pmdlib.Testpmd([*LRO, "--rxd=4096", "--forward-mode=rxonly", "--no-flush-rx"],
+                            wires=[f"0=pcap:{inp}", "1=none"],
+                            eal_args=pmdlib.eal(f"{MPRQ},clock=raw{devarg}", telemetry=True),
+                            emu_args=["--seed", "0", "--clock", "virtual", "--cap", "lro_min_mss_size=100"]) as testpmd:
+            used_us = Client().query("/mlxpmd/queues,0")["rx0"]["striding"]["lro_timeout_us"]
+            lines = [line for line in testpmd.started.splitlines() if "port 0: lro_timeout_usec" in line]
+            testpmd.cmd("start")
+            testlib.await_progress(lambda: testpmd.ctl("counters")["ports"][0]["rx_frames"], lambda n: n >= count,
+                                   STALL_S)
+            testpmd.cmd("stop")
+            report = testpmd.quit()
+    check(used_us == period_us, f"{devarg}: {used_us} us")
+    wanted = [f"mlxpmd: port 0: {devarg[1:]}: LRO sessions end after {period_us} us, the device has 8, 16, 32 and 1024"]
+    check(lines == wanted * notice, f"{devarg}: {lines}")
+    check(report.port(0, "rx_lro_segments") == count, report)
+    mean = count / report.port(0, "rx_lro_packets")
+    check(min(10 * period_us, 250) <= mean < min(20 * period_us, 256), f"{devarg}: {mean} segments in a packet")
+    print(f"{devarg or 'default'}: {used_us} us, {mean:.0f} segments in a packet", flush=True)
+
+
+def periods():
+    for devarg, period_us, notice in (("", 8, False), (",lro_timeout_usec=0", 8, False),
+                                        (",lro_timeout_usec=1", 8, True), (",lro_timeout_usec=8", 8, False),
+                                        (",lro_timeout_usec=31", 16, True), (",lro_timeout_usec=32", 32, False),
+                                        (",lro_timeout_usec=65535", 1024, True)):
+        period(devarg, period_us, notice)
+
+
 def refused(devargs, args, why):
     with pmdlib.Testpmd(["--disable-device-start", *args], eal_args=pmdlib.eal(devargs)) as testpmd:
         text = testpmd.cmd("port start 0")
@@ -169,6 +210,7 @@ def run():
     run_one(f"{MPRQ},mprq_max_memcpy_len=65535", LRO)
     run_one(f"{MPRQ},mprq_log_stride_num=4,mprq_log_stride_size=11", LRO)
     run_one(MPRQ, ["--enable-scatter"], merges=False)
+    periods()
     refused("mprq_en=1", LRO, "rxqs_min_mprq")
     refused(MPRQ, ["--enable-lro", "--max-lro-pkt-size=300"], "max_lro_pkt_size of at least 318")
     refused(MPRQ, ["--enable-lro", "--max-lro-pkt-size=9000"], "needs Rx offload scatter")

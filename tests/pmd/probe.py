@@ -17,6 +17,7 @@ CASES = [
     ("rx_burst=fast", "devarg rx_burst=fast: allowed are auto|scalar|neon|sse|avx2|avx512vl|avx512|ifma"),
     ("clock=", "devarg clock=: allowed are auto|page|host|realtime|raw"),
     ("clock=page,clock=page", "devarg clock is given more than once: allowed is once"),
+    ("lro_timeout_usec=1ms", "devarg lro_timeout_usec=1ms: allowed are 0..65535"),
     ("representor=vf0", "devarg representor=vf0: ports of representors are not supported, "
      "only the uplink of a switchdev PF: leave the devarg out"),
     ("rx_vec_en=1", "unknown devarg rx_vec_en: allowed are "
@@ -24,7 +25,8 @@ CASES = [
      "clock=auto|page|host|realtime|raw, rxq_cqe_comp_en=0..4|128..132, "
      "stats_age_ms=0|10..60000, txq_inline_mpw=0..930, txq_inline_max=0..930, txqs_min_inline=0..1024, "
      "open=verbs|vfio, doorbell=auto|nc|wc, mprq_en=0|1, mprq_log_stride_num=0|3..16, "
-     "mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535"),
+     "mprq_log_stride_size=0|6..13, mprq_max_memcpy_len=0..65535, rxqs_min_mprq=0..65535, "
+     "lro_timeout_usec=0..65535"),
 ]
 
 

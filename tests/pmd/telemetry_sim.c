@@ -285,6 +285,13 @@ mdv_status_find(const char *name, uint8_t *status)
 
 char text[65536];
 
+uint16_t
+mlxpmd_rxq_lro_us(const struct mlxpmd_port *p)
+{
+	RTE_SET_USED(p);
+	return 32;
+}
+
 static void
 flatten(const struct rte_tel_data *d, const char *prefix)
 {

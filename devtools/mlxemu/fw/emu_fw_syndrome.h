@@ -109,7 +109,7 @@
 	X(TIR_HASH, 0xe50901, BAD_PARAM, "rx_hash_fn does not fit the dispatch type") \
 	X(TIR_FEATURE, 0xe50902, BAD_PARAM, "TIR feature without capability") \
 	X(TIR_FIELD, 0xe50903, BAD_PARAM, "bitmask names a field that cannot change") \
-	X(TIR_LRO, 0xe50904, BAD_PARAM, "LRO without size or time, or over an RQ that scatters the FCS") \
+	X(TIR_LRO, 0xe50904, BAD_PARAM, "LRO without size, with a time that is not supported, or over an RQ that scatters the FCS") \
 	/* TIS */ \
 	X(TIS_FEATURE, 0xe50a01, BAD_PARAM, "TIS feature without capability") \
 	/* counters */ \

@@ -27,6 +27,20 @@ tir_hash_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 	return 0;
 }
 
+/*
+ * assumed: other periods than the supported ones are refused. Other reading: the device takes the longest supported
+ * period that is not longer (DPDK mlx5.rst, lro_timeout_usec, whose value mlx5_devx_tir_attr_set() does not round).
+ * Test: fw/test_queues.c.
+ */
+static bool
+lro_period_supported(uint32_t us)
+{
+	for (unsigned i = 0; i < FW_LRO_PERIODS; i++)
+		if (fw_lro_periods_us[i] == us)
+			return true;
+	return false;
+}
+
 static int
 tir_features_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 {
@@ -35,9 +49,11 @@ tir_features_check(struct fw_cmd *c, const struct prm_tirc *tirc)
 
 	if (prm_tirc_get_tls_en(tirc) || (merge & ~(c->dev->profile->lro_cap ? lro : 0)) != 0)
 		return fw_refuse(c, FW_TIR_FEATURE, "%s", "TLS or packet merge");
-	if (merge != 0 && (prm_tirc_get_lro_max_ip_payload_size(tirc) == 0 ||
-			   prm_tirc_get_lro_timeout_period_usecs(tirc) == 0))
-		return fw_refuse(c, FW_TIR_LRO, "%s", "lro_max_ip_payload_size or lro_timeout_period_usecs is 0");
+	if (merge != 0 && prm_tirc_get_lro_max_ip_payload_size(tirc) == 0)
+		return fw_refuse(c, FW_TIR_LRO, "%s", "lro_max_ip_payload_size is 0");
+	if (merge != 0 && !lro_period_supported(prm_tirc_get_lro_timeout_period_usecs(tirc)))
+		return fw_refuse(c, FW_TIR_LRO, "lro_timeout_period_usecs %u is not of lro_timer_supported_periods",
+				 prm_tirc_get_lro_timeout_period_usecs(tirc));
 	return tir_hash_check(c, tirc);
 }
 
@@ -59,20 +75,12 @@ tir_fcs_check(struct fw_cmd *c, const struct prm_tirc *tirc, bool indirect, cons
 	return 0;
 }
 
-/*
- * assumed: the session lasts as long as the largest supported period that is not longer. Other reading: other periods
- * are refused (Linux and DPDK use supported ones by default). Test: dp/test_lro.c.
- */
 static void
 tir_lro_fill(struct emu_tir *tir, const struct prm_tirc *tirc)
 {
-	uint32_t us = prm_tirc_get_lro_timeout_period_usecs(tirc);
-
 	tir->lro_mask = (uint8_t)prm_tirc_get_packet_merge_mask(tirc);
 	tir->lro_bytes = prm_tirc_get_lro_max_ip_payload_size(tirc) * LRO_SIZE_UNIT;
-	for (unsigned i = 0; i < FW_LRO_PERIODS; i++)
-		if (i == 0 || fw_lro_periods_us[i] <= us)
-			tir->lro_timeout_us = fw_lro_periods_us[i];
+	tir->lro_timeout_us = prm_tirc_get_lro_timeout_period_usecs(tirc);
 }
 
 static void

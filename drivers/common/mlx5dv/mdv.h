@@ -46,6 +46,9 @@ enum mdv_mini_cqe {
 	MDV_MINI_CQE_CSUM_STRIDE, /**< Checksum, and index of the first stride: for striding RQs. */
 };
 
+/** Number of lro_timer_supported_periods. */
+#define MDV_LRO_PERIODS 4
+
 /**
  * Capabilities that the layer and its users need; read once at open, range-checked, host order.
  * Source: QUERY_HCA_CAP (general and Ethernet offload pages), NIC vport context, PMTU register.
@@ -65,7 +68,7 @@ struct mdv_caps {
 	uint8_t num_lag_ports;	/**< Ports that the device can bond; 0: it cannot bond this one. */
 	uint16_t max_mtu;	/**< Largest MTU, in bytes of Ethernet payload. */
 	uint32_t max_lso_bytes;	/**< 0: no TSO. */
-	uint16_t lro_us;	/**< Shortest duration of an LRO session; 0: no LRO. */
+	uint16_t lro_us[MDV_LRO_PERIODS]; /**< Periods of LRO sessions, ascending; the first is 0: no LRO. */
 	bool lro_size_l2;	/**< The size of an LRO packet counts from its Ethernet header on, else from TCP. */
 	uint32_t device_frequency_khz; /**< 0: not reported, or outside the plausible range. */
 	bool csum, vlan_insert, vlan_strip, scatter_fcs, rss_ipv4_ipv6;
@@ -400,6 +403,7 @@ struct mdv_tir_attr {
 	bool symmetric;
 	const uint8_t *key;	/**< 40 bytes; required if hash_fields is not 0. */
 	uint8_t lro_size;	/**< Most bytes of an LRO packet, in MDV_LRO_UNIT; 0: no LRO. Not changed later. */
+	uint16_t lro_us;	/**< Of mdv_caps.lro_us: duration of an LRO session. Not changed later. */
 };
 /** Unit of mdv_tir_attr.lro_size in bytes (DPDK mlx5.h, MLX5_LRO_SEG_CHUNK_SIZE). */
 #define MDV_LRO_UNIT 256

@@ -179,6 +179,18 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 }
 
 static void
+read_lro(struct mdv_caps *caps, const struct prm_per_protocol_networking_offload_caps *cap)
+{
+	unsigned int i;
+
+	/* The periods are in ascending order (Linux, en/params.c, mlx5e_choose_lro_timeout()). */
+	for (i = 0; i < MDV_LRO_PERIODS && prm_per_protocol_networking_offload_caps_get_lro_cap(cap); i++)
+		caps->lro_us[i] = prm_per_protocol_networking_offload_caps_get_lro_timer_supported_periods(cap, i);
+	/* DPDK mlx5_prm.h, MLX5_LRO_MAX_MSG_SIZE_START_FROM_L4. */
+	caps->lro_size_l2 = prm_per_protocol_networking_offload_caps_get_lro_max_msg_sz_mode(cap) != 0;
+}
+
+static void
 read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offload_caps *cap)
 {
 	static const struct mdv_cap_limit lso = { "max_lso_cap", 0, 18 };
@@ -204,11 +216,7 @@ read_ethernet(struct mdv_dev *dev, const struct prm_per_protocol_networking_offl
 				       MDV_HASH_DST_PORT;
 	mdv_cap_check(dev->name, &lso, &log_lso);
 	caps->max_lso_bytes = log_lso == 0 ? 0 : 1u << log_lso;
-	/* The periods are in ascending order (Linux, en/params.c, mlx5e_choose_lro_timeout()). */
-	if (prm_per_protocol_networking_offload_caps_get_lro_cap(cap))
-		caps->lro_us = prm_per_protocol_networking_offload_caps_get_lro_timer_supported_periods(cap, 0);
-	/* DPDK mlx5_prm.h, MLX5_LRO_MAX_MSG_SIZE_START_FROM_L4. */
-	caps->lro_size_l2 = prm_per_protocol_networking_offload_caps_get_lro_max_msg_sz_mode(cap) != 0;
+	read_lro(caps, cap);
 }
 
 /** Headers that a SEND WQE must carry inline: L2, none, or as in the vport context. */

@@ -105,7 +105,7 @@ check_tir(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 	if ((attr->hash_fields & ~dev->caps.rx_hash_fields) != 0)
 		return MDV_FAIL(dev->name, ENOTSUP, "the device cannot hash fields 0x%x, only 0x%x",
 				attr->hash_fields, dev->caps.rx_hash_fields);
-	if (attr->lro_size != 0 && dev->caps.lro_us == 0)
+	if (attr->lro_size != 0 && dev->caps.lro_us[0] == 0)
 		return MDV_FAIL(dev->name, ENOTSUP, "the device has no LRO");
 	return 0;
 }
@@ -133,13 +133,13 @@ tir_fill_hash(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 }
 
 static void
-tir_fill_lro(struct prm_tirc *tirc, const struct mdv_dev *dev, const struct mdv_tir_attr *attr)
+tir_fill_lro(struct prm_tirc *tirc, const struct mdv_tir_attr *attr)
 {
 	if (attr->lro_size == 0)
 		return;
 	prm_tirc_set_packet_merge_mask(tirc, PRM_TIRC_PACKET_MERGE_IPV4_LRO | PRM_TIRC_PACKET_MERGE_IPV6_LRO);
 	prm_tirc_set_lro_max_ip_payload_size(tirc, attr->lro_size);
-	prm_tirc_set_lro_timeout_period_usecs(tirc, dev->caps.lro_us);
+	prm_tirc_set_lro_timeout_period_usecs(tirc, attr->lro_us);
 }
 
 RTE_EXPORT_INTERNAL_SYMBOL(mdv_tir_create)
@@ -153,7 +153,7 @@ mdv_tir_create(struct mdv_dev *dev, const struct mdv_tir_attr *attr)
 		return NULL;
 	prm_create_tir_in_set_opcode(&in, PRM_CMD_OP_CREATE_TIR);
 	prm_tirc_set_transport_domain(tirc, dev->tdn);
-	tir_fill_lro(tirc, dev, attr);
+	tir_fill_lro(tirc, attr);
 	if (attr->rqtn != 0) {
 		prm_tirc_set_disp_type(tirc, PRM_TIRC_DISP_TYPE_INDIRECT);
 		prm_tirc_set_indirect_table(tirc, attr->rqtn);

@@ -61,7 +61,8 @@ enum mlxpmd_burst_mode {
 	ROW(mprq_log_stride_num, "0|3..16") \
 	ROW(mprq_log_stride_size, "0|6..13") \
 	ROW(mprq_max_memcpy_len, "0..65535") \
-	ROW(rxqs_min_mprq, "0..65535")
+	ROW(rxqs_min_mprq, "0..65535") \
+	ROW(lro_timeout_usec, "0..65535")
 
 /** Memory type of the doorbell registers: non-cached or write-combining. */
 enum mlxpmd_doorbell { MLXPMD_DOORBELL_AUTO, MLXPMD_DOORBELL_NC, MLXPMD_DOORBELL_WC };
@@ -79,6 +80,7 @@ struct mlxpmd_devargs {
 	unsigned int stats_age_ms;	/**< Maximum age of the device's counters; 0: each reading queries them. */
 	/** Striding receive queues, from that number of queues on. Sizes: 0 is the default. */
 	unsigned int mprq_en, mprq_log_stride_num, mprq_log_stride_size, mprq_max_memcpy_len, rxqs_min_mprq;
+	unsigned int lro_timeout_usec;	/**< Longest LRO session; 0: the shortest that the device has. */
 	/** Longest packets in bytes that are copied into multi-packet WQEs, and into SEND WQEs; 0: none. */
 	unsigned int txq_inline_mpw, txq_inline_max;
 	unsigned int txqs_min_inline;	/**< Ports with fewer Tx queues copy none. */

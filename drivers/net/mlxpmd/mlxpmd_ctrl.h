@@ -87,6 +87,8 @@ int mlxpmd_rxq_log_segs(const struct mlxpmd_rxq *rxq, uint16_t mtu);
 #define MLXPMD_LRO_MAX (UINT8_MAX * MDV_LRO_UNIT)
 /** Longest packet of LRO on the port's queues, in MDV_LRO_UNIT; 0: no LRO. */
 uint8_t mlxpmd_rxq_lro_size(const struct mlxpmd_port *port);
+/** Period of the device after which LRO sessions end, by devarg lro_timeout_usec; 0: no LRO. */
+uint16_t mlxpmd_rxq_lro_us(const struct mlxpmd_port *port);
 /** log2 of the bytes of a striding queue's strides for this MTU; -EINVAL: not all frames could be delivered. */
 int mlxpmd_rxq_log_stride_size(const struct mlxpmd_rxq *rxq, uint16_t mtu);
 /**

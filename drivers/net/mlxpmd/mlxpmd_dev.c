@@ -49,7 +49,7 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 		};
 	}
 	info->rx_offload_capa = info->rx_queue_offload_capa | RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
-	if (port->args.mprq_en && caps->lro_us != 0) {
+	if (port->args.mprq_en && caps->lro_us[0] != 0) {
 		info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_TCP_LRO;
 		info->max_lro_pkt_size = MLXPMD_LRO_MAX;
 	}

@@ -109,6 +109,20 @@ mlxpmd_rxq_lro_size(const struct mlxpmd_port *port)
 	return (max - RTE_MIN(max, lro_before_tcp(port))) / MDV_LRO_UNIT;
 }
 
+/* As net_mlx5 documents the devarg: the longest period up to it, else the shortest. */
+uint16_t
+mlxpmd_rxq_lro_us(const struct mlxpmd_port *port)
+{
+	const uint16_t *periods = port->mdv->caps.lro_us;
+	uint16_t us = periods[0];
+	unsigned int i;
+
+	for (i = 1; i < MDV_LRO_PERIODS; i++)
+		if (periods[i] <= port->args.lro_timeout_usec)
+			us = RTE_MAX(us, periods[i]);
+	return us;
+}
+
 /* ------------------------------------------------------------------ operations */
 
 static int

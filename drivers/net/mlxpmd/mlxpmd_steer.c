@@ -111,7 +111,20 @@ tir_attr(const struct mlxpmd_port *port, enum mlxpmd_rss_class class, const uint
 		.hash_fields = fields,
 		.key = key,
 		.lro_size = mlxpmd_rxq_lro_size(port),
+		.lro_us = mlxpmd_rxq_lro_us(port),
 	};
+}
+
+static void
+lro_us_log(const struct mlxpmd_port *port)
+{
+	const unsigned int wanted_us = port->args.lro_timeout_usec;
+	const uint16_t *periods = port->mdv->caps.lro_us;
+
+	if (wanted_us == 0 || wanted_us == mlxpmd_rxq_lro_us(port) || mlxpmd_rxq_lro_size(port) == 0)
+		return;
+	MLXPMD_LOG(NOTICE, "port %u: lro_timeout_usec=%u: LRO sessions end after %u us, the device has %u, %u, %u and %u",
+		   port->port_id, wanted_us, mlxpmd_rxq_lro_us(port), periods[0], periods[1], periods[2], periods[3]);
 }
 
 static int
@@ -121,6 +134,7 @@ tirs_create(struct mlxpmd_port *port)
 	struct mdv_tir_attr attr;
 	int class;
 
+	lro_us_log(port);
 	for (class = steer->rss ? 0 : MLXPMD_RSS_CLASS_OTHER; class < MLXPMD_NB_RSS_CLASSES; class++) {
 		tir_attr(port, class, port->rss_key, port->rss_hf, &attr);
 		steer->tir[class] = mdv_tir_create(port->mdv, &attr);

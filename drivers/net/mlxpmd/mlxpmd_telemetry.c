@@ -245,6 +245,7 @@ static int
 add_striding(struct rte_tel_data *d, const struct mlxpmd_rxq *rxq)
 {
 	const struct mlxpmd_striding *s = &rxq->striding;
+	const bool lro = (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO) != 0;
 	struct rte_tel_data *c = mlxpmd_telemetry_dict(d, "striding");
 
 	if (c == NULL)
@@ -254,7 +255,8 @@ add_striding(struct rte_tel_data *d, const struct mlxpmd_rxq *rxq)
 	rte_tel_data_add_dict_int(c, "buffers", s->pool == NULL ? 0 : s->pool->mp->size);
 	rte_tel_data_add_dict_int(c, "buffers_held", mlxpmd_mprq_held(rxq));
 	rte_tel_data_add_dict_uint(c, "packets_attached", s->attached + s->given);
-	rte_tel_data_add_dict_int(c, "lro", (rxq->q.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO) != 0);
+	rte_tel_data_add_dict_int(c, "lro", lro);
+	rte_tel_data_add_dict_int(c, "lro_timeout_us", lro ? mlxpmd_rxq_lro_us(rxq->q.port) : 0);
 	rte_tel_data_add_dict_uint(c, "lro_packets", s->lro_packets);
 	rte_tel_data_add_dict_uint(c, "lro_segments", s->lro_segments);
 	return 0;
