@@ -216,9 +216,8 @@ mlxpmd_mprq_exception(struct mlxpmd_rxq *rxq)
 	s->stop = MLXPMD_STRIDING_NONE;
 	rte_io_rmb(); /* As in mlxpmd_rx_exception(). */
 	in_step = rxq->q.ci != rxq->q.pi && mlxpmd_mprq_in_step(rxq, cqe, s->used);
-	/* Compressed: there are at most as many completions as posted strides. The counter of a block is not tested. */
-	if ((in_step || mlxpmd_rx_enhanced(rxq)) && mlxpmd_cqe_is_compressed(rxq, tail) &&
-	    mlxpmd_rx_expand(rxq, rxq->q.cq_ci, posted) != 0)
+	/* There are at most as many completions as posted strides. */
+	if (mlxpmd_rx_expand_next(rxq, tail, in_step, posted))
 		return true;
 	if (mlxpmd_cqe_opcode(tail) != MLX5_CQE_RESP_SEND || ((uint32_t)tail & MLXPMD_TAIL_FORMAT) != 0 || !in_step) {
 		mlxpmd_rx_refused(rxq, cqe);

@@ -335,6 +335,17 @@ void mlxpmd_block_rest(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t n, uint32_t
  */
 uint32_t mlxpmd_rx_expand(struct mlxpmd_rxq *rxq, uint32_t ci, uint32_t max);
 
+/**
+ * Expands the session at the consumer index, if the CQE there is its title or a block.
+ * @param in_step The CQE has the counter of the next packet. That of a block is not tested.
+ */
+static __rte_always_inline bool
+mlxpmd_rx_expand_next(struct mlxpmd_rxq *rxq, uint64_t tail, bool in_step, uint32_t max)
+{
+	return (in_step || mlxpmd_rx_enhanced(rxq)) && mlxpmd_cqe_is_compressed(rxq, tail) &&
+	       mlxpmd_rx_expand(rxq, rxq->q.cq_ci, max) != 0;
+}
+
 /** Expands all sessions from the consumer index on. The RQ is in reset: the device writes no CQE meanwhile. */
 void mlxpmd_rx_expand_all(struct mlxpmd_rxq *rxq);
 

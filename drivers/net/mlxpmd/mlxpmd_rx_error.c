@@ -68,9 +68,8 @@ mlxpmd_rx_exception(struct mlxpmd_rxq *rxq)
 	    ((uint32_t)tail & MLXPMD_TAIL_FORMAT) == 0 &&
 	    rte_be_to_cpu_32(cqe->byte_cnt) - 1 < rxq->len_max)
 		return true;
-	/* Compressed: there are at most as many completions as posted WQEs. The counter of a block is not tested. */
-	if ((in_step || mlxpmd_rx_enhanced(rxq)) && mlxpmd_cqe_is_compressed(rxq, tail) &&
-	    mlxpmd_rx_expand(rxq, rxq->q.cq_ci, (uint16_t)(rxq->q.pi - rxq->q.ci)) != 0)
+	/* There are at most as many completions as posted WQEs. */
+	if (mlxpmd_rx_expand_next(rxq, tail, in_step, (uint16_t)(rxq->q.pi - rxq->q.ci)))
 		return true;
 	mlxpmd_rx_refused(rxq, cqe);
 	if (error) {
