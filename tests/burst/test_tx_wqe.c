@@ -473,29 +473,83 @@ memory(void)
 	home("attached");
 }
 
+static const struct mix mixes[] = {
+	{ 0, 1, false, 0 }, { MLXPMD_TX_F_MPW, 1, false, 0 }, { MLXPMD_TX_F_OFFLOAD, 1, true, 0 },
+	{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, 1, true, 0 }, { MLXPMD_TX_F_MULTI, 6, false, 0 },
+	{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 3, false, 0 },
+	{ MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD, 9, true, 0 }, { ALL_FLAGS, 9, true, 0 },
+	{ MLXPMD_TX_F_FAST_FREE, 1, false, 0 }, { MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 1, false, 0 },
+	{ MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
+	{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
+	{ MLXPMD_TX_F_INLINE, 9, true, 1 }, { MLXPMD_TX_F_INLINE, 9, true, 2 },
+	{ MLXPMD_TX_F_INLINE, 9, true, 3 },
+}, inline_mixes[] = {
+	{ MPW_COPY, 9, true, 0, 100, 60 }, { MPW_COPY, 9, true, 0, 200, 0 }, { MPW_COPY, 3, true, 0, 0, 200 },
+	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 64, 64 },
+	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 200, 0 },
+	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, 1, true, 0, 90, 150 },
+	{ MLXPMD_TX_F_COPY, 9, true, 0, 0, 200 },
+	{ MLXPMD_TX_F_INLINE, 9, true, 1, 0, 200 }, { MLXPMD_TX_F_INLINE, 9, true, 3, 0, 60 },
+};
+
+static const struct ring {
+	uint8_t log_wqebbs;
+	uint16_t nb_desc;
+	uint8_t max_ds;
+} rings[] = { { 6, 64, 63 }, { 4, 128, 32 }, { 8, 64, 18 }, { 5, 512, 63 } },
+  inline_rings[] = { { 6, 64, 63 }, { 5, 8, 32 }, { 8, 64, 18 } };
+
+static const struct odd_case {
+	unsigned int f;
+	bool alternate;
+} odd_cases[] = {
+	{ MLXPMD_TX_F_MPW, false }, { ALL_FLAGS, false }, { ALL_FLAGS, true },
+	{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, false }, { MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, true },
+}, inline_odd_cases[] = {
+	{ MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, false }, { MPW_COPY, false }, { MPW_COPY, true },
+	{ MLXPMD_TX_F_COPY, false },
+};
+
+static void
+traffic_all(const struct mix *mix, unsigned int nb_mixes, const struct ring *ring, unsigned int nb_rings)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < nb_mixes; i++)
+		for (k = 0; k < nb_rings; k++)
+			traffic(&mix[i], ring[k].log_wqebbs, ring[k].nb_desc, ring[k].max_ds);
+	inline_mpw = 0;
+	inline_send = 0;
+}
+
+static void
+refused_all(const unsigned int *f, unsigned int n)
+{
+	while (n-- != 0)
+		refused(*f++);
+}
+
+/* A packet of each kind at each place; inline_mpw, inline_send: limits of inline data. */
+static void
+places_all(uint16_t mpw, uint16_t send, const struct odd_case *c, unsigned int n)
+{
+	inline_mpw = mpw;
+	inline_send = send;
+	every_offset(0);
+	every_offset(1);
+	every_offset(3);
+	for (; n-- != 0; c++)
+		odd_ones(c->f, c->alternate);
+	inline_mpw = 0;
+	inline_send = 0;
+}
+
 int
 main(void)
 {
-	static const struct mix mixes[] = {
-		{ 0, 1, false, 0 }, { MLXPMD_TX_F_MPW, 1, false, 0 }, { MLXPMD_TX_F_OFFLOAD, 1, true, 0 },
-		{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, 1, true, 0 }, { MLXPMD_TX_F_MULTI, 6, false, 0 },
-		{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_MULTI, 3, false, 0 },
-		{ MLXPMD_TX_F_MULTI | MLXPMD_TX_F_OFFLOAD, 9, true, 0 }, { ALL_FLAGS, 9, true, 0 },
-		{ MLXPMD_TX_F_FAST_FREE, 1, false, 0 }, { MLXPMD_TX_F_MPW | MLXPMD_TX_F_FAST_FREE, 1, false, 0 },
-		{ MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
-		{ MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD | MLXPMD_TX_F_FAST_FREE, 1, true, 0 },
-		{ MLXPMD_TX_F_INLINE, 9, true, 1 }, { MLXPMD_TX_F_INLINE, 9, true, 2 },
-		{ MLXPMD_TX_F_INLINE, 9, true, 3 },
-	};
-	static const struct mix inline_mixes[] = {
-		{ MPW_COPY, 9, true, 0, 100, 60 }, { MPW_COPY, 9, true, 0, 200, 0 }, { MPW_COPY, 3, true, 0, 0, 200 },
-		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 64, 64 },
-		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE, 1, false, 0, 200, 0 },
-		{ MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, 1, true, 0, 90, 150 },
-		{ MLXPMD_TX_F_COPY, 9, true, 0, 0, 200 },
-		{ MLXPMD_TX_F_INLINE, 9, true, 1, 0, 200 }, { MLXPMD_TX_F_INLINE, 9, true, 3, 0, 60 },
-	};
-	unsigned int i;
+	static const unsigned int refusals[] = { 0, MLXPMD_TX_F_MPW, ALL_FLAGS, MLXPMD_TX_F_INLINE };
+	/* No packet is short enough to be copied. */
+	static const unsigned int inline_refusals[] = { MPW_COPY, MLXPMD_TX_F_COPY };
 
 	rig_init();
 	pool = rig_pool("tx", POOL, 64, 3200 + RTE_PKTMBUF_HEADROOM);
@@ -504,46 +558,13 @@ main(void)
 		mpw_bytes();
 		header_lengths();
 		longest();
-		for (i = 0; i < RTE_DIM(mixes); i++) {
-			traffic(&mixes[i], 6, 64, 63);
-			traffic(&mixes[i], 4, 128, 32);
-			traffic(&mixes[i], 8, 64, 18);
-			traffic(&mixes[i], 5, 512, 63);
-		}
-		every_offset(0);
-		every_offset(1);
-		every_offset(3);
-		refused(0);
-		refused(MLXPMD_TX_F_MPW);
-		refused(ALL_FLAGS);
-		refused(MLXPMD_TX_F_INLINE);
-		odd_ones(MLXPMD_TX_F_MPW, false);
-		odd_ones(ALL_FLAGS, false);
-		odd_ones(ALL_FLAGS, true);
-		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, false);
-		odd_ones(MLXPMD_TX_F_MPW | MLXPMD_TX_F_OFFLOAD, true);
+		traffic_all(mixes, RTE_DIM(mixes), rings, RTE_DIM(rings));
+		refused_all(refusals, RTE_DIM(refusals));
+		places_all(0, 0, odd_cases, RTE_DIM(odd_cases));
 		memory();
-		for (i = 0; i < RTE_DIM(inline_mixes); i++) {
-			traffic(&inline_mixes[i], 6, 64, 63);
-			traffic(&inline_mixes[i], 5, 8, 32);
-			traffic(&inline_mixes[i], 8, 64, 18);
-		}
-		inline_mpw = 0;
-		inline_send = 0;
-		/* No packet is short enough to be copied. */
-		refused(MPW_COPY);
-		refused(MLXPMD_TX_F_COPY);
-		inline_mpw = 70;
-		inline_send = 600;
-		every_offset(0);
-		every_offset(1);
-		every_offset(3);
-		odd_ones(MPW_COPY | MLXPMD_TX_F_FAST_FREE | MLXPMD_TX_F_OFFLOAD, false);
-		odd_ones(MPW_COPY, false);
-		odd_ones(MPW_COPY, true);
-		odd_ones(MLXPMD_TX_F_COPY, false);
-		inline_mpw = 0;
-		inline_send = 0;
+		traffic_all(inline_mixes, RTE_DIM(inline_mixes), inline_rings, RTE_DIM(inline_rings));
+		refused_all(inline_refusals, RTE_DIM(inline_refusals));
+		places_all(70, 600, inline_odd_cases, RTE_DIM(inline_odd_cases));
 	}
 	return rig_end("tx_wqe");
 }
