@@ -287,6 +287,8 @@ link_state(void)
 	CHECK_OK(rte_eth_link_get_nowait(PORT_A, &link));
 	CHECK(link.link_speed > 0 && link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "%u Mb/s",
 	      link.link_speed);
+	CHECK((info.speed_capa & rte_eth_speed_bitflag(link.link_speed, RTE_ETH_LINK_FULL_DUPLEX)) != 0,
+	      "%u Mb/s, but capability %#x", link.link_speed, info.speed_capa);
 	CHECK_OK(rte_eth_dev_set_link_down(PORT_A));
 	CHECK_OK(rte_eth_link_get_nowait(PORT_A, &link));
 	CHECK(link.link_status == RTE_ETH_LINK_DOWN, "up after set_link_down");

@@ -151,9 +151,9 @@ features_others(void)
 		{ "MACsec offload", rx(RTE_ETH_RX_OFFLOAD_MACSEC_STRIP) + tx(RTE_ETH_TX_OFFLOAD_MACSEC_INSERT), 2 },
 		{ "Inner L3 checksum", rx(RTE_ETH_RX_OFFLOAD_OUTER_IPV4_CKSUM) + tx(RTE_ETH_TX_OFFLOAD_OUTER_IPV4_CKSUM), 2 },
 		{ "Inner L4 checksum", rx(RTE_ETH_RX_OFFLOAD_OUTER_UDP_CKSUM) + tx(RTE_ETH_TX_OFFLOAD_OUTER_UDP_CKSUM), 2 },
-		/* Nothing that a port reports shows these. */
-		{ "Queue status event", 1, 1 }, /* tests/pmd/test_recover.c */
-		{ "LRO", 1, 1 }, /* With mprq_en=1: tests/pmd/lro.py. */
+		/* Nothing that this port reports shows these; their tests are in features.yaml. */
+		{ "Queue status event", 1, 1 },
+		{ "LRO", 1, 1 }, /* With mprq_en=1. */
 		{ "Linux", 1, 1 },
 		{ "x86-64", 1, 1 },
 		{ "Usage doc", 1, 1 },

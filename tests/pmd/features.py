@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright 2026 The mlxpmd Authors
+"""Each feature that DPDK's guide lists for mlxpmd has a test that sees it work, and no other feature has one.
+
+Usage: features.py INI YAML
+
+INI is made from doc/guide/mlxpmd.md; YAML names the tests. That a port offers what is listed is test_features.c.
+"""
+import configparser
+import json
+import os
+import pathlib
+import sys
+
+import yaml
+
+
+def listed(path):
+    """Features with a value."""
+    parser = configparser.ConfigParser(delimiters="=", comment_prefixes=";")
+    parser.optionxform = str
+    parser.read(path, encoding="utf-8")
+    return {feature for feature, value in parser["Features"].items() if value}
+
+
+def built(folder):
+    """The tests of a build, as `meson introspect --tests` has them, by the names of `meson test --list`."""
+    tests = json.loads((pathlib.Path(folder) / "meson-info/intro-tests.json").read_text(encoding="utf-8"))
+    return {f"{suite.partition(':')[2]} / {test['name']}" for test in tests for suite in test["suite"]}
+
+
+def faults(features, named, tests):
+    """What differs, a line for each."""
+    return ([f"{feature}: listed, but no test sees it work" for feature in sorted(features) if not named.get(feature)] +
+            [f"{feature}: has tests, but is not listed" for feature in sorted(named.keys() - features)] +
+            [f"{feature}: this build has no test '{test}'" for feature in sorted(named) for test in named[feature]
+             if test not in tests])
+
+
+def planted(features, named, tests):
+    """Each difference is found, and no other one."""
+    feature, test = "LRO", named["LRO"][0]
+    others = {name: [t for t in its if t != test] for name, its in named.items()}
+    for what, arguments, wanted in (
+            ("no test", (features, {**named, feature: []}, tests), "no test sees it work"),
+            ("not named", (features, {k: v for k, v in named.items() if k != feature}, tests), "no test sees it work"),
+            ("not listed", (features - {feature}, named, tests), "not listed"),
+            ("not built", (features, {**others, feature: [test]}, tests - {test}), "no test '"),
+            ("no suite", (features, {**named, feature: ["lro"]}, tests), "no test 'lro'")):
+        found = faults(*arguments)
+        if len(found) != 1 or not found[0].startswith(f"{feature}: ") or wanted not in found[0]:
+            yield f"planted fault '{what}': found {found}"
+
+
+def main():
+    features, tests = listed(sys.argv[1]), built(os.environ["MLXPMD_BUILD"])
+    named = yaml.safe_load(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+    found = faults(features, named, tests) or list(planted(features, named, tests))
+    print(*found, f"{len(features)} features, {len(found)} faults", sep="\n")
+    sys.exit(bool(found))
+
+
+main()
