@@ -62,6 +62,7 @@ tir_create(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *conf, struct
 		.symmetric = conf->symmetric && fields != 0,
 		.key = conf->key,
 		.lro_size = mlxpmd_rxq_lro_size(port),
+		.lro_us = mlxpmd_rxq_lro_us(port),
 	};
 
 	if (fields == 0 && class != MLXPMD_RSS_CLASS_OTHER)
