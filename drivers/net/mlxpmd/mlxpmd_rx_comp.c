@@ -50,11 +50,12 @@ minis_apply(struct mlxpmd_rxq *rxq, const struct prm_cqe64 *title, const struct 
 	uint64_t class;
 	unsigned int i;
 
-	for (i = 0; i < n; i++) {
-		if (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG) {
+	if (rxq->mini_cqe == MDV_MINI_CQE_FLOW_TAG) {
+		for (i = 0; i < n; i++)
 			mlxpmd_rx_mark(elt[i], mlxpmd_mini_tag(&mini[i]));
-			continue;
-		}
+		return;
+	}
+	for (i = 0; i < n; i++) {
 		/* As mlxpmd_mini_apply(). */
 		class = mlxpmd_ptype_table[mlxpmd_ptype_index(title->tls_outer_l3_tunneled,
 							      hds | *(const uint8_t *)&mini[i])];
