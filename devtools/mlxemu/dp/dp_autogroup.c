@@ -12,6 +12,7 @@ struct dp_entry {
 	TAILQ_HEAD(, dp_added) added; /**< Oldest first. */
 	TAILQ_ENTRY(dp_entry) next;
 	struct emu_tir *also[DP_ENTRY_TIRS]; /**< Further destinations. */
+	uint32_t value[];
 };
 
 /** One object for all groups of a mask: a table walks its masks at each new one. */
@@ -51,6 +52,18 @@ same_group(const struct dp_group *g, unsigned level, const uint32_t mask[DP_KEY_
 	return g->level == level && g->criteria == criteria && same_key(g->mask->mask.dw, mask);
 }
 
+/* The value is within the mask of the entry. */
+static bool
+same_value(const struct dp_entry *e, const uint32_t value[DP_KEY_DWORDS])
+{
+	const struct dp_mask *m = e->rule.mask;
+
+	for (unsigned i = 0; i < m->uses; i++)
+		if (e->value[i] != value[m->used[i]])
+			return false;
+	return true;
+}
+
 /* try_add_to_existing_fg(): an entry with this match in any group of the mask. */
 static struct dp_entry *
 entry_find(const struct dp_autotables *a, unsigned level, const uint32_t mask[DP_KEY_DWORDS],
@@ -63,7 +76,7 @@ entry_find(const struct dp_autotables *a, unsigned level, const uint32_t mask[DP
 		if (!same_group(g, level, mask, criteria))
 			continue;
 		TAILQ_FOREACH(e, &g->entries, next)
-			if (same_key(e->rule.value, value))
+			if (same_value(e, value))
 				return e;
 	}
 	return NULL;
@@ -118,8 +131,8 @@ mask_get(const struct dp_autotables *a, const uint32_t mask[DP_KEY_DWORDS])
 		m = calloc(1, sizeof(*m));
 	if (m == NULL)
 		return NULL;
-	memcpy(m->mask.dw, mask, sizeof(m->mask.dw));
-	m->groups++;
+	if (m->groups++ == 0)
+		dp_mask_set(&m->mask, mask);
 	return m;
 }
 
@@ -252,13 +265,14 @@ static int
 entry_new(struct emu_dev *dev, struct dp_autotables *a, struct dp_group *g,
 	  const uint32_t value[DP_KEY_DWORDS], struct dp_added *r)
 {
-	struct dp_entry *e = calloc(1, sizeof(*e));
+	struct dp_entry *e = calloc(1, sizeof(*e) + g->mask->mask.uses * sizeof(e->value[0]));
 
 	if (e == NULL)
 		return -ENOMEM;
 	e->group = g;
 	e->rule.mask = &g->mask->mask;
-	memcpy(e->rule.value, value, sizeof(e->rule.value));
+	e->rule.value = e->value;
+	dp_value_pack(e->value, e->rule.mask, value);
 	e->rule.tag = r->has_tag ? r->tag : 0;
 	TAILQ_INIT(&e->added);
 	dp_table_insert(dev, &a->table, rule_before(g), &e->rule);

@@ -8,28 +8,22 @@
 /* Bits of dword 6: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
 #define KEY6_OK_BITS 0x0f00u
 
-/* Byte in fte_match_param of the dword, and bits in it, of the fields from DP_KEY_REG_C_0 on. */
-static const struct {
-	uint16_t at;
-	uint32_t mask;
-} source_fields[DP_KEY_DWORDS - DP_OUTER_DWORDS] = {
-	{4 * (48 + 11), 0xffffffff}, /* misc_parameters_2.metadata_reg_c_0 */
-	{4 * 16, 0x00ffffff},	     /* misc_parameters.source_sqn */
-	{4 * 17, 0x0000ffff},	     /* misc_parameters.source_port */
+/* Bits of dwords beyond the outer headers: what the eswitch knows of a packet. */
+static const uint32_t rest_fields[DP_KEY_DWORDS] = {
+	[DP_KEY_SOURCE_SQN] = 0x00ffffff,
+	[DP_KEY_SOURCE_PORT] = 0x0000ffff,
+	[DP_KEY_REG_C_0] = 0xffffffff,
 };
 
 void
 dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len)
 {
-	uint8_t bytes[EMU_FTE_MATCH_PARAM_BYTES] = {0};
+	uint8_t bytes[DP_KEY_DWORDS * 4] = {0};
 
 	if (len != 0)
 		memcpy(bytes, param, len < sizeof(bytes) ? len : sizeof(bytes));
-	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		key[i] = dp_rd32(bytes + i * 4);
-	for (unsigned i = DP_OUTER_DWORDS; i < DP_KEY_DWORDS; i++)
-		key[i] = dp_rd32(bytes + source_fields[i - DP_OUTER_DWORDS].at) &
-			 source_fields[i - DP_OUTER_DWORDS].mask;
 }
 
 size_t
@@ -38,15 +32,37 @@ dp_key_stray(const void *param, size_t len)
 	const uint8_t *p = param;
 
 	for (size_t at = DP_OUTER_DWORDS * 4; at < len; at++) {
-		uint8_t bits = p[at];
+		uint32_t known = at / 4 < DP_KEY_DWORDS ? rest_fields[at / 4] : 0;
 
-		for (unsigned i = 0; i < DP_KEY_DWORDS - DP_OUTER_DWORDS; i++)
-			if (at / 4 == source_fields[i].at / 4)
-				bits &= (uint8_t)~(source_fields[i].mask >> (24 - 8 * (at % 4)));
-		if (bits != 0)
+		if ((p[at] & ~(known >> (24 - 8 * (at % 4)))) != 0)
 			return at;
 	}
 	return len;
+}
+
+void
+dp_mask_set(struct dp_mask *mask, const uint32_t dw[DP_KEY_DWORDS])
+{
+	memcpy(mask->dw, dw, sizeof(mask->dw));
+	mask->uses = 0;
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		if (dw[i] != 0)
+			mask->used[mask->uses++] = (uint8_t)i;
+}
+
+void
+dp_value_pack(uint32_t *value, const struct dp_mask *mask, const uint32_t key[DP_KEY_DWORDS])
+{
+	for (unsigned i = 0; i < mask->uses; i++)
+		value[i] = key[mask->used[i]];
+}
+
+void
+dp_value_unpack(uint32_t key[DP_KEY_DWORDS], const struct dp_rule *rule)
+{
+	memset(key, 0, DP_KEY_DWORDS * sizeof(key[0]));
+	for (unsigned i = 0; i < rule->mask->uses; i++)
+		key[rule->mask->used[i]] = rule->value[i];
 }
 
 void
@@ -69,11 +85,14 @@ masks_changed(struct dp_table *t)
 		for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 			t->mask[i] |= mask->dw[i];
 	t->uses = 0;
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
-		if (t->mask[i] != 0)
-			t->used[t->uses++] = (uint8_t)i;
-	t->uses_l3 = t->uses != 0 && t->used[t->uses - 1] >= KEY_FIRST_L3;
-	t->uses_source = t->uses != 0 && t->used[t->uses - 1] >= DP_OUTER_DWORDS;
+	t->uses_l3 = t->uses_rest = false;
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
+		if (t->mask[i] == 0)
+			continue;
+		t->used[t->uses++] = (uint8_t)i;
+		t->uses_l3 |= i >= KEY_FIRST_L3 && i < DP_OUTER_DWORDS;
+		t->uses_rest |= i >= DP_OUTER_DWORDS;
+	}
 	t->uses_checksums = (t->mask[6] & KEY6_OK_BITS) != 0;
 }
 
@@ -165,15 +184,15 @@ key_make(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_ta
 	k[2] = dp_rd32(d);
 	/* tci is prio:3 cfi:1 vid:12, as the fields stand in the dword */
 	k[3] = (uint32_t)dp_rd16(d + 4) << 16 | l->tci;
-	if (!t->uses_l3)
-		return;
-	for (unsigned i = KEY_FIRST_L3; i < DP_KEY_DWORDS; i++)
-		k[i] = 0;
-	if (DP_UNLIKELY(t->uses_source)) {
+	if (DP_UNLIKELY(t->uses_rest)) {
 		k[DP_KEY_REG_C_0] = pkt->reg_c_0;
 		k[DP_KEY_SOURCE_SQN] = pkt->source_sqn;
 		k[DP_KEY_SOURCE_PORT] = pkt->source_port;
 	}
+	if (!t->uses_l3)
+		return;
+	for (unsigned i = KEY_FIRST_L3; i < DP_OUTER_DWORDS; i++)
+		k[i] = 0;
 	if (l->tags != 0)
 		k[4] |= l->tpid == DP_ETHERTYPE_CVLAN ? 1u << 15 : 1u << 14;
 	if (l->l3 == DP_L3_NONE)
@@ -185,40 +204,49 @@ key_make(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_ta
 }
 
 static bool
-matches(const struct dp_rule *r, const struct dp_table *t, const uint32_t key[DP_KEY_DWORDS])
+matches(const struct dp_rule *r, const uint32_t key[DP_KEY_DWORDS])
 {
-	uint32_t diff = 0;
+	const struct dp_mask *m = r->mask;
 
-	for (unsigned i = 0; i < t->uses; i++) {
-		unsigned d = t->used[i];
+	for (unsigned i = 0; i < m->uses; i++) {
+		unsigned d = m->used[i];
 
-		diff |= (key[d] & r->mask->dw[d]) ^ r->value[d];
+		if ((key[d] & m->dw[d]) != r->value[i])
+			return false;
 	}
-	return diff == 0;
+	return true;
 }
 
-static const struct dp_rule *
-lookup(struct dp_table *t, const struct dp_pkt *pkt)
+/* The first rule that matches becomes the memo. Not inlined: most packets have the key of the one before. */
+static __attribute__((noinline)) const struct dp_rule *
+search(struct dp_table *t, const uint32_t key[DP_KEY_DWORDS])
 {
-	uint32_t key[DP_KEY_DWORDS], diff = 0;
 	const struct dp_rule *r;
 
-	key_make(key, pkt, t);
-	for (unsigned i = 0; i < t->uses; i++) {
-		unsigned d = t->used[i];
-
-		diff |= (key[d] ^ t->memo_key[d]) & t->mask[d];
-	}
-	if (DP_LIKELY(diff == 0 && t->memo_valid))
-		return t->memo_rule;
 	TAILQ_FOREACH(r, &t->rules, next)
-		if (matches(r, t, key))
+		if (matches(r, key))
 			break;
 	for (unsigned i = 0; i < t->uses; i++)
 		t->memo_key[t->used[i]] = key[t->used[i]];
 	t->memo_rule = r;
 	t->memo_valid = true;
 	return r;
+}
+
+static inline const struct dp_rule *
+lookup(struct dp_table *t, const struct dp_pkt *pkt)
+{
+	uint32_t key[DP_KEY_DWORDS];
+
+	if (t->uses != 0)
+		key_make(key, pkt, t);
+	for (unsigned i = 0; i < t->uses; i++) {
+		unsigned d = t->used[i];
+
+		if (DP_UNLIKELY(((key[d] ^ t->memo_key[d]) & t->mask[d]) != 0))
+			return search(t, key);
+	}
+	return DP_LIKELY(t->memo_valid) ? t->memo_rule : search(t, key);
 }
 
 /* The level increases from table to table, which limits tables and counters. */

@@ -154,7 +154,7 @@ check_source(struct emu_ctx *ctx, const struct dp_matcher *m)
 static unsigned
 criteria_of(unsigned dword)
 {
-	return dword < DP_OUTER_DWORDS ? CRITERIA_OUTER : dword == DP_KEY_REG_C_0 ? CRITERIA_MISC2 : CRITERIA_MISC;
+	return 1u << (dword / DP_SET_DWORDS);
 }
 
 int

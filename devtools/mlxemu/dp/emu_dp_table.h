@@ -2,7 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /*
  * Rule tables for the kernel's matchers and the firmware's flow tables. The key of a packet has the
- * layout of fte_match_set_lyr_2_4; a rule compares it under a mask. The first matching rule in the order
+ * layout of fte_match_param; a rule compares it under a mask. The first matching rule in the order
  * of the table applies.
  */
 #ifndef EMU_DP_TABLE_H
@@ -11,14 +11,19 @@
 #include "../core/emu_obj.h"
 #include "emu_dp.h"
 
-#define DP_OUTER_DWORDS 16u /* fte_match_set_lyr_2_4 */
-/* Then what the eswitch knows of a packet, of fte_match_set_misc and fte_match_set_misc2. */
-enum { DP_KEY_REG_C_0 = DP_OUTER_DWORDS, DP_KEY_SOURCE_SQN, DP_KEY_SOURCE_PORT, DP_KEY_END };
+#define DP_SET_DWORDS 16u /* of each part of fte_match_param; bit i of match_criteria_enable is for part i */
+#define DP_OUTER_DWORDS DP_SET_DWORDS
+/* First dwords of the parts that are matched: a key ends behind them. */
+enum { DP_KEY_OUTER = 0, DP_KEY_MISC = 16, DP_KEY_INNER = 32, DP_KEY_MISC2 = 48, DP_KEY_MISC3 = 64, DP_KEY_END = 80 };
 #define DP_KEY_DWORDS ((unsigned)DP_KEY_END)
+/* Dwords with a field of their own name here: the first two are shared with other fields. */
+enum { DP_KEY_SOURCE_SQN = DP_KEY_MISC, DP_KEY_SOURCE_PORT, DP_KEY_REG_C_0 = DP_KEY_MISC2 + 11 };
 
 /** Mask of rules: that of a matcher or group. */
 struct dp_mask {
 	uint32_t dw[DP_KEY_DWORDS];
+	uint8_t used[DP_KEY_DWORDS]; /**< Dwords that are not 0. */
+	unsigned uses;
 	unsigned rules; /**< Linked into the table while it has rules. */
 	TAILQ_ENTRY(dp_mask) next;
 };
@@ -26,7 +31,7 @@ struct dp_mask {
 /** A rule. Destination: TIR, table, drop or kernel. */
 struct dp_rule {
 	struct dp_mask *mask;
-	uint32_t value[DP_KEY_DWORDS];
+	const uint32_t *value; /**< Of the dwords in mask->used: tables can have many rules. */
 	struct emu_tir *tir;
 	struct emu_tir *const *also; /**< TIRs that get copies of the packet. */
 	unsigned also_n;
@@ -43,17 +48,16 @@ struct dp_table {
 	TAILQ_HEAD(, dp_mask) masks;
 	struct dp_table *miss;	     /**< Table for packets that match no rule. */
 	bool kernel;		     /**< Without miss table: true: to the kernel's interface; false: drop. */
-	uint32_t mask[DP_KEY_DWORDS]; /**< Union of all masks. */
-	uint8_t used[DP_KEY_DWORDS];  /**< Dwords of the union that are not 0. */
-	unsigned uses;
-	bool uses_l3;	     /**< Some masks have fields beyond Ethernet. */
-	bool uses_source;    /**< Some masks have fields beyond the outer headers. */
+	bool uses_l3;	     /**< Some masks have outer fields beyond Ethernet. */
+	bool uses_rest;	     /**< Some masks have fields beyond the outer headers. */
 	bool uses_checksums; /**< A mask has l3_ok or another result of checksum verification. */
-	uint64_t walk;	     /**< Number of the last search that visited the table, see dp_steer_any(). */
-	/* Cache: masked key of the last packet, and its result. */
 	bool memo_valid;
+	unsigned uses;
+	const struct dp_rule *memo_rule; /**< Cache: result for the last packet, whose masked key is memo_key. */
+	uint64_t walk;	     /**< Number of the last search that visited the table, see dp_steer_any(). */
+	uint8_t used[DP_KEY_DWORDS];  /**< Dwords of the union that are not 0. */
+	uint32_t mask[DP_KEY_DWORDS]; /**< Union of all masks. */
 	uint32_t memo_key[DP_KEY_DWORDS];
-	const struct dp_rule *memo_rule;
 };
 
 /** A flow table created by a program; id is the table_id. */
@@ -77,6 +81,12 @@ void dp_steer_changed(struct emu_dev *dev);
  */
 void dp_steer_set_root(struct emu_dev *dev, struct dp_table *t);
 const struct dp_table *dp_steer_root(const struct emu_dev *dev);
+/** Fills dw and used. Not while rules have the mask. */
+void dp_mask_set(struct dp_mask *mask, const uint32_t dw[DP_KEY_DWORDS]);
+/** Writes what a rule of the mask compares of a key: mask->uses dwords. */
+void dp_value_pack(uint32_t *value, const struct dp_mask *mask, const uint32_t key[DP_KEY_DWORDS]);
+/** The reverse: dwords that the mask has not become 0. */
+void dp_value_unpack(uint32_t key[DP_KEY_DWORDS], const struct dp_rule *rule);
 /** Position of the first byte with bits that the key does not have; len: there are none. */
 size_t dp_key_stray(const void *param, size_t len);
 /** Copies a mask or value of a command or call; result in host order. */

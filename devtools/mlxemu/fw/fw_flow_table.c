@@ -319,7 +319,7 @@ fw_create_flow_group(struct fw_cmd *c)
 	g->first = first;
 	g->last = last;
 	g->criteria = (uint8_t)prm_create_flow_group_in_get_match_criteria_enable(c->in);
-	memcpy(g->mask.dw, mask, sizeof(mask));
+	dp_mask_set(&g->mask, mask);
 	TAILQ_INSERT_TAIL(&t->groups, g, next);
 	emu_obj_ref(&t->ft.obj);
 	return 0;
@@ -351,7 +351,7 @@ fw_query_flow_group(struct fw_cmd *c)
 	prm_query_flow_group_out_set_start_flow_index(c->out, g->first);
 	prm_query_flow_group_out_set_end_flow_index(c->out, g->last);
 	prm_query_flow_group_out_set_match_criteria_enable(c->out, g->criteria);
-	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		param->dw[i] = PRM_BE32(g->mask.dw[i]);
 	return 0;
 }

@@ -27,6 +27,7 @@ struct fw_fte {
 	uint32_t index;
 	struct fte_actions actions;
 	struct dp_rule rule;
+	uint32_t value[];
 };
 
 static struct fw_fte *
@@ -295,14 +296,16 @@ fte_create(struct fw_cmd *c)
 	if (ret != 0)
 		return ret;
 	/* Commands name an entry by its index; the object id is internal. */
-	fte = emu_obj_new(c->dev, c->ctx, EMU_OBJ_FTE, sizeof(*fte), fte_release);
+	fte = emu_obj_new(c->dev, c->ctx, EMU_OBJ_FTE, sizeof(*fte) + g->mask.uses * sizeof(fte->value[0]),
+			  fte_release);
 	if (fte == NULL)
 		return fw_refuse(c, FW_NO_RESOURCES, "%s", "flow table entries");
 	c->created = &fte->obj;
 	fte->group = g;
 	fte->index = index;
 	fte->rule.mask = &g->mask;
-	memcpy(fte->rule.value, value, sizeof(value));
+	fte->rule.value = fte->value;
+	dp_value_pack(fte->value, &g->mask, value);
 	emu_obj_ref(&g->obj);
 	fte_apply(fte, &actions);
 	dp_table_insert(c->dev, &t->ft.table, before != NULL ? &before->rule : NULL, &fte->rule);
@@ -378,7 +381,8 @@ int
 fw_query_fte(struct fw_cmd *c)
 {
 	struct prm_flow_context *ctx = prm_query_fte_out_flow_context(c->out);
-	struct prm_fte_match_param *value = prm_flow_context_match_value(ctx);
+	struct prm_fte_match_param *param = prm_flow_context_match_value(ctx);
+	uint32_t value[DP_KEY_DWORDS];
 	struct fw_fte *fte;
 	int ret = fte_find(c, &fte);
 
@@ -387,8 +391,9 @@ fw_query_fte(struct fw_cmd *c)
 	prm_flow_context_set_group_id(ctx, fte->group->obj.id);
 	prm_flow_context_set_flow_tag(ctx, fte->actions.tag);
 	prm_flow_context_set_action(ctx, fte->actions.action);
-	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
-		value->dw[i] = PRM_BE32(fte->rule.value[i]);
+	dp_value_unpack(value, &fte->rule);
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
+		param->dw[i] = PRM_BE32(value[i]);
 	lists_write(c, &fte->actions);
 	return 0;
 }
