@@ -313,10 +313,10 @@ refusals(void)
 	struct emu_flow_attr fa = {.value = mask, .value_len = 64};
 	struct emu_obj *matcher, *out;
 
-	mask[0x40] = 1; /* misc parameters */
+	mask[0x40] = 1; /* source_vhca_port */
 	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &out), -EOPNOTSUPP);
 	mask[0x40] = 0;
-	ma.criteria = 3;
+	ma.criteria = 0x21; /* misc4 */
 	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &out), -EOPNOTSUPP);
 	ma.criteria = 1;
 	/* The FDB exists in switchdev mode only: Linux, hw/mlx5/fs.c, MLX5_IB_METHOD_FLOW_MATCHER_CREATE. */

@@ -48,6 +48,7 @@ struct emu_wire_port;
 	X(device_frequency_mhz, UINT16_MAX) /* 0: that of the counter */ \
 	X(enhanced_cqe_compression, 1) \
 	X(ext_stride_num_range, 1) \
+	X(flex_parser_protocols, UINT32_MAX) /* those that are not modelled have no effect */ \
 	X(lag_master, 1) \
 	X(log_max_qp, 18) \
 	X(log_max_rqt_size, 11) \
@@ -109,10 +110,11 @@ struct emu_profile {
 	bool real_time;	   /**< Real-time clock: ts_format_cap allows real-time timestamps. */
 	bool sf;	   /**< PFs have sub-functions. */
 	bool mlx4;	   /**< ConnectX-3: mlx4_core and mlx4_ib, queries only. */
+	bool first_match_fields; /**< Steering has not the fields of DP_FIELDS_CX5 (emu_dp_fields.h). */
 	uint32_t speed_mbps;
 	uint16_t max_mtu; /**< Largest layer-2 payload, e.g. 9978. */
 	uint16_t boot_pages, init_pages; /**< Pages for the firmware, before INIT_HCA: QUERY_PAGES. */
-#define EMU_PROFILE_FIELD(name, max) uint16_t name;
+#define EMU_PROFILE_FIELD(name, max) uint32_t name;
 	EMU_PROFILE_CAPS(EMU_PROFILE_FIELD)
 #undef EMU_PROFILE_FIELD
 };

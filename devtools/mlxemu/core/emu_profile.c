@@ -40,6 +40,7 @@
 	.mini_cqe_resp_l3_l4_tag = 1,	   /* assumed */ \
 	.mini_cqe_resp_stride_index = 1,   /* assumed */ \
 	.ext_stride_num_range = 1,	   /* assumed */ \
+	.flex_parser_protocols = 0x08,	   /* guide, FLEX_PARSER_PROFILE_ENABLE=0, the default: GENEVE */ \
 	.relaxed_ordering_read = 1,	   /* assumed */ \
 	.relaxed_ordering_write = 1,	   /* assumed */ \
 	.log_max_qp = 18,		   /* ompi#6137 (ConnectX-5), ucx#8229 (ConnectX-6): max_qp 262144 */ \
@@ -81,11 +82,13 @@ static const struct emu_profile cx4lx = {
 	.min_wqe_inline_mode = 1,			       /* guide, txq_inline_min: 18 bytes, an L2 header */
 	.multi_pkt_send_wqe = 1,			       /* trace */
 	.lro_cap = 0,					       /* guide, LRO: ConnectX-5 and newer */
+	.first_match_fields = true,			       /* trace, ft_field_support */
 	.tunnel_stateless_gre = 1,			       /* assumed */
 	/*
-	 * 0 in trace: access_register_user, cqe_128_always, mini_cqe_resp_*, ext_stride_num_range, scatter_fcs,
-	 * wqe_vlan_insert, cqe_checksum_full, enhanced_multi_pkt_send_wqe (guide: not supported),
-	 * relaxed_ordering_*, steering_format_version. Newer firmware may have some of them (assumed not).
+	 * 0 in trace: access_register_user, flex_parser_protocols, cqe_128_always, mini_cqe_resp_*,
+	 * ext_stride_num_range, scatter_fcs, wqe_vlan_insert, cqe_checksum_full, relaxed_ordering_*,
+	 * enhanced_multi_pkt_send_wqe (guide: not supported), steering_format_version. Newer firmware may have some of
+	 * them (assumed not).
 	 */
 };
 
@@ -196,7 +199,7 @@ emu_profile_default(void)
 const char *
 emu_profile_cap(const struct emu_profile *profile, unsigned i, unsigned *value)
 {
-	uint16_t v;
+	uint32_t v;
 
 	if (i >= CAPS)
 		return NULL;
@@ -254,7 +257,7 @@ emu_profile_change(const struct emu_profile *profile, const char *cap, char *err
 	const char *value = strchr(cap, '=');
 	struct emu_profile other = *profile;
 	uint64_t v;
-	uint16_t to;
+	uint32_t to;
 
 	if (describe(&other, cap)) {
 		changed = other;
@@ -273,7 +276,7 @@ emu_profile_change(const struct emu_profile *profile, const char *cap, char *err
 		}
 		if (profile != &changed)
 			changed = *profile;
-		to = (uint16_t)v;
+		to = (uint32_t)v;
 		memcpy((uint8_t *)&changed + row->at, &to, sizeof(to));
 		return &changed;
 	}

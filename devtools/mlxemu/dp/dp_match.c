@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Rule tables: masks, the key of a packet, the search through tables. */
-#include "dp_csum.h"
-#include "dp_int.h"
+#include "dp_key.h"
 
 #define KEY_FIRST_L3 4u /* dwords before this one have only Ethernet fields */
-/* Bits of dword 6: l3_ok, l4_ok, ipv4_checksum_ok, l4_checksum_ok. */
-#define KEY6_OK_BITS 0x0f00u
-
-/* Bits of dwords beyond the outer headers: what the eswitch knows of a packet. */
-static const uint32_t rest_fields[DP_KEY_DWORDS] = {
-	[DP_KEY_SOURCE_SQN] = 0x00ffffff,
-	[DP_KEY_SOURCE_PORT] = 0x0000ffff,
-	[DP_KEY_REG_C_0] = 0xffffffff,
-};
 
 void
 dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len)
@@ -31,12 +21,9 @@ dp_key_stray(const void *param, size_t len)
 {
 	const uint8_t *p = param;
 
-	for (size_t at = DP_OUTER_DWORDS * 4; at < len; at++) {
-		uint32_t known = at / 4 < DP_KEY_DWORDS ? rest_fields[at / 4] : 0;
-
-		if ((p[at] & ~(known >> (24 - 8 * (at % 4)))) != 0)
+	for (size_t at = DP_KEY_DWORDS * 4; at < len; at++)
+		if (p[at] != 0)
 			return at;
-	}
 	return len;
 }
 
@@ -85,15 +72,17 @@ masks_changed(struct dp_table *t)
 		for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 			t->mask[i] |= mask->dw[i];
 	t->uses = 0;
-	t->uses_l3 = t->uses_rest = false;
+	t->uses_l3 = false;
+	t->sets = 0;
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
 		if (t->mask[i] == 0)
 			continue;
 		t->used[t->uses++] = (uint8_t)i;
 		t->uses_l3 |= i >= KEY_FIRST_L3 && i < DP_OUTER_DWORDS;
-		t->uses_rest |= i >= DP_OUTER_DWORDS;
+		if (i >= DP_OUTER_DWORDS)
+			t->sets |= (uint8_t)(1u << i / DP_SET_DWORDS);
 	}
-	t->uses_checksums = (t->mask[6] & KEY6_OK_BITS) != 0;
+	t->uses_checksums = (t->mask[6] & DP_KEY6_OK_BITS) != 0;
 }
 
 void
@@ -124,55 +113,7 @@ dp_table_remove(struct emu_dev *dev, struct dp_table *t, struct dp_rule *rule)
 	dp_steer_changed(dev);
 }
 
-static uint32_t
-ok_bits(const struct dp_pkt *pkt)
-{
-	const struct dp_layers *l = &pkt->outer;
-	struct dp_csum_result v;
-
-	dp_csum_verify(pkt->data, l, &v);
-	return (uint32_t)((l->l3 != DP_L3_NONE && l->l3_len_ok) << 11 |
-			  (l->l4 != DP_L4_NONE) << 10 | (l->l3 == DP_L3_IPV4 && v.l3_ok) << 9 |
-			  v.l4_ok << 8);
-}
-
-static void
-key_l3(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt)
-{
-	const struct dp_layers *l = &pkt->outer;
-	const uint8_t *h = pkt->data + l->l3_off;
-
-	if (l->l3 == DP_L3_IPV4) {
-		k[4] |= (uint32_t)l->ip_proto << 24 | (uint32_t)h[1] << 16 | 4u << 9;
-		k[6] |= (uint32_t)(h[0] & 0xf) << 12 | h[8];
-		k[11] = dp_rd32(h + 12);
-		k[15] = dp_rd32(h + 16);
-	} else {
-		k[4] |= (uint32_t)l->ip_proto << 24 | (dp_rd32(h) >> 20 & 0xff) << 16 | 6u << 9;
-		k[6] |= h[7];
-		for (unsigned i = 0; i < 4; i++) {
-			k[8 + i] = dp_rd32(h + 8 + 4 * i);
-			k[12 + i] = dp_rd32(h + 24 + 4 * i);
-		}
-	}
-	k[4] |= (uint32_t)l->frag << 13;
-}
-
-static void
-key_l4(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt)
-{
-	const struct dp_layers *l = &pkt->outer;
-	const uint8_t *h = pkt->data + l->l4_off;
-
-	if (l->l4 == DP_L4_TCP) {
-		k[4] |= dp_rd16(h + 12) & 0x1ffu;
-		k[5] = dp_rd32(h);
-	} else if (l->l4 == DP_L4_UDP) {
-		k[7] = dp_rd32(h);
-	}
-}
-
-/* fte_match_set_lyr_2_4, host order (PRM, flow table entry match parameters). */
+/* Only what the masks of the table need. */
 static inline void
 key_make(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_table *t)
 {
@@ -184,23 +125,10 @@ key_make(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_ta
 	k[2] = dp_rd32(d);
 	/* tci is prio:3 cfi:1 vid:12, as the fields stand in the dword */
 	k[3] = (uint32_t)dp_rd16(d + 4) << 16 | l->tci;
-	if (DP_UNLIKELY(t->uses_rest)) {
-		k[DP_KEY_REG_C_0] = pkt->reg_c_0;
-		k[DP_KEY_SOURCE_SQN] = pkt->source_sqn;
-		k[DP_KEY_SOURCE_PORT] = pkt->source_port;
-	}
-	if (!t->uses_l3)
-		return;
-	for (unsigned i = KEY_FIRST_L3; i < DP_OUTER_DWORDS; i++)
-		k[i] = 0;
-	if (l->tags != 0)
-		k[4] |= l->tpid == DP_ETHERTYPE_CVLAN ? 1u << 15 : 1u << 14;
-	if (l->l3 == DP_L3_NONE)
-		return;
-	key_l3(k, pkt);
-	key_l4(k, pkt);
-	if (t->uses_checksums)
-		k[6] |= ok_bits(pkt);
+	if (DP_UNLIKELY(t->sets != 0))
+		dp_key_rest(k, pkt, t);
+	if (t->uses_l3)
+		dp_key_beyond_l2(k, d, l, t->uses_checksums);
 }
 
 static bool

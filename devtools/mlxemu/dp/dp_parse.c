@@ -238,6 +238,7 @@ dp_parse(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, unsigned tunnels
 	/* Offsets have 16 bits: headers beyond are not parsed. */
 	pkt->data = data;
 	pkt->len = len;
+	pkt->meta = NULL;
 	parse_layers(&pkt->outer, data, len, 0);
 	pkt->tunneled = tunnels != 0 && pkt->outer.l4 != DP_L4_TCP && parse_inner(pkt, tunnels);
 }
@@ -264,6 +265,7 @@ dp_parse_swp(struct dp_pkt *pkt, const uint8_t *data, uint32_t len, const struct
 {
 	pkt->data = data;
 	pkt->len = len;
+	pkt->meta = NULL;
 	layers_swp(&pkt->outer, data, len, swp->outer_l3, swp->outer_l4,
 		   (swp->flags & SWP_OUTER_L3_IPV6) != 0,
 		   (swp->flags & SWP_OUTER_L4_UDP) != 0);

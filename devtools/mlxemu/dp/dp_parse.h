@@ -19,6 +19,7 @@
 #define DP_PROTO_IPIP 4u
 #define DP_PROTO_IPV6 41u
 #define DP_PROTO_GRE 47u
+#define DP_PROTO_ESP 50u
 #define DP_VXLAN_PORT 4789u /* IANA; a card's default */
 #define DP_GENEVE_PORT 6081u
 
@@ -49,11 +50,17 @@ struct dp_layers {
 	uint32_t l3_end;    /**< End of the IP packet: padding begins; <= frame length. */
 };
 
+/** What steering knows of a packet besides its bytes. */
+struct dp_meta {
+	uint32_t reg_c[8];		  /**< Metadata registers. */
+	uint32_t source_sqn, source_port; /**< In switchdev mode. */
+};
+
 struct dp_pkt {
 	const uint8_t *data;
 	uint32_t len;
 	bool tunneled; /**< inner is valid. */
-	uint32_t reg_c_0, source_sqn, source_port; /**< Valid in switchdev mode. */
+	const struct dp_meta *meta; /**< NULL: all 0. */
 	struct dp_layers outer, inner;
 };
 

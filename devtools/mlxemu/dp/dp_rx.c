@@ -237,20 +237,21 @@ steer(struct emu_dev *dev, const struct dp_pkt *pkt, bool may_wait)
  * esw_acl_ingress_mod_metadata_create()). Virtual functions send nothing.
  */
 static inline void
-parse(const struct emu_dev *dev, struct dp_pkt *pkt, const uint8_t *frame, uint32_t len)
+parse(const struct emu_dev *dev, struct dp_pkt *pkt, struct dp_meta *meta, const uint8_t *frame, uint32_t len)
 {
 	dp_parse(pkt, frame, len, dp_port_of(dev)->rx_tunnels);
 	if (DP_LIKELY(!dev->eswitch.on))
 		return;
-	pkt->reg_c_0 = emu_eswitch_metadata(dev, emu_ib_port(dev));
-	pkt->source_sqn = 0;
-	pkt->source_port = EMU_VPORT_UPLINK;
+	*meta = (struct dp_meta){.reg_c = {emu_eswitch_metadata(dev, emu_ib_port(dev))},
+				 .source_port = EMU_VPORT_UPLINK};
+	pkt->meta = meta;
 }
 
 static enum emu_rx_result
 receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_wait)
 {
 	enum emu_rx_result result;
+	struct dp_meta meta;
 	struct dp_pkt pkt;
 
 	if (emu_fault_at(EMU_ON_WIRE_RX) && dp_fault_wire_rx(dev, frame, len, may_wait, &result))
@@ -269,7 +270,7 @@ receive_here(struct emu_dev *dev, const uint8_t *frame, uint32_t len, bool may_w
 			dev->stats.rx_oversize++;
 		return EMU_RX_TAKEN;
 	}
-	parse(dev, &pkt, frame, len);
+	parse(dev, &pkt, &meta, frame, len);
 	return steer(dev, &pkt, may_wait);
 }
 
@@ -357,12 +358,13 @@ bool
 emu_dp_ruled(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 {
 	struct dp_steer_result v;
+	struct dp_meta meta;
 	struct dp_pkt pkt;
 
 	/* Such a frame does not reach steering. */
 	if (dev->dp == NULL || !dev->link_up || len < DP_ETH_BYTES || len > dp_frame_limit(dev))
 		return true;
-	parse(dev, &pkt, frame, len);
+	parse(dev, &pkt, &meta, frame, len);
 	find_dest(dev, &pkt, &v);
 	return v.dest != DP_DEST_KERNEL;
 }

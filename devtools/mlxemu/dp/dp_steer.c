@@ -9,14 +9,17 @@
 #include <time.h>
 
 #include "dp_autogroup.h"
+#include "emu_dp_fields.h"
 
 #define TABLE_RX 0u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX */
 #define TABLE_TX 1u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX */
 #define TABLE_FDB 2u /* MLX5_IB_UAPI_FLOW_TABLE_TYPE_FDB */
 #define CRITERIA_OUTER 1u
 #define CRITERIA_MISC 2u
-#define CRITERIA_MISC2 8u
+/* outer, misc, inner, misc2, misc3 */
+#define CRITERIA_ALL ((1u << DP_KEY_DWORDS / DP_SET_DWORDS) - 1)
 #define SQN_MASK 0xffffffu
+#define PORT_MASK 0xffffu
 
 struct dp_matcher {
 	struct emu_obj obj;
@@ -25,6 +28,7 @@ struct dp_matcher {
 	uint8_t criteria;
 	uint32_t mask[DP_KEY_DWORDS];
 	bool mask_stray; /* the mask has bits in headers that the criteria do not name */
+	bool lacking;	 /* the mask has fields that the card does not compare */
 };
 
 struct dp_flow {
@@ -112,49 +116,65 @@ dp_steer_root(const struct emu_dev *dev)
 	return s != NULL ? s->root : NULL;
 }
 
-/* Errno of the device's refusal of a mask or value, or 0. */
+/* Errno of the refusal of a mask or value, or 0. */
 static int
 check_param(struct emu_ctx *ctx, const uint8_t *p, size_t len, const char *what)
 {
-	if (len > EMU_FTE_MATCH_PARAM_BYTES || (len != 0 && p == NULL)) {
-		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow %s of %zu bytes", what, len);
-		return -EINVAL;
-	}
-	if (dp_key_stray(p, len) == len)
+	if (len <= EMU_FTE_MATCH_PARAM_BYTES && (len == 0 || p != NULL))
 		return 0;
-	emu_trace_note(ctx->dev, "flow %s: byte 0x%zx is set; only the outer headers and the source are matched", what,
-		       dp_key_stray(p, len));
-	return -EOPNOTSUPP;
+	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow %s of %zu bytes", what, len);
+	return -EINVAL;
 }
 
 /*
- * Fields of the source are matched in switchdev mode only; in the FDB, frames that one SQ sends (matchers of the FDB
- * exist only in that mode: hw/mlx5/fs.c, MLX5_IB_METHOD_FLOW_MATCHER_CREATE). Errno of a refusal, or 0.
+ * Fields that are matched, in the order of their dwords. Those of the source are in switchdev mode only; in the FDB, of
+ * frames that one SQ sends, just they and the outer headers.
  */
-static int
-check_source(struct emu_ctx *ctx, const struct dp_matcher *m)
+static void
+modelled(const struct emu_dev *dev, unsigned table, uint32_t known[DP_KEY_DWORDS])
 {
-	struct emu_dev *dev = ctx->dev;
-	unsigned known = CRITERIA_OUTER | (dev->eswitch.on ? CRITERIA_MISC : 0) |
-			 (dev->eswitch.on && m->table == TABLE_RX ? CRITERIA_MISC2 : 0);
-
-	if (m->table == TABLE_FDB && !dev->eswitch.on)
-		return -EINVAL;
-	if ((m->criteria & ~known) != 0) {
-		emu_trace_note(dev, "match criteria 0x%x: only 0x%x are matched", m->criteria, known);
-		return -EOPNOTSUPP;
-	}
-	if ((m->mask[DP_KEY_SOURCE_SQN] == SQN_MASK) != (m->table == TABLE_FDB)) {
-		emu_trace_note(dev, "source_sqn is matched in the FDB, and there it has to be");
-		return m->table == TABLE_FDB || m->mask[DP_KEY_SOURCE_SQN] != 0 ? -EOPNOTSUPP : 0;
-	}
-	return 0;
+	dp_fields(NULL, known);
+	if (table == TABLE_FDB)
+		memset(known + DP_OUTER_DWORDS, 0, (DP_KEY_DWORDS - DP_OUTER_DWORDS) * sizeof(known[0]));
+	if (!dev->eswitch.on)
+		return;
+	if (table == TABLE_RX)
+		known[DP_KEY_REG_C_0] = UINT32_MAX;
+	else if (table == TABLE_FDB)
+		known[DP_KEY_SOURCE_SQN] |= SQN_MASK;
+	known[DP_KEY_SOURCE_PORT] |= PORT_MASK;
 }
 
-static unsigned
-criteria_of(unsigned dword)
+/* Matchers of the FDB: hw/mlx5/fs.c, MLX5_IB_METHOD_FLOW_MATCHER_CREATE. Errno of a refusal, or 0. */
+static int
+check_fields(struct emu_ctx *ctx, struct dp_matcher *m)
 {
-	return 1u << (dword / DP_SET_DWORDS);
+	unsigned criteria = m->table == TABLE_FDB ? CRITERIA_OUTER | CRITERIA_MISC : CRITERIA_ALL;
+	uint32_t known[DP_KEY_DWORDS], has[DP_KEY_DWORDS], any[DP_KEY_DWORDS];
+
+	if (m->table == TABLE_FDB && !ctx->dev->eswitch.on)
+		return -EINVAL;
+	if ((m->criteria & ~criteria) != 0) {
+		emu_trace_note(ctx->dev, "match criteria 0x%x: only 0x%x are matched", m->criteria, criteria);
+		return -EOPNOTSUPP;
+	}
+	if (m->table == TABLE_FDB && (m->mask[DP_KEY_SOURCE_SQN] & SQN_MASK) != SQN_MASK) {
+		emu_trace_note(ctx->dev, "%s", "in the FDB source_sqn has to be matched");
+		return -EOPNOTSUPP;
+	}
+	modelled(ctx->dev, m->table, known);
+	dp_fields(NULL, any);
+	dp_fields(ctx->dev->profile, has);
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
+		if ((m->mask[i] & ~known[i]) != 0) {
+			emu_trace_note(ctx->dev, "match criteria, dword %u, bits 0x%x: not modelled", i,
+				       m->mask[i] & ~known[i]);
+			return -EOPNOTSUPP;
+		}
+		m->lacking |= (m->mask[i] & any[i] & ~has[i]) != 0;
+		m->mask_stray |= m->mask[i] != 0 && (m->criteria & 1u << i / DP_SET_DWORDS) == 0;
+	}
+	return 0;
 }
 
 int
@@ -165,6 +185,11 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 
 	if (ret != 0)
 		return ret;
+	if (dp_key_stray(attr->mask, attr->mask_len) != attr->mask_len) {
+		emu_trace_note(ctx->dev, "match criteria, byte 0x%zx: not modelled",
+			       dp_key_stray(attr->mask, attr->mask_len));
+		return -EOPNOTSUPP;
+	}
 	if (attr->ft_type > TABLE_FDB) {
 		emu_trace_note(ctx->dev, "flow table type %u is not modelled", attr->ft_type);
 		return -EOPNOTSUPP;
@@ -176,9 +201,7 @@ emu_matcher_create(struct emu_ctx *ctx, const struct emu_matcher_attr *attr, str
 	m->priority = attr->priority;
 	m->criteria = attr->criteria;
 	dp_key_load(m->mask, attr->mask, attr->mask_len);
-	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
-		m->mask_stray |= m->mask[i] != 0 && (attr->criteria & criteria_of(i)) == 0;
-	ret = check_source(ctx, m);
+	ret = check_fields(ctx, m);
 	if (ret != 0)
 		emu_obj_destroy(&m->obj);
 	else
@@ -233,11 +256,12 @@ check_flow(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flo
 	return known ? -EINVAL : -EOPNOTSUPP;
 }
 
-/* The kernel's errno for rules that it refuses without a firmware command, or 0. */
+/* The kernel's errno for rules that it refuses without a firmware command, or whose group firmware refuses, or 0. */
 static int
-check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const uint32_t value[DP_KEY_DWORDS])
+check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const struct emu_flow_attr *attr,
+	   const uint32_t value[DP_KEY_DWORDS])
 {
-	bool stray = m->mask_stray;
+	bool stray = m->mask_stray || dp_key_stray(attr->value, attr->value_len) != attr->value_len;
 
 	if (m->priority > PRIORITY_MAX) {
 		emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: priority %u, the last is %u",
@@ -246,10 +270,11 @@ check_spec(struct emu_ctx *ctx, const struct dp_matcher *m, const uint32_t value
 	}
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		stray |= (value[i] & ~m->mask[i]) != 0;
-	if (!stray)
+	if (!stray && !m->lacking)
 		return 0;
-	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL,
-		  "flow refused: value beyond its mask, or mask beyond its criteria");
+	emu_audit(ctx->dev, EMU_AUDIT_BAD_CALL, "flow refused: %s",
+		  stray ? "value beyond its mask, or mask beyond its criteria" :
+			  "the card has no capability for a field of the mask");
 	return -EINVAL;
 }
 
@@ -322,7 +347,7 @@ emu_flow_create(struct emu_ctx *ctx, struct emu_obj *matcher, const struct emu_f
 	if (ret != 0)
 		return ret;
 	dp_key_load(value, attr->value, attr->value_len);
-	ret = check_spec(ctx, m, value);
+	ret = check_spec(ctx, m, attr, value);
 	if (ret == 0)
 		ret = check_level(ctx, attr->dest, level_of(m, attr, value));
 	if (ret != 0)
@@ -375,7 +400,7 @@ dp_steer_tx_drops(struct emu_dev *dev, const uint8_t *frame, uint32_t len)
 
 	if (DP_LIKELY(TAILQ_EMPTY(&s->table[TABLE_TX].table.rules)))
 		return false;
-	dp_parse(&pkt, frame, len, 0);
+	dp_parse(&pkt, frame, len, dp_port_of(dev)->rx_tunnels);
 	dp_table_lookup(&s->table[TABLE_TX].table, &pkt, &v);
 	dp_steer_count(&v, len);
 	return v.dest == DP_DEST_DROP;
@@ -385,6 +410,7 @@ bool
 dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *frame, uint32_t len)
 {
 	struct dp_steer *s = dev->steer;
+	struct dp_meta meta = {.source_sqn = sq->obj.id};
 	struct dp_steer_result v;
 	struct dp_pkt pkt;
 
@@ -392,9 +418,7 @@ dp_steer_to_uplink(struct emu_dev *dev, const struct emu_sq *sq, const uint8_t *
 	if (TAILQ_EMPTY(&s->table[TABLE_FDB].table.rules))
 		return sq->uplink;
 	dp_parse(&pkt, frame, len, 0);
-	pkt.reg_c_0 = 0;
-	pkt.source_sqn = sq->obj.id;
-	pkt.source_port = 0;
+	pkt.meta = &meta;
 	dp_table_lookup(&s->table[TABLE_FDB].table, &pkt, &v);
 	dp_steer_count(&v, len);
 	return v.dest == DP_DEST_UPLINK || (v.dest == DP_DEST_KERNEL && sq->uplink);

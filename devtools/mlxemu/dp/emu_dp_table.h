@@ -49,7 +49,7 @@ struct dp_table {
 	struct dp_table *miss;	     /**< Table for packets that match no rule. */
 	bool kernel;		     /**< Without miss table: true: to the kernel's interface; false: drop. */
 	bool uses_l3;	     /**< Some masks have outer fields beyond Ethernet. */
-	bool uses_rest;	     /**< Some masks have fields beyond the outer headers. */
+	uint8_t sets;	     /**< Parts beyond the outer headers that some masks have; bits of match_criteria_enable. */
 	bool uses_checksums; /**< A mask has l3_ok or another result of checksum verification. */
 	bool memo_valid;
 	unsigned uses;
@@ -87,7 +87,7 @@ void dp_mask_set(struct dp_mask *mask, const uint32_t dw[DP_KEY_DWORDS]);
 void dp_value_pack(uint32_t *value, const struct dp_mask *mask, const uint32_t key[DP_KEY_DWORDS]);
 /** The reverse: dwords that the mask has not become 0. */
 void dp_value_unpack(uint32_t key[DP_KEY_DWORDS], const struct dp_rule *rule);
-/** Position of the first byte with bits that the key does not have; len: there are none. */
+/** Position of the first byte that is not 0 behind the key; len: there is none. */
 size_t dp_key_stray(const void *param, size_t len);
 /** Copies a mask or value of a command or call; result in host order. */
 void dp_key_load(uint32_t key[DP_KEY_DWORDS], const void *param, size_t len);

@@ -177,9 +177,9 @@ int fw_flow_table_check(struct fw_cmd *c, const struct fw_flow_table *t);
 int fw_flow_table_need(struct fw_cmd *c, uint32_t id, struct fw_flow_table **t);
 /** Finds the destination of a jump from a table of this level: same user, higher level. */
 int fw_flow_lead(struct fw_cmd *c, uint32_t id, unsigned level, struct fw_flow_table **out);
-/** Fields that groups can match, as a mask and as a capability (fw_flow_fields.c). */
-void fw_flow_fields(uint32_t key[DP_KEY_DWORDS]);
-void fw_flow_fields_cap(struct prm_flow_table_fields_supported *f);
+/** Fields that groups can match, as capabilities (fw_flow_fields.c). */
+void fw_flow_fields_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported *f);
+void fw_flow_fields_2_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported_2 *f);
 
 /* ---- work queues of SQ, RQ and RMP (fw_wq.c) ---- */
 

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "../dp/emu_dp_fields.h"
 #include "emu_fw.h"
 #include "fw.h"
 
@@ -132,6 +133,7 @@ general_features(const struct emu_dev *dev, struct prm_cmd_hca_cap *cap)
 	prm_cmd_hca_cap_set_device_frequency_khz(cap, (uint32_t)(dev->clock.hz / 1000));
 	prm_cmd_hca_cap_set_device_frequency_mhz(cap, p->device_frequency_mhz != 0 ? p->device_frequency_mhz : mhz);
 	prm_cmd_hca_cap_set_steering_format_version(cap, p->steering_format_version);
+	prm_cmd_hca_cap_set_flex_parser_protocols(cap, p->flex_parser_protocols & DP_FLEX_ALL);
 }
 
 /* CQE compression in the basic layout, striding RQ. */
@@ -248,7 +250,6 @@ cap_flow_table(const struct emu_dev *dev, void *page)
 	struct prm_flow_table_nic_cap *cap = page;
 	struct prm_flow_table_prop_layout *rx;
 
-	(void)dev;
 	rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive(cap);
 	prm_flow_table_prop_layout_set_ft_support(rx, 1);
 	prm_flow_table_prop_layout_set_flow_tag(rx, 1);
@@ -264,8 +265,9 @@ cap_flow_table(const struct emu_dev *dev, void *page)
 	prm_flow_table_prop_layout_set_log_max_flow_counter(rx, 0);
 	prm_flow_table_prop_layout_set_log_max_destination(rx, 0);
 	prm_flow_table_prop_layout_set_log_max_flow(rx, EMU_DP_LOG_FT_FLOWS);
-	fw_flow_fields_cap(prm_flow_table_prop_layout_ft_field_support(rx));
-	fw_flow_fields_cap(prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
+	fw_flow_fields_cap(dev->profile, prm_flow_table_prop_layout_ft_field_support(rx));
+	fw_flow_fields_cap(dev->profile, prm_flow_table_prop_layout_ft_field_bitmask_support(rx));
+	fw_flow_fields_2_cap(dev->profile, prm_flow_table_nic_cap_ft_field_support_2_nic_receive(cap));
 }
 
 static void

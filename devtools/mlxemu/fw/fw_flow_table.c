@@ -3,6 +3,7 @@
 /* Flow tables and their groups, and which table is the root (PRM: flow table commands). */
 #include <string.h>
 
+#include "../dp/emu_dp_fields.h"
 #include "fw.h"
 
 /* modify_field_select of MODIFY_FLOW_TABLE: bit 0, the miss action and its table (Linux, fs_cmd.c). */
@@ -265,29 +266,33 @@ group_range_check(struct fw_cmd *c, const struct fw_flow_table *t, uint32_t firs
 	return 0;
 }
 
-/* Only enabled criteria, and only fields that the engine compares. */
+#define CRITERIA_FDB ((unsigned)PRM_MATCH_CRITERIA_ENABLE_OUTER)
+#define CRITERIA_RX \
+	((unsigned)(PRM_MATCH_CRITERIA_ENABLE_OUTER | PRM_MATCH_CRITERIA_ENABLE_MISC | \
+		    PRM_MATCH_CRITERIA_ENABLE_INNER | PRM_MATCH_CRITERIA_ENABLE_MISC2 | \
+		    PRM_MATCH_CRITERIA_ENABLE_MISC3))
+
+/* Only enabled criteria, and only fields that the card compares. */
 static int
-group_criteria_check(struct fw_cmd *c, uint32_t mask[DP_KEY_DWORDS])
+group_criteria_check(struct fw_cmd *c, const struct fw_flow_table *t, uint32_t mask[DP_KEY_DWORDS])
 {
 	const struct prm_fte_match_param *param = prm_create_flow_group_in_match_criteria_c(c->in);
 	unsigned enable = prm_create_flow_group_in_get_match_criteria_enable(c->in);
-	uint32_t known[DP_KEY_DWORDS], any = 0;
+	size_t stray = dp_key_stray(param, sizeof(*param));
+	uint32_t known[DP_KEY_DWORDS];
 
-	if ((enable & ~(unsigned)PRM_MATCH_CRITERIA_ENABLE_OUTER) != 0)
+	if ((enable & ~(t->ft.fdb ? CRITERIA_FDB : CRITERIA_RX)) != 0)
 		return fw_refuse(c, FW_FG_CRITERIA, "match_criteria_enable 0x%x", enable);
-	fw_flow_fields(known);
+	if (stray != sizeof(*param))
+		return fw_refuse(c, FW_FG_CRITERIA, "dword %zu", stray / 4);
+	dp_fields(c->dev->profile, known);
 	dp_key_load(mask, param, sizeof(*param));
-	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++) {
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
 		if ((mask[i] & ~known[i]) != 0)
-			return fw_refuse(c, FW_FG_CRITERIA, "outer headers, dword %u, bits 0x%x", i,
-					 mask[i] & ~known[i]);
-		any |= mask[i];
+			return fw_refuse(c, FW_FG_CRITERIA, "dword %u, bits 0x%x", i, mask[i] & ~known[i]);
+		if (mask[i] != 0 && (enable & 1u << i / DP_SET_DWORDS) == 0)
+			return fw_refuse(c, FW_FG_CRITERIA, "dword %u is not enabled", i);
 	}
-	for (unsigned i = DP_OUTER_DWORDS; i < sizeof(*param) / 4; i++)
-		if (param->dw[i] != 0)
-			return fw_refuse(c, FW_FG_CRITERIA, "dword %u beyond the outer headers", i);
-	if (any != 0 && enable == 0)
-		return fw_refuse(c, FW_FG_CRITERIA, "%s", "outer headers are not enabled");
 	return 0;
 }
 
@@ -310,7 +315,7 @@ fw_create_flow_group(struct fw_cmd *c)
 	if (ret == 0)
 		ret = group_range_check(c, t, first, last);
 	if (ret == 0)
-		ret = group_criteria_check(c, mask);
+		ret = group_criteria_check(c, t, mask);
 	if (ret == 0)
 		ret = fw_create(c, EMU_OBJ_FLOW_GROUP, sizeof(*g), group_release, &g);
 	if (ret != 0)

@@ -242,14 +242,14 @@ value_read(struct fw_cmd *c, const struct fw_flow_group *g, uint32_t value[DP_KE
 {
 	const struct prm_fte_match_param *param =
 		prm_flow_context_match_value_c(prm_set_fte_in_flow_context_c(c->in));
+	size_t stray = dp_key_stray(param, sizeof(*param));
 
 	dp_key_load(value, param, sizeof(*param));
-	for (unsigned i = 0; i < DP_OUTER_DWORDS; i++)
+	for (unsigned i = 0; i < DP_KEY_DWORDS; i++)
 		if ((value[i] & ~g->mask.dw[i]) != 0)
-			return fw_refuse(c, FW_FTE_VALUE, "outer headers, dword %u, bits 0x%x", i,
-					 value[i] & ~g->mask.dw[i]);
-	if (!is_zero(&param->dw[DP_OUTER_DWORDS], sizeof(*param) - DP_OUTER_DWORDS * 4))
-		return fw_refuse(c, FW_FTE_VALUE, "%s", "beyond the outer headers");
+			return fw_refuse(c, FW_FTE_VALUE, "dword %u, bits 0x%x", i, value[i] & ~g->mask.dw[i]);
+	if (stray != sizeof(*param))
+		return fw_refuse(c, FW_FTE_VALUE, "dword %zu", stray / 4);
 	return 0;
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/*
+ * Fields of fte_match_param that tables compare: one list for the key of a packet, the capabilities
+ * (fw_flow_fields.c) and the check of masks.
+ *
+ * X(capability, part of fte_match_param, layout of the part, field). IP addresses, which are whole dwords, are in
+ * dp_fields(). A field without a capability of its own is reported together with that of its row.
+ */
+#ifndef EMU_DP_FIELDS_H
+#define EMU_DP_FIELDS_H
+
+#include "emu_dp_table.h"
+
+#define DP_FIELDS_HEADERS(X, side) \
+	X(side##_dmac, side##_headers, set_lyr_2_4, dmac_47_16) \
+	X(side##_dmac, side##_headers, set_lyr_2_4, dmac_15_0) \
+	X(side##_smac, side##_headers, set_lyr_2_4, smac_47_16) \
+	X(side##_smac, side##_headers, set_lyr_2_4, smac_15_0) \
+	X(side##_ether_type, side##_headers, set_lyr_2_4, ethertype) \
+	X(side##_ip_version, side##_headers, set_lyr_2_4, ip_version) \
+	X(side##_first_prio, side##_headers, set_lyr_2_4, first_prio) \
+	X(side##_first_cfi, side##_headers, set_lyr_2_4, first_cfi) \
+	X(side##_first_vid, side##_headers, set_lyr_2_4, first_vid) \
+	X(side##_first_vid, side##_headers, set_lyr_2_4, cvlan_tag) \
+	X(side##_first_svlan, side##_headers, set_lyr_2_4, svlan_tag) \
+	X(side##_frag, side##_headers, set_lyr_2_4, frag) \
+	X(side##_ip_protocol, side##_headers, set_lyr_2_4, ip_protocol) \
+	X(side##_ip_ecn, side##_headers, set_lyr_2_4, ip_ecn) \
+	X(side##_ip_dscp, side##_headers, set_lyr_2_4, ip_dscp) \
+	X(side##_udp_sport, side##_headers, set_lyr_2_4, udp_sport) \
+	X(side##_udp_dport, side##_headers, set_lyr_2_4, udp_dport) \
+	X(side##_tcp_sport, side##_headers, set_lyr_2_4, tcp_sport) \
+	X(side##_tcp_dport, side##_headers, set_lyr_2_4, tcp_dport) \
+	X(side##_tcp_flags, side##_headers, set_lyr_2_4, tcp_flags) \
+	/* IPv4 and IPv6 share field and capability. */ \
+	X(side##_ipv4_ttl, side##_headers, set_lyr_2_4, ttl_hoplimit) \
+	X(side##_ipv6_hop_limit, side##_headers, set_lyr_2_4, ttl_hoplimit)
+
+#define DP_FIELDS_SECOND_TAG(X, side) \
+	X(side##_second_prio, misc_parameters, set_misc, side##_second_prio) \
+	X(side##_second_cfi, misc_parameters, set_misc, side##_second_cfi) \
+	X(side##_second_vid, misc_parameters, set_misc, side##_second_vid) \
+	X(side##_second_vid, misc_parameters, set_misc, side##_second_cvlan_tag)
+
+/** Fields of all cards. */
+#define DP_FIELDS(X) \
+	DP_FIELDS_HEADERS(X, outer) \
+	DP_FIELDS_HEADERS(X, inner) \
+	DP_FIELDS_SECOND_TAG(X, outer) \
+	DP_FIELDS_SECOND_TAG(X, inner) \
+	X(outer_gre_protocol, misc_parameters, set_misc, gre_protocol) \
+	X(outer_gre_protocol, misc_parameters, set_misc, gre_c_present) \
+	X(outer_gre_protocol, misc_parameters, set_misc, gre_s_present) \
+	X(outer_gre_key, misc_parameters, set_misc, gre_k_present) \
+	X(outer_gre_key, misc_parameters, set_misc, gre_key_h) \
+	X(outer_gre_key, misc_parameters, set_misc, gre_key_l) \
+	X(outer_vxlan_vni, misc_parameters, set_misc, vxlan_vni)
+
+/**
+ * Fields of cards from ConnectX-5 on. The recorded ConnectX-4 Lx has none of them in ft_field_support (source: trace of
+ * core/emu_profile.c).
+ * assumed: ConnectX-5 and newer have all of them. Other reading: some came later. Test: dp/test_match.c.
+ */
+#define DP_FIELDS_CX5(X) \
+	X(outer_ipv6_flow_label, misc_parameters, set_misc, outer_ipv6_flow_label) \
+	X(inner_ipv6_flow_label, misc_parameters, set_misc, inner_ipv6_flow_label) \
+	X(outer_esp_spi, misc_parameters, set_misc, outer_esp_spi) \
+	X(inner_esp_spi, misc_parameters, set_misc, inner_esp_spi) \
+	X(outer_second_svlan, misc_parameters, set_misc, outer_second_svlan_tag) \
+	X(inner_second_svlan, misc_parameters, set_misc, inner_second_svlan_tag)
+
+/** The same; their capabilities are in flow_table_fields_supported_2. */
+#define DP_FIELDS_CX5_2(X) \
+	X(outer_ipv4_ihl, outer_headers, set_lyr_2_4, ipv4_ihl) \
+	X(outer_l3_ok, outer_headers, set_lyr_2_4, l3_ok) \
+	X(outer_l4_ok, outer_headers, set_lyr_2_4, l4_ok) \
+	X(outer_ipv4_checksum_ok, outer_headers, set_lyr_2_4, ipv4_checksum_ok) \
+	X(outer_l4_checksum_ok, outer_headers, set_lyr_2_4, l4_checksum_ok) \
+	X(inner_ipv4_ihl, inner_headers, set_lyr_2_4, ipv4_ihl) \
+	X(inner_l3_ok, inner_headers, set_lyr_2_4, l3_ok) \
+	X(inner_l4_ok, inner_headers, set_lyr_2_4, l4_ok) \
+	X(inner_ipv4_checksum_ok, inner_headers, set_lyr_2_4, ipv4_checksum_ok) \
+	X(inner_l4_checksum_ok, inner_headers, set_lyr_2_4, l4_checksum_ok)
+
+/** Bits of flex_parser_protocols (Linux, include/linux/mlx5/device.h, enum mlx5_flex_parser_protos). */
+enum { DP_FLEX_GENEVE = 1 << 3 };
+/** Those that are modelled. */
+#define DP_FLEX_ALL ((uint32_t)DP_FLEX_GENEVE)
+
+/** Fields of DP_FLEX_GENEVE. */
+#define DP_FIELDS_GENEVE(X) \
+	X(outer_geneve_vni, misc_parameters, set_misc, geneve_vni) \
+	X(outer_geneve_oam, misc_parameters, set_misc, geneve_oam) \
+	X(outer_geneve_opt_len, misc_parameters, set_misc, geneve_opt_len) \
+	X(outer_geneve_protocol_type, misc_parameters, set_misc, geneve_protocol_type)
+
+/** Mask of all fields that a card has. NULL: that any card has. */
+void dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS]);
+
+#endif /* EMU_DP_FIELDS_H */

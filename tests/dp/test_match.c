@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Fields beyond the outer headers: by the kernel's rules and by flow tables of a program. */
+#include <errno.h>
+
+#include "rig_tables.h"
+
+#define DWORDS 128u
+#define TAG 0x77u
+#define LABEL 0xabcdeu
+
+/* First dwords of the parts of fte_match_param. */
+enum { OUTER = 0, MISC = 16, INNER = 32, MISC2 = 48, MISC3 = 64 };
+
+struct bench {
+	struct rig *r;
+	struct rig_port *p;
+	struct rig_rx *rx;
+	struct emu_obj *table;
+};
+
+static void
+begin(struct bench *b)
+{
+	b->r = rig_new(1, "loop");
+	b->p = &b->r->port[0];
+	b->rx = rig_rx_new(b->p, 4);
+	b->table = rig_table(b->p, 1);
+}
+
+static void
+to_wire(uint32_t *out, const uint32_t *in)
+{
+	for (unsigned i = 0; i < DWORDS; i++)
+		out[i] = htobe32(in[i]);
+}
+
+/* match_criteria_enable that a mask needs. */
+static uint8_t
+criteria(const uint32_t *mask)
+{
+	uint8_t bits = 0;
+
+	for (unsigned i = 0; i < DWORDS; i++)
+		if (mask[i] != 0)
+			bits |= (uint8_t)(1u << i / 16);
+	return bits;
+}
+
+/* The answer to a rule of the kernel's for both; the rule, if it was made. */
+static int
+kernel_rule(struct bench *b, const uint32_t *mask, const uint32_t *value, struct emu_obj **matcher,
+	    struct emu_obj **flow)
+{
+	uint32_t m[DWORDS], v[DWORDS];
+	struct emu_matcher_attr ma = {.mask = m, .mask_len = sizeof(m), .criteria = criteria(mask)};
+	struct emu_flow_attr fa = {.value = v, .value_len = sizeof(v), .dest = &b->rx->tir->obj, .has_tag = true,
+				   .tag = TAG};
+	int ret;
+
+	to_wire(m, mask);
+	to_wire(v, value);
+	ret = emu_matcher_create(b->p->ctx, &ma, matcher);
+	if (ret != 0)
+		return ret;
+	ret = emu_flow_create(b->p->ctx, *matcher, &fa, flow);
+	if (ret != 0)
+		CHECK_EQ(emu_obj_destroy(*matcher), 0);
+	return ret;
+}
+
+static bool
+kernel_matches(struct bench *b, const uint32_t *mask, const uint32_t *value, const struct rig_frame *f)
+{
+	struct emu_obj *matcher, *flow;
+	uint32_t tag = 0;
+
+	CHECK_EQ(kernel_rule(b, mask, value, &matcher, &flow), 0);
+	rig_arrive(b->p, f);
+	CHECK_EQ(rig_taken(b->rx, &tag), 1);
+	CHECK_EQ(emu_obj_destroy(flow), 0);
+	CHECK_EQ(emu_obj_destroy(matcher), 0);
+	return tag == TAG;
+}
+
+/* The answer to CREATE_FLOW_GROUP. */
+static int
+group_new(struct bench *b, const uint32_t *mask, struct emu_obj **group)
+{
+	struct prm_create_flow_group_in in = {0};
+
+	prm_create_flow_group_in_set_opcode(&in, PRM_CMD_OP_CREATE_FLOW_GROUP);
+	prm_create_flow_group_in_set_table_id(&in, b->table->id);
+	prm_create_flow_group_in_set_match_criteria_enable(&in, criteria(mask));
+	to_wire(prm_create_flow_group_in_match_criteria(&in)->dw, mask);
+	return rig_fw(b->p, &in, sizeof(in), group);
+}
+
+static int
+entry_new(struct bench *b, const struct emu_obj *group, const uint32_t *value, struct emu_obj **entry)
+{
+	struct {
+		struct prm_set_fte_in in;
+		uint32_t list[2];
+	} e = {0};
+	struct prm_flow_context *ctx = prm_set_fte_in_flow_context(&e.in);
+
+	prm_set_fte_in_set_opcode(&e.in, PRM_CMD_OP_SET_FLOW_TABLE_ENTRY);
+	prm_set_fte_in_set_table_id(&e.in, b->table->id);
+	prm_flow_context_set_group_id(ctx, group->id);
+	prm_flow_context_set_action(ctx, PRM_FLOW_ACTION_FWD_DEST);
+	prm_flow_context_set_destination_list_size(ctx, 1);
+	to_wire(prm_flow_context_match_value(ctx)->dw, value);
+	e.list[0] = htobe32((uint32_t)PRM_FLOW_DEST_TYPE_TIR << 24 | b->rx->tir->obj.id);
+	return rig_fw(b->p, &e, sizeof(e), entry);
+}
+
+static bool
+group_matches(struct bench *b, const uint32_t *mask, const uint32_t *value, const struct rig_frame *f)
+{
+	struct emu_obj *group, *entry;
+	unsigned taken;
+
+	CHECK_EQ(group_new(b, mask, &group), 0);
+	CHECK_EQ(entry_new(b, group, value, &entry), 0);
+	rig_root(b->p, b->table);
+	rig_arrive(b->p, f);
+	taken = rig_taken(b->rx, NULL);
+	rig_root(b->p, NULL);
+	CHECK_EQ(emu_obj_destroy(entry), 0);
+	CHECK_EQ(emu_obj_destroy(group), 0);
+	return taken != 0;
+}
+
+static bool
+matches(struct bench *b, unsigned dw, uint32_t mask, uint32_t value, const struct rig_frame *f)
+{
+	uint32_t m[DWORDS] = {[0] = 0}, v[DWORDS] = {[0] = 0};
+	bool kernel, group;
+
+	m[dw] = mask;
+	v[dw] = value;
+	kernel = kernel_matches(b, m, v, f);
+	group = group_matches(b, m, v, f);
+	CHECK_EQ(kernel, group);
+	return kernel;
+}
+
+/* ---- frames ---- */
+
+/* A tunnel: IP, UDP if there is a port, a header, and another frame without its first bytes. */
+static void
+wrap(struct rig_frame *f, const struct emu_dev *to, unsigned version, unsigned proto, unsigned port,
+     const void *header, unsigned bytes, const struct rig_frame *inner, unsigned cut)
+{
+	unsigned ip = version == 4 ? 34 : 54, at = ip + (port != 0 ? 8 : 0), rest = bytes + inner->len - cut;
+
+	rig_ip_frame(f, to, version, 17, port != 0 ? rest : rest - 8, 0, -1);
+	f->data[version == 4 ? 23 : 20] = (uint8_t)proto;
+	if (port != 0)
+		memcpy(f->data + ip + 2, (uint8_t[]){(uint8_t)(port >> 8), (uint8_t)port}, 2);
+	memcpy(f->data + at, header, bytes);
+	memcpy(f->data + at + bytes, inner->data + cut, inner->len - cut);
+}
+
+/* One more tag before the others. */
+static void
+tag_push(struct rig_frame *f, unsigned tpid, unsigned tci)
+{
+	memmove(f->data + 16, f->data + 12, f->len - 12);
+	f->len += 4;
+	memcpy(f->data + 12, (uint8_t[]){(uint8_t)(tpid >> 8), (uint8_t)tpid, (uint8_t)(tci >> 8), (uint8_t)tci}, 4);
+}
+
+/* The frame inside tunnels: two tags, IPv6 with a flow label, TCP. */
+static void
+inner_frame(struct rig_frame *f, const struct emu_dev *to)
+{
+	rig_ip_frame(f, to, 6, 6, 30, 0, 0x5234);
+	memcpy(f->data, "\x0a\x0b\x0c\x0d\x0e\x0f\x06\x05\x04\x03\x02\x01", 12);
+	f->data[18] = 0x6a; /* traffic class 0xa5 */
+	f->data[19] = 0x50 | LABEL >> 16;
+	f->data[20] = (uint8_t)(LABEL >> 8);
+	f->data[21] = (uint8_t)LABEL;
+	rig_fix_checksums(f, 18);
+	tag_push(f, 0x88a8, 0xb777);
+}
+
+enum kind {
+	PLAIN, VXLAN, GENEVE, GRE_ALL, GRE_IP, NVGRE, IPIP, IPV6_UDP, QINQ, CC, ESP, ESP6, VXLAN_ESP, VXLAN_CC, UDP_ESP,
+	KINDS
+};
+
+static void
+frame(struct rig_frame *f, const struct emu_dev *to, enum kind kind)
+{
+	static const uint8_t vni[] = {8, 0, 0, 0, 0x12, 0x34, 0x56, 0}, esp[] = {0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 1};
+	static const uint8_t geneve[] = {2, 0x80, 0x65, 0x58, 0x65, 0x43, 0x21, 0, 1, 2, 3, 1, 9, 9, 9, 9};
+	static const uint8_t gre[] = {0xb0, 0, 0x65, 0x58, 1, 2, 3, 4, 0x11, 0x22, 0x33, 0x44, 0, 0, 0, 7};
+	struct rig_frame inner, udp4;
+
+	inner_frame(&inner, to);
+	rig_ip_frame(&udp4, to, 4, 17, 20, 0, -1);
+	*f = udp4;
+	if (kind == VXLAN) {
+		wrap(f, to, 4, 17, 4789, vni, sizeof(vni), &inner, 0);
+	} else if (kind == VXLAN_CC) {
+		tag_push(&udp4, 0x8100, 0x0123);
+		tag_push(&udp4, 0x8100, 0x0456);
+		wrap(f, to, 6, 17, 4789, vni, sizeof(vni), &udp4, 0);
+	} else if (kind == VXLAN_ESP) {
+		rig_ip_frame(&udp4, to, 4, 50, 20, 0, -1);
+		memcpy(udp4.data + 34, esp, sizeof(esp));
+		wrap(f, to, 4, 17, 4789, vni, sizeof(vni), &udp4, 0);
+	} else if (kind == GENEVE) {
+		wrap(f, to, 4, 17, 6081, geneve, sizeof(geneve), &inner, 0);
+	} else if (kind == GRE_ALL) {
+		wrap(f, to, 4, 47, 0, gre, sizeof(gre), &inner, 0);
+	} else if (kind == GRE_IP) {
+		wrap(f, to, 6, 47, 0, "\0\0\x08", 4, &udp4, 14);
+	} else if (kind == NVGRE) {
+		wrap(f, to, 4, 47, 0, "\x20\0\x65\x58\xaa\xbb\xcc\xdd", 8, &inner, 0);
+	} else if (kind == IPIP) {
+		wrap(f, to, 6, 4, 0, "", 0, &udp4, 14);
+	} else if (kind == IPV6_UDP) {
+		rig_ip_frame(f, to, 6, 17, 20, 0, -1);
+		f->data[15] = LABEL >> 16;
+		f->data[16] = (uint8_t)(LABEL >> 8);
+		f->data[17] = (uint8_t)LABEL;
+	} else if (kind == QINQ || kind == CC) {
+		tag_push(f, 0x8100, 0xb345);
+		tag_push(f, kind == QINQ ? 0x88a8 : 0x8100, 0x0678);
+	} else if (kind == ESP || kind == ESP6) {
+		rig_ip_frame(f, to, kind == ESP ? 4 : 6, 50, 20, 0, -1);
+		memcpy(f->data + (kind == ESP ? 34 : 54), esp, sizeof(esp));
+	} else if (kind == UDP_ESP) {
+		memcpy(f->data + 36, "\x11\x94", 2); /* port 4500 */
+		memcpy(f->data + 42, esp, sizeof(esp));
+	}
+}
+
+/* ---- fields ---- */
+
+struct field {
+	enum kind kind;
+	unsigned dw;
+	uint32_t mask, value;
+};
+
+/* Mask and value, the same with its lowest bit wrong, and 0, which only frames without the header match. */
+static void
+check_fields(struct bench *b, const struct field *list, unsigned n)
+{
+	static struct rig_frame frames[KINDS];
+
+	for (unsigned i = 0; i < KINDS; i++)
+		frame(&frames[i], b->p->dev, (enum kind)i);
+	for (unsigned i = 0; i < n; i++) {
+		const struct field *c = &list[i];
+		uint32_t low = c->mask & -c->mask;
+		unsigned before = check_failures;
+
+		CHECK(matches(b, c->dw, c->mask, c->value, &frames[c->kind]));
+		CHECK(!matches(b, c->dw, c->mask, c->value ^ low, &frames[c->kind]));
+		CHECK_EQ(matches(b, c->dw, c->mask, 0, &frames[c->kind]), c->value == 0);
+		if (c->dw >= 16 && c->value != 0) {
+			CHECK(!matches(b, c->dw, c->mask, c->value, &frames[PLAIN]));
+			CHECK(matches(b, c->dw, c->mask, 0, &frames[PLAIN]));
+		}
+		if (check_failures != before)
+			fprintf(stderr, "  row %u: dword %u, mask 0x%x\n", i, c->dw, c->mask);
+	}
+}
+
+#define CHECK_FIELDS(b, list) check_fields(b, list, sizeof(list) / sizeof((list)[0]))
+
+static void
+inner_fields(void)
+{
+	static const struct field list[] = {
+		{VXLAN, INNER + 0, 0xffffffff, 0x06050403},
+		{VXLAN, INNER + 1, 0xffff0000, 0x02010000},
+		{VXLAN, INNER + 1, 0xffff, 0x86dd},
+		{VXLAN, INNER + 2, 0xffffffff, 0x0a0b0c0d},
+		{VXLAN, INNER + 3, 0xffff0000, 0x0e0f0000},
+		{VXLAN, INNER + 3, 0xe000, 5 << 13}, /* first_prio */
+		{VXLAN, INNER + 3, 0x1000, 0x1000},  /* first_cfi */
+		{VXLAN, INNER + 3, 0x0fff, 0x777},   /* first_vid */
+		{VXLAN, INNER + 4, 0xff000000, 6u << 24},
+		{VXLAN, INNER + 4, 0x00fc0000, 0xa5 >> 2 << 18},
+		{VXLAN, INNER + 4, 0x00030000, 1 << 16}, /* ip_ecn */
+		{VXLAN, INNER + 4, 0x8000, 0},	    /* cvlan_tag */
+		{VXLAN, INNER + 4, 0x4000, 0x4000}, /* svlan_tag */
+		{VXLAN, INNER + 4, 0x2000, 0},	    /* frag */
+		{VXLAN, INNER + 4, 0x1e00, 6 << 9},
+		{VXLAN, INNER + 4, 0x01ff, 0x10}, /* tcp_flags */
+		{VXLAN, INNER + 5, 0xffff0000, 0x12340000},
+		{VXLAN, INNER + 5, 0xffff, 0x5678},
+		{VXLAN, INNER + 6, 0x00ff, 64},
+		{VXLAN, INNER + 6, 0x0f00, 0x0d00}, /* l3_ok, l4_ok, l4_checksum_ok */
+		{VXLAN, INNER + 7, 0xffffffff, 0}, /* UDP ports of TCP */
+		{VXLAN, INNER + 8, 0xffffffff, 0x20212223},
+		{VXLAN, INNER + 11, 0xffffffff, 0x2c2d2e2f},
+		{VXLAN, INNER + 12, 0xffffffff, 0x30313233},
+		{VXLAN, INNER + 15, 0xffffffff, 0x3c3d3e3f},
+		{VXLAN_CC, INNER + 4, 0x8000, 0x8000},
+		{VXLAN_CC, INNER + 6, 0xf000, 5 << 12}, /* ipv4_ihl */
+		{VXLAN_CC, INNER + 6, 0x0f00, 0x0f00},
+		{VXLAN_CC, INNER + 7, 0xffff0000, 0x12340000},
+		{VXLAN_CC, INNER + 7, 0xffff, 0x5678},
+		{VXLAN_CC, INNER + 8, 0xffffffff, 0},
+		{VXLAN_CC, INNER + 11, 0xffffffff, 0x0a010203},
+		{VXLAN_CC, INNER + 15, 0xffffffff, 0x0a010204},
+		{GENEVE, INNER + 5, 0xffff, 0x5678},
+		{GRE_ALL, INNER + 3, 0x0fff, 0x777},
+		{GRE_ALL, INNER + 5, 0xffff, 0x5678},
+		{NVGRE, INNER + 2, 0xffffffff, 0x0a0b0c0d},
+		/* No Ethernet header inside. */
+		{GRE_IP, INNER + 1, 0xffffffff, 0},
+		{GRE_IP, INNER + 2, 0xffffffff, 0},
+		{GRE_IP, INNER + 4, 0x1e00, 4 << 9},
+		{GRE_IP, INNER + 15, 0xffffffff, 0x0a010204},
+		{IPIP, INNER + 2, 0xffffffff, 0},
+		{IPIP, INNER + 4, 0xff000000, 17u << 24},
+		{IPIP, INNER + 7, 0xffff, 0x5678},
+	};
+	struct bench b;
+
+	begin(&b);
+	CHECK_FIELDS(&b, list);
+	rig_free(b.r);
+}
+
+static void
+misc_fields(void)
+{
+	static const struct field list[] = {
+		{GRE_ALL, MISC + 0, 0xb0000000, 0xb0000000},
+		{GRE_ALL, MISC + 3, 0xffff, 0x6558},
+		{GRE_ALL, MISC + 4, 0xffffff00, 0x11223300},
+		{GRE_ALL, MISC + 4, 0xff, 0x44},
+		{NVGRE, MISC + 0, 0xb0000000, 0x20000000},
+		{NVGRE, MISC + 4, 0xffffff00, 0xaabbcc00},
+		{NVGRE, MISC + 4, 0xff, 0xdd},
+		{GRE_IP, MISC + 0, 0xb0000000, 0},
+		{GRE_IP, MISC + 3, 0xffff, 0x0800},
+		{GRE_IP, MISC + 4, 0xffffffff, 0},
+		{VXLAN, MISC + 5, 0xffffff00, 0x12345600},
+		{VXLAN_CC, MISC + 5, 0xffffff00, 0x12345600},
+		{GENEVE, MISC + 5, 0xffffff00, 0},
+		{GENEVE, MISC + 6, 0xffffff00, 0x65432100},
+		{GENEVE, MISC + 6, 1, 1}, /* geneve_oam */
+		{GENEVE, MISC + 9, 0x003f0000, 2 << 16},
+		{GENEVE, MISC + 9, 0xffff, 0x6558},
+		/* The second tag, outside and inside. */
+		{QINQ, MISC + 2, 0xe0000000, 5u << 29},
+		{QINQ, MISC + 2, 0x10000000, 0x10000000},
+		{QINQ, MISC + 2, 0x0fff0000, 0x03450000},
+		{QINQ, MISC + 3, 0xa0000000, 0x80000000},
+		{CC, MISC + 3, 0xa0000000, 0x80000000},
+		{CC, MISC + 2, 0x0fffffff, 0x03450000},
+		{VXLAN, MISC + 2, 0xe000, 2 << 13},
+		{VXLAN, MISC + 2, 0x1000, 0x1000},
+		{VXLAN, MISC + 2, 0x0fff, 0x234},
+		{VXLAN, MISC + 3, 0xf0000000, 0x40000000},
+		{VXLAN_CC, MISC + 2, 0x0fff, 0x123},
+		{IPV6_UDP, MISC + 7, 0xfffff, LABEL},
+		{IPV6_UDP, MISC + 8, 0xfffff, 0},
+		{VXLAN, MISC + 7, 0xfffff, 0},
+		{VXLAN, MISC + 8, 0xfffff, LABEL},
+		{ESP, MISC + 12, 0xffffffff, 0xdeadbeef},
+		{ESP6, MISC + 12, 0xffffffff, 0xdeadbeef},
+		{UDP_ESP, MISC + 12, 0xffffffff, 0},
+		{VXLAN_ESP, MISC + 12, 0xffffffff, 0},
+		{VXLAN_ESP, MISC + 11, 0xffffffff, 0xdeadbeef},
+	};
+	struct bench b;
+
+	begin(&b);
+	CHECK_FIELDS(&b, list);
+	rig_free(b.r);
+}
+
+/* Fields of outer headers, of the tunnel and of inner headers in one rule, with a memo that stays right. */
+static void
+all_parts_at_once(void)
+{
+	uint32_t m[DWORDS] = {[OUTER + 7] = 0xffff, [MISC + 5] = 0xffffff00, [INNER + 5] = 0xffff};
+	uint32_t v[DWORDS] = {[OUTER + 7] = 4789, [MISC + 5] = 0x12345600, [INNER + 5] = 0x5678};
+	struct emu_obj *matcher, *flow;
+	struct rig_frame f, other;
+	struct bench b;
+	uint32_t tag;
+
+	begin(&b);
+	frame(&f, b.p->dev, VXLAN);
+	CHECK_EQ(kernel_rule(&b, m, v, &matcher, &flow), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		/* UDP port; VNI; port of the inner TCP; inner IP version, which hides its TCP. */
+		static const unsigned at[] = {37, 47, 50 + 14 + 8 + 40 + 3, 50 + 14 + 8};
+
+		other = f;
+		other.data[at[i]] ^= 0x10;
+		for (unsigned round = 0; round < 2; round++) {
+			tag = 0;
+			rig_arrive(b.p, &f);
+			CHECK(rig_taken(b.rx, &tag) == 1 && tag == TAG);
+			rig_arrive(b.p, &other);
+			CHECK(rig_taken(b.rx, &tag) == 1 && tag == 0);
+		}
+	}
+	CHECK_EQ(emu_obj_destroy(flow), 0);
+	CHECK_EQ(emu_obj_destroy(matcher), 0);
+	rig_free(b.r);
+}
+
+/* Headers that are cut off, and what is no tunnel. */
+static void
+cut_and_foreign(void)
+{
+	static const struct {
+		enum kind kind;
+		unsigned at;
+		uint8_t byte;
+		unsigned dw;
+		uint32_t mask, value;
+	} change[] = {
+		{VXLAN, 42, 0, MISC + 5, 0xffffff00, 0x12345600},	  /* without its I flag */
+		{VXLAN, 37, 0xb4, MISC + 5, 0xffffff00, 0x12345600},	  /* port 4788 */
+		{GENEVE, 42, 0x42, MISC + 6, 0xffffff00, 0x65432100},	  /* version 1 */
+		{GRE_ALL, 35, 1, MISC + 3, 0xffff, 0x6558},		  /* version 1 */
+		{NVGRE, 34, 0x60, MISC + 4, 0xff, 0xdd},		  /* routing */
+		{ESP, 20, 0x20, MISC + 12, 0xffffffff, 0xdeadbeef},	  /* a fragment */
+		{NVGRE, 20, 0x20, MISC + 4, 0xff, 0xdd},
+		{VXLAN, 20, 0x20, INNER + 5, 0xffff, 0x5678},
+	};
+	struct rig_frame f;
+	struct bench b;
+
+	begin(&b);
+	for (unsigned i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		frame(&f, b.p->dev, change[i].kind);
+		CHECK(matches(&b, change[i].dw, change[i].mask, change[i].value, &f));
+		f.data[change[i].at] = change[i].byte;
+		CHECK(!matches(&b, change[i].dw, change[i].mask, change[i].value, &f));
+		CHECK(matches(&b, change[i].dw, change[i].mask, 0, &f));
+	}
+	/* A key and an SPI of which a part is missing. */
+	frame(&f, b.p->dev, NVGRE);
+	f.data[17] = 20 + 7;
+	f.data[16] = 0;
+	CHECK(matches(&b, MISC + 3, 0xffff, 0x6558, &f));
+	CHECK(!matches(&b, MISC + 4, 0xffff0000, 0xaabb0000, &f));
+	frame(&f, b.p->dev, ESP);
+	f.data[17] = 20 + 7;
+	CHECK(!matches(&b, MISC + 12, 0xffff0000, 0xdead0000, &f));
+	rig_free(b.r);
+}
+
+/* What the answer to a mask is: of a matcher with a rule, and of a group. */
+static void
+answers(struct bench *b, unsigned dw, uint32_t mask, int kernel, bool group)
+{
+	uint32_t m[DWORDS] = {[0] = 0}, v[DWORDS] = {[0] = 0};
+	struct emu_obj *matcher, *flow, *g = NULL;
+	int ret;
+
+	m[dw] = mask;
+	ret = kernel_rule(b, m, v, &matcher, &flow);
+	CHECK_EQ(ret, kernel);
+	if (ret == 0) {
+		CHECK_EQ(emu_obj_destroy(flow), 0);
+		CHECK_EQ(emu_obj_destroy(matcher), 0);
+	}
+	ret = group_new(b, m, &g);
+	CHECK_EQ(ret == 0, group);
+	if (ret == 0)
+		CHECK_EQ(emu_obj_destroy(g), 0);
+}
+
+/* No card has them here: EOPNOTSUPP, as they are not modelled. */
+static void
+not_modelled(void)
+{
+	static const struct field list[] = {
+		{0, OUTER + 6, 0xc0000000, 0},	/* l4_type */
+		{0, MISC + 0, 0x00ffffff, 0},	/* source_sqn */
+		{0, MISC + 0, 0x0f000000, 0},	/* source_vhca_port */
+		{0, MISC + 1, 0x0000ffff, 0},	/* source_port */
+		{0, MISC + 1, 0xffff0000, 0},	/* source_eswitch_owner_vhca_id */
+		{0, MISC + 3, 0x08000000, 0},	/* outer_emd_tag */
+		{0, MISC + 5, 0x000000ff, 0},	/* bth_opcode */
+		{0, MISC + 6, 0x00000002, 0},	/* geneve_tlv_option_0_exist */
+		{0, MISC + 10, 0x00ffffff, 0},	/* bth_dst_qp */
+		{0, MISC + 13, 1, 0},		/* reserved */
+		{0, MISC2 + 13, 0xffffffff, 0}, /* metadata_reg_b */
+		{0, MISC3 + 9, 0xffffffff, 0},	/* geneve_tlv_option_0_data */
+		{0, MISC3 + 13, 0xffffffff, 0}, /* gtpu_first_ext_dw_0 */
+		{0, 80, 0xffffffff, 0},		/* prog_sample_field_value_0 */
+		{0, 96, 0xffffffff, 0},		/* macsec_tag_0 */
+		{0, 127, 1, 0},			/* reserved */
+	};
+	struct bench b;
+
+	begin(&b);
+	for (unsigned i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		answers(&b, list[i].dw, list[i].mask, -EOPNOTSUPP, false);
+	rig_free(b.r);
+}
+
+/* Fields that this card lacks: the kernel learns it from the refusal of its group. */
+static void
+without_capability(void)
+{
+	static const struct field list[] = {
+		{0, MISC + 6, 0xffffff00, 0}, {0, MISC + 6, 1, 0}, {0, MISC + 9, 0x003f0000, 0},
+		{0, MISC + 9, 0xffff, 0},
+	};
+	static const struct field newer[] = {
+		{0, MISC + 7, 0xfffff, 0}, {0, MISC + 8, 0xfffff, 0}, {0, MISC + 11, 1, 0}, {0, MISC + 12, 1, 0},
+		{0, MISC + 3, 0x20000000, 0}, {0, MISC + 3, 0x10000000, 0}, {0, OUTER + 6, 0xf000, 0},
+		{0, INNER + 6, 0x0100, 0},
+	};
+	struct emu_profile p = *emu_profile_find("cx6dx");
+	struct bench b;
+
+	p.flex_parser_protocols = 0;
+	rig_profile = &p;
+	begin(&b);
+	for (unsigned i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		answers(&b, list[i].dw, list[i].mask, -EINVAL, false);
+	answers(&b, MISC + 5, 0xffffff00, 0, true);
+	rig_free(b.r);
+	p.first_match_fields = true;
+	begin(&b);
+	for (unsigned i = 0; i < sizeof(newer) / sizeof(newer[0]); i++)
+		answers(&b, newer[i].dw, newer[i].mask, -EINVAL, false);
+	answers(&b, INNER + 5, 0xffff, 0, true);
+	rig_profile = NULL;
+	rig_free(b.r);
+}
+
+/* Values beyond the mask, and parts that the criteria do not name. */
+static void
+beyond_mask(void)
+{
+	static const unsigned dws[] = {MISC + 5, INNER + 5, MISC + 12, 80, 127};
+	uint32_t m[DWORDS] = {[INNER + 7] = 0xffff}, v[DWORDS], wire[DWORDS];
+	struct emu_matcher_attr ma = {.mask = wire, .mask_len = sizeof(wire)};
+	struct emu_flow_attr fa = {.drop = true};
+	struct emu_obj *matcher, *flow, *group;
+	struct bench b;
+
+	begin(&b);
+	CHECK_EQ(group_new(&b, m, &group), 0);
+	for (unsigned i = 0; i < sizeof(dws) / sizeof(dws[0]); i++) {
+		memset(v, 0, sizeof(v));
+		v[dws[i]] = 0x100;
+		CHECK_EQ(kernel_rule(&b, m, v, &matcher, &flow), -EINVAL);
+		CHECK(entry_new(&b, group, v, &flow) != 0);
+	}
+	to_wire(wire, m);
+	for (unsigned enable = 0; enable < 32; enable++) {
+		ma.criteria = (uint8_t)enable;
+		CHECK_EQ(emu_matcher_create(b.p->ctx, &ma, &matcher), 0);
+		CHECK_EQ(emu_flow_create(b.p->ctx, matcher, &fa, &flow), (enable & 4) != 0 ? 0 : -EINVAL);
+		if ((enable & 4) != 0)
+			CHECK_EQ(emu_obj_destroy(flow), 0);
+		CHECK_EQ(emu_obj_destroy(matcher), 0);
+	}
+	ma.criteria = 32 + 4;
+	CHECK_EQ(emu_matcher_create(b.p->ctx, &ma, &matcher), -EOPNOTSUPP);
+	rig_free(b.r);
+}
+
+/* The transmit table finds inner headers too. */
+static void
+transmit(void)
+{
+	uint32_t m[DWORDS] = {[MISC + 5] = 0xffffff00, [INNER + 5] = 0xffff};
+	uint32_t v[DWORDS] = {[MISC + 5] = 0x12345600, [INNER + 5] = 0x5678}, mw[DWORDS], vw[DWORDS];
+	struct rig *r = rig_new(2, NULL);
+	struct rig_port *p = &r->port[0];
+	struct rig_sq *sq = rig_sq_new(p, rig_cq_new(p, 6, 6), 6);
+	struct rig_rx *rx = rig_rx_new(&r->port[1], 4);
+	struct emu_matcher_attr ma = {.mask = mw, .mask_len = sizeof(mw), .criteria = criteria(m), .ft_type = 1};
+	struct emu_flow_attr fa = {.value = vw, .value_len = sizeof(vw), .drop = true};
+	struct rig_frame *f = rig_mem(p, sizeof(*f), 64);
+	struct emu_obj *matcher, *flow;
+
+	to_wire(mw, m);
+	to_wire(vw, v);
+	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
+	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &flow), 0);
+	frame(f, r->port[1].dev, VXLAN);
+	rig_send(sq, f->data, f->len);
+	rig_run(r);
+	CHECK_EQ(rig_taken(rx, NULL), 0);
+	CHECK_EQ(p->dev->stats.tx_discards, 1);
+	frame(f, r->port[1].dev, VXLAN_CC);
+	rig_send(sq, f->data, f->len);
+	rig_run(r);
+	CHECK_EQ(rig_taken(rx, NULL), 1);
+	rig_free(r);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct rig_test tests[] = {
+		{"inner_fields", inner_fields},
+		{"misc_fields", misc_fields},
+		{"all_parts_at_once", all_parts_at_once},
+		{"cut_and_foreign", cut_and_foreign},
+		{"not_modelled", not_modelled},
+		{"without_capability", without_capability},
+		{"beyond_mask", beyond_mask},
+		{"transmit", transmit},
+		{NULL, NULL},
+	};
+
+	return rig_main(argc, argv, tests);
+}
