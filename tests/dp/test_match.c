@@ -182,13 +182,23 @@ inner_frame(struct rig_frame *f, const struct emu_dev *to)
 	f->data[19] = 0x50 | LABEL >> 16;
 	f->data[20] = (uint8_t)(LABEL >> 8);
 	f->data[21] = (uint8_t)LABEL;
+	memcpy(f->data + 18 + 40 + 4, "\x71\x72\x73\x74\x81\x82\x83\x84", 8);
 	rig_fix_checksums(f, 18);
 	tag_push(f, 0x88a8, 0xb777);
 }
 
+static void
+icmp_frame(struct rig_frame *f, const struct emu_dev *to, unsigned version)
+{
+	static const uint8_t header[] = {0x88, 0x03, 0, 0, 0xca, 0xfe, 0x12, 0x34};
+
+	rig_ip_frame(f, to, version, version == 4 ? 1 : 58, 20, 0, -1);
+	memcpy(f->data + (version == 4 ? 34 : 54), header, sizeof(header));
+}
+
 enum kind {
 	PLAIN, VXLAN, GENEVE, GRE_ALL, GRE_IP, NVGRE, IPIP, IPV6_UDP, QINQ, CC, ESP, ESP6, VXLAN_ESP, VXLAN_CC, UDP_ESP,
-	KINDS
+	TCP4, ICMP, ICMP6, VXLAN_ICMP, KINDS
 };
 
 static void
@@ -233,6 +243,14 @@ frame(struct rig_frame *f, const struct emu_dev *to, enum kind kind)
 	} else if (kind == ESP || kind == ESP6) {
 		rig_ip_frame(f, to, kind == ESP ? 4 : 6, 50, 20, 0, -1);
 		memcpy(f->data + (kind == ESP ? 34 : 54), esp, sizeof(esp));
+	} else if (kind == TCP4) {
+		rig_ip_frame(f, to, 4, 6, 20, 0, -1);
+		memcpy(f->data + 38, "\x51\x52\x53\x54\x61\x62\x63\x64", 8);
+	} else if (kind == ICMP || kind == ICMP6) {
+		icmp_frame(f, to, kind == ICMP ? 4 : 6);
+	} else if (kind == VXLAN_ICMP) {
+		icmp_frame(&udp4, to, 4);
+		wrap(f, to, 4, 17, 4789, vni, sizeof(vni), &udp4, 0);
 	} else if (kind == UDP_ESP) {
 		memcpy(f->data + 36, "\x11\x94", 2); /* port 4500 */
 		memcpy(f->data + 42, esp, sizeof(esp));
@@ -381,6 +399,57 @@ misc_fields(void)
 	rig_free(b.r);
 }
 
+/* With the parsers that ICMP needs. */
+static void
+misc3_fields(void)
+{
+	static const struct field list[] = {
+		{VXLAN, MISC3 + 0, 0xffffffff, 0x71727374},
+		{VXLAN, MISC3 + 1, 0xffffffff, 0},
+		{VXLAN, MISC3 + 2, 0xffffffff, 0x81828384},
+		{TCP4, MISC3 + 0, 0xffffffff, 0},
+		{TCP4, MISC3 + 1, 0xffffffff, 0x51525354},
+		{TCP4, MISC3 + 3, 0xffffffff, 0x61626364},
+		{ICMP, MISC3 + 6, 0xffffffff, 0xcafe1234},
+		{ICMP, MISC3 + 8, 0xff000000, 0x88000000},
+		{ICMP, MISC3 + 8, 0x00ff0000, 0x00030000},
+		{ICMP, MISC3 + 8, 0x0000ffff, 0},
+		{ICMP6, MISC3 + 6, 0xffffffff, 0},
+		{ICMP6, MISC3 + 7, 0xffffffff, 0xcafe1234},
+		{ICMP6, MISC3 + 8, 0xffff0000, 0},
+		{ICMP6, MISC3 + 8, 0x0000ff00, 0x8800},
+		{ICMP6, MISC3 + 8, 0x000000ff, 0x03},
+		{VXLAN_ICMP, MISC3 + 8, 0xff000000, 0x88000000},
+		{TCP4, MISC3 + 8, 0xffffffff, 0},
+	};
+	struct emu_profile p = *emu_profile_find("cx6dx");
+	struct bench b;
+
+	p.flex_parser_protocols |= 1 << 8 | 1 << 9;
+	rig_profile = &p;
+	begin(&b);
+	CHECK_FIELDS(&b, list);
+	rig_profile = NULL;
+	rig_free(b.r);
+}
+
+/* Nothing sets a register outside of switchdev mode: all are 0. */
+static void
+registers(void)
+{
+	struct rig_frame f;
+	struct bench b;
+
+	begin(&b);
+	frame(&f, b.p->dev, PLAIN);
+	for (unsigned i = 4; i < 12; i++) {
+		CHECK(matches(&b, MISC2 + i, 0xffffffff, 0, &f));
+		CHECK(matches(&b, MISC2 + i, 0xffff0000, 0, &f));
+		CHECK(!matches(&b, MISC2 + i, 0xffffffff, 1, &f));
+	}
+	rig_free(b.r);
+}
+
 /* Fields of outer headers, of the tunnel and of inner headers in one rule, with a memo that stays right. */
 static void
 all_parts_at_once(void)
@@ -431,6 +500,7 @@ cut_and_foreign(void)
 		{GRE_ALL, 35, 1, MISC + 3, 0xffff, 0x6558},		  /* version 1 */
 		{NVGRE, 34, 0x60, MISC + 4, 0xff, 0xdd},		  /* routing */
 		{ESP, 20, 0x20, MISC + 12, 0xffffffff, 0xdeadbeef},	  /* a fragment */
+		{TCP4, 20, 0x20, MISC3 + 1, 0xffffffff, 0x51525354},
 		{NVGRE, 20, 0x20, MISC + 4, 0xff, 0xdd},
 		{VXLAN, 20, 0x20, INNER + 5, 0xffff, 0x5678},
 	};
@@ -493,6 +563,7 @@ not_modelled(void)
 		{0, MISC + 6, 0x00000002, 0},	/* geneve_tlv_option_0_exist */
 		{0, MISC + 10, 0x00ffffff, 0},	/* bth_dst_qp */
 		{0, MISC + 13, 1, 0},		/* reserved */
+		{0, MISC2 + 12, 0xffffffff, 0}, /* metadata_reg_a */
 		{0, MISC2 + 13, 0xffffffff, 0}, /* metadata_reg_b */
 		{0, MISC3 + 9, 0xffffffff, 0},	/* geneve_tlv_option_0_data */
 		{0, MISC3 + 13, 0xffffffff, 0}, /* gtpu_first_ext_dw_0 */
@@ -514,12 +585,14 @@ without_capability(void)
 {
 	static const struct field list[] = {
 		{0, MISC + 6, 0xffffff00, 0}, {0, MISC + 6, 1, 0}, {0, MISC + 9, 0x003f0000, 0},
-		{0, MISC + 9, 0xffff, 0},
+		{0, MISC + 9, 0xffff, 0}, {0, MISC3 + 6, 1, 0}, {0, MISC3 + 7, 1, 0}, {0, MISC3 + 8, 1 << 24, 0},
+		{0, MISC3 + 8, 1 << 16, 0}, {0, MISC3 + 8, 1 << 8, 0}, {0, MISC3 + 8, 1, 0},
 	};
 	static const struct field newer[] = {
 		{0, MISC + 7, 0xfffff, 0}, {0, MISC + 8, 0xfffff, 0}, {0, MISC + 11, 1, 0}, {0, MISC + 12, 1, 0},
 		{0, MISC + 3, 0x20000000, 0}, {0, MISC + 3, 0x10000000, 0}, {0, OUTER + 6, 0xf000, 0},
-		{0, INNER + 6, 0x0100, 0},
+		{0, INNER + 6, 0x0100, 0}, {0, MISC2 + 4, 1, 0}, {0, MISC2 + 11, 1, 0}, {0, MISC3 + 0, 1, 0},
+		{0, MISC3 + 3, 1, 0},
 	};
 	struct emu_profile p = *emu_profile_find("cx6dx");
 	struct bench b;
@@ -610,6 +683,8 @@ main(int argc, char **argv)
 	static const struct rig_test tests[] = {
 		{"inner_fields", inner_fields},
 		{"misc_fields", misc_fields},
+		{"misc3_fields", misc3_fields},
+		{"registers", registers},
 		{"all_parts_at_once", all_parts_at_once},
 		{"cut_and_foreign", cut_and_foreign},
 		{"not_modelled", not_modelled},

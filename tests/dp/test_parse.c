@@ -2,6 +2,7 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* The parser and the checksums on frames cut anywhere, changed anywhere, and random. */
 #include "dp/dp_csum.h"
+#include "dp/dp_key.h"
 #include "dp/dp_rss.h"
 #include "rig.h"
 
@@ -42,6 +43,8 @@ work_on(uint8_t *d, unsigned len)
 	static const uint8_t key[40] = {1, 2, 3};
 	struct emu_tir tir = {.hash_fn = 2, .inner_select = 0xf};
 	static struct dp_toeplitz t;
+	struct dp_table table = {.sets = 0x1e};
+	uint32_t match[DP_KEY_DWORDS];
 	struct dp_csum_result v;
 	struct dp_pkt pkt;
 	uint8_t type;
@@ -55,6 +58,8 @@ work_on(uint8_t *d, unsigned len)
 		layers_in_bounds(&pkt.inner, len);
 		dp_csum_verify(d, &pkt.inner, &v);
 	}
+	memset(table.mask, 0xff, sizeof(table.mask));
+	dp_key_rest(match, &pkt, &table);
 	for (unsigned s = 0; s < 4; s++) {
 		tir.outer_select = s << 30 | 0xf;
 		dp_rss_hash(&tir, &t, &pkt, &type);

@@ -78,6 +78,41 @@ test_general(void)
 	CHECK_EQ(prm_cmd_hca_cap_get_sq_ts_format(cap), PRM_TS_FORMAT_CAP_FREE_RUNNING);
 }
 
+/*
+ * Fields that steering compares. The recorded ConnectX-4 Lx (see core/emu_profile.c) has 0xeeefffc0, 0xeeeffe00, 0, 0
+ * in ft_field_bitmask_support: no IP version, TTL and S-VLAN tag, which its profile has as newer firmware (assumed).
+ */
+static void
+test_match_fields(void)
+{
+	static const struct {
+		const char *profile;
+		uint32_t fields[4], fields_2, flex;
+	} rows[] = {
+		{"cx6dx", {0xfffffffc, 0xfffffe00, 0x000003de, 0x000000ff}, 0x00000def, 0x08},
+		{"cx5", {0xfffffffc, 0xfffffe00, 0x000003de, 0x000000ff}, 0x00000def, 0x08},
+		{"cx4lx", {0xffefffc0, 0xffeffe00, 0x000000d4, 0}, 0, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct prm_flow_table_prop_layout *rx;
+		const uint32_t *cap;
+
+		f.dev->profile = emu_profile_find(rows[i].profile);
+		CHECK_EQ(prm_cmd_hca_cap_get_flex_parser_protocols(page(PRM_HCA_CAP_TYPE_GENERAL, 1)), rows[i].flex);
+		cap = page(PRM_HCA_CAP_TYPE_FLOW_TABLE, 1);
+		rx = prm_flow_table_nic_cap_flow_table_properties_nic_receive_c((const void *)cap);
+		for (unsigned d = 0; d < 4; d++) {
+			CHECK_EQ(PRM_BE32(prm_flow_table_prop_layout_ft_field_support_c(rx)->dw[d]),
+				 rows[i].fields[d]);
+			CHECK_EQ(PRM_BE32(prm_flow_table_prop_layout_ft_field_bitmask_support_c(rx)->dw[d]),
+				 rows[i].fields[d]);
+		}
+		CHECK_EQ(PRM_BE32(cap[160]), rows[i].fields_2);
+	}
+	f.dev->profile = fix_profile();
+}
+
 /* QUERY_LAG reports that there is no bond. */
 static void
 test_lag(void)
@@ -265,6 +300,7 @@ main(void)
 	test_profiles();
 	test_pages();
 	test_general();
+	test_match_fields();
 	test_lag();
 	test_limits();
 	test_compression();

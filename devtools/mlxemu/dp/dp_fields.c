@@ -28,9 +28,16 @@ dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS])
 	if (p == NULL || !p->first_match_fields) {
 		DP_FIELDS_CX5(FIELD)
 		DP_FIELDS_CX5_2(FIELD)
+		DP_FIELDS_CX5_SILENT(FIELD)
 	}
 	if ((flex & DP_FLEX_GENEVE) != 0) {
 		DP_FIELDS_GENEVE(FIELD)
+	}
+	if ((flex & DP_FLEX_ICMP) != 0) {
+		DP_FIELDS_ICMP(FIELD)
+	}
+	if ((flex & DP_FLEX_ICMPV6) != 0) {
+		DP_FIELDS_ICMPV6(FIELD)
 	}
 #undef FIELD
 	dp_key_load(key, &all, sizeof(all));

@@ -22,6 +22,15 @@ dp_key_ok_bits(const uint8_t *d, const struct dp_layers *l)
 			  (l->l3 == DP_L3_IPV4 && v.l3_ok) << 9 | v.l4_ok << 8);
 }
 
+/* The header behind IP, of a protocol that the parser does not read further; NULL: absent or cut off. */
+static const uint8_t *
+behind_ip(const uint8_t *d, const struct dp_layers *l, unsigned proto, uint32_t bytes)
+{
+	if (l->l3 == DP_L3_NONE || l->frag || l->ip_proto != proto || l->l3_end - l->l4_off < bytes)
+		return NULL;
+	return d + l->l4_off;
+}
+
 /*
  * assumed: in a tunnel without an Ethernet header, addresses and ethertype are 0. Other reading: ethertype is the
  * tunnel's protocol. Test: dp/test_match.c.
@@ -95,9 +104,9 @@ key_udp_tunnel(uint32_t k[DP_SET_DWORDS], const uint8_t *udp, uint32_t left)
 static uint32_t
 esp_spi(const uint8_t *d, const struct dp_layers *l)
 {
-	if (l->l3 == DP_L3_NONE || l->frag || l->ip_proto != DP_PROTO_ESP || l->l3_end - l->l4_off < 8)
-		return 0;
-	return dp_rd32(d + l->l4_off);
+	const uint8_t *h = behind_ip(d, l, DP_PROTO_ESP, 8);
+
+	return h != NULL ? dp_rd32(h) : 0;
 }
 
 static uint32_t
@@ -130,9 +139,7 @@ key_misc(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 		k[8] = flow_label(d, in);
 		k[11] = esp_spi(d, in);
 	}
-	if (o->l3 == DP_L3_NONE || o->frag)
-		return;
-	if (o->ip_proto == DP_PROTO_GRE && o->l3_end - o->l4_off >= 4)
+	if (behind_ip(d, o, DP_PROTO_GRE, 4) != NULL)
 		key_gre(k, d + o->l4_off, o->l3_end - o->l4_off);
 	else if (o->l4 == DP_L4_UDP)
 		key_udp_tunnel(k, d + o->l4_off, o->l3_end - o->l4_off);
@@ -148,6 +155,44 @@ key_misc2(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 		k[11 - i] = pkt->meta->reg_c[i];
 }
 
+/*
+ * assumed: the ICMP header is that of the outer IP header, and if there is none, that of the inner one. Other reading:
+ * only one of them has the parser. Test: dp/test_match.c.
+ */
+static void
+key_icmp(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++) {
+		unsigned proto = v6 ? DP_PROTO_ICMPV6 : DP_PROTO_ICMP;
+		const uint8_t *h = behind_ip(pkt->data, &pkt->outer, proto, 8);
+
+		if (h == NULL && pkt->tunneled)
+			h = behind_ip(pkt->data, &pkt->inner, proto, 8);
+		if (h == NULL)
+			continue;
+		k[6 + v6] = dp_rd32(h + 4);
+		k[8] |= (uint32_t)dp_rd16(h) << (v6 ? 0 : 16);
+	}
+}
+
+static void
+key_misc3(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
+{
+	const struct dp_layers *o = &pkt->outer, *in = &pkt->inner;
+	const uint8_t *d = pkt->data;
+
+	memset(k, 0, DP_SET_DWORDS * sizeof(k[0]));
+	if (pkt->tunneled && in->l4 == DP_L4_TCP) {
+		k[0] = dp_rd32(d + in->l4_off + 4);
+		k[2] = dp_rd32(d + in->l4_off + 8);
+	}
+	if (o->l4 == DP_L4_TCP) {
+		k[1] = dp_rd32(d + o->l4_off + 4);
+		k[3] = dp_rd32(d + o->l4_off + 8);
+	}
+	key_icmp(k, pkt);
+}
+
 void
 dp_key_rest(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp_table *t)
 {
@@ -157,4 +202,6 @@ dp_key_rest(uint32_t k[DP_KEY_DWORDS], const struct dp_pkt *pkt, const struct dp
 		key_misc(k + DP_KEY_MISC, pkt);
 	if ((t->sets & SET(DP_KEY_MISC2)) != 0)
 		key_misc2(k + DP_KEY_MISC2, pkt);
+	if ((t->sets & SET(DP_KEY_MISC3)) != 0)
+		key_misc3(k + DP_KEY_MISC3, pkt);
 }

@@ -14,12 +14,14 @@
 #define DP_ETHERTYPE_IPV6 0x86ddu
 #define DP_ETHERTYPE_CVLAN 0x8100u
 #define DP_ETHERTYPE_SVLAN 0x88a8u
+#define DP_PROTO_ICMP 1u
 #define DP_PROTO_TCP 6u
 #define DP_PROTO_UDP 17u
 #define DP_PROTO_IPIP 4u
 #define DP_PROTO_IPV6 41u
 #define DP_PROTO_GRE 47u
 #define DP_PROTO_ESP 50u
+#define DP_PROTO_ICMPV6 58u
 #define DP_VXLAN_PORT 4789u /* IANA; a card's default */
 #define DP_GENEVE_PORT 6081u
 

@@ -165,6 +165,8 @@ check_fields(struct emu_ctx *ctx, struct dp_matcher *m)
 	modelled(ctx->dev, m->table, known);
 	dp_fields(NULL, any);
 	dp_fields(ctx->dev->profile, has);
+	if (ctx->dev->eswitch.on)
+		has[DP_KEY_REG_C_0] = UINT32_MAX;
 	for (unsigned i = 0; i < DP_KEY_DWORDS; i++) {
 		if ((m->mask[i] & ~known[i]) != 0) {
 			emu_trace_note(ctx->dev, "match criteria, dword %u, bits 0x%x: not modelled", i,

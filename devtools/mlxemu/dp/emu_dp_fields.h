@@ -68,7 +68,15 @@
 	X(outer_esp_spi, misc_parameters, set_misc, outer_esp_spi) \
 	X(inner_esp_spi, misc_parameters, set_misc, inner_esp_spi) \
 	X(outer_second_svlan, misc_parameters, set_misc, outer_second_svlan_tag) \
-	X(inner_second_svlan, misc_parameters, set_misc, inner_second_svlan_tag)
+	X(inner_second_svlan, misc_parameters, set_misc, inner_second_svlan_tag) \
+	X(metadata_reg_c_0, misc_parameters_2, set_misc2, metadata_reg_c_0) \
+	X(metadata_reg_c_1, misc_parameters_2, set_misc2, metadata_reg_c_1) \
+	X(metadata_reg_c_2, misc_parameters_2, set_misc2, metadata_reg_c_2) \
+	X(metadata_reg_c_3, misc_parameters_2, set_misc2, metadata_reg_c_3) \
+	X(metadata_reg_c_4, misc_parameters_2, set_misc2, metadata_reg_c_4) \
+	X(metadata_reg_c_5, misc_parameters_2, set_misc2, metadata_reg_c_5) \
+	X(metadata_reg_c_6, misc_parameters_2, set_misc2, metadata_reg_c_6) \
+	X(metadata_reg_c_7, misc_parameters_2, set_misc2, metadata_reg_c_7)
 
 /** The same; their capabilities are in flow_table_fields_supported_2. */
 #define DP_FIELDS_CX5_2(X) \
@@ -83,10 +91,17 @@
 	X(inner_ipv4_checksum_ok, inner_headers, set_lyr_2_4, ipv4_checksum_ok) \
 	X(inner_l4_checksum_ok, inner_headers, set_lyr_2_4, l4_checksum_ok)
 
+/** The same; there is no capability (rdma-core, dr_matcher.c, requires none). */
+#define DP_FIELDS_CX5_SILENT(X) \
+	X(none, misc_parameters_3, set_misc3, inner_tcp_seq_num) \
+	X(none, misc_parameters_3, set_misc3, outer_tcp_seq_num) \
+	X(none, misc_parameters_3, set_misc3, inner_tcp_ack_num) \
+	X(none, misc_parameters_3, set_misc3, outer_tcp_ack_num)
+
 /** Bits of flex_parser_protocols (Linux, include/linux/mlx5/device.h, enum mlx5_flex_parser_protos). */
-enum { DP_FLEX_GENEVE = 1 << 3 };
+enum { DP_FLEX_GENEVE = 1 << 3, DP_FLEX_ICMP = 1 << 8, DP_FLEX_ICMPV6 = 1 << 9 };
 /** Those that are modelled. */
-#define DP_FLEX_ALL ((uint32_t)DP_FLEX_GENEVE)
+#define DP_FLEX_ALL ((uint32_t)(DP_FLEX_GENEVE | DP_FLEX_ICMP | DP_FLEX_ICMPV6))
 
 /** Fields of DP_FLEX_GENEVE. */
 #define DP_FIELDS_GENEVE(X) \
@@ -94,6 +109,16 @@ enum { DP_FLEX_GENEVE = 1 << 3 };
 	X(outer_geneve_oam, misc_parameters, set_misc, geneve_oam) \
 	X(outer_geneve_opt_len, misc_parameters, set_misc, geneve_opt_len) \
 	X(outer_geneve_protocol_type, misc_parameters, set_misc, geneve_protocol_type)
+
+/** Fields of DP_FLEX_ICMP and DP_FLEX_ICMPV6, which are their capabilities. */
+#define DP_FIELDS_ICMP(X) \
+	X(none, misc_parameters_3, set_misc3, icmp_header_data) \
+	X(none, misc_parameters_3, set_misc3, icmp_type) \
+	X(none, misc_parameters_3, set_misc3, icmp_code)
+#define DP_FIELDS_ICMPV6(X) \
+	X(none, misc_parameters_3, set_misc3, icmpv6_header_data) \
+	X(none, misc_parameters_3, set_misc3, icmpv6_type) \
+	X(none, misc_parameters_3, set_misc3, icmpv6_code)
 
 /** Mask of all fields that a card has. NULL: that any card has. */
 void dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS]);
