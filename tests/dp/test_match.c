@@ -4,10 +4,10 @@
 #include <errno.h>
 
 #include "rig_tables.h"
+#include "rig_tunnels.h"
 
 #define DWORDS 128u
 #define TAG 0x77u
-#define LABEL 0xabcdeu
 
 /* First dwords of the parts of fte_match_param. */
 enum { OUTER = 0, MISC = 16, INNER = 32, MISC2 = 48, MISC3 = 64 };
@@ -146,121 +146,10 @@ matches(struct bench *b, unsigned dw, uint32_t mask, uint32_t value, const struc
 	return kernel;
 }
 
-/* ---- frames ---- */
-
-/* A tunnel: IP, UDP if there is a port, a header, and another frame without its first bytes. */
-static void
-wrap(struct rig_frame *f, const struct emu_dev *to, unsigned version, unsigned proto, unsigned port,
-     const void *header, unsigned bytes, const struct rig_frame *inner, unsigned cut)
-{
-	unsigned ip = version == 4 ? 34 : 54, at = ip + (port != 0 ? 8 : 0), rest = bytes + inner->len - cut;
-
-	rig_ip_frame(f, to, version, 17, port != 0 ? rest : rest - 8, 0, -1);
-	f->data[version == 4 ? 23 : 20] = (uint8_t)proto;
-	if (port != 0)
-		memcpy(f->data + ip + 2, (uint8_t[]){(uint8_t)(port >> 8), (uint8_t)port}, 2);
-	memcpy(f->data + at, header, bytes);
-	memcpy(f->data + at + bytes, inner->data + cut, inner->len - cut);
-}
-
-/* One more tag before the others. */
-static void
-tag_push(struct rig_frame *f, unsigned tpid, unsigned tci)
-{
-	memmove(f->data + 16, f->data + 12, f->len - 12);
-	f->len += 4;
-	memcpy(f->data + 12, (uint8_t[]){(uint8_t)(tpid >> 8), (uint8_t)tpid, (uint8_t)(tci >> 8), (uint8_t)tci}, 4);
-}
-
-/* The frame inside tunnels: two tags, IPv6 with a flow label, TCP. */
-static void
-inner_frame(struct rig_frame *f, const struct emu_dev *to)
-{
-	rig_ip_frame(f, to, 6, 6, 30, 0, 0x5234);
-	memcpy(f->data, "\x0a\x0b\x0c\x0d\x0e\x0f\x06\x05\x04\x03\x02\x01", 12);
-	f->data[18] = 0x6a; /* traffic class 0xa5 */
-	f->data[19] = 0x50 | LABEL >> 16;
-	f->data[20] = (uint8_t)(LABEL >> 8);
-	f->data[21] = (uint8_t)LABEL;
-	memcpy(f->data + 18 + 40 + 4, "\x71\x72\x73\x74\x81\x82\x83\x84", 8);
-	rig_fix_checksums(f, 18);
-	tag_push(f, 0x88a8, 0xb777);
-}
-
-static void
-icmp_frame(struct rig_frame *f, const struct emu_dev *to, unsigned version)
-{
-	static const uint8_t header[] = {0x88, 0x03, 0, 0, 0xca, 0xfe, 0x12, 0x34};
-
-	rig_ip_frame(f, to, version, version == 4 ? 1 : 58, 20, 0, -1);
-	memcpy(f->data + (version == 4 ? 34 : 54), header, sizeof(header));
-}
-
-enum kind {
-	PLAIN, VXLAN, GENEVE, GRE_ALL, GRE_IP, NVGRE, IPIP, IPV6_UDP, QINQ, CC, ESP, ESP6, VXLAN_ESP, VXLAN_CC, UDP_ESP,
-	TCP4, ICMP, ICMP6, VXLAN_ICMP, KINDS
-};
-
-static void
-frame(struct rig_frame *f, const struct emu_dev *to, enum kind kind)
-{
-	static const uint8_t vni[] = {8, 0, 0, 0, 0x12, 0x34, 0x56, 0}, esp[] = {0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 1};
-	static const uint8_t geneve[] = {2, 0x80, 0x65, 0x58, 0x65, 0x43, 0x21, 0, 1, 2, 3, 1, 9, 9, 9, 9};
-	static const uint8_t gre[] = {0xb0, 0, 0x65, 0x58, 1, 2, 3, 4, 0x11, 0x22, 0x33, 0x44, 0, 0, 0, 7};
-	struct rig_frame inner, udp4;
-
-	inner_frame(&inner, to);
-	rig_ip_frame(&udp4, to, 4, 17, 20, 0, -1);
-	*f = udp4;
-	if (kind == VXLAN) {
-		wrap(f, to, 4, 17, 4789, vni, sizeof(vni), &inner, 0);
-	} else if (kind == VXLAN_CC) {
-		tag_push(&udp4, 0x8100, 0x0123);
-		tag_push(&udp4, 0x8100, 0x0456);
-		wrap(f, to, 6, 17, 4789, vni, sizeof(vni), &udp4, 0);
-	} else if (kind == VXLAN_ESP) {
-		rig_ip_frame(&udp4, to, 4, 50, 20, 0, -1);
-		memcpy(udp4.data + 34, esp, sizeof(esp));
-		wrap(f, to, 4, 17, 4789, vni, sizeof(vni), &udp4, 0);
-	} else if (kind == GENEVE) {
-		wrap(f, to, 4, 17, 6081, geneve, sizeof(geneve), &inner, 0);
-	} else if (kind == GRE_ALL) {
-		wrap(f, to, 4, 47, 0, gre, sizeof(gre), &inner, 0);
-	} else if (kind == GRE_IP) {
-		wrap(f, to, 6, 47, 0, "\0\0\x08", 4, &udp4, 14);
-	} else if (kind == NVGRE) {
-		wrap(f, to, 4, 47, 0, "\x20\0\x65\x58\xaa\xbb\xcc\xdd", 8, &inner, 0);
-	} else if (kind == IPIP) {
-		wrap(f, to, 6, 4, 0, "", 0, &udp4, 14);
-	} else if (kind == IPV6_UDP) {
-		rig_ip_frame(f, to, 6, 17, 20, 0, -1);
-		f->data[15] = LABEL >> 16;
-		f->data[16] = (uint8_t)(LABEL >> 8);
-		f->data[17] = (uint8_t)LABEL;
-	} else if (kind == QINQ || kind == CC) {
-		tag_push(f, 0x8100, 0xb345);
-		tag_push(f, kind == QINQ ? 0x88a8 : 0x8100, 0x0678);
-	} else if (kind == ESP || kind == ESP6) {
-		rig_ip_frame(f, to, kind == ESP ? 4 : 6, 50, 20, 0, -1);
-		memcpy(f->data + (kind == ESP ? 34 : 54), esp, sizeof(esp));
-	} else if (kind == TCP4) {
-		rig_ip_frame(f, to, 4, 6, 20, 0, -1);
-		memcpy(f->data + 38, "\x51\x52\x53\x54\x61\x62\x63\x64", 8);
-	} else if (kind == ICMP || kind == ICMP6) {
-		icmp_frame(f, to, kind == ICMP ? 4 : 6);
-	} else if (kind == VXLAN_ICMP) {
-		icmp_frame(&udp4, to, 4);
-		wrap(f, to, 4, 17, 4789, vni, sizeof(vni), &udp4, 0);
-	} else if (kind == UDP_ESP) {
-		memcpy(f->data + 36, "\x11\x94", 2); /* port 4500 */
-		memcpy(f->data + 42, esp, sizeof(esp));
-	}
-}
-
 /* ---- fields ---- */
 
 struct field {
-	enum kind kind;
+	enum rig_tunnel kind;
 	unsigned dw;
 	uint32_t mask, value;
 };
@@ -269,10 +158,10 @@ struct field {
 static void
 check_fields(struct bench *b, const struct field *list, unsigned n)
 {
-	static struct rig_frame frames[KINDS];
+	static struct rig_frame frames[RIG_KINDS];
 
-	for (unsigned i = 0; i < KINDS; i++)
-		frame(&frames[i], b->p->dev, (enum kind)i);
+	for (unsigned i = 0; i < RIG_KINDS; i++)
+		rig_tunnel_frame(&frames[i], b->p->dev, (enum rig_tunnel)i);
 	for (unsigned i = 0; i < n; i++) {
 		const struct field *c = &list[i];
 		uint32_t low = c->mask & -c->mask;
@@ -282,8 +171,8 @@ check_fields(struct bench *b, const struct field *list, unsigned n)
 		CHECK(!matches(b, c->dw, c->mask, c->value ^ low, &frames[c->kind]));
 		CHECK_EQ(matches(b, c->dw, c->mask, 0, &frames[c->kind]), c->value == 0);
 		if (c->dw >= 16 && c->value != 0) {
-			CHECK(!matches(b, c->dw, c->mask, c->value, &frames[PLAIN]));
-			CHECK(matches(b, c->dw, c->mask, 0, &frames[PLAIN]));
+			CHECK(!matches(b, c->dw, c->mask, c->value, &frames[RIG_PLAIN]));
+			CHECK(matches(b, c->dw, c->mask, 0, &frames[RIG_PLAIN]));
 		}
 		if (check_failures != before)
 			fprintf(stderr, "  row %u: dword %u, mask 0x%x\n", i, c->dw, c->mask);
@@ -296,56 +185,66 @@ static void
 inner_fields(void)
 {
 	static const struct field list[] = {
-		{VXLAN, INNER + 0, 0xffffffff, 0x06050403},
-		{VXLAN, INNER + 1, 0xffff0000, 0x02010000},
-		{VXLAN, INNER + 1, 0xffff, 0x86dd},
-		{VXLAN, INNER + 2, 0xffffffff, 0x0a0b0c0d},
-		{VXLAN, INNER + 3, 0xffff0000, 0x0e0f0000},
-		{VXLAN, INNER + 3, 0xe000, 5 << 13}, /* first_prio */
-		{VXLAN, INNER + 3, 0x1000, 0x1000},  /* first_cfi */
-		{VXLAN, INNER + 3, 0x0fff, 0x777},   /* first_vid */
-		{VXLAN, INNER + 4, 0xff000000, 6u << 24},
-		{VXLAN, INNER + 4, 0x00fc0000, 0xa5 >> 2 << 18},
-		{VXLAN, INNER + 4, 0x00030000, 1 << 16}, /* ip_ecn */
-		{VXLAN, INNER + 4, 0x8000, 0},	    /* cvlan_tag */
-		{VXLAN, INNER + 4, 0x4000, 0x4000}, /* svlan_tag */
-		{VXLAN, INNER + 4, 0x2000, 0},	    /* frag */
-		{VXLAN, INNER + 4, 0x1e00, 6 << 9},
-		{VXLAN, INNER + 4, 0x01ff, 0x10}, /* tcp_flags */
-		{VXLAN, INNER + 5, 0xffff0000, 0x12340000},
-		{VXLAN, INNER + 5, 0xffff, 0x5678},
-		{VXLAN, INNER + 6, 0x00ff, 64},
-		{VXLAN, INNER + 6, 0x0f00, 0x0d00}, /* l3_ok, l4_ok, l4_checksum_ok */
-		{VXLAN, INNER + 7, 0xffffffff, 0}, /* UDP ports of TCP */
-		{VXLAN, INNER + 8, 0xffffffff, 0x20212223},
-		{VXLAN, INNER + 11, 0xffffffff, 0x2c2d2e2f},
-		{VXLAN, INNER + 12, 0xffffffff, 0x30313233},
-		{VXLAN, INNER + 15, 0xffffffff, 0x3c3d3e3f},
-		{VXLAN_CC, INNER + 4, 0x8000, 0x8000},
-		{VXLAN_CC, INNER + 6, 0xf000, 5 << 12}, /* ipv4_ihl */
-		{VXLAN_CC, INNER + 6, 0x0f00, 0x0f00},
-		{VXLAN_CC, INNER + 7, 0xffff0000, 0x12340000},
-		{VXLAN_CC, INNER + 7, 0xffff, 0x5678},
-		{VXLAN_CC, INNER + 8, 0xffffffff, 0},
-		{VXLAN_CC, INNER + 11, 0xffffffff, 0x0a010203},
-		{VXLAN_CC, INNER + 15, 0xffffffff, 0x0a010204},
-		{GENEVE, INNER + 5, 0xffff, 0x5678},
-		{GRE_ALL, INNER + 3, 0x0fff, 0x777},
-		{GRE_ALL, INNER + 5, 0xffff, 0x5678},
-		{NVGRE, INNER + 2, 0xffffffff, 0x0a0b0c0d},
+		{RIG_VXLAN, INNER + 0, 0xffffffff, 0x06050403},
+		{RIG_VXLAN, INNER + 1, 0xffff0000, 0x02010000},
+		{RIG_VXLAN, INNER + 1, 0xffff, 0x86dd},
+		{RIG_VXLAN, INNER + 2, 0xffffffff, 0x0a0b0c0d},
+		{RIG_VXLAN, INNER + 3, 0xffff0000, 0x0e0f0000},
+		{RIG_VXLAN, INNER + 3, 0xe000, 5 << 13}, /* first_prio */
+		{RIG_VXLAN, INNER + 3, 0x1000, 0x1000},  /* first_cfi */
+		{RIG_VXLAN, INNER + 3, 0x0fff, 0x777},   /* first_vid */
+		{RIG_VXLAN, INNER + 4, 0xff000000, 6u << 24},
+		{RIG_VXLAN, INNER + 4, 0x00fc0000, 0xa5 >> 2 << 18},
+		{RIG_VXLAN, INNER + 4, 0x00030000, 1 << 16}, /* ip_ecn */
+		{RIG_VXLAN, INNER + 4, 0x8000, 0},	    /* cvlan_tag */
+		{RIG_VXLAN, INNER + 4, 0x4000, 0x4000}, /* svlan_tag */
+		{RIG_VXLAN, INNER + 4, 0x2000, 0},	    /* frag */
+		{RIG_VXLAN, INNER + 4, 0x1e00, 6 << 9},
+		{RIG_VXLAN, INNER + 4, 0x01ff, 0x10}, /* tcp_flags */
+		{RIG_VXLAN, INNER + 5, 0xffff0000, 0x12340000},
+		{RIG_VXLAN, INNER + 5, 0xffff, 0x5678},
+		{RIG_VXLAN, INNER + 6, 0x00ff, 64},
+		{RIG_VXLAN, INNER + 6, 0x0f00, 0x0d00}, /* l3_ok, l4_ok, l4_checksum_ok */
+		{RIG_VXLAN, INNER + 7, 0xffffffff, 0}, /* UDP ports of TCP */
+		{RIG_VXLAN, INNER + 8, 0xffffffff, 0x20212223},
+		{RIG_VXLAN, INNER + 11, 0xffffffff, 0x2c2d2e2f},
+		{RIG_VXLAN, INNER + 12, 0xffffffff, 0x30313233},
+		{RIG_VXLAN, INNER + 15, 0xffffffff, 0x3c3d3e3f},
+		{RIG_VXLAN_CC, INNER + 4, 0x8000, 0x8000},
+		{RIG_VXLAN_CC, INNER + 6, 0xf000, 5 << 12}, /* ipv4_ihl */
+		{RIG_VXLAN_CC, INNER + 6, 0x0f00, 0x0f00},
+		{RIG_VXLAN_CC, INNER + 7, 0xffff0000, 0x12340000},
+		{RIG_VXLAN_CC, INNER + 7, 0xffff, 0x5678},
+		{RIG_VXLAN_CC, INNER + 8, 0xffffffff, 0},
+		{RIG_VXLAN_CC, INNER + 11, 0xffffffff, 0x0a010203},
+		{RIG_VXLAN_CC, INNER + 15, 0xffffffff, 0x0a010204},
+		{RIG_GENEVE, INNER + 5, 0xffff, 0x5678},
+		{RIG_GRE_ALL, INNER + 3, 0x0fff, 0x777},
+		{RIG_GRE_ALL, INNER + 5, 0xffff, 0x5678},
+		{RIG_NVGRE, INNER + 2, 0xffffffff, 0x0a0b0c0d},
 		/* No Ethernet header inside. */
-		{GRE_IP, INNER + 1, 0xffffffff, 0},
-		{GRE_IP, INNER + 2, 0xffffffff, 0},
-		{GRE_IP, INNER + 4, 0x1e00, 4 << 9},
-		{GRE_IP, INNER + 15, 0xffffffff, 0x0a010204},
-		{IPIP, INNER + 2, 0xffffffff, 0},
-		{IPIP, INNER + 4, 0xff000000, 17u << 24},
-		{IPIP, INNER + 7, 0xffff, 0x5678},
+		{RIG_GRE_IP, INNER + 1, 0xffffffff, 0},
+		{RIG_GRE_IP, INNER + 2, 0xffffffff, 0},
+		{RIG_GRE_IP, INNER + 4, 0x1e00, 4 << 9},
+		{RIG_GRE_IP, INNER + 15, 0xffffffff, 0x0a010204},
+		{RIG_IPIP, INNER + 2, 0xffffffff, 0},
+	};
+	static const struct field ipip[] = {
+		{RIG_IPIP, INNER + 4, 0xff000000, 17u << 24},
+		{RIG_IPIP, INNER + 7, 0xffff, 0x5678},
+	};
+	static const struct field no_ipip[] = {
+		{RIG_IPIP, INNER + 4, 0xff000000, 0},
+		{RIG_IPIP, INNER + 7, 0xffff, 0},
 	};
 	struct bench b;
 
 	begin(&b);
 	CHECK_FIELDS(&b, list);
+	if (b.p->dev->profile->tunnel_stateless_ip_over_ip_rx)
+		CHECK_FIELDS(&b, ipip);
+	else
+		CHECK_FIELDS(&b, no_ipip);
 	rig_free(b.r);
 }
 
@@ -353,44 +252,44 @@ static void
 misc_fields(void)
 {
 	static const struct field list[] = {
-		{GRE_ALL, MISC + 0, 0xb0000000, 0xb0000000},
-		{GRE_ALL, MISC + 3, 0xffff, 0x6558},
-		{GRE_ALL, MISC + 4, 0xffffff00, 0x11223300},
-		{GRE_ALL, MISC + 4, 0xff, 0x44},
-		{NVGRE, MISC + 0, 0xb0000000, 0x20000000},
-		{NVGRE, MISC + 4, 0xffffff00, 0xaabbcc00},
-		{NVGRE, MISC + 4, 0xff, 0xdd},
-		{GRE_IP, MISC + 0, 0xb0000000, 0},
-		{GRE_IP, MISC + 3, 0xffff, 0x0800},
-		{GRE_IP, MISC + 4, 0xffffffff, 0},
-		{VXLAN, MISC + 5, 0xffffff00, 0x12345600},
-		{VXLAN_CC, MISC + 5, 0xffffff00, 0x12345600},
-		{GENEVE, MISC + 5, 0xffffff00, 0},
-		{GENEVE, MISC + 6, 0xffffff00, 0x65432100},
-		{GENEVE, MISC + 6, 1, 1}, /* geneve_oam */
-		{GENEVE, MISC + 9, 0x003f0000, 2 << 16},
-		{GENEVE, MISC + 9, 0xffff, 0x6558},
+		{RIG_GRE_ALL, MISC + 0, 0xb0000000, 0xb0000000},
+		{RIG_GRE_ALL, MISC + 3, 0xffff, 0x6558},
+		{RIG_GRE_ALL, MISC + 4, 0xffffff00, 0x11223300},
+		{RIG_GRE_ALL, MISC + 4, 0xff, 0x44},
+		{RIG_NVGRE, MISC + 0, 0xb0000000, 0x20000000},
+		{RIG_NVGRE, MISC + 4, 0xffffff00, 0xaabbcc00},
+		{RIG_NVGRE, MISC + 4, 0xff, 0xdd},
+		{RIG_GRE_IP, MISC + 0, 0xb0000000, 0},
+		{RIG_GRE_IP, MISC + 3, 0xffff, 0x0800},
+		{RIG_GRE_IP, MISC + 4, 0xffffffff, 0},
+		{RIG_VXLAN, MISC + 5, 0xffffff00, 0x12345600},
+		{RIG_VXLAN_CC, MISC + 5, 0xffffff00, 0x12345600},
+		{RIG_GENEVE, MISC + 5, 0xffffff00, 0},
+		{RIG_GENEVE, MISC + 6, 0xffffff00, 0x65432100},
+		{RIG_GENEVE, MISC + 6, 1, 1}, /* geneve_oam */
+		{RIG_GENEVE, MISC + 9, 0x003f0000, 2 << 16},
+		{RIG_GENEVE, MISC + 9, 0xffff, 0x6558},
 		/* The second tag, outside and inside. */
-		{QINQ, MISC + 2, 0xe0000000, 5u << 29},
-		{QINQ, MISC + 2, 0x10000000, 0x10000000},
-		{QINQ, MISC + 2, 0x0fff0000, 0x03450000},
-		{QINQ, MISC + 3, 0xa0000000, 0x80000000},
-		{CC, MISC + 3, 0xa0000000, 0x80000000},
-		{CC, MISC + 2, 0x0fffffff, 0x03450000},
-		{VXLAN, MISC + 2, 0xe000, 2 << 13},
-		{VXLAN, MISC + 2, 0x1000, 0x1000},
-		{VXLAN, MISC + 2, 0x0fff, 0x234},
-		{VXLAN, MISC + 3, 0xf0000000, 0x40000000},
-		{VXLAN_CC, MISC + 2, 0x0fff, 0x123},
-		{IPV6_UDP, MISC + 7, 0xfffff, LABEL},
-		{IPV6_UDP, MISC + 8, 0xfffff, 0},
-		{VXLAN, MISC + 7, 0xfffff, 0},
-		{VXLAN, MISC + 8, 0xfffff, LABEL},
-		{ESP, MISC + 12, 0xffffffff, 0xdeadbeef},
-		{ESP6, MISC + 12, 0xffffffff, 0xdeadbeef},
-		{UDP_ESP, MISC + 12, 0xffffffff, 0},
-		{VXLAN_ESP, MISC + 12, 0xffffffff, 0},
-		{VXLAN_ESP, MISC + 11, 0xffffffff, 0xdeadbeef},
+		{RIG_QINQ, MISC + 2, 0xe0000000, 5u << 29},
+		{RIG_QINQ, MISC + 2, 0x10000000, 0x10000000},
+		{RIG_QINQ, MISC + 2, 0x0fff0000, 0x03450000},
+		{RIG_QINQ, MISC + 3, 0xa0000000, 0x80000000},
+		{RIG_CC, MISC + 3, 0xa0000000, 0x80000000},
+		{RIG_CC, MISC + 2, 0x0fffffff, 0x03450000},
+		{RIG_VXLAN, MISC + 2, 0xe000, 2 << 13},
+		{RIG_VXLAN, MISC + 2, 0x1000, 0x1000},
+		{RIG_VXLAN, MISC + 2, 0x0fff, 0x234},
+		{RIG_VXLAN, MISC + 3, 0xf0000000, 0x40000000},
+		{RIG_VXLAN_CC, MISC + 2, 0x0fff, 0x123},
+		{RIG_IPV6_UDP, MISC + 7, 0xfffff, RIG_LABEL},
+		{RIG_IPV6_UDP, MISC + 8, 0xfffff, 0},
+		{RIG_VXLAN, MISC + 7, 0xfffff, 0},
+		{RIG_VXLAN, MISC + 8, 0xfffff, RIG_LABEL},
+		{RIG_ESP, MISC + 12, 0xffffffff, 0xdeadbeef},
+		{RIG_ESP6, MISC + 12, 0xffffffff, 0xdeadbeef},
+		{RIG_UDP_ESP, MISC + 12, 0xffffffff, 0},
+		{RIG_VXLAN_ESP, MISC + 12, 0xffffffff, 0},
+		{RIG_VXLAN_ESP, MISC + 11, 0xffffffff, 0xdeadbeef},
 	};
 	struct bench b;
 
@@ -399,33 +298,53 @@ misc_fields(void)
 	rig_free(b.r);
 }
 
-/* With the parsers that ICMP needs. */
+/* With the flex parsers of all protocols. */
 static void
-misc3_fields(void)
+flex_fields(void)
 {
 	static const struct field list[] = {
-		{VXLAN, MISC3 + 0, 0xffffffff, 0x71727374},
-		{VXLAN, MISC3 + 1, 0xffffffff, 0},
-		{VXLAN, MISC3 + 2, 0xffffffff, 0x81828384},
-		{TCP4, MISC3 + 0, 0xffffffff, 0},
-		{TCP4, MISC3 + 1, 0xffffffff, 0x51525354},
-		{TCP4, MISC3 + 3, 0xffffffff, 0x61626364},
-		{ICMP, MISC3 + 6, 0xffffffff, 0xcafe1234},
-		{ICMP, MISC3 + 8, 0xff000000, 0x88000000},
-		{ICMP, MISC3 + 8, 0x00ff0000, 0x00030000},
-		{ICMP, MISC3 + 8, 0x0000ffff, 0},
-		{ICMP6, MISC3 + 6, 0xffffffff, 0},
-		{ICMP6, MISC3 + 7, 0xffffffff, 0xcafe1234},
-		{ICMP6, MISC3 + 8, 0xffff0000, 0},
-		{ICMP6, MISC3 + 8, 0x0000ff00, 0x8800},
-		{ICMP6, MISC3 + 8, 0x000000ff, 0x03},
-		{VXLAN_ICMP, MISC3 + 8, 0xff000000, 0x88000000},
-		{TCP4, MISC3 + 8, 0xffffffff, 0},
+		{RIG_MPLS, MISC2 + 0, 0xfffff000, 0x12345000},
+		{RIG_MPLS, MISC2 + 0, 0x00000e00, 0x00000a00},
+		{RIG_MPLS, MISC2 + 0, 0x00000100, 0},
+		{RIG_MPLS, MISC2 + 0, 0x000000ff, 0x3c},
+		{RIG_VXLAN_MPLS, MISC2 + 0, 0xffffffff, 0},
+		{RIG_VXLAN_MPLS, MISC2 + 1, 0xffffffff, 0x12345a3c},
+		{RIG_GRE_MPLS, MISC2 + 2, 0xffffffff, 0x12345a3c},
+		{RIG_UDP_MPLS, MISC2 + 3, 0xffffffff, 0x12345a3c},
+		{RIG_GRE_IP, MISC2 + 2, 0xffffffff, 0},
+		{RIG_GPE, MISC3 + 4, 0xffffff, 0x123456},
+		{RIG_GPE, MISC3 + 5, 0xff000000, 0x03000000},
+		{RIG_GPE, MISC3 + 5, 0x00ff0000, 0x000c0000},
+		{RIG_GPE, MISC + 5, 0xffffff00, 0},
+		{RIG_GPE, INNER + 4, 0x1e00, 0},
+		{RIG_VXLAN, MISC3 + 4, 0xffffff, 0},
+		{RIG_GTPU, MISC3 + 10, 0xffffffff, 0x89abcdef},
+		{RIG_GTPU, MISC3 + 11, 0xff000000, 0xff000000},
+		{RIG_GTPU, MISC3 + 11, 0x00ff0000, 0x00300000},
+		{RIG_GTPU, INNER + 4, 0x1e00, 0},
+		{RIG_MPLS, OUTER + 4, 0x1e00, 0},
+		{RIG_VXLAN, MISC3 + 0, 0xffffffff, 0x71727374},
+		{RIG_VXLAN, MISC3 + 1, 0xffffffff, 0},
+		{RIG_VXLAN, MISC3 + 2, 0xffffffff, 0x81828384},
+		{RIG_TCP4, MISC3 + 0, 0xffffffff, 0},
+		{RIG_TCP4, MISC3 + 1, 0xffffffff, 0x51525354},
+		{RIG_TCP4, MISC3 + 3, 0xffffffff, 0x61626364},
+		{RIG_ICMP, MISC3 + 6, 0xffffffff, 0xcafe1234},
+		{RIG_ICMP, MISC3 + 8, 0xff000000, 0x88000000},
+		{RIG_ICMP, MISC3 + 8, 0x00ff0000, 0x00030000},
+		{RIG_ICMP, MISC3 + 8, 0x0000ffff, 0},
+		{RIG_ICMP6, MISC3 + 6, 0xffffffff, 0},
+		{RIG_ICMP6, MISC3 + 7, 0xffffffff, 0xcafe1234},
+		{RIG_ICMP6, MISC3 + 8, 0xffff0000, 0},
+		{RIG_ICMP6, MISC3 + 8, 0x0000ff00, 0x8800},
+		{RIG_ICMP6, MISC3 + 8, 0x000000ff, 0x03},
+		{RIG_VXLAN_ICMP, MISC3 + 8, 0xff000000, 0x88000000},
+		{RIG_TCP4, MISC3 + 8, 0xffffffff, 0},
 	};
 	struct emu_profile p = *emu_profile_find("cx6dx");
 	struct bench b;
 
-	p.flex_parser_protocols |= 1 << 8 | 1 << 9;
+	p.flex_parser_protocols = UINT32_MAX;
 	rig_profile = &p;
 	begin(&b);
 	CHECK_FIELDS(&b, list);
@@ -441,7 +360,7 @@ registers(void)
 	struct bench b;
 
 	begin(&b);
-	frame(&f, b.p->dev, PLAIN);
+	rig_tunnel_frame(&f, b.p->dev, RIG_PLAIN);
 	for (unsigned i = 4; i < 12; i++) {
 		CHECK(matches(&b, MISC2 + i, 0xffffffff, 0, &f));
 		CHECK(matches(&b, MISC2 + i, 0xffff0000, 0, &f));
@@ -462,7 +381,7 @@ all_parts_at_once(void)
 	uint32_t tag;
 
 	begin(&b);
-	frame(&f, b.p->dev, VXLAN);
+	rig_tunnel_frame(&f, b.p->dev, RIG_VXLAN);
 	CHECK_EQ(kernel_rule(&b, m, v, &matcher, &flow), 0);
 	for (unsigned i = 0; i < 4; i++) {
 		/* UDP port; VNI; port of the inner TCP; inner IP version, which hides its TCP. */
@@ -488,40 +407,46 @@ static void
 cut_and_foreign(void)
 {
 	static const struct {
-		enum kind kind;
+		enum rig_tunnel kind;
 		unsigned at;
 		uint8_t byte;
 		unsigned dw;
 		uint32_t mask, value;
 	} change[] = {
-		{VXLAN, 42, 0, MISC + 5, 0xffffff00, 0x12345600},	  /* without its I flag */
-		{VXLAN, 37, 0xb4, MISC + 5, 0xffffff00, 0x12345600},	  /* port 4788 */
-		{GENEVE, 42, 0x42, MISC + 6, 0xffffff00, 0x65432100},	  /* version 1 */
-		{GRE_ALL, 35, 1, MISC + 3, 0xffff, 0x6558},		  /* version 1 */
-		{NVGRE, 34, 0x60, MISC + 4, 0xff, 0xdd},		  /* routing */
-		{ESP, 20, 0x20, MISC + 12, 0xffffffff, 0xdeadbeef},	  /* a fragment */
-		{TCP4, 20, 0x20, MISC3 + 1, 0xffffffff, 0x51525354},
-		{NVGRE, 20, 0x20, MISC + 4, 0xff, 0xdd},
-		{VXLAN, 20, 0x20, INNER + 5, 0xffff, 0x5678},
+		{RIG_VXLAN, 42, 0, MISC + 5, 0xffffff00, 0x12345600},	  /* without its I flag */
+		{RIG_VXLAN, 37, 0xb4, MISC + 5, 0xffffff00, 0x12345600},	  /* port 4788 */
+		{RIG_GENEVE, 42, 0x42, MISC + 6, 0xffffff00, 0x65432100},	  /* version 1 */
+		{RIG_GRE_ALL, 35, 1, MISC + 3, 0xffff, 0x6558},		  /* version 1 */
+		{RIG_NVGRE, 34, 0x60, MISC + 4, 0xff, 0xdd},		  /* routing */
+		{RIG_ESP, 20, 0x20, MISC + 12, 0xffffffff, 0xdeadbeef},	  /* a fragment */
+		{RIG_TCP4, 20, 0x20, MISC3 + 1, 0xffffffff, 0x51525354},
+		{RIG_NVGRE, 20, 0x20, MISC + 4, 0xff, 0xdd},
+		{RIG_VXLAN, 20, 0x20, INNER + 5, 0xffff, 0x5678},
 	};
 	struct rig_frame f;
 	struct bench b;
 
 	begin(&b);
 	for (unsigned i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
-		frame(&f, b.p->dev, change[i].kind);
+		rig_tunnel_frame(&f, b.p->dev, change[i].kind);
 		CHECK(matches(&b, change[i].dw, change[i].mask, change[i].value, &f));
 		f.data[change[i].at] = change[i].byte;
 		CHECK(!matches(&b, change[i].dw, change[i].mask, change[i].value, &f));
 		CHECK(matches(&b, change[i].dw, change[i].mask, 0, &f));
 	}
 	/* A key and an SPI of which a part is missing. */
-	frame(&f, b.p->dev, NVGRE);
+	rig_tunnel_frame(&f, b.p->dev, RIG_NVGRE);
 	f.data[17] = 20 + 7;
 	f.data[16] = 0;
 	CHECK(matches(&b, MISC + 3, 0xffff, 0x6558, &f));
 	CHECK(!matches(&b, MISC + 4, 0xffff0000, 0xaabb0000, &f));
-	frame(&f, b.p->dev, ESP);
+	/* A cut MPLS header, with what the default profile has of it. */
+	rig_tunnel_frame(&f, b.p->dev, RIG_MPLS);
+	f.len = 17;
+	CHECK(!matches(&b, MISC2 + 0, 0xffff0000, 0x12340000, &f));
+	f.len = 18;
+	CHECK(matches(&b, MISC2 + 0, 0xffff0000, 0x12340000, &f));
+	rig_tunnel_frame(&f, b.p->dev, RIG_ESP);
 	f.data[17] = 20 + 7;
 	CHECK(!matches(&b, MISC + 12, 0xffff0000, 0xdead0000, &f));
 	rig_free(b.r);
@@ -566,6 +491,7 @@ not_modelled(void)
 		{0, MISC2 + 12, 0xffffffff, 0}, /* metadata_reg_a */
 		{0, MISC2 + 13, 0xffffffff, 0}, /* metadata_reg_b */
 		{0, MISC3 + 9, 0xffffffff, 0},	/* geneve_tlv_option_0_data */
+		{0, MISC3 + 12, 0xffffffff, 0}, /* gtpu_dw_2 */
 		{0, MISC3 + 13, 0xffffffff, 0}, /* gtpu_first_ext_dw_0 */
 		{0, 80, 0xffffffff, 0},		/* prog_sample_field_value_0 */
 		{0, 96, 0xffffffff, 0},		/* macsec_tag_0 */
@@ -587,12 +513,14 @@ without_capability(void)
 		{0, MISC + 6, 0xffffff00, 0}, {0, MISC + 6, 1, 0}, {0, MISC + 9, 0x003f0000, 0},
 		{0, MISC + 9, 0xffff, 0}, {0, MISC3 + 6, 1, 0}, {0, MISC3 + 7, 1, 0}, {0, MISC3 + 8, 1 << 24, 0},
 		{0, MISC3 + 8, 1 << 16, 0}, {0, MISC3 + 8, 1 << 8, 0}, {0, MISC3 + 8, 1, 0},
+		{0, MISC2 + 2, 1, 0}, {0, MISC2 + 3, 1, 0}, {0, MISC3 + 4, 1, 0}, {0, MISC3 + 5, 0xff0000, 0},
+		{0, MISC3 + 10, 1, 0}, {0, MISC3 + 11, 0xff0000, 0},
 	};
 	static const struct field newer[] = {
 		{0, MISC + 7, 0xfffff, 0}, {0, MISC + 8, 0xfffff, 0}, {0, MISC + 11, 1, 0}, {0, MISC + 12, 1, 0},
 		{0, MISC + 3, 0x20000000, 0}, {0, MISC + 3, 0x10000000, 0}, {0, OUTER + 6, 0xf000, 0},
 		{0, INNER + 6, 0x0100, 0}, {0, MISC2 + 4, 1, 0}, {0, MISC2 + 11, 1, 0}, {0, MISC3 + 0, 1, 0},
-		{0, MISC3 + 3, 1, 0},
+		{0, MISC3 + 3, 1, 0}, {0, MISC2 + 0, 1, 0}, {0, MISC2 + 1, 1, 0},
 	};
 	struct emu_profile p = *emu_profile_find("cx6dx");
 	struct bench b;
@@ -665,12 +593,12 @@ transmit(void)
 	to_wire(vw, v);
 	CHECK_EQ(emu_matcher_create(p->ctx, &ma, &matcher), 0);
 	CHECK_EQ(emu_flow_create(p->ctx, matcher, &fa, &flow), 0);
-	frame(f, r->port[1].dev, VXLAN);
+	rig_tunnel_frame(f, r->port[1].dev, RIG_VXLAN);
 	rig_send(sq, f->data, f->len);
 	rig_run(r);
 	CHECK_EQ(rig_taken(rx, NULL), 0);
 	CHECK_EQ(p->dev->stats.tx_discards, 1);
-	frame(f, r->port[1].dev, VXLAN_CC);
+	rig_tunnel_frame(f, r->port[1].dev, RIG_VXLAN_CC);
 	rig_send(sq, f->data, f->len);
 	rig_run(r);
 	CHECK_EQ(rig_taken(rx, NULL), 1);
@@ -683,7 +611,7 @@ main(int argc, char **argv)
 	static const struct rig_test tests[] = {
 		{"inner_fields", inner_fields},
 		{"misc_fields", misc_fields},
-		{"misc3_fields", misc3_fields},
+		{"flex_fields", flex_fields},
 		{"registers", registers},
 		{"all_parts_at_once", all_parts_at_once},
 		{"cut_and_foreign", cut_and_foreign},

@@ -40,7 +40,7 @@
 	.mini_cqe_resp_l3_l4_tag = 1,	   /* assumed */ \
 	.mini_cqe_resp_stride_index = 1,   /* assumed */ \
 	.ext_stride_num_range = 1,	   /* assumed */ \
-	.flex_parser_protocols = 0x08,	   /* guide, FLEX_PARSER_PROFILE_ENABLE=0, the default: GENEVE */ \
+	.flex_parser_protocols = 0x88,	   /* guide, FLEX_PARSER_PROFILE_ENABLE=0, the default: GENEVE, VXLAN-GPE */ \
 	.relaxed_ordering_read = 1,	   /* assumed */ \
 	.relaxed_ordering_write = 1,	   /* assumed */ \
 	.log_max_qp = 18,		   /* ompi#6137 (ConnectX-5), ucx#8229 (ConnectX-6): max_qp 262144 */ \

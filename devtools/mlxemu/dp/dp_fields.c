@@ -24,11 +24,14 @@ dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS])
 	prm_fte_match_##layout##_set_##field( \
 		prm_fte_match_param_##part(&all), \
 		prm_fte_match_##layout##_get_##field(prm_fte_match_param_##part##_c(&ones)));
+#define HEADER(cap, part, layout, header) \
+	memset(prm_fte_match_##layout##_##header(prm_fte_match_param_##part(&all)), 0xff, PRM_FTE_MATCH_MPLS_BYTES);
 	DP_FIELDS(FIELD)
 	if (p == NULL || !p->first_match_fields) {
 		DP_FIELDS_CX5(FIELD)
 		DP_FIELDS_CX5_2(FIELD)
 		DP_FIELDS_CX5_SILENT(FIELD)
+		DP_FIELDS_MPLS(HEADER)
 	}
 	if ((flex & DP_FLEX_GENEVE) != 0) {
 		DP_FIELDS_GENEVE(FIELD)
@@ -39,6 +42,19 @@ dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS])
 	if ((flex & DP_FLEX_ICMPV6) != 0) {
 		DP_FIELDS_ICMPV6(FIELD)
 	}
+	if ((flex & DP_FLEX_MPLS_GRE) != 0) {
+		DP_FIELDS_MPLS_GRE(HEADER)
+	}
+	if ((flex & DP_FLEX_MPLS_UDP) != 0) {
+		DP_FIELDS_MPLS_UDP(HEADER)
+	}
+	if ((flex & DP_FLEX_VXLAN_GPE) != 0) {
+		DP_FIELDS_VXLAN_GPE(FIELD)
+	}
+	if ((flex & DP_FLEX_GTPU) != 0) {
+		DP_FIELDS_GTPU(FIELD)
+	}
+#undef HEADER
 #undef FIELD
 	dp_key_load(key, &all, sizeof(all));
 }

@@ -145,10 +145,48 @@ key_misc(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 		key_udp_tunnel(k, d + o->l4_off, o->l3_end - o->l4_off);
 }
 
+static bool
+is_mpls(uint16_t ethertype)
+{
+	return ethertype == DP_ETHERTYPE_MPLS || ethertype == DP_ETHERTYPE_MPLS_UPSTREAM;
+}
+
+/* The first header (RFC 3032) behind Ethernet; 0: none. end: of the packet. */
+static uint32_t
+mpls_of(const uint8_t *d, const struct dp_layers *l, uint32_t end)
+{
+	return is_mpls(l->ethertype) && l->l3_off + 4u <= end ? dp_rd32(d + l->l3_off) : 0;
+}
+
+/*
+ * RFC 4023, RFC 7510.
+ * assumed: what is behind MPLS is not parsed. Other reading: parsers find IP behind the last label. Test:
+ * dp/test_match.c.
+ */
+static void
+key_mpls(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
+{
+	const struct dp_layers *o = &pkt->outer;
+	const uint8_t *h = behind_ip(pkt->data, o, DP_PROTO_GRE, 8);
+	uint32_t bytes;
+
+	k[0] = mpls_of(pkt->data, o, pkt->len);
+	if (pkt->tunneled)
+		k[1] = mpls_of(pkt->data, &pkt->inner, o->l3_end);
+	if (h != NULL && (h[0] & 0x40) == 0 && (h[1] & 7) == 0 && is_mpls(dp_rd16(h + 2))) {
+		bytes = 4u + (h[0] & 0x80 ? 4u : 0) + (h[0] & 0x20 ? 4u : 0) + (h[0] & 0x10 ? 4u : 0);
+		if (o->l4_off + bytes + 4 <= o->l3_end)
+			k[2] = dp_rd32(h + bytes);
+	}
+	if (o->l4 == DP_L4_UDP && dp_rd16(pkt->data + o->l4_off + 2) == DP_MPLS_PORT && o->l4_off + 12u <= o->l3_end)
+		k[3] = dp_rd32(pkt->data + o->l4_off + 8);
+}
+
 static void
 key_misc2(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 {
 	memset(k, 0, DP_SET_DWORDS * sizeof(k[0]));
+	key_mpls(k, pkt);
 	if (pkt->meta == NULL)
 		return;
 	for (unsigned i = 0; i < 8; i++)
@@ -175,6 +213,30 @@ key_icmp(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 	}
 }
 
+/*
+ * draft-ietf-nvo3-vxlan-gpe; GTP-U of version 1, 3GPP TS 29.281.
+ * assumed: inner headers in VXLAN-GPE and GTP-U are not found. Other reading: they are, as in VXLAN. Test:
+ * dp/test_match.c.
+ */
+static void
+key_udp_flex(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
+{
+	const struct dp_layers *o = &pkt->outer;
+	const uint8_t *h = pkt->data + o->l4_off + 8;
+	uint16_t port;
+
+	if (o->l4 != DP_L4_UDP || o->l4_off + 16u > o->l3_end)
+		return;
+	port = dp_rd16(pkt->data + o->l4_off + 2);
+	if (port == DP_VXLAN_GPE_PORT) {
+		k[4] = dp_rd32(h + 4) >> 8;
+		k[5] = (uint32_t)h[3] << 24 | (uint32_t)h[0] << 16;
+	} else if (port == DP_GTPU_PORT && h[0] >> 5 == 1) {
+		k[10] = dp_rd32(h + 4);
+		k[11] = (uint32_t)h[1] << 24 | (uint32_t)h[0] << 16;
+	}
+}
+
 static void
 key_misc3(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 {
@@ -191,6 +253,7 @@ key_misc3(uint32_t k[DP_SET_DWORDS], const struct dp_pkt *pkt)
 		k[3] = dp_rd32(d + o->l4_off + 8);
 	}
 	key_icmp(k, pkt);
+	key_udp_flex(k, pkt);
 }
 
 void

@@ -14,6 +14,8 @@
 #define DP_ETHERTYPE_IPV6 0x86ddu
 #define DP_ETHERTYPE_CVLAN 0x8100u
 #define DP_ETHERTYPE_SVLAN 0x88a8u
+#define DP_ETHERTYPE_MPLS 0x8847u
+#define DP_ETHERTYPE_MPLS_UPSTREAM 0x8848u
 #define DP_PROTO_ICMP 1u
 #define DP_PROTO_TCP 6u
 #define DP_PROTO_UDP 17u
@@ -24,6 +26,9 @@
 #define DP_PROTO_ICMPV6 58u
 #define DP_VXLAN_PORT 4789u /* IANA; a card's default */
 #define DP_GENEVE_PORT 6081u
+#define DP_VXLAN_GPE_PORT 4790u
+#define DP_MPLS_PORT 6635u
+#define DP_GTPU_PORT 2152u
 
 /** Tunnels that a parser knows. */
 enum { DP_TUNNEL_VXLAN = 1, DP_TUNNEL_GRE = 2, DP_TUNNEL_GENEVE = 4, DP_TUNNEL_IPIP = 8, DP_TUNNELS = 15 };

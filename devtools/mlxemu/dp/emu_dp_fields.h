@@ -98,10 +98,28 @@
 	X(none, misc_parameters_3, set_misc3, inner_tcp_ack_num) \
 	X(none, misc_parameters_3, set_misc3, outer_tcp_ack_num)
 
+/** MPLS headers, which are dwords of misc_parameters_2. Four bits of capability each: label, EXP, S and TTL. */
+#define DP_FIELDS_MPLS(X) \
+	X(outer_first_mpls, misc_parameters_2, set_misc2, outer_first_mpls) \
+	X(inner_first_mpls, misc_parameters_2, set_misc2, inner_first_mpls)
+/** The same; with flex parsers. */
+#define DP_FIELDS_MPLS_GRE(X) X(outer_first_mpls_over_gre, misc_parameters_2, set_misc2, outer_first_mpls_over_gre)
+#define DP_FIELDS_MPLS_UDP(X) X(outer_first_mpls_over_udp, misc_parameters_2, set_misc2, outer_first_mpls_over_udp)
+
 /** Bits of flex_parser_protocols (Linux, include/linux/mlx5/device.h, enum mlx5_flex_parser_protos). */
-enum { DP_FLEX_GENEVE = 1 << 3, DP_FLEX_ICMP = 1 << 8, DP_FLEX_ICMPV6 = 1 << 9 };
+enum {
+	DP_FLEX_GENEVE = 1 << 3,
+	DP_FLEX_MPLS_GRE = 1 << 4,
+	DP_FLEX_MPLS_UDP = 1 << 5,
+	DP_FLEX_VXLAN_GPE = 1 << 7,
+	DP_FLEX_ICMP = 1 << 8,
+	DP_FLEX_ICMPV6 = 1 << 9,
+	DP_FLEX_GTPU = 1 << 11,
+};
 /** Those that are modelled. */
-#define DP_FLEX_ALL ((uint32_t)(DP_FLEX_GENEVE | DP_FLEX_ICMP | DP_FLEX_ICMPV6))
+#define DP_FLEX_ALL \
+	((uint32_t)(DP_FLEX_GENEVE | DP_FLEX_MPLS_GRE | DP_FLEX_MPLS_UDP | DP_FLEX_VXLAN_GPE | DP_FLEX_ICMP | \
+		    DP_FLEX_ICMPV6 | DP_FLEX_GTPU))
 
 /** Fields of DP_FLEX_GENEVE. */
 #define DP_FIELDS_GENEVE(X) \
@@ -119,6 +137,18 @@ enum { DP_FLEX_GENEVE = 1 << 3, DP_FLEX_ICMP = 1 << 8, DP_FLEX_ICMPV6 = 1 << 9 }
 	X(none, misc_parameters_3, set_misc3, icmpv6_header_data) \
 	X(none, misc_parameters_3, set_misc3, icmpv6_type) \
 	X(none, misc_parameters_3, set_misc3, icmpv6_code)
+
+/** Fields of DP_FLEX_VXLAN_GPE. */
+#define DP_FIELDS_VXLAN_GPE(X) \
+	X(none, misc_parameters_3, set_misc3, outer_vxlan_gpe_vni) \
+	X(none, misc_parameters_3, set_misc3, outer_vxlan_gpe_next_protocol) \
+	X(none, misc_parameters_3, set_misc3, outer_vxlan_gpe_flags)
+
+/** Fields of DP_FLEX_GTPU. */
+#define DP_FIELDS_GTPU(X) \
+	X(none, misc_parameters_3, set_misc3, gtpu_teid) \
+	X(none, misc_parameters_3, set_misc3, gtpu_msg_type) \
+	X(none, misc_parameters_3, set_misc3, gtpu_msg_flags)
 
 /** Mask of all fields that a card has. NULL: that any card has. */
 void dp_fields(const struct emu_profile *p, uint32_t key[DP_KEY_DWORDS]);

@@ -8,13 +8,22 @@ void
 fw_flow_fields_cap(const struct emu_profile *p, struct prm_flow_table_fields_supported *f)
 {
 #define CAP(cap, part, layout, field) prm_flow_table_fields_supported_set_##cap(f, 1);
+#define CAP_MPLS(cap, part, layout, header) prm_flow_table_fields_supported_set_##cap(f, 0xf);
 	DP_FIELDS(CAP)
 	if (!p->first_match_fields) {
 		DP_FIELDS_CX5(CAP)
+		DP_FIELDS_MPLS(CAP_MPLS)
 	}
 	if ((p->flex_parser_protocols & DP_FLEX_GENEVE) != 0) {
 		DP_FIELDS_GENEVE(CAP)
 	}
+	if ((p->flex_parser_protocols & DP_FLEX_MPLS_GRE) != 0) {
+		DP_FIELDS_MPLS_GRE(CAP_MPLS)
+	}
+	if ((p->flex_parser_protocols & DP_FLEX_MPLS_UDP) != 0) {
+		DP_FIELDS_MPLS_UDP(CAP_MPLS)
+	}
+#undef CAP_MPLS
 #undef CAP
 	prm_flow_table_fields_supported_set_outer_sip(f, 1);
 	prm_flow_table_fields_supported_set_outer_dip(f, 1);
