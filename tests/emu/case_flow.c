@@ -132,6 +132,77 @@ case_flow_refusals(unsigned port)
 	client_close(&c);
 }
 
+/* All of fte_match_param. */
+union match_all {
+	struct mlx5dv_flow_match_parameters head;
+	uint8_t bytes[sizeof(struct mlx5dv_flow_match_parameters) + PRM_FTE_MATCH_PARAM_BYTES];
+};
+
+static struct prm_fte_match_param *
+match_all(union match_all *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->head.match_sz = PRM_FTE_MATCH_PARAM_BYTES;
+	return (struct prm_fte_match_param *)m->head.match_buf;
+}
+
+/* Errno of the matcher, or of its rule that drops; 0: both were created. */
+static int
+flow_answer(struct client *c, uint8_t criteria, union match_all *mask, union match_all *value)
+{
+	struct mlx5dv_flow_matcher_attr attr = {
+		.type = IBV_FLOW_ATTR_NORMAL,
+		.match_criteria_enable = criteria,
+		.match_mask = &mask->head,
+	};
+	struct mlx5dv_flow_action_attr drop = {.type = MLX5DV_FLOW_ACTION_DROP};
+	struct mlx5dv_flow_matcher *matcher = mlx5dv_create_flow_matcher(c->ctx, &attr);
+	struct ibv_flow *flow;
+	int err = 0;
+
+	if (matcher == NULL)
+		return errno;
+	flow = mlx5dv_create_flow(matcher, &value->head, 1, &drop);
+	if (flow != NULL)
+		CHECK_EQ(ibv_destroy_flow(flow), 0);
+	else
+		err = errno;
+	CHECK_EQ(mlx5dv_destroy_flow_matcher(matcher), 0);
+	return err;
+}
+
+/* Rules for headers inside a tunnel, and the refusals of kernel and card. */
+void
+case_flow_inner(unsigned port)
+{
+	static union match_all mask, value;
+	struct prm_fte_match_param *m = match_all(&mask), *v = match_all(&value);
+	struct prm_fte_match_set_misc3 *misc3 = prm_fte_match_param_misc_parameters_3(m);
+	uint8_t criteria = PRM_MATCH_CRITERIA_ENABLE_MISC | PRM_MATCH_CRITERIA_ENABLE_INNER;
+	struct client c;
+
+	client_open(&c, port);
+	prm_fte_match_set_misc_set_vxlan_vni(prm_fte_match_param_misc_parameters(m), 0xffffff);
+	prm_fte_match_set_misc_set_vxlan_vni(prm_fte_match_param_misc_parameters(v), 0x123456);
+	prm_fte_match_set_lyr_2_4_set_udp_dport(prm_fte_match_param_inner_headers(m), 0xffff);
+	prm_fte_match_set_lyr_2_4_set_udp_dport(prm_fte_match_param_inner_headers(v), 53);
+	CHECK_EQ(flow_answer(&c, criteria, &mask, &value), 0);
+	CHECK_EQ(flow_answer(&c, PRM_MATCH_CRITERIA_ENABLE_INNER, &mask, &value), EINVAL);
+	prm_fte_match_set_lyr_2_4_set_ttl_hoplimit(prm_fte_match_param_inner_headers(v), 1);
+	CHECK_EQ(flow_answer(&c, criteria, &mask, &value), EINVAL);
+	v = match_all(&value);
+	/* The card has no parser for GTP-U. */
+	prm_fte_match_set_misc3_set_gtpu_teid(misc3, UINT32_MAX);
+	criteria |= PRM_MATCH_CRITERIA_ENABLE_MISC3;
+	CHECK_EQ(flow_answer(&c, criteria, &mask, &value), EINVAL);
+	prm_fte_match_set_misc3_set_gtpu_teid(misc3, 0);
+	CHECK_EQ(flow_answer(&c, criteria, &mask, &value), 0);
+	/* Not modelled. */
+	m->dw[80] = UINT32_MAX;
+	CHECK_EQ(flow_answer(&c, criteria | PRM_MATCH_CRITERIA_ENABLE_MISC4, &mask, &value), EOPNOTSUPP);
+	client_close(&c);
+}
+
 /* ---- flow tables, groups and entries: DEVX objects of a program ---- */
 
 static struct client_obj
