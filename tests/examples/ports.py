@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright 2026 The mlxpmd Authors
-"""DPDK's examples that report and configure ports: link state, ethtool, bonding.
+"""DPDK's examples that report and configure ports: link state, ethtool, bonding, a flow.
 
-Usage: ports.py link_status_interrupt|ethtool|bond PROGRAM [MODE]...
+Usage: ports.py link_status_interrupt|ethtool|bond|flow_filtering PROGRAM [MODE]...
 """
 import os
 import pathlib
@@ -14,6 +14,7 @@ import time
 import exlib
 import forwarding
 from exlib import MAC, WAIT_S, Example, check, e2e
+from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 
 REGISTERS = 1000
@@ -130,10 +131,29 @@ def bond(program, mode):
     print(f"bond, {mode}: sends ARP replies and requests over two ports")
 
 
+def flow_filtering(program, mode):
+    """Packets to 192.168.1.1 are received on queue 1, others on queue 0."""
+    with Example(program, [], mode, ports=1) as example:
+        started = example.wait(r"initializing port: 0 done|rte_flow_configure:err=-38")
+        # From DPDK 24.11 on it needs flow templates.
+        if "err" in started.group(0):
+            example.stop(None, status=1)
+            print(f"flow_filtering, {mode}: refused, nothing left")
+            return
+        for last, queue in ((1, 1), (2, 0), (1, 1)):
+            after = len(example.log())
+            frame = bytes(Ether(dst=MAC[0].hex(":"), src="02:00:00:00:00:01") /
+                          IP(src="192.0.2.1", dst=f"192.168.1.{last}") / UDP(sport=1, dport=2))
+            example.cables[0].send(frame.ljust(60, b"\0"))
+            example.wait(f"src=02:00:00:00:00:01 - dst={MAC[0].hex(':').upper()} - queue=0x{queue}\n", after=after)
+        example.stop(status=0)
+    print(f"flow_filtering, {mode}: the flow selects its queue")
+
+
 def run():
     name, program, *given = sys.argv[1:]
     look, short = {"link_status_interrupt": (link_status_interrupt, "vfio"), "ethtool": (ethtool, "verbs"),
-                   "bond": (bond, "vfio")}[name]
+                   "bond": (bond, "vfio"), "flow_filtering": (flow_filtering, "verbs")}[name]
     for mode in exlib.modes(given, short):
         begin = time.monotonic()
         look(program, mode)

@@ -2,7 +2,7 @@
 # Copyright 2026 The mlxpmd Authors
 """DPDK's examples that need features which the driver does not have: they exit, and a line has the reason.
 
-Usage: refused.py flow_filtering|ip_reassembly|ipv4_multicast PROGRAM [MODE]...
+Usage: refused.py ip_reassembly|ipv4_multicast PROGRAM [MODE]...
        refused.py secondary SYMMETRIC_MP [MODE]...: needs 384 MiB of free hugepages
 """
 import dataclasses
@@ -26,9 +26,6 @@ class Refused:
 NO_SCATTER = r"^.*mlxpmd: port 0 Rx queue 0: frames of up to 9728 bytes \(MTU 9710\) do not fit into 2048: " \
              r"allowed with Rx offload scatter or larger mbufs$"
 REFUSED = {
-    # From DPDK 24.11 on it configures flow templates first.
-    "flow_filtering": Refused([], "Flow can't be created 1 message: Function not implemented|"
-                                  "rte_flow_configure:err=-38, port=0"),
     "ip_reassembly": Refused(["-p", "3", "-q", "1", "--maxflows=100", "--flowttl=10s"], NO_SCATTER,
                              {"memory_mb": 768}),
     "ipv4_multicast": Refused(["-p", "3", "-q", "1"], NO_SCATTER, {"memory_mb": 768}),
