@@ -27,7 +27,7 @@ static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_UMEM] = {"umem", 0x41, 1u << 20},
 	[EMU_OBJ_UAR] = {"UAR", 0x10, 1u << 14},
 	[EMU_OBJ_MATCHER] = {"matcher", 0x1, 1u << 16},
-	[EMU_OBJ_FLOW] = {"flow", 0x1, 1u << 20},
+	[EMU_OBJ_FLOW] = {"flow", 0x1, 1u << 22},
 	[EMU_OBJ_PD] = {"PD", 0x15, PROFILE(log_max_pd)},
 	[EMU_OBJ_TD] = {"TD", 0x23, PROFILE(log_max_transport_domain)},
 	[EMU_OBJ_MKEY] = {"mkey", 0x1801, PROFILE(log_max_mkey)},
@@ -41,10 +41,10 @@ static const struct id_range id_ranges[EMU_OBJ_TYPES] = {
 	[EMU_OBJ_TIS] = {"TIS", 0x0061, PROFILE(log_max_tis)},
 	[EMU_OBJ_QP] = {"QP", 0x4011, 1u << 18},
 	[EMU_OBJ_Q_COUNTER] = {"Q counter", 0x03, 0xf0},
-	[EMU_OBJ_FLOW_COUNTER] = {"flow counter", 0x11, 1u << 16},
+	[EMU_OBJ_FLOW_COUNTER] = {"flow counter", 0x11, 1u << 22},
 	[EMU_OBJ_FLOW_TABLE] = {"flow table", 0x81, 1u << 10},
 	[EMU_OBJ_FLOW_GROUP] = {"flow group", 0x201, 1u << 16},
-	[EMU_OBJ_FTE] = {"flow table entry", 0x1, 1u << 16},
+	[EMU_OBJ_FTE] = {"flow table entry", 0x1, 1u << 22},
 	[EMU_OBJ_GENERAL] = {"general object", 0x1, 1u << 16},
 };
 

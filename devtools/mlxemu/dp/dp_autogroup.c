@@ -6,11 +6,15 @@
 
 #include "dp_autogroup.h"
 
+/* Of a mask with few entries. */
+#define BUCKETS_MIN 16u
+
 struct dp_entry {
 	struct dp_rule rule;
 	struct dp_group *group;
 	TAILQ_HEAD(, dp_added) added; /**< Oldest first. */
 	TAILQ_ENTRY(dp_entry) next;
+	LIST_ENTRY(dp_entry) same_hash;
 	struct emu_tir *also[DP_ENTRY_TIRS]; /**< Further destinations. */
 	uint32_t value[];
 };
@@ -19,6 +23,8 @@ struct dp_entry {
 struct shared_mask {
 	struct dp_mask mask;
 	unsigned groups;
+	uint32_t entries, buckets; /**< Of all groups; buckets: a power of two. */
+	LIST_HEAD(dp_bucket, dp_entry) *bucket; /**< By the hash of the value. */
 };
 
 struct dp_group {
@@ -64,21 +70,62 @@ same_value(const struct dp_entry *e, const uint32_t value[DP_KEY_DWORDS])
 	return true;
 }
 
+/* Of a value as rules have it: FNV-1a over dwords. */
+static uint32_t
+value_hash(const uint32_t *value, unsigned n)
+{
+	uint32_t hash = 0x811c9dc5;
+
+	for (unsigned i = 0; i < n; i++)
+		hash = (hash ^ value[i] ^ value[i] >> 16) * 0x01000193;
+	return hash ^ hash >> 15;
+}
+
+static struct dp_bucket *
+bucket_of(const struct shared_mask *m, const uint32_t *value)
+{
+	return &m->bucket[value_hash(value, m->mask.uses) & (m->buckets - 1)];
+}
+
+/* Twice as many buckets. Without memory for them the lists become longer. */
+static void
+buckets_grow(struct shared_mask *m)
+{
+	uint32_t old_n = m->buckets;
+	struct dp_bucket *old = m->bucket, *grown = calloc(2 * (size_t)old_n, sizeof(*grown));
+	struct dp_entry *e;
+
+	if (grown == NULL)
+		return;
+	m->bucket = grown;
+	m->buckets = 2 * old_n;
+	for (uint32_t i = 0; i < old_n; i++) {
+		while ((e = LIST_FIRST(&old[i])) != NULL) {
+			LIST_REMOVE(e, same_hash);
+			LIST_INSERT_HEAD(bucket_of(m, e->value), e, same_hash);
+		}
+	}
+	free(old);
+}
+
 /* try_add_to_existing_fg(): an entry with this match in any group of the mask. */
 static struct dp_entry *
 entry_find(const struct dp_autotables *a, unsigned level, const uint32_t mask[DP_KEY_DWORDS],
 	   uint8_t criteria, const uint32_t value[DP_KEY_DWORDS])
 {
+	uint32_t packed[DP_KEY_DWORDS];
 	struct dp_entry *e;
 	struct dp_group *g;
 
-	TAILQ_FOREACH(g, &a->groups, next) {
-		if (!same_group(g, level, mask, criteria))
-			continue;
-		TAILQ_FOREACH(e, &g->entries, next)
-			if (same_value(e, value))
-				return e;
-	}
+	TAILQ_FOREACH(g, &a->groups, next)
+		if (same_group(g, level, mask, criteria))
+			break;
+	if (g == NULL)
+		return NULL;
+	dp_value_pack(packed, &g->mask->mask, value);
+	LIST_FOREACH(e, bucket_of(g->mask, packed), same_hash)
+		if (same_group(e->group, level, mask, criteria) && same_value(e, value))
+			return e;
 	return NULL;
 }
 
@@ -127,20 +174,29 @@ mask_get(const struct dp_autotables *a, const uint32_t mask[DP_KEY_DWORDS])
 	TAILQ_FOREACH(g, &a->groups, next)
 		if (same_key(g->mask->mask.dw, mask))
 			m = g->mask;
-	if (m == NULL)
+	if (m == NULL) {
 		m = calloc(1, sizeof(*m));
-	if (m == NULL)
-		return NULL;
-	if (m->groups++ == 0)
+		if (m == NULL)
+			return NULL;
+		m->buckets = BUCKETS_MIN;
+		m->bucket = calloc(m->buckets, sizeof(*m->bucket));
+		if (m->bucket == NULL) {
+			free(m);
+			return NULL;
+		}
 		dp_mask_set(&m->mask, mask);
+	}
+	m->groups++;
 	return m;
 }
 
 static void
 mask_put(struct shared_mask *m)
 {
-	if (--m->groups == 0)
-		free(m);
+	if (--m->groups != 0)
+		return;
+	free(m->bucket);
+	free(m);
 }
 
 static int
@@ -277,6 +333,9 @@ entry_new(struct emu_dev *dev, struct dp_autotables *a, struct dp_group *g,
 	TAILQ_INIT(&e->added);
 	dp_table_insert(dev, &a->table, rule_before(g), &e->rule);
 	TAILQ_INSERT_TAIL(&g->entries, e, next);
+	if (g->mask->entries++ >= 2 * g->mask->buckets)
+		buckets_grow(g->mask);
+	LIST_INSERT_HEAD(bucket_of(g->mask, e->value), e, same_hash);
 	g->used++;
 	return entry_join(dev, e, r);
 }
@@ -331,6 +390,8 @@ dp_autotables_remove(struct emu_dev *dev, struct dp_autotables *a, struct dp_add
 	}
 	dp_table_remove(dev, &a->table, &e->rule);
 	TAILQ_REMOVE(&g->entries, e, next);
+	LIST_REMOVE(e, same_hash);
+	g->mask->entries--;
 	free(e);
 	g->used--;
 	group_free_if_empty(a, g);

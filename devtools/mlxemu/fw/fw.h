@@ -158,6 +158,8 @@ struct fw_flow_group {
 	uint32_t first, last; /**< Its entries' indices. */
 	uint8_t criteria;     /**< match_criteria_enable */
 	struct dp_mask mask;
+	struct fw_fte **entry; /**< By index from first on; NULL: none. */
+	uint32_t entries;     /**< That exist. */
 	TAILQ_ENTRY(fw_flow_group) next;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
 /* Flow tables and their groups, and which table is the root (PRM: flow table commands). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../dp/emu_dp_fields.h"
@@ -248,6 +249,7 @@ group_release(struct emu_obj *obj)
 	struct fw_flow_group *g = (struct fw_flow_group *)obj;
 
 	TAILQ_REMOVE(&g->ft->groups, g, next);
+	free(g->entry);
 	emu_obj_unref(&g->ft->ft.obj);
 }
 
@@ -302,6 +304,7 @@ fw_create_flow_group(struct fw_cmd *c)
 	uint32_t first = prm_create_flow_group_in_get_start_flow_index(c->in);
 	uint32_t last = prm_create_flow_group_in_get_end_flow_index(c->in);
 	uint32_t mask[DP_KEY_DWORDS];
+	struct fw_fte **entry = NULL;
 	struct fw_flow_group *g;
 	struct fw_flow_table *t;
 	int ret = fw_flow_place_check(c);
@@ -316,11 +319,16 @@ fw_create_flow_group(struct fw_cmd *c)
 		ret = group_range_check(c, t, first, last);
 	if (ret == 0)
 		ret = group_criteria_check(c, t, mask);
+	if (ret == 0 && (entry = calloc((size_t)last - first + 1, sizeof(*entry))) == NULL)
+		ret = fw_refuse(c, FW_NO_RESOURCES, "%s", "flow groups");
 	if (ret == 0)
 		ret = fw_create(c, EMU_OBJ_FLOW_GROUP, sizeof(*g), group_release, &g);
-	if (ret != 0)
+	if (ret != 0) {
+		free(entry);
 		return ret;
+	}
 	g->ft = t;
+	g->entry = entry;
 	g->first = first;
 	g->last = last;
 	g->criteria = (uint8_t)prm_create_flow_group_in_get_match_criteria_enable(c->in);

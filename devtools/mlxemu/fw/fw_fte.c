@@ -30,21 +30,32 @@ struct fw_fte {
 	uint32_t value[];
 };
 
-static struct fw_fte *
-fte_of(struct dp_rule *rule)
+/* The group with entries that begins last, at or before an index. */
+static struct fw_flow_group *
+group_at_or_before(const struct fw_flow_table *t, uint32_t index)
 {
-	return (struct fw_fte *)((char *)rule - offsetof(struct fw_fte, rule));
+	struct fw_flow_group *g, *last = NULL;
+
+	TAILQ_FOREACH(g, &t->groups, next)
+		if (g->entries != 0 && g->first <= index && (last == NULL || g->first > last->first))
+			last = g;
+	return last;
 }
 
-/* The last entry at or before an index. Searches from the end, because programs mostly append. */
+/* The last entry at or before an index. */
 static struct fw_fte *
-fte_at_or_before(struct fw_flow_table *t, uint32_t index)
+fte_at_or_before(const struct fw_flow_table *t, uint32_t index)
 {
-	struct dp_rule *r;
+	const struct fw_flow_group *g;
 
-	TAILQ_FOREACH_REVERSE(r, &t->ft.table.rules, dp_rules, next)
-		if (fte_of(r)->index <= index)
-			return fte_of(r);
+	while ((g = group_at_or_before(t, index)) != NULL) {
+		for (uint32_t i = (index < g->last ? index : g->last) - g->first + 1; i-- != 0;)
+			if (g->entry[i] != NULL)
+				return g->entry[i];
+		if (g->first == 0)
+			break;
+		index = g->first - 1;
+	}
 	return NULL;
 }
 
@@ -72,6 +83,8 @@ fte_release(struct emu_obj *obj)
 	struct fw_fte *fte = (struct fw_fte *)obj;
 
 	dp_table_remove(obj->dev, &fte->group->ft->ft.table, &fte->rule);
+	fte->group->entry[fte->index - fte->group->first] = NULL;
+	fte->group->entries--;
 	actions_unref(&fte->actions);
 	emu_obj_unref(&fte->group->obj);
 }
@@ -303,6 +316,8 @@ fte_create(struct fw_cmd *c)
 	c->created = &fte->obj;
 	fte->group = g;
 	fte->index = index;
+	g->entry[index - g->first] = fte;
+	g->entries++;
 	fte->rule.mask = &g->mask;
 	fte->rule.value = fte->value;
 	dp_value_pack(fte->value, &g->mask, value);
