@@ -16,11 +16,12 @@ import yaml
 
 
 def listed(path):
-    """Features with a value."""
+    """Features with a value; items and actions of flows with the name of their section."""
     parser = configparser.ConfigParser(delimiters="=", comment_prefixes=";")
     parser.optionxform = str
     parser.read(path, encoding="utf-8")
-    return {feature for feature, value in parser["Features"].items() if value}
+    return {("" if section == "Features" else f"{section}: ") + feature
+            for section in parser.sections() for feature, value in parser[section].items() if value}
 
 
 def built(folder):

@@ -26,6 +26,7 @@ static void
 list_read(const char *path)
 {
 	FILE *f = fopen(path, "r");
+	bool section = false;
 	char line[128];
 
 	CHECK(f != NULL, "%s", path);
@@ -33,7 +34,9 @@ list_read(const char *path)
 		char *value = strchr(line, '=');
 		size_t n = value == NULL ? 0 : strcspn(line, "=");
 
-		if (line[0] == ';' || value == NULL || lines == MAX_LINES || n >= sizeof(listed[0][0]))
+		if (line[0] == '[')
+			section = strncmp(line, "[Features]", strlen("[Features]")) == 0;
+		if (!section || line[0] == ';' || value == NULL || lines == MAX_LINES || n >= sizeof(listed[0][0]))
 			continue;
 		while (n != 0 && line[n - 1] == ' ')
 			n--;

@@ -74,9 +74,9 @@ poll_queues(int *queue)
 	return marker;
 }
 
-/* The queue of PORT_A at which a frame arrives. */
+/* The queue of PORT_A at which the frame arrives that PORT_B has sent. */
 static int
-queue_of(const struct pmd_frame *frame)
+queue_of_sent(void)
 {
 	struct pmd_frame marker = pmd_frame_udp(PORT_B, PORT_A, 1);
 	int queue = NO_QUEUE;
@@ -84,11 +84,30 @@ queue_of(const struct pmd_frame *frame)
 	marker.ether_type = MARKER_TYPE;
 	marker.bytes = 60;
 	memset(&arrived, 0, sizeof(arrived));
-	CHECK_EQ(pmd_send(PORT_B, 0, frame), 1);
 	CHECK_EQ(pmd_send(PORT_B, 0, &marker), 1);
 	CHECK(AWAIT(poll_queues(&queue), 5000), "no marker");
 	(void)poll_queues(&queue); /* The marker may have come after the frame's queue was polled. */
 	return queue;
+}
+
+static int
+queue_of(const struct pmd_frame *frame)
+{
+	CHECK_EQ(pmd_send(PORT_B, 0, frame), 1);
+	return queue_of_sent();
+}
+
+int
+flow_queue_of(const uint8_t *frame, uint16_t bytes)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pmd_pool);
+
+	CHECK(m != NULL);
+	if (m == NULL)
+		return NO_QUEUE;
+	memcpy(rte_pktmbuf_append(m, bytes), frame, bytes);
+	CHECK(AWAIT(rte_eth_tx_burst(PORT_B, 0, &m, 1) == 1, 1000));
+	return queue_of_sent();
 }
 
 /* Without flows all packets go to queue 0; RSS makes the ports deliver hashes. */
@@ -594,6 +613,7 @@ main(int argc, char **argv)
 	indirect();
 	restart();
 	isolated();
+	flow_tunnels(strcmp(argv[argc - 1], "flex") == 0);
 	flow_refusals();
 	dump();
 	/* Closing the port destroys what is left. */

@@ -22,6 +22,10 @@
 #define UDP_TO(port) ITEM_SPEC(UDP, (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(port) }), \
 			       (&(const struct rte_flow_item_udp){ .hdr.dst_port = RTE_BE16(0xffff) }))
 
+/** The queue of PORT_A at which a frame arrives that PORT_B sends; -1: at none. */
+int flow_queue_of(const uint8_t *frame, uint16_t bytes);
+/** test_flow_tunnels.c: PORT_A has QUEUES receive queues, and no flows. flex: the card parses ICMP and GTP-U. */
+void flow_tunnels(bool flex);
 /** test_flow_refusals.c: PORT_A has QUEUES receive queues, and no flows. */
 void flow_refusals(void);
 

@@ -79,7 +79,14 @@ struct mdv_caps {
 	bool q_counters, vport_counters, access_reg_user;
 	uint32_t rx_hash_fields; /**< What a TIR can hash: enum mdv_hash_field bits. */
 	uint8_t mini_cqes;	/**< Formats of compressed CQEs: bits 1 << enum mdv_mini_cqe; 0: none. */
+	uint32_t flex_parsers;	/**< Headers that the firmware is configured to parse: enum mdv_flex_parser bits. */
 	bool mini_cqes_enhanced; /**< It has the enhanced layout of compressed CQEs, too. */
+};
+
+/** Headers that not every firmware configuration parses; numbered as in flex_parser_protocols (mlx5_ifc.h). */
+enum mdv_flex_parser {
+	MDV_FLEX_GENEVE = 1 << 3, MDV_FLEX_VXLAN_GPE = 1 << 7, MDV_FLEX_ICMP = 1 << 8, MDV_FLEX_ICMP6 = 1 << 9,
+	MDV_FLEX_GTPU = 1 << 11,
 };
 
 /** Way of access to a device. */

@@ -49,7 +49,7 @@ compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct
 	int rc = attr_check(attr, error);
 
 	if (rc == 0)
-		rc = mlxpmd_flow_pattern_compile(items, &c->pattern, error);
+		rc = mlxpmd_flow_pattern_compile(&port->mdv->caps, items, &c->pattern, error);
 	if (rc == 0)
 		rc = mlxpmd_flow_actions_compile(port, attr, actions, &c->actions, error);
 	return rc;

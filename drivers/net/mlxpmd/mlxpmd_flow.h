@@ -40,8 +40,8 @@ struct mlxpmd_flow_pattern {
 	uint8_t depth;
 };
 /** Compiles a pattern. 0; -EINVAL a mistake, -ENOTSUP what the device does not match: *error has what and why. */
-int mlxpmd_flow_pattern_compile(const struct rte_flow_item *items, struct mlxpmd_flow_pattern *pattern,
-				struct rte_flow_error *error);
+int mlxpmd_flow_pattern_compile(const struct mdv_caps *caps, const struct rte_flow_item *items,
+				struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error);
 
 /* ---- actions (mlxpmd_flow_action.c) ---- */
 

@@ -34,6 +34,7 @@ struct item {
 	enum rte_flow_item_type type;
 	enum layer layer;
 	uint8_t bytes;		/**< Of the item, without bit fields behind the header. */
+	uint16_t flex;		/**< enum mdv_flex_parser: needed to match its fields; 0: none. */
 	const void *mask;	/**< If the application gives none. */
 	struct implied implied[3];
 	struct part parts[9];
@@ -293,10 +294,12 @@ static const struct item items_known[] = {
 		     IN_SETS(8, 4, SET_MISC3, AT_TCP_ACK, AT_INNER_TCP_ACK) } },
 	{ .type = RTE_FLOW_ITEM_TYPE_SCTP, .layer = L_L4, .bytes = sizeof(struct rte_sctp_hdr),
 	  .mask = no_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_SCTP) } },
-	{ .type = RTE_FLOW_ITEM_TYPE_ICMP, .layer = L_L4, .bytes = sizeof(struct rte_icmp_hdr),
+	{ .type = RTE_FLOW_ITEM_TYPE_ICMP, .layer = L_L4, .flex = MDV_FLEX_ICMP,
+	  .bytes = sizeof(struct rte_icmp_hdr),
 	  .mask = &rte_flow_item_icmp_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_ICMP) },
 	  .parts = { IN_SET(0, 2, SET_MISC3, AT_ICMP_TYPE), IN_SET(4, 4, SET_MISC3, AT_ICMP_DATA) } },
-	{ .type = RTE_FLOW_ITEM_TYPE_ICMP6, .layer = L_L4, .bytes = sizeof(struct rte_flow_item_icmp6),
+	{ .type = RTE_FLOW_ITEM_TYPE_ICMP6, .layer = L_L4, .flex = MDV_FLEX_ICMP6,
+	  .bytes = sizeof(struct rte_flow_item_icmp6),
 	  .mask = &rte_flow_item_icmp6_mask, .implied = { IMPLY_PROTOCOL(IPPROTO_ICMPV6) },
 	  .parts = { IN_SET(0, 2, SET_MISC3, AT_ICMP6_TYPE) } },
 	{ .type = RTE_FLOW_ITEM_TYPE_ESP, .layer = L_L4, .bytes = sizeof(struct rte_esp_hdr),
@@ -320,15 +323,18 @@ static const struct item items_known[] = {
 	{ .type = RTE_FLOW_ITEM_TYPE_VXLAN, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_vxlan),
 	  .mask = &rte_flow_item_vxlan_mask, .implied = { UDP_PORT(PORT_VXLAN) },
 	  .parts = { IN_SET(4, 3, SET_MISC, AT_VXLAN_VNI) } },
-	{ .type = RTE_FLOW_ITEM_TYPE_VXLAN_GPE, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_vxlan_gpe),
+	{ .type = RTE_FLOW_ITEM_TYPE_VXLAN_GPE, .layer = L_TUNNEL, .flex = MDV_FLEX_VXLAN_GPE,
+	  .bytes = sizeof(struct rte_flow_item_vxlan_gpe),
 	  .mask = &rte_flow_item_vxlan_gpe_mask, .implied = { UDP_PORT(PORT_VXLAN_GPE) },
 	  .parts = { IN_SET(4, 3, SET_MISC3, AT_VXLAN_GPE_VNI), IN_SET(3, 1, SET_MISC3, AT_VXLAN_GPE_PROTOCOL),
 		     IN_SET(0, 1, SET_MISC3, AT_VXLAN_GPE_FLAGS) } },
-	{ .type = RTE_FLOW_ITEM_TYPE_GENEVE, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_geneve),
+	{ .type = RTE_FLOW_ITEM_TYPE_GENEVE, .layer = L_TUNNEL, .flex = MDV_FLEX_GENEVE,
+	  .bytes = sizeof(struct rte_flow_item_geneve),
 	  .mask = &rte_flow_item_geneve_mask, .implied = { UDP_PORT(PORT_GENEVE) },
 	  .parts = { { .from = 0, .bytes = 1, .set = SET_MISC, .to = AT_GENEVE_OPT_LEN, .bits = 0x3f },
 		     IN_SET(2, 2, SET_MISC, AT_GENEVE_PROTOCOL), IN_SET(4, 3, SET_MISC, AT_GENEVE_VNI) } },
-	{ .type = RTE_FLOW_ITEM_TYPE_GTPU, .layer = L_TUNNEL, .bytes = sizeof(struct rte_flow_item_gtp),
+	{ .type = RTE_FLOW_ITEM_TYPE_GTPU, .layer = L_TUNNEL, .flex = MDV_FLEX_GTPU,
+	  .bytes = sizeof(struct rte_flow_item_gtp),
 	  .mask = &rte_flow_item_gtp_mask, .implied = { UDP_PORT(PORT_GTPU) },
 	  .parts = { IN_SET(4, 4, SET_MISC3, AT_GTPU_TEID), IN_SET(1, 1, SET_MISC3, AT_GTPU_MSG_TYPE),
 		     { .from = 0, .bytes = 1, .set = SET_MISC3, .to = AT_GTPU_FLAGS, .bits = 0x07 } } },
@@ -338,6 +344,7 @@ static const struct item items_known[] = {
 
 /** Where the compiler is in a pattern. */
 struct place {
+	const struct mdv_caps *caps;
 	enum layer layer;	/**< Of the item before. */
 	bool inner;
 	uint8_t vlans;
@@ -447,6 +454,10 @@ fields_match(const struct item *known, const struct rte_flow_item *item, const s
 
 	if (rc != 0 || spec == NULL)
 		return rc;
+	if ((p->caps->flex_parsers & known->flex) != known->flex)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "item %s: the firmware does not parse this header: mlxconfig set "
+					  "FLEX_PARSER_PROFILE_ENABLE", item_name(item));
 	if (known->layer == L_VLAN && p->vlans == 2) {
 		const struct part second = IN_SETS(0, 2, SET_MISC, AT_SECOND_VLAN, AT_INNER_SECOND_VLAN);
 
@@ -489,10 +500,10 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 }
 
 int
-mlxpmd_flow_pattern_compile(const struct rte_flow_item *items, struct mlxpmd_flow_pattern *pattern,
-			    struct rte_flow_error *error)
+mlxpmd_flow_pattern_compile(const struct mdv_caps *caps, const struct rte_flow_item *items,
+			    struct mlxpmd_flow_pattern *pattern, struct rte_flow_error *error)
 {
-	struct place place = { .depth = 2 };
+	struct place place = { .caps = caps, .depth = 2 };
 	int rc = 0;
 
 	memset(pattern, 0, sizeof(*pattern));
