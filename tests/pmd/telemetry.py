@@ -132,6 +132,29 @@ def check_clock(client, port):
     check(float(clock["drift_ppm"]) < 10000 and clock["failed"] == clock["steps"] == 0, clock)
 
 
+def check_flows(client, testpmd):
+    """What flows match and do, and what they counted."""
+    check(client.query("/mlxpmd/flows,0") == {"flows": 0, "groups": 0, "isolated": 0, "applied": 1},
+          client.query("/mlxpmd/flows,0"))
+    for command in ("flow create 0 ingress priority 2 pattern eth / ipv4 dst is 192.0.2.1 / udp dst is 4660 / end "
+                    "actions count / mark id 7 / jump group 5 / end",
+                    "flow create 0 ingress group 5 pattern eth / end actions queue index 0 / end"):
+        output = testpmd.cmd(command)
+        check("created" in output, output)
+    flows = client.query("/mlxpmd/flows,0")
+    print(json.dumps(flows, indent=1))
+    check((flows["flows"], flows["groups"]) == (2, 1), flows)
+    first, second = flows["0"], flows["1"]
+    check(first["match"] == {"outer_headers/ip_protocol": "0x11/0xff", "outer_headers/ip_version": "0x4/0xf",
+                             "outer_headers/udp_dport": "0x1234/0xffff",
+                             "outer_headers/dst_ipv4_dst_ipv6/dword_3_": "0xc0000201/0xffffffff"}, first)
+    check((first["group"], first["priority"], first["action"], first["tag"]) == (0, 2, "jump 5", 8), first)
+    check((first["packets"], first["bytes"]) == (0, 0), first)
+    check(second == {"group": 5, "priority": 0, "match": {}, "action": "queues 0", "tag": 0}, second)
+    testpmd.cmd("flow flush 0")
+    check(client.query("/mlxpmd/flows,0")["flows"] == 0, client.query("/mlxpmd/flows,0"))
+
+
 def check_inline():
     """Tx queues report their limits of inline data, and why there is none."""
     headers = "the device requires inline headers"
@@ -156,7 +179,7 @@ def run():
         client = Client()
         commands = client.query("/")
         for name in ("/mlxpmd/list", "/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock",
-                     "/mlxpmd/stats", "/mlxpmd/tasks"):
+                     "/mlxpmd/stats", "/mlxpmd/tasks", "/mlxpmd/flows"):
             check(name in commands, f"{name} is not listed")
             check(client.raw(f"/help,{name}")["/help"], f"{name} has no help")
         check(client.query("/mlxpmd/list") == [0, 1], client.query("/mlxpmd/list"))
@@ -165,12 +188,13 @@ def run():
         check_queues(client, 0)
         check_clock(client, 0)
         check_tasks(client, 0)
+        check_flows(client, testpmd)
         check_stats(client, testpmd, 1)
         check_ages(client, 1)
         check_slow(client, testpmd, 1)
         for bad in BAD:
             for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats",
-                            "/mlxpmd/tasks"):
+                            "/mlxpmd/tasks", "/mlxpmd/flows"):
                 answer = client.query(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
         check(client.query("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")

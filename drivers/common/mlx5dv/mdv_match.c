@@ -2,7 +2,6 @@
 /* Copyright 2026 The mlxpmd Authors */
 /* Match parameters of steering rules: from attributes, criteria, as text. */
 
-#include <inttypes.h>
 #include <string.h>
 
 #include <prm_decode.h>
@@ -94,13 +93,14 @@ mdv_rule_match(const struct mdv_rule_attr *attr, struct mdv_match *match)
 		  prm_fte_match_param_outer_headers(&match->value));
 }
 
-/* ------------------------------------------------------------------ match parameters as text */
+/* ------------------------------------------------------------------ fields that are matched */
 
 /** More fields than match parameters have. */
 #define MATCH_FIELDS_MAX 512
 
-struct match_text {
-	FILE *file;
+struct match_walk {
+	mdv_match_field_t visit;
+	void *arg;
 	unsigned int n; /**< Fields so far. */
 	uint64_t mask[MATCH_FIELDS_MAX];
 };
@@ -108,33 +108,33 @@ struct match_text {
 static void
 mask_note(void *arg, const char *path, uint64_t value, const char *enum_name)
 {
-	struct match_text *t = arg;
+	struct match_walk *w = arg;
 
 	RTE_SET_USED(path);
 	RTE_SET_USED(enum_name);
-	if (t->n < MATCH_FIELDS_MAX)
-		t->mask[t->n++] = value;
+	if (w->n < MATCH_FIELDS_MAX)
+		w->mask[w->n++] = value;
 }
 
 static void
-value_print(void *arg, const char *path, uint64_t value, const char *enum_name)
+value_visit(void *arg, const char *path, uint64_t value, const char *enum_name)
 {
-	struct match_text *t = arg;
-	uint64_t mask = t->n < MATCH_FIELDS_MAX ? t->mask[t->n++] : 0;
+	struct match_walk *w = arg;
+	uint64_t mask = w->n < MATCH_FIELDS_MAX ? w->mask[w->n++] : 0;
 
 	RTE_SET_USED(enum_name);
 	if (mask != 0)
-		fprintf(t->file, " %s=0x%" PRIx64 "/0x%" PRIx64, path, value, mask);
+		w->visit(w->arg, path, value, mask);
 }
 
-RTE_EXPORT_INTERNAL_SYMBOL(mdv_match_print)
+RTE_EXPORT_INTERNAL_SYMBOL(mdv_match_fields)
 void
-mdv_match_print(const struct mdv_match *match, FILE *file)
+mdv_match_fields(const struct mdv_match *match, mdv_match_field_t visit, void *arg)
 {
-	struct match_text t = { .file = file };
+	struct match_walk w = { .visit = visit, .arg = arg };
 
 	/* Both have the same fields in the same order. */
-	prm_decode(&prm_layout_fte_match_param, &match->mask, sizeof(match->mask), false, mask_note, &t);
-	t.n = 0;
-	prm_decode(&prm_layout_fte_match_param, &match->value, sizeof(match->value), false, value_print, &t);
+	prm_decode(&prm_layout_fte_match_param, &match->mask, sizeof(match->mask), false, mask_note, &w);
+	w.n = 0;
+	prm_decode(&prm_layout_fte_match_param, &match->value, sizeof(match->value), false, value_visit, &w);
 }

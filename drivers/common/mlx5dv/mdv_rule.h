@@ -7,8 +7,6 @@
 #ifndef MDV_RULE_H
 #define MDV_RULE_H
 
-#include <stdio.h>
-
 #include <prm.h>
 
 #include "mdv.h"
@@ -85,9 +83,12 @@ struct mdv_rule_table *mdv_rule_table_create(struct mdv_dev *dev, uint8_t level)
 __rte_internal
 void mdv_rule_table_destroy(struct mdv_rule_table *table);
 
-/** Writes the fields that are matched, each as " name=value/mask" in hexadecimal. */
+/** Called for a field that is matched; path as prm_decode() reports it, such as "outer_headers.udp_dport". */
+typedef void (*mdv_match_field_t)(void *arg, const char *path, uint64_t value, uint64_t mask);
+
+/** Visits the fields that are matched. */
 __rte_internal
-void mdv_match_print(const struct mdv_match *match, FILE *file);
+void mdv_match_fields(const struct mdv_match *match, mdv_match_field_t visit, void *arg);
 
 /** Allocates a counter of packets and bytes for rules (ALLOC_FLOW_COUNTER). NULL with rte_errno, logged. */
 __rte_internal

@@ -57,8 +57,8 @@ compile(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct
 
 /* ------------------------------------------------------------------ rules */
 
-static void
-match_unpack(const struct rte_flow *flow, struct mdv_match *m)
+void
+mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m)
 {
 	memset(m, 0, sizeof(*m));
 	for (uint32_t i = 0; i < flow->nb_words; i++) {
@@ -118,7 +118,7 @@ rule_create(struct mlxpmd_port *port, struct rte_flow *flow, enum mlxpmd_rss_cla
 		.tag = flow->tag,
 	};
 
-	match_unpack(flow, &match);
+	mlxpmd_flow_match(flow, &match);
 	if (!match_class(&match, class))
 		return 0;
 	flow->rule[class] = mdv_rule_create(port->mdv, &attr);
@@ -131,7 +131,7 @@ match_covers(const struct rte_flow *flow, enum mlxpmd_rss_class class)
 {
 	struct mdv_match m, narrowed;
 
-	match_unpack(flow, &m);
+	mlxpmd_flow_match(flow, &m);
 	narrowed = m;
 	return match_class(&narrowed, class) && memcmp(&m, &narrowed, sizeof(m)) == 0;
 }
@@ -172,7 +172,7 @@ flow_multicast(const struct mlxpmd_port *port, const struct rte_flow *flow)
 
 	if (flow->group != NULL || port->mdv->mode == MDV_OPEN_VFIO)
 		return false;
-	match_unpack(flow, &m);
+	mlxpmd_flow_match(flow, &m);
 	outer = prm_fte_match_param_outer_headers_c(&m.value);
 	dst = (const void *)prm_fte_match_set_lyr_2_4_dst_ipv4_dst_ipv6_c(outer);
 	return (prm_fte_match_set_lyr_2_4_get_dmac_47_16(outer) & 0x01000000) != 0 ||
@@ -191,7 +191,7 @@ mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 		if (!flow_multicast(port, flow))
 			continue;
 		for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
-			match_unpack(flow, &m);
+			mlxpmd_flow_match(flow, &m);
 			if (flow->rule[class] != NULL && match_class(&m, class) && memcmp(&m, match, sizeof(m)) == 0)
 				return true;
 		}
@@ -430,46 +430,6 @@ flow_isolate(struct rte_eth_dev *eth_dev, int enable, struct rte_flow_error *err
 	return 0;
 }
 
-/* ------------------------------------------------------------------ dump */
-
-static void
-flow_dump_one(FILE *file, const struct rte_flow *flow)
-{
-	static const char *const targets[] = { "", "drop", "queues", "jump", "send_to_kernel" };
-	struct mdv_match m;
-
-	match_unpack(flow, &m);
-	fprintf(file, "flow %p group %u priority %u match", (const void *)flow,
-		flow->group != NULL ? flow->group->number : 0, flow->priority);
-	mdv_match_print(&m, file);
-	fprintf(file, " action %s", targets[flow->target]);
-	if (flow->jump != NULL)
-		fprintf(file, " %u", flow->jump->number);
-	for (uint16_t i = 0; flow->dest != NULL && i < flow->dest->conf.nb_queues; i++)
-		fprintf(file, " %u", flow->dest->queues[i]);
-	if (flow->dest != NULL && flow->dest->conf.rss_hf != 0)
-		fprintf(file, " rss 0x%" PRIx64, flow->dest->conf.rss_hf);
-	if (flow->tag != 0)
-		fprintf(file, " tag 0x%x", flow->tag);
-	if (flow->counter != NULL)
-		fprintf(file, " counter 0x%x", flow->counter->obj->id);
-	fprintf(file, "\n");
-}
-
-static int
-flow_dev_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error __rte_unused)
-{
-	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
-	const struct rte_flow *f;
-
-	pthread_mutex_lock(&port->lock);
-	TAILQ_FOREACH(f, &port->flows->list, next)
-		if (flow == NULL || f == flow)
-			flow_dump_one(file, f);
-	pthread_mutex_unlock(&port->lock);
-	return 0;
-}
-
 static const struct rte_flow_ops flow_ops = {
 	.validate = flow_validate,
 	.create = flow_create,
@@ -477,7 +437,7 @@ static const struct rte_flow_ops flow_ops = {
 	.flush = flow_flush,
 	.query = flow_query,
 	.isolate = flow_isolate,
-	.dev_dump = flow_dev_dump,
+	.dev_dump = mlxpmd_flow_dump,
 	.action_handle_create = mlxpmd_flow_handle_create,
 	.action_handle_destroy = mlxpmd_flow_handle_destroy,
 	.action_handle_query = mlxpmd_flow_handle_query,

@@ -152,6 +152,12 @@ struct rte_flow {
 	struct mlxpmd_flow_word words[];
 };
 
+/** What a flow matches. */
+void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
+
+/* ---- dump and telemetry (mlxpmd_flow_dump.c); takes the port's lock ---- */
+int mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error);
+
 /* ---- indirect actions (mlxpmd_flow_share.c); they take the port's lock ---- */
 struct rte_flow_action_handle *
 mlxpmd_flow_handle_create(struct rte_eth_dev *eth_dev, const struct rte_flow_indir_action_conf *conf,

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* rte_flow: what flows match and do, as text and by telemetry. */
+
+#include <ctype.h>
+
+#include <rte_string_fns.h>
+#include <rte_telemetry.h>
+
+#include <mdv_compat.h>
+
+#include "mlxpmd_flow.h"
+
+/* A reply of telemetry has 256 entries, and so many bytes only. */
+#define FLOWS_SHOWN 64u
+
+static uint32_t
+group_of(const struct rte_flow *flow)
+{
+	return flow->group != NULL ? flow->group->number : 0;
+}
+
+/** Writes what becomes of the packets: "queues 0 1 rss 0x18", "jump 5". */
+static void
+action_text(const struct rte_flow *flow, char *text, size_t bytes)
+{
+	static const char *const names[] = {
+		[MLXPMD_TARGET_NONE] = "none", [MLXPMD_TARGET_DROP] = "drop", [MLXPMD_TARGET_QUEUES] = "queues",
+		[MLXPMD_TARGET_JUMP] = "jump", [MLXPMD_TARGET_KERNEL] = "send_to_kernel",
+	};
+	size_t n = strlcpy(text, names[flow->target], bytes);
+
+	if (flow->jump != NULL)
+		n += snprintf(text + n, bytes - n, " %u", flow->jump->number);
+	for (uint16_t i = 0; flow->dest != NULL && i < flow->dest->conf.nb_queues && n < bytes; i++)
+		n += snprintf(text + n, bytes - n, " %u", flow->dest->queues[i]);
+	if (flow->dest != NULL && flow->dest->conf.rss_hf != 0 && n < bytes)
+		snprintf(text + n, bytes - n, " rss 0x%" PRIx64, flow->dest->conf.rss_hf);
+}
+
+/* ------------------------------------------------------------------ dump */
+
+static void
+field_print(void *arg, const char *path, uint64_t value, uint64_t mask)
+{
+	fprintf(arg, " %s=0x%" PRIx64 "/0x%" PRIx64, path, value, mask);
+}
+
+static void
+flow_print(FILE *file, const struct rte_flow *flow)
+{
+	char action[512];
+	struct mdv_match m;
+
+	mlxpmd_flow_match(flow, &m);
+	fprintf(file, "flow %p group %u priority %u match", (const void *)flow, group_of(flow), flow->priority);
+	mdv_match_fields(&m, field_print, file);
+	action_text(flow, action, sizeof(action));
+	fprintf(file, " action %s", action);
+	if (flow->tag != 0)
+		fprintf(file, " tag 0x%x", flow->tag);
+	if (flow->counter != NULL)
+		fprintf(file, " counter 0x%x", flow->counter->obj->id);
+	fprintf(file, "\n");
+}
+
+int
+mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file,
+		 struct rte_flow_error *error __rte_unused)
+{
+	struct mlxpmd_port *port = MLXPMD_PORT(eth_dev);
+	const struct rte_flow *f;
+
+	pthread_mutex_lock(&port->lock);
+	TAILQ_FOREACH(f, &port->flows->list, next)
+		if (flow == NULL || f == flow)
+			flow_print(file, f);
+	pthread_mutex_unlock(&port->lock);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ /mlxpmd/flows */
+
+/* Names in telemetry have letters, digits and few other characters. */
+static void
+field_add(void *arg, const char *path, uint64_t value, uint64_t mask)
+{
+	char name[64], text[48];
+
+	strlcpy(name, path, sizeof(name));
+	for (char *c = name; *c != '\0'; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = *c == '.' ? '/' : '_';
+	snprintf(text, sizeof(text), "0x%" PRIx64 "/0x%" PRIx64, value, mask);
+	rte_tel_data_add_dict_string(arg, name, text);
+}
+
+static int
+flow_add(struct rte_tel_data *d, const struct rte_flow *flow, unsigned int n)
+{
+	struct rte_flow_query_count count = { 0 };
+	struct rte_tel_data *f, *fields;
+	struct rte_flow_error error;
+	struct mdv_match m;
+	char text[100];
+
+	snprintf(text, sizeof(text), "%u", n);
+	f = mlxpmd_telemetry_dict(d, text);
+	if (f == NULL)
+		return -ENOMEM;
+	rte_tel_data_add_dict_uint(f, "group", group_of(flow));
+	rte_tel_data_add_dict_uint(f, "priority", flow->priority);
+	fields = mlxpmd_telemetry_dict(f, "match");
+	if (fields == NULL)
+		return -ENOMEM;
+	mlxpmd_flow_match(flow, &m);
+	mdv_match_fields(&m, field_add, fields);
+	action_text(flow, text, sizeof(text));
+	rte_tel_data_add_dict_string(f, "action", text);
+	rte_tel_data_add_dict_uint(f, "tag", flow->tag);
+	if (flow->counter == NULL || mlxpmd_flow_counter_query(flow->counter, &count, &error) != 0)
+		return 0;
+	rte_tel_data_add_dict_uint(f, "packets", count.hits);
+	rte_tel_data_add_dict_uint(f, "bytes", count.bytes);
+	return 0;
+}
+
+static int
+flows_add(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
+{
+	const struct mlxpmd_flow_group *group;
+	const struct rte_flow *flow;
+	unsigned int n = 0;
+	int rc = 0;
+
+	pthread_mutex_lock(&port->lock);
+	rte_tel_data_add_dict_uint(d, "flows", port->flows->n);
+	TAILQ_FOREACH(group, &port->flows->groups, next)
+		n++;
+	rte_tel_data_add_dict_uint(d, "groups", n);
+	rte_tel_data_add_dict_int(d, "isolated", port->isolated);
+	rte_tel_data_add_dict_int(d, "applied", port->flows->applied);
+	n = 0;
+	TAILQ_FOREACH(flow, &port->flows->list, next)
+		if (rc == 0 && n < FLOWS_SHOWN)
+			rc = flow_add(d, flow, n++);
+	pthread_mutex_unlock(&port->lock);
+	return rc;
+}
+
+static int
+telemetry_flows(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
+{
+	return mlxpmd_telemetry_port(params, d, flows_add, NULL);
+}
+
+RTE_INIT(mlxpmd_flow_dump_init)
+{
+	rte_telemetry_register_cmd("/mlxpmd/flows", telemetry_flows,
+				   "Flows of rte_flow: what they match and do, packets, the first 64. Parameters: port id");
+}
