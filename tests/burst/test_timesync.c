@@ -424,7 +424,8 @@ main(void)
 	r->port.eth_dev = &dev;
 	dev_data.dev_private = &r->port;
 	pthread_mutex_init(&r->port.lock, NULL);
-	r->port.queues[MLXPMD_RX][0] = &r->rxq.q;
+	TAILQ_INIT(&r->port.queues[MLXPMD_RX]);
+	TAILQ_INSERT_HEAD(&r->port.queues[MLXPMD_RX], &r->rxq.q, next);
 	burst = mlxpmd_rx_templates[MLXPMD_RX_F_TS].burst;
 	CHECK(mlxpmd_timesync_rx_wrap(&r->port, burst) == burst, "a burst of its own while timesync is off");
 	CHECK(mlxpmd_timesync_enable(&dev) == 0 && r->rxq.ts_offset > 0, "not enabled");

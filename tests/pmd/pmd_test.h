@@ -20,7 +20,7 @@
 #include "../await.h"
 #include "../check.h"
 
-#define PMD_MAX_QUEUES 16
+#define PMD_MAX_QUEUES 256
 
 /** The two ports; they are connected to each other. */
 #define PORT_A 0

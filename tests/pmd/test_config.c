@@ -14,12 +14,13 @@ static struct rte_eth_dev_info info;
 static void
 infos(void)
 {
-	const uint32_t flags = RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
+	const uint32_t flags = RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE |
+			       RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_INTR_RMV;
 	char version[64], cut[64];
 	size_t bytes;
 
 	CHECK_OK(rte_eth_dev_info_get(PORT_A, &info));
-	CHECK(info.max_rx_queues == 16 && info.max_tx_queues == 16, "%u and %u queues",
+	CHECK(info.max_rx_queues == 1024 && info.max_tx_queues == 1024, "%u and %u queues",
 	      info.max_rx_queues, info.max_tx_queues);
 	CHECK(info.min_mtu == 68 && info.max_mtu >= 9000, "MTU %u..%u", info.min_mtu, info.max_mtu);
 	CHECK(info.max_rx_pktlen == info.max_mtu + 22u, "%u bytes", info.max_rx_pktlen);
@@ -66,12 +67,12 @@ configure_bad(void)
 
 	memset(&good, 0, sizeof(good));
 	CHECK_OK(configure(1, 1, &good));
-	CHECK_OK(configure(16, 16, &good));
+	CHECK_OK(configure(1024, 1024, &good));
 	CHECK_OK(configure(0, 1, &good));
 	CHECK_OK(configure(1, 0, &good));
 	CHECK_EQ(info.rx_desc_lim.nb_min, 64);
-	CHECK(configure(17, 1, &good) < 0, "17 queues");
-	CHECK(configure(1, 17, &good) < 0, "17 queues");
+	CHECK(configure(1025, 1, &good) < 0, "1025 queues");
+	CHECK(configure(1, 1025, &good) < 0, "1025 queues");
 	c = good;
 	c.rxmode.mq_mode = RTE_ETH_MQ_RX_VMDQ_ONLY;
 	CHECK_EQ(configure(1, 1, &c), -ENOTSUP);

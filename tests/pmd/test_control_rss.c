@@ -71,7 +71,10 @@ test_rss_caps(void)
 	CHECK_EQ(mlxpmd_rss_supported(&caps), 0);
 	for (unsigned int log = 0; log < 32; log++) {
 		caps.log_max_rqt_size = log;
-		CHECK_EQ(mlxpmd_rss_reta_size(&caps), log < 9 ? 1 << log : 512);
+		CHECK_EQ(mlxpmd_rss_reta_size(&caps, 0), log < 9 ? 1 << log : 512);
+		CHECK_EQ(mlxpmd_rss_reta_size(&caps, 256), log < 9 ? 1 << log : 512);
+		CHECK_EQ(mlxpmd_rss_reta_size(&caps, 257), log < 10 ? 1 << log : 1024);
+		CHECK_EQ(mlxpmd_rss_reta_size(&caps, 1024), log < 11 ? 1 << log : 2048);
 	}
 }
 
@@ -220,24 +223,24 @@ test_reta(void)
 static void
 test_reta_largest(void)
 {
-	struct rte_eth_rss_reta_entry64 table[MLXPMD_RETA_MAX / RTE_ETH_RETA_GROUP_SIZE + 1];
+	struct rte_eth_rss_reta_entry64 table[MLXPMD_RETA_USUAL / RTE_ETH_RETA_GROUP_SIZE + 1];
 
 	sim_reset();
 	mdv.caps.log_max_rqt_size = 31;
 	CHECK_OK(mlxpmd_mac_up(&port));
 	CHECK_OK(mlxpmd_mtu_remember(&port));
 	CHECK_OK(mlxpmd_rss_configure(&port));
-	CHECK_EQ(port.reta_size, MLXPMD_RETA_MAX);
+	CHECK_EQ(port.reta_size, MLXPMD_RETA_USUAL);
 	CHECK_OK(port_start());
 	memset(table, 0, sizeof(table));
 	for (unsigned int i = 0; i < RTE_DIM(table); i++)
 		table[i].mask = UINT64_MAX;
 	table[7].reta[63] = 2;
 	table[8].reta[0] = 1;
-	CHECK_OK(mlxpmd_reta_update(&eth_dev, table, MLXPMD_RETA_MAX));
-	CHECK(port.reta_size == MLXPMD_RETA_MAX && port.reta[511] == 2);
+	CHECK_OK(mlxpmd_reta_update(&eth_dev, table, MLXPMD_RETA_USUAL));
+	CHECK(port.reta_size == MLXPMD_RETA_USUAL && port.reta[511] == 2);
 	CHECK_EQ(sim_rqt(sim_tir(4, 0)->tir.rqtn)->rqn[511], 0x1002);
-	CHECK_OK(mlxpmd_reta_query(&eth_dev, table, MLXPMD_RETA_MAX));
+	CHECK_OK(mlxpmd_reta_query(&eth_dev, table, MLXPMD_RETA_USUAL));
 	CHECK(table[7].reta[63] == 2 && table[8].reta[0] == 1);
 	port_down();
 }

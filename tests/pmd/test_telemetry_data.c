@@ -289,11 +289,11 @@ port_make(void)
 					  .vendor_syndrome = 0x51 };
 	txq.q = (struct mlxpmd_queue){ .kind = MLXPMD_TX, .queue_id = 0, .state = MLXPMD_QS_FAILED };
 	rxq.q.hw.wq.obj = txq.q.hw.wq.obj = (struct mdv_obj *)&mdv;
-	port.queues[MLXPMD_RX][15] = &rxq.q;
-	port.queues[MLXPMD_TX][0] = &txq.q;
-	fw.fields = 6;
-	fw.out_bytes = 96;
-	fw.refused = "";
+	TAILQ_INIT(&port.queues[MLXPMD_RX]);
+	TAILQ_INIT(&port.queues[MLXPMD_TX]);
+	TAILQ_INSERT_HEAD(&port.queues[MLXPMD_RX], &rxq.q, next);
+	TAILQ_INSERT_HEAD(&port.queues[MLXPMD_TX], &txq.q, next);
+	fw.fields = 6, fw.out_bytes = 96, fw.refused = "";
 	nb_objects = 5;
 }
 

@@ -156,6 +156,8 @@ read_general(struct mdv_dev *dev, const struct prm_cmd_hca_cap *cap)
 	if (check_sizes(dev, cap) != 0)
 		return -rte_errno;
 	caps->num_ports = prm_cmd_hca_cap_get_num_ports(cap);
+	caps->max_rqs = RTE_BIT32(RTE_MIN(prm_cmd_hca_cap_get_log_max_rq(cap), prm_cmd_hca_cap_get_log_max_cq(cap)));
+	caps->max_sqs = RTE_BIT32(RTE_MIN(prm_cmd_hca_cap_get_log_max_sq(cap), prm_cmd_hca_cap_get_log_max_cq(cap)));
 	caps->flex_parsers = prm_cmd_hca_cap_get_flex_parser_protocols(cap);
 	if (prm_cmd_hca_cap_get_eswitch_manager(cap))
 		caps->log_max_l2_table = prm_cmd_hca_cap_get_log_max_l2_table(cap);

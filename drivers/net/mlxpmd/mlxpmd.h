@@ -23,11 +23,14 @@
 #include "mlxpmd_timesync.h"
 
 #define MLXPMD_DRIVER_NAME "net_mlxpmd"
-#define MLXPMD_MAX_QUEUES 16
+/** Queues of a kind: what ethdev has in every release (RTE_MAX_QUEUES_PER_PORT). */
+#define MLXPMD_MAX_QUEUES 1024
 #define MLXPMD_MAX_MAC_ADDRS 128
 #define MLXPMD_MAX_MC_ADDRS 128
 #define MLXPMD_RSS_KEY_BYTES 40
-#define MLXPMD_RETA_MAX 512
+/** Entries of the RSS table: as long as the queues have two each, and most. */
+#define MLXPMD_RETA_USUAL 512
+#define MLXPMD_RETA_MAX 2048
 
 /** Instruction sets of burst functions. */
 enum mlxpmd_burst_mode {
@@ -154,7 +157,7 @@ struct mlxpmd_port {
 	struct mlxpmd_tasks *tasks;
 	bool running;			/**< Between a start that succeeded and the stop. Under the lock. */
 	bool link_notified;		/**< Link state that the application was last notified of: atomic. */
-	struct mlxpmd_queue *queues[MLXPMD_NB_KINDS][MLXPMD_MAX_QUEUES]; /**< Queues that are set up. Under the lock. */
+	struct mlxpmd_queue_list queues[MLXPMD_NB_KINDS]; /**< That are set up, by number. Under the lock. */
 	struct mlxpmd_timesync timesync;
 	enum mdv_mini_cqe mini_cqe;	/**< Of the receive queues' compressed completions, */
 	bool mini_cqe_enhanced;	/**< their layout; false without compression; */

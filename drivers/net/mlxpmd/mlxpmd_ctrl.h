@@ -168,7 +168,8 @@ struct mlxpmd_rss_class_match {
 };
 extern const struct mlxpmd_rss_class_match mlxpmd_rss_classes[MLXPMD_NB_RSS_CLASSES];
 uint64_t mlxpmd_rss_supported(const struct mdv_caps *caps);
-uint16_t mlxpmd_rss_reta_size(const struct mdv_caps *caps);
+/** Entries of the RSS table of a port with that many receive queues. */
+uint16_t mlxpmd_rss_reta_size(const struct mdv_caps *caps, uint16_t nb_queues);
 /** Takes key and hash functions from dev_conf and lays out the default table. */
 int mlxpmd_rss_configure(struct mlxpmd_port *port);
 /** enum mdv_hash_field bits that a class is hashed by under rss_hf. */

@@ -15,8 +15,8 @@ infos_limits(const struct mdv_caps *caps, struct rte_eth_dev_info *info)
 	uint16_t desc_max = RTE_MIN(RTE_BIT32(log_max), (uint32_t)MLXPMD_DESC_MAX);
 	uint16_t segs_max = mlxpmd_tx_segs_max(caps);
 
-	info->max_rx_queues = MLXPMD_MAX_QUEUES;
-	info->max_tx_queues = MLXPMD_MAX_QUEUES;
+	info->max_rx_queues = RTE_MIN(caps->max_rqs, MLXPMD_MAX_QUEUES);
+	info->max_tx_queues = RTE_MIN(caps->max_sqs, MLXPMD_MAX_QUEUES);
 	info->max_mac_addrs = MLXPMD_MAX_MAC_ADDRS;
 	info->min_mtu = MLXPMD_MIN_MTU;
 	info->max_mtu = caps->max_mtu;
@@ -61,7 +61,7 @@ infos_offloads(const struct mlxpmd_port *port, struct rte_eth_dev_info *info)
 		info->tx_queue_offload_capa &= ~RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	info->tx_offload_capa = info->tx_queue_offload_capa;
 	info->flow_type_rss_offloads = mlxpmd_rss_supported(caps);
-	info->reta_size = mlxpmd_rss_reta_size(caps);
+	info->reta_size = port->reta_size;
 	info->hash_key_size = MLXPMD_RSS_KEY_BYTES;
 }
 

@@ -127,7 +127,7 @@ ops_up(struct mlxpmd_port *port)
 	eth_dev->rx_descriptor_status = mlxpmd_rx_descriptor_status;
 	eth_dev->tx_descriptor_status = mlxpmd_tx_descriptor_status;
 	eth_dev->data->dev_flags |= RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS | RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
-	port->reta_size = mlxpmd_rss_reta_size(&port->mdv->caps);
+	port->reta_size = mlxpmd_rss_reta_size(&port->mdv->caps, 0);
 	return 0;
 }
 
@@ -163,6 +163,8 @@ mlxpmd_dev_init(struct rte_eth_dev *eth_dev)
 	port->eth_dev = eth_dev;
 	port->port_id = eth_dev->data->port_id;
 	pthread_mutex_init(&port->lock, NULL);
+	for (unsigned int kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		TAILQ_INIT(&port->queues[kind]);
 	mlxpmd_worker_init(&port->worker, port->port_id);
 	rc = mlxpmd_devargs_parse(eth_dev->device->devargs, &port->args);
 	if (rc == 0)

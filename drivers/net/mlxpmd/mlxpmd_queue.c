@@ -348,6 +348,7 @@ int
 mlxpmd_queue_register(struct mlxpmd_queue *q, int rc)
 {
 	struct mlxpmd_port *port = q->port;
+	struct mlxpmd_queue *before;
 
 	if (rc != 0) {
 		rte_free(q);
@@ -355,7 +356,13 @@ mlxpmd_queue_register(struct mlxpmd_queue *q, int rc)
 	}
 	pthread_mutex_lock(&port->lock);
 	ethdev_queues(port->eth_dev->data, q->kind)[q->queue_id] = q;
-	port->queues[q->kind][q->queue_id] = q;
+	TAILQ_FOREACH_REVERSE(before, &port->queues[q->kind], mlxpmd_queue_list, next)
+		if (before->queue_id < q->queue_id)
+			break;
+	if (before != NULL)
+		TAILQ_INSERT_AFTER(&port->queues[q->kind], before, q, next);
+	else
+		TAILQ_INSERT_HEAD(&port->queues[q->kind], q, next);
 	pthread_mutex_unlock(&port->lock);
 	return 0;
 }
@@ -375,7 +382,7 @@ mlxpmd_queue_release(struct rte_eth_dev *eth_dev, enum mlxpmd_queue_kind kind, u
 	mlxpmd_queue_stats_retire(q);
 	/* First of all: the control thread finds the queue there. */
 	pthread_mutex_lock(&q->port->lock);
-	q->port->queues[kind][queue_id] = NULL;
+	TAILQ_REMOVE(&q->port->queues[kind], q, next);
 	pthread_mutex_unlock(&q->port->lock);
 	if (q->ops->release != NULL)
 		q->ops->release(q);

@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 #include <rte_mbuf.h>
 
@@ -23,6 +24,7 @@
 
 struct mlxpmd_port;
 struct mlxpmd_queue;
+TAILQ_HEAD(mlxpmd_queue_list, mlxpmd_queue);
 
 /**
  * Counters of a queue. The owner of the queue by its state writes them, that is a burst in READY; only stalls
@@ -133,6 +135,7 @@ struct mlxpmd_queue {
 	struct mlxpmd_queue_stats stats;
 	/* Control plane only. */
 	const struct mlxpmd_queue_ops *ops __rte_cache_aligned;
+	TAILQ_ENTRY(mlxpmd_queue) next; /**< In mlxpmd_port.queues. */
 	struct mlxpmd_port *port;
 	struct mlxpmd_queue_hw hw;
 	struct mlxpmd_repair repair;

@@ -219,12 +219,13 @@ bool
 mlxpmd_repair_check(struct mlxpmd_port *port, uint64_t now_ns, bool *failed)
 {
 	bool report = false;
-	unsigned int i, kind;
+	struct mlxpmd_queue *q;
+	unsigned int kind;
 
-	for (i = 0; i < MLXPMD_MAX_QUEUES && !mdv_removed(port->mdv); i++)
-		for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
-			if (port->queues[kind][i] != NULL)
-				report |= queue_check(port->queues[kind][i], now_ns, failed);
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
+		TAILQ_FOREACH(q, &port->queues[kind], next)
+			if (!mdv_removed(port->mdv))
+				report |= queue_check(q, now_ns, failed);
 	return report;
 }
 
@@ -232,13 +233,10 @@ void
 mlxpmd_repair_quiesce_all(struct mlxpmd_port *port)
 {
 	struct mlxpmd_queue *q;
-	unsigned int i, kind;
+	unsigned int kind;
 
-	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
-		for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
-			q = port->queues[kind][i];
-			if (q == NULL)
-				continue;
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		TAILQ_FOREACH(q, &port->queues[kind], next) {
 			(void)mlxpmd_qstate_request(&q->state);
 			mlxpmd_queue_sync(q, true);
 		}

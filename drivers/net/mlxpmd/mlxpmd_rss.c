@@ -91,12 +91,13 @@ mlxpmd_rss_supported(const struct mdv_caps *caps)
 	return hf;
 }
 
+/* Programs read the size before they configure the port: it is the usual one but for very many queues. */
 uint16_t
-mlxpmd_rss_reta_size(const struct mdv_caps *caps)
+mlxpmd_rss_reta_size(const struct mdv_caps *caps, uint16_t nb_queues)
 {
-	uint32_t log_max = RTE_MIN(caps->log_max_rqt_size, 15);
+	const uint32_t most = RTE_MIN(RTE_BIT32(RTE_MIN(caps->log_max_rqt_size, 15)), (uint32_t)MLXPMD_RETA_MAX);
 
-	return RTE_MIN(RTE_BIT32(log_max), (uint32_t)MLXPMD_RETA_MAX);
+	return RTE_MIN(most, RTE_MAX(rte_align32pow2(2u * nb_queues), (uint32_t)MLXPMD_RETA_USUAL));
 }
 
 static int
@@ -120,7 +121,7 @@ mlxpmd_rss_configure(struct mlxpmd_port *port)
 	memcpy(port->rss_key, conf->rss_key != NULL ? conf->rss_key : rss_default_key,
 	       sizeof(port->rss_key));
 	port->rss_hf = (data->dev_conf.rxmode.mq_mode & RTE_ETH_MQ_RX_RSS_FLAG) ? conf->rss_hf : 0;
-	port->reta_size = mlxpmd_rss_reta_size(&port->mdv->caps);
+	port->reta_size = mlxpmd_rss_reta_size(&port->mdv->caps, data->nb_rx_queues);
 	for (i = 0; i < port->reta_size; i++)
 		port->reta[i] = data->nb_rx_queues != 0 ? i % data->nb_rx_queues : 0;
 	return 0;

@@ -31,7 +31,7 @@
 static int
 handle_fill(struct rte_intr_handle *handle, struct rte_eth_dev_data *data)
 {
-	int rc = rte_intr_vec_list_alloc(handle, "mlxpmd_intr_vec", MLXPMD_MAX_QUEUES);
+	int rc = rte_intr_vec_list_alloc(handle, "mlxpmd_intr_vec", data->nb_rx_queues);
 	uint16_t i;
 
 	/* EAL does not read descriptors of this type; mdv_vector_ack() does. */
@@ -67,6 +67,9 @@ mlxpmd_rx_intr_up(struct mlxpmd_port *port)
 	uint16_t i;
 	int rc = 0;
 
+	if (data->dev_conf.intr_conf.rxq && data->nb_rx_queues > RTE_MAX_RXTX_INTR_VEC_ID)
+		return MLXPMD_FAIL(EINVAL, "port %u: Rx interrupts of %u queues: EAL has vectors for %d", port->port_id,
+				   data->nb_rx_queues, RTE_MAX_RXTX_INTR_VEC_ID);
 	for (i = 0; rc == 0 && i < data->nb_rx_queues; i++) {
 		struct mlxpmd_rxq *rxq = data->rx_queues[i];
 
@@ -126,14 +129,12 @@ mlxpmd_rxq_intr_sync(struct mlxpmd_queue *q, bool wake)
 bool
 mlxpmd_rx_intr_all_on(const struct mlxpmd_port *port)
 {
-	uint16_t i;
+	struct mlxpmd_queue *q;
 
 	if (!port->eth_dev->data->dev_conf.intr_conf.rxq)
 		return false;
-	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
-		struct mlxpmd_queue *q = port->queues[MLXPMD_RX][i];
-
-		if (q != NULL && !__atomic_load_n(&mlxpmd_rxq_of(q)->intr_on, __ATOMIC_RELAXED))
+	TAILQ_FOREACH(q, &port->queues[MLXPMD_RX], next) {
+		if (!__atomic_load_n(&mlxpmd_rxq_of(q)->intr_on, __ATOMIC_RELAXED))
 			return false;
 	}
 	return true;

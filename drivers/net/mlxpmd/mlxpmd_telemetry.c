@@ -300,14 +300,15 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 static int
 add_queues(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
 {
-	unsigned int kind, i;
+	const struct mlxpmd_queue *q;
+	unsigned int kind;
 	int rc = 0;
 
 	pthread_mutex_lock(&port->lock);
 	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
-		for (i = 0; rc == 0 && i < MLXPMD_MAX_QUEUES; i++)
-			if (port->queues[kind][i] != NULL)
-				rc = add_queue(d, port->queues[kind][i]);
+		TAILQ_FOREACH(q, &port->queues[kind], next)
+			if (rc == 0)
+				rc = add_queue(d, q);
 	pthread_mutex_unlock(&port->lock);
 	return rc;
 }

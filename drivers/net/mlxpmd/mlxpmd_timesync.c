@@ -401,18 +401,14 @@ bursts_change(struct mlxpmd_port *port)
 static int
 rx_field_set(struct mlxpmd_port *port)
 {
+	struct mlxpmd_queue *q;
 	uint64_t flag;
-	unsigned int i;
 	int offset;
 
 	if (rte_mbuf_dyn_rx_timestamp_register(&offset, &flag) != 0)
 		return MLXPMD_FAIL(rte_errno, "port %u: timesync: no free field in the mbuf for timestamps: %s",
 				   port->port_id, rte_strerror(rte_errno));
-	for (i = 0; i < MLXPMD_MAX_QUEUES; i++) {
-		struct mlxpmd_queue *q = port->queues[MLXPMD_RX][i];
-
-		if (q == NULL)
-			continue;
+	TAILQ_FOREACH(q, &port->queues[MLXPMD_RX], next) {
 		mlxpmd_rxq_of(q)->ts_flag = flag;
 		mlxpmd_rxq_of(q)->ts_offset = offset;
 	}
@@ -426,14 +422,13 @@ rx_field_set(struct mlxpmd_port *port)
 static void
 uncompress(struct mlxpmd_port *port)
 {
-	unsigned int i;
+	struct mlxpmd_queue *q;
 
 	if (!port->running || port->mini_cqe == MDV_MINI_CQE_NONE)
 		return;
 	(void)mlxpmd_mini_cqe_select(port);
-	for (i = 0; i < MLXPMD_MAX_QUEUES; i++)
-		if (port->queues[MLXPMD_RX][i] != NULL)
-			mlxpmd_queue_request(port->queues[MLXPMD_RX][i], MLXPMD_CAUSE_FORMAT);
+	TAILQ_FOREACH(q, &port->queues[MLXPMD_RX], next)
+		mlxpmd_queue_request(q, MLXPMD_CAUSE_FORMAT);
 }
 
 int
