@@ -56,6 +56,20 @@ int library_open(void);
 /** The level reached. */
 extern enum level level_now;
 
+/* ------------------------------------------------------------------ sweep_flow.c */
+
+/** Create a flow: spread over the queues, to a group, in a group, of multicast. 0 or a negative errno. */
+int do_flow_rss(void);
+int do_flow_jump(void);
+int do_flow_group(void);
+int do_flow_multicast(void);
+/** Reads the counter of the flow that do_flow_rss() created. */
+int do_flow_query(void);
+/** Destroys the flow. */
+int undo_flow(void);
+/** Flows of the port. */
+unsigned int flows_count(void);
+
 /* ------------------------------------------------------------------ sweep_kinds.c */
 
 /** What was hit. */

@@ -264,6 +264,7 @@ port_state_take(char *text, size_t bytes)
 			RTE_ETHER_ADDR_BYTES(&mac), mtu, rte_eth_promiscuous_get(SWEEP_PORT),
 			rte_eth_allmulticast_get(SWEEP_PORT));
 	used += interface_state(text + used, bytes - used);
+	used += snprintf(text + used, bytes - used, "flows %u, ", flows_count());
 	if (level_now > LEVEL_PROBED)
 		rss_state(text + used, bytes - used);
 }

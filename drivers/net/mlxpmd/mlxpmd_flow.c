@@ -236,7 +236,7 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 }
 
 static struct rte_flow *
-flow_alloc(const struct rte_flow_attr *attr, const struct compiled *c)
+flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct compiled *c)
 {
 	const struct mdv_match *m = &c->pattern.match;
 	uint32_t n = 0;
@@ -244,7 +244,7 @@ flow_alloc(const struct rte_flow_attr *attr, const struct compiled *c)
 
 	for (uint32_t i = 0; i < RTE_DIM(m->mask.dw); i++)
 		n += m->mask.dw[i] != 0;
-	flow = calloc(1, sizeof(*flow) + n * sizeof(flow->words[0]));
+	flow = mlxpmd_flow_zalloc(port, sizeof(*flow) + n * sizeof(flow->words[0]));
 	if (flow == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < RTE_DIM(m->mask.dw); i++)
@@ -308,7 +308,7 @@ static struct rte_flow *
 flow_new(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struct compiled *c,
 	 struct rte_flow_error *error)
 {
-	struct rte_flow *flow = flow_alloc(attr, c);
+	struct rte_flow *flow = flow_alloc(port, attr, c);
 	struct rte_flow_error refused = { .type = RTE_FLOW_ERROR_TYPE_NONE };
 	int rc;
 

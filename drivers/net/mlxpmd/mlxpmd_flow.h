@@ -28,6 +28,9 @@
 int mlxpmd_flow_refuse(struct rte_flow_error *error, int err, enum rte_flow_error_type type, const void *cause,
 		       const char *format, ...) __rte_format_printf(5, 6);
 
+/** Zeroed memory, to be freed with free(). NULL with rte_errno, logged. */
+void *mlxpmd_flow_zalloc(const struct mlxpmd_port *port, size_t bytes);
+
 /** Name of an item or action: RTE_FLOW_CONV_OP_ITEM_NAME_PTR, RTE_FLOW_CONV_OP_ACTION_NAME_PTR. */
 const char *mlxpmd_flow_name(enum rte_flow_conv_op op, int type);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright 2026 The mlxpmd Authors */
-/* rte_flow: refusals. */
+/* rte_flow: refusals, and memory. */
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "mlxpmd_flow.h"
 
@@ -26,4 +27,14 @@ mlxpmd_flow_name(enum rte_flow_conv_op op, int type)
 
 	(void)rte_flow_conv(op, &name, sizeof(name), (const void *)(intptr_t)type, NULL);
 	return name != NULL ? name : "of an unknown type";
+}
+
+void *
+mlxpmd_flow_zalloc(const struct mlxpmd_port *port, size_t bytes)
+{
+	void *p = calloc(1, bytes);
+
+	if (p == NULL)
+		(void)MLXPMD_FAIL(ENOMEM, "port %u: no memory for flows", port->port_id);
+	return p;
 }

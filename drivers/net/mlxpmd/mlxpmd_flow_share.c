@@ -33,7 +33,7 @@ static struct mlxpmd_flow_group *
 group_new(struct mlxpmd_port *port, uint32_t number, const struct mlxpmd_flow_group *prev,
 	  const struct mlxpmd_flow_group *next, struct rte_flow_error *error)
 {
-	struct mlxpmd_flow_group *group = calloc(1, sizeof(*group));
+	struct mlxpmd_flow_group *group = mlxpmd_flow_zalloc(port, sizeof(*group));
 
 	if (group == NULL) {
 		(void)mlxpmd_flow_refuse(error, ENOMEM, RTE_FLOW_ERROR_TYPE_ATTR_GROUP, NULL, "no memory for group %u",
@@ -117,11 +117,9 @@ mlxpmd_flow_dest_get(struct mlxpmd_port *port, const struct mlxpmd_tirs_conf *co
 		dest->users++;
 		return dest;
 	}
-	dest = calloc(1, sizeof(*dest) + bytes);
-	if (dest == NULL) {
-		rte_errno = ENOMEM;
+	dest = mlxpmd_flow_zalloc(port, sizeof(*dest) + bytes);
+	if (dest == NULL)
 		return NULL;
-	}
 	dest->users = 1;
 	dest->conf = *conf;
 	memcpy(dest->queues, conf->queues, bytes);
@@ -149,12 +147,10 @@ mlxpmd_flow_dest_put(struct mlxpmd_port *port, struct mlxpmd_flow_dest *dest)
 struct mlxpmd_flow_counter *
 mlxpmd_flow_counter_get(struct mlxpmd_port *port)
 {
-	struct mlxpmd_flow_counter *counter = calloc(1, sizeof(*counter));
+	struct mlxpmd_flow_counter *counter = mlxpmd_flow_zalloc(port, sizeof(*counter));
 
-	if (counter == NULL) {
-		rte_errno = ENOMEM;
+	if (counter == NULL)
 		return NULL;
-	}
 	counter->users = 1;
 	counter->obj = mdv_flow_counter_create(port->mdv);
 	if (counter->obj != NULL)
@@ -204,7 +200,7 @@ handle_new(struct mlxpmd_port *port, const struct rte_flow_action *action, struc
 
 	if (mlxpmd_flow_action_compile(port, action, &compiled, error) != 0)
 		return NULL;
-	handle = calloc(1, sizeof(*handle));
+	handle = mlxpmd_flow_zalloc(port, sizeof(*handle));
 	if (handle != NULL && compiled.count)
 		handle->counter = mlxpmd_flow_counter_get(port);
 	else if (handle != NULL)
