@@ -51,6 +51,17 @@ def check_queues(client, port):
     check(queues["tx0"]["inline_why"] == "txq_inline_mpw and txq_inline_max are 0", queues)
 
 
+def check_many():
+    """A reply has 16 queues of each kind."""
+    with pmdlib.Testpmd(args=["--rxq=20", "--txq=20"], eal_args=pmdlib.eal(telemetry=True)) as testpmd:
+        client = Client()
+        first, rest = client.query("/mlxpmd/queues,0"), client.query("/mlxpmd/queues,0,16")
+        check(set(first) == {f"{d}{n}" for d in ("rx", "tx") for n in range(16)} | {"next"}, sorted(first))
+        check(first["next"] == 16, first["next"])
+        check(set(rest) == {f"{d}{n}" for d in ("rx", "tx") for n in range(16, 20)}, sorted(rest))
+        testpmd.quit()
+
+
 def check_stats(client, testpmd, port):
     """Device counters, their ages and the figures of their queries."""
     testpmd.xstats(port)
@@ -195,8 +206,13 @@ def run():
         for bad in BAD:
             for command in ("/mlxpmd/info", "/mlxpmd/queues", "/mlxpmd/clock", "/mlxpmd/stats",
                             "/mlxpmd/tasks", "/mlxpmd/flows"):
+                # The second number of this one is a queue.
+                if (command, bad) == ("/mlxpmd/queues", ",0,1"):
+                    continue
                 answer = client.query(command + bad)
                 check(answer is None, f"{command}{bad}: {answer}")
+        for bad in (",0,", ",0,1024", ",0,x", ",0,0,0", ",0,-1"):
+            check(client.query("/mlxpmd/queues" + bad) is None, bad)
         check(client.query("/mlxpmd/list,0") is None, "/mlxpmd/list takes no parameter")
         rng = random.Random(1)
         for _ in range(2000):
@@ -212,6 +228,7 @@ def run():
         check_info(client, 0)
         testpmd.quit()
     check_inline()
+    check_many()
 
 
 main(run)

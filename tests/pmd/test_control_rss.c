@@ -193,9 +193,11 @@ test_reta(void)
 	CHECK(table[0].reta[1] == 2 && table[0].reta[7] == 0);
 	for (unsigned int size = 7; size <= 9; size += 2) {
 		log_begin();
-		CHECK_EQ(mlxpmd_reta_query(&eth_dev, table, size), -EINVAL);
+		/* A part of the table can be read. */
+		CHECK_EQ(mlxpmd_reta_query(&eth_dev, table, size), size < 8 ? 0 : -EINVAL);
 		CHECK_EQ(mlxpmd_reta_update(&eth_dev, table, size), -EINVAL);
-		CHECK(rte_errno == EINVAL && log_errors == 2 && strstr(log_text, "entries: allowed is 8") != NULL, "%s", log_text);
+		CHECK(rte_errno == EINVAL && log_errors == (size < 8 ? 1 : 2) &&
+		      strstr(log_text, "entries: allowed is 8") != NULL, "%s", log_text);
 	}
 	port_stop();
 	CHECK_OK(port_reta());

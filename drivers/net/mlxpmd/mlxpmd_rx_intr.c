@@ -46,6 +46,8 @@ handle_fill(struct rte_intr_handle *handle, struct rte_eth_dev_data *data)
 	}
 	if (rc == 0)
 		rc = rte_intr_nb_efd_set(handle, data->nb_rx_queues);
+	if (rc != 0)
+		rte_intr_vec_list_free(handle); /* Of this number of queues: the next start may have more. */
 	return rc < 0 ? rc : -rc;
 }
 

@@ -297,20 +297,45 @@ add_queue(struct rte_tel_data *d, const struct mlxpmd_queue *q)
 	return 0;
 }
 
+/* A reply has 16 KiB at most: so many numbers of queues. */
+#define QUEUES_SHOWN 16u
+
+/* Receive and send queues from number *arg on; "next" is the first of those that are left. */
 static int
-add_queues(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg __rte_unused)
+add_queues(struct rte_tel_data *d, struct mlxpmd_port *port, void *arg)
 {
+	const unsigned long first = *(const unsigned long *)arg;
 	const struct mlxpmd_queue *q;
 	unsigned int kind;
+	bool more = false;
 	int rc = 0;
 
 	pthread_mutex_lock(&port->lock);
-	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++)
-		TAILQ_FOREACH(q, &port->queues[kind], next)
-			if (rc == 0)
+	for (kind = 0; kind < MLXPMD_NB_KINDS; kind++) {
+		TAILQ_FOREACH(q, &port->queues[kind], next) {
+			more |= q->queue_id >= first + QUEUES_SHOWN;
+			if (rc == 0 && q->queue_id >= first && q->queue_id < first + QUEUES_SHOWN)
 				rc = add_queue(d, q);
+		}
+	}
 	pthread_mutex_unlock(&port->lock);
+	if (rc == 0 && more)
+		rte_tel_data_add_dict_uint(d, "next", first + QUEUES_SHOWN);
 	return rc;
+}
+
+static int
+telemetry_queues(const char *cmd __rte_unused, const char *params, struct rte_tel_data *d)
+{
+	struct mlxpmd_words words;
+	unsigned long first = 0;
+	int rc = mlxpmd_words_split(&words, params);
+
+	if (rc == 0 && words.n > 2)
+		rc = -EINVAL;
+	if (rc == 0 && words.n == 2)
+		rc = mlxpmd_number_parse(words.w[1], 10, MLXPMD_MAX_QUEUES - 1, &first);
+	return rc != 0 ? rc : mlxpmd_telemetry_port(words.w[0], d, add_queues, &first);
 }
 
 /* ------------------------------------------------------------------ /mlxpmd/clock: what the last refresh found */
@@ -434,7 +459,6 @@ static const struct {
 } commands[] = {
 	{ "/mlxpmd/info", add_info,
 	  "Device, firmware, capabilities used, burst functions and why. Parameters: port id" },
-	{ "/mlxpmd/queues", add_queues, "State of each queue, its errors, resets and stalls. Parameters: port id" },
 	{ "/mlxpmd/clock", add_clock, "Source of timestamps, its quality and history. Parameters: port id" },
 	{ "/mlxpmd/stats", add_stats, "The device's counters, their age and source. Parameters: port id" },
 	{ "/mlxpmd/tasks", add_tasks,
@@ -455,6 +479,8 @@ RTE_INIT(mlxpmd_telemetry_init)
 {
 	rte_telemetry_register_cmd("/mlxpmd/list", telemetry_list,
 				   "Ports that mlxpmd drives. Takes no parameters");
+	rte_telemetry_register_cmd("/mlxpmd/queues", telemetry_queues,
+				   "State of 16 queues each way, their errors, resets and stalls. Parameters: port id, first queue (0)");
 	for (unsigned int i = 0; i < RTE_DIM(commands); i++)
 		rte_telemetry_register_cmd(commands[i].name, telemetry_port, commands[i].help);
 }
