@@ -116,7 +116,7 @@ def check_tasks(client, port):
     check({name: task["thread"] for name, task in tasks.items()} == {
         "imissed": "mlxpmd-ctrl", "clock": "mlxpmd-ctrl", "notify": "mlxpmd-ctrl", "events": "mlxpmd-ctrl",
         "interface": "mlxpmd-ctrl", "queue_watch": "mlxpmd-ctrl", "imissed_wait": worker, "counters": worker,
-        "link": worker, "queue_repair": worker, "health": worker}, tasks)
+        "link": worker, "queue_repair": worker, "flow_age": worker, "health": worker}, tasks)
     for task in tasks.values():
         check(sorted(task) == ["due_in_us", "last_ns", "late_max_us", "max_ns", "mean_ns", "period_us", "runs",
                                "thread"], task)
@@ -125,7 +125,7 @@ def check_tasks(client, port):
     check(tasks["interface"]["period_us"] == 1000000 and tasks["queue_watch"]["period_us"] == 2000, tasks)
     for name in ("clock", "queue_watch", "imissed", "counters"):
         check(tasks[name]["runs"] > 0 and tasks[name]["period_us"] > 0 and tasks[name]["max_ns"] > 0, tasks[name])
-    for name in ("queue_repair", "imissed_wait"):
+    for name in ("queue_repair", "imissed_wait", "flow_age"):
         check(tasks[name]["runs"] == 0 and tasks[name]["due_in_us"] == "never", tasks[name])
     for name in ("clock", "queue_watch"):
         check(testlib.await_until(lambda name=name: client.query(f"/mlxpmd/tasks,{port}")[name]["runs"] >

@@ -525,6 +525,54 @@ indirect(void)
 	CHECK_OK(rte_flow_action_handle_destroy(PORT_A, to, &error));
 }
 
+/* ------------------------------------------------------------------ ageing */
+
+static _Atomic unsigned int aged_events;
+
+static int
+on_aged(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
+{
+	RTE_SET_USED(arg);
+	RTE_SET_USED(ret);
+	CHECK(port == PORT_A && type == RTE_ETH_EVENT_FLOW_AGED);
+	aged_events++;
+	return 0;
+}
+
+/* A flow ages after its time without packets, which is reported once; packets keep another one young. */
+static void
+ageing(void)
+{
+	static int old, young;
+	static const struct rte_flow_action_age one = { .timeout = 1, .context = &old };
+	static const struct rte_flow_action_age two = { .timeout = 2, .context = &young };
+	const struct pmd_frame f = udp_to(4001);
+	struct rte_flow_query_age query;
+	struct rte_flow *flow[2];
+	void *contexts[4];
+
+	CHECK_OK(rte_eth_dev_callback_register(PORT_A, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL));
+	flow[0] = create(&group0, ITEMS(UDP_TO(4000)), ACTIONS(ACTION_CONF(AGE, &one), ACTION(DROP)));
+	flow[1] = create(&group0, ITEMS(UDP_TO(4001)), ACTIONS(ACTION_CONF(AGE, &two), TO_QUEUE(1)));
+	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, contexts, RTE_DIM(contexts), &error), 0);
+	CHECK(AWAIT(queue_of(&f) == 1 && aged_events != 0, 10000), "no event");
+	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, NULL, 0, &error), 1);
+	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, contexts, RTE_DIM(contexts), &error), 1);
+	CHECK(contexts[0] == &old);
+	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, contexts, RTE_DIM(contexts), &error), 0);
+	CHECK_OK(rte_flow_query(PORT_A, flow[0], ACTIONS(ACTION(AGE)), &query, &error));
+	CHECK(query.aged && query.sec_since_last_hit_valid && query.sec_since_last_hit >= 1);
+	CHECK_OK(rte_flow_query(PORT_A, flow[1], ACTIONS(ACTION(AGE)), &query, &error));
+	CHECK(!query.aged && query.sec_since_last_hit <= 2);
+	CHECK(AWAIT(aged_events == 2, 10000), "%u events", aged_events);
+	CHECK_EQ(rte_flow_get_aged_flows(PORT_A, contexts, RTE_DIM(contexts), &error), 1);
+	CHECK(contexts[0] == &young);
+	CHECK(rte_flow_query(PORT_A, flow[0], ACTIONS(ACTION(QUEUE)), &query, &error) == -ENOTSUP);
+	destroy(flow[0]);
+	destroy(flow[1]);
+	CHECK_OK(rte_eth_dev_callback_unregister(PORT_A, RTE_ETH_EVENT_FLOW_AGED, on_aged, NULL));
+}
+
 /* ------------------------------------------------------------------ the port */
 
 /* Flows and their counters are kept; flows that are created while the port is stopped work when it is started. */
@@ -611,6 +659,7 @@ main(int argc, char **argv)
 	groups();
 	rss();
 	indirect();
+	ageing();
 	restart();
 	isolated();
 	flow_tunnels(strcmp(argv[argc - 1], "flex") == 0);

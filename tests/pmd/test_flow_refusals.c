@@ -11,6 +11,7 @@ static const struct rte_flow_item_ipv4 ip_id = { .hdr.packet_id = RTE_BE16(1) };
 static const struct rte_flow_item_eth ipv4_type = { .hdr.ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4) };
 static const struct rte_flow_item_udp last = { .hdr.dst_port = RTE_BE16(9) };
 static const uint16_t queue_9[] = { 9 };
+static const struct rte_flow_action_age age_0;
 static const struct rte_flow_action_rss rss_none = { .queue_num = 0 };
 static const struct rte_flow_action_rss rss_9 = { .queue_num = 1, .queue = queue_9 };
 static const struct rte_flow_action_rss rss_level = { .queue_num = 1, .queue = queue_9, .level = 2 };
@@ -91,6 +92,8 @@ actions(void)
 		  "action QUEUE has no configuration" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION(OF_POP_MPLS), ACTION(DROP)), ENOTSUP,
 		  RTE_FLOW_ERROR_TYPE_ACTION, "action OF_POP_MPLS is not supported; drop, queue" },
+		{ group0, ITEMS(ITEM(ETH)), ACTIONS(ACTION_CONF(AGE, &age_0), ACTION(DROP)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "the timeout is 1 second or more" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(MARK(0xfffffd), TO_QUEUE(0)), EINVAL,
 		  RTE_FLOW_ERROR_TYPE_ACTION_CONF, "mark 16777213: marks are 0 to 16777212" },
 		{ group0, ITEMS(ITEM(ETH)), ACTIONS(MARK(1), ACTION(FLAG), TO_QUEUE(0)), EINVAL,

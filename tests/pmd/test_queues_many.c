@@ -17,6 +17,8 @@
 #define MOST 256
 #define BURST 32
 #define ENTRIES 2048
+/* ethdev has xstats of that many queues at least. */
+#define XSTAT_QUEUES 16
 
 static unsigned int received[MOST];
 static struct rte_mempool *pool; /* Of the receive queues. */
@@ -84,7 +86,7 @@ all_queues(uint16_t nb_queues, uint64_t n)
 		CHECK_EQ(stats[to].ipackets, n);
 		CHECK_EQ(stats[1 - to].opackets, n);
 		CHECK_EQ(stats[to].imissed + stats[to].ierrors + stats[to].rx_nombuf, 0);
-		for (uint16_t q = 0; q < RTE_MIN(nb_queues, RTE_ETHDEV_QUEUE_STAT_CNTRS); q++) {
+		for (uint16_t q = 0; q < RTE_MIN(nb_queues, XSTAT_QUEUES); q++) {
 			snprintf(name, sizeof(name), "rx_q%u_packets", q);
 			CHECK_EQ(pmd_xstat(to, name), received[q]);
 			queues += received[q];

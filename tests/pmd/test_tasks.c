@@ -6,14 +6,13 @@
  */
 
 #include <limits.h>
-#include <malloc.h>
 #include <poll.h>
-#include <time.h>
 
 #include <rte_alarm.h>
 
 #include "../check.h"
 #include "mlxpmd_ctrl.h"
+#include "tasks_host.h"
 
 #define MS UINT64_C(1000000)
 #define MAX_TASKS 8
@@ -29,42 +28,6 @@ static struct rte_device device = { .name = "0000:c1:00.0" };
 static struct mdv_port_ops port_ops;
 
 /* ------------------------------------------------------------------ host */
-
-static int allocated;
-static bool no_memory;
-
-void *__real_calloc(size_t n, size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *
-__wrap_calloc(size_t n, size_t bytes)
-{
-	allocated += !no_memory;
-	return no_memory ? NULL : __real_calloc(n, bytes);
-}
-
-void __real_free(void *p);
-void __wrap_free(void *p);
-void
-__wrap_free(void *p)
-{
-	allocated -= p != NULL;
-	/* What reads it afterwards finds no port. */
-	if (p != NULL)
-		memset(p, 0, malloc_usable_size(p));
-	__real_free(p);
-}
-
-static uint64_t now_ns;
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-int
-__wrap_clock_gettime(clockid_t id, struct timespec *ts)
-{
-	CHECK_EQ(id, CLOCK_MONOTONIC);
-	ts->tv_sec = now_ns / 1000000000;
-	ts->tv_nsec = now_ns % 1000000000;
-	return 0;
-}
 
 static char line[256];
 static unsigned int lines;
@@ -257,6 +220,16 @@ mlxpmd_link_set_notified(struct mlxpmd_port *p)
 	return changed;
 }
 
+static bool aged; /* A flow is. */
+
+uint64_t
+mlxpmd_flows_age(struct mlxpmd_port *p, bool *report)
+{
+	CHECK(p == &port && lock_held());
+	*report = aged;
+	return 7 * MS;
+}
+
 bool
 mlxpmd_repair_check(struct mlxpmd_port *p, uint64_t at_ns, bool *failure)
 {
@@ -312,7 +285,7 @@ __wrap_rte_eth_dev_callback_process(struct rte_eth_dev *dev, enum rte_eth_event_
 	CHECK(dev == &eth_dev && arg == NULL && !lock_held());
 	snprintf(reported + strlen(reported), sizeof(reported) - strlen(reported), "%s ",
 		 event == RTE_ETH_EVENT_INTR_RMV ? "RMV" : event == RTE_ETH_EVENT_INTR_LSC ? "LSC" :
-		 event == RTE_ETH_EVENT_QUEUE_STATE ? "QUEUE" : "other");
+		 event == RTE_ETH_EVENT_QUEUE_STATE ? "QUEUE" : event == RTE_ETH_EVENT_FLOW_AGED ? "AGED" : "other");
 	if (closes)
 		mlxpmd_tasks_down(&port);
 	return 0;
@@ -386,7 +359,7 @@ test_up(void)
 		{ "notify", false, MLXPMD_TASK_IDLE }, { "events", false, MLXPMD_TASK_IDLE },
 		{ "interface", false, 1000 * MS }, { "queue_watch", false, MLXPMD_TASK_IDLE },
 		{ "link", true, MLXPMD_TASK_IDLE }, { "queue_repair", true, MLXPMD_TASK_IDLE },
-		{ "health", true, MLXPMD_TASK_IDLE },
+		{ "flow_age", true, MLXPMD_TASK_IDLE }, { "health", true, MLXPMD_TASK_IDLE },
 	};
 
 	/* Without memory, or without a thread for one of the tasks, nothing is left. */
@@ -546,8 +519,13 @@ test_watch(void)
 	CHECK_STR(requested, "notify ");
 	CHECK_EQ(run("queue_repair"), MLXPMD_TASK_IDLE);
 	CHECK(checks_repair == 1 && strcmp(requested, "notify ") == 0);
-	/* Each reset of a queue is a notice of its own. */
-	CHECK_STR(notices(), "QUEUE QUEUE ");
+	/* Each reset of a queue is a notice of its own, and follows the others. */
+	aged = true;
+	CHECK_EQ(run("flow_age"), 7 * MS);
+	CHECK_STR(notices(), "AGED QUEUE QUEUE ");
+	aged = false;
+	CHECK_EQ(run("flow_age"), 7 * MS);
+	CHECK_STR(notices(), "");
 	repaired = false;
 	CHECK_EQ(run("queue_repair"), MLXPMD_TASK_IDLE);
 	CHECK_STR(requested, "");

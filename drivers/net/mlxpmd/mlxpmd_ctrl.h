@@ -214,6 +214,11 @@ void mlxpmd_flows_withdraw(struct mlxpmd_port *port);
  */
 struct mdv_match;
 bool mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match);
+/**
+ * Reads the counters of flows that age (mlxpmd_flow_age.c). *report: the application is to be notified.
+ * @return Time until the next call, as mlxpmd_task.run().
+ */
+uint64_t mlxpmd_flows_age(struct mlxpmd_port *port, bool *report);
 /** Queues have new RQs: as mlxpmd_steer_reta(). */
 int mlxpmd_flows_replaced(struct mlxpmd_port *port);
 
@@ -331,6 +336,8 @@ void mlxpmd_tasks_down(struct mlxpmd_port *port);
 /** Stages of dev_start, the last: queues are watched and repaired until the stop. */
 int mlxpmd_tasks_start(struct mlxpmd_port *port);
 void mlxpmd_tasks_stop(struct mlxpmd_port *port);
+/** There is a flow that ages. */
+void mlxpmd_tasks_age(struct mlxpmd_port *port);
 
 /* ---- the card's registers (mlxpmd_fwdump.c) ---- */
 /** rte_eth_dev_get_reg_info(): pairs of address and value, as they are now; needs no dump and keeps none. */

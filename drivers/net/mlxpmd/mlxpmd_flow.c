@@ -228,6 +228,7 @@ flow_free(struct mlxpmd_port *port, struct rte_flow *flow)
 	for (unsigned int i = 0; i < RTE_DIM(flow->handle); i++)
 		if (flow->handle[i] != NULL)
 			flow->handle[i]->users--;
+	free(flow->age);
 	mlxpmd_flow_counter_put(flow->counter);
 	mlxpmd_flow_dest_put(port, flow->dest);
 	mlxpmd_flow_group_put(port, flow->jump);
@@ -274,9 +275,11 @@ flow_share(struct mlxpmd_port *port, struct rte_flow *flow, const struct rte_flo
 	if (a->count_handle != NULL) {
 		flow->counter = a->count_handle->counter;
 		flow->counter->users++;
-	} else if (a->count && (flow->counter = mlxpmd_flow_counter_get(port)) == NULL) {
+	} else if ((a->count || a->age != NULL) && (flow->counter = mlxpmd_flow_counter_get(port)) == NULL) {
 		return -rte_errno;
 	}
+	if (a->age != NULL && (flow->age = mlxpmd_flow_age_new(port, a->age, flow)) == NULL)
+		return -rte_errno;
 	if (a->dest_handle != NULL) {
 		flow->dest = a->dest_handle->dest;
 		flow->dest->users++;
@@ -320,6 +323,8 @@ flow_new(struct mlxpmd_port *port, const struct rte_flow_attr *attr, const struc
 	rc = flow_share(port, flow, attr, &c->actions, &refused);
 	if (rc == 0)
 		rc = flow_apply(port, flow, true);
+	if (rc == 0 && flow->age != NULL)
+		mlxpmd_tasks_age(port);
 	if (rc == 0)
 		return flow;
 	flow_remove(port, flow);
@@ -396,6 +401,23 @@ flow_flush(struct rte_eth_dev *eth_dev, struct rte_flow_error *error __rte_unuse
 }
 
 static int
+query_one(struct rte_flow *flow, const struct rte_flow_action *action, void *data, struct rte_flow_error *error)
+{
+	const bool count = action->type == RTE_FLOW_ACTION_TYPE_COUNT, age = action->type == RTE_FLOW_ACTION_TYPE_AGE;
+
+	if (!count && !age)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
+					  "of a flow's actions count and age can be queried");
+	if ((count && flow->counter == NULL) || (age && flow->age == NULL))
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
+					  "the flow was created without this action");
+	if (count)
+		return mlxpmd_flow_counter_query(flow->counter, data, error);
+	mlxpmd_flow_age_query(flow, data);
+	return 0;
+}
+
+static int
 flow_query(struct rte_eth_dev *eth_dev, struct rte_flow *flow, const struct rte_flow_action *action, void *data,
 	   struct rte_flow_error *error)
 {
@@ -405,14 +427,8 @@ flow_query(struct rte_eth_dev *eth_dev, struct rte_flow *flow, const struct rte_
 	for (; rc == 0 && action->type != RTE_FLOW_ACTION_TYPE_END; action++) {
 		if (action->type == RTE_FLOW_ACTION_TYPE_VOID)
 			continue;
-		if (action->type != RTE_FLOW_ACTION_TYPE_COUNT)
-			return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, action,
-						  "of a flow's actions count can be queried");
-		if (flow->counter == NULL)
-			return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action,
-						  "the flow was created without action count");
 		pthread_mutex_lock(&port->lock);
-		rc = mlxpmd_flow_counter_query(flow->counter, data, error);
+		rc = query_one(flow, action, data, error);
 		pthread_mutex_unlock(&port->lock);
 	}
 	return rc;
@@ -438,6 +454,7 @@ static const struct rte_flow_ops flow_ops = {
 	.query = flow_query,
 	.isolate = flow_isolate,
 	.dev_dump = mlxpmd_flow_dump,
+	.get_aged_flows = mlxpmd_flow_aged_get,
 	.action_handle_create = mlxpmd_flow_handle_create,
 	.action_handle_destroy = mlxpmd_flow_handle_destroy,
 	.action_handle_query = mlxpmd_flow_handle_query,

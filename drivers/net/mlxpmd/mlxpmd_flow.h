@@ -82,6 +82,7 @@ struct rte_flow_action_handle {
 struct mlxpmd_flow_actions {
 	enum mlxpmd_flow_target target;
 	bool count;
+	const struct rte_flow_action_age *age; /**< The application's; NULL: the flow does not age. */
 	uint32_t tag;		/**< Flow tag of the CQE, 0: none. */
 	uint32_t jump;		/**< Group. */
 	struct mlxpmd_tirs_conf conf; /**< Of MLXPMD_TARGET_QUEUES; its arrays are the application's, or queue. */
@@ -138,6 +139,17 @@ struct mlxpmd_flow_word {
 	uint32_t at, mask, value;
 };
 
+/** Age of a flow. */
+struct mlxpmd_flow_age {
+	uint64_t timeout_ns;
+	void *context;		/**< The application's, or the flow. */
+	uint64_t packets;	/**< At the last reading, */
+	uint64_t read_ns;	/**< which was then; */
+	uint64_t hit_ns;	/**< the last one that found more packets. */
+	bool aged;
+	bool waits;		/**< For mlxpmd_flow_aged_get(). */
+};
+
 struct rte_flow {
 	TAILQ_ENTRY(rte_flow) next;
 	uint32_t priority;
@@ -148,6 +160,7 @@ struct rte_flow {
 	struct mlxpmd_flow_group *jump;
 	struct mlxpmd_flow_dest *dest;
 	struct mlxpmd_flow_counter *counter;
+	struct mlxpmd_flow_age *age; /**< NULL: it does not age. */
 	struct rte_flow_action_handle *handle[2]; /**< Indirect actions that it uses. */
 	/** One rule for each traffic class whose hash differs; else the last one alone. */
 	struct mdv_rule *rule[MLXPMD_NB_RSS_CLASSES];
@@ -157,6 +170,16 @@ struct rte_flow {
 
 /** What a flow matches. */
 void mlxpmd_flow_match(const struct rte_flow *flow, struct mdv_match *m);
+
+/* ---- ageing (mlxpmd_flow_age.c) ---- */
+/** Begins to count a flow's age. NULL with rte_errno, logged. Freed with free(). */
+struct mlxpmd_flow_age *mlxpmd_flow_age_new(struct mlxpmd_port *port, const struct rte_flow_action_age *conf,
+					    struct rte_flow *flow);
+/** Answers a query of AGE. */
+void mlxpmd_flow_age_query(struct rte_flow *flow, struct rte_flow_query_age *data);
+/** Takes the port's lock. Number of contexts of flows that have aged. */
+int mlxpmd_flow_aged_get(struct rte_eth_dev *eth_dev, void **contexts, uint32_t nb_contexts,
+			 struct rte_flow_error *error);
 
 /* ---- dump and telemetry (mlxpmd_flow_dump.c); takes the port's lock ---- */
 int mlxpmd_flow_dump(struct rte_eth_dev *eth_dev, struct rte_flow *flow, FILE *file, struct rte_flow_error *error);

@@ -175,6 +175,20 @@ count_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_actio
 }
 
 static int
+age_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
+	    struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
+{
+	const struct rte_flow_action_age *conf = action->conf;
+
+	if (out->age != NULL)
+		return REFUSE_ACTION(error, EINVAL, action, "action age: once is allowed");
+	if (conf->timeout == 0)
+		return REFUSE_CONF(error, EINVAL, action, "action age: the timeout is 1 second or more");
+	out->age = conf;
+	return 0;
+}
+
+static int
 indirect_compile(struct mlxpmd_port *port __rte_unused, const struct rte_flow_action *action,
 		 struct mlxpmd_flow_actions *out, struct rte_flow_error *error)
 {
@@ -203,6 +217,7 @@ static const struct known {
 	{ RTE_FLOW_ACTION_TYPE_MARK, true, false, mark_compile },
 	{ RTE_FLOW_ACTION_TYPE_FLAG, false, false, flag_compile },
 	{ RTE_FLOW_ACTION_TYPE_COUNT, false, true, count_compile },
+	{ RTE_FLOW_ACTION_TYPE_AGE, true, false, age_compile },
 	{ RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL, false, false, kernel_compile },
 	{ RTE_FLOW_ACTION_TYPE_INDIRECT, true, false, indirect_compile },
 };
@@ -217,7 +232,7 @@ action_compile(struct mlxpmd_port *port, const struct rte_flow_action *action, s
 		known++;
 	if (known == actions_known + RTE_DIM(actions_known))
 		return REFUSE_ACTION(error, ENOTSUP, action,
-				     "action %s is not supported; drop, queue, rss, jump, mark, flag, count, "
+				     "action %s is not supported; drop, queue, rss, jump, mark, flag, count, age, "
 				     "send_to_kernel and indirect are", action_name(action));
 	if (indirect && !known->indirect)
 		return REFUSE_ACTION(error, ENOTSUP, action,

@@ -29,10 +29,10 @@
 /* After EAL had no memory for the alarm. */
 #define ALARM_RETRY_NS (10 * MLXPMD_NS_PER_MS)
 
-/* Pending notifications in one word: removal and link are bits; from NOTICE_QUEUE on is the number of queue resets. */
-enum { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_QUEUE = 1 << 2 };
+/* Pending notifications in one word: bits, and from NOTICE_QUEUE on the number of queue resets. */
+enum { NOTICE_RMV = 1 << 0, NOTICE_LSC = 1 << 1, NOTICE_AGED = 1 << 2, NOTICE_QUEUE = 1 << 3 };
 
-enum { TASK_NOTIFY, TASK_LINK, TASK_REPAIR, TASK_HEALTH, TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, NB_TASKS };
+enum { TASK_NOTIFY, TASK_LINK, TASK_REPAIR, TASK_AGE, TASK_HEALTH, TASK_EVENTS, TASK_INTERFACE, TASK_WATCH, NB_TASKS };
 
 struct mlxpmd_tasks {
 	struct mlxpmd_port *port;
@@ -68,19 +68,40 @@ notify(struct mlxpmd_tasks *t, uint32_t notice)
 	request(t, TASK_NOTIFY);
 }
 
+static enum rte_eth_event_type
+notice_event(uint32_t notice)
+{
+	switch (notice) {
+	case NOTICE_RMV:
+		return RTE_ETH_EVENT_INTR_RMV;
+	case NOTICE_LSC:
+		return RTE_ETH_EVENT_INTR_LSC;
+	case NOTICE_AGED:
+		return RTE_ETH_EVENT_FLOW_AGED;
+	default:
+		return RTE_ETH_EVENT_QUEUE_STATE;
+	}
+}
+
+/** One of the pending notices: bits first, from the lowest. */
+static uint32_t
+notice_next(uint32_t pending)
+{
+	uint32_t bits = pending & (NOTICE_QUEUE - 1);
+
+	return bits != 0 ? bits & -bits : NOTICE_QUEUE;
+}
+
 static void
 notice_deliver(struct mlxpmd_port *port, uint32_t notice)
 {
 	const struct rte_eth_intr_conf *conf = &port->eth_dev->data->dev_conf.intr_conf;
-	enum rte_eth_event_type event = RTE_ETH_EVENT_QUEUE_STATE;
 
 	if (notice == NOTICE_RMV && !conf->rmv)
 		return;
 	if (notice == NOTICE_LSC && (!conf->lsc || !mlxpmd_link_set_notified(port)))
 		return;
-	if (notice != NOTICE_QUEUE)
-		event = notice == NOTICE_RMV ? RTE_ETH_EVENT_INTR_RMV : RTE_ETH_EVENT_INTR_LSC;
-	rte_eth_dev_callback_process(port->eth_dev, event, NULL);
+	rte_eth_dev_callback_process(port->eth_dev, notice_event(notice), NULL);
 }
 
 /* Of a stopped port only the removal is reported. */
@@ -102,7 +123,7 @@ deliver(void *arg)
 	pending = __atomic_exchange_n(&t->notices, 0, __ATOMIC_SEQ_CST);
 	delivering = t;
 	for (; pending != 0 && delivering == t; pending -= notice) {
-		notice = (pending & NOTICE_RMV) ? NOTICE_RMV : (pending & NOTICE_LSC) ? NOTICE_LSC : NOTICE_QUEUE;
+		notice = notice_next(pending);
 		if (is_reported(t, notice))
 			notice_deliver(t->port, notice);
 	}
@@ -245,6 +266,22 @@ repair_run(void *arg)
 	return MLXPMD_TASK_IDLE;
 }
 
+static uint64_t
+age_run(void *arg)
+{
+	struct mlxpmd_tasks *t = arg;
+	struct mlxpmd_port *port = t->port;
+	bool report = false;
+	uint64_t next_ns;
+
+	pthread_mutex_lock(&port->lock);
+	next_ns = mdv_removed(port->mdv) ? MLXPMD_TASK_IDLE : mlxpmd_flows_age(port, &report);
+	pthread_mutex_unlock(&port->lock);
+	if (report)
+		notify(t, NOTICE_AGED);
+	return next_ns;
+}
+
 /* Another process may hold the register gateway for a minute: a close does not wait for it. */
 static bool
 dump_late(const void *arg)
@@ -305,6 +342,7 @@ static const struct {
 	[TASK_WATCH] = { "queue_watch", watch_run, false, MLXPMD_TASK_IDLE },
 	[TASK_LINK] = { "link", link_run, true, MLXPMD_TASK_IDLE },
 	[TASK_REPAIR] = { "queue_repair", repair_run, true, MLXPMD_TASK_IDLE },
+	[TASK_AGE] = { "flow_age", age_run, true, MLXPMD_TASK_IDLE },
 	[TASK_HEALTH] = { "health", health_run, true, MLXPMD_TASK_IDLE },
 };
 
@@ -364,4 +402,10 @@ void
 mlxpmd_tasks_stop(struct mlxpmd_port *port)
 {
 	__atomic_store_n(&port->running, false, __ATOMIC_RELAXED);
+}
+
+void
+mlxpmd_tasks_age(struct mlxpmd_port *port)
+{
+	request(port->tasks, TASK_AGE);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/* Memory and time of the test of a port's tasks. */
+
+#include <malloc.h>
+#include <string.h>
+#include <time.h>
+
+#include "../check.h"
+#include "tasks_host.h"
+
+int allocated;
+bool no_memory;
+uint64_t now_ns;
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *
+__wrap_calloc(size_t n, size_t bytes)
+{
+	allocated += !no_memory;
+	return no_memory ? NULL : __real_calloc(n, bytes);
+}
+
+void __real_free(void *p);
+void __wrap_free(void *p);
+void
+__wrap_free(void *p)
+{
+	allocated -= p != NULL;
+	/* What reads it afterwards finds no port. */
+	if (p != NULL)
+		memset(p, 0, malloc_usable_size(p));
+	__real_free(p);
+}
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int
+__wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	CHECK_EQ(id, CLOCK_MONOTONIC);
+	ts->tv_sec = now_ns / 1000000000;
+	ts->tv_nsec = now_ns % 1000000000;
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright 2026 The mlxpmd Authors */
+/** @file Memory and time of the test of a port's tasks: calloc(), free() and clock_gettime() are replaced. */
+#ifndef TASKS_HOST_H
+#define TASKS_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Allocations that were not freed; there is no memory; the time. */
+extern int allocated;
+extern bool no_memory;
+extern uint64_t now_ns;
+
+#endif /* TASKS_HOST_H */
