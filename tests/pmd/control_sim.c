@@ -406,6 +406,13 @@ mdv_rule_match(const struct mdv_rule_attr *attr, struct mdv_match *match)
 
 /* There are no flows. */
 bool
+mlxpmd_flows_multicast(const struct mlxpmd_port *port)
+{
+	RTE_SET_USED(port);
+	return false;
+}
+
+bool
 mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 {
 	RTE_SET_USED(port);

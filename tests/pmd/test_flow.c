@@ -282,17 +282,34 @@ multicast(void)
 	struct pmd_frame f = udp_to(4000);
 	struct rte_flow *flow;
 
-	f.dst = all.hdr.dst_addr;
-	CHECK_EQ(queue_of(&f), 0);
+	for (unsigned int promiscuous = 0; promiscuous < 2; promiscuous++) {
+		if (promiscuous)
+			CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
+		f = udp_to(4000);
+		f.dst = all.hdr.dst_addr;
+		CHECK_EQ(queue_of(&f), 0);
+		flow = create(&group0, ITEMS(ITEM_SPEC(ETH, &all, &eth_dst_mask)), ACTIONS(TO_QUEUE(3)));
+		CHECK_EQ(queue_of(&f), 3);
+		f.ether_type = RTE_ETHER_TYPE_ARP;
+		CHECK_EQ(queue_of(&f), 3);
+		f.dst.addr_bytes[0] = 0x01;
+		CHECK_EQ(queue_of(&f), promiscuous ? 0 : NO_QUEUE);
+		f = udp_to(4000);
+		CHECK_EQ(queue_of(&f), 0);
+		f.dst.addr_bytes[0] = 0x02;
+		CHECK_EQ(queue_of(&f), promiscuous ? 0 : NO_QUEUE);
+		destroy(flow);
+		f.dst = all.hdr.dst_addr;
+		CHECK_EQ(queue_of(&f), 0);
+	}
+	/* The mode changes while there is such a flow. */
 	flow = create(&group0, ITEMS(ITEM_SPEC(ETH, &all, &eth_dst_mask)), ACTIONS(TO_QUEUE(3)));
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
 	CHECK_EQ(queue_of(&f), 3);
-	f.ether_type = RTE_ETHER_TYPE_ARP;
+	CHECK_OK(rte_eth_promiscuous_enable(PORT_A));
 	CHECK_EQ(queue_of(&f), 3);
-	f = udp_to(4000);
-	CHECK_EQ(queue_of(&f), 0);
+	CHECK_OK(rte_eth_promiscuous_disable(PORT_A));
 	destroy(flow);
-	f.dst = all.hdr.dst_addr;
-	CHECK_EQ(queue_of(&f), 0);
 }
 
 /* ------------------------------------------------------------------ actions */

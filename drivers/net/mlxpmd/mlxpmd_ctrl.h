@@ -214,6 +214,8 @@ void mlxpmd_flows_withdraw(struct mlxpmd_port *port);
  */
 struct mdv_match;
 bool mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match);
+/** Are there flows that the kernel puts into that table? */
+bool mlxpmd_flows_multicast(const struct mlxpmd_port *port);
 /**
  * Reads the counters of flows that age (mlxpmd_flow_age.c). *report: the application is to be notified.
  * @return Time until the next call, as mlxpmd_task.run().

@@ -180,12 +180,18 @@ flow_multicast(const struct mlxpmd_port *port, const struct rte_flow *flow)
 }
 
 bool
+mlxpmd_flows_multicast(const struct mlxpmd_port *port)
+{
+	return port->flows != NULL && port->flows->nb_multicast != 0;
+}
+
+bool
 mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 {
 	const struct rte_flow *flow;
 	struct mdv_match m;
 
-	if (port->flows == NULL || port->flows->nb_multicast == 0)
+	if (!mlxpmd_flows_multicast(port))
 		return false;
 	TAILQ_FOREACH(flow, &port->flows->list, next) {
 		if (!flow_multicast(port, flow))

@@ -174,6 +174,9 @@ mlxpmd_steer_hash(struct mlxpmd_port *port, const uint8_t *key, uint64_t rss_hf)
 
 /* ------------------------------------------------------------------ keys of the filter */
 
+/* Of the first byte of a destination address: multicast. */
+#define GROUP_BIT 0x01
+
 static int
 list_add(struct steer_list *list, const struct mdv_rule_attr *key)
 {
@@ -212,7 +215,7 @@ static int
 list_add_multicast(struct steer_list *list, const struct mlxpmd_filter *filter,
 		   const struct rte_ether_addr *exact)
 {
-	static const struct rte_ether_addr group = { { 0x01 } };
+	static const struct rte_ether_addr group = { { GROUP_BIT } };
 	static const struct rte_ether_addr broadcast = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
 	unsigned int i;
 	int rc;
@@ -226,19 +229,39 @@ list_add_multicast(struct steer_list *list, const struct mlxpmd_filter *filter,
 	return rc;
 }
 
+/*
+ * All frames. One rule would come before the kernel's table for multicast, whatever its priority, and with it before
+ * flows in that table: while there are such flows, multicast has a rule of its own, which is in the table too.
+ */
+static int
+list_add_everything(struct steer_list *list, bool apart)
+{
+	struct mdv_rule_attr key;
+	int rc;
+
+	memset(&key, 0, sizeof(key));
+	key.match_dmac = apart;
+	key.dmac_mask[0] = apart ? GROUP_BIT : 0;
+	rc = list_add(list, &key);
+	if (rc != 0 || !apart)
+		return rc;
+	key.dmac[0] = GROUP_BIT;
+	return list_add(list, &key);
+}
+
 /* Promiscuous overrides the address lists and the VLAN filter. */
 static int
-list_build(struct steer_list *list, const struct mlxpmd_filter *filter, bool isolated)
+list_build(const struct mlxpmd_port *port, struct steer_list *list)
 {
 	static const struct rte_ether_addr exact = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
-	static const struct mdv_rule_attr everything;
+	const struct mlxpmd_filter *filter = &port->filter;
 	unsigned int i;
 	int rc = 0;
 
-	if (isolated)
+	if (port->isolated)
 		return 0;
 	if (filter->promisc)
-		return list_add(list, &everything);
+		return list_add_everything(list, mlxpmd_flows_multicast(port));
 	for (i = 0; rc == 0 && i < MLXPMD_MAX_MAC_ADDRS; i++)
 		if (!rte_is_zero_ether_addr(&filter->mac[i]))
 			rc = list_add_addr(list, filter, &filter->mac[i], &exact);
@@ -351,7 +374,7 @@ mlxpmd_steer_sync(struct mlxpmd_port *port)
 	if (list.entry == NULL)
 		return MLXPMD_FAIL(ENOMEM, "port %u: no memory for %d steering keys", port->port_id,
 				   STEER_MAX_KEYS);
-	rc = list_build(&list, &port->filter, port->isolated);
+	rc = list_build(port, &list);
 	if (rc != 0)
 		MLXPMD_LOG(ERR, "port %u: addresses times VLANs: allowed are up to %d",
 			   port->port_id, STEER_MAX_KEYS);
