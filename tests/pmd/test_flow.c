@@ -142,6 +142,7 @@ EDIT(other_dst, f->dst.addr_bytes[5] ^= 0x40; f->dst.addr_bytes[0] = 2)
 EDIT(other_src, f->src.addr_bytes[5] ^= 0x40)
 EDIT(arp, f->ether_type = RTE_ETHER_TYPE_ARP)
 EDIT(tagged_7, f->vlan = 7)
+EDIT(tagged_arp, f->vlan = 7; f->ether_type = RTE_ETHER_TYPE_ARP)
 EDIT(tagged_8, f->vlan = 8)
 EDIT(tagged_7_prio, f->vlan = 7 | 3 << 13)
 EDIT(ipv6, f->ether_type = RTE_ETHER_TYPE_IPV6; f->bytes = 100)
@@ -158,6 +159,8 @@ EDIT(ipv6_tcp, ipv6(f); tcp(f))
 
 static const struct rte_flow_item_eth eth_arp = { .hdr.ether_type = RTE_BE16(RTE_ETHER_TYPE_ARP) };
 static const struct rte_flow_item_eth eth_type_mask = { .hdr.ether_type = RTE_BE16(0xffff) };
+static const struct rte_flow_item_eth eth_arp_vlan = { .hdr.ether_type = RTE_BE16(RTE_ETHER_TYPE_ARP), .has_vlan = 1 };
+static const struct rte_flow_item_eth eth_type_vlan_mask = { .hdr.ether_type = RTE_BE16(0xffff), .has_vlan = 1 };
 static const struct rte_flow_item_eth eth_has_vlan = { .has_vlan = 1 }, eth_no_vlan;
 static struct rte_flow_item_eth eth_dst, eth_src;
 static const struct rte_flow_item_eth eth_dst_mask = { .hdr.dst_addr.addr_bytes = "\xff\xff\xff\xff\xff\xff" };
@@ -192,6 +195,8 @@ static const struct match_case match_cases[] = {
 	{ "eth dst", ITEMS(ITEM_SPEC(ETH, &eth_dst, &eth_dst_mask)), same, NULL },
 	{ "eth src", ITEMS(ITEM_SPEC(ETH, &eth_src, &eth_src_mask)), same, other_src },
 	{ "eth type", ITEMS(ITEM_SPEC(ETH, &eth_arp, &eth_type_mask)), arp, same },
+	{ "eth type untagged", ITEMS(ITEM_SPEC(ETH, &eth_arp, &eth_type_mask)), arp, tagged_arp },
+	{ "eth type tagged", ITEMS(ITEM_SPEC(ETH, &eth_arp_vlan, &eth_type_vlan_mask)), tagged_arp, arp },
 	{ "eth has_vlan", ITEMS(ITEM_SPEC(ETH, &eth_has_vlan, &eth_has_vlan)), tagged_7, same },
 	{ "eth no vlan", ITEMS(ITEM_SPEC(ETH, &eth_no_vlan, &eth_has_vlan)), same, tagged_7 },
 	{ "vlan", ITEMS(ITEM(ETH), ITEM(VLAN)), tagged_7, same },

@@ -18,6 +18,9 @@ static const struct rte_flow_action_rss rss_level = { .queue_num = 1, .queue = q
 static const struct rte_flow_action_rss rss_key = { .queue_num = 1, .queue = queue_9, .key_len = 5 };
 static const struct rte_flow_action_rss rss_types = { .queue_num = 1, .queue = queue_9,
 						      .types = RTE_ETH_RSS_ETH };
+/* Matches 0x0800 and 0x8100 alike. */
+static const struct rte_flow_item_eth half_type_mask = { .hdr.ether_type = RTE_BE16(0x00ff) };
+static const struct rte_flow_item_eth has_vlan = { .has_vlan = 1 }, no_vlan;
 static const struct rte_flow_item range[] = {
 	ITEM(ETH), ITEM(IPV4),
 	{ .type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &udp_first, .last = &last, .mask = &rte_flow_item_udp_mask },
@@ -71,6 +74,10 @@ patterns(void)
 		  RTE_FLOW_ERROR_TYPE_ITEM_MASK, "item IPV4: byte 5 of the header is not matched under mask 0x01" },
 		{ group0, ITEMS(ITEM_SPEC(ETH, &ipv4_type, &eth_type_mask), ITEM(VLAN)), ACTIONS(ACTION(DROP)), EINVAL,
 		  RTE_FLOW_ERROR_TYPE_ITEM_SPEC, "0x8100 or 0x88a8" },
+		{ group0, ITEMS(ITEM_SPEC(ETH, &ipv4_type, &half_type_mask)), ACTIONS(ACTION(DROP)), ENOTSUP,
+		  RTE_FLOW_ERROR_TYPE_ITEM_MASK, "types and TPIDs" },
+		{ group0, ITEMS(ITEM_SPEC(ETH, &no_vlan, &has_vlan), ITEM(VLAN)), ACTIONS(ACTION(DROP)), EINVAL,
+		  RTE_FLOW_ERROR_TYPE_ITEM, "behind has_vlan 0" },
 		{ group0, range, ACTIONS(ACTION(DROP)), ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_LAST,
 		  "item UDP: ranges are not matched" },
 	};

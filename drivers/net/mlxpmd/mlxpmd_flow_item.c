@@ -93,6 +93,12 @@ byte_mask(const struct mdv_match *m, unsigned int set, unsigned int at)
 	return ((const uint8_t *)&m->mask)[set * SET_BYTES + at];
 }
 
+static uint8_t
+byte_value(const struct mdv_match *m, unsigned int set, unsigned int at)
+{
+	return ((const uint8_t *)&m->value)[set * SET_BYTES + at];
+}
+
 static unsigned int
 set_of(const struct part *p, bool inner)
 {
@@ -134,6 +140,25 @@ be16_at(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
+/**
+ * The type of an Ethernet header is where the TPID of a tagged packet is, while the device has the type behind the
+ * tags: only untagged packets match, unless has_vlan is matched.
+ */
+static int
+untagged_match(struct rte_flow_error *error, const struct rte_flow_item *item, uint16_t type, uint16_t mask,
+	       struct mdv_match *m, bool inner)
+{
+	const unsigned int set = inner ? SET_INNER : SET_OUTER;
+
+	if (mask == 0 || byte_mask(m, set, AT_TAGS_VERSION) & (TAGS_CVLAN | TAGS_SVLAN))
+		return 0;
+	if (((RTE_ETHER_TYPE_VLAN ^ type) & mask) == 0 || ((RTE_ETHER_TYPE_QINQ ^ type) & mask) == 0)
+		return mlxpmd_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK, item,
+					  "a mask under which types and TPIDs match needs has_vlan");
+	byte_match(m, set, AT_TAGS_VERSION, TAGS_CVLAN | TAGS_SVLAN, 0);
+	return 0;
+}
+
 /** A TPID in place of an EtherType is that of the tag; the EtherType is that behind the tags. */
 static int
 ethertype_match(struct rte_flow_error *error, const struct rte_flow_item *item, uint16_t type, uint16_t mask,
@@ -166,11 +191,13 @@ eth_extra(struct rte_flow_error *error, const struct rte_flow_item *item, const 
 {
 	const struct rte_flow_item_eth *s = (const void *)spec, *k = (const void *)mask;
 	const unsigned int at = offsetof(struct rte_ether_hdr, ether_type);
+	int rc;
 
 	memset(handled + at, UINT8_MAX, sizeof(rte_be16_t));
 	if (k->has_vlan)
 		byte_match(m, inner ? SET_INNER : SET_OUTER, AT_TAGS_VERSION, TAGS_CVLAN, s->has_vlan ? TAGS_CVLAN : 0);
-	return ethertype_match(error, item, be16_at(spec + at), be16_at(mask + at), m, inner);
+	rc = ethertype_match(error, item, be16_at(spec + at), be16_at(mask + at), m, inner);
+	return rc != 0 ? rc : untagged_match(error, item, be16_at(spec + at), be16_at(mask + at), m, inner);
 }
 
 static int
@@ -410,15 +437,20 @@ place_enter(struct place *p, const struct item *known, const struct rte_flow_ite
 }
 
 /** The tags that VLAN items demand, unless the type before has selected them. */
-static void
-vlan_tags(struct mdv_match *m, const struct place *p)
+static int
+vlan_tags(struct mdv_match *m, const struct place *p, const struct rte_flow_item *item, struct rte_flow_error *error)
 {
 	const unsigned int set = p->inner ? SET_INNER : SET_OUTER;
+	const uint8_t tags = TAGS_CVLAN | TAGS_SVLAN;
 
 	if (p->vlans == 2)
 		byte_match(m, SET_MISC, AT_SECOND_TAGS, p->inner ? INNER_SECOND_CVLAN : SECOND_CVLAN, UINT8_MAX);
-	else if (!(byte_mask(m, set, AT_TAGS_VERSION) & (TAGS_CVLAN | TAGS_SVLAN)))
+	else if (!(byte_mask(m, set, AT_TAGS_VERSION) & tags))
 		byte_match(m, set, AT_TAGS_VERSION, TAGS_CVLAN, TAGS_CVLAN);
+	else if (!(byte_value(m, set, AT_TAGS_VERSION) & tags))
+		return mlxpmd_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM, item,
+					  "a VLAN item behind has_vlan 0 matches no packet");
+	return 0;
 }
 
 static int
@@ -494,9 +526,7 @@ item_compile(const struct rte_flow_item *item, struct place *p, struct mdv_match
 	/* After the fields: a field that the application gives takes precedence. */
 	for (unsigned int i = 0; i < RTE_DIM(known->implied); i++)
 		implied_match(m, &known->implied[i], p->inner && known->layer != L_TUNNEL_KEY);
-	if (known->layer == L_VLAN)
-		vlan_tags(m, p);
-	return 0;
+	return known->layer == L_VLAN ? vlan_tags(m, p, item, error) : 0;
 }
 
 int
