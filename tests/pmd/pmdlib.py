@@ -111,6 +111,12 @@ class Testpmd:
             text += self._read(end) or ""
         return text
 
+    def watch_log(self, done):
+        """Read output that other threads print, without a command, until done(self.log)."""
+        end = time.monotonic() + WAIT_S
+        while not done(self.log):
+            check(self._read(end) is not None, f"testpmd ended: {self.log[-3000:]}")
+
     def ctl(self, *words):
         """Run `mlxemu ctl` for this emulator; its reply."""
         done = subprocess.run([str(e2e.MLXEMU), "ctl", "--json", *words], env=self.env, timeout=60,
