@@ -5,6 +5,7 @@
 Usage: stock.py CASE [--wrong | --mlxpmd]
 """
 import conform
+import stock_bond
 import stock_bugs
 import stock_enhanced
 import stock_flow
@@ -16,5 +17,5 @@ import stock_split
 import stock_verbs
 
 conform.main([*stock_forward.CASES, *stock_enhanced.CASES, *stock_flow.CASES, *stock_items.CASES,
-              *stock_random.CASES, *stock_offload.CASES, *stock_split.CASES,
+              *stock_random.CASES, *stock_bond.CASES, *stock_offload.CASES, *stock_split.CASES,
               *stock_verbs.CASES, *stock_bugs.CASES])
