@@ -152,7 +152,8 @@ table_update(void)
 	before[0].reta[0] = QUEUES;
 	CHECK(rte_eth_dev_rss_reta_update(PORT_A, before, reta_size) < 0, "queue that does not exist");
 	CHECK_EQ(rte_eth_dev_rss_reta_update(PORT_A, reta, reta_size / 2), -EINVAL);
-	CHECK_EQ(rte_eth_dev_rss_reta_query(PORT_A, reta, reta_size / 2), -EINVAL);
+	/* A part of the table can be read. */
+	CHECK_OK(rte_eth_dev_rss_reta_query(PORT_A, reta, reta_size / 2));
 }
 
 static void
