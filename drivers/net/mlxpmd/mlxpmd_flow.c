@@ -164,17 +164,11 @@ rules_create(struct mlxpmd_port *port, struct rte_flow *flow)
  * again behind those of a flow.
  */
 static bool
-flow_multicast(const struct mlxpmd_port *port, const struct rte_flow *flow)
+match_multicast(const struct mdv_match *m)
 {
-	const struct prm_fte_match_set_lyr_2_4 *outer;
-	const struct prm_ipv4_layout *dst;
-	struct mdv_match m;
+	const struct prm_fte_match_set_lyr_2_4 *outer = prm_fte_match_param_outer_headers_c(&m->value);
+	const struct prm_ipv4_layout *dst = (const void *)prm_fte_match_set_lyr_2_4_dst_ipv4_dst_ipv6_c(outer);
 
-	if (flow->group != NULL || port->mdv->mode == MDV_OPEN_VFIO)
-		return false;
-	mlxpmd_flow_match(flow, &m);
-	outer = prm_fte_match_param_outer_headers_c(&m.value);
-	dst = (const void *)prm_fte_match_set_lyr_2_4_dst_ipv4_dst_ipv6_c(outer);
 	return (prm_fte_match_set_lyr_2_4_get_dmac_47_16(outer) & 0x01000000) != 0 ||
 	       prm_ipv4_layout_get_ipv4(dst) >> 28 == 0xe;
 }
@@ -194,7 +188,7 @@ mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 	if (!mlxpmd_flows_multicast(port))
 		return false;
 	TAILQ_FOREACH(flow, &port->flows->list, next) {
-		if (!flow_multicast(port, flow))
+		if (!flow->multicast)
 			continue;
 		for (unsigned int class = 0; class < MLXPMD_NB_RSS_CLASSES; class++) {
 			mlxpmd_flow_match(flow, &m);
@@ -209,18 +203,17 @@ mlxpmd_flows_have(const struct mlxpmd_port *port, const struct mdv_match *match)
 static int
 flow_apply(struct mlxpmd_port *port, struct rte_flow *flow, bool apply)
 {
-	const bool multicast = flow_multicast(port, flow);
 	int rc = 0, resumed;
 
 	if (!port->flows->applied)
 		return 0;
-	if (multicast)
+	if (flow->multicast)
 		mlxpmd_steer_suspend(port);
 	if (apply)
 		rc = rules_create(port, flow);
 	else
 		rules_destroy(flow);
-	if (!multicast)
+	if (!flow->multicast)
 		return rc;
 	resumed = mlxpmd_steer_resume(port);
 	return rc == 0 ? resumed : rc;
@@ -259,6 +252,7 @@ flow_alloc(const struct mlxpmd_port *port, const struct rte_flow_attr *attr, con
 			flow->words[flow->nb_words++] = (struct mlxpmd_flow_word){ i, m->mask.dw[i], m->value.dw[i] };
 	flow->priority = attr->priority;
 	flow->depth = c->pattern.depth;
+	flow->multicast = attr->group == 0 && port->mdv->mode != MDV_OPEN_VFIO && match_multicast(m);
 	flow->target = c->actions.target;
 	flow->tag = c->actions.tag;
 	return flow;
@@ -300,7 +294,7 @@ flow_insert(struct mlxpmd_port *port, struct rte_flow *flow)
 {
 	TAILQ_INSERT_TAIL(&port->flows->list, flow, next);
 	port->flows->n++;
-	port->flows->nb_multicast += flow_multicast(port, flow);
+	port->flows->nb_multicast += flow->multicast;
 }
 
 static void
@@ -309,7 +303,7 @@ flow_remove(struct mlxpmd_port *port, struct rte_flow *flow)
 	(void)flow_apply(port, flow, false);
 	TAILQ_REMOVE(&port->flows->list, flow, next);
 	port->flows->n--;
-	port->flows->nb_multicast -= flow_multicast(port, flow);
+	port->flows->nb_multicast -= flow->multicast;
 	flow_free(port, flow);
 }
 

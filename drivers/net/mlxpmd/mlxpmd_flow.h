@@ -156,6 +156,7 @@ struct rte_flow {
 	uint32_t tag;
 	enum mlxpmd_flow_target target;
 	uint8_t depth;
+	bool multicast;	/**< Counted in nb_multicast. */
 	struct mlxpmd_flow_group *group; /**< NULL: group 0. */
 	struct mlxpmd_flow_group *jump;
 	struct mlxpmd_flow_dest *dest;
